@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Errors as a code and a line of text.
+#include "core/err.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int err_set(struct err *e, int code, const char *fmt, ...)
+{
+	if (!e)
+		return code;
+	va_list ap;
+	va_start(ap, fmt);
+	e->code = code;
+	vsnprintf(e->text, sizeof e->text, fmt, ap);
+	va_end(ap);
+	return code;
+}
+
+int err_errno(struct err *e, int code, const char *fmt, ...)
+{
+	if (!e)
+		return code;
+	va_list ap;
+	va_start(ap, fmt);
+	e->code = code;
+	vsnprintf(e->text, sizeof e->text, fmt, ap);
+	va_end(ap);
+	size_t used = strlen(e->text);
+	char buf[96];
+	snprintf(e->text + used, sizeof e->text - used, ": %s", strerror_r(-code, buf, sizeof buf));
+	return code;
+}
+
+int err_prefix(struct err *e, const char *fmt, ...)
+{
+	if (!e)
+		return 0;
+	struct err old = *e;
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(e->text, sizeof e->text, fmt, ap);
+	va_end(ap);
+	size_t used = strlen(e->text);
+	snprintf(e->text + used, sizeof e->text - used, ": %s", old.text);
+	return e->code;
+}

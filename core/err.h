@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Errors: a negative errno and one line "object: operation: cause (cure)".
+//
+// Library code fills a struct err and returns its code; it never logs. The layer that
+// decides what to do logs or shows the text once. Any thread; nothing blocks.
+#pragma once
+
+#include <stdarg.h>
+
+struct err {
+	int code;	// negative errno, 0 when nothing failed
+	char text[240]; // one line, no newline, never a secret
+};
+
+// Fills e (which may be NULL) and returns code, so that "return err_set(...)" reads well.
+// code: negative errno.
+int err_set(struct err *e, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+// As err_set, with ": " and the text of the errno behind it. code: negative errno.
+int err_errno(struct err *e, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+// Puts a prefix and ": " in front of e's text; returns e's code (0 and no change for NULL).
+int err_prefix(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
