@@ -15,10 +15,10 @@ static const struct {
 	const char *word;
 	int syslog;
 } levels[LOG_LVL_MAX] = {
-	[LOG_LVL_ERROR] = { "error", 3 },
-	[LOG_LVL_WARN] = { "warn", 4 },
-	[LOG_LVL_INFO] = { "info", 6 },
-	[LOG_LVL_DEBUG] = { "debug", 7 },
+	[LOG_LVL_ERROR] = {"error",  3},
+	[LOG_LVL_WARN] = { "warn",  4},
+	[LOG_LVL_INFO] = { "info",  6},
+	[LOG_LVL_DEBUG] = { "debug", 7},
 };
 
 static const char *log_program = "farblock";

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Registered buffers: page-aligned memory for payload, in power-of-two sizes from 4 KiB to
+// 1 MiB, one pool a worker, so that neither a lock nor a system call stands on the I/O path.
+//
+// Memory comes in extents of 8 MiB (2 MiB pages, else transparent huge pages, else 4 KiB
+// pages), each registered as one fixed buffer with the worker's io_uring where the memlock
+// limit permits. Buffers are got and put on the owning worker's thread only.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "core/list.h"
+
+struct worker;
+struct buf_pool;
+
+#define BUF_MIN	 4096u
+#define BUF_MAX	 (1u << 20)
+#define BUF_PAGE 4096u
+
+struct buf {
+	uint8_t *addr;	       // page-aligned
+	uint32_t size;	       // of the size class, bytes
+	int fixed_index;       // io_uring fixed buffer index, -1 if the extent is not registered
+	struct buf_pool *pool; // owner
+	struct list link;      // private: free lists
+	uint8_t order;	       // private: size is BUF_MIN << order
+	uint8_t is_free;       // private: buddy state
+};
+
+// A wait for memory: fn runs once on the worker when buffers came back, in FIFO order.
+struct buf_wait {
+	struct list link;
+	void (*fn)(struct buf_wait *wait);
+};
+
+// A buffer of at least len bytes (1 .. BUF_MAX), content undefined. NULL when the pool is
+// exhausted: then buf_wait_add() and try again from its fn.
+struct buf *buf_get(struct worker *w, uint32_t len);
+void buf_put(struct buf *b); // NULL is fine
+void buf_wait_add(struct worker *w, struct buf_wait *wait, void (*fn)(struct buf_wait *wait));
+void buf_wait_cancel(struct buf_wait *wait);
+
+// One piece of a scatter list. addr may lie in a pool buffer (buf says which, and it is put
+// when the list is released) or in memory that outlives the I/O (buf NULL: a RAM disk).
+struct sg {
+	uint8_t *addr;
+	uint32_t len;
+	struct buf *buf;
+};
+
+// The one function that copies payload in this program; it counts calls and bytes in the
+// worker's counters. Parameter data, headers and sense are no payload: memcpy.
+void buf_copy(struct worker *w, void *to, const void *from, size_t len);
+
+struct buf_pool_stats {
+	uint64_t bytes_reserved, bytes_in_use, bytes_limit, exhausted; // exhausted: buf_get -> NULL
+};
+void buf_pool_stats(struct worker *w, struct buf_pool_stats *ret);
+
+// For worker.c: a pool that takes at most limit bytes, in extents got when first needed.
+struct buf_pool *buf_pool_new(struct worker *w, uint64_t limit);
+void buf_pool_free(struct buf_pool *p);

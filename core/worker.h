@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Worker: one thread, one io_uring, its timers and its mailbox.
+//
+// A worker owns whatever was created on it: connections, tasks, buffers. Only its own thread
+// touches them; every other thread sends a message with worker_post(). Unless a function
+// below says "any thread", it is called on the worker's own thread. No callback may block:
+// work that does goes through offload_submit().
+//
+// The loop: mailbox, timers, file descriptors, io_uring completions, deferred work; then it
+// spins for a short while if traffic was dense, else it sleeps in epoll.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/err.h"
+#include "core/list.h"
+
+struct io_uring;
+struct io_uring_sqe;
+struct buf_pool;
+
+#define WORKER_MAX 64 // data workers in one process
+
+struct worker;
+
+struct worker_options {
+	const char *name;      // thread name, at most 15 bytes are kept
+	int cpu;	       // CPU to pin the thread to, -1 for any
+	unsigned ring_entries; // io_uring submission entries, 0 for the default of 512
+	unsigned spin_usec;  // how long to spin after dense traffic before sleeping; 0 never spins
+	uint64_t pool_bytes; // most memory its buffer pool may take, 0 for the default of 256 MiB
+	bool is_control;     // the control thread: not a data worker, may block
+};
+
+// A message. Embed it; fn runs on the receiving worker, which then owns the memory again.
+struct msg {
+	struct msg *next; // of the mailbox while posted
+	void (*fn)(struct msg *m);
+};
+
+// A timer. fn runs once, on the worker that armed it, at or after the deadline.
+struct timer {
+	void (*fn)(struct timer *t);
+	uint64_t deadline_ns; // of worker_now()'s clock
+	uint32_t slot;	      // 1 + index in the worker's heap, 0 while not armed
+};
+
+// A file descriptor that is watched, edge-triggered: fn must read or write until -EAGAIN.
+struct watch {
+	void (*fn)(struct watch *w, uint32_t epoll_events);
+	int fd; // -1 while not watched
+};
+
+// One io_uring operation in flight; done runs on the submitting worker with the CQE's res.
+struct uring_op {
+	void (*done)(struct uring_op *op, int res);
+};
+
+// Work put off to the end of the current round of the loop, so that one system call can
+// serve many requests (sends above all).
+struct defer {
+	struct list link;
+	void (*fn)(struct defer *d);
+};
+
+// Creates a worker with its ring and its mailbox; no thread yet. Data workers get the next
+// free index. Any thread; blocks shortly. -EMFILE past WORKER_MAX.
+int worker_new(struct worker **ret, const struct worker_options *options, struct err *e);
+
+// Starts the thread that runs the loop; returns when it runs. Called once, by the creator.
+int worker_start(struct worker *w, struct err *e);
+
+// Runs the loop on the calling thread until worker_stop(). For the control thread.
+void worker_run(struct worker *w);
+
+// Makes the loop end after the current round. Any thread, also a signal handler.
+void worker_stop(struct worker *w);
+
+// Stops and joins the thread, then frees the worker. What was created on it must be gone.
+// NULL is fine.
+void worker_free(struct worker *w);
+
+// The worker whose thread this is, or NULL.
+struct worker *worker_self(void);
+
+// 0 .. worker_count()-1 for data workers; WORKER_MAX for the control thread. Any thread.
+unsigned worker_index(const struct worker *w);
+unsigned worker_count(void);
+struct worker *worker_at(unsigned index); // NULL past worker_count(). Any thread.
+
+// Monotonic clock in ns, read once a round; cheap.
+uint64_t worker_now(const struct worker *w);
+// The same clock, read now. Any thread.
+uint64_t clock_ns(void);
+
+// Sends m to w: FIFO between two threads, never blocks, allocates nothing. Any thread; a
+// worker may post to itself (then m runs in a later round).
+void worker_post(struct worker *w, struct msg *m);
+
+// As worker_post, but waits until fn has run. Not from a data worker's thread; not towards
+// oneself.
+void worker_call(struct worker *w, void (*fn)(void *arg), void *arg);
+
+void timer_init(struct timer *t, void (*fn)(struct timer *t));
+// Arms or re-arms t to fire after usec.
+void timer_arm(struct worker *w, struct timer *t, uint64_t usec);
+void timer_cancel(struct worker *w, struct timer *t);
+bool timer_is_armed(const struct timer *t);
+
+// Watches fd for EPOLLIN | EPOLLOUT | EPOLLRDHUP, edge-triggered (events may narrow it).
+int watch_add(struct worker *w, struct watch *wa, int fd, uint32_t events);
+// No callback comes after it, even if the event is already read. The fd stays open.
+void watch_remove(struct worker *w, struct watch *wa);
+
+// A submission entry with op as its owner; never NULL (submits when the queue is full).
+// The caller prepares it with io_uring_prep_*() and must not set its user data. It is
+// submitted at the end of the round, at the latest.
+struct io_uring_sqe *worker_sqe(struct worker *w, struct uring_op *op);
+struct io_uring *worker_ring(struct worker *w);
+
+// Queues d to run at the end of this round; no-op if it is queued already.
+void worker_defer(struct worker *w, struct defer *d, void (*fn)(struct defer *d));
+void worker_defer_cancel(struct defer *d);
+
+// Tells the loop that a request was served, so that it may spin for the next one.
+void worker_note_traffic(struct worker *w);
+
+// Counters of this worker (stats and buf add to them). Read from any thread, torn at worst.
+struct worker_counters {
+	uint64_t rounds, sleeps, spins, messages;
+	uint64_t payload_copies, payload_copy_bytes; // buf_copy() alone adds to these
+};
+struct worker_counters *worker_counters(struct worker *w);
+
+struct buf_pool *worker_pool(struct worker *w);
