@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Attributes as table rows: one row holds a setting's name, type, range, default, unit and
+// help; from it come validation, the shell's help and completion, JSON and the man page.
+// A row describes a field of some struct by its offset. Pure functions; any thread.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/err.h"
+
+enum attr_type {
+	ATTR_BOOL,   // uint32_t field; 0/1, also true/false, yes/no, on/off on input
+	ATTR_UINT,   // uint32_t field, min..max
+	ATTR_UINT64, // uint64_t field, min..max
+	ATTR_INT,    // int32_t field, min..max
+	ATTR_ENUM,   // uint32_t field: index into choices
+	ATTR_STRING, // char array field of size max, NUL terminated
+};
+
+enum {
+	ATTR_READONLY = 1, // shown, never set by a user
+	ATTR_RESTART = 2,  // takes effect with the next session or open
+	ATTR_SECRET = 4,   // masked on display, absent from logs
+	ATTR_IGNORED = 8,  // known to targetcli, without meaning here: kept and saved only
+	ATTR_OWN = 16,	   // ours, unknown to rtslib
+};
+
+struct attr_row {
+	const char *name;
+	enum attr_type type;
+	size_t offset;
+	int64_t min, max; // UINT/INT: range; STRING: size of the array
+	const char *default_text;
+	const char *unit;	    // "s", "blocks", "bytes", "us" or NULL
+	const char *help;	    // one line
+	const char *const *choices; // ATTR_ENUM: NULL-terminated words
+	uint32_t flags;
+};
+
+// Rows end with a NULL name. Returns NULL for an unknown name.
+const struct attr_row *attr_find(const struct attr_row *rows, const char *name);
+
+// Writes every row's default into the struct at base.
+void attr_defaults(const struct attr_row *rows, void *base);
+
+// Parses text into the field. -EINVAL with "name: cause (accepted values)" and the field
+// untouched when it does not fit. Does not look at ATTR_READONLY: the caller decides.
+int attr_set(const struct attr_row *row, void *base, const char *text, struct err *e);
+
+// The field as text, in the form that saveconfig.json and `get` show; at most size bytes.
+// Secrets come out in clear: the caller masks. Returns the length.
+size_t attr_get(const struct attr_row *row, const void *base, char *out, size_t size);
+
+// "0..512", "0 or 1", "a|b|c": the accepted values in words.
+size_t attr_range(const struct attr_row *row, char *out, size_t size);
+
+// Sizes as users write them: 512, 4k, 10M, 1.5G, 1GiB, 128MB (powers of 1024). -EINVAL,
+// -ERANGE with text.
+int parse_size(const char *text, uint64_t *ret, struct err *e);
+// "16.0MiB", below 1 KiB "N bytes", as targetcli writes sizes.
+void format_size(uint64_t bytes, char out[32]);

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The command set as rows: what a command is called, how long it is, who may run it under a
+// reservation or in an ALUA state, and the handler. REPORT SUPPORTED OPERATION CODES is
+// printed from the same rows (SPC-5 6.35).
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct lu;
+struct task;
+
+// Reservation class (SPC-5 table 12 and SBC-4 table 13): what a conflicting persistent
+// reservation or a RESERVE by another nexus does to the command.
+enum pr_class {
+	PR_ALWAYS,  // allowed whatever is reserved
+	PR_READ,    // allowed for write-exclusive types
+	PR_WRITE,   // needs registration or the reservation
+	PR_SPECIAL, // the handler decides (PERSISTENT RESERVE OUT, RESERVE, RELEASE ...)
+};
+
+// ALUA class (SPC-5 5.15.2): in which access states the command works.
+enum alua_class {
+	ALUA_ALWAYS,  // also in standby, unavailable and transitioning
+	ALUA_STANDBY, // also in standby
+	ALUA_ACTIVE,  // in active states only
+};
+
+enum {
+	OP_DATA_IN = 1,
+	OP_DATA_OUT = 2,
+	OP_WRITES = 4,	    // changes the medium: refused on a write-protected LUN
+	OP_MEDIUM = 8,	    // needs a medium: refused while ejected or under SANITIZE
+	OP_IGNORES_UA = 16, // runs without reporting a pending unit attention
+	OP_NO_LU = 32,	    // answered for a LUN that does not exist
+	OP_RANGE = 64,	    // task->lba/blocks are decoded by the row (rw_decode) beforehand
+};
+
+#define CDB_MAX 32
+
+struct opcode_row {
+	uint8_t opcode;
+	bool has_sa;
+	uint16_t sa;
+	uint8_t cdb_len;
+	uint8_t pr;   // enum pr_class
+	uint8_t alua; // enum alua_class
+	uint16_t flags;
+	void (*run)(struct task *t);
+	// False: this logical unit, with its present settings, does not have the command.
+	// NULL: always there.
+	bool (*is_available)(const struct lu *lu);
+	const char *name;
+	uint8_t usage[CDB_MAX]; // CDB usage bits; byte 0 is the opcode
+};
+
+// All rows, in opcode and service action order; *ret_count of them.
+const struct opcode_row *dispatch_rows(unsigned *ret_count);
+
+// The row for a CDB, or NULL. *ret_known_opcode says whether the opcode exists with another
+// service action (then the sense differs: INVALID FIELD IN CDB).
+const struct opcode_row *dispatch_find(const uint8_t *cdb, unsigned cdb_len,
+				       bool *ret_known_opcode);

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Logical unit: one storage object's device server state, shared by every path to it.
+//
+// Who may touch what: the control thread creates, changes settings and closes. State that
+// all paths share (reservations, ALUA, frozen ranges) is owned by the LU's home worker. On
+// the I/O path a worker reads only its own struct lu_channel, which the home worker brings
+// up to date by messages; a change is complete when every channel has acknowledged it.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "backstores/backstore.h"
+#include "core/attr.h"
+#include "core/list.h"
+#include "core/worker.h"
+#include "target/scsi/ua.h"
+
+struct alua; // alua.c: target port groups
+struct lu;
+struct nexus;
+struct pr_state; // pr.c: registrations and the reservation, home worker
+struct pr_view;	 // pr.c: immutable snapshot of the above, one a channel
+struct task;
+
+// Settings of a storage object; the rows are in lu_attr.c. Written by the control thread
+// with relaxed atomic stores of single fields, read anywhere.
+struct lu_attr {
+	uint32_t block_size;
+	uint32_t emulate_tpu, emulate_tpws;
+	uint32_t emulate_caw, emulate_3pc, emulate_pr, emulate_tas, emulate_ua_intlck_ctrl;
+	uint32_t emulate_write_cache, emulate_fua_write, emulate_fua_read, emulate_dpo;
+	uint32_t emulate_model_alias, emulate_rest_reord, emulate_rsoc;
+	uint32_t enforce_pr_isids, force_pr_aptpl;
+	uint32_t is_nonrot, queue_depth, optimal_sectors, max_write_same_len;
+	uint32_t max_unmap_lba_count, max_unmap_block_desc_count;
+	uint32_t unmap_granularity, unmap_granularity_alignment, unmap_zeroes_data;
+	uint32_t pi_prot_type, pi_prot_format, pi_prot_verify, alua_support, pgr_support;
+	uint32_t hw_block_size, hw_queue_depth, hw_max_sectors, hw_pi_prot_type, submit_type;
+	// ours
+	uint32_t removable, max_transfer_kib, max_caw_blocks, atomic_write_kib;
+	uint32_t thin_threshold_percent;
+	struct bs_faults faults; // filters error and delay
+	char vendor[9], product[17], revision[5];
+};
+
+extern const struct attr_row lu_attr_rows[]; // of struct lu_attr, targetcli's names first
+
+// Latency histogram: bucket i counts commands that took less than 2^i us (the last: more).
+#define LU_LATENCY_BUCKETS 24
+enum lu_op { LU_OP_READ, LU_OP_WRITE, LU_OP_OTHER, LU_OP_MAX };
+struct lu_counters {
+	uint64_t commands[LU_OP_MAX];
+	uint64_t bytes[LU_OP_MAX];
+	uint64_t errors; // CHECK CONDITION other than unit attentions
+	uint64_t latency[LU_OP_MAX][LU_LATENCY_BUCKETS];
+	uint64_t latency_sum_us[LU_OP_MAX];
+};
+
+// A range of blocks that tasks must not touch while a COMPARE AND WRITE or the like owns it.
+struct lu_frozen {
+	struct list link;
+	uint64_t lba, blocks;
+	uint64_t owner; // task's nexus id and address, so that the owner itself passes
+};
+
+// One worker's view of the LU. Touched by that worker only.
+struct lu_channel {
+	struct lu *lu;
+	struct worker *worker;
+	struct list tasks;	// submitted and not done, in order of arrival
+	struct list nexus_luns; // every nexus of this worker that maps the LU
+	uint32_t ordered;	// ORDERED tasks in the set: newcomers wait
+	struct list frozen;	// struct lu_frozen; empty on the fast path
+	struct pr_view *pr;	// NULL: nothing reserved, nobody registered
+	uint64_t reserved_by;	// nexus id that holds RESERVE(6/10), 0 none
+	struct lu_counters counters;
+};
+
+enum lu_medium { LU_MEDIUM_PRESENT, LU_MEDIUM_EJECTED };
+
+struct lu {
+	int refs;    // atomic
+	uint32_t id; // unique in this process, never reused
+	char *name;  // of the storage object
+	const struct backstore_type *type;
+	struct backstore *bs; // top of the stack
+	struct worker *home;
+	char unit_serial[40]; // the storage object's wwn
+	uint8_t naa[16];      // NAA 6 registered extended, from unit_serial
+	uint32_t block_size, block_shift;
+	uint64_t blocks; // capacity; relaxed atomic, changed by lu_set_size()
+	uint8_t *memory; // of a RAM disk, else NULL: then data moves through bs
+	struct lu_attr attr;
+	struct lu_channel *channels[WORKER_MAX]; // made on first use by that worker
+	struct pr_state *pr;			 // home worker
+	struct alua *alua;			 // home worker writes; readers see relaxed atomics
+	uint8_t medium;				 // enum lu_medium, relaxed atomic
+	uint8_t d_sense, swp;	   // mode page 0Ah, relaxed atomics; MODE SELECT at home
+	uint8_t wce;		   // mode page 08h
+	uint32_t sanitize;	   // 0 idle; else progress of 65536 plus 1, relaxed atomic
+	void *third_party;	   // xcopy.c, odx.c: copy results and tokens, home worker
+	char *state_dir;	   // APTPL files; NULL: not kept
+	void (*closed)(void *arg); // see lu_new
+	void *closed_arg;
+};
+
+// Makes an LU over bs (which it owns from then on). attr holds the settings; unit_serial is
+// a UUID text. closed runs on the control thread when the last reference is gone and bs is
+// closed. Control thread; may block (reads the APTPL file in state_dir).
+int lu_new(struct lu **ret, const char *name, struct backstore *bs, const char *unit_serial,
+	   const struct lu_attr *attr, const char *state_dir, struct err *e);
+void lu_set_closed(struct lu *lu, void (*closed)(void *arg), void *arg);
+struct lu *lu_get(struct lu *lu); // any thread
+void lu_put(struct lu *lu);	  // any thread; NULL is fine
+
+// Looks the settings over before they are used: -EINVAL with text for what does not go
+// together. Applies one setting to a live LU, raising the unit attention it calls for.
+// Control thread.
+int lu_attr_check(const struct lu_attr *attr, const struct bs_limits *limits, struct err *e);
+int lu_attr_apply(struct lu *lu, const struct attr_row *row, const char *text, struct err *e);
+
+// The backstore changed its size: new capacity, CAPACITY DATA HAS CHANGED everywhere.
+// Control thread.
+void lu_set_size(struct lu *lu, uint64_t bytes);
+
+// The calling worker's channel; made if needed. NULL: no memory.
+struct lu_channel *lu_channel(struct lu *lu);
+
+// Runs each(channel, arg) on every worker that has a channel, then done(arg) on the calling
+// worker. Data worker. arg must live until done.
+struct lu_round {
+	struct msg msgs[WORKER_MAX];
+	struct lu *lu;
+	struct worker *home;
+	unsigned pending; // atomic
+	void (*each)(struct lu_channel *c, struct lu_round *r);
+	void (*done)(struct lu_round *r);
+};
+void lu_round_start(struct lu_round *r, struct lu *lu);
+
+// Freezes [lba, lba + blocks) for owner on every channel and waits until no task in flight
+// there overlaps; granted runs on t's worker. Ranges that overlap wait for each other, FIFO.
+// Tasks that come later and overlap wait (TASK_WAITS_TURN) until lu_thaw(). Task's worker.
+void lu_freeze(struct task *t, uint64_t lba, uint64_t blocks, void (*granted)(struct task *t));
+void lu_thaw(struct task *t);
+
+// Sum of the channels' counters, torn at worst. Any thread.
+void lu_counters_sum(const struct lu *lu, struct lu_counters *ret);
+
+static inline uint64_t lu_capacity(const struct lu *lu)
+{
+	return __atomic_load_n(&lu->blocks, __ATOMIC_RELAXED);
+}

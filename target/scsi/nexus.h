@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// I_T nexus, its LUN map and what one nexus keeps for each logical unit (SAM-5 4.7, 4.8).
+//
+// A nexus is owned by the worker of its connection. A LUN map is an immutable, refcounted
+// snapshot made by the configuration; changing the map of a live nexus is one call on its
+// worker.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/list.h"
+#include "target/scsi/ua.h"
+
+struct lu;
+struct lu_channel;
+struct nexus;
+struct task;
+struct worker;
+
+// One LUN of a map.
+struct lun_entry {
+	uint16_t number; // LUN number, 0..16383
+	bool is_write_protected;
+	uint16_t alua_group; // id of the LU's target port group this path belongs to
+	struct lu *lu;	     // the map holds a reference
+};
+
+// Immutable once published.
+struct lun_map {
+	int refs; // atomic
+	uint32_t count;
+	struct lun_entry entries[]; // ascending by number
+};
+
+// A map with room for count entries, one reference held; the caller fills entries (taking LU
+// references by lu_get) before it shares the map. Control thread. NULL: no memory.
+struct lun_map *lun_map_new(uint32_t count);
+struct lun_map *lun_map_get(struct lun_map *m); // any thread
+void lun_map_put(struct lun_map *m);		// any thread; drops the LU references last
+
+// SAM-5 4.7 single-level LUN structures: peripheral (0..255) and flat (0..16383) addressing.
+// decode returns UINT64_MAX for any other address.
+uint64_t lun_decode(const uint8_t lun[8]);
+void lun_encode(uint8_t out[8], uint16_t number);
+
+// What one nexus keeps for one logical unit. Nexus's worker.
+struct nexus_lun {
+	struct nexus *nexus;
+	struct lu *lu;		    // reference held
+	struct lu_channel *channel; // of this worker
+	struct list channel_link;   // in channel->nexus_luns
+	uint16_t number;
+	uint16_t alua_group;
+	bool is_write_protected;
+	bool prevents_removal; // PREVENT ALLOW MEDIUM REMOVAL
+	ua_mask ua;	       // pending unit attentions
+	uint32_t inflight;     // tasks submitted and not done
+	void *mode_pages;      // reserved for per-nexus mode pages; NULL
+};
+
+enum scsi_protocol { SCSI_PROTOCOL_SRP = 4, SCSI_PROTOCOL_ISCSI = 5 };
+
+// What the protocol tells about the nexus; strings are copied.
+struct nexus_info {
+	enum scsi_protocol protocol;
+	const char *initiator_port;	// SCSI initiator port name: "iqn...,i,0x000000000000"
+	const char *initiator_name;	// device name, for messages and TransportIDs: "iqn..."
+	const char *target_name;	// target device name: "iqn..."
+	const char *target_port;	// target port name: "iqn...,t,0x0001"
+	uint16_t relative_port;		// RELATIVE TARGET PORT IDENTIFIER, unique in this process
+	uint8_t transport_id[64 + 256]; // SPC-5 7.6.4 TransportID of the initiator port
+	uint32_t transport_id_len;
+};
+
+struct nexus_ops {
+	// A unit attention (REPORTED LUNS DATA HAS CHANGED above all) became pending: the
+	// protocol may send an asynchronous event (iSCSI Async Message event 0). May be NULL
+	// in the table given; the default does nothing.
+	void (*notice)(struct nexus *n, uint16_t lun, uint32_t sense_code);
+};
+
+struct nexus {
+	struct worker *worker;
+	const struct nexus_ops *ops;
+	void *owner;		// the protocol's session
+	struct nexus_info info; // strings owned by the nexus
+	struct lun_map *map;
+	struct nexus_lun **luns; // by LUN number; lun_limit slots, NULL where unmapped
+	uint32_t lun_limit;
+	bool luns_changed; // REPORTED LUNS DATA HAS CHANGED not yet seen
+	uint64_t id;	   // unique in this process, never reused
+};
+
+// Makes the nexus on the calling worker, with every LUN of map in unit attention POWER ON,
+// RESET, OR BUS DEVICE RESET (29/00) or, when the nexus replaces a lost one, I_T NEXUS LOSS
+// (29/07). -ENOMEM.
+int nexus_new(struct nexus **ret, const struct nexus_info *info, const struct nexus_ops *ops,
+	      void *owner, struct lun_map *map, bool is_reinstated);
+
+// Loses the nexus (SAM-5 6.3.4): the owner has no task left in it. RESERVE reservations go.
+void nexus_free(struct nexus *n);
+
+// Replaces the map. Tasks on LUNs that vanish are aborted first, and when they are done
+// finished(arg) runs on the worker (at once if there are none). Raises 3F/0E on the rest.
+void nexus_set_map(struct nexus *n, struct lun_map *map, void (*finished)(void *arg), void *arg);
+
+static inline struct nexus_lun *nexus_find_lun(const struct nexus *n, uint64_t number)
+{
+	return number < n->lun_limit ? n->luns[number] : 0;
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Task management functions (SAM-5 7). Single tasks are the protocol's to find: it calls
+// task_abort(). What concerns a whole logical unit goes through here, to every worker.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "target/scsi/lu.h"
+
+enum tmf_function {
+	TMF_ABORT_TASK_SET, // this nexus's tasks on the LUN
+	TMF_CLEAR_TASK_SET, // every nexus's tasks on the LUN
+	TMF_LU_RESET,
+	TMF_CLEAR_ACA,	  // NORMACA is 0: nothing to clear
+	TMF_TARGET_RESET, // every LU that the nexus's map holds
+	TMF_QUERY_TASK_SET,
+};
+
+enum tmf_result {
+	TMF_COMPLETE,
+	TMF_SUCCEEDED, // QUERY TASK SET found one
+	TMF_NO_LUN,
+	TMF_REJECTED,
+};
+
+struct tmf {
+	struct nexus *nexus;
+	enum tmf_function function;
+	uint64_t lun;
+	// Runs on the nexus's worker after every affected task has reached done().
+	void (*done)(struct tmf *t, enum tmf_result result);
+	// private
+	struct lu_round round;
+	struct lu *lu;
+	unsigned waiting, next_lun;
+};
+
+// Starts t (the caller keeps the memory until done). Nexus's worker.
+void tmf_submit(struct tmf *t);
