@@ -17,7 +17,8 @@ struct bs_io;
 struct bs_scsi;
 
 // How a backstore is to be opened: the union of what the types take. Strings are borrowed
-// for the call. Which fields a type reads, requires and refuses, its option rows say.
+// for the call. Which fields a type reads, requires and refuses, its option rows say; name,
+// block_size and is_new belong to all. Start from backstore_config_init().
 struct bs_config {
 	const char *name;    // of the storage object, for messages
 	const char *dev;     // file or device path
@@ -28,7 +29,9 @@ struct bs_config {
 	bool write_back; // fileio: buffered, volatile cache (WCE=1); else O_DIRECT where possible
 	bool nullio;	 // ramdisk: no memory, reads zeroes
 	bool sparse;	 // fileio: leave holes (default true); false reserves the space
-	bool force;	 // block: open although mounted or in use
+	bool force;	 // block: open although mounted, in use, or not empty
+	bool is_new;	 // asked for now, not restored from a saved file: then signs of data on a
+			 // block device are refused unless force
 };
 
 // One row an option: from it come the shell's parameters, help, completion and validation.
@@ -37,18 +40,22 @@ struct bs_option {
 	const char *name; // as in saveconfig.json and in the shell: dev, size, write_back ...
 	enum bs_option_type type;
 	bool is_required;
-	const char *default_text; // what the help shows and an absent option means; NULL none
+	const char *default_text; // what the help shows and an absent option means, in the form
+				  // backstore_config_set() takes; NULL none
 	const char *help;	  // one line
 	size_t offset;		  // of the field in struct bs_config
 };
 
-// What the opened backstore is. Constant between resizes; read on any thread.
+// What the opened backstore is. Constant but for size, which backstore_resize() and
+// backstore_refresh() change while workers run: off the control thread read it with
+// backstore_size().
 struct bs_limits {
 	uint64_t size;		    // bytes, a multiple of block_size
 	uint32_t block_size;	    // logical block length
 	uint32_t physical_block;    // bytes, >= block_size, a power of two
 	uint32_t optimal_io;	    // bytes, 0 unknown
-	uint32_t max_io;	    // largest single read or write in bytes, 0 no limit
+	uint32_t max_io;	    // largest read or write the storage likes in bytes, 0 no
+				    // limit; a hint, larger ones are served too
 	uint32_t unmap_granularity; // bytes, 0 when unmap is not supported
 	uint32_t atomic_write_max;  // bytes the medium itself writes atomically, 0 none
 	bool can_unmap;		    // BS_UNMAP frees space
@@ -71,14 +78,19 @@ enum bs_op {
 	BS_OP_MAX
 };
 
-enum { BS_FUA = 1 }; // the write is durable when it completes
+enum { BS_FUA = 1 }; // the write (or the zeroes) is durable when it completes
 
-// One I/O. Embedded in its owner (a task); the backstore owns it from submit to done.
+#define BS_IO_IOV 8 // pieces handed to the kernel at once; longer lists go in several rounds
+
+// One I/O. Embedded in its owner (a task); the backstore owns it from submit to done. The
+// owner sets what stands above ret_extent_length; the rest needs no initialisation.
 struct bs_io {
 	enum bs_op op;
 	uint32_t flags;	 // BS_FUA
 	uint64_t offset; // bytes, multiple of the block size
-	uint64_t length; // bytes, multiple of the block size; the sum of sg for READ and WRITE
+	uint64_t length; // bytes, multiple of the block size; the sum of sg for READ and WRITE;
+			 // for EXTENT how far the answer may reach; FLUSH covers everything and
+			 // ignores both
 	struct sg *sg;
 	uint32_t nsg;
 	// Called exactly once, on the submitting worker, possibly before submit returns.
@@ -91,11 +103,14 @@ struct bs_io {
 	struct backstore *bs;
 	struct uring_op uring;
 	struct offload offload;
-	uint64_t progress;			       // bytes done so far
-	void (*lower_done)(struct bs_io *io, int res); // a filter keeps the owner's done here
-	struct timer timer;			       // delay filter
-	struct iovec iov[4];
-	struct iovec *iov_more; // when nsg > 4
+	struct timer timer;   // delay filter
+	uint64_t progress;    // bytes done so far
+	uint32_t step;	      // of an operation in several steps
+	uint32_t tries;	      // retries after EAGAIN or EINTR
+	struct buf *bounce;   // for memory that O_DIRECT cannot use
+	struct buf_wait wait; // for bounce
+	int result;	      // from the offload thread to the worker
+	struct iovec iov[BS_IO_IOV];
 };
 
 // A whole SCSI command for pass-through types.
@@ -110,10 +125,13 @@ struct bs_scsi {
 	uint32_t sense_len;
 	uint32_t residual; // bytes not transferred
 	void (*done)(struct bs_scsi *io, int res);
+	uint32_t timeout_ms; // 0 for the default of 60 s
+	// Scratch.
 	struct backstore *bs;
 	struct offload offload;
 	struct iovec iov[64];
-	uint32_t timeout_ms;
+	void *bounce; // data_len bytes when the device node takes no scatter list
+	int result;   // from the offload thread to the worker
 };
 
 struct backstore_type {
@@ -122,24 +140,22 @@ struct backstore_type {
 	const struct bs_option *options; // ends with a NULL name
 	size_t size;			 // of the type's struct, which begins with struct backstore
 
-	// Opens the storage and fills bs->limits. Control thread; may block. On failure it
-	// returns a negative errno and leaves nothing behind.
+	// Opens the storage, fills bs->limits and, for direct access, bs->memory. Control thread;
+	// may block. On failure it returns a negative errno and leaves nothing behind; the text
+	// need not name type and object, backstore_open() puts them in front.
 	int (*open)(struct backstore *bs, const struct bs_config *config, struct err *e);
-	// Control thread, no I/O in flight any more; may block.
+	// Control thread, no I/O in flight any more; may block. Default: nothing.
 	void (*close)(struct backstore *bs);
-	// Looks at the storage again and stores a changed size in *ret_size. Control thread;
-	// may block. Default: the size never changes.
+	// Looks at the storage again and stores its size in *ret_size. Control thread; may
+	// block. Default: the size never changes.
 	int (*refresh)(struct backstore *bs, uint64_t *ret_size, struct err *e);
-	// Grows (or, where the type allows, shrinks) to size bytes. Control thread; may block.
-	// Default: -EOPNOTSUPP.
+	// Grows to size bytes, a multiple of the block size and more than now; the caller
+	// publishes it in limits. Control thread; may block. Default: -EOPNOTSUPP.
 	int (*resize)(struct backstore *bs, uint64_t size, struct err *e);
-	// Serves io, which has passed backstore_submit()'s bounds checks. Worker thread; must
-	// not block; completes through io->done. Default: -EOPNOTSUPP.
+	// Serves io, which has passed backstore_submit()'s checks: in bounds, whole blocks, not
+	// empty, allowed. Worker thread; must not block; completes through io->done. Default:
+	// -EOPNOTSUPP.
 	void (*submit)(struct backstore *bs, struct bs_io *io);
-	// The disk's own memory for [offset, offset + length), or NULL when it has none (then
-	// data goes through submit). Valid while the backstore is open. Worker thread. Default:
-	// NULL. Only a type whose writes need no completion of their own offers it.
-	uint8_t *(*map)(struct backstore *bs, uint64_t offset, uint64_t length);
 	// Serves a whole SCSI command. Worker thread; must not block. Default: -EOPNOTSUPP;
 	// only types with is_passthrough set have it.
 	void (*scsi)(struct backstore *bs, struct bs_scsi *io);
@@ -148,36 +164,71 @@ struct backstore_type {
 
 struct backstore {
 	const struct backstore_type *type;
+	struct backstore_type ops; // *type with every absent slot filled by its default
 	char *name;
 	struct bs_limits limits;
 	struct backstore *lower; // of a filter; NULL at the floor
-	// Where direct memory access is possible, the base of it: map()'s answer for offset 0,
-	// kept here so that the I/O path needs no call. NULL otherwise.
+	// The disk's own memory, where direct access is possible: byte 0 of it, its address
+	// constant while the backstore is open. Only a type whose writes need no completion of
+	// their own offers it. NULL otherwise; then data goes through submit.
 	uint8_t *memory;
+	// What the user ought to know although opening succeeded (a size ignored, O_DIRECT not
+	// possible): lines separated by a newline, empty when there is nothing.
+	char note[400];
 };
 
 // The types, in the order the shell lists them; ends with NULL. Filters are not among them.
 extern const struct backstore_type *const backstore_types[];
 const struct backstore_type *backstore_type_find(const char *name); // NULL: no such type
 
+// Zeroes config and applies the defaults of the type's option rows. Any thread.
+void backstore_config_init(struct bs_config *config, const struct backstore_type *type);
+// Sets the option called key from its text ("1G", "true", a path). Sizes take K, M, G, T or P
+// (powers of 1024), also as KiB or KB. The string is borrowed. Any thread. -EINVAL with a text
+// that lists what is possible.
+int backstore_config_set(struct bs_config *config, const struct backstore_type *type,
+			 const char *key, const char *text, struct err *e);
+
 // Allocates, validates the config against the option rows and opens. Control thread; may
-// block. On success *ret is to be closed with backstore_close().
+// block. On success *ret is to be closed with backstore_close(); read (*ret)->note.
 int backstore_open(struct backstore **ret, const struct backstore_type *type,
 		   const struct bs_config *config, struct err *e);
 // Closes the whole stack, filters included, and frees it. No I/O may be in flight. NULL is
 // fine. Control thread; may block.
 void backstore_close(struct backstore *bs);
 
-// Checks io's bounds in 64 bits, then hands it to the type. Worker thread. Out of range:
-// done with -ERANGE; write to a read-only store: -EROFS.
+// Checks io in 64 bits, then hands it to the type. Worker thread. Out of range: done with
+// -ERANGE; not whole blocks, or sg is not length: -EINVAL; change of a read-only store:
+// -EROFS; nothing to do: 0.
 void backstore_submit(struct backstore *bs, struct bs_io *io);
 
-// map() with the same bounds check; NULL when there is no direct access.
+// Hands a SCSI command to a pass-through type. Worker thread.
+void backstore_scsi(struct backstore *bs, struct bs_scsi *io);
+
+// limits.size as of now. Any thread.
+uint64_t backstore_size(const struct backstore *bs);
+
+// The disk's memory for [offset, offset + length), or NULL when out of bounds or when there
+// is no direct access. Any thread.
 uint8_t *backstore_map(struct backstore *bs, uint64_t offset, uint64_t length);
 
+// Looks at the storage again; *ret_changed tells whether backstore_size() is another now.
+// Control thread; may block; I/O may be in flight.
+int backstore_refresh(struct backstore *bs, bool *ret_changed, struct err *e);
+// Grows the storage to size bytes and publishes it. -EINVAL when size is less than now or not
+// whole blocks, -EROFS, -EOPNOTSUPP. Control thread; may block; I/O may be in flight.
+int backstore_resize(struct backstore *bs, uint64_t size, struct err *e);
+
+// For types: adds a line to bs->note.
+void backstore_note(struct backstore *bs, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+// For types: a failed -errno of the storage as what io->done may carry (see struct bs_io).
+int backstore_errno(int res);
+
 // Filters: a new top of the stack over lower, which it owns afterwards. Fault and latency
-// injection are product features (storage-object attributes); a filter hides map(). Control
-// thread. The settings may be changed while I/O runs (relaxed atomics).
+// injection are product features (storage-object attributes); a filter hides the memory, and
+// refuses a pass-through type. Control thread. The settings may be changed while I/O runs
+// (relaxed atomics). UNMAP and WRITE_ZEROES count as writes, EXTENT as a read.
 struct bs_faults {
 	uint32_t error_read_ppm, error_write_ppm,
 		error_flush_ppm; // of a million I/Os, fail with -EIO
