@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Portals: listening sockets, bound late. A portal whose address is missing or taken waits,
+// is retried every second or two, and says why. One listener per address serves every TPG
+// that names it; the login tells which target is meant.
+//
+// Control thread only; listeners live on the control thread's loop and hand accepted sockets
+// to the data worker with the fewest connections.
+#pragma once
+
+#include "core/err.h"
+#include "core/worker.h"
+#include "transport/tcp/addr.h"
+
+struct portal;
+
+enum portal_state {
+	PORTAL_LISTENING,
+	PORTAL_WAITING, // will be retried; portal_reason() says what is missing
+};
+
+// Counted open: the same address given again returns the same portal with one more user.
+// Never fails for what may heal by itself (no such address yet, port taken): then the state
+// is PORTAL_WAITING. -ENOMEM.
+int portal_open(struct portal **ret, struct worker *control, const struct tcp_addr *addr,
+		struct err *e);
+// Drops one user; the last one closes the listener. Sessions go on. NULL is fine.
+void portal_close(struct portal *p);
+
+enum portal_state portal_state(const struct portal *p);
+const char *portal_reason(const struct portal *p);	    // "" while listening
+const struct tcp_addr *portal_addr(const struct portal *p); // as configured
+
+// Accepted, refused (limits) and open connections since the portal was opened.
+struct portal_counters {
+	uint64_t accepted, refused, logins, login_failures;
+	uint32_t connections;
+};
+void portal_counters(const struct portal *p, struct portal_counters *ret);

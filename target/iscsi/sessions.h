@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the administrator sees and does of live sessions and of refused logins.
+// Control thread; each call visits the workers and blocks for their answer.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/err.h"
+
+struct session_info {
+	uint64_t id; // session id, unique in this process ("sid" in the shell)
+	char initiator[224], alias[256], target[224];
+	uint16_t tpg, tsih, cid;
+	char isid[16]; // 12 hex digits
+	bool is_discovery, is_dynamic_acl, is_authenticated, is_mutual;
+	char transport[16];	  // "TCP"
+	char peer[80], local[80]; // address:port
+	uint64_t age_s;
+	// negotiated
+	bool header_digest, data_digest, initial_r2t, immediate_data;
+	uint32_t max_recv_dsl, max_xmit_dsl, max_burst, first_burst, max_outstanding_r2t;
+	uint32_t window, commands_in_flight;
+	uint64_t commands, read_bytes, written_bytes, payload_copies, payload_copy_bytes;
+	unsigned worker;
+	uint32_t lun_count;
+	struct session_lun {
+		uint16_t lun;
+		bool is_write_protected;
+		char storage_object[64];
+	} luns[16]; // the first ones; lun_count tells how many there are
+};
+
+// *ret is an array of *ret_count entries, for free(). -ENOMEM.
+int sessions_list(struct session_info **ret, unsigned *ret_count);
+
+// Ends one session (async logout request first when drain is set, else at once). -ENOENT.
+int session_drop(uint64_t id, bool drain, struct err *e);
+
+// Sessions of a target, of one TPG (tag, or -1) or of one initiator (NULL: any).
+unsigned sessions_count(const char *target, int tag, const char *initiator);
+
+// The latest refused logins, newest first; at most max entries. Repeats are folded.
+struct login_refusal {
+	uint64_t first_s, last_s; // wall clock, seconds
+	uint64_t count;
+	char initiator[224], target[224], peer[80];
+	uint16_t status; // class << 8 | detail
+	char reason[200];
+};
+unsigned login_refusals(struct login_refusal *out, unsigned max);
+
+struct iscsi_counters {
+	uint64_t connections_accepted, connections_refused, connections_closed_protocol_error;
+	uint64_t logins_ok, logins_failed, logins_timed_out;
+	uint64_t failed_auth, failed_acl, failed_target, failed_other;
+	uint64_t digest_errors, rejects_sent;
+	uint64_t pdus_received, pdus_sent, bytes_received, bytes_sent;
+};
+void iscsi_counters(struct iscsi_counters *ret); // sum over the workers
+
+// Limits (one peer cannot starve the others). Zero fields keep their value.
+struct iscsi_limits {
+	uint32_t connections; // in all
+	uint32_t connections_per_address;
+	uint32_t logins_in_progress; // per worker
+};
+void iscsi_limits_set(const struct iscsi_limits *l);
+void iscsi_limits_get(struct iscsi_limits *ret);
+
+// Starts and ends the iSCSI target on the workers that exist. init: control thread, after
+// the workers run and before the first portal. done: closes every connection and waits.
+int iscsi_target_init(struct worker *control, struct err *e);
+void iscsi_target_done(void);
