@@ -27,10 +27,13 @@ struct buf {
 	struct buf_pool *pool; // owner
 	struct list link;      // private: free lists
 	uint8_t order;	       // private: size is BUF_MIN << order
-	uint8_t is_free;       // private: buddy state
+	uint8_t is_free;       // private: in the buddy system's lists
+	uint16_t page;	       // private: place in its extent, in pages
 };
 
-// A wait for memory: fn runs once on the worker when buffers came back, in FIFO order.
+// A wait for memory: fn runs once on the worker, at the end of a round, when buffers came back,
+// in FIFO order. If its buf_get() fails again, fn calls buf_wait_add() again and keeps its place.
+// Zero it before the first use.
 struct buf_wait {
 	struct list link;
 	void (*fn)(struct buf_wait *wait);
@@ -40,6 +43,7 @@ struct buf_wait {
 // exhausted: then buf_wait_add() and try again from its fn.
 struct buf *buf_get(struct worker *w, uint32_t len);
 void buf_put(struct buf *b); // NULL is fine
+// No-op for a wait that is queued already.
 void buf_wait_add(struct worker *w, struct buf_wait *wait, void (*fn)(struct buf_wait *wait));
 void buf_wait_cancel(struct buf_wait *wait);
 
@@ -60,6 +64,8 @@ struct buf_pool_stats {
 };
 void buf_pool_stats(struct worker *w, struct buf_pool_stats *ret);
 
-// For worker.c: a pool that takes at most limit bytes, in extents got when first needed.
+// For worker.c: a pool that takes at most limit bytes (but never less than one extent), in
+// extents got when first needed; all but the first are returned after some idle seconds. NULL
+// if memory is short. Freed after the worker's ring, by any thread.
 struct buf_pool *buf_pool_new(struct worker *w, uint64_t limit);
 void buf_pool_free(struct buf_pool *p);

@@ -42,8 +42,9 @@ struct msg {
 // A timer. fn runs once, on the worker that armed it, at or after the deadline.
 struct timer {
 	void (*fn)(struct timer *t);
-	uint64_t deadline_ns; // of worker_now()'s clock
-	uint32_t slot;	      // 1 + index in the worker's heap, 0 while not armed
+	uint64_t deadline_ns;		   // of worker_now()'s clock
+	struct timer *child, *next, *prev; // private: the worker's pairing heap
+	bool is_armed;			   // private
 };
 
 // A file descriptor that is watched, edge-triggered: fn must read or write until -EAGAIN.
@@ -52,9 +53,11 @@ struct watch {
 	int fd; // -1 while not watched
 };
 
-// One io_uring operation in flight; done runs on the submitting worker with the CQE's res.
+// One io_uring operation in flight; done runs on the submitting worker with the CQE's res. A
+// multishot operation is done when cqe_flags lacks IORING_CQE_F_MORE.
 struct uring_op {
 	void (*done)(struct uring_op *op, int res);
+	uint32_t cqe_flags; // of the completion being reported
 };
 
 // Work put off to the end of the current round of the loop, so that one system call can
@@ -74,11 +77,13 @@ int worker_start(struct worker *w, struct err *e);
 // Runs the loop on the calling thread until worker_stop(). For the control thread.
 void worker_run(struct worker *w);
 
-// Makes the loop end after the current round. Any thread, also a signal handler.
+// Makes the loop end after the current round and whatever was posted before. Any thread, also
+// a signal handler.
 void worker_stop(struct worker *w);
 
-// Stops and joins the thread, then frees the worker. What was created on it must be gone.
-// NULL is fine.
+// Stops and joins the thread, then frees the worker. What was created on it must be gone, and
+// nobody may post to it any more: a message that is still in the mailbox when the loop has
+// ended is not run. Not from the worker's own thread; blocks. NULL is fine.
 void worker_free(struct worker *w);
 
 // The worker whose thread this is, or NULL.
@@ -103,14 +108,17 @@ void worker_post(struct worker *w, struct msg *m);
 void worker_call(struct worker *w, void (*fn)(void *arg), void *arg);
 
 void timer_init(struct timer *t, void (*fn)(struct timer *t));
-// Arms or re-arms t to fire after usec.
+// Arms or re-arms t to fire usec after worker_now(). Allocates nothing. From inside fn it is
+// never earlier than the next round.
 void timer_arm(struct worker *w, struct timer *t, uint64_t usec);
 void timer_cancel(struct worker *w, struct timer *t);
 bool timer_is_armed(const struct timer *t);
 
-// Watches fd for EPOLLIN | EPOLLOUT | EPOLLRDHUP, edge-triggered (events may narrow it).
+// Watches fd, edge-triggered, for events (0: EPOLLIN | EPOLLOUT | EPOLLRDHUP; errors and hang-up
+// always come). What is ready already is reported. Negative errno of epoll_ctl.
 int watch_add(struct worker *w, struct watch *wa, int fd, uint32_t events);
-// No callback comes after it, even if the event is already read. The fd stays open.
+// No callback comes after it, even if the event is already read. The fd stays open, and must
+// not have been closed before. No-op while not watched.
 void watch_remove(struct worker *w, struct watch *wa);
 
 // A submission entry with op as its owner; never NULL (submits when the queue is full).
@@ -119,7 +127,8 @@ void watch_remove(struct worker *w, struct watch *wa);
 struct io_uring_sqe *worker_sqe(struct worker *w, struct uring_op *op);
 struct io_uring *worker_ring(struct worker *w);
 
-// Queues d to run at the end of this round; no-op if it is queued already.
+// Queues d to run at the end of this round; no-op if it is queued already. fn may queue d
+// again: it then runs later in the same round, or in the next one if that goes on.
 void worker_defer(struct worker *w, struct defer *d, void (*fn)(struct defer *d));
 void worker_defer_cancel(struct defer *d);
 

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The io_uring of a worker, on its thread: set-up with the best flags the kernel knows,
+// submission once a round, completions without a system call when there are none.
+#include "core/worker_priv.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/log.h"
+
+#define RING_ENTRIES   512
+#define RING_CQ_FACTOR 8 // operations in flight before completions overflow to the slow list
+
+// Best first. A kernel that does not know a flag answers -EINVAL.
+static const unsigned setups[] = {
+	IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_TASKRUN_FLAG |
+		IORING_SETUP_SUBMIT_ALL,
+	IORING_SETUP_COOP_TASKRUN | IORING_SETUP_TASKRUN_FLAG | IORING_SETUP_SUBMIT_ALL,
+	0,
+};
+
+static const struct {
+	int code;
+	const char *cure;
+} cures[] = {
+	{-ENOSYS,  "this kernel or sandbox has no io_uring: use Linux 6.1 or later, and let the "
+		   "seccomp filter pass io_uring_setup"		},
+	{ -EPERM,  "io_uring is forbidden: set sysctl kernel.io_uring_disabled=0"},
+	{ -ENOMEM, "raise the memlock limit: LimitMEMLOCK=infinity or ulimit -l" },
+	{ -EMFILE, "raise the limit of open files: LimitNOFILE or ulimit -n"     },
+};
+
+static const char *ring_cure(int code)
+{
+	for (size_t i = 0; i < sizeof cures / sizeof *cures; i++)
+		if (cures[i].code == code)
+			return cures[i].cure;
+	return "io_uring set-up is needed";
+}
+
+static int ring_setup(struct worker *w)
+{
+	unsigned entries = w->options.ring_entries ? w->options.ring_entries : RING_ENTRIES;
+	int r = -EINVAL;
+
+	for (size_t i = 0; r == -EINVAL && i < sizeof setups / sizeof *setups; i++) {
+		struct io_uring_params p = {
+			.flags = setups[i] | IORING_SETUP_R_DISABLED | IORING_SETUP_CQSIZE |
+				 IORING_SETUP_CLAMP,
+			.cq_entries = entries * RING_CQ_FACTOR,
+		};
+		r = io_uring_queue_init_params(entries, &w->ring, &p);
+	}
+	return r;
+}
+
+int ring_new(struct worker *w, struct err *e)
+{
+	w->ring.ring_fd = -1;
+	int r = ring_setup(w);
+	if (r < 0) {
+		w->ring.ring_fd = -1;
+		return err_set(e, r, "worker %s: io_uring: %s (%s)", w->name, strerror(-r),
+			       ring_cure(r));
+	}
+	// Level-triggered: a completion left behind must end the next sleep.
+	struct epoll_event ev = { .events = EPOLLIN };
+	if (epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, w->ring.ring_fd, &ev) < 0)
+		return err_errno(e, -errno, "worker %s: epoll_ctl io_uring", w->name);
+	return 0;
+}
+
+int ring_enter(struct worker *w)
+{
+	// liburing 2.3 declares io_uring_enable_rings() but does not export it. -EBADFD: enabled
+	// before, by an earlier worker_run().
+	if (syscall(__NR_io_uring_register, w->ring.ring_fd, IORING_REGISTER_ENABLE_RINGS, NULL,
+		    0) < 0 &&
+	    errno != EBADFD)
+		return -errno;
+	io_uring_register_ring_fd(&w->ring); // saves a lookup a call; fine without
+	return 0;
+}
+
+void ring_leave(struct worker *w)
+{
+	io_uring_unregister_ring_fd(&w->ring); // the index belongs to this thread
+}
+
+static bool ring_needs_flush(const struct worker *w)
+{
+	return IO_URING_READ_ONCE(*w->ring.sq.kflags) & (IORING_SQ_TASKRUN | IORING_SQ_CQ_OVERFLOW);
+}
+
+bool ring_is_ready(const struct worker *w)
+{
+	return io_uring_cq_ready(&w->ring) || ring_needs_flush(w);
+}
+
+void ring_reap(struct worker *w)
+{
+	struct io_uring *ring = &w->ring;
+
+	if (ring_needs_flush(w))
+		io_uring_get_events(ring);
+	// Only what is there now: work that completes at once must not starve the rest.
+	for (unsigned n = io_uring_cq_ready(ring); n; n--) {
+		const struct io_uring_cqe *cqe =
+			&ring->cq.cqes[*ring->cq.khead & ring->cq.ring_mask];
+		struct uring_op *op = (struct uring_op *)(uintptr_t)cqe->user_data;
+		int res = cqe->res;
+		uint32_t flags = cqe->flags;
+		io_uring_cq_advance(ring, 1);
+		if (!op)
+			continue;
+		op->cqe_flags = flags;
+		op->done(op, res);
+	}
+}
+
+void ring_submit(struct worker *w)
+{
+	if (io_uring_sq_ready(&w->ring))
+		io_uring_submit(&w->ring); // what it could not take stays queued for the next round
+}
+
+struct io_uring_sqe *worker_sqe(struct worker *w, struct uring_op *op)
+{
+	struct io_uring_sqe *sqe = io_uring_get_sqe(&w->ring);
+
+	while (!sqe) {
+		// -EAGAIN: the kernel is short of memory for requests; it gets some back.
+		if (io_uring_submit(&w->ring) < 0)
+			sched_yield();
+		sqe = io_uring_get_sqe(&w->ring);
+	}
+	io_uring_sqe_set_data(sqe, op);
+	return sqe;
+}
+
+struct io_uring *worker_ring(struct worker *w)
+{
+	return &w->ring;
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// File descriptors of a worker, on its thread: one epoll instance, edge-triggered. The ring's
+// descriptor and the mailbox's eventfd sit in it with no watch; they only end the sleep.
+#include "core/worker_priv.h"
+
+#include <errno.h>
+
+int watches_init(struct worker *w, struct err *e)
+{
+	w->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (w->epoll_fd < 0)
+		return err_errno(e, -errno, "worker %s: epoll_create1", w->name);
+	return 0;
+}
+
+int watch_add(struct worker *w, struct watch *wa, int fd, uint32_t events)
+{
+	if (!events)
+		events = EPOLLIN | EPOLLOUT | EPOLLRDHUP;
+	struct epoll_event ev = { .events = events | EPOLLET, .data.ptr = wa };
+	if (epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, fd, &ev) < 0) {
+		wa->fd = -1;
+		return -errno;
+	}
+	wa->fd = fd;
+	return 0;
+}
+
+void watch_remove(struct worker *w, struct watch *wa)
+{
+	if (wa->fd < 0)
+		return;
+	epoll_ctl(w->epoll_fd, EPOLL_CTL_DEL, wa->fd, NULL);
+	wa->fd = -1;
+	for (int i = w->batch_next; i < w->batch_count; i++)
+		if (w->batch[i].data.ptr == wa)
+			w->batch[i].data.ptr = NULL;
+}
+
+void watches_fetch(struct worker *w, const struct timespec *timeout)
+{
+	int n;
+
+	if (timeout && !timeout->tv_sec && !timeout->tv_nsec)
+		n = epoll_wait(w->epoll_fd, w->batch, WORKER_BATCH, 0);
+	else
+		n = epoll_pwait2(w->epoll_fd, w->batch, WORKER_BATCH, timeout, NULL);
+	w->batch_next = 0;
+	w->batch_count = n > 0 ? n : 0;
+}
+
+void watches_run(struct worker *w)
+{
+	while (w->batch_next < w->batch_count) {
+		const struct epoll_event *ev = &w->batch[w->batch_next++];
+		struct watch *wa = ev->data.ptr;
+		if (wa)
+			wa->fn(wa, ev->events);
+	}
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The loop of a worker, on its thread: rounds, deferred work, the spin before the sleep.
+//
+// It spins only while a request is likely to come within the spin time: the moving average of
+// the time between rounds with traffic says so. Otherwise it sleeps until epoll has something,
+// a message comes or the next timer is due.
+#include "core/worker_priv.h"
+
+#define RING_PASSES  4	// completions that complete at once are served in the same round
+#define DEFER_PASSES 16 // deferred work that defers again is served in the same round
+#define GAP_SHIFT    3	// the moving average's weight: 1/8
+#define GAP_CAP	     8	// one pause counts as at most that many spin times
+
+uint64_t clock_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * NS_PER_SEC + (uint64_t)t.tv_nsec;
+}
+
+void worker_defer(struct worker *w, struct defer *d, void (*fn)(struct defer *d))
+{
+	if (list_linked(&d->link))
+		return;
+	d->fn = fn;
+	list_push_back(&w->defers, &d->link);
+}
+
+void worker_defer_cancel(struct defer *d)
+{
+	list_remove(&d->link);
+}
+
+static void defers_run(struct worker *w)
+{
+	for (int pass = 0; pass < DEFER_PASSES && !list_empty(&w->defers); pass++) {
+		// A list of its own, so that what is deferred meanwhile waits for the next pass; a
+		// cancelled one unlinks itself from whichever list it is in.
+		struct list now;
+		list_init(&now);
+		list_splice_back(&now, &w->defers);
+		for (struct list *n; (n = list_pop_front(&now));) {
+			struct defer *d = list_entry(n, struct defer, link);
+			d->fn(d);
+		}
+	}
+}
+
+void worker_note_traffic(struct worker *w)
+{
+	if (!w->spin_ns || w->traffic_at == w->now)
+		return;
+	uint64_t gap = w->now - w->traffic_at, cap = w->spin_ns * GAP_CAP;
+	if (gap > cap)
+		gap = cap;
+	w->traffic_gap += (gap >> GAP_SHIFT) - (w->traffic_gap >> GAP_SHIFT);
+	w->traffic_at = w->now;
+}
+
+static void run_round(struct worker *w)
+{
+	w->counters.rounds++;
+	mailbox_run(w);
+	timers_run(w);
+	watches_run(w);
+	for (int pass = 0; pass < RING_PASSES; pass++) {
+		ring_reap(w);
+		defers_run(w);
+		ring_submit(w);
+		if (!io_uring_cq_ready(&w->ring))
+			break;
+	}
+}
+
+// True if the next round has something to do already; no system call.
+static bool has_work(struct worker *w)
+{
+	return !list_empty(&w->defers) || !mailbox_is_empty(w) || ring_is_ready(w) ||
+	       io_uring_sq_ready(&w->ring) ||
+	       atomic_load_explicit(&w->is_stopping, memory_order_relaxed);
+}
+
+static void poll_fds(struct worker *w)
+{
+	static const struct timespec at_once;
+
+	watches_fetch(w, &at_once);
+}
+
+// True if work came while it spun.
+static bool spin(struct worker *w)
+{
+	uint64_t until = w->traffic_at + w->spin_ns;
+
+	if (!w->spin_ns || w->traffic_gap > w->spin_ns || w->now >= until)
+		return false;
+	if (until > timers_next(w))
+		until = timers_next(w);
+	w->counters.spins++;
+	do {
+		poll_fds(w);
+		w->now = clock_ns();
+		if (w->batch_count || has_work(w))
+			return true;
+	} while (w->now < until);
+	return false;
+}
+
+static void sleep_until_event(struct worker *w)
+{
+	uint64_t next = timers_next(w), left = next > w->now ? next - w->now : 0;
+	struct timespec t = {
+		.tv_sec = (time_t)(left / NS_PER_SEC),
+		.tv_nsec = (long)(left % NS_PER_SEC),
+	};
+
+	atomic_store(&w->is_asleep, true);
+	if (!mailbox_is_empty(w)) {
+		poll_fds(w);
+	} else {
+		w->counters.sleeps++;
+		watches_fetch(w, next == UINT64_MAX ? NULL : &t);
+	}
+	atomic_store_explicit(&w->is_asleep, false, memory_order_relaxed);
+	w->now = clock_ns();
+}
+
+static void wait_for_work(struct worker *w)
+{
+	if (has_work(w)) {
+		poll_fds(w);
+		w->now = clock_ns();
+	} else if (!spin(w)) {
+		sleep_until_event(w);
+	}
+}
+
+void worker_loop(struct worker *w)
+{
+	w->now = clock_ns();
+	do {
+		run_round(w);
+		wait_for_work(w);
+	} while (!atomic_load(&w->is_stopping));
+	run_round(w); // what was posted before worker_stop()
+}

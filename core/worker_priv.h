@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The inside of a worker, shared by the files that implement it: worker.c (life), worker_loop.c
+// (the loop, deferred work), ring.c (io_uring), timer.c, mailbox.c and watch.c (epoll).
+#pragma once
+
+#include <liburing.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <sys/epoll.h>
+
+#include "core/worker.h"
+
+#define WORKER_BATCH 256 // epoll events fetched at once
+#define NS_PER_USEC  1000ull
+#define NS_PER_SEC   1000000000ull
+
+struct worker {
+	// Read and written by the worker's thread only.
+	uint64_t now;	      // clock_ns() of this round
+	uint64_t spin_ns;     // 0: never spins
+	uint64_t traffic_at;  // round of the last worker_note_traffic()
+	uint64_t traffic_gap; // moving average of the time between rounds that had traffic
+	struct timer *timers; // root of the pairing heap
+	bool runs_timers;     // timers_run() is on the stack
+	struct list defers;
+	int epoll_fd;
+	int batch_next, batch_count; // batch[next .. count) is fetched and not yet called
+	struct epoll_event batch[WORKER_BATCH];
+	struct io_uring ring;
+	struct worker_counters counters;
+	struct buf_pool *pool;
+
+	// Fixed once started.
+	struct worker_options options;
+	char name[16];
+	unsigned index;
+	bool has_thread;
+	pthread_t thread;
+	sem_t started;
+	int start_error;
+
+	// Touched by any thread; on a cache line of its own.
+	_Alignas(64) _Atomic(struct msg *) mailbox; // newest first
+	atomic_bool is_asleep;			    // someone must write event_fd to be heard
+	atomic_bool is_stopping;
+	int event_fd;
+	char pad[40];
+};
+
+// worker_loop.c. Runs rounds until is_stopping; the ring must be enabled.
+void worker_loop(struct worker *w);
+
+// ring.c. ring_new creates the ring disabled, so that the thread that calls ring_enter, and
+// no other, becomes its issuer; ring_leave undoes ring_enter on the same thread.
+int ring_new(struct worker *w, struct err *e);
+int ring_enter(struct worker *w);
+void ring_leave(struct worker *w);
+void ring_reap(struct worker *w);	    // calls done for what has completed
+void ring_submit(struct worker *w);	    // system call only if something is queued
+bool ring_is_ready(const struct worker *w); // completions to reap; no system call
+
+// timer.c
+void timers_run(struct worker *w);
+uint64_t timers_next(const struct worker *w); // deadline, UINT64_MAX if none is armed
+
+// mailbox.c
+int mailbox_init(struct worker *w, struct err *e);
+void mailbox_run(struct worker *w);
+bool mailbox_is_empty(struct worker *w);
+void mailbox_wake(struct worker *w); // async-signal-safe
+
+// watch.c. watches_fetch waits up to timeout (NULL: for ever) and fills the batch.
+int watches_init(struct worker *w, struct err *e);
+void watches_fetch(struct worker *w, const struct timespec *timeout);
+void watches_run(struct worker *w);

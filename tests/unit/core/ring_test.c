@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// io_uring of a worker, and the spin before the sleep.
+#include "core/worker_util.h"
+
+#include <liburing.h>
+#include <string.h>
+
+struct operation {
+	struct uring_op op;
+	int res, left;
+	unsigned runs;
+};
+
+static void op_done(struct uring_op *op, int res)
+{
+	struct operation *o = container_of(op, struct operation, op);
+
+	o->res = res;
+	o->runs++;
+	if (o->left-- > 0)
+		io_uring_prep_nop(worker_sqe(worker_self(), op));
+	else
+		worker_stop(worker_self());
+}
+
+static void a_read_completes_with_its_length(void **state)
+{
+	struct worker *w = make_worker(true, 0);
+	struct operation o = { .op.done = op_done };
+	char buf[8];
+	int p[2];
+
+	assert_int_equal(pipe(p), 0);
+	io_uring_prep_read(worker_sqe(w, &o.op), p[0], buf, sizeof buf, 0);
+	assert_int_equal(write(p[1], "abc", 3), 3);
+	run_guarded(w);
+	assert_int_equal(o.res, 3);
+	assert_memory_equal(buf, "abc", 3);
+	close_pair(p);
+	worker_free(w);
+}
+
+struct writer {
+	struct timer timer;
+	int fd;
+};
+
+static void write_now(struct timer *t)
+{
+	assert_int_equal(write(container_of(t, struct writer, timer)->fd, "abc", 3), 3);
+}
+
+static void a_completion_ends_the_sleep(void **state)
+{
+	struct worker *w = make_worker(true, 0);
+	struct operation o = { .op.done = op_done };
+	struct writer wr;
+	char buf[8];
+	int p[2];
+
+	assert_int_equal(pipe(p), 0);
+	wr.fd = p[1];
+	timer_init(&wr.timer, write_now);
+	timer_arm(w, &wr.timer, 5000);
+	io_uring_prep_read(worker_sqe(w, &o.op), p[0], buf, sizeof buf, 0);
+	run_guarded(w);
+	assert_int_equal(o.res, 3);
+	assert_true(worker_counters(w)->sleeps > 0);
+	close_pair(p);
+	worker_free(w);
+}
+
+static void done_may_submit_again(void **state)
+{
+	struct worker *w = make_worker(true, 0);
+	struct operation o = { .op.done = op_done, .left = 5000 };
+
+	io_uring_prep_nop(worker_sqe(w, &o.op));
+	run_guarded(w);
+	assert_int_equal(o.runs, 5001);
+	worker_free(w);
+}
+
+static unsigned flood_left;
+
+static void flood_done(struct uring_op *op, int res)
+{
+	if (!--flood_left)
+		worker_stop(worker_self());
+}
+
+static void flood(struct msg *m)
+{
+	static struct uring_op op = { .done = flood_done };
+
+	for (unsigned i = 0; i < flood_left; i++)
+		io_uring_prep_nop(worker_sqe(worker_self(), &op));
+}
+
+// 8 submission entries, 64 completion entries: both overflow.
+static void more_operations_than_both_queues_hold_all_complete(void **state)
+{
+	struct worker_options o = {
+		.name = "small", .cpu = -1, .ring_entries = 8, .is_control = true
+	};
+	struct msg m = { .fn = flood };
+	struct worker *w;
+
+	assert_int_equal(worker_new(&w, &o, NULL), 0);
+	flood_left = 3000;
+	worker_post(w, &m);
+	run_guarded(w);
+	assert_int_equal(flood_left, 0);
+	worker_free(w);
+}
+
+struct traffic {
+	struct timer timer;
+	int left;
+};
+
+static void traffic_comes(struct timer *t)
+{
+	struct traffic *tr = container_of(t, struct traffic, timer);
+	struct worker *w = worker_self();
+
+	worker_note_traffic(w);
+	if (tr->left-- > 0)
+		timer_arm(w, t, 0);
+	else
+		worker_stop(w);
+}
+
+static uint64_t spins_after_traffic(unsigned spin_usec)
+{
+	struct worker *w = make_worker(true, spin_usec);
+	struct traffic t = { .left = 200 };
+
+	timer_init(&t.timer, traffic_comes);
+	timer_arm(w, &t.timer, 0);
+	run_guarded(w);
+	uint64_t ret = worker_counters(w)->spins;
+	worker_free(w);
+	return ret;
+}
+
+static void dense_traffic_makes_it_spin(void **state)
+{
+	assert_true(spins_after_traffic(100000) > 0);
+}
+
+static void without_spin_time_it_never_spins(void **state)
+{
+	assert_int_equal(spins_after_traffic(0), 0);
+}
+
+static void without_traffic_it_never_spins(void **state)
+{
+	struct worker *w = make_worker(true, 1000);
+	struct operation o = { .op.done = op_done };
+	struct writer wr;
+	char buf[8];
+	int p[2];
+
+	assert_int_equal(pipe(p), 0);
+	wr.fd = p[1];
+	timer_init(&wr.timer, write_now);
+	timer_arm(w, &wr.timer, 2000);
+	io_uring_prep_read(worker_sqe(w, &o.op), p[0], buf, sizeof buf, 0);
+	run_guarded(w);
+	assert_int_equal(worker_counters(w)->spins, 0);
+	close_pair(p);
+	worker_free(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_read_completes_with_its_length),
+		cmocka_unit_test(a_completion_ends_the_sleep),
+		cmocka_unit_test(done_may_submit_again),
+		cmocka_unit_test(more_operations_than_both_queues_hold_all_complete),
+		cmocka_unit_test(dense_traffic_makes_it_spin),
+		cmocka_unit_test(without_spin_time_it_never_spins),
+		cmocka_unit_test(without_traffic_it_never_spins),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
