@@ -7,6 +7,7 @@
 // up to date by messages; a change is complete when every channel has acknowledged it.
 #pragma once
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -61,19 +62,22 @@ struct lu_counters {
 struct lu_frozen {
 	struct list link;
 	uint64_t lba, blocks;
-	uint64_t owner; // task's nexus id and address, so that the owner itself passes
+	const struct task *owner; // it passes
 };
 
 // One worker's view of the LU. Touched by that worker only.
 struct lu_channel {
 	struct lu *lu;
 	struct worker *worker;
-	struct list tasks;	// submitted and not done, in order of arrival
-	struct list nexus_luns; // every nexus of this worker that maps the LU
-	uint32_t ordered;	// ORDERED tasks in the set: newcomers wait
-	struct list frozen;	// struct lu_frozen; empty on the fast path
-	struct pr_view *pr;	// NULL: nothing reserved, nobody registered
-	uint64_t reserved_by;	// nexus id that holds RESERVE(6/10), 0 none
+	struct list tasks;	     // submitted and not done, in order of arrival
+	struct list nexus_luns;	     // every nexus of this worker that maps the LU
+	uint32_t ordered;	     // ORDERED tasks in the set: newcomers wait
+	struct list frozen;	     // struct lu_frozen; empty on the fast path
+	struct pr_view *pr;	     // NULL: nothing reserved, nobody registered
+	uint64_t reserved_by;	     // nexus id that holds RESERVE(6/10), 0 none
+	struct list rounds;	     // rounds whose is_settled() said no, asked again as tasks end
+	uint32_t turns;		     // tasks in TASK_WAITS_TURN
+	bool is_kicking, kick_again; // taskset.c
 	struct lu_counters counters;
 };
 
@@ -84,18 +88,25 @@ struct lu {
 	uint32_t id; // unique in this process, never reused
 	char *name;  // of the storage object
 	const struct backstore_type *type;
-	struct backstore *bs; // top of the stack
+	struct backstore *bs;			       // top of the stack; lu_bs() on the I/O path
+	struct backstore *error_filter, *delay_filter; // in the stack, or NULL. Control thread
 	struct worker *home;
-	char unit_serial[40]; // the storage object's wwn
-	uint8_t naa[16];      // NAA 6 registered extended, from unit_serial
+	struct worker *control; // where lu_new() ran; NULL in programs without a control thread
+	char unit_serial[40];	// the storage object's wwn
+	uint8_t naa[16];	// NAA 6 registered extended, from unit_serial
 	uint32_t block_size, block_shift;
-	uint64_t blocks; // capacity; relaxed atomic, changed by lu_set_size()
-	uint8_t *memory; // of a RAM disk, else NULL: then data moves through bs
+	uint64_t blocks;  // capacity; relaxed atomic, changed by lu_set_size()
+	uint8_t *memory;  // of a RAM disk, else NULL: then data moves through bs. lu_memory()
+	bool is_readonly; // the backstore is
 	struct lu_attr attr;
 	struct lu_channel *channels[WORKER_MAX]; // made on first use by that worker
-	struct pr_state *pr;			 // home worker
-	struct alua *alua;			 // home worker writes; readers see relaxed atomics
-	uint8_t medium;				 // enum lu_medium, relaxed atomic
+	// Guards the table of channels and what a new channel copies: the active freezes, and
+	// what the parts' channel_init() reads. Never taken on the I/O path.
+	pthread_mutex_t lock;
+	struct list freezes;	   // freeze.c: all asked for, FIFO. Home worker
+	struct pr_state *pr;	   // home worker
+	struct alua *alua;	   // home worker writes; readers see relaxed atomics
+	uint8_t medium;		   // enum lu_medium, relaxed atomic
 	uint8_t d_sense, swp;	   // mode page 0Ah, relaxed atomics; MODE SELECT at home
 	uint8_t wce;		   // mode page 08h
 	uint32_t sanitize;	   // 0 idle; else progress of 65536 plus 1, relaxed atomic
@@ -103,6 +114,7 @@ struct lu {
 	char *state_dir;	   // APTPL files; NULL: not kept
 	void (*closed)(void *arg); // see lu_new
 	void *closed_arg;
+	struct msg close_msg; // private
 };
 
 // Makes an LU over bs (which it owns from then on). attr holds the settings; unit_serial is
@@ -119,6 +131,8 @@ void lu_put(struct lu *lu);	  // any thread; NULL is fine
 // Control thread.
 int lu_attr_check(const struct lu_attr *attr, const struct bs_limits *limits, struct err *e);
 int lu_attr_apply(struct lu *lu, const struct attr_row *row, const char *text, struct err *e);
+// Largest READ or WRITE in blocks: max_transfer_kib and the backstore's own limit. Any thread.
+uint32_t lu_max_transfer(const struct lu *lu);
 
 // The backstore changed its size: new capacity, CAPACITY DATA HAS CHANGED everywhere.
 // Control thread.
@@ -127,26 +141,68 @@ void lu_set_size(struct lu *lu, uint64_t bytes);
 // The calling worker's channel; made if needed. NULL: no memory.
 struct lu_channel *lu_channel(struct lu *lu);
 
-// Runs each(channel, arg) on every worker that has a channel, then done(arg) on the calling
-// worker. Data worker. arg must live until done.
+// Runs each(channel, round) on every worker that has a channel, then done(round) on the
+// calling worker, possibly before lu_round_start() returns. Data worker. The caller sets
+// each, done and (or NULL) is_settled, and the memory lives until done. The calling worker's
+// own channel is served at once.
+//
+// A channel may come into being meanwhile: it copies the shared state under lu->lock. So
+// change that state under lu->lock first, then start the round; each() may then find the
+// change made already and must not mind.
+struct lu_round_slot {
+	struct msg msg;
+	struct lu_round *round;
+	struct lu_channel *channel;
+	struct list link; // in channel->rounds
+};
 struct lu_round {
-	struct msg msgs[WORKER_MAX];
+	void (*each)(struct lu_channel *c, struct lu_round *r);
+	// After each(), and again whenever a task of the channel has ended or let go of its
+	// memory: true when this channel has done what the round waits for. NULL: at once.
+	bool (*is_settled)(struct lu_channel *c, struct lu_round *r);
+	void (*done)(struct lu_round *r);
+	// private
+	struct lu_round_slot slots[WORKER_MAX];
 	struct lu *lu;
 	struct worker *home;
 	unsigned pending; // atomic
-	void (*each)(struct lu_channel *c, struct lu_round *r);
-	void (*done)(struct lu_round *r);
 };
 void lu_round_start(struct lu_round *r, struct lu *lu);
+// For task.c: a task of c ended.
+void lu_round_poll(struct lu_channel *c);
 
-// Freezes [lba, lba + blocks) for owner on every channel and waits until no task in flight
-// there overlaps; granted runs on t's worker. Ranges that overlap wait for each other, FIFO.
-// Tasks that come later and overlap wait (TASK_WAITS_TURN) until lu_thaw(). Task's worker.
+// Freezes [lba, lba + blocks) for t on every channel and waits until no task in flight there
+// overlaps; granted runs on t's worker, possibly at once. Ranges that overlap wait for each
+// other, FIFO. Tasks that come later and overlap wait (TASK_WAITS_TURN) until lu_thaw().
+// Between the call and granted t must not touch the medium. A task aborted meanwhile ends
+// instead of being granted; without memory it ends with BUSY. Task's worker; one at a time.
 void lu_freeze(struct task *t, uint64_t lba, uint64_t blocks, void (*granted)(struct task *t));
+// Ends it: the medium is as t leaves it. Ending the task does it too.
 void lu_thaw(struct task *t);
+
+// For taskset.c: [lba, lba + blocks) is frozen for another task than t on c.
+bool lu_is_frozen(const struct lu_channel *c, const struct task *t, uint64_t lba, uint64_t blocks);
 
 // Sum of the channels' counters, torn at worst. Any thread.
 void lu_counters_sum(const struct lu *lu, struct lu_counters *ret);
+
+// The I/O path's reads: the stack may grow a fault filter while I/O runs, which also takes
+// the direct memory away. What is in flight then goes on with what it has: it stays valid.
+static inline struct backstore *lu_bs(const struct lu *lu)
+{
+	return __atomic_load_n(&lu->bs, __ATOMIC_ACQUIRE);
+}
+
+static inline uint8_t *lu_memory(const struct lu *lu)
+{
+	return __atomic_load_n(&lu->memory, __ATOMIC_RELAXED);
+}
+
+// Adds to a counter that other threads may read.
+static inline void lu_count(uint64_t *counter, uint64_t n)
+{
+	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
+}
 
 static inline uint64_t lu_capacity(const struct lu *lu)
 {

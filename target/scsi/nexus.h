@@ -53,10 +53,12 @@ struct nexus_lun {
 	uint16_t number;
 	uint16_t alua_group;
 	bool is_write_protected;
-	bool prevents_removal; // PREVENT ALLOW MEDIUM REMOVAL
-	ua_mask ua;	       // pending unit attentions
-	uint32_t inflight;     // tasks submitted and not done
-	void *mode_pages;      // reserved for per-nexus mode pages; NULL
+	bool prevents_removal;	 // PREVENT ALLOW MEDIUM REMOVAL
+	ua_mask ua;		 // pending unit attentions
+	uint32_t inflight;	 // tasks submitted and not done
+	uint32_t held;		 // tasks submitted and not released
+	struct lun_leave *leave; // nexus.c: the change of map that takes it away, or NULL
+	void *mode_pages;	 // reserved for per-nexus mode pages; NULL
 };
 
 enum scsi_protocol { SCSI_PROTOCOL_SRP = 4, SCSI_PROTOCOL_ISCSI = 5 };

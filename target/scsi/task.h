@@ -24,6 +24,7 @@
 struct nexus;
 struct nexus_lun;
 struct lu;
+struct lu_freeze;
 struct opcode_row;
 struct task;
 
@@ -81,6 +82,9 @@ struct task {
 	// The device server's part.
 	uint8_t state; // enum task_state
 	bool in_set;   // linked in the channel's task set
+	bool in_place; // sg is the disk's own memory: stays in the set until task_release()
+	bool fetches;  // next runs after the data-out has come, not when buffers are there
+	bool is_held;  // counted in nl->held until task_release()
 	const struct opcode_row *row;
 	struct nexus_lun *nl;
 	struct lu *lu;		      // nl's, NULL for commands to no logical unit
@@ -91,10 +95,12 @@ struct task {
 	bool fua;
 	uint64_t start_ns;
 	struct buf_wait buf_wait;
-	struct msg msg;	   // to the LU's home worker and back
-	void *home_result; // handler's scratch across messages
-	void *scratch;	   // handler's allocation, freed with free() by task_release()
-	struct bs_io io;   // READ, WRITE, ... in flight at the backstore
+	struct msg msg;		  // to the LU's home worker and back
+	void *home_result;	  // handler's scratch across messages
+	void *scratch;		  // handler's allocation, freed with free() by task_release()
+	void *reply;		  // parameter data when the pool was empty, freed likewise
+	struct lu_freeze *freeze; // asked for by lu_freeze(), until lu_thaw()
+	struct bs_io io;	  // READ, WRITE, ... in flight at the backstore
 };
 
 // Resets the device server's part and the result; the protocol calls it before it fills its
@@ -152,6 +158,11 @@ void task_fetch_in_place(struct task *t, uint64_t len, void (*next)(struct task 
 // next runs, on failure the task ends by task_fail_io().
 void task_io(struct task *t, enum bs_op op, uint64_t lba, uint64_t blocks, uint32_t flags,
 	     void (*next)(struct task *t));
+
+// For commands whose ranges are known only from their parameter list (UNMAP, copies): declares
+// [lba, lba + blocks), so that a freeze of another task waits for this one, and runs next as
+// soon as no such freeze overlaps, possibly at once. Rows with OP_RANGE have done so already.
+void task_claim(struct task *t, uint64_t lba, uint64_t blocks, void (*next)(struct task *t));
 
 // Runs fn on the LU's home worker, then back here next. The task does not move: fn may read
 // it, and may write home_result. fn must call task_home_done(t) exactly once, from the home

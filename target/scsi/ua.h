@@ -28,6 +28,9 @@ enum ua {
 	UA_LUNS_CHANGED,	    // 3F/0E
 	UA_THIN_SOFT_THRESHOLD,	    // 38/07
 	UA_CLEARED_BY_PROTOCOL,	    // 47/7F
+	UA_PREVIOUS_BUSY,	    // 2C/07, with UA_INTLCK_CTRL 11b
+	UA_PREVIOUS_FULL,	    // 2C/08
+	UA_PREVIOUS_CONFLICT,	    // 2C/09
 	UA_MAX
 };
 
@@ -38,6 +41,8 @@ uint32_t ua_code(enum ua u);
 void ua_set(struct nexus_lun *nl, enum ua u);
 // Takes the most urgent one out of the mask; UA_MAX if none is pending.
 enum ua ua_take(struct nexus_lun *nl);
+// The most urgent one, left pending; UA_MAX if none is.
+enum ua ua_peek(const struct nexus_lun *nl);
 
 // Raises it for every nexus of the LU but one (NULL: for every nexus). Any worker or the
 // control thread; other workers learn of it by message. except is compared by nexus id, so

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The handlers that dispatch.c's rows name, grouped by file. Each runs on the task's worker
+// after submit.c's checks, must not block, and ends the task through task.h.
+#pragma once
+
+#include <stdbool.h>
+
+struct lu;
+struct task;
+
+// inquiry.c, vpd.c (SPC-4 6.6, 7.8)
+void inquiry_run(struct task *t);
+
+// mode_sense.c, mode_select.c (SPC-4 6.9 to 6.12, 7.5)
+void mode_sense6_run(struct task *t);
+void mode_sense10_run(struct task *t);
+void mode_select6_run(struct task *t);
+void mode_select10_run(struct task *t);
+
+// spc_misc.c
+void test_unit_ready_run(struct task *t);    // SPC-4 6.47
+void request_sense_run(struct task *t);	     // SPC-4 6.39
+void prevent_allow_run(struct task *t);	     // SPC-4 6.17
+void send_diagnostic_run(struct task *t);    // SPC-4 6.42
+void receive_diagnostic_run(struct task *t); // SPC-4 6.28
+
+// log_sense.c
+void log_sense_run(struct task *t); // SPC-4 6.7
+
+// report.c
+void report_luns_run(struct task *t);	 // SPC-4 6.33
+void report_opcodes_run(struct task *t); // SPC-4 6.35
+void report_tmfs_run(struct task *t);	 // SPC-4 6.36
+bool report_opcodes_is_available(const struct lu *lu);
+
+// sbc_rw.c (SBC-3 5.8, 5.32 ...)
+void read_run(struct task *t);
+void write_run(struct task *t);
+
+// sbc_misc.c
+void read_capacity10_run(struct task *t);   // SBC-3 5.15
+void read_capacity16_run(struct task *t);   // SBC-3 5.16
+void synchronize_cache_run(struct task *t); // SBC-3 5.22, 5.23
