@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The border between the iSCSI target and whatever moves its PDUs and data (RFC 5047 4, 6):
+// TCP (dm_tcp_target.c) or RDMA. The role knows commands, windows and sessions; the mover
+// knows how a Get_Data becomes R2Ts and Data-Outs, or RDMA Reads, and a Put_Data becomes
+// Data-Ins, or RDMA Writes.
+//
+// Everything here runs on the worker that owns the connection; nothing blocks.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/list.h"
+#include "transport/iscsi/keys.h"
+#include "transport/iscsi/pdu.h"
+#include "transport/tcp/addr.h"
+
+struct dm;
+
+// The serial numbers the mover stamps into what it sends. The role owns and moves the two
+// command numbers; the mover alone advances stat_sn [RFC 7143 4.2.2].
+struct dm_sns {
+	uint32_t stat_sn, exp_cmd_sn, max_cmd_sn;
+};
+
+struct dm_counters {
+	uint64_t pdus_in, pdus_out, bytes_in, bytes_out, digest_errors;
+	uint64_t last_rx_ns;
+};
+
+enum { DM_R2T_MAX = 16 };
+
+// One R2T that is out.
+struct dm_r2t {
+	uint32_t ttt, offset, len, received, data_sn;
+};
+
+// The mover's part of a SCSI command; the role embeds it and fills the first group before it
+// returns from up->command.
+struct dm_task {
+	uint32_t itt;	       // as on the wire, byte order untouched
+	uint8_t lun[8];	       // as on the wire
+	uint32_t expected_out; // EDTL of a write, else 0
+	bool is_final;	       // F: no unsolicited Data-Out follows
+
+	// private to the mover
+	struct dm_task *hash_next;
+	bool is_hashed;
+	bool wants_data;    // get_data was called and is not answered
+	bool is_finished;   // put_data was called; status waits for owed unsolicited data
+	bool owes_data;	    // unsolicited data (immediate or Data-Out) is still to come
+	int error;	    // what get_data will be answered with
+	struct sg *sg;	    // destination
+	uint32_t nsg, want; // bytes that get_data asked for
+	uint32_t received;  // bytes of data-out received so far, from 0 without gaps
+	uint32_t requested; // bytes covered by what was unsolicited and by R2Ts sent
+	uint32_t data_sn;   // next DataSN of the unsolicited sequence
+	uint32_t r2t_sn;
+	struct sg parked;   // unsolicited data that came before get_data; malloc'ed
+	unsigned r2t_count; // outstanding, in order
+	struct dm_r2t r2t[DM_R2T_MAX];
+	uint64_t progress_ns;	  // when data-out last arrived or was first owed
+	struct dm_result *result; // of put_data, while is_finished
+	unsigned tx_pending;	  // PDUs that refer to the task's memory
+};
+
+// Fills the first group from a SCSI Command's header and resets the rest.
+void dm_task_init(struct dm_task *t, const uint8_t *bhs);
+
+// How a command ends: data-in, status, sense.
+struct dm_result {
+	struct sg *sg; // data_len bytes of data-in, stable until up->released
+	uint32_t nsg, data_len;
+	uint8_t status;		// SAM status
+	uint8_t response;	// ISCSI_RSP_COMPLETED, or _TARGET_FAILURE
+	uint8_t residual_flags; // ISCSI_RSP_OVERFLOW or _UNDERFLOW, or 0
+	uint32_t residual;
+	const uint8_t *sense; // NULL: none; stable until up->released
+	uint32_t sense_len;
+};
+
+// What the mover calls. All slots are required.
+struct dm_up {
+	// A SCSI Command's header arrived (its digest was right); the immediate data has not.
+	// The role fills the dm_task of its command, returns it, and may call get_data and
+	// put_data from inside. NULL: the command is ignored, its data discarded.
+	// ahs: len bytes, NULL when there are none. All pointers end with the call.
+	struct dm_task *(*command)(struct dm *dm, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+				   const uint8_t *ahs);
+	// Any other PDU, whole. data: pdu->data_len bytes. Negative: close the connection, the
+	// text in e says why.
+	int (*control)(struct dm *dm, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		       const uint8_t *data, struct err *e);
+	// get_data is done: res 0, or -EPIPE, -EBADMSG (data digest), -EMSGSIZE, -EPROTO.
+	void (*data)(struct dm *dm, struct dm_task *t, int res);
+	// The mover no longer refers to the task or its memory. Once after each put_data.
+	void (*released)(struct dm *dm, struct dm_task *t);
+	// A control PDU that was sent with wants_sent has left.
+	void (*sent)(struct dm *dm);
+	// The connection is gone, once; e says why. The role ends its tasks (put_data with NULL
+	// for each) and calls free when none is left, not from inside this call.
+	void (*closed)(struct dm *dm, const struct err *e);
+};
+
+// What the role calls.
+struct dm_ops {
+	// Sends a PDU other than Data-In, R2T and SCSI Response. data is copied. The mover
+	// stamps ExpCmdSN, MaxCmdSN and, with advances, a StatSN of its own; without, the next
+	// one unadvanced. Login responses come complete and are stamped by the login engine:
+	// is_login leaves the numbers alone.
+	void (*send)(struct dm *dm, const uint8_t bhs[ISCSI_BHS_LEN], const void *data,
+		     uint32_t len, unsigned flags);
+	// Moves the first len bytes of the command's data-out to sg (RFC 5047 Get_Data):
+	// immediate, unsolicited, then solicited. Answered by up->data, possibly at once.
+	void (*get_data)(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t nsg,
+			 uint32_t len);
+	// Ends the command: data-in and status (RFC 5047 Put_Data and Send_Control). NULL: no
+	// status (aborted); data-out that still comes is discarded. up->released follows,
+	// possibly at once. result must stay valid until then.
+	void (*put_data)(struct dm *dm, struct dm_task *t, struct dm_result *result);
+	// Login is over: params hold from the next PDU on, in both directions
+	// (RFC 5047 Enable_Datamover). Copied.
+	void (*full_feature)(struct dm *dm, const struct iscsi_params *params);
+	// Sends what is queued now rather than at the end of the round.
+	void (*flush)(struct dm *dm);
+	// Closes the connection; up->closed follows, possibly at once. With linger, what is
+	// queued goes out first.
+	void (*close)(struct dm *dm, bool linger, const struct err *why);
+	void (*free)(struct dm *dm);
+	// When data-out that is owed last made progress, for the task that waits longest; 0
+	// when none is owed. worker_now()'s clock.
+	uint64_t (*oldest_owed)(struct dm *dm);
+	// What the connection has moved so far, and when the last byte came in.
+	void (*counters)(struct dm *dm, struct dm_counters *ret);
+};
+
+enum {
+	DM_ADVANCES = 1, // the PDU takes a StatSN
+	DM_IS_LOGIN = 2,
+	DM_WANTS_SENT = 4, // call up->sent when it has left
+};
+
+
+// A connection as the role sees it; the mover's struct begins with it.
+struct dm {
+	const struct dm_ops *ops;
+	const struct dm_up *up;
+	void *role;
+	struct dm_sns *sns;    // set by the role before the first PDU
+	const char *transport; // "TCP", "iSER"
+	struct tcp_addr local_addr, peer_addr;
+	char peer[TCP_ADDR_TEXT], local[TCP_ADDR_TEXT];
+};
+
+// TCP mover over an accepted socket. Takes the descriptor over (closed on failure too).
+struct worker;
+int dm_tcp_target_new(struct dm **ret, struct worker *w, int fd, const struct dm_up *up, void *role,
+		      struct err *e);

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The target's TCP mover, data-out: immediate data, unsolicited and solicited Data-Out, R2T.
+// RFC 7143 4.2.5.2, 11.7, 11.8.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "transport/iscsi/dm_tcp_target.h"
+#include "transport/wire/be.h"
+
+// What one connection may park of data that came before there was a place for it.
+#define PARKED_MAX (16u << 20)
+
+static struct dm_task **bucket(struct dm_tcp *d, uint32_t itt)
+{
+	return &d->hash[(itt ^ itt >> 24 ^ itt >> 8) % DM_TCP_BUCKETS];
+}
+
+static void task_hash(struct dm_tcp *d, struct dm_task *t)
+{
+	struct dm_task **b = bucket(d, t->itt);
+	t->hash_next = *b;
+	*b = t;
+	t->is_hashed = true;
+}
+
+static void task_unhash(struct dm_tcp *d, struct dm_task *t)
+{
+	if (!t->is_hashed)
+		return;
+	struct dm_task **b = bucket(d, t->itt);
+	while (*b != t)
+		b = &(*b)->hash_next;
+	*b = t->hash_next;
+	t->is_hashed = false;
+}
+
+static struct dm_task *task_find(struct dm_tcp *d, uint32_t itt)
+{
+	struct dm_task *t = *bucket(d, itt);
+	while (t && t->itt != itt)
+		t = t->hash_next;
+	return t;
+}
+
+static void parked_free(struct dm_tcp *d, struct dm_task *t)
+{
+	if (!t->parked.addr)
+		return;
+	d->parked_bytes -= t->parked.len;
+	free(t->parked.addr);
+	t->parked = (struct sg){ 0 };
+}
+
+void dm_tcp_forget(struct dm_tcp *d, struct dm_task *t)
+{
+	pdu_conn_discard(&d->conn, t);
+	if (d->rx_task == t)
+		d->rx_task = NULL;
+	task_unhash(d, t);
+	parked_free(d, t);
+	t->wants_data = false;
+}
+
+// --- where a segment goes ---
+
+static bool task_park(struct dm_tcp *d, struct dm_task *t)
+{
+	if (t->parked.addr)
+		return true;
+	uint32_t size = t->expected_out;
+	if (size > d->params.first_burst)
+		size = d->params.first_burst;
+	if (d->parked_bytes + size > PARKED_MAX)
+		return false;
+	t->parked.addr = malloc(size);
+	if (!t->parked.addr)
+		return false;
+	t->parked.len = size;
+	d->parked_bytes += size;
+	return true;
+}
+
+static void sink_for(struct dm_tcp *d, struct dm_task *t, uint32_t offset, uint32_t len,
+		     struct pdu_sink *sink)
+{
+	uint32_t room = t->want;
+	sink->owner = t;
+	sink->sg_offset = offset;
+	if (t->error || t->is_finished)
+		return;
+	if (t->wants_data) {
+		sink->sg = t->sg;
+		sink->nsg = t->nsg;
+	} else {
+		// The device server has no place for it yet (its turn or memory has to come):
+		// commands behind this one must not wait for that.
+		if (!task_park(d, t)) {
+			t->error = -ENOBUFS;
+			return;
+		}
+		sink->sg = &t->parked;
+		sink->nsg = 1;
+		room = t->parked.len;
+	}
+	sink->kind = PDU_TO_SG;
+	sink->len = offset >= room ? 0 : len < room - offset ? len : room - offset;
+}
+
+// How much of a command's data may come unasked.
+static uint32_t burst_limit(const struct dm_tcp *d, const struct dm_task *t)
+{
+	return t->expected_out < d->params.first_burst ? t->expected_out : d->params.first_burst;
+}
+
+void dm_tcp_command_data(struct dm_tcp *d, struct dm_task *t, const struct iscsi_pdu *pdu,
+			 struct pdu_sink *sink)
+{
+	if (pdu->data_len && (!d->params.immediate_data || pdu->data_len > burst_limit(d, t)))
+		t->error = -EPROTO;
+	t->progress_ns = worker_now(d->conn.worker);
+	if (!t->is_final && d->params.initial_r2t && t->expected_out)
+		t->error = -EPROTO;
+	if (t->expected_out > pdu->data_len || !t->is_final)
+		task_hash(d, t);
+	if (!pdu->data_len) {
+		dm_tcp_progress(d, t);
+		return;
+	}
+	d->rx_task = t;
+	d->is_rx_solicited = false;
+	sink_for(d, t, 0, pdu->data_len, sink);
+}
+
+static bool out_is_solicited(const struct iscsi_data_out *h)
+{
+	return get_be32(h->ttt) != ISCSI_TAG_NONE;
+}
+
+// Whether a Data-Out is what the task's present sequence must bring next.
+static int out_check(const struct dm_task *t, const struct iscsi_data_out *h, uint32_t len,
+		     uint32_t limit)
+{
+	uint32_t offset = get_be32(h->buffer_offset), sn = get_be32(h->data_sn);
+	if (!out_is_solicited(h)) {
+		if (!t->owes_data)
+			return -EPROTO;
+		bool fits = sn == t->data_sn && offset == t->received && offset <= limit &&
+			    len <= limit - offset;
+		return fits ? 0 : -EMSGSIZE;
+	}
+	const struct dm_r2t *r = &t->r2t[0];
+	if (!t->r2t_count || get_be32(h->ttt) != r->ttt)
+		return -EPROTO;
+	if (sn != r->data_sn || offset != r->offset + r->received || len > r->len - r->received)
+		return -EMSGSIZE;
+	return (h->flags & ISCSI_F) && len != r->len - r->received ? -EMSGSIZE : 0;
+}
+
+void dm_tcp_data_out(struct dm_tcp *d, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		     struct pdu_sink *sink)
+{
+	const struct iscsi_data_out *h = (const void *)bhs;
+	uint32_t itt;
+	memcpy(&itt, h->itt, sizeof itt);
+	struct dm_task *t = task_find(d, itt);
+	d->rx_task = t;
+	d->is_rx_solicited = out_is_solicited(h);
+	if (!t)
+		return; // aborted, most likely: its data is on the way still
+	t->progress_ns = worker_now(d->conn.worker);
+	if (!t->error)
+		t->error = out_check(t, h, pdu->data_len, burst_limit(d, t));
+	if (pdu->data_len)
+		sink_for(d, t, get_be32(h->buffer_offset), pdu->data_len, sink);
+	else
+		dm_tcp_data_received(d, pdu, bhs, 0);
+}
+
+// --- what follows from a segment ---
+
+static void r2t_pop(struct dm_task *t)
+{
+	if (!t->r2t_count)
+		return;
+	t->r2t_count--;
+	memmove(t->r2t, t->r2t + 1, t->r2t_count * sizeof t->r2t[0]);
+}
+
+void dm_tcp_data_received(struct dm_tcp *d, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+			  int res)
+{
+	struct dm_task *t = d->rx_task;
+	d->rx_task = NULL;
+	if (!t)
+		return;
+	bool is_out = pdu->opcode == ISCSI_OP_DATA_OUT;
+	bool is_last = is_out ? (bhs[1] & ISCSI_F) != 0 : t->is_final;
+	if (res && !t->error)
+		t->error = res;
+	if (!t->error) {
+		t->received += pdu->data_len;
+		if (d->is_rx_solicited) {
+			t->r2t[0].received += pdu->data_len;
+			t->r2t[0].data_sn++;
+		} else if (is_out) {
+			t->data_sn++;
+		}
+	}
+	if (is_last && d->is_rx_solicited) {
+		r2t_pop(t);
+	} else if (is_last) {
+		t->owes_data = false;
+		t->requested = t->received;
+	}
+	dm_tcp_progress(d, t);
+}
+
+static void r2t_send(struct dm_tcp *d, struct dm_task *t)
+{
+	struct pdu_tx *tx = pdu_tx_get(&d->conn);
+	if (!tx) {
+		t->error = -ENOMEM;
+		return;
+	}
+	struct dm_r2t *r = &t->r2t[t->r2t_count++];
+	uint32_t len = t->want - t->requested;
+	*r = (struct dm_r2t){ .ttt = d->next_ttt++, .offset = t->requested };
+	r->len = len < d->params.max_burst ? len : d->params.max_burst;
+	if (d->next_ttt == ISCSI_TAG_NONE)
+		d->next_ttt = 0;
+	t->requested += r->len;
+	struct iscsi_r2t *h = (void *)tx->bhs;
+	h->opcode = ISCSI_OP_R2T;
+	h->flags = ISCSI_F;
+	memcpy(h->lun, t->lun, sizeof h->lun);
+	memcpy(h->itt, &t->itt, sizeof h->itt);
+	put_be32(h->ttt, r->ttt);
+	put_be32(h->r2t_sn, t->r2t_sn++);
+	put_be32(h->buffer_offset, r->offset);
+	put_be32(h->desired_len, r->len);
+	dm_tcp_stamp(d, tx->bhs);
+	pdu_tx_queue(&d->conn, tx);
+}
+
+static void data_done(struct dm_tcp *d, struct dm_task *t)
+{
+	int error = t->error;
+	t->wants_data = false;
+	task_unhash(d, t);
+	d->dm.up->data(&d->dm, t, error);
+}
+
+static void unpark(struct dm_tcp *d, struct dm_task *t)
+{
+	uint32_t done = 0;
+	for (uint32_t i = 0; i < t->nsg && done < t->received; i++) {
+		uint32_t n = t->sg[i].len;
+		n = n < t->received - done ? n : t->received - done;
+		buf_copy(d->conn.worker, t->sg[i].addr, t->parked.addr + done, n);
+		done += n;
+	}
+}
+
+void dm_tcp_progress(struct dm_tcp *d, struct dm_task *t)
+{
+	if (d->rx_task == t)
+		return; // in the middle of a segment of its own
+	if (t->wants_data && t->parked.addr) {
+		unpark(d, t);
+		parked_free(d, t);
+	}
+	if (t->owes_data)
+		return;
+	if (t->is_finished) {
+		struct dm_result *r = t->result;
+		t->is_finished = false;
+		dm_tcp_send_result(d, t, r);
+		return;
+	}
+	if (!t->wants_data)
+		return;
+	// With an error, what is outstanding still has to come before the status may go.
+	if (t->error ? !t->r2t_count : t->received >= t->want) {
+		data_done(d, t);
+		return;
+	}
+	uint32_t most = d->params.max_outstanding_r2t;
+	most = most < DM_R2T_MAX ? most : DM_R2T_MAX;
+	while (!t->error && t->r2t_count < most && t->requested < t->want)
+		r2t_send(d, t);
+}
+
+void dm_tcp_get_data(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t nsg, uint32_t len)
+{
+	struct dm_tcp *d = dm_tcp(dm);
+	t->sg = sg;
+	t->nsg = nsg;
+	t->want = len;
+	t->wants_data = true;
+	t->progress_ns = worker_now(d->conn.worker);
+	if (d->conn.is_closed) {
+		t->error = -EPIPE;
+		t->owes_data = false;
+		t->r2t_count = 0;
+		data_done(d, t);
+		return;
+	}
+	if (!d->is_in_command) // else dm_tcp_command_data goes on
+		dm_tcp_progress(d, t);
+}
+
+uint64_t dm_tcp_oldest_owed(struct dm *dm)
+{
+	struct dm_tcp *d = dm_tcp(dm);
+	uint64_t oldest = 0;
+	for (unsigned i = 0; i < DM_TCP_BUCKETS; i++)
+		for (struct dm_task *t = d->hash[i]; t; t = t->hash_next)
+			if ((t->owes_data || t->r2t_count) && (!oldest || t->progress_ns < oldest))
+				oldest = t->progress_ns;
+	return oldest;
+}

@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The target's TCP mover: connection, control PDUs, Data-In and status (with the status
+// collapsed into the last Data-In where that is sound). RFC 7143 4.2, 11.4, 11.7; the border
+// is RFC 5047's.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "transport/iscsi/dm_tcp_target.h"
+#include "transport/wire/be.h"
+
+// A peer that does not read its answers is not served further beyond this many.
+#define TX_STOP	 4096
+#define TX_START 1024
+
+static struct dm_tcp *conn_dm(struct pdu_conn *c)
+{
+	return container_of(c, struct dm_tcp, conn);
+}
+
+void dm_tcp_stamp(struct dm_tcp *d, uint8_t *bhs)
+{
+	struct iscsi_scsi_rsp *h = (void *)bhs; // the numbers stand alike in all
+	put_be32(h->stat_sn, d->dm.sns->stat_sn);
+	put_be32(h->exp_cmd_sn, d->dm.sns->exp_cmd_sn);
+	put_be32(h->max_cmd_sn, d->dm.sns->max_cmd_sn);
+}
+
+void dm_task_init(struct dm_task *t, const uint8_t *bhs)
+{
+	const struct iscsi_scsi_cmd *h = (const void *)bhs;
+	memset(t, 0, offsetof(struct dm_task, r2t));
+	t->progress_ns = 0;
+	t->result = NULL;
+	t->tx_pending = 0;
+	memcpy(&t->itt, h->itt, sizeof t->itt);
+	memcpy(t->lun, h->lun, sizeof t->lun);
+	t->is_final = (h->flags & ISCSI_F) != 0;
+	t->expected_out = h->flags & ISCSI_CMD_W ? get_be32(h->edtl) : 0;
+	t->owes_data = !t->is_final || get_be24(h->data_len);
+}
+
+static void task_released(struct dm_tcp *d, struct dm_task *t)
+{
+	if (d->is_in_command)
+		d->released_in_command = t;
+	d->dm.up->released(&d->dm, t);
+}
+
+static void tx_flow(struct dm_tcp *d)
+{
+	if (d->conn.tx_count > TX_STOP)
+		pdu_conn_stop_rx(&d->conn);
+	else if (d->conn.is_rx_stopped && d->conn.tx_count < TX_START)
+		pdu_conn_start_rx(&d->conn);
+}
+
+static void on_task_sent(struct pdu_conn *c, void *owner, int res)
+{
+	struct dm_task *t = owner;
+	struct dm_tcp *d = conn_dm(c);
+	if (d->conn.is_rx_stopped)
+		tx_flow(d);
+	if (!--t->tx_pending)
+		task_released(d, t);
+}
+
+// --- Data-In and status ---
+
+static struct pdu_tx *task_tx(struct dm_tcp *d, struct dm_task *t, uint8_t opcode, uint8_t flags)
+{
+	struct pdu_tx *tx = pdu_tx_get(&d->conn);
+	if (!tx)
+		return NULL;
+	tx->bhs[0] = opcode;
+	tx->bhs[1] = flags;
+	memcpy(((struct iscsi_bhs *)tx->bhs)->itt, &t->itt, sizeof t->itt);
+	return tx;
+}
+
+// A copy of what a RAM disk's memory holds now: with a data digest the bytes must not change
+// between the CRC and the send.
+static bool tx_freeze_data(struct dm_tcp *d, struct pdu_tx *tx)
+{
+	uint64_t offset = tx->sg_offset;
+	uint32_t done = 0;
+	tx->data = malloc(tx->data_len);
+	tx->owns_data = true;
+	if (!tx->data)
+		return false;
+	for (uint32_t i = 0; i < tx->nsg && done < tx->data_len; i++) {
+		if (offset >= tx->sg[i].len) {
+			offset -= tx->sg[i].len;
+			continue;
+		}
+		uint32_t n = tx->sg[i].len - (uint32_t)offset;
+		n = n < tx->data_len - done ? n : tx->data_len - done;
+		buf_copy(d->conn.worker, tx->data + done, tx->sg[i].addr + offset, n);
+		done += n;
+		offset = 0;
+	}
+	return true;
+}
+
+static bool may_collapse(const struct dm_result *r)
+{
+	return r->data_len && r->status == 0 && !r->sense_len && !r->residual_flags &&
+	       r->response == ISCSI_RSP_COMPLETED;
+}
+
+static void out_of_memory(struct dm_tcp *d)
+{
+	struct err e;
+	err_set(&e, -ENOMEM, "no memory for an answer");
+	pdu_conn_close(&d->conn, false, &e);
+}
+
+static bool send_data_in(struct dm_tcp *d, struct dm_task *t, struct dm_result *r, uint32_t *ret_sn)
+{
+	bool collapse = may_collapse(r);
+	uint32_t burst = 0, sn = 0;
+	for (uint32_t done = 0; done < r->data_len; sn++) {
+		struct pdu_tx *tx = task_tx(d, t, ISCSI_OP_DATA_IN, 0);
+		if (!tx)
+			return false;
+		uint32_t n = r->data_len - done;
+		n = n < d->params.max_send_data ? n : d->params.max_send_data;
+		n = n < d->params.max_burst - burst ? n : d->params.max_burst - burst;
+		tx->sg = r->sg;
+		tx->nsg = r->nsg;
+		tx->sg_offset = done;
+		tx->data_len = n;
+		struct iscsi_data_in *h = (void *)tx->bhs;
+		put_be32(h->data_sn, sn);
+		put_be32(h->buffer_offset, done);
+		put_be32(h->ttt, ISCSI_TAG_NONE);
+		done += n;
+		burst += n;
+		if (burst == d->params.max_burst || done == r->data_len) {
+			h->flags |= ISCSI_F;
+			burst = 0;
+		}
+		dm_tcp_stamp(d, tx->bhs);
+		if (done == r->data_len && collapse) {
+			h->flags |= ISCSI_DATA_S;
+			d->dm.sns->stat_sn++;
+		} else {
+			put_be32(h->stat_sn, 0);
+		}
+		tx->sent = on_task_sent;
+		tx->owner = t;
+		t->tx_pending++;
+		if (d->conn.data_digest && !tx_freeze_data(d, tx)) {
+			tx->data_len = 0; // it still carries the reference; the connection ends
+			pdu_tx_queue(&d->conn, tx);
+			return false;
+		}
+		pdu_tx_queue(&d->conn, tx);
+	}
+	*ret_sn = sn;
+	return true;
+}
+
+static bool send_status(struct dm_tcp *d, struct dm_task *t, struct dm_result *r, uint32_t data_sn)
+{
+	struct pdu_tx *tx = task_tx(d, t, ISCSI_OP_SCSI_RSP, ISCSI_F | r->residual_flags);
+	if (!tx)
+		return false;
+	struct iscsi_scsi_rsp *h = (void *)tx->bhs;
+	h->response = r->response;
+	h->status = r->status;
+	put_be32(h->exp_data_sn, data_sn);
+	put_be32(h->residual, r->residual);
+	if (r->sense_len) {
+		tx->data_len = r->sense_len + 2;
+		tx->data = malloc(tx->data_len);
+		tx->owns_data = true;
+		if (!tx->data) {
+			pdu_tx_put(&d->conn, tx);
+			return false;
+		}
+		put_be16(tx->data, (uint16_t)r->sense_len);
+		memcpy(tx->data + 2, r->sense, r->sense_len);
+	}
+	dm_tcp_stamp(d, tx->bhs);
+	d->dm.sns->stat_sn++;
+	pdu_tx_queue(&d->conn, tx);
+	return true;
+}
+
+void dm_tcp_send_result(struct dm_tcp *d, struct dm_task *t, struct dm_result *r)
+{
+	uint32_t sn = 0;
+	dm_tcp_forget(d, t);
+	t->tx_pending++; // holds the task until everything is queued
+	bool ok = !r || d->conn.is_closed;
+	if (!ok) {
+		ok = send_data_in(d, t, r, &sn);
+		if (ok && !may_collapse(r))
+			ok = send_status(d, t, r, sn);
+		tx_flow(d);
+	}
+	if (!--t->tx_pending)
+		task_released(d, t);
+	if (!ok)
+		out_of_memory(d);
+}
+
+// --- what the role calls ---
+
+static void tcp_put_data(struct dm *dm, struct dm_task *t, struct dm_result *r)
+{
+	struct dm_tcp *d = dm_tcp(dm);
+	if (!r) {
+		t->is_finished = false;
+		dm_tcp_send_result(d, t, NULL);
+		return;
+	}
+	if (t->owes_data && !d->conn.is_closed) {
+		pdu_conn_discard(&d->conn, t);
+		t->is_finished = true;
+		t->result = r;
+		return;
+	}
+	dm_tcp_send_result(d, t, r);
+}
+
+static void on_control_sent(struct pdu_conn *c, void *owner, int res)
+{
+	struct dm_tcp *d = conn_dm(c);
+	if (!res)
+		d->dm.up->sent(&d->dm);
+}
+
+static void tcp_send(struct dm *dm, const uint8_t *bhs, const void *data, uint32_t len,
+		     unsigned flags)
+{
+	struct dm_tcp *d = dm_tcp(dm);
+	struct pdu_tx *tx = pdu_tx_get(&d->conn);
+	uint8_t *copy = len ? malloc(len) : NULL;
+	if (!tx || (len && !copy)) {
+		if (tx)
+			pdu_tx_put(&d->conn, tx);
+		free(copy);
+		out_of_memory(d);
+		return;
+	}
+	memcpy(tx->bhs, bhs, ISCSI_BHS_LEN);
+	if (len)
+		memcpy(copy, data, len);
+	tx->data = copy;
+	tx->owns_data = copy != NULL;
+	tx->data_len = len;
+	if (!(flags & DM_IS_LOGIN))
+		dm_tcp_stamp(d, tx->bhs);
+	if (flags & DM_ADVANCES)
+		d->dm.sns->stat_sn++;
+	if (flags & DM_WANTS_SENT) {
+		tx->sent = on_control_sent;
+		tx->owner = d;
+	}
+	pdu_tx_queue(&d->conn, tx);
+	tx_flow(d);
+}
+
+static void tcp_full_feature(struct dm *dm, const struct iscsi_params *params)
+{
+	struct dm_tcp *d = dm_tcp(dm);
+	d->params = *params;
+	pdu_conn_set_phase(&d->conn,
+			   params->is_discovery ? ISCSI_PHASE_DISCOVERY : ISCSI_PHASE_FULL_FEATURE,
+			   params->max_recv_data, params->header_digest, params->data_digest);
+}
+
+static void tcp_flush(struct dm *dm)
+{
+	pdu_conn_flush(&dm_tcp(dm)->conn);
+}
+
+static void tcp_close(struct dm *dm, bool linger, const struct err *why)
+{
+	pdu_conn_close(&dm_tcp(dm)->conn, linger, why);
+}
+
+static void tcp_free(struct dm *dm)
+{
+	struct dm_tcp *d = dm_tcp(dm);
+	pdu_conn_done(&d->conn);
+	free(d);
+}
+
+static void tcp_counters(struct dm *dm, struct dm_counters *ret)
+{
+	const struct pdu_conn *c = &dm_tcp(dm)->conn;
+	*ret = (struct dm_counters){ .pdus_in = c->pdus_in,
+				     .pdus_out = c->pdus_out,
+				     .bytes_in = c->bytes_in,
+				     .bytes_out = c->bytes_out,
+				     .digest_errors = c->digest_errors,
+				     .last_rx_ns = c->last_rx_ns };
+}
+
+static const struct dm_ops tcp_ops = {
+	.send = tcp_send,
+	.get_data = dm_tcp_get_data,
+	.put_data = tcp_put_data,
+	.full_feature = tcp_full_feature,
+	.flush = tcp_flush,
+	.close = tcp_close,
+	.free = tcp_free,
+	.oldest_owed = dm_tcp_oldest_owed,
+	.counters = tcp_counters,
+};
+
+// --- what comes in ---
+
+static int on_command(struct dm_tcp *d, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		      const uint8_t *ahs, struct pdu_sink *sink)
+{
+	d->is_in_command = true;
+	d->released_in_command = NULL;
+	struct dm_task *t = d->dm.up->command(&d->dm, pdu, bhs, ahs);
+	d->is_in_command = false;
+	bool has_data_out = pdu->data_len || (bhs[1] & (ISCSI_F | ISCSI_CMD_W)) != ISCSI_F;
+	if (has_data_out && t && t != d->released_in_command && !d->conn.is_closed)
+		dm_tcp_command_data(d, t, pdu, sink);
+	return 0;
+}
+
+static int on_header(struct pdu_conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		     const uint8_t *ahs, struct pdu_sink *sink, struct err *e)
+{
+	struct dm_tcp *d = conn_dm(c);
+	d->rx_task = NULL;
+	switch (pdu->opcode) {
+	case ISCSI_OP_SCSI_CMD:
+		return on_command(d, pdu, bhs, ahs, sink);
+	case ISCSI_OP_DATA_OUT:
+		dm_tcp_data_out(d, pdu, bhs, sink);
+		return 0;
+	default:
+		if (!pdu->data_len)
+			return d->dm.up->control(&d->dm, pdu, bhs, NULL, e);
+		sink->kind = PDU_TO_BUFFER;
+		return 0;
+	}
+}
+
+static void send_reject(struct dm_tcp *d, uint8_t reason, const uint8_t *bad)
+{
+	uint8_t bhs[ISCSI_BHS_LEN] = { ISCSI_OP_REJECT, ISCSI_F, reason };
+	put_be32(((struct iscsi_bhs *)bhs)->itt, ISCSI_TAG_NONE);
+	tcp_send(&d->dm, bhs, bad, ISCSI_BHS_LEN, DM_ADVANCES);
+}
+
+static int on_received(struct pdu_conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		       const uint8_t *data, int res, struct err *e)
+{
+	struct dm_tcp *d = conn_dm(c);
+	if (pdu->opcode == ISCSI_OP_SCSI_CMD || pdu->opcode == ISCSI_OP_DATA_OUT) {
+		dm_tcp_data_received(d, pdu, bhs, res);
+		return 0;
+	}
+	if (res) {
+		// RFC 7143 7.8: the PDU is lost; the initiator hears of it and tries again.
+		send_reject(d, ISCSI_REJECT_DATA_DIGEST, bhs);
+		return 0;
+	}
+	return data ? d->dm.up->control(&d->dm, pdu, bhs, data, e) : 0;
+}
+
+static int on_reject(struct pdu_conn *c, uint8_t reason, const uint8_t *bhs, struct err *e)
+{
+	struct dm_tcp *d = conn_dm(c);
+	if (c->phase == ISCSI_PHASE_LOGIN)
+		return e->code ? e->code : err_set(e, -EPROTO, "malformed PDU during login");
+	send_reject(d, reason, bhs);
+	return 0;
+}
+
+static void on_closed(struct pdu_conn *c, const struct err *e)
+{
+	struct dm_tcp *d = conn_dm(c);
+	d->dm.up->closed(&d->dm, e);
+}
+
+static const struct pdu_conn_ops conn_ops = {
+	.header = on_header,
+	.received = on_received,
+	.reject = on_reject,
+	.closed = on_closed,
+};
+
+int dm_tcp_target_new(struct dm **ret, struct worker *w, int fd, const struct dm_up *up, void *role,
+		      struct err *e)
+{
+	struct dm_tcp *d = calloc(1, sizeof *d);
+	if (!d) {
+		close(fd);
+		return err_set(e, -ENOMEM, "no memory for a connection");
+	}
+	d->dm.ops = &tcp_ops;
+	d->dm.up = up;
+	d->dm.role = role;
+	d->dm.transport = "TCP";
+	int r = pdu_conn_init(&d->conn, w, fd, ISCSI_ROLE_TARGET, &conn_ops, d, e);
+	if (r < 0) {
+		free(d);
+		return r;
+	}
+	iscsi_params_init(&d->params);
+	tcp_addr_format(stream_local(d->conn.stream), d->dm.local);
+	tcp_addr_format(stream_peer(d->conn.stream), d->dm.peer);
+	d->dm.local_addr = *stream_local(d->conn.stream);
+	d->dm.peer_addr = *stream_peer(d->conn.stream);
+	stream_set_keepalive(d->conn.stream, 60, 10, 6);
+	*ret = &d->dm;
+	return 0;
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Private to the target's TCP mover: its connection and what its two files share.
+#pragma once
+
+#include "transport/iscsi/datamover.h"
+#include "transport/iscsi/pdu_conn.h"
+
+#define DM_TCP_BUCKETS 64
+
+struct dm_tcp {
+	struct dm dm;
+	struct pdu_conn conn;
+	struct iscsi_params params;
+	struct dm_task *hash[DM_TCP_BUCKETS]; // by ITT: tasks whose data-out is owed
+	struct dm_task *rx_task;	      // whose data segment is being received
+	bool is_rx_solicited;
+	bool is_in_command;		     // up->command is running
+	struct dm_task *released_in_command; // ... and that task is gone again
+	uint32_t next_ttt;
+	uint64_t parked_bytes;
+};
+
+static inline struct dm_tcp *dm_tcp(struct dm *dm)
+{
+	return container_of(dm, struct dm_tcp, dm);
+}
+
+// dm_tcp_out.c: data-out.
+
+// The immediate data of t's SCSI Command is about to arrive (pdu->data_len may be 0): says
+// where it goes.
+void dm_tcp_command_data(struct dm_tcp *d, struct dm_task *t, const struct iscsi_pdu *pdu,
+			 struct pdu_sink *sink);
+// A Data-Out's header; an unknown task's is discarded.
+void dm_tcp_data_out(struct dm_tcp *d, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		     struct pdu_sink *sink);
+// The segment announced by one of the two is in.
+void dm_tcp_data_received(struct dm_tcp *d, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+			  int res);
+// Takes the next step of t: R2Ts, the answer to get_data, a status that had to wait.
+void dm_tcp_progress(struct dm_tcp *d, struct dm_task *t);
+void dm_tcp_get_data(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t nsg, uint32_t len);
+// Forgets t: no more bytes reach its memory.
+void dm_tcp_forget(struct dm_tcp *d, struct dm_task *t);
+uint64_t dm_tcp_oldest_owed(struct dm *dm);
+
+// dm_tcp_target.c: what goes out.
+void dm_tcp_send_result(struct dm_tcp *d, struct dm_task *t, struct dm_result *r);
+void dm_tcp_stamp(struct dm_tcp *d, uint8_t *bhs);

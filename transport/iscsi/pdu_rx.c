@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The receive machine: bytes to PDUs. One loop owns partial reads; what is above never meets
+// one. RFC 7143 11.1, 11.2.
+//
+//   BHS -> [MORE: AHS, header digest] -> [DATA -> [TAIL: pad, data digest]] -> BHS ...
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "transport/iscsi/digest.h"
+#include "transport/iscsi/pdu_conn.h"
+
+// One receive may fill this much scratch; shared by the connections of a worker, since what a
+// receive leaves over is consumed before it returns.
+#define SCRATCH_SIZE (256u << 10)
+// A data segment above this is received in place, whatever the traffic.
+#define SMALL_DATA 8192u
+// After so many PDUs without a large data segment, receives read ahead.
+#define STREAK	   8
+#define READ_AHEAD 8192u // past commands without data: 170 of them, and never much to copy
+// A round's share, so that one busy connection does not starve the others of the worker.
+#define ROUND_BYTES (4u << 20)
+#define RX_IOV	    64
+
+static _Thread_local struct {
+	uint8_t *mem;
+	unsigned users;
+} scratch;
+
+int pdu_scratch_get(void)
+{
+	if (!scratch.mem)
+		scratch.mem = aligned_alloc(4096, SCRATCH_SIZE);
+	if (!scratch.mem)
+		return -ENOMEM;
+	scratch.users++;
+	return 0;
+}
+
+void pdu_scratch_put(void)
+{
+	if (--scratch.users)
+		return;
+	free(scratch.mem);
+	scratch.mem = NULL;
+	pdu_tx_trim();
+}
+
+void pdu_rx_reset(struct pdu_conn *c)
+{
+	c->rx_state = PDU_RX_BHS;
+	c->rx_have = 0;
+}
+
+static void rx_fail(struct pdu_conn *c, struct err *e)
+{
+	pdu_conn_close(c, true, e);
+}
+
+// --- the data segment's sink ---
+
+static void sink_open(struct pdu_conn *c)
+{
+	struct pdu_sink *s = &c->sink;
+	c->sink_index = 0;
+	c->sink_offset = 0;
+	if (s->kind != PDU_TO_SG)
+		return;
+	uint64_t skip = s->sg_offset;
+	while (c->sink_index < s->nsg && skip >= s->sg[c->sink_index].len)
+		skip -= s->sg[c->sink_index++].len;
+	c->sink_offset = (uint32_t)skip;
+}
+
+static void sink_advance(struct pdu_conn *c, uint32_t n)
+{
+	c->sink.len -= n;
+	c->sink_offset += n;
+	while (c->sink_index < c->sink.nsg && c->sink_offset >= c->sink.sg[c->sink_index].len) {
+		c->sink_offset -= c->sink.sg[c->sink_index].len;
+		c->sink_index++;
+	}
+}
+
+// The next contiguous room in the sink, at most max bytes; 0 when the rest is discarded.
+static uint32_t sink_room(const struct pdu_conn *c, uint32_t max, uint8_t **ret)
+{
+	if (c->sink.kind == PDU_TO_BUFFER) {
+		*ret = c->buffer + c->data_done;
+		return max;
+	}
+	if (c->sink.kind != PDU_TO_SG || !c->sink.len || c->sink_index >= c->sink.nsg)
+		return 0;
+	const struct sg *g = &c->sink.sg[c->sink_index];
+	uint32_t n = g->len - c->sink_offset;
+	*ret = g->addr + c->sink_offset;
+	n = n < c->sink.len ? n : c->sink.len;
+	return n < max ? n : max;
+}
+
+static void data_advance(struct pdu_conn *c, const uint8_t *p, uint32_t n)
+{
+	if (c->data_digest)
+		c->rx_crc = digest_update(c->rx_crc, p, n);
+	c->data_done += n;
+	c->data_left -= n;
+}
+
+void pdu_conn_discard(struct pdu_conn *c, const void *owner)
+{
+	if (c->sink.kind == PDU_TO_SG && c->sink.owner == owner)
+		c->sink = (struct pdu_sink){ .kind = PDU_DISCARD };
+}
+
+// --- PDUs ---
+
+// How far the next receive may read past the bytes it must have. With large data segments
+// about, not past the next header: their payload is then received in place, uncopied.
+static void rx_judge(struct pdu_conn *c, uint32_t data_len)
+{
+	if (data_len > SMALL_DATA) {
+		c->rx_streak = c->rx_small = 0;
+		c->rx_limit = ISCSI_BHS_LEN;
+		return;
+	}
+	if (data_len)
+		c->rx_small++;
+	if (c->rx_streak++ < STREAK)
+		c->rx_limit = ISCSI_BHS_LEN;
+	else
+		c->rx_limit = c->rx_small > STREAK ? SCRATCH_SIZE : READ_AHEAD;
+}
+
+static int pdu_complete(struct pdu_conn *c, struct err *e)
+{
+	int res = 0;
+	if (c->data_digest && c->rx_pdu.data_len) {
+		uint32_t crc = digest_update(c->rx_crc, c->rx_tail, c->rx_pdu.pad_len);
+		if (!digest_is(crc, c->rx_tail + c->rx_pdu.pad_len)) {
+			c->digest_errors++;
+			res = -EBADMSG;
+		}
+	}
+	c->rx_state = PDU_RX_BHS;
+	c->rx_have = 0;
+	uint8_t *data = c->sink.kind == PDU_TO_BUFFER ? c->buffer : NULL;
+	int r = c->ops->received(c, &c->rx_pdu, c->rx_header, data, res, e);
+	if (c->buffer) {
+		free(c->buffer);
+		c->buffer = NULL;
+	}
+	return r;
+}
+
+// A whole header, checked against its digest, at bhs (which may lie in the scratch).
+static int pdu_header(struct pdu_conn *c, const uint8_t *bhs, struct err *e)
+{
+	c->pdus_in++;
+	int r = iscsi_pdu_check(c->role, c->phase, bhs, c->max_recv_data, &c->rx_pdu, e);
+	if (r < 0)
+		return r;
+	const struct iscsi_pdu *pdu = &c->rx_pdu;
+	c->sink = (struct pdu_sink){ .kind = PDU_DISCARD };
+	if (pdu->data_len && bhs != c->rx_header)
+		memcpy(c->rx_header, bhs, ISCSI_BHS_LEN);
+	c->data_left = pdu->data_len;
+	c->data_done = 0;
+	c->tail_len = pdu->pad_len + (c->data_digest && pdu->data_len ? ISCSI_DIGEST_LEN : 0);
+	c->rx_crc = ISCSI_CRC_START;
+	c->rx_have = 0;
+	c->rx_state = pdu->data_len ? PDU_RX_DATA : PDU_RX_BHS;
+	rx_judge(c, pdu->data_len);
+	if (r > 0)
+		return c->ops->reject(c, (uint8_t)r, bhs, e);
+	r = c->ops->header(c, pdu, bhs, pdu->ahs_len ? bhs + ISCSI_BHS_LEN : NULL, &c->sink, e);
+	if (r < 0)
+		return r;
+	if (c->sink.kind == PDU_TO_BUFFER && pdu->data_len) {
+		// One byte more than the data: the terminator of a text that lacks it.
+		c->buffer = calloc(1, (size_t)pdu->data_len + 1);
+		if (!c->buffer)
+			return err_set(e, -ENOMEM, "no memory for %u bytes of %s", pdu->data_len,
+				       iscsi_opcode_name(pdu->opcode));
+	}
+	sink_open(c);
+	return 0;
+}
+
+static int header_digest_check(struct pdu_conn *c, uint32_t len, struct err *e)
+{
+	if (!c->header_digest)
+		return 0;
+	uint32_t crc = digest_update(ISCSI_CRC_START, c->rx_header, len);
+	if (digest_is(crc, c->rx_header + len))
+		return 0;
+	c->digest_errors++;
+	return err_set(e, -EBADMSG, "header digest error in %s",
+		       iscsi_opcode_name(c->rx_header[0] & ISCSI_OP_MASK));
+}
+
+// --- states: each consumes from [p, p + n) and returns how many bytes, or negative ---
+
+static uint32_t header_more(const struct pdu_conn *c, const uint8_t *bhs)
+{
+	const struct iscsi_bhs *h = (const void *)bhs;
+	return h->ahs_len * 4u + (c->header_digest ? ISCSI_DIGEST_LEN : 0);
+}
+
+static int rx_bhs(struct pdu_conn *c, const uint8_t *p, uint32_t n, struct err *e)
+{
+	if (!c->rx_have && n >= ISCSI_BHS_LEN && !header_more(c, p)) {
+		int r = pdu_header(c, p, e);
+		return r < 0 ? r : ISCSI_BHS_LEN;
+	}
+	uint32_t take = ISCSI_BHS_LEN - c->rx_have;
+	take = take < n ? take : n;
+	memcpy(c->rx_header + c->rx_have, p, take);
+	c->rx_have += take;
+	if (c->rx_have < ISCSI_BHS_LEN)
+		return (int)take;
+	if (header_more(c, c->rx_header)) {
+		c->rx_state = PDU_RX_MORE;
+		return (int)take;
+	}
+	int r = pdu_header(c, c->rx_header, e);
+	return r < 0 ? r : (int)take;
+}
+
+static int rx_more(struct pdu_conn *c, const uint8_t *p, uint32_t n, struct err *e)
+{
+	uint32_t whole = ISCSI_BHS_LEN + header_more(c, c->rx_header);
+	uint32_t take = whole - c->rx_have;
+	take = take < n ? take : n;
+	memcpy(c->rx_header + c->rx_have, p, take);
+	c->rx_have += take;
+	if (c->rx_have < whole)
+		return (int)take;
+	int r = header_digest_check(c, whole - (c->header_digest ? ISCSI_DIGEST_LEN : 0), e);
+	if (!r)
+		r = pdu_header(c, c->rx_header, e);
+	return r < 0 ? r : (int)take;
+}
+
+static int data_end(struct pdu_conn *c, struct err *e)
+{
+	if (c->data_left)
+		return 0;
+	c->rx_state = PDU_RX_TAIL;
+	c->rx_have = 0;
+	return c->tail_len ? 0 : pdu_complete(c, e);
+}
+
+static int rx_data(struct pdu_conn *c, const uint8_t *p, uint32_t n, struct err *e)
+{
+	uint8_t *to;
+	uint32_t take = c->data_left < n ? c->data_left : n;
+	uint32_t room = sink_room(c, take, &to);
+	if (room) {
+		take = room;
+		if (c->sink.kind == PDU_TO_SG) {
+			buf_copy(c->worker, to, p, take);
+			sink_advance(c, take);
+		} else {
+			memcpy(to, p, take); // text and the like: no payload
+		}
+	}
+	data_advance(c, p, take);
+	int r = data_end(c, e);
+	return r < 0 ? r : (int)take;
+}
+
+static int rx_tail(struct pdu_conn *c, const uint8_t *p, uint32_t n, struct err *e)
+{
+	uint32_t take = c->tail_len - c->rx_have;
+	take = take < n ? take : n;
+	memcpy(c->rx_tail + c->rx_have, p, take);
+	c->rx_have += take;
+	int r = c->rx_have == c->tail_len ? pdu_complete(c, e) : 0;
+	return r < 0 ? r : (int)take;
+}
+
+static int (*const rx_states[])(struct pdu_conn *c, const uint8_t *p, uint32_t n, struct err *e) = {
+	[PDU_RX_BHS] = rx_bhs,
+	[PDU_RX_MORE] = rx_more,
+	[PDU_RX_DATA] = rx_data,
+	[PDU_RX_TAIL] = rx_tail,
+};
+
+static int rx_feed(struct pdu_conn *c, const uint8_t *p, size_t n, struct err *e)
+{
+	while (n && !c->is_closed) {
+		int used = rx_states[c->rx_state](c, p, (uint32_t)n, e);
+		if (used < 0)
+			return used;
+		p += used;
+		n -= (size_t)used;
+	}
+	return 0;
+}
+
+// --- receiving ---
+
+struct rx_plan {
+	struct iovec iov[RX_IOV + 3];
+	unsigned count;
+	uint32_t in_place; // bytes that go straight to the sink
+	uint32_t discard;  // ... or to nowhere, by way of the scratch
+	uint32_t asked;
+};
+
+static void plan_add(struct rx_plan *plan, void *base, uint32_t len)
+{
+	plan->iov[plan->count++] = (struct iovec){ base, len };
+	plan->asked += len;
+}
+
+static void plan_sink(const struct pdu_conn *c, struct rx_plan *plan)
+{
+	if (c->sink.kind == PDU_TO_BUFFER) {
+		plan->in_place = c->data_left;
+		plan_add(plan, c->buffer + c->data_done, c->data_left);
+		return;
+	}
+	uint32_t left = c->data_left < c->sink.len ? c->data_left : c->sink.len;
+	uint32_t offset = c->sink_offset;
+	for (uint32_t i = c->sink_index; left && i < c->sink.nsg && plan->count < RX_IOV; i++) {
+		uint32_t n = c->sink.sg[i].len - offset;
+		n = n < left ? n : left;
+		plan_add(plan, c->sink.sg[i].addr + offset, n);
+		plan->in_place += n;
+		left -= n;
+		offset = 0;
+	}
+}
+
+// What the next receive asks for: the rest of the data segment in place, its tail, then as
+// much of what follows as rx_limit allows.
+static void plan_make(struct pdu_conn *c, struct rx_plan *plan)
+{
+	plan->count = 0;
+	plan->in_place = plan->discard = plan->asked = 0;
+	uint32_t ahead = c->rx_limit;
+	if (c->rx_state == PDU_RX_DATA && c->sink.kind != PDU_DISCARD)
+		plan_sink(c, plan);
+	switch (c->rx_state) {
+	case PDU_RX_BHS:
+		if (ahead <= ISCSI_BHS_LEN)
+			ahead = ISCSI_BHS_LEN - c->rx_have;
+		break;
+	case PDU_RX_MORE:
+		ahead = ISCSI_BHS_LEN + header_more(c, c->rx_header) - c->rx_have;
+		break;
+	case PDU_RX_TAIL:
+		ahead += c->tail_len - c->rx_have;
+		break;
+	case PDU_RX_DATA:
+		if (plan->in_place == c->data_left) {
+			ahead += c->tail_len;
+		} else if (plan->count) {
+			ahead = 0; // more pieces than one receive takes, or a rest to discard
+		} else {
+			// No digest is kept of what is discarded unless all of it passes here.
+			ahead = c->data_left + c->tail_len;
+		}
+		break;
+	}
+	if (ahead > SCRATCH_SIZE)
+		ahead = SCRATCH_SIZE;
+	if (ahead)
+		plan_add(plan, scratch.mem, ahead);
+}
+
+static int consume(struct pdu_conn *c, const struct rx_plan *plan, size_t got, struct err *e)
+{
+	uint32_t placed = got < plan->in_place ? (uint32_t)got : plan->in_place;
+	size_t rest = got - placed;
+	for (unsigned i = 0; placed && i < plan->count; i++) {
+		uint32_t n = (uint32_t)plan->iov[i].iov_len;
+		n = n < placed ? n : placed;
+		data_advance(c, plan->iov[i].iov_base, n);
+		if (c->sink.kind == PDU_TO_SG)
+			sink_advance(c, n);
+		placed -= n;
+	}
+	if (plan->in_place && got) {
+		int r = data_end(c, e);
+		if (r < 0)
+			return r;
+	}
+	return rest ? rx_feed(c, scratch.mem, rest, e) : 0;
+}
+
+static void rx_again(struct pdu_conn *c)
+{
+	if (c->is_rx_posted)
+		return;
+	c->is_rx_posted = true;
+	worker_post(c->worker, &c->rx_msg);
+}
+
+static void rx_loop(struct pdu_conn *c)
+{
+	struct rx_plan plan;
+	struct err e = { 0 };
+	for (uint64_t done = 0; !c->is_closed && !c->is_closing && !c->is_rx_stopped;) {
+		if (done >= ROUND_BYTES) {
+			rx_again(c);
+			return;
+		}
+		plan_make(c, &plan);
+		ssize_t got = stream_readv(c->stream, plan.iov, plan.count);
+		if (got == -EAGAIN)
+			return;
+		if (got <= 0) {
+			err_errno(&e, got ? (int)got : -EPIPE,
+				  got ? "receive" : "peer closed the connection");
+			pdu_conn_close(c, false, &e);
+			return;
+		}
+		done += (uint64_t)got;
+		c->bytes_in += (uint64_t)got;
+		if (consume(c, &plan, (size_t)got, &e) < 0) {
+			rx_fail(c, &e);
+			return;
+		}
+		// Less than asked for: the socket is empty, and the next byte is a new event.
+		if ((size_t)got < plan.asked && !stream_is_hup(c->stream))
+			return;
+	}
+}
+
+void pdu_rx_run(struct pdu_conn *c)
+{
+	if (c->is_in_rx || c->is_closed)
+		return;
+	c->is_in_rx = true;
+	c->last_rx_ns = worker_now(c->worker);
+	rx_loop(c);
+	c->is_in_rx = false;
+	pdu_conn_flush(c);
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The sending side: PDUs in order, as many as the socket takes in one sendmsg, data straight
+// from its memory. RFC 7143 11.1, 11.2.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "transport/iscsi/digest.h"
+#include "transport/iscsi/pdu_conn.h"
+#include "transport/wire/be.h"
+
+#define TX_IOV	  512
+#define FREE_KEEP 4096 // PDUs a worker keeps for the next burst
+
+static _Thread_local struct {
+	struct pdu_tx *first; // linked through owner
+	unsigned count;
+} free_tx;
+
+struct pdu_tx *pdu_tx_get(struct pdu_conn *c)
+{
+	struct pdu_tx *tx = free_tx.first;
+	if (!tx)
+		return calloc(1, sizeof *tx);
+	free_tx.first = tx->owner;
+	free_tx.count--;
+	tx->owner = NULL;
+	return tx;
+}
+
+void pdu_tx_put(struct pdu_conn *c, struct pdu_tx *tx)
+{
+	if (tx->owns_data)
+		free(tx->data);
+	if (free_tx.count >= FREE_KEEP) {
+		free(tx);
+		return;
+	}
+	memset(tx, 0, sizeof *tx);
+	tx->owner = free_tx.first;
+	free_tx.first = tx;
+	free_tx.count++;
+}
+
+// The free list goes with the worker's last connection.
+void pdu_tx_trim(void)
+{
+	while (free_tx.first) {
+		struct pdu_tx *tx = free_tx.first;
+		free_tx.first = tx->owner;
+		free(tx);
+	}
+	free_tx.count = 0;
+}
+
+struct tx_cursor {
+	struct iovec *iov;
+	unsigned count, max;
+	uint64_t skip; // bytes of the first PDU that have left already
+	size_t bytes;
+};
+
+// False when the vector is full.
+static bool cursor_add(struct tx_cursor *v, const void *base, uint64_t len)
+{
+	if (v->skip >= len) {
+		v->skip -= len;
+		return true;
+	}
+	if (v->count == v->max)
+		return false;
+	v->iov[v->count++] = (struct iovec){ (uint8_t *)base + v->skip, len - v->skip };
+	v->bytes += len - v->skip;
+	v->skip = 0;
+	return true;
+}
+
+static bool cursor_add_sg(struct tx_cursor *v, const struct pdu_tx *tx)
+{
+	uint64_t offset = tx->sg_offset;
+	uint32_t left = tx->data_len;
+	for (uint32_t i = 0; left && i < tx->nsg; i++) {
+		if (offset >= tx->sg[i].len) {
+			offset -= tx->sg[i].len;
+			continue;
+		}
+		uint32_t n = tx->sg[i].len - (uint32_t)offset;
+		n = n < left ? n : left;
+		if (!cursor_add(v, tx->sg[i].addr + offset, n))
+			return false;
+		left -= n;
+		offset = 0;
+	}
+	return true;
+}
+
+static bool cursor_add_pdu(struct tx_cursor *v, const struct pdu_tx *tx)
+{
+	// bhs and header_digest are neighbours: one piece.
+	if (!cursor_add(v, tx->bhs, tx->header_len))
+		return false;
+	if (tx->data ? !cursor_add(v, tx->data, tx->data_len) : !cursor_add_sg(v, tx))
+		return false;
+	return !tx->tail_len || cursor_add(v, tx->tail, tx->tail_len);
+}
+
+_Static_assert(offsetof(struct pdu_tx, header_digest) ==
+		       offsetof(struct pdu_tx, bhs) + ISCSI_BHS_LEN,
+	       "header and digest leave as one piece");
+
+static uint32_t data_crc(const struct pdu_tx *tx)
+{
+	struct iovec iov[TX_IOV];
+	struct tx_cursor v = { .iov = iov, .max = TX_IOV };
+	if (tx->data)
+		return digest_update(ISCSI_CRC_START, tx->data, tx->data_len);
+	cursor_add_sg(&v, tx);
+	return digest_update_iov(ISCSI_CRC_START, iov, v.count, tx->data_len);
+}
+
+static void tx_seal(struct pdu_conn *c, struct pdu_tx *tx)
+{
+	struct iscsi_bhs *h = (void *)tx->bhs;
+	put_be24(h->data_len, tx->data_len);
+	tx->header_len = ISCSI_BHS_LEN;
+	if (c->header_digest) {
+		digest_header(tx->bhs, ISCSI_BHS_LEN, tx->header_digest);
+		tx->header_len += ISCSI_DIGEST_LEN;
+	}
+	if (!tx->data_len)
+		return;
+	tx->tail_len = -tx->data_len & 3;
+	if (c->data_digest) {
+		digest_put(digest_update_pad(data_crc(tx), tx->data_len), tx->tail + tx->tail_len);
+		tx->tail_len += ISCSI_DIGEST_LEN;
+	}
+}
+
+static uint64_t tx_size(const struct pdu_tx *tx)
+{
+	return (uint64_t)tx->header_len + tx->data_len + tx->tail_len;
+}
+
+static void tx_end(struct pdu_conn *c, struct pdu_tx *tx, int res)
+{
+	void (*sent)(struct pdu_conn *, void *, int) = tx->sent;
+	void *owner = tx->owner;
+	list_remove(&tx->link);
+	c->tx_count--;
+	c->tx_bytes -= tx_size(tx);
+	pdu_tx_put(c, tx);
+	if (sent)
+		sent(c, owner, res);
+}
+
+static void on_defer(struct defer *d)
+{
+	pdu_conn_flush(container_of(d, struct pdu_conn, tx_defer));
+}
+
+void pdu_tx_queue(struct pdu_conn *c, struct pdu_tx *tx)
+{
+	if (c->is_closed) {
+		void (*sent)(struct pdu_conn *, void *, int) = tx->sent;
+		void *owner = tx->owner;
+		pdu_tx_put(c, tx);
+		if (sent)
+			sent(c, owner, -EPIPE);
+		return;
+	}
+	tx_seal(c, tx);
+	list_push_back(&c->tx, &tx->link);
+	c->tx_count++;
+	c->tx_bytes += tx_size(tx);
+	c->pdus_out++;
+	if (!c->is_in_rx)
+		worker_defer(c->worker, &c->tx_defer, on_defer);
+}
+
+static void tx_consume(struct pdu_conn *c, uint64_t n)
+{
+	c->bytes_out += n;
+	n += c->tx_offset;
+	c->tx_offset = 0;
+	while (n) {
+		struct pdu_tx *tx = list_entry(c->tx.next, struct pdu_tx, link);
+		uint64_t size = tx_size(tx);
+		if (n < size) {
+			c->tx_offset = (uint32_t)n;
+			return;
+		}
+		n -= size;
+		tx_end(c, tx, 0);
+		if (c->is_closed)
+			return;
+	}
+}
+
+void pdu_conn_flush(struct pdu_conn *c)
+{
+	struct iovec iov[TX_IOV];
+	while (!c->is_closed && !c->is_tx_blocked && !list_empty(&c->tx)) {
+		struct tx_cursor v = { .iov = iov, .max = TX_IOV, .skip = c->tx_offset };
+		list_for_each (it, &c->tx)
+			if (!cursor_add_pdu(&v, list_entry(it, struct pdu_tx, link)))
+				break;
+		ssize_t n = stream_writev(c->stream, iov, v.count);
+		if (n == -EAGAIN) {
+			c->is_tx_blocked = true;
+			return;
+		}
+		if (n < 0) {
+			struct err e;
+			err_errno(&e, (int)n, "send");
+			pdu_conn_close(c, false, &e);
+			return;
+		}
+		// Short: the socket is full, and room in it is a new event.
+		c->is_tx_blocked = (size_t)n < v.bytes;
+		tx_consume(c, (uint64_t)n);
+	}
+	if (c->is_closing && !c->is_closed && list_empty(&c->tx))
+		pdu_conn_close(c, false, NULL);
+}
+
+void pdu_tx_drop_all(struct pdu_conn *c)
+{
+	c->tx_offset = 0;
+	while (!list_empty(&c->tx))
+		tx_end(c, list_entry(c->tx.next, struct pdu_tx, link), -EPIPE);
+}
