@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What addr.c and resolve.c share: a host and a port taken apart.
+#pragma once
+
+#include "transport/tcp/addr.h"
+
+#define HOST_MAX 254 // of a DNS name, with its NUL
+
+struct host_port {
+	char host[HOST_MAX];
+	uint16_t port;
+	bool is_bracketed; // then the host is an IPv6 address
+};
+
+// -EINVAL with its cause.
+int tcp_addr_split(struct host_port *ret, const char *text, uint16_t default_port, struct err *e);
+
+// -EINVAL if the host is no numeric address, -ENODEV if its interface is not there.
+int tcp_addr_from_host(struct tcp_addr *ret, const struct host_port *hp);
