@@ -109,7 +109,9 @@ struct lu {
 	uint8_t medium;		   // enum lu_medium, relaxed atomic
 	uint8_t d_sense, swp;	   // mode page 0Ah, relaxed atomics; MODE SELECT at home
 	uint8_t wce;		   // mode page 08h
-	uint32_t sanitize;	   // 0 idle; else progress of 65536 plus 1, relaxed atomic
+	uint32_t sanitize;	   // sbc_sanitize.h: 0 idle, else why not; relaxed atomic
+	bool sanitize_ause;	   // of the last SANITIZE, relaxed atomic
+	bool sanitize_stops;	   // sanitize_stop() was called, relaxed atomic
 	void *third_party;	   // xcopy.c, odx.c: copy results and tokens, home worker
 	char *state_dir;	   // APTPL files; NULL: not kept
 	void (*closed)(void *arg); // see lu_new
