@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// iSCSI names: normalisation of what arrives, syntax of what is created [RFC 7143 §4.2.7].
+#include "transport/iscsi/name.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/random.h>
+
+// Bytes of the UTF-8 sequence at s (left bytes remain), 0 when it is malformed. Overlong
+// forms, surrogates and values past U+10FFFF are malformed: one name must have one spelling.
+static size_t utf8_len(const uint8_t *s, size_t left)
+{
+	static const struct {
+		uint8_t mask, lead, lo, hi; // first byte, bounds of the second
+		size_t len;
+	} forms[] = {
+		{0xff,	0xe0, 0xa0, 0xbf, 3},
+		       { 0xff, 0xed, 0x80, 0x9f, 3},
+		{ 0xff, 0xf0, 0x90, 0xbf, 4},
+		       { 0xff, 0xf4, 0x80, 0x8f, 4},
+		{ 0xf0, 0xe0, 0x80, 0xbf, 3},
+		       { 0xfc, 0xf0, 0x80, 0xbf, 4},
+		{ 0xe0, 0xc0, 0x80, 0xbf, 2},
+	};
+	if (s[0] < 0x80)
+		return 1;
+	if (s[0] == 0xc0 || s[0] == 0xc1)
+		return 0;
+	for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
+		if ((s[0] & forms[f].mask) != forms[f].lead)
+			continue;
+		if (left < forms[f].len || s[1] < forms[f].lo || s[1] > forms[f].hi)
+			return 0;
+		for (size_t i = 2; i < forms[f].len; i++)
+			if ((s[i] & 0xc0) != 0x80)
+				return 0;
+		return forms[f].len;
+	}
+	return 0;
+}
+
+int iscsi_name_normalize(const char *name, size_t len, char ret[ISCSI_NAME_MAX + 1], struct err *e)
+{
+	ret[0] = 0;
+	if (!len || len > ISCSI_NAME_MAX)
+		return err_set(e, -EINVAL, "iSCSI name: %zu bytes (1 to %d)", len, ISCSI_NAME_MAX);
+	const uint8_t *s = (const uint8_t *)name;
+	for (size_t i = 0; i < len;) {
+		size_t n = utf8_len(s + i, len - i);
+		if (!n || s[i] <= ' ' || s[i] == 0x7f) {
+			ret[0] = 0;
+			return err_set(e, -EINVAL,
+				       "iSCSI name: byte 0x%02x at offset %zu (no blanks, control "
+				       "characters or broken UTF-8)",
+				       s[i], i);
+		}
+		for (; n; n--, i++)
+			ret[i] = (char)(s[i] >= 'A' && s[i] <= 'Z' ? s[i] | 0x20 : s[i]);
+	}
+	ret[len] = 0;
+	return 0;
+}
+
+static bool is_hex(const char *s, size_t n)
+{
+	return strlen(s) == n && strspn(s, "0123456789abcdef") == n;
+}
+
+// yyyy-mm.domain with something in front of a colon, if there is one.
+static bool is_iqn_tail(const char *s)
+{
+	static const char form[] = "dddd-dd.";
+	for (int i = 0; form[i]; i++)
+		if (form[i] == 'd' ? s[i] < '0' || s[i] > '9' : s[i] != form[i])
+			return false;
+	int month = (s[5] - '0') * 10 + s[6] - '0';
+	s += sizeof form - 1;
+	return month >= 1 && month <= 12 && *s && *s != ':' && *s != '.';
+}
+
+// The characters stringprep leaves: letters, digits, "-.:" and what is not ASCII.
+static bool has_name_characters_only(const char *s)
+{
+	for (; *s; s++)
+		if ((uint8_t)*s < 0x80 && !(*s >= 'a' && *s <= 'z') && !(*s >= '0' && *s <= '9') &&
+		    !strchr("-.:", *s))
+			return false;
+	return true;
+}
+
+int iscsi_name_check(const char *name, struct err *e)
+{
+	if (!has_name_characters_only(name))
+		return err_set(e, -EINVAL,
+			       "%.100s: a character no iSCSI name may have (letters, digits, "
+			       "'-', '.' and ':')",
+			       name);
+	if (strncmp(name, "iqn.", 4) == 0 && is_iqn_tail(name + 4))
+		return 0;
+	if (strncmp(name, "eui.", 4) == 0 && is_hex(name + 4, 16))
+		return 0;
+	if (strncmp(name, "naa.", 4) == 0 && (is_hex(name + 4, 16) || is_hex(name + 4, 32)))
+		return 0;
+	return err_set(e, -EINVAL,
+		       "%.100s: not an iSCSI name (iqn.2003-01.org.example:text, eui. and 16, or "
+		       "naa. and 16 or 32 hex digits)",
+		       name);
+}
+
+void iscsi_isid_format(const uint8_t isid[ISCSI_ISID_LEN], char ret[ISCSI_ISID_TEXT])
+{
+	snprintf(ret, ISCSI_ISID_TEXT, "0x%02x%02x%02x%02x%02x%02x", isid[0], isid[1], isid[2],
+		 isid[3], isid[4], isid[5]);
+}
+
+int iscsi_isid_random(uint8_t ret[ISCSI_ISID_LEN])
+{
+	if (getrandom(ret, ISCSI_ISID_LEN, 0) != ISCSI_ISID_LEN)
+		return errno ? -errno : -EIO;
+	ret[0] = (uint8_t)((ret[0] & ~ISCSI_ISID_TYPE_MASK) | ISCSI_ISID_TYPE_RANDOM);
+	return 0;
+}
