@@ -97,7 +97,8 @@ struct iscsi_key {
 	uint8_t by, in, flags;
 	uint32_t standard;	   // the result when nobody says it (list: index of the value)
 	uint32_t lo, hi;	   // legal numbers on the wire
-	uint32_t ours, ours_hi;	   // our default in an offer (list: packed), and its upper limit
+	uint32_t ours;		   // our default in an offer (list: packed)
+	uint32_t ours_lo, ours_hi; // what an offer may be set to
 	const char *const *values; // LIST: legal values, NULL-ended. OBSOLETE: [0] is the answer
 	uint16_t value_max;	   // longest value in bytes
 	uint16_t dest;		   // where in struct iscsi_params, or ISCSI_NO_DEST
@@ -137,6 +138,10 @@ struct iscsi_params {
 	uint8_t task_reporting; // enum iscsi_task_reporting
 };
 
+// One result by its key; the standard's value for keys without a place in struct iscsi_params.
+uint32_t iscsi_key_load(unsigned id, const struct iscsi_params *p);
+void iscsi_key_store(unsigned id, struct iscsi_params *p, uint32_t value);
+
 // The standard's values, in force where nothing is negotiated.
 void iscsi_params_init(struct iscsi_params *p);
 
@@ -171,7 +176,7 @@ bool iscsi_offer_next(unsigned *at, struct iscsi_offer_row *ret);
 // The known keys of one text, in the order of arrival. Pointers go into that text.
 struct iscsi_key_set {
 	const char *value[ISCSI_KEY_COUNT]; // NULL: not there
-	uint8_t order[ISCSI_KEY_COUNT];
+	uint8_t order[ISCSI_KEY_COUNT];	    // ids; MaxBurstLength before FirstBurstLength
 	unsigned count;
 };
 
@@ -186,15 +191,19 @@ int iscsi_keys_collect(const void *text, size_t len, struct iscsi_key_set *ret,
 
 // Answers the offer value for key id by our own, appends the answer to out (when the kind has
 // one) and stores the result. Illegal or unacceptable values are answered Reject and leave
-// the standard value; a malformed declaration is -EPROTO. role_by: who we are, one of
-// ISCSI_BY_*. -ENOSPC: out is full.
-int iscsi_key_answer(unsigned id, const char *value, unsigned role_by, const struct iscsi_offer *o,
+// the standard value; a malformed declaration is -EPROTO. -ENOSPC: out is full.
+int iscsi_key_answer(unsigned id, const char *value, const struct iscsi_offer *o,
 		     struct iscsi_params *p, struct text_out *out, struct err *e);
+
+// Whether an initiator says key id in its operational text.
+bool iscsi_key_is_proposed(unsigned id, const struct iscsi_offer *o, bool is_discovery,
+			   bool is_leading);
 
 // Appends our offer of key id (initiator).
 int iscsi_key_propose(unsigned id, const struct iscsi_offer *o, struct text_out *out);
 
-// Takes the peer's answer to our offer of id. -EPROTO: not an answer that offer allows.
+// Takes the peer's answer to our offer of id; value is NULL when it gave none. -EPROTO: not an
+// answer that offer allows.
 int iscsi_key_accept(unsigned id, const char *value, const struct iscsi_offer *o,
 		     struct iscsi_params *p, struct err *e);
 

@@ -58,6 +58,9 @@ struct login_names {
 	uint16_t cid;
 };
 
+// A login status in words ("authentication failure"), for logs; never NULL.
+const char *login_status_text(int status);
+
 // ---- target ----
 
 // What admit grants.
@@ -127,7 +130,7 @@ struct login {
 	// initiator only
 	char target_alias[LOGIN_ALIAS_MAX + 1];
 	uint16_t tpgt;
-	bool has_tpgt, has_asked_chap, has_proposed;
+	bool has_tpgt;
 	char redirect[LOGIN_ADDRESS_MAX + 1];
 
 	uint32_t in_len; // text joined so far, while C is set
@@ -148,7 +151,8 @@ enum login_outcome login_target_step(struct login *l, const uint8_t bhs[ISCSI_BH
 				     const void *text, size_t len, struct login_reply *ret);
 
 // Ends a WAIT. status: 0 with the session granted, or an enum iscsi_login_status with the
-// reason in why (session may be NULL then).
+// reason in why (session may be NULL then). DROP when the login ended meanwhile (a PDU came, or
+// login_target_refuse was called): the role then takes its session back.
 enum login_outcome login_target_resume(struct login *l, int status,
 				       const struct login_session *session, const struct err *why,
 				       struct login_reply *ret);

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The security stage of both roles: AuthMethod and the CHAP exchange [RFC 7143 §12.1].
+#include "transport/iscsi/login_auth.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "transport/iscsi/login_impl.h"
+
+static bool has_chap_key(const struct iscsi_key_set *set)
+{
+	return set->value[ISCSI_KEY_CHAP_A] || set->value[ISCSI_KEY_CHAP_I] ||
+	       set->value[ISCSI_KEY_CHAP_C] || set->value[ISCSI_KEY_CHAP_N] ||
+	       set->value[ISCSI_KEY_CHAP_R];
+}
+
+static int fail(struct err *e, int status, const char *text)
+{
+	err_set(e, -EACCES, "%s", text);
+	return status;
+}
+
+static bool is_item(const char *item, size_t len, const char *name)
+{
+	return strlen(name) == len && !memcmp(item, name, len);
+}
+
+// ---- target: each returns 0 or a login status ----
+
+static int target_method(struct login *l, const struct iscsi_key_set *set, struct err *e)
+{
+	const struct login_terms *t = &l->terms;
+	const char *item, *at = set->value[ISCSI_KEY_AUTH_METHOD];
+	size_t len;
+	if (has_chap_key(set))
+		return fail(e, ISCSI_LOGIN_INITIATOR_ERROR,
+			    "CHAP keys before AuthMethod is agreed on");
+	while (text_list_next(&at, &item, &len)) {
+		if (is_item(item, len, "None") && !t->is_auth_required) {
+			l->auth = LOGIN_AUTH_DONE;
+			text_append(&l->out, "AuthMethod", "None");
+			return 0;
+		}
+		if (is_item(item, len, "CHAP") && t->initiator.user[0]) {
+			l->auth = LOGIN_AUTH_METHOD;
+			text_append(&l->out, "AuthMethod", "CHAP");
+			return 0;
+		}
+	}
+	err_set(e, -EACCES, "AuthMethod: the initiator offers %.64s, but %s",
+		set->value[ISCSI_KEY_AUTH_METHOD],
+		!t->is_auth_required   ? "no CHAP user is configured for it (or let it offer None)"
+		: t->initiator.user[0] ? "CHAP is required"
+				       : "CHAP is required and no user is configured for it");
+	return ISCSI_LOGIN_AUTH_FAILED;
+}
+
+// CHAP_A: choose one, ask our question.
+static int target_algorithm(struct login *l, const struct iscsi_key_set *set, struct err *e)
+{
+	const char *list = set->value[ISCSI_KEY_CHAP_A];
+	if (!list)
+		return fail(e, ISCSI_LOGIN_AUTH_FAILED, "CHAP_A: missing");
+	int alg = chap_alg_choose(list, l->terms.chap_algs);
+	if (alg < 0) {
+		err_set(e, -EACCES, "CHAP_A: none of %.64s is allowed", list);
+		return ISCSI_LOGIN_AUTH_FAILED;
+	}
+	l->alg = (unsigned)alg;
+	if (chap_challenge_new(l->alg, &l->challenge))
+		return fail(e, ISCSI_LOGIN_TARGET_ERROR, "CHAP: no random numbers to be had");
+	text_append_number(&l->out, "CHAP_A", l->alg);
+	chap_challenge_append(&l->challenge, &l->out);
+	l->auth = LOGIN_AUTH_CHALLENGE;
+	return 0;
+}
+
+// The initiator's question, when it asks one.
+static int target_mutual(struct login *l, const struct iscsi_key_set *set, struct err *e)
+{
+	const char *chap_i = set->value[ISCSI_KEY_CHAP_I], *chap_c = set->value[ISCSI_KEY_CHAP_C];
+	if (!chap_i && !chap_c)
+		return 0;
+	if (!chap_i || !chap_c)
+		return fail(e, ISCSI_LOGIN_INITIATOR_ERROR,
+			    "CHAP_I and CHAP_C: one without the other");
+	if (chap_challenge_parse(chap_i, chap_c, &l->peer_challenge, e))
+		return ISCSI_LOGIN_AUTH_FAILED;
+	if (chap_challenge_same(&l->challenge, &l->peer_challenge))
+		return fail(e, ISCSI_LOGIN_AUTH_FAILED,
+			    "CHAP_C: our own challenge came back (reflection)");
+	if (!l->terms.target.user[0])
+		return fail(e, ISCSI_LOGIN_AUTH_FAILED,
+			    "CHAP: the initiator asks for mutual authentication, and no mutual "
+			    "user is configured for it");
+	if (chap_answer_append(l->alg, &l->peer_challenge, &l->terms.target, &l->out))
+		return fail(e, ISCSI_LOGIN_TARGET_ERROR, "CHAP: our answer cannot be computed");
+	return 0;
+}
+
+static int target_response(struct login *l, const struct iscsi_key_set *set, struct err *e)
+{
+	const char *chap_n = set->value[ISCSI_KEY_CHAP_N], *chap_r = set->value[ISCSI_KEY_CHAP_R];
+	if (!chap_n || !chap_r)
+		return fail(e, ISCSI_LOGIN_AUTH_FAILED, "CHAP_N or CHAP_R: missing");
+	if (chap_answer_check(l->alg, &l->challenge, &l->terms.initiator, &l->terms.target, chap_n,
+			      chap_r, e))
+		return ISCSI_LOGIN_AUTH_FAILED;
+	int status = target_mutual(l, set, e);
+	if (!status)
+		l->auth = LOGIN_AUTH_DONE;
+	return status;
+}
+
+int login_target_auth(struct login *l, const struct iscsi_key_set *set, struct err *e)
+{
+	if (set->value[ISCSI_KEY_AUTH_METHOD]) {
+		if (l->auth != LOGIN_AUTH_START)
+			return fail(e, ISCSI_LOGIN_INITIATOR_ERROR, "AuthMethod: said twice");
+		return target_method(l, set, e);
+	}
+	switch (l->auth) {
+	case LOGIN_AUTH_METHOD:
+		return target_algorithm(l, set, e);
+	case LOGIN_AUTH_CHALLENGE:
+		return target_response(l, set, e);
+	default:
+		break;
+	}
+	if (has_chap_key(set))
+		return fail(e, ISCSI_LOGIN_INITIATOR_ERROR, "CHAP keys outside of a CHAP exchange");
+	if (l->auth == LOGIN_AUTH_START && l->wants_transit) {
+		if (l->terms.is_auth_required)
+			return fail(
+				e, ISCSI_LOGIN_AUTH_FAILED,
+				"AuthMethod: CHAP is required, and the initiator offers no method");
+		l->auth = LOGIN_AUTH_DONE;
+	}
+	return 0;
+}
+
+// ---- initiator: each returns 0 or -EPROTO, -EACCES ----
+
+bool login_initiator_is_mutual(const struct login *l)
+{
+	return l->terms.target.user[0];
+}
+
+static int initiator_method(struct login *l, const struct iscsi_key_set *set, bool is_transit,
+			    struct err *e)
+{
+	const char *method = set->value[ISCSI_KEY_AUTH_METHOD];
+	if (has_chap_key(set))
+		return err_set(e, -EPROTO, "CHAP keys before AuthMethod is agreed on");
+	if (!method && !is_transit)
+		return err_set(e, -EPROTO, "AuthMethod: the target gives no answer");
+	if (!method || !strcmp(method, "None")) {
+		if (login_initiator_is_mutual(l))
+			return err_set(e, -EACCES,
+				       "AuthMethod: the target will not authenticate itself");
+		l->auth = LOGIN_AUTH_DONE;
+		return 0;
+	}
+	if (strcmp(method, "CHAP"))
+		return err_set(e, -EPROTO, "AuthMethod: the target chose %.64s", method);
+	char list[16];
+	chap_alg_list(l->terms.chap_algs, list);
+	text_append(&l->out, "CHAP_A", list);
+	l->auth = LOGIN_AUTH_CHALLENGE;
+	return 0;
+}
+
+static int initiator_answer(struct login *l, const struct iscsi_key_set *set, struct err *e)
+{
+	const char *chap_a = set->value[ISCSI_KEY_CHAP_A], *chap_i = set->value[ISCSI_KEY_CHAP_I],
+		   *chap_c = set->value[ISCSI_KEY_CHAP_C];
+	if (!chap_a || !chap_i || !chap_c)
+		return err_set(e, -EPROTO, "CHAP_A, CHAP_I or CHAP_C: missing");
+	int alg = strchr(chap_a, ',') ? -EPROTO : chap_alg_choose(chap_a, l->terms.chap_algs);
+	if (alg < 0)
+		return err_set(e, -EPROTO, "CHAP_A: the target chose %.64s, which was not offered",
+			       chap_a);
+	l->alg = (unsigned)alg;
+	int rc = chap_challenge_parse(chap_i, chap_c, &l->peer_challenge, e);
+	if (rc)
+		return rc;
+	if (chap_answer_append(l->alg, &l->peer_challenge, &l->terms.initiator, &l->out))
+		return err_set(e, -EOPNOTSUPP, "CHAP: libcrypto refuses algorithm %u", l->alg);
+	if (login_initiator_is_mutual(l)) {
+		if (chap_challenge_new(l->alg, &l->challenge))
+			return err_set(e, -EIO, "CHAP: no random numbers to be had");
+		chap_challenge_append(&l->challenge, &l->out);
+	}
+	l->auth = LOGIN_AUTH_RESPONSE;
+	return 0;
+}
+
+static int initiator_verify(struct login *l, const struct iscsi_key_set *set, struct err *e)
+{
+	const char *chap_n = set->value[ISCSI_KEY_CHAP_N], *chap_r = set->value[ISCSI_KEY_CHAP_R];
+	if (login_initiator_is_mutual(l)) {
+		if (!chap_n || !chap_r)
+			return err_set(e, -EACCES,
+				       "CHAP: the target did not authenticate itself (mutual)");
+		int rc = chap_answer_check(l->alg, &l->challenge, &l->terms.target,
+					   &l->terms.initiator, chap_n, chap_r, e);
+		if (rc)
+			return rc;
+	} else if (has_chap_key(set)) {
+		return err_set(e, -EPROTO, "CHAP keys that nobody asked for");
+	}
+	l->auth = LOGIN_AUTH_DONE;
+	return 0;
+}
+
+int login_initiator_auth(struct login *l, const struct iscsi_key_set *set, bool is_transit,
+			 struct err *e)
+{
+	if (set->value[ISCSI_KEY_AUTH_METHOD] && l->auth != LOGIN_AUTH_START)
+		return err_set(e, -EPROTO, "AuthMethod: answered twice");
+	switch (l->auth) {
+	case LOGIN_AUTH_START:
+		return initiator_method(l, set, is_transit, e);
+	case LOGIN_AUTH_CHALLENGE:
+		return initiator_answer(l, set, e);
+	case LOGIN_AUTH_RESPONSE:
+		return initiator_verify(l, set, e);
+	default:
+		return has_chap_key(set) ? err_set(e, -EPROTO, "CHAP keys that nobody asked for")
+					 : 0;
+	}
+}
