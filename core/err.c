@@ -5,6 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
+// Texts quote what peers and files say: control characters must not reach a log or a terminal.
+static void keep_one_line(char *s)
+{
+	for (; *s; s++)
+		if ((unsigned char)*s < ' ' || *s == 0x7f)
+			*s = '?';
+}
+
 int err_set(struct err *e, int code, const char *fmt, ...)
 {
 	if (!e)
@@ -14,6 +22,7 @@ int err_set(struct err *e, int code, const char *fmt, ...)
 	e->code = code;
 	vsnprintf(e->text, sizeof e->text, fmt, ap);
 	va_end(ap);
+	keep_one_line(e->text);
 	return code;
 }
 
@@ -26,6 +35,7 @@ int err_errno(struct err *e, int code, const char *fmt, ...)
 	e->code = code;
 	vsnprintf(e->text, sizeof e->text, fmt, ap);
 	va_end(ap);
+	keep_one_line(e->text);
 	size_t used = strlen(e->text);
 	char buf[96];
 	snprintf(e->text + used, sizeof e->text - used, ": %s", strerror_r(-code, buf, sizeof buf));
@@ -41,6 +51,7 @@ int err_prefix(struct err *e, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(e->text, sizeof e->text, fmt, ap);
 	va_end(ap);
+	keep_one_line(e->text);
 	size_t used = strlen(e->text);
 	snprintf(e->text + used, sizeof e->text - used, ": %s", old.text);
 	return e->code;
