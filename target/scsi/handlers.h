@@ -41,3 +41,21 @@ void write_run(struct task *t);
 void read_capacity10_run(struct task *t);   // SBC-3 5.15
 void read_capacity16_run(struct task *t);   // SBC-3 5.16
 void synchronize_cache_run(struct task *t); // SBC-3 5.22, 5.23
+
+// pr_in.c, pr_out.c (SPC-4 6.15, 6.16)
+void pr_read_keys_run(struct task *t);
+void pr_read_reservation_run(struct task *t);
+void pr_report_capabilities_run(struct task *t);
+void pr_read_full_status_run(struct task *t);
+void pr_out_run(struct task *t);
+bool pr_is_available(const struct lu *lu); // RESERVE and RELEASE too
+
+// reserve.c (SPC-2 7.16, 7.21)
+void reserve_run(struct task *t);
+void release_run(struct task *t);
+
+// alua_report.c, alua_set.c (SPC-4 6.37, 6.45)
+void report_target_port_groups_run(struct task *t);
+void set_target_port_groups_run(struct task *t);
+bool alua_is_available(const struct lu *lu);
+bool alua_is_settable(const struct lu *lu);

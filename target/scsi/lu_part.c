@@ -2,6 +2,11 @@
 // The table of parts of a logical unit, see lu_part.h. Constant.
 #include "target/scsi/lu_part.h"
 
+#include "target/scsi/alua.h"
+#include "target/scsi/pr.h"
+
 const struct lu_part *const lu_parts[] = {
+	&alua_part,
+	&pr_part,
 	NULL,
 };

@@ -59,6 +59,8 @@ struct nexus_lun {
 	uint32_t held;		 // tasks submitted and not released
 	struct lun_leave *leave; // nexus.c: the change of map that takes it away, or NULL
 	void *mode_pages;	 // reserved for per-nexus mode pages; NULL
+	uint64_t pr_version;	 // pr_rules.c: the reservation table that pr_standing is for
+	uint8_t pr_standing;
 };
 
 enum scsi_protocol { SCSI_PROTOCOL_SRP = 4, SCSI_PROTOCOL_ISCSI = 5 };

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Target port groups of a logical unit, see alua.h: making, changing and deleting groups on
+// the control thread, and which target port belongs to which.
+#include "target/scsi/alua.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/log.h"
+#include "target/scsi/state_file.h"
+
+static void store(uint32_t *field, uint32_t v)
+{
+	__atomic_store_n(field, v, __ATOMIC_RELAXED);
+}
+
+void alua_refresh_plain(struct lu *lu)
+{
+	struct alua *a = lu->alua;
+	bool is_plain = true;
+	pthread_mutex_lock(&lu->lock);
+	for (unsigned i = 0; i < a->nslots; i++)
+		if (alua_load(&a->slots[i].id) != ALUA_SLOT_FREE &&
+		    alua_load(&a->slots[i].attr.alua_access_state) != ALUA_OPTIMIZED)
+			is_plain = false;
+	store(&a->is_plain, is_plain);
+	pthread_mutex_unlock(&lu->lock);
+}
+
+static struct alua_slot *slot_named(struct lu *lu, const char *name)
+{
+	struct alua *a = lu->alua;
+	for (unsigned i = 0; i < a->nslots; i++)
+		if (alua_load(&a->slots[i].id) != ALUA_SLOT_FREE && !strcmp(a->slots[i].name, name))
+			return &a->slots[i];
+	return NULL;
+}
+
+// Group names become file and path names elsewhere.
+static bool is_good_name(const char *name)
+{
+	size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				  "0123456789-_.:");
+	return len && len < ALUA_NAME_MAX && !name[len] && name[0] != '.';
+}
+
+static void restore_state(struct alua *a, struct alua_attr *attr, uint32_t id)
+{
+	for (uint32_t i = 0; i < a->nsaved; i++)
+		if (a->saved[i].id == id) {
+			attr->alua_access_state = a->saved[i].state;
+			attr->alua_access_status = a->saved[i].status;
+			attr->alua_write_metadata = 1;
+		}
+}
+
+static int slot_fill(struct lu *lu, const char *name, uint32_t id, struct err *e)
+{
+	struct alua *a = lu->alua;
+	unsigned i = 0;
+	while (i < a->nslots && alua_load(&a->slots[i].id) != ALUA_SLOT_FREE)
+		i++;
+	if (i == ALUA_GROUPS_MAX)
+		return err_set(e, -ENOSPC, "%s: ALUA group %s: create: there are %d already",
+			       lu->name, name, ALUA_GROUPS_MAX);
+	struct alua_slot *s = &a->slots[i];
+	struct alua_attr attr;
+	attr_defaults(alua_group_rows, &attr);
+	attr.tg_pt_gp_id = id;
+	restore_state(a, &attr, id);
+	// Field by field, for a reader that is late with the slot's former id.
+	const uint32_t *from = (const uint32_t *)&attr;
+	uint32_t *to = (uint32_t *)&s->attr;
+	for (size_t k = 0; k < sizeof attr / sizeof *from; k++)
+		store(to + k, from[k]);
+	snprintf(s->name, sizeof s->name, "%s", name);
+	s->order = a->next_order++;
+	__atomic_store_n(&s->id, id, __ATOMIC_RELEASE);
+	if (i == a->nslots)
+		__atomic_store_n(&a->nslots, i + 1, __ATOMIC_RELEASE);
+	alua_refresh_plain(lu);
+	return 0;
+}
+
+int alua_group_new(struct lu *lu, const char *name, uint32_t id, struct err *e)
+{
+	if (!is_good_name(name))
+		return err_set(e, -EINVAL,
+			       "%s: ALUA group: create: bad name (letters, digits, "
+			       "- _ . : and at most %d of them)",
+			       lu->name, ALUA_NAME_MAX - 1);
+	if (!id || id > 65535)
+		return err_set(e, -EINVAL,
+			       "%s: ALUA group %s: create: the id %u is not in "
+			       "1..65535",
+			       lu->name, name, id);
+	if (slot_named(lu, name) || alua_slot_of(lu, id) != ALUA_GROUPS_MAX)
+		return err_set(e, -EEXIST,
+			       "%s: ALUA group %s: create: the name or the id %u is "
+			       "taken",
+			       lu->name, name, id);
+	return slot_fill(lu, name, id, e);
+}
+
+static unsigned members(struct lu *lu, uint32_t id)
+{
+	unsigned n = 0;
+	pthread_mutex_lock(&lu->lock);
+	for (uint32_t i = 0; i < lu->alua->nports; i++)
+		n += lu->alua->ports[i].group == id;
+	pthread_mutex_unlock(&lu->lock);
+	return n;
+}
+
+int alua_group_free(struct lu *lu, const char *name, struct err *e)
+{
+	struct alua_slot *s = slot_named(lu, name);
+	if (!s)
+		return err_set(e, -ENOENT, "%s: ALUA group %s: delete: there is none", lu->name,
+			       name);
+	if (!s->id)
+		return err_set(e, -EPERM, "%s: ALUA group %s: delete: it is always there", lu->name,
+			       name);
+	unsigned n = members(lu, s->id);
+	if (n)
+		return err_set(e, -EBUSY,
+			       "%s: ALUA group %s: delete: %u ports belong to it (put "
+			       "them into another group first)",
+			       lu->name, name, n);
+	store(&s->id, ALUA_SLOT_FREE);
+	alua_refresh_plain(lu);
+	return 0;
+}
+
+int alua_group_find(struct lu *lu, const char *name, uint16_t *ret_id)
+{
+	const struct alua_slot *s = slot_named(lu, name);
+	if (!s)
+		return -ENOENT;
+	*ret_id = (uint16_t)s->id;
+	return 0;
+}
+
+int alua_group_at(struct lu *lu, unsigned index, char name[ALUA_NAME_MAX], struct alua_attr *ret,
+		  unsigned *ret_members)
+{
+	const struct alua *a = lu->alua;
+	const struct alua_slot *found = NULL;
+	for (uint32_t order = 0; order < a->next_order && !found; order++)
+		for (unsigned i = 0; i < a->nslots; i++)
+			if (a->slots[i].order == order &&
+			    alua_load(&a->slots[i].id) != ALUA_SLOT_FREE && !index--)
+				found = &a->slots[i];
+	if (!found)
+		return -ENOENT;
+	if (name)
+		memcpy(name, found->name, ALUA_NAME_MAX);
+	if (ret)
+		*ret = found->attr;
+	if (ret_members)
+		*ret_members = members(lu, found->id);
+	return 0;
+}
+
+// A change of state that the administrator asked for.
+struct implicit {
+	struct alua_change change;
+	struct msg msg;
+	void (*done)(void *arg, int result);
+	void *arg;
+};
+
+static void implicit_report(struct msg *m)
+{
+	struct implicit *im = container_of(m, struct implicit, msg);
+	if (im->done)
+		im->done(im->arg, im->change.result);
+	lu_put(im->change.lu);
+	free(im);
+}
+
+static void implicit_done(struct alua_change *c)
+{
+	struct implicit *im = container_of(c, struct implicit, change);
+	im->msg.fn = implicit_report;
+	worker_post(c->lu->control ? c->lu->control : c->lu->home, &im->msg);
+}
+
+static void implicit_start(struct msg *m)
+{
+	alua_change_start(&container_of(m, struct implicit, msg)->change);
+}
+
+static int set_state(struct lu *lu, const struct alua_slot *s, uint32_t state,
+		     void (*done)(void *arg, int result), void *arg, struct err *e)
+{
+	if (!(alua_load(&s->attr.alua_access_type) & 1))
+		return err_set(e, -EPERM,
+			       "%s: ALUA group %s: set alua_access_state: implicit "
+			       "changes are off (alua_access_type 1 or 3)",
+			       lu->name, s->name);
+	if (!alua_can_enter(&s->attr, state))
+		return err_set(e, -EINVAL,
+			       "%s: ALUA group %s: set alua_access_state: %u is not a "
+			       "supported state",
+			       lu->name, s->name, state);
+	struct implicit *im = calloc(1, sizeof *im);
+	if (!im)
+		return err_set(e, -ENOMEM, "%s: ALUA group %s: no memory", lu->name, s->name);
+	alua_change_init(&im->change, lu_get(lu));
+	im->change.states[s - lu->alua->slots] = (uint8_t)state;
+	im->change.done = implicit_done;
+	im->done = done;
+	im->arg = arg;
+	im->msg.fn = implicit_start;
+	worker_post(lu->home, &im->msg);
+	return 0;
+}
+
+int alua_group_set(struct lu *lu, const char *name, const struct attr_row *row, const char *text,
+		   void (*done)(void *arg, int result), void *arg, struct err *e)
+{
+	struct alua_slot *s = slot_named(lu, name);
+	struct alua_attr next;
+	if (!s)
+		return err_set(e, -ENOENT, "%s: ALUA group %s: set: there is none", lu->name, name);
+	if (row->flags & ATTR_READONLY)
+		return err_set(e, -EPERM, "%s: ALUA group %s: set %s: read-only", lu->name, name,
+			       row->name);
+	next = s->attr;
+	int res = attr_set(row, &next, text, e);
+	if (res)
+		return err_prefix(e, "%s: ALUA group %s: set", lu->name, name);
+	if (row->offset == offsetof(struct alua_attr, alua_access_state) &&
+	    next.alua_access_state != alua_load(&s->attr.alua_access_state))
+		return set_state(lu, s, next.alua_access_state, done, arg, e);
+	// Every row is of a 32-bit field.
+	store((uint32_t *)((char *)&s->attr + row->offset),
+	      *(const uint32_t *)((const char *)&next + row->offset));
+	alua_refresh_plain(lu);
+	if (done)
+		done(arg, 0);
+	return 0;
+}
+
+// --- The part ---------------------------------------------------------------------------
+
+static void load_saved(struct lu *lu)
+{
+	struct alua *a = lu->alua;
+	struct err e = { 0 };
+	char name[64], *text;
+	size_t len;
+	if (!lu->state_dir)
+		return;
+	snprintf(name, sizeof name, "tpgs_%s", lu->unit_serial);
+	int res = state_file_read(&text, &len, lu->state_dir, "alua", name, &e);
+	if (!res) {
+		res = alua_saved_parse(a->saved, &a->nsaved, text, len);
+		free(text);
+	}
+	if (res != -EBADMSG)
+		return;
+	log_warn("%s: ALUA states: the file is damaged and put aside, all groups start "
+		 "active/optimized",
+		 lu->name);
+	state_file_set_aside(lu->state_dir, "alua", name);
+}
+
+static int attach(struct lu *lu, struct err *e)
+{
+	struct alua *a = calloc(1, sizeof *a);
+	if (!a)
+		return err_set(e, -ENOMEM, "%s: ALUA: no memory", lu->name);
+	a->is_plain = 1;
+	list_init(&a->changes);
+	lu->alua = a;
+	load_saved(lu);
+	return slot_fill(lu, ALUA_DEFAULT_GROUP, 0, e);
+}
+
+static void detach(struct lu *lu)
+{
+	struct alua *a = lu->alua;
+	for (uint32_t i = 0; a && i < a->nports; i++)
+		free(a->ports[i].name);
+	if (a)
+		free(a->ports);
+	free(a);
+	lu->alua = NULL;
+}
+
+const struct lu_part alua_part = { .attach = attach, .detach = detach };

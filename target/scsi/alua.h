@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Asymmetric logical unit access (SPC-4 5.15, 6.37, 6.45): the target port groups of a
+// logical unit, their states, and which target port belongs to which group.
+//
+// Groups live in slots that stay as long as the LU. The control thread makes, changes and
+// deletes them; a change of state runs on the LU's home worker (it may take time and is
+// written to a file); the I/O path reads states as relaxed atomics.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/attr.h"
+#include "core/err.h"
+#include "core/offload.h"
+#include "target/scsi/dispatch.h"
+#include "target/scsi/lu.h"
+#include "target/scsi/lu_part.h"
+
+enum alua_state {
+	ALUA_OPTIMIZED = 0,
+	ALUA_NONOPTIMIZED = 1,
+	ALUA_IN_STANDBY = 2,
+	ALUA_UNAVAILABLE = 3,
+	ALUA_LBA_DEPENDENT = 4,
+	ALUA_OFFLINE = 14,
+	ALUA_TRANSITIONING = 15,
+};
+
+// A group's settings under targetcli's names; alua_group_rows describes them.
+struct alua_attr {
+	uint32_t tg_pt_gp_id; // never set through the row
+	uint32_t alua_access_state, alua_access_status, alua_access_type;
+	uint32_t alua_write_metadata, preferred;
+	uint32_t nonop_delay_msecs, trans_delay_msecs, implicit_trans_secs;
+	uint32_t alua_support_offline, alua_support_standby, alua_support_transitioning;
+	uint32_t alua_support_active_nonoptimized, alua_support_unavailable;
+	uint32_t alua_support_active_optimized, alua_support_lba_dependent;
+};
+_Static_assert(sizeof(struct alua_attr) == 16 * sizeof(uint32_t), "all fields are uint32_t");
+extern const struct attr_row alua_group_rows[]; // of struct alua_attr
+
+#define ALUA_GROUPS_MAX	   64
+#define ALUA_NAME_MAX	   64
+#define ALUA_DEFAULT_GROUP "default_tg_pt_gp" // id 0, always there
+
+// The groups, for the configuration. All on the control thread; none blocks for long.
+// -EEXIST name or id taken, -ENOSPC too many, -EINVAL bad name or id. id 1..65535.
+int alua_group_new(struct lu *lu, const char *name, uint32_t id, struct err *e);
+// -ENOENT, -EBUSY while ports belong to it, -EPERM for the default group.
+int alua_group_free(struct lu *lu, const char *name, struct err *e);
+// Id of the group called name; -ENOENT.
+int alua_group_find(struct lu *lu, const char *name, uint16_t *ret_id);
+// The index-th group in order of creation: its name and a copy of its settings, the number of
+// its ports in *ret_members. -ENOENT past the end. Any pointer may be NULL.
+int alua_group_at(struct lu *lu, unsigned index, char name[ALUA_NAME_MAX], struct alua_attr *ret,
+		  unsigned *ret_members);
+// Changes one setting (row of alua_group_rows) from its text. alua_access_state goes through
+// an implicit transition: done(arg, result) runs on the control thread when it is in force
+// (done may be NULL), at once for every other row. When an error is returned done is not run.
+int alua_group_set(struct lu *lu, const char *name, const struct attr_row *row, const char *text,
+		   void (*done)(void *arg, int result), void *arg, struct err *e);
+
+// Which group a relative target port belongs to on this LU, and the port's name (SCSI target
+// port name). Setting it again moves it; every path of a live LUN through it is to be given
+// the new group by a new LUN map. Control thread. -ENOENT no such group, -ENOMEM.
+int alua_port_set(struct lu *lu, uint16_t relative_port, uint16_t group, const char *port_name,
+		  struct err *e);
+void alua_port_remove(struct lu *lu, uint16_t relative_port);
+// Copies the name of a port that leads to lu; false when there is none. Any thread.
+bool alua_port_name(struct lu *lu, uint16_t relative_port, char *ret, size_t size);
+
+// TPGS bits of INQUIRY byte 5 (30h) for a path of this group. Any thread.
+uint8_t alua_tpgs(const struct lu *lu, uint16_t group);
+
+uint32_t alua_check_slow(const struct lu *lu, uint16_t group, const struct opcode_row *row);
+uint32_t alua_delay_slow(const struct lu *lu, uint16_t group);
+
+#define ALUA_SLOT_FREE 0x10000u
+struct alua_slot {
+	uint32_t id;		  // or ALUA_SLOT_FREE; relaxed atomic
+	uint32_t order;		  // of creation
+	char name[ALUA_NAME_MAX]; // control thread
+	struct alua_attr attr;	  // single fields, relaxed atomics
+};
+
+struct alua_port {
+	uint16_t relative_port, group;
+	char *name;
+};
+
+struct alua_saved { // a state kept by the last run
+	uint16_t id;
+	uint8_t state, status;
+};
+
+struct alua {
+	uint32_t is_plain; // every group is active/optimized: nothing to check. Relaxed atomic
+	uint32_t nslots;   // used so far, free ones among them
+	struct alua_slot slots[ALUA_GROUPS_MAX];
+	struct alua_port *ports; // nports, by number; under lu->lock
+	uint32_t nports;
+	uint32_t next_order;
+	struct list changes; // struct alua_change, the first one runs. Home worker
+	bool is_draining;
+	uint32_t nsaved;
+	struct alua_saved saved[ALUA_GROUPS_MAX]; // for groups to come. Control thread
+};
+
+// 0, or the sense code that refuses row's command on a path of group. Any thread.
+static inline uint32_t alua_check(const struct lu *lu, uint16_t group, const struct opcode_row *row)
+{
+	if (__builtin_expect(__atomic_load_n(&lu->alua->is_plain, __ATOMIC_RELAXED), 1))
+		return 0;
+	return alua_check_slow(lu, group, row);
+}
+
+// Milliseconds by which a command that touches the medium is to be put off: the group is
+// active/non-optimized and has nonop_delay_msecs. Any thread.
+static inline uint32_t alua_delay(const struct lu *lu, uint16_t group)
+{
+	if (__builtin_expect(__atomic_load_n(&lu->alua->is_plain, __ATOMIC_RELAXED), 1))
+		return 0;
+	return alua_delay_slow(lu, group);
+}
+
+extern const struct lu_part alua_part;
+
+// --- For the part's own files ---------------------------------------------------------
+
+#define ALUA_KEEP 0xff
+
+// A change of states, of one group or several. Embedded in its owner.
+struct alua_change {
+	struct list link;
+	struct lu *lu;			     // with a reference
+	uint8_t states[ALUA_GROUPS_MAX];     // new state by slot, or ALUA_KEEP
+	uint32_t ids[ALUA_GROUPS_MAX];	     // whose slot it was
+	bool is_explicit;		     // by SET TARGET PORT GROUPS
+	const struct nexus *except;	     // asked for it and needs no unit attention
+	int result;			     // 0, or -EIO: in force, but not written to the file
+	void (*done)(struct alua_change *c); // home worker
+	bool is_started;
+	struct timer timer;
+	struct offload offload;
+	char *text;
+	size_t text_len;
+};
+
+// An empty change for lu.
+void alua_change_init(struct alua_change *c, struct lu *lu);
+// Carries it out when those before are through. Home worker; the memory lives until done.
+void alua_change_start(struct alua_change *c);
+
+// The states to be kept as text for state_file_write(), free(); NULL: no memory.
+char *alua_saved_format(const struct alua *a, size_t *ret_len);
+// Reads such text; -EBADMSG. At most ALUA_GROUPS_MAX entries.
+int alua_saved_parse(struct alua_saved *ret, uint32_t *ret_n, const char *text, size_t len);
+
+// The slot of a group id, or ALUA_GROUPS_MAX. Any thread.
+unsigned alua_slot_of(const struct lu *lu, uint32_t id);
+// Supported states as REPORT TARGET PORT GROUPS shows them.
+uint8_t alua_supported(const struct alua_attr *a);
+// Whether a group may be put into state, by command or administrator.
+bool alua_can_enter(const struct alua_attr *a, uint32_t state);
+// Works out is_plain again. Any thread.
+void alua_refresh_plain(struct lu *lu);
+
+static inline uint32_t alua_load(const uint32_t *field)
+{
+	return __atomic_load_n(field, __ATOMIC_RELAXED);
+}

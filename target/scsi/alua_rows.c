@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The settings of a target port group as attribute rows, under targetcli's names. Constant.
+#include "target/scsi/alua.h"
+
+#define ROW(field, ...)                                                                            \
+	{                                                                                          \
+		.name = #field, .offset = offsetof(struct alua_attr, field), __VA_ARGS__           \
+	}
+#define SUPPORT(field, text)                                                                       \
+	ROW(field, .type = ATTR_BOOL, .max = 1, .default_text = "1", .help = text)
+
+const struct attr_row alua_group_rows[] = {
+	ROW(tg_pt_gp_id, .type = ATTR_UINT, .max = 65535, .default_text = "0",
+	    .flags = ATTR_READONLY, .help = "Number of the group, as initiators see it"),
+	ROW(alua_access_state, .type = ATTR_UINT, .max = 15, .default_text = "0",
+	    .help = "0 active/optimized, 1 active/non-optimized, 2 standby, 3 unavailable, "
+		    "14 offline"),
+	ROW(alua_access_status, .type = ATTR_UINT, .max = 2, .default_text = "0",
+	    .help = "Last change of state: 0 none, 1 by an initiator, 2 implicit"),
+	ROW(alua_access_type, .type = ATTR_UINT, .max = 3, .default_text = "3",
+	    .help = "Who may change the state: 0 nobody, 1 the target (implicit), "
+		    "2 initiators (explicit), 3 both"),
+	ROW(alua_write_metadata, .type = ATTR_BOOL, .max = 1, .default_text = "0",
+	    .help = "Keep the state over restarts"),
+	ROW(preferred, .type = ATTR_BOOL, .max = 1, .default_text = "0",
+	    .help = "The PREF bit: initiators should rather use this group"),
+	ROW(nonop_delay_msecs, .type = ATTR_UINT, .max = 10000, .default_text = "100", .unit = "ms",
+	    .help = "Delay of every command while active/non-optimized"),
+	ROW(trans_delay_msecs, .type = ATTR_UINT, .max = 30000, .default_text = "0", .unit = "ms",
+	    .help = "How long a change of state stays in transition"),
+	ROW(implicit_trans_secs, .type = ATTR_UINT, .max = 255, .default_text = "0", .unit = "s",
+	    .help = "How long initiators should wait for an implicit transition"),
+	SUPPORT(alua_support_offline, "Offline may be entered"),
+	SUPPORT(alua_support_standby, "Standby may be entered"),
+	SUPPORT(alua_support_transitioning, "Transitioning is reported as supported"),
+	SUPPORT(alua_support_active_nonoptimized, "Active/non-optimized may be entered"),
+	SUPPORT(alua_support_unavailable, "Unavailable may be entered"),
+	SUPPORT(alua_support_active_optimized, "Active/optimized may be entered"),
+	ROW(alua_support_lba_dependent, .type = ATTR_BOOL, .max = 1, .default_text = "0",
+	    .flags = ATTR_READONLY, .help = "Always 0: no state depends on the block"),
+	{ 0 },
+};
