@@ -115,6 +115,7 @@ struct buf *buf_get(struct worker *w, uint32_t len)
 	p->in_use += b->size;
 	if (p->peak < p->in_use)
 		p->peak = p->in_use;
+	buf_allow(b->addr, b->size);
 	return b;
 }
 
@@ -124,6 +125,7 @@ void buf_put(struct buf *b)
 		return;
 	struct buf_pool *p = b->pool;
 	p->in_use -= b->size;
+	buf_forbid(b->addr, b->size);
 	if (p->quick_count[b->order] < quick_max[b->order]) {
 		p->quick_count[b->order]++;
 		list_push_front(&p->quick[b->order], &b->link);

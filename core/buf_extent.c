@@ -130,6 +130,7 @@ int extent_add(struct buf_pool *p)
 	}
 	extent_try_register(x);
 	extent_fill(x);
+	buf_forbid(x->addr, EXTENT_SIZE);
 	p->extents[i] = x;
 	p->extent_count++;
 	return 0;
@@ -150,6 +151,7 @@ void extent_remove(struct buf_extent *x)
 
 void extent_free(struct buf_extent *x)
 {
+	buf_allow(x->addr, EXTENT_SIZE);
 	munmap(x->addr, EXTENT_SIZE);
 	free(x);
 }

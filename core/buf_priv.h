@@ -5,6 +5,10 @@
 
 #include <assert.h>
 
+#if __has_include(<sanitizer/asan_interface.h>)
+#include <sanitizer/asan_interface.h>
+#endif
+
 #include "core/buf.h"
 #include "core/worker.h"
 
@@ -50,6 +54,21 @@ void extent_free(struct buf_extent *x); // unmaps only, whatever its state
 // A block from the buddy system, or NULL.
 struct buf *buddy_get(struct buf_pool *p, unsigned order);
 void buddy_put(struct buf *b);
+
+// Under AddressSanitizer, memory that is in nobody's hands must not be touched.
+static inline void buf_forbid(const void *addr, size_t len)
+{
+#ifdef ASAN_POISON_MEMORY_REGION
+	ASAN_POISON_MEMORY_REGION(addr, len);
+#endif
+}
+
+static inline void buf_allow(const void *addr, size_t len)
+{
+#ifdef ASAN_UNPOISON_MEMORY_REGION
+	ASAN_UNPOISON_MEMORY_REGION(addr, len);
+#endif
+}
 
 static inline struct buf_extent *buf_extent_of(struct buf *b)
 {
