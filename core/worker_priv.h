@@ -45,7 +45,6 @@ struct worker {
 	atomic_bool is_asleep;			    // someone must write event_fd to be heard
 	atomic_bool is_stopping;
 	int event_fd;
-	char pad[40];
 };
 
 // worker_loop.c. Runs rounds until is_stopping; the ring must be enabled.

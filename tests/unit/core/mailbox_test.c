@@ -114,6 +114,50 @@ static void no_wake_up_is_lost_between_sleeping_workers(void **state)
 	sem_destroy(&b.landed);
 }
 
+// Posts that arrive just as the worker falls asleep: after each answer a pause of another length.
+#define PAUSES 60000
+
+struct echo {
+	struct msg msg;
+	atomic_uint answered;
+};
+
+static void echo_answers(struct msg *m)
+{
+	atomic_fetch_add(&container_of(m, struct echo, msg)->answered, 1);
+}
+
+static bool echo_comes(struct echo *x, unsigned n)
+{
+	uint64_t limit = 0;
+
+	for (unsigned spins = 1; atomic_load(&x->answered) != n; spins++) {
+		if (spins % 4096)
+			continue;
+		sched_yield();
+		if (!limit)
+			limit = clock_ns() + 30000000000ull;
+		if (clock_ns() > limit)
+			return false;
+	}
+	return true;
+}
+
+static void no_wake_up_is_lost_on_the_edge_of_sleep(void **state)
+{
+	struct worker *w = start_worker(0);
+	struct echo x = { .msg.fn = echo_answers };
+
+	for (unsigned i = 1; i <= PAUSES; i++) {
+		worker_post(w, &x.msg);
+		if (!echo_comes(&x, i))
+			fail_msg("message %u was never run", i);
+		for (volatile unsigned n = i % 600; n; n--)
+			;
+	}
+	worker_free(w);
+}
+
 static void count_up(void *arg)
 {
 	++*(unsigned *)arg;
@@ -174,6 +218,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(messages_of_each_thread_arrive_once_and_in_order),
 		cmocka_unit_test(no_wake_up_is_lost_between_sleeping_workers),
+		cmocka_unit_test(no_wake_up_is_lost_on_the_edge_of_sleep),
 		cmocka_unit_test(call_returns_after_the_function_ran),
 		cmocka_unit_test(a_message_to_oneself_runs_in_a_later_round),
 		cmocka_unit_test(messages_arrive_while_it_spins),

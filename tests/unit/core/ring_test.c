@@ -70,6 +70,27 @@ static void a_completion_ends_the_sleep(void **state)
 	worker_free(w);
 }
 
+// An operation that waits must not keep the loop awake: the ring's descriptor is polled.
+static void a_waiting_operation_costs_no_rounds(void **state)
+{
+	struct worker *w = make_worker(true, 0);
+	struct operation o = { .op.done = op_done };
+	struct writer wr;
+	char buf[8];
+	int p[2];
+
+	assert_int_equal(pipe(p), 0);
+	wr.fd = p[1];
+	timer_init(&wr.timer, write_now);
+	timer_arm(w, &wr.timer, 30000);
+	io_uring_prep_read(worker_sqe(w, &o.op), p[0], buf, sizeof buf, 0);
+	run_guarded(w);
+	assert_int_equal(o.res, 3);
+	assert_true(worker_counters(w)->rounds < 10);
+	close_pair(p);
+	worker_free(w);
+}
+
 static void done_may_submit_again(void **state)
 {
 	struct worker *w = make_worker(true, 0);
@@ -178,6 +199,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_read_completes_with_its_length),
 		cmocka_unit_test(a_completion_ends_the_sleep),
+		cmocka_unit_test(a_waiting_operation_costs_no_rounds),
 		cmocka_unit_test(done_may_submit_again),
 		cmocka_unit_test(more_operations_than_both_queues_hold_all_complete),
 		cmocka_unit_test(dense_traffic_makes_it_spin),
