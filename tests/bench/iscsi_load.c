@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
@@ -293,6 +294,8 @@ int main(int argc, char **argv)
 	options_parse(&load.opt, argc, argv);
 	process_prepare(&load.opt);
 	load_open(&load);
+	if (load.opt.is_idle)
+		fputs("logged in\n", stderr);
 	run(&load);
 	stats_print(&load);
 	for (unsigned i = 0; i < load.opt.sessions && !load.opt.is_raw; i++)

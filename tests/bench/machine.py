@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the kernel says about processes and the machine, for measurements."""
+
+import os
+import platform
+import time
+
+TICKS = os.sysconf("SC_CLK_TCK")
+PF_KTHREAD = 0x200000
+
+
+def cpu_seconds(pid):
+    """CPU time of a process, all threads, user and system, to the nanosecond."""
+    return time.clock_gettime_ns((~pid << 3) | 2) / 1e9
+
+
+def resident_bytes(pid):
+    """Memory of a process; compare it only after its disks have been filled."""
+    with open(f"/proc/{pid}/status") as status:
+        for line in status:
+            if line.startswith("VmRSS:"):
+                return int(line.split()[1]) * 1024
+    return 0
+
+
+def describe():
+    """One line for below a table."""
+    with open("/proc/cpuinfo") as info:
+        model = next((line.split(":")[1].strip() for line in info
+                      if line.startswith("model name")), platform.machine())
+    return f"{model}, {os.cpu_count()} CPUs, Linux {platform.release()}"
+
+
+def _ticks():
+    """CPU ticks of every user process with its reaped children, by pid."""
+    table = {}
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            with open(f"/proc/{name}/stat") as stat:
+                text = stat.read()
+        except OSError:
+            continue
+        fields = text[text.rindex(")") + 2:].split()
+        if not int(fields[6]) & PF_KTHREAD:
+            table[int(name)] = (int(fields[11]) + int(fields[12]),
+                                int(fields[13]) + int(fields[14]))
+    return table
+
+
+class Foreign:
+    """How much of the machine processes other than ours used since this was made."""
+
+    def __init__(self, pids):
+        self.ours = {os.getpid(), *pids}
+        self.begin, self.before = time.monotonic(), _ticks()
+
+    def cores(self):
+        seconds, used = time.monotonic() - self.begin, 0
+        most = seconds * TICKS * (os.cpu_count() or 1)
+        for pid, (own, children) in _ticks().items():
+            if pid in self.ours:
+                continue
+            own_before, children_before = self.before.get(pid, (0, 0))
+            # A child that ends hands its whole life to its parent: never more than the
+            # window could hold.
+            used += own - own_before + min(children - children_before, most)
+        return used / TICKS / seconds

@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Starts and stops farblockd, and any other program a test needs, in a folder of its own.
+
+Everything a test starts dies with the test: by the context managers here, and, should the
+test itself be killed, by the kernel (PR_SET_PDEATHSIG). Only processes started here are ever
+signalled.
+
+    with Scratch() as scratch:
+        config = Config()
+        disk = config.ramdisk("rd0", 64 << 20)
+        target = config.target(luns=[disk])
+        with Farblockd(scratch, config) as daemon:
+            run(["iscsi-ls", "-s", f"iscsi://127.0.0.1:{target.port}"])
+"""
+
+import ctypes
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.environ.get("FARBLOCK_BUILD", os.path.join(SOURCE, "build"))
+IQN = "iqn.2025-01.org.farblock.test"
+PR_SET_PDEATHSIG = 1
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+class Failure(Exception):
+    """What was being tested did not hold; the text says what and why."""
+
+
+class Skip(Exception):
+    """The machine lacks something the test needs; the text says what."""
+
+
+def main(function):
+    """Runs a test's main function: exit status 0 passed, 1 failed, 77 skipped."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    try:
+        sys.exit(function())
+    except Skip as why:
+        print(f"skipped: {why}")
+        sys.exit(77)
+    except Failure as why:
+        print(f"FAILED: {why}", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(128 + signal.SIGINT)
+
+
+def program(name):
+    """The path of an installed program, or of one of ours in the build folder."""
+    for folder in ("", "tests/bench", "tests/system"):
+        path = os.path.join(BUILD, folder, name)
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    path = shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
+    if not path:
+        raise Skip(f"{name} is neither built nor installed")
+    return path
+
+
+def run(command, timeout=120, check=True, **options):
+    """Runs a program to its end and returns it with its output as text."""
+    done = subprocess.run([program(command[0]), *command[1:]], text=True, timeout=timeout,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          stdin=subprocess.DEVNULL, **options)
+    if check and done.returncode:
+        raise Failure(f"{' '.join(command)}: exit status {done.returncode}: {done.stdout.strip()}")
+    return done
+
+
+class Scratch:
+    """A temporary folder, 0700, removed at the end; in memory when in_memory."""
+
+    def __init__(self, in_memory=False, keep=False):
+        self.keep = keep
+        parent = "/dev/shm" if in_memory and os.access("/dev/shm", os.W_OK) else None
+        self.path = tempfile.mkdtemp(prefix="farblock-test.", dir=parent)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.keep:
+            print(f"kept: {self.path}", file=sys.stderr)
+        else:
+            shutil.rmtree(self.path, ignore_errors=True)
+
+    def file(self, name, size=None, content=None):
+        """The path of a file in the folder, made with this size or content if given."""
+        path = os.path.join(self.path, name)
+        if content is not None:
+            with open(path, "wb") as out:
+                out.write(content.encode() if isinstance(content, str) else content)
+        elif size is not None:
+            with open(path, "wb") as out:
+                out.truncate(size)
+        return path
+
+
+_held = []  # ports handed out stay bound to nothing but are never handed out twice
+
+
+def free_port(host="127.0.0.1"):
+    """A TCP port nobody listens on now."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    while True:
+        with socket.socket(family) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, 0))
+            port = probe.getsockname()[1]
+        if port not in _held:
+            _held.append(port)
+            return port
+
+
+def _child(cpus):
+    def prepare():
+        LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if cpus:
+            os.sched_setaffinity(0, cpus)
+    return prepare
+
+
+class Process:
+    """A program in the background whose output goes to a file in the scratch folder."""
+
+    def __init__(self, scratch, name):
+        self.scratch, self.name = scratch, name
+        self.log_path = scratch.file(name.replace(" ", "-") + ".log")
+        self.process = None
+
+    def spawn(self, command, cpus=None, env=None):
+        with open(self.log_path, "ab") as log:
+            self.process = subprocess.Popen(
+                [program(command[0]), *command[1:]], stdin=subprocess.DEVNULL, stdout=log,
+                stderr=log, preexec_fn=_child(cpus), env={**os.environ, **(env or {})})
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def is_running(self):
+        return self.process is not None and self.process.poll() is None
+
+    def log(self):
+        with open(self.log_path, errors="replace") as text:
+            return text.read()
+
+    def wait_connect(self, address, timeout=20):
+        """Returns as soon as something accepts on (host, port) or on a socket's path."""
+        family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
+        end, pause = time.monotonic() + timeout, 0.001
+        while True:
+            with socket.socket(family) as probe:
+                if probe.connect_ex(address) == 0:
+                    return
+            if not self.is_running():
+                raise Failure(f"{self.name}: ended at start: {self.log()[-2000:].strip()}")
+            if time.monotonic() > end:
+                raise Failure(f"{self.name}: nothing accepts on {address} after {timeout} s: "
+                              f"{self.log()[-2000:].strip()}")
+            time.sleep(pause)
+            pause = min(2 * pause, 0.05)
+
+    def signal(self, number):
+        if self.is_running():
+            os.kill(self.pid, number)
+
+    def pause(self):
+        self.signal(signal.SIGSTOP)
+
+    def resume(self):
+        self.signal(signal.SIGCONT)
+
+    def kill(self):
+        """SIGKILL, and waits for the end."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+
+    def stop(self, timeout=15):
+        """SIGTERM; returns the exit status. Not ending in time is a failure."""
+        if self.process is None:
+            return None
+        self.resume()
+        self.process.terminate()
+        try:
+            return self.process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise Failure(f"{self.name}: still there {timeout} s after SIGTERM") from None
+
+    def __enter__(self):
+        try:
+            self.start()
+        except BaseException:
+            self.kill()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.kill()
+
+
+class Target:
+    """A target of a Config: its name and portals, and the URLs of its LUNs."""
+
+    def __init__(self, iqn, portals):
+        self.iqn, self.portals = iqn, portals
+
+    @property
+    def port(self):
+        return self.portals[0][1]
+
+    def url(self, lun=0, portal=0):
+        host, port = self.portals[portal]
+        return f"iscsi://{host}:{port}/{self.iqn}/{lun}"
+
+
+class Config:
+    """A saveconfig.json in rtslib's shape."""
+
+    # What makes a demo target open to any initiator, read and write.
+    OPEN = {"authentication": 0, "generate_node_acls": 1, "demo_mode_write_protect": 0}
+
+    def __init__(self):
+        self.storage_objects, self.targets = [], []
+
+    def storage(self, plugin, name, attributes=None, **keys):
+        """Adds a storage object; returns its path, which is what a LUN refers to."""
+        self.storage_objects.append({
+            "plugin": plugin, "name": name, "wwn": str(uuid.uuid4()),
+            "attributes": attributes or {}, "alua_tpgs": [], **keys})
+        return f"/backstores/{plugin}/{name}"
+
+    def ramdisk(self, name, size, attributes=None, **keys):
+        return self.storage("ramdisk", name, attributes, size=size, **keys)
+
+    def fileio(self, name, path, size, attributes=None, write_back=False, **keys):
+        return self.storage("fileio", name, attributes, dev=path, size=size,
+                            write_back=write_back, aio=False, **keys)
+
+    def target(self, luns, iqn=None, portals=1, attributes=None, write_protect=False,
+               **tpg_keys):
+        """Adds a target with one group: storage paths as LUN 0.. and so many portals on
+        free ports of 127.0.0.1, or a list of (address, port)."""
+        if isinstance(portals, int):
+            portals = [("127.0.0.1", free_port()) for _ in range(portals)]
+        target = Target(iqn or f"{IQN}:t{len(self.targets)}", portals)
+        protect = {"write_protect": True} if write_protect else {}
+        self.targets.append({"fabric": "iscsi", "wwn": target.iqn, "tpgs": [{
+            "tag": 1, "enable": True, "attributes": {**self.OPEN, **(attributes or {})},
+            "parameters": {}, "node_acls": [],
+            "luns": [{"index": i, "storage_object": path, **protect}
+                     for i, path in enumerate(luns)],
+            "portals": [{"ip_address": host, "port": port, "iser": False, "offload": False}
+                        for host, port in portals], **tpg_keys}]})
+        return target
+
+    def text(self):
+        return json.dumps({"fabric_modules": [], "storage_objects": self.storage_objects,
+                           "targets": self.targets}, indent=2, sort_keys=True) + "\n"
+
+
+class Farblockd(Process):
+    """The daemon, with everything it touches in the scratch folder. May be started again
+    after kill() or stop(): it finds the files it left."""
+
+    def __init__(self, scratch, config, name="farblockd", cpus=(0,), arguments=()):
+        super().__init__(scratch, name)
+        self.config_path = scratch.file(f"{name}-saveconfig.json", content=config.text())
+        os.chmod(self.config_path, 0o600)
+        self.state_path = scratch.file(f"{name}-state")
+        os.makedirs(self.state_path, mode=0o700, exist_ok=True)
+        self.socket_path = scratch.file(f"{name}.sock")
+        self.cpus, self.arguments = cpus, list(arguments)
+
+    def start(self):
+        cpus = sorted(set(self.cpus) & os.sched_getaffinity(0)) or sorted(os.sched_getaffinity(0))
+        self.spawn(["farblockd", "--config", self.config_path, "--state-dir", self.state_path,
+                    "--socket", self.socket_path, "--workers", str(len(cpus)),
+                    "--cpus", ",".join(map(str, cpus)), *self.arguments])
+        self.wait_connect(self.socket_path)
+        return self
