@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "core/err.h"
+#include "core/worker.h"
 
 struct session_info {
 	uint64_t id; // session id, unique in this process ("sid" in the shell)

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Asynchronous messages. RFC 7143 11.9. They go only to initiators that have shown that they
+// live (sent or answered a NOP): iPXE ends its connection when it meets one.
+#include <string.h>
+
+#include "target/iscsi/conn.h"
+#include "target/scsi/nexus.h"
+#include "transport/wire/be.h"
+
+static void async_send(struct conn *c, struct iscsi_async *h, const void *data, uint32_t len)
+{
+	h->opcode = ISCSI_OP_ASYNC;
+	h->flags = ISCSI_F;
+	put_be32(h->itt, ISCSI_TAG_NONE);
+	conn_send(c, (const uint8_t *)h, data, len, DM_ADVANCES);
+}
+
+void async_logout(struct conn *c, unsigned seconds)
+{
+	struct iscsi_async h = { .event = ISCSI_ASYNC_LOGOUT };
+	put_be16(h.param3, (uint16_t)seconds);
+	async_send(c, &h, NULL, 0);
+}
+
+void async_scsi(struct conn *c, uint16_t lun, uint32_t sense_code)
+{
+	if (!c->knows_pings || c->state != CONN_FULL_FEATURE)
+		return;
+	struct iscsi_async h = { .event = ISCSI_ASYNC_SCSI };
+	uint8_t data[2 + SENSE_MAX];
+	unsigned len = sense_encode(data + 2, sense_code, NULL, false);
+	put_be16(data, (uint16_t)len);
+	lun_encode(h.lun, lun);
+	async_send(c, &h, data, len + 2);
+}

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// SCSI commands between the mover and the device server: command window, task, result.
+// RFC 7143 4.2.2.1, 11.3, 11.4.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/iscsi/conn.h"
+#include "target/scsi/nexus.h"
+#include "transport/wire/be.h"
+
+#define FREE_KEEP 1024
+
+static const struct task_ops task_ops;
+
+static struct cmd *cmd_get(struct conn *c)
+{
+	struct iscsi_worker *iw = iscsi_worker();
+	struct list *l = list_pop_front(&iw->free_cmds);
+	struct cmd *cmd = l ? list_entry(l, struct cmd, link) : calloc(1, sizeof *cmd);
+	if (!cmd)
+		return NULL;
+	if (l)
+		iw->free_count--;
+	cmd->conn = c;
+	cmd->is_counted = cmd->is_submitted = cmd->is_held = cmd->is_ending = false;
+	cmd->long_cdb = NULL;
+	cmd->abort_wait = NULL;
+	list_push_back(&c->cmds, &cmd->link);
+	c->cmd_count++;
+	return cmd;
+}
+
+static void cmd_put(struct cmd *cmd)
+{
+	struct iscsi_worker *iw = iscsi_worker();
+	list_remove(&cmd->link);
+	cmd->conn->cmd_count--;
+	free(cmd->long_cdb);
+	if (iw->free_count >= FREE_KEEP) {
+		free(cmd);
+		return;
+	}
+	list_push_front(&iw->free_cmds, &cmd->link);
+	iw->free_count++;
+}
+
+void cmd_pool_trim(struct iscsi_worker *iw)
+{
+	for (struct list *l; (l = list_pop_front(&iw->free_cmds));)
+		free(list_entry(l, struct cmd, link));
+	iw->free_count = 0;
+}
+
+static struct cmd *dm_cmd(struct dm_task *t)
+{
+	return container_of(t, struct cmd, dm);
+}
+
+// One command less in flight: the window opens by one.
+static void window_open(struct cmd *cmd)
+{
+	struct conn *c = cmd->conn;
+	if (!cmd->is_counted)
+		return;
+	cmd->is_counted = false;
+	c->inflight--;
+	c->sns.max_cmd_sn++;
+}
+
+// --- from the mover ---
+
+static const uint8_t task_attrs[8] = {
+	[ISCSI_ATTR_UNTAGGED] = TASK_SIMPLE, [ISCSI_ATTR_SIMPLE] = TASK_SIMPLE,
+	[ISCSI_ATTR_ORDERED] = TASK_ORDERED, [ISCSI_ATTR_HEAD_OF_QUEUE] = TASK_HEAD_OF_QUEUE,
+	[ISCSI_ATTR_ACA] = TASK_ACA,
+};
+
+static int cmd_take_cdb(struct cmd *cmd, const struct iscsi_scsi_cmd *h,
+			const struct iscsi_pdu *pdu, const uint8_t *ahs, uint32_t *ret_bidi)
+{
+	struct iscsi_ahs_info info;
+	memcpy(cmd->cdb, h->cdb, ISCSI_CDB_LEN);
+	cmd->task.cdb = cmd->cdb;
+	cmd->task.cdb_len = ISCSI_CDB_LEN;
+	if (!ahs)
+		return 0;
+	int r = iscsi_ahs_parse(ahs, pdu->ahs_len, &info, NULL);
+	if (r)
+		return r;
+	*ret_bidi = info.has_bidi_read ? info.bidi_read_len : 0;
+	if (!info.cdb_ext_len)
+		return 0;
+	cmd->long_cdb = malloc(ISCSI_CDB_LEN + info.cdb_ext_len);
+	if (!cmd->long_cdb)
+		return ISCSI_REJECT_LONG_OP_RESOURCES;
+	memcpy(cmd->long_cdb, h->cdb, ISCSI_CDB_LEN);
+	memcpy(cmd->long_cdb + ISCSI_CDB_LEN, info.cdb_ext, info.cdb_ext_len);
+	cmd->task.cdb = cmd->long_cdb;
+	cmd->task.cdb_len = (uint16_t)(ISCSI_CDB_LEN + info.cdb_ext_len);
+	return 0;
+}
+
+// Fills the task from the header. 0, or a reason to reject the PDU.
+static int cmd_fill(struct cmd *cmd, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		    const uint8_t *ahs)
+{
+	const struct iscsi_scsi_cmd *h = (const void *)bhs;
+	struct task *t = &cmd->task;
+	uint32_t edtl = get_be32(h->edtl), bidi = 0;
+	dm_task_init(&cmd->dm, bhs);
+	cmd->cmd_sn = get_be32(h->cmd_sn);
+	task_init(t, &task_ops, cmd->conn->nexus);
+	int r = cmd_take_cdb(cmd, h, pdu, ahs, &bidi);
+	t->lun = lun_decode(h->lun);
+	t->attr = task_attrs[h->flags & ISCSI_CMD_ATTR_MASK];
+	t->expected_out = h->flags & ISCSI_CMD_W ? edtl : 0;
+	t->expected_in = !(h->flags & ISCSI_CMD_R) ? 0 : h->flags & ISCSI_CMD_W ? bidi : edtl;
+	return r;
+}
+
+void cmd_submit(struct cmd *cmd)
+{
+	cmd->is_submitted = true;
+	task_submit(&cmd->task);
+}
+
+struct dm_task *cmd_arrived(struct dm *dm, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+			    const uint8_t *ahs)
+{
+	struct conn *c = dm->role;
+	if (c->state != CONN_FULL_FEATURE || !c->nexus || c->logout_when_idle)
+		return NULL;
+	// Immediate commands are outside the window; a peer that floods with them is stopped
+	// all the same.
+	if (pdu->is_immediate && c->cmd_count >= 2 * c->window + 16) {
+		conn_reject(c, ISCSI_REJECT_TOO_MANY_IMMEDIATE, bhs);
+		return NULL;
+	}
+	enum ffp_order order = ffp_order(c, bhs, pdu->is_immediate);
+	if (order == FFP_DROP)
+		return NULL;
+	struct cmd *cmd = cmd_get(c);
+	if (!cmd) {
+		conn_close(c, false, "no memory for a command");
+		return NULL;
+	}
+	c->commands++;
+	c->inflight++;
+	cmd->is_counted = true;
+	int r = cmd_fill(cmd, pdu, bhs, ahs);
+	if (r) {
+		window_open(cmd);
+		cmd_put(cmd);
+		conn_reject(c, (uint8_t)r, bhs);
+		return NULL;
+	}
+	if (pdu->is_immediate) {
+		cmd->is_counted = false;
+		c->inflight--;
+	}
+	if (order == FFP_HOLD) {
+		cmd->is_held = true;
+		if (ffp_hold(c, pdu, bhs, NULL, cmd) < 0)
+			conn_close(c, false, "no memory for a command");
+		return &cmd->dm;
+	}
+	cmd_submit(cmd);
+	if (c->held_count)
+		ffp_run_held(c);
+	return &cmd->dm;
+}
+
+void cmd_data(struct dm *dm, struct dm_task *t, int res)
+{
+	task_data_ready(&dm_cmd(t)->task, res);
+}
+
+void cmd_released(struct dm *dm, struct dm_task *t)
+{
+	struct cmd *cmd = dm_cmd(t);
+	struct conn *c = cmd->conn;
+	bool was_aborted = cmd->task.is_aborted;
+	bool was_closed = cmd->is_counted && c->inflight >= c->window;
+	window_open(cmd);
+	if (cmd->is_submitted)
+		task_release(&cmd->task);
+	if (cmd->abort_wait)
+		tmf_abort_done(cmd, was_aborted);
+	cmd_put(cmd);
+	// An aborted command has no response that would tell of the window it leaves open.
+	if (was_closed && c->state == CONN_FULL_FEATURE)
+		nop_window(c);
+	if (c->state == CONN_ENDING)
+		conn_check_end(c);
+	else if (c->logout_when_idle && list_empty(&c->cmds))
+		logout_finish(c);
+}
+
+// --- from the device server ---
+
+static void on_get_data(struct task *t)
+{
+	struct cmd *cmd = container_of(t, struct cmd, task);
+	struct dm *dm = cmd->conn->dm;
+	dm->ops->get_data(dm, &cmd->dm, t->sg, t->nsg, t->fetch_len);
+}
+
+// RFC 7143 11.4.5: against what the initiator expected in the command's direction.
+static void result_residual(const struct task *t, struct dm_result *r)
+{
+	uint64_t expected = t->expected_in ? t->expected_in : t->expected_out;
+	r->residual_flags = 0;
+	r->residual = 0;
+	if (t->wanted > expected) {
+		uint64_t over = t->wanted - expected;
+		r->residual_flags = ISCSI_RSP_OVERFLOW;
+		r->residual = over > UINT32_MAX ? UINT32_MAX : (uint32_t)over;
+	} else if (t->wanted < expected) {
+		r->residual_flags = ISCSI_RSP_UNDERFLOW;
+		r->residual = (uint32_t)(expected - t->wanted);
+	}
+}
+
+static void on_done(struct task *t)
+{
+	struct cmd *cmd = container_of(t, struct cmd, task);
+	struct conn *c = cmd->conn;
+	struct dm_result *r = &cmd->result;
+	if (t->is_aborted && !t->sends_aborted) {
+		c->dm->ops->put_data(c->dm, &cmd->dm, NULL);
+		return;
+	}
+	r->sg = t->sg;
+	r->nsg = t->nsg;
+	r->data_len = t->data_in;
+	r->status = t->status;
+	r->response = ISCSI_RSP_COMPLETED;
+	r->sense = t->sense;
+	r->sense_len = t->sense_len;
+	result_residual(t, r);
+	c->read_bytes += t->data_in;
+	c->written_bytes += t->fetch_len;
+	window_open(cmd);
+	c->dm->ops->put_data(c->dm, &cmd->dm, r);
+}
+
+static const struct task_ops task_ops = {
+	.get_data = on_get_data,
+	.done = on_done,
+};
+
+// --- early ends ---
+
+struct cmd *cmd_find(struct conn *c, uint32_t itt_wire)
+{
+	list_for_each (it, &c->cmds) {
+		struct cmd *cmd = list_entry(it, struct cmd, link);
+		if (cmd->dm.itt == itt_wire)
+			return cmd;
+	}
+	return NULL;
+}
+
+void cmd_abort(struct cmd *cmd, bool with_status)
+{
+	struct conn *c = cmd->conn;
+	if (cmd->is_held)
+		ffp_unhold(c, cmd);
+	if (cmd->is_submitted && cmd->task.state != TASK_DONE)
+		task_abort(&cmd->task, with_status);
+	else if (!cmd->is_submitted || c->state == CONN_ENDING)
+		c->dm->ops->put_data(c->dm, &cmd->dm, NULL);
+}
+
+static struct cmd *next_to_end(struct conn *c)
+{
+	list_for_each (it, &c->cmds) {
+		struct cmd *cmd = list_entry(it, struct cmd, link);
+		if (!cmd->is_ending)
+			return cmd;
+	}
+	return NULL;
+}
+
+void cmd_end_all(struct conn *c)
+{
+	// Ending one may end others (those whose turn it held up): begin anew each time.
+	for (struct cmd *cmd; (cmd = next_to_end(c));) {
+		cmd->is_ending = true;
+		cmd_abort(cmd, false);
+	}
+}

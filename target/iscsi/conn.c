@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Life of a connection: accept, login, full feature, end; the worker's second hand.
+#include "target/iscsi/conn.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/log.h"
+#include "target/iscsi/portal.h"
+#include "target/scsi/nexus.h"
+#include "transport/wire/be.h"
+
+#define TICK_US	       1000000u
+#define SECOND	       1000000000ull
+#define LOGIN_TIMEOUT  15 // seconds, until the TPG's own is known
+#define LOGOUT_TIMEOUT 5  // for the response to leave
+#define WINDOW_LOGIN   64 // preset; the session's own comes with attach
+
+static struct iscsi_worker iscsi_workers[WORKER_MAX];
+static uint64_t next_id; // atomic
+
+struct iscsi_worker *iscsi_worker_at(unsigned index)
+{
+	return &iscsi_workers[index];
+}
+
+struct iscsi_worker *iscsi_worker(void)
+{
+	return &iscsi_workers[worker_index(worker_self())];
+}
+
+void conn_log(const struct conn *c, int level, const char *fmt, ...)
+{
+	char text[400];
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	log_line(level, "iscsi: sid %lu peer=%s initiator=%s target=%s: %s", (unsigned long)c->id,
+		 c->dm->peer, c->names.initiator_name, c->names.target_name, text);
+}
+
+void conn_send(struct conn *c, const uint8_t *bhs, const void *data, uint32_t len, unsigned flags)
+{
+	c->dm->ops->send(c->dm, bhs, data, len, flags);
+}
+
+void conn_reject(struct conn *c, uint8_t reason, const uint8_t *bad_bhs)
+{
+	struct iscsi_reject h = { .opcode = ISCSI_OP_REJECT, .flags = ISCSI_F, .reason = reason };
+	put_be32(h.itt, ISCSI_TAG_NONE);
+	iscsi_worker()->counters.rejects_sent++;
+	conn_log(c, LOG_LVL_INFO, "rejected %s, reason %02x",
+		 iscsi_opcode_name(bad_bhs[0] & ISCSI_OP_MASK), reason);
+	conn_send(c, (const uint8_t *)&h, bad_bhs, ISCSI_BHS_LEN, DM_ADVANCES);
+}
+
+void conn_close(struct conn *c, bool linger, const char *fmt, ...)
+{
+	struct err why = { .code = -ESHUTDOWN };
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(why.text, sizeof why.text, fmt, ap);
+	va_end(ap);
+	if (c->state != CONN_ENDING)
+		c->dm->ops->close(c->dm, linger, &why);
+}
+
+// --- the end ---
+
+static void conn_free(struct conn *c)
+{
+	struct iscsi_worker *iw = iscsi_worker();
+	if (c->login) {
+		login_done(c->login);
+		free(c->login);
+	}
+	portal_conn_closed(c->portal, &c->dm->peer_addr);
+	struct dm_counters n;
+	c->dm->ops->counters(c->dm, &n);
+	iw->counters.pdus_received += n.pdus_in;
+	iw->counters.pdus_sent += n.pdus_out;
+	iw->counters.bytes_received += n.bytes_in;
+	iw->counters.bytes_sent += n.bytes_out;
+	iw->counters.digest_errors += n.digest_errors;
+	c->dm->ops->free(c->dm);
+	view_target_put(c->target);
+	iscsi_view_put(c->view);
+	free(c->text_in);
+	free(c->text_out);
+	list_remove(&c->link);
+	__atomic_sub_fetch(&iw->count, 1, __ATOMIC_RELAXED);
+	free(c);
+	if (!list_empty(&iw->conns))
+		return;
+	timer_cancel(iw->worker, &iw->tick);
+	cmd_pool_trim(iw);
+}
+
+static void free_run(struct msg *m)
+{
+	struct conn *c = container_of(m, struct conn, free_msg);
+	c->is_free_posted = false;
+	if (c->nexus) {
+		nexus_free(c->nexus);
+		c->nexus = NULL;
+	}
+	// Only now may a new session of the same nexus begin.
+	session_leave(c);
+	if (!__atomic_load_n(&c->holds, __ATOMIC_ACQUIRE))
+		conn_free(c);
+}
+
+void conn_check_end(struct conn *c)
+{
+	if (c->state != CONN_ENDING || c->is_free_posted || !list_empty(&c->cmds) ||
+	    __atomic_load_n(&c->holds, __ATOMIC_ACQUIRE))
+		return;
+	c->is_free_posted = true;
+	worker_post(c->worker, &c->free_msg);
+}
+
+void conn_hold(struct conn *c)
+{
+	__atomic_add_fetch(&c->holds, 1, __ATOMIC_RELAXED);
+}
+
+void conn_release(struct conn *c)
+{
+	if (!__atomic_sub_fetch(&c->holds, 1, __ATOMIC_ACQ_REL))
+		conn_check_end(c);
+}
+
+static void on_closed(struct dm *dm, const struct err *e)
+{
+	struct conn *c = dm->role;
+	struct iscsi_worker *iw = iscsi_worker();
+	bool was_login = c->state == CONN_LOGIN;
+	if (was_login)
+		iw->logins--;
+	else
+		conn_log(c, LOG_LVL_INFO, "session ended: %s", e->text);
+	if (e->code == -EPROTO || e->code == -EBADMSG) {
+		iw->counters.connections_closed_protocol_error++;
+		if (was_login)
+			conn_log(c, LOG_LVL_WARN, "connection dropped: %s", e->text);
+	}
+	c->state = CONN_ENDING;
+	c->logout_when_idle = false;
+	conn_hold(c);
+	ffp_drop_held(c);
+	cmd_end_all(c);
+	conn_release(c);
+}
+
+// --- PDUs ---
+
+static int on_control(struct dm *dm, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		      const uint8_t *data, struct err *e)
+{
+	struct conn *c = dm->role;
+	switch (c->state) {
+	case CONN_LOGIN:
+		return conn_login_pdu(c, bhs, data, pdu->data_len, e);
+	case CONN_FULL_FEATURE:
+		return c->logout_when_idle ? 0 : ffp_control(c, pdu, bhs, data, e);
+	default:
+		return 0;
+	}
+}
+
+static void on_sent(struct dm *dm)
+{
+	struct conn *c = dm->role;
+	if (c->close_when_sent)
+		conn_close(c, true, "logged out");
+}
+
+static const struct dm_up dm_up = {
+	.command = cmd_arrived,
+	.control = on_control,
+	.data = cmd_data,
+	.released = cmd_released,
+	.sent = on_sent,
+	.closed = on_closed,
+};
+
+// --- login's end ---
+
+void conn_enter_full_feature(struct conn *c)
+{
+	struct iscsi_worker *iw = iscsi_worker();
+	const struct login_session *s = login_session(c->login);
+	c->params = *login_params(c->login);
+	c->names = *login_names(c->login);
+	c->sns = (struct dm_sns){ login_stat_sn(c->login), s->exp_cmd_sn, s->max_cmd_sn };
+	login_done(c->login);
+	free(c->login);
+	c->login = NULL;
+	c->state = CONN_FULL_FEATURE;
+	c->dm->ops->full_feature(c->dm, &c->params);
+	iw->logins--;
+	iw->counters.logins_ok++;
+	portal_note_login(c->portal, true);
+	conn_log(c, LOG_LVL_INFO, "login ok transport=%s auth=%s%s digests=%s,%s", c->dm->transport,
+		 c->is_mutual	       ? "mutual-chap"
+		 : c->is_authenticated ? "chap"
+				       : "none",
+		 c->params.is_discovery ? " discovery" : "",
+		 c->params.header_digest ? "header" : "none",
+		 c->params.data_digest ? "data" : "none");
+	iscsi_view_put(c->view);
+	c->view = NULL;
+	// What was published while the login ran has passed this connection by.
+	struct iscsi_view *v = iscsi_view_current();
+	conn_follow(c, v);
+	iscsi_view_put(v);
+}
+
+static void map_followed(void *arg)
+{
+	conn_release(arg);
+}
+
+void conn_follow(struct conn *c, struct iscsi_view *v)
+{
+	if (c->params.is_discovery || c->state != CONN_FULL_FEATURE)
+		return;
+	const struct view_target *t = view_find_target(v, c->target->name);
+	if (t == c->target)
+		return;
+	const struct view_tpg *tpg = NULL;
+	for (unsigned i = 0; t && i < t->tpg_count; i++)
+		if (t->tpgs[i].tag == c->tpg->tag && t->tpgs[i].is_enabled)
+			tpg = &t->tpgs[i];
+	if (!tpg) {
+		conn_close(c, true,
+			   t ? "the target portal group was disabled or deleted"
+			     : "the target was deleted");
+		return;
+	}
+	const struct view_acl *acl = view_find_acl(tpg, c->names.initiator_name);
+	if (!acl && (c->acl || !tpg->attr.generate_node_acls)) {
+		conn_close(c, true, "the initiator's ACL was deleted");
+		return;
+	}
+	struct view_target *old = c->target;
+	c->target = view_target_get((struct view_target *)t);
+	c->tpg = tpg;
+	c->acl = acl;
+	struct lun_map *map = acl ? acl->map : tpg->demo_map;
+	if (map != c->nexus->map) {
+		conn_hold(c);
+		nexus_set_map(c->nexus, map, map_followed, c);
+	}
+	view_target_put(old);
+}
+
+// --- every second ---
+
+static void tick_ping(struct conn *c, uint64_t now)
+{
+	const struct tpg_attr *ta = &c->tpg->attr;
+	uint64_t idle = c->acl ? c->acl->attr.nopin_timeout : ta->nopin_timeout;
+	uint64_t most = c->acl ? c->acl->attr.nopin_response_timeout : ta->nopin_response_timeout;
+	struct dm_counters n;
+	c->dm->ops->counters(c->dm, &n);
+	if (!c->is_ping_out) {
+		if (idle && !c->ignores_pings && now - n.last_rx_ns >= idle * SECOND)
+			nop_ping(c);
+		return;
+	}
+	if (now - c->ping_ns < most * SECOND)
+		return;
+	if (c->knows_pings) {
+		conn_close(c, false, "no answer to NOP-In for %lu s", (unsigned long)most);
+		return;
+	}
+	// iPXE never answers: TCP's own keepalive looks after such sessions.
+	c->is_ping_out = false;
+	c->ignores_pings = true;
+}
+
+static void tick_data_out(struct conn *c, uint64_t now)
+{
+	uint64_t most = c->acl ? c->acl->attr.dataout_timeout * 10ull
+			       : c->tpg->attr.dataout_timeout * 10ull;
+	uint64_t oldest = c->dm->ops->oldest_owed(c->dm);
+	if (oldest && most && now > oldest && now - oldest > most * SECOND)
+		conn_close(c, false, "no data-out for %lu s where it is owed", (unsigned long)most);
+}
+
+static void tick_conn(struct conn *c, uint64_t now)
+{
+	switch (c->state) {
+	case CONN_LOGIN:
+		if (now - c->start_ns > c->login_timeout * SECOND)
+			conn_login_expired(c);
+		break;
+	case CONN_FULL_FEATURE:
+		if (c->drain_ns && now > c->drain_ns)
+			conn_close(c, true, "asked to log out, time is over");
+		else if (c->tpg) {
+			tick_ping(c, now);
+			if (c->state == CONN_FULL_FEATURE)
+				tick_data_out(c, now);
+		}
+		break;
+	case CONN_LOGOUT:
+		if (!c->drain_ns)
+			c->drain_ns = now + LOGOUT_TIMEOUT * SECOND;
+		else if (now > c->drain_ns)
+			conn_close(c, false, "logged out");
+		break;
+	case CONN_ENDING:
+		break;
+	}
+}
+
+static void on_tick(struct timer *t)
+{
+	struct iscsi_worker *iw = container_of(t, struct iscsi_worker, tick);
+	uint64_t now = worker_now(iw->worker);
+	timer_arm(iw->worker, t, TICK_US);
+	list_for_each_safe (it, &iw->conns)
+		tick_conn(list_entry(it, struct conn, link), now); // frees none at once
+}
+
+// --- the beginning ---
+
+static void resume_run(struct msg *m)
+{
+	struct conn *c = container_of(m, struct conn, resume_msg);
+	if (c->state == CONN_LOGIN && c->login)
+		login_policy_resume(c, 0, NULL);
+	conn_release(c);
+}
+
+static void worker_enter(struct iscsi_worker *iw, struct conn *c)
+{
+	if (list_empty(&iw->conns)) {
+		timer_init(&iw->tick, on_tick);
+		timer_arm(iw->worker, &iw->tick, TICK_US);
+	}
+	list_push_back(&iw->conns, &c->link);
+	iw->logins++;
+	iw->counters.connections_accepted++;
+}
+
+static int conn_start(struct conn *c, int fd, struct err *e)
+{
+	struct iscsi_limits limits;
+	iscsi_limits_get(&limits);
+	c->login = calloc(1, sizeof *c->login);
+	if (!c->login || iscsi_worker()->logins >= limits.logins_in_progress) {
+		close(fd);
+		return c->login ? err_set(e, -EBUSY, "too many logins in progress")
+				: err_set(e, -ENOMEM, "no memory for a login");
+	}
+	int r = dm_tcp_target_new(&c->dm, c->worker, fd, &dm_up, c, e);
+	if (r < 0)
+		return r;
+	c->dm->sns = &c->sns;
+	login_target_init(c->login, &login_policy, c, 1, WINDOW_LOGIN);
+	return 0;
+}
+
+void conn_new(struct worker *w, int fd, struct portal *portal, const struct tcp_addr *portal_addr)
+{
+	struct iscsi_worker *iw = iscsi_worker();
+	struct err e = { 0 };
+	struct conn *c = calloc(1, sizeof *c);
+	struct tcp_addr peer;
+	tcp_addr_of_peer(&peer, fd);
+	if (!c) {
+		close(fd);
+		err_set(&e, -ENOMEM, "no memory for a connection");
+	} else {
+		c->worker = w;
+		c->id = __atomic_add_fetch(&next_id, 1, __ATOMIC_RELAXED);
+		c->start_ns = worker_now(w);
+		c->portal = portal;
+		c->portal_addr = *portal_addr;
+		c->login_timeout = LOGIN_TIMEOUT;
+		c->next_ttt = 1;
+		c->free_msg.fn = free_run;
+		c->resume_msg.fn = resume_run;
+		list_init(&c->cmds);
+		list_init(&c->held);
+		conn_start(c, fd, &e);
+	}
+	if (!e.code) {
+		worker_enter(iw, c);
+		return;
+	}
+	char text[TCP_ADDR_TEXT];
+	log_warn("iscsi: connection from %s refused: %s", tcp_addr_format(&peer, text), e.text);
+	iw->counters.connections_refused++;
+	__atomic_sub_fetch(&iw->count, 1, __ATOMIC_RELAXED);
+	portal_conn_closed(portal, &peer);
+	if (c)
+		free(c->login);
+	free(c);
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// One connection, which with MaxConnections=1 is one session: from accept over login and full
+// feature phase to its end. Private to target/iscsi.
+//
+// A connection belongs to one worker; everything here runs on that worker's thread unless it
+// says otherwise. Its end has three steps: the mover closes (or is told to), every command is
+// ended and released, then the nexus goes and the memory with it.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/list.h"
+#include "core/worker.h"
+#include "target/iscsi/sessions.h"
+#include "target/iscsi/view.h"
+#include "target/scsi/task.h"
+#include "target/scsi/tmf.h"
+#include "transport/iscsi/datamover.h"
+#include "transport/iscsi/login.h"
+#include "transport/iscsi/name.h"
+
+struct conn;
+struct portal;
+struct session_entry; // session.c: its place in the table of sessions
+
+// Not yet sent.
+#define TEXT_ANSWER_MAX (8u << 20)
+
+enum conn_state {
+	CONN_LOGIN,	   // for Login Requests, or for a session that is being reinstated
+	CONN_FULL_FEATURE, // commands
+	CONN_LOGOUT,	   // the Logout Response is on its way
+	CONN_ENDING,	   // the mover is closed; commands are being ended
+};
+
+// One SCSI command.
+struct cmd {
+	struct list link; // conn->cmds
+	struct conn *conn;
+	struct dm_task dm;
+	struct task task;
+	struct dm_result result;
+	uint32_t cmd_sn;
+	bool is_counted;   // takes a place in the command window
+	bool is_submitted; // the device server has or had it
+	bool is_held;	   // waits for an earlier CmdSN
+	bool is_ending;	   // the connection's end has visited it
+	uint8_t *long_cdb; // beyond 16 bytes
+	uint8_t cdb[ISCSI_CDB_LEN];
+	struct abort_wait *abort_wait; // an ABORT TASK waits for its end
+};
+
+// A control PDU that came before an earlier CmdSN.
+struct held_pdu {
+	struct list link; // conn->held, ascending by CmdSN
+	uint32_t cmd_sn;
+	struct cmd *cmd; // a SCSI command instead of the rest
+	struct iscsi_pdu pdu;
+	uint8_t bhs[ISCSI_BHS_LEN];
+	uint8_t data[];
+};
+
+struct conn {
+	struct list link; // of the worker's connections
+	struct worker *worker;
+	struct dm *dm;
+	struct dm_sns sns;
+	enum conn_state state;
+	unsigned holds; // messages and callbacks under way that name the connection
+	uint64_t id;	// "sid" in the shell
+	uint64_t start_ns;
+	struct portal *portal;	     // counted, see portal_conn_*
+	struct tcp_addr portal_addr; // the portal as configured, maybe a wildcard
+
+	// login
+	struct login *login; // NULL afterwards
+	struct iscsi_view *view;
+	uint32_t login_timeout; // seconds
+	struct session_entry *entry;
+
+	// session
+	struct login_names names;
+	struct iscsi_params params;
+	struct view_target *target; // NULL for discovery
+	const struct view_tpg *tpg; // of target
+	const struct view_acl *acl; // of tpg; NULL: demo mode
+	bool is_authenticated, is_mutual;
+	uint16_t tsih;
+	struct nexus *nexus;
+	uint32_t window;   // commands
+	uint32_t inflight; // counted commands not yet answered
+	struct list cmds;
+	unsigned cmd_count;
+	struct list held;
+	unsigned held_count;
+	uint32_t skip_sn[8]; // CmdSNs that an ABORT TASK counted as received
+	unsigned skip_count;
+	unsigned tmfs; // task management requests under way
+	bool logout_when_idle, close_when_sent;
+	uint8_t logout_bhs[ISCSI_BHS_LEN];
+
+	// idle pings
+	bool is_ping_out;
+	bool knows_pings;   // has answered one, or sent one
+	bool ignores_pings; // has let one pass: none is sent any more
+	uint64_t ping_ns;
+	uint32_t next_ttt;
+	uint64_t drain_ns; // when an asked-for logout is due at the latest, 0 not asked
+
+	// text
+	char *text_in; // continued request
+	uint32_t text_in_len;
+	char *text_out; // answer not yet fetched
+	uint32_t text_out_len, text_out_at, text_ttt;
+
+	uint64_t commands, read_bytes, written_bytes;
+	struct msg free_msg;
+	bool is_free_posted;
+	struct msg resume_msg; // session.c: the old session is gone
+};
+
+// What each worker keeps.
+struct iscsi_worker {
+	struct worker *worker;
+	struct list conns;
+	unsigned count;	       // atomic: connections, for balancing
+	unsigned logins;       // in progress
+	struct timer tick;     // every second while there are connections
+	struct list free_cmds; // commands to use again
+	unsigned free_count;
+	struct iscsi_counters counters;
+};
+struct iscsi_worker *iscsi_worker(void); // the calling worker's
+struct iscsi_worker *iscsi_worker_at(unsigned index);
+
+// conn.c -------------------------------------------------------------------------------
+
+// Takes over an accepted socket. The portal's connection count was raised by the caller and
+// is lowered with the connection's end.
+void conn_new(struct worker *w, int fd, struct portal *portal, const struct tcp_addr *portal_addr);
+// Closes; what is queued goes out first with linger. Idempotent.
+void conn_close(struct conn *c, bool linger, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void conn_hold(struct conn *c);
+void conn_release(struct conn *c);
+// Looks whether an ending connection has anything left to wait for.
+void conn_check_end(struct conn *c);
+// Login is over: from now on commands.
+void conn_enter_full_feature(struct conn *c);
+// A line for the log, beginning with the connection.
+void conn_log(const struct conn *c, int level, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void conn_send(struct conn *c, const uint8_t *bhs, const void *data, uint32_t len, unsigned flags);
+void conn_reject(struct conn *c, uint8_t reason, const uint8_t *bad_bhs);
+// The configuration changed: follow it, or end.
+void conn_follow(struct conn *c, struct iscsi_view *v);
+
+// login_policy.c -----------------------------------------------------------------------
+extern const struct login_target_ops login_policy;
+void login_policy_resume(struct conn *c, int status, const struct err *why);
+int conn_login_pdu(struct conn *c, const uint8_t *bhs, const uint8_t *data, uint32_t len,
+		   struct err *e);
+void conn_login_expired(struct conn *c);
+// Whether the TPG and its ACLs let the initiator in and on which terms; status, or 0.
+int admit_to_tpg(struct conn *c, const struct view_tpg *tpg, struct login_terms *ret,
+		 struct err *e);
+bool tpg_shows(const struct view_tpg *tpg, const char *initiator);
+
+// session.c ----------------------------------------------------------------------------
+
+// Enters the session into the table. 0 and c->tsih, or an enum iscsi_login_status, or
+// -EINPROGRESS: an older session must end first; then session_resume() comes by message.
+int session_enter(struct conn *c, const struct login_names *names, struct err *e);
+// The same after the wait.
+int session_enter_again(struct conn *c, struct err *e);
+// Takes the session out of the table and wakes who waits for that. NULL-safe.
+void session_leave(struct conn *c);
+bool session_was_reinstated(const struct conn *c);
+
+// ffp.c: control PDUs of the full feature phase --------------------------------------------
+int ffp_control(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		const uint8_t *data, struct err *e);
+// Where a PDU's CmdSN stands; the window has moved when it says FFP_TAKE.
+enum ffp_order { FFP_TAKE, FFP_HOLD, FFP_DROP };
+enum ffp_order ffp_order(struct conn *c, const uint8_t *bhs, bool is_immediate);
+// Runs what was held for the CmdSNs that are due now.
+void ffp_run_held(struct conn *c);
+int ffp_hold(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs, const uint8_t *data,
+	     struct cmd *cmd);
+void ffp_drop_held(struct conn *c);
+void ffp_unhold(struct conn *c, struct cmd *cmd); // it ends before its turn
+
+// nop.c
+int nop_out(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs, const uint8_t *data,
+	    struct err *e);
+void nop_ping(struct conn *c);
+void nop_window(struct conn *c); // tells that the closed window is open again
+// logout.c
+int logout_request(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		   const uint8_t *data, struct err *e);
+void logout_finish(struct conn *c);
+// text.c
+int text_request(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		 const uint8_t *data, struct err *e);
+// tmf.c
+int tmf_request(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		const uint8_t *data, struct err *e);
+void tmf_abort_done(struct cmd *cmd, bool was_aborted);
+// async.c
+void async_logout(struct conn *c, unsigned seconds);
+void async_scsi(struct conn *c, uint16_t lun, uint32_t sense_code);
+
+// cmd.c --------------------------------------------------------------------------------
+struct dm_task *cmd_arrived(struct dm *dm, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+			    const uint8_t *ahs);
+void cmd_data(struct dm *dm, struct dm_task *t, int res);
+void cmd_released(struct dm *dm, struct dm_task *t);
+void cmd_submit(struct cmd *cmd);
+// Ends every command of a connection that is going.
+void cmd_end_all(struct conn *c);
+struct cmd *cmd_find(struct conn *c, uint32_t itt_wire);
+void cmd_abort(struct cmd *cmd, bool with_status);
+void cmd_pool_trim(struct iscsi_worker *iw);
+
+// refusals.c ---------------------------------------------------------------------------
+// Any thread. status: class << 8 | detail.
+void refusal_note(const char *initiator, const char *target, const char *peer, uint16_t status,
+		  const char *reason);
+
+// portal.c: counts of connections; any thread ----------------------------------------------
+void portal_conn_closed(struct portal *p, const struct tcp_addr *peer);
+void portal_note_login(struct portal *p, bool ok);
+// view.c: the last view goes, when no connection is left
+void iscsi_view_retire(void);

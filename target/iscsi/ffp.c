@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Full feature phase: the order of CmdSNs and the control PDUs. RFC 7143 4.2.2.1, 11.1.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/iscsi/conn.h"
+#include "transport/wire/be.h"
+
+typedef int control_fn(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		       const uint8_t *data, struct err *e);
+
+static int snack(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		 const uint8_t *data, struct err *e)
+{
+	conn_reject(c, ISCSI_REJECT_SNACK, bhs); // ERL 0: nothing can be sent again
+	return 0;
+}
+
+static int login_again(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		       const uint8_t *data, struct err *e)
+{
+	return err_set(e, -EPROTO, "Login Request in full feature phase");
+}
+
+static const struct control {
+	uint8_t opcode;
+	bool has_cmd_sn;
+	bool in_discovery; // allowed in a discovery session
+	control_fn *run;
+} controls[] = {
+	{ISCSI_OP_NOP_OUT,	    true,  false, nop_out	 },
+	{ ISCSI_OP_TMF_REQ,    true,  false, tmf_request   },
+	{ ISCSI_OP_TEXT_REQ,   true,  true,	 text_request  },
+	{ ISCSI_OP_LOGOUT_REQ, true,  true,  logout_request},
+	{ ISCSI_OP_SNACK,	  false, false, snack	      },
+	{ ISCSI_OP_LOGIN_REQ,  false, true,  login_again   },
+};
+
+static bool sn_skipped(struct conn *c, uint32_t sn)
+{
+	for (unsigned i = 0; i < c->skip_count; i++) {
+		if (c->skip_sn[i] != sn)
+			continue;
+		c->skip_sn[i] = c->skip_sn[--c->skip_count];
+		return true;
+	}
+	return false;
+}
+
+enum ffp_order ffp_order(struct conn *c, const uint8_t *bhs, bool is_immediate)
+{
+	uint32_t sn = get_be32(((const struct iscsi_scsi_cmd *)(const void *)bhs)->cmd_sn);
+	if (is_immediate)
+		return FFP_TAKE;
+	// Outside the window, or there already: dropped without a word.
+	if (!serial32_in(sn, c->sns.exp_cmd_sn, c->sns.max_cmd_sn))
+		return FFP_DROP;
+	if (sn != c->sns.exp_cmd_sn)
+		return FFP_HOLD;
+	c->sns.exp_cmd_sn++;
+	return FFP_TAKE;
+}
+
+int ffp_hold(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs, const uint8_t *data,
+	     struct cmd *cmd)
+{
+	uint32_t sn = get_be32(((const struct iscsi_scsi_cmd *)(const void *)bhs)->cmd_sn);
+	struct list *at = c->held.next;
+	while (at != &c->held && serial32_lt(list_entry(at, struct held_pdu, link)->cmd_sn, sn))
+		at = at->next;
+	if (at != &c->held && list_entry(at, struct held_pdu, link)->cmd_sn == sn)
+		return cmd ? -EEXIST : 0; // the same number twice: the first one counts
+	struct held_pdu *h = calloc(1, sizeof *h + (data ? pdu->data_len : 0));
+	if (!h)
+		return -ENOMEM;
+	h->cmd_sn = sn;
+	h->cmd = cmd;
+	h->pdu = *pdu;
+	memcpy(h->bhs, bhs, sizeof h->bhs);
+	if (data)
+		memcpy(h->data, data, pdu->data_len);
+	else
+		h->pdu.data_len = cmd ? pdu->data_len : 0;
+	list_insert_before(at, &h->link);
+	c->held_count++;
+	return 0;
+}
+
+static const struct control *control_find(uint8_t opcode)
+{
+	for (unsigned i = 0; i < sizeof controls / sizeof controls[0]; i++)
+		if (controls[i].opcode == opcode)
+			return &controls[i];
+	return NULL;
+}
+
+static void held_run(struct conn *c, struct held_pdu *h)
+{
+	struct err e = { 0 };
+	if (h->cmd) {
+		h->cmd->is_held = false;
+		cmd_submit(h->cmd);
+		return;
+	}
+	c->sns.max_cmd_sn++; // no command: it takes no place
+	if (control_find(h->pdu.opcode)->run(c, &h->pdu, h->bhs, h->data, &e) < 0)
+		conn_close(c, true, "%s", e.text);
+}
+
+void ffp_run_held(struct conn *c)
+{
+	while (c->state == CONN_FULL_FEATURE) {
+		while (c->skip_count && sn_skipped(c, c->sns.exp_cmd_sn)) {
+			c->sns.exp_cmd_sn++;
+			c->sns.max_cmd_sn++;
+		}
+		struct list *l = list_first(&c->held);
+		struct held_pdu *h = l ? list_entry(l, struct held_pdu, link) : NULL;
+		if (!h || h->cmd_sn != c->sns.exp_cmd_sn)
+			return;
+		c->sns.exp_cmd_sn++;
+		list_remove(&h->link);
+		c->held_count--;
+		held_run(c, h);
+		free(h);
+	}
+}
+
+void ffp_unhold(struct conn *c, struct cmd *cmd)
+{
+	cmd->is_held = false;
+	list_for_each (it, &c->held) {
+		struct held_pdu *h = list_entry(it, struct held_pdu, link);
+		if (h->cmd != cmd)
+			continue;
+		list_remove(&h->link);
+		c->held_count--;
+		free(h);
+		return;
+	}
+}
+
+void ffp_drop_held(struct conn *c)
+{
+	for (struct list *l; (l = list_pop_front(&c->held));)
+		free(list_entry(l, struct held_pdu, link));
+	c->held_count = 0;
+}
+
+int ffp_control(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		const uint8_t *data, struct err *e)
+{
+	const struct control *row = control_find(pdu->opcode);
+	if (!row || (c->params.is_discovery && !row->in_discovery)) {
+		conn_reject(c, row ? ISCSI_REJECT_PROTOCOL : ISCSI_REJECT_NOT_SUPPORTED, bhs);
+		return 0;
+	}
+	if (!row->has_cmd_sn)
+		return row->run(c, pdu, bhs, data, e);
+	enum ffp_order order = ffp_order(c, bhs, pdu->is_immediate);
+	if (order == FFP_DROP)
+		return 0;
+	if (order == FFP_HOLD) {
+		int r = ffp_hold(c, pdu, bhs, data, NULL);
+		return r < 0 ? err_set(e, r, "no memory for a PDU") : 0;
+	}
+	if (!pdu->is_immediate)
+		c->sns.max_cmd_sn++;
+	int r = row->run(c, pdu, bhs, data, e);
+	if (r >= 0 && c->held_count)
+		ffp_run_held(c);
+	return r;
+}

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the target decides about a login: who may enter, how they prove it, what is offered.
+// The stages and keys are login_target.c's; the configuration is one view, taken once.
+// RFC 7143 6.3, 9.2, 12.
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/log.h"
+#include "target/iscsi/conn.h"
+#include "target/iscsi/portal.h"
+#include "target/scsi/nexus.h"
+#include "transport/wire/be.h"
+
+static bool prefix_matches(const struct tcp_addr *peer, const char *item, size_t len)
+{
+	char text[80];
+	struct tcp_addr net;
+	if (len >= sizeof text)
+		return false;
+	memcpy(text, item, len);
+	text[len] = 0;
+	char *slash = strchr(text, '/');
+	if (slash)
+		*slash = 0;
+	if (tcp_addr_parse(&net, text, 0, NULL) < 0 || net.sa.sa_family != peer->sa.sa_family)
+		return false;
+	bool is_v4 = net.sa.sa_family == AF_INET;
+	const uint8_t *a = is_v4 ? (void *)&net.in4.sin_addr : (void *)&net.in6.sin6_addr;
+	const uint8_t *b = is_v4 ? (void *)&peer->in4.sin_addr : (void *)&peer->in6.sin6_addr;
+	unsigned most = is_v4 ? 32 : 128, bits = slash ? (unsigned)atoi(slash + 1) : most;
+	if (bits > most)
+		return false;
+	if (memcmp(a, b, bits / 8))
+		return false;
+	uint8_t mask = (uint8_t)(0xff00 >> bits % 8);
+	return bits % 8 == 0 || (a[bits / 8] & mask) == (b[bits / 8] & mask);
+}
+
+static bool address_allowed(const struct view_tpg *tpg, const struct tcp_addr *peer)
+{
+	const char *at = tpg->attr.allowed_addresses, *item;
+	size_t len;
+	if (!*at)
+		return true;
+	while (text_list_next(&at, &item, &len))
+		if (prefix_matches(peer, item, len))
+			return true;
+	return false;
+}
+
+bool tpg_shows(const struct view_tpg *tpg, const char *initiator)
+{
+	if (!tpg->is_enabled && tpg->attr.tpg_enabled_sendtargets)
+		return false;
+	return tpg->attr.demo_mode_discovery || tpg->attr.generate_node_acls ||
+	       view_find_acl(tpg, initiator);
+}
+
+static int creds_set(struct login_terms *t, const struct view_auth *a, struct err *e)
+{
+	if (!*a->userid || !*a->password)
+		return 0;
+	int r = chap_creds_set(&t->initiator, a->userid, a->password, e);
+	if (!r && *a->mutual_userid && *a->mutual_password)
+		r = chap_creds_set(&t->target, a->mutual_userid, a->mutual_password, e);
+	return r;
+}
+
+static int require_auth(struct login_terms *t, const struct view_auth *a, const char *whose,
+			struct err *e)
+{
+	if (creds_set(t, a, e) < 0)
+		return ISCSI_LOGIN_AUTH_FAILED;
+	t->is_auth_required = true;
+	if (*t->initiator.user)
+		return 0;
+	err_set(e, -EACCES, "authentication is on but %s has no userid and password (set auth)",
+		whose);
+	return ISCSI_LOGIN_AUTH_FAILED;
+}
+
+static unsigned chap_mask(uint32_t configured)
+{
+	return configured ? configured & CHAP_ALGS_ALL : CHAP_ALGS_ALL;
+}
+
+static int admit_auth(const struct view_tpg *tpg, const struct view_acl *acl, struct login_terms *t,
+		      struct err *e)
+{
+	bool is_on = tpg->attr.authentication;
+	if (acl && acl->attr.authentication >= 0)
+		is_on = acl->attr.authentication != 0;
+	t->chap_algs = chap_mask(tpg->attr.chap_algorithms);
+	if (!is_on)
+		return 0;
+	bool own = acl && *acl->auth.userid;
+	return require_auth(t, own ? &acl->auth : &tpg->auth, acl ? "the ACL" : "the TPG", e);
+}
+
+int admit_to_tpg(struct conn *c, const struct view_tpg *tpg, struct login_terms *t, struct err *e)
+{
+	const char *initiator = c->names.initiator_name;
+	if (!tpg->is_enabled) {
+		err_set(e, -EHOSTDOWN, "tpg%u is disabled (enable it)", tpg->tag);
+		return ISCSI_LOGIN_UNAVAILABLE;
+	}
+	if (!address_allowed(tpg, &c->dm->peer_addr)) {
+		err_set(e, -EACCES, "address %s is not in allowed_addresses", c->dm->peer);
+		return ISCSI_LOGIN_FORBIDDEN;
+	}
+	c->acl = view_find_acl(tpg, initiator);
+	if (!c->acl && !tpg->attr.generate_node_acls) {
+		err_set(e, -EACCES,
+			"no ACL for this initiator (acls create %s, or set attribute "
+			"generate_node_acls=1)",
+			initiator);
+		return ISCSI_LOGIN_FORBIDDEN;
+	}
+	c->tpg = tpg;
+	t->offer = tpg->offer;
+	t->tpgt = tpg->tag;
+	snprintf(t->target_alias, sizeof t->target_alias, "%s", tpg->attr.alias);
+	snprintf(t->redirect, sizeof t->redirect, "%s", tpg->attr.redirect);
+	return admit_auth(tpg, c->acl, t, e);
+}
+
+// The TPG of the target that this connection's portal belongs to.
+static const struct view_tpg *tpg_of_portal(const struct conn *c, const struct view_target *t)
+{
+	for (unsigned i = 0; i < t->tpg_count; i++)
+		for (unsigned p = 0; p < t->tpgs[i].portal_count; p++)
+			if (!tcp_addr_compare(&t->tpgs[i].portals[p].addr, &c->portal_addr))
+				return &t->tpgs[i];
+	return NULL;
+}
+
+static int admit_discovery(struct conn *c, struct login_terms *t, struct err *e)
+{
+	const struct iscsi_view *v = c->view;
+	return v->discovery_auth_enabled ? require_auth(t, &v->discovery_auth, "discovery", e) : 0;
+}
+
+static int admit(void *arg, const struct login_names *names, struct login_terms *t, struct err *e)
+{
+	struct conn *c = arg;
+	c->names = *names;
+	c->view = iscsi_view_current();
+	if (names->is_discovery)
+		return admit_discovery(c, t, e);
+	const struct view_target *target = view_find_target(c->view, names->target_name);
+	const struct view_tpg *tpg = target ? tpg_of_portal(c, target) : NULL;
+	if (!tpg) {
+		err_set(e, -ENOENT,
+			target ? "the target has no portal at this address" : "no such target");
+		return ISCSI_LOGIN_NOT_FOUND;
+	}
+	c->target = view_target_get((struct view_target *)target);
+	c->login_timeout = tpg->attr.login_timeout;
+	int r = admit_to_tpg(c, tpg, t, e);
+	c->is_authenticated = !r && t->is_auth_required;
+	c->is_mutual = c->is_authenticated && *t->target.user;
+	return r;
+}
+
+// --- the session behind a login ---
+
+static void on_notice(struct nexus *n, uint16_t lun, uint32_t sense_code)
+{
+	async_scsi(n->owner, lun, sense_code);
+}
+
+static const struct nexus_ops nexus_ops = { .notice = on_notice };
+
+static int make_nexus(struct conn *c, const struct login_names *n, struct err *e)
+{
+	char isid[ISCSI_ISID_TEXT], port[ISCSI_NAME_MAX + 32], target_port[ISCSI_NAME_MAX + 32];
+	if (!c->tpg)
+		return 0;
+	iscsi_isid_format(n->isid, isid);
+	int len = snprintf(port, sizeof port, "%s,i,%s", n->initiator_name, isid);
+	snprintf(target_port, sizeof target_port, "%s,t,0x%04x", n->target_name, c->tpg->tag);
+	struct nexus_info info = {
+		.protocol = SCSI_PROTOCOL_ISCSI,
+		.initiator_port = port,
+		.initiator_name = n->initiator_name,
+		.target_name = n->target_name,
+		.target_port = target_port,
+		.relative_port = c->tpg->relative_port,
+	};
+	// SPC-5 7.6.4.6: format 1, the port name, NUL padded to 4, at least 20 bytes.
+	uint32_t body = ((uint32_t)len + 1 + 3) & ~3u;
+	body = body < 20 ? 20 : body;
+	info.transport_id[0] = 0x40 | SCSI_PROTOCOL_ISCSI;
+	put_be16(info.transport_id + 2, (uint16_t)body);
+	memcpy(info.transport_id + 4, port, (size_t)len);
+	info.transport_id_len = 4 + body;
+	int r = nexus_new(&c->nexus, &info, &nexus_ops, c, c->acl ? c->acl->map : c->tpg->demo_map,
+			  session_was_reinstated(c));
+	if (r < 0)
+		err_errno(e, r, "nexus");
+	return r < 0 ? ISCSI_LOGIN_OUT_OF_RESOURCES : 0;
+}
+
+static uint32_t session_window(const struct conn *c)
+{
+	if (c->acl && c->acl->attr.cmdsn_depth)
+		return c->acl->attr.cmdsn_depth;
+	return c->tpg && c->tpg->attr.default_cmdsn_depth ? c->tpg->attr.default_cmdsn_depth : 64;
+}
+
+static int attach_finish(struct conn *c, const struct login_names *n, struct login_session *ret,
+			 struct err *e)
+{
+	int r = make_nexus(c, n, e);
+	if (r)
+		return r;
+	c->window = session_window(c);
+	ret->tsih = c->tsih;
+	ret->max_cmd_sn = ret->exp_cmd_sn + c->window - 1;
+	return 0;
+}
+
+static int attach(void *arg, const struct login_names *names, const struct iscsi_params *params,
+		  struct login_session *ret, struct err *e)
+{
+	struct conn *c = arg;
+	int r = session_enter(c, names, e);
+	return r ? r : attach_finish(c, names, ret, e);
+}
+
+const struct login_target_ops login_policy = {
+	.admit = admit,
+	.attach = attach,
+};
+
+// --- PDUs of the login phase ---
+
+static void login_failed(struct conn *c, const struct login_reply *r)
+{
+	struct iscsi_counters *n = &iscsi_worker()->counters;
+	n->logins_failed++;
+	switch (r->status) {
+	case ISCSI_LOGIN_AUTH_FAILED:
+		n->failed_auth++;
+		break;
+	case ISCSI_LOGIN_FORBIDDEN:
+		n->failed_acl++;
+		break;
+	case ISCSI_LOGIN_NOT_FOUND:
+		n->failed_target++;
+		break;
+	default:
+		n->failed_other++;
+	}
+	portal_note_login(c->portal, false);
+	refusal_note(c->names.initiator_name, c->names.target_name, c->dm->peer, r->status,
+		     r->err.text);
+	conn_log(c, LOG_LVL_WARN, "login refused, status %04x: %s", r->status, r->err.text);
+}
+
+static void login_act(struct conn *c, const struct login_reply *r)
+{
+	if (r->has_pdu)
+		c->dm->ops->send(c->dm, r->bhs, r->text, r->text_len, DM_IS_LOGIN);
+	switch (r->outcome) {
+	case LOGIN_FULL_FEATURE:
+		conn_enter_full_feature(c);
+		break;
+	case LOGIN_REFUSED:
+	case LOGIN_DROP:
+		login_failed(c, r);
+		conn_close(c, true, "login refused: %s", r->err.text);
+		break;
+	default:
+		break; // CONTINUE and WAIT
+	}
+}
+
+int conn_login_pdu(struct conn *c, const uint8_t *bhs, const uint8_t *data, uint32_t len,
+		   struct err *e)
+{
+	struct login_reply r;
+	login_target_step(c->login, bhs, data, len, &r);
+	login_act(c, &r);
+	return 0;
+}
+
+void login_policy_resume(struct conn *c, int status, const struct err *why)
+{
+	struct login_reply r;
+	struct login_session s = *login_session(c->login);
+	struct err e = { 0 };
+	if (why)
+		e = *why;
+	if (!status)
+		status = session_enter_again(c, &e);
+	if (!status)
+		status = attach_finish(c, login_names(c->login), &s, &e);
+	login_target_resume(c->login, status, &s, &e, &r);
+	login_act(c, &r);
+	c->dm->ops->flush(c->dm);
+}
+
+void conn_login_expired(struct conn *c)
+{
+	struct login_reply r;
+	struct err why;
+	iscsi_worker()->counters.logins_timed_out++;
+	err_set(&why, -ETIMEDOUT, "login not finished after %u s", c->login_timeout);
+	login_target_refuse(c->login, ISCSI_LOGIN_TARGET_ERROR, &why, &r);
+	r.err = why;
+	login_act(c, &r);
+	c->dm->ops->flush(c->dm);
+}

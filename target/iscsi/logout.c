@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Logout. RFC 7143 11.14, 11.15.
+#include <string.h>
+
+#include "target/iscsi/conn.h"
+#include "transport/wire/be.h"
+
+static void logout_answer(struct conn *c, const uint8_t *bhs, uint8_t response, unsigned flags)
+{
+	const struct iscsi_logout_req *req = (const void *)bhs;
+	struct iscsi_logout_rsp h = { .opcode = ISCSI_OP_LOGOUT_RSP, .flags = ISCSI_F };
+	h.response = response;
+	memcpy(h.itt, req->itt, sizeof h.itt);
+	put_be16(h.time2wait, (uint16_t)c->params.time2wait);
+	put_be16(h.time2retain, 0); // ERL 0: no task outlives its connection
+	conn_send(c, (const uint8_t *)&h, NULL, 0, DM_ADVANCES | flags);
+}
+
+// Every task has ended: the answer, and when that has left, the close.
+void logout_finish(struct conn *c)
+{
+	c->logout_when_idle = false;
+	c->state = CONN_LOGOUT;
+	c->close_when_sent = true;
+	logout_answer(c, c->logout_bhs, ISCSI_LOGOUT_RSP_OK, DM_WANTS_SENT);
+}
+
+int logout_request(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		   const uint8_t *data, struct err *e)
+{
+	const struct iscsi_logout_req *h = (const void *)bhs;
+	uint8_t reason = h->flags & ISCSI_LOGOUT_MASK;
+	if (reason == ISCSI_LOGOUT_RECOVERY) {
+		logout_answer(c, bhs, ISCSI_LOGOUT_RSP_NO_RECOVERY, 0);
+		return 0;
+	}
+	if (reason > ISCSI_LOGOUT_RECOVERY ||
+	    (reason == ISCSI_LOGOUT_CLOSE_CONNECTION && c->params.is_discovery)) {
+		conn_reject(c, ISCSI_REJECT_INVALID_FIELD, bhs);
+		return 0;
+	}
+	if (reason == ISCSI_LOGOUT_CLOSE_CONNECTION && get_be16(h->cid) != c->names.cid) {
+		logout_answer(c, bhs, ISCSI_LOGOUT_RSP_NO_CID, 0);
+		return 0;
+	}
+	memcpy(c->logout_bhs, bhs, sizeof c->logout_bhs);
+	c->logout_when_idle = true;
+	conn_hold(c);
+	cmd_end_all(c); // RFC 7143 11.14.5: implicitly terminated, without status
+	if (c->logout_when_idle && list_empty(&c->cmds))
+		logout_finish(c);
+	conn_release(c);
+	return 0;
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// NOP-Out and NOP-In: echoes, our own pings, news of the window. RFC 7143 11.18, 11.19.
+#include <string.h>
+
+#include "target/iscsi/conn.h"
+#include "transport/wire/be.h"
+
+static void nop_in(struct conn *c, const uint8_t itt[4], uint32_t ttt, const void *data,
+		   uint32_t len, unsigned flags)
+{
+	struct iscsi_nop_in h = { .opcode = ISCSI_OP_NOP_IN, .flags = ISCSI_F };
+	if (itt)
+		memcpy(h.itt, itt, 4);
+	else
+		put_be32(h.itt, ISCSI_TAG_NONE);
+	put_be32(h.ttt, ttt);
+	conn_send(c, (const uint8_t *)&h, data, len, flags);
+}
+
+int nop_out(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs, const uint8_t *data,
+	    struct err *e)
+{
+	const struct iscsi_nop_out *h = (const void *)bhs;
+	c->knows_pings = true;
+	if (get_be32(h->itt) == ISCSI_TAG_NONE) {
+		c->is_ping_out = false; // the answer to ours
+		return 0;
+	}
+	uint32_t len = pdu->data_len;
+	len = len < c->params.max_send_data ? len : c->params.max_send_data;
+	nop_in(c, h->itt, ISCSI_TAG_NONE, data, len, DM_ADVANCES);
+	return 0;
+}
+
+void nop_ping(struct conn *c)
+{
+	uint32_t ttt = c->next_ttt++;
+	if (c->next_ttt == ISCSI_TAG_NONE)
+		c->next_ttt = 1;
+	c->is_ping_out = true;
+	c->ping_ns = worker_now(c->worker);
+	nop_in(c, NULL, ttt, NULL, 0, 0);
+}
+
+void nop_window(struct conn *c)
+{
+	nop_in(c, NULL, ISCSI_TAG_NONE, NULL, 0, 0);
+}

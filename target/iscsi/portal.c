@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Portals: listeners that are bound late, and the connections they hand to the workers.
+// Control thread, but for the counts, which workers lower when a connection ends.
+#include "target/iscsi/portal.h"
+
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/log.h"
+#include "target/iscsi/conn.h"
+#include "transport/tcp/listener.h"
+
+#define RETRY_US 1000000u
+
+struct portal {
+	struct list link;
+	struct tcp_addr addr;
+	struct worker *control;
+	struct listener *listener; // NULL while waiting
+	struct timer retry;
+	struct err why;
+	unsigned users;
+	int refs;			 // atomic: users and connections
+	struct portal_counters counters; // relaxed atomics
+};
+
+// A connection on its way to its worker.
+struct hand_over {
+	struct msg msg;
+	int fd;
+	struct portal *portal;
+	struct worker *worker;
+};
+
+// Connections by peer address, so that one peer cannot take all there are.
+struct peer_count {
+	struct peer_count *next;
+	struct tcp_addr addr;
+	unsigned count;
+};
+
+static struct list portals = { &portals, &portals };
+static pthread_mutex_t peers_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct peer_count *peers;
+static unsigned connections;
+static struct iscsi_limits limits = {
+	.connections = 16384,
+	.connections_per_address = 4096,
+	.logins_in_progress = 1024,
+};
+
+void iscsi_limits_set(const struct iscsi_limits *l)
+{
+	if (l->connections)
+		limits.connections = l->connections;
+	if (l->connections_per_address)
+		limits.connections_per_address = l->connections_per_address;
+	if (l->logins_in_progress)
+		limits.logins_in_progress = l->logins_in_progress;
+}
+
+void iscsi_limits_get(struct iscsi_limits *ret)
+{
+	*ret = limits;
+}
+
+static void portal_put(struct portal *p)
+{
+	if (!__atomic_sub_fetch(&p->refs, 1, __ATOMIC_ACQ_REL))
+		free(p);
+}
+
+// NULL: the peer may come in. Else why not.
+static const char *peer_enter(const struct tcp_addr *peer)
+{
+	const char *why = NULL;
+	pthread_mutex_lock(&peers_lock);
+	struct peer_count *n = peers;
+	while (n && !tcp_addr_same_ip(&n->addr, peer))
+		n = n->next;
+	if (connections >= limits.connections) {
+		why = "all connections are taken";
+	} else if (n && n->count >= limits.connections_per_address) {
+		why = "this address has all the connections one address may have";
+	} else if (!n && (n = calloc(1, sizeof *n))) {
+		n->addr = *peer;
+		n->next = peers;
+		peers = n;
+	} else if (!n) {
+		why = "no memory";
+	}
+	if (!why) {
+		n->count++;
+		connections++;
+	}
+	pthread_mutex_unlock(&peers_lock);
+	return why;
+}
+
+void portal_conn_closed(struct portal *p, const struct tcp_addr *peer)
+{
+	pthread_mutex_lock(&peers_lock);
+	connections--;
+	for (struct peer_count **n = &peers; *n; n = &(*n)->next) {
+		if (!tcp_addr_same_ip(&(*n)->addr, peer))
+			continue;
+		if (!--(*n)->count) {
+			struct peer_count *gone = *n;
+			*n = gone->next;
+			free(gone);
+		}
+		break;
+	}
+	pthread_mutex_unlock(&peers_lock);
+	__atomic_sub_fetch(&p->counters.connections, 1, __ATOMIC_RELAXED);
+	portal_put(p);
+}
+
+void portal_note_login(struct portal *p, bool ok)
+{
+	__atomic_add_fetch(ok ? &p->counters.logins : &p->counters.login_failures, 1,
+			   __ATOMIC_RELAXED);
+}
+
+// --- accepting ---
+
+static void hand_over_run(struct msg *m)
+{
+	struct hand_over *h = container_of(m, struct hand_over, msg);
+	conn_new(h->worker, h->fd, h->portal, &h->portal->addr);
+	free(h);
+}
+
+static unsigned quietest_worker(void)
+{
+	unsigned best = 0, best_count = UINT32_MAX;
+	for (unsigned i = 0; i < worker_count(); i++) {
+		unsigned n = __atomic_load_n(&iscsi_worker_at(i)->count, __ATOMIC_RELAXED);
+		if (n < best_count) {
+			best = i;
+			best_count = n;
+		}
+	}
+	return best;
+}
+
+static void on_accepted(struct listener *l, int fd, const struct tcp_addr *peer)
+{
+	struct portal *p = listener_arg(l);
+	const char *why = peer_enter(peer);
+	struct hand_over *h = why ? NULL : calloc(1, sizeof *h);
+	if (!h) {
+		char text[TCP_ADDR_TEXT];
+		log_warn("iscsi: connection from %s refused: %s", tcp_addr_format(peer, text),
+			 why ? why : "no memory");
+		__atomic_add_fetch(&p->counters.refused, 1, __ATOMIC_RELAXED);
+		close(fd);
+		return;
+	}
+	unsigned index = quietest_worker();
+	__atomic_add_fetch(&iscsi_worker_at(index)->count, 1, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&p->counters.accepted, 1, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&p->counters.connections, 1, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&p->refs, 1, __ATOMIC_RELAXED);
+	h->msg.fn = hand_over_run;
+	h->fd = fd;
+	h->portal = p;
+	h->worker = worker_at(index);
+	worker_post(h->worker, &h->msg);
+}
+
+static void on_trouble(struct listener *l, const struct err *e)
+{
+	struct portal *p = listener_arg(l);
+	char text[TCP_ADDR_TEXT];
+	log_error("portal %s: %s", tcp_addr_format(&p->addr, text), e->text);
+}
+
+static const struct listener_ops listener_ops = {
+	.accepted = on_accepted,
+	.trouble = on_trouble,
+};
+
+// --- binding ---
+
+static void portal_try(struct portal *p)
+{
+	struct err e = { 0 };
+	char text[TCP_ADDR_TEXT];
+	tcp_addr_format(&p->addr, text);
+	int r = listener_new(&p->listener, p->control, &p->addr, &listener_ops, p, &e);
+	if (!r) {
+		if (p->why.code)
+			log_info("portal %s: listening now", text);
+		p->why = (struct err){ 0 };
+		return;
+	}
+	if (strcmp(p->why.text, e.text))
+		log_warn("portal %s: waiting: %s", text, e.text);
+	p->why = e;
+	timer_arm(p->control, &p->retry, RETRY_US);
+}
+
+static void on_retry(struct timer *t)
+{
+	portal_try(container_of(t, struct portal, retry));
+}
+
+int portal_open(struct portal **ret, struct worker *control, const struct tcp_addr *addr,
+		struct err *e)
+{
+	list_for_each (it, &portals) {
+		struct portal *p = list_entry(it, struct portal, link);
+		if (tcp_addr_compare(&p->addr, addr))
+			continue;
+		p->users++;
+		*ret = p;
+		return 0;
+	}
+	struct portal *p = calloc(1, sizeof *p);
+	if (!p)
+		return err_set(e, -ENOMEM, "portal: no memory");
+	p->addr = *addr;
+	p->control = control;
+	p->users = 1;
+	p->refs = 1;
+	timer_init(&p->retry, on_retry);
+	list_push_back(&portals, &p->link);
+	portal_try(p);
+	*ret = p;
+	return 0;
+}
+
+void portal_close(struct portal *p)
+{
+	if (!p || --p->users)
+		return;
+	timer_cancel(p->control, &p->retry);
+	listener_free(p->listener);
+	p->listener = NULL;
+	list_remove(&p->link);
+	portal_put(p);
+}
+
+enum portal_state portal_state(const struct portal *p)
+{
+	return p->listener ? PORTAL_LISTENING : PORTAL_WAITING;
+}
+
+const char *portal_reason(const struct portal *p)
+{
+	return p->listener ? "" : p->why.text;
+}
+
+const struct tcp_addr *portal_addr(const struct portal *p)
+{
+	return &p->addr;
+}
+
+void portal_counters(const struct portal *p, struct portal_counters *ret)
+{
+	*ret = p->counters;
+}

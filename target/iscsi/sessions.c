@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The administrator's view of live sessions. Control thread; visits the workers.
+#include "target/iscsi/sessions.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/log.h"
+#include "target/iscsi/conn.h"
+#include "target/scsi/lu.h"
+#include "target/scsi/nexus.h"
+
+#define DRAIN_SECONDS 10
+
+struct collect {
+	struct session_info *list;
+	unsigned count, size;
+	bool no_memory;
+};
+
+static void fill_luns(struct session_info *s, const struct nexus *n)
+{
+	for (uint32_t i = 0; i < n->lun_limit; i++) {
+		const struct nexus_lun *nl = n->luns[i];
+		if (!nl)
+			continue;
+		if (s->lun_count < sizeof s->luns / sizeof s->luns[0]) {
+			struct session_lun *l = &s->luns[s->lun_count];
+			l->lun = nl->number;
+			l->is_write_protected = nl->is_write_protected;
+			snprintf(l->storage_object, sizeof l->storage_object, "%s/%s",
+				 nl->lu->type->name, nl->lu->name);
+		}
+		s->lun_count++;
+	}
+}
+
+static void fill(struct session_info *s, const struct conn *c)
+{
+	const struct iscsi_params *p = &c->params;
+	char isid[ISCSI_ISID_TEXT];
+	memset(s, 0, sizeof *s);
+	s->id = c->id;
+	snprintf(s->initiator, sizeof s->initiator, "%s", c->names.initiator_name);
+	snprintf(s->alias, sizeof s->alias, "%s", c->names.initiator_alias);
+	snprintf(s->target, sizeof s->target, "%s", c->names.target_name);
+	s->tpg = c->tpg ? c->tpg->tag : 0;
+	s->tsih = c->tsih;
+	s->cid = c->names.cid;
+	iscsi_isid_format(c->names.isid, isid);
+	snprintf(s->isid, sizeof s->isid, "%s", isid + 2);
+	s->is_discovery = p->is_discovery;
+	s->is_dynamic_acl = c->tpg && !c->acl;
+	s->is_authenticated = c->is_authenticated;
+	s->is_mutual = c->is_mutual;
+	snprintf(s->transport, sizeof s->transport, "%s", c->dm->transport);
+	snprintf(s->peer, sizeof s->peer, "%s", c->dm->peer);
+	snprintf(s->local, sizeof s->local, "%s", c->dm->local);
+	s->age_s = (worker_now(c->worker) - c->start_ns) / 1000000000;
+	s->header_digest = p->header_digest;
+	s->data_digest = p->data_digest;
+	s->initial_r2t = p->initial_r2t;
+	s->immediate_data = p->immediate_data;
+	s->max_recv_dsl = p->max_recv_data;
+	s->max_xmit_dsl = p->max_send_data;
+	s->max_burst = p->max_burst;
+	s->first_burst = p->first_burst;
+	s->max_outstanding_r2t = p->max_outstanding_r2t;
+	s->window = c->window;
+	s->commands_in_flight = c->cmd_count;
+	s->commands = c->commands;
+	s->read_bytes = c->read_bytes;
+	s->written_bytes = c->written_bytes;
+	s->worker = worker_index(c->worker);
+	if (c->nexus)
+		fill_luns(s, c->nexus);
+}
+
+static void collect_run(void *arg)
+{
+	struct collect *k = arg;
+	list_for_each (it, &iscsi_worker()->conns) {
+		const struct conn *c = list_entry(it, struct conn, link);
+		if (c->state != CONN_FULL_FEATURE && c->state != CONN_LOGOUT)
+			continue;
+		if (k->count == k->size) {
+			unsigned size = k->size ? k->size * 2 : 16;
+			void *grown = realloc(k->list, size * sizeof *k->list);
+			if (!grown) {
+				k->no_memory = true;
+				return;
+			}
+			k->list = grown;
+			k->size = size;
+		}
+		fill(&k->list[k->count++], c);
+	}
+}
+
+int sessions_list(struct session_info **ret, unsigned *ret_count)
+{
+	struct collect k = { 0 };
+	for (unsigned i = 0; i < worker_count(); i++)
+		worker_call(worker_at(i), collect_run, &k);
+	if (k.no_memory) {
+		free(k.list);
+		return -ENOMEM;
+	}
+	*ret = k.list;
+	*ret_count = k.count;
+	return 0;
+}
+
+struct drop {
+	uint64_t id;
+	bool drain, found;
+};
+
+static void drop_run(void *arg)
+{
+	struct drop *d = arg;
+	list_for_each_safe (it, &iscsi_worker()->conns) {
+		struct conn *c = list_entry(it, struct conn, link);
+		if (c->id != d->id || c->state == CONN_ENDING)
+			continue;
+		d->found = true;
+		if (d->drain && c->state == CONN_FULL_FEATURE && c->tpg) {
+			async_logout(c, DRAIN_SECONDS);
+			c->drain_ns = worker_now(c->worker) + DRAIN_SECONDS * 1000000000ull;
+		} else {
+			conn_close(c, true, "dropped by the administrator");
+		}
+	}
+}
+
+int session_drop(uint64_t id, bool drain, struct err *e)
+{
+	struct drop d = { .id = id, .drain = drain };
+	for (unsigned i = 0; i < worker_count() && !d.found; i++)
+		worker_call(worker_at(i), drop_run, &d);
+	return d.found ? 0 : err_set(e, -ENOENT, "session %lu: no such session", (unsigned long)id);
+}
+
+struct count {
+	const char *target, *initiator;
+	int tag;
+	unsigned found;
+};
+
+static void count_run(void *arg)
+{
+	struct count *k = arg;
+	list_for_each (it, &iscsi_worker()->conns) {
+		const struct conn *c = list_entry(it, struct conn, link);
+		if (c->state != CONN_FULL_FEATURE || !c->tpg)
+			continue;
+		k->found += (!k->target || !strcmp(k->target, c->names.target_name)) &&
+			    (k->tag < 0 || k->tag == c->tpg->tag) &&
+			    (!k->initiator || !strcmp(k->initiator, c->names.initiator_name));
+	}
+}
+
+unsigned sessions_count(const char *target, int tag, const char *initiator)
+{
+	struct count k = { .target = target, .tag = tag, .initiator = initiator };
+	for (unsigned i = 0; i < worker_count(); i++)
+		worker_call(worker_at(i), count_run, &k);
+	return k.found;
+}
+
+void iscsi_counters(struct iscsi_counters *ret)
+{
+	memset(ret, 0, sizeof *ret);
+	uint64_t *sum = (uint64_t *)ret;
+	for (unsigned i = 0; i < worker_count(); i++) {
+		const uint64_t *n = (const uint64_t *)&iscsi_worker_at(i)->counters;
+		for (unsigned f = 0; f < sizeof *ret / sizeof *sum; f++)
+			sum[f] += __atomic_load_n(&n[f], __ATOMIC_RELAXED);
+	}
+}
+
+// --- start and end ---
+
+int iscsi_target_init(struct worker *control, struct err *e)
+{
+	for (unsigned i = 0; i < worker_count(); i++) {
+		struct iscsi_worker *iw = iscsi_worker_at(i);
+		iw->worker = worker_at(i);
+		list_init(&iw->conns);
+		list_init(&iw->free_cmds);
+	}
+	struct iscsi_view *v = iscsi_view_new(0);
+	if (!v)
+		return err_set(e, -ENOMEM, "iscsi: no memory");
+	iscsi_view_publish(v);
+	return 0;
+}
+
+static void close_run(void *arg)
+{
+	bool *is_busy = arg;
+	list_for_each_safe (it, &iscsi_worker()->conns) {
+		struct conn *c = list_entry(it, struct conn, link);
+		*is_busy = true;
+		conn_close(c, false, "the target is stopping");
+	}
+}
+
+void iscsi_target_done(void)
+{
+	for (bool is_busy = true; is_busy;) {
+		is_busy = false;
+		for (unsigned i = 0; i < worker_count(); i++)
+			worker_call(worker_at(i), close_run, &is_busy);
+	}
+	iscsi_view_retire();
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Task management requests. RFC 7143 4.2.3, 10.7, 11.5, 11.6; RFC 7144 6.3.
+//
+// What single tasks concern is done here; what a logical unit concerns goes to the device
+// server. An aborted task's data-out need not arrive any more: initiators with fast abort
+// never send it, and what does come is discarded.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/iscsi/conn.h"
+#include "target/scsi/nexus.h"
+#include "transport/wire/be.h"
+
+// A request under way.
+struct tmf_wait {
+	struct tmf tmf;
+	struct conn *conn;
+	uint8_t itt[4];
+	bool is_cold;
+};
+
+struct abort_wait {
+	struct conn *conn;
+	uint8_t itt[4];
+};
+
+static void tmf_answer(struct conn *c, const uint8_t itt[4], uint8_t response)
+{
+	struct iscsi_tmf_rsp h = { .opcode = ISCSI_OP_TMF_RSP, .flags = ISCSI_F };
+	h.response = response;
+	memcpy(h.itt, itt, sizeof h.itt);
+	if (c->state == CONN_FULL_FEATURE)
+		conn_send(c, (const uint8_t *)&h, NULL, 0, DM_ADVANCES);
+}
+
+// --- ABORT TASK, QUERY TASK ---
+
+void tmf_abort_done(struct cmd *cmd, bool was_aborted)
+{
+	struct abort_wait *w = cmd->abort_wait;
+	cmd->abort_wait = NULL;
+	tmf_answer(w->conn, w->itt, was_aborted ? ISCSI_TMF_RSP_COMPLETE : ISCSI_TMF_RSP_NO_TASK);
+	w->conn->tmfs--;
+	conn_release(w->conn);
+	free(w);
+}
+
+// RFC 7143 11.5.1: a task that has not arrived counts as received and is dropped when it does.
+static void abort_missing(struct conn *c, const struct iscsi_tmf_req *h)
+{
+	uint32_t ref = get_be32(h->ref_cmd_sn), sn = get_be32(h->cmd_sn);
+	bool is_due =
+		serial32_in(ref, c->sns.exp_cmd_sn, c->sns.max_cmd_sn) && serial32_lt(ref, sn);
+	if (!is_due || c->skip_count == sizeof c->skip_sn / sizeof c->skip_sn[0]) {
+		tmf_answer(c, h->itt, ISCSI_TMF_RSP_NO_TASK);
+		return;
+	}
+	c->skip_sn[c->skip_count++] = ref;
+	ffp_run_held(c);
+	tmf_answer(c, h->itt, ISCSI_TMF_RSP_COMPLETE);
+}
+
+static void abort_task(struct conn *c, const struct iscsi_tmf_req *h)
+{
+	uint32_t itt;
+	memcpy(&itt, h->ref_itt, sizeof itt);
+	struct cmd *cmd = cmd_find(c, itt);
+	if (!cmd) {
+		abort_missing(c, h);
+		return;
+	}
+	if (memcmp(cmd->dm.lun, h->lun, sizeof h->lun)) {
+		tmf_answer(c, h->itt, ISCSI_TMF_RSP_NO_TASK);
+		return;
+	}
+	struct abort_wait *w = cmd->abort_wait ? NULL : calloc(1, sizeof *w);
+	if (!w) {
+		tmf_answer(c, h->itt, ISCSI_TMF_RSP_REJECTED); // it is being aborted already
+		return;
+	}
+	w->conn = c;
+	memcpy(w->itt, h->itt, sizeof w->itt);
+	cmd->abort_wait = w;
+	c->tmfs++;
+	conn_hold(c);
+	cmd_abort(cmd, false);
+}
+
+static void query_task(struct conn *c, const struct iscsi_tmf_req *h)
+{
+	uint32_t itt;
+	memcpy(&itt, h->ref_itt, sizeof itt);
+	tmf_answer(c, h->itt, cmd_find(c, itt) ? ISCSI_TMF_RSP_SUCCEEDED : ISCSI_TMF_RSP_COMPLETE);
+}
+
+// --- what the device server does ---
+
+static const uint8_t tmf_responses[] = {
+	[TMF_COMPLETE] = ISCSI_TMF_RSP_COMPLETE,
+	[TMF_SUCCEEDED] = ISCSI_TMF_RSP_SUCCEEDED,
+	[TMF_NO_LUN] = ISCSI_TMF_RSP_NO_LUN,
+	[TMF_REJECTED] = ISCSI_TMF_RSP_REJECTED,
+};
+
+static void lu_tmf_done(struct tmf *t, enum tmf_result result)
+{
+	struct tmf_wait *w = container_of(t, struct tmf_wait, tmf);
+	struct conn *c = w->conn;
+	tmf_answer(c, w->itt, tmf_responses[result]);
+	c->tmfs--;
+	if (w->is_cold)
+		conn_close(c, true, "TARGET COLD RESET");
+	free(w);
+	conn_release(c);
+}
+
+static void lu_tmf(struct conn *c, const struct iscsi_tmf_req *h, enum tmf_function function)
+{
+	struct tmf_wait *w = calloc(1, sizeof *w);
+	if (!w) {
+		tmf_answer(c, h->itt, ISCSI_TMF_RSP_REJECTED);
+		return;
+	}
+	w->conn = c;
+	w->is_cold = (h->flags & ISCSI_TMF_MASK) == ISCSI_TMF_TARGET_COLD_RESET;
+	memcpy(w->itt, h->itt, sizeof w->itt);
+	w->tmf.nexus = c->nexus;
+	w->tmf.function = function;
+	w->tmf.lun = lun_decode(h->lun);
+	w->tmf.done = lu_tmf_done;
+	c->tmfs++;
+	conn_hold(c);
+	tmf_submit(&w->tmf);
+}
+
+static const struct {
+	bool is_known, needs_level2;
+	void (*run)(struct conn *c, const struct iscsi_tmf_req *h); // NULL: the device server
+	enum tmf_function function;
+} functions[] = {
+	[ISCSI_TMF_ABORT_TASK] = {true,	 false, abort_task, 0		      },
+	[ISCSI_TMF_ABORT_TASK_SET] = { true, false, NULL,	  TMF_ABORT_TASK_SET},
+	[ISCSI_TMF_CLEAR_ACA] = { true, false, NULL,	     TMF_CLEAR_ACA	   },
+	[ISCSI_TMF_CLEAR_TASK_SET] = { true, false, NULL,	  TMF_CLEAR_TASK_SET},
+	[ISCSI_TMF_LUN_RESET] = { true, false, NULL,	     TMF_LU_RESET	  },
+	[ISCSI_TMF_TARGET_WARM_RESET] = { true, false, NULL,	     TMF_TARGET_RESET  },
+	[ISCSI_TMF_TARGET_COLD_RESET] = { true, false, NULL,	     TMF_TARGET_RESET  },
+	[ISCSI_TMF_QUERY_TASK] = { true, true,  query_task, 0		     },
+	[ISCSI_TMF_QUERY_TASK_SET] = { true, true,  NULL,	 TMF_QUERY_TASK_SET},
+};
+
+int tmf_request(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		const uint8_t *data, struct err *e)
+{
+	const struct iscsi_tmf_req *h = (const void *)bhs;
+	unsigned f = h->flags & ISCSI_TMF_MASK;
+	if (f == ISCSI_TMF_TASK_REASSIGN) {
+		tmf_answer(c, h->itt, ISCSI_TMF_RSP_REASSIGN_UNSUPPORTED);
+		return 0;
+	}
+	if (f >= sizeof functions / sizeof functions[0] || !functions[f].is_known ||
+	    (functions[f].needs_level2 && c->params.protocol_level < 2)) {
+		tmf_answer(c, h->itt, ISCSI_TMF_RSP_UNSUPPORTED);
+		return 0;
+	}
+	if (c->tmfs >= 16) {
+		conn_reject(c, ISCSI_REJECT_TOO_MANY_IMMEDIATE, bhs);
+		return 0;
+	}
+	if (functions[f].run)
+		functions[f].run(c, h);
+	else
+		lu_tmf(c, h, functions[f].function);
+	return 0;
+}
