@@ -109,6 +109,9 @@ void nexus_free(struct nexus *n);
 // finished(arg) runs on the worker (at once if there are none). Raises 3F/0E on the rest.
 void nexus_set_map(struct nexus *n, struct lun_map *map, void (*finished)(void *arg), void *arg);
 
+// Takes back PREVENT ALLOW MEDIUM REMOVAL's prevention; nexus's worker.
+void nexus_lun_allow_removal(struct nexus_lun *nl);
+
 static inline struct nexus_lun *nexus_find_lun(const struct nexus *n, uint64_t number)
 {
 	return number < n->lun_limit ? n->luns[number] : 0;

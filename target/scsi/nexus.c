@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// I_T nexus: birth, change of its LUN map, loss (SAM-5 4.8, 6.3.4). Everything runs on the
+// nexus's worker.
+#include "target/scsi/nexus.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/scsi/lu_part.h"
+#include "target/scsi/task_priv.h"
+
+// A change of map that waits for the tasks of the LUNs it took away.
+struct lun_leave {
+	unsigned waiting;
+	void (*finished)(void *arg);
+	void *arg;
+};
+
+static void notice_nothing(struct nexus *n, uint16_t lun, uint32_t sense_code)
+{
+}
+static const struct nexus_ops no_ops = { .notice = notice_nothing };
+
+static struct nexus_lun *nexus_lun_new(struct nexus *n, const struct lun_entry *entry)
+{
+	struct nexus_lun *nl = calloc(1, sizeof *nl);
+	struct lu_channel *c = nl ? lu_channel(entry->lu) : NULL;
+	if (!c) {
+		free(nl);
+		return NULL;
+	}
+	nl->nexus = n;
+	nl->lu = lu_get(entry->lu);
+	nl->channel = c;
+	nl->number = entry->number;
+	nl->alua_group = entry->alua_group;
+	nl->is_write_protected = entry->is_write_protected;
+	list_push_back(&c->nexus_luns, &nl->channel_link);
+	return nl;
+}
+
+void nexus_lun_allow_removal(struct nexus_lun *nl)
+{
+	if (!nl->prevents_removal)
+		return;
+	nl->prevents_removal = false;
+	__atomic_sub_fetch(&nl->lu->prevented, 1, __ATOMIC_RELAXED);
+}
+
+// The path is gone for everything but the tasks that still hold on to it.
+static void nexus_lun_lose(struct nexus_lun *nl)
+{
+	for (unsigned i = 0; lu_parts[i]; i++) {
+		if (lu_parts[i]->nexus_lost)
+			lu_parts[i]->nexus_lost(nl);
+	}
+	nexus_lun_allow_removal(nl);
+	list_remove(&nl->channel_link);
+}
+
+static void nexus_lun_free(struct nexus_lun *nl)
+{
+	struct lu *lu = nl->lu;
+	free(nl->mode_pages);
+	free(nl);
+	lu_put(lu);
+}
+
+static void leave_step(struct lun_leave *leave)
+{
+	if (--leave->waiting)
+		return;
+	void (*finished)(void *arg) = leave->finished;
+	void *arg = leave->arg;
+	free(leave);
+	finished(arg);
+}
+
+void nexus_lun_released(struct nexus_lun *nl)
+{
+	struct lun_leave *leave = nl->leave;
+	nexus_lun_free(nl);
+	leave_step(leave);
+}
+
+static bool nexus_resize(struct nexus *n, const struct lun_map *map)
+{
+	uint32_t limit = map->count ? map->entries[map->count - 1].number + 1u : 0;
+	if (limit <= n->lun_limit)
+		return true;
+	struct nexus_lun **luns = realloc(n->luns, limit * sizeof *luns);
+	if (!luns)
+		return false;
+	memset(luns + n->lun_limit, 0, (limit - n->lun_limit) * sizeof *luns);
+	n->luns = luns;
+	n->lun_limit = limit;
+	return true;
+}
+
+static void info_free(struct nexus_info *info)
+{
+	free((char *)info->initiator_port);
+	free((char *)info->initiator_name);
+	free((char *)info->target_name);
+	free((char *)info->target_port);
+}
+
+static char *copy_text(const char *s)
+{
+	return strdup(s ? s : "");
+}
+
+static bool info_copy(struct nexus_info *to, const struct nexus_info *from)
+{
+	*to = *from;
+	to->initiator_port = copy_text(from->initiator_port);
+	to->initiator_name = copy_text(from->initiator_name);
+	to->target_name = copy_text(from->target_name);
+	to->target_port = copy_text(from->target_port);
+	return to->initiator_port && to->initiator_name && to->target_name && to->target_port;
+}
+
+int nexus_new(struct nexus **ret, const struct nexus_info *info, const struct nexus_ops *ops,
+	      void *owner, struct lun_map *map, bool is_reinstated)
+{
+	static uint64_t last_id;
+	struct nexus *n = calloc(1, sizeof *n);
+	if (!n)
+		return -ENOMEM;
+	n->worker = worker_self();
+	n->ops = ops && ops->notice ? ops : &no_ops;
+	n->owner = owner;
+	n->id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);
+	n->map = lun_map_get(map);
+	bool is_complete = info_copy(&n->info, info) && nexus_resize(n, map);
+	for (uint32_t i = 0; is_complete && i < map->count; i++) {
+		struct nexus_lun *nl = nexus_lun_new(n, &map->entries[i]);
+		if (nl)
+			ua_set(nl, is_reinstated ? UA_NEXUS_LOSS : UA_POWER_ON);
+		n->luns[map->entries[i].number] = nl;
+		is_complete = nl != NULL;
+	}
+	if (!is_complete) {
+		nexus_free(n);
+		return -ENOMEM;
+	}
+	*ret = n;
+	return 0;
+}
+
+void nexus_free(struct nexus *n)
+{
+	if (!n)
+		return;
+	for (uint32_t i = 0; i < n->lun_limit; i++) {
+		struct nexus_lun *nl = n->luns[i];
+		if (!nl)
+			continue;
+		nexus_lun_lose(nl);
+		nexus_lun_free(nl);
+	}
+	free(n->luns);
+	lun_map_put(n->map);
+	info_free(&n->info);
+	free(n);
+}
+
+static const struct lun_entry *map_find(const struct lun_map *map, uint16_t number)
+{
+	uint32_t lo = 0, hi = map->count;
+	while (lo < hi) {
+		uint32_t mid = (lo + hi) / 2;
+		if (map->entries[mid].number < number)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < map->count && map->entries[lo].number == number ? &map->entries[lo] : NULL;
+}
+
+// Takes away what the new map does not hold, tasks first.
+static void map_remove(struct nexus *n, const struct lun_map *map, struct lun_leave *leave)
+{
+	for (uint32_t i = 0; i < n->lun_limit; i++) {
+		struct nexus_lun *nl = n->luns[i];
+		const struct lun_entry *e = nl ? map_find(map, (uint16_t)i) : NULL;
+		if (!nl || (e && e->lu == nl->lu))
+			continue;
+		n->luns[i] = NULL;
+		leave->waiting++;
+		nl->held++; // ours, until its tasks are told
+		nl->leave = leave;
+		taskset_abort(nl->channel, nl, NULL, NULL);
+		nexus_lun_lose(nl);
+		if (--nl->held == 0)
+			nexus_lun_released(nl);
+	}
+}
+
+static void map_add(struct nexus *n, const struct lun_map *map)
+{
+	for (uint32_t i = 0; i < map->count; i++) {
+		const struct lun_entry *e = &map->entries[i];
+		struct nexus_lun *nl = nexus_find_lun(n, e->number);
+		if (!nl && e->number < n->lun_limit) {
+			nl = n->luns[e->number] = nexus_lun_new(n, e);
+			if (nl)
+				ua_set(nl, UA_POWER_ON);
+		}
+		if (!nl)
+			continue; // no memory: the LUN stays away until the next change
+		nl->alua_group = e->alua_group;
+		nl->is_write_protected = e->is_write_protected;
+		ua_set(nl, UA_LUNS_CHANGED);
+	}
+}
+
+void nexus_set_map(struct nexus *n, struct lun_map *map, void (*finished)(void *arg), void *arg)
+{
+	struct lun_leave *leave = calloc(1, sizeof *leave);
+	if (!leave) { // the old map stays
+		finished(arg);
+		return;
+	}
+	*leave = (struct lun_leave){ .waiting = 1, .finished = finished, .arg = arg };
+	map_remove(n, map, leave);
+	nexus_resize(n, map);
+	map_add(n, map);
+	struct lun_map *old = n->map;
+	n->map = lun_map_get(map);
+	lun_map_put(old);
+	n->luns_changed = true;
+	n->ops->notice(n, map->count ? map->entries[0].number : 0, ua_code(UA_LUNS_CHANGED));
+	leave_step(leave);
+}
