@@ -112,6 +112,7 @@ struct lu {
 	uint32_t sanitize;	   // sbc_sanitize.h: 0 idle, else why not; relaxed atomic
 	bool sanitize_ause;	   // of the last SANITIZE, relaxed atomic
 	bool sanitize_stops;	   // sanitize_stop() was called, relaxed atomic
+	uint32_t prevented;	   // nexuses that prevent medium removal, relaxed atomic
 	void *third_party;	   // xcopy.c, odx.c: copy results and tokens, home worker
 	char *state_dir;	   // APTPL files; NULL: not kept
 	void (*closed)(void *arg); // see lu_new
@@ -133,6 +134,8 @@ void lu_put(struct lu *lu);	  // any thread; NULL is fine
 // Control thread.
 int lu_attr_check(const struct lu_attr *attr, const struct bs_limits *limits, struct err *e);
 int lu_attr_apply(struct lu *lu, const struct attr_row *row, const char *text, struct err *e);
+// For lu_new(): puts the filters that attr.faults calls for on top of the stack.
+int lu_faults_apply(struct lu *lu, struct err *e);
 // Largest READ or WRITE in blocks: max_transfer_kib and the backstore's own limit. Any thread.
 uint32_t lu_max_transfer(const struct lu *lu);
 
@@ -164,7 +167,7 @@ struct lu_round {
 	bool (*is_settled)(struct lu_channel *c, struct lu_round *r);
 	void (*done)(struct lu_round *r);
 	// private
-	struct lu_round_slot slots[WORKER_MAX];
+	struct lu_round_slot slots[WORKER_MAX], own;
 	struct lu *lu;
 	struct worker *home;
 	unsigned pending; // atomic
@@ -182,6 +185,8 @@ void lu_freeze(struct task *t, uint64_t lba, uint64_t blocks, void (*granted)(st
 // Ends it: the medium is as t leaves it. Ending the task does it too.
 void lu_thaw(struct task *t);
 
+// For lu.c: copies the active freezes into a new channel; lu->lock is held.
+void lu_freeze_channel_init(struct lu_channel *c);
 // For taskset.c: [lba, lba + blocks) is frozen for another task than t on c.
 bool lu_is_frozen(const struct lu_channel *c, const struct task *t, uint64_t lba, uint64_t blocks);
 

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Logical unit: birth, identity, channels, capacity, end. Control thread, but for the
+// references and channels, which any worker takes. See lu.h for who may touch what.
+#include "target/scsi/lu.h"
+
+#include <errno.h>
+#include <openssl/evp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/scsi/lu_part.h"
+#include "transport/wire/be.h"
+
+// NAA 6 wants a 24-bit company id. We have none assigned: this one has the locally
+// administered bit set, so that it collides with no assigned one.
+#define NAA_COMPANY_ID 0x024642u
+
+// The NAA identifier (SPC-4 7.8.6.6.5): nibble 6, the company id, and 100 bits of the SHA-256
+// of the serial; the same wherever and whenever the storage object is served.
+static int naa_from_serial(uint8_t naa[16], const char *serial)
+{
+	uint8_t hash[32];
+	unsigned len = 0;
+	if (!EVP_Digest(serial, strlen(serial), hash, &len, EVP_sha256(), NULL) ||
+	    len != sizeof hash)
+		return -EIO;
+	memcpy(naa, hash, 16);
+	put_be32(naa, 6u << 28 | NAA_COMPANY_ID << 4 | (hash[3] & 0x0f));
+	return 0;
+}
+
+static int parts_attach(struct lu *lu, struct err *e)
+{
+	for (unsigned i = 0; lu_parts[i]; i++) {
+		int r = lu_parts[i]->attach ? lu_parts[i]->attach(lu, e) : 0;
+		if (r == 0)
+			continue;
+		while (i-- > 0) {
+			if (lu_parts[i]->detach)
+				lu_parts[i]->detach(lu);
+		}
+		return r;
+	}
+	return 0;
+}
+
+static void lu_free(struct lu *lu)
+{
+	pthread_mutex_destroy(&lu->lock);
+	free(lu->state_dir);
+	free(lu->name);
+	free(lu);
+}
+
+static void lu_take_limits(struct lu *lu)
+{
+	const struct bs_limits *l = &lu->bs->limits;
+	lu->type = lu->bs->type;
+	lu->block_size = l->block_size;
+	lu->block_shift = (uint32_t)__builtin_ctz(l->block_size);
+	lu->blocks = l->size >> lu->block_shift;
+	lu->memory = lu->bs->memory;
+	lu->is_readonly = l->is_readonly;
+	lu->attr.block_size = l->block_size;
+	lu->attr.hw_block_size = l->block_size;
+	lu->attr.hw_queue_depth = lu->attr.queue_depth;
+	lu->attr.hw_max_sectors = lu_max_transfer(lu);
+	lu->wce = l->has_write_cache && lu->attr.emulate_write_cache;
+}
+
+int lu_new(struct lu **ret, const char *name, struct backstore *bs, const char *unit_serial,
+	   const struct lu_attr *attr, const char *state_dir, struct err *e)
+{
+	static uint32_t last_id;
+	uint32_t block = bs->limits.block_size;
+	if (block < 512 || (block & (block - 1)))
+		return err_set(e, -EINVAL, "%s: block size %u: not a power of two from 512", name,
+			       block);
+	if (!worker_count())
+		return err_set(e, -EINVAL, "%s: no worker to run on", name);
+	int r = lu_attr_check(attr, &bs->limits, e);
+	if (r < 0)
+		return err_prefix(e, "%s", name);
+	struct lu *lu = calloc(1, sizeof *lu);
+	if (!lu)
+		return err_errno(e, -ENOMEM, "%s", name);
+	lu->refs = 1;
+	lu->id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);
+	lu->name = strdup(name);
+	lu->state_dir = state_dir ? strdup(state_dir) : NULL;
+	lu->bs = bs;
+	lu->home = worker_at(lu->id % worker_count());
+	lu->control = worker_self();
+	lu->attr = *attr;
+	pthread_mutex_init(&lu->lock, NULL);
+	list_init(&lu->freezes);
+	strncpy(lu->unit_serial, unit_serial, sizeof lu->unit_serial - 1);
+	lu_take_limits(lu);
+	r = lu->name && (lu->state_dir || !state_dir) ? 0 : -ENOMEM;
+	if (!r)
+		r = naa_from_serial(lu->naa, lu->unit_serial);
+	if (r < 0) {
+		err_errno(e, r, "%s", name);
+		lu_free(lu);
+		return r;
+	}
+	r = parts_attach(lu, e);
+	if (!r)
+		r = lu_faults_apply(lu, e);
+	if (r < 0) {
+		lu_free(lu);
+		return r;
+	}
+	*ret = lu;
+	return 0;
+}
+
+void lu_set_closed(struct lu *lu, void (*closed)(void *arg), void *arg)
+{
+	lu->closed = closed;
+	lu->closed_arg = arg;
+}
+
+struct lu *lu_get(struct lu *lu)
+{
+	__atomic_add_fetch(&lu->refs, 1, __ATOMIC_RELAXED);
+	return lu;
+}
+
+static void channel_free(struct lu_channel *c)
+{
+	for (unsigned i = 0; lu_parts[i]; i++) {
+		if (lu_parts[i]->channel_done)
+			lu_parts[i]->channel_done(c);
+	}
+	free(c);
+}
+
+// No reference is left: no task, no round, no message knows the LU any more.
+static void lu_close(struct msg *m)
+{
+	struct lu *lu = container_of(m, struct lu, close_msg);
+	for (unsigned i = 0; i < WORKER_MAX; i++) {
+		if (lu->channels[i])
+			channel_free(lu->channels[i]);
+	}
+	unsigned n = 0;
+	while (lu_parts[n])
+		n++;
+	while (n-- > 0) {
+		if (lu_parts[n]->detach)
+			lu_parts[n]->detach(lu);
+	}
+	backstore_close(lu->bs);
+	void (*closed)(void *arg) = lu->closed;
+	void *arg = lu->closed_arg;
+	lu_free(lu);
+	if (closed)
+		closed(arg);
+}
+
+void lu_put(struct lu *lu)
+{
+	if (!lu || __atomic_sub_fetch(&lu->refs, 1, __ATOMIC_ACQ_REL))
+		return;
+	lu->close_msg.fn = lu_close;
+	if (lu->control && lu->control != worker_self())
+		worker_post(lu->control, &lu->close_msg);
+	else
+		lu_close(&lu->close_msg);
+}
+
+void lu_set_size(struct lu *lu, uint64_t bytes)
+{
+	__atomic_store_n(&lu->blocks, bytes >> lu->block_shift, __ATOMIC_RELAXED);
+	ua_raise_lu(lu, UA_CAPACITY_CHANGED, NULL);
+}
+
+struct lu_channel *lu_channel(struct lu *lu)
+{
+	struct worker *w = worker_self();
+	unsigned i = w ? worker_index(w) : WORKER_MAX;
+	if (i >= WORKER_MAX)
+		return NULL;
+	// Only this worker ever writes the slot.
+	if (lu->channels[i])
+		return lu->channels[i];
+	struct lu_channel *c = calloc(1, sizeof *c);
+	if (!c)
+		return NULL;
+	c->lu = lu;
+	c->worker = w;
+	list_init(&c->tasks);
+	list_init(&c->nexus_luns);
+	list_init(&c->frozen);
+	list_init(&c->rounds);
+	pthread_mutex_lock(&lu->lock);
+	lu_freeze_channel_init(c);
+	for (unsigned p = 0; lu_parts[p]; p++) {
+		if (lu_parts[p]->channel_init)
+			lu_parts[p]->channel_init(c);
+	}
+	__atomic_store_n(&lu->channels[i], c, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&lu->lock);
+	return c;
+}
+
+static uint64_t counter_read(const uint64_t *counter)
+{
+	return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
+void lu_counters_sum(const struct lu *lu, struct lu_counters *ret)
+{
+	_Static_assert(sizeof(struct lu_counters) % sizeof(uint64_t) == 0, "all counters");
+	enum { COUNT = sizeof *ret / sizeof(uint64_t) };
+	uint64_t *sum = (uint64_t *)ret;
+	memset(ret, 0, sizeof *ret);
+	for (unsigned i = 0; i < WORKER_MAX; i++) {
+		const struct lu_channel *c = __atomic_load_n(&lu->channels[i], __ATOMIC_ACQUIRE);
+		if (!c)
+			continue;
+		const uint64_t *k = (const uint64_t *)&c->counters;
+		for (unsigned j = 0; j < COUNT; j++)
+			sum[j] += counter_read(&k[j]);
+	}
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The attributes of a storage object as rows: targetcli's names, defaults and ranges first,
+// then ours. Constant.
+#include "target/scsi/lu.h"
+
+#define FIELD(f) offsetof(struct lu_attr, f)
+
+#define ROW_BOOL(f, def, fl, text)                                                                 \
+	{                                                                                          \
+		.name = #f, .type = ATTR_BOOL, .offset = FIELD(f), .max = 1, .default_text = def,  \
+		.help = text, .flags = fl                                                          \
+	}
+#define ROW_UINT(f, lo, hi, def, un, fl, text)                                                     \
+	{                                                                                          \
+		.name = #f, .type = ATTR_UINT, .offset = FIELD(f), .min = lo, .max = hi,           \
+		.default_text = def, .unit = un, .help = text, .flags = fl                         \
+	}
+#define ROW_FAULT(f, hi, un, text)                                                                 \
+	{                                                                                          \
+		.name = #f, .type = ATTR_UINT, .offset = FIELD(faults.f), .max = hi,               \
+		.default_text = "0", .unit = un, .help = text, .flags = ATTR_OWN                   \
+	}
+#define ROW_TEXT(f, def, text)                                                                     \
+	{                                                                                          \
+		.name = #f, .type = ATTR_STRING, .offset = FIELD(f),                               \
+		.max = sizeof(((struct lu_attr *)0)->f), .default_text = def, .help = text,        \
+		.flags = ATTR_OWN                                                                  \
+	}
+#define U32 UINT32_MAX
+
+const struct attr_row lu_attr_rows[] = {
+	ROW_BOOL(alua_support, "1", ATTR_READONLY, "target port groups are there"),
+	ROW_UINT(block_size, 512, 4096, "512", "bytes", ATTR_RESTART,
+		 "logical block length: 512, 1024, 2048 or 4096"),
+	ROW_BOOL(emulate_3pc, "1", 0, "EXTENDED COPY and token copies"),
+	ROW_BOOL(emulate_caw, "1", 0, "COMPARE AND WRITE"),
+	ROW_BOOL(emulate_dpo, "1", ATTR_IGNORED, "DPO follows emulate_fua_write"),
+	ROW_BOOL(emulate_fua_read, "1", ATTR_IGNORED, "FUA of reads follows emulate_fua_write"),
+	ROW_BOOL(emulate_fua_write, "1", 0, "DPO and FUA bits are accepted (DPOFUA)"),
+	ROW_BOOL(emulate_model_alias, "1", 0,
+		 "INQUIRY product is the storage object's name, not `product`"),
+	ROW_BOOL(emulate_pr, "1", 0, "persistent and SPC-2 reservations"),
+	ROW_UINT(emulate_rest_reord, 0, 1, "0", NULL, ATTR_IGNORED,
+		 "restricted reordering in the Control mode page"),
+	ROW_BOOL(emulate_rsoc, "1", 0, "REPORT SUPPORTED OPERATION CODES"),
+	ROW_BOOL(emulate_tas, "1", 0, "TASK ABORTED status for commands another initiator aborts"),
+	ROW_BOOL(emulate_tpu, "0", 0, "thin provisioning with UNMAP"),
+	ROW_BOOL(emulate_tpws, "0", 0, "thin provisioning with WRITE SAME and the UNMAP bit"),
+	ROW_UINT(emulate_ua_intlck_ctrl, 0, 2, "0", NULL, 0,
+		 "unit attentions: 0 end once reported, 1 stay, 2 stay and follow BUSY"),
+	ROW_BOOL(emulate_write_cache, "0", 0,
+		 "volatile write cache (WCE), where the backstore has one"),
+	ROW_BOOL(enforce_pr_isids, "1", 0, "registrations belong to one ISID"),
+	ROW_BOOL(force_pr_aptpl, "0", 0, "reservations always survive power loss"),
+	ROW_UINT(hw_block_size, 0, U32, "0", "bytes", ATTR_READONLY, "of the backstore"),
+	ROW_UINT(hw_max_sectors, 0, U32, "0", "blocks", ATTR_READONLY, "longest transfer"),
+	ROW_UINT(hw_pi_prot_type, 0, 3, "0", NULL, ATTR_READONLY, "of the backstore"),
+	ROW_UINT(hw_queue_depth, 0, U32, "0", "commands", ATTR_READONLY, "of the backstore"),
+	ROW_BOOL(is_nonrot, "0", 0, "reported as solid state even if the backstore rotates"),
+	ROW_UINT(max_unmap_block_desc_count, 0, 4095, "0", "descriptors", 0,
+		 "of one UNMAP; 0: as many as there can be"),
+	ROW_UINT(max_unmap_lba_count, 0, U32, "0", "blocks", 0,
+		 "of one UNMAP; 0: as many as there can be"),
+	ROW_UINT(max_write_same_len, 0, U32, "0", "blocks", 0,
+		 "of one WRITE SAME; 0: as many as there can be"),
+	ROW_UINT(optimal_sectors, 0, U32, "0", "blocks", 0,
+		 "optimal transfer length; 0: the backstore's"),
+	ROW_BOOL(pgr_support, "1", ATTR_READONLY, "persistent reservations are there"),
+	ROW_UINT(pi_prot_format, 0, 1, "0", NULL, ATTR_IGNORED, "no protection information"),
+	ROW_UINT(pi_prot_type, 0, 3, "0", NULL, ATTR_IGNORED, "no protection information"),
+	ROW_UINT(pi_prot_verify, 0, 1, "0", NULL, ATTR_IGNORED, "no protection information"),
+	ROW_UINT(queue_depth, 1, 65535, "512", "commands", 0,
+		 "of one initiator before TASK SET FULL"),
+	ROW_UINT(submit_type, 0, 2, "0", NULL, ATTR_IGNORED, "how a kernel target submits"),
+	ROW_UINT(unmap_granularity, 0, U32, "0", "blocks", 0,
+		 "optimal unmap granularity; 0: the backstore's"),
+	ROW_UINT(unmap_granularity_alignment, 0, 0x7fffffff, "0", "blocks", 0,
+		 "first aligned unmap block"),
+	ROW_UINT(unmap_zeroes_data, 0, 1, "0", NULL, 0, "unmapped blocks read as zeroes (LBPRZ)"),
+ // ours
+	ROW_BOOL(removable, "0", ATTR_OWN, "removable medium: eject, load, prevent removal"),
+	{.name = "max_transfer_kib",
+										      .type = ATTR_UINT,
+										      .offset = FIELD(max_transfer_kib),
+										      .min = 64,
+										      .max = 32768,
+										      .default_text = "8192",
+										      .unit = "KiB",
+										      .help = "longest read or write (MAXIMUM TRANSFER LENGTH)",
+										      .flags = ATTR_OWN },
+	ROW_UINT(max_caw_blocks, 0, 255, "255", "blocks", ATTR_OWN,
+		 "longest COMPARE AND WRITE; 0: 255"),
+	ROW_UINT(atomic_write_kib, 0, 1024, "64", "KiB", ATTR_OWN,
+		 "longest WRITE ATOMIC; 0: the command is not there"),
+	ROW_UINT(thin_threshold_percent, 0, 99, "0", "%", ATTR_OWN,
+		 "used space that raises THIN PROVISIONING SOFT THRESHOLD REACHED; 0: never"),
+	ROW_FAULT(error_read_ppm, 1000000, "ppm", "reads of a million that fail"),
+	ROW_FAULT(error_write_ppm, 1000000, "ppm", "writes of a million that fail"),
+	ROW_FAULT(error_flush_ppm, 1000000, "ppm", "flushes of a million that fail"),
+	ROW_FAULT(delay_read_us, 60000000, "us", "added to every read"),
+	ROW_FAULT(delay_write_us, 60000000, "us", "added to every write"),
+	ROW_FAULT(delay_flush_us, 60000000, "us", "added to every flush"),
+	ROW_TEXT(vendor, "FARBLOCK", "INQUIRY vendor identification"),
+	ROW_TEXT(product, "FARBLOCK DISK", "INQUIRY product identification"),
+	ROW_TEXT(revision, "0001", "INQUIRY product revision level"),
+	{ 0},
+};

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Rounds: one piece of work on every worker that has a channel of a logical unit, see lu.h.
+// The home worker asks, every worker answers on its own thread.
+#include "target/scsi/lu.h"
+
+static void round_finished(struct msg *m)
+{
+	struct lu_round *r = container_of(m, struct lu_round_slot, msg)->round;
+	struct lu *lu = r->lu;
+	r->done(r); // may free r
+	lu_put(lu);
+}
+
+// One answer less is missing. The last one goes home.
+static void round_ack(struct lu_round *r, struct lu_round_slot *slot)
+{
+	if (__atomic_sub_fetch(&r->pending, 1, __ATOMIC_ACQ_REL))
+		return;
+	if (worker_self() == r->home) {
+		round_finished(&slot->msg);
+		return;
+	}
+	slot->msg.fn = round_finished;
+	worker_post(r->home, &slot->msg);
+}
+
+static void round_serve(struct lu_round_slot *slot)
+{
+	struct lu_round *r = slot->round;
+	struct lu_channel *c = slot->channel;
+	r->each(c, r);
+	if (r->is_settled && !r->is_settled(c, r))
+		list_push_back(&c->rounds, &slot->link);
+	else
+		round_ack(r, slot);
+}
+
+static void round_arrived(struct msg *m)
+{
+	round_serve(container_of(m, struct lu_round_slot, msg));
+}
+
+void lu_round_poll(struct lu_channel *c)
+{
+	// An answer may end the round and, through its done(), change the list: begin anew.
+	struct list *it = c->rounds.next;
+	while (it != &c->rounds) {
+		struct lu_round_slot *slot = list_entry(it, struct lu_round_slot, link);
+		it = it->next;
+		if (!slot->round->is_settled(c, slot->round))
+			continue;
+		list_remove(&slot->link);
+		round_ack(slot->round, slot);
+		it = c->rounds.next;
+	}
+}
+
+void lu_round_start(struct lu_round *r, struct lu *lu)
+{
+	struct lu_channel *channels[WORKER_MAX];
+	unsigned n = 0;
+	pthread_mutex_lock(&lu->lock);
+	for (unsigned i = 0; i < WORKER_MAX; i++) {
+		if (lu->channels[i])
+			channels[n++] = lu->channels[i];
+	}
+	pthread_mutex_unlock(&lu->lock);
+
+	r->lu = lu_get(lu);
+	r->home = worker_self();
+	// One answer is this function's own: done() cannot come before all are on their way.
+	r->pending = n + 1;
+	struct lu_round_slot *own = NULL;
+	for (unsigned i = 0; i < n; i++) {
+		struct lu_round_slot *slot = &r->slots[worker_index(channels[i]->worker)];
+		*slot = (struct lu_round_slot){ .round = r, .channel = channels[i] };
+		if (channels[i]->worker == r->home) {
+			own = slot;
+			continue;
+		}
+		slot->msg.fn = round_arrived;
+		worker_post(channels[i]->worker, &slot->msg);
+	}
+	if (own)
+		round_serve(own);
+	r->own.round = r;
+	round_ack(r, &r->own);
+}
