@@ -80,11 +80,13 @@ struct task {
 	struct sg sg_inline[TASK_SG];
 
 	// The device server's part.
-	uint8_t state; // enum task_state
-	bool in_set;   // linked in the channel's task set
-	bool in_place; // sg is the disk's own memory: stays in the set until task_release()
-	bool fetches;  // next runs after the data-out has come, not when buffers are there
-	bool is_held;  // counted in nl->held until task_release()
+	uint8_t state;	  // enum task_state
+	bool in_set;	  // linked in the channel's task set
+	bool in_place;	  // sg is the disk's own memory: stays in the set until task_release()
+	bool fetches;	  // next runs after the data-out has come, not when buffers are there
+	bool is_ordered;  // counted in channel->ordered
+	bool waits_range; // TASK_WAITS_TURN is for a freeze, not for the task attributes
+	bool is_held;	  // counted in nl->held until task_release()
 	const struct opcode_row *row;
 	struct nexus_lun *nl;
 	struct lu *lu;		      // nl's, NULL for commands to no logical unit
@@ -95,8 +97,10 @@ struct task {
 	bool fua;
 	uint64_t start_ns;
 	struct buf_wait buf_wait;
-	struct msg msg;		  // to the LU's home worker and back
-	void *home_result;	  // handler's scratch across messages
+	uint32_t buffer_len;		 // bytes it waits for
+	struct msg msg;			 // to the LU's home worker and back
+	void (*home_fn)(struct task *t); // what the home worker is to run
+	void *home_result;		 // handler's scratch across messages
 	void *scratch;		  // handler's allocation, freed with free() by task_release()
 	void *reply;		  // parameter data when the pool was empty, freed likewise
 	struct lu_freeze *freeze; // asked for by lu_freeze(), until lu_thaw()

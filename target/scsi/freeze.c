@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Freezes: a task's exclusive hold of a range of blocks on every channel, for COMPARE AND
+// WRITE and its like (SBC-3 5.2: no other command touches the blocks between the read and the
+// write).
+//
+// The home worker keeps all requests in a FIFO and activates one when no older one overlaps;
+// a round then tells every channel, which answers when its last overlapping task has ended.
+// The range of an active freeze stands in each channel's list, where submit.c looks.
+#include <stdlib.h>
+
+#include "target/scsi/lu.h"
+#include "target/scsi/nexus.h"
+#include "target/scsi/task_priv.h"
+
+struct lu_freeze {
+	struct list link; // in lu->freezes; home worker
+	struct lu *lu;	  // reference held
+	struct worker *worker;
+	struct task *task; // until lu_thaw()
+	const struct task *owner;
+	uint64_t lba, blocks;
+	void (*granted)(struct task *t);
+	bool is_active; // under lu->lock
+	struct msg msg;
+	struct lu_round round;
+	struct lu_frozen frozen[WORKER_MAX];
+};
+
+static bool overlaps(uint64_t a, uint64_t na, uint64_t b, uint64_t nb)
+{
+	return na && nb && (a < b ? b - a < na : a - b < nb);
+}
+
+bool lu_is_frozen(const struct lu_channel *c, const struct task *t, uint64_t lba, uint64_t blocks)
+{
+	list_for_each(it, &c->frozen) {
+		const struct lu_frozen *f = list_entry(it, struct lu_frozen, link);
+		if (f->owner != t && overlaps(f->lba, f->blocks, lba, blocks))
+			return true;
+	}
+	return false;
+}
+
+static void channel_add(struct lu_channel *c, struct lu_freeze *f)
+{
+	struct lu_frozen *z = &f->frozen[worker_index(c->worker)];
+	if (list_linked(&z->link))
+		return; // the channel is new and took it from lu->freezes
+	z->lba = f->lba;
+	z->blocks = f->blocks;
+	z->owner = f->owner;
+	list_push_back(&c->frozen, &z->link);
+}
+
+void lu_freeze_channel_init(struct lu_channel *c)
+{
+	list_for_each(it, &c->lu->freezes) {
+		struct lu_freeze *f = list_entry(it, struct lu_freeze, link);
+		if (f->is_active)
+			channel_add(c, f);
+	}
+}
+
+static void freeze_each(struct lu_channel *c, struct lu_round *r)
+{
+	channel_add(c, container_of(r, struct lu_freeze, round));
+}
+
+// Tasks that have started and overlap are waited for, also those whose memory is still in
+// the transport's hands; but not those that wait for a freeze of their own.
+static bool freeze_is_settled(struct lu_channel *c, struct lu_round *r)
+{
+	struct lu_freeze *f = container_of(r, struct lu_freeze, round);
+	list_for_each(it, &c->tasks) {
+		const struct task *t = list_entry(it, struct task, link);
+		if (t == f->owner || t->freeze || t->state == TASK_WAITS_TURN)
+			continue;
+		if (overlaps(f->lba, f->blocks, t->lba, t->blocks))
+			return false;
+	}
+	return true;
+}
+
+static void freeze_grant(struct msg *m)
+{
+	struct lu_freeze *f = container_of(m, struct lu_freeze, msg);
+	f->task->next = f->granted;
+	task_resume(f->task); // an aborted task ends here, and thaws
+}
+
+static void freeze_granted(struct lu_round *r)
+{
+	struct lu_freeze *f = container_of(r, struct lu_freeze, round);
+	if (f->worker == r->home) {
+		freeze_grant(&f->msg);
+		return;
+	}
+	f->msg.fn = freeze_grant;
+	worker_post(f->worker, &f->msg);
+}
+
+static bool has_older_overlap(const struct lu *lu, const struct lu_freeze *f)
+{
+	list_for_each(it, &lu->freezes) {
+		const struct lu_freeze *older = list_entry(it, struct lu_freeze, link);
+		if (older == f)
+			return false;
+		if (overlaps(f->lba, f->blocks, older->lba, older->blocks))
+			return true;
+	}
+	return false;
+}
+
+static void freeze_activate(struct lu_freeze *f)
+{
+	pthread_mutex_lock(&f->lu->lock);
+	f->is_active = true;
+	pthread_mutex_unlock(&f->lu->lock);
+	f->round.each = freeze_each;
+	f->round.is_settled = freeze_is_settled;
+	f->round.done = freeze_granted;
+	lu_round_start(&f->round, f->lu);
+}
+
+static void freeze_arrived(struct msg *m)
+{
+	struct lu_freeze *f = container_of(m, struct lu_freeze, msg);
+	pthread_mutex_lock(&f->lu->lock);
+	list_push_back(&f->lu->freezes, &f->link);
+	pthread_mutex_unlock(&f->lu->lock);
+	if (!has_older_overlap(f->lu, f))
+		freeze_activate(f);
+}
+
+static void send_home(struct lu_freeze *f, void (*fn)(struct msg *m))
+{
+	if (f->worker == f->lu->home) {
+		fn(&f->msg);
+		return;
+	}
+	f->msg.fn = fn;
+	worker_post(f->lu->home, &f->msg);
+}
+
+void lu_freeze(struct task *t, uint64_t lba, uint64_t blocks, void (*granted)(struct task *t))
+{
+	struct lu_freeze *f = calloc(1, sizeof *f);
+	if (!f) {
+		task_finish(t, STATUS_BUSY);
+		return;
+	}
+	f->lu = lu_get(t->lu);
+	f->worker = t->nexus->worker;
+	f->task = t;
+	f->owner = t;
+	f->lba = lba;
+	f->blocks = blocks;
+	f->granted = granted;
+	t->freeze = f;
+	t->state = TASK_RUNNING;
+	// An older freeze may have been waiting for this task.
+	lu_round_poll(t->nl->channel);
+	send_home(f, freeze_arrived);
+}
+
+static void thaw_each(struct lu_channel *c, struct lu_round *r)
+{
+	struct lu_freeze *f = container_of(r, struct lu_freeze, round);
+	list_remove(&f->frozen[worker_index(c->worker)].link);
+	taskset_kick(c);
+}
+
+static void thaw_finished(struct lu_round *r)
+{
+	struct lu_freeze *f = container_of(r, struct lu_freeze, round);
+	struct lu *lu = f->lu;
+	free(f);
+	lu_put(lu);
+}
+
+static void thaw_arrived(struct msg *m)
+{
+	struct lu_freeze *f = container_of(m, struct lu_freeze, msg);
+	struct lu *lu = lu_get(f->lu);
+	pthread_mutex_lock(&lu->lock);
+	list_remove(&f->link);
+	f->is_active = false;
+	pthread_mutex_unlock(&lu->lock);
+	f->round.each = thaw_each;
+	f->round.is_settled = NULL;
+	f->round.done = thaw_finished;
+	lu_round_start(&f->round, lu);
+	// Those that waited behind it; starting one may change the list.
+	bool again;
+	do {
+		again = false;
+		list_for_each(it, &lu->freezes) {
+			struct lu_freeze *w = list_entry(it, struct lu_freeze, link);
+			if (w->is_active || has_older_overlap(lu, w))
+				continue;
+			freeze_activate(w);
+			again = true;
+			break;
+		}
+	} while (again);
+	lu_put(lu);
+}
+
+void lu_thaw(struct task *t)
+{
+	struct lu_freeze *f = t->freeze;
+	if (!f)
+		return;
+	t->freeze = NULL;
+	f->task = NULL;
+	send_home(f, thaw_arrived);
+}

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Life of a task (SAM-5 5): init, end, abort, release, and the steps a handler is made of.
+// What moves data is in task_data.c. Everything here runs on the task's worker, but for the
+// function that task_at_home() takes to the LU's home worker.
+#include "target/scsi/task.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/scsi/dispatch.h"
+#include "target/scsi/lu.h"
+#include "target/scsi/nexus.h"
+#include "target/scsi/task_priv.h"
+
+void task_init(struct task *t, const struct task_ops *ops, struct nexus *n)
+{
+	t->ops = ops;
+	t->nexus = n;
+	t->status = STATUS_GOOD;
+	t->sense_len = 0;
+	t->is_aborted = t->sends_aborted = false;
+	t->data_in = 0;
+	t->wanted = 0;
+	t->sg = t->sg_inline;
+	t->nsg = 0;
+	t->fetch_len = 0;
+	t->state = TASK_NEW;
+	t->in_set = t->in_place = t->fetches = false;
+	t->is_ordered = t->waits_range = t->is_held = false;
+	t->row = NULL;
+	t->nl = NULL;
+	t->lu = NULL;
+	t->link = (struct list){ 0 };
+	t->next = NULL;
+	t->lba = t->blocks = 0;
+	t->fua = false;
+	t->buf_wait.link = (struct list){ 0 };
+	t->home_result = NULL;
+	t->scratch = t->reply = NULL;
+	t->freeze = NULL;
+}
+
+struct worker *task_worker(const struct task *t)
+{
+	return t->nexus->worker;
+}
+
+// Latency and bytes by kind of command.
+static void task_account(struct task *t)
+{
+	struct lu_counters *k = &t->nl->channel->counters;
+	uint16_t flags = t->row ? t->row->flags : 0;
+	bool moves = t->blocks && (flags & OP_RANGE);
+	enum lu_op op = !moves		     ? LU_OP_OTHER
+			: flags & OP_DATA_IN ? LU_OP_READ
+			: flags & OP_WRITES  ? LU_OP_WRITE
+					     : LU_OP_OTHER;
+	uint64_t us = (worker_now(t->nexus->worker) - t->start_ns) / 1000;
+	unsigned bucket = us ? 64 - __builtin_clzll(us) : 0;
+	if (bucket >= LU_LATENCY_BUCKETS)
+		bucket = LU_LATENCY_BUCKETS - 1;
+
+	lu_count(&k->commands[op], 1);
+	lu_count(&k->bytes[op], t->fetch_len ? t->fetch_len : t->data_in);
+	lu_count(&k->latency[op][bucket], 1);
+	lu_count(&k->latency_sum_us[op], us);
+}
+
+void task_complete(struct task *t)
+{
+	struct nexus_lun *nl = t->nl;
+	if (t->is_aborted) {
+		t->status = STATUS_TASK_ABORTED;
+		t->sense_len = 0;
+		t->data_in = 0;
+	}
+	if (t->freeze)
+		lu_thaw(t);
+	t->state = TASK_DONE;
+	if (!nl) {
+		t->ops->done(t);
+		return;
+	}
+
+	struct lu_channel *c = nl->channel;
+	nl->inflight--;
+	task_account(t);
+	// Memory that is still being sent, or that an aborted transfer may yet write to, must not
+	// change under a freeze: the task stays in the set until task_release().
+	if (t->in_place && (t->data_in || t->is_aborted))
+		taskset_done(t);
+	else
+		taskset_leave(t);
+	// done() may end everything, the LU included, unless somebody is waiting for our end.
+	bool is_awaited = c->turns || !list_empty(&c->rounds);
+	if (!is_awaited) {
+		t->ops->done(t);
+		return;
+	}
+	struct lu *lu = lu_get(c->lu);
+	t->ops->done(t);
+	taskset_kick(c);
+	lu_round_poll(c);
+	lu_put(lu);
+}
+
+void task_resume(struct task *t)
+{
+	if (t->is_aborted) {
+		task_complete(t);
+		return;
+	}
+	t->state = TASK_RUNNING;
+	t->next(t);
+}
+
+void task_abort(struct task *t, bool with_status)
+{
+	if (t->state == TASK_NEW || t->state == TASK_DONE || t->is_aborted)
+		return;
+	t->is_aborted = true;
+	t->sends_aborted = with_status;
+	switch (t->state) {
+	case TASK_WAITS_BUFFERS:
+		buf_wait_cancel(&t->buf_wait);
+		break;
+	case TASK_WAITS_TURN:
+		t->nl->channel->turns--;
+		break;
+	case TASK_WAITS_DATA:
+		break;
+	default:
+		return; // whoever has it comes back to task_resume() or ends it
+	}
+	task_complete(t);
+}
+
+void task_release(struct task *t)
+{
+	for (uint32_t i = 0; i < t->nsg; i++)
+		buf_put(t->sg[i].buf);
+	if (t->sg != t->sg_inline)
+		free(t->sg);
+	t->sg = t->sg_inline;
+	t->nsg = 0;
+	free(t->scratch);
+	free(t->reply);
+	t->scratch = t->reply = NULL;
+
+	struct nexus_lun *nl = t->nl;
+	if (t->in_set) {
+		struct lu_channel *c = nl->channel;
+		taskset_leave(t);
+		if (!list_empty(&c->rounds))
+			lu_round_poll(c);
+	}
+	if (t->is_held) {
+		t->is_held = false;
+		if (--nl->held == 0 && nl->leave)
+			nexus_lun_released(nl);
+	}
+}
+
+// With UA_INTLCK_CTRL 11b the next command learns of a status that left no sense (SPC-4
+// 7.5.8, Control mode page).
+static void task_note_status(struct task *t)
+{
+	if (!t->nl || t->lu->attr.emulate_ua_intlck_ctrl != 2)
+		return;
+	if (t->status == STATUS_BUSY)
+		ua_set(t->nl, UA_PREVIOUS_BUSY);
+	else if (t->status == STATUS_TASK_SET_FULL)
+		ua_set(t->nl, UA_PREVIOUS_FULL);
+	else if (t->status == STATUS_RESERVATION_CONFLICT)
+		ua_set(t->nl, UA_PREVIOUS_CONFLICT);
+}
+
+void task_finish(struct task *t, enum scsi_status status)
+{
+	t->status = status;
+	if (status != STATUS_GOOD)
+		task_note_status(t);
+	task_complete(t);
+}
+
+void task_check(struct task *t, uint32_t code, const struct sense_extra *extra)
+{
+	bool descriptor = t->lu && __atomic_load_n(&t->lu->d_sense, __ATOMIC_RELAXED);
+	t->sense_len = (uint8_t)sense_encode(t->sense, code, extra, descriptor);
+	t->status = STATUS_CHECK_CONDITION;
+	t->data_in = 0;
+	if (t->nl && code >> 16 != SK_UNIT_ATTENTION)
+		lu_count(&t->nl->channel->counters.errors, 1);
+	task_complete(t);
+}
+
+static void task_invalid(struct task *t, uint32_t code, bool in_cdb, unsigned byte, int bit)
+{
+	struct sense_extra x = {
+		.has_field_pointer = true,
+		.is_field_in_cdb = in_cdb,
+		.field_byte = (uint16_t)byte,
+		.field_bit = (int8_t)bit,
+	};
+	task_check(t, code, &x);
+}
+
+void task_invalid_cdb(struct task *t, unsigned byte, int bit)
+{
+	task_invalid(t, SENSE_INVALID_FIELD_CDB, true, byte, bit);
+}
+
+void task_invalid_param(struct task *t, unsigned byte, int bit)
+{
+	task_invalid(t, SENSE_INVALID_FIELD_PARAM, false, byte, bit);
+}
+
+void task_fail_io(struct task *t, int res, uint64_t lba)
+{
+	bool writes = t->row && (t->row->flags & OP_WRITES);
+	struct sense_extra x = { .has_information = true, .information = lba };
+	switch (-res) {
+	case ENOSPC:
+	case EDQUOT:
+		task_check(t, SENSE_SPACE_ALLOC_FAILED, NULL);
+		break;
+	case EROFS:
+		task_check(t, SENSE_WRITE_PROTECTED, NULL);
+		break;
+	case ERANGE:
+		task_check(t, SENSE_LBA_RANGE, NULL);
+		break;
+	case EREMOTEIO:
+	case EOPNOTSUPP:
+		task_check(t, SENSE_INTERNAL_FAILURE, NULL);
+		break;
+	case ENOMEM:
+	case EAGAIN:
+		task_finish(t, STATUS_BUSY);
+		break;
+	default:
+		task_check(t, writes ? SENSE_WRITE_ERROR : SENSE_READ_ERROR, &x);
+	}
+}
+
+static void home_back(struct msg *m)
+{
+	task_resume(container_of(m, struct task, msg));
+}
+
+static void home_there(struct msg *m)
+{
+	struct task *t = container_of(m, struct task, msg);
+	t->home_fn(t);
+}
+
+void task_at_home(struct task *t, void (*fn)(struct task *t), void (*next)(struct task *t))
+{
+	t->state = TASK_RUNNING;
+	t->next = next;
+	t->home_fn = fn;
+	if (t->lu->home == t->nexus->worker) {
+		fn(t);
+		return;
+	}
+	t->msg.fn = home_there;
+	worker_post(t->lu->home, &t->msg);
+}
+
+void task_home_done(struct task *t)
+{
+	if (t->nexus->worker == t->lu->home) {
+		task_resume(t);
+		return;
+	}
+	t->msg.fn = home_back;
+	worker_post(t->nexus->worker, &t->msg);
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A task's data: parameter data out, pool buffers, data-out from the protocol, backstore I/O.
+// Task's worker; nothing blocks.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/scsi/dispatch.h"
+#include "target/scsi/lu.h"
+#include "target/scsi/nexus.h"
+#include "target/scsi/task_priv.h"
+
+// More than any MAXIMUM TRANSFER LENGTH that lu_attr.c lets through; the pool holds several.
+#define TASK_DATA_MAX (64ull << 20)
+
+void task_reply(struct task *t, const void *data, uint32_t len, uint32_t alloc)
+{
+	uint32_t n = len < alloc ? len : alloc;
+	t->wanted = n;
+	if (n > t->expected_in)
+		n = t->expected_in;
+	t->data_in = n;
+	if (!n) {
+		task_finish(t, STATUS_GOOD);
+		return;
+	}
+	struct buf *b = n <= BUF_MAX ? buf_get(t->nexus->worker, n) : NULL;
+	uint8_t *to = b ? b->addr : (t->reply = malloc(n));
+	if (!to) {
+		t->data_in = 0;
+		task_finish(t, STATUS_BUSY);
+		return;
+	}
+	memcpy(to, data, n);
+	t->sg[0] = (struct sg){ .addr = to, .len = n, .buf = b };
+	t->nsg = 1;
+	task_finish(t, STATUS_GOOD);
+}
+
+static bool sg_reserve(struct task *t, uint32_t n)
+{
+	if (n <= TASK_SG)
+		return true;
+	struct sg *sg = calloc(n, sizeof *sg);
+	if (!sg)
+		return false;
+	t->sg = sg;
+	return true;
+}
+
+// All buffers or none, so that tasks that wait hold nothing the others need.
+static bool buffers_get(struct task *t, uint64_t len)
+{
+	struct worker *w = t->nexus->worker;
+	t->nsg = 0;
+	while (len) {
+		uint32_t n = len < BUF_MAX ? (uint32_t)len : BUF_MAX;
+		struct buf *b = buf_get(w, n);
+		if (!b) {
+			while (t->nsg)
+				buf_put(t->sg[--t->nsg].buf);
+			return false;
+		}
+		t->sg[t->nsg++] = (struct sg){ .addr = b->addr, .len = n, .buf = b };
+		len -= n;
+	}
+	return true;
+}
+
+static void data_fetch(struct task *t)
+{
+	t->state = TASK_WAITS_DATA;
+	t->ops->get_data(t);
+}
+
+static void buffers_ready(struct task *t)
+{
+	if (t->fetches)
+		data_fetch(t);
+	else
+		task_resume(t);
+}
+
+static void buffers_retry(struct buf_wait *wait)
+{
+	struct task *t = container_of(wait, struct task, buf_wait);
+	if (buffers_get(t, t->buffer_len))
+		buffers_ready(t);
+	else
+		buf_wait_add(t->nexus->worker, wait, buffers_retry);
+}
+
+static void buffers_start(struct task *t, uint64_t len)
+{
+	if (len > TASK_DATA_MAX) {
+		task_check(t, SENSE_INVALID_FIELD_CDB, NULL);
+		return;
+	}
+	if (!sg_reserve(t, (uint32_t)((len + BUF_MAX - 1) / BUF_MAX))) {
+		task_finish(t, STATUS_BUSY);
+		return;
+	}
+	t->buffer_len = (uint32_t)len;
+	if (buffers_get(t, len)) {
+		buffers_ready(t);
+		return;
+	}
+	t->state = TASK_WAITS_BUFFERS;
+	buf_wait_add(t->nexus->worker, &t->buf_wait, buffers_retry);
+}
+
+void task_buffers(struct task *t, uint64_t len, void (*next)(struct task *t))
+{
+	t->next = next;
+	t->fetches = false;
+	buffers_start(t, len);
+}
+
+// The amount the command takes against the amount the initiator announced. What exceeds the
+// command is the protocol's to discard (underflow); less cannot be served.
+static bool data_out_is_enough(struct task *t, uint64_t len)
+{
+	t->wanted = len;
+	if (len <= t->expected_out)
+		return true;
+	task_check(t, SENSE_INVALID_FIELD_IU, NULL);
+	return false;
+}
+
+void task_fetch(struct task *t, uint64_t len, void (*next)(struct task *t))
+{
+	if (!data_out_is_enough(t, len))
+		return;
+	t->next = next;
+	if (!len) {
+		task_resume(t);
+		return;
+	}
+	t->fetches = true;
+	t->fetch_len = (uint32_t)len;
+	buffers_start(t, len);
+}
+
+void task_fetch_params(struct task *t, uint32_t len, void (*next)(struct task *t))
+{
+	if (len > 65536) {
+		task_check(t, SENSE_PARAM_LIST_LENGTH, NULL);
+		return;
+	}
+	task_fetch(t, len, next);
+}
+
+const uint8_t *task_params(const struct task *t)
+{
+	return t->sg[0].addr;
+}
+
+void task_fetch_in_place(struct task *t, uint64_t len, void (*next)(struct task *t))
+{
+	if (!data_out_is_enough(t, len))
+		return;
+	t->next = next;
+	t->fetch_len = (uint32_t)len;
+	data_fetch(t);
+}
+
+void task_data_ready(struct task *t, int res)
+{
+	if (t->state != TASK_WAITS_DATA)
+		return; // aborted meanwhile
+	if (res >= 0) {
+		task_resume(t);
+		return;
+	}
+	switch (-res) {
+	case EPIPE:
+		task_abort(t, false);
+		break;
+	case EBADMSG:
+		task_check(t, SENSE_SERVICE_CRC_ERROR, NULL);
+		break;
+	case EMSGSIZE:
+		task_check(t, SENSE_INCORRECT_DATA_AMOUNT, NULL);
+		break;
+	case EPROTO:
+		task_check(t, SENSE_UNEXPECTED_UNSOLICITED, NULL);
+		break;
+	default:
+		task_check(t, SENSE_DATA_PHASE_ERROR, NULL);
+	}
+}
+
+static void io_done(struct bs_io *io, int res)
+{
+	struct task *t = container_of(io, struct task, io);
+	if (res < 0 && !t->is_aborted)
+		task_fail_io(t, res, io->offset >> t->lu->block_shift);
+	else
+		task_resume(t);
+}
+
+void task_io(struct task *t, enum bs_op op, uint64_t lba, uint64_t blocks, uint32_t flags,
+	     void (*next)(struct task *t))
+{
+	struct bs_io *io = &t->io;
+	t->next = next;
+	t->state = TASK_RUNNING;
+	io->op = op;
+	io->flags = flags;
+	io->offset = lba << t->lu->block_shift;
+	io->length = blocks << t->lu->block_shift;
+	io->sg = t->sg;
+	io->nsg = t->nsg;
+	io->done = io_done;
+	backstore_submit(lu_bs(t->lu), io);
+}

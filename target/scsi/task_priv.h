@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the files of a task's life share with each other and with nobody else. Task's worker.
+#pragma once
+
+#include "target/scsi/lu.h"
+#include "target/scsi/task.h"
+
+// Goes on with t->next, or ends an aborted task.
+void task_resume(struct task *t);
+// Ends the task with the status it has.
+void task_complete(struct task *t);
+
+// taskset.c. Links t into its channel's set, then runs next as soon as the task attributes
+// let it (SAM-5 8.4): at once or later.
+void taskset_enter(struct task *t, void (*next)(struct task *t));
+// t is done, but may stay linked for its memory.
+void taskset_done(struct task *t);
+// Unlinks t.
+void taskset_leave(struct task *t);
+// Runs next when no freeze overlaps t->lba and t->blocks.
+void taskset_await_range(struct task *t, void (*next)(struct task *t));
+// Looks again at the tasks that wait for their turn.
+void taskset_kick(struct lu_channel *c);
+// Aborts the tasks of c that came by nl (NULL: by any path) and were submitted so far.
+// sends_status() says whether the initiator of a task gets TASK ABORTED; NULL: no.
+void taskset_abort(struct lu_channel *c, const struct nexus_lun *nl,
+		   bool (*sends_status)(const struct task *t, const void *arg), const void *arg);
+// False while such an aborted task is still on its way to done().
+bool taskset_is_settled(const struct lu_channel *c, const struct nexus_lun *nl);
+// True if nl has a task that is not done.
+bool taskset_has_open(const struct lu_channel *c, const struct nexus_lun *nl);
+
+// nexus.c: the last task of a nexus_lun that leaves its map was released.
+void nexus_lun_released(struct nexus_lun *nl);
+
+// submit.c
+void submit_checks(struct task *t);
