@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What INQUIRY's two halves share. Pure functions but for vpd_run(); task's worker.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct lu;
+struct task;
+
+// text cut or padded with spaces to size bytes, what is not printable ASCII replaced.
+void inquiry_text(uint8_t *out, const char *text, size_t size);
+// PRODUCT IDENTIFICATION.
+void inquiry_product(uint8_t out[16], const struct lu *lu);
+// Ends t with the vital product data page, cut to alloc bytes.
+void vpd_run(struct task *t, uint8_t page, uint16_t alloc);
+
+// A page. Its data goes to out (VPD_MAX bytes, zeroed, header included); the builder returns
+// the page's total length and need not fill the header.
+#define VPD_MAX 2048
+struct vpd_page {
+	uint8_t code;
+	unsigned (*build)(const struct task *t, uint8_t out[VPD_MAX]);
+	bool (*is_available)(const struct lu *lu); // NULL: always there
+};
+
+unsigned vpd_device_id(const struct task *t, uint8_t *out);    // vpd_id.c: page 83h
+unsigned vpd_scsi_ports(const struct task *t, uint8_t *out);   // vpd_id.c: page 88h
+unsigned vpd_block_limits(const struct task *t, uint8_t *out); // vpd_block.c: page B0h
+unsigned vpd_block_device(const struct task *t, uint8_t *out); // vpd_block.c: page B1h
+unsigned vpd_provisioning(const struct task *t, uint8_t *out); // vpd_block.c: page B2h
