@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Pass-through: the device's own device server answers; only what concerns nexuses and LUNs
+// is answered here (OP_LOCAL rows). Task's worker.
+#include "target/scsi/passthru.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/scsi/dispatch.h"
+#include "target/scsi/lu.h"
+#include "target/scsi/nexus.h"
+#include "target/scsi/task.h"
+
+struct passthru {
+	struct task *task;
+	struct bs_scsi io;
+};
+
+// The device's sense data as it is, which may be longer than ours can hold.
+static void copy_sense(struct task *t, const struct bs_scsi *io)
+{
+	t->sense_len = io->sense_len < SENSE_MAX ? (uint8_t)io->sense_len : SENSE_MAX;
+	memcpy(t->sense, io->sense, t->sense_len);
+}
+
+static void passthru_done(struct bs_scsi *io, int res)
+{
+	struct task *t = container_of(io, struct passthru, io)->task;
+	if (res < 0) {
+		t->data_in = 0;
+		task_fail_io(t, res, 0);
+		return;
+	}
+	uint32_t moved = io->residual < io->data_len ? io->data_len - io->residual : 0;
+	t->wanted = moved;
+	if (io->direction == BS_SCSI_IN)
+		t->data_in = moved;
+	copy_sense(t, io);
+	task_finish(t, io->status);
+}
+
+static void passthru_submit(struct task *t)
+{
+	struct passthru *p = t->scratch;
+	p->io.sg = t->sg;
+	p->io.nsg = t->nsg;
+	t->state = TASK_RUNNING;
+	backstore_scsi(lu_bs(t->lu), &p->io);
+}
+
+// A command that writes, or that we do not know and that brings data, must not pass a
+// write-protected path.
+static bool is_refused(const struct task *t)
+{
+	bool writes = t->row->cdb_len ? t->row->flags & OP_WRITES : t->expected_out != 0;
+	return writes && (t->nl->is_write_protected || t->lu->is_readonly);
+}
+
+// The row's length, or what the opcode's group says (SPC-4 4.2.5.1); vendor-specific groups get
+// all there is.
+static uint32_t cdb_length(const struct task *t)
+{
+	static const uint8_t of_group[8] = { 6, 10, 10, 0, 16, 12, 0, 0 };
+	uint32_t len = t->row->cdb_len ? t->row->cdb_len : of_group[t->cdb[0] >> 5];
+	return len && len <= t->cdb_len ? len : t->cdb_len;
+}
+
+void passthru_run(struct task *t)
+{
+	if (is_refused(t)) {
+		task_check(t, SENSE_WRITE_PROTECTED, NULL);
+		return;
+	}
+	struct passthru *p = calloc(1, sizeof *p);
+	if (!p) {
+		task_finish(t, STATUS_BUSY);
+		return;
+	}
+	t->scratch = p;
+	p->task = t;
+	p->io.cdb = t->cdb;
+	p->io.cdb_len = cdb_length(t);
+	p->io.done = passthru_done;
+	if (t->expected_out) {
+		p->io.direction = BS_SCSI_OUT;
+		p->io.data_len = t->expected_out;
+		task_fetch(t, t->expected_out, passthru_submit);
+	} else if (t->expected_in) {
+		p->io.direction = BS_SCSI_IN;
+		p->io.data_len = t->expected_in;
+		task_buffers(t, t->expected_in, passthru_submit);
+	} else {
+		p->io.direction = BS_SCSI_NONE;
+		passthru_submit(t);
+	}
+}

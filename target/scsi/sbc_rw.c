@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// READ and WRITE (SBC-3 5.8 to 5.11, 5.32 to 5.35). Task's worker.
+//
+// A RAM disk's memory is handed to the protocol as it is: a read ends before this function
+// returns, a write when the protocol has put the bytes there. Other backstores move data
+// through pool buffers.
+#include "target/scsi/handlers.h"
+#include "target/scsi/lu.h"
+#include "target/scsi/nexus.h"
+#include "target/scsi/sbc_lba.h"
+#include "target/scsi/sbc_rw.h"
+#include "target/scsi/task.h"
+
+static void task_good(struct task *t)
+{
+	task_finish(t, STATUS_GOOD);
+}
+
+// t->sg becomes len bytes of the disk's memory from t->lba.
+static void sg_in_place(struct task *t, uint8_t *memory, uint32_t len)
+{
+	t->sg[0] = (struct sg){ .addr = memory + (t->lba << t->lu->block_shift), .len = len };
+	t->nsg = len ? 1 : 0;
+	t->in_place = true;
+}
+
+static void read_into_buffers(struct task *t)
+{
+	uint32_t shift = t->lu->block_shift;
+	uint64_t blocks = ((uint64_t)t->buffer_len) >> shift;
+	task_io(t, BS_READ, t->lba, blocks, 0, task_good);
+}
+
+void read_run(struct task *t)
+{
+	struct lu *lu = t->lu;
+	if (!lba_check_transfer(t))
+		return;
+	uint64_t bytes = t->blocks << lu->block_shift;
+	uint32_t len = bytes < t->expected_in ? (uint32_t)bytes : t->expected_in;
+	t->wanted = bytes;
+	t->data_in = len;
+	uint8_t *memory = lu_memory(lu);
+	if (memory || !len) {
+		if (memory)
+			sg_in_place(t, memory, len);
+		task_finish(t, STATUS_GOOD);
+		return;
+	}
+	// Whole blocks, even where the initiator has room for part of the last one only.
+	uint64_t whole = (len + (uint64_t)lu->block_size - 1) & ~((uint64_t)lu->block_size - 1);
+	task_buffers(t, whole, read_into_buffers);
+}
+
+uint32_t write_flags(const struct task *t)
+{
+	const struct lu *lu = t->lu;
+	bool is_cached = __atomic_load_n(&lu->wce, __ATOMIC_RELAXED);
+	return t->fua || !is_cached ? BS_FUA : 0;
+}
+
+static void write_buffers(struct task *t)
+{
+	task_io(t, BS_WRITE, t->lba, t->blocks, write_flags(t), task_good);
+}
+
+void write_run(struct task *t)
+{
+	struct lu *lu = t->lu;
+	if (!lba_check_transfer(t))
+		return;
+	uint64_t bytes = t->blocks << lu->block_shift;
+	uint8_t *memory = lu_memory(lu);
+	if (!bytes) {
+		task_finish(t, STATUS_GOOD);
+		return;
+	}
+	if (!memory) {
+		task_fetch(t, bytes, write_buffers);
+		return;
+	}
+	sg_in_place(t, memory, (uint32_t)bytes);
+	task_fetch_in_place(t, bytes, task_good);
+}
