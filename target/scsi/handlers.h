@@ -20,12 +20,10 @@ void mode_select10_run(struct task *t);
 // spc_misc.c
 void test_unit_ready_run(struct task *t);    // SPC-4 6.47
 void request_sense_run(struct task *t);	     // SPC-4 6.39
+bool prevent_allow_is_available(const struct lu *lu);
 void prevent_allow_run(struct task *t);	     // SPC-4 6.17
 void send_diagnostic_run(struct task *t);    // SPC-4 6.42
 void receive_diagnostic_run(struct task *t); // SPC-4 6.28
-
-// log_sense.c
-void log_sense_run(struct task *t); // SPC-4 6.7
 
 // report.c
 void report_luns_run(struct task *t);	 // SPC-4 6.33

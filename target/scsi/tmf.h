@@ -32,8 +32,10 @@ struct tmf {
 	void (*done)(struct tmf *t, enum tmf_result result);
 	// private
 	struct lu_round round;
+	struct msg msg;
+	struct nexus_lun *nl;
 	struct lu *lu;
-	unsigned waiting, next_lun;
+	unsigned next_lun;
 };
 
 // Starts t (the caller keeps the memory until done). Nexus's worker.

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The command set, one row a command, in opcode and service action order. Constant; the
+// index by opcode is filled before main().
+#include "target/scsi/dispatch.h"
+
+#include <string.h>
+
+#include "target/scsi/handlers.h"
+#include "transport/wire/be.h"
+
+// Usage bits of an LBA or a count.
+#define X2 0xff, 0xff
+#define X3 X2, 0xff
+#define X4 X2, X2
+#define X8 X4, X4
+#define Z4 0, 0, 0, 0
+
+#define OP(code, len, ...)                                                                         \
+	{                                                                                          \
+		.opcode = code, .cdb_len = len, __VA_ARGS__                                        \
+	}
+#define SA(code, act, len, ...)                                                                    \
+	{                                                                                          \
+		.opcode = code, .has_sa = true, .sa = act, .cdb_len = len, __VA_ARGS__             \
+	}
+#define CLASS(p, a, f) .pr = p, .alua = a, .flags = f
+#define USAGE(...)     .usage = { __VA_ARGS__ }
+
+enum {
+	READS = OP_DATA_IN | OP_MEDIUM | OP_RANGE,
+	WRITES = OP_DATA_OUT | OP_WRITES | OP_MEDIUM | OP_RANGE,
+	CACHED = OP_DPO | OP_FUA | OP_PROTECT,
+};
+
+// clang-format off
+static const struct opcode_row rows[] = {
+	OP(0x00, 6, CLASS(PR_ALWAYS, ALUA_ACTIVE, OP_MEDIUM),
+	   .run = test_unit_ready_run, .name = "TEST UNIT READY", USAGE(0x00)),
+	OP(0x03, 6, CLASS(PR_ALWAYS, ALUA_ALWAYS, OP_DATA_IN | OP_IGNORES_UA | OP_NO_LU),
+	   .run = request_sense_run, .name = "REQUEST SENSE", USAGE(0x03, 0x01, 0, 0, 0xff)),
+	OP(0x08, 6, CLASS(PR_READ, ALUA_ACTIVE, READS),
+	   .run = read_run, .name = "READ(6)", USAGE(0x08, 0x1f, X3)),
+	OP(0x0a, 6, CLASS(PR_WRITE, ALUA_ACTIVE, WRITES),
+	   .run = write_run, .name = "WRITE(6)", USAGE(0x0a, 0x1f, X3)),
+	OP(0x12, 6, CLASS(PR_ALWAYS, ALUA_ALWAYS, OP_DATA_IN | OP_IGNORES_UA | OP_NO_LU),
+	   .run = inquiry_run, .name = "INQUIRY", USAGE(0x12, 0x01, X3)),
+	OP(0x15, 6, CLASS(PR_WRITE, ALUA_STANDBY, OP_DATA_OUT),
+	   .run = mode_select6_run, .name = "MODE SELECT(6)", USAGE(0x15, 0x11, 0, 0, 0xff)),
+	OP(0x1a, 6, CLASS(PR_READ, ALUA_STANDBY, OP_DATA_IN),
+	   .run = mode_sense6_run, .name = "MODE SENSE(6)", USAGE(0x1a, 0x08, X3)),
+	OP(0x1c, 6, CLASS(PR_READ, ALUA_STANDBY, OP_DATA_IN),
+	   .run = receive_diagnostic_run, .name = "RECEIVE DIAGNOSTIC RESULTS",
+	   USAGE(0x1c, 0x01, X3)),
+	OP(0x1d, 6, CLASS(PR_WRITE, ALUA_STANDBY, OP_DATA_OUT),
+	   .run = send_diagnostic_run, .name = "SEND DIAGNOSTIC", USAGE(0x1d, 0x14, 0, X2)),
+	OP(0x1e, 6, CLASS(PR_WRITE, ALUA_ACTIVE, 0),
+	   .run = prevent_allow_run, .is_available = prevent_allow_is_available,
+	   .name = "PREVENT ALLOW MEDIUM REMOVAL", USAGE(0x1e, 0, 0, 0, 0x03)),
+	OP(0x25, 10, CLASS(PR_ALWAYS, ALUA_STANDBY, OP_DATA_IN | OP_MEDIUM),
+	   .run = read_capacity10_run, .name = "READ CAPACITY(10)", USAGE(0x25, 0, X4, 0, 0, 0x01)),
+	OP(0x28, 10, CLASS(PR_READ, ALUA_ACTIVE, READS | CACHED),
+	   .run = read_run, .name = "READ(10)", USAGE(0x28, 0x18, X4, 0, X2)),
+	OP(0x2a, 10, CLASS(PR_WRITE, ALUA_ACTIVE, WRITES | CACHED),
+	   .run = write_run, .name = "WRITE(10)", USAGE(0x2a, 0x18, X4, 0, X2)),
+	OP(0x35, 10, CLASS(PR_WRITE, ALUA_ACTIVE, OP_MEDIUM | OP_RANGE | OP_TO_END),
+	   .run = synchronize_cache_run, .name = "SYNCHRONIZE CACHE(10)",
+	   USAGE(0x35, 0x02, X4, 0, X2)),
+	OP(0x55, 10, CLASS(PR_WRITE, ALUA_STANDBY, OP_DATA_OUT),
+	   .run = mode_select10_run, .name = "MODE SELECT(10)",
+	   USAGE(0x55, 0x11, 0, 0, 0, 0, 0, X2)),
+	OP(0x5a, 10, CLASS(PR_READ, ALUA_STANDBY, OP_DATA_IN),
+	   .run = mode_sense10_run, .name = "MODE SENSE(10)", USAGE(0x5a, 0x18, X2, 0, 0, 0, X2)),
+	OP(0x88, 16, CLASS(PR_READ, ALUA_ACTIVE, READS | CACHED),
+	   .run = read_run, .name = "READ(16)", USAGE(0x88, 0x18, X8, X4)),
+	OP(0x8a, 16, CLASS(PR_WRITE, ALUA_ACTIVE, WRITES | CACHED),
+	   .run = write_run, .name = "WRITE(16)", USAGE(0x8a, 0x18, X8, X4)),
+	OP(0x91, 16, CLASS(PR_WRITE, ALUA_ACTIVE, OP_MEDIUM | OP_RANGE | OP_TO_END),
+	   .run = synchronize_cache_run, .name = "SYNCHRONIZE CACHE(16)", USAGE(0x91, 0x02, X8, X4)),
+	SA(0x9e, 0x10, 16, CLASS(PR_ALWAYS, ALUA_STANDBY, OP_DATA_IN | OP_MEDIUM),
+	   .run = read_capacity16_run, .name = "READ CAPACITY(16)",
+	   USAGE(0x9e, 0x10, X8, X4, 0x01)),
+	OP(0xa0, 12, CLASS(PR_ALWAYS, ALUA_ALWAYS,
+			   OP_DATA_IN | OP_IGNORES_UA | OP_NO_LU | OP_LOCAL),
+	   .run = report_luns_run, .name = "REPORT LUNS", USAGE(0xa0, 0, 0xff, 0, 0, 0, X4)),
+	SA(0xa3, 0x0c, 12, CLASS(PR_ALWAYS, ALUA_ALWAYS, OP_DATA_IN),
+	   .run = report_opcodes_run, .is_available = report_opcodes_is_available,
+	   .name = "REPORT SUPPORTED OPERATION CODES", USAGE(0xa3, 0x0c, 0x87, X3, X4)),
+	SA(0xa3, 0x0d, 12, CLASS(PR_ALWAYS, ALUA_ALWAYS, OP_DATA_IN),
+	   .run = report_tmfs_run, .name = "REPORT SUPPORTED TASK MANAGEMENT FUNCTIONS",
+	   USAGE(0xa3, 0x0d, 0x80, 0, 0, 0, X4)),
+	OP(0xa8, 12, CLASS(PR_READ, ALUA_ACTIVE, READS | CACHED),
+	   .run = read_run, .name = "READ(12)", USAGE(0xa8, 0x18, X4, X4)),
+	OP(0xaa, 12, CLASS(PR_WRITE, ALUA_ACTIVE, WRITES | CACHED),
+	   .run = write_run, .name = "WRITE(12)", USAGE(0xaa, 0x18, X4, X4)),
+};
+// clang-format on
+
+enum { ROWS = sizeof rows / sizeof rows[0] };
+_Static_assert(ROWS < 255, "first_row is a byte");
+
+// 1 + index of the opcode's first row; 0: no such opcode.
+static uint8_t first_row[256];
+
+__attribute__((constructor)) static void index_rows(void)
+{
+	for (unsigned i = ROWS; i-- > 0;)
+		first_row[rows[i].opcode] = (uint8_t)(i + 1);
+}
+
+const struct opcode_row *dispatch_rows(unsigned *ret_count)
+{
+	*ret_count = ROWS;
+	return rows;
+}
+
+static uint16_t service_action(const uint8_t *cdb, unsigned cdb_len)
+{
+	if (cdb[0] == 0x7f)
+		return cdb_len >= 10 ? get_be16(cdb + 8) : 0xffff;
+	return cdb[1] & 0x1f;
+}
+
+const struct opcode_row *dispatch_find(const uint8_t *cdb, unsigned cdb_len, bool *ret_known_opcode)
+{
+	*ret_known_opcode = cdb_len >= 6 && first_row[cdb[0]];
+	if (!*ret_known_opcode)
+		return NULL;
+	const struct opcode_row *row = &rows[first_row[cdb[0]] - 1];
+	if (row->has_sa) {
+		uint16_t sa = service_action(cdb, cdb_len);
+		while (row->sa != sa) {
+			if (++row == rows + ROWS || row->opcode != cdb[0])
+				return NULL;
+		}
+	}
+	return row->cdb_len <= cdb_len ? row : NULL;
+}

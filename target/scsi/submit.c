@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// From the protocol's task_submit() to the handler: the chain of checks, cheap ones first, in
+// the order that SAM-5 5.3 and SPC-4 4.5 give the answers priority. Task's worker; nothing
+// here allocates, locks or sends a message.
+#include "target/scsi/alua.h"
+#include "target/scsi/dispatch.h"
+#include "target/scsi/handlers.h"
+#include "target/scsi/lu.h"
+#include "target/scsi/nexus.h"
+#include "target/scsi/passthru.h"
+#include "target/scsi/pr.h"
+#include "target/scsi/sbc_lba.h"
+#include "target/scsi/task_priv.h"
+
+static void submit_no_lu(struct task *t)
+{
+	if (t->row && (t->row->flags & OP_NO_LU))
+		t->row->run(t);
+	else
+		task_check(t, SENSE_LUN_NOT_SUPPORTED, NULL);
+}
+
+static void report_ua(struct task *t)
+{
+	// UA_INTLCK_CTRL 10b and 11b: it stays until REQUEST SENSE takes it.
+	bool stays = t->lu->attr.emulate_ua_intlck_ctrl;
+	task_check(t, ua_code(stays ? ua_peek(t->nl) : ua_take(t->nl)), NULL);
+}
+
+static void report_no_row(struct task *t)
+{
+	bool is_known;
+	dispatch_find(t->cdb, t->cdb_len, &is_known);
+	if (is_known)
+		task_invalid_cdb(t, t->cdb[0] == 0x7f ? 8 : 1, -1);
+	else
+		task_check(t, SENSE_INVALID_OPCODE, NULL);
+}
+
+// NACA and the ACA attribute: this device server has NORMACA 0 (SAM-5 5.9.2).
+static bool wants_aca(const struct task *t)
+{
+	unsigned control = t->cdb[0] == 0x7f ? 1 : t->row->cdb_len - 1u;
+	return (t->cdb[control] & 0x04) || t->attr == TASK_ACA;
+}
+
+// True if the medium can be used; else the task has been ended.
+static bool medium_check(struct task *t)
+{
+	uint32_t sanitize = __atomic_load_n(&t->lu->sanitize, __ATOMIC_RELAXED);
+	if (__atomic_load_n(&t->lu->medium, __ATOMIC_RELAXED) != LU_MEDIUM_PRESENT) {
+		task_check(t, SENSE_MEDIUM_NOT_PRESENT, NULL);
+		return false;
+	}
+	if (sanitize) {
+		struct sense_extra x = { .has_progress = true,
+					 .progress = (uint16_t)(sanitize - 1) };
+		task_check(t, SENSE_NOT_READY_SANITIZE, &x);
+		return false;
+	}
+	return true;
+}
+
+static bool write_check(struct task *t)
+{
+	if (t->nl->is_write_protected || t->lu->is_readonly) {
+		task_check(t, SENSE_WRITE_PROTECTED, NULL);
+		return false;
+	}
+	if (__atomic_load_n(&t->lu->swp, __ATOMIC_RELAXED)) {
+		task_check(t, SENSE_SW_WRITE_PROTECTED, NULL);
+		return false;
+	}
+	return true;
+}
+
+static void submit_run(struct task *t)
+{
+	t->row->run(t);
+}
+
+// What other nexuses and target port groups have to say about it.
+static bool access_check(struct task *t)
+{
+	const struct opcode_row *row = t->row;
+	if (pr_conflict(t->nl->channel, t->nl, row, t)) {
+		task_finish(t, STATUS_RESERVATION_CONFLICT);
+		return false;
+	}
+	uint32_t code = alua_check(t->lu, t->nl->alua_group, row);
+	if (!code)
+		return true;
+	task_check(t, code, NULL);
+	return false;
+}
+
+// Commands a pass-through device may have and we do not know: nobody but the holder of a
+// reservation sends them, and only through an active port.
+static const struct opcode_row unknown_row = {
+	.pr = PR_WRITE,
+	.alua = ALUA_ACTIVE,
+	.name = "unknown",
+};
+
+static void submit_passthru(struct task *t)
+{
+	if (!t->row)
+		t->row = &unknown_row;
+	if (access_check(t))
+		passthru_run(t);
+}
+
+void submit_checks(struct task *t)
+{
+	const struct opcode_row *row = t->row;
+	struct lu *lu = t->lu;
+	if (t->nl->ua && !(row && (row->flags & OP_IGNORES_UA))) {
+		report_ua(t);
+		return;
+	}
+	if (lu->type->is_passthrough && !(row && (row->flags & OP_LOCAL))) {
+		submit_passthru(t);
+		return;
+	}
+	if (!row) {
+		report_no_row(t);
+		return;
+	}
+	if (row->is_available && !row->is_available(lu)) {
+		task_check(t, SENSE_INVALID_OPCODE, NULL);
+		return;
+	}
+	if (wants_aca(t)) {
+		task_invalid_cdb(t, row->cdb_len - 1u, 2);
+		return;
+	}
+	if (!access_check(t))
+		return;
+	if ((row->flags & OP_MEDIUM) && !medium_check(t))
+		return;
+	if ((row->flags & OP_WRITES) && !write_check(t))
+		return;
+	if (!(row->flags & OP_RANGE)) {
+		row->run(t);
+		return;
+	}
+	if (lba_check(t))
+		taskset_await_range(t, submit_run);
+}
+
+void task_submit(struct task *t)
+{
+	struct nexus_lun *nl = nexus_find_lun(t->nexus, t->lun);
+	bool is_known;
+	t->start_ns = worker_now(t->nexus->worker);
+	t->row = dispatch_find(t->cdb, t->cdb_len, &is_known);
+	t->state = TASK_RUNNING;
+	if (!nl) {
+		submit_no_lu(t);
+		return;
+	}
+	t->nl = nl;
+	t->lu = nl->lu;
+	t->is_held = true;
+	nl->held++;
+	if (nl->inflight++ >= nl->lu->attr.queue_depth) {
+		task_finish(t, STATUS_TASK_SET_FULL);
+		return;
+	}
+	taskset_enter(t, submit_checks);
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Task management functions that concern a logical unit (SAM-5 7), on every worker that
+// serves it. Begins and ends on the nexus's worker.
+#include "target/scsi/tmf.h"
+
+#include "target/scsi/lu_part.h"
+#include "target/scsi/mode.h"
+#include "target/scsi/nexus.h"
+#include "target/scsi/task_priv.h"
+
+static bool tas_applies(const struct task *t, const void *arg)
+{
+	const struct tmf *f = arg;
+	return t->nexus != f->nexus && f->lu->attr.emulate_tas;
+}
+
+static void clear_each(struct lu_channel *c, struct lu_round *r)
+{
+	struct tmf *f = container_of(r, struct tmf, round);
+	// Without TAS an initiator learns from a unit attention that somebody else has cleared
+	// its commands (SAM-5 7.4).
+	list_for_each (it, &c->tasks) {
+		struct task *t = list_entry(it, struct task, link);
+		if (t->state != TASK_DONE && t->nexus != f->nexus && !f->lu->attr.emulate_tas)
+			ua_set(t->nl, UA_COMMANDS_CLEARED);
+	}
+	taskset_abort(c, NULL, tas_applies, f);
+}
+
+static void reset_each(struct lu_channel *c, struct lu_round *r)
+{
+	struct tmf *f = container_of(r, struct tmf, round);
+	taskset_abort(c, NULL, tas_applies, f);
+	list_for_each (it, &c->nexus_luns) {
+		struct nexus_lun *nl = list_entry(it, struct nexus_lun, channel_link);
+		nexus_lun_allow_removal(nl);
+		ua_set(nl, UA_DEVICE_RESET);
+	}
+}
+
+static void abort_each(struct lu_channel *c, struct lu_round *r)
+{
+	struct tmf *f = container_of(r, struct tmf, round);
+	if (c->worker == r->home)
+		taskset_abort(c, f->nl, NULL, NULL);
+}
+
+static bool all_settled(struct lu_channel *c, struct lu_round *r)
+{
+	return taskset_is_settled(c, NULL);
+}
+
+static bool own_settled(struct lu_channel *c, struct lu_round *r)
+{
+	struct tmf *f = container_of(r, struct tmf, round);
+	return c->worker != r->home || taskset_is_settled(c, f->nl);
+}
+
+static void tmf_next_reset(struct tmf *f);
+
+static void tmf_end(struct tmf *f, enum tmf_result result)
+{
+	struct lu *lu = f->lu;
+	f->lu = NULL;
+	f->done(f, result);
+	lu_put(lu);
+}
+
+static void tmf_round_done(struct lu_round *r)
+{
+	tmf_end(container_of(r, struct tmf, round), TMF_COMPLETE);
+}
+
+static void reset_back(struct msg *m)
+{
+	struct tmf *f = container_of(m, struct tmf, msg);
+	if (f->function == TMF_TARGET_RESET) {
+		lu_put(f->lu);
+		f->lu = NULL;
+		tmf_next_reset(f);
+	} else {
+		tmf_end(f, TMF_COMPLETE);
+	}
+}
+
+static void reset_parts(struct msg *m)
+{
+	struct tmf *f = container_of(m, struct tmf, msg);
+	for (unsigned i = 0; lu_parts[i]; i++) {
+		if (lu_parts[i]->reset)
+			lu_parts[i]->reset(f->lu);
+	}
+	mode_reset(f->lu);
+	if (f->nexus->worker == f->lu->home) {
+		reset_back(m);
+		return;
+	}
+	m->fn = reset_back;
+	worker_post(f->nexus->worker, m);
+}
+
+static void reset_round_done(struct lu_round *r)
+{
+	struct tmf *f = container_of(r, struct tmf, round);
+	if (f->nexus->worker == f->lu->home) {
+		reset_parts(&f->msg);
+		return;
+	}
+	f->msg.fn = reset_parts;
+	worker_post(f->lu->home, &f->msg);
+}
+
+static void tmf_start(struct tmf *f, struct nexus_lun *nl,
+		      void (*each)(struct lu_channel *c, struct lu_round *r),
+		      bool (*is_settled)(struct lu_channel *c, struct lu_round *r),
+		      void (*done)(struct lu_round *r))
+{
+	f->nl = nl;
+	f->lu = lu_get(nl->lu);
+	f->round.each = each;
+	f->round.is_settled = is_settled;
+	f->round.done = done;
+	lu_round_start(&f->round, f->lu);
+}
+
+// TARGET RESET: one logical unit after the other.
+static void tmf_next_reset(struct tmf *f)
+{
+	struct nexus *n = f->nexus;
+	while (f->next_lun < n->lun_limit && !n->luns[f->next_lun])
+		f->next_lun++;
+	if (f->next_lun >= n->lun_limit) {
+		tmf_end(f, TMF_COMPLETE);
+		return;
+	}
+	struct nexus_lun *nl = n->luns[f->next_lun++];
+	tmf_start(f, nl, reset_each, all_settled, reset_round_done);
+}
+
+void tmf_submit(struct tmf *f)
+{
+	f->lu = NULL;
+	f->next_lun = 0;
+	if (f->function == TMF_TARGET_RESET) {
+		tmf_next_reset(f);
+		return;
+	}
+	struct nexus_lun *nl = nexus_find_lun(f->nexus, f->lun);
+	if (!nl) {
+		f->done(f, TMF_NO_LUN);
+		return;
+	}
+	switch (f->function) {
+	case TMF_ABORT_TASK_SET:
+		tmf_start(f, nl, abort_each, own_settled, tmf_round_done);
+		break;
+	case TMF_CLEAR_TASK_SET:
+		tmf_start(f, nl, clear_each, all_settled, tmf_round_done);
+		break;
+	case TMF_LU_RESET:
+		tmf_start(f, nl, reset_each, all_settled, reset_round_done);
+		break;
+	case TMF_CLEAR_ACA:
+		f->done(f, TMF_COMPLETE);
+		break;
+	case TMF_QUERY_TASK_SET:
+		f->done(f, taskset_has_open(nl->channel, nl) ? TMF_SUCCEEDED : TMF_COMPLETE);
+		break;
+	default:
+		f->done(f, TMF_REJECTED);
+	}
+}
