@@ -66,11 +66,18 @@ int ring_new(struct worker *w, struct err *e)
 		return err_set(e, r, "worker %s: io_uring: %s (%s)", w->name, strerror(-r),
 			       ring_cure(r));
 	}
-	// Level-triggered: a completion left behind must end the next sleep.
-	struct epoll_event ev = { .events = EPOLLIN };
-	if (epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, w->ring.ring_fd, &ev) < 0)
-		return err_errno(e, -errno, "worker %s: epoll_ctl io_uring", w->name);
+	// Not the ring's own descriptor: with deferred task work a completion from elsewhere does
+	// not wake its pollers, only an eventfd. The mailbox has one that ends sleeps already.
+	r = io_uring_register_eventfd(&w->ring, w->event_fd);
+	if (r < 0)
+		return err_errno(e, r, "worker %s: io_uring: register eventfd", w->name);
+	ring_wakes(w, false);
 	return 0;
+}
+
+void ring_wakes(struct worker *w, bool is_asleep)
+{
+	io_uring_cq_eventfd_toggle(&w->ring, is_asleep);
 }
 
 int ring_enter(struct worker *w)

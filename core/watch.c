@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// File descriptors of a worker, on its thread: one epoll instance, edge-triggered. The ring's
-// descriptor and the mailbox's eventfd sit in it with no watch; they only end the sleep.
+// File descriptors of a worker, on its thread: one epoll instance, edge-triggered. The eventfd of
+// mailbox and ring sits in it with no watch; it only ends the sleep.
 #include "core/worker_priv.h"
 
 #include <errno.h>

@@ -115,14 +115,16 @@ static void sleep_until_event(struct worker *w)
 		.tv_nsec = (long)(left % NS_PER_SEC),
 	};
 
-	atomic_store(&w->is_asleep, true);
-	if (!mailbox_is_empty(w)) {
+	ring_wakes(w, true);
+	atomic_store(&w->is_asleep, true); // and the barrier between ring_wakes and ring_is_ready
+	if (!mailbox_is_empty(w) || ring_is_ready(w)) {
 		poll_fds(w);
 	} else {
 		w->counters.sleeps++;
 		watches_fetch(w, next == UINT64_MAX ? NULL : &t);
 	}
 	atomic_store_explicit(&w->is_asleep, false, memory_order_relaxed);
+	ring_wakes(w, false);
 	w->now = clock_ns();
 }
 

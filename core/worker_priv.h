@@ -58,6 +58,9 @@ void ring_leave(struct worker *w);
 void ring_reap(struct worker *w);	    // calls done for what has completed
 void ring_submit(struct worker *w);	    // system call only if something is queued
 bool ring_is_ready(const struct worker *w); // completions to reap; no system call
+// Whether completions signal the eventfd, which costs them time: only while the worker sleeps.
+// Switch it on, then (with a full barrier between) ask ring_is_ready(), then sleep.
+void ring_wakes(struct worker *w, bool is_asleep);
 
 // timer.c
 void timers_run(struct worker *w);

@@ -3,6 +3,8 @@
 #include "core/worker_util.h"
 
 #include <liburing.h>
+#include <pthread.h>
+#include <sched.h>
 #include <string.h>
 
 struct operation {
@@ -70,7 +72,7 @@ static void a_completion_ends_the_sleep(void **state)
 	worker_free(w);
 }
 
-// An operation that waits must not keep the loop awake: the ring's descriptor is polled.
+// An operation that waits must not keep the loop awake.
 static void a_waiting_operation_costs_no_rounds(void **state)
 {
 	struct worker *w = make_worker(true, 0);
@@ -89,6 +91,60 @@ static void a_waiting_operation_costs_no_rounds(void **state)
 	assert_true(worker_counters(w)->rounds < 10);
 	close_pair(p);
 	worker_free(w);
+}
+
+struct echo {
+	struct uring_op op;
+	struct worker *w;
+	int pipe[2], left;
+	char byte;
+};
+
+static void echo_read(struct echo *ec)
+{
+	io_uring_prep_read(worker_sqe(ec->w, &ec->op), ec->pipe[0], &ec->byte, 1, 0);
+}
+
+static void echo_done(struct uring_op *op, int res)
+{
+	struct echo *ec = container_of(op, struct echo, op);
+
+	assert_int_equal(res, 1);
+	if (--ec->left)
+		echo_read(ec);
+	else
+		worker_stop(ec->w);
+}
+
+// Writes a byte each time the worker has gone to sleep once more.
+static void *write_to_sleeper(void *arg)
+{
+	struct echo *ec = arg;
+	volatile uint64_t *sleeps = &worker_counters(ec->w)->sleeps;
+
+	uint64_t seen = 0;
+	for (int i = 0, n = ec->left; i < n; i++) {
+		while (*sleeps == seen)
+			sched_yield();
+		seen = *sleeps;
+		assert_int_equal(write(ec->pipe[1], "x", 1), 1);
+	}
+	return NULL;
+}
+
+static void a_completion_from_another_thread_ends_the_sleep(void **state)
+{
+	struct echo ec = { .op.done = echo_done, .w = make_worker(true, 0), .left = 200 };
+	pthread_t thread;
+
+	assert_int_equal(pipe(ec.pipe), 0);
+	echo_read(&ec);
+	assert_int_equal(pthread_create(&thread, NULL, write_to_sleeper, &ec), 0);
+	run_guarded(ec.w);
+	pthread_join(thread, NULL);
+	assert_int_equal(ec.left, 0);
+	close_pair(ec.pipe);
+	worker_free(ec.w);
 }
 
 static void done_may_submit_again(void **state)
@@ -200,6 +256,7 @@ int main(void)
 		cmocka_unit_test(a_read_completes_with_its_length),
 		cmocka_unit_test(a_completion_ends_the_sleep),
 		cmocka_unit_test(a_waiting_operation_costs_no_rounds),
+		cmocka_unit_test(a_completion_from_another_thread_ends_the_sleep),
 		cmocka_unit_test(done_may_submit_again),
 		cmocka_unit_test(more_operations_than_both_queues_hold_all_complete),
 		cmocka_unit_test(dense_traffic_makes_it_spin),
