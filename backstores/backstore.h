@@ -103,13 +103,14 @@ struct bs_io {
 	struct backstore *bs;
 	struct uring_op uring;
 	struct offload offload;
-	struct timer timer;   // delay filter
-	uint64_t progress;    // bytes done so far
-	uint32_t step;	      // of an operation in several steps
-	uint32_t tries;	      // retries after EAGAIN or EINTR
-	struct buf *bounce;   // for memory that O_DIRECT cannot use
-	struct buf_wait wait; // for bounce
-	int result;	      // from the offload thread to the worker
+	struct timer timer; // delay filter
+	uint64_t progress;  // bytes done so far
+	uint32_t step;	    // of an operation in several steps
+	uint32_t tries;	    // retries after EAGAIN or EINTR
+	uint8_t *bounce;    // for memory that O_DIRECT cannot use, bounce_size bytes
+	uint32_t bounce_size;
+	struct buf *bounce_buf; // bounce is this one's, NULL if it came from the heap
+	int result;		// from the offload thread to the worker
 	struct iovec iov[BS_IO_IOV];
 };
 
@@ -183,9 +184,8 @@ const struct backstore_type *backstore_type_find(const char *name); // NULL: no 
 
 // Zeroes config and applies the defaults of the type's option rows. Any thread.
 void backstore_config_init(struct bs_config *config, const struct backstore_type *type);
-// Sets the option called key from its text ("1G", "true", a path). Sizes take K, M, G, T or P
-// (powers of 1024), also as KiB or KB. The string is borrowed. Any thread. -EINVAL with a text
-// that lists what is possible.
+// Sets the option called key from its text (sizes as parse_size() takes them). The string is
+// borrowed. Any thread. -EINVAL with a text that tells what is possible.
 int backstore_config_set(struct bs_config *config, const struct backstore_type *type,
 			 const char *key, const char *text, struct err *e);
 

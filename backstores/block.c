@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// block: a whole block device or partition, opened exclusively, with O_DIRECT. What the device
+// is (sizes, cache, discard) Linux tells. Opening runs on the control thread, I/O is fdstore.c's.
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "backstores/device.h"
+#include "backstores/fdstore.h"
+#include "backstores/types.h"
+
+static struct fdstore *fdstore_of(struct backstore *bs)
+{
+	return (struct fdstore *)bs;
+}
+
+static int explain_open(const struct bs_config *config, dev_t rdev, int r, struct err *e)
+{
+	char user[200];
+	if (r != -EBUSY)
+		return err_errno(e, r, "%s", config->dev);
+	device_user(rdev, user, sizeof(user));
+	return err_set(e, r, "%s is %s (stop that, or force=true)", config->dev, user);
+}
+
+// Opens config->dev with O_EXCL, or, when forced to, without if somebody has it.
+static int open_device(const struct bs_config *config, struct stat *ret_st, struct err *e)
+{
+	if (stat(config->dev, ret_st) < 0)
+		return err_errno(e, -errno, "%s", config->dev);
+	if (!S_ISBLK(ret_st->st_mode))
+		return err_set(e, -ENOTBLK, "%s is not a block device (for a file use fileio)",
+			       config->dev);
+	int flags = (config->readonly ? O_RDONLY : O_RDWR) | O_CLOEXEC;
+	int fd = open(config->dev, flags | O_EXCL);
+	if (fd < 0 && errno == EACCES && !config->readonly) {
+		// What a write-protected device says; BLKROGET then tells that it is.
+		flags = O_RDONLY | O_CLOEXEC;
+		fd = open(config->dev, flags | O_EXCL);
+	}
+	if (fd < 0 && errno == EBUSY && config->force)
+		fd = open(config->dev, flags);
+	if (fd < 0)
+		return explain_open(config, ret_st->st_rdev, -errno, e);
+	return fd;
+}
+
+static int check_empty(int fd, const struct bs_config *config, struct err *e)
+{
+	char what[80];
+	if (!config->is_new || config->force || !device_signature(fd, what, sizeof(what)))
+		return 0;
+	return err_set(e, -EBUSY,
+		       "%s holds a %s (force=true serves it as it is; wipefs -a empties it)",
+		       config->dev, what);
+}
+
+static int settle_block_size(struct bs_limits *l, int fd, const struct bs_config *config,
+			     struct err *e)
+{
+	int logical = 0;
+	unsigned physical = 0, optimal = 0;
+	if (ioctl(fd, BLKSSZGET, &logical) < 0 || logical < 512)
+		return err_errno(e, -errno, "%s: sector size", config->dev);
+	l->block_size = config->block_size ? config->block_size : (uint32_t)logical;
+	if (l->block_size < (uint32_t)logical)
+		return err_set(e, -EINVAL, "%s has sectors of %d bytes: block_size %u is too small",
+			       config->dev, logical, l->block_size);
+	if (ioctl(fd, BLKPBSZGET, &physical) < 0 || physical < l->block_size)
+		physical = l->block_size;
+	l->physical_block = physical;
+	if (ioctl(fd, BLKIOOPT, &optimal) == 0)
+		l->optimal_io = optimal;
+	return 0;
+}
+
+static void settle_discard(struct fdstore *f, dev_t rdev)
+{
+	struct bs_limits *l = &f->bs.limits;
+	uint64_t granularity = device_queue_number(rdev, "discard_granularity");
+	bool can_discard = device_queue_number(rdev, "discard_max_bytes") > 0;
+	// A hole in a device is the kernel's "write zeroes, and you may deallocate": its content
+	// is certain, a discard's is not.
+	f->is_punching = can_discard && device_queue_number(rdev, "write_zeroes_max_bytes") > 0;
+	f->is_discarding = can_discard && !f->is_punching;
+	l->can_unmap = can_discard && !l->is_readonly;
+	l->unmap_zeroes = l->can_unmap && f->is_punching;
+	l->unmap_granularity = 0;
+	if (l->can_unmap)
+		l->unmap_granularity = granularity > l->block_size && granularity <= UINT32_MAX
+					       ? (uint32_t)granularity
+					       : l->block_size;
+	l->can_write_zeroes = true; // the kernel writes them where the device cannot
+}
+
+static int block_refresh(struct backstore *bs, uint64_t *ret_size, struct err *e)
+{
+	if (ioctl(fdstore_of(bs)->fd, BLKGETSIZE64, ret_size) < 0)
+		return err_errno(e, -errno, "size of the device");
+	return 0;
+}
+
+static int settle_size(struct backstore *bs, const struct bs_config *config, struct err *e)
+{
+	uint64_t size;
+	int r = block_refresh(bs, &size, e);
+	if (r < 0)
+		return r;
+	bs->limits.size = size - size % bs->limits.block_size;
+	if (bs->limits.size == 0)
+		return err_set(e, -ENOMEDIUM, "%s has no capacity (no medium?)", config->dev);
+	return 0;
+}
+
+static void settle_limits(struct fdstore *f, const struct bs_config *config, dev_t rdev)
+{
+	struct bs_limits *l = &f->bs.limits;
+	char cache[32] = "";
+	int is_readonly = 0;
+	ioctl(f->fd, BLKROGET, &is_readonly);
+	l->is_readonly = config->readonly || is_readonly;
+	device_queue_text(rdev, "write_cache", cache, sizeof(cache));
+	l->has_write_cache = strcmp(cache, "write back") == 0;
+	l->is_rotational = device_queue_number(rdev, "rotational") != 0;
+	settle_discard(f, rdev);
+}
+
+static int set_up(struct fdstore *f, const struct bs_config *config, dev_t rdev, struct err *e)
+{
+	const char *why;
+	int r = claim_take(&f->claim, f->fd, config->readonly, f->bs.name, config->dev, e);
+	if (r == 0)
+		r = check_empty(f->fd, config, e);
+	if (r == 0)
+		r = settle_block_size(&f->bs.limits, f->fd, config, e);
+	if (r == 0)
+		r = settle_size(&f->bs, config, e);
+	if (r < 0)
+		return r;
+	if (fdstore_set_direct(f, f->bs.limits.block_size, &why) < 0)
+		backstore_note(&f->bs, "%s goes through the page cache: %s", config->dev, why);
+	settle_limits(f, config, rdev);
+	return 0;
+}
+
+static int block_open(struct backstore *bs, const struct bs_config *config, struct err *e)
+{
+	struct fdstore *f = fdstore_of(bs);
+	struct stat st;
+	f->fd = open_device(config, &st, e);
+	if (f->fd < 0)
+		return f->fd;
+	int r = set_up(f, config, st.st_rdev, e);
+	if (r < 0)
+		fdstore_close(bs);
+	return r;
+}
+
+static int block_resize(struct backstore *bs, uint64_t size, struct err *e)
+{
+	uint64_t have;
+	int r = block_refresh(bs, &have, e);
+	if (r < 0 || have >= size)
+		return r;
+	return err_set(e, -EOPNOTSUPP,
+		       "the device has %llu bytes (grow it with its own tools, then refresh)",
+		       (unsigned long long)have);
+}
+
+static const struct bs_option block_options[] = {
+	{"dev",						   BS_OPT_PATH, true, NULL, "path of the block device, best below /dev/disk/by-id",
+	  offsetof(struct bs_config, dev) },
+	{ "readonly",						   BS_OPT_BOOL, false, "false", "no writes; a read-only device is so anyway",
+	  offsetof(struct bs_config, readonly) },
+	{ "force", BS_OPT_BOOL, false, "false", "serve it although mounted, in use or not empty",
+	  offsetof(struct bs_config, force) },
+	{ 0						  },
+};
+
+const struct backstore_type block_type = {
+	.name = "block",
+	.help = "a block device",
+	.options = block_options,
+	.size = sizeof(struct fdstore),
+	.open = block_open,
+	.close = fdstore_close,
+	.refresh = block_refresh,
+	.resize = block_resize,
+	.submit = fdstore_submit,
+};

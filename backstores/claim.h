@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Which storage object serves which file or device, so that no two serve the same one: within
+// this process by a list, towards other programs by a lock on the open file (OFD lock) that the
+// kernel drops with the last descriptor. Control thread only.
+#pragma once
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "core/err.h"
+#include "core/list.h"
+
+struct claim {
+	struct list link;
+	dev_t dev; // of the device itself, or of the filesystem of inode ino
+	ino_t ino; // 0 for a device
+	const char *name;
+};
+
+// Claims what fd has open for the storage object name (borrowed until claim_release); path is
+// for messages. -EBUSY with a text that names the owner.
+int claim_take(struct claim *c, int fd, bool is_readonly, const char *name, const char *path,
+	       struct err *e);
+// The lock goes with fd, which the caller closes. A zeroed claim is fine.
+void claim_release(struct claim *c);

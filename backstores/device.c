@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// See device.h. From sysfs, /proc/self/mountinfo, /proc/swaps and libblkid.
+#include "backstores/device.h"
+
+#include <blkid.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+static FILE *open_queue(dev_t rdev, const char *name)
+{
+	static const char *const places[] = { "queue", "../queue" };
+	for (size_t i = 0; i < 2; i++) {
+		char path[160];
+		snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/%s/%s", major(rdev), minor(rdev),
+			 places[i], name);
+		FILE *f = fopen(path, "re");
+		if (f)
+			return f;
+	}
+	return NULL;
+}
+
+bool device_queue_text(dev_t rdev, const char *name, char *ret, size_t size)
+{
+	FILE *f = open_queue(rdev, name);
+	if (!f)
+		return false;
+	bool is_read = fgets(ret, (int)size, f);
+	fclose(f);
+	if (is_read)
+		ret[strcspn(ret, "\n")] = 0;
+	return is_read;
+}
+
+uint64_t device_queue_number(dev_t rdev, const char *name)
+{
+	char text[32];
+	return device_queue_text(rdev, name, text, sizeof(text)) ? strtoull(text, NULL, 10) : 0;
+}
+
+// Whether the device numbered dev is rdev or a partition of it.
+static bool is_part_of(dev_t dev, dev_t rdev)
+{
+	if (dev == rdev)
+		return true;
+	char path[80], disk[32] = "", wanted[32];
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/../dev", major(dev), minor(dev));
+	FILE *f = fopen(path, "re");
+	if (!f)
+		return false;
+	bool is_read = fgets(disk, sizeof(disk), f);
+	fclose(f);
+	snprintf(wanted, sizeof(wanted), "%u:%u\n", major(rdev), minor(rdev));
+	return is_read && strcmp(disk, wanted) == 0;
+}
+
+// A line of mountinfo: id parent major:minor root mountpoint ...
+static bool find_mount(dev_t rdev, char *ret, size_t size)
+{
+	FILE *f = fopen("/proc/self/mountinfo", "re");
+	if (!f)
+		return false;
+	bool is_found = false;
+	char *line = NULL;
+	size_t room = 0;
+	while (!is_found && getline(&line, &room, f) > 0) {
+		unsigned maj, min;
+		char point[160];
+		if (sscanf(line, "%*d %*d %u:%u %*s %159s", &maj, &min, point) == 3 &&
+		    is_part_of(makedev(maj, min), rdev)) {
+			snprintf(ret, size, "mounted at %s", point);
+			is_found = true;
+		}
+	}
+	free(line);
+	fclose(f);
+	return is_found;
+}
+
+static bool find_swap(dev_t rdev, char *ret, size_t size)
+{
+	FILE *f = fopen("/proc/swaps", "re");
+	if (!f)
+		return false;
+	bool is_found = false;
+	char line[512], path[256];
+	while (!is_found && fgets(line, sizeof(line), f)) {
+		struct stat st;
+		is_found = sscanf(line, "%255s", path) == 1 && path[0] == '/' &&
+			   stat(path, &st) == 0 && S_ISBLK(st.st_mode) &&
+			   is_part_of(st.st_rdev, rdev);
+	}
+	fclose(f);
+	if (is_found)
+		snprintf(ret, size, "used as swap");
+	return is_found;
+}
+
+static bool find_holder(dev_t rdev, char *ret, size_t size)
+{
+	char path[80];
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/holders", major(rdev), minor(rdev));
+	DIR *d = opendir(path);
+	if (!d)
+		return false;
+	bool is_found = false;
+	for (struct dirent *entry; !is_found && (entry = readdir(d));) {
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(ret, size, "held by %s (LVM, RAID or encryption)", entry->d_name);
+		is_found = true;
+	}
+	closedir(d);
+	return is_found;
+}
+
+void device_user(dev_t rdev, char *ret, size_t size)
+{
+	if (!find_mount(rdev, ret, size) && !find_swap(rdev, ret, size) &&
+	    !find_holder(rdev, ret, size))
+		snprintf(ret, size, "in use by another program");
+}
+
+static bool name_signature(blkid_probe probe, char *ret, size_t size)
+{
+	const char *what, *usage = "";
+	if (blkid_probe_lookup_value(probe, "TYPE", &what, NULL) == 0) {
+		blkid_probe_lookup_value(probe, "USAGE", &usage, NULL);
+		snprintf(ret, size, "%s%s", what,
+			 strcmp(usage, "filesystem") == 0 ? " filesystem" : " signature");
+		return true;
+	}
+	if (blkid_probe_lookup_value(probe, "PTTYPE", &what, NULL) == 0) {
+		snprintf(ret, size, "%s partition table", what);
+		return true;
+	}
+	return false;
+}
+
+bool device_signature(int fd, char *ret, size_t size)
+{
+	blkid_probe probe = blkid_new_probe();
+	if (!probe)
+		return false;
+	bool is_found = false;
+	if (blkid_probe_set_device(probe, fd, 0, 0) == 0) {
+		blkid_probe_enable_superblocks(probe, 1);
+		blkid_probe_set_superblocks_flags(probe, BLKID_SUBLKS_TYPE | BLKID_SUBLKS_USAGE);
+		blkid_probe_enable_partitions(probe, 1);
+		// -2, ambivalent: several signatures, which is one more reason to refuse.
+		int r = blkid_do_safeprobe(probe);
+		if (r == -2)
+			snprintf(ret, size, "several signatures");
+		is_found = r == -2 || (r == 0 && name_signature(probe, ret, size));
+	}
+	blkid_free_probe(probe);
+	return is_found;
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What Linux says about a block device: its queue attributes, who uses it, what is on it.
+// Control thread; all of it may block.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+// A line of /sys/dev/block/MAJOR:MINOR/queue/NAME (of the whole disk for a partition), without
+// its newline. False when there is none.
+bool device_queue_text(dev_t rdev, const char *name, char *ret, size_t size);
+// The same as a number; 0 when there is none.
+uint64_t device_queue_number(dev_t rdev, const char *name);
+
+// Who has the device, or a partition of it: "mounted at /mnt", "used as swap", "held by dm-0
+// (LVM, RAID or encryption)", else "in use by another program".
+void device_user(dev_t rdev, char *ret, size_t size);
+
+// The filesystem, partition table, RAID or LVM signature on what fd has open (buffered):
+// "ext4 filesystem", "gpt partition table". False when there is none.
+bool device_signature(int fd, char *ret, size_t size);

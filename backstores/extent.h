@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What of a file is allocated: BS_EXTENT by SEEK_DATA and SEEK_HOLE on an offload thread.
+#pragma once
+
+#include "backstores/backstore.h"
+
+// Serves io, a BS_EXTENT, in whole blocks of bs; a block that is partly data counts as data.
+// fd stays open until io->done. Worker thread.
+void extent_submit(struct backstore *bs, struct bs_io *io, int fd);

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// I/O on a file descriptor through the worker's io_uring. Each I/O is a chain of operations on
+// its own struct uring_op: rounds of at most BS_IO_IOV pieces, continued after short transfers,
+// from a bounce buffer where O_DIRECT cannot use the caller's memory; zeroes by ZERO_RANGE, else
+// a hole, else by writing them; and a sync behind zeroes that must be durable.
+#include "backstores/fdstore.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <liburing.h>
+#include <linux/falloc.h>
+#include <linux/fs.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "backstores/extent.h"
+
+#define TRIES_MAX 100 // of EAGAIN and EINTR in a row
+#define ZERO_PAGE (64u << 10)
+
+static const _Alignas(BUF_PAGE) uint8_t zeroes[ZERO_PAGE];
+
+// How BS_UNMAP and BS_WRITE_ZEROES go on when the file refuses: down this list.
+enum step { STEP_ZERO_RANGE, STEP_PUNCH, STEP_WRITE_ZEROES, STEP_SYNC };
+
+static struct fdstore *fdstore_of(struct backstore *bs)
+{
+	return (struct fdstore *)bs;
+}
+
+static struct fdstore *store(const struct bs_io *io)
+{
+	return fdstore_of(io->bs);
+}
+
+static struct bs_io *io_of(struct uring_op *op)
+{
+	return container_of(op, struct bs_io, uring);
+}
+
+static void end(struct bs_io *io, int res)
+{
+	if (io->bounce_buf)
+		buf_put(io->bounce_buf);
+	else
+		free(io->bounce);
+	io->bounce = NULL;
+	io->bounce_buf = NULL;
+	io->done(io, res < 0 ? backstore_errno(res) : 0);
+}
+
+static bool try_again(struct bs_io *io, int res)
+{
+	if (res != -EAGAIN && res != -EINTR) {
+		io->tries = 0;
+		return false;
+	}
+	return ++io->tries < TRIES_MAX;
+}
+
+static struct io_uring_sqe *next_sqe(struct bs_io *io, void (*done)(struct uring_op *, int))
+{
+	io->uring.done = done;
+	return worker_sqe(worker_self(), &io->uring);
+}
+
+// --- reads and writes
+
+static bool is_aligned(const struct fdstore *f, const struct iovec *v)
+{
+	return (((uintptr_t)v->iov_base & (f->mem_align - 1)) | (v->iov_len & (f->io_align - 1))) ==
+	       0;
+}
+
+// Fills io->iov with what follows io->progress in the scatter list. Returns the number of
+// pieces, 0 when O_DIRECT cannot take them.
+static unsigned fill_iov(struct bs_io *io)
+{
+	uint64_t skip = io->progress;
+	unsigned n = 0;
+	for (uint32_t i = 0; i < io->nsg && n < BS_IO_IOV; i++) {
+		const struct sg *sg = &io->sg[i];
+		if (skip >= sg->len) {
+			skip -= sg->len;
+			continue;
+		}
+		io->iov[n] = (struct iovec){ sg->addr + skip, sg->len - skip };
+		skip = 0;
+		if (!is_aligned(store(io), &io->iov[n++]))
+			return 0;
+	}
+	return n;
+}
+
+// Between the scatter list, from io->progress on, and the bounce buffer.
+static void copy_bounce(struct bs_io *io, uint32_t length, bool is_to_bounce)
+{
+	struct worker *w = worker_self();
+	uint8_t *bounce = io->bounce;
+	uint64_t skip = io->progress;
+	for (uint32_t i = 0; i < io->nsg && length; i++) {
+		const struct sg *sg = &io->sg[i];
+		if (skip >= sg->len) {
+			skip -= sg->len;
+			continue;
+		}
+		uint32_t n = sg->len - (uint32_t)skip;
+		if (n > length)
+			n = length;
+		if (is_to_bounce)
+			buf_copy(w, bounce, sg->addr + skip, n);
+		else
+			buf_copy(w, sg->addr + skip, bounce, n);
+		bounce += n;
+		length -= n;
+		skip = 0;
+	}
+}
+
+static void rw_next(struct bs_io *io);
+
+static void rw_done(struct uring_op *op, int res)
+{
+	struct bs_io *io = io_of(op);
+	if (try_again(io, res)) {
+		rw_next(io);
+		return;
+	}
+	if (res <= 0) {
+		end(io, res < 0 ? res : -EIO); // 0: the file has become shorter
+		return;
+	}
+	if (io->bounce && io->op == BS_READ)
+		copy_bounce(io, (uint32_t)res, false);
+	io->progress += (uint64_t)res;
+	if (io->progress < io->length)
+		rw_next(io);
+	else
+		end(io, 0);
+}
+
+// Which of the ring's registered buffers holds all of iov[0], -1 for none.
+static int fixed_index(const struct bs_io *io, unsigned n)
+{
+	const struct buf *b = io->bounce ? io->bounce_buf : io->nsg == 1 ? io->sg[0].buf : NULL;
+	return n == 1 && b && b->pool == worker_pool(worker_self()) ? b->fixed_index : -1;
+}
+
+static void rw_submit(struct bs_io *io, unsigned n)
+{
+	const struct fdstore *f = store(io);
+	bool is_read = io->op == BS_READ;
+	uint64_t at = io->offset + io->progress;
+	int fixed = fixed_index(io, n);
+	struct io_uring_sqe *sqe = next_sqe(io, rw_done);
+	if (fixed >= 0 && is_read)
+		io_uring_prep_read_fixed(sqe, f->fd, io->iov[0].iov_base,
+					 (unsigned)io->iov[0].iov_len, at, fixed);
+	else if (fixed >= 0)
+		io_uring_prep_write_fixed(sqe, f->fd, io->iov[0].iov_base,
+					  (unsigned)io->iov[0].iov_len, at, fixed);
+	else if (is_read)
+		io_uring_prep_readv(sqe, f->fd, io->iov, n, at);
+	else
+		io_uring_prep_writev(sqe, f->fd, io->iov, n, at);
+	if (!is_read && (f->is_durable || io->flags & BS_FUA))
+		sqe->rw_flags = RWF_DSYNC;
+}
+
+// A bounce buffer from the pool. When that is used up, from the heap: whoever holds the pool's
+// buffers may be waiting for this very I/O.
+static bool get_bounce(struct bs_io *io)
+{
+	uint32_t length = io->length < BUF_MAX ? (uint32_t)io->length : BUF_MAX;
+	io->bounce_buf = buf_get(worker_self(), length);
+	if (io->bounce_buf) {
+		io->bounce = io->bounce_buf->addr;
+		io->bounce_size = io->bounce_buf->size;
+		return true;
+	}
+	io->bounce_size = (length + BUF_PAGE - 1) & ~(BUF_PAGE - 1);
+	io->bounce = aligned_alloc(BUF_PAGE, io->bounce_size);
+	return io->bounce;
+}
+
+// One round through the bounce buffer.
+static void bounce_next(struct bs_io *io)
+{
+	if (!io->bounce && !get_bounce(io)) {
+		end(io, -ENOMEM);
+		return;
+	}
+	uint64_t left = io->length - io->progress;
+	uint32_t n = left < io->bounce_size ? (uint32_t)left : io->bounce_size;
+	if (io->op == BS_WRITE)
+		copy_bounce(io, n, true);
+	io->iov[0] = (struct iovec){ io->bounce, n };
+	rw_submit(io, 1);
+}
+
+static void rw_next(struct bs_io *io)
+{
+	unsigned n = io->bounce ? 0 : fill_iov(io);
+	if (n)
+		rw_submit(io, n);
+	else
+		bounce_next(io);
+}
+
+// --- flush
+
+static void sync_done(struct uring_op *op, int res);
+
+static void sync_next(struct bs_io *io)
+{
+	struct io_uring_sqe *sqe = next_sqe(io, sync_done);
+	io_uring_prep_fsync(sqe, store(io)->fd, IORING_FSYNC_DATASYNC);
+}
+
+static void sync_done(struct uring_op *op, int res)
+{
+	struct bs_io *io = io_of(op);
+	if (try_again(io, res))
+		sync_next(io);
+	else
+		end(io, res);
+}
+
+// --- unmap and zeroes
+
+static void zero_next(struct bs_io *io);
+
+static void zero_finish(struct bs_io *io)
+{
+	if (io->op == BS_WRITE_ZEROES && (store(io)->is_durable || io->flags & BS_FUA)) {
+		io->step = STEP_SYNC;
+		io->tries = 0;
+		sync_next(io);
+	} else {
+		end(io, 0);
+	}
+}
+
+// The file refused one way of making zeroes: the next one.
+static void zero_fall_back(struct bs_io *io)
+{
+	struct fdstore *f = store(io);
+	if (io->step == STEP_ZERO_RANGE) {
+		__atomic_store_n(&f->has_no_zero_range, true, __ATOMIC_RELAXED);
+		io->step = f->is_punching && io->op != BS_UNMAP ? STEP_PUNCH : STEP_WRITE_ZEROES;
+	} else {
+		io->step = io->op == BS_UNMAP && !f->has_no_zero_range ? STEP_ZERO_RANGE
+								       : STEP_WRITE_ZEROES;
+	}
+	zero_next(io);
+}
+
+static void zero_done(struct uring_op *op, int res)
+{
+	struct bs_io *io = io_of(op);
+	if (try_again(io, res)) {
+		zero_next(io);
+	} else if (res == -EOPNOTSUPP && io->step != STEP_WRITE_ZEROES) {
+		zero_fall_back(io);
+	} else if (res < 0) {
+		end(io, res);
+	} else if (io->step == STEP_WRITE_ZEROES) {
+		io->progress += (uint64_t)res;
+		if (res == 0)
+			end(io, -EIO);
+		else if (io->progress < io->length)
+			zero_next(io);
+		else
+			zero_finish(io);
+	} else {
+		zero_finish(io);
+	}
+}
+
+static unsigned fill_zeroes(struct bs_io *io)
+{
+	uint64_t left = io->length - io->progress;
+	unsigned n = 0;
+	for (; n < BS_IO_IOV && left; n++) {
+		uint64_t piece = left < ZERO_PAGE ? left : ZERO_PAGE;
+		io->iov[n] = (struct iovec){ (void *)zeroes, piece };
+		left -= piece;
+	}
+	return n;
+}
+
+static void zero_next(struct bs_io *io)
+{
+	int fd = store(io)->fd;
+	if (io->step == STEP_WRITE_ZEROES) {
+		unsigned n = fill_zeroes(io);
+		io_uring_prep_writev(next_sqe(io, zero_done), fd, io->iov, n,
+				     io->offset + io->progress);
+		return;
+	}
+	int mode = FALLOC_FL_KEEP_SIZE |
+		   (io->step == STEP_PUNCH ? FALLOC_FL_PUNCH_HOLE : FALLOC_FL_ZERO_RANGE);
+	io_uring_prep_fallocate(next_sqe(io, zero_done), fd, mode, (off_t)io->offset,
+				(off_t)io->length);
+}
+
+static void discard_work(struct offload *o)
+{
+	struct bs_io *io = container_of(o, struct bs_io, offload);
+	uint64_t range[2] = { io->offset, io->length };
+	io->result = ioctl(store(io)->fd, BLKDISCARD, range) < 0 ? -errno : 0;
+}
+
+static void discard_done(struct offload *o)
+{
+	struct bs_io *io = container_of(o, struct bs_io, offload);
+	end(io, io->result);
+}
+
+// --- one entry an operation
+
+static void serve_flush(struct bs_io *io)
+{
+	sync_next(io);
+}
+
+static void serve_unmap(struct bs_io *io)
+{
+	const struct fdstore *f = store(io);
+	if (f->is_discarding) {
+		io->offload.work = discard_work;
+		io->offload.done = discard_done;
+		offload_submit(&io->offload);
+	} else if (f->is_punching) {
+		io->step = STEP_PUNCH;
+		zero_next(io);
+	} else {
+		io->done(io, -EOPNOTSUPP);
+	}
+}
+
+static void serve_write_zeroes(struct bs_io *io)
+{
+	const struct fdstore *f = store(io);
+	if (!__atomic_load_n(&f->has_no_zero_range, __ATOMIC_RELAXED))
+		io->step = STEP_ZERO_RANGE;
+	else
+		io->step = f->is_punching ? STEP_PUNCH : STEP_WRITE_ZEROES;
+	zero_next(io);
+}
+
+static void serve_extent(struct bs_io *io)
+{
+	if (io->bs->limits.can_extent)
+		extent_submit(io->bs, io, store(io)->fd);
+	else
+		io->done(io, -EOPNOTSUPP);
+}
+
+void fdstore_submit(struct backstore *bs, struct bs_io *io)
+{
+	static void (*const serve[BS_OP_MAX])(struct bs_io * io) = {
+		[BS_READ] = rw_next,
+		[BS_WRITE] = rw_next,
+		[BS_FLUSH] = serve_flush,
+		[BS_UNMAP] = serve_unmap,
+		[BS_WRITE_ZEROES] = serve_write_zeroes,
+		[BS_EXTENT] = serve_extent,
+	};
+	io->bs = bs;
+	serve[io->op](io);
+}
+
+// --- open and close
+
+// By trying: the smallest length that O_DIRECT reads. Before Linux 6.1 nobody tells.
+static uint32_t probe_align(int fd, uint32_t block_size)
+{
+	uint8_t *page = aligned_alloc(BUF_PAGE, BUF_PAGE);
+	uint32_t align = 0;
+	for (uint32_t n = 512; page && !align && n <= block_size; n *= 2)
+		if (pread(fd, page, n, 0) >= 0)
+			align = n;
+	free(page);
+	return align;
+}
+
+// *ret_mem and *ret_io: 0 when the file cannot do O_DIRECT.
+static void find_align(int fd, uint32_t block_size, uint32_t *ret_mem, uint32_t *ret_io)
+{
+	struct statx st;
+	int r = statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &st);
+	if (r == 0 && st.stx_mask & STATX_DIOALIGN) {
+		*ret_mem = st.stx_dio_mem_align;
+		*ret_io = st.stx_dio_offset_align;
+		return;
+	}
+	*ret_mem = *ret_io = probe_align(fd, block_size);
+}
+
+int fdstore_set_direct(struct fdstore *f, uint32_t block_size, const char **ret_why)
+{
+	int flags = fcntl(f->fd, F_GETFL);
+	uint32_t mem = 0, io = 0;
+	f->mem_align = f->io_align = 1;
+	*ret_why = "its filesystem has no direct I/O";
+	if (flags < 0 || fcntl(f->fd, F_SETFL, flags | O_DIRECT) < 0)
+		return -EINVAL;
+	find_align(f->fd, block_size, &mem, &io);
+	if (mem && io && mem <= BUF_PAGE && io <= block_size) {
+		f->mem_align = mem;
+		f->io_align = io;
+		return 0;
+	}
+	if (mem && io)
+		*ret_why = "direct I/O there needs larger blocks (block_size=4096)";
+	fcntl(f->fd, F_SETFL, flags);
+	return -EINVAL;
+}
+
+void fdstore_close(struct backstore *bs)
+{
+	struct fdstore *f = fdstore_of(bs);
+	claim_release(&f->claim);
+	close(f->fd);
+}

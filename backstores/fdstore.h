@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Storage behind a file descriptor, served by io_uring: what fileio and block have in common.
+// Their structs begin with struct fdstore.
+#pragma once
+
+#include "backstores/backstore.h"
+#include "backstores/claim.h"
+
+struct fdstore {
+	struct backstore bs;
+	int fd;
+	uint32_t mem_align, io_align; // of O_DIRECT: of addresses and of lengths, powers of two;
+				      // 1 when buffered
+	bool is_durable;	      // every write is on stable storage when it completes
+	bool is_punching;	      // holes may be punched, and read as zeroes
+	bool is_discarding;	      // BLKDISCARD is all there is: nothing is said of the content
+	bool has_no_zero_range;	      // learnt from the first refusal; relaxed atomic
+	struct claim claim;
+};
+
+// Sets fd up for O_DIRECT and finds its alignment. -EINVAL when the file cannot do it in
+// blocks of block_size; then everything is as before and *ret_why tells the cause. Control
+// thread; may block.
+int fdstore_set_direct(struct fdstore *f, uint32_t block_size, const char **ret_why);
+
+// Serves io. Worker thread.
+void fdstore_submit(struct backstore *bs, struct bs_io *io);
+
+// Releases the claim and closes fd. Control thread; may block.
+void fdstore_close(struct backstore *bs);

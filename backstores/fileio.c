@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// fileio: a disk in a regular file (or, second best, a block device). By default O_DIRECT with
+// every write durable when it completes; with write_back through the page cache. Opening runs on
+// the control thread, I/O is fdstore.c's.
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <linux/fs.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "backstores/device.h"
+#include "backstores/fdstore.h"
+#include "backstores/types.h"
+
+struct fileio {
+	struct fdstore fds;
+	bool is_sparse, is_device;
+};
+
+static struct fileio *fileio_of(struct backstore *bs)
+{
+	return (struct fileio *)bs;
+}
+
+// The folder's entry of a new file must survive a crash as well as its content.
+static int sync_folder(const char *path)
+{
+	char *copy = strdup(path);
+	if (!copy)
+		return -ENOMEM;
+	int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
+	free(copy);
+	if (fd < 0)
+		return -errno;
+	if (fsync(fd) < 0 && errno != EINVAL)
+		r = -errno;
+	close(fd);
+	return r;
+}
+
+// Refuses what cannot work before a file is created.
+static int check_new(const struct bs_config *config, struct err *e)
+{
+	if (config->readonly)
+		return err_set(e, -ENOENT, "%s: no such file, and readonly creates none",
+			       config->dev);
+	if (config->size == 0)
+		return err_set(e, -EINVAL, "%s: no such file (give a size to create it)",
+			       config->dev);
+	return 0;
+}
+
+// Opens an existing file, or creates it when it is missing and a size is given.
+static int open_file(const struct bs_config *config, bool *ret_is_new, struct err *e)
+{
+	int access = config->readonly ? O_RDONLY : O_RDWR;
+	struct stat st = { 0 };
+	*ret_is_new = false;
+	if (stat(config->dev, &st) == 0 && S_ISBLK(st.st_mode))
+		access |= O_EXCL; // not while mounted
+	int fd = open(config->dev, access | O_CLOEXEC | O_NONBLOCK);
+	if (fd >= 0) {
+		// Only for the open, of a FIFO say; io_uring would take it to mean "never wait".
+		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+		return fd;
+	}
+	if (errno == EBUSY) {
+		char user[200];
+		device_user(st.st_rdev, user, sizeof(user));
+		return err_set(e, -EBUSY, "%s is %s", config->dev, user);
+	}
+	if (errno != ENOENT)
+		return err_errno(e, -errno, "%s", config->dev);
+	int r = check_new(config, e);
+	if (r < 0)
+		return r;
+	fd = open(config->dev, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return err_errno(e, -errno, "create %s", config->dev);
+	*ret_is_new = true;
+	return fd;
+}
+
+static int reserve(int fd, uint64_t offset, uint64_t length)
+{
+	int r;
+	do {
+		r = fallocate(fd, 0, (off_t)offset, (off_t)length);
+	} while (r < 0 && errno == EINTR);
+	return r < 0 ? -errno : 0;
+}
+
+// Gives a file its size, in space as well unless it is sparse. Makes that durable.
+static int set_size(struct fileio *f, uint64_t old, uint64_t size)
+{
+	if (old < size && ftruncate(f->fds.fd, (off_t)size) < 0)
+		return -errno;
+	int r = f->is_sparse ? 0 : reserve(f->fds.fd, 0, size);
+	if (r == 0 && fsync(f->fds.fd) < 0)
+		r = -errno;
+	if (r < 0 && old < size && ftruncate(f->fds.fd, (off_t)old) < 0)
+		return -errno;
+	return r;
+}
+
+static int explain_size(struct err *e, int r, const char *path, uint64_t size)
+{
+	if (r == -EOPNOTSUPP)
+		return err_set(e, r, "%s: its filesystem cannot reserve space (use sparse=true)",
+			       path);
+	return err_errno(e, r, "%s: %llu bytes", path, (unsigned long long)size);
+}
+
+static int find_size(int fd, const struct stat *st, uint64_t *ret)
+{
+	if (!S_ISBLK(st->st_mode)) {
+		*ret = (uint64_t)st->st_size;
+		return 0;
+	}
+	return ioctl(fd, BLKGETSIZE64, ret) < 0 ? -errno : 0;
+}
+
+// An existing file's size wins over the size asked for, an empty file's does not.
+static int settle_size(struct fileio *f, const struct bs_config *config, const struct stat *st,
+		       struct err *e)
+{
+	struct bs_limits *l = &f->fds.bs.limits;
+	uint64_t have, want = config->size - config->size % l->block_size;
+	int r = find_size(f->fds.fd, st, &have);
+	if (r < 0)
+		return err_errno(e, r, "%s: size", config->dev);
+	if (f->is_device && config->size)
+		backstore_note(&f->fds.bs, "Block device, size parameter ignored");
+	else if (have && config->size && have != config->size)
+		backstore_note(&f->fds.bs, "%s exists, using its size (%llu bytes) instead",
+			       config->dev, (unsigned long long)have);
+	l->size = have ? have - have % l->block_size : want;
+	if (have % l->block_size)
+		backstore_note(&f->fds.bs, "The last %llu bytes are no whole block: not served",
+			       (unsigned long long)(have % l->block_size));
+	if (l->size == 0)
+		return err_set(e, -EINVAL, "%s: %s than one block of %u bytes (give a size)",
+			       config->dev, have ? "is less" : "is empty, less", l->block_size);
+	if (l->size > INT64_MAX)
+		return err_set(e, -EFBIG, "%s: more than 8 EiB", config->dev);
+	if (f->is_device || l->is_readonly || (have && f->is_sparse))
+		return 0;
+	r = set_size(f, have, l->size > have ? l->size : have);
+	return r < 0 ? explain_size(e, r, config->dev, l->size) : 0;
+}
+
+static void settle_cache(struct fileio *f, const struct bs_config *config)
+{
+	const char *why;
+	f->fds.mem_align = f->fds.io_align = 1;
+	f->fds.bs.limits.has_write_cache = config->write_back;
+	f->fds.is_durable = !config->write_back;
+	if (!config->write_back && fdstore_set_direct(&f->fds, f->fds.bs.limits.block_size, &why))
+		backstore_note(&f->fds.bs, "%s goes through the page cache: %s", config->dev, why);
+}
+
+static void settle_limits(struct fileio *f, const struct stat *st)
+{
+	struct bs_limits *l = &f->fds.bs.limits;
+	uint32_t unit = st->st_blksize >= BUF_PAGE || st->st_blksize <= 0
+				? BUF_PAGE
+				: (uint32_t)st->st_blksize;
+	l->physical_block = unit > l->block_size ? unit : l->block_size;
+	if (f->fds.io_align > l->physical_block)
+		l->physical_block = f->fds.io_align;
+	l->optimal_io = st->st_blksize > BUF_PAGE ? (uint32_t)st->st_blksize : 0;
+	l->can_write_zeroes = true;
+	l->can_extent = !f->is_device;
+	// A file whose space is reserved is not to lose it to an UNMAP.
+	f->fds.is_punching = f->is_sparse && !l->is_readonly && !f->is_device &&
+			     fallocate(f->fds.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+				       (off_t)l->size, BUF_PAGE) == 0;
+	l->can_unmap = l->unmap_zeroes = f->fds.is_punching;
+	l->unmap_granularity = l->can_unmap ? l->physical_block : 0;
+}
+
+static int check_kind(struct fileio *f, const struct stat *st, const char *path, struct err *e)
+{
+	f->is_device = S_ISBLK(st->st_mode);
+	if (S_ISDIR(st->st_mode))
+		return err_set(e, -EISDIR, "%s is a folder (name a file in it)", path);
+	if (!S_ISREG(st->st_mode) && !f->is_device)
+		return err_set(e, -EINVAL, "%s is neither a regular file nor a block device", path);
+	if (f->is_device)
+		backstore_note(&f->fds.bs, "Note: block backstore preferred for best results");
+	return 0;
+}
+
+// All that follows the open; the caller cleans up.
+static int set_up(struct fileio *f, const struct bs_config *config, bool is_new, struct err *e)
+{
+	struct bs_limits *l = &f->fds.bs.limits;
+	struct stat st;
+	if (fstat(f->fds.fd, &st) < 0)
+		return err_errno(e, -errno, "%s", config->dev);
+	int r = check_kind(f, &st, config->dev, e);
+	if (r < 0)
+		return r;
+	r = claim_take(&f->fds.claim, f->fds.fd, config->readonly, f->fds.bs.name, config->dev, e);
+	if (r < 0)
+		return r;
+	l->block_size = config->block_size ? config->block_size : 512;
+	l->is_readonly = config->readonly;
+	f->is_sparse = config->sparse;
+	r = settle_size(f, config, &st, e);
+	if (r < 0)
+		return r;
+	if (is_new) {
+		r = sync_folder(config->dev);
+		if (r < 0)
+			return err_errno(e, r, "%s: sync of its folder", config->dev);
+	}
+	settle_cache(f, config);
+	settle_limits(f, &st);
+	return 0;
+}
+
+static int fileio_open(struct backstore *bs, const struct bs_config *config, struct err *e)
+{
+	struct fileio *f = fileio_of(bs);
+	bool is_new;
+	int fd = open_file(config, &is_new, e);
+	if (fd < 0)
+		return fd;
+	f->fds.fd = fd;
+	int r = set_up(f, config, is_new, e);
+	if (r < 0) {
+		if (is_new)
+			unlink(config->dev);
+		fdstore_close(bs);
+	}
+	return r;
+}
+
+static int fileio_refresh(struct backstore *bs, uint64_t *ret_size, struct err *e)
+{
+	struct stat st;
+	int fd = fileio_of(bs)->fds.fd;
+	int r = fstat(fd, &st) < 0 ? -errno : find_size(fd, &st, ret_size);
+	return r < 0 ? err_errno(e, r, "size") : 0;
+}
+
+static int fileio_resize(struct backstore *bs, uint64_t size, struct err *e)
+{
+	struct fileio *f = fileio_of(bs);
+	uint64_t have;
+	int r = fileio_refresh(bs, &have, e);
+	if (r < 0 || have >= size)
+		return r; // has grown already, behind our back: that is what is asked for
+	if (f->is_device)
+		return err_set(e, -EOPNOTSUPP, "a block device is resized by its own tools");
+	r = set_size(f, have, size);
+	return r < 0 ? explain_size(e, r, "file", size) : 0;
+}
+
+static const struct bs_option fileio_options[] = {
+	{"dev",						 BS_OPT_PATH, true, NULL, "path of the file; it is created if a size is given",
+	  offsetof(struct bs_config, dev) },
+	{ "size",						 BS_OPT_SIZE, false, NULL, "bytes, e.g. 10G; an existing file keeps its own",
+	  offsetof(struct bs_config, size) },
+	{ "write_back", BS_OPT_BOOL, false, "false",
+	  "through the page cache: faster, lost at power failure unless flushed", offsetof(struct bs_config, write_back) },
+	{ "sparse",						 BS_OPT_BOOL, false, "true", "space when first written; false reserves all now",
+	  offsetof(struct bs_config, sparse) },
+	{ "readonly",					       BS_OPT_BOOL, false, "false", "no writes, whatever the file's mode",
+	  offsetof(struct bs_config, readonly) },
+	{ 0					       },
+};
+
+const struct backstore_type fileio_type = {
+	.name = "fileio",
+	.help = "a disk in a file",
+	.options = fileio_options,
+	.size = sizeof(struct fileio),
+	.open = fileio_open,
+	.close = fdstore_close,
+	.refresh = fileio_refresh,
+	.resize = fileio_resize,
+	.submit = fdstore_submit,
+};

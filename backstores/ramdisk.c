@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// ramdisk: a disk in anonymous memory (memfd) that farblock hands out directly: bs->memory is
+// the disk. Address space is reserved ahead of the disk, so that it grows without moving.
+//
+// Reads and writes are served inline on the worker; punching holes and looking for them are
+// quick for small ranges (inline) and go to the offload threads in slices for large ones.
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <linux/memfd.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "backstores/extent.h"
+#include "backstores/types.h"
+
+#define HUGE_PAGE    (2ull << 20)
+#define RESERVE_MIN  (1ull << 30)
+#define INLINE_BYTES (64u << 10)  // zeroed by memset, or punched, without leaving the worker
+#define SLICE_BYTES  (256u << 20) // punched in one go on an offload thread
+
+struct ramdisk {
+	struct backstore bs;
+	int fd;
+	bool is_hugetlb;	   // pages reserved up front: nothing to punch
+	uint64_t mapped, reserved; // bytes of file mapping, of address space
+};
+
+static struct ramdisk *ramdisk_of(struct backstore *bs)
+{
+	return (struct ramdisk *)bs;
+}
+
+static uint64_t round_up(uint64_t n, uint64_t unit)
+{
+	return (n + unit - 1) / unit * unit;
+}
+
+static uint64_t page_of(const struct ramdisk *rd)
+{
+	return rd->is_hugetlb ? HUGE_PAGE : BUF_PAGE;
+}
+
+// Address space for the disk to grow in: twice its size if that can be had.
+static int reserve(struct ramdisk *rd, uint64_t size)
+{
+	uint64_t need = round_up(size, HUGE_PAGE), want = need < INT64_MAX / 2 ? 2 * need : need;
+	if (want < RESERVE_MIN)
+		want = RESERVE_MIN;
+	for (;;) {
+		// One huge page more than needed, so that the start can be aligned to one.
+		void *p = mmap(NULL, want + HUGE_PAGE, PROT_NONE,
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (p != MAP_FAILED) {
+			uint64_t skip = round_up((uintptr_t)p, HUGE_PAGE) - (uintptr_t)p;
+			if (skip)
+				munmap(p, skip);
+			if (skip < HUGE_PAGE)
+				munmap((uint8_t *)p + skip + want, HUGE_PAGE - skip);
+			rd->bs.memory = (uint8_t *)p + skip;
+			rd->reserved = want;
+			return 0;
+		}
+		if (want <= need)
+			return -errno;
+		want = need;
+	}
+}
+
+// Extends file and mapping to cover size bytes; the mapping stays where it is.
+static int extend(struct ramdisk *rd, uint64_t size)
+{
+	uint64_t end = round_up(size, page_of(rd));
+	if (end <= rd->mapped)
+		return 0;
+	if (end > rd->reserved)
+		return -EFBIG;
+	if (ftruncate(rd->fd, (off_t)end) < 0)
+		return -errno;
+	uint8_t *at = rd->bs.memory + rd->mapped;
+	size_t length = end - rd->mapped;
+	if (mmap(at, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, rd->fd,
+		 (off_t)rd->mapped) == MAP_FAILED) {
+		int r = -errno;
+		// MAP_FIXED took the reservation away before it failed: put it back.
+		mmap(at, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+		     -1, 0);
+		if (ftruncate(rd->fd, (off_t)rd->mapped) < 0)
+			return -errno;
+		return r;
+	}
+	if (!rd->is_hugetlb)
+		madvise(at, length, MADV_HUGEPAGE); // a wish: fails where THP is not built in
+	madvise(at, length, MADV_DONTDUMP);
+	rd->mapped = end;
+	return 0;
+}
+
+static int make_file(struct ramdisk *rd, uint64_t size, bool is_hugetlb)
+{
+	unsigned flags = MFD_CLOEXEC | (is_hugetlb ? MFD_HUGETLB | MFD_HUGE_2MB : 0);
+	rd->is_hugetlb = is_hugetlb;
+	rd->fd = memfd_create("farblock-ramdisk", flags);
+	if (rd->fd < 0)
+		return -errno;
+	int r = extend(rd, size);
+	if (r < 0)
+		close(rd->fd);
+	return r;
+}
+
+static void ramdisk_close(struct backstore *bs)
+{
+	struct ramdisk *rd = ramdisk_of(bs);
+	if (!bs->memory)
+		return; // nullio
+	munmap(bs->memory, rd->reserved);
+	close(rd->fd);
+}
+
+static int make_memory(struct ramdisk *rd, uint64_t size, struct err *e)
+{
+	int r = reserve(rd, size);
+	if (r < 0)
+		return err_errno(e, r, "size: %llu bytes: no address space for it",
+				 (unsigned long long)size);
+	// Huge pages that lie reserved and idle are used if they hold the whole disk.
+	r = -ENOMEM;
+	if (size >= HUGE_PAGE)
+		r = make_file(rd, size, true);
+	if (r < 0)
+		r = make_file(rd, size, false);
+	if (r < 0) {
+		munmap(rd->bs.memory, rd->reserved);
+		return err_errno(e, r, "size: %llu bytes of memory", (unsigned long long)size);
+	}
+	return 0;
+}
+
+static int ramdisk_open(struct backstore *bs, const struct bs_config *config, struct err *e)
+{
+	uint32_t block_size = config->block_size ? config->block_size : 512;
+	if (config->size > INT64_MAX - HUGE_PAGE)
+		return err_set(e, -EINVAL, "size: %llu bytes is not possible (1 page to 8 EiB)",
+			       (unsigned long long)config->size);
+	uint64_t size = round_up(config->size, BUF_PAGE);
+	null_limits(&bs->limits, size, block_size);
+	if (config->nullio) {
+		bs->ops.submit = null_submit;
+		return 0;
+	}
+	struct ramdisk *rd = ramdisk_of(bs);
+	int r = make_memory(rd, size, e);
+	if (r < 0)
+		return r;
+	bs->limits.can_extent = !rd->is_hugetlb;
+	return 0;
+}
+
+static int ramdisk_resize(struct backstore *bs, uint64_t size, struct err *e)
+{
+	struct ramdisk *rd = ramdisk_of(bs);
+	if (!bs->memory)
+		return 0; // nullio
+	int r = extend(rd, size);
+	if (r == -EFBIG)
+		return err_set(e, r,
+			       "%llu bytes is more than it can grow to while in use, %llu "
+			       "(delete and create it)",
+			       (unsigned long long)size, (unsigned long long)rd->reserved);
+	if (r < 0)
+		return err_errno(e, r, "%llu bytes of memory%s", (unsigned long long)size,
+				 rd->is_hugetlb ? " in huge pages (raise vm.nr_hugepages)" : "");
+	return 0;
+}
+
+// Frees the memory of [offset, offset + length), or zeroes it where it cannot be freed.
+static int punch(struct ramdisk *rd, uint64_t offset, uint64_t length)
+{
+	if (rd->is_hugetlb) {
+		// A huge page given back is no longer reserved for us: touching it again could
+		// be fatal.
+		memset(rd->bs.memory + offset, 0, length);
+		return 0;
+	}
+	int r;
+	do {
+		r = fallocate(rd->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
+			      (off_t)length);
+	} while (r < 0 && errno == EINTR);
+	return r < 0 ? backstore_errno(-errno) : 0;
+}
+
+static uint64_t slice(const struct bs_io *io)
+{
+	uint64_t left = io->length - io->progress;
+	return left < SLICE_BYTES ? left : SLICE_BYTES;
+}
+
+static void punch_work(struct offload *o)
+{
+	struct bs_io *io = container_of(o, struct bs_io, offload);
+	io->result = punch(ramdisk_of(io->bs), io->offset + io->progress, slice(io));
+}
+
+static void punch_done(struct offload *o)
+{
+	struct bs_io *io = container_of(o, struct bs_io, offload);
+	if (io->result == 0)
+		io->progress += slice(io);
+	if (io->result < 0 || io->progress == io->length)
+		io->done(io, io->result);
+	else
+		offload_submit(o);
+}
+
+static void punch_submit(struct backstore *bs, struct bs_io *io)
+{
+	io->bs = bs;
+	io->offload.work = punch_work;
+	io->offload.done = punch_done;
+	offload_submit(&io->offload);
+}
+
+// Here come only those who cannot use bs->memory themselves.
+static void serve_read_write(struct backstore *bs, struct bs_io *io)
+{
+	struct worker *w = worker_self();
+	uint8_t *at = bs->memory + io->offset;
+	for (uint32_t i = 0; i < io->nsg; i++) {
+		const struct sg *sg = &io->sg[i];
+		if (io->op == BS_READ)
+			buf_copy(w, sg->addr, at, sg->len);
+		else
+			buf_copy(w, at, sg->addr, sg->len);
+		at += sg->len;
+	}
+	io->done(io, 0);
+}
+
+static void serve_flush(struct backstore *bs, struct bs_io *io)
+{
+	io->done(io, 0);
+}
+
+static void serve_unmap(struct backstore *bs, struct bs_io *io)
+{
+	if (io->length <= INLINE_BYTES)
+		io->done(io, punch(ramdisk_of(bs), io->offset, io->length));
+	else
+		punch_submit(bs, io);
+}
+
+static void serve_write_zeroes(struct backstore *bs, struct bs_io *io)
+{
+	if (io->length <= INLINE_BYTES) {
+		memset(bs->memory + io->offset, 0, io->length);
+		io->done(io, 0);
+	} else {
+		punch_submit(bs, io);
+	}
+}
+
+static void serve_extent(struct backstore *bs, struct bs_io *io)
+{
+	if (ramdisk_of(bs)->is_hugetlb) {
+		io->ret_extent_length = io->length;
+		io->ret_is_mapped = true;
+		io->done(io, 0);
+	} else {
+		extent_submit(bs, io, ramdisk_of(bs)->fd);
+	}
+}
+
+static void ramdisk_submit(struct backstore *bs, struct bs_io *io)
+{
+	static void (*const serve[BS_OP_MAX])(struct backstore * bs, struct bs_io * io) = {
+		[BS_READ] = serve_read_write,
+		[BS_WRITE] = serve_read_write,
+		[BS_FLUSH] = serve_flush,
+		[BS_UNMAP] = serve_unmap,
+		[BS_WRITE_ZEROES] = serve_write_zeroes,
+		[BS_EXTENT] = serve_extent,
+	};
+	serve[io->op](bs, io);
+}
+
+static const struct bs_option ramdisk_options[] = {
+	{"size",						 BS_OPT_SIZE, true, NULL, "size=BYTES, e.g. size=1G; rounded up to whole pages",
+	  offsetof(struct bs_config, size) },
+	{ "nullio",						  BS_OPT_BOOL, false, "false", "takes no memory, reads zeroes, forgets writes",
+	  offsetof(struct bs_config, nullio) },
+	{ 0},
+};
+
+const struct backstore_type ramdisk_type = {
+	.name = "ramdisk",
+	.help = "a disk in memory; its content goes with the daemon",
+	.options = ramdisk_options,
+	.size = sizeof(struct ramdisk),
+	.open = ramdisk_open,
+	.close = ramdisk_close,
+	.resize = ramdisk_resize,
+	.submit = ramdisk_submit,
+};

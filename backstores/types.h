@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The types by name, for the list in backstore.c, and what only types and filters may call.
+#pragma once
+
+#include "backstores/backstore.h"
+
+extern const struct backstore_type block_type, fileio_type, null_type, pscsi_type, ramdisk_type;
+
+// A zeroed type->size with type, ops and name set; NULL when out of memory. To be freed by
+// backstore_close(). Control thread.
+struct backstore *backstore_alloc(const struct backstore_type *type, const char *name);
+
+// Serves io as storage that keeps nothing: reads zeroes, all of it unmapped. Worker thread.
+void null_submit(struct backstore *bs, struct bs_io *io);
+
+// limits of storage of size bytes that keeps nothing.
+void null_limits(struct bs_limits *limits, uint64_t size, uint32_t block_size);
