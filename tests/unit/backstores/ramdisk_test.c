@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// ramdisk: the contract, and what is its own: memory handed out, sparse, stable while growing.
+#include "backstores/contract.h"
+
+static struct backstore *open_ramdisk(const struct subject *s, bool is_new)
+{
+	struct bs_config c = config_of("ramdisk", "rd0");
+	c.size = SUBJECT_SIZE;
+	c.block_size = s->arg ? *(const uint32_t *)s->arg : 0;
+	return must_open("ramdisk", &c);
+}
+
+static struct backstore *open_nullio(const struct subject *s, bool is_new)
+{
+	struct bs_config c = config_of("ramdisk", "rd0");
+	c.size = SUBJECT_SIZE;
+	c.nullio = true;
+	return must_open("ramdisk", &c);
+}
+
+static void its_memory_is_page_aligned_and_starts_as_zeroes(void **state)
+{
+	struct bs_config c = config_of("ramdisk", "rd0");
+	c.size = MIB;
+	struct backstore *bs = must_open("ramdisk", &c);
+	assert_int_equal((uintptr_t)bs->memory % BUF_PAGE, 0);
+	for (uint32_t i = 0; i < MIB; i++)
+		assert_int_equal(bs->memory[i], 0);
+	backstore_close(bs);
+}
+
+static void its_memory_stays_in_place_while_it_grows(void **state)
+{
+	struct bs_config c = config_of("ramdisk", "rd0");
+	struct err e;
+	c.size = 64 * MIB;
+	struct backstore *bs = must_open("ramdisk", &c);
+	uint8_t *before = bs->memory;
+	memset(before, 0x11, MIB);
+
+	assert_int_equal(backstore_resize(bs, 128 * MIB, &e), 0);
+
+	assert_ptr_equal(bs->memory, before);
+	assert_int_equal(before[MIB - 1], 0x11);
+	before[128 * MIB - 1] = 0x22;
+	backstore_close(bs);
+}
+
+static void growth_past_the_reserved_addresses_is_refused_in_words(void **state)
+{
+	struct bs_config c = config_of("ramdisk", "rd0");
+	struct err e;
+	c.size = MIB;
+	struct backstore *bs = must_open("ramdisk", &c);
+	int r = backstore_resize(bs, 1ull << 50, &e);
+	assert_int_equal(r, -EFBIG);
+	assert_non_null(strstr(e.text, "ramdisk rd0: resize"));
+	assert_non_null(strstr(e.text, "delete and create it"));
+	assert_int_equal(backstore_size(bs), MIB);
+	backstore_close(bs);
+}
+
+static void a_size_larger_than_the_machine_is_sparse(void **state)
+{
+	struct bs_config c = config_of("ramdisk", "rd0");
+	c.size = 4ull << 40;
+	struct backstore *bs = must_open("ramdisk", &c);
+	put_pattern(bs, (4ull << 40) - MIB, MIB, 1);
+	expect_pattern(bs, (4ull << 40) - MIB, MIB, 1);
+	expect_zeroes(bs, 1ull << 40, MIB);
+	backstore_close(bs);
+}
+
+static void a_size_is_rounded_up_to_pages(void **state)
+{
+	struct bs_config c = config_of("ramdisk", "rd0");
+	c.size = 5000;
+	struct backstore *bs = must_open("ramdisk", &c);
+	assert_int_equal(bs->limits.size, 8192);
+	backstore_close(bs);
+}
+
+static void an_impossible_size_is_refused(void **state)
+{
+	struct bs_config c = config_of("ramdisk", "rd0");
+	c.size = UINT64_MAX;
+	must_refuse("ramdisk", &c, -EINVAL, "ramdisk rd0: size", "not possible");
+	c.size = 1ull << 62;
+	must_refuse("ramdisk", &c, -ENOMEM, "ramdisk rd0: size", "address space");
+}
+
+static void nullio_keeps_nothing(void **state)
+{
+	struct backstore *bs = open_nullio(NULL, true);
+	put_pattern(bs, 0, MIB, 1);
+	assert_null(bs->memory);
+	expect_zeroes(bs, 0, MIB);
+	backstore_close(bs);
+}
+
+int main(void)
+{
+	static const uint32_t large_blocks = 4096;
+	static const struct subject subjects[] = {
+		{"ramdisk",			     IS_STORE | IS_GROWING | IS_THIN | IS_EXPLAINED, open_ramdisk, NULL,
+		  NULL													     },
+		{ "ramdisk of 4096-byte blocks", IS_STORE | IS_GROWING | IS_THIN | IS_EXPLAINED,
+		  open_ramdisk,										 NULL, &large_blocks},
+		{ "ramdisk with nullio",	 IS_GROWING | IS_THIN | IS_EXPLAINED,	      open_nullio,  NULL,
+		  NULL													     },
+	};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(its_memory_is_page_aligned_and_starts_as_zeroes),
+		cmocka_unit_test(its_memory_stays_in_place_while_it_grows),
+		cmocka_unit_test(growth_past_the_reserved_addresses_is_refused_in_words),
+		cmocka_unit_test(a_size_larger_than_the_machine_is_sparse),
+		cmocka_unit_test(a_size_is_rounded_up_to_pages),
+		cmocka_unit_test(an_impossible_size_is_refused),
+		cmocka_unit_test(nullio_keeps_nothing),
+	};
+	int failed = cmocka_run_group_tests(tests, start_worker, stop_worker);
+	for (size_t i = 0; i < sizeof(subjects) / sizeof(subjects[0]); i++)
+		failed += contract_run(&subjects[i]);
+	return failed;
+}
