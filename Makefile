@@ -1,13 +1,63 @@
-# A thin front of CMake. Targets: all demo check check-asan check-tsan bench fuzz lint lab install.
-BUILD ?= build
-JOBS  ?= $(shell nproc)
-CMAKE  = cmake -S . -G "Unix Makefiles"
+# A thin front of CMake.
+#   make             build into build/
+#   make demo        share disks, find them, log in, write, verify, measure; cleans up
+#   make check       every test this machine can run
+#   make check-asan  the same under AddressSanitizer and UBSan; check-tsan: ThreadSanitizer
+#   make bench       farblockd beside the other targets that are installed
+#   make fuzz        every fuzzer for FUZZ_SECONDS (60) each
+#   make lint        includes, layout, formatting
+#   make lab         real kernel initiators in a virtual machine
+#   make install     DESTDIR and PREFIX (/usr/local) as usual
+BUILD        ?= build
+JOBS         ?= $(shell nproc)
+PREFIX       ?= /usr/local
+FUZZ_SECONDS ?= 60
+CMAKE         = cmake -S . -DCMAKE_INSTALL_PREFIX=$(PREFIX)
+BUILD_IN      = $(MAKE) --no-print-directory -j$(JOBS) -C
+CTEST         = ctest --output-on-failure --no-tests=error -j$(JOBS)
 
-all: deps
-	$(CMAKE) -B $(BUILD)
-	$(MAKE) -C $(BUILD) -j$(JOBS) --no-print-directory
-
-deps:
+all:
 	@etc/deps.sh
+	@$(CMAKE) -B $(BUILD) > /dev/null
+	@$(BUILD_IN) $(BUILD)
 
-.PHONY: all deps
+demo: all
+	@tests/demo/demo.sh $(BUILD)
+
+check:
+	@etc/deps.sh check
+	@$(CMAKE) -B $(BUILD) -DREQUIRE_TESTS=ON > /dev/null
+	@$(BUILD_IN) $(BUILD)
+	@cd $(BUILD) && $(CTEST)
+
+check-asan:
+	@etc/deps.sh check
+	@$(CMAKE) -B $(BUILD)-asan -DREQUIRE_TESTS=ON -DSANITIZE=address > /dev/null
+	@$(BUILD_IN) $(BUILD)-asan
+	@cd $(BUILD)-asan && $(CTEST) -LE slow
+
+check-tsan:
+	@etc/deps.sh check
+	@$(CMAKE) -B $(BUILD)-tsan -DREQUIRE_TESTS=ON -DSANITIZE=thread > /dev/null
+	@$(BUILD_IN) $(BUILD)-tsan
+	@cd $(BUILD)-tsan && $(CTEST) -LE "slow|single-thread"
+
+bench: all
+	@etc/deps.sh bench
+	@python3 tests/bench/run.py --build $(BUILD)
+
+fuzz:
+	@etc/deps.sh fuzz
+	@tests/fuzz/run.sh $(FUZZ_SECONDS)
+
+lint:
+	@etc/deps.sh lint
+	@python3 tests/lint/lint.py
+
+lab: all
+	@tests/lab/run.sh $(BUILD)
+
+install: all
+	@cmake --install $(BUILD)
+
+.PHONY: all demo check check-asan check-tsan bench fuzz lint lab install

@@ -1,2 +1,68 @@
 #!/bin/sh
-exit 0
+# SPDX-License-Identifier: BSD-2-Clause
+# Installs what farblock needs, with apt, dnf or pacman: only what is missing.
+#   etc/deps.sh [build|check|bench|lint|fuzz]...     (build is always included)
+set -eu
+
+apt_build="gcc make cmake pkg-config liburing-dev libjson-c-dev libisal-dev libssl-dev libedit-dev"
+apt_check="libcmocka-dev libiscsi-dev libiscsi-bin qemu-utils qemu-block-extra qemu-system-x86 ipxe-qemu python3 util-linux"
+apt_bench="tgt istgt libiscsi-bin qemu-utils python3"
+apt_lint="clang-format python3 universal-ctags"
+apt_fuzz="clang libclang-rt-14-dev"
+
+dnf_build="gcc make cmake pkgconf-pkg-config liburing-devel json-c-devel isa-l-devel openssl-devel libedit-devel"
+dnf_check="libcmocka-devel libiscsi-devel libiscsi-utils qemu-img qemu-block-iscsi qemu-system-x86-core ipxe-roms-qemu python3 util-linux"
+dnf_bench="scsi-target-utils libiscsi-utils qemu-img python3"
+dnf_lint="clang-tools-extra python3 ctags"
+dnf_fuzz="clang compiler-rt"
+
+pacman_build="gcc make cmake pkgconf liburing json-c isa-l openssl libedit"
+pacman_check="cmocka libiscsi qemu-img qemu-block-iscsi qemu-system-x86 python util-linux"
+pacman_bench="libiscsi qemu-img python"
+pacman_lint="clang python ctags"
+pacman_fuzz="clang compiler-rt"
+
+if command -v apt-get >/dev/null; then pm=apt
+elif command -v dnf >/dev/null; then pm=dnf
+elif command -v pacman >/dev/null; then pm=pacman
+else
+	echo "deps.sh: no apt, dnf or pacman here; install by hand: $apt_build" >&2
+	exit 0
+fi
+
+has() {
+	case $pm in
+	apt) [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ] ;;
+	dnf) rpm -q --whatprovides "$1" >/dev/null 2>&1 ;;
+	pacman) pacman -Qq "$1" >/dev/null 2>&1 ;;
+	esac
+}
+
+missing=
+for group in build "$@"; do
+	case $group in
+	build|check|bench|lint|fuzz) ;;
+	*) echo "deps.sh: unknown group '$group' (build, check, bench, lint, fuzz)" >&2; exit 2 ;;
+	esac
+	eval "packages=\$${pm}_$group"
+	for p in $packages; do
+		case " $missing " in *" $p "*) continue ;; esac
+		has "$p" || missing="$missing $p"
+	done
+done
+[ -n "$missing" ] || exit 0
+
+case $pm in
+apt) install="apt-get install -y --no-install-recommends$missing" ;;
+dnf) install="dnf install -y$missing" ;;
+pacman) install="pacman -S --needed --noconfirm$missing" ;;
+esac
+if [ "$(id -u)" != 0 ]; then
+	echo "deps.sh: missing:$missing" >&2
+	echo "deps.sh: run as root: $install" >&2
+	exit 1
+fi
+echo "deps.sh: installing$missing"
+export DEBIAN_FRONTEND=noninteractive
+[ $pm != apt ] || apt-get update -qq
+$install >/dev/null
