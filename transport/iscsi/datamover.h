@@ -142,7 +142,6 @@ enum {
 	DM_WANTS_SENT = 4, // call up->sent when it has left
 };
 
-
 // A connection as the role sees it; the mover's struct begins with it.
 struct dm {
 	const struct dm_ops *ops;
