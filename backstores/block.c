@@ -55,7 +55,7 @@ static int check_empty(int fd, const struct bs_config *config, struct err *e)
 	if (!config->is_new || config->force || !device_signature(fd, what, sizeof(what)))
 		return 0;
 	return err_set(e, -EBUSY,
-		       "%s holds a %s (force=true serves it as it is; wipefs -a empties it)",
+		       "%s is not empty: %s (force=true serves it as it is; wipefs -a empties it)",
 		       config->dev, what);
 }
 
@@ -141,8 +141,10 @@ static int set_up(struct fdstore *f, const struct bs_config *config, dev_t rdev,
 		r = settle_size(&f->bs, config, e);
 	if (r < 0)
 		return r;
-	if (fdstore_set_direct(f, f->bs.limits.block_size, &why) < 0)
+	if (fdstore_set_direct(f, f->bs.limits.block_size, &why) < 0) {
 		backstore_note(&f->bs, "%s goes through the page cache: %s", config->dev, why);
+		f->is_durable = true; // what the device's cache says is not all there is now
+	}
 	settle_limits(f, config, rdev);
 	return 0;
 }
