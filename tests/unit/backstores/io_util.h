@@ -23,6 +23,7 @@
 #define ARENA_SIZE (4u << 20)
 #define KIB	   1024ull
 #define MIB	   (1024ull * KIB)
+#define GIB	   (1024ull * MIB)
 
 static struct worker *worker;
 static uint8_t *arena; // page-aligned, for scatter lists and expected content
