@@ -18,8 +18,8 @@ void mode_select6_run(struct task *t);
 void mode_select10_run(struct task *t);
 
 // spc_misc.c
-void test_unit_ready_run(struct task *t);    // SPC-4 6.47
-void request_sense_run(struct task *t);	     // SPC-4 6.39
+void test_unit_ready_run(struct task *t); // SPC-4 6.47
+void request_sense_run(struct task *t);	  // SPC-4 6.39
 bool prevent_allow_is_available(const struct lu *lu);
 void prevent_allow_run(struct task *t);	     // SPC-4 6.17
 void send_diagnostic_run(struct task *t);    // SPC-4 6.42
@@ -57,3 +57,28 @@ void report_target_port_groups_run(struct task *t);
 void set_target_port_groups_run(struct task *t);
 bool alua_is_available(const struct lu *lu);
 bool alua_is_settable(const struct lu *lu);
+
+// sbc_unmap.c, sbc_write_same.c (SBC-3 5.28, 5.42 to 5.44)
+void unmap_run(struct task *t);
+void write_same_run(struct task *t);
+
+// sbc_caw.c, sbc_orwrite.c, sbc_atomic.c (SBC-3 5.2, 5.7; SBC-4 5.49)
+void compare_and_write_run(struct task *t);
+void orwrite_run(struct task *t);
+void write_atomic_run(struct task *t);
+
+// sbc_verify.c, sbc_prefetch.c (SBC-3 5.29 to 5.31, 5.37 to 5.39, 5.8, 5.9)
+void verify_run(struct task *t);
+void write_verify_run(struct task *t);
+void prefetch_run(struct task *t);
+
+// sbc_lba_status.c (SBC-3 5.4)
+void get_lba_status_run(struct task *t);
+
+// sbc_sanitize.c (SBC-4 5.28)
+void sanitize_overwrite_run(struct task *t);
+void sanitize_block_erase_run(struct task *t);
+void sanitize_exit_run(struct task *t);
+
+// sbc_start_stop.c (SBC-3 5.25)
+void start_stop_run(struct task *t);
