@@ -109,7 +109,7 @@ struct lu {
 	uint8_t medium;		   // enum lu_medium, relaxed atomic
 	uint8_t d_sense, swp;	   // mode page 0Ah, relaxed atomics; MODE SELECT at home
 	uint8_t wce;		   // mode page 08h
-	uint32_t sanitize;	   // sbc_sanitize.h: 0 idle, else why not; relaxed atomic
+	uint32_t sanitize;	   // sbc_sanitize.h: 0 idle, else why not; atomic
 	bool sanitize_ause;	   // of the last SANITIZE, relaxed atomic
 	bool sanitize_stops;	   // sanitize_stop() was called, relaxed atomic
 	uint32_t prevented;	   // nexuses that prevent medium removal, relaxed atomic

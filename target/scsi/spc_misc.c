@@ -6,6 +6,7 @@
 #include "target/scsi/handlers.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/sbc_sanitize.h"
 #include "target/scsi/task.h"
 #include "transport/wire/be.h"
 
@@ -24,11 +25,8 @@ static uint32_t sense_now(struct task *t, struct sense_extra *x)
 	if (u != UA_MAX)
 		return ua_code(u);
 	uint32_t sanitize = __atomic_load_n(&t->lu->sanitize, __ATOMIC_RELAXED);
-	if (sanitize) {
-		x->has_progress = true;
-		x->progress = (uint16_t)(sanitize - 1);
-		return SENSE_NOT_READY_SANITIZE;
-	}
+	if (sanitize)
+		return sanitize_sense(sanitize, x);
 	if (__atomic_load_n(&t->lu->medium, __ATOMIC_RELAXED) != LU_MEDIUM_PRESENT)
 		return SENSE_MEDIUM_NOT_PRESENT;
 	return SENSE(SK_NO_SENSE, 0, 0);

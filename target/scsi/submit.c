@@ -10,6 +10,7 @@
 #include "target/scsi/passthru.h"
 #include "target/scsi/pr.h"
 #include "target/scsi/sbc_lba.h"
+#include "target/scsi/sbc_sanitize.h"
 #include "target/scsi/task_priv.h"
 
 static void submit_no_lu(struct task *t)
@@ -47,15 +48,15 @@ static bool wants_aca(const struct task *t)
 // True if the medium can be used; else the task has been ended.
 static bool medium_check(struct task *t)
 {
-	uint32_t sanitize = __atomic_load_n(&t->lu->sanitize, __ATOMIC_RELAXED);
+	uint32_t sanitize = __atomic_load_n(&t->lu->sanitize, __ATOMIC_ACQUIRE);
 	if (__atomic_load_n(&t->lu->medium, __ATOMIC_RELAXED) != LU_MEDIUM_PRESENT) {
 		task_check(t, SENSE_MEDIUM_NOT_PRESENT, NULL);
 		return false;
 	}
 	if (sanitize) {
-		struct sense_extra x = { .has_progress = true,
-					 .progress = (uint16_t)(sanitize - 1) };
-		task_check(t, SENSE_NOT_READY_SANITIZE, &x);
+		struct sense_extra x;
+		uint32_t code = sanitize_sense(sanitize, &x);
+		task_check(t, code, &x);
 		return false;
 	}
 	return true;
