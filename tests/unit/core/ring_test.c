@@ -5,7 +5,10 @@
 #include <liburing.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <string.h>
+
+#include "core/worker_priv.h"
 
 struct operation {
 	struct uring_op op;
@@ -93,10 +96,13 @@ static void a_waiting_operation_costs_no_rounds(void **state)
 	worker_free(w);
 }
 
+#define ECHOES 200
+
 struct echo {
 	struct uring_op op;
 	struct worker *w;
-	int pipe[2], left;
+	int pipe[2];
+	atomic_int done;
 	char byte;
 };
 
@@ -110,23 +116,20 @@ static void echo_done(struct uring_op *op, int res)
 	struct echo *ec = container_of(op, struct echo, op);
 
 	assert_int_equal(res, 1);
-	if (--ec->left)
+	if (atomic_fetch_add(&ec->done, 1) + 1 < ECHOES)
 		echo_read(ec);
 	else
 		worker_stop(ec->w);
 }
 
-// Writes a byte each time the worker has gone to sleep once more.
+// Writes a byte each time the worker has gone to sleep after the one before.
 static void *write_to_sleeper(void *arg)
 {
 	struct echo *ec = arg;
-	volatile uint64_t *sleeps = &worker_counters(ec->w)->sleeps;
 
-	uint64_t seen = 0;
-	for (int i = 0, n = ec->left; i < n; i++) {
-		while (*sleeps == seen)
+	for (int i = 0; i < ECHOES; i++) {
+		while (atomic_load(&ec->done) < i || !atomic_load(&ec->w->is_asleep))
 			sched_yield();
-		seen = *sleeps;
 		assert_int_equal(write(ec->pipe[1], "x", 1), 1);
 	}
 	return NULL;
@@ -134,7 +137,7 @@ static void *write_to_sleeper(void *arg)
 
 static void a_completion_from_another_thread_ends_the_sleep(void **state)
 {
-	struct echo ec = { .op.done = echo_done, .w = make_worker(true, 0), .left = 200 };
+	struct echo ec = { .op.done = echo_done, .w = make_worker(true, 0) };
 	pthread_t thread;
 
 	assert_int_equal(pipe(ec.pipe), 0);
@@ -142,7 +145,7 @@ static void a_completion_from_another_thread_ends_the_sleep(void **state)
 	assert_int_equal(pthread_create(&thread, NULL, write_to_sleeper, &ec), 0);
 	run_guarded(ec.w);
 	pthread_join(thread, NULL);
-	assert_int_equal(ec.left, 0);
+	assert_int_equal(ec.done, ECHOES);
 	close_pair(ec.pipe);
 	worker_free(ec.w);
 }
