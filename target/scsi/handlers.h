@@ -82,3 +82,14 @@ void sanitize_exit_run(struct task *t);
 
 // sbc_start_stop.c (SBC-3 5.25)
 void start_stop_run(struct task *t);
+
+// xcopy.c, xcopy_results.c (SPC-4 6.4, 6.17, 6.18, 6.20)
+void extended_copy_run(struct task *t);
+void receive_copy_status_run(struct task *t);
+void receive_copy_parameters_run(struct task *t);
+void receive_copy_failure_run(struct task *t);
+bool third_party_is_available(const struct lu *lu);
+
+// odx.c, odx_info.c (SBC-3 5.7, 5.37, 5.22)
+void odx_run(struct task *t);
+void receive_rod_token_run(struct task *t);

@@ -27,6 +27,7 @@ struct vpd_page {
 
 unsigned vpd_device_id(const struct task *t, uint8_t *out);    // vpd_id.c: page 83h
 unsigned vpd_scsi_ports(const struct task *t, uint8_t *out);   // vpd_id.c: page 88h
+unsigned vpd_third_party(const struct task *t, uint8_t *out);  // vpd_third_party.c: page 8Fh
 unsigned vpd_block_limits(const struct task *t, uint8_t *out); // vpd_block.c: page B0h
 unsigned vpd_block_device(const struct task *t, uint8_t *out); // vpd_block.c: page B1h
 unsigned vpd_provisioning(const struct task *t, uint8_t *out); // vpd_block.c: page B2h

@@ -23,6 +23,7 @@ struct nexus;
 struct pr_state; // pr.c: registrations and the reservation, home worker
 struct pr_view;	 // pr.c: immutable snapshot of the above, one a channel
 struct task;
+struct third_party; // third_party.c
 
 // Settings of a storage object; the rows are in lu_attr.c. Written by the control thread
 // with relaxed atomic stores of single fields, read anywhere.
@@ -113,7 +114,8 @@ struct lu {
 	bool sanitize_ause;	   // of the last SANITIZE, relaxed atomic
 	bool sanitize_stops;	   // sanitize_stop() was called, relaxed atomic
 	uint32_t prevented;	   // nexuses that prevent medium removal, relaxed atomic
-	void *third_party;	   // xcopy.c, odx.c: copy results and tokens, home worker
+	struct third_party *third_party; // copy results
+	uint32_t rod_tokens;	   // good ROD tokens for its blocks, relaxed atomic
 	char *state_dir;	   // APTPL files; NULL: not kept
 	void (*closed)(void *arg); // see lu_new
 	void *closed_arg;

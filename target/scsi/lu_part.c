@@ -4,9 +4,11 @@
 
 #include "target/scsi/alua.h"
 #include "target/scsi/pr.h"
+#include "target/scsi/third_party.h"
 
 const struct lu_part *const lu_parts[] = {
 	&alua_part,
 	&pr_part,
+	&third_party_part,
 	NULL,
 };

@@ -40,13 +40,20 @@ static unsigned effect_on(const struct pr_out *o, const struct nexus_lun *nl)
 	return i == PR_NOBODY ? PR_EFFECT_NONE : o->result.effects[i];
 }
 
+// Reservation commands are served one after the other: those behind this one see what it has
+// done, and to wait for them would be to wait for itself.
+static bool is_victim(const struct task *t)
+{
+	return t->state != TASK_DONE && !(t->row && t->row->pr == PR_SPECIAL);
+}
+
 // True if the command was still under way.
 static bool abort_first(struct lu_channel *c, const struct pr_out *o, const struct nexus_lun *nl)
 {
 	bool is_self = nl->nexus->id == o->nexus_id;
 	list_for_each (it, &c->tasks) {
 		struct task *t = list_entry(it, struct task, link);
-		if (t->nl != nl || t == o->task || t->is_aborted || t->state == TASK_DONE)
+		if (t->nl != nl || !is_victim(t) || t->is_aborted)
 			continue;
 		task_abort(t, o->tas && !is_self);
 		return true;
@@ -88,7 +95,7 @@ static bool is_settled(struct lu_channel *c, struct lu_round *r)
 		return true;
 	list_for_each (it, &c->tasks) {
 		const struct task *t = list_entry(it, struct task, link);
-		if (t != o->task && t->is_aborted && t->state != TASK_DONE)
+		if (is_victim(t) && t->is_aborted)
 			return false;
 	}
 	return true;

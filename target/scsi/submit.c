@@ -115,7 +115,7 @@ void submit_checks(struct task *t)
 {
 	const struct opcode_row *row = t->row;
 	struct lu *lu = t->lu;
-	if (t->nl->ua && !(row && (row->flags & OP_IGNORES_UA))) {
+	if (t->nl->ua && !(row && (row->flags & OP_IGNORES_UA)) && !t->is_internal) {
 		report_ua(t);
 		return;
 	}
@@ -164,7 +164,7 @@ void task_submit(struct task *t)
 	t->lu = nl->lu;
 	t->is_held = true;
 	nl->held++;
-	if (nl->inflight++ >= nl->lu->attr.queue_depth) {
+	if (nl->inflight++ >= nl->lu->attr.queue_depth && !t->is_internal) {
 		task_finish(t, STATUS_TASK_SET_FULL);
 		return;
 	}

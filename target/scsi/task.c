@@ -27,7 +27,7 @@ void task_init(struct task *t, const struct task_ops *ops, struct nexus *n)
 	t->fetch_len = 0;
 	t->state = TASK_NEW;
 	t->in_set = t->in_place = t->fetches = false;
-	t->is_ordered = t->waits_range = t->is_held = false;
+	t->is_ordered = t->waits_range = t->is_held = t->is_internal = false;
 	t->row = NULL;
 	t->nl = NULL;
 	t->lu = NULL;
@@ -166,7 +166,7 @@ void task_release(struct task *t)
 // 7.5.8, Control mode page).
 static void task_note_status(struct task *t)
 {
-	if (!t->nl || t->lu->attr.emulate_ua_intlck_ctrl != 2)
+	if (!t->nl || t->is_internal || t->lu->attr.emulate_ua_intlck_ctrl != 2)
 		return;
 	if (t->status == STATUS_BUSY)
 		ua_set(t->nl, UA_PREVIOUS_BUSY);

@@ -87,6 +87,7 @@ struct task {
 	bool is_ordered;  // counted in channel->ordered
 	bool waits_range; // TASK_WAITS_TURN is for a freeze, not for the task attributes
 	bool is_held;	  // counted in nl->held until task_release()
+	bool is_internal; // of a copy manager: meets no unit attention and no full task set
 	const struct opcode_row *row;
 	struct nexus_lun *nl;
 	struct lu *lu;		      // nl's, NULL for commands to no logical unit

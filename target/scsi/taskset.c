@@ -7,6 +7,7 @@
 #include "target/scsi/dispatch.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/rod_token.h"
 #include "target/scsi/task_priv.h"
 
 static struct task *task_of(struct list *link)
@@ -77,6 +78,8 @@ void taskset_leave(struct task *t)
 void taskset_await_range(struct task *t, void (*next)(struct task *t))
 {
 	struct lu_channel *c = t->nl->channel;
+	if (t->row->flags & OP_WRITES)
+		rod_tokens_written(t->lu, t->lba, t->blocks);
 	if (list_empty(&c->frozen) || !lu_is_frozen(c, t, t->lba, t->blocks))
 		next(t);
 	else

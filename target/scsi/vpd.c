@@ -2,6 +2,7 @@
 // Vital product data pages (SPC-4 7.8): the table, and the small pages. Task's worker.
 #include <string.h>
 
+#include "target/scsi/handlers.h"
 #include "target/scsi/inquiry.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/mode.h"
@@ -43,6 +44,7 @@ static const struct vpd_page pages[] = {
 	  { 0x86, extended_inquiry, NULL},
 	{ 0x87, mode_page_policy, NULL},
 	  { 0x88, vpd_scsi_ports,	  NULL},
+	{ 0x8f, vpd_third_party, third_party_is_available},
 	{ 0xb0, vpd_block_limits, NULL},
 	  { 0xb1, vpd_block_device, NULL},
 	{ 0xb2, vpd_provisioning, NULL},
