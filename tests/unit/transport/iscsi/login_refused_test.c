@@ -390,7 +390,7 @@ static void test_0201_one_secret_for_both_directions(void **state)
 	chap_begun();
 	chap_creds_set(&target.terms.target, "tgt", SECRET, NULL);
 	say(SEC, TEXT("CHAP_A=5"));
-	answer_and(NULL, 0);
+	answer_and("", 0);
 	expect_refused(ISCSI_LOGIN_AUTH_FAILED, "one secret");
 }
 
