@@ -18,7 +18,6 @@ enum {
 };
 
 struct row {
-	uint8_t opcode;
 	uint8_t role; // enum iscsi_role of the receiver
 	uint8_t phases;
 	uint8_t has;
@@ -141,43 +140,43 @@ static int check_reject(const uint8_t *bhs, const struct iscsi_pdu *pdu, const c
 #define T ISCSI_ROLE_TARGET
 #define I ISCSI_ROLE_INITIATOR
 // A discovery session knows Text and Logout and nothing else [RFC 7143 §4.3, §7.4.3].
-static const struct row rows[] = {
-	{ISCSI_OP_NOP_OUT,	    T, IN_FFP,		       HAS_DATA,			 "NOP-Out",		    check_nop_out },
-	{ ISCSI_OP_SCSI_CMD,   T, IN_FFP,		HAS_AHS | HAS_DATA | HAS_ITT, "SCSI Command",
-	  check_scsi_cmd													  },
-	{ ISCSI_OP_TMF_REQ,    T, IN_FFP,		       HAS_ITT,			"Task Management Request",  NULL		},
-	{ ISCSI_OP_LOGIN_REQ,  T, IN_LOGIN,		   HAS_DATA,		     "Login Request",	      check_login	  },
-	{ ISCSI_OP_TEXT_REQ,   T, IN_FFP | IN_DISCOVERY, HAS_DATA | HAS_ITT,	   "Text Request",
-	  check_text													      },
-	{ ISCSI_OP_DATA_OUT,   T, IN_FFP,		HAS_DATA | HAS_ITT,	    "Data-Out",			NULL	     },
-	{ ISCSI_OP_LOGOUT_REQ, T, IN_FFP | IN_DISCOVERY, HAS_ITT,			  "Logout Request",	    NULL		 },
-	{ ISCSI_OP_SNACK,	  T, IN_FFP,		     0,				"SNACK Request",		 check_snack   },
-	{ ISCSI_OP_NOP_IN,	   I, IN_FFP | IN_DISCOVERY, HAS_DATA,		       "NOP-In",			 check_nop_in  },
-	{ ISCSI_OP_SCSI_RSP,   I, IN_FFP,		HAS_DATA | HAS_ITT,	    "SCSI Response",	     check_scsi_rsp},
-	{ ISCSI_OP_TMF_RSP,    I, IN_FFP,		       HAS_ITT,			"Task Management Response", NULL		 },
-	{ ISCSI_OP_LOGIN_RSP,  I, IN_LOGIN,		   HAS_DATA,		     "Login Response",	       check_login   },
-	{ ISCSI_OP_TEXT_RSP,   I, IN_FFP | IN_DISCOVERY, HAS_DATA | HAS_ITT,	   "Text Response",
-	  check_text_rsp													  },
-	{ ISCSI_OP_DATA_IN,    I, IN_FFP,		       HAS_DATA | HAS_ITT,	   "Data-In",		      check_data_in },
-	{ ISCSI_OP_LOGOUT_RSP, I, IN_FFP | IN_DISCOVERY, HAS_ITT,			  "Logout Response",	     NULL	  },
-	{ ISCSI_OP_R2T,	I, IN_FFP,		   HAS_ITT,			    "R2T",			   check_r2t     },
-	{ ISCSI_OP_ASYNC,	  I, IN_FFP | IN_DISCOVERY, HAS_DATA,		      "Async Message",	       check_async   },
-	{ ISCSI_OP_REJECT,	   I, IN_FFP | IN_DISCOVERY, HAS_DATA,		       "Reject",			 check_reject  },
+// clang-format off
+static const struct row rows[ISCSI_OP_MASK + 1] = {
+	[ISCSI_OP_NOP_OUT] = { T, IN_FFP, HAS_DATA, "NOP-Out", check_nop_out },
+	[ISCSI_OP_SCSI_CMD] = { T, IN_FFP, HAS_AHS | HAS_DATA | HAS_ITT, "SCSI Command",
+		check_scsi_cmd },
+	[ISCSI_OP_TMF_REQ] = { T, IN_FFP, HAS_ITT, "Task Management Request", NULL },
+	[ISCSI_OP_LOGIN_REQ] = { T, IN_LOGIN, HAS_DATA, "Login Request", check_login },
+	[ISCSI_OP_TEXT_REQ] = { T, IN_FFP | IN_DISCOVERY, HAS_DATA | HAS_ITT, "Text Request",
+		check_text },
+	[ISCSI_OP_DATA_OUT] = { T, IN_FFP, HAS_DATA | HAS_ITT, "Data-Out", NULL },
+	[ISCSI_OP_LOGOUT_REQ] = { T, IN_FFP | IN_DISCOVERY, HAS_ITT, "Logout Request", NULL },
+	[ISCSI_OP_SNACK] = { T, IN_FFP, 0, "SNACK Request", check_snack },
+	[ISCSI_OP_NOP_IN] = { I, IN_FFP | IN_DISCOVERY, HAS_DATA, "NOP-In", check_nop_in },
+	[ISCSI_OP_SCSI_RSP] = { I, IN_FFP, HAS_DATA | HAS_ITT, "SCSI Response", check_scsi_rsp },
+	[ISCSI_OP_TMF_RSP] = { I, IN_FFP, HAS_ITT, "Task Management Response", NULL },
+	[ISCSI_OP_LOGIN_RSP] = { I, IN_LOGIN, HAS_DATA, "Login Response", check_login },
+	[ISCSI_OP_TEXT_RSP] = { I, IN_FFP | IN_DISCOVERY, HAS_DATA | HAS_ITT, "Text Response",
+		check_text_rsp },
+	[ISCSI_OP_DATA_IN] = { I, IN_FFP, HAS_DATA | HAS_ITT, "Data-In", check_data_in },
+	[ISCSI_OP_LOGOUT_RSP] = { I, IN_FFP | IN_DISCOVERY, HAS_ITT, "Logout Response", NULL },
+	[ISCSI_OP_R2T] = { I, IN_FFP, HAS_ITT, "R2T", check_r2t },
+	[ISCSI_OP_ASYNC] = { I, IN_FFP | IN_DISCOVERY, HAS_DATA, "Async Message", check_async },
+	[ISCSI_OP_REJECT] = { I, IN_FFP | IN_DISCOVERY, HAS_DATA, "Reject", check_reject },
 };
+// clang-format on
 #undef T
 #undef I
 
 static const struct row *find_row(uint8_t opcode)
 {
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (rows[i].opcode == opcode)
-			return &rows[i];
-	return NULL;
+	const struct row *r = &rows[opcode & ISCSI_OP_MASK];
+	return r->name ? r : NULL;
 }
 
 const char *iscsi_opcode_name(uint8_t opcode)
 {
-	const struct row *r = find_row(opcode & ISCSI_OP_MASK);
+	const struct row *r = find_row(opcode);
 	return r ? r->name : "unknown";
 }
 

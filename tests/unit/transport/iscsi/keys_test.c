@@ -278,7 +278,7 @@ static void test_proposals_are_spelled_as_they_are_set(void **state)
 	assert_int_equal(iscsi_key_propose(ISCSI_KEY_INITIAL_R2T, &offer, &out), 0);
 	assert_int_equal(iscsi_key_propose(ISCSI_KEY_MAX_BURST_LENGTH, &offer, &out), 0);
 	static const char expected[] =
-		"HeaderDigest=CRC32C,None\0InitialR2T=No\0MaxBurstLength=1048576";
+		"HeaderDigest=None,CRC32C\0InitialR2T=No\0MaxBurstLength=1048576";
 	assert_int_equal(out.len, sizeof expected);
 	assert_memory_equal(buf, expected, sizeof expected);
 }

@@ -86,7 +86,7 @@ static void expect_failed(const char *hint)
 }
 
 #define OUR_KEYS                                                                                   \
-	"HeaderDigest=CRC32C,None\0DataDigest=CRC32C,None\0MaxConnections=1\0InitialR2T=No\0"      \
+	"HeaderDigest=None,CRC32C\0DataDigest=None,CRC32C\0MaxConnections=1\0InitialR2T=No\0"      \
 	"ImmediateData=Yes\0MaxRecvDataSegmentLength=262144\0MaxBurstLength=1048576\0"             \
 	"FirstBurstLength=262144\0DefaultTime2Wait=2\0DefaultTime2Retain=0\0MaxOutstandingR2T=8\0" \
 	"DataPDUInOrder=Yes\0DataSequenceInOrder=Yes\0ErrorRecoveryLevel=0"
