@@ -1,0 +1,282 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Runs libiscsi's iscsi-test-cu, destructive tests allowed, against LUNs of farblockd.
+
+    run.py                   every LUN kind
+    run.py thin removable    these kinds
+    run.py --target URL      any other target, as LUN kind "other"
+
+Each kind of LUN has the settings that let the tests it is there for run. A test that fails or
+never ends is a failure; so is a skip that skips.txt does not list with its reason, and one
+whose reason is that the target lacks something, listed or not.
+"""
+
+import argparse
+import fnmatch
+import functools
+import os
+import re
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lib"))
+import farblock  # noqa: E402
+
+MIB = 1 << 20
+SIZE = 128 * MIB
+THIN = {"emulate_tpu": 1, "emulate_tpws": 1, "unmap_zeroes_data": 1}
+# Sanitize.Reset looks for a SANITIZE that is still running 3 s after it began and again after
+# a session of resets, so it gets a LUN that takes its time: too slow for all other tests.
+SLOW_TEST, SLOW_SIZE = "Sanitize.Reset", 32 * MIB
+SLOW = {**THIN, "delay_write_us": 250000}
+# Wherever data loss is allowed the suite writes, and its writes fail on a write-protected LUN.
+# Allowed, these either expect that or do not write (the suite calls a reservation data loss):
+PROTECTED_LOSS = ["ReadOnly.*", "PrinReadKeys.*", "ProutRegister.*", "ProutReserve.Simple",
+                  "ProutReserve.Ownership*", "ProutClear.*", "ProutPreempt.*"]
+# and these cannot do without writing. All others run with data loss forbidden.
+PROTECTED_UNFIT = ["ProutReserve.Access*", "WriteVerify*.Dpo"]
+UNFIT = "Not run: writes, whether data loss is allowed or not."
+
+LACKING = re.compile(r"not implemented|not supported|does not support|not working", re.I)
+# Not about the target: a test the suite's authors never wrote, and WSNZ=1.
+NOT_LACKING = re.compile(r"^Test not implemented yet$|does not support 0-blocks")
+
+
+class Result:
+    """One test: passed or not, the reasons of what it skipped, its last lines."""
+
+    def __init__(self, name):
+        self.name, self.passed, self.skips, self.lines = name, None, [], []
+
+    @classmethod
+    def unfit(cls, name):
+        result = cls(name)
+        result.passed, result.skips = True, [UNFIT]
+        return result
+
+    def feed(self, line):
+        self.lines.append(line)
+        for reason in re.findall(r"\[SKIPPED\] (.*)", line):
+            if reason.strip() not in self.skips:
+                self.skips.append(reason.strip())
+        end = re.match(r"(passed|FAILED)", line) or re.search(r"\.\.\.\s*(passed|FAILED)", line)
+        if end and self.passed is None:
+            self.passed = end[1] == "passed"
+
+
+def parse(output):
+    """The results in iscsi-test-cu's verbose output, and how many it says it ran."""
+    results, suite, test = [], None, None
+    for line in output.splitlines():
+        if line.startswith("Suite: "):
+            suite, test = line[7:].strip(), None
+        elif line.startswith("  Test: "):
+            test = Result(f"{suite}.{line[8:].split(' ...')[0].strip()}")
+            results.append(test)
+            test.feed(line)
+        elif line.startswith("Run Summary:"):
+            test = None
+        elif test:
+            # After the verdict come the assertions that failed, until the next test.
+            test.feed(line)
+    ran = re.search(r"^\s+tests\s+\d+\s+(\d+)", output, re.M)
+    return results, int(ran[1]) if ran else None
+
+
+def iscsi_test_cu(scratch, tests, urls, flags, log, timeout):
+    """Runs these tests (names without their family) and returns their results."""
+    names = scratch.file("tests", content="".join(f"ALL.{t}\n" for t in tests))
+    command = [farblock.program("stdbuf"), "-oL", farblock.program("iscsi-test-cu"), *flags, "-V",
+               "-t", names, *urls]
+    with open(log, "ab+") as out:
+        start = out.seek(0, os.SEEK_END)
+        process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT,
+                                   stdin=subprocess.DEVNULL)
+        try:
+            process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            print(f"  iscsi-test-cu: no end after {timeout} s", file=sys.stderr)
+        finally:
+            process.kill()
+            process.wait()
+        out.seek(start)
+        results, ran = parse(out.read().decode(errors="replace"))
+    if ran != len(results):
+        lost = Result("iscsi-test-cu")
+        lost.feed(f"ended early (status {process.returncode}): {len(results)} tests begun, "
+                  f"summary says {ran}; see {log}")
+        results.append(lost)
+    return results
+
+
+@functools.lru_cache(maxsize=None)
+def all_tests():
+    """Names of every test, without the family, in the suite's order."""
+    listed = farblock.run(["iscsi-test-cu", "--list"], check=False).stdout
+    return re.findall(r"^ALL\.(\S+\.\S+)$", listed, re.M)
+
+
+def matching(patterns):
+    """The tests that match one of the patterns."""
+    return [t for t in all_tests() if any(fnmatch.fnmatchcase(t, p) for p in patterns)]
+
+
+def group(tests):
+    """Whole suites by name, so that each logs in once and not once a test."""
+    names = []
+    for test in tests:
+        suite = test.split(".")[0]
+        whole = [t for t in all_tests() if t.startswith(suite + ".")]
+        name = suite if all(t in tests for t in whole) else test
+        if name not in names:
+            names.append(name)
+    return names
+
+
+class Kind:
+    """A LUN kind: how it is made, and which runs of the suite it gets."""
+
+    attributes = THIN
+    write_protect = False
+    portals = 1
+    unfit = []  # patterns of tests that are not run
+
+    def __init__(self, scratch):
+        self.scratch = scratch
+
+    def disk(self, config):
+        return config.ramdisk("disk", SIZE, self.attributes)
+
+    def setup(self, config):
+        slow = config.ramdisk("slow", SLOW_SIZE, {**self.attributes, **SLOW})
+        self.target = config.target([self.disk(config), slow], portals=self.portals,
+                                    write_protect=self.write_protect)
+
+    def urls(self, lun=0):
+        return [self.target.url(lun, portal) for portal in range(self.portals)]
+
+    def runs(self):
+        """(tests, URLs, flags) of each run."""
+        allow = ["--dataloss", "--allow-sanitize"]
+        quick = [t for t in all_tests() if t != SLOW_TEST]
+        return [(group(quick), self.urls(), allow), ([SLOW_TEST], self.urls(1), allow)]
+
+
+class Thin(Kind):
+    pass
+
+
+class Fileio(Kind):
+    def disk(self, config):
+        return config.fileio("disk", self.scratch.file("disk.img"), SIZE, self.attributes)
+
+
+class Removable(Kind):
+    attributes = {**THIN, "removable": 1}
+
+
+class WriteProtected(Kind):
+    write_protect = True
+    unfit = PROTECTED_UNFIT
+
+    def runs(self):
+        loss = matching(PROTECTED_LOSS)
+        others = [t for t in all_tests() if t not in loss and t not in matching(self.unfit)]
+        return [(group(loss), self.urls(), ["--dataloss", "--allow-sanitize"]),
+                (group(others), self.urls(), [])]
+
+
+class TwoPath(Kind):
+    portals = 2
+
+
+KINDS = {"thin": Thin, "fileio": Fileio, "removable": Removable,
+         "write-protected": WriteProtected, "two-path": TwoPath}
+
+
+class Expected:
+    """skips.txt: LUN kinds | test | reason, the first two with wildcards."""
+
+    def __init__(self, path):
+        self.rows = []
+        with open(path) as text:
+            for line in text:
+                if line.strip() and not line.startswith("#"):
+                    kinds, test, reason = (field.strip() for field in line.split("|", 2))
+                    self.rows.append((kinds.split(), test, reason))
+
+    def has(self, kind, test, reason):
+        return any(any(fnmatch.fnmatch(kind, k) for k in kinds) and fnmatch.fnmatch(test, name)
+                   and fnmatch.fnmatchcase(reason, text) for kinds, name, text in self.rows)
+
+
+def judge(kind, results, expected):
+    """Prints what is wrong with a kind's results and a line of totals; true if nothing is."""
+    wrong, skipped = [], 0
+    for result in results:
+        skipped += bool(result.skips)
+        if not result.passed:
+            verdict = "no result" if result.passed is None else "FAILED"
+            wrong.append(f"{kind}: {result.name}: {verdict}\n      " +
+                         "\n      ".join(result.lines[-8:]))
+        for reason in result.skips:
+            if LACKING.search(reason) and not NOT_LACKING.search(reason):
+                wrong.append(f"{kind}: {result.name}: lacking: {reason}")
+            elif not expected.has(kind, result.name, reason):
+                wrong.append(f"{kind}: {result.name}: skip not listed: {reason}")
+    for text in wrong:
+        print("  " + text)
+    passed = sum(bool(r.passed) and not r.skips for r in results)
+    failed = sum(not r.passed for r in results)
+    print(f"{kind}: {len(results)} tests, {passed} passed, {failed} failed, {skipped} skipped "
+          f"something, {len(wrong)} wrong", flush=True)
+    return not wrong
+
+
+def run_kind(name, options, expected):
+    with farblock.Scratch() as scratch:
+        kind, config = KINDS[name](scratch), farblock.Config()
+        kind.setup(config)
+        log = os.path.join(options.logs or scratch.path, f"iscsi-test-cu-{name}.log")
+        results = [Result.unfit(test) for test in matching(kind.unfit)]
+        with farblock.Farblockd(scratch, config) as daemon:
+            for tests, urls, flags in kind.runs():
+                results += iscsi_test_cu(scratch, tests, urls, flags, log, options.timeout)
+            lived = daemon.is_running()
+            if not lived:
+                print(f"  {name}: farblockd ended: {daemon.log()[-2000:]}")
+        return judge(name, results, expected) and lived
+
+
+def run_other(options, expected):
+    with farblock.Scratch() as scratch:
+        log = os.path.join(options.logs or scratch.path, "iscsi-test-cu-other.log")
+        results = iscsi_test_cu(scratch, group(all_tests()), options.target,
+                                ["--dataloss", "--allow-sanitize"], log, options.timeout)
+        return judge("other", results, expected)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kinds", nargs="*", help=f"of {', '.join(KINDS)}; default all")
+    parser.add_argument("--target", action="append", metavar="URL",
+                        help="instead of farblockd; twice for two paths")
+    parser.add_argument("--logs", metavar="DIR", help="keep iscsi-test-cu's output there")
+    parser.add_argument("--timeout", type=int, default=900, help="of one run, seconds")
+    options = parser.parse_args()
+    unknown = set(options.kinds) - set(KINDS)
+    if unknown:
+        parser.error(f"{', '.join(unknown)}: no such LUN kind ({', '.join(KINDS)})")
+    expected = Expected(os.path.join(HERE, "skips.txt"))
+    farblock.program("iscsi-test-cu")
+    if options.target:
+        return 0 if run_other(options, expected) else 1
+    farblock.program("farblockd")
+    good = [run_kind(name, options, expected) for name in options.kinds or KINDS]
+    return 0 if all(good) else 1
+
+
+if __name__ == "__main__":
+    farblock.main(main)
