@@ -25,7 +25,9 @@ class Peer(Process):
         return f"iscsi://127.0.0.1:{self.port}/{self.iqn}/{self.lun}"
 
     def backing(self):
-        return self.scratch.file(self.name.replace(" ", "-") + ".img", size=self.size)
+        """The file behind the LUN; a target started again finds it as it was."""
+        path = self.scratch.file(self.name.replace(" ", "-") + ".img")
+        return path if os.path.exists(path) else self.scratch.file(path, size=self.size)
 
 
 class Tgtd(Peer):
