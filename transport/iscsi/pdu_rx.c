@@ -424,7 +424,7 @@ static void rx_loop(struct pdu_conn *c)
 			return;
 		}
 		// Less than asked for: the socket is empty, and the next byte is a new event.
-		if ((size_t)got < plan.asked && !stream_is_hup(c->stream))
+		if (c->is_closed || ((size_t)got < plan.asked && !stream_is_hup(c->stream)))
 			return;
 	}
 }
