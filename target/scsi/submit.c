@@ -111,6 +111,21 @@ static void submit_passthru(struct task *t)
 		passthru_run(t);
 }
 
+static void submit_medium(struct task *t)
+{
+	const struct opcode_row *row = t->row;
+	if ((row->flags & OP_MEDIUM) && !medium_check(t))
+		return;
+	if ((row->flags & OP_WRITES) && !write_check(t))
+		return;
+	if (!(row->flags & OP_RANGE)) {
+		row->run(t);
+		return;
+	}
+	if (lba_check(t))
+		taskset_await_range(t, submit_run);
+}
+
 void submit_checks(struct task *t)
 {
 	const struct opcode_row *row = t->row;
@@ -137,16 +152,11 @@ void submit_checks(struct task *t)
 	}
 	if (!access_check(t))
 		return;
-	if ((row->flags & OP_MEDIUM) && !medium_check(t))
-		return;
-	if ((row->flags & OP_WRITES) && !write_check(t))
-		return;
-	if (!(row->flags & OP_RANGE)) {
-		row->run(t);
-		return;
-	}
-	if (lba_check(t))
-		taskset_await_range(t, submit_run);
+	uint32_t delay = row->flags & OP_MEDIUM ? alua_delay(lu, t->nl->alua_group) : 0;
+	if (delay)
+		task_delay(t, delay, submit_medium);
+	else
+		submit_medium(t);
 }
 
 void task_submit(struct task *t)
