@@ -24,7 +24,7 @@ static void submit_no_lu(struct task *t)
 static void report_ua(struct task *t)
 {
 	// UA_INTLCK_CTRL 10b and 11b: it stays until REQUEST SENSE takes it.
-	bool stays = t->lu->attr.emulate_ua_intlck_ctrl;
+	bool stays = lu_setting(&t->lu->attr.emulate_ua_intlck_ctrl);
 	task_check(t, ua_code(stays ? ua_peek(t->nl) : ua_take(t->nl)), NULL);
 }
 
@@ -174,7 +174,7 @@ void task_submit(struct task *t)
 	t->lu = nl->lu;
 	t->is_held = true;
 	nl->held++;
-	if (nl->inflight++ >= nl->lu->attr.queue_depth && !t->is_internal) {
+	if (nl->inflight++ >= lu_setting(&nl->lu->attr.queue_depth) && !t->is_internal) {
 		task_finish(t, STATUS_TASK_SET_FULL);
 		return;
 	}

@@ -1,36 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // READ and WRITE over a RAM disk: data, ranges, flags, residuals.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-#include <string.h>
+#include "target/scsi/scsi_test.h"
 
-#include "target/scsi/scsi_bench.h"
-#include "transport/wire/be.h"
-
-static struct bench b;
-static struct bench_cmd c;
 static uint8_t pattern[65536];
 
 static int setup(void **state)
 {
-	bench_init(&b, NULL);
+	start(NULL);
 	for (unsigned i = 0; i < sizeof pattern; i++)
 		pattern[i] = (uint8_t)(i * 7 + i / 256);
 	return 0;
-}
-
-static int teardown(void **state)
-{
-	bench_done(&b);
-	return 0;
-}
-
-static void expect_code(uint32_t code)
-{
-	assert_int_equal(c.status, STATUS_CHECK_CONDITION);
-	assert_int_equal(c.code, code);
 }
 
 static void what_was_written_is_read(void **state)
@@ -174,7 +153,7 @@ static void a_null_disk_reads_zeroes(void **state)
 {
 	static const uint8_t zeroes[512];
 	bench_done(&b);
-	bench_init(&b, &(struct bench_options){ .nullio = true });
+	start(&(struct bench_options){ .nullio = true });
 	BENCH_OUT(&b, 0, &c, pattern, 512, 0x2a, 0, 0, 0, 0, 0, 0, 0, 1, 0);
 	assert_int_equal(c.status, STATUS_GOOD);
 	BENCH_IN(&b, 0, &c, 512, 0x28, 0, 0, 0, 0, 0, 0, 0, 1, 0);
@@ -219,7 +198,7 @@ static void data_through_a_filter_is_whole(void **state)
 static void big_blocks_are_addressed_by_block(void **state)
 {
 	bench_done(&b);
-	bench_init(&b, &(struct bench_options){ .block_size = 4096 });
+	start(&(struct bench_options){ .block_size = 4096 });
 	assert_int_equal(BENCH_OUT(&b, 0, &c, pattern, 4096, 0x2a, 0, 0, 0, 0, 255, 0, 0, 1, 0), 0);
 	assert_int_equal(BENCH_IN(&b, 0, &c, 4096, 0x28, 0, 0, 0, 0, 255, 0, 0, 1, 0), 0);
 	assert_memory_equal(c.data, pattern, 4096);
@@ -239,7 +218,8 @@ static void data_that_fails_its_digest_is_an_aborted_command(void **state)
 	expect_code(SENSE_SERVICE_CRC_ERROR);
 }
 
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#undef T
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, stop)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {

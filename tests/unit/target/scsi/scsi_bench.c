@@ -49,8 +49,7 @@ static void lu_make(void *arg)
 	struct lu_making *m = arg;
 	const struct bench_options *o = m->o;
 	struct err e = { 0 };
-	const struct backstore_type *type =
-		backstore_type_find(o->backstore ? o->backstore : "ramdisk");
+	const struct backstore_type *type = o->type ? o->type : backstore_type_find("ramdisk");
 	struct bs_config config;
 	backstore_config_init(&config, type);
 	config.name = m->name;

@@ -27,7 +27,7 @@ struct bench_options {
 	bool keeps_ua; // do not take the first unit attentions away
 	uint32_t lun;  // number of the LU in the maps
 	const char *state_dir;
-	const char *backstore; // type instead of ramdisk; dev is its path
+	const struct backstore_type *type; // instead of ramdisk; dev is its path
 	const char *dev;
 	bool write_back;
 	const char *const *attrs; // "name=value", NULL-terminated, set before lu_new()

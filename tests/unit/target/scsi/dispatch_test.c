@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The rows: order, lookup, usage bits.
+#include "target/scsi/dispatch.h"
+#include "target/scsi/scsi_test.h"
+
+static unsigned count;
+static const struct opcode_row *rows;
+
+static uint32_t key(const struct opcode_row *r)
+{
+	return (uint32_t)r->opcode << 16 | r->sa;
+}
+
+static void rows_ascend_by_opcode_and_service_action(void **state)
+{
+	for (unsigned i = 1; i < count; i++)
+		assert_true(key(&rows[i - 1]) < key(&rows[i]));
+}
+
+static void every_usage_map_begins_with_the_opcode(void **state)
+{
+	for (unsigned i = 0; i < count; i++)
+		assert_int_equal(rows[i].usage[0], rows[i].opcode);
+}
+
+static void every_usage_map_holds_the_service_action(void **state)
+{
+	for (unsigned i = 0; i < count; i++) {
+		if (!rows[i].has_sa)
+			continue;
+		if (rows[i].opcode == 0x7f)
+			assert_int_equal(get_be16(rows[i].usage + 8), rows[i].sa);
+		else
+			assert_int_equal(rows[i].usage[1] & 0x1f, rows[i].sa);
+	}
+}
+
+static void no_usage_bit_lies_past_the_cdb(void **state)
+{
+	for (unsigned i = 0; i < count; i++) {
+		for (unsigned j = rows[i].cdb_len; j < CDB_MAX; j++)
+			assert_int_equal(rows[i].usage[j], 0);
+	}
+}
+
+static void cdb_length_is_the_opcode_groups(void **state)
+{
+	static const uint8_t of_group[8] = { 6, 10, 10, 32, 16, 12, 0, 0 };
+	for (unsigned i = 0; i < count; i++)
+		assert_int_equal(rows[i].cdb_len, of_group[rows[i].opcode >> 5]);
+}
+
+static void dpo_and_fua_flags_have_their_usage_bits(void **state)
+{
+	for (unsigned i = 0; i < count; i++) {
+		unsigned at = rows[i].cdb_len == 32 ? 10 : 1;
+		if (rows[i].flags & OP_DPO)
+			assert_true(rows[i].usage[at] & 0x10);
+		if (rows[i].flags & OP_FUA)
+			assert_true(rows[i].usage[at] & 0x08);
+	}
+}
+
+static void every_row_has_name_and_handler(void **state)
+{
+	for (unsigned i = 0; i < count; i++) {
+		assert_non_null(rows[i].name);
+		assert_non_null(rows[i].run);
+	}
+}
+
+static void every_row_is_found_by_its_cdb(void **state)
+{
+	bool is_known;
+	for (unsigned i = 0; i < count; i++) {
+		uint8_t cdb[32] = { rows[i].opcode, rows[i].usage[1] };
+		if (rows[i].opcode == 0x7f)
+			put_be16(cdb + 8, rows[i].sa);
+		assert_ptr_equal(dispatch_find(cdb, rows[i].cdb_len, &is_known), &rows[i]);
+		assert_true(is_known);
+	}
+}
+
+static void an_unknown_opcode_is_told_from_an_unknown_service_action(void **state)
+{
+	bool is_known;
+	assert_null(dispatch_find((uint8_t[16]){ 0xd0 }, 16, &is_known));
+	assert_false(is_known);
+	assert_null(dispatch_find((uint8_t[16]){ 0x9e, 0x1f }, 16, &is_known));
+	assert_true(is_known);
+}
+
+static void a_cdb_shorter_than_its_opcode_is_not_found(void **state)
+{
+	bool is_known;
+	uint8_t cdb[16] = { 0x88 };
+	assert_null(dispatch_find(cdb, 10, &is_known));
+	assert_non_null(dispatch_find(cdb, 16, &is_known));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(rows_ascend_by_opcode_and_service_action),
+		T(every_usage_map_begins_with_the_opcode),
+		T(every_usage_map_holds_the_service_action),
+		T(no_usage_bit_lies_past_the_cdb),
+		T(cdb_length_is_the_opcode_groups),
+		T(dpo_and_fua_flags_have_their_usage_bits),
+		T(every_row_has_name_and_handler),
+		T(every_row_is_found_by_its_cdb),
+		T(an_unknown_opcode_is_told_from_an_unknown_service_action),
+		T(a_cdb_shorter_than_its_opcode_is_not_found),
+	};
+	rows = dispatch_rows(&count);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
