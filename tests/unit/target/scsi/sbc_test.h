@@ -58,6 +58,7 @@ static struct {
 	struct st_cmd slow; // of st_start()
 	enum st_mode mode;
 	bool is_shut, is_broken; // atomic: writes wait; writes fail
+	unsigned held;		 // atomic: writes that found the gate shut
 } st;
 
 // --- The store ------------------------------------------------------------------------
@@ -121,6 +122,7 @@ static inline void st_serve(struct bs_io *io)
 	struct st_store *s = (struct st_store *)io->bs;
 	bool writes = io->op != BS_READ && io->op != BS_EXTENT && io->op != BS_FLUSH;
 	if (writes && __atomic_load_n(&st.is_shut, __ATOMIC_ACQUIRE)) {
+		__atomic_add_fetch(&st.held, 1, __ATOMIC_RELEASE);
 		timer_arm(worker_self(), &io->timer, 200);
 		return;
 	}
@@ -341,17 +343,41 @@ static inline void st_start(const void *cdb, unsigned cdb_len, const void *out, 
 	st_cmd_start(&st.slow, 0, cdb, cdb_len, out, out_len, NULL, 0);
 }
 
+static inline void st_until_held(void)
+{
+	while (!__atomic_load_n(&st.held, __ATOMIC_ACQUIRE))
+		sched_yield();
+}
+
+static inline bool st_is_done(struct st_cmd *c)
+{
+	int n;
+	sem_getvalue(&c->done, &n);
+	return n > 0;
+}
+
 static inline void st_abort_slow(void *arg)
 {
 	task_abort(&st.slow.task, false);
 }
 
-// Aborts what st_start() started; true if it ended as aborted.
-static inline bool st_abort(void)
+// Aborts what st_start() started.
+static inline void st_abort_start(void)
 {
 	worker_call(st.workers[0], st_abort_slow, NULL);
+}
+
+// True if it ended as aborted.
+static inline bool st_abort_wait(void)
+{
 	st_cmd_wait(&st.slow);
 	return st.slow.is_aborted;
+}
+
+static inline bool st_abort(void)
+{
+	st_abort_start();
+	return st_abort_wait();
 }
 
 static inline void st_until(bool (*is_so)(uint32_t state))
@@ -434,6 +460,7 @@ static inline int st_setup(void **state)
 {
 	st.mode = (enum st_mode)(uintptr_t)*state;
 	st.is_shut = st.is_broken = false;
+	st.held = 0;
 	sem_init(&st.cmd.done, 0, 0);
 	sem_init(&st.slow.done, 0, 0);
 	st_lu_make();
