@@ -25,7 +25,7 @@ static int setup(void **state)
 {
 	static const char *const attrs[] = { "emulate_tpu=1", "emulate_tpws=1", NULL };
 	snprintf(path, sizeof path, "%s/disk", folder);
-	struct bench_options o = { .backstore = "fileio",
+	struct bench_options o = { .type = backstore_type_find("fileio"),
 				   .dev = path,
 				   .size = BLOCKS * BLOCK,
 				   .write_back = *state != NULL,
