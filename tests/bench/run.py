@@ -309,10 +309,13 @@ def parse():
     parser.add_argument("--retries", type=int, default=None, help="of a disturbed sample: 3")
     parser.add_argument("--max-foreign", type=float, default=0.08, help="cores")
     parser.add_argument("--json", metavar="FILE", help="every sample")
+    parser.add_argument("--build", metavar="DIR", help=f"default {farblock.BUILD}")
     parser.add_argument("--scale", action="store_true",
                         help="1,000 connections and 1,000 LUNs against one, instead")
     options = parser.parse_args()
     options.points = choose_points(options.only)
+    if options.build:
+        farblock.BUILD = os.path.abspath(options.build)
     for name, slow, fast in (("rounds", 3, 1), ("secs", 3, 1), ("retries", 3, 0)):
         if getattr(options, name) is None:
             setattr(options, name, fast if options.quick else slow)
