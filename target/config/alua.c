@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// /backstores/TYPE/NAME/alua: target port groups of a storage object. The tree holds what
+// was configured, so that it outlives a storage object that waits; while the logical unit is
+// there, its own values are the true ones (initiators change states too).
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/config/model.h"
+
+static struct storage *storage_of(const struct node *group)
+{
+	return container_of(group->parent, struct storage, alua);
+}
+
+int alua_new(struct config *c, struct alua_node **ret, struct storage *s, const char *name,
+	     uint32_t id, struct err *e)
+{
+	struct alua_node *g = calloc(1, sizeof *g);
+	if (!g || node_init(&g->node, &alua_group_class, name) < 0) {
+		free(g);
+		return err_set(e, -ENOMEM, "%s: out of memory", name);
+	}
+	attr_defaults(alua_group_rows, &g->attr);
+	g->attr.tg_pt_gp_id = id;
+	int r = txn_attach(c, &s->alua, &g->node);
+	if (r < 0) {
+		alua_group_class.free(c, &g->node);
+		return err_set(e, r, r == -EEXIST ? "group %s already exists" : "%s: out of memory",
+			       name);
+	}
+	*ret = g;
+	return 0;
+}
+
+int alua_check_name(const struct storage *s, const char *name, uint32_t id, struct err *e)
+{
+	if (!*name || strlen(name) >= ALUA_NAME_MAX || strpbrk(name, "/ \t\n"))
+		return err_set(e, -EINVAL,
+			       "a group's name has 1 to %d characters without / or blanks",
+			       ALUA_NAME_MAX - 1);
+	if (id < 1 || id > 65535)
+		return err_set(e, -EINVAL, "The TPG Tag must be between 1 and 65535");
+	if (s->alua.child_count >= ALUA_GROUPS_MAX)
+		return err_set(e, -ENOSPC, "there are %d groups already", ALUA_GROUPS_MAX);
+	list_for_each (i, &s->alua.children) {
+		const struct alua_node *g =
+			NODE_OF(struct alua_node, list_entry(i, struct node, link));
+		if (g->attr.tg_pt_gp_id == id)
+			return err_set(e, -EEXIST, "tag %u belongs to group %s", id, g->node.name);
+	}
+	return 0;
+}
+
+// Brings one group to the open logical unit.
+static int push_group(struct storage *s, struct alua_node *g, struct err *e)
+{
+	int r = 0;
+	if (g->attr.tg_pt_gp_id)
+		r = alua_group_new(s->lu, g->node.name, g->attr.tg_pt_gp_id, e);
+	for (const struct attr_row *row = alua_group_rows; !r && row->name; row++) {
+		char text[32];
+		if (row->flags & ATTR_READONLY || !strcmp(row->name, "alua_access_status"))
+			continue;
+		attr_get(row, &g->attr, text, sizeof text);
+		if (strcmp(text, row->default_text))
+			r = alua_group_set(s->lu, g->node.name, row, text, NULL, NULL, e);
+	}
+	return r;
+}
+
+void alua_push(struct storage *s)
+{
+	struct err e;
+	list_for_each (i, &s->alua.children)
+		if (push_group(s, NODE_OF(struct alua_node, list_entry(i, struct node, link)), &e) <
+		    0)
+			log_warn("%s: ALUA: %s", s->node.name, e.text);
+}
+
+// While a transition that was asked for is on its way, the configured state is what was asked.
+void alua_pull(struct alua_node *g)
+{
+	struct storage *s = g->node.parent ? storage_of(&g->node) : NULL;
+	char name[ALUA_NAME_MAX];
+	struct alua_attr attr;
+	for (unsigned i = 0; s && s->lu && !alua_group_at(s->lu, i, name, &attr, NULL); i++)
+		if (!strcmp(name, g->node.name)) {
+			if (g->transitions)
+				attr.alua_access_state = g->attr.alua_access_state;
+			g->attr = attr;
+		}
+}
+
+uint16_t alua_group_id(struct config *c, const struct lun *l)
+{
+	const struct node *g =
+		l->storage ? node_child(&c->names, &l->storage->alua, l->group) : NULL;
+	return g ? (uint16_t)NODE_OF(const struct alua_node, g)->attr.tg_pt_gp_id : 0;
+}
+
+void alua_sync_ports(struct config *c, struct target *t)
+{
+	list_for_each (i, &t->node.children) {
+		struct tpg *tpg = NODE_OF(struct tpg, list_entry(i, struct node, link));
+		char name[256];
+		snprintf(name, sizeof name, "%s,t,0x%04x", t->node.name, tpg->tag);
+		list_for_each (j, &tpg->luns.children) {
+			struct lun *l = NODE_OF(struct lun, list_entry(j, struct node, link));
+			struct err e;
+			l->relative_port = tpg->relative_port;
+			if (l->storage && l->storage->lu &&
+			    alua_port_set(l->storage->lu, tpg->relative_port, alua_group_id(c, l),
+					  name, &e) < 0)
+				log_warn("%s: ALUA: %s", name, e.text);
+		}
+	}
+}
+
+// ---- commands ----
+
+static int create(struct config *c, struct node *n, const struct args *a, struct reply *r,
+		  struct err *e)
+{
+	struct storage *s = container_of(n, struct storage, alua);
+	struct alua_node *g;
+	const char *name = arg(a, "name");
+	int id = number_of(arg(a, "tag"), "", 65535);
+	int code = alua_check_name(s, name, id < 0 ? 0 : (uint32_t)id, e);
+	if (!code)
+		code = alua_new(c, &g, s, name, (uint32_t)id, e);
+	if (!code && s->lu)
+		code = alua_group_new(s->lu, name, (uint32_t)id, e);
+	reply_say(r, "Created ALUA group %s.", name);
+	code = config_finish(c, code, e);
+	if (code < 0 && s->lu && code != -EEXIST)
+		alua_group_free(s->lu, name, NULL);
+	return code;
+}
+
+static int delete (struct config *c, struct node *n, const struct args *a, struct reply *r,
+		   struct err *e)
+{
+	struct storage *s = container_of(n, struct storage, alua);
+	const char *name = arg(a, "name");
+	struct node *g = node_child(&c->names, n, name);
+	if (!g)
+		return err_set(e, -ENOENT, "No ALUA group %.60s", name);
+	if (!strcmp(name, ALUA_DEFAULT_GROUP))
+		return err_set(e, -EPERM, "%s is always there", name);
+	list_for_each (i, &s->luns) {
+		const struct lun *l = list_entry(i, struct lun, storage_link);
+		if (!strcmp(l->group, name))
+			return err_set(e, -EBUSY, "%s: lun%u of %s belongs to it", name, l->number,
+				       target_of(&l->node)->node.name);
+	}
+	int code = s->lu ? alua_group_free(s->lu, name, e) : 0;
+	if (!code)
+		code = model_remove(c, g, e);
+	reply_say(r, "Deleted ALUA group %s.", name);
+	return config_finish(c, code, e);
+}
+
+static const char *state_word(uint32_t state)
+{
+	static const char *const words[16] = {
+		[ALUA_OPTIMIZED] = "Active/optimized",
+		[ALUA_NONOPTIMIZED] = "Active/non-optimized",
+		[ALUA_IN_STANDBY] = "Standby",
+		[ALUA_UNAVAILABLE] = "Unavailable",
+		[ALUA_LBA_DEPENDENT] = "LBA Dependent",
+		[ALUA_OFFLINE] = "Offline",
+		[ALUA_TRANSITIONING] = "Transitioning",
+	};
+	return state < 16 && words[state] ? words[state] : "unknown";
+}
+
+static void summarize(struct config *c, const struct node *n, struct summary *ret)
+{
+	snprintf(ret->text, sizeof ret->text, "ALUA Groups: %u", n->child_count);
+}
+
+static void summarize_group(struct config *c, const struct node *n, struct summary *ret)
+{
+	struct alua_node *g = container_of(n, struct alua_node, node);
+	alua_pull(g);
+	snprintf(ret->text, sizeof ret->text, "ALUA state: %s",
+		 state_word(g->attr.alua_access_state));
+}
+
+static void free_group(struct config *c, struct node *n)
+{
+	node_done(n);
+	free(n); // the object begins with its node
+}
+
+// ---- the group of settings ----
+
+static const struct attr_row *rows_of_group(const struct node *n)
+{
+	return alua_group_rows;
+}
+
+static void *group_attr(struct node *n)
+{
+	struct alua_node *g = NODE_OF(struct alua_node, n);
+	alua_pull(g);
+	return &g->attr;
+}
+
+// A transition on its way; the group may be gone when it ends.
+struct transition {
+	struct config *c;
+	char path[NAME_MAX_LEN + ALUA_NAME_MAX + 80];
+};
+
+static void transition_done(void *arg, int result)
+{
+	struct transition *t = arg;
+	struct node *n = node_at(&t->c->names, &t->c->root, t->path);
+	if (result < 0)
+		log_warn("%s: ALUA state is in force, but not kept: %s", t->path,
+			 strerror(-result));
+	if (n && n->class == &alua_group_class && NODE_OF(struct alua_node, n)->transitions)
+		NODE_OF(struct alua_node, n)->transitions--;
+	free(t);
+}
+
+static int apply_group(struct config *c, struct node *n, const struct attr_row *row,
+		       const char *text, struct err *e)
+{
+	struct storage *s = storage_of(n);
+	struct alua_node *g = NODE_OF(struct alua_node, n);
+	if (!s->lu)
+		return 0;
+	struct transition *t = calloc(1, sizeof *t);
+	if (!t)
+		return err_set(e, -ENOMEM, "%s: out of memory", n->name);
+	t->c = c;
+	node_path(n, t->path, sizeof t->path);
+	g->transitions++;
+	int r = alua_group_set(s->lu, n->name, row, text, transition_done, t, e);
+	if (r < 0) {
+		g->transitions--;
+		free(t);
+	}
+	return r;
+}
+
+static const struct attr_row lun_alua_rows[] = {
+	{"alua_tg_pt_gp_name", ATTR_STRING, offsetof(struct lun, group), 0, ALUA_NAME_MAX,
+	  ALUA_DEFAULT_GROUP, NULL, "ALUA group of the storage object that this path belongs to",
+	  NULL, 0 },
+	{ 0},
+};
+
+static const struct attr_row lun_attr_rows[] = {
+	{"write_protect",	   ATTR_BOOL, offsetof(struct lun, write_protect), 0, 1, "0", NULL,
+	  "1: no initiator may write", NULL, 0 },
+	{ 0},
+};
+
+static const struct attr_row *rows_of_lun_alua(const struct node *n)
+{
+	return lun_alua_rows;
+}
+
+static const struct attr_row *rows_of_lun(const struct node *n)
+{
+	return lun_attr_rows;
+}
+
+static void *lun_base(struct node *n)
+{
+	return NODE_OF(struct lun, n);
+}
+
+static int check_lun(struct config *c, struct node *n, struct err *e)
+{
+	const struct lun *l = NODE_OF(const struct lun, n);
+	if (l->storage && node_child(&c->names, &l->storage->alua, l->group))
+		return 0;
+	return err_set(e, -ENOENT, "alua_tg_pt_gp_name: the storage object has no group '%s'",
+		       l->group);
+}
+
+static const struct group_row group_groups[] = {
+	{.name = "alua",
+	  .rows = rows_of_group,
+	  .base = group_attr,
+	  .size = sizeof(struct alua_attr),
+	  .apply = apply_group },
+	{ 0},
+};
+const struct group_row lun_groups[] = {
+	{.name = "attribute",
+	  .rows = rows_of_lun,
+	  .base = lun_base,
+	  .offset = offsetof(struct lun, write_protect),
+	  .size = sizeof(uint32_t) },
+	{ .name = "alua",
+	  .rows = rows_of_lun_alua,
+	  .base = lun_base,
+	  .offset = offsetof(struct lun, group),
+	  .size = ALUA_NAME_MAX,
+	  .check = check_lun },
+	{ .name = NULL    },
+};
+
+static const struct param_row create_params[] = {
+	{"name",		   PARAM_STRING, true, NULL, "name of the new group", NULL },
+	{ "tag",		    PARAM_NUMBER, true, NULL, "its number, 1..65535", NULL },
+	{ 0},
+};
+static const struct param_row delete_params[] = {
+	{"name", PARAM_NODE, true, NULL, "name of the group", NULL },
+	{ 0 },
+};
+static const struct command_row commands[] = {
+	{"create",			create_params, "Creates a target port group.", false, create },
+	{ "delete", delete_params, "Deletes a target port group that no LUN belongs to.", false,
+	  delete },
+	{ 0			},
+};
+
+const struct node_class alua_class = {
+	.name = "alua",
+	.help = "Target port groups of the storage object",
+	.commands = commands,
+	.summary = summarize,
+};
+const struct node_class alua_group_class = {
+	.name = "alua_group",
+	.help = "A target port group",
+	.groups = group_groups,
+	.summary = summarize_group,
+	.free = free_group,
+};

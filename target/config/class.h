@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What can be done with a node, as rows: its commands with their parameters, and its groups
+// of settings. The shell, its help and completion, and the RPC learn everything from here.
+// Control thread.
+#pragma once
+
+#include <stdbool.h>
+
+#include "core/attr.h"
+#include "core/err.h"
+
+struct config;
+struct json_object;
+struct node;
+
+enum param_type {
+	PARAM_STRING,
+	PARAM_NUMBER,
+	PARAM_BOOL,
+	PARAM_SIZE,
+	PARAM_FILE, // of the daemon's machine; completes file names
+	PARAM_NODE, // a path in the tree or an existing name
+};
+
+struct param_row {
+	const char *name;
+	enum param_type type;
+	bool is_required;
+	const char *default_text; // what an absent one means, NULL nothing
+	const char *help;
+	const char *alias; // another accepted name, or NULL
+};
+
+enum { ARGS_MAX = 16 };
+
+// The arguments of one call, checked against the rows; text per row.
+struct args {
+	const struct param_row *rows;
+	const char *value[ARGS_MAX]; // NULL absent
+	bool is_given[ARGS_MAX];     // else it is the default
+};
+
+// What a command answers: lines for the user and data for programs.
+struct reply {
+	struct json_object *messages; // array of strings
+	struct json_object *data;     // NULL: nothing
+};
+
+struct command_row {
+	const char *name;
+	const struct param_row *params; // ends with a NULL name
+	const char *help;
+	bool is_readonly; // may be called by those who may only look
+	// 0 or a negative errno with text; on error nothing has changed.
+	int (*run)(struct config *c, struct node *n, const struct args *a, struct reply *r,
+		   struct err *e);
+};
+
+struct group_row {
+	const char *name; // "attribute", "parameter", "auth"
+	const struct attr_row *(*rows)(const struct node *n);
+	// The struct that the rows describe. NULL slots below take the default in brackets.
+	void *(*base)(struct node *n);
+	size_t offset, size; // of what undo has to bring back, from base
+	// Setting and getting one value [attr_set, attr_get].
+	int (*set)(struct node *n, const struct attr_row *row, const char *text, struct err *e);
+	size_t (*get)(struct node *n, const struct attr_row *row, char *out, size_t size);
+	// The whole struct after every value of one request is in [fine].
+	int (*check)(struct config *c, struct node *n, struct err *e);
+	// Brings one value to the running object [nothing to do]; called again with the old
+	// text when a later step fails.
+	int (*apply)(struct config *c, struct node *n, const struct attr_row *row, const char *text,
+		     struct err *e);
+};
+
+struct summary {
+	char text[320];
+	bool is_healthy, is_broken; // neither: nothing to say about its health
+};
+
+struct node_class {
+	const char *name; // "backstores.ramdisk", "tpg"; the schema's key
+	const char *help;
+	const struct command_row
+		*commands;		// ends with a NULL name; those of every node come on top
+	const struct group_row *groups; // ends with a NULL name
+	void (*summary)(struct config *c, const struct node *n, struct summary *ret);
+	// Data of `info`, added to a new object; NULL: nothing but name and class.
+	void (*info)(struct config *c, const struct node *n, struct json_object *ret);
+	// The node came into the tree or went out of it: links to other objects follow. May be
+	// NULL.
+	void (*attached)(struct config *c, struct node *n, bool is_attached);
+	// Frees a detached node without children; NULL for nodes that live as long as the tree.
+	void (*free)(struct config *c, struct node *n);
+};
+
+extern const struct command_row every_node_commands[];
+
+// Finds the row in the class or among those of every node; NULL.
+const struct command_row *command_find(const struct node_class *class, const char *name);
+
+// Fills a from JSON values: positional (array or NULL) and named (object or NULL). The
+// texts belong to the JSON objects. -EBADRQC: not the rows' parameters; -EINVAL: not of their
+// types; with the shell's usual words.
+int args_parse(const struct param_row *rows, struct json_object *positional,
+	       struct json_object *named, struct args *a, struct err *e);
+
+// By name of the row; NULL when absent. Only names that are in the rows.
+const char *arg(const struct args *a, const char *name);
+bool arg_given(const struct args *a, const char *name);
+bool arg_bool(const struct args *a, const char *name, bool absent);
+
+void reply_say(struct reply *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The end of a change. In this order, so that a failure leaves the running target, the tree
+// and the saved file as they were: the snapshots are built, the file is saved, and only then
+// does anything become visible.
+#include <errno.h>
+#include <stdlib.h>
+
+#include "target/config/model.h"
+
+static void clean_dirty(struct config *c)
+{
+	while (!list_empty(&c->dirty)) {
+		struct list *l = list_pop_front(&c->dirty);
+		list_entry(l, struct target, dirty_link)->is_dirty = false;
+	}
+	c->is_view_dirty = false;
+}
+
+struct built {
+	struct target *target;
+	struct view_target *view;
+};
+
+// Targets that were taken out in this change need no view.
+static int build_all(struct config *c, struct built **ret, size_t *ret_count, struct err *e)
+{
+	size_t n = 0, count = 0;
+	list_for_each (i, &c->dirty)
+		n++;
+	struct built *list = calloc(n + 1, sizeof *list);
+	int r = list ? 0 : err_set(e, -ENOMEM, "configuration: out of memory");
+	list_for_each (i, &c->dirty) {
+		struct target *t = list_entry(i, struct target, dirty_link);
+		if (r || !t->node.parent)
+			continue;
+		list[count].target = t;
+		r = view_build(c, t, &list[count].view, e);
+		count += !r;
+	}
+	*ret = list;
+	*ret_count = count;
+	return r;
+}
+
+static void show(struct config *c, struct built *list, size_t count)
+{
+	struct err e;
+	for (size_t i = 0; i < count; i++) {
+		view_target_put(list[i].target->view);
+		list[i].target->view = list[i].view;
+		alua_sync_ports(c, list[i].target);
+	}
+	if ((count || c->is_view_dirty) && view_publish(c, &e) < 0)
+		log_error("%s: the change takes effect with the next one", e.text);
+}
+
+int config_commit(struct config *c, bool saves, struct err *e)
+{
+	struct built *list;
+	size_t count;
+	int r = build_all(c, &list, &count, e);
+	if (!r && saves)
+		r = config_save(c, c->file, false, c->txn.has_removed, e);
+	if (!r) {
+		show(c, list, count);
+		clean_dirty(c);
+		txn_commit(c);
+	} else {
+		for (size_t i = 0; i < count; i++)
+			view_target_put(list[i].view);
+	}
+	free(list);
+	return r;
+}
+
+int config_finish(struct config *c, int code, struct err *e)
+{
+	if (!code)
+		code = config_commit(c, true, e);
+	else if (code == -ENOMEM && e && !e->code)
+		err_set(e, code, "out of memory");
+	if (code < 0) {
+		txn_undo(c);
+		// What waits for a view keeps waiting: objects that opened by themselves.
+		clean_dirty(c);
+	}
+	return code;
+}

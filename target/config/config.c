@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The configuration as a whole: start, load, commands, tree, end.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/config/file.h"
+#include "target/config/model.h"
+
+enum { LOAD_LINES_MAX = 20 }; // of trouble in the log; `ls` shows the rest
+
+static int init_nodes(struct config *c, struct err *e)
+{
+	int r = node_init(&c->root, &root_class, "");
+	if (!r)
+		r = node_init(&c->backstores, &backstores_class, "backstores");
+	if (!r)
+		r = node_init(&c->iscsi, &iscsi_class, "iscsi");
+	if (!r)
+		r = node_attach(&c->names, &c->root, &c->backstores);
+	if (!r)
+		r = node_attach(&c->names, &c->root, &c->iscsi);
+	return r < 0 ? err_set(e, r, "configuration: out of memory") : storage_types_new(c, e);
+}
+
+int config_new(struct config **ret, const struct config_options *options, struct err *e)
+{
+	struct config *c = calloc(1, sizeof *c);
+	if (!c)
+		return err_set(e, -ENOMEM, "configuration: out of memory");
+	c->control = options->control;
+	c->file = strdup(options->file);
+	c->state_dir = options->state_dir ? strdup(options->state_dir) : NULL;
+	list_init(&c->dirty);
+	list_init(&c->waiting);
+	timer_init(&c->retry, storage_retry);
+	int r = c->file ? init_nodes(c, e) : err_set(e, -ENOMEM, "configuration: out of memory");
+	if (!r)
+		r = view_publish(c, e);
+	if (r < 0) {
+		config_free(c);
+		return r;
+	}
+	*ret = c;
+	return 0;
+}
+
+void config_free(struct config *c)
+{
+	if (!c)
+		return;
+	timer_cancel(c->control, &c->retry);
+	storage_types_free(c);
+	node_done(&c->iscsi);
+	node_done(&c->backstores);
+	node_done(&c->root);
+	map_done(&c->names);
+	map_done(&c->paths);
+	explicit_bzero(&c->discovery, sizeof c->discovery);
+	free(c->file);
+	free(c->state_dir);
+	free(c);
+}
+
+void config_shutdown(struct config *c, void (*idle)(void *arg), void *arg)
+{
+	c->is_shutting_down = true;
+	timer_cancel(c->control, &c->retry);
+	config_drop_all(c);
+	config_on_quiet(c, idle, arg);
+	if (!c->closing)
+		idle(arg);
+}
+
+unsigned config_closing(const struct config *c)
+{
+	return c->closing;
+}
+
+void config_on_quiet(struct config *c, void (*told)(void *arg), void *arg)
+{
+	c->quiet = told;
+	c->quiet_arg = arg;
+}
+
+struct node *config_root(struct config *c)
+{
+	return &c->root;
+}
+
+struct node *config_node(struct config *c, const char *path)
+{
+	return *path == '/' ? node_at(&c->names, &c->root, path) : NULL;
+}
+
+// ---- load ----
+
+static void log_errors(const char *file, struct json_object *errors)
+{
+	size_t n = json_object_array_length(errors);
+	for (size_t i = 0; i < n && i < LOAD_LINES_MAX; i++)
+		log_warn("%s: %s", file,
+			 json_object_get_string(json_object_array_get_idx(errors, i)));
+	if (n > LOAD_LINES_MAX)
+		log_warn("%s: and %zu more of these (`farblock ls` shows what waits)", file,
+			 n - LOAD_LINES_MAX);
+}
+
+static int refuse_damaged(const char *file, struct err *e)
+{
+	char aside[4200];
+	struct err other;
+	int code = e->code;
+	size_t used = strlen(e->text);
+	if (file_keep_aside(file, aside, sizeof aside, &other) < 0)
+		return code;
+	const char *slash = strrchr(aside, '/');
+	snprintf(e->text + used, sizeof e->text - used,
+		 " (kept as %s; mend it, or take one from backup/)", slash ? slash + 1 : aside);
+	return code;
+}
+
+int config_load(struct config *c, struct err *e)
+{
+	struct restore_options o = { 0 };
+	char *text;
+	size_t len;
+	int r = file_read(c->file, &text, &len, e);
+	if (r == -ENOENT) {
+		log_info("%s: does not exist yet, starting with an empty configuration", c->file);
+		return 0;
+	}
+	if (r < 0)
+		return r;
+	struct json_object *doc = json_read(text, len, c->file, e);
+	struct json_object *errors = json_object_new_array();
+	explicit_bzero(text, len);
+	free(text);
+	r = doc ? 0 : e->code;
+	if (!r) {
+		r = restore_document(c, doc, &o, errors, e);
+		if (r < 0)
+			err_prefix(e, "%s", c->file);
+	}
+	json_object_put(doc);
+	if (!r)
+		r = config_commit(c, false, e);
+	if (r < 0)
+		txn_undo(c);
+	if (r == -EINVAL)
+		r = refuse_damaged(c->file, e);
+	if (!r) {
+		log_errors(c->file, errors);
+		config_note_file(c);
+	}
+	json_object_put(errors);
+	return r;
+}
+
+// ---- commands ----
+
+// set GROUP name=value ...: the group is positional or named, all other names are values.
+static int run_set(struct config *c, struct node *n, struct json_object *positional,
+		   struct json_object *named, struct reply *out, struct err *e)
+{
+	struct json_object *first = json_object_is_type(positional, json_type_array)
+					    ? json_object_array_get_idx(positional, 0)
+					    : NULL;
+	const char *group = first ? json_scalar(first) : json_text(named, "group");
+	if (!group)
+		return err_set(e, -EINVAL, "Missing required parameter group");
+	if (first && json_object_array_length(positional) > 1)
+		return err_set(e, -EINVAL, "set: expected name=value behind the group");
+	struct json_object *values = json_object_new_object();
+	if (json_object_is_type(named, json_type_object)) {
+		json_object_object_foreach(named, key, value)
+		{
+			if (first || strcmp(key, "group"))
+				json_object_object_add(values, key, json_object_get(value));
+		}
+	}
+	int r = json_object_object_length(values)
+			? config_set(c, n, group, values, out, e)
+			: err_set(e, -EINVAL, "set: nothing to set (name=value)");
+	json_object_put(values);
+	return r;
+}
+
+int config_run(struct config *c, const char *path, const char *command,
+	       struct json_object *positional, struct json_object *named, bool is_admin,
+	       struct reply *out, struct err *e)
+{
+	struct node *n = config_node(c, path);
+	struct args args;
+	*out = (struct reply){ 0 };
+	if (!n)
+		return err_set(e, -ENOENT, "No such path %.200s", path);
+	const struct command_row *row = command_find(n->class, command);
+	if (!row)
+		return err_set(e, -ENOSYS, "Command not found %.60s", command);
+	if (!row->is_readonly && !is_admin)
+		return err_set(e, -EPERM, "%s: changes the configuration, which you may not",
+			       command);
+	int r;
+	if (row->run) {
+		r = args_parse(row->params, positional, named, &args, e);
+		if (!r)
+			r = row->run(c, n, &args, out, e);
+	} else {
+		r = run_set(c, n, positional, named, out, e);
+	}
+	if (r < 0)
+		reply_done(out);
+	return r;
+}
+
+void reply_done(struct reply *r)
+{
+	json_object_put(r->messages);
+	json_object_put(r->data);
+	*r = (struct reply){ 0 };
+}

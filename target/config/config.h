@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The configuration: the tree that users see, what it makes of the target, and its saved
+// file. Everything runs on the control thread and may block there.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/err.h"
+#include "core/worker.h"
+#include "target/config/class.h"
+#include "target/config/node.h"
+
+struct config;
+
+struct config_options {
+	struct worker *control;
+	const char *file;      // saved configuration
+	const char *state_dir; // APTPL files; NULL: not kept
+};
+
+// An empty tree; publishes the empty view. The workers run and iscsi_target_init is done.
+int config_new(struct config **ret, const struct config_options *options, struct err *e);
+
+// Closes everything without saving: portals at once, logical units as soon as their sessions
+// let go; idle(arg) runs on the control thread when the last one is closed, perhaps at once.
+// Then config_free.
+void config_shutdown(struct config *c, void (*idle)(void *arg), void *arg);
+void config_free(struct config *c); // after idle; NULL is fine
+
+// Reads the saved file at start. A missing file is an empty configuration. Objects that
+// cannot be opened wait; what is not understood is kept and logged once. A damaged file
+// gives -EINVAL with line and column and is kept aside; any error leaves the tree empty.
+int config_load(struct config *c, struct err *e);
+
+struct node *config_root(struct config *c);
+struct node *config_node(struct config *c, const char *path); // NULL: no such path
+
+// Runs a command of a node. -ENOENT: no such path; -ENOSYS: no such command; else what the
+// command returns. out is filled on success and to be ended with reply_done.
+int config_run(struct config *c, const char *path, const char *command,
+	       struct json_object *positional, struct json_object *named, bool is_admin,
+	       struct reply *out, struct err *e);
+void reply_done(struct reply *r);
+
+// Looks again at everything that waits, now.
+void config_retry(struct config *c);
+
+// Storage that is being closed and still held by sessions. told(arg) runs when the number
+// falls to 0; one listener.
+unsigned config_closing(const struct config *c);
+void config_on_quiet(struct config *c, void (*told)(void *arg), void *arg);
+
+// The tree as JSON: name, class, summary, status, children; depth 0 is everything.
+struct json_object *config_tree(struct config *c, const struct node *n, int depth);
+// All rows as JSON: classes with their commands and groups.
+struct json_object *config_schema(struct config *c);
+// Statistics: storage objects with their counters, portals, the iSCSI target's sums.
+struct json_object *config_stats(struct config *c);

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Atomic replacement of the saved file, and its backups.
+#include "target/config/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/log.h"
+
+enum { FILE_SIZE_MAX = 1 << 30 };
+
+void (*file_step_hook)(const char *step);
+
+static void step(const char *name)
+{
+	if (file_step_hook)
+		file_step_hook(name);
+}
+
+static int read_all(int fd, char *to, size_t len)
+{
+	for (size_t done = 0; done < len;) {
+		ssize_t n = read(fd, to + done, len - done);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -EIO;
+		done += (size_t)n;
+	}
+	return 0;
+}
+
+int file_read(const char *path, char **ret, size_t *ret_len, struct err *e)
+{
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return err_errno(e, -errno, "%s: cannot be opened", path);
+	int r = fstat(fd, &st) < 0 ? -errno : 0;
+	if (!r && !S_ISREG(st.st_mode))
+		r = err_set(e, -EINVAL, "%s: is not a regular file", path);
+	else if (!r && st.st_size > FILE_SIZE_MAX)
+		r = err_set(e, -EFBIG, "%s: longer than 1 GiB", path);
+	else if (!r) {
+		*ret_len = (size_t)st.st_size;
+		*ret = malloc(*ret_len + 1);
+		r = *ret ? read_all(fd, *ret, *ret_len) : -ENOMEM;
+		if (r < 0) {
+			free(*ret);
+			err_errno(e, r, "%s: cannot be read", path);
+		} else
+			(*ret)[*ret_len] = 0;
+	}
+	close(fd);
+	return r;
+}
+
+// The folder of path: "." when path has none.
+static void folder_of(const char *path, char folder[PATH_MAX])
+{
+	snprintf(folder, PATH_MAX, "%s", path);
+	char *slash = strrchr(folder, '/');
+	if (!slash)
+		snprintf(folder, PATH_MAX, ".");
+	else if (slash == folder)
+		slash[1] = 0;
+	else
+		*slash = 0;
+}
+
+static int make_folder(const char *folder, struct err *e)
+{
+	if (mkdir(folder, 0700) < 0 && errno != EEXIST)
+		return err_errno(e, -errno, "%s: folder cannot be made", folder);
+	return 0;
+}
+
+static int sync_folder(const char *folder)
+{
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	int r = fsync(fd) < 0 ? -errno : 0;
+	close(fd);
+	return r;
+}
+
+static int write_all(int fd, const char *text, size_t len)
+{
+	while (len) {
+		ssize_t n = write(fd, text, len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		text += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+static int write_temporary(const char *temp, const char *text, size_t len, struct err *e)
+{
+	step("create");
+	unlink(temp); // left by a crash: nobody else writes here, and it was never complete
+	int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return err_errno(e, -errno, "%s: cannot be made", temp);
+	step("write");
+	int r = write_all(fd, text, len);
+	step("fsync");
+	if (!r && fsync(fd) < 0)
+		r = -errno;
+	if (close(fd) < 0 && !r)
+		r = -errno;
+	if (r < 0) {
+		unlink(temp);
+		return err_errno(e, r, "%s: cannot be written", temp);
+	}
+	return 0;
+}
+
+static int is_backup(const struct dirent *d)
+{
+	return !strncmp(d->d_name, "saveconfig-", 11);
+}
+
+// Unlinks the oldest backups past FILE_BACKUPS; their names sort by time.
+static void drop_old_backups(const char *folder)
+{
+	struct dirent **list;
+	int n = scandir(folder, &list, is_backup, alphasort);
+	for (int i = 0; i < n; i++) {
+		char path[PATH_MAX + 300];
+		snprintf(path, sizeof path, "%s/%s", folder, list[i]->d_name);
+		if (i < n - FILE_BACKUPS)
+			unlink(path);
+		free(list[i]);
+	}
+	if (n >= 0)
+		free(list);
+}
+
+static bool has_recent_backup(const char *folder, time_t now)
+{
+	struct stat st;
+	char stamp[PATH_MAX + 16];
+	// The folder changes when a backup comes or goes, and both happen together.
+	snprintf(stamp, sizeof stamp, "%s/.", folder);
+	struct dirent **list;
+	int n = scandir(folder, &list, is_backup, alphasort);
+	for (int i = 0; i < n; i++)
+		free(list[i]);
+	if (n >= 0)
+		free(list);
+	return n > 0 && !stat(stamp, &st) && st.st_mtime <= now &&
+	       now - st.st_mtime < FILE_BACKUP_INTERVAL_S;
+}
+
+// Keeps the file that is about to be replaced. A failure is told and does not stop the save:
+// an old copy is worth less than the new configuration.
+static void keep_backup(const char *path, const char *folder, bool is_explicit)
+{
+	char dir[PATH_MAX + 8], name[PATH_MAX + 64], when[32];
+	struct err e = { 0 };
+	time_t now = time(NULL);
+	struct tm tm;
+	if (access(path, F_OK) < 0)
+		return;
+	snprintf(dir, sizeof dir, "%s/backup", folder);
+	if (make_folder(dir, &e) < 0) {
+		log_warn("%s: no backup was kept", e.text);
+		return;
+	}
+	if (!is_explicit && has_recent_backup(dir, now))
+		return;
+	strftime(when, sizeof when, "%Y%m%d-%H:%M:%S", localtime_r(&now, &tm));
+	snprintf(name, sizeof name, "%s/saveconfig-%s.json", dir, when);
+	if (link(path, name) < 0 && errno != EEXIST)
+		log_warn("%s: backup cannot be made: %m", name);
+	drop_old_backups(dir);
+}
+
+int file_write(const char *path, const char *text, size_t len, bool is_explicit, struct err *e)
+{
+	char folder[PATH_MAX], temp[PATH_MAX + 8];
+	if (strlen(path) >= PATH_MAX)
+		return err_set(e, -ENAMETOOLONG, "%.60s...: path too long", path);
+	folder_of(path, folder);
+	snprintf(temp, sizeof temp, "%s.temp", path);
+	int r = make_folder(folder, e);
+	if (!r)
+		r = write_temporary(temp, text, len, e);
+	if (r < 0)
+		return r;
+	step("backup");
+	keep_backup(path, folder, is_explicit);
+	step("rename");
+	if (rename(temp, path) < 0) {
+		r = err_errno(e, -errno, "%s: cannot be replaced", path);
+		unlink(temp);
+		return r;
+	}
+	step("fsync folder");
+	// The new file is in place: going back is no longer possible, so a folder that cannot be
+	// synced is told and no failure.
+	r = sync_folder(folder);
+	if (r < 0)
+		log_warn("%s: folder cannot be synced: %s", folder, strerror(-r));
+	return 0;
+}
+
+int file_keep_aside(const char *path, char *ret, size_t size, struct err *e)
+{
+	struct stat st;
+	char when[32];
+	struct tm tm;
+	if (stat(path, &st) < 0)
+		return err_errno(e, -errno, "%s: cannot be looked at", path);
+	strftime(when, sizeof when, "%Y%m%d-%H:%M:%S", localtime_r(&st.st_mtime, &tm));
+	snprintf(ret, size, "%s.damaged-%s", path, when);
+	if (link(path, ret) < 0 && errno != EEXIST)
+		return err_errno(e, -errno, "%s: cannot be made", ret);
+	return 0;
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The saved file on disk: whole or not at all, through every crash. Control thread; blocks.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/err.h"
+
+enum { FILE_BACKUPS = 10, FILE_BACKUP_INTERVAL_S = 60 };
+
+// Reads the whole file, NUL-terminated, for free(). -ENOENT and other errnos with text.
+int file_read(const char *path, char **ret, size_t *ret_len, struct err *e);
+
+// Replaces path by len bytes of text: temporary file 0600 with O_EXCL in the same folder
+// (made 0700 if missing), fsync, the old file kept in backup/ beside it, rename, fsync of the
+// folder. An automatic save adds no backup within FILE_BACKUP_INTERVAL_S of the newest, so
+// that a burst of changes does not push the older states out; is_explicit always adds one.
+// On error path is what it was.
+int file_write(const char *path, const char *text, size_t len, bool is_explicit, struct err *e);
+
+// Links a damaged file to PATH.damaged-<time of its last change>, so that it survives
+// whatever comes; doing it twice is fine. ret: the new name.
+int file_keep_aside(const char *path, char *ret, size_t size, struct err *e);
+
+// For tests: called before each step of file_write, by name; NULL (the default) is skipped.
+extern void (*file_step_hook)(const char *step);

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Reading with positions and writing with sorted keys.
+#include "target/config/json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int complain(const char *text, size_t at, const char *what, const char *cause, struct err *e)
+{
+	unsigned line = 1, column = 1;
+	for (size_t i = 0; i < at; i++) {
+		column = text[i] == '\n' ? 1 : column + 1;
+		line += text[i] == '\n';
+	}
+	return err_set(e, -EINVAL, "%s: line %u, column %u: %s", what, line, column, cause);
+}
+
+struct json_object *json_read(const char *text, size_t len, const char *what, struct err *e)
+{
+	if (len > INT_MAX) {
+		err_set(e, -EFBIG, "%s: longer than 2 GiB", what);
+		return NULL;
+	}
+	struct json_tokener *tok = json_tokener_new_ex(JSON_DEPTH_MAX);
+	if (!tok) {
+		err_set(e, -ENOMEM, "%s: out of memory", what);
+		return NULL;
+	}
+	json_tokener_set_flags(tok, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+	struct json_object *doc = json_tokener_parse_ex(tok, text, (int)len);
+	enum json_tokener_error error = json_tokener_get_error(tok);
+	size_t end = json_tokener_get_parse_end(tok);
+	if (error == json_tokener_continue) {
+		complain(text, len, what, "the text ends in the middle (truncated?)", e);
+	} else if (error != json_tokener_success) {
+		complain(text, end, what, json_tokener_error_desc(error), e);
+	} else {
+		while (end < len && strchr(" \t\r\n", text[end]) && text[end])
+			end++;
+		if (end != len) {
+			complain(text, end, what, "text behind the end of the document", e);
+			error = json_tokener_error_parse_unexpected;
+		}
+	}
+	json_tokener_free(tok);
+	if (error != json_tokener_success) {
+		json_object_put(doc);
+		return NULL;
+	}
+	if (!doc)
+		complain(text, 0, what, "null is no document", e);
+	return doc;
+}
+
+struct out {
+	char *text;
+	size_t len, size;
+	bool has_failed;
+};
+
+static void put(struct out *o, const char *s, size_t n)
+{
+	if (o->len + n + 1 > o->size && !o->has_failed) {
+		size_t size = (o->len + n + 1) * 2;
+		char *grown = realloc(o->text, size);
+		o->has_failed = !grown;
+		if (grown) {
+			o->text = grown;
+			o->size = size;
+		}
+	}
+	if (o->has_failed)
+		return;
+	memcpy(o->text + o->len, s, n);
+	o->len += n;
+	o->text[o->len] = 0;
+}
+
+static void put_indent(struct out *o, int depth)
+{
+	put(o, "\n", 1);
+	for (int i = 0; i < depth; i++)
+		put(o, "  ", 2);
+}
+
+static void put_string(struct out *o, const char *s)
+{
+	put(o, "\"", 1);
+	for (; *s; s++) {
+		char esc[8];
+		if (*s == '"' || *s == '\\')
+			put(o, esc, (size_t)snprintf(esc, sizeof esc, "\\%c", *s));
+		else if ((unsigned char)*s < 0x20)
+			put(o, esc, (size_t)snprintf(esc, sizeof esc, "\\u%04x", *s));
+		else
+			put(o, s, 1);
+	}
+	put(o, "\"", 1);
+}
+
+static int by_key(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void put_value(struct out *o, struct json_object *v, int depth);
+
+static void put_object(struct out *o, struct json_object *v, int depth)
+{
+	size_t n = (size_t)json_object_object_length(v), i = 0;
+	const char **keys = calloc(n + 1, sizeof *keys);
+	if (!keys) {
+		o->has_failed = true;
+		return;
+	}
+	struct json_object_iterator it = json_object_iter_begin(v), end = json_object_iter_end(v);
+	for (; !json_object_iter_equal(&it, &end); json_object_iter_next(&it))
+		keys[i++] = json_object_iter_peek_name(&it);
+	qsort(keys, n, sizeof *keys, by_key);
+	put(o, "{", 1);
+	for (i = 0; i < n; i++) {
+		if (i)
+			put(o, ",", 1);
+		put_indent(o, depth + 1);
+		put_string(o, keys[i]);
+		put(o, ": ", 2);
+		put_value(o, json_object_object_get(v, keys[i]), depth + 1);
+	}
+	free(keys);
+	if (n)
+		put_indent(o, depth);
+	put(o, "}", 1);
+}
+
+static void put_array(struct out *o, struct json_object *v, int depth)
+{
+	size_t n = json_object_array_length(v);
+	put(o, "[", 1);
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			put(o, ",", 1);
+		put_indent(o, depth + 1);
+		put_value(o, json_object_array_get_idx(v, i), depth + 1);
+	}
+	if (n)
+		put_indent(o, depth);
+	put(o, "]", 1);
+}
+
+static void put_value(struct out *o, struct json_object *v, int depth)
+{
+	const char *s;
+	switch (json_object_get_type(v)) {
+	case json_type_object:
+		put_object(o, v, depth);
+		break;
+	case json_type_array:
+		put_array(o, v, depth);
+		break;
+	case json_type_string:
+		put_string(o, json_object_get_string(v));
+		break;
+	case json_type_null:
+		put(o, "null", 4);
+		break;
+	default:
+		s = json_object_to_json_string_ext(v, JSON_C_TO_STRING_PLAIN);
+		put(o, s, strlen(s));
+	}
+}
+
+char *json_write(struct json_object *doc, size_t *ret_len)
+{
+	struct out o = { 0 };
+	put_value(&o, doc, 0);
+	put(&o, "\n", 1);
+	if (o.has_failed) {
+		free(o.text);
+		return NULL;
+	}
+	*ret_len = o.len;
+	return o.text;
+}
+
+struct json_object *json_field(struct json_object *obj, const char *key)
+{
+	struct json_object *v = NULL;
+	if (json_object_is_type(obj, json_type_object))
+		json_object_object_get_ex(obj, key, &v);
+	return v;
+}
+
+const char *json_text(struct json_object *obj, const char *key)
+{
+	struct json_object *v = json_field(obj, key);
+	return json_object_is_type(v, json_type_string) ? json_object_get_string(v) : NULL;
+}
+
+const char *json_scalar(struct json_object *value)
+{
+	switch (json_object_get_type(value)) {
+	case json_type_string:
+	case json_type_int:
+	case json_type_boolean:
+	case json_type_double:
+		return json_object_get_string(value);
+	default:
+		return NULL;
+	}
+}
+
+void json_put_text(struct json_object *obj, const char *key, const char *text)
+{
+	if (text)
+		json_object_object_add(obj, key, json_object_new_string(text));
+}
+
+struct json_object *json_number_or_text(const char *text)
+{
+	char *end, back[32];
+	errno = 0;
+	int64_t v = strtoll(text, &end, 10);
+	snprintf(back, sizeof back, "%" PRId64, v);
+	if (!errno && !*end && !strcmp(back, text))
+		return json_object_new_int64(v);
+	return json_object_new_string(text);
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The objects behind the nodes. Private to target/config; control thread.
+#pragma once
+
+#include <json-c/json.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "backstores/backstore.h"
+#include "core/log.h"
+#include "target/config/config.h"
+#include "target/config/json.h"
+#include "target/config/txn.h"
+#include "target/iscsi/portal.h"
+#include "target/iscsi/view.h"
+#include "target/scsi/alua.h"
+#include "target/scsi/lu.h"
+
+enum { STORAGE_OPTIONS_MAX = 12, NAME_MAX_LEN = 127, LUN_MAX = 16383 };
+
+// /backstores/TYPE
+struct storage_type {
+	struct node node;
+	const struct backstore_type *type;
+	char class_name[40];
+	struct node_class class;	// built from the type's option rows
+	struct command_row commands[3]; // create, delete
+	struct param_row params[STORAGE_OPTIONS_MAX + 2];
+};
+
+// /backstores/TYPE/NAME
+struct storage {
+	struct node node;
+	struct node alua; // its children are struct alua_node; none with a pass-through type
+	const struct backstore_type *type; // NULL: a plugin that does not exist here
+	char *option[STORAGE_OPTIONS_MAX]; // text per row of type->options, NULL default
+	char wwn[40];			   // unit serial
+	struct lu_attr attr;
+	struct lu *lu;	  // NULL: waiting
+	char reason[240]; // why it waits
+	struct config *config;
+	struct list waiting_link; // in config->waiting while there is no lu
+	struct list luns;	  // struct lun, storage_link
+	unsigned lun_count;
+	bool is_logged; // the reason was told to the log
+};
+
+struct alua_node {
+	struct node node;
+	struct alua_attr attr; // as configured; alua_pull() brings it up to date
+	unsigned transitions;  // asked for and not yet in force
+};
+
+struct auth_group {
+	uint32_t enable; // discovery only
+	struct view_auth auth;
+};
+
+// /iscsi/WWN
+struct target {
+	struct node node;
+	struct view_target *view; // published last; one reference
+	bool is_dirty;		  // must be built again before the next publish
+	struct list dirty_link;
+};
+
+// /iscsi/WWN/tpgN
+struct tpg {
+	struct node node;
+	struct node acls, luns, portals;
+	uint16_t tag, relative_port;
+	uint32_t is_enabled;
+	struct tpg_attr attr;
+	struct auth_group auth;
+	struct iscsi_offer offer;
+};
+
+struct lun {
+	struct node node; // "lunN"
+	uint32_t number;
+	char alias[11];
+	char group[ALUA_NAME_MAX]; // ALUA group of the path
+	uint16_t relative_port;	   // as told to the logical unit; 0 not yet
+	struct storage *storage;   // NULL: broken, kept has the path
+	uint32_t write_protect;	   // for every initiator
+	struct list storage_link;
+	struct list mapped; // struct mapped_lun, lun_link
+};
+
+struct acl {
+	struct node node; // initiator name
+	char *tag;	  // name of a group of initiators, NULL none
+	struct acl_attr attr;
+	struct auth_group auth;
+};
+
+struct mapped_lun {
+	struct node node; // "mapped_lunN"
+	uint32_t number;
+	bool is_write_protected;
+	char alias[11];
+	struct lun *lun; // NULL: broken
+	struct list lun_link;
+	uint32_t tpg_lun; // as saved, for a broken link
+};
+
+struct portal_node {
+	struct node node;    // "0.0.0.0:3260"
+	struct portal *open; // NULL: the address means nothing yet (its interface is missing)
+	char reason[160];    // then
+	bool is_iser, is_offload;
+};
+
+// A target or storage object of a kind that is not served here: node.kept is all of it.
+struct foreign {
+	struct node node;
+};
+
+struct config {
+	struct worker *control;
+	char *file, *state_dir;
+	struct map names; // (parent, name) -> struct node
+	struct map paths; // ("dev", path) -> struct storage, for block and fileio
+	struct node root, backstores, iscsi;
+	struct storage_type *types;
+	unsigned type_count;
+	struct auth_group discovery;
+	struct txn txn;
+	struct list dirty;     // struct target
+	struct list waiting;   // struct storage
+	unsigned lost_portals; // portals without an address
+	bool is_view_dirty;    // targets came or went, discovery auth changed
+	struct {
+		uint64_t inode;
+		struct timespec mtime;
+	} saved; // the file as we last read or wrote it
+	struct timer retry;
+	uint64_t retry_usec;
+	unsigned closing;
+	void (*quiet)(void *arg);
+	void *quiet_arg;
+	bool is_shutting_down;
+	uint64_t generation, view_generation;
+	uint8_t ports[65536 / 8]; // relative target ports in use, a bit each
+};
+
+#define NODE_OF(type, n) container_of((n), type, node)
+
+extern const struct node_class root_class, backstores_class, iscsi_class, target_class, tpg_class,
+	luns_class, acls_class, portals_class, lun_class, acl_class, mapped_lun_class, portal_class,
+	storage_class, alua_class, alua_group_class, fabric_class, foreign_class,
+	foreign_storage_class;
+extern const struct group_row storage_groups[], tpg_groups[], acl_groups[], iscsi_groups[],
+	lun_groups[];
+
+// Every row that saveconfig.json has beside a node's own fields.
+extern const struct attr_row auth_rows[], discovery_rows[];
+const struct attr_row *param_rows(void); // TPG parameters
+
+// ---- names.c ----
+int name_check_storage(const char *name, struct err *e);
+int name_check_wwn(const char *uuid, struct err *e);
+void name_new_uuid(char out[40]);
+void name_new_alias(char out[11]);
+void name_new_iqn(char out[224]);
+// Normalizes in into out; is_target: one that we create, strictly.
+int name_iscsi(const char *in, bool is_target, char out[224], struct err *e);
+
+// ---- model.c: making and finding objects. New ones are attached and in the transaction. ----
+struct storage_type *storage_type_of(struct config *c, const char *name);
+int storage_new(struct config *c, struct storage **ret, const struct backstore_type *type,
+		const char *name, struct err *e);
+struct storage *storage_find(struct config *c, const char *path); // /backstores/T/N, T/N
+int target_new(struct config *c, struct target **ret, const char *name, struct err *e);
+// Gives the TPG that RELATIVE TARGET PORT IDENTIFIER if nobody has it.
+void tpg_want_port(struct config *c, struct tpg *tpg, uint16_t port);
+int tpg_new(struct config *c, struct tpg **ret, struct target *t, unsigned tag, struct err *e);
+int lun_new(struct config *c, struct lun **ret, struct tpg *tpg, uint32_t number, struct storage *s,
+	    struct err *e);
+int acl_new(struct config *c, struct acl **ret, struct tpg *tpg, const char *initiator,
+	    struct err *e);
+int mapped_lun_new(struct config *c, struct mapped_lun **ret, struct acl *a, uint32_t number,
+		   struct lun *l, bool is_write_protected, struct err *e);
+int portal_new(struct config *c, struct portal_node **ret, struct tpg *tpg, const char *host,
+	       uint16_t port, struct err *e); // portal.c
+void portal_split(const struct portal_node *p, char host[TCP_ADDR_TEXT], uint16_t *ret_port);
+bool portal_retry(struct config *c, struct portal_node *p); // true: an address at last
+int foreign_new(struct config *c, struct node *parent, const struct node_class *class,
+		const char *name, struct json_object *kept, struct err *e);
+// "/srpt": made when first needed.
+struct node *fabric_of(struct config *c, const char *fabric, struct err *e);
+
+// Takes a node and everything below it (and the mapped LUNs and LUNs that hang on it) out of
+// the tree, within the transaction.
+int model_remove(struct config *c, struct node *n, struct err *e);
+void model_dirty(struct config *c, const struct node *n); // its target must be published again
+struct target *target_of(const struct node *n);
+struct tpg *tpg_of(const struct node *n);
+bool model_is_empty(const struct config *c);
+
+// ---- storage.c: the life of a storage object ----
+// Opens it; is_new: asked for now, so that it may be created. On failure it waits with the
+// reason, and the code is returned with the text.
+int storage_open(struct storage *s, bool is_new, struct err *e);
+// Puts it among those that are tried again.
+void storage_wait(struct storage *s, const struct err *why);
+// Lets go of the logical unit; it closes when the last session has let go too.
+void storage_release(struct storage *s);
+void storage_free(struct config *c, struct node *n);
+// Options by name. get returns NULL when it is not set.
+int storage_set_option(struct storage *s, const char *name, const char *text, struct err *e);
+const char *storage_get_option(const struct storage *s, const char *name);
+uint64_t storage_size(const struct storage *s);
+void storage_retry(struct timer *t);
+
+// ---- alua.c ----
+int alua_new(struct config *c, struct alua_node **ret, struct storage *s, const char *name,
+	     uint32_t id, struct err *e);
+int alua_check_name(const struct storage *s, const char *name, uint32_t id, struct err *e);
+void alua_push(struct storage *s);   // every group, to the logical unit that just opened
+void alua_pull(struct alua_node *g); // the logical unit's values, if it is there
+uint16_t alua_group_id(struct config *c, const struct lun *l);
+void alua_sync_ports(struct config *c, struct target *t); // before its LUNs become visible
+
+// ---- commit.c ----
+// Ends the transaction: views of the dirty targets, saved file, publish. On failure all is
+// undone. saves: false while a saved file is being read.
+int config_commit(struct config *c, bool saves, struct err *e);
+// What ends every command: commits when code is 0, else undoes; returns the code.
+int config_finish(struct config *c, int code, struct err *e);
+
+// ---- root.c ----
+void config_drop_all(struct config *c); // takes everything down; the saved file stays
+
+// ---- publish.c ----
+int view_build(struct config *c, struct target *t, struct view_target **ret, struct err *e);
+// Publishes the targets as they are (t->view of each).
+int view_publish(struct config *c, struct err *e);
+
+// ---- save.c, restore.c ----
+struct json_object *save_document(struct config *c);
+int config_save(struct config *c, const char *file, bool is_explicit, bool may_be_empty,
+		struct err *e);
+void config_note_file(struct config *c); // takes the file as it is now for ours
+struct restore_options {
+	const char *only_target, *only_storage; // NULL: everything
+	bool is_running; // an object that exists already is left alone and told
+};
+// Adds what the document holds, within the transaction. Lines of trouble go to errors (an
+// array); the return code is for what makes all of it impossible.
+int restore_document(struct config *c, struct json_object *doc, const struct restore_options *o,
+		     struct json_object *errors, struct err *e);
+
+// ---- groups.c ----
+const struct group_row *group_find(const struct node_class *class, const char *name);
+size_t group_get(const struct group_row *g, struct node *n, const struct attr_row *row, char *out,
+		 size_t size);
+int group_set(const struct group_row *g, struct node *n, const struct attr_row *row,
+	      const char *text, struct err *e);
+struct json_object *group_schema(const struct group_row *g, const struct node *n);
+int config_get(struct config *c, struct node *n, const struct args *a, struct reply *r,
+	       struct err *e);
+// Sets values (an object) of one group: all of them or none.
+int config_set(struct config *c, struct node *n, const char *group, struct json_object *values,
+	       struct reply *r, struct err *e);
+
+// ---- storage_class.c ----
+int storage_types_new(struct config *c, struct err *e);
+void storage_types_free(struct config *c);

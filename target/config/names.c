@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Names: what may be given to objects, and what is made up where the user gives none.
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/utsname.h>
+
+#include "target/config/model.h"
+#include "transport/iscsi/name.h"
+
+int name_check_storage(const char *name, struct err *e)
+{
+	size_t len = strlen(name);
+	if (!len || len > NAME_MAX_LEN)
+		return err_set(e, -EINVAL, "A storage object's name has 1 to %d characters",
+			       NAME_MAX_LEN);
+	if (!strcmp(name, ".") || !strcmp(name, ".."))
+		return err_set(e, -EINVAL, "A storage object's name cannot be . or ..");
+	for (const char *p = name; *p; p++)
+		if (*p == '/' || *p == ' ' || (unsigned char)*p < 0x20 || *p == 0x7f)
+			return err_set(e, -EINVAL,
+				       "A storage object's name cannot contain /, newline or "
+				       "spaces/tabs");
+	return 0;
+}
+
+int name_check_wwn(const char *uuid, struct err *e)
+{
+	bool is_fine = strlen(uuid) == 36;
+	for (int i = 0; is_fine && i < 36; i++)
+		is_fine = i == 8 || i == 13 || i == 18 || i == 23
+				  ? uuid[i] == '-'
+				  : isxdigit((unsigned char)uuid[i]) != 0;
+	if (!is_fine)
+		return err_set(e, -EINVAL,
+			       "wwn: '%.60s' is no unit serial (a UUID such as "
+			       "5b0c3f0e-7c21-4f63-9a0d-2d7e41f0a911)",
+			       uuid);
+	return 0;
+}
+
+// getrandom() of so few bytes neither blocks nor fails once the machine is up; before that
+// it waits, and a name that is not unique would be worse.
+static void random_bytes(uint8_t *out, size_t len)
+{
+	while (getrandom(out, len, 0) != (ssize_t)len)
+		;
+}
+
+static void hex(const uint8_t *in, size_t len, char *out)
+{
+	for (size_t i = 0; i < len; i++)
+		snprintf(out + 2 * i, 3, "%02x", in[i]);
+}
+
+void name_new_uuid(char out[40])
+{
+	uint8_t b[16];
+	random_bytes(b, sizeof b);
+	b[6] = (b[6] & 0x0f) | 0x40;
+	b[8] = (b[8] & 0x3f) | 0x80;
+	char h[33];
+	hex(b, sizeof b, h);
+	snprintf(out, 40, "%.8s-%.4s-%.4s-%.4s-%.12s", h, h + 8, h + 12, h + 16, h + 20);
+}
+
+void name_new_alias(char out[11])
+{
+	uint8_t b[5];
+	random_bytes(b, sizeof b);
+	hex(b, sizeof b, out);
+}
+
+// First label, lower case, without what a name cannot hold.
+static void label(const char *in, char *out, size_t size)
+{
+	size_t n = 0;
+	for (; *in && *in != '.' && n + 1 < size; in++)
+		if (isalnum((unsigned char)*in) || *in == '-')
+			out[n++] = (char)tolower((unsigned char)*in);
+	out[n] = 0;
+	if (!n)
+		snprintf(out, size, "localhost");
+}
+
+void name_new_iqn(char out[224])
+{
+	struct utsname u;
+	char host[65], machine[65], serial[13];
+	uint8_t b[6];
+	if (uname(&u) < 0)
+		memset(&u, 0, sizeof u);
+	label(u.nodename, host, sizeof host);
+	label(u.machine, machine, sizeof machine);
+	random_bytes(b, sizeof b);
+	hex(b, sizeof b, serial);
+	snprintf(out, 224, "iqn.2003-01.org.linux-iscsi.%s.%s:sn.%s", host, machine, serial);
+}
+
+int name_iscsi(const char *in, bool is_target, char out[224], struct err *e)
+{
+	int r = iscsi_name_normalize(in, strlen(in), out, e);
+	if (!r && strchr(out, '/'))
+		r = err_set(e, -EINVAL, "a name cannot contain /");
+	if (!r && is_target)
+		r = iscsi_name_check(out, e);
+	else if (!r && strncmp(out, "iqn.", 4) && strncmp(out, "eui.", 4) &&
+		 strncmp(out, "naa.", 4))
+		r = err_set(e, -EINVAL, "'%.100s' begins with neither iqn. nor eui. nor naa.", in);
+	if (r < 0)
+		err_prefix(e, "WWN not valid as: iqn, naa, eui");
+	return r;
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Nodes of the configuration tree. Every object of the model begins with one; its class says
+// what can be done with it. Control thread.
+#pragma once
+
+#include <stdbool.h>
+
+#include "core/list.h"
+#include "target/config/map.h"
+
+struct json_object;
+struct node_class;
+
+struct node {
+	const struct node_class *class;
+	struct node *parent; // NULL at the root and while detached
+	char *name;
+	struct list link; // in parent->children, in the order of creation
+	struct list children;
+	unsigned child_count;
+	struct json_object *kept; // keys of the saved file that mean nothing here
+};
+
+// Fills a zeroed node; name is copied. -ENOMEM.
+int node_init(struct node *n, const struct node_class *class, const char *name);
+// Frees the name and what was kept. The node is detached and has no children.
+void node_done(struct node *n);
+
+// Puts a detached node under parent. -EEXIST when the name is taken, -ENOMEM.
+int node_attach(struct map *names, struct node *parent, struct node *n);
+void node_detach(struct map *names, struct node *n);
+
+struct node *node_child(const struct map *names, const struct node *parent, const char *name);
+// "/", "/iscsi/iqn...", with or without a slash at the end; NULL when there is no such node.
+struct node *node_at(const struct map *names, struct node *root, const char *path);
+// The absolute path, at most size bytes; returns its length.
+size_t node_path(const struct node *n, char *out, size_t size);
+
+// The children sorted for display, trailing numbers by value (lun2 before lun10). For
+// free(); NULL when there are none or no memory is left.
+struct node **node_sorted(const struct node *n);
+
+// "lun12" with prefix "lun" -> 12, also "12"; -1 when it is neither or above max.
+int number_of(const char *text, const char *prefix, int max);

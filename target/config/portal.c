@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Portals of a TPG: /iscsi/WWN/tpgN/portals.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/config/model.h"
+
+static void portal_free(struct config *c, struct node *n)
+{
+	struct portal_node *p = NODE_OF(struct portal_node, n);
+	if (!p->open)
+		c->lost_portals--;
+	portal_close(p->open);
+	node_done(n);
+	free(p);
+}
+
+static void strip_brackets(const char *host, char out[TCP_ADDR_TEXT])
+{
+	size_t len = strlen(host);
+	bool has = len > 2 && host[0] == '[' && host[len - 1] == ']';
+	snprintf(out, TCP_ADDR_TEXT, "%.*s", (int)(has ? len - 2 : len), host + has);
+}
+
+// The node's name: as tcp_addr_format writes it, or what it would be once the interface that
+// the address names is there.
+static int portal_name(const char *host, uint16_t port, char name[TCP_ADDR_TEXT],
+		       struct tcp_addr *ret, struct err *e)
+{
+	char bare[TCP_ADDR_TEXT];
+	struct err why = { 0 };
+	strip_brackets(host, bare);
+	int r = strlen(host) < 64 ? tcp_addr_parse(ret, bare, port, &why)
+				  : err_set(&why, -EINVAL, "ip_address: too long");
+	if (!r && tcp_addr_port(ret) != port)
+		r = err_set(&why, -EINVAL, "ip_address: '%s' contains a port (give it as ip_port)",
+			    host);
+	if (!r) {
+		tcp_addr_format(ret, name);
+		return 0;
+	}
+	snprintf(name, TCP_ADDR_TEXT, "[%.60s]:%u", bare, port);
+	if (e)
+		*e = why;
+	return r;
+}
+
+static bool has_name(struct tpg *tpg, const struct config *c, const char *name)
+{
+	return node_child(&c->names, &tpg->portals, name) != NULL;
+}
+
+int portal_new(struct config *c, struct portal_node **ret, struct tpg *tpg, const char *host,
+	       uint16_t port, struct err *e)
+{
+	char name[TCP_ADDR_TEXT];
+	struct tcp_addr addr;
+	struct err why = { 0 };
+	int r = portal_name(host, port, name, &addr, &why);
+	if (r < 0 && r != -ENODEV)
+		return e ? *e = why, r : r;
+	if (has_name(tpg, c, name))
+		return err_set(e, -EEXIST, "This NetworkPortal already exists: %s", name);
+	struct portal_node *p = calloc(1, sizeof *p);
+	if (!p || node_init(&p->node, &portal_class, name) < 0) {
+		free(p);
+		return err_set(e, -ENOMEM, "%s: out of memory", name);
+	}
+	int opened = r ? 0 : portal_open(&p->open, c->control, &addr, e);
+	if (!p->open) {
+		c->lost_portals++;
+		snprintf(p->reason, sizeof p->reason, "%.150s", why.text);
+	}
+	if (opened < 0) {
+		portal_free(c, &p->node);
+		return opened;
+	}
+	if (txn_attach(c, &tpg->portals, &p->node) < 0) {
+		portal_free(c, &p->node);
+		return err_set(e, -ENOMEM, "%s: out of memory", name);
+	}
+	if (c->lost_portals && !timer_is_armed(&c->retry))
+		config_retry(c);
+	model_dirty(c, &p->node);
+	*ret = p;
+	return 0;
+}
+
+void portal_split(const struct portal_node *p, char host[TCP_ADDR_TEXT], uint16_t *ret_port)
+{
+	const char *colon = strrchr(p->node.name, ':');
+	snprintf(host, TCP_ADDR_TEXT, "%.*s", (int)(colon - p->node.name), p->node.name);
+	*ret_port = (uint16_t)strtoul(colon + 1, NULL, 10);
+}
+
+bool portal_retry(struct config *c, struct portal_node *p)
+{
+	struct tcp_addr addr;
+	struct err e = { 0 };
+	if (p->open || tcp_addr_parse(&addr, p->node.name, 0, &e) < 0 ||
+	    portal_open(&p->open, c->control, &addr, &e) < 0)
+		return false;
+	c->lost_portals--;
+	p->reason[0] = 0;
+	log_info("portal %s: its interface is there now", p->node.name);
+	model_dirty(c, &p->node);
+	return true;
+}
+
+static int parse_port(const char *text, uint16_t *ret, struct err *e)
+{
+	int v = number_of(text, "", 65535);
+	if (v < 1)
+		return err_set(e, -EINVAL, "ip_port: '%.20s' is no port (1..65535)", text);
+	*ret = (uint16_t)v;
+	return 0;
+}
+
+static int create(struct config *c, struct node *n, const struct args *a, struct reply *r,
+		  struct err *e)
+{
+	const char *host = arg(a, "ip_address");
+	struct portal_node *p;
+	uint16_t port = 0;
+	int code = parse_port(arg(a, "ip_port"), &port, e);
+	if (code < 0)
+		return code;
+	if (port == 3260)
+		reply_say(r, "Using default IP port 3260");
+	if (!strcmp(host, "0.0.0.0"))
+		reply_say(r, "Binding to INADDR_ANY (0.0.0.0)");
+	code = portal_new(c, &p, tpg_of(n), host, port, e);
+	if (!code) {
+		reply_say(r, "Created network portal %s.", p->node.name);
+		if (!p->open || portal_state(p->open) == PORTAL_WAITING)
+			reply_say(r, "It is waiting: %s",
+				  p->open ? portal_reason(p->open) : p->reason);
+	}
+	return config_finish(c, code, e);
+}
+
+static int delete (struct config *c, struct node *n, const struct args *a, struct reply *r,
+		   struct err *e)
+{
+	char name[TCP_ADDR_TEXT];
+	struct tcp_addr addr;
+	uint16_t port = 0;
+	int code = parse_port(arg(a, "ip_port"), &port, e);
+	if (code < 0)
+		return code;
+	code = portal_name(arg(a, "ip_address"), port, name, &addr, e);
+	if (code < 0 && code != -ENODEV)
+		return code;
+	struct node *p = node_child(&c->names, n, name);
+	if (!p)
+		return err_set(e, -ENOENT, "No network portal %s", name);
+	code = model_remove(c, p, e);
+	reply_say(r, "Deleted network portal %s", name);
+	return config_finish(c, code, e);
+}
+
+static int enable_iser(struct config *c, struct node *n, const struct args *a, struct reply *r,
+		       struct err *e)
+{
+	struct portal_node *p = NODE_OF(struct portal_node, n);
+	int code = txn_memory(c, &p->is_iser, sizeof p->is_iser);
+	if (!code)
+		p->is_iser = arg_bool(a, "boolean", true);
+	reply_say(r, "iSER enable now: %s", p->is_iser ? "True" : "False");
+	return config_finish(c, code, e);
+}
+
+static int enable_offload(struct config *c, struct node *n, const struct args *a, struct reply *r,
+			  struct err *e)
+{
+	struct portal_node *p = NODE_OF(struct portal_node, n);
+	int code = txn_memory(c, &p->is_offload, sizeof p->is_offload);
+	if (!code)
+		p->is_offload = arg_bool(a, "boolean", true);
+	reply_say(r, "offload enable now: %s (kept in the saved file, without effect here)",
+		  p->is_offload ? "True" : "False");
+	return config_finish(c, code, e);
+}
+
+static const struct param_row address_params[] = {
+	{"ip_address",		PARAM_STRING, false, "0.0.0.0", "IPv4 or IPv6 address", NULL },
+	{ "ip_port",		     PARAM_NUMBER, false, "3260", "TCP port", NULL },
+	{ 0},
+};
+static const struct param_row delete_params[] = {
+	{"ip_address",		PARAM_STRING, true, NULL, "IPv4 or IPv6 address", NULL },
+	{ "ip_port",		     PARAM_NUMBER, true, NULL, "TCP port", NULL },
+	{ 0},
+};
+static const struct param_row boolean_params[] = {
+	{"boolean", PARAM_BOOL, true, NULL, "true or false", NULL },
+	{ 0    },
+};
+static const struct command_row portals_commands[] = {
+	{"create",							    address_params,
+	  "Listens on an address; one that does not exist yet is waited for.", false, create },
+	{ "delete", delete_params, "Stops listening there; sessions go on.", false, delete },
+	{ 0							    },
+};
+static const struct command_row portal_commands[] = {
+	{"enable_iser",			     boolean_params, "Offers iSER beside TCP on this portal.", false,
+	  enable_iser },
+	{ "enable_offload", boolean_params, "Kept for the saved file only.", false,
+	  enable_offload },
+	{ 0			      },
+};
+
+static void summarize_portals(struct config *c, const struct node *n, struct summary *ret)
+{
+	snprintf(ret->text, sizeof ret->text, "Portals: %u", n->child_count);
+}
+
+static void summarize(struct config *c, const struct node *n, struct summary *ret)
+{
+	const struct portal_node *p = NODE_OF(const struct portal_node, n);
+	ret->is_healthy = p->open && portal_state(p->open) == PORTAL_LISTENING;
+	ret->is_broken = !ret->is_healthy;
+	if (ret->is_broken)
+		snprintf(ret->text, sizeof ret->text, "waiting: %s",
+			 p->open ? portal_reason(p->open) : p->reason);
+	else
+		snprintf(ret->text, sizeof ret->text, "%s", p->is_iser ? "iser" : "OK");
+}
+
+static void info(struct config *c, const struct node *n, struct json_object *ret)
+{
+	const struct portal_node *p = NODE_OF(const struct portal_node, n);
+	struct portal_counters k = { 0 };
+	bool is_up = p->open && portal_state(p->open) == PORTAL_LISTENING;
+	if (p->open)
+		portal_counters(p->open, &k);
+	json_put_text(ret, "state", is_up ? "listening" : "waiting");
+	if (!is_up)
+		json_put_text(ret, "reason", p->open ? portal_reason(p->open) : p->reason);
+	json_object_object_add(ret, "iser", json_object_new_boolean(p->is_iser));
+	json_object_object_add(ret, "connections", json_object_new_int64(k.connections));
+	json_object_object_add(ret, "accepted", json_object_new_uint64(k.accepted));
+	json_object_object_add(ret, "refused", json_object_new_uint64(k.refused));
+	json_object_object_add(ret, "logins", json_object_new_uint64(k.logins));
+	json_object_object_add(ret, "login_failures", json_object_new_uint64(k.login_failures));
+}
+
+const struct node_class portals_class = {
+	.name = "portals",
+	.help = "The addresses this portal group listens on",
+	.commands = portals_commands,
+	.summary = summarize_portals,
+};
+const struct node_class portal_class = {
+	.name = "portal",
+	.help = "One address and port",
+	.commands = portal_commands,
+	.summary = summarize,
+	.info = info,
+	.free = portal_free,
+};

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The root: its commands, /backstores, and what is only kept for others (SRP and the like).
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/config/file.h"
+#include "target/config/model.h"
+#include "target/config/report.h"
+
+static int saveconfig(struct config *c, struct node *n, const struct args *a, struct reply *r,
+		      struct err *e)
+{
+	const char *file = arg(a, "savefile") ? arg(a, "savefile") : c->file;
+	int code = config_save(c, file, true, false, e);
+	if (!code)
+		reply_say(r, "Configuration saved to %s", file);
+	return code;
+}
+
+// Takes everything out, within the transaction.
+static int remove_all(struct config *c, struct err *e)
+{
+	int r = txn_memory(c, &c->discovery, sizeof c->discovery);
+	c->discovery = (struct auth_group){ 0 };
+	c->is_view_dirty = true;
+	while (!r && !list_empty(&c->iscsi.children))
+		r = model_remove(c, list_entry(c->iscsi.children.next, struct node, link), e);
+	list_for_each_safe (i, &c->root.children) {
+		struct node *n = list_entry(i, struct node, link);
+		if (!r && n->class == &fabric_class)
+			r = model_remove(c, n, e);
+	}
+	list_for_each_safe (i, &c->backstores.children) {
+		struct node *type = list_entry(i, struct node, link);
+		while (!r && !list_empty(&type->children))
+			r = model_remove(c, list_entry(type->children.next, struct node, link), e);
+		if (!r && type->class == &fabric_class)
+			r = model_remove(c, type, e);
+	}
+	return r;
+}
+
+void config_drop_all(struct config *c)
+{
+	struct err e;
+	if (remove_all(c, &e) < 0 || config_commit(c, false, &e) < 0)
+		log_error("shutdown: %s", e.text);
+}
+
+static int clearconfig(struct config *c, struct node *n, const struct args *a, struct reply *r,
+		       struct err *e)
+{
+	if (!arg_bool(a, "confirm", false))
+		return err_set(e, -EINVAL, "As a precaution, confirm=True needs to be set");
+	int code = remove_all(c, e);
+	c->txn.has_removed = 1;
+	reply_say(r, "All configuration cleared");
+	code = config_finish(c, code, e);
+	if (!code) {
+		json_object_put(c->root.kept);
+		json_object_put(c->iscsi.kept);
+		c->root.kept = c->iscsi.kept = NULL;
+	}
+	return code;
+}
+
+static void say_restored(const char *file, struct json_object *errors, struct reply *r)
+{
+	size_t n = json_object_array_length(errors);
+	if (!n) {
+		reply_say(r, "Configuration restored from %s", file);
+		return;
+	}
+	reply_say(r, "Configuration restored, %zu recoverable errors:", n);
+	for (size_t i = 0; i < n; i++)
+		reply_say(r, "%s", json_object_get_string(json_object_array_get_idx(errors, i)));
+}
+
+static int restoreconfig(struct config *c, struct node *n, const struct args *a, struct reply *r,
+			 struct err *e)
+{
+	const char *file = arg(a, "savefile") ? arg(a, "savefile") : c->file;
+	struct restore_options o = {
+		.only_target = arg(a, "target"),
+		.only_storage = arg(a, "storage_object"),
+		.is_running = true,
+	};
+	char *text;
+	size_t len;
+	int code = file_read(file, &text, &len, e);
+	if (code < 0)
+		return code == -ENOENT ? err_set(e, code, "Restore file %s not found", file) : code;
+	struct json_object *doc = json_read(text, len, file, e), *errors = json_object_new_array();
+	code = doc ? 0 : e->code;
+	if (!code && arg_bool(a, "clear_existing", false))
+		code = remove_all(c, e);
+	if (!code)
+		code = restore_document(c, doc, &o, errors, e);
+	if (!code)
+		say_restored(file, errors, r);
+	json_object_put(doc);
+	json_object_put(errors);
+	explicit_bzero(text, len);
+	free(text);
+	return config_finish(c, code, e);
+}
+
+static int sessions(struct config *c, struct node *n, const struct args *a, struct reply *r,
+		    struct err *e)
+{
+	const char *sid = arg(a, "sid"), *action = arg(a, "action");
+	if (strcmp(action, "list") && strcmp(action, "detail"))
+		return err_set(e, -EINVAL, "action: '%.20s' is neither list nor detail", action);
+	r->data = report_sessions(sid ? strtoull(sid, NULL, 10) : 0);
+	if (!r->data)
+		return err_set(e, -ENOMEM, "sessions: out of memory");
+	if (sid && !json_object_array_length(r->data))
+		return err_set(e, -ENOENT, "no session found with sid %s", sid);
+	return 0;
+}
+
+static int version(struct config *c, struct node *n, const struct args *a, struct reply *r,
+		   struct err *e)
+{
+	reply_say(r, "farblock version " FARBLOCK_VERSION);
+	return 0;
+}
+
+// ---- commands of every node ----
+
+static int ls(struct config *c, struct node *n, const struct args *a, struct reply *r,
+	      struct err *e)
+{
+	int depth = number_of(arg(a, "depth"), "", 1000);
+	if (depth < 0)
+		return err_set(e, -EINVAL, "depth: 0..1000");
+	r->data = config_tree(c, n, depth);
+	return 0;
+}
+
+static int info(struct config *c, struct node *n, const struct args *a, struct reply *r,
+		struct err *e)
+{
+	char path[600];
+	struct summary s = { 0 };
+	node_path(n, path, sizeof path);
+	r->data = json_object_new_object();
+	json_put_text(r->data, "path", path);
+	json_put_text(r->data, "name", n->parent ? n->name : "/");
+	json_put_text(r->data, "class", n->class->name);
+	if (n->class->summary)
+		n->class->summary(c, n, &s);
+	json_put_text(r->data, "summary", s.text);
+	if (n->class->info)
+		n->class->info(c, n, r->data);
+	return 0;
+}
+
+static int status(struct config *c, struct node *n, const struct args *a, struct reply *r,
+		  struct err *e)
+{
+	char path[600];
+	struct summary s = { 0 };
+	node_path(n, path, sizeof path);
+	if (n->class->summary)
+		n->class->summary(c, n, &s);
+	reply_say(r, "Status for %s: %s", path, s.text);
+	return 0;
+}
+
+static int refresh(struct config *c, struct node *n, const struct args *a, struct reply *r,
+		   struct err *e)
+{
+	config_retry(c);
+	return 0;
+}
+
+static const struct param_row ls_params[] = {
+	{"depth", PARAM_NUMBER, false, "0", "how many levels, 0 all", NULL },
+	{ 0 },
+};
+static const struct param_row get_params[] = {
+	{"group",				      PARAM_STRING, false, NULL, "group of settings; without it their names", NULL },
+	{ "parameter",				       PARAM_STRING, false, NULL, "one of them", NULL },
+	{ 0},
+};
+static const struct param_row set_params[] = {
+	{"group", PARAM_STRING, true, NULL, "group of settings, then name=value ...", NULL },
+	{ 0  },
+};
+
+const struct command_row every_node_commands[] = {
+	{"ls",			 ls_params, "Shows the tree from here.", true, ls },
+	{ "get", get_params, "Shows settings.", true, config_get },
+ // Its values are free names: config_run() hands them to config_set().
+	{ "set",			  set_params, "Changes settings: all that are given or none.", false, NULL },
+	{ "info",		       NULL, "Tells everything about this object.", true, info },
+	{ "status",	    NULL, "Tells the summary of this object.", true, status },
+	{ "refresh",		     NULL, "Looks again at what waits.", false, refresh },
+	{ 0		      },
+};
+
+static const struct param_row save_params[] = {
+	{"savefile", PARAM_FILE, false, NULL, "file; the daemon's own by default", NULL },
+	{ 0    },
+};
+static const struct param_row restore_params[] = {
+	{"savefile",			   PARAM_FILE, false, NULL, "file; the daemon's own by default", NULL },
+	{ "clear_existing",			       PARAM_BOOL, false, "false", "true: drop what exists first", NULL },
+	{ "target", PARAM_STRING, false, NULL, "only this target", NULL },
+	{ "storage_object",				   PARAM_STRING, false, NULL, "only this storage object", NULL },
+	{ 0},
+};
+static const struct param_row clear_params[] = {
+	{"confirm", PARAM_BOOL, false, "false", "true: really", NULL },
+	{ 0   },
+};
+static const struct param_row session_params[] = {
+	{"action",	    PARAM_STRING, false, "list", "list or detail", NULL },
+	{ "sid",		 PARAM_NUMBER, false, NULL, "only this session", NULL },
+	{ 0},
+};
+static const struct command_row root_commands[] = {
+	{"saveconfig",						save_params, "Saves the configuration; every change does so by itself.",
+	  false, saveconfig },
+	{ "restoreconfig", restore_params, "Reads a saved configuration.", false, restoreconfig },
+	{ "clearconfig",						 clear_params, "Drops the whole configuration.", false, clearconfig },
+	{ "sessions",					    session_params, "Shows who is logged in.", true, sessions },
+	{ "version",			     NULL, "Tells the version.", true, version },
+	{ 0					     },
+};
+
+static void summarize_backstores(struct config *c, const struct node *n, struct summary *ret)
+{
+	snprintf(ret->text, sizeof ret->text, "...");
+}
+
+static void summarize_fabric(struct config *c, const struct node *n, struct summary *ret)
+{
+	snprintf(ret->text, sizeof ret->text, "%s: %u, kept",
+		 n->parent == &c->backstores ? "Storage Objects" : "Targets", n->child_count);
+}
+
+static void summarize_foreign(struct config *c, const struct node *n, struct summary *ret)
+{
+	bool is_srp = !strcmp(n->parent->name, "srpt");
+	snprintf(ret->text, sizeof ret->text, "waiting for %s", is_srp ? "SRP" : n->parent->name);
+	ret->is_broken = true;
+}
+
+static void free_foreign(struct config *c, struct node *n)
+{
+	node_done(n);
+	free(n); // the object begins with its node
+}
+
+static int delete_foreign(struct config *c, struct node *n, const struct args *a, struct reply *r,
+			  struct err *e)
+{
+	struct node *child = node_child(&c->names, n, arg(a, "name"));
+	if (!child)
+		return err_set(e, -ENOENT, "No %.200s here", arg(a, "name"));
+	int code = model_remove(c, child, e);
+	if (!code && !n->child_count)
+		code = model_remove(c, n, e);
+	reply_say(r, "Deleted %s.", arg(a, "name"));
+	return config_finish(c, code, e);
+}
+
+static const struct param_row foreign_params[] = {
+	{"name", PARAM_NODE, true, NULL, "name of the object", "wwn" },
+	{ 0 },
+};
+static const struct command_row foreign_commands[] = {
+	{"delete",			      foreign_params, "Drops an object that is only kept.", false, delete_foreign },
+	{ 0},
+};
+
+const struct node_class root_class = {
+	.name = "root",
+	.help = "The configuration",
+	.commands = root_commands,
+	.summary = summarize_backstores,
+};
+const struct node_class backstores_class = {
+	.name = "backstores",
+	.help = "Storage objects by type",
+	.summary = summarize_backstores,
+};
+const struct node_class fabric_class = {
+	.name = "kept",
+	.help = "Objects of a kind that is not served here, kept for the saved file",
+	.commands = foreign_commands,
+	.summary = summarize_fabric,
+	.free = free_foreign,
+};
+const struct node_class foreign_class = {
+	.name = "kept.target",
+	.help = "A target of another fabric, kept for the saved file",
+	.summary = summarize_foreign,
+	.free = free_foreign,
+};
+const struct node_class foreign_storage_class = {
+	.name = "kept.storage",
+	.help = "A storage object of another plugin, kept for the saved file",
+	.summary = summarize_foreign,
+	.free = free_foreign,
+};

@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The tree as a document of rtslib's shape. What rtslib would refuse stands in a section of
+// our own at the top level, which rtslib ignores.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "target/config/file.h"
+#include "target/config/model.h"
+#include "target/config/saved.h"
+
+struct save {
+	struct config *c;
+	struct json_object *doc;
+	struct json_object *objects; // of our section: path -> object
+};
+
+// Attributes that older kernels do not know: written only when they say something.
+static const char *const newer[] = { "emulate_rsoc", "submit_type", "netif_timeout", NULL };
+// All that rtslib knows of a pass-through object.
+static const char *const passthrough[] = { "alua_support", "emulate_pr", "pgr_support", NULL };
+
+static bool is_in(const char *const *list, const char *name)
+{
+	for (; *list; list++)
+		if (!strcmp(*list, name))
+			return true;
+	return false;
+}
+
+// Adds what was kept: missing keys as they are, objects merged, arrays appended.
+static void merge(struct json_object *to, struct json_object *kept)
+{
+	if (!kept)
+		return;
+	json_object_object_foreach(kept, key, value)
+	{
+		struct json_object *there = json_field(to, key);
+		if (!there)
+			json_object_object_add(to, key, json_object_get(value));
+		else if (json_object_is_type(there, json_type_object) &&
+			 json_object_is_type(value, json_type_object))
+			merge(there, value);
+		else if (json_object_is_type(there, json_type_array) &&
+			 json_object_is_type(value, json_type_array))
+			for (size_t i = 0; i < json_object_array_length(value); i++)
+				json_object_array_add(
+					there,
+					json_object_get(json_object_array_get_idx(value, i)));
+	}
+}
+
+// The node's object in our section, made when first needed.
+static struct json_object *own_of(struct save *s, const struct node *n)
+{
+	char path[600];
+	node_path(n, path, sizeof path);
+	struct json_object *own = json_field(s->objects, path);
+	if (!own) {
+		own = json_object_new_object();
+		json_object_object_add(s->objects, path, own);
+	}
+	return own;
+}
+
+static struct json_object *own_part(struct save *s, const struct node *n, const char *part)
+{
+	struct json_object *own = own_of(s, n), *o = json_field(own, part);
+	if (!o) {
+		o = json_object_new_object();
+		json_object_object_add(own, part, o);
+	}
+	return o;
+}
+
+static bool is_default(const struct attr_row *row, const char *text)
+{
+	return !strcmp(text, row->default_text ? row->default_text : "");
+}
+
+static struct json_object *values_of(struct save *s, const struct group_row *g, struct node *n,
+				     const char *const *only)
+{
+	struct json_object *o = json_object_new_object();
+	bool are_params = !strcmp(g->name, "parameter");
+	for (const struct attr_row *row = g->rows(n); row->name; row++) {
+		char text[1024];
+		if (row->flags & ATTR_READONLY || (are_params && row->flags & ATTR_IGNORED))
+			continue;
+		group_get(g, n, row, text, sizeof text);
+		bool is_own = row->flags & ATTR_OWN;
+		bool is_silent = is_own || is_in(newer, row->name) ||
+				 (only && !is_in(only, row->name)) ||
+				 (are_params && !strcmp(row->name, "TargetAlias"));
+		if (is_silent && is_default(row, text))
+			continue;
+		// An own setting, or one that rtslib does not have for this plugin.
+		struct json_object *to =
+			is_own || (only && !is_in(only, row->name)) ? own_part(s, n, g->name) : o;
+		json_object_object_add(to, row->name,
+				       are_params ? json_object_new_string(text)
+						  : json_number_or_text(text));
+	}
+	return o;
+}
+
+static struct json_object *option_value(const struct storage *s, const struct bs_option *o,
+					const char *text)
+{
+	uint64_t size;
+	switch (o->type) {
+	case BS_OPT_BOOL:
+		return json_object_new_boolean(!strcasecmp(text, "true") || !strcmp(text, "1") ||
+					       !strcasecmp(text, "yes") || !strcasecmp(text, "on"));
+	case BS_OPT_SIZE:
+		size = storage_size(s);
+		return json_object_new_uint64(size);
+	default:
+		return json_object_new_string(text);
+	}
+}
+
+// The options rtslib's constructor takes for a plugin; it refuses the object over any other.
+static bool rtslib_takes(const char *plugin, const char *option)
+{
+	static const char *const taken[][5] = {
+		{"block",	   "dev", "readonly", NULL },
+		{ "fileio",	    "dev",	   "size",   "write_back", NULL },
+		{ "ramdisk", "size",  "nullio",	       NULL },
+		{ "pscsi",	   "dev",	  NULL},
+	};
+	for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
+		if (!strcmp(taken[i][0], plugin))
+			return is_in(taken[i] + 1, option);
+	return true; // a plugin rtslib does not have: all in one place
+}
+
+static struct json_object *alua_list(struct storage *s)
+{
+	struct json_object *list = json_object_new_array();
+	list_for_each (i, &s->alua.children) {
+		struct alua_node *g = NODE_OF(struct alua_node, list_entry(i, struct node, link));
+		struct json_object *o = json_object_new_object();
+		alua_pull(g);
+		json_put_text(o, "name", g->node.name);
+		for (const struct attr_row *row = alua_group_rows; row->name; row++) {
+			char text[32];
+			attr_get(row, &g->attr, text, sizeof text);
+			// rtslib writes the group's number and otherwise what can be set.
+			if (!(row->flags & ATTR_READONLY) || !strcmp(row->name, "tg_pt_gp_id"))
+				json_object_object_add(o, row->name, json_number_or_text(text));
+		}
+		merge(o, g->node.kept);
+		json_object_array_add(list, o);
+	}
+	return list;
+}
+
+static struct json_object *storage_object(struct save *save, struct storage *s)
+{
+	struct json_object *o = json_object_new_object();
+	const char *plugin = s->type->name;
+	json_put_text(o, "name", s->node.name);
+	json_put_text(o, "plugin", plugin);
+	for (int i = 0; s->type->options[i].name; i++) {
+		const struct bs_option *option = &s->type->options[i];
+		const char *text = s->option[i];
+		// A file that gave its own size has one now.
+		if (!text && s->lu && !strcmp(option->name, "size"))
+			text = "0";
+		if (!text)
+			continue;
+		struct json_object *to = rtslib_takes(plugin, option->name)
+						 ? o
+						 : own_part(save, &s->node, "options");
+		json_object_object_add(to, option->name, option_value(s, option, text));
+	}
+	// rtslib takes no wwn for pass-through objects.
+	json_put_text(s->type->is_passthrough ? own_of(save, &s->node) : o, "wwn", s->wwn);
+	json_object_object_add(o, "attributes",
+			       values_of(save, storage_groups, &s->node,
+					 s->type->is_passthrough ? passthrough : NULL));
+	json_object_object_add(o, "alua_tpgs", alua_list(s));
+	merge(o, s->node.kept);
+	return o;
+}
+
+static void put_auth(struct json_object *o, const char *prefix, const struct view_auth *v)
+{
+	const struct {
+		const char *name, *text;
+	} rows[] = {
+		{"userid",	    v->userid	      },
+		{ "password",	      v->password	  },
+		{ "mutual_userid",   v->mutual_userid  },
+		{ "mutual_password", v->mutual_password}
+	};
+	for (int i = 0; i < 4; i++) {
+		char key[64];
+		snprintf(key, sizeof key, "%s_%s", prefix, rows[i].name);
+		if (rows[i].text[0])
+			json_put_text(o, key, rows[i].text);
+	}
+}
+
+static struct json_object *lun_object(struct lun *l)
+{
+	struct json_object *o = json_object_new_object();
+	char path[NAME_MAX_LEN + 80];
+	json_put_text(o, "alias", l->alias);
+	json_object_object_add(o, "index", json_object_new_int64(l->number));
+	if (l->storage) {
+		node_path(&l->storage->node, path, sizeof path);
+		json_put_text(o, "storage_object", path);
+	}
+	json_put_text(o, "alua_tg_pt_gp_name", l->group);
+	if (l->write_protect) // rtslib does not look at keys it does not know here
+		json_object_object_add(o, "write_protect", json_object_new_boolean(1));
+	merge(o, l->node.kept);
+	return o;
+}
+
+static struct json_object *mapped_object(struct mapped_lun *m)
+{
+	struct json_object *o = json_object_new_object();
+	json_put_text(o, "alias", m->alias);
+	json_object_object_add(o, "index", json_object_new_int64(m->number));
+	json_object_object_add(o, "tpg_lun",
+			       json_object_new_int64(m->lun ? m->lun->number : m->tpg_lun));
+	json_object_object_add(o, "write_protect", json_object_new_boolean(m->is_write_protected));
+	merge(o, m->node.kept);
+	return o;
+}
+
+static struct json_object *acl_object(struct save *s, struct acl *a)
+{
+	struct json_object *o = json_object_new_object();
+	struct json_object *mapped = json_object_new_array();
+	json_put_text(o, "node_wwn", a->node.name);
+	json_put_text(o, "tag", a->tag);
+	json_object_object_add(o, "attributes", values_of(s, acl_groups, &a->node, NULL));
+	put_auth(o, "chap", &a->auth.auth);
+	list_for_each (i, &a->node.children) {
+		struct node *n = list_entry(i, struct node, link);
+		json_object_array_add(mapped, mapped_object(NODE_OF(struct mapped_lun, n)));
+	}
+	json_object_object_add(o, "mapped_luns", mapped);
+	merge(o, a->node.kept);
+	return o;
+}
+
+static struct json_object *portal_object(struct portal_node *p)
+{
+	struct json_object *o = json_object_new_object();
+	char host[TCP_ADDR_TEXT];
+	uint16_t port;
+	portal_split(p, host, &port);
+	json_put_text(o, "ip_address", host);
+	json_object_object_add(o, "port", json_object_new_int64(port));
+	json_object_object_add(o, "iser", json_object_new_boolean(p->is_iser));
+	json_object_object_add(o, "offload", json_object_new_boolean(p->is_offload));
+	merge(o, p->node.kept);
+	return o;
+}
+
+static struct json_object *tpg_object(struct save *s, struct tpg *tpg)
+{
+	struct json_object *o = json_object_new_object();
+	struct json_object *luns = json_object_new_array();
+	struct json_object *acls = json_object_new_array();
+	struct json_object *portals = json_object_new_array();
+	json_object_object_add(o, "tag", json_object_new_int64(tpg->tag));
+	json_object_object_add(o, "enable", json_object_new_boolean((int)tpg->is_enabled));
+	json_object_object_add(o, "attributes",
+			       values_of(s, group_find(&tpg_class, "attribute"), &tpg->node, NULL));
+	json_object_object_add(o, "parameters",
+			       values_of(s, group_find(&tpg_class, "parameter"), &tpg->node, NULL));
+	put_auth(o, "chap", &tpg->auth.auth);
+	list_for_each (i, &tpg->luns.children)
+		json_object_array_add(
+			luns, lun_object(NODE_OF(struct lun, list_entry(i, struct node, link))));
+	list_for_each (i, &tpg->acls.children)
+		json_object_array_add(
+			acls, acl_object(s, NODE_OF(struct acl, list_entry(i, struct node, link))));
+	list_for_each (i, &tpg->portals.children)
+		json_object_array_add(portals,
+				      portal_object(NODE_OF(struct portal_node,
+							    list_entry(i, struct node, link))));
+	json_object_object_add(o, "luns", luns);
+	json_object_object_add(o, "node_acls", acls);
+	json_object_object_add(o, "portals", portals);
+	merge(o, tpg->node.kept);
+	json_object_object_add(own_of(s, &tpg->node), "relative_port",
+			       json_object_new_int64(tpg->relative_port));
+	return o;
+}
+
+static struct json_object *target_object(struct save *s, struct target *t)
+{
+	struct json_object *o = json_object_new_object();
+	struct json_object *tpgs = json_object_new_array();
+	json_put_text(o, "fabric", "iscsi");
+	json_put_text(o, "wwn", t->node.name);
+	list_for_each (i, &t->node.children) {
+		struct node *n = list_entry(i, struct node, link);
+		json_object_array_add(tpgs, tpg_object(s, NODE_OF(struct tpg, n)));
+	}
+	json_object_object_add(o, "tpgs", tpgs);
+	merge(o, t->node.kept);
+	return o;
+}
+
+static struct json_object *storage_list(struct save *s)
+{
+	struct json_object *list = json_object_new_array();
+	list_for_each (i, &s->c->backstores.children) {
+		struct node *type = list_entry(i, struct node, link);
+		list_for_each (j, &type->children) {
+			struct node *n = list_entry(j, struct node, link);
+			json_object_array_add(
+				list, n->class == &storage_class
+					      ? storage_object(s, NODE_OF(struct storage, n))
+					      : json_object_get(n->kept));
+		}
+	}
+	return list;
+}
+
+static struct json_object *target_list(struct save *s)
+{
+	struct json_object *list = json_object_new_array();
+	list_for_each (i, &s->c->iscsi.children) {
+		struct node *n = list_entry(i, struct node, link);
+		json_object_array_add(list, target_object(s, NODE_OF(struct target, n)));
+	}
+	list_for_each (i, &s->c->root.children) {
+		struct node *fabric = list_entry(i, struct node, link);
+		if (fabric->class != &fabric_class)
+			continue;
+		list_for_each (j, &fabric->children)
+			json_object_array_add(
+				list, json_object_get(list_entry(j, struct node, link)->kept));
+	}
+	return list;
+}
+
+static struct json_object *fabric_list(struct config *c)
+{
+	struct json_object *list = json_object_new_array();
+	const struct auth_group *d = &c->discovery;
+	if (d->enable || d->auth.userid[0] || d->auth.mutual_userid[0] || c->iscsi.kept) {
+		struct json_object *o = json_object_new_object();
+		json_put_text(o, "name", "iscsi");
+		json_object_object_add(o, "discovery_enable_auth",
+				       json_object_new_boolean((int)d->enable));
+		put_auth(o, "discovery", &d->auth);
+		merge(o, c->iscsi.kept);
+		json_object_array_add(list, o);
+	}
+	return list;
+}
+
+struct json_object *save_document(struct config *c)
+{
+	struct save s = { c, json_object_new_object(), json_object_new_object() };
+	struct json_object *own = json_object_new_object();
+	json_object_object_add(s.doc, "storage_objects", storage_list(&s));
+	json_object_object_add(s.doc, "targets", target_list(&s));
+	json_object_object_add(s.doc, "fabric_modules", fabric_list(c));
+	json_object_object_add(own, "version", json_object_new_int64(SAVED_VERSION));
+	json_object_object_add(own, "generation", json_object_new_uint64(c->generation));
+	json_object_object_add(own, "objects", s.objects);
+	json_object_object_add(s.doc, SAVED_SECTION, own);
+	merge(s.doc, c->root.kept);
+	return s.doc;
+}
+
+static bool is_same_file(const struct config *c, const char *file)
+{
+	struct stat st;
+	return stat(file, &st) < 0 || ((uint64_t)st.st_ino == c->saved.inode &&
+				       st.st_mtim.tv_sec == c->saved.mtime.tv_sec &&
+				       st.st_mtim.tv_nsec == c->saved.mtime.tv_nsec);
+}
+
+void config_note_file(struct config *c)
+{
+	struct stat st;
+	if (stat(c->file, &st) < 0)
+		return;
+	c->saved.inode = st.st_ino;
+	c->saved.mtime = st.st_mtim;
+}
+
+// Whether the file holds objects, or something that we cannot read and must not replace.
+static bool has_objects(const char *file)
+{
+	char *text;
+	size_t len;
+	int r = file_read(file, &text, &len, NULL);
+	if (r < 0)
+		return r != -ENOENT;
+	struct json_object *doc = json_read(text, len, file, NULL);
+	struct json_object *a = json_field(doc, "storage_objects"), *b = json_field(doc, "targets");
+	bool has = !doc ||
+		   (json_object_is_type(a, json_type_array) && json_object_array_length(a)) ||
+		   (json_object_is_type(b, json_type_array) && json_object_array_length(b));
+	json_object_put(doc);
+	free(text);
+	return has;
+}
+
+int config_save(struct config *c, const char *file, bool is_explicit, bool may_be_empty,
+		struct err *e)
+{
+	size_t len;
+	bool is_ours = !strcmp(file, c->file);
+	if (model_is_empty(c) && !may_be_empty && has_objects(file))
+		return err_set(e, -EPERM,
+			       "%s: holds a configuration and this one is empty (restoreconfig to "
+			       "read it, clearconfig confirm=true to drop it)",
+			       file);
+	if (is_ours && !is_same_file(c, file)) {
+		log_warn("%s: was changed by somebody else; that version goes to backup/", file);
+		is_explicit = true;
+	}
+	c->generation++;
+	struct json_object *doc = save_document(c);
+	char *text = json_write(doc, &len);
+	json_object_put(doc);
+	if (!text)
+		return err_set(e, -ENOMEM, "%s: out of memory", file);
+	int r = file_write(file, text, len, is_explicit, e);
+	explicit_bzero(text, len);
+	free(text);
+	if (!r && is_ours)
+		config_note_file(c);
+	return r;
+}

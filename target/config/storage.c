@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The life of a storage object: opened, waiting, closed. One whose file or device is missing
+// stays in the tree, says why, and is tried again.
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "target/config/model.h"
+
+enum { RETRY_MIN_USEC = 1000000, RETRY_MAX_USEC = 16000000 };
+
+static int option_index(const struct storage *s, const char *name)
+{
+	const struct bs_option *o = s->type ? s->type->options : NULL;
+	for (int i = 0; o && o[i].name && i < STORAGE_OPTIONS_MAX; i++)
+		if (!strcmp(o[i].name, name))
+			return i;
+	return -1;
+}
+
+const char *storage_get_option(const struct storage *s, const char *name)
+{
+	int i = option_index(s, name);
+	return i < 0 ? NULL : s->option[i];
+}
+
+int storage_set_option(struct storage *s, const char *name, const char *text, struct err *e)
+{
+	struct bs_config probe;
+	int i = option_index(s, name), r;
+	backstore_config_init(&probe, s->type);
+	r = backstore_config_set(&probe, s->type, name, text, e);
+	if (r < 0)
+		return r;
+	char *copy = strdup(text);
+	if (!copy)
+		return err_set(e, -ENOMEM, "%s: out of memory", s->node.name);
+	free(s->option[i]);
+	s->option[i] = copy;
+	return 0;
+}
+
+uint64_t storage_size(const struct storage *s)
+{
+	uint64_t size = 0;
+	const char *text = storage_get_option(s, "size");
+	if (s->lu)
+		return backstore_size(s->lu->bs);
+	if (text)
+		parse_size(text, &size, NULL);
+	return size;
+}
+
+static void mark_luns(struct storage *s)
+{
+	list_for_each (i, &s->luns)
+		model_dirty(s->config, &list_entry(i, struct lun, storage_link)->node);
+}
+
+void storage_wait(struct storage *s, const struct err *why)
+{
+	struct config *c = s->config;
+	snprintf(s->reason, sizeof s->reason, "%s", why->text);
+	if (!list_linked(&s->waiting_link))
+		list_push_back(&c->waiting, &s->waiting_link);
+	if (!c->is_shutting_down && !timer_is_armed(&c->retry)) {
+		c->retry_usec = RETRY_MIN_USEC;
+		timer_arm(c->control, &c->retry, c->retry_usec);
+	}
+}
+
+// A logical unit is closed for good: its file or device is free again.
+static void lu_closed(void *arg)
+{
+	struct config *c = arg;
+	c->closing--;
+	if (!c->is_shutting_down)
+		config_retry(c);
+	if (!c->closing && c->quiet)
+		c->quiet(c->quiet_arg);
+}
+
+// Restoring never makes a file: an empty one in place of a disk that is not mounted yet would
+// be taken for the disk.
+static int refuse_absent(const struct storage *s, struct err *e)
+{
+	const char *dev = storage_get_option(s, "dev");
+	if (!dev || *dev != '/' || !access(dev, F_OK) || (errno != ENOENT && errno != ENOTDIR))
+		return 0;
+	return err_errno(e, -errno, "%s %s: %s", s->type->name, s->node.name, dev);
+}
+
+static int fill_config(const struct storage *s, bool is_new, struct bs_config *config,
+		       struct err *e)
+{
+	backstore_config_init(config, s->type);
+	config->name = s->node.name;
+	config->is_new = is_new;
+	config->block_size = s->attr.block_size;
+	for (int i = 0; s->type->options[i].name; i++) {
+		int r = s->option[i]
+				? backstore_config_set(config, s->type, s->type->options[i].name,
+						       s->option[i], e)
+				: 0;
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int open_lu(struct storage *s, bool is_new, struct err *e)
+{
+	struct config *c = s->config;
+	struct bs_config config;
+	struct backstore *bs;
+	int r = is_new ? 0 : refuse_absent(s, e);
+	if (!r)
+		r = fill_config(s, is_new, &config, e);
+	if (!r)
+		r = backstore_open(&bs, s->type, &config, e);
+	if (r < 0)
+		return r;
+	r = lu_attr_check(&s->attr, &bs->limits, e);
+	if (!r)
+		r = lu_new(&s->lu, s->node.name, bs, s->wwn, &s->attr, c->state_dir, e);
+	if (r < 0) {
+		s->lu = NULL;
+		backstore_close(bs);
+		return r;
+	}
+	lu_set_closed(s->lu, lu_closed, c);
+	return 0;
+}
+
+int storage_open(struct storage *s, bool is_new, struct err *e)
+{
+	struct err why = { 0 };
+	int r = s->type ? open_lu(s, is_new, &why)
+			: err_set(&why, -EOPNOTSUPP, "its plugin is not served here");
+	if (r < 0) {
+		storage_wait(s, &why);
+		if (e)
+			*e = why;
+		return r;
+	}
+	s->attr = s->lu->attr;
+	alua_push(s);
+	s->reason[0] = 0;
+	list_remove(&s->waiting_link);
+	mark_luns(s);
+	return 0;
+}
+
+void storage_release(struct storage *s)
+{
+	struct lu *lu = s->lu;
+	if (!lu)
+		return;
+	s->lu = NULL;
+	s->config->closing++;
+	mark_luns(s);
+	lu_put(lu);
+}
+
+void storage_free(struct config *c, struct node *n)
+{
+	struct storage *s = NODE_OF(struct storage, n);
+	storage_release(s);
+	list_remove(&s->waiting_link);
+	for (int i = 0; i < STORAGE_OPTIONS_MAX; i++)
+		free(s->option[i]);
+	node_done(&s->alua);
+	node_done(n);
+	free(s);
+}
+
+// Tries everything that waits once. True: something came.
+static bool retry_all(struct config *c)
+{
+	bool has_changed = false;
+	list_for_each_safe (i, &c->waiting) {
+		struct storage *s = list_entry(i, struct storage, waiting_link);
+		if (storage_open(s, false, NULL) < 0)
+			continue;
+		log_info("%s %s: is there now", s->type->name, s->node.name);
+		has_changed = true;
+	}
+	if (!c->lost_portals)
+		return has_changed;
+	list_for_each (i, &c->iscsi.children) {
+		struct node *t = list_entry(i, struct node, link);
+		list_for_each (j, &t->children) {
+			struct tpg *tpg = NODE_OF(struct tpg, list_entry(j, struct node, link));
+			list_for_each (k, &tpg->portals.children) {
+				struct node *p = list_entry(k, struct node, link);
+				has_changed |= portal_retry(c, NODE_OF(struct portal_node, p));
+			}
+		}
+	}
+	return has_changed;
+}
+
+void storage_retry(struct timer *t)
+{
+	struct config *c = container_of(t, struct config, retry);
+	struct err e = { 0 };
+	if (c->is_shutting_down)
+		return;
+	if (retry_all(c)) {
+		c->retry_usec = RETRY_MIN_USEC;
+		if (config_commit(c, false, &e) < 0)
+			log_error("%s", e.text);
+	}
+	if (list_empty(&c->waiting) && !c->lost_portals)
+		return;
+	timer_arm(c->control, &c->retry, c->retry_usec);
+	// Long waiters are looked at less often: each look costs an open().
+	c->retry_usec = c->retry_usec * 2 > RETRY_MAX_USEC ? RETRY_MAX_USEC : c->retry_usec * 2;
+}
+
+void config_retry(struct config *c)
+{
+	c->retry_usec = RETRY_MIN_USEC;
+	timer_arm(c->control, &c->retry, 0);
+}

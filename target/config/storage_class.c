@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// /backstores/TYPE and its storage objects in the tree: commands built from the type's
+// option rows, summaries, links.
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/config/model.h"
+
+// ---- commands of /backstores/TYPE ----
+
+static int set_options(struct storage *s, const struct args *a, struct err *e)
+{
+	for (int i = 0; s->type->options[i].name; i++) {
+		const char *name = s->type->options[i].name;
+		int r = arg_given(a, name) ? storage_set_option(s, name, arg(a, name), e) : 0;
+		if (r < 0)
+			return r;
+	}
+	const char *wwn = arg(a, "wwn");
+	if (!wwn)
+		return 0;
+	int r = name_check_wwn(wwn, e);
+	if (!r)
+		snprintf(s->wwn, sizeof s->wwn, "%s", wwn);
+	return r;
+}
+
+static int refuse_twin(struct config *c, const struct storage *s, struct err *e)
+{
+	const char *dev = storage_get_option(s, "dev");
+	const struct storage *other = dev ? map_get(&c->paths, &c->paths, dev) : NULL;
+	if (!other)
+		return 0;
+	return err_set(e, -EEXIST, "storage object for %s already exists: %s", dev,
+		       other->node.name);
+}
+
+static void say_created(const struct storage *s, struct reply *r)
+{
+	char size[32];
+	const char *dev = storage_get_option(s, "dev");
+	const char *note = s->lu->bs->note;
+	while (*note) {
+		size_t len = strcspn(note, "\n");
+		reply_say(r, "%.*s", (int)len, note);
+		note += len + (note[len] == '\n');
+	}
+	format_size(storage_size(s), size);
+	if (!strcmp(s->type->name, "fileio"))
+		reply_say(r, "Created fileio %s with size %" PRIu64, s->node.name, storage_size(s));
+	else if (!strcmp(s->type->name, "block"))
+		reply_say(r, "Created block storage object %s using %s.", s->node.name, dev);
+	else if (dev)
+		reply_say(r, "Created %s storage object %s using %s", s->type->name, s->node.name,
+			  dev);
+	else
+		reply_say(r, "Created %s %s with size %s.", s->type->name, s->node.name, size);
+}
+
+static int create(struct config *c, struct node *n, const struct args *a, struct reply *r,
+		  struct err *e)
+{
+	struct storage_type *st = NODE_OF(struct storage_type, n);
+	struct storage *s;
+	int code = storage_new(c, &s, st->type, arg(a, "name"), e);
+	if (code < 0)
+		return config_finish(c, code, e);
+	// As targetcli's preference export_backstore_name_as_model.
+	attr_set(attr_find(lu_attr_rows, "emulate_model_alias"), &s->attr, "1", NULL);
+	code = set_options(s, a, e);
+	if (!code)
+		code = refuse_twin(c, s, e);
+	if (!code)
+		code = storage_open(s, true, e);
+	if (!code) {
+		storage_class.attached(c, &s->node, true); // now it has its device path
+		say_created(s, r);
+	}
+	return config_finish(c, code, e);
+}
+
+static int delete (struct config *c, struct node *n, const struct args *a, struct reply *r,
+		   struct err *e)
+{
+	const char *name = arg(a, "name");
+	struct node *child = node_child(&c->names, n, name);
+	if (!child)
+		return err_set(e, -ENOENT, "No storage object named %s.", name);
+	int code = model_remove(c, child, e);
+	reply_say(r, "Deleted storage object %s.", name);
+	return config_finish(c, code, e);
+}
+
+static int resize(struct config *c, struct node *n, const struct args *a, struct reply *r,
+		  struct err *e)
+{
+	struct storage *s = NODE_OF(struct storage, n);
+	const char *text = arg(a, "size");
+	char shown[32];
+	uint64_t size = 0;
+	bool has_changed = false;
+	if (!s->lu)
+		return err_set(e, -EAGAIN, "%s: is waiting: %s", s->node.name, s->reason);
+	int code = text ? parse_size(text, &size, e) : 0;
+	if (!code && text)
+		code = backstore_resize(s->lu->bs, size, e);
+	else if (!code)
+		code = backstore_refresh(s->lu->bs, &has_changed, e);
+	if (code < 0)
+		return code;
+	size = backstore_size(s->lu->bs);
+	if (has_changed || text)
+		lu_set_size(s->lu, size);
+	format_size(size, shown);
+	reply_say(r, "%s has %s now.", s->node.name, shown);
+	return config_finish(c, 0, e);
+}
+
+static const struct param_row resize_params[] = {
+	{"size", PARAM_SIZE, false, NULL, "new size; without it the storage is looked at again",
+	  NULL },
+	{ 0},
+};
+
+static const struct command_row object_commands[] = {
+	{"resize",						    resize_params, "Grows the storage, or takes over a size it has grown to.",
+	  false, resize },
+	{ 0},
+};
+
+static void attach(struct config *c, struct node *n, bool is_attached)
+{
+	struct storage *s = NODE_OF(struct storage, n);
+	const char *dev = storage_get_option(s, "dev");
+	if (is_attached && !s->lu && !list_linked(&s->waiting_link))
+		list_push_back(&c->waiting, &s->waiting_link);
+	else if (!is_attached)
+		list_remove(&s->waiting_link);
+	if (!dev)
+		return;
+	// Two objects may name one path (restored so): the first is the one that is found.
+	if (is_attached)
+		map_put(&c->paths, &c->paths, dev, s);
+	else if (map_get(&c->paths, &c->paths, dev) == s)
+		map_remove(&c->paths, &c->paths, dev);
+}
+
+static void summarize(struct config *c, const struct node *n, struct summary *ret)
+{
+	const struct storage *s = NODE_OF(const struct storage, n);
+	const char *dev = storage_get_option(s, "dev");
+	const char *nullio = storage_get_option(s, "nullio");
+	char size[32];
+	bool has_cache = strcmp(s->type->name, "ramdisk") && strcmp(s->type->name, "null") &&
+			 strcmp(s->type->name, "pscsi");
+	if (!s->lu) {
+		snprintf(ret->text, sizeof ret->text, "%.100s%swaiting: %.180s", dev ? dev : "",
+			 dev ? " " : "", s->reason);
+		ret->is_broken = true;
+		return;
+	}
+	format_size(storage_size(s), size);
+	snprintf(ret->text, sizeof ret->text, "%s%.160s%s(%s) %s%s%s",
+		 nullio && (!strcmp(nullio, "true") || !strcmp(nullio, "1")) ? "nullio " : "",
+		 dev ? dev : "", dev ? " " : "", size, s->lu->is_readonly ? "ro " : "",
+		 !has_cache			     ? ""
+		 : s->lu->bs->limits.has_write_cache ? "write-back "
+						     : "write-thru ",
+		 s->lun_count ? "activated" : "deactivated");
+	ret->is_healthy = true;
+}
+
+static void info(struct config *c, const struct node *n, struct json_object *ret)
+{
+	const struct storage *s = NODE_OF(const struct storage, n);
+	json_put_text(ret, "plugin", s->type->name);
+	for (int i = 0; s->type->options[i].name; i++)
+		json_put_text(ret, s->type->options[i].name, s->option[i]);
+	json_put_text(ret, "wwn", s->wwn);
+	json_object_object_add(ret, "size", json_object_new_uint64(storage_size(s)));
+	json_put_text(ret, "state", s->lu ? "open" : "waiting");
+	if (!s->lu)
+		json_put_text(ret, "reason", s->reason);
+	if (s->lu && s->lu->bs->note[0])
+		json_put_text(ret, "note", s->lu->bs->note);
+	struct json_object *luns = json_object_new_array();
+	json_object_object_add(ret, "luns", luns);
+	list_for_each (i, &s->luns) {
+		char path[600];
+		node_path(&list_entry(i, struct lun, storage_link)->node, path, sizeof path);
+		json_object_array_add(luns, json_object_new_string(path));
+	}
+}
+
+const struct node_class storage_class = {
+	.name = "storage",
+	.help = "A storage object",
+	.commands = object_commands,
+	.groups = storage_groups,
+	.summary = summarize,
+	.info = info,
+	.attached = attach,
+	.free = storage_free,
+};
+
+static void summarize_type(struct config *c, const struct node *n, struct summary *ret)
+{
+	snprintf(ret->text, sizeof ret->text, "Storage Objects: %u", n->child_count);
+}
+
+static const struct param_row name_params[] = {
+	{"name",			PARAM_NODE, true, NULL, "name of the storage object", NULL },
+	{ "save",			 PARAM_BOOL, false, NULL, "accepted for targetcli's sake: every change is saved",
+	  NULL },
+	{ 0},
+};
+
+static const enum param_type param_types[] = {
+	[BS_OPT_STRING] = PARAM_STRING,
+	[BS_OPT_PATH] = PARAM_FILE,
+	[BS_OPT_SIZE] = PARAM_SIZE,
+	[BS_OPT_BOOL] = PARAM_BOOL,
+};
+
+// create NAME, the type's options, WWN.
+static void build_params(struct storage_type *st)
+{
+	unsigned n = 0;
+	st->params[n++] = (struct param_row){
+		"name", PARAM_STRING, true, NULL, "name of the new storage object", NULL
+	};
+	for (const struct bs_option *o = st->type->options; o->name && n <= STORAGE_OPTIONS_MAX;
+	     o++)
+		st->params[n++] = (struct param_row){
+			.name = o->name,
+			.type = param_types[o->type],
+			.is_required = o->is_required,
+			.help = o->help,
+			// targetcli's word in fileio
+			.alias = strcmp(o->name, "dev") ? NULL : "file_or_dev",
+		};
+	st->params[n] = (struct param_row){ "wwn",
+					    PARAM_STRING,
+					    false,
+					    NULL,
+					    "unit serial, a UUID; made up when it is not given",
+					    NULL };
+}
+
+static int init_type(struct config *c, struct storage_type *st, const struct backstore_type *type)
+{
+	st->type = type;
+	build_params(st);
+	st->commands[0] = (struct command_row){ "create", st->params, type->help, false, create };
+	st->commands[1] =
+		(struct command_row){ "delete", name_params,
+				      "Deletes a storage object and the LUNs that use it.", false,
+				      delete };
+	snprintf(st->class_name, sizeof st->class_name, "backstores.%s", type->name);
+	st->class = (struct node_class){
+		.name = st->class_name,
+		.help = type->help,
+		.commands = st->commands,
+		.summary = summarize_type,
+	};
+	int r = node_init(&st->node, &st->class, type->name);
+	return r ? r : node_attach(&c->names, &c->backstores, &st->node);
+}
+
+int storage_types_new(struct config *c, struct err *e)
+{
+	unsigned n = 0;
+	while (backstore_types[n])
+		n++;
+	c->types = calloc(n, sizeof *c->types);
+	for (unsigned i = 0; c->types && i < n; i++, c->type_count++)
+		if (init_type(c, &c->types[i], backstore_types[i]) < 0)
+			break;
+	return c->type_count == n ? 0 : err_set(e, -ENOMEM, "backstores: out of memory");
+}
+
+void storage_types_free(struct config *c)
+{
+	for (unsigned i = 0; i < c->type_count; i++)
+		node_done(&c->types[i].node);
+	free(c->types);
+	c->types = NULL;
+	c->type_count = 0;
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The undo list of one change.
+#include "target/config/txn.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/config/model.h"
+
+static struct txn_entry *append(struct txn *t, enum txn_kind kind)
+{
+	if (t->count == t->room) {
+		size_t room = t->room ? t->room * 2 : 16;
+		struct txn_entry *grown = realloc(t->entries, room * sizeof *grown);
+		if (!grown)
+			return NULL;
+		t->entries = grown;
+		t->room = room;
+	}
+	t->entries[t->count] = (struct txn_entry){ .kind = kind };
+	return &t->entries[t->count++];
+}
+
+static int attach(struct config *c, struct node *parent, struct node *n)
+{
+	int r = node_attach(&c->names, parent, n);
+	if (!r && n->class->attached)
+		n->class->attached(c, n, true);
+	return r;
+}
+
+static void detach(struct config *c, struct node *n)
+{
+	if (n->class->attached)
+		n->class->attached(c, n, false);
+	node_detach(&c->names, n);
+}
+
+int txn_attach(struct config *c, struct node *parent, struct node *n)
+{
+	struct txn_entry *entry = append(&c->txn, TXN_ADDED);
+	if (!entry)
+		return -ENOMEM;
+	int r = attach(c, parent, n);
+	if (r < 0)
+		c->txn.count--;
+	entry->node = n;
+	return r;
+}
+
+int txn_detach(struct config *c, struct node *n)
+{
+	struct txn_entry *entry = append(&c->txn, TXN_REMOVED);
+	if (!entry)
+		return -ENOMEM;
+	entry->node = n;
+	entry->parent = n->parent;
+	detach(c, n);
+	c->txn.has_removed = 1;
+	return 0;
+}
+
+int txn_memory(struct config *c, void *base, size_t size)
+{
+	void *old = malloc(size);
+	struct txn_entry *entry = old ? append(&c->txn, TXN_MEMORY) : NULL;
+	if (!entry) {
+		free(old);
+		return -ENOMEM;
+	}
+	memcpy(old, base, size);
+	entry->base = base;
+	entry->size = size;
+	entry->old = old;
+	return 0;
+}
+
+int txn_applied(struct config *c, struct node *n, const struct group_row *g,
+		const struct attr_row *row, const char *old_text)
+{
+	char *old = strdup(old_text);
+	struct txn_entry *entry = old ? append(&c->txn, TXN_APPLIED) : NULL;
+	if (!entry) {
+		free(old);
+		return -ENOMEM;
+	}
+	entry->node = n;
+	entry->group = g;
+	entry->row = row;
+	entry->old = old;
+	return 0;
+}
+
+static void reset(struct txn *t)
+{
+	free(t->entries);
+	*t = (struct txn){ 0 };
+}
+
+static void undo_one(struct config *c, struct txn_entry *entry)
+{
+	switch (entry->kind) {
+	case TXN_ADDED:
+		detach(c, entry->node);
+		break;
+	case TXN_REMOVED:
+		// Its slot in the table is still there: this cannot fail.
+		attach(c, entry->parent, entry->node);
+		break;
+	case TXN_MEMORY:
+		memcpy(entry->base, entry->old, entry->size);
+		break;
+	case TXN_APPLIED:
+		entry->group->apply(c, entry->node, entry->row, entry->old, NULL);
+		break;
+	}
+	free(entry->old);
+}
+
+void txn_undo(struct config *c)
+{
+	struct txn t = c->txn;
+	c->txn = (struct txn){ 0 };
+	for (size_t i = t.count; i--;)
+		undo_one(c, &t.entries[i]);
+	for (size_t i = t.count; i--;)
+		if (t.entries[i].kind == TXN_ADDED && t.entries[i].node->class->free)
+			t.entries[i].node->class->free(c, t.entries[i].node);
+	reset(&t);
+}
+
+void txn_commit(struct config *c)
+{
+	struct txn t = c->txn;
+	c->txn = (struct txn){ 0 };
+	for (size_t i = 0; i < t.count; i++) {
+		struct txn_entry *entry = &t.entries[i];
+		if (entry->kind == TXN_REMOVED && entry->node->class->free)
+			entry->node->class->free(c, entry->node);
+		free(entry->old);
+	}
+	reset(&t);
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// One change of the configuration: everything done since the last end can be undone, in
+// reverse order. Nodes that were taken out live until the commit. Control thread.
+#pragma once
+
+#include <stddef.h>
+
+struct attr_row;
+struct config;
+struct group_row;
+struct lun;
+struct node;
+
+enum txn_kind {
+	TXN_ADDED,   // node was attached
+	TXN_REMOVED, // node was detached from parent
+	TXN_MEMORY,  // bytes at base held what old holds
+	TXN_APPLIED, // a live setting was changed; old text is behind it
+};
+
+struct txn_entry {
+	enum txn_kind kind;
+	struct node *node, *parent;
+	void *base;
+	size_t size;
+	void *old;
+	const struct group_row *group;
+	const struct attr_row *row;
+};
+
+struct txn {
+	struct txn_entry *entries;
+	size_t count, room;
+	int has_removed; // something was taken out on purpose: the result may be empty
+};
+
+// Attaches n under parent and remembers it. -EEXIST, -ENOMEM.
+int txn_attach(struct config *c, struct node *parent, struct node *n);
+// Detaches n (children go with it untouched: detach them first).
+int txn_detach(struct config *c, struct node *n);
+// Remembers size bytes at base before they change.
+int txn_memory(struct config *c, void *base, size_t size);
+// Remembers that the running object has to get its old text back.
+int txn_applied(struct config *c, struct node *n, const struct group_row *g,
+		const struct attr_row *row, const char *old_text);
+
+void txn_undo(struct config *c);   // everything is as before; new nodes are freed
+void txn_commit(struct config *c); // removed nodes are freed
