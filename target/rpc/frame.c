@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Lines out of a byte stream, each byte looked at once.
+#include "target/rpc/frame.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEP = 4096 };
+
+int frame_room(struct frame *f, char **ret, size_t *ret_room)
+{
+	if (f->start) {
+		memmove(f->data, f->data + f->start, f->len - f->start);
+		f->len -= f->start;
+		f->seen -= f->start;
+		f->start = 0;
+	}
+	if (f->len > RPC_REQUEST_MAX)
+		return -EMSGSIZE;
+	if (f->size - f->len < STEP + 1) {
+		size_t size = (f->len + STEP + 1) * 2;
+		char *grown = realloc(f->data, size);
+		if (!grown)
+			return -ENOMEM;
+		f->data = grown;
+		f->size = size;
+	}
+	*ret = f->data + f->len;
+	*ret_room = f->size - f->len - 1;
+	return 0;
+}
+
+void frame_filled(struct frame *f, size_t n)
+{
+	f->len += n;
+}
+
+char *frame_next(struct frame *f, size_t *ret_len)
+{
+	if (!f->data)
+		return NULL;
+	char *end = memchr(f->data + f->seen, '\n', f->len - f->seen);
+	if (!end) {
+		f->seen = f->len;
+		return NULL;
+	}
+	char *line = f->data + f->start;
+	*end = 0;
+	*ret_len = (size_t)(end - line);
+	f->start = f->seen = (size_t)(end + 1 - f->data);
+	return line;
+}
+
+bool frame_is_partial(const struct frame *f)
+{
+	return f->len > f->start;
+}
+
+void frame_done(struct frame *f)
+{
+	if (f->data)
+		explicit_bzero(f->data, f->size);
+	free(f->data);
+	*f = (struct frame){ 0 };
+}

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The methods, one row each.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "target/config/json.h"
+#include "target/config/report.h"
+#include "target/iscsi/sessions.h"
+#include "target/rpc/method.h"
+
+static int need_config(const struct rpc_context *x, struct err *e)
+{
+	return x->config ? 0 : err_set(e, -EAGAIN, "the daemon is ending");
+}
+
+// Runs a command of the tree; the answer is {messages, data}.
+static int run(struct rpc_context *x, const char *path, const char *command,
+	       struct json_object *positional, struct json_object *named, bool is_admin,
+	       struct json_object **ret, struct err *e)
+{
+	struct reply reply;
+	int r = need_config(x, e);
+	if (!r)
+		r = config_run(x->config, path, command, positional, named, is_admin, &reply, e);
+	if (r < 0)
+		return r;
+	*ret = json_object_new_object();
+	json_object_object_add(*ret, "messages",
+			       reply.messages ? json_object_get(reply.messages)
+					      : json_object_new_array());
+	if (reply.data)
+		json_object_object_add(*ret, "data", json_object_get(reply.data));
+	reply_done(&reply);
+	return 0;
+}
+
+// As run, for commands whose data is all that matters.
+static int run_for_data(struct rpc_context *x, const char *path, const char *command,
+			struct json_object *named, struct json_object **ret, struct err *e)
+{
+	struct json_object *whole;
+	int r = run(x, path, command, NULL, named, true, &whole, e);
+	if (r < 0)
+		return r;
+	*ret = json_object_get(json_field(whole, "data"));
+	json_object_put(whole);
+	return 0;
+}
+
+// The method's parameters without the path: the command's own.
+static struct json_object *without_path(struct json_object *params)
+{
+	struct json_object *named = json_object_new_object();
+	json_object_object_foreach(params, key, value)
+	{
+		if (strcmp(key, "path"))
+			json_object_object_add(named, key, json_object_get(value));
+	}
+	return named;
+}
+
+static int data_of(struct rpc_context *x, struct json_object *params, const char *command,
+		   struct json_object **ret, struct err *e)
+{
+	struct json_object *named = without_path(params);
+	const char *path = json_text(params, "path");
+	int r = run_for_data(x, path ? path : "/", command, named, ret, e);
+	json_object_put(named);
+	return r;
+}
+
+static int tree_ls(struct rpc_context *x, struct json_object *p, bool is_admin,
+		   struct json_object **ret, struct err *e)
+{
+	return data_of(x, p, "ls", ret, e);
+}
+
+static int tree_get(struct rpc_context *x, struct json_object *p, bool is_admin,
+		    struct json_object **ret, struct err *e)
+{
+	return data_of(x, p, "get", ret, e);
+}
+
+static int tree_info(struct rpc_context *x, struct json_object *p, bool is_admin,
+		     struct json_object **ret, struct err *e)
+{
+	return data_of(x, p, "info", ret, e);
+}
+
+static int tree_run(struct rpc_context *x, struct json_object *p, bool is_admin,
+		    struct json_object **ret, struct err *e)
+{
+	return run(x, json_text(p, "path"), json_text(p, "command"), json_field(p, "positional"),
+		   json_field(p, "named"), is_admin, ret, e);
+}
+
+static int tree_create(struct rpc_context *x, struct json_object *p, bool is_admin,
+		       struct json_object **ret, struct err *e)
+{
+	return run(x, json_text(p, "path"), "create", NULL, json_field(p, "params"), is_admin, ret,
+		   e);
+}
+
+static int tree_delete(struct rpc_context *x, struct json_object *p, bool is_admin,
+		       struct json_object **ret, struct err *e)
+{
+	return run(x, json_text(p, "path"), "delete", NULL, json_field(p, "params"), is_admin, ret,
+		   e);
+}
+
+static int tree_set(struct rpc_context *x, struct json_object *p, bool is_admin,
+		    struct json_object **ret, struct err *e)
+{
+	struct json_object *positional = json_object_new_array();
+	json_object_array_add(positional, json_object_get(json_field(p, "group")));
+	int r = run(x, json_text(p, "path"), "set", positional, json_field(p, "values"), is_admin,
+		    ret, e);
+	json_object_put(positional);
+	return r;
+}
+
+static int config_save_method(struct rpc_context *x, struct json_object *p, bool is_admin,
+			      struct json_object **ret, struct err *e)
+{
+	return run(x, "/", "saveconfig", NULL, p, is_admin, ret, e);
+}
+
+static int config_restore_method(struct rpc_context *x, struct json_object *p, bool is_admin,
+				 struct json_object **ret, struct err *e)
+{
+	return run(x, "/", "restoreconfig", NULL, p, is_admin, ret, e);
+}
+
+static int config_clear_method(struct rpc_context *x, struct json_object *p, bool is_admin,
+			       struct json_object **ret, struct err *e)
+{
+	return run(x, "/", "clearconfig", NULL, p, is_admin, ret, e);
+}
+
+static int session_list(struct rpc_context *x, struct json_object *p, bool is_admin,
+			struct json_object **ret, struct err *e)
+{
+	int r = need_config(x, e);
+	if (r < 0)
+		return r;
+	*ret = report_sessions(json_object_get_uint64(json_field(p, "sid")));
+	return *ret ? 0 : err_set(e, -ENOMEM, "sessions: out of memory");
+}
+
+static int session_drop_method(struct rpc_context *x, struct json_object *p, bool is_admin,
+			       struct json_object **ret, struct err *e)
+{
+	int r = need_config(x, e);
+	if (r < 0)
+		return r;
+	*ret = json_object_new_object();
+	return session_drop(json_object_get_uint64(json_field(p, "sid")),
+			    json_object_get_boolean(json_field(p, "drain")), e);
+}
+
+static int login_refusals_method(struct rpc_context *x, struct json_object *p, bool is_admin,
+				 struct json_object **ret, struct err *e)
+{
+	int r = need_config(x, e);
+	if (!r)
+		*ret = report_refusals();
+	return r;
+}
+
+static int stats_get(struct rpc_context *x, struct json_object *p, bool is_admin,
+		     struct json_object **ret, struct err *e)
+{
+	int r = need_config(x, e);
+	if (!r)
+		*ret = config_stats(x->config);
+	return r;
+}
+
+static struct json_object *methods_json(void)
+{
+	struct json_object *list = json_object_new_object();
+	for (const struct rpc_method *m = rpc_methods; m->name; m++) {
+		struct json_object *o = json_object_new_object(), *params = json_object_new_array();
+		json_put_text(o, "help", m->help);
+		json_object_object_add(o, "readonly", json_object_new_boolean(m->is_readonly));
+		for (const struct rpc_param *p = m->params; p && p->name; p++) {
+			struct json_object *one = json_object_new_object();
+			json_put_text(one, "name", p->name);
+			json_put_text(one, "type", p->type);
+			json_put_text(one, "help", p->help);
+			json_object_object_add(one, "required",
+					       json_object_new_boolean(p->is_required));
+			json_object_array_add(params, one);
+		}
+		json_object_object_add(o, "params", params);
+		json_object_object_add(list, m->name, o);
+	}
+	return list;
+}
+
+static int schema(struct rpc_context *x, struct json_object *p, bool is_admin,
+		  struct json_object **ret, struct err *e)
+{
+	int r = need_config(x, e);
+	if (r < 0)
+		return r;
+	*ret = config_schema(x->config);
+	json_object_object_add(*ret, "methods", methods_json());
+	return 0;
+}
+
+static int version(struct rpc_context *x, struct json_object *p, bool is_admin,
+		   struct json_object **ret, struct err *e)
+{
+	*ret = json_object_new_object();
+	json_put_text(*ret, "version", FARBLOCK_VERSION);
+	json_object_object_add(*ret, "pid", json_object_new_int64(getpid()));
+	return 0;
+}
+
+static int daemon_stop(struct rpc_context *x, struct json_object *p, bool is_admin,
+		       struct json_object **ret, struct err *e)
+{
+	if (!x->stop)
+		return err_set(e, -EAGAIN, "the daemon is ending");
+	*ret = json_object_new_object();
+	x->stop(x->stop_arg);
+	return 0;
+}
+
+#define PATH                                                                                       \
+	{                                                                                          \
+		"path", "string", true, "absolute path of an object"                               \
+	}
+
+static const struct rpc_param ls_params[] = {
+	{"path", "string", false, "absolute path, / by default" },
+	{ "depth", "number", false, "levels, 0 all" },
+	{ 0    },
+};
+static const struct rpc_param path_params[] = { PATH, { 0 } };
+static const struct rpc_param get_params[] = {
+	PATH,
+	{"group", "string", false, "group of settings; without it their names" },
+	{ "parameter",  "string", false, "one of them" },
+	{ 0	    },
+};
+static const struct rpc_param set_params[] = {
+	PATH,
+	{"group", "string", true, "group of settings" },
+	{ "values",   "object", true, "name: value; all are set or none" },
+	{ 0	    },
+};
+static const struct rpc_param verb_params[] = {
+	PATH,
+	{"params", "object", false, "the command's parameters by name" },
+	{ 0  },
+};
+static const struct rpc_param run_params[] = {
+	PATH,
+	{"command", "string", true, "a command of the object's class or of every node" },
+	{ "positional",	"array", false, "parameters in the order of the command's row" },
+	{ "named",	   "object", false, "parameters by name" },
+	{ 0},
+};
+static const struct rpc_param save_params[] = {
+	{"savefile", "string", false, "file; the daemon's own by default" },
+	{ 0    },
+};
+static const struct rpc_param restore_params[] = {
+	{"savefile",		      "string", false, "file; the daemon's own by default" },
+	{ "clear_existing",		    "boolean", false, "drop what exists first" },
+	{ "target",			"string", false, "only this target" },
+	{ "storage_object","string", false, "only this storage object" },
+	{ 0},
+};
+static const struct rpc_param clear_params[] = {
+	{"confirm", "boolean", true, "true: really" },
+	{ 0    },
+};
+static const struct rpc_param sid_params[] = {
+	{"sid",	 "number", false, "only this session" },
+	{ 0},
+};
+static const struct rpc_param drop_params[] = {
+	{"sid", "number", true, "session id" },
+	{ "drain", "boolean", false, "ask for a logout first" },
+	{ 0   },
+};
+
+const struct rpc_method rpc_methods[] = {
+	{"tree.ls",	     ls_params, true, "The tree with summaries.", tree_ls },
+	{ "tree.info",	       path_params, true, "Everything about an object.", tree_info },
+	{ "tree.get",	      get_params, true, "Settings with their rows.", tree_get },
+	{ "tree.set",   set_params, false, "Changes settings.", tree_set },
+	{ "tree.create",		 verb_params, false, "Runs an object's create.", tree_create },
+	{ "tree.delete",	 verb_params, false, "Runs an object's delete.", tree_delete },
+ // Each command's row says whether it only looks; config_run() checks that.
+	{ "tree.run",    run_params, true, "Runs any command of an object.", tree_run },
+	{ "config.save",		 save_params, false, "Saves the configuration.", config_save_method },
+	{ "config.restore",	    restore_params, false, "Reads a saved configuration.",
+	  config_restore_method },
+	{ "config.clear",	  clear_params, false, "Drops the configuration.", config_clear_method },
+	{ "session.list",	  sid_params, true, "Live sessions.", session_list },
+	{ "session.drop",	  drop_params, false, "Ends a session.", session_drop_method },
+	{ "login.refusals", NULL, true, "Refused logins and why, the newest first.",
+	  login_refusals_method },
+	{ "stats.get",	       NULL, true, "Counters of storage objects, portals, workers.", stats_get },
+	{ "schema",   NULL, true, "Every class, command, setting and method.", schema },
+	{ "version", NULL, true, "Version and process id of the daemon.", version },
+	{ "daemon.stop",	 NULL, false, "Ends the daemon.", daemon_stop },
+	{ 0  },
+};

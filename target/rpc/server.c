@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Listening, clients and their buffers.
+#include "target/rpc/server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "core/log.h"
+#include "target/rpc/frame.h"
+
+struct client {
+	struct list link;
+	struct rpc_server *server;
+	struct watch watch;
+	struct timer timer; // a partial request, an answer not taken, or a held answer
+	bool is_admin, is_held, has_ended;
+	struct frame in;
+	char *out;
+	size_t out_len, out_done;
+};
+
+struct rpc_server {
+	struct worker *control;
+	struct rpc_context context;
+	struct watch watch;
+	int lock_fd, bound_fd;
+	bool is_bound; // the path is ours to remove
+	char *path, *lock_path;
+	struct list clients;
+	unsigned client_count;
+};
+
+static void client_free(struct client *c)
+{
+	struct rpc_server *s = c->server;
+	int fd = c->watch.fd;
+	timer_cancel(s->control, &c->timer);
+	watch_remove(s->control, &c->watch);
+	close(fd);
+	list_remove(&c->link);
+	s->client_count--;
+	frame_done(&c->in);
+	free(c->out);
+	free(c);
+}
+
+// Writes what is there; false when the client is gone.
+static bool flush(struct client *c)
+{
+	while (c->out_done < c->out_len) {
+		ssize_t n = send(c->watch.fd, c->out + c->out_done, c->out_len - c->out_done,
+				 MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return errno == EAGAIN;
+		c->out_done += (size_t)n;
+	}
+	free(c->out);
+	c->out = NULL;
+	c->out_len = c->out_done = 0;
+	return true;
+}
+
+static unsigned closing(const struct rpc_server *s)
+{
+	return s->context.config ? config_closing(s->context.config) : 0;
+}
+
+// Answers whole requests until one has to wait; false when the client is gone.
+static bool answer_all(struct client *c)
+{
+	struct rpc_server *s = c->server;
+	size_t len;
+	char *line;
+	while (!c->out && !c->is_held && (line = frame_next(&c->in, &len))) {
+		if (!len)
+			continue;
+		unsigned before = closing(s);
+		c->out = rpc_answer(&s->context, line, len, c->is_admin, &c->out_len);
+		explicit_bzero(line, len);
+		// What was just deleted may still be held by sessions that are ending; whoever
+		// is told "deleted" may rely on the file or device being free.
+		c->is_held = closing(s) > before;
+		if (!c->is_held && c->out && !flush(c))
+			return false;
+	}
+	return true;
+}
+
+// Reads until there is nothing more; false when the client is gone.
+static bool fill(struct client *c)
+{
+	while (!c->out && !c->is_held && !c->has_ended) {
+		char *at;
+		size_t room;
+		int r = frame_room(&c->in, &at, &room);
+		if (r < 0) {
+			log_warn("control socket: request longer than %d bytes, client dropped",
+				 RPC_REQUEST_MAX);
+			return false;
+		}
+		ssize_t n = recv(c->watch.fd, at, room, MSG_DONTWAIT);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return errno == EAGAIN;
+		c->has_ended = n == 0;
+		frame_filled(&c->in, (size_t)n);
+		if (!answer_all(c))
+			return false;
+	}
+	return true;
+}
+
+static void work(struct client *c)
+{
+	struct worker *w = c->server->control;
+	bool is_alive = (c->is_held || flush(c)) && answer_all(c) && fill(c);
+	if (!is_alive || (c->has_ended && !c->out && !c->is_held)) {
+		client_free(c);
+		return;
+	}
+	bool is_waiting = c->out || c->is_held || frame_is_partial(&c->in);
+	if (!is_waiting)
+		timer_cancel(w, &c->timer);
+	else if (!timer_is_armed(&c->timer))
+		timer_arm(w, &c->timer,
+			  (c->is_held ? RPC_HOLD_S : RPC_PARTIAL_S) * UINT64_C(1000000));
+}
+
+static void client_event(struct watch *wa, uint32_t events)
+{
+	struct client *c = container_of(wa, struct client, watch);
+	if (events & EPOLLERR)
+		client_free(c);
+	else
+		work(c);
+}
+
+static void client_timeout(struct timer *t)
+{
+	struct client *c = container_of(t, struct client, timer);
+	if (!c->is_held) {
+		client_free(c);
+		return;
+	}
+	c->is_held = false;
+	work(c);
+}
+
+// Storage that was being closed is closed: answers that waited for it go out.
+static void release_held(void *arg)
+{
+	struct rpc_server *s = arg;
+	list_for_each_safe (i, &s->clients) {
+		struct client *c = list_entry(i, struct client, link);
+		if (!c->is_held)
+			continue;
+		c->is_held = false;
+		timer_cancel(s->control, &c->timer);
+		work(c);
+	}
+}
+
+static int client_new(struct rpc_server *s, int fd)
+{
+	struct ucred cred;
+	socklen_t len = sizeof cred;
+	if (s->client_count >= RPC_CLIENTS_MAX)
+		return -EMFILE;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0)
+		return -errno;
+	struct client *c = calloc(1, sizeof *c);
+	if (!c)
+		return -ENOMEM;
+	c->server = s;
+	// Whoever else the administrator lets at the socket may look and no more.
+	c->is_admin = cred.uid == 0 || cred.uid == geteuid();
+	c->watch = (struct watch){ .fn = client_event, .fd = -1 };
+	timer_init(&c->timer, client_timeout);
+	int r = watch_add(s->control, &c->watch, fd, EPOLLIN | EPOLLOUT | EPOLLRDHUP);
+	if (r < 0) {
+		free(c);
+		return r;
+	}
+	list_push_back(&s->clients, &c->link);
+	s->client_count++;
+	return 0;
+}
+
+static void accept_all(struct watch *wa, uint32_t events)
+{
+	struct rpc_server *s = container_of(wa, struct rpc_server, watch);
+	for (;;) {
+		int fd = accept4(wa->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
+			continue;
+		if (fd < 0)
+			return;
+		int r = client_new(s, fd);
+		if (r < 0) {
+			log_warn("control socket: client refused: %s", strerror(-r));
+			close(fd);
+		}
+	}
+}
+
+// ---- the socket's file ----
+
+static int is_answered(const struct sockaddr_un *a)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -errno;
+	int r = connect(fd, (const struct sockaddr *)a, sizeof *a) < 0 ? -errno : 1;
+	close(fd);
+	return r == -EAGAIN ? 1 : r; // a full backlog belongs to somebody
+}
+
+static int make_way(const struct sockaddr_un *a, struct err *e)
+{
+	struct stat st;
+	if (lstat(a->sun_path, &st) < 0)
+		return 0;
+	if (!S_ISSOCK(st.st_mode))
+		return err_set(e, -EEXIST,
+			       "%s: exists and is no socket (remove it, or use --socket)",
+			       a->sun_path);
+	int r = is_answered(a);
+	if (r > 0)
+		return err_set(e, -EADDRINUSE,
+			       "%s: another farblockd answers there (stop it, or use --socket)",
+			       a->sun_path);
+	if (r != -ECONNREFUSED && r != -ENOENT)
+		return err_errno(e, r, "%s: cannot be asked whether it lives", a->sun_path);
+	unlink(a->sun_path);
+	return 0;
+}
+
+static int take_lock(struct rpc_server *s, struct err *e)
+{
+	s->lock_fd = open(s->lock_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (s->lock_fd < 0)
+		return err_errno(e, -errno, "%s: cannot be made", s->lock_path);
+	if (flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0)
+		return err_set(e, -EADDRINUSE,
+			       "%s: another farblockd runs there (stop it, or use --socket)",
+			       s->path);
+	return 0;
+}
+
+static void make_folder(const char *path)
+{
+	char folder[PATH_MAX];
+	snprintf(folder, sizeof folder, "%s", path);
+	char *slash = strrchr(folder, '/');
+	if (!slash || slash == folder)
+		return;
+	*slash = 0;
+	mkdir(folder, 0755); // what fails here, bind() will name
+}
+
+static int bind_to(struct rpc_server *s, struct err *e)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	if (strlen(s->path) >= sizeof a.sun_path)
+		return err_set(e, -ENAMETOOLONG, "%.80s...: socket path longer than %zu bytes",
+			       s->path, sizeof a.sun_path - 1);
+	snprintf(a.sun_path, sizeof a.sun_path, "%s", s->path);
+	make_folder(s->path);
+	int r = take_lock(s, e);
+	if (!r)
+		r = make_way(&a, e);
+	if (r < 0)
+		return r;
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return err_errno(e, -errno, "control socket");
+	mode_t old = umask(0177);
+	r = bind(fd, (struct sockaddr *)&a, sizeof a) < 0 ? -errno : 0;
+	umask(old);
+	s->bound_fd = fd;
+	s->is_bound = !r;
+	return r < 0 ? err_errno(e, r, "%s: control socket", s->path) : 0;
+}
+
+int rpc_server_listen(struct rpc_server *s, struct err *e)
+{
+	int r = listen(s->bound_fd, 32) < 0 ? -errno : 0;
+	if (!r)
+		r = watch_add(s->control, &s->watch, s->bound_fd, EPOLLIN);
+	return r < 0 ? err_errno(e, r, "%s: control socket", s->path) : 0;
+}
+
+int rpc_server_new(struct rpc_server **ret, struct worker *control, const char *path,
+		   const struct rpc_context *context, struct err *e)
+{
+	struct rpc_server *s = calloc(1, sizeof *s);
+	if (!s)
+		return err_set(e, -ENOMEM, "control socket: out of memory");
+	s->control = control;
+	s->context = *context;
+	s->lock_fd = s->bound_fd = -1;
+	s->watch = (struct watch){ .fn = accept_all, .fd = -1 };
+	list_init(&s->clients);
+	s->path = strdup(path);
+	if (!s->path || asprintf(&s->lock_path, "%s.lock", path) < 0) {
+		rpc_server_free(s);
+		return err_set(e, -ENOMEM, "control socket: out of memory");
+	}
+	int r = bind_to(s, e);
+	if (r < 0) {
+		rpc_server_free(s);
+		return r;
+	}
+	if (context->config)
+		config_on_quiet(context->config, release_held, s);
+	*ret = s;
+	return 0;
+}
+
+void rpc_server_ending(struct rpc_server *s)
+{
+	release_held(s);
+	s->context.config = NULL;
+	s->context.stop = NULL;
+}
+
+void rpc_server_free(struct rpc_server *s)
+{
+	if (!s)
+		return;
+	list_for_each_safe (i, &s->clients)
+		client_free(list_entry(i, struct client, link));
+	watch_remove(s->control, &s->watch);
+	if (s->is_bound)
+		unlink(s->path);
+	if (s->bound_fd >= 0)
+		close(s->bound_fd);
+	if (s->lock_fd >= 0)
+		close(s->lock_fd); // its file stays: removing it would let two in
+	free(s->path);
+	free(s->lock_path);
+	free(s);
+}

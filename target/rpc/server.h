@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The control socket: who may connect, how much they may ask, their requests and answers.
+// Control thread; nothing blocks but what a method itself does.
+#pragma once
+
+#include "core/worker.h"
+#include "target/rpc/method.h"
+
+struct rpc_server;
+
+enum {
+	RPC_CLIENTS_MAX = 64,
+	RPC_PARTIAL_S = 10, // for the rest of a request, or to take an answer
+	RPC_HOLD_S = 5,	    // how long an answer waits for storage to be closed
+};
+
+// Binds path, 0600 before anybody can connect. A socket nobody answers at is replaced; one
+// that answers, or another process that is starting, gives -EADDRINUSE. context is copied.
+int rpc_server_new(struct rpc_server **ret, struct worker *control, const char *path,
+		   const struct rpc_context *context, struct err *e);
+// From now on clients can connect: what the saved file holds is there.
+int rpc_server_listen(struct rpc_server *s, struct err *e);
+// Takes the configuration away from clients (the daemon is ending); answers go on.
+void rpc_server_ending(struct rpc_server *s);
+// Closes every client and removes the socket. NULL is fine.
+void rpc_server_free(struct rpc_server *s);
