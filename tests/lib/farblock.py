@@ -43,8 +43,6 @@ class Skip(Exception):
 def main(function):
     """Runs a test's main function: exit status 0 passed, 1 failed, 77 skipped."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    # A shell that starts us in the background has it ignored.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         sys.exit(function())
     except Skip as why:
@@ -248,6 +246,10 @@ class Config:
         return self.storage("ramdisk", name, attributes, size=size, **keys)
 
     def fileio(self, name, path, size, attributes=None, write_back=False, **keys):
+        """As storage(); makes the file, since restoring waits for one that is missing."""
+        if not os.path.exists(path):
+            with open(path, "wb") as out:
+                out.truncate(size)
         return self.storage("fileio", name, attributes, dev=path, size=size,
                             write_back=write_back, aio=False, **keys)
 

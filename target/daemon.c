@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Workers, target, configuration, control socket: started in that order and ended in the
+// reverse one. At the end targets go first, so that sessions end in order and storage is
+// closed after its last command; the saved file stays as it is.
+#include "target/daemon.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/offload.h"
+#include "target/config/config.h"
+#include "target/iscsi/sessions.h"
+#include "target/notify.h"
+#include "target/rpc/server.h"
+
+enum { GRACE_USEC = 3000000 }; // for sessions to end by themselves
+
+struct daemon {
+	const struct daemon_options *options;
+	struct worker *control;
+	struct worker *workers[WORKER_MAX];
+	unsigned worker_count;
+	bool has_iscsi, is_ending;
+	struct config *config;
+	struct rpc_server *rpc;
+	struct watch signals;
+	struct timer grace;
+};
+
+// ---- the end ----
+
+static void on_idle(void *arg)
+{
+	struct daemon *d = arg;
+	worker_stop(d->control);
+}
+
+// Sessions that do not end: their connections are closed, then their storage can be.
+static void on_grace(struct timer *t)
+{
+	struct daemon *d = container_of(t, struct daemon, grace);
+	if (d->has_iscsi) {
+		log_warn("farblockd: sessions did not end in time, closing their connections");
+		iscsi_target_done();
+		d->has_iscsi = false;
+		timer_arm(d->control, &d->grace, GRACE_USEC);
+		return;
+	}
+	log_error("farblockd: storage is still in use, ending all the same");
+	worker_stop(d->control);
+}
+
+static void begin_end(void *arg)
+{
+	struct daemon *d = arg;
+	if (d->is_ending)
+		return;
+	d->is_ending = true;
+	notify_manager("STOPPING=1");
+	log_info("farblockd: ending");
+	timer_arm(d->control, &d->grace, GRACE_USEC);
+	rpc_server_ending(d->rpc);
+	config_shutdown(d->config, on_idle, d);
+}
+
+static void on_signal(struct watch *wa, uint32_t events)
+{
+	struct daemon *d = container_of(wa, struct daemon, signals);
+	struct signalfd_siginfo info;
+	while (read(wa->fd, &info, sizeof info) == sizeof info) {
+		if (info.ssi_signo == SIGHUP && !d->is_ending) {
+			log_info("farblockd: looking again at what waits");
+			config_retry(d->config);
+		} else if (info.ssi_signo != SIGHUP) {
+			begin_end(d);
+		}
+	}
+}
+
+// ---- the start ----
+
+// The signals come as bytes of a file descriptor; no thread takes them.
+static int block_signals(sigset_t *set, struct err *e)
+{
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(set);
+	sigaddset(set, SIGTERM);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGHUP);
+	int r = pthread_sigmask(SIG_BLOCK, set, NULL);
+	return r ? err_errno(e, -r, "signals") : 0;
+}
+
+static void raise_limits(void)
+{
+	struct rlimit l;
+	if (getrlimit(RLIMIT_NOFILE, &l) < 0 || l.rlim_cur == l.rlim_max)
+		return;
+	l.rlim_cur = l.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &l);
+}
+
+static unsigned cpus_allowed(void)
+{
+	cpu_set_t set;
+	int n = sched_getaffinity(0, sizeof set, &set) < 0 ? 1 : CPU_COUNT(&set);
+	return n < 1 ? 1 : n > WORKER_MAX ? WORKER_MAX : (unsigned)n;
+}
+
+static int start_workers(struct daemon *d, struct err *e)
+{
+	const struct daemon_options *o = d->options;
+	unsigned n = o->workers ? o->workers : o->cpu_count ? o->cpu_count : cpus_allowed();
+	struct worker_options wo = { .name = "control", .cpu = -1, .is_control = true };
+	int r = worker_new(&d->control, &wo, e);
+	for (unsigned i = 0; !r && i < n; i++) {
+		char name[20];
+		snprintf(name, sizeof name, "worker%u", i);
+		wo = (struct worker_options){
+			.name = name,
+			.cpu = o->cpu_count ? o->cpus[i % o->cpu_count] : -1,
+			.spin_usec = o->spin_usec,
+			.pool_bytes = o->pool_mem,
+		};
+		r = worker_new(&d->workers[i], &wo, e);
+		if (!r)
+			d->worker_count++;
+	}
+	for (unsigned i = 0; !r && i < d->worker_count; i++)
+		r = worker_start(d->workers[i], e);
+	return r;
+}
+
+static int make_state_dir(const char *path, struct err *e)
+{
+	struct stat st;
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		return err_errno(e, -errno, "--state-dir %s: cannot be made", path);
+	if (stat(path, &st) < 0 || !S_ISDIR(st.st_mode))
+		return err_set(e, -ENOTDIR, "--state-dir %s: is no folder", path);
+	return 0;
+}
+
+static int start_config(struct daemon *d, struct err *e)
+{
+	const struct daemon_options *o = d->options;
+	struct config_options co = {
+		.control = d->control,
+		.file = o->config,
+		.state_dir = o->state_dir,
+	};
+	int r = make_state_dir(o->state_dir, e);
+	if (!r)
+		r = iscsi_target_init(d->control, e);
+	if (r < 0)
+		return r;
+	d->has_iscsi = true;
+	r = config_new(&d->config, &co, e);
+	return r;
+}
+
+static int start(struct daemon *d, struct err *e)
+{
+	sigset_t set;
+	int r = block_signals(&set, e);
+	raise_limits();
+	if (!r)
+		r = start_workers(d, e);
+	if (!r)
+		r = start_config(d, e);
+	if (r < 0)
+		return r;
+	// The socket is taken before the saved file is read, since whoever comes second must not
+	// open the storage of the first; it is answered when everything in the file is there.
+	struct rpc_context context = { d->config, begin_end, d };
+	r = rpc_server_new(&d->rpc, d->control, d->options->socket, &context, e);
+	if (!r)
+		r = config_load(d->config, e);
+	if (!r)
+		r = rpc_server_listen(d->rpc, e);
+	if (r < 0)
+		return r;
+	int fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+	r = fd < 0 ? -errno : watch_add(d->control, &d->signals, fd, EPOLLIN);
+	return r < 0 ? err_errno(e, r, "signals") : 0;
+}
+
+// Ends what start() began and did not finish.
+static void abandon(struct daemon *d)
+{
+	d->is_ending = true;
+	if (!d->config)
+		return;
+	if (d->rpc)
+		rpc_server_ending(d->rpc);
+	config_shutdown(d->config, on_idle, d);
+	timer_arm(d->control, &d->grace, GRACE_USEC);
+	worker_run(d->control);
+}
+
+static void finish(struct daemon *d)
+{
+	if (d->control)
+		timer_cancel(d->control, &d->grace);
+	if (d->has_iscsi)
+		iscsi_target_done();
+	rpc_server_free(d->rpc);
+	config_free(d->config);
+	if (d->signals.fd >= 0) {
+		int fd = d->signals.fd;
+		watch_remove(d->control, &d->signals);
+		close(fd);
+	}
+	offload_shutdown();
+	for (unsigned i = 0; i < d->worker_count; i++)
+		worker_free(d->workers[i]);
+	worker_free(d->control);
+}
+
+int daemon_run(const struct daemon_options *o, struct err *e)
+{
+	struct daemon d = {
+		.options = o, .signals = {.fn = on_signal, .fd = -1}
+	};
+	timer_init(&d.grace, on_grace);
+	int r = start(&d, e);
+	if (!r) {
+		log_info("farblockd " FARBLOCK_VERSION ": %u workers, control socket %s",
+			 d.worker_count, o->socket);
+		notify_manager("READY=1");
+		worker_run(d.control);
+		log_info("farblockd: ended");
+	} else {
+		abandon(&d);
+	}
+	finish(&d);
+	return r;
+}

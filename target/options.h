@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The daemon's command line: one row a flag. Main thread, before anything else runs.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/err.h"
+#include "core/log.h"
+#include "core/worker.h"
+
+struct daemon_options {
+	const char *config, *state_dir, *socket;
+	unsigned workers;     // 0: one a CPU of cpus
+	int cpus[WORKER_MAX]; // those the workers are pinned to
+	unsigned cpu_count;   // 0: not pinned, the scheduler's choice
+	uint64_t pool_mem;    // bytes a worker, 0 the default
+	unsigned spin_usec;
+	enum log_level log_level;
+	bool wants_help, wants_version;
+};
+
+// -EINVAL with one line that names the flag, the cause and what is possible.
+int options_parse(struct daemon_options *ret, int argc, char **argv, struct err *e);
+void options_help(void); // on stdout
+
+// "0-3,8": fills ret with at most WORKER_MAX numbers; their count or -EINVAL.
+int options_cpus(const char *text, int ret[WORKER_MAX], struct err *e);
