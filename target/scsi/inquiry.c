@@ -40,18 +40,20 @@ void inquiry_text(uint8_t *out, const char *text, size_t size)
 
 void inquiry_product(uint8_t out[16], const struct lu *lu)
 {
-	inquiry_text(out, lu->attr.emulate_model_alias ? lu->name : lu->attr.product, 16);
+	inquiry_text(out, lu_setting(&lu->attr.emulate_model_alias) ? lu->name : lu->attr.product,
+		     16);
 }
 
 static void standard_data(const struct task *t, uint8_t d[STANDARD_LEN])
 {
 	const struct lu *lu = t->lu;
 	memset(d, 0, STANDARD_LEN);
-	d[1] = lu->attr.removable ? RMB : 0;
+	d[1] = lu_setting(&lu->attr.removable) ? RMB : 0;
 	d[2] = VERSION_SPC4;
 	d[3] = HISUP | RESPONSE_FORMAT;
 	d[4] = STANDARD_LEN - 5;
-	d[5] = (uint8_t)(alua_tpgs(lu, t->nl->alua_group) | (lu->attr.emulate_3pc ? THREE_PC : 0));
+	d[5] = (uint8_t)(alua_tpgs(lu, t->nl->alua_group) |
+			 (lu_setting(&lu->attr.emulate_3pc) ? THREE_PC : 0));
 	d[6] = MULTIP;
 	d[7] = CMDQUE;
 	inquiry_text(d + 8, lu->attr.vendor, 8);

@@ -207,6 +207,12 @@ static inline uint8_t *lu_memory(const struct lu *lu)
 	return __atomic_load_n(&lu->memory, __ATOMIC_RELAXED);
 }
 
+// A setting, which the control thread may change meanwhile.
+static inline uint32_t lu_setting(const uint32_t *field)
+{
+	return __atomic_load_n(field, __ATOMIC_RELAXED);
+}
+
 // Adds to a counter that other threads may read.
 static inline void lu_count(uint64_t *counter, uint64_t n)
 {

@@ -9,8 +9,7 @@
 
 uint32_t lu_max_transfer(const struct lu *lu)
 {
-	uint64_t bytes = (uint64_t)__atomic_load_n(&lu->attr.max_transfer_kib, __ATOMIC_RELAXED)
-			 << 10;
+	uint64_t bytes = (uint64_t)lu_setting(&lu->attr.max_transfer_kib) << 10;
 	uint32_t backstore = lu_bs(lu)->limits.max_io;
 	if (backstore && backstore < bytes)
 		bytes = backstore;

@@ -24,7 +24,7 @@ struct mode_values mode_current(const struct lu *lu)
 
 static struct mode_values mode_default(const struct lu *lu)
 {
-	bool wce = lu_bs(lu)->limits.has_write_cache && lu->attr.emulate_write_cache;
+	bool wce = lu_bs(lu)->limits.has_write_cache && lu_setting(&lu->attr.emulate_write_cache);
 	return (struct mode_values){ .wce = wce };
 }
 
@@ -79,8 +79,8 @@ static void control(const struct lu *lu, const struct mode_values *v, bool fixed
 		return;
 	static const uint8_t interlock[] = { 0x00, 0x20, 0x30 };
 	at[3] = 0x10; // unrestricted reordering; QERR 0
-	at[4] |= interlock[lu->attr.emulate_ua_intlck_ctrl % 3];
-	at[5] = lu->attr.emulate_tas ? 0x40 : 0;
+	at[4] |= interlock[lu_setting(&lu->attr.emulate_ua_intlck_ctrl) % 3];
+	at[5] = lu_setting(&lu->attr.emulate_tas) ? 0x40 : 0;
 }
 
 // MAXIMUM SENSE DATA LENGTH 0: as long as SPC-4 permits (7.5.9).

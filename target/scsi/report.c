@@ -55,7 +55,7 @@ void report_luns_run(struct task *t)
 
 bool report_opcodes_is_available(const struct lu *lu)
 {
-	return lu->attr.emulate_rsoc;
+	return lu_setting(&lu->attr.emulate_rsoc);
 }
 
 static bool is_there(const struct opcode_row *row, const struct lu *lu)

@@ -59,7 +59,7 @@ bool lba_in_range(const struct lu *lu, uint64_t lba, uint64_t blocks)
 
 bool lba_has_dpofua(const struct lu *lu)
 {
-	return lu->attr.emulate_fua_write;
+	return lu_setting(&lu->attr.emulate_fua_write);
 }
 
 bool lba_check(struct task *t)

@@ -43,7 +43,7 @@ void request_sense_run(struct task *t)
 
 bool prevent_allow_is_available(const struct lu *lu)
 {
-	return lu->attr.removable;
+	return lu_setting(&lu->attr.removable);
 }
 
 void prevent_allow_run(struct task *t)

@@ -24,7 +24,7 @@ static void submit_no_lu(struct task *t)
 static void report_ua(struct task *t)
 {
 	// UA_INTLCK_CTRL 10b and 11b: it stays until REQUEST SENSE takes it.
-	bool stays = t->lu->attr.emulate_ua_intlck_ctrl;
+	bool stays = lu_setting(&t->lu->attr.emulate_ua_intlck_ctrl);
 	task_check(t, ua_code(stays ? ua_peek(t->nl) : ua_take(t->nl)), NULL);
 }
 
@@ -111,6 +111,21 @@ static void submit_passthru(struct task *t)
 		passthru_run(t);
 }
 
+static void submit_medium(struct task *t)
+{
+	const struct opcode_row *row = t->row;
+	if ((row->flags & OP_MEDIUM) && !medium_check(t))
+		return;
+	if ((row->flags & OP_WRITES) && !write_check(t))
+		return;
+	if (!(row->flags & OP_RANGE)) {
+		row->run(t);
+		return;
+	}
+	if (lba_check(t))
+		taskset_await_range(t, submit_run);
+}
+
 void submit_checks(struct task *t)
 {
 	const struct opcode_row *row = t->row;
@@ -137,16 +152,11 @@ void submit_checks(struct task *t)
 	}
 	if (!access_check(t))
 		return;
-	if ((row->flags & OP_MEDIUM) && !medium_check(t))
-		return;
-	if ((row->flags & OP_WRITES) && !write_check(t))
-		return;
-	if (!(row->flags & OP_RANGE)) {
-		row->run(t);
-		return;
-	}
-	if (lba_check(t))
-		taskset_await_range(t, submit_run);
+	uint32_t delay = row->flags & OP_MEDIUM ? alua_delay(lu, t->nl->alua_group) : 0;
+	if (delay)
+		task_delay(t, delay, submit_medium);
+	else
+		submit_medium(t);
 }
 
 void task_submit(struct task *t)
@@ -164,7 +174,7 @@ void task_submit(struct task *t)
 	t->lu = nl->lu;
 	t->is_held = true;
 	nl->held++;
-	if (nl->inflight++ >= nl->lu->attr.queue_depth && !t->is_internal) {
+	if (nl->inflight++ >= lu_setting(&nl->lu->attr.queue_depth) && !t->is_internal) {
 		task_finish(t, STATUS_TASK_SET_FULL);
 		return;
 	}

@@ -115,6 +115,19 @@ void task_resume(struct task *t)
 	t->next(t);
 }
 
+static void delay_over(struct timer *timer)
+{
+	task_resume(container_of(timer, struct task, timer));
+}
+
+void task_delay(struct task *t, uint32_t msecs, void (*next)(struct task *t))
+{
+	t->state = TASK_WAITS_DELAY;
+	t->next = next;
+	timer_init(&t->timer, delay_over);
+	timer_arm(t->nexus->worker, &t->timer, (uint64_t)msecs * 1000);
+}
+
 void task_abort(struct task *t, bool with_status)
 {
 	if (t->state == TASK_NEW || t->state == TASK_DONE || t->is_aborted)
@@ -124,6 +137,9 @@ void task_abort(struct task *t, bool with_status)
 	switch (t->state) {
 	case TASK_WAITS_BUFFERS:
 		buf_wait_cancel(&t->buf_wait);
+		break;
+	case TASK_WAITS_DELAY:
+		timer_cancel(t->nexus->worker, &t->timer);
 		break;
 	case TASK_WAITS_TURN:
 		t->nl->channel->turns--;
@@ -166,7 +182,8 @@ void task_release(struct task *t)
 // 7.5.8, Control mode page).
 static void task_note_status(struct task *t)
 {
-	if (!t->nl || t->is_internal || t->lu->attr.emulate_ua_intlck_ctrl != 2)
+	if (!t->nl || t->is_internal ||
+	    lu_setting(&t->lu->attr.emulate_ua_intlck_ctrl) != 2)
 		return;
 	if (t->status == STATUS_BUSY)
 		ua_set(t->nl, UA_PREVIOUS_BUSY);

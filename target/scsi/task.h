@@ -34,6 +34,7 @@ enum task_attr { TASK_SIMPLE, TASK_ORDERED, TASK_HEAD_OF_QUEUE, TASK_ACA };
 enum task_state {
 	TASK_NEW,	    // not submitted yet
 	TASK_WAITS_TURN,    // behind an ORDERED task, or its blocks are frozen
+	TASK_WAITS_DELAY,   // for the time a non-optimized path costs
 	TASK_WAITS_BUFFERS, // for pool memory
 	TASK_WAITS_DATA,    // for the protocol's data-out
 	TASK_RUNNING,	    // the handler, the backstore or the LU's home worker has it
@@ -97,6 +98,7 @@ struct task {
 	uint64_t blocks;
 	bool fua;
 	uint64_t start_ns;
+	struct timer timer;
 	struct buf_wait buf_wait;
 	uint32_t buffer_len;		 // bytes it waits for
 	struct msg msg;			 // to the LU's home worker and back

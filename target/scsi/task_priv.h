@@ -7,6 +7,8 @@
 
 // Goes on with t->next, or ends an aborted task.
 void task_resume(struct task *t);
+// Runs next after msecs.
+void task_delay(struct task *t, uint32_t msecs, void (*next)(struct task *t));
 // Ends the task with the status it has.
 void task_complete(struct task *t);
 

@@ -147,9 +147,15 @@ static struct task *next_victim(const struct lu_channel *c, const struct nexus_l
 void taskset_abort(struct lu_channel *c, const struct nexus_lun *nl,
 		   bool (*sends_status)(const struct task *t, const void *arg), const void *arg)
 {
+	// Nobody's turn comes while older tasks are being aborted: it is their turn to go, too.
+	bool was_kicking = c->is_kicking;
+	c->is_kicking = true;
 	// done() of one may release others: look anew each time.
 	for (struct task *t; (t = next_victim(c, nl));)
 		task_abort(t, sends_status && sends_status(t, arg));
+	c->is_kicking = was_kicking;
+	if (!was_kicking && c->kick_again)
+		taskset_kick(c);
 }
 
 bool taskset_is_settled(const struct lu_channel *c, const struct nexus_lun *nl)

@@ -11,7 +11,7 @@
 static bool tas_applies(const struct task *t, const void *arg)
 {
 	const struct tmf *f = arg;
-	return t->nexus != f->nexus && f->lu->attr.emulate_tas;
+	return t->nexus != f->nexus && lu_setting(&f->lu->attr.emulate_tas);
 }
 
 static void clear_each(struct lu_channel *c, struct lu_round *r)
@@ -21,7 +21,8 @@ static void clear_each(struct lu_channel *c, struct lu_round *r)
 	// its commands (SAM-5 7.4).
 	list_for_each (it, &c->tasks) {
 		struct task *t = list_entry(it, struct task, link);
-		if (t->state != TASK_DONE && t->nexus != f->nexus && !f->lu->attr.emulate_tas)
+		if (t->state != TASK_DONE && t->nexus != f->nexus &&
+		    !lu_setting(&f->lu->attr.emulate_tas))
 			ua_set(t->nl, UA_COMMANDS_CLEARED);
 	}
 	taskset_abort(c, NULL, tas_applies, f);

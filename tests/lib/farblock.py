@@ -43,6 +43,8 @@ class Skip(Exception):
 def main(function):
     """Runs a test's main function: exit status 0 passed, 1 failed, 77 skipped."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    # A shell that starts us in the background has it ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         sys.exit(function())
     except Skip as why:
