@@ -39,6 +39,11 @@ static int same_size(struct backstore *bs, uint64_t *ret_size, struct err *e)
 	return 0;
 }
 
+static int no_space_known(struct backstore *bs, uint64_t *ret_used, uint64_t *ret_total)
+{
+	return -EOPNOTSUPP;
+}
+
 static int refuse_resize(struct backstore *bs, uint64_t size, struct err *e)
 {
 	return err_set(e, -EOPNOTSUPP, "%s storage cannot be resized from here", bs->type->name);
@@ -62,6 +67,8 @@ static void fill_defaults(struct backstore_type *ops)
 		ops->close = nothing_to_close;
 	if (!ops->refresh)
 		ops->refresh = same_size;
+	if (!ops->space)
+		ops->space = no_space_known;
 	if (!ops->resize)
 		ops->resize = refuse_resize;
 	if (!ops->submit)
@@ -226,6 +233,12 @@ int backstore_refresh(struct backstore *bs, bool *ret_changed, struct err *e)
 	if (*ret_changed)
 		publish_size(bs, size);
 	return 0;
+}
+
+int backstore_space(struct backstore *bs, uint64_t *ret_used, uint64_t *ret_total)
+{
+	struct backstore *floor = floor_of(bs);
+	return floor->ops.space(floor, ret_used, ret_total);
 }
 
 static int check_resize(const struct backstore *floor, uint64_t size, struct err *e)

@@ -150,6 +150,10 @@ struct backstore_type {
 	// Looks at the storage again and stores its size in *ret_size. Control thread; may
 	// block. Default: the size never changes.
 	int (*refresh)(struct backstore *bs, uint64_t *ret_size, struct err *e);
+	// Bytes used and bytes there are in the pool that holes are filled from: of the file
+	// system for a sparse file. Control thread; may block. Default: -EOPNOTSUPP, there is
+	// no such pool or it cannot be looked at.
+	int (*space)(struct backstore *bs, uint64_t *ret_used, uint64_t *ret_total);
 	// Grows to size bytes, a multiple of the block size and more than now; the caller
 	// publishes it in limits. Control thread; may block. Default: -EOPNOTSUPP.
 	int (*resize)(struct backstore *bs, uint64_t size, struct err *e);
@@ -215,6 +219,8 @@ uint8_t *backstore_map(struct backstore *bs, uint64_t offset, uint64_t length);
 // Looks at the storage again; *ret_changed tells whether backstore_size() is another now.
 // Control thread; may block; I/O may be in flight.
 int backstore_refresh(struct backstore *bs, bool *ret_changed, struct err *e);
+// The floor's space(). Control thread; may block.
+int backstore_space(struct backstore *bs, uint64_t *ret_used, uint64_t *ret_total);
 // Grows the storage to size bytes and publishes it. -EINVAL when size is less than now or not
 // whole blocks, -EROFS, -EOPNOTSUPP. Control thread; may block; I/O may be in flight.
 int backstore_resize(struct backstore *bs, uint64_t size, struct err *e);

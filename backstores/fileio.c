@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "backstores/device.h"
@@ -249,6 +250,20 @@ static int fileio_refresh(struct backstore *bs, uint64_t *ret_size, struct err *
 	return r < 0 ? err_errno(e, r, "size") : 0;
 }
 
+// What everybody stores in the file system counts: it is the same space that runs out.
+static int fileio_space(struct backstore *bs, uint64_t *ret_used, uint64_t *ret_total)
+{
+	struct fileio *f = fileio_of(bs);
+	struct statvfs fs;
+	if (f->is_device || !f->is_sparse)
+		return -EOPNOTSUPP;
+	if (fstatvfs(f->fds.fd, &fs) < 0)
+		return -errno;
+	*ret_total = (uint64_t)fs.f_blocks * fs.f_frsize;
+	*ret_used = *ret_total - (uint64_t)fs.f_bavail * fs.f_frsize;
+	return 0;
+}
+
 static int fileio_resize(struct backstore *bs, uint64_t size, struct err *e)
 {
 	struct fileio *f = fileio_of(bs);
@@ -284,6 +299,7 @@ const struct backstore_type fileio_type = {
 	.open = fileio_open,
 	.close = fdstore_close,
 	.refresh = fileio_refresh,
+	.space = fileio_space,
 	.resize = fileio_resize,
 	.submit = fdstore_submit,
 };

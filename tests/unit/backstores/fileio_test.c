@@ -135,6 +135,27 @@ static void a_file_that_is_not_sparse_has_its_space(void **state)
 	backstore_close(bs);
 }
 
+static void a_sparse_file_tells_how_full_its_filesystem_is(void **state)
+{
+	struct bs_config c = file_config(SUBJECT_SIZE);
+	struct backstore *bs = must_open("fileio", &c);
+	uint64_t used = UINT64_MAX, total = 0;
+	assert_int_equal(backstore_space(bs, &used, &total), 0);
+	assert_in_range(used, 0, total);
+	assert_in_range(total, SUBJECT_SIZE, UINT64_MAX);
+	backstore_close(bs);
+}
+
+static void a_file_with_its_space_has_no_pool_to_run_out_of(void **state)
+{
+	struct bs_config c = file_config(SUBJECT_SIZE);
+	c.sparse = false;
+	struct backstore *bs = must_open("fileio", &c);
+	uint64_t used, total;
+	assert_int_equal(backstore_space(bs, &used, &total), -EOPNOTSUPP);
+	backstore_close(bs);
+}
+
 static void unmap_gives_space_back_to_the_filesystem(void **state)
 {
 	struct bs_config c = file_config(16 * MIB);
@@ -360,6 +381,8 @@ int main(void)
 		FOLDER_TEST(an_empty_file_takes_the_size_given),
 		FOLDER_TEST(a_last_part_of_a_block_is_left_alone),
 		FOLDER_TEST(a_file_that_is_not_sparse_has_its_space),
+		FOLDER_TEST(a_sparse_file_tells_how_full_its_filesystem_is),
+		FOLDER_TEST(a_file_with_its_space_has_no_pool_to_run_out_of),
 		FOLDER_TEST(unmap_gives_space_back_to_the_filesystem),
 		FOLDER_TEST(space_that_is_not_there_is_refused_and_nothing_stays),
 		FOLDER_TEST(writes_are_durable_unless_write_back),
