@@ -112,6 +112,7 @@ struct lu {
 	uint8_t wce;		   // mode page 08h
 	uint32_t sanitize;	   // sbc_sanitize.h: 0 idle, else why not; atomic
 	bool sanitize_ause;	   // of the last SANITIZE, relaxed atomic
+	bool is_space_low;	   // sbc_thin.c, control thread
 	bool sanitize_stops;	   // sanitize_stop() was called, relaxed atomic
 	uint32_t prevented;	   // nexuses that prevent medium removal, relaxed atomic
 	struct third_party *third_party; // copy results

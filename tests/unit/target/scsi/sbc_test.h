@@ -58,6 +58,7 @@ static struct {
 	struct st_cmd slow; // of st_start()
 	enum st_mode mode;
 	bool is_shut, is_broken; // atomic: writes wait; writes fail
+	uint64_t used;		 // of 1,000 bytes of pool, as the store tells
 	unsigned held;		 // atomic: writes that found the gate shut
 } st;
 
@@ -175,6 +176,13 @@ static inline int st_open(struct backstore *bs, const struct bs_config *config, 
 	return 0;
 }
 
+static inline int st_space(struct backstore *bs, uint64_t *ret_used, uint64_t *ret_total)
+{
+	*ret_used = st.used;
+	*ret_total = 1000;
+	return 0;
+}
+
 static inline void st_close(struct backstore *bs)
 {
 	free(((struct st_store *)bs)->memory);
@@ -188,6 +196,7 @@ static const struct backstore_type st_type = {
 	.size = sizeof(struct st_store),
 	.open = st_open,
 	.close = st_close,
+	.space = st_space,
 	.submit = st_submit,
 };
 
@@ -461,6 +470,7 @@ static inline int st_setup(void **state)
 	st.mode = (enum st_mode)(uintptr_t)*state;
 	st.is_shut = st.is_broken = false;
 	st.held = 0;
+	st.used = 0;
 	sem_init(&st.cmd.done, 0, 0);
 	sem_init(&st.slow.done, 0, 0);
 	st_lu_make();
