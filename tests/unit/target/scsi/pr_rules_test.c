@@ -35,9 +35,12 @@ static void each_type_lets_through_whom_it_should(void **state)
 		uint8_t type;
 		bool registrant_reads, registrant_writes, stranger_reads;
 	} rows[] = {
-		{ PR_WE, true, false, true },	  { PR_EA, false, false, false },
-		{ PR_WE_RO, true, true, true },	  { PR_EA_RO, true, true, false },
-		{ PR_WE_AR, true, true, true },	  { PR_EA_AR, true, true, false },
+		{PR_WE,	 true,  false, true },
+		{ PR_EA,	 false, false, false},
+		{ PR_WE_RO, true,  true,	true },
+		{ PR_EA_RO, true,  true,	false},
+		{ PR_WE_AR, true,  true,	true },
+		{ PR_EA_AR, true,  true,	false},
 	};
 	pr_register(HOLDER);
 	pr_register(REGISTRANT);

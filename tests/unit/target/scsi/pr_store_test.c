@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // APTPL: what survives a restart, what a kill or a failing disk leaves behind, damaged files.
 // fsync() and renameat() are wrapped here, so that a step can be the last one.
-#define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -20,14 +20,25 @@ enum {
 	DEVICE_FAILED = SENSE(SK_COPY_ABORTED, 0x0d, 0x01),
 };
 
+static void clear_ua(uint64_t lun)
+{
+	do {
+		memset(&c, 0, offsetof(struct bench_cmd, data));
+		c.cdb_len = 6;
+		c.lun = lun;
+		bench_start(&b, 0, &c);
+		bench_wait(&c);
+	} while (c.code);
+}
+
 static int setup(void **state)
 {
 	const struct bench_options o = { .workers = 2, .nexuses = 2, .size = 4 << 20 };
 	bench_init(&b, &o);
 	other = bench_lu(&b, "other", "11111111-2222-3333-4444-555555555555", &o);
 	bench_set_map(&b, 0, 2, (uint16_t[]){ 0, 1 }, (struct lu *[]){ b.lu, other });
-	while (pending_ua(0))
-		;
+	clear_ua(0);
+	clear_ua(1);
 	for (unsigned i = 0; i < sizeof pattern; i++)
 		pattern[i] = (uint8_t)(i * 13 + i / 512);
 	return 0;
