@@ -518,9 +518,9 @@ static inline int st_workers_make(void **state)
 
 static inline int st_workers_drop(void **state)
 {
+	offload_shutdown();
 	for (unsigned i = 0; i < ST_NEXUSES; i++)
 		worker_free(st.workers[i]);
-	offload_shutdown();
 	return 0;
 }
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/offload.h"
+
 static void must(bool holds, const char *what)
 {
 	if (holds)
@@ -174,6 +176,8 @@ void bench_done(struct bench *b)
 	lun_map_put(b->map);
 	lu_put(b->lu);
 	sem_wait(&b->closed);
+	// Its threads may still be about to wake the worker that they have posted to.
+	offload_shutdown();
 	for (unsigned i = 0; i < b->nworkers; i++)
 		worker_free(b->workers[i]);
 	worker_free(b->control);
