@@ -3,6 +3,7 @@
 // vanish. With a write cache, so that FLUSH and FUA are seen.
 #pragma once
 
+#include <pthread.h>
 #include <semaphore.h>
 
 #include "target/scsi/scsi_test.h"
@@ -11,7 +12,11 @@ struct held_store {
 	struct backstore bs;
 };
 
-static struct bs_io *held[64]; // in order of arrival
+static pthread_mutex_t held_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+	struct bs_io *io;
+	struct worker *worker;
+} held[64]; // in order of arrival
 static unsigned nheld;
 static sem_t held_count; // posted for each arrival
 static unsigned held_flushes, held_fua, held_ops;
@@ -28,16 +33,43 @@ static void held_finish(struct bs_io *io, int res)
 
 static void held_submit(struct backstore *bs, struct bs_io *io)
 {
+	pthread_mutex_lock(&held_lock);
 	held_ops++;
 	held_flushes += io->op == BS_FLUSH;
 	held_fua += io->op == BS_WRITE && (io->flags & BS_FUA);
-	if (held_passes) {
-		held_finish(io, 0);
-		return;
+	bool passes = held_passes;
+	if (!passes && nheld < 64) {
+		held[nheld].io = io;
+		held[nheld++].worker = worker_self();
 	}
-	assert_true(nheld < 64);
-	held[nheld++] = io;
-	sem_post(&held_count);
+	pthread_mutex_unlock(&held_lock);
+	if (passes)
+		held_finish(io, 0);
+	else
+		sem_post(&held_count);
+}
+
+// The oldest that came from this worker, out of the list.
+static struct bs_io *held_take(void)
+{
+	struct bs_io *io = NULL;
+	pthread_mutex_lock(&held_lock);
+	for (unsigned i = 0; i < nheld && !io; i++) {
+		if (held[i].worker != worker_self())
+			continue;
+		io = held[i].io;
+		memmove(held + i, held + i + 1, (--nheld - i) * sizeof held[0]);
+	}
+	pthread_mutex_unlock(&held_lock);
+	return io;
+}
+
+static inline unsigned held_arrived(void)
+{
+	pthread_mutex_lock(&held_lock);
+	unsigned n = held_ops;
+	pthread_mutex_unlock(&held_lock);
+	return n;
 }
 
 static int held_open(struct backstore *bs, const struct bs_config *config, struct err *e)
@@ -81,14 +113,12 @@ static inline void held_wait(unsigned n)
 
 static inline void held_release_all(void *arg)
 {
-	while (nheld) {
-		struct bs_io *io = held[0];
-		memmove(held, held + 1, --nheld * sizeof held[0]);
+	struct bs_io *io;
+	while ((io = held_take()))
 		held_finish(io, arg ? *(int *)arg : 0);
-	}
 }
 
-// Lets all go, on the worker of nexus n (which must be the one they came from).
+// Lets go all that came from nexus n's worker, and what comes while it does so.
 static inline void held_go(unsigned n)
 {
 	bench_on_nexus(&b, n, held_release_all, NULL);

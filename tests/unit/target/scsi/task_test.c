@@ -198,7 +198,7 @@ static void an_ordered_task_waits_for_older_ones(void **state)
 	struct bench_cmd *first = begin(0, 0x28, 0, TASK_SIMPLE);
 	struct bench_cmd *ordered = begin(1, 0x28, 1, TASK_ORDERED);
 	bench_settle(&b);
-	assert_int_equal(held_ops, 1);
+	assert_int_equal(held_arrived(), 1);
 	held_wait(1);
 	held_go(0);
 	bench_wait(first);
@@ -213,7 +213,7 @@ static void simple_tasks_wait_for_an_older_ordered_one(void **state)
 	struct bench_cmd *a = begin(1, 0x28, 1, TASK_SIMPLE);
 	struct bench_cmd *z = begin(2, 0x28, 2, TASK_SIMPLE);
 	bench_settle(&b);
-	assert_int_equal(held_ops, 1);
+	assert_int_equal(held_arrived(), 1);
 	held_go(0);
 	bench_wait(ordered);
 	bench_wait(a);
@@ -228,7 +228,7 @@ static void head_of_queue_waits_for_nobody(void **state)
 	struct bench_cmd *o = begin(1, 0x28, 0, TASK_ORDERED);
 	struct bench_cmd *h = begin(2, 0x28, 0, TASK_HEAD_OF_QUEUE);
 	bench_settle(&b);
-	assert_int_equal(held_ops, 2);
+	assert_int_equal(held_arrived(), 2);
 	held_go(0);
 	bench_wait(a);
 	bench_wait(h);
