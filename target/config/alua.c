@@ -248,18 +248,20 @@ static int apply_group(struct config *c, struct node *n, const struct attr_row *
 	return r;
 }
 
+// clang-format off
 static const struct attr_row lun_alua_rows[] = {
-	{"alua_tg_pt_gp_name", ATTR_STRING, offsetof(struct lun, group), 0, ALUA_NAME_MAX,
+	{ "alua_tg_pt_gp_name", ATTR_STRING, offsetof(struct lun, group), 0, ALUA_NAME_MAX,
 	  ALUA_DEFAULT_GROUP, NULL, "ALUA group of the storage object that this path belongs to",
 	  NULL, 0 },
-	{ 0},
+	{ 0 },
 };
 
 static const struct attr_row lun_attr_rows[] = {
-	{"write_protect",	   ATTR_BOOL, offsetof(struct lun, write_protect), 0, 1, "0", NULL,
+	{ "write_protect", ATTR_BOOL, offsetof(struct lun, write_protect), 0, 1, "0", NULL,
 	  "1: no initiator may write", NULL, 0 },
-	{ 0},
+	{ 0 },
 };
+// clang-format on
 
 static const struct attr_row *rows_of_lun_alua(const struct node *n)
 {
@@ -308,21 +310,23 @@ const struct group_row lun_groups[] = {
 	{ .name = NULL    },
 };
 
+// clang-format off
 static const struct param_row create_params[] = {
-	{"name",		   PARAM_STRING, true, NULL, "name of the new group", NULL },
-	{ "tag",		    PARAM_NUMBER, true, NULL, "its number, 1..65535", NULL },
-	{ 0},
+	{ "name", PARAM_STRING, true, NULL, "name of the new group", NULL },
+	{ "tag", PARAM_NUMBER, true, NULL, "its number, 1..65535", NULL },
+	{ 0 },
 };
 static const struct param_row delete_params[] = {
-	{"name", PARAM_NODE, true, NULL, "name of the group", NULL },
+	{ "name", PARAM_NODE, true, NULL, "name of the group", NULL },
 	{ 0 },
 };
 static const struct command_row commands[] = {
-	{"create",			create_params, "Creates a target port group.", false, create },
+	{ "create", create_params, "Creates a target port group.", false, create },
 	{ "delete", delete_params, "Deletes a target port group that no LUN belongs to.", false,
 	  delete },
-	{ 0			},
+	{ 0 },
 };
+// clang-format on
 
 const struct node_class alua_class = {
 	.name = "alua",

@@ -14,29 +14,31 @@
 #define AUTH(field)                                                                                \
 	offsetof(struct auth_group, auth) + offsetof(struct view_auth, field), 0, 256, ""
 
+// clang-format off
 const struct attr_row auth_rows[] = {
-	{"userid",			ATTR_STRING, AUTH(userid), NULL, "name the initiator must give", NULL, 0 },
-	{ "password",		      ATTR_STRING, AUTH(password), NULL, "secret the initiator must know", NULL,
+	{ "userid", ATTR_STRING, AUTH(userid), NULL, "name the initiator must give", NULL, 0 },
+	{ "password", ATTR_STRING, AUTH(password), NULL, "secret the initiator must know", NULL,
 	  ATTR_SECRET },
 	{ "mutual_userid", ATTR_STRING, AUTH(mutual_userid), NULL,
 	  "name the target gives when it is asked to prove itself", NULL, 0 },
-	{ "mutual_password",			      ATTR_STRING, AUTH(mutual_password), NULL,
+	{ "mutual_password", ATTR_STRING, AUTH(mutual_password), NULL,
 	  "secret the target proves it knows", NULL, ATTR_SECRET },
-	{ 0		    },
+	{ 0 },
 };
 
 const struct attr_row discovery_rows[] = {
-	{"enable",		       ATTR_BOOL, offsetof(struct auth_group, enable), 0, 1, "0", NULL,
+	{ "enable", ATTR_BOOL, offsetof(struct auth_group, enable), 0, 1, "0", NULL,
 	  "1: no discovery without CHAP", NULL, 0 },
-	{ "userid",    ATTR_STRING, AUTH(userid), NULL, "name the initiator must give", NULL, 0 },
-	{ "password",			     ATTR_STRING, AUTH(password), NULL, "secret the initiator must know", NULL,
+	{ "userid", ATTR_STRING, AUTH(userid), NULL, "name the initiator must give", NULL, 0 },
+	{ "password", ATTR_STRING, AUTH(password), NULL, "secret the initiator must know", NULL,
 	  ATTR_SECRET },
-	{ "mutual_userid",			   ATTR_STRING, AUTH(mutual_userid), NULL,
+	{ "mutual_userid", ATTR_STRING, AUTH(mutual_userid), NULL,
 	  "name the target gives when it is asked to prove itself", NULL, 0 },
 	{ "mutual_password", ATTR_STRING, AUTH(mutual_password), NULL,
 	  "secret the target proves it knows", NULL, ATTR_SECRET },
-	{ 0			    },
+	{ 0 },
 };
+// clang-format on
 
 // TPG parameters: the keys that may be offered, then what only saved files of targetcli have.
 enum { PARAM_ROWS_MAX = ISCSI_KEY_COUNT + 8 };
@@ -44,17 +46,20 @@ static struct attr_row offer_rows[PARAM_ROWS_MAX];
 static struct iscsi_offer_row offer_text[PARAM_ROWS_MAX];
 static char offer_help[PARAM_ROWS_MAX][160];
 
+// clang-format off
 static const struct attr_row kept_params[] = {
-	{"TargetAlias",			   ATTR_STRING, offsetof(struct tpg_attr, alias), 0, 256, "", NULL,
+	{ "TargetAlias", ATTR_STRING, offsetof(struct tpg_attr, alias), 0, 256, "", NULL,
 	  "a name for humans, told to initiators", NULL, 0 },
-	{ "AuthMethod",		ATTR_STRING, 0, 0, 64, "CHAP", NULL,
-	  "the attribute authentication decides; kept in the saved file only", NULL, ATTR_IGNORED },
-	{ "IFMarker",				      ATTR_STRING, 0, 0, 16, "No", NULL, "obsolete", NULL, ATTR_IGNORED },
-	{ "OFMarker",				     ATTR_STRING, 0, 0, 16, "No", NULL, "obsolete", NULL, ATTR_IGNORED },
+	{ "AuthMethod", ATTR_STRING, 0, 0, 64, "CHAP", NULL,
+	  "the attribute authentication decides; kept in the saved file only", NULL,
+	  ATTR_IGNORED },
+	{ "IFMarker", ATTR_STRING, 0, 0, 16, "No", NULL, "obsolete", NULL, ATTR_IGNORED },
+	{ "OFMarker", ATTR_STRING, 0, 0, 16, "No", NULL, "obsolete", NULL, ATTR_IGNORED },
 	{ "IFMarkInt", ATTR_STRING, 0, 0, 16, "Reject", NULL, "obsolete", NULL, ATTR_IGNORED },
-	{ "OFMarkInt",				      ATTR_STRING, 0, 0, 16, "Reject", NULL, "obsolete", NULL, ATTR_IGNORED },
-	{ 0			  },
+	{ "OFMarkInt", ATTR_STRING, 0, 0, 16, "Reject", NULL, "obsolete", NULL, ATTR_IGNORED },
+	{ 0 },
 };
+// clang-format on
 
 // Keys of RFC 7143 that rtslib does not know; it would refuse them.
 static bool is_own_key(const char *name)

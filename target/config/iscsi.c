@@ -247,39 +247,41 @@ static void free_tpg(struct config *c, struct node *n)
 
 // ---- rows ----
 
+// clang-format off
 static const struct param_row wwn_optional[] = {
-	{"wwn",	 PARAM_STRING, false, NULL, "target name; made up when it is not given", NULL },
-	{ 0},
+	{ "wwn", PARAM_STRING, false, NULL, "target name; made up when it is not given", NULL },
+	{ 0 },
 };
 static const struct param_row wwn_required[] = {
-	{"wwn", PARAM_NODE, true, NULL, "target name", NULL },
-	{ 0},
+	{ "wwn", PARAM_NODE, true, NULL, "target name", NULL },
+	{ 0 },
 };
 static const struct param_row tag_optional[] = {
-	{"tag",	 PARAM_STRING, false, NULL, "5 or tpg5; the next free one by default", NULL },
-	{ 0},
+	{ "tag", PARAM_STRING, false, NULL, "5 or tpg5; the next free one by default", NULL },
+	{ 0 },
 };
 static const struct param_row tag_required[] = {
-	{"tag", PARAM_NODE, true, NULL, "5 or tpg5", NULL },
-	{ 0},
+	{ "tag", PARAM_NODE, true, NULL, "5 or tpg5", NULL },
+	{ 0 },
 };
 static const struct command_row iscsi_commands[] = {
-	{"create",						      wwn_optional, "Creates a target with portal group 1 and a default portal.",
+	{ "create", wwn_optional, "Creates a target with portal group 1 and a default portal.",
 	  false, create_target },
 	{ "delete", wwn_required, "Deletes a target; its sessions end.", false, delete_target },
-	{ 0					       },
+	{ 0 },
 };
 static const struct command_row target_commands[] = {
-	{"create",			  tag_optional, "Creates a target portal group.", false, create_tpg },
+	{ "create", tag_optional, "Creates a target portal group.", false, create_tpg },
 	{ "delete", tag_required, "Deletes a target portal group; its sessions end.", false,
 	  delete_tpg },
-	{ 0		      },
+	{ 0 },
 };
 static const struct command_row tpg_commands[] = {
-	{"enable",		    NULL, "Lets initiators log in.", false, enable },
+	{ "enable", NULL, "Lets initiators log in.", false, enable },
 	{ "disable", NULL, "Refuses logins and ends the sessions.", false, disable },
-	{ 0		   },
+	{ 0 },
 };
+// clang-format on
 
 extern const struct group_row iscsi_groups[], tpg_groups[];
 

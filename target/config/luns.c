@@ -404,65 +404,67 @@ static void attach_mapping(struct config *c, struct node *n, bool is_attached)
 			NULL                                                                       \
 	}
 
+// clang-format off
 static const struct param_row create_lun_params[] = {
-	{"storage_object",						 PARAM_NODE, true, NULL,
+	{ "storage_object", PARAM_NODE, true, NULL,
 	  "path of a storage object, or of a file or device that is there", NULL },
-	{ "lun",							    PARAM_STRING, false, NULL, "3 or lun3; the lowest free one by default", NULL },
+	{ "lun", PARAM_STRING, false, NULL, "3 or lun3; the lowest free one by default", NULL },
 	ADD_MAPPED,
-	{ 0},
+	{ 0 },
 };
 static const struct param_row lun_params[] = {
-	{"lun", PARAM_NODE, true, NULL, "3 or lun3", NULL },
-	{ 0},
+	{ "lun", PARAM_NODE, true, NULL, "3 or lun3", NULL },
+	{ 0 },
 };
 static const struct param_row create_acl_params[] = {
-	{"wwn",		 PARAM_STRING, true, NULL, "initiator name", NULL },
-	{ "add_mapped_luns",	     PARAM_BOOL, false, "true", "map every LUN at once", NULL },
-	{ 0},
+	{ "wwn", PARAM_STRING, true, NULL, "initiator name", NULL },
+	{ "add_mapped_luns", PARAM_BOOL, false, "true", "map every LUN at once", NULL },
+	{ 0 },
 };
 static const struct param_row acl_params[] = {
-	{"wwn", PARAM_NODE, true, NULL, "initiator name or tag", NULL },
-	{ 0},
+	{ "wwn", PARAM_NODE, true, NULL, "initiator name or tag", NULL },
+	{ 0 },
 };
 static const struct param_row tag_params[] = {
-	{"wwn_or_tag",		PARAM_NODE, true, NULL, "initiator name or tag", NULL },
-	{ "new_tag",		     PARAM_STRING, true, NULL, "a word to call it by", NULL },
-	{ 0},
+	{ "wwn_or_tag", PARAM_NODE, true, NULL, "initiator name or tag", NULL },
+	{ "new_tag", PARAM_STRING, true, NULL, "a word to call it by", NULL },
+	{ 0 },
 };
 static const struct param_row untag_params[] = {
-	{"wwn_or_tag", PARAM_NODE, true, NULL, "initiator name or tag", NULL },
-	{ 0	    },
+	{ "wwn_or_tag", PARAM_NODE, true, NULL, "initiator name or tag", NULL },
+	{ 0 },
 };
 static const struct param_row create_mapping_params[] = {
-	{"mapped_lun",			PARAM_STRING, true, NULL, "number the initiator sees", NULL },
-	{ "tpg_lun_or_backstore",			  PARAM_NODE, true, NULL,
+	{ "mapped_lun", PARAM_STRING, true, NULL, "number the initiator sees", NULL },
+	{ "tpg_lun_or_backstore", PARAM_NODE, true, NULL,
 	  "LUN of the portal group, or path of its storage object", NULL },
 	{ "write_protect", PARAM_BOOL, false, "false", "true: the initiator may not write", NULL },
-	{ 0			  },
+	{ 0 },
 };
 static const struct param_row mapping_params[] = {
-	{"mapped_lun", PARAM_NODE, true, NULL, "3 or mapped_lun3", NULL },
-	{ 0	    },
+	{ "mapped_lun", PARAM_NODE, true, NULL, "3 or mapped_lun3", NULL },
+	{ 0 },
 };
 static const struct command_row luns_commands[] = {
-	{"create",			      create_lun_params, "Exports a storage object as a LUN.", false, create_lun },
+	{ "create", create_lun_params, "Exports a storage object as a LUN.", false, create_lun },
 	{ "delete", lun_params, "Deletes a LUN and its mappings.", false, delete_lun },
-	{ 0			  },
+	{ 0 },
 };
 static const struct command_row acls_commands[] = {
-	{"create",					 create_acl_params, "Lets an initiator log in.", false, create_acl },
-	{ "delete",		     acl_params, "Deletes an ACL; the initiator's sessions end.", false,
+	{ "create", create_acl_params, "Lets an initiator log in.", false, create_acl },
+	{ "delete", acl_params, "Deletes an ACL; the initiator's sessions end.", false,
 	  delete_acl },
-	{ "tag",				      tag_params, "Gives an ACL a short name.", false, tag_acl },
-	{ "untag",					untag_params, "Takes the short name away.", false, untag_acl },
-	{ 0},
+	{ "tag", tag_params, "Gives an ACL a short name.", false, tag_acl },
+	{ "untag", untag_params, "Takes the short name away.", false, untag_acl },
+	{ 0 },
 };
 static const struct command_row acl_commands[] = {
-	{"create",			  create_mapping_params, "Maps a LUN for this initiator.", false,
+	{ "create", create_mapping_params, "Maps a LUN for this initiator.", false,
 	  create_mapping },
 	{ "delete", mapping_params, "Takes a mapped LUN away.", false, delete_mapping },
-	{ 0		   },
+	{ 0 },
 };
+// clang-format on
 
 extern const struct group_row acl_groups[];
 

@@ -184,33 +184,35 @@ static int enable_offload(struct config *c, struct node *n, const struct args *a
 	return config_finish(c, code, e);
 }
 
+// clang-format off
 static const struct param_row address_params[] = {
-	{"ip_address",		PARAM_STRING, false, "0.0.0.0", "IPv4 or IPv6 address", NULL },
-	{ "ip_port",		     PARAM_NUMBER, false, "3260", "TCP port", NULL },
-	{ 0},
+	{ "ip_address", PARAM_STRING, false, "0.0.0.0", "IPv4 or IPv6 address", NULL },
+	{ "ip_port", PARAM_NUMBER, false, "3260", "TCP port", NULL },
+	{ 0 },
 };
 static const struct param_row delete_params[] = {
-	{"ip_address",		PARAM_STRING, true, NULL, "IPv4 or IPv6 address", NULL },
-	{ "ip_port",		     PARAM_NUMBER, true, NULL, "TCP port", NULL },
-	{ 0},
+	{ "ip_address", PARAM_STRING, true, NULL, "IPv4 or IPv6 address", NULL },
+	{ "ip_port", PARAM_NUMBER, true, NULL, "TCP port", NULL },
+	{ 0 },
 };
 static const struct param_row boolean_params[] = {
-	{"boolean", PARAM_BOOL, true, NULL, "true or false", NULL },
-	{ 0    },
+	{ "boolean", PARAM_BOOL, true, NULL, "true or false", NULL },
+	{ 0 },
 };
 static const struct command_row portals_commands[] = {
-	{"create",							    address_params,
+	{ "create", address_params,
 	  "Listens on an address; one that does not exist yet is waited for.", false, create },
 	{ "delete", delete_params, "Stops listening there; sessions go on.", false, delete },
-	{ 0							    },
+	{ 0 },
 };
 static const struct command_row portal_commands[] = {
-	{"enable_iser",			     boolean_params, "Offers iSER beside TCP on this portal.", false,
+	{ "enable_iser", boolean_params, "Offers iSER beside TCP on this portal.", false,
 	  enable_iser },
 	{ "enable_offload", boolean_params, "Kept for the saved file only.", false,
 	  enable_offload },
-	{ 0			      },
+	{ 0 },
 };
+// clang-format on
 
 static void summarize_portals(struct config *c, const struct node *n, struct summary *ret)
 {

@@ -8,6 +8,7 @@
 #include "target/config/file.h"
 #include "target/config/model.h"
 #include "target/config/report.h"
+#include "target/iscsi/sessions.h"
 
 static int saveconfig(struct config *c, struct node *n, const struct args *a, struct reply *r,
 		      struct err *e)
@@ -121,6 +122,30 @@ static int sessions(struct config *c, struct node *n, const struct args *a, stru
 	return 0;
 }
 
+static int drop(struct config *c, struct node *n, const struct args *a, struct reply *r,
+		struct err *e)
+{
+	const char *sid = arg(a, "sid");
+	int code = session_drop(strtoull(sid, NULL, 10), arg_bool(a, "drain", false), e);
+	if (!code)
+		reply_say(r, "Session %s ends.", sid);
+	return code;
+}
+
+static int refusals(struct config *c, struct node *n, const struct args *a, struct reply *r,
+		    struct err *e)
+{
+	r->data = report_refusals();
+	return 0;
+}
+
+static int stats(struct config *c, struct node *n, const struct args *a, struct reply *r,
+		 struct err *e)
+{
+	r->data = config_stats(c);
+	return 0;
+}
+
 static int version(struct config *c, struct node *n, const struct args *a, struct reply *r,
 		   struct err *e)
 {
@@ -177,60 +202,70 @@ static int refresh(struct config *c, struct node *n, const struct args *a, struc
 	return 0;
 }
 
+// clang-format off
 static const struct param_row ls_params[] = {
-	{"depth", PARAM_NUMBER, false, "0", "how many levels, 0 all", NULL },
+	{ "depth", PARAM_NUMBER, false, "0", "how many levels, 0 all", NULL },
 	{ 0 },
 };
 static const struct param_row get_params[] = {
-	{"group",				      PARAM_STRING, false, NULL, "group of settings; without it their names", NULL },
-	{ "parameter",				       PARAM_STRING, false, NULL, "one of them", NULL },
-	{ 0},
+	{ "group", PARAM_STRING, false, NULL, "group of settings; without it their names", NULL },
+	{ "parameter", PARAM_STRING, false, NULL, "one of them", NULL },
+	{ 0 },
 };
 static const struct param_row set_params[] = {
-	{"group", PARAM_STRING, true, NULL, "group of settings, then name=value ...", NULL },
-	{ 0  },
+	{ "group", PARAM_STRING, true, NULL, "group of settings, then name=value ...", NULL },
+	{ 0 },
 };
 
 const struct command_row every_node_commands[] = {
-	{"ls",			 ls_params, "Shows the tree from here.", true, ls },
+	{ "ls", ls_params, "Shows the tree from here.", true, ls },
 	{ "get", get_params, "Shows settings.", true, config_get },
- // Its values are free names: config_run() hands them to config_set().
-	{ "set",			  set_params, "Changes settings: all that are given or none.", false, NULL },
-	{ "info",		       NULL, "Tells everything about this object.", true, info },
-	{ "status",	    NULL, "Tells the summary of this object.", true, status },
-	{ "refresh",		     NULL, "Looks again at what waits.", false, refresh },
-	{ 0		      },
+	// Its values are free names: config_run() hands them to config_set().
+	{ "set", set_params, "Changes settings: all that are given or none.", false, NULL },
+	{ "info", NULL, "Tells everything about this object.", true, info },
+	{ "status", NULL, "Tells the summary of this object.", true, status },
+	{ "refresh", NULL, "Looks again at what waits.", false, refresh },
+	{ 0 },
 };
 
 static const struct param_row save_params[] = {
-	{"savefile", PARAM_FILE, false, NULL, "file; the daemon's own by default", NULL },
-	{ 0    },
+	{ "savefile", PARAM_FILE, false, NULL, "file; the daemon's own by default", NULL },
+	{ 0 },
 };
 static const struct param_row restore_params[] = {
-	{"savefile",			   PARAM_FILE, false, NULL, "file; the daemon's own by default", NULL },
-	{ "clear_existing",			       PARAM_BOOL, false, "false", "true: drop what exists first", NULL },
+	{ "savefile", PARAM_FILE, false, NULL, "file; the daemon's own by default", NULL },
+	{ "clear_existing", PARAM_BOOL, false, "false", "true: drop what exists first", NULL },
 	{ "target", PARAM_STRING, false, NULL, "only this target", NULL },
-	{ "storage_object",				   PARAM_STRING, false, NULL, "only this storage object", NULL },
-	{ 0},
+	{ "storage_object", PARAM_STRING, false, NULL, "only this storage object", NULL },
+	{ 0 },
 };
 static const struct param_row clear_params[] = {
-	{"confirm", PARAM_BOOL, false, "false", "true: really", NULL },
-	{ 0   },
+	{ "confirm", PARAM_BOOL, false, "false", "true: really", NULL },
+	{ 0 },
 };
 static const struct param_row session_params[] = {
-	{"action",	    PARAM_STRING, false, "list", "list or detail", NULL },
-	{ "sid",		 PARAM_NUMBER, false, NULL, "only this session", NULL },
-	{ 0},
+	{ "action", PARAM_STRING, false, "list", "list or detail", NULL },
+	{ "sid", PARAM_NUMBER, false, NULL, "only this session", NULL },
+	{ 0 },
+};
+static const struct param_row drop_params[] = {
+	{ "sid", PARAM_NUMBER, true, NULL, "session id, as sessions shows it", NULL },
+	{ "drain", PARAM_BOOL, false, "false", "true: ask the initiator to log out first", NULL },
+	{ 0 },
 };
 static const struct command_row root_commands[] = {
-	{"saveconfig",						save_params, "Saves the configuration; every change does so by itself.",
+	{ "saveconfig", save_params, "Saves the configuration; every change does so by itself.",
 	  false, saveconfig },
 	{ "restoreconfig", restore_params, "Reads a saved configuration.", false, restoreconfig },
-	{ "clearconfig",						 clear_params, "Drops the whole configuration.", false, clearconfig },
-	{ "sessions",					    session_params, "Shows who is logged in.", true, sessions },
-	{ "version",			     NULL, "Tells the version.", true, version },
-	{ 0					     },
+	{ "clearconfig", clear_params, "Drops the whole configuration.", false, clearconfig },
+	{ "sessions", session_params, "Shows who is logged in.", true, sessions },
+	{ "drop", drop_params, "Ends a session.", false, drop },
+	{ "refusals", NULL, "Shows refused logins and why.", true, refusals },
+	{ "stats", NULL, "Shows counters of storage objects, portals and workers.", true, stats },
+	{ "version", NULL, "Tells the version.", true, version },
+	{ 0 },
 };
+// clang-format on
 
 static void summarize_backstores(struct config *c, const struct node *n, struct summary *ret)
 {
@@ -269,14 +304,16 @@ static int delete_foreign(struct config *c, struct node *n, const struct args *a
 	return config_finish(c, code, e);
 }
 
+// clang-format off
 static const struct param_row foreign_params[] = {
-	{"name", PARAM_NODE, true, NULL, "name of the object", "wwn" },
+	{ "name", PARAM_NODE, true, NULL, "name of the object", "wwn" },
 	{ 0 },
 };
 static const struct command_row foreign_commands[] = {
-	{"delete",			      foreign_params, "Drops an object that is only kept.", false, delete_foreign },
-	{ 0},
+	{ "delete", foreign_params, "Drops an object that is only kept.", false, delete_foreign },
+	{ 0 },
 };
+// clang-format on
 
 const struct node_class root_class = {
 	.name = "root",

@@ -28,6 +28,12 @@ static int set_options(struct storage *s, const struct args *a, struct err *e)
 	return r;
 }
 
+static bool is_true(const char *text)
+{
+	return text && (!strcasecmp(text, "true") || !strcasecmp(text, "yes") ||
+			!strcasecmp(text, "on") || !strcmp(text, "1"));
+}
+
 static int refuse_twin(struct config *c, const struct storage *s, struct err *e)
 {
 	const char *dev = storage_get_option(s, "dev");
@@ -71,6 +77,9 @@ static int create(struct config *c, struct node *n, const struct args *a, struct
 	// As targetcli's preference export_backstore_name_as_model.
 	attr_set(attr_find(lu_attr_rows, "emulate_model_alias"), &s->attr, "1", NULL);
 	code = set_options(s, a, e);
+	// A volatile cache is reported as one.
+	if (!code && is_true(storage_get_option(s, "write_back")))
+		attr_set(attr_find(lu_attr_rows, "emulate_write_cache"), &s->attr, "1", NULL);
 	if (!code)
 		code = refuse_twin(c, s, e);
 	if (!code)
@@ -119,17 +128,19 @@ static int resize(struct config *c, struct node *n, const struct args *a, struct
 	return config_finish(c, 0, e);
 }
 
+// clang-format off
 static const struct param_row resize_params[] = {
-	{"size", PARAM_SIZE, false, NULL, "new size; without it the storage is looked at again",
+	{ "size", PARAM_SIZE, false, NULL, "new size; without it the storage is looked at again",
 	  NULL },
-	{ 0},
+	{ 0 },
 };
 
 static const struct command_row object_commands[] = {
-	{"resize",						    resize_params, "Grows the storage, or takes over a size it has grown to.",
+	{ "resize", resize_params, "Grows the storage, or takes over a size it has grown to.",
 	  false, resize },
-	{ 0},
+	{ 0 },
 };
+// clang-format on
 
 static void attach(struct config *c, struct node *n, bool is_attached)
 {
@@ -164,7 +175,7 @@ static void summarize(struct config *c, const struct node *n, struct summary *re
 	}
 	format_size(storage_size(s), size);
 	snprintf(ret->text, sizeof ret->text, "%s%.160s%s(%s) %s%s%s",
-		 nullio && (!strcmp(nullio, "true") || !strcmp(nullio, "1")) ? "nullio " : "",
+		 is_true(nullio) ? "nullio " : "",
 		 dev ? dev : "", dev ? " " : "", size, s->lu->is_readonly ? "ro " : "",
 		 !has_cache			     ? ""
 		 : s->lu->bs->limits.has_write_cache ? "write-back "
@@ -211,12 +222,14 @@ static void summarize_type(struct config *c, const struct node *n, struct summar
 	snprintf(ret->text, sizeof ret->text, "Storage Objects: %u", n->child_count);
 }
 
+// clang-format off
 static const struct param_row name_params[] = {
-	{"name",			PARAM_NODE, true, NULL, "name of the storage object", NULL },
-	{ "save",			 PARAM_BOOL, false, NULL, "accepted for targetcli's sake: every change is saved",
+	{ "name", PARAM_NODE, true, NULL, "name of the storage object", NULL },
+	{ "save", PARAM_BOOL, false, NULL, "accepted for targetcli's sake: every change is saved",
 	  NULL },
-	{ 0},
+	{ 0 },
 };
+// clang-format on
 
 static const enum param_type param_types[] = {
 	[BS_OPT_STRING] = PARAM_STRING,

@@ -235,81 +235,86 @@ static int daemon_stop(struct rpc_context *x, struct json_object *p, bool is_adm
 		"path", "string", true, "absolute path of an object"                               \
 	}
 
+// clang-format off
 static const struct rpc_param ls_params[] = {
-	{"path", "string", false, "absolute path, / by default" },
+	{ "path", "string", false, "absolute path, / by default" },
 	{ "depth", "number", false, "levels, 0 all" },
-	{ 0    },
+	{ 0 },
 };
-static const struct rpc_param path_params[] = { PATH, { 0 } };
+static const struct rpc_param path_params[] = {
+	PATH,
+	{ 0 },
+};
 static const struct rpc_param get_params[] = {
 	PATH,
-	{"group", "string", false, "group of settings; without it their names" },
-	{ "parameter",  "string", false, "one of them" },
-	{ 0	    },
+	{ "group", "string", false, "group of settings; without it their names" },
+	{ "parameter", "string", false, "one of them" },
+	{ 0 },
 };
 static const struct rpc_param set_params[] = {
 	PATH,
-	{"group", "string", true, "group of settings" },
-	{ "values",   "object", true, "name: value; all are set or none" },
-	{ 0	    },
+	{ "group", "string", true, "group of settings" },
+	{ "values", "object", true, "name: value; all are set or none" },
+	{ 0 },
 };
 static const struct rpc_param verb_params[] = {
 	PATH,
-	{"params", "object", false, "the command's parameters by name" },
-	{ 0  },
+	{ "params", "object", false, "the command's parameters by name" },
+	{ 0 },
 };
 static const struct rpc_param run_params[] = {
 	PATH,
-	{"command", "string", true, "a command of the object's class or of every node" },
-	{ "positional",	"array", false, "parameters in the order of the command's row" },
-	{ "named",	   "object", false, "parameters by name" },
-	{ 0},
+	{ "command", "string", true, "a command of the object's class or of every node" },
+	{ "positional", "array", false, "parameters in the order of the command's row" },
+	{ "named", "object", false, "parameters by name" },
+	{ 0 },
 };
 static const struct rpc_param save_params[] = {
-	{"savefile", "string", false, "file; the daemon's own by default" },
-	{ 0    },
+	{ "savefile", "string", false, "file; the daemon's own by default" },
+	{ 0 },
 };
 static const struct rpc_param restore_params[] = {
-	{"savefile",		      "string", false, "file; the daemon's own by default" },
-	{ "clear_existing",		    "boolean", false, "drop what exists first" },
-	{ "target",			"string", false, "only this target" },
-	{ "storage_object","string", false, "only this storage object" },
-	{ 0},
+	{ "savefile", "string", false, "file; the daemon's own by default" },
+	{ "clear_existing", "boolean", false, "drop what exists first" },
+	{ "target", "string", false, "only this target" },
+	{ "storage_object", "string", false, "only this storage object" },
+	{ 0 },
 };
 static const struct rpc_param clear_params[] = {
-	{"confirm", "boolean", true, "true: really" },
-	{ 0    },
+	{ "confirm", "boolean", true, "true: really" },
+	{ 0 },
 };
 static const struct rpc_param sid_params[] = {
-	{"sid",	 "number", false, "only this session" },
-	{ 0},
+	{ "sid", "number", false, "only this session" },
+	{ 0 },
 };
 static const struct rpc_param drop_params[] = {
-	{"sid", "number", true, "session id" },
+	{ "sid", "number", true, "session id" },
 	{ "drain", "boolean", false, "ask for a logout first" },
-	{ 0   },
+	{ 0 },
 };
 
 const struct rpc_method rpc_methods[] = {
-	{"tree.ls",	     ls_params, true, "The tree with summaries.", tree_ls },
-	{ "tree.info",	       path_params, true, "Everything about an object.", tree_info },
-	{ "tree.get",	      get_params, true, "Settings with their rows.", tree_get },
-	{ "tree.set",   set_params, false, "Changes settings.", tree_set },
-	{ "tree.create",		 verb_params, false, "Runs an object's create.", tree_create },
-	{ "tree.delete",	 verb_params, false, "Runs an object's delete.", tree_delete },
- // Each command's row says whether it only looks; config_run() checks that.
-	{ "tree.run",    run_params, true, "Runs any command of an object.", tree_run },
-	{ "config.save",		 save_params, false, "Saves the configuration.", config_save_method },
-	{ "config.restore",	    restore_params, false, "Reads a saved configuration.",
+	{ "tree.ls", ls_params, true, "The tree with summaries.", tree_ls },
+	{ "tree.info", path_params, true, "Everything about an object.", tree_info },
+	{ "tree.get", get_params, true, "Settings with their rows.", tree_get },
+	{ "tree.set", set_params, false, "Changes settings.", tree_set },
+	{ "tree.create", verb_params, false, "Runs an object's create.", tree_create },
+	{ "tree.delete", verb_params, false, "Runs an object's delete.", tree_delete },
+	// Each command's row says whether it only looks; config_run() checks that.
+	{ "tree.run", run_params, true, "Runs any command of an object.", tree_run },
+	{ "config.save", save_params, false, "Saves the configuration.", config_save_method },
+	{ "config.restore", restore_params, false, "Reads a saved configuration.",
 	  config_restore_method },
-	{ "config.clear",	  clear_params, false, "Drops the configuration.", config_clear_method },
-	{ "session.list",	  sid_params, true, "Live sessions.", session_list },
-	{ "session.drop",	  drop_params, false, "Ends a session.", session_drop_method },
+	{ "config.clear", clear_params, false, "Drops the configuration.", config_clear_method },
+	{ "session.list", sid_params, true, "Live sessions.", session_list },
+	{ "session.drop", drop_params, false, "Ends a session.", session_drop_method },
 	{ "login.refusals", NULL, true, "Refused logins and why, the newest first.",
 	  login_refusals_method },
-	{ "stats.get",	       NULL, true, "Counters of storage objects, portals, workers.", stats_get },
-	{ "schema",   NULL, true, "Every class, command, setting and method.", schema },
+	{ "stats.get", NULL, true, "Counters of storage objects, portals, workers.", stats_get },
+	{ "schema", NULL, true, "Every class, command, setting and method.", schema },
 	{ "version", NULL, true, "Version and process id of the daemon.", version },
-	{ "daemon.stop",	 NULL, false, "Ends the daemon.", daemon_stop },
-	{ 0  },
+	{ "daemon.stop", NULL, false, "Ends the daemon.", daemon_stop },
+	{ 0 },
 };
+// clang-format on

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// One JSON-RPC request, one answer, a line each.
+#include "cli/client.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+int client_open(struct client *c, const char *path, struct err *e)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	*c = (struct client){ .fd = -1 };
+	if (strlen(path) >= sizeof a.sun_path)
+		return err_set(e, -EINVAL, "%.80s...: socket path too long", path);
+	snprintf(a.sun_path, sizeof a.sun_path, "%s", path);
+	c->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (c->fd < 0)
+		return err_errno(e, -errno, "socket");
+	if (!connect(c->fd, (struct sockaddr *)&a, sizeof a))
+		return 0;
+	int r = -errno;
+	client_close(c);
+	if (r == -EACCES || r == -EPERM)
+		return err_set(e, -EACCES, "%s: you may not connect (try as root)", path);
+	return err_set(e, -ECONNREFUSED,
+		       "%s: farblockd does not answer there (start it, or say --socket)", path);
+}
+
+void client_close(struct client *c)
+{
+	if (c->fd >= 0)
+		close(c->fd);
+	free(c->in);
+	*c = (struct client){ .fd = -1 };
+}
+
+static int gone(struct client *c, struct err *e)
+{
+	client_close(c);
+	return err_set(e, -ENOTCONN, "farblockd closed the connection");
+}
+
+static int send_all(struct client *c, const char *text, size_t len, struct err *e)
+{
+	while (len) {
+		ssize_t n = send(c->fd, text, len, MSG_NOSIGNAL);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return gone(c, e);
+		text += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+// Reads one line and parses it; what is behind it stays for the next.
+static int receive(struct client *c, struct json_object **ret, struct err *e)
+{
+	size_t seen = 0;
+	char *end;
+	while (!(end = c->in_len ? memchr(c->in + seen, '\n', c->in_len - seen) : NULL)) {
+		seen = c->in_len;
+		if (c->in_size - c->in_len < 65536) {
+			size_t size = c->in_size * 2 + 65536;
+			char *grown = realloc(c->in, size);
+			if (!grown)
+				return err_set(e, -ENOMEM, "out of memory");
+			c->in = grown;
+			c->in_size = size;
+		}
+		ssize_t n = recv(c->fd, c->in + c->in_len, c->in_size - c->in_len, 0);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return gone(c, e);
+		c->in_len += (size_t)n;
+	}
+	*end = 0;
+	*ret = json_tokener_parse(c->in);
+	c->in_len -= (size_t)(end + 1 - c->in);
+	memmove(c->in, end + 1, c->in_len);
+	return *ret ? 0 : err_set(e, -EPROTO, "farblockd's answer is no JSON");
+}
+
+// The errno's name back to its number; every failure has one, most have this meaning.
+static int code_of(struct json_object *error)
+{
+	const char *name = text_field(field(error, "data"), "errno");
+	for (int i = 1; *name && i < 134; i++) {
+		const char *known = strerrorname_np(i);
+		if (known && !strcmp(known, name))
+			return -i;
+	}
+	return -EIO;
+}
+
+int client_call(struct client *c, const char *method, struct json_object *params,
+		struct json_object **ret, struct err *e)
+{
+	struct json_object *request = json_object_new_object(), *answer, *error;
+	json_object_object_add(request, "jsonrpc", json_object_new_string("2.0"));
+	json_object_object_add(request, "id", json_object_new_int64(++c->next_id));
+	json_object_object_add(request, "method", json_object_new_string(method));
+	if (params)
+		json_object_object_add(request, "params", params);
+	const char *text = json_object_to_json_string_ext(request, JSON_C_TO_STRING_PLAIN);
+	int r = send_all(c, text, strlen(text), e);
+	if (!r)
+		r = send_all(c, "\n", 1, e);
+	json_object_put(request);
+	if (!r)
+		r = receive(c, &answer, e);
+	if (r < 0)
+		return r;
+	error = field(answer, "error");
+	if (error)
+		r = err_set(e, code_of(error), "%s", text_field(error, "message"));
+	else
+		*ret = json_object_get(field(answer, "result"));
+	json_object_put(answer);
+	return r;
+}
+
+enum status status_of(int code)
+{
+	static const struct {
+		int code;
+		enum status status;
+	} rows[] = {
+		{-EBADRQC,	    STATUS_USAGE	 },
+		     { -ENOSYS,	STATUS_USAGE     },
+		{ -ENOENT,	   STATUS_NOT_FOUND },
+		     { -EEXIST,	STATUS_EXISTS    },
+		{ -EBUSY,	  STATUS_IN_USE	},
+		     { -EADDRINUSE,   STATUS_IN_USE	  },
+		{ -EPERM,	  STATUS_PERMISSION},
+		     { -EACCES,	STATUS_PERMISSION},
+		{ -ECONNREFUSED, STATUS_NO_DAEMON },
+		     { -ENOTCONN,	  STATUS_NO_DAEMON },
+		{ -EINVAL,	   STATUS_INVALID	  },
+		     { -ERANGE,	STATUS_INVALID   },
+		{ -ENAMETOOLONG, STATUS_INVALID	},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		if (rows[i].code == code)
+			return rows[i].status;
+	return code ? STATUS_FAILED : STATUS_OK;
+}
+
+struct json_object *field(struct json_object *o, const char *key)
+{
+	struct json_object *v = NULL;
+	if (json_object_is_type(o, json_type_object))
+		json_object_object_get_ex(o, key, &v);
+	return v;
+}
+
+const char *text_field(struct json_object *o, const char *key)
+{
+	struct json_object *v = field(o, key);
+	return v ? json_object_get_string(v) : "";
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The daemon at the other end of the control socket. Blocks.
+#pragma once
+
+#include <json-c/json.h>
+
+#include "core/err.h"
+
+// Exit statuses of the program.
+enum status {
+	STATUS_OK,
+	STATUS_FAILED,
+	STATUS_USAGE,
+	STATUS_NOT_FOUND,
+	STATUS_EXISTS,
+	STATUS_IN_USE,
+	STATUS_PERMISSION,
+	STATUS_NO_DAEMON,
+	STATUS_INVALID,
+};
+
+struct client {
+	int fd; // -1: not connected
+	unsigned next_id;
+	char *in; // what was read and not yet used
+	size_t in_len, in_size;
+};
+
+// -ECONNREFUSED when nobody answers, -EACCES.
+int client_open(struct client *c, const char *path, struct err *e);
+void client_close(struct client *c);
+
+// Calls a method. params are taken over (NULL: none). 0 with *ret for json_object_put(); or a
+// negative errno as the daemon gave it, with its text. -ENOTCONN: the daemon is gone.
+int client_call(struct client *c, const char *method, struct json_object *params,
+		struct json_object **ret, struct err *e);
+
+enum status status_of(int code); // of a negative errno
+
+// Borrowed fields of an object; NULL or 0 when they are not there.
+struct json_object *field(struct json_object *o, const char *key);
+const char *text_field(struct json_object *o, const char *key); // "" when absent

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// farblock: the shell. One command on the command line, a batch with -c FILE or on stdin, or
+// a prompt.
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/shell.h"
+
+static const char usage[] =
+	"usage: farblock [--socket PATH] [--json] [PATH] COMMAND [value ...] [name=value ...]\n"
+	"       farblock [--socket PATH] [--json] -c FILE    runs the lines of a file\n"
+	"       farblock [--socket PATH] [--json]            prompts, or runs the lines of stdin\n"
+	"\n"
+	"  --socket PATH   control socket of farblockd ($FARBLOCK_SOCKET,\n"
+	"                  /run/farblock/control.sock)\n"
+	"  --json          prints answers as JSON\n"
+	"  -c FILE         stops at the first error and names its line\n"
+	"  --version       tells the version and ends\n"
+	"  --help          tells this and ends; `farblock help` tells the commands\n"
+	"\n"
+	"exit status: 0 done, 1 failed, 2 usage, 3 not found, 4 exists, 5 in use, 6 not allowed,\n"
+	"7 farblockd does not answer, 8 a value does not fit\n";
+
+struct choice {
+	const char *socket, *file;
+	bool is_json;
+};
+
+static const struct option longs[] = {
+	{"socket",	    required_argument, NULL, 's' },
+	{ "json",	  no_argument, NULL, 'j' },
+	{ "version",	     no_argument, NULL, 'v' },
+	{ "help",no_argument, NULL, 'h' },
+	{ 0	    },
+};
+
+// True: go on; false: *ret_status is the exit status.
+static bool parse(struct choice *c, int argc, char **argv, enum status *ret_status)
+{
+	int at;
+	*c = (struct choice){ .socket = getenv("FARBLOCK_SOCKET") };
+	if (!c->socket || !*c->socket)
+		c->socket = "/run/farblock/control.sock";
+	opterr = 0;
+	// "+": what stands behind the command belongs to it.
+	while ((at = getopt_long(argc, argv, "+:c:hv", longs, NULL)) != -1) {
+		switch (at) {
+		case 's':
+			c->socket = optarg;
+			break;
+		case 'j':
+			c->is_json = true;
+			break;
+		case 'c':
+			c->file = optarg;
+			break;
+		case 'v':
+			printf("farblock " FARBLOCK_VERSION "\n");
+			*ret_status = STATUS_OK;
+			return false;
+		case 'h':
+			fputs(usage, stdout);
+			*ret_status = STATUS_OK;
+			return false;
+		default:
+			fprintf(stderr, "farblock: %s: %s (see --help)\n", argv[optind - 1],
+				at == ':' ? "needs a value" : "no such flag");
+			*ret_status = STATUS_USAGE;
+			return false;
+		}
+	}
+	if (c->file && optind < argc) {
+		fprintf(stderr, "farblock: either -c FILE or a command (see --help)\n");
+		*ret_status = STATUS_USAGE;
+		return false;
+	}
+	return true;
+}
+
+static enum status once(struct shell *s, int count, char **words)
+{
+	struct line l;
+	struct err e = { 0 };
+	// One word with blanks is a whole line, as typed at the prompt.
+	int r = count == 1 && strchr(words[0], ' ') ? line_parse(&l, words[0], &e)
+						    : line_from_words(&l, count, words, &e);
+	enum status status = r < 0 ? STATUS_USAGE : shell_run(s, &l, &e);
+	if (status != STATUS_OK)
+		fprintf(stderr, "%s\n", e.text);
+	line_done(&l);
+	return status;
+}
+
+static enum status from_file(struct shell *s, const char *name)
+{
+	FILE *in = fopen(name, "re");
+	if (!in) {
+		fprintf(stderr, "farblock: %s: %m\n", name);
+		return STATUS_USAGE;
+	}
+	enum status status = shell_batch(s, in, name);
+	fclose(in);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct choice c;
+	struct shell s;
+	enum status status;
+	if (!parse(&c, argc, argv, &status))
+		return (int)status;
+	shell_init(&s, c.socket, c.is_json);
+	if (c.file)
+		status = from_file(&s, c.file);
+	else if (optind < argc)
+		status = once(&s, argc - optind, argv + optind);
+	else if (isatty(STDIN_FILENO))
+		status = shell_interactive(&s);
+	else
+		status = shell_batch(&s, stdin, "stdin");
+	shell_done(&s);
+	return (int)status;
+}

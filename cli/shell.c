@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// From a line to the daemon and back.
+#include "cli/shell.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void shell_init(struct shell *s, const char *socket, bool is_json)
+{
+	*s = (struct shell){ .socket = socket, .is_json = is_json, .client.fd = -1 };
+	s->cwd = strdup("/");
+	look_init(&s->look, stdout);
+}
+
+void shell_done(struct shell *s)
+{
+	client_close(&s->client);
+	json_object_put(s->schema);
+	free(s->cwd);
+}
+
+static int call(struct shell *s, const char *method, struct json_object *params,
+		struct json_object **ret, struct err *e)
+{
+	if (s->client.fd < 0) {
+		int r = client_open(&s->client, s->socket, e);
+		if (r < 0) {
+			json_object_put(params);
+			return r;
+		}
+	}
+	return client_call(&s->client, method, params, ret, e);
+}
+
+static struct json_object *params_at(const char *path)
+{
+	struct json_object *p = json_object_new_object();
+	json_object_object_add(p, "path", json_object_new_string(path));
+	return p;
+}
+
+static void show_json(struct shell *s, struct json_object *o)
+{
+	fprintf(s->look.out, "%s\n",
+		json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY |
+							  JSON_C_TO_STRING_NOSLASHESCAPE));
+}
+
+// The n-th positional value, or NULL.
+static const char *positional(const struct line *l, unsigned n)
+{
+	for (unsigned i = 0; i < l->count; i++)
+		if (!l->values[i].name && !n--)
+			return l->values[i].text;
+	return NULL;
+}
+
+static const char *value_of(const struct line *l, const char *name, unsigned position)
+{
+	for (unsigned i = 0; i < l->count; i++)
+		if (l->values[i].name && !strcmp(l->values[i].name, name))
+			return l->values[i].text;
+	return positional(l, position);
+}
+
+// ---- the shell's own ----
+
+static int cmd_cd(struct shell *s, const char *path, const struct line *l, struct err *e)
+{
+	const char *to = positional(l, 0);
+	char *full = path_join(path, to ? to : ".");
+	struct json_object *o;
+	if (!full)
+		return err_set(e, -ENOMEM, "out of memory");
+	int r = call(s, "tree.info", params_at(full), &o, e);
+	if (r < 0) {
+		free(full);
+		return r;
+	}
+	json_object_put(o);
+	free(s->cwd);
+	s->cwd = full;
+	return 0;
+}
+
+static int cmd_pwd(struct shell *s, const char *path, const struct line *l, struct err *e)
+{
+	fprintf(s->look.out, "%s\n", path);
+	return 0;
+}
+
+static int cmd_exit(struct shell *s, const char *path, const struct line *l, struct err *e)
+{
+	s->wants_exit = true;
+	return 0;
+}
+
+// ls [path] [depth], also ls depth.
+static int cmd_ls(struct shell *s, const char *path, const struct line *l, struct err *e)
+{
+	const char *first = positional(l, 0), *depth = value_of(l, "depth", 1);
+	bool is_number = first && *first && first[strspn(first, "0123456789")] == 0;
+	if (is_number && !depth)
+		depth = first;
+	char *full = path_join(path, first && !is_number ? first : ".");
+	struct json_object *o, *params = params_at(full ? full : "/");
+	if (depth)
+		json_object_object_add(params, "depth", json_object_new_int64(atoi(depth)));
+	int r = full ? call(s, "tree.ls", params, &o, e) : err_set(e, -ENOMEM, "out of memory");
+	free(full);
+	if (r < 0)
+		return r;
+	if (s->is_json)
+		show_json(s, o);
+	else
+		show_tree(&s->look, o);
+	json_object_put(o);
+	return 0;
+}
+
+// get [group] [name ...]
+static int cmd_get(struct shell *s, const char *path, const struct line *l, struct err *e)
+{
+	int r = 0;
+	unsigned i = 1;
+	do {
+		const char *group = value_of(l, "group", 0), *name = positional(l, i);
+		struct json_object *o, *params = params_at(path);
+		if (group)
+			json_object_object_add(params, "group", json_object_new_string(group));
+		if (name)
+			json_object_object_add(params, "parameter", json_object_new_string(name));
+		r = call(s, "tree.get", params, &o, e);
+		if (r < 0)
+			return r;
+		if (s->is_json)
+			show_json(s, o);
+		else
+			show_settings(&s->look, o);
+		json_object_put(o);
+	} while (positional(l, ++i));
+	return 0;
+}
+
+static int cmd_help(struct shell *s, const char *path, const struct line *l, struct err *e)
+{
+	struct json_object *o;
+	int r = s->schema ? 0 : call(s, "schema", NULL, &s->schema, e);
+	if (!r)
+		r = call(s, "tree.info", params_at(path), &o, e);
+	if (r < 0)
+		return r;
+	const char *topic = positional(l, 0);
+	bool is_known = show_help(&s->look, s->schema, text_field(o, "class"), topic);
+	json_object_put(o);
+	return is_known ? 0 : err_set(e, -ENOSYS, "Cannot find help topic %.60s.", topic);
+}
+
+static const struct own_command {
+	const char *name;
+	int (*run)(struct shell *s, const char *path, const struct line *l, struct err *e);
+} own_commands[] = {
+	{"cd",	cmd_cd  },
+	  { "pwd",  cmd_pwd },
+	      { "exit", cmd_exit},
+	    { "quit", cmd_exit},
+	{ "ls",	cmd_ls  },
+	  { "get",  cmd_get },
+	      { "help", cmd_help},
+};
+
+// ---- the daemon's ----
+
+static struct json_object *run_params(const char *path, const struct line *l)
+{
+	struct json_object *params = params_at(path), *list = json_object_new_array();
+	struct json_object *named = json_object_new_object();
+	json_object_object_add(params, "command", json_object_new_string(l->command));
+	for (unsigned i = 0; i < l->count; i++) {
+		struct json_object *text = json_object_new_string(l->values[i].text);
+		if (l->values[i].name)
+			json_object_object_add(named, l->values[i].name, text);
+		else
+			json_object_array_add(list, text);
+	}
+	json_object_object_add(params, "positional", list);
+	json_object_object_add(params, "named", named);
+	return params;
+}
+
+// A name given twice would silently win over the first.
+static int refuse_twice(const struct line *l, struct err *e)
+{
+	for (unsigned i = 0; i < l->count; i++)
+		for (unsigned j = 0; j < i; j++)
+			if (l->values[i].name && l->values[j].name &&
+			    !strcmp(l->values[i].name, l->values[j].name))
+				return err_set(e, -EBADRQC, "Duplicate parameter %.60s.",
+					       l->values[i].name);
+	return 0;
+}
+
+static void show_answer(struct shell *s, const struct line *l, struct json_object *o)
+{
+	struct json_object *messages = field(o, "messages"), *data = field(o, "data");
+	if (s->is_json) {
+		bool has_words = messages && json_object_array_length(messages);
+		show_json(s, data && !has_words ? data : o);
+		return;
+	}
+	for (size_t i = 0; messages && i < json_object_array_length(messages); i++)
+		fprintf(s->look.out, "%s\n",
+			json_object_get_string(json_object_array_get_idx(messages, i)));
+	if (!data)
+		return;
+	if (!strcmp(l->command, "sessions")) {
+		const char *action = value_of(l, "action", 0);
+		show_sessions(&s->look, data, action && !strcmp(action, "detail"));
+	} else {
+		show_data(&s->look, data);
+	}
+}
+
+static int run_there(struct shell *s, const char *path, const struct line *l, struct err *e)
+{
+	struct json_object *o;
+	int r = refuse_twice(l, e);
+	if (!r)
+		r = call(s, "tree.run", run_params(path, l), &o, e);
+	if (r < 0)
+		return r;
+	show_answer(s, l, o);
+	json_object_put(o);
+	return 0;
+}
+
+enum status shell_run(struct shell *s, const struct line *l, struct err *e)
+{
+	static const struct line empty;
+	if (!l->path && !l->command)
+		return STATUS_OK;
+	char *path = path_join(s->cwd, l->path ? l->path : ".");
+	int r = path ? -ENOSYS : err_set(e, -ENOMEM, "out of memory");
+	if (path && !l->command) {
+		r = cmd_cd(s, path, &empty, e);
+	} else if (path) {
+		const struct own_command *own = NULL;
+		for (size_t i = 0; i < sizeof own_commands / sizeof own_commands[0]; i++)
+			if (!strcmp(own_commands[i].name, l->command))
+				own = &own_commands[i];
+		r = own ? own->run(s, path, l, e) : run_there(s, path, l, e);
+	}
+	free(path);
+	fflush(s->look.out);
+	return status_of(r);
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Running lines: the few commands that are the shell's own, and all others, which the daemon
+// knows. Blocks.
+#pragma once
+
+#include <stdbool.h>
+
+#include "cli/client.h"
+#include "cli/grammar.h"
+#include "cli/show.h"
+
+struct shell {
+	const char *socket;
+	bool is_json;
+	bool wants_exit;
+	char *cwd; // absolute path
+	struct client client;
+	struct look look;
+	struct json_object *schema; // asked for when first needed
+};
+
+void shell_init(struct shell *s, const char *socket, bool is_json);
+void shell_done(struct shell *s);
+
+// Runs one line; what went wrong is in e (nothing is printed about it).
+enum status shell_run(struct shell *s, const struct line *l, struct err *e);
+
+// Reads lines from in until its end or the first error, which is told as NAME:LINE: text.
+enum status shell_batch(struct shell *s, FILE *in, const char *name);
+// Line editing and history until exit or end of file; errors are told and do not end it.
+enum status shell_interactive(struct shell *s);

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Trees, settings, sessions and help as text.
+#include "cli/show.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli/client.h"
+
+enum { WIDTH_MAX = 132, MARGIN_MAX = 128 };
+
+void look_init(struct look *l, FILE *out)
+{
+	struct winsize w;
+	l->out = out;
+	l->has_color = isatty(fileno(out));
+	l->width = WIDTH_MAX;
+	if (l->has_color && !ioctl(fileno(out), TIOCGWINSZ, &w) && w.ws_col >= 40 &&
+	    w.ws_col < WIDTH_MAX)
+		l->width = w.ws_col;
+}
+
+static void put(const struct look *l, const char *color, const char *text)
+{
+	if (l->has_color && color)
+		fprintf(l->out, "\033[%sm%s\033[0m", color, text);
+	else
+		fputs(text, l->out);
+}
+
+// ---- ls ----
+
+static void tree_line(const struct look *l, struct json_object *n, const char *margin)
+{
+	const char *name = text_field(n, "name"), *summary = text_field(n, "summary");
+	struct json_object *healthy = field(n, "healthy");
+	size_t used = strlen(margin) + 3 + strlen(name) + 2 + 1 + strlen(summary) + 2;
+	fprintf(l->out, "%so- ", margin);
+	put(l, "1", name);
+	fputc(' ', l->out);
+	do
+		fputc('.', l->out);
+	while (++used < l->width + 1);
+	fputs(" [", l->out);
+	put(l, !healthy ? NULL : json_object_get_boolean(healthy) ? "32" : "1;31", summary);
+	fputs("]\n", l->out);
+}
+
+// margin is that of n; has_later: a sibling follows, to which a line leads down past n's own
+// children.
+static void tree_node(const struct look *l, struct json_object *n, char margin[MARGIN_MAX],
+		      bool has_later)
+{
+	struct json_object *children = field(n, "children");
+	size_t count = children ? json_object_array_length(children) : 0, len = strlen(margin);
+	tree_line(l, n, margin);
+	if (len + 3 > MARGIN_MAX)
+		return;
+	memcpy(margin + len, has_later ? "| " : "  ", 3);
+	for (size_t i = 0; i < count; i++)
+		tree_node(l, json_object_array_get_idx(children, i), margin, i + 1 < count);
+	margin[len] = 0;
+}
+
+void show_tree(const struct look *l, struct json_object *tree)
+{
+	char margin[MARGIN_MAX] = "";
+	tree_node(l, tree, margin, false);
+}
+
+// ---- get ----
+
+static void show_row(const struct look *l, struct json_object *row)
+{
+	char line[512];
+	int n = snprintf(line, sizeof line, "%s=%s%s", text_field(row, "name"),
+			 text_field(row, "value"), field(row, "readonly") ? " [ro]" : "");
+	fprintf(l->out, "%s\n", line);
+	for (int i = 0; i < n && i < (int)sizeof line - 1; i++)
+		fputc('-', l->out);
+	const char *unit = text_field(row, "unit");
+	fprintf(l->out, "\n%s (%s%s%s)\n\n", text_field(row, "help"), text_field(row, "range"),
+		*unit ? " " : "", unit);
+}
+
+void show_settings(const struct look *l, struct json_object *data)
+{
+	struct json_object *groups = field(data, "groups"), *rows = field(data, "rows");
+	if (groups) {
+		fputs("AVAILABLE CONFIGURATION GROUPS\n==============================\n", l->out);
+		for (size_t i = 0; i < json_object_array_length(groups); i++)
+			fprintf(l->out, "%s%s", i ? " " : "",
+				json_object_get_string(json_object_array_get_idx(groups, i)));
+		fputc('\n', l->out);
+		return;
+	}
+	size_t n = rows ? json_object_array_length(rows) : 0;
+	if (n == 1) {
+		struct json_object *row = json_object_array_get_idx(rows, 0);
+		fprintf(l->out, "%s=%s%s\n", text_field(row, "name"), text_field(row, "value"),
+			field(row, "readonly") ? " [ro]" : "");
+		return;
+	}
+	fprintf(l->out, "%s CONFIG GROUP\n\n", text_field(data, "group"));
+	for (size_t i = 0; i < n; i++)
+		show_row(l, json_object_array_get_idx(rows, i));
+}
+
+// ---- sessions ----
+
+static void show_session(const struct look *l, struct json_object *s, bool has_detail)
+{
+	const char *alias = text_field(s, "alias");
+	struct json_object *luns = field(s, "luns");
+	fprintf(l->out, "alias: %s\tsid: %s type: %s session-state: LOGGED_IN\n",
+		*alias ? alias : text_field(s, "initiator"), text_field(s, "sid"),
+		text_field(s, "type"));
+	if (!has_detail)
+		return;
+	fprintf(l->out, "    name: %s (%s)\n", text_field(s, "initiator"),
+		json_object_get_boolean(field(s, "authenticated")) ? "authenticated"
+								   : "NOT AUTHENTICATED");
+	for (size_t i = 0; luns && i < json_object_array_length(luns); i++) {
+		struct json_object *lun = json_object_array_get_idx(luns, i);
+		bool is_ro = json_object_get_boolean(field(lun, "write_protect"));
+		fprintf(l->out, "    mapped-lun: %s backstore: %s mode: %s\n",
+			text_field(lun, "lun"), text_field(lun, "storage_object"),
+			is_ro ? "r" : "rw");
+	}
+	fprintf(l->out, "    address: %s (%s)  cid: %s connection-state: LOGGED_IN\n",
+		text_field(s, "peer"), text_field(s, "transport"), text_field(s, "cid"));
+}
+
+void show_sessions(const struct look *l, struct json_object *list, bool has_detail)
+{
+	size_t n = list ? json_object_array_length(list) : 0;
+	if (!n)
+		fputs("(no open sessions)\n", l->out);
+	for (size_t i = 0; i < n; i++)
+		show_session(l, json_object_array_get_idx(list, i), has_detail);
+}
+
+// ---- anything else ----
+
+static void data_at(const struct look *l, struct json_object *v, int indent)
+{
+	if (json_object_is_type(v, json_type_object)) {
+		json_object_object_foreach(v, key, value)
+		{
+			bool is_deep = json_object_is_type(value, json_type_object) ||
+				       json_object_is_type(value, json_type_array);
+			fprintf(l->out, "%*s%s:%s", indent, "", key, is_deep ? "\n" : " ");
+			data_at(l, value, is_deep ? indent + 2 : 0);
+		}
+	} else if (json_object_is_type(v, json_type_array)) {
+		for (size_t i = 0; i < json_object_array_length(v); i++) {
+			struct json_object *one = json_object_array_get_idx(v, i);
+			data_at(l, one, indent);
+			if (json_object_is_type(one, json_type_object))
+				fputc('\n', l->out);
+		}
+	} else {
+		fprintf(l->out, "%*s%s\n", indent, "", v ? json_object_get_string(v) : "");
+	}
+}
+
+void show_data(const struct look *l, struct json_object *data)
+{
+	data_at(l, data, 0);
+}
+
+// ---- help ----
+
+static void show_syntax(const struct look *l, struct json_object *command)
+{
+	struct json_object *params = field(command, "params");
+	fputs(text_field(command, "name"), l->out);
+	for (size_t i = 0; params && i < json_object_array_length(params); i++) {
+		struct json_object *p = json_object_array_get_idx(params, i);
+		bool is_required = json_object_get_boolean(field(p, "required"));
+		fprintf(l->out, is_required ? " %s" : " [%s]", text_field(p, "name"));
+	}
+	fputc('\n', l->out);
+}
+
+static void show_command(const struct look *l, struct json_object *command)
+{
+	struct json_object *params = field(command, "params");
+	fputs("SYNTAX\n======\n", l->out);
+	show_syntax(l, command);
+	fprintf(l->out, "\nDESCRIPTION\n===========\n%s\n", text_field(command, "help"));
+	for (size_t i = 0; params && i < json_object_array_length(params); i++) {
+		struct json_object *p = json_object_array_get_idx(params, i);
+		const char *fallback = text_field(p, "default");
+		fprintf(l->out, "  %-16s %s (%s%s%s)\n", text_field(p, "name"),
+			text_field(p, "help"), text_field(p, "type"), *fallback ? ", default " : "",
+			fallback);
+	}
+}
+
+static struct json_object *find_command(struct json_object *list, const char *name)
+{
+	for (size_t i = 0; list && i < json_object_array_length(list); i++)
+		if (!strcmp(text_field(json_object_array_get_idx(list, i), "name"), name))
+			return json_object_array_get_idx(list, i);
+	return NULL;
+}
+
+static void show_list(const struct look *l, struct json_object *list)
+{
+	for (size_t i = 0; list && i < json_object_array_length(list); i++) {
+		fputs("  - ", l->out);
+		show_syntax(l, json_object_array_get_idx(list, i));
+	}
+}
+
+bool show_help(const struct look *l, struct json_object *schema, const char *class,
+	       const char *command)
+{
+	struct json_object *here = field(field(schema, "classes"), class);
+	struct json_object *own = field(here, "commands"), *all = field(schema, "every_node");
+	if (command) {
+		struct json_object *found = find_command(own, command);
+		if (!found)
+			found = find_command(all, command);
+		if (found)
+			show_command(l, found);
+		return found != NULL;
+	}
+	fprintf(l->out,
+		"%s\n\n[PATH] COMMAND [value ...] [name=value ...]\n\n"
+		"AVAILABLE COMMANDS\n==================\n",
+		text_field(here, "help"));
+	show_list(l, own);
+	show_list(l, all);
+	fputs("  - cd path\n  - pwd\n  - help [command]\n  - exit\n", l->out);
+	return true;
+}
