@@ -114,6 +114,9 @@ static void load_start(unsigned nexus)
 			k->cdb[13] = 4;
 			k->out_len = 4096;
 		} else if (ops[i] != 0x12) {
+			// Blocks of its own, but for one read of what is compared:
+			// an initiator that races with itself gets what it asks for.
+			k->cdb[4] = i ? (uint8_t)(nexus + 1) : 0;
 			k->cdb[5] = (uint8_t)(2 * i);
 			k->cdb[8] = ops[i] == 0x35 ? 0 : 8;
 		}

@@ -300,7 +300,7 @@ static void cmd_done(struct task *t)
 	}
 	must(at == t->data_in || !t->data_in, "sg is shorter than data_in");
 	c->order = __atomic_add_fetch(&orders, 1, __ATOMIC_RELAXED);
-	c->is_done = true;
+	__atomic_store_n(&c->is_done, true, __ATOMIC_RELEASE);
 	if (!c->holds_release)
 		task_release(t);
 	sem_post(&c->done);
