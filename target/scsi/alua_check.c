@@ -54,7 +54,8 @@ uint32_t alua_delay_slow(const struct lu *lu, uint16_t group)
 uint8_t alua_tpgs(const struct lu *lu, uint16_t group)
 {
 	static const uint8_t bits[] = { 0x00, 0x10, 0x20, 0x30 };
-	unsigned slot = lu->attr.alua_support ? alua_slot_of(lu, group) : ALUA_GROUPS_MAX;
+	unsigned slot =
+		lu_setting(&lu->attr.alua_support) ? alua_slot_of(lu, group) : ALUA_GROUPS_MAX;
 	if (slot == ALUA_GROUPS_MAX)
 		return 0;
 	return bits[alua_load(&lu->alua->slots[slot].attr.alua_access_type) & 3];

@@ -107,5 +107,5 @@ void report_target_port_groups_run(struct task *t)
 
 bool alua_is_available(const struct lu *lu)
 {
-	return lu->attr.alua_support;
+	return lu_setting(&lu->attr.alua_support);
 }

@@ -94,7 +94,7 @@ void set_target_port_groups_run(struct task *t)
 bool alua_is_settable(const struct lu *lu)
 {
 	const struct alua *a = lu->alua;
-	for (unsigned i = 0; lu->attr.alua_support && i < a->nslots; i++)
+	for (unsigned i = 0; lu_setting(&lu->attr.alua_support) && i < a->nslots; i++)
 		if (alua_load(&a->slots[i].id) != ALUA_SLOT_FREE &&
 		    alua_load(&a->slots[i].attr.alua_access_type) & ALUA_EXPLICIT)
 			return true;

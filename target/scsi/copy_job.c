@@ -121,7 +121,7 @@ static uint32_t chunk_of(const struct copy_job *j, const struct copy_piece *p)
 {
 	uint64_t left = p->length - j->at, limit = COPY_CHUNK;
 	if (!p->from) {
-		uint64_t most = p->to->lu->attr.max_write_same_len;
+		uint64_t most = lu_setting(&p->to->lu->attr.max_write_same_len);
 		limit = most << p->to->lu->block_shift;
 		return at_most(left, limit && limit < COPY_ZEROES ? limit : COPY_ZEROES);
 	}

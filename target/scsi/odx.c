@@ -52,7 +52,8 @@ static void keep_result(struct task *t, bool is_running, enum scsi_status status
 	}
 	r.bytes = r.blocks << t->lu->block_shift;
 	if (sense)
-		r.sense_len = (uint8_t)sense_encode(r.sense, sense, NULL, t->lu->d_sense);
+		r.sense_len = (uint8_t)sense_encode(
+			r.sense, sense, NULL, __atomic_load_n(&t->lu->d_sense, __ATOMIC_RELAXED));
 	copy_result_keep(t->lu, &r);
 }
 

@@ -156,7 +156,7 @@ static int attach(struct lu *lu, struct err *e)
 		return res;
 	}
 	if (st->view)
-		st->view->enforce_isids = lu->attr.enforce_pr_isids;
+		st->view->enforce_isids = lu_setting(&lu->attr.enforce_pr_isids);
 	lu->pr = st;
 	return 0;
 }

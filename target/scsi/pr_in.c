@@ -98,5 +98,5 @@ void pr_report_capabilities_run(struct task *t)
 
 bool pr_is_available(const struct lu *lu)
 {
-	return lu->attr.emulate_pr;
+	return lu_setting(&lu->attr.emulate_pr);
 }

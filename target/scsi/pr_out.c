@@ -220,10 +220,10 @@ static void parsed(struct task *t)
 	struct pr_out *o = t->scratch;
 	const struct lu *lu = t->lu;
 	o->policy = (struct pr_policy){ .can_persist = lu->state_dir,
-					.force_aptpl = lu->attr.force_pr_aptpl,
-					.enforce_isids = lu->attr.enforce_pr_isids };
+					.force_aptpl = lu_setting(&lu->attr.force_pr_aptpl),
+					.enforce_isids = lu_setting(&lu->attr.enforce_pr_isids) };
 	o->nexus_id = t->nexus->id;
-	o->tas = lu->attr.emulate_tas;
+	o->tas = lu_setting(&lu->attr.emulate_tas);
 	task_at_home(t, at_home, finish);
 }
 

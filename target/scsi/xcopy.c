@@ -135,5 +135,5 @@ void extended_copy_run(struct task *t)
 
 bool third_party_is_available(const struct lu *lu)
 {
-	return lu->attr.emulate_3pc;
+	return lu_setting(&lu->attr.emulate_3pc);
 }

@@ -271,6 +271,16 @@ static void a_delayed_change_goes_through_transitioning(void **state)
 	assert_int_equal(c.data[4] & 15, ALUA_NONOPTIMIZED);
 }
 
+static void a_nonoptimized_path_is_slow_but_works(void **state)
+{
+	group_set(ALUA_DEFAULT_GROUP, "nonop_delay_msecs", "30");
+	group_set(ALUA_DEFAULT_GROUP, "alua_access_state", "1");
+	pending_ua(0);
+	uint64_t before = clock_ns();
+	assert_int_equal(read_one(0), 0);
+	assert_true(clock_ns() - before >= 30000000);
+}
+
 static void kept_states_come_back_after_a_restart(void **state)
 {
 	assert_int_equal(group_new("kept", 5), 0);
@@ -301,6 +311,7 @@ int main(void)
 		T(bad_descriptors_change_nothing),
 		T(unsupported_states_are_refused),
 		T(a_delayed_change_goes_through_transitioning),
+		T(a_nonoptimized_path_is_slow_but_works),
 		T(kept_states_come_back_after_a_restart),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
