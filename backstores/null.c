@@ -11,7 +11,7 @@ void null_limits(struct bs_limits *limits, uint64_t size, uint32_t block_size)
 	*limits = (struct bs_limits){
 		.size = size,
 		.block_size = block_size,
-		.physical_block = BUF_PAGE,
+		.physical_block = block_size,
 		.unmap_granularity = BUF_PAGE,
 		.can_unmap = true,
 		.unmap_zeroes = true,
