@@ -16,7 +16,7 @@ static int seek(int fd, uint64_t offset, int whence, uint64_t end, uint64_t *ret
 	return 0;
 }
 
-static int find(int fd, struct bs_io *io)
+int extent_find(struct bs_io *io, int fd)
 {
 	uint64_t block = io->bs->limits.block_size;
 	uint64_t end = io->offset + io->length, data, hole;
@@ -43,7 +43,7 @@ static int find(int fd, struct bs_io *io)
 static void work(struct offload *o)
 {
 	struct bs_io *io = container_of(o, struct bs_io, offload);
-	io->result = find((int)io->step, io);
+	io->result = extent_find(io, (int)io->step);
 }
 
 static void done(struct offload *o)

@@ -7,3 +7,6 @@
 // Serves io, a BS_EXTENT, in whole blocks of bs; a block that is partly data counts as data.
 // fd stays open until io->done. Worker thread.
 void extent_submit(struct backstore *bs, struct bs_io *io, int fd);
+
+// The same on the calling thread, which may block: fills io's results. Negative errno.
+int extent_find(struct bs_io *io, int fd);

@@ -19,6 +19,7 @@
 #define RESERVE_MIN  (1ull << 30)
 #define INLINE_BYTES (64u << 10)  // zeroed by memset, or punched, without leaving the worker
 #define SLICE_BYTES  (256u << 20) // punched in one go on an offload thread
+#define SCAN_BYTES   (64u << 20)  // looked through for zeroes in one go there
 
 struct ramdisk {
 	struct backstore bs;
@@ -262,6 +263,42 @@ static void serve_write_zeroes(struct backstore *bs, struct bs_io *io)
 	}
 }
 
+static bool is_zero_page(const uint8_t *page)
+{
+	return page[0] == 0 && memcmp(page, page + 1, BUF_PAGE - 1) == 0;
+}
+
+// Reading a hole through the mapping gives it a page of zeroes for good. A page of zeroes
+// reads as a hole does, so it is reported as one. Looks at no more than SCAN_BYTES.
+static void see_zero_pages(const struct ramdisk *rd, struct bs_io *io)
+{
+	uint64_t end = io->offset + io->ret_extent_length;
+	uint64_t at = io->offset - io->offset % BUF_PAGE;
+	if (end - io->offset > SCAN_BYTES)
+		end = io->offset + SCAN_BYTES;
+	bool is_zero = is_zero_page(rd->bs.memory + at);
+	do {
+		at += BUF_PAGE;
+	} while (at < end && is_zero_page(rd->bs.memory + at) == is_zero);
+	io->ret_is_mapped = !is_zero;
+	io->ret_extent_length = (at < end ? at : end) - io->offset;
+}
+
+static void extent_work(struct offload *o)
+{
+	struct bs_io *io = container_of(o, struct bs_io, offload);
+	const struct ramdisk *rd = ramdisk_of(io->bs);
+	io->result = extent_find(io, rd->fd);
+	if (io->result == 0 && io->ret_is_mapped)
+		see_zero_pages(rd, io);
+}
+
+static void extent_done(struct offload *o)
+{
+	struct bs_io *io = container_of(o, struct bs_io, offload);
+	io->done(io, io->result);
+}
+
 static void serve_extent(struct backstore *bs, struct bs_io *io)
 {
 	if (ramdisk_of(bs)->is_hugetlb) {
@@ -269,7 +306,10 @@ static void serve_extent(struct backstore *bs, struct bs_io *io)
 		io->ret_is_mapped = true;
 		io->done(io, 0);
 	} else {
-		extent_submit(bs, io, ramdisk_of(bs)->fd);
+		io->bs = bs;
+		io->offload.work = extent_work;
+		io->offload.done = extent_done;
+		offload_submit(&io->offload);
 	}
 }
 
