@@ -64,7 +64,9 @@ static void caw_fetched(struct task *t)
 void compare_and_write_run(struct task *t)
 {
 	uint64_t len = t->blocks * 2 << t->lu->block_shift;
-	if (t->blocks > sbc_limits_of(t->lu).max_compare_and_write) {
+	uint64_t most = sbc_limits_of(t->lu).max_compare_and_write;
+	// Data for more blocks than the limit: a count that did not fit into its byte.
+	if (t->blocks > most || t->expected_out > most * 2 << t->lu->block_shift) {
 		task_invalid_cdb(t, 13, -1);
 	} else if (t->blocks == 0) {
 		task_finish(t, STATUS_GOOD);

@@ -63,6 +63,11 @@ static void compare_and_write_above_the_limit_is_refused(void **state)
 	st_refused(caw(0, 3, 'a', 'b'), SENSE_INVALID_FIELD_CDB);
 }
 
+static void a_count_that_wrapped_in_its_byte_is_refused(void **state)
+{
+	st_refused(caw_len(0, 0, 2 * 256 * ST_BLOCK), SENSE_INVALID_FIELD_CDB);
+}
+
 static void compare_and_write_with_the_wrong_amount_of_data_is_refused(void **state)
 {
 	st_refused(caw_len(0, 1, 4 * ST_BLOCK), SENSE_INVALID_FIELD_IU);
@@ -178,6 +183,7 @@ int main(void)
 		ST_TEST(a_miscompare_tells_the_byte_and_changes_nothing),
 		ST_TEST(compare_and_write_of_zero_blocks_is_good),
 		ST_TEST(compare_and_write_above_the_limit_is_refused),
+		ST_TEST(a_count_that_wrapped_in_its_byte_is_refused),
 		ST_TEST(compare_and_write_with_the_wrong_amount_of_data_is_refused),
 		ST_TEST(compare_and_write_beyond_the_end_is_refused),
 		ST_TEST(compare_and_write_can_be_switched_off),
