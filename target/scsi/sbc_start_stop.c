@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // START STOP UNIT (SBC-3 5.25). There is no motor: power conditions and START without LOEJ
 // are accepted and change nothing but that a stop flushes the cache. LOEJ ejects and loads the
-// medium of a removable unit; whether somebody prevents the removal is asked of every worker
-// from the home worker, which alone changes lu->medium.
+// medium of a removable unit; whether somebody prevents its removal, which stops loading as
+// well, is asked of every worker from the home worker, which alone changes lu->medium.
 #include "target/scsi/handlers.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
@@ -18,6 +18,7 @@ enum { SSU_START = 0x01, SSU_LOEJ = 0x02, SSU_NO_FLUSH = 0x04, SSU_POWER = 0xf0 
 struct start_stop {
 	struct sbc_walk walk;
 	struct lu_round round;
+	uint8_t to;	   // enum lu_medium
 	bool is_prevented; // atomic: set by any worker
 };
 
@@ -26,7 +27,7 @@ static struct start_stop *start_stop_of(const struct task *t)
 	return t->scratch;
 }
 
-static void eject_ask(struct lu_channel *c, struct lu_round *r)
+static void move_ask(struct lu_channel *c, struct lu_round *r)
 {
 	struct start_stop *s = container_of(r, struct start_stop, round);
 	list_for_each (it, &c->nexus_luns) {
@@ -35,26 +36,34 @@ static void eject_ask(struct lu_channel *c, struct lu_round *r)
 	}
 }
 
-static void eject_asked(struct lu_round *r)
+// The one who loads knows; everybody else is told.
+static void move_asked(struct lu_round *r)
 {
 	struct start_stop *s = container_of(r, struct start_stop, round);
 	struct task *t = s->walk.t;
-	if (!__atomic_load_n(&s->is_prevented, __ATOMIC_ACQUIRE))
-		__atomic_store_n(&t->lu->medium, LU_MEDIUM_EJECTED, __ATOMIC_RELAXED);
+	if (!__atomic_load_n(&s->is_prevented, __ATOMIC_ACQUIRE)) {
+		__atomic_store_n(&t->lu->medium, s->to, __ATOMIC_RELAXED);
+		if (s->to == LU_MEDIUM_PRESENT)
+			ua_raise_lu(t->lu, UA_MEDIUM_CHANGED, t->nexus);
+	}
 	task_home_done(t);
 }
 
-// Home worker.
-static void eject_at_home(struct task *t)
+// Home worker. A medium that is where it should be is not moved.
+static void move_at_home(struct task *t)
 {
 	struct start_stop *s = start_stop_of(t);
-	s->round.each = eject_ask;
+	if (__atomic_load_n(&t->lu->medium, __ATOMIC_RELAXED) == s->to) {
+		task_home_done(t);
+		return;
+	}
+	s->round.each = move_ask;
 	s->round.is_settled = NULL;
-	s->round.done = eject_asked;
+	s->round.done = move_asked;
 	lu_round_start(&s->round, t->lu);
 }
 
-static void eject_done(struct task *t)
+static void move_done(struct task *t)
 {
 	if (__atomic_load_n(&start_stop_of(t)->is_prevented, __ATOMIC_ACQUIRE))
 		task_check(t, SENSE_REMOVAL_PREVENTED, NULL);
@@ -62,23 +71,11 @@ static void eject_done(struct task *t)
 		task_finish(t, STATUS_GOOD);
 }
 
-// Home worker. The one who loads knows; everybody else is told.
-static void load_at_home(struct task *t)
+static void move_flushed(struct sbc_walk *w)
 {
-	uint8_t was = __atomic_exchange_n(&t->lu->medium, LU_MEDIUM_PRESENT, __ATOMIC_RELAXED);
-	if (was == LU_MEDIUM_EJECTED)
-		ua_raise_lu(t->lu, UA_MEDIUM_CHANGED, t->nexus);
-	task_home_done(t);
-}
-
-static void load_done(struct task *t)
-{
-	task_finish(t, STATUS_GOOD);
-}
-
-static void eject_flushed(struct sbc_walk *w)
-{
-	task_at_home(w->t, eject_at_home, eject_done);
+	struct start_stop *s = (struct start_stop *)w;
+	s->to = w->t->cdb[4] & SSU_START ? LU_MEDIUM_PRESENT : LU_MEDIUM_EJECTED;
+	task_at_home(w->t, move_at_home, move_done);
 }
 
 static void stop_flushed(struct sbc_walk *w)
@@ -103,10 +100,8 @@ static void load_or_eject(struct task *t)
 {
 	if (!__atomic_load_n(&t->lu->attr.removable, __ATOMIC_RELAXED))
 		task_invalid_cdb(t, 4, 1);
-	else if (t->cdb[4] & SSU_START)
-		task_at_home(t, load_at_home, load_done);
 	else
-		flush_then(t, eject_flushed);
+		flush_then(t, move_flushed);
 }
 
 void start_stop_run(struct task *t)

@@ -65,6 +65,18 @@ static void a_nexus_that_prevents_removal_stops_every_nexus(void **state)
 	assert_int_equal(start_stop(0, LOEJ), STATUS_GOOD);
 }
 
+static void preventing_stops_loading_too(void **state)
+{
+	removable();
+	assert_int_equal(start_stop(0, LOEJ), STATUS_GOOD);
+	assert_int_equal(prevent(1, 1), STATUS_GOOD);
+	st_refused(start_stop(0, LOEJ | START), REMOVAL_PREVENTED);
+	st_refused(ready(0), SENSE_MEDIUM_NOT_PRESENT);
+	assert_int_equal(prevent(1, 0), STATUS_GOOD);
+	assert_int_equal(start_stop(0, LOEJ | START), STATUS_GOOD);
+	assert_int_equal(ready(0), STATUS_GOOD);
+}
+
 static void a_fixed_medium_can_not_be_ejected(void **state)
 {
 	st_refused(start_stop(0, LOEJ), SENSE_INVALID_FIELD_CDB);
@@ -94,6 +106,7 @@ int main(void)
 		ST_TEST(a_loaded_medium_is_ready_and_others_learn_of_it),
 		ST_TEST(loading_what_is_loaded_tells_nobody),
 		ST_TEST(a_nexus_that_prevents_removal_stops_every_nexus),
+		ST_TEST(preventing_stops_loading_too),
 		ST_TEST(a_fixed_medium_can_not_be_ejected),
 		ST_TEST(stopping_without_loej_leaves_the_unit_ready),
 		ST_TEST(power_conditions_are_good_and_eject_nothing),
