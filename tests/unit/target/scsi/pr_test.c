@@ -314,6 +314,40 @@ static void without_tas_the_victims_hear_of_cleared_commands(void **state)
 	assert_int_equal(pending_ua(1), ua_sense(UA_COMMANDS_CLEARED));
 }
 
+static void start_preempt_abort(struct bench_cmd *cmd, uint8_t *list, unsigned self, unsigned other)
+{
+	memset(cmd, 0, offsetof(struct bench_cmd, data));
+	memset(list, 0, 24);
+	put_be64(list, key_of(self));
+	put_be64(list + 8, key_of(other));
+	memcpy(cmd->cdb, (uint8_t[]){ 0x5f, OUT_PREEMPT_ABORT, PR_WE, 0, 0, 0, 0, 0, 24, 0 }, 10);
+	cmd->cdb_len = 10;
+	cmd->out = list;
+	cmd->out_len = 24;
+	bench_start(&b, self, cmd);
+}
+
+// Each aborts the other's tasks, the other's PREEMPT AND ABORT among them; whichever comes
+// second has no registration any more.
+static void two_that_preempt_and_abort_each_other_both_end(void **state)
+{
+	static struct bench_cmd one, two;
+	uint8_t lists[2][24];
+	for (unsigned i = 0; i < 200; i++) {
+		for (unsigned n = 0; n < 2; n++) {
+			while (pending_ua(n))
+				;
+			pr_register(n);
+		}
+		start_preempt_abort(&one, lists[0], 0, 1);
+		start_preempt_abort(&two, lists[1], 1, 0);
+		bench_wait(&one);
+		bench_wait(&two);
+		assert_int_equal((one.status == STATUS_GOOD) + (two.status == STATUS_GOOD), 1);
+		assert_int_equal(pr_keys(2), 1);
+	}
+}
+
 static void full_status_names_the_holder_and_its_port(void **state)
 {
 	uint8_t tid[256];
@@ -476,6 +510,7 @@ int main(void)
 		T(preempt_and_abort_waits_for_what_it_aborts),
 		cmocka_unit_test_setup_teardown(without_tas_the_victims_hear_of_cleared_commands,
 						setup_without_tas, teardown),
+		T(two_that_preempt_and_abort_each_other_both_end),
 		T(full_status_names_the_holder_and_its_port),
 		T(a_registration_survives_a_new_session),
 		T(an_extra_byte_is_a_length_error),
