@@ -33,7 +33,7 @@ static bool overlaps(uint64_t a, uint64_t na, uint64_t b, uint64_t nb)
 
 bool lu_is_frozen(const struct lu_channel *c, const struct task *t, uint64_t lba, uint64_t blocks)
 {
-	list_for_each(it, &c->frozen) {
+	list_for_each (it, &c->frozen) {
 		const struct lu_frozen *f = list_entry(it, struct lu_frozen, link);
 		if (f->owner != t && overlaps(f->lba, f->blocks, lba, blocks))
 			return true;
@@ -54,7 +54,7 @@ static void channel_add(struct lu_channel *c, struct lu_freeze *f)
 
 void lu_freeze_channel_init(struct lu_channel *c)
 {
-	list_for_each(it, &c->lu->freezes) {
+	list_for_each (it, &c->lu->freezes) {
 		struct lu_freeze *f = list_entry(it, struct lu_freeze, link);
 		if (f->is_active)
 			channel_add(c, f);
@@ -71,7 +71,7 @@ static void freeze_each(struct lu_channel *c, struct lu_round *r)
 static bool freeze_is_settled(struct lu_channel *c, struct lu_round *r)
 {
 	struct lu_freeze *f = container_of(r, struct lu_freeze, round);
-	list_for_each(it, &c->tasks) {
+	list_for_each (it, &c->tasks) {
 		const struct task *t = list_entry(it, struct task, link);
 		if (t == f->owner || t->freeze || t->state == TASK_WAITS_TURN)
 			continue;
@@ -101,7 +101,7 @@ static void freeze_granted(struct lu_round *r)
 
 static bool has_older_overlap(const struct lu *lu, const struct lu_freeze *f)
 {
-	list_for_each(it, &lu->freezes) {
+	list_for_each (it, &lu->freezes) {
 		const struct lu_freeze *older = list_entry(it, struct lu_freeze, link);
 		if (older == f)
 			return false;
@@ -194,7 +194,7 @@ static void thaw_arrived(struct msg *m)
 	bool again;
 	do {
 		again = false;
-		list_for_each(it, &lu->freezes) {
+		list_for_each (it, &lu->freezes) {
 			struct lu_freeze *w = list_entry(it, struct lu_freeze, link);
 			if (w->is_active || has_older_overlap(lu, w))
 				continue;

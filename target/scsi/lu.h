@@ -104,21 +104,21 @@ struct lu {
 	// Guards the table of channels and what a new channel copies: the active freezes, and
 	// what the parts' channel_init() reads. Never taken on the I/O path.
 	pthread_mutex_t lock;
-	struct list freezes;	   // freeze.c: all asked for, FIFO. Home worker
-	struct pr_state *pr;	   // home worker
-	struct alua *alua;	   // home worker writes; readers see relaxed atomics
-	uint8_t medium;		   // enum lu_medium, relaxed atomic
-	uint8_t d_sense, swp;	   // mode page 0Ah, relaxed atomics; MODE SELECT at home
-	uint8_t wce;		   // mode page 08h
-	uint32_t sanitize;	   // sbc_sanitize.h: 0 idle, else why not; atomic
-	bool sanitize_ause;	   // of the last SANITIZE, relaxed atomic
-	bool is_space_low;	   // sbc_thin.c, control thread
-	bool sanitize_stops;	   // sanitize_stop() was called, relaxed atomic
-	uint32_t prevented;	   // nexuses that prevent medium removal, relaxed atomic
+	struct list freezes;		 // freeze.c: all asked for, FIFO. Home worker
+	struct pr_state *pr;		 // home worker
+	struct alua *alua;		 // home worker writes; readers see relaxed atomics
+	uint8_t medium;			 // enum lu_medium, relaxed atomic
+	uint8_t d_sense, swp;		 // mode page 0Ah, relaxed atomics; MODE SELECT at home
+	uint8_t wce;			 // mode page 08h
+	uint32_t sanitize;		 // sbc_sanitize.h: 0 idle, else why not; atomic
+	bool sanitize_ause;		 // of the last SANITIZE, relaxed atomic
+	bool is_space_low;		 // sbc_thin.c, control thread
+	bool sanitize_stops;		 // sanitize_stop() was called, relaxed atomic
+	uint32_t prevented;		 // nexuses that prevent medium removal, relaxed atomic
 	struct third_party *third_party; // copy results
-	uint32_t rod_tokens;	   // good ROD tokens for its blocks, relaxed atomic
-	char *state_dir;	   // APTPL files; NULL: not kept
-	void (*closed)(void *arg); // see lu_new
+	uint32_t rod_tokens;		 // good ROD tokens for its blocks, relaxed atomic
+	char *state_dir;		 // APTPL files; NULL: not kept
+	void (*closed)(void *arg);	 // see lu_new
 	void *closed_arg;
 	struct msg close_msg; // private
 };

@@ -182,8 +182,7 @@ void task_release(struct task *t)
 // 7.5.8, Control mode page).
 static void task_note_status(struct task *t)
 {
-	if (!t->nl || t->is_internal ||
-	    lu_setting(&t->lu->attr.emulate_ua_intlck_ctrl) != 2)
+	if (!t->nl || t->is_internal || lu_setting(&t->lu->attr.emulate_ua_intlck_ctrl) != 2)
 		return;
 	if (t->status == STATUS_BUSY)
 		ua_set(t->nl, UA_PREVIOUS_BUSY);

@@ -38,16 +38,16 @@ static unsigned mode_page_policy(const struct task *t, uint8_t *out)
 
 // In ascending order, page 00h first (SPC-4 7.8.14).
 static const struct vpd_page pages[] = {
-	{0x00,	supported_pages,	 NULL},
-	  { 0x80, unit_serial,      NULL},
-	{ 0x83, vpd_device_id,    NULL},
-	  { 0x86, extended_inquiry, NULL},
-	{ 0x87, mode_page_policy, NULL},
-	  { 0x88, vpd_scsi_ports,	  NULL},
-	{ 0x8f, vpd_third_party, third_party_is_available},
-	{ 0xb0, vpd_block_limits, NULL},
-	  { 0xb1, vpd_block_device, NULL},
-	{ 0xb2, vpd_provisioning, NULL},
+	{0x00,	supported_pages,	 NULL		      },
+	{ 0x80, unit_serial,	     NULL			  },
+	{ 0x83, vpd_device_id,    NULL		    },
+	{ 0x86, extended_inquiry, NULL		       },
+	{ 0x87, mode_page_policy, NULL		       },
+	{ 0x88, vpd_scsi_ports,	NULL		     },
+	{ 0x8f, vpd_third_party,	 third_party_is_available},
+	{ 0xb0, vpd_block_limits, NULL		       },
+	{ 0xb1, vpd_block_device, NULL		       },
+	{ 0xb2, vpd_provisioning, NULL		       },
 };
 
 static bool is_there(const struct vpd_page *p, const struct lu *lu)

@@ -41,8 +41,8 @@ static void device_scsi(struct backstore *bs, struct bs_scsi *io)
 }
 
 static const struct bs_option options[] = {
-	{ .name = "size", .type = BS_OPT_SIZE, .offset = offsetof(struct bs_config, size) },
-	{ 0 },
+	{.name = "size",			  .type = BS_OPT_SIZE, .offset = offsetof(struct bs_config, size) },
+	{ 0},
 };
 static const struct backstore_type device_type = {
 	.name = "device",
