@@ -29,19 +29,23 @@ static int naa_from_serial(uint8_t naa[16], const char *serial)
 	return 0;
 }
 
-static int parts_attach(struct lu *lu, struct err *e)
+// The first n parts, the last one first.
+static void parts_detach(struct lu *lu, unsigned n)
 {
-	for (unsigned i = 0; lu_parts[i]; i++) {
-		int r = lu_parts[i]->attach ? lu_parts[i]->attach(lu, e) : 0;
-		if (r == 0)
-			continue;
-		while (i-- > 0) {
-			if (lu_parts[i]->detach)
-				lu_parts[i]->detach(lu);
-		}
-		return r;
+	while (n-- > 0) {
+		if (lu_parts[n]->detach)
+			lu_parts[n]->detach(lu);
 	}
-	return 0;
+}
+
+static int parts_attach(struct lu *lu, unsigned *ret_count, struct err *e)
+{
+	unsigned i = 0;
+	int r = 0;
+	for (; lu_parts[i] && !r; i++)
+		r = lu_parts[i]->attach ? lu_parts[i]->attach(lu, e) : 0;
+	*ret_count = r ? i - 1 : i;
+	return r;
 }
 
 static void lu_free(struct lu *lu)
@@ -104,10 +108,13 @@ int lu_new(struct lu **ret, const char *name, struct backstore *bs, const char *
 		lu_free(lu);
 		return r;
 	}
-	r = parts_attach(lu, e);
+	unsigned parts;
+	r = parts_attach(lu, &parts, e);
 	if (!r)
 		r = lu_faults_apply(lu, e);
 	if (r < 0) {
+		parts_detach(lu, parts);
+		lu_faults_remove(lu);
 		lu_free(lu);
 		return r;
 	}
@@ -144,13 +151,10 @@ static void lu_close(struct msg *m)
 		if (lu->channels[i])
 			channel_free(lu->channels[i]);
 	}
-	unsigned n = 0;
-	while (lu_parts[n])
-		n++;
-	while (n-- > 0) {
-		if (lu_parts[n]->detach)
-			lu_parts[n]->detach(lu);
-	}
+	unsigned parts = 0;
+	while (lu_parts[parts])
+		parts++;
+	parts_detach(lu, parts);
 	backstore_close(lu->bs);
 	void (*closed)(void *arg) = lu->closed;
 	void *arg = lu->closed_arg;

@@ -123,9 +123,10 @@ struct lu {
 	struct msg close_msg; // private
 };
 
-// Makes an LU over bs (which it owns from then on). attr holds the settings; unit_serial is
-// a UUID text. closed runs on the control thread when the last reference is gone and bs is
-// closed. Control thread; may block (reads the APTPL file in state_dir).
+// Makes an LU over bs, which it owns from then on; on failure bs remains the caller's. attr holds
+// the settings; unit_serial is a UUID text. closed runs on the control thread when the last
+// reference is gone and bs is closed. Control thread; may block (reads the APTPL file in
+// state_dir).
 int lu_new(struct lu **ret, const char *name, struct backstore *bs, const char *unit_serial,
 	   const struct lu_attr *attr, const char *state_dir, struct err *e);
 void lu_set_closed(struct lu *lu, void (*closed)(void *arg), void *arg);
@@ -139,6 +140,8 @@ int lu_attr_check(const struct lu_attr *attr, const struct bs_limits *limits, st
 int lu_attr_apply(struct lu *lu, const struct attr_row *row, const char *text, struct err *e);
 // For lu_new(): puts the filters that attr.faults calls for on top of the stack.
 int lu_faults_apply(struct lu *lu, struct err *e);
+// For lu_new(), when it fails: the stack as it was given.
+void lu_faults_remove(struct lu *lu);
 // Largest READ or WRITE in blocks: max_transfer_kib and the backstore's own limit. Any thread.
 uint32_t lu_max_transfer(const struct lu *lu);
 

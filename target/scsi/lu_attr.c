@@ -90,6 +90,13 @@ int lu_faults_apply(struct lu *lu, struct err *e)
 	return 0;
 }
 
+void lu_faults_remove(struct lu *lu)
+{
+	while (lu->bs == lu->error_filter || lu->bs == lu->delay_filter)
+		lu->bs = backstore_filter_remove(lu->bs);
+	lu->error_filter = lu->delay_filter = NULL;
+}
+
 static bool in_field(const struct attr_row *row, size_t offset, size_t size)
 {
 	return row->offset >= offset && row->offset < offset + size;

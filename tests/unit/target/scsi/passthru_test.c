@@ -147,6 +147,30 @@ static void unit_attentions_are_told_here_too(void **state)
 	assert_int_equal(tur(0), SENSE(SK_UNIT_ATTENTION, 0x29, 0x03));
 }
 
+static int refused;
+
+static void make_faulty(void *arg)
+{
+	struct bs_config config = { .name = "faulty", .size = 1 << 20, .block_size = 512 };
+	struct backstore *bs;
+	struct lu *lu;
+	struct err e;
+	struct lu_attr attr;
+	attr_defaults(lu_attr_rows, &attr);
+	attr.faults.error_read_ppm = 1;
+	assert_int_equal(backstore_open(&bs, &device_type, &config, &e), 0);
+	refused = lu_new(&lu, "faulty", bs, "1", &attr, NULL, &e);
+	backstore_close(bs);
+}
+
+static void faults_of_a_device_are_refused_and_nothing_is_left(void **state)
+{
+	begin();
+	refused = 0;
+	bench_on_control(&b, make_faulty, NULL);
+	assert_true(refused < 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -160,6 +184,7 @@ int main(void)
 		T(report_luns_is_ours),
 		T(a_write_protected_path_protects_the_device),
 		T(unit_attentions_are_told_here_too),
+		T(faults_of_a_device_are_refused_and_nothing_is_left),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
