@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
-enum { EVENTS = 256, DRAIN_SECONDS = 5, STALL_SECONDS = 20 };
+enum { EVENTS = 256, DRAIN_SECONDS = 20, STALL_SECONDS = 20 };
 
 static struct load load;
 static volatile sig_atomic_t was_interrupted;

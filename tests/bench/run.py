@@ -179,14 +179,22 @@ def can_measure(target, point):
 
 
 def measure(targets, options):
-    samples = []
+    """Every sample, and what went wrong: a target that fails a point loses that point only."""
+    samples, failures = [], []
     for point in options.points:
         for round_ in range(options.rounds):
             for target in targets:
-                if can_measure(target, point):
+                if not target.is_running() or not can_measure(target, point):
+                    continue
+                try:
                     samples.append({"point": point[0], "target": target.name, "round": round_,
                                     **sample(target, point, options)})
-    return samples
+                except (farblock.Failure, subprocess.TimeoutExpired) as why:
+                    failures.append(f"{point[0]}: {why}")
+                    print(f"  FAILED: {failures[-1]}", file=sys.stderr, flush=True)
+                    target.pause()
+    failures += [f"{t.name}: ended: {t.log()[-1000:]}" for t in targets if not t.is_running()]
+    return samples, failures
 
 
 def prepare(target, options):
@@ -278,9 +286,11 @@ def compare(options):
         targets = [t for t in started if t]
         if not targets:
             raise farblock.Skip("none of the targets is installed")
-        samples = measure(targets, options)
+        samples, failures = measure(targets, options)
     report(samples, [t.name for t in targets], options)
-    return 0
+    for failure in failures:
+        print(f"\nFAILED: {failure}")
+    return 1 if failures else 0
 
 
 def choose_points(only):
