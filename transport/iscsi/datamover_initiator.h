@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The border between the iSCSI initiator and whatever moves its PDUs and data (RFC 5047 4, 6),
+// the counterpart of datamover.h: the role knows sessions, the command window and retries; the
+// mover knows how a command's memory becomes immediate data, Data-Outs and Data-Ins.
+//
+// The target is hostile: whatever it sends that does not belong to a command in flight, or does
+// not fit into that command's memory, closes the connection.
+//
+// Everything here runs on the worker that owns the connection; nothing blocks.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/buf.h"
+#include "core/err.h"
+#include "transport/iscsi/keys.h"
+#include "transport/iscsi/pdu.h"
+#include "transport/tcp/addr.h"
+
+struct dmi;
+
+enum {
+	DMI_TASKS_MAX = 1024, // commands in flight on one connection
+	DMI_SENSE_MAX = 252,  // SPC: 8 bytes and an ADDITIONAL SENSE LENGTH of 244
+	// Initiator task tags with this bit are the role's own (NOP, Text, Logout, task
+	// management); the mover gives those without it to commands.
+	DMI_ROLE_TAG = 0x40000000,
+};
+
+// The serial numbers of the session. Set by the role when login is over; the mover stamps them
+// into what it sends and moves them with what it receives [RFC 7143 4.2.2].
+struct dmi_sns {
+	uint32_t cmd_sn;		 // of the next command
+	uint32_t exp_cmd_sn, max_cmd_sn; // the target's window
+	uint32_t exp_stat_sn;
+};
+
+// A SCSI command in flight, embedded in the role's.
+struct dmi_task {
+	// The role's, constant from ops->command until up->done.
+	uint8_t lun[8]; // as on the wire
+	uint8_t cdb[ISCSI_CDB_LEN];
+	uint8_t attr; // ISCSI_ATTR_*
+	bool is_read, is_write;
+	struct sg *sg; // len bytes that are read from or written to
+	uint32_t nsg, len;
+
+	// The result, valid in up->done with res 0.
+	uint8_t response; // ISCSI_RSP_*
+	uint8_t status;	  // SAM status
+	uint8_t residual_flags;
+	uint32_t residual;
+	uint32_t data_len; // bytes of data-in that are valid, counted from the beginning
+	uint16_t sense_len;
+	uint8_t sense[DMI_SENSE_MAX];
+
+	// The mover's.
+	uint32_t itt, cmd_sn;
+	uint32_t in_done;    // data-in received
+	uint32_t data_sn;    // next DataSN of data-in
+	uint32_t out_done;   // data-out sent unsolicited or asked for by R2Ts
+	uint32_t r2t_sn;     // next R2TSN
+	uint32_t r2t_count;  // R2Ts whose data has not left
+	uint32_t tx_pending; // PDUs that refer to sg
+	int res;
+	bool is_finished; // up->done waits for tx_pending
+};
+
+// What the mover calls. All slots are required. Every slot may call every op, free in closed only.
+struct dmi_up {
+	// The mover no longer refers to the task or its memory. res 0: the target answered, see
+	// the result; -ECANCELED: dropped; -EPIPE: the connection is gone, closed follows, and
+	// ops->command must not be called any more.
+	void (*done)(struct dmi *dm, struct dmi_task *t, int res);
+	// Any other PDU, whole, its numbers already taken. data: pdu->data_len bytes and a NUL.
+	// Negative: close the connection, e says why.
+	int (*control)(struct dmi *dm, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		       const uint8_t *data, struct err *e);
+	// The command window has opened further.
+	void (*window)(struct dmi *dm);
+	// The connection is gone, once; each task was done before. The role calls free, here or
+	// later.
+	void (*closed)(struct dmi *dm, const struct err *e);
+};
+
+// What the role calls.
+struct dmi_ops {
+	// Sends a SCSI command with the next CmdSN, and what data the parameters let it send at
+	// once. The role has seen to the window and to DMI_TASKS_MAX. up->done follows, never
+	// from inside this call.
+	void (*command)(struct dmi *dm, struct dmi_task *t);
+	// Sends any other PDU; data is copied. The mover stamps ExpStatSN and CmdSN, which
+	// advances unless the PDU is immediate. Login requests come complete: with is_login the
+	// numbers are left alone.
+	void (*send)(struct dmi *dm, const uint8_t bhs[ISCSI_BHS_LEN], const void *data,
+		     uint32_t len, bool is_login);
+	// Forgets a task that the target has confirmed to be aborted. up->done follows, possibly
+	// at once.
+	void (*drop)(struct dmi *dm, struct dmi_task *t);
+	// Login is over: params hold from the next PDU on. dm->sns is set. Copied.
+	void (*full_feature)(struct dmi *dm, const struct iscsi_params *params);
+	// Sends what is queued now rather than at the end of the round.
+	void (*flush)(struct dmi *dm);
+	// Closes the connection; up->done for every task and up->closed follow, possibly at once.
+	void (*close)(struct dmi *dm, const struct err *why);
+	// The connection is closed. Frees dm in a later round.
+	void (*free)(struct dmi *dm);
+	// When the last byte came in, of worker_now()'s clock.
+	uint64_t (*last_rx)(struct dmi *dm);
+};
+
+// A connection as the role sees it; the mover's struct begins with it.
+struct dmi {
+	const struct dmi_ops *ops;
+	const struct dmi_up *up;
+	void *role;
+	struct dmi_sns sns;
+	const char *transport; // "TCP", "iSER"
+	char peer[TCP_ADDR_TEXT], local[TCP_ADDR_TEXT];
+};

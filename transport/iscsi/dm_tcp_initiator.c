@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The initiator's TCP mover, sending side, on the worker that owns the connection: commands
+// with their immediate and unsolicited data, Data-Outs, control PDUs; the life of a task.
+// RFC 7143 4.2.5.2, 11.3, 11.7.1. Data leaves straight from the caller's memory.
+#include "transport/iscsi/dm_tcp_initiator.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "transport/iscsi/dm_tcp_initiator_priv.h"
+#include "transport/wire/be.h"
+
+#define SLOT_BITS	10
+#define GENERATION_MASK 0xfffffu
+// A target that asks for answers (NOP-In) and does not read them.
+#define CONTROL_MAX 256
+
+_Static_assert(DMI_TASKS_MAX == 1 << SLOT_BITS, "slots fill the lower bits of an ITT");
+_Static_assert((GENERATION_MASK << SLOT_BITS) < DMI_ROLE_TAG, "tags of commands and of the role");
+
+static struct dm_tcpi *conn_dm(struct pdu_conn *c)
+{
+	return container_of(c, struct dm_tcpi, conn);
+}
+
+// --- tasks ---
+
+static void slot_take(struct dm_tcpi *d, struct dmi_task *t)
+{
+	uint32_t slot = d->free_slots[--d->free_count];
+	d->generation = (d->generation + 1) & GENERATION_MASK;
+	t->itt = d->generation << SLOT_BITS | slot;
+	d->tasks[slot] = t;
+}
+
+static void slot_put(struct dm_tcpi *d, struct dmi_task *t)
+{
+	uint32_t slot = t->itt & (DMI_TASKS_MAX - 1);
+	if (d->tasks[slot] != t)
+		return;
+	d->tasks[slot] = NULL;
+	d->free_slots[d->free_count++] = (uint16_t)slot;
+}
+
+void dm_tcpi_finish(struct dm_tcpi *d, struct dmi_task *t, int res)
+{
+	slot_put(d, t);
+	if (d->rx_task == t) {
+		d->rx_task = NULL;
+		pdu_conn_discard(&d->conn, t);
+	}
+	t->res = res;
+	t->is_finished = true;
+	if (!t->tx_pending)
+		d->dm.up->done(&d->dm, t, res);
+}
+
+static void on_task_sent(struct pdu_conn *c, void *owner, int res)
+{
+	struct dmi_task *t = owner;
+	struct dm_tcpi *d = conn_dm(c);
+	if (!--t->tx_pending && t->is_finished)
+		d->dm.up->done(&d->dm, t, t->res);
+}
+
+static void on_r2t_sent(struct pdu_conn *c, void *owner, int res)
+{
+	((struct dmi_task *)owner)->r2t_count--;
+	on_task_sent(c, owner, res);
+}
+
+// --- sending ---
+
+// From a fresh stack: nobody expects the end of a connection inside a call that sends.
+static void on_oom(struct defer *defer)
+{
+	struct err e;
+	err_set(&e, -ENOMEM, "no memory for a PDU");
+	pdu_conn_close(&container_of(defer, struct dm_tcpi, oom)->conn, false, &e);
+}
+
+static bool out_of_memory(struct dm_tcpi *d)
+{
+	if (!d->conn.is_closed)
+		worker_defer(d->conn.worker, &d->oom, on_oom);
+	return false;
+}
+
+static struct pdu_tx *task_tx(struct dm_tcpi *d, struct dmi_task *t, uint32_t offset, uint32_t len)
+{
+	struct pdu_tx *tx = pdu_tx_get(&d->conn);
+	if (!tx)
+		return NULL;
+	tx->sg = t->sg;
+	tx->nsg = t->nsg;
+	tx->sg_offset = offset;
+	tx->data_len = len;
+	tx->sent = on_task_sent;
+	tx->owner = t;
+	t->tx_pending++;
+	return tx;
+}
+
+bool dm_tcpi_data_out(struct dm_tcpi *d, struct dmi_task *t, const uint8_t *lun, const uint8_t *ttt,
+		      uint32_t offset, uint32_t len)
+{
+	bool is_solicited = get_be32(ttt) != ISCSI_TAG_NONE;
+	for (uint32_t sn = 0; len; sn++) {
+		uint32_t n = len < d->params.max_send_data ? len : d->params.max_send_data;
+		struct pdu_tx *tx = task_tx(d, t, offset, n);
+		if (!tx)
+			return out_of_memory(d);
+		struct iscsi_data_out *h = (void *)tx->bhs;
+		h->opcode = ISCSI_OP_DATA_OUT;
+		memcpy(h->lun, lun, sizeof h->lun);
+		put_be32(h->itt, t->itt);
+		memcpy(h->ttt, ttt, sizeof h->ttt);
+		put_be32(h->exp_stat_sn, d->dm.sns.exp_stat_sn);
+		put_be32(h->data_sn, sn);
+		put_be32(h->buffer_offset, offset);
+		offset += n;
+		len -= n;
+		if (!len) {
+			h->flags = ISCSI_F;
+			if (is_solicited)
+				tx->sent = on_r2t_sent;
+		}
+		pdu_tx_queue(&d->conn, tx);
+	}
+	return true;
+}
+
+static uint32_t min32(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+static void task_reset(struct dmi_task *t)
+{
+	t->in_done = t->data_sn = t->out_done = t->r2t_sn = t->r2t_count = t->tx_pending = 0;
+	t->response = t->status = t->residual_flags = 0;
+	t->residual = t->data_len = t->sense_len = 0;
+	t->is_finished = false;
+	t->res = 0;
+}
+
+static void tcpi_command(struct dmi *dm, struct dmi_task *t)
+{
+	static const uint8_t no_ttt[4] = { 0xff, 0xff, 0xff, 0xff };
+	struct dm_tcpi *d = dm_tcpi(dm);
+	const struct iscsi_params *p = &d->params;
+	uint32_t immediate = 0, unsolicited;
+	task_reset(t);
+	slot_take(d, t);
+	t->cmd_sn = dm->sns.cmd_sn++;
+	if (t->is_write && p->immediate_data)
+		immediate = min32(t->len, min32(p->first_burst, p->max_send_data));
+	unsolicited = t->is_write && !p->initial_r2t ? min32(t->len, p->first_burst) : immediate;
+	struct pdu_tx *tx = task_tx(d, t, 0, immediate);
+	if (!tx) {
+		out_of_memory(d);
+		return;
+	}
+	struct iscsi_scsi_cmd *h = (void *)tx->bhs;
+	h->opcode = ISCSI_OP_SCSI_CMD;
+	h->flags = (unsolicited == immediate ? ISCSI_F : 0) | (t->is_read ? ISCSI_CMD_R : 0) |
+		   (t->is_write ? ISCSI_CMD_W : 0) | (t->attr & ISCSI_CMD_ATTR_MASK);
+	memcpy(h->lun, t->lun, sizeof h->lun);
+	put_be32(h->itt, t->itt);
+	put_be32(h->edtl, t->is_read || t->is_write ? t->len : 0);
+	put_be32(h->cmd_sn, t->cmd_sn);
+	put_be32(h->exp_stat_sn, dm->sns.exp_stat_sn);
+	memcpy(h->cdb, t->cdb, sizeof h->cdb);
+	t->out_done = unsolicited;
+	pdu_tx_queue(&d->conn, tx);
+	dm_tcpi_data_out(d, t, t->lun, no_ttt, immediate, unsolicited - immediate);
+}
+
+static void on_control_sent(struct pdu_conn *c, void *owner, int res)
+{
+	conn_dm(c)->control_pending--;
+}
+
+static void tcpi_send(struct dmi *dm, const uint8_t *bhs, const void *data, uint32_t len,
+		      bool is_login)
+{
+	struct dm_tcpi *d = dm_tcpi(dm);
+	struct pdu_tx *tx = d->control_pending < CONTROL_MAX ? pdu_tx_get(&d->conn) : NULL;
+	uint8_t *copy = len ? malloc(len) : NULL;
+	if (!tx || (len && !copy)) {
+		if (tx)
+			pdu_tx_put(&d->conn, tx);
+		free(copy);
+		out_of_memory(d);
+		return;
+	}
+	memcpy(tx->bhs, bhs, ISCSI_BHS_LEN);
+	if (len)
+		memcpy(copy, data, len);
+	tx->data = copy;
+	tx->owns_data = copy != NULL;
+	tx->data_len = len;
+	if (!is_login) {
+		struct iscsi_nop_out *h = (void *)tx->bhs; // the numbers stand alike in all
+		put_be32(h->cmd_sn, dm->sns.cmd_sn);
+		put_be32(h->exp_stat_sn, dm->sns.exp_stat_sn);
+		if (!(h->opcode & ISCSI_I))
+			dm->sns.cmd_sn++;
+	}
+	d->control_pending++;
+	tx->sent = on_control_sent;
+	pdu_tx_queue(&d->conn, tx);
+}
+
+// --- the rest of what the role calls ---
+
+static void tcpi_drop(struct dmi *dm, struct dmi_task *t)
+{
+	if (!t->is_finished)
+		dm_tcpi_finish(dm_tcpi(dm), t, -ECANCELED);
+}
+
+static void tcpi_full_feature(struct dmi *dm, const struct iscsi_params *params)
+{
+	struct dm_tcpi *d = dm_tcpi(dm);
+	d->params = *params;
+	pdu_conn_set_phase(&d->conn,
+			   params->is_discovery ? ISCSI_PHASE_DISCOVERY : ISCSI_PHASE_FULL_FEATURE,
+			   params->max_recv_data, params->header_digest, params->data_digest);
+}
+
+static void tcpi_flush(struct dmi *dm)
+{
+	pdu_conn_flush(&dm_tcpi(dm)->conn);
+}
+
+static void tcpi_close(struct dmi *dm, const struct err *why)
+{
+	pdu_conn_close(&dm_tcpi(dm)->conn, false, why);
+}
+
+static void free_run(struct msg *m)
+{
+	struct dm_tcpi *d = container_of(m, struct dm_tcpi, free_msg);
+	worker_defer_cancel(&d->oom);
+	pdu_conn_done(&d->conn);
+	free(d);
+}
+
+// In a later round: the connection may be in the middle of a receive, or have a message to
+// itself under way.
+static void tcpi_free(struct dmi *dm)
+{
+	struct dm_tcpi *d = dm_tcpi(dm);
+	d->free_msg.fn = free_run;
+	worker_post(d->conn.worker, &d->free_msg);
+}
+
+static uint64_t tcpi_last_rx(struct dmi *dm)
+{
+	return dm_tcpi(dm)->conn.last_rx_ns;
+}
+
+static const struct dmi_ops tcpi_ops = {
+	.command = tcpi_command,
+	.send = tcpi_send,
+	.drop = tcpi_drop,
+	.full_feature = tcpi_full_feature,
+	.flush = tcpi_flush,
+	.close = tcpi_close,
+	.free = tcpi_free,
+	.last_rx = tcpi_last_rx,
+};
+
+int dm_tcp_initiator_new(struct dmi **ret, struct worker *w, int fd, const struct dmi_up *up,
+			 void *role, struct err *e)
+{
+	struct dm_tcpi *d = calloc(1, sizeof *d);
+	if (!d) {
+		close(fd);
+		return err_set(e, -ENOMEM, "no memory for a connection");
+	}
+	d->dm.ops = &tcpi_ops;
+	d->dm.up = up;
+	d->dm.role = role;
+	d->dm.transport = "TCP";
+	for (unsigned i = 0; i < DMI_TASKS_MAX; i++)
+		d->free_slots[i] = (uint16_t)(DMI_TASKS_MAX - 1 - i);
+	d->free_count = DMI_TASKS_MAX;
+	int r = pdu_conn_init(&d->conn, w, fd, ISCSI_ROLE_INITIATOR, &dm_tcpi_conn_ops, d, e);
+	if (r < 0) {
+		free(d);
+		return r;
+	}
+	iscsi_params_init(&d->params);
+	tcp_addr_format(stream_local(d->conn.stream), d->dm.local);
+	tcp_addr_format(stream_peer(d->conn.stream), d->dm.peer);
+	stream_set_keepalive(d->conn.stream, 60, 10, 6);
+	*ret = &d->dm;
+	return 0;
+}

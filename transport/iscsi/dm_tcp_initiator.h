@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The initiator's TCP mover: see datamover_initiator.h for the border it implements.
+#pragma once
+
+#include "core/worker.h"
+#include "transport/iscsi/datamover_initiator.h"
+
+// Takes over fd, a connected socket (closed on failure too); the connection is in the login
+// phase. On w's thread; does not block. -ENOMEM and what epoll says.
+int dm_tcp_initiator_new(struct dmi **ret, struct worker *w, int fd, const struct dmi_up *up,
+			 void *role, struct err *e);

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Private to the initiator's TCP mover: its connection and what its two files share.
+#pragma once
+
+#include "transport/iscsi/dm_tcp_initiator.h"
+#include "transport/iscsi/pdu_conn.h"
+
+struct dm_tcpi {
+	struct dmi dm;
+	struct pdu_conn conn;
+	struct iscsi_params params;
+	struct dmi_task *tasks[DMI_TASKS_MAX]; // by slot, the lower bits of the ITT
+	uint16_t free_slots[DMI_TASKS_MAX];
+	unsigned free_count;
+	uint32_t generation; // the upper bits of the next ITT
+	// Whose PDU is being received; NULL again when that task has ended meanwhile.
+	struct dmi_task *rx_task;
+	bool has_window_moved;
+	unsigned control_pending; // control PDUs that have not left
+	struct defer oom;
+	struct msg free_msg;
+};
+
+static inline struct dm_tcpi *dm_tcpi(struct dmi *dm)
+{
+	return container_of(dm, struct dm_tcpi, dm);
+}
+
+// dm_tcp_initiator.c: what goes out, and how a task ends.
+
+// Sends len bytes of t's data-out from offset as Data-Outs with the given TTT (wire order).
+// sent counts them off. False: no memory, the connection will close.
+bool dm_tcpi_data_out(struct dm_tcpi *d, struct dmi_task *t, const uint8_t *lun, const uint8_t *ttt,
+		      uint32_t offset, uint32_t len);
+// t leaves the table; up->done follows as soon as nothing that is queued refers to it.
+void dm_tcpi_finish(struct dm_tcpi *d, struct dmi_task *t, int res);
+
+// dm_tcp_initiator_rx.c: what comes in.
+extern const struct pdu_conn_ops dm_tcpi_conn_ops;

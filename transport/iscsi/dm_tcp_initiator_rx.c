@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The initiator's TCP mover, receiving side, on the worker that owns the connection: Data-In
+// into the caller's memory, R2T, SCSI Response, serial numbers. RFC 7143 4.2.2, 11.4, 11.7,
+// 11.8.
+//
+// Nothing here believes the target: a tag must be that of a command in flight, offsets and
+// lengths must continue where the last PDU ended and stay inside the command's memory, sense
+// must lie inside the segment that brings it. Anything else closes the connection, which is
+// what error recovery level 0 has for it.
+#include <errno.h>
+#include <string.h>
+
+#include "transport/iscsi/dm_tcp_initiator_priv.h"
+#include "transport/wire/be.h"
+
+// Longest data segment of what is neither Data-In nor text [RFC 7143 13.12: 8192 before any
+// negotiation].
+#define CONTROL_DATA_MAX 8192
+
+static struct dm_tcpi *conn_dm(struct pdu_conn *c)
+{
+	return container_of(c, struct dm_tcpi, conn);
+}
+
+static int no_task(const struct iscsi_pdu *pdu, uint32_t itt, struct err *e)
+{
+	return err_set(e, -EPROTO, "%s with tag 0x%08x: no such command is in flight",
+		       iscsi_opcode_name(pdu->opcode), itt);
+}
+
+static struct dmi_task *task_find(struct dm_tcpi *d, uint32_t itt)
+{
+	struct dmi_task *t = d->tasks[itt & (DMI_TASKS_MAX - 1)];
+	return t && t->itt == itt ? t : NULL;
+}
+
+// --- serial numbers ---
+
+static bool has_status(const struct iscsi_pdu *pdu, const uint8_t *bhs)
+{
+	switch (pdu->opcode) {
+	case ISCSI_OP_DATA_IN:
+		return bhs[1] & ISCSI_DATA_S;
+	case ISCSI_OP_R2T:
+		return false;
+	case ISCSI_OP_NOP_IN:
+		return get_be32(((const struct iscsi_nop_in *)bhs)->itt) != ISCSI_TAG_NONE;
+	default:
+		return true;
+	}
+}
+
+// RFC 7143 4.2.2.1: a pair that contradicts itself is ignored; each number only moves forward.
+static void take_numbers(struct dm_tcpi *d, const struct iscsi_pdu *pdu, const uint8_t *bhs)
+{
+	const struct iscsi_scsi_rsp *h = (const void *)bhs; // they stand alike in all
+	struct dmi_sns *s = &d->dm.sns;
+	uint32_t exp = get_be32(h->exp_cmd_sn), max = get_be32(h->max_cmd_sn);
+	uint32_t stat = get_be32(h->stat_sn);
+	if (has_status(pdu, bhs) && serial32_le(s->exp_stat_sn, stat))
+		s->exp_stat_sn = stat + 1;
+	if (serial32_lt(max, exp - 1))
+		return;
+	if (serial32_lt(s->exp_cmd_sn, exp))
+		s->exp_cmd_sn = exp;
+	if (serial32_lt(s->max_cmd_sn, max)) {
+		s->max_cmd_sn = max;
+		d->has_window_moved = true;
+	}
+}
+
+// --- status ---
+
+static int take_residual(struct dmi_task *t, uint8_t flags, uint32_t residual, struct err *e)
+{
+	uint32_t most = t->len;
+	t->residual_flags = flags & (ISCSI_RSP_OVERFLOW | ISCSI_RSP_UNDERFLOW);
+	t->residual = t->residual_flags ? residual : 0;
+	if (t->residual_flags & ISCSI_RSP_UNDERFLOW) {
+		if (residual > t->len)
+			return err_set(e, -EPROTO, "underflow of %u bytes in a transfer of %u",
+				       residual, t->len);
+		most -= residual;
+	}
+	if (!t->is_read)
+		return 0;
+	// What did not come is missing, whatever the target says about it.
+	t->data_len = t->in_done < most ? t->in_done : most;
+	if (t->data_len < t->len && !(t->residual_flags & ISCSI_RSP_OVERFLOW)) {
+		t->residual_flags = ISCSI_RSP_UNDERFLOW;
+		t->residual = t->len - t->data_len;
+	}
+	return 0;
+}
+
+static int take_sense(struct dmi_task *t, const uint8_t *data, uint32_t len, struct err *e)
+{
+	uint32_t n = len >= 2 ? get_be16(data) : 0;
+	if (len && (len < 2 || n > len - 2))
+		return err_set(e, -EPROTO, "%u bytes of sense in a data segment of %u", n, len);
+	t->sense_len = (uint16_t)(n < DMI_SENSE_MAX ? n : DMI_SENSE_MAX);
+	if (n)
+		memcpy(t->sense, data + 2, t->sense_len);
+	return 0;
+}
+
+static int take_response(struct dm_tcpi *d, struct dmi_task *t, const uint8_t *bhs,
+			 const uint8_t *data, uint32_t len, struct err *e)
+{
+	const struct iscsi_scsi_rsp *h = (const void *)bhs;
+	t->response = h->response;
+	t->status = h->status;
+	int r = take_residual(t, h->flags, get_be32(h->residual), e);
+	if (!r)
+		r = take_sense(t, data, len, e);
+	if (!r)
+		dm_tcpi_finish(d, t, 0);
+	return r;
+}
+
+static int scsi_response(struct dm_tcpi *d, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+			 struct pdu_sink *sink, struct err *e)
+{
+	uint32_t itt = get_be32(((const struct iscsi_bhs *)bhs)->itt);
+	struct dmi_task *t = task_find(d, itt);
+	if (!t)
+		return no_task(pdu, itt, e);
+	if (!pdu->data_len)
+		return take_response(d, t, bhs, NULL, 0, e);
+	if (pdu->data_len > CONTROL_DATA_MAX)
+		return err_set(e, -EPROTO, "SCSI Response with %u bytes of data", pdu->data_len);
+	d->rx_task = t;
+	sink->kind = PDU_TO_BUFFER;
+	return 0;
+}
+
+// --- Data-In ---
+
+static int data_in_end(struct dm_tcpi *d, struct dmi_task *t, const uint8_t *bhs, struct err *e)
+{
+	const struct iscsi_data_in *h = (const void *)bhs;
+	t->in_done += get_be24(h->data_len);
+	if (!(h->flags & ISCSI_DATA_S))
+		return 0;
+	t->status = h->status;
+	int r = take_residual(t, h->flags, get_be32(h->residual), e);
+	if (!r)
+		dm_tcpi_finish(d, t, 0);
+	return r;
+}
+
+static int data_in(struct dm_tcpi *d, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		   struct pdu_sink *sink, struct err *e)
+{
+	const struct iscsi_data_in *h = (const void *)bhs;
+	uint32_t itt = get_be32(h->itt), offset = get_be32(h->buffer_offset);
+	struct dmi_task *t = task_find(d, itt);
+	if (!t)
+		return no_task(pdu, itt, e);
+	if (!t->is_read)
+		return err_set(e, -EPROTO, "Data-In for a command that reads nothing");
+	if (get_be32(h->data_sn) != t->data_sn)
+		return err_set(e, -EPROTO, "Data-In: DataSN is %u, not %u", get_be32(h->data_sn),
+			       t->data_sn);
+	if (offset != t->in_done || (uint64_t)offset + pdu->data_len > t->len)
+		return err_set(e, -EPROTO,
+			       "Data-In: %u bytes at %u, where %u of %u have been received",
+			       pdu->data_len, offset, t->in_done, t->len);
+	if (!pdu->data_len && !(h->flags & ISCSI_F))
+		return err_set(e, -EPROTO, "Data-In: without data and not final");
+	t->data_sn++;
+	if (!pdu->data_len)
+		return data_in_end(d, t, bhs, e);
+	d->rx_task = t;
+	*sink = (struct pdu_sink){ .kind = PDU_TO_SG,
+				   .sg = t->sg,
+				   .nsg = t->nsg,
+				   .len = pdu->data_len,
+				   .sg_offset = offset,
+				   .owner = t };
+	return 0;
+}
+
+// --- R2T ---
+
+static int r2t(struct dm_tcpi *d, const struct iscsi_pdu *pdu, const uint8_t *bhs, struct err *e)
+{
+	const struct iscsi_r2t *h = (const void *)bhs;
+	uint32_t itt = get_be32(h->itt), offset = get_be32(h->buffer_offset);
+	uint32_t len = get_be32(h->desired_len);
+	struct dmi_task *t = task_find(d, itt);
+	if (!t)
+		return no_task(pdu, itt, e);
+	if (!t->is_write)
+		return err_set(e, -EPROTO, "R2T for a command that writes nothing");
+	if (get_be32(h->r2t_sn) != t->r2t_sn)
+		return err_set(e, -EPROTO, "R2T: R2TSN is %u, not %u", get_be32(h->r2t_sn),
+			       t->r2t_sn);
+	if (offset != t->out_done || (uint64_t)offset + len > t->len)
+		return err_set(e, -EPROTO, "R2T: %u bytes at %u, where %u of %u are asked for", len,
+			       offset, t->out_done, t->len);
+	if (len > d->params.max_burst)
+		return err_set(e, -EPROTO, "R2T: %u bytes (MaxBurstLength is %u)", len,
+			       d->params.max_burst);
+	if (t->r2t_count >= d->params.max_outstanding_r2t)
+		return err_set(e, -EPROTO, "R2T: more than %u at once (MaxOutstandingR2T)",
+			       d->params.max_outstanding_r2t);
+	t->r2t_sn++;
+	t->r2t_count++;
+	t->out_done += len;
+	dm_tcpi_data_out(d, t, h->lun, h->ttt, offset, len);
+	return 0;
+}
+
+// --- what the connection calls ---
+
+static int control_header(struct dm_tcpi *d, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+			  struct pdu_sink *sink, struct err *e)
+{
+	if (!pdu->data_len)
+		return d->dm.up->control(&d->dm, pdu, bhs, NULL, e);
+	if (pdu->data_len > CONTROL_DATA_MAX && pdu->opcode != ISCSI_OP_TEXT_RSP)
+		return err_set(e, -EPROTO, "%s with %u bytes of data",
+			       iscsi_opcode_name(pdu->opcode), pdu->data_len);
+	sink->kind = PDU_TO_BUFFER;
+	return 0;
+}
+
+static int header(struct dm_tcpi *d, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		  struct pdu_sink *sink, struct err *e)
+{
+	switch (pdu->opcode) {
+	case ISCSI_OP_DATA_IN:
+		return data_in(d, pdu, bhs, sink, e);
+	case ISCSI_OP_SCSI_RSP:
+		return scsi_response(d, pdu, bhs, sink, e);
+	case ISCSI_OP_R2T:
+		return r2t(d, pdu, bhs, e);
+	default:
+		return control_header(d, pdu, bhs, sink, e);
+	}
+}
+
+// A violation ends the connection at once: nothing that is queued matters to such a target.
+static int end(struct dm_tcpi *d, int r, const struct err *e)
+{
+	if (r < 0)
+		pdu_conn_close(&d->conn, false, e);
+	else if (d->has_window_moved && !d->conn.is_closed) {
+		d->has_window_moved = false;
+		d->dm.up->window(&d->dm);
+	}
+	return r;
+}
+
+static int on_header(struct pdu_conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		     const uint8_t *ahs, struct pdu_sink *sink, struct err *e)
+{
+	struct dm_tcpi *d = conn_dm(c);
+	d->rx_task = NULL;
+	if (c->phase != ISCSI_PHASE_LOGIN)
+		take_numbers(d, pdu, bhs);
+	return end(d, header(d, pdu, bhs, sink, e), e);
+}
+
+static int received(struct dm_tcpi *d, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		    const uint8_t *data, int res, struct err *e)
+{
+	if (res)
+		return err_set(e, res, "data digest error in %s", iscsi_opcode_name(pdu->opcode));
+	struct dmi_task *t = d->rx_task;
+	d->rx_task = NULL;
+	switch (pdu->opcode) {
+	case ISCSI_OP_DATA_IN:
+		return t ? data_in_end(d, t, bhs, e) : 0;
+	case ISCSI_OP_SCSI_RSP:
+		return t && data ? take_response(d, t, bhs, data, pdu->data_len, e) : 0;
+	default:
+		return data ? d->dm.up->control(&d->dm, pdu, bhs, data, e) : 0;
+	}
+}
+
+static int on_received(struct pdu_conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		       const uint8_t *data, int res, struct err *e)
+{
+	struct dm_tcpi *d = conn_dm(c);
+	return end(d, received(d, pdu, bhs, data, res, e), e);
+}
+
+static int on_reject(struct pdu_conn *c, uint8_t reason, const uint8_t *bhs, struct err *e)
+{
+	return err_set(e, -EPROTO, "malformed PDU"); // an initiator has nothing to answer
+}
+
+static void on_closed(struct pdu_conn *c, const struct err *e)
+{
+	struct dm_tcpi *d = conn_dm(c);
+	worker_defer_cancel(&d->oom);
+	for (unsigned i = 0; i < DMI_TASKS_MAX; i++)
+		if (d->tasks[i])
+			dm_tcpi_finish(d, d->tasks[i], -EPIPE);
+	d->dm.up->closed(&d->dm, e);
+}
+
+const struct pdu_conn_ops dm_tcpi_conn_ops = {
+	.header = on_header,
+	.received = on_received,
+	.reject = on_reject,
+	.closed = on_closed,
+};
