@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// farblock-initiator: discovers, logs in, reads, writes, verifies and measures. See tool.c.
+#include "initiator/tool.h"
+
+int main(int argc, char **argv)
+{
+	return tool_main(argc, argv);
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// SCSI as an initiator speaks it: CDBs built from one row a command, sense data read and put in
+// words. Pure functions, any thread, nothing blocks. SPC-5, SBC-4.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "initiator/initiator.h"
+
+enum scsi_op {
+	SCSI_TEST_UNIT_READY,
+	SCSI_REQUEST_SENSE,
+	SCSI_INQUIRY,
+	SCSI_MODE_SENSE_6,
+	SCSI_MODE_SENSE_10,
+	SCSI_START_STOP_UNIT,
+	SCSI_REPORT_LUNS,
+	SCSI_PR_IN,
+	SCSI_PR_OUT,
+	SCSI_READ_CAPACITY_10,
+	SCSI_READ_CAPACITY_16,
+	SCSI_GET_LBA_STATUS,
+	SCSI_READ_10,
+	SCSI_READ_16,
+	SCSI_WRITE_10,
+	SCSI_WRITE_16,
+	SCSI_VERIFY_10,
+	SCSI_VERIFY_16,
+	SCSI_SYNCHRONIZE_CACHE_10,
+	SCSI_SYNCHRONIZE_CACHE_16,
+	SCSI_WRITE_SAME_10,
+	SCSI_WRITE_SAME_16,
+	SCSI_UNMAP,
+	SCSI_COMPARE_AND_WRITE,
+	SCSI_OP_MAX,
+};
+
+// SAM status codes.
+enum {
+	SCSI_GOOD = 0x00,
+	SCSI_CHECK_CONDITION = 0x02,
+	SCSI_CONDITION_MET = 0x04,
+	SCSI_BUSY = 0x08,
+	SCSI_RESERVATION_CONFLICT = 0x18,
+	SCSI_TASK_SET_FULL = 0x28,
+};
+
+// What varies in a CDB; a field that the command has no place for must be 0.
+struct scsi_args {
+	uint64_t lba;
+	uint32_t len;  // blocks or bytes of the allocation or parameter list, as the command counts
+	uint8_t flags; // ORed into byte 1: EVPD, FUA (0x08), UNMAP (0x08), a PR service action
+	uint8_t page;  // byte 2: page code, or scope and type of PERSISTENT RESERVE OUT
+};
+
+// Builds a CDB. -ERANGE: lba or len do not fit into that command; -EINVAL: no place for a field.
+int scsi_cdb(uint8_t cdb[ISCSI_CDB_LEN], enum scsi_op op, const struct scsi_args *args);
+
+// The command's name as the standards have it.
+const char *scsi_op_name(enum scsi_op op);
+
+// Makes c a command for lun that moves bytes of data the way op does. Returns as scsi_cdb.
+int scsi_cmd(struct ini_cmd *c, uint16_t lun, enum scsi_op op, const struct scsi_args *args,
+	     void *data, uint32_t bytes);
+
+struct scsi_sense {
+	uint8_t key, asc, ascq;
+	bool is_deferred;
+};
+
+// Reads len bytes of sense data, fixed or descriptor format. False: it is neither, or too short.
+bool scsi_sense_parse(const uint8_t *sense, size_t len, struct scsi_sense *ret);
+
+const char *scsi_status_text(uint8_t status);
+const char *scsi_sense_key_text(uint8_t key);
+
+// How a command failed, in words: "MEDIUM ERROR, unrecovered read error (03/11/00)". An empty
+// string when it did not.
+void scsi_cmd_text(const struct ini_cmd *c, char *ret, size_t size);
+
+// True when the command ended well: answered, and with GOOD or CONDITION MET.
+bool scsi_cmd_is_good(const struct ini_cmd *c);

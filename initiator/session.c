@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Life of a session, on its worker: connecting, the border to the mover, logout, the end.
+// RFC 7143 4.3, 11.14. Logging in is in session_login.c, what happens while it is up in
+// session_ffp.c, coming back after a loss in reconnect.c.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "initiator/session_priv.h"
+#include "transport/iscsi/dm_tcp_initiator.h"
+#include "transport/iscsi/name.h"
+#include "transport/wire/be.h"
+
+void ini_config_init(struct ini_config *c)
+{
+	*c = (struct ini_config){
+		.queue_depth = 128,
+		.connect_timeout = 15,
+		.login_timeout = 15,
+		.command_timeout = 30,
+		.abort_timeout = 15,
+		.logout_timeout = 15,
+		.noop_out_interval = 5,
+		.noop_out_timeout = 5,
+		.replacement_timeout = 120,
+	};
+	iscsi_offer_init(&c->login.offer);
+	c->login.chap_algs = CHAP_ALGS_OFFER;
+}
+
+uint32_t session_tag(struct ini_session *s)
+{
+	s->tag_counter = (s->tag_counter + 1) & (DMI_ROLE_TAG - 1);
+	return DMI_ROLE_TAG | s->tag_counter;
+}
+
+// --- TCP ---
+
+static void on_connected(struct stream *stream)
+{
+	struct ini_session *s = stream_arg(stream);
+	int fd = stream_detach_fd(stream);
+	stream_free(stream);
+	s->stream = NULL;
+	login_begin(s, fd);
+}
+
+static const struct tcp_addr *portal(const struct ini_session *s)
+{
+	return s->has_redirect ? &s->redirect : &s->config.portals[s->portal_at];
+}
+
+static void connect_failed(struct ini_session *s, const struct err *why)
+{
+	char text[TCP_ADDR_TEXT];
+	struct err e = *why;
+	err_prefix(&e, "%s", tcp_addr_format(portal(s), text));
+	s->has_redirect = false;
+	// Another portal of the list may do; after the last one it is a lost attempt.
+	s->portal_at = (s->portal_at + 1) % s->config.portal_count;
+	if (s->portal_at)
+		session_connect(s);
+	else
+		session_lost(s, &e, false);
+}
+
+static void on_connect_closed(struct stream *stream, int reason)
+{
+	struct ini_session *s = stream_arg(stream);
+	struct err e;
+	stream_free(stream);
+	s->stream = NULL;
+	if (reason == -ETIMEDOUT)
+		err_set(&e, reason,
+			"connect: no answer (is the address right, a firewall between?)");
+	else if (reason == -ECONNREFUSED)
+		err_set(&e, reason, "connect: refused (is a target listening there?)");
+	else
+		err_errno(&e, reason, "connect");
+	connect_failed(s, &e);
+}
+
+static const struct stream_ops connect_ops = {
+	.connected = on_connected,
+	.closed = on_connect_closed,
+};
+
+void session_connect(struct ini_session *s)
+{
+	struct err e;
+	s->state = SESSION_CONNECTING;
+	int r = stream_connect(&s->stream, s->worker, portal(s), NULL,
+			       s->config.connect_timeout * US_PER_SEC, &connect_ops, s, &e);
+	if (r < 0)
+		session_lost(s, &e, false);
+}
+
+// --- the end of a connection, and of the session ---
+
+void session_drop(struct ini_session *s, const struct err *why)
+{
+	timer_cancel(s->worker, &s->timer);
+	timer_cancel(s->worker, &s->tick);
+	stream_free(s->stream);
+	s->stream = NULL;
+	login_forget(s);
+	struct dmi *dm = s->dm;
+	s->dm = NULL;
+	if (dm)
+		dm->ops->close(dm, why); // up->closed frees it
+	s->is_draining = false;
+	tmf_lost(s, -ENOTCONN);
+	ffp_lost(s);
+	command_lost(s);
+}
+
+void session_lost(struct ini_session *s, const struct err *why, bool is_final)
+{
+	struct err e = *why; // may lie in what is dropped
+	if (s->state == SESSION_CLOSED)
+		return;
+	s->state = SESSION_WAITING; // what callbacks below submit waits
+	session_drop(s, &e);
+	if (s->state != SESSION_CLOSED) // a command's done may have freed it
+		reconnect_begin(s, &e, is_final);
+}
+
+void session_end(struct ini_session *s, const struct err *why)
+{
+	struct err e = *why;
+	if (s->state == SESSION_CLOSED)
+		return;
+	s->state = SESSION_CLOSED;
+	session_drop(s, &e);
+	command_fail_all(s, e.code && e.code != -ESHUTDOWN ? -ENOTCONN : -ESHUTDOWN);
+	if (!s->is_freed)
+		s->ops.closed(s, &e);
+}
+
+static void end_asked(struct ini_session *s)
+{
+	struct err none = { 0 };
+	session_end(s, &none);
+}
+
+// --- what the mover calls ---
+
+static int up_control(struct dmi *dm, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		      const uint8_t *data, struct err *e)
+{
+	struct ini_session *s = dm->role;
+	if (s->dm != dm)
+		return 0;
+	if (s->state == SESSION_LOGIN)
+		return login_control(s, bhs, data, pdu->data_len);
+	return ffp_control(s, pdu, bhs, data, e);
+}
+
+static void up_window(struct dmi *dm)
+{
+	struct ini_session *s = dm->role;
+	if (s->dm == dm)
+		command_pump(s);
+}
+
+static void up_closed(struct dmi *dm, const struct err *why)
+{
+	struct ini_session *s = dm->role;
+	bool is_ours = s->dm == dm;
+	struct err e = *why;
+	if (is_ours)
+		s->dm = NULL;
+	err_prefix(&e, "%s", dm->peer);
+	dm->ops->free(dm);
+	if (!is_ours || s->state == SESSION_CLOSED)
+		return;
+	if (s->state == SESSION_LOGOUT && !s->wants_relogin)
+		end_asked(s);
+	else
+		session_lost(s, &e, false);
+}
+
+const struct dmi_up session_dmi_up = {
+	.done = command_done,
+	.control = up_control,
+	.window = up_window,
+	.closed = up_closed,
+};
+
+// --- up, and logout ---
+
+void session_enter_up(struct ini_session *s)
+{
+	s->state = SESSION_UP;
+	s->has_redirect = false;
+	s->redirects = 0;
+	s->info.reconnects += s->was_up;
+	s->was_up = true;
+	s->down_ns = 0;
+	s->attempt = 0;
+	s->time2wait = s->info.params.time2wait;
+	ffp_tick_start(s);
+	s->ops.up(s);
+	if (s->state == SESSION_UP)
+		command_resume(s);
+}
+
+void session_send_logout(struct ini_session *s)
+{
+	uint8_t bhs[ISCSI_BHS_LEN] = { ISCSI_I | ISCSI_OP_LOGOUT_REQ,
+				       ISCSI_F | ISCSI_LOGOUT_CLOSE_SESSION };
+	s->logout_tag = session_tag(s);
+	put_be32(((struct iscsi_bhs *)bhs)->itt, s->logout_tag);
+	s->state = SESSION_LOGOUT;
+	timer_arm(s->worker, &s->timer, s->config.logout_timeout * US_PER_SEC);
+	s->dm->ops->send(s->dm, bhs, NULL, 0, false);
+}
+
+void ini_session_logout(struct ini_session *s)
+{
+	s->wants_relogin = false;
+	if (s->state == SESSION_UP)
+		session_send_logout(s);
+	else if (s->state != SESSION_LOGOUT)
+		end_asked(s);
+}
+
+static void on_timer(struct timer *t)
+{
+	struct ini_session *s = container_of(t, struct ini_session, timer);
+	struct err e;
+	switch (s->state) {
+	case SESSION_LOGIN:
+		err_set(&e, -ETIMEDOUT, "%s: login: not finished within %u s", s->dm->peer,
+			s->config.login_timeout);
+		session_lost(s, &e, false);
+		break;
+	case SESSION_LOGOUT:
+		err_set(&e, -ETIMEDOUT, "no answer to the logout");
+		if (s->wants_relogin)
+			session_lost(s, &e, false);
+		else
+			end_asked(s);
+		break;
+	case SESSION_WAITING:
+		session_connect(s);
+		break;
+	default:
+		break;
+	}
+}
+
+// --- new and free ---
+
+static void no_event(struct ini_session *s)
+{
+}
+
+static void no_reason(struct ini_session *s, const struct err *why)
+{
+}
+
+static void no_async(struct ini_session *s, const uint8_t *sense, size_t sense_len)
+{
+}
+
+static void no_freed(void *arg)
+{
+}
+
+static int config_check(struct ini_config *c, struct err *e)
+{
+	static const uint8_t no_isid[ISCSI_ISID_LEN];
+	struct login *probe;
+	if (!c->portal_count || c->portal_count > INI_PORTALS_MAX)
+		return err_set(e, -EINVAL, "session: %u portals (1 to %d)", c->portal_count,
+			       INI_PORTALS_MAX);
+	if (!c->queue_depth || c->queue_depth > INI_QUEUE_DEPTH_MAX)
+		return err_set(e, -EINVAL, "session: queue depth %u (1 to %d)", c->queue_depth,
+			       INI_QUEUE_DEPTH_MAX);
+	if (!memcmp(c->login.isid, no_isid, sizeof no_isid) && iscsi_isid_random(c->login.isid))
+		return err_set(e, -EIO, "session: no random numbers for an ISID");
+	probe = calloc(1, sizeof *probe);
+	if (!probe)
+		return err_set(e, -ENOMEM, "session: no memory for a login");
+	int r = login_initiator_init(probe, &c->login, e);
+	login_done(probe);
+	free(probe);
+	return r;
+}
+
+static void session_init(struct ini_session *s, struct worker *w, const struct ini_ops *ops,
+			 void *arg)
+{
+	s->worker = w;
+	s->arg = arg;
+	s->ops = (struct ini_ops){
+		.up = ops->up ? ops->up : no_event,
+		.down = ops->down ? ops->down : no_reason,
+		.async = ops->async ? ops->async : no_async,
+		.closed = ops->closed ? ops->closed : no_reason,
+		.freed = ops->freed ? ops->freed : no_freed,
+	};
+	s->info.tpgt = -1;
+	iscsi_params_init(&s->info.params);
+	timer_init(&s->timer, on_timer);
+	list_init(&s->waiting);
+	list_init(&s->flying);
+	list_init(&s->tmfs);
+	list_init(&s->tmfs_over);
+}
+
+int ini_session_new(struct ini_session **ret, struct worker *w, const struct ini_config *config,
+		    const struct ini_ops *ops, void *arg, struct err *e)
+{
+	struct ini_session *s = calloc(1, sizeof *s);
+	if (!s)
+		return err_set(e, -ENOMEM, "session: out of memory");
+	s->config = *config;
+	int r = config_check(&s->config, e);
+	if (r) {
+		chap_wipe(&s->config, sizeof s->config);
+		free(s);
+		return r;
+	}
+	session_init(s, w, ops, arg);
+	// The first attempt begins in a later round, so that every failure comes as a callback.
+	s->state = SESSION_WAITING;
+	timer_arm(w, &s->timer, 0);
+	*ret = s;
+	return 0;
+}
+
+static void free_run(struct msg *m)
+{
+	struct ini_session *s = container_of(m, struct ini_session, free_msg);
+	s->is_free_due = s->is_resolving;
+	if (s->is_resolving) // its end brings us here again
+		return;
+	worker_defer_cancel(&s->pump_defer);
+	worker_defer_cancel(&s->over_defer);
+	chap_wipe(&s->config, sizeof s->config);
+	void (*freed)(void *) = s->ops.freed;
+	void *arg = s->arg;
+	free(s);
+	freed(arg);
+}
+
+void ini_session_free(struct ini_session *s)
+{
+	struct err e;
+	if (!s || s->is_freed)
+		return;
+	s->is_freed = true;
+	err_set(&e, -ESHUTDOWN, "session freed");
+	session_end(s, &e);
+	s->free_msg.fn = free_run;
+	worker_post(s->worker, &s->free_msg);
+}
+
+void *ini_session_arg(const struct ini_session *s)
+{
+	return s->arg;
+}
+
+bool ini_session_is_up(const struct ini_session *s)
+{
+	return s->state == SESSION_UP;
+}
+
+void ini_session_info(const struct ini_session *s, struct ini_session_info *ret)
+{
+	*ret = s->info;
+}

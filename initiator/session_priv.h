@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Private to initiator/: the session and what its files share. On the session's worker.
+#pragma once
+
+#include "core/offload.h"
+#include "initiator/initiator.h"
+#include "transport/tcp/stream.h"
+
+enum session_state {
+	SESSION_CONNECTING, // for TCP
+	SESSION_LOGIN,	    // for a Login Response
+	SESSION_UP,
+	SESSION_LOGOUT,	   // for the Logout Response
+	SESSION_RESOLVING, // for the address of a redirect
+	SESSION_WAITING,   // for the time of the next attempt
+	SESSION_CLOSED,
+};
+
+#define NS_PER_SEC 1000000000ull
+#define US_PER_SEC 1000000ull
+
+struct ini_session {
+	struct worker *worker;
+	struct ini_config config;
+	struct ini_ops ops; // absent slots filled
+	void *arg;
+	// Text Responses of a discovery session; NULL: there are none.
+	int (*text)(struct ini_session *s, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		    const uint8_t *data, struct err *e);
+	enum session_state state;
+	bool is_freed, was_up, wants_relogin;
+	struct timer timer; // of the state
+	struct timer tick;  // every second while up
+	struct msg free_msg;
+
+	struct stream *stream; // while connecting
+	struct login *login;   // while logging in
+	struct dmi *dm;	       // from the connection to its close
+	struct ini_session_info info;
+
+	// connect and redirect
+	unsigned portal_at; // the portal that is tried
+	unsigned redirects;
+	bool has_redirect, is_resolving, is_free_due;
+	struct tcp_addr redirect;
+	char redirect_text[ISCSI_HOST_MAX + 16];
+	int resolve_result;
+	struct err resolve_err;
+	struct offload resolve;
+
+	// reconnect
+	uint64_t down_ns; // since when; 0: it is up, or never was
+	unsigned attempt, time2wait;
+
+	// commands
+	struct list waiting, flying; // both in the order of submission
+	unsigned flying_count;
+	bool is_draining; // the target asked for a logout: nothing new is sent
+	struct defer pump_defer;
+
+	// task management, ping, logout
+	struct list tmfs; // the first one is out if tmf_tag is set
+	struct list tmfs_over;
+	uint32_t tmf_tag, tmf_cmd_sn;
+	uint64_t tmf_deadline_ns;
+	struct ini_tmf tmf_timeout; // aborts a command that takes too long
+	bool is_tmf_timeout_used;
+	struct ini_ping *ping;
+	struct defer over_defer;
+	uint32_t ping_tag;
+	uint64_t ping_ns; // when it was sent
+	uint32_t logout_tag;
+	uint32_t tag_counter;
+};
+
+// session.c
+uint32_t session_tag(struct ini_session *s); // a fresh ITT of the role
+void session_connect(struct ini_session *s);
+// The connection or the attempt to get one is lost; decides what comes next.
+void session_lost(struct ini_session *s, const struct err *why, bool is_final);
+// Closes the connection if there is one and forgets what hangs on it.
+void session_drop(struct ini_session *s, const struct err *why);
+void session_end(struct ini_session *s, const struct err *why);
+void session_send_logout(struct ini_session *s);
+void session_enter_up(struct ini_session *s);
+
+extern const struct dmi_up session_dmi_up;
+
+// session_login.c
+void login_begin(struct ini_session *s, int fd);
+int login_control(struct ini_session *s, const uint8_t *bhs, const uint8_t *data, uint32_t len);
+void login_forget(struct ini_session *s);
+
+// session_ffp.c
+int ffp_control(struct ini_session *s, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		const uint8_t *data, struct err *e);
+void ffp_tick_start(struct ini_session *s);
+void ffp_lost(struct ini_session *s); // pings end
+
+// command.c
+void command_done(struct dmi *dm, struct dmi_task *t, int res);
+void command_pump(struct ini_session *s);
+void command_pump_later(struct ini_session *s);
+void command_lost(struct ini_session *s);	       // back to the queue
+void command_fail_all(struct ini_session *s, int res); // ends what is not with the mover
+void command_tick(struct ini_session *s, uint64_t now);
+void command_resume(struct ini_session *s); // new deadlines, then on
+bool command_rejected(struct ini_session *s, uint32_t itt);
+
+// tmf.c
+void tmf_response(struct ini_session *s, const uint8_t *bhs);
+void tmf_rejected(struct ini_session *s, uint32_t itt);
+void tmf_lost(struct ini_session *s, int res);
+void tmf_tick(struct ini_session *s, uint64_t now);
+void tmf_abort_late(struct ini_session *s, struct ini_cmd *c);
+
+// reconnect.c
+void reconnect_begin(struct ini_session *s, const struct err *why, bool is_final);
+void reconnect_resolve(struct ini_session *s, const char *address);

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The initiator for programs with a thread of their own: calls that block, on top of a worker
+// that runs the session. Every function is called on one thread, the program's, which is no
+// worker's.
+#pragma once
+
+#include <semaphore.h>
+
+#include "initiator/initiator.h"
+
+struct ini_sync;
+
+// Starts a worker and logs in; returns when the session is up or could not be had.
+int ini_sync_open(struct ini_sync **ret, const struct ini_config *config, struct err *e);
+
+// Logs out and frees everything. NULL is fine. Commands that were submitted must have been
+// waited for.
+void ini_sync_close(struct ini_sync *y);
+
+void ini_sync_info(struct ini_sync *y, struct ini_session_info *ret);
+
+// For what a program wants to do on the worker by itself, with worker_call or worker_post.
+struct worker *ini_sync_worker(struct ini_sync *y);
+struct ini_session *ini_sync_session(struct ini_sync *y);
+
+// A command on its way, in the caller's memory, which is left alone from submit to wait. cmd is
+// filled as for ini_cmd_submit, apart from done and arg.
+struct ini_sync_cmd {
+	struct ini_cmd cmd;
+	struct msg msg; // private
+	struct ini_sync *sync;
+	sem_t over;
+};
+
+void ini_sync_submit(struct ini_sync *y, struct ini_sync_cmd *c);
+
+// Returns when the command is over. Unit attentions other than a change of the data are tried
+// again, BUSY and TASK SET FULL for some seconds too.
+void ini_sync_wait(struct ini_sync_cmd *c);
+
+// Both. Returns c->cmd.res.
+int ini_sync_run(struct ini_sync *y, struct ini_sync_cmd *c);
+
+// One NOP-Out and its answer.
+int ini_sync_ping(struct ini_sync *y, uint64_t *ret_rtt_ns);
+
+// Resets a logical unit; ret_response as RFC 7143 11.6.1 has it.
+int ini_sync_lun_reset(struct ini_sync *y, uint16_t lun, uint8_t *ret_response);
+
+// Discovery: found is called for every record, on the worker's thread, before this returns.
+int ini_sync_discover(const struct ini_config *config,
+		      void (*found)(void *arg, const struct sendtargets_record *r), void *arg,
+		      struct err *e);

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// farblock-initiator: its subcommands as rows of a table, help, exit statuses. The program's
+// thread; sessions run on a worker of their own (sync.h).
+#include "initiator/tool.h"
+
+#include <signal.h>
+#include <string.h>
+
+#include "core/log.h"
+#include "core/offload.h"
+
+static const struct tool_verb verbs[] = {
+	{"discover",    TOOL_DISCOVER, 1, 1, "PORTAL",
+	  "list the targets of a portal (host[:port] or iscsi://host[:port])",			       tool_discover},
+	{ "ping",	  TOOL_PING,     1, 1, "URL",
+	  "log in, show what was negotiated, time NOP-Outs, log out",				      tool_ping	},
+	{ "login-test", TOOL_PING,	   1, 1, "URL",	"the same as ping",			    tool_ping    },
+	{ "inquiry",    TOOL_INQUIRY,  1, 1, "URL",
+	  "identity, vital product data, capacity and limits of a logical unit",			 tool_inquiry },
+	{ "luns",	  TOOL_LUNS,     1, 1, "URL",	  "list the logical units of a target",	tool_luns	  },
+	{ "read",	  TOOL_READ,     1, 1, "URL",	  "copy a range of a logical unit to a file", tool_read	},
+	{ "write",	   TOOL_WRITE,    1, 1, "URL",	    "copy a file to a logical unit",	     tool_write	},
+	{ "verify",	    TOOL_VERIFY,	 1, 2, "URL [FILE]",
+	  "compare a logical unit with a file; or write a pattern and read it back (--pattern)",	  tool_verify  },
+	{ "checksum",   TOOL_CHECKSUM, 1, 1, "URL",	  "SHA-256 over a range of a logical unit",
+	  tool_checksum											      },
+	{ "bench",	   TOOL_BENCH,    1, 1, "URL",	    "measure for some seconds, print one line",
+	  tool_bench												 },
+};
+#define VERB_COUNT (sizeof verbs / sizeof *verbs)
+
+int tool_fail(int status, const struct err *e)
+{
+	fprintf(stderr, "farblock-initiator: %s\n", e->text);
+	return status;
+}
+
+static int usage(FILE *f)
+{
+	fprintf(f, "usage: farblock-initiator COMMAND ARGUMENTS [OPTIONS]\n\nCommands:\n");
+	for (size_t i = 0; i < VERB_COUNT; i++)
+		fprintf(f, "  %-10s %-10s  %s\n", verbs[i].name, verbs[i].args, verbs[i].help);
+	fprintf(f, "\nA URL is iscsi://[user@]host[:port]/target/lun. "
+		   "farblock-initiator COMMAND --help lists the options.\n"
+		   "Exit status: 0 done, 1 failed, 2 wrong usage.\n");
+	return f == stdout ? TOOL_OK : TOOL_USAGE;
+}
+
+static int verb_help(const struct tool_verb *v)
+{
+	printf("usage: farblock-initiator %s %s [OPTIONS]\n%s\n\nOptions:\n", v->name, v->args,
+	       v->help);
+	tool_options_help(v->bit, stdout);
+	return TOOL_OK;
+}
+
+static const struct tool_verb *find(const char *name)
+{
+	for (size_t i = 0; i < VERB_COUNT; i++)
+		if (!strcmp(verbs[i].name, name))
+			return &verbs[i];
+	return NULL;
+}
+
+int tool_open(struct tool *t, bool needs_lun)
+{
+	struct err e;
+	if (ini_url_parse(t->o.args[0], &t->url, &e) < 0)
+		return tool_fail(TOOL_USAGE, &e);
+	if (!t->url.target[0] || (needs_lun && !t->url.has_lun)) {
+		err_set(&e, -1, "URL: %.120s names no %s (iscsi://host[:port]/target/lun)",
+			t->o.args[0], t->url.target[0] ? "logical unit" : "target");
+		return tool_fail(TOOL_USAGE, &e);
+	}
+	if (tool_config(t, &e) < 0)
+		return tool_fail(TOOL_USAGE, &e);
+	memcpy(t->config.login.target_name, t->url.target, sizeof t->url.target);
+	if (tool_resolve(t, &t->url.portal, &e) < 0 ||
+	    ini_sync_open(&t->sync, &t->config, &e) < 0) {
+		chap_wipe(&t->config, sizeof t->config);
+		return tool_fail(TOOL_FAILED, &e);
+	}
+	chap_wipe(&t->config, sizeof t->config);
+	return TOOL_OK;
+}
+
+static int run(const struct tool_verb *v, int argc, char **argv)
+{
+	struct tool t = { .verb = v };
+	struct err e;
+	int r = tool_options_parse(&t.o, v->bit, argc, argv, &e);
+	if (!r && t.o.is_help)
+		return verb_help(v);
+	if (!r && (t.o.arg_count < v->args_min || t.o.arg_count > v->args_max))
+		r = err_set(&e, -1, "%u arguments, but it takes %s", t.o.arg_count, v->args);
+	if (r) {
+		err_prefix(&e, "%s", v->name);
+		return tool_fail(TOOL_USAGE, &e);
+	}
+	int status = v->run(&t);
+	ini_sync_close(t.sync);
+	return status;
+}
+
+int tool_main(int argc, char **argv)
+{
+	struct err e;
+	log_init("farblock-initiator");
+	signal(SIGPIPE, SIG_IGN);
+	if (argc < 2)
+		return usage(stderr);
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
+		return usage(stdout);
+	if (!strcmp(argv[1], "--version")) {
+		printf("farblock-initiator " FARBLOCK_VERSION "\n");
+		return TOOL_OK;
+	}
+	const struct tool_verb *v = find(argv[1]);
+	if (!v) {
+		err_set(&e, -1, "%.64s: no such command (farblock-initiator --help)", argv[1]);
+		return tool_fail(TOOL_USAGE, &e);
+	}
+	int status = run(v, argc - 2, argv + 2);
+	offload_shutdown();
+	if (fflush(stdout) || ferror(stdout)) {
+		err_set(&e, -1, "standard output: write failed");
+		return tool_fail(status ? status : TOOL_FAILED, &e);
+	}
+	return status;
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// farblock-initiator: what its subcommands share. One thread, the program's; it may block.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "initiator/scsi_cdb.h"
+#include "initiator/sync.h"
+#include "initiator/url.h"
+
+enum { // which subcommands know an option
+	TOOL_DISCOVER = 1,
+	TOOL_PING = 2,
+	TOOL_INQUIRY = 4,
+	TOOL_LUNS = 8,
+	TOOL_READ = 16,
+	TOOL_WRITE = 32,
+	TOOL_VERIFY = 64,
+	TOOL_CHECKSUM = 128,
+	TOOL_BENCH = 256,
+	TOOL_ALL = 511,
+	TOOL_RANGE = TOOL_READ | TOOL_WRITE | TOOL_VERIFY | TOOL_CHECKSUM | TOOL_BENCH,
+};
+
+enum { TOOL_ARGS_MAX = 3, TOOL_KEYS_MAX = 32 };
+#define TOOL_UNSET UINT64_MAX // of sizes and numbers
+
+struct tool_options {
+	const char *args[TOOL_ARGS_MAX];
+	unsigned arg_count;
+	bool is_help, is_json, is_check_only;
+	const char *initiator_name;
+	const char *chap_user, *chap_secret_file, *chap_algs;
+	const char *mutual_user, *mutual_secret_file;
+	const char *header_digest, *data_digest;
+	const char *keys[TOOL_KEYS_MAX]; // --set KEY=VALUE
+	unsigned key_count;
+	uint64_t login_timeout, replacement_timeout;
+	uint64_t offset, length;
+	const char *output, *input, *op;
+	uint64_t pattern;
+	uint64_t block_size, depth, seconds, count;
+};
+
+struct tool {
+	const struct tool_verb *verb;
+	struct tool_options o;
+	struct ini_url url;
+	struct ini_config config;
+	struct ini_sync *sync; // after tool_open
+};
+
+enum { TOOL_OK = 0, TOOL_FAILED = 1, TOOL_USAGE = 2 };
+
+struct tool_verb {
+	const char *name;
+	unsigned bit;
+	unsigned args_min, args_max;
+	const char *args, *help;
+	int (*run)(struct tool *t); // an exit status
+};
+
+// tool.c: the whole program behind main.
+int tool_main(int argc, char **argv);
+// Prints "farblock-initiator: ..." and returns status.
+int tool_fail(int status, const struct err *e);
+
+// tool_options.c. -EINVAL with a text.
+int tool_options_parse(struct tool_options *o, unsigned verb, int argc, char **argv, struct err *e);
+void tool_options_help(unsigned verb, FILE *f);
+
+// tool_config.c: a session's configuration from options and environment; asks for a secret on
+// the terminal when there is none. -EINVAL, -ENOENT, ... with a text.
+int tool_config(struct tool *t, struct err *e);
+// Fills the portals of the configuration; may ask the resolver.
+int tool_resolve(struct tool *t, const struct iscsi_address *portal, struct err *e);
+
+// Reads the first argument as a URL, with a target, and logs in there. TOOL_OK or an exit status
+// with everything said.
+int tool_open(struct tool *t, bool needs_lun);
+
+// tool_disk.c: a block device behind a URL.
+struct tool_disk {
+	struct ini_sync *sync;
+	uint16_t lun;
+	uint64_t blocks;
+	uint32_t block_size; // bytes, a power of two from 512 to 64 KiB
+	uint32_t chunk;	     // bytes that one command moves, a multiple of block_size
+	bool is_thin;
+};
+
+// Runs c; -EIO with a text unless it ends well.
+int tool_run(struct ini_sync *y, struct ini_sync_cmd *c, enum scsi_op op, struct err *e);
+
+// Ready, and how large? Errors with a text.
+int tool_disk_open(struct tool_disk *d, struct ini_sync *y, uint16_t lun, struct err *e);
+
+// Moves data of consecutive commands, several at a time. Reading: bytes from offset (both
+// multiples of the block size), and take sees them in order. Writing: give fills buf with up to
+// len bytes and returns how many (0: no more); a last block in parts is read first, so that the
+// rest of it stays. Either returns a negative errno to stop. Returns the bytes moved.
+struct tool_io {
+	bool is_write;
+	uint64_t offset, bytes; // bytes: writing: at most
+	int64_t (*take)(void *arg, uint64_t offset, const uint8_t *buf, uint32_t len,
+			struct err *e);
+	int64_t (*give)(void *arg, uint64_t offset, uint8_t *buf, uint32_t len, struct err *e);
+	void *arg;
+};
+int64_t tool_io_run(struct tool_disk *d, const struct tool_io *io, struct err *e);
+// SYNCHRONIZE CACHE, where the device has one.
+int tool_flush(struct tool_disk *d, struct err *e);
+
+// The range that --offset and --length ask for, cut to the device; -EINVAL when it does not fit.
+int tool_range(const struct tool *t, const struct tool_disk *d, uint64_t *ret_offset,
+	       uint64_t *ret_length, struct err *e);
+
+// The subcommands.
+int tool_discover(struct tool *t);
+int tool_ping(struct tool *t);
+int tool_inquiry(struct tool *t);
+int tool_luns(struct tool *t);
+int tool_read(struct tool *t);
+int tool_write(struct tool *t);
+int tool_verify(struct tool *t);
+int tool_checksum(struct tool *t);
+int tool_bench(struct tool *t);

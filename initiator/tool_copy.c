@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// farblock-initiator read and write: a range of a logical unit to a file, and a file to a
+// logical unit.
+#include <errno.h>
+#include <fcntl.h>
+#include <json-c/json.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "initiator/tool.h"
+
+struct copy {
+	int fd;
+	const char *path;
+	uint64_t first, last; // the bytes that are wanted; commands move whole blocks
+	uint64_t begin_ns;
+};
+
+static int report(const struct tool *t, const char *what, uint64_t bytes, uint64_t ns, FILE *f)
+{
+	double seconds = (double)ns / 1e9, rate = seconds > 0 ? (double)bytes / seconds / 1e6 : 0;
+	if (t->o.is_json)
+		fprintf(f, "{ \"bytes\": %lu, \"seconds\": %.6f, \"MB_per_s\": %.1f }\n",
+			(unsigned long)bytes, seconds, rate);
+	else
+		fprintf(f, "%s %lu bytes in %.3f s, %.1f MB/s\n", what, (unsigned long)bytes,
+			seconds, rate);
+	return TOOL_OK;
+}
+
+static int open_disk(struct tool *t, struct tool_disk *d)
+{
+	struct err e;
+	int status = tool_open(t, true);
+	if (!status && tool_disk_open(d, t->sync, t->url.lun, &e) < 0)
+		status = tool_fail(TOOL_FAILED, &e);
+	return status;
+}
+
+static int missing(const char *option)
+{
+	struct err e;
+	err_set(&e, -EINVAL, "%s FILE is missing (- for a pipe)", option);
+	return tool_fail(TOOL_USAGE, &e);
+}
+
+// --- read ---
+
+static int64_t to_file(void *arg, uint64_t offset, const uint8_t *buf, uint32_t len, struct err *e)
+{
+	struct copy *c = arg;
+	uint64_t from = offset < c->first ? c->first - offset : 0;
+	uint64_t to = offset + len > c->last ? c->last - offset : len;
+	while (from < to) {
+		ssize_t n = write(c->fd, buf + from, to - from);
+		if (n < 0 && errno != EINTR)
+			return err_errno(e, -errno, "%s: write", c->path);
+		from += n > 0 ? (uint64_t)n : 0;
+	}
+	return 0;
+}
+
+static int read_range(struct tool *t, struct tool_disk *d, struct copy *c)
+{
+	struct err e;
+	uint64_t length;
+	if (tool_range(t, d, &c->first, &length, &e) < 0)
+		return tool_fail(TOOL_USAGE, &e);
+	c->last = c->first + length;
+	struct tool_io io = { .take = to_file, .arg = c };
+	io.offset = c->first / d->block_size * d->block_size;
+	io.bytes = (c->last + d->block_size - 1) / d->block_size * d->block_size - io.offset;
+	if (!length)
+		io.bytes = 0;
+	c->begin_ns = clock_ns();
+	if (tool_io_run(d, &io, &e) < 0)
+		return tool_fail(TOOL_FAILED, &e);
+	return report(t, "Read", length, clock_ns() - c->begin_ns,
+		      c->fd == STDOUT_FILENO ? stderr : stdout);
+}
+
+int tool_read(struct tool *t)
+{
+	struct copy c = { .path = t->o.output };
+	struct tool_disk d;
+	struct err e;
+	if (!c.path)
+		return missing("-o");
+	int status = open_disk(t, &d);
+	if (status)
+		return status;
+	bool is_pipe = !strcmp(c.path, "-");
+	c.fd = is_pipe ? STDOUT_FILENO
+		       : open(c.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (c.fd < 0) {
+		err_errno(&e, -errno, "%s: open for writing", c.path);
+		return tool_fail(TOOL_FAILED, &e);
+	}
+	status = read_range(t, &d, &c);
+	if (!is_pipe && close(c.fd) < 0 && !status) {
+		err_errno(&e, -errno, "%s: close", c.path);
+		status = tool_fail(TOOL_FAILED, &e);
+	}
+	return status;
+}
+
+// --- write ---
+
+static int64_t from_file(void *arg, uint64_t offset, uint8_t *buf, uint32_t len, struct err *e)
+{
+	struct copy *c = arg;
+	uint32_t have = 0;
+	while (have < len) {
+		ssize_t n = read(c->fd, buf + have, len - have);
+		if (n < 0 && errno != EINTR)
+			return err_errno(e, -errno, "%s: read", c->path);
+		if (!n)
+			break;
+		have += n > 0 ? (uint32_t)n : 0;
+	}
+	return have;
+}
+
+// A file that is too large is refused before its first byte is written.
+static int check_size(const struct copy *c, uint64_t room, struct err *e)
+{
+	struct stat st;
+	if (fstat(c->fd, &st) < 0)
+		return err_errno(e, -errno, "%s: stat", c->path);
+	if (S_ISREG(st.st_mode) && (uint64_t)st.st_size > room)
+		return err_set(e, -ENOSPC, "%s: %lu bytes do not fit into %lu", c->path,
+			       (unsigned long)st.st_size, (unsigned long)room);
+	return 0;
+}
+
+static int check_all_read(const struct copy *c, bool is_cut, struct err *e)
+{
+	char one;
+	if (is_cut || read(c->fd, &one, 1) <= 0)
+		return 0;
+	return err_set(e, -ENOSPC, "%s: longer than the logical unit", c->path);
+}
+
+static int write_range(struct tool *t, struct tool_disk *d, struct copy *c)
+{
+	struct err e;
+	uint64_t length;
+	bool is_cut = t->o.length != TOOL_UNSET;
+	if (tool_range(t, d, &c->first, &length, &e) < 0)
+		return tool_fail(TOOL_USAGE, &e);
+	if (c->first % d->block_size) {
+		err_set(&e, -EINVAL, "--offset %lu: not a multiple of the block size (%u)",
+			(unsigned long)c->first, d->block_size);
+		return tool_fail(TOOL_USAGE, &e);
+	}
+	if (!is_cut && check_size(c, length, &e) < 0)
+		return tool_fail(TOOL_FAILED, &e);
+	struct tool_io io = { .is_write = true, .give = from_file, .arg = c };
+	io.offset = c->first;
+	io.bytes = length;
+	c->begin_ns = clock_ns();
+	int64_t n = tool_io_run(d, &io, &e);
+	if (n >= 0 && tool_flush(d, &e) < 0)
+		n = -1;
+	if (n >= 0 && (uint64_t)n == length && check_all_read(c, is_cut, &e) < 0)
+		n = -1;
+	if (n < 0)
+		return tool_fail(TOOL_FAILED, &e);
+	return report(t, "Wrote", (uint64_t)n, clock_ns() - c->begin_ns, stdout);
+}
+
+int tool_write(struct tool *t)
+{
+	struct copy c = { .path = t->o.input };
+	struct tool_disk d;
+	struct err e;
+	if (!c.path)
+		return missing("-i");
+	bool is_pipe = !strcmp(c.path, "-");
+	c.fd = is_pipe ? STDIN_FILENO : open(c.path, O_RDONLY | O_CLOEXEC);
+	if (c.fd < 0) {
+		err_errno(&e, -errno, "%s: open", c.path);
+		return tool_fail(TOOL_FAILED, &e);
+	}
+	int status = open_disk(t, &d);
+	if (!status)
+		status = write_range(t, &d, &c);
+	if (!is_pipe)
+		close(c.fd);
+	return status;
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A logical unit as a range of bytes: capacity, and copies in commands of up to 1 MiB, several
+// at a time. SBC-4 5.15, 5.16, 6.6.3. What the target says about sizes is checked before it is
+// calculated with.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "initiator/tool.h"
+#include "transport/wire/be.h"
+
+#define CHUNK_MAX	    (1u << 20)
+#define PIPELINE	    8 // commands at a time
+#define KEY_ILLEGAL_REQUEST 5
+
+static int run_cmd(struct ini_sync *y, struct ini_sync_cmd *c, enum scsi_op op, struct err *e)
+{
+	char text[120];
+	ini_sync_run(y, c);
+	if (scsi_cmd_is_good(&c->cmd))
+		return 0;
+	scsi_cmd_text(&c->cmd, text, sizeof text);
+	return err_set(e, c->cmd.res ? c->cmd.res : -EIO, "%s: %s", scsi_op_name(op), text);
+}
+
+int tool_run(struct ini_sync *y, struct ini_sync_cmd *c, enum scsi_op op, struct err *e)
+{
+	return run_cmd(y, c, op, e);
+}
+
+// --- capacity ---
+
+static int simple(struct ini_sync *y, uint16_t lun, enum scsi_op op, const struct scsi_args *args,
+		  uint8_t *data, uint32_t size, uint32_t *ret_len, struct err *e)
+{
+	struct ini_sync_cmd c;
+	memset(data, 0, size);
+	int r = scsi_cmd(&c.cmd, lun, op, args, data, size);
+	if (r)
+		return err_set(e, r, "%s: cannot be built", scsi_op_name(op));
+	r = run_cmd(y, &c, op, e);
+	*ret_len = r ? 0 : c.cmd.task.data_len;
+	return r;
+}
+
+static int capacity(struct tool_disk *d, struct err *e)
+{
+	uint8_t b[32];
+	uint32_t n;
+	uint64_t last;
+	struct scsi_args args = { .len = sizeof b };
+	if (!simple(d->sync, d->lun, SCSI_READ_CAPACITY_16, &args, b, sizeof b, &n, e) && n >= 12) {
+		last = get_be64(b);
+		d->block_size = get_be32(b + 8);
+		d->is_thin = n > 14 && b[14] & 0x80;
+	} else {
+		int r = simple(d->sync, d->lun, SCSI_READ_CAPACITY_10, NULL, b, 8, &n, e);
+		if (r)
+			return r;
+		if (n < 8)
+			return err_set(e, -EPROTO, "READ CAPACITY: an answer of %u bytes", n);
+		last = get_be32(b);
+		d->block_size = get_be32(b + 4);
+	}
+	if (d->block_size < 512 || d->block_size > 65536 || d->block_size & (d->block_size - 1))
+		return err_set(e, -EPROTO, "READ CAPACITY: blocks of %u bytes", d->block_size);
+	if (last >= INT64_MAX / d->block_size)
+		return err_set(e, -EPROTO, "READ CAPACITY: the last block is %lu",
+			       (unsigned long)last);
+	d->blocks = last + 1;
+	return 0;
+}
+
+// MAXIMUM TRANSFER LENGTH of the Block Limits page, when there is one.
+static void limits(struct tool_disk *d)
+{
+	uint8_t b[64];
+	uint32_t n, most = 0;
+	struct err ignored;
+	struct scsi_args args = { .len = sizeof b, .flags = 1, .page = 0xb0 };
+	d->chunk = CHUNK_MAX;
+	if (!simple(d->sync, d->lun, SCSI_INQUIRY, &args, b, sizeof b, &n, &ignored) && n >= 12 &&
+	    b[1] == 0xb0)
+		most = get_be32(b + 8);
+	if (most && most < CHUNK_MAX / d->block_size)
+		d->chunk = most * d->block_size;
+}
+
+int tool_disk_open(struct tool_disk *d, struct ini_sync *y, uint16_t lun, struct err *e)
+{
+	struct ini_sync_cmd c;
+	*d = (struct tool_disk){ .sync = y, .lun = lun };
+	scsi_cmd(&c.cmd, lun, SCSI_TEST_UNIT_READY, NULL, NULL, 0);
+	int r = run_cmd(y, &c, SCSI_TEST_UNIT_READY, e);
+	if (!r)
+		r = capacity(d, e);
+	if (r)
+		return err_prefix(e, "LUN %u", lun), r;
+	limits(d);
+	return 0;
+}
+
+int tool_range(const struct tool *t, const struct tool_disk *d, uint64_t *ret_offset,
+	       uint64_t *ret_length, struct err *e)
+{
+	uint64_t size = d->blocks * d->block_size;
+	uint64_t offset = t->o.offset == TOOL_UNSET ? 0 : t->o.offset;
+	if (offset > size)
+		return err_set(e, -EINVAL, "--offset %lu: the logical unit has %lu bytes",
+			       (unsigned long)offset, (unsigned long)size);
+	uint64_t length = t->o.length == TOOL_UNSET ? size - offset : t->o.length;
+	if (length > size - offset)
+		return err_set(e, -EINVAL, "--length %lu: %lu bytes are left behind offset %lu",
+			       (unsigned long)length, (unsigned long)(size - offset),
+			       (unsigned long)offset);
+	*ret_offset = offset;
+	*ret_length = length;
+	return 0;
+}
+
+// --- moving data ---
+
+struct slot {
+	struct ini_sync_cmd c;
+	uint8_t *buf;
+	uint64_t offset;
+	uint32_t len, used; // used: what the caller gave, without the rest of a last block
+	bool is_out;
+};
+
+struct mover {
+	struct tool_disk *d;
+	const struct tool_io *io;
+	struct slot slots[PIPELINE];
+	unsigned head, count;
+	uint64_t next, done;
+	bool is_at_end;
+};
+
+static int submit(struct mover *m, struct slot *s)
+{
+	struct tool_disk *d = m->d;
+	struct scsi_args args = { .lba = s->offset / d->block_size, .len = s->len / d->block_size };
+	bool is_small = args.lba + args.len <= UINT32_MAX && args.len <= UINT16_MAX;
+	enum scsi_op op = m->io->is_write ? (is_small ? SCSI_WRITE_10 : SCSI_WRITE_16)
+					  : (is_small ? SCSI_READ_10 : SCSI_READ_16);
+	int r = scsi_cmd(&s->c.cmd, d->lun, op, &args, s->buf, s->len);
+	if (r)
+		return r;
+	ini_sync_submit(d->sync, &s->c);
+	s->is_out = true;
+	m->count++;
+	return 0;
+}
+
+// The rest of a block that the caller's data fills in part.
+static int complete_block(struct mover *m, struct slot *s, struct err *e)
+{
+	uint32_t size = m->d->block_size, part = s->used % size, n;
+	s->len = s->used;
+	if (!part)
+		return 0;
+	uint8_t *block = malloc(size);
+	struct scsi_args args = { .lba = (s->offset + s->used) / size, .len = 1 };
+	if (!block)
+		return err_set(e, -ENOMEM, "no memory for a block");
+	int r = simple(m->d->sync, m->d->lun, SCSI_READ_16, &args, block, size, &n, e);
+	if (!r && n != size)
+		r = err_set(e, -EPROTO, "READ: %u bytes of a block of %u", n, size);
+	if (!r) {
+		memcpy(s->buf + s->used, block + part, size - part);
+		s->len += size - part;
+	}
+	free(block);
+	return r;
+}
+
+static int begin(struct mover *m, struct slot *s, struct err *e)
+{
+	uint64_t left = m->io->bytes - m->next;
+	s->offset = m->io->offset + m->next;
+	s->used = s->len = (uint32_t)(left < m->d->chunk ? left : m->d->chunk);
+	if (m->io->is_write) {
+		int64_t n = m->io->give(m->io->arg, s->offset, s->buf, s->len, e);
+		if (n < 0)
+			return (int)n;
+		m->is_at_end = (uint64_t)n < s->len;
+		s->used = (uint32_t)n;
+		int r = complete_block(m, s, e);
+		if (r)
+			return r;
+	}
+	if (!s->len)
+		return 0;
+	m->next += s->used;
+	int r = submit(m, s);
+	return r ? err_set(e, r, "the command cannot be built") : 0;
+}
+
+static int finish(struct mover *m, struct slot *s, bool is_wanted, struct err *e)
+{
+	char text[120];
+	ini_sync_wait(&s->c);
+	s->is_out = false;
+	m->count--;
+	if (!is_wanted)
+		return 0;
+	const struct ini_cmd *c = &s->c.cmd;
+	if (!scsi_cmd_is_good(c)) {
+		scsi_cmd_text(c, text, sizeof text);
+		return err_set(e, c->res ? c->res : -EIO, "%s of %u bytes at %lu: %s",
+			       m->io->is_write ? "WRITE" : "READ", s->len, (unsigned long)s->offset,
+			       text);
+	}
+	if (!m->io->is_write && c->task.data_len != s->len)
+		return err_set(e, -EPROTO, "READ at %lu: %u of %u bytes came",
+			       (unsigned long)s->offset, c->task.data_len, s->len);
+	if (m->io->is_write && c->task.residual_flags)
+		return err_set(e, -EPROTO, "WRITE at %lu: %u of %u bytes were not taken",
+			       (unsigned long)s->offset, c->task.residual, s->len);
+	m->done += s->used;
+	int64_t r = m->io->take ? m->io->take(m->io->arg, s->offset, s->buf, s->len, e) : 0;
+	return r < 0 ? (int)r : 0;
+}
+
+static int move(struct mover *m, struct err *e)
+{
+	int r = 0;
+	while (!r) {
+		struct slot *s = &m->slots[(m->head + m->count) % PIPELINE];
+		if (m->count < PIPELINE && m->next < m->io->bytes && !m->is_at_end) {
+			r = begin(m, s, e);
+			continue;
+		}
+		if (!m->count)
+			break;
+		s = &m->slots[m->head];
+		m->head = (m->head + 1) % PIPELINE;
+		r = finish(m, s, true, e);
+	}
+	return r;
+}
+
+int64_t tool_io_run(struct tool_disk *d, const struct tool_io *io, struct err *e)
+{
+	struct mover *m = calloc(1, sizeof *m);
+	uint8_t *memory = aligned_alloc(4096, (size_t)PIPELINE * CHUNK_MAX);
+	struct err ignored;
+	int64_t result = -ENOMEM;
+	if (m && memory) {
+		m->d = d;
+		m->io = io;
+		for (unsigned i = 0; i < PIPELINE; i++)
+			m->slots[i].buf = memory + (size_t)i * CHUNK_MAX;
+		int r = move(m, e);
+		for (unsigned i = 0; i < PIPELINE; i++)
+			if (m->slots[i].is_out)
+				finish(m, &m->slots[i], false, &ignored);
+		result = r ? r : (int64_t)m->done;
+	} else {
+		err_set(e, -ENOMEM, "no memory for %u bytes", PIPELINE * CHUNK_MAX);
+	}
+	free(memory);
+	free(m);
+	return result;
+}
+
+int tool_flush(struct tool_disk *d, struct err *e)
+{
+	struct ini_sync_cmd c;
+	struct scsi_sense s;
+	scsi_cmd(&c.cmd, d->lun, SCSI_SYNCHRONIZE_CACHE_10, NULL, NULL, 0);
+	int r = run_cmd(d->sync, &c, SCSI_SYNCHRONIZE_CACHE_10, e);
+	if (r && !c.cmd.res && scsi_sense_parse(c.cmd.task.sense, c.cmd.task.sense_len, &s) &&
+	    s.key == KEY_ILLEGAL_REQUEST)
+		return 0; // no cache, no such command
+	return r;
+}
