@@ -42,7 +42,7 @@ static void own_name(char *ret, size_t size)
 {
 	char host[65] = "";
 	if (gethostname(host, sizeof host - 1) || !host[0])
-		strcpy(host, "unnamed");
+		snprintf(host, sizeof host, "unnamed");
 	for (char *p = host; *p; p++)
 		*p = isalnum((unsigned char)*p) ? (char)tolower((unsigned char)*p) : '-';
 	snprintf(ret, size, OWN_NAME "%s", host);

@@ -38,13 +38,17 @@ static void show_number(struct view *v, const char *key, const char *label, uint
 		printf("%-24s %lu%s%s\n", label, (unsigned long)value, *unit ? " " : "", unit);
 }
 
-// Text of a target, for a terminal: printable ASCII, without the blanks behind it.
+// Text of a target, for a terminal: printable ASCII, without the blanks around it.
 static void clean(char *ret, const uint8_t *from, size_t n)
 {
+	while (n && (*from == ' ' || !*from)) {
+		from++;
+		n--;
+	}
+	while (n && (from[n - 1] == ' ' || !from[n - 1]))
+		n--;
 	for (size_t i = 0; i < n; i++)
 		ret[i] = from[i] >= 0x20 && from[i] < 0x7f ? (char)from[i] : '.';
-	while (n && (ret[n - 1] == ' ' || !from[n - 1]))
-		n--;
 	ret[n] = 0;
 }
 
@@ -126,7 +130,7 @@ static void serial(struct view *v, const struct page *p)
 	show(v, "serial", "Serial number", text);
 }
 
-static void designator(struct view *v, const uint8_t *d, uint32_t n)
+static void designator(struct view *v, json_object *list, const uint8_t *d, uint32_t n)
 {
 	static const char *const kinds[] = { "vendor",	      "T10",	    "EUI-64",	"NAA",
 					     "relative port", "port group", "LU group", "MD5",
@@ -141,20 +145,30 @@ static void designator(struct view *v, const uint8_t *d, uint32_t n)
 	else
 		for (uint32_t i = 0; i < n; i++)
 			at += (size_t)snprintf(text + at, sizeof text - at, "%02x", d[4 + i]);
-	snprintf(label, sizeof label, "Designator %s",
-		 kind < sizeof kinds / sizeof *kinds ? kinds[kind] : "unknown");
-	show(v, label, label, n ? text : "");
+	const char *name = kind < sizeof kinds / sizeof *kinds ? kinds[kind] : "unknown";
+	if (list) {
+		json_object *o = json_object_new_object();
+		json_object_object_add(o, "type", json_object_new_string(name));
+		json_object_object_add(o, "value", json_object_new_string(n ? text : ""));
+		json_object_array_add(list, o);
+		return;
+	}
+	snprintf(label, sizeof label, "Designator %s", name);
+	printf("%-24s %s\n", label, n ? text : "");
 }
 
 static void identification(struct view *v, const struct page *p)
 {
+	json_object *list = v->json ? json_object_new_array() : NULL;
 	for (uint32_t at = 4; at + 4 <= p->len;) {
 		uint32_t n = p->data[at + 3];
 		if (at + 4 + n > p->len)
-			return;
-		designator(v, p->data + at, n);
+			break;
+		designator(v, list, p->data + at, n);
 		at += 4 + n;
 	}
+	if (list)
+		json_object_object_add(v->json, "designators", list);
 }
 
 static void block_limits(struct view *v, const struct page *p)
@@ -179,8 +193,11 @@ static void block_limits(struct view *v, const struct page *p)
 			return;
 		for (unsigned b = 0; b < fields[i].size; b++)
 			value = value << 8 | p->data[fields[i].at + b];
-		show_number(v, fields[i].key, fields[i].label, value,
-			    fields[i].at == 24 ? "" : "blocks");
+		if (!value && !v->json)
+			printf("%-24s not said\n", fields[i].label);
+		else
+			show_number(v, fields[i].key, fields[i].label, value,
+				    fields[i].at == 24 ? "" : "blocks");
 	}
 }
 
