@@ -81,6 +81,9 @@ static const struct opcode_row rows[] = {
 	OP(0x35, 10, CLASS(PR_WRITE, ALUA_ACTIVE, OP_MEDIUM | OP_RANGE | OP_TO_END),
 	   .run = synchronize_cache_run, .name = "SYNCHRONIZE CACHE(10)",
 	   USAGE(0x35, 0x02, X4, 0, X2)),
+	OP(0x37, 10, CLASS(PR_READ, ALUA_ACTIVE, OP_DATA_IN | OP_MEDIUM),
+	   .run = read_defect_data10_run, .name = "READ DEFECT DATA(10)",
+	   USAGE(0x37, 0, 0x1f, 0, 0, 0, 0, X2)),
 	OP(0x41, 10, CLASS(PR_WRITE, ALUA_ACTIVE, WRITES | OP_PROTECT),
 	   .run = write_same_run, .name = "WRITE SAME(10)", USAGE(0x41, 0x08, X4, 0, X2)),
 	OP(0x42, 10, CLASS(PR_WRITE, ALUA_ACTIVE, OP_DATA_OUT | OP_WRITES | OP_MEDIUM),
@@ -92,6 +95,9 @@ static const struct opcode_row rows[] = {
 	SA(0x48, 0x02, 10, CLASS(PR_WRITE, ALUA_ACTIVE, OP_WRITES),
 	   .run = sanitize_block_erase_run, .is_available = sbc_has_block_erase,
 	   .name = "SANITIZE: BLOCK ERASE", USAGE(0x48, 0xa2, Z4, 0, X2)),
+	SA(0x48, 0x03, 10, CLASS(PR_WRITE, ALUA_ACTIVE, OP_WRITES),
+	   .run = sanitize_block_erase_run, .is_available = sbc_has_block_erase,
+	   .name = "SANITIZE: CRYPTOGRAPHIC ERASE", USAGE(0x48, 0xa3, Z4, 0, X2)),
 	SA(0x48, 0x1f, 10, CLASS(PR_WRITE, ALUA_ACTIVE, 0),
 	   .run = sanitize_exit_run, .name = "SANITIZE: EXIT FAILURE MODE",
 	   USAGE(0x48, 0xbf, Z4, 0, X2)),
@@ -224,6 +230,9 @@ static const struct opcode_row rows[] = {
 	   .run = write_verify_run, .name = "WRITE AND VERIFY(12)", USAGE(0xae, 0x12, X4, X4)),
 	OP(0xaf, 12, CLASS(PR_READ, ALUA_ACTIVE, VERIFIES),
 	   .run = verify_run, .name = "VERIFY(12)", USAGE(0xaf, 0x16, X4, X4)),
+	OP(0xb7, 12, CLASS(PR_READ, ALUA_ACTIVE, OP_DATA_IN | OP_MEDIUM),
+	   .run = read_defect_data12_run, .name = "READ DEFECT DATA(12)",
+	   USAGE(0xb7, 0x1f, X4, X4)),
 };
 // clang-format on
 

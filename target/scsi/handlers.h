@@ -93,3 +93,7 @@ bool third_party_is_available(const struct lu *lu);
 // odx.c, odx_info.c (SBC-3 5.7, 5.37, 5.22)
 void odx_run(struct task *t);
 void receive_rod_token_run(struct task *t);
+
+// sbc_defects.c (SBC-3 5.13, 5.14)
+void read_defect_data10_run(struct task *t);
+void read_defect_data12_run(struct task *t);

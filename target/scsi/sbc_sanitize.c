@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// SANITIZE (SBC-4 5.28, 4.11): OVERWRITE, BLOCK ERASE, EXIT FAILURE MODE. CRYPTO ERASE is not
-// there, for nothing is encrypted. The commands, on the task's worker; the operation itself is
-// sbc_sanitize_run.c and belongs to the logical unit: aborts, resets and lost nexuses end the
-// command at most.
+// SANITIZE (SBC-4 5.28, 4.11): OVERWRITE, BLOCK ERASE, CRYPTOGRAPHIC ERASE, EXIT FAILURE MODE.
+// Nothing is encrypted here, so there is no key to change: what a cryptographic erase promises
+// (no block can be read any more) is kept by doing a block erase. The commands, on the task's
+// worker; the operation itself is sbc_sanitize_run.c and belongs to the logical unit: aborts,
+// resets and lost nexuses end the command at most.
 //
 // What is erased is what a logical unit can reach: holes punched into a file and blocks that
 // a device has remapped may keep old data on the medium below. A restart of the program ends
