@@ -59,6 +59,19 @@ uint32_t write_flags(const struct task *t)
 	return t->fua || !is_cached ? BS_FUA : 0;
 }
 
+bool write_cut_to_announced(struct task *t)
+{
+	t->wanted = t->blocks << t->lu->block_shift;
+	if (t->expected_out >= t->wanted)
+		return true;
+	if (t->expected_out & (t->lu->block_size - 1)) {
+		task_check(t, SENSE_INVALID_FIELD_IU, NULL);
+		return false;
+	}
+	t->blocks = t->expected_out >> t->lu->block_shift;
+	return true;
+}
+
 static void write_buffers(struct task *t)
 {
 	task_io(t, BS_WRITE, t->lba, t->blocks, write_flags(t), task_good);
@@ -67,7 +80,7 @@ static void write_buffers(struct task *t)
 void write_run(struct task *t)
 {
 	struct lu *lu = t->lu;
-	if (!lba_check_transfer(t))
+	if (!lba_check_transfer(t) || !write_cut_to_announced(t))
 		return;
 	uint64_t bytes = t->blocks << lu->block_shift;
 	uint8_t *memory = lu_memory(lu);

@@ -5,6 +5,7 @@
 #include "target/scsi/handlers.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/sbc_lba.h"
+#include "target/scsi/sbc_rw.h"
 #include "target/scsi/sbc_walk.h"
 #include "target/scsi/task.h"
 
@@ -98,7 +99,7 @@ void write_verify_run(struct task *t)
 		write_run(t);
 		return;
 	}
-	if (!lba_check_transfer(t))
+	if (!lba_check_transfer(t) || !write_cut_to_announced(t))
 		return;
 	if (t->blocks == 0)
 		task_finish(t, STATUS_GOOD);

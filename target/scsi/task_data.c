@@ -120,7 +120,8 @@ void task_buffers(struct task *t, uint64_t len, void (*next)(struct task *t))
 // command is the protocol's to discard (underflow); less cannot be served.
 static bool data_out_is_enough(struct task *t, uint64_t len)
 {
-	t->wanted = len;
+	if (t->wanted < len)
+		t->wanted = len;
 	if (len <= t->expected_out)
 		return true;
 	task_check(t, SENSE_INVALID_FIELD_IU, NULL);

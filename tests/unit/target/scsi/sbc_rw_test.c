@@ -120,12 +120,37 @@ static void a_read_without_room_is_good_and_overflows(void **state)
 	assert_int_equal(c.wanted, 512);
 }
 
-static void a_write_of_less_than_announced_is_refused_with_its_residual(void **state)
+static void a_write_announced_within_a_block_is_refused_with_its_residual(void **state)
 {
-	BENCH_OUT(&b, 0, &c, pattern, 512, 0x2a, 0, 0, 0, 0, 0, 0, 0, 2, 0);
+	BENCH_OUT(&b, 0, &c, pattern, 200, 0x2a, 0, 0, 0, 0, 0, 0, 0, 1, 0);
 	expect_code(SENSE_INVALID_FIELD_IU);
-	assert_int_equal(c.wanted, 1024);
+	assert_int_equal(c.wanted, 512);
 	assert_int_equal(c.fetched, 0);
+}
+
+static void a_write_of_more_than_announced_writes_the_announced_blocks(void **state)
+{
+	static const uint8_t zeroes[512];
+	expect_good(BENCH_OUT(&b, 0, &c, pattern, 512, 0x2a, 0, 0, 0, 0, 0, 0, 0, 2, 0));
+	assert_int_equal(c.wanted, 1024);
+	assert_int_equal(c.fetched, 512);
+	BENCH_IN(&b, 0, &c, 1024, 0x28, 0, 0, 0, 0, 0, 0, 0, 2, 0);
+	assert_memory_equal(c.data, pattern, 512);
+	assert_memory_equal(c.data + 512, zeroes, 512);
+}
+
+static void a_write_announced_without_data_is_good_and_overflows(void **state)
+{
+	expect_good(BENCH_NONE(&b, 0, &c, 0x2a, 0, 0, 0, 0, 0, 0, 0, 1, 0));
+	assert_int_equal(c.wanted, 512);
+}
+
+static void a_write_through_buffers_is_cut_alike(void **state)
+{
+	bench_attr(&b, "delay_read_us", "1");
+	expect_good(BENCH_OUT(&b, 0, &c, pattern, 512, 0x2a, 0, 0, 0, 0, 0, 0, 0, 2, 0));
+	assert_int_equal(c.wanted, 1024);
+	assert_int_equal(c.fetched, 512);
 }
 
 static void a_write_fetches_no_more_than_the_command_takes(void **state)
@@ -238,7 +263,10 @@ int main(void)
 		T(a_transfer_past_the_maximum_is_refused),
 		T(a_read_into_less_room_is_cut_and_overflows),
 		T(a_read_without_room_is_good_and_overflows),
-		T(a_write_of_less_than_announced_is_refused_with_its_residual),
+		T(a_write_announced_within_a_block_is_refused_with_its_residual),
+		T(a_write_of_more_than_announced_writes_the_announced_blocks),
+		T(a_write_announced_without_data_is_good_and_overflows),
+		T(a_write_through_buffers_is_cut_alike),
 		T(a_write_fetches_no_more_than_the_command_takes),
 		T(a_read_with_data_out_is_good),
 		T(ram_disk_data_is_not_copied),
