@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The command set, one row a command, in opcode and service action order. Constant; the
-// index by opcode is filled before main().
+// index by opcode is filled before main(). There are no 32-byte commands: they are for type 2
+// protection (SBC-3 5.11), which this device server does not have.
 #include "target/scsi/dispatch.h"
 
 #include <string.h>
 
 #include "target/scsi/handlers.h"
 #include "target/scsi/sbc_limits.h"
-#include "transport/wire/be.h"
 
 // Usage bits of an LBA or a count.
 #define X2 0xff, 0xff
@@ -156,9 +156,6 @@ static const struct opcode_row rows[] = {
 	   .run = pr_out_run, .is_available = pr_is_available,
 	   .name = "PERSISTENT RESERVE OUT, REGISTER AND MOVE",
 	   USAGE(0x5f, 0x07, 0, 0, 0, X4)),
-	SA(0x7f, 0x0d, 32, CLASS(PR_WRITE, ALUA_ACTIVE, WRITES | OP_PROTECT),
-	   .run = write_same_run, .name = "WRITE SAME(32)",
-	   USAGE(0x7f, 0, Z4, 0, 0x18, 0, 0x0d, 0x09, 0, X8, Z4, Z4, X4)),
 	SA(0x83, 0x00, 16, CLASS(PR_WRITE, ALUA_ACTIVE, OP_DATA_OUT | OP_MEDIUM),
 	   .run = extended_copy_run, .is_available = third_party_is_available,
 	   .name = "EXTENDED COPY(LID1)", USAGE(0x83, 0x00, Z4, Z4, X4)),
@@ -254,13 +251,6 @@ const struct opcode_row *dispatch_rows(unsigned *ret_count)
 	return rows;
 }
 
-static uint16_t service_action(const uint8_t *cdb, unsigned cdb_len)
-{
-	if (cdb[0] == 0x7f)
-		return cdb_len >= 10 ? get_be16(cdb + 8) : 0xffff;
-	return cdb[1] & 0x1f;
-}
-
 const struct opcode_row *dispatch_find(const uint8_t *cdb, unsigned cdb_len, bool *ret_known_opcode)
 {
 	*ret_known_opcode = cdb_len >= 6 && first_row[cdb[0]];
@@ -268,7 +258,7 @@ const struct opcode_row *dispatch_find(const uint8_t *cdb, unsigned cdb_len, boo
 		return NULL;
 	const struct opcode_row *row = &rows[first_row[cdb[0]] - 1];
 	if (row->has_sa) {
-		uint16_t sa = service_action(cdb, cdb_len);
+		uint16_t sa = cdb[1] & 0x1f;
 		while (row->sa != sa) {
 			if (++row == rows + ROWS || row->opcode != cdb[0])
 				return NULL;

@@ -34,14 +34,14 @@ enum {
 	OP_IGNORES_UA = 16, // runs without reporting a pending unit attention
 	OP_NO_LU = 32,	    // answered for a LUN that does not exist
 	OP_RANGE = 64,	    // task->lba/blocks are decoded and checked beforehand (sbc_lba.h)
-	OP_DPO = 128,	    // CDB byte 1 (10 of 32) bit 4 is DPO, accepted if DPOFUA is advertised
+	OP_DPO = 128,	    // CDB byte 1 bit 4 is DPO, accepted if DPOFUA is advertised
 	OP_FUA = 256,	    // ... bit 3 is FUA, likewise; task->fua
 	OP_PROTECT = 512,   // ... bits 7-5 are RD/WR/VRPROTECT: must be zero, PROTECT is 0
 	OP_TO_END = 1024,   // 0 blocks mean: to the end of the medium
 	OP_LOCAL = 2048,    // answered here for pass-through backstores too
 };
 
-#define CDB_MAX 32
+#define CDB_MAX 16
 
 struct opcode_row {
 	uint8_t opcode;

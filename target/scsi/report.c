@@ -119,14 +119,13 @@ static const struct opcode_row *row_asked(const struct lu *lu, uint8_t opcode, u
 // The bits of DPO and FUA count as used only when they are accepted.
 static void put_usage(uint8_t *out, const struct opcode_row *row, const struct lu *lu)
 {
-	unsigned at = row->cdb_len == 32 ? 10 : 1;
 	memcpy(out, row->usage, row->cdb_len);
 	if (lba_has_dpofua(lu))
 		return;
 	if (row->flags & OP_DPO)
-		out[at] &= (uint8_t)~0x10;
+		out[1] &= (uint8_t)~0x10;
 	if (row->flags & OP_FUA)
-		out[at] &= (uint8_t)~0x08;
+		out[1] &= (uint8_t)~0x08;
 }
 
 static void report_one(struct task *t, const struct opcode_row *row, bool has_timeouts,

@@ -40,13 +40,9 @@ void lba_decode(const struct opcode_row *row, const uint8_t *cdb, uint64_t *ret_
 		*ret_lba = get_be32(cdb + 2);
 		n = get_be32(cdb + 6);
 		break;
-	case 16:
+	default:
 		*ret_lba = get_be64(cdb + 2);
 		n = get_be32(cdb + 10);
-		break;
-	default:
-		*ret_lba = get_be64(cdb + 12);
-		n = get_be32(cdb + 28);
 	}
 	*ret_blocks = odd_count(cdb, n);
 }
@@ -65,16 +61,15 @@ bool lba_has_dpofua(const struct lu *lu)
 bool lba_check(struct task *t)
 {
 	const struct opcode_row *row = t->row;
-	unsigned at = row->cdb_len == 32 ? 10 : 1;
-	uint8_t flags = t->cdb[at];
+	uint8_t flags = t->cdb[1];
 	if ((row->flags & OP_PROTECT) && (flags & 0xe0)) {
-		task_invalid_cdb(t, at, 7);
+		task_invalid_cdb(t, 1, 7);
 		return false;
 	}
 	uint8_t cache =
 		(uint8_t)((row->flags & OP_DPO ? 0x10 : 0) | (row->flags & OP_FUA ? 0x08 : 0));
 	if ((flags & cache) && !lba_has_dpofua(t->lu)) {
-		task_invalid_cdb(t, at, flags & cache & 0x10 ? 4 : 3);
+		task_invalid_cdb(t, 1, flags & cache & 0x10 ? 4 : 3);
 		return false;
 	}
 	t->fua = flags & cache & 0x08;
@@ -99,10 +94,8 @@ static unsigned count_offset(const struct opcode_row *row)
 		return 7;
 	case 12:
 		return 6;
-	case 16:
-		return 10;
 	default:
-		return 28;
+		return 10;
 	}
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operands of block commands: LBA, count and flags out of 6-, 10-, 12-, 16- and 32-byte CDBs,
+// Operands of block commands: LBA, count and flags out of 6-, 10-, 12- and 16-byte CDBs,
 // and their checks against the medium (SBC-3 4.2). Pure functions; task's worker.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// WRITE SAME(10), (16) and (32) (SBC-3 5.42 to 5.44). Zeroes go to the backstore as such
+// WRITE SAME(10) and (16) (SBC-3 5.42, 5.43). Zeroes go to the backstore as such
 // (unmapped, where UNMAP asks for it and unmapped blocks read as zeroes); any other block is
 // repeated in one bounce buffer and written from there, a slice at a time. Task's worker.
 #include <string.h>
@@ -25,14 +25,9 @@ struct write_same {
 	struct sg sg[REPEATS];
 };
 
-static unsigned flags_byte(const struct task *t)
-{
-	return t->row->cdb_len == 32 ? 10 : 1;
-}
-
 static unsigned count_byte(const struct task *t)
 {
-	return t->row->cdb_len == 10 ? 7 : t->row->cdb_len == 16 ? 10 : 28;
+	return t->row->cdb_len == 10 ? 7 : 10;
 }
 
 static uint64_t step_blocks(const struct sbc_walk *w, uint64_t bytes)
@@ -110,13 +105,13 @@ static bool is_zero(const uint8_t *p, uint32_t len)
 
 static void write_same_start(struct task *t)
 {
-	bool ndob = t->row->cdb_len != 10 && (t->cdb[flags_byte(t)] & WS_NDOB);
+	bool ndob = t->row->cdb_len != 10 && (t->cdb[1] & WS_NDOB);
 	const uint8_t *block = ndob ? NULL : t->sg[0].addr;
 	struct write_same *s = sbc_walk_new(t, sizeof *s);
 	if (!s)
 		return;
 	bool is_zeroes = !block || is_zero(block, t->lu->block_size);
-	bool unmaps = t->cdb[flags_byte(t)] & WS_UNMAP && sbc_limits_of(t->lu).unmap_zeroes;
+	bool unmaps = t->cdb[1] & WS_UNMAP && sbc_limits_of(t->lu).unmap_zeroes;
 	if (is_zeroes && (unmaps || lu_bs(t->lu)->limits.can_write_zeroes)) {
 		s->op = unmaps ? BS_UNMAP : BS_WRITE_ZEROES;
 		zeroes_next(&s->walk);
@@ -129,8 +124,7 @@ static void write_same_start(struct task *t)
 static bool write_same_check(struct task *t)
 {
 	struct sbc_limits limits = sbc_limits_of(t->lu);
-	unsigned at = flags_byte(t);
-	uint8_t flags = t->cdb[at];
+	uint8_t flags = t->cdb[1];
 	int bit = -1;
 	if ((flags & WS_ANCHOR) && !limits.can_anchor)
 		bit = 4;
@@ -143,7 +137,7 @@ static bool write_same_check(struct task *t)
 	else if ((flags & WS_NDOB) && t->row->cdb_len == 10)
 		bit = 0;
 	if (bit >= 0) {
-		task_invalid_cdb(t, at, bit);
+		task_invalid_cdb(t, 1, bit);
 		return false;
 	}
 	if ((t->blocks == 0 && limits.wsnz) || t->blocks > limits.max_write_same) {
@@ -157,7 +151,7 @@ void write_same_run(struct task *t)
 {
 	if (!write_same_check(t))
 		return;
-	if (t->row->cdb_len != 10 && (t->cdb[flags_byte(t)] & WS_NDOB)) {
+	if (t->row->cdb_len != 10 && (t->cdb[1] & WS_NDOB)) {
 		write_same_start(t);
 		return;
 	}

@@ -33,7 +33,7 @@ static void report_no_row(struct task *t)
 	bool is_known;
 	dispatch_find(t->cdb, t->cdb_len, &is_known);
 	if (is_known)
-		task_invalid_cdb(t, t->cdb[0] == 0x7f ? 8 : 1, -1);
+		task_invalid_cdb(t, 1, -1);
 	else
 		task_check(t, SENSE_INVALID_OPCODE, NULL);
 }
@@ -41,8 +41,7 @@ static void report_no_row(struct task *t)
 // NACA and the ACA attribute: this device server has NORMACA 0 (SAM-5 5.9.2).
 static bool wants_aca(const struct task *t)
 {
-	unsigned control = t->cdb[0] == 0x7f ? 1 : t->row->cdb_len - 1u;
-	return (t->cdb[control] & 0x04) || t->attr == TASK_ACA;
+	return (t->cdb[t->row->cdb_len - 1] & 0x04) || t->attr == TASK_ACA;
 }
 
 // True if the medium can be used; else the task has been ended.

@@ -15,20 +15,19 @@ struct command {
 };
 
 static const struct command commands[] = {
-	{0x42,	0,	   10, 0,  0},
-	   { 0x48, 1,    10, 0,  0},
-	  { 0x48, 2,    10, 0,  0},
-	{ 0x48, 0x1f, 10, 0,  0},
-	   { 0x41, 0,    10, 2,  4},
-	  { 0x93, 0,    16, 2,  8},
-	{ 0x7f, 0x0d, 32, 12, 8},
-	   { 0x89, 0,    16, 2,  8},
-	  { 0x8b, 0,    16, 2,  8},
-	{ 0x8e, 0,	   16, 2,  8},
-	   { 0x8f, 0,    16, 2,  8},
-	  { 0x9c, 0,    16, 2,  8},
-	{ 0x9e, 0x12, 16, 2,  8},
-	   { 0x1b, 0,    6,	 0,  0},
+	{0x42,	0,	   10, 0, 0},
+	  { 0x48, 1,    10, 0, 0},
+	 { 0x48, 2,    10, 0, 0},
+	{ 0x48, 0x1f, 10, 0, 0},
+	  { 0x41, 0,    10, 2, 4},
+	 { 0x93, 0,    16, 2, 8},
+	{ 0x89, 0,	   16, 2, 8},
+	  { 0x8b, 0,    16, 2, 8},
+	 { 0x8e, 0,    16, 2, 8},
+	{ 0x8f, 0,	   16, 2, 8},
+	  { 0x9c, 0,    16, 2, 8},
+	 { 0x9e, 0x12, 16, 2, 8},
+	{ 0x1b, 0,	   6,  0, 0},
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
@@ -53,12 +52,8 @@ static void make_cdb(const struct command *k, uint8_t how, const uint8_t *data, 
 	cmd.cdb_len = k->len;
 	memcpy(cmd.cdb + 1, data, size < k->len - 1u ? size : k->len - 1u);
 	cmd.cdb[0] = k->opcode;
-	if (k->opcode == 0x7f) {
-		cmd.cdb[8] = 0;
-		cmd.cdb[9] = k->action;
-	} else if (k->action) {
+	if (k->action)
 		cmd.cdb[1] = (uint8_t)((cmd.cdb[1] & 0xe0) | k->action);
-	}
 	if ((how & NEAR) && k->lba_at) {
 		memset(cmd.cdb + k->lba_at, 0, k->lba_len - 2u);
 		cmd.cdb[k->lba_at + k->lba_len - 2] &= 0x07; // 2,048 blocks

@@ -89,19 +89,6 @@ static void ten_byte_form_writes(void **state)
 	st_expect(8, 16, 'd');
 }
 
-static void thirty_two_byte_form_writes(void **state)
-{
-	uint8_t block[ST_BLOCK], cdb[32] = { 0x7f, [7] = 0x18, [9] = 0x0d };
-	put_be64(cdb + 12, 8);
-	put_be32(cdb + 28, 16);
-	memset(block, 'e', sizeof block);
-	assert_int_equal(st_out(cdb, 32, block, sizeof block), STATUS_GOOD);
-	st_expect(8, 16, 'e');
-	cdb[10] = NDOB;
-	assert_int_equal(st_out(cdb, 32, NULL, 0), STATUS_GOOD);
-	st_expect(8, 16, 0);
-}
-
 static void zero_blocks_are_refused(void **state)
 {
 	st_refused(same16_byte(0, 0, 0, 'a'), SENSE_INVALID_FIELD_CDB);
@@ -162,7 +149,6 @@ int main(void)
 		ST_TEST(unmapping_with_another_block_writes_it),
 		ST_TEST(ndob_writes_zeroes_without_data),
 		ST_TEST(ten_byte_form_writes),
-		ST_TEST(thirty_two_byte_form_writes),
 		ST_TEST(zero_blocks_are_refused),
 		ST_TEST(more_than_the_limit_is_refused),
 		ST_TEST(beyond_the_end_is_refused),
