@@ -181,8 +181,9 @@ int acl_new(struct config *c, struct acl **ret, struct tpg *tpg, const char *ini
 	    struct err *e);
 int mapped_lun_new(struct config *c, struct mapped_lun **ret, struct acl *a, uint32_t number,
 		   struct lun *l, bool is_write_protected, struct err *e);
+// is_dry: does not listen.
 int portal_new(struct config *c, struct portal_node **ret, struct tpg *tpg, const char *host,
-	       uint16_t port, struct err *e); // portal.c
+	       uint16_t port, bool is_dry, struct err *e); // portal.c
 void portal_split(const struct portal_node *p, char host[TCP_ADDR_TEXT], uint16_t *ret_port);
 bool portal_retry(struct config *c, struct portal_node *p); // true: an address at last
 int foreign_new(struct config *c, struct node *parent, const struct node_class *class,
@@ -244,6 +245,7 @@ int config_save(struct config *c, const char *file, bool is_explicit, bool may_b
 void config_note_file(struct config *c); // takes the file as it is now for ours
 struct restore_options {
 	const char *only_target, *only_storage; // NULL: everything
+	bool is_dry;	 // reads only: nothing is opened, no address listened on
 	bool is_running; // an object that exists already is left alone and told
 };
 // Adds what the document holds, within the transaction. Lines of trouble go to errors (an

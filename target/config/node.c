@@ -94,11 +94,12 @@ static int by_name(const void *a, const void *b)
 	const char *x = (*(const struct node *const *)a)->name;
 	const char *y = (*(const struct node *const *)b)->name;
 	size_t i = digits_at(x), j = digits_at(y);
-	if (i == j && !strncmp(x, y, i)) {
-		unsigned long long m = strtoull(x + i, NULL, 10), n = strtoull(y + j, NULL, 10);
-		if (m != n)
-			return m < n ? -1 : 1;
-	}
+	int prefix = strncmp(x, y, i < j ? i : j);
+	if (prefix || i != j)
+		return prefix ? prefix : i < j ? -1 : 1;
+	unsigned long long m = strtoull(x + i, NULL, 10), n = strtoull(y + j, NULL, 10);
+	if (m != n)
+		return m < n ? -1 : 1;
 	return strcmp(x, y);
 }
 

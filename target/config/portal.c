@@ -53,7 +53,7 @@ static bool has_name(struct tpg *tpg, const struct config *c, const char *name)
 }
 
 int portal_new(struct config *c, struct portal_node **ret, struct tpg *tpg, const char *host,
-	       uint16_t port, struct err *e)
+	       uint16_t port, bool is_dry, struct err *e)
 {
 	char name[TCP_ADDR_TEXT];
 	struct tcp_addr addr;
@@ -68,7 +68,7 @@ int portal_new(struct config *c, struct portal_node **ret, struct tpg *tpg, cons
 		free(p);
 		return err_set(e, -ENOMEM, "%s: out of memory", name);
 	}
-	int opened = r ? 0 : portal_open(&p->open, c->control, &addr, e);
+	int opened = r || is_dry ? 0 : portal_open(&p->open, c->control, &addr, e);
 	if (!p->open) {
 		c->lost_portals++;
 		snprintf(p->reason, sizeof p->reason, "%.150s", why.text);
@@ -81,7 +81,7 @@ int portal_new(struct config *c, struct portal_node **ret, struct tpg *tpg, cons
 		portal_free(c, &p->node);
 		return err_set(e, -ENOMEM, "%s: out of memory", name);
 	}
-	if (c->lost_portals && !timer_is_armed(&c->retry))
+	if (c->lost_portals && !is_dry && !timer_is_armed(&c->retry))
 		config_retry(c);
 	model_dirty(c, &p->node);
 	*ret = p;
@@ -131,7 +131,7 @@ static int create(struct config *c, struct node *n, const struct args *a, struct
 		reply_say(r, "Using default IP port 3260");
 	if (!strcmp(host, "0.0.0.0"))
 		reply_say(r, "Binding to INADDR_ANY (0.0.0.0)");
-	code = portal_new(c, &p, tpg_of(n), host, port, e);
+	code = portal_new(c, &p, tpg_of(n), host, port, false, e);
 	if (!code) {
 		reply_say(r, "Created network portal %s.", p->node.name);
 		if (!p->open || portal_state(p->open) == PORTAL_WAITING)

@@ -315,7 +315,7 @@ static int add_storage(struct restore *r, void *parent, struct json_object *o, s
 		keep(&s->node, "alua_tpgs", json_field(o, "alua_tpgs"));
 	keep_storage_keys(r, s, o);
 	storage_class.attached(r->c, &s->node, true); // its device path is known now
-	if (storage_open(s, false, &why) < 0)
+	if (!r->options->is_dry && storage_open(s, false, &why) < 0)
 		complain(r, "storage object %s/%s waits: %s", st->node.name, name, why.text);
 	return 0;
 }
@@ -364,7 +364,7 @@ static int add_portal(struct restore *r, void *parent, struct json_object *o, st
 	int port = number_field(o, "port", 65535, e);
 	if (port < 1 || !host)
 		return port < 0 ? port : err_set(e, -EINVAL, "'ip_address' or 'port' is missing");
-	int code = portal_new(r->c, &p, parent, host, (uint16_t)port, e);
+	int code = portal_new(r->c, &p, parent, host, (uint16_t)port, r->options->is_dry, e);
 	if (code < 0)
 		return code;
 	p->is_iser = json_object_get_boolean(json_field(o, "iser"));

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A saved file: read into a tree without opening anything, written, undone.
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "target/config/model.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct config *config;
+
+static void begin(void)
+{
+	struct worker_options wo = { .name = "control", .cpu = -1, .is_control = true };
+	struct config_options co = { .file = "/nonexistent/saveconfig.json" };
+	struct err e;
+	static struct worker *control;
+	log_threshold = LOG_LVL_ERROR;
+	if (worker_new(&control, &wo, &e) < 0)
+		abort();
+	co.control = control;
+	if (config_new(&config, &co, &e) < 0)
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct restore_options o = { .is_dry = true };
+	struct err e;
+	size_t len;
+	if (!config)
+		begin();
+	struct json_object *doc = json_read((const char *)data, size, "input", &e);
+	struct json_object *errors = json_object_new_array();
+	if (doc && restore_document(config, doc, &o, errors, &e) >= 0) {
+		struct json_object *again = save_document(config);
+		char *text = json_write(again, &len);
+		struct json_object *read = json_read(text, len, "output", &e);
+		if (!read)
+			abort(); // what we write we can read
+		json_object_put(read);
+		json_object_put(again);
+		json_object_put(config_tree(config, config_root(config), 0));
+		free(text);
+	}
+	txn_undo(config);
+	json_object_put(config->root.kept);
+	json_object_put(config->iscsi.kept);
+	config->root.kept = config->iscsi.kept = NULL;
+	if (!model_is_empty(config))
+		abort();
+	json_object_put(doc);
+	json_object_put(errors);
+	return 0;
+}

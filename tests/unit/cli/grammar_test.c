@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// cli/grammar.c: lines as users type them.
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "cli/grammar.h"
+
+static struct line l;
+static struct err e;
+
+static int parse(const char *text)
+{
+	line_done(&l);
+	return line_parse(&l, text, &e);
+}
+
+static void path_command_and_values_are_told_apart(void **state)
+{
+	assert_int_equal(parse("  /backstores/ramdisk create rd0 1G nullio=true\n"), 0);
+	assert_string_equal(l.path, "/backstores/ramdisk");
+	assert_string_equal(l.command, "create");
+	assert_int_equal(l.count, 3);
+	assert_null(l.values[1].name);
+	assert_string_equal(l.values[1].text, "1G");
+	assert_string_equal(l.values[2].name, "nullio");
+	assert_string_equal(l.values[2].text, "true");
+}
+
+static void path_and_command_may_be_missing(void **state)
+{
+	assert_int_equal(parse("ls"), 0);
+	assert_null(l.path);
+	assert_string_equal(l.command, "ls");
+	assert_int_equal(parse("/iscsi"), 0);
+	assert_null(l.command);
+	assert_int_equal(parse(".. ls"), 0);
+	assert_string_equal(l.path, "..");
+}
+
+static void empty_lines_and_comments_are_nothing(void **state)
+{
+	static const char *const texts[] = { "", "   \n", "# create x", "  # y" };
+	for (size_t i = 0; i < 4; i++) {
+		assert_int_equal(parse(texts[i]), 0);
+		assert_null(l.path);
+		assert_null(l.command);
+	}
+}
+
+static void quotes_keep_what_they_hold(void **state)
+{
+	static const char *const rows[][2] = {
+		{"x 'a b'",	     "a b"   },
+		      { "x \"a 'b\"",	      "a 'b"  },
+		{ "x \"a\\\"b\\\\\"", "a\"b\\"},
+		{ "x a\\ b",	     "a b"   },
+		      { "x 'a\\b'",	    "a\\b"  },
+		{ "x \"a\\b\"",	"a\\b"  },
+		{ "x ''",		  ""	     },
+		      { "x a'b'c",	   "abc"	 },
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		assert_int_equal(parse(rows[i][0]), 0);
+		assert_string_equal(l.values[0].text, rows[i][1]);
+	}
+}
+
+static void a_password_may_hold_anything(void **state)
+{
+	assert_int_equal(parse("x set auth password='s3cret\"pass {|^ =w'"), 0);
+	assert_string_equal(l.values[2].name, "password");
+	assert_string_equal(l.values[2].text, "s3cret\"pass {|^ =w");
+}
+
+static void a_quoted_equals_sign_makes_no_name(void **state)
+{
+	assert_int_equal(parse("x 'a=b'"), 0);
+	assert_null(l.values[0].name);
+	assert_string_equal(l.values[0].text, "a=b");
+}
+
+static void an_open_quote_is_refused(void **state)
+{
+	assert_int_equal(parse("x 'abc"), -EINVAL);
+	assert_int_equal(parse("x \"abc\\\""), -EINVAL);
+}
+
+static void a_value_without_a_command_is_refused(void **state)
+{
+	assert_int_equal(parse("/iscsi a=b"), -EINVAL);
+}
+
+static void too_many_words_are_refused(void **state)
+{
+	char text[400] = "x";
+	for (int i = 0; i < 70; i++)
+		strcat(text, " a");
+	assert_int_equal(parse(text), -EINVAL);
+}
+
+static void words_of_a_shell_are_taken_as_they_are(void **state)
+{
+	char path[] = "/a", command[] = "set", group[] = "auth", value[] = "password=a 'b";
+	char *words[] = { path, command, group, value };
+	line_done(&l);
+	assert_int_equal(line_from_words(&l, 4, words, &e), 0);
+	assert_string_equal(l.values[1].name, "password");
+	assert_string_equal(l.values[1].text, "a 'b");
+}
+
+static void paths_are_worked_out(void **state)
+{
+	static const char *const rows[][3] = {
+		{"/",       "iscsi",	"/iscsi"},
+		     { "/iscsi", "..",      "/"	   },
+		{ "/a/b",	  "../c",	  "/a/c"	 },
+		{ "/a",	"/b/./c/", "/b/c"  },
+		     { "/",	    "../..",   "/"	 },
+		{ "/a",	".",	     "/a"	  },
+		{ "/a",	"",	    "/a"	 },
+		     { "/a",     "...",	    "/a/..."},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		char *path = path_join(rows[i][0], rows[i][1]);
+		assert_string_equal(path, rows[i][2]);
+		free(path);
+	}
+}
+
+static int teardown(void **state)
+{
+	line_done(&l);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(path_command_and_values_are_told_apart),
+		cmocka_unit_test(path_and_command_may_be_missing),
+		cmocka_unit_test(empty_lines_and_comments_are_nothing),
+		cmocka_unit_test(quotes_keep_what_they_hold),
+		cmocka_unit_test(a_password_may_hold_anything),
+		cmocka_unit_test(a_quoted_equals_sign_makes_no_name),
+		cmocka_unit_test(an_open_quote_is_refused),
+		cmocka_unit_test(a_value_without_a_command_is_refused),
+		cmocka_unit_test(too_many_words_are_refused),
+		cmocka_unit_test(words_of_a_shell_are_taken_as_they_are),
+		cmocka_unit_test(paths_are_worked_out),
+	};
+	return cmocka_run_group_tests(tests, NULL, teardown);
+}

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The tree's commands: what they make, say, refuse and undo.
+#include "target/config/config_bench.h"
+
+#define IQN  "iqn.2025-01.org.example:disk1"
+#define TPG  "/iscsi/" IQN "/tpg1"
+#define HOST "iqn.2025-01.org.example:client1"
+
+static void make_target(void)
+{
+	assert_int_equal(run("/backstores/ramdisk", "create", "[\"rd0\", \"16M\"]"), 0);
+	assert_int_equal(run("/backstores/ramdisk", "create", "[\"rd1\", \"16M\"]"), 0);
+	assert_int_equal(run("/iscsi", "create", "[\"" IQN "\"]"), 0);
+	// Port 3260 of this machine is not ours to take for long.
+	assert_int_equal(run(TPG "/portals", "delete", "[\"0.0.0.0\", \"3260\"]"), 0);
+}
+
+static void a_ram_disk_is_made_as_targetcli_makes_it(void **state)
+{
+	assert_int_equal(run("/backstores/ramdisk", "create", "[\"rd0\", \"16M\"]"), 0);
+	assert_string_equal(message(0), "Created ramdisk rd0 with size 16.0MiB.");
+	assert_string_equal(summary("/backstores/ramdisk/rd0"), "(16.0MiB) deactivated");
+	assert_string_equal(get("/backstores/ramdisk/rd0", "attribute", "emulate_model_alias"),
+			    "1");
+}
+
+static void a_target_comes_with_a_group_and_a_portal(void **state)
+{
+	assert_int_equal(run("/iscsi", "create", "[\"IQN.2025-01.org.example:Disk1\"]"), 0);
+	assert_string_equal(message(0), "Created target " IQN ".");
+	assert_string_equal(message(1), "Created TPG 1.");
+	assert_string_equal(message(3), "Created default portal listening on all IPs (0.0.0.0), "
+					"port 3260.");
+	assert_true(exists(TPG "/portals/0.0.0.0:3260"));
+	assert_string_equal(get(TPG, "attribute", "authentication"), "1");
+	assert_string_equal(get(TPG, "attribute", "generate_node_acls"), "0");
+}
+
+static void a_second_group_gets_no_default_portal(void **state)
+{
+	assert_int_equal(run("/iscsi", "create", "[\"" IQN "\"]"), 0);
+	assert_int_equal(run("/iscsi/" IQN, "create", NULL), 0);
+	assert_string_equal(message(0), "Created TPG 2.");
+	assert_non_null(strstr(message(1), "cannot share ip:port"));
+}
+
+static void luns_and_acls_are_mapped_to_each_other(void **state)
+{
+	make_target();
+	assert_int_equal(run(TPG "/luns", "create", "[\"/backstores/ramdisk/rd0\"]"), 0);
+	assert_string_equal(message(0), "Created LUN 0.");
+	assert_int_equal(run(TPG "/acls", "create", "[\"" HOST "\"]"), 0);
+	assert_string_equal(message(1), "Created mapped LUN 0.");
+	assert_int_equal(run(TPG "/luns", "create", "[\"ramdisk/rd1\", \"lun7\"]"), 0);
+	assert_string_equal(message(1), "Created LUN 7->7 mapping in node ACL " HOST);
+	assert_string_equal(summary(TPG "/acls/" HOST "/mapped_lun7"), "lun7 ramdisk/rd1 (rw)");
+	assert_string_equal(summary("/backstores/ramdisk/rd1"), "(16.0MiB) activated");
+}
+
+static void mapping_can_be_left_out_and_made_by_hand(void **state)
+{
+	make_target();
+	assert_int_equal(run(TPG "/luns", "create", "[\"/backstores/ramdisk/rd0\"]"), 0);
+	assert_int_equal(run(TPG "/acls", "create", "[\"" HOST "\", \"false\"]"), 0);
+	assert_int_equal(run(TPG "/acls/" HOST, "create", "[\"5\", \"lun0\", \"true\"]"), 0);
+	assert_string_equal(summary(TPG "/acls/" HOST "/mapped_lun5"), "lun0 ramdisk/rd0 (ro)");
+}
+
+static void deleting_storage_takes_its_luns_along(void **state)
+{
+	make_target();
+	assert_int_equal(run(TPG "/luns", "create", "[\"/backstores/ramdisk/rd0\"]"), 0);
+	assert_int_equal(run(TPG "/acls", "create", "[\"" HOST "\"]"), 0);
+	assert_int_equal(run("/backstores/ramdisk", "delete", "[\"rd0\"]"), 0);
+	assert_false(exists(TPG "/luns/lun0"));
+	assert_false(exists(TPG "/acls/" HOST "/mapped_lun0"));
+	assert_true(exists(TPG "/acls/" HOST));
+}
+
+static void one_file_backs_one_storage_object(void **state)
+{
+	char values[200];
+	snprintf(values, sizeof values, "[\"f0\", \"%s/disk.img\", \"8M\"]", dir);
+	assert_int_equal(run("/backstores/fileio", "create", values), 0);
+	snprintf(values, sizeof values, "[\"f1\", \"%s/disk.img\", \"8M\"]", dir);
+	assert_int_equal(run("/backstores/fileio", "create", values), -EEXIST);
+	assert_false(exists("/backstores/fileio/f1"));
+	assert_int_equal(run("/backstores/fileio", "delete", "[\"f0\"]"), 0);
+	assert_int_equal(run("/backstores/fileio", "create", values), 0);
+}
+
+static void refusals_have_their_code_and_change_nothing(void **state)
+{
+	static const struct {
+		const char *path, *command, *values;
+		int code;
+	} rows[] = {
+		{"/backstores/ramdisk",	 "create",	   "[\"rd0\", \"1M\"]",			-EEXIST },
+		{ "/backstores/ramdisk", "create",	   "[\"x\"]",				      -EBADRQC},
+		{ "/backstores/ramdisk", "create",	   "[\"x\", \"huge\"]",			-EINVAL },
+		{ "/backstores/ramdisk", "create",	   "[\"a b\", \"1M\"]",			-EINVAL },
+		{ "/backstores/ramdisk", "delete",	   "[\"x\"]",				      -ENOENT },
+		{ "/backstores/fileio",	"create",	  "[\"x\", \"/nonexistent/dir/f\"]",	     -EINVAL },
+		{ "/iscsi",		    "create",      "[\"disk1\"]",				     -EINVAL },
+		{ "/iscsi",		    "create",      "[\"" IQN "\"]",			       -EEXIST },
+		{ "/iscsi/" IQN,	 "create",	   "[\"x\"]",				      -EINVAL },
+		{ "/iscsi/" IQN,	 "delete",	   "[\"9\"]",				      -ENOENT },
+		{ TPG "/luns",	       "create",	 "[\"/backstores/ramdisk/none\"]",	   -ENOENT },
+		{ TPG "/luns",	       "create",	 "[\"/backstores/ramdisk/rd0\", \"99999\"]", -EINVAL },
+		{ TPG "/luns",	       "delete",	 "[\"3\"]",				    -ENOENT },
+		{ TPG "/acls",	       "create",	 "[\"nobody\"]",				 -EINVAL },
+		{ TPG "/portals",	  "create",	    "[\"not-an-address\"]",			    -EINVAL },
+		{ TPG "/portals",	  "create",	    "[\"127.0.0.1\", \"70000\"]",		  -EINVAL },
+		{ TPG "/portals",	  "delete",	    "[\"127.0.0.1\", \"3999\"]",		 -ENOENT },
+		{ "/nowhere",	      "ls",	    NULL,					  -ENOENT },
+		{ "/",		       "explode",	  NULL,					-ENOSYS },
+		{ "/",		       "clearconfig", NULL,					    -EINVAL },
+	};
+	make_target();
+	char *before = saved_text();
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		int code = run(rows[i].path, rows[i].command, rows[i].values);
+		if (rows[i].code == -EINVAL && code == -ENOENT)
+			code = -EINVAL; // of storage that is not there, either will do
+		assert_int_equal(code, rows[i].code);
+		assert_true(error.text[0]);
+	}
+	char *after = saved_text();
+	assert_string_equal(before, after);
+	free(before);
+	free(after);
+}
+
+static void values_of_one_set_are_all_taken_or_none(void **state)
+{
+	make_target();
+	assert_int_equal(
+		set(TPG, "attribute", "\"login_timeout\": 20, \"default_cmdsn_depth\": 9999"),
+		-EINVAL);
+	assert_string_equal(get(TPG, "attribute", "login_timeout"), "15");
+	assert_int_equal(
+		set(TPG, "attribute", "\"login_timeout\": 20, \"default_cmdsn_depth\": 32"), 0);
+	assert_string_equal(get(TPG, "attribute", "login_timeout"), "20");
+	assert_string_equal(get(TPG, "attribute", "default_cmdsn_depth"), "32");
+}
+
+static void what_cannot_be_saved_is_undone(void **state)
+{
+	char temp[200];
+	make_target();
+	snprintf(temp, sizeof temp, "%s.temp", saved);
+	assert_int_equal(mkdir(temp, 0700), 0); // no temporary file can be made
+	assert_true(run("/backstores/ramdisk", "create", "[\"rd2\", \"1M\"]") < 0);
+	assert_false(exists("/backstores/ramdisk/rd2"));
+	assert_true(run("/backstores/ramdisk", "delete", "[\"rd0\"]") < 0);
+	assert_true(exists("/backstores/ramdisk/rd0"));
+	assert_true(run("/iscsi", "delete", "[\"" IQN "\"]") < 0);
+	assert_true(exists(TPG "/luns"));
+	assert_true(set(TPG, "attribute", "\"login_timeout\": 20") < 0);
+	assert_string_equal(get(TPG, "attribute", "login_timeout"), "15");
+	assert_true(set("/backstores/ramdisk/rd0", "attribute", "\"emulate_tpu\": 1") < 0);
+	assert_string_equal(get("/backstores/ramdisk/rd0", "attribute", "emulate_tpu"), "0");
+	rmdir(temp);
+	assert_int_equal(run("/backstores/ramdisk", "delete", "[\"rd0\"]"), 0);
+}
+
+static void secrets_are_masked_and_saved(void **state)
+{
+	make_target();
+	assert_int_equal(set(TPG, "auth", "\"userid\": \"u\", \"password\": \"open sesame 12\""),
+			 0);
+	assert_string_equal(message(1), "Parameter password is now '********'.");
+	assert_string_equal(get(TPG, "auth", "password"), "********");
+	char *text = saved_text();
+	assert_non_null(strstr(text, "\"chap_password\": \"open sesame 12\""));
+	free(text);
+}
+
+static void one_secret_for_both_directions_is_refused(void **state)
+{
+	make_target();
+	assert_int_equal(set(TPG, "auth",
+			     "\"userid\": \"u\", \"password\": \"same-same-1234\", "
+			     "\"mutual_userid\": \"m\", \"mutual_password\": \"same-same-1234\""),
+			 -EINVAL);
+	assert_null(strstr(error.text, "same-same"));
+	assert_string_equal(get(TPG, "auth", "userid"), "");
+}
+
+static void discovery_authentication_needs_credentials(void **state)
+{
+	assert_int_equal(set("/iscsi", "discovery_auth", "\"enable\": 1"), -EINVAL);
+	assert_int_equal(set("/iscsi", "discovery_auth",
+			     "\"enable\": 1, \"userid\": \"u\", \"password\": \"123456789012\""),
+			 0);
+	assert_string_equal(summary("/iscsi"), "1-way disc auth, Targets: 0");
+}
+
+static void those_who_may_only_look_change_nothing(void **state)
+{
+	assert_int_equal(run_as(false, "/backstores/ramdisk", "create", "[\"rd0\", \"1M\"]"),
+			 -EPERM);
+	assert_int_equal(
+		run_as(false, "/iscsi", "set", "{\"group\": \"discovery_auth\", \"enable\": 0}"),
+		-EPERM);
+	assert_int_equal(run_as(false, "/", "ls", NULL), 0);
+}
+
+static void a_setting_read_at_open_opens_storage_again(void **state)
+{
+	assert_int_equal(run("/backstores/ramdisk", "create", "[\"rd0\", \"16M\"]"), 0);
+	assert_int_equal(set("/backstores/ramdisk/rd0", "attribute", "\"block_size\": 4096"), 0);
+	assert_string_equal(get("/backstores/ramdisk/rd0", "attribute", "hw_block_size"), "4096");
+}
+
+static void a_setting_read_at_open_is_refused_while_in_use(void **state)
+{
+	make_target();
+	assert_int_equal(run(TPG "/luns", "create", "[\"/backstores/ramdisk/rd0\"]"), 0);
+	assert_int_equal(set("/backstores/ramdisk/rd0", "attribute", "\"block_size\": 4096"),
+			 -EBUSY);
+	assert_string_equal(get("/backstores/ramdisk/rd0", "attribute", "block_size"), "512");
+}
+
+static void parameters_are_keys_with_their_ranges(void **state)
+{
+	make_target();
+	assert_int_equal(
+		set(TPG, "parameter", "\"MaxBurstLength\": \"65536\", \"TargetAlias\": \"x\""), 0);
+	assert_string_equal(get(TPG, "parameter", "MaxBurstLength"), "65536");
+	assert_string_equal(get(TPG, "parameter", "TargetAlias"), "x");
+	assert_true(set(TPG, "parameter", "\"MaxBurstLength\": \"12\"") < 0);
+	assert_int_equal(set(TPG, "parameter", "\"NoSuchKey\": \"1\""), -ENOENT);
+}
+
+static void alua_groups_come_and_go(void **state)
+{
+	make_target();
+	assert_int_equal(run("/backstores/ramdisk/rd0/alua", "create", "[\"g1\", \"5\"]"), 0);
+	assert_int_equal(run("/backstores/ramdisk/rd0/alua", "create", "[\"g2\", \"5\"]"), -EEXIST);
+	assert_int_equal(run(TPG "/luns", "create", "[\"/backstores/ramdisk/rd0\"]"), 0);
+	assert_int_equal(set(TPG "/luns/lun0", "alua", "\"alua_tg_pt_gp_name\": \"g1\""), 0);
+	assert_int_equal(run("/backstores/ramdisk/rd0/alua", "delete", "[\"g1\"]"), -EBUSY);
+	assert_int_equal(set(TPG "/luns/lun0", "alua", "\"alua_tg_pt_gp_name\": \"none\""),
+			 -ENOENT);
+	assert_int_equal(run(TPG "/luns", "delete", "[\"0\"]"), 0);
+	assert_int_equal(run("/backstores/ramdisk/rd0/alua", "delete", "[\"g1\"]"), 0);
+	assert_int_equal(run("/backstores/ramdisk/rd0/alua", "delete", "[\"default_tg_pt_gp\"]"),
+			 -EPERM);
+}
+
+static void a_portal_without_an_address_waits(void **state)
+{
+	make_target();
+	assert_int_equal(run(TPG "/portals", "create", "[\"192.0.2.77\", \"3999\"]"), 0);
+	assert_non_null(strstr(message(1), "waiting"));
+	assert_non_null(strstr(summary(TPG "/portals/192.0.2.77:3999"), "waiting"));
+	assert_int_equal(run(TPG "/portals", "create", "[\"fe80::1%nosuch0\", \"3999\"]"), 0);
+	assert_true(exists(TPG "/portals/[fe80::1%nosuch0]:3999"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(a_ram_disk_is_made_as_targetcli_makes_it),
+		T(a_target_comes_with_a_group_and_a_portal),
+		T(a_second_group_gets_no_default_portal),
+		T(luns_and_acls_are_mapped_to_each_other),
+		T(mapping_can_be_left_out_and_made_by_hand),
+		T(deleting_storage_takes_its_luns_along),
+		T(one_file_backs_one_storage_object),
+		T(refusals_have_their_code_and_change_nothing),
+		T(values_of_one_set_are_all_taken_or_none),
+		T(what_cannot_be_saved_is_undone),
+		T(secrets_are_masked_and_saved),
+		T(one_secret_for_both_directions_is_refused),
+		T(discovery_authentication_needs_credentials),
+		T(those_who_may_only_look_change_nothing),
+		T(a_setting_read_at_open_opens_storage_again),
+		T(a_setting_read_at_open_is_refused_while_in_use),
+		T(parameters_are_keys_with_their_ranges),
+		T(alua_groups_come_and_go),
+		T(a_portal_without_an_address_waits),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// target/config/file.c: the saved file is the old one or the new one, whatever happens.
+#include <dirent.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utime.h>
+#include <cmocka.h>
+
+#include "target/config/file.h"
+
+static char dir[64], path[96], backups[96];
+
+static int setup(void **state)
+{
+	snprintf(dir, sizeof dir, "/tmp/farblock-file.XXXXXX");
+	if (!mkdtemp(dir))
+		return -1;
+	snprintf(path, sizeof path, "%s/etc/saveconfig.json", dir);
+	snprintf(backups, sizeof backups, "%s/etc/backup", dir);
+	file_step_hook = NULL;
+	return 0;
+}
+
+static void remove_tree(const char *at)
+{
+	DIR *d = opendir(at);
+	char name[400];
+	for (struct dirent *e; d && (e = readdir(d));) {
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+			continue;
+		snprintf(name, sizeof name, "%.130s/%.255s", at, e->d_name);
+		if (e->d_type == DT_DIR)
+			remove_tree(name);
+		else
+			unlink(name);
+	}
+	if (d)
+		closedir(d);
+	rmdir(at);
+}
+
+static int teardown(void **state)
+{
+	remove_tree(dir);
+	return 0;
+}
+
+static int save(const char *text, bool is_explicit)
+{
+	struct err e;
+	return file_write(path, text, strlen(text), is_explicit, &e);
+}
+
+static void expect_content(const char *wanted)
+{
+	char *text;
+	size_t len;
+	assert_int_equal(file_read(path, &text, &len, NULL), 0);
+	assert_string_equal(text, wanted);
+	assert_int_equal(len, strlen(wanted));
+	free(text);
+}
+
+static unsigned backup_count(void)
+{
+	unsigned n = 0;
+	DIR *d = opendir(backups);
+	for (struct dirent *e; d && (e = readdir(d));)
+		n += e->d_name[0] != '.';
+	if (d)
+		closedir(d);
+	return n;
+}
+
+static void what_is_written_is_read(void **state)
+{
+	assert_int_equal(save("one", false), 0);
+	expect_content("one");
+	assert_int_equal(save("two", false), 0);
+	expect_content("two");
+}
+
+static void file_and_folder_are_for_the_owner_only(void **state)
+{
+	struct stat st;
+	mode_t old = umask(0);
+	assert_int_equal(save("secret", false), 0);
+	umask(old);
+	stat(path, &st);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	*strrchr(path, '/') = 0;
+	stat(path, &st);
+	assert_int_equal(st.st_mode & 0777, 0700);
+}
+
+static const char *const steps[] = {
+	"create", "write", "fsync", "backup", "rename", "fsync folder"
+};
+static const char *fatal_step;
+
+static void die(const char *step)
+{
+	if (!strcmp(step, fatal_step))
+		_exit(7);
+}
+
+// A process that ends at any step leaves the old file or the new one, whole.
+static void death_at_any_step_leaves_a_whole_file(void **state)
+{
+	for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+		int status;
+		assert_int_equal(save("old", false), 0);
+		fatal_step = steps[i];
+		pid_t child = fork();
+		if (!child) {
+			file_step_hook = die;
+			save("new", false);
+			_exit(0);
+		}
+		waitpid(child, &status, 0);
+		assert_int_equal(WEXITSTATUS(status), 7);
+		expect_content(!strcmp(steps[i], "fsync folder") ? "new" : "old");
+		assert_int_equal(save("next", false), 0);
+		expect_content("next");
+	}
+}
+
+static void a_failing_save_leaves_the_file_and_no_litter(void **state)
+{
+	char temp[128];
+	assert_int_equal(save("old", false), 0);
+	// A folder where the temporary file would be made.
+	snprintf(temp, sizeof temp, "%s.temp", path);
+	assert_int_equal(mkdir(temp, 0700), 0);
+	assert_true(save("new", false) < 0);
+	expect_content("old");
+}
+
+static void an_explicit_save_keeps_the_old_file(void **state)
+{
+	assert_int_equal(save("one", false), 0);
+	assert_int_equal(save("two", true), 0);
+	assert_int_equal(backup_count(), 1);
+}
+
+static void a_burst_of_changes_adds_one_backup(void **state)
+{
+	for (int i = 0; i < 30; i++)
+		assert_int_equal(save(i % 2 ? "a" : "b", false), 0);
+	assert_int_equal(backup_count(), 1);
+}
+
+static void the_oldest_backups_go(void **state)
+{
+	char name[200];
+	assert_int_equal(save("one", false), 0);
+	mkdir(backups, 0700);
+	for (int i = 0; i < 15; i++) {
+		snprintf(name, sizeof name, "%s/saveconfig-20200101-00:00:%02d.json", backups, i);
+		fclose(fopen(name, "w"));
+	}
+	assert_int_equal(save("two", true), 0);
+	assert_int_equal(backup_count(), FILE_BACKUPS);
+	snprintf(name, sizeof name, "%s/saveconfig-20200101-00:00:00.json", backups);
+	assert_int_equal(access(name, F_OK), -1);
+	snprintf(name, sizeof name, "%s/saveconfig-20200101-00:00:14.json", backups);
+	assert_int_equal(access(name, F_OK), 0);
+}
+
+static void a_damaged_file_is_kept_once_and_stays(void **state)
+{
+	char one[200], two[200];
+	assert_int_equal(save("{", false), 0);
+	assert_int_equal(file_keep_aside(path, one, sizeof one, NULL), 0);
+	assert_int_equal(file_keep_aside(path, two, sizeof two, NULL), 0);
+	assert_string_equal(one, two);
+	assert_int_equal(access(one, R_OK), 0);
+	expect_content("{");
+}
+
+static void what_is_no_file_is_not_read(void **state)
+{
+	char *text;
+	size_t len;
+	struct err e;
+	assert_int_equal(file_read(dir, &text, &len, &e), -EINVAL);
+	assert_int_equal(file_read(path, &text, &len, &e), -ENOENT);
+}
+
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(what_is_written_is_read),
+		T(file_and_folder_are_for_the_owner_only),
+		T(death_at_any_step_leaves_a_whole_file),
+		T(a_failing_save_leaves_the_file_and_no_litter),
+		T(an_explicit_save_keeps_the_old_file),
+		T(a_burst_of_changes_adds_one_backup),
+		T(the_oldest_backups_go),
+		T(a_damaged_file_is_kept_once_and_stays),
+		T(what_is_no_file_is_not_read),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
