@@ -75,7 +75,7 @@ const struct attr_row *param_rows(void)
 	while (n < ISCSI_KEY_COUNT && iscsi_offer_next(&at, &offer_text[n])) {
 		const struct iscsi_offer_row *o = &offer_text[n];
 		snprintf(offer_help[n], sizeof offer_help[n], "%s (%s)", o->help, o->range);
-		offer_rows[n++] = (struct attr_row){
+		offer_rows[n] = (struct attr_row){
 			.name = o->name,
 			.type = ATTR_STRING,
 			.max = 256,
@@ -83,6 +83,7 @@ const struct attr_row *param_rows(void)
 			.help = offer_help[n],
 			.flags = ATTR_RESTART | (is_own_key(o->name) ? ATTR_OWN : 0),
 		};
+		n++;
 	}
 	for (const struct attr_row *row = kept_params; row->name; row++)
 		offer_rows[n++] = *row;

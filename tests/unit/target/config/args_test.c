@@ -62,18 +62,20 @@ static void misuse_is_refused_in_familiar_words(void **state)
 	static const struct {
 		const char *list, *object, *text;
 		int code;
+	// clang-format off
 	} bad[] = {
-		{"[\"f0\"]",	      NULL,			    "Missing required parameter dev",		      -EBADRQC},
-		{ NULL,		NULL,		      "Missing required parameters 'name', 'dev'",	   -EBADRQC},
-		{ "[\"a\",\"b\"]",	   "{\"x\":1}",		"Unexpected keyword parameter 'x'.",		     -EBADRQC},
-		{ "[\"a\",\"b\"]",	   "{\"name\":\"c\"}",       "Duplicate parameter name.",			    -EBADRQC},
-		{ "[1,2,3,true,5,6]", NULL,			    "Got 6 positional parameters, expected at most 5.",
-		  -EBADRQC												   },
-		{ "[\"a\",\"b\"]",	   "{\"sparse\":\"maybe\"}",
-		  "Syntax error, 'maybe' is not true|false.",							      -EINVAL },
-		{ "[\"a\",\"b\"]",	   "{\"port\":\"x\"}",       "Syntax error, 'x' is not a NUMBER.",
-		  -EINVAL												    },
+		{ "[\"f0\"]", NULL, "Missing required parameter dev", -EBADRQC },
+		{ NULL, NULL, "Missing required parameters 'name', 'dev'", -EBADRQC },
+		{ "[\"a\",\"b\"]", "{\"x\":1}", "Unexpected keyword parameter 'x'.", -EBADRQC },
+		{ "[\"a\",\"b\"]", "{\"name\":\"c\"}", "Duplicate parameter name.", -EBADRQC },
+		{ "[1,2,3,true,5,6]", NULL, "Got 6 positional parameters, expected at most 5.",
+		  -EBADRQC },
+		{ "[\"a\",\"b\"]", "{\"sparse\":\"maybe\"}",
+		  "Syntax error, 'maybe' is not true|false.", -EINVAL },
+		{ "[\"a\",\"b\"]", "{\"port\":\"x\"}", "Syntax error, 'x' is not a NUMBER.",
+		  -EINVAL },
 	};
+	// clang-format on
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
 		assert_int_equal(parse(bad[i].list, bad[i].object), bad[i].code);
 		assert_string_equal(e.text, bad[i].text);

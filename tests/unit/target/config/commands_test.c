@@ -94,28 +94,30 @@ static void refusals_have_their_code_and_change_nothing(void **state)
 	static const struct {
 		const char *path, *command, *values;
 		int code;
+	// clang-format off
 	} rows[] = {
-		{"/backstores/ramdisk",	 "create",	   "[\"rd0\", \"1M\"]",			-EEXIST },
-		{ "/backstores/ramdisk", "create",	   "[\"x\"]",				      -EBADRQC},
-		{ "/backstores/ramdisk", "create",	   "[\"x\", \"huge\"]",			-EINVAL },
-		{ "/backstores/ramdisk", "create",	   "[\"a b\", \"1M\"]",			-EINVAL },
-		{ "/backstores/ramdisk", "delete",	   "[\"x\"]",				      -ENOENT },
-		{ "/backstores/fileio",	"create",	  "[\"x\", \"/nonexistent/dir/f\"]",	     -EINVAL },
-		{ "/iscsi",		    "create",      "[\"disk1\"]",				     -EINVAL },
-		{ "/iscsi",		    "create",      "[\"" IQN "\"]",			       -EEXIST },
-		{ "/iscsi/" IQN,	 "create",	   "[\"x\"]",				      -EINVAL },
-		{ "/iscsi/" IQN,	 "delete",	   "[\"9\"]",				      -ENOENT },
-		{ TPG "/luns",	       "create",	 "[\"/backstores/ramdisk/none\"]",	   -ENOENT },
-		{ TPG "/luns",	       "create",	 "[\"/backstores/ramdisk/rd0\", \"99999\"]", -EINVAL },
-		{ TPG "/luns",	       "delete",	 "[\"3\"]",				    -ENOENT },
-		{ TPG "/acls",	       "create",	 "[\"nobody\"]",				 -EINVAL },
-		{ TPG "/portals",	  "create",	    "[\"not-an-address\"]",			    -EINVAL },
-		{ TPG "/portals",	  "create",	    "[\"127.0.0.1\", \"70000\"]",		  -EINVAL },
-		{ TPG "/portals",	  "delete",	    "[\"127.0.0.1\", \"3999\"]",		 -ENOENT },
-		{ "/nowhere",	      "ls",	    NULL,					  -ENOENT },
-		{ "/",		       "explode",	  NULL,					-ENOSYS },
-		{ "/",		       "clearconfig", NULL,					    -EINVAL },
+		{ "/backstores/ramdisk", "create", "[\"rd0\", \"1M\"]", -EEXIST },
+		{ "/backstores/ramdisk", "create", "[\"x\"]", -EBADRQC },
+		{ "/backstores/ramdisk", "create", "[\"x\", \"huge\"]", -EINVAL },
+		{ "/backstores/ramdisk", "create", "[\"a b\", \"1M\"]", -EINVAL },
+		{ "/backstores/ramdisk", "delete", "[\"x\"]", -ENOENT },
+		{ "/backstores/fileio", "create", "[\"x\", \"/nonexistent/dir/f\"]", -EINVAL },
+		{ "/iscsi", "create", "[\"disk1\"]", -EINVAL },
+		{ "/iscsi", "create", "[\"" IQN "\"]", -EEXIST },
+		{ "/iscsi/" IQN, "create", "[\"x\"]", -EINVAL },
+		{ "/iscsi/" IQN, "delete", "[\"9\"]", -ENOENT },
+		{ TPG "/luns", "create", "[\"/backstores/ramdisk/none\"]", -ENOENT },
+		{ TPG "/luns", "create", "[\"/backstores/ramdisk/rd0\", \"99999\"]", -EINVAL },
+		{ TPG "/luns", "delete", "[\"3\"]", -ENOENT },
+		{ TPG "/acls", "create", "[\"nobody\"]", -EINVAL },
+		{ TPG "/portals", "create", "[\"not-an-address\"]", -EINVAL },
+		{ TPG "/portals", "create", "[\"127.0.0.1\", \"70000\"]", -EINVAL },
+		{ TPG "/portals", "delete", "[\"127.0.0.1\", \"3999\"]", -ENOENT },
+		{ "/nowhere", "ls", NULL, -ENOENT },
+		{ "/", "explode", NULL, -ENOSYS },
+		{ "/", "clearconfig", NULL, -EINVAL },
 	};
+	// clang-format on
 	make_target();
 	char *before = saved_text();
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -78,14 +78,16 @@ static void only_plain_integers_become_numbers(void **state)
 	static const struct {
 		const char *text;
 		enum json_type type;
+	// clang-format off
 	} rows[] = {
-		{"12",			json_type_int   },
-		     { "-1",		     json_type_int   },
-		{ "012",			 json_type_string},
-		     { "1.5",		      json_type_string},
-		{ "",		      json_type_string},
-		     { "99999999999999999999", json_type_string}
+		{ "12", json_type_int },
+		{ "-1", json_type_int },
+		{ "012", json_type_string },
+		{ "1.5", json_type_string },
+		{ "", json_type_string },
+		{ "99999999999999999999", json_type_string },
 	};
+	// clang-format on
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct json_object *o = json_number_or_text(rows[i].text);
 		assert_int_equal(json_object_get_type(o), rows[i].type);

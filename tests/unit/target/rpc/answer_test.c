@@ -58,22 +58,25 @@ static void what_is_no_request_gets_the_standard_error(void **state)
 	static const struct {
 		const char *request;
 		int code;
+	// clang-format off
 	} rows[] = {
-		{"{",										-32700},
-		{ "",										-32700},
-		{ "17",									      -32600},
-		{ "{}",									      -32600},
-		{ "[]",									      -32600},
-		{ "{\"id\":1,\"method\":\"version\"}",					       -32600},
-		{ "{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"version\"}",			    -32600},
-		{ "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"none\"}",				-32601},
-		{ "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"version\",\"params\":[1]}",		  -32602},
+		{ "{", -32700 },
+		{ "", -32700 },
+		{ "\"x\"", -32600 },
+		{ "{}", -32600 },
+		{ "[]", -32600 },
+		{ "{\"id\":1,\"method\":\"version\"}", -32600 },
+		{ "{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"version\"}", -32600 },
+		{ "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"none\"}", -32601 },
+		{ "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"version\",\"params\":[1]}", -32602 },
 		{ "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"version\",\"params\":{\"x\":1}}",
-		  -32602										    },
-		{ "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tree.info\"}",			     -32602},
-		{ "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tree.info\",\"params\":{\"path\":1}}",
-		  -32602										    },
+		  -32602 },
+		{ "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tree.info\"}", -32602 },
+		{
+		  "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tree.info\",\"params\":{\"path\":1}}",
+		  -32602 },
 	};
+	// clang-format on
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		assert_non_null(ask(rows[i].request));
 		assert_int_equal(code(), rows[i].code);
