@@ -208,6 +208,14 @@ const struct tcp_addr *stream_peer(const struct stream *s)
 	return &s->peer;
 }
 
+int stream_set_congestion(struct stream *s, const char *name)
+{
+	if (!is_open(s))
+		return -ENOTCONN;
+	int r = setsockopt(s->watch.fd, IPPROTO_TCP, TCP_CONGESTION, name, (socklen_t)strlen(name));
+	return r < 0 ? -errno : 0;
+}
+
 int stream_set_keepalive(struct stream *s, unsigned idle, unsigned interval, unsigned count)
 {
 	const struct {

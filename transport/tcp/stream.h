@@ -68,6 +68,10 @@ const struct tcp_addr *stream_peer(const struct stream *s);
 // unacknowledged data may be as old as all that together. idle 0 turns it off. Negative errno.
 int stream_set_keepalive(struct stream *s, unsigned idle, unsigned interval, unsigned count);
 
+// Chooses the congestion control of what we send ("reno", "cubic" ... of tcp(7)). -ENOENT: the
+// kernel has none of that name.
+int stream_set_congestion(struct stream *s, const char *name);
+
 // Ends our side once all that was written is sent; reading goes on. Negative errno.
 int stream_shutdown(struct stream *s);
 
