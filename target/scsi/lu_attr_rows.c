@@ -88,7 +88,7 @@ const struct attr_row lu_attr_rows[] = {
 										      .unit = "KiB",
 										      .help = "longest read or write (MAXIMUM TRANSFER LENGTH)",
 										      .flags = ATTR_OWN },
-	ROW_UINT(max_caw_blocks, 0, 255, "255", "blocks", ATTR_OWN,
+	ROW_UINT(max_caw_blocks, 0, 255, "128", "blocks", ATTR_OWN,
 		 "longest COMPARE AND WRITE; 0: 255"),
 	ROW_UINT(atomic_write_kib, 0, 1024, "0", "KiB", ATTR_OWN,
 		 "longest WRITE ATOMIC, which promises all or nothing after a power failure "

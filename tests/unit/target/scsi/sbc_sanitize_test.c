@@ -74,6 +74,13 @@ static void block_erase_unmaps_everything(void **state)
 	assert_int_equal(answer[20], 1);
 }
 
+static void cryptographic_erase_leaves_nothing_to_read(void **state)
+{
+	st_fill(0, 64, 'a');
+	assert_int_equal(sanitize(CRYPTO_ERASE, 0), STATUS_GOOD);
+	st_expect(0, 64, 0);
+}
+
 static void lists_that_are_not_right_are_refused(void **state)
 {
 	st_fill(0, 8, 'a');
@@ -99,8 +106,8 @@ static void reserved_bits_and_unknown_actions_are_refused(void **state)
 		cdb[i] = 1;
 		st_refused(st_out(cdb, 10, NULL, 0), SENSE_INVALID_FIELD_CDB);
 	}
-	for (uint8_t action = 0; action <= 0x1f; action++) {
-		if (action != OVERWRITE && action != BLOCK_ERASE && action != EXIT_FAILURE_MODE)
+	for (uint8_t action = 0; action < EXIT_FAILURE_MODE; action++) {
+		if (action < OVERWRITE || action > CRYPTO_ERASE)
 			st_refused(sanitize(action, 0), SENSE_INVALID_FIELD_CDB);
 	}
 }
@@ -190,6 +197,7 @@ int main(void)
 		ST_TEST(a_short_pattern_is_repeated_within_each_block),
 		ST_TEST(every_second_pass_inverts_the_pattern),
 		ST_TEST(block_erase_unmaps_everything),
+		ST_TEST(cryptographic_erase_leaves_nothing_to_read),
 		ST_TEST(lists_that_are_not_right_are_refused),
 		ST_TEST(reserved_bits_and_unknown_actions_are_refused),
 		ST_TEST(commands_are_refused_with_progress_while_it_runs),
