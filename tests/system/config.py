@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""farblockd and farblock as an administrator meets them: flags, files, the socket, the shell.
+
+    config.py
+"""
+
+import json
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lib"))
+import farblock  # noqa: E402
+
+IQN = "iqn.2025-01.org.farblock.test:config"
+
+
+def expect(holds, what):
+    if not holds:
+        raise farblock.Failure(what)
+
+
+def call(command, status, text="", **options):
+    """Runs one of our programs; exit status and part of its output are as given."""
+    done = farblock.run(command, check=False, timeout=30, **options)
+    what = f"{' '.join(command)}: exit status {done.returncode}: {done.stdout.strip()}"
+    expect(done.returncode == status, f"{what} (not {status})")
+    expect(text in done.stdout, f"{what} (without {text!r})")
+    return done.stdout
+
+
+class Shell:
+    def __init__(self, daemon):
+        self.daemon = daemon
+
+    def __call__(self, *words, status=0, text=""):
+        return call(["farblock", "--socket", self.daemon.socket_path, *words], status, text)
+
+
+class Daemon(farblock.Farblockd):
+    """A daemon whose saved file the test writes itself, or leaves out."""
+
+    def __init__(self, scratch, name, saved=None):
+        super().__init__(scratch, farblock.Config(), name)
+        if saved is None:
+            os.unlink(self.config_path)
+        else:
+            with open(self.config_path, "w", encoding="utf-8") as out:
+                out.write(saved)
+
+    def flags(self):
+        return ["farblockd", "--config", self.config_path, "--state-dir", self.state_path,
+                "--socket", self.socket_path, "--workers", "1"]
+
+    def saved(self):
+        with open(self.config_path, encoding="utf-8") as text:
+            return json.load(text)
+
+
+def wrong_flags(scratch):
+    for flags, text in [(["--nosuch"], "--nosuch: no such flag"),
+                        (["--workers", "none"], "--workers: 'none' is no number"),
+                        (["--workers"], "needs a value"),
+                        (["--cpus", "9-1"], "no list of CPUs"),
+                        (["--log-level", "loud"], "error, warn, info, debug"),
+                        (["stray"], "takes flags only")]:
+        out = call(["farblockd", *flags], 2, text)
+        expect(out.count("\n") == 1, f"{flags}: more than one line: {out}")
+    call(["farblockd", "--version"], 0, "farblockd ")
+    call(["farblockd", "--help"], 0, "--state-dir DIR")
+    call(["farblock", "--nosuch"], 2, "no such flag")
+    call(["farblock", "--socket", scratch.file("none.sock"), "ls"], 7, "does not answer")
+
+
+def wrong_places(scratch):
+    daemon = Daemon(scratch, "places")
+    occupied = scratch.file("occupied", content="x")
+    flags = daemon.flags()
+    flags[flags.index("--state-dir") + 1] = occupied
+    call(flags, 1, "is no folder")
+    flags = daemon.flags()
+    flags[flags.index("--socket") + 1] = occupied
+    call(flags, 1, "is no socket")
+    flags = daemon.flags()
+    flags[flags.index("--socket") + 1] = scratch.file("no/such/folder/s.sock")
+    call(flags, 1, "No such file")
+    flags = daemon.flags()
+    flags[flags.index("--config") + 1] = scratch.path
+    call(flags, 1, "not a regular file")
+    with open(occupied, encoding="utf-8") as text:
+        expect(text.read() == "x", "a file in the way was changed")
+
+
+def damaged_files(scratch):
+    """Told by line and column, kept aside, untouched, and nothing runs."""
+    for number, saved in enumerate(["", '{\n "targets": [\n', '{"storage_objects": 7}',
+                                    '{\n  "targets": [],\n  "x": nonsense\n}']):
+        daemon = Daemon(scratch, f"damaged{number}", saved)
+        name = os.path.basename(daemon.config_path)
+        for _ in range(2):
+            out = call(daemon.flags(), 1, f"kept as {name}.damaged-")
+            expect(out.count("error") == 1, f"more than one line of error: {out}")
+        with open(daemon.config_path, encoding="utf-8") as text:
+            expect(text.read() == saved, "the damaged file was changed")
+        kept = [f for f in os.listdir(scratch.path) if f.startswith(name + ".damaged-")]
+        expect(len(kept) == 1, f"kept aside as {kept}")
+    out = call(Daemon(scratch, "place", '{\n  "a": [1,\n  }\n').flags(), 1, "line 3, column 3")
+
+
+def second_daemon(scratch):
+    with Daemon(scratch, "first") as first:
+        call(first.flags(), 1, "another farblockd")
+        Shell(first)("version", text="farblock version")
+        first.kill()
+        expect(os.path.exists(first.socket_path), "kill -9 leaves no socket")
+        first.start()
+        Shell(first)("version", text="farblock version")
+        expect(first.stop() == 0, "exit status after SIGTERM")
+        expect(not os.path.exists(first.socket_path), "the socket is still there")
+
+
+def shell_statuses(scratch):
+    with Daemon(scratch, "shell") as daemon:
+        mode = stat.S_IMODE(os.stat(daemon.socket_path).st_mode)
+        expect(mode == 0o600, f"socket mode {mode:o}")
+        shell = Shell(daemon)
+        port = farblock.free_port()
+        tpg = f"/iscsi/{IQN}/tpg1"
+        shell("/backstores/ramdisk", "create", "rd0", "16M", text="Created ramdisk rd0")
+        shell("/backstores/ramdisk", "create", "rd0", "16M", status=4, text="already exists")
+        shell("/backstores/ramdisk", "create", "rd1", status=2, text="Missing required parameter")
+        shell("/backstores/ramdisk", "create", "rd1", "x", status=8)
+        shell("/backstores/ramdisk", "delete", "rd1", status=3)
+        shell("/no/such", "ls", status=3, text="No such path")
+        shell("frobnicate", status=2, text="Command not found")
+        shell("/iscsi", "create", IQN, text=f"Created target {IQN}.")
+        shell(f"{tpg}/portals", "delete", "0.0.0.0", "3260")
+        shell(f"{tpg}/portals", "create", "127.0.0.1", str(port))
+        shell(f"{tpg}/luns", "create", "/backstores/ramdisk/rd0", text="Created LUN 0.")
+        shell("/backstores/ramdisk/rd0", "set", "attribute", "block_size=4096", status=5)
+        shell(tpg, "set", "attribute", "authentication=0", "generate_node_acls=1")
+        shell(tpg, "set", "auth", "userid=u", "password=with 'both' \"quotes\"")
+        expect("quotes" not in shell(tpg, "get", "auth"), "a password is shown")
+        password = daemon.saved()["targets"][0]["tpgs"][0]["chap_password"]
+        expect(password == "with 'both' \"quotes\"", f"the password became {password}")
+        out = farblock.run(["iscsi-ls", "-s", f"iscsi://127.0.0.1:{port}"]).stdout
+        expect("Lun:0" in out, f"iscsi-ls: {out}")
+        widths = {len(line) for line in shell("ls").splitlines()}
+        expect(widths == {132}, f"lines of ls are {widths} wide")
+        expect(json.loads(shell("--json", "ls", "/", "1"))["name"] == "/", "ls --json")
+        shell("sessions", text="(no open sessions)")
+        batch(scratch, shell)
+
+
+def batch(scratch, shell):
+    """Stops at the first error and names its line; what came before it stays."""
+    text = "# made by a test\ncd /backstores/ramdisk\ncreate b0 1M\n\ncreate b0 1M\ncreate b1 1M\n"
+    path = scratch.file("batch", content=text)
+    shell("-c", path, status=4, text=f"{path}:5: ")
+    shell("/backstores/ramdisk/b0", "status")
+    shell("/backstores/ramdisk/b1", "status", status=3)
+    command = [farblock.program("farblock"), "--socket", shell.daemon.socket_path]
+    done = subprocess.run(command, input="/backstores/ramdisk delete b0\npwd\n'open\n",
+                          text=True, capture_output=True, timeout=30, check=False)
+    expect(done.returncode == 2 and "stdin:3: " in done.stderr, f"batch on stdin: {done}")
+
+
+def restart(scratch):
+    """What was configured is there after SIGTERM and after SIGKILL."""
+    with Daemon(scratch, "restart") as daemon:
+        shell = Shell(daemon)
+        path = scratch.file("restart.img")
+        shell("/backstores/fileio", "create", "f0", path, "8M")
+        shell("/iscsi", "create", IQN)
+        before = daemon.saved()
+        for end in (daemon.stop, daemon.kill):
+            end()
+            daemon.start()
+            shell("/backstores/fileio/f0", "status", text="(8.0MiB)")
+            shell(f"/iscsi/{IQN}/tpg1", "status")
+        shell("saveconfig")
+        after = daemon.saved()
+        for saved in (before, after):
+            del saved["farblock"]["generation"]
+        expect(before == after, "the saved file is another one after restarts")
+
+
+def late_binding(scratch):
+    """A file that comes late is taken, at the next look or at SIGHUP at the latest."""
+    path = scratch.file("late.img")
+    config = farblock.Config()
+    disk = config.storage("fileio", "late", dev=path, size=1 << 20, write_back=True)
+    target = config.target([disk])
+    with Daemon(scratch, "late", config.text()) as daemon:
+        shell = Shell(daemon)
+        shell(disk, "status", text="waiting")
+        url = f"iscsi://127.0.0.1:{target.port}"
+        expect("Lun:" not in farblock.run(["iscsi-ls", "-s", url], check=False).stdout,
+               "a LUN without its storage is shown")
+        scratch.file("late.img", size=1 << 20)
+        daemon.signal(signal.SIGHUP)
+        end = time.monotonic() + 20
+        while "waiting" in shell(disk, "status"):
+            expect(time.monotonic() < end, "the file is there and the storage still waits")
+        expect("Lun:0" in farblock.run(["iscsi-ls", "-s", url]).stdout, "the LUN is not shown")
+
+
+def hostile_clients(scratch):
+    """Garbage, half requests and too many clients leave the daemon answering."""
+    with Daemon(scratch, "hostile") as daemon:
+        shell = Shell(daemon)
+        clients = []
+        for number in range(100):
+            client = socket.socket(socket.AF_UNIX)
+            client.connect(daemon.socket_path)
+            clients.append(client)
+            try:
+                client.sendall(b"\xff\x00{[" * (number + 1))
+            except (BrokenPipeError, ConnectionResetError):
+                pass  # one more than the daemon takes
+        for client in clients:
+            client.close()
+        end = time.monotonic() + 20
+        while farblock.run(["farblock", "--socket", daemon.socket_path, "version"],
+                           check=False).returncode:
+            expect(time.monotonic() < end, "clients that are gone keep others out")
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(daemon.socket_path)
+            client.settimeout(10)
+            try:
+                while True:
+                    client.sendall(b"x" * 65536)
+            except (BrokenPipeError, ConnectionResetError):
+                pass
+        shell("version", text="farblock version")
+        expect("longer than" in daemon.log(), "a request without end is not told")
+
+
+def main():
+    for test in (wrong_flags, wrong_places, damaged_files, second_daemon, shell_statuses,
+                 restart, late_binding, hostile_clients):
+        with farblock.Scratch() as scratch:
+            test(scratch)
+        print(f"{test.__name__}: passed")
+    return 0
+
+
+if __name__ == "__main__":
+    farblock.main(main)
