@@ -22,7 +22,7 @@
 #include "target/notify.h"
 #include "target/rpc/server.h"
 
-enum { GRACE_USEC = 3000000 }; // for sessions to end by themselves
+enum { GRACE_S = 15 }; // for commands in flight; then the kernel ends the process
 
 struct daemon {
 	const struct daemon_options *options;
@@ -33,7 +33,6 @@ struct daemon {
 	struct config *config;
 	struct rpc_server *rpc;
 	struct watch signals;
-	struct timer grace;
 };
 
 // ---- the end ----
@@ -44,19 +43,19 @@ static void on_idle(void *arg)
 	worker_stop(d->control);
 }
 
-// Sessions that do not end: their connections are closed, then their storage can be.
-static void on_grace(struct timer *t)
+// First nobody can come, then the connections end, as if the machine went away: initiators
+// keep their sessions and find the same targets after a restart. Then storage is closed.
+static void take_down(struct daemon *d)
 {
-	struct daemon *d = container_of(t, struct daemon, grace);
-	if (d->has_iscsi) {
-		log_warn("farblockd: sessions did not end in time, closing their connections");
-		iscsi_target_done();
-		d->has_iscsi = false;
-		timer_arm(d->control, &d->grace, GRACE_USEC);
-		return;
-	}
-	log_error("farblockd: storage is still in use, ending all the same");
-	worker_stop(d->control);
+	d->is_ending = true;
+	// Storage that never answers must not keep us; SIGALRM's default ends the process.
+	alarm(GRACE_S);
+	if (d->rpc)
+		rpc_server_ending(d->rpc);
+	config_stop_listening(d->config);
+	iscsi_target_done();
+	d->has_iscsi = false;
+	config_shutdown(d->config, on_idle, d);
 }
 
 static void begin_end(void *arg)
@@ -64,12 +63,9 @@ static void begin_end(void *arg)
 	struct daemon *d = arg;
 	if (d->is_ending)
 		return;
-	d->is_ending = true;
 	notify_manager("STOPPING=1");
 	log_info("farblockd: ending");
-	timer_arm(d->control, &d->grace, GRACE_USEC);
-	rpc_server_ending(d->rpc);
-	config_shutdown(d->config, on_idle, d);
+	take_down(d);
 }
 
 static void on_signal(struct watch *wa, uint32_t events)
@@ -194,23 +190,8 @@ static int start(struct daemon *d, struct err *e)
 	return r < 0 ? err_errno(e, r, "signals") : 0;
 }
 
-// Ends what start() began and did not finish.
-static void abandon(struct daemon *d)
-{
-	d->is_ending = true;
-	if (!d->config)
-		return;
-	if (d->rpc)
-		rpc_server_ending(d->rpc);
-	config_shutdown(d->config, on_idle, d);
-	timer_arm(d->control, &d->grace, GRACE_USEC);
-	worker_run(d->control);
-}
-
 static void finish(struct daemon *d)
 {
-	if (d->control)
-		timer_cancel(d->control, &d->grace);
 	if (d->has_iscsi)
 		iscsi_target_done();
 	rpc_server_free(d->rpc);
@@ -231,7 +212,6 @@ int daemon_run(const struct daemon_options *o, struct err *e)
 	struct daemon d = {
 		.options = o, .signals = {.fn = on_signal, .fd = -1}
 	};
-	timer_init(&d.grace, on_grace);
 	int r = start(&d, e);
 	if (!r) {
 		log_info("farblockd " FARBLOCK_VERSION ": %u workers, control socket %s",
@@ -239,8 +219,9 @@ int daemon_run(const struct daemon_options *o, struct err *e)
 		notify_manager("READY=1");
 		worker_run(d.control);
 		log_info("farblockd: ended");
-	} else {
-		abandon(&d);
+	} else if (d.config) {
+		take_down(&d);
+		worker_run(d.control);
 	}
 	finish(&d);
 	return r;

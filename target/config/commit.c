@@ -58,6 +58,11 @@ int config_commit(struct config *c, bool saves, struct err *e)
 {
 	struct built *list;
 	size_t count;
+	if (c->is_shutting_down) {
+		clean_dirty(c);
+		txn_commit(c);
+		return 0;
+	}
 	int r = build_all(c, &list, &count, e);
 	if (!r && saves)
 		r = config_save(c, c->file, false, c->txn.has_removed, e);

@@ -22,9 +22,12 @@ struct config_options {
 // An empty tree; publishes the empty view. The workers run and iscsi_target_init is done.
 int config_new(struct config **ret, const struct config_options *options, struct err *e);
 
-// Closes everything without saving: portals at once, logical units as soon as their sessions
-// let go; idle(arg) runs on the control thread when the last one is closed, perhaps at once.
-// Then config_free.
+// Closes every portal, so that nobody logs in any more. The first step of the end.
+void config_stop_listening(struct config *c);
+// Closes everything without saving, when the connections are closed (iscsi_target_done).
+// Nothing is published: initiators are to find the same targets again after a restart.
+// idle(arg) runs on the control thread when the last storage is closed, perhaps at once. Then
+// config_free.
 void config_shutdown(struct config *c, void (*idle)(void *arg), void *arg);
 void config_free(struct config *c); // after idle; NULL is fine
 

@@ -35,9 +35,12 @@ struct bench_call {
 
 static void bench_new(void *arg)
 {
+	if (iscsi_target_init(control, &error) < 0) {
+		*(int *)arg = -EIO;
+		return;
+	}
 	struct config_options o = { .control = control, .file = saved, .state_dir = dir };
-	int *code = arg;
-	*code = config_new(&config, &o, &error);
+	*(int *)arg = config_new(&config, &o, &error);
 }
 
 static void bench_load(void *arg)
@@ -61,6 +64,8 @@ static void bench_nothing(void *arg)
 
 static void bench_shutdown(void *arg)
 {
+	config_stop_listening(config);
+	iscsi_target_done();
 	config_shutdown(config, bench_nothing, NULL);
 }
 
@@ -149,16 +154,6 @@ static inline int load(void)
 	return code;
 }
 
-static void bench_iscsi(void *arg)
-{
-	*(int *)arg = iscsi_target_init(control, &error);
-}
-
-static void bench_iscsi_done(void *arg)
-{
-	iscsi_target_done();
-}
-
 static inline int config_open(void)
 {
 	int code;
@@ -187,7 +182,6 @@ static inline int setup(void **state)
 {
 	struct worker_options co = { .name = "control", .cpu = -1, .is_control = true };
 	struct worker_options wo = { .name = "worker0", .cpu = -1, .pool_bytes = 16 << 20 };
-	int code = 0;
 	log_threshold = LOG_LVL_ERROR;
 	snprintf(dir, sizeof dir, "/tmp/farblock-config.XXXXXX");
 	if (!mkdtemp(dir))
@@ -196,8 +190,7 @@ static inline int setup(void **state)
 	if (worker_new(&control, &co, &error) < 0 || worker_new(&data, &wo, &error) < 0 ||
 	    worker_start(data, &error) < 0 || worker_start(control, &error) < 0)
 		return -1;
-	worker_call(control, bench_iscsi, &code);
-	return code ? code : config_open();
+	return config_open();
 }
 
 static int bench_remove(const char *path, const struct stat *st, int type, struct FTW *ftw)
@@ -209,7 +202,6 @@ static inline int teardown(void **state)
 {
 	reply_done(&reply);
 	config_close();
-	worker_call(control, bench_iscsi_done, NULL);
 	offload_shutdown();
 	worker_free(data);
 	worker_free(control);
