@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""With CRC32C agreed upon, the first PDU after the last Login Response has digests, both ways,
+and the login itself has none."""
+
+from initiators import Iscsid
+from protocol import *
+
+
+def test(daemon):
+    peer = daemon.session({"HeaderDigest": "CRC32C", "DataDigest": "CRC32C"}, Iscsid)
+    check(peer.header_digest and peer.data_digest, f"not agreed upon: {peer.agreed}")
+    peer.write(3, pattern(20 * 512))
+    check(peer.read(3, 20) == pattern(20 * 512), "read back differs")
+    pdu = peer.send(peer.request(NOP_OUT, data=b"odd", ttt=NONE))
+    check(peer.expect(NOP_IN, itt=pdu.itt).data == b"odd", "the echo differs")
+    peer.logout()
+
+
+main(test)
