@@ -48,6 +48,7 @@ struct dm_task {
 	// private to the mover
 	struct dm_task *hash_next;
 	bool is_hashed;
+	bool is_begun;	    // the mover has dealt with its header: R2Ts may go out
 	bool wants_data;    // get_data was called and is not answered
 	bool is_finished;   // put_data was called; status waits for owed unsolicited data
 	bool owes_data;	    // unsolicited data (immediate or Data-Out) is still to come

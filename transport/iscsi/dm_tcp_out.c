@@ -306,7 +306,7 @@ void dm_tcp_get_data(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t n
 		data_done(d, t);
 		return;
 	}
-	if (!d->is_in_command) // else dm_tcp_command_data goes on
+	if (t->is_begun) // else on_command goes on
 		dm_tcp_progress(d, t);
 }
 

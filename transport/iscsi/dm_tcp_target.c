@@ -43,8 +43,8 @@ void dm_task_init(struct dm_task *t, const uint8_t *bhs)
 
 static void task_released(struct dm_tcp *d, struct dm_task *t)
 {
-	if (d->is_in_command)
-		d->released_in_command = t;
+	if (d->is_in_command && !t->is_begun)
+		d->is_arrival_released = true;
 	d->dm.up->released(&d->dm, t);
 }
 
@@ -318,12 +318,16 @@ static const struct dm_ops tcp_ops = {
 static int on_command(struct dm_tcp *d, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		      const uint8_t *ahs, struct pdu_sink *sink)
 {
+	// Tasks that were there before may go on inside: a command that fills a gap of CmdSNs
+	// runs those that waited behind it.
 	d->is_in_command = true;
-	d->released_in_command = NULL;
+	d->is_arrival_released = false;
 	struct dm_task *t = d->dm.up->command(&d->dm, pdu, bhs, ahs);
 	d->is_in_command = false;
-	bool has_data_out = pdu->data_len || (bhs[1] & (ISCSI_F | ISCSI_CMD_W)) != ISCSI_F;
-	if (has_data_out && t && t != d->released_in_command && !d->conn.is_closed)
+	if (!t || d->is_arrival_released || d->conn.is_closed)
+		return 0;
+	t->is_begun = true;
+	if (pdu->data_len || (bhs[1] & (ISCSI_F | ISCSI_CMD_W)) != ISCSI_F)
 		dm_tcp_command_data(d, t, pdu, sink);
 	return 0;
 }

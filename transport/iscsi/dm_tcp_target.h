@@ -14,8 +14,8 @@ struct dm_tcp {
 	struct dm_task *hash[DM_TCP_BUCKETS]; // by ITT: tasks whose data-out is owed
 	struct dm_task *rx_task;	      // whose data segment is being received
 	bool is_rx_solicited;
-	bool is_in_command;		     // up->command is running
-	struct dm_task *released_in_command; // ... and that task is gone again
+	bool is_in_command;	  // up->command is running
+	bool is_arrival_released; // ... and the task it is about is gone again
 	uint32_t next_ttt;
 	uint64_t parked_bytes;
 };
