@@ -18,6 +18,7 @@
 #define SECOND	       1000000000ull
 #define LOGIN_TIMEOUT  15 // seconds, until the TPG's own is known
 #define LOGOUT_TIMEOUT 5  // for the response to leave
+#define LINGER_TIMEOUT 5  // for what is queued when the connection is to close
 #define WINDOW_LOGIN   64 // preset; the session's own comes with attach
 
 static struct iscsi_worker iscsi_workers[WORKER_MAX];
@@ -294,8 +295,20 @@ static void tick_data_out(struct conn *c, uint64_t now)
 		conn_close(c, false, "no data-out for %lu s where it is owed", (unsigned long)most);
 }
 
+// A close that lets queued answers leave first does not wait for ever for a peer to read them.
+static bool tick_closing(struct conn *c, uint64_t now)
+{
+	struct dm_counters n;
+	c->dm->ops->counters(c->dm, &n);
+	if (n.closing_ns && now > n.closing_ns && now - n.closing_ns > LINGER_TIMEOUT * SECOND)
+		conn_close(c, false, "closing, and the peer does not read");
+	return n.closing_ns != 0;
+}
+
 static void tick_conn(struct conn *c, uint64_t now)
 {
+	if (c->state != CONN_ENDING && tick_closing(c, now))
+		return;
 	switch (c->state) {
 	case CONN_LOGIN:
 		if (now - c->start_ns > c->login_timeout * SECOND)

@@ -10,9 +10,12 @@
 #include "transport/iscsi/dm_tcp_target.h"
 #include "transport/wire/be.h"
 
-// A peer that does not read its answers is not served further beyond this many.
-#define TX_STOP	 4096
-#define TX_START 1024
+// A peer that does not read its answers is not served further beyond this many of them, or
+// this many bytes of echoes, texts and data frozen for their digests.
+#define TX_STOP		4096
+#define TX_START	1024
+#define TX_COPIED_STOP	(4u << 20)
+#define TX_COPIED_START (1u << 20)
 
 static struct dm_tcp *conn_dm(struct pdu_conn *c)
 {
@@ -50,9 +53,10 @@ static void task_released(struct dm_tcp *d, struct dm_task *t)
 
 static void tx_flow(struct dm_tcp *d)
 {
-	if (d->conn.tx_count > TX_STOP)
+	const struct pdu_conn *c = &d->conn;
+	if (c->tx_count > TX_STOP || c->tx_copied > TX_COPIED_STOP)
 		pdu_conn_stop_rx(&d->conn);
-	else if (d->conn.is_rx_stopped && d->conn.tx_count < TX_START)
+	else if (c->is_rx_stopped && c->tx_count < TX_START && c->tx_copied < TX_COPIED_START)
 		pdu_conn_start_rx(&d->conn);
 }
 
@@ -229,7 +233,9 @@ static void tcp_put_data(struct dm *dm, struct dm_task *t, struct dm_result *r)
 static void on_control_sent(struct pdu_conn *c, void *owner, int res)
 {
 	struct dm_tcp *d = conn_dm(c);
-	if (!res)
+	if (d->conn.is_rx_stopped)
+		tx_flow(d);
+	if (!res && owner)
 		d->dm.up->sent(&d->dm);
 }
 
@@ -256,10 +262,8 @@ static void tcp_send(struct dm *dm, const uint8_t *bhs, const void *data, uint32
 		dm_tcp_stamp(d, tx->bhs);
 	if (flags & DM_ADVANCES)
 		d->dm.sns->stat_sn++;
-	if (flags & DM_WANTS_SENT) {
-		tx->sent = on_control_sent;
-		tx->owner = d;
-	}
+	tx->sent = on_control_sent;
+	tx->owner = flags & DM_WANTS_SENT ? d : NULL;
 	pdu_tx_queue(&d->conn, tx);
 	tx_flow(d);
 }
@@ -298,6 +302,7 @@ static void tcp_counters(struct dm *dm, struct dm_counters *ret)
 				     .bytes_in = c->bytes_in,
 				     .bytes_out = c->bytes_out,
 				     .digest_errors = c->digest_errors,
+				     .closing_ns = c->is_closing ? c->closing_ns : 0,
 				     .last_rx_ns = c->last_rx_ns };
 }
 

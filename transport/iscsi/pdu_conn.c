@@ -107,6 +107,7 @@ void pdu_conn_close(struct pdu_conn *c, bool linger, const struct err *why)
 		err_set(&c->why, -ESHUTDOWN, "connection closed");
 	if (linger && !list_empty(&c->tx)) {
 		c->is_closing = true;
+		c->closing_ns = worker_now(c->worker);
 		pdu_conn_flush(c);
 		return;
 	}

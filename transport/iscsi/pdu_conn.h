@@ -113,9 +113,11 @@ struct pdu_conn {
 	struct list tx;
 	unsigned tx_count;
 	uint64_t tx_bytes;
-	uint32_t tx_offset; // bytes of the first PDU that have left
-	bool is_tx_blocked; // the socket is full
-	bool is_closing;    // close once tx is empty
+	uint64_t tx_copied;  // bytes of data that the queued PDUs own
+	uint32_t tx_offset;  // bytes of the first PDU that have left
+	bool is_tx_blocked;  // the socket is full
+	bool is_closing;     // close once tx is empty
+	uint64_t closing_ns; // ... since then
 	struct defer tx_defer;
 	struct err why; // of the close
 	bool is_closed;

@@ -141,6 +141,11 @@ static uint64_t tx_size(const struct pdu_tx *tx)
 	return (uint64_t)tx->header_len + tx->data_len + tx->tail_len;
 }
 
+static uint64_t tx_copied(const struct pdu_tx *tx)
+{
+	return tx->owns_data ? tx->data_len : 0;
+}
+
 static void tx_end(struct pdu_conn *c, struct pdu_tx *tx, int res)
 {
 	void (*sent)(struct pdu_conn *, void *, int) = tx->sent;
@@ -148,6 +153,7 @@ static void tx_end(struct pdu_conn *c, struct pdu_tx *tx, int res)
 	list_remove(&tx->link);
 	c->tx_count--;
 	c->tx_bytes -= tx_size(tx);
+	c->tx_copied -= tx_copied(tx);
 	pdu_tx_put(c, tx);
 	if (sent)
 		sent(c, owner, res);
@@ -172,6 +178,7 @@ void pdu_tx_queue(struct pdu_conn *c, struct pdu_tx *tx)
 	list_push_back(&c->tx, &tx->link);
 	c->tx_count++;
 	c->tx_bytes += tx_size(tx);
+	c->tx_copied += tx_copied(tx);
 	c->pdus_out++;
 	if (!c->is_in_rx)
 		worker_defer(c->worker, &c->tx_defer, on_defer);
