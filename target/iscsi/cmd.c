@@ -77,41 +77,33 @@ static const uint8_t task_attrs[8] = {
 };
 
 static int cmd_take_cdb(struct cmd *cmd, const struct iscsi_scsi_cmd *h,
-			const struct iscsi_pdu *pdu, const uint8_t *ahs, uint32_t *ret_bidi)
+			const struct iscsi_ahs_info *info)
 {
-	struct iscsi_ahs_info info;
 	memcpy(cmd->cdb, h->cdb, ISCSI_CDB_LEN);
 	cmd->task.cdb = cmd->cdb;
 	cmd->task.cdb_len = ISCSI_CDB_LEN;
-	if (!ahs)
+	if (!info->cdb_ext_len)
 		return 0;
-	int r = iscsi_ahs_parse(ahs, pdu->ahs_len, &info, NULL);
-	if (r)
-		return r;
-	*ret_bidi = info.has_bidi_read ? info.bidi_read_len : 0;
-	if (!info.cdb_ext_len)
-		return 0;
-	cmd->long_cdb = malloc(ISCSI_CDB_LEN + info.cdb_ext_len);
+	cmd->long_cdb = malloc(ISCSI_CDB_LEN + info->cdb_ext_len);
 	if (!cmd->long_cdb)
-		return ISCSI_REJECT_LONG_OP_RESOURCES;
+		return -ENOMEM;
 	memcpy(cmd->long_cdb, h->cdb, ISCSI_CDB_LEN);
-	memcpy(cmd->long_cdb + ISCSI_CDB_LEN, info.cdb_ext, info.cdb_ext_len);
+	memcpy(cmd->long_cdb + ISCSI_CDB_LEN, info->cdb_ext, info->cdb_ext_len);
 	cmd->task.cdb = cmd->long_cdb;
-	cmd->task.cdb_len = (uint16_t)(ISCSI_CDB_LEN + info.cdb_ext_len);
+	cmd->task.cdb_len = (uint16_t)(ISCSI_CDB_LEN + info->cdb_ext_len);
 	return 0;
 }
 
-// Fills the task from the header. 0, or a reason to reject the PDU.
-static int cmd_fill(struct cmd *cmd, const struct iscsi_pdu *pdu, const uint8_t *bhs,
-		    const uint8_t *ahs)
+// Fills the task from the header. 0 or -ENOMEM.
+static int cmd_fill(struct cmd *cmd, const uint8_t *bhs, const struct iscsi_ahs_info *info)
 {
 	const struct iscsi_scsi_cmd *h = (const void *)bhs;
 	struct task *t = &cmd->task;
-	uint32_t edtl = get_be32(h->edtl), bidi = 0;
+	uint32_t edtl = get_be32(h->edtl), bidi = info->has_bidi_read ? info->bidi_read_len : 0;
 	dm_task_init(&cmd->dm, bhs);
 	cmd->cmd_sn = get_be32(h->cmd_sn);
 	task_init(t, &task_ops, cmd->conn->nexus);
-	int r = cmd_take_cdb(cmd, h, pdu, ahs, &bidi);
+	int r = cmd_take_cdb(cmd, h, info);
 	t->lun = lun_decode(h->lun);
 	t->attr = task_attrs[h->flags & ISCSI_CMD_ATTR_MASK];
 	t->expected_out = h->flags & ISCSI_CMD_W ? edtl : 0;
@@ -125,40 +117,51 @@ void cmd_submit(struct cmd *cmd)
 	task_submit(&cmd->task);
 }
 
+static struct cmd *cmd_new(struct conn *c, const uint8_t *bhs, const struct iscsi_ahs_info *info)
+{
+	struct cmd *cmd = cmd_get(c);
+	if (cmd && cmd_fill(cmd, bhs, info) < 0) {
+		cmd_put(cmd);
+		return NULL;
+	}
+	return cmd;
+}
+
+// 0, or why the command is rejected.
+static int cmd_check(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *ahs,
+		     struct iscsi_ahs_info *ret)
+{
+	// Immediate commands are outside the window; a peer that floods with them is stopped
+	// all the same.
+	if (pdu->is_immediate && c->cmd_count >= 2 * c->window + 16)
+		return ISCSI_REJECT_TOO_MANY_IMMEDIATE;
+	return iscsi_ahs_parse(ahs, pdu->ahs_len, ret, NULL);
+}
+
 struct dm_task *cmd_arrived(struct dm *dm, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 			    const uint8_t *ahs)
 {
 	struct conn *c = dm->role;
 	if (c->state != CONN_FULL_FEATURE || !c->nexus || c->logout_when_idle)
 		return NULL;
-	// Immediate commands are outside the window; a peer that floods with them is stopped
-	// all the same.
-	if (pdu->is_immediate && c->cmd_count >= 2 * c->window + 16) {
-		conn_reject(c, ISCSI_REJECT_TOO_MANY_IMMEDIATE, bhs);
+	// Before its CmdSN is looked at: a rejected command counts as not received.
+	struct iscsi_ahs_info info;
+	int reason = cmd_check(c, pdu, ahs, &info);
+	if (reason) {
+		conn_reject(c, (uint8_t)reason, bhs);
 		return NULL;
 	}
 	enum ffp_order order = ffp_order(c, bhs, pdu->is_immediate);
 	if (order == FFP_DROP)
 		return NULL;
-	struct cmd *cmd = cmd_get(c);
+	struct cmd *cmd = cmd_new(c, bhs, &info);
 	if (!cmd) {
 		conn_close(c, false, "no memory for a command");
 		return NULL;
 	}
 	c->commands++;
-	c->inflight++;
-	cmd->is_counted = true;
-	int r = cmd_fill(cmd, pdu, bhs, ahs);
-	if (r) {
-		window_open(cmd);
-		cmd_put(cmd);
-		conn_reject(c, (uint8_t)r, bhs);
-		return NULL;
-	}
-	if (pdu->is_immediate) {
-		cmd->is_counted = false;
-		c->inflight--;
-	}
+	cmd->is_counted = !pdu->is_immediate;
+	c->inflight += cmd->is_counted;
 	if (order == FFP_HOLD) {
 		cmd->is_held = true;
 		if (ffp_hold(c, pdu, bhs, NULL, cmd) < 0)
@@ -180,7 +183,7 @@ void cmd_released(struct dm *dm, struct dm_task *t)
 {
 	struct cmd *cmd = dm_cmd(t);
 	struct conn *c = cmd->conn;
-	bool was_aborted = cmd->task.is_aborted;
+	bool was_aborted = cmd->task.is_aborted || !cmd->is_submitted;
 	bool was_closed = cmd->is_counted && c->inflight >= c->window;
 	window_open(cmd);
 	if (cmd->is_submitted)

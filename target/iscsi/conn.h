@@ -51,10 +51,11 @@ struct cmd {
 	struct abort_wait *abort_wait; // an ABORT TASK waits for its end
 };
 
-// A control PDU that came before an earlier CmdSN.
+// A PDU that came before an earlier CmdSN, or the place of one that was aborted before its turn.
 struct held_pdu {
 	struct list link; // conn->held, ascending by CmdSN
 	uint32_t cmd_sn;
+	bool is_aborted; // nothing to run: the number counts as received
 	struct cmd *cmd; // a SCSI command instead of the rest
 	struct iscsi_pdu pdu;
 	uint8_t bhs[ISCSI_BHS_LEN];
@@ -94,8 +95,6 @@ struct conn {
 	unsigned cmd_count;
 	struct list held;
 	unsigned held_count;
-	uint32_t skip_sn[8]; // CmdSNs that an ABORT TASK counted as received
-	unsigned skip_count;
 	unsigned tmfs; // task management requests under way
 	bool logout_when_idle, close_when_sent;
 	uint8_t logout_bhs[ISCSI_BHS_LEN];
@@ -190,6 +189,9 @@ int ffp_hold(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs, co
 	     struct cmd *cmd);
 void ffp_drop_held(struct conn *c);
 void ffp_unhold(struct conn *c, struct cmd *cmd); // it ends before its turn
+// A CmdSN that has not come counts as received from now on, and is dropped when it does come.
+// -EEXIST: it is waiting for its turn; -ENOMEM.
+int ffp_skip(struct conn *c, uint32_t sn);
 
 // nop.c
 int nop_out(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs, const uint8_t *data,

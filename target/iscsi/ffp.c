@@ -37,15 +37,18 @@ static const struct control {
 	{ ISCSI_OP_LOGIN_REQ,  false, true,  login_again   },
 };
 
-static bool sn_skipped(struct conn *c, uint32_t sn)
+// Where sn is held, or where it would have to be inserted.
+static struct list *held_place(struct conn *c, uint32_t sn)
 {
-	for (unsigned i = 0; i < c->skip_count; i++) {
-		if (c->skip_sn[i] != sn)
-			continue;
-		c->skip_sn[i] = c->skip_sn[--c->skip_count];
-		return true;
-	}
-	return false;
+	struct list *at = c->held.next;
+	while (at != &c->held && serial32_lt(list_entry(at, struct held_pdu, link)->cmd_sn, sn))
+		at = at->next;
+	return at;
+}
+
+static bool is_held(const struct conn *c, const struct list *at, uint32_t sn)
+{
+	return at != &c->held && list_entry(at, struct held_pdu, link)->cmd_sn == sn;
 }
 
 enum ffp_order ffp_order(struct conn *c, const uint8_t *bhs, bool is_immediate)
@@ -57,24 +60,29 @@ enum ffp_order ffp_order(struct conn *c, const uint8_t *bhs, bool is_immediate)
 	if (!serial32_in(sn, c->sns.exp_cmd_sn, c->sns.max_cmd_sn))
 		return FFP_DROP;
 	if (sn != c->sns.exp_cmd_sn)
-		return FFP_HOLD;
+		return is_held(c, held_place(c, sn), sn) ? FFP_DROP : FFP_HOLD;
 	c->sns.exp_cmd_sn++;
 	return FFP_TAKE;
+}
+
+static struct held_pdu *held_new(struct conn *c, uint32_t sn, uint32_t data_len)
+{
+	struct held_pdu *h = calloc(1, sizeof *h + data_len);
+	if (!h)
+		return NULL;
+	h->cmd_sn = sn;
+	list_insert_before(held_place(c, sn), &h->link);
+	c->held_count++;
+	return h;
 }
 
 int ffp_hold(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs, const uint8_t *data,
 	     struct cmd *cmd)
 {
 	uint32_t sn = get_be32(((const struct iscsi_scsi_cmd *)(const void *)bhs)->cmd_sn);
-	struct list *at = c->held.next;
-	while (at != &c->held && serial32_lt(list_entry(at, struct held_pdu, link)->cmd_sn, sn))
-		at = at->next;
-	if (at != &c->held && list_entry(at, struct held_pdu, link)->cmd_sn == sn)
-		return cmd ? -EEXIST : 0; // the same number twice: the first one counts
-	struct held_pdu *h = calloc(1, sizeof *h + (data ? pdu->data_len : 0));
+	struct held_pdu *h = held_new(c, sn, data ? pdu->data_len : 0);
 	if (!h)
 		return -ENOMEM;
-	h->cmd_sn = sn;
 	h->cmd = cmd;
 	h->pdu = *pdu;
 	memcpy(h->bhs, bhs, sizeof h->bhs);
@@ -82,8 +90,18 @@ int ffp_hold(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs, co
 		memcpy(h->data, data, pdu->data_len);
 	else
 		h->pdu.data_len = cmd ? pdu->data_len : 0;
-	list_insert_before(at, &h->link);
-	c->held_count++;
+	return 0;
+}
+
+int ffp_skip(struct conn *c, uint32_t sn)
+{
+	if (is_held(c, held_place(c, sn), sn))
+		return -EEXIST;
+	struct held_pdu *h = held_new(c, sn, 0);
+	if (!h)
+		return -ENOMEM;
+	h->is_aborted = true;
+	ffp_run_held(c);
 	return 0;
 }
 
@@ -104,17 +122,15 @@ static void held_run(struct conn *c, struct held_pdu *h)
 		return;
 	}
 	c->sns.max_cmd_sn++; // no command: it takes no place
+	if (h->is_aborted)
+		return;
 	if (control_find(h->pdu.opcode)->run(c, &h->pdu, h->bhs, h->data, &e) < 0)
 		conn_close(c, true, "%s", e.text);
 }
 
 void ffp_run_held(struct conn *c)
 {
-	while (c->state == CONN_FULL_FEATURE) {
-		while (c->skip_count && sn_skipped(c, c->sns.exp_cmd_sn)) {
-			c->sns.exp_cmd_sn++;
-			c->sns.max_cmd_sn++;
-		}
+	while (c->state == CONN_FULL_FEATURE && !c->logout_when_idle) {
 		struct list *l = list_first(&c->held);
 		struct held_pdu *h = l ? list_entry(l, struct held_pdu, link) : NULL;
 		if (!h || h->cmd_sn != c->sns.exp_cmd_sn)
@@ -130,13 +146,15 @@ void ffp_run_held(struct conn *c)
 void ffp_unhold(struct conn *c, struct cmd *cmd)
 {
 	cmd->is_held = false;
+	// Its place in the window is free when its number's turn has come, not before.
+	cmd->is_counted = false;
+	c->inflight--;
 	list_for_each (it, &c->held) {
 		struct held_pdu *h = list_entry(it, struct held_pdu, link);
 		if (h->cmd != cmd)
 			continue;
-		list_remove(&h->link);
-		c->held_count--;
-		free(h);
+		h->cmd = NULL;
+		h->is_aborted = true;
 		return;
 	}
 }

@@ -52,13 +52,8 @@ static void abort_missing(struct conn *c, const struct iscsi_tmf_req *h)
 	uint32_t ref = get_be32(h->ref_cmd_sn), sn = get_be32(h->cmd_sn);
 	bool is_due =
 		serial32_in(ref, c->sns.exp_cmd_sn, c->sns.max_cmd_sn) && serial32_lt(ref, sn);
-	if (!is_due || c->skip_count == sizeof c->skip_sn / sizeof c->skip_sn[0]) {
-		tmf_answer(c, h->itt, ISCSI_TMF_RSP_NO_TASK);
-		return;
-	}
-	c->skip_sn[c->skip_count++] = ref;
-	ffp_run_held(c);
-	tmf_answer(c, h->itt, ISCSI_TMF_RSP_COMPLETE);
+	bool is_skipped = is_due && !ffp_skip(c, ref);
+	tmf_answer(c, h->itt, is_skipped ? ISCSI_TMF_RSP_COMPLETE : ISCSI_TMF_RSP_NO_TASK);
 }
 
 static void abort_task(struct conn *c, const struct iscsi_tmf_req *h)
