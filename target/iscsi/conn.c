@@ -288,8 +288,10 @@ static void tick_ping(struct conn *c, uint64_t now)
 
 static void tick_data_out(struct conn *c, uint64_t now)
 {
-	uint64_t most = c->acl ? c->acl->attr.dataout_timeout * 10ull
-			       : c->tpg->attr.dataout_timeout * 10ull;
+	// An ACL has the kernel target's pair: a time, and how often it may pass.
+	uint64_t most = c->acl ? (uint64_t)c->acl->attr.dataout_timeout *
+					 c->acl->attr.dataout_timeout_retries
+			       : c->tpg->attr.dataout_timeout;
 	uint64_t oldest = c->dm->ops->oldest_owed(c->dm);
 	if (oldest && most && now > oldest && now - oldest > most * SECOND)
 		conn_close(c, false, "no data-out for %lu s where it is owed", (unsigned long)most);
