@@ -50,6 +50,14 @@ void conn_send(struct conn *c, const uint8_t *bhs, const void *data, uint32_t le
 	c->dm->ops->send(c->dm, bhs, data, len, flags);
 }
 
+uint32_t conn_next_ttt(struct conn *c)
+{
+	uint32_t ttt = c->next_ttt++;
+	if (c->next_ttt == ISCSI_TAG_NONE)
+		c->next_ttt = 1;
+	return ttt;
+}
+
 void conn_reject(struct conn *c, uint8_t reason, const uint8_t *bad_bhs)
 {
 	struct iscsi_reject h = { .opcode = ISCSI_OP_REJECT, .flags = ISCSI_F, .reason = reason };

@@ -151,6 +151,8 @@ void conn_enter_full_feature(struct conn *c);
 void conn_log(const struct conn *c, int level, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void conn_send(struct conn *c, const uint8_t *bhs, const void *data, uint32_t len, unsigned flags);
+// A target transfer tag for a ping or a text; neither 0 nor the reserved one.
+uint32_t conn_next_ttt(struct conn *c);
 void conn_reject(struct conn *c, uint8_t reason, const uint8_t *bad_bhs);
 // The configuration changed: follow it, or end.
 void conn_follow(struct conn *c, struct iscsi_view *v);

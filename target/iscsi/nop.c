@@ -34,9 +34,7 @@ int nop_out(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs, con
 
 void nop_ping(struct conn *c)
 {
-	uint32_t ttt = c->next_ttt++;
-	if (c->next_ttt == ISCSI_TAG_NONE)
-		c->next_ttt = 1;
+	uint32_t ttt = conn_next_ttt(c);
 	c->is_ping_out = true;
 	c->ping_ns = worker_now(c->worker);
 	nop_in(c, NULL, ttt, NULL, 0, 0);

@@ -129,18 +129,20 @@ static void answer_send(struct conn *c, const struct iscsi_text_req *req)
 	uint32_t len = c->text_out_len - c->text_out_at;
 	bool more = len > c->params.max_send_data;
 	len = more ? c->params.max_send_data : len;
-	h.flags = more ? ISCSI_TEXT_C : ISCSI_F;
+	// F answers F: to a request that is not final the answer is not final either (11.11.1).
+	bool is_last = !more && req->flags & ISCSI_F;
+	h.flags = more ? ISCSI_TEXT_C : is_last ? ISCSI_F : 0;
 	memcpy(h.lun, req->lun, sizeof h.lun);
 	memcpy(h.itt, req->itt, sizeof h.itt);
-	if (more && !c->text_ttt)
-		c->text_ttt = c->next_ttt++;
-	put_be32(h.ttt, more ? c->text_ttt : ISCSI_TAG_NONE);
+	if (!is_last && !c->text_ttt)
+		c->text_ttt = conn_next_ttt(c);
+	put_be32(h.ttt, is_last ? ISCSI_TAG_NONE : c->text_ttt);
 	conn_send(c, (const uint8_t *)&h, c->text_out + c->text_out_at, len, DM_ADVANCES);
 	c->text_out_at += len;
-	if (!more) {
-		c->text_ttt = 0;
+	if (!more)
 		answer_drop(c);
-	}
+	if (is_last)
+		c->text_ttt = 0;
 }
 
 // A request of several PDUs: an empty answer asks for the next.
@@ -161,7 +163,7 @@ static int request_gather(struct conn *c, const struct iscsi_text_req *req, cons
 	memcpy(h.itt, req->itt, sizeof h.itt);
 	memcpy(h.lun, req->lun, sizeof h.lun);
 	if (!c->text_ttt)
-		c->text_ttt = c->next_ttt++;
+		c->text_ttt = conn_next_ttt(c);
 	put_be32(h.ttt, c->text_ttt);
 	conn_send(c, (const uint8_t *)&h, NULL, 0, DM_ADVANCES);
 	return 1;
