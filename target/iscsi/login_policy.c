@@ -258,7 +258,10 @@ static void login_failed(struct conn *c, const struct login_reply *r)
 	portal_note_login(c->portal, false);
 	refusal_note(c->names.initiator_name, c->names.target_name, c->dm->peer, r->status,
 		     r->err.text);
-	conn_log(c, LOG_LVL_WARN, "login refused, status %04x: %s", r->status, r->err.text);
+	if (r->has_pdu)
+		conn_log(c, LOG_LVL_WARN, "login refused, status %04x: %s", r->status, r->err.text);
+	else
+		conn_log(c, LOG_LVL_WARN, "login dropped: %s", r->err.text);
 }
 
 static void login_act(struct conn *c, const struct login_reply *r)
