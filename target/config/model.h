@@ -214,6 +214,14 @@ const char *storage_get_option(const struct storage *s, const char *name);
 uint64_t storage_size(const struct storage *s);
 void storage_retry(struct timer *t);
 
+// ---- luns.c ----
+// The lowest number that no child of n named PREFIXnumber has; above LUN_MAX: none is free.
+uint32_t number_free(const struct config *c, const struct node *n, const char *prefix);
+// The number in text, or number_free() without one; -EINVAL.
+int number_pick(const struct config *c, const struct node *n, const char *prefix, const char *text,
+		struct err *e);
+struct lun *lun_of_storage(const struct tpg *tpg, const struct storage *s); // NULL: none
+
 // ---- alua.c ----
 int alua_new(struct config *c, struct alua_node **ret, struct storage *s, const char *name,
 	     uint32_t id, struct err *e);

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Initiators that may log in, and the LUNs each of them sees: /iscsi/WWN/tpgN/acls.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/config/model.h"
+#include "target/iscsi/sessions.h"
+
+static int map_all_luns(struct config *c, struct tpg *tpg, struct acl *a, struct reply *r,
+			struct err *e)
+{
+	struct node **luns = node_sorted(&tpg->luns);
+	int code = 0;
+	for (unsigned i = 0; luns && i < tpg->luns.child_count && !code; i++) {
+		struct lun *l = NODE_OF(struct lun, luns[i]);
+		struct mapped_lun *m;
+		code = mapped_lun_new(c, &m, a, l->number, l, false, e);
+		if (!code)
+			reply_say(r, "Created mapped LUN %u.", l->number);
+	}
+	free(luns);
+	return code;
+}
+
+static int create_acl(struct config *c, struct node *n, const struct args *a, struct reply *r,
+		      struct err *e)
+{
+	struct tpg *tpg = tpg_of(n);
+	struct acl *acl;
+	int code = acl_new(c, &acl, tpg, arg(a, "wwn"), e);
+	if (!code)
+		reply_say(r, "Created Node ACL for %s", acl->node.name);
+	if (!code && arg_bool(a, "add_mapped_luns", true))
+		code = map_all_luns(c, tpg, acl, r, e);
+	return config_finish(c, code, e);
+}
+
+// By name, or by tag: then it is the first of those that carry it.
+static struct acl *acl_find(struct config *c, struct node *n, const char *text)
+{
+	char name[224];
+	struct node *found =
+		name_iscsi(text, false, name, NULL) < 0 ? NULL : node_child(&c->names, n, name);
+	if (found)
+		return NODE_OF(struct acl, found);
+	list_for_each (i, &n->children) {
+		struct acl *a = NODE_OF(struct acl, list_entry(i, struct node, link));
+		if (a->tag && !strcmp(a->tag, text))
+			return a;
+	}
+	return NULL;
+}
+
+static int no_acl(const char *text, struct err *e)
+{
+	return err_set(e, -ENOENT, "No Node ACL for %.200s", text);
+}
+
+static int delete_acl(struct config *c, struct node *n, const struct args *a, struct reply *r,
+		      struct err *e)
+{
+	struct acl *acl = acl_find(c, n, arg(a, "wwn"));
+	if (!acl)
+		return no_acl(arg(a, "wwn"), e);
+	reply_say(r, "Deleted Node ACL for %s.", acl->node.name);
+	return config_finish(c, model_remove(c, &acl->node, e), e);
+}
+
+static int set_tag(struct config *c, struct acl *a, const char *tag, struct err *e)
+{
+	char *copy = tag ? strdup(tag) : NULL;
+	if (tag && !copy)
+		return err_set(e, -ENOMEM, "%s: out of memory", a->node.name);
+	char *old = a->tag;
+	int code = txn_memory(c, &a->tag, sizeof a->tag);
+	if (!code)
+		a->tag = copy;
+	code = config_finish(c, code, e);
+	free(code < 0 ? copy : old);
+	return code;
+}
+
+static int tag_acl(struct config *c, struct node *n, const struct args *a, struct reply *r,
+		   struct err *e)
+{
+	const char *tag = arg(a, "new_tag");
+	struct acl *acl = acl_find(c, n, arg(a, "wwn_or_tag"));
+	if (!acl)
+		return no_acl(arg(a, "wwn_or_tag"), e);
+	if (!*tag || strchr(tag, '.') || strchr(tag, '/'))
+		return err_set(e, -EINVAL, "A tag is not empty and has neither . nor /");
+	return set_tag(c, acl, tag, e);
+}
+
+static int untag_acl(struct config *c, struct node *n, const struct args *a, struct reply *r,
+		     struct err *e)
+{
+	struct acl *acl = acl_find(c, n, arg(a, "wwn_or_tag"));
+	return acl ? set_tag(c, acl, NULL, e) : no_acl(arg(a, "wwn_or_tag"), e);
+}
+
+static void summarize_acls(struct config *c, const struct node *n, struct summary *ret)
+{
+	snprintf(ret->text, sizeof ret->text, "ACLs: %u", n->child_count);
+}
+
+static void summarize_acl(struct config *c, const struct node *n, struct summary *ret)
+{
+	const struct acl *a = NODE_OF(const struct acl, n);
+	const struct tpg *tpg = tpg_of(n);
+	const struct view_auth *v = &a->auth.auth;
+	uint32_t must = a->attr.authentication < 0 ? tpg->attr.authentication
+						   : (uint32_t)a->attr.authentication;
+	const char *auth = "no-auth";
+	if (must && tpg->attr.generate_node_acls)
+		auth = "auth via tpg";
+	else if (must)
+		auth = v->mutual_userid[0] && v->userid[0] ? "mutual auth"
+		       : v->userid[0]			   ? "1-way auth"
+							   : "auth required, no credentials";
+	snprintf(ret->text, sizeof ret->text, "%s%s%s%s, Mapped LUNs: %u", a->tag ? "(tag " : "",
+		 a->tag ? a->tag : "", a->tag ? "), " : "", auth, n->child_count);
+	ret->is_healthy = !must || v->userid[0] || tpg->attr.generate_node_acls;
+	ret->is_broken = !ret->is_healthy;
+}
+
+static void info_acl(struct config *c, const struct node *n, struct json_object *ret)
+{
+	const char *target = target_of(n)->node.name;
+	unsigned sessions = sessions_count(target, tpg_of(n)->tag, n->name);
+	json_put_text(ret, "node_wwn", n->name);
+	json_put_text(ret, "tag", NODE_OF(const struct acl, n)->tag);
+	json_object_object_add(ret, "sessions", json_object_new_int64(sessions));
+}
+
+static void free_acl(struct config *c, struct node *n)
+{
+	struct acl *a = NODE_OF(struct acl, n);
+	free(a->tag);
+	node_done(n);
+	explicit_bzero(&a->auth, sizeof a->auth);
+	free(a);
+}
+
+// ---- an ACL's mapped LUNs ----
+
+static void free_node(struct config *c, struct node *n)
+{
+	node_done(n);
+	free(n); // the object begins with its node
+}
+
+static struct lun *find_tpg_lun(struct config *c, struct tpg *tpg, const char *text)
+{
+	char name[16];
+	int number = number_of(text, "lun", 65535);
+	struct storage *s = number < 0 ? storage_find(c, text) : NULL;
+	if (s)
+		return lun_of_storage(tpg, s);
+	snprintf(name, sizeof name, "lun%d", number);
+	struct node *l = number < 0 ? NULL : node_child(&c->names, &tpg->luns, name);
+	return l ? NODE_OF(struct lun, l) : NULL;
+}
+
+static int create_mapping(struct config *c, struct node *n, const struct args *a, struct reply *r,
+			  struct err *e)
+{
+	struct acl *acl = NODE_OF(struct acl, n);
+	struct lun *l = find_tpg_lun(c, tpg_of(n), arg(a, "tpg_lun_or_backstore"));
+	struct mapped_lun *m;
+	if (!l)
+		return err_set(e, -ENOENT, "Invalid LUN: no %.100s in this portal group",
+			       arg(a, "tpg_lun_or_backstore"));
+	int number = number_pick(c, n, "mapped_lun", arg(a, "mapped_lun"), e);
+	if (number < 0)
+		return number;
+	list_for_each (i, &l->mapped)
+		if (list_entry(i, struct mapped_lun, lun_link)->node.parent == n)
+			reply_say(r, "Warning: TPG LUN %u already mapped to this NodeACL",
+				  l->number);
+	int code = mapped_lun_new(c, &m, acl, (uint32_t)number, l,
+				  arg_bool(a, "write_protect", false), e);
+	reply_say(r, "Created Mapped LUN %d.", number);
+	return config_finish(c, code, e);
+}
+
+static int delete_mapping(struct config *c, struct node *n, const struct args *a, struct reply *r,
+			  struct err *e)
+{
+	char name[24];
+	int number = number_of(arg(a, "mapped_lun"), "mapped_lun", 65535);
+	snprintf(name, sizeof name, "mapped_lun%d", number);
+	struct node *m = number < 0 ? NULL : node_child(&c->names, n, name);
+	if (!m)
+		return err_set(e, -ENOENT, "Invalid mapped LUN");
+	reply_say(r, "Deleted Mapped LUN %d.", number);
+	return config_finish(c, model_remove(c, m, e), e);
+}
+
+static void summarize_mapping(struct config *c, const struct node *n, struct summary *ret)
+{
+	const struct mapped_lun *m = NODE_OF(const struct mapped_lun, n);
+	if (!m->lun || !m->lun->storage) {
+		snprintf(ret->text, sizeof ret->text, "BROKEN LUN LINK");
+		ret->is_broken = true;
+		return;
+	}
+	const struct storage *s = m->lun->storage;
+	snprintf(ret->text, sizeof ret->text, "lun%u %s/%s (%s)", m->lun->number,
+		 s->node.parent->name, s->node.name, m->is_write_protected ? "ro" : "rw");
+	ret->is_healthy = s->lu != NULL;
+	ret->is_broken = !s->lu;
+}
+
+static void attach_mapping(struct config *c, struct node *n, bool is_attached)
+{
+	struct mapped_lun *m = NODE_OF(struct mapped_lun, n);
+	if (m->lun && is_attached)
+		list_push_back(&m->lun->mapped, &m->lun_link);
+	else
+		list_remove(&m->lun_link);
+}
+
+// ---- rows ----
+
+// clang-format off
+static const struct param_row create_acl_params[] = {
+	{ "wwn", PARAM_STRING, true, NULL, "initiator name", NULL },
+	{ "add_mapped_luns", PARAM_BOOL, false, "true", "map every LUN at once", NULL },
+	{ 0 },
+};
+static const struct param_row acl_params[] = {
+	{ "wwn", PARAM_NODE, true, NULL, "initiator name or tag", NULL },
+	{ 0 },
+};
+static const struct param_row tag_params[] = {
+	{ "wwn_or_tag", PARAM_NODE, true, NULL, "initiator name or tag", NULL },
+	{ "new_tag", PARAM_STRING, true, NULL, "a word to call it by", NULL },
+	{ 0 },
+};
+static const struct param_row untag_params[] = {
+	{ "wwn_or_tag", PARAM_NODE, true, NULL, "initiator name or tag", NULL },
+	{ 0 },
+};
+static const struct param_row create_mapping_params[] = {
+	{ "mapped_lun", PARAM_STRING, true, NULL, "number the initiator sees", NULL },
+	{ "tpg_lun_or_backstore", PARAM_NODE, true, NULL,
+	  "LUN of the portal group, or path of its storage object", NULL },
+	{ "write_protect", PARAM_BOOL, false, "false", "true: the initiator may not write", NULL },
+	{ 0 },
+};
+static const struct param_row mapping_params[] = {
+	{ "mapped_lun", PARAM_NODE, true, NULL, "3 or mapped_lun3", NULL },
+	{ 0 },
+};
+static const struct command_row acls_commands[] = {
+	{ "create", create_acl_params, "Lets an initiator log in.", false, create_acl },
+	{ "delete", acl_params, "Deletes an ACL; the initiator's sessions end.", false,
+	  delete_acl },
+	{ "tag", tag_params, "Gives an ACL a short name.", false, tag_acl },
+	{ "untag", untag_params, "Takes the short name away.", false, untag_acl },
+	{ 0 },
+};
+static const struct command_row acl_commands[] = {
+	{ "create", create_mapping_params, "Maps a LUN for this initiator.", false,
+	  create_mapping },
+	{ "delete", mapping_params, "Takes a mapped LUN away.", false, delete_mapping },
+	{ 0 },
+};
+// clang-format on
+
+const struct node_class acls_class = {
+	.name = "acls",
+	.help = "Initiators that may log in",
+	.commands = acls_commands,
+	.summary = summarize_acls,
+};
+const struct node_class acl_class = {
+	.name = "acl",
+	.help = "One initiator and the LUNs it sees",
+	.commands = acl_commands,
+	.groups = acl_groups,
+	.summary = summarize_acl,
+	.info = info_acl,
+	.free = free_acl,
+};
+const struct node_class mapped_lun_class = {
+	.name = "mapped_lun",
+	.help = "A LUN as the initiator sees it",
+	.summary = summarize_mapping,
+	.attached = attach_mapping,
+	.free = free_node,
+};

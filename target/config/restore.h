@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What reading every kind of object of a saved file has in common. Private to restore*.c;
+// control thread.
+#pragma once
+
+#include "target/config/model.h"
+
+struct restore {
+	struct config *c;
+	const struct restore_options *options;
+	struct json_object *errors;
+	struct json_object *objects; // our section
+	struct map told;	     // unknown keys that were reported
+	struct json_object *told_keys;
+};
+
+// Makes the object that entry describes below parent. A failure keeps entry where it was.
+typedef int (*restore_entry)(struct restore *r, void *parent, struct json_object *entry,
+			     struct err *e);
+
+// Adds a line of trouble.
+void restore_complain(struct restore *r, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+// Reports a key that means nothing here: each once, however many objects have it. what: a
+// literal, "key" or a group's name.
+void restore_tell_unknown(struct restore *r, const char *what, const char *key, const char *where);
+
+// Keeps a value, or an entry of a list, to be saved again with the node.
+void restore_keep(struct node *n, const char *key, struct json_object *value);
+void restore_keep_entry(struct node *n, const char *key, struct json_object *entry);
+// Keeps every key of o that is not in known (ends with NULL).
+void restore_keep_unknown(struct restore *r, struct node *n, struct json_object *o,
+			  const char *const *known);
+
+// The node's object in our section of the file, or NULL.
+struct json_object *restore_own_section(struct restore *r, const struct node *n);
+// Sets a group's values from o[part] and from our section.
+void restore_set_group(struct restore *r, struct node *n, const char *name, struct json_object *o,
+		       const char *part);
+// Credentials from PREFIX_userid, PREFIX_password and so on.
+void restore_set_auth(struct restore *r, const struct node *n, struct auth_group *a,
+		      struct json_object *o, const char *prefix);
+// Calls fn for every entry of the list o[key].
+void restore_each(struct restore *r, struct node *n, void *parent, struct json_object *o,
+		  const char *key, restore_entry fn);
+// A number in 0..max; -EINVAL.
+int restore_number_field(struct json_object *o, const char *key, int max, struct err *e);
+
+// restore_storage.c, restore_target.c
+int restore_storage(struct restore *r, void *parent, struct json_object *o, struct err *e);
+int restore_target(struct restore *r, void *parent, struct json_object *o, struct err *e);

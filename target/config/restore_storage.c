@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// storage_objects of a saved file.
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "target/config/restore.h"
+
+static bool is_option(const struct storage *s, const char *key)
+{
+	for (const struct bs_option *o = s->type->options; o->name; o++)
+		if (!strcmp(o->name, key))
+			return true;
+	return false;
+}
+
+static void set_options(struct restore *r, struct storage *s, struct json_object *o)
+{
+	if (!json_object_is_type(o, json_type_object))
+		return;
+	json_object_object_foreach(o, key, value)
+	{
+		const char *text = json_scalar(value);
+		struct err e = { 0 };
+		if (!is_option(s, key) || (text && !*text))
+			continue;
+		if (!text)
+			restore_complain(r, "%s: %s is no scalar", s->node.name, key);
+		else if (storage_set_option(s, key, text, &e) < 0)
+			restore_complain(r, "%s: %s", s->node.name, e.text);
+	}
+}
+
+static void keep_storage_keys(struct restore *r, struct storage *s, struct json_object *o)
+{
+	static const char *const known[] = { "name",	   "plugin",	"wwn",
+					     "attributes", "alua_tpgs", NULL };
+	const char *all[STORAGE_OPTIONS_MAX + 8];
+	size_t n = 0;
+	for (const char *const *k = known; *k; k++)
+		all[n++] = *k;
+	for (const struct bs_option *option = s->type->options; option->name; option++)
+		all[n++] = option->name;
+	all[n] = NULL;
+	restore_keep_unknown(r, &s->node, o, all);
+}
+
+static int add_foreign_storage(struct restore *r, const char *plugin, const char *name,
+			       struct json_object *o, struct err *e)
+{
+	struct config *c = r->c;
+	struct node *n = node_child(&c->names, &c->backstores, plugin);
+	if (strchr(plugin, '/') || !*plugin || name_check_storage(name, e) < 0)
+		return err_set(e, -EINVAL, "'%.40s/%.80s' is no name", plugin, name);
+	if (!n) {
+		int code = foreign_new(c, &c->backstores, &fabric_class, plugin, NULL, e);
+		if (code < 0)
+			return code;
+		n = node_child(&c->names, &c->backstores, plugin);
+	}
+	restore_complain(r, "storage object %s: plugin '%s' is not served here, kept", name,
+			 plugin);
+	return foreign_new(c, n, &foreign_storage_class, name, o, e);
+}
+
+static int add_alua_group(struct restore *r, void *parent, struct json_object *o, struct err *e)
+{
+	struct storage *s = parent;
+	const char *name = json_text(o, "name");
+	struct alua_node *g;
+	struct node *there;
+	if (!name)
+		return err_set(e, -EINVAL, "'name' is missing");
+	there = node_child(&r->c->names, &s->alua, name);
+	if (there) {
+		g = NODE_OF(struct alua_node, there);
+	} else {
+		int id = restore_number_field(o, "tg_pt_gp_id", 65535, e);
+		int code = id < 0 ? id : alua_check_name(s, name, (uint32_t)id, e);
+		if (!code)
+			code = alua_new(r->c, &g, s, name, (uint32_t)id, e);
+		if (code < 0)
+			return code;
+	}
+	json_object_object_foreach(o, key, value)
+	{
+		const struct attr_row *row = attr_find(alua_group_rows, key);
+		const char *text = json_scalar(value);
+		struct err why = { 0 };
+		if (!strcmp(key, "name") || (row && row->flags & ATTR_READONLY))
+			continue;
+		if (row && text && !attr_set(row, &g->attr, text, &why))
+			continue;
+		if (row)
+			restore_complain(r, "%s: %s: %s", s->node.name, name, why.text);
+		else
+			restore_tell_unknown(r, "alua key", key, s->node.name);
+		restore_keep(&g->node, key, value);
+	}
+	return 0;
+}
+
+int restore_storage(struct restore *r, void *parent, struct json_object *o, struct err *e)
+{
+	const char *plugin = json_text(o, "plugin"), *name = json_text(o, "name");
+	struct storage *s;
+	if (!plugin || !name)
+		return err_set(e, -EINVAL, "'plugin' or 'name' is missing");
+	if (r->options->only_storage && strcmp(r->options->only_storage, name))
+		return 0;
+	struct storage_type *st = storage_type_of(r->c, plugin);
+	if (!st)
+		return add_foreign_storage(r, plugin, name, o, e);
+	if (r->options->is_running && node_child(&r->c->names, &st->node, name)) {
+		restore_complain(r, "storageobject '%s:%s' exist not restoring", plugin, name);
+		return 0;
+	}
+	int code = storage_new(r->c, &s, st->type, name, e);
+	if (code < 0)
+		return code;
+	struct json_object *own = restore_own_section(r, &s->node);
+	const char *wwn = json_text(o, "wwn") ? json_text(o, "wwn") : json_text(own, "wwn");
+	struct err why = { 0 };
+	if (wwn && !name_check_wwn(wwn, &why))
+		snprintf(s->wwn, sizeof s->wwn, "%s", wwn);
+	else if (wwn)
+		restore_complain(r, "%s: %s; a new one was made up", name, why.text);
+	set_options(r, s, o);
+	set_options(r, s, json_field(own, "options"));
+	restore_set_group(r, &s->node, "attribute", o, "attributes");
+	if (!s->type->is_passthrough)
+		restore_each(r, &s->node, s, o, "alua_tpgs", add_alua_group);
+	else if (json_object_is_type(json_field(o, "alua_tpgs"), json_type_array))
+		restore_keep(&s->node, "alua_tpgs", json_field(o, "alua_tpgs"));
+	keep_storage_keys(r, s, o);
+	storage_class.attached(r->c, &s->node, true); // its device path is known now
+	if (!r->options->is_dry && storage_open(s, false, &why) < 0)
+		restore_complain(r, "storage object %s/%s waits: %s", st->node.name, name,
+				 why.text);
+	return 0;
+}
