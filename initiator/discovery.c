@@ -82,7 +82,7 @@ static int answered(struct ini_discovery *d, struct err *e)
 {
 	int r = tell(d, true, e);
 	if (r < 0)
-		return r;
+		return e->code = r;
 	timer_cancel(d->session->worker, &d->timer);
 	tell(d, false, e);
 	ini_session_logout(d->session);

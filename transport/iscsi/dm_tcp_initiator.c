@@ -74,17 +74,23 @@ static void on_r2t_sent(struct pdu_conn *c, void *owner, int res)
 // --- sending ---
 
 // From a fresh stack: nobody expects the end of a connection inside a call that sends.
-static void on_oom(struct defer *defer)
+static void on_fault(struct defer *defer)
 {
-	struct err e;
-	err_set(&e, -ENOMEM, "no memory for a PDU");
-	pdu_conn_close(&container_of(defer, struct dm_tcpi, oom)->conn, false, &e);
+	struct dm_tcpi *d = container_of(defer, struct dm_tcpi, fault_defer);
+	pdu_conn_close(&d->conn, false, &d->fault);
+}
+
+static void fault(struct dm_tcpi *d, int code, const char *text)
+{
+	if (d->conn.is_closed || d->fault.code)
+		return;
+	err_set(&d->fault, code, "%s", text);
+	worker_defer(d->conn.worker, &d->fault_defer, on_fault);
 }
 
 static bool out_of_memory(struct dm_tcpi *d)
 {
-	if (!d->conn.is_closed)
-		worker_defer(d->conn.worker, &d->oom, on_oom);
+	fault(d, -ENOMEM, "no memory for a PDU");
 	return false;
 }
 
@@ -187,7 +193,11 @@ static void tcpi_send(struct dmi *dm, const uint8_t *bhs, const void *data, uint
 		      bool is_login)
 {
 	struct dm_tcpi *d = dm_tcpi(dm);
-	struct pdu_tx *tx = d->control_pending < CONTROL_MAX ? pdu_tx_get(&d->conn) : NULL;
+	if (d->control_pending >= CONTROL_MAX) {
+		fault(d, -EPROTO, "the target asks for more answers than it reads");
+		return;
+	}
+	struct pdu_tx *tx = pdu_tx_get(&d->conn);
 	uint8_t *copy = len ? malloc(len) : NULL;
 	if (!tx || (len && !copy)) {
 		if (tx)
@@ -244,7 +254,7 @@ static void tcpi_close(struct dmi *dm, const struct err *why)
 static void free_run(struct msg *m)
 {
 	struct dm_tcpi *d = container_of(m, struct dm_tcpi, free_msg);
-	worker_defer_cancel(&d->oom);
+	worker_defer_cancel(&d->fault_defer);
 	pdu_conn_done(&d->conn);
 	free(d);
 }

@@ -17,7 +17,8 @@ struct dm_tcpi {
 	struct dmi_task *rx_task;
 	bool has_window_moved;
 	unsigned control_pending; // control PDUs that have not left
-	struct defer oom;
+	struct err fault;	  // why the connection will close at the end of the round
+	struct defer fault_defer;
 	struct msg free_msg;
 };
 

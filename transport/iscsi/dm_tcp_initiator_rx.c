@@ -295,7 +295,7 @@ static int on_reject(struct pdu_conn *c, uint8_t reason, const uint8_t *bhs, str
 static void on_closed(struct pdu_conn *c, const struct err *e)
 {
 	struct dm_tcpi *d = conn_dm(c);
-	worker_defer_cancel(&d->oom);
+	worker_defer_cancel(&d->fault_defer);
 	for (unsigned i = 0; i < DMI_TASKS_MAX; i++)
 		if (d->tasks[i])
 			dm_tcpi_finish(d, d->tasks[i], -EPIPE);
