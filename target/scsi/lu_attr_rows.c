@@ -91,8 +91,7 @@ const struct attr_row lu_attr_rows[] = {
 	ROW_UINT(max_caw_blocks, 0, 255, "128", "blocks", ATTR_OWN,
 		 "longest COMPARE AND WRITE; 0: 255"),
 	ROW_UINT(atomic_write_kib, 0, 1024, "0", "KiB", ATTR_OWN,
-		 "longest WRITE ATOMIC, which promises all or nothing after a power failure "
-		 "too; 0: the command is not there"),
+		 "longest WRITE ATOMIC: all or nothing, even at power failure; 0: no such command"),
 	ROW_UINT(thin_threshold_percent, 0, 99, "0", "%", ATTR_OWN,
 		 "used space that raises THIN PROVISIONING SOFT THRESHOLD REACHED; 0: never"),
 	ROW_FAULT(error_read_ppm, 1000000, "ppm", "reads of a million that fail"),
