@@ -16,6 +16,8 @@ signalled.
 import ctypes
 import json
 import os
+import random
+import re
 import shutil
 import signal
 import socket
@@ -108,20 +110,39 @@ class Scratch:
         return path
 
 
-_held = []  # ports handed out stay bound to nothing but are never handed out twice
+# Below the ports the kernel hands out by itself, so that no outgoing connection takes one.
+PORTS = range(20000, 32000)
+_held = {}  # port: the socket that keeps it ours until this process ends
+
+
+def _reserve(port):
+    """Takes a name that tests running beside this one would take for the same port."""
+    lock = socket.socket(socket.AF_UNIX)
+    try:
+        lock.bind(f"\0farblock-test-port-{port}")
+    except OSError:
+        lock.close()
+        return False
+    _held[port] = lock
+    return True
 
 
 def free_port(host="127.0.0.1"):
-    """A TCP port nobody listens on now."""
+    """A TCP port nobody listens on, and which no other test is given while this one runs."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    while True:
+    first = random.SystemRandom().randrange(len(PORTS))
+    for i in range(len(PORTS)):
+        port = PORTS[(first + i) % len(PORTS)]
+        if port in _held or not _reserve(port):
+            continue
         with socket.socket(family) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind((host, 0))
-            port = probe.getsockname()[1]
-        if port not in _held:
-            _held.append(port)
-            return port
+            try:
+                probe.bind((host, port))
+                return port
+            except OSError:
+                _held.pop(port).close()
+    raise Failure(f"{host}: no port in {PORTS.start}..{PORTS.stop - 1} is free")
 
 
 def _child(cpus):
@@ -277,11 +298,19 @@ class Config:
                            "targets": self.targets}, indent=2, sort_keys=True) + "\n"
 
 
+# What a sanitizer says first; where it stands in a log, the program is wrong.
+SANITIZER = re.compile(r"^.*(?:ERROR: \w+Sanitizer|WARNING: \w+Sanitizer|runtime error:)", re.M)
+
+
 class Farblockd(Process):
     """The daemon, with everything it touches in the scratch folder. May be started again
-    after kill() or stop(): it finds the files it left."""
+    after kill() or stop(): it finds the files it left.
 
-    def __init__(self, scratch, config, name="farblockd", cpus=(0,), arguments=()):
+    At the end of a with block that went well it is told to end and has to: with status 0,
+    which a leak would change in a sanitized build, and with no word of a sanitizer in its log.
+    cpus: one worker on each of these; None: two workers, wherever the scheduler puts them."""
+
+    def __init__(self, scratch, config, name="farblockd", cpus=None, arguments=()):
         super().__init__(scratch, name)
         self.config_path = scratch.file(f"{name}-saveconfig.json", content=config.text())
         os.chmod(self.config_path, 0o600)
@@ -290,10 +319,43 @@ class Farblockd(Process):
         self.socket_path = scratch.file(f"{name}.sock")
         self.cpus, self.arguments = cpus, list(arguments)
 
-    def start(self):
+    def workers(self):
+        if self.cpus is None:
+            return ["--workers", "2"]
         cpus = sorted(set(self.cpus) & os.sched_getaffinity(0)) or sorted(os.sched_getaffinity(0))
+        return ["--workers", str(len(cpus)), "--cpus", ",".join(map(str, cpus))]
+
+    def start(self):
         self.spawn(["farblockd", "--config", self.config_path, "--state-dir", self.state_path,
-                    "--socket", self.socket_path, "--workers", str(len(cpus)),
-                    "--cpus", ",".join(map(str, cpus)), *self.arguments])
+                    "--socket", self.socket_path, *self.workers(), *self.arguments])
         self.wait_connect(self.socket_path)
         return self
+
+    def rpc(self, method, **params):
+        """The result of one call over the control socket."""
+        request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        with socket.socket(socket.AF_UNIX) as control:
+            control.settimeout(60)
+            control.connect(self.socket_path)
+            control.sendall(json.dumps(request).encode() + b"\n")
+            with control.makefile("rb") as lines:
+                answer = json.loads(lines.readline())
+        if "error" in answer:
+            raise Failure(f"{method}: {answer['error']}")
+        return answer["result"]
+
+    def sanitizer_report(self):
+        """What a sanitizer has written into the log so far, or None."""
+        log = self.log()
+        found = SANITIZER.search(log)
+        return log[found.start():][:8000] if found else None
+
+    def __exit__(self, kind, why, trace):
+        if kind is None and self.is_running():
+            status = self.stop(timeout=60)
+            if status and not self.sanitizer_report():
+                raise Failure(f"{self.name}: ended with status {status}: {self.log()[-2000:]}")
+        self.kill()
+        report = self.sanitizer_report()
+        if report:
+            raise Failure(f"{self.name}: {report}") from why
