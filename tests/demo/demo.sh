@@ -1,0 +1,196 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Shows farblock at work, on loopback and in a temporary folder: a RAM disk and a sparse file are
+# shared, found, logged in to, written, verified and measured. Needs no root; leaves nothing.
+#   demo.sh BUILD       (the folder with farblockd, farblock and farblock-initiator)
+# Environment: DEMO_SECONDS of each measurement (2), DEMO_MIB of each disk written (64).
+set -euo pipefail
+
+build=$(cd "${1:?usage: demo.sh BUILD}" && pwd)
+seconds=${DEMO_SECONDS:-2} mib=${DEMO_MIB:-64}
+bytes=$((mib << 20))
+target=iqn.2025-01.org.example:disks
+initiator=iqn.2025-01.org.example:laptop
+user=demo password=correct-horse
+tpg=/iscsi/$target/tpg1
+folder=$(mktemp -d "${TMPDIR:-/tmp}/farblock-demo.XXXXXX")
+export FARBLOCK_SOCKET=$folder/control.sock PATH=$build:$PATH
+daemon=
+rows=()
+
+finish() {
+	local status=$?
+	trap - EXIT
+	trap '' INT TERM HUP
+	[ -z "$daemon" ] || stop_daemon || [ $status != 0 ] || status=1
+	if [ $status != 0 ]; then
+		echo "demo: FAILED; the last lines of farblockd's log:" >&2
+		tail -n 20 "$folder/farblockd.log" >&2 || true
+	fi
+	cd /
+	rm -rf "$folder"
+	exit $status
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+fail() {
+	echo "demo: $*" >&2
+	exit 1
+}
+
+title() { printf '\n== %s\n' "$*"; }
+
+# Prints a command as a user would type it, then runs it.
+run() {
+	echo "\$ $*"
+	"$@"
+}
+
+start_daemon() {
+	echo '$ farblockd --config saveconfig.json --state-dir state --socket control.sock &'
+	farblockd --config saveconfig.json --state-dir state --socket control.sock \
+		>>farblockd.log 2>&1 &
+	daemon=$!
+	local i
+	for ((i = 0; i < 200; i++)); do
+		farblock version >/dev/null 2>&1 && return
+		kill -0 "$daemon" 2>/dev/null || fail "farblockd ended at start"
+		sleep 0.05
+	done
+	fail "farblockd does not answer after 10 s"
+}
+
+# SIGTERM, and its exit status; killed if it does not end.
+stop_daemon() {
+	local pid=$daemon status=0 i
+	daemon=
+	kill -TERM "$pid" 2>/dev/null || true
+	for ((i = 0; i < 300; i++)); do
+		kill -0 "$pid" 2>/dev/null || break
+		sleep 0.05
+	done
+	kill -KILL "$pid" 2>/dev/null || true
+	wait "$pid" || status=$?
+	[ $status = 0 ] || echo "demo: farblockd ended with status $status" >&2
+	return $status
+}
+
+# Takes ports below those that the kernel hands out, until one is free.
+add_portal() {
+	local answer i
+	for ((i = 0; i < 50; i++)); do
+		port=$((20000 + RANDOM % 12000))
+		answer=$(farblock $tpg/portals create 127.0.0.1 $port)
+		case $answer in
+		*waiting*) farblock $tpg/portals delete 127.0.0.1 $port >/dev/null ;;
+		*)
+			printf '$ farblock %s\n%s\n' "$tpg/portals create 127.0.0.1 $port" "$answer"
+			return
+			;;
+		esac
+	done
+	fail "no free port found"
+}
+
+row() { rows+=("$(printf '%-5s %-30s %s' "$@")"); }
+
+# LUN, what it is: written, read back and compared byte by byte, checksummed by both sides.
+exercise() {
+	local url=iscsi://$user@127.0.0.1:$port/$target/$1 sum answer rate
+	title "LUN $1, $2: written, verified, read back"
+	answer=$(run farblock-initiator write "$url" --input data "${login[@]}")
+	echo "$answer"
+	rate=$(sed -n 's/.* s, \(.*\)$/\1/p' <<<"$answer")
+	row "$1" "written, $mib MiB" "$rate"
+	answer=$(run farblock-initiator checksum "$url" --length $bytes "${login[@]}")
+	echo "$answer"
+	sum=$(grep -oE '^[0-9a-f]{64}' <<<"$answer")
+	[ "$sum" = "$data_sum" ] || fail "LUN $1: SHA-256 $sum, not $data_sum of what was written"
+	row "$1" "SHA-256 over the wire" "equal to the source's"
+	run farblock-initiator verify "$url" data "${login[@]}"
+	run farblock-initiator read "$url" --output back --length $bytes "${login[@]}"
+	cmp data back || fail "LUN $1: read back differs from what was written"
+	row "$1" "read back, $mib MiB" "every byte equal"
+	rm -f back
+}
+
+# LUN, operation, block size, depth
+measure() {
+	local answer
+	answer=$(farblock-initiator bench "iscsi://$user@127.0.0.1:$port/$target/$1" --op "$2" --bs "$3" \
+		--depth "$4" --time "$seconds" --offset $bytes "${login[@]}")
+	row "$1" "$2 $3, depth $4" "$(sed 's/^[^:]*: //' <<<"$answer")"
+	echo "LUN $1: $answer"
+}
+
+cd "$folder"
+title "farblockd, in $folder"
+echo "$ export FARBLOCK_SOCKET=$FARBLOCK_SOCKET"
+start_daemon
+
+title "Two disks, shared with one initiator that has to prove who it is"
+run farblock /backstores/ramdisk create rd0 256M
+run farblock /backstores/fileio create file0 "$folder/disk.img" 256M
+run farblock /iscsi create $target
+run farblock $tpg/portals delete 0.0.0.0 3260
+add_portal
+run farblock $tpg/luns create /backstores/ramdisk/rd0
+run farblock $tpg/luns create /backstores/fileio/file0
+run farblock $tpg/acls create $initiator
+run farblock $tpg/acls/$initiator set auth userid=$user password=$password
+run farblock ls
+
+title "Found"
+(umask 077 && printf %s "$password" >secret)
+login=(--initiator-name $initiator --chap-secret-file secret)
+found=$(run farblock-initiator discover 127.0.0.1:$port --initiator-name $initiator)
+echo "$found"
+grep -q "$target" <<<"$found" || fail "discovery does not list $target"
+row - "discovered" "$target"
+if command -v iscsi-ls >/dev/null; then
+	witness=$(run iscsi-ls -i $initiator -s "iscsi://$user%$password@127.0.0.1:$port")
+	echo "$witness"
+	[ "$(grep -c '^Lun:' <<<"$witness")" = 2 ] || fail "iscsi-ls does not see both LUNs"
+	row - "seen by iscsi-ls (libiscsi)" "2 LUNs"
+else
+	echo "(iscsi-ls, an independent witness, is not installed: libiscsi-bin)"
+fi
+
+title "Refused without the secret, and why"
+if run farblock-initiator luns "iscsi://127.0.0.1:$port/$target" --initiator-name $initiator; then
+	fail "logged in without CHAP"
+fi
+run farblock refusals
+row - "login without CHAP" "refused"
+
+title "Logged in"
+run farblock-initiator ping "iscsi://$user@127.0.0.1:$port/$target" "${login[@]}"
+run farblock-initiator luns "iscsi://$user@127.0.0.1:$port/$target" "${login[@]}"
+head -c $bytes /dev/urandom >data
+data_sum=$(sha256sum data | cut -d' ' -f1)
+echo "data to write: $mib MiB of random bytes, SHA-256 $data_sum"
+exercise 0 "RAM disk"
+exercise 1 "file, O_DIRECT"
+
+title "Measured, $seconds s each, client and target on this machine"
+for lun in 0 1; do
+	measure $lun randread 4k 1
+	measure $lun randread 4k 32
+	measure $lun randwrite 4k 32
+	measure $lun read 128k 32
+	measure $lun write 128k 32
+done
+
+title "Ended, and started again: the file's disk is as it was"
+stop_daemon || fail "farblockd did not end cleanly"
+cmp -n $bytes data disk.img || fail "the file does not hold what was written"
+start_daemon
+run farblock-initiator verify "iscsi://$user@127.0.0.1:$port/$target/1" data "${login[@]}"
+row 1 "after a restart" "every byte equal"
+stop_daemon || fail "farblockd did not end cleanly"
+
+title "What was done"
+printf '%-5s %-30s %s\n' LUN what result
+printf '%s\n' "${rows[@]}"
