@@ -141,33 +141,35 @@ void line_done(struct line *l)
 	*l = (struct line){ 0 };
 }
 
-static void drop_last(char *path)
+// The length of a path without its last step.
+static size_t drop_last(const char *path, size_t len)
 {
-	char *slash = strrchr(path, '/');
-	if (slash)
-		*slash = 0;
+	while (len && path[--len] != '/')
+		;
+	return len;
 }
 
 char *path_join(const char *base, const char *path)
 {
-	char *out = malloc(strlen(base) + strlen(path) + 3);
+	size_t n = *path != '/' && strcmp(base, "/") ? strlen(base) : 0;
+	char *out = malloc(n + strlen(path) + 3);
 	if (!out)
 		return NULL;
-	out[0] = 0;
-	if (*path != '/' && strcmp(base, "/"))
-		strcpy(out, base);
+	memcpy(out, base, n);
 	while (*path) {
 		path += strspn(path, "/");
 		size_t len = strcspn(path, "/");
 		if (len == 2 && !strncmp(path, "..", 2)) {
-			drop_last(out);
+			n = drop_last(out, n);
 		} else if (len && !(len == 1 && *path == '.')) {
-			strcat(out, "/");
-			strncat(out, path, len);
+			out[n++] = '/';
+			memcpy(out + n, path, len);
+			n += len;
 		}
 		path += len;
 	}
-	if (!*out)
-		strcpy(out, "/");
+	if (!n)
+		out[n++] = '/';
+	out[n] = 0;
 	return out;
 }

@@ -158,7 +158,7 @@ char *tcp_addr_format_ip(const struct tcp_addr *a, char *out)
 		else if (scope)
 			snprintf(out + n, TCP_ADDR_TEXT - n, "%%%u", scope);
 	} else {
-		strcpy(out, "none");
+		snprintf(out, TCP_ADDR_TEXT, "none");
 	}
 	return out;
 }
@@ -174,7 +174,7 @@ char *tcp_addr_format(const struct tcp_addr *a, char *out)
 	else if (a->sa.sa_family == AF_INET6)
 		snprintf(out, TCP_ADDR_TEXT, "[%.61s]:%u", ip, tcp_addr_port(a));
 	else
-		strcpy(out, ip);
+		snprintf(out, TCP_ADDR_TEXT, "%s", ip);
 	return out;
 }
 
