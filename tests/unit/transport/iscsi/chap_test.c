@@ -182,7 +182,7 @@ static void test_bad_challenges_are_refused(void **state)
 	assert_int_equal(chap_challenge_parse("1", "00", &c, &e), -EPROTO);
 }
 
-static void test_credentials(void **state)
+static void test_credentials_that_cannot_work_are_refused(void **state)
 {
 	char longest[300];
 	memset(longest, 'x', sizeof longest);
@@ -219,7 +219,7 @@ int main(void)
 		cmocka_unit_test_setup(test_challenges_are_fresh_and_as_long_as_the_digest, setup),
 		cmocka_unit_test_setup(test_challenges_are_read_as_they_are_written, setup),
 		cmocka_unit_test_setup(test_bad_challenges_are_refused, setup),
-		cmocka_unit_test_setup(test_credentials, setup),
+		cmocka_unit_test_setup(test_credentials_that_cannot_work_are_refused, setup),
 		cmocka_unit_test_setup(test_wiped_is_zero, setup),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

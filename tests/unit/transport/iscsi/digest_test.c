@@ -18,7 +18,7 @@ static void expect(const uint8_t *data, size_t n, const uint8_t wire[4])
 	assert_true(digest_is(digest_update(ISCSI_CRC_START, data, n), wire));
 }
 
-static void test_vectors(void **state)
+static void test_vectors_of_the_rfc_hold(void **state)
 {
 	uint8_t data[32];
 	memset(data, 0, 32);
@@ -71,7 +71,7 @@ static void test_one_flipped_bit_is_seen(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_vectors),
+		cmocka_unit_test(test_vectors_of_the_rfc_hold),
 		cmocka_unit_test(test_header_of_a_nop_out),
 		cmocka_unit_test(test_pieces_give_the_same_as_the_whole),
 		cmocka_unit_test(test_one_flipped_bit_is_seen),

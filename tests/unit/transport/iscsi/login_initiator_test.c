@@ -169,7 +169,7 @@ static void test_answers_in_two_pieces(void **state)
 	assert_int_equal(out.outcome, LOGIN_FULL_FEATURE);
 }
 
-static void test_redirects(void **state)
+static void test_a_redirect_is_handed_up(void **state)
 {
 	start();
 	respond(OP, NULL, 0);
@@ -555,7 +555,7 @@ int main(void)
 		cmocka_unit_test_setup(test_a_target_that_declares_nothing_gets_8192, setup),
 		cmocka_unit_test_setup(test_keys_left_unanswered_are_the_standards, setup),
 		cmocka_unit_test_setup(test_answers_in_two_pieces, setup),
-		cmocka_unit_test_setup(test_redirects, setup),
+		cmocka_unit_test_setup(test_a_redirect_is_handed_up, setup),
 		cmocka_unit_test_setup(test_redirects_to_nowhere, setup),
 		cmocka_unit_test_setup(test_a_refusal_is_told_in_words, setup),
 		cmocka_unit_test_setup(test_hostile_operational_answers, setup),

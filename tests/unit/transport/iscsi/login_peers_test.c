@@ -259,7 +259,7 @@ static void test_vendor_keys_are_not_understood(void **state)
 		    "TargetPortalGroupTag=1"));
 }
 
-static void test_redirect(void **state)
+static void test_a_redirect_names_the_new_address(void **state)
 {
 	strcpy(role.terms.redirect, "10.0.0.2:3260");
 	say(SEC_TO_OP, TEXT(OPEN_ISCSI "AuthMethod=None"));
@@ -359,7 +359,7 @@ int main(void)
 		cmocka_unit_test_setup(test_without_transit_the_stage_stays, target_setup),
 		cmocka_unit_test_setup(test_names_are_compared_in_lower_case, target_setup),
 		cmocka_unit_test_setup(test_vendor_keys_are_not_understood, target_setup),
-		cmocka_unit_test_setup(test_redirect, target_setup),
+		cmocka_unit_test_setup(test_a_redirect_names_the_new_address, target_setup),
 		cmocka_unit_test_setup(test_attach_may_take_its_time, target_setup),
 		cmocka_unit_test_setup(test_attach_may_refuse_later, target_setup),
 		cmocka_unit_test_setup(test_a_pdu_while_waiting_ends_the_login, target_setup),

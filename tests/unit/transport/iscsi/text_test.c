@@ -61,7 +61,7 @@ static void test_malformed_pairs_are_errors(void **state)
 	assert_int_equal(first("", 0), 0);
 }
 
-static void test_find(void **state)
+static void test_a_pair_is_found_by_its_key(void **state)
 {
 	struct text_pair p;
 	assert_int_equal(text_find(TEXT("A=1\0B=2"), "B", &p), 1);
@@ -83,7 +83,7 @@ static void test_list_items(void **state)
 	assert_false(text_list_next(&at, &item, &len));
 }
 
-static void test_numbers(void **state)
+static void test_numbers_are_decimal_or_hexadecimal(void **state)
 {
 	static const struct {
 		const char *text;
@@ -238,7 +238,7 @@ static void test_names_for_new_objects(void **state)
 		assert_int_equal(iscsi_name_check(bad[i], NULL), -EINVAL);
 }
 
-static void test_isids(void **state)
+static void test_isids_are_random_and_shown_in_hexadecimal(void **state)
 {
 	char text[ISCSI_ISID_TEXT];
 	uint8_t isid[6] = { 0, 2, 0x3d, 0, 0xab, 1 }, other[6];
@@ -250,7 +250,7 @@ static void test_isids(void **state)
 	assert_memory_not_equal(isid, other, 6);
 }
 
-static void test_addresses(void **state)
+static void test_target_addresses_are_taken_apart(void **state)
 {
 	static const struct {
 		const char *text, *host;
@@ -342,16 +342,16 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pairs_come_in_order),
 		cmocka_unit_test(test_malformed_pairs_are_errors),
-		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_a_pair_is_found_by_its_key),
 		cmocka_unit_test(test_list_items),
-		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_numbers_are_decimal_or_hexadecimal),
 		cmocka_unit_test(test_binary_values),
 		cmocka_unit_test(test_binary_round_trip_at_every_length),
 		cmocka_unit_test(test_append_is_whole_or_not_at_all),
 		cmocka_unit_test(test_names_are_normalised),
 		cmocka_unit_test(test_names_for_new_objects),
-		cmocka_unit_test(test_isids),
-		cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_isids_are_random_and_shown_in_hexadecimal),
+		cmocka_unit_test(test_target_addresses_are_taken_apart),
 		cmocka_unit_test(test_bad_addresses),
 		cmocka_unit_test(test_sendtargets_round_trip),
 		cmocka_unit_test(test_hostile_sendtargets_answers),
