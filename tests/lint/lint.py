@@ -4,11 +4,16 @@
 last line counts. Exit status 1 if there is any.
 
   includes    tests/lint/deps.txt against every #include
-  headers     each header compiles alone, as the first of a file
+  headers     each header compiles alone, as the first of a file (not with --quick)
   budgets     files up to 800 lines, functions up to 100
   forbidden   calls that invite overruns or end the process
-  layout      SPDX line first, clang-format
+  layout      SPDX line first, clang-format (not with --quick)
+  words       no markers of unfinished work, no paths of the machine it was written on
+  tests       named after what they claim, each of them run, each fuzzer with its corpus
+What users read in help and documentation is checked by rows.py beside this, in the daemon.
 """
+import concurrent.futures
+import fnmatch
 import glob
 import os
 import re
@@ -26,6 +31,12 @@ FORBIDDEN = {
     r'\b(abort|assert)\s*\(': 'bad input must not end the process',
     r'\bsystem\s*\(|\bpopen\s*\(': 'no shell',
     r'#\s*include\s*"\.\.?/': 'include from the root, not relative',
+}
+# Written so that they do not find themselves.
+WORDS = {
+    r'\b(TOD[O]|FIXM[E]|XX[X]|HAC[K])\b': 'unfinished work is finished, or said in HACKING.md',
+    r'/wor[k]/|/hom[e]/\w|\.\./share[d]|/tmp/p[_]': 'a path of some machine',
+    r'\b[Ii]ssu[e]s? (#?\d|show)': 'documents stand alone',
 }
 EXIT_ALLOWED = re.compile(r'/main\.c$|^tests/')
 findings = []
@@ -82,6 +93,44 @@ def check_text(files):
             check_forbidden(path, lines)
 
 
+def check_words(files):
+    for path in files:
+        for n, line in enumerate(read(path).splitlines(), 1):
+            for pattern, why in WORDS.items():
+                if re.search(pattern, line):
+                    say(path, n, f'{why}: {line.strip()[:60]}')
+
+
+def check_tests(code):
+    """A test nobody runs is worse than none."""
+    for path in (p for p in code if p.startswith('tests/unit/') and p.endswith('_test.c')):
+        text = read(path)
+        for m in re.finditer(r'^static void (\w+)\(void \*\*\w+\)', text, re.M):
+            line = text.count('\n', 0, m.start()) + 1
+            if len(re.findall(rf'\b{m[1]}\b', text)) < 2:
+                say(path, line, f'{m[1]} is never run')
+            elif '_' not in m[1].removeprefix('test_'):
+                say(path, line, f'{m[1]}: a test is named after its claim')
+    for kind, pattern, function in (('unit', '*_test.c', 'unit_tests'),
+                                    ('fuzz', 'fuzz_*.c', 'fuzzers')):
+        listed = re.findall(rf'^\s*{function}\((\S+) ', read(f'tests/{kind}/CMakeLists.txt'), re.M)
+        for path in (p for p in code if fnmatch.fnmatch(p, f'tests/{kind}/**/{pattern}')
+                     or fnmatch.fnmatch(p, f'tests/{kind}/{pattern}')):
+            if os.path.relpath(folder_of(path), f'tests/{kind}') not in listed:
+                say(path, 1, f'its folder is not in tests/{kind}/CMakeLists.txt: never built')
+    check_corpora(code)
+
+
+def check_corpora(code):
+    fuzzers = {os.path.basename(p)[5:-2]: p for p in code
+               if p.startswith('tests/fuzz/') and os.path.basename(p).startswith('fuzz_')}
+    corpora = {os.path.basename(os.path.dirname(p)) for p in glob.glob('tests/fuzz/corpus/*/*')}
+    for name in sorted(fuzzers.keys() - corpora):
+        say(fuzzers[name], 1, f'tests/fuzz/corpus/{name} holds no seeds')
+    for name in sorted(corpora - fuzzers.keys()):
+        say(f'tests/fuzz/corpus/{name}', 1, f'there is no fuzz_{name}.c')
+
+
 def check_forbidden(path, lines):
     for n, line in enumerate(lines, 1):
         code = re.sub(r'"(\\.|[^"\\])*"', '""', line.split('//')[0])
@@ -97,9 +146,12 @@ def check_forbidden(path, lines):
 def check_functions(files):
     if not shutil.which('ctags'):
         sys.exit('lint: ctags is missing (etc/deps.sh lint)')
-    sources = [os.path.join(ROOT, p) for p in files if p.endswith('.c')]
-    out = subprocess.run(['ctags', '--fields=+ne', '--kinds-C=f', '-o', '-', *sources],
-                         capture_output=True, text=True, check=True).stdout
+    sources = [p for p in files if p.endswith('.c')]
+    r = subprocess.run(['ctags', '--fields=+ne', '--kinds-C=f', '-o', '-', '-L', '-'],
+                       input='\n'.join(sources), capture_output=True, text=True, check=False)
+    if r.returncode:
+        sys.exit(f'lint: ctags: {r.stderr.strip()[-500:] or r.returncode}')
+    out = r.stdout
     for line in out.splitlines():
         start, end = re.search(r'\tline:(\d+)', line), re.search(r'\tend:(\d+)', line)
         if not start or not end:
@@ -107,19 +159,20 @@ def check_functions(files):
         name, path = line.split('\t')[:2]
         size = int(end[1]) - int(start[1]) + 1
         if size > FUNCTION_LINES:
-            say(os.path.relpath(path, ROOT), start[1],
+            say(path, start[1],
                 f'{name} has {size} lines, at most {FUNCTION_LINES}')
 
 
 def check_headers(files):
-    with tempfile.TemporaryDirectory() as tmp:
-        for path in (p for p in files if p.endswith('.h')):
-            source = os.path.join(tmp, 'alone.c')
-            with open(source, 'w', encoding='utf-8') as f:
-                f.write(f'#include "{path}"\n')
-            r = subprocess.run(['gcc', '-std=gnu17', '-D_GNU_SOURCE', '-fsyntax-only', '-I', ROOT,
-                                '-I', os.path.join(ROOT, 'tests/unit'), source],
-                               capture_output=True, text=True, check=False)
+    def compile_alone(path):
+        r = subprocess.run(['gcc', '-std=gnu17', '-D_GNU_SOURCE', '-fsyntax-only', '-x', 'c',
+                            '-I', ROOT, '-I', os.path.join(ROOT, 'tests/unit'),
+                            '-I', os.path.join(ROOT, 'tests/bench'), '-'],
+                           input=f'#include "{path}"\n', capture_output=True, text=True,
+                           check=False)
+        return path, r
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for path, r in pool.map(compile_alone, files):
             if r.returncode:
                 say(path, 1, 'does not compile alone: ' + r.stderr.strip().splitlines()[0][:120])
 
@@ -128,27 +181,38 @@ def check_format(files):
     tool = shutil.which('clang-format')
     if not tool:
         sys.exit('lint: clang-format is missing (etc/deps.sh lint)')
-    for path in files:
-        r = subprocess.run([tool, '--dry-run', '-Werror', os.path.join(ROOT, path)],
-                           capture_output=True, text=True, check=False)
-        if r.returncode:
-            first = r.stderr.splitlines()[0]
-            m = re.search(r':(\d+):\d+:', first)
-            say(path, m[1] if m else 1, 'not formatted (clang-format -i)')
+
+    def complaints(part):
+        return subprocess.run([tool, '--dry-run', *part], capture_output=True, text=True,
+                              check=False).stderr
+    cores = os.cpu_count()
+    with concurrent.futures.ThreadPoolExecutor(cores) as pool:
+        seen = set()
+        for text in pool.map(complaints, [files[i::cores] for i in range(cores)]):
+            for m in re.finditer(r'^(\S+?):(\d+):\d+: warning:', text, re.M):
+                if m[1] not in seen:
+                    seen.add(m[1])
+                    say(m[1], m[2], 'not formatted (clang-format -i)')
 
 
 def main():
+    is_quick = sys.argv[1:] == ['--quick']
     os.chdir(ROOT)
     code = [p for p in tracked('*.c', '*.h') if '/corpus/' not in p]
-    scripts = [p for p in tracked('*.sh', '*.py') if '/corpus/' not in p]
+    scripts = [p for p in tracked('*.sh', '*.py', '.ci/run') if '/corpus/' not in p]
+    texts = [p for p in tracked('*.md', '*.txt', '*.cmake', 'Makefile', 'etc/*')
+             if '/corpus/' not in p]
     check_includes(code)
     check_text(code + scripts)
-    check_functions(code)
-    check_headers([p for p in code if p.endswith('.h')])
-    check_format(code)
+    check_words(code + scripts + texts)
+    check_tests(code)
+    if not is_quick:
+        check_functions(code)
+        check_headers([p for p in code if p.endswith('.h')])
+        check_format(code)
     for line in findings:
         print(line)
-    count = len(code) + len(scripts)
+    count = len(set(code + scripts + texts))
     print(f'lint: {count} files, {len(findings)} findings')
     return 1 if findings else 0
 
