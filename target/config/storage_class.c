@@ -175,8 +175,8 @@ static void summarize(struct config *c, const struct node *n, struct summary *re
 	}
 	format_size(storage_size(s), size);
 	snprintf(ret->text, sizeof ret->text, "%s%.160s%s(%s) %s%s%s",
-		 is_true(nullio) ? "nullio " : "",
-		 dev ? dev : "", dev ? " " : "", size, s->lu->is_readonly ? "ro " : "",
+		 is_true(nullio) ? "nullio " : "", dev ? dev : "", dev ? " " : "", size,
+		 s->lu->is_readonly ? "ro " : "",
 		 !has_cache			     ? ""
 		 : s->lu->bs->limits.has_write_cache ? "write-back "
 						     : "write-thru ",

@@ -62,7 +62,7 @@ static void misuse_is_refused_in_familiar_words(void **state)
 	static const struct {
 		const char *list, *object, *text;
 		int code;
-	// clang-format off
+		// clang-format off
 	} bad[] = {
 		{ "[\"f0\"]", NULL, "Missing required parameter dev", -EBADRQC },
 		{ NULL, NULL, "Missing required parameters 'name', 'dev'", -EBADRQC },

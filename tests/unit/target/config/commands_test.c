@@ -94,7 +94,7 @@ static void refusals_have_their_code_and_change_nothing(void **state)
 	static const struct {
 		const char *path, *command, *values;
 		int code;
-	// clang-format off
+		// clang-format off
 	} rows[] = {
 		{ "/backstores/ramdisk", "create", "[\"rd0\", \"1M\"]", -EEXIST },
 		{ "/backstores/ramdisk", "create", "[\"x\"]", -EBADRQC },

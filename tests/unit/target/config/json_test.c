@@ -78,7 +78,7 @@ static void only_plain_integers_become_numbers(void **state)
 	static const struct {
 		const char *text;
 		enum json_type type;
-	// clang-format off
+		// clang-format off
 	} rows[] = {
 		{ "12", json_type_int },
 		{ "-1", json_type_int },

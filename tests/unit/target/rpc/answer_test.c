@@ -58,7 +58,7 @@ static void what_is_no_request_gets_the_standard_error(void **state)
 	static const struct {
 		const char *request;
 		int code;
-	// clang-format off
+		// clang-format off
 	} rows[] = {
 		{ "{", -32700 },
 		{ "", -32700 },
