@@ -177,6 +177,18 @@ void ini_sync_info(struct ini_sync *y, struct ini_session_info *ret)
 	worker_call(y->worker, info_run, &c);
 }
 
+static void why_run(void *arg)
+{
+	struct call *c = arg;
+	*c->e = c->sync->why;
+}
+
+void ini_sync_why(struct ini_sync *y, struct err *ret)
+{
+	struct call c = { .sync = y, .e = ret };
+	worker_call(y->worker, why_run, &c);
+}
+
 // --- commands ---
 
 static void cmd_done(struct ini_cmd *cmd)

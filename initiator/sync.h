@@ -19,6 +19,9 @@ void ini_sync_close(struct ini_sync *y);
 
 void ini_sync_info(struct ini_sync *y, struct ini_session_info *ret);
 
+// Why the session is over; code 0 while it is not.
+void ini_sync_why(struct ini_sync *y, struct err *ret);
+
 // For what a program wants to do on the worker by itself, with worker_call or worker_post.
 struct worker *ini_sync_worker(struct ini_sync *y);
 struct ini_session *ini_sync_session(struct ini_sync *y);

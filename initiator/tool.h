@@ -92,7 +92,10 @@ struct tool_disk {
 	bool is_thin;
 };
 
-// Runs c; -EIO with a text unless it ends well.
+// How a command failed, in words; where the session was lost, why that was.
+void tool_cmd_text(struct ini_sync *y, const struct ini_cmd *c, char *ret, size_t size);
+
+// Runs c; -EIO or c's res with a text unless it ends well.
 int tool_run(struct ini_sync *y, struct ini_sync_cmd *c, enum scsi_op op, struct err *e);
 
 // Ready, and how large? Errors with a text.

@@ -28,7 +28,7 @@ struct bench {
 	unsigned depth, flying;
 	uint64_t begin_ns, end_ns, last_ns;
 	uint64_t done, failed;
-	char why[120]; // the first failure
+	struct ini_cmd first_failed; // what it answered
 	uint64_t histogram[BUCKETS];
 	struct bench_cmd *cmds;
 	uint8_t *memory;
@@ -102,7 +102,7 @@ static void on_done(struct ini_cmd *c)
 		b->last_ns = now;
 	} else {
 		if (!b->failed++)
-			scsi_cmd_text(c, b->why, sizeof b->why);
+			b->first_failed = *c;
 	}
 	if (now < b->end_ns && b->failed < 100)
 		submit(bc, now);
@@ -128,6 +128,7 @@ static int print_result(const struct tool *t, const struct bench *b, const char 
 	double iops = s > 0 ? (double)b->done / s : 0, rate = iops * b->bytes / 1e6;
 	double p50 = percentile(b, 0.5), p99 = percentile(b, 0.99);
 	struct err e;
+	char why[160];
 	if (t->o.is_json)
 		printf("{ \"op\": \"%s\", \"bs\": %u, \"depth\": %u, \"seconds\": %.3f, "
 		       "\"iops\": %.1f, \"MB_per_s\": %.1f, \"p50_us\": %.1f, \"p99_us\": %.1f, "
@@ -138,8 +139,9 @@ static int print_result(const struct tool *t, const struct bench *b, const char 
 		       b->bytes, b->depth, iops, rate, p50, p99);
 	if (!b->failed)
 		return TOOL_OK;
+	tool_cmd_text(t->sync, &b->first_failed, why, sizeof why);
 	err_set(&e, -EIO, "bench: %lu commands failed, the first with: %s",
-		(unsigned long)b->failed, b->why[0] ? b->why : "too little data");
+		(unsigned long)b->failed, why[0] ? why : "too little data");
 	return tool_fail(TOOL_FAILED, &e);
 }
 

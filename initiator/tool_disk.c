@@ -13,19 +13,25 @@
 #define PIPELINE	    8 // commands at a time
 #define KEY_ILLEGAL_REQUEST 5
 
-static int run_cmd(struct ini_sync *y, struct ini_sync_cmd *c, enum scsi_op op, struct err *e)
+void tool_cmd_text(struct ini_sync *y, const struct ini_cmd *c, char *ret, size_t size)
 {
-	char text[120];
-	ini_sync_run(y, c);
-	if (scsi_cmd_is_good(&c->cmd))
-		return 0;
-	scsi_cmd_text(&c->cmd, text, sizeof text);
-	return err_set(e, c->cmd.res ? c->cmd.res : -EIO, "%s: %s", scsi_op_name(op), text);
+	struct err why = { 0 };
+	if (c->res == -ENOTCONN)
+		ini_sync_why(y, &why);
+	if (why.code)
+		snprintf(ret, size, "%s", why.text);
+	else
+		scsi_cmd_text(c, ret, size);
 }
 
 int tool_run(struct ini_sync *y, struct ini_sync_cmd *c, enum scsi_op op, struct err *e)
 {
-	return run_cmd(y, c, op, e);
+	char text[160];
+	ini_sync_run(y, c);
+	if (scsi_cmd_is_good(&c->cmd))
+		return 0;
+	tool_cmd_text(y, &c->cmd, text, sizeof text);
+	return err_set(e, c->cmd.res ? c->cmd.res : -EIO, "%s: %s", scsi_op_name(op), text);
 }
 
 // --- capacity ---
@@ -38,7 +44,7 @@ static int simple(struct ini_sync *y, uint16_t lun, enum scsi_op op, const struc
 	int r = scsi_cmd(&c.cmd, lun, op, args, data, size);
 	if (r)
 		return err_set(e, r, "%s: cannot be built", scsi_op_name(op));
-	r = run_cmd(y, &c, op, e);
+	r = tool_run(y, &c, op, e);
 	*ret_len = r ? 0 : c.cmd.task.data_len;
 	return r;
 }
@@ -91,7 +97,7 @@ int tool_disk_open(struct tool_disk *d, struct ini_sync *y, uint16_t lun, struct
 	struct ini_sync_cmd c;
 	*d = (struct tool_disk){ .sync = y, .lun = lun };
 	scsi_cmd(&c.cmd, lun, SCSI_TEST_UNIT_READY, NULL, NULL, 0);
-	int r = run_cmd(y, &c, SCSI_TEST_UNIT_READY, e);
+	int r = tool_run(y, &c, SCSI_TEST_UNIT_READY, e);
 	if (!r)
 		r = capacity(d, e);
 	if (r)
@@ -199,7 +205,7 @@ static int begin(struct mover *m, struct slot *s, struct err *e)
 
 static int finish(struct mover *m, struct slot *s, bool is_wanted, struct err *e)
 {
-	char text[120];
+	char text[160];
 	ini_sync_wait(&s->c);
 	s->is_out = false;
 	m->count--;
@@ -207,7 +213,7 @@ static int finish(struct mover *m, struct slot *s, bool is_wanted, struct err *e
 		return 0;
 	const struct ini_cmd *c = &s->c.cmd;
 	if (!scsi_cmd_is_good(c)) {
-		scsi_cmd_text(c, text, sizeof text);
+		tool_cmd_text(m->d->sync, c, text, sizeof text);
 		return err_set(e, c->res ? c->res : -EIO, "%s of %u bytes at %lu: %s",
 			       m->io->is_write ? "WRITE" : "READ", s->len, (unsigned long)s->offset,
 			       text);
@@ -270,7 +276,7 @@ int tool_flush(struct tool_disk *d, struct err *e)
 	struct ini_sync_cmd c;
 	struct scsi_sense s;
 	scsi_cmd(&c.cmd, d->lun, SCSI_SYNCHRONIZE_CACHE_10, NULL, NULL, 0);
-	int r = run_cmd(d->sync, &c, SCSI_SYNCHRONIZE_CACHE_10, e);
+	int r = tool_run(d->sync, &c, SCSI_SYNCHRONIZE_CACHE_10, e);
 	if (r && !c.cmd.res && scsi_sense_parse(c.cmd.task.sense, c.cmd.task.sense_len, &s) &&
 	    s.key == KEY_ILLEGAL_REQUEST)
 		return 0; // no cache, no such command

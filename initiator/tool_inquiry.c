@@ -104,7 +104,7 @@ static const char *const types[] = {
 static void standard(struct view *v, const struct page *p)
 {
 	char text[32];
-	uint8_t type = p->data[0] & 0x1f, qualifier = p->data[0] >> 5;
+	uint8_t type = p->data[0] & 0x1f;
 	clean(text, p->data + 8, 8);
 	show(v, "vendor", "Vendor", text);
 	clean(text, p->data + 16, 16);
@@ -113,9 +113,7 @@ static void standard(struct view *v, const struct page *p)
 	show(v, "revision", "Revision", text);
 	snprintf(text, sizeof text, "0x%02x", type);
 	show(v, "type", "Device type",
-	     qualifier ? "none (no logical unit there)"
-	     : type < sizeof types / sizeof *types && types[type][0] ? types[type]
-								     : text);
+	     type < sizeof types / sizeof *types && types[type][0] ? types[type] : text);
 	snprintf(text, sizeof text, "0x%02x", p->data[2]);
 	show(v, "version", "SPC version", text);
 	show(v, "removable", "Removable", p->data[1] & 0x80 ? "yes" : "no");
@@ -305,6 +303,8 @@ static int inquire(struct view *v, struct err *e)
 	int r = fetch(v, false, 0, &p, e);
 	if (r)
 		return r;
+	if (p.data[0] >> 5 == 3) // peripheral qualifier 011b
+		return err_set(e, -ENXIO, "LUN %u: there is none (luns lists them)", v->lun);
 	standard(v, &p);
 	uint8_t type = p.data[0];
 	r = vital(v, e);
@@ -325,7 +325,7 @@ int tool_inquiry(struct tool *t)
 		v.json = json_object_new_object();
 	if (inquire(&v, &e) < 0)
 		status = tool_fail(TOOL_FAILED, &e);
-	if (v.json)
+	else if (v.json)
 		printf("%s\n", json_object_to_json_string_ext(v.json, JSON_C_TO_STRING_PRETTY));
 	json_object_put(v.json);
 	return status;

@@ -4,6 +4,7 @@
 // of the read's memory is exact, so that AddressSanitizer sees one too many.
 #include <errno.h>
 #include <fcntl.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,7 @@ static size_t input_len;
 static struct watch peer;
 static uint8_t *read_mem, *write_mem;
 static struct timer end;
+static sem_t over;
 
 static void on_cmd(struct ini_cmd *c)
 {
@@ -50,7 +52,11 @@ static void on_ping(struct ini_ping *p)
 
 static void on_freed(void *arg)
 {
-	worker_stop(worker);
+	int fd = peer.fd;
+	timer_cancel(worker, &end);
+	watch_remove(worker, &peer);
+	close(fd);
+	sem_post(&over);
 }
 
 static void on_closed(struct ini_session *s, const struct err *why)
@@ -153,28 +159,40 @@ static void begin(struct msg *m)
 	feed();
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+// One worker serves every input; making one takes longer than most of them.
+static void start(void)
 {
-	struct worker_options o = { .name = "fuzz", .cpu = -1, .is_control = true };
-	struct msg m = { .fn = begin };
+	struct worker_options o = { .name = "fuzz", .cpu = -1 };
 	struct err e;
 	signal(SIGPIPE, SIG_IGN);
-	if (worker_new(&worker, &o, &e) < 0)
+	sem_init(&over, 0, 0);
+	if (worker_new(&worker, &o, &e) < 0 || worker_start(worker, &e) < 0)
 		abort();
+}
+
+static void stop(void)
+{
+	worker_free(worker);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct msg m = { .fn = begin };
+	if (!worker) {
+		start();
+		atexit(stop);
+	}
 	input = data;
 	input_len = size;
 	done_count = 0;
 	read_mem = malloc(READ);
 	write_mem = calloc(1, WRITE);
 	worker_post(worker, &m);
-	worker_run(worker);
+	while (sem_wait(&over) < 0)
+		; // EINTR
 	// Whatever came: every command ended, once.
 	if (done_count != 3)
 		abort();
-	int fd = peer.fd;
-	watch_remove(worker, &peer);
-	close(fd);
-	worker_free(worker);
 	free(read_mem);
 	free(write_mem);
 	return 0;
