@@ -117,6 +117,7 @@ struct conn {
 	struct msg free_msg;
 	bool is_free_posted;
 	struct msg resume_msg; // session.c: the old session is gone
+	struct msg kill_msg;   // session.c: a new login takes the session's place
 };
 
 // What each worker keeps.

@@ -23,7 +23,6 @@ struct session_entry {
 	uint16_t tpgt, tsih, cid;
 	bool was_reinstated;
 	struct conn *waiter; // the login that takes its place
-	struct msg kill;     // to worker, once
 	bool is_kill_sent;
 };
 
@@ -69,11 +68,11 @@ static void tsih_give(uint16_t tsih)
 	tsih_used[tsih / 8] &= (uint8_t) ~(1u << tsih % 8);
 }
 
-// On the old session's worker.
+// On the old session's worker. The message is the connection's, not the entry's: a session that
+// is just ending leaves the table with the message still on its way.
 static void kill_run(struct msg *m)
 {
-	struct session_entry *e = container_of(m, struct session_entry, kill);
-	struct conn *c = e->conn;
+	struct conn *c = container_of(m, struct conn, kill_msg);
 	conn_close(c, false, "session reinstated by a new login");
 	conn_release(c);
 }
@@ -85,9 +84,9 @@ static void waiter_set(struct session_entry *e, struct conn *c)
 	if (e->is_kill_sent)
 		return;
 	e->is_kill_sent = true;
-	__atomic_add_fetch(&e->conn->holds, 1, __ATOMIC_RELAXED); // by kill_run
-	e->kill.fn = kill_run;
-	worker_post(e->worker, &e->kill);
+	conn_hold(e->conn); // until kill_run
+	e->conn->kill_msg.fn = kill_run;
+	worker_post(e->worker, &e->conn->kill_msg);
 }
 
 static int entry_add(struct conn *c, const struct login_names *n, uint16_t tsih, struct err *err)
