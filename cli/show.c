@@ -144,13 +144,42 @@ void show_sessions(const struct look *l, struct json_object *list, bool has_deta
 
 // ---- anything else ----
 
+static bool is_deep_type(struct json_object *v)
+{
+	return json_object_is_type(v, json_type_object) || json_object_is_type(v, json_type_array);
+}
+
+// A list of plain values, such as a histogram: one line.
+static bool is_row(struct json_object *v)
+{
+	if (!json_object_is_type(v, json_type_array))
+		return false;
+	for (size_t i = 0; i < json_object_array_length(v); i++)
+		if (is_deep_type(json_object_array_get_idx(v, i)))
+			return false;
+	return true;
+}
+
+static void data_row(const struct look *l, struct json_object *v)
+{
+	for (size_t i = 0; i < json_object_array_length(v); i++) {
+		struct json_object *one = json_object_array_get_idx(v, i);
+		fprintf(l->out, "%s%s", i ? " " : "", one ? json_object_get_string(one) : "");
+	}
+	fputc('\n', l->out);
+}
+
 static void data_at(const struct look *l, struct json_object *v, int indent)
 {
 	if (json_object_is_type(v, json_type_object)) {
 		json_object_object_foreach(v, key, value)
 		{
-			bool is_deep = json_object_is_type(value, json_type_object) ||
-				       json_object_is_type(value, json_type_array);
+			if (is_row(value)) {
+				fprintf(l->out, "%*s%s: ", indent, "", key);
+				data_row(l, value);
+				continue;
+			}
+			bool is_deep = is_deep_type(value);
 			fprintf(l->out, "%*s%s:%s", indent, "", key, is_deep ? "\n" : " ");
 			data_at(l, value, is_deep ? indent + 2 : 0);
 		}

@@ -79,6 +79,24 @@ static void no_sessions_are_said_to_be_none(void **state)
 	assert_string_equal(text, "(no open sessions)\n");
 }
 
+static void a_list_of_numbers_is_one_line(void **state)
+{
+	free(text);
+	struct look l = { .out = open_memstream(&text, &size), .width = 80 };
+	struct json_object *o =
+		json_tokener_parse("{\"reads\": {\"commands\": 3, \"log2_us\": [1, 0, 2]},"
+				   " \"workers\": [{\"sleeps\": 4}]}");
+	show_data(&l, o);
+	json_object_put(o);
+	fclose(l.out);
+	assert_string_equal(text, "reads:\n"
+				  "  commands: 3\n"
+				  "  log2_us: 1 0 2\n"
+				  "workers:\n"
+				  "  sleeps: 4\n"
+				  "\n");
+}
+
 static int teardown(void **state)
 {
 	free(text);
@@ -93,6 +111,7 @@ int main(void)
 		cmocka_unit_test(a_line_that_does_not_fit_is_whole),
 		cmocka_unit_test(very_deep_trees_are_drawn_to_a_depth),
 		cmocka_unit_test(no_sessions_are_said_to_be_none),
+		cmocka_unit_test(a_list_of_numbers_is_one_line),
 	};
 	return cmocka_run_group_tests(tests, NULL, teardown);
 }
