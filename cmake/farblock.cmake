@@ -24,11 +24,16 @@ function(farblock_library name)
   endif()
 endfunction()
 
-# farblock_program(NAME DEPS lib...): main.c of the current folder.
+# farblock_program(NAME DEPS lib...): main.c of the current folder. The daemon is the
+# administrator's, the others are everybody's.
 function(farblock_program name)
   cmake_parse_arguments(A "" "" "DEPS" ${ARGN})
   add_executable(${name} main.c)
   target_link_libraries(${name} PRIVATE ${A_DEPS})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
-  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_SBINDIR})
+  if(name MATCHES "d$")
+    install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_SBINDIR})
+  else()
+    install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endif()
 endfunction()
