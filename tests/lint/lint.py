@@ -47,9 +47,14 @@ def say(path, line, text):
 
 
 def tracked(*patterns):
-    out = subprocess.run(['git', '-C', ROOT, 'ls-files', '--cached', '--others',
-                          '--exclude-standard', '--', *patterns],
-                         capture_output=True, text=True, check=True).stdout.split('\n')
+    # Root may look at what somebody else has cloned.
+    r = subprocess.run(['git', '-c', f'safe.directory={ROOT}', '-C', ROOT, 'ls-files', '--cached',
+                        '--others', '--exclude-standard', '--', *patterns],
+                       capture_output=True, text=True, check=False)
+    if r.returncode:
+        print(f'skipped: {ROOT} is no git checkout: {r.stderr.strip()}')
+        sys.exit(77)
+    out = r.stdout.split('\n')
     return sorted(p for p in out if p and os.path.exists(os.path.join(ROOT, p)))
 
 
