@@ -18,4 +18,4 @@ def test(daemon):
         new.close()
 
 
-main(test)
+main(test, cpus=(0, 1))

@@ -351,13 +351,13 @@ def make_config(scratch, luns=1, size=16 * MIB, attributes=None, parameters=None
     return config
 
 
-def main(test, arguments=("--log-level", "info"), **options):
-    """Runs test(daemon) against a fresh daemon; options are make_config's. Whatever the test
-    did, the daemon must live on, serve a new session and end cleanly."""
+def main(test, arguments=("--log-level", "info"), cpus=(0,), **options):
+    """Runs test(daemon) against a fresh daemon; options are make_config's; a worker for each of
+    cpus. Whatever the test did, the daemon must live on, serve a new session and end cleanly."""
     def run():
         with Scratch(in_memory=True) as scratch:
             config = make_config(scratch, **options)
-            daemon = Daemon(scratch, config, arguments=arguments)
+            daemon = Daemon(scratch, config, cpus=cpus, arguments=arguments)
             daemon.target = farblock.Target(
                 config.targets[0]["wwn"],
                 [(p["ip_address"], p["port"]) for p in config.targets[0]["tpgs"][0]["portals"]])
