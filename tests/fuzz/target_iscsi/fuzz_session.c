@@ -182,8 +182,11 @@ static int connect_anew(void)
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 	must(fd);
 	must(bind(fd, (void *)&from, sizeof from));
-	must(connect(fd, &address.sa, sizeof address.in4));
-	return fd;
+	if (!connect(fd, &address.sa, sizeof address.in4))
+		return fd;
+	must(errno == EINTR ? 0 : -1); // libFuzzer's alarm
+	close(fd);
+	return connect_anew();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
