@@ -12,6 +12,7 @@ def test(daemon):
         pdu.bhs[5:8] = (262145).to_bytes(3, "big")
         peer.send_bytes(pdu.bhs)
         peer.expect_closed(f"opcode {opcode}")
+    daemon.settle()
     check("262145" in daemon.log(), "the log does not say why")
     check(daemon.counter("connections_closed_protocol_error") >= 7, "not counted")
 

@@ -11,6 +11,7 @@ def test(daemon):
     ping = peer.expect(NOP_IN, itt=NONE)
     check(ping.ttt != NONE, "no ping")
     peer.expect_closed("when a ping stays unanswered")
+    daemon.settle()
     check("NOP-In" in daemon.log(), "the log does not say why")
 
 

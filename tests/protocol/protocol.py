@@ -79,7 +79,13 @@ class Daemon(Farblockd):
         found = self.rpc("login.refusals")
         return found if isinstance(found, list) else found["refusals"]
 
+    def settle(self):
+        """Returns when the workers have ended what they were at: a peer sees a connection
+        close before the worker has counted and logged it."""
+        self.sessions()
+
     def counter(self, name):
+        self.settle()
         return self.rpc("stats.get")["iscsi"][name]
 
     def copies(self):
