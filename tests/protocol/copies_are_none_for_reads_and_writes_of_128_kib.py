@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""64 MiB each way in commands of 128 KiB with the defaults of iscsid: no payload byte is copied."""
+"""16 MiB each way in commands of 128 KiB with the defaults of iscsid: no payload byte is copied."""
 
 from initiators import Iscsid
 from protocol import *
