@@ -227,12 +227,12 @@ static struct json_object *lu_json(const struct lu *lu)
 	for (int op = 0; op < LU_OP_MAX; op++) {
 		struct json_object *one = json_object_new_object();
 		struct json_object *latency = json_object_new_array();
-		put_u64(one, "commands", k->commands[op]);
-		put_u64(one, "bytes", k->bytes[op]);
-		put_u64(one, "latency_sum_us", k->latency_sum_us[op]);
+		put_u64(one, "commands", k->op[op].commands);
+		put_u64(one, "bytes", k->op[op].bytes);
+		put_u64(one, "latency_sum_us", k->op[op].latency_sum_us);
 		// Entry i counts the commands that took less than 2^i us; the last: more.
 		for (int i = 0; i < LU_LATENCY_BUCKETS; i++)
-			json_object_array_add(latency, json_object_new_uint64(k->latency[op][i]));
+			json_object_array_add(latency, json_object_new_uint64(k->op[op].latency[i]));
 		json_object_object_add(one, "latency_log2_us", latency);
 		json_object_object_add(o, op_names[op], one);
 	}

@@ -65,11 +65,20 @@ static void lu_take_limits(struct lu *lu)
 	lu->blocks = l->size >> lu->block_shift;
 	lu->memory = lu->bs->memory;
 	lu->is_readonly = l->is_readonly;
+	lu->max_io = l->max_io;
 	lu->attr.block_size = l->block_size;
 	lu->attr.hw_block_size = l->block_size;
 	lu->attr.hw_queue_depth = lu->attr.queue_depth;
 	lu->attr.hw_max_sectors = lu_max_transfer(lu);
 	lu->wce = l->has_write_cache && lu->attr.emulate_write_cache;
+}
+
+// Zeroed memory that begins with a cache line; for free(). NULL: no memory.
+static void *lines_new(size_t size)
+{
+	size_t whole = (size + 63) & ~(size_t)63;
+	void *p = aligned_alloc(64, whole);
+	return p ? memset(p, 0, whole) : NULL;
 }
 
 int lu_new(struct lu **ret, const char *name, struct backstore *bs, const char *unit_serial,
@@ -85,7 +94,7 @@ int lu_new(struct lu **ret, const char *name, struct backstore *bs, const char *
 	int r = lu_attr_check(attr, &bs->limits, e);
 	if (r < 0)
 		return err_prefix(e, "%s", name);
-	struct lu *lu = calloc(1, sizeof *lu);
+	struct lu *lu = lines_new(sizeof *lu);
 	if (!lu)
 		return err_errno(e, -ENOMEM, "%s", name);
 	lu->refs = 1;
@@ -189,7 +198,7 @@ struct lu_channel *lu_channel(struct lu *lu)
 	// Only this worker ever writes the slot.
 	if (lu->channels[i])
 		return lu->channels[i];
-	struct lu_channel *c = calloc(1, sizeof *c);
+	struct lu_channel *c = lines_new(sizeof *c);
 	if (!c)
 		return NULL;
 	c->lu = lu;

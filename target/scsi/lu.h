@@ -28,19 +28,20 @@ struct third_party; // third_party.c
 // Settings of a storage object; the rows are in lu_attr.c. Written by the control thread
 // with relaxed atomic stores of single fields, read anywhere.
 struct lu_attr {
-	uint32_t block_size;
+	// What every command looks at comes first: see struct lu.
+	uint32_t block_size, queue_depth, max_transfer_kib, emulate_fua_write;
 	uint32_t emulate_tpu, emulate_tpws;
 	uint32_t emulate_caw, emulate_3pc, emulate_pr, emulate_tas, emulate_ua_intlck_ctrl;
-	uint32_t emulate_write_cache, emulate_fua_write, emulate_fua_read, emulate_dpo;
+	uint32_t emulate_write_cache, emulate_fua_read, emulate_dpo;
 	uint32_t emulate_model_alias, emulate_rest_reord, emulate_rsoc;
 	uint32_t enforce_pr_isids, force_pr_aptpl;
-	uint32_t is_nonrot, queue_depth, optimal_sectors, max_write_same_len;
+	uint32_t is_nonrot, optimal_sectors, max_write_same_len;
 	uint32_t max_unmap_lba_count, max_unmap_block_desc_count;
 	uint32_t unmap_granularity, unmap_granularity_alignment, unmap_zeroes_data;
 	uint32_t pi_prot_type, pi_prot_format, pi_prot_verify, alua_support, pgr_support;
 	uint32_t hw_block_size, hw_queue_depth, hw_max_sectors, hw_pi_prot_type, submit_type;
 	// ours
-	uint32_t removable, max_transfer_kib, max_caw_blocks, atomic_write_kib;
+	uint32_t removable, max_caw_blocks, atomic_write_kib;
 	uint32_t thin_threshold_percent;
 	struct bs_faults faults; // filters error and delay
 	char vendor[9], product[17], revision[5];
@@ -52,11 +53,11 @@ extern const struct attr_row lu_attr_rows[]; // of struct lu_attr, targetcli's n
 #define LU_LATENCY_BUCKETS 24
 enum lu_op { LU_OP_READ, LU_OP_WRITE, LU_OP_OTHER, LU_OP_MAX };
 struct lu_counters {
-	uint64_t commands[LU_OP_MAX];
-	uint64_t bytes[LU_OP_MAX];
+	struct lu_op_counters {
+		uint64_t commands, bytes, latency_sum_us;
+		uint64_t latency[LU_LATENCY_BUCKETS];
+	} op[LU_OP_MAX];
 	uint64_t errors; // CHECK CONDITION other than unit attentions
-	uint64_t latency[LU_OP_MAX][LU_LATENCY_BUCKETS];
-	uint64_t latency_sum_us[LU_OP_MAX];
 };
 
 // A range of blocks that tasks must not touch while a COMPARE AND WRITE or the like owns it.
@@ -68,55 +69,59 @@ struct lu_frozen {
 
 // One worker's view of the LU. Touched by that worker only.
 struct lu_channel {
+	struct list tasks;    // submitted and not done, in order of arrival
+	struct list frozen;   // struct lu_frozen; empty on the fast path
+	struct pr_view *pr;   // NULL: nothing reserved, nobody registered
+	uint64_t reserved_by; // nexus id that holds RESERVE(6/10), 0 none
+	uint32_t ordered;     // ORDERED tasks in the set: newcomers wait
+	uint32_t turns;	      // tasks in TASK_WAITS_TURN
+	struct list rounds;   // rounds whose is_settled() said no, asked again as tasks end
+	struct lu_counters counters;
 	struct lu *lu;
 	struct worker *worker;
-	struct list tasks;	     // submitted and not done, in order of arrival
 	struct list nexus_luns;	     // every nexus of this worker that maps the LU
-	uint32_t ordered;	     // ORDERED tasks in the set: newcomers wait
-	struct list frozen;	     // struct lu_frozen; empty on the fast path
-	struct pr_view *pr;	     // NULL: nothing reserved, nobody registered
-	uint64_t reserved_by;	     // nexus id that holds RESERVE(6/10), 0 none
-	struct list rounds;	     // rounds whose is_settled() said no, asked again as tasks end
-	uint32_t turns;		     // tasks in TASK_WAITS_TURN
 	bool is_kicking, kick_again; // taskset.c
-	struct lu_counters counters;
 };
 
 enum lu_medium { LU_MEDIUM_PRESENT, LU_MEDIUM_EJECTED };
 
+// What every command reads stands first, in two cache lines and the attributes' first: with a
+// thousand logical units in use, the lines that a command touches are what it costs.
 struct lu {
-	int refs;    // atomic
-	uint32_t id; // unique in this process, never reused
-	char *name;  // of the storage object
 	const struct backstore_type *type;
-	struct backstore *bs;			       // top of the stack; lu_bs() on the I/O path
+	uint8_t *memory; // of a RAM disk, else NULL: then data moves through bs. lu_memory()
+	uint64_t blocks; // capacity; relaxed atomic, changed by lu_set_size()
+	uint32_t block_size, block_shift;
+	struct backstore *bs; // top of the stack; lu_bs() on the I/O path
+	struct alua *alua;    // home worker writes; readers see relaxed atomics
+	uint32_t sanitize;    // sbc_sanitize.h: 0 idle, else why not; atomic
+	uint32_t rod_tokens;  // good ROD tokens for its blocks, relaxed atomic
+	uint8_t medium;	      // enum lu_medium, relaxed atomic
+	uint8_t d_sense, swp; // mode page 0Ah, relaxed atomics; MODE SELECT at home
+	uint8_t wce;	      // mode page 08h
+	bool is_readonly;     // the backstore is
+	uint32_t max_io;      // bytes, the backstore's longest transfer; 0: no limit
+	struct lu_attr attr;
+
+	int refs;				       // atomic
+	uint32_t id;				       // unique in this process, never reused
+	char *name;				       // of the storage object
 	struct backstore *error_filter, *delay_filter; // in the stack, or NULL. Control thread
 	struct worker *home;
 	struct worker *control; // where lu_new() ran; NULL in programs without a control thread
 	char unit_serial[40];	// the storage object's wwn
 	uint8_t naa[16];	// NAA 6 registered extended, from unit_serial
-	uint32_t block_size, block_shift;
-	uint64_t blocks;  // capacity; relaxed atomic, changed by lu_set_size()
-	uint8_t *memory;  // of a RAM disk, else NULL: then data moves through bs. lu_memory()
-	bool is_readonly; // the backstore is
-	struct lu_attr attr;
 	struct lu_channel *channels[WORKER_MAX]; // made on first use by that worker
 	// Guards the table of channels and what a new channel copies: the active freezes, and
 	// what the parts' channel_init() reads. Never taken on the I/O path.
 	pthread_mutex_t lock;
 	struct list freezes;		 // freeze.c: all asked for, FIFO. Home worker
 	struct pr_state *pr;		 // home worker
-	struct alua *alua;		 // home worker writes; readers see relaxed atomics
-	uint8_t medium;			 // enum lu_medium, relaxed atomic
-	uint8_t d_sense, swp;		 // mode page 0Ah, relaxed atomics; MODE SELECT at home
-	uint8_t wce;			 // mode page 08h
-	uint32_t sanitize;		 // sbc_sanitize.h: 0 idle, else why not; atomic
 	bool sanitize_ause;		 // of the last SANITIZE, relaxed atomic
 	bool is_space_low;		 // sbc_thin.c, control thread
 	bool sanitize_stops;		 // sanitize_stop() was called, relaxed atomic
 	uint32_t prevented;		 // nexuses that prevent medium removal, relaxed atomic
 	struct third_party *third_party; // copy results
-	uint32_t rod_tokens;		 // good ROD tokens for its blocks, relaxed atomic
 	char *state_dir;		 // APTPL files; NULL: not kept
 	void (*closed)(void *arg);	 // see lu_new
 	void *closed_arg;

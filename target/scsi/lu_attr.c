@@ -10,9 +10,8 @@
 uint32_t lu_max_transfer(const struct lu *lu)
 {
 	uint64_t bytes = (uint64_t)lu_setting(&lu->attr.max_transfer_kib) << 10;
-	uint32_t backstore = lu_bs(lu)->limits.max_io;
-	if (backstore && backstore < bytes)
-		bytes = backstore;
+	if (lu->max_io && lu->max_io < bytes)
+		bytes = lu->max_io;
 	return (uint32_t)(bytes >> lu->block_shift);
 }
 

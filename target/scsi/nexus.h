@@ -46,21 +46,21 @@ void lun_encode(uint8_t out[8], uint16_t number);
 
 // What one nexus keeps for one logical unit. Nexus's worker.
 struct nexus_lun {
-	struct nexus *nexus;
 	struct lu *lu;		    // reference held
 	struct lu_channel *channel; // of this worker
-	struct list channel_link;   // in channel->nexus_luns
+	ua_mask ua;		    // pending unit attentions
+	uint32_t inflight;	    // tasks submitted and not done
+	uint32_t held;		    // tasks submitted and not released
 	uint16_t number;
 	uint16_t alua_group;
 	bool is_write_protected;
-	bool prevents_removal;	 // PREVENT ALLOW MEDIUM REMOVAL
-	ua_mask ua;		 // pending unit attentions
-	uint32_t inflight;	 // tasks submitted and not done
-	uint32_t held;		 // tasks submitted and not released
-	struct lun_leave *leave; // nexus.c: the change of map that takes it away, or NULL
-	void *mode_pages;	 // reserved for per-nexus mode pages; NULL
-	uint64_t pr_version;	 // pr_rules.c: the reservation table that pr_standing is for
+	bool prevents_removal; // PREVENT ALLOW MEDIUM REMOVAL
 	uint8_t pr_standing;
+	uint64_t pr_version; // pr_rules.c: the reservation table that pr_standing is for
+	struct nexus *nexus;
+	struct lun_leave *leave;  // nexus.c: the change of map that takes it away, or NULL
+	struct list channel_link; // in channel->nexus_luns
+	void *mode_pages;	  // reserved for per-nexus mode pages; NULL
 };
 
 enum scsi_protocol { SCSI_PROTOCOL_SRP = 4, SCSI_PROTOCOL_ISCSI = 5 };

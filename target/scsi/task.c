@@ -49,7 +49,6 @@ struct worker *task_worker(const struct task *t)
 // Latency and bytes by kind of command.
 static void task_account(struct task *t)
 {
-	struct lu_counters *k = &t->nl->channel->counters;
 	uint16_t flags = t->row ? t->row->flags : 0;
 	bool moves = t->blocks && (flags & OP_RANGE);
 	enum lu_op op = !moves		     ? LU_OP_OTHER
@@ -61,10 +60,11 @@ static void task_account(struct task *t)
 	if (bucket >= LU_LATENCY_BUCKETS)
 		bucket = LU_LATENCY_BUCKETS - 1;
 
-	lu_count(&k->commands[op], 1);
-	lu_count(&k->bytes[op], t->fetch_len ? t->fetch_len : t->data_in);
-	lu_count(&k->latency[op][bucket], 1);
-	lu_count(&k->latency_sum_us[op], us);
+	struct lu_op_counters *k = &t->nl->channel->counters.op[op];
+	lu_count(&k->commands, 1);
+	lu_count(&k->bytes, t->fetch_len ? t->fetch_len : t->data_in);
+	lu_count(&k->latency[bucket], 1);
+	lu_count(&k->latency_sum_us, us);
 }
 
 void task_complete(struct task *t)

@@ -336,10 +336,10 @@ static void all_counters_count(void **state)
 	BENCH_IN(&b, 0, &c, 512, 0x28, 0, 0, 0, 0, 0, 0, 0, 1, 0);
 	BENCH_NONE(&b, 0, &c, 0xd1, 0, 0, 0, 0, 0);
 	lu_counters_sum(b.lu, &k);
-	assert_int_equal(k.commands[LU_OP_READ], 1);
-	assert_int_equal(k.bytes[LU_OP_READ], 512);
-	assert_int_equal(k.commands[LU_OP_WRITE], 1);
-	assert_int_equal(k.bytes[LU_OP_WRITE], 1024);
+	assert_int_equal(k.op[LU_OP_READ].commands, 1);
+	assert_int_equal(k.op[LU_OP_READ].bytes, 512);
+	assert_int_equal(k.op[LU_OP_WRITE].commands, 1);
+	assert_int_equal(k.op[LU_OP_WRITE].bytes, 1024);
 	assert_int_equal(k.errors, 1);
 }
 
