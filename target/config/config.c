@@ -35,6 +35,7 @@ int config_new(struct config **ret, const struct config_options *options, struct
 	list_init(&c->dirty);
 	list_init(&c->waiting);
 	timer_init(&c->retry, storage_retry);
+	storage_look_init(c);
 	int r = c->file ? init_nodes(c, e) : err_set(e, -ENOMEM, "configuration: out of memory");
 	if (!r)
 		r = view_publish(c, e);
@@ -51,6 +52,7 @@ void config_free(struct config *c)
 	if (!c)
 		return;
 	timer_cancel(c->control, &c->retry);
+	timer_cancel(c->control, &c->look);
 	storage_types_free(c);
 	node_done(&c->iscsi);
 	node_done(&c->backstores);
@@ -67,6 +69,7 @@ void config_stop_listening(struct config *c)
 {
 	c->is_shutting_down = true;
 	timer_cancel(c->control, &c->retry);
+	timer_cancel(c->control, &c->look);
 	list_for_each (i, &c->iscsi.children) {
 		struct node *t = list_entry(i, struct node, link);
 		list_for_each (j, &t->children) {
@@ -86,6 +89,7 @@ void config_shutdown(struct config *c, void (*idle)(void *arg), void *arg)
 {
 	c->is_shutting_down = true;
 	timer_cancel(c->control, &c->retry);
+	timer_cancel(c->control, &c->look);
 	config_drop_all(c);
 	config_on_quiet(c, idle, arg);
 	if (!c->closing)

@@ -136,6 +136,7 @@ struct config {
 	} saved; // the file as we last read or wrote it
 	struct timer retry;
 	uint64_t retry_usec;
+	struct timer look; // storage_look.c
 	unsigned closing;
 	void (*quiet)(void *arg);
 	void *quiet_arg;
@@ -212,6 +213,7 @@ void storage_free(struct config *c, struct node *n);
 int storage_set_option(struct storage *s, const char *name, const char *text, struct err *e);
 const char *storage_get_option(const struct storage *s, const char *name);
 uint64_t storage_size(const struct storage *s);
+void storage_look_init(struct config *c); // begins to look at open storage every ten seconds
 void storage_retry(struct timer *t);
 
 // ---- luns.c ----

@@ -232,7 +232,8 @@ static struct json_object *lu_json(const struct lu *lu)
 		put_u64(one, "latency_sum_us", k->op[op].latency_sum_us);
 		// Entry i counts the commands that took less than 2^i us; the last: more.
 		for (int i = 0; i < LU_LATENCY_BUCKETS; i++)
-			json_object_array_add(latency, json_object_new_uint64(k->op[op].latency[i]));
+			json_object_array_add(latency,
+					      json_object_new_uint64(k->op[op].latency[i]));
 		json_object_object_add(one, "latency_log2_us", latency);
 		json_object_object_add(o, op_names[op], one);
 	}

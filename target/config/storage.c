@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "target/config/model.h"
+#include "target/scsi/sbc_sanitize.h"
 
 enum { RETRY_MIN_USEC = 1000000, RETRY_MAX_USEC = 16000000 };
 
@@ -162,6 +163,7 @@ void storage_release(struct storage *s)
 	s->lu = NULL;
 	s->config->closing++;
 	mark_luns(s);
+	sanitize_stop(lu); // it would keep the unit open until it is through
 	lu_put(lu);
 }
 

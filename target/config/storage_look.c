@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Looks at open storage objects now and then, on the control thread: a file or device that
+// grew behind our back is announced (CAPACITY DATA HAS CHANGED), a pool that fills up is
+// reported where thin_threshold_percent asks for it.
+#include "target/config/model.h"
+#include "target/scsi/sbc_thin.h"
+
+#define LOOK_USEC 10000000u
+
+static void look_at(struct storage *s)
+{
+	bool has_changed = false;
+	struct err e = { 0 };
+	if (!s->lu)
+		return;
+	if (backstore_refresh(s->lu->bs, &has_changed, &e) < 0) {
+		log_debug("%s %s: %s", s->type->name, s->node.name, e.text);
+	} else if (has_changed) {
+		uint64_t size = backstore_size(s->lu->bs);
+		log_info("%s %s: has %llu bytes now", s->type->name, s->node.name,
+			 (unsigned long long)size);
+		lu_set_size(s->lu, size);
+	}
+	thin_check(s->lu);
+}
+
+static void look(struct timer *t)
+{
+	struct config *c = container_of(t, struct config, look);
+	if (c->is_shutting_down)
+		return;
+	list_for_each (i, &c->backstores.children) {
+		struct node *type = list_entry(i, struct node, link);
+		list_for_each (j, &type->children) {
+			struct node *n = list_entry(j, struct node, link);
+			if (n->class == &storage_class)
+				look_at(NODE_OF(struct storage, n));
+		}
+	}
+	timer_arm(c->control, t, LOOK_USEC);
+}
+
+void storage_look_init(struct config *c)
+{
+	timer_init(&c->look, look);
+	timer_arm(c->control, &c->look, LOOK_USEC);
+}
