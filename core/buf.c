@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/counter.h"
+
 // How much of one size may stay unmerged: 1 MiB, but 2 to 64 buffers.
 static const unsigned quick_max[BUF_ORDERS] = { 64, 64, 64, 32, 16, 8, 4, 2, 2 };
 
@@ -214,7 +216,7 @@ void buf_copy(struct worker *w, void *to, const void *from, size_t len)
 {
 	struct worker_counters *c = worker_counters(w);
 
-	c->payload_copies++;
-	c->payload_copy_bytes += len;
+	counter_add(&c->payload_copies, 1);
+	counter_add(&c->payload_copy_bytes, len);
 	memcpy(to, from, len);
 }

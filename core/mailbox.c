@@ -4,6 +4,7 @@
 //
 // No wake-up is lost: the poster pushes, then reads is_asleep; the worker sets is_asleep, then
 // looks for messages. All four are sequentially consistent, so at least one sees the other.
+#include "core/counter.h"
 #include "core/worker_priv.h"
 
 #include <errno.h>
@@ -67,7 +68,7 @@ void mailbox_run(struct worker *w)
 	while (fifo) {
 		m = fifo;
 		fifo = m->next;
-		w->counters.messages++;
+		counter_add(&w->counters.messages, 1);
 		m->fn(m);
 	}
 }

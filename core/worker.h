@@ -135,7 +135,7 @@ void worker_defer_cancel(struct defer *d);
 // Tells the loop that a request was served, so that it may spin for the next one.
 void worker_note_traffic(struct worker *w);
 
-// Counters of this worker (stats and buf add to them). Read from any thread, torn at worst.
+// Counters of this worker (stats and buf add to them), by core/counter.h.
 struct worker_counters {
 	uint64_t rounds, sleeps, spins, messages;
 	uint64_t payload_copies, payload_copy_bytes; // buf_copy() alone adds to these

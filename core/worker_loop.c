@@ -4,6 +4,7 @@
 // It spins only while a request is likely to come within the spin time: the moving average of
 // the time between rounds with traffic says so. Otherwise it sleeps until epoll has something,
 // a message comes or the next timer is due.
+#include "core/counter.h"
 #include "core/worker_priv.h"
 
 #define RING_PASSES  4	// completions that complete at once are served in the same round
@@ -60,7 +61,7 @@ void worker_note_traffic(struct worker *w)
 
 static void run_round(struct worker *w)
 {
-	w->counters.rounds++;
+	counter_add(&w->counters.rounds, 1);
 	mailbox_run(w);
 	timers_run(w);
 	watches_run(w);
@@ -97,7 +98,7 @@ static bool spin(struct worker *w)
 		return false;
 	if (until > timers_next(w))
 		until = timers_next(w);
-	w->counters.spins++;
+	counter_add(&w->counters.spins, 1);
 	do {
 		poll_fds(w);
 		w->now = clock_ns();
@@ -120,7 +121,7 @@ static void sleep_until_event(struct worker *w)
 	if (!mailbox_is_empty(w) || ring_is_ready(w)) {
 		poll_fds(w);
 	} else {
-		w->counters.sleeps++;
+		counter_add(&w->counters.sleeps, 1);
 		watches_fetch(w, next == UINT64_MAX ? NULL : &t);
 	}
 	atomic_store_explicit(&w->is_asleep, false, memory_order_relaxed);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/counter.h"
 #include "target/config/model.h"
 #include "target/iscsi/sessions.h"
 
@@ -305,12 +306,12 @@ static struct json_object *workers_json(void)
 	for (unsigned i = 0; i < worker_count(); i++) {
 		const struct worker_counters *k = worker_counters(worker_at(i));
 		struct json_object *o = json_object_new_object();
-		put_u64(o, "rounds", k->rounds);
-		put_u64(o, "sleeps", k->sleeps);
-		put_u64(o, "spins", k->spins);
-		put_u64(o, "messages", k->messages);
-		put_u64(o, "payload_copies", k->payload_copies);
-		put_u64(o, "payload_copy_bytes", k->payload_copy_bytes);
+		put_u64(o, "rounds", counter_get(&k->rounds));
+		put_u64(o, "sleeps", counter_get(&k->sleeps));
+		put_u64(o, "spins", counter_get(&k->spins));
+		put_u64(o, "messages", counter_get(&k->messages));
+		put_u64(o, "payload_copies", counter_get(&k->payload_copies));
+		put_u64(o, "payload_copy_bytes", counter_get(&k->payload_copy_bytes));
 		json_object_array_add(list, o);
 	}
 	return list;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/counter.h"
 #include "core/log.h"
 #include "target/iscsi/portal.h"
 #include "target/scsi/nexus.h"
@@ -62,7 +63,7 @@ void conn_reject(struct conn *c, uint8_t reason, const uint8_t *bad_bhs)
 {
 	struct iscsi_reject h = { .opcode = ISCSI_OP_REJECT, .flags = ISCSI_F, .reason = reason };
 	put_be32(h.itt, ISCSI_TAG_NONE);
-	iscsi_worker()->counters.rejects_sent++;
+	counter_add(&iscsi_worker()->counters.rejects_sent, 1);
 	conn_log(c, LOG_LVL_INFO, "rejected %s, reason %02x",
 		 iscsi_opcode_name(bad_bhs[0] & ISCSI_OP_MASK), reason);
 	conn_send(c, (const uint8_t *)&h, bad_bhs, ISCSI_BHS_LEN, DM_ADVANCES);
@@ -91,11 +92,11 @@ static void conn_free(struct conn *c)
 	portal_conn_closed(c->portal, &c->dm->peer_addr);
 	struct dm_counters n;
 	c->dm->ops->counters(c->dm, &n);
-	iw->counters.pdus_received += n.pdus_in;
-	iw->counters.pdus_sent += n.pdus_out;
-	iw->counters.bytes_received += n.bytes_in;
-	iw->counters.bytes_sent += n.bytes_out;
-	iw->counters.digest_errors += n.digest_errors;
+	counter_add(&iw->counters.pdus_received, n.pdus_in);
+	counter_add(&iw->counters.pdus_sent, n.pdus_out);
+	counter_add(&iw->counters.bytes_received, n.bytes_in);
+	counter_add(&iw->counters.bytes_sent, n.bytes_out);
+	counter_add(&iw->counters.digest_errors, n.digest_errors);
 	c->dm->ops->free(c->dm);
 	view_target_put(c->target);
 	iscsi_view_put(c->view);
@@ -154,7 +155,7 @@ static void on_closed(struct dm *dm, const struct err *e)
 	else
 		conn_log(c, LOG_LVL_INFO, "session ended: %s", e->text);
 	if (e->code == -EPROTO || e->code == -EBADMSG) {
-		iw->counters.connections_closed_protocol_error++;
+		counter_add(&iw->counters.connections_closed_protocol_error, 1);
 		if (was_login)
 			conn_log(c, LOG_LVL_WARN, "connection dropped: %s", e->text);
 	}
@@ -213,7 +214,7 @@ void conn_enter_full_feature(struct conn *c)
 	c->state = CONN_FULL_FEATURE;
 	c->dm->ops->full_feature(c->dm, &c->params);
 	iw->logins--;
-	iw->counters.logins_ok++;
+	counter_add(&iw->counters.logins_ok, 1);
 	portal_note_login(c->portal, true);
 	conn_log(c, LOG_LVL_INFO, "login ok transport=%s auth=%s%s digests=%s,%s", c->dm->transport,
 		 c->is_mutual	       ? "mutual-chap"
@@ -371,7 +372,7 @@ static void worker_enter(struct iscsi_worker *iw, struct conn *c)
 	}
 	list_push_back(&iw->conns, &c->link);
 	iw->logins++;
-	iw->counters.connections_accepted++;
+	counter_add(&iw->counters.connections_accepted, 1);
 }
 
 static int conn_start(struct conn *c, int fd, struct err *e)
@@ -422,7 +423,7 @@ void conn_new(struct worker *w, int fd, struct portal *portal, const struct tcp_
 	}
 	char text[TCP_ADDR_TEXT];
 	log_warn("iscsi: connection from %s refused: %s", tcp_addr_format(&peer, text), e.text);
-	iw->counters.connections_refused++;
+	counter_add(&iw->counters.connections_refused, 1);
 	__atomic_sub_fetch(&iw->count, 1, __ATOMIC_RELAXED);
 	portal_conn_closed(portal, &peer);
 	if (c)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/counter.h"
 #include "core/log.h"
 #include "target/iscsi/conn.h"
 #include "target/iscsi/portal.h"
@@ -241,19 +242,19 @@ const struct login_target_ops login_policy = {
 static void login_failed(struct conn *c, const struct login_reply *r)
 {
 	struct iscsi_counters *n = &iscsi_worker()->counters;
-	n->logins_failed++;
+	counter_add(&n->logins_failed, 1);
 	switch (r->status) {
 	case ISCSI_LOGIN_AUTH_FAILED:
-		n->failed_auth++;
+		counter_add(&n->failed_auth, 1);
 		break;
 	case ISCSI_LOGIN_FORBIDDEN:
-		n->failed_acl++;
+		counter_add(&n->failed_acl, 1);
 		break;
 	case ISCSI_LOGIN_NOT_FOUND:
-		n->failed_target++;
+		counter_add(&n->failed_target, 1);
 		break;
 	default:
-		n->failed_other++;
+		counter_add(&n->failed_other, 1);
 	}
 	portal_note_login(c->portal, false);
 	refusal_note(c->names.initiator_name, c->names.target_name, c->dm->peer, r->status,
@@ -311,7 +312,7 @@ void conn_login_expired(struct conn *c)
 {
 	struct login_reply r;
 	struct err why;
-	iscsi_worker()->counters.logins_timed_out++;
+	counter_add(&iscsi_worker()->counters.logins_timed_out, 1);
 	err_set(&why, -ETIMEDOUT, "login not finished after %u s", c->login_timeout);
 	login_target_refuse(c->login, ISCSI_LOGIN_TARGET_ERROR, &why, &r);
 	r.err = why;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/counter.h"
 #include "core/log.h"
 #include "target/iscsi/conn.h"
 #include "transport/tcp/listener.h"
@@ -263,5 +264,12 @@ const struct tcp_addr *portal_addr(const struct portal *p)
 
 void portal_counters(const struct portal *p, struct portal_counters *ret)
 {
-	*ret = p->counters;
+	const struct portal_counters *n = &p->counters;
+	*ret = (struct portal_counters){
+		.accepted = counter_get(&n->accepted),
+		.refused = counter_get(&n->refused),
+		.logins = counter_get(&n->logins),
+		.login_failures = counter_get(&n->login_failures),
+		.connections = __atomic_load_n(&n->connections, __ATOMIC_RELAXED),
+	};
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/counter.h"
 #include "core/log.h"
 #include "target/iscsi/conn.h"
 #include "target/scsi/lu.h"
@@ -177,7 +178,7 @@ void iscsi_counters(struct iscsi_counters *ret)
 	for (unsigned i = 0; i < worker_count(); i++) {
 		const uint64_t *n = (const uint64_t *)&iscsi_worker_at(i)->counters;
 		for (unsigned f = 0; f < sizeof *ret / sizeof *sum; f++)
-			sum[f] += __atomic_load_n(&n[f], __ATOMIC_RELAXED);
+			sum[f] += counter_get(&n[f]);
 	}
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/counter.h"
 #include "target/scsi/lu_part.h"
 #include "transport/wire/be.h"
 
@@ -218,11 +219,6 @@ struct lu_channel *lu_channel(struct lu *lu)
 	return c;
 }
 
-static uint64_t counter_read(const uint64_t *counter)
-{
-	return __atomic_load_n(counter, __ATOMIC_RELAXED);
-}
-
 void lu_counters_sum(const struct lu *lu, struct lu_counters *ret)
 {
 	_Static_assert(sizeof(struct lu_counters) % sizeof(uint64_t) == 0, "all counters");
@@ -235,6 +231,6 @@ void lu_counters_sum(const struct lu *lu, struct lu_counters *ret)
 			continue;
 		const uint64_t *k = (const uint64_t *)&c->counters;
 		for (unsigned j = 0; j < COUNT; j++)
-			sum[j] += counter_read(&k[j]);
+			sum[j] += counter_get(&k[j]);
 	}
 }

@@ -222,12 +222,6 @@ static inline uint32_t lu_setting(const uint32_t *field)
 	return __atomic_load_n(field, __ATOMIC_RELAXED);
 }
 
-// Adds to a counter that other threads may read.
-static inline void lu_count(uint64_t *counter, uint64_t n)
-{
-	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
-}
-
 static inline uint64_t lu_capacity(const struct lu *lu)
 {
 	return __atomic_load_n(&lu->blocks, __ATOMIC_RELAXED);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/counter.h"
 #include "target/scsi/dispatch.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
@@ -61,10 +62,10 @@ static void task_account(struct task *t)
 		bucket = LU_LATENCY_BUCKETS - 1;
 
 	struct lu_op_counters *k = &t->nl->channel->counters.op[op];
-	lu_count(&k->commands, 1);
-	lu_count(&k->bytes, t->fetch_len ? t->fetch_len : t->data_in);
-	lu_count(&k->latency[bucket], 1);
-	lu_count(&k->latency_sum_us, us);
+	counter_add(&k->commands, 1);
+	counter_add(&k->bytes, t->fetch_len ? t->fetch_len : t->data_in);
+	counter_add(&k->latency[bucket], 1);
+	counter_add(&k->latency_sum_us, us);
 }
 
 void task_complete(struct task *t)
@@ -207,7 +208,7 @@ void task_check(struct task *t, uint32_t code, const struct sense_extra *extra)
 	t->status = STATUS_CHECK_CONDITION;
 	t->data_in = 0;
 	if (t->nl && code >> 16 != SK_UNIT_ATTENTION)
-		lu_count(&t->nl->channel->counters.errors, 1);
+		counter_add(&t->nl->channel->counters.errors, 1);
 	task_complete(t);
 }
 
