@@ -40,7 +40,7 @@ check-tsan:
 	@etc/deps.sh check
 	@$(CMAKE) -B $(BUILD)-tsan -DREQUIRE_TESTS=ON -DSANITIZE=thread > /dev/null
 	@$(BUILD_IN) $(BUILD)-tsan
-	@cd $(BUILD)-tsan && $(CTEST) -LE "slow|single-thread"
+	@cd $(BUILD)-tsan && $(CTEST) -LE "slow|memory|single-thread"
 
 bench: all
 	@etc/deps.sh bench
