@@ -174,6 +174,27 @@ struct dm_task *cmd_arrived(struct dm *dm, const struct iscsi_pdu *pdu, const ui
 	return &cmd->dm;
 }
 
+// With many logical units in use their state is in no cache. What a command needs comes in two
+// steps, each a command's time before the next: the nexus's part, then what that points to.
+void cmd_ahead(struct dm *dm, const uint8_t *bhs)
+{
+	struct conn *c = dm->role;
+	struct nexus_lun *nl = c->ahead;
+	c->ahead = NULL;
+	if (!bhs || !c->nexus)
+		return;
+	if (nl) {
+		__builtin_prefetch(nl->lu);
+		__builtin_prefetch((const uint8_t *)nl->lu + 64);
+		__builtin_prefetch(nl->channel, 1);
+		__builtin_prefetch((const uint8_t *)nl->channel + 64, 1);
+	}
+	const struct iscsi_scsi_cmd *h = (const void *)bhs;
+	c->ahead = nexus_find_lun(c->nexus, lun_decode(h->lun));
+	if (c->ahead)
+		__builtin_prefetch(c->ahead, 1);
+}
+
 void cmd_data(struct dm *dm, struct dm_task *t, int res)
 {
 	task_data_ready(&dm_cmd(t)->task, res);

@@ -192,6 +192,7 @@ static void on_sent(struct dm *dm)
 
 static const struct dm_up dm_up = {
 	.command = cmd_arrived,
+	.ahead = cmd_ahead,
 	.control = on_control,
 	.data = cmd_data,
 	.released = cmd_released,
@@ -259,6 +260,7 @@ void conn_follow(struct conn *c, struct iscsi_view *v)
 		return;
 	}
 	struct view_target *old = c->target;
+	c->ahead = NULL;
 	c->target = view_target_get((struct view_target *)t);
 	c->tpg = tpg;
 	c->acl = acl;

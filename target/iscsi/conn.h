@@ -113,6 +113,7 @@ struct conn {
 	char *text_out; // answer not yet fetched
 	uint32_t text_out_len, text_out_at, text_ttt;
 
+	struct nexus_lun *ahead; // of the command after the next; valid within one receive
 	uint64_t commands, read_bytes, written_bytes;
 	struct msg free_msg;
 	bool is_free_posted;
@@ -219,6 +220,7 @@ void async_scsi(struct conn *c, uint16_t lun, uint32_t sense_code);
 // cmd.c --------------------------------------------------------------------------------
 struct dm_task *cmd_arrived(struct dm *dm, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 			    const uint8_t *ahs);
+void cmd_ahead(struct dm *dm, const uint8_t *bhs);
 void cmd_data(struct dm *dm, struct dm_task *t, int res);
 void cmd_released(struct dm *dm, struct dm_task *t);
 void cmd_submit(struct cmd *cmd);

@@ -91,6 +91,9 @@ struct dm_up {
 	// ahs: len bytes, NULL when there are none. All pointers end with the call.
 	struct dm_task *(*command)(struct dm *dm, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 				   const uint8_t *ahs);
+	// A hint: a SCSI Command with this header, not checked yet, comes after the next one.
+	// NULL: older hints mean nothing any more.
+	void (*ahead)(struct dm *dm, const uint8_t *bhs);
 	// Any other PDU, whole. data: pdu->data_len bytes. Negative: close the connection, the
 	// text in e says why.
 	int (*control)(struct dm *dm, const struct iscsi_pdu *pdu, const uint8_t *bhs,

@@ -302,9 +302,14 @@ static void on_closed(struct pdu_conn *c, const struct err *e)
 	d->dm.up->closed(&d->dm, e);
 }
 
+static void on_ahead(struct pdu_conn *c, const uint8_t *bhs)
+{
+}
+
 const struct pdu_conn_ops dm_tcpi_conn_ops = {
 	.header = on_header,
 	.received = on_received,
+	.ahead = on_ahead,
 	.reject = on_reject,
 	.closed = on_closed,
 };

@@ -379,6 +379,12 @@ static int on_received(struct pdu_conn *c, const struct iscsi_pdu *pdu, const ui
 	return data ? d->dm.up->control(&d->dm, pdu, bhs, data, e) : 0;
 }
 
+static void on_ahead(struct pdu_conn *c, const uint8_t *bhs)
+{
+	struct dm_tcp *d = conn_dm(c);
+	d->dm.up->ahead(&d->dm, bhs && (bhs[0] & ISCSI_OP_MASK) == ISCSI_OP_SCSI_CMD ? bhs : NULL);
+}
+
 static int on_reject(struct pdu_conn *c, uint8_t reason, const uint8_t *bhs, struct err *e)
 {
 	struct dm_tcp *d = conn_dm(c);
@@ -397,6 +403,7 @@ static void on_closed(struct pdu_conn *c, const struct err *e)
 static const struct pdu_conn_ops conn_ops = {
 	.header = on_header,
 	.received = on_received,
+	.ahead = on_ahead,
 	.reject = on_reject,
 	.closed = on_closed,
 };

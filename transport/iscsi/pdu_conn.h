@@ -69,6 +69,10 @@ struct pdu_conn_ops {
 	// res: 0, or -EBADMSG when the data digest was wrong.
 	int (*received)(struct pdu_conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 			const uint8_t *data, int res, struct err *e);
+	// A hint, from inside a receive that brought several PDUs: this header comes after the
+	// next one, so that the memory it will need can be fetched meanwhile. It has not been
+	// checked. NULL: a new receive begins, older hints mean nothing any more.
+	void (*ahead)(struct pdu_conn *c, const uint8_t *bhs);
 	// A header that must be answered with Reject (its data is discarded).
 	int (*reject)(struct pdu_conn *c, uint8_t reason, const uint8_t *bhs, struct err *e);
 	// The stream is gone, once. Every queued PDU's sent has been called with -EPIPE.

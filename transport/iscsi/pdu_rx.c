@@ -9,6 +9,7 @@
 
 #include "transport/iscsi/digest.h"
 #include "transport/iscsi/pdu_conn.h"
+#include "transport/wire/be.h"
 
 // One receive may fill this much scratch; shared by the connections of a worker, since what a
 // receive leaves over is consumed before it returns.
@@ -206,9 +207,28 @@ static uint32_t header_more(const struct pdu_conn *c, const uint8_t *bhs)
 	return h->ahs_len * 4u + (c->header_digest ? ISCSI_DIGEST_LEN : 0);
 }
 
+// How many bytes a PDU takes, by its unchecked header.
+static uint32_t pdu_span(const struct pdu_conn *c, const uint8_t *bhs)
+{
+	uint32_t data = get_be24(((const struct iscsi_bhs *)(const void *)bhs)->data_len);
+	uint32_t span = ISCSI_BHS_LEN + header_more(c, bhs) + ((data + 3) & ~3u);
+	return span + (c->data_digest && data ? ISCSI_DIGEST_LEN : 0);
+}
+
+static void look_ahead(struct pdu_conn *c, const uint8_t *p, uint32_t n)
+{
+	uint32_t at = pdu_span(c, p);
+	if (at > n || n - at < ISCSI_BHS_LEN)
+		return;
+	at += pdu_span(c, p + at);
+	if (at <= n && n - at >= ISCSI_BHS_LEN)
+		c->ops->ahead(c, p + at);
+}
+
 static int rx_bhs(struct pdu_conn *c, const uint8_t *p, uint32_t n, struct err *e)
 {
 	if (!c->rx_have && n >= ISCSI_BHS_LEN && !header_more(c, p)) {
+		look_ahead(c, p, n);
 		int r = pdu_header(c, p, e);
 		return r < 0 ? r : ISCSI_BHS_LEN;
 	}
@@ -288,6 +308,7 @@ static int (*const rx_states[])(struct pdu_conn *c, const uint8_t *p, uint32_t n
 
 static int rx_feed(struct pdu_conn *c, const uint8_t *p, size_t n, struct err *e)
 {
+	c->ops->ahead(c, NULL);
 	while (n && !c->is_closed) {
 		int used = rx_states[c->rx_state](c, p, (uint32_t)n, e);
 		if (used < 0)

@@ -111,8 +111,13 @@ static void on_closed(struct dm *dm, const struct err *e)
 	worker_post(worker, &r->free_msg);
 }
 
+static void on_ahead(struct dm *dm, const uint8_t *bhs)
+{
+}
+
 static const struct dm_up up = {
 	.command = on_command,
+	.ahead = on_ahead,
 	.control = on_control,
 	.data = on_data,
 	.released = on_released,

@@ -78,9 +78,14 @@ static void on_closed(struct pdu_conn *c, const struct err *e)
 	r->why = e->code;
 }
 
+static void on_ahead(struct pdu_conn *c, const uint8_t *bhs)
+{
+}
+
 static const struct pdu_conn_ops ops = {
 	.header = on_header,
 	.received = on_received,
+	.ahead = on_ahead,
 	.reject = on_reject,
 	.closed = on_closed,
 };
