@@ -197,21 +197,11 @@ static void tcpi_send(struct dmi *dm, const uint8_t *bhs, const void *data, uint
 		fault(d, -EPROTO, "the target asks for more answers than it reads");
 		return;
 	}
-	struct pdu_tx *tx = pdu_tx_get(&d->conn);
-	uint8_t *copy = len ? malloc(len) : NULL;
-	if (!tx || (len && !copy)) {
-		if (tx)
-			pdu_tx_put(&d->conn, tx);
-		free(copy);
+	struct pdu_tx *tx = pdu_tx_copy(&d->conn, bhs, data, len);
+	if (!tx) {
 		out_of_memory(d);
 		return;
 	}
-	memcpy(tx->bhs, bhs, ISCSI_BHS_LEN);
-	if (len)
-		memcpy(copy, data, len);
-	tx->data = copy;
-	tx->owns_data = copy != NULL;
-	tx->data_len = len;
 	if (!is_login) {
 		struct iscsi_nop_out *h = (void *)tx->bhs; // the numbers stand alike in all
 		put_be32(h->cmd_sn, dm->sns.cmd_sn);

@@ -243,21 +243,11 @@ static void tcp_send(struct dm *dm, const uint8_t *bhs, const void *data, uint32
 		     unsigned flags)
 {
 	struct dm_tcp *d = dm_tcp(dm);
-	struct pdu_tx *tx = pdu_tx_get(&d->conn);
-	uint8_t *copy = len ? malloc(len) : NULL;
-	if (!tx || (len && !copy)) {
-		if (tx)
-			pdu_tx_put(&d->conn, tx);
-		free(copy);
+	struct pdu_tx *tx = pdu_tx_copy(&d->conn, bhs, data, len);
+	if (!tx) {
 		out_of_memory(d);
 		return;
 	}
-	memcpy(tx->bhs, bhs, ISCSI_BHS_LEN);
-	if (len)
-		memcpy(copy, data, len);
-	tx->data = copy;
-	tx->owns_data = copy != NULL;
-	tx->data_len = len;
 	if (!(flags & DM_IS_LOGIN))
 		dm_tcp_stamp(d, tx->bhs);
 	if (flags & DM_ADVANCES)

@@ -155,6 +155,9 @@ void pdu_conn_start_rx(struct pdu_conn *c);
 // A zeroed PDU to fill; NULL: no memory. One that is not queued goes back with pdu_tx_put.
 struct pdu_tx *pdu_tx_get(struct pdu_conn *c);
 void pdu_tx_put(struct pdu_conn *c, struct pdu_tx *tx);
+// One with this header and a copy of len bytes of data that is no payload (text, pings).
+struct pdu_tx *pdu_tx_copy(struct pdu_conn *c, const uint8_t bhs[ISCSI_BHS_LEN], const void *data,
+			   uint32_t len);
 
 // Queues tx: fills in DataSegmentLength, pad and digests. It leaves at the end of the round,
 // or with pdu_conn_flush(). On a closed connection its sent is called at once.

@@ -42,6 +42,26 @@ void pdu_tx_put(struct pdu_conn *c, struct pdu_tx *tx)
 	free_tx.count++;
 }
 
+struct pdu_tx *pdu_tx_copy(struct pdu_conn *c, const uint8_t bhs[ISCSI_BHS_LEN], const void *data,
+			   uint32_t len)
+{
+	struct pdu_tx *tx = pdu_tx_get(c);
+	if (!tx)
+		return NULL;
+	memcpy(tx->bhs, bhs, ISCSI_BHS_LEN);
+	tx->data_len = len;
+	if (!len)
+		return tx;
+	tx->data = malloc(len);
+	if (!tx->data) {
+		pdu_tx_put(c, tx);
+		return NULL;
+	}
+	tx->owns_data = true;
+	memcpy(tx->data, data, len);
+	return tx;
+}
+
 // The free list goes with the worker's last connection.
 void pdu_tx_trim(void)
 {
