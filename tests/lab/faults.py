@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Scenarios: task management, and either end or the cable going away under load."""
+
+import random
+import time
+
+import net
+from data import thin_file
+from farblock import Failure
+from logins import ramdisk, round_trip, same
+from open_iscsi import SESSION_LOST, wait_until
+
+# Writes at random places for about so many seconds, many at once, and verifies every block at
+# the end: an acknowledged write that is lost, or one that lands after a later one, shows. The
+# rate makes it last as long on any machine.
+RATE, BLOCK = 150, 16384
+LOAD = """fio --name=load --filename={disk} --direct=1 --ioengine=libaio --iodepth=16 --rw=randwrite \
+    --bs={block} --size=16M --io_size={size} --rate_iops={rate} --norandommap --randseed={seed} \
+    --serialize_overlap=1 --verify=crc32c --verify_fatal=1 --do_verify=1 --minimal"""
+
+
+def load(lab, initiator, disk, seconds):
+    """Starts it and returns as soon as it writes; finish() waits for its end."""
+    written = f"awk '{{print $7}}' /sys/dev/block/$(stat -L -c %Hr:%Lr {disk})/stat"
+    before = int(lab.guest.run(written))
+    initiator.in_background("load", LOAD.format(
+        disk=disk, block=BLOCK, size=seconds * RATE * BLOCK, rate=RATE,
+        seed=random.randrange(1 << 30)))
+    wait_until(lambda: int(lab.guest.run(written)) > before + 1000, "the load writes")
+
+
+def finish(initiator):
+    """The load ends well, and the guest's kernel has given up no I/O."""
+    initiator.finished("load", 120)
+    for line in initiator.kernel_log().splitlines():
+        if "I/O error" in line or "BUG" in line:
+            raise Failure(f"the guest's kernel: {line.strip()}")
+
+
+def resets(lab):
+    """LUN and target resets by sg_reset under load: no I/O is lost."""
+    daemon, target, initiator = lab.serve(thin_file)
+    initiator.login(target)
+    disk = initiator.disk()
+    load(lab, initiator, disk, 8)
+    for kind in ("-d", "-t", "-d"):
+        lab.guest.run(f"sg_reset {kind} -N {disk}", 60)
+        time.sleep(1)
+    finish(initiator)
+
+
+def aborts(lab):
+    """Commands that take longer than the kernel waits are aborted with ABORT TASK and tried
+    again; a storage that is quick again makes good for all of it."""
+    daemon, target, initiator = lab.serve(ramdisk)
+    initiator.login(target, update={  # whose NOPs would give a slow command more time
+        "node.conn[0].timeo.noop_out_interval": "0", "node.conn[0].timeo.noop_out_timeout": "0"})
+    disk = initiator.disk()
+    lab.guest.run(f"echo 2 >/sys/block/{disk[5:]}/device/timeout")
+    daemon.rpc("tree.set", path="/backstores/ramdisk/rd0", group="attribute",
+               values={"delay_write_us": 20000000})
+    initiator.in_background("write", f"dd if=/dev/zero of={disk} bs=64k count=4 oflag=direct")
+    time.sleep(4)
+    daemon.rpc("tree.set", path="/backstores/ramdisk/rd0", group="attribute",
+               values={"delay_write_us": 0})
+    initiator.finished("write", 60)
+    functions = int(lab.guest.run(
+        "iscsiadm -m session -s | sed -n 's/.*tmfcmd_pdus: //p'").strip() or 0)
+    lab.guest.run(f"echo 30 >/sys/block/{disk[5:]}/device/timeout")
+    round_trip(lab, disk, ("64k",))
+    if not functions:
+        raise Failure("the kernel has sent no task management function")
+
+
+def target_killed(lab):
+    """The daemon killed with SIGKILL and started again, twice under load: the kernel logs
+    in again, no I/O fails, every block verifies."""
+    daemon, target, initiator = lab.serve(thin_file)
+    initiator.login(target)
+    disk = initiator.disk()
+    load(lab, initiator, disk, 12)
+    for pause in (0, 3):
+        daemon.kill()
+        time.sleep(pause)
+        daemon.start()
+        wait_until(lambda: initiator.state() == "LOGGED_IN" and
+                   sessions(daemon), "the session is back", SESSION_LOST)
+        time.sleep(1)
+    finish(initiator)
+
+
+def sessions(daemon):
+    return daemon.rpc("session.list")
+
+
+def target_paused(lab):
+    """The daemon stopped with SIGSTOP for longer than the initiator's NOPs wait: the session is
+    reinstated while the old connection is still there."""
+    daemon, target, initiator = lab.serve(thin_file)
+    initiator.login(target)
+    disk = initiator.disk()
+    load(lab, initiator, disk, 6)
+    daemon.pause()
+    time.sleep(6)
+    daemon.resume()
+    finish(initiator)
+    wait_until(lambda: len(sessions(daemon)) == 1, "one session is left")
+
+
+def cable_pulled(lab):
+    """The cable pulled for 6 s under load, without a FIN or RST: reinstatement, no I/O lost."""
+    daemon, target, initiator = lab.serve(thin_file)
+    initiator.login(target)
+    disk = initiator.disk()
+    load(lab, initiator, disk, 6)
+    net.cut(True)
+    try:
+        time.sleep(6)
+    finally:
+        net.cut(False)
+    finish(initiator)
+    wait_until(lambda: len(sessions(daemon)) == 1, "one session is left", 60)
+
+
+def session_dropped(lab):
+    """Sessions dropped by the administrator under load come back by themselves."""
+    daemon, target, initiator = lab.serve(thin_file)
+    initiator.login(target)
+    disk = initiator.disk()
+    load(lab, initiator, disk, 6)
+    for _ in range(3):
+        daemon.rpc("session.drop", sid=wait_until(lambda: sessions(daemon), "a session")[0]["sid"])
+        time.sleep(2)
+    finish(initiator)
+
+
+def two_paths(lab):
+    """dm-multipath over two portals: a portal that goes away under load costs no I/O, nor does
+    the other one after the first is back."""
+    portals = [(host, net.PORT) for host in net.HOSTS]
+    daemon, target, initiator = lab.serve(thin_file, portals=portals, settings={
+        "node.session.timeo.replacement_timeout": "2"})
+    for portal in (0, 1):
+        initiator.login(target, portal)
+    paths = initiator.disk(count=2)
+    numbers = [lab.guest.run(f"cat /sys/block/{p[5:]}/dev").strip() for p in paths]
+    sectors = lab.guest.run(f"blockdev --getsz {paths[0]}").strip()
+    lab.guest.run(f"""
+        modprobe -a dm_multipath dm_round_robin scsi_dh_alua
+        dmsetup create two --noudevsync --table "0 {sectors} multipath 1 queue_if_no_path 1 alua \
+            1 1 round-robin 0 2 1 {numbers[0]} 100 {numbers[1]} 100"
+        dmsetup mknodes""")
+    load(lab, initiator, "/dev/mapper/two", 16)
+    for portal in (0, 1):
+        path = f"/iscsi/{target.iqn}/tpg1/portals"
+        host = net.HOSTS[portal]
+        daemon.rpc("tree.delete", path=path, params={"ip_address": host, "ip_port": net.PORT})
+        for found in sessions(daemon):
+            if host in str(found):
+                daemon.rpc("session.drop", sid=found["sid"])
+        time.sleep(5)
+        daemon.rpc("tree.create", path=path, params={"ip_address": host, "ip_port": net.PORT})
+        wait_until(lambda: len(sessions(daemon)) == 2, "both paths are logged in", 30)
+        time.sleep(1)
+        for number in numbers:
+            lab.guest.run(f"dmsetup message two 0 reinstate_path {number}")
+    initiator.finished("load", 120)  # its paths do fail I/O, which multipath tries again
+    lab.guest.run("dmsetup remove --noudevsync two")
+    same(len(sessions(daemon)), 2, "sessions")
+
+
+SCENARIOS = [resets, aborts, target_killed, target_paused, cable_pulled, session_dropped,
+             two_paths]

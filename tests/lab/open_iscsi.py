@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""open-iscsi and the kernel's iscsi_tcp, in a guest."""
+
+import time
+
+import farblock
+import net
+
+NAME = "iqn.1993-08.org.debian:01:fa4b10c60001"
+# iscsid.conf of Debian, but impatient: a lost connection shows within seconds.
+SETTINGS = {
+    "node.startup": "manual",
+    "node.session.timeo.replacement_timeout": "60",
+    "node.conn[0].timeo.login_timeout": "10",
+    "node.conn[0].timeo.logout_timeout": "10",
+    "node.conn[0].timeo.noop_out_interval": "1",
+    "node.conn[0].timeo.noop_out_timeout": "3",
+    "node.session.err_timeo.abort_timeout": "10",
+    "node.session.err_timeo.lu_reset_timeout": "15",
+    "node.session.initial_login_retry_max": "1",
+    "node.session.iscsi.InitialR2T": "No",
+    "node.session.iscsi.ImmediateData": "Yes",
+    "node.session.iscsi.FirstBurstLength": "262144",
+    "node.session.iscsi.MaxBurstLength": "16776192",
+    "node.conn[0].iscsi.MaxRecvDataSegmentLength": "262144",
+    "discovery.sendtargets.iscsi.MaxRecvDataSegmentLength": "32768",
+    "node.session.scan": "auto",
+}
+SESSION_LOST = 30  # seconds until a session that was lost has to be back
+
+
+def wait_until(holds, what, seconds=20, every=0.2):
+    """Returns what holds() returns once it is true."""
+    end = time.monotonic() + seconds
+    while True:
+        value = holds()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise farblock.Failure(f"not within {seconds} s: {what}")
+        time.sleep(every)
+
+
+class Initiator:
+    """One initiator name with its iscsid. settings change iscsid.conf; None drops a line."""
+
+    def __init__(self, guest, settings=None, name=NAME):
+        self.guest = guest
+        merged = {**SETTINGS, **(settings or {})}
+        conf = "".join(f"{k} = {v}\n" for k, v in merged.items() if v is not None)
+        guest.run(f"""
+            modprobe -a iscsi_tcp sd_mod sg crc32c_generic
+            rm -rf /etc/iscsi/* /run/lock/iscsi; mkdir -p /etc/iscsi /run/lock/iscsi
+            echo InitiatorName={name} >/etc/iscsi/initiatorname.iscsi
+            cat >/etc/iscsi/iscsid.conf <<'EOF'\n{conf}EOF
+            iscsid
+            for i in $(seq 100); do [ -s /run/iscsid.pid ] && break; sleep 0.05; done
+            dmesg -C""")
+
+    def end(self):
+        """Logs out of everything and ends iscsid; a session that stays is a failure."""
+        status, output = self.guest.ask("""
+            umount -q /mnt; iscsiadm -m node -u >/dev/null 2>&1; iscsiadm -m session
+            s=$?; iscsiadm -k 0 >/dev/null 2>&1; rm -f /run/iscsid.pid; exit $s""", 90)
+        if status != 21:  # ISCSI_ERR_NO_OBJS_FOUND
+            raise farblock.Failure(f"sessions that do not log out: {output.strip()}")
+
+    def admin(self, words, timeout=60):
+        """iscsiadm; returns exit status and output."""
+        return self.guest.ask(f"iscsiadm {words}", timeout)
+
+    def discover(self, portal=f"{net.HOSTS[0]}:{net.PORT}"):
+        """SendTargets; the lines of the answer."""
+        return self.guest.run(f"iscsiadm -m discovery -t st -p '{portal}'").split("\n")[:-1]
+
+    def record(self, target, portal=0, update=None):
+        """A node record made by hand, with these settings; returns what iscsiadm calls it."""
+        host, port = target.portals[portal]
+        where = f"-T {target.iqn} -p '{host}:{port},1'"
+        words = [f"iscsiadm -m node {where} -o new >/dev/null || exit"]
+        words += [f"iscsiadm -m node {where} -o update -n '{name}' -v '{value}' || exit"
+                  for name, value in (update or {}).items()]
+        self.guest.run("\n".join(words))
+        return where
+
+    def login(self, target, portal=0, update=None):
+        """Makes the record and logs in; has to succeed. Returns the record's arguments."""
+        where = self.record(target, portal, update)
+        self.guest.run(f"iscsiadm -m node {where} -l", 90)
+        return where
+
+    def logout(self, where):
+        self.guest.run(f"iscsiadm -m node {where} -u && iscsiadm -m node {where} -o delete", 60)
+
+    def disks(self):
+        """{LUN: ["sda", ...]} of all sessions."""
+        output = self.guest.run("""
+            for b in /sys/class/iscsi_session/session*/device/target*/*:*:*:*/block/*; do
+                [ -e $b ] && d=${b%/block/*} && echo ${d##*:} ${b##*/}
+            done; true""")
+        found = {}
+        for line in output.splitlines():
+            lun, name = line.split()
+            found.setdefault(int(lun), []).append(name)
+        return found
+
+    def disk(self, lun=0, count=1):
+        """The device of a LUN, or of its paths, as soon as the kernel has scanned it."""
+        def found():
+            names = self.disks().get(lun, [])
+            return names if len(names) >= count else None
+
+        names = wait_until(found, f"LUN {lun} is a disk in the guest")
+        paths = [f"/dev/{name}" for name in sorted(names)]
+        return paths if count > 1 else paths[0]
+
+    def negotiated(self):
+        """What the kernel has for the one session and its connection."""
+        output = self.guest.run("""
+            cd /sys/class
+            grep -Hs . iscsi_session/session*/* iscsi_connection/connection*/* |
+                sed -E 's#^[^/]*/[^/]*/([^:/]*):#\\1 #'""")
+        return dict(line.split(" ", 1) for line in output.splitlines())
+
+    def state(self):
+        """The kernel's word for the one session: LOGGED_IN, FAILED or FREE."""
+        return self.guest.run("cat /sys/class/iscsi_session/session*/state").strip()
+
+    def kernel_log(self):
+        return self.guest.run("dmesg -c")
+
+    def in_background(self, name, script):
+        """Starts a script; finished() waits for it."""
+        self.guest.run(f"""cat >/run/{name}.sh <<'EOF'\n{script}\nEOF
+            rm -f /run/{name}.status
+            (bash /run/{name}.sh >/run/{name}.log 2>&1; echo $? >/run/{name}.status) \
+                >/dev/null 2>&1 </dev/null &""")
+
+    def is_finished(self, name):
+        return self.guest.ask(f"[ -s /run/{name}.status ]")[0] == 0
+
+    def finished(self, name, timeout=60):
+        """Waits for a script in the background, which has to succeed; returns its output."""
+        wait_until(lambda: self.is_finished(name), f"{name} in the guest ends", timeout)
+        status, output = self.guest.ask(f"cat /run/{name}.log; exit $(cat /run/{name}.status)")
+        if status:
+            raise farblock.Failure(f"in the guest: {name}: exit status {status}: "
+                                   f"{output.strip()[-1500:]}")
+        return output
