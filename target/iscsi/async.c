@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Asynchronous messages. RFC 7143 11.9. They go only to initiators that have shown that they
-// live (sent or answered a NOP): iPXE ends its connection when it meets one.
+// live (sent or answered a NOP): iPXE ends its connection when it meets one. The last notice for
+// one that has not yet is held until then.
 #include <string.h>
 
 #include "target/iscsi/conn.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/ua.h"
 #include "transport/wire/be.h"
 
 static void async_send(struct conn *c, struct iscsi_async *h, const void *data, uint32_t len)
@@ -22,14 +24,35 @@ void async_logout(struct conn *c, unsigned seconds)
 	async_send(c, &h, NULL, 0);
 }
 
+// That the LUNs have changed is what initiators act on: nothing takes its place.
+static void hold(struct conn *c, uint16_t lun, uint32_t sense_code)
+{
+	if (c->held_notice == ua_code(UA_LUNS_CHANGED))
+		return;
+	c->held_notice = sense_code;
+	c->held_notice_lun = lun;
+}
+
 void async_scsi(struct conn *c, uint16_t lun, uint32_t sense_code)
 {
-	if (!c->knows_pings || c->state != CONN_FULL_FEATURE)
+	if (c->state != CONN_FULL_FEATURE)
 		return;
+	if (!c->knows_pings) {
+		hold(c, lun, sense_code);
+		return;
+	}
 	struct iscsi_async h = { .event = ISCSI_ASYNC_SCSI };
 	uint8_t data[2 + SENSE_MAX];
 	unsigned len = sense_encode(data + 2, sense_code, NULL, false);
 	put_be16(data, (uint16_t)len);
 	lun_encode(h.lun, lun);
 	async_send(c, &h, data, len + 2);
+}
+
+void async_held(struct conn *c)
+{
+	uint32_t code = c->held_notice;
+	c->held_notice = 0;
+	if (code)
+		async_scsi(c, c->held_notice_lun, code);
 }

@@ -101,7 +101,9 @@ struct conn {
 
 	// idle pings
 	bool is_ping_out;
-	bool knows_pings;   // has answered one, or sent one
+	bool knows_pings;     // has answered one, or sent one
+	uint32_t held_notice; // sense code of the notice that waits for that, 0 none
+	uint16_t held_notice_lun;
 	bool ignores_pings; // has let one pass: none is sent any more
 	uint64_t ping_ns;
 	uint32_t next_ttt;
@@ -216,6 +218,7 @@ void tmf_abort_done(struct cmd *cmd, bool was_aborted);
 // async.c
 void async_logout(struct conn *c, unsigned seconds);
 void async_scsi(struct conn *c, uint16_t lun, uint32_t sense_code);
+void async_held(struct conn *c); // the initiator lives: sends what waited for it
 
 // cmd.c --------------------------------------------------------------------------------
 struct dm_task *cmd_arrived(struct dm *dm, const struct iscsi_pdu *pdu, const uint8_t *bhs,

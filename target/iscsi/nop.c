@@ -21,7 +21,10 @@ int nop_out(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs, con
 	    struct err *e)
 {
 	const struct iscsi_nop_out *h = (const void *)bhs;
-	c->knows_pings = true;
+	if (!c->knows_pings) {
+		c->knows_pings = true;
+		async_held(c);
+	}
 	if (get_be32(h->itt) == ISCSI_TAG_NONE) {
 		c->is_ping_out = false; // the answer to ours
 		return 0;
