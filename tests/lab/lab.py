@@ -58,6 +58,8 @@ class Lab:
             if status:
                 raise farblock.Failure(f"farblockd: ended with status {status}: "
                                        f"{daemon.log()[-1500:].strip()}")
+            if daemon.sanitizer_report():
+                raise farblock.Failure(f"farblockd: {daemon.sanitizer_report()}")
 
     def abandon(self):
         for daemon in self.daemons:
