@@ -5,6 +5,7 @@
 #include "target/daemon.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/lockfile.h"
 #include "core/offload.h"
 #include "target/config/config.h"
 #include "target/iscsi/sessions.h"
@@ -33,6 +35,7 @@ struct daemon {
 	struct config *config;
 	struct rpc_server *rpc;
 	struct watch signals;
+	int config_lock, state_lock; // descriptors, -1: none
 };
 
 // ---- the end ----
@@ -136,14 +139,43 @@ static int start_workers(struct daemon *d, struct err *e)
 	return r;
 }
 
-static int make_state_dir(const char *path, struct err *e)
+// Two daemons with one saved file would undo each other's changes; with one state folder, each
+// other's reservations. Where no lock can be made, as on a read-only disk, serving goes first.
+static int lock_place(const char *flag, const char *path, const char *name, int *ret_fd,
+		      struct err *e)
+{
+	char file[PATH_MAX + 16];
+	snprintf(file, sizeof file, "%s%s", path, name);
+	int r = lockfile_take(file, ret_fd, e);
+	if (r == -EADDRINUSE)
+		return err_set(e, r, "--%s %s: another farblockd uses it (stop it, or use --%s)",
+			       flag, path, flag);
+	if (r < 0)
+		log_warn("%s (nothing keeps a second farblockd from --%s)", e->text, flag);
+	return 0;
+}
+
+static bool is_folder(const char *path)
 {
 	struct stat st;
-	if (mkdir(path, 0700) < 0 && errno != EEXIST)
-		return err_errno(e, -errno, "--state-dir %s: cannot be made", path);
-	if (stat(path, &st) < 0 || !S_ISDIR(st.st_mode))
-		return err_set(e, -ENOTDIR, "--state-dir %s: is no folder", path);
-	return 0;
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+static int take_places(struct daemon *d, struct err *e)
+{
+	const struct daemon_options *o = d->options;
+	int r = folder_make(o->state_dir, 0700, e);
+	if (r < 0)
+		return err_prefix(e, "--state-dir");
+	r = lock_place("state-dir", o->state_dir, "/lock", &d->state_lock, e);
+	if (r < 0)
+		return r;
+	r = folder_make_for(o->config, 0700, e);
+	if (r < 0)
+		return err_prefix(e, "--config");
+	if (is_folder(o->config))
+		return err_set(e, -EISDIR, "--config %s: is not a regular file", o->config);
+	return lock_place("config", o->config, ".lock", &d->config_lock, e);
 }
 
 static int start_config(struct daemon *d, struct err *e)
@@ -154,7 +186,7 @@ static int start_config(struct daemon *d, struct err *e)
 		.file = o->config,
 		.state_dir = o->state_dir,
 	};
-	int r = make_state_dir(o->state_dir, e);
+	int r = take_places(d, e);
 	if (!r)
 		r = iscsi_target_init(d->control, e);
 	if (r < 0)
@@ -205,12 +237,19 @@ static void finish(struct daemon *d)
 	for (unsigned i = 0; i < d->worker_count; i++)
 		worker_free(d->workers[i]);
 	worker_free(d->control);
+	if (d->config_lock >= 0)
+		close(d->config_lock);
+	if (d->state_lock >= 0)
+		close(d->state_lock);
 }
 
 int daemon_run(const struct daemon_options *o, struct err *e)
 {
 	struct daemon d = {
-		.options = o, .signals = {.fn = on_signal, .fd = -1}
+		.options = o,
+		.signals = {.fn = on_signal, .fd = -1},
+		.config_lock = -1,
+		.state_lock = -1,
 	};
 	int r = start(&d, e);
 	if (!r) {

@@ -15,6 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "core/lockfile.h"
 #include "core/log.h"
 #include "target/rpc/frame.h"
 
@@ -34,7 +35,8 @@ struct rpc_server {
 	struct rpc_context context;
 	struct watch watch;
 	int lock_fd, bound_fd;
-	bool is_bound; // the path is ours to remove
+	bool is_bound;	    // the path is ours to remove
+	bool has_told_full; // that there are too many clients
 	char *path, *lock_path;
 	struct list clients;
 	unsigned client_count;
@@ -49,6 +51,7 @@ static void client_free(struct client *c)
 	close(fd);
 	list_remove(&c->link);
 	s->client_count--;
+	s->has_told_full = false;
 	frame_done(&c->in);
 	free(c->out);
 	free(c);
@@ -177,8 +180,6 @@ static int client_new(struct rpc_server *s, int fd)
 {
 	struct ucred cred;
 	socklen_t len = sizeof cred;
-	if (s->client_count >= RPC_CLIENTS_MAX)
-		return -EMFILE;
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0)
 		return -errno;
 	struct client *c = calloc(1, sizeof *c);
@@ -199,6 +200,15 @@ static int client_new(struct rpc_server *s, int fd)
 	return 0;
 }
 
+// Told once, until a client has left: whoever fills the socket may not fill the log as well.
+static void refuse_full(struct rpc_server *s)
+{
+	if (!s->has_told_full)
+		log_warn("control socket: %d clients, no more are taken (end some)",
+			 RPC_CLIENTS_MAX);
+	s->has_told_full = true;
+}
+
 static void accept_all(struct watch *wa, uint32_t events)
 {
 	struct rpc_server *s = container_of(wa, struct rpc_server, watch);
@@ -208,6 +218,11 @@ static void accept_all(struct watch *wa, uint32_t events)
 			continue;
 		if (fd < 0)
 			return;
+		if (s->client_count >= RPC_CLIENTS_MAX) {
+			refuse_full(s);
+			close(fd);
+			continue;
+		}
 		int r = client_new(s, fd);
 		if (r < 0) {
 			log_warn("control socket: client refused: %s", strerror(-r));
@@ -250,25 +265,11 @@ static int make_way(const struct sockaddr_un *a, struct err *e)
 
 static int take_lock(struct rpc_server *s, struct err *e)
 {
-	s->lock_fd = open(s->lock_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (s->lock_fd < 0)
-		return err_errno(e, -errno, "%s: cannot be made", s->lock_path);
-	if (flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0)
-		return err_set(e, -EADDRINUSE,
-			       "%s: another farblockd runs there (stop it, or use --socket)",
+	int r = lockfile_take(s->lock_path, &s->lock_fd, e);
+	if (r == -EADDRINUSE)
+		return err_set(e, r, "%s: another farblockd runs there (stop it, or use --socket)",
 			       s->path);
-	return 0;
-}
-
-static void make_folder(const char *path)
-{
-	char folder[PATH_MAX];
-	snprintf(folder, sizeof folder, "%s", path);
-	char *slash = strrchr(folder, '/');
-	if (!slash || slash == folder)
-		return;
-	*slash = 0;
-	mkdir(folder, 0755); // what fails here, bind() will name
+	return r;
 }
 
 static int bind_to(struct rpc_server *s, struct err *e)
@@ -278,8 +279,9 @@ static int bind_to(struct rpc_server *s, struct err *e)
 		return err_set(e, -ENAMETOOLONG, "%.80s...: socket path longer than %zu bytes",
 			       s->path, sizeof a.sun_path - 1);
 	snprintf(a.sun_path, sizeof a.sun_path, "%s", s->path);
-	make_folder(s->path);
-	int r = take_lock(s, e);
+	int r = folder_make_for(s->path, 0755, e);
+	if (!r)
+		r = take_lock(s, e);
 	if (!r)
 		r = make_way(&a, e);
 	if (r < 0)

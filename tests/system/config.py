@@ -88,13 +88,30 @@ def wrong_places(scratch):
     flags[flags.index("--socket") + 1] = occupied
     call(flags, 1, "is no socket")
     flags = daemon.flags()
-    flags[flags.index("--socket") + 1] = scratch.file("no/such/folder/s.sock")
-    call(flags, 1, "No such file")
+    flags[flags.index("--socket") + 1] = occupied + "/folder/s.sock"
+    call(flags, 1, "is no folder")
+    flags = daemon.flags()
+    flags[flags.index("--config") + 1] = occupied + "/saveconfig.json"
+    call(flags, 1, "is no folder")
     flags = daemon.flags()
     flags[flags.index("--config") + 1] = scratch.path
     call(flags, 1, "not a regular file")
     with open(occupied, encoding="utf-8") as text:
         expect(text.read() == "x", "a file in the way was changed")
+
+
+def missing_folders(scratch):
+    """Folders on the way to the three places are made, for nobody else to read."""
+    daemon = Daemon(scratch, "folders")
+    daemon.config_path = scratch.file("a/b/saveconfig.json")
+    daemon.state_path = scratch.file("a/c/state")
+    daemon.socket_path = scratch.file("a/d/control.sock")
+    with daemon:
+        Shell(daemon)("/backstores/null", "create", "n0", "1M", text="Created")
+        expect(os.path.exists(daemon.config_path), "nothing was saved")
+        for folder in ("a/b", "a/c", "a/c/state"):
+            mode = stat.S_IMODE(os.stat(scratch.file(folder)).st_mode)
+            expect(mode == 0o700, f"{folder} is made with {mode:o}")
 
 
 def damaged_files(scratch):
@@ -116,6 +133,11 @@ def damaged_files(scratch):
 def second_daemon(scratch):
     with Daemon(scratch, "first") as first:
         call(first.flags(), 1, "another farblockd")
+        # Each of the three places alone is enough.
+        for taken in ("--config", "--state-dir", "--socket"):
+            flags = Daemon(scratch, "second").flags()
+            flags[flags.index(taken) + 1] = first.flags()[first.flags().index(taken) + 1]
+            call(flags, 1, f"use {taken}")
         Shell(first)("version", text="farblock version")
         first.kill()
         expect(os.path.exists(first.socket_path), "kill -9 leaves no socket")
@@ -224,6 +246,8 @@ def hostile_clients(scratch):
                 client.sendall(b"\xff\x00{[" * (number + 1))
             except (BrokenPipeError, ConnectionResetError):
                 pass  # one more than the daemon takes
+        told = daemon.log().count("no more are taken")
+        expect(told == 1, f"too many clients are told {told} times")
         for client in clients:
             client.close()
         end = time.monotonic() + 20
@@ -243,7 +267,7 @@ def hostile_clients(scratch):
 
 
 def main():
-    for test in (wrong_flags, wrong_places, damaged_files, second_daemon, shell_statuses,
+    for test in (wrong_flags, wrong_places, missing_folders, damaged_files, second_daemon, shell_statuses,
                  restart, late_binding, hostile_clients):
         with farblock.Scratch() as scratch:
             test(scratch)
