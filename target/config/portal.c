@@ -59,6 +59,8 @@ int portal_new(struct config *c, struct portal_node **ret, struct tpg *tpg, cons
 	struct tcp_addr addr;
 	struct err why = { 0 };
 	int r = portal_name(host, port, name, &addr, &why);
+	if (!r)
+		r = tcp_addr_check_local(&addr, &why);
 	if (r < 0 && r != -ENODEV)
 		return e ? *e = why, r : r;
 	if (has_name(tpg, c, name))

@@ -214,6 +214,31 @@ bool tcp_addr_is_link_local(const struct tcp_addr *a)
 	return a->sa.sa_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&a->in6.sin6_addr);
 }
 
+static const char *why_not_local(const struct tcp_addr *a)
+{
+	if (a->sa.sa_family == AF_INET) {
+		uint32_t ip = ntohl(a->in4.sin_addr.s_addr);
+		return ip == INADDR_BROADCAST ? "is the broadcast address"
+		       : IN_MULTICAST(ip)     ? "is a multicast address"
+					      : NULL;
+	}
+	const struct in6_addr *ip = &a->in6.sin6_addr;
+	if (IN6_IS_ADDR_MULTICAST(ip))
+		return "is a multicast address";
+	if (IN6_IS_ADDR_V4MAPPED(ip))
+		return "is an IPv4 address in IPv6 clothes (give it as 1.2.3.4)";
+	if (IN6_IS_ADDR_LINKLOCAL(ip) && !a->in6.sin6_scope_id)
+		return "is link-local, without its interface (give it as fe80::1%eth0)";
+	return NULL;
+}
+
+int tcp_addr_check_local(const struct tcp_addr *a, struct err *e)
+{
+	char text[TCP_ADDR_TEXT];
+	const char *why = why_not_local(a);
+	return why ? err_set(e, -EINVAL, "address %s: %s", tcp_addr_format_ip(a, text), why) : 0;
+}
+
 static int compare_uint(uint32_t a, uint32_t b)
 {
 	return (a > b) - (a < b);

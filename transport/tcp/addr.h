@@ -43,6 +43,10 @@ bool tcp_addr_is_wildcard(const struct tcp_addr *a);   // 0.0.0.0 or ::
 bool tcp_addr_is_loopback(const struct tcp_addr *a);   // 127.0.0.0/8 or ::1
 bool tcp_addr_is_link_local(const struct tcp_addr *a); // 169.254.0.0/16 or fe80::/10
 
+// Whether one may ever listen there: 0, or -EINVAL with text for a multicast or broadcast
+// address, a mapped IPv4 address, and an IPv6 link-local one without its interface.
+int tcp_addr_check_local(const struct tcp_addr *a, struct err *e);
+
 // A total order: IPv4 before IPv6, then address, scope, port. 0 if they are the same.
 int tcp_addr_compare(const struct tcp_addr *a, const struct tcp_addr *b);
 // As compare() == 0, whatever the ports.

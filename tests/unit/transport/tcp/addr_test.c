@@ -135,6 +135,33 @@ static void kinds_of_addresses_are_known(void **state)
 	}
 }
 
+static void addresses_nobody_can_listen_on_are_refused(void **state)
+{
+	static const struct {
+		const char *text, *why; // why NULL: fine
+	} cases[] = {
+		{"0.0.0.0",	     NULL			  },
+		{ "::",		NULL		     },
+		{ "10.0.0.1",	      NULL		   },
+		{ "fe80::1%1",	       NULL		    },
+		{ "224.0.0.1",	       "multicast"		   },
+		{ "239.255.255.255",  "multicast"		 },
+		{ "ff02::1",	     "multicast"		 },
+		{ "255.255.255.255",  "broadcast"		 },
+		{ "::ffff:127.0.0.1", "as 1.2.3.4"	   },
+		{ "fe80::1",	     "without its interface"},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct tcp_addr a = parsed(cases[i].text);
+		struct err e = { 0 };
+		int r = tcp_addr_check_local(&a, &e);
+		assert_int_equal(r, cases[i].why ? -EINVAL : 0);
+		if (cases[i].why)
+			assert_non_null(strstr(e.text, cases[i].why));
+	}
+}
+
 static void addresses_have_a_total_order(void **state)
 {
 	static const char *const rising[] = {
@@ -228,6 +255,7 @@ int main(void)
 		cmocka_unit_test(a_host_of_any_length_is_refused),
 		cmocka_unit_test(an_interface_that_is_not_there_is_told_from_bad_text),
 		cmocka_unit_test(kinds_of_addresses_are_known),
+		cmocka_unit_test(addresses_nobody_can_listen_on_are_refused),
 		cmocka_unit_test(addresses_have_a_total_order),
 		cmocka_unit_test(the_same_ip_may_have_another_port),
 		cmocka_unit_test(a_mapped_ipv4_peer_becomes_ipv4),
