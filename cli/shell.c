@@ -217,6 +217,8 @@ static void show_answer(struct shell *s, const struct line *l, struct json_objec
 	if (!strcmp(l->command, "sessions")) {
 		const char *action = value_of(l, "action", 0);
 		show_sessions(&s->look, data, action && !strcmp(action, "detail"));
+	} else if (!strcmp(l->command, "refusals")) {
+		show_refusals(&s->look, data);
 	} else {
 		show_data(&s->look, data);
 	}

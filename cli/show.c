@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/client.h"
@@ -140,6 +141,41 @@ void show_sessions(const struct look *l, struct json_object *list, bool has_deta
 		fputs("(no open sessions)\n", l->out);
 	for (size_t i = 0; i < n; i++)
 		show_session(l, json_object_array_get_idx(list, i), has_detail);
+}
+
+// ---- refusals ----
+
+// Seconds since 1970 as local time.
+static void when_text(int64_t seconds, char out[32])
+{
+	struct tm tm;
+	time_t t = (time_t)seconds;
+	if (!localtime_r(&t, &tm) || !strftime(out, 32, "%Y-%m-%d %H:%M:%S", &tm))
+		*out = 0;
+}
+
+static void show_refusal(const struct look *l, struct json_object *o)
+{
+	char first[32], last[32];
+	const char *target = text_field(o, "target");
+	int64_t count = json_object_get_int64(field(o, "count"));
+	when_text(json_object_get_int64(field(o, "first")), first);
+	when_text(json_object_get_int64(field(o, "last")), last);
+	fprintf(l->out, "%s  %s from %s to %s: status %04x\n", last, text_field(o, "initiator"),
+		text_field(o, "peer"), *target ? target : "(discovery)",
+		(unsigned)json_object_get_int(field(o, "status")));
+	fprintf(l->out, "    %s\n", text_field(o, "reason"));
+	if (count > 1)
+		fprintf(l->out, "    %lld times since %s\n", (long long)count, first);
+}
+
+void show_refusals(const struct look *l, struct json_object *list)
+{
+	size_t n = list ? json_object_array_length(list) : 0;
+	if (!n)
+		fputs("(no refused logins)\n", l->out);
+	for (size_t i = 0; i < n; i++)
+		show_refusal(l, json_object_array_get_idx(list, i));
 }
 
 // ---- anything else ----

@@ -17,6 +17,7 @@ void look_init(struct look *l, FILE *out);
 void show_tree(const struct look *l, struct json_object *tree);	    // of tree.ls
 void show_settings(const struct look *l, struct json_object *data); // of tree.get
 void show_sessions(const struct look *l, struct json_object *list, bool has_detail);
+void show_refusals(const struct look *l, struct json_object *list);
 // Any other data: "name: value" lines, indented.
 void show_data(const struct look *l, struct json_object *data);
 // schema and class: the commands there; command not NULL: that one in full. False: none such.

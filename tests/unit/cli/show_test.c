@@ -97,6 +97,26 @@ static void a_list_of_numbers_is_one_line(void **state)
 				  "\n");
 }
 
+static void a_refusal_says_when_who_and_why(void **state)
+{
+	free(text);
+	setenv("TZ", "UTC", 1);
+	struct look l = { .out = open_memstream(&text, &size), .width = 80 };
+	struct json_object *o = json_tokener_parse(
+		"[{\"first\": 86400, \"last\": 86461, \"count\": 2, \"initiator\": \"iqn.i\","
+		"  \"target\": \"\", \"peer\": \"1.2.3.4:5\", \"status\": 513, \"reason\": "
+		"\"no\"}]");
+	show_refusals(&l, o);
+	json_object_put(o);
+	show_refusals(&l, NULL);
+	fclose(l.out);
+	assert_string_equal(text, "1970-01-02 00:01:01  iqn.i from 1.2.3.4:5 to (discovery): "
+				  "status 0201\n"
+				  "    no\n"
+				  "    2 times since 1970-01-02 00:00:00\n"
+				  "(no refused logins)\n");
+}
+
 static int teardown(void **state)
 {
 	free(text);
@@ -112,6 +132,7 @@ int main(void)
 		cmocka_unit_test(very_deep_trees_are_drawn_to_a_depth),
 		cmocka_unit_test(no_sessions_are_said_to_be_none),
 		cmocka_unit_test(a_list_of_numbers_is_one_line),
+		cmocka_unit_test(a_refusal_says_when_who_and_why),
 	};
 	return cmocka_run_group_tests(tests, NULL, teardown);
 }
