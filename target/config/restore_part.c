@@ -15,7 +15,9 @@ void restore_complain(struct restore *r, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof line, fmt, ap);
 	va_end(ap);
-	json_object_array_add(r->errors, json_object_new_string(line));
+	// The root has no name to begin with.
+	const char *text = strncmp(line, ": ", 2) ? line : line + 2;
+	json_object_array_add(r->errors, json_object_new_string(text));
 }
 
 // Keeps kept[key] = value, or appends when it is an array of leftovers.
