@@ -24,6 +24,7 @@ static struct cmd *cmd_get(struct conn *c)
 		iw->free_count--;
 	cmd->conn = c;
 	cmd->is_counted = cmd->is_submitted = cmd->is_held = cmd->is_ending = false;
+	cmd->is_dropped = false;
 	cmd->long_cdb = NULL;
 	cmd->abort_wait = NULL;
 	list_push_back(&c->cmds, &cmd->link);
@@ -204,7 +205,7 @@ void cmd_released(struct dm *dm, struct dm_task *t)
 {
 	struct cmd *cmd = dm_cmd(t);
 	struct conn *c = cmd->conn;
-	bool was_aborted = cmd->task.is_aborted || !cmd->is_submitted;
+	bool was_aborted = cmd->task.is_aborted || !cmd->is_submitted || cmd->is_dropped;
 	bool was_closed = cmd->is_counted && c->inflight >= c->window;
 	window_open(cmd);
 	if (cmd->is_submitted)
@@ -291,9 +292,14 @@ void cmd_abort(struct cmd *cmd, bool with_status)
 	struct conn *c = cmd->conn;
 	if (cmd->is_held)
 		ffp_unhold(c, cmd);
-	if (cmd->is_submitted && cmd->task.state != TASK_DONE)
+	if (cmd->is_submitted && cmd->task.state != TASK_DONE) {
 		task_abort(&cmd->task, with_status);
-	else if (!cmd->is_submitted || c->state == CONN_ENDING)
+		return;
+	}
+	// The status of a command that failed early stays with the mover while the command's
+	// data is due, which may never come.
+	cmd->is_dropped = cmd->is_submitted && cmd->dm.is_finished;
+	if (!cmd->is_submitted || cmd->is_dropped)
 		c->dm->ops->put_data(c->dm, &cmd->dm, NULL);
 }
 
@@ -309,6 +315,9 @@ static struct cmd *next_to_end(struct conn *c)
 
 void cmd_end_all(struct conn *c)
 {
+	// A logout may have been here before: what it left is visited once more.
+	list_for_each (it, &c->cmds)
+		list_entry(it, struct cmd, link)->is_ending = false;
 	// Ending one may end others (those whose turn it held up): begin anew each time.
 	for (struct cmd *cmd; (cmd = next_to_end(c));) {
 		cmd->is_ending = true;

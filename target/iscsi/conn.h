@@ -45,7 +45,8 @@ struct cmd {
 	bool is_counted;   // takes a place in the command window
 	bool is_submitted; // the device server has or had it
 	bool is_held;	   // waits for an earlier CmdSN
-	bool is_ending;	   // the connection's end has visited it
+	bool is_ending;	   // the end of the session or connection has visited it
+	bool is_dropped;   // aborted when it had ended, before its status was sent
 	uint8_t *long_cdb; // beyond 16 bytes
 	uint8_t cdb[ISCSI_CDB_LEN];
 	struct abort_wait *abort_wait; // an ABORT TASK waits for its end

@@ -51,7 +51,8 @@ struct dm_task {
 	bool is_hashed;
 	bool is_begun;	    // the mover has dealt with its header: R2Ts may go out
 	bool wants_data;    // get_data was called and is not answered
-	bool is_finished;   // put_data was called; status waits for owed unsolicited data
+	bool is_finished;   // put_data was called; status waits for owed unsolicited data,
+			    // and put_data(NULL) still takes it back (the role may look)
 	bool owes_data;	    // unsolicited data (immediate or Data-Out) is still to come
 	int error;	    // what get_data will be answered with
 	struct sg *sg;	    // destination
