@@ -105,6 +105,7 @@ static struct json_object *call(struct rpc_context *x, const struct rpc_method *
 	if (r < 0) {
 		if (!e.code)
 			err_errno(&e, r, "%s", m->name);
+		json_object_put(result); // what was made before it failed
 		return new_error(id, FAILED, &e);
 	}
 	struct json_object *o = new_answer(id);
