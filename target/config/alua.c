@@ -204,9 +204,12 @@ static const struct attr_row *rows_of_group(const struct node *n)
 
 static void *group_attr(struct node *n)
 {
-	struct alua_node *g = NODE_OF(struct alua_node, n);
-	alua_pull(g);
-	return &g->attr;
+	return &NODE_OF(struct alua_node, n)->attr;
+}
+
+static void refresh_group(struct node *n)
+{
+	alua_pull(NODE_OF(struct alua_node, n));
 }
 
 // A transition on its way; the group may be gone when it ends.
@@ -292,6 +295,7 @@ static const struct group_row group_groups[] = {
 	  .rows = rows_of_group,
 	  .base = group_attr,
 	  .size = sizeof(struct alua_attr),
+	  .refresh = refresh_group,
 	  .apply = apply_group },
 	{ 0},
 };

@@ -62,6 +62,9 @@ struct group_row {
 	// The struct that the rows describe. NULL slots below take the default in brackets.
 	void *(*base)(struct node *n);
 	size_t offset, size; // of what undo has to bring back, from base
+	// Takes over into base what changed without the shell, before a get and before a set
+	// [nothing does].
+	void (*refresh)(struct node *n);
 	// Setting and getting one value [attr_set, attr_get].
 	int (*set)(struct node *n, const struct attr_row *row, const char *text, struct err *e);
 	size_t (*get)(struct node *n, const struct attr_row *row, char *out, size_t size);

@@ -421,6 +421,8 @@ int config_get(struct config *c, struct node *n, const struct args *a, struct re
 	const struct attr_row *row = g && name ? want_row(g, n, name, e) : NULL;
 	if (!g || (name && !row))
 		return -ENOENT;
+	if (g->refresh)
+		g->refresh(n);
 	r->data = json_object_new_object();
 	struct json_object *list = json_object_new_array();
 	json_put_text(r->data, "group", g->name);
@@ -505,6 +507,8 @@ int config_set(struct config *c, struct node *n, const char *group, struct json_
 	const struct group_row *g = want_group(n, group, e);
 	if (!g)
 		return -ENOENT;
+	if (g->refresh)
+		g->refresh(n);
 	char *before = malloc(g->offset + g->size);
 	int code = before ? txn_memory(c, (char *)g->base(n) + g->offset, g->size) : -ENOMEM;
 	bool is_memory = !code;

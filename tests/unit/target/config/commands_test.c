@@ -251,6 +251,30 @@ static void alua_groups_come_and_go(void **state)
 			 -EPERM);
 }
 
+static void settings_of_an_alua_group_reach_the_logical_unit(void **state)
+{
+	static const char g1[] = "/backstores/ramdisk/rd0/alua/g1";
+	make_target();
+	assert_int_equal(run("/backstores/ramdisk/rd0/alua", "create", "[\"g1\", \"5\"]"), 0);
+	assert_int_equal(set(g1, "alua", "\"nonop_delay_msecs\": \"7\", \"preferred\": \"1\""), 0);
+	assert_string_equal(get(g1, "alua", "nonop_delay_msecs"), "7");
+	assert_string_equal(get(g1, "alua", "preferred"), "1");
+	assert_int_equal(set(g1, "alua", "\"alua_access_state\": \"2\""), 0);
+	assert_string_equal(get(g1, "alua", "alua_access_state"), "2");
+	assert_string_equal(get(g1, "alua", "nonop_delay_msecs"), "7");
+	assert_true(set(g1, "alua", "\"preferred\": \"0\", \"alua_access_state\": \"9\"") < 0);
+	assert_string_equal(get(g1, "alua", "preferred"), "1");
+	assert_string_equal(get(g1, "alua", "alua_access_state"), "2");
+}
+
+static void a_file_is_named_by_its_whole_path(void **state)
+{
+	assert_int_equal(run("/backstores/fileio", "create", "[\"f\", \"f.img\", \"1M\"]"),
+			 -EINVAL);
+	assert_non_null(strstr(error.text, "whole path"));
+	assert_int_equal(run("/", "saveconfig", "[\"copy.json\"]"), -EINVAL);
+}
+
 static void a_portal_without_an_address_waits(void **state)
 {
 	make_target();
@@ -282,6 +306,8 @@ int main(void)
 		T(a_setting_read_at_open_is_refused_while_in_use),
 		T(parameters_are_keys_with_their_ranges),
 		T(alua_groups_come_and_go),
+		T(settings_of_an_alua_group_reach_the_logical_unit),
+		T(a_file_is_named_by_its_whole_path),
 		T(a_portal_without_an_address_waits),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
