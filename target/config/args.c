@@ -48,6 +48,14 @@ static int check_type(const struct param_row *row, const char *text, struct err 
 		return 0;
 	case PARAM_SIZE:
 		return parse_size(text, &bytes, e);
+	case PARAM_FILE:
+		// H:C:T:L is how SCSI devices are called.
+		if (*text == '/' || (*text && !text[strspn(text, "0123456789:")]))
+			return 0;
+		return err_set(e, -EINVAL,
+			       "%.200s: give the whole path, from / on (farblockd does not run in "
+			       "your folder)",
+			       text);
 	default:
 		return 0;
 	}

@@ -66,13 +66,16 @@ static void misuse_is_refused_in_familiar_words(void **state)
 	} bad[] = {
 		{ "[\"f0\"]", NULL, "Missing required parameter dev", -EBADRQC },
 		{ NULL, NULL, "Missing required parameters 'name', 'dev'", -EBADRQC },
-		{ "[\"a\",\"b\"]", "{\"x\":1}", "Unexpected keyword parameter 'x'.", -EBADRQC },
-		{ "[\"a\",\"b\"]", "{\"name\":\"c\"}", "Duplicate parameter name.", -EBADRQC },
+		{ "[\"a\",\"/b\"]", "{\"x\":1}", "Unexpected keyword parameter 'x'.", -EBADRQC },
+		{ "[\"a\",\"/b\"]", "{\"name\":\"c\"}", "Duplicate parameter name.", -EBADRQC },
 		{ "[1,2,3,true,5,6]", NULL, "Got 6 positional parameters, expected at most 5.",
 		  -EBADRQC },
-		{ "[\"a\",\"b\"]", "{\"sparse\":\"maybe\"}",
+		{ "[\"a\",\"/b\"]", "{\"sparse\":\"maybe\"}",
 		  "Syntax error, 'maybe' is not true|false.", -EINVAL },
-		{ "[\"a\",\"b\"]", "{\"port\":\"x\"}", "Syntax error, 'x' is not a NUMBER.",
+		{ "[\"a\",\"b\"]", NULL,
+		  "b: give the whole path, from / on (farblockd does not run in your folder)",
+		  -EINVAL },
+		{ "[\"a\",\"/b\"]", "{\"port\":\"x\"}", "Syntax error, 'x' is not a NUMBER.",
 		  -EINVAL },
 	};
 	// clang-format on
