@@ -65,6 +65,7 @@ int restore_document(struct config *c, struct json_object *doc, const struct res
 			c->generation = json_object_get_uint64(json_field(own, "generation"));
 	}
 	map_done(&r.told);
+	map_done(&r.serials);
 	json_object_put(r.told_keys);
 	return 0;
 }

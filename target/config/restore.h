@@ -12,6 +12,7 @@ struct restore {
 	struct json_object *objects; // our section
 	struct map told;	     // unknown keys that were reported
 	struct json_object *told_keys;
+	struct map serials; // of storage objects -> the first one that has it
 };
 
 // Makes the object that entry describes below parent. A failure keeps entry where it was.

@@ -125,6 +125,14 @@ int restore_storage(struct restore *r, void *parent, struct json_object *o, stru
 		snprintf(s->wwn, sizeof s->wwn, "%s", wwn);
 	else if (wwn)
 		restore_complain(r, "%s: %s; a new one was made up", name, why.text);
+	const struct storage *twin = map_get(&r->serials, r, s->wwn);
+	if (twin)
+		restore_complain(r,
+				 "%s: unit serial %s is that of %s too: initiators take both for "
+				 "one disk (give one another wwn)",
+				 name, s->wwn, twin->node.name);
+	else
+		map_put(&r->serials, r, s->wwn, s);
 	set_options(r, s, o);
 	set_options(r, s, json_field(own, "options"));
 	restore_set_group(r, &s->node, "attribute", o, "attributes");

@@ -34,6 +34,22 @@ static bool is_true(const char *text)
 			!strcasecmp(text, "on") || !strcmp(text, "1"));
 }
 
+// Initiators know a disk by its serial: two with the same one are two paths to one disk, and
+// what is written goes to either.
+static int refuse_same_serial(struct config *c, const struct storage *s, struct err *e)
+{
+	for (unsigned i = 0; i < c->type_count; i++)
+		list_for_each (it, &c->types[i].node.children) {
+			const struct storage *other =
+				NODE_OF(const struct storage, list_entry(it, struct node, link));
+			if (other != s && !strcasecmp(other->wwn, s->wwn))
+				return err_set(e, -EEXIST,
+					       "wwn: %s belongs to storage object %s/%s", s->wwn,
+					       c->types[i].node.name, other->node.name);
+		}
+	return 0;
+}
+
 static int refuse_twin(struct config *c, const struct storage *s, struct err *e)
 {
 	const char *dev = storage_get_option(s, "dev");
@@ -80,6 +96,8 @@ static int create(struct config *c, struct node *n, const struct args *a, struct
 	// A volatile cache is reported as one.
 	if (!code && is_true(storage_get_option(s, "write_back")))
 		attr_set(attr_find(lu_attr_rows, "emulate_write_cache"), &s->attr, "1", NULL);
+	if (!code && arg_given(a, "wwn"))
+		code = refuse_same_serial(c, s, e);
 	if (!code)
 		code = refuse_twin(c, s, e);
 	if (!code)

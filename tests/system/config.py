@@ -130,6 +130,17 @@ def damaged_files(scratch):
     out = call(Daemon(scratch, "place", '{\n  "a": [1,\n  }\n').flags(), 1, "line 3, column 3")
 
 
+def twin_serials(scratch):
+    """Two disks that initiators would take for one are told; the shell makes none."""
+    disks = [{"plugin": "ramdisk", "name": name, "size": 1 << 20,
+              "wwn": "5b0c3f0e-7c21-4f63-9a0d-2d7e41f0a911"} for name in ("one", "two")]
+    with Daemon(scratch, "twins", json.dumps({"storage_objects": disks})) as daemon:
+        expect("two: unit serial 5b0c3f0e-7c21-4f63-9a0d-2d7e41f0a911 is that of one" in
+               daemon.log(), "two disks with one serial are not told")
+        Shell(daemon)("/backstores/ramdisk", "create", "three", "1M", f"wwn={disks[0]['wwn']}",
+                      status=4, text="belongs to storage object ramdisk/one")
+
+
 def second_daemon(scratch):
     with Daemon(scratch, "first") as first:
         call(first.flags(), 1, "another farblockd")
@@ -267,8 +278,8 @@ def hostile_clients(scratch):
 
 
 def main():
-    for test in (wrong_flags, wrong_places, missing_folders, damaged_files, second_daemon, shell_statuses,
-                 restart, late_binding, hostile_clients):
+    for test in (wrong_flags, wrong_places, missing_folders, damaged_files, twin_serials,
+                 second_daemon, shell_statuses, restart, late_binding, hostile_clients):
         with farblock.Scratch() as scratch:
             test(scratch)
         print(f"{test.__name__}: passed")

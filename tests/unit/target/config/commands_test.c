@@ -275,6 +275,19 @@ static void a_file_is_named_by_its_whole_path(void **state)
 	assert_int_equal(run("/", "saveconfig", "[\"copy.json\"]"), -EINVAL);
 }
 
+static void a_unit_serial_belongs_to_one_disk(void **state)
+{
+	assert_int_equal(
+		run("/backstores/ramdisk", "create",
+		    "[\"s1\", \"1M\", \"false\", \"5b0c3f0e-7c21-4f63-9a0d-2d7e41f0a911\"]"),
+		0);
+	assert_int_equal(
+		run("/backstores/ramdisk", "create",
+		    "[\"s2\", \"1M\", \"false\", \"5B0C3F0E-7c21-4f63-9a0d-2d7e41f0a911\"]"),
+		-EEXIST);
+	assert_non_null(strstr(error.text, "ramdisk/s1"));
+}
+
 static void a_portal_without_an_address_waits(void **state)
 {
 	make_target();
@@ -308,6 +321,7 @@ int main(void)
 		T(alua_groups_come_and_go),
 		T(settings_of_an_alua_group_reach_the_logical_unit),
 		T(a_file_is_named_by_its_whole_path),
+		T(a_unit_serial_belongs_to_one_disk),
 		T(a_portal_without_an_address_waits),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
