@@ -170,7 +170,8 @@ static int enable_iser(struct config *c, struct node *n, const struct args *a, s
 	int code = txn_memory(c, &p->is_iser, sizeof p->is_iser);
 	if (!code)
 		p->is_iser = arg_bool(a, "boolean", true);
-	reply_say(r, "iSER enable now: %s", p->is_iser ? "True" : "False");
+	reply_say(r, "iSER enable now: %s%s", p->is_iser ? "True" : "False",
+		  p->is_iser ? " (kept in the saved file, not served yet)" : "");
 	return config_finish(c, code, e);
 }
 
@@ -208,7 +209,7 @@ static const struct command_row portals_commands[] = {
 	{ 0 },
 };
 static const struct command_row portal_commands[] = {
-	{ "enable_iser", boolean_params, "Offers iSER beside TCP on this portal.", false,
+	{ "enable_iser", boolean_params, "Wishes for iSER beside TCP; kept in the saved file, not served yet.", false,
 	  enable_iser },
 	{ "enable_offload", boolean_params, "Kept for the saved file only.", false,
 	  enable_offload },
