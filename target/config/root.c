@@ -43,6 +43,18 @@ static int remove_all(struct config *c, struct err *e)
 	return r;
 }
 
+// What a restore of one target or one storage object replaces.
+static int remove_named(struct config *c, const struct restore_options *o, struct err *e)
+{
+	struct node *n = o->only_target ? node_child(&c->names, &c->iscsi, o->only_target) : NULL;
+	int r = n ? model_remove(c, n, e) : 0;
+	for (unsigned i = 0; !r && o->only_storage && i < c->type_count; i++) {
+		n = node_child(&c->names, &c->types[i].node, o->only_storage);
+		r = n ? model_remove(c, n, e) : 0;
+	}
+	return r;
+}
+
 void config_drop_all(struct config *c)
 {
 	struct err e;
@@ -79,6 +91,32 @@ static void say_restored(const char *file, struct json_object *errors, struct re
 		reply_say(r, "%s", json_object_get_string(json_object_array_get_idx(errors, i)));
 }
 
+static int expect_entry(struct json_object *doc, const char *list, const char *key,
+			const char *name, const char *file, struct err *e)
+{
+	struct json_object *all = json_field(doc, list);
+	size_t n = json_object_is_type(all, json_type_array) ? json_object_array_length(all) : 0;
+	for (size_t i = 0; i < n; i++) {
+		const char *text = json_text(json_object_array_get_idx(all, i), key);
+		if (text && !strcmp(text, name))
+			return 0;
+	}
+	return err_set(e, -ENOENT, "%s: has no %s among its %s", file, name, list);
+}
+
+// Looked at before anything is dropped for it.
+static int check_named(struct json_object *doc, const struct restore_options *o, const char *file,
+		       struct err *e)
+{
+	if (o->only_target && o->only_storage)
+		return err_set(e, -EINVAL, "give either target or storage_object");
+	if (o->only_target)
+		return expect_entry(doc, "targets", "wwn", o->only_target, file, e);
+	if (o->only_storage)
+		return expect_entry(doc, "storage_objects", "name", o->only_storage, file, e);
+	return 0;
+}
+
 static int restoreconfig(struct config *c, struct node *n, const struct args *a, struct reply *r,
 			 struct err *e)
 {
@@ -95,8 +133,10 @@ static int restoreconfig(struct config *c, struct node *n, const struct args *a,
 		return code == -ENOENT ? err_set(e, code, "Restore file %s not found", file) : code;
 	struct json_object *doc = json_read(text, len, file, e), *errors = json_object_new_array();
 	code = doc ? 0 : e->code;
+	if (!code)
+		code = check_named(doc, &o, file, e);
 	if (!code && arg_bool(a, "clear_existing", false))
-		code = remove_all(c, e);
+		code = o.only_target || o.only_storage ? remove_named(c, &o, e) : remove_all(c, e);
 	if (!code)
 		code = restore_document(c, doc, &o, errors, e);
 	if (!code)
@@ -234,7 +274,7 @@ static const struct param_row save_params[] = {
 };
 static const struct param_row restore_params[] = {
 	{ "savefile", PARAM_FILE, false, NULL, "file; the daemon's own by default", NULL },
-	{ "clear_existing", PARAM_BOOL, false, "false", "true: drop what exists first", NULL },
+	{ "clear_existing", PARAM_BOOL, false, "false", "true: drop first what exists, or the one that is named", NULL },
 	{ "target", PARAM_STRING, false, NULL, "only this target", NULL },
 	{ "storage_object", PARAM_STRING, false, NULL, "only this storage object", NULL },
 	{ 0 },

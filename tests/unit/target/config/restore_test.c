@@ -215,6 +215,33 @@ static void restoring_leaves_what_exists_unless_told(void **state)
 	assert_true(exists("/backstores/ramdisk/r"));
 }
 
+static void restoring_one_object_drops_no_other(void **state)
+{
+	char path[120], values[300];
+	assert_int_equal(run("/backstores/ramdisk", "create", "[\"r\", \"1M\"]"), 0);
+	snprintf(path, sizeof path, "%s/one.json", dir);
+	snprintf(values, sizeof values, "[\"%s\"]", path);
+	assert_int_equal(run("/", "saveconfig", values), 0);
+	assert_int_equal(run("/backstores/ramdisk", "create", "[\"s\", \"1M\"]"), 0);
+	static const struct {
+		const char *only;
+		int code;
+	} cases[] = {
+		{"\"storage_object\": \"r\"",		       0	 },
+		{ "\"storage_object\": \"s\"",		       -ENOENT}, // not in the file
+		{ "\"target\": \"iqn.2025-01.org.example:none\"", -ENOENT},
+		{ "\"storage_object\": \"r\", \"target\": \"x\"", -EINVAL},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		snprintf(values, sizeof values,
+			 "{\"savefile\": \"%s\", \"clear_existing\": true, %s}", path,
+			 cases[i].only);
+		assert_int_equal(run("/", "restoreconfig", values), cases[i].code);
+		assert_true(exists("/backstores/ramdisk/r"));
+		assert_true(exists("/backstores/ramdisk/s"));
+	}
+}
+
 static void a_bad_file_to_restore_changes_nothing(void **state)
 {
 	char path[120], values[300];
@@ -271,6 +298,7 @@ int main(void)
 		T(an_empty_tree_does_not_replace_a_full_file),
 		T(the_last_object_can_be_deleted),
 		T(restoring_leaves_what_exists_unless_told),
+		T(restoring_one_object_drops_no_other),
 		T(a_bad_file_to_restore_changes_nothing),
 		T(identity_and_order_survive_a_restart),
 		T(own_settings_stand_where_rtslib_does_not_look),
