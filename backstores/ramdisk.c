@@ -14,6 +14,7 @@
 
 #include "backstores/extent.h"
 #include "backstores/types.h"
+#include "core/sanitize.h"
 
 #define HUGE_PAGE    (2ull << 20)
 #define RESERVE_MIN  (1ull << 30)
@@ -94,6 +95,7 @@ static int extend(struct ramdisk *rd, uint64_t size)
 	if (!rd->is_hugetlb)
 		madvise(at, length, MADV_HUGEPAGE); // a wish: fails where THP is not built in
 	madvise(at, length, MADV_DONTDUMP);
+	sanitize_medium(at, length);
 	rd->mapped = end;
 	return 0;
 }

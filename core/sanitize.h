@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What ThreadSanitizer cannot know by itself. Nothing in any other build.
+#pragma once
+
+#include <stddef.h>
+
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+
+#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
+void AnnotateBenignRaceSized(const char *file, int line, const volatile void *memory, size_t len,
+			     const char *why);
+#endif
+
+// Memory that is a medium: initiators on several workers read and write it, and what they do at
+// once to the same blocks, or one after the other, is theirs to order, not ours to lock. What has
+// to be atomic, such as COMPARE AND WRITE, is tested by its outcome.
+static inline void sanitize_medium(const void *memory, size_t len)
+{
+#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
+	AnnotateBenignRaceSized(__FILE__, __LINE__, memory, len, "a medium");
+#else
+	(void)memory;
+	(void)len;
+#endif
+}
