@@ -94,6 +94,8 @@ struct nexus {
 	uint32_t lun_limit;
 	bool luns_changed; // REPORTED LUNS DATA HAS CHANGED not yet seen
 	uint64_t id;	   // unique in this process, never reused
+	// Bytes of the worker's buffers that its tasks hold, and how many they may.
+	uint64_t pool_used, pool_share;
 };
 
 // Makes the nexus on the calling worker, with every LUN of map in unit attention POWER ON,

@@ -26,6 +26,7 @@ void task_init(struct task *t, const struct task_ops *ops, struct nexus *n)
 	t->sg = t->sg_inline;
 	t->nsg = 0;
 	t->fetch_len = 0;
+	t->pooled = 0;
 	t->state = TASK_NEW;
 	t->in_set = t->in_place = t->fetches = false;
 	t->is_ordered = t->waits_range = t->is_held = t->is_internal = false;
@@ -157,6 +158,8 @@ void task_release(struct task *t)
 {
 	for (uint32_t i = 0; i < t->nsg; i++)
 		buf_put(t->sg[i].buf);
+	t->nexus->pool_used -= t->pooled;
+	t->pooled = 0;
 	if (t->sg != t->sg_inline)
 		free(t->sg);
 	t->sg = t->sg_inline;

@@ -101,6 +101,7 @@ struct task {
 	struct timer timer;
 	struct buf_wait buf_wait;
 	uint32_t buffer_len;		 // bytes it waits for
+	uint32_t pooled;		 // bytes counted in nexus->pool_used until task_release()
 	struct msg msg;			 // to the LU's home worker and back
 	void (*home_fn)(struct task *t); // what the home worker is to run
 	void *home_result;		 // handler's scratch across messages
@@ -118,7 +119,8 @@ void task_init(struct task *t, const struct task_ops *ops, struct nexus *n);
 void task_submit(struct task *t);
 
 // The protocol's answer to get_data. res: 0, or negative: -EPIPE the connection is gone,
-// -EBADMSG digest error, -EMSGSIZE wrong amount of data, -EPROTO unexpected data.
+// -EBADMSG digest error, -EMSGSIZE wrong amount of data, -EPROTO unexpected data, -ENOBUFS no
+// memory for what came unasked.
 void task_data_ready(struct task *t, int res);
 
 // Asks for an early end (task management, lost nexus). done() follows when the backstore has

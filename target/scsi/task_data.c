@@ -48,22 +48,35 @@ static bool sg_reserve(struct task *t, uint32_t n)
 	return true;
 }
 
+// Whoever holds nothing may have what one command needs. A copy's own commands are not held
+// up by the share: the copies they belong to have a part of it.
+static bool share_permits(const struct task *t, uint64_t len)
+{
+	const struct nexus *n = t->nexus;
+	return !n->pool_used || n->pool_used + len <= n->pool_share || t->is_internal;
+}
+
 // All buffers or none, so that tasks that wait hold nothing the others need.
 static bool buffers_get(struct task *t, uint64_t len)
 {
 	struct worker *w = t->nexus->worker;
 	t->nsg = 0;
+	if (!share_permits(t, len))
+		return false;
+	t->pooled = (uint32_t)len;
 	while (len) {
 		uint32_t n = len < BUF_MAX ? (uint32_t)len : BUF_MAX;
 		struct buf *b = buf_get(w, n);
 		if (!b) {
 			while (t->nsg)
 				buf_put(t->sg[--t->nsg].buf);
+			t->pooled = 0;
 			return false;
 		}
 		t->sg[t->nsg++] = (struct sg){ .addr = b->addr, .len = n, .buf = b };
 		len -= n;
 	}
+	t->nexus->pool_used += t->pooled;
 	return true;
 }
 
@@ -179,6 +192,9 @@ void task_data_ready(struct task *t, int res)
 		break;
 	case EBADMSG:
 		task_check(t, SENSE_SERVICE_CRC_ERROR, NULL);
+		break;
+	case ENOBUFS: // it came before there was memory for it
+		task_finish(t, STATUS_BUSY);
 		break;
 	case EMSGSIZE:
 		task_check(t, SENSE_INCORRECT_DATA_AMOUNT, NULL);

@@ -99,7 +99,8 @@ struct dm_up {
 	// text in e says why.
 	int (*control)(struct dm *dm, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		       const uint8_t *data, struct err *e);
-	// get_data is done: res 0, or -EPIPE, -EBADMSG (data digest), -EMSGSIZE, -EPROTO.
+	// get_data is done: res 0, or -EPIPE, -EBADMSG (data digest), -EMSGSIZE, -EPROTO,
+	// -ENOBUFS (no memory for what came unasked).
 	void (*data)(struct dm *dm, struct dm_task *t, int res);
 	// The mover no longer refers to the task or its memory. Once after each put_data.
 	void (*released)(struct dm *dm, struct dm_task *t);
