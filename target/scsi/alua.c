@@ -143,6 +143,15 @@ int alua_group_find(struct lu *lu, const char *name, uint16_t *ret_id)
 	return 0;
 }
 
+// Each setting as it is; the home worker may be changing one (all are uint32_t).
+static void load_attr(const struct alua_attr *from, struct alua_attr *ret)
+{
+	const uint32_t *word = (const uint32_t *)from;
+	uint32_t *out = (uint32_t *)ret;
+	for (size_t i = 0; i < sizeof *from / sizeof *word; i++)
+		out[i] = alua_load(&word[i]);
+}
+
 int alua_group_at(struct lu *lu, unsigned index, char name[ALUA_NAME_MAX], struct alua_attr *ret,
 		  unsigned *ret_members)
 {
@@ -158,7 +167,7 @@ int alua_group_at(struct lu *lu, unsigned index, char name[ALUA_NAME_MAX], struc
 	if (name)
 		memcpy(name, found->name, ALUA_NAME_MAX);
 	if (ret)
-		*ret = found->attr;
+		load_attr(&found->attr, ret);
 	if (ret_members)
 		*ret_members = members(lu, found->id);
 	return 0;
