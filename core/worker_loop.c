@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The loop of a worker, on its thread: rounds, deferred work, the spin before the sleep.
 //
-// It spins only while a request is likely to come within the spin time: the moving average of
-// the time between rounds with traffic says so. Otherwise it sleeps until epoll has something,
+// It spins only while a request is likely to come soon: the moving average of how long the
+// worker had nothing to do before the last ones says so. Otherwise it sleeps until epoll has something,
 // a message comes or the next timer is due.
 #include "core/counter.h"
 #include "core/worker_priv.h"
@@ -52,7 +52,9 @@ void worker_note_traffic(struct worker *w)
 {
 	if (!w->spin_ns || w->traffic_at == w->now)
 		return;
-	uint64_t gap = w->now - w->traffic_at, cap = w->spin_ns * GAP_CAP;
+	// Work of the last round may have ended after this one's clock was read.
+	uint64_t gap = w->now > w->idle_since ? w->now - w->idle_since : 0;
+	uint64_t cap = w->spin_ns * GAP_CAP;
 	if (gap > cap)
 		gap = cap;
 	w->traffic_gap += (gap >> GAP_SHIFT) - (w->traffic_gap >> GAP_SHIFT);
@@ -92,9 +94,15 @@ static void poll_fds(struct worker *w)
 // True if work came while it spun.
 static bool spin(struct worker *w)
 {
-	uint64_t until = w->traffic_at + w->spin_ns;
-
-	if (!w->spin_ns || w->traffic_gap > w->spin_ns || w->now >= until)
+	if (!w->spin_ns)
+		return false;
+	if (w->traffic_at == w->now)
+		w->idle_since = w->now = clock_ns();
+	// The gaps of a worker that sleeps hold its wake-up too, some 20 us: half as much again.
+	if (w->traffic_gap > w->spin_ns + w->spin_ns / 2)
+		return false;
+	uint64_t until = w->idle_since + w->spin_ns;
+	if (w->now >= until)
 		return false;
 	if (until > timers_next(w))
 		until = timers_next(w);

@@ -20,7 +20,8 @@ struct worker {
 	uint64_t now;	      // clock_ns() of this round
 	uint64_t spin_ns;     // 0: never spins
 	uint64_t traffic_at;  // round of the last worker_note_traffic()
-	uint64_t traffic_gap; // moving average of the time between rounds that had traffic
+	uint64_t idle_since;  // when the work of that round was done
+	uint64_t traffic_gap; // moving average of the time from there to the next traffic
 	struct timer *timers; // root of the pairing heap
 	bool runs_timers;     // timers_run() is on the stack
 	struct list defers;
