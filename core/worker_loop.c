@@ -2,8 +2,8 @@
 // The loop of a worker, on its thread: rounds, deferred work, the spin before the sleep.
 //
 // It spins only while a request is likely to come soon: the moving average of how long the
-// worker had nothing to do before the last ones says so. Otherwise it sleeps until epoll has something,
-// a message comes or the next timer is due.
+// worker had nothing to do before the last ones says so. Otherwise it sleeps until epoll has
+// something, a message comes or the next timer is due.
 #include "core/counter.h"
 #include "core/worker_priv.h"
 
