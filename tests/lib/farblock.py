@@ -81,6 +81,15 @@ def run(command, timeout=120, check=True, **options):
     return done
 
 
+def eventually(what, condition, timeout=20):
+    """Returns as soon as condition() is true; fails with what was waited for."""
+    end = time.monotonic() + timeout
+    while not condition():
+        if time.monotonic() > end:
+            raise Failure(f"{what}: not within {timeout} s")
+        time.sleep(0.01)
+
+
 class Scratch:
     """A temporary folder, 0700, removed at the end; in memory when in_memory."""
 

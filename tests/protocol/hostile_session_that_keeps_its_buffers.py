@@ -3,8 +3,6 @@
 takes none: the sessions beside it, on the same worker too, go on; when it is gone, its share of
 the memory is free for the next."""
 
-import time
-
 from protocol import *
 
 BLOCKS = 4096  # 2 MiB a command: 60 of them are twice a worker's memory
@@ -14,7 +12,7 @@ def hoard(daemon, make):
     hog = daemon.session({"InitialR2T": "Yes", "ImmediateData": "No"},
                          isid=bytes.fromhex("80aabb0000ff"))
     hog.send(*[make(hog) for _ in range(60)])
-    time.sleep(0.2)
+    eventually("60 commands taken", lambda: any(s["commands"] >= 60 for s in daemon.sessions()))
     return hog
 
 

@@ -5,13 +5,12 @@ write by the book. A test is a function that gets the daemon; see main()."""
 import hashlib
 import json
 import os
-import socket
 import struct
 import sys
 
 sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import farblock
-from farblock import Config, Failure, Farblockd, Scratch
+from farblock import Config, Failure, Farblockd, Scratch, eventually
 from iscsi_raw import *  # noqa: F403: tests import everything from here
 from iscsi_raw import (CHECK, COMMAND, DATA_IN, DATA_OUT, F, GOOD, LOGIN, LOGIN_RSP, LOGOUT,
                        LOGOUT_RSP, NONE, Pdu, R2T, READ, RESPONSE, SIMPLE, TEXT, TEXT_RSP, Wire,
@@ -52,18 +51,6 @@ class Daemon(Farblockd):
     """farblockd with one target on loopback."""
 
     target = None
-
-    def rpc(self, method, **params):
-        """A call over the control socket."""
-        with socket.socket(socket.AF_UNIX) as s:
-            s.settimeout(20)
-            s.connect(self.socket_path)
-            s.sendall(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method,
-                                  "params": params}).encode() + b"\n")
-            answer = json.loads(s.makefile("rb").readline())
-        if "error" in answer:
-            raise Failure(f"{method}: {answer['error']}")
-        return answer["result"]
 
     def set(self, path, group, **values):
         return self.rpc("tree.set", path=path, group=group, values=values)

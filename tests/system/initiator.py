@@ -9,10 +9,10 @@ import json
 import os
 import subprocess
 import sys
-import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
-from farblock import Config, Failure, Farblockd, Scratch, Skip, main, program  # noqa: E402
+from farblock import (Config, Failure, Farblockd, Scratch, Skip, eventually, main,  # noqa: E402
+                      program)
 from peers import Tgtd  # noqa: E402
 
 SIZE = 64 << 20
@@ -90,7 +90,11 @@ def restart(daemon, url):
     """A bench goes on over the end and the return of the daemon."""
     bench = subprocess.Popen([program("farblock-initiator"), "bench", url, "--time", "5", "--json"],
                              stdout=subprocess.PIPE, text=True)
-    time.sleep(1)
+    disks = daemon.rpc("stats.get")["storage_objects"]
+    before = sum(disk["read"]["commands"] for disk in disks.values())
+    eventually("the bench at work", lambda: sum(
+        disk["read"]["commands"]
+        for disk in daemon.rpc("stats.get")["storage_objects"].values()) > before + 1000)
     daemon.kill()
     daemon.start()
     out, _ = bench.communicate(timeout=60)
