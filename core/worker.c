@@ -86,6 +86,7 @@ int worker_new(struct worker **ret, const struct worker_options *options, struct
 	w->traffic_gap = w->spin_ns * 2; // not dense until traffic says so
 	w->now = clock_ns();
 	list_init(&w->defers);
+	list_init(&w->pollers);
 	sem_init(&w->started, 0, 0);
 	int r = worker_init(w, e);
 	if (r) {

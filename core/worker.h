@@ -6,8 +6,8 @@
 // below says "any thread", it is called on the worker's own thread. No callback may block:
 // work that does goes through offload_submit().
 //
-// The loop: mailbox, timers, file descriptors, io_uring completions, deferred work; then it
-// spins for a short while if traffic was dense, else it sleeps in epoll.
+// The loop: mailbox, timers, file descriptors, pollers, io_uring completions, deferred work; then
+// it spins for a short while if traffic was dense, else it sleeps in epoll.
 #pragma once
 
 #include <stdbool.h>
@@ -67,6 +67,17 @@ struct defer {
 	void (*fn)(struct defer *d);
 };
 
+// Something that is looked at rather than waited for (a completion queue), once a round and while
+// the worker spins. Zero it before the first use.
+struct poller {
+	struct list link;
+	// Serves what is there; true if there was anything.
+	bool (*poll)(struct poller *p);
+	// The worker is about to sleep: see to it that the next event wakes it (by a watched
+	// descriptor). True if there is something to poll for already: then it does not sleep.
+	bool (*arm)(struct poller *p);
+};
+
 // Creates a worker with its ring and its mailbox; no thread yet. Data workers get the next
 // free index. Any thread; blocks shortly. -EMFILE past WORKER_MAX.
 int worker_new(struct worker **ret, const struct worker_options *options, struct err *e);
@@ -120,6 +131,10 @@ int watch_add(struct worker *w, struct watch *wa, int fd, uint32_t events);
 // No callback comes after it, even if the event is already read. The fd stays open, and must
 // not have been closed before. No-op while not watched.
 void watch_remove(struct worker *w, struct watch *wa);
+
+// Polls p until poller_remove(), which may be called from any callback of this worker.
+void poller_add(struct worker *w, struct poller *p);
+void poller_remove(struct poller *p); // no-op for one that was not added
 
 // A submission entry with op as its owner; never NULL (submits when the queue is full).
 // The caller prepares it with io_uring_prep_*() and must not set its user data. It is

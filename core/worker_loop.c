@@ -48,6 +48,34 @@ static void defers_run(struct worker *w)
 	}
 }
 
+void poller_add(struct worker *w, struct poller *p)
+{
+	list_push_back(&w->pollers, &p->link);
+}
+
+void poller_remove(struct poller *p)
+{
+	struct worker *w = worker_self();
+
+	if (w && w->poller_next == &p->link)
+		w->poller_next = p->link.next;
+	list_remove(&p->link);
+}
+
+// True if one of them had something.
+static bool pollers_run(struct worker *w, bool is_arming)
+{
+	bool had_work = false;
+
+	for (struct list *it = w->pollers.next; it != &w->pollers; it = w->poller_next) {
+		struct poller *p = list_entry(it, struct poller, link);
+		w->poller_next = it->next;
+		had_work |= is_arming ? p->arm(p) : p->poll(p);
+	}
+	w->poller_next = NULL;
+	return had_work;
+}
+
 void worker_note_traffic(struct worker *w)
 {
 	if (!w->spin_ns || w->traffic_at == w->now)
@@ -67,6 +95,7 @@ static void run_round(struct worker *w)
 	mailbox_run(w);
 	timers_run(w);
 	watches_run(w);
+	pollers_run(w, false);
 	for (int pass = 0; pass < RING_PASSES; pass++) {
 		ring_reap(w);
 		defers_run(w);
@@ -110,7 +139,7 @@ static bool spin(struct worker *w)
 	do {
 		poll_fds(w);
 		w->now = clock_ns();
-		if (w->batch_count || has_work(w))
+		if (pollers_run(w, false) | (w->batch_count || has_work(w)))
 			return true;
 	} while (w->now < until);
 	return false;
@@ -126,7 +155,7 @@ static void sleep_until_event(struct worker *w)
 
 	ring_wakes(w, true);
 	atomic_store(&w->is_asleep, true); // and the barrier between ring_wakes and ring_is_ready
-	if (!mailbox_is_empty(w) || ring_is_ready(w)) {
+	if (pollers_run(w, true) || !mailbox_is_empty(w) || ring_is_ready(w)) {
 		poll_fds(w);
 	} else {
 		counter_add(&w->counters.sleeps, 1);

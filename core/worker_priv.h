@@ -25,6 +25,8 @@ struct worker {
 	struct timer *timers; // root of the pairing heap
 	bool runs_timers;     // timers_run() is on the stack
 	struct list defers;
+	struct list pollers;
+	struct list *poller_next; // of the walk that is on, so that pollers may go meanwhile
 	int epoll_fd;
 	int batch_next, batch_count; // batch[next .. count) is fetched and not yet called
 	struct epoll_event batch[WORKER_BATCH];
