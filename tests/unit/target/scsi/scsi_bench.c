@@ -175,7 +175,8 @@ void bench_done(struct bench *b)
 		bench_nexus_free(b, i);
 	lun_map_put(b->map);
 	lu_put(b->lu);
-	sem_wait(&b->closed);
+	while (sem_wait(&b->closed) < 0)
+		; // EINTR: a fuzzer's alarm
 	// Its threads may still be about to wake the worker that they have posted to.
 	offload_shutdown();
 	for (unsigned i = 0; i < b->nworkers; i++)
@@ -247,7 +248,8 @@ void bench_set_map(struct bench *b, unsigned nexus, unsigned count, const uint16
 		s.map->entries[i] =
 			(struct lun_entry){ .number = numbers[i], .lu = lu_get(lus[i]) };
 	worker_call(worker_of(b, nexus), map_set, &s);
-	sem_wait(&s.finished);
+	while (sem_wait(&s.finished) < 0)
+		; // EINTR: a fuzzer's alarm
 	lun_map_put(s.map);
 	sem_destroy(&s.finished);
 }
@@ -336,12 +338,14 @@ void bench_start(struct bench *b, unsigned nexus, struct bench_cmd *c)
 
 void bench_wait(struct bench_cmd *c)
 {
-	sem_wait(&c->done);
+	while (sem_wait(&c->done) < 0)
+		; // EINTR: a fuzzer's alarm
 }
 
 void bench_wait_asked(struct bench_cmd *c)
 {
-	sem_wait(&c->asked);
+	while (sem_wait(&c->asked) < 0)
+		; // EINTR: a fuzzer's alarm
 }
 
 static void data_send(void *arg)
@@ -441,7 +445,8 @@ enum tmf_result bench_tmf(struct bench *b, unsigned nexus, enum tmf_function fn,
 	};
 	sem_init(&r.done, 0, 0);
 	bench_on_nexus(b, nexus, tmf_begin, &r.tmf);
-	sem_wait(&r.done);
+	while (sem_wait(&r.done) < 0)
+		; // EINTR: a fuzzer's alarm
 	sem_destroy(&r.done);
 	return r.result;
 }
