@@ -37,17 +37,21 @@ enum {
 
 // What a device can do. Constant.
 struct rnic_limits {
-	uint32_t max_send_wr;	// work requests a queue pair takes before the first is done
-	uint32_t max_sge;	// pieces of a send or write
-	uint32_t max_read_sge;	// pieces of a read's sink
-	uint32_t max_inline;	// bytes of a send that are copied at once, so that its memory
-				// is free again when rnic_post() returns
+	uint32_t max_send_wr;  // work requests a queue pair takes before the first is done
+	uint32_t max_sge;      // pieces of a send or write
+	uint32_t max_read_sge; // pieces of a read's sink
+	uint32_t max_inline; // bytes of a send that travel in the request itself, which is faster;
+			     // its memory is to be kept until done all the same
 	uint32_t max_reads_out; // reads in flight that we may ask for
 	uint32_t max_reads_in;	// ... that we can answer
 	uint64_t max_message;	// bytes of one send, write or read
 	bool needs_remote_sink; // the sink of a read needs remote-write rights (iWARP adapters)
 	bool can_invalidate;	// RNIC_SEND_INVALIDATE can be sent
 	bool scatters_exposed;	// rnic_expose() takes more than one piece
+	bool revokes_exposed;	// rnic_conceal() takes effect at once, no byte around what was
+				// exposed is within reach, and the peer may invalidate it. Else a
+				// peer that knows the key reaches the registration that the memory
+				// lies in, until the queue pair is closed
 };
 
 // --- memory ---
@@ -59,7 +63,7 @@ enum {
 
 // One registration. Read only outside the provider.
 struct rnic_mr {
-	struct rnic *rnic;
+	struct rnic *rnic; // of rnic_register(); NULL: it serves all workers
 	uint8_t *addr;
 	uint64_t len;
 	uint32_t lkey, rkey;
@@ -249,6 +253,9 @@ struct rnic_listener_ops {
 	void (*request)(void *arg, struct rnic_request *q);
 	// The request is no more; forget it.
 	void (*gone)(void *arg, struct rnic_request *q);
+	// On the listener's thread: it hears nothing any more (-ENODEV: its device was removed).
+	// Free it, here or later, and listen again when there is a device. May be absent.
+	void (*failed)(void *arg, const struct err *e);
 };
 
 struct rnic_listener;
@@ -259,7 +266,10 @@ int rnic_listen(const struct rnic_provider *p, struct rnic_listener **ret, struc
 		const struct tcp_addr *addr, const struct rnic_listener_ops *ops, void *arg,
 		struct err *e);
 const struct tcp_addr *rnic_listener_addr(const struct rnic_listener *l);
-void rnic_listener_free(struct rnic_listener *l); // NULL is fine; connections go on
+// Connections go on. Requests that were handed out may still be answered and may still be gone;
+// on another worker one may be handed out until it has run what was posted to it before. NULL is
+// fine.
+void rnic_listener_free(struct rnic_listener *l);
 
 // Accepts: ops->established follows, or closed. On an error the request is rejected and gone.
 int rnic_accept(struct rnic_request *q, struct rnic_qp **ret, const struct rnic_qp_options *o,
@@ -267,7 +277,9 @@ int rnic_accept(struct rnic_request *q, struct rnic_qp **ret, const struct rnic_
 void rnic_reject(struct rnic_request *q, const void *private_data, uint32_t len);
 
 // Begins to connect; established or closed follows. local may be NULL. An error here means that
-// no callback comes.
+// no callback comes. The side that connects speaks first: what the accepting one posts before it
+// has received something may wait for that (RFC 5044 7.1.3). Until established, qp->rnic need not
+// be the device's.
 int rnic_connect(const struct rnic_provider *p, struct rnic_qp **ret, struct worker *w,
 		 const struct tcp_addr *peer, const struct tcp_addr *local,
 		 const struct rnic_qp_options *o, const struct rnic_qp_ops *ops, void *owner,
@@ -280,6 +292,8 @@ void rnic_qp_free(struct rnic_qp *qp); // closed was called. NULL is fine
 
 // --- devices ---
 
+// A worker's share of a device. It is there for as long as a request, a queue pair (until it is
+// freed), a reservation or a registration of rnic_register() is.
 struct rnic {
 	const struct rnic_provider *provider;
 	struct worker *worker;
