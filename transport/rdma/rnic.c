@@ -22,6 +22,7 @@ void rnic_qp_init(struct rnic_qp *qp, const struct rnic_provider *p, struct rnic
 	qp->reads_in = o->reads_in;
 	list_init(&qp->waiting);
 	list_init(&qp->waiting_reads);
+	list_init(&qp->late);
 	list_init(&qp->cancel.link);
 }
 
@@ -85,9 +86,21 @@ static void post_waiting(struct rnic_qp *qp)
 	}
 }
 
+static void cancel_all(struct list *l)
+{
+	for (struct list *n; (n = list_pop_front(l));) {
+		struct rnic_wr *wr = list_entry(n, struct rnic_wr, link);
+		wr->done(wr, -ECANCELED);
+	}
+}
+
+// What lingers ends before what came later.
 static void cancel_run(struct defer *d)
 {
-	rnic_qp_flush_waiting(container_of(d, struct rnic_qp, cancel));
+	struct rnic_qp *qp = container_of(d, struct rnic_qp, cancel);
+
+	if (!qp->is_lingering)
+		cancel_all(&qp->late);
 }
 
 int rnic_post(struct rnic_qp *qp, struct rnic_wr *wr)
@@ -98,7 +111,7 @@ int rnic_post(struct rnic_qp *qp, struct rnic_wr *wr)
 		return r;
 	wr->qp = qp;
 	if (!qp->is_established || qp->is_closing) {
-		list_push_back(&qp->waiting, &wr->link);
+		list_push_back(&qp->late, &wr->link);
 		worker_defer(qp->rnic->worker, &qp->cancel, cancel_run);
 	} else if (!list_empty(&qp->waiting) || !has_room(qp) ||
 		   (wr->flags & RNIC_FENCE && has_reads(qp))) {
@@ -118,22 +131,33 @@ void rnic_wr_done(struct rnic_wr *wr, int res)
 	qp->posted--;
 	qp->reads_posted -= wr->opcode == RNIC_READ;
 	wr->done(wr, res);
-	if (qp->is_established && !qp->is_closing)
+	if (qp->is_established && (!qp->is_closing || qp->is_lingering))
 		post_waiting(qp);
-}
-
-static void cancel_all(struct list *l)
-{
-	for (struct list *n; (n = list_pop_front(l));) {
-		struct rnic_wr *wr = list_entry(n, struct rnic_wr, link);
-		wr->done(wr, -ECANCELED);
-	}
 }
 
 void rnic_qp_flush_waiting(struct rnic_qp *qp)
 {
 	cancel_all(&qp->waiting_reads);
 	cancel_all(&qp->waiting);
+	cancel_all(&qp->late);
+}
+
+// A fenced request must not leave without the reads before it, nor must what is behind it.
+void rnic_qp_linger(struct rnic_qp *qp)
+{
+	bool had_reads = has_reads(qp), is_lost = false;
+
+	qp->is_closing = qp->is_lingering = true;
+	list_splice_back(&qp->late, &qp->waiting_reads);
+	list_for_each_safe (it, &qp->waiting) {
+		struct rnic_wr *wr = list_entry(it, struct rnic_wr, link);
+		had_reads |= wr->opcode == RNIC_READ;
+		is_lost |= had_reads && wr->flags & RNIC_FENCE;
+		if (!is_lost && wr->opcode != RNIC_READ)
+			continue;
+		list_remove(it);
+		list_push_back(&qp->late, it);
+	}
 }
 
 // --- what the provider does ---
@@ -148,6 +172,17 @@ int rnic_listen(const struct rnic_provider *p, struct rnic_listener **ret, struc
 		struct err *e)
 {
 	return p->listen(ret, w, addr, ops, arg, e);
+}
+
+const struct tcp_addr *rnic_listener_addr(const struct rnic_listener *l)
+{
+	return l->provider->listener_addr(l);
+}
+
+void rnic_listener_free(struct rnic_listener *l)
+{
+	if (l)
+		l->provider->listener_free(l);
 }
 
 int rnic_accept(struct rnic_request *q, struct rnic_qp **ret, const struct rnic_qp_options *o,

@@ -151,9 +151,10 @@ struct rnic_wr {
 // Posts wr. It leaves at the end of the round at the latest, or with rnic_flush(). Sends and
 // writes keep their order; a send behind a write arrives behind the write's data. Requests
 // beyond the queue pair's depth, and reads beyond the agreed number, wait in software; a waiting
-// read holds up nothing but what is fenced. On a queue pair that is not established or is
-// closing, done comes with -ECANCELED. -EINVAL: too many pieces, a piece outside its mr, or too
-// long: nothing was taken, and done is not called.
+// read holds up nothing but what is fenced. Over iWARP what the accepting side posts leaves after
+// the first message of its peer. On a queue pair that is not established or is closing, done comes
+// with -ECANCELED. -EINVAL: too many pieces, a piece outside its mr, or too long: nothing was
+// taken, and done is not called.
 int rnic_post(struct rnic_qp *qp, struct rnic_wr *wr);
 void rnic_flush(struct rnic_qp *qp);
 
@@ -224,11 +225,13 @@ struct rnic_qp {
 	uint32_t reads_in;  // agreed: reads of the peer we answer at once
 	uint64_t bytes_in, bytes_out, last_rx_ns;
 	bool is_established, is_closing;
+	bool is_lingering; // closing, but what was posted leaves first
 
 	// rnic.c's: requests that wait for room, how many do not.
 	struct list waiting_reads, waiting;
+	struct list late; // posted or left behind at the close
 	uint32_t posted, reads_posted, send_depth;
-	struct defer cancel; // of what was posted too late
+	struct defer cancel; // of what is late
 };
 
 // A connect of a peer that waits for its answer. Gone with rnic_accept() or rnic_reject().
@@ -258,7 +261,10 @@ struct rnic_listener_ops {
 	void (*failed)(void *arg, const struct err *e);
 };
 
-struct rnic_listener;
+// The head of a listener; the provider's struct begins with it.
+struct rnic_listener {
+	const struct rnic_provider *provider;
+};
 
 // Listens on addr (port 0: any, see rnic_listener_addr()), on w's thread. arg is for the ops.
 // -ENODEV: no device has that address now; -EADDRINUSE ...
@@ -285,8 +291,9 @@ int rnic_connect(const struct rnic_provider *p, struct rnic_qp **ret, struct wor
 		 const struct rnic_qp_options *o, const struct rnic_qp_ops *ops, void *owner,
 		 struct err *e);
 
-// Closes: with linger what was posted leaves first (not: reads). Requests are flushed, closed
-// follows, possibly in this round. No-op on a closing queue pair, but for linger given up.
+// Closes: with linger what was posted leaves first (not: reads, and what is fenced by them).
+// Requests are flushed, closed follows, possibly in this round. No-op on a closing queue pair, but
+// for linger given up.
 void rnic_close(struct rnic_qp *qp, bool linger, const struct err *why);
 void rnic_qp_free(struct rnic_qp *qp); // closed was called. NULL is fine
 
@@ -338,6 +345,9 @@ struct rnic_provider {
 void rnic_qp_init(struct rnic_qp *qp, const struct rnic_provider *p, struct rnic *r,
 		  const struct rnic_qp_options *o, const struct rnic_qp_ops *ops, void *owner);
 void rnic_wr_done(struct rnic_wr *wr, int res);
+// Begins a close with linger: what waits in software and may leave is posted as places become free.
+// A provider calls it before it ends the reads in flight.
+void rnic_qp_linger(struct rnic_qp *qp);
 // Ends what waits in software with -ECANCELED; a provider calls it after its own requests and
 // before closed.
 void rnic_qp_flush_waiting(struct rnic_qp *qp);

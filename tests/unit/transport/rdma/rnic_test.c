@@ -139,6 +139,28 @@ static void what_waits_is_cancelled_at_the_end(void **state)
 	assert_int_equal(done_res[4], -ECANCELED);
 }
 
+static void a_lingering_close_sends_what_waits_but_no_reads_nor_what_they_fence(void **state)
+{
+	for (unsigned i = 0; i < 3; i++)
+		post(i, RNIC_SEND, 0);
+	post(3, RNIC_SEND, 0);
+	post(4, RNIC_READ, 0);
+	post(5, RNIC_SEND, 0);
+	post(6, RNIC_SEND, RNIC_FENCE);
+	post(7, RNIC_SEND, 0);
+	rnic_qp_linger(&qp);
+	for (unsigned i = 0; i < 3; i++)
+		rnic_wr_done(&wrs[i], 0);
+	assert_posted("01235");
+	rnic_wr_done(&wrs[3], 0);
+	rnic_wr_done(&wrs[5], 0);
+	assert_posted("01235");
+	rnic_qp_flush_waiting(&qp);
+	assert_int_equal(done_res[4], -ECANCELED);
+	assert_int_equal(done_res[6], -ECANCELED);
+	assert_int_equal(done_res[7], -ECANCELED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -147,6 +169,8 @@ int main(void)
 		cmocka_unit_test_setup(a_fence_waits_for_every_earlier_read, setup),
 		cmocka_unit_test_setup(what_does_not_fit_is_refused, setup),
 		cmocka_unit_test_setup(what_waits_is_cancelled_at_the_end, setup),
+		cmocka_unit_test_setup(
+			a_lingering_close_sends_what_waits_but_no_reads_nor_what_they_fence, setup),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
