@@ -176,9 +176,7 @@ static void on_accepted(struct listener *l, int fd, const struct tcp_addr *peer)
 
 static void on_trouble(struct listener *l, const struct err *e)
 {
-	struct portal *p = listener_arg(l);
-	char text[TCP_ADDR_TEXT];
-	log_error("portal %s: %s", tcp_addr_format(&p->addr, text), e->text);
+	log_error("portal %s", e->text); // it begins with the address
 }
 
 static const struct listener_ops listener_ops = {
@@ -188,9 +186,41 @@ static const struct listener_ops listener_ops = {
 
 // --- binding ---
 
+// A portal of ours that has the port because one of the two is for all addresses, or NULL.
+static const struct portal *wildcard_clash(const struct portal *p)
+{
+	list_for_each (it, &portals) {
+		const struct portal *o = list_entry(it, struct portal, link);
+		if (o != p && o->listener && o->addr.sa.sa_family == p->addr.sa.sa_family &&
+		    tcp_addr_port(&o->addr) == tcp_addr_port(&p->addr) &&
+		    (tcp_addr_is_wildcard(&o->addr) || tcp_addr_is_wildcard(&p->addr)))
+			return o;
+	}
+	return NULL;
+}
+
+// Why it waits, without the address: whoever shows it has named the portal already.
+static void waiting_why(const struct portal *p, const char *addr, const struct err *cause,
+			struct err *ret)
+{
+	const struct portal *o = cause->code == -EADDRINUSE ? wildcard_clash(p) : NULL;
+	size_t len = strlen(addr);
+	bool has_addr = !strncmp(cause->text, addr, len) && cause->text[len] == ':';
+	char other[TCP_ADDR_TEXT];
+	if (o)
+		err_set(ret, cause->code,
+			"bind: our own portal %s listens on %s (delete one of the two, or give one "
+			"another port)",
+			tcp_addr_format(&o->addr, other),
+			tcp_addr_is_wildcard(&o->addr) ? "every address of this port"
+						       : "an address of this port");
+	else
+		err_set(ret, cause->code, "%s", cause->text + (has_addr ? len + 2 : 0));
+}
+
 static void portal_try(struct portal *p)
 {
-	struct err e = { 0 };
+	struct err e = { 0 }, why;
 	char text[TCP_ADDR_TEXT];
 	tcp_addr_format(&p->addr, text);
 	int r = listener_new(&p->listener, p->control, &p->addr, &listener_ops, p, &e);
@@ -200,9 +230,10 @@ static void portal_try(struct portal *p)
 		p->why = (struct err){ 0 };
 		return;
 	}
-	if (strcmp(p->why.text, e.text))
-		log_warn("portal %s: waiting: %s", text, e.text);
-	p->why = e;
+	waiting_why(p, text, &e, &why);
+	if (strcmp(p->why.text, why.text))
+		log_warn("portal %s: waiting: %s", text, why.text);
+	p->why = why;
 	timer_arm(p->control, &p->retry, RETRY_US);
 }
 

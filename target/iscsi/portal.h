@@ -27,7 +27,7 @@ int portal_open(struct portal **ret, struct worker *control, const struct tcp_ad
 void portal_close(struct portal *p);
 
 enum portal_state portal_state(const struct portal *p);
-const char *portal_reason(const struct portal *p);	    // "" while listening
+const char *portal_reason(const struct portal *p); // without its address; "" while listening
 const struct tcp_addr *portal_addr(const struct portal *p); // as configured
 
 // Accepted, refused (limits) and open connections since the portal was opened.
