@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// SCSI commands between the mover and the device server: command window, task, result.
-// RFC 7143 4.2.2.1, 11.3, 11.4.
+// SCSI commands between the mover and the device server: command window, tags, task, result.
+// RFC 7143 4.2.2.1, 11.2.1.8, 11.3, 11.4, 11.17.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +51,48 @@ void cmd_pool_trim(struct iscsi_worker *iw)
 	for (struct list *l; (l = list_pop_front(&iw->free_cmds));)
 		free(list_entry(l, struct cmd, link));
 	iw->free_count = 0;
+}
+
+// --- tags ---
+
+// Initiators number their tasks in one byte or the other of the tag.
+static struct cmd **tag_bucket(struct conn *c, uint32_t itt)
+{
+	return &c->tags[(itt ^ itt >> 24 ^ itt >> 8) % CONN_TAGS];
+}
+
+static void tag_enter(struct cmd *cmd)
+{
+	struct cmd **b = tag_bucket(cmd->conn, cmd->dm.itt);
+	cmd->tag_next = *b;
+	*b = cmd;
+}
+
+static void tag_leave(struct cmd *cmd)
+{
+	struct cmd **b = tag_bucket(cmd->conn, cmd->dm.itt);
+	while (*b != cmd)
+		b = &(*b)->tag_next;
+	*b = cmd->tag_next;
+}
+
+struct cmd *cmd_find(struct conn *c, uint32_t itt_wire)
+{
+	struct cmd *cmd = *tag_bucket(c, itt_wire);
+	while (cmd && cmd->dm.itt != itt_wire)
+		cmd = cmd->tag_next;
+	return cmd;
+}
+
+// Whether the tag belongs to a command that the initiator has no status of. Once the status is
+// on its way the tag may come again, before we know that it has left.
+static bool tag_is_taken(struct conn *c, uint32_t itt_wire)
+{
+	for (const struct cmd *cmd = *tag_bucket(c, itt_wire); cmd; cmd = cmd->tag_next)
+		if (cmd->dm.itt == itt_wire &&
+		    (!cmd->is_submitted || cmd->task.state != TASK_DONE || cmd->dm.is_finished))
+			return true;
+	return false;
 }
 
 static struct cmd *dm_cmd(struct dm_task *t)
@@ -125,6 +167,8 @@ static struct cmd *cmd_new(struct conn *c, const uint8_t *bhs, const struct iscs
 		cmd_put(cmd);
 		return NULL;
 	}
+	if (cmd)
+		tag_enter(cmd);
 	return cmd;
 }
 
@@ -152,9 +196,18 @@ struct dm_task *cmd_arrived(struct dm *dm, const struct iscsi_pdu *pdu, const ui
 		conn_reject(c, (uint8_t)reason, bhs);
 		return NULL;
 	}
-	enum ffp_order order = ffp_order(c, bhs, pdu->is_immediate);
-	if (order == FFP_DROP)
+	const struct iscsi_scsi_cmd *h = (const void *)bhs;
+	uint32_t itt;
+	memcpy(&itt, h->itt, sizeof itt);
+	bool is_taken = tag_is_taken(c, itt);
+	enum ffp_order order = is_taken ? ffp_look(c, bhs, pdu->is_immediate)
+					: ffp_order(c, bhs, pdu->is_immediate);
+	if (order == FFP_DROP) // a retry of what we have, as like as not
 		return NULL;
+	if (is_taken) {
+		conn_reject(c, ISCSI_REJECT_TASK_IN_PROGRESS, bhs);
+		return NULL;
+	}
 	struct cmd *cmd = cmd_new(c, bhs, &info);
 	if (!cmd) {
 		conn_close(c, false, "no memory for a command");
@@ -212,6 +265,7 @@ void cmd_released(struct dm *dm, struct dm_task *t)
 		task_release(&cmd->task);
 	if (cmd->abort_wait)
 		tmf_abort_done(cmd, was_aborted);
+	tag_leave(cmd);
 	cmd_put(cmd);
 	// An aborted command has no response that would tell of the window it leaves open.
 	if (was_closed && c->state == CONN_FULL_FEATURE)
@@ -276,16 +330,6 @@ static const struct task_ops task_ops = {
 };
 
 // --- early ends ---
-
-struct cmd *cmd_find(struct conn *c, uint32_t itt_wire)
-{
-	list_for_each (it, &c->cmds) {
-		struct cmd *cmd = list_entry(it, struct cmd, link);
-		if (cmd->dm.itt == itt_wire)
-			return cmd;
-	}
-	return NULL;
-}
 
 void cmd_abort(struct cmd *cmd, bool with_status)
 {

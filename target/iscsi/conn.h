@@ -24,6 +24,7 @@ struct conn;
 struct portal;
 struct session_entry; // session.c: its place in the table of sessions
 
+#define CONN_TAGS 64 // buckets of commands by tag
 // Not yet sent.
 #define TEXT_ANSWER_MAX (8u << 20)
 
@@ -36,7 +37,8 @@ enum conn_state {
 
 // One SCSI command.
 struct cmd {
-	struct list link; // conn->cmds
+	struct list link;     // conn->cmds
+	struct cmd *tag_next; // in conn->tags
 	struct conn *conn;
 	struct dm_task dm;
 	struct task task;
@@ -93,6 +95,7 @@ struct conn {
 	uint32_t window;   // commands
 	uint32_t inflight; // counted commands not yet answered
 	struct list cmds;
+	struct cmd *tags[CONN_TAGS]; // the same by tag, the newest first
 	unsigned cmd_count;
 	struct list held;
 	unsigned held_count;
@@ -190,6 +193,8 @@ int ffp_control(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 // Where a PDU's CmdSN stands; the window has moved when it says FFP_TAKE.
 enum ffp_order { FFP_TAKE, FFP_HOLD, FFP_DROP };
 enum ffp_order ffp_order(struct conn *c, const uint8_t *bhs, bool is_immediate);
+// The same without moving anything.
+enum ffp_order ffp_look(struct conn *c, const uint8_t *bhs, bool is_immediate);
 // Runs what was held for the CmdSNs that are due now.
 void ffp_run_held(struct conn *c);
 int ffp_hold(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs, const uint8_t *data,
@@ -230,7 +235,7 @@ void cmd_released(struct dm *dm, struct dm_task *t);
 void cmd_submit(struct cmd *cmd);
 // Ends every command of a connection that is going.
 void cmd_end_all(struct conn *c);
-struct cmd *cmd_find(struct conn *c, uint32_t itt_wire);
+struct cmd *cmd_find(struct conn *c, uint32_t itt_wire); // the newest with this tag, or NULL
 void cmd_abort(struct cmd *cmd, bool with_status);
 void cmd_pool_trim(struct iscsi_worker *iw);
 

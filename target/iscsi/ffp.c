@@ -51,7 +51,7 @@ static bool is_held(const struct conn *c, const struct list *at, uint32_t sn)
 	return at != &c->held && list_entry(at, struct held_pdu, link)->cmd_sn == sn;
 }
 
-enum ffp_order ffp_order(struct conn *c, const uint8_t *bhs, bool is_immediate)
+enum ffp_order ffp_look(struct conn *c, const uint8_t *bhs, bool is_immediate)
 {
 	uint32_t sn = get_be32(((const struct iscsi_scsi_cmd *)(const void *)bhs)->cmd_sn);
 	if (is_immediate)
@@ -61,8 +61,14 @@ enum ffp_order ffp_order(struct conn *c, const uint8_t *bhs, bool is_immediate)
 		return FFP_DROP;
 	if (sn != c->sns.exp_cmd_sn)
 		return is_held(c, held_place(c, sn), sn) ? FFP_DROP : FFP_HOLD;
-	c->sns.exp_cmd_sn++;
 	return FFP_TAKE;
+}
+
+enum ffp_order ffp_order(struct conn *c, const uint8_t *bhs, bool is_immediate)
+{
+	enum ffp_order order = ffp_look(c, bhs, is_immediate);
+	c->sns.exp_cmd_sn += order == FFP_TAKE && !is_immediate;
+	return order;
 }
 
 static struct held_pdu *held_new(struct conn *c, uint32_t sn, uint32_t data_len)
