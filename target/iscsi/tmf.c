@@ -110,6 +110,34 @@ static void lu_tmf_done(struct tmf *t, enum tmf_result result)
 	conn_release(c);
 }
 
+static bool ends_tasks(const struct conn *c, enum tmf_function function, uint64_t lun)
+{
+	switch (function) {
+	case TMF_TARGET_RESET:
+		return true;
+	case TMF_ABORT_TASK_SET:
+	case TMF_CLEAR_TASK_SET:
+	case TMF_LU_RESET:
+		return nexus_find_lun(c->nexus, lun) != NULL;
+	default:
+		return false;
+	}
+}
+
+// The device server is done with a write that failed early; only its status waits, for data that
+// an initiator with fast abort never sends after this. The writes of other sessions keep theirs:
+// those initiators owe and send the data as ever.
+static void drop_owing(struct conn *c, enum tmf_function function, uint64_t lun)
+{
+	if (!ends_tasks(c, function, lun))
+		return;
+	list_for_each_safe (it, &c->cmds) {
+		struct cmd *cmd = list_entry(it, struct cmd, link);
+		if (cmd->dm.is_finished && (function == TMF_TARGET_RESET || cmd->task.lun == lun))
+			cmd_abort(cmd, false);
+	}
+}
+
 static void lu_tmf(struct conn *c, const struct iscsi_tmf_req *h, enum tmf_function function)
 {
 	struct tmf_wait *w = calloc(1, sizeof *w);
@@ -126,6 +154,7 @@ static void lu_tmf(struct conn *c, const struct iscsi_tmf_req *h, enum tmf_funct
 	w->tmf.done = lu_tmf_done;
 	c->tmfs++;
 	conn_hold(c);
+	drop_owing(c, function, w->tmf.lun);
 	tmf_submit(&w->tmf);
 }
 
