@@ -11,6 +11,7 @@
 
 #include "core/counter.h"
 #include "core/log.h"
+#include "target/iscsi/peer_log.h"
 #include "target/iscsi/portal.h"
 #include "target/scsi/nexus.h"
 #include "transport/wire/be.h"
@@ -64,8 +65,11 @@ void conn_reject(struct conn *c, uint8_t reason, const uint8_t *bad_bhs)
 	struct iscsi_reject h = { .opcode = ISCSI_OP_REJECT, .flags = ISCSI_F, .reason = reason };
 	put_be32(h.itt, ISCSI_TAG_NONE);
 	counter_add(&iscsi_worker()->counters.rejects_sent, 1);
-	conn_log(c, LOG_LVL_INFO, "rejected %s, reason %02x",
+	char cause[48];
+	snprintf(cause, sizeof cause, "rejected %s, reason %02x",
 		 iscsi_opcode_name(bad_bhs[0] & ISCSI_OP_MASK), reason);
+	if (peer_log_permits(LOG_LVL_INFO, cause, &c->dm->peer_addr))
+		conn_log(c, LOG_LVL_INFO, "%s", cause);
 	conn_send(c, (const uint8_t *)&h, bad_bhs, ISCSI_BHS_LEN, DM_ADVANCES);
 }
 
@@ -156,7 +160,8 @@ static void on_closed(struct dm *dm, const struct err *e)
 		conn_log(c, LOG_LVL_INFO, "session ended: %s", e->text);
 	if (e->code == -EPROTO || e->code == -EBADMSG) {
 		counter_add(&iw->counters.connections_closed_protocol_error, 1);
-		if (was_login)
+		if (was_login &&
+		    peer_log_permits(LOG_LVL_WARN, "connection dropped", &dm->peer_addr))
 			conn_log(c, LOG_LVL_WARN, "connection dropped: %s", e->text);
 	}
 	c->state = CONN_ENDING;
@@ -358,6 +363,16 @@ static void on_tick(struct timer *t)
 
 // --- the beginning ---
 
+void conn_refused(const struct tcp_addr *peer, const char *why)
+{
+	char cause[64], text[TCP_ADDR_TEXT];
+	tcp_addr_format(peer, text);
+	refusal_note("", "", text, ISCSI_LOGIN_OUT_OF_RESOURCES, why);
+	snprintf(cause, sizeof cause, "connection refused: %s", why);
+	if (peer_log_permits(LOG_LVL_WARN, cause, peer))
+		log_warn("iscsi: connection from %s refused: %s", text, why);
+}
+
 static void resume_run(struct msg *m)
 {
 	struct conn *c = container_of(m, struct conn, resume_msg);
@@ -423,8 +438,7 @@ void conn_new(struct worker *w, int fd, struct portal *portal, const struct tcp_
 		worker_enter(iw, c);
 		return;
 	}
-	char text[TCP_ADDR_TEXT];
-	log_warn("iscsi: connection from %s refused: %s", tcp_addr_format(&peer, text), e.text);
+	conn_refused(&peer, e.text);
 	counter_add(&iw->counters.connections_refused, 1);
 	__atomic_sub_fetch(&iw->count, 1, __ATOMIC_RELAXED);
 	portal_conn_closed(portal, &peer);

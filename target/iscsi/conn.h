@@ -146,6 +146,8 @@ struct iscsi_worker *iscsi_worker_at(unsigned index);
 // Takes over an accepted socket. The portal's connection count was raised by the caller and
 // is lowered with the connection's end.
 void conn_new(struct worker *w, int fd, struct portal *portal, const struct tcp_addr *portal_addr);
+// Notes in log and table of refusals that a connection was not taken, and why. Any thread.
+void conn_refused(const struct tcp_addr *peer, const char *why);
 // Closes; what is queued goes out first with linger. Idempotent.
 void conn_close(struct conn *c, bool linger, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -11,6 +11,7 @@
 #include "core/counter.h"
 #include "core/log.h"
 #include "target/iscsi/conn.h"
+#include "target/iscsi/peer_log.h"
 #include "target/iscsi/portal.h"
 #include "target/scsi/nexus.h"
 #include "transport/wire/be.h"
@@ -259,10 +260,11 @@ static void login_failed(struct conn *c, const struct login_reply *r)
 	portal_note_login(c->portal, false);
 	refusal_note(c->names.initiator_name, c->names.target_name, c->dm->peer, r->status,
 		     r->err.text);
+	char cause[40] = "login dropped";
 	if (r->has_pdu)
-		conn_log(c, LOG_LVL_WARN, "login refused, status %04x: %s", r->status, r->err.text);
-	else
-		conn_log(c, LOG_LVL_WARN, "login dropped: %s", r->err.text);
+		snprintf(cause, sizeof cause, "login refused, status %04x", r->status);
+	if (peer_log_permits(LOG_LVL_WARN, cause, &c->dm->peer_addr))
+		conn_log(c, LOG_LVL_WARN, "%s: %s", cause, r->err.text);
 }
 
 static void login_act(struct conn *c, const struct login_reply *r)

@@ -155,9 +155,7 @@ static void on_accepted(struct listener *l, int fd, const struct tcp_addr *peer)
 	const char *why = peer_enter(peer);
 	struct hand_over *h = why ? NULL : calloc(1, sizeof *h);
 	if (!h) {
-		char text[TCP_ADDR_TEXT];
-		log_warn("iscsi: connection from %s refused: %s", tcp_addr_format(peer, text),
-			 why ? why : "no memory");
+		conn_refused(peer, why ? why : "no memory");
 		__atomic_add_fetch(&p->counters.refused, 1, __ATOMIC_RELAXED);
 		close(fd);
 		return;

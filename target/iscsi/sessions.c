@@ -10,6 +10,7 @@
 #include "core/counter.h"
 #include "core/log.h"
 #include "target/iscsi/conn.h"
+#include "target/iscsi/peer_log.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
 
@@ -196,6 +197,7 @@ int iscsi_target_init(struct worker *control, struct err *e)
 	if (!v)
 		return err_set(e, -ENOMEM, "iscsi: no memory");
 	iscsi_view_publish(v);
+	peer_log_init(control);
 	return 0;
 }
 
@@ -216,5 +218,6 @@ void iscsi_target_done(void)
 		for (unsigned i = 0; i < worker_count(); i++)
 			worker_call(worker_at(i), close_run, &is_busy);
 	}
+	peer_log_done();
 	iscsi_view_retire();
 }

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Who has been heard with what of late. Any thread, under a mutex; a timer of the control thread,
+// armed while there is anything to forget, says the counts.
+#include "target/iscsi/peer_log.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#define KEPT 256
+
+struct heard {
+	char cause[64];
+	struct tcp_addr addr; // AF_UNSPEC: the addresses there was no place for
+	uint64_t since_ns;    // the line, or the last count
+	uint64_t more;
+	enum log_level level;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct heard heard[KEPT + 1]; // the first heard_count; behind KEPT: all others
+static unsigned heard_count;
+static struct worker *control; // NULL: nobody sweeps
+static struct timer sweep;
+static struct msg arm;
+static bool is_armed; // the timer, or the message that arms it is on its way
+
+static void say(const struct heard *h, uint64_t now)
+{
+	char from[TCP_ADDR_TEXT] = "other addresses";
+	uint64_t s = (now - h->since_ns + 500000000) / 1000000000;
+	if (h->addr.sa.sa_family != AF_UNSPEC)
+		tcp_addr_format_ip(&h->addr, from);
+	log_line(h->level, "iscsi: %s: %lu more from %s in the last %lu s", h->cause,
+		 (unsigned long)h->more, from, (unsigned long)(s ? s : 1));
+}
+
+// What has been quiet is forgotten, so that its next line is said at once.
+static bool say_counts(void)
+{
+	unsigned kept = 0;
+	uint64_t now = clock_ns();
+	pthread_mutex_lock(&lock);
+	for (unsigned i = 0; i < heard_count; i++) {
+		if (!heard[i].more)
+			continue;
+		say(&heard[i], now);
+		heard[kept] = heard[i];
+		heard[kept].since_ns = now;
+		heard[kept++].more = 0;
+	}
+	heard_count = kept;
+	if (heard[KEPT].more)
+		say(&heard[KEPT], now);
+	heard[KEPT].more = 0;
+	is_armed = is_armed && kept;
+	pthread_mutex_unlock(&lock);
+	return kept > 0;
+}
+
+static void sweep_run(struct timer *t)
+{
+	if (say_counts())
+		timer_arm(control, t, PEER_LOG_S * UINT64_C(1000000));
+}
+
+static void arm_run(struct msg *m)
+{
+	if (control) // else the end has come first
+		timer_arm(control, &sweep, PEER_LOG_S * UINT64_C(1000000));
+}
+
+void peer_log_init(struct worker *w)
+{
+	control = w;
+	timer_init(&sweep, sweep_run);
+	arm.fn = arm_run;
+	heard_count = 0;
+	is_armed = false;
+}
+
+void peer_log_done(void)
+{
+	pthread_mutex_lock(&lock);
+	struct worker *w = control;
+	control = NULL;
+	pthread_mutex_unlock(&lock);
+	if (w)
+		timer_cancel(w, &sweep);
+	say_counts();
+}
+
+static struct heard *find(const char *cause, const struct tcp_addr *peer)
+{
+	for (unsigned i = 0; i < heard_count; i++)
+		if (tcp_addr_same_ip(&heard[i].addr, peer) && !strcmp(heard[i].cause, cause))
+			return &heard[i];
+	return NULL;
+}
+
+static bool count(enum log_level level, const char *cause, const struct tcp_addr *peer)
+{
+	struct heard *h = find(cause, peer);
+	if (!h && heard_count == KEPT) {
+		h = &heard[KEPT];
+		if (!h->more)
+			*h = (struct heard){ .cause = "refusals",
+					     .since_ns = clock_ns(),
+					     .level = level };
+	}
+	if (h) {
+		h->more++;
+		return false;
+	}
+	h = &heard[heard_count++];
+	*h = (struct heard){ .addr = *peer, .since_ns = clock_ns(), .level = level };
+	snprintf(h->cause, sizeof h->cause, "%s", cause);
+	return true;
+}
+
+bool peer_log_permits(enum log_level level, const char *cause, const struct tcp_addr *peer)
+{
+	if (level > log_threshold)
+		return false;
+	pthread_mutex_lock(&lock);
+	bool permits = count(level, cause, peer);
+	struct worker *w = is_armed ? NULL : control;
+	is_armed = is_armed || w;
+	pthread_mutex_unlock(&lock);
+	if (w)
+		worker_post(w, &arm);
+	return permits;
+}
