@@ -99,6 +99,11 @@ static int code_of(struct json_object *error)
 	return -EIO;
 }
 
+int client_error(struct json_object *error, struct err *e)
+{
+	return err_set(e, code_of(error), "%s", text_field(error, "message"));
+}
+
 int client_call(struct client *c, const char *method, struct json_object *params,
 		struct json_object **ret, struct err *e)
 {
@@ -119,7 +124,7 @@ int client_call(struct client *c, const char *method, struct json_object *params
 		return r;
 	error = field(answer, "error");
 	if (error)
-		r = err_set(e, code_of(error), "%s", text_field(error, "message"));
+		r = client_error(error, e);
 	else
 		*ret = json_object_get(field(answer, "result"));
 	json_object_put(answer);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Many lines: from a file, from a pipe, from a person.
-#include <errno.h>
+// Lines from a person.
 #include <histedit.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/shell.h"
@@ -13,32 +11,6 @@ static enum status run_text(struct shell *s, const char *text, struct err *e)
 	int r = line_parse(&l, text, e);
 	enum status status = r < 0 ? STATUS_USAGE : shell_run(s, &l, e);
 	line_done(&l);
-	return status;
-}
-
-enum status shell_batch(struct shell *s, FILE *in, const char *name)
-{
-	char *text = NULL;
-	size_t size = 0;
-	ssize_t len;
-	unsigned number = 0;
-	enum status status = STATUS_OK;
-	while (status == STATUS_OK && !s->wants_exit && (len = getline(&text, &size, in)) >= 0) {
-		struct err e = { 0 };
-		number++;
-		status = strlen(text) == (size_t)len
-				 ? run_text(s, text, &e)
-				 : (err_set(&e, -EINVAL, "a NUL byte"), STATUS_USAGE);
-		if (status != STATUS_OK)
-			fprintf(stderr, "%s:%u: %s\n", name, number, e.text);
-	}
-	if (status == STATUS_OK && ferror(in)) {
-		fprintf(stderr, "%s: cannot be read: %m\n", name);
-		status = STATUS_FAILED;
-	}
-	if (text)
-		explicit_bzero(text, size); // it may hold a password
-	free(text);
 	return status;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // farblock: the shell. One command on the command line, a batch with -c FILE or on stdin, or
 // a prompt.
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,13 +97,13 @@ static enum status once(struct shell *s, int count, char **words)
 
 static enum status from_file(struct shell *s, const char *name)
 {
-	FILE *in = fopen(name, "re");
-	if (!in) {
+	int fd = open(name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
 		fprintf(stderr, "farblock: %s: %m\n", name);
 		return STATUS_USAGE;
 	}
-	enum status status = shell_batch(s, in, name);
-	fclose(in);
+	enum status status = shell_batch(s, fd, name);
+	close(fd);
 	return status;
 }
 
@@ -121,7 +122,7 @@ int main(int argc, char **argv)
 	else if (isatty(STDIN_FILENO))
 		status = shell_interactive(&s);
 	else
-		status = shell_batch(&s, stdin, "stdin");
+		status = shell_batch(&s, STDIN_FILENO, "stdin");
 	shell_done(&s);
 	return (int)status;
 }

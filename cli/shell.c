@@ -20,8 +20,8 @@ void shell_done(struct shell *s)
 	free(s->cwd);
 }
 
-static int call(struct shell *s, const char *method, struct json_object *params,
-		struct json_object **ret, struct err *e)
+int shell_call(struct shell *s, const char *method, struct json_object *params,
+	       struct json_object **ret, struct err *e)
 {
 	if (s->client.fd < 0) {
 		int r = client_open(&s->client, s->socket, e);
@@ -73,7 +73,7 @@ static int cmd_cd(struct shell *s, const char *path, const struct line *l, struc
 	struct json_object *o;
 	if (!full)
 		return err_set(e, -ENOMEM, "out of memory");
-	int r = call(s, "tree.info", params_at(full), &o, e);
+	int r = shell_call(s, "tree.info", params_at(full), &o, e);
 	if (r < 0) {
 		free(full);
 		return r;
@@ -107,7 +107,8 @@ static int cmd_ls(struct shell *s, const char *path, const struct line *l, struc
 	struct json_object *o, *params = params_at(full ? full : "/");
 	if (depth)
 		json_object_object_add(params, "depth", json_object_new_int64(atoi(depth)));
-	int r = full ? call(s, "tree.ls", params, &o, e) : err_set(e, -ENOMEM, "out of memory");
+	int r = full ? shell_call(s, "tree.ls", params, &o, e)
+		     : err_set(e, -ENOMEM, "out of memory");
 	free(full);
 	if (r < 0)
 		return r;
@@ -131,7 +132,7 @@ static int cmd_get(struct shell *s, const char *path, const struct line *l, stru
 			json_object_object_add(params, "group", json_object_new_string(group));
 		if (name)
 			json_object_object_add(params, "parameter", json_object_new_string(name));
-		r = call(s, "tree.get", params, &o, e);
+		r = shell_call(s, "tree.get", params, &o, e);
 		if (r < 0)
 			return r;
 		if (s->is_json)
@@ -146,9 +147,9 @@ static int cmd_get(struct shell *s, const char *path, const struct line *l, stru
 static int cmd_help(struct shell *s, const char *path, const struct line *l, struct err *e)
 {
 	struct json_object *o;
-	int r = s->schema ? 0 : call(s, "schema", NULL, &s->schema, e);
+	int r = s->schema ? 0 : shell_call(s, "schema", NULL, &s->schema, e);
 	if (!r)
-		r = call(s, "tree.info", params_at(path), &o, e);
+		r = shell_call(s, "tree.info", params_at(path), &o, e);
 	if (r < 0)
 		return r;
 	const char *topic = positional(l, 0);
@@ -201,7 +202,7 @@ static int refuse_twice(const struct line *l, struct err *e)
 	return 0;
 }
 
-static void show_answer(struct shell *s, const struct line *l, struct json_object *o)
+void shell_show_answer(struct shell *s, const struct line *l, struct json_object *o)
 {
 	struct json_object *messages = field(o, "messages"), *data = field(o, "data");
 	if (s->is_json) {
@@ -229,12 +230,37 @@ static int run_there(struct shell *s, const char *path, const struct line *l, st
 	struct json_object *o;
 	int r = refuse_twice(l, e);
 	if (!r)
-		r = call(s, "tree.run", run_params(path, l), &o, e);
+		r = shell_call(s, "tree.run", run_params(path, l), &o, e);
 	if (r < 0)
 		return r;
-	show_answer(s, l, o);
+	shell_show_answer(s, l, o);
 	json_object_put(o);
 	return 0;
+}
+
+static const struct own_command *find_own(const char *name)
+{
+	for (size_t i = 0; i < sizeof own_commands / sizeof own_commands[0]; i++)
+		if (!strcmp(own_commands[i].name, name))
+			return &own_commands[i];
+	return NULL;
+}
+
+bool shell_is_remote(const struct line *l)
+{
+	return l->command && !find_own(l->command);
+}
+
+int shell_params(struct shell *s, const struct line *l, struct json_object **ret, struct err *e)
+{
+	int r = refuse_twice(l, e);
+	char *path = r ? NULL : path_join(s->cwd, l->path ? l->path : ".");
+	if (!r && !path)
+		r = err_set(e, -ENOMEM, "out of memory");
+	if (!r)
+		*ret = run_params(path, l);
+	free(path);
+	return r;
 }
 
 enum status shell_run(struct shell *s, const struct line *l, struct err *e)
@@ -247,10 +273,7 @@ enum status shell_run(struct shell *s, const struct line *l, struct err *e)
 	if (path && !l->command) {
 		r = cmd_cd(s, path, &empty, e);
 	} else if (path) {
-		const struct own_command *own = NULL;
-		for (size_t i = 0; i < sizeof own_commands / sizeof own_commands[0]; i++)
-			if (!strcmp(own_commands[i].name, l->command))
-				own = &own_commands[i];
+		const struct own_command *own = find_own(l->command);
 		r = own ? own->run(s, path, l, e) : run_there(s, path, l, e);
 	}
 	free(path);

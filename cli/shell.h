@@ -25,7 +25,15 @@ void shell_done(struct shell *s);
 // Runs one line; what went wrong is in e (nothing is printed about it).
 enum status shell_run(struct shell *s, const struct line *l, struct err *e);
 
-// Reads lines from in until its end or the first error, which is told as NAME:LINE: text.
-enum status shell_batch(struct shell *s, FILE *in, const char *name);
+// Reads lines from fd until its end or the first error, which is told as NAME:LINE: text. Lines
+// that are there already go to the daemon together; it answers when they are saved.
+enum status shell_batch(struct shell *s, int fd, const char *name);
+// For shell_batch. Whether the line is for the daemon to run; then its parameters of tree.run, for
+// json_object_put(), a call of a method, and the daemon's answer shown.
+bool shell_is_remote(const struct line *l);
+int shell_params(struct shell *s, const struct line *l, struct json_object **ret, struct err *e);
+int shell_call(struct shell *s, const char *method, struct json_object *params,
+	       struct json_object **ret, struct err *e);
+void shell_show_answer(struct shell *s, const struct line *l, struct json_object *answer);
 // Line editing and history until exit or end of file; errors are told and do not end it.
 enum status shell_interactive(struct shell *s);

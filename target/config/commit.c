@@ -78,8 +78,25 @@ int config_commit(struct config *c, bool saves, struct err *e)
 	return r;
 }
 
+// The command is one of several. A target that it made dirty and left as it was is built once
+// more than needed; whatever it did is undone.
+static int finish_one(struct config *c, int code, struct err *e)
+{
+	if (code == -ENOMEM && e && !e->code)
+		err_set(e, code, "out of memory");
+	if (code < 0) {
+		txn_undo_to(c, c->together.mark);
+	} else {
+		c->together.mark = txn_mark(c);
+		c->together.has_changes = true;
+	}
+	return code;
+}
+
 int config_finish(struct config *c, int code, struct err *e)
 {
+	if (c->together.is_open)
+		return finish_one(c, code, e);
 	if (!code)
 		code = config_commit(c, true, e);
 	else if (code == -ENOMEM && e && !e->code)

@@ -46,6 +46,21 @@ int config_run(struct config *c, const char *path, const char *command,
 	       struct reply *out, struct err *e);
 void reply_done(struct reply *r);
 
+// One command, as config_run takes it.
+struct config_call {
+	const char *path, *command;
+	struct json_object *positional, *named;
+};
+// Runs commands in order as one change: saved once and made visible at once, which is what makes
+// a thousand of them cheap. Ends early, so that the rest wants another call, in front of a
+// command that only looks, that concerns the whole configuration, or that may want what another
+// one has just freed; of those the first one is run alone. count: at least 1.
+// *ret_done are run and saved, with their replies in outs; there is at least one unless the
+// return code is negative: then command *ret_done has failed and changed nothing, or, with
+// *ret_done 0, perhaps the save, and nothing has changed at all.
+int config_run_together(struct config *c, const struct config_call *calls, unsigned count,
+			bool is_admin, struct reply *outs, unsigned *ret_done, struct err *e);
+
 // Looks again at everything that waits, now.
 void config_retry(struct config *c);
 

@@ -126,10 +126,14 @@ struct config {
 	unsigned type_count;
 	struct auth_group discovery;
 	struct txn txn;
-	struct list dirty;     // struct target
-	struct list waiting;   // struct storage
-	unsigned lost_portals; // portals without an address
-	bool is_view_dirty;    // targets came or went, discovery auth changed
+	struct {
+		bool is_open, has_changes;
+		struct txn_mark mark; // behind the last command that went well
+	} together;		      // commands that are one change: together.c
+	struct list dirty;	      // struct target
+	struct list waiting;	      // struct storage
+	unsigned lost_portals;	      // portals without an address
+	bool is_view_dirty;	      // targets came or went, discovery auth changed
 	struct {
 		uint64_t inode;
 		struct timespec mtime;
@@ -237,7 +241,8 @@ void alua_sync_ports(struct config *c, struct target *t); // before its LUNs bec
 // Ends the transaction: views of the dirty targets, saved file, publish. On failure all is
 // undone. saves: false while a saved file is being read.
 int config_commit(struct config *c, bool saves, struct err *e);
-// What ends every command: commits when code is 0, else undoes; returns the code.
+// What ends every command: commits when code is 0, else undoes; returns the code. Among several
+// that are one change, what went well is committed with the last of them.
 int config_finish(struct config *c, int code, struct err *e);
 
 // ---- root.c ----

@@ -118,16 +118,27 @@ static void undo_one(struct config *c, struct txn_entry *entry)
 	free(entry->old);
 }
 
+struct txn_mark txn_mark(const struct config *c)
+{
+	return (struct txn_mark){ c->txn.count, c->txn.has_removed };
+}
+
+void txn_undo_to(struct config *c, struct txn_mark mark)
+{
+	struct txn *t = &c->txn;
+	for (size_t i = t->count; i-- > mark.count;)
+		undo_one(c, &t->entries[i]);
+	for (size_t i = t->count; i-- > mark.count;)
+		if (t->entries[i].kind == TXN_ADDED && t->entries[i].node->class->free)
+			t->entries[i].node->class->free(c, t->entries[i].node);
+	t->count = mark.count;
+	t->has_removed = mark.has_removed;
+}
+
 void txn_undo(struct config *c)
 {
-	struct txn t = c->txn;
-	c->txn = (struct txn){ 0 };
-	for (size_t i = t.count; i--;)
-		undo_one(c, &t.entries[i]);
-	for (size_t i = t.count; i--;)
-		if (t.entries[i].kind == TXN_ADDED && t.entries[i].node->class->free)
-			t.entries[i].node->class->free(c, t.entries[i].node);
-	reset(&t);
+	txn_undo_to(c, (struct txn_mark){ 0 });
+	reset(&c->txn);
 }
 
 void txn_commit(struct config *c)

@@ -44,5 +44,13 @@ int txn_memory(struct config *c, void *base, size_t size);
 int txn_applied(struct config *c, struct node *n, const struct group_row *g,
 		const struct attr_row *row, const char *old_text);
 
+// What is done after the mark can be undone alone.
+struct txn_mark {
+	size_t count;
+	int has_removed;
+};
+struct txn_mark txn_mark(const struct config *c);
+void txn_undo_to(struct config *c, struct txn_mark mark);
+
 void txn_undo(struct config *c);   // everything is as before; new nodes are freed
 void txn_commit(struct config *c); // removed nodes are freed

@@ -13,8 +13,6 @@ enum {
 	INVALID_REQUEST = -32600,
 	METHOD_NOT_FOUND = -32601,
 	INVALID_PARAMS = -32602,
-	FAILED = -32000, // error.data.errno says what
-	BATCH_MAX = 256,
 };
 
 static struct json_object *new_answer(struct json_object *id)
@@ -25,17 +23,22 @@ static struct json_object *new_answer(struct json_object *id)
 	return o;
 }
 
-static struct json_object *new_error(struct json_object *id, int code, const struct err *e)
+void rpc_put_error(struct json_object *o, int code, const struct err *e)
 {
-	struct json_object *o = new_answer(id), *error = json_object_new_object();
-	json_object_object_add(error, "code", json_object_new_int(code));
-	json_put_text(error, "message", e->text);
+	json_object_object_add(o, "code", json_object_new_int(code));
+	json_put_text(o, "message", e->text);
 	const char *name = e->code ? strerrorname_np(-e->code) : NULL;
 	if (name) {
 		struct json_object *data = json_object_new_object();
 		json_put_text(data, "errno", name);
-		json_object_object_add(error, "data", data);
+		json_object_object_add(o, "data", data);
 	}
+}
+
+static struct json_object *new_error(struct json_object *id, int code, const struct err *e)
+{
+	struct json_object *o = new_answer(id), *error = json_object_new_object();
+	rpc_put_error(error, code, e);
 	json_object_object_add(o, "error", error);
 	return o;
 }
@@ -97,7 +100,7 @@ static struct json_object *call(struct rpc_context *x, const struct rpc_method *
 	struct err e = { 0 };
 	if (!m->is_readonly && !is_admin) {
 		err_set(&e, -EPERM, "%s: you may only look", m->name);
-		return new_error(id, FAILED, &e);
+		return new_error(id, RPC_FAILED, &e);
 	}
 	if (check_params(m, params, &e) < 0)
 		return new_error(id, INVALID_PARAMS, &e);
@@ -106,7 +109,7 @@ static struct json_object *call(struct rpc_context *x, const struct rpc_method *
 		if (!e.code)
 			err_errno(&e, r, "%s", m->name);
 		json_object_put(result); // what was made before it failed
-		return new_error(id, FAILED, &e);
+		return new_error(id, RPC_FAILED, &e);
 	}
 	struct json_object *o = new_answer(id);
 	json_object_object_add(o, "result", result);
@@ -151,8 +154,8 @@ static struct json_object *answer_batch(struct rpc_context *x, struct json_objec
 {
 	size_t n = json_object_array_length(batch);
 	struct err e = { 0 };
-	if (!n || n > BATCH_MAX) {
-		err_set(&e, -EBADRQC, "a batch holds 1 to %d requests", BATCH_MAX);
+	if (!n || n > RPC_BATCH_MAX) {
+		err_set(&e, -EBADRQC, "a batch holds 1 to %d requests", RPC_BATCH_MAX);
 		return new_error(NULL, INVALID_REQUEST, &e);
 	}
 	struct json_object *list = json_object_new_array();

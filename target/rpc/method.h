@@ -36,6 +36,17 @@ struct rpc_method {
 };
 extern const struct rpc_method rpc_methods[];
 
+enum { RPC_BATCH_MAX = 256 }; // requests of a batch, commands of tree.batch
+
+enum { RPC_FAILED = -32000 }; // code of a failure; its data.errno says what
+// Fills an error object.
+void rpc_put_error(struct json_object *o, int code, const struct err *e);
+// What a command answered, {messages, data}; takes over the reply.
+struct json_object *rpc_reply_json(struct reply *reply);
+// batch.c
+int rpc_tree_batch(struct rpc_context *x, struct json_object *params, bool is_admin,
+		   struct json_object **ret, struct err *e);
+
 // Answers one document: a request or a batch. Returns the answer as one line with its newline,
 // for free(), or NULL when there is nothing to answer (notifications) or no memory.
 char *rpc_answer(struct rpc_context *x, const char *text, size_t len, bool is_admin,

@@ -15,6 +15,18 @@ static int need_config(const struct rpc_context *x, struct err *e)
 	return x->config ? 0 : err_set(e, -EAGAIN, "the daemon is ending");
 }
 
+struct json_object *rpc_reply_json(struct reply *reply)
+{
+	struct json_object *o = json_object_new_object();
+	json_object_object_add(o, "messages",
+			       reply->messages ? json_object_get(reply->messages)
+					       : json_object_new_array());
+	if (reply->data)
+		json_object_object_add(o, "data", json_object_get(reply->data));
+	reply_done(reply);
+	return o;
+}
+
 // Runs a command of the tree; the answer is {messages, data}.
 static int run(struct rpc_context *x, const char *path, const char *command,
 	       struct json_object *positional, struct json_object *named, bool is_admin,
@@ -26,13 +38,7 @@ static int run(struct rpc_context *x, const char *path, const char *command,
 		r = config_run(x->config, path, command, positional, named, is_admin, &reply, e);
 	if (r < 0)
 		return r;
-	*ret = json_object_new_object();
-	json_object_object_add(*ret, "messages",
-			       reply.messages ? json_object_get(reply.messages)
-					      : json_object_new_array());
-	if (reply.data)
-		json_object_object_add(*ret, "data", json_object_get(reply.data));
-	reply_done(&reply);
+	*ret = rpc_reply_json(&reply);
 	return 0;
 }
 
@@ -269,6 +275,11 @@ static const struct rpc_param run_params[] = {
 	{ "named", "object", false, "parameters by name" },
 	{ 0 },
 };
+static const struct rpc_param batch_params[] = {
+	{ "commands", "array", true,
+	  "1 to 256 objects as the parameters of tree.run, in their order" },
+	{ 0 },
+};
 static const struct rpc_param save_params[] = {
 	{ "savefile", "string", false, "file; the daemon's own by default" },
 	{ 0 },
@@ -303,6 +314,10 @@ const struct rpc_method rpc_methods[] = {
 	{ "tree.delete", verb_params, false, "Runs an object's delete.", tree_delete },
 	// Each command's row says whether it only looks; config_run() checks that.
 	{ "tree.run", run_params, true, "Runs any command of an object.", tree_run },
+	// results: the replies to what is done and saved; error: why the next one failed. Neither an
+	// error nor all results: ask again for the rest.
+	{ "tree.batch", batch_params, true, "Runs commands until one fails, saved together.",
+	  rpc_tree_batch },
 	{ "config.save", save_params, false, "Saves the configuration.", config_save_method },
 	{ "config.restore", restore_params, false, "Reads a saved configuration.",
 	  config_restore_method },

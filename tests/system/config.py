@@ -204,6 +204,42 @@ def batch(scratch, shell):
     expect(done.returncode == 2 and "stdin:3: " in done.stderr, f"batch on stdin: {done}")
 
 
+def long_batch(scratch):
+    """A thousand lines are a few saves, and what was answered survives kill -9."""
+    with Daemon(scratch, "long") as daemon:
+        shell = Shell(daemon)
+        shell("/iscsi", "create", IQN)
+        before = daemon.saved()["farblock"]["generation"]
+        lines = ["cd /backstores/ramdisk"] + [f"create r{i} 64k" for i in range(1000)]
+        lines += [f"cd /iscsi/{IQN}/tpg1/luns"] + [f"create ramdisk/r{i}" for i in range(1000)]
+        lines += ["delete lun999", "create ramdisk/r999 1000", "/backstores/ramdisk create r0 1M"]
+        path = scratch.file("long", content="\n".join(lines) + "\n")
+        out = shell("-c", path, status=4, text=f"{path}:{len(lines)}: ")
+        daemon.kill()
+        expect(out.count("Created LUN ") == 1001, f"{out.count('Created LUN')} LUNs are answered")
+        saves = daemon.saved()["farblock"]["generation"] - before
+        expect(saves <= 20, f"{len(lines)} lines are saved {saves} times")
+        daemon.start()
+        shell("/backstores/ramdisk", "status", text="Storage Objects: 1000")
+        shell(f"/iscsi/{IQN}/tpg1/luns", "status", text="LUNs: 1000")
+        shell(f"/iscsi/{IQN}/tpg1/luns/lun1000", "status", text="ramdisk/r999")
+
+
+def line_by_line(scratch):
+    """Whoever waits for the answer to a line before writing the next gets it."""
+    with Daemon(scratch, "lines") as daemon:
+        shell = subprocess.Popen([farblock.program("farblock"), "--socket", daemon.socket_path],
+                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for number in range(3):
+            shell.stdin.write(f"/backstores/ramdisk create r{number} 1M\n")
+            shell.stdin.flush()
+            line = shell.stdout.readline()
+            expect(line.startswith(f"Created ramdisk r{number} "), f"answered {line!r}")
+        shell.stdin.write("pwd")
+        out, _ = shell.communicate(timeout=30)
+        expect(shell.returncode == 0 and out == "/\n", f"ended {shell.returncode} after {out!r}")
+
+
 def restart(scratch):
     """What was configured is there after SIGTERM and after SIGKILL."""
     with Daemon(scratch, "restart") as daemon:
@@ -279,7 +315,7 @@ def hostile_clients(scratch):
 
 def main():
     for test in (wrong_flags, wrong_places, missing_folders, damaged_files, twin_serials,
-                 second_daemon, shell_statuses, restart, late_binding, hostile_clients):
+                 second_daemon, shell_statuses, long_batch, line_by_line, restart, late_binding, hostile_clients):
         with farblock.Scratch() as scratch:
             test(scratch)
         print(f"{test.__name__}: passed")

@@ -72,6 +72,12 @@ static void what_is_no_request_gets_the_standard_error(void **state)
 		{ "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"version\",\"params\":{\"x\":1}}",
 		  -32602 },
 		{ "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tree.info\"}", -32602 },
+		{ "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tree.batch\",\"params\":"
+		  "{\"commands\":[]}}",
+		  -32000 },
+		{ "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tree.batch\",\"params\":"
+		  "{\"commands\":[{\"path\":\"/\"}]}}",
+		  -32000 },
 		{
 		  "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tree.info\",\"params\":{\"path\":1}}",
 		  -32602 },

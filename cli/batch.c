@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Many lines from a file or a pipe. Those that are there without waiting go to the daemon in one
+// request, which it saves as one change; the rest of the behaviour is that of one at a time.
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/shell.h"
+
+enum {
+	QUEUE_MAX = 256,	     // what the daemon takes in one request
+	QUEUE_BYTES_MAX = 256 << 10, // of lines; it takes longer requests than these can make
+};
+
+// Bytes that were read; lines are cut out in place.
+struct input {
+	int fd;
+	char *text;
+	size_t len, size, at; // at: where the first line not yet taken begins
+};
+
+struct queued {
+	struct line line;
+	struct json_object *params;
+	unsigned number;
+};
+
+struct batch {
+	struct shell *shell;
+	const char *name;
+	struct input in;
+	struct queued *queue;
+	unsigned count, number;
+	size_t bytes; // of the lines in the queue
+};
+
+// ---- input ----
+
+// The next whole line, or at the end what is left, with its newline cut off. NULL: none.
+static char *next_line(struct input *in, bool has_ended, size_t *ret_len)
+{
+	if (in->at == in->len)
+		return NULL;
+	char *line = in->text + in->at, *end = memchr(line, '\n', in->len - in->at);
+	if (!end && !has_ended)
+		return NULL;
+	*ret_len = end ? (size_t)(end - line) : in->len - in->at;
+	line[*ret_len] = 0;
+	in->at += *ret_len + (end != NULL);
+	return line;
+}
+
+static bool must_wait(const struct input *in)
+{
+	struct pollfd p = { .fd = in->fd, .events = POLLIN };
+	return poll(&p, 1, 0) == 0;
+}
+
+static void free_text(struct input *in)
+{
+	if (in->text)
+		explicit_bzero(in->text, in->size); // it may hold a password
+	free(in->text);
+}
+
+static bool grow(struct input *in)
+{
+	size_t size = in->size * 2 + 131072;
+	char *grown = malloc(size);
+	if (!grown)
+		return false;
+	if (in->len)
+		memcpy(grown, in->text, in->len);
+	free_text(in);
+	in->text = grown;
+	in->size = size;
+	return true;
+}
+
+// Bytes read, 0 at the end, or a negative errno.
+static ssize_t fill(struct input *in)
+{
+	if (in->at)
+		memmove(in->text, in->text + in->at, in->len - in->at);
+	in->len -= in->at;
+	in->at = 0;
+	if (in->size - in->len < 65536 && !grow(in))
+		return -ENOMEM;
+	ssize_t n;
+	do
+		n = read(in->fd, in->text + in->len, in->size - in->len - 1);
+	while (n < 0 && errno == EINTR);
+	if (n > 0)
+		in->len += (size_t)n;
+	return n < 0 ? -errno : n;
+}
+
+// ---- the queue ----
+
+static enum status tell(const struct batch *b, unsigned number, enum status status,
+			const struct err *e)
+{
+	if (status != STATUS_OK)
+		fprintf(stderr, "%s:%u: %s\n", b->name, number, e->text);
+	return status;
+}
+
+// Sends the queue from *at on and moves *at behind what was done.
+static enum status send_from(struct batch *b, unsigned *at)
+{
+	struct json_object *params = json_object_new_object(), *list = json_object_new_array();
+	struct json_object *answer;
+	struct err e = { 0 };
+	for (unsigned i = *at; i < b->count; i++)
+		json_object_array_add(list, json_object_get(b->queue[i].params));
+	json_object_object_add(params, "commands", list);
+	int r = shell_call(b->shell, "tree.batch", params, &answer, &e);
+	if (r < 0)
+		return tell(b, b->queue[*at].number, status_of(r), &e);
+	struct json_object *results = field(answer, "results"), *error = field(answer, "error");
+	size_t n = results ? json_object_array_length(results) : 0;
+	for (size_t i = 0; i < n && *at < b->count; i++, ++*at)
+		shell_show_answer(b->shell, &b->queue[*at].line,
+				  json_object_array_get_idx(results, i));
+	if (error)
+		r = client_error(error, &e);
+	else if (!n)
+		r = err_set(&e, -EPROTO, "farblockd's answer says nothing");
+	json_object_put(answer);
+	return r < 0 && *at < b->count ? tell(b, b->queue[*at].number, status_of(r), &e)
+				       : STATUS_OK;
+}
+
+static void drop_queue(struct batch *b)
+{
+	for (unsigned i = 0; i < b->count; i++) {
+		line_done(&b->queue[i].line);
+		json_object_put(b->queue[i].params);
+	}
+	b->count = 0;
+	b->bytes = 0;
+}
+
+static enum status flush_queue(struct batch *b)
+{
+	enum status status = STATUS_OK;
+	for (unsigned at = 0; status == STATUS_OK && at < b->count;)
+		status = send_from(b, &at);
+	fflush(b->shell->look.out);
+	drop_queue(b);
+	return status;
+}
+
+// A line of our own sees what the lines before it did.
+static enum status run_now(struct batch *b, struct line *l)
+{
+	struct err e = { 0 };
+	enum status status = flush_queue(b);
+	if (status == STATUS_OK)
+		status = tell(b, b->number, shell_run(b->shell, l, &e), &e);
+	line_done(l);
+	return status;
+}
+
+static enum status refuse(struct batch *b, struct line *l, enum status why, const struct err *e)
+{
+	enum status status = flush_queue(b);
+	line_done(l);
+	return status == STATUS_OK ? tell(b, b->number, why, e) : status;
+}
+
+static enum status take(struct batch *b, const char *text, size_t len)
+{
+	struct queued *q = &b->queue[b->count];
+	struct err e = { 0 };
+	b->number++;
+	*q = (struct queued){ .number = b->number };
+	int r = strlen(text) == len ? line_parse(&q->line, text, &e)
+				    : err_set(&e, -EINVAL, "a NUL byte");
+	if (r < 0)
+		return refuse(b, &q->line, STATUS_USAGE, &e);
+	if (!shell_is_remote(&q->line))
+		return run_now(b, &q->line);
+	r = shell_params(b->shell, &q->line, &q->params, &e);
+	if (r < 0)
+		return refuse(b, &q->line, status_of(r), &e);
+	b->count++;
+	b->bytes += len;
+	return b->count == QUEUE_MAX || b->bytes > QUEUE_BYTES_MAX ? flush_queue(b) : STATUS_OK;
+}
+
+static enum status run_all(struct batch *b)
+{
+	enum status status = STATUS_OK;
+	bool has_ended = false;
+	while (status == STATUS_OK && !b->shell->wants_exit) {
+		size_t len;
+		char *line = next_line(&b->in, has_ended, &len);
+		if (line) {
+			status = take(b, line, len);
+			continue;
+		}
+		// Whoever writes lines one by one may wait for the answer to the last.
+		if (has_ended || must_wait(&b->in))
+			status = flush_queue(b);
+		if (has_ended || status != STATUS_OK)
+			break;
+		ssize_t n = fill(&b->in);
+		if (n < 0) {
+			status = flush_queue(b);
+			fprintf(stderr, "%s: cannot be read: %s\n", b->name, strerror((int)-n));
+			return status == STATUS_OK ? STATUS_FAILED : status;
+		}
+		has_ended = n == 0;
+	}
+	return status;
+}
+
+enum status shell_batch(struct shell *s, int fd, const char *name)
+{
+	struct batch b = { .shell = s, .name = name, .in.fd = fd };
+	b.queue = calloc(QUEUE_MAX, sizeof *b.queue);
+	if (!b.queue) {
+		fprintf(stderr, "%s: out of memory\n", name);
+		return STATUS_FAILED;
+	}
+	enum status status = run_all(&b);
+	drop_queue(&b);
+	free_text(&b.in);
+	free(b.queue);
+	return status;
+}

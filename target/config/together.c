@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Several commands as one change of the configuration: each can fail and is undone by itself,
+// all that went well are saved and published once. Control thread.
+#include <string.h>
+
+#include "target/config/model.h"
+
+// Whether a command can be one of several: it changes something, in the way that
+// config_finish() ends.
+static bool can_join(struct config *c, const struct config_call *call)
+{
+	struct node *n = config_node(c, call->path);
+	const struct command_row *row = n ? command_find(n->class, call->command) : NULL;
+	return row && !row->is_readonly && n->class != &root_class;
+}
+
+// What was deleted is let go of with the commit: names, files and devices are free only then.
+static bool may_want_what_was_freed(const struct config *c, const struct config_call *call,
+				    unsigned closing)
+{
+	return c->closing != closing || (c->txn.has_removed && strcmp(call->command, "delete"));
+}
+
+static int run(struct config *c, const struct config_call *call, bool is_admin, struct reply *out,
+	       struct err *e)
+{
+	return config_run(c, call->path, call->command, call->positional, call->named, is_admin,
+			  out, e);
+}
+
+// Commits what count commands did; their replies are void when that fails.
+static int commit(struct config *c, struct reply *outs, unsigned count, struct err *e)
+{
+	int r = c->together.has_changes ? config_finish(c, 0, e) : 0;
+	for (unsigned i = 0; r < 0 && i < count; i++)
+		reply_done(&outs[i]);
+	return r;
+}
+
+int config_run_together(struct config *c, const struct config_call *calls, unsigned count,
+			bool is_admin, struct reply *outs, unsigned *ret_done, struct err *e)
+{
+	unsigned n = 0, closing = c->closing;
+	struct err why = { 0 };
+	int r = 0;
+	*ret_done = 0;
+	if (!can_join(c, &calls[0])) {
+		r = run(c, &calls[0], is_admin, &outs[0], e);
+		*ret_done = !r;
+		return r;
+	}
+	c->together.mark = txn_mark(c);
+	c->together.has_changes = false;
+	c->together.is_open = true;
+	while (!r && n < count) {
+		if (n &&
+		    (!can_join(c, &calls[n]) || may_want_what_was_freed(c, &calls[n], closing)))
+			break;
+		r = run(c, &calls[n], is_admin, &outs[n], e);
+		n += !r;
+	}
+	c->together.is_open = false;
+	int saved = commit(c, outs, n, &why);
+	if (saved < 0) {
+		if (e)
+			*e = why;
+		return saved;
+	}
+	*ret_done = n;
+	return r;
+}
