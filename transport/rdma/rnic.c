@@ -185,17 +185,6 @@ void rnic_listener_free(struct rnic_listener *l)
 		l->provider->listener_free(l);
 }
 
-const struct tcp_addr *rnic_listener_addr(const struct rnic_listener *l)
-{
-	return l->provider->listener_addr(l);
-}
-
-void rnic_listener_free(struct rnic_listener *l)
-{
-	if (l)
-		l->provider->listener_free(l);
-}
-
 int rnic_accept(struct rnic_request *q, struct rnic_qp **ret, const struct rnic_qp_options *o,
 		const struct rnic_qp_ops *ops, void *owner, struct err *e)
 {
