@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The initiator's TCP mover, receiving side, on the worker that owns the connection: Data-In
-// into the caller's memory, R2T, SCSI Response, serial numbers. RFC 7143 4.2.2, 11.4, 11.7,
-// 11.8.
+// into the caller's memory, R2T, SCSI Response. RFC 7143 11.4, 11.7, 11.8.
 //
 // Nothing here believes the target: a tag must be that of a command in flight, offsets and
 // lengths must continue where the last PDU ended and stay inside the command's memory, sense
@@ -11,6 +10,7 @@
 #include <string.h>
 
 #include "transport/iscsi/dm_tcp_initiator_priv.h"
+#include "transport/iscsi/dmi_answer.h"
 #include "transport/wire/be.h"
 
 // Longest data segment of what is neither Data-In nor text [RFC 7143 13.12: 8192 before any
@@ -34,75 +34,7 @@ static struct dmi_task *task_find(struct dm_tcpi *d, uint32_t itt)
 	return t && t->itt == itt ? t : NULL;
 }
 
-// --- serial numbers ---
-
-static bool has_status(const struct iscsi_pdu *pdu, const uint8_t *bhs)
-{
-	switch (pdu->opcode) {
-	case ISCSI_OP_DATA_IN:
-		return bhs[1] & ISCSI_DATA_S;
-	case ISCSI_OP_R2T:
-		return false;
-	case ISCSI_OP_NOP_IN:
-		return get_be32(((const struct iscsi_nop_in *)bhs)->itt) != ISCSI_TAG_NONE;
-	default:
-		return true;
-	}
-}
-
-// RFC 7143 4.2.2.1: a pair that contradicts itself is ignored; each number only moves forward.
-static void take_numbers(struct dm_tcpi *d, const struct iscsi_pdu *pdu, const uint8_t *bhs)
-{
-	const struct iscsi_scsi_rsp *h = (const void *)bhs; // they stand alike in all
-	struct dmi_sns *s = &d->dm.sns;
-	uint32_t exp = get_be32(h->exp_cmd_sn), max = get_be32(h->max_cmd_sn);
-	uint32_t stat = get_be32(h->stat_sn);
-	if (has_status(pdu, bhs) && serial32_le(s->exp_stat_sn, stat))
-		s->exp_stat_sn = stat + 1;
-	if (serial32_lt(max, exp - 1))
-		return;
-	if (serial32_lt(s->exp_cmd_sn, exp))
-		s->exp_cmd_sn = exp;
-	if (serial32_lt(s->max_cmd_sn, max)) {
-		s->max_cmd_sn = max;
-		d->has_window_moved = true;
-	}
-}
-
 // --- status ---
-
-static int take_residual(struct dmi_task *t, uint8_t flags, uint32_t residual, struct err *e)
-{
-	uint32_t most = t->len;
-	t->residual_flags = flags & (ISCSI_RSP_OVERFLOW | ISCSI_RSP_UNDERFLOW);
-	t->residual = t->residual_flags ? residual : 0;
-	if (t->residual_flags & ISCSI_RSP_UNDERFLOW) {
-		if (residual > t->len)
-			return err_set(e, -EPROTO, "underflow of %u bytes in a transfer of %u",
-				       residual, t->len);
-		most -= residual;
-	}
-	if (!t->is_read)
-		return 0;
-	// What did not come is missing, whatever the target says about it.
-	t->data_len = t->in_done < most ? t->in_done : most;
-	if (t->data_len < t->len && !(t->residual_flags & ISCSI_RSP_OVERFLOW)) {
-		t->residual_flags = ISCSI_RSP_UNDERFLOW;
-		t->residual = t->len - t->data_len;
-	}
-	return 0;
-}
-
-static int take_sense(struct dmi_task *t, const uint8_t *data, uint32_t len, struct err *e)
-{
-	uint32_t n = len >= 2 ? get_be16(data) : 0;
-	if (len && (len < 2 || n > len - 2))
-		return err_set(e, -EPROTO, "%u bytes of sense in a data segment of %u", n, len);
-	t->sense_len = (uint16_t)(n < DMI_SENSE_MAX ? n : DMI_SENSE_MAX);
-	if (n)
-		memcpy(t->sense, data + 2, t->sense_len);
-	return 0;
-}
 
 static int take_response(struct dm_tcpi *d, struct dmi_task *t, const uint8_t *bhs,
 			 const uint8_t *data, uint32_t len, struct err *e)
@@ -110,9 +42,9 @@ static int take_response(struct dm_tcpi *d, struct dmi_task *t, const uint8_t *b
 	const struct iscsi_scsi_rsp *h = (const void *)bhs;
 	t->response = h->response;
 	t->status = h->status;
-	int r = take_residual(t, h->flags, get_be32(h->residual), e);
+	int r = dmi_take_residual(t, h->flags, get_be32(h->residual), t->in_done, e);
 	if (!r)
-		r = take_sense(t, data, len, e);
+		r = dmi_take_sense(t, data, len, e);
 	if (!r)
 		dm_tcpi_finish(d, t, 0);
 	return r;
@@ -143,7 +75,7 @@ static int data_in_end(struct dm_tcpi *d, struct dmi_task *t, const uint8_t *bhs
 	if (!(h->flags & ISCSI_DATA_S))
 		return 0;
 	t->status = h->status;
-	int r = take_residual(t, h->flags, get_be32(h->residual), e);
+	int r = dmi_take_residual(t, h->flags, get_be32(h->residual), t->in_done, e);
 	if (!r)
 		dm_tcpi_finish(d, t, 0);
 	return r;
@@ -258,8 +190,8 @@ static int on_header(struct pdu_conn *c, const struct iscsi_pdu *pdu, const uint
 {
 	struct dm_tcpi *d = conn_dm(c);
 	d->rx_task = NULL;
-	if (c->phase != ISCSI_PHASE_LOGIN)
-		take_numbers(d, pdu, bhs);
+	if (c->phase != ISCSI_PHASE_LOGIN && dmi_take_numbers(&d->dm.sns, pdu, bhs))
+		d->has_window_moved = true;
 	return end(d, header(d, pdu, bhs, sink, e), e);
 }
 
