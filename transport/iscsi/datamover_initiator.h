@@ -87,7 +87,7 @@ struct dmi_up {
 // What the role calls.
 struct dmi_ops {
 	// Sends a SCSI command with the next CmdSN, and what data the parameters let it send at
-	// once. The role has seen to the window and to DMI_TASKS_MAX. up->done follows, never
+	// once. The role has seen to the window and to dm->tasks_max. up->done follows, never
 	// from inside this call.
 	void (*command)(struct dmi *dm, struct dmi_task *t);
 	// Sends any other PDU; data is copied. The mover stamps ExpStatSN and CmdSN, which
@@ -116,6 +116,7 @@ struct dmi {
 	const struct dmi_up *up;
 	void *role;
 	struct dmi_sns sns;
-	const char *transport; // "TCP", "iSER"
+	const char *transport; // "TCP", "iSER (device)"
+	unsigned tasks_max;    // commands in flight that it takes, up to DMI_TASKS_MAX
 	char peer[TCP_ADDR_TEXT], local[TCP_ADDR_TEXT];
 };

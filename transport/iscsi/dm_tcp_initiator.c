@@ -286,6 +286,7 @@ int dm_tcp_initiator_new(struct dmi **ret, struct worker *w, int fd, const struc
 	d->dm.up = up;
 	d->dm.role = role;
 	d->dm.transport = "TCP";
+	d->dm.tasks_max = DMI_TASKS_MAX;
 	for (unsigned i = 0; i < DMI_TASKS_MAX; i++)
 		d->free_slots[i] = (uint16_t)(DMI_TASKS_MAX - 1 - i);
 	d->free_count = DMI_TASKS_MAX;

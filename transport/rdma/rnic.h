@@ -312,6 +312,9 @@ struct rnic {
 // post is called with requests that fit: depths were seen to by rnic.c.
 struct rnic_provider {
 	const char *name; // "iwarp", "verbs"
+	// A peer may invalidate what rnic_expose() gave: then the connection goes on, and
+	// rnic_conceal() is still owed.
+	bool takes_invalidation;
 	int (*listen)(struct rnic_listener **ret, struct worker *w, const struct tcp_addr *addr,
 		      const struct rnic_listener_ops *ops, void *arg, struct err *e);
 	const struct tcp_addr *(*listener_addr)(const struct rnic_listener *l);

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The initiator's iSER mover: life of a connection, on the worker that owns it, from the connect
+// to the close. Login PDUs are messages of the same connection. RFC 7145 5.1, 10; private data and
+// the receive buffers' sizes are those of Linux.
+#include "transport/iser/dm_iser_initiator.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "transport/iser/dm_iser_initiator_priv.h"
+
+_Static_assert(RNIC_RX_SIZE > ISERI_HDR_LEN + ISER_DATA_MAX, "a buffer holds a PDU and a NUL");
+
+static void close_now(struct dm_iseri *d, const struct err *why)
+{
+	if (d->is_closing)
+		return;
+	d->is_closing = true;
+	rnic_close(d->qp, false, why);
+}
+
+// From a fresh stack: nobody expects the end of a connection inside a call that sends.
+static void on_fault(struct defer *defer)
+{
+	struct dm_iseri *d = container_of(defer, struct dm_iseri, fault_defer);
+	close_now(d, &d->fault);
+}
+
+void iseri_fault(struct dm_iseri *d, const struct err *e)
+{
+	if (d->is_closing || d->fault.code)
+		return;
+	d->fault = *e;
+	worker_defer(d->worker, &d->fault_defer, on_fault);
+}
+
+// --- what the role calls ---
+
+static void iseri_full_feature(struct dmi *dm, const struct iscsi_params *params)
+{
+	struct dm_iseri *d = dm_iseri(dm);
+	d->params = *params;
+	if (d->params.max_recv_data > ISER_DATA_MAX)
+		d->params.max_recv_data = ISER_DATA_MAX;
+	d->phase = params->is_discovery ? ISCSI_PHASE_DISCOVERY : ISCSI_PHASE_FULL_FEATURE;
+}
+
+static void iseri_flush(struct dmi *dm)
+{
+	rnic_flush(dm_iseri(dm)->qp);
+}
+
+static void iseri_close(struct dmi *dm, const struct err *why)
+{
+	close_now(dm_iseri(dm), why);
+}
+
+static void free_run(struct msg *m)
+{
+	struct dm_iseri *d = container_of(m, struct dm_iseri, free_msg);
+	worker_defer_cancel(&d->fault_defer);
+	rnic_qp_free(d->qp);
+	iseri_tx_free(d);
+	free(d);
+}
+
+// In a later round: the connection may be in the middle of a receive.
+static void iseri_free(struct dmi *dm)
+{
+	struct dm_iseri *d = dm_iseri(dm);
+	d->free_msg.fn = free_run;
+	worker_post(d->worker, &d->free_msg);
+}
+
+static uint64_t iseri_last_rx(struct dmi *dm)
+{
+	return dm_iseri(dm)->qp->last_rx_ns;
+}
+
+static const struct dmi_ops iseri_ops = {
+	.command = iseri_command,
+	.send = iseri_send,
+	.drop = iseri_drop,
+	.full_feature = iseri_full_feature,
+	.flush = iseri_flush,
+	.close = iseri_close,
+	.free = iseri_free,
+	.last_rx = iseri_last_rx,
+};
+
+// --- what the queue pair calls ---
+
+// The target sends nothing before the first Login Request: receive buffers for login and full
+// feature phase are early enough here.
+static int open(struct dm_iseri *d, struct err *e)
+{
+	int r = rnic_reserve(d->qp->rnic, ISERI_RX);
+	if (r < 0)
+		return err_errno(e, r, "receive buffers");
+	d->is_reserved = true;
+	return iseri_tx_open(d, e);
+}
+
+static void on_established(struct rnic_qp *qp, const uint8_t *private_data, uint32_t len)
+{
+	struct dm_iseri *d = qp->owner;
+	struct err e;
+	d->is_established = true;
+	tcp_addr_format(&qp->peer_addr, d->dm.peer);
+	tcp_addr_format(&qp->local_addr, d->dm.local);
+	snprintf(d->transport, sizeof d->transport, "iSER (%.20s)", qp->rnic->name);
+	if (d->is_closing)
+		return;
+	if (open(d, &e) < 0)
+		close_now(d, &e);
+	else
+		d->connected(&d->dm);
+}
+
+// closed follows and has the words.
+static void on_rejected(struct rnic_qp *qp, const uint8_t *private_data, uint32_t len)
+{
+}
+
+static const struct {
+	int code;
+	const char *cure;
+} cures[] = {
+	{-ECONNREFUSED, "is a target listening there, with iSER enabled?"},
+	{ -ECONNRESET,  "is iSER enabled on that portal?"		 },
+	{ -EPROTO,	   "is iSER enabled on that portal?"		     },
+	{ -ETIMEDOUT,   "is the address right, a firewall between?"	  },
+};
+
+static void explain(struct err *e, const struct err *why)
+{
+	const char *cure = NULL;
+	for (size_t i = 0; i < sizeof cures / sizeof *cures; i++)
+		if (cures[i].code == why->code)
+			cure = cures[i].cure;
+	if (cure && !strchr(why->text, '('))
+		err_set(e, why->code, "iSER: connect: %.160s (%s)", why->text, cure);
+	else
+		err_set(e, why->code, "iSER: connect: %.200s", why->text);
+}
+
+static void on_closed(struct rnic_qp *qp, const struct err *why)
+{
+	struct dm_iseri *d = qp->owner;
+	struct err e = *why;
+	bool was_asked = d->is_closing;
+	d->is_closing = true;
+	worker_defer_cancel(&d->fault_defer);
+	if (!d->is_established && !was_asked)
+		explain(&e, why);
+	if (d->is_reserved)
+		rnic_unreserve(qp->rnic, ISERI_RX);
+	iseri_tx_close(d);
+	d->dm.up->closed(&d->dm, &e);
+}
+
+static const struct rnic_qp_ops qp_ops = {
+	.established = on_established,
+	.received = iseri_received,
+	.rejected = on_rejected,
+	.closed = on_closed,
+};
+
+// --- new ---
+
+int dm_iser_initiator_connect(struct dmi **ret, struct worker *w, const struct dm_iseri_options *o,
+			      const struct dmi_up *up, void *role, struct err *e)
+{
+	struct dm_iseri *d = calloc(1, sizeof *d);
+	uint8_t private_data[ISER_CM_LEN];
+	if (!d)
+		return err_set(e, -ENOMEM, "no memory for a connection");
+	d->dm = (struct dmi){ .ops = &iseri_ops,
+			      .up = up,
+			      .role = role,
+			      .transport = d->transport,
+			      .tasks_max = ISERI_TASKS_MAX };
+	d->worker = w;
+	d->connected = o->connected;
+	d->is_invalidating = o->provider->takes_invalidation;
+	d->phase = ISCSI_PHASE_LOGIN;
+	iscsi_params_init(&d->params);
+	tcp_addr_format(&o->peer, d->dm.peer);
+	snprintf(d->transport, sizeof d->transport, "iSER");
+	iser_cm_put(private_data, d->is_invalidating);
+	const struct rnic_qp_options qo = { .send_depth = ISERI_SLOTS,
+					    .reads_out = 1, // none is sent; some peers refuse 0
+					    .reads_in = RNIC_READS_MAX,
+					    .private_data = private_data,
+					    .private_len = sizeof private_data,
+					    .timeout_usec = o->timeout_usec,
+					    .wants_crc = o->wants_crc };
+	int r = rnic_connect(o->provider, &d->qp, w, &o->peer, NULL, &qo, &qp_ops, d, e);
+	if (r < 0) {
+		free(d);
+		return r;
+	}
+	*ret = &d->dm;
+	return 0;
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The initiator's iSER mover, receiving side, on the worker that owns the connection: SCSI
+// Responses, invalidated STags, control PDUs. RFC 7145 7.3, 9.2, RFC 7143 11.4.
+//
+// Nothing here believes the target: lengths must add up, a tag must be that of a command in
+// flight, an invalidated STag that command's own and invalidated with leave; Data-In and R2T do
+// not exist. Anything else closes the connection.
+#include <errno.h>
+#include <string.h>
+
+#include "transport/iscsi/dmi_answer.h"
+#include "transport/iser/dm_iser_initiator_priv.h"
+#include "transport/wire/be.h"
+
+// --- status ---
+
+// How much data a read has got only the target knows: with a status other than GOOD nothing,
+// unless the residual says so.
+static uint32_t in_done(const struct dmi_task *t)
+{
+	bool is_told = t->residual_flags & (ISCSI_RSP_UNDERFLOW | ISCSI_RSP_OVERFLOW);
+	return t->status == 0 || is_told ? t->len : 0;
+}
+
+static int take_response(struct iseri_slot *s, const struct iser_msg *m, struct err *e)
+{
+	const struct iscsi_scsi_rsp *h = (const void *)m->bhs;
+	struct dmi_task *t = s->task;
+	t->response = h->response;
+	t->status = h->status;
+	t->residual_flags = h->flags;
+	int r = dmi_take_residual(t, h->flags, get_be32(h->residual), in_done(t), e);
+	if (!r)
+		r = dmi_take_sense(t, m->data, m->pdu.data_len, e);
+	if (!r)
+		iseri_finish(s, 0);
+	return r;
+}
+
+// The peer has taken an STag away, as it may once, with the response of the command it was for.
+static int take_invalidation(struct dm_iseri *d, const struct iseri_slot *s,
+			     const struct rnic_rx *rx, struct err *e)
+{
+	if (!rx->is_invalidated)
+		return 0;
+	if (!d->is_invalidating || !s || !s->is_exposed || s->exposed.rkey != rx->invalidated_rkey)
+		return err_set(e, -EPROTO, "STag 0x%08x is invalidated, but not its command's",
+			       rx->invalidated_rkey);
+	return 0;
+}
+
+static int scsi_response(struct dm_iseri *d, const struct iser_msg *m, const struct rnic_rx *rx,
+			 struct err *e)
+{
+	uint32_t itt = get_be32(((const struct iscsi_bhs *)m->bhs)->itt);
+	struct iseri_slot *s = iseri_find(d, itt);
+	if (!s)
+		return err_set(e, -EPROTO,
+			       "SCSI Response with tag 0x%08x: no such command is in "
+			       "flight",
+			       itt);
+	int r = take_invalidation(d, s, rx, e);
+	return r ? r : take_response(s, m, e);
+}
+
+// --- PDUs ---
+
+static int control(struct dm_iseri *d, const struct iser_msg *m, const struct rnic_rx *rx,
+		   struct err *e)
+{
+	int r = take_invalidation(d, NULL, rx, e);
+	if (r)
+		return r;
+	// What comes is shorter than the buffer, the role is promised a NUL behind the data.
+	if (m->data)
+		rx->data[m->data - rx->data + m->pdu.data_len] = 0;
+	return d->dm.up->control(&d->dm, &m->pdu, m->bhs, m->data, e);
+}
+
+static int message(struct dm_iseri *d, const struct rnic_rx *rx, struct err *e)
+{
+	struct iser_msg m;
+	int r = iser_msg_parse(&m, rx->data, rx->len, e);
+	if (r)
+		return r;
+	if (m.opcode != ISER_CONTROL)
+		return err_set(e, -EPROTO, "iSER Hello%s that nobody asked for",
+			       m.opcode == ISER_HELLO ? "" : "Reply");
+	r = iscsi_pdu_check(ISCSI_ROLE_INITIATOR, d->phase, m.bhs, d->params.max_recv_data, &m.pdu,
+			    e);
+	if (r)
+		return r;
+	if (m.pdu.opcode == ISCSI_OP_DATA_IN || m.pdu.opcode == ISCSI_OP_R2T)
+		return err_set(e, -EPROTO, "%s over iSER", iscsi_opcode_name(m.pdu.opcode));
+	if (d->phase != ISCSI_PHASE_LOGIN && dmi_take_numbers(&d->dm.sns, &m.pdu, m.bhs))
+		d->has_window_moved = true;
+	return m.pdu.opcode == ISCSI_OP_SCSI_RSP ? scsi_response(d, &m, rx, e)
+						 : control(d, &m, rx, e);
+}
+
+void iseri_received(struct rnic_qp *qp, struct rnic_rx *rx)
+{
+	struct dm_iseri *d = qp->owner;
+	struct err e;
+	int r = d->is_closing ? 0 : message(d, rx, &e);
+	rnic_rx_put(rx);
+	// A violation ends the connection at once: nothing that is queued matters to such a target.
+	if (r < 0) {
+		d->dm.ops->close(&d->dm, &e);
+	} else if (d->has_window_moved && !d->is_closing) {
+		d->has_window_moved = false;
+		d->dm.up->window(&d->dm);
+	}
+}

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The initiator's iSER mover, sending side, on the worker that owns the connection: commands
+// with their immediate data or their STag, control PDUs; the life of a task. RFC 7145 7.3, 9.2,
+// RFC 7143 11.3.
+//
+// A write travels in its command's PDU when the whole of it fits there, which saves the target an
+// RDMA Read; a longer one has no immediate data at all, so that every byte of it can go straight
+// to its place.
+#include <errno.h>
+#include <string.h>
+
+#include "transport/iser/dm_iser_initiator_priv.h"
+#include "transport/wire/be.h"
+
+#define SLOT_BITS	10
+#define GENERATION_MASK 0xfffffu
+
+_Static_assert(ISERI_SLOTS <= 1 << SLOT_BITS, "slots fit into the lower bits of an ITT");
+_Static_assert((GENERATION_MASK << SLOT_BITS) < DMI_ROLE_TAG, "tags of commands and of the role");
+
+// --- slots ---
+
+static struct iseri_slot *slot_take(struct dm_iseri *d, struct dmi_task *t)
+{
+	struct iseri_slot *s = &d->slots[d->free_slots[--d->free_count]];
+	s->task = t;
+	return s;
+}
+
+static void slot_put(struct iseri_slot *s)
+{
+	struct dm_iseri *d = s->d;
+	s->task = NULL;
+	d->free_slots[d->free_count++] = (uint8_t)(s - d->slots);
+}
+
+struct iseri_slot *iseri_find(struct dm_iseri *d, uint32_t itt)
+{
+	uint32_t i = itt & ((1u << SLOT_BITS) - 1);
+	struct dmi_task *t = i < ISERI_SLOTS ? d->slots[i].task : NULL;
+	return t && t->itt == itt && !t->is_finished ? &d->slots[i] : NULL;
+}
+
+static void end(struct iseri_slot *s)
+{
+	struct dm_iseri *d = s->d;
+	struct dmi_task *t = s->task;
+	slot_put(s);
+	d->dm.up->done(&d->dm, t, t->res);
+}
+
+void iseri_finish(struct iseri_slot *s, int res)
+{
+	struct dmi_task *t = s->task;
+	iseri_conceal(s);
+	t->res = res;
+	t->is_finished = true;
+	if (!t->tx_pending)
+		end(s);
+}
+
+// --- sending ---
+
+static void on_task_sent(struct rnic_wr *wr, int res)
+{
+	struct iseri_slot *s = container_of(wr, struct iseri_slot, wr);
+	s->task->tx_pending = 0;
+	if (s->task->is_finished)
+		end(s);
+}
+
+static void on_control_sent(struct rnic_wr *wr, int res)
+{
+	struct iseri_slot *s = container_of(wr, struct iseri_slot, wr);
+	s->d->controls--;
+	slot_put(s);
+}
+
+static struct iscsi_bhs *slot_bhs(struct iseri_slot *s)
+{
+	return (void *)(s->sge[0].addr + ISER_HDR_LEN);
+}
+
+// Memory of the slot's own for len bytes of data; NULL: there is none.
+static uint8_t *slot_data(struct iseri_slot *s)
+{
+	if (s->sge[1].addr)
+		return s->sge[1].addr;
+	struct dm_iseri *d = s->d;
+	struct buf *b = buf_get(d->worker, ISER_DATA_MAX);
+	if (!b)
+		return NULL;
+	s->sge[1].mr = rnic_find(d->qp->rnic, b->addr, ISER_DATA_MAX);
+	if (!s->sge[1].mr) {
+		buf_put(b);
+		return NULL;
+	}
+	d->data[s - d->slots] = b;
+	return s->sge[1].addr = b->addr;
+}
+
+static void fault_text(struct dm_iseri *d, int code, const char *text)
+{
+	struct err e;
+	err_set(&e, code, "%s", text);
+	iseri_fault(d, &e);
+}
+
+// Sends the slot's headers and len bytes of its data.
+static bool post(struct iseri_slot *s, uint32_t len, void (*done)(struct rnic_wr *wr, int res))
+{
+	struct iscsi_bhs *h = slot_bhs(s);
+	put_be24(h->data_len, len);
+	s->sge[1].len = len;
+	s->wr.nsge = len ? 2 : 1;
+	s->wr.done = done;
+	if (rnic_post(s->d->qp, &s->wr) == 0)
+		return true;
+	fault_text(s->d, -EIO, "the device does not take a PDU");
+	return false;
+}
+
+static uint32_t min32(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+static bool is_immediate(const struct dm_iseri *d, const struct dmi_task *t)
+{
+	const struct iscsi_params *p = &d->params;
+	return t->is_write && p->immediate_data &&
+	       t->len <= min32(min32(p->first_burst, p->max_send_data), ISER_DATA_MAX);
+}
+
+static bool copy_immediate(struct iseri_slot *s)
+{
+	const struct dmi_task *t = s->task;
+	uint8_t *to = slot_data(s);
+	if (!to) {
+		fault_text(s->d, -ENOMEM, "no registered memory for immediate data");
+		return false;
+	}
+	for (uint32_t i = 0, left = t->len; left; i++) {
+		uint32_t n = min32(t->sg[i].len, left);
+		buf_copy(s->d->worker, to, t->sg[i].addr, n);
+		to += n;
+		left -= n;
+	}
+	return true;
+}
+
+static bool advertise(struct iseri_slot *s)
+{
+	const struct dmi_task *t = s->task;
+	struct err e;
+	if (iseri_expose(s, &e) < 0) {
+		iseri_fault(s->d, &e);
+		return false;
+	}
+	struct iser_tag tag = { s->exposed.rkey, s->exposed.remote_addr };
+	iser_hdr_put(s->sge[0].addr, t->is_write ? &tag : NULL, t->is_read ? &tag : NULL);
+	return true;
+}
+
+static void task_reset(struct dm_iseri *d, struct iseri_slot *s)
+{
+	struct dmi_task *t = s->task;
+	t->in_done = t->data_sn = t->out_done = t->r2t_sn = t->r2t_count = t->tx_pending = 0;
+	t->response = t->status = t->residual_flags = 0;
+	t->residual = t->data_len = t->sense_len = 0;
+	t->is_finished = false;
+	t->res = 0;
+	d->generation = (d->generation + 1) & GENERATION_MASK;
+	t->itt = d->generation << SLOT_BITS | (uint32_t)(s - d->slots);
+	t->cmd_sn = d->dm.sns.cmd_sn++;
+}
+
+static void put_command(struct iscsi_scsi_cmd *h, const struct dmi_task *t, uint32_t exp_stat_sn)
+{
+	memset(h, 0, sizeof *h);
+	h->opcode = ISCSI_OP_SCSI_CMD;
+	h->flags = ISCSI_F | (t->is_read ? ISCSI_CMD_R : 0) | (t->is_write ? ISCSI_CMD_W : 0) |
+		   (t->attr & ISCSI_CMD_ATTR_MASK);
+	memcpy(h->lun, t->lun, sizeof h->lun);
+	put_be32(h->itt, t->itt);
+	put_be32(h->edtl, t->is_read || t->is_write ? t->len : 0);
+	put_be32(h->cmd_sn, t->cmd_sn);
+	put_be32(h->exp_stat_sn, exp_stat_sn);
+	memcpy(h->cdb, t->cdb, sizeof h->cdb);
+}
+
+// Where it fails, the connection closes and takes the task along.
+void iseri_command(struct dmi *dm, struct dmi_task *t)
+{
+	struct dm_iseri *d = dm_iseri(dm);
+	struct iseri_slot *s = slot_take(d, t);
+	uint32_t immediate = 0;
+	task_reset(d, s);
+	put_command((void *)slot_bhs(s), t, dm->sns.exp_stat_sn);
+	iser_hdr_put(s->sge[0].addr, NULL, NULL);
+	if (is_immediate(d, t)) {
+		immediate = t->len;
+		if (immediate && !copy_immediate(s))
+			return;
+	} else if (t->len && (t->is_read || t->is_write) && !advertise(s)) {
+		return;
+	}
+	t->tx_pending = post(s, immediate, on_task_sent);
+}
+
+void iseri_send(struct dmi *dm, const uint8_t *bhs, const void *data, uint32_t len, bool is_login)
+{
+	struct dm_iseri *d = dm_iseri(dm);
+	if (d->controls == ISERI_CONTROLS_MAX || len > ISER_DATA_MAX) {
+		fault_text(d, -EPROTO, "the target asks for more answers than it takes");
+		return;
+	}
+	struct iseri_slot *s = slot_take(d, NULL);
+	struct iscsi_nop_out *h = (void *)slot_bhs(s); // the numbers stand alike in all
+	if (len && !slot_data(s)) {
+		slot_put(s);
+		fault_text(d, -ENOMEM, "no registered memory for a PDU");
+		return;
+	}
+	d->controls++;
+	iser_hdr_put(s->sge[0].addr, NULL, NULL);
+	memcpy(h, bhs, ISCSI_BHS_LEN);
+	if (!is_login) {
+		put_be32(h->cmd_sn, dm->sns.cmd_sn);
+		put_be32(h->exp_stat_sn, dm->sns.exp_stat_sn);
+		if (!(h->opcode & ISCSI_I))
+			dm->sns.cmd_sn++;
+	}
+	if (len)
+		memcpy(s->sge[1].addr, data, len);
+	if (!post(s, len, on_control_sent))
+		on_control_sent(&s->wr, -EIO);
+}
+
+void iseri_drop(struct dmi *dm, struct dmi_task *t)
+{
+	struct iseri_slot *s = iseri_find(dm_iseri(dm), t->itt);
+	if (s && s->task == t)
+		iseri_finish(s, -ECANCELED);
+}
+
+// --- the connection's begin and end ---
+
+int iseri_tx_open(struct dm_iseri *d, struct err *e)
+{
+	d->headers = buf_get(d->worker, ISERI_SLOTS * ISERI_HDR_LEN);
+	struct rnic_mr *mr =
+		d->headers ? rnic_find(d->qp->rnic, d->headers->addr, ISERI_SLOTS * ISERI_HDR_LEN)
+			   : NULL;
+	if (!mr)
+		return err_set(e, -ENOMEM, "no registered memory for PDUs");
+	for (unsigned i = 0; i < ISERI_SLOTS; i++) {
+		struct iseri_slot *s = &d->slots[i];
+		s->d = d;
+		s->wr.opcode = RNIC_SEND;
+		s->wr.flags = RNIC_SIGNALED;
+		s->wr.sge = s->sge;
+		s->sge[0] = (struct rnic_sge){ .addr = d->headers->addr + i * ISERI_HDR_LEN,
+					       .len = ISERI_HDR_LEN,
+					       .mr = mr };
+		d->free_slots[i] = (uint8_t)(ISERI_SLOTS - 1 - i);
+	}
+	d->free_count = ISERI_SLOTS;
+	return 0;
+}
+
+void iseri_tx_close(struct dm_iseri *d)
+{
+	for (unsigned i = 0; i < ISERI_SLOTS; i++) {
+		struct iseri_slot *s = &d->slots[i];
+		if (!s->task)
+			continue;
+		s->task->tx_pending = 0;
+		s->is_exposed = false; // the close has seen to it
+		iseri_finish(s, s->task->is_finished ? s->task->res : -EPIPE);
+	}
+}
+
+void iseri_tx_free(struct dm_iseri *d)
+{
+	for (unsigned i = 0; i < ISERI_SLOTS; i++)
+		buf_put(d->data[i]);
+	buf_put(d->headers);
+}
