@@ -75,6 +75,11 @@ static int result(const struct ini_cmd *c, int res)
 	return res;
 }
 
+static bool may_go_again(const struct ini_cmd *c)
+{
+	return !c->is_once && !c->is_timed_out && !c->why && c->tries < TRIES_MAX;
+}
+
 void command_done(struct dmi *dm, struct dmi_task *t, int res)
 {
 	struct ini_session *s = dm->role;
@@ -82,12 +87,14 @@ void command_done(struct dmi *dm, struct dmi_task *t, int res)
 	bool is_ended = s->state == SESSION_CLOSED;
 	c->is_with_mover = false;
 	s->flying_count--;
-	if (res == -EPIPE && !is_ended) {
+	if (res == -EPIPE && !is_ended && s->dm == dm) {
 		s->is_draining = true; // the connection is as good as closed: nothing more goes out
 		return;
 	}
 	if (res == -EPIPE) {
-		complete(c, result(c, -ESHUTDOWN));
+		// Of a connection that was given up before: it waits already, if it may.
+		if (is_ended || !may_go_again(c))
+			complete(c, result(c, is_ended ? s->end_res : -ENOTCONN));
 		return;
 	}
 	// A new nexus greets its first command with a unit attention that says nothing new.
@@ -105,7 +112,7 @@ void command_done(struct dmi *dm, struct dmi_task *t, int res)
 void command_pump(struct ini_session *s)
 {
 	while (s->state == SESSION_UP && !s->is_draining && !list_empty(&s->waiting) &&
-	       s->flying_count < s->config.queue_depth &&
+	       s->flying_count < s->config.queue_depth && s->flying_count < s->dm->tasks_max &&
 	       serial32_le(s->dm->sns.cmd_sn, s->dm->sns.max_cmd_sn)) {
 		struct ini_cmd *c = cmd_of(list_pop_front(&s->waiting));
 		list_push_back(&s->flying, &c->link);
@@ -161,11 +168,6 @@ int ini_cmd_submit(struct ini_session *s, struct ini_cmd *c)
 }
 
 // --- lost connections ---
-
-static bool may_go_again(const struct ini_cmd *c)
-{
-	return !c->is_once && !c->is_timed_out && !c->why && c->tries < TRIES_MAX;
-}
 
 void command_lost(struct ini_session *s)
 {

@@ -6,7 +6,8 @@
 // their own find blocking calls in sync.h.
 //
 // The target is not trusted: what it answers was checked against the command it belongs to, and
-// of the command's memory only the first task.data_len bytes were written by it.
+// of the command's memory only the first task.data_len bytes count. Over RDMA nobody here sees
+// what it writes: all of a read's memory is its own until done.
 #pragma once
 
 #include <stdbool.h>
@@ -22,8 +23,9 @@
 #include "transport/tcp/addr.h"
 
 struct ini_session;
+struct rnic_provider;
 
-enum { INI_PORTALS_MAX = 8, INI_QUEUE_DEPTH_MAX = DMI_TASKS_MAX };
+enum { INI_PORTALS_MAX = 8, INI_PROVIDERS_MAX = 2, INI_QUEUE_DEPTH_MAX = DMI_TASKS_MAX };
 
 // Times in seconds. The names of open-iscsi's node settings, and its defaults.
 struct ini_config {
@@ -32,9 +34,12 @@ struct ini_config {
 	struct login_config login;
 	struct tcp_addr portals[INI_PORTALS_MAX]; // tried in this order
 	unsigned portal_count;
+	// Speak iSER, over the first of these that reaches a portal. None: TCP.
+	const struct rnic_provider *providers[INI_PROVIDERS_MAX];
+	unsigned provider_count;
 	unsigned queue_depth;	      // commands in flight at most
-	unsigned connect_timeout;     // of one TCP connection
-	unsigned login_timeout;	      // from the TCP connection to full feature phase
+	unsigned connect_timeout;     // of one connection
+	unsigned login_timeout;	      // from the connection to full feature phase
 	unsigned command_timeout;     // then the command is aborted; 0: never
 	unsigned abort_timeout;	      // for the answer to a task management request
 	unsigned logout_timeout;      // then the connection is just closed
@@ -71,8 +76,9 @@ int ini_session_new(struct ini_session **ret, struct worker *w, const struct ini
 // end with -ESHUTDOWN.
 void ini_session_logout(struct ini_session *s);
 
-// Ends the session at once (commands end with -ESHUTDOWN, inside this call) and frees it in a
-// later round; of ini_ops only freed comes after that. NULL is fine.
+// Ends the session at once and frees it in a later round; of ini_ops only freed comes after that.
+// Commands end with -ESHUTDOWN: over TCP inside this call; over RDMA, where the peer may still
+// reach their memory, when the connection is closed, and before freed. NULL is fine.
 void ini_session_free(struct ini_session *s);
 
 void *ini_session_arg(const struct ini_session *s);
@@ -85,7 +91,7 @@ struct ini_session_info {
 	int tpgt; // -1: not said
 	char target_alias[LOGIN_ALIAS_MAX + 1];
 	char peer[TCP_ADDR_TEXT], local[TCP_ADDR_TEXT];
-	const char *transport;
+	char transport[32];  // "TCP", "iSER (device)"
 	unsigned redirects;  // followed on the way to this connection
 	unsigned reconnects; // since the session began
 };

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Life of a session, on its worker: connecting, the border to the mover, logout, the end.
-// RFC 7143 4.3, 11.14. Logging in is in session_login.c, what happens while it is up in
-// session_ffp.c, coming back after a loss in reconnect.c.
+// Life of a session, on its worker: the border to the mover, logout, the end. RFC 7143 4.3,
+// 11.14. Connecting is in session_connect.c, logging in in session_login.c, what happens while it
+// is up in session_ffp.c, coming back after a loss in reconnect.c.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "initiator/session_priv.h"
-#include "transport/iscsi/dm_tcp_initiator.h"
 #include "transport/iscsi/name.h"
 #include "transport/wire/be.h"
+#include "transport/wire/iser.h"
 
 void ini_config_init(struct ini_config *c)
 {
@@ -34,67 +34,6 @@ uint32_t session_tag(struct ini_session *s)
 	return DMI_ROLE_TAG | s->tag_counter;
 }
 
-// --- TCP ---
-
-static void on_connected(struct stream *stream)
-{
-	struct ini_session *s = stream_arg(stream);
-	int fd = stream_detach_fd(stream);
-	stream_free(stream);
-	s->stream = NULL;
-	login_begin(s, fd);
-}
-
-static const struct tcp_addr *portal(const struct ini_session *s)
-{
-	return s->has_redirect ? &s->redirect : &s->config.portals[s->portal_at];
-}
-
-static void connect_failed(struct ini_session *s, const struct err *why)
-{
-	char text[TCP_ADDR_TEXT];
-	struct err e = *why;
-	err_prefix(&e, "%s", tcp_addr_format(portal(s), text));
-	s->has_redirect = false;
-	// Another portal of the list may do; after the last one it is a lost attempt.
-	s->portal_at = (s->portal_at + 1) % s->config.portal_count;
-	if (s->portal_at)
-		session_connect(s);
-	else
-		session_lost(s, &e, false);
-}
-
-static void on_connect_closed(struct stream *stream, int reason)
-{
-	struct ini_session *s = stream_arg(stream);
-	struct err e;
-	stream_free(stream);
-	s->stream = NULL;
-	if (reason == -ETIMEDOUT)
-		err_set(&e, reason,
-			"connect: no answer (is the address right, a firewall between?)");
-	else if (reason == -ECONNREFUSED)
-		err_set(&e, reason, "connect: refused (is a target listening there?)");
-	else
-		err_errno(&e, reason, "connect");
-	connect_failed(s, &e);
-}
-
-static const struct stream_ops connect_ops = {
-	.connected = on_connected,
-	.closed = on_connect_closed,
-};
-
-void session_connect(struct ini_session *s)
-{
-	struct err e;
-	s->state = SESSION_CONNECTING;
-	int r = stream_connect(&s->stream, s->worker, portal(s), NULL,
-			       s->config.connect_timeout * US_PER_SEC, &connect_ops, s, &e);
-	if (r < 0)
-		session_lost(s, &e, false);
-}
-
 // --- the end of a connection, and of the session ---
 
 void session_drop(struct ini_session *s, const struct err *why)
@@ -103,11 +42,14 @@ void session_drop(struct ini_session *s, const struct err *why)
 	timer_cancel(s->worker, &s->tick);
 	stream_free(s->stream);
 	s->stream = NULL;
+	s->is_connect_due = false;
 	login_forget(s);
 	struct dmi *dm = s->dm;
 	s->dm = NULL;
-	if (dm)
-		dm->ops->close(dm, why); // up->closed frees it
+	if (dm) {
+		s->old = dm; // until up->closed, which may come from inside close
+		dm->ops->close(dm, why);
+	}
 	s->is_draining = false;
 	tmf_lost(s, -ENOTCONN);
 	ffp_lost(s);
@@ -125,16 +67,25 @@ void session_lost(struct ini_session *s, const struct err *why, bool is_final)
 		reconnect_begin(s, &e, is_final);
 }
 
+// Commands that an old mover still refers to end when it has closed: only then all is over.
+static void tell_end(struct ini_session *s)
+{
+	s->is_end_due = s->old;
+	if (!s->is_end_due && !s->is_freed)
+		s->ops.closed(s, &s->end_why);
+}
+
 void session_end(struct ini_session *s, const struct err *why)
 {
 	struct err e = *why;
 	if (s->state == SESSION_CLOSED)
 		return;
 	s->state = SESSION_CLOSED;
+	s->end_why = e;
+	s->end_res = e.code && e.code != -ESHUTDOWN ? -ENOTCONN : -ESHUTDOWN;
 	session_drop(s, &e);
-	command_fail_all(s, e.code && e.code != -ESHUTDOWN ? -ENOTCONN : -ESHUTDOWN);
-	if (!s->is_freed)
-		s->ops.closed(s, &e);
+	command_fail_all(s, s->end_res);
+	tell_end(s);
 }
 
 static void end_asked(struct ini_session *s)
@@ -163,6 +114,18 @@ static void up_window(struct dmi *dm)
 		command_pump(s);
 }
 
+// What waited for an old connection to be gone.
+static void old_gone(struct ini_session *s)
+{
+	s->old = NULL;
+	if (s->is_connect_due)
+		session_connect(s);
+	else if (s->is_end_due)
+		tell_end(s);
+	if (s->is_free_due)
+		worker_post(s->worker, &s->free_msg);
+}
+
 static void up_closed(struct dmi *dm, const struct err *why)
 {
 	struct ini_session *s = dm->role;
@@ -172,9 +135,11 @@ static void up_closed(struct dmi *dm, const struct err *why)
 		s->dm = NULL;
 	err_prefix(&e, "%s", dm->peer);
 	dm->ops->free(dm);
-	if (!is_ours || s->state == SESSION_CLOSED)
-		return;
-	if (s->state == SESSION_LOGOUT && !s->wants_relogin)
+	if (!is_ours)
+		old_gone(s);
+	else if (s->state == SESSION_CONNECTING)
+		connect_failed(s, why);
+	else if (s->state == SESSION_LOGOUT && !s->wants_relogin)
 		end_asked(s);
 	else
 		session_lost(s, &e, false);
@@ -275,6 +240,9 @@ static int config_check(struct ini_config *c, struct err *e)
 	if (!c->portal_count || c->portal_count > INI_PORTALS_MAX)
 		return err_set(e, -EINVAL, "session: %u portals (1 to %d)", c->portal_count,
 			       INI_PORTALS_MAX);
+	if (c->provider_count > INI_PROVIDERS_MAX)
+		return err_set(e, -EINVAL, "session: %u providers (at most %d)", c->provider_count,
+			       INI_PROVIDERS_MAX);
 	if (!c->queue_depth || c->queue_depth > INI_QUEUE_DEPTH_MAX)
 		return err_set(e, -EINVAL, "session: queue depth %u (1 to %d)", c->queue_depth,
 			       INI_QUEUE_DEPTH_MAX);
@@ -287,6 +255,16 @@ static int config_check(struct ini_config *c, struct err *e)
 	login_done(probe);
 	free(probe);
 	return r;
+}
+
+// What iSER's movers and their peers can do, whatever was asked for: text, sense and immediate
+// data of 8 KiB, no unsolicited Data-Out [RFC 7145 6.2].
+static void offer_rdma(struct iscsi_offer *o)
+{
+	o->is_rdma = true;
+	o->value[ISCSI_KEY_TARGET_RECV_DATA_SEGMENT_LENGTH] = ISER_DATA_MAX;
+	o->value[ISCSI_KEY_INITIATOR_RECV_DATA_SEGMENT_LENGTH] = ISER_DATA_MAX;
+	o->value[ISCSI_KEY_INITIAL_R2T] = 1;
 }
 
 static void session_init(struct ini_session *s, struct worker *w, const struct ini_ops *ops,
@@ -317,6 +295,8 @@ int ini_session_new(struct ini_session **ret, struct worker *w, const struct ini
 	if (!s)
 		return err_set(e, -ENOMEM, "session: out of memory");
 	s->config = *config;
+	if (config->provider_count)
+		offer_rdma(&s->config.login.offer);
 	int r = config_check(&s->config, e);
 	if (r) {
 		chap_wipe(&s->config, sizeof s->config);
@@ -334,8 +314,8 @@ int ini_session_new(struct ini_session **ret, struct worker *w, const struct ini
 static void free_run(struct msg *m)
 {
 	struct ini_session *s = container_of(m, struct ini_session, free_msg);
-	s->is_free_due = s->is_resolving;
-	if (s->is_resolving) // its end brings us here again
+	s->is_free_due = s->is_resolving || s->old;
+	if (s->is_free_due) // their end brings us here again
 		return;
 	worker_defer_cancel(&s->pump_defer);
 	worker_defer_cancel(&s->over_defer);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Logging in: from a TCP connection to full feature phase, on the session's worker. The login
+// Logging in: from a connection to full feature phase, on the session's worker. The login
 // itself is transport/iscsi/login_initiator.c; here are its PDUs, its clock and its redirects.
 // RFC 7143 6.3, 11.12, 11.13.
 #include <errno.h>
@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "initiator/session_priv.h"
-#include "transport/iscsi/dm_tcp_initiator.h"
 #include "transport/wire/be.h"
 
 void login_forget(struct ini_session *s)
@@ -20,11 +19,8 @@ void login_forget(struct ini_session *s)
 	s->login = NULL;
 }
 
-static int login_open(struct ini_session *s, int fd, struct err *e)
+static int login_open(struct ini_session *s, struct err *e)
 {
-	int r = dm_tcp_initiator_new(&s->dm, s->worker, fd, &session_dmi_up, s, e);
-	if (r < 0)
-		return r;
 	s->login = calloc(1, sizeof *s->login);
 	if (!s->login)
 		return err_set(e, -ENOMEM, "login: out of memory");
@@ -40,12 +36,12 @@ static void give(struct ini_session *s, const struct login_reply *r)
 		s->dm->ops->send(s->dm, r->bhs, r->text, r->text_len, true);
 }
 
-void login_begin(struct ini_session *s, int fd)
+void login_begin(struct ini_session *s)
 {
 	struct login_reply reply;
 	struct err e;
 	s->state = SESSION_LOGIN;
-	if (login_open(s, fd, &e) < 0) {
+	if (login_open(s, &e) < 0) {
 		session_lost(s, &e, true);
 		return;
 	}
@@ -66,7 +62,7 @@ static void full_feature(struct ini_session *s)
 		 login_target_alias(s->login));
 	memcpy(s->info.peer, dm->peer, sizeof s->info.peer);
 	memcpy(s->info.local, dm->local, sizeof s->info.local);
-	s->info.transport = dm->transport;
+	snprintf(s->info.transport, sizeof s->info.transport, "%s", dm->transport);
 	s->info.redirects = s->redirects;
 	dm->sns = (struct dmi_sns){ .cmd_sn = s->config.login.cmd_sn,
 				    .exp_cmd_sn = granted->exp_cmd_sn,

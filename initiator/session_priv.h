@@ -7,7 +7,7 @@
 #include "transport/tcp/stream.h"
 
 enum session_state {
-	SESSION_CONNECTING, // for TCP
+	SESSION_CONNECTING, // for the connection
 	SESSION_LOGIN,	    // for a Login Response
 	SESSION_UP,
 	SESSION_LOGOUT,	   // for the Logout Response
@@ -33,13 +33,19 @@ struct ini_session {
 	struct timer tick;  // every second while up
 	struct msg free_msg;
 
-	struct stream *stream; // while connecting
+	struct stream *stream; // while connecting over TCP
 	struct login *login;   // while logging in
 	struct dmi *dm;	       // from the connection to its close
+	struct dmi *old;       // one that is closing, for as long as it takes; no other beside it
+	bool is_connect_due, is_end_due; // ... and what waits for that
+	struct err end_why;		 // why the session is over
+	int end_res;			 // how commands end by that
 	struct ini_session_info info;
 
 	// connect and redirect
-	unsigned portal_at; // the portal that is tried
+	unsigned portal_at;   // the portal that is tried
+	unsigned provider_at; // ... and over what
+	struct err connect_why;
 	unsigned redirects;
 	bool has_redirect, is_resolving, is_free_due;
 	struct tcp_addr redirect;
@@ -75,7 +81,6 @@ struct ini_session {
 
 // session.c
 uint32_t session_tag(struct ini_session *s); // a fresh ITT of the role
-void session_connect(struct ini_session *s);
 // The connection or the attempt to get one is lost; decides what comes next.
 void session_lost(struct ini_session *s, const struct err *why, bool is_final);
 // Closes the connection if there is one and forgets what hangs on it.
@@ -86,8 +91,13 @@ void session_enter_up(struct ini_session *s);
 
 extern const struct dmi_up session_dmi_up;
 
+// session_connect.c
+// Begins to connect to the portal whose turn it is, as soon as an old connection is gone.
+void session_connect(struct ini_session *s);
+void connect_failed(struct ini_session *s, const struct err *why);
+
 // session_login.c
-void login_begin(struct ini_session *s, int fd);
+void login_begin(struct ini_session *s); // s->dm stands
 int login_control(struct ini_session *s, const uint8_t *bhs, const uint8_t *data, uint32_t len);
 void login_forget(struct ini_session *s);
 
