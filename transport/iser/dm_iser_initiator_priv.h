@@ -20,6 +20,7 @@ enum {
 struct iseri_slot {
 	struct rnic_wr wr;
 	struct rnic_sge sge[2]; // headers, data
+	struct rnic_sge own;	// memory of the slot's for data, once it was needed
 	struct dm_iseri *d;
 	struct dmi_task *task; // NULL: any other PDU
 	bool is_exposed;

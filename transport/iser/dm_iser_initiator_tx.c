@@ -81,22 +81,22 @@ static struct iscsi_bhs *slot_bhs(struct iseri_slot *s)
 	return (void *)(s->sge[0].addr + ISER_HDR_LEN);
 }
 
-// Memory of the slot's own for len bytes of data; NULL: there is none.
-static uint8_t *slot_data(struct iseri_slot *s)
+// Memory of the slot's own for data, as its second piece. False: there is none.
+static bool slot_data(struct iseri_slot *s)
 {
-	if (s->sge[1].addr)
-		return s->sge[1].addr;
-	struct dm_iseri *d = s->d;
-	struct buf *b = buf_get(d->worker, ISER_DATA_MAX);
-	if (!b)
-		return NULL;
-	s->sge[1].mr = rnic_find(d->qp->rnic, b->addr, ISER_DATA_MAX);
-	if (!s->sge[1].mr) {
-		buf_put(b);
-		return NULL;
+	if (!s->own.addr) {
+		struct dm_iseri *d = s->d;
+		struct buf *b = buf_get(d->worker, ISER_DATA_MAX);
+		s->own.mr = b ? rnic_find(d->qp->rnic, b->addr, ISER_DATA_MAX) : NULL;
+		if (!s->own.mr) {
+			buf_put(b);
+			return false;
+		}
+		d->data[s - d->slots] = b;
+		s->own.addr = b->addr;
 	}
-	d->data[s - d->slots] = b;
-	return s->sge[1].addr = b->addr;
+	s->sge[1] = s->own;
+	return true;
 }
 
 static void fault_text(struct dm_iseri *d, int code, const char *text)
@@ -132,14 +132,21 @@ static bool is_immediate(const struct dm_iseri *d, const struct dmi_task *t)
 	       t->len <= min32(min32(p->first_burst, p->max_send_data), ISER_DATA_MAX);
 }
 
-static bool copy_immediate(struct iseri_slot *s)
+// Straight from the command's memory where the device knows it.
+static bool add_immediate(struct iseri_slot *s)
 {
 	const struct dmi_task *t = s->task;
-	uint8_t *to = slot_data(s);
-	if (!to) {
+	struct rnic_mr *mr =
+		t->sg[0].len < t->len ? NULL : rnic_find(s->d->qp->rnic, t->sg[0].addr, t->len);
+	if (mr) {
+		s->sge[1] = (struct rnic_sge){ .addr = t->sg[0].addr, .mr = mr };
+		return true;
+	}
+	if (!slot_data(s)) {
 		fault_text(s->d, -ENOMEM, "no registered memory for immediate data");
 		return false;
 	}
+	uint8_t *to = s->own.addr;
 	for (uint32_t i = 0, left = t->len; left; i++) {
 		uint32_t n = min32(t->sg[i].len, left);
 		buf_copy(s->d->worker, to, t->sg[i].addr, n);
@@ -200,7 +207,7 @@ void iseri_command(struct dmi *dm, struct dmi_task *t)
 	iser_hdr_put(s->sge[0].addr, NULL, NULL);
 	if (is_immediate(d, t)) {
 		immediate = t->len;
-		if (immediate && !copy_immediate(s))
+		if (immediate && !add_immediate(s))
 			return;
 	} else if (t->len && (t->is_read || t->is_write) && !advertise(s)) {
 		return;
