@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "transport/wire/iser.h"
+
 #define DEST(field)    offsetof(struct iscsi_params, field)
 #define PACK2(a, b)    (((a) + 1u) | ((b) + 1u) << 8)
 #define NUMBER(l, h)   .lo = (l), .hi = (h), .ours_lo = (l), .ours_hi = (h)
@@ -134,10 +136,10 @@ const struct iscsi_key iscsi_keys[ISCSI_KEY_COUNT] = {
 		.dest = DEST(rdma_extensions) },
 	[ISCSI_KEY_TARGET_RECV_DATA_SEGMENT_LENGTH] = { "TargetRecvDataSegmentLength",
 		.kind = ISCSI_KIND_MIN, OPERATIONAL, .flags = ISCSI_KEY_RDMA, DATA_LEN,
-		.standard = 8192, .ours = 262144, .dest = DEST(target_recv_data) },
+		.standard = 8192, .ours = ISER_DATA_MAX, .dest = DEST(target_recv_data) },
 	[ISCSI_KEY_INITIATOR_RECV_DATA_SEGMENT_LENGTH] = { "InitiatorRecvDataSegmentLength",
 		.kind = ISCSI_KIND_MIN, OPERATIONAL, .flags = ISCSI_KEY_RDMA, DATA_LEN,
-		.standard = 8192, .ours = 262144, .dest = DEST(initiator_recv_data) },
+		.standard = 8192, .ours = ISER_DATA_MAX, .dest = DEST(initiator_recv_data) },
 	[ISCSI_KEY_MAX_OUTSTANDING_UNEXPECTED_PDUS] = { "MaxOutstandingUnexpectedPDUs",
 		.kind = ISCSI_KIND_DECLARE, OPERATIONAL,
 		.flags = ISCSI_KEY_RDMA | ISCSI_KEY_WHEN_SET, NUMBER(0, UINT32_MAX), .standard = 0,
@@ -145,9 +147,10 @@ const struct iscsi_key iscsi_keys[ISCSI_KEY_COUNT] = {
 	[ISCSI_KEY_MAX_AHS_LENGTH] = { "MaxAHSLength", .kind = ISCSI_KIND_DECLARE, OPERATIONAL,
 		.flags = ISCSI_KEY_RDMA | ISCSI_KEY_WHEN_SET, NUMBER(0, UINT32_MAX),
 		.standard = 256, .ours = 256, .dest = ISCSI_NO_DEST },
+	// The RFC's default is No, but initiators that say nothing behave as Yes, all of them.
 	[ISCSI_KEY_TAGGED_BUFFER_ONLY] = { "TaggedBufferForSolicitedDataOnly",
 		.kind = ISCSI_KIND_DECLARE,
-		BY_INITIATOR(ISCSI_IN_OPERATIONAL), NO, .dest = ISCSI_NO_DEST,
+		BY_INITIATOR(ISCSI_IN_OPERATIONAL), YES, .dest = DEST(tagged_solicited_only),
 		.flags = ISCSI_KEY_RDMA | ISCSI_KEY_WHEN_SET | ISCSI_KEY_BOOL },
 	[ISCSI_KEY_ISER_HELLO_REQUIRED] = { "iSERHelloRequired", .kind = ISCSI_KIND_DECLARE,
 		BY_INITIATOR(ISCSI_IN_OPERATIONAL), NO, .dest = ISCSI_NO_DEST,

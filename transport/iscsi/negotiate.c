@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "transport/wire/iser.h"
+
 static bool is_reserved_answer(const char *value)
 {
 	return !strcmp(value, "NotUnderstood") || !strcmp(value, "Reject") ||
@@ -326,5 +328,7 @@ int iscsi_params_settle(struct iscsi_params *p, const struct iscsi_offer *o, uns
 	bool is_target = role_by == ISCSI_BY_TARGET;
 	p->max_recv_data = is_target ? p->target_recv_data : p->initiator_recv_data;
 	p->max_send_data = is_target ? p->initiator_recv_data : p->target_recv_data;
+	if (is_target && !p->is_discovery)
+		p->max_send_data = min32(p->max_send_data, ISER_FFP_DATA_MAX);
 	return 0;
 }

@@ -190,16 +190,33 @@ static void test_over_rdma_its_keys_are_agreed_on(void **state)
 {
 	offer.is_rdma = true;
 	answer("RDMAExtensions", "Yes", "Yes");
-	answer("TargetRecvDataSegmentLength", "65536", "65536");
+	answer("TargetRecvDataSegmentLength", "65536", "8192");
 	answer("InitiatorRecvDataSegmentLength", "4096", "4096");
 	answer("HeaderDigest", "CRC32C,None", "None");
 	answer("MaxOutstandingUnexpectedPDUs", "16", NULL);
 	assert_int_equal(iscsi_params_settle(&params, &offer, ISCSI_BY_TARGET, &e), 0);
-	assert_int_equal(params.max_recv_data, 65536);
-	assert_int_equal(params.max_send_data, 4096);
+	assert_int_equal(params.max_recv_data, 8192);
+	assert_int_equal(params.max_send_data, 128);
 	assert_int_equal(params.max_unexpected_pdus, 16);
 	assert_int_equal(iscsi_params_settle(&params, &offer, ISCSI_BY_INITIATOR, &e), 0);
 	assert_int_equal(params.max_recv_data, 4096);
+}
+
+static void test_over_rdma_discovery_may_answer_in_full(void **state)
+{
+	offer.is_rdma = true;
+	params.is_discovery = true;
+	answer("InitiatorRecvDataSegmentLength", "262144", "8192");
+	assert_int_equal(iscsi_params_settle(&params, &offer, ISCSI_BY_TARGET, &e), 0);
+	assert_int_equal(params.max_send_data, 8192);
+}
+
+static void test_over_rdma_memory_is_for_solicited_data_unless_denied(void **state)
+{
+	offer.is_rdma = true;
+	assert_true(params.tagged_solicited_only);
+	answer("TaggedBufferForSolicitedDataOnly", "No", NULL);
+	assert_false(params.tagged_solicited_only);
 }
 
 static void test_over_rdma_a_peer_without_extensions_is_refused(void **state)
@@ -394,6 +411,9 @@ int main(void)
 		cmocka_unit_test_setup(test_digest_demanded_and_not_agreed_is_refused, setup),
 		cmocka_unit_test_setup(test_own_send_limit_is_kept, setup),
 		cmocka_unit_test_setup(test_over_rdma_its_keys_are_agreed_on, setup),
+		cmocka_unit_test_setup(test_over_rdma_discovery_may_answer_in_full, setup),
+		cmocka_unit_test_setup(test_over_rdma_memory_is_for_solicited_data_unless_denied,
+				       setup),
 		cmocka_unit_test_setup(test_over_rdma_a_peer_without_extensions_is_refused, setup),
 		cmocka_unit_test_setup(test_what_an_initiator_says, setup),
 		cmocka_unit_test_setup(test_answers_an_offer_allows, setup),

@@ -326,7 +326,7 @@ static void test_over_rdma_no_tcp_key_is_declared(void **state)
 	expect(LOGIN_FULL_FEATURE, OP_TO_FFP,
 	       TEXT("RDMAExtensions=Yes\0InitiatorRecvDataSegmentLength=4096\0"
 		    "TargetRecvDataSegmentLength=4096\0TargetPortalGroupTag=1"));
-	assert_int_equal(role.params.max_send_data, 4096);
+	assert_int_equal(role.params.max_send_data, 128);
 }
 
 static void test_secrets_are_wiped_at_the_end(void **state)
