@@ -47,6 +47,7 @@ struct dm_task {
 	bool is_final;	       // F: no unsolicited Data-Out follows
 
 	// private to the mover
+	void *mover; // a mover's own part, if it keeps one
 	struct dm_task *hash_next;
 	bool is_hashed;
 	bool is_begun;	    // the mover has dealt with its header: R2Ts may go out
@@ -155,7 +156,12 @@ struct dm {
 	const struct dm_up *up;
 	void *role;
 	struct dm_sns *sns;    // set by the role before the first PDU
+	uint32_t window;       // commands; set by the role before full_feature
+	uint32_t first_window; // not 0: the final login response lets no more in than this, and
+			       // the first answer after it opens the window
+	bool is_rdma;	       // the keys of RFC 7145 are to be agreed on
 	const char *transport; // "TCP", "iSER"
+	const char *carrier;   // what is below: "TCP", "iWARP", "RoCE v2", "InfiniBand"
 	struct tcp_addr local_addr, peer_addr;
 	char peer[TCP_ADDR_TEXT], local[TCP_ADDR_TEXT];
 };

@@ -409,7 +409,7 @@ int dm_tcp_target_new(struct dm **ret, struct worker *w, int fd, const struct dm
 	d->dm.ops = &tcp_ops;
 	d->dm.up = up;
 	d->dm.role = role;
-	d->dm.transport = "TCP";
+	d->dm.transport = d->dm.carrier = "TCP";
 	int r = pdu_conn_init(&d->conn, w, fd, ISCSI_ROLE_TARGET, &conn_ops, d, e);
 	if (r < 0) {
 		free(d);
