@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The target's iSER mover: accept, control PDUs, the close. RFC 7145 5, 8; the border is RFC
+// 5047's. The connection's worker.
+//
+// Sends lie in slots of a pool buffer that the device knows, 16 of them in 4 KiB, got as they are
+// needed; what login and discovery send may take a buffer of its own.
+#include "transport/iser/dm_iser_target.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "transport/iser/dm_iser_target_priv.h"
+#include "transport/wire/be.h"
+
+void iser_fail(struct dm_iser *d, int code, const char *fmt, ...)
+{
+	struct err why = { .code = code };
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(why.text, sizeof why.text, fmt, ap);
+	va_end(ap);
+	d->dm.ops->close(&d->dm, false, &why);
+}
+
+void iser_stamp(struct dm_iser *d, uint8_t *bhs)
+{
+	struct iscsi_scsi_rsp *h = (void *)bhs; // the numbers stand alike in all
+	put_be32(h->stat_sn, d->dm.sns->stat_sn);
+	put_be32(h->exp_cmd_sn, d->dm.sns->exp_cmd_sn);
+	put_be32(h->max_cmd_sn, d->dm.sns->max_cmd_sn);
+}
+
+// --- sends ---
+
+static void on_sent(struct rnic_wr *wr, int res);
+
+// -ENOMEM, -ENOBUFS: the device does not know the pool's memory.
+static int slab_add(struct dm_iser *d)
+{
+	struct iser_slab *s = calloc(1, sizeof *s);
+	struct rnic_mr *mr = NULL;
+	if (s)
+		s->buf = buf_get(d->worker, BUF_MIN);
+	if (s && s->buf)
+		mr = rnic_find(d->rnic, s->buf->addr, BUF_MIN);
+	if (!mr) {
+		int r = s && s->buf ? -ENOBUFS : -ENOMEM;
+		if (s)
+			buf_put(s->buf);
+		free(s);
+		return r;
+	}
+	for (unsigned i = 0; i < ISER_SLAB; i++) {
+		s->tx[i].d = d;
+		s->tx[i].slot = s->buf->addr + i * ISER_SLOT;
+		s->tx[i].slot_mr = mr;
+		list_push_back(&d->free_tx, &s->tx[i].link);
+	}
+	list_push_back(&d->slabs, &s->link);
+	return 0;
+}
+
+static void tx_put(struct iser_tx *tx)
+{
+	buf_put(tx->big);
+	tx->big = NULL;
+	list_push_front(&tx->d->free_tx, &tx->link);
+}
+
+static bool tx_takes(struct iser_tx *tx, uint32_t len)
+{
+	uint32_t all = ISER_HDR_LEN + ISCSI_BHS_LEN + len + 3; // and pad
+	tx->sge = (struct rnic_sge){ .addr = tx->slot, .mr = tx->slot_mr };
+	if (all <= ISER_SLOT)
+		return true;
+	tx->big = buf_get(tx->d->worker, all);
+	if (!tx->big)
+		return false;
+	tx->sge.addr = tx->big->addr;
+	tx->sge.mr = rnic_find(tx->d->rnic, tx->big->addr, all);
+	return tx->sge.mr != NULL;
+}
+
+struct iser_tx *iser_tx_get(struct dm_iser *d, uint32_t len)
+{
+	struct list *l = NULL;
+	int r = list_empty(&d->free_tx) ? slab_add(d) : 0;
+	if (d->tx_out >= d->dm.window + ISER_TX_EXTRA)
+		iser_fail(d, -ENOBUFS, "the peer does not take its answers");
+	else if (r < 0 || !(l = list_pop_front(&d->free_tx)))
+		iser_fail(d, r, "no memory for an answer");
+	if (!l)
+		return NULL;
+	struct iser_tx *tx = list_entry(l, struct iser_tx, link);
+	memset(&tx->wr, 0, sizeof tx->wr);
+	tx->wr.opcode = RNIC_SEND;
+	tx->wr.sge = &tx->sge;
+	tx->wr.nsge = 1;
+	tx->wr.done = on_sent;
+	tx->task = NULL;
+	tx->flags = 0;
+	list_init(&tx->link);
+	if (!tx_takes(tx, len)) {
+		tx_put(tx);
+		iser_fail(d, -ENOMEM, "no memory for an answer");
+		return NULL;
+	}
+	memset(tx->sge.addr, 0, ISER_HDR_LEN + ISCSI_BHS_LEN);
+	return tx;
+}
+
+uint8_t *iser_tx_bhs(struct iser_tx *tx)
+{
+	return tx->sge.addr + ISER_HDR_LEN;
+}
+
+static void tx_post(struct dm_iser *d, struct iser_tx *tx, uint32_t bytes)
+{
+	tx->sge.len = bytes;
+	// RFC 7145 7.3: what a target sends is to wake the initiator.
+	tx->wr.flags = RNIC_SIGNALED | RNIC_SOLICITED;
+	d->unsignaled = 0;
+	d->tx_out++;
+	int r = rnic_post(d->qp, &tx->wr);
+	if (!r) {
+		d->pdus_out++;
+		return;
+	}
+	on_sent(&tx->wr, r);
+	iser_fail(d, r, "a send could not be made");
+}
+
+void iser_tx_post_header(struct dm_iser *d, struct iser_tx *tx)
+{
+	tx_post(d, tx, ISER_HDR_LEN);
+}
+
+void iser_tx_post(struct dm_iser *d, struct iser_tx *tx, uint32_t len)
+{
+	uint8_t *bhs = iser_tx_bhs(tx);
+	iser_hdr_put(tx->sge.addr, NULL, NULL);
+	put_be24(((struct iscsi_bhs *)bhs)->data_len, len);
+	memset(bhs + ISCSI_BHS_LEN + len, 0, -len & 3);
+	tx_post(d, tx, ISER_HDR_LEN + ISCSI_BHS_LEN + len + (-len & 3));
+}
+
+static void on_sent(struct rnic_wr *wr, int res)
+{
+	struct iser_tx *tx = container_of(wr, struct iser_tx, wr);
+	struct dm_iser *d = tx->d;
+	struct iser_task *it = tx->task;
+	bool wants_sent = tx->flags & DM_WANTS_SENT && !res;
+	d->tx_out--;
+	tx_put(tx);
+	if (it)
+		iser_task_unref(it);
+	if (wants_sent)
+		d->dm.up->sent(&d->dm);
+}
+
+// --- control PDUs ---
+
+static void control_post(struct dm_iser *d, struct iser_tx *tx)
+{
+	uint8_t *bhs = iser_tx_bhs(tx);
+	if (!(tx->flags & DM_IS_LOGIN))
+		iser_stamp(d, bhs);
+	if (tx->flags & DM_ADVANCES)
+		d->dm.sns->stat_sn++;
+	iser_tx_post(d, tx, get_be24(((struct iscsi_bhs *)bhs)->data_len));
+}
+
+void iser_send_held(struct dm_iser *d)
+{
+	if (d->is_closed)
+		return;
+	for (struct list *l; (l = list_pop_front(&d->held));)
+		control_post(d, list_entry(l, struct iser_tx, link));
+}
+
+// What initiators have room for after login. A ping's data is not echoed at all: they do not
+// expect any.
+static uint32_t data_limit(const struct dm_iser *d, uint8_t opcode)
+{
+	if (d->phase != ISCSI_PHASE_FULL_FEATURE)
+		return ISER_DATA_MAX;
+	return opcode == ISCSI_OP_NOP_IN ? 0 : ISER_FFP_DATA_MAX;
+}
+
+static void iser_send(struct dm *dm, const uint8_t *bhs, const void *data, uint32_t len,
+		      unsigned flags)
+{
+	struct dm_iser *d = dm_iser(dm);
+	uint8_t opcode = bhs[0] & ISCSI_OP_MASK;
+	uint32_t most = data_limit(d, opcode);
+	len = len < most ? len : most;
+	struct iser_tx *tx = d->is_closing || d->is_closed ? NULL : iser_tx_get(d, len);
+	if (!tx)
+		return;
+	uint8_t *to = iser_tx_bhs(tx);
+	memcpy(to, bhs, ISCSI_BHS_LEN);
+	put_be24(((struct iscsi_bhs *)to)->data_len, len);
+	if (len)
+		memcpy(to + ISCSI_BHS_LEN, data, len);
+	tx->flags = flags;
+	// A command that was aborted while RDMA is in flight is over when that is: only then may
+	// the initiator take its memory back.
+	if (opcode == ISCSI_OP_TMF_RSP && d->draining)
+		list_push_back(&d->held, &tx->link);
+	else
+		control_post(d, tx);
+}
+
+void iser_reject(struct dm_iser *d, uint8_t reason, const uint8_t *bad)
+{
+	uint8_t bhs[ISCSI_BHS_LEN] = { ISCSI_OP_REJECT, ISCSI_F, reason };
+	put_be32(((struct iscsi_bhs *)bhs)->itt, ISCSI_TAG_NONE);
+	iser_send(&d->dm, bhs, bad, ISCSI_BHS_LEN, DM_ADVANCES);
+}
+
+// --- what the role calls ---
+
+static void iser_full_feature(struct dm *dm, const struct iscsi_params *params)
+{
+	struct dm_iser *d = dm_iser(dm);
+	uint32_t want = dm->window + ISER_EXTRA_RX;
+	d->params = *params;
+	d->phase = params->is_discovery ? ISCSI_PHASE_DISCOVERY : ISCSI_PHASE_FULL_FEATURE;
+	if (params->is_discovery || want <= d->reserved)
+		return;
+	int r = rnic_reserve(d->rnic, want - d->reserved);
+	if (r < 0) {
+		iser_fail(d, r, "no memory for %u receive buffers", want);
+		return;
+	}
+	d->reserved = want;
+}
+
+static void iser_flush(struct dm *dm)
+{
+	rnic_flush(dm_iser(dm)->qp);
+}
+
+static void iser_close(struct dm *dm, bool linger, const struct err *why)
+{
+	struct dm_iser *d = dm_iser(dm);
+	if (d->is_closed)
+		return;
+	if (linger && !d->is_closing)
+		d->closing_ns = worker_now(d->worker);
+	d->is_closing = true;
+	rnic_close(d->qp, linger, why);
+}
+
+static void free_each(struct list *l)
+{
+	for (struct list *n; (n = list_pop_front(l));)
+		free(list_entry(n, struct iser_task, link));
+}
+
+static void iser_free(struct dm *dm)
+{
+	struct dm_iser *d = dm_iser(dm);
+	rnic_qp_free(d->qp);
+	if (d->reserved)
+		rnic_unreserve(d->rnic, d->reserved);
+	free_each(&d->free_tasks);
+	for (struct list *l; (l = list_pop_front(&d->free_ops));)
+		free(list_entry(l, struct iser_op, link));
+	for (struct list *l; (l = list_pop_front(&d->slabs));) {
+		struct iser_slab *s = list_entry(l, struct iser_slab, link);
+		buf_put(s->buf);
+		free(s);
+	}
+	free(d);
+}
+
+static void iser_counters(struct dm *dm, struct dm_counters *ret)
+{
+	const struct dm_iser *d = dm_iser(dm);
+	*ret = (struct dm_counters){ .pdus_in = d->pdus_in,
+				     .pdus_out = d->pdus_out,
+				     .bytes_in = d->qp->bytes_in,
+				     .bytes_out = d->qp->bytes_out,
+				     .closing_ns = d->is_closed ? 0 : d->closing_ns,
+				     .last_rx_ns = d->qp->last_rx_ns };
+}
+
+static const struct dm_ops iser_ops = {
+	.send = iser_send,
+	.get_data = iser_get_data,
+	.put_data = iser_put_data,
+	.full_feature = iser_full_feature,
+	.flush = iser_flush,
+	.close = iser_close,
+	.free = iser_free,
+	.oldest_owed = iser_oldest_owed,
+	.counters = iser_counters,
+};
+
+// --- what the queue pair calls ---
+
+static void on_established(struct rnic_qp *qp, const uint8_t *private_data, uint32_t len)
+{
+	struct dm_iser *d = qp->owner;
+	if (!qp->last_rx_ns)
+		qp->last_rx_ns = worker_now(d->worker);
+}
+
+static void on_received(struct rnic_qp *qp, struct rnic_rx *rx)
+{
+	iser_received(qp->owner, rx);
+}
+
+static void on_rejected(struct rnic_qp *qp, const uint8_t *private_data, uint32_t len)
+{
+	// Only who connects is rejected.
+}
+
+static void on_closed(struct rnic_qp *qp, const struct err *e)
+{
+	struct dm_iser *d = qp->owner;
+	d->is_closed = true;
+	for (struct list *l; (l = list_pop_front(&d->held));)
+		tx_put(list_entry(l, struct iser_tx, link));
+	iser_drop_starved(d);
+	d->dm.up->closed(&d->dm, e);
+}
+
+static const struct rnic_qp_ops qp_ops = {
+	.established = on_established,
+	.received = on_received,
+	.rejected = on_rejected,
+	.closed = on_closed,
+};
+
+// --- the beginning ---
+
+static void dm_init(struct dm_iser *d, const struct rnic_request *q, const struct dm_up *up,
+		    void *role)
+{
+	d->dm.ops = &iser_ops;
+	d->dm.up = up;
+	d->dm.role = role;
+	d->dm.transport = "iSER";
+	d->dm.carrier = q->carrier;
+	d->dm.is_rdma = true;
+	d->dm.local_addr = q->local_addr;
+	d->dm.peer_addr = q->peer_addr;
+	tcp_addr_format(&q->local_addr, d->dm.local);
+	tcp_addr_format(&q->peer_addr, d->dm.peer);
+	d->rnic = q->rnic;
+	d->worker = q->rnic->worker;
+	d->phase = ISCSI_PHASE_LOGIN;
+	iscsi_params_init(&d->params);
+	// Linux says that it takes invalidations. Others, libiscsi among them, have one receive
+	// buffer until the first answer to a command has come, and where nothing is sent again
+	// (iWARP) a second message would end the connection: they begin with one command.
+	bool wants_inval = iser_cm_can_invalidate(q->private_data, q->private_len);
+	d->can_invalidate = wants_inval && q->rnic->limits.can_invalidate;
+	if (!wants_inval && !strcmp(q->carrier, "iWARP"))
+		d->dm.first_window = 1;
+	struct list *lists[] = { &d->tasks,   &d->free_tasks, &d->free_ops, &d->slabs,
+				 &d->free_tx, &d->held,	      &d->starved };
+	for (unsigned i = 0; i < sizeof lists / sizeof lists[0]; i++)
+		list_init(lists[i]);
+}
+
+static int accept_request(struct dm_iser *d, struct rnic_request *q, struct err *e)
+{
+	uint8_t answer[ISER_CM_LEN];
+	const struct rnic_limits *l = &q->rnic->limits;
+	struct rnic_qp_options o = { .private_data = answer, .private_len = sizeof answer };
+	iser_cm_put(answer, d->can_invalidate);
+	o.reads_out = l->max_reads_out < RNIC_READS_MAX ? l->max_reads_out : RNIC_READS_MAX;
+	o.reads_in = q->reads_in; // none comes; but some refuse to be given fewer than they ask for
+	return rnic_accept(q, &d->qp, &o, &qp_ops, d, e);
+}
+
+int dm_iser_target_new(struct dm **ret, struct rnic_request *q, const struct dm_up *up, void *role,
+		       struct err *e)
+{
+	struct rnic *rnic = q->rnic;
+	struct dm_iser *d = calloc(1, sizeof *d);
+	int r = -ENOMEM;
+	if (d) {
+		dm_init(d, q, up, role);
+		r = slab_add(d);
+	}
+	if (!r)
+		r = rnic_reserve(rnic, ISER_LOGIN_RX);
+	if (r < 0) {
+		rnic_reject(q, NULL, 0);
+		err_set(e, r, "no memory for a connection, or none that the device may use");
+	} else {
+		d->reserved = ISER_LOGIN_RX;
+		r = accept_request(d, q, e);
+	}
+	if (!r) {
+		*ret = &d->dm;
+		return 0;
+	}
+	if (d) {
+		d->qp = NULL;
+		iser_free(&d->dm);
+	}
+	return r;
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The target's iSER mover: the border of datamover.h over an RDMA connection. Put_Data becomes
+// RDMA Writes with a SCSI Response behind them, Get_Data RDMA Reads. RFC 7145.
+#pragma once
+
+#include "transport/iscsi/datamover.h"
+#include "transport/rdma/rnic.h"
+
+// Accepts q and makes a mover of it; q is gone afterwards, on failure too (rejected). The
+// request's worker, which is the connection's from then on.
+int dm_iser_target_new(struct dm **ret, struct rnic_request *q, const struct dm_up *up, void *role,
+		       struct err *e);

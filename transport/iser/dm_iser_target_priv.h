@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Private to the target's iSER mover: its connection and what its files share.
+#pragma once
+
+#include "transport/iscsi/datamover.h"
+#include "transport/iser/iser.h"
+#include "transport/rdma/rnic.h"
+
+enum {
+	ISER_SGE = 8,	 // pieces of one RDMA Write or Read
+	ISER_SLOT = 256, // bytes of a send: headers and ISER_FFP_DATA_MAX
+	ISER_SLAB = BUF_MIN / ISER_SLOT,
+	ISER_LOGIN_RX = 2, // receive buffers of a connection that logs in
+	ISER_EXTRA_RX = 8, // ... beyond the command window: pings, task management, text, logout
+	ISER_BUCKETS = 64,
+	ISER_SIGNAL_EACH = 32, // a chain of writes reports back at least this often
+	ISER_TX_EXTRA = 1024, // sends in flight beyond the window, after which the peer is hopeless
+	ISER_BLOCK_MIN = 512, // what is shorter is no block of a disk: no payload
+};
+_Static_assert(ISER_SLOT >= ISER_HDR_LEN + ISCSI_BHS_LEN + ISER_FFP_DATA_MAX, "slot");
+
+struct dm_iser;
+
+// One command. In the lists of its connection from its arrival until up->released.
+struct iser_task {
+	struct list link; // dm_iser.tasks or free_tasks
+	struct list wait; // dm_iser.starved
+	struct dm_iser *d;
+	struct dm_task *t;
+	struct iser_tag write, read; // the initiator's memory; "read" takes data-in
+	bool has_write, has_read;
+	uint32_t room; // bytes of data-in that fit there
+	// Immediate data, in its receive buffer.
+	struct rnic_rx *rx;
+	const uint8_t *imm;
+	uint32_t imm_len;
+
+	// The transfer under way: bytes from offset at on of sg, to or from remote.
+	enum { ISER_IDLE, ISER_READING, ISER_WRITING } transfer;
+	struct sg *sg;
+	uint32_t nsg, index, offset; // and the cursor in it
+	uint32_t at, end;
+	uint32_t rkey;
+	uint64_t remote; // of byte 0 of the command's data
+
+	unsigned pending; // requests that name the task, and waits
+	bool is_ending;	  // put_data was called and nothing holds it up but pending
+	bool is_draining; // ... without status: counted in dm_iser.draining
+};
+
+// One RDMA Write or Read.
+struct iser_op {
+	struct rnic_wr wr;
+	struct rnic_sge sge[ISER_SGE];
+	struct list link; // free_ops
+	struct iser_task *task;
+	struct buf *bounce; // for memory that the device does not know
+	uint8_t *target;    // where its bytes belong, after a read
+};
+
+// One send.
+struct iser_tx {
+	struct rnic_wr wr;
+	struct rnic_sge sge;
+	struct list link; // free_tx, held
+	struct dm_iser *d;
+	struct iser_task *task; // whose response it is
+	uint8_t *slot;		// ISER_SLOT bytes of its own
+	struct rnic_mr *slot_mr;
+	struct buf *big; // instead of the slot, for login and discovery
+	unsigned flags;	 // DM_*
+};
+
+// The memory of ISER_SLAB sends.
+struct iser_slab {
+	struct list link;
+	struct buf *buf;
+	struct iser_tx tx[ISER_SLAB];
+};
+
+struct dm_iser {
+	struct dm dm;
+	struct worker *worker;
+	struct rnic *rnic;
+	struct rnic_qp *qp;
+	struct iscsi_params params;
+	enum iscsi_phase phase;
+	bool can_invalidate;
+	bool has_said_hello;
+	bool is_closing, is_closed;
+	uint64_t closing_ns;
+
+	struct list tasks, free_tasks, free_ops, slabs, free_tx;
+	struct dm_task *hash[ISER_BUCKETS]; // by ITT: tasks whose unsolicited data is owed
+	struct iser_task *arriving;	    // the command that up->command is being told of
+	struct rnic_rx *current;	    // the message being served
+	bool keeps_current;		    // ... whose buffer a task holds
+
+	struct list held;    // task management responses that wait for draining to become 0
+	unsigned draining;   // aborted tasks with RDMA in flight
+	struct list starved; // tasks that wait for pool buffers
+	struct buf_wait wait;
+	unsigned unsignaled; // requests since the last that was signaled
+
+	uint32_t reserved; // receive buffers
+	uint32_t rx_held;  // ... that tasks hold
+	uint32_t tx_out;   // sends in flight
+	uint64_t parked_bytes;
+	uint64_t pdus_in, pdus_out;
+};
+
+static inline struct dm_iser *dm_iser(struct dm *dm)
+{
+	return container_of(dm, struct dm_iser, dm);
+}
+
+// dm_iser_target.c: the connection, and what is sent. ----------------------------------------
+
+// Closes for a reason of our own.
+void iser_fail(struct dm_iser *d, int code, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+// A send with room for len bytes of data behind the zeroed headers; NULL: out of memory, and the
+// connection is closing.
+struct iser_tx *iser_tx_get(struct dm_iser *d, uint32_t len);
+// Sends it with len bytes of data: fills in iSER header, DataSegmentLength and padding.
+void iser_tx_post(struct dm_iser *d, struct iser_tx *tx, uint32_t len);
+// ... the iSER header alone, as it is.
+void iser_tx_post_header(struct dm_iser *d, struct iser_tx *tx);
+uint8_t *iser_tx_bhs(struct iser_tx *tx);
+void iser_stamp(struct dm_iser *d, uint8_t *bhs);
+void iser_reject(struct dm_iser *d, uint8_t reason, const uint8_t *bad);
+// Task management responses that waited for draining tasks.
+void iser_send_held(struct dm_iser *d);
+
+// dm_iser_target_rx.c: messages, and data-out up to where it has to be fetched. ----------------
+
+void iser_received(struct dm_iser *d, struct rnic_rx *rx);
+void iser_get_data(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t nsg, uint32_t len);
+// Takes the next step of a task: copies, reads, the answer to get_data, a status that had to wait.
+void iser_progress(struct iser_task *it);
+// Throws away data that came before it was asked for.
+void iser_drop_data(struct iser_task *it);
+// The same, and what is to come.
+void iser_forget(struct iser_task *it);
+// The mover's part of t; of the arriving one if it has none yet.
+struct iser_task *iser_task_of(struct dm_iser *d, struct dm_task *t);
+uint64_t iser_oldest_owed(struct dm *dm);
+
+// dm_iser_target_rdma.c: RDMA Writes and Reads, and how a command ends. -------------------------
+
+void iser_put_data(struct dm *dm, struct dm_task *t, struct dm_result *r);
+// Data-in and status; NULL: neither.
+void iser_send_result(struct iser_task *it, struct dm_result *r);
+// Fetches data-out from byte at on; iser_progress() follows with t->received at t->want.
+void iser_read(struct iser_task *it, uint32_t at);
+void iser_task_unref(struct iser_task *it);
+// The connection is gone: nobody waits for buffers any more.
+void iser_drop_starved(struct dm_iser *d);
+// Copies n bytes, which are counted as payload if they can be any.
+void iser_copy(struct dm_iser *d, void *to, const void *from, uint32_t n);

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The target's iSER mover, RDMA: Put_Data as RDMA Writes and a SCSI Response behind them, Get_Data
+// as RDMA Reads, the end of a command, which nobody hears of before its requests are done.
+// RFC 7145 7.3, 9.5. The connection's worker.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "transport/iser/dm_iser_target_priv.h"
+#include "transport/wire/be.h"
+
+static void starve(struct iser_task *it);
+
+void iser_copy(struct dm_iser *d, void *to, const void *from, uint32_t n)
+{
+	if (n < ISER_BLOCK_MIN)
+		memcpy(to, from, n);
+	else
+		buf_copy(d->worker, to, from, n);
+}
+
+static struct iser_op *op_get(struct iser_task *it)
+{
+	struct list *l = list_pop_front(&it->d->free_ops);
+	struct iser_op *op = l ? list_entry(l, struct iser_op, link) : malloc(sizeof *op);
+	if (!op)
+		return NULL;
+	memset(&op->wr, 0, sizeof op->wr);
+	op->wr.sge = op->sge;
+	op->task = it;
+	op->bounce = NULL;
+	list_init(&op->link);
+	return op;
+}
+
+static void op_put(struct dm_iser *d, struct iser_op *op)
+{
+	buf_put(op->bounce);
+	list_push_front(&d->free_ops, &op->link);
+}
+
+// --- the end of a command ---
+
+static void task_free(struct iser_task *it)
+{
+	struct dm_iser *d = it->d;
+	struct dm_task *t = it->t;
+	bool was_last = it->is_draining && !--d->draining;
+	list_remove(&it->link);
+	list_push_front(&d->free_tasks, &it->link);
+	t->mover = NULL;
+	d->dm.up->released(&d->dm, t);
+	if (was_last)
+		iser_send_held(d);
+}
+
+void iser_task_unref(struct iser_task *it)
+{
+	if (--it->pending)
+		return;
+	if (it->is_ending) {
+		task_free(it);
+		return;
+	}
+	// Flushed reads answer nobody: the close ends the task.
+	if (it->transfer != ISER_READING || it->d->is_closed || it->t->error == -EPIPE)
+		return;
+	it->transfer = ISER_IDLE;
+	it->t->received = it->t->want;
+	iser_progress(it);
+}
+
+static void on_op_done(struct rnic_wr *wr, int res)
+{
+	struct iser_op *op = container_of(wr, struct iser_op, wr);
+	struct iser_task *it = op->task;
+	struct dm_iser *d = it->d;
+	if (wr->opcode == RNIC_READ) {
+		it->t->progress_ns = worker_now(d->worker);
+		if (res < 0)
+			it->t->error = -EPIPE;
+		else if (op->bounce && !it->is_ending)
+			iser_copy(d, op->target, op->bounce->addr, (uint32_t)wr->bytes);
+	}
+	op_put(d, op);
+	iser_task_unref(it);
+}
+
+// --- requests ---
+
+// The piece at the cursor that is contiguous and no longer than most.
+static struct sg piece(struct iser_task *it, uint32_t most)
+{
+	while (it->index < it->nsg && it->offset == it->sg[it->index].len) {
+		it->index++;
+		it->offset = 0;
+	}
+	if (it->index == it->nsg)
+		return (struct sg){ 0 };
+	const struct sg *s = &it->sg[it->index];
+	uint32_t n = s->len - it->offset;
+	return (struct sg){ .addr = s->addr + it->offset, .len = n < most ? n : most };
+}
+
+// Memory that the device does not know (parameter data from the heap, a RAM disk that could not
+// be pinned) goes through a buffer of the pool. -EAGAIN: none is free.
+static int op_bounce(struct iser_op *op, struct sg s)
+{
+	struct iser_task *it = op->task;
+	uint32_t n = s.len < BUF_MAX ? s.len : BUF_MAX;
+	op->bounce = buf_get(it->d->worker, n);
+	if (!op->bounce)
+		return -EAGAIN;
+	struct rnic_mr *mr = rnic_find(it->d->rnic, op->bounce->addr, n);
+	op->sge[0] = (struct rnic_sge){ op->bounce->addr, n, mr };
+	op->wr.nsge = 1;
+	op->wr.flags |= RNIC_SIGNALED;
+	op->target = s.addr;
+	if (it->transfer == ISER_WRITING)
+		iser_copy(it->d, op->bounce->addr, s.addr, n);
+	it->offset += n;
+	return (int)n;
+}
+
+// Fills op with what comes next: as much as the device takes in one request. Bytes, or -EAGAIN.
+static int op_fill(struct iser_op *op)
+{
+	struct iser_task *it = op->task;
+	const struct rnic_limits *l = &it->d->rnic->limits;
+	uint32_t most = it->end - it->at, n = 0;
+	uint32_t pieces = it->transfer == ISER_READING ? l->max_read_sge : l->max_sge;
+	pieces = pieces < ISER_SGE ? pieces : ISER_SGE;
+	most = most < INT32_MAX ? most : INT32_MAX;
+	most = most < l->max_message ? most : (uint32_t)l->max_message;
+	while (op->wr.nsge < pieces && n < most) {
+		struct sg s = piece(it, most - n);
+		if (!s.len)
+			break;
+		// A region may be registered in parts.
+		struct rnic_mr *mr = rnic_find(it->d->rnic, s.addr, 1);
+		if (!mr)
+			return n ? (int)n : op_bounce(op, s);
+		uint64_t covered = mr->len - (uint64_t)(s.addr - mr->addr);
+		s.len = s.len < covered ? s.len : (uint32_t)covered;
+		op->sge[op->wr.nsge++] = (struct rnic_sge){ s.addr, s.len, mr };
+		it->offset += s.len;
+		n += s.len;
+	}
+	return (int)n;
+}
+
+static int op_post(struct iser_op *op)
+{
+	struct iser_task *it = op->task;
+	struct dm_iser *d = it->d;
+	int n = op_fill(op);
+	if (n <= 0) {
+		op_put(d, op);
+		return n < 0 ? n : -EINVAL;
+	}
+	op->wr.opcode = it->transfer == ISER_READING ? RNIC_READ : RNIC_WRITE;
+	op->wr.rkey = it->rkey;
+	op->wr.remote_addr = it->remote + it->at;
+	op->wr.done = on_op_done;
+	if (it->transfer == ISER_READING || ++d->unsignaled >= ISER_SIGNAL_EACH)
+		op->wr.flags |= RNIC_SIGNALED;
+	if (op->wr.flags & RNIC_SIGNALED)
+		d->unsignaled = 0;
+	int r = rnic_post(d->qp, &op->wr);
+	if (r < 0) {
+		op_put(d, op);
+		return r;
+	}
+	it->at += (uint32_t)n;
+	it->pending++;
+	return 0;
+}
+
+// Posts what is left of the transfer. True when all of it is; else it goes on by itself, or the
+// connection is closing.
+static bool transfer_post(struct iser_task *it)
+{
+	while (it->at < it->end) {
+		struct iser_op *op = op_get(it);
+		int r = op ? op_post(op) : -ENOMEM;
+		if (r == -EAGAIN) {
+			starve(it);
+			return false;
+		}
+		if (r < 0) {
+			iser_fail(it->d, r, "an RDMA request could not be made");
+			return false;
+		}
+	}
+	return true;
+}
+
+static void transfer_begin(struct iser_task *it, struct sg *sg, uint32_t nsg, uint32_t at,
+			   uint32_t end)
+{
+	it->sg = sg;
+	it->nsg = nsg;
+	it->index = 0;
+	it->offset = at;
+	while (it->index < nsg && it->offset > sg[it->index].len)
+		it->offset -= sg[it->index++].len;
+	it->at = at;
+	it->end = end;
+}
+
+// --- waiting for buffers ---
+
+static void send_status(struct iser_task *it);
+
+static void starved_run(struct buf_wait *w)
+{
+	struct dm_iser *d = container_of(w, struct dm_iser, wait);
+	struct list again;
+	list_init(&again);
+	list_splice_back(&again, &d->starved);
+	for (struct list *l; (l = list_pop_front(&again));) {
+		struct iser_task *it = list_entry(l, struct iser_task, wait);
+		if (transfer_post(it) && it->transfer == ISER_WRITING)
+			send_status(it);
+		iser_task_unref(it); // starve() has taken another reference, if need be
+	}
+}
+
+static void starve(struct iser_task *it)
+{
+	it->pending++;
+	list_push_back(&it->d->starved, &it->wait);
+	buf_wait_add(it->d->worker, &it->d->wait, starved_run);
+}
+
+static void unstarve(struct iser_task *it)
+{
+	if (!list_linked(&it->wait))
+		return;
+	list_remove(&it->wait);
+	it->pending--;
+}
+
+void iser_drop_starved(struct dm_iser *d)
+{
+	buf_wait_cancel(&d->wait);
+	for (struct list *l; (l = list_pop_front(&d->starved));)
+		iser_task_unref(list_entry(l, struct iser_task, wait));
+}
+
+// --- data-out ---
+
+void iser_read(struct iser_task *it, uint32_t at)
+{
+	struct dm_task *t = it->t;
+	// The initiator advertises what is left to be solicited; as the RFC has it by default, but
+	// nobody does it unless he says so, the whole of the command's memory.
+	uint32_t skip = it->d->params.tagged_solicited_only ? t->requested : 0;
+	it->transfer = ISER_READING;
+	it->rkey = it->write.stag;
+	it->remote = it->write.base - skip;
+	transfer_begin(it, t->sg, t->nsg, at, t->want);
+	it->pending++; // so that no completion comes in between
+	transfer_post(it);
+	it->pending--;
+}
+
+// --- data-in and status ---
+
+static void send_status(struct iser_task *it)
+{
+	struct dm_iser *d = it->d;
+	const struct dm_result *r = it->t->result;
+	uint32_t sense = r->sense_len < ISER_SENSE_MAX ? r->sense_len : ISER_SENSE_MAX;
+	uint32_t len = sense ? sense + 2 : 0;
+	struct iser_tx *tx = iser_tx_get(d, len);
+	if (!tx)
+		return;
+	uint8_t *bhs = iser_tx_bhs(tx);
+	struct iscsi_scsi_rsp *h = (void *)bhs;
+	h->opcode = ISCSI_OP_SCSI_RSP;
+	h->flags = ISCSI_F | r->residual_flags;
+	h->response = r->response;
+	h->status = r->status;
+	memcpy(h->itt, &it->t->itt, sizeof h->itt);
+	put_be32(h->residual, r->residual);
+	if (sense) {
+		put_be16(bhs + ISCSI_BHS_LEN, (uint16_t)sense);
+		memcpy(bhs + ISCSI_BHS_LEN + 2, r->sense, sense);
+	}
+	iser_stamp(d, bhs);
+	d->dm.sns->stat_sn++;
+	// The peer checks that it is this command's tag that goes.
+	uint32_t stag = it->has_read ? it->read.stag : it->has_write ? it->write.stag : 0;
+	if (d->can_invalidate && stag) {
+		tx->wr.opcode = RNIC_SEND_INVALIDATE;
+		tx->wr.rkey = stag;
+	}
+	tx->task = it;
+	it->pending++;
+	iser_tx_post(d, tx, len);
+}
+
+void iser_send_result(struct iser_task *it, struct dm_result *r)
+{
+	struct dm_iser *d = it->d;
+	struct dm_task *t = it->t;
+	iser_forget(it);
+	unstarve(it);
+	it->is_ending = true;
+	if (!r && it->pending) {
+		it->is_draining = true;
+		d->draining++;
+	}
+	it->pending++; // holds the task until everything is posted
+	if (r && !d->is_closed) {
+		uint32_t len = r->data_len < it->room ? r->data_len : it->room;
+		t->result = r;
+		it->transfer = ISER_WRITING;
+		it->rkey = it->read.stag;
+		it->remote = it->read.base;
+		if (len && !it->has_read) {
+			iser_fail(d, -EPROTO, "a command that reads advertises no memory");
+		} else {
+			transfer_begin(it, r->sg, r->nsg, 0, len);
+			if (transfer_post(it))
+				send_status(it);
+		}
+	}
+	iser_task_unref(it);
+}
+
+void iser_put_data(struct dm *dm, struct dm_task *t, struct dm_result *r)
+{
+	struct dm_iser *d = dm_iser(dm);
+	struct iser_task *it = iser_task_of(d, t);
+	if (r && t->owes_data && !d->is_closed) {
+		iser_drop_data(it);
+		t->is_finished = true;
+		t->result = r;
+		return;
+	}
+	t->is_finished = false;
+	iser_send_result(it, r);
+}

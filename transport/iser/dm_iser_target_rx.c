@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The target's iSER mover, what comes in: messages are judged and handed up; immediate data stays
+// in its receive buffer until the command asks for it, unsolicited Data-Outs are copied to where
+// they belong. RFC 7145 7.3.2 to 7.3.4, RFC 7143 11.7. The connection's worker.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "transport/iser/dm_iser_target_priv.h"
+#include "transport/wire/be.h"
+
+// What one connection may park of data that came before there was a place for it.
+#define PARKED_MAX (16u << 20)
+
+// --- tasks that are owed unsolicited data, by tag ---
+
+static struct dm_task **bucket(struct dm_iser *d, uint32_t itt)
+{
+	return &d->hash[(itt ^ itt >> 24 ^ itt >> 8) % ISER_BUCKETS];
+}
+
+static void task_hash(struct dm_iser *d, struct dm_task *t)
+{
+	struct dm_task **b = bucket(d, t->itt);
+	t->hash_next = *b;
+	*b = t;
+	t->is_hashed = true;
+}
+
+static void task_unhash(struct dm_iser *d, struct dm_task *t)
+{
+	if (!t->is_hashed)
+		return;
+	struct dm_task **b = bucket(d, t->itt);
+	while (*b != t)
+		b = &(*b)->hash_next;
+	*b = t->hash_next;
+	t->is_hashed = false;
+}
+
+// --- receive buffers ---
+
+static void rx_drop(struct iser_task *it)
+{
+	struct dm_iser *d = it->d;
+	struct rnic_rx *rx = it->rx;
+	if (!rx)
+		return;
+	it->rx = NULL;
+	it->imm = NULL;
+	d->rx_held--;
+	if (rx == d->current)
+		d->keeps_current = false;
+	else
+		rnic_rx_put(rx);
+}
+
+static void parked_free(struct iser_task *it)
+{
+	struct dm_task *t = it->t;
+	if (!t->parked.addr)
+		return;
+	it->d->parked_bytes -= t->parked.len;
+	free(t->parked.addr);
+	t->parked = (struct sg){ 0 };
+}
+
+void iser_drop_data(struct iser_task *it)
+{
+	rx_drop(it);
+	parked_free(it);
+}
+
+void iser_forget(struct iser_task *it)
+{
+	iser_drop_data(it);
+	task_unhash(it->d, it->t);
+	it->t->wants_data = false;
+	it->t->owes_data = false;
+}
+
+// --- data that came unasked ---
+
+// How much of a command's data may come unasked.
+static uint32_t burst_limit(const struct dm_iser *d, const struct dm_task *t)
+{
+	return t->expected_out < d->params.first_burst ? t->expected_out : d->params.first_burst;
+}
+
+// n bytes at offset into the command's data go to where the device server wants them; what it
+// does not want is dropped.
+static void place(struct iser_task *it, uint32_t offset, const uint8_t *data, uint32_t n)
+{
+	const struct dm_task *t = it->t;
+	n = offset >= t->want ? 0 : n < t->want - offset ? n : t->want - offset;
+	for (uint32_t i = 0; i < t->nsg && n; i++) {
+		if (offset >= t->sg[i].len) {
+			offset -= t->sg[i].len;
+			continue;
+		}
+		uint32_t k = t->sg[i].len - offset;
+		k = k < n ? k : n;
+		iser_copy(it->d, t->sg[i].addr + offset, data, k);
+		offset = 0;
+		data += k;
+		n -= k;
+	}
+}
+
+// The device server has no place for it yet (its turn or memory has to come).
+static void park(struct iser_task *it, uint32_t offset, const uint8_t *data, uint32_t n)
+{
+	struct dm_iser *d = it->d;
+	struct dm_task *t = it->t;
+	if (!t->parked.addr) {
+		uint32_t size = burst_limit(d, t);
+		if (d->parked_bytes + size <= PARKED_MAX)
+			t->parked.addr = malloc(size);
+		if (!t->parked.addr) {
+			t->error = -ENOBUFS;
+			return;
+		}
+		t->parked.len = size;
+		d->parked_bytes += size;
+	}
+	iser_copy(d, t->parked.addr + offset, data, n);
+}
+
+static void take(struct iser_task *it, uint32_t offset, const uint8_t *data, uint32_t n)
+{
+	struct dm_task *t = it->t;
+	if (t->error || t->is_finished || !n)
+		return;
+	if (t->wants_data)
+		place(it, offset, data, n);
+	else
+		park(it, offset, data, n);
+}
+
+// What had to wait for get_data.
+static void unpark(struct iser_task *it)
+{
+	struct dm_task *t = it->t;
+	uint32_t from = 0;
+	if (it->rx && !t->error)
+		place(it, 0, it->imm, from = it->imm_len);
+	if (t->parked.addr && !t->error)
+		place(it, from, t->parked.addr + from, t->received - from);
+	iser_drop_data(it);
+}
+
+// --- the steps of a command's data-out ---
+
+static void data_done(struct iser_task *it)
+{
+	struct dm_iser *d = it->d;
+	struct dm_task *t = it->t;
+	t->wants_data = false;
+	task_unhash(d, t);
+	d->dm.up->data(&d->dm, t, t->error);
+}
+
+void iser_progress(struct iser_task *it)
+{
+	struct dm_task *t = it->t;
+	if (t->wants_data)
+		unpark(it);
+	if (t->owes_data)
+		return;
+	if (t->is_finished) {
+		struct dm_result *r = t->result;
+		t->is_finished = false;
+		iser_send_result(it, r);
+		return;
+	}
+	if (!t->wants_data || it->transfer == ISER_READING)
+		return;
+	if (!t->error && t->want > t->expected_out)
+		t->error = -EMSGSIZE; // never beyond what the initiator has advertised
+	if (!t->error && t->received < t->want && !it->has_write)
+		t->error = -EPROTO;
+	if (t->error || t->received >= t->want)
+		data_done(it);
+	else
+		iser_read(it, t->received);
+}
+
+void iser_get_data(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t nsg, uint32_t len)
+{
+	struct dm_iser *d = dm_iser(dm);
+	struct iser_task *it = iser_task_of(d, t);
+	t->sg = sg;
+	t->nsg = nsg;
+	t->want = len;
+	t->wants_data = true;
+	t->progress_ns = worker_now(d->worker);
+	if (d->is_closed) {
+		t->error = -EPIPE;
+		t->owes_data = false;
+	}
+	iser_progress(it);
+}
+
+uint64_t iser_oldest_owed(struct dm *dm)
+{
+	uint64_t oldest = 0;
+	list_for_each (it, &dm_iser(dm)->tasks) {
+		const struct iser_task *task = list_entry(it, struct iser_task, link);
+		const struct dm_task *t = task->t;
+		bool is_owed = t->owes_data || (task->transfer == ISER_READING && t->wants_data);
+		if (is_owed && (!oldest || t->progress_ns < oldest))
+			oldest = t->progress_ns;
+	}
+	return oldest;
+}
+
+// --- commands ---
+
+static struct iser_task *task_get(struct dm_iser *d)
+{
+	struct list *l = list_pop_front(&d->free_tasks);
+	struct iser_task *it = l ? list_entry(l, struct iser_task, link) : malloc(sizeof *it);
+	if (!it)
+		return NULL;
+	*it = (struct iser_task){ .d = d };
+	return it;
+}
+
+// Whether data that came with the command, or is announced to follow unasked, was agreed on.
+static bool is_unasked_fine(const struct iser_task *it)
+{
+	const struct iscsi_params *p = &it->d->params;
+	const struct dm_task *t = it->t;
+	if (it->imm_len && (!p->immediate_data || it->imm_len > burst_limit(it->d, t)))
+		return false;
+	return t->is_final || !p->initial_r2t || !t->expected_out;
+}
+
+// The role has filled t, which the arriving command belongs to.
+static void task_bind(struct dm_iser *d, struct dm_task *t)
+{
+	struct iser_task *it = d->arriving;
+	d->arriving = NULL;
+	it->t = t;
+	t->mover = it;
+	t->is_begun = true;
+	t->progress_ns = worker_now(d->worker);
+	t->owes_data = !t->is_final;
+	list_push_back(&d->tasks, &it->link);
+	if (!is_unasked_fine(it))
+		t->error = -EPROTO;
+	if (t->owes_data)
+		task_hash(d, t);
+	if (!it->imm_len || t->error)
+		return;
+	t->received = t->requested = it->imm_len;
+	// A peer that keeps many commands waiting takes no more buffers than were set aside for it.
+	if (d->rx_held + ISER_EXTRA_RX >= d->reserved) {
+		park(it, 0, it->imm, it->imm_len);
+		return;
+	}
+	it->rx = d->current;
+	d->rx_held++;
+	d->keeps_current = true;
+}
+
+struct iser_task *iser_task_of(struct dm_iser *d, struct dm_task *t)
+{
+	if (!t->mover)
+		task_bind(d, t);
+	return t->mover;
+}
+
+// Bytes of data-in that the command has room for.
+static uint32_t read_room(const struct iser_msg *m)
+{
+	const struct iscsi_scsi_cmd *h = (const void *)m->bhs;
+	struct iscsi_ahs_info info;
+	if (!(h->flags & ISCSI_CMD_R))
+		return 0;
+	if (!(h->flags & ISCSI_CMD_W))
+		return get_be32(h->edtl);
+	iscsi_ahs_parse(m->ahs, m->pdu.ahs_len, &info, NULL);
+	return info.has_bidi_read ? info.bidi_read_len : 0;
+}
+
+static void on_command(struct dm_iser *d, const struct iser_msg *m)
+{
+	struct iser_task *it = task_get(d);
+	if (!it) {
+		iser_fail(d, -ENOMEM, "no memory for a command");
+		return;
+	}
+	it->has_write = m->has_write;
+	it->has_read = m->has_read;
+	it->write = m->write;
+	it->read = m->read;
+	it->room = read_room(m);
+	it->imm = m->data;
+	it->imm_len = m->pdu.data_len;
+	d->arriving = it;
+	struct dm_task *t = d->dm.up->command(&d->dm, &m->pdu, m->bhs, m->ahs);
+	if (!d->arriving)
+		return; // the role has asked for data or ended it, and it may be gone
+	if (t) {
+		task_bind(d, t);
+	} else {
+		d->arriving = NULL;
+		list_push_front(&d->free_tasks, &it->link);
+	}
+}
+
+// --- Data-Out ---
+
+static int out_check(const struct dm_task *t, const struct iscsi_data_out *h, uint32_t len,
+		     uint32_t limit)
+{
+	uint32_t offset = get_be32(h->buffer_offset);
+	bool fits = get_be32(h->data_sn) == t->data_sn && offset == t->received &&
+		    offset <= limit && len <= limit - offset;
+	return fits ? 0 : -EMSGSIZE;
+}
+
+static void on_data_out(struct dm_iser *d, const struct iser_msg *m)
+{
+	const struct iscsi_data_out *h = (const void *)m->bhs;
+	uint32_t itt, n = m->pdu.data_len;
+	if (get_be32(h->ttt) != ISCSI_TAG_NONE) {
+		iser_fail(d, -EPROTO, "Data-Out for an R2T, and there is none in iSER");
+		return;
+	}
+	memcpy(&itt, h->itt, sizeof itt);
+	struct dm_task *t = *bucket(d, itt);
+	while (t && t->itt != itt)
+		t = t->hash_next;
+	if (!t)
+		return; // aborted, most likely: its data was on the way still
+	struct iser_task *it = t->mover;
+	t->progress_ns = worker_now(d->worker);
+	if (!t->error)
+		t->error = out_check(t, h, n, burst_limit(d, t));
+	take(it, t->received, m->data, n);
+	if (!t->error) {
+		t->received += n;
+		t->data_sn++;
+	}
+	if (!(h->flags & ISCSI_F))
+		return;
+	t->owes_data = false;
+	t->requested = t->received;
+	iser_progress(it);
+}
+
+// --- messages ---
+
+// RFC 7145 9.4: a Hello is answered, once, before any command.
+static void on_hello(struct dm_iser *d, const struct iser_msg *m)
+{
+	if (d->has_said_hello || m->opcode != ISER_HELLO || m->version_max < ISER_VERSION) {
+		iser_fail(d, -EPROTO, "unexpected %s",
+			  m->opcode == ISER_HELLO ? "Hello" : "HelloReply");
+		return;
+	}
+	struct iser_tx *tx = iser_tx_get(d, 0);
+	if (!tx)
+		return;
+	d->has_said_hello = true;
+	iser_hello_reply_put(tx->slot, d->qp->reads_out);
+	iser_tx_post_header(d, tx);
+}
+
+static void on_pdu(struct dm_iser *d, const struct iser_msg *m)
+{
+	struct err e = { 0 };
+	struct iscsi_pdu pdu;
+	uint32_t most =
+		d->phase == ISCSI_PHASE_LOGIN ? ISCSI_LOGIN_DATA_MAX : d->params.max_recv_data;
+	int r = iscsi_pdu_check(ISCSI_ROLE_TARGET, d->phase, m->bhs, most, &pdu, &e);
+	if (r > 0)
+		iser_reject(d, (uint8_t)r, m->bhs);
+	else if (r == 0 && pdu.opcode == ISCSI_OP_SCSI_CMD)
+		on_command(d, m);
+	else if (r == 0 && pdu.opcode == ISCSI_OP_DATA_OUT)
+		on_data_out(d, m);
+	else if (r == 0)
+		r = d->dm.up->control(&d->dm, &pdu, m->bhs, m->data, &e);
+	if (r < 0)
+		iser_fail(d, r, "%s", e.text);
+}
+
+void iser_received(struct dm_iser *d, struct rnic_rx *rx)
+{
+	struct iser_msg m;
+	struct err e;
+	d->current = rx;
+	d->keeps_current = false;
+	if (d->is_closing || d->is_closed) {
+		// What is on its way still is not looked at.
+	} else if (iser_msg_parse(&m, rx->data, rx->len, &e) < 0) {
+		iser_fail(d, e.code, "%s", e.text);
+	} else {
+		d->pdus_in++;
+		if (m.opcode == ISER_CONTROL)
+			on_pdu(d, &m);
+		else
+			on_hello(d, &m);
+	}
+	d->current = NULL;
+	if (!d->keeps_current)
+		rnic_rx_put(rx);
+}
