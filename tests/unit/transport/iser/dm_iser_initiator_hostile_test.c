@@ -237,7 +237,7 @@ static void what_fits_no_command_in_flight_ends_the_connection(void **state)
 		struct sg sg = { .addr = mem, .len = 1000 };
 		hostile = &hostiles[i];
 		rig_init(&r);
-		r.provider.takes_invalidation = !hostile->no_leave;
+		r.f.provider.takes_invalidation = !hostile->no_leave;
 		r.script = script_hostile;
 		add(&r, &sg, 1, 1000, hostile->is_write);
 		rig_run(&r);

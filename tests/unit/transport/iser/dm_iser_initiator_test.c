@@ -23,7 +23,7 @@ static void see(struct rig *rg, const uint8_t *hdr, const uint8_t *bhs, const ui
 	memcpy(seen_bhs, bhs, 48);
 	memcpy(seen_data, data, len);
 	seen_len = len;
-	seen_live = rg->live;
+	seen_live = rg->f.live;
 	good(rg, hdr, bhs, data, len);
 }
 
@@ -63,19 +63,19 @@ static void a_connect_says_whether_invalidations_are_taken(void **state)
 {
 	static const uint8_t taken[4] = { 0x80 }, refused[4] = { 0xc0 };
 	one(0, false);
-	assert_int_equal(r.options.private_len, 4);
-	assert_memory_equal(r.private_data, taken, 4);
+	assert_int_equal(r.f.qps[0]->options.private_len, 4);
+	assert_memory_equal(r.f.qps[0]->private_data, taken, 4);
 	rig_done(&r);
 	rig_init(&r);
-	r.provider.takes_invalidation = false;
+	r.f.provider.takes_invalidation = false;
 	one(0, false);
-	assert_memory_equal(r.private_data, refused, 4);
+	assert_memory_equal(r.f.qps[0]->private_data, refused, 4);
 }
 
 static void see_reserved(struct rig *rg, const uint8_t *hdr, const uint8_t *bhs,
 			 const uint8_t *data, uint32_t len)
 {
-	seen_reserved = rg->reserved;
+	seen_reserved = rg->f.reserved;
 	rig_end(rg);
 }
 
@@ -92,10 +92,10 @@ static void a_read_advertises_all_its_memory(void **state)
 	one(70000, false);
 	assert_int_equal(seen_hdr[0], ISER_CONTROL | ISER_RSV);
 	assert_no_tag(seen_hdr + 4);
-	assert_int_equal(get_be32(seen_hdr + 16), r.exposed[0].rkey);
+	assert_int_equal(get_be32(seen_hdr + 16), r.f.exposed[0].rkey);
 	assert_int_equal(get_be64(seen_hdr + 20), 0xabc000);
-	assert_int_equal(r.exposed[0].access, RNIC_REMOTE_WRITE);
-	assert_int_equal(r.exposed[0].len, 70000);
+	assert_int_equal(r.f.exposed[0].access, RNIC_REMOTE_WRITE);
+	assert_int_equal(r.f.exposed[0].len, 70000);
 	assert_int_equal(get_be32(seen_bhs + 20), 70000);
 }
 
@@ -107,19 +107,19 @@ static void a_write_of_one_pdu_travels_with_its_command(void **state)
 	assert_int_equal(seen_len, 8192);
 	for (uint32_t i = 0; i < 8192; i++)
 		assert_int_equal(seen_data[i], (uint8_t)(i * 7));
-	assert_int_equal(r.exposed_count, 0);
+	assert_int_equal(r.f.exposed_count, 0);
 }
 
 static void a_longer_write_advertises_all_and_sends_nothing(void **state)
 {
 	one(8193, true);
 	assert_int_equal(seen_hdr[0], ISER_CONTROL | ISER_WSV);
-	assert_int_equal(get_be32(seen_hdr + 4), r.exposed[0].rkey);
+	assert_int_equal(get_be32(seen_hdr + 4), r.f.exposed[0].rkey);
 	assert_int_equal(get_be64(seen_hdr + 8), 0xabc000);
 	assert_no_tag(seen_hdr + 16);
 	assert_int_equal(seen_len, 0);
-	assert_int_equal(r.exposed[0].access, RNIC_REMOTE_READ);
-	assert_int_equal(r.exposed[0].len, 8193);
+	assert_int_equal(r.f.exposed[0].access, RNIC_REMOTE_READ);
+	assert_int_equal(r.f.exposed[0].len, 8193);
 }
 
 static void what_the_target_takes_bounds_immediate_data(void **state)
@@ -145,14 +145,14 @@ static void a_command_without_data_advertises_nothing(void **state)
 	assert_int_equal(seen_hdr[0], ISER_CONTROL);
 	assert_no_tag(seen_hdr + 4);
 	assert_no_tag(seen_hdr + 16);
-	assert_int_equal(r.exposed_count, 0);
+	assert_int_equal(r.f.exposed_count, 0);
 }
 
 static void memory_is_out_of_reach_when_the_command_is_done(void **state)
 {
 	one(4096, false);
 	assert_int_equal(seen_live, 1);
-	assert_int_equal(r.live, 0);
+	assert_int_equal(r.f.live, 0);
 }
 
 static void script_respond_then_send(struct rig *rg, const uint8_t *hdr, const uint8_t *bhs,
@@ -160,8 +160,8 @@ static void script_respond_then_send(struct rig *rg, const uint8_t *hdr, const u
 {
 	good(rg, hdr, bhs, data, len);
 	assert_int_equal(rg->done_count, 0);
-	assert_int_equal(rg->live, 0);
-	rig_let_go(rg, 0);
+	assert_int_equal(rg->f.live, 0);
+	fake_let_go(rg->f.qps[0], 0);
 	assert_int_equal(rg->done_count, 1);
 }
 
@@ -169,7 +169,7 @@ static void done_waits_for_the_device_to_let_go(void **state)
 {
 	uint8_t mem[512];
 	struct sg sg = { .addr = mem, .len = sizeof mem };
-	r.holds_sends = true;
+	r.f.holds_sends = true;
 	r.script = script_respond_then_send;
 	add(&r, &sg, 1, sizeof mem, true);
 	rig_run(&r);
@@ -191,7 +191,7 @@ static void a_response_may_invalidate_its_commands_stag(void **state)
 	add(&r, &sg, 1, sizeof mem, false);
 	rig_run(&r);
 	assert_int_equal(r.res[0], 0);
-	assert_int_equal(r.live, 0);
+	assert_int_equal(r.f.live, 0);
 }
 
 static void script_short(struct rig *rg, const uint8_t *hdr, const uint8_t *bhs,
@@ -276,7 +276,7 @@ static void a_dropped_command_is_out_of_reach_and_done(void **state)
 	add(&r, &sg, 1, sizeof mem, false);
 	rig_run(&r);
 	assert_int_equal(r.res[0], -ECANCELED);
-	assert_int_equal(r.live, 0);
+	assert_int_equal(r.f.live, 0);
 }
 
 static void script_close(struct rig *rg, const uint8_t *hdr, const uint8_t *bhs,
@@ -310,16 +310,16 @@ static void a_close_ends_commands_when_the_queue_pair_has_closed(void **state)
 
 static void a_device_that_needs_it_gets_the_commands_memory_registered(void **state)
 {
-	r.exposes_registered_only = true;
+	r.f.exposes_registered_only = true;
 	one(70000, false);
-	assert_int_equal(r.exposed_count, 1);
-	assert_int_equal(r.exposed[0].len, 70000);
+	assert_int_equal(r.f.exposed_count, 1);
+	assert_int_equal(r.f.exposed[0].len, 70000);
 }
 
 static void script_gathered(struct rig *rg, const uint8_t *hdr, const uint8_t *bhs,
 			    const uint8_t *data, uint32_t len)
 {
-	memcpy(seen_data, rg->exposed[0].sg.addr, 8192);
+	memcpy(seen_data, rg->f.exposed[0].sg.addr, 8192);
 	good(rg, hdr, bhs, data, len);
 }
 
@@ -332,7 +332,7 @@ static void pieces_of_a_write_are_gathered_where_only_one_is_taken(void **state)
 	};
 	memset(a, 1, sizeof a);
 	memset(b, 2, sizeof b);
-	r.exposes_registered_only = true;
+	r.f.exposes_registered_only = true;
 	r.script = script_gathered;
 	add(&r, sg, 2, sizeof a + sizeof b, true);
 	rig_run(&r);
@@ -343,8 +343,8 @@ static void pieces_of_a_write_are_gathered_where_only_one_is_taken(void **state)
 static void script_scattered(struct rig *rg, const uint8_t *hdr, const uint8_t *bhs,
 			     const uint8_t *data, uint32_t len)
 {
-	memset(rg->exposed[0].sg.addr, 3, 500);
-	memset(rg->exposed[0].sg.addr + 500, 4, 500);
+	memset(rg->f.exposed[0].sg.addr, 3, 500);
+	memset(rg->f.exposed[0].sg.addr + 500, 4, 500);
 	response(rg, bhs, ISCSI_RSP_UNDERFLOW, 0, 24, NULL, 0);
 }
 
@@ -356,7 +356,7 @@ static void pieces_of_a_read_get_what_came_and_no_more(void **state)
 		{ .addr = b, .len = sizeof b}
 	};
 	memset(b, 9, sizeof b);
-	r.exposes_registered_only = true;
+	r.f.exposes_registered_only = true;
 	r.script = script_scattered;
 	add(&r, sg, 2, sizeof a + sizeof b, false);
 	rig_run(&r);
@@ -366,9 +366,14 @@ static void pieces_of_a_read_get_what_came_and_no_more(void **state)
 	assert_int_equal(b[500], 9);
 }
 
+static bool is_task_memory(struct fake_rnic *f, const void *addr)
+{
+	return addr == r.tasks[0].sg[0].addr;
+}
+
 static void immediate_data_of_unknown_memory_is_copied(void **state)
 {
-	r.finds_nothing = true;
+	r.f.is_unknown = is_task_memory;
 	one(5000, true);
 	assert_int_equal(seen_len, 5000);
 	for (uint32_t i = 0; i < 5000; i++)
@@ -384,19 +389,11 @@ static void immediate_data_of_known_memory_is_not_copied(void **state)
 
 // --- many, and connects that fail ---
 
-static void script_all(struct rig *rg, const uint8_t *hdr, const uint8_t *bhs, const uint8_t *data,
-		       uint32_t len)
-{
-	if (rg->pdus - (uint32_t)rg->done_count > rg->max_flying)
-		rg->max_flying = rg->pdus - (uint32_t)rg->done_count;
-	good(rg, hdr, bhs, data, len);
-}
-
 static void all_the_commands_it_takes_may_be_in_flight(void **state)
 {
 	static uint8_t mem[TASKS][512];
 	static struct sg sg[TASKS];
-	r.script = script_all;
+	r.script = good;
 	for (int i = 0; i < 120; i++) {
 		sg[i] = (struct sg){ .addr = mem[i], .len = 512 };
 		add(&r, &sg[i], 1, 512, i % 2);
@@ -409,8 +406,7 @@ static void all_the_commands_it_takes_may_be_in_flight(void **state)
 
 static void a_connect_that_fails_closes_with_a_cure(void **state)
 {
-	r.fail_connect = -ECONNREFUSED;
-	err_set(&r.connect_why, -ECONNREFUSED, "refused");
+	err_set(&r.f.connect_fail, -ECONNREFUSED, "refused");
 	rig_run(&r);
 	assert_int_equal(r.why.code, -ECONNREFUSED);
 	assert_string_equal(r.why.text, "iSER: connect: refused (is a target listening there, with "
@@ -429,7 +425,7 @@ static void script_flood(struct rig *rg, const uint8_t *hdr, const uint8_t *bhs,
 
 static void answers_that_the_target_does_not_take_are_bounded(void **state)
 {
-	r.holds_sends = true;
+	r.f.holds_sends = true;
 	r.script = script_flood;
 	rig_run(&r);
 	assert_int_equal(r.why.code, -EPROTO);
