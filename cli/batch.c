@@ -122,12 +122,12 @@ static enum status send_from(struct batch *b, unsigned *at)
 		return tell(b, b->queue[*at].number, status_of(r), &e);
 	struct json_object *results = field(answer, "results"), *error = field(answer, "error");
 	size_t n = results ? json_object_array_length(results) : 0;
-	for (size_t i = 0; i < n && *at < b->count; i++, ++*at)
-		shell_show_answer(b->shell, &b->queue[*at].line,
-				  json_object_array_get_idx(results, i));
-	if (error)
+	for (size_t i = 0; !r && i < n && *at < b->count; i++, *at += !r)
+		r = shell_show_answer(b->shell, &b->queue[*at].line,
+				      json_object_array_get_idx(results, i), &e);
+	if (!r && error)
 		r = client_error(error, &e);
-	else if (!n)
+	else if (!r && !n)
 		r = err_set(&e, -EPROTO, "farblockd's answer says nothing");
 	json_object_put(answer);
 	return r < 0 && *at < b->count ? tell(b, b->queue[*at].number, status_of(r), &e)

@@ -202,7 +202,7 @@ static int refuse_twice(const struct line *l, struct err *e)
 	return 0;
 }
 
-void shell_show_answer(struct shell *s, const struct line *l, struct json_object *o)
+static void show_reply(struct shell *s, const struct line *l, struct json_object *o)
 {
 	struct json_object *messages = field(o, "messages"), *data = field(o, "data");
 	if (s->is_json) {
@@ -225,6 +225,16 @@ void shell_show_answer(struct shell *s, const struct line *l, struct json_object
 	}
 }
 
+int shell_show_answer(struct shell *s, const struct line *l, struct json_object *answer,
+		      struct err *e)
+{
+	int errors = json_object_get_int(field(answer, "recoverable_errors"));
+	show_reply(s, l, answer);
+	if (!errors)
+		return 0;
+	return err_set(e, -EREMOTEIO, "%s: %d recoverable errors, as told", l->command, errors);
+}
+
 static int run_there(struct shell *s, const char *path, const struct line *l, struct err *e)
 {
 	struct json_object *o;
@@ -233,9 +243,9 @@ static int run_there(struct shell *s, const char *path, const struct line *l, st
 		r = shell_call(s, "tree.run", run_params(path, l), &o, e);
 	if (r < 0)
 		return r;
-	shell_show_answer(s, l, o);
+	r = shell_show_answer(s, l, o, e);
 	json_object_put(o);
-	return 0;
+	return r;
 }
 
 static const struct own_command *find_own(const char *name)

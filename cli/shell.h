@@ -34,6 +34,8 @@ bool shell_is_remote(const struct line *l);
 int shell_params(struct shell *s, const struct line *l, struct json_object **ret, struct err *e);
 int shell_call(struct shell *s, const char *method, struct json_object *params,
 	       struct json_object **ret, struct err *e);
-void shell_show_answer(struct shell *s, const struct line *l, struct json_object *answer);
+// -EREMOTEIO: done, but for errors that can be recovered from.
+int shell_show_answer(struct shell *s, const struct line *l, struct json_object *answer,
+		      struct err *e);
 // Line editing and history until exit or end of file; errors are told and do not end it.
 enum status shell_interactive(struct shell *s);

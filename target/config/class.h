@@ -44,6 +44,7 @@ struct args {
 struct reply {
 	struct json_object *messages; // array of strings
 	struct json_object *data;     // NULL: nothing
+	unsigned recoverable;	      // objects that were kept without effect, in the messages
 };
 
 struct command_row {

@@ -86,6 +86,7 @@ static void say_restored(const char *file, struct json_object *errors, struct re
 		reply_say(r, "Configuration restored from %s", file);
 		return;
 	}
+	r->recoverable = (unsigned)n;
 	reply_say(r, "Configuration restored, %zu recoverable errors:", n);
 	for (size_t i = 0; i < n; i++)
 		reply_say(r, "%s", json_object_get_string(json_object_array_get_idx(errors, i)));

@@ -33,10 +33,14 @@ static void run_all(struct config *c, const struct config_call *calls, unsigned 
 	struct err e = { 0 };
 	int r = 0;
 	json_object_object_add(result, "results", list);
-	for (unsigned at = 0, done; !r && at < count && config_closing(c) <= closing; at += done) {
+	bool is_whole = true; // no reply tells of errors: the client decides what they mean
+	for (unsigned at = 0, done; !r && is_whole && at < count && config_closing(c) <= closing;
+	     at += done) {
 		r = config_run_together(c, calls + at, count - at, is_admin, replies, &done, &e);
-		for (unsigned i = 0; i < done; i++)
+		for (unsigned i = 0; i < done; i++) {
+			is_whole &= !replies[i].recoverable;
 			json_object_array_add(list, rpc_reply_json(&replies[i]));
+		}
 	}
 	if (!r)
 		return;

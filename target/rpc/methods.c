@@ -23,6 +23,9 @@ struct json_object *rpc_reply_json(struct reply *reply)
 					       : json_object_new_array());
 	if (reply->data)
 		json_object_object_add(o, "data", json_object_get(reply->data));
+	if (reply->recoverable)
+		json_object_object_add(o, "recoverable_errors",
+				       json_object_new_int64(reply->recoverable));
 	reply_done(reply);
 	return o;
 }

@@ -240,6 +240,31 @@ def line_by_line(scratch):
         expect(shell.returncode == 0 and out == "/\n", f"ended {shell.returncode} after {out!r}")
 
 
+def recoverable_errors(scratch):
+    """What can be restored is, what cannot is told, and the status is 1, as targetcli's."""
+    with Daemon(scratch, "recoverable") as daemon:
+        shell = Shell(daemon)
+        disk = {"plugin": "ramdisk", "name": "rd0", "size": 1 << 20}
+        path = scratch.file("other.json", content=json.dumps(
+            {"storage_objects": [disk, {"plugin": "ramdisk"}, {"name": "rd2"}]}))
+        out = shell("restoreconfig", path, status=1,
+                    text="Configuration restored, 2 recoverable errors:")
+        expect("'plugin' or 'name' is missing" in out, f"the errors are not told: {out}")
+        shell("/backstores/ramdisk/rd0", "status", text="(1.0MiB)")
+        answer = json.loads(farblock.run(
+            ["farblock", "--socket", daemon.socket_path, "--json", "restoreconfig", path],
+            check=False).stdout.rpartition("}")[0] + "}")
+        expect(answer["recoverable_errors"] == 3, f"as JSON: {answer}")
+        lines = scratch.file("lines", content=f"restoreconfig {path}\n"
+                             "/backstores/ramdisk create rd3 1M\n")
+        shell("-c", lines, status=1, text=f"{lines}:1: restoreconfig: 3 recoverable errors")
+        shell("/backstores/ramdisk/rd3", "status", status=3)
+        shell("saveconfig", scratch.file("whole.json"))
+        shell("restoreconfig", scratch.file("whole.json"), "clear_existing=true", status=1)
+        whole = scratch.file("good.json", content=json.dumps({"storage_objects": [disk]}))
+        shell("restoreconfig", whole, "clear_existing=true", text="Configuration restored from")
+
+
 def restart(scratch):
     """What was configured is there after SIGTERM and after SIGKILL."""
     with Daemon(scratch, "restart") as daemon:
@@ -315,7 +340,8 @@ def hostile_clients(scratch):
 
 def main():
     for test in (wrong_flags, wrong_places, missing_folders, damaged_files, twin_serials,
-                 second_daemon, shell_statuses, long_batch, line_by_line, restart, late_binding, hostile_clients):
+                 second_daemon, shell_statuses, long_batch, line_by_line, recoverable_errors,
+                 restart, late_binding, hostile_clients):
         with farblock.Scratch() as scratch:
             test(scratch)
         print(f"{test.__name__}: passed")
