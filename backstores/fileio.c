@@ -143,6 +143,9 @@ static int settle_size(struct fileio *f, const struct bs_config *config, const s
 	if (have % l->block_size)
 		backstore_note(&f->fds.bs, "The last %llu bytes are no whole block: not served",
 			       (unsigned long long)(have % l->block_size));
+	if (l->size == 0 && !have && config->size)
+		return err_set(e, -EINVAL, "size: %llu bytes is less than one block of %u bytes",
+			       (unsigned long long)config->size, l->block_size);
 	if (l->size == 0)
 		return err_set(e, -EINVAL, "%s: %s than one block of %u bytes (give a size)",
 			       config->dev, have ? "is less" : "is empty, less", l->block_size);

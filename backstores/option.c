@@ -28,6 +28,7 @@ static const struct {
 static int parse(const struct bs_option *o, const char *text, void *at, struct err *e)
 {
 	const struct attr_row row = { .name = o->name, .type = ATTR_BOOL };
+	uint64_t size;
 	uint32_t flag;
 	int r = 0;
 	switch (o->type) {
@@ -38,9 +39,12 @@ static int parse(const struct bs_option *o, const char *text, void *at, struct e
 		*(const char **)at = text;
 		break;
 	case BS_OPT_SIZE:
-		r = parse_size(text, at, e);
-		if (r < 0)
-			err_prefix(e, "%s", o->name);
+		r = parse_size(text, &size, e); // whose texts begin with "size"
+		if (r == 0 && !size)
+			r = err_set(e, -EINVAL, "%s: '%.60s' is no size for a disk (%s)", o->name,
+				    text, o->help);
+		if (r == 0)
+			*(uint64_t *)at = size;
 		break;
 	case BS_OPT_BOOL:
 		r = attr_set(&row, &flag, text, e);

@@ -48,7 +48,13 @@ static int check_type(const struct param_row *row, const char *text, struct err 
 		return 0;
 	case PARAM_SIZE:
 		return parse_size(text, &bytes, e);
+	case PARAM_NODE:
+		if (*text)
+			return 0;
+		return err_set(e, -EINVAL, "%s: is empty (%s)", row->name, row->help);
 	case PARAM_FILE:
+		if (!*text)
+			return err_set(e, -EINVAL, "%s: is empty (%s)", row->name, row->help);
 		// H:C:T:L is how SCSI devices are called.
 		if (*text == '/' || (*text && !text[strspn(text, "0123456789:")]))
 			return 0;

@@ -93,7 +93,8 @@ static int parse_tag(const char *text, struct err *e)
 {
 	int tag = number_of(text, "tpg", 65535);
 	if (tag < 0)
-		return err_set(e, -EINVAL, "Tag argument must be a number.");
+		return err_set(e, -EINVAL, "Tag argument must be a number. ('%.20s'; 0..65535)",
+			       text);
 	return tag;
 }
 

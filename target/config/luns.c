@@ -25,9 +25,11 @@ int number_pick(const struct config *c, const struct node *n, const char *prefix
 		struct err *e)
 {
 	int number = text ? number_of(text, prefix, LUN_MAX) : (int)number_free(c, n, prefix);
-	if (number < 0 || number > LUN_MAX)
-		return err_set(e, -EINVAL, "%.40s: no LUN number (0..%d)", text ? text : prefix,
+	if (text && number < 0)
+		return err_set(e, -EINVAL, "%s: '%.40s' is no LUN number (0..%d)", prefix, text,
 			       LUN_MAX);
+	if (number > LUN_MAX)
+		return err_set(e, -ENOSPC, "%s: every number up to %d is taken", prefix, LUN_MAX);
 	return number;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The root: its commands, /backstores, and what is only kept for others (SRP and the like).
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,7 +103,7 @@ static int expect_entry(struct json_object *doc, const char *list, const char *k
 		if (text && !strcmp(text, name))
 			return 0;
 	}
-	return err_set(e, -ENOENT, "%s: has no %s among its %s", file, name, list);
+	return err_set(e, -ENOENT, "%s: has no '%s' among its %s", file, name, list);
 }
 
 // Looked at before anything is dropped for it.
@@ -149,13 +150,26 @@ static int restoreconfig(struct config *c, struct node *n, const struct args *a,
 	return config_finish(c, code, e);
 }
 
+static int parse_sid(const char *text, uint64_t *ret, struct err *e)
+{
+	errno = 0;
+	*ret = isdigit((unsigned char)*text) ? strtoull(text, NULL, 10) : 0;
+	if (*ret && !errno)
+		return 0;
+	return err_set(e, -EINVAL, "sid: '%.20s' is no session id (as sessions shows them)", text);
+}
+
 static int sessions(struct config *c, struct node *n, const struct args *a, struct reply *r,
 		    struct err *e)
 {
 	const char *sid = arg(a, "sid"), *action = arg(a, "action");
+	uint64_t id = 0; // all
 	if (strcmp(action, "list") && strcmp(action, "detail"))
 		return err_set(e, -EINVAL, "action: '%.20s' is neither list nor detail", action);
-	r->data = report_sessions(sid ? strtoull(sid, NULL, 10) : 0);
+	int code = sid ? parse_sid(sid, &id, e) : 0;
+	if (code < 0)
+		return code;
+	r->data = report_sessions(id);
 	if (!r->data)
 		return err_set(e, -ENOMEM, "sessions: out of memory");
 	if (sid && !json_object_array_length(r->data))
@@ -167,7 +181,10 @@ static int drop(struct config *c, struct node *n, const struct args *a, struct r
 		struct err *e)
 {
 	const char *sid = arg(a, "sid");
-	int code = session_drop(strtoull(sid, NULL, 10), arg_bool(a, "drain", false), e);
+	uint64_t id;
+	int code = parse_sid(sid, &id, e);
+	if (!code)
+		code = session_drop(id, arg_bool(a, "drain", false), e);
 	if (!code)
 		reply_say(r, "Session %s ends.", sid);
 	return code;

@@ -65,6 +65,8 @@ static void bad_option_texts_are_refused_in_words(void **state)
 		{"size",	  "lots",		  "size"						     },
 		{ "size",	  "-1",			"size"						     },
 		{ "size",	  "99999999999999999999", "size"							 },
+		{ "size",	  "0",		       "size: '0' is no size for a disk"				 },
+		{ "size",	  "0k",			"size: '0k' is no size for a disk"			   },
 		{ "write_back", "maybe",		 "write_back"						      },
 		{ "dev",	 "",		     "dev: is empty"					     },
 		{ "nullio",	    "true",		    "nullio is not an option of fileio (its options: dev, size"},

@@ -105,6 +105,8 @@ static void an_empty_file_takes_the_size_given(void **state)
 	make_file(path, 0);
 	struct bs_config c = file_config(0);
 	must_refuse("fileio", &c, -EINVAL, "is empty", "give a size");
+	c = file_config(100);
+	must_refuse("fileio", &c, -EINVAL, "size: 100 bytes", "less than one block of 512");
 	c = file_config(2 * MIB);
 	struct backstore *bs = must_open("fileio", &c);
 	assert_int_equal(bs->limits.size, 2 * MIB);

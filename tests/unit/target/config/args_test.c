@@ -75,6 +75,7 @@ static void misuse_is_refused_in_familiar_words(void **state)
 		{ "[\"a\",\"b\"]", NULL,
 		  "b: give the whole path, from / on (farblockd does not run in your folder)",
 		  -EINVAL },
+		{ "[\"a\",\"\"]", NULL, "dev: is empty ()", -EINVAL },
 		{ "[\"a\",\"/b\"]", "{\"port\":\"x\"}", "Syntax error, 'x' is not a NUMBER.",
 		  -EINVAL },
 	};

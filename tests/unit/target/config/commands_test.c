@@ -178,6 +178,34 @@ static void secrets_are_masked_and_saved(void **state)
 	free(text);
 }
 
+static void what_is_wrong_with_a_value_is_said(void **state)
+{
+	static const struct {
+		const char *path, *command, *values, *text;
+		// clang-format off
+	} rows[] = {
+		{ "/backstores/ramdisk", "create", "[\"x\", \"0\"]", "size: '0' is no size" },
+		{ "/backstores/fileio", "create", "[\"x\", \"\"]", "dev: is empty" },
+		{ TPG "/luns", "create", "[\"\"]", "storage_object: is empty" },
+		{ TPG "/luns", "create", "[\"ramdisk/rd0\", \"\"]", "lun: '' is no LUN number" },
+		{ TPG "/luns", "create", "[\"ramdisk/rd0\", \"-1\"]", "lun: '-1' is no LUN number" },
+		{ TPG "/luns", "delete", "[\"\"]", "lun: is empty" },
+		{ "/iscsi/" IQN, "create", "[\"70000\"]", "'70000'; 0..65535" },
+		{ TPG, "set", "{\"group\": \"parameter\", \"MaxBurstLength\": \"\"}",
+		  "MaxBurstLength: '' does not fit" },
+		{ "/", "sessions", "[\"list\", \"0\"]", "sid: '0' is no session id" },
+		{ "/", "drop", "[\"-1\"]", "sid: '-1' is no session id" },
+		{ "/", "saveconfig", "[\"\"]", "savefile: is empty" },
+	};
+	// clang-format on
+	make_target();
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		assert_int_equal(run(rows[i].path, rows[i].command, rows[i].values), -EINVAL);
+		if (!strstr(error.text, rows[i].text))
+			fail_msg("\"%s\" without \"%s\"", error.text, rows[i].text);
+	}
+}
+
 static void one_secret_for_both_directions_is_refused(void **state)
 {
 	make_target();
@@ -312,6 +340,7 @@ int main(void)
 		T(values_of_one_set_are_all_taken_or_none),
 		T(what_cannot_be_saved_is_undone),
 		T(secrets_are_masked_and_saved),
+		T(what_is_wrong_with_a_value_is_said),
 		T(one_secret_for_both_directions_is_refused),
 		T(discovery_authentication_needs_credentials),
 		T(those_who_may_only_look_change_nothing),
