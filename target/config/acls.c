@@ -32,7 +32,7 @@ static int create_acl(struct config *c, struct node *n, const struct args *a, st
 	int code = acl_new(c, &acl, tpg, arg(a, "wwn"), e);
 	if (!code)
 		reply_say(r, "Created Node ACL for %s", acl->node.name);
-	if (!code && arg_bool(a, "add_mapped_luns", true))
+	if (!code && arg_bool(a, "add_mapped_luns", c->prefs.auto_add_mapped_luns))
 		code = map_all_luns(c, tpg, acl, r, e);
 	return config_finish(c, code, e);
 }
@@ -228,7 +228,7 @@ static void attach_mapping(struct config *c, struct node *n, bool is_attached)
 // clang-format off
 static const struct param_row create_acl_params[] = {
 	{ "wwn", PARAM_STRING, true, NULL, "initiator name", NULL },
-	{ "add_mapped_luns", PARAM_BOOL, false, "true", "map every LUN at once", NULL },
+	{ "add_mapped_luns", PARAM_BOOL, false, NULL, "map every LUN at once (get global)", NULL },
 	{ 0 },
 };
 static const struct param_row acl_params[] = {

@@ -31,6 +31,7 @@ int config_new(struct config **ret, const struct config_options *options, struct
 		return err_set(e, -ENOMEM, "configuration: out of memory");
 	c->control = options->control;
 	c->file = strdup(options->file);
+	attr_defaults(pref_rows, &c->prefs);
 	c->state_dir = options->state_dir ? strdup(options->state_dir) : NULL;
 	list_init(&c->dirty);
 	list_init(&c->waiting);

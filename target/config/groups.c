@@ -40,6 +40,22 @@ const struct attr_row discovery_rows[] = {
 };
 // clang-format on
 
+// clang-format off
+#define PREF(field) ATTR_BOOL, offsetof(struct prefs, field), 0, 1, "1", NULL
+
+const struct attr_row pref_rows[] = {
+	{ "auto_add_default_portal", PREF(auto_add_default_portal),
+	  "a new portal group listens on 0.0.0.0:3260", NULL, ATTR_OWN },
+	{ "auto_add_mapped_luns", PREF(auto_add_mapped_luns),
+	  "new LUNs and ACLs are mapped to each other", NULL, ATTR_OWN },
+	{ "auto_enable_tpgt", PREF(auto_enable_tpgt), "a new portal group lets initiators log in",
+	  NULL, ATTR_OWN },
+	{ "export_backstore_name_as_model", PREF(export_backstore_name_as_model),
+	  "a new disk's product name is that of its storage object", NULL, ATTR_OWN },
+	{ 0 },
+};
+// clang-format on
+
 // TPG parameters: the keys that may be offered, then what only saved files of targetcli have.
 enum { PARAM_ROWS_MAX = ISCSI_KEY_COUNT + 8 };
 static struct attr_row offer_rows[PARAM_ROWS_MAX];
@@ -190,6 +206,23 @@ static void *discovery_auth(struct node *n)
 	return &container_of(n, struct config, iscsi)->discovery;
 }
 
+static const struct attr_row *rows_of_prefs(const struct node *n)
+{
+	return pref_rows;
+}
+
+static void *prefs(struct node *n)
+{
+	return &container_of(n, struct config, root)->prefs;
+}
+
+// As targetcli shows them.
+static size_t get_pref(struct node *n, const struct attr_row *row, char *out, size_t size)
+{
+	attr_get(row, prefs(n), out, size);
+	return (size_t)snprintf(out, size, "%s", *out == '1' ? "true" : "false");
+}
+
 static int check_creds(const char *what, const char *user, const char *password, struct err *e)
 {
 	if (!strcmp(user, "NULL") || !strcmp(password, "NULL"))
@@ -269,6 +302,14 @@ static int apply_storage(struct config *c, struct node *n, const struct attr_row
 	return 0;
 }
 
+const struct group_row root_groups[] = {
+	{.name = "global",
+	  .rows = rows_of_prefs,
+	  .base = prefs,
+	  .size = sizeof(struct prefs),
+	  .get = get_pref },
+	{ 0   },
+};
 const struct group_row storage_groups[] = {
 	{.name = "attribute",
 	  .rows = rows_of_storage,
@@ -342,9 +383,15 @@ int group_set(const struct group_row *g, struct node *n, const struct attr_row *
 	return g->set ? g->set(n, row, text, e) : attr_set(row, g->base(n), text, e);
 }
 
-static const struct group_row *want_group(const struct node *n, const char *name, struct err *e)
+// The root's group is every node's; *n becomes the node that has the group.
+static const struct group_row *want_group(struct config *c, struct node **n, const char *name,
+					  struct err *e)
 {
-	const struct group_row *g = group_find(n->class, name);
+	const struct group_row *g = group_find((*n)->class, name);
+	if (g)
+		return g;
+	*n = &c->root;
+	g = group_find(&root_class, name);
 	if (!g)
 		err_set(e, -ENOENT, "Unknown configuration group: %.60s", name);
 	return g;
@@ -415,9 +462,11 @@ int config_get(struct config *c, struct node *n, const struct args *a, struct re
 		json_object_object_add(r->data, "groups", list);
 		for (const struct group_row *g = n->class->groups; g && g->name; g++)
 			json_object_array_add(list, json_object_new_string(g->name));
+		if (n != &c->root)
+			json_object_array_add(list, json_object_new_string(root_groups[0].name));
 		return 0;
 	}
-	const struct group_row *g = want_group(n, arg(a, "group"), e);
+	const struct group_row *g = want_group(c, &n, arg(a, "group"), e);
 	const struct attr_row *row = g && name ? want_row(g, n, name, e) : NULL;
 	if (!g || (name && !row))
 		return -ENOENT;
@@ -504,7 +553,7 @@ static void say_values(const struct group_row *g, struct node *n, struct json_ob
 int config_set(struct config *c, struct node *n, const char *group, struct json_object *values,
 	       struct reply *r, struct err *e)
 {
-	const struct group_row *g = want_group(n, group, e);
+	const struct group_row *g = want_group(c, &n, group, e);
 	if (!g)
 		return -ENOENT;
 	if (g->refresh)

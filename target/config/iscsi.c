@@ -29,8 +29,10 @@ static int make_tpg(struct config *c, struct target *t, unsigned tag, struct rep
 	int code = tpg_new(c, &tpg, t, tag, e);
 	if (code < 0)
 		return code;
-	tpg->is_enabled = 1;
+	tpg->is_enabled = c->prefs.auto_enable_tpgt;
 	reply_say(r, "Created TPG %u.", tag);
+	if (!c->prefs.auto_add_default_portal)
+		return 0;
 	if (is_taken) {
 		reply_say(r, "Default portal not created, TPGs within a target cannot share "
 			     "ip:port.");
@@ -266,7 +268,7 @@ static const struct param_row tag_required[] = {
 	{ 0 },
 };
 static const struct command_row iscsi_commands[] = {
-	{ "create", wwn_optional, "Creates a target with portal group 1 and a default portal.",
+	{ "create", wwn_optional, "Creates a target with portal group 1 and (get global) a default portal.",
 	  false, create_target },
 	{ "delete", wwn_required, "Deletes a target; its sessions end.", false, delete_target },
 	{ 0 },

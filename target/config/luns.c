@@ -116,7 +116,7 @@ static int create_lun(struct config *c, struct node *n, const struct args *a, st
 		if (!s->lu)
 			reply_say(r, "Its storage is waiting: %s", s->reason);
 	}
-	if (!code && arg_bool(a, "add_mapped_luns", true))
+	if (!code && arg_bool(a, "add_mapped_luns", c->prefs.auto_add_mapped_luns))
 		code = map_for_acls(c, tpg, l, r, e);
 	return config_finish(c, code, e);
 }
@@ -185,7 +185,7 @@ static const struct param_row create_lun_params[] = {
 	{ "storage_object", PARAM_NODE, true, NULL,
 	  "path of a storage object, or of a file or device that is there", NULL },
 	{ "lun", PARAM_STRING, false, NULL, "3 or lun3; the lowest free one by default", NULL },
-	{ "add_mapped_luns", PARAM_BOOL, false, "true", "map the LUN for every ACL at once", NULL },
+	{ "add_mapped_luns", PARAM_BOOL, false, NULL, "map the LUN for every ACL at once (get global)", NULL },
 	{ 0 },
 };
 static const struct param_row lun_params[] = {

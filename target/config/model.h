@@ -116,8 +116,15 @@ struct foreign {
 	struct node node;
 };
 
+// What creating does by itself: those of targetcli's global preferences that are not a shell's.
+struct prefs {
+	uint32_t auto_add_default_portal, auto_add_mapped_luns, auto_enable_tpgt;
+	uint32_t export_backstore_name_as_model;
+};
+
 struct config {
 	struct worker *control;
+	struct prefs prefs;
 	char *file, *state_dir;
 	struct map names; // (parent, name) -> struct node
 	struct map paths; // ("dev", path) -> struct storage, for block and fileio
@@ -155,11 +162,11 @@ extern const struct node_class root_class, backstores_class, iscsi_class, target
 	luns_class, acls_class, portals_class, lun_class, acl_class, mapped_lun_class, portal_class,
 	storage_class, alua_class, alua_group_class, fabric_class, foreign_class,
 	foreign_storage_class;
-extern const struct group_row storage_groups[], tpg_groups[], acl_groups[], iscsi_groups[],
-	lun_groups[];
+extern const struct group_row root_groups[], storage_groups[], tpg_groups[], acl_groups[],
+	iscsi_groups[], lun_groups[];
 
 // Every row that saveconfig.json has beside a node's own fields.
-extern const struct attr_row auth_rows[], discovery_rows[];
+extern const struct attr_row auth_rows[], discovery_rows[], pref_rows[];
 const struct attr_row *param_rows(void); // TPG parameters
 
 // ---- names.c ----

@@ -37,6 +37,27 @@ static int add_fabric(struct restore *r, void *parent, struct json_object *o, st
 	return 0;
 }
 
+// What the file does not say stays as it is.
+static int restore_prefs(struct restore *r, struct json_object *values, struct err *e)
+{
+	if (!json_object_is_type(values, json_type_object))
+		return 0;
+	int code = txn_memory(r->c, &r->c->prefs, sizeof r->c->prefs);
+	if (code < 0)
+		return err_set(e, code, "out of memory");
+	json_object_object_foreach(values, key, value)
+	{
+		const struct attr_row *row = attr_find(pref_rows, key);
+		const char *text = json_scalar(value);
+		struct err why = { 0 };
+		if (!row)
+			restore_tell_unknown(r, SAVED_PREFS, key, SAVED_SECTION);
+		else if (attr_set(row, &r->c->prefs, text ? text : "", &why) < 0)
+			restore_complain(r, "%s: %s", SAVED_PREFS, why.text);
+	}
+	return 0;
+}
+
 int restore_document(struct config *c, struct json_object *doc, const struct restore_options *o,
 		     struct json_object *errors, struct err *e)
 {
@@ -53,6 +74,7 @@ int restore_document(struct config *c, struct json_object *doc, const struct res
 	struct json_object *own = json_field(doc, SAVED_SECTION);
 	r.objects = json_field(own, "objects");
 	r.told_keys = json_object_new_array();
+	int code = is_partial ? 0 : restore_prefs(&r, json_field(own, SAVED_PREFS), e);
 	if (!is_partial)
 		restore_each(&r, &c->root, NULL, doc, "fabric_modules", add_fabric);
 	if (!o->only_target)
@@ -67,5 +89,5 @@ int restore_document(struct config *c, struct json_object *doc, const struct res
 	map_done(&r.told);
 	map_done(&r.serials);
 	json_object_put(r.told_keys);
-	return 0;
+	return code;
 }

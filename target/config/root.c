@@ -377,6 +377,7 @@ const struct node_class root_class = {
 	.name = "root",
 	.help = "The configuration",
 	.commands = root_commands,
+	.groups = root_groups,
 	.summary = summarize_backstores,
 };
 const struct node_class backstores_class = {

@@ -362,6 +362,22 @@ static struct json_object *fabric_list(struct config *c)
 	return list;
 }
 
+// Only what somebody has changed.
+static struct json_object *changed_prefs(struct config *c)
+{
+	struct json_object *o = NULL;
+	for (const struct attr_row *row = pref_rows; row->name; row++) {
+		char text[8];
+		attr_get(row, &c->prefs, text, sizeof text);
+		if (is_default(row, text))
+			continue;
+		if (!o)
+			o = json_object_new_object();
+		json_object_object_add(o, row->name, json_object_new_boolean(*text == '1'));
+	}
+	return o;
+}
+
 struct json_object *save_document(struct config *c)
 {
 	struct save s = { c, json_object_new_object(), json_object_new_object() };
@@ -371,6 +387,9 @@ struct json_object *save_document(struct config *c)
 	json_object_object_add(s.doc, "fabric_modules", fabric_list(c));
 	json_object_object_add(own, "version", json_object_new_int64(SAVED_VERSION));
 	json_object_object_add(own, "generation", json_object_new_uint64(c->generation));
+	struct json_object *prefs = changed_prefs(c);
+	if (prefs)
+		json_object_object_add(own, SAVED_PREFS, prefs);
 	json_object_object_add(own, "objects", s.objects);
 	json_object_object_add(s.doc, SAVED_SECTION, own);
 	merge(s.doc, c->root.kept);

@@ -3,4 +3,5 @@
 #pragma once
 
 #define SAVED_SECTION "farblock" // top-level key of ours; rtslib ignores it
+#define SAVED_PREFS   "global"	 // in it: the preferences that are not as delivered
 enum { SAVED_VERSION = 1 };

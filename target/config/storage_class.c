@@ -90,8 +90,8 @@ static int create(struct config *c, struct node *n, const struct args *a, struct
 	int code = storage_new(c, &s, st->type, arg(a, "name"), e);
 	if (code < 0)
 		return config_finish(c, code, e);
-	// As targetcli's preference export_backstore_name_as_model.
-	attr_set(attr_find(lu_attr_rows, "emulate_model_alias"), &s->attr, "1", NULL);
+	if (c->prefs.export_backstore_name_as_model)
+		attr_set(attr_find(lu_attr_rows, "emulate_model_alias"), &s->attr, "1", NULL);
 	code = set_options(s, a, e);
 	// A volatile cache is reported as one.
 	if (!code && is_true(storage_get_option(s, "write_back")))

@@ -44,6 +44,34 @@ static void a_second_group_gets_no_default_portal(void **state)
 	assert_non_null(strstr(message(1), "cannot share ip:port"));
 }
 
+static void what_creating_does_by_itself_can_be_turned_off(void **state)
+{
+	assert_int_equal(run("/iscsi", "create", "[\"" IQN "\"]"), 0);
+	assert_string_equal(get(TPG, "global", "auto_add_default_portal"), "true");
+	// At any node, as in targetcli.
+	assert_int_equal(set(TPG, "global",
+			     "\"auto_add_default_portal\": \"false\", "
+			     "\"auto_enable_tpgt\": \"false\", "
+			     "\"auto_add_mapped_luns\": \"false\""),
+			 0);
+	restart();
+	assert_string_equal(get("/", "global", "auto_add_default_portal"), "false");
+	assert_int_equal(run("/iscsi", "create", "[\"" IQN ".2\"]"), 0);
+	assert_string_equal(message(1), "Created TPG 1.");
+	assert_string_equal(message(2), "");
+	assert_string_equal(summary("/iscsi/" IQN ".2/tpg1/portals"), "Portals: 0");
+	assert_string_equal(summary("/iscsi/" IQN ".2/tpg1"), "disabled");
+	assert_int_equal(run("/backstores/ramdisk", "create", "[\"rd0\", \"1M\"]"), 0);
+	assert_int_equal(run(TPG "/luns", "create", "[\"ramdisk/rd0\"]"), 0);
+	assert_int_equal(run(TPG "/acls", "create", "[\"" HOST "\"]"), 0);
+	assert_true(exists(TPG "/acls/" HOST));
+	assert_false(exists(TPG "/acls/" HOST "/mapped_lun0"));
+	assert_int_equal(set("/", "global", "\"auto_add_default_portal\": \"true\""), 0);
+	assert_int_equal(set("/", "global", "\"auto_cd\": \"true\""), -ENOENT);
+	assert_int_equal(run("/iscsi", "create", "[\"" IQN ".3\"]"), 0);
+	assert_true(exists("/iscsi/" IQN ".3/tpg1/portals/0.0.0.0:3260"));
+}
+
 static void luns_and_acls_are_mapped_to_each_other(void **state)
 {
 	make_target();
@@ -332,6 +360,7 @@ int main(void)
 		T(a_ram_disk_is_made_as_targetcli_makes_it),
 		T(a_target_comes_with_a_group_and_a_portal),
 		T(a_second_group_gets_no_default_portal),
+		T(what_creating_does_by_itself_can_be_turned_off),
 		T(luns_and_acls_are_mapped_to_each_other),
 		T(mapping_can_be_left_out_and_made_by_hand),
 		T(deleting_storage_takes_its_luns_along),
