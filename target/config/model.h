@@ -42,7 +42,7 @@ struct storage {
 	struct list waiting_link; // in config->waiting while there is no lu
 	struct list luns;	  // struct lun, storage_link
 	unsigned lun_count;
-	bool is_logged; // the reason was told to the log
+	bool is_busy; // it waits for somebody else to let go
 };
 
 struct alua_node {
@@ -146,8 +146,8 @@ struct config {
 		struct timespec mtime;
 	} saved; // the file as we last read or wrote it
 	struct timer retry;
-	uint64_t retry_usec;
-	struct timer look; // storage_look.c
+	uint64_t retry_usec; // the delay it is armed with
+	struct timer look;   // storage_look.c
 	unsigned closing;
 	void (*quiet)(void *arg);
 	void *quiet_arg;

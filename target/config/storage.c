@@ -11,7 +11,9 @@
 #include "target/config/model.h"
 #include "target/scsi/sbc_sanitize.h"
 
-enum { RETRY_MIN_USEC = 1000000, RETRY_MAX_USEC = 16000000 };
+// What is busy is tried soonest: a file that a killed predecessor held is free when the kernel
+// has cleared up behind it.
+enum { RETRY_BUSY_USEC = 20000, RETRY_MIN_USEC = 1000000, RETRY_MAX_USEC = 16000000 };
 
 static int option_index(const struct storage *s, const char *name)
 {
@@ -64,13 +66,15 @@ static void mark_luns(struct storage *s)
 void storage_wait(struct storage *s, const struct err *why)
 {
 	struct config *c = s->config;
+	uint64_t first = why->code == -EBUSY ? RETRY_BUSY_USEC : RETRY_MIN_USEC;
 	snprintf(s->reason, sizeof s->reason, "%s", why->text);
+	s->is_busy = why->code == -EBUSY;
 	if (!list_linked(&s->waiting_link))
 		list_push_back(&c->waiting, &s->waiting_link);
-	if (!c->is_shutting_down && !timer_is_armed(&c->retry)) {
-		c->retry_usec = RETRY_MIN_USEC;
-		timer_arm(c->control, &c->retry, c->retry_usec);
-	}
+	if (c->is_shutting_down || (timer_is_armed(&c->retry) && c->retry_usec <= first))
+		return;
+	c->retry_usec = first;
+	timer_arm(c->control, &c->retry, first);
 }
 
 // A logical unit is closed for good: its file or device is free again.
@@ -179,19 +183,25 @@ void storage_free(struct config *c, struct node *n)
 	free(s);
 }
 
-// Tries everything that waits once. True: something came.
-static bool retry_all(struct config *c)
+// Tries all the storage that waits, or what was busy, once. True: something came.
+static bool retry_storage(struct config *c, bool only_busy)
 {
 	bool has_changed = false;
 	list_for_each_safe (i, &c->waiting) {
 		struct storage *s = list_entry(i, struct storage, waiting_link);
-		if (storage_open(s, false, NULL) < 0)
+		if ((only_busy && !s->is_busy) || storage_open(s, false, NULL) < 0)
 			continue;
 		log_info("%s %s: is there now", s->type->name, s->node.name);
 		has_changed = true;
 	}
+	return has_changed;
+}
+
+static bool retry_portals(struct config *c)
+{
+	bool has_changed = false;
 	if (!c->lost_portals)
-		return has_changed;
+		return false;
 	list_for_each (i, &c->iscsi.children) {
 		struct node *t = list_entry(i, struct node, link);
 		list_for_each (j, &t->children) {
@@ -205,26 +215,47 @@ static bool retry_all(struct config *c)
 	return has_changed;
 }
 
+static bool has_busy(const struct config *c)
+{
+	list_for_each (i, &c->waiting)
+		if (list_entry(i, struct storage, waiting_link)->is_busy)
+			return true;
+	return false;
+}
+
+// Long waiters are looked at less often: each look costs an open().
+static uint64_t next_delay(const struct config *c, uint64_t last, bool has_changed)
+{
+	if (last < RETRY_MIN_USEC && has_busy(c))
+		return last < RETRY_BUSY_USEC ? RETRY_BUSY_USEC : 2 * last;
+	if (last < RETRY_MIN_USEC || has_changed)
+		return RETRY_MIN_USEC;
+	return 2 * last > RETRY_MAX_USEC ? RETRY_MAX_USEC : 2 * last;
+}
+
 void storage_retry(struct timer *t)
 {
 	struct config *c = container_of(t, struct config, retry);
+	uint64_t last = c->retry_usec;
+	bool only_busy = last && last < RETRY_MIN_USEC;
 	struct err e = { 0 };
 	if (c->is_shutting_down)
 		return;
-	if (retry_all(c)) {
-		c->retry_usec = RETRY_MIN_USEC;
-		if (config_commit(c, false, &e) < 0)
-			log_error("%s", e.text);
-	}
-	if (list_empty(&c->waiting) && !c->lost_portals)
+	bool has_changed = retry_storage(c, only_busy);
+	if (!only_busy)
+		has_changed |= retry_portals(c);
+	if (has_changed && config_commit(c, false, &e) < 0)
+		log_error("%s", e.text);
+	if (list_empty(&c->waiting) && !c->lost_portals) {
+		timer_cancel(c->control, t);
 		return;
-	timer_arm(c->control, &c->retry, c->retry_usec);
-	// Long waiters are looked at less often: each look costs an open().
-	c->retry_usec = c->retry_usec * 2 > RETRY_MAX_USEC ? RETRY_MAX_USEC : c->retry_usec * 2;
+	}
+	c->retry_usec = next_delay(c, last, has_changed);
+	timer_arm(c->control, t, c->retry_usec);
 }
 
 void config_retry(struct config *c)
 {
-	c->retry_usec = RETRY_MIN_USEC;
+	c->retry_usec = 0;
 	timer_arm(c->control, &c->retry, 0);
 }
