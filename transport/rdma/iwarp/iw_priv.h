@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Private to iwarp/: the device of a worker, its STags and receive buffers, and a connection's
+// two machines. All on the worker's thread.
+#pragma once
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "core/buf.h"
+#include "core/worker.h"
+#include "transport/rdma/iwarp/ddp.h"
+#include "transport/rdma/iwarp/mpa.h"
+#include "transport/rdma/rnic.h"
+#include "transport/tcp/stream.h"
+
+enum {
+	IW_HALF_OPEN_MAX = 1024,	    // accepted sockets of a worker without a request yet
+	IW_SCRATCH = 256 << 10,		    // one receive may bring so much
+	IW_SMALL = 8192,		    // up to this, payload may be read ahead and copied
+	IW_COUNTED = 512,		    // a send above that is copied as payload
+	IW_SINK_STAGS = 0xf0,		    // upper byte of the STags of our reads' sinks
+	IW_STAG_PAGE = 256,		    // STags that are allocated at once
+	IW_STAG_PAGES = IW_SINK_STAGS << 8, // of 2^16: those of sinks stay apart
+	IW_SGE_MAX = 128,		    // pieces of a request
+	IW_TX_IOV = 512,		    // pieces of a batch
+	IW_TX_FPDUS = 128,		    // FPDUs of a batch
+	IW_TX_COPY = 256,		    // a message up to this goes along with its header
+	IW_TX_FRAME = DDP_HEADER_MAX + IW_TX_COPY + MPA_TAIL_MAX,
+};
+
+struct iw_qp;
+
+// --- STags [RFC 5041 4.2, RFC 5042] ---
+
+// Memory that a peer may reach. Freed slots are used again in turn, and with another key.
+struct iw_stag {
+	uint32_t index, stag;
+	unsigned access; // RNIC_REMOTE_*, 0: none (any more). Read by other threads
+	uint64_t base;	 // tagged offset of the first byte
+	uint64_t len;
+	uint8_t *addr;	  // of the first piece, for who lists registrations
+	struct iw_qp *qp; // whose peer may; NULL: any peer of the device
+	struct rnic_sge *sge;
+	uint32_t nsge, room;
+	struct rnic_sge one; // where a single piece lies
+	struct list link;    // of the qp's, or of the free ones
+};
+
+struct iw_stags {
+	struct iw_stag **pages; // IW_STAG_PAGES of them
+	uint32_t count;		// slots that there are; read by other threads
+	struct list free;
+	uint64_t seed;
+};
+
+int iw_stags_init(struct iw_stags *t);
+void iw_stags_done(struct iw_stags *t);
+// A slot for these pieces; NULL: no memory. qp NULL: for any.
+struct iw_stag *iw_stag_new(struct iw_stags *t, struct iw_qp *qp, const struct sg *sg, uint32_t nsg,
+			    uint64_t len, uint64_t base, unsigned access);
+void iw_stag_revoke(struct iw_stag *s); // nothing reaches the memory any more
+void iw_stag_free(struct iw_stags *t, struct iw_stag *s);
+uint64_t iw_random(struct iw_stags *t);
+// The slot that lets the peer of qp do access on len bytes at to. Returns 0, or which rule that
+// would break, as a code of the RDMAP layer (of the DDP layer with a different type).
+unsigned iw_stag_check(struct iw_stags *t, const struct iw_qp *qp, uint32_t stag, uint64_t to,
+		       uint64_t len, unsigned access, struct iw_stag **ret);
+// Whether that still is the memory that was found under the STag.
+static inline bool iw_stag_holds(const struct iw_stag *s, uint32_t stag)
+{
+	return s->stag == stag && s->access;
+}
+// The slot of a key that qp's peer may invalidate, or NULL.
+struct iw_stag *iw_stag_invalidatable(struct iw_stags *t, const struct iw_qp *qp, uint32_t stag);
+
+// --- pieces of memory, from first to last byte ---
+
+struct iw_cursor {
+	const struct rnic_sge *sge;
+	uint32_t nsge, index, offset; // offset: into sge[index]
+};
+void iw_cursor_set(struct iw_cursor *c, const struct rnic_sge *sge, uint32_t nsge, uint64_t at);
+// The next contiguous bytes, at most max; 0 at the end.
+uint32_t iw_cursor_next(struct iw_cursor *c, uint32_t max, uint8_t **ret);
+
+// --- receive buffers ---
+
+struct iw_rx_chunk;
+struct iw_rx_pool {
+	struct list free, chunks;
+	uint32_t total, out; // buffers that there are, that are handed out
+	uint32_t reserved, limit;
+	struct list waiting; // connections whose next message needs one
+	struct defer wake;
+};
+
+struct iw_device;
+void iw_rx_init(struct iw_device *d);
+void iw_rx_done(struct iw_device *d);
+struct rnic_rx *iw_rx_get(struct iw_device *d); // NULL: none is free
+void iw_rx_put(struct rnic_rx *rx);
+int iw_rx_reserve(struct rnic *r, uint32_t count);
+void iw_rx_unreserve(struct rnic *r, uint32_t count);
+void iw_rx_limit(struct rnic *r, uint32_t buffers);
+
+// --- the device of a worker: there while anything uses it ---
+
+struct iw_device {
+	struct rnic rnic; // first
+	uint64_t users;
+	struct rnic_mr all; // all memory, for local use
+	struct iw_stags stags;
+	struct iw_rx_pool rx;
+	struct list half_open; // oldest first
+	uint32_t half_open_count;
+	uint8_t *scratch; // IW_SCRATCH bytes; what a receive leaves there is consumed at once
+	uint8_t *frames;  // IW_TX_FPDUS of IW_TX_FRAME bytes: headers of the batch being sent
+	pthread_mutex_t lock;
+	struct list mrs; // under lock
+};
+
+struct iw_device *iw_device_get(struct worker *w); // NULL: no memory
+void iw_device_hold(struct iw_device *d);
+void iw_device_put(struct iw_device *d);
+int iw_register(struct rnic *r, struct rnic_mr **ret, void *addr, uint64_t len, unsigned access,
+		struct err *e);
+void iw_deregister(struct rnic_mr *mr);
+struct rnic_mr *iw_find(struct rnic *r, const void *addr, uint64_t len);
+void iw_each_mr(struct rnic *r, bool (*fn)(const struct rnic_mr *mr, void *arg), void *arg);
+int iw_expose(struct rnic_qp *q, struct rnic_exposed *ret, const struct sg *sg, uint32_t nsg,
+	      uint64_t len, unsigned access);
+void iw_conceal(struct rnic_qp *q, struct rnic_exposed *x);
+void iw_unexpose(struct iw_qp *qp, struct iw_stag *s); // the slot stays held
+
+// --- connections ---
+
+enum iw_state {
+	IW_CONNECTING, // active: TCP
+	IW_REPLY,      // active: the peer's reply
+	IW_REQUEST,    // passive: the peer's request
+	IW_PENDING,    // passive: the caller's answer
+	IW_RUNNING,    // FPDUs
+	IW_OVER,       // the socket is gone
+};
+
+enum iw_rx_state {
+	IW_RX_HEADER,
+	IW_RX_DATA,
+	IW_RX_TAIL, // pad and CRC
+};
+
+// A read of the peer that we answer.
+struct iw_response {
+	struct iw_stag *source; // NULL for no bytes
+	uint64_t offset;	// into it
+	uint64_t sink_to;
+	uint32_t source_stag, sink_stag, len, sent;
+};
+
+// What rnic_wr.scratch holds.
+enum {
+	IW_WR_SENT, // bytes in FPDUs that have left; of a read: that have come
+	IW_WR_MSN,  // of a send or read
+	IW_WR_STAG, // of a read's sink
+};
+
+// An FPDU that has left in part: its bytes but for the payload, which is where it was.
+struct iw_partial {
+	uint8_t head[DDP_HEADER_MAX + IW_TX_COPY];
+	uint8_t tail[MPA_TAIL_MAX];
+	uint32_t head_len, tail_len, sent;
+	uint32_t len, external; // of the payload, of what is not in head
+	bool is_there, is_last;
+};
+
+struct iw_qp {
+	struct rnic_qp qp; // first
+	struct iw_device *dev;
+	struct worker *worker;
+	struct stream *stream; // NULL: not yet, or no more
+	enum iw_state state;
+	struct timer timer; // of the startup, of a close that lingers
+	struct err why;
+	struct defer finish, later, flush;
+	bool is_over;
+
+	// the startup
+	struct rnic_request request;
+	const struct rnic_listener_ops *lops;
+	void *larg;
+	struct list half_open; // of the device's
+	struct mpa_frame peer_frame;
+	uint8_t startup[MPA_STARTUP_LEN + MPA_PRIVATE_MAX];
+	uint32_t startup_have;
+	uint8_t private_data[RNIC_PRIVATE_REQ_MAX];
+	uint32_t private_len;
+	struct tcp_addr connect_to, connect_from;
+	uint8_t revision, tos;
+	bool wants_crc;
+
+	// both ways
+	bool has_crc;
+	struct list stags; // exposures of this queue pair
+
+	// in
+	enum iw_rx_state rx_state;
+	uint8_t rx_header[DDP_HEADER_MAX];
+	uint8_t rx_tail[MPA_TAIL_MAX];
+	uint32_t rx_have, rx_need; // bytes of the header (or tail) that are there, that it has
+	struct ddp_segment seg;
+	uint32_t rx_crc, data_left;
+	struct iw_cursor sink;		   // no pieces: discarded
+	struct iw_stag *sink_stag;	   // whose memory that is
+	struct rnic_sge flat;		   // the sink of what is no peer's to place
+	uint32_t send_msn_in, read_msn_in; // the next ones
+	struct rnic_rx *rx; // the message being received, and how much of it is there
+	uint32_t rx_len;
+	uint8_t rx_opcode;
+	uint32_t large_sinks; // reads and exposures above IW_SMALL: nothing is read ahead
+	uint8_t term[TERM_MAX];
+	struct list rx_wait; // for a receive buffer
+	uint8_t *stash;	     // what a receive brought past the message that waits
+	uint32_t stash_len;
+	struct timer again; // goes on in the next round
+	bool is_in_rx, is_stalled;
+
+	// out
+	struct list tx;		 // requests that have not left
+	struct list reads;	 // ... that wait for their responses
+	struct list done;	 // to be reported
+	struct iw_response *irq; // a ring of irq_room
+	uint32_t irq_room, irq_head, irq_count;
+	uint32_t send_msn, read_msn, read_stag;
+	struct iw_partial partial;
+	bool is_tx_held;       // passive: until the peer has spoken
+	bool is_tx_blocked;    // the socket is full
+	bool is_in_message;    // ... has begun and must go on
+	bool is_response_turn; // with both at hand; in a message: whose it is
+	uint32_t mulpdu;       // payload and header of an FPDU that we send, at most
+	int read_error;	       // of the oldest read, when the peer said so
+};
+
+static inline struct iw_qp *iw_of(struct rnic_qp *q)
+{
+	return (struct iw_qp *)(void *)q;
+}
+
+// conn.c: the end, whose reason is why (kept if one was given before). No callback comes from
+// inside; closed follows at the end of the round.
+void iw_end(struct iw_qp *qp, const struct err *why);
+// The peer broke the protocol: tells it so in a Terminate, if the socket takes it, and ends.
+void iw_fail(struct iw_qp *qp, unsigned code, bool quotes, const char *text);
+void iw_later(struct iw_qp *qp, void (*fn)(struct defer *d));
+void iw_stop_timers(struct iw_qp *qp);
+struct iw_qp *iw_qp_new(struct worker *w, struct err *e);
+void iw_qp_delete(struct iw_qp *qp);
+int iw_running(struct iw_qp *qp, const struct rnic_qp_options *o); // -ENOMEM
+extern const struct stream_ops iw_stream_ops;
+
+// startup.c
+void iw_startup_rx(struct iw_qp *qp);
+void iw_connected(struct iw_qp *qp);
+void iw_drop(struct iw_qp *qp); // a passive one that nobody was told of, or whose gone was called
+int iw_accept(struct rnic_request *q, struct rnic_qp **ret, const struct rnic_qp_options *o,
+	      const struct rnic_qp_ops *ops, void *owner, struct err *e);
+void iw_reject(struct rnic_request *q, const void *private_data, uint32_t len);
+int iw_connect(struct rnic_qp **ret, struct worker *w, const struct tcp_addr *peer,
+	       const struct tcp_addr *local, const struct rnic_qp_options *o,
+	       const struct rnic_qp_ops *ops, void *owner, struct err *e);
+
+// listen.c
+int iw_listen(struct rnic_listener **ret, struct worker *w, const struct tcp_addr *addr,
+	      const struct rnic_listener_ops *ops, void *arg, struct err *e);
+const struct tcp_addr *iw_listener_addr(const struct rnic_listener *l);
+void iw_listener_free(struct rnic_listener *l);
+
+// rx.c
+void iw_rx_run(struct iw_qp *qp);
+void iw_rx_resume(struct iw_qp *qp); // there is a receive buffer again
+
+// rx_msg.c: what a segment's header and its end mean. 0, or a term_code; iw_segment_begin()
+// returns 0 with is_stalled when a buffer is missing.
+unsigned iw_segment_begin(struct iw_qp *qp);
+unsigned iw_segment_end(struct iw_qp *qp);
+bool iw_open_buffer(struct iw_qp *qp); // for the message to come, if it has none
+
+// tx.c
+void iw_post(struct rnic_qp *q, struct rnic_wr *wr);
+void iw_flush(struct rnic_qp *q);
+void iw_tx_run(struct iw_qp *qp);
+void iw_tx_soon(struct iw_qp *qp);
+void iw_deliver(struct iw_qp *qp); // done of what has left
+bool iw_has_tx(const struct iw_qp *qp);
+void iw_tx_terminate(struct iw_qp *qp, unsigned code, bool quotes);

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The receive machine: bytes to segments. One loop owns partial reads; the handlers of rx_msg.c
+// never meet one. RFC 5044 4, RFC 5041 4.
+//
+//   HEADER -> [DATA] -> TAIL: pad, CRC -> HEADER ...
+//
+// Payload is received in place. While no large one can come (nobody reads or exposes more than
+// IW_SMALL), a receive also reads ahead into the device's scratch, and small payload is copied
+// from there; else it ends with the first bytes of the next header.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "transport/rdma/iwarp/crc.h"
+#include "transport/rdma/iwarp/iw_priv.h"
+
+#define AHEAD	    16	       // of the shortest header
+#define HEAD	    4	       // tells which header it is
+#define ROUND_BYTES (4u << 20) // a round's share of a connection
+#define RX_IOV	    64
+
+// The peer's memory may have been concealed since the segment began: the rest is discarded.
+static void check_sink(struct iw_qp *qp)
+{
+	if (!qp->sink_stag || iw_stag_holds(qp->sink_stag, qp->seg.stag))
+		return;
+	qp->sink_stag = NULL;
+	qp->sink = (struct iw_cursor){ 0 };
+}
+
+static void next_segment(struct iw_qp *qp)
+{
+	qp->rx_state = IW_RX_HEADER;
+	qp->rx_have = 0;
+	qp->rx_need = HEAD;
+	qp->sink_stag = NULL;
+	qp->sink = (struct iw_cursor){ 0 };
+}
+
+// The header is whole: who is it for? Runs again when a missing buffer is there.
+static unsigned header_in(struct iw_qp *qp)
+{
+	unsigned code = iw_segment_begin(qp);
+
+	if (code || qp->is_stalled)
+		return code;
+	if (qp->has_crc)
+		qp->rx_crc = iw_crc(IW_CRC_START, qp->rx_header, qp->seg.header_len);
+	qp->data_left = qp->seg.len;
+	qp->rx_state = qp->data_left ? IW_RX_DATA : IW_RX_TAIL;
+	qp->rx_have = 0;
+	qp->rx_need = qp->seg.tail_len;
+	return 0;
+}
+
+static unsigned tail_in(struct iw_qp *qp)
+{
+	if (qp->has_crc) {
+		uint32_t pad = qp->seg.tail_len - MPA_CRC_LEN;
+		uint32_t crc = iw_crc(qp->rx_crc, qp->rx_tail, pad);
+		if (!iw_crc_is(crc, qp->rx_tail + pad))
+			return TERM_MPA_CRC;
+	}
+	if (qp->is_tx_held) {
+		qp->is_tx_held = false;
+		iw_tx_soon(qp);
+	}
+	unsigned code = iw_segment_end(qp);
+	if (!code)
+		next_segment(qp);
+	return code;
+}
+
+static void data_in(struct iw_qp *qp, const uint8_t *p, uint32_t n)
+{
+	if (qp->has_crc)
+		qp->rx_crc = iw_crc(qp->rx_crc, p, n);
+	qp->data_left -= n;
+	if (!qp->data_left)
+		qp->rx_state = IW_RX_TAIL;
+}
+
+// --- bytes in the scratch ---
+
+static uint32_t gather(struct iw_qp *qp, uint8_t *to, const uint8_t *p, uint32_t n)
+{
+	uint32_t take = qp->rx_need - qp->rx_have;
+
+	take = take < n ? take : n;
+	memcpy(to + qp->rx_have, p, take);
+	qp->rx_have += take;
+	return take;
+}
+
+// The first HEAD bytes are there: how long is the header? True if there is an error or none of
+// it is missing.
+static bool head_in(struct iw_qp *qp, unsigned *ret_code)
+{
+	if (qp->rx_need == HEAD) {
+		*ret_code = ddp_begin(qp->rx_header, &qp->seg);
+		qp->rx_need = qp->seg.header_len;
+	}
+	return *ret_code || qp->rx_have == qp->rx_need;
+}
+
+static unsigned feed_header(struct iw_qp *qp, const uint8_t *p, uint32_t n, uint32_t *ret_used)
+{
+	unsigned code = 0;
+	uint32_t used = gather(qp, qp->rx_header, p, n);
+
+	if (qp->rx_have >= HEAD && !head_in(qp, &code))
+		used += gather(qp, qp->rx_header, p + used, n - used);
+	*ret_used = used;
+	if (code || qp->rx_have < qp->rx_need || qp->rx_need == HEAD)
+		return code;
+	return header_in(qp);
+}
+
+static unsigned feed_data(struct iw_qp *qp, const uint8_t *p, uint32_t n, uint32_t *ret_used)
+{
+	uint8_t *to;
+
+	check_sink(qp);
+	n = n < qp->data_left ? n : qp->data_left;
+	uint32_t room = iw_cursor_next(&qp->sink, n, &to);
+	if (room) {
+		n = room;
+		if (qp->seg.is_tagged || qp->seg.len > IW_COUNTED)
+			buf_copy(qp->worker, to, p, n);
+		else
+			memcpy(to, p, n); // a header's size: no payload
+	}
+	data_in(qp, p, n);
+	*ret_used = n;
+	return 0;
+}
+
+static unsigned feed_tail(struct iw_qp *qp, const uint8_t *p, uint32_t n, uint32_t *ret_used)
+{
+	*ret_used = gather(qp, qp->rx_tail, p, n);
+	return qp->rx_have == qp->rx_need ? tail_in(qp) : 0;
+}
+
+static unsigned (*const feeds[])(struct iw_qp *qp, const uint8_t *p, uint32_t n,
+				 uint32_t *ret_used) = {
+	[IW_RX_HEADER] = feed_header,
+	[IW_RX_DATA] = feed_data,
+	[IW_RX_TAIL] = feed_tail,
+};
+
+static void rx_fail(struct iw_qp *qp, unsigned code)
+{
+	// Only a header that is whole can be quoted.
+	bool is_whole = qp->rx_state != IW_RX_HEADER || qp->rx_have == qp->seg.header_len;
+
+	iw_fail(qp, code, is_whole && code >> 12 != 2, NULL);
+}
+
+static bool is_receiving(const struct iw_qp *qp)
+{
+	return qp->state == IW_RUNNING && !qp->qp.is_closing && !qp->is_stalled;
+}
+
+// What came past a message that has to wait for a buffer. Seldom, and bounded by one receive.
+static void stash(struct iw_qp *qp, const uint8_t *p, uint32_t n)
+{
+	struct err e;
+
+	if (!n)
+		return;
+	qp->stash = malloc(n);
+	if (!qp->stash) {
+		err_set(&e, -ENOMEM, "iwarp: no memory for what the peer sent");
+		iw_end(qp, &e);
+		return;
+	}
+	memcpy(qp->stash, p, n);
+	qp->stash_len = n;
+}
+
+static void feed(struct iw_qp *qp, const uint8_t *p, uint32_t n)
+{
+	while (n && is_receiving(qp)) {
+		uint32_t used = 0;
+		unsigned code = feeds[qp->rx_state](qp, p, n, &used);
+		p += used;
+		n -= used;
+		if (code) {
+			rx_fail(qp, code);
+			return;
+		}
+	}
+	if (qp->is_stalled && !qp->is_over)
+		stash(qp, p, n);
+}
+
+// --- receiving ---
+
+struct plan {
+	struct iovec iov[RX_IOV + 3];
+	unsigned count;
+	uint32_t header;   // bytes that go to rx_header
+	uint32_t in_place; // bytes that go to the sink
+	uint32_t asked;
+};
+
+static void plan_add(struct plan *plan, void *base, uint32_t len)
+{
+	plan->iov[plan->count++] = (struct iovec){ base, len };
+	plan->asked += len;
+}
+
+static void plan_sink(struct plan *plan, struct iw_cursor sink, uint32_t left)
+{
+	uint8_t *to;
+
+	while (left && plan->count < RX_IOV) {
+		uint32_t n = iw_cursor_next(&sink, left, &to);
+		if (!n)
+			return;
+		plan_add(plan, to, n);
+		plan->in_place += n;
+		left -= n;
+	}
+}
+
+// Where the payload of a send will go is known before its header is whole: header, payload, tail
+// and the next header then come with one receive. Only the header can tell whether that was right.
+static bool plan_send(struct iw_qp *qp, struct plan *plan)
+{
+	if (qp->rx_need == HEAD || qp->seg.is_tagged || qp->seg.opcode < RDMAP_SEND ||
+	    qp->seg.opcode > RDMAP_SEND_SE_INVALIDATE || !iw_open_buffer(qp) ||
+	    qp->seg.len > RNIC_RX_SIZE - qp->rx_len)
+		return false;
+	plan->header = qp->rx_need - qp->rx_have;
+	plan_add(plan, qp->rx_header + qp->rx_have, plan->header);
+	if (qp->seg.len)
+		plan_add(plan, qp->rx->data + qp->rx_len, qp->seg.len);
+	plan->in_place = qp->seg.len;
+	return true;
+}
+
+// What the next receive asks for.
+static void plan_make(struct iw_qp *qp, struct plan *plan)
+{
+	uint32_t ahead = qp->large_sinks ? AHEAD : IW_SCRATCH;
+
+	plan->count = 0;
+	plan->header = plan->in_place = plan->asked = 0;
+	switch (qp->rx_state) {
+	case IW_RX_HEADER:
+		if (!qp->large_sinks)
+			break;
+		if (plan_send(qp, plan))
+			ahead += qp->seg.tail_len;
+		else
+			ahead = (qp->rx_need > HEAD ? qp->rx_need : AHEAD) - qp->rx_have;
+		break;
+	case IW_RX_DATA:
+		check_sink(qp);
+		plan_sink(plan, qp->sink, qp->data_left);
+		if (plan->in_place == qp->data_left)
+			ahead += qp->seg.tail_len;
+		else if (plan->in_place)
+			ahead = 0; // more pieces than one receive takes
+		else
+			ahead = qp->data_left; // discarded
+		break;
+	case IW_RX_TAIL:
+		ahead += qp->rx_need - qp->rx_have;
+		break;
+	}
+	if (ahead > IW_SCRATCH)
+		ahead = IW_SCRATCH;
+	if (ahead)
+		plan_add(plan, qp->dev->scratch, ahead);
+}
+
+// The header that was received in place; true if the payload behind it is where it belongs.
+static bool consume_header(struct iw_qp *qp, const struct plan *plan, uint32_t got)
+{
+	qp->rx_have += got < plan->header ? got : plan->header;
+	if (qp->rx_have < qp->rx_need)
+		return false;
+	unsigned code = header_in(qp);
+	if (!code)
+		return true;
+	rx_fail(qp, code);
+	return false;
+}
+
+static void consume(struct iw_qp *qp, const struct plan *plan, uint32_t got)
+{
+	unsigned i = 0;
+
+	if (plan->header) {
+		if (!consume_header(qp, plan, got))
+			return;
+		got -= plan->header;
+		i = 1;
+	}
+	uint32_t placed = got < plan->in_place ? got : plan->in_place, rest = got - placed;
+	for (; placed; i++) {
+		uint32_t n = (uint32_t)plan->iov[i].iov_len;
+		uint8_t *to;
+		n = n < placed ? n : placed;
+		iw_cursor_next(&qp->sink, n, &to);
+		data_in(qp, plan->iov[i].iov_base, n);
+		placed -= n;
+	}
+	if (rest)
+		feed(qp, qp->dev->scratch, rest);
+}
+
+static void lost(struct iw_qp *qp, ssize_t got)
+{
+	struct err e;
+
+	if (got)
+		err_errno(&e, (int)got, "iwarp: receive");
+	else if (qp->rx_state == IW_RX_HEADER && !qp->rx_have && !qp->rx)
+		err_set(&e, -ECONNRESET, "iwarp: peer closed the connection");
+	else
+		err_set(&e, -ECONNRESET, "iwarp: peer closed the connection within a message");
+	iw_end(qp, &e);
+}
+
+static void rx_loop(struct iw_qp *qp)
+{
+	struct plan plan;
+
+	for (uint64_t done = 0; is_receiving(qp);) {
+		if (done >= ROUND_BYTES) {
+			timer_arm(qp->worker, &qp->again, 0);
+			return;
+		}
+		plan_make(qp, &plan);
+		ssize_t got = stream_readv(qp->stream, plan.iov, (int)plan.count);
+		if (got == -EAGAIN)
+			return;
+		if (got <= 0) {
+			lost(qp, got);
+			return;
+		}
+		done += (uint64_t)got;
+		qp->qp.bytes_in += (uint64_t)got;
+		consume(qp, &plan, (uint32_t)got);
+		// Less than asked for: the socket is empty, and the next byte is a new event.
+		if (qp->is_over || ((uint64_t)got < plan.asked && !stream_is_hup(qp->stream)))
+			return;
+	}
+}
+
+void iw_rx_run(struct iw_qp *qp)
+{
+	if (qp->is_in_rx || qp->is_over || !qp->qp.is_established)
+		return;
+	qp->is_in_rx = true;
+	qp->qp.last_rx_ns = worker_now(qp->worker);
+	if (!qp->rx_need)
+		next_segment(qp);
+	rx_loop(qp);
+	qp->is_in_rx = false;
+	if (!qp->is_over)
+		iw_tx_run(qp);
+	iw_deliver(qp);
+}
+
+// The header that waited goes on, then what was read past it, then the socket.
+void iw_rx_resume(struct iw_qp *qp)
+{
+	uint8_t *p = qp->stash;
+	uint32_t n = qp->stash_len;
+
+	if (qp->is_over)
+		return;
+	qp->stash = NULL;
+	qp->stash_len = 0;
+	qp->is_stalled = false;
+	qp->is_in_rx = true;
+	unsigned code = header_in(qp);
+	if (code)
+		rx_fail(qp, code);
+	else
+		feed(qp, p, n);
+	free(p);
+	qp->is_in_rx = false;
+	iw_rx_run(qp);
+}
