@@ -79,7 +79,7 @@ void config_stop_listening(struct config *c)
 				struct portal_node *p = NODE_OF(struct portal_node,
 								list_entry(k, struct node, link));
 				c->lost_portals += p->open != NULL;
-				portal_close(p->open);
+				portal_close(p->open, p->opened_for);
 				p->open = NULL;
 			}
 		}

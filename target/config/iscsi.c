@@ -38,7 +38,7 @@ static int make_tpg(struct config *c, struct target *t, unsigned tag, struct rep
 			     "ip:port.");
 		return 0;
 	}
-	code = portal_new(c, &p, tpg, "0.0.0.0", 3260, false, e);
+	code = portal_new(c, &p, tpg, "0.0.0.0", 3260, PORTAL_ALL, false, e);
 	if (code < 0)
 		return code;
 	reply_say(r, "Global pref auto_add_default_portal=true");

@@ -108,7 +108,10 @@ struct portal_node {
 	struct node node;    // "0.0.0.0:3260"
 	struct portal *open; // NULL: the address means nothing yet (its interface is missing)
 	char reason[160];    // then
-	bool is_iser, is_offload;
+	unsigned transports; // PORTAL_*: offered
+	unsigned opened_for; // ... as open knows it
+	bool is_iser;	     // said in targetcli's words (enable_iser, the saved file)
+	bool is_offload;
 };
 
 // A target or storage object of a kind that is not served here: node.kept is all of it.
@@ -195,8 +198,12 @@ int mapped_lun_new(struct config *c, struct mapped_lun **ret, struct acl *a, uin
 		   struct lun *l, bool is_write_protected, struct err *e);
 // is_dry: does not listen.
 int portal_new(struct config *c, struct portal_node **ret, struct tpg *tpg, const char *host,
-	       uint16_t port, bool is_dry, struct err *e); // portal.c
+	       uint16_t port, unsigned transports, bool is_dry, struct err *e); // portal.c
 void portal_split(const struct portal_node *p, char host[TCP_ADDR_TEXT], uint16_t *ret_port);
+// Lets the listening portal offer what the node says now.
+void portal_follow(struct portal_node *p);
+const char *portal_transport_name(unsigned mask);			    // "tcp", "iser", "all"
+int portal_transport_parse(const char *name, unsigned *ret, struct err *e); // -EINVAL
 bool portal_retry(struct config *c, struct portal_node *p); // true: an address at last
 int foreign_new(struct config *c, struct node *parent, const struct node_class *class,
 		const char *name, struct json_object *kept, struct err *e);

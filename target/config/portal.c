@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "target/config/model.h"
 
@@ -12,7 +13,7 @@ static void portal_free(struct config *c, struct node *n)
 	struct portal_node *p = NODE_OF(struct portal_node, n);
 	if (!p->open)
 		c->lost_portals--;
-	portal_close(p->open);
+	portal_close(p->open, p->opened_for);
 	node_done(n);
 	free(p);
 }
@@ -52,8 +53,22 @@ static bool has_name(struct tpg *tpg, const struct config *c, const char *name)
 	return node_child(&c->names, &tpg->portals, name) != NULL;
 }
 
+static int open_portal(struct config *c, struct portal_node *p, const struct tcp_addr *addr,
+		       struct err *e)
+{
+	p->opened_for = p->transports;
+	return portal_open(&p->open, c->control, addr, p->opened_for, e);
+}
+
+void portal_follow(struct portal_node *p)
+{
+	if (p->open && p->opened_for != p->transports)
+		portal_change(p->open, p->opened_for, p->transports);
+	p->opened_for = p->transports;
+}
+
 int portal_new(struct config *c, struct portal_node **ret, struct tpg *tpg, const char *host,
-	       uint16_t port, bool is_dry, struct err *e)
+	       uint16_t port, unsigned transports, bool is_dry, struct err *e)
 {
 	char name[TCP_ADDR_TEXT];
 	struct tcp_addr addr;
@@ -70,7 +85,8 @@ int portal_new(struct config *c, struct portal_node **ret, struct tpg *tpg, cons
 		free(p);
 		return err_set(e, -ENOMEM, "%s: out of memory", name);
 	}
-	int opened = r || is_dry ? 0 : portal_open(&p->open, c->control, &addr, e);
+	p->transports = transports;
+	int opened = r || is_dry ? 0 : open_portal(c, p, &addr, e);
 	if (!p->open) {
 		c->lost_portals++;
 		snprintf(p->reason, sizeof p->reason, "%.150s", why.text);
@@ -102,7 +118,7 @@ bool portal_retry(struct config *c, struct portal_node *p)
 	struct tcp_addr addr;
 	struct err e = { 0 };
 	if (p->open || tcp_addr_parse(&addr, p->node.name, 0, &e) < 0 ||
-	    portal_open(&p->open, c->control, &addr, &e) < 0)
+	    open_portal(c, p, &addr, &e) < 0)
 		return false;
 	c->lost_portals--;
 	p->reason[0] = 0;
@@ -120,20 +136,51 @@ static int parse_port(const char *text, uint16_t *ret, struct err *e)
 	return 0;
 }
 
+static const struct {
+	const char *name;
+	unsigned mask;
+} transports[] = {
+	{"all",	 PORTAL_ALL },
+	{ "tcp",	 PORTAL_TCP },
+	{ "iser", PORTAL_ISER},
+};
+
+const char *portal_transport_name(unsigned mask)
+{
+	for (unsigned i = 0; i < sizeof transports / sizeof *transports; i++)
+		if (transports[i].mask == mask)
+			return transports[i].name;
+	return "";
+}
+
+int portal_transport_parse(const char *name, unsigned *ret, struct err *e)
+{
+	for (unsigned i = 0; i < sizeof transports / sizeof *transports; i++) {
+		if (strcasecmp(transports[i].name, name))
+			continue;
+		*ret = transports[i].mask;
+		return 0;
+	}
+	return err_set(e, -EINVAL, "transport: '%.20s' is none (tcp, iser or all)", name);
+}
+
 static int create(struct config *c, struct node *n, const struct args *a, struct reply *r,
 		  struct err *e)
 {
 	const char *host = arg(a, "ip_address");
 	struct portal_node *p;
 	uint16_t port = 0;
+	unsigned mask = PORTAL_ALL;
 	int code = parse_port(arg(a, "ip_port"), &port, e);
+	if (!code)
+		code = portal_transport_parse(arg(a, "transport"), &mask, e);
 	if (code < 0)
 		return code;
 	if (port == 3260)
 		reply_say(r, "Using default IP port 3260");
 	if (!strcmp(host, "0.0.0.0"))
 		reply_say(r, "Binding to INADDR_ANY (0.0.0.0)");
-	code = portal_new(c, &p, tpg_of(n), host, port, false, e);
+	code = portal_new(c, &p, tpg_of(n), host, port, mask, false, e);
 	if (!code) {
 		reply_say(r, "Created network portal %s.", p->node.name);
 		if (!p->open || portal_state(p->open) == PORTAL_WAITING)
@@ -163,15 +210,41 @@ static int delete (struct config *c, struct node *n, const struct args *a, struc
 	return config_finish(c, code, e);
 }
 
+static int change_transports(struct config *c, struct portal_node *p, unsigned mask, bool is_iser)
+{
+	int code = txn_memory(c, &p->is_iser, sizeof p->is_iser);
+	if (!code)
+		code = txn_memory(c, &p->transports, sizeof p->transports);
+	if (code < 0)
+		return code;
+	p->is_iser = is_iser;
+	p->transports = mask;
+	model_dirty(c, &p->node);
+	return 0;
+}
+
+// targetcli's: there it turns TCP off as well; here TCP stays unless transport says otherwise.
 static int enable_iser(struct config *c, struct node *n, const struct args *a, struct reply *r,
 		       struct err *e)
 {
 	struct portal_node *p = NODE_OF(struct portal_node, n);
-	int code = txn_memory(c, &p->is_iser, sizeof p->is_iser);
+	bool is_on = arg_bool(a, "boolean", true);
+	unsigned mask = is_on ? p->transports | PORTAL_ISER : PORTAL_TCP;
+	int code = change_transports(c, p, mask, is_on);
+	reply_say(r, "iSER enable now: %s", p->is_iser ? "True" : "False");
+	return config_finish(c, code, e);
+}
+
+static int set_transport(struct config *c, struct node *n, const struct args *a, struct reply *r,
+			 struct err *e)
+{
+	struct portal_node *p = NODE_OF(struct portal_node, n);
+	unsigned mask;
+	int code = portal_transport_parse(arg(a, "transport"), &mask, e);
 	if (!code)
-		p->is_iser = arg_bool(a, "boolean", true);
-	reply_say(r, "iSER enable now: %s%s", p->is_iser ? "True" : "False",
-		  p->is_iser ? " (kept in the saved file, not served yet)" : "");
+		code = change_transports(c, p, mask, p->is_iser && (mask & PORTAL_ISER));
+	if (!code)
+		reply_say(r, "Transport is now: %s", portal_transport_name(mask));
 	return config_finish(c, code, e);
 }
 
@@ -191,6 +264,11 @@ static int enable_offload(struct config *c, struct node *n, const struct args *a
 static const struct param_row address_params[] = {
 	{ "ip_address", PARAM_STRING, false, "0.0.0.0", "IPv4 or IPv6 address", NULL },
 	{ "ip_port", PARAM_NUMBER, false, "3260", "TCP port", NULL },
+	{ "transport", PARAM_STRING, false, "all", "what initiators may use: tcp, iser or all", NULL },
+	{ 0 },
+};
+static const struct param_row transport_params[] = {
+	{ "transport", PARAM_STRING, true, NULL, "tcp, iser or all", NULL },
 	{ 0 },
 };
 static const struct param_row delete_params[] = {
@@ -209,8 +287,10 @@ static const struct command_row portals_commands[] = {
 	{ 0 },
 };
 static const struct command_row portal_commands[] = {
-	{ "enable_iser", boolean_params, "Wishes for iSER beside TCP; kept in the saved file, not served yet.", false,
+	{ "enable_iser", boolean_params, "Offers iSER beside TCP (the default), or TCP only.", false,
 	  enable_iser },
+	{ "transport", transport_params,
+	  "Says what initiators may use here; sessions go on.", false, set_transport },
 	{ "enable_offload", boolean_params, "Kept for the saved file only.", false,
 	  enable_offload },
 	{ 0 },
@@ -231,7 +311,10 @@ static void summarize(struct config *c, const struct node *n, struct summary *re
 		snprintf(ret->text, sizeof ret->text, "waiting: %s",
 			 p->open ? portal_reason(p->open) : p->reason);
 	else
-		snprintf(ret->text, sizeof ret->text, "%s", p->is_iser ? "iser" : "OK");
+		snprintf(ret->text, sizeof ret->text, "%s",
+			 p->is_iser		       ? "iser"
+			 : p->transports != PORTAL_ALL ? portal_transport_name(p->transports)
+						       : "OK");
 }
 
 static void info(struct config *c, const struct node *n, struct json_object *ret)
@@ -245,6 +328,7 @@ static void info(struct config *c, const struct node *n, struct json_object *ret
 	if (!is_up)
 		json_put_text(ret, "reason", p->open ? portal_reason(p->open) : p->reason);
 	json_object_object_add(ret, "iser", json_object_new_boolean(p->is_iser));
+	json_put_text(ret, "transport", portal_transport_name(p->transports));
 	json_object_object_add(ret, "connections", json_object_new_int64(k.connections));
 	json_object_object_add(ret, "accepted", json_object_new_uint64(k.accepted));
 	json_object_object_add(ret, "refused", json_object_new_uint64(k.refused));

@@ -94,10 +94,13 @@ static int fill_portals(struct view_tpg *v, const struct tpg *tpg)
 	if (!v->portals)
 		return -ENOMEM;
 	list_for_each (i, &tpg->portals.children) {
-		const struct portal_node *p =
+		struct portal_node *p =
 			NODE_OF(struct portal_node, list_entry(i, struct node, link));
+		portal_follow(p); // here, so that what a transaction takes back is followed too
 		if (p->open)
-			v->portals[v->portal_count++].addr = *portal_addr(p->open);
+			v->portals[v->portal_count++] =
+				(struct view_portal){ .addr = *portal_addr(p->open),
+						      .transports = p->transports };
 	}
 	return 0;
 }

@@ -162,6 +162,7 @@ static struct json_object *session_json(const struct session_info *s)
 	put_bool(o, "authenticated", s->is_authenticated);
 	put_bool(o, "mutual", s->is_mutual);
 	json_put_text(o, "transport", s->transport);
+	json_put_text(o, "carrier", s->carrier);
 	json_put_text(o, "peer", s->peer);
 	json_put_text(o, "local", s->local);
 	put_u64(o, "age_s", s->age_s);

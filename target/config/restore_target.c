@@ -45,13 +45,20 @@ static int add_lun(struct restore *r, void *parent, struct json_object *o, struc
 
 static int add_portal(struct restore *r, void *parent, struct json_object *o, struct err *e)
 {
-	static const char *const known[] = { "ip_address", "port", "iser", "offload", NULL };
+	static const char *const known[] = { "ip_address", "port",	"iser",
+					     "offload",	   "transport", NULL };
 	const char *host = json_text(o, "ip_address");
 	struct portal_node *p;
 	int port = restore_number_field(o, "port", 65535, e);
 	if (port < 1 || !host)
 		return port < 0 ? port : err_set(e, -EINVAL, "'ip_address' or 'port' is missing");
-	int code = portal_new(r->c, &p, parent, host, (uint16_t)port, r->options->is_dry, e);
+	// iser=false is what targetcli writes for portals nobody thought about: not a refusal.
+	const char *transport = json_text(o, "transport");
+	unsigned mask = PORTAL_ALL;
+	int code = transport ? portal_transport_parse(transport, &mask, e) : 0;
+	if (!code)
+		code = portal_new(r->c, &p, parent, host, (uint16_t)port, mask, r->options->is_dry,
+				  e);
 	if (code < 0)
 		return code;
 	p->is_iser = json_object_get_boolean(json_field(o, "iser"));

@@ -261,6 +261,8 @@ static struct json_object *portal_object(struct portal_node *p)
 	json_object_object_add(o, "port", json_object_new_int64(port));
 	json_object_object_add(o, "iser", json_object_new_boolean(p->is_iser));
 	json_object_object_add(o, "offload", json_object_new_boolean(p->is_offload));
+	if (p->transports != PORTAL_ALL) // a key of ours; rtslib passes over it
+		json_put_text(o, "transport", portal_transport_name(p->transports));
 	merge(o, p->node.kept);
 	return o;
 }

@@ -214,6 +214,7 @@ struct dm_task *cmd_arrived(struct dm *dm, const struct iscsi_pdu *pdu, const ui
 		return NULL;
 	}
 	c->commands++;
+	conn_widen(c);
 	cmd->is_counted = !pdu->is_immediate;
 	c->inflight += cmd->is_counted;
 	if (order == FFP_HOLD) {

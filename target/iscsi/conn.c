@@ -14,6 +14,7 @@
 #include "target/iscsi/peer_log.h"
 #include "target/iscsi/portal.h"
 #include "target/scsi/nexus.h"
+#include "transport/rdma/rnic.h"
 #include "transport/wire/be.h"
 
 #define TICK_US	       1000000u
@@ -195,7 +196,7 @@ static void on_sent(struct dm *dm)
 		conn_close(c, true, "logged out");
 }
 
-static const struct dm_up dm_up = {
+const struct dm_up conn_dm_up = {
 	.command = cmd_arrived,
 	.ahead = cmd_ahead,
 	.control = on_control,
@@ -206,6 +207,14 @@ static const struct dm_up dm_up = {
 };
 
 // --- login's end ---
+
+void conn_widen(struct conn *c)
+{
+	if (!c->is_narrow)
+		return;
+	c->is_narrow = false;
+	c->sns.max_cmd_sn += c->window - c->dm->first_window;
+}
 
 void conn_enter_full_feature(struct conn *c)
 {
@@ -218,11 +227,13 @@ void conn_enter_full_feature(struct conn *c)
 	free(c->login);
 	c->login = NULL;
 	c->state = CONN_FULL_FEATURE;
+	c->dm->window = c->window;
 	c->dm->ops->full_feature(c->dm, &c->params);
 	iw->logins--;
 	counter_add(&iw->counters.logins_ok, 1);
 	portal_note_login(c->portal, true);
-	conn_log(c, LOG_LVL_INFO, "login ok transport=%s auth=%s%s digests=%s,%s", c->dm->transport,
+	conn_log(c, LOG_LVL_INFO, "login ok transport=%s carrier=%s auth=%s%s digests=%s,%s",
+		 c->dm->transport, c->dm->carrier,
 		 c->is_mutual	       ? "mutual-chap"
 		 : c->is_authenticated ? "chap"
 				       : "none",
@@ -392,33 +403,41 @@ static void worker_enter(struct iscsi_worker *iw, struct conn *c)
 	counter_add(&iw->counters.connections_accepted, 1);
 }
 
-static int conn_start(struct conn *c, int fd, struct err *e)
+static void refuse(int fd, struct rnic_request *q)
+{
+	if (q)
+		rnic_reject(q, NULL, 0);
+	else
+		close(fd);
+}
+
+static int conn_start(struct conn *c, int fd, struct rnic_request *q, struct err *e)
 {
 	struct iscsi_limits limits;
 	iscsi_limits_get(&limits);
 	c->login = calloc(1, sizeof *c->login);
 	if (!c->login || iscsi_worker()->logins >= limits.logins_in_progress) {
-		close(fd);
+		refuse(fd, q);
 		return c->login ? err_set(e, -EBUSY, "too many logins in progress")
 				: err_set(e, -ENOMEM, "no memory for a login");
 	}
-	int r = dm_tcp_target_new(&c->dm, c->worker, fd, &dm_up, c, e);
-	if (r < 0)
-		return r;
-	c->dm->sns = &c->sns;
 	login_target_init(c->login, &login_policy, c, 1, WINDOW_LOGIN);
-	return 0;
+	return q ? transport_begin_rdma(c, q, e) : transport_begin(c, fd, e);
 }
 
-void conn_new(struct worker *w, int fd, struct portal *portal, const struct tcp_addr *portal_addr)
+void conn_new(struct worker *w, int fd, struct rnic_request *q, struct portal *portal,
+	      const struct tcp_addr *portal_addr)
 {
 	struct iscsi_worker *iw = iscsi_worker();
 	struct err e = { 0 };
 	struct conn *c = calloc(1, sizeof *c);
 	struct tcp_addr peer;
-	tcp_addr_of_peer(&peer, fd);
+	if (q)
+		peer = q->peer_addr;
+	else
+		tcp_addr_of_peer(&peer, fd);
 	if (!c) {
-		close(fd);
+		refuse(fd, q);
 		err_set(&e, -ENOMEM, "no memory for a connection");
 	} else {
 		c->worker = w;
@@ -432,7 +451,7 @@ void conn_new(struct worker *w, int fd, struct portal *portal, const struct tcp_
 		c->resume_msg.fn = resume_run;
 		list_init(&c->cmds);
 		list_init(&c->held);
-		conn_start(c, fd, &e);
+		conn_start(c, fd, q, &e);
 	}
 	if (!e.code) {
 		worker_enter(iw, c);
@@ -442,6 +461,8 @@ void conn_new(struct worker *w, int fd, struct portal *portal, const struct tcp_
 	counter_add(&iw->counters.connections_refused, 1);
 	__atomic_sub_fetch(&iw->count, 1, __ATOMIC_RELAXED);
 	portal_conn_closed(portal, &peer);
+	if (c && c->dm)
+		c->dm->ops->free(c->dm);
 	if (c)
 		free(c->login);
 	free(c);

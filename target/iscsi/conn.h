@@ -22,6 +22,7 @@
 
 struct conn;
 struct portal;
+struct rnic_request;
 struct session_entry; // session.c: its place in the table of sessions
 
 #define CONN_TAGS 64 // buckets of commands by tag
@@ -93,6 +94,7 @@ struct conn {
 	uint16_t tsih;
 	struct nexus *nexus;
 	uint32_t window;   // commands
+	bool is_narrow;	   // ... but dm->first_window until the first PDU of full feature phase
 	uint32_t inflight; // counted commands not yet answered
 	struct list cmds;
 	struct cmd *tags[CONN_TAGS]; // the same by tag, the newest first
@@ -133,6 +135,7 @@ struct iscsi_worker {
 	struct list conns;
 	unsigned count;	       // atomic: connections, for balancing
 	unsigned logins;       // in progress
+	struct list greetings; // of iWARP, first_byte.c
 	struct timer tick;     // every second while there are connections
 	struct list free_cmds; // commands to use again
 	unsigned free_count;
@@ -143,9 +146,10 @@ struct iscsi_worker *iscsi_worker_at(unsigned index);
 
 // conn.c -------------------------------------------------------------------------------
 
-// Takes over an accepted socket. The portal's connection count was raised by the caller and
-// is lowered with the connection's end.
-void conn_new(struct worker *w, int fd, struct portal *portal, const struct tcp_addr *portal_addr);
+// Takes over an accepted socket, or an RDMA peer's request (q not NULL). The portal's connection
+// count was raised by the caller and is lowered with the connection's end.
+void conn_new(struct worker *w, int fd, struct rnic_request *q, struct portal *portal,
+	      const struct tcp_addr *portal_addr);
 // Notes in log and table of refusals that a connection was not taken, and why. Any thread.
 void conn_refused(const struct tcp_addr *peer, const char *why);
 // Closes; what is queued goes out first with linger. Idempotent.
@@ -157,6 +161,9 @@ void conn_release(struct conn *c);
 void conn_check_end(struct conn *c);
 // Login is over: from now on commands.
 void conn_enter_full_feature(struct conn *c);
+// The peer has sent a PDU of the full feature phase: the answer opens the whole window.
+void conn_widen(struct conn *c);
+extern const struct dm_up conn_dm_up;
 // A line for the log, beginning with the connection.
 void conn_log(const struct conn *c, int level, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -166,6 +173,13 @@ uint32_t conn_next_ttt(struct conn *c);
 void conn_reject(struct conn *c, uint8_t reason, const uint8_t *bad_bhs);
 // The configuration changed: follow it, or end.
 void conn_follow(struct conn *c, struct iscsi_view *v);
+
+// first_byte.c -------------------------------------------------------------------------
+
+// Gives c its mover: as the peer's first byte says, now or when it comes, or over q's RDMA. Takes
+// fd or q over; on an error both are gone, and c->dm may be set and is then to be freed.
+int transport_begin(struct conn *c, int fd, struct err *e);
+int transport_begin_rdma(struct conn *c, struct rnic_request *q, struct err *e);
 
 // login_policy.c -----------------------------------------------------------------------
 extern const struct login_target_ops login_policy;

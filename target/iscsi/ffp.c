@@ -191,6 +191,7 @@ int ffp_control(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 	}
 	if (!pdu->is_immediate)
 		c->sns.max_cmd_sn++;
+	conn_widen(c);
 	int r = row->run(c, pdu, bhs, data, e);
 	if (r >= 0 && c->held_count)
 		ffp_run_held(c);

@@ -123,6 +123,10 @@ int admit_to_tpg(struct conn *c, const struct view_tpg *tpg, struct login_terms 
 	}
 	c->tpg = tpg;
 	t->offer = tpg->offer;
+	t->offer.is_rdma = c->dm->is_rdma;
+	// A write whose data is read by RDMA costs no copy.
+	if (c->dm->is_rdma && !tpg->attr.iser_unsolicited_data)
+		t->offer.value[ISCSI_KEY_INITIAL_R2T] = true;
 	t->tpgt = tpg->tag;
 	snprintf(t->target_alias, sizeof t->target_alias, "%s", tpg->attr.alias);
 	snprintf(t->redirect, sizeof t->redirect, "%s", tpg->attr.redirect);
@@ -130,18 +134,24 @@ int admit_to_tpg(struct conn *c, const struct view_tpg *tpg, struct login_terms 
 }
 
 // The TPG of the target that this connection's portal belongs to.
-static const struct view_tpg *tpg_of_portal(const struct conn *c, const struct view_target *t)
+static const struct view_tpg *tpg_of_portal(const struct conn *c, const struct view_target *t,
+					    unsigned *ret_transports)
 {
-	for (unsigned i = 0; i < t->tpg_count; i++)
-		for (unsigned p = 0; p < t->tpgs[i].portal_count; p++)
-			if (!tcp_addr_compare(&t->tpgs[i].portals[p].addr, &c->portal_addr))
-				return &t->tpgs[i];
+	for (unsigned i = 0; i < t->tpg_count; i++) {
+		for (unsigned p = 0; p < t->tpgs[i].portal_count; p++) {
+			if (tcp_addr_compare(&t->tpgs[i].portals[p].addr, &c->portal_addr))
+				continue;
+			*ret_transports = t->tpgs[i].portals[p].transports;
+			return &t->tpgs[i];
+		}
+	}
 	return NULL;
 }
 
 static int admit_discovery(struct conn *c, struct login_terms *t, struct err *e)
 {
 	const struct iscsi_view *v = c->view;
+	t->offer.is_rdma = c->dm->is_rdma;
 	return v->discovery_auth_enabled ? require_auth(t, &v->discovery_auth, "discovery", e) : 0;
 }
 
@@ -153,10 +163,18 @@ static int admit(void *arg, const struct login_names *names, struct login_terms 
 	if (names->is_discovery)
 		return admit_discovery(c, t, e);
 	const struct view_target *target = view_find_target(c->view, names->target_name);
-	const struct view_tpg *tpg = target ? tpg_of_portal(c, target) : NULL;
+	unsigned transports = 0;
+	const struct view_tpg *tpg = target ? tpg_of_portal(c, target, &transports) : NULL;
 	if (!tpg) {
 		err_set(e, -ENOENT,
 			target ? "the target has no portal at this address" : "no such target");
+		return ISCSI_LOGIN_NOT_FOUND;
+	}
+	// The portal may be shared with targets that offer more.
+	if (!(transports & (c->dm->is_rdma ? PORTAL_ISER : PORTAL_TCP))) {
+		err_set(e, -EPROTONOSUPPORT,
+			"the target does not offer %s at this portal (set transport=all)",
+			c->dm->is_rdma ? "iSER" : "iSCSI over TCP");
 		return ISCSI_LOGIN_NOT_FOUND;
 	}
 	c->target = view_target_get((struct view_target *)target);
@@ -221,7 +239,9 @@ static int attach_finish(struct conn *c, const struct login_names *n, struct log
 		return r;
 	c->window = session_window(c);
 	ret->tsih = c->tsih;
-	ret->max_cmd_sn = ret->exp_cmd_sn + c->window - 1;
+	uint32_t first = c->dm->first_window;
+	c->is_narrow = first && first < c->window;
+	ret->max_cmd_sn = ret->exp_cmd_sn + (c->is_narrow ? first : c->window) - 1;
 	return 0;
 }
 

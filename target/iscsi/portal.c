@@ -25,6 +25,8 @@ struct portal {
 	struct timer retry;
 	struct err why;
 	unsigned users;
+	unsigned users_of[2];		 // who wants PORTAL_TCP, PORTAL_ISER
+	unsigned transports;		 // relaxed atomic: those with a user
 	int refs;			 // atomic: users and connections
 	struct portal_counters counters; // relaxed atomics
 };
@@ -132,7 +134,7 @@ void portal_note_login(struct portal *p, bool ok)
 static void hand_over_run(struct msg *m)
 {
 	struct hand_over *h = container_of(m, struct hand_over, msg);
-	conn_new(h->worker, h->fd, h->portal, &h->portal->addr);
+	conn_new(h->worker, h->fd, NULL, h->portal, &h->portal->addr);
 	free(h);
 }
 
@@ -240,14 +242,40 @@ static void on_retry(struct timer *t)
 	portal_try(container_of(t, struct portal, retry));
 }
 
+// --- transports ---
+
+static void count_transports(struct portal *p, unsigned which, int change)
+{
+	unsigned offered = 0;
+	for (unsigned i = 0; i < 2; i++) {
+		if (which & 1u << i)
+			p->users_of[i] += (unsigned)change;
+		if (p->users_of[i])
+			offered |= 1u << i;
+	}
+	__atomic_store_n(&p->transports, offered, __ATOMIC_RELAXED);
+}
+
+unsigned portal_transports(const struct portal *p)
+{
+	return __atomic_load_n(&p->transports, __ATOMIC_RELAXED);
+}
+
+void portal_change(struct portal *p, unsigned from, unsigned to)
+{
+	count_transports(p, to, 1);
+	count_transports(p, from, -1);
+}
+
 int portal_open(struct portal **ret, struct worker *control, const struct tcp_addr *addr,
-		struct err *e)
+		unsigned transports, struct err *e)
 {
 	list_for_each (it, &portals) {
 		struct portal *p = list_entry(it, struct portal, link);
 		if (tcp_addr_compare(&p->addr, addr))
 			continue;
 		p->users++;
+		count_transports(p, transports, 1);
 		*ret = p;
 		return 0;
 	}
@@ -258,6 +286,7 @@ int portal_open(struct portal **ret, struct worker *control, const struct tcp_ad
 	p->control = control;
 	p->users = 1;
 	p->refs = 1;
+	count_transports(p, transports, 1);
 	timer_init(&p->retry, on_retry);
 	list_push_back(&portals, &p->link);
 	portal_try(p);
@@ -265,9 +294,12 @@ int portal_open(struct portal **ret, struct worker *control, const struct tcp_ad
 	return 0;
 }
 
-void portal_close(struct portal *p)
+void portal_close(struct portal *p, unsigned transports)
 {
-	if (!p || --p->users)
+	if (!p)
+		return;
+	count_transports(p, transports, -1);
+	if (--p->users)
 		return;
 	timer_cancel(p->control, &p->retry);
 	listener_free(p->listener);

@@ -18,13 +18,25 @@ enum portal_state {
 	PORTAL_WAITING, // will be retried; portal_reason() says what is missing
 };
 
-// Counted open: the same address given again returns the same portal with one more user.
+// What initiators may use. Software iWARP shares the TCP socket: the first byte tells.
+enum {
+	PORTAL_TCP = 1,	 // iSCSI over TCP
+	PORTAL_ISER = 2, // iSER over whatever RDMA there is
+	PORTAL_ALL = PORTAL_TCP | PORTAL_ISER,
+};
+
+// Counted open: the same address given again returns the same portal with one more user. The
+// portal offers what one user at least wants; logins are held to what their target's user does.
 // Never fails for what may heal by itself (no such address yet, port taken): then the state
 // is PORTAL_WAITING. -ENOMEM.
 int portal_open(struct portal **ret, struct worker *control, const struct tcp_addr *addr,
-		struct err *e);
-// Drops one user; the last one closes the listener. Sessions go on. NULL is fine.
-void portal_close(struct portal *p);
+		unsigned transports, struct err *e);
+// Drops one user, with the transports it wanted; the last one closes the listener. Sessions go on.
+// NULL is fine.
+void portal_close(struct portal *p, unsigned transports);
+// A user wants others from now on. Sessions go on.
+void portal_change(struct portal *p, unsigned from, unsigned to);
+unsigned portal_transports(const struct portal *p); // offered now; any thread
 
 enum portal_state portal_state(const struct portal *p);
 const char *portal_reason(const struct portal *p); // without its address; "" while listening

@@ -58,6 +58,7 @@ static void fill(struct session_info *s, const struct conn *c)
 	s->is_authenticated = c->is_authenticated;
 	s->is_mutual = c->is_mutual;
 	snprintf(s->transport, sizeof s->transport, "%s", c->dm->transport);
+	snprintf(s->carrier, sizeof s->carrier, "%s", c->dm->carrier);
 	snprintf(s->peer, sizeof s->peer, "%s", c->dm->peer);
 	snprintf(s->local, sizeof s->local, "%s", c->dm->local);
 	s->age_s = (worker_now(c->worker) - c->start_ns) / 1000000000;
@@ -192,6 +193,7 @@ int iscsi_target_init(struct worker *control, struct err *e)
 		iw->worker = worker_at(i);
 		list_init(&iw->conns);
 		list_init(&iw->free_cmds);
+		list_init(&iw->greetings);
 	}
 	struct iscsi_view *v = iscsi_view_new(0);
 	if (!v)

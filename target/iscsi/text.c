@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "target/iscsi/conn.h"
+#include "target/iscsi/portal.h"
 #include "transport/iscsi/sendtargets.h"
 #include "transport/wire/be.h"
 
@@ -28,6 +29,20 @@ static int add_portal(struct text_out *o, const struct conn *c, const struct vie
 	return sendtargets_append_address(o, ip, tcp_addr_port(addr), tpg->tag);
 }
 
+// RFC 7145 7.1: initiators of iSER discover over TCP as well, so there every portal is shown, those
+// that TCP can log in to first. What is discovered over iSER is logged in to over iSER.
+static int add_portals(struct text_out *o, const struct conn *c, const struct view_tpg *tpg,
+		       unsigned wanted, unsigned unwanted)
+{
+	int r = 0;
+	for (unsigned p = 0; !r && p < tpg->portal_count; p++) {
+		const struct view_portal *vp = &tpg->portals[p];
+		if ((vp->transports & wanted) && !(vp->transports & unwanted))
+			r = add_portal(o, c, tpg, &vp->addr);
+	}
+	return r;
+}
+
 static int add_target(struct text_out *o, const struct conn *c, const struct view_target *t)
 {
 	bool has_name = false;
@@ -37,8 +52,10 @@ static int add_target(struct text_out *o, const struct conn *c, const struct vie
 			continue;
 		int r = has_name ? 0 : sendtargets_append_name(o, t->name);
 		has_name = true;
-		for (unsigned p = 0; !r && p < tpg->portal_count; p++)
-			r = add_portal(o, c, tpg, &tpg->portals[p].addr);
+		if (!r)
+			r = add_portals(o, c, tpg, c->dm->is_rdma ? PORTAL_ISER : PORTAL_TCP, 0);
+		if (!r && !c->dm->is_rdma)
+			r = add_portals(o, c, tpg, PORTAL_ISER, PORTAL_TCP);
 		if (r)
 			return r;
 	}

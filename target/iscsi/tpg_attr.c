@@ -54,6 +54,9 @@ const struct attr_row tpg_attr_rows[] = {
 	  "how long its answer may take before the connection is closed", NULL, ATTR_OWN },
 	{ "dataout_timeout", ATTR_UINT, TPG(dataout_timeout), 2, 60, "30", "s",
 	  "how long data that was asked for may take", NULL, ATTR_OWN },
+	{ "iser_unsolicited_data", ATTR_BOOL, TPG(iser_unsolicited_data), 0, 1, "0", NULL,
+	  "1: InitialR2T is as the parameter says over iSER too; 0: it is Yes there", NULL,
+	  ATTR_OWN | ATTR_RESTART },
 	{ 0 },
 };
 

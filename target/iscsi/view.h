@@ -34,6 +34,7 @@ struct tpg_attr { // rows: tpg_attr_rows (targetcli's names first)
 	char allowed_addresses[512]; // comma list of address/prefix; empty: any
 	char alias[256];
 	uint32_t nopin_timeout, nopin_response_timeout, dataout_timeout; // demo-mode sessions
+	uint32_t iser_unsolicited_data; // InitialR2T is what the parameter says over iSER too
 };
 extern const struct attr_row tpg_attr_rows[];
 
@@ -55,6 +56,7 @@ struct view_acl {
 
 struct view_portal {
 	struct tcp_addr addr; // as configured; may be a wildcard
+	unsigned transports;  // PORTAL_TCP, PORTAL_ISER
 };
 
 struct view_tpg {

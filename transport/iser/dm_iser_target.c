@@ -264,9 +264,9 @@ static void free_each(struct list *l)
 static void iser_free(struct dm *dm)
 {
 	struct dm_iser *d = dm_iser(dm);
-	rnic_qp_free(d->qp);
 	if (d->reserved)
 		rnic_unreserve(d->rnic, d->reserved);
+	rnic_qp_free(d->qp);
 	free_each(&d->free_tasks);
 	for (struct list *l; (l = list_pop_front(&d->free_ops));)
 		free(list_entry(l, struct iser_op, link));

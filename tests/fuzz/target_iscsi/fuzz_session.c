@@ -68,6 +68,7 @@ static void publish(struct lu *lu)
 	g->demo_map->entries[0].lu = lu;
 	g->portals = calloc(1, sizeof *g->portals);
 	g->portals[0].addr = address;
+	g->portals[0].transports = PORTAL_ALL;
 	g->portal_count = 1;
 	struct iscsi_view *v = iscsi_view_new(1);
 	v->targets[0] = t;
@@ -104,7 +105,7 @@ static void start(void)
 	snprintf(text, sizeof text, "127.0.0.1:%u", free_port());
 	must(tcp_addr_parse(&address, text, 3260, &e));
 	publish(lu);
-	must(portal_open(&p, control, &address, &e));
+	must(portal_open(&p, control, &address, PORTAL_ALL, &e));
 	must(-pthread_create(&thread, NULL, run_control, NULL));
 }
 

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a peer of a portal's TCP socket speaks: iSCSI, or iWARP with iSER above it. The first byte
+// tells, and is looked at without being read; until it comes, and while iWARP's own greeting
+// goes on, the connection has a mover that moves nothing, so that limits, timeouts and reasons
+// are those of every login. RFC 5044 7.1, RFC 7143 11.12. The connection's worker.
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "core/counter.h"
+#include "target/iscsi/conn.h"
+#include "target/iscsi/portal.h"
+#include "transport/iser/dm_iser_target.h"
+#include "transport/rdma/iwarp/iwarp.h"
+#include "transport/wire/iwarp.h"
+
+// After this iWARP has given up a greeting that is not complete or not right (iwarp.h).
+#define GREETING_USEC 6000000u
+
+// A socket that iWARP has; it says nothing if it gives up.
+struct greeting {
+	struct waiting *waiting; // NULL: the connection has ended meanwhile
+	struct worker *worker;
+	struct timer timer;
+	struct list link; // iscsi_worker.greetings
+};
+
+struct waiting {
+	struct dm dm;
+	struct watch watch; // of the socket, until the first byte
+	struct worker *worker;
+	struct greeting *greeting;
+	bool is_closed;
+	uint64_t start_ns;
+};
+
+static struct waiting *waiting_of(struct dm *dm)
+{
+	return container_of(dm, struct waiting, dm);
+}
+
+static struct conn *conn_of(const struct waiting *w)
+{
+	return w->dm.role;
+}
+
+// --- the mover that moves nothing ---
+
+static int take_fd(struct waiting *w)
+{
+	int fd = w->watch.fd;
+	watch_remove(w->worker, &w->watch);
+	return fd;
+}
+
+static void waiting_close(struct dm *dm, bool linger, const struct err *why)
+{
+	struct waiting *w = waiting_of(dm);
+	if (w->is_closed)
+		return;
+	w->is_closed = true;
+	int fd = take_fd(w);
+	if (fd >= 0)
+		close(fd);
+	if (w->greeting)
+		w->greeting->waiting = NULL;
+	w->greeting = NULL;
+	dm->up->closed(dm, why);
+}
+
+static void waiting_free(struct dm *dm)
+{
+	free(waiting_of(dm));
+}
+
+static void waiting_counters(struct dm *dm, struct dm_counters *ret)
+{
+	*ret = (struct dm_counters){ .last_rx_ns = waiting_of(dm)->start_ns };
+}
+
+static uint64_t waiting_oldest_owed(struct dm *dm)
+{
+	return 0;
+}
+
+static void waiting_send(struct dm *dm, const uint8_t *bhs, const void *data, uint32_t len,
+			 unsigned flags)
+{
+	// Nothing was asked.
+}
+
+static void waiting_get_data(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t nsg,
+			     uint32_t len)
+{
+	// There are no commands.
+}
+
+static void waiting_put_data(struct dm *dm, struct dm_task *t, struct dm_result *r)
+{
+	// There are no commands.
+}
+
+static void waiting_full_feature(struct dm *dm, const struct iscsi_params *params)
+{
+	// Nobody has logged in.
+}
+
+static void waiting_flush(struct dm *dm)
+{
+	// Nothing is queued.
+}
+
+static const struct dm_ops waiting_ops = {
+	.send = waiting_send,
+	.get_data = waiting_get_data,
+	.put_data = waiting_put_data,
+	.full_feature = waiting_full_feature,
+	.flush = waiting_flush,
+	.close = waiting_close,
+	.free = waiting_free,
+	.oldest_owed = waiting_oldest_owed,
+	.counters = waiting_counters,
+};
+
+static struct waiting *waiting_new(struct conn *c, int fd)
+{
+	struct waiting *w = calloc(1, sizeof *w);
+	if (!w)
+		return NULL;
+	w->worker = c->worker;
+	w->start_ns = worker_now(c->worker);
+	w->watch.fd = -1;
+	w->dm.ops = &waiting_ops;
+	w->dm.up = &conn_dm_up;
+	w->dm.role = c;
+	w->dm.transport = w->dm.carrier = "none yet";
+	tcp_addr_of_peer(&w->dm.peer_addr, fd);
+	tcp_addr_of_socket(&w->dm.local_addr, fd);
+	tcp_addr_format(&w->dm.peer_addr, w->dm.peer);
+	tcp_addr_format(&w->dm.local_addr, w->dm.local);
+	return w;
+}
+
+static void set_mover(struct conn *c, struct dm *dm)
+{
+	struct dm *old = c->dm;
+	c->dm = dm;
+	dm->sns = &c->sns;
+	if (old)
+		old->ops->free(old);
+}
+
+// What it waited for went wrong.
+static void waiting_fail(struct waiting *w, const struct err *why)
+{
+	struct err e = *why;
+	conn_refused(&w->dm.peer_addr, why->text);
+	counter_add(&iscsi_worker()->counters.connections_refused, 1);
+	e.code = -ESHUTDOWN; // told already
+	w->dm.ops->close(&w->dm, false, &e);
+}
+
+// --- iWARP ---
+
+static void greeting_free(struct greeting *g)
+{
+	timer_cancel(g->worker, &g->timer);
+	list_remove(&g->link);
+	if (g->waiting)
+		g->waiting->greeting = NULL;
+	free(g);
+}
+
+static void on_no_greeting(struct timer *t)
+{
+	struct greeting *g = container_of(t, struct greeting, timer);
+	struct waiting *w = g->waiting;
+	struct err why;
+	greeting_free(g);
+	err_set(&why, -EPROTO, "iWARP: no valid MPA request came (RFC 5044 7.1)");
+	if (w)
+		waiting_fail(w, &why);
+}
+
+static void on_request(void *arg, struct rnic_request *q)
+{
+	struct greeting *g = arg;
+	struct waiting *w = g->waiting;
+	struct dm *dm;
+	struct err e = { 0 };
+	greeting_free(g);
+	if (!w)
+		rnic_reject(q, NULL, 0);
+	else if (dm_iser_target_new(&dm, q, &conn_dm_up, conn_of(w), &e) < 0)
+		waiting_fail(w, &e);
+	else
+		set_mover(conn_of(w), dm);
+}
+
+static void on_gone(void *arg, struct rnic_request *q)
+{
+	// Every request was answered where it came.
+}
+
+static const struct rnic_listener_ops greeting_ops = {
+	.request = on_request,
+	.gone = on_gone,
+};
+
+// The connection waits on, without its socket.
+static int begin_iwarp(struct conn *c, int fd, struct err *e)
+{
+	struct waiting *w = c->dm ? waiting_of(c->dm) : waiting_new(c, fd);
+	struct greeting *g = w ? calloc(1, sizeof *g) : NULL;
+	if (w && !c->dm)
+		set_mover(c, &w->dm);
+	if (!g) {
+		close(fd);
+		return err_set(e, -ENOMEM, "no memory for a connection");
+	}
+	g->worker = c->worker;
+	timer_init(&g->timer, on_no_greeting);
+	int r = iwarp_passive(c->worker, fd, &greeting_ops, g, e);
+	if (r < 0) {
+		free(g);
+		return r;
+	}
+	g->waiting = w;
+	w->greeting = g;
+	list_push_back(&iscsi_worker()->greetings, &g->link);
+	timer_arm(c->worker, &g->timer, GREETING_USEC);
+	return 0;
+}
+
+// --- the first byte ---
+
+static int begin_tcp(struct conn *c, int fd, struct err *e)
+{
+	struct dm *dm;
+	int r = dm_tcp_target_new(&dm, c->worker, fd, &conn_dm_up, c, e);
+	if (!r)
+		set_mover(c, dm);
+	return r;
+}
+
+static int begin(struct conn *c, int fd, uint8_t first, struct err *e)
+{
+	bool is_iwarp = first == MPA_FIRST_BYTE;
+	unsigned offered = portal_transports(c->portal);
+	if (offered & (is_iwarp ? PORTAL_ISER : PORTAL_TCP))
+		return is_iwarp ? begin_iwarp(c, fd, e) : begin_tcp(c, fd, e);
+	close(fd);
+	return err_set(e, -EPROTONOSUPPORT,
+		       is_iwarp ? "iSER is not offered by this portal (set transport=all)"
+				: "iSCSI over TCP is not offered by this portal (set "
+				  "transport=all)");
+}
+
+static void on_first_byte(struct watch *watch, uint32_t events)
+{
+	struct waiting *w = container_of(watch, struct waiting, watch);
+	uint8_t first;
+	struct err e;
+	ssize_t n = recv(watch->fd, &first, 1, MSG_PEEK | MSG_DONTWAIT);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		err_set(&e, -ECONNRESET, "the peer went before it said anything");
+		w->dm.ops->close(&w->dm, false, &e);
+		return;
+	}
+	// On success w is gone, or waits for iWARP.
+	if (begin(conn_of(w), take_fd(w), first, &e) < 0)
+		waiting_fail(w, &e);
+}
+
+static int wait_for_byte(struct conn *c, int fd, struct err *e)
+{
+	struct waiting *w = waiting_new(c, fd);
+	if (!w) {
+		close(fd);
+		return err_set(e, -ENOMEM, "no memory for a connection");
+	}
+	w->watch.fn = on_first_byte;
+	int r = watch_add(c->worker, &w->watch, fd, EPOLLIN | EPOLLRDHUP);
+	if (r < 0) {
+		close(fd);
+		free(w);
+		return err_errno(e, r, "epoll");
+	}
+	set_mover(c, &w->dm);
+	return 0;
+}
+
+int transport_begin(struct conn *c, int fd, struct err *e)
+{
+	uint8_t first;
+	ssize_t n = recv(fd, &first, 1, MSG_PEEK | MSG_DONTWAIT);
+	if (n < 0)
+		return wait_for_byte(c, fd, e); // an error is reported there
+	return begin(c, fd, n ? first : 0, e);
+}
+
+int transport_begin_rdma(struct conn *c, struct rnic_request *q, struct err *e)
+{
+	struct dm *dm;
+	int r = dm_iser_target_new(&dm, q, &conn_dm_up, c, e);
+	if (!r)
+		set_mover(c, dm);
+	return r;
+}
