@@ -402,17 +402,22 @@ static void a_lingering_close_sends_all_and_cancels_reads(void **state)
 static void a_close_ends_every_request_once(void **state)
 {
 	enum { LEN = 1 << 20, COUNT = 40 };
-	uint8_t *from = pattern(LEN);
-	struct sg sg = { from, LEN, NULL };
+	uint8_t *mine = pattern(LEN), *theirs[2] = { pattern(LEN), pattern(LEN) };
+	struct sg sg[2] = {
+		{theirs[0],  LEN, NULL},
+		  { theirs[1], LEN, NULL}
+	};
 	static struct req r[COUNT];
 
 	connect_both();
 	run(&b, reserve_here, &b, (void *)1);
-	expose(&b, &sg, 1, LEN, RNIC_REMOTE_WRITE | RNIC_REMOTE_READ);
-	for (int i = 0; i < COUNT; i++) {
-		req_init(&r[i], &a, i & 1 ? RNIC_WRITE : RNIC_READ, from, LEN);
+	expose(&b, sg, 2, 2 * LEN, RNIC_REMOTE_WRITE | RNIC_REMOTE_READ);
+	for (uint32_t i = 0; i < COUNT; i++) {
+		bool is_write = i & 1;
+		req_init(&r[i], &a, is_write ? RNIC_WRITE : RNIC_READ, mine + is_write * LEN / 2,
+			 LEN / 2);
 		r[i].wr.rkey = b.x.rkey;
-		r[i].wr.remote_addr = b.x.remote_addr;
+		r[i].wr.remote_addr = b.x.remote_addr + is_write * LEN;
 		post(&r[i]);
 	}
 	run(&a, close_here, &a, NULL);
@@ -420,7 +425,9 @@ static void a_close_ends_every_request_once(void **state)
 	for (int i = 0; i < COUNT; i++)
 		assert_true(r[i].res == 0 || r[i].res == -ECANCELED);
 	assert_int_equal(done_order, COUNT);
-	free(from);
+	free(mine);
+	free(theirs[0]);
+	free(theirs[1]);
 }
 
 static bool count_rights(const struct rnic_mr *mr, void *arg)

@@ -327,11 +327,8 @@ static void side_start(struct side *s, const char *name)
 
 static void side_stop(struct side *s)
 {
-	bool had_qp = s->qp;
-
 	run(s, close_here, s, NULL);
-	if (had_qp)
-		WAIT(s->closed);
+	WAIT(!s->qp);
 	worker_stop(s->w);
 	worker_free(s->w);
 	s->w = NULL;
