@@ -233,15 +233,15 @@ static void post_here(void *a, void *b)
 	MUST(!rnic_post(s->qp, &r->wr));
 }
 
-static struct req *req_add(struct req *r, void *addr, uint32_t len)
+static inline struct req *req_add(struct req *r, void *addr, uint32_t len)
 {
 	r->sge[r->wr.nsge++] = (struct rnic_sge){ addr, len, rnic_find(r->side->rnic, addr, len) };
 	r->wr.sge = r->sge;
 	return r;
 }
 
-static struct req *req_init(struct req *r, struct side *s, enum rnic_opcode opcode, void *addr,
-			    uint32_t len)
+static inline struct req *req_init(struct req *r, struct side *s, enum rnic_opcode opcode,
+				   void *addr, uint32_t len)
 {
 	*r = (struct req){
 		.side = s, .res = 1, .wr = {.opcode = opcode, .done = on_done}
@@ -249,12 +249,12 @@ static struct req *req_init(struct req *r, struct side *s, enum rnic_opcode opco
 	return len ? req_add(r, addr, len) : r;
 }
 
-static void post(struct req *r)
+static inline void post(struct req *r)
 {
 	run(r->side, post_here, r->side, r);
 }
 
-static void send_text(struct side *s, struct req *r, const char *text)
+static inline void send_text(struct side *s, struct req *r, const char *text)
 {
 	post(req_init(r, s, RNIC_SEND, (void *)(uintptr_t)text, (uint32_t)strlen(text)));
 }
@@ -275,7 +275,7 @@ struct exposing {
 	uint64_t len;
 };
 
-static void expose_here(void *a, void *b)
+static inline void expose_here(void *a, void *b)
 {
 	struct side *s = a;
 	struct exposing *x = b;
@@ -283,21 +283,22 @@ static void expose_here(void *a, void *b)
 	MUST(!rnic_expose(s->qp, &s->x, x->sg, x->nsg, x->len, x->access));
 }
 
-static void conceal_here(void *a, void *b)
+static inline void conceal_here(void *a, void *b)
 {
 	struct side *s = a;
 
 	rnic_conceal(s->qp, &s->x);
 }
 
-static void expose(struct side *s, struct sg *sg, uint32_t nsg, uint64_t len, unsigned access)
+static inline void expose(struct side *s, struct sg *sg, uint32_t nsg, uint64_t len,
+			  unsigned access)
 {
 	struct exposing x = { sg, nsg, access, len };
 
 	run(s, expose_here, s, &x);
 }
 
-static void reserve_here(void *a, void *b)
+static inline void reserve_here(void *a, void *b)
 {
 	struct side *s = a;
 
@@ -305,7 +306,7 @@ static void reserve_here(void *a, void *b)
 	MUST(!rnic_reserve(s->rnic, (uint32_t)(uintptr_t)b));
 }
 
-static void put_here(void *a, void *b)
+static inline void put_here(void *a, void *b)
 {
 	struct side *s = a;
 	unsigned i = (unsigned)(uintptr_t)b;
