@@ -97,6 +97,7 @@ struct bs_io {
 	// res: 0 or negative errno (-EIO medium error, -ENOSPC thin store full, -EREMOTEIO
 	// transport, -EROFS ...). No short transfers: they are errors by then.
 	void (*done)(struct bs_io *io, int res);
+	struct buf_copies *copied;  // whose copies of payload are counted; NULL: nobody's
 	uint64_t ret_extent_length; // BS_EXTENT: bytes, >= 1 block
 	bool ret_is_mapped;	    // BS_EXTENT
 	// Scratch of whoever serves the I/O at the moment.
@@ -126,7 +127,8 @@ struct bs_scsi {
 	uint32_t sense_len;
 	uint32_t residual; // bytes not transferred
 	void (*done)(struct bs_scsi *io, int res);
-	uint32_t timeout_ms; // 0 for the default of 60 s
+	struct buf_copies *copied; // as in struct bs_io
+	uint32_t timeout_ms;	   // 0 for the default of 60 s
 	// Scratch.
 	struct backstore *bs;
 	struct offload offload;

@@ -110,9 +110,9 @@ static void copy_bounce(struct bs_io *io, uint32_t length, bool is_to_bounce)
 		if (n > length)
 			n = length;
 		if (is_to_bounce)
-			buf_copy(w, bounce, sg->addr + skip, n);
+			buf_copy_for(w, io->copied, bounce, sg->addr + skip, n);
 		else
-			buf_copy(w, sg->addr + skip, bounce, n);
+			buf_copy_for(w, io->copied, sg->addr + skip, bounce, n);
 		bounce += n;
 		length -= n;
 		skip = 0;

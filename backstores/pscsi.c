@@ -129,9 +129,9 @@ static void copy_bounce(struct bs_scsi *io, uint32_t length, bool is_to_bounce)
 	for (uint32_t i = 0; i < io->nsg && length; i++) {
 		uint32_t n = io->sg[i].len < length ? io->sg[i].len : length;
 		if (is_to_bounce)
-			buf_copy(w, at, io->sg[i].addr, n);
+			buf_copy_for(w, io->copied, at, io->sg[i].addr, n);
 		else
-			buf_copy(w, io->sg[i].addr, at, n);
+			buf_copy_for(w, io->copied, io->sg[i].addr, at, n);
 		at += n;
 		length -= n;
 	}

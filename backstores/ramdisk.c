@@ -234,9 +234,9 @@ static void serve_read_write(struct backstore *bs, struct bs_io *io)
 	for (uint32_t i = 0; i < io->nsg; i++) {
 		const struct sg *sg = &io->sg[i];
 		if (io->op == BS_READ)
-			buf_copy(w, sg->addr, at, sg->len);
+			buf_copy_for(w, io->copied, sg->addr, at, sg->len);
 		else
-			buf_copy(w, at, sg->addr, sg->len);
+			buf_copy_for(w, io->copied, at, sg->addr, sg->len);
 		at += sg->len;
 	}
 	io->done(io, 0);

@@ -220,3 +220,12 @@ void buf_copy(struct worker *w, void *to, const void *from, size_t len)
 	counter_add(&c->payload_copy_bytes, len);
 	memcpy(to, from, len);
 }
+
+void buf_copy_for(struct worker *w, struct buf_copies *of, void *to, const void *from, size_t len)
+{
+	if (of) {
+		of->count++;
+		of->bytes += len;
+	}
+	buf_copy(w, to, from, len);
+}

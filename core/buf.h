@@ -59,6 +59,13 @@ struct sg {
 // worker's counters. Parameter data, headers and sense are no payload: memcpy.
 void buf_copy(struct worker *w, void *to, const void *from, size_t len);
 
+// Copies of payload made for one session.
+struct buf_copies {
+	uint64_t count, bytes;
+};
+// As buf_copy, and counts in of too, which belongs to the worker's thread; NULL: nobody's.
+void buf_copy_for(struct worker *w, struct buf_copies *of, void *to, const void *from, size_t len);
+
 struct buf_pool_stats {
 	uint64_t bytes_reserved, bytes_in_use, bytes_limit, exhausted; // exhausted: buf_get -> NULL
 };

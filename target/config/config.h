@@ -73,5 +73,5 @@ void config_on_quiet(struct config *c, void (*told)(void *arg), void *arg);
 struct json_object *config_tree(struct config *c, const struct node *n, int depth);
 // All rows as JSON: classes with their commands and groups.
 struct json_object *config_schema(struct config *c);
-// Statistics: storage objects with their counters, portals, the iSCSI target's sums.
+// Statistics: storage objects and sessions with their counters, portals, the iSCSI target's sums.
 struct json_object *config_stats(struct config *c);

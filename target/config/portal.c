@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "target/config/model.h"
+#include "target/config/report.h"
 
 static void portal_free(struct config *c, struct node *n)
 {
@@ -317,10 +318,26 @@ static void summarize(struct config *c, const struct node *n, struct summary *re
 						       : "OK");
 }
 
+static void put_failures(struct json_object *to, const struct portal_counters *k)
+{
+	static const char *const names[LOGIN_FAILURES] = {
+		[LOGIN_BAD_AUTH] = "failed_auth",    [LOGIN_NO_ACL] = "failed_acl",
+		[LOGIN_NO_TARGET] = "failed_target", [LOGIN_TIMED_OUT] = "timed_out",
+		[LOGIN_OTHER] = "failed_other",
+	};
+	uint64_t sum = 0;
+	for (int i = 0; i < LOGIN_FAILURES; i++)
+		sum += k->login_failures[i];
+	json_object_object_add(to, "login_failures", json_object_new_uint64(sum));
+	for (int i = 0; i < LOGIN_FAILURES; i++)
+		json_object_object_add(to, names[i], json_object_new_uint64(k->login_failures[i]));
+}
+
 static void info(struct config *c, const struct node *n, struct json_object *ret)
 {
 	const struct portal_node *p = NODE_OF(const struct portal_node, n);
 	struct portal_counters k = { 0 };
+	struct session_traffic traffic = { 0 };
 	bool is_up = p->open && portal_state(p->open) == PORTAL_LISTENING;
 	if (p->open)
 		portal_counters(p->open, &k);
@@ -333,7 +350,10 @@ static void info(struct config *c, const struct node *n, struct json_object *ret
 	json_object_object_add(ret, "accepted", json_object_new_uint64(k.accepted));
 	json_object_object_add(ret, "refused", json_object_new_uint64(k.refused));
 	json_object_object_add(ret, "logins", json_object_new_uint64(k.logins));
-	json_object_object_add(ret, "login_failures", json_object_new_uint64(k.login_failures));
+	put_failures(ret, &k);
+	if (p->open)
+		portal_traffic(p->open, &traffic);
+	report_traffic(ret, &traffic);
 }
 
 const struct node_class portals_class = {

@@ -2,6 +2,7 @@
 // Tree, schema, sessions and statistics as JSON.
 #include "target/config/report.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,6 +116,34 @@ struct json_object *config_schema(struct config *c)
 	return o;
 }
 
+// ---- what commands did ----
+
+static void put_operations(struct json_object *to, const struct lu_counters *k)
+{
+	static const char *const names[LU_OP_MAX] = { "read", "write", "other" };
+	for (int op = 0; op < LU_OP_MAX; op++) {
+		struct json_object *one = json_object_new_object();
+		struct json_object *latency = json_object_new_array();
+		put_u64(one, "commands", k->op[op].commands);
+		put_u64(one, "bytes", k->op[op].bytes);
+		put_u64(one, "latency_sum_us", k->op[op].latency_sum_us);
+		// Entry i counts the commands that took less than 2^i us; the last: more.
+		for (int i = 0; i < LU_LATENCY_BUCKETS; i++)
+			json_object_array_add(latency,
+					      json_object_new_uint64(k->op[op].latency[i]));
+		json_object_object_add(one, "latency_log2_us", latency);
+		json_object_object_add(to, names[op], one);
+	}
+	put_u64(to, "errors", k->errors);
+}
+
+void report_traffic(struct json_object *to, const struct session_traffic *t)
+{
+	put_u64(to, "payload_copies", t->copied.count);
+	put_u64(to, "payload_copy_bytes", t->copied.bytes);
+	put_operations(to, &t->scsi);
+}
+
 // ---- sessions and refused logins ----
 
 static struct json_object *negotiated_json(const struct session_info *s)
@@ -172,8 +201,7 @@ static struct json_object *session_json(const struct session_info *s)
 	put_u64(o, "commands", s->commands);
 	put_u64(o, "read_bytes", s->read_bytes);
 	put_u64(o, "written_bytes", s->written_bytes);
-	put_u64(o, "payload_copies", s->payload_copies);
-	put_u64(o, "payload_copy_bytes", s->payload_copy_bytes);
+	report_traffic(o, &s->traffic);
 	put_u64(o, "worker", s->worker);
 	put_u64(o, "lun_count", s->lun_count);
 	json_object_object_add(o, "luns", session_luns_json(s));
@@ -218,8 +246,6 @@ struct json_object *report_refusals(void)
 
 // ---- statistics ----
 
-static const char *const op_names[LU_OP_MAX] = { "read", "write", "other" };
-
 static struct json_object *lu_json(const struct lu *lu)
 {
 	struct json_object *o = json_object_new_object();
@@ -227,20 +253,7 @@ static struct json_object *lu_json(const struct lu *lu)
 	if (!k)
 		return o;
 	lu_counters_sum(lu, k);
-	for (int op = 0; op < LU_OP_MAX; op++) {
-		struct json_object *one = json_object_new_object();
-		struct json_object *latency = json_object_new_array();
-		put_u64(one, "commands", k->op[op].commands);
-		put_u64(one, "bytes", k->op[op].bytes);
-		put_u64(one, "latency_sum_us", k->op[op].latency_sum_us);
-		// Entry i counts the commands that took less than 2^i us; the last: more.
-		for (int i = 0; i < LU_LATENCY_BUCKETS; i++)
-			json_object_array_add(latency,
-					      json_object_new_uint64(k->op[op].latency[i]));
-		json_object_object_add(one, "latency_log2_us", latency);
-		json_object_object_add(o, op_names[op], one);
-	}
-	put_u64(o, "errors", k->errors);
+	put_operations(o, k);
 	free(k);
 	return o;
 }
@@ -319,10 +332,31 @@ static struct json_object *workers_json(void)
 	return list;
 }
 
+static struct json_object *sessions_json(void)
+{
+	struct json_object *list = json_object_new_object();
+	struct session_info *sessions = NULL;
+	unsigned count = 0;
+	sessions_list(&sessions, &count); // without memory there are none
+	for (unsigned i = 0; i < count; i++) {
+		struct json_object *o = json_object_new_object();
+		char sid[24];
+		snprintf(sid, sizeof sid, "%" PRIu64, sessions[i].id);
+		json_put_text(o, "initiator", sessions[i].initiator);
+		json_put_text(o, "target", sessions[i].target);
+		put_u64(o, "commands", sessions[i].commands);
+		report_traffic(o, &sessions[i].traffic);
+		json_object_object_add(list, sid, o);
+	}
+	free(sessions);
+	return list;
+}
+
 struct json_object *config_stats(struct config *c)
 {
 	struct json_object *o = json_object_new_object();
 	json_object_object_add(o, "storage_objects", storages_json(c));
+	json_object_object_add(o, "sessions", sessions_json());
 	json_object_object_add(o, "portals", portals_json(c));
 	json_object_object_add(o, "iscsi", iscsi_json());
 	json_object_object_add(o, "workers", workers_json());

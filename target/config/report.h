@@ -4,8 +4,12 @@
 
 #include <stdint.h>
 
+#include "target/iscsi/sessions.h"
+
 struct json_object;
 
+// Adds what one session did, or those of a portal.
+void report_traffic(struct json_object *to, const struct session_traffic *t);
 // An array, one object a session; id 0 is all. NULL: no memory.
 struct json_object *report_sessions(uint64_t id);
 // An array, the newest first.

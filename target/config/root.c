@@ -319,7 +319,7 @@ static const struct command_row root_commands[] = {
 	{ "sessions", session_params, "Shows who is logged in.", true, sessions },
 	{ "drop", drop_params, "Ends a session.", false, drop },
 	{ "refusals", NULL, "Shows refused logins and why.", true, refusals },
-	{ "stats", NULL, "Shows counters of storage objects, portals and workers.", true, stats },
+	{ "stats", NULL, "Shows counters of storage objects, sessions, portals, workers.", true, stats },
 	{ "version", NULL, "Tells the version.", true, version },
 	{ 0 },
 };

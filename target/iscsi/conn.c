@@ -121,6 +121,7 @@ static void free_run(struct msg *m)
 	struct conn *c = container_of(m, struct conn, free_msg);
 	c->is_free_posted = false;
 	if (c->nexus) {
+		portal_note_end(c->portal, c);
 		nexus_free(c->nexus);
 		c->nexus = NULL;
 	}
@@ -231,7 +232,7 @@ void conn_enter_full_feature(struct conn *c)
 	c->dm->ops->full_feature(c->dm, &c->params);
 	iw->logins--;
 	counter_add(&iw->counters.logins_ok, 1);
-	portal_note_login(c->portal, true);
+	portal_note_login(c->portal);
 	conn_log(c, LOG_LVL_INFO, "login ok transport=%s carrier=%s auth=%s%s digests=%s,%s",
 		 c->dm->transport, c->dm->carrier,
 		 c->is_mutual	       ? "mutual-chap"

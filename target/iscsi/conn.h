@@ -12,6 +12,7 @@
 
 #include "core/list.h"
 #include "core/worker.h"
+#include "target/iscsi/portal.h"
 #include "target/iscsi/sessions.h"
 #include "target/iscsi/view.h"
 #include "target/scsi/task.h"
@@ -155,6 +156,8 @@ void conn_refused(const struct tcp_addr *peer, const char *why);
 // Closes; what is queued goes out first with linger. Idempotent.
 void conn_close(struct conn *c, bool linger, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+// Adds what the session did so far; nothing without one.
+void conn_add_traffic(const struct conn *c, struct session_traffic *sum);
 void conn_hold(struct conn *c);
 void conn_release(struct conn *c);
 // Looks whether an ending connection has anything left to wait for.
@@ -262,6 +265,10 @@ void refusal_note(const char *initiator, const char *target, const char *peer, u
 
 // portal.c: counts of connections; any thread ----------------------------------------------
 void portal_conn_closed(struct portal *p, const struct tcp_addr *peer);
-void portal_note_login(struct portal *p, bool ok);
+void traffic_add(struct session_traffic *sum, const struct session_traffic *more);
+void portal_note_login(struct portal *p);
+void portal_note_failure(struct portal *p, enum login_failure why);
+// The session ends: what it did stays with its portal. The connection's worker.
+void portal_note_end(struct portal *p, const struct conn *c);
 // view.c: the last view goes, when no connection is left
 void iscsi_view_retire(void);

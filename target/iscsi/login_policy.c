@@ -263,21 +263,25 @@ const struct login_target_ops login_policy = {
 static void login_failed(struct conn *c, const struct login_reply *r)
 {
 	struct iscsi_counters *n = &iscsi_worker()->counters;
+	enum login_failure why = LOGIN_OTHER;
 	counter_add(&n->logins_failed, 1);
 	switch (r->status) {
 	case ISCSI_LOGIN_AUTH_FAILED:
 		counter_add(&n->failed_auth, 1);
+		why = LOGIN_BAD_AUTH;
 		break;
 	case ISCSI_LOGIN_FORBIDDEN:
 		counter_add(&n->failed_acl, 1);
+		why = LOGIN_NO_ACL;
 		break;
 	case ISCSI_LOGIN_NOT_FOUND:
 		counter_add(&n->failed_target, 1);
+		why = LOGIN_NO_TARGET;
 		break;
 	default:
 		counter_add(&n->failed_other, 1);
 	}
-	portal_note_login(c->portal, false);
+	portal_note_failure(c->portal, why);
 	refusal_note(c->names.initiator_name, c->names.target_name, c->dm->peer, r->status,
 		     r->err.text);
 	char cause[40] = "login dropped";
@@ -335,6 +339,7 @@ void conn_login_expired(struct conn *c)
 	struct login_reply r;
 	struct err why;
 	counter_add(&iscsi_worker()->counters.logins_timed_out, 1);
+	portal_note_failure(c->portal, LOGIN_TIMED_OUT);
 	err_set(&why, -ETIMEDOUT, "login not finished after %u s", c->login_timeout);
 	login_target_refuse(c->login, ISCSI_LOGIN_TARGET_ERROR, &why, &r);
 	r.err = why;

@@ -29,6 +29,7 @@ struct portal {
 	unsigned transports;		 // relaxed atomic: those with a user
 	int refs;			 // atomic: users and connections
 	struct portal_counters counters; // relaxed atomics
+	struct session_traffic *ended; // of ended sessions, by worker, which alone looks at its own
 };
 
 // A connection on its way to its worker.
@@ -73,8 +74,10 @@ void iscsi_limits_get(struct iscsi_limits *ret)
 
 static void portal_put(struct portal *p)
 {
-	if (!__atomic_sub_fetch(&p->refs, 1, __ATOMIC_ACQ_REL))
-		free(p);
+	if (__atomic_sub_fetch(&p->refs, 1, __ATOMIC_ACQ_REL))
+		return;
+	free(p->ended);
+	free(p);
 }
 
 // NULL: the peer may come in. Else why not.
@@ -123,10 +126,19 @@ void portal_conn_closed(struct portal *p, const struct tcp_addr *peer)
 	portal_put(p);
 }
 
-void portal_note_login(struct portal *p, bool ok)
+void portal_note_login(struct portal *p)
 {
-	__atomic_add_fetch(ok ? &p->counters.logins : &p->counters.login_failures, 1,
-			   __ATOMIC_RELAXED);
+	__atomic_add_fetch(&p->counters.logins, 1, __ATOMIC_RELAXED);
+}
+
+void portal_note_failure(struct portal *p, enum login_failure why)
+{
+	__atomic_add_fetch(&p->counters.login_failures[why], 1, __ATOMIC_RELAXED);
+}
+
+void portal_note_end(struct portal *p, const struct conn *c)
+{
+	conn_add_traffic(c, &p->ended[worker_index(c->worker)]);
 }
 
 // --- accepting ---
@@ -280,8 +292,12 @@ int portal_open(struct portal **ret, struct worker *control, const struct tcp_ad
 		return 0;
 	}
 	struct portal *p = calloc(1, sizeof *p);
-	if (!p)
+	if (p)
+		p->ended = calloc(worker_count() + 1, sizeof *p->ended);
+	if (!p || !p->ended) {
+		free(p);
 		return err_set(e, -ENOMEM, "portal: no memory");
+	}
 	p->addr = *addr;
 	p->control = control;
 	p->users = 1;
@@ -330,7 +346,34 @@ void portal_counters(const struct portal *p, struct portal_counters *ret)
 		.accepted = counter_get(&n->accepted),
 		.refused = counter_get(&n->refused),
 		.logins = counter_get(&n->logins),
-		.login_failures = counter_get(&n->login_failures),
 		.connections = __atomic_load_n(&n->connections, __ATOMIC_RELAXED),
 	};
+	for (int i = 0; i < LOGIN_FAILURES; i++)
+		ret->login_failures[i] = counter_get(&n->login_failures[i]);
+}
+
+struct traffic_call {
+	const struct portal *portal;
+	struct session_traffic *sum;
+};
+
+// A session ends on its worker: it is found here in one of the two places, never in both.
+static void traffic_run(void *arg)
+{
+	struct traffic_call *call = arg;
+	struct iscsi_worker *iw = iscsi_worker();
+	traffic_add(call->sum, &call->portal->ended[worker_index(iw->worker)]);
+	list_for_each (it, &iw->conns) {
+		const struct conn *c = list_entry(it, struct conn, link);
+		if (c->portal == call->portal)
+			conn_add_traffic(c, call->sum);
+	}
+}
+
+void portal_traffic(const struct portal *p, struct session_traffic *ret)
+{
+	struct traffic_call call = { p, ret };
+	*ret = (struct session_traffic){ 0 };
+	for (unsigned i = 0; i < worker_count(); i++)
+		worker_call(worker_at(i), traffic_run, &call);
 }

@@ -9,6 +9,7 @@
 
 #include "core/err.h"
 #include "core/worker.h"
+#include "target/iscsi/sessions.h"
 #include "transport/tcp/addr.h"
 
 struct portal;
@@ -42,9 +43,21 @@ enum portal_state portal_state(const struct portal *p);
 const char *portal_reason(const struct portal *p); // without its address; "" while listening
 const struct tcp_addr *portal_addr(const struct portal *p); // as configured
 
+enum login_failure {
+	LOGIN_BAD_AUTH,
+	LOGIN_NO_ACL,
+	LOGIN_NO_TARGET,
+	LOGIN_TIMED_OUT,
+	LOGIN_OTHER,
+	LOGIN_FAILURES
+};
+
 // Accepted, refused (limits) and open connections since the portal was opened.
 struct portal_counters {
-	uint64_t accepted, refused, logins, login_failures;
+	uint64_t accepted, refused, logins, login_failures[LOGIN_FAILURES];
 	uint32_t connections;
 };
 void portal_counters(const struct portal *p, struct portal_counters *ret);
+// The sum of the sessions that came in here since then, live ones as well as ended ones. Visits
+// the workers and blocks for their answer.
+void portal_traffic(const struct portal *p, struct session_traffic *ret);

@@ -16,6 +16,27 @@
 
 #define DRAIN_SECONDS 10
 
+// Both structs are words that are summed.
+void traffic_add(struct session_traffic *sum, const struct session_traffic *more)
+{
+	uint64_t *to = (uint64_t *)sum;
+	const uint64_t *from = (const uint64_t *)more;
+	for (size_t i = 0; i < sizeof *sum / sizeof *to; i++)
+		to[i] += from[i];
+}
+
+void conn_add_traffic(const struct conn *c, struct session_traffic *sum)
+{
+	struct dm_counters moved;
+	if (!c->nexus)
+		return;
+	struct session_traffic mine = { c->nexus->counters, c->nexus->copied };
+	c->dm->ops->counters(c->dm, &moved);
+	mine.copied.count += moved.copied.count;
+	mine.copied.bytes += moved.copied.bytes;
+	traffic_add(sum, &mine);
+}
+
 struct collect {
 	struct session_info *list;
 	unsigned count, size;
@@ -76,6 +97,7 @@ static void fill(struct session_info *s, const struct conn *c)
 	s->commands = c->commands;
 	s->read_bytes = c->read_bytes;
 	s->written_bytes = c->written_bytes;
+	conn_add_traffic(c, &s->traffic);
 	s->worker = worker_index(c->worker);
 	if (c->nexus)
 		fill_luns(s, c->nexus);

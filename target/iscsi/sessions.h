@@ -8,6 +8,13 @@
 
 #include "core/err.h"
 #include "core/worker.h"
+#include "target/scsi/lu.h"
+
+// What sessions did: commands by kind with bytes and latency, copies of payload made for them.
+struct session_traffic {
+	struct lu_counters scsi;
+	struct buf_copies copied;
+};
 
 struct session_info {
 	uint64_t id; // session id, unique in this process ("sid" in the shell)
@@ -23,7 +30,8 @@ struct session_info {
 	bool header_digest, data_digest, initial_r2t, immediate_data;
 	uint32_t max_recv_dsl, max_xmit_dsl, max_burst, first_burst, max_outstanding_r2t;
 	uint32_t window, commands_in_flight;
-	uint64_t commands, read_bytes, written_bytes, payload_copies, payload_copy_bytes;
+	uint64_t commands, read_bytes, written_bytes;
+	struct session_traffic traffic;
 	unsigned worker;
 	uint32_t lun_count;
 	struct session_lun {

@@ -329,7 +329,7 @@ const struct rpc_method rpc_methods[] = {
 	{ "session.drop", drop_params, false, "Ends a session.", session_drop_method },
 	{ "login.refusals", NULL, true, "Refused logins and why, the newest first.",
 	  login_refusals_method },
-	{ "stats.get", NULL, true, "Counters of storage objects, portals, workers.", stats_get },
+	{ "stats.get", NULL, true, "Counters of storage objects, sessions, portals, workers.", stats_get },
 	{ "schema", NULL, true, "Every class, command, setting and method.", schema },
 	{ "version", NULL, true, "Version and process id of the daemon.", version },
 	{ "daemon.stop", NULL, false, "Ends the daemon.", daemon_stop },

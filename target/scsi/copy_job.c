@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "target/scsi/lu.h"
+#include "target/scsi/nexus.h"
 #include "target/scsi/task_priv.h"
 #include "transport/wire/be.h"
 
@@ -24,7 +25,8 @@ static void child_get_data(struct task *t)
 	struct copy_job *j = container_of(t, struct copy_job, child);
 	const uint8_t *from = j->bounce->addr;
 	for (uint32_t i = 0; i < t->nsg; i++) {
-		buf_copy(t->nexus->worker, t->sg[i].addr, from, t->sg[i].len);
+		buf_copy_for(t->nexus->worker, &t->nexus->copied, t->sg[i].addr, from,
+			     t->sg[i].len);
 		from += t->sg[i].len;
 	}
 	task_data_ready(t, 0);
@@ -39,7 +41,7 @@ static void take_data(struct copy_job *j)
 	uint8_t *to = j->bounce->addr;
 	for (uint32_t i = 0; i < t->nsg && left; i++) {
 		uint32_t n = t->sg[i].len < left ? t->sg[i].len : left;
-		buf_copy(t->nexus->worker, to, t->sg[i].addr, n);
+		buf_copy_for(t->nexus->worker, &t->nexus->copied, to, t->sg[i].addr, n);
 		to += n;
 		left -= n;
 	}

@@ -9,7 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/buf.h"
 #include "core/list.h"
+#include "target/scsi/lu.h"
 #include "target/scsi/ua.h"
 
 struct lu;
@@ -96,6 +98,10 @@ struct nexus {
 	uint64_t id;	   // unique in this process, never reused
 	// Bytes of the worker's buffers that its tasks hold, and how many they may.
 	uint64_t pool_used, pool_share;
+	// What its commands did, and what the device server copied for them. Plain words: read on
+	// the worker.
+	struct lu_counters counters;
+	struct buf_copies copied;
 };
 
 // Makes the nexus on the calling worker, with every LUN of map in unit attention POWER ON,

@@ -44,6 +44,7 @@ static void passthru_submit(struct task *t)
 	struct passthru *p = t->scratch;
 	p->io.sg = t->sg;
 	p->io.nsg = t->nsg;
+	p->io.copied = &t->nexus->copied;
 	t->state = TASK_RUNNING;
 	backstore_scsi(lu_bs(t->lu), &p->io);
 }

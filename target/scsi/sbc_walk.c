@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "target/scsi/lu.h"
+#include "target/scsi/nexus.h"
 #include "target/scsi/task.h"
 
 #define STEPS_A_ROUND 8 // that completed at once, before the walk yields
@@ -125,6 +126,7 @@ void sbc_walk_io(struct sbc_walk *w, enum bs_op op, struct sg *sg, uint32_t nsg,
 	t->io.sg = sg;
 	t->io.nsg = nsg;
 	t->io.done = io_done;
+	t->io.copied = &t->nexus->copied;
 	w->next = next;
 	t->state = TASK_RUNNING;
 	bool done_inline = false;

@@ -7,6 +7,7 @@
 #include "target/scsi/dispatch.h"
 #include "target/scsi/handlers.h"
 #include "target/scsi/lu.h"
+#include "target/scsi/nexus.h"
 #include "target/scsi/sbc_limits.h"
 #include "target/scsi/sbc_rw.h"
 #include "target/scsi/sbc_walk.h"
@@ -89,10 +90,11 @@ static bool pattern_make(struct write_same *s, const uint8_t *block)
 		return true;
 	}
 	struct worker *worker = task_worker(w->t);
-	buf_copy(worker, w->bounce, block, size);
+	struct buf_copies *copied = &w->t->nexus->copied;
+	buf_copy_for(worker, copied, w->bounce, block, size);
 	for (uint32_t done = size; done < s->pattern;) {
 		uint32_t n = done < s->pattern - done ? done : s->pattern - done;
-		buf_copy(worker, w->bounce + done, w->bounce, n);
+		buf_copy_for(worker, copied, w->bounce + done, w->bounce, n);
 		done += n;
 	}
 	return true;

@@ -48,7 +48,16 @@ struct worker *task_worker(const struct task *t)
 	return t->nexus->worker;
 }
 
-// Latency and bytes by kind of command.
+static void op_account(struct lu_op_counters *k, uint64_t bytes, unsigned bucket, uint64_t us)
+{
+	counter_add(&k->commands, 1);
+	counter_add(&k->bytes, bytes);
+	counter_add(&k->latency[bucket], 1);
+	counter_add(&k->latency_sum_us, us);
+}
+
+// Latency and bytes by kind of command, of the logical unit and of the session. Commands of our
+// own, as those an EXTENDED COPY is made of, are not the session's.
 static void task_account(struct task *t)
 {
 	uint16_t flags = t->row ? t->row->flags : 0;
@@ -62,11 +71,10 @@ static void task_account(struct task *t)
 	if (bucket >= LU_LATENCY_BUCKETS)
 		bucket = LU_LATENCY_BUCKETS - 1;
 
-	struct lu_op_counters *k = &t->nl->channel->counters.op[op];
-	counter_add(&k->commands, 1);
-	counter_add(&k->bytes, t->fetch_len ? t->fetch_len : t->data_in);
-	counter_add(&k->latency[bucket], 1);
-	counter_add(&k->latency_sum_us, us);
+	uint64_t bytes = t->fetch_len ? t->fetch_len : t->data_in;
+	op_account(&t->nl->channel->counters.op[op], bytes, bucket, us);
+	if (!t->is_internal)
+		op_account(&t->nexus->counters.op[op], bytes, bucket, us);
 }
 
 void task_complete(struct task *t)
@@ -210,8 +218,10 @@ void task_check(struct task *t, uint32_t code, const struct sense_extra *extra)
 	t->sense_len = (uint8_t)sense_encode(t->sense, code, extra, descriptor);
 	t->status = STATUS_CHECK_CONDITION;
 	t->data_in = 0;
-	if (t->nl && code >> 16 != SK_UNIT_ATTENTION)
+	if (t->nl && code >> 16 != SK_UNIT_ATTENTION) {
 		counter_add(&t->nl->channel->counters.errors, 1);
+		t->nexus->counters.errors++;
+	}
 	task_complete(t);
 }
 

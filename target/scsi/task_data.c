@@ -229,5 +229,6 @@ void task_io(struct task *t, enum bs_op op, uint64_t lba, uint64_t blocks, uint3
 	io->sg = t->sg;
 	io->nsg = t->nsg;
 	io->done = io_done;
+	io->copied = &t->nexus->copied;
 	backstore_submit(lu_bs(t->lu), io);
 }

@@ -27,6 +27,7 @@ struct dm_sns {
 
 struct dm_counters {
 	uint64_t pdus_in, pdus_out, bytes_in, bytes_out, digest_errors;
+	struct buf_copies copied; // of payload
 	uint64_t last_rx_ns;
 	uint64_t closing_ns; // when a close began that waits for the peer to read, 0: none
 };

@@ -257,7 +257,8 @@ static void unpark(struct dm_tcp *d, struct dm_task *t)
 	for (uint32_t i = 0; i < t->nsg && done < t->received; i++) {
 		uint32_t n = t->sg[i].len;
 		n = n < t->received - done ? n : t->received - done;
-		buf_copy(d->conn.worker, t->sg[i].addr, t->parked.addr + done, n);
+		buf_copy_for(d->conn.worker, &d->conn.copied, t->sg[i].addr, t->parked.addr + done,
+			     n);
 		done += n;
 	}
 }

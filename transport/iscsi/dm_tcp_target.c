@@ -100,7 +100,8 @@ static bool tx_freeze_data(struct dm_tcp *d, struct pdu_tx *tx)
 		}
 		uint32_t n = tx->sg[i].len - (uint32_t)offset;
 		n = n < tx->data_len - done ? n : tx->data_len - done;
-		buf_copy(d->conn.worker, tx->data + done, tx->sg[i].addr + offset, n);
+		buf_copy_for(d->conn.worker, &d->conn.copied, tx->data + done,
+			     tx->sg[i].addr + offset, n);
 		done += n;
 		offset = 0;
 	}
@@ -292,6 +293,7 @@ static void tcp_counters(struct dm *dm, struct dm_counters *ret)
 				     .bytes_in = c->bytes_in,
 				     .bytes_out = c->bytes_out,
 				     .digest_errors = c->digest_errors,
+				     .copied = c->copied,
 				     .closing_ns = c->is_closing ? c->closing_ns : 0,
 				     .last_rx_ns = c->last_rx_ns };
 }

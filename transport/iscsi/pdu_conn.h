@@ -127,6 +127,7 @@ struct pdu_conn {
 	bool is_closed;
 
 	uint64_t bytes_in, bytes_out, pdus_in, pdus_out, digest_errors;
+	struct buf_copies copied;
 	uint64_t last_rx_ns;
 };
 

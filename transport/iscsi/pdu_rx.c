@@ -278,7 +278,7 @@ static int rx_data(struct pdu_conn *c, const uint8_t *p, uint32_t n, struct err 
 	if (room) {
 		take = room;
 		if (c->sink.kind == PDU_TO_SG) {
-			buf_copy(c->worker, to, p, take);
+			buf_copy_for(c->worker, &c->copied, to, p, take);
 			sink_advance(c, take);
 		} else {
 			memcpy(to, p, take); // text and the like: no payload

@@ -285,6 +285,7 @@ static void iser_counters(struct dm *dm, struct dm_counters *ret)
 				     .pdus_out = d->pdus_out,
 				     .bytes_in = d->qp->bytes_in,
 				     .bytes_out = d->qp->bytes_out,
+				     .copied = d->copied,
 				     .closing_ns = d->is_closed ? 0 : d->closing_ns,
 				     .last_rx_ns = d->qp->last_rx_ns };
 }

@@ -107,6 +107,7 @@ struct dm_iser {
 	uint32_t tx_out;   // sends in flight
 	uint64_t parked_bytes;
 	uint64_t pdus_in, pdus_out;
+	struct buf_copies copied;
 };
 
 static inline struct dm_iser *dm_iser(struct dm *dm)

@@ -16,7 +16,7 @@ void iser_copy(struct dm_iser *d, void *to, const void *from, uint32_t n)
 	if (n < ISER_BLOCK_MIN)
 		memcpy(to, from, n);
 	else
-		buf_copy(d->worker, to, from, n);
+		buf_copy_for(d->worker, &d->copied, to, from, n);
 }
 
 static struct iser_op *op_get(struct iser_task *it)
