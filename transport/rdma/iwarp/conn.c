@@ -114,6 +114,8 @@ void iw_qp_delete(struct iw_qp *qp)
 	iw_device_put(d);
 }
 
+#define NO_WIRE_MSS 16384 // where segments are so large there is no wire: it is our own memory
+
 // The largest FPDU that fits a TCP segment, without pads [RFC 5044 4.5]: its payload and header.
 static uint32_t mulpdu_of(int fd)
 {
@@ -122,8 +124,8 @@ static uint32_t mulpdu_of(int fd)
 
 	if (getsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &mss, &len) < 0 || mss < 512)
 		mss = 512;
-	uint32_t n = (uint32_t)mss - MPA_LENGTH_LEN - MPA_CRC_LEN;
-	n = n < MPA_ULPDU_MAX ? n : MPA_ULPDU_MAX;
+	uint32_t n =
+		mss < NO_WIRE_MSS ? (uint32_t)mss - MPA_LENGTH_LEN - MPA_CRC_LEN : MPA_ULPDU_MAX;
 	return n - (n + MPA_LENGTH_LEN) % 4;
 }
 

@@ -225,6 +225,7 @@ struct iw_qp {
 	uint32_t stash_len;
 	struct timer again; // goes on in the next round
 	bool is_in_rx, is_stalled;
+	bool is_irregular; // the peer's segments are not of one size: nothing is predicted
 
 	// out
 	struct list tx;		 // requests that have not left

@@ -6,7 +6,9 @@
 //
 // Payload is received in place. While no large one can come (nobody reads or exposes more than
 // IW_SMALL), a receive also reads ahead into the device's scratch, and small payload is copied
-// from there; else it ends with the first bytes of the next header.
+// from there; else it ends with the first bytes of the next header. Within the response to a read
+// it goes on behind those with the payload that is to be expected, again in place: its segments
+// are of one size, but for the last. A peer that does otherwise is found out by its headers.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +20,7 @@
 #define HEAD	    4	       // tells which header it is
 #define ROUND_BYTES (4u << 20) // a round's share of a connection
 #define RX_IOV	    64
+#define PREDICTED   (1u << 20) // bytes that one receive may bring by prediction
 
 // The peer's memory may have been concealed since the segment began: the rest is discarded.
 static void check_sink(struct iw_qp *qp)
@@ -168,14 +171,15 @@ static void stash(struct iw_qp *qp, const uint8_t *p, uint32_t n)
 
 	if (!n)
 		return;
-	qp->stash = malloc(n);
-	if (!qp->stash) {
+	uint8_t *all = realloc(qp->stash, (size_t)qp->stash_len + n);
+	if (!all) {
 		err_set(&e, -ENOMEM, "iwarp: no memory for what the peer sent");
 		iw_end(qp, &e);
 		return;
 	}
-	memcpy(qp->stash, p, n);
-	qp->stash_len = n;
+	memcpy(all + qp->stash_len, p, n);
+	qp->stash = all;
+	qp->stash_len += n;
 }
 
 static void feed(struct iw_qp *qp, const uint8_t *p, uint32_t n)
@@ -198,30 +202,66 @@ static void feed(struct iw_qp *qp, const uint8_t *p, uint32_t n)
 
 struct plan {
 	struct iovec iov[RX_IOV + 3];
+	bool is_scratch[RX_IOV + 3]; // of each: read from the scratch, not in place
 	unsigned count;
-	uint32_t header;   // bytes that go to rx_header
-	uint32_t in_place; // bytes that go to the sink
+	uint32_t header;   // bytes that go to rx_header, with the first
+	uint32_t in_place; // bytes that go to the sink of the segment that has begun
 	uint32_t asked;
+	uint8_t *scratch; // what is left of it
 };
 
 static void plan_add(struct plan *plan, void *base, uint32_t len)
 {
+	plan->is_scratch[plan->count] = false;
 	plan->iov[plan->count++] = (struct iovec){ base, len };
 	plan->asked += len;
 }
 
-static void plan_sink(struct plan *plan, struct iw_cursor sink, uint32_t left)
+static void plan_scratch(struct plan *plan, uint32_t len)
 {
+	plan_add(plan, plan->scratch, len);
+	plan->is_scratch[plan->count - 1] = true;
+	plan->scratch += len;
+}
+
+// Returns how many of the left bytes it found room for.
+static uint32_t plan_sink(struct plan *plan, struct iw_cursor *sink, uint32_t left)
+{
+	uint32_t placed = 0;
 	uint8_t *to;
 
-	while (left && plan->count < RX_IOV) {
-		uint32_t n = iw_cursor_next(&sink, left, &to);
+	while (placed < left && plan->count < RX_IOV) {
+		uint32_t n = iw_cursor_next(sink, left - placed, &to);
 		if (!n)
-			return;
+			break;
 		plan_add(plan, to, n);
-		plan->in_place += n;
-		left -= n;
+		placed += n;
 	}
+	return placed;
+}
+
+// The segments that should follow the current one of a read's response, whose payload sink has
+// just passed. Not of a write: nobody knows how much of the exposed memory it will fill, and the
+// rest must stay as it is.
+static void plan_next_segments(struct iw_qp *qp, struct plan *plan, struct iw_cursor *sink)
+{
+	const struct ddp_segment *s = &qp->seg;
+
+	if (s->opcode != RDMAP_READ_RESPONSE || s->is_last || qp->is_irregular)
+		return;
+	const struct rnic_wr *wr = list_entry(list_first(&qp->reads), struct rnic_wr, link);
+	uint64_t left = wr->bytes - wr->scratch[IW_WR_SENT] - s->len;
+	uint32_t tail = s->tail_len;
+	while (left && plan->asked < PREDICTED && plan->count + 2 < RX_IOV) {
+		uint32_t len = left < s->len ? (uint32_t)left : s->len;
+		plan_scratch(plan, tail + AHEAD);
+		// Where not all of it fits, the rest is the next receive's.
+		if (plan_sink(plan, sink, len) < len)
+			return;
+		tail = (-(len + DDP_TAGGED_LEN + MPA_LENGTH_LEN) & 3) + MPA_CRC_LEN;
+		left -= len;
+	}
+	plan_scratch(plan, tail + AHEAD);
 }
 
 // Where the payload of a send will go is known before its header is whole: header, payload, tail
@@ -236,44 +276,51 @@ static bool plan_send(struct iw_qp *qp, struct plan *plan)
 	plan_add(plan, qp->rx_header + qp->rx_have, plan->header);
 	if (qp->seg.len)
 		plan_add(plan, qp->rx->data + qp->rx_len, qp->seg.len);
-	plan->in_place = qp->seg.len;
 	return true;
+}
+
+static void plan_data(struct iw_qp *qp, struct plan *plan, uint32_t ahead)
+{
+	struct iw_cursor sink;
+
+	check_sink(qp);
+	sink = qp->sink;
+	plan->in_place = plan_sink(plan, &sink, qp->data_left);
+	if (!plan->in_place) {
+		plan_scratch(plan, qp->data_left); // discarded
+		return;
+	}
+	if (plan->in_place < qp->data_left)
+		return; // more pieces than one receive takes
+	if (qp->large_sinks)
+		plan_next_segments(qp, plan, &sink);
+	if (plan->in_place == plan->asked) // nothing was predicted
+		plan_scratch(plan, qp->seg.tail_len + ahead);
 }
 
 // What the next receive asks for.
 static void plan_make(struct iw_qp *qp, struct plan *plan)
 {
-	uint32_t ahead = qp->large_sinks ? AHEAD : IW_SCRATCH;
+	uint32_t ahead = qp->large_sinks ? AHEAD : IW_SCRATCH / 2;
 
 	plan->count = 0;
 	plan->header = plan->in_place = plan->asked = 0;
+	plan->scratch = qp->dev->scratch;
 	switch (qp->rx_state) {
 	case IW_RX_HEADER:
-		if (!qp->large_sinks)
-			break;
-		if (plan_send(qp, plan))
+		if (qp->large_sinks && plan_send(qp, plan))
 			ahead += qp->seg.tail_len;
-		else
+		else if (qp->large_sinks)
 			ahead = (qp->rx_need > HEAD ? qp->rx_need : AHEAD) - qp->rx_have;
+		plan_scratch(plan, ahead);
 		break;
 	case IW_RX_DATA:
-		check_sink(qp);
-		plan_sink(plan, qp->sink, qp->data_left);
-		if (plan->in_place == qp->data_left)
-			ahead += qp->seg.tail_len;
-		else if (plan->in_place)
-			ahead = 0; // more pieces than one receive takes
-		else
-			ahead = qp->data_left; // discarded
+		plan_data(qp, plan, ahead);
 		break;
 	case IW_RX_TAIL:
-		ahead += qp->rx_need - qp->rx_have;
+		plan_scratch(plan, qp->rx_need - qp->rx_have + ahead);
 		break;
 	}
-	if (ahead > IW_SCRATCH)
-		ahead = IW_SCRATCH;
-	if (ahead)
-		plan_add(plan, qp->dev->scratch, ahead);
 }
 
 // The header that was received in place; true if the payload behind it is where it belongs.
@@ -289,6 +336,44 @@ static bool consume_header(struct iw_qp *qp, const struct plan *plan, uint32_t g
 	return false;
 }
 
+// Payload that was received at p: true if that is where it belongs.
+static bool take_in_place(struct iw_qp *qp, const uint8_t *p, uint32_t n)
+{
+	struct iw_cursor after = qp->sink;
+	uint8_t *to;
+
+	if (qp->rx_state != IW_RX_DATA || n > qp->data_left ||
+	    iw_cursor_next(&after, n, &to) != n || to != p)
+		return false;
+	qp->sink = after;
+	data_in(qp, p, n);
+	return true;
+}
+
+// The peer's segments are not what was predicted: what lies in the memory of its message is taken
+// from there and read as it should have been. Nothing was reported since it was received.
+static void consume_elsewhere(struct iw_qp *qp, const struct plan *plan, unsigned i, uint32_t got)
+{
+	struct err e;
+	uint8_t *all = malloc(got);
+	uint32_t at = 0;
+
+	qp->is_irregular = true;
+	if (!all) {
+		err_set(&e, -ENOMEM, "iwarp: no memory for what the peer sent");
+		iw_end(qp, &e);
+		return;
+	}
+	for (; at < got; i++) {
+		uint32_t n = (uint32_t)plan->iov[i].iov_len;
+		n = n < got - at ? n : got - at;
+		buf_copy(qp->worker, all + at, plan->iov[i].iov_base, n);
+		at += n;
+	}
+	feed(qp, all, got);
+	free(all);
+}
+
 static void consume(struct iw_qp *qp, const struct plan *plan, uint32_t got)
 {
 	unsigned i = 0;
@@ -299,17 +384,17 @@ static void consume(struct iw_qp *qp, const struct plan *plan, uint32_t got)
 		got -= plan->header;
 		i = 1;
 	}
-	uint32_t placed = got < plan->in_place ? got : plan->in_place, rest = got - placed;
-	for (; placed; i++) {
+	for (; got && !qp->is_over; i++) {
 		uint32_t n = (uint32_t)plan->iov[i].iov_len;
-		uint8_t *to;
-		n = n < placed ? n : placed;
-		iw_cursor_next(&qp->sink, n, &to);
-		data_in(qp, plan->iov[i].iov_base, n);
-		placed -= n;
+		n = n < got ? n : got;
+		if (plan->is_scratch[i]) {
+			feed(qp, plan->iov[i].iov_base, n);
+		} else if (!take_in_place(qp, plan->iov[i].iov_base, n)) {
+			consume_elsewhere(qp, plan, i, got);
+			return;
+		}
+		got -= n;
 	}
-	if (rest)
-		feed(qp, qp->dev->scratch, rest);
 }
 
 static void lost(struct iw_qp *qp, ssize_t got)

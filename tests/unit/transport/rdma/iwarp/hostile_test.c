@@ -60,6 +60,118 @@ static void a_segment_of_the_greatest_length_is_placed(void **state)
 	free(to);
 }
 
+static uint8_t all[70000], from[65536];
+static struct req reading;
+
+// These segments of a message in one go, each but the last without the last flag; a send where a
+// length is 0. Returns how many bytes they hold, of from.
+static uint32_t put_segments(enum rdmap_opcode op, uint32_t stag, uint64_t to, uint32_t msn,
+			     const uint32_t *lens, unsigned count)
+{
+	uint32_t n = 0, at = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		if (lens[i])
+			f.len = ddp_put_tagged(f.bytes, op, i == count - 1, lens[i], stag, to + at);
+		else
+			f.len = ddp_put_untagged(f.bytes, RDMAP_SEND, true, 3, 0, 0, msn++, 0);
+		payload(from + at, lens[i] ? lens[i] : 3);
+		memcpy(all + n, f.bytes, f.len);
+		n += f.len;
+		at += lens[i];
+	}
+	put(all, n);
+	send_frame(RDMAP_SEND, true, 0, 0, msn, 0, "end", 3);
+	WAIT(b.received == msn);
+	return at;
+}
+
+enum { TO_LEN = 48000 };
+static uint8_t to_memory[TO_LEN];
+
+static void clear(void)
+{
+	memset(to_memory, 0, TO_LEN);
+	for (uint32_t i = 0; i < sizeof from; i++)
+		from[i] = (uint8_t)(i * 5 + i / 256);
+}
+
+static void check_written(uint32_t len)
+{
+	assert_memory_equal(to_memory, from, len);
+	for (uint32_t i = len; i < TO_LEN; i++)
+		assert_int_equal(to_memory[i], 0);
+}
+
+static void write_in_segments(const uint32_t *lens, unsigned count)
+{
+	struct sg sg[3] = {
+		{to_memory,	     5000,	   NULL},
+		{ to_memory + 5000, 3000,	  NULL},
+		{ to_memory + 8000, TO_LEN - 8000, NULL}
+	};
+
+	clear();
+	connected();
+	expose(&b, sg, 3, TO_LEN, RNIC_REMOTE_WRITE);
+	check_written(put_segments(RDMAP_WRITE, b.x.rkey, b.x.remote_addr, 1, lens, count));
+}
+
+static void read_in_segments(const uint32_t *lens, unsigned count)
+{
+	uint32_t len = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		len += lens[i];
+	clear();
+	connected();
+	send_frame(RDMAP_SEND, true, 0, 0, 1, 0, "go", 2);
+	WAIT(b.received == 1);
+	req_init(&reading, &b, RNIC_READ, to_memory, 5000);
+	req_add(&reading, to_memory + 5000, 3000);
+	req_add(&reading, to_memory + 8000, len - 8000);
+	post(&reading);
+	struct ddp_segment s = receive();
+	put_segments(RDMAP_READ_RESPONSE, s.sink_stag, s.sink_to, 2, lens, count);
+	WAIT(reading.res == 0);
+	check_written(len);
+}
+
+static const uint32_t even[] = { 1444, 1444, 1444, 1444, 1444, 1444, 1444, 1444, 300 };
+static const uint32_t uneven[] = { 9000, 9000, 1, 12000, 7, 3000, 3000, 2 };
+static const uint32_t with_sends[] = { 9000, 9000, 0, 9000, 0, 0, 500 };
+#define COUNT(a) (sizeof a / sizeof *a)
+
+static void segments_of_one_size_are_written(void **state)
+{
+	write_in_segments(even, COUNT(even));
+}
+
+static void segments_of_any_size_are_written(void **state)
+{
+	write_in_segments(uneven, COUNT(uneven));
+}
+
+static void a_send_between_the_segments_of_a_write_arrives(void **state)
+{
+	write_in_segments(with_sends, COUNT(with_sends));
+}
+
+static void a_response_in_segments_of_one_size_is_placed(void **state)
+{
+	read_in_segments(even, COUNT(even));
+}
+
+static void a_response_in_segments_of_any_size_is_placed(void **state)
+{
+	read_in_segments(uneven, COUNT(uneven));
+}
+
+static void a_send_between_the_segments_of_a_response_arrives(void **state)
+{
+	read_in_segments(with_sends, COUNT(with_sends));
+}
+
 static void messages_without_a_buffer_wait_and_are_not_lost(void **state)
 {
 	passive();
@@ -245,7 +357,6 @@ static void a_response_nobody_asked_for_is_refused(void **state)
 }
 
 static uint8_t sink[64];
-static struct req reading;
 
 // b has sent a read request for 16 bytes, which is in f.
 static struct ddp_segment b_reads(void)
@@ -495,6 +606,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(everything_comes_byte_by_byte),
 		TEST(a_segment_of_the_greatest_length_is_placed),
+		TEST(segments_of_one_size_are_written),
+		TEST(segments_of_any_size_are_written),
+		TEST(a_send_between_the_segments_of_a_write_arrives),
+		TEST(a_response_in_segments_of_one_size_is_placed),
+		TEST(a_response_in_segments_of_any_size_is_placed),
+		TEST(a_send_between_the_segments_of_a_response_arrives),
 		TEST(messages_without_a_buffer_wait_and_are_not_lost),
 		TEST(a_read_is_answered_from_all_its_pieces),
 		TEST(an_empty_read_needs_no_key),
