@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Extents of a buffer pool, on the worker's thread: memory from the system, registered as fixed
-// buffers with the worker's io_uring, and the buddy system that divides it.
+// buffers with the worker's io_uring and announced to devices (which pin it: about a millisecond
+// each), and the buddy system that divides it.
 #include "core/buf_priv.h"
 
 #include <assert.h>
@@ -129,6 +130,8 @@ int extent_add(struct buf_pool *p)
 		return -ENOMEM;
 	}
 	extent_try_register(x);
+	x->region = (struct region){ .addr = x->addr, .len = EXTENT_SIZE };
+	region_add(&x->region);
 	extent_fill(x);
 	buf_forbid(x->addr, EXTENT_SIZE);
 	p->extents[i] = x;
@@ -151,6 +154,7 @@ void extent_remove(struct buf_extent *x)
 
 void extent_free(struct buf_extent *x)
 {
+	region_remove(&x->region);
 	buf_allow(x->addr, EXTENT_SIZE);
 	munmap(x->addr, EXTENT_SIZE);
 	free(x);

@@ -10,6 +10,7 @@
 #endif
 
 #include "core/buf.h"
+#include "core/region.h"
 #include "core/worker.h"
 
 #define BUF_ORDERS   9 // 4 KiB << 0 .. 4 KiB << 8
@@ -23,6 +24,7 @@ struct buf_extent {
 	struct buf_pool *pool;
 	uint8_t *addr;
 	int fixed_index;
+	struct region region;	       // announced to who drives devices
 	unsigned index;		       // in pool->extents
 	unsigned pages_used;	       // not in the buddy system's free lists
 	struct buf bufs[EXTENT_PAGES]; // a block is described by its first page's entry

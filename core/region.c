@@ -3,6 +3,7 @@
 #include "core/region.h"
 
 #include <pthread.h>
+#include <time.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct list regions = { &regions, &regions };
@@ -52,9 +53,29 @@ void region_watch_remove(struct region_watch *w)
 	pthread_mutex_unlock(&lock);
 }
 
+// One side announces a pin and then looks for holes, the other a hole and then looks for pins: at
+// least one of them sees the other.
 void region_pin(struct region *r)
 {
-	__atomic_add_fetch(&r->pins, 1, __ATOMIC_RELAXED);
+	const struct timespec while_it_lasts = { .tv_nsec = 100000 };
+
+	__atomic_add_fetch(&r->pins, 1, __ATOMIC_SEQ_CST);
+	while (__atomic_load_n(&r->holes, __ATOMIC_SEQ_CST))
+		nanosleep(&while_it_lasts, NULL);
+}
+
+bool region_hole_begin(struct region *r)
+{
+	__atomic_add_fetch(&r->holes, 1, __ATOMIC_SEQ_CST);
+	if (!__atomic_load_n(&r->pins, __ATOMIC_SEQ_CST))
+		return true;
+	region_hole_end(r);
+	return false;
+}
+
+void region_hole_end(struct region *r)
+{
+	__atomic_sub_fetch(&r->holes, 1, __ATOMIC_SEQ_CST);
 }
 
 void region_unpin(struct region *r)

@@ -14,10 +14,11 @@
 
 struct region {
 	uint8_t *addr;
-	uint64_t len; // bytes
+	uint64_t len;	  // bytes
+	bool is_resident; // its pages are set aside already (huge pages): pinning costs no memory
 	// Private. Some watcher has pinned the pages: they must not be replaced, so no hole may be
-	// punched into the region; ask region_is_pinned().
-	unsigned pins;
+	// punched into the region; see region_hole_begin().
+	unsigned pins, holes;
 	struct list link;
 };
 
@@ -38,6 +39,12 @@ void region_watch_add(struct region_watch *w);
 // removed is called for every region that there is.
 void region_watch_remove(struct region_watch *w);
 
-void region_pin(struct region *r); // from added: its pages are pinned from now on
+// From added, before the pages are pinned. Waits for holes that are being punched.
+void region_pin(struct region *r);
 void region_unpin(struct region *r);
-bool region_is_pinned(const struct region *r); // no lock; stays true while a watcher is there
+bool region_is_pinned(const struct region *r); // no lock
+
+// Before pages of r are replaced: false if it is pinned, then they must not be (zero them instead).
+// After true nobody pins it until region_hole_end(). Any thread, no lock.
+bool region_hole_begin(struct region *r);
+void region_hole_end(struct region *r);

@@ -6,6 +6,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <pthread.h>
+#include <sched.h>
+
 #include "core/region.h"
 
 struct seen {
@@ -83,9 +86,50 @@ static void removing_one_that_was_not_added_does_nothing(void **state)
 	region_watch_remove(&s.watch);
 }
 
+static void no_hole_is_punched_while_someone_pins(void **state)
+{
+	struct region r = { 0 };
+
+	assert_true(region_hole_begin(&r));
+	region_hole_end(&r);
+	region_pin(&r);
+	assert_false(region_hole_begin(&r));
+	region_unpin(&r);
+	assert_true(region_hole_begin(&r));
+	region_hole_end(&r);
+}
+
+static struct region contended;
+static bool is_pinned_now;
+
+static void *pin_it(void *arg)
+{
+	region_pin(&contended);
+	__atomic_store_n(&is_pinned_now, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+// The thread announces its pin, then waits; no hole begins after that.
+static void pinning_waits_for_the_holes_that_are_being_punched(void **state)
+{
+	pthread_t thread;
+
+	assert_true(region_hole_begin(&contended));
+	assert_int_equal(pthread_create(&thread, NULL, pin_it, NULL), 0);
+	while (!region_is_pinned(&contended))
+		sched_yield();
+	assert_false(region_hole_begin(&contended));
+	assert_false(__atomic_load_n(&is_pinned_now, __ATOMIC_ACQUIRE));
+	region_hole_end(&contended);
+	pthread_join(thread, NULL);
+	assert_true(is_pinned_now);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_hole_is_punched_while_someone_pins),
+		cmocka_unit_test(pinning_waits_for_the_holes_that_are_being_punched),
 		cmocka_unit_test(a_watcher_hears_of_what_is_there_and_what_comes),
 		cmocka_unit_test(a_region_is_pinned_while_someone_pins_it),
 		cmocka_unit_test(removing_one_that_was_not_added_does_nothing),
