@@ -3,17 +3,20 @@
 // the disk. Address space is reserved ahead of the disk, so that it grows without moving.
 //
 // Reads and writes are served inline on the worker; punching holes and looking for them are
-// quick for small ranges (inline) and go to the offload threads in slices for large ones.
+// quick for small ranges (inline) and go to the offload threads in slices for large ones. RDMA
+// devices that pin the memory are told of it (core/region.h); then ranges are zeroed, not punched.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/falloc.h>
 #include <linux/memfd.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "backstores/extent.h"
 #include "backstores/types.h"
+#include "core/region.h"
 #include "core/sanitize.h"
 
 #define HUGE_PAGE    (2ull << 20)
@@ -22,8 +25,15 @@
 #define SLICE_BYTES  (256u << 20) // punched in one go on an offload thread
 #define SCAN_BYTES   (64u << 20)  // looked through for zeroes in one go there
 
+// What the disk had at first, and each piece it grew by.
+struct part {
+	struct region region;
+	struct part *older;
+};
+
 struct ramdisk {
 	struct backstore bs;
+	struct part *parts; // newest first; grows while others look
 	int fd;
 	bool is_hugetlb;	   // pages reserved up front: nothing to punch
 	uint64_t mapped, reserved; // bytes of file mapping, of address space
@@ -113,11 +123,37 @@ static int make_file(struct ramdisk *rd, uint64_t size, bool is_hugetlb)
 	return r;
 }
 
+// Announces [from, rd->mapped), before any I/O can reach it. Blocks while devices pin it.
+static int announce(struct ramdisk *rd, uint64_t from)
+{
+	struct part *p = calloc(1, sizeof *p);
+	if (!p)
+		return -ENOMEM;
+	p->region.addr = rd->bs.memory + from;
+	p->region.len = rd->mapped - from;
+	p->region.is_resident = rd->is_hugetlb;
+	p->older = rd->parts;
+	region_add(&p->region);
+	__atomic_store_n(&rd->parts, p, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static void withdraw(struct ramdisk *rd)
+{
+	while (rd->parts) {
+		struct part *p = rd->parts;
+		rd->parts = p->older;
+		region_remove(&p->region);
+		free(p);
+	}
+}
+
 static void ramdisk_close(struct backstore *bs)
 {
 	struct ramdisk *rd = ramdisk_of(bs);
 	if (!bs->memory)
 		return; // nullio
+	withdraw(rd);
 	munmap(bs->memory, rd->reserved);
 	close(rd->fd);
 }
@@ -134,6 +170,8 @@ static int make_memory(struct ramdisk *rd, uint64_t size, struct err *e)
 		r = make_file(rd, size, true);
 	if (r < 0)
 		r = make_file(rd, size, false);
+	if (r == 0 && (r = announce(rd, 0)) < 0)
+		close(rd->fd);
 	if (r < 0) {
 		munmap(rd->bs.memory, rd->reserved);
 		return err_errno(e, r, "size: %llu bytes of memory", (unsigned long long)size);
@@ -166,7 +204,10 @@ static int ramdisk_resize(struct backstore *bs, uint64_t size, struct err *e)
 	struct ramdisk *rd = ramdisk_of(bs);
 	if (!bs->memory)
 		return 0; // nullio
+	uint64_t before = rd->mapped;
 	int r = extend(rd, size);
+	if (r == 0 && rd->mapped > before)
+		r = announce(rd, before);
 	if (r == -EFBIG)
 		return err_set(e, r,
 			       "%llu bytes is more than it can grow to while in use, %llu "
@@ -178,21 +219,46 @@ static int ramdisk_resize(struct backstore *bs, uint64_t size, struct err *e)
 	return 0;
 }
 
-// Frees the memory of [offset, offset + length), or zeroes it where it cannot be freed.
-static int punch(struct ramdisk *rd, uint64_t offset, uint64_t length)
+static void holes_end(struct part *p, const struct part *until)
 {
-	if (rd->is_hugetlb) {
-		// A huge page given back is no longer reserved for us: touching it again could
-		// be fatal.
-		memset(rd->bs.memory + offset, 0, length);
-		return 0;
+	for (; p != until; p = p->older)
+		region_hole_end(&p->region);
+}
+
+// False if a device has pinned pages: what it moves would miss those that replace them.
+static bool holes_begin(struct part *parts)
+{
+	for (struct part *p = parts; p; p = p->older) {
+		if (region_hole_begin(&p->region))
+			continue;
+		holes_end(parts, p);
+		return false;
 	}
+	return true;
+}
+
+static int punch_file(struct ramdisk *rd, uint64_t offset, uint64_t length)
+{
 	int r;
 	do {
 		r = fallocate(rd->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
 			      (off_t)length);
 	} while (r < 0 && errno == EINTR);
 	return r < 0 ? backstore_errno(-errno) : 0;
+}
+
+// Frees the memory of [offset, offset + length), or zeroes it where it cannot be freed. A huge page
+// given back is no longer reserved for us: touching it again could be fatal.
+static int punch(struct ramdisk *rd, uint64_t offset, uint64_t length)
+{
+	struct part *parts = __atomic_load_n(&rd->parts, __ATOMIC_ACQUIRE);
+	if (rd->is_hugetlb || !holes_begin(parts)) {
+		memset(rd->bs.memory + offset, 0, length);
+		return 0;
+	}
+	int r = punch_file(rd, offset, length);
+	holes_end(parts, NULL);
+	return r;
 }
 
 static uint64_t slice(const struct bs_io *io)

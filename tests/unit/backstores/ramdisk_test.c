@@ -2,6 +2,10 @@
 // ramdisk: the contract, and what is its own: memory handed out, sparse, stable while growing.
 #include "backstores/contract.h"
 
+#include <sys/mman.h>
+
+#include "core/region.h"
+
 static struct backstore *open_ramdisk(const struct subject *s, bool is_new)
 {
 	struct bs_config c = config_of("ramdisk", "rd0");
@@ -98,6 +102,66 @@ static void nullio_keeps_nothing(void **state)
 	backstore_close(bs);
 }
 
+static unsigned regions_seen;
+
+static void pin_added(struct region_watch *w, struct region *r)
+{
+	regions_seen += r->len == 4 * MIB;
+	region_pin(r);
+}
+
+static void pin_removed(struct region_watch *w, struct region *r)
+{
+	region_unpin(r);
+}
+
+static bool is_page_there(const uint8_t *at)
+{
+	unsigned char there;
+	assert_int_equal(mincore((void *)(uintptr_t)at, BUF_PAGE, &there), 0);
+	return there & 1;
+}
+
+static void what_a_device_has_pinned_is_zeroed_and_stays(void **state)
+{
+	struct region_watch device = { .added = pin_added, .removed = pin_removed };
+	struct bs_config c = config_of("ramdisk", "rd0");
+	c.size = MIB;
+	struct backstore *bs = must_open("ramdisk", &c);
+
+	put_pattern(bs, 0, MIB, 1);
+	assert_int_equal(io_one(bs, BS_UNMAP, 0, 65536, NULL), 0);
+	assert_false(is_page_there(bs->memory));
+	region_watch_add(&device);
+	assert_int_equal(io_one(bs, BS_UNMAP, 65536, 65536, NULL), 0);
+	expect_zeroes(bs, 65536, 65536);
+	assert_true(is_page_there(bs->memory + 65536));
+	assert_int_equal(io_one(bs, BS_UNMAP, 131072, MIB - 131072, NULL), 0);
+	expect_zeroes(bs, 131072, MIB - 131072);
+	assert_true(is_page_there(bs->memory + MIB - BUF_PAGE));
+	region_watch_remove(&device);
+	assert_int_equal(io_one(bs, BS_UNMAP, 65536, 65536, NULL), 0);
+	assert_false(is_page_there(bs->memory + 65536));
+	backstore_close(bs);
+}
+
+static void what_it_grows_by_is_announced_too(void **state)
+{
+	struct region_watch device = { .added = pin_added, .removed = pin_removed };
+	struct bs_config c = config_of("ramdisk", "rd0");
+	struct err e;
+	c.size = 4 * MIB;
+
+	regions_seen = 0;
+	region_watch_add(&device);
+	struct backstore *bs = must_open("ramdisk", &c);
+	assert_int_equal(regions_seen, 1);
+	assert_int_equal(backstore_resize(bs, 8 * MIB, &e), 0);
+	assert_int_equal(regions_seen, 2);
+	backstore_close(bs);
+	region_watch_remove(&device);
+}
+
 int main(void)
 {
 	static const uint32_t large_blocks = 4096;
@@ -117,6 +181,8 @@ int main(void)
 		cmocka_unit_test(a_size_is_rounded_up_to_pages),
 		cmocka_unit_test(an_impossible_size_is_refused),
 		cmocka_unit_test(nullio_keeps_nothing),
+		cmocka_unit_test(what_a_device_has_pinned_is_zeroed_and_stays),
+		cmocka_unit_test(what_it_grows_by_is_announced_too),
 	};
 	int failed = cmocka_run_group_tests(tests, start_worker, stop_worker);
 	for (size_t i = 0; i < sizeof(subjects) / sizeof(subjects[0]); i++)
