@@ -8,7 +8,7 @@
 
 #include "core/worker_priv.h"
 
-#define GUARD_USEC     60000000u
+#define GUARD_USEC     20000000u
 #define TEARDOWN_USEC  20000000u
 #define RESERVE	       32
 #define PAGES_MAX      64
@@ -57,8 +57,13 @@ static bool step(uint64_t usec)
 
 void bench_step(const char *file, int line, const char *what)
 {
-	if (!step(GUARD_USEC))
-		_fail(file, line), print_error("waited in vain for %s\n", what);
+	if (step(GUARD_USEC))
+		return;
+	print_error("waited in vain for %s\n", what);
+	for (unsigned i = 0; i < b->end_count; i++)
+		if (b->ends[i]->is_closed)
+			print_error("end %u was closed: %s\n", i, b->ends[i]->why.text);
+	_fail(file, line);
 }
 
 // --- what the contract calls back ---
@@ -204,6 +209,7 @@ int bench_setup(void **state)
 	if (!b || worker_new(&b->worker, &o, &e) < 0)
 		fail_msg("worker: %s", b ? e.text : "memory");
 	timer_init(&guard, guard_run);
+	b->accept.reads_out = b->accept.reads_in = b->connect.reads_out = b->connect.reads_in = 8;
 	struct tcp_addr any = bench_addr;
 	tcp_addr_set_port(&any, 0);
 	// On the worker's loop, as everything is.

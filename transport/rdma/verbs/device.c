@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What all workers share of a device: its protection domain, its limits, the registrations of
+// regions. A device is here from the first listener or connection that uses it to the last. Any
+// thread, under one lock; the first get blocks while memory is registered.
+#include <errno.h>
+#include <stdlib.h>
+
+#include "transport/rdma/verbs/priv.h"
+
+#define VENDOR_SIW 0x626d74 // software iWARP of the kernel
+
+static pthread_mutex_t devices_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct list devices = { &devices, &devices };
+
+static uint32_t least(uint64_t a, uint64_t b)
+{
+	return (uint32_t)(a < b ? a : b);
+}
+
+// How much a device takes inline it only tells by making a queue pair.
+static uint32_t ask_inline(struct verbs_device *d)
+{
+	static const uint32_t wanted[] = { VERBS_INLINE_WANTED, 128, 80, 64 };
+	struct ibv_cq *cq = ibv_create_cq(d->context, 1, NULL, NULL, 0);
+	uint32_t ret = 0;
+
+	for (size_t i = 0; cq && !ret && i < sizeof wanted / sizeof *wanted; i++) {
+		struct ibv_qp_init_attr a = {
+			.send_cq = cq,
+			.recv_cq = cq,
+			.qp_type = IBV_QPT_RC,
+			.cap = {.max_send_wr = 1,
+				 .max_recv_wr = 1,
+				 .max_send_sge = d->limits.max_sge,
+				 .max_recv_sge = 1,
+				 .max_inline_data = wanted[i]},
+		};
+		struct ibv_qp *qp = ibv_create_qp(d->pd, &a);
+		if (!qp)
+			continue;
+		ret = a.cap.max_inline_data;
+		ibv_destroy_qp(qp);
+	}
+	if (cq)
+		ibv_destroy_cq(cq);
+	return ret;
+}
+
+static void ask_limits(struct verbs_device *d, const struct ibv_device_attr *a)
+{
+	struct rnic_limits *l = &d->limits;
+	struct ibv_port_attr port = { 0 };
+
+	d->is_iwarp = d->context->device->transport_type == IBV_TRANSPORT_IWARP;
+	d->mr_max = a->max_mr_size ? a->max_mr_size : UINT64_MAX;
+	d->cqe_max = a->max_cqe;
+	d->srq_wr_max = a->max_srq_wr;
+	l->max_send_wr = least((uint64_t)a->max_qp_wr, VERBS_SEND_WR_MAX) - 2; // a marker's place
+	l->max_sge = least((uint64_t)a->max_sge, VERBS_SGE_MAX);
+	l->max_read_sge = d->is_iwarp ? 1 : l->max_sge;
+	if (a->max_sge_rd > 0)
+		l->max_read_sge = least((uint64_t)a->max_sge_rd, l->max_sge);
+	l->max_reads_out = least((uint64_t)a->max_qp_init_rd_atom, RNIC_READS_MAX);
+	l->max_reads_in = least((uint64_t)a->max_qp_rd_atom, RNIC_READS_MAX);
+	l->max_message = 1u << 30;
+	if (ibv_query_port(d->context, 1, &port) == 0 && port.max_msg_sz)
+		l->max_message = least(port.max_msg_sz, 1u << 30);
+	l->needs_remote_sink = d->is_iwarp && a->vendor_id != VENDOR_SIW;
+	l->can_invalidate = a->device_cap_flags & IBV_DEVICE_MEM_MGT_EXTENSIONS;
+	l->max_inline = ask_inline(d);
+}
+
+static int device_open(struct verbs_device *d, struct err *e)
+{
+	struct ibv_device_attr a;
+	int r = ibv_query_device(d->context, &a);
+
+	if (r)
+		return err_errno(e, -r, "%s: query", d->name);
+	if (a.max_srq <= 0 || a.max_qp_wr < 8 || a.max_sge < 1)
+		return err_set(e, -EOPNOTSUPP, "%s: it has no shared receive queues", d->name);
+	d->pd = ibv_alloc_pd(d->context);
+	if (!d->pd)
+		return err_errno(e, -errno, "%s: protection domain", d->name);
+	ask_limits(d, &a);
+	verbs_memory_init(d);
+	return 0;
+}
+
+static struct verbs_device *device_find(const struct ibv_context *context)
+{
+	list_for_each (it, &devices) {
+		struct verbs_device *d = list_entry(it, struct verbs_device, link);
+		if (d->context == context)
+			return d;
+	}
+	return NULL;
+}
+
+int verbs_device_get(struct verbs_device **ret, struct ibv_context *context, struct err *e)
+{
+	int r = 0;
+
+	pthread_mutex_lock(&devices_lock);
+	struct verbs_device *d = device_find(context);
+	if (!d) {
+		d = calloc(1, sizeof *d);
+		if (d) {
+			d->context = context;
+			d->name = ibv_get_device_name(context->device);
+			r = device_open(d, e);
+		} else {
+			r = err_set(e, -ENOMEM, "device: out of memory");
+		}
+		if (r < 0) {
+			free(d);
+			d = NULL;
+		} else {
+			list_push_back(&devices, &d->link);
+		}
+	}
+	if (d)
+		d->refs++;
+	pthread_mutex_unlock(&devices_lock);
+	*ret = d;
+	return r;
+}
+
+void verbs_device_put(struct verbs_device *d)
+{
+	if (!d)
+		return;
+	pthread_mutex_lock(&devices_lock);
+	if (!--d->refs) {
+		list_remove(&d->link);
+		verbs_memory_done(d);
+		ibv_dealloc_pd(d->pd);
+		free(d);
+	}
+	pthread_mutex_unlock(&devices_lock);
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Listeners, on the thread they were made on: a connect that comes is handed to its worker, cm id
+// and all. Making one blocks for system calls, and for the registration of all regions if it is the
+// first to use its device.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "transport/rdma/verbs/priv.h"
+
+#define BACKLOG 256
+
+struct verbs_listener {
+	struct rnic_listener head; // first
+	struct verbs_cm_owner cm;
+	struct worker *worker;
+	struct verbs_worker *vw;
+	struct verbs_device *device; // of an address that is a device's
+	struct rdma_cm_id *id;
+	struct tcp_addr addr;
+	const struct rnic_listener_ops *ops;
+	void *arg;
+	unsigned refs; // requests on their way to their worker; atomic
+	bool is_freed; // atomic
+	bool has_failed;
+};
+
+bool verbs_listener_is_freed(const struct verbs_listener *l)
+{
+	return __atomic_load_n(&l->is_freed, __ATOMIC_ACQUIRE);
+}
+
+void verbs_listener_put(struct verbs_listener *l)
+{
+	if (__atomic_sub_fetch(&l->refs, 1, __ATOMIC_ACQ_REL) == 0)
+		free(l);
+}
+
+static void close_id(struct verbs_listener *l)
+{
+	verbs_device_put(l->device);
+	l->device = NULL;
+	if (l->id)
+		rdma_destroy_id(l->id);
+	l->id = NULL;
+}
+
+static void listener_fail(struct verbs_listener *l, struct verbs_status s)
+{
+	char text[TCP_ADDR_TEXT];
+	struct err e;
+
+	if (l->has_failed)
+		return;
+	l->has_failed = true;
+	close_id(l);
+	err_set(&e, s.code, "%s: listen: %s", tcp_addr_format(&l->addr, text), s.text);
+	if (l->ops->failed)
+		l->ops->failed(l->arg, &e);
+}
+
+static void requested(struct verbs_listener *l, const struct verbs_cm_event *ev)
+{
+	struct tcp_addr peer;
+	struct worker *w = l->worker;
+
+	tcp_addr_from_sockaddr(&peer, rdma_get_peer_addr(ev->id), sizeof(struct sockaddr_in6));
+	if (l->ops->assign)
+		w = l->ops->assign(l->arg, &peer);
+	if (!w || !l->ops->request) {
+		rdma_reject(ev->id, NULL, 0);
+		rdma_destroy_id(ev->id);
+		return;
+	}
+	__atomic_add_fetch(&l->refs, 1, __ATOMIC_RELAXED);
+	verbs_conn_requested(l, w, l->ops, l->arg, ev);
+}
+
+static void listener_event(struct verbs_cm_owner *o, const struct verbs_cm_event *ev)
+{
+	struct verbs_listener *l = container_of(o, struct verbs_listener, cm);
+
+	if (ev->type == RDMA_CM_EVENT_CONNECT_REQUEST) {
+		requested(l, ev);
+		return;
+	}
+	struct verbs_status s = verbs_cm_status(ev->type, ev->status);
+	if (s.code)
+		listener_fail(l, s);
+}
+
+// What librdmacm says of an address that no device has.
+static int bind_error(struct err *e, const struct tcp_addr *addr, int error)
+{
+	char text[TCP_ADDR_TEXT];
+
+	tcp_addr_format(addr, text);
+	if (error == ENODEV || error == EADDRNOTAVAIL || error == ENXIO || error == ENOENT)
+		return err_set(e, -ENODEV, "%s: listen: no RDMA device has this address", text);
+	if (error == EADDRINUSE)
+		return err_set(e, -EADDRINUSE, "%s: listen: the port is taken", text);
+	return err_errno(e, -error, "%s: listen", text);
+}
+
+static int listener_open(struct verbs_listener *l, struct err *e)
+{
+	int one = 1, r = verbs_worker_get(&l->vw, l->worker, e);
+
+	if (r == 0)
+		r = verbs_worker_enter(l->vw, e);
+	if (r < 0)
+		return r;
+	if (rdma_create_id(l->vw->channel, &l->id, &l->cm, RDMA_PS_TCP) < 0)
+		return bind_error(e, &l->addr, errno);
+	// So that 0.0.0.0 and [::] go together.
+	if (l->addr.sa.sa_family == AF_INET6)
+		rdma_set_option(l->id, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, &one, sizeof one);
+	if (rdma_bind_addr(l->id, &l->addr.sa) < 0)
+		return bind_error(e, &l->addr, errno);
+	if (l->id->verbs && (r = verbs_device_get(&l->device, l->id->verbs, e)) < 0)
+		return r;
+	if (rdma_listen(l->id, BACKLOG) < 0)
+		return bind_error(e, &l->addr, errno);
+	tcp_addr_set_port(&l->addr, ntohs(rdma_get_src_port(l->id)));
+	return 0;
+}
+
+int verbs_listen(struct rnic_listener **ret, struct worker *w, const struct tcp_addr *addr,
+		 const struct rnic_listener_ops *ops, void *arg, struct err *e)
+{
+	struct verbs_listener *l = calloc(1, sizeof *l);
+
+	if (!l)
+		return err_set(e, -ENOMEM, "listen: out of memory");
+	l->head.provider = &rnic_verbs;
+	l->cm.event = listener_event;
+	l->worker = w;
+	l->addr = *addr;
+	l->ops = ops;
+	l->arg = arg;
+	l->refs = 1;
+	int r = listener_open(l, e);
+	if (r < 0) {
+		verbs_listener_free(&l->head);
+		return r;
+	}
+	*ret = &l->head;
+	return 0;
+}
+
+const struct tcp_addr *verbs_listener_addr(const struct rnic_listener *l)
+{
+	return &((const struct verbs_listener *)l)->addr;
+}
+
+void verbs_listener_free(struct rnic_listener *head)
+{
+	struct verbs_listener *l = (struct verbs_listener *)head;
+
+	close_id(l);
+	if (l->vw)
+		verbs_worker_put(l->vw);
+	__atomic_store_n(&l->is_freed, true, __ATOMIC_RELEASE);
+	verbs_listener_put(l);
+}

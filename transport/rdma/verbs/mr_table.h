@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Which registration covers an address: ranges in order of their beginning, looked up on every
+// worker's I/O path without a lock while somebody else changes them.
+//
+// A sequence lock: readers that met a change look again. Arrays that were outgrown are kept until
+// the end, since someone may still read them; they double, so they are no larger than what is in
+// use. A range may overlap others by a little: of those that cover an address any is found.
+#pragma once
+
+#include <stdint.h>
+
+#include "core/list.h"
+
+struct mr_table_array;
+
+struct mr_table {
+	uint32_t seq; // odd while it is changed
+	struct mr_table_array *array;
+};
+
+// Writers: one at a time, any thread; the caller's lock. -ENOMEM.
+int mr_table_add(struct mr_table *t, const void *addr, uint64_t len, void *value);
+void mr_table_remove(struct mr_table *t, const void *value); // no-op if it is not there
+void mr_table_done(struct mr_table *t);			     // no reader is left
+
+// The value of a range that covers len bytes at addr, or NULL. Any thread.
+void *mr_table_find(const struct mr_table *t, const void *addr, uint64_t len);

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The inside of the verbs provider. By subject: device.c (what all workers share of a device),
+// memory.c (registrations), worker_rnic.c (a worker's share: completions), rx.c (receive buffers),
+// channel.c (events of connection management), listener.c, conn.c (queue pairs), post.c (requests),
+// async.c (what befalls a device), status.c (what codes mean).
+//
+// A device's context belongs to librdmacm, which opens it for the first cm id that needs it and
+// keeps it open while cm ids refer to it.
+#pragma once
+
+#include <infiniband/verbs.h>
+#include <pthread.h>
+#include <rdma/rdma_cma.h>
+
+#include "core/region.h"
+#include "transport/rdma/rnic.h"
+#include "transport/rdma/verbs/mr_table.h"
+
+enum {
+	VERBS_SGE_MAX = 16,    // pieces we use, at most
+	VERBS_CHAIN = 32,      // requests posted with one doorbell
+	VERBS_BATCH = 32,      // completions polled at once
+	VERBS_RX_BASE = 16,    // receive buffers before anybody reserves
+	VERBS_RX_LIMIT = 4096, // ... beyond which connections share
+	VERBS_RX_MAX = 8192,   // ... that the shared receive queue has places for
+	VERBS_SEND_WR_MAX = 16384,
+	VERBS_CQ_SIZE = 16384,
+	VERBS_INLINE_WANTED = 256,
+	VERBS_RNR_TIMER = 12, // 0.64 ms until a peer tries again (IBTA 9.7.5.2.8)
+	VERBS_RNR_RETRY = 7,  // for ever
+	VERBS_RETRY = 7,
+};
+
+struct verbs_conn;
+struct verbs_listener;
+struct verbs_slab;
+struct verbs_worker;
+
+// --- a device, shared by all workers (device.c, memory.c) ---
+
+struct verbs_device {
+	struct list link; // of all; under the lock of device.c
+	unsigned refs;	  // "
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+	struct rnic_limits limits;
+	const char *name;
+	bool is_iwarp;
+	uint64_t mr_max; // bytes of one registration
+	int cqe_max, srq_wr_max;
+	bool is_removed; // any thread, atomic: its context goes with the last cm id
+
+	pthread_mutex_t lock; // of what follows
+	struct list mrs;
+	struct mr_table table; // read without it
+	struct list rnics;
+	unsigned exposers; // connections that let their peers reach memory
+	struct region_watch watch;
+};
+
+// The device of a context that some cm id has opened. Blocks for as long as it takes to register
+// the regions that there are, the first time. Any thread.
+int verbs_device_get(struct verbs_device **ret, struct ibv_context *context, struct err *e);
+void verbs_device_put(struct verbs_device *d); // NULL is fine
+
+struct verbs_mr {
+	struct rnic_mr head;
+	struct verbs_device *device;
+	struct ibv_mr *mr;
+	struct ibv_mr *remote;	     // the same memory for peers; while somebody exposes
+	const struct region *region; // it is of, or NULL
+	struct list link;
+};
+
+void verbs_memory_init(struct verbs_device *d);
+void verbs_memory_done(struct verbs_device *d);
+int verbs_register(struct rnic *r, struct rnic_mr **ret, void *addr, uint64_t len, unsigned access,
+		   struct err *e);
+void verbs_deregister(struct rnic_mr *mr);
+struct rnic_mr *verbs_find(struct rnic *r, const void *addr, uint64_t len);
+void verbs_each_mr(struct rnic *r, bool (*fn)(const struct rnic_mr *mr, void *arg), void *arg);
+int verbs_expose(struct rnic_qp *qp, struct rnic_exposed *ret, const struct sg *sg, uint32_t nsg,
+		 uint64_t len, unsigned access);
+void verbs_conceal(struct rnic_qp *qp, struct rnic_exposed *x);
+void verbs_expose_end(struct verbs_conn *c); // its peer can reach nothing any more
+
+// --- a worker's share of a device (worker_rnic.c, rx.c) ---
+
+struct verbs_cq {
+	struct ibv_cq *cq;
+	unsigned size, used; // places, given to queue pairs
+	struct list link;
+};
+
+struct verbs_rx {
+	struct rnic_rx head;
+	struct verbs_slab *slab;
+};
+
+struct verbs_rnic {
+	struct rnic head;
+	struct verbs_device *device;
+	struct verbs_worker *vw;
+	struct list link;	 // of the worker
+	struct list device_link; // of the device; under its lock
+	unsigned refs;
+	struct defer release;
+	struct list parked; // connections of a removed device whose cm id keeps the context
+
+	struct ibv_comp_channel *channel;
+	struct watch channel_watch, async_watch;
+	unsigned unacked; // events of the channel
+	bool is_armed, is_polling;
+	struct poller poller;
+	struct list cqs;
+
+	struct list conns;
+	struct verbs_conn **by_qpn; // open hash, mask + 1 places
+	uint32_t mask, qpn_count;
+	struct msg port_msg;	 // async.c's
+	bool is_port_msg_posted; // atomic, as is port_event
+	int port_event;
+	struct timer port_timer;
+
+	struct ibv_srq *srq;
+	unsigned srq_size;
+	struct list slabs, idle; // receive buffers; those in nobody's hands
+	unsigned rx_total, rx_posted, rx_handed, rx_reserved, rx_limit;
+	struct defer rx_refill;
+	struct buf_wait rx_wait;
+
+	struct ibv_send_wr wrs[VERBS_CHAIN];
+	struct ibv_sge sges[VERBS_CHAIN * VERBS_SGE_MAX];
+};
+
+static inline struct verbs_rnic *verbs_rnic_of(struct rnic *r)
+{
+	return (struct verbs_rnic *)r;
+}
+
+// On the worker's thread, as all below.
+int verbs_rnic_get(struct verbs_rnic **ret, struct verbs_worker *vw, struct verbs_device *d,
+		   struct err *e);
+void verbs_rnic_put(struct verbs_rnic *r);
+// Looks whether anybody still needs it; what is left of it goes at the end of the round.
+void verbs_rnic_check(struct verbs_rnic *r);
+void verbs_rnic_drain(struct verbs_rnic *r); // serves what has completed
+struct verbs_cq *verbs_cq_reserve(struct verbs_rnic *r, unsigned places, struct err *e);
+int verbs_qpn_add(struct verbs_rnic *r, struct verbs_conn *c);
+void verbs_qpn_remove(struct verbs_rnic *r, struct verbs_conn *c);
+struct verbs_conn *verbs_qpn_find(const struct verbs_rnic *r, uint32_t qpn);
+
+int verbs_rx_init(struct verbs_rnic *r, struct err *e);
+void verbs_rx_done(struct verbs_rnic *r);
+int verbs_reserve(struct rnic *r, uint32_t count);
+void verbs_unreserve(struct rnic *r, uint32_t count);
+void verbs_rx_limit(struct rnic *r, uint32_t buffers);
+void verbs_rx_put(struct rnic_rx *rx);
+// A completion took it off the queue: it is handed out, or given back with verbs_rx_put().
+void verbs_rx_taken(struct verbs_rx *rx);
+
+// --- events of connection management (channel.c) ---
+
+// An event, copied, so that it is acknowledged before anybody looks at it: destroying a cm id
+// waits for that.
+struct verbs_cm_event {
+	enum rdma_cm_event_type type;
+	int status;
+	struct rdma_cm_id *id;
+	uint32_t initiator_depth, responder_resources;
+	uint32_t private_len;
+	uint8_t private_data[256];
+};
+
+// What a cm id's context points at.
+struct verbs_cm_owner {
+	void (*event)(struct verbs_cm_owner *o, const struct verbs_cm_event *ev);
+};
+
+// A worker's event channel and devices.
+struct verbs_worker {
+	struct list link;
+	struct worker *worker;
+	unsigned refs; // under the lock of channel.c, as is link
+	struct rdma_event_channel *channel;
+	struct watch watch;
+	bool is_watching;
+	struct list rnics;
+	struct rnic nowhere; // of connections whose device is not known yet
+};
+
+// The channel of a worker. Any thread; blocks for as long as librdmacm looks for devices, the first
+// time. -ENODEV: there are none, or no support for them.
+int verbs_worker_get(struct verbs_worker **ret, struct worker *w, struct err *e);
+int verbs_worker_enter(struct verbs_worker *vw, struct err *e); // on its thread: watches
+void verbs_worker_put(struct verbs_worker *vw);			// on its thread
+
+// --- listeners and connections (listener.c, conn.c, post.c) ---
+
+int verbs_listen(struct rnic_listener **ret, struct worker *w, const struct tcp_addr *addr,
+		 const struct rnic_listener_ops *ops, void *arg, struct err *e);
+const struct tcp_addr *verbs_listener_addr(const struct rnic_listener *l);
+void verbs_listener_free(struct rnic_listener *l);
+
+enum verbs_state {
+	VERBS_HANDED,	 // a request on its way to its worker
+	VERBS_REQUESTED, // waits for the owner's answer
+	VERBS_RESOLVING, // address, then route
+	VERBS_CONNECTING,
+	VERBS_ACCEPTING,
+	VERBS_STANDS,
+	VERBS_DISCONNECTING, // rdma_disconnect() was called
+	VERBS_CLOSED,
+};
+
+struct verbs_conn {
+	struct rnic_qp qp; // first
+	struct verbs_cm_owner cm;
+	struct rnic_request request;
+	struct rnic_qp_options options;
+	struct verbs_worker *vw;
+	struct verbs_device *device; // of a request, until there is a rnic
+	struct verbs_rnic *r;
+	struct rdma_cm_id *id;
+	struct verbs_cq *cq;
+	unsigned cq_places;
+	struct list link; // of the rnic
+	enum verbs_state state;
+	bool is_passive, is_exposing;
+	bool is_peer_gone, is_late; // nothing more comes from it; closing took too long
+	bool is_mute;		    // iWARP: the peer speaks first
+	bool is_marking;	    // a marker is on the send queue
+	struct err why;
+	struct timer timer;	   // of connect, then of close
+	struct defer flush, end;   // of the round: posts; looks how far a close is
+	struct list pending;	   // taken, not posted yet
+	struct list reads, others; // posted
+	uint32_t unsignaled, signal_every;
+	struct list early; // receive buffers that came before established did
+
+	struct msg msg; // from the listener to the worker; then async.c's
+	const struct rnic_listener_ops *listener_ops;
+	void *listener_arg;
+	struct verbs_listener *listener; // held on the way to the worker
+	bool is_msg_posted, is_freed;	 // async.c's; atomic, the worker's
+	const char *async_text;
+
+	uint32_t private_len;
+	uint8_t private_data[256];
+};
+
+static inline struct verbs_conn *verbs_conn_of(struct rnic_qp *qp)
+{
+	return (struct verbs_conn *)qp;
+}
+
+// A request that came to a listener; its worker is told. The cm id is the connection's.
+void verbs_conn_requested(struct verbs_listener *l, struct worker *w,
+			  const struct rnic_listener_ops *ops, void *arg,
+			  const struct verbs_cm_event *ev);
+int verbs_accept(struct rnic_request *q, struct rnic_qp **ret, const struct rnic_qp_options *o,
+		 const struct rnic_qp_ops *ops, void *owner, struct err *e);
+void verbs_reject(struct rnic_request *q, const void *private_data, uint32_t len);
+int verbs_connect(struct rnic_qp **ret, struct worker *w, const struct tcp_addr *peer,
+		  const struct tcp_addr *local, const struct rnic_qp_options *o,
+		  const struct rnic_qp_ops *ops, void *owner, struct err *e);
+void verbs_close(struct rnic_qp *qp, bool linger, const struct err *why);
+void verbs_qp_free(struct rnic_qp *qp);
+// The connection broke.
+void verbs_conn_fail(struct verbs_conn *c, int code, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void verbs_conn_progress(struct verbs_conn *c); // requests ended: a close may go on
+void verbs_conn_arrived(struct verbs_conn *c, struct verbs_rx *rx);
+void verbs_listener_put(struct verbs_listener *l);
+bool verbs_listener_is_freed(const struct verbs_listener *l);
+
+int verbs_qp_create(struct verbs_conn *c, struct err *e); // queue pair, places in queues
+void verbs_qp_destroy(struct verbs_conn *c);
+
+void verbs_post(struct rnic_qp *qp, struct rnic_wr *wr);
+void verbs_flush(struct rnic_qp *qp);
+void verbs_mark(struct verbs_conn *c); // sees to it that what was posted is done some time
+void verbs_completed(struct verbs_rnic *r, const struct ibv_wc *wc);
+void verbs_cancel(struct verbs_conn *c); // ends all that was posted
+
+// wr_id of a completion: a struct rnic_wr *, or with this bit a struct verbs_rx *, or the marker.
+#define VERBS_WR_RX	1ull
+#define VERBS_WR_MARKER 2ull
+
+// --- what befalls devices (async.c) ---
+
+int verbs_async_init(struct verbs_rnic *r, struct err *e);
+void verbs_async_done(struct verbs_rnic *r);
+void verbs_async_gone(struct verbs_conn *c); // its queue pair is destroyed; frees it
+
+// --- what codes mean (status.c) ---
+
+struct verbs_status {
+	int code; // negative errno
+	const char *text;
+};
+
+struct verbs_status verbs_wc_status(enum ibv_wc_status s);
+// Of an event that ends a connection; code 0 for one that does not.
+struct verbs_status verbs_cm_status(enum rdma_cm_event_type type, int status);
+// Why InfiniBand's connection management rejects (IBTA 12.6.7.2), or NULL.
+const char *verbs_reject_reason(int status);
+// Fills e for a failed registration: memlock and its cure.
+int verbs_register_error(struct err *e, int error, const char *device, uint64_t len);
