@@ -140,8 +140,8 @@ static void an_address_that_is_not_here_has_no_device(void **state)
 	struct err e;
 
 	assert_int_equal(tcp_addr_parse(&addr, "192.0.2.1", 0, &e), 0);
-	assert_int_equal(rnic_listen(bench_provider, &l, b->worker, &addr, &none, NULL, &e),
-			 -ENODEV);
+	int r = rnic_listen(bench_provider, &l, b->worker, &addr, &none, NULL, &e);
+	assert_true(r == -ENODEV || r == -EADDRNOTAVAIL);
 	assert_true(strlen(e.text) > 0);
 }
 

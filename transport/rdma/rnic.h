@@ -221,9 +221,9 @@ struct rnic_qp {
 	struct rnic *rnic;
 	void *owner; // the caller's
 	struct tcp_addr local_addr, peer_addr;
-	uint32_t reads_out; // agreed: reads we may have in flight
-	uint32_t reads_in;  // agreed: reads of the peer we answer at once
-	uint64_t bytes_in, bytes_out, last_rx_ns;
+	uint32_t reads_out;			  // agreed: reads we may have in flight
+	uint32_t reads_in;			  // agreed: reads of the peer we answer at once
+	uint64_t bytes_in, bytes_out, last_rx_ns; // bytes with the carrier's headers or without
 	bool is_established, is_closing;
 	bool is_lingering; // closing, but what was posted leaves first
 
@@ -267,7 +267,7 @@ struct rnic_listener {
 };
 
 // Listens on addr (port 0: any, see rnic_listener_addr()), on w's thread. arg is for the ops.
-// -ENODEV: no device has that address now; -EADDRINUSE ...
+// -ENODEV, -EADDRNOTAVAIL: no device has that address now; -EADDRINUSE ...
 int rnic_listen(const struct rnic_provider *p, struct rnic_listener **ret, struct worker *w,
 		const struct tcp_addr *addr, const struct rnic_listener_ops *ops, void *arg,
 		struct err *e);
