@@ -68,6 +68,12 @@ void bench_step(const char *file, int line, const char *what)
 
 // --- what the contract calls back ---
 
+void bench_reserve(uint32_t count)
+{
+	assert_int_equal(rnic_reserve(b->rnic, count), 0);
+	b->reserved += count;
+}
+
 static void on_established(struct rnic_qp *qp, const uint8_t *words, uint32_t len)
 {
 	struct end *e = qp->owner;
@@ -79,7 +85,7 @@ static void on_established(struct rnic_qp *qp, const uint8_t *words, uint32_t le
 		memcpy(e->words, words, e->words_len);
 	if (!b->rnic) {
 		b->rnic = qp->rnic;
-		rnic_reserve(b->rnic, RESERVE);
+		bench_reserve(RESERVE);
 	}
 	bench_stir();
 	if (e->on_established)
@@ -153,7 +159,7 @@ static void note_request(const struct rnic_request *q)
 	snprintf(b->carrier, sizeof b->carrier, "%s", q->carrier);
 	if (!b->rnic) {
 		b->rnic = q->rnic;
-		assert_int_equal(rnic_reserve(b->rnic, RESERVE), 0);
+		bench_reserve(RESERVE);
 	}
 }
 
@@ -263,7 +269,7 @@ static void free_everything(void)
 		free(ops[i]);
 	op_count = 0;
 	if (b->rnic)
-		rnic_unreserve(b->rnic, RESERVE);
+		rnic_unreserve(b->rnic, b->reserved);
 	rnic_listener_free(b->listener);
 	// What was put off to the end of the round goes too.
 	atomic_store(&b->worker->is_stopping, true);
@@ -455,6 +461,11 @@ struct op *send_text(struct end *e, const char *text)
 bool is_iwarp(void)
 {
 	return strcmp(b->carrier, "iWARP") == 0;
+}
+
+bool is_siw(void)
+{
+	return is_iwarp_adapter() && !b->rnic->limits.needs_remote_sink;
 }
 
 bool is_iwarp_adapter(void)

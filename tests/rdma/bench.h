@@ -79,7 +79,8 @@ struct bench {
 	struct tcp_addr asked_peer, asked_local;
 	char carrier[32];
 	struct rnic *rnic; // of the last request; a reservation keeps it
-	bool is_late;	   // the guard struck
+	uint32_t reserved;
+	bool is_late; // the guard struck
 	struct end *ends[ENDS_MAX];
 	unsigned end_count;
 	struct end *server; // the last that was accepted
@@ -109,6 +110,9 @@ struct end *bench_answer_held(void); // accepts what is held
 struct end *bench_pair(struct end **ret_server);
 void end_close(struct end *e, bool linger); // with -ESHUTDOWN, "the test says so"
 
+// More receive buffers than some, for cases that send many messages at once.
+void bench_reserve(uint32_t count);
+
 // Memory for local use on both ends, OUT_SIZE each.
 void end_memory(struct end *e);
 struct rnic_mr *bench_register(struct end *e, void *addr, uint64_t len, unsigned access);
@@ -126,6 +130,7 @@ struct op *send_text(struct end *e, const char *text); // from e->out
 
 bool is_iwarp_adapter(void); // iWARP in silicon or kernel: no receiver-not-ready, no write acks
 bool is_iwarp(void);
+bool is_siw(void); // Linux's: it lets peers read whatever is registered
 
 extern const struct CMUnitTest connect_cases[], message_cases[], rdma_cases[], protection_cases[],
 	close_cases[];

@@ -50,6 +50,7 @@ static void with_linger_what_was_posted_arrives(void **state)
 	enum { COUNT = 50 };
 	struct op *op[COUNT];
 
+	bench_reserve(COUNT);
 	for (unsigned i = 0; i < COUNT; i++)
 		op[i] = send_text(client, "to arrive");
 	end_close(client, true);

@@ -81,6 +81,7 @@ static void messages_arrive_in_order(void **state)
 	struct end *server, *client = bench_pair(&server);
 	enum { COUNT = 200 };
 
+	bench_reserve(COUNT);
 	for (uint32_t i = 0; i < COUNT; i++) {
 		struct op *op = op_new(client, RNIC_SEND, i % 8 ? 0 : RNIC_SIGNALED);
 		memcpy(client->out + i * 16, &i, sizeof i);
