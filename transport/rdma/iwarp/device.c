@@ -43,6 +43,7 @@ static struct iw_device *device_new(struct worker *w)
 			.max_message = UINT32_MAX, // a read's length and a message offset have 32 bits
 			.can_invalidate = true,
 			.scatters_exposed = true,
+			.revokes_exposed = true,
 		},
 	};
 	// The kernel copies between sockets and any memory of ours: one piece covers it all.

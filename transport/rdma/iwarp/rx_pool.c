@@ -141,6 +141,7 @@ int iw_rx_reserve(struct rnic *r, uint32_t count)
 	struct iw_device *d = (void *)r;
 	struct iw_rx_pool *p = &d->rx;
 
+	uint32_t before = p->reserved;
 	p->reserved += count;
 	while (p->total < wanted(p) && chunk_add(d))
 		;
@@ -148,16 +149,22 @@ int iw_rx_reserve(struct rnic *r, uint32_t count)
 		p->reserved -= count;
 		return -ENOMEM;
 	}
+	if (!before && count)
+		iw_device_hold(d); // while anything is reserved
 	wake(d);
 	return 0;
 }
 
 void iw_rx_unreserve(struct rnic *r, uint32_t count)
 {
-	struct iw_rx_pool *p = &((struct iw_device *)(void *)r)->rx;
+	struct iw_device *d = (void *)r;
+	struct iw_rx_pool *p = &d->rx;
+	uint32_t before = p->reserved;
 
 	p->reserved -= count < p->reserved ? count : p->reserved;
 	trim(p);
+	if (before && !p->reserved)
+		iw_device_put(d);
 }
 
 void iw_rx_limit(struct rnic *r, uint32_t buffers)
