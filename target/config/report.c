@@ -302,6 +302,7 @@ static struct json_object *iscsi_json(void)
 	put_u64(o, "logins_ok", k.logins_ok);
 	put_u64(o, "logins_failed", k.logins_failed);
 	put_u64(o, "logins_timed_out", k.logins_timed_out);
+	put_u64(o, "logins_displaced", k.logins_displaced);
 	put_u64(o, "failed_auth", k.failed_auth);
 	put_u64(o, "failed_acl", k.failed_acl);
 	put_u64(o, "failed_target", k.failed_target);

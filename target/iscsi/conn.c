@@ -157,7 +157,7 @@ static void on_closed(struct dm *dm, const struct err *e)
 	struct iscsi_worker *iw = iscsi_worker();
 	bool was_login = c->state == CONN_LOGIN;
 	if (was_login)
-		iw->logins--;
+		login_slot_leave(c);
 	else
 		conn_log(c, LOG_LVL_INFO, "session ended: %s", e->text);
 	if (e->code == -EPROTO || e->code == -EBADMSG) {
@@ -230,7 +230,7 @@ void conn_enter_full_feature(struct conn *c)
 	c->state = CONN_FULL_FEATURE;
 	c->dm->window = c->window;
 	c->dm->ops->full_feature(c->dm, &c->params);
-	iw->logins--;
+	login_slot_leave(c);
 	counter_add(&iw->counters.logins_ok, 1);
 	portal_note_login(c->portal);
 	conn_log(c, LOG_LVL_INFO, "login ok transport=%s carrier=%s auth=%s%s digests=%s,%s",
@@ -400,7 +400,6 @@ static void worker_enter(struct iscsi_worker *iw, struct conn *c)
 		timer_arm(iw->worker, &iw->tick, TICK_US);
 	}
 	list_push_back(&iw->conns, &c->link);
-	iw->logins++;
 	counter_add(&iw->counters.connections_accepted, 1);
 }
 
@@ -412,18 +411,21 @@ static void refuse(int fd, struct rnic_request *q)
 		close(fd);
 }
 
-static int conn_start(struct conn *c, int fd, struct rnic_request *q, struct err *e)
+static int conn_start(struct conn *c, int fd, struct rnic_request *q, const struct tcp_addr *peer,
+		      struct err *e)
 {
-	struct iscsi_limits limits;
-	iscsi_limits_get(&limits);
 	c->login = calloc(1, sizeof *c->login);
-	if (!c->login || iscsi_worker()->logins >= limits.logins_in_progress) {
+	int r = c->login ? login_slot_take(c, peer, e)
+			 : err_set(e, -ENOMEM, "no memory for a login");
+	if (r < 0) {
 		refuse(fd, q);
-		return c->login ? err_set(e, -EBUSY, "too many logins in progress")
-				: err_set(e, -ENOMEM, "no memory for a login");
+		return r;
 	}
 	login_target_init(c->login, &login_policy, c, 1, WINDOW_LOGIN);
-	return q ? transport_begin_rdma(c, q, e) : transport_begin(c, fd, e);
+	r = q ? transport_begin_rdma(c, q, e) : transport_begin(c, fd, e);
+	if (r < 0)
+		login_slot_leave(c);
+	return r;
 }
 
 void conn_new(struct worker *w, int fd, struct rnic_request *q, struct portal *portal,
@@ -452,7 +454,7 @@ void conn_new(struct worker *w, int fd, struct rnic_request *q, struct portal *p
 		c->resume_msg.fn = resume_run;
 		list_init(&c->cmds);
 		list_init(&c->held);
-		conn_start(c, fd, q, &e);
+		conn_start(c, fd, q, &peer, &e);
 	}
 	if (!e.code) {
 		worker_enter(iw, c);

@@ -82,7 +82,11 @@ struct conn {
 	// login
 	struct login *login; // NULL afterwards
 	struct iscsi_view *view;
-	uint32_t login_timeout; // seconds
+	uint32_t login_timeout;	       // seconds
+	struct login_peer *login_peer; // login_slots.c; NULL: holds no place
+	struct list login_link;
+	bool has_spoken;   // a whole Login Request has come
+	uint64_t login_ns; // ... and when the last one did, or the connection
 	struct session_entry *entry;
 
 	// session
@@ -134,11 +138,12 @@ struct conn {
 struct iscsi_worker {
 	struct worker *worker;
 	struct list conns;
-	unsigned count;	       // atomic: connections, for balancing
-	unsigned logins;       // in progress
-	struct list greetings; // of iWARP, first_byte.c
-	struct timer tick;     // every second while there are connections
-	struct list free_cmds; // commands to use again
+	unsigned count;		 // atomic: connections, for balancing
+	unsigned logins;	 // in progress
+	struct list login_peers; // ... by address
+	struct list greetings;	 // of iWARP, first_byte.c
+	struct timer tick;	 // every second while there are connections
+	struct list free_cmds;	 // commands to use again
 	unsigned free_count;
 	struct iscsi_counters counters;
 };
@@ -190,10 +195,19 @@ void login_policy_resume(struct conn *c, int status, const struct err *why);
 int conn_login_pdu(struct conn *c, const uint8_t *bhs, const uint8_t *data, uint32_t len,
 		   struct err *e);
 void conn_login_expired(struct conn *c);
+// All places are taken and this login gives way to one from newcomer.
+void conn_login_displaced(struct conn *c, const char *newcomer);
 // Whether the TPG and its ACLs let the initiator in and on which terms; status, or 0.
 int admit_to_tpg(struct conn *c, const struct view_tpg *tpg, struct login_terms *ret,
 		 struct err *e);
 bool tpg_shows(const struct view_tpg *tpg, const char *initiator);
+
+// login_slots.c ------------------------------------------------------------------------
+
+// Takes a place for a connection from addr, which may cost another one its own. -EBUSY, -ENOMEM.
+int login_slot_take(struct conn *c, const struct tcp_addr *addr, struct err *e);
+void login_slot_progress(struct conn *c); // it has sent a Login Request
+void login_slot_leave(struct conn *c);	  // idempotent
 
 // session.c ----------------------------------------------------------------------------
 

@@ -313,6 +313,7 @@ int conn_login_pdu(struct conn *c, const uint8_t *bhs, const uint8_t *data, uint
 		   struct err *e)
 {
 	struct login_reply r;
+	login_slot_progress(c);
 	login_target_step(c->login, bhs, data, len, &r);
 	login_act(c, &r);
 	return 0;
@@ -334,15 +335,32 @@ void login_policy_resume(struct conn *c, int status, const struct err *why)
 	c->dm->ops->flush(c->dm);
 }
 
-void conn_login_expired(struct conn *c)
+static void login_end(struct conn *c, int status, const struct err *why)
 {
 	struct login_reply r;
+	login_target_refuse(c->login, status, why, &r);
+	r.err = *why;
+	r.status = (uint16_t)status; // in the table of refusals, whether or not it is answered
+	login_act(c, &r);
+	c->dm->ops->flush(c->dm);
+}
+
+void conn_login_expired(struct conn *c)
+{
 	struct err why;
 	counter_add(&iscsi_worker()->counters.logins_timed_out, 1);
 	portal_note_failure(c->portal, LOGIN_TIMED_OUT);
 	err_set(&why, -ETIMEDOUT, "login not finished after %u s", c->login_timeout);
-	login_target_refuse(c->login, ISCSI_LOGIN_TARGET_ERROR, &why, &r);
-	r.err = why;
-	login_act(c, &r);
-	c->dm->ops->flush(c->dm);
+	login_end(c, ISCSI_LOGIN_TARGET_ERROR, &why);
+}
+
+void conn_login_displaced(struct conn *c, const char *newcomer)
+{
+	struct err why;
+	login_slot_leave(c);
+	err_set(&why, -EBUSY, "too many logins in progress: %s gives way to %s",
+		c->has_spoken ? "the one that waits the longest" : "one that says nothing",
+		newcomer);
+	login_end(c, ISCSI_LOGIN_OUT_OF_RESOURCES, &why);
+	conn_close(c, false, "%s", why.text); // read or not
 }

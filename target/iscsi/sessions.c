@@ -214,6 +214,7 @@ int iscsi_target_init(struct worker *control, struct err *e)
 		struct iscsi_worker *iw = iscsi_worker_at(i);
 		iw->worker = worker_at(i);
 		list_init(&iw->conns);
+		list_init(&iw->login_peers);
 		list_init(&iw->free_cmds);
 		list_init(&iw->greetings);
 	}

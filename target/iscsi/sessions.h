@@ -62,7 +62,7 @@ unsigned login_refusals(struct login_refusal *out, unsigned max);
 
 struct iscsi_counters {
 	uint64_t connections_accepted, connections_refused, connections_closed_protocol_error;
-	uint64_t logins_ok, logins_failed, logins_timed_out;
+	uint64_t logins_ok, logins_failed, logins_timed_out, logins_displaced;
 	uint64_t failed_auth, failed_acl, failed_target, failed_other;
 	uint64_t digest_errors, rejects_sent;
 	uint64_t pdus_received, pdus_sent, bytes_received, bytes_sent;

@@ -151,8 +151,8 @@ def after(a, b):
 class Wire:
     """A TCP connection that carries PDUs. Numbers are kept for the test, which may lie."""
 
-    def __init__(self, address, timeout=TIMEOUT):
-        self.socket = socket.create_connection(address, timeout)
+    def __init__(self, address, timeout=TIMEOUT, source=None):
+        self.socket = socket.create_connection(address, timeout, source and (source, 0))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.timeout = timeout
         self.header_digest = self.data_digest = False

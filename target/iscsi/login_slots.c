@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The logins in progress of a worker, by the peer's address: who gives way when all places are
+// taken. The worker's thread.
+//
+// The address with the most logins loses one: of those that have not sent a whole Login Request
+// the oldest, else the one whose last request is the longest ago. A login that has made progress
+// within LOGIN_GRACE_NS gives way only to an address that would still have fewer, so that many
+// logins that come at once from one address do not undo each other.
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/counter.h"
+#include "target/iscsi/conn.h"
+#include "target/iscsi/portal.h"
+
+#define LOGIN_GRACE_NS 1000000000u
+
+struct login_peer {
+	struct list link; // iscsi_worker.login_peers
+	struct tcp_addr addr;
+	unsigned count;
+	struct list silent, spoken; // connections, the one that may wait the least at the end
+};
+
+static struct login_peer *peer_of(struct list *link)
+{
+	return list_entry(link, struct login_peer, link);
+}
+
+static struct login_peer *peer_find(struct iscsi_worker *iw, const struct tcp_addr *addr)
+{
+	list_for_each (it, &iw->login_peers)
+		if (tcp_addr_same_ip(&peer_of(it)->addr, addr))
+			return peer_of(it);
+	return NULL;
+}
+
+static struct conn *first_of(struct list *l)
+{
+	struct list *first = list_first(l);
+	return first ? list_entry(first, struct conn, login_link) : NULL;
+}
+
+static struct conn *candidate(struct login_peer *p)
+{
+	struct conn *c = first_of(&p->silent);
+	return c ? c : first_of(&p->spoken);
+}
+
+// Which of two candidates of addresses with as many logins has to go.
+static bool goes_before(const struct conn *a, const struct conn *b)
+{
+	if (a->has_spoken != b->has_spoken)
+		return b->has_spoken;
+	return a->login_ns < b->login_ns;
+}
+
+// The login that gives way to one from addr, or NULL.
+static struct conn *victim_for(struct iscsi_worker *iw, const struct tcp_addr *addr)
+{
+	struct login_peer *most = NULL;
+	unsigned own = 0;
+	list_for_each (it, &iw->login_peers) {
+		struct login_peer *p = peer_of(it);
+		if (tcp_addr_same_ip(&p->addr, addr))
+			own = p->count;
+		if (!most || p->count > most->count ||
+		    (p->count == most->count && goes_before(candidate(p), candidate(most))))
+			most = p;
+	}
+	struct conn *c = most ? candidate(most) : NULL;
+	bool is_fresh = c && c->has_spoken && worker_now(iw->worker) - c->login_ns < LOGIN_GRACE_NS;
+	return is_fresh && most->count <= own + 1 ? NULL : c;
+}
+
+int login_slot_take(struct conn *c, const struct tcp_addr *addr, struct err *e)
+{
+	struct iscsi_worker *iw = iscsi_worker();
+	struct iscsi_limits limits;
+	char text[TCP_ADDR_TEXT];
+	iscsi_limits_get(&limits);
+	if (iw->logins >= limits.logins_in_progress) {
+		struct conn *victim = victim_for(iw, addr);
+		if (!victim)
+			return err_set(e, -EBUSY, "too many logins in progress");
+		counter_add(&iw->counters.logins_displaced, 1);
+		conn_login_displaced(victim, tcp_addr_format(addr, text));
+	}
+	struct login_peer *p = peer_find(iw, addr);
+	if (!p) {
+		p = calloc(1, sizeof *p);
+		if (!p)
+			return err_set(e, -ENOMEM, "no memory for a login");
+		p->addr = *addr;
+		list_init(&p->silent);
+		list_init(&p->spoken);
+		list_push_back(&iw->login_peers, &p->link);
+	}
+	p->count++;
+	iw->logins++;
+	c->login_peer = p;
+	c->login_ns = worker_now(iw->worker);
+	list_push_back(&p->silent, &c->login_link);
+	return 0;
+}
+
+void login_slot_progress(struct conn *c)
+{
+	if (!c->login_peer)
+		return;
+	c->has_spoken = true;
+	c->login_ns = worker_now(c->worker);
+	list_remove(&c->login_link);
+	list_push_back(&c->login_peer->spoken, &c->login_link);
+}
+
+void login_slot_leave(struct conn *c)
+{
+	struct login_peer *p = c->login_peer;
+	if (!p)
+		return;
+	c->login_peer = NULL;
+	list_remove(&c->login_link);
+	iscsi_worker()->logins--;
+	if (--p->count)
+		return;
+	list_remove(&p->link);
+	free(p);
+}
