@@ -11,6 +11,7 @@
 
 #include "backstores/option.h"
 #include "backstores/types.h"
+#include "core/fds.h"
 
 const struct backstore_type *const backstore_types[] = {
 	&block_type, &fileio_type, &null_type, &pscsi_type, &ramdisk_type, NULL,
@@ -106,6 +107,12 @@ int backstore_open(struct backstore **ret, const struct backstore_type *type,
 	int r = option_check(type, config, e);
 	if (r < 0)
 		goto fail;
+	if (!fds_have_room(FDS_STORAGE)) {
+		r = err_set(e, -EMFILE,
+			    "open: no file descriptor left for storage (raise LimitNOFILE or "
+			    "ulimit -n)");
+		goto fail;
+	}
 	bs = backstore_alloc(type, config->name);
 	if (!bs) {
 		r = err_set(e, -ENOMEM, "out of memory");

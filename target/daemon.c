@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/fds.h"
 #include "core/lockfile.h"
 #include "core/offload.h"
 #include "target/config/config.h"
@@ -97,15 +97,6 @@ static int block_signals(sigset_t *set, struct err *e)
 	sigaddset(set, SIGHUP);
 	int r = pthread_sigmask(SIG_BLOCK, set, NULL);
 	return r ? err_errno(e, -r, "signals") : 0;
-}
-
-static void raise_limits(void)
-{
-	struct rlimit l;
-	if (getrlimit(RLIMIT_NOFILE, &l) < 0 || l.rlim_cur == l.rlim_max)
-		return;
-	l.rlim_cur = l.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &l);
 }
 
 static unsigned cpus_allowed(void)
@@ -200,7 +191,7 @@ static int start(struct daemon *d, struct err *e)
 {
 	sigset_t set;
 	int r = block_signals(&set, e);
-	raise_limits();
+	fds_init();
 	if (!r)
 		r = start_workers(d, e);
 	if (!r)

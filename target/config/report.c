@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/counter.h"
+#include "core/fds.h"
 #include "target/config/model.h"
 #include "target/iscsi/sessions.h"
 
@@ -291,6 +292,18 @@ static struct json_object *portals_json(struct config *c)
 	return list;
 }
 
+static struct json_object *limits_json(void)
+{
+	struct json_object *o = json_object_new_object();
+	struct iscsi_limits l;
+	iscsi_limits_get(&l);
+	put_u64(o, "connections", l.connections);
+	put_u64(o, "connections_per_address", l.connections_per_address);
+	put_u64(o, "logins_in_progress_per_worker", l.logins_in_progress);
+	put_u64(o, "descriptors", fds_limit());
+	return o;
+}
+
 static struct json_object *iscsi_json(void)
 {
 	struct json_object *o = json_object_new_object();
@@ -313,6 +326,7 @@ static struct json_object *iscsi_json(void)
 	put_u64(o, "pdus_sent", k.pdus_sent);
 	put_u64(o, "bytes_received", k.bytes_received);
 	put_u64(o, "bytes_sent", k.bytes_sent);
+	json_object_object_add(o, "limits", limits_json());
 	return o;
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/counter.h"
+#include "core/fds.h"
 #include "core/log.h"
 #include "target/iscsi/conn.h"
 #include "transport/tcp/listener.h"
@@ -57,6 +58,20 @@ static struct iscsi_limits limits = {
 	.logins_in_progress = 1024,
 };
 
+void iscsi_limits_fit(void)
+{
+	unsigned used = fds_in_use(), mark = fds_mark(FDS_CONNECTIONS);
+	unsigned room = mark > used ? mark - used : 1;
+	if (limits.connections <= room)
+		return;
+	log_warn(
+		"iscsi: at most %u connections at a time, not %u: %u descriptors are permitted, of "
+		"which %u are in use and %u kept for storage and administration (raise "
+		"LimitNOFILE or ulimit -n)",
+		room, limits.connections, fds_limit(), used, fds_limit() - mark);
+	limits.connections = room;
+}
+
 void iscsi_limits_set(const struct iscsi_limits *l)
 {
 	if (l->connections)
@@ -65,6 +80,7 @@ void iscsi_limits_set(const struct iscsi_limits *l)
 		limits.connections_per_address = l->connections_per_address;
 	if (l->logins_in_progress)
 		limits.logins_in_progress = l->logins_in_progress;
+	iscsi_limits_fit();
 }
 
 void iscsi_limits_get(struct iscsi_limits *ret)
@@ -166,10 +182,15 @@ static unsigned quietest_worker(void)
 static void on_accepted(struct listener *l, int fd, const struct tcp_addr *peer)
 {
 	struct portal *p = listener_arg(l);
-	const char *why = peer_enter(peer);
-	struct hand_over *h = why ? NULL : calloc(1, sizeof *h);
-	if (!h) {
-		conn_refused(peer, why ? why : "no memory");
+	struct hand_over *h = calloc(1, sizeof *h);
+	const char *why = "no memory";
+	if (h && (unsigned)fd >= fds_mark(FDS_CONNECTIONS))
+		why = "the other file descriptors are for storage and administration";
+	else if (h)
+		why = peer_enter(peer);
+	if (why) {
+		free(h);
+		conn_refused(peer, why);
 		__atomic_add_fetch(&p->counters.refused, 1, __ATOMIC_RELAXED);
 		close(fd);
 		return;

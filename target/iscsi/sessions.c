@@ -11,6 +11,7 @@
 #include "core/log.h"
 #include "target/iscsi/conn.h"
 #include "target/iscsi/peer_log.h"
+#include "target/iscsi/portal.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
 
@@ -223,6 +224,7 @@ int iscsi_target_init(struct worker *control, struct err *e)
 		return err_set(e, -ENOMEM, "iscsi: no memory");
 	iscsi_view_publish(v);
 	peer_log_init(control);
+	iscsi_limits_fit();
 	return 0;
 }
 

@@ -69,7 +69,8 @@ struct iscsi_counters {
 };
 void iscsi_counters(struct iscsi_counters *ret); // sum over the workers
 
-// Limits (one peer cannot starve the others). Zero fields keep their value.
+// Limits (one peer cannot starve the others). Zero fields keep their value. Of connections there
+// may be fewer: as many as there are descriptors that core/fds.h has for them.
 struct iscsi_limits {
 	uint32_t connections; // in all
 	uint32_t connections_per_address;

@@ -34,6 +34,7 @@ struct rpc_server {
 	struct worker *control;
 	struct rpc_context context;
 	struct watch watch;
+	struct timer again; // accepts when descriptors or memory may be there again
 	int lock_fd, bound_fd;
 	bool is_bound;	    // the path is ours to remove
 	bool has_told_full; // that there are too many clients
@@ -209,13 +210,15 @@ static void refuse_full(struct rpc_server *s)
 	s->has_told_full = true;
 }
 
-static void accept_all(struct watch *wa, uint32_t events)
+static void accept_all(struct rpc_server *s)
 {
-	struct rpc_server *s = container_of(wa, struct rpc_server, watch);
 	for (;;) {
-		int fd = accept4(wa->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		int fd = accept4(s->watch.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
 			continue;
+		// Whoever waits already is no new event.
+		if (fd < 0 && errno != EAGAIN)
+			timer_arm(s->control, &s->again, RPC_PAUSE_MS * UINT64_C(1000));
 		if (fd < 0)
 			return;
 		if (s->client_count >= RPC_CLIENTS_MAX) {
@@ -229,6 +232,16 @@ static void accept_all(struct watch *wa, uint32_t events)
 			close(fd);
 		}
 	}
+}
+
+static void on_event(struct watch *wa, uint32_t events)
+{
+	accept_all(container_of(wa, struct rpc_server, watch));
+}
+
+static void on_again(struct timer *t)
+{
+	accept_all(container_of(t, struct rpc_server, again));
 }
 
 // ---- the socket's file ----
@@ -314,7 +327,8 @@ int rpc_server_new(struct rpc_server **ret, struct worker *control, const char *
 	s->control = control;
 	s->context = *context;
 	s->lock_fd = s->bound_fd = -1;
-	s->watch = (struct watch){ .fn = accept_all, .fd = -1 };
+	s->watch = (struct watch){ .fn = on_event, .fd = -1 };
+	timer_init(&s->again, on_again);
 	list_init(&s->clients);
 	s->path = strdup(path);
 	if (!s->path || asprintf(&s->lock_path, "%s.lock", path) < 0) {
@@ -345,6 +359,7 @@ void rpc_server_free(struct rpc_server *s)
 		return;
 	list_for_each_safe (i, &s->clients)
 		client_free(list_entry(i, struct client, link));
+	timer_cancel(s->control, &s->again);
 	watch_remove(s->control, &s->watch);
 	if (s->is_bound)
 		unlink(s->path);

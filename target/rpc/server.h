@@ -11,6 +11,7 @@ struct rpc_server;
 enum {
 	RPC_CLIENTS_MAX = 64,
 	RPC_PARTIAL_S = 10, // for the rest of a request, or to take an answer
+	RPC_PAUSE_MS = 100, // between two tries to accept when descriptors are short
 	RPC_HOLD_S = 5,	    // how long an answer waits for storage to be closed
 };
 

@@ -18,6 +18,7 @@ import json
 import os
 import random
 import re
+import resource
 import shutil
 import signal
 import socket
@@ -154,8 +155,10 @@ def free_port(host="127.0.0.1"):
     raise Failure(f"{host}: no port in {PORTS.start}..{PORTS.stop - 1} is free")
 
 
-def _child(cpus):
+def _child(cpus, files):
     def prepare():
+        if files:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
         LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if cpus:
             os.sched_setaffinity(0, cpus)
@@ -170,11 +173,13 @@ class Process:
         self.log_path = scratch.file(name.replace(" ", "-") + ".log")
         self.process = None
 
+    files = None  # how many it may have open
+
     def spawn(self, command, cpus=None, env=None):
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
                 [program(command[0]), *command[1:]], stdin=subprocess.DEVNULL, stdout=log,
-                stderr=log, preexec_fn=_child(cpus), env={**os.environ, **(env or {})})
+                stderr=log, preexec_fn=_child(cpus, self.files), env={**os.environ, **(env or {})})
 
     @property
     def pid(self):
