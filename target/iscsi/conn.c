@@ -22,6 +22,7 @@
 #define LOGIN_TIMEOUT  15 // seconds, until the TPG's own is known
 #define LOGOUT_TIMEOUT 5  // for the response to leave
 #define LINGER_TIMEOUT 5  // for what is queued when the connection is to close
+#define SHORT_TIMEOUT  5  // without progress of who holds memory while others have none
 #define WINDOW_LOGIN   64 // preset; the session's own comes with attach
 
 static struct iscsi_worker iscsi_workers[WORKER_MAX];
@@ -314,15 +315,44 @@ static void tick_ping(struct conn *c, uint64_t now)
 	c->ignores_pings = true;
 }
 
-static void tick_data_out(struct conn *c, uint64_t now)
+static uint64_t data_out_seconds(const struct conn *c)
 {
 	// An ACL has the kernel target's pair: a time, and how often it may pass.
-	uint64_t most = c->acl ? (uint64_t)c->acl->attr.dataout_timeout *
-					 c->acl->attr.dataout_timeout_retries
-			       : c->tpg->attr.dataout_timeout;
+	return c->acl ? (uint64_t)c->acl->attr.dataout_timeout *
+				c->acl->attr.dataout_timeout_retries
+		      : c->tpg->attr.dataout_timeout;
+}
+
+static bool is_over(uint64_t now, uint64_t since, uint64_t seconds)
+{
+	return since && now > since && now - since > seconds * SECOND;
+}
+
+static void tick_data_out(struct conn *c, uint64_t now)
+{
+	uint64_t most = data_out_seconds(c);
 	uint64_t oldest = c->dm->ops->oldest_owed(c->dm);
-	if (oldest && most && now > oldest && now - oldest > most * SECOND)
+	if (most && is_over(now, oldest, most))
 		conn_close(c, false, "no data-out for %lu s where it is owed", (unsigned long)most);
+}
+
+// Somebody has no memory at all: who holds some has to make use of it. Data-out that trickles in
+// does not put off dataout_timeout any more.
+static void tick_short_of_memory(struct conn *c, uint64_t now)
+{
+	uint64_t most = data_out_seconds(c);
+	if (!c->nexus || !c->nexus->pool_used)
+		return;
+	uint64_t oldest = c->dm->ops->oldest_owed(c->dm);
+	struct dm_counters n;
+	c->dm->ops->counters(c->dm, &n);
+	if (is_over(now, oldest, SHORT_TIMEOUT) || (most && is_over(now, n.owed_since_ns, most)))
+		conn_close(c, false,
+			   "memory is short, and no data-out comes where it is owed (%lu s)",
+			   (unsigned long)((now - oldest) / SECOND));
+	else if (is_over(now, n.tx_stuck_ns, SHORT_TIMEOUT))
+		conn_close(c, false, "memory is short, and the peer does not read (%lu s)",
+			   (unsigned long)((now - n.tx_stuck_ns) / SECOND));
 }
 
 // A close that lets queued answers leave first does not wait for ever for a peer to read them.
@@ -351,6 +381,8 @@ static void tick_conn(struct conn *c, uint64_t now)
 			tick_ping(c, now);
 			if (c->state == CONN_FULL_FEATURE)
 				tick_data_out(c, now);
+			if (c->state == CONN_FULL_FEATURE && iscsi_worker()->is_short)
+				tick_short_of_memory(c, now);
 		}
 		break;
 	case CONN_LOGOUT:
@@ -364,11 +396,25 @@ static void tick_conn(struct conn *c, uint64_t now)
 	}
 }
 
+// Whether a session that holds nothing has been waiting since the last tick.
+static bool is_short_of_memory(struct iscsi_worker *iw)
+{
+	bool ret = false;
+	list_for_each (it, &iw->conns) {
+		struct conn *c = list_entry(it, struct conn, link);
+		bool is_starved = c->nexus && nexus_is_starved(c->nexus);
+		ret = ret || (is_starved && c->was_starved);
+		c->was_starved = is_starved;
+	}
+	return ret;
+}
+
 static void on_tick(struct timer *t)
 {
 	struct iscsi_worker *iw = container_of(t, struct iscsi_worker, tick);
 	uint64_t now = worker_now(iw->worker);
 	timer_arm(iw->worker, t, TICK_US);
+	iw->is_short = is_short_of_memory(iw);
 	list_for_each_safe (it, &iw->conns)
 		tick_conn(list_entry(it, struct conn, link), now); // frees none at once
 }

@@ -110,6 +110,8 @@ struct conn {
 	bool logout_when_idle, close_when_sent;
 	uint8_t logout_bhs[ISCSI_BHS_LEN];
 
+	bool was_starved; // at the last tick: held no memory and waited for some
+
 	// idle pings
 	bool is_ping_out;
 	bool knows_pings;     // has answered one, or sent one
@@ -142,6 +144,7 @@ struct iscsi_worker {
 	unsigned logins;	 // in progress
 	struct list login_peers; // ... by address
 	struct list greetings;	 // of iWARP, first_byte.c
+	bool is_short;		 // of memory: a session has had none for a second
 	struct timer tick;	 // every second while there are connections
 	struct list free_cmds;	 // commands to use again
 	unsigned free_count;

@@ -11,10 +11,6 @@
 #include "target/scsi/lu_part.h"
 #include "target/scsi/task_priv.h"
 
-// An initiator that does not send what it announced or does not read what it asked for keeps
-// its tasks' buffers: no more than this part of them, so that the others' commands go on.
-#define POOL_SHARE 4
-
 // A change of map that waits for the tasks of the LUNs it took away.
 struct lun_leave {
 	unsigned waiting;
@@ -140,7 +136,8 @@ int nexus_new(struct nexus **ret, const struct nexus_info *info, const struct ne
 	n->map = lun_map_get(map);
 	struct buf_pool_stats pool;
 	buf_pool_stats(n->worker, &pool);
-	n->pool_share = pool.bytes_limit / POOL_SHARE;
+	n->pool_limit = pool.bytes_limit;
+	list_init(&n->pool_waiters);
 	bool is_complete = info_copy(&n->info, info) && nexus_resize(n, map);
 	for (uint32_t i = 0; is_complete && i < map->count; i++) {
 		struct nexus_lun *nl = nexus_lun_new(n, &map->entries[i]);
@@ -168,6 +165,7 @@ void nexus_free(struct nexus *n)
 		nexus_lun_lose(nl);
 		nexus_lun_free(nl);
 	}
+	buf_wait_cancel(&n->pool_wait);
 	free(n->luns);
 	lun_map_put(n->map);
 	info_free(&n->info);

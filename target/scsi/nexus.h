@@ -96,8 +96,11 @@ struct nexus {
 	uint32_t lun_limit;
 	bool luns_changed; // REPORTED LUNS DATA HAS CHANGED not yet seen
 	uint64_t id;	   // unique in this process, never reused
-	// Bytes of the worker's buffers that its tasks hold, and how many they may.
-	uint64_t pool_used, pool_share;
+	// Bytes of the worker's buffers that its tasks hold, and how many there are; the tasks
+	// that wait for some, and their common wait.
+	uint64_t pool_used, pool_limit;
+	struct list pool_waiters;
+	struct buf_wait pool_wait;
 	// What its commands did, and what the device server copied for them. Plain words: read on
 	// the worker.
 	struct lu_counters counters;
@@ -116,6 +119,9 @@ void nexus_free(struct nexus *n);
 // Replaces the map. Tasks on LUNs that vanish are aborted first, and when they are done
 // finished(arg) runs on the worker (at once if there are none). Raises 3F/0E on the rest.
 void nexus_set_map(struct nexus *n, struct lun_map *map, void (*finished)(void *arg), void *arg);
+
+// Whether it holds no buffer and a task of it waits for some.
+bool nexus_is_starved(const struct nexus *n);
 
 // Takes back PREVENT ALLOW MEDIUM REMOVAL's prevention; nexus's worker.
 void nexus_lun_allow_removal(struct nexus_lun *nl);

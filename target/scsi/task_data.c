@@ -10,9 +10,6 @@
 #include "target/scsi/nexus.h"
 #include "target/scsi/task_priv.h"
 
-// More than any MAXIMUM TRANSFER LENGTH that lu_attr.c lets through; the pool holds several.
-#define TASK_DATA_MAX (64ull << 20)
-
 void task_reply(struct task *t, const void *data, uint32_t len, uint32_t alloc)
 {
 	uint32_t n = len < alloc ? len : alloc;
@@ -37,56 +34,13 @@ void task_reply(struct task *t, const void *data, uint32_t len, uint32_t alloc)
 	task_finish(t, STATUS_GOOD);
 }
 
-static bool sg_reserve(struct task *t, uint32_t n)
-{
-	if (n <= TASK_SG)
-		return true;
-	struct sg *sg = calloc(n, sizeof *sg);
-	if (!sg)
-		return false;
-	t->sg = sg;
-	return true;
-}
-
-// Whoever holds nothing may have what one command needs. A copy's own commands are not held
-// up by the share: the copies they belong to have a part of it.
-static bool share_permits(const struct task *t, uint64_t len)
-{
-	const struct nexus *n = t->nexus;
-	return !n->pool_used || n->pool_used + len <= n->pool_share || t->is_internal;
-}
-
-// All buffers or none, so that tasks that wait hold nothing the others need.
-static bool buffers_get(struct task *t, uint64_t len)
-{
-	struct worker *w = t->nexus->worker;
-	t->nsg = 0;
-	if (!share_permits(t, len))
-		return false;
-	t->pooled = (uint32_t)len;
-	while (len) {
-		uint32_t n = len < BUF_MAX ? (uint32_t)len : BUF_MAX;
-		struct buf *b = buf_get(w, n);
-		if (!b) {
-			while (t->nsg)
-				buf_put(t->sg[--t->nsg].buf);
-			t->pooled = 0;
-			return false;
-		}
-		t->sg[t->nsg++] = (struct sg){ .addr = b->addr, .len = n, .buf = b };
-		len -= n;
-	}
-	t->nexus->pool_used += t->pooled;
-	return true;
-}
-
 static void data_fetch(struct task *t)
 {
 	t->state = TASK_WAITS_DATA;
 	t->ops->get_data(t);
 }
 
-static void buffers_ready(struct task *t)
+void task_buffers_ready(struct task *t)
 {
 	if (t->fetches)
 		data_fetch(t);
@@ -94,39 +48,11 @@ static void buffers_ready(struct task *t)
 		task_resume(t);
 }
 
-static void buffers_retry(struct buf_wait *wait)
-{
-	struct task *t = container_of(wait, struct task, buf_wait);
-	if (buffers_get(t, t->buffer_len))
-		buffers_ready(t);
-	else
-		buf_wait_add(t->nexus->worker, wait, buffers_retry);
-}
-
-static void buffers_start(struct task *t, uint64_t len)
-{
-	if (len > TASK_DATA_MAX) {
-		task_check(t, SENSE_INVALID_FIELD_CDB, NULL);
-		return;
-	}
-	if (!sg_reserve(t, (uint32_t)((len + BUF_MAX - 1) / BUF_MAX))) {
-		task_finish(t, STATUS_BUSY);
-		return;
-	}
-	t->buffer_len = (uint32_t)len;
-	if (buffers_get(t, len)) {
-		buffers_ready(t);
-		return;
-	}
-	t->state = TASK_WAITS_BUFFERS;
-	buf_wait_add(t->nexus->worker, &t->buf_wait, buffers_retry);
-}
-
 void task_buffers(struct task *t, uint64_t len, void (*next)(struct task *t))
 {
 	t->next = next;
 	t->fetches = false;
-	buffers_start(t, len);
+	task_buffers_start(t, len);
 }
 
 // The amount the command takes against the amount the initiator announced. What exceeds the
@@ -152,7 +78,7 @@ void task_fetch(struct task *t, uint64_t len, void (*next)(struct task *t))
 	}
 	t->fetches = true;
 	t->fetch_len = (uint32_t)len;
-	buffers_start(t, len);
+	task_buffers_start(t, len);
 }
 
 void task_fetch_params(struct task *t, uint32_t len, void (*next)(struct task *t))

@@ -12,6 +12,11 @@ void task_delay(struct task *t, uint32_t msecs, void (*next)(struct task *t));
 // Ends the task with the status it has.
 void task_complete(struct task *t);
 
+// task_buffers.c. Gets pool buffers for len bytes, at once or when memory came back, then calls
+// task_buffers_ready() of task_data.c.
+void task_buffers_start(struct task *t, uint64_t len);
+void task_buffers_ready(struct task *t);
+
 // taskset.c. Links t into its channel's set, then runs next as soon as the task attributes
 // let it (SAM-5 8.4): at once or later.
 void taskset_enter(struct task *t, void (*next)(struct task *t));

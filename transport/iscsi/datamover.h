@@ -29,7 +29,9 @@ struct dm_counters {
 	uint64_t pdus_in, pdus_out, bytes_in, bytes_out, digest_errors;
 	struct buf_copies copied; // of payload
 	uint64_t last_rx_ns;
-	uint64_t closing_ns; // when a close began that waits for the peer to read, 0: none
+	uint64_t tx_stuck_ns;	// since when nothing that is to be sent has left, 0: nothing waits
+	uint64_t owed_since_ns; // since when data-out has been owed the longest, 0: none is
+	uint64_t closing_ns;	// when a close began that waits for the peer to read, 0: none
 };
 
 enum { DM_R2T_MAX = 16 };
@@ -67,6 +69,7 @@ struct dm_task {
 	unsigned r2t_count; // outstanding, in order
 	struct dm_r2t r2t[DM_R2T_MAX];
 	uint64_t progress_ns;	  // when data-out last arrived or was first owed
+	uint64_t owed_ns;	  // when it was first owed
 	struct dm_result *result; // of put_data, while is_finished
 	unsigned tx_pending;	  // PDUs that refer to the task's memory
 };

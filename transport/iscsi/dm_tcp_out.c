@@ -118,7 +118,7 @@ void dm_tcp_command_data(struct dm_tcp *d, struct dm_task *t, const struct iscsi
 {
 	if (pdu->data_len && (!d->params.immediate_data || pdu->data_len > burst_limit(d, t)))
 		t->error = -EPROTO;
-	t->progress_ns = worker_now(d->conn.worker);
+	t->owed_ns = t->progress_ns = worker_now(d->conn.worker);
 	if (!t->is_final && d->params.initial_r2t && t->expected_out)
 		t->error = -EPROTO;
 	if (t->expected_out > pdu->data_len || !t->is_final)
@@ -300,6 +300,8 @@ void dm_tcp_get_data(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t n
 	t->want = len;
 	t->wants_data = true;
 	t->progress_ns = worker_now(d->conn.worker);
+	if (!t->owes_data) // else since its command came
+		t->owed_ns = t->progress_ns;
 	if (d->conn.is_closed) {
 		t->error = -EPIPE;
 		t->owes_data = false;
@@ -311,13 +313,28 @@ void dm_tcp_get_data(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t n
 		dm_tcp_progress(d, t);
 }
 
+static bool is_owed(const struct dm_task *t)
+{
+	return t->owes_data || t->r2t_count;
+}
+
 uint64_t dm_tcp_oldest_owed(struct dm *dm)
 {
 	struct dm_tcp *d = dm_tcp(dm);
 	uint64_t oldest = 0;
 	for (unsigned i = 0; i < DM_TCP_BUCKETS; i++)
 		for (struct dm_task *t = d->hash[i]; t; t = t->hash_next)
-			if ((t->owes_data || t->r2t_count) && (!oldest || t->progress_ns < oldest))
+			if (is_owed(t) && (!oldest || t->progress_ns < oldest))
 				oldest = t->progress_ns;
 	return oldest;
+}
+
+uint64_t dm_tcp_owed_since(const struct dm_tcp *d)
+{
+	uint64_t since = 0;
+	for (unsigned i = 0; i < DM_TCP_BUCKETS; i++)
+		for (const struct dm_task *t = d->hash[i]; t; t = t->hash_next)
+			if (is_owed(t) && (!since || t->owed_ns < since))
+				since = t->owed_ns;
+	return since;
 }

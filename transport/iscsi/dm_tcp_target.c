@@ -34,7 +34,7 @@ void dm_task_init(struct dm_task *t, const uint8_t *bhs)
 {
 	const struct iscsi_scsi_cmd *h = (const void *)bhs;
 	memset(t, 0, offsetof(struct dm_task, r2t));
-	t->progress_ns = 0;
+	t->progress_ns = t->owed_ns = 0;
 	t->result = NULL;
 	t->tx_pending = 0;
 	memcpy(&t->itt, h->itt, sizeof t->itt);
@@ -287,13 +287,16 @@ static void tcp_free(struct dm *dm)
 
 static void tcp_counters(struct dm *dm, struct dm_counters *ret)
 {
-	const struct pdu_conn *c = &dm_tcp(dm)->conn;
+	const struct dm_tcp *d = dm_tcp(dm);
+	const struct pdu_conn *c = &d->conn;
 	*ret = (struct dm_counters){ .pdus_in = c->pdus_in,
 				     .pdus_out = c->pdus_out,
 				     .bytes_in = c->bytes_in,
 				     .bytes_out = c->bytes_out,
 				     .digest_errors = c->digest_errors,
 				     .copied = c->copied,
+				     .owed_since_ns = dm_tcp_owed_since(d),
+				     .tx_stuck_ns = list_empty(&c->tx) ? 0 : c->last_tx_ns,
 				     .closing_ns = c->is_closing ? c->closing_ns : 0,
 				     .last_rx_ns = c->last_rx_ns };
 }

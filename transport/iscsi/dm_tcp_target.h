@@ -43,6 +43,7 @@ void dm_tcp_get_data(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t n
 // Forgets t: no more bytes reach its memory.
 void dm_tcp_forget(struct dm_tcp *d, struct dm_task *t);
 uint64_t dm_tcp_oldest_owed(struct dm *dm);
+uint64_t dm_tcp_owed_since(const struct dm_tcp *d);
 
 // dm_tcp_target.c: what goes out.
 void dm_tcp_send_result(struct dm_tcp *d, struct dm_task *t, struct dm_result *r);

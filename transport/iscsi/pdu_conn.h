@@ -117,6 +117,7 @@ struct pdu_conn {
 	struct list tx;
 	unsigned tx_count;
 	uint64_t tx_bytes;
+	uint64_t last_tx_ns; // when a byte last left, or could have for the first time
 	uint64_t tx_copied;  // bytes of data that the queued PDUs own
 	uint32_t tx_offset;  // bytes of the first PDU that have left
 	bool is_tx_blocked;  // the socket is full

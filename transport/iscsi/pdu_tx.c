@@ -195,6 +195,8 @@ void pdu_tx_queue(struct pdu_conn *c, struct pdu_tx *tx)
 		return;
 	}
 	tx_seal(c, tx);
+	if (list_empty(&c->tx))
+		c->last_tx_ns = worker_now(c->worker);
 	list_push_back(&c->tx, &tx->link);
 	c->tx_count++;
 	c->tx_bytes += tx_size(tx);
@@ -207,6 +209,7 @@ void pdu_tx_queue(struct pdu_conn *c, struct pdu_tx *tx)
 static void tx_consume(struct pdu_conn *c, uint64_t n)
 {
 	c->bytes_out += n;
+	c->last_tx_ns = worker_now(c->worker);
 	n += c->tx_offset;
 	c->tx_offset = 0;
 	while (n) {

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Pool buffers for a task's data: how many a nexus may hold, and the wait for them. Task's worker.
+//
+// An initiator that does not send what it announced or does not read what it asked for keeps its
+// tasks' buffers. So that the others go on all the same:
+// - an eighth of a worker's pool is kept: a nexus gets of it what brings it to a 64th of that at
+//   most, enough for small commands;
+// - of the rest a nexus holds at most a third of what it leaves free: a quarter when it is alone,
+//   and the less the more the others hold, so that there is always something left;
+// - one that holds nothing may have half of what is left for a single command, and everything
+//   when nobody holds anything, since large commands have to work too.
+// Who makes no progress while one that holds nothing waits is ended by the protocol, which asks
+// nexus_is_starved().
+#include <stdlib.h>
+
+#include "target/scsi/lu.h"
+#include "target/scsi/nexus.h"
+#include "target/scsi/task_priv.h"
+
+// More than any MAXIMUM TRANSFER LENGTH that lu_attr.c lets through; the pool holds several.
+#define TASK_DATA_MAX (64ull << 20)
+
+#define KEPT_PART  8  // of the pool, for small commands
+#define SMALL_PART 64 // of that, for one nexus
+#define RETRIES	   4  // of one nexus whenever memory came back
+
+static struct task *waiter_of(struct list *link)
+{
+	return list_entry(link, struct task, buf_wait.link);
+}
+
+static bool sg_reserve(struct task *t, uint32_t n)
+{
+	if (n <= TASK_SG)
+		return true;
+	struct sg *sg = calloc(n, sizeof *sg);
+	if (!sg)
+		return false;
+	t->sg = sg;
+	return true;
+}
+
+// A copy's own commands are not held up by the share: the copies they belong to have a part of it.
+static bool share_permits(const struct task *t, uint64_t len)
+{
+	const struct nexus *n = t->nexus;
+	uint64_t kept = n->pool_limit / KEPT_PART, after = n->pool_used + len;
+	if (t->is_internal || after <= kept / SMALL_PART)
+		return true;
+	struct buf_pool_stats pool;
+	buf_pool_stats(n->worker, &pool);
+	if (!pool.bytes_in_use)
+		return true;
+	uint64_t taken = pool.bytes_in_use + kept;
+	uint64_t rest = n->pool_limit > taken ? n->pool_limit - taken : 0;
+	if (!n->pool_used && len <= rest / 2)
+		return true;
+	return len <= rest && after <= (rest - len) / 3;
+}
+
+// All buffers or none, so that tasks that wait hold nothing the others need.
+static bool buffers_get(struct task *t)
+{
+	struct worker *w = t->nexus->worker;
+	uint32_t len = t->buffer_len;
+	t->nsg = 0;
+	if (!share_permits(t, len))
+		return false;
+	t->pooled = len;
+	while (len) {
+		uint32_t n = len < BUF_MAX ? len : BUF_MAX;
+		struct buf *b = buf_get(w, n);
+		if (!b) {
+			while (t->nsg)
+				buf_put(t->sg[--t->nsg].buf);
+			t->pooled = 0;
+			return false;
+		}
+		t->sg[t->nsg++] = (struct sg){ .addr = b->addr, .len = n, .buf = b };
+		len -= n;
+	}
+	t->nexus->pool_used += t->pooled;
+	return true;
+}
+
+static struct task *next_served(struct nexus *n)
+{
+	unsigned tries = 0;
+	list_for_each_safe (it, &n->pool_waiters) {
+		if (buffers_get(waiter_of(it)))
+			return waiter_of(it);
+		if (++tries == RETRIES)
+			break;
+	}
+	return NULL;
+}
+
+// One wait of a nexus in the pool stands for all of its tasks: each gets its turn, however many
+// tasks the others have, and what comes back is not offered to thousands.
+static void memory_came(struct buf_wait *wait)
+{
+	struct nexus *n = container_of(wait, struct nexus, pool_wait);
+	for (struct task *t; (t = next_served(n));) {
+		list_remove(&t->buf_wait.link);
+		task_buffers_ready(t);
+	}
+	if (!list_empty(&n->pool_waiters))
+		buf_wait_add(n->worker, wait, memory_came);
+}
+
+void task_buffers_start(struct task *t, uint64_t len)
+{
+	struct nexus *n = t->nexus;
+	if (len > TASK_DATA_MAX) {
+		task_check(t, SENSE_INVALID_FIELD_CDB, NULL);
+		return;
+	}
+	if (!sg_reserve(t, (uint32_t)((len + BUF_MAX - 1) / BUF_MAX))) {
+		task_finish(t, STATUS_BUSY);
+		return;
+	}
+	t->buffer_len = (uint32_t)len;
+	if (buffers_get(t)) {
+		task_buffers_ready(t);
+		return;
+	}
+	t->state = TASK_WAITS_BUFFERS;
+	list_push_back(&n->pool_waiters, &t->buf_wait.link);
+	buf_wait_add(n->worker, &n->pool_wait, memory_came);
+}
+
+bool nexus_is_starved(const struct nexus *n)
+{
+	return !n->pool_used && !list_empty(&n->pool_waiters);
+}

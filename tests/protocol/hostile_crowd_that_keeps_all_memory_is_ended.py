@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""So many sessions that keep buffers and send no data that nothing is left: while a session that
+holds nothing waits, those without progress are ended long before dataout_timeout, and it goes on."""
+
+from protocol import *
+
+SESSIONS = 150
+BLOCKS = 128  # 64 KiB a command
+
+
+def test(daemon):
+    hogs = []
+    for i in range(SESSIONS):
+        hog = daemon.session({"InitialR2T": "Yes", "ImmediateData": "No"},
+                             isid=bytes([0x80, 0, 0, 1, 0, i]))
+        hog.send(*[hog.write_task(0, BLOCKS) for _ in range(60)])
+        hogs.append(hog)
+    other = daemon.session(timeout=25)
+    for i in range(20):
+        other.write(256 * i, pattern(131072, seed=i))
+        check(other.read(256 * i, 256) == pattern(131072, seed=i), "read back differs")
+    log = daemon.log()
+    check("memory is short, and no data-out comes" in log, "nobody was ended for it")
+    check("no data-out for" not in log, "dataout_timeout was waited for")
+    for hog in hogs:
+        hog.close()
+
+
+main(test, arguments=("--pool-mem", "32M"), storage={"delay_read_us": 1},
+     attributes={"dataout_timeout": 60, "nopin_timeout": 60})
