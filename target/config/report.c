@@ -193,6 +193,7 @@ static struct json_object *session_json(const struct session_info *s)
 	put_bool(o, "mutual", s->is_mutual);
 	json_put_text(o, "transport", s->transport);
 	json_put_text(o, "carrier", s->carrier);
+	json_object_object_add(o, "remote_rights", json_object_new_int64(s->remote_rights));
 	json_put_text(o, "peer", s->peer);
 	json_put_text(o, "local", s->local);
 	put_u64(o, "age_s", s->age_s);

@@ -14,6 +14,7 @@
 #include "target/iscsi/portal.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
+#include "transport/iser/dm_iser_target.h"
 
 #define DRAIN_SECONDS 10
 
@@ -83,6 +84,7 @@ static void fill(struct session_info *s, const struct conn *c)
 	snprintf(s->carrier, sizeof s->carrier, "%s", c->dm->carrier);
 	snprintf(s->peer, sizeof s->peer, "%s", c->dm->peer);
 	snprintf(s->local, sizeof s->local, "%s", c->dm->local);
+	s->remote_rights = c->dm->is_rdma ? dm_iser_remote_rights(c->dm) : 0;
 	s->age_s = (worker_now(c->worker) - c->start_ns) / 1000000000;
 	s->header_digest = p->header_digest;
 	s->data_digest = p->data_digest;

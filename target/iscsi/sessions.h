@@ -22,8 +22,10 @@ struct session_info {
 	uint16_t tpg, tsih, cid;
 	char isid[16]; // 12 hex digits
 	bool is_discovery, is_dynamic_acl, is_authenticated, is_mutual;
-	char transport[16];	  // "TCP", "iSER"
-	char carrier[16];	  // what is below: "TCP", "iWARP", "RoCE v2" ...
+	char transport[16]; // "TCP", "iSER"
+	char carrier[16];   // what is below: "TCP", "iWARP", "RoCE v2" ...
+	// RDMA: registrations of memory on the session's device that some peer may read or write.
+	uint32_t remote_rights;
 	char peer[80], local[80]; // address:port
 	uint64_t age_s;
 	// negotiated

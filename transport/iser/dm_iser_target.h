@@ -10,3 +10,7 @@
 // request's worker, which is the connection's from then on.
 int dm_iser_target_new(struct dm **ret, struct rnic_request *q, const struct dm_up *up, void *role,
 		       struct err *e);
+
+// How many registrations of memory on the device of dm, a mover of the function above, some peer
+// may read or write. Any thread; takes a lock.
+unsigned dm_iser_remote_rights(const struct dm *dm);
