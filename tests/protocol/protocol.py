@@ -331,7 +331,7 @@ def pattern(size, seed=1):
 
 
 def make_config(scratch, luns=1, size=16 * MIB, attributes=None, parameters=None, acls=(),
-                discovery=None, storage=None, targets=1, chap=None, **tpg):
+                discovery=None, storage=None, targets=1, chap=None, adapt=None, **tpg):
     config = Configuration()
     config.discovery = discovery
     disks = [config.ramdisk(f"rd{i}", size, storage) for i in range(luns)]
@@ -341,6 +341,8 @@ def make_config(scratch, luns=1, size=16 * MIB, attributes=None, parameters=None
                                                 if "portals" in tpg else {}))
         config.targets[-1]["tpgs"][0].update(parameters=parameters or {}, node_acls=list(acls),
                                              **(chap or {}), **tpg)
+    if adapt:
+        adapt(config, scratch)
     return config
 
 

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""An initiator that declares TaggedBufferForSolicitedDataOnly=No advertises the memory of the whole
+command, and what came unasked is not read again."""
+
+from iser import *
+
+
+class Whole(IserPeer):
+    tags_solicited_only = False
+
+
+def test(daemon):
+    peer = daemon.session({"TaggedBufferForSolicitedDataOnly": "No"}, kind=Whole)
+    data = pattern(65536, 7)
+    peer.write(0, data)
+    check(peer.read(0, 128) == data, "read back differs")
+
+
+main(test)
