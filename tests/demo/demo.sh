@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Shows farblock at work, on loopback and in a temporary folder: a RAM disk and a sparse file are
-# shared, found, logged in to, written, verified and measured. Needs no root; leaves nothing.
+# shared over iSCSI/TCP and, on the same port, iSER over software iWARP; found, logged in to,
+# written, verified and measured over both. Needs neither root nor an RDMA device; leaves nothing.
 #   demo.sh BUILD       (the folder with farblockd, farblock and farblock-initiator)
 # Environment: DEMO_SECONDS of each measurement (2), DEMO_MIB of each disk written (64).
 set -euo pipefail
@@ -94,35 +95,47 @@ add_portal() {
 	fail "no free port found"
 }
 
-row() { rows+=("$(printf '%-5s %-30s %s' "$@")"); }
+row() { rows+=("$(printf '%-5s %-5s %-30s %s' "$@")"); }
 
-# LUN, what it is: written, read back and compared byte by byte, checksummed by both sides.
+# scheme of the URL, LUN
+url() { echo "$1://$user@127.0.0.1:$port/$target/$2"; }
+
+declare -A name=([iscsi]=TCP [iser]=iSER)
+
+# LUN, what it is, scheme: written, read back and compared byte by byte, checksummed by both
+# sides.
 exercise() {
-	local url=iscsi://$user@127.0.0.1:$port/$target/$1 sum answer rate
-	title "LUN $1, $2: written, verified, read back"
+	local url sum answer rate over=${name[$3]}
+	url=$(url "$3" "$1")
+	title "LUN $1, $2, over $over: written, verified, read back"
+	head -c $bytes /dev/urandom >data
+	data_sum=$(sha256sum data | cut -d' ' -f1)
+	echo "data to write: $mib MiB of random bytes, SHA-256 $data_sum"
 	answer=$(run farblock-initiator write "$url" --input data "${login[@]}")
 	echo "$answer"
 	rate=$(sed -n 's/.* s, \(.*\)$/\1/p' <<<"$answer")
-	row "$1" "written, $mib MiB" "$rate"
+	row "$1" "$over" "written, $mib MiB" "$rate"
 	answer=$(run farblock-initiator checksum "$url" --length $bytes "${login[@]}")
 	echo "$answer"
 	sum=$(grep -oE '^[0-9a-f]{64}' <<<"$answer")
 	[ "$sum" = "$data_sum" ] || fail "LUN $1: SHA-256 $sum, not $data_sum of what was written"
-	row "$1" "SHA-256 over the wire" "equal to the source's"
+	row "$1" "$over" "SHA-256 over the wire" "equal to the source's"
 	run farblock-initiator verify "$url" data "${login[@]}"
 	run farblock-initiator read "$url" --output back --length $bytes "${login[@]}"
 	cmp data back || fail "LUN $1: read back differs from what was written"
-	row "$1" "read back, $mib MiB" "every byte equal"
+	row "$1" "$over" "read back, $mib MiB" "every byte equal"
 	rm -f back
 }
 
-# LUN, operation, block size, depth
+# LUN, operation, block size, depth: over both
 measure() {
-	local answer
-	answer=$(farblock-initiator bench "iscsi://$user@127.0.0.1:$port/$target/$1" --op "$2" --bs "$3" \
-		--depth "$4" --time "$seconds" --offset $bytes "${login[@]}")
-	row "$1" "$2 $3, depth $4" "$(sed 's/^[^:]*: //' <<<"$answer")"
-	echo "LUN $1: $answer"
+	local answer scheme
+	for scheme in iscsi iser; do
+		answer=$(farblock-initiator bench "$(url $scheme "$1")" --op "$2" --bs "$3" \
+			--depth "$4" --time "$seconds" --offset $bytes "${login[@]}")
+		row "$1" "${name[$scheme]}" "$2 $3, depth $4" "$(sed 's/^[^:]*: //' <<<"$answer")"
+		echo "LUN $1 over ${name[$scheme]}: $answer"
+	done
 }
 
 cd "$folder"
@@ -148,12 +161,16 @@ login=(--initiator-name $initiator --chap-secret-file secret)
 found=$(run farblock-initiator discover 127.0.0.1:$port --initiator-name $initiator)
 echo "$found"
 grep -q "$target" <<<"$found" || fail "discovery does not list $target"
-row - "discovered" "$target"
+row - TCP "discovered" "$target"
+found=$(run farblock-initiator discover iser://127.0.0.1:$port --initiator-name $initiator)
+echo "$found"
+grep -q "$target" <<<"$found" || fail "discovery over iSER does not list $target"
+row - iSER "discovered" "$target"
 if command -v iscsi-ls >/dev/null; then
 	witness=$(run iscsi-ls -i $initiator -s "iscsi://$user%$password@127.0.0.1:$port")
 	echo "$witness"
 	[ "$(grep -c '^Lun:' <<<"$witness")" = 2 ] || fail "iscsi-ls does not see both LUNs"
-	row - "seen by iscsi-ls (libiscsi)" "2 LUNs"
+	row - TCP "seen by iscsi-ls (libiscsi)" "2 LUNs"
 else
 	echo "(iscsi-ls, an independent witness, is not installed: libiscsi-bin)"
 fi
@@ -163,16 +180,17 @@ if run farblock-initiator luns "iscsi://127.0.0.1:$port/$target" --initiator-nam
 	fail "logged in without CHAP"
 fi
 run farblock refusals
-row - "login without CHAP" "refused"
+row - TCP "login without CHAP" "refused"
 
 title "Logged in"
-run farblock-initiator ping "iscsi://$user@127.0.0.1:$port/$target" "${login[@]}"
-run farblock-initiator luns "iscsi://$user@127.0.0.1:$port/$target" "${login[@]}"
-head -c $bytes /dev/urandom >data
-data_sum=$(sha256sum data | cut -d' ' -f1)
-echo "data to write: $mib MiB of random bytes, SHA-256 $data_sum"
-exercise 0 "RAM disk"
-exercise 1 "file, O_DIRECT"
+for scheme in iscsi iser; do
+	run farblock-initiator ping "$scheme://$user@127.0.0.1:$port/$target" "${login[@]}"
+done
+run farblock-initiator luns "iser://$user@127.0.0.1:$port/$target" "${login[@]}"
+exercise 0 "RAM disk" iscsi
+exercise 0 "RAM disk" iser
+exercise 1 "file, O_DIRECT" iscsi
+exercise 1 "file, O_DIRECT" iser
 
 title "Measured, $seconds s each, client and target on this machine"
 for lun in 0 1; do
@@ -187,10 +205,12 @@ title "Ended, and started again: the file's disk is as it was"
 stop_daemon || fail "farblockd did not end cleanly"
 cmp -n $bytes data disk.img || fail "the file does not hold what was written"
 start_daemon
-run farblock-initiator verify "iscsi://$user@127.0.0.1:$port/$target/1" data "${login[@]}"
-row 1 "after a restart" "every byte equal"
+for scheme in iscsi iser; do
+	run farblock-initiator verify "$(url $scheme 1)" data "${login[@]}"
+	row 1 "${name[$scheme]}" "after a restart" "every byte equal"
+done
 stop_daemon || fail "farblockd did not end cleanly"
 
 title "What was done"
-printf '%-5s %-30s %s\n' LUN what result
+printf '%-5s %-5s %-30s %s\n' LUN over what result
 printf '%s\n' "${rows[@]}"
