@@ -11,7 +11,7 @@
 
 static const struct tool_verb verbs[] = {
 	{"discover",    TOOL_DISCOVER, 1, 1, "PORTAL",
-	  "list the targets of a portal (host[:port] or iscsi://host[:port])",			       tool_discover},
+	  "list the targets of a portal (host[:port], iscsi:// or iser://host[:port])",		 tool_discover},
 	{ "ping",	  TOOL_PING,     1, 1, "URL",
 	  "log in, show what was negotiated, time NOP-Outs, log out",				      tool_ping	},
 	{ "login-test", TOOL_PING,	   1, 1, "URL",	"the same as ping",			    tool_ping    },
@@ -40,7 +40,7 @@ static int usage(FILE *f)
 	fprintf(f, "usage: farblock-initiator COMMAND ARGUMENTS [OPTIONS]\n\nCommands:\n");
 	for (size_t i = 0; i < VERB_COUNT; i++)
 		fprintf(f, "  %-10s %-10s  %s\n", verbs[i].name, verbs[i].args, verbs[i].help);
-	fprintf(f, "\nA URL is iscsi://[user@]host[:port]/target/lun. "
+	fprintf(f, "\nA URL is iscsi://[user@]host[:port]/target/lun, or iser://... "
 		   "farblock-initiator COMMAND --help lists the options.\n"
 		   "Exit status: 0 done, 1 failed, 2 wrong usage.\n");
 	return f == stdout ? TOOL_OK : TOOL_USAGE;
@@ -68,7 +68,8 @@ int tool_open(struct tool *t, bool needs_lun)
 	if (ini_url_parse(t->o.args[0], &t->url, &e) < 0)
 		return tool_fail(TOOL_USAGE, &e);
 	if (!t->url.target[0] || (needs_lun && !t->url.has_lun)) {
-		err_set(&e, -1, "URL: %.120s names no %s (iscsi://host[:port]/target/lun)",
+		err_set(&e, -1,
+			"URL: %.120s names no %s (iscsi://host[:port]/target/lun, or iser://)",
 			t->o.args[0], t->url.target[0] ? "logical unit" : "target");
 		return tool_fail(TOOL_USAGE, &e);
 	}

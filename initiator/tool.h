@@ -40,7 +40,7 @@ struct tool_options {
 	unsigned key_count;
 	uint64_t login_timeout, replacement_timeout;
 	uint64_t offset, length;
-	const char *output, *input, *op;
+	const char *output, *input, *op, *transport, *provider;
 	uint64_t pattern;
 	uint64_t block_size, depth, seconds, count;
 };
@@ -75,6 +75,8 @@ void tool_options_help(unsigned verb, FILE *f);
 // tool_config.c: a session's configuration from options and environment; asks for a secret on
 // the terminal when there is none. -EINVAL, -ENOENT, ... with a text.
 int tool_config(struct tool *t, struct err *e);
+// tool_transport.c: TCP, or the providers of RDMA to try. -EINVAL with a text.
+int tool_transport(struct tool *t, struct err *e);
 // Fills the portals of the configuration; may ask the resolver.
 int tool_resolve(struct tool *t, const struct iscsi_address *portal, struct err *e);
 
@@ -89,6 +91,7 @@ struct tool_disk {
 	uint64_t blocks;
 	uint32_t block_size; // bytes, a power of two from 512 to 64 KiB
 	uint32_t chunk;	     // bytes that one command moves, a multiple of block_size
+	uint32_t chunk_max;  // ... at most
 	bool is_thin;
 };
 
@@ -100,6 +103,9 @@ int tool_run(struct ini_sync *y, struct ini_sync_cmd *c, enum scsi_op op, struct
 
 // Ready, and how large? Errors with a text.
 int tool_disk_open(struct tool_disk *d, struct ini_sync *y, uint16_t lun, struct err *e);
+
+// What --bs says, else d->chunk as it is; -EINVAL when the device does not take it.
+int tool_chunk(const struct tool *t, struct tool_disk *d, struct err *e);
 
 // Moves data of consecutive commands, several at a time. Reading: bytes from offset (both
 // multiples of the block size), and take sees them in order. Writing: give fills buf with up to

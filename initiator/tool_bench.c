@@ -172,10 +172,11 @@ static int prepare(struct tool *t, struct bench *b, const struct tool_disk *d, s
 	int r = tool_range(t, d, &b->first, &length, e);
 	if (r)
 		return r;
-	if (!bs || bs % d->block_size || bs > d->chunk || bs > length || b->first % d->block_size)
+	if (!bs || bs % d->block_size || bs > d->chunk_max || bs > length ||
+	    b->first % d->block_size)
 		return err_set(e, -EINVAL, "--bs %lu: not a multiple of %u up to %lu",
 			       (unsigned long)bs, d->block_size,
-			       (unsigned long)(d->chunk < length ? d->chunk : length));
+			       (unsigned long)(d->chunk_max < length ? d->chunk_max : length));
 	b->bytes = (uint32_t)bs;
 	b->block_size = d->block_size;
 	b->slots = length / bs;

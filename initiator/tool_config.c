@@ -192,6 +192,8 @@ int tool_config(struct tool *t, struct err *e)
 	c->queue_depth = INI_QUEUE_DEPTH_MAX;
 	int r = initiator_name(t, e);
 	if (!r)
+		r = tool_transport(t, e);
+	if (!r)
 		r = offer(t, e);
 	if (!r)
 		r = authentication(t, e);

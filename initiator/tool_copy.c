@@ -35,6 +35,8 @@ static int open_disk(struct tool *t, struct tool_disk *d)
 	int status = tool_open(t, true);
 	if (!status && tool_disk_open(d, t->sync, t->url.lun, &e) < 0)
 		status = tool_fail(TOOL_FAILED, &e);
+	if (!status && tool_chunk(t, d, &e) < 0)
+		status = tool_fail(TOOL_USAGE, &e);
 	return status;
 }
 

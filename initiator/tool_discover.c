@@ -36,7 +36,7 @@ static void found(void *arg, const struct sendtargets_record *r)
 // "host[:port]" or a URL without a target.
 static int parse_portal(struct tool *t, struct iscsi_address *ret, struct err *e)
 {
-	if (strncmp(t->o.args[0], "iscsi://", 8))
+	if (!strstr(t->o.args[0], "://"))
 		return iscsi_address_parse(t->o.args[0], ret, e);
 	int r = ini_url_parse(t->o.args[0], &t->url, e);
 	if (!r)

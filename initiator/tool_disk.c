@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A logical unit as a range of bytes: capacity, and copies in commands of up to 1 MiB, several
-// at a time. SBC-4 5.15, 5.16, 6.6.3. What the target says about sizes is checked before it is
-// calculated with.
+// A logical unit as a range of bytes: capacity, and copies in commands of 1 MiB or what is asked
+// for, several at a time. SBC-4 5.15, 5.16, 6.6.3. What the target says about sizes is checked
+// before it is calculated with.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,8 @@
 #include "initiator/tool.h"
 #include "transport/wire/be.h"
 
-#define CHUNK_MAX	    (1u << 20)
+#define CHUNK_MOST	    (1u << 24)
+#define CHUNK_DEFAULT	    (1u << 20)
 #define PIPELINE	    8 // commands at a time
 #define KEY_ILLEGAL_REQUEST 5
 
@@ -84,12 +85,25 @@ static void limits(struct tool_disk *d)
 	uint32_t n, most = 0;
 	struct err ignored;
 	struct scsi_args args = { .len = sizeof b, .flags = 1, .page = 0xb0 };
-	d->chunk = CHUNK_MAX;
+	d->chunk_max = CHUNK_MOST;
 	if (!simple(d->sync, d->lun, SCSI_INQUIRY, &args, b, sizeof b, &n, &ignored) && n >= 12 &&
 	    b[1] == 0xb0)
 		most = get_be32(b + 8);
-	if (most && most < CHUNK_MAX / d->block_size)
-		d->chunk = most * d->block_size;
+	if (most && most < CHUNK_MOST / d->block_size)
+		d->chunk_max = most * d->block_size;
+	d->chunk = d->chunk_max < CHUNK_DEFAULT ? d->chunk_max : CHUNK_DEFAULT;
+}
+
+int tool_chunk(const struct tool *t, struct tool_disk *d, struct err *e)
+{
+	uint64_t bs = t->o.block_size;
+	if (bs == TOOL_UNSET)
+		return 0;
+	if (!bs || bs % d->block_size || bs > d->chunk_max)
+		return err_set(e, -EINVAL, "--bs %lu: not a multiple of %u up to %u",
+			       (unsigned long)bs, d->block_size, d->chunk_max);
+	d->chunk = (uint32_t)bs;
+	return 0;
 }
 
 int tool_disk_open(struct tool_disk *d, struct ini_sync *y, uint16_t lun, struct err *e)
@@ -250,21 +264,22 @@ static int move(struct mover *m, struct err *e)
 int64_t tool_io_run(struct tool_disk *d, const struct tool_io *io, struct err *e)
 {
 	struct mover *m = calloc(1, sizeof *m);
-	uint8_t *memory = aligned_alloc(4096, (size_t)PIPELINE * CHUNK_MAX);
+	size_t size = ((size_t)PIPELINE * d->chunk + 4095) & ~(size_t)4095;
+	uint8_t *memory = aligned_alloc(4096, size);
 	struct err ignored;
 	int64_t result = -ENOMEM;
 	if (m && memory) {
 		m->d = d;
 		m->io = io;
 		for (unsigned i = 0; i < PIPELINE; i++)
-			m->slots[i].buf = memory + (size_t)i * CHUNK_MAX;
+			m->slots[i].buf = memory + (size_t)i * d->chunk;
 		int r = move(m, e);
 		for (unsigned i = 0; i < PIPELINE; i++)
 			if (m->slots[i].is_out)
 				finish(m, &m->slots[i], false, &ignored);
 		result = r ? r : (int64_t)m->done;
 	} else {
-		err_set(e, -ENOMEM, "no memory for %u bytes", PIPELINE * CHUNK_MAX);
+		err_set(e, -ENOMEM, "no memory for %zu bytes", size);
 	}
 	free(memory);
 	free(m);

@@ -8,8 +8,28 @@
 #include "transport/iscsi/name.h"
 #include "transport/iscsi/text.h"
 
-#define SCHEME	"iscsi://"
 #define LUN_MAX 16383 // flat space addressing [SAM-5 4.7.7.3]
+
+static const struct {
+	const char *scheme;
+	bool is_iser;
+} schemes[] = {
+	{"iscsi://", false},
+	{ "iser://", true },
+};
+
+// What stands behind it, or NULL.
+static const char *take_scheme(const char *text, struct ini_url *ret)
+{
+	for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+		size_t n = strlen(schemes[i].scheme);
+		if (strncmp(text, schemes[i].scheme, n))
+			continue;
+		ret->is_iser = schemes[i].is_iser;
+		return text + n;
+	}
+	return NULL;
+}
 
 static int take_user(const char **at, struct ini_url *ret, struct err *e)
 {
@@ -69,10 +89,12 @@ static int take_lun(const char *at, struct ini_url *ret, struct err *e)
 int ini_url_parse(const char *text, struct ini_url *ret, struct err *e)
 {
 	*ret = (struct ini_url){ 0 };
-	if (strncmp(text, SCHEME, strlen(SCHEME)))
+	const char *at = take_scheme(text, ret);
+	if (!at)
 		return err_set(e, -EINVAL,
-			       "URL: %.80s is none (iscsi://[user@]host[:port]/target/lun)", text);
-	const char *at = text + strlen(SCHEME);
+			       "URL: %.80s is none (iscsi:// or iser://[user@]host[:port]/target/"
+			       "lun)",
+			       text);
 	int r = take_user(&at, ret, e);
 	if (!r)
 		r = take_portal(&at, ret, e);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// URLs of logical units, as libiscsi and QEMU write them: iscsi://[user@]host[:port]/target/lun.
-// A pure function, any thread.
+// URLs of logical units, as libiscsi and QEMU write them: iscsi://[user@]host[:port]/target/lun,
+// or iser://... over RDMA. A pure function, any thread.
 #pragma once
 
 #include <stdbool.h>
@@ -11,6 +11,7 @@
 #include "transport/iscsi/sendtargets.h"
 
 struct ini_url {
+	bool is_iser;
 	char user[CHAP_USER_MAX + 1]; // CHAP name; empty: not said
 	struct iscsi_address portal;
 	char target[ISCSI_NAME_MAX + 1]; // normalised; empty: not said
