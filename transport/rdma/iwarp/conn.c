@@ -273,6 +273,7 @@ static void qp_free(struct rnic_qp *q)
 }
 
 const struct rnic_provider rnic_iwarp = {
+	.takes_invalidation = true,
 	.name = "iwarp",
 	.listen = iw_listen,
 	.listener_addr = iw_listener_addr,
