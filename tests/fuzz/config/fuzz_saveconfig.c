@@ -12,7 +12,7 @@ static struct config *config;
 static void begin(void)
 {
 	struct worker_options wo = { .name = "control", .cpu = -1, .is_control = true };
-	struct config_options co = { .file = "/nonexistent/saveconfig.json" };
+	struct config_options co = { .file = "/dev/null/saveconfig.json" };
 	struct err e;
 	static struct worker *control;
 	log_threshold = LOG_LVL_ERROR;

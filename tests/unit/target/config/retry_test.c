@@ -60,7 +60,9 @@ static void a_file_that_is_missing_is_looked_for_every_second_and_then_less_ofte
 {
 	static const uint64_t expected[ROUNDS] = { 1000000,  2000000,  4000000,	 8000000, 16000000,
 						   16000000, 16000000, 16000000, 16000000 };
-	write_disk("/nonexistent/f0.img");
+	char path[128];
+	snprintf(path, sizeof path, "%s/missing/f0.img", dir);
+	write_disk(path);
 	worker_call(control, load_and_retry, NULL);
 	assert_memory_equal(delays, expected, sizeof expected);
 }

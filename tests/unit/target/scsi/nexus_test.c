@@ -93,6 +93,14 @@ static void a_new_map_is_told_on_the_units_that_stay(void **state)
 	lu_put(second);
 }
 
+static void a_map_that_is_alike_is_no_news(void **state)
+{
+	start(NULL);
+	tur_lun(0);
+	bench_set_map(&b, 0, 1, (const uint16_t[]){ 0 }, (struct lu *const[]){ b.lu });
+	assert_int_equal(tur_lun(0), 0);
+}
+
 static void a_new_lun_begins_with_power_on(void **state)
 {
 	start(NULL);
@@ -242,6 +250,7 @@ int main(void)
 		T(with_interlock_a_unit_attention_stays_until_sense_is_requested),
 		T(a_new_size_is_told_and_reported),
 		T(a_new_map_is_told_on_the_units_that_stay),
+		T(a_map_that_is_alike_is_no_news),
 		T(a_new_lun_begins_with_power_on),
 		T(a_lun_taken_away_is_not_supported),
 		T(a_lun_that_changes_its_unit_serves_the_new_one),
