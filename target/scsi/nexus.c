@@ -204,7 +204,21 @@ static void map_remove(struct nexus *n, const struct lun_map *map, struct lun_le
 	}
 }
 
-static void map_add(struct nexus *n, const struct lun_map *map)
+// What a peer sees of a map: its LUNs, and which of them it may write.
+static bool map_is_alike(const struct lun_map *a, const struct lun_map *b)
+{
+	if (a->count != b->count)
+		return false;
+	for (uint32_t i = 0; i < a->count; i++) {
+		const struct lun_entry *x = &a->entries[i], *y = &b->entries[i];
+		if (x->number != y->number || x->lu != y->lu ||
+		    x->is_write_protected != y->is_write_protected)
+			return false;
+	}
+	return true;
+}
+
+static void map_add(struct nexus *n, const struct lun_map *map, bool is_told)
 {
 	for (uint32_t i = 0; i < map->count; i++) {
 		const struct lun_entry *e = &map->entries[i];
@@ -218,7 +232,8 @@ static void map_add(struct nexus *n, const struct lun_map *map)
 			continue; // no memory: the LUN stays away until the next change
 		nl->alua_group = e->alua_group;
 		nl->is_write_protected = e->is_write_protected;
-		ua_set(nl, UA_LUNS_CHANGED);
+		if (is_told)
+			ua_set(nl, UA_LUNS_CHANGED);
 	}
 }
 
@@ -232,11 +247,15 @@ void nexus_set_map(struct nexus *n, struct lun_map *map, void (*finished)(void *
 	*leave = (struct lun_leave){ .waiting = 1, .finished = finished, .arg = arg };
 	map_remove(n, map, leave);
 	nexus_resize(n, map);
-	map_add(n, map);
 	struct lun_map *old = n->map;
+	bool is_told = !map_is_alike(old, map);
+	map_add(n, map, is_told);
 	n->map = lun_map_get(map);
 	lun_map_put(old);
-	n->luns_changed = true;
-	n->ops->notice(n, map->count ? map->entries[0].number : 0, ua_code(UA_LUNS_CHANGED));
+	if (is_told) {
+		n->luns_changed = true;
+		n->ops->notice(n, map->count ? map->entries[0].number : 0,
+			       ua_code(UA_LUNS_CHANGED));
+	}
 	leave_step(leave);
 }

@@ -117,7 +117,8 @@ int nexus_new(struct nexus **ret, const struct nexus_info *info, const struct ne
 void nexus_free(struct nexus *n);
 
 // Replaces the map. Tasks on LUNs that vanish are aborted first, and when they are done
-// finished(arg) runs on the worker (at once if there are none). Raises 3F/0E on the rest.
+// finished(arg) runs on the worker (at once if there are none). Raises 3F/0E on the rest, unless
+// the peer sees no change.
 void nexus_set_map(struct nexus *n, struct lun_map *map, void (*finished)(void *arg), void *arg);
 
 // Whether it holds no buffer and a task of it waits for some.
