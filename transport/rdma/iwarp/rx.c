@@ -20,6 +20,7 @@
 #define HEAD	    4	       // tells which header it is
 #define ROUND_BYTES (4u << 20) // a round's share of a connection
 #define RX_IOV	    64
+#define GRACE_USEC  10000000u
 #define PREDICTED   (1u << 20) // bytes that one receive may bring by prediction
 
 // The peer's memory may have been concealed since the segment began: the rest is discarded.
@@ -436,10 +437,31 @@ static void rx_loop(struct iw_qp *qp)
 	}
 }
 
+static void on_grace_over(struct timer *t)
+{
+	struct iw_qp *qp = container_of(t, struct iw_qp, timer);
+	struct err e;
+
+	err_set(&e, -ECONNRESET,
+		"iwarp: peer closed the connection; no buffer was free for its last messages");
+	iw_end(qp, &e);
+}
+
+// The peer has gone while its messages wait for a buffer: they get some time to find one.
+static void begin_grace(struct iw_qp *qp)
+{
+	if (timer_is_armed(&qp->timer))
+		return;
+	timer_init(&qp->timer, on_grace_over);
+	timer_arm(qp->worker, &qp->timer, GRACE_USEC);
+}
+
 void iw_rx_run(struct iw_qp *qp)
 {
 	if (qp->is_in_rx || qp->is_over || !qp->qp.is_established)
 		return;
+	if (qp->is_stalled && stream_is_hup(qp->stream))
+		begin_grace(qp);
 	qp->is_in_rx = true;
 	qp->qp.last_rx_ns = worker_now(qp->worker);
 	if (!qp->rx_need)
@@ -462,6 +484,8 @@ void iw_rx_resume(struct iw_qp *qp)
 	qp->stash = NULL;
 	qp->stash_len = 0;
 	qp->is_stalled = false;
+	if (!qp->qp.is_closing)
+		timer_cancel(qp->worker, &qp->timer);
 	qp->is_in_rx = true;
 	unsigned code = header_in(qp);
 	if (code)
