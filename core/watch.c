@@ -5,6 +5,8 @@
 
 #include <errno.h>
 
+#define ONE_ROUNDS 8
+
 int watches_init(struct worker *w, struct err *e)
 {
 	w->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -37,6 +39,21 @@ void watch_remove(struct worker *w, struct watch *wa)
 			w->batch[i].data.ptr = NULL;
 }
 
+static void note_only(struct worker *w)
+{
+	const void *only = w->batch_count == 1 ? w->batch[0].data.ptr : NULL;
+
+	if (only != w->only)
+		w->only_rounds = 0;
+	w->only = only;
+	w->only_rounds++;
+}
+
+bool worker_serves_one(const struct worker *w)
+{
+	return w->only && w->only_rounds >= ONE_ROUNDS;
+}
+
 void watches_fetch(struct worker *w, const struct timespec *timeout)
 {
 	int n;
@@ -47,6 +64,8 @@ void watches_fetch(struct worker *w, const struct timespec *timeout)
 		n = epoll_pwait2(w->epoll_fd, w->batch, WORKER_BATCH, timeout, NULL);
 	w->batch_next = 0;
 	w->batch_count = n > 0 ? n : 0;
+	if (n > 0)
+		note_only(w);
 }
 
 void watches_run(struct worker *w)

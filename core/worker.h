@@ -147,6 +147,10 @@ struct io_uring *worker_ring(struct worker *w);
 void worker_defer(struct worker *w, struct defer *d, void (*fn)(struct defer *d));
 void worker_defer_cancel(struct defer *d);
 
+// True while one file descriptor alone has had events for some rounds: who serves it may go on
+// with it for longer, since nobody else is likely to wait.
+bool worker_serves_one(const struct worker *w);
+
 // Tells the loop that a request was served, so that it may spin for the next one.
 void worker_note_traffic(struct worker *w);
 

@@ -30,6 +30,8 @@ struct worker {
 	int epoll_fd;
 	int batch_next, batch_count; // batch[next .. count) is fetched and not yet called
 	struct epoll_event batch[WORKER_BATCH];
+	const void *only;     // whose event the last batch was that had just one
+	unsigned only_rounds; // so many batches in a row
 	struct io_uring ring;
 	struct worker_counters counters;
 	struct buf_pool *pool;

@@ -130,6 +130,61 @@ static void a_watch_removed_between_fetch_and_call_is_not_called(void **state)
 	worker_free(w);
 }
 
+struct echo {
+	struct watch watch;
+	int peer, runs, rounds; // stops after so many
+	bool is_only;		// at the end
+	struct echo *other;	// gets an event in the round before
+};
+
+static void echo_event(struct watch *wa, uint32_t events)
+{
+	struct echo *s = container_of(wa, struct echo, watch);
+	char c;
+
+	if (read(wa->fd, &c, 1) != 1 || s->runs == s->rounds)
+		return; // told to stop already
+	s->runs++;
+	s->is_only = worker_serves_one(worker_self());
+	if (s->runs == s->rounds)
+		worker_stop(worker_self());
+	assert_int_equal(write(s->peer, "x", 1), 1);
+	if (s->other && s->runs + 1 == s->rounds)
+		assert_int_equal(write(s->other->peer, "x", 1), 1);
+}
+
+static bool serves_one_after(int rounds, bool has_other)
+{
+	struct worker *w = make_worker(true, 0);
+	struct echo a = { .watch.fn = echo_event, .rounds = rounds }, b = a;
+	int sa[2], sb[2];
+
+	readable_pair(sa);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, sb), 0);
+	a.peer = sa[1];
+	b.peer = sb[1];
+	b.rounds = 1;
+	a.other = has_other ? &b : NULL;
+	watch_add(w, &a.watch, sa[0], EPOLLIN);
+	watch_add(w, &b.watch, sb[0], EPOLLIN);
+	run_guarded(w);
+	close_pair(sa);
+	close_pair(sb);
+	worker_free(w);
+	return a.is_only;
+}
+
+static void one_descriptor_alone_is_known_after_some_rounds(void **state)
+{
+	assert_false(serves_one_after(2, false));
+	assert_true(serves_one_after(20, false));
+}
+
+static void an_event_of_another_descriptor_ends_that(void **state)
+{
+	assert_false(serves_one_after(20, true));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -138,6 +193,8 @@ int main(void)
 		cmocka_unit_test(a_watch_on_a_bad_descriptor_is_an_error),
 		cmocka_unit_test(a_watch_removed_within_its_batch_is_not_called),
 		cmocka_unit_test(a_watch_removed_between_fetch_and_call_is_not_called),
+		cmocka_unit_test(one_descriptor_alone_is_known_after_some_rounds),
+		cmocka_unit_test(an_event_of_another_descriptor_ends_that),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
