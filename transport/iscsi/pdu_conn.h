@@ -172,4 +172,5 @@ void pdu_rx_reset(struct pdu_conn *c);
 int pdu_scratch_get(void); // one user more of the worker's scratch; -ENOMEM
 void pdu_scratch_put(void);
 void pdu_tx_drop_all(struct pdu_conn *c);
+void pdu_tx_flush_most(struct pdu_conn *c); // keeps a short end that would be a packet of its own
 void pdu_tx_trim(void);

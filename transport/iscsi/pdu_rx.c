@@ -22,6 +22,9 @@
 // A round's share, so that one busy connection does not starve the others of the worker.
 #define ROUND_BYTES (4u << 20)
 #define RX_IOV	    64
+// Answering so many PDUs took long enough for the peer to have sent more: look at once, so often.
+#define BURST  8u
+#define BURSTS 8
 
 static _Thread_local struct {
 	uint8_t *mem;
@@ -419,12 +422,13 @@ static void rx_again(struct pdu_conn *c)
 	worker_post(c->worker, &c->rx_msg);
 }
 
-static void rx_loop(struct pdu_conn *c)
+// done: bytes received in this round.
+static void rx_loop(struct pdu_conn *c, uint64_t *done)
 {
 	struct rx_plan plan;
 	struct err e = { 0 };
-	for (uint64_t done = 0; !c->is_closed && !c->is_closing && !c->is_rx_stopped;) {
-		if (done >= ROUND_BYTES) {
+	while (!c->is_closed && !c->is_closing && !c->is_rx_stopped) {
+		if (*done >= ROUND_BYTES) {
 			rx_again(c);
 			return;
 		}
@@ -438,7 +442,7 @@ static void rx_loop(struct pdu_conn *c)
 			pdu_conn_close(c, false, &e);
 			return;
 		}
-		done += (uint64_t)got;
+		*done += (uint64_t)got;
 		c->bytes_in += (uint64_t)got;
 		if (consume(c, &plan, (size_t)got, &e) < 0) {
 			rx_fail(c, &e);
@@ -454,9 +458,19 @@ void pdu_rx_run(struct pdu_conn *c)
 {
 	if (c->is_in_rx || c->is_closed)
 		return;
-	c->is_in_rx = true;
 	c->last_rx_ns = worker_now(c->worker);
-	rx_loop(c);
-	c->is_in_rx = false;
+	uint64_t done = 0;
+	for (unsigned bursts = 1;; bursts++) {
+		unsigned queued = c->tx_count;
+		c->is_in_rx = true;
+		rx_loop(c, &done);
+		c->is_in_rx = false;
+		if (c->tx_count < queued + BURST || bursts == BURSTS || c->is_rx_posted ||
+		    !worker_serves_one(c->worker))
+			break;
+		pdu_tx_flush_most(c);
+		if (c->is_closed || c->is_tx_blocked)
+			return;
+	}
 	pdu_conn_flush(c);
 }

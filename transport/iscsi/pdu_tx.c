@@ -10,7 +10,9 @@
 #include "transport/wire/be.h"
 
 #define TX_IOV	  512
-#define FREE_KEEP 4096 // PDUs a worker keeps for the next burst
+#define FREE_KEEP 4096	 // PDUs a worker keeps for the next burst
+#define PACKET	  65160u // bytes of the largest packet TCP makes at once, 45 segments of 1448
+#define PREFETCH  256u
 
 static _Thread_local struct {
 	struct pdu_tx *first; // linked through owner
@@ -184,6 +186,17 @@ static void on_defer(struct defer *d)
 	pdu_conn_flush(container_of(d, struct pdu_conn, tx_defer));
 }
 
+// The copy into the socket comes a batch later: the first lines of each piece, and with them the
+// translation of its address, are fetched meanwhile. More of them is slower.
+static void tx_prefetch(const struct pdu_tx *tx)
+{
+	if (!tx->nsg || tx->sg_offset >= tx->sg[0].len)
+		return;
+	const uint8_t *at = tx->sg[0].addr + tx->sg_offset;
+	for (uint32_t i = 0; i < PREFETCH && i < tx->data_len; i += 64)
+		__builtin_prefetch(at + i);
+}
+
 void pdu_tx_queue(struct pdu_conn *c, struct pdu_tx *tx)
 {
 	if (c->is_closed) {
@@ -194,6 +207,7 @@ void pdu_tx_queue(struct pdu_conn *c, struct pdu_tx *tx)
 			sent(c, owner, -EPIPE);
 		return;
 	}
+	tx_prefetch(tx);
 	tx_seal(c, tx);
 	if (list_empty(&c->tx))
 		c->last_tx_ns = worker_now(c->worker);
@@ -226,31 +240,57 @@ static void tx_consume(struct pdu_conn *c, uint64_t n)
 	}
 }
 
-void pdu_conn_flush(struct pdu_conn *c)
+// As many whole PDUs as fit into limit bytes, at least one. False: nothing more can leave now.
+static bool send_some(struct pdu_conn *c, uint64_t limit)
 {
 	struct iovec iov[TX_IOV];
-	while (!c->is_closed && !c->is_tx_blocked && !list_empty(&c->tx)) {
-		struct tx_cursor v = { .iov = iov, .max = TX_IOV, .skip = c->tx_offset };
-		list_for_each (it, &c->tx)
-			if (!cursor_add_pdu(&v, list_entry(it, struct pdu_tx, link)))
-				break;
-		ssize_t n = stream_writev(c->stream, iov, v.count);
-		if (n == -EAGAIN) {
-			c->is_tx_blocked = true;
-			return;
-		}
-		if (n < 0) {
-			struct err e;
-			err_errno(&e, (int)n, "send");
-			pdu_conn_close(c, false, &e);
-			return;
-		}
-		// Short: the socket is full, and room in it is a new event.
-		c->is_tx_blocked = (size_t)n < v.bytes;
-		tx_consume(c, (uint64_t)n);
+	struct tx_cursor v = { .iov = iov, .max = TX_IOV, .skip = c->tx_offset };
+	list_for_each (it, &c->tx) {
+		const struct pdu_tx *tx = list_entry(it, struct pdu_tx, link);
+		if (v.bytes && v.bytes + tx_size(tx) > limit)
+			break;
+		if (!cursor_add_pdu(&v, tx))
+			break;
 	}
+	ssize_t n = stream_writev(c->stream, iov, v.count);
+	if (n == -EAGAIN) {
+		c->is_tx_blocked = true;
+		return false;
+	}
+	if (n < 0) {
+		struct err e;
+		err_errno(&e, (int)n, "send");
+		pdu_conn_close(c, false, &e);
+		return false;
+	}
+	// Short: the socket is full, and room in it is a new event.
+	c->is_tx_blocked = (size_t)n < v.bytes;
+	tx_consume(c, (uint64_t)n);
+	return !c->is_closed && !c->is_tx_blocked;
+}
+
+static bool has_tx(const struct pdu_conn *c)
+{
+	return !c->is_closed && !c->is_tx_blocked && !list_empty(&c->tx);
+}
+
+void pdu_conn_flush(struct pdu_conn *c)
+{
+	while (has_tx(c) && send_some(c, UINT64_MAX))
+		;
 	if (c->is_closing && !c->is_closed && list_empty(&c->tx))
 		pdu_conn_close(c, false, NULL);
+}
+
+// A packet of a few bytes costs the kernel as much as one of 64 KiB. What is short of filling
+// one stays for the next call, if it is little.
+void pdu_tx_flush_most(struct pdu_conn *c)
+{
+	uint64_t left = c->tx_bytes - c->tx_offset, tail = left % PACKET;
+	if (left < PACKET || tail > PACKET / 4)
+		pdu_conn_flush(c);
+	else if (has_tx(c))
+		send_some(c, left - tail);
 }
 
 void pdu_tx_drop_all(struct pdu_conn *c)

@@ -501,6 +501,64 @@ static void test_after_a_close_sends_fail_at_once(void **state)
 	rig_close(&r);
 }
 
+struct answers {
+	struct rig *r;
+	unsigned count;
+};
+
+enum { ANSWER = 4096 };
+
+// Queues so many, then lets go of what fills packets.
+static void answers_run(void *arg)
+{
+	struct answers *a = arg;
+	static struct sg sg = { .addr = big, .len = ANSWER };
+	for (unsigned i = 0; i < a->count; i++) {
+		struct pdu_tx *tx = pdu_tx_get(&a->r->c);
+		tx->bhs[0] = ISCSI_OP_DATA_IN;
+		tx->sg = &sg;
+		tx->nsg = 1;
+		tx->data_len = ANSWER;
+		a->r->c.is_in_rx = true; // as in a receive: nothing leaves by itself
+		pdu_tx_queue(&a->r->c, tx);
+	}
+	a->r->c.is_in_rx = false;
+	pdu_tx_flush_most(&a->r->c);
+}
+
+static void flush_run(void *arg)
+{
+	pdu_conn_flush(&((struct rig *)arg)->c);
+}
+
+// How many bytes of answers leave at first; the rest has to follow.
+static size_t leaves_at_first(unsigned count)
+{
+	static struct rig r;
+	static uint8_t raw[64 * (ISCSI_BHS_LEN + ANSWER)];
+	size_t whole = count * (ISCSI_BHS_LEN + ANSWER);
+	rig_open(&r, false, false);
+	struct answers a = { .r = &r, .count = count };
+	worker_call(worker, answers_run, &a);
+	ssize_t first = recv(r.fds[1], raw, sizeof raw, MSG_DONTWAIT);
+	assert_true(first > 0);
+	worker_call(worker, flush_run, &r);
+	assert_int_equal(wire_recv(r.fds[1], raw, whole - (size_t)first), whole - (size_t)first);
+	rig_close(&r);
+	return (size_t)first;
+}
+
+static void test_an_end_that_would_be_a_small_packet_waits_for_more(void **state)
+{
+	assert_int_equal(leaves_at_first(16), 15 * (ISCSI_BHS_LEN + ANSWER));
+}
+
+static void test_an_end_that_is_large_or_all_there_is_does_not_wait(void **state)
+{
+	assert_int_equal(leaves_at_first(3), 3 * (ISCSI_BHS_LEN + ANSWER));
+	assert_int_equal(leaves_at_first(24), 24 * (ISCSI_BHS_LEN + ANSWER));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -518,6 +576,8 @@ int main(void)
 		cmocka_unit_test(test_a_close_returns_what_is_queued),
 		cmocka_unit_test(test_a_lingering_close_lets_what_is_queued_leave),
 		cmocka_unit_test(test_after_a_close_sends_fail_at_once),
+		cmocka_unit_test(test_an_end_that_would_be_a_small_packet_waits_for_more),
+		cmocka_unit_test(test_an_end_that_is_large_or_all_there_is_does_not_wait),
 	};
 	fill_pattern(payload, sizeof payload, 3);
 	fill_pattern(big, sizeof big, 5);
