@@ -15,11 +15,11 @@
 #include <unistd.h>
 
 #include "backstores/extent.h"
+#include "backstores/hugepages.h"
 #include "backstores/types.h"
 #include "core/region.h"
 #include "core/sanitize.h"
 
-#define HUGE_PAGE    (2ull << 20)
 #define RESERVE_MIN  (1ull << 30)
 #define INLINE_BYTES (64u << 10)  // zeroed by memset, or punched, without leaving the worker
 #define SLICE_BYTES  (256u << 20) // punched in one go on an offload thread
@@ -37,6 +37,7 @@ struct ramdisk {
 	int fd;
 	bool is_hugetlb;	   // pages reserved up front: nothing to punch
 	uint64_t mapped, reserved; // bytes of file mapping, of address space
+	struct hugepages *huge;	   // NULL if is_hugetlb, or none could be had
 };
 
 static struct ramdisk *ramdisk_of(struct backstore *bs)
@@ -154,6 +155,7 @@ static void ramdisk_close(struct backstore *bs)
 	if (!bs->memory)
 		return; // nullio
 	withdraw(rd);
+	hugepages_free(rd->huge);
 	munmap(bs->memory, rd->reserved);
 	close(rd->fd);
 }
@@ -196,6 +198,8 @@ static int ramdisk_open(struct backstore *bs, const struct bs_config *config, st
 	if (r < 0)
 		return r;
 	bs->limits.can_extent = !rd->is_hugetlb;
+	if (!rd->is_hugetlb)
+		rd->huge = hugepages_new(bs->memory, rd->fd, rd->reserved, rd->mapped);
 	return 0;
 }
 
@@ -216,6 +220,7 @@ static int ramdisk_resize(struct backstore *bs, uint64_t size, struct err *e)
 	if (r < 0)
 		return err_errno(e, r, "%llu bytes of memory%s", (unsigned long long)size,
 				 rd->is_hugetlb ? " in huge pages (raise vm.nr_hugepages)" : "");
+	hugepages_grow(rd->huge, rd->mapped);
 	return 0;
 }
 
@@ -244,6 +249,7 @@ static int punch_file(struct ramdisk *rd, uint64_t offset, uint64_t length)
 		r = fallocate(rd->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
 			      (off_t)length);
 	} while (r < 0 && errno == EINTR);
+	hugepages_punched(rd->huge, offset, length);
 	return r < 0 ? backstore_errno(-errno) : 0;
 }
 

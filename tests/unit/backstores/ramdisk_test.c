@@ -2,6 +2,8 @@
 // ramdisk: the contract, and what is its own: memory handed out, sparse, stable while growing.
 #include "backstores/contract.h"
 
+#include <sched.h>
+#include <stdio.h>
 #include <sys/mman.h>
 
 #include "core/region.h"
@@ -72,6 +74,51 @@ static void a_huge_disk_takes_only_what_is_written(void **state)
 	put_pattern(bs, 512 * GIB - MIB, MIB, 1);
 	expect_pattern(bs, 512 * GIB - MIB, MIB, 1);
 	expect_zeroes(bs, 256 * GIB, MIB);
+	backstore_close(bs);
+}
+
+// Memory of this process in huge pages that files are mapped with, KiB; -1: not told.
+static long huge_kib(void)
+{
+	long kib = -1;
+	char line[256];
+	FILE *f = fopen("/proc/self/smaps_rollup", "r");
+	while (f && fgets(line, sizeof line, f))
+		sscanf(line, "ShmemPmdMapped: %ld", &kib);
+	if (f)
+		fclose(f);
+	return kib;
+}
+
+static bool has_collapse(void)
+{
+	uint8_t *p = mmap(NULL, 4 * MIB, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint8_t *at = p + (-(uintptr_t)p & (2 * MIB - 1));
+	assert_ptr_not_equal(p, MAP_FAILED);
+	memset(at, 1, 2 * MIB);
+	bool ok = !madvise(at, 2 * MIB, 25); // MADV_COLLAPSE
+	munmap(p, 4 * MIB);
+	return ok && huge_kib() >= 0;
+}
+
+static void what_is_written_whole_becomes_huge_pages(void **state)
+{
+	struct bs_config c = config_of("ramdisk", "rd0");
+	c.size = 16 * MIB;
+	if (!has_collapse())
+		skip();
+	struct backstore *bs = must_open("ramdisk", &c);
+	long before = huge_kib();
+	put_pattern(bs, 4 * MIB, 4 * MIB, 1);
+	put_pattern(bs, 10 * MIB, MIB, 2);
+
+	uint64_t end = clock_ns() + 30000000000;
+	while (huge_kib() < before + 4096 && clock_ns() < end)
+		sched_yield();
+
+	assert_int_equal(huge_kib(), before + 4096);
+	expect_pattern(bs, 4 * MIB, 4 * MIB, 1);
+	expect_pattern(bs, 10 * MIB, MIB, 2);
 	backstore_close(bs);
 }
 
@@ -178,6 +225,7 @@ int main(void)
 		cmocka_unit_test(its_memory_stays_in_place_while_it_grows),
 		cmocka_unit_test(growth_past_the_reserved_addresses_is_refused_in_words),
 		cmocka_unit_test(a_huge_disk_takes_only_what_is_written),
+		cmocka_unit_test(what_is_written_whole_becomes_huge_pages),
 		cmocka_unit_test(a_size_is_rounded_up_to_pages),
 		cmocka_unit_test(an_impossible_size_is_refused),
 		cmocka_unit_test(nullio_keeps_nothing),
