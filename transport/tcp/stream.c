@@ -140,7 +140,8 @@ ssize_t stream_readv(struct stream *s, const struct iovec *iov, int count)
 	if (!is_open(s) || s->is_connecting)
 		return -ENOTCONN;
 	do
-		n = recvmsg(s->watch.fd, &m, MSG_DONTWAIT);
+		n = count == 1 ? recv(s->watch.fd, iov->iov_base, iov->iov_len, MSG_DONTWAIT)
+			       : recvmsg(s->watch.fd, &m, MSG_DONTWAIT);
 	while (n < 0 && errno == EINTR);
 	return n < 0 ? -errno : n;
 }
