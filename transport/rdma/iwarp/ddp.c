@@ -152,6 +152,20 @@ uint32_t ddp_put_terminate(uint8_t *out, unsigned code, const uint8_t *header,
 	return len;
 }
 
+unsigned term_decode(const uint8_t *control, bool *ret_is_read)
+{
+	enum { SIW_R = 0x04 };
+	const struct rdmap_terminate *t = (const void *)control;
+	bool is_siw = !(t->quotes & (TERM_M | TERM_D | TERM_R)) && t->quotes;
+	uint8_t swapped = (uint8_t)(t->layer_type << 4 | t->layer_type >> 4);
+	unsigned code = (unsigned)t->layer_type << 8 | t->code;
+
+	// Without quotes: what is no code of RFC 5040 but one of siw's.
+	is_siw |= t->layer_type == 0x21 || (code >= 0x0201 && code <= 0x0204);
+	*ret_is_read = t->quotes & (is_siw ? SIW_R : TERM_R);
+	return is_siw ? (unsigned)swapped << 8 | t->code : code;
+}
+
 static const struct {
 	unsigned code;
 	const char *text;

@@ -46,6 +46,11 @@ enum { TERM_FRAME_MAX = 20 + TERM_MAX };
 uint32_t ddp_put_terminate(uint8_t *out, unsigned code, const uint8_t *header,
 			   const struct ddp_segment *s);
 
+// What the TERM_CONTROL_LEN bytes of a peer's Terminate say, as an enum term_code, and whether it
+// is about a read request of ours. Linux's siw (6.1 and 6.12, on little-endian machines) fills them
+// from the other end of each byte, which its quotes give away.
+unsigned term_decode(const uint8_t *control, bool *ret_is_read);
+
 // "RDMAP: access rights violated" and the like, for any code.
 const char *term_text(unsigned code);
 // Whether that says that a key, its bounds or its rights did not allow an access.

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "transport/rdma/iwarp/iw_priv.h"
-#include "transport/wire/be.h"
 
 // --- sends [RFC 5040 5.1, RFC 5041 5.3] ---
 
@@ -208,11 +207,11 @@ static unsigned terminate_begin(struct iw_qp *qp)
 
 static unsigned terminate_end(struct iw_qp *qp)
 {
-	const struct rdmap_terminate *t = (const void *)qp->term;
-	unsigned code = get_be16(&t->layer_type);
+	bool is_read;
+	unsigned code = term_decode(qp->term, &is_read);
 	struct err e;
 
-	if (term_is_access(code) && t->quotes & TERM_R)
+	if (term_is_access(code) && is_read)
 		qp->read_error = -EACCES;
 	err_set(&e, term_is_access(code) ? -EACCES : -ECONNRESET,
 		"iwarp: peer terminated the connection: %s (layer %u, type %u, code 0x%02x)",

@@ -311,6 +311,31 @@ static void a_terminate_without_a_quote_is_short(void **state)
 	assert_memory_equal(frame, want, len);
 }
 
+static unsigned told(const char *hex, bool is_read)
+{
+	uint8_t control[4];
+	bool is;
+
+	unhex(hex, control);
+	unsigned code = term_decode(control, &is);
+	assert_int_equal(is, is_read);
+	return code;
+}
+
+static void a_terminate_is_understood_as_the_rfc_and_as_siw_writes_it(void **state)
+{
+	assert_int_equal(told("0101 e000", true), TERM_RDMAP_BOUNDS);
+	assert_int_equal(told("1102 c000", false), TERM_DDP_STREAM);
+	assert_int_equal(told("1202 0000", false), TERM_DDP_NO_BUFFER);
+	assert_int_equal(told("2002 0000", false), TERM_MPA_CRC);
+	assert_int_equal(told("0206 0000", false), TERM_RDMAP_OPCODE);
+	assert_int_equal(told("1001 0700", true), TERM_RDMAP_BOUNDS);
+	assert_int_equal(told("2102 0300", false), TERM_DDP_NO_BUFFER);
+	assert_int_equal(told("2102 0000", false), TERM_DDP_NO_BUFFER);
+	assert_int_equal(told("0202 0000", false), TERM_MPA_CRC);
+	assert_int_equal(told("2006 0300", false), TERM_RDMAP_OPCODE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -332,6 +357,7 @@ int main(void)
 		cmocka_unit_test(the_longest_segment_is_legal),
 		cmocka_unit_test(a_terminate_quotes_the_read_request_it_is_about),
 		cmocka_unit_test(a_terminate_without_a_quote_is_short),
+		cmocka_unit_test(a_terminate_is_understood_as_the_rfc_and_as_siw_writes_it),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
