@@ -51,8 +51,10 @@ class Record:
 def fill(session, record):
     """Generation 0 everywhere, flushed."""
     for block in range(len(record.sent)):
-        if not session.run(iscsi.write16(block * 8, 8), content(block, 0)).is_good:
-            raise farblock.Failure(f"block {block}: not written")
+        command = session.run(iscsi.write16(block * 8, 8), content(block, 0))
+        if not command.is_good:
+            raise farblock.Failure(f"block {block}: not written, status {command.status}, "
+                                   f"sense {command.sense.hex()}")
     if not session.run(iscsi.SYNCHRONIZE_CACHE).is_good:
         raise farblock.Failure("not flushed")
 
