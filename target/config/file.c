@@ -189,6 +189,16 @@ static void keep_backup(const char *path, const char *folder, bool is_explicit)
 	drop_old_backups(dir);
 }
 
+// rename() would put the file in the place of a device or socket.
+static int check_replaceable(const char *path, struct err *e)
+{
+	struct stat st;
+	if (lstat(path, &st) < 0 || S_ISREG(st.st_mode) || S_ISLNK(st.st_mode))
+		return 0;
+	return err_set(e, S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL,
+		       "%s: is no regular file and not replaced (give another name)", path);
+}
+
 int file_write(const char *path, const char *text, size_t len, bool is_explicit, struct err *e)
 {
 	char folder[PATH_MAX], temp[PATH_MAX + 8];
@@ -196,7 +206,9 @@ int file_write(const char *path, const char *text, size_t len, bool is_explicit,
 		return err_set(e, -ENAMETOOLONG, "%.60s...: path too long", path);
 	folder_of(path, folder);
 	snprintf(temp, sizeof temp, "%s.temp", path);
-	int r = make_folder(folder, e);
+	int r = check_replaceable(path, e);
+	if (!r)
+		r = make_folder(folder, e);
 	if (!r)
 		r = write_temporary(temp, text, len, e);
 	if (r < 0)
