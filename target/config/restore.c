@@ -74,7 +74,10 @@ int restore_document(struct config *c, struct json_object *doc, const struct res
 	struct json_object *own = json_field(doc, SAVED_SECTION);
 	r.objects = json_field(own, "objects");
 	r.told_keys = json_object_new_array();
-	int code = is_partial ? 0 : restore_prefs(&r, json_field(own, SAVED_PREFS), e);
+	int code = txn_kept(c, &c->root, true);
+	code = code ? code : txn_kept(c, &c->iscsi, true);
+	if (!code && !is_partial)
+		code = restore_prefs(&r, json_field(own, SAVED_PREFS), e);
 	if (!is_partial)
 		restore_each(&r, &c->root, NULL, doc, "fabric_modules", add_fabric);
 	if (!o->only_target)

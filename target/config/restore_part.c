@@ -50,6 +50,10 @@ void restore_keep_entry(struct node *n, const char *key, struct json_object *ent
 		list = json_object_new_array();
 		json_object_object_add(n->kept, key, list);
 	}
+	// Read again what was saved before: once is enough.
+	for (size_t i = 0; i < json_object_array_length(list); i++)
+		if (json_object_equal(json_object_array_get_idx(list, i), entry))
+			return;
 	json_object_array_add(list, json_object_get(entry));
 }
 

@@ -25,6 +25,8 @@ static int saveconfig(struct config *c, struct node *n, const struct args *a, st
 static int remove_all(struct config *c, struct err *e)
 {
 	int r = txn_memory(c, &c->discovery, sizeof c->discovery);
+	r = r ? r : txn_kept(c, &c->root, false);
+	r = r ? r : txn_kept(c, &c->iscsi, false);
 	c->discovery = (struct auth_group){ 0 };
 	c->is_view_dirty = true;
 	while (!r && !list_empty(&c->iscsi.children))
@@ -71,13 +73,7 @@ static int clearconfig(struct config *c, struct node *n, const struct args *a, s
 	int code = remove_all(c, e);
 	c->txn.has_removed = 1;
 	reply_say(r, "All configuration cleared");
-	code = config_finish(c, code, e);
-	if (!code) {
-		json_object_put(c->root.kept);
-		json_object_put(c->iscsi.kept);
-		c->root.kept = c->iscsi.kept = NULL;
-	}
-	return code;
+	return config_finish(c, code, e);
 }
 
 static void say_restored(const char *file, struct json_object *errors, struct reply *r)

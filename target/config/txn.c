@@ -76,6 +76,24 @@ int txn_memory(struct config *c, void *base, size_t size)
 	return 0;
 }
 
+int txn_kept(struct config *c, struct node *n, bool has_copy)
+{
+	struct json_object *copy = NULL;
+	if (!n->kept)
+		return 0;
+	if (has_copy && json_object_deep_copy(n->kept, &copy, NULL) < 0)
+		return -ENOMEM;
+	struct txn_entry *entry = append(&c->txn, TXN_KEPT);
+	if (!entry) {
+		json_object_put(copy);
+		return -ENOMEM;
+	}
+	entry->node = n;
+	entry->old = n->kept;
+	n->kept = copy;
+	return 0;
+}
+
 int txn_applied(struct config *c, struct node *n, const struct group_row *g,
 		const struct attr_row *row, const char *old_text)
 {
@@ -114,6 +132,10 @@ static void undo_one(struct config *c, struct txn_entry *entry)
 	case TXN_APPLIED:
 		entry->group->apply(c, entry->node, entry->row, entry->old, NULL);
 		break;
+	case TXN_KEPT:
+		json_object_put(entry->node->kept);
+		entry->node->kept = entry->old;
+		return;
 	}
 	free(entry->old);
 }
@@ -149,7 +171,10 @@ void txn_commit(struct config *c)
 		struct txn_entry *entry = &t.entries[i];
 		if (entry->kind == TXN_REMOVED && entry->node->class->free)
 			entry->node->class->free(c, entry->node);
-		free(entry->old);
+		if (entry->kind == TXN_KEPT)
+			json_object_put(entry->old);
+		else
+			free(entry->old);
 	}
 	reset(&t);
 }

@@ -3,6 +3,7 @@
 // reverse order. Nodes that were taken out live until the commit. Control thread.
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct attr_row;
@@ -16,6 +17,7 @@ enum txn_kind {
 	TXN_REMOVED, // node was detached from parent
 	TXN_MEMORY,  // bytes at base held what old holds
 	TXN_APPLIED, // a live setting was changed; old text is behind it
+	TXN_KEPT,    // node->kept was another object, of which one reference is held
 };
 
 struct txn_entry {
@@ -23,7 +25,7 @@ struct txn_entry {
 	struct node *node, *parent;
 	void *base;
 	size_t size;
-	void *old;
+	void *old; // malloc()ed, but for TXN_KEPT
 	const struct group_row *group;
 	const struct attr_row *row;
 };
@@ -40,6 +42,8 @@ int txn_attach(struct config *c, struct node *parent, struct node *n);
 int txn_detach(struct config *c, struct node *n);
 // Remembers size bytes at base before they change.
 int txn_memory(struct config *c, void *base, size_t size);
+// Remembers what n keeps for others. It goes on with a copy, or with nothing.
+int txn_kept(struct config *c, struct node *n, bool has_copy);
 // Remembers that the running object has to get its old text back.
 int txn_applied(struct config *c, struct node *n, const struct group_row *g,
 		const struct attr_row *row, const char *old_text);
