@@ -13,6 +13,7 @@
 enum {
 	QUEUE_MAX = 256,	     // what the daemon takes in one request
 	QUEUE_BYTES_MAX = 256 << 10, // of lines; it takes longer requests than these can make
+	LINE_BYTES_MAX = 1 << 20,
 };
 
 // Bytes that were read; lines are cut out in place.
@@ -87,6 +88,8 @@ static ssize_t fill(struct input *in)
 		memmove(in->text, in->text + in->at, in->len - in->at);
 	in->len -= in->at;
 	in->at = 0;
+	if (in->len > LINE_BYTES_MAX)
+		return -EMSGSIZE;
 	if (in->size - in->len < 65536 && !grow(in))
 		return -ENOMEM;
 	ssize_t n;
@@ -211,8 +214,15 @@ static enum status run_all(struct batch *b)
 		ssize_t n = fill(&b->in);
 		if (n < 0) {
 			status = flush_queue(b);
-			fprintf(stderr, "%s: cannot be read: %s\n", b->name, strerror((int)-n));
-			return status == STATUS_OK ? STATUS_FAILED : status;
+			if (status != STATUS_OK)
+				return status;
+			if (n == -EMSGSIZE)
+				fprintf(stderr, "%s:%u: is longer than %d bytes\n", b->name,
+					b->number + 1, LINE_BYTES_MAX);
+			else
+				fprintf(stderr, "%s: cannot be read: %s\n", b->name,
+					strerror((int)-n));
+			return n == -EMSGSIZE ? STATUS_USAGE : STATUS_FAILED;
 		}
 		has_ended = n == 0;
 	}
