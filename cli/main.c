@@ -124,5 +124,9 @@ int main(int argc, char **argv)
 	else
 		status = shell_batch(&s, STDIN_FILENO, "stdin");
 	shell_done(&s);
+	if (fflush(stdout) || ferror(stdout)) {
+		fprintf(stderr, "farblock: standard output: write failed\n");
+		return status == STATUS_OK ? STATUS_FAILED : (int)status;
+	}
 	return (int)status;
 }
