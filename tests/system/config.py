@@ -265,6 +265,55 @@ def recoverable_errors(scratch):
         shell("restoreconfig", whole, "clear_existing=true", text="Configuration restored from")
 
 
+def restored_again(scratch):
+    """Replacing a configuration by itself changes nothing: files are served again, and what is
+    kept for others is there once."""
+    with Daemon(scratch, "again") as daemon:
+        shell = Shell(daemon)
+        path, whole = scratch.file("again.img"), scratch.file("whole.json")
+        foreign = {"fabric_modules": [{"name": "srpt", "x": 1}], "others": {"list": [1]},
+                   "targets": [{"fabric": "srpt", "wwn": "x", "tpgs": []}]}
+        shell("restoreconfig", scratch.file("foreign.json", content=json.dumps(foreign)), status=1)
+        shell("saveconfig", whole)
+        sizes = []
+        for options in ((), ("clear_existing=true",), ()):
+            shell("restoreconfig", whole, *options, status=1)
+            sizes.append(len(json.dumps(daemon.saved()["fabric_modules"])))
+        expect(len(set(sizes)) == 1, f"what is kept for others grows: {sizes}")
+        shell("clearconfig", "confirm=true")
+        saved = daemon.saved()
+        expect(not saved["fabric_modules"] and "others" not in saved,
+               f"clearconfig leaves {saved} in the saved file")
+        shell("/backstores/fileio", "create", "f0", path, "1M")
+        shell("saveconfig", whole)
+        shell("restoreconfig", whole, "clear_existing=true", text="Configuration restored from")
+        shell("/backstores/fileio/f0", "status", text="deactivated")
+
+
+def what_is_no_file(scratch):
+    """A device, a socket or a folder is not replaced by what is saved."""
+    with Daemon(scratch, "nofile") as daemon:
+        shell = Shell(daemon)
+        shell("/backstores/null", "create", "n0", "1M")
+        shell("saveconfig", daemon.socket_path, status=8, text="is no regular file")
+        expect(stat.S_ISSOCK(os.stat(daemon.socket_path).st_mode), "the socket is replaced")
+        folder = scratch.file("folder")
+        os.mkdir(folder)
+        shell("saveconfig", folder, status=1, text="is no regular file")
+        expect(not os.path.exists(scratch.file("backup")), "a folder for backups of a folder")
+
+
+def output_and_input_without_end(scratch):
+    """An answer that nobody gets is a failure; a line without end is refused."""
+    with Daemon(scratch, "endless") as daemon:
+        command = [farblock.program("farblock"), "--socket", daemon.socket_path]
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([*command, "ls"], stdout=full, stderr=subprocess.PIPE,
+                                  timeout=30, check=False)
+        expect(done.returncode == 1 and b"write failed" in done.stderr, f"onto /dev/full: {done}")
+        Shell(daemon)("-c", "/dev/zero", status=2, text="/dev/zero:1: is longer than 1048576")
+
+
 def restart(scratch):
     """What was configured is there after SIGTERM and after SIGKILL."""
     with Daemon(scratch, "restart") as daemon:
@@ -341,7 +390,7 @@ def hostile_clients(scratch):
 def main():
     for test in (wrong_flags, wrong_places, missing_folders, damaged_files, twin_serials,
                  second_daemon, shell_statuses, long_batch, line_by_line, recoverable_errors,
-                 restart, late_binding, hostile_clients):
+                 restored_again, what_is_no_file, output_and_input_without_end, restart, late_binding, hostile_clients):
         with farblock.Scratch() as scratch:
             test(scratch)
         print(f"{test.__name__}: passed")
