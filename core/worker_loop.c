@@ -139,7 +139,8 @@ static bool spin(struct worker *w)
 	do {
 		poll_fds(w);
 		w->now = clock_ns();
-		if (pollers_run(w, false) | (w->batch_count || has_work(w)))
+		bool had_work = pollers_run(w, false);
+		if (had_work || w->batch_count || has_work(w))
 			return true;
 	} while (w->now < until);
 	return false;
