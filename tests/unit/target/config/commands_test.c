@@ -354,6 +354,47 @@ static void a_portal_without_an_address_waits(void **state)
 	assert_true(exists(TPG "/portals/[fe80::1%nosuch0]:3999"));
 }
 
+static bool is_saved(const char *part)
+{
+	char *text = saved_text();
+	bool ret = strstr(text, part) != NULL;
+	free(text);
+	return ret;
+}
+
+static void a_portal_offers_every_transport_unless_told(void **state)
+{
+	static const char portal[] = TPG "/portals/192.0.2.77:3999";
+	make_target();
+	assert_int_equal(run(TPG "/portals", "create", "[\"192.0.2.77\", \"3999\"]"), 0);
+	assert_false(is_saved("\"transport\""));
+	assert_int_equal(run(portal, "transport", "[\"tcp\"]"), 0);
+	assert_string_equal(message(0), "Transport is now: tcp");
+	assert_true(is_saved("\"transport\": \"tcp\""));
+	assert_int_equal(run(portal, "transport", "[\"udp\"]"), -EINVAL);
+	restart();
+	assert_true(is_saved("\"transport\": \"tcp\""));
+	assert_int_equal(run(portal, "enable_iser", "[\"true\"]"), 0);
+	assert_false(is_saved("\"transport\""));
+	assert_true(is_saved("\"iser\": true"));
+	assert_int_equal(run(portal, "transport", "[\"iser\"]"), 0);
+	assert_true(is_saved("\"iser\": true"));
+	assert_true(is_saved("\"transport\": \"iser\""));
+	assert_int_equal(run(portal, "enable_iser", "[\"false\"]"), 0);
+	assert_true(is_saved("\"transport\": \"tcp\""));
+	assert_false(is_saved("\"iser\": true"));
+}
+
+static void a_portal_is_made_with_a_transport(void **state)
+{
+	make_target();
+	assert_int_equal(run(TPG "/portals", "create", "[\"192.0.2.78\", \"3999\", \"iser\"]"), 0);
+	assert_true(is_saved("\"transport\": \"iser\""));
+	assert_int_equal(run(TPG "/portals", "create", "[\"192.0.2.79\", \"3999\", \"rdma\"]"),
+			 -EINVAL);
+	assert_false(exists(TPG "/portals/192.0.2.79:3999"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -381,6 +422,8 @@ int main(void)
 		T(a_file_is_named_by_its_whole_path),
 		T(a_unit_serial_belongs_to_one_disk),
 		T(a_portal_without_an_address_waits),
+		T(a_portal_offers_every_transport_unless_told),
+		T(a_portal_is_made_with_a_transport),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
