@@ -124,6 +124,7 @@ static void tx_post(struct dm_iser *d, struct iser_tx *tx, uint32_t bytes)
 	tx->wr.flags = RNIC_SIGNALED | RNIC_SOLICITED;
 	d->unsignaled = 0;
 	d->tx_out++;
+	iser_out_begins(d);
 	int r = rnic_post(d->qp, &tx->wr);
 	if (!r) {
 		d->pdus_out++;
@@ -154,6 +155,7 @@ static void on_sent(struct rnic_wr *wr, int res)
 	struct iser_task *it = tx->task;
 	bool wants_sent = tx->flags & DM_WANTS_SENT && !res;
 	d->tx_out--;
+	iser_out_ends(d);
 	tx_put(tx);
 	if (it)
 		iser_task_unref(it);
@@ -286,6 +288,8 @@ static void iser_counters(struct dm *dm, struct dm_counters *ret)
 				     .bytes_in = d->qp->bytes_in,
 				     .bytes_out = d->qp->bytes_out,
 				     .copied = d->copied,
+				     .tx_stuck_ns = d->outgoing ? d->tx_ns : 0,
+				     .owed_since_ns = iser_owed_since(d),
 				     .closing_ns = d->is_closed ? 0 : d->closing_ns,
 				     .last_rx_ns = d->qp->last_rx_ns };
 }

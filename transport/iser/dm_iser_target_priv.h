@@ -105,6 +105,8 @@ struct dm_iser {
 	uint32_t reserved; // receive buffers
 	uint32_t rx_held;  // ... that tasks hold
 	uint32_t tx_out;   // sends in flight
+	uint32_t outgoing; // ... and RDMA Writes
+	uint64_t tx_ns;	   // when the last of those left, or the first began to wait
 	uint64_t parked_bytes;
 	uint64_t pdus_in, pdus_out;
 	struct buf_copies copied;
@@ -146,6 +148,7 @@ void iser_forget(struct iser_task *it);
 // The mover's part of t; of the arriving one if it has none yet.
 struct iser_task *iser_task_of(struct dm_iser *d, struct dm_task *t);
 uint64_t iser_oldest_owed(struct dm *dm);
+uint64_t iser_owed_since(const struct dm_iser *d);
 
 // dm_iser_target_rdma.c: RDMA Writes and Reads, and how a command ends. -------------------------
 
@@ -157,5 +160,8 @@ void iser_read(struct iser_task *it, uint32_t at);
 void iser_task_unref(struct iser_task *it);
 // The connection is gone: nobody waits for buffers any more.
 void iser_drop_starved(struct dm_iser *d);
+// A send or RDMA Write was posted, or is done: keeps count of what is on its way out.
+void iser_out_begins(struct dm_iser *d);
+void iser_out_ends(struct dm_iser *d);
 // Copies n bytes, which are counted as payload if they can be any.
 void iser_copy(struct dm_iser *d, void *to, const void *from, uint32_t n);

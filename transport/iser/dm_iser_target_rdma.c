@@ -19,6 +19,18 @@ void iser_copy(struct dm_iser *d, void *to, const void *from, uint32_t n)
 		buf_copy_for(d->worker, &d->copied, to, from, n);
 }
 
+void iser_out_begins(struct dm_iser *d)
+{
+	if (!d->outgoing++)
+		d->tx_ns = worker_now(d->worker);
+}
+
+void iser_out_ends(struct dm_iser *d)
+{
+	d->outgoing--;
+	d->tx_ns = worker_now(d->worker);
+}
+
 static struct iser_op *op_get(struct iser_task *it)
 {
 	struct list *l = list_pop_front(&it->d->free_ops);
@@ -81,6 +93,8 @@ static void on_op_done(struct rnic_wr *wr, int res)
 			it->t->error = -EPIPE;
 		else if (op->bounce && !it->is_ending)
 			iser_copy(d, op->target, op->bounce->addr, (uint32_t)wr->bytes);
+	} else {
+		iser_out_ends(d);
 	}
 	op_put(d, op);
 	iser_task_unref(it);
@@ -171,6 +185,8 @@ static int op_post(struct iser_op *op)
 		op_put(d, op);
 		return r;
 	}
+	if (op->wr.opcode == RNIC_WRITE)
+		iser_out_begins(d);
 	it->at += (uint32_t)n;
 	it->pending++;
 	return 0;

@@ -194,6 +194,8 @@ void iser_get_data(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t nsg
 	t->want = len;
 	t->wants_data = true;
 	t->progress_ns = worker_now(d->worker);
+	if (!t->owes_data)
+		t->owed_ns = t->progress_ns;
 	if (d->is_closed) {
 		t->error = -EPIPE;
 		t->owes_data = false;
@@ -201,17 +203,31 @@ void iser_get_data(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t nsg
 	iser_progress(it);
 }
 
+static bool is_owed(const struct iser_task *it)
+{
+	return it->t->owes_data || (it->transfer == ISER_READING && it->t->wants_data);
+}
+
 uint64_t iser_oldest_owed(struct dm *dm)
 {
 	uint64_t oldest = 0;
-	list_for_each (it, &dm_iser(dm)->tasks) {
-		const struct iser_task *task = list_entry(it, struct iser_task, link);
-		const struct dm_task *t = task->t;
-		bool is_owed = t->owes_data || (task->transfer == ISER_READING && t->wants_data);
-		if (is_owed && (!oldest || t->progress_ns < oldest))
-			oldest = t->progress_ns;
+	list_for_each (l, &dm_iser(dm)->tasks) {
+		const struct iser_task *it = list_entry(l, struct iser_task, link);
+		if (is_owed(it) && (!oldest || it->t->progress_ns < oldest))
+			oldest = it->t->progress_ns;
 	}
 	return oldest;
+}
+
+uint64_t iser_owed_since(const struct dm_iser *d)
+{
+	uint64_t since = 0;
+	list_for_each (l, &d->tasks) {
+		const struct iser_task *it = list_entry(l, struct iser_task, link);
+		if (is_owed(it) && (!since || it->t->owed_ns < since))
+			since = it->t->owed_ns;
+	}
+	return since;
 }
 
 // --- commands ---
@@ -244,7 +260,7 @@ static void task_bind(struct dm_iser *d, struct dm_task *t)
 	it->t = t;
 	t->mover = it;
 	t->is_begun = true;
-	t->progress_ns = worker_now(d->worker);
+	t->progress_ns = t->owed_ns = worker_now(d->worker);
 	t->owes_data = !t->is_final;
 	list_push_back(&d->tasks, &it->link);
 	if (!is_unasked_fine(it))

@@ -545,6 +545,38 @@ static void a_read_in_flight_is_owed_data(void **state)
 	shut();
 }
 
+static void what_has_not_left_is_known_since_when(void **state)
+{
+	struct dm_counters n;
+	open_full();
+	one_round();
+	one[1].plan = ANSWER;
+	one[1].data_in = 512;
+	say((struct say){ .itt = 1, .edtl = 512, .is_read = true });
+	dm->ops->counters(dm, &n);
+	assert_int_equal(n.tx_stuck_ns, worker_now(worker));
+	fake_run();
+	dm->ops->counters(dm, &n);
+	assert_int_equal(n.tx_stuck_ns, 0);
+	shut();
+}
+
+static void data_is_owed_since_the_command_however_it_trickles(void **state)
+{
+	struct dm_counters n;
+	open_unsolicited();
+	one_round();
+	uint64_t before = worker_now(worker);
+	one[1].plan = WAIT;
+	say((struct say){ .itt = 1, .edtl = 4000, .is_write = true, .is_open = true });
+	one_round();
+	out(1, 0, 100, 0, false);
+	dm->ops->counters(dm, &n);
+	assert_int_equal(n.owed_since_ns, before);
+	assert_int_equal(dm->ops->oldest_owed(dm), worker_now(worker));
+	shut();
+}
+
 // --- early ends ---
 
 static void send_tmf_response(void)
@@ -688,6 +720,8 @@ int main(void)
 		T(a_status_waits_for_data_that_is_owed),
 		T(owed_data_is_known_to_be_owed),
 		T(a_read_in_flight_is_owed_data),
+		T(what_has_not_left_is_known_since_when),
+		T(data_is_owed_since_the_command_however_it_trickles),
 		T(an_aborted_command_is_released_after_its_reads),
 		T(a_tmf_response_waits_for_reads_in_flight),
 		T(a_tmf_response_with_nothing_in_flight_goes_at_once),

@@ -2,6 +2,12 @@
 // The target's iSER mover between a scripted role and the fake provider.
 #pragma once
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
 #include "transport/iser/fake_rnic.h"
 
 #include "core/counter.h"
