@@ -46,7 +46,9 @@ static struct rnic_mr *fake_find(struct rnic *r, const void *addr, uint64_t len)
 {
 	const uint8_t *a = addr;
 	uintptr_t at = (uintptr_t)addr, seam = (uintptr_t)fake.seam;
-	if (fake.knows_nothing || (a >= fake.unknown && a < fake.unknown + fake.unknown_len))
+	bool is_unknown =
+		fake.unknown_len && a >= fake.unknown && a < fake.unknown + fake.unknown_len;
+	if (fake.knows_nothing || is_unknown)
 		return NULL;
 	fake_low = (struct rnic_mr){ .rnic = r, .len = seam ? seam : UINT64_MAX };
 	fake_high = (struct rnic_mr){ .rnic = r, .addr = fake.seam, .len = UINT64_MAX - seam };
