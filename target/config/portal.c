@@ -346,6 +346,11 @@ static void info(struct config *c, const struct node *n, struct json_object *ret
 		json_put_text(ret, "reason", p->open ? portal_reason(p->open) : p->reason);
 	json_object_object_add(ret, "iser", json_object_new_boolean(p->is_iser));
 	json_put_text(ret, "transport", portal_transport_name(p->transports));
+	const char *rdma = p->open ? portal_rdma_waits(p->open) : NULL;
+	if (rdma)
+		json_put_text(ret, "rdma_devices", *rdma ? "waiting" : "listening");
+	if (rdma && *rdma)
+		json_put_text(ret, "rdma_reason", rdma);
 	json_object_object_add(ret, "connections", json_object_new_int64(k.connections));
 	json_object_object_add(ret, "accepted", json_object_new_uint64(k.accepted));
 	json_object_object_add(ret, "refused", json_object_new_uint64(k.refused));

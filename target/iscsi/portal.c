@@ -14,6 +14,7 @@
 #include "core/fds.h"
 #include "core/log.h"
 #include "target/iscsi/conn.h"
+#include "target/iscsi/portal_rdma.h"
 #include "transport/tcp/listener.h"
 
 #define RETRY_US 1000000u
@@ -28,6 +29,7 @@ struct portal {
 	unsigned users;
 	unsigned users_of[2];		 // who wants PORTAL_TCP, PORTAL_ISER
 	unsigned transports;		 // relaxed atomic: those with a user
+	struct portal_rdma rdma;	 // while PORTAL_ISER has one
 	int refs;			 // atomic: users and connections
 	struct portal_counters counters; // relaxed atomics
 	struct session_traffic *ended; // of ended sessions, by worker, which alone looks at its own
@@ -179,6 +181,14 @@ static unsigned quietest_worker(void)
 	return best;
 }
 
+static void count_accepted(struct portal *p, unsigned worker)
+{
+	__atomic_add_fetch(&iscsi_worker_at(worker)->count, 1, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&p->counters.accepted, 1, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&p->counters.connections, 1, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&p->refs, 1, __ATOMIC_RELAXED);
+}
+
 static void on_accepted(struct listener *l, int fd, const struct tcp_addr *peer)
 {
 	struct portal *p = listener_arg(l);
@@ -196,10 +206,7 @@ static void on_accepted(struct listener *l, int fd, const struct tcp_addr *peer)
 		return;
 	}
 	unsigned index = quietest_worker();
-	__atomic_add_fetch(&iscsi_worker_at(index)->count, 1, __ATOMIC_RELAXED);
-	__atomic_add_fetch(&p->counters.accepted, 1, __ATOMIC_RELAXED);
-	__atomic_add_fetch(&p->counters.connections, 1, __ATOMIC_RELAXED);
-	__atomic_add_fetch(&p->refs, 1, __ATOMIC_RELAXED);
+	count_accepted(p, index);
 	h->msg.fn = hand_over_run;
 	h->fd = fd;
 	h->portal = p;
@@ -216,6 +223,61 @@ static const struct listener_ops listener_ops = {
 	.accepted = on_accepted,
 	.trouble = on_trouble,
 };
+
+// --- RDMA devices ---
+
+static struct worker *on_rdma_assign(void *arg, const struct tcp_addr *peer)
+{
+	return worker_at(quietest_worker());
+}
+
+static void on_rdma_request(void *arg, struct rnic_request *q)
+{
+	struct portal *p = arg;
+	struct worker *w = worker_self();
+	const char *why = peer_enter(&q->peer_addr);
+	if (why) {
+		conn_refused(&q->peer_addr, why);
+		__atomic_add_fetch(&p->counters.refused, 1, __ATOMIC_RELAXED);
+		rnic_reject(q, NULL, 0);
+		return;
+	}
+	count_accepted(p, worker_index(w));
+	conn_new(w, -1, q, p, &p->addr);
+}
+
+static void on_rdma_gone(void *arg, struct rnic_request *q)
+{
+	// Every request is answered where it comes.
+}
+
+static void on_rdma_failed(void *arg, const struct err *e)
+{
+	struct portal *p = arg;
+	portal_rdma_failed(&p->rdma, e);
+}
+
+static const struct rnic_listener_ops rdma_ops = {
+	.assign = on_rdma_assign,
+	.request = on_rdma_request,
+	.gone = on_rdma_gone,
+	.failed = on_rdma_failed,
+};
+
+// Where the kernel has an iWARP device, whoever comes first has the port: TCP has to, since
+// everything comes by it.
+static void rdma_follow(struct portal *p)
+{
+	if (p->listener && p->users_of[1])
+		portal_rdma_start(&p->rdma, &rnic_verbs, p->control, &p->addr, &rdma_ops, p);
+	else
+		portal_rdma_stop(&p->rdma);
+}
+
+const char *portal_rdma_waits(const struct portal *p)
+{
+	return portal_rdma_reason(&p->rdma);
+}
 
 // --- binding ---
 
@@ -261,6 +323,7 @@ static void portal_try(struct portal *p)
 		if (p->why.code)
 			log_info("portal %s: listening now", text);
 		p->why = (struct err){ 0 };
+		rdma_follow(p);
 		return;
 	}
 	waiting_why(p, text, &e, &why);
@@ -298,6 +361,7 @@ void portal_change(struct portal *p, unsigned from, unsigned to)
 {
 	count_transports(p, to, 1);
 	count_transports(p, from, -1);
+	rdma_follow(p);
 }
 
 int portal_open(struct portal **ret, struct worker *control, const struct tcp_addr *addr,
@@ -309,6 +373,7 @@ int portal_open(struct portal **ret, struct worker *control, const struct tcp_ad
 			continue;
 		p->users++;
 		count_transports(p, transports, 1);
+		rdma_follow(p);
 		*ret = p;
 		return 0;
 	}
@@ -336,11 +401,14 @@ void portal_close(struct portal *p, unsigned transports)
 	if (!p)
 		return;
 	count_transports(p, transports, -1);
-	if (--p->users)
+	if (--p->users) {
+		rdma_follow(p);
 		return;
+	}
 	timer_cancel(p->control, &p->retry);
 	listener_free(p->listener);
 	p->listener = NULL;
+	portal_rdma_stop(&p->rdma);
 	list_remove(&p->link);
 	portal_put(p);
 }

@@ -42,6 +42,9 @@ void portal_close(struct portal *p, unsigned transports);
 // A user wants others from now on. Sessions go on.
 void portal_change(struct portal *p, unsigned from, unsigned to);
 unsigned portal_transports(const struct portal *p); // offered now; any thread
+// What the portal's listener on RDMA devices waits for; "": it listens; NULL: there is none, since
+// iSER is not offered or the portal waits itself.
+const char *portal_rdma_waits(const struct portal *p);
 
 enum portal_state portal_state(const struct portal *p);
 const char *portal_reason(const struct portal *p); // without its address; "" while listening
