@@ -11,7 +11,7 @@
 #include "transport/rdma/iwarp/crc.h"
 #include "transport/rdma/iwarp/iw_priv.h"
 
-#define BATCH_BYTES (1u << 20) // more than that a socket seldom takes
+#define BATCH_BYTES (4u << 20) // more than that a socket seldom takes
 
 // One FPDU of a batch.
 struct fpdu {
