@@ -80,6 +80,7 @@ struct side {
 	} rx[RX_MAX];
 	struct rnic_request *request;
 	uint32_t request_reads_in, request_reads_out;
+	uint32_t reserved;
 };
 
 struct req {
@@ -304,6 +305,7 @@ static inline void reserve_here(void *a, void *b)
 
 	s->rnic = s->qp ? s->qp->rnic : s->rnic;
 	MUST(!rnic_reserve(s->rnic, (uint32_t)(uintptr_t)b));
+	s->reserved += (uint32_t)(uintptr_t)b;
 }
 
 static inline void put_here(void *a, void *b)
@@ -326,10 +328,19 @@ static void side_start(struct side *s, const char *name)
 	assert_int_equal(worker_start(s->w, &e), 0);
 }
 
+static void unreserve_here(void *a, void *b)
+{
+	struct side *s = a;
+
+	if (s->reserved)
+		rnic_unreserve(s->rnic, s->reserved);
+}
+
 static void side_stop(struct side *s)
 {
 	run(s, close_here, s, NULL);
 	WAIT(!s->qp);
+	run(s, unreserve_here, s, NULL);
 	worker_stop(s->w);
 	worker_free(s->w);
 	s->w = NULL;
