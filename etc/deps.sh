@@ -9,7 +9,7 @@ apt_check="libcmocka-dev libiscsi-dev libiscsi-bin qemu-utils qemu-block-extra q
 apt_bench="tgt istgt libiscsi-bin qemu-utils python3"
 apt_lint="clang-format python3 git universal-ctags"
 apt_fuzz="clang libclang-rt-14-dev"
-apt_lab="qemu-system-x86 busybox-static kmod e2fsprogs iproute2 util-linux xz-utils python3"
+apt_lab="qemu-system-x86 busybox-static kmod e2fsprogs iproute2 util-linux xz-utils python3 gcc make libelf1"
 
 dnf_build="gcc make cmake pkgconf-pkg-config liburing-devel json-c-devel isa-l-devel openssl-devel libedit-devel libblkid-devel rdma-core-devel"
 dnf_check="libasan libubsan libtsan libcmocka-devel libiscsi-devel libiscsi-utils qemu-img qemu-block-iscsi qemu-system-x86-core ipxe-roms-qemu python3 git util-linux e2fsprogs"

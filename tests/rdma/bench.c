@@ -40,6 +40,12 @@ static void guard_run(struct timer *t)
 	bench_stir();
 }
 
+void bench_run_once(struct worker *w)
+{
+	worker_stop(w);
+	worker_run(w);
+}
+
 void bench_stir(void)
 {
 	worker_stop(b->worker);
@@ -202,7 +208,15 @@ static void on_gone(void *arg, struct rnic_request *q)
 	bench_stir();
 }
 
-static const struct rnic_listener_ops listener_ops = { .request = on_request, .gone = on_gone };
+static void on_failed(void *arg, const struct err *e)
+{
+	b->failed = *e;
+	bench_stir();
+}
+
+static const struct rnic_listener_ops listener_ops = { .request = on_request,
+						       .gone = on_gone,
+						       .failed = on_failed };
 
 // --- set-up and tear-down ---
 
@@ -219,8 +233,7 @@ int bench_setup(void **state)
 	struct tcp_addr any = bench_addr;
 	tcp_addr_set_port(&any, 0);
 	// On the worker's loop, as everything is.
-	atomic_store(&b->worker->is_stopping, true);
-	worker_run(b->worker);
+	bench_run_once(b->worker);
 	if (rnic_listen(bench_provider, &b->listener, b->worker, &any, &listener_ops, b, &e) < 0)
 		fail_msg("listen: %s", e.text);
 	b->addr = *rnic_listener_addr(b->listener);
@@ -272,8 +285,7 @@ static void free_everything(void)
 		rnic_unreserve(b->rnic, b->reserved);
 	rnic_listener_free(b->listener);
 	// What was put off to the end of the round goes too.
-	atomic_store(&b->worker->is_stopping, true);
-	worker_run(b->worker);
+	bench_run_once(b->worker);
 	for (unsigned i = 0; i < page_count; i++)
 		munmap(pages[i].at, pages[i].len);
 	page_count = 0;

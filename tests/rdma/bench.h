@@ -22,6 +22,7 @@
 extern const struct rnic_provider *bench_provider;
 extern struct tcp_addr bench_addr;
 extern unsigned bench_connections;
+extern const char *device_lose, *device_find, *device_down, *device_up; // shell commands or NULL
 
 // A message that came, with its first bytes.
 struct note {
@@ -80,7 +81,8 @@ struct bench {
 	char carrier[32];
 	struct rnic *rnic; // of the last request; a reservation keeps it
 	uint32_t reserved;
-	bool is_late; // the guard struck
+	struct err failed; // what the listener said
+	bool is_late;	   // the guard struck
 	struct end *ends[ENDS_MAX];
 	unsigned end_count;
 	struct end *server; // the last that was accepted
@@ -99,7 +101,8 @@ int bench_teardown(void **state);
 			bench_step(__FILE__, __LINE__, #condition);                                \
 	while (0)
 void bench_step(const char *file, int line, const char *what);
-void bench_stir(void); // something happened: the loop returns to the test
+void bench_run_once(struct worker *w); // a round of its loop, on this thread
+void bench_stir(void);		       // something happened: the loop returns to the test
 
 struct end *end_new(void);
 struct end *bench_connect(void); // begins to; b->connect has the options
@@ -133,7 +136,7 @@ bool is_iwarp(void);
 bool is_siw(void); // Linux's: it lets peers read whatever is registered
 
 extern const struct CMUnitTest connect_cases[], message_cases[], rdma_cases[], protection_cases[],
-	close_cases[];
+	close_cases[], device_cases[], late_cases[];
 extern const size_t connect_case_count, message_case_count, rdma_case_count, protection_case_count,
-	close_case_count;
+	close_case_count, device_case_count, late_case_count;
 #define CASE(name) cmocka_unit_test_setup_teardown(name, bench_setup, bench_teardown)

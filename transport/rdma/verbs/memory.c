@@ -142,7 +142,9 @@ static void region_added(struct region_watch *w, struct region *r)
 		return;
 	unregister_chunks(d, r);
 	region_unpin(r);
-	log_warn("%s", e.text);
+	if (!d->has_warned || r->len > ALWAYS_BYTES) // pools ask again and again
+		log_warn("%s", e.text);
+	d->has_warned = true;
 }
 
 static void region_removed(struct region_watch *w, struct region *r)

@@ -51,11 +51,13 @@ int verbs_qp_create(struct verbs_conn *c, struct err *e)
 	return err_errno(e, -errno, "%s: queue pair", r->device->name);
 }
 
-// Waits for the device to have done with it. Completions that are left find no connection.
+// Waits for the device to have done with it. Completions that are left find no connection; they go
+// now, since their places in the queue are given to others.
 void verbs_qp_destroy(struct verbs_conn *c)
 {
 	verbs_qpn_remove(c->r, c);
 	rdma_destroy_qp(c->id);
+	verbs_rnic_drain(c->r);
 	c->cq->used -= c->cq_places;
 	c->cq = NULL;
 }

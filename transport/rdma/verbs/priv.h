@@ -48,6 +48,7 @@ struct verbs_device {
 	bool is_iwarp;
 	uint64_t mr_max; // bytes of one registration
 	int cqe_max, srq_wr_max;
+	bool has_warned; // of memory that could not be registered; under the regions' lock
 	bool is_removed; // any thread, atomic: its context goes with the last cm id
 
 	pthread_mutex_t lock; // of what follows
