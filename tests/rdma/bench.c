@@ -185,7 +185,7 @@ struct end *bench_answer_held(void)
 	return e;
 }
 
-static void on_request(void *arg, struct rnic_request *q)
+void bench_request(void *arg, struct rnic_request *q)
 {
 	assert_ptr_equal(arg, b);
 	b->requests++;
@@ -200,7 +200,7 @@ static void on_request(void *arg, struct rnic_request *q)
 	bench_stir();
 }
 
-static void on_gone(void *arg, struct rnic_request *q)
+void bench_gone(void *arg, struct rnic_request *q)
 {
 	assert_ptr_equal(q, b->held);
 	b->held = NULL;
@@ -214,8 +214,8 @@ static void on_failed(void *arg, const struct err *e)
 	bench_stir();
 }
 
-static const struct rnic_listener_ops listener_ops = { .request = on_request,
-						       .gone = on_gone,
+static const struct rnic_listener_ops listener_ops = { .request = bench_request,
+						       .gone = bench_gone,
 						       .failed = on_failed };
 
 // --- set-up and tear-down ---

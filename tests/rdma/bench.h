@@ -94,6 +94,10 @@ extern struct bench *b; // of the running case
 int bench_setup(void **state);
 int bench_teardown(void **state);
 
+// Slots of the listener that b has, for others; arg is b.
+void bench_request(void *arg, struct rnic_request *q);
+void bench_gone(void *arg, struct rnic_request *q);
+
 // Runs the worker's loop until condition holds; fails the case when it takes too long.
 #define UNTIL(condition)                                                                           \
 	do                                                                                         \

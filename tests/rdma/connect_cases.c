@@ -155,6 +155,27 @@ static void a_freed_listener_leaves_its_connections(void **state)
 	UNTIL(server->received == 1);
 }
 
+static void a_listener_on_every_address_hears_what_comes_to_one(void **state)
+{
+	static const struct rnic_listener_ops ops = { .request = bench_request,
+						      .gone = bench_gone };
+	struct rnic_listener *l;
+	struct tcp_addr every, one = bench_addr;
+	struct err e;
+
+	assert_int_equal(tcp_addr_parse(&every,
+					bench_addr.sa.sa_family == AF_INET ? "0.0.0.0" : "::", 0,
+					&e),
+			 0);
+	if (rnic_listen(bench_provider, &l, b->worker, &every, &ops, b, &e) < 0)
+		fail_msg("%s", e.text);
+	tcp_addr_set_port(&one, tcp_addr_port(rnic_listener_addr(l)));
+	struct end *client = bench_connect_to(&one);
+	UNTIL(client->is_established && b->server && b->server->is_established);
+	assert_true(tcp_addr_same_ip(&b->server->qp->local_addr, &one));
+	rnic_listener_free(l);
+}
+
 // --- a second worker ---
 
 static struct {
@@ -300,6 +321,7 @@ const struct CMUnitTest connect_cases[] = {
 	CASE(one_port_is_for_one_listener),
 	CASE(an_address_that_is_not_here_has_no_device),
 	CASE(a_freed_listener_leaves_its_connections),
+	CASE(a_listener_on_every_address_hears_what_comes_to_one),
 	CASE(a_connection_goes_to_the_worker_that_assign_names),
 	CASE(many_connections_stand_at_once),
 	CASE(connections_come_and_go_without_a_trace),
