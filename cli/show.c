@@ -130,8 +130,11 @@ static void show_session(const struct look *l, struct json_object *s, bool has_d
 			text_field(lun, "lun"), text_field(lun, "storage_object"),
 			is_ro ? "r" : "rw");
 	}
-	fprintf(l->out, "    address: %s (%s)  cid: %s connection-state: LOGGED_IN\n",
-		text_field(s, "peer"), text_field(s, "transport"), text_field(s, "cid"));
+	const char *transport = text_field(s, "transport"), *carrier = text_field(s, "carrier");
+	bool is_carried = *carrier && strcmp(carrier, transport); // TCP is its own
+	fprintf(l->out, "    address: %s (%s%s%s)  cid: %s connection-state: LOGGED_IN\n",
+		text_field(s, "peer"), transport, is_carried ? " over " : "",
+		is_carried ? carrier : "", text_field(s, "cid"));
 }
 
 void show_sessions(const struct look *l, struct json_object *list, bool has_detail)

@@ -79,6 +79,20 @@ static void no_sessions_are_said_to_be_none(void **state)
 	assert_string_equal(text, "(no open sessions)\n");
 }
 
+static void a_session_says_what_carries_it(void **state)
+{
+	static const char json[] = "[{\"transport\": \"iSER\", \"carrier\": \"iWARP\"}, "
+				   "{\"transport\": \"TCP\", \"carrier\": \"TCP\"}]";
+	free(text);
+	struct look l = { .out = open_memstream(&text, &size), .width = 80 };
+	struct json_object *o = json_tokener_parse(json);
+	show_sessions(&l, o, true);
+	fclose(l.out);
+	json_object_put(o);
+	assert_non_null(strstr(text, "(iSER over iWARP)"));
+	assert_non_null(strstr(text, "(TCP)"));
+}
+
 static void a_list_of_numbers_is_one_line(void **state)
 {
 	free(text);
@@ -131,6 +145,7 @@ int main(void)
 		cmocka_unit_test(a_line_that_does_not_fit_is_whole),
 		cmocka_unit_test(very_deep_trees_are_drawn_to_a_depth),
 		cmocka_unit_test(no_sessions_are_said_to_be_none),
+		cmocka_unit_test(a_session_says_what_carries_it),
 		cmocka_unit_test(a_list_of_numbers_is_one_line),
 		cmocka_unit_test(a_refusal_says_when_who_and_why),
 	};
