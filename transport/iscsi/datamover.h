@@ -53,6 +53,7 @@ struct dm_task {
 	void *mover; // a mover's own part, if it keeps one
 	struct dm_task *hash_next;
 	bool is_hashed;
+	bool is_ended;	    // its result is queued, or it has none: no data-out reaches it
 	bool is_begun;	    // the mover has dealt with its header: R2Ts may go out
 	bool wants_data;    // get_data was called and is not answered
 	bool is_finished;   // put_data was called; status waits for owed unsolicited data,

@@ -198,6 +198,7 @@ void dm_tcp_send_result(struct dm_tcp *d, struct dm_task *t, struct dm_result *r
 {
 	uint32_t sn = 0;
 	dm_tcp_forget(d, t);
+	t->is_ended = true;
 	t->tx_pending++; // holds the task until everything is queued
 	bool ok = !r || d->conn.is_closed;
 	if (!ok) {
@@ -327,6 +328,8 @@ static int on_command(struct dm_tcp *d, const struct iscsi_pdu *pdu, const uint8
 	if (!t || d->is_arrival_released || d->conn.is_closed)
 		return 0;
 	t->is_begun = true;
+	if (t->is_ended)
+		return 0; // answered at once: what it brings or announces is discarded
 	if (pdu->data_len || (bhs[1] & (ISCSI_F | ISCSI_CMD_W)) != ISCSI_F)
 		dm_tcp_command_data(d, t, pdu, sink);
 	return 0;
