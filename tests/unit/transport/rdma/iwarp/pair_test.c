@@ -458,6 +458,90 @@ static void what_is_exposed_is_listed_until_it_is_concealed(void **state)
 	assert_int_equal(after, 0);
 }
 
+struct registering {
+	struct rnic_mr *mr;
+	uint8_t *addr;
+	uint64_t len;
+	unsigned access;
+};
+
+static void register_here(void *x, void *y)
+{
+	struct registering *g = y;
+	struct err e;
+
+	MUST(!rnic_register(((struct side *)x)->rnic, &g->mr, g->addr, g->len, g->access, &e));
+}
+
+static void deregister_here(void *x, void *y)
+{
+	rnic_deregister(((struct registering *)y)->mr);
+}
+
+static void registered_memory_is_written_by_its_address_until_deregistered(void **state)
+{
+	static uint8_t memory[100], from[10] = "0123456789";
+	struct registering g = { .addr = memory,
+				 .len = sizeof memory,
+				 .access = RNIC_REMOTE_WRITE };
+	unsigned listed = 0;
+	static struct req r[3];
+
+	connect_both();
+	run(&b, register_here, &b, &g);
+	run(&b, each_here, &b, &listed);
+	assert_int_equal(listed, 1);
+	req_init(&r[0], &a, RNIC_WRITE, from, sizeof from);
+	r[0].wr.rkey = g.mr->rkey;
+	r[0].wr.remote_addr = (uint64_t)(uintptr_t)memory + 90;
+	post(&r[0]);
+	send_text(&a, &r[1], "written");
+	WAIT(b.received == 1 && r[0].res == 0 && r[1].res == 0);
+	assert_memory_equal(memory + 90, from, 10);
+	uint32_t rkey = g.mr->rkey;
+	run(&b, deregister_here, &b, &g);
+	req_init(&r[2], &a, RNIC_WRITE, from, sizeof from);
+	r[2].wr.rkey = rkey;
+	r[2].wr.remote_addr = (uint64_t)(uintptr_t)memory;
+	post(&r[2]);
+	WAIT(a.closed && b.closed);
+	assert_int_equal(memory[0], 0);
+	assert_int_equal(a.why.code, -EACCES);
+}
+
+static void connect_nowhere_here(void *x, void *y)
+{
+	struct tcp_addr addr = *rnic_listener_addr(listener);
+	struct err e;
+
+	rnic_listener_free(listener);
+	listener = NULL;
+	MUST(!rnic_connect(&rnic_iwarp, &b.qp, b.w, &addr, NULL, &b.options, &qp_ops, &b, &e));
+}
+
+static void a_connect_to_nobody_is_refused(void **state)
+{
+	run(&b, connect_nowhere_here, NULL, NULL);
+	WAIT(b.closed);
+	assert_int_equal(b.why.code, -ECONNREFUSED);
+	assert_int_equal(b.rejected, 0);
+}
+
+static void close_while_connecting_here(void *x, void *y)
+{
+	connect_here(x, y);
+	close_here(&a, NULL);
+	MUST(!a.closed); // not from inside
+}
+
+static void a_connect_can_be_given_up_at_once(void **state)
+{
+	run(&a, close_while_connecting_here, NULL, NULL);
+	WAIT(a.closed);
+	assert_int_equal(a.why.code, -ESHUTDOWN);
+	assert_int_equal(a.established, 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -484,6 +568,9 @@ int main(void)
 		TEST(a_lingering_close_sends_all_and_cancels_reads),
 		TEST(a_close_ends_every_request_once),
 		TEST(what_is_exposed_is_listed_until_it_is_concealed),
+		TEST(registered_memory_is_written_by_its_address_until_deregistered),
+		TEST(a_connect_to_nobody_is_refused),
+		TEST(a_connect_can_be_given_up_at_once),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
