@@ -231,7 +231,10 @@ static void post_here(void *a, void *b)
 	struct side *s = a;
 	struct req *r = b;
 
-	MUST(!rnic_post(s->qp, &r->wr));
+	if (s->qp)
+		MUST(!rnic_post(s->qp, &r->wr));
+	else
+		on_done(&r->wr, -ECANCELED); // the connection has ended meanwhile
 }
 
 static inline struct req *req_add(struct req *r, void *addr, uint32_t len)
