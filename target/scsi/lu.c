@@ -10,6 +10,7 @@
 
 #include "core/counter.h"
 #include "target/scsi/lu_part.h"
+#include "target/scsi/sbc_sanitize_mark.h"
 #include "transport/wire/be.h"
 
 // NAA 6 wants a 24-bit company id. We have none assigned: this one has the locally
@@ -128,6 +129,7 @@ int lu_new(struct lu **ret, const char *name, struct backstore *bs, const char *
 		lu_free(lu);
 		return r;
 	}
+	sanitize_mark_load(lu);
 	*ret = lu;
 	return 0;
 }

@@ -7,7 +7,7 @@
 //
 // What is erased is what a logical unit can reach: holes punched into a file and blocks that
 // a device has remapped may keep old data on the medium below. A restart of the program ends
-// the operation; it does not resume.
+// the operation, which has failed then: it does not resume, and is remembered where the data is.
 #include "target/scsi/sbc_sanitize.h"
 
 #include <stdlib.h>
@@ -27,7 +27,8 @@ enum { SAN_AUSE = 0x20, SAN_ZNR = 0x40, SAN_IMMED = 0x80 };
 // Parameter list byte 0 of OVERWRITE.
 enum { OVERWRITE_COUNT = 0x1f, OVERWRITE_TEST = 0x60, OVERWRITE_INVERT = 0x80 };
 
-// A command with IMMED=0: looks now and then, so that an abort never waits for the medium.
+// Looks now and then, so that an abort never waits for the medium: with IMMED=0 for the end, else
+// until the operation can no longer be forgotten.
 struct sanitize_wait {
 	struct timer timer;
 	struct msg msg; // to the home worker and back; task_at_home() would lose job on an abort
@@ -67,12 +68,14 @@ static void wait_look(struct timer *timer)
 	struct sanitize_wait *w = container_of(timer, struct sanitize_wait, timer);
 	struct task *t = w->t;
 	enum sanitize_state state = sanitize_state_of(w->job);
-	if (!t->is_aborted && state == SANITIZE_RUNNING) {
+	bool is_immed = t->cdb[1] & SAN_IMMED;
+	if (!t->is_aborted &&
+	    (state == SANITIZE_STARTING || (state == SANITIZE_RUNNING && !is_immed))) {
 		timer_arm(task_worker(t), timer, WAIT_USEC);
 		return;
 	}
 	sanitize_put(w->job);
-	if (t->is_aborted || state == SANITIZE_DONE)
+	if (t->is_aborted || state == SANITIZE_DONE || (state == SANITIZE_RUNNING && is_immed))
 		task_finish(t, STATUS_GOOD);
 	else
 		task_check(t, SENSE_SANITIZE_FAILED, NULL);
@@ -83,14 +86,10 @@ static void start_done(struct msg *m)
 	struct sanitize_wait *w = container_of(m, struct sanitize_wait, msg);
 	struct task *t = w->t;
 	timer_init(&w->timer, wait_look);
-	if (!w->job) {
+	if (!w->job)
 		refuse(t);
-	} else if ((t->cdb[1] & SAN_IMMED) && !t->is_aborted) {
-		sanitize_put(w->job);
-		task_finish(t, STATUS_GOOD);
-	} else {
+	else
 		wait_look(&w->timer);
-	}
 }
 
 // Home worker. job becomes NULL when another one runs.
@@ -212,22 +211,44 @@ void sanitize_block_erase_run(struct task *t)
 	start(t, &plan);
 }
 
+struct exit {
+	struct sanitize_exit exit;
+	struct task *t;
+};
+
+static void exited(struct sanitize_exit *x)
+{
+	task_home_done(container_of(x, struct exit, exit)->t);
+}
+
 static void exit_at_home(struct task *t)
 {
-	t->home_result = sanitize_exit_failure(t->lu) ? t : NULL;
-	task_home_done(t);
+	struct exit *x = t->scratch;
+	x->exit.done = exited;
+	sanitize_exit_failure(&x->exit, t->lu);
 }
 
 static void exit_done(struct task *t)
 {
-	if (t->home_result)
-		task_finish(t, STATUS_GOOD);
-	else
+	const struct exit *x = t->scratch;
+	if (!x->exit.is_allowed)
 		task_invalid_cdb(t, 1, 4); // the service action: AUSE was not set
+	else if (x->exit.mark.result < 0)
+		task_check(t, SENSE_INTERNAL_FAILURE, NULL);
+	else
+		task_finish(t, STATUS_GOOD);
 }
 
 void sanitize_exit_run(struct task *t)
 {
-	if (sanitize_check(t) && has_no_list(t))
-		task_at_home(t, exit_at_home, exit_done);
+	if (!sanitize_check(t) || !has_no_list(t))
+		return;
+	struct exit *x = calloc(1, sizeof *x);
+	t->scratch = x;
+	if (!x) {
+		task_finish(t, STATUS_BUSY);
+		return;
+	}
+	x->t = t;
+	task_at_home(t, exit_at_home, exit_done);
 }

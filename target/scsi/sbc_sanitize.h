@@ -19,5 +19,5 @@ uint32_t sanitize_sense(uint32_t state, struct sense_extra *ret_extra);
 
 // A sanitize operation keeps the unit open until it is through. For who must close it or stop
 // the program earlier: makes it fail at the next slice (the unit is then in failure mode
-// until it is gone; that is not remembered over a restart). Any thread.
+// until it is gone, and again when it is opened). Any thread.
 void sanitize_stop(struct lu *lu);

@@ -12,6 +12,7 @@
 #include "target/scsi/dispatch.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/sbc_sanitize.h"
+#include "target/scsi/sbc_sanitize_mark.h"
 #include "target/scsi/task.h"
 
 #define PATTERN_BYTES (256u << 10) // of the buffer; a slice repeats it
@@ -31,6 +32,7 @@ struct sanitize {
 	uint8_t pattern[PATTERN_MAX];
 	uint32_t pattern_len;
 	enum bs_op erase[PHASES]; // of BLOCK ERASE, one a pass
+	struct sanitize_mark mark;
 	struct lu_round drain;
 	struct msg msg;
 	struct buf *buf;
@@ -74,15 +76,32 @@ static void publish(struct lu *lu, uint32_t state)
 	__atomic_store_n(&lu->sanitize, state, __ATOMIC_RELEASE);
 }
 
-static void finished(struct sanitize *s, int res)
+static void ended(struct sanitize *s, int res)
 {
 	struct lu *lu = s->lu;
-	buf_put(s->buf);
-	s->buf = NULL;
 	publish(lu, res < 0 ? SANITIZE_FAILED : SANITIZE_IDLE);
 	__atomic_store_n(&s->state, res < 0 ? SANITIZE_BROKEN : SANITIZE_DONE, __ATOMIC_RELEASE);
 	sanitize_put(s);
 	lu_put(lu);
+}
+
+static void unmarked(struct sanitize_mark *m)
+{
+	ended(container_of(m, struct sanitize, mark), m->result);
+}
+
+// The mark of one that failed stays.
+static void finished(struct sanitize *s, int res)
+{
+	buf_put(s->buf);
+	s->buf = NULL;
+	if (res < 0) {
+		ended(s, res);
+		return;
+	}
+	s->mark.is_set = false;
+	s->mark.done = unmarked;
+	sanitize_mark(&s->mark);
 }
 
 static void flushed(struct bs_io *io, int res)
@@ -200,9 +219,14 @@ static void buffer_get(struct buf_wait *wait)
 	slice_next(&s->msg);
 }
 
-static void drained(struct lu_round *r)
+static void marked(struct sanitize_mark *m)
 {
-	struct sanitize *s = container_of(r, struct sanitize, drain);
+	struct sanitize *s = container_of(m, struct sanitize, mark);
+	if (m->result < 0) {
+		finished(s, m->result);
+		return;
+	}
+	__atomic_store_n(&s->state, SANITIZE_RUNNING, __ATOMIC_RELEASE);
 	const struct bs_limits *limits = &lu_bs(s->lu)->limits;
 	s->blocks = lu_capacity(s->lu);
 	if (s->method == SANITIZE_OVERWRITE) {
@@ -214,6 +238,15 @@ static void drained(struct lu_round *r)
 		s->erase[s->passes++] = BS_WRITE_ZEROES;
 	s->erase[s->passes++] = BS_UNMAP;
 	slice_next(&s->msg);
+}
+
+static void drained(struct lu_round *r)
+{
+	struct sanitize *s = container_of(r, struct sanitize, drain);
+	s->mark = (struct sanitize_mark){
+		.lu = s->lu, .is_set = true, .ause = s->ause, .done = marked
+	};
+	sanitize_mark(&s->mark);
 }
 
 static void drain_nothing(struct lu_channel *c, struct lu_round *r)
@@ -252,14 +285,26 @@ bool sanitize_start(struct lu *lu, struct sanitize *s)
 	return true;
 }
 
-bool sanitize_exit_failure(struct lu *lu)
+static void left(struct sanitize_mark *m)
 {
-	if (__atomic_load_n(&lu->sanitize, __ATOMIC_RELAXED) != SANITIZE_FAILED)
-		return true;
-	if (!__atomic_load_n(&lu->sanitize_ause, __ATOMIC_RELAXED))
-		return false;
-	publish(lu, SANITIZE_IDLE);
-	return true;
+	struct sanitize_exit *x = container_of(m, struct sanitize_exit, mark);
+	publish(m->lu, m->result < 0 ? SANITIZE_FAILED : SANITIZE_IDLE);
+	x->done(x);
+}
+
+void sanitize_exit_failure(struct sanitize_exit *x, struct lu *lu)
+{
+	x->is_allowed = true;
+	x->mark = (struct sanitize_mark){ .lu = lu, .done = left };
+	if (__atomic_load_n(&lu->sanitize, __ATOMIC_RELAXED) != SANITIZE_FAILED) {
+		x->done(x);
+	} else if (!__atomic_load_n(&lu->sanitize_ause, __ATOMIC_RELAXED)) {
+		x->is_allowed = false;
+		x->done(x);
+	} else {
+		publish(lu, 1); // no other one starts meanwhile
+		sanitize_mark(&x->mark);
+	}
 }
 
 void sanitize_stop(struct lu *lu)

@@ -5,11 +5,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "target/scsi/sbc_sanitize_mark.h"
+
 struct lu;
 struct sanitize;
 
 enum sanitize_method { SANITIZE_OVERWRITE, SANITIZE_BLOCK_ERASE };
-enum sanitize_state { SANITIZE_RUNNING, SANITIZE_DONE, SANITIZE_BROKEN };
+enum sanitize_state { SANITIZE_STARTING, SANITIZE_RUNNING, SANITIZE_DONE, SANITIZE_BROKEN };
 
 struct sanitize_plan {
 	enum sanitize_method method;
@@ -29,6 +31,13 @@ enum sanitize_state sanitize_state_of(const struct sanitize *s); // any worker
 // worker.
 bool sanitize_start(struct lu *lu, struct sanitize *s);
 
-// Leaves the failure mode, if the unit is in it. False: that is not allowed, since the failed
-// operation had AUSE=0. Home worker.
-bool sanitize_exit_failure(struct lu *lu);
+// EXIT FAILURE MODE. Its memory is used until done runs.
+struct sanitize_exit {
+	struct sanitize_mark mark; // private; mark.result: negative errno, the mode is not left
+	bool is_allowed;	   // not if the failed operation had AUSE=0
+	void (*done)(struct sanitize_exit *x);
+};
+
+// Leaves the failure mode, if the unit is in it; x->done runs then. Home worker; the caller
+// holds a reference of the unit.
+void sanitize_exit_failure(struct sanitize_exit *x, struct lu *lu);
