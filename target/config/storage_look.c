@@ -17,8 +17,10 @@ static void look_at(struct storage *s)
 		log_debug("%s %s: %s", s->type->name, s->node.name, e.text);
 	} else if (has_changed) {
 		uint64_t size = backstore_size(s->lu->bs);
-		log_info("%s %s: has %llu bytes now", s->type->name, s->node.name,
-			 (unsigned long long)size);
+		bool is_less = size < lu_capacity(s->lu) << s->lu->block_shift;
+		log_line(is_less ? LOG_LVL_WARN : LOG_LVL_INFO, "%s %s: has %llu bytes now%s",
+			 s->type->name, s->node.name, (unsigned long long)size,
+			 is_less ? ", less than before: somebody else cut it off" : "");
 		lu_set_size(s->lu, size);
 	}
 	thin_check(s->lu);

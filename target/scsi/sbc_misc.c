@@ -9,6 +9,15 @@
 #include "target/scsi/task.h"
 #include "transport/wire/be.h"
 
+// The last block of a file that was emptied under us would be number 2^64-1.
+static bool check_blocks(struct task *t)
+{
+	if (lu_capacity(t->lu))
+		return true;
+	task_check(t, SENSE_MEDIUM_CORRUPTED, NULL);
+	return false;
+}
+
 void read_capacity10_run(struct task *t)
 {
 	uint8_t d[8];
@@ -17,6 +26,8 @@ void read_capacity10_run(struct task *t)
 		task_invalid_cdb(t, 2, -1);
 		return;
 	}
+	if (!check_blocks(t))
+		return;
 	put_be32(d, last < UINT32_MAX ? (uint32_t)last : UINT32_MAX);
 	put_be32(d + 4, t->lu->block_size);
 	task_reply(t, d, sizeof d, sizeof d);
@@ -26,6 +37,8 @@ void read_capacity16_run(struct task *t)
 {
 	uint8_t d[32] = { 0 };
 	struct sbc_limits l = sbc_limits_of(t->lu);
+	if (!check_blocks(t))
+		return;
 	put_be64(d, lu_capacity(t->lu) - 1);
 	put_be32(d + 8, t->lu->block_size);
 	d[13] = l.lbppb_exponent;
