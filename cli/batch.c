@@ -106,8 +106,10 @@ static ssize_t fill(struct input *in)
 static enum status tell(const struct batch *b, unsigned number, enum status status,
 			const struct err *e)
 {
-	if (status != STATUS_OK)
+	if (status != STATUS_OK) {
+		fflush(b->shell->look.out); // what went well stands before it
 		fprintf(stderr, "%s:%u: %s\n", b->name, number, e->text);
+	}
 	return status;
 }
 

@@ -198,6 +198,9 @@ def batch(scratch, shell):
     shell("-c", path, status=4, text=f"{path}:5: ")
     shell("/backstores/ramdisk/b0", "status")
     shell("/backstores/ramdisk/b1", "status", status=3)
+    path = scratch.file("twice", content="/backstores/null create n0 1M\n" * 2)
+    out = shell("-c", path, status=4, text=f"{path}:2: ")
+    expect(out.startswith("Created null n0"), f"the error stands before the answers: {out}")
     command = [farblock.program("farblock"), "--socket", shell.daemon.socket_path]
     done = subprocess.run(command, input="/backstores/ramdisk delete b0\npwd\n'open\n",
                           text=True, capture_output=True, timeout=30, check=False)
