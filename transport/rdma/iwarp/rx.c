@@ -375,6 +375,13 @@ static void consume_elsewhere(struct iw_qp *qp, const struct plan *plan, unsigne
 	free(all);
 }
 
+// What was read between two pieces of predicted payload has to be the end of one segment and the
+// header of the next. Payload in there would be copied over what lies, unread, at its place.
+static bool is_between_segments(const struct iw_qp *qp, uint32_t n)
+{
+	return qp->rx_state == IW_RX_TAIL && qp->rx_need - qp->rx_have + AHEAD == n;
+}
+
 static void consume(struct iw_qp *qp, const struct plan *plan, uint32_t got)
 {
 	unsigned i = 0;
@@ -388,9 +395,14 @@ static void consume(struct iw_qp *qp, const struct plan *plan, uint32_t got)
 	for (; got && !qp->is_over; i++) {
 		uint32_t n = (uint32_t)plan->iov[i].iov_len;
 		n = n < got ? n : got;
-		if (plan->is_scratch[i]) {
+		bool is_as_planned = true;
+		if (!plan->is_scratch[i])
+			is_as_planned = take_in_place(qp, plan->iov[i].iov_base, n);
+		else if (n == got || is_between_segments(qp, n))
 			feed(qp, plan->iov[i].iov_base, n);
-		} else if (!take_in_place(qp, plan->iov[i].iov_base, n)) {
+		else
+			is_as_planned = false;
+		if (!is_as_planned) {
 			consume_elsewhere(qp, plan, i, got);
 			return;
 		}

@@ -139,6 +139,7 @@ static void read_in_segments(const uint32_t *lens, unsigned count)
 
 static const uint32_t even[] = { 1444, 1444, 1444, 1444, 1444, 1444, 1444, 1444, 300 };
 static const uint32_t uneven[] = { 9000, 9000, 1, 12000, 7, 3000, 3000, 2 };
+static const uint32_t growing[] = { 4000, 9000, 4000, 9000, 300 };
 static const uint32_t with_sends[] = { 9000, 9000, 0, 9000, 0, 0, 500 };
 #define COUNT(a) (sizeof a / sizeof *a)
 
@@ -165,6 +166,11 @@ static void a_response_in_segments_of_one_size_is_placed(void **state)
 static void a_response_in_segments_of_any_size_is_placed(void **state)
 {
 	read_in_segments(uneven, COUNT(uneven));
+}
+
+static void a_response_whose_segments_grow_is_placed(void **state)
+{
+	read_in_segments(growing, COUNT(growing));
 }
 
 static void a_send_between_the_segments_of_a_response_arrives(void **state)
@@ -611,6 +617,7 @@ int main(void)
 		TEST(a_send_between_the_segments_of_a_write_arrives),
 		TEST(a_response_in_segments_of_one_size_is_placed),
 		TEST(a_response_in_segments_of_any_size_is_placed),
+		TEST(a_response_whose_segments_grow_is_placed),
 		TEST(a_send_between_the_segments_of_a_response_arrives),
 		TEST(messages_without_a_buffer_wait_and_are_not_lost),
 		TEST(a_read_is_answered_from_all_its_pieces),
