@@ -299,6 +299,7 @@ int dm_tcp_initiator_new(struct dmi **ret, struct worker *w, int fd, const struc
 	tcp_addr_format(stream_local(d->conn.stream), d->dm.local);
 	tcp_addr_format(stream_peer(d->conn.stream), d->dm.peer);
 	stream_set_keepalive(d->conn.stream, 60, 10, 6);
+	stream_tune_local(d->conn.stream);
 	*ret = &d->dm;
 	return 0;
 }

@@ -429,11 +429,7 @@ int dm_tcp_target_new(struct dm **ret, struct worker *w, int fd, const struct dm
 	d->dm.local_addr = *stream_local(d->conn.stream);
 	d->dm.peer_addr = *stream_peer(d->conn.stream);
 	stream_set_keepalive(d->conn.stream, 60, 10, 6);
-	// Within one machine there is no congestion, and pacing (bbr's) only costs timers: a
-	// third of the throughput at 128 KiB. Every kernel has reno.
-	if (tcp_addr_same_ip(&d->dm.local_addr, &d->dm.peer_addr) ||
-	    tcp_addr_is_loopback(&d->dm.peer_addr))
-		stream_set_congestion(d->conn.stream, "reno");
+	stream_tune_local(d->conn.stream);
 	*ret = &d->dm;
 	return 0;
 }

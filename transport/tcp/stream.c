@@ -209,12 +209,13 @@ const struct tcp_addr *stream_peer(const struct stream *s)
 	return &s->peer;
 }
 
-int stream_set_congestion(struct stream *s, const char *name)
+void stream_tune_local(struct stream *s)
 {
-	if (!is_open(s))
-		return -ENOTCONN;
-	int r = setsockopt(s->watch.fd, IPPROTO_TCP, TCP_CONGESTION, name, (socklen_t)strlen(name));
-	return r < 0 ? -errno : 0;
+	static const char name[] = "reno"; // every kernel has it
+	if (!is_open(s) ||
+	    !(tcp_addr_same_ip(&s->local, &s->peer) || tcp_addr_is_loopback(&s->peer)))
+		return;
+	setsockopt(s->watch.fd, IPPROTO_TCP, TCP_CONGESTION, name, sizeof name - 1);
 }
 
 int stream_set_keepalive(struct stream *s, unsigned idle, unsigned interval, unsigned count)

@@ -136,6 +136,7 @@ int iw_running(struct iw_qp *qp, const struct rnic_qp_options *o)
 	qp->irq = calloc(qp->irq_room, sizeof *qp->irq);
 	if (!qp->irq)
 		return -ENOMEM;
+	stream_tune_local(qp->stream);
 	qp->mulpdu = mulpdu_of(stream_fd(qp->stream));
 	qp->send_msn = qp->read_msn = qp->send_msn_in = qp->read_msn_in = 1;
 	qp->state = IW_RUNNING;
