@@ -4,13 +4,15 @@
 //
 // Headers live in the device's frames while the batch is sent; what has left only in part is kept
 // in the connection (struct iw_partial) but for its payload. A message that has begun goes on
-// before another begins; of requests and responses each has its turn.
+// before another begins. Requests and responses take turns, but several of a kind at a time: the
+// peer receives a run of responses in place, and a run of small sends with one receive.
 #include <errno.h>
 #include <string.h>
 
 #include "transport/rdma/iwarp/crc.h"
 #include "transport/rdma/iwarp/iw_priv.h"
 
+#define RUN	    32	       // messages of one kind before the other has its turn
 #define BATCH_BYTES (4u << 20) // more than that a socket seldom takes
 
 // One FPDU of a batch.
@@ -37,6 +39,7 @@ struct batch {
 	uint64_t sent;	   // of the message being built
 	struct iw_cursor cursor;
 	bool is_in_message, is_response_turn;
+	unsigned run; // messages of this turn
 };
 
 static struct rnic_wr *wr_of(struct batch *b)
@@ -165,7 +168,10 @@ static bool pick(struct batch *b)
 		bool has_wr = b->wr != &qp->tx, has_response = b->response < qp->irq_count;
 		if (!has_wr && !has_response)
 			return false;
-		b->is_response_turn = has_response && (!has_wr || !b->is_response_turn);
+		bool wants_response = b->is_response_turn != (b->run == RUN);
+		b->run = b->run == RUN ? 0 : b->run;
+		b->is_response_turn = has_response && (!has_wr || wants_response);
+		b->run++;
 	}
 	return true;
 }
@@ -222,7 +228,9 @@ static void begin(struct batch *b, struct iw_qp *qp)
 	b->response = 0;
 	b->sent = 0;
 	b->is_in_message = qp->is_in_message;
-	b->is_response_turn = qp->is_response_turn;
+	// The last batch ended with a turn that may have been cut short: the other kind begins.
+	b->is_response_turn = qp->is_response_turn != !qp->is_in_message;
+	b->run = 0;
 	if (!b->is_in_message)
 		return;
 	b->sent = b->is_response_turn ? response_of(b)->sent : wr_of(b)->scratch[IW_WR_SENT];
