@@ -16,6 +16,12 @@ static unsigned access_of(const struct dmi_task *t)
 	return t->is_read ? RNIC_REMOTE_WRITE : RNIC_REMOTE_READ;
 }
 
+// What a read does not bring is of no value: see initiator.h.
+static unsigned exposed_for(const struct dmi_task *t)
+{
+	return access_of(t) | (t->is_read ? RNIC_SCRATCH : 0);
+}
+
 // Between the command's pieces and one block of len bytes.
 static void copy(struct worker *w, const struct dmi_task *t, uint8_t *block, uint32_t len,
 		 bool is_gather)
@@ -52,14 +58,14 @@ static int expose_own(struct iseri_slot *s, struct err *e)
 	int r = rnic_register(s->d->qp->rnic, &s->own_mr, one.addr, one.len, access_of(t), e);
 	if (r < 0)
 		return r;
-	r = rnic_expose(s->d->qp, &s->exposed, &one, 1, one.len, access_of(t));
+	r = rnic_expose(s->d->qp, &s->exposed, &one, 1, one.len, exposed_for(t));
 	return r < 0 ? err_errno(e, r, "memory for RDMA") : 0;
 }
 
 int iseri_expose(struct iseri_slot *s, struct err *e)
 {
 	struct dmi_task *t = s->task;
-	int r = rnic_expose(s->d->qp, &s->exposed, t->sg, t->nsg, t->len, access_of(t));
+	int r = rnic_expose(s->d->qp, &s->exposed, t->sg, t->nsg, t->len, exposed_for(t));
 	if (r == -EOPNOTSUPP)
 		r = expose_own(s, e);
 	else if (r < 0)

@@ -59,6 +59,9 @@ struct rnic_limits {
 enum {
 	RNIC_REMOTE_READ = 1,
 	RNIC_REMOTE_WRITE = 2,
+	// Of rnic_expose() alone: until rnic_conceal() nothing in the memory is worth keeping but
+	// what the peer writes; what it does not write may have changed.
+	RNIC_SCRATCH = 4,
 };
 
 // One registration. Read only outside the provider.

@@ -205,9 +205,12 @@ int iw_expose(struct rnic_qp *q, struct rnic_exposed *ret, const struct sg *sg, 
 		return -ENOTCONN;
 	// Any offset will do, but for those that tell where our memory is.
 	uint64_t base = (iw_random(t) >> 32 | 1) << 12;
-	struct iw_stag *s = iw_stag_new(t, qp, sg, nsg, len, base, access);
+	struct iw_stag *s = iw_stag_new(t, qp, sg, nsg, len, base,
+					access & (RNIC_REMOTE_READ | RNIC_REMOTE_WRITE));
 	if (!s)
 		return -ENOMEM;
+	s->is_scratch = access & RNIC_SCRATCH;
+	s->high = 0;
 	list_push_back(&qp->stags, &s->link);
 	qp->large_sinks += is_large_sink(s);
 	*ret = (struct rnic_exposed){ .rkey = s->stag, .remote_addr = base, .handle = s };

@@ -24,8 +24,8 @@ enum {
 	IW_STAG_PAGE = 256,		    // STags that are allocated at once
 	IW_STAG_PAGES = IW_SINK_STAGS << 8, // of 2^16: those of sinks stay apart
 	IW_SGE_MAX = 128,		    // pieces of a request
-	IW_TX_IOV = 512,		    // pieces of a batch
-	IW_TX_FPDUS = 128,		    // FPDUs of a batch
+	IW_TX_IOV = 1024,		    // pieces of a batch
+	IW_TX_FPDUS = 256,		    // FPDUs of a batch
 	IW_TX_COPY = 256,		    // a message up to this goes along with its header
 	IW_TX_FRAME = DDP_HEADER_MAX + IW_TX_COPY + MPA_TAIL_MAX,
 };
@@ -40,6 +40,8 @@ struct iw_stag {
 	unsigned access; // RNIC_REMOTE_*, 0: none (any more). Read by other threads
 	uint64_t base;	 // tagged offset of the first byte
 	uint64_t len;
+	uint64_t high;	  // behind the last byte that the peer has written; of scratch
+	bool is_scratch;  // RNIC_SCRATCH
 	uint8_t *addr;	  // of the first piece, for who lists registrations
 	struct iw_qp *qp; // whose peer may; NULL: any peer of the device
 	struct rnic_sge *sge;

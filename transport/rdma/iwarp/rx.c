@@ -8,7 +8,8 @@
 // IW_SMALL), a receive also reads ahead into the device's scratch, and small payload is copied
 // from there; else it ends with the first bytes of the next header. Within the response to a read
 // it goes on behind those with the payload that is to be expected, again in place: its segments
-// are of one size, but for the last. A peer that does otherwise is found out by its headers.
+// are of one size, but for the last. So it does within a write to exposed scratch, which most
+// peers fill. A peer that does otherwise is found out by its headers.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,12 +17,14 @@
 #include "transport/rdma/iwarp/crc.h"
 #include "transport/rdma/iwarp/iw_priv.h"
 
-#define AHEAD	    16	       // of the shortest header
-#define HEAD	    4	       // tells which header it is
-#define ROUND_BYTES (4u << 20) // a round's share of a connection
-#define RX_IOV	    64
-#define GRACE_USEC  10000000u
-#define PREDICTED   (1u << 20) // bytes that one receive may bring by prediction
+#define AHEAD 16 // of the shortest header
+#define HEAD  4	 // tells which header it is
+// A send of a header's size, which follows a write, and what AHEAD asks for.
+#define AHEAD_OF_SEND (20 + 76 + MPA_CRC_LEN + AHEAD)
+#define ROUND_BYTES   (4u << 20) // a round's share of a connection
+#define RX_IOV	      64
+#define GRACE_USEC    10000000u
+#define PREDICTED     (1u << 20) // bytes that one receive may bring by prediction
 
 // The peer's memory may have been concealed since the segment began: the rest is discarded.
 static void check_sink(struct iw_qp *qp)
@@ -241,18 +244,35 @@ static uint32_t plan_sink(struct plan *plan, struct iw_cursor *sink, uint32_t le
 	return placed;
 }
 
-// The segments that should follow the current one of a read's response, whose payload sink has
-// just passed. Not of a write: nobody knows how much of the exposed memory it will fill, and the
-// rest must stay as it is.
-static void plan_next_segments(struct iw_qp *qp, struct plan *plan, struct iw_cursor *sink)
+// How many bytes should follow the current segment in its message. Of a write nobody knows how
+// much of the exposed memory it will fill, and the rest must stay as it is, unless it is scratch
+// in which nothing lies behind this segment.
+static uint64_t predict(const struct iw_qp *qp)
 {
 	const struct ddp_segment *s = &qp->seg;
 
-	if (s->opcode != RDMAP_READ_RESPONSE || s->is_last || qp->is_irregular)
-		return;
-	const struct rnic_wr *wr = list_entry(list_first(&qp->reads), struct rnic_wr, link);
-	uint64_t left = wr->bytes - wr->scratch[IW_WR_SENT] - s->len;
+	if (s->is_last || qp->is_irregular)
+		return 0;
+	if (s->opcode == RDMAP_READ_RESPONSE) {
+		const struct rnic_wr *wr = list_entry(list_first(&qp->reads), struct rnic_wr, link);
+		return wr->bytes - wr->scratch[IW_WR_SENT] - s->len;
+	}
+	const struct iw_stag *stag = qp->sink_stag;
+	uint64_t end = stag ? s->to - stag->base + s->len : 0;
+	if (s->opcode != RDMAP_WRITE || !stag || !stag->is_scratch || stag->high != end)
+		return 0;
+	return stag->len - end;
+}
+
+// The segments that should follow the current one, whose payload sink has just passed.
+static void plan_next_segments(struct iw_qp *qp, struct plan *plan, struct iw_cursor *sink)
+{
+	const struct ddp_segment *s = &qp->seg;
+	uint64_t left = predict(qp);
 	uint32_t tail = s->tail_len;
+
+	if (!left)
+		return;
 	while (left && plan->asked < PREDICTED && plan->count + 2 < RX_IOV) {
 		uint32_t len = left < s->len ? (uint32_t)left : s->len;
 		plan_scratch(plan, tail + AHEAD);
@@ -262,7 +282,7 @@ static void plan_next_segments(struct iw_qp *qp, struct plan *plan, struct iw_cu
 		tail = (-(len + DDP_TAGGED_LEN + MPA_LENGTH_LEN) & 3) + MPA_CRC_LEN;
 		left -= len;
 	}
-	plan_scratch(plan, tail + AHEAD);
+	plan_scratch(plan, tail + (s->opcode == RDMAP_WRITE && !left ? AHEAD_OF_SEND : AHEAD));
 }
 
 // Where the payload of a send will go is known before its header is whole: header, payload, tail

@@ -105,6 +105,8 @@ static unsigned write_begin(struct iw_qp *qp)
 	qp->sink_stag = stag;
 	iw_cursor_set(&qp->sink, stag->nsge > 1 ? stag->sge : &stag->one, stag->nsge,
 		      s->to - stag->base);
+	uint64_t end = s->to - stag->base + s->len;
+	stag->high = end > stag->high ? end : stag->high;
 	return 0;
 }
 

@@ -265,6 +265,7 @@ int verbs_expose(struct rnic_qp *qp, struct rnic_exposed *ret, const struct sg *
 {
 	struct rnic_mr *mr = NULL;
 
+	access &= RNIC_REMOTE_READ | RNIC_REMOTE_WRITE;
 	if (run_of(sg, nsg) >= len && len)
 		mr = verbs_find(qp->rnic, sg[0].addr, len);
 	if (!mr)

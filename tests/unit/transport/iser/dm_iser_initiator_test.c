@@ -94,7 +94,7 @@ static void a_read_advertises_all_its_memory(void **state)
 	assert_no_tag(seen_hdr + 4);
 	assert_int_equal(get_be32(seen_hdr + 16), r.f.exposed[0].rkey);
 	assert_int_equal(get_be64(seen_hdr + 20), 0xabc000);
-	assert_int_equal(r.f.exposed[0].access, RNIC_REMOTE_WRITE);
+	assert_int_equal(r.f.exposed[0].access, RNIC_REMOTE_WRITE | RNIC_SCRATCH);
 	assert_int_equal(r.f.exposed[0].len, 70000);
 	assert_int_equal(get_be32(seen_bhs + 20), 70000);
 }

@@ -278,6 +278,68 @@ static void large_data_is_not_copied(void **state)
 	assert_int_equal(payload_copies(&b), 0);
 }
 
+// Where a peer fills what it was given, payload is received before its header says so. Here the
+// messages end elsewhere, go backwards, and something else follows each.
+static void writes_to_scratch_end_where_they_say(void **state)
+{
+	enum { LEN = 400000, PART = 150000 };
+	static const uint32_t at[] = { 200000, 0, 50000, 250000 };
+	uint8_t *from = pattern(LEN), *to = calloc(1, LEN), *wanted = calloc(1, LEN);
+	struct sg sg = { to, LEN, NULL };
+	static struct req w[4], s[4];
+
+	connect_both();
+	expose(&b, &sg, 1, LEN, RNIC_REMOTE_WRITE | RNIC_SCRATCH);
+	for (int i = 0; i < 4; i++) {
+		req_init(&w[i], &a, RNIC_WRITE, from + i * 1000, PART);
+		w[i].wr.rkey = b.x.rkey;
+		w[i].wr.remote_addr = b.x.remote_addr + at[i];
+		memcpy(wanted + at[i], from + i * 1000, PART);
+		post(&w[i]);
+		send_text(&a, &s[i], "a part is there");
+	}
+	WAIT(b.received == 4);
+	for (int i = 0; i < 4; i++)
+		assert_memory_equal(b.rx[i].data, "a part is there", 15);
+	assert_memory_equal(to, wanted, LEN);
+	for (int i = 0; i < 4; i++) {
+		WAIT(w[i].res == 0);
+		WAIT(s[i].res == 0);
+	}
+	run(&b, conceal_here, &b, NULL);
+	free(from);
+	free(to);
+	free(wanted);
+}
+
+// The peer fills it: in place, whatever the device expects to come.
+static void filling_scratch_copies_nothing(void **state)
+{
+	enum { LEN = 131072, TIMES = 8 };
+	uint8_t *from = pattern(LEN), *to = calloc(1, LEN);
+	struct sg sg = { to, LEN, NULL };
+	static struct req w, s;
+
+	connect_both();
+	for (unsigned i = 0; i < TIMES; i++) {
+		memset(to, 0, LEN);
+		expose(&b, &sg, 1, LEN, RNIC_REMOTE_WRITE | RNIC_SCRATCH);
+		req_init(&w, &a, RNIC_WRITE, from, LEN);
+		w.wr.rkey = b.x.rkey;
+		w.wr.remote_addr = b.x.remote_addr;
+		post(&w);
+		send_text(&a, &s, "all");
+		WAIT(b.received == i + 1);
+		assert_memory_equal(to, from, LEN);
+		WAIT(w.res == 0);
+		WAIT(s.res == 0);
+		run(&b, conceal_here, &b, NULL);
+	}
+	assert_int_equal(payload_copies(&b), 0);
+	free(from);
+	free(to);
+}
+
 static void more_reads_than_agreed_wait_their_turn(void **state)
 {
 	enum { READS = 12, LEN = 3000 };
@@ -561,6 +623,8 @@ int main(void)
 		TEST(a_read_of_16_mib_arrives_whole),
 		TEST(everything_arrives_with_crc_too),
 		TEST(large_data_is_not_copied),
+		TEST(writes_to_scratch_end_where_they_say),
+		TEST(filling_scratch_copies_nothing),
 		TEST(more_reads_than_agreed_wait_their_turn),
 		TEST(an_invalidated_key_is_told_and_dead),
 		TEST(a_refused_read_ends_with_eacces),
