@@ -81,6 +81,40 @@ static int reserve(struct ramdisk *rd, uint64_t size)
 	}
 }
 
+// The range [at, at + length) of the reservation is gone, but others may have taken it meanwhile.
+static void reserve_again(struct ramdisk *rd, uint8_t *at, size_t length)
+{
+	uint8_t *end = rd->bs.memory + rd->reserved;
+	void *p = mmap(at, length, PROT_NONE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+
+	if (p == at)
+		return;
+	if (p != MAP_FAILED)
+		munmap(p, length);
+	if (at + length < end)
+		munmap(at + length, (size_t)(end - at) - length);
+	rd->reserved = (uint64_t)(at - rd->bs.memory); // what is left of it
+}
+
+// Maps [rd->mapped, end) of the file at its place in the reservation. Elsewhere first: a
+// MAP_FIXED that fails takes the reservation away, and any thread's malloc() may then move in.
+static int map_file(struct ramdisk *rd, uint64_t end)
+{
+	uint8_t *at = rd->bs.memory + rd->mapped;
+	size_t length = end - rd->mapped;
+	void *p = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, rd->fd, (off_t)rd->mapped);
+
+	if (p == MAP_FAILED)
+		return -errno;
+	if (mremap(p, length, length, MREMAP_MAYMOVE | MREMAP_FIXED, at) != MAP_FAILED)
+		return 0;
+	int r = -errno;
+	munmap(p, length);
+	reserve_again(rd, at, length);
+	return r;
+}
+
 // Extends file and mapping to cover size bytes; the mapping stays where it is.
 static int extend(struct ramdisk *rd, uint64_t size)
 {
@@ -91,18 +125,11 @@ static int extend(struct ramdisk *rd, uint64_t size)
 		return -EFBIG;
 	if (ftruncate(rd->fd, (off_t)end) < 0)
 		return -errno;
+	int r = map_file(rd, end);
+	if (r < 0)
+		return ftruncate(rd->fd, (off_t)rd->mapped) < 0 ? -errno : r;
 	uint8_t *at = rd->bs.memory + rd->mapped;
 	size_t length = end - rd->mapped;
-	if (mmap(at, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, rd->fd,
-		 (off_t)rd->mapped) == MAP_FAILED) {
-		int r = -errno;
-		// MAP_FIXED took the reservation away before it failed: put it back.
-		mmap(at, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
-		     -1, 0);
-		if (ftruncate(rd->fd, (off_t)rd->mapped) < 0)
-			return -errno;
-		return r;
-	}
 	if (!rd->is_hugetlb)
 		madvise(at, length, MADV_HUGEPAGE); // a wish: fails where THP is not built in
 	madvise(at, length, MADV_DONTDUMP);
@@ -175,7 +202,8 @@ static int make_memory(struct ramdisk *rd, uint64_t size, struct err *e)
 	if (r == 0 && (r = announce(rd, 0)) < 0)
 		close(rd->fd);
 	if (r < 0) {
-		munmap(rd->bs.memory, rd->reserved);
+		if (rd->reserved)
+			munmap(rd->bs.memory, rd->reserved);
 		return err_errno(e, r, "size: %llu bytes of memory", (unsigned long long)size);
 	}
 	return 0;
