@@ -20,7 +20,7 @@
 #define TICK_US	       1000000u
 #define SECOND	       1000000000ull
 #define LOGIN_TIMEOUT  15 // seconds, until the TPG's own is known
-#define LOGOUT_TIMEOUT 5  // for the response to leave
+#define LOGOUT_TIMEOUT 5  // for the response to leave, and over RDMA for the peer's close
 #define LINGER_TIMEOUT 5  // for what is queued when the connection is to close
 #define SHORT_TIMEOUT  5  // without progress of who holds memory while others have none
 #define WINDOW_LOGIN   64 // preset; the session's own comes with attach
@@ -160,7 +160,8 @@ static void on_closed(struct dm *dm, const struct err *e)
 	if (was_login)
 		login_slot_leave(c);
 	else
-		conn_log(c, LOG_LVL_INFO, "session ended: %s", e->text);
+		conn_log(c, LOG_LVL_INFO, "session ended: %s",
+			 c->state == CONN_LOGOUT ? "logged out" : e->text);
 	if (e->code == -EPROTO || e->code == -EBADMSG) {
 		counter_add(&iw->counters.connections_closed_protocol_error, 1);
 		if (was_login &&
@@ -194,7 +195,9 @@ static int on_control(struct dm *dm, const struct iscsi_pdu *pdu, const uint8_t 
 static void on_sent(struct dm *dm)
 {
 	struct conn *c = dm->role;
-	if (c->close_when_sent)
+	// Over RDMA the initiator closes: a queue pair that goes while the response is still being
+	// completed is an error there.
+	if (c->close_when_sent && !c->dm->is_rdma)
 		conn_close(c, true, "logged out");
 }
 

@@ -45,6 +45,13 @@ class IserPeer(IserWire, Peer):
         return super().number("TargetRecvDataSegmentLength"
                               if key == "MaxRecvDataSegmentLength" else key)
 
+    def logout(self, reason=0, **fields):
+        """Logs out and closes, which the target leaves to the initiator."""
+        pdu = self.send(self.request(LOGOUT, F | reason, **{"immediate": True, **fields}))
+        rsp = self.expect(LOGOUT_RSP, itt=pdu.itt, response=0)
+        self.close()
+        return rsp
+
     # --- commands with memory ---
 
     def read_into(self, pdu, size):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Logout over iSER: commands end, the response arrives, then the connection closes. 50 times."""
+"""Logout over iSER: commands end, the response arrives, the initiator closes; 50 times. A
+connection that it leaves open the target closes after a while."""
 
 from iser import *
 
@@ -9,6 +10,7 @@ def test(daemon):
         peer = daemon.session(kind=IserPeer)
         peer.write(i, pattern(BLOCK, i))
         peer.logout()
+    Peer.logout(daemon.session(kind=IserPeer))
     eventually("sessions are gone", lambda: not daemon.sessions())
 
 
