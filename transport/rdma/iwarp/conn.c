@@ -94,6 +94,8 @@ void iw_stop_timers(struct iw_qp *qp)
 {
 	if (qp->timer.fn)
 		timer_cancel(qp->worker, &qp->timer);
+	if (qp->nudge.fn)
+		timer_cancel(qp->worker, &qp->nudge);
 	timer_cancel(qp->worker, &qp->again);
 }
 

@@ -226,6 +226,8 @@ struct iw_qp {
 	uint8_t *stash;	     // what a receive brought past the message that waits
 	uint32_t stash_len;
 	struct timer again; // goes on in the next round
+	struct timer nudge; // active: until the passive side has spoken
+	unsigned nudges;
 	bool is_in_rx, is_stalled;
 	bool is_irregular; // the peer's segments are not of one size: nothing is predicted
 
@@ -296,4 +298,5 @@ void iw_tx_run(struct iw_qp *qp);
 void iw_tx_soon(struct iw_qp *qp);
 void iw_deliver(struct iw_qp *qp); // done of what has left
 bool iw_has_tx(const struct iw_qp *qp);
+void iw_tx_nothing(struct iw_qp *qp); // an RDMA Write of no bytes, if nothing else is on its way
 void iw_tx_terminate(struct iw_qp *qp, unsigned code, bool quotes);

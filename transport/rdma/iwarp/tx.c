@@ -503,6 +503,24 @@ void iw_flush(struct rnic_qp *q)
 		worker_defer(qp->worker, &qp->flush, flush_run);
 }
 
+void iw_tx_nothing(struct iw_qp *qp)
+{
+	uint8_t frame[DDP_HEADER_MAX + MPA_TAIL_MAX];
+	uint32_t len = ddp_put_tagged(frame, RDMAP_WRITE, true, 0, 0, 0);
+	uint32_t crc = qp->has_crc ? iw_crc(IW_CRC_START, frame, len) : 0;
+	struct iovec iov = { frame, len + put_tail(frame + len, len, crc, qp->has_crc) };
+
+	if (qp->partial.is_there || qp->is_tx_blocked || qp->is_in_message)
+		return; // more is on its way anyhow
+	ssize_t n = stream_writev(qp->stream, &iov, 1);
+	// A part of it would leave the stream broken: nothing is unsent, so there is room.
+	if (n > 0 && (size_t)n < iov.iov_len) {
+		struct err e;
+		err_set(&e, -ECONNRESET, "iwarp: the socket takes no whole frame");
+		iw_end(qp, &e);
+	}
+}
+
 // One attempt: a peer that does not read has no use for it.
 void iw_tx_terminate(struct iw_qp *qp, unsigned code, bool quotes)
 {

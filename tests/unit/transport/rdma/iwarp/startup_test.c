@@ -261,6 +261,27 @@ static void a_peer_that_says_nothing_is_waited_for_only_so_long(void **state)
 	over();
 }
 
+// siw may overlook an FPDU that follows its reply at once, until more comes.
+static void empty_writes_follow_while_the_peer_is_silent(void **state)
+{
+	static struct req q;
+
+	listening_begins();
+	request_in();
+	reply_with(MPA_S, 2, 4, 4);
+	WAIT(b.established);
+	send_text(&b, &q, "first");
+	assert_int_equal(receive().opcode, RDMAP_SEND);
+	for (int i = 0; i < 2; i++) {
+		struct ddp_segment s = receive();
+		assert_int_equal(s.opcode, RDMAP_WRITE);
+		assert_int_equal(s.len, 0);
+		assert_true(s.is_last);
+	}
+	WAIT(q.res == 0);
+	over();
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -281,6 +302,7 @@ int main(void)
 		TEST(a_peer_that_wants_more_reads_than_there_are_is_refused),
 		TEST(a_peer_that_wants_markers_is_refused),
 		TEST(a_peer_that_speaks_something_else_is_refused),
+		TEST(empty_writes_follow_while_the_peer_is_silent),
 		TEST(a_peer_that_says_nothing_is_waited_for_only_so_long),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
