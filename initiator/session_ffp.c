@@ -80,6 +80,10 @@ static int tmf_rsp(struct ini_session *s, const struct iscsi_pdu *pdu, const uin
 	return 0;
 }
 
+// The kernel's target releases a session only after a pause when the queue pair goes while its
+// Logout Response is still being completed. It closes by itself, as others do not.
+#define CLOSE_TIMEOUT_USEC 50000u
+
 static int logout_rsp(struct ini_session *s, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		      const uint8_t *data, struct err *e)
 {
@@ -87,6 +91,10 @@ static int logout_rsp(struct ini_session *s, const struct iscsi_pdu *pdu, const 
 	if (s->state != SESSION_LOGOUT || get_be32(h->itt) != s->logout_tag)
 		return err_set(e, -EPROTO, "Logout Response that nobody asked for");
 	struct err none = { 0 };
+	if (!s->wants_relogin && s->config.provider_count) {
+		timer_arm(s->worker, &s->timer, CLOSE_TIMEOUT_USEC);
+		return 0;
+	}
 	if (!s->wants_relogin) {
 		session_end(s, &none);
 		return 0;
