@@ -6,7 +6,7 @@
 #   make bench       farblockd beside the other targets that are installed
 #   make fuzz        every fuzzer for FUZZ_SECONDS (60) each
 #   make lint        includes, layout, formatting
-#   make lab         real kernel initiators in a virtual machine
+#   make lab         real kernel initiators and targets in a virtual machine
 #   make install     DESTDIR and PREFIX (/usr/local) as usual
 BUILD        ?= build
 JOBS         ?= $(shell nproc)
@@ -25,7 +25,7 @@ demo: all
 	@tests/demo/demo.sh $(BUILD)
 
 check:
-	@etc/deps.sh check
+	@etc/deps.sh check lab
 	@$(CMAKE) -B $(BUILD) -DREQUIRE_TESTS=ON > /dev/null
 	@$(BUILD_IN) $(BUILD)
 	@cd $(BUILD) && $(CTEST)

@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Runs the lab's scenarios: farblockd here, real kernel initiators in a guest. Called by run.sh.
 
-    lab.py [SCENARIO...]   all, or those named
-    lab.py --list          their names and what they claim
+    lab.py [NAME...]   all scenarios, or those named; the name of a group is all of it
+    lab.py --list      their names and what they claim
+
+The groups: tcp, the kernel's iscsi_tcp; iser, its ib_iser over siw, to the daemon's software
+iWARP; lio, farblock-initiator to the kernel's ib_isert over siw.
 """
 
 import os
@@ -14,20 +17,27 @@ import farblock_path  # noqa: F401: makes tests/lib importable
 import farblock
 import data
 import faults
+import lio
 import logins
 import luns
 import net
 import open_iscsi
 from guest import Guest
 
-SCENARIOS = [*logins.SCENARIOS, *data.SCENARIOS, *luns.SCENARIOS, *faults.SCENARIOS]
+GROUPS = {
+    "tcp": [*logins.SCENARIOS, *data.SCENARIOS, *luns.SCENARIOS, *faults.SCENARIOS],
+    "iser": [logins.discovery, logins.discovery_wildcard, logins.chap, logins.chap_mutual,
+             logins.negotiation, logins.fifty_logins, logins.idle, *data.SCENARIOS,
+             luns.luns_live, *faults.SCENARIOS],
+    "lio": lio.SCENARIOS,
+}
 
 
 class Lab:
     """What a scenario gets: a guest, a folder, and daemons and initiators that end with it."""
 
-    def __init__(self, scratch, guest):
-        self.scratch, self.guest = scratch, guest
+    def __init__(self, scratch, guest, carrier):
+        self.scratch, self.guest, self.carrier = scratch, guest, carrier
         self.daemons, self.initiators = [], []
 
     def daemon(self, config, **options):
@@ -37,7 +47,8 @@ class Lab:
         return daemon.start()
 
     def initiator(self, settings=None, **options):
-        initiator = open_iscsi.Initiator(self.guest, settings, **options)
+        initiator = open_iscsi.Initiator(self.guest, settings, carrier=self.carrier,
+                                         **options)
         self.initiators.append(initiator)
         return initiator
 
@@ -75,9 +86,9 @@ class Lab:
         return text
 
 
-def one(scratch, guest, function):
+def one(scratch, guest, group, function):
     """Runs a scenario; returns why it failed or None."""
-    lab = Lab(scratch, guest)
+    lab = Lab(scratch, guest, group)
     try:
         function(lab)
         lab.end()
@@ -88,54 +99,65 @@ def one(scratch, guest, function):
     return None
 
 
-def name_of(function):
-    return function.__name__.replace("_", "-")
+def all_scenarios():
+    """{name: (group, function)}; the group is the name's beginning, but for TCP."""
+    return {("" if group == "tcp" else f"{group}-") + function.__name__.replace("_", "-"):
+            (group, function) for group, functions in GROUPS.items() for function in functions}
 
 
 def chosen(names):
-    known = {name_of(f): f for f in SCENARIOS}
+    known = all_scenarios()
     for name in names:
-        if name not in known:
+        if name not in known and name not in GROUPS:
             print(f"lab: no scenario '{name}' (run.sh --list names them)", file=sys.stderr)
             sys.exit(2)
-    return [known[name] for name in names] or SCENARIOS
+    return {name: what for name, what in known.items()
+            if not names or name in names or what[0] in names}
 
 
-def run_all(functions):
-    passed, failed, begin = 0, 0, time.monotonic()
+def tell(name, result, start, why=""):
+    print(f"{name}: {result} ({time.monotonic() - start:.1f} s){why}", flush=True)
+    return result
+
+
+def run_all(scenarios):
+    results, begin = [], time.monotonic()
     with farblock.Scratch() as scratch:
         guest = Guest(scratch, net.Tap).start()
         try:
             print(f"lab: guest up in {time.monotonic() - begin:.0f} s", flush=True)
-            for function in functions:
+            for name, (group, function) in scenarios.items():
                 start = time.monotonic()
-                why = one(scratch, guest, function)
-                took = time.monotonic() - start
-                if why is None:
-                    passed += 1
-                    print(f"{name_of(function)}: passed ({took:.1f} s)", flush=True)
+                try:
+                    why = one(scratch, guest, group, function)
+                except farblock.Skip as reason:
+                    results.append(tell(name, "skipped", start, f": {reason}"))
                     continue
-                failed += 1
-                print(f"{name_of(function)}: failed ({took:.1f} s): {why}", flush=True)
-                guest.kill()  # what a failure leaves behind is nobody's business
-                guest.start()
+                results.append(tell(name, "failed" if why else "passed", start,
+                                    f": {why}" if why else ""))
+                if why:
+                    guest.kill()  # what a failure leaves behind is nobody's business
+                    guest.start()
         finally:
             guest.kill()
-    print(f"lab: {passed} passed, {failed} failed, in {time.monotonic() - begin:.0f} s")
-    return 1 if failed else 0
+    print(f"lab: {results.count('passed')} passed, {results.count('failed')} failed, "
+          f"{results.count('skipped')} skipped, in {time.monotonic() - begin:.0f} s")
+    if "passed" not in results and "failed" not in results:
+        return 77
+    return 1 if "failed" in results else 0
 
 
 def main():
     names = sys.argv[1:]
     if names == ["--list"]:
-        for function in SCENARIOS:
-            print(f"{name_of(function)}: {' '.join(function.__doc__.split())}")
+        for name, (_, function) in all_scenarios().items():
+            print(f"{name}: {' '.join(function.__doc__.split())}")
         return 0
-    functions = chosen(names)
+    scenarios = chosen(names)
     if "FARBLOCK_LAB_INSIDE" not in os.environ:
         net.enter([sys.executable, os.path.abspath(__file__), *names])
     net.up()
-    return run_all(functions)
+    return run_all(scenarios)
 
 
 if __name__ == "__main__":

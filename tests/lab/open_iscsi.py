@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""open-iscsi and the kernel's iscsi_tcp, in a guest."""
+"""open-iscsi and the kernel's iscsi_tcp and ib_iser, in a guest."""
 
 import time
 
@@ -26,6 +26,8 @@ SETTINGS = {
     "discovery.sendtargets.iscsi.MaxRecvDataSegmentLength": "32768",
     "node.session.scan": "auto",
 }
+# The kernel's modules for a carrier. ib_iser's own limit is 512 KiB a command, less than siw's.
+MODULES = {"tcp": "modprobe iscsi_tcp", "iser": "modprobe ib_iser max_sectors=32768"}
 SESSION_LOST = 30  # seconds until a session that was lost has to be back
 
 
@@ -41,15 +43,31 @@ def wait_until(holds, what, seconds=20, every=0.2):
         time.sleep(every)
 
 
-class Initiator:
-    """One initiator name with its iscsid. settings change iscsid.conf; None drops a line."""
+def iwarp_device(guest):
+    """The guest's kernel does iWARP in software on its network device."""
+    status, output = guest.ask("""
+        modinfo siw >/dev/null || exit 77
+        modprobe -a ib_uverbs siw rdma_cm || exit
+        [ -e /sys/class/infiniband/siw0 ] || rdma link add siw0 type siw netdev eth0""")
+    if status == 77:
+        raise farblock.Skip("the guest's kernel has no siw (see prepare.sh)")
+    if status:
+        raise farblock.Failure(f"in the guest: siw: {output.strip()}")
 
-    def __init__(self, guest, settings=None, name=NAME):
+
+class Initiator:
+    """One initiator name with its iscsid. settings change iscsid.conf; None drops a line.
+    carrier: "tcp", or "iser" for iSER over iWARP."""
+
+    def __init__(self, guest, settings=None, name=NAME, carrier="tcp"):
         self.guest = guest
+        self.interface = "iser" if carrier == "iser" else "default"
+        if carrier == "iser":
+            iwarp_device(guest)
         merged = {**SETTINGS, **(settings or {})}
         conf = "".join(f"{k} = {v}\n" for k, v in merged.items() if v is not None)
         guest.run(f"""
-            modprobe -a iscsi_tcp sd_mod sg crc32c_generic
+            modprobe -a sd_mod sg crc32c_generic && {MODULES[carrier]}
             rm -rf /etc/iscsi/* /run/lock/iscsi; mkdir -p /etc/iscsi /run/lock/iscsi
             echo InitiatorName={name} >/etc/iscsi/initiatorname.iscsi
             cat >/etc/iscsi/iscsid.conf <<'EOF'\n{conf}EOF
@@ -71,13 +89,14 @@ class Initiator:
 
     def discover(self, portal=f"{net.HOSTS[0]}:{net.PORT}"):
         """SendTargets; the lines of the answer."""
-        return self.guest.run(f"iscsiadm -m discovery -t st -p '{portal}'").split("\n")[:-1]
+        return self.guest.run(f"iscsiadm -m discovery -t st -I {self.interface} -p '{portal}'",
+                              90).split("\n")[:-1]
 
     def record(self, target, portal=0, update=None):
         """A node record made by hand, with these settings; returns what iscsiadm calls it."""
         host, port = target.portals[portal]
         where = f"-T {target.iqn} -p '{host}:{port},1'"
-        words = [f"iscsiadm -m node {where} -o new >/dev/null || exit"]
+        words = [f"iscsiadm -m node {where} -I {self.interface} -o new >/dev/null || exit"]
         words += [f"iscsiadm -m node {where} -o update -n '{name}' -v '{value}' || exit"
                   for name, value in (update or {}).items()]
         self.guest.run("\n".join(words))
