@@ -25,7 +25,7 @@ demo: all
 	@tests/demo/demo.sh $(BUILD)
 
 check:
-	@etc/deps.sh check lab
+	@etc/deps.sh check
 	@$(CMAKE) -B $(BUILD) -DREQUIRE_TESTS=ON > /dev/null
 	@$(BUILD_IN) $(BUILD)
 	@cd $(BUILD) && $(CTEST)
