@@ -170,12 +170,13 @@ struct hugepages *hugepages_new(uint8_t *memory, int fd, uint64_t reserved, uint
 	h->fd = fd;
 	h->size = size;
 	h->is_huge = calloc(reserved / HUGE_PAGE + 1, sizeof *h->is_huge);
+	pthread_mutex_lock(&keeper.lock);
 	if (!h->is_huge || (list_empty(&keeper.all) && start_thread() < 0)) {
+		pthread_mutex_unlock(&keeper.lock);
 		free((void *)h->is_huge);
 		free(h);
 		return NULL;
 	}
-	pthread_mutex_lock(&keeper.lock);
 	h->pass = keeper.pass - 1;
 	list_push_front(&keeper.all, &h->link);
 	pthread_mutex_unlock(&keeper.lock);
@@ -208,9 +209,10 @@ void hugepages_free(struct hugepages *h)
 	keeper.is_ending = is_last;
 	pthread_cond_broadcast(&keeper.change);
 	pthread_mutex_unlock(&keeper.lock);
-	if (is_last)
+	if (is_last) {
 		pthread_join(keeper.thread, NULL);
-	keeper.is_ending = false;
+		keeper.is_ending = false;
+	}
 	free((void *)h->is_huge);
 	free(h);
 }
