@@ -9,6 +9,7 @@
 
 #include "core/buf.h"
 #include "target/scsi/lu_part.h"
+#include "target/scsi/pr.h"
 #include "target/scsi/task_priv.h"
 
 // A change of map that waits for the tasks of the LUNs it took away.
@@ -152,6 +153,13 @@ int nexus_new(struct nexus **ret, const struct nexus_info *info, const struct ne
 	}
 	*ret = n;
 	return 0;
+}
+
+void nexus_leave(struct nexus *n)
+{
+	for (uint32_t i = 0; i < n->lun_limit; i++)
+		if (n->luns[i])
+			pr_nexus_leaves(n->luns[i]);
 }
 
 void nexus_free(struct nexus *n)

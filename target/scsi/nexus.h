@@ -113,6 +113,10 @@ struct nexus {
 int nexus_new(struct nexus **ret, const struct nexus_info *info, const struct nexus_ops *ops,
 	      void *owner, struct lun_map *map, bool is_reinstated);
 
+// The initiator has logged out and no task is left: what others must not meet any more is over
+// when this returns (RESERVE, SPC-2 5.5.1). nexus_free() follows.
+void nexus_leave(struct nexus *n);
+
 // Loses the nexus (SAM-5 6.3.4): the owner has no task left in it. RESERVE reservations go.
 void nexus_free(struct nexus *n);
 

@@ -77,8 +77,15 @@ void pr_publish_reserved(struct pr_op *op, uint64_t nexus_id)
 static void release_turn(struct pr_op *op)
 {
 	struct pr_state *st = op->lu->pr;
-	uint64_t lost = __atomic_exchange_n(&st->lost, 0, __ATOMIC_ACQ_REL);
-	if (st->reserved_by && (lost == PR_LOST_ANY || lost == st->reserved_by))
+	uint64_t lost = __atomic_load_n(&st->lost, __ATOMIC_ACQUIRE);
+	bool is_over = st->reserved_by && (lost == PR_LOST_ANY || lost == st->reserved_by);
+	if (is_over) { // before lost is forgotten: the rules look at both
+		pthread_mutex_lock(&op->lu->lock);
+		__atomic_store_n(&st->reserved_by, 0, __ATOMIC_RELEASE);
+		pthread_mutex_unlock(&op->lu->lock);
+	}
+	__atomic_exchange_n(&st->lost, 0, __ATOMIC_ACQ_REL);
+	if (is_over)
 		pr_publish_reserved(op, 0);
 	else
 		pr_op_end(op);
@@ -117,14 +124,13 @@ static void release_arrived(struct msg *m)
 	lu_put(lu);
 }
 
-static void nexus_lost(struct nexus_lun *nl)
+void pr_nexus_leaves(struct nexus_lun *nl)
 {
 	struct pr_state *st = nl->lu->pr;
-	uint64_t none = 0;
-	if (nl->channel->reserved_by != nl->nexus->id)
+	// Asked of the state, not of the channel: only who still holds it may say that it is over.
+	if (__atomic_load_n(&st->reserved_by, __ATOMIC_ACQUIRE) != nl->nexus->id)
 		return;
-	__atomic_compare_exchange_n(&st->lost, &none, nl->nexus->id, false, __ATOMIC_SEQ_CST,
-				    __ATOMIC_SEQ_CST);
+	__atomic_store_n(&st->lost, nl->nexus->id, __ATOMIC_SEQ_CST);
 	if (__atomic_exchange_n(&st->is_posted, true, __ATOMIC_SEQ_CST))
 		return;
 	lu_get(nl->lu);
@@ -188,5 +194,5 @@ const struct lu_part pr_part = {
 	.channel_init = channel_init,
 	.channel_done = channel_done,
 	.reset = reset,
-	.nexus_lost = nexus_lost,
+	.nexus_lost = pr_nexus_leaves,
 };

@@ -191,6 +191,9 @@ struct pr_state {
 // Queues op; lu, run and ended are set. Home worker, with a reference to lu held till ended.
 void pr_op_start(struct pr_op *op);
 void pr_op_end(struct pr_op *op);
+// The RESERVE of a nexus that sends no command any more is over, for whoever asks after this call;
+// nothing if it has none. The nexus's worker.
+void pr_nexus_leaves(struct nexus_lun *nl);
 // Puts reserved_by in force everywhere, then ends op. Home worker.
 void pr_publish_reserved(struct pr_op *op, uint64_t nexus_id);
 

@@ -54,6 +54,15 @@ static bool reserve_conflict(const struct lu_channel *c, const struct nexus_lun 
 	return row->pr != PR_ALWAYS && row->pr != PR_SPECIAL;
 }
 
+// What the channel shows may be over already: the end of a nexus takes its way round the workers.
+static bool is_reserved(const struct lu_channel *c)
+{
+	const struct pr_state *st = c->lu->pr;
+	uint64_t by = __atomic_load_n(&st->reserved_by, __ATOMIC_ACQUIRE);
+
+	return by && by != __atomic_load_n(&st->lost, __ATOMIC_ACQUIRE);
+}
+
 // ANYONE, REGISTERED or HOLDER: the nexus's standing, worked out once for each table.
 static uint8_t standing(const struct pr_view *v, struct nexus_lun *nl)
 {
@@ -70,7 +79,7 @@ bool pr_conflict_slow(const struct lu_channel *c, struct nexus_lun *nl,
 		      const struct opcode_row *row, const struct task *t)
 {
 	(void)t;
-	if (c->reserved_by && reserve_conflict(c, nl, row))
+	if (c->reserved_by && is_reserved(c) && reserve_conflict(c, nl, row))
 		return true;
 	if (!c->pr)
 		return false;

@@ -133,6 +133,20 @@ static void nexus_loss_ends_reserve(void **state)
 	assert_int_equal(write_one(0), 0);
 }
 
+static void leave(void *nexus)
+{
+	nexus_leave(nexus);
+}
+
+static void a_logout_ends_reserve_before_its_answer(void **state)
+{
+	for (int i = 0; i < 200; i++) {
+		assert_int_equal(reserve6(1), 0);
+		bench_on_nexus(&b, 1, leave, b.nexuses[1]);
+		assert_int_equal(write_one(0), 0); // at once, whatever the other workers know
+	}
+}
+
 static void reserve_excludes_persistent_reservations(void **state)
 {
 	reserve6(0);
@@ -167,6 +181,7 @@ int main(void)
 		T(the_ten_byte_forms_are_the_same_reservation),
 		T(a_reset_ends_reserve),
 		T(nexus_loss_ends_reserve),
+		T(a_logout_ends_reserve_before_its_answer),
 		T(reserve_excludes_persistent_reservations),
 		T(registrants_may_reserve_without_effect),
 		T(extents_and_third_parties_are_refused),
