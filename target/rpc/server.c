@@ -52,7 +52,8 @@ static void client_free(struct client *c)
 	close(fd);
 	list_remove(&c->link);
 	s->client_count--;
-	s->has_told_full = false;
+	if (s->client_count <= RPC_CLIENTS_MAX / 2)
+		s->has_told_full = false;
 	frame_done(&c->in);
 	free(c->out);
 	free(c);
@@ -201,7 +202,7 @@ static int client_new(struct rpc_server *s, int fd)
 	return 0;
 }
 
-// Told once, until a client has left: whoever fills the socket may not fill the log as well.
+// Told once, until half of the clients have left: whoever fills the socket may not fill the log as well.
 static void refuse_full(struct rpc_server *s)
 {
 	if (!s->has_told_full)
