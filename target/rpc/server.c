@@ -202,7 +202,8 @@ static int client_new(struct rpc_server *s, int fd)
 	return 0;
 }
 
-// Told once, until half of the clients have left: whoever fills the socket may not fill the log as well.
+// Told once, until half of the clients have left: whoever fills the socket may not fill the log as
+// well.
 static void refuse_full(struct rpc_server *s)
 {
 	if (!s->has_told_full)
