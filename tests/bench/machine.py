@@ -49,15 +49,22 @@ def _ticks():
     return table
 
 
+def _stolen():
+    """Ticks that a hypervisor gave to others while a CPU of this machine wanted to run."""
+    with open("/proc/stat", encoding="ascii") as stat:
+        return int(stat.readline().split()[8])
+
+
 class Foreign:
-    """How much of the machine processes other than ours used since this was made."""
+    """How much of the machine others than our processes used since this was made: other
+    processes, and what the hypervisor took."""
 
     def __init__(self, pids):
         self.ours = {os.getpid(), *pids}
-        self.begin, self.before = time.monotonic(), _ticks()
+        self.begin, self.before, self.stolen = time.monotonic(), _ticks(), _stolen()
 
     def cores(self):
-        seconds, used = time.monotonic() - self.begin, 0
+        seconds, used = time.monotonic() - self.begin, _stolen() - self.stolen
         most = seconds * TICKS * (os.cpu_count() or 1)
         for pid, (own, children) in _ticks().items():
             if pid in self.ours:

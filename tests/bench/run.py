@@ -4,8 +4,8 @@
 
 Each serves a RAM-backed LUN on loopback from one CPU; clients run on another. Every point is
 measured once a round on each target in turn (A B C A B C); targets not being measured are
-stopped with SIGSTOP, those started here only. A sample during which other processes used the
-machine is repeated, and counted below the table if it stayed so. Prints one Markdown table:
+stopped with SIGSTOP, those started here only. A sample during which other processes or the
+hypervisor used the machine is repeated, and counted below the table if it stayed so. Prints one Markdown table:
 medians, [smallest-largest], ratios to tgtd aio, and the floor farblockd has to reach.
 """
 
@@ -272,7 +272,7 @@ def report(samples, names, options):
     print(f"\n{describe()}; target on CPU {options.target_cpu}, clients on CPU "
           f"{options.client_cpu}; {options.rounds} rounds of {options.secs:g} s, "
           f"LUN {options.size // MIB} MiB; {len(noisy)} of {len(samples)} samples disturbed by "
-          f"other processes (more than {options.max_foreign:g} of a core).")
+          f"others (more than {options.max_foreign:g} of a core).")
     if options.json:
         with open(options.json, "w") as out:
             json.dump({"machine": describe(), "samples": samples}, out, indent=1)
