@@ -2,84 +2,22 @@
 // The target's TCP mover, data-out: immediate data, unsolicited and solicited Data-Out, R2T.
 // RFC 7143 4.2.5.2, 11.7, 11.8.
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "transport/iscsi/dm_tcp_target.h"
 #include "transport/wire/be.h"
-
-// What one connection may park of data that came before there was a place for it.
-#define PARKED_MAX (16u << 20)
-
-static struct dm_task **bucket(struct dm_tcp *d, uint32_t itt)
-{
-	return &d->hash[(itt ^ itt >> 24 ^ itt >> 8) % DM_TCP_BUCKETS];
-}
-
-static void task_hash(struct dm_tcp *d, struct dm_task *t)
-{
-	struct dm_task **b = bucket(d, t->itt);
-	t->hash_next = *b;
-	*b = t;
-	t->is_hashed = true;
-}
-
-static void task_unhash(struct dm_tcp *d, struct dm_task *t)
-{
-	if (!t->is_hashed)
-		return;
-	struct dm_task **b = bucket(d, t->itt);
-	while (*b != t)
-		b = &(*b)->hash_next;
-	*b = t->hash_next;
-	t->is_hashed = false;
-}
-
-static struct dm_task *task_find(struct dm_tcp *d, uint32_t itt)
-{
-	struct dm_task *t = *bucket(d, itt);
-	while (t && t->itt != itt)
-		t = t->hash_next;
-	return t;
-}
-
-static void parked_free(struct dm_tcp *d, struct dm_task *t)
-{
-	if (!t->parked.addr)
-		return;
-	d->parked_bytes -= t->parked.len;
-	free(t->parked.addr);
-	t->parked = (struct sg){ 0 };
-}
 
 void dm_tcp_forget(struct dm_tcp *d, struct dm_task *t)
 {
 	pdu_conn_discard(&d->conn, t);
 	if (d->rx_task == t)
 		d->rx_task = NULL;
-	task_unhash(d, t);
-	parked_free(d, t);
+	dm_owed_remove(&d->owed, t);
+	dm_parked_free(&d->owed, t);
 	t->wants_data = false;
 }
 
 // --- where a segment goes ---
-
-static bool task_park(struct dm_tcp *d, struct dm_task *t)
-{
-	if (t->parked.addr)
-		return true;
-	uint32_t size = t->expected_out;
-	if (size > d->params.first_burst)
-		size = d->params.first_burst;
-	if (d->parked_bytes + size > PARKED_MAX)
-		return false;
-	t->parked.addr = malloc(size);
-	if (!t->parked.addr)
-		return false;
-	t->parked.len = size;
-	d->parked_bytes += size;
-	return true;
-}
 
 static void sink_for(struct dm_tcp *d, struct dm_task *t, uint32_t offset, uint32_t len,
 		     struct pdu_sink *sink)
@@ -95,7 +33,7 @@ static void sink_for(struct dm_tcp *d, struct dm_task *t, uint32_t offset, uint3
 	} else {
 		// The device server has no place for it yet (its turn or memory has to come):
 		// commands behind this one must not wait for that.
-		if (!task_park(d, t)) {
+		if (!dm_park(&d->owed, t, &d->params)) {
 			t->error = -ENOBUFS;
 			return;
 		}
@@ -107,22 +45,14 @@ static void sink_for(struct dm_tcp *d, struct dm_task *t, uint32_t offset, uint3
 	sink->len = offset >= room ? 0 : len < room - offset ? len : room - offset;
 }
 
-// How much of a command's data may come unasked.
-static uint32_t burst_limit(const struct dm_tcp *d, const struct dm_task *t)
-{
-	return t->expected_out < d->params.first_burst ? t->expected_out : d->params.first_burst;
-}
-
 void dm_tcp_command_data(struct dm_tcp *d, struct dm_task *t, const struct iscsi_pdu *pdu,
 			 struct pdu_sink *sink)
 {
-	if (pdu->data_len && (!d->params.immediate_data || pdu->data_len > burst_limit(d, t)))
-		t->error = -EPROTO;
 	t->owed_ns = t->progress_ns = worker_now(d->conn.worker);
-	if (!t->is_final && d->params.initial_r2t && t->expected_out)
+	if (!dm_unasked_agreed(&d->params, t, pdu->data_len))
 		t->error = -EPROTO;
 	if (t->expected_out > pdu->data_len || !t->is_final)
-		task_hash(d, t);
+		dm_owed_add(&d->owed, t);
 	if (!pdu->data_len) {
 		dm_tcp_progress(d, t);
 		return;
@@ -138,16 +68,14 @@ static bool out_is_solicited(const struct iscsi_data_out *h)
 }
 
 // Whether a Data-Out is what the task's present sequence must bring next.
-static int out_check(const struct dm_task *t, const struct iscsi_data_out *h, uint32_t len,
-		     uint32_t limit)
+static int out_check(const struct dm_tcp *d, const struct dm_task *t,
+		     const struct iscsi_data_out *h, uint32_t len)
 {
 	uint32_t offset = get_be32(h->buffer_offset), sn = get_be32(h->data_sn);
 	if (!out_is_solicited(h)) {
 		if (!t->owes_data)
 			return -EPROTO;
-		bool fits = sn == t->data_sn && offset == t->received && offset <= limit &&
-			    len <= limit - offset;
-		return fits ? 0 : -EMSGSIZE;
+		return dm_unasked_check(&d->params, t, h, len);
 	}
 	const struct dm_r2t *r = &t->r2t[0];
 	if (!t->r2t_count || get_be32(h->ttt) != r->ttt)
@@ -163,14 +91,14 @@ void dm_tcp_data_out(struct dm_tcp *d, const struct iscsi_pdu *pdu, const uint8_
 	const struct iscsi_data_out *h = (const void *)bhs;
 	uint32_t itt;
 	memcpy(&itt, h->itt, sizeof itt);
-	struct dm_task *t = task_find(d, itt);
+	struct dm_task *t = dm_owed_find(&d->owed, itt);
 	d->rx_task = t;
 	d->is_rx_solicited = out_is_solicited(h);
 	if (!t)
 		return; // aborted, most likely: its data is on the way still
 	t->progress_ns = worker_now(d->conn.worker);
 	if (!t->error)
-		t->error = out_check(t, h, pdu->data_len, burst_limit(d, t));
+		t->error = out_check(d, t, h, pdu->data_len);
 	if (pdu->data_len)
 		sink_for(d, t, get_be32(h->buffer_offset), pdu->data_len, sink);
 	else
@@ -239,7 +167,7 @@ static void r2t_send(struct dm_tcp *d, struct dm_task *t)
 	put_be32(h->r2t_sn, t->r2t_sn++);
 	put_be32(h->buffer_offset, r->offset);
 	put_be32(h->desired_len, r->len);
-	dm_tcp_stamp(d, tx->bhs);
+	dm_stamp(&d->dm, tx->bhs);
 	pdu_tx_queue(&d->conn, tx);
 }
 
@@ -247,7 +175,7 @@ static void data_done(struct dm_tcp *d, struct dm_task *t)
 {
 	int error = t->error;
 	t->wants_data = false;
-	task_unhash(d, t);
+	dm_owed_remove(&d->owed, t);
 	d->dm.up->data(&d->dm, t, error);
 }
 
@@ -269,7 +197,7 @@ void dm_tcp_progress(struct dm_tcp *d, struct dm_task *t)
 		return; // in the middle of a segment of its own
 	if (t->wants_data && t->parked.addr) {
 		unpark(d, t);
-		parked_free(d, t);
+		dm_parked_free(&d->owed, t);
 	}
 	if (t->owes_data)
 		return;
@@ -322,8 +250,8 @@ uint64_t dm_tcp_oldest_owed(struct dm *dm)
 {
 	struct dm_tcp *d = dm_tcp(dm);
 	uint64_t oldest = 0;
-	for (unsigned i = 0; i < DM_TCP_BUCKETS; i++)
-		for (struct dm_task *t = d->hash[i]; t; t = t->hash_next)
+	for (unsigned i = 0; i < DM_BUCKETS; i++)
+		for (struct dm_task *t = d->owed.bucket[i]; t; t = t->hash_next)
 			if (is_owed(t) && (!oldest || t->progress_ns < oldest))
 				oldest = t->progress_ns;
 	return oldest;
@@ -332,8 +260,8 @@ uint64_t dm_tcp_oldest_owed(struct dm *dm)
 uint64_t dm_tcp_owed_since(const struct dm_tcp *d)
 {
 	uint64_t since = 0;
-	for (unsigned i = 0; i < DM_TCP_BUCKETS; i++)
-		for (const struct dm_task *t = d->hash[i]; t; t = t->hash_next)
+	for (unsigned i = 0; i < DM_BUCKETS; i++)
+		for (const struct dm_task *t = d->owed.bucket[i]; t; t = t->hash_next)
 			if (is_owed(t) && (!since || t->owed_ns < since))
 				since = t->owed_ns;
 	return since;

@@ -22,28 +22,6 @@ static struct dm_tcp *conn_dm(struct pdu_conn *c)
 	return container_of(c, struct dm_tcp, conn);
 }
 
-void dm_tcp_stamp(struct dm_tcp *d, uint8_t *bhs)
-{
-	struct iscsi_scsi_rsp *h = (void *)bhs; // the numbers stand alike in all
-	put_be32(h->stat_sn, d->dm.sns->stat_sn);
-	put_be32(h->exp_cmd_sn, d->dm.sns->exp_cmd_sn);
-	put_be32(h->max_cmd_sn, d->dm.sns->max_cmd_sn);
-}
-
-void dm_task_init(struct dm_task *t, const uint8_t *bhs)
-{
-	const struct iscsi_scsi_cmd *h = (const void *)bhs;
-	memset(t, 0, offsetof(struct dm_task, r2t));
-	t->progress_ns = t->owed_ns = 0;
-	t->result = NULL;
-	t->tx_pending = 0;
-	memcpy(&t->itt, h->itt, sizeof t->itt);
-	memcpy(t->lun, h->lun, sizeof t->lun);
-	t->is_final = (h->flags & ISCSI_F) != 0;
-	t->expected_out = h->flags & ISCSI_CMD_W ? get_be32(h->edtl) : 0;
-	t->owes_data = !t->is_final || get_be24(h->data_len);
-}
-
 static void task_released(struct dm_tcp *d, struct dm_task *t)
 {
 	if (d->is_in_command && !t->is_begun)
@@ -146,7 +124,7 @@ static bool send_data_in(struct dm_tcp *d, struct dm_task *t, struct dm_result *
 			h->flags |= ISCSI_F;
 			burst = 0;
 		}
-		dm_tcp_stamp(d, tx->bhs);
+		dm_stamp(&d->dm, tx->bhs);
 		if (done == r->data_len && collapse) {
 			h->flags |= ISCSI_DATA_S;
 			d->dm.sns->stat_sn++;
@@ -188,7 +166,7 @@ static bool send_status(struct dm_tcp *d, struct dm_task *t, struct dm_result *r
 		put_be16(tx->data, (uint16_t)r->sense_len);
 		memcpy(tx->data + 2, r->sense, r->sense_len);
 	}
-	dm_tcp_stamp(d, tx->bhs);
+	dm_stamp(&d->dm, tx->bhs);
 	d->dm.sns->stat_sn++;
 	pdu_tx_queue(&d->conn, tx);
 	return true;
@@ -251,7 +229,7 @@ static void tcp_send(struct dm *dm, const uint8_t *bhs, const void *data, uint32
 		return;
 	}
 	if (!(flags & DM_IS_LOGIN))
-		dm_tcp_stamp(d, tx->bhs);
+		dm_stamp(&d->dm, tx->bhs);
 	if (flags & DM_ADVANCES)
 		d->dm.sns->stat_sn++;
 	tx->sent = on_control_sent;

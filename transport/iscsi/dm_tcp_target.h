@@ -2,22 +2,19 @@
 // Private to the target's TCP mover: its connection and what its two files share.
 #pragma once
 
-#include "transport/iscsi/datamover.h"
+#include "transport/iscsi/dm_task.h"
 #include "transport/iscsi/pdu_conn.h"
-
-#define DM_TCP_BUCKETS 64
 
 struct dm_tcp {
 	struct dm dm;
 	struct pdu_conn conn;
 	struct iscsi_params params;
-	struct dm_task *hash[DM_TCP_BUCKETS]; // by ITT: tasks whose data-out is owed
-	struct dm_task *rx_task;	      // whose data segment is being received
+	struct dm_owed owed;
+	struct dm_task *rx_task; // whose data segment is being received
 	bool is_rx_solicited;
 	bool is_in_command;	  // up->command is running
 	bool is_arrival_released; // ... and the task it is about is gone again
 	uint32_t next_ttt;
-	uint64_t parked_bytes;
 };
 
 static inline struct dm_tcp *dm_tcp(struct dm *dm)
@@ -47,4 +44,3 @@ uint64_t dm_tcp_owed_since(const struct dm_tcp *d);
 
 // dm_tcp_target.c: what goes out.
 void dm_tcp_send_result(struct dm_tcp *d, struct dm_task *t, struct dm_result *r);
-void dm_tcp_stamp(struct dm_tcp *d, uint8_t *bhs);

@@ -25,14 +25,6 @@ void iser_fail(struct dm_iser *d, int code, const char *fmt, ...)
 	d->dm.ops->close(&d->dm, false, &why);
 }
 
-void iser_stamp(struct dm_iser *d, uint8_t *bhs)
-{
-	struct iscsi_scsi_rsp *h = (void *)bhs; // the numbers stand alike in all
-	put_be32(h->stat_sn, d->dm.sns->stat_sn);
-	put_be32(h->exp_cmd_sn, d->dm.sns->exp_cmd_sn);
-	put_be32(h->max_cmd_sn, d->dm.sns->max_cmd_sn);
-}
-
 // --- sends ---
 
 static void on_sent(struct rnic_wr *wr, int res);
@@ -169,7 +161,7 @@ static void control_post(struct dm_iser *d, struct iser_tx *tx)
 {
 	uint8_t *bhs = iser_tx_bhs(tx);
 	if (!(tx->flags & DM_IS_LOGIN))
-		iser_stamp(d, bhs);
+		dm_stamp(&d->dm, bhs);
 	if (tx->flags & DM_ADVANCES)
 		d->dm.sns->stat_sn++;
 	iser_tx_post(d, tx, get_be24(((struct iscsi_bhs *)bhs)->data_len));

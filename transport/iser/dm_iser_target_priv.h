@@ -2,7 +2,7 @@
 // Private to the target's iSER mover: its connection and what its files share.
 #pragma once
 
-#include "transport/iscsi/datamover.h"
+#include "transport/iscsi/dm_task.h"
 #include "transport/iser/iser.h"
 #include "transport/rdma/rnic.h"
 
@@ -12,7 +12,6 @@ enum {
 	ISER_SLAB = BUF_MIN / ISER_SLOT,
 	ISER_LOGIN_RX = 2, // receive buffers of a connection that logs in
 	ISER_EXTRA_RX = 8, // ... beyond the command window: pings, task management, text, logout
-	ISER_BUCKETS = 64,
 	ISER_SIGNAL_EACH = 32, // a chain of writes reports back at least this often
 	ISER_TX_EXTRA = 1024, // sends in flight beyond the window, after which the peer is hopeless
 	ISER_BLOCK_MIN = 512, // what is shorter is no block of a disk: no payload
@@ -91,10 +90,10 @@ struct dm_iser {
 	uint64_t closing_ns;
 
 	struct list tasks, free_tasks, free_ops, slabs, free_tx;
-	struct dm_task *hash[ISER_BUCKETS]; // by ITT: tasks whose unsolicited data is owed
-	struct iser_task *arriving;	    // the command that up->command is being told of
-	struct rnic_rx *current;	    // the message being served
-	bool keeps_current;		    // ... whose buffer a task holds
+	struct dm_owed owed;	    // unsolicited data
+	struct iser_task *arriving; // the command that up->command is being told of
+	struct rnic_rx *current;    // the message being served
+	bool keeps_current;	    // ... whose buffer a task holds
 
 	struct list held;    // task management responses that wait for draining to become 0
 	unsigned draining;   // aborted tasks with RDMA in flight
@@ -107,7 +106,6 @@ struct dm_iser {
 	uint32_t tx_out;   // sends in flight
 	uint32_t outgoing; // ... and RDMA Writes
 	uint64_t tx_ns;	   // when the last of those left, or the first began to wait
-	uint64_t parked_bytes;
 	uint64_t pdus_in, pdus_out;
 	struct buf_copies copied;
 };
@@ -130,7 +128,6 @@ void iser_tx_post(struct dm_iser *d, struct iser_tx *tx, uint32_t len);
 // ... the iSER header alone, as it is.
 void iser_tx_post_header(struct dm_iser *d, struct iser_tx *tx);
 uint8_t *iser_tx_bhs(struct iser_tx *tx);
-void iser_stamp(struct dm_iser *d, uint8_t *bhs);
 void iser_reject(struct dm_iser *d, uint8_t reason, const uint8_t *bad);
 // Task management responses that waited for draining tasks.
 void iser_send_held(struct dm_iser *d);

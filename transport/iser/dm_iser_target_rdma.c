@@ -304,7 +304,7 @@ static void send_status(struct iser_task *it)
 		put_be16(bhs + ISCSI_BHS_LEN, (uint16_t)sense);
 		memcpy(bhs + ISCSI_BHS_LEN + 2, r->sense, sense);
 	}
-	iser_stamp(d, bhs);
+	dm_stamp(&d->dm, bhs);
 	d->dm.sns->stat_sn++;
 	// The peer checks that it is this command's tag that goes.
 	uint32_t stag = it->has_read ? it->read.stag : it->has_write ? it->write.stag : 0;

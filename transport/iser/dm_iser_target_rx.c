@@ -9,35 +9,6 @@
 #include "transport/iser/dm_iser_target_priv.h"
 #include "transport/wire/be.h"
 
-// What one connection may park of data that came before there was a place for it.
-#define PARKED_MAX (16u << 20)
-
-// --- tasks that are owed unsolicited data, by tag ---
-
-static struct dm_task **bucket(struct dm_iser *d, uint32_t itt)
-{
-	return &d->hash[(itt ^ itt >> 24 ^ itt >> 8) % ISER_BUCKETS];
-}
-
-static void task_hash(struct dm_iser *d, struct dm_task *t)
-{
-	struct dm_task **b = bucket(d, t->itt);
-	t->hash_next = *b;
-	*b = t;
-	t->is_hashed = true;
-}
-
-static void task_unhash(struct dm_iser *d, struct dm_task *t)
-{
-	if (!t->is_hashed)
-		return;
-	struct dm_task **b = bucket(d, t->itt);
-	while (*b != t)
-		b = &(*b)->hash_next;
-	*b = t->hash_next;
-	t->is_hashed = false;
-}
-
 // --- receive buffers ---
 
 static void rx_drop(struct iser_task *it)
@@ -55,37 +26,21 @@ static void rx_drop(struct iser_task *it)
 		rnic_rx_put(rx);
 }
 
-static void parked_free(struct iser_task *it)
-{
-	struct dm_task *t = it->t;
-	if (!t->parked.addr)
-		return;
-	it->d->parked_bytes -= t->parked.len;
-	free(t->parked.addr);
-	t->parked = (struct sg){ 0 };
-}
-
 void iser_drop_data(struct iser_task *it)
 {
 	rx_drop(it);
-	parked_free(it);
+	dm_parked_free(&it->d->owed, it->t);
 }
 
 void iser_forget(struct iser_task *it)
 {
 	iser_drop_data(it);
-	task_unhash(it->d, it->t);
+	dm_owed_remove(&it->d->owed, it->t);
 	it->t->wants_data = false;
 	it->t->owes_data = false;
 }
 
 // --- data that came unasked ---
-
-// How much of a command's data may come unasked.
-static uint32_t burst_limit(const struct dm_iser *d, const struct dm_task *t)
-{
-	return t->expected_out < d->params.first_burst ? t->expected_out : d->params.first_burst;
-}
 
 // n bytes at offset into the command's data go to where the device server wants them; what it
 // does not want is dropped.
@@ -112,16 +67,9 @@ static void park(struct iser_task *it, uint32_t offset, const uint8_t *data, uin
 {
 	struct dm_iser *d = it->d;
 	struct dm_task *t = it->t;
-	if (!t->parked.addr) {
-		uint32_t size = burst_limit(d, t);
-		if (d->parked_bytes + size <= PARKED_MAX)
-			t->parked.addr = malloc(size);
-		if (!t->parked.addr) {
-			t->error = -ENOBUFS;
-			return;
-		}
-		t->parked.len = size;
-		d->parked_bytes += size;
+	if (!dm_park(&d->owed, t, &d->params)) {
+		t->error = -ENOBUFS;
+		return;
 	}
 	iser_copy(d, t->parked.addr + offset, data, n);
 }
@@ -156,7 +104,7 @@ static void data_done(struct iser_task *it)
 	struct dm_iser *d = it->d;
 	struct dm_task *t = it->t;
 	t->wants_data = false;
-	task_unhash(d, t);
+	dm_owed_remove(&d->owed, t);
 	d->dm.up->data(&d->dm, t, t->error);
 }
 
@@ -242,16 +190,6 @@ static struct iser_task *task_get(struct dm_iser *d)
 	return it;
 }
 
-// Whether data that came with the command, or is announced to follow unasked, was agreed on.
-static bool is_unasked_fine(const struct iser_task *it)
-{
-	const struct iscsi_params *p = &it->d->params;
-	const struct dm_task *t = it->t;
-	if (it->imm_len && (!p->immediate_data || it->imm_len > burst_limit(it->d, t)))
-		return false;
-	return t->is_final || !p->initial_r2t || !t->expected_out;
-}
-
 // The role has filled t, which the arriving command belongs to.
 static void task_bind(struct dm_iser *d, struct dm_task *t)
 {
@@ -263,10 +201,10 @@ static void task_bind(struct dm_iser *d, struct dm_task *t)
 	t->progress_ns = t->owed_ns = worker_now(d->worker);
 	t->owes_data = !t->is_final;
 	list_push_back(&d->tasks, &it->link);
-	if (!is_unasked_fine(it))
+	if (!dm_unasked_agreed(&d->params, t, it->imm_len))
 		t->error = -EPROTO;
 	if (t->owes_data)
-		task_hash(d, t);
+		dm_owed_add(&d->owed, t);
 	if (!it->imm_len || t->error)
 		return;
 	t->received = t->requested = it->imm_len;
@@ -328,15 +266,6 @@ static void on_command(struct dm_iser *d, const struct iser_msg *m)
 
 // --- Data-Out ---
 
-static int out_check(const struct dm_task *t, const struct iscsi_data_out *h, uint32_t len,
-		     uint32_t limit)
-{
-	uint32_t offset = get_be32(h->buffer_offset);
-	bool fits = get_be32(h->data_sn) == t->data_sn && offset == t->received &&
-		    offset <= limit && len <= limit - offset;
-	return fits ? 0 : -EMSGSIZE;
-}
-
 static void on_data_out(struct dm_iser *d, const struct iser_msg *m)
 {
 	const struct iscsi_data_out *h = (const void *)m->bhs;
@@ -346,15 +275,13 @@ static void on_data_out(struct dm_iser *d, const struct iser_msg *m)
 		return;
 	}
 	memcpy(&itt, h->itt, sizeof itt);
-	struct dm_task *t = *bucket(d, itt);
-	while (t && t->itt != itt)
-		t = t->hash_next;
+	struct dm_task *t = dm_owed_find(&d->owed, itt);
 	if (!t)
 		return; // aborted, most likely: its data was on the way still
 	struct iser_task *it = t->mover;
 	t->progress_ns = worker_now(d->worker);
 	if (!t->error)
-		t->error = out_check(t, h, n, burst_limit(d, t));
+		t->error = dm_unasked_check(&d->params, t, h, n);
 	take(it, t->received, m->data, n);
 	if (!t->error) {
 		t->received += n;
