@@ -10,15 +10,11 @@
 #include <unistd.h>
 
 #include "transport/iscsi/dm_tcp_initiator_priv.h"
+#include "transport/iscsi/dmi_request.h"
 #include "transport/wire/be.h"
 
-#define SLOT_BITS	10
-#define GENERATION_MASK 0xfffffu
 // A target that asks for answers (NOP-In) and does not read them.
 #define CONTROL_MAX 256
-
-_Static_assert(DMI_TASKS_MAX == 1 << SLOT_BITS, "slots fill the lower bits of an ITT");
-_Static_assert((GENERATION_MASK << SLOT_BITS) < DMI_ROLE_TAG, "tags of commands and of the role");
 
 static struct dm_tcpi *conn_dm(struct pdu_conn *c)
 {
@@ -30,14 +26,13 @@ static struct dm_tcpi *conn_dm(struct pdu_conn *c)
 static void slot_take(struct dm_tcpi *d, struct dmi_task *t)
 {
 	uint32_t slot = d->free_slots[--d->free_count];
-	d->generation = (d->generation + 1) & GENERATION_MASK;
-	t->itt = d->generation << SLOT_BITS | slot;
+	dmi_task_begin(t, &d->dm.sns, &d->generation, slot);
 	d->tasks[slot] = t;
 }
 
 static void slot_put(struct dm_tcpi *d, struct dmi_task *t)
 {
-	uint32_t slot = t->itt & (DMI_TASKS_MAX - 1);
+	uint32_t slot = dmi_tag_slot(t->itt);
 	if (d->tasks[slot] != t)
 		return;
 	d->tasks[slot] = NULL;
@@ -143,24 +138,13 @@ static uint32_t min32(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-static void task_reset(struct dmi_task *t)
-{
-	t->in_done = t->data_sn = t->out_done = t->r2t_sn = t->r2t_count = t->tx_pending = 0;
-	t->response = t->status = t->residual_flags = 0;
-	t->residual = t->data_len = t->sense_len = 0;
-	t->is_finished = false;
-	t->res = 0;
-}
-
 static void tcpi_command(struct dmi *dm, struct dmi_task *t)
 {
 	static const uint8_t no_ttt[4] = { 0xff, 0xff, 0xff, 0xff };
 	struct dm_tcpi *d = dm_tcpi(dm);
 	const struct iscsi_params *p = &d->params;
 	uint32_t immediate = 0, unsolicited;
-	task_reset(t);
 	slot_take(d, t);
-	t->cmd_sn = dm->sns.cmd_sn++;
 	if (t->is_write && p->immediate_data)
 		immediate = min32(t->len, min32(p->first_burst, p->max_send_data));
 	unsolicited = t->is_write && !p->initial_r2t ? min32(t->len, p->first_burst) : immediate;
@@ -169,16 +153,7 @@ static void tcpi_command(struct dmi *dm, struct dmi_task *t)
 		out_of_memory(d);
 		return;
 	}
-	struct iscsi_scsi_cmd *h = (void *)tx->bhs;
-	h->opcode = ISCSI_OP_SCSI_CMD;
-	h->flags = (unsolicited == immediate ? ISCSI_F : 0) | (t->is_read ? ISCSI_CMD_R : 0) |
-		   (t->is_write ? ISCSI_CMD_W : 0) | (t->attr & ISCSI_CMD_ATTR_MASK);
-	memcpy(h->lun, t->lun, sizeof h->lun);
-	put_be32(h->itt, t->itt);
-	put_be32(h->edtl, t->is_read || t->is_write ? t->len : 0);
-	put_be32(h->cmd_sn, t->cmd_sn);
-	put_be32(h->exp_stat_sn, dm->sns.exp_stat_sn);
-	memcpy(h->cdb, t->cdb, sizeof h->cdb);
+	dmi_put_command((void *)tx->bhs, t, &dm->sns, unsolicited == immediate);
 	t->out_done = unsolicited;
 	pdu_tx_queue(&d->conn, tx);
 	dm_tcpi_data_out(d, t, t->lun, no_ttt, immediate, unsolicited - immediate);
@@ -202,13 +177,8 @@ static void tcpi_send(struct dmi *dm, const uint8_t *bhs, const void *data, uint
 		out_of_memory(d);
 		return;
 	}
-	if (!is_login) {
-		struct iscsi_nop_out *h = (void *)tx->bhs; // the numbers stand alike in all
-		put_be32(h->cmd_sn, dm->sns.cmd_sn);
-		put_be32(h->exp_stat_sn, dm->sns.exp_stat_sn);
-		if (!(h->opcode & ISCSI_I))
-			dm->sns.cmd_sn++;
-	}
+	if (!is_login)
+		dmi_stamp(&dm->sns, tx->bhs);
 	d->control_pending++;
 	tx->sent = on_control_sent;
 	pdu_tx_queue(&d->conn, tx);

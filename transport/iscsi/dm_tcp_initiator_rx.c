@@ -11,6 +11,7 @@
 
 #include "transport/iscsi/dm_tcp_initiator_priv.h"
 #include "transport/iscsi/dmi_answer.h"
+#include "transport/iscsi/dmi_request.h"
 #include "transport/wire/be.h"
 
 // Longest data segment of what is neither Data-In nor text [RFC 7143 13.12: 8192 before any
@@ -30,7 +31,7 @@ static int no_task(const struct iscsi_pdu *pdu, uint32_t itt, struct err *e)
 
 static struct dmi_task *task_find(struct dm_tcpi *d, uint32_t itt)
 {
-	struct dmi_task *t = d->tasks[itt & (DMI_TASKS_MAX - 1)];
+	struct dmi_task *t = d->tasks[dmi_tag_slot(itt)];
 	return t && t->itt == itt ? t : NULL;
 }
 

@@ -9,14 +9,11 @@
 #include <errno.h>
 #include <string.h>
 
+#include "transport/iscsi/dmi_request.h"
 #include "transport/iser/dm_iser_initiator_priv.h"
 #include "transport/wire/be.h"
 
-#define SLOT_BITS	10
-#define GENERATION_MASK 0xfffffu
-
-_Static_assert(ISERI_SLOTS <= 1 << SLOT_BITS, "slots fit into the lower bits of an ITT");
-_Static_assert((GENERATION_MASK << SLOT_BITS) < DMI_ROLE_TAG, "tags of commands and of the role");
+_Static_assert(ISERI_SLOTS <= 1 << DMI_SLOT_BITS, "slots fit into the lower bits of an ITT");
 
 // --- slots ---
 
@@ -36,7 +33,7 @@ static void slot_put(struct iseri_slot *s)
 
 struct iseri_slot *iseri_find(struct dm_iseri *d, uint32_t itt)
 {
-	uint32_t i = itt & ((1u << SLOT_BITS) - 1);
+	uint32_t i = dmi_tag_slot(itt);
 	struct dmi_task *t = i < ISERI_SLOTS ? d->slots[i].task : NULL;
 	return t && t->itt == itt && !t->is_finished ? &d->slots[i] : NULL;
 }
@@ -169,41 +166,16 @@ static bool advertise(struct iseri_slot *s)
 	return true;
 }
 
-static void task_reset(struct dm_iseri *d, struct iseri_slot *s)
-{
-	struct dmi_task *t = s->task;
-	t->in_done = t->data_sn = t->out_done = t->r2t_sn = t->r2t_count = t->tx_pending = 0;
-	t->response = t->status = t->residual_flags = 0;
-	t->residual = t->data_len = t->sense_len = 0;
-	t->is_finished = false;
-	t->res = 0;
-	d->generation = (d->generation + 1) & GENERATION_MASK;
-	t->itt = d->generation << SLOT_BITS | (uint32_t)(s - d->slots);
-	t->cmd_sn = d->dm.sns.cmd_sn++;
-}
-
-static void put_command(struct iscsi_scsi_cmd *h, const struct dmi_task *t, uint32_t exp_stat_sn)
-{
-	memset(h, 0, sizeof *h);
-	h->opcode = ISCSI_OP_SCSI_CMD;
-	h->flags = ISCSI_F | (t->is_read ? ISCSI_CMD_R : 0) | (t->is_write ? ISCSI_CMD_W : 0) |
-		   (t->attr & ISCSI_CMD_ATTR_MASK);
-	memcpy(h->lun, t->lun, sizeof h->lun);
-	put_be32(h->itt, t->itt);
-	put_be32(h->edtl, t->is_read || t->is_write ? t->len : 0);
-	put_be32(h->cmd_sn, t->cmd_sn);
-	put_be32(h->exp_stat_sn, exp_stat_sn);
-	memcpy(h->cdb, t->cdb, sizeof h->cdb);
-}
-
 // Where it fails, the connection closes and takes the task along.
 void iseri_command(struct dmi *dm, struct dmi_task *t)
 {
 	struct dm_iseri *d = dm_iseri(dm);
 	struct iseri_slot *s = slot_take(d, t);
 	uint32_t immediate = 0;
-	task_reset(d, s);
-	put_command((void *)slot_bhs(s), t, dm->sns.exp_stat_sn);
+	struct iscsi_bhs *h = slot_bhs(s);
+	dmi_task_begin(t, &dm->sns, &d->generation, (uint32_t)(s - d->slots));
+	memset(h, 0, sizeof *h);
+	dmi_put_command((void *)h, t, &dm->sns, true);
 	iser_hdr_put(s->sge[0].addr, NULL, NULL);
 	if (is_immediate(d, t)) {
 		immediate = t->len;
@@ -223,7 +195,7 @@ void iseri_send(struct dmi *dm, const uint8_t *bhs, const void *data, uint32_t l
 		return;
 	}
 	struct iseri_slot *s = slot_take(d, NULL);
-	struct iscsi_nop_out *h = (void *)slot_bhs(s); // the numbers stand alike in all
+	uint8_t *h = (void *)slot_bhs(s);
 	if (len && !slot_data(s)) {
 		slot_put(s);
 		fault_text(d, -ENOMEM, "no registered memory for a PDU");
@@ -232,12 +204,8 @@ void iseri_send(struct dmi *dm, const uint8_t *bhs, const void *data, uint32_t l
 	d->controls++;
 	iser_hdr_put(s->sge[0].addr, NULL, NULL);
 	memcpy(h, bhs, ISCSI_BHS_LEN);
-	if (!is_login) {
-		put_be32(h->cmd_sn, dm->sns.cmd_sn);
-		put_be32(h->exp_stat_sn, dm->sns.exp_stat_sn);
-		if (!(h->opcode & ISCSI_I))
-			dm->sns.cmd_sn++;
-	}
+	if (!is_login)
+		dmi_stamp(&dm->sns, h);
 	if (len)
 		memcpy(s->sge[1].addr, data, len);
 	if (!post(s, len, on_control_sent))

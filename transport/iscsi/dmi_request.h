@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What every mover of the initiator does with what it sends, whatever carries it: initiator task
+// tags, the header of a SCSI Command, serial numbers. Pure functions over the caller's structs.
+// RFC 7143 4.2.2, 11.3.
+#pragma once
+
+#include "transport/iscsi/datamover_initiator.h"
+
+// A command's tag is its slot in the mover's table and a generation, which tells commands of the
+// same slot apart. Below DMI_ROLE_TAG.
+enum { DMI_SLOT_BITS = 10 };
+_Static_assert(DMI_TASKS_MAX == 1 << DMI_SLOT_BITS, "slots fill the lower bits of an ITT");
+
+static inline uint32_t dmi_tag_slot(uint32_t itt)
+{
+	return itt & ((1u << DMI_SLOT_BITS) - 1);
+}
+
+// t begins anew in that slot: its tag, with the next generation, and the next CmdSN; nothing has
+// come of it.
+void dmi_task_begin(struct dmi_task *t, struct dmi_sns *s, uint32_t *generation, uint32_t slot);
+
+// Fills in a zeroed SCSI Command for t. is_final: no unsolicited Data-Out follows.
+void dmi_put_command(struct iscsi_scsi_cmd *h, const struct dmi_task *t, const struct dmi_sns *s,
+		     bool is_final);
+
+// Puts CmdSN and ExpStatSN into any other PDU; CmdSN advances unless the PDU is immediate.
+void dmi_stamp(struct dmi_sns *s, uint8_t *bhs);
