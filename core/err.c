@@ -13,6 +13,18 @@ static void keep_one_line(char *s)
 			*s = '?';
 }
 
+static void put_text(struct err *e, const char *fmt, va_list ap)
+{
+	vsnprintf(e->text, sizeof e->text, fmt, ap);
+	keep_one_line(e->text);
+}
+
+static void add_text(struct err *e, const char *text)
+{
+	size_t used = strlen(e->text);
+	snprintf(e->text + used, sizeof e->text - used, ": %s", text);
+}
+
 int err_set(struct err *e, int code, const char *fmt, ...)
 {
 	if (!e)
@@ -20,9 +32,8 @@ int err_set(struct err *e, int code, const char *fmt, ...)
 	va_list ap;
 	va_start(ap, fmt);
 	e->code = code;
-	vsnprintf(e->text, sizeof e->text, fmt, ap);
+	put_text(e, fmt, ap);
 	va_end(ap);
-	keep_one_line(e->text);
 	return code;
 }
 
@@ -33,12 +44,10 @@ int err_errno(struct err *e, int code, const char *fmt, ...)
 	va_list ap;
 	va_start(ap, fmt);
 	e->code = code;
-	vsnprintf(e->text, sizeof e->text, fmt, ap);
+	put_text(e, fmt, ap);
 	va_end(ap);
-	keep_one_line(e->text);
-	size_t used = strlen(e->text);
 	char buf[96];
-	snprintf(e->text + used, sizeof e->text - used, ": %s", strerror_r(-code, buf, sizeof buf));
+	add_text(e, strerror_r(-code, buf, sizeof buf));
 	return code;
 }
 
@@ -49,10 +58,8 @@ int err_prefix(struct err *e, const char *fmt, ...)
 	struct err old = *e;
 	va_list ap;
 	va_start(ap, fmt);
-	vsnprintf(e->text, sizeof e->text, fmt, ap);
+	put_text(e, fmt, ap);
 	va_end(ap);
-	keep_one_line(e->text);
-	size_t used = strlen(e->text);
-	snprintf(e->text + used, sizeof e->text - used, ": %s", old.text);
+	add_text(e, old.text);
 	return e->code;
 }
