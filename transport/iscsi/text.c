@@ -73,7 +73,7 @@ bool text_list_next(const char **at, const char **ret_item, size_t *ret_len)
 	return true;
 }
 
-static int digit(char c)
+int text_hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -81,7 +81,7 @@ static int digit(char c)
 		return c - 'a' + 10;
 	if (c >= 'A' && c <= 'F')
 		return c - 'A' + 10;
-	return 99;
+	return -1;
 }
 
 int text_number(const char *value, uint64_t lo, uint64_t hi, uint64_t *ret)
@@ -96,8 +96,8 @@ int text_number(const char *value, uint64_t lo, uint64_t hi, uint64_t *ret)
 	uint64_t n = 0;
 	bool is_over = false;
 	for (; *value; value++) {
-		int d = digit(*value);
-		if (d >= base)
+		int d = text_hex_digit(*value);
+		if (d < 0 || d >= base)
 			return -EINVAL;
 		is_over |= __builtin_mul_overflow(n, (uint64_t)base, &n);
 		is_over |= __builtin_add_overflow(n, (uint64_t)d, &n);

@@ -5,29 +5,18 @@
 #include <errno.h>
 #include <string.h>
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 static int hex_decode(const char *s, uint8_t *ret, size_t size, size_t *ret_len)
 {
 	size_t n = strlen(s);
 	if (!n || n % 2)
 		return -EINVAL;
 	for (size_t i = 0; i < n; i++)
-		if (hex_digit(s[i]) < 0)
+		if (text_hex_digit(s[i]) < 0)
 			return -EINVAL;
 	if (n / 2 > size)
 		return -EMSGSIZE;
 	for (size_t i = 0; i < n / 2; i++)
-		ret[i] = (uint8_t)(hex_digit(s[2 * i]) << 4 | hex_digit(s[2 * i + 1]));
+		ret[i] = (uint8_t)(text_hex_digit(s[2 * i]) << 4 | text_hex_digit(s[2 * i + 1]));
 	*ret_len = n / 2;
 	return 0;
 }
