@@ -196,9 +196,7 @@ static void tcpi_full_feature(struct dmi *dm, const struct iscsi_params *params)
 {
 	struct dm_tcpi *d = dm_tcpi(dm);
 	d->params = *params;
-	pdu_conn_set_phase(&d->conn,
-			   params->is_discovery ? ISCSI_PHASE_DISCOVERY : ISCSI_PHASE_FULL_FEATURE,
-			   params->max_recv_data, params->header_digest, params->data_digest);
+	pdu_conn_full_feature(&d->conn, params);
 }
 
 static void tcpi_flush(struct dmi *dm)
@@ -268,8 +266,6 @@ int dm_tcp_initiator_new(struct dmi **ret, struct worker *w, int fd, const struc
 	iscsi_params_init(&d->params);
 	tcp_addr_format(stream_local(d->conn.stream), d->dm.local);
 	tcp_addr_format(stream_peer(d->conn.stream), d->dm.peer);
-	stream_set_keepalive(d->conn.stream, 60, 10, 6);
-	stream_tune_local(d->conn.stream);
 	*ret = &d->dm;
 	return 0;
 }

@@ -242,9 +242,7 @@ static void tcp_full_feature(struct dm *dm, const struct iscsi_params *params)
 {
 	struct dm_tcp *d = dm_tcp(dm);
 	d->params = *params;
-	pdu_conn_set_phase(&d->conn,
-			   params->is_discovery ? ISCSI_PHASE_DISCOVERY : ISCSI_PHASE_FULL_FEATURE,
-			   params->max_recv_data, params->header_digest, params->data_digest);
+	pdu_conn_full_feature(&d->conn, params);
 }
 
 static void tcp_flush(struct dm *dm)
@@ -406,8 +404,6 @@ int dm_tcp_target_new(struct dm **ret, struct worker *w, int fd, const struct dm
 	tcp_addr_format(stream_peer(d->conn.stream), d->dm.peer);
 	d->dm.local_addr = *stream_local(d->conn.stream);
 	d->dm.peer_addr = *stream_peer(d->conn.stream);
-	stream_set_keepalive(d->conn.stream, 60, 10, 6);
-	stream_tune_local(d->conn.stream);
 	*ret = &d->dm;
 	return 0;
 }

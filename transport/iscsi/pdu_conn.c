@@ -77,7 +77,10 @@ int pdu_conn_init(struct pdu_conn *c, struct worker *w, int fd, enum iscsi_role 
 	if (r < 0) {
 		pdu_scratch_put();
 		close(fd);
+		return r;
 	}
+	stream_set_keepalive(c->stream, 60, 10, 6);
+	stream_tune_local(c->stream);
 	return r;
 }
 
@@ -95,6 +98,13 @@ void pdu_conn_set_phase(struct pdu_conn *c, enum iscsi_phase phase, uint32_t max
 	c->max_recv_data = max_recv_data;
 	c->header_digest = header_digest;
 	c->data_digest = data_digest;
+}
+
+void pdu_conn_full_feature(struct pdu_conn *c, const struct iscsi_params *params)
+{
+	pdu_conn_set_phase(c,
+			   params->is_discovery ? ISCSI_PHASE_DISCOVERY : ISCSI_PHASE_FULL_FEATURE,
+			   params->max_recv_data, params->header_digest, params->data_digest);
 }
 
 void pdu_conn_close(struct pdu_conn *c, bool linger, const struct err *why)

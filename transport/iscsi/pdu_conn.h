@@ -20,6 +20,7 @@
 #include "core/err.h"
 #include "core/list.h"
 #include "core/worker.h"
+#include "transport/iscsi/keys.h"
 #include "transport/iscsi/pdu.h"
 #include "transport/tcp/stream.h"
 
@@ -132,8 +133,8 @@ struct pdu_conn {
 	uint64_t last_rx_ns;
 };
 
-// Initialises c over a connected socket (taken over, closed on failure too). The phase is
-// login, digests are off, data segments up to ISCSI_LOGIN_DATA_MAX.
+// Initialises c over a connected socket (taken over, closed on failure too), which gets keepalives.
+// The phase is login, digests are off, data segments up to ISCSI_LOGIN_DATA_MAX.
 int pdu_conn_init(struct pdu_conn *c, struct worker *w, int fd, enum iscsi_role role,
 		  const struct pdu_conn_ops *ops, void *owner, struct err *e);
 
@@ -143,6 +144,8 @@ void pdu_conn_done(struct pdu_conn *c);
 // What holds from the next PDU on, in both directions.
 void pdu_conn_set_phase(struct pdu_conn *c, enum iscsi_phase phase, uint32_t max_recv_data,
 			bool header_digest, bool data_digest);
+// The same, as a login has agreed.
+void pdu_conn_full_feature(struct pdu_conn *c, const struct iscsi_params *params);
 
 // Closes: at once, or with linger after what is queued has left. closed follows.
 void pdu_conn_close(struct pdu_conn *c, bool linger, const struct err *why);
