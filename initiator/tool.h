@@ -104,8 +104,12 @@ int tool_run(struct ini_sync *y, struct ini_sync_cmd *c, enum scsi_op op, struct
 // Ready, and how large? Errors with a text.
 int tool_disk_open(struct tool_disk *d, struct ini_sync *y, uint16_t lun, struct err *e);
 
-// What --bs says, else d->chunk as it is; -EINVAL when the device does not take it.
-int tool_chunk(const struct tool *t, struct tool_disk *d, struct err *e);
+// tool_open(), the logical unit it names, and what --bs says. TOOL_OK or an exit status with
+// everything said.
+int tool_open_disk(struct tool *t, struct tool_disk *d);
+
+typedef int64_t tool_take(void *arg, uint64_t offset, const uint8_t *buf, uint32_t len,
+			  struct err *e);
 
 // Moves data of consecutive commands, several at a time. Reading: bytes from offset (both
 // multiples of the block size), and take sees them in order. Writing: give fills buf with up to
@@ -114,12 +118,14 @@ int tool_chunk(const struct tool *t, struct tool_disk *d, struct err *e);
 struct tool_io {
 	bool is_write;
 	uint64_t offset, bytes; // bytes: writing: at most
-	int64_t (*take)(void *arg, uint64_t offset, const uint8_t *buf, uint32_t len,
-			struct err *e);
+	tool_take *take;
 	int64_t (*give)(void *arg, uint64_t offset, uint8_t *buf, uint32_t len, struct err *e);
 	void *arg;
 };
 int64_t tool_io_run(struct tool_disk *d, const struct tool_io *io, struct err *e);
+// Reads every block that the bytes from first to before last touch; 0 or a negative errno.
+int tool_read_blocks(struct tool_disk *d, uint64_t first, uint64_t last, tool_take *take, void *arg,
+		     struct err *e);
 // SYNCHRONIZE CACHE, where the device has one.
 int tool_flush(struct tool_disk *d, struct err *e);
 

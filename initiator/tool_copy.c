@@ -29,17 +29,6 @@ static int report(const struct tool *t, const char *what, uint64_t bytes, uint64
 	return TOOL_OK;
 }
 
-static int open_disk(struct tool *t, struct tool_disk *d)
-{
-	struct err e;
-	int status = tool_open(t, true);
-	if (!status && tool_disk_open(d, t->sync, t->url.lun, &e) < 0)
-		status = tool_fail(TOOL_FAILED, &e);
-	if (!status && tool_chunk(t, d, &e) < 0)
-		status = tool_fail(TOOL_USAGE, &e);
-	return status;
-}
-
 static int missing(const char *option)
 {
 	struct err e;
@@ -70,13 +59,8 @@ static int read_range(struct tool *t, struct tool_disk *d, struct copy *c)
 	if (tool_range(t, d, &c->first, &length, &e) < 0)
 		return tool_fail(TOOL_USAGE, &e);
 	c->last = c->first + length;
-	struct tool_io io = { .take = to_file, .arg = c };
-	io.offset = c->first / d->block_size * d->block_size;
-	io.bytes = (c->last + d->block_size - 1) / d->block_size * d->block_size - io.offset;
-	if (!length)
-		io.bytes = 0;
 	c->begin_ns = clock_ns();
-	if (tool_io_run(d, &io, &e) < 0)
+	if (tool_read_blocks(d, c->first, c->last, to_file, c, &e) < 0)
 		return tool_fail(TOOL_FAILED, &e);
 	return report(t, "Read", length, clock_ns() - c->begin_ns,
 		      c->fd == STDOUT_FILENO ? stderr : stdout);
@@ -89,7 +73,7 @@ int tool_read(struct tool *t)
 	struct err e;
 	if (!c.path)
 		return missing("-o");
-	int status = open_disk(t, &d);
+	int status = tool_open_disk(t, &d);
 	if (status)
 		return status;
 	bool is_pipe = !strcmp(c.path, "-");
@@ -185,7 +169,7 @@ int tool_write(struct tool *t)
 		err_errno(&e, -errno, "%s: open", c.path);
 		return tool_fail(TOOL_FAILED, &e);
 	}
-	int status = open_disk(t, &d);
+	int status = tool_open_disk(t, &d);
 	if (!status)
 		status = write_range(t, &d, &c);
 	if (!is_pipe)

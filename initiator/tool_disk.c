@@ -94,7 +94,8 @@ static void limits(struct tool_disk *d)
 	d->chunk = d->chunk_max < CHUNK_DEFAULT ? d->chunk_max : CHUNK_DEFAULT;
 }
 
-int tool_chunk(const struct tool *t, struct tool_disk *d, struct err *e)
+// What --bs says, else d->chunk as it is.
+static int chunk(const struct tool *t, struct tool_disk *d, struct err *e)
 {
 	uint64_t bs = t->o.block_size;
 	if (bs == TOOL_UNSET)
@@ -118,6 +119,17 @@ int tool_disk_open(struct tool_disk *d, struct ini_sync *y, uint16_t lun, struct
 		return err_prefix(e, "LUN %u", lun), r;
 	limits(d);
 	return 0;
+}
+
+int tool_open_disk(struct tool *t, struct tool_disk *d)
+{
+	struct err e;
+	int status = tool_open(t, true);
+	if (!status && tool_disk_open(d, t->sync, t->url.lun, &e) < 0)
+		status = tool_fail(TOOL_FAILED, &e);
+	if (!status && chunk(t, d, &e) < 0)
+		status = tool_fail(TOOL_USAGE, &e);
+	return status;
 }
 
 int tool_range(const struct tool *t, const struct tool_disk *d, uint64_t *ret_offset,
@@ -284,6 +296,18 @@ int64_t tool_io_run(struct tool_disk *d, const struct tool_io *io, struct err *e
 	free(memory);
 	free(m);
 	return result;
+}
+
+int tool_read_blocks(struct tool_disk *d, uint64_t first, uint64_t last, tool_take *take, void *arg,
+		     struct err *e)
+{
+	struct tool_io io = { .take = take, .arg = arg };
+	if (first == last)
+		return 0;
+	io.offset = first / d->block_size * d->block_size;
+	io.bytes = (last + d->block_size - 1) / d->block_size * d->block_size - io.offset;
+	int64_t n = tool_io_run(d, &io, e);
+	return n < 0 ? (int)n : 0;
 }
 
 int tool_flush(struct tool_disk *d, struct err *e)

@@ -92,37 +92,12 @@ static int64_t take_digest(void *arg, uint64_t offset, const uint8_t *buf, uint3
 	return 0;
 }
 
-// Reads every block that c->first to c->last touches.
-static int read_blocks(struct tool_disk *d, struct check *c,
-		       int64_t (*take)(void *, uint64_t, const uint8_t *, uint32_t, struct err *),
-		       struct err *e)
-{
-	struct tool_io io = { .take = take, .arg = c };
-	if (c->first == c->last)
-		return 0;
-	io.offset = c->first / d->block_size * d->block_size;
-	io.bytes = (c->last + d->block_size - 1) / d->block_size * d->block_size - io.offset;
-	int64_t n = tool_io_run(d, &io, e);
-	return n < 0 ? (int)n : 0;
-}
-
 static int range(const struct tool *t, const struct tool_disk *d, struct check *c, struct err *e)
 {
 	uint64_t length;
 	int r = tool_range(t, d, &c->first, &length, e);
 	c->last = c->first + length;
 	return r;
-}
-
-static int open_disk(struct tool *t, struct tool_disk *d)
-{
-	struct err e;
-	int status = tool_open(t, true);
-	if (!status && tool_disk_open(d, t->sync, t->url.lun, &e) < 0)
-		status = tool_fail(TOOL_FAILED, &e);
-	if (!status && tool_chunk(t, d, &e) < 0)
-		status = tool_fail(TOOL_USAGE, &e);
-	return status;
 }
 
 // --- verify ---
@@ -151,7 +126,7 @@ static int with_pattern(struct tool *t, struct tool_disk *d, struct check *c)
 	io.bytes = c->last - c->first;
 	if (!t->o.is_check_only && (tool_io_run(d, &io, &e) < 0 || tool_flush(d, &e) < 0))
 		return tool_fail(TOOL_FAILED, &e);
-	if (read_blocks(d, c, check_pattern, &e) < 0)
+	if (tool_read_blocks(d, c->first, c->last, check_pattern, c, &e) < 0)
 		return tool_fail(TOOL_FAILED, &e);
 	return verified(t, c);
 }
@@ -173,7 +148,7 @@ static int with_file(struct tool *t, struct tool_disk *d, struct check *c)
 	}
 	if (range(t, d, c, &e) < 0)
 		return tool_fail(TOOL_USAGE, &e);
-	if (read_blocks(d, c, check_file, &e) < 0)
+	if (tool_read_blocks(d, c->first, c->last, check_file, c, &e) < 0)
 		return tool_fail(TOOL_FAILED, &e);
 	return verified(t, c);
 }
@@ -196,7 +171,7 @@ int tool_verify(struct tool *t)
 			return tool_fail(TOOL_FAILED, &e);
 		}
 	}
-	int status = open_disk(t, &d);
+	int status = tool_open_disk(t, &d);
 	if (!status)
 		status = has_pattern ? with_pattern(t, &d, &c) : with_file(t, &d, &c);
 	if (c.fd >= 0)
@@ -231,7 +206,7 @@ int tool_checksum(struct tool *t)
 	struct check c = { .fd = -1 };
 	struct tool_disk d;
 	struct err e;
-	int status = open_disk(t, &d);
+	int status = tool_open_disk(t, &d);
 	if (status)
 		return status;
 	if (range(t, &d, &c, &e) < 0)
@@ -240,7 +215,7 @@ int tool_checksum(struct tool *t)
 	if (!c.digest || !EVP_DigestInit_ex(c.digest, EVP_sha256(), NULL)) {
 		err_set(&e, -EIO, "SHA-256: libcrypto refuses it");
 		status = tool_fail(TOOL_FAILED, &e);
-	} else if (read_blocks(&d, &c, take_digest, &e) < 0) {
+	} else if (tool_read_blocks(&d, c.first, c.last, take_digest, &c, &e) < 0) {
 		status = tool_fail(TOOL_FAILED, &e);
 	} else {
 		status = print_digest(t, &c);
