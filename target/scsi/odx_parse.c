@@ -62,15 +62,23 @@ static uint32_t check_lengths(const uint8_t *list, uint32_t len, uint32_t header
 	return 0;
 }
 
+static uint32_t begin(struct odx_request *ret, const uint8_t *list, uint32_t len, uint32_t header,
+		      uint32_t *ret_ranges, int *ret_field)
+{
+	uint32_t sense = check_lengths(list, len, header, ret_ranges);
+	memset(ret, 0, sizeof *ret);
+	*ret_field = -1;
+	if (!sense)
+		ret->is_immediate = list[2] & 0x01;
+	return sense;
+}
+
 uint32_t odx_parse_populate(struct odx_request *ret, const uint8_t *list, uint32_t len,
 			    uint64_t capacity, uint32_t block_size, int *ret_field)
 {
-	uint32_t ranges, sense = check_lengths(list, len, POPULATE_HEADER, &ranges);
-	memset(ret, 0, sizeof *ret);
-	*ret_field = -1;
+	uint32_t ranges, sense = begin(ret, list, len, POPULATE_HEADER, &ranges, ret_field);
 	if (sense)
 		return sense;
-	ret->is_immediate = list[2] & 0x01;
 	ret->has_type = list[2] & 0x02;
 	ret->timeout = get_be32(list + 4);
 	ret->rod_type = get_be32(list + 8);
@@ -89,12 +97,9 @@ uint32_t odx_parse_populate(struct odx_request *ret, const uint8_t *list, uint32
 uint32_t odx_parse_write(struct odx_request *ret, const uint8_t *list, uint32_t len,
 			 uint64_t capacity, uint32_t block_size, int *ret_field)
 {
-	uint32_t ranges, sense = check_lengths(list, len, WRITE_HEADER, &ranges);
-	memset(ret, 0, sizeof *ret);
-	*ret_field = -1;
+	uint32_t ranges, sense = begin(ret, list, len, WRITE_HEADER, &ranges, ret_field);
 	if (sense)
 		return sense;
-	ret->is_immediate = list[2] & 0x01;
 	ret->deletes = list[2] & 0x02;
 	ret->offset = get_be64(list + 8);
 	memcpy(ret->token, list + 16, ROD_TOKEN_LEN);
