@@ -27,8 +27,7 @@ def test(daemon):
         peer.send_bytes(broken(peer, parts[0]))
         peer.send(parts[1])
         peer.expect_status(pdu.itt, CHECK, (0xb, 0x47, 5))
-        peer.write(0, pattern(8192, 3))
-        check(peer.read(0, 16) == pattern(8192, 3), "read back differs")
+        peer.write_and_read_back(0, pattern(8192, 3))
         peer.close()
     check(daemon.counter("digest_errors") >= 3, "not counted")
 

@@ -9,16 +9,11 @@ BLOCKS = 128  # 64 KiB a command
 
 
 def test(daemon):
-    hogs = []
-    for i in range(SESSIONS):
-        hog = daemon.session({"InitialR2T": "Yes", "ImmediateData": "No"},
-                             isid=bytes([0x80, 0, 0, 1, 0, i]))
-        hog.send(*[hog.write_task(0, BLOCKS) for _ in range(60)])
-        hogs.append(hog)
+    hogs = [daemon.hoard(lambda hog: hog.write_task(0, BLOCKS), bytes([0x80, 0, 0, 1, 0, i]))
+            for i in range(SESSIONS)]
     other = daemon.session(timeout=25)
     for i in range(20):
-        other.write(256 * i, pattern(131072, seed=i))
-        check(other.read(256 * i, 256) == pattern(131072, seed=i), "read back differs")
+        other.write_and_read_back(256 * i, pattern(131072, seed=i))
     log = daemon.log()
     check("memory is short, and no data-out comes" in log, "nobody was ended for it")
     check("no data-out for" not in log, "dataout_timeout was waited for")

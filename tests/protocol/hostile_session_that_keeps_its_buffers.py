@@ -8,29 +8,21 @@ from protocol import *
 BLOCKS = 4096  # 2 MiB a command: 60 of them are twice a worker's memory
 
 
-def hoard(daemon, make):
-    hog = daemon.session({"InitialR2T": "Yes", "ImmediateData": "No"},
-                         isid=bytes.fromhex("80aabb0000ff"))
-    hog.send(*[make(hog) for _ in range(60)])
-    eventually("60 commands taken", lambda: any(s["commands"] >= 60 for s in daemon.sessions()))
-    return hog
-
-
 def test(daemon):
     # The next two connections are on either worker, whichever the first is on.
     for make in (lambda hog: hog.write_task(0, BLOCKS), lambda hog: hog.read_task(0, BLOCKS)):
-        hog = hoard(daemon, make)
+        hog = daemon.hoard(make, bytes.fromhex("80aabb0000ff"))
+        eventually("60 commands taken",
+                   lambda: any(s["commands"] >= 60 for s in daemon.sessions()))
         others = [daemon.session(isid=bytes([0x80, 0, 0, 0, 0, i]), timeout=10)
                   for i in range(2)]
         for i, other in enumerate(others):
-            other.write(64 * i, pattern(32768, seed=i))
-            check(other.read(64 * i, 64) == pattern(32768, seed=i), "read back differs")
+            other.write_and_read_back(64 * i, pattern(32768, seed=i))
         hog.close()
         for other in others:
             other.close()
     peer = daemon.session()
-    peer.write(0, pattern(MIB))
-    check(peer.read(0, 2048) == pattern(MIB), "read back differs")
+    peer.write_and_read_back(0, pattern(MIB))
 
 
 # The delay makes the RAM disk one whose memory is not sent from directly.

@@ -9,29 +9,21 @@ SESSIONS = 24
 BLOCKS = 4096  # 2 MiB a command
 
 
-def hoard(daemon, make, isid):
-    hog = daemon.session({"InitialR2T": "Yes", "ImmediateData": "No"}, isid=isid)
-    hog.send(*[make(hog) for _ in range(60)])
-    return hog
-
-
 def test(daemon):
     for n, make in enumerate((lambda hog: hog.write_task(0, BLOCKS),
                               lambda hog: hog.read_task(0, BLOCKS))):
-        hogs = [hoard(daemon, make, bytes([0x80, 0, 0, 1, n, i])) for i in range(SESSIONS)]
+        hogs = [daemon.hoard(make, bytes([0x80, 0, 0, 1, n, i])) for i in range(SESSIONS)]
         eventually("all commands taken", lambda: sum(
             s["commands"] >= 60 for s in daemon.sessions()) >= SESSIONS)
         other = daemon.session(timeout=4)  # sooner than anybody is ended
         for i in range(20):
-            other.write(128 * i, pattern(65536, seed=i))
-            check(other.read(128 * i, 128) == pattern(65536, seed=i), "read back differs")
+            other.write_and_read_back(128 * i, pattern(65536, seed=i))
         check(len(daemon.sessions()) == SESSIONS + 1, "a session is gone")
         other.close()
         for hog in hogs:
             hog.close()
     peer = daemon.session()
-    peer.write(0, pattern(MIB))
-    check(peer.read(0, 2048) == pattern(MIB), "read back differs")
+    peer.write_and_read_back(0, pattern(MIB))
 
 
 # The delay makes the RAM disk one whose memory is not sent from directly.

@@ -13,8 +13,7 @@ def test(daemon):
         old.send(*writes, *[old.read_task(0, 512) for _ in range(16)])
         old.expect(R2T, itt=writes[0].itt)
         new = daemon.session(keys, Iscsid)
-        new.write(0, pattern(65536))
-        check(new.read(0, 128) == pattern(65536), "read back differs")
+        new.write_and_read_back(0, pattern(65536))
         new.close()
 
 

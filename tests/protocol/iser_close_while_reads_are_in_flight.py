@@ -21,8 +21,7 @@ def test(daemon):
         peer.close()
     eventually("sessions are gone", lambda: not daemon.sessions())
     peer = daemon.session(kind=IserPeer)
-    peer.write(0, pattern(131072, 9))
-    check(peer.read(0, 256) == pattern(131072, 9), "read back differs")
+    peer.write_and_read_back(0, pattern(131072, 9))
 
 
 main(test)

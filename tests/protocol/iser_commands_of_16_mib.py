@@ -15,8 +15,7 @@ def test(daemon):
     for number in (0, 1):
         peer.lun = lun(number)
         peer.ready()
-        peer.write(0, data)
-        check(peer.read(0, 32768) == data, f"LUN {number}: read back differs")
+        peer.write_and_read_back(0, data, f"LUN {number}: ")
 
 
 main(test, size=32 * MIB, storage={"max_transfer_kib": 16384}, adapt=adapt)

@@ -9,8 +9,7 @@ def test(daemon):
         peer = daemon.session(kind=IserPeer, **options)
         check(bool(peer.reply_flags & iser_raw.CRC) == options.get("crc", False), "C is not echoed")
         data = pattern(16384, 3)
-        peer.write(0, data)
-        check(peer.read(0, 32) == data, f"{options}: read back differs")
+        peer.write_and_read_back(0, data, f"{options}: ")
         peer.close()
 
 

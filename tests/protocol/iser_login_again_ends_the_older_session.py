@@ -18,8 +18,7 @@ def test(daemon):
                 check(old.turn() is None, "an answer to an older session")
         except Closed:
             pass
-        new.write(0, pattern(8192, 2))
-        check(new.read(0, 16) == pattern(8192, 2), "read back differs")
+        new.write_and_read_back(0, pattern(8192, 2))
         check(len(daemon.sessions()) == 1, f"{len(daemon.sessions())} sessions")
 
 

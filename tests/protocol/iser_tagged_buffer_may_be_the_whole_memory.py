@@ -12,8 +12,7 @@ class Whole(IserPeer):
 def test(daemon):
     peer = daemon.session({"TaggedBufferForSolicitedDataOnly": "No"}, kind=Whole)
     data = pattern(65536, 7)
-    peer.write(0, data)
-    check(peer.read(0, 128) == data, "read back differs")
+    peer.write_and_read_back(0, data)
 
 
 main(test)

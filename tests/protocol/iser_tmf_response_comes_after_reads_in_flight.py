@@ -31,8 +31,7 @@ def test(daemon):
         peer.expect(TMF_RSP, itt=tmf.itt, response=0)
         ping(peer)
         peer.ready()
-    peer.write(0, pattern(65536, 3))
-    check(peer.read(0, 128) == pattern(65536, 3), "read back differs")
+    peer.write_and_read_back(0, pattern(65536, 3))
 
 
 main(test)

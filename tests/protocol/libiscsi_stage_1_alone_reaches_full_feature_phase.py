@@ -10,8 +10,7 @@ def test(daemon):
     rsp = peer.login_step(peer.everything())
     check(rsp.flags == 0x87, f"flags {rsp.flags:#x}, not T, stage 1 to 3")
     peer.ready()
-    peer.write(0, pattern(65536))
-    check(peer.read(0, 128) == pattern(65536), "read back differs")
+    peer.write_and_read_back(0, pattern(65536))
 
 
 main(test)

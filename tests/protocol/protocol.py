@@ -101,6 +101,13 @@ class Daemon(Farblockd):
         return peer
 
 
+    def hoard(self, make, isid):
+        """A session with 60 of make's commands in flight that neither sends nor takes data."""
+        hog = self.session({"InitialR2T": "Yes", "ImmediateData": "No"}, isid=isid)
+        hog.send(*[make(hog) for _ in range(60)])
+        return hog
+
+
 class Peer(Wire):
     """An initiator by the book."""
 
@@ -295,6 +302,10 @@ class Peer(Wire):
             else:
                 self.fail("neither R2T nor status of the write")
 
+    def write_and_read_back(self, lba, data, why=""):
+        self.write(lba, data)
+        check(self.read(lba, len(data) // BLOCK) == data, f"{why}read back differs")
+
     def tmf(self, function, ref=None, **fields):
         """A task management request, immediate. ref: the command it concerns."""
         fields.setdefault("immediate", True)
@@ -328,6 +339,29 @@ def pattern(size, seed=1):
     """Bytes that tell where they belong: every block differs."""
     return b"".join(struct.pack(">QQ", seed, at) * (BLOCK // 16)
                     for at in range(0, size, BLOCK))[:size]
+
+
+def reinstate_while_it_breaks(daemon):
+    """Logins take the place of sessions whose connections break in the same moment, a hundred
+    times; the last one is there."""
+    old = daemon.session()
+    for turn in range(100):
+        new = daemon.connect()
+        new.login_step(new.names(), stage=1, transit=False)
+        new.said = new.OPERATIONAL
+        last = new.login_pdu(new.OPERATIONAL)
+        daemon.pause()
+        if turn % 2:
+            old.close()
+        new.send(last)
+        old.close()
+        daemon.resume()
+        rsp = new.expect(LOGIN_RSP)
+        check(rsp.login_status == 0, f"status {rsp.login_status:04x}")
+        new.enter_full_feature(rsp)
+        new.ready()
+        old = new
+    check(len(daemon.sessions()) == 1, "an old session is still there")
 
 
 def make_config(scratch, luns=1, size=16 * MIB, attributes=None, parameters=None, acls=(),

@@ -21,8 +21,7 @@ def test(daemon):
     check(rsp.sense[:2] == (6, 0x29), f"sense {rsp.sense}")
     peer.ready()
     check(peer.max_cmd_sn - peer.exp_cmd_sn == 63, "the window lacks places")
-    peer.write(0, pattern(65536))
-    check(peer.read(0, 128) == pattern(65536), "read back differs")
+    peer.write_and_read_back(0, pattern(65536))
 
 
 main(test)
