@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A role above a mover of the target in a test: what it does with a command is planned by the
+// command's tag, what the mover tells it is counted. Below is a carrier, which
+// transport/iscsi/dm_tcp_target_rig.h and transport/iser/dm_iser_target_rig.h have.
+#pragma once
+
+#include "transport/iscsi/wire_util.h"
+
+#include "transport/iscsi/datamover.h"
+
+enum { TASKS = 32, ROOM = 256 << 10 };
+
+enum plan { FETCH, WAIT, ANSWER, ABORT, IGNORE };
+
+struct one {
+	struct dm_task dm;
+	struct dm_result result;
+	struct sg sg[8];
+	uint32_t nsg;
+	enum plan plan;
+	uint32_t want, data_in;
+	int data_res;
+	unsigned arrivals, answers, releases;
+	bool is_over;
+	struct one *wakes; // another task that asks for its data when this one arrives
+};
+
+// An initiator at the other end.
+struct carrier {
+	int (*make_worker)(void **state);
+	int (*setup)(void **state);
+	void (*open)(void); // into full feature phase
+	// Sends a PDU; data is padded, and its length filled in.
+	void (*send)(uint8_t *bhs, const void *data, uint32_t len);
+	void (*recv)(uint8_t *bhs, void *data); // the next PDU
+	void (*close)(void);			// ends what is open; nothing may be left behind
+};
+
+static struct dm *dm;
+static struct dm_sns sns;
+static struct iscsi_params params;
+static struct one one[TASKS];
+static unsigned controls, sents, closes;
+static bool echoes; // control PDUs are answered
+static void (*when_closed)(void);
+static struct err closed_why;
+static uint8_t last_control[ISCSI_BHS_LEN], last_data[8192];
+static uint32_t last_len;
+static uint8_t memory[TASKS][ROOM];
+
+static inline void fetch(struct one *o)
+{
+	dm->ops->get_data(dm, &o->dm, o->sg, o->nsg, o->want);
+}
+
+static inline void answer(struct one *o)
+{
+	o->result.sg = o->sg;
+	o->result.nsg = o->nsg;
+	o->result.data_len = o->data_in;
+	dm->ops->put_data(dm, &o->dm, &o->result);
+}
+
+static inline void drop(struct one *o)
+{
+	dm->ops->put_data(dm, &o->dm, NULL);
+}
+
+static struct dm_task *on_command(struct dm *d, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+				  const uint8_t *ahs)
+{
+	struct one *o = &one[get_be32(bhs + 16) % TASKS];
+	dm_task_init(&o->dm, bhs);
+	o->arrivals++;
+	o->is_over = false;
+	if (o->wakes)
+		fetch(o->wakes);
+	if (o->plan == FETCH)
+		fetch(o);
+	else if (o->plan == ANSWER)
+		answer(o);
+	else if (o->plan == ABORT)
+		drop(o);
+	return o->plan == IGNORE ? NULL : &o->dm;
+}
+
+static int on_control(struct dm *d, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		      const uint8_t *data, struct err *e)
+{
+	uint8_t rsp[ISCSI_BHS_LEN] = { ISCSI_OP_NOP_IN, ISCSI_F };
+	controls++;
+	memcpy(last_control, bhs, ISCSI_BHS_LEN);
+	last_len = pdu->data_len;
+	if (data)
+		memcpy(last_data, data, last_len);
+	if (echoes)
+		d->ops->send(d, rsp, data, last_len, DM_ADVANCES);
+	return 0;
+}
+
+static void on_data(struct dm *d, struct dm_task *t, int res)
+{
+	struct one *o = container_of(t, struct one, dm);
+	o->answers++;
+	o->data_res = res;
+	o->data_in = 0;
+	answer(o);
+}
+
+static void on_released(struct dm *d, struct dm_task *t)
+{
+	struct one *o = container_of(t, struct one, dm);
+	o->releases++;
+	o->is_over = true;
+}
+
+static void on_sent(struct dm *d)
+{
+	sents++;
+}
+
+// What has an answer is released by the mover, unless that waits for data.
+static void on_closed(struct dm *d, const struct err *e)
+{
+	closed_why = *e;
+	for (unsigned i = 0; i < TASKS; i++) {
+		struct one *o = &one[i];
+		if (o->arrivals && !o->is_over && o->plan != IGNORE && o->dm.is_begun &&
+		    (!o->result.sg || o->dm.is_finished))
+			drop(o);
+	}
+	if (when_closed)
+		when_closed();
+	else
+		closes++;
+}
+
+static void on_ahead(struct dm *d, const uint8_t *bhs)
+{
+}
+
+static const struct dm_up up = {
+	.command = on_command,
+	.ahead = on_ahead,
+	.control = on_control,
+	.data = on_data,
+	.released = on_released,
+	.sent = on_sent,
+	.closed = on_closed,
+};
+
+static inline void role_reset(void)
+{
+	memset(one, 0, sizeof one);
+	memset(memory, 0, sizeof memory);
+	for (unsigned i = 0; i < TASKS; i++) {
+		one[i].sg[0] = (struct sg){ .addr = memory[i], .len = ROOM };
+		one[i].nsg = 1;
+	}
+	controls = sents = closes = 0;
+	echoes = false;
+	when_closed = NULL;
+	sns = (struct dm_sns){ 1, 1, 64 };
+	iscsi_params_init(&params);
+}
+
+// Each task's memory in two pieces, and pings are answered.
+static inline void role_splits(void)
+{
+	for (unsigned i = 0; i < TASKS; i++) {
+		one[i].sg[0] = (struct sg){ .addr = memory[i], .len = 1000 };
+		one[i].sg[1] = (struct sg){ .addr = memory[i] + 1000, .len = ROOM - 1000 };
+		one[i].nsg = 2;
+	}
+	echoes = true;
+}
+
+static inline void assert_all_released(void)
+{
+	for (unsigned i = 0; i < TASKS; i++)
+		assert_int_equal(one[i].releases, one[i].plan == IGNORE ? 0 : one[i].arrivals);
+}
