@@ -4,33 +4,15 @@
 // first byte chooses parameters; then each message is a byte of what the device says of it
 // (invalidated, which STag; sends done before it; the peer goes after it), two of its length, and
 // its bytes.
-#include <errno.h>
-#include <semaphore.h>
-#include <stdlib.h>
-#include <string.h>
+#include "session_rig.h"
 
-#include "core/worker.h"
-#include "initiator/scsi_cdb.h"
-#include "initiator/session_priv.h"
 #include "transport/iser/dm_iser_initiator.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-enum { READ = 1000, WRITE = 20000, SHORT_WRITE = 512, CMDS = 4, EXPOSED = 4096, POSTED = 512 };
+enum { READ = 1000, WRITE = 20000, SHORT_WRITE = 512, POSTED = 512 };
 enum { RX_INVALIDATED = 1, RX_OWN_STAG = 2, RX_SENDS_DONE = 4, RX_CLOSED = 8 };
 
-static struct worker *worker;
-static struct ini_session *session;
-static struct ini_cmd cmds[CMDS];
-static struct ini_tmf tmf;
-static struct ini_ping ping;
-static int done_count;
-static const uint8_t *input;
-static size_t input_len;
-static uint8_t *memory[CMDS];
 static struct msg feed_msg, close_msg;
 static bool is_feeding;
-static sem_t over;
 
 // --- the device ---
 
@@ -208,40 +190,12 @@ static void feed(struct msg *m)
 
 // --- the session ---
 
-static void on_cmd(struct ini_cmd *c)
-{
-	done_count++;
-	if (c->task.data_len > c->task.len || c->task.sense_len > DMI_SENSE_MAX)
-		abort();
-}
-
-static void on_tmf(struct ini_tmf *t)
-{
-}
-
-static void on_ping(struct ini_ping *p)
-{
-}
-
 static void on_freed(void *arg)
 {
 	sem_post(&over);
 }
 
-static void on_closed(struct ini_session *s, const struct err *why)
-{
-	ini_session_free(s);
-}
-
 static const struct ini_ops ops = { .closed = on_closed, .freed = on_freed };
-
-static void submit(int i, enum scsi_op op, uint32_t len)
-{
-	struct scsi_args args = { .len = 1 };
-	scsi_cmd(&cmds[i], 0, op, op == SCSI_TEST_UNIT_READY ? NULL : &args, memory[i], len);
-	cmds[i].done = on_cmd;
-	ini_cmd_submit(session, &cmds[i]);
-}
 
 // A session that has just logged in, without the login.
 static void enter(struct dmi *dm)
@@ -254,20 +208,12 @@ static void enter(struct dmi *dm)
 	p->max_recv_data = choice & 4 ? 512 : 8192;
 	p->max_send_data = 8192;
 	p->first_burst = 65536;
-	dm->sns = (struct dmi_sns){
-		.cmd_sn = 1, .exp_cmd_sn = 1, .max_cmd_sn = 16, .exp_stat_sn = 1
-	};
-	dm->ops->full_feature(dm, p);
-	session_enter_up(session);
-	submit(0, SCSI_READ_10, READ);
-	submit(1, SCSI_WRITE_10, WRITE);
-	submit(2, SCSI_WRITE_10, SHORT_WRITE);
-	submit(3, SCSI_TEST_UNIT_READY, 0);
-	command_pump(session);
-	tmf = (struct ini_tmf){ .function = ISCSI_TMF_ABORT_TASK, .cmd = &cmds[3], .done = on_tmf };
-	ini_tmf_submit(session, &tmf);
-	ping = (struct ini_ping){ .done = on_ping };
-	ini_ping(session, &ping);
+	enter_full_feature(dm);
+	submit(SCSI_READ_10, READ);
+	submit(SCSI_WRITE_10, WRITE);
+	submit(SCSI_WRITE_10, SHORT_WRITE);
+	submit(SCSI_TEST_UNIT_READY, 0);
+	pump();
 	input += input_len != 0;
 	input_len -= input_len != 0;
 	feed_msg.fn = feed;
@@ -278,33 +224,11 @@ static void enter(struct dmi *dm)
 static void begin(struct msg *m)
 {
 	const struct dm_iseri_options o = { .provider = &provider, .connected = enter };
-	struct ini_config c;
 	struct err e;
-	ini_config_init(&c);
-	memcpy(c.login.initiator_name, "iqn.a:i", 8);
-	memcpy(c.login.target_name, "iqn.a:t", 8);
-	c.portal_count = 1;
-	c.replacement_timeout = 0;
-	if (ini_session_new(&session, worker, &c, &ops, NULL, &e) < 0 ||
-	    dm_iser_initiator_connect(&session->dm, worker, &o, &session_dmi_up, session, &e) < 0)
+	make_session(&ops);
+	if (dm_iser_initiator_connect(&session->dm, worker, &o, &session_dmi_up, session, &e) < 0)
 		abort();
 	timer_cancel(worker, &session->timer);
-}
-
-// One worker serves every input; making one takes longer than most of them.
-static void start(void)
-{
-	struct worker_options o = { .name = "fuzz", .cpu = -1 };
-	struct err e;
-	sem_init(&over, 0, 0);
-	if (worker_new(&worker, &o, &e) < 0 || worker_start(worker, &e) < 0)
-		abort();
-	rnic.worker = worker;
-}
-
-static void stop(void)
-{
-	worker_free(worker);
 }
 
 static void is_quiet(void *arg)
@@ -314,27 +238,15 @@ static void is_quiet(void *arg)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const uint32_t sizes[CMDS] = { READ, WRITE, SHORT_WRITE, 1 };
-	struct msg m = { .fn = begin };
 	bool quiet = false;
-	if (!worker) {
+	if (!worker)
 		start();
-		atexit(stop);
-	}
-	input = data;
-	input_len = size;
-	done_count = 0;
-	for (int i = 0; i < CMDS; i++)
-		memory[i] = calloc(1, sizes[i]);
-	worker_post(worker, &m);
-	while (sem_wait(&over) < 0)
-		; // EINTR
+	rnic.worker = worker;
+	run(begin, data, size);
 	while (!quiet)
 		worker_call(worker, is_quiet, &quiet);
-	// Whatever came: every command ended, once, and nothing is left of the connection.
-	if (done_count != CMDS || reserved)
+	if (reserved) // nothing is left of the connection
 		abort();
-	for (int i = 0; i < CMDS; i++)
-		free(memory[i]);
+	finish();
 	return 0;
 }

@@ -2,53 +2,19 @@
 // Bytes of a hostile target after the login: a read, a write and a command without data are in
 // flight, a ping and an abort are out. The first byte chooses digests and parameters. Every byte
 // of the read's memory is exact, so that AddressSanitizer sees one too many.
-#include <errno.h>
+#include "session_rig.h"
+
 #include <fcntl.h>
-#include <semaphore.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "core/log.h"
-#include "core/worker.h"
-#include "initiator/scsi_cdb.h"
-#include "initiator/session_priv.h"
 #include "transport/iscsi/dm_tcp_initiator.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { READ = 1000, WRITE = 3000 };
 
-static struct worker *worker;
-static struct ini_session *session;
-static struct ini_cmd cmds[3];
-static struct ini_tmf tmf;
-static struct ini_ping ping;
-static int done_count;
-static const uint8_t *input;
-static size_t input_len;
 static struct watch peer;
-static uint8_t *read_mem, *write_mem;
 static struct timer end;
-static sem_t over;
-
-static void on_cmd(struct ini_cmd *c)
-{
-	done_count++;
-	// What is valid must lie in the command's memory.
-	if (c->task.data_len > c->task.len || c->task.sense_len > DMI_SENSE_MAX)
-		abort();
-}
-
-static void on_tmf(struct ini_tmf *t)
-{
-}
-
-static void on_ping(struct ini_ping *p)
-{
-}
 
 static void on_freed(void *arg)
 {
@@ -57,11 +23,6 @@ static void on_freed(void *arg)
 	watch_remove(worker, &peer);
 	close(fd);
 	sem_post(&over);
-}
-
-static void on_closed(struct ini_session *s, const struct err *why)
-{
-	ini_session_free(s);
 }
 
 static const struct ini_ops ops = { .closed = on_closed, .freed = on_freed };
@@ -91,14 +52,6 @@ static void on_end(struct timer *t)
 	ini_session_free(session);
 }
 
-static void submit(struct ini_cmd *c, enum scsi_op op, void *mem, uint32_t len)
-{
-	struct scsi_args args = { .len = 1 };
-	scsi_cmd(c, 0, op, op == SCSI_TEST_UNIT_READY ? NULL : &args, mem, len);
-	c->done = on_cmd;
-	ini_cmd_submit(session, c);
-}
-
 // A session that has just logged in, without the login.
 static void enter(int fd, uint8_t choice)
 {
@@ -108,7 +61,6 @@ static void enter(int fd, uint8_t choice)
 		abort();
 	timer_cancel(worker, &session->timer);
 	session->dm = dm;
-	session->config.replacement_timeout = 0;
 	struct iscsi_params *p = &session->info.params;
 	iscsi_params_init(p);
 	p->header_digest = choice & 1;
@@ -120,34 +72,20 @@ static void enter(int fd, uint8_t choice)
 	p->max_burst = 4096;
 	p->first_burst = 512;
 	p->max_send_data = 512;
-	dm->sns = (struct dmi_sns){
-		.cmd_sn = 1, .exp_cmd_sn = 1, .max_cmd_sn = 16, .exp_stat_sn = 1
-	};
-	dm->ops->full_feature(dm, p);
-	session_enter_up(session);
+	enter_full_feature(dm);
 }
 
 static void begin(struct msg *m)
 {
-	struct ini_config c;
-	struct err e;
 	int fds[2];
-	ini_config_init(&c);
-	memcpy(c.login.initiator_name, "iqn.a:i", 8);
-	memcpy(c.login.target_name, "iqn.a:t", 8);
-	c.portal_count = 1;
-	if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds) < 0 ||
-	    ini_session_new(&session, worker, &c, &ops, NULL, &e) < 0)
+	make_session(&ops);
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds) < 0)
 		abort();
 	enter(fds[0], input_len ? *input : 0);
-	submit(&cmds[0], SCSI_READ_10, read_mem, READ);
-	submit(&cmds[1], SCSI_WRITE_10, write_mem, WRITE);
-	submit(&cmds[2], SCSI_TEST_UNIT_READY, NULL, 0);
-	command_pump(session);
-	tmf = (struct ini_tmf){ .function = ISCSI_TMF_ABORT_TASK, .cmd = &cmds[2], .done = on_tmf };
-	ini_tmf_submit(session, &tmf);
-	ping = (struct ini_ping){ .done = on_ping };
-	ini_ping(session, &ping);
+	submit(SCSI_READ_10, READ);
+	submit(SCSI_WRITE_10, WRITE);
+	submit(SCSI_TEST_UNIT_READY, 0);
+	pump();
 	input += input_len != 0;
 	input_len -= input_len != 0;
 	fcntl(fds[1], F_SETFL, O_NONBLOCK);
@@ -159,41 +97,13 @@ static void begin(struct msg *m)
 	feed();
 }
 
-// One worker serves every input; making one takes longer than most of them.
-static void start(void)
-{
-	struct worker_options o = { .name = "fuzz", .cpu = -1 };
-	struct err e;
-	signal(SIGPIPE, SIG_IGN);
-	sem_init(&over, 0, 0);
-	if (worker_new(&worker, &o, &e) < 0 || worker_start(worker, &e) < 0)
-		abort();
-}
-
-static void stop(void)
-{
-	worker_free(worker);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct msg m = { .fn = begin };
 	if (!worker) {
+		signal(SIGPIPE, SIG_IGN);
 		start();
-		atexit(stop);
 	}
-	input = data;
-	input_len = size;
-	done_count = 0;
-	read_mem = malloc(READ);
-	write_mem = calloc(1, WRITE);
-	worker_post(worker, &m);
-	while (sem_wait(&over) < 0)
-		; // EINTR
-	// Whatever came: every command ended, once.
-	if (done_count != 3)
-		abort();
-	free(read_mem);
-	free(write_mem);
+	run(begin, data, size);
+	finish();
 	return 0;
 }

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What fuzzers of the initiator behind the login share: a session on a worker of its own, with
+// commands, an abort and a ping under way. Whatever comes, every command has to end once, and what
+// is valid of its data and sense has to lie inside it.
+#pragma once
+
+#include <errno.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/worker.h"
+#include "initiator/scsi_cdb.h"
+#include "initiator/session_priv.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { CMDS_MAX = 4 };
+
+static struct worker *worker;
+static struct ini_session *session;
+static struct ini_cmd cmds[CMDS_MAX];
+static uint8_t *memory[CMDS_MAX];
+static int cmd_count, done_count;
+static struct ini_tmf tmf;
+static struct ini_ping ping;
+static const uint8_t *input;
+static size_t input_len;
+static sem_t over;
+
+static void on_cmd(struct ini_cmd *c)
+{
+	done_count++;
+	if (c->task.data_len > c->task.len || c->task.sense_len > DMI_SENSE_MAX)
+		abort();
+}
+
+static void on_tmf(struct ini_tmf *t)
+{
+}
+
+static void on_ping(struct ini_ping *p)
+{
+}
+
+static void on_closed(struct ini_session *s, const struct err *why)
+{
+	ini_session_free(s);
+}
+
+// A session without a connection; freed is told when it has ended.
+static inline void make_session(const struct ini_ops *ops)
+{
+	struct ini_config c;
+	struct err e;
+	ini_config_init(&c);
+	memcpy(c.login.initiator_name, "iqn.a:i", 8);
+	memcpy(c.login.target_name, "iqn.a:t", 8);
+	c.portal_count = 1;
+	c.replacement_timeout = 0;
+	if (ini_session_new(&session, worker, &c, ops, NULL, &e) < 0)
+		abort();
+}
+
+// As if it had just logged in, over dm, with session->info.params.
+static inline void enter_full_feature(struct dmi *dm)
+{
+	dm->sns = (struct dmi_sns){
+		.cmd_sn = 1, .exp_cmd_sn = 1, .max_cmd_sn = 16, .exp_stat_sn = 1
+	};
+	dm->ops->full_feature(dm, &session->info.params);
+	session_enter_up(session);
+}
+
+// len bytes of memory, exact, so that AddressSanitizer sees one too many.
+static inline void submit(enum scsi_op op, uint32_t len)
+{
+	struct scsi_args args = { .len = 1 };
+	struct ini_cmd *c = &cmds[cmd_count];
+	memory[cmd_count++] = calloc(1, len ? len : 1);
+	scsi_cmd(c, 0, op, op == SCSI_TEST_UNIT_READY ? NULL : &args, memory[cmd_count - 1], len);
+	c->done = on_cmd;
+	ini_cmd_submit(session, c);
+}
+
+// Sends what was submitted, an abort of the last of it, and a ping.
+static inline void pump(void)
+{
+	command_pump(session);
+	tmf = (struct ini_tmf){ .function = ISCSI_TMF_ABORT_TASK,
+				.cmd = &cmds[cmd_count - 1],
+				.done = on_tmf };
+	ini_tmf_submit(session, &tmf);
+	ping = (struct ini_ping){ .done = on_ping };
+	ini_ping(session, &ping);
+}
+
+static void stop(void)
+{
+	worker_free(worker);
+}
+
+// One worker serves every input; making one takes longer than most of them.
+static inline void start(void)
+{
+	struct worker_options o = { .name = "fuzz", .cpu = -1 };
+	struct err e;
+	sem_init(&over, 0, 0);
+	if (worker_new(&worker, &o, &e) < 0 || worker_start(worker, &e) < 0)
+		abort();
+	atexit(stop);
+}
+
+// Runs begin on the worker, with the input; until over.
+static inline void run(void (*begin)(struct msg *m), const uint8_t *data, size_t size)
+{
+	struct msg m = { .fn = begin };
+	input = data;
+	input_len = size;
+	cmd_count = done_count = 0;
+	worker_post(worker, &m);
+	while (sem_wait(&over) < 0)
+		; // EINTR
+}
+
+static inline void finish(void)
+{
+	if (done_count != cmd_count)
+		abort();
+	for (int i = 0; i < cmd_count; i++)
+		free(memory[i]);
+}
