@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "login_pdus.h"
 #include "transport/iscsi/login.h"
-#include "transport/wire/be.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -57,18 +57,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	configure(&l, data[0]);
 	login_initiator_start(&l, &reply);
-	for (size_t at = 1; size - at >= ISCSI_BHS_LEN;) {
-		uint8_t bhs[ISCSI_BHS_LEN];
-		memcpy(bhs, data + at, sizeof bhs);
-		at += sizeof bhs;
-		size_t len = get_be24(bhs + 5);
-		len = len < size - at ? len : size - at;
-		put_be24(bhs + 5, (uint32_t)len);
-		char *text = malloc(len ? len : 1); // exact, for AddressSanitizer
-		memcpy(text, data + at, len);
-		login_initiator_step(&l, bhs, text, len, &reply);
-		free(text);
-		at += len;
+	struct login_pdu pdu;
+	for (size_t at = 1; login_pdu_next(&pdu, data, size, &at);) {
+		login_initiator_step(&l, pdu.bhs, pdu.text, pdu.len, &reply);
+		free(pdu.text);
 		judge(data[0], &l, &reply);
 		if (reply.outcome != LOGIN_CONTINUE)
 			break;

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "login_pdus.h"
 #include "transport/iscsi/login.h"
-#include "transport/wire/be.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -69,18 +69,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint8_t how = data[0];
 	admits = attaches = 0;
 	login_target_init(&l, &ops, &how, 1, 32);
-	for (size_t at = 1; size - at >= ISCSI_BHS_LEN;) {
-		uint8_t bhs[ISCSI_BHS_LEN];
-		memcpy(bhs, data + at, sizeof bhs);
-		at += sizeof bhs;
-		size_t len = get_be24(bhs + 5);
-		len = len < size - at ? len : size - at;
-		put_be24(bhs + 5, (uint32_t)len);
-		char *text = malloc(len ? len : 1); // exact, for AddressSanitizer
-		memcpy(text, data + at, len);
-		enum login_outcome outcome = login_target_step(&l, bhs, text, len, &reply);
-		free(text);
-		at += len;
+	struct login_pdu pdu;
+	for (size_t at = 1; login_pdu_next(&pdu, data, size, &at);) {
+		enum login_outcome outcome =
+			login_target_step(&l, pdu.bhs, pdu.text, pdu.len, &reply);
+		free(pdu.text);
 		judge(outcome, &reply);
 		if (outcome == LOGIN_WAIT && data[at - 1] & 1) {
 			struct login_session s = { .tsih = 1 };
