@@ -3,25 +3,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "target/config/model.h"
+#include "../empty_tree.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct config *config;
-
-static void begin(void)
-{
-	struct worker_options wo = { .name = "control", .cpu = -1, .is_control = true };
-	struct config_options co = { .file = "/dev/null/saveconfig.json" };
-	struct err e;
-	static struct worker *control;
-	log_threshold = LOG_LVL_ERROR;
-	if (worker_new(&control, &wo, &e) < 0)
-		abort();
-	co.control = control;
-	if (config_new(&config, &co, &e) < 0)
-		abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -29,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct err e;
 	size_t len;
 	if (!config)
-		begin();
+		config = empty_tree();
 	struct json_object *doc = json_read((const char *)data, size, "input", &e);
 	struct json_object *errors = json_object_new_array();
 	if (doc && restore_document(config, doc, &o, errors, &e) >= 0) {

@@ -5,28 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../empty_tree.h"
 #include "target/config/json.h"
-#include "target/config/model.h"
 #include "target/rpc/frame.h"
 #include "target/rpc/method.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct rpc_context context;
-
-static void begin(void)
-{
-	struct worker_options wo = { .name = "control", .cpu = -1, .is_control = true };
-	struct config_options co = { .file = "/dev/null/saveconfig.json" };
-	struct err e;
-	static struct worker *control;
-	log_threshold = LOG_LVL_ERROR;
-	if (worker_new(&control, &wo, &e) < 0)
-		abort();
-	co.control = control;
-	if (config_new(&context.config, &co, &e) < 0)
-		abort();
-}
 
 static void answer(const char *line, size_t len)
 {
@@ -47,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *at, *line;
 	size_t room, len;
 	if (!context.config)
-		begin();
+		context.config = empty_tree();
 	while (size && !frame_room(&f, &at, &room)) {
 		// Pieces of any length.
 		size_t n = 1 + data[0] % 61;

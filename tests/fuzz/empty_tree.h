@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// An empty tree for fuzzers of what changes one; nothing is ever saved.
+#pragma once
+
+#include <stdlib.h>
+
+#include "core/log.h"
+#include "target/config/model.h"
+
+static inline struct config *empty_tree(void)
+{
+	struct worker_options wo = { .name = "control", .cpu = -1, .is_control = true };
+	struct config_options co = { .file = "/dev/null/saveconfig.json" };
+	struct config *ret;
+	struct err e;
+	log_threshold = LOG_LVL_ERROR;
+	if (worker_new(&co.control, &wo, &e) < 0 || config_new(&ret, &co, &e) < 0)
+		abort();
+	return ret;
+}
