@@ -55,21 +55,13 @@ static void login(struct wire *w, uint8_t how)
 		NAMES LENGTHS "RDMAExtensions=Yes\0InitialR2T=No\0FirstBurstLength=16384\0"
 			      "TaggedBufferForSolicitedDataOnly=No\0iSCSIProtocolLevel=2\0";
 	static const char discovery[] = "InitiatorName=" NAME "i\0SessionType=Discovery\0" LENGTHS;
-	static const struct {
-		const char *text;
-		size_t len;
-	} texts[] = {
+	static const struct words texts[] = {
 		[NORMAL] = {normal,	     sizeof normal - 1     },
 		[UNSOLICITED] = { unsolicited, sizeof unsolicited - 1},
 		[DISCOVERY] = { discovery,   sizeof discovery - 1	},
 	};
-	uint8_t msg[PDU_LEN + 512] = { ISER_CONTROL }, *bhs = msg + ISER_HDR_LEN;
-	bhs[0] = 0x43;
-	bhs[1] = 0x87;
-	put_be24(bhs + 5, (uint32_t)texts[how].len);
-	bhs[8] = 0x80;
-	memcpy(bhs + ISCSI_BHS_LEN, texts[how].text, texts[how].len);
-	message(w, msg, PDU_LEN + texts[how].len);
+	uint8_t msg[PDU_LEN + 512] = { ISER_CONTROL };
+	message(w, msg, ISER_HDR_LEN + login_pdu(msg + ISER_HDR_LEN, &texts[how]));
 }
 
 static void fix(struct wire *w, uint8_t *msg, size_t len, uint8_t how)

@@ -18,22 +18,13 @@ static size_t login(uint8_t how, uint8_t *out)
 					  "MaxBurstLength=4096\0MaxOutstandingR2T=4\0"
 					  "iSCSIProtocolLevel=2\0";
 	static const char discovery[] = "InitiatorName=" NAME "i\0SessionType=Discovery\0";
-	static const struct {
-		const char *text;
-		size_t len;
-	} texts[] = {
+	static const struct words texts[] = {
 		[NORMAL] = {normal,	     sizeof normal - 1     },
 		[UNSOLICITED] = { unsolicited, sizeof unsolicited - 1},
 		[DISCOVERY] = { discovery,   sizeof discovery - 1	},
 	};
-	size_t len = texts[how].len;
-	memset(out, 0, ISCSI_BHS_LEN + len + 3);
-	out[0] = 0x43;
-	out[1] = 0x87;
-	put_be24(out + 5, (uint32_t)len);
-	out[8] = 0x80;
-	memcpy(out + ISCSI_BHS_LEN, texts[how].text, len);
-	return ISCSI_BHS_LEN + len + (-len & 3);
+	size_t len = login_pdu(out, &texts[how]);
+	return len + (-len & 3);
 }
 
 static void fix(uint8_t *h, uint8_t how, uint32_t *cmd_sn)

@@ -107,6 +107,23 @@ static void start(void)
 	must(-pthread_create(&thread, NULL, run_control, NULL));
 }
 
+struct words {
+	const char *text;
+	size_t len;
+};
+
+// A Login Request straight to full feature phase; its length, without padding.
+static inline size_t login_pdu(uint8_t *out, const struct words *w)
+{
+	memset(out, 0, ISCSI_BHS_LEN + w->len + 3);
+	out[0] = 0x43;
+	out[1] = 0x87;
+	put_be24(out + 5, (uint32_t)w->len);
+	out[8] = 0x80;
+	memcpy(out + ISCSI_BHS_LEN, w->text, w->len);
+	return ISCSI_BHS_LEN + w->len;
+}
+
 static void drain(int fd, int flags)
 {
 	char bin[16384];
