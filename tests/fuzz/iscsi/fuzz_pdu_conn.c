@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "core/worker.h"
-#include "transport/iscsi/datamover.h"
 #include "transport/iscsi/digest.h"
+#include "transport/iscsi/dm_up.h"
 #include "transport/wire/be.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -176,20 +176,6 @@ static void on_closed(struct dm *dm, const struct err *e)
 	}
 	worker_post(r->w, &r->free_msg);
 }
-
-static void on_ahead(struct dm *dm, const uint8_t *bhs)
-{
-}
-
-static const struct dm_up up = {
-	.command = on_command,
-	.ahead = on_ahead,
-	.control = on_control,
-	.data = on_data,
-	.released = on_released,
-	.sent = on_sent,
-	.closed = on_closed,
-};
 
 static void begin(void *arg)
 {

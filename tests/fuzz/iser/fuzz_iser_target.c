@@ -11,6 +11,7 @@
 	} while (0)
 #define assert_int_equal(a, b) assert_true((a) == (b))
 
+#include "transport/iscsi/dm_up.h"
 #include "transport/iser/dm_iser_target.h"
 #include "transport/iser/fake_rnic.h"
 #include "transport/iser/iser.h"
@@ -158,20 +159,6 @@ static void on_closed(struct dm *d, const struct err *e)
 	for (unsigned i = 0; i < TASKS; i++)
 		drop(&one[i]);
 }
-
-static void on_ahead(struct dm *d, const uint8_t *bhs)
-{
-}
-
-static const struct dm_up up = {
-	.command = on_command,
-	.ahead = on_ahead,
-	.control = on_control,
-	.data = on_data,
-	.released = on_released,
-	.sent = on_sent,
-	.closed = on_closed,
-};
 
 // --- what happens ---
 

@@ -6,7 +6,7 @@
 
 #include "transport/iscsi/wire_util.h"
 
-#include "transport/iscsi/datamover.h"
+#include "transport/iscsi/dm_up.h"
 
 enum { TASKS = 32, ROOM = 256 << 10 };
 
@@ -134,20 +134,6 @@ static void on_closed(struct dm *d, const struct err *e)
 	else
 		closes++;
 }
-
-static void on_ahead(struct dm *d, const uint8_t *bhs)
-{
-}
-
-static const struct dm_up up = {
-	.command = on_command,
-	.ahead = on_ahead,
-	.control = on_control,
-	.data = on_data,
-	.released = on_released,
-	.sent = on_sent,
-	.closed = on_closed,
-};
 
 static inline void role_reset(void)
 {
