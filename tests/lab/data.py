@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Scenarios: bytes that go out come back, and get where they belong."""
 
-import hashlib
-import os
-
 from farblock import Failure
 from logins import MIB, no_complaint, round_trip, same
 
@@ -33,18 +30,6 @@ def backing(lab, name="disk"):
     return lab.scratch.file(f"{name}.img")
 
 
-def allocated(path):
-    return os.stat(path).st_blocks * 512
-
-
-def sha256_of(path, length):
-    digest = hashlib.sha256()
-    with open(path, "rb") as file:
-        for at in range(0, length, MIB):
-            digest.update(file.read(min(MIB, length - at)))
-    return digest.hexdigest()
-
-
 def byte_for_byte(lab):
     """Writes of 512 bytes to 16 MiB arrive in the file behind the LUN, seen from this side, and
     are read back the same; so do writes at odd sectors."""
@@ -61,7 +46,7 @@ def byte_for_byte(lab):
             dd if={disk} bs={bs} count={count} iflag=direct status=none | cmp - \
                 <(head -c {bs * count} /tmp/big) || exit
             head -c {bs * count} /tmp/big | sha256sum""", 120).split()[0]
-        same(sha256_of(backing(lab), bs * count), wanted, f"the file after blocks of {bs}")
+        same(lab.place.sha256_of(backing(lab), bs * count), wanted, f"the file after blocks of {bs}")
     lab.guest.run(f"""
         for at in 1 7 63 1001 65535; do
             dd if=/tmp/big of={disk} bs=512 seek=$at count=333 oflag=direct status=none || exit
@@ -90,9 +75,9 @@ def filesystem(lab):
     lab.guest.run(f"""
         e2fsck -fn {disk} && mount {disk} /mnt || exit
         (cd /mnt && sha256sum --quiet -c /tmp/sums) || exit""", 120)
-    before = allocated(backing(lab))
+    before = lab.place.allocated(backing(lab))
     lab.guest.run("rm -f /mnt/big* && sync && fstrim /mnt && umount /mnt", 60)
-    after = allocated(backing(lab))
+    after = lab.place.allocated(backing(lab))
     if before - after < 24 * MIB:
         raise Failure(f"fstrim of 32 MiB: the file had {before} bytes allocated, has {after}")
     lab.guest.run(f"e2fsck -fn {disk}")
@@ -110,7 +95,7 @@ def discard(lab):
     lab.guest.run(f"""
         head -c {16 * MIB} /dev/urandom >/tmp/big
         dd if=/tmp/big of={disk} bs=1M oflag=direct conv=fsync status=none""")
-    full = allocated(backing(lab))
+    full = lab.place.allocated(backing(lab))
     for mode in ("", "-z"):
         lab.guest.run(f"""
             dd if=/tmp/big of={disk} bs=1M oflag=direct conv=fsync status=none
@@ -120,9 +105,9 @@ def discard(lab):
                 cmp -n 8388608 - /dev/zero || exit
             dd if={disk} bs=1M skip=12 count=4 iflag=direct status=none |
                 cmp - <(tail -c 4194304 /tmp/big)""", 90)
-        if not mode and full - allocated(backing(lab)) < 8 * MIB:
+        if not mode and full - lab.place.allocated(backing(lab)) < 8 * MIB:
             raise Failure(f"blkdiscard: {full} bytes allocated before, "
-                          f"{allocated(backing(lab))} after 8 MiB less")
+                          f"{lab.place.allocated(backing(lab))} after 8 MiB less")
     lab.guest.run("rm /tmp/big")
     no_complaint(initiator)
 

@@ -113,11 +113,11 @@ def cable_pulled(lab):
     initiator.login(target)
     disk = initiator.disk()
     load(lab, initiator, disk, 6)
-    net.cut(True)
+    lab.place.cut(True)
     try:
         time.sleep(6)
     finally:
-        net.cut(False)
+        lab.place.cut(False)
     finish(initiator)
     wait_until(lambda: len(sessions(daemon)) == 1, "one session is left", 60)
 
@@ -137,7 +137,7 @@ def session_dropped(lab):
 def two_paths(lab):
     """dm-multipath over two portals: a portal that goes away under load costs no I/O, nor does
     the other one after the first is back."""
-    portals = [(host, net.PORT) for host in net.HOSTS]
+    portals = [(host, net.PORT) for host in lab.place.hosts]
     daemon, target, initiator = lab.serve(thin_file, portals=portals, settings={
         "node.session.timeo.replacement_timeout": "2"})
     for portal in (0, 1):
@@ -153,7 +153,7 @@ def two_paths(lab):
     load(lab, initiator, "/dev/mapper/two", 16)
     for portal in (0, 1):
         path = f"/iscsi/{target.iqn}/tpg1/portals"
-        host = net.HOSTS[portal]
+        host = lab.place.hosts[portal]
         daemon.rpc("tree.delete", path=path, params={"ip_address": host, "ip_port": net.PORT})
         for found in sessions(daemon):
             if host in str(found):

@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Runs the lab's scenarios: farblockd here, real kernel initiators in a guest. Called by run.sh.
+"""Runs the lab's scenarios: farblockd and real kernel initiators in a guest. Called by run.sh.
 
-    lab.py [NAME...]   all scenarios, or those named; the name of a group is all of it
+    lab.py [NAME...]   all scenarios, or those named; the name of a group is all of it, GROUP:check
+                       a few that are fast, check those of all groups
     lab.py --list      their names and what they claim
-
-The groups: tcp, the kernel's iscsi_tcp; iser, its ib_iser over siw, to the daemon's software
-iWARP; lio, farblock-initiator to the kernel's ib_isert over siw.
 """
 
 import os
 import sys
 import time
+from typing import NamedTuple
 
 import farblock_path  # noqa: F401: makes tests/lib importable
 import farblock
@@ -23,32 +22,48 @@ import luns
 import net
 import open_iscsi
 from guest import Guest
+from place import Here, Inside
+
+ISER = [logins.discovery, logins.discovery_wildcard, logins.chap, logins.chap_mutual,
+        logins.negotiation, logins.fifty_logins, logins.idle, *data.SCENARIOS, luns.luns_live,
+        *faults.SCENARIOS]
+CHECK = [logins.chap, data.byte_for_byte, faults.target_killed]
+
+
+class Group(NamedTuple):
+    """Scenarios, and those of them that say most in little time. device: the initiator's, for iSER;
+    is_inside: farblockd uses it too, in the guest."""
+    scenarios: list
+    check: list
+    device: str = None
+    is_inside: bool = False
+
 
 GROUPS = {
-    "tcp": [*logins.SCENARIOS, *data.SCENARIOS, *luns.SCENARIOS, *faults.SCENARIOS],
-    "iser": [logins.discovery, logins.discovery_wildcard, logins.chap, logins.chap_mutual,
-             logins.negotiation, logins.fifty_logins, logins.idle, *data.SCENARIOS,
-             luns.luns_live, *faults.SCENARIOS],
-    "lio": lio.SCENARIOS,
+    "tcp": Group([*logins.SCENARIOS, *data.SCENARIOS, *luns.SCENARIOS, *faults.SCENARIOS], CHECK),
+    "iser": Group(ISER, CHECK, "siw"),
+    "lio": Group(lio.SCENARIOS, [lio.chap, lio.byte_for_byte], "siw"),
+    "rxe": Group(ISER, CHECK, "rxe", True),
 }
 
 
 class Lab:
     """What a scenario gets: a guest, a folder, and daemons and initiators that end with it."""
 
-    def __init__(self, scratch, guest, carrier):
-        self.scratch, self.guest, self.carrier = scratch, guest, carrier
+    def __init__(self, scratch, guest, group):
+        self.scratch, self.guest, self.device = scratch, guest, group.device
+        self.carrier = "iser" if group.device else "tcp"
+        self.place = Inside(guest, group.device) if group.is_inside else Here()
         self.daemons, self.initiators = [], []
 
     def daemon(self, config, **options):
-        daemon = farblock.Farblockd(self.scratch, config, f"farblockd-{time.monotonic_ns()}",
-                                    **options)
+        daemon = self.place.daemon(self.scratch, config, f"farblockd-{time.monotonic_ns()}",
+                                   **options)
         self.daemons.append(daemon)
         return daemon.start()
 
-    def initiator(self, settings=None, **options):
-        initiator = open_iscsi.Initiator(self.guest, settings, carrier=self.carrier,
-                                         **options)
+    def initiator(self, settings=None):
+        initiator = open_iscsi.Initiator(self.guest, self.place.hosts[0], settings, self.device)
         self.initiators.append(initiator)
         return initiator
 
@@ -56,8 +71,8 @@ class Lab:
         """One daemon with one target of these disks on the first address, one initiator."""
         config = config or farblock.Config()
         made = [disk(config, self.scratch) for disk in disks]
-        options.setdefault("portals", [(net.HOSTS[0], net.PORT)])
-        target = config.target(made, **options)
+        options.setdefault("portals", [(self.place.hosts[0], net.PORT)])
+        target = config.target(made, portal_keys=self.place.portal, **options)
         return self.daemon(config), target, self.initiator(settings)
 
     def end(self):
@@ -88,7 +103,7 @@ class Lab:
 
 def one(scratch, guest, group, function):
     """Runs a scenario; returns why it failed or None."""
-    lab = Lab(scratch, guest, group)
+    lab = Lab(scratch, guest, GROUPS[group])
     try:
         function(lab)
         lab.end()
@@ -101,18 +116,23 @@ def one(scratch, guest, group, function):
 
 def all_scenarios():
     """{name: (group, function)}; the group is the name's beginning, but for TCP."""
-    return {("" if group == "tcp" else f"{group}-") + function.__name__.replace("_", "-"):
-            (group, function) for group, functions in GROUPS.items() for function in functions}
+    return {("" if name == "tcp" else f"{name}-") + function.__name__.replace("_", "-"):
+            (name, function) for name, group in GROUPS.items() for function in group.scenarios}
+
+
+def names_of(group, function):
+    """What it can be asked for by beside its own name."""
+    return {group, f"{group}:check", "check"} if function in GROUPS[group].check else {group}
 
 
 def chosen(names):
     known = all_scenarios()
-    for name in names:
-        if name not in known and name not in GROUPS:
-            print(f"lab: no scenario '{name}' (run.sh --list names them)", file=sys.stderr)
-            sys.exit(2)
+    unknown = set(names).difference(known, *(names_of(*what) for what in known.values()))
+    for name in unknown:
+        print(f"lab: no scenario '{name}' (lab.py --list names them)", file=sys.stderr)
+        sys.exit(2)
     return {name: what for name, what in known.items()
-            if not names or name in names or what[0] in names}
+            if not names or name in names or names_of(*what).intersection(names)}
 
 
 def tell(name, result, start, why=""):
@@ -120,26 +140,44 @@ def tell(name, result, start, why=""):
     return result
 
 
+def guest_of(scratch, group):
+    """The guest of a group, and what others have to have in common to use it too."""
+    if not group.is_inside:
+        return Guest(scratch, net.Tap), None
+    return (Guest(scratch, net.Tap, f"guest-{group.device}", 2048, shares_host=True),
+            group.device)
+
+
+def run_one(scratch, guest, name, group, function):
+    """Returns "passed", "failed" or "skipped"."""
+    start = time.monotonic()
+    try:
+        why = one(scratch, guest, group, function)
+    except farblock.Skip as reason:
+        return tell(name, "skipped", start, f": {reason}")
+    return tell(name, "failed" if why else "passed", start, f": {why}" if why else "")
+
+
 def run_all(scenarios):
     results, begin = [], time.monotonic()
+    guest, kind = None, None
     with farblock.Scratch() as scratch:
-        guest = Guest(scratch, net.Tap).start()
         try:
-            print(f"lab: guest up in {time.monotonic() - begin:.0f} s", flush=True)
             for name, (group, function) in scenarios.items():
-                start = time.monotonic()
-                try:
-                    why = one(scratch, guest, group, function)
-                except farblock.Skip as reason:
-                    results.append(tell(name, "skipped", start, f": {reason}"))
-                    continue
-                results.append(tell(name, "failed" if why else "passed", start,
-                                    f": {why}" if why else ""))
-                if why:
+                fresh, wanted = guest_of(scratch, GROUPS[group])
+                if guest is None or kind != wanted:
+                    if guest:
+                        guest.kill()
+                    start = time.monotonic()
+                    guest, kind = fresh.start(), wanted
+                    print(f"lab: guest up in {time.monotonic() - start:.0f} s", flush=True)
+                results.append(run_one(scratch, guest, name, group, function))
+                if results[-1] == "failed":
                     guest.kill()  # what a failure leaves behind is nobody's business
-                    guest.start()
+                    guest = None
         finally:
-            guest.kill()
+            if guest:
+                guest.kill()
     print(f"lab: {results.count('passed')} passed, {results.count('failed')} failed, "
           f"{results.count('skipped')} skipped, in {time.monotonic() - begin:.0f} s")
     if "passed" not in results and "failed" not in results:

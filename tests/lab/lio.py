@@ -8,11 +8,11 @@ import os
 import random
 import subprocess
 
-from data import sha256_of
 from farblock import Failure, Skip, program, run
 from logins import BACK_SECRET, BACK_USER, MIB, SECRET, USER, same
 from net import PORT, Tap
-from open_iscsi import iwarp_device, wait_until
+from open_iscsi import wait_until
+from place import rdma_device, sha256_of
 
 IQN = "iqn.2025-01.org.farblock.lab:kernel"
 HOST = Tap.guest.split("/", maxsplit=1)[0]
@@ -55,7 +55,7 @@ OPTIONS = ("--initiator-name", "iqn.2025-01.org.farblock.lab:tool")
 @contextlib.contextmanager
 def kernel_target(lab):
     """LIO with one target of two LUNs, open to everybody, for as long as the block."""
-    iwarp_device(lab.guest)
+    rdma_device(lab.guest, "siw")
     try:
         lab.guest.run(SET_UP, 90)
         yield

@@ -26,11 +26,12 @@ def same(got, wanted, what):
 def discovery(lab):
     """SendTargets over IPv4 and IPv6 shows every target with every portal, and its answers work
     as they are."""
-    portals = [(net.HOSTS[0], net.PORT), (net.HOSTS[1], net.PORT), (net.HOST6, net.PORT)]
+    hosts, host6 = lab.place.hosts, lab.place.host6
+    portals = [(host, net.PORT) for host in (*hosts, host6)]
     _, target, initiator = lab.serve(ramdisk, portals=portals)
     wanted = sorted(f"{f'[{host}]' if ':' in host else host}:{port},1 {target.iqn}"
                     for host, port in portals)
-    for host in (net.HOSTS[0], f"[{net.HOST6}]"):
+    for host in (hosts[0], f"[{host6}]"):
         same(sorted(initiator.discover(f"{host}:{net.PORT}")), wanted, f"asked at {host}")
     lab.guest.run("iscsiadm -m node -l", 90)
     disks = initiator.disk(count=len(portals))
@@ -42,7 +43,7 @@ def discovery(lab):
 def discovery_wildcard(lab):
     """A portal on the wildcard answers with the address it was asked at."""
     _, target, initiator = lab.serve(ramdisk, portals=[("0.0.0.0", net.PORT)])
-    for host in net.HOSTS:
+    for host in lab.place.hosts:
         wanted = f"{host}:{net.PORT},1 {target.iqn}"
         found = initiator.discover(f"{host}:{net.PORT}")
         if wanted not in found:
@@ -56,7 +57,7 @@ def discovery_long(lab):
     def many(config, _scratch):
         for i in range(199):
             config.target([], iqn=f"iqn.2025-01.org.farblock.test:{'a-long-name-' * 12}{i}",
-                          portals=[(net.HOSTS[0], net.PORT)])
+                          portals=[(lab.place.hosts[0], net.PORT)])
         return config.ramdisk("rd0", MIB)
     _, _, initiator = lab.serve(many)
     same(len(set(initiator.discover())), 200, "targets found")

@@ -108,11 +108,12 @@ def persistent_reservation(lab):
         sg_persist -n --in --read-reservation {disk} | grep -q 'Write Exclusive, registrants' &&
         dd if=/dev/zero of={disk} bs=4k count=1 oflag=direct status=none""")
     other = f"-T {target.iqn} -I other"
+    portal = f"{lab.place.hosts[0]}:{net.PORT},1"
     lab.guest.run(f"""
         iscsiadm -m iface -I other -o new >/dev/null
         iscsiadm -m iface -I other -o update -n iface.initiatorname -v {first_name(1)} >/dev/null
-        iscsiadm -m node {other} -p {net.HOSTS[0]}:{net.PORT},1 -o new >/dev/null &&
-        iscsiadm -m node {other} -p {net.HOSTS[0]}:{net.PORT},1 -l""", 60)
+        iscsiadm -m node {other} -p {portal} -o new >/dev/null &&
+        iscsiadm -m node {other} -p {portal} -l""", 60)
     both = first.disk(count=2)
     theirs = next(d for d in both if d != disk)
     if lab.guest.ask(f"dd if=/dev/zero of={theirs} bs=4k count=1 oflag=direct")[0] == 0:

@@ -10,13 +10,15 @@ import farblock
 TAP = "lab0"
 HOSTS = ("10.77.0.1", "10.77.1.1")  # two addresses for two paths, over the one device
 HOST6 = "fd00:fa::1"
+GUESTS = ("10.77.0.2", "10.77.1.2")  # where the guest is the target too
+GUEST6 = "fd00:fa::2"
 PORT = 3260
 
 
 class Tap:
     """The guest's side."""
 
-    guest, gateway = "10.77.0.2/24", HOSTS[0]
+    guest, gateway = f"{GUESTS[0]}/24", HOSTS[0]
 
     @staticmethod
     def options():

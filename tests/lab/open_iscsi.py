@@ -5,6 +5,7 @@ import time
 
 import farblock
 import net
+from place import rdma_device
 
 NAME = "iqn.1993-08.org.debian:01:fa4b10c60001"
 # iscsid.conf of Debian, but impatient: a lost connection shows within seconds.
@@ -43,33 +44,22 @@ def wait_until(holds, what, seconds=20, every=0.2):
         time.sleep(every)
 
 
-def iwarp_device(guest):
-    """The guest's kernel does iWARP in software on its network device."""
-    status, output = guest.ask("""
-        modinfo siw >/dev/null || exit 77
-        modprobe -a ib_uverbs siw rdma_cm || exit
-        [ -e /sys/class/infiniband/siw0 ] || rdma link add siw0 type siw netdev eth0""")
-    if status == 77:
-        raise farblock.Skip("the guest's kernel has no siw (see prepare.sh)")
-    if status:
-        raise farblock.Failure(f"in the guest: siw: {output.strip()}")
-
-
 class Initiator:
     """One initiator name with its iscsid. settings change iscsid.conf; None drops a line.
-    carrier: "tcp", or "iser" for iSER over iWARP."""
+    host: what it asks for targets. device: iSER over that ("rxe", "siw"); None: TCP."""
 
-    def __init__(self, guest, settings=None, name=NAME, carrier="tcp"):
-        self.guest = guest
-        self.interface = "iser" if carrier == "iser" else "default"
-        if carrier == "iser":
-            iwarp_device(guest)
+    def __init__(self, guest, host, settings=None, device=None):
+        self.guest, self.host = guest, host
+        carrier = "iser" if device else "tcp"
+        self.interface = "iser" if device else "default"
+        if device:
+            rdma_device(guest, device)
         merged = {**SETTINGS, **(settings or {})}
         conf = "".join(f"{k} = {v}\n" for k, v in merged.items() if v is not None)
         guest.run(f"""
             modprobe -a sd_mod sg crc32c_generic && {MODULES[carrier]}
             rm -rf /etc/iscsi/* /run/lock/iscsi; mkdir -p /etc/iscsi /run/lock/iscsi
-            echo InitiatorName={name} >/etc/iscsi/initiatorname.iscsi
+            echo InitiatorName={NAME} >/etc/iscsi/initiatorname.iscsi
             cat >/etc/iscsi/iscsid.conf <<'EOF'\n{conf}EOF
             iscsid
             for i in $(seq 100); do [ -s /run/iscsid.pid ] && break; sleep 0.05; done
@@ -87,8 +77,9 @@ class Initiator:
         """iscsiadm; returns exit status and output."""
         return self.guest.ask(f"iscsiadm {words}", timeout)
 
-    def discover(self, portal=f"{net.HOSTS[0]}:{net.PORT}"):
+    def discover(self, portal=None):
         """SendTargets; the lines of the answer."""
+        portal = portal or f"{self.host}:{net.PORT}"
         return self.guest.run(f"iscsiadm -m discovery -t st -I {self.interface} -p '{portal}'",
                               90).split("\n")[:-1]
 

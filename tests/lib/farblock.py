@@ -291,9 +291,9 @@ class Config:
                             write_back=write_back, aio=False, **keys)
 
     def target(self, luns, iqn=None, portals=1, attributes=None, write_protect=False,
-               **tpg_keys):
+               portal_keys=None, **tpg_keys):
         """Adds a target with one group: storage paths as LUN 0.. and so many portals on
-        free ports of 127.0.0.1, or a list of (address, port)."""
+        free ports of 127.0.0.1, or a list of (address, port), with portal_keys beside."""
         if isinstance(portals, int):
             portals = [("127.0.0.1", free_port()) for _ in range(portals)]
         target = Target(iqn or f"{IQN}:t{len(self.targets)}", portals)
@@ -303,8 +303,8 @@ class Config:
             "parameters": {}, "node_acls": [],
             "luns": [{"index": i, "storage_object": path, **protect}
                      for i, path in enumerate(luns)],
-            "portals": [{"ip_address": host, "port": port, "iser": False, "offload": False}
-                        for host, port in portals], **tpg_keys}]})
+            "portals": [{"ip_address": host, "port": port, "iser": False, "offload": False,
+                         **(portal_keys or {})} for host, port in portals], **tpg_keys}]})
         return target
 
     def text(self):
