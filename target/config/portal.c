@@ -137,13 +137,16 @@ static int parse_port(const char *text, uint16_t *ret, struct err *e)
 	return 0;
 }
 
+#define TRANSPORTS "tcp, iser, rdma (iSER over RDMA devices, no TCP socket) or all"
+
 static const struct {
 	const char *name;
 	unsigned mask;
 } transports[] = {
-	{"all",	 PORTAL_ALL },
-	{ "tcp",	 PORTAL_TCP },
-	{ "iser", PORTAL_ISER},
+	{"all",	 PORTAL_ALL		    },
+	{ "tcp",	 PORTAL_TCP		    },
+	{ "iser", PORTAL_ISER | PORTAL_IWARP},
+	{ "rdma", PORTAL_ISER		      },
 };
 
 const char *portal_transport_name(unsigned mask)
@@ -162,7 +165,7 @@ int portal_transport_parse(const char *name, unsigned *ret, struct err *e)
 		*ret = transports[i].mask;
 		return 0;
 	}
-	return err_set(e, -EINVAL, "transport: '%.20s' is none (tcp, iser or all)", name);
+	return err_set(e, -EINVAL, "transport: '%.20s' is none (tcp, iser, rdma or all)", name);
 }
 
 static int create(struct config *c, struct node *n, const struct args *a, struct reply *r,
@@ -230,7 +233,9 @@ static int enable_iser(struct config *c, struct node *n, const struct args *a, s
 {
 	struct portal_node *p = NODE_OF(struct portal_node, n);
 	bool is_on = arg_bool(a, "boolean", true);
-	unsigned mask = is_on ? p->transports | PORTAL_ISER : PORTAL_TCP;
+	unsigned mask = PORTAL_TCP;
+	if (is_on)
+		mask = p->transports & PORTAL_ISER ? p->transports : PORTAL_ALL;
 	int code = change_transports(c, p, mask, is_on);
 	reply_say(r, "iSER enable now: %s", p->is_iser ? "True" : "False");
 	return config_finish(c, code, e);
@@ -265,11 +270,11 @@ static int enable_offload(struct config *c, struct node *n, const struct args *a
 static const struct param_row address_params[] = {
 	{ "ip_address", PARAM_STRING, false, "0.0.0.0", "IPv4 or IPv6 address", NULL },
 	{ "ip_port", PARAM_NUMBER, false, "3260", "TCP port", NULL },
-	{ "transport", PARAM_STRING, false, "all", "what initiators may use: tcp, iser or all", NULL },
+	{ "transport", PARAM_STRING, false, "all", TRANSPORTS, NULL },
 	{ 0 },
 };
 static const struct param_row transport_params[] = {
-	{ "transport", PARAM_STRING, true, NULL, "tcp, iser or all", NULL },
+	{ "transport", PARAM_STRING, true, NULL, TRANSPORTS, NULL },
 	{ 0 },
 };
 static const struct param_row delete_params[] = {

@@ -249,7 +249,7 @@ static int begin(struct conn *c, int fd, uint8_t first, struct err *e)
 {
 	bool is_iwarp = first == MPA_FIRST_BYTE;
 	unsigned offered = portal_transports(c->portal);
-	if (offered & (is_iwarp ? PORTAL_ISER : PORTAL_TCP))
+	if (offered & (is_iwarp ? PORTAL_IWARP : PORTAL_TCP))
 		return is_iwarp ? begin_iwarp(c, fd, e) : begin_tcp(c, fd, e);
 	close(fd);
 	return err_set(e, -EPROTONOSUPPORT,

@@ -23,11 +23,11 @@ struct portal {
 	struct list link;
 	struct tcp_addr addr;
 	struct worker *control;
-	struct listener *listener; // NULL while waiting
+	struct listener *listener; // NULL while waiting, and where nobody wants PORTAL_SOCKET
 	struct timer retry;
 	struct err why;
 	unsigned users;
-	unsigned users_of[2];		 // who wants PORTAL_TCP, PORTAL_ISER
+	unsigned users_of[3];		 // who wants PORTAL_TCP, PORTAL_ISER, PORTAL_IWARP
 	unsigned transports;		 // relaxed atomic: those with a user
 	struct portal_rdma rdma;	 // while PORTAL_ISER has one
 	int refs;			 // atomic: users and connections
@@ -264,19 +264,26 @@ static const struct rnic_listener_ops rdma_ops = {
 	.failed = on_rdma_failed,
 };
 
-// Where the kernel has an iWARP device, whoever comes first has the port: TCP has to, since
+// Where the kernel has siw, whoever comes first has the port: TCP has to, if it is wanted, since
 // everything comes by it.
 static void rdma_follow(struct portal *p)
 {
-	if (p->listener && p->users_of[1])
-		portal_rdma_start(&p->rdma, &rnic_verbs, p->control, &p->addr, &rdma_ops, p);
-	else
+	unsigned offered = portal_transports(p);
+	bool is_alone = !(offered & PORTAL_SOCKET), is_new = !p->rdma.is_started;
+	char text[TCP_ADDR_TEXT];
+	if (!(offered & PORTAL_ISER) || (!p->listener && !is_alone)) {
 		portal_rdma_stop(&p->rdma);
+		return;
+	}
+	portal_rdma_start(&p->rdma, &rnic_verbs, p->control, &p->addr, &rdma_ops, p);
+	if (is_new && is_alone && *portal_reason(p))
+		log_warn("portal %s: waiting: %s", tcp_addr_format(&p->addr, text),
+			 portal_reason(p));
 }
 
 const char *portal_rdma_waits(const struct portal *p)
 {
-	return portal_rdma_reason(&p->rdma);
+	return portal_state(p) == PORTAL_LISTENING ? portal_rdma_reason(&p->rdma) : NULL;
 }
 
 // --- binding ---
@@ -294,13 +301,18 @@ static const struct portal *wildcard_clash(const struct portal *p)
 	return NULL;
 }
 
-// Why it waits, without the address: whoever shows it has named the portal already.
-static void waiting_why(const struct portal *p, const char *addr, const struct err *cause,
-			struct err *ret)
+// Without the address it begins with: whoever shows it has named the portal already.
+static const char *bare(const struct portal *p, const char *why)
+{
+	char addr[TCP_ADDR_TEXT];
+	size_t len = strlen(tcp_addr_format(&p->addr, addr));
+	bool has_addr = !strncmp(why, addr, len) && why[len] == ':' && why[len + 1] == ' ';
+	return why + (has_addr ? len + 2 : 0);
+}
+
+static void waiting_why(const struct portal *p, const struct err *cause, struct err *ret)
 {
 	const struct portal *o = cause->code == -EADDRINUSE ? wildcard_clash(p) : NULL;
-	size_t len = strlen(addr);
-	bool has_addr = !strncmp(cause->text, addr, len) && cause->text[len] == ':';
 	char other[TCP_ADDR_TEXT];
 	if (o)
 		err_set(ret, cause->code,
@@ -310,7 +322,7 @@ static void waiting_why(const struct portal *p, const char *addr, const struct e
 			tcp_addr_is_wildcard(&o->addr) ? "every address of this port"
 						       : "an address of this port");
 	else
-		err_set(ret, cause->code, "%s", cause->text + (has_addr ? len + 2 : 0));
+		err_set(ret, cause->code, "%s", bare(p, cause->text));
 }
 
 static void portal_try(struct portal *p)
@@ -326,7 +338,7 @@ static void portal_try(struct portal *p)
 		rdma_follow(p);
 		return;
 	}
-	waiting_why(p, text, &e, &why);
+	waiting_why(p, &e, &why);
 	if (strcmp(p->why.text, why.text))
 		log_warn("portal %s: waiting: %s", text, why.text);
 	p->why = why;
@@ -343,7 +355,7 @@ static void on_retry(struct timer *t)
 static void count_transports(struct portal *p, unsigned which, int change)
 {
 	unsigned offered = 0;
-	for (unsigned i = 0; i < 2; i++) {
+	for (unsigned i = 0; i < sizeof p->users_of / sizeof *p->users_of; i++) {
 		if (which & 1u << i)
 			p->users_of[i] += (unsigned)change;
 		if (p->users_of[i])
@@ -357,11 +369,31 @@ unsigned portal_transports(const struct portal *p)
 	return __atomic_load_n(&p->transports, __ATOMIC_RELAXED);
 }
 
+// The socket goes or comes. Before it comes, siw's listener has to let go of the port.
+static void follow(struct portal *p)
+{
+	bool has_socket = p->listener || p->why.code;
+	if (has_socket == !!(portal_transports(p) & PORTAL_SOCKET)) {
+		rdma_follow(p);
+		return;
+	}
+	portal_rdma_stop(&p->rdma);
+	if (!has_socket) {
+		portal_try(p);
+		return;
+	}
+	timer_cancel(p->control, &p->retry);
+	listener_free(p->listener);
+	p->listener = NULL;
+	p->why = (struct err){ 0 };
+	rdma_follow(p);
+}
+
 void portal_change(struct portal *p, unsigned from, unsigned to)
 {
 	count_transports(p, to, 1);
 	count_transports(p, from, -1);
-	rdma_follow(p);
+	follow(p);
 }
 
 int portal_open(struct portal **ret, struct worker *control, const struct tcp_addr *addr,
@@ -373,7 +405,7 @@ int portal_open(struct portal **ret, struct worker *control, const struct tcp_ad
 			continue;
 		p->users++;
 		count_transports(p, transports, 1);
-		rdma_follow(p);
+		follow(p);
 		*ret = p;
 		return 0;
 	}
@@ -391,7 +423,7 @@ int portal_open(struct portal **ret, struct worker *control, const struct tcp_ad
 	count_transports(p, transports, 1);
 	timer_init(&p->retry, on_retry);
 	list_push_back(&portals, &p->link);
-	portal_try(p);
+	follow(p);
 	*ret = p;
 	return 0;
 }
@@ -402,7 +434,7 @@ void portal_close(struct portal *p, unsigned transports)
 		return;
 	count_transports(p, transports, -1);
 	if (--p->users) {
-		rdma_follow(p);
+		follow(p);
 		return;
 	}
 	timer_cancel(p->control, &p->retry);
@@ -415,12 +447,15 @@ void portal_close(struct portal *p, unsigned transports)
 
 enum portal_state portal_state(const struct portal *p)
 {
-	return p->listener ? PORTAL_LISTENING : PORTAL_WAITING;
+	return *portal_reason(p) ? PORTAL_WAITING : PORTAL_LISTENING;
 }
 
 const char *portal_reason(const struct portal *p)
 {
-	return p->listener ? "" : p->why.text;
+	if (portal_transports(p) & PORTAL_SOCKET)
+		return p->listener ? "" : p->why.text;
+	const char *reason = portal_rdma_reason(&p->rdma);
+	return reason ? bare(p, reason) : "it has not begun";
 }
 
 const struct tcp_addr *portal_addr(const struct portal *p)

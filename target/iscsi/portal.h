@@ -19,11 +19,14 @@ enum portal_state {
 	PORTAL_WAITING, // will be retried; portal_reason() says what is missing
 };
 
-// What initiators may use. Software iWARP shares the TCP socket: the first byte tells.
+// What initiators may use. Software iWARP shares the TCP socket: the first byte tells. Without
+// both, there is no such socket: then the kernel's own iWARP, siw, can have the port.
 enum {
-	PORTAL_TCP = 1,	 // iSCSI over TCP
-	PORTAL_ISER = 2, // iSER over whatever RDMA there is
-	PORTAL_ALL = PORTAL_TCP | PORTAL_ISER,
+	PORTAL_TCP = 1,	  // iSCSI over TCP
+	PORTAL_ISER = 2,  // iSER, over RDMA devices at least
+	PORTAL_IWARP = 4, // iSER over software iWARP too
+	PORTAL_SOCKET = PORTAL_TCP | PORTAL_IWARP,
+	PORTAL_ALL = PORTAL_TCP | PORTAL_ISER | PORTAL_IWARP,
 };
 
 // Lowers the limit of connections to the descriptors there are, and says so. At start, when no

@@ -56,7 +56,7 @@ struct view_acl {
 
 struct view_portal {
 	struct tcp_addr addr; // as configured; may be a wildcard
-	unsigned transports;  // PORTAL_TCP, PORTAL_ISER
+	unsigned transports;  // PORTAL_TCP ...
 };
 
 struct view_tpg {

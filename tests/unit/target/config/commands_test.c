@@ -385,12 +385,24 @@ static void a_portal_offers_every_transport_unless_told(void **state)
 	assert_false(is_saved("\"iser\": true"));
 }
 
+static void enabling_iser_leaves_a_portal_for_rdma_devices_alone(void **state)
+{
+	static const char portal[] = TPG "/portals/192.0.2.80:3999";
+	make_target();
+	assert_int_equal(run(TPG "/portals", "create", "[\"192.0.2.80\", \"3999\", \"rdma\"]"), 0);
+	assert_true(is_saved("\"transport\": \"rdma\""));
+	assert_int_equal(run(portal, "enable_iser", "[\"true\"]"), 0);
+	assert_true(is_saved("\"transport\": \"rdma\""));
+	assert_int_equal(run(portal, "enable_iser", "[\"false\"]"), 0);
+	assert_true(is_saved("\"transport\": \"tcp\""));
+}
+
 static void a_portal_is_made_with_a_transport(void **state)
 {
 	make_target();
 	assert_int_equal(run(TPG "/portals", "create", "[\"192.0.2.78\", \"3999\", \"iser\"]"), 0);
 	assert_true(is_saved("\"transport\": \"iser\""));
-	assert_int_equal(run(TPG "/portals", "create", "[\"192.0.2.79\", \"3999\", \"rdma\"]"),
+	assert_int_equal(run(TPG "/portals", "create", "[\"192.0.2.79\", \"3999\", \"srp\"]"),
 			 -EINVAL);
 	assert_false(exists(TPG "/portals/192.0.2.79:3999"));
 }
@@ -423,6 +435,7 @@ int main(void)
 		T(a_unit_serial_belongs_to_one_disk),
 		T(a_portal_without_an_address_waits),
 		T(a_portal_offers_every_transport_unless_told),
+		T(enabling_iser_leaves_a_portal_for_rdma_devices_alone),
 		T(a_portal_is_made_with_a_transport),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
