@@ -16,15 +16,10 @@
 #include "transport/rdma/iwarp/iwarp.h"
 #include "transport/wire/iwarp.h"
 
-// After this iWARP has given up a greeting that is not complete or not right (iwarp.h).
-#define GREETING_USEC 6000000u
-
-// A socket that iWARP has; it says nothing if it gives up.
+// A socket that iWARP has, until it hands out the peer's request or refuses it (iwarp.h).
 struct greeting {
 	struct waiting *waiting; // NULL: the connection has ended meanwhile
-	struct worker *worker;
-	struct timer timer;
-	struct list link; // iscsi_worker.greetings
+	struct list link;	 // iscsi_worker.greetings
 };
 
 struct waiting {
@@ -166,22 +161,19 @@ static void waiting_fail(struct waiting *w, const struct err *why)
 
 static void greeting_free(struct greeting *g)
 {
-	timer_cancel(g->worker, &g->timer);
 	list_remove(&g->link);
 	if (g->waiting)
 		g->waiting->greeting = NULL;
 	free(g);
 }
 
-static void on_no_greeting(struct timer *t)
+static void on_refused(void *arg, const struct tcp_addr *peer, const struct err *why)
 {
-	struct greeting *g = container_of(t, struct greeting, timer);
+	struct greeting *g = arg;
 	struct waiting *w = g->waiting;
-	struct err why;
 	greeting_free(g);
-	err_set(&why, -EPROTO, "iWARP: no valid MPA request came (RFC 5044 7.1)");
 	if (w)
-		waiting_fail(w, &why);
+		waiting_fail(w, why);
 }
 
 static void on_request(void *arg, struct rnic_request *q)
@@ -207,6 +199,7 @@ static void on_gone(void *arg, struct rnic_request *q)
 static const struct rnic_listener_ops greeting_ops = {
 	.request = on_request,
 	.gone = on_gone,
+	.refused = on_refused,
 };
 
 // The connection waits on, without its socket.
@@ -220,8 +213,6 @@ static int begin_iwarp(struct conn *c, int fd, struct err *e)
 		close(fd);
 		return err_set(e, -ENOMEM, "no memory for a connection");
 	}
-	g->worker = c->worker;
-	timer_init(&g->timer, on_no_greeting);
 	int r = iwarp_passive(c->worker, fd, &greeting_ops, g, e);
 	if (r < 0) {
 		free(g);
@@ -230,7 +221,6 @@ static int begin_iwarp(struct conn *c, int fd, struct err *e)
 	g->waiting = w;
 	w->greeting = g;
 	list_push_back(&iscsi_worker()->greetings, &g->link);
-	timer_arm(c->worker, &g->timer, GREETING_USEC);
 	return 0;
 }
 

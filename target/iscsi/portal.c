@@ -251,6 +251,13 @@ static void on_rdma_gone(void *arg, struct rnic_request *q)
 	// Every request is answered where it comes.
 }
 
+static void on_rdma_refused(void *arg, const struct tcp_addr *peer, const struct err *why)
+{
+	struct portal *p = arg;
+	conn_refused(peer, why->text);
+	__atomic_add_fetch(&p->counters.refused, 1, __ATOMIC_RELAXED);
+}
+
 static void on_rdma_failed(void *arg, const struct err *e)
 {
 	struct portal *p = arg;
@@ -261,6 +268,7 @@ static const struct rnic_listener_ops rdma_ops = {
 	.assign = on_rdma_assign,
 	.request = on_rdma_request,
 	.gone = on_rdma_gone,
+	.refused = on_rdma_refused,
 	.failed = on_rdma_failed,
 };
 

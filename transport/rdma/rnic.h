@@ -259,6 +259,9 @@ struct rnic_listener_ops {
 	void (*request)(void *arg, struct rnic_request *q);
 	// The request is no more; forget it.
 	void (*gone)(void *arg, struct rnic_request *q);
+	// On that worker: a peer was turned away before there was a request of it to hand out, for
+	// this reason. Not for those that go with their listener. May be absent.
+	void (*refused)(void *arg, const struct tcp_addr *peer, const struct err *why);
 	// On the listener's thread: it hears nothing any more (-ENODEV: its device was removed).
 	// Free it, here or later, and listen again when there is a device. May be absent.
 	void (*failed)(void *arg, const struct err *e);

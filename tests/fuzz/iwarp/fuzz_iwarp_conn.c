@@ -46,7 +46,7 @@ static struct role {
 	struct rnic_rx *kept[KEPT];
 	unsigned kept_count;
 	struct timer later;
-	bool is_over, is_pending;
+	bool is_over;
 	sem_t over, ready;
 } r;
 
@@ -214,7 +214,6 @@ static void on_request(void *arg, struct rnic_request *q)
 	struct rnic_qp *qp;
 	struct err e;
 
-	r.is_pending = false;
 	if (q->private_len && q->private_data[0] == 0xee) {
 		rnic_reject(q, "no", 2);
 		finish();
@@ -228,7 +227,17 @@ static void on_gone(void *arg, struct rnic_request *q)
 	finish();
 }
 
-static const struct rnic_listener_ops listener_ops = { .request = on_request, .gone = on_gone };
+static void on_refused(void *arg, const struct tcp_addr *peer, const struct err *why)
+{
+	must(why->code < 0 && *why->text);
+	finish();
+}
+
+static const struct rnic_listener_ops listener_ops = {
+	.request = on_request,
+	.gone = on_gone,
+	.refused = on_refused,
+};
 
 static void begin(void *arg)
 {
@@ -237,20 +246,12 @@ static void begin(void *arg)
 	struct err e;
 
 	if (!(r.how & ACTIVE)) {
-		r.is_pending = true;
 		must(iwarp_passive(r.w, r.fd, &listener_ops, NULL, &e) == 0);
 		return;
 	}
 	must(tcp_addr_parse(&addr, "127.0.0.1", (uint16_t)r.port, &e) == 0);
 	must(rnic_connect(&rnic_iwarp, &r.qp, r.w, &addr, NULL, &o, &ops, NULL, &e) == 0);
 	r.rnic = r.qp->rnic;
-}
-
-// A passive socket whose request never came was dropped without a word.
-static void end(void *arg)
-{
-	if (r.is_pending)
-		finish();
 }
 
 // --- the peer ---
@@ -433,7 +434,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	shutdown(r.fd, SHUT_WR);
 	drain(0);
 	close(r.fd);
-	worker_call(w, end, NULL);
 	sem_wait(&r.over);
 	sem_destroy(&r.over);
 	sem_destroy(&r.ready);

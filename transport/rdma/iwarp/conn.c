@@ -43,13 +43,16 @@ static void on_closed(struct stream *s, int reason)
 	struct iw_qp *qp = stream_arg(s);
 	struct err e;
 
-	if (qp->state == IW_REQUEST || qp->state == IW_PENDING) {
+	if (qp->state == IW_PENDING) {
 		iw_drop(qp);
 		return;
 	}
 	err_errno(&e, reason ? reason : -ECONNRESET, "iwarp: %s",
 		  qp->state == IW_CONNECTING ? "connect" : "connection lost");
-	iw_end(qp, &e);
+	if (qp->state == IW_REQUEST)
+		iw_turn_away(qp, &e);
+	else
+		iw_end(qp, &e);
 }
 
 const struct stream_ops iw_stream_ops = {

@@ -16,6 +16,7 @@ static _Thread_local struct iw_device *mine;
 
 static void device_free(struct iw_device *d)
 {
+	worker_defer_cancel(&d->crowded);
 	iw_rx_done(d);
 	iw_stags_done(&d->stags);
 	pthread_mutex_destroy(&d->lock);

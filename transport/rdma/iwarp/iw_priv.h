@@ -117,8 +117,9 @@ struct iw_device {
 	struct iw_rx_pool rx;
 	struct list half_open; // oldest first
 	uint32_t half_open_count;
-	uint8_t *scratch; // IW_SCRATCH bytes; what a receive leaves there is consumed at once
-	uint8_t *frames;  // IW_TX_FPDUS of IW_TX_FRAME bytes: headers of the batch being sent
+	struct defer crowded; // there are too many
+	uint8_t *scratch;     // IW_SCRATCH bytes; what a receive leaves there is consumed at once
+	uint8_t *frames;      // IW_TX_FPDUS of IW_TX_FRAME bytes: headers of the batch being sent
 	pthread_mutex_t lock;
 	struct list mrs; // under lock
 };
@@ -267,7 +268,10 @@ extern const struct stream_ops iw_stream_ops;
 // startup.c
 void iw_startup_rx(struct iw_qp *qp);
 void iw_connected(struct iw_qp *qp);
-void iw_drop(struct iw_qp *qp); // a passive one that nobody was told of, or whose gone was called
+// Ends a passive one that was not accepted: without a word, or with gone if its request was handed
+// out; and before that with refused.
+void iw_drop(struct iw_qp *qp);
+void iw_turn_away(struct iw_qp *qp, const struct err *why);
 int iw_accept(struct rnic_request *q, struct rnic_qp **ret, const struct rnic_qp_options *o,
 	      const struct rnic_qp_ops *ops, void *owner, struct err *e);
 void iw_reject(struct rnic_request *q, const void *private_data, uint32_t len);

@@ -18,8 +18,8 @@
 
 // Takes over fd, a connected TCP socket on whose first byte (peeked, unread) a peer has said that
 // it speaks iWARP: MPA_FIRST_BYTE of transport/wire/iwarp.h. On w's thread; does not block.
-// ops->request follows when the peer's request is in, with arg; if it does not come within five
-// seconds, or is wrong, the socket is closed and nothing is called. ops and arg must stay until
-// then, also after what listens has ended. On an error (-ENOMEM, -EINVAL) fd is closed.
+// One of these follows, with arg: ops->request when the peer's request is in; ops->refused, and
+// the socket is closed, when it is wrong or does not come within five seconds. ops and arg must
+// stay until then, also after what listens has ended. On an error (-ENOMEM, -EINVAL) fd is closed.
 int iwarp_passive(struct worker *w, int fd, const struct rnic_listener_ops *ops, void *arg,
 		  struct err *e);

@@ -14,7 +14,8 @@ int mpa_frame_len(const uint8_t *head, bool is_reply, struct err *e)
 	uint32_t len = get_be16(h->private_len);
 
 	if (memcmp(h->key, key, MPA_KEY_LEN) != 0)
-		return err_set(e, -EPROTO, "MPA: no %s", is_reply ? "reply" : "request");
+		return err_set(e, -EPROTO, "MPA: what came is no %s (RFC 5044 7.1)",
+			       is_reply ? "reply" : "request");
 	if (len > MPA_PRIVATE_MAX)
 		return err_set(e, -EPROTO, "MPA: %u bytes of private data, at most %u are legal",
 			       len, (unsigned)MPA_PRIVATE_MAX);

@@ -68,13 +68,41 @@ void iw_drop(struct iw_qp *qp)
 	iw_qp_delete(qp);
 }
 
-static void on_request_timeout(struct timer *t)
+void iw_turn_away(struct iw_qp *qp, const struct err *why)
 {
-	iw_drop(container_of(t, struct iw_qp, timer));
+	const struct rnic_listener_ops *ops = qp->lops;
+	struct tcp_addr peer = *stream_peer(qp->stream);
+	struct err e = *why;
+	void *arg = qp->larg;
+
+	iw_drop(qp);
+	if (ops->refused)
+		ops->refused(arg, &peer, &e);
 }
 
-// Refuses in words of MPA what we cannot do or were told to refuse; qp is gone then.
-static void refuse(struct iw_qp *qp, const void *private_data, uint32_t len)
+static void on_request_timeout(struct timer *t)
+{
+	struct err e;
+
+	err_set(&e, -ETIMEDOUT, "MPA: no complete request came in time");
+	iw_turn_away(container_of(t, struct iw_qp, timer), &e);
+}
+
+// Who has said nothing for longest makes room.
+static void crowded_run(struct defer *defer)
+{
+	struct iw_device *d = container_of(defer, struct iw_device, crowded);
+	struct err e;
+
+	err_set(&e, -EBUSY, "MPA: no request yet, and too many others have not sent theirs");
+	iw_device_hold(d);
+	while (d->half_open_count > IW_HALF_OPEN_MAX)
+		iw_turn_away(list_entry(list_first(&d->half_open), struct iw_qp, half_open), &e);
+	iw_device_put(d);
+}
+
+// Says in MPA that we cannot do what was asked for, or were told to refuse it.
+static void send_refusal(struct iw_qp *qp, const void *private_data, uint32_t len)
 {
 	struct mpa_frame f;
 
@@ -84,17 +112,37 @@ static void refuse(struct iw_qp *qp, const void *private_data, uint32_t len)
 	f.private_data = private_data;
 	f.private_len = len;
 	send_frame(qp, &f);
+}
+
+static void refuse(struct iw_qp *qp, const void *private_data, uint32_t len)
+{
+	send_refusal(qp, private_data, len);
 	iw_qp_delete(qp);
+}
+
+// What the peer asks for and we cannot do.
+static int check_request(const struct mpa_frame *f, struct err *e)
+{
+	if (f->revision < 1 || f->revision > 2)
+		return err_set(e, -EPROTO, "MPA: a request of revision %u, only 1 and 2 are known",
+			       f->revision);
+	if (f->flags & MPA_M)
+		return err_set(e, -EPROTO, "MPA: the peer wants markers, which are not supported");
+	if (f->flags & MPA_R)
+		return err_set(e, -EPROTO, "MPA: a request with the bit of a rejection");
+	return 0;
 }
 
 static void request_in(struct iw_qp *qp)
 {
 	const struct mpa_frame *f = &qp->peer_frame;
+	struct err e;
 
 	leave_half_open(qp);
 	timer_cancel(qp->worker, &qp->timer);
-	if (f->flags & (MPA_M | MPA_R) || f->revision < 1 || f->revision > 2) {
-		refuse(qp, NULL, 0);
+	if (check_request(f, &e) < 0) {
+		send_refusal(qp, NULL, 0);
+		iw_turn_away(qp, &e);
 		return;
 	}
 	qp->state = IW_PENDING;
@@ -136,11 +184,9 @@ static int passive_new(struct worker *w, int fd, const struct rnic_listener_ops 
 	qp->larg = arg;
 	timer_init(&qp->timer, on_request_timeout);
 	timer_arm(w, &qp->timer, REQUEST_USEC);
-	// Who has said nothing for longest makes room.
-	if (d->half_open_count >= IW_HALF_OPEN_MAX)
-		iw_drop(list_entry(list_first(&d->half_open), struct iw_qp, half_open));
 	list_push_back(&d->half_open, &qp->half_open);
-	d->half_open_count++;
+	if (++d->half_open_count > IW_HALF_OPEN_MAX)
+		worker_defer(w, &d->crowded, crowded_run);
 	return 0;
 }
 
@@ -418,7 +464,7 @@ void iw_startup_rx(struct iw_qp *qp)
 	if (r < 0 && is_reply)
 		iw_end(qp, &e);
 	else if (r < 0)
-		iw_drop(qp);
+		iw_turn_away(qp, &e);
 	else if (r > 0 && is_reply)
 		reply_in(qp);
 	else if (r > 0)

@@ -295,15 +295,19 @@ static void request_come(struct msg *m)
 {
 	struct verbs_conn *c = container_of(m, struct verbs_conn, msg);
 	struct verbs_listener *l = c->listener;
+	const struct rnic_listener_ops *ops = c->listener_ops;
 	bool is_freed = verbs_listener_is_freed(l);
-	int r = verbs_worker_enter(c->vw, NULL);
+	struct err e;
+	int r = verbs_worker_enter(c->vw, &e);
 
 	c->listener = NULL;
 	verbs_listener_put(l);
 	if (r == 0)
-		r = verbs_rnic_get(&c->r, c->vw, c->device, NULL);
+		r = verbs_rnic_get(&c->r, c->vw, c->device, &e);
 	verbs_device_put(c->device); // by now the rnic holds it
 	c->device = NULL;
+	if (r < 0 && !is_freed && ops->refused)
+		ops->refused(c->listener_arg, &c->request.peer_addr, &e);
 	if (r < 0 || is_freed || c->is_peer_gone) {
 		refuse(c);
 		return;

@@ -66,8 +66,8 @@ struct side {
 	struct rnic *rnic;
 	struct rnic_qp_options options;
 	struct rnic_exposed x;
-	unsigned established, closed, rejected, received, requests, gone;
-	struct err why;
+	unsigned established, closed, rejected, received, requests, gone, refused;
+	struct err why; // it closed, or refused its peer
 	uint8_t private_data[256];
 	uint32_t private_len;
 	bool keeps_rx, rejects, ignores, closes_at_once;
@@ -212,7 +212,21 @@ static void on_gone(void *arg, struct rnic_request *q)
 	NOTE(s->gone++);
 }
 
-static const struct rnic_listener_ops listener_ops = { .request = on_request, .gone = on_gone };
+static void on_refused(void *arg, const struct tcp_addr *from, const struct err *e)
+{
+	struct side *s = arg;
+
+	NOTE({
+		s->why = *e;
+		s->refused++;
+	});
+}
+
+static const struct rnic_listener_ops listener_ops = {
+	.request = on_request,
+	.gone = on_gone,
+	.refused = on_refused,
+};
 
 static void on_done(struct rnic_wr *wr, int res)
 {

@@ -3,6 +3,10 @@
 // is refused. RFC 5044 7.1, RFC 6581.
 #include "transport/rdma/iwarp/peer.h"
 
+#include <sys/resource.h>
+
+#include "transport/rdma/iwarp/iw_priv.h"
+
 // --- startup ---
 
 static void a_request_of_revision_1_is_accepted(void **state)
@@ -33,27 +37,46 @@ static void a_request_for_a_crc_is_honoured(void **state)
 	WAIT(r.res == 0);
 }
 
-static void expect_refusal(void)
+// b has ended it, told its caller so, once, and why.
+static void expect_told(int code, const char *text)
+{
+	assert_true(is_at_end());
+	WAIT(b.refused);
+	assert_int_equal(b.why.code, code);
+	if (!strstr(b.why.text, text))
+		fail_msg("told: %s", b.why.text);
+	assert_int_equal(b.refused, 1);
+	assert_int_equal(b.requests, 0);
+	assert_int_equal(b.gone, 0);
+}
+
+static void expect_refusal(const char *text)
 {
 	struct mpa_frame r = answer();
 
 	assert_true(r.flags & MPA_R);
-	assert_true(is_at_end());
-	assert_int_equal(b.requests, 0);
+	expect_told(-EPROTO, text);
 }
 
 static void markers_are_refused(void **state)
 {
 	passive();
 	ask(MPA_M | MPA_S, 2, 1, 1);
-	expect_refusal();
+	expect_refusal("markers");
+}
+
+static void a_request_that_says_it_is_a_rejection_is_refused(void **state)
+{
+	passive();
+	ask(MPA_R | MPA_S, 2, 1, 1);
+	expect_refusal("rejection");
 }
 
 static void a_revision_of_the_future_is_refused(void **state)
 {
 	passive();
 	ask(MPA_S, 3, 1, 1);
-	expect_refusal();
+	expect_refusal("revision 3");
 	assert_int_equal(reply[17], 2);
 }
 
@@ -61,14 +84,14 @@ static void a_request_with_another_key_is_dropped(void **state)
 {
 	passive();
 	put("MPA ID Rex Frame\0\2\0\0", 20);
-	assert_true(is_at_end());
+	expect_told(-EPROTO, "no request");
 }
 
 static void too_much_private_data_is_dropped(void **state)
 {
 	passive();
 	put("MPA ID Req Frame\0\2\2\1", 20);
-	assert_true(is_at_end());
+	expect_told(-EPROTO, "513 bytes of private data");
 }
 
 static void a_request_that_does_not_end_is_dropped(void **state)
@@ -76,8 +99,37 @@ static void a_request_that_does_not_end_is_dropped(void **state)
 	passive();
 	put("MPA ID Req", 10);
 	shutdown(peer, SHUT_WR);
-	assert_true(is_at_end());
-	assert_int_equal(b.requests, 0);
+	expect_told(-ECONNRESET, "before its request");
+}
+
+static void a_request_that_does_not_come_is_waited_for_only_so_long(void **state)
+{
+	passive();
+	put("MPA ID Req", 10);
+	expect_told(-ETIMEDOUT, "in time");
+}
+
+static void of_too_many_silent_peers_the_oldest_are_turned_away(void **state)
+{
+	static int others[IW_HALF_OPEN_MAX];
+	struct rlimit files;
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
+	files.rlim_cur = files.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &files), 0);
+	if (files.rlim_max < 3 * IW_HALF_OPEN_MAX)
+		skip();
+	passive();
+	int oldest = peer;
+	for (int i = 0; i < IW_HALF_OPEN_MAX; i++) {
+		passive();
+		others[i] = peer;
+	}
+	peer = oldest;
+	expect_told(-EBUSY, "too many");
+	for (int i = 0; i < IW_HALF_OPEN_MAX; i++)
+		close(others[i]);
+	WAIT(b.refused == IW_HALF_OPEN_MAX + 1);
 }
 
 static void a_request_comes_byte_by_byte(void **state)
@@ -290,10 +342,13 @@ int main(void)
 		TEST(a_request_of_revision_1_is_accepted),
 		TEST(a_request_for_a_crc_is_honoured),
 		TEST(markers_are_refused),
+		TEST(a_request_that_says_it_is_a_rejection_is_refused),
 		TEST(a_revision_of_the_future_is_refused),
 		TEST(a_request_with_another_key_is_dropped),
 		TEST(too_much_private_data_is_dropped),
 		TEST(a_request_that_does_not_end_is_dropped),
+		TEST(a_request_that_does_not_come_is_waited_for_only_so_long),
+		TEST(of_too_many_silent_peers_the_oldest_are_turned_away),
 		TEST(a_request_comes_byte_by_byte),
 		TEST(peer_to_peer_begins_with_an_empty_write),
 		TEST(our_request_is_like_linuxs),
