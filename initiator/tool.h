@@ -84,6 +84,13 @@ int tool_resolve(struct tool *t, const struct iscsi_address *portal, struct err 
 // with everything said.
 int tool_open(struct tool *t, bool needs_lun);
 
+// tool_memory.c: memory for the data of commands, which devices know (core/region.h). Blocks for
+// as long as it takes to pin it. -ENOMEM with a text.
+struct tool_memory;
+int tool_memory_new(struct tool_memory **ret, size_t len, struct err *e);
+uint8_t *tool_memory_at(const struct tool_memory *m, size_t offset);
+void tool_memory_free(struct tool_memory *m); // no command uses it any more; NULL is fine
+
 // tool_disk.c: a block device behind a URL.
 struct tool_disk {
 	struct ini_sync *sync;

@@ -31,7 +31,7 @@ struct bench {
 	struct ini_cmd first_failed; // what it answered
 	uint64_t histogram[BUCKETS];
 	struct bench_cmd *cmds;
-	uint8_t *memory;
+	struct tool_memory *memory;
 	sem_t over;
 };
 
@@ -184,13 +184,15 @@ static int prepare(struct tool *t, struct bench *b, const struct tool_disk *d, s
 	b->random = 0x9e3779b97f4a7c15u;
 	b->session = ini_sync_session(d->sync);
 	b->cmds = calloc(b->depth, sizeof *b->cmds);
-	b->memory = aligned_alloc(4096, ((size_t)b->depth * bs + 4095) & ~(size_t)4095);
-	if (!b->cmds || !b->memory)
+	if (!b->cmds)
 		return err_set(e, -ENOMEM, "bench: no memory");
-	memset(b->memory, 0xa5, (size_t)b->depth * bs);
+	r = tool_memory_new(&b->memory, (size_t)b->depth * bs, e);
+	if (r)
+		return r;
+	memset(tool_memory_at(b->memory, 0), 0xa5, (size_t)b->depth * bs);
 	for (unsigned i = 0; i < b->depth; i++) {
 		b->cmds[i].b = b;
-		b->cmds[i].buf = b->memory + (size_t)i * bs;
+		b->cmds[i].buf = tool_memory_at(b->memory, (size_t)i * bs);
 	}
 	return 0;
 }
@@ -232,7 +234,7 @@ int tool_bench(struct tool *t)
 	ini_sync_close(t->sync);
 	t->sync = NULL;
 	sem_destroy(&b->over);
-	free(b->memory);
+	tool_memory_free(b->memory);
 	free(b->cmds);
 	free(b);
 	return status;

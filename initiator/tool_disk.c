@@ -276,26 +276,26 @@ static int move(struct mover *m, struct err *e)
 int64_t tool_io_run(struct tool_disk *d, const struct tool_io *io, struct err *e)
 {
 	struct mover *m = calloc(1, sizeof *m);
-	size_t size = ((size_t)PIPELINE * d->chunk + 4095) & ~(size_t)4095;
-	uint8_t *memory = aligned_alloc(4096, size);
+	struct tool_memory *memory = NULL;
 	struct err ignored;
-	int64_t result = -ENOMEM;
-	if (m && memory) {
-		m->d = d;
-		m->io = io;
-		for (unsigned i = 0; i < PIPELINE; i++)
-			m->slots[i].buf = memory + (size_t)i * d->chunk;
-		int r = move(m, e);
-		for (unsigned i = 0; i < PIPELINE; i++)
-			if (m->slots[i].is_out)
-				finish(m, &m->slots[i], false, &ignored);
-		result = r ? r : (int64_t)m->done;
-	} else {
-		err_set(e, -ENOMEM, "no memory for %zu bytes", size);
+	int r = m ? tool_memory_new(&memory, (size_t)PIPELINE * d->chunk, e)
+		  : err_set(e, -ENOMEM, "no memory for commands");
+	if (r) {
+		free(m);
+		return r;
 	}
-	free(memory);
+	m->d = d;
+	m->io = io;
+	for (unsigned i = 0; i < PIPELINE; i++)
+		m->slots[i].buf = tool_memory_at(memory, (size_t)i * d->chunk);
+	r = move(m, e);
+	for (unsigned i = 0; i < PIPELINE; i++)
+		if (m->slots[i].is_out)
+			finish(m, &m->slots[i], false, &ignored);
+	int64_t done = (int64_t)m->done;
+	tool_memory_free(memory);
 	free(m);
-	return result;
+	return r ? r : done;
 }
 
 int tool_read_blocks(struct tool_disk *d, uint64_t first, uint64_t last, tool_take *take, void *arg,

@@ -1,94 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Sessions over RDMA: logging in, and everything that has to wait for a connection to be gone,
 // because until then the target may reach the commands' memory.
+#include "initiator/rdma_target.h"
 #include "initiator/session_rig.h"
-
-#include "transport/iser/fake_device.h"
-
-// A target behind each connection of the fake device.
-struct far {
-	struct login *login;
-	bool is_logged_in;
-	uint32_t stat_sn, exp_cmd_sn, max_cmd_sn;
-};
 
 static struct rig r;
 static struct fake_rnic f;
 static struct rnic_provider other; // a second one
-static bool is_mute;		   // commands and pings are not answered
-static int logins, commands, other_connects;
+static int other_connects;
 static struct timer later;
 static int done_at_close;
-
-static int far_admit(void *arg, const struct login_names *names, struct login_terms *ret,
-		     struct err *e)
-{
-	iscsi_offer_init(&ret->offer);
-	ret->offer.is_rdma = true;
-	return 0;
-}
-
-static void far_login(struct fake_qp *q, struct far *t, const uint8_t *bhs, const uint8_t *data,
-		      uint32_t len)
-{
-	static const struct login_target_ops ops = { far_admit, fake_attach };
-	struct login_reply reply;
-	if (!t->login) {
-		t->login = calloc(1, sizeof *t->login);
-		login_target_init(t->login, &ops, NULL, 1, 32);
-	}
-	enum login_outcome o = login_target_step(t->login, bhs, data, len, &reply);
-	if (o == LOGIN_FULL_FEATURE) {
-		t->is_logged_in = true;
-		t->exp_cmd_sn = login_session(t->login)->exp_cmd_sn;
-		t->stat_sn = login_stat_sn(t->login);
-		logins++;
-	}
-	if (reply.has_pdu)
-		rdma_say(q, reply.bhs, reply.text, reply.text_len, NULL);
-}
-
-static void far_answer(struct fake_qp *q, struct far *t, uint8_t opcode, const uint8_t *to)
-{
-	uint8_t bhs[48] = { opcode, ISCSI_F };
-	memcpy(bhs + 16, to + 16, 4);
-	put_be32(bhs + 20, opcode == ISCSI_OP_NOP_IN ? ISCSI_TAG_NONE : 0);
-	put_be32(bhs + 24, t->stat_sn++);
-	put_be32(bhs + 28, t->exp_cmd_sn);
-	put_be32(bhs + 32, t->exp_cmd_sn + 31);
-	rdma_say(q, bhs, NULL, 0, NULL);
-}
-
-static void far_message(struct fake_qp *q, const uint8_t *hdr, const uint8_t *bhs,
-			const uint8_t *data, uint32_t len)
-{
-	struct far *t = q->state ? q->state : (q->state = calloc(1, sizeof *t));
-	uint8_t opcode = bhs[0] & ISCSI_OP_MASK;
-	if (!t->is_logged_in) {
-		far_login(q, t, bhs, data, len);
-		return;
-	}
-	if (opcode == ISCSI_OP_SCSI_CMD) {
-		commands++;
-		t->exp_cmd_sn++;
-	}
-	if (opcode == ISCSI_OP_LOGOUT_REQ)
-		far_answer(q, t, ISCSI_OP_LOGOUT_RSP, bhs);
-	else if (!is_mute && opcode == ISCSI_OP_SCSI_CMD)
-		far_answer(q, t, ISCSI_OP_SCSI_RSP, bhs);
-	else if (!is_mute && opcode == ISCSI_OP_NOP_OUT)
-		far_answer(q, t, ISCSI_OP_NOP_IN, bhs);
-}
-
-static void far_freed(struct fake_qp *q)
-{
-	struct far *t = q->state;
-	if (t && t->login)
-		login_done(t->login);
-	if (t)
-		free(t->login);
-	free(t);
-}
 
 static int other_connect(struct rnic_qp **ret, struct worker *w, const struct tcp_addr *peer,
 			 const struct tcp_addr *local, const struct rnic_qp_options *o,
@@ -102,15 +23,13 @@ static int setup(void **state)
 {
 	rig_init(&r);
 	fake_rnic_init(&f, r.w);
-	f.message = far_message;
-	f.freed = far_freed;
 	other = f.provider;
 	other.name = "other";
 	other.connect = other_connect;
 	r.config.providers[0] = &f.provider;
 	r.config.provider_count = 1;
-	is_mute = false;
-	logins = commands = other_connects = 0;
+	far_init(&f);
+	other_connects = 0;
 	return 0;
 }
 

@@ -271,16 +271,27 @@ static inline struct rnic_mr *fake_find(struct rnic *rn, const void *addr, uint6
 	return f->is_unknown && f->is_unknown(f, addr) ? NULL : &f->all;
 }
 
+// The first ones in order, then those that are over.
+static inline struct fake_exposure *fake_place(struct fake_rnic *f)
+{
+	struct fake_exposure *x = f->exposed;
+	if (f->exposed_count < FAKE_EXPOSED)
+		return &f->exposed[f->exposed_count++];
+	while (x < f->exposed + FAKE_EXPOSED && x->is_live)
+		x++;
+	assert_true(x < f->exposed + FAKE_EXPOSED);
+	return x;
+}
+
 static inline int fake_expose(struct rnic_qp *qp, struct rnic_exposed *ret, const struct sg *sg,
 			      uint32_t nsg, uint64_t len, unsigned access)
 {
 	struct fake_rnic *f = the_fake;
 	if (f->exposes_registered_only && (!f->registered || nsg != 1))
 		return -EOPNOTSUPP;
-	assert_true(f->exposed_count < FAKE_EXPOSED);
-	struct fake_exposure *x = &f->exposed[f->exposed_count++];
+	struct fake_exposure *x = fake_place(f);
 	*x = (struct fake_exposure){ .is_live = true,
-				     .rkey = 0x100u + (uint32_t)f->exposed_count,
+				     .rkey = 0x101u + (uint32_t)(x - f->exposed),
 				     .access = access,
 				     .sg = *sg,
 				     .nsg = nsg,
