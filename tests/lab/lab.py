@@ -32,7 +32,7 @@ CHECK = [logins.chap, data.byte_for_byte, faults.target_killed]
 
 class Group(NamedTuple):
     """Scenarios, and those of them that say most in little time. device: the initiator's, for iSER;
-    is_inside: farblockd uses it too, in the guest."""
+    is_inside: our program uses it too, in the guest."""
     scenarios: list
     check: list
     device: str = None
@@ -44,6 +44,8 @@ GROUPS = {
     "iser": Group(ISER, CHECK, "siw"),
     "lio": Group(lio.SCENARIOS, [lio.chap, lio.byte_for_byte], "siw"),
     "rxe": Group(ISER, CHECK, "rxe", True),
+    "lio-rxe": Group(lio.INSIDE, [lio.chap, lio.byte_for_byte, lio.target_gone], "rxe", True),
+    "lio-siw-verbs": Group(lio.INSIDE_SIW, [lio.verified], "siw", True),
 }
 
 
@@ -52,6 +54,7 @@ class Lab:
 
     def __init__(self, scratch, guest, group):
         self.scratch, self.guest, self.device = scratch, guest, group.device
+        self.is_inside = group.is_inside
         self.carrier = "iser" if group.device else "tcp"
         self.place = Inside(guest, group.device) if group.is_inside else Here()
         self.daemons, self.initiators = [], []
