@@ -50,6 +50,7 @@ static void ask_limits(struct verbs_device *d, const struct ibv_device_attr *a)
 {
 	struct rnic_limits *l = &d->limits;
 	struct ibv_port_attr port = { 0 };
+	bool is_siw = a->vendor_id == VENDOR_SIW;
 
 	d->is_iwarp = d->context->device->transport_type == IBV_TRANSPORT_IWARP;
 	d->mr_max = a->max_mr_size ? a->max_mr_size : UINT64_MAX;
@@ -65,8 +66,10 @@ static void ask_limits(struct verbs_device *d, const struct ibv_device_attr *a)
 	l->max_message = 1u << 30;
 	if (ibv_query_port(d->context, 1, &port) == 0 && port.max_msg_sz)
 		l->max_message = least(port.max_msg_sz, 1u << 30);
-	l->needs_remote_sink = d->is_iwarp && a->vendor_id != VENDOR_SIW;
-	l->can_invalidate = a->device_cap_flags & IBV_DEVICE_MEM_MGT_EXTENSIONS;
+	l->needs_remote_sink = d->is_iwarp && !is_siw;
+	// siw says it can; but its library takes the key from the wrong field, and the kernel
+	// refuses such a send with inline data when it is too late to tell whose it was.
+	l->can_invalidate = a->device_cap_flags & IBV_DEVICE_MEM_MGT_EXTENSIONS && !is_siw;
 	l->max_inline = ask_inline(d);
 }
 
