@@ -105,7 +105,7 @@ class Guest(farblock.Process):
             self.channel.sendall(base64.b64encode(script.encode()) + b"\n")
             answer = self.line().split()
         except OSError as why:
-            raise farblock.Failure(f"{self.name}: {why}") from None
+            raise farblock.Failure(f"{self.name}: {why}: {self.log()[-2000:].strip()}") from None
         if not answer:
             raise farblock.Failure(f"{self.name}: ended: {self.log()[-2000:].strip()}")
         output = base64.b64decode(answer[0]) if len(answer) == 2 else b""

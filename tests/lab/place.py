@@ -141,10 +141,9 @@ class Daemon(farblock.Farblockd):
         return int(output)
 
     def kill(self):
-        if self.number is None or not self.guest.is_running():
-            return
-        self.signal(signal.SIGKILL)
-        self.ended(30)
+        if self.number is not None:
+            self.signal(signal.SIGKILL)
+            self.ended(30)
 
     def stop(self, timeout=30):
         if self.number is None:
