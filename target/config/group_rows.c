@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Groups of settings as rows: what each node's groups hold, how they are checked and applied.
+// Control thread.
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "target/config/model.h"
+
+#define AUTH(field)                                                                                \
+	offsetof(struct auth_group, auth) + offsetof(struct view_auth, field), 0, 256, ""
+
+// clang-format off
+#define AUTH_ROWS \
+	{ "userid", ATTR_STRING, AUTH(userid), NULL, "name the initiator must give", NULL, 0 }, \
+	{ "password", ATTR_STRING, AUTH(password), NULL, "secret the initiator must know", NULL, \
+	  ATTR_SECRET }, \
+	{ "mutual_userid", ATTR_STRING, AUTH(mutual_userid), NULL, \
+	  "name the target gives when it is asked to prove itself", NULL, 0 }, \
+	{ "mutual_password", ATTR_STRING, AUTH(mutual_password), NULL, \
+	  "secret the target proves it knows", NULL, ATTR_SECRET }
+
+const struct attr_row auth_rows[] = {
+	AUTH_ROWS,
+	{ 0 },
+};
+
+const struct attr_row discovery_rows[] = {
+	{ "enable", ATTR_BOOL, offsetof(struct auth_group, enable), 0, 1, "0", NULL,
+	  "1: no discovery without CHAP", NULL, 0 },
+	AUTH_ROWS,
+	{ 0 },
+};
+// clang-format on
+
+// clang-format off
+#define PREF(field) ATTR_BOOL, offsetof(struct prefs, field), 0, 1, "1", NULL
+
+const struct attr_row pref_rows[] = {
+	{ "auto_add_default_portal", PREF(auto_add_default_portal),
+	  "a new portal group listens on 0.0.0.0:3260", NULL, ATTR_OWN },
+	{ "auto_add_mapped_luns", PREF(auto_add_mapped_luns),
+	  "new LUNs and ACLs are mapped to each other", NULL, ATTR_OWN },
+	{ "auto_enable_tpgt", PREF(auto_enable_tpgt), "a new portal group lets initiators log in",
+	  NULL, ATTR_OWN },
+	{ "export_backstore_name_as_model", PREF(export_backstore_name_as_model),
+	  "a new disk's product name is that of its storage object", NULL, ATTR_OWN },
+	{ 0 },
+};
+// clang-format on
+
+// TPG parameters: the keys that may be offered, then what only saved files of targetcli have.
+enum { PARAM_ROWS_MAX = ISCSI_KEY_COUNT + 8 };
+static struct attr_row offer_rows[PARAM_ROWS_MAX];
+static struct iscsi_offer_row offer_text[PARAM_ROWS_MAX];
+static char offer_help[PARAM_ROWS_MAX][160];
+
+// clang-format off
+static const struct attr_row kept_params[] = {
+	{ "TargetAlias", ATTR_STRING, offsetof(struct tpg_attr, alias), 0, 256, "", NULL,
+	  "a name for humans, told to initiators", NULL, 0 },
+	{ "AuthMethod", ATTR_STRING, 0, 0, 64, "CHAP", NULL,
+	  "the attribute authentication decides; kept in the saved file only", NULL,
+	  ATTR_IGNORED },
+	{ "IFMarker", ATTR_STRING, 0, 0, 16, "No", NULL, "obsolete", NULL, ATTR_IGNORED },
+	{ "OFMarker", ATTR_STRING, 0, 0, 16, "No", NULL, "obsolete", NULL, ATTR_IGNORED },
+	{ "IFMarkInt", ATTR_STRING, 0, 0, 16, "Reject", NULL, "obsolete", NULL, ATTR_IGNORED },
+	{ "OFMarkInt", ATTR_STRING, 0, 0, 16, "Reject", NULL, "obsolete", NULL, ATTR_IGNORED },
+	{ 0 },
+};
+// clang-format on
+
+// Keys of RFC 7143 that rtslib does not know; it would refuse them.
+static bool is_own_key(const char *name)
+{
+	return !strcmp(name, "TaskReporting") || !strcmp(name, "iSCSIProtocolLevel");
+}
+
+const struct attr_row *param_rows(void)
+{
+	unsigned at = 0, n = 0;
+	if (offer_rows[0].name)
+		return offer_rows;
+	while (n < ISCSI_KEY_COUNT && iscsi_offer_next(&at, &offer_text[n])) {
+		const struct iscsi_offer_row *o = &offer_text[n];
+		snprintf(offer_help[n], sizeof offer_help[n], "%s (%s)", o->help, o->range);
+		offer_rows[n] = (struct attr_row){
+			.name = o->name,
+			.type = ATTR_STRING,
+			.max = 256,
+			.default_text = o->def,
+			.help = offer_help[n],
+			.flags = ATTR_RESTART | (is_own_key(o->name) ? ATTR_OWN : 0),
+		};
+		n++;
+	}
+	for (const struct attr_row *row = kept_params; row->name; row++)
+		offer_rows[n++] = *row;
+	return offer_rows;
+}
+
+static bool is_alias(const struct attr_row *row)
+{
+	return !strcmp(row->name, "TargetAlias");
+}
+
+static int set_param(struct node *n, const struct attr_row *row, const char *text, struct err *e)
+{
+	struct tpg *tpg = NODE_OF(struct tpg, n);
+	if (is_alias(row))
+		return attr_set(row, &tpg->attr, text, e);
+	if (!(row->flags & ATTR_IGNORED))
+		return iscsi_offer_set(&tpg->offer, row->name, text, e);
+	if (!n->kept)
+		n->kept = json_object_new_object();
+	struct json_object *params = json_field(n->kept, "parameters");
+	if (!params) {
+		params = json_object_new_object();
+		json_object_object_add(n->kept, "parameters", params);
+	}
+	json_put_text(params, row->name, text);
+	return 0;
+}
+
+static size_t get_param(struct node *n, const struct attr_row *row, char *out, size_t size)
+{
+	struct tpg *tpg = NODE_OF(struct tpg, n);
+	if (is_alias(row))
+		return attr_get(row, &tpg->attr, out, size);
+	out[0] = 0;
+	if (row->flags & ATTR_IGNORED) {
+		const char *text = json_text(json_field(n->kept, "parameters"), row->name);
+		snprintf(out, size, "%s", text ? text : row->default_text);
+	} else {
+		iscsi_offer_get(&tpg->offer, row->name, out, size);
+	}
+	return strlen(out);
+}
+
+// ---- groups ----
+
+static const struct attr_row *rows_of_storage(const struct node *n)
+{
+	return lu_attr_rows;
+}
+
+static const struct attr_row *rows_of_tpg(const struct node *n)
+{
+	return tpg_attr_rows;
+}
+
+static const struct attr_row *rows_of_params(const struct node *n)
+{
+	return param_rows();
+}
+
+static const struct attr_row *rows_of_acl(const struct node *n)
+{
+	return acl_attr_rows;
+}
+
+static const struct attr_row *rows_of_auth(const struct node *n)
+{
+	return auth_rows;
+}
+
+static const struct attr_row *rows_of_discovery(const struct node *n)
+{
+	return discovery_rows;
+}
+
+static void *storage_attr(struct node *n)
+{
+	return &NODE_OF(struct storage, n)->attr;
+}
+
+static void *tpg_attr(struct node *n)
+{
+	return &NODE_OF(struct tpg, n)->attr;
+}
+
+static void *tpg_auth(struct node *n)
+{
+	return &NODE_OF(struct tpg, n)->auth;
+}
+
+static void *acl_attr(struct node *n)
+{
+	return &NODE_OF(struct acl, n)->attr;
+}
+
+static void *acl_auth(struct node *n)
+{
+	return &NODE_OF(struct acl, n)->auth;
+}
+
+static void *discovery_auth(struct node *n)
+{
+	return &container_of(n, struct config, iscsi)->discovery;
+}
+
+static const struct attr_row *rows_of_prefs(const struct node *n)
+{
+	return pref_rows;
+}
+
+static void *prefs(struct node *n)
+{
+	return &container_of(n, struct config, root)->prefs;
+}
+
+// As targetcli shows them.
+static size_t get_pref(struct node *n, const struct attr_row *row, char *out, size_t size)
+{
+	attr_get(row, prefs(n), out, size);
+	return (size_t)snprintf(out, size, "%s", *out == '1' ? "true" : "false");
+}
+
+static int check_creds(const char *what, const char *user, const char *password, struct err *e)
+{
+	if (!strcmp(user, "NULL") || !strcmp(password, "NULL"))
+		return err_set(e, -EINVAL, "%s: NULL is no value (set it to nothing to unset it)",
+			       what);
+	return 0;
+}
+
+static int check_auth(struct config *c, struct node *n, struct err *e)
+{
+	const struct view_auth *v = n == &c->iscsi	     ? &c->discovery.auth
+				    : n->class == &tpg_class ? &NODE_OF(struct tpg, n)->auth.auth
+							     : &NODE_OF(struct acl, n)->auth.auth;
+	int r = check_creds("auth", v->userid, v->password, e);
+	if (!r)
+		r = check_creds("mutual auth", v->mutual_userid, v->mutual_password, e);
+	if (!r && v->password[0] && !strcmp(v->password, v->mutual_password))
+		r = err_set(e, -EINVAL,
+			    "auth: the two directions cannot have the same password (RFC 7143, "
+			    "9.2.1)");
+	if (!r && n == &c->iscsi && c->discovery.enable && (!v->userid[0] || !v->password[0]))
+		r = err_set(e, -EINVAL,
+			    "discovery_auth: enable needs userid and password (set them in the "
+			    "same command)");
+	c->is_view_dirty |= n == &c->iscsi;
+	return r;
+}
+
+// "10.0.0.0/8,fd00::/16": what the login looks at later must be sound now.
+static int check_addresses(const char *list, struct err *e)
+{
+	char text[sizeof(((struct tpg_attr *)0)->allowed_addresses)], *rest = text, *item;
+	snprintf(text, sizeof text, "%s", list);
+	while ((item = strsep(&rest, ","))) {
+		struct tcp_addr addr;
+		char *slash = strchr(item, '/');
+		if (slash)
+			*slash++ = 0;
+		item += strspn(item, " ");
+		if (!*item && !slash && !*list)
+			continue;
+		int r = tcp_addr_parse(&addr, item, 0, e);
+		int max = !r && addr.sa.sa_family == AF_INET ? 32 : 128;
+		if (!r && slash && number_of(slash, "", max) < 0)
+			r = err_set(e, -EINVAL, "'%s' is no prefix length (0..%d)", slash, max);
+		if (r < 0)
+			return err_prefix(e, "allowed_addresses"), -EINVAL;
+	}
+	return 0;
+}
+
+static int check_tpg(struct config *c, struct node *n, struct err *e)
+{
+	return check_addresses(NODE_OF(struct tpg, n)->attr.allowed_addresses, e);
+}
+
+static int check_storage(struct config *c, struct node *n, struct err *e)
+{
+	struct storage *s = NODE_OF(struct storage, n);
+	return s->lu ? lu_attr_check(&s->attr, &s->lu->bs->limits, e) : 0;
+}
+
+// A setting of the open storage object. One that is read when the storage opens takes effect
+// by opening it again, which nobody may be using then.
+static int apply_storage(struct config *c, struct node *n, const struct attr_row *row,
+			 const char *text, struct err *e)
+{
+	struct storage *s = NODE_OF(struct storage, n);
+	if (!s->lu || row->flags & ATTR_IGNORED)
+		return 0;
+	if (!(row->flags & ATTR_RESTART))
+		return lu_attr_apply(s->lu, row, text, e);
+	if (s->lun_count)
+		return err_set(e, -EBUSY,
+			       "%s: cannot change while %u LUNs use %s (delete them first)",
+			       row->name, s->lun_count, n->name);
+	return 0;
+}
+
+const struct group_row root_groups[] = {
+	{.name = "global",
+	  .rows = rows_of_prefs,
+	  .base = prefs,
+	  .size = sizeof(struct prefs),
+	  .get = get_pref },
+	{ 0   },
+};
+const struct group_row storage_groups[] = {
+	{.name = "attribute",
+	  .rows = rows_of_storage,
+	  .base = storage_attr,
+	  .size = sizeof(struct lu_attr),
+	  .check = check_storage,
+	  .apply = apply_storage },
+	{ 0},
+};
+const struct group_row tpg_groups[] = {
+	{.name = "attribute",
+	  .rows = rows_of_tpg,
+	  .base = tpg_attr,
+	  .size = sizeof(struct tpg_attr),
+	  .check = check_tpg },
+ // The alias lies in the attributes, so both structs are what undo brings back.
+	{ .name = "parameter",
+	  .rows = rows_of_params,
+	  .base = tpg_attr,
+	  .size = offsetof(struct tpg, offer) + sizeof(struct iscsi_offer) -
+		  offsetof(struct tpg, attr),
+	  .set = set_param,
+	  .get = get_param },
+	{ .name = "auth",
+	  .rows = rows_of_auth,
+	  .base = tpg_auth,
+	  .size = sizeof(struct auth_group),
+	  .check = check_auth },
+	{ 0},
+};
+const struct group_row acl_groups[] = {
+	{.name = "attribute",
+	  .rows = rows_of_acl,
+	  .base = acl_attr,
+	  .size = sizeof(struct acl_attr) },
+	{ .name = "auth",
+	  .rows = rows_of_auth,
+	  .base = acl_auth,
+	  .size = sizeof(struct auth_group),
+	  .check = check_auth },
+	{ 0		 },
+};
+const struct group_row iscsi_groups[] = {
+	{.name = "discovery_auth",
+	  .rows = rows_of_discovery,
+	  .base = discovery_auth,
+	  .size = sizeof(struct auth_group),
+	  .check = check_auth },
+	{ 0  },
+};
