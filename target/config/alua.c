@@ -197,11 +197,6 @@ static void free_group(struct config *c, struct node *n)
 
 // ---- the group of settings ----
 
-static const struct attr_row *rows_of_group(const struct node *n)
-{
-	return alua_group_rows;
-}
-
 static void *group_attr(struct node *n)
 {
 	return &NODE_OF(struct alua_node, n)->attr;
@@ -266,16 +261,6 @@ static const struct attr_row lun_attr_rows[] = {
 };
 // clang-format on
 
-static const struct attr_row *rows_of_lun_alua(const struct node *n)
-{
-	return lun_alua_rows;
-}
-
-static const struct attr_row *rows_of_lun(const struct node *n)
-{
-	return lun_attr_rows;
-}
-
 static void *lun_base(struct node *n)
 {
 	return NODE_OF(struct lun, n);
@@ -292,7 +277,7 @@ static int check_lun(struct config *c, struct node *n, struct err *e)
 
 static const struct group_row group_groups[] = {
 	{.name = "alua",
-	  .rows = rows_of_group,
+	  .rows = alua_group_rows,
 	  .base = group_attr,
 	  .size = sizeof(struct alua_attr),
 	  .refresh = refresh_group,
@@ -301,12 +286,12 @@ static const struct group_row group_groups[] = {
 };
 const struct group_row lun_groups[] = {
 	{.name = "attribute",
-	  .rows = rows_of_lun,
+	  .rows = lun_attr_rows,
 	  .base = lun_base,
 	  .offset = offsetof(struct lun, write_protect),
 	  .size = sizeof(uint32_t) },
 	{ .name = "alua",
-	  .rows = rows_of_lun_alua,
+	  .rows = lun_alua_rows,
 	  .base = lun_base,
 	  .offset = offsetof(struct lun, group),
 	  .size = ALUA_NAME_MAX,

@@ -58,8 +58,8 @@ struct command_row {
 };
 
 struct group_row {
-	const char *name; // "attribute", "parameter", "auth"
-	const struct attr_row *(*rows)(const struct node *n);
+	const char *name;	     // "attribute", "parameter", "auth"
+	const struct attr_row *rows; // NULL: those of param_rows(), which are made when first used
 	// The struct that the rows describe. NULL slots below take the default in brackets.
 	void *(*base)(struct node *n);
 	size_t offset, size; // of what undo has to bring back, from base

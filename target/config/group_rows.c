@@ -139,36 +139,6 @@ static size_t get_param(struct node *n, const struct attr_row *row, char *out, s
 
 // ---- groups ----
 
-static const struct attr_row *rows_of_storage(const struct node *n)
-{
-	return lu_attr_rows;
-}
-
-static const struct attr_row *rows_of_tpg(const struct node *n)
-{
-	return tpg_attr_rows;
-}
-
-static const struct attr_row *rows_of_params(const struct node *n)
-{
-	return param_rows();
-}
-
-static const struct attr_row *rows_of_acl(const struct node *n)
-{
-	return acl_attr_rows;
-}
-
-static const struct attr_row *rows_of_auth(const struct node *n)
-{
-	return auth_rows;
-}
-
-static const struct attr_row *rows_of_discovery(const struct node *n)
-{
-	return discovery_rows;
-}
-
 static void *storage_attr(struct node *n)
 {
 	return &NODE_OF(struct storage, n)->attr;
@@ -197,11 +167,6 @@ static void *acl_auth(struct node *n)
 static void *discovery_auth(struct node *n)
 {
 	return &container_of(n, struct config, iscsi)->discovery;
-}
-
-static const struct attr_row *rows_of_prefs(const struct node *n)
-{
-	return pref_rows;
 }
 
 static void *prefs(struct node *n)
@@ -297,7 +262,7 @@ static int apply_storage(struct config *c, struct node *n, const struct attr_row
 
 const struct group_row root_groups[] = {
 	{.name = "global",
-	  .rows = rows_of_prefs,
+	  .rows = pref_rows,
 	  .base = prefs,
 	  .size = sizeof(struct prefs),
 	  .get = get_pref },
@@ -305,7 +270,7 @@ const struct group_row root_groups[] = {
 };
 const struct group_row storage_groups[] = {
 	{.name = "attribute",
-	  .rows = rows_of_storage,
+	  .rows = lu_attr_rows,
 	  .base = storage_attr,
 	  .size = sizeof(struct lu_attr),
 	  .check = check_storage,
@@ -314,20 +279,19 @@ const struct group_row storage_groups[] = {
 };
 const struct group_row tpg_groups[] = {
 	{.name = "attribute",
-	  .rows = rows_of_tpg,
+	  .rows = tpg_attr_rows,
 	  .base = tpg_attr,
 	  .size = sizeof(struct tpg_attr),
 	  .check = check_tpg },
  // The alias lies in the attributes, so both structs are what undo brings back.
 	{ .name = "parameter",
-	  .rows = rows_of_params,
 	  .base = tpg_attr,
 	  .size = offsetof(struct tpg, offer) + sizeof(struct iscsi_offer) -
 		  offsetof(struct tpg, attr),
 	  .set = set_param,
 	  .get = get_param },
 	{ .name = "auth",
-	  .rows = rows_of_auth,
+	  .rows = auth_rows,
 	  .base = tpg_auth,
 	  .size = sizeof(struct auth_group),
 	  .check = check_auth },
@@ -335,11 +299,11 @@ const struct group_row tpg_groups[] = {
 };
 const struct group_row acl_groups[] = {
 	{.name = "attribute",
-	  .rows = rows_of_acl,
+	  .rows = acl_attr_rows,
 	  .base = acl_attr,
 	  .size = sizeof(struct acl_attr) },
 	{ .name = "auth",
-	  .rows = rows_of_auth,
+	  .rows = auth_rows,
 	  .base = acl_auth,
 	  .size = sizeof(struct auth_group),
 	  .check = check_auth },
@@ -347,7 +311,7 @@ const struct group_row acl_groups[] = {
 };
 const struct group_row iscsi_groups[] = {
 	{.name = "discovery_auth",
-	  .rows = rows_of_discovery,
+	  .rows = discovery_rows,
 	  .base = discovery_auth,
 	  .size = sizeof(struct auth_group),
 	  .check = check_auth },

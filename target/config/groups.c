@@ -17,6 +17,11 @@ const struct group_row *group_find(const struct node_class *class, const char *n
 	return NULL;
 }
 
+const struct attr_row *group_rows(const struct group_row *g)
+{
+	return g->rows ? g->rows : param_rows();
+}
+
 size_t group_get(const struct group_row *g, struct node *n, const struct attr_row *row, char *out,
 		 size_t size)
 {
@@ -43,10 +48,9 @@ static const struct group_row *want_group(struct config *c, struct node **n, con
 	return g;
 }
 
-static const struct attr_row *want_row(const struct group_row *g, const struct node *n,
-				       const char *name, struct err *e)
+static const struct attr_row *want_row(const struct group_row *g, const char *name, struct err *e)
 {
-	const struct attr_row *row = attr_find(g->rows(n), name);
+	const struct attr_row *row = attr_find(group_rows(g), name);
 	if (!row)
 		err_set(e, -ENOENT, "Unknown parameter %.60s in group '%s'.", name, g->name);
 	return row;
@@ -78,10 +82,10 @@ static struct json_object *row_schema(const struct attr_row *row)
 	return o;
 }
 
-struct json_object *group_schema(const struct group_row *g, const struct node *n)
+struct json_object *group_schema(const struct group_row *g)
 {
 	struct json_object *list = json_object_new_array();
-	for (const struct attr_row *row = g->rows(n); row->name; row++)
+	for (const struct attr_row *row = group_rows(g); row->name; row++)
 		json_object_array_add(list, row_schema(row));
 	return list;
 }
@@ -113,7 +117,7 @@ int config_get(struct config *c, struct node *n, const struct args *a, struct re
 		return 0;
 	}
 	const struct group_row *g = want_group(c, &n, arg(a, "group"), e);
-	const struct attr_row *row = g && name ? want_row(g, n, name, e) : NULL;
+	const struct attr_row *row = g && name ? want_row(g, name, e) : NULL;
 	if (!g || (name && !row))
 		return -ENOENT;
 	if (g->refresh)
@@ -122,7 +126,7 @@ int config_get(struct config *c, struct node *n, const struct args *a, struct re
 	struct json_object *list = json_object_new_array();
 	json_put_text(r->data, "group", g->name);
 	json_object_object_add(r->data, "rows", list);
-	for (const struct attr_row *it = row ? row : g->rows(n); it->name; it++) {
+	for (const struct attr_row *it = row ? row : group_rows(g); it->name; it++) {
 		add_value(list, g, n, it);
 		if (row)
 			break;
@@ -149,7 +153,7 @@ static int apply(struct config *c, const struct group_row *g, struct node *n,
 static int set_one(struct config *c, const struct group_row *g, struct node *n, const char *name,
 		   const char *text, struct err *e)
 {
-	const struct attr_row *row = want_row(g, n, name, e);
+	const struct attr_row *row = want_row(g, name, e);
 	if (!row)
 		return -ENOENT;
 	if (row->flags & ATTR_READONLY)
@@ -166,7 +170,7 @@ static bool must_reopen(const struct group_row *g, const struct node *n, struct 
 	json_object_object_foreach(values, name, value)
 	{
 		(void)value;
-		const struct attr_row *row = attr_find(g->rows(n), name);
+		const struct attr_row *row = attr_find(group_rows(g), name);
 		if (row && row->flags & ATTR_RESTART && !(row->flags & ATTR_IGNORED))
 			return true;
 	}
@@ -179,7 +183,7 @@ static void say_values(const struct group_row *g, struct node *n, struct json_ob
 	json_object_object_foreach(values, name, value)
 	{
 		(void)value;
-		const struct attr_row *row = attr_find(g->rows(n), name);
+		const struct attr_row *row = attr_find(group_rows(g), name);
 		char text[1024];
 		group_get(g, n, row, text, sizeof text);
 		reply_say(r, "Parameter %s is now '%s'.", name,
@@ -219,7 +223,7 @@ int config_set(struct config *c, struct node *n, const char *group, struct json_
 	json_object_object_foreach(values, key, unused)
 	{
 		(void)unused;
-		const struct attr_row *row = attr_find(g->rows(n), key);
+		const struct attr_row *row = attr_find(group_rows(g), key);
 		char old[1024] = "";
 		if (!code && !g->get && row)
 			attr_get(row, before, old, sizeof old);

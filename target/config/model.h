@@ -284,11 +284,12 @@ int restore_document(struct config *c, struct json_object *doc, const struct res
 
 // ---- groups.c ----
 const struct group_row *group_find(const struct node_class *class, const char *name);
+const struct attr_row *group_rows(const struct group_row *g);
 size_t group_get(const struct group_row *g, struct node *n, const struct attr_row *row, char *out,
 		 size_t size);
 int group_set(const struct group_row *g, struct node *n, const struct attr_row *row,
 	      const char *text, struct err *e);
-struct json_object *group_schema(const struct group_row *g, const struct node *n);
+struct json_object *group_schema(const struct group_row *g);
 int config_get(struct config *c, struct node *n, const struct args *a, struct reply *r,
 	       struct err *e);
 // Sets values (an object) of one group: all of them or none.

@@ -92,7 +92,7 @@ static struct json_object *class_json(const struct node_class *class)
 	json_put_text(o, "help", class->help);
 	json_object_object_add(o, "commands", commands_json(class->commands));
 	for (const struct group_row *g = class->groups; g && g->name; g++)
-		json_object_object_add(groups, g->name, group_schema(g, NULL));
+		json_object_object_add(groups, g->name, group_schema(g));
 	json_object_object_add(o, "groups", groups);
 	return o;
 }
@@ -107,7 +107,7 @@ struct json_object *config_schema(struct config *c)
 	};
 	struct json_object *o = json_object_new_object(), *list = json_object_new_object();
 	json_object_object_add(o, "every_node", commands_json(every_node_commands));
-	json_object_object_add(o, root_groups[0].name, group_schema(&root_groups[0], NULL));
+	json_object_object_add(o, root_groups[0].name, group_schema(&root_groups[0]));
 	for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
 		json_object_object_add(list, classes[i]->name, class_json(classes[i]));
 	for (unsigned i = 0; i < c->type_count; i++)

@@ -104,7 +104,7 @@ static void set_values(struct restore *r, const struct group_row *g, struct node
 		return;
 	json_object_object_foreach(values, key, value)
 	{
-		const struct attr_row *row = attr_find(g->rows(n), key);
+		const struct attr_row *row = attr_find(group_rows(g), key);
 		const char *text = json_scalar(value);
 		struct err e = { 0 };
 		bool is_readonly = row && row->flags & ATTR_READONLY;

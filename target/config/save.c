@@ -85,7 +85,7 @@ static struct json_object *values_of(struct save *s, const struct group_row *g, 
 {
 	struct json_object *o = json_object_new_object();
 	bool are_params = !strcmp(g->name, "parameter");
-	for (const struct attr_row *row = g->rows(n); row->name; row++) {
+	for (const struct attr_row *row = group_rows(g); row->name; row++) {
 		char text[1024];
 		if (row->flags & ATTR_READONLY || (are_params && row->flags & ATTR_IGNORED))
 			continue;
