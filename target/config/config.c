@@ -66,24 +66,19 @@ void config_free(struct config *c)
 	free(c);
 }
 
+static void stop_listening(struct config *c, struct portal_node *p, void *arg)
+{
+	c->lost_portals += p->open != NULL;
+	portal_close(p->open, p->opened_for);
+	p->open = NULL;
+}
+
 void config_stop_listening(struct config *c)
 {
 	c->is_shutting_down = true;
 	timer_cancel(c->control, &c->retry);
 	timer_cancel(c->control, &c->look);
-	list_for_each (i, &c->iscsi.children) {
-		struct node *t = list_entry(i, struct node, link);
-		list_for_each (j, &t->children) {
-			struct tpg *tpg = NODE_OF(struct tpg, list_entry(j, struct node, link));
-			list_for_each (k, &tpg->portals.children) {
-				struct portal_node *p = NODE_OF(struct portal_node,
-								list_entry(k, struct node, link));
-				c->lost_portals += p->open != NULL;
-				portal_close(p->open, p->opened_for);
-				p->open = NULL;
-			}
-		}
-	}
+	portals_each(c, stop_listening, NULL);
 }
 
 void config_shutdown(struct config *c, void (*idle)(void *arg), void *arg)

@@ -199,6 +199,9 @@ int mapped_lun_new(struct config *c, struct mapped_lun **ret, struct acl *a, uin
 // is_dry: does not listen.
 int portal_new(struct config *c, struct portal_node **ret, struct tpg *tpg, const char *host,
 	       uint16_t port, unsigned transports, bool is_dry, struct err *e); // portal.c
+// Calls fn for the portals of every TPG; it may not take one out of the tree.
+void portals_each(struct config *c, void (*fn)(struct config *c, struct portal_node *p, void *arg),
+		  void *arg); // portal.c
 void portal_split(const struct portal_node *p, char host[TCP_ADDR_TEXT], uint16_t *ret_port);
 // Lets the listening portal offer what the node says now.
 void portal_follow(struct portal_node *p);

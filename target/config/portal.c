@@ -19,6 +19,21 @@ static void portal_free(struct config *c, struct node *n)
 	free(p);
 }
 
+void portals_each(struct config *c, void (*fn)(struct config *c, struct portal_node *p, void *arg),
+		  void *arg)
+{
+	list_for_each (i, &c->iscsi.children) {
+		struct node *t = list_entry(i, struct node, link);
+		list_for_each (j, &t->children) {
+			struct tpg *tpg = NODE_OF(struct tpg, list_entry(j, struct node, link));
+			list_for_each (k, &tpg->portals.children) {
+				struct node *p = list_entry(k, struct node, link);
+				fn(c, NODE_OF(struct portal_node, p), arg);
+			}
+		}
+	}
+}
+
 static void strip_brackets(const char *host, char out[TCP_ADDR_TEXT])
 {
 	size_t len = strlen(host);

@@ -275,21 +275,17 @@ static struct json_object *storages_json(struct config *c)
 	return list;
 }
 
+static void add_portal(struct config *c, struct portal_node *p, void *arg)
+{
+	struct json_object *list = arg, *o = json_object_new_object();
+	portal_class.info(c, &p->node, o);
+	json_object_object_add(list, p->node.name, o);
+}
+
 static struct json_object *portals_json(struct config *c)
 {
 	struct json_object *list = json_object_new_object();
-	list_for_each (i, &c->iscsi.children) {
-		struct node *t = list_entry(i, struct node, link);
-		list_for_each (j, &t->children) {
-			struct tpg *tpg = NODE_OF(struct tpg, list_entry(j, struct node, link));
-			list_for_each (k, &tpg->portals.children) {
-				const struct node *p = list_entry(k, struct node, link);
-				struct json_object *o = json_object_new_object();
-				portal_class.info(c, p, o);
-				json_object_object_add(list, p->name, o);
-			}
-		}
-	}
+	portals_each(c, add_portal, list);
 	return list;
 }
 

@@ -197,21 +197,17 @@ static bool retry_storage(struct config *c, bool only_busy)
 	return has_changed;
 }
 
+static void retry_portal(struct config *c, struct portal_node *p, void *arg)
+{
+	bool *has_changed = arg;
+	*has_changed |= portal_retry(c, p);
+}
+
 static bool retry_portals(struct config *c)
 {
 	bool has_changed = false;
-	if (!c->lost_portals)
-		return false;
-	list_for_each (i, &c->iscsi.children) {
-		struct node *t = list_entry(i, struct node, link);
-		list_for_each (j, &t->children) {
-			struct tpg *tpg = NODE_OF(struct tpg, list_entry(j, struct node, link));
-			list_for_each (k, &tpg->portals.children) {
-				struct node *p = list_entry(k, struct node, link);
-				has_changed |= portal_retry(c, NODE_OF(struct portal_node, p));
-			}
-		}
-	}
+	if (c->lost_portals)
+		portals_each(c, retry_portal, &has_changed);
 	return has_changed;
 }
 
