@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Life of a connection: accept, login, full feature, end; the worker's second hand.
+// Life of a connection: accept, login, full feature, end.
 #include "target/iscsi/conn.h"
 
 #include <errno.h>
@@ -17,13 +17,8 @@
 #include "transport/rdma/rnic.h"
 #include "transport/wire/be.h"
 
-#define TICK_US	       1000000u
-#define SECOND	       1000000000ull
-#define LOGIN_TIMEOUT  15 // seconds, until the TPG's own is known
-#define LOGOUT_TIMEOUT 5  // for the response to leave, and over RDMA for the peer's close
-#define LINGER_TIMEOUT 5  // for what is queued when the connection is to close
-#define SHORT_TIMEOUT  5  // without progress of who holds memory while others have none
-#define WINDOW_LOGIN   64 // preset; the session's own comes with attach
+#define LOGIN_TIMEOUT 15 // seconds, until the TPG's own is known
+#define WINDOW_LOGIN  64 // preset; the session's own comes with attach
 
 static struct iscsi_worker iscsi_workers[WORKER_MAX];
 static uint64_t next_id; // atomic
@@ -293,135 +288,6 @@ void conn_follow(struct conn *c, struct iscsi_view *v)
 	view_target_put(old);
 }
 
-// --- every second ---
-
-static void tick_ping(struct conn *c, uint64_t now)
-{
-	const struct tpg_attr *ta = &c->tpg->attr;
-	uint64_t idle = c->acl ? c->acl->attr.nopin_timeout : ta->nopin_timeout;
-	uint64_t most = c->acl ? c->acl->attr.nopin_response_timeout : ta->nopin_response_timeout;
-	struct dm_counters n;
-	c->dm->ops->counters(c->dm, &n);
-	if (!c->is_ping_out) {
-		if (idle && !c->ignores_pings && now - n.last_rx_ns >= idle * SECOND)
-			nop_ping(c);
-		return;
-	}
-	if (now - c->ping_ns < most * SECOND)
-		return;
-	if (c->knows_pings) {
-		conn_close(c, false, "no answer to NOP-In for %lu s", (unsigned long)most);
-		return;
-	}
-	// iPXE never answers: TCP's own keepalive looks after such sessions.
-	c->is_ping_out = false;
-	c->ignores_pings = true;
-}
-
-static uint64_t data_out_seconds(const struct conn *c)
-{
-	// An ACL has the kernel target's pair: a time, and how often it may pass.
-	return c->acl ? (uint64_t)c->acl->attr.dataout_timeout *
-				c->acl->attr.dataout_timeout_retries
-		      : c->tpg->attr.dataout_timeout;
-}
-
-static bool is_over(uint64_t now, uint64_t since, uint64_t seconds)
-{
-	return since && now > since && now - since > seconds * SECOND;
-}
-
-static void tick_data_out(struct conn *c, uint64_t now)
-{
-	uint64_t most = data_out_seconds(c);
-	uint64_t oldest = c->dm->ops->oldest_owed(c->dm);
-	if (most && is_over(now, oldest, most))
-		conn_close(c, false, "no data-out for %lu s where it is owed", (unsigned long)most);
-}
-
-// Somebody has no memory at all: who holds some has to make use of it. Data-out that trickles in
-// does not put off dataout_timeout any more.
-static void tick_short_of_memory(struct conn *c, uint64_t now)
-{
-	uint64_t most = data_out_seconds(c);
-	if (!c->nexus || !c->nexus->pool_used)
-		return;
-	uint64_t oldest = c->dm->ops->oldest_owed(c->dm);
-	struct dm_counters n;
-	c->dm->ops->counters(c->dm, &n);
-	if (is_over(now, oldest, SHORT_TIMEOUT) || (most && is_over(now, n.owed_since_ns, most)))
-		conn_close(c, false,
-			   "memory is short, and no data-out comes where it is owed (%lu s)",
-			   (unsigned long)((now - oldest) / SECOND));
-	else if (is_over(now, n.tx_stuck_ns, SHORT_TIMEOUT))
-		conn_close(c, false, "memory is short, and the peer does not read (%lu s)",
-			   (unsigned long)((now - n.tx_stuck_ns) / SECOND));
-}
-
-// A close that lets queued answers leave first does not wait for ever for a peer to read them.
-static bool tick_closing(struct conn *c, uint64_t now)
-{
-	struct dm_counters n;
-	c->dm->ops->counters(c->dm, &n);
-	if (n.closing_ns && now > n.closing_ns && now - n.closing_ns > LINGER_TIMEOUT * SECOND)
-		conn_close(c, false, "closing, and the peer does not read");
-	return n.closing_ns != 0;
-}
-
-static void tick_conn(struct conn *c, uint64_t now)
-{
-	if (c->state != CONN_ENDING && tick_closing(c, now))
-		return;
-	switch (c->state) {
-	case CONN_LOGIN:
-		if (now - c->start_ns > c->login_timeout * SECOND)
-			conn_login_expired(c);
-		break;
-	case CONN_FULL_FEATURE:
-		if (c->drain_ns && now > c->drain_ns)
-			conn_close(c, true, "asked to log out, time is over");
-		else if (c->tpg) {
-			tick_ping(c, now);
-			if (c->state == CONN_FULL_FEATURE)
-				tick_data_out(c, now);
-			if (c->state == CONN_FULL_FEATURE && iscsi_worker()->is_short)
-				tick_short_of_memory(c, now);
-		}
-		break;
-	case CONN_LOGOUT:
-		if (!c->drain_ns)
-			c->drain_ns = now + LOGOUT_TIMEOUT * SECOND;
-		else if (now > c->drain_ns)
-			conn_close(c, false, "logged out");
-		break;
-	case CONN_ENDING:
-		break;
-	}
-}
-
-// Whether a session that holds nothing has been waiting since the last tick.
-static bool is_short_of_memory(struct iscsi_worker *iw)
-{
-	bool ret = false;
-	list_for_each (it, &iw->conns) {
-		struct conn *c = list_entry(it, struct conn, link);
-		bool is_starved = c->nexus && nexus_is_starved(c->nexus);
-		ret = ret || (is_starved && c->was_starved);
-		c->was_starved = is_starved;
-	}
-	return ret;
-}
-
-static void on_tick(struct timer *t)
-{
-	struct iscsi_worker *iw = container_of(t, struct iscsi_worker, tick);
-	uint64_t now = worker_now(iw->worker);
-	timer_arm(iw->worker, t, TICK_US);
-	iw->is_short = is_short_of_memory(iw);
-	list_for_each_safe (it, &iw->conns)
-		tick_conn(list_entry(it, struct conn, link), now); // frees none at once
-}
-
 // --- the beginning ---
 
 void conn_refused(const struct tcp_addr *peer, const char *why)
@@ -444,10 +310,8 @@ static void resume_run(struct msg *m)
 
 static void worker_enter(struct iscsi_worker *iw, struct conn *c)
 {
-	if (list_empty(&iw->conns)) {
-		timer_init(&iw->tick, on_tick);
-		timer_arm(iw->worker, &iw->tick, TICK_US);
-	}
+	if (list_empty(&iw->conns))
+		conn_tick_start(iw);
 	list_push_back(&iw->conns, &c->link);
 	counter_add(&iw->counters.connections_accepted, 1);
 }

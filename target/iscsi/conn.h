@@ -185,6 +185,11 @@ void conn_reject(struct conn *c, uint8_t reason, const uint8_t *bad_bhs);
 // The configuration changed: follow it, or end.
 void conn_follow(struct conn *c, struct iscsi_view *v);
 
+// conn_tick.c --------------------------------------------------------------------------
+
+// The worker's first connection comes: looks at them every second from now on.
+void conn_tick_start(struct iscsi_worker *iw);
+
 // first_byte.c -------------------------------------------------------------------------
 
 // Gives c its mover: as the peer's first byte says, now or when it comes, or over q's RDMA. Takes
