@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <netinet/tcp.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 #include "core/fds.h"
 #include "core/log.h"
 #include "target/iscsi/conn.h"
+#include "target/iscsi/peers.h"
 #include "target/iscsi/portal_rdma.h"
 #include "transport/tcp/listener.h"
 
@@ -43,52 +43,7 @@ struct hand_over {
 	struct worker *worker;
 };
 
-// Connections by peer address, so that one peer cannot take all there are.
-struct peer_count {
-	struct peer_count *next;
-	struct tcp_addr addr;
-	unsigned count;
-};
-
 static struct list portals = { &portals, &portals };
-static pthread_mutex_t peers_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct peer_count *peers;
-static unsigned connections;
-static struct iscsi_limits limits = {
-	.connections = 16384,
-	.connections_per_address = 4096,
-	.logins_in_progress = 1024,
-};
-
-void iscsi_limits_fit(void)
-{
-	unsigned used = fds_in_use(), mark = fds_mark(FDS_CONNECTIONS);
-	unsigned room = mark > used ? mark - used : 1;
-	if (limits.connections <= room)
-		return;
-	log_warn(
-		"iscsi: at most %u connections at a time, not %u: %u descriptors are permitted, of "
-		"which %u are in use and %u kept for storage and administration (raise "
-		"LimitNOFILE or ulimit -n)",
-		room, limits.connections, fds_limit(), used, fds_limit() - mark);
-	limits.connections = room;
-}
-
-void iscsi_limits_set(const struct iscsi_limits *l)
-{
-	if (l->connections)
-		limits.connections = l->connections;
-	if (l->connections_per_address)
-		limits.connections_per_address = l->connections_per_address;
-	if (l->logins_in_progress)
-		limits.logins_in_progress = l->logins_in_progress;
-	iscsi_limits_fit();
-}
-
-void iscsi_limits_get(struct iscsi_limits *ret)
-{
-	*ret = limits;
-}
 
 static void portal_put(struct portal *p)
 {
@@ -98,48 +53,9 @@ static void portal_put(struct portal *p)
 	free(p);
 }
 
-// NULL: the peer may come in. Else why not.
-static const char *peer_enter(const struct tcp_addr *peer)
-{
-	const char *why = NULL;
-	pthread_mutex_lock(&peers_lock);
-	struct peer_count *n = peers;
-	while (n && !tcp_addr_same_ip(&n->addr, peer))
-		n = n->next;
-	if (connections >= limits.connections) {
-		why = "all connections are taken";
-	} else if (n && n->count >= limits.connections_per_address) {
-		why = "this address has all the connections one address may have";
-	} else if (!n && (n = calloc(1, sizeof *n))) {
-		n->addr = *peer;
-		n->next = peers;
-		peers = n;
-	} else if (!n) {
-		why = "no memory";
-	}
-	if (!why) {
-		n->count++;
-		connections++;
-	}
-	pthread_mutex_unlock(&peers_lock);
-	return why;
-}
-
 void portal_conn_closed(struct portal *p, const struct tcp_addr *peer)
 {
-	pthread_mutex_lock(&peers_lock);
-	connections--;
-	for (struct peer_count **n = &peers; *n; n = &(*n)->next) {
-		if (!tcp_addr_same_ip(&(*n)->addr, peer))
-			continue;
-		if (!--(*n)->count) {
-			struct peer_count *gone = *n;
-			*n = gone->next;
-			free(gone);
-		}
-		break;
-	}
-	pthread_mutex_unlock(&peers_lock);
+	peers_leave(peer);
 	__atomic_sub_fetch(&p->counters.connections, 1, __ATOMIC_RELAXED);
 	portal_put(p);
 }
@@ -197,7 +113,7 @@ static void on_accepted(struct listener *l, int fd, const struct tcp_addr *peer)
 	if (h && (unsigned)fd >= fds_mark(FDS_CONNECTIONS))
 		why = "the other file descriptors are for storage and administration";
 	else if (h)
-		why = peer_enter(peer);
+		why = peers_enter(peer);
 	if (why) {
 		free(h);
 		conn_refused(peer, why);
@@ -235,7 +151,7 @@ static void on_rdma_request(void *arg, struct rnic_request *q)
 {
 	struct portal *p = arg;
 	struct worker *w = worker_self();
-	const char *why = peer_enter(&q->peer_addr);
+	const char *why = peers_enter(&q->peer_addr);
 	if (why) {
 		conn_refused(&q->peer_addr, why);
 		__atomic_add_fetch(&p->counters.refused, 1, __ATOMIC_RELAXED);

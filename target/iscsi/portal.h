@@ -29,10 +29,6 @@ enum {
 	PORTAL_ALL = PORTAL_TCP | PORTAL_ISER | PORTAL_IWARP,
 };
 
-// Lowers the limit of connections to the descriptors there are, and says so. At start, when no
-// connection can have come.
-void iscsi_limits_fit(void);
-
 // Counted open: the same address given again returns the same portal with one more user. The
 // portal offers what one user at least wants; logins are held to what their target's user does.
 // Never fails for what may heal by itself (no such address yet, port taken): then the state

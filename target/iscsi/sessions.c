@@ -11,6 +11,7 @@
 #include "core/log.h"
 #include "target/iscsi/conn.h"
 #include "target/iscsi/peer_log.h"
+#include "target/iscsi/peers.h"
 #include "target/iscsi/portal.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"

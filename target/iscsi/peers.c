@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// How many connections there are, in all and from each address: see peers.h. Under a lock; the
+// limits change on the control thread at start alone.
+#include "target/iscsi/peers.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "core/fds.h"
+#include "core/log.h"
+#include "target/iscsi/sessions.h"
+
+struct peer_count {
+	struct peer_count *next;
+	struct tcp_addr addr;
+	unsigned count;
+};
+
+static pthread_mutex_t peers_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct peer_count *peers;
+static unsigned connections;
+static struct iscsi_limits limits = {
+	.connections = 16384,
+	.connections_per_address = 4096,
+	.logins_in_progress = 1024,
+};
+
+void iscsi_limits_fit(void)
+{
+	unsigned used = fds_in_use(), mark = fds_mark(FDS_CONNECTIONS);
+	unsigned room = mark > used ? mark - used : 1;
+	if (limits.connections <= room)
+		return;
+	log_warn(
+		"iscsi: at most %u connections at a time, not %u: %u descriptors are permitted, of "
+		"which %u are in use and %u kept for storage and administration (raise "
+		"LimitNOFILE or ulimit -n)",
+		room, limits.connections, fds_limit(), used, fds_limit() - mark);
+	limits.connections = room;
+}
+
+void iscsi_limits_set(const struct iscsi_limits *l)
+{
+	if (l->connections)
+		limits.connections = l->connections;
+	if (l->connections_per_address)
+		limits.connections_per_address = l->connections_per_address;
+	if (l->logins_in_progress)
+		limits.logins_in_progress = l->logins_in_progress;
+	iscsi_limits_fit();
+}
+
+void iscsi_limits_get(struct iscsi_limits *ret)
+{
+	*ret = limits;
+}
+
+const char *peers_enter(const struct tcp_addr *peer)
+{
+	const char *why = NULL;
+	pthread_mutex_lock(&peers_lock);
+	struct peer_count *n = peers;
+	while (n && !tcp_addr_same_ip(&n->addr, peer))
+		n = n->next;
+	if (connections >= limits.connections) {
+		why = "all connections are taken";
+	} else if (n && n->count >= limits.connections_per_address) {
+		why = "this address has all the connections one address may have";
+	} else if (!n && (n = calloc(1, sizeof *n))) {
+		n->addr = *peer;
+		n->next = peers;
+		peers = n;
+	} else if (!n) {
+		why = "no memory";
+	}
+	if (!why) {
+		n->count++;
+		connections++;
+	}
+	pthread_mutex_unlock(&peers_lock);
+	return why;
+}
+
+void peers_leave(const struct tcp_addr *peer)
+{
+	pthread_mutex_lock(&peers_lock);
+	connections--;
+	for (struct peer_count **n = &peers; *n; n = &(*n)->next) {
+		if (!tcp_addr_same_ip(&(*n)->addr, peer))
+			continue;
+		if (!--(*n)->count) {
+			struct peer_count *gone = *n;
+			*n = gone->next;
+			free(gone);
+		}
+		break;
+	}
+	pthread_mutex_unlock(&peers_lock);
+}
