@@ -197,6 +197,20 @@ static enum status take(struct batch *b, const char *text, size_t len)
 	return b->count == QUEUE_MAX || b->bytes > QUEUE_BYTES_MAX ? flush_queue(b) : STATUS_OK;
 }
 
+// What could not be read comes behind the lines that were.
+static enum status end_unread(struct batch *b, int why)
+{
+	enum status status = flush_queue(b);
+	if (status != STATUS_OK)
+		return status;
+	if (why == -EMSGSIZE)
+		fprintf(stderr, "%s:%u: is longer than %d bytes\n", b->name, b->number + 1,
+			LINE_BYTES_MAX);
+	else
+		fprintf(stderr, "%s: cannot be read: %s\n", b->name, strerror(-why));
+	return why == -EMSGSIZE ? STATUS_USAGE : STATUS_FAILED;
+}
+
 static enum status run_all(struct batch *b)
 {
 	enum status status = STATUS_OK;
@@ -214,18 +228,8 @@ static enum status run_all(struct batch *b)
 		if (has_ended || status != STATUS_OK)
 			break;
 		ssize_t n = fill(&b->in);
-		if (n < 0) {
-			status = flush_queue(b);
-			if (status != STATUS_OK)
-				return status;
-			if (n == -EMSGSIZE)
-				fprintf(stderr, "%s:%u: is longer than %d bytes\n", b->name,
-					b->number + 1, LINE_BYTES_MAX);
-			else
-				fprintf(stderr, "%s: cannot be read: %s\n", b->name,
-					strerror((int)-n));
-			return n == -EMSGSIZE ? STATUS_USAGE : STATUS_FAILED;
-		}
+		if (n < 0)
+			return end_unread(b, (int)n);
 		has_ended = n == 0;
 	}
 	return status;

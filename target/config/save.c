@@ -30,6 +30,12 @@ static bool is_in(const char *const *list, const char *name)
 	return false;
 }
 
+static void append(struct json_object *to, struct json_object *list)
+{
+	for (size_t i = 0; i < json_object_array_length(list); i++)
+		json_object_array_add(to, json_object_get(json_object_array_get_idx(list, i)));
+}
+
 // Adds what was kept: missing keys as they are, objects merged, arrays appended.
 static void merge(struct json_object *to, struct json_object *kept)
 {
@@ -45,10 +51,7 @@ static void merge(struct json_object *to, struct json_object *kept)
 			merge(there, value);
 		else if (json_object_is_type(there, json_type_array) &&
 			 json_object_is_type(value, json_type_array))
-			for (size_t i = 0; i < json_object_array_length(value); i++)
-				json_object_array_add(
-					there,
-					json_object_get(json_object_array_get_idx(value, i)));
+			append(there, value);
 	}
 }
 
