@@ -228,6 +228,17 @@ static void look_ahead(struct pdu_conn *c, const uint8_t *p, uint32_t n)
 		c->ops->ahead(c, p + at);
 }
 
+// Takes what is missing of whole bytes, of which rx_have are there.
+static uint32_t gather(struct pdu_conn *c, uint8_t *to, uint32_t whole, const uint8_t *p,
+		       uint32_t n)
+{
+	uint32_t take = whole - c->rx_have;
+	take = take < n ? take : n;
+	memcpy(to + c->rx_have, p, take);
+	c->rx_have += take;
+	return take;
+}
+
 static int rx_bhs(struct pdu_conn *c, const uint8_t *p, uint32_t n, struct err *e)
 {
 	if (!c->rx_have && n >= ISCSI_BHS_LEN && !header_more(c, p)) {
@@ -235,10 +246,7 @@ static int rx_bhs(struct pdu_conn *c, const uint8_t *p, uint32_t n, struct err *
 		int r = pdu_header(c, p, e);
 		return r < 0 ? r : ISCSI_BHS_LEN;
 	}
-	uint32_t take = ISCSI_BHS_LEN - c->rx_have;
-	take = take < n ? take : n;
-	memcpy(c->rx_header + c->rx_have, p, take);
-	c->rx_have += take;
+	uint32_t take = gather(c, c->rx_header, ISCSI_BHS_LEN, p, n);
 	if (c->rx_have < ISCSI_BHS_LEN)
 		return (int)take;
 	if (header_more(c, c->rx_header)) {
@@ -252,10 +260,7 @@ static int rx_bhs(struct pdu_conn *c, const uint8_t *p, uint32_t n, struct err *
 static int rx_more(struct pdu_conn *c, const uint8_t *p, uint32_t n, struct err *e)
 {
 	uint32_t whole = ISCSI_BHS_LEN + header_more(c, c->rx_header);
-	uint32_t take = whole - c->rx_have;
-	take = take < n ? take : n;
-	memcpy(c->rx_header + c->rx_have, p, take);
-	c->rx_have += take;
+	uint32_t take = gather(c, c->rx_header, whole, p, n);
 	if (c->rx_have < whole)
 		return (int)take;
 	int r = header_digest_check(c, whole - (c->header_digest ? ISCSI_DIGEST_LEN : 0), e);
@@ -294,10 +299,7 @@ static int rx_data(struct pdu_conn *c, const uint8_t *p, uint32_t n, struct err 
 
 static int rx_tail(struct pdu_conn *c, const uint8_t *p, uint32_t n, struct err *e)
 {
-	uint32_t take = c->tail_len - c->rx_have;
-	take = take < n ? take : n;
-	memcpy(c->rx_tail + c->rx_have, p, take);
-	c->rx_have += take;
+	uint32_t take = gather(c, c->rx_tail, c->tail_len, p, n);
 	int r = c->rx_have == c->tail_len ? pdu_complete(c, e) : 0;
 	return r < 0 ? r : (int)take;
 }
