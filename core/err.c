@@ -13,7 +13,8 @@ static void keep_one_line(char *s)
 			*s = '?';
 }
 
-static void put_text(struct err *e, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static void put_text(struct err *e, const char *fmt,
+							   va_list ap)
 {
 	vsnprintf(e->text, sizeof e->text, fmt, ap);
 	keep_one_line(e->text);
