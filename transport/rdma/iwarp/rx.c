@@ -4,42 +4,23 @@
 //
 //   HEADER -> [DATA] -> TAIL: pad, CRC -> HEADER ...
 //
-// Payload is received in place. While no large one can come (nobody reads or exposes more than
-// IW_SMALL), a receive also reads ahead into the device's scratch, and small payload is copied
-// from there; else it ends with the first bytes of the next header. Within the response to a read
-// it goes on behind those with the payload that is to be expected, again in place: its segments
-// are of one size, but for the last. So it does within a write to exposed scratch, which most
-// peers fill. A peer that does otherwise is found out by its headers.
+// Payload is received in place, as rx_plan.c has foreseen; a peer that does otherwise is found out
+// by its headers.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "transport/rdma/iwarp/crc.h"
-#include "transport/rdma/iwarp/iw_priv.h"
+#include "transport/rdma/iwarp/rx_plan.h"
 
-#define AHEAD 16 // of the shortest header
-#define HEAD  4	 // tells which header it is
-// A send of a header's size, which follows a write, and what AHEAD asks for.
-#define AHEAD_OF_SEND (20 + 76 + MPA_CRC_LEN + AHEAD)
-#define ROUND_BYTES   (4u << 20) // a round's share of a connection
-#define RX_IOV	      64
-#define GRACE_USEC    10000000u
-#define PREDICTED     (1u << 20) // bytes that one receive may bring by prediction
-
-// The peer's memory may have been concealed since the segment began: the rest is discarded.
-static void check_sink(struct iw_qp *qp)
-{
-	if (!qp->sink_stag || iw_stag_holds(qp->sink_stag, qp->seg.stag))
-		return;
-	qp->sink_stag = NULL;
-	qp->sink = (struct iw_cursor){ 0 };
-}
+#define ROUND_BYTES (4u << 20) // a round's share of a connection
+#define GRACE_USEC  10000000u
 
 static void next_segment(struct iw_qp *qp)
 {
 	qp->rx_state = IW_RX_HEADER;
 	qp->rx_have = 0;
-	qp->rx_need = HEAD;
+	qp->rx_need = IW_RX_FIRST;
 	qp->sink_stag = NULL;
 	qp->sink = (struct iw_cursor){ 0 };
 }
@@ -99,11 +80,11 @@ static uint32_t gather(struct iw_qp *qp, uint8_t *to, const uint8_t *p, uint32_t
 	return take;
 }
 
-// The first HEAD bytes are there: how long is the header? True if there is an error or none of
-// it is missing.
+// The first IW_RX_FIRST bytes are there: how long is the header? True if there is an error or none
+// of it is missing.
 static bool head_in(struct iw_qp *qp, unsigned *ret_code)
 {
-	if (qp->rx_need == HEAD) {
+	if (qp->rx_need == IW_RX_FIRST) {
 		*ret_code = ddp_begin(qp->rx_header, &qp->seg);
 		qp->rx_need = qp->seg.header_len;
 	}
@@ -115,10 +96,10 @@ static unsigned feed_header(struct iw_qp *qp, const uint8_t *p, uint32_t n, uint
 	unsigned code = 0;
 	uint32_t used = gather(qp, qp->rx_header, p, n);
 
-	if (qp->rx_have >= HEAD && !head_in(qp, &code))
+	if (qp->rx_have >= IW_RX_FIRST && !head_in(qp, &code))
 		used += gather(qp, qp->rx_header, p + used, n - used);
 	*ret_used = used;
-	if (code || qp->rx_have < qp->rx_need || qp->rx_need == HEAD)
+	if (code || qp->rx_have < qp->rx_need || qp->rx_need == IW_RX_FIRST)
 		return code;
 	return header_in(qp);
 }
@@ -127,7 +108,7 @@ static unsigned feed_data(struct iw_qp *qp, const uint8_t *p, uint32_t n, uint32
 {
 	uint8_t *to;
 
-	check_sink(qp);
+	iw_check_sink(qp);
 	n = n < qp->data_left ? n : qp->data_left;
 	uint32_t room = iw_cursor_next(&qp->sink, n, &to);
 	if (room) {
@@ -204,148 +185,8 @@ static void feed(struct iw_qp *qp, const uint8_t *p, uint32_t n)
 
 // --- receiving ---
 
-struct plan {
-	struct iovec iov[RX_IOV + 3];
-	bool is_scratch[RX_IOV + 3]; // of each: read from the scratch, not in place
-	unsigned count;
-	uint32_t header;   // bytes that go to rx_header, with the first
-	uint32_t in_place; // bytes that go to the sink of the segment that has begun
-	uint32_t asked;
-	uint8_t *scratch; // what is left of it
-};
-
-static void plan_add(struct plan *plan, void *base, uint32_t len)
-{
-	plan->is_scratch[plan->count] = false;
-	plan->iov[plan->count++] = (struct iovec){ base, len };
-	plan->asked += len;
-}
-
-static void plan_scratch(struct plan *plan, uint32_t len)
-{
-	plan_add(plan, plan->scratch, len);
-	plan->is_scratch[plan->count - 1] = true;
-	plan->scratch += len;
-}
-
-// Returns how many of the left bytes it found room for.
-static uint32_t plan_sink(struct plan *plan, struct iw_cursor *sink, uint32_t left)
-{
-	uint32_t placed = 0;
-	uint8_t *to;
-
-	while (placed < left && plan->count < RX_IOV) {
-		uint32_t n = iw_cursor_next(sink, left - placed, &to);
-		if (!n)
-			break;
-		plan_add(plan, to, n);
-		placed += n;
-	}
-	return placed;
-}
-
-// How many bytes should follow the current segment in its message. Of a write nobody knows how
-// much of the exposed memory it will fill, and the rest must stay as it is, unless it is scratch
-// in which nothing lies behind this segment.
-static uint64_t predict(const struct iw_qp *qp)
-{
-	const struct ddp_segment *s = &qp->seg;
-
-	if (s->is_last || qp->is_irregular)
-		return 0;
-	if (s->opcode == RDMAP_READ_RESPONSE) {
-		const struct rnic_wr *wr = list_entry(list_first(&qp->reads), struct rnic_wr, link);
-		return wr->bytes - wr->scratch[IW_WR_SENT] - s->len;
-	}
-	const struct iw_stag *stag = qp->sink_stag;
-	uint64_t end = stag ? s->to - stag->base + s->len : 0;
-	if (s->opcode != RDMAP_WRITE || !stag || !stag->is_scratch || stag->high != end)
-		return 0;
-	return stag->len - end;
-}
-
-// The segments that should follow the current one, whose payload sink has just passed.
-static void plan_next_segments(struct iw_qp *qp, struct plan *plan, struct iw_cursor *sink)
-{
-	const struct ddp_segment *s = &qp->seg;
-	uint64_t left = predict(qp);
-	uint32_t tail = s->tail_len;
-
-	if (!left)
-		return;
-	while (left && plan->asked < PREDICTED && plan->count + 2 < RX_IOV) {
-		uint32_t len = left < s->len ? (uint32_t)left : s->len;
-		plan_scratch(plan, tail + AHEAD);
-		// Where not all of it fits, the rest is the next receive's.
-		if (plan_sink(plan, sink, len) < len)
-			return;
-		tail = (-(len + DDP_TAGGED_LEN + MPA_LENGTH_LEN) & 3) + MPA_CRC_LEN;
-		left -= len;
-	}
-	plan_scratch(plan, tail + (s->opcode == RDMAP_WRITE && !left ? AHEAD_OF_SEND : AHEAD));
-}
-
-// Where the payload of a send will go is known before its header is whole: header, payload, tail
-// and the next header then come with one receive. Only the header can tell whether that was right.
-static bool plan_send(struct iw_qp *qp, struct plan *plan)
-{
-	if (qp->rx_need == HEAD || qp->seg.is_tagged || qp->seg.opcode < RDMAP_SEND ||
-	    qp->seg.opcode > RDMAP_SEND_SE_INVALIDATE || !iw_open_buffer(qp) ||
-	    qp->seg.len > RNIC_RX_SIZE - qp->rx_len)
-		return false;
-	plan->header = qp->rx_need - qp->rx_have;
-	plan_add(plan, qp->rx_header + qp->rx_have, plan->header);
-	if (qp->seg.len)
-		plan_add(plan, qp->rx->data + qp->rx_len, qp->seg.len);
-	return true;
-}
-
-static void plan_data(struct iw_qp *qp, struct plan *plan, uint32_t ahead)
-{
-	struct iw_cursor sink;
-
-	check_sink(qp);
-	sink = qp->sink;
-	plan->in_place = plan_sink(plan, &sink, qp->data_left);
-	if (!plan->in_place) {
-		plan_scratch(plan, qp->data_left); // discarded
-		return;
-	}
-	if (plan->in_place < qp->data_left)
-		return; // more pieces than one receive takes
-	if (qp->large_sinks)
-		plan_next_segments(qp, plan, &sink);
-	if (plan->in_place == plan->asked) // nothing was predicted
-		plan_scratch(plan, qp->seg.tail_len + ahead);
-}
-
-// What the next receive asks for.
-static void plan_make(struct iw_qp *qp, struct plan *plan)
-{
-	uint32_t ahead = qp->large_sinks ? AHEAD : IW_SCRATCH / 2;
-
-	plan->count = 0;
-	plan->header = plan->in_place = plan->asked = 0;
-	plan->scratch = qp->dev->scratch;
-	switch (qp->rx_state) {
-	case IW_RX_HEADER:
-		if (qp->large_sinks && plan_send(qp, plan))
-			ahead += qp->seg.tail_len;
-		else if (qp->large_sinks)
-			ahead = (qp->rx_need > HEAD ? qp->rx_need : AHEAD) - qp->rx_have;
-		plan_scratch(plan, ahead);
-		break;
-	case IW_RX_DATA:
-		plan_data(qp, plan, ahead);
-		break;
-	case IW_RX_TAIL:
-		plan_scratch(plan, qp->rx_need - qp->rx_have + ahead);
-		break;
-	}
-}
-
 // The header that was received in place; true if the payload behind it is where it belongs.
-static bool consume_header(struct iw_qp *qp, const struct plan *plan, uint32_t got)
+static bool consume_header(struct iw_qp *qp, const struct iw_plan *plan, uint32_t got)
 {
 	qp->rx_have += got < plan->header ? got : plan->header;
 	if (qp->rx_have < qp->rx_need)
@@ -373,7 +214,8 @@ static bool take_in_place(struct iw_qp *qp, const uint8_t *p, uint32_t n)
 
 // The peer's segments are not what was predicted: what lies in the memory of its message is taken
 // from there and read as it should have been. Nothing was reported since it was received.
-static void consume_elsewhere(struct iw_qp *qp, const struct plan *plan, unsigned i, uint32_t got)
+static void consume_elsewhere(struct iw_qp *qp, const struct iw_plan *plan, unsigned i,
+			      uint32_t got)
 {
 	struct err e;
 	uint8_t *all = malloc(got);
@@ -399,10 +241,10 @@ static void consume_elsewhere(struct iw_qp *qp, const struct plan *plan, unsigne
 // header of the next. Payload in there would be copied over what lies, unread, at its place.
 static bool is_between_segments(const struct iw_qp *qp, uint32_t n)
 {
-	return qp->rx_state == IW_RX_TAIL && qp->rx_need - qp->rx_have + AHEAD == n;
+	return qp->rx_state == IW_RX_TAIL && qp->rx_need - qp->rx_have + IW_RX_AHEAD == n;
 }
 
-static void consume(struct iw_qp *qp, const struct plan *plan, uint32_t got)
+static void consume(struct iw_qp *qp, const struct iw_plan *plan, uint32_t got)
 {
 	unsigned i = 0;
 
@@ -445,14 +287,14 @@ static void lost(struct iw_qp *qp, ssize_t got)
 
 static void rx_loop(struct iw_qp *qp)
 {
-	struct plan plan;
+	struct iw_plan plan;
 
 	for (uint64_t done = 0; is_receiving(qp);) {
 		if (done >= ROUND_BYTES) {
 			timer_arm(qp->worker, &qp->again, 0);
 			return;
 		}
-		plan_make(qp, &plan);
+		iw_plan_make(qp, &plan);
 		ssize_t got = stream_readv(qp->stream, plan.iov, (int)plan.count);
 		if (got == -EAGAIN)
 			return;

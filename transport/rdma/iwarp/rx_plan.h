@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Private to software iWARP: what one receive asks for. On the connection's worker; nothing blocks.
+#pragma once
+
+#include "transport/rdma/iwarp/iw_priv.h"
+
+enum {
+	IW_RX_AHEAD = 16, // of the shortest header
+	IW_RX_FIRST = 4,  // tells which header it is
+	IW_RX_IOV = 64,
+};
+
+struct iw_plan {
+	struct iovec iov[IW_RX_IOV + 3];
+	bool is_scratch[IW_RX_IOV + 3]; // of each: read from the scratch, not in place
+	unsigned count;
+	uint32_t header;   // bytes that go to rx_header, with the first
+	uint32_t in_place; // bytes that go to the sink of the segment that has begun
+	uint32_t asked;
+	uint8_t *scratch; // what is left of it
+};
+
+// What the next receive asks for, from where the connection stands.
+void iw_plan_make(struct iw_qp *qp, struct iw_plan *plan);
+// The peer's memory may have been concealed since the segment began: the rest is discarded.
+void iw_check_sink(struct iw_qp *qp);
