@@ -55,9 +55,9 @@ static void write_now(struct timer *t)
 	assert_int_equal(write(container_of(t, struct writer, timer)->fd, "abc", 3), 3);
 }
 
-static void a_completion_ends_the_sleep(void **state)
+// A read of what is written only then.
+static void read_late(struct worker *w, uint32_t usec)
 {
-	struct worker *w = make_worker(true, 0);
 	struct operation o = { .op.done = op_done };
 	struct writer wr;
 	char buf[8];
@@ -66,12 +66,19 @@ static void a_completion_ends_the_sleep(void **state)
 	assert_int_equal(pipe(p), 0);
 	wr.fd = p[1];
 	timer_init(&wr.timer, write_now);
-	timer_arm(w, &wr.timer, 5000);
+	timer_arm(w, &wr.timer, usec);
 	io_uring_prep_read(worker_sqe(w, &o.op), p[0], buf, sizeof buf, 0);
 	run_guarded(w);
 	assert_int_equal(o.res, 3);
-	assert_true(worker_counters(w)->sleeps > 0);
 	close_pair(p);
+}
+
+static void a_completion_ends_the_sleep(void **state)
+{
+	struct worker *w = make_worker(true, 0);
+
+	read_late(w, 5000);
+	assert_true(worker_counters(w)->sleeps > 0);
 	worker_free(w);
 }
 
@@ -79,20 +86,9 @@ static void a_completion_ends_the_sleep(void **state)
 static void a_waiting_operation_costs_no_rounds(void **state)
 {
 	struct worker *w = make_worker(true, 0);
-	struct operation o = { .op.done = op_done };
-	struct writer wr;
-	char buf[8];
-	int p[2];
 
-	assert_int_equal(pipe(p), 0);
-	wr.fd = p[1];
-	timer_init(&wr.timer, write_now);
-	timer_arm(w, &wr.timer, 30000);
-	io_uring_prep_read(worker_sqe(w, &o.op), p[0], buf, sizeof buf, 0);
-	run_guarded(w);
-	assert_int_equal(o.res, 3);
+	read_late(w, 30000);
 	assert_true(worker_counters(w)->rounds < 10);
-	close_pair(p);
 	worker_free(w);
 }
 

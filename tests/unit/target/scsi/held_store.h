@@ -111,6 +111,17 @@ static inline void held_wait(unsigned n)
 		sem_wait(&held_count);
 }
 
+// A read of one block, until it is held.
+static inline void held_read(struct bench_cmd *k)
+{
+	memset(k, 0, offsetof(struct bench_cmd, data));
+	memcpy(k->cdb, (uint8_t[]){ 0x28, 0, 0, 0, 0, 0, 0, 0, 1, 0 }, 10);
+	k->cdb_len = 10;
+	k->expected_in = 512;
+	bench_start(&b, 0, k);
+	held_wait(1);
+}
+
 static inline void held_release_all(void *arg)
 {
 	struct bs_io *io;

@@ -180,12 +180,7 @@ static void a_task_outlives_its_lun_until_the_backstore_lets_go(void **state)
 {
 	held_start(&(struct bench_options){ 0 });
 	struct bench_cmd *k = &cmds[0];
-	memset(k, 0, offsetof(struct bench_cmd, data));
-	memcpy(k->cdb, (uint8_t[]){ 0x28, 0, 0, 0, 0, 0, 0, 0, 1, 0 }, 10);
-	k->cdb_len = 10;
-	k->expected_in = 512;
-	bench_start(&b, 0, k);
-	held_wait(1);
+	held_read(k);
 	sem_init(&map_is_set, 0, 0);
 	bench_on_nexus(&b, 0, map_clear, NULL);
 	assert_false(k->is_done);

@@ -138,12 +138,7 @@ static void a_reset_waits_for_the_backstore(void **state)
 {
 	held_start(&(struct bench_options){ 0 });
 	struct bench_cmd *k = &cmds[0];
-	memset(k, 0, offsetof(struct bench_cmd, data));
-	memcpy(k->cdb, (uint8_t[]){ 0x28, 0, 0, 0, 0, 0, 0, 0, 1, 0 }, 10);
-	k->cdb_len = 10;
-	k->expected_in = 512;
-	bench_start(&b, 0, k);
-	held_wait(1);
+	held_read(k);
 	struct tmf f = { .nexus = b.nexuses[0], .function = TMF_LU_RESET, .done = reset_ended };
 	reset_is_over = false;
 	bench_on_nexus(&b, 0, reset_begin, &f);

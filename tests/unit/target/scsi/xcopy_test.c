@@ -87,6 +87,15 @@ static void add_segment(unsigned from, unsigned to, uint16_t blocks, uint64_t fr
 	put_be32(list + 8, get_be32(list + 8) + 28);
 }
 
+// One device, one segment; more may be added.
+static void list_of_one(unsigned from, unsigned to, uint16_t blocks, uint64_t from_lba,
+			uint64_t to_lba)
+{
+	list_start(1, 0);
+	add_cscd(b.lu);
+	add_segment(from, to, blocks, from_lba, to_lba);
+}
+
 static int xcopy(unsigned nexus, uint32_t len)
 {
 	uint8_t cdb[16] = { 0x83 };
@@ -149,9 +158,7 @@ static void blocks_go_to_another_lun(void **state)
 static void an_ordered_copy_does_not_wait_for_itself(void **state)
 {
 	write_pattern(8);
-	list_start(1, 0);
-	add_cscd(b.lu);
-	add_segment(0, 0, 8, 0, 100);
+	list_of_one(0, 0, 8, 0, 100);
 	memset(&c, 0, offsetof(struct bench_cmd, data));
 	c.cdb[0] = 0x83;
 	put_be32(c.cdb + 10, list_len);
@@ -167,9 +174,7 @@ static void an_ordered_copy_does_not_wait_for_itself(void **state)
 
 static void a_cut_list_is_a_length_error(void **state)
 {
-	list_start(1, 0);
-	add_cscd(b.lu);
-	add_segment(0, 0, 8, 0, 100);
+	list_of_one(0, 0, 8, 0, 100);
 	xcopy(0, 16 + 31);
 	assert_int_equal(c.code, SENSE_PARAM_LIST_LENGTH);
 	xcopy(0, list_len - 1);
@@ -206,9 +211,7 @@ static void more_than_the_longest_list_is_a_length_error(void **state)
 
 static void unsupported_descriptor_types_are_named(void **state)
 {
-	list_start(1, 0);
-	add_cscd(b.lu);
-	add_segment(0, 0, 8, 0, 100);
+	list_of_one(0, 0, 8, 0, 100);
 	list[16] = 0xe0;
 	xcopy(0, list_len);
 	assert_int_equal(c.code, SENSE(SK_ILLEGAL_REQUEST, 0x26, 0x07));
@@ -220,23 +223,17 @@ static void unsupported_descriptor_types_are_named(void **state)
 
 static void an_index_past_the_descriptors_aborts_the_copy(void **state)
 {
-	list_start(1, 0);
-	add_cscd(b.lu);
-	add_segment(0, 1, 8, 0, 100);
+	list_of_one(0, 1, 8, 0, 100);
 	xcopy(0, list_len);
 	assert_int_equal(c.code, COPY_ABORTED);
 }
 
 static void a_segment_past_the_end_aborts_the_copy(void **state)
 {
-	list_start(1, 0);
-	add_cscd(b.lu);
-	add_segment(0, 0, 2048, 0, 8191);
+	list_of_one(0, 0, 2048, 0, 8191);
 	xcopy(0, list_len);
 	assert_int_equal(c.code, COPY_ABORTED);
-	list_start(1, 0);
-	add_cscd(b.lu);
-	add_segment(0, 0, 1, UINT64_MAX, 0);
+	list_of_one(0, 0, 1, UINT64_MAX, 0);
 	xcopy(0, list_len);
 	assert_int_equal(c.code, COPY_ABORTED);
 }

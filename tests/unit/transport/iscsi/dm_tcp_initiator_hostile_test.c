@@ -175,9 +175,7 @@ static void what_does_not_fit_a_command_in_flight_ends_the_connection(void **sta
 		r.script = script_hostile;
 		add(&r, &sg, 1, 1000, hostile->is_write);
 		rig_run(&r);
-		if (r.res[0] != -EPIPE || !strstr(r.why.text, hostile->text))
-			fail_msg("%s: res %d, closed with: %s", hostile->name, r.res[0],
-				 r.why.text);
+		assert_ended(&r, hostile->name, -EPIPE, hostile->text);
 		rig_done(&r);
 	}
 	free(mem);

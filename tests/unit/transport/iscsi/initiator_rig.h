@@ -220,6 +220,13 @@ static inline struct dmi_task *read_one(struct rig *r, script_fn *script)
 	return &r->tasks[0];
 }
 
+// How the first command has ended, and words of the reason for the end of the connection.
+static inline void assert_ended(const struct rig *r, const char *what, int res, const char *words)
+{
+	if (r->res[0] != res || !strstr(r->why.text, words))
+		fail_msg("%s: res %d, closed with: %s", what, r->res[0], r->why.text);
+}
+
 static inline void rig_done(struct rig *r)
 {
 	r->carrier->done(r);

@@ -252,9 +252,7 @@ static void what_fits_no_command_in_flight_ends_the_connection(void **state)
 		r.script = script_hostile;
 		add(&r, &sg, 1, 1000, false);
 		rig_run(&r);
-		if (r.res[0] != hostile->res || !strstr(r.why.text, hostile->text))
-			fail_msg("%s: res %d, closed with: %s", hostile->name, r.res[0],
-				 r.why.text);
+		assert_ended(&r, hostile->name, hostile->res, hostile->text);
 	}
 	free(mem);
 }

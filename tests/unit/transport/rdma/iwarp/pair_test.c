@@ -192,8 +192,7 @@ static void write_and_tell(uint32_t len)
 
 	expose(&b, sg, 3, len, RNIC_REMOTE_WRITE);
 	req_init(&r[0], &a, RNIC_WRITE, from, len);
-	r[0].wr.rkey = b.x.rkey;
-	r[0].wr.remote_addr = b.x.remote_addr;
+	req_at(&r[0], &b, 0);
 	unsigned before = b.received;
 	post(&r[0]);
 	send_text(&a, &r[1], "written");
@@ -231,8 +230,7 @@ static void read_back(uint32_t len)
 	expose(&a, sg, 2, len, RNIC_REMOTE_READ);
 	req_init(&r, &b, RNIC_READ, to, len / 5);
 	req_add(&r, to + len / 5, len - len / 5);
-	r.wr.rkey = a.x.rkey;
-	r.wr.remote_addr = a.x.remote_addr;
+	req_at(&r, &a, 0);
 	post(&r);
 	WAIT(r.res == 0);
 	assert_memory_equal(from, to, len);
@@ -292,8 +290,7 @@ static void writes_to_scratch_end_where_they_say(void **state)
 	expose(&b, &sg, 1, LEN, RNIC_REMOTE_WRITE | RNIC_SCRATCH);
 	for (int i = 0; i < 4; i++) {
 		req_init(&w[i], &a, RNIC_WRITE, from + i * 1000, PART);
-		w[i].wr.rkey = b.x.rkey;
-		w[i].wr.remote_addr = b.x.remote_addr + at[i];
+		req_at(&w[i], &b, at[i]);
 		memcpy(wanted + at[i], from + i * 1000, PART);
 		post(&w[i]);
 		send_text(&a, &s[i], "a part is there");
@@ -325,8 +322,7 @@ static void filling_scratch_copies_nothing(void **state)
 		memset(to, 0, LEN);
 		expose(&b, &sg, 1, LEN, RNIC_REMOTE_WRITE | RNIC_SCRATCH);
 		req_init(&w, &a, RNIC_WRITE, from, LEN);
-		w.wr.rkey = b.x.rkey;
-		w.wr.remote_addr = b.x.remote_addr;
+		req_at(&w, &b, 0);
 		post(&w);
 		send_text(&a, &s, "all");
 		WAIT(b.received == i + 1);
@@ -354,8 +350,7 @@ static void more_reads_than_agreed_wait_their_turn(void **state)
 	expose(&a, &sg, 1, READS * LEN, RNIC_REMOTE_READ);
 	for (uint32_t i = 0; i < READS; i++) {
 		req_init(&r[i], &b, RNIC_READ, to + i * LEN, LEN);
-		r[i].wr.rkey = a.x.rkey;
-		r[i].wr.remote_addr = a.x.remote_addr + i * LEN;
+		req_at(&r[i], &a, i * LEN);
 		post(&r[i]);
 	}
 	for (uint32_t i = 0; i < READS; i++)
@@ -404,8 +399,7 @@ static void a_refused_read_ends_with_eacces(void **state)
 	expose(&a, &sg, 1, sizeof memory, RNIC_REMOTE_WRITE);
 	for (int i = 1; i < 3; i++) {
 		req_init(&r[i], &b, RNIC_READ, memory, 4);
-		r[i].wr.rkey = a.x.rkey;
-		r[i].wr.remote_addr = a.x.remote_addr;
+		req_at(&r[i], &a, 0);
 		post(&r[i]);
 	}
 	WAIT(b.closed);
@@ -445,8 +439,7 @@ static void a_lingering_close_sends_all_and_cancels_reads(void **state)
 	connect_both();
 	expose(&b, &sg, 1, LEN, RNIC_REMOTE_WRITE);
 	req_init(&r[0], &a, RNIC_WRITE, from, LEN);
-	r[0].wr.rkey = b.x.rkey;
-	r[0].wr.remote_addr = b.x.remote_addr;
+	req_at(&r[0], &b, 0);
 	post(&r[0]);
 	send_text(&a, &r[1], "last");
 	run(&a, close_here, &a, &a);
@@ -478,8 +471,7 @@ static void a_close_ends_every_request_once(void **state)
 		bool is_write = i & 1;
 		req_init(&r[i], &a, is_write ? RNIC_WRITE : RNIC_READ, mine + is_write * LEN / 2,
 			 LEN / 2);
-		r[i].wr.rkey = b.x.rkey;
-		r[i].wr.remote_addr = b.x.remote_addr + is_write * LEN;
+		req_at(&r[i], &b, is_write * LEN);
 		post(&r[i]);
 	}
 	run(&a, close_here, &a, NULL);

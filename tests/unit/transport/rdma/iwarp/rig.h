@@ -316,6 +316,13 @@ static inline void expose(struct side *s, struct sg *sg, uint32_t nsg, uint64_t 
 	run(s, expose_here, s, &x);
 }
 
+// The request is for what s exposes, from there on.
+static inline void req_at(struct req *r, const struct side *s, uint64_t offset)
+{
+	r->wr.rkey = s->x.rkey;
+	r->wr.remote_addr = s->x.remote_addr + offset;
+}
+
 static inline void reserve_here(void *a, void *b)
 {
 	struct side *s = a;
