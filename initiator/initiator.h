@@ -112,7 +112,8 @@ struct ini_cmd {
 	void *arg;
 	// 0: the target answered; task.status says what. -ETIMEDOUT, -ECANCELED (aborted),
 	// -ENOTCONN (the session could not be had back, or is_once), -ESHUTDOWN, -EPROTO
-	// (rejected by the target), -EREMOTEIO (iSCSI response other than "completed").
+	// (rejected by the target), -EREMOTEIO (iSCSI response other than "completed"), -ENOMEM
+	// (over RDMA: no memory could be registered for it; it was not sent).
 	int res;
 
 	// private

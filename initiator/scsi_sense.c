@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Sense data and status, read with bounds and put in words. Pure functions. SPC-5 4.4, SAM-5 5.3.
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -110,7 +111,8 @@ void scsi_cmd_text(const struct ini_cmd *c, char *ret, size_t size)
 	if (scsi_cmd_is_good(c))
 		return;
 	if (c->res) {
-		snprintf(ret, size, "%s", strerror(-c->res));
+		snprintf(ret, size, "%s%s", strerror(-c->res),
+			 c->res == -ENOMEM ? " (that devices may pin: ulimit -l unlimited)" : "");
 		return;
 	}
 	if (c->task.status != SCSI_CHECK_CONDITION) {

@@ -70,8 +70,9 @@ struct dmi_task {
 // What the mover calls. All slots are required. Every slot may call every op, free in closed only.
 struct dmi_up {
 	// The mover no longer refers to the task or its memory. res 0: the target answered, see
-	// the result; -ECANCELED: dropped; -EPIPE: the connection is gone, closed follows, and
-	// ops->command must not be called any more.
+	// the result; -ECANCELED: dropped; -ENOMEM: its memory could not be registered, nothing
+	// was sent; -EPIPE: the connection is gone, closed follows, and ops->command must not be
+	// called any more.
 	void (*done)(struct dmi *dm, struct dmi_task *t, int res);
 	// Any other PDU, whole, its numbers already taken. data: pdu->data_len bytes and a NUL.
 	// Negative: close the connection, e says why.

@@ -153,6 +153,7 @@ static void on_closed(struct rnic_qp *qp, const struct err *why)
 	bool was_asked = d->is_closing;
 	d->is_closing = true;
 	worker_defer_cancel(&d->fault_defer);
+	worker_defer_cancel(&d->unsent_defer);
 	if (!d->is_established && !was_asked)
 		explain(&e, why);
 	if (d->is_reserved)

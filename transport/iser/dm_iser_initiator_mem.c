@@ -56,8 +56,10 @@ static int expose_own(struct iseri_slot *s, struct err *e)
 	if (!one.addr)
 		return err_set(e, -ENOMEM, "no memory for a command of %u bytes", t->len);
 	int r = rnic_register(s->d->qp->rnic, &s->own_mr, one.addr, one.len, access_of(t), e);
-	if (r < 0)
+	if (r < 0) {
+		s->own_mr = NULL;
 		return r;
+	}
 	r = rnic_expose(s->d->qp, &s->exposed, &one, 1, one.len, exposed_for(t));
 	return r < 0 ? err_errno(e, r, "memory for RDMA") : 0;
 }

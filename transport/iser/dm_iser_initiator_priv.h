@@ -45,6 +45,7 @@ struct dm_iseri {
 	struct buf *data[ISERI_SLOTS]; // ISER_DATA_MAX for those that have needed it
 	struct err fault;	       // why the connection will close at the end of the round
 	struct defer fault_defer;
+	struct defer unsent_defer; // ends tasks that could not be sent
 	struct msg free_msg;
 	char transport[32];
 };

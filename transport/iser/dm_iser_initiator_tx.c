@@ -129,20 +129,18 @@ static bool is_immediate(const struct dm_iseri *d, const struct dmi_task *t)
 	       t->len <= min32(min32(p->first_burst, p->max_send_data), ISER_DATA_MAX);
 }
 
-// Straight from the command's memory where the device knows it.
-static bool add_immediate(struct iseri_slot *s)
+// Straight from the command's memory where the device knows it. -ENOMEM.
+static int add_immediate(struct iseri_slot *s)
 {
 	const struct dmi_task *t = s->task;
 	struct rnic_mr *mr =
 		t->sg[0].len < t->len ? NULL : rnic_find(s->d->qp->rnic, t->sg[0].addr, t->len);
 	if (mr) {
 		s->sge[1] = (struct rnic_sge){ .addr = t->sg[0].addr, .mr = mr };
-		return true;
+		return 0;
 	}
-	if (!slot_data(s)) {
-		fault_text(s->d, -ENOMEM, "no registered memory for immediate data");
-		return false;
-	}
+	if (!slot_data(s))
+		return -ENOMEM;
 	uint8_t *to = s->own.addr;
 	for (uint32_t i = 0, left = t->len; left; i++) {
 		uint32_t n = min32(t->sg[i].len, left);
@@ -150,41 +148,72 @@ static bool add_immediate(struct iseri_slot *s)
 		to += n;
 		left -= n;
 	}
-	return true;
+	return 0;
 }
 
-static bool advertise(struct iseri_slot *s)
+static int advertise(struct iseri_slot *s, struct err *e)
 {
 	const struct dmi_task *t = s->task;
-	struct err e;
-	if (iseri_expose(s, &e) < 0) {
-		iseri_fault(s->d, &e);
-		return false;
-	}
+	int r = iseri_expose(s, e);
+	if (r < 0)
+		return r;
 	struct iser_tag tag = { s->exposed.rkey, s->exposed.remote_addr };
 	iser_hdr_put(s->sge[0].addr, t->is_write ? &tag : NULL, t->is_read ? &tag : NULL);
-	return true;
+	return 0;
 }
 
-// Where it fails, the connection closes and takes the task along.
+// --- tasks that could not be sent ---
+
+static void on_unsent(struct defer *defer)
+{
+	struct dm_iseri *d = container_of(defer, struct dm_iseri, unsent_defer);
+	for (unsigned i = 0; i < ISERI_SLOTS; i++) {
+		struct dmi_task *t = d->slots[i].task;
+		if (t && t->is_finished && t->res == -ENOMEM)
+			end(&d->slots[i]);
+	}
+}
+
+// There is no memory for it, or the process may not pin any more: others can go on. From a fresh
+// stack, since nobody expects the end of a command inside the call that sends it.
+static void end_unsent(struct iseri_slot *s)
+{
+	s->d->dm.sns.cmd_sn--;
+	iseri_conceal(s);
+	s->task->is_finished = true;
+	s->task->res = -ENOMEM;
+	worker_defer(s->d->worker, &s->d->unsent_defer, on_unsent);
+}
+
+// What the command needs of memory; *ret_immediate: bytes of data that go along with it.
+static int prepare(struct iseri_slot *s, uint32_t *ret_immediate, struct err *e)
+{
+	const struct dmi_task *t = s->task;
+	*ret_immediate = is_immediate(s->d, t) ? t->len : 0;
+	if (!t->len || !(t->is_read || t->is_write))
+		return 0;
+	return *ret_immediate ? add_immediate(s) : advertise(s, e);
+}
+
+// Where the device refuses it, or the connection ends already, the close takes the task along.
 void iseri_command(struct dmi *dm, struct dmi_task *t)
 {
 	struct dm_iseri *d = dm_iseri(dm);
 	struct iseri_slot *s = slot_take(d, t);
-	uint32_t immediate = 0;
+	uint32_t immediate;
+	struct err e;
 	struct iscsi_bhs *h = slot_bhs(s);
 	dmi_task_begin(t, &dm->sns, &d->generation, (uint32_t)(s - d->slots));
 	memset(h, 0, sizeof *h);
 	dmi_put_command((void *)h, t, &dm->sns, true);
 	iser_hdr_put(s->sge[0].addr, NULL, NULL);
-	if (is_immediate(d, t)) {
-		immediate = t->len;
-		if (immediate && !add_immediate(s))
-			return;
-	} else if (t->len && (t->is_read || t->is_write) && !advertise(s)) {
-		return;
-	}
-	t->tx_pending = post(s, immediate, on_task_sent);
+	int r = prepare(s, &immediate, &e);
+	if (!r)
+		t->tx_pending = post(s, immediate, on_task_sent);
+	else if (r == -ENOMEM)
+		end_unsent(s);
+	else
+		iseri_fault(d, &e);
 }
 
 void iseri_send(struct dmi *dm, const uint8_t *bhs, const void *data, uint32_t len, bool is_login)

@@ -348,6 +348,61 @@ static void pieces_of_a_read_get_what_came_and_no_more(void **state)
 	assert_int_equal(b[500], 9);
 }
 
+static bool is_second_tasks(struct fake_rnic *f, const void *addr)
+{
+	return addr == r.tasks[1].sg[0].addr;
+}
+
+static uint32_t numbers[3];
+
+static void note_number(struct rig *rg, const uint8_t *bhs, const uint8_t *data, uint32_t len)
+{
+	numbers[rg->pdus - 1] = get_be32(bhs + 24);
+	good(rg, bhs, data, len);
+}
+
+static void three(bool are_written, uint32_t len)
+{
+	static uint8_t mem[3][9000];
+	static struct sg sg[3];
+	r.script = note_number;
+	for (int i = 0; i < 3; i++) {
+		sg[i] = (struct sg){ .addr = mem[i], .len = len };
+		add(&r, &sg[i], 1, len, are_written);
+	}
+	rig_run(&r);
+	assert_int_equal(r.res[0], 0);
+	assert_int_equal(r.res[1], -ENOMEM);
+	assert_int_equal(r.res[2], 0);
+	assert_int_equal(r.pdus, 2);
+	assert_int_equal(numbers[1], numbers[0] + 1);
+	assert_int_equal(r.why.code, -ESHUTDOWN);
+}
+
+static void a_command_whose_memory_cannot_be_registered_ends_alone(void **state)
+{
+	device(&r)->exposes_registered_only = true;
+	device(&r)->is_full = is_second_tasks;
+	three(false, 512);
+	teardown(NULL);
+	setup(NULL);
+	device(&r)->exposes_registered_only = true;
+	device(&r)->is_full = is_second_tasks;
+	three(true, 9000);
+}
+
+static void a_command_for_which_the_connection_is_gone_goes_with_it(void **state)
+{
+	static uint8_t mem[512];
+	struct sg sg = { .addr = mem, .len = sizeof mem };
+	device(&r)->expose_error = -ENOTCONN;
+	r.script = good;
+	add(&r, &sg, 1, sizeof mem, false);
+	rig_run(&r);
+	assert_int_equal(r.res[0], -EPIPE);
+	assert_int_equal(r.why.code, -ENOTCONN);
+}
+
 static bool is_task_memory(struct fake_rnic *f, const void *addr)
 {
 	return addr == r.tasks[0].sg[0].addr;
@@ -436,6 +491,8 @@ int main(void)
 		T(a_device_that_needs_it_gets_the_commands_memory_registered),
 		T(pieces_of_a_write_are_gathered_where_only_one_is_taken),
 		T(pieces_of_a_read_get_what_came_and_no_more),
+		T(a_command_whose_memory_cannot_be_registered_ends_alone),
+		T(a_command_for_which_the_connection_is_gone_goes_with_it),
 		T(immediate_data_of_unknown_memory_is_copied),
 		T(immediate_data_of_known_memory_is_not_copied),
 		T(all_the_commands_it_takes_may_be_in_flight),

@@ -53,7 +53,9 @@ struct fake_rnic {
 
 	// The test's wishes.
 	bool (*is_unknown)(struct fake_rnic *f, const void *addr); // memory that find must not know
+	bool (*is_full)(struct fake_rnic *f, const void *addr);	   // that cannot be registered
 	bool exposes_registered_only;
+	int expose_error;	 // of every exposure; 0: none
 	bool holds_sends;	 // until fake_let_go()
 	bool holds_closes;	 // until fake_close_held()
 	struct err connect_fail; // code set: what every connect ends with
@@ -257,6 +259,8 @@ static inline void rdma_say(struct fake_qp *q, const uint8_t *bhs, const void *d
 static inline int fake_register(struct rnic *rn, struct rnic_mr **ret, void *addr, uint64_t len,
 				unsigned access, struct err *e)
 {
+	if (the_fake->is_full && the_fake->is_full(the_fake, addr))
+		return err_set(e, -ENOMEM, "the memlock limit is reached");
 	*ret = malloc(sizeof **ret);
 	**ret = (struct rnic_mr){ .rnic = rn, .addr = addr, .len = len, .access = access };
 	the_fake->registered++;
@@ -291,7 +295,11 @@ static inline int fake_expose(struct rnic_qp *qp, struct rnic_exposed *ret, cons
 			      uint32_t nsg, uint64_t len, unsigned access)
 {
 	struct fake_rnic *f = the_fake;
-	if (f->exposes_registered_only && (!f->registered || nsg != 1))
+	if (f->expose_error)
+		return f->expose_error;
+	bool is_unregistered =
+		!f->registered || nsg != 1 || (f->is_full && f->is_full(f, sg[0].addr));
+	if (f->exposes_registered_only && is_unregistered)
 		return -EOPNOTSUPP;
 	struct fake_exposure *x = fake_place(f);
 	*x = (struct fake_exposure){ .is_live = true,
