@@ -66,12 +66,22 @@ static void on_closed(struct ini_session *s, const struct err *why)
 	sem_post(&y->closed);
 }
 
+static void on_down(struct ini_session *s, const struct err *why)
+{
+	((struct ini_sync *)ini_session_arg(s))->why = *why;
+}
+
 static void on_freed(void *arg)
 {
 	sem_post(&((struct ini_sync *)arg)->freed);
 }
 
-static const struct ini_ops sync_ops = { .up = on_up, .closed = on_closed, .freed = on_freed };
+static const struct ini_ops sync_ops = {
+	.up = on_up,
+	.down = on_down,
+	.closed = on_closed,
+	.freed = on_freed,
+};
 
 static void open_run(void *arg)
 {

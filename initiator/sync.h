@@ -19,7 +19,7 @@ void ini_sync_close(struct ini_sync *y);
 
 void ini_sync_info(struct ini_sync *y, struct ini_session_info *ret);
 
-// Why the session is over; code 0 while it is not.
+// Why the session is over, or was lost the last time; code 0 if it never was.
 void ini_sync_why(struct ini_sync *y, struct err *ret);
 
 // For what a program wants to do on the worker by itself, with worker_call or worker_post.
