@@ -270,7 +270,7 @@ int view_build(struct config *c, struct target *t, struct view_target **ret, str
 // Publishes the targets as they are (t->view of each).
 int view_publish(struct config *c, struct err *e);
 
-// ---- save.c, restore.c ----
+// ---- save.c, saved_file.c, restore.c ----
 struct json_object *save_document(struct config *c);
 int config_save(struct config *c, const char *file, bool is_explicit, bool may_be_empty,
 		struct err *e);

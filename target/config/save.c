@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The tree as a document of rtslib's shape. What rtslib would refuse stands in a section of
 // our own at the top level, which rtslib ignores.
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "target/config/file.h"
 #include "target/config/model.h"
 #include "target/config/saved.h"
 
@@ -399,67 +396,4 @@ struct json_object *save_document(struct config *c)
 	json_object_object_add(s.doc, SAVED_SECTION, own);
 	merge(s.doc, c->root.kept);
 	return s.doc;
-}
-
-static bool is_same_file(const struct config *c, const char *file)
-{
-	struct stat st;
-	return stat(file, &st) < 0 || ((uint64_t)st.st_ino == c->saved.inode &&
-				       st.st_mtim.tv_sec == c->saved.mtime.tv_sec &&
-				       st.st_mtim.tv_nsec == c->saved.mtime.tv_nsec);
-}
-
-void config_note_file(struct config *c)
-{
-	struct stat st;
-	if (stat(c->file, &st) < 0)
-		return;
-	c->saved.inode = st.st_ino;
-	c->saved.mtime = st.st_mtim;
-}
-
-// Whether the file holds objects, or something that we cannot read and must not replace.
-static bool has_objects(const char *file)
-{
-	char *text;
-	size_t len;
-	int r = file_read(file, &text, &len, NULL);
-	if (r < 0)
-		return r != -ENOENT;
-	struct json_object *doc = json_read(text, len, file, NULL);
-	struct json_object *a = json_field(doc, "storage_objects"), *b = json_field(doc, "targets");
-	bool has = !doc ||
-		   (json_object_is_type(a, json_type_array) && json_object_array_length(a)) ||
-		   (json_object_is_type(b, json_type_array) && json_object_array_length(b));
-	json_object_put(doc);
-	free(text);
-	return has;
-}
-
-int config_save(struct config *c, const char *file, bool is_explicit, bool may_be_empty,
-		struct err *e)
-{
-	size_t len;
-	bool is_ours = !strcmp(file, c->file);
-	if (model_is_empty(c) && !may_be_empty && has_objects(file))
-		return err_set(e, -EPERM,
-			       "%s: holds a configuration and this one is empty (restoreconfig to "
-			       "read it, clearconfig confirm=true to drop it)",
-			       file);
-	if (is_ours && !is_same_file(c, file)) {
-		log_warn("%s: was changed by somebody else; that version goes to backup/", file);
-		is_explicit = true;
-	}
-	c->generation++;
-	struct json_object *doc = save_document(c);
-	char *text = json_write(doc, &len);
-	json_object_put(doc);
-	if (!text)
-		return err_set(e, -ENOMEM, "%s: out of memory", file);
-	int r = file_write(file, text, len, is_explicit, e);
-	explicit_bzero(text, len);
-	free(text);
-	if (!r && is_ours)
-		config_note_file(c);
-	return r;
 }
