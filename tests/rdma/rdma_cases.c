@@ -238,6 +238,29 @@ static void what_is_not_signaled_is_done_with_what_is(void **state)
 	assert_int_equal(first->res, 0);
 }
 
+// A transport that sends from the buffer itself has to keep what it sends until the peer has it.
+static void the_buffer_of_a_write_is_free_when_a_later_send_is_done(void **state)
+{
+	enum { SLOT = 65536, SLOTS = 4, ROUNDS = BIG / SLOT };
+	struct op *sends[ROUNDS];
+
+	open_far(BIG);
+	bench_reserve(ROUNDS);
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		uint32_t at = i % SLOTS * SLOT;
+		if (i >= SLOTS)
+			UNTIL(sends[i - SLOTS]->done);
+		bench_fill(server->out + at, SLOT, i + 1);
+		write_out(0, at, SLOT, (uint64_t)i * SLOT);
+		sends[i] = op_new(server, RNIC_SEND, RNIC_SIGNALED);
+		op_piece(sends[i], server->in, 4, server->in_mr);
+		assert_int_equal(op_post(sends[i]), 0);
+	}
+	UNTIL(client->received == ROUNDS);
+	for (unsigned i = 0; i < ROUNDS; i++)
+		assert_true(bench_is_filled(far + (size_t)i * SLOT, SLOT, i + 1));
+}
+
 static struct op *again;
 static unsigned rounds;
 
@@ -299,6 +322,7 @@ const struct CMUnitTest rdma_cases[] = {
 	CASE(requests_beyond_the_depth_are_served_too),
 	CASE(requests_are_done_in_the_order_they_were_posted),
 	CASE(what_is_not_signaled_is_done_with_what_is),
+	CASE(the_buffer_of_a_write_is_free_when_a_later_send_is_done),
 	CASE(a_request_may_be_posted_again_when_it_is_done),
 	CASE(both_ends_may_read_and_write_at_once),
 };

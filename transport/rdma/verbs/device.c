@@ -66,6 +66,9 @@ static void ask_limits(struct verbs_device *d, const struct ibv_device_attr *a)
 	l->max_message = 1u << 30;
 	if (ibv_query_port(d->context, 1, &port) == 0 && port.max_msg_sz)
 		l->max_message = least(port.max_msg_sz, 1u << 30);
+	// siw copies what is signaled. The rest TCP sends from the buffer itself, and the peer may
+	// get what is put there after a signaled request behind it has completed.
+	d->signals_all = is_siw;
 	l->needs_remote_sink = d->is_iwarp && !is_siw;
 	// siw says it can; but its library takes the key from the wrong field, and the kernel
 	// refuses such a send with inline data when it is too late to tell whose it was.

@@ -5,7 +5,7 @@
 // Reads are signaled always, for they may end after what was posted behind them (RFC 5040; IBTA
 // completes them in order, which is no contradiction). Of the others those that ask, and so many
 // more that the send queue does not fill up with finished requests nobody hears of: the completion
-// of one is that of all others before it.
+// of one is that of all others before it, but over siw.
 #include <errno.h>
 #include <stdlib.h>
 
@@ -76,7 +76,7 @@ static const struct {
 
 static bool wants_completion(struct verbs_conn *c, const struct rnic_wr *wr)
 {
-	if (wr->opcode == RNIC_READ)
+	if (wr->opcode == RNIC_READ || c->r->device->signals_all)
 		return true;
 	if (wr->flags & RNIC_SIGNALED || ++c->unsignaled >= c->signal_every) {
 		c->unsignaled = 0;

@@ -46,7 +46,8 @@ struct verbs_device {
 	struct rnic_limits limits;
 	const char *name;
 	bool is_iwarp;
-	uint64_t mr_max; // bytes of one registration
+	bool signals_all; // what is not signaled may leave after a later request has completed
+	uint64_t mr_max;  // bytes of one registration
 	int cqe_max, srq_wr_max;
 	bool has_warned; // of memory that could not be registered; under the regions' lock
 	bool is_removed; // any thread, atomic: its context goes with the last cm id
