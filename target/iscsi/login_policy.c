@@ -127,6 +127,8 @@ int admit_to_tpg(struct conn *c, const struct view_tpg *tpg, struct login_terms 
 	// A write whose data is read by RDMA costs no copy.
 	if (c->dm->is_rdma && !tpg->attr.iser_unsolicited_data)
 		t->offer.value[ISCSI_KEY_INITIAL_R2T] = true;
+	if (c->dm->has_no_immediate)
+		t->offer.value[ISCSI_KEY_IMMEDIATE_DATA] = false;
 	t->tpgt = tpg->tag;
 	snprintf(t->target_alias, sizeof t->target_alias, "%s", tpg->attr.alias);
 	snprintf(t->redirect, sizeof t->redirect, "%s", tpg->attr.redirect);

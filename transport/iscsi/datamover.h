@@ -165,6 +165,7 @@ struct dm {
 	uint32_t first_window; // not 0: the final login response lets no more in than this, and
 			       // the first answer after it opens the window
 	bool is_rdma;	       // the keys of RFC 7145 are to be agreed on
+	bool has_no_immediate; // the peer may announce immediate data and not send it
 	const char *transport; // "TCP", "iSER"
 	const char *carrier;   // what is below: "TCP", "iWARP", "RoCE v2", "InfiniBand"
 	struct tcp_addr local_addr, peer_addr;

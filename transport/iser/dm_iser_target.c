@@ -373,6 +373,9 @@ static void dm_init(struct dm_iser *d, const struct rnic_request *q, const struc
 	d->can_invalidate = wants_inval && q->rnic->limits.can_invalidate;
 	if (!wants_inval && !strcmp(q->carrier, "iWARP"))
 		d->dm.first_window = 1;
+	// libiscsi up to 1.19 counts immediate data in DataSegmentLength and then leaves it in the
+	// memory it advertises: it is not offered any.
+	d->dm.has_no_immediate = !wants_inval;
 	struct list *lists[] = { &d->tasks,   &d->free_tasks, &d->free_ops, &d->slabs,
 				 &d->free_tx, &d->held,	      &d->starved };
 	for (unsigned i = 0; i < sizeof lists / sizeof lists[0]; i++)

@@ -76,6 +76,17 @@ static void a_peer_with_one_buffer_begins_with_one_command(void **state)
 	}
 }
 
+static void a_peer_that_loses_immediate_data_is_offered_none(void **state)
+{
+	for (unsigned flag = 0; flag <= 0x40; flag += 0x40) {
+		setup(NULL);
+		fake.private_data[0] = (uint8_t)(0x80 | flag);
+		open_login();
+		assert_int_equal(dm->has_no_immediate, flag != 0);
+		shut();
+	}
+}
+
 // --- control PDUs ---
 
 static void login(const void *text, uint32_t len)
@@ -362,6 +373,7 @@ int main(void)
 		T(without_receive_buffers_the_peer_is_refused),
 		T(without_registered_memory_the_peer_is_refused),
 		T(a_peer_with_one_buffer_begins_with_one_command),
+		cmocka_unit_test(a_peer_that_loses_immediate_data_is_offered_none),
 		T(a_login_request_is_handed_up_whole),
 		T(a_login_response_goes_out_as_it_is),
 		T(data_is_padded),
