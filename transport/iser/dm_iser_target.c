@@ -397,6 +397,13 @@ int dm_iser_target_new(struct dm **ret, struct rnic_request *q, const struct dm_
 		       struct err *e)
 {
 	struct rnic *rnic = q->rnic;
+	if (!q->reads_out) {
+		rnic_reject(q, NULL, 0);
+		return err_set(
+			e, -EPROTO,
+			"iSER: the initiator answers no RDMA Reads (IRD 0), which fetch what "
+			"it writes");
+	}
 	struct dm_iser *d = calloc(1, sizeof *d);
 	int r = -ENOMEM;
 	if (d) {

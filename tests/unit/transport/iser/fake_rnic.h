@@ -153,6 +153,7 @@ static inline void fake_init(struct worker *w)
 					      .carrier = "iWARP",
 					      .private_data = fake.private_data,
 					      .private_len = sizeof fake.private_data,
+					      .reads_out = 16,
 					      .reads_in = 1 };
 	fake.private_data[0] = 0xc0;
 	fake.remote_len = FAKE_REMOTE;
