@@ -307,6 +307,7 @@ static void on_done(struct task *t)
 	struct cmd *cmd = container_of(t, struct cmd, task);
 	struct conn *c = cmd->conn;
 	struct dm_result *r = &cmd->result;
+	t->is_landing = t->is_aborted && cmd->dm.is_fetching;
 	if (t->is_aborted && !t->sends_aborted) {
 		c->dm->ops->put_data(c->dm, &cmd->dm, NULL);
 		return;

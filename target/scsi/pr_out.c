@@ -10,6 +10,7 @@
 #include "target/scsi/handlers.h"
 #include "target/scsi/pr.h"
 #include "target/scsi/state_file.h"
+#include "target/scsi/task_priv.h"
 #include "transport/wire/be.h"
 
 // One command. The task's scratch.
@@ -42,9 +43,14 @@ static unsigned effect_on(const struct pr_out *o, const struct nexus_lun *nl)
 
 // Reservation commands are served one after the other: those behind this one see what it has
 // done, and to wait for them would be to wait for itself.
+static bool is_special(const struct task *t)
+{
+	return t->row && t->row->pr == PR_SPECIAL;
+}
+
 static bool is_victim(const struct task *t)
 {
-	return t->state != TASK_DONE && !(t->row && t->row->pr == PR_SPECIAL);
+	return t->state != TASK_DONE && !is_special(t);
 }
 
 // True if the command was still under way.
@@ -95,7 +101,7 @@ static bool is_settled(struct lu_channel *c, struct lu_round *r)
 		return true;
 	list_for_each (it, &c->tasks) {
 		const struct task *t = list_entry(it, struct task, link);
-		if (is_victim(t) && t->is_aborted)
+		if (!is_special(t) && task_is_aborting(t))
 			return false;
 	}
 	return true;

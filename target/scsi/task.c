@@ -20,7 +20,7 @@ void task_init(struct task *t, const struct task_ops *ops, struct nexus *n)
 	t->nexus = n;
 	t->status = STATUS_GOOD;
 	t->sense_len = 0;
-	t->is_aborted = t->sends_aborted = false;
+	t->is_aborted = t->sends_aborted = t->is_landing = false;
 	t->data_in = 0;
 	t->wanted = 0;
 	t->sg = t->sg_inline;

@@ -63,6 +63,8 @@ struct task {
 	uint8_t attr;	  // enum task_attr
 	uint32_t expected_out; // bytes of data-out the initiator announced (EDTL)
 	uint32_t expected_in;  // bytes of data-in it has room for
+	bool is_landing; // set in done() of an aborted task: until task_release() data-out may
+			 // still arrive in sg, so that whoever has aborted it waits for that
 
 	// The result, valid in done().
 	uint8_t status; // enum scsi_status

@@ -32,7 +32,13 @@ void taskset_kick(struct lu_channel *c);
 // sends_status() says whether the initiator of a task gets TASK ABORTED; NULL: no.
 void taskset_abort(struct lu_channel *c, const struct nexus_lun *nl,
 		   bool (*sends_status)(const struct task *t, const void *arg), const void *arg);
-// False while such an aborted task is still on its way to done().
+// Whether an aborted task is still on its way to done(), or what the initiator sends for it may
+// still land in the disk's memory.
+static inline bool task_is_aborting(const struct task *t)
+{
+	return t->is_aborted && (t->state != TASK_DONE || t->is_landing);
+}
+// False while there is such a task.
 bool taskset_is_settled(const struct lu_channel *c, const struct nexus_lun *nl);
 // True if nl has a task that is not done.
 bool taskset_has_open(const struct lu_channel *c, const struct nexus_lun *nl);

@@ -162,7 +162,7 @@ bool taskset_is_settled(const struct lu_channel *c, const struct nexus_lun *nl)
 {
 	list_for_each (it, &c->tasks) {
 		const struct task *t = task_of(it);
-		if (is_open(t, nl) && t->is_aborted)
+		if ((!nl || t->nl == nl) && task_is_aborting(t))
 			return false;
 	}
 	return true;

@@ -62,6 +62,7 @@ struct dm_task {
 	int error;	    // what get_data will be answered with
 	struct sg *sg;	    // destination
 	uint32_t nsg, want; // bytes that get_data asked for
+	bool is_fetching;   // RDMA Reads into sg are in flight, which nothing can call back
 	uint32_t received;  // bytes of data-out received so far, from 0 without gaps
 	uint32_t requested; // bytes covered by what was unsolicited and by R2Ts sent
 	uint32_t data_sn;   // next DataSN of the unsolicited sequence

@@ -43,6 +43,7 @@ struct iser_task {
 	uint64_t remote; // of byte 0 of the command's data
 
 	unsigned pending; // requests that name the task, and waits
+	unsigned reads;	  // ... of them RDMA Reads
 	bool is_ending;	  // put_data was called and nothing holds it up but pending
 	bool is_draining; // ... without status: counted in dm_iser.draining
 };

@@ -88,6 +88,7 @@ static void on_op_done(struct rnic_wr *wr, int res)
 	struct iser_task *it = op->task;
 	struct dm_iser *d = it->d;
 	if (wr->opcode == RNIC_READ) {
+		it->t->is_fetching = --it->reads;
 		it->t->progress_ns = worker_now(d->worker);
 		if (res < 0)
 			it->t->error = -EPIPE;
@@ -187,6 +188,8 @@ static int op_post(struct iser_op *op)
 	}
 	if (op->wr.opcode == RNIC_WRITE)
 		iser_out_begins(d);
+	else
+		it->t->is_fetching = ++it->reads;
 	it->at += (uint32_t)n;
 	it->pending++;
 	return 0;
@@ -350,8 +353,11 @@ void iser_put_data(struct dm *dm, struct dm_task *t, struct dm_result *r)
 {
 	struct dm_iser *d = dm_iser(dm);
 	struct iser_task *it = iser_task_of(d, t);
-	if (r && t->owes_data && !d->is_closed) {
+	// Status lets the initiator take its memory back, so reads that are in flight end first.
+	if (r && (t->owes_data || it->reads) && !d->is_closed) {
 		iser_drop_data(it);
+		unstarve(it);
+		t->wants_data = false;
 		t->is_finished = true;
 		t->result = r;
 		return;

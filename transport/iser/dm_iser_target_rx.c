@@ -153,7 +153,7 @@ void iser_get_data(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t nsg
 
 static bool is_owed(const struct iser_task *it)
 {
-	return it->t->owes_data || (it->transfer == ISER_READING && it->t->wants_data);
+	return it->t->owes_data || it->reads || (it->transfer == ISER_READING && it->t->wants_data);
 }
 
 uint64_t iser_oldest_owed(struct dm *dm)
