@@ -208,11 +208,6 @@ static void task_bind(struct dm_iser *d, struct dm_task *t)
 	if (!it->imm_len || t->error)
 		return;
 	t->received = t->requested = it->imm_len;
-	// A peer that keeps many commands waiting takes no more buffers than were set aside for it.
-	if (d->rx_held + ISER_EXTRA_RX >= d->reserved) {
-		park(it, 0, it->imm, it->imm_len);
-		return;
-	}
 	it->rx = d->current;
 	d->rx_held++;
 	d->keeps_current = true;
@@ -238,6 +233,17 @@ static uint32_t read_room(const struct iser_msg *m)
 	return info.has_bidi_read ? info.bidi_read_len : 0;
 }
 
+// A command that has to wait: its peer keeps no more buffers than were set aside for it, and none
+// that others may soon go without.
+static void give_back(struct iser_task *it)
+{
+	struct dm_iser *d = it->d;
+	if (d->rx_held + ISER_EXTRA_RX <= d->reserved && !d->current->is_scarce)
+		return;
+	park(it, 0, it->imm, it->imm_len);
+	rx_drop(it);
+}
+
 static void on_command(struct dm_iser *d, const struct iser_msg *m)
 {
 	struct iser_task *it = task_get(d);
@@ -254,14 +260,14 @@ static void on_command(struct dm_iser *d, const struct iser_msg *m)
 	it->imm_len = m->pdu.data_len;
 	d->arriving = it;
 	struct dm_task *t = d->dm.up->command(&d->dm, &m->pdu, m->bhs, m->ahs);
-	if (!d->arriving)
-		return; // the role has asked for data or ended it, and it may be gone
-	if (t) {
+	if (d->arriving && t) {
 		task_bind(d, t);
-	} else {
+	} else if (d->arriving) {
 		d->arriving = NULL;
 		list_push_front(&d->free_tasks, &it->link);
-	}
+	} // else the role has asked for data or ended it, and it may be gone
+	if (d->keeps_current)
+		give_back(it);
 }
 
 // --- Data-Out ---

@@ -169,6 +169,7 @@ struct rnic_rx {
 	uint32_t len;
 	uint32_t invalidated_rkey; // of a send with invalidate, else 0
 	bool is_invalidated;
+	bool is_scarce; // half of all receive buffers that may be are held: do not keep this one
 	struct rnic_mr *mr; // covers data: what came may be sent from, or written to disk from
 	// The provider's.
 	struct list link;

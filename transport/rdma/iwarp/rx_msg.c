@@ -54,6 +54,7 @@ static unsigned send_end(struct iw_qp *qp)
 	if (!qp->seg.is_last)
 		return 0;
 	rx->len = qp->rx_len;
+	rx->is_scarce = qp->dev->rx.out > qp->dev->rx.limit / 2;
 	rx->is_invalidated = invalidates(qp->seg.opcode);
 	rx->invalidated_rkey = rx->is_invalidated ? qp->seg.invalidate : 0;
 	if (rx->is_invalidated) {

@@ -129,6 +129,8 @@ void verbs_rx_taken(struct verbs_rx *rx)
 
 	r->rx_posted--;
 	r->rx_handed++;
+	rx->head.is_scarce =
+		r->rx_handed > (r->rx_limit < r->srq_size ? r->rx_limit : r->srq_size) / 2;
 }
 
 void verbs_rx_put(struct rnic_rx *head)
