@@ -18,7 +18,9 @@ SETTINGS = {
     "node.conn[0].timeo.noop_out_timeout": "3",
     "node.session.err_timeo.abort_timeout": "10",
     "node.session.err_timeo.lu_reset_timeout": "15",
-    "node.session.initial_login_retry_max": "1",
+    # The kernel refuses iscsid's next login request while it has not come back from sending the one
+    # before, which a target on the same busy machine may have answered already.
+    "node.session.initial_login_retry_max": "4",
     "node.session.iscsi.InitialR2T": "No",
     "node.session.iscsi.ImmediateData": "Yes",
     "node.session.iscsi.FirstBurstLength": "262144",
