@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Looks at open storage objects now and then, on the control thread: a file or device that
 // grew behind our back is announced (CAPACITY DATA HAS CHANGED), a pool that fills up is
-// reported where thin_threshold_percent asks for it.
+// reported where thin_threshold_percent asks for it, failures of the storage are counted in the
+// log.
 #include "target/config/model.h"
+#include "target/scsi/io_log.h"
 #include "target/scsi/sbc_thin.h"
 
-#define LOOK_USEC 10000000u
+#define LOOK_USEC (IO_LOG_S * 1000000u)
 
 static void look_at(struct storage *s)
 {
@@ -24,6 +26,7 @@ static void look_at(struct storage *s)
 		lu_set_size(s->lu, size);
 	}
 	thin_check(s->lu);
+	io_log_sweep(s->lu);
 }
 
 static void look(struct timer *t)

@@ -17,7 +17,8 @@
 #include "core/worker.h"
 #include "target/scsi/ua.h"
 
-struct alua; // alua.c: target port groups
+struct alua;   // alua.c: target port groups
+struct io_log; // io_log.c: what the storage failed with
 struct lu;
 struct nexus;
 struct pr_state; // pr.c: registrations and the reservation, home worker
@@ -100,6 +101,7 @@ struct lu {
 	uint8_t d_sense, swp; // mode page 0Ah, relaxed atomics; MODE SELECT at home
 	uint8_t wce;	      // mode page 08h
 	bool is_readonly;     // the backstore is
+	uint8_t failing_ops;  // io_log.h, relaxed atomic
 	uint32_t max_io;      // bytes, the backstore's longest transfer; 0: no limit
 	struct lu_attr attr;
 
@@ -122,8 +124,9 @@ struct lu {
 	bool sanitize_stops;		 // sanitize_stop() was called, relaxed atomic
 	uint32_t prevented;		 // nexuses that prevent medium removal, relaxed atomic
 	struct third_party *third_party; // copy results
-	char *state_dir;		 // APTPL files; NULL: not kept
-	void (*closed)(void *arg);	 // see lu_new
+	struct io_log *io_log;
+	char *state_dir;	   // APTPL files; NULL: not kept
+	void (*closed)(void *arg); // see lu_new
 	void *closed_arg;
 	struct msg close_msg; // private
 };

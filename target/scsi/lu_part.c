@@ -3,12 +3,10 @@
 #include "target/scsi/lu_part.h"
 
 #include "target/scsi/alua.h"
+#include "target/scsi/io_log.h"
 #include "target/scsi/pr.h"
 #include "target/scsi/third_party.h"
 
 const struct lu_part *const lu_parts[] = {
-	&alua_part,
-	&pr_part,
-	&third_party_part,
-	NULL,
+	&alua_part, &pr_part, &third_party_part, &io_log_part, NULL,
 };

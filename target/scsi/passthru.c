@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "target/scsi/dispatch.h"
+#include "target/scsi/io_log.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/task.h"
@@ -26,6 +27,7 @@ static void copy_sense(struct task *t, const struct bs_scsi *io)
 static void passthru_done(struct bs_scsi *io, int res)
 {
 	struct task *t = container_of(io, struct passthru, io)->task;
+	io_log_note_scsi(t->lu, res);
 	if (res < 0) {
 		t->data_in = 0;
 		task_fail_io(t, res, 0);

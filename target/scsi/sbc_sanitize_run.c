@@ -10,6 +10,7 @@
 
 #include "core/buf.h"
 #include "target/scsi/dispatch.h"
+#include "target/scsi/io_log.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/sbc_sanitize.h"
 #include "target/scsi/sbc_sanitize_mark.h"
@@ -106,7 +107,9 @@ static void finished(struct sanitize *s, int res)
 
 static void flushed(struct bs_io *io, int res)
 {
-	finished(container_of(io, struct sanitize, io), res);
+	struct sanitize *s = container_of(io, struct sanitize, io);
+	io_log_note(s->lu, io, res);
+	finished(s, res);
 }
 
 static void submit(struct sanitize *s, enum bs_op op, void (*done)(struct bs_io *io, int res))
@@ -135,6 +138,7 @@ static void slice_next(struct msg *m);
 static void slice_done(struct bs_io *io, int res)
 {
 	struct sanitize *s = container_of(io, struct sanitize, io);
+	io_log_note(s->lu, io, res);
 	if (res < 0) {
 		finished(s, res);
 		return;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "target/scsi/io_log.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/task.h"
@@ -103,6 +104,7 @@ static void io_done(struct bs_io *io, int res)
 	if (is_inline)
 		*w->done_inline = true;
 	w->done_inline = NULL;
+	io_log_note(t->lu, io, res);
 	if (res < 0) {
 		uint64_t lba = io->offset >> t->lu->block_shift;
 		drop_bounce(w);

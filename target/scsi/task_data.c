@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "target/scsi/dispatch.h"
+#include "target/scsi/io_log.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/task_priv.h"
@@ -136,6 +137,7 @@ void task_data_ready(struct task *t, int res)
 static void io_done(struct bs_io *io, int res)
 {
 	struct task *t = container_of(io, struct task, io);
+	io_log_note(t->lu, io, res);
 	if (res < 0 && !t->is_aborted)
 		task_fail_io(t, res, io->offset >> t->lu->block_shift);
 	else
