@@ -83,6 +83,17 @@ static int make_folder(const char *folder, struct err *e)
 	return 0;
 }
 
+// A folder that is not there is a name written wrongly more often than one to be made.
+static int check_folder(const char *folder, struct err *e)
+{
+	struct stat st;
+	if (stat(folder, &st) < 0)
+		return err_errno(e, -errno, "%s: folder cannot be used", folder);
+	if (!S_ISDIR(st.st_mode))
+		return err_set(e, -ENOTDIR, "%s: is no folder", folder);
+	return 0;
+}
+
 static int sync_folder(const char *folder)
 {
 	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -199,7 +210,7 @@ static int check_replaceable(const char *path, struct err *e)
 		       "%s: is no regular file and not replaced (give another name)", path);
 }
 
-int file_write(const char *path, const char *text, size_t len, bool is_explicit, struct err *e)
+int file_write(const char *path, const char *text, size_t len, enum file_save how, struct err *e)
 {
 	char folder[PATH_MAX], temp[PATH_MAX + 8];
 	if (strlen(path) >= PATH_MAX)
@@ -208,13 +219,14 @@ int file_write(const char *path, const char *text, size_t len, bool is_explicit,
 	snprintf(temp, sizeof temp, "%s.temp", path);
 	int r = check_replaceable(path, e);
 	if (!r)
-		r = make_folder(folder, e);
+		r = how == FILE_ELSEWHERE ? check_folder(folder, e) : make_folder(folder, e);
 	if (!r)
 		r = write_temporary(temp, text, len, e);
 	if (r < 0)
 		return r;
 	step("backup");
-	keep_backup(path, folder, is_explicit);
+	if (how != FILE_ELSEWHERE)
+		keep_backup(path, folder, how == FILE_ASKED);
 	step("rename");
 	if (rename(temp, path) < 0) {
 		r = err_errno(e, -errno, "%s: cannot be replaced", path);

@@ -12,12 +12,18 @@ enum { FILE_BACKUPS = 10, FILE_BACKUP_INTERVAL_S = 60 };
 // Reads the whole file, NUL-terminated, for free(). -ENOENT and other errnos with text.
 int file_read(const char *path, char **ret, size_t *ret_len, struct err *e);
 
-// Replaces path by len bytes of text: temporary file 0600 with O_EXCL in the same folder
-// (made 0700 if missing), fsync, the old file kept in backup/ beside it, rename, fsync of the
-// folder. An automatic save adds no backup within FILE_BACKUP_INTERVAL_S of the newest, so
-// that a burst of changes does not push the older states out; is_explicit always adds one.
-// On error path is what it was.
-int file_write(const char *path, const char *text, size_t len, bool is_explicit, struct err *e);
+enum file_save {
+	FILE_AUTOMATIC, // the daemon's own file; no backup within FILE_BACKUP_INTERVAL_S of the
+			// newest, so that a burst of changes does not push the older states out
+	FILE_ASKED,	// ... always a backup
+	FILE_ELSEWHERE, // a copy in a place of the user's: no folder is made there
+};
+
+// Replaces path by len bytes of text: temporary file 0600 with O_EXCL in the same folder, fsync,
+// rename, fsync of the folder. The daemon's own file is kept in backup/ beside it before, and its
+// folder made (0700) if missing; elsewhere a missing folder is -ENOENT. On error path is what it
+// was.
+int file_write(const char *path, const char *text, size_t len, enum file_save how, struct err *e);
 
 // Links a damaged file to PATH.damaged-<time of its last change>, so that it survives
 // whatever comes; doing it twice is fine. ret: the new name.

@@ -63,7 +63,8 @@ int config_save(struct config *c, const char *file, bool is_explicit, bool may_b
 	json_object_put(doc);
 	if (!text)
 		return err_set(e, -ENOMEM, "%s: out of memory", file);
-	int r = file_write(file, text, len, is_explicit, e);
+	enum file_save how = !is_ours ? FILE_ELSEWHERE : is_explicit ? FILE_ASKED : FILE_AUTOMATIC;
+	int r = file_write(file, text, len, how, e);
 	explicit_bzero(text, len);
 	free(text);
 	if (!r && is_ours)

@@ -331,6 +331,21 @@ static void a_file_is_named_by_its_whole_path(void **state)
 	assert_int_equal(run("/", "saveconfig", "[\"copy.json\"]"), -EINVAL);
 }
 
+static void a_copy_elsewhere_makes_no_folders(void **state)
+{
+	char copy[200], folder[100], args[220];
+	snprintf(folder, sizeof folder, "%s/copies", dir);
+	snprintf(copy, sizeof copy, "%s/copy.json", folder);
+	snprintf(args, sizeof args, "[\"%s\"]", copy);
+	assert_int_equal(run("/", "saveconfig", args), -ENOENT);
+	assert_non_null(strstr(error.text, folder));
+	assert_int_equal(mkdir(folder, 0700), 0);
+	assert_int_equal(run("/", "saveconfig", args), 0);
+	assert_int_equal(run("/", "saveconfig", args), 0);
+	snprintf(copy, sizeof copy, "%s/backup", folder);
+	assert_int_equal(access(copy, F_OK), -1);
+}
+
 static void a_unit_serial_belongs_to_one_disk(void **state)
 {
 	assert_int_equal(
@@ -432,6 +447,7 @@ int main(void)
 		T(alua_groups_come_and_go),
 		T(settings_of_an_alua_group_reach_the_logical_unit),
 		T(a_file_is_named_by_its_whole_path),
+		T(a_copy_elsewhere_makes_no_folders),
 		T(a_unit_serial_belongs_to_one_disk),
 		T(a_portal_without_an_address_waits),
 		T(a_portal_offers_every_transport_unless_told),

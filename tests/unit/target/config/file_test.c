@@ -57,7 +57,7 @@ static int teardown(void **state)
 static int save(const char *text, bool is_explicit)
 {
 	struct err e;
-	return file_write(path, text, strlen(text), is_explicit, &e);
+	return file_write(path, text, strlen(text), is_explicit ? FILE_ASKED : FILE_AUTOMATIC, &e);
 }
 
 static void expect_content(const char *wanted)
@@ -100,6 +100,34 @@ static void file_and_folder_are_for_the_owner_only(void **state)
 	*strrchr(path, '/') = 0;
 	stat(path, &st);
 	assert_int_equal(st.st_mode & 0777, 0700);
+}
+
+static int save_elsewhere(const char *text, struct err *e)
+{
+	return file_write(path, text, strlen(text), FILE_ELSEWHERE, e);
+}
+
+static void a_missing_folder_elsewhere_is_refused_by_name(void **state)
+{
+	char folder[96], want[200];
+	struct err e = { 0 };
+	snprintf(folder, sizeof folder, "%s/etc", dir);
+	assert_int_equal(save_elsewhere("one", &e), -ENOENT);
+	snprintf(want, sizeof want, "%s: folder cannot be used: No such file or directory", folder);
+	assert_string_equal(e.text, want);
+	assert_int_equal(access(folder, F_OK), -1);
+}
+
+static void elsewhere_no_backup_is_made(void **state)
+{
+	char folder[96];
+	struct err e;
+	snprintf(folder, sizeof folder, "%s/etc", dir);
+	mkdir(folder, 0755);
+	assert_int_equal(save_elsewhere("one", &e), 0);
+	assert_int_equal(save_elsewhere("two", &e), 0);
+	expect_content("two");
+	assert_int_equal(access(backups, F_OK), -1);
 }
 
 static const char *const steps[] = {
@@ -203,6 +231,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(what_is_written_is_read),
 		T(file_and_folder_are_for_the_owner_only),
+		T(a_missing_folder_elsewhere_is_refused_by_name),
+		T(elsewhere_no_backup_is_made),
 		T(death_at_any_step_leaves_a_whole_file),
 		T(a_failing_save_leaves_the_file_and_no_litter),
 		T(an_explicit_save_keeps_the_old_file),
