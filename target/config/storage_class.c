@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "target/config/model.h"
+#include "target/scsi/sbc_sanitize.h"
 
 // ---- commands of /backstores/TYPE ----
 
@@ -177,6 +178,20 @@ static void attach(struct config *c, struct node *n, bool is_attached)
 		map_remove(&c->paths, &c->paths, dev);
 }
 
+// Behind the rest of the summary: why a disk that is there shows no block.
+static void summarize_sanitize(const struct lu *lu, struct summary *ret)
+{
+	uint32_t state = sanitize_state(lu);
+	size_t n = strlen(ret->text);
+	if (state == SANITIZE_FAILED)
+		snprintf(ret->text + n, sizeof ret->text - n, ", SANITIZE is due");
+	else if (state != SANITIZE_IDLE)
+		snprintf(ret->text + n, sizeof ret->text - n, ", SANITIZE runs: %u%%",
+			 sanitize_percent(state));
+	ret->is_broken = state == SANITIZE_FAILED;
+	ret->is_healthy = !ret->is_broken;
+}
+
 static void summarize(struct config *c, const struct node *n, struct summary *ret)
 {
 	const struct storage *s = NODE_OF(const struct storage, n);
@@ -199,7 +214,22 @@ static void summarize(struct config *c, const struct node *n, struct summary *re
 		 : s->lu->bs->limits.has_write_cache ? "write-back "
 						     : "write-thru ",
 		 s->lun_count ? "activated" : "deactivated");
-	ret->is_healthy = true;
+	summarize_sanitize(s->lu, ret);
+}
+
+static void sanitize_info(const struct lu *lu, struct json_object *ret)
+{
+	uint32_t state = sanitize_state(lu);
+	if (state == SANITIZE_IDLE)
+		return;
+	json_put_text(ret, "sanitize", state == SANITIZE_FAILED ? "due" : "running");
+	if (state != SANITIZE_FAILED)
+		json_object_object_add(ret, "sanitize_percent",
+				       json_object_new_int64(sanitize_percent(state)));
+	else // by EXIT FAILURE MODE
+		json_object_object_add(ret, "sanitize_may_be_left",
+				       json_object_new_boolean(__atomic_load_n(&lu->sanitize_ause,
+									       __ATOMIC_RELAXED)));
 }
 
 static void info(struct config *c, const struct node *n, struct json_object *ret)
@@ -215,6 +245,8 @@ static void info(struct config *c, const struct node *n, struct json_object *ret
 		json_put_text(ret, "reason", s->reason);
 	if (s->lu && s->lu->bs->note[0])
 		json_put_text(ret, "note", s->lu->bs->note);
+	if (s->lu)
+		sanitize_info(s->lu, ret);
 	struct json_object *luns = json_object_new_array();
 	json_object_object_add(ret, "luns", luns);
 	list_for_each (i, &s->luns) {

@@ -46,16 +46,21 @@ uint32_t sanitize_sense(uint32_t state, struct sense_extra *ret_extra)
 	return SENSE_NOT_READY_SANITIZE;
 }
 
-static uint32_t state_of(const struct lu *lu)
+uint32_t sanitize_state(const struct lu *lu)
 {
 	return __atomic_load_n(&lu->sanitize, __ATOMIC_RELAXED);
+}
+
+unsigned sanitize_percent(uint32_t state)
+{
+	return (state - 1) * 100 / 65536;
 }
 
 // Ends t with the sense that the present state calls for.
 static void refuse(struct task *t)
 {
 	struct sense_extra x;
-	uint32_t state = state_of(t->lu);
+	uint32_t state = sanitize_state(t->lu);
 	// It may have ended since.
 	if (state == SANITIZE_IDLE || state == SANITIZE_FAILED)
 		state = 1;
@@ -132,7 +137,7 @@ static bool sanitize_check(struct task *t)
 			return false;
 		}
 	}
-	uint32_t state = state_of(t->lu);
+	uint32_t state = sanitize_state(t->lu);
 	if (state != SANITIZE_IDLE && state != SANITIZE_FAILED) {
 		refuse(t);
 		return false;
@@ -147,7 +152,7 @@ static bool sanitize_check(struct task *t)
 // An operation without AUSE that failed may only be followed by one without (SBC-4 4.11.3).
 static bool ause_check(struct task *t)
 {
-	if (state_of(t->lu) == SANITIZE_FAILED && (t->cdb[1] & SAN_AUSE) &&
+	if (sanitize_state(t->lu) == SANITIZE_FAILED && (t->cdb[1] & SAN_AUSE) &&
 	    !__atomic_load_n(&t->lu->sanitize_ause, __ATOMIC_RELAXED)) {
 		task_invalid_cdb(t, 1, 5);
 		return false;

@@ -13,6 +13,11 @@ struct lu;
 #define SANITIZE_IDLE	0u
 #define SANITIZE_FAILED UINT32_MAX // the last one failed and nobody has left the failure mode
 
+// lu->sanitize as it is now; any thread.
+uint32_t sanitize_state(const struct lu *lu);
+// How far a running one is, of 100.
+unsigned sanitize_percent(uint32_t state);
+
 // The sense code for a command refused in this state (not 0), and what goes with it: NOT
 // READY, SANITIZE IN PROGRESS with the progress, or MEDIUM ERROR, SANITIZE COMMAND FAILED.
 uint32_t sanitize_sense(uint32_t state, struct sense_extra *ret_extra);

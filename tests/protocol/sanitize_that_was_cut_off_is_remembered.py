@@ -52,6 +52,11 @@ def refused(daemon):
 def test(daemon):
     cut_off(daemon, AUSE)
     peer = refused(daemon)
+    disk = "/backstores/fileio/f0"
+    summary = daemon.rpc("tree.ls", path=disk)["summary"]
+    check(summary.endswith(", SANITIZE is due"), f"ls tells {summary!r} of it")
+    told = daemon.rpc("tree.info", path=disk)
+    check(told["sanitize"] == "due" and told["sanitize_may_be_left"], f"info tells {told}")
     pdu = sanitize(peer, EXIT)
     peer.expect_status(pdu.itt)
     peer.read(0, 1)

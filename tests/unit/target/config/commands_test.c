@@ -2,6 +2,8 @@
 // The tree's commands: what they make, say, refuse and undo.
 #include "target/config/config_bench.h"
 
+#include "target/scsi/sbc_sanitize.h"
+
 #define IQN  "iqn.2025-01.org.example:disk1"
 #define TPG  "/iscsi/" IQN "/tpg1"
 #define HOST "iqn.2025-01.org.example:client1"
@@ -331,6 +333,27 @@ static void a_file_is_named_by_its_whole_path(void **state)
 	assert_int_equal(run("/", "saveconfig", "[\"copy.json\"]"), -EINVAL);
 }
 
+static void a_sanitize_is_told_while_it_runs_and_while_it_is_due(void **state)
+{
+	assert_int_equal(run("/backstores/ramdisk", "create", "[\"rd0\", \"16M\"]"), 0);
+	struct lu *lu = storage_find(config, "ramdisk/rd0")->lu;
+	lu->sanitize = 1 + 65536 / 2;
+	assert_string_equal(summary("/backstores/ramdisk/rd0"),
+			    "(16.0MiB) deactivated, SANITIZE runs: 50%");
+	assert_string_equal(json_text(reply.data, "sanitize"), "running");
+	assert_int_equal(json_object_get_int(json_field(reply.data, "sanitize_percent")), 50);
+	lu->sanitize = SANITIZE_FAILED;
+	assert_string_equal(summary("/backstores/ramdisk/rd0"),
+			    "(16.0MiB) deactivated, SANITIZE is due");
+	assert_string_equal(json_text(reply.data, "sanitize"), "due");
+	assert_false(json_object_get_boolean(json_field(reply.data, "sanitize_may_be_left")));
+	assert_int_equal(run("/backstores/ramdisk/rd0", "ls", NULL), 0);
+	assert_false(json_object_get_boolean(json_field(reply.data, "healthy")));
+	lu->sanitize = SANITIZE_IDLE;
+	assert_string_equal(summary("/backstores/ramdisk/rd0"), "(16.0MiB) deactivated");
+	assert_null(json_field(reply.data, "sanitize"));
+}
+
 static void a_copy_elsewhere_makes_no_folders(void **state)
 {
 	char copy[200], folder[100], args[220];
@@ -447,6 +470,7 @@ int main(void)
 		T(alua_groups_come_and_go),
 		T(settings_of_an_alua_group_reach_the_logical_unit),
 		T(a_file_is_named_by_its_whole_path),
+		T(a_sanitize_is_told_while_it_runs_and_while_it_is_due),
 		T(a_copy_elsewhere_makes_no_folders),
 		T(a_unit_serial_belongs_to_one_disk),
 		T(a_portal_without_an_address_waits),
