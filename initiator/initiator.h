@@ -57,6 +57,9 @@ struct ini_ops {
 	void (*up)(struct ini_session *s);
 	// The connection is lost; commands wait while the session is tried again.
 	void (*down)(struct ini_session *s, const struct err *why);
+	// Another attempt follows, because the session was lost or the last attempt failed by why;
+	// in so many seconds it is given up. Not for a login that the target has asked for.
+	void (*retry)(struct ini_session *s, const struct err *why, unsigned seconds);
 	// An asynchronous SCSI event: sense_len bytes of sense data [RFC 7143 11.9.1, event 0].
 	void (*async)(struct ini_session *s, const uint8_t *sense, size_t sense_len);
 	// The session is over and every command is done, once. why->code is 0 after a logout that

@@ -19,6 +19,13 @@ static uint64_t back_off(struct ini_session *s)
 	return wait < BACK_OFF_MAX ? wait : BACK_OFF_MAX;
 }
 
+// Rounded up: nobody waits 0 seconds.
+static unsigned seconds_left(const struct ini_session *s, uint64_t now)
+{
+	uint64_t end = s->down_ns + s->config.replacement_timeout * NS_PER_SEC;
+	return (unsigned)((end - now + NS_PER_SEC - 1) / NS_PER_SEC);
+}
+
 void reconnect_begin(struct ini_session *s, const struct err *why, bool is_final)
 {
 	uint64_t now = worker_now(s->worker);
@@ -38,7 +45,9 @@ void reconnect_begin(struct ini_session *s, const struct err *why, bool is_final
 	if (is_asked)
 		s->time2wait = 0;
 	timer_arm(s->worker, &s->timer, back_off(s) * US_PER_SEC);
-	if (is_first)
+	if (!is_asked)
+		s->ops.retry(s, why, seconds_left(s, now));
+	if (is_first && s->state == SESSION_WAITING)
 		s->ops.down(s, why);
 }
 

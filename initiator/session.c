@@ -225,6 +225,10 @@ static void no_reason(struct ini_session *s, const struct err *why)
 {
 }
 
+static void no_retry(struct ini_session *s, const struct err *why, unsigned seconds)
+{
+}
+
 static void no_async(struct ini_session *s, const uint8_t *sense, size_t sense_len)
 {
 }
@@ -275,6 +279,7 @@ static void session_init(struct ini_session *s, struct worker *w, const struct i
 	s->ops = (struct ini_ops){
 		.up = ops->up ? ops->up : no_event,
 		.down = ops->down ? ops->down : no_reason,
+		.retry = ops->retry ? ops->retry : no_retry,
 		.async = ops->async ? ops->async : no_async,
 		.closed = ops->closed ? ops->closed : no_reason,
 		.freed = ops->freed ? ops->freed : no_freed,

@@ -18,8 +18,10 @@ struct ini_sync {
 	struct worker *worker;
 	struct ini_session *session;
 	struct ini_config config;
+	const struct ini_sync_ops *ops;
 	struct err why;
-	sem_t changed; // up the first time, or over
+	struct err waits_for; // what was told last; code 0: nothing
+	sem_t changed;	      // up the first time, or over
 	sem_t closed, freed;
 	bool is_up, has_ended, was_told;
 };
@@ -55,6 +57,20 @@ static void on_up(struct ini_session *s)
 	struct ini_sync *y = ini_session_arg(s);
 	y->is_up = true;
 	tell_once(y);
+	if (y->waits_for.code && y->ops->back)
+		y->ops->back();
+	y->waits_for = (struct err){ 0 };
+}
+
+static void on_retry(struct ini_session *s, const struct err *why, unsigned seconds)
+{
+	struct ini_sync *y = ini_session_arg(s);
+	if (!y->ops->waits || (y->waits_for.code && !strcmp(y->waits_for.text, why->text)))
+		return;
+	y->waits_for = *why;
+	if (!y->waits_for.code)
+		y->waits_for.code = -ENOTCONN;
+	y->ops->waits(why, seconds);
 }
 
 static void on_closed(struct ini_session *s, const struct err *why)
@@ -79,6 +95,7 @@ static void on_freed(void *arg)
 static const struct ini_ops sync_ops = {
 	.up = on_up,
 	.down = on_down,
+	.retry = on_retry,
 	.closed = on_closed,
 	.freed = on_freed,
 };
@@ -118,13 +135,16 @@ static int worker_begin(struct worker **ret, struct err *e)
 	return r;
 }
 
-int ini_sync_open(struct ini_sync **ret, const struct ini_config *config, struct err *e)
+int ini_sync_open(struct ini_sync **ret, const struct ini_config *config,
+		  const struct ini_sync_ops *ops, struct err *e)
 {
+	static const struct ini_sync_ops silent;
 	struct ini_sync *y = calloc(1, sizeof *y);
 	struct call c = { .sync = y, .e = e };
 	if (!y)
 		return err_set(e, -ENOMEM, "session: out of memory");
 	y->config = *config;
+	y->ops = ops ? ops : &silent;
 	sem_init(&y->changed, 0, 0);
 	sem_init(&y->closed, 0, 0);
 	sem_init(&y->freed, 0, 0);

@@ -10,8 +10,19 @@
 
 struct ini_sync;
 
-// Starts a worker and logs in; returns when the session is up or could not be had.
-int ini_sync_open(struct ini_sync **ret, const struct ini_config *config, struct err *e);
+// What a program may want to tell its user; absent slots tell nothing. On the session's worker.
+struct ini_sync_ops {
+	// Commands wait for a session that was lost, at most for so many seconds. Once for every
+	// cause.
+	void (*waits)(const struct err *why, unsigned seconds);
+	// ... and it is back.
+	void (*back)(void);
+};
+
+// Starts a worker and logs in; returns when the session is up or could not be had. ops must
+// outlive it; NULL: nothing is told.
+int ini_sync_open(struct ini_sync **ret, const struct ini_config *config,
+		  const struct ini_sync_ops *ops, struct err *e);
 
 // Logs out and frees everything. NULL is fine. Commands that were submitted must have been
 // waited for.

@@ -62,6 +62,19 @@ static const struct tool_verb *find(const char *name)
 	return NULL;
 }
 
+static void say_waits(const struct err *why, unsigned seconds)
+{
+	fprintf(stderr, "farblock-initiator: %s; trying again for %u s (--replacement-timeout)\n",
+		why->text, seconds);
+}
+
+static void say_back(void)
+{
+	fprintf(stderr, "farblock-initiator: the session is back\n");
+}
+
+static const struct ini_sync_ops sync_ops = { .waits = say_waits, .back = say_back };
+
 int tool_open(struct tool *t, bool needs_lun)
 {
 	struct err e;
@@ -77,7 +90,7 @@ int tool_open(struct tool *t, bool needs_lun)
 		return tool_fail(TOOL_USAGE, &e);
 	memcpy(t->config.login.target_name, t->url.target, sizeof t->url.target);
 	if (tool_resolve(t, &t->url.portal, &e) < 0 ||
-	    ini_sync_open(&t->sync, &t->config, &e) < 0) {
+	    ini_sync_open(&t->sync, &t->config, &sync_ops, &e) < 0) {
 		chap_wipe(&t->config, sizeof t->config);
 		return tool_fail(TOOL_FAILED, &e);
 	}

@@ -102,6 +102,30 @@ def restart(daemon, url):
     check(json.loads(out)["errors"] == 0, f"errors over a restart: {out}")
 
 
+def waits(daemon, target):
+    """Who waits for a portal group that was disabled is told so, once, and when it is back."""
+    path, timeout = f"/iscsi/{target.iqn}/tpg1", ("--replacement-timeout", "60")
+    bench = subprocess.Popen([program("farblock-initiator"), "bench", target.url(), "--time", "3",
+                              *timeout, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             text=True)
+    eventually("the bench logged in", lambda: daemon.rpc("session.list"))
+    daemon.rpc("tree.run", path=path, command="disable")
+    told = []
+    while not told or " 0301 " not in told[-1]:
+        told.append(bench.stderr.readline())
+        check(told[-1], f"nobody says that the portal group is disabled: {told}")
+    refused = sum(entry["count"] for entry in daemon.rpc("login.refusals"))
+    eventually("another attempt", lambda: sum(
+        entry["count"] for entry in daemon.rpc("login.refusals")) > refused)
+    daemon.rpc("tree.run", path=path, command="enable")
+    _, rest = bench.communicate(timeout=60)
+    told += rest.splitlines(keepends=True)
+    check(bench.returncode == 0, f"bench ended with {bench.returncode}: {told}")
+    line = [line for line in told if " 0301 " in line]
+    check(len(line) == 1 and "trying again for " in line[0], f"told: {told}")
+    check(told[-1] == "farblock-initiator: the session is back\n", f"told: {told}")
+
+
 def farblockd(scratch):
     config = Config()
     disk = config.ramdisk("rd0", SIZE)
@@ -121,6 +145,7 @@ def farblockd(scratch):
         tool("ping", target.url(), "--count", "10")
         failures(target.url())
         restart(daemon, target.url())
+        waits(daemon, target)
 
 
 def tgtd(scratch):
