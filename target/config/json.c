@@ -152,9 +152,25 @@ static void put_array(struct out *o, struct json_object *v, int depth)
 	put(o, "]", 1);
 }
 
+// The text behind a frozen object is its user data.
+static void drop_text(struct json_object *v, void *text)
+{
+	free(text);
+}
+
+static const char *frozen_text(struct json_object *v)
+{
+	bool is_object = json_object_is_type(v, json_type_object); // others have data of json-c
+	return is_object ? json_object_get_userdata(v) : NULL;
+}
+
 static void put_value(struct out *o, struct json_object *v, int depth)
 {
-	const char *s;
+	const char *s = frozen_text(v);
+	if (s) {
+		put(o, s, strlen(s));
+		return;
+	}
 	switch (json_object_get_type(v)) {
 	case json_type_object:
 		put_object(o, v, depth);
@@ -172,6 +188,21 @@ static void put_value(struct out *o, struct json_object *v, int depth)
 		s = json_object_to_json_string_ext(v, JSON_C_TO_STRING_PLAIN);
 		put(o, s, strlen(s));
 	}
+}
+
+struct json_object *json_frozen(struct json_object *v, int depth)
+{
+	struct out o = { 0 };
+	put_value(&o, v, depth);
+	struct json_object *f = o.has_failed ? NULL : json_object_new_object();
+	char *text = f ? realloc(o.text, o.len + 1) : NULL; // what is kept is no longer than it is
+	if (!text) {
+		json_object_put(f);
+		free(o.text);
+		return NULL;
+	}
+	json_object_set_userdata(f, text, drop_text);
+	return f;
 }
 
 char *json_write(struct json_object *doc, size_t *ret_len)

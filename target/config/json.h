@@ -17,6 +17,10 @@ struct json_object *json_read(const char *text, size_t len, const char *what, st
 // The document as text, newline at the end; for free(). NULL: no memory.
 char *json_write(struct json_object *doc, size_t *ret_len);
 
+// A new object that stands for v where it lies so deep in a document (0: the whole of it): only
+// json_write() can do something with it, and writes v's text of now. NULL: no memory.
+struct json_object *json_frozen(struct json_object *v, int depth);
+
 // Fields of an object; obj may be NULL or no object: then the field is absent. Borrowed.
 const char *json_text(struct json_object *obj, const char *key); // NULL unless a string
 struct json_object *json_field(struct json_object *obj, const char *key);

@@ -272,6 +272,7 @@ int view_publish(struct config *c, struct err *e);
 
 // ---- save.c, saved_file.c, restore.c ----
 struct json_object *save_document(struct config *c);
+char *save_text(struct config *c, size_t *ret_len); // the same as text, for free(); NULL: no memory
 int config_save(struct config *c, const char *file, bool is_explicit, bool may_be_empty,
 		struct err *e);
 void config_note_file(struct config *c); // takes the file as it is now for ours

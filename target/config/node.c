@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "target/config/frozen.h"
+
 int node_init(struct node *n, const struct node_class *class, const char *name)
 {
 	n->class = class;
@@ -22,8 +24,10 @@ void node_done(struct node *n)
 {
 	free(n->name);
 	json_object_put(n->kept);
+	frozen_free(n->frozen);
 	n->name = NULL;
 	n->kept = NULL;
+	n->frozen = NULL;
 }
 
 int node_attach(struct map *names, struct node *parent, struct node *n)

@@ -8,6 +8,7 @@
 #include "core/list.h"
 #include "target/config/map.h"
 
+struct frozen;
 struct json_object;
 struct node_class;
 
@@ -19,11 +20,12 @@ struct node {
 	struct list children;
 	unsigned child_count;
 	struct json_object *kept; // keys of the saved file that mean nothing here
+	struct frozen *frozen;	  // its text in the saved file: save.c
 };
 
 // Fills a zeroed node; name is copied. -ENOMEM.
 int node_init(struct node *n, const struct node_class *class, const char *name);
-// Frees the name and what was kept. The node is detached and has no children.
+// Frees the name, what was kept, and the text. The node is detached and has no children.
 void node_done(struct node *n);
 
 // Puts a detached node under parent. -EEXIST when the name is taken, -ENOMEM.

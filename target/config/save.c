@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "target/config/frozen.h"
 #include "target/config/model.h"
 #include "target/config/saved.h"
 
@@ -12,7 +13,12 @@ struct save {
 	struct config *c;
 	struct json_object *doc;
 	struct json_object *objects; // of our section: path -> object
+	bool has_texts;		     // objects that are as they were come as their text
+	struct frozen_key key;
 };
+
+// How deep in the document the objects lie whose texts are kept: those of which there are many.
+enum { STORAGE_DEPTH = 2, OWN_DEPTH = 3, LUN_DEPTH = 6, MAPPED_DEPTH = 8 };
 
 // Attributes that older kernels do not know: written only when they say something.
 static const char *const newer[] = { "emulate_rsoc", "submit_type", "netif_timeout", NULL };
@@ -73,6 +79,47 @@ static struct json_object *own_part(struct save *s, const struct node *n, const 
 		json_object_object_add(own, part, o);
 	}
 	return o;
+}
+
+// ---- objects whose texts are kept ----
+
+struct saved_kind {
+	int depth;
+	struct json_object *(*make)(struct save *s, struct node *n);
+	// Everything that make() looks at, but for the name, the class and kept.
+	void (*key)(struct frozen_key *k, struct node *n);
+};
+
+static struct json_object *reuse(struct save *s, const struct node *n)
+{
+	char path[600];
+	if (n->frozen->own) {
+		node_path(n, path, sizeof path);
+		json_object_object_add(s->objects, path, json_object_get(n->frozen->own));
+	}
+	return json_object_get(n->frozen->value);
+}
+
+// A new reference to the object, or to its text.
+static struct json_object *saved_object(struct save *s, const struct saved_kind *kind,
+					struct node *n)
+{
+	char path[600];
+	if (!s->has_texts)
+		return kind->make(s, n);
+	frozen_key_begin(&s->key);
+	kind->key(&s->key, n);
+	if (frozen_is(n->frozen, &s->key, n->kept))
+		return reuse(s, n);
+	frozen_free(n->frozen);
+	struct json_object *o = kind->make(s, n);
+	node_path(n, path, sizeof path);
+	struct json_object *own = json_field(s->objects, path);
+	n->frozen = frozen_new(&s->key, n->kept, o, kind->depth, own, OWN_DEPTH);
+	if (!n->frozen)
+		return o;
+	json_object_put(o);
+	return reuse(s, n);
 }
 
 static bool is_default(const struct attr_row *row, const char *text)
@@ -143,7 +190,6 @@ static struct json_object *alua_list(struct storage *s)
 	list_for_each (i, &s->alua.children) {
 		struct alua_node *g = NODE_OF(struct alua_node, list_entry(i, struct node, link));
 		struct json_object *o = json_object_new_object();
-		alua_pull(g);
 		json_put_text(o, "name", g->node.name);
 		for (const struct attr_row *row = alua_group_rows; row->name; row++) {
 			char text[32];
@@ -158,8 +204,9 @@ static struct json_object *alua_list(struct storage *s)
 	return list;
 }
 
-static struct json_object *storage_object(struct save *save, struct storage *s)
+static struct json_object *storage_object(struct save *save, struct node *n)
 {
+	struct storage *s = NODE_OF(struct storage, n);
 	struct json_object *o = json_object_new_object();
 	const char *plugin = s->type->name;
 	json_put_text(o, "name", s->node.name);
@@ -187,6 +234,27 @@ static struct json_object *storage_object(struct save *save, struct storage *s)
 	return o;
 }
 
+static void storage_key(struct frozen_key *k, struct node *n)
+{
+	struct storage *s = NODE_OF(struct storage, n);
+	bool is_open = s->lu;
+	uint64_t size = storage_size(s);
+	frozen_key_add(k, &s->attr, sizeof s->attr);
+	frozen_key_add(k, &is_open, sizeof is_open);
+	frozen_key_add(k, &size, sizeof size);
+	frozen_key_add_text(k, s->wwn);
+	for (int i = 0; s->type->options[i].name; i++)
+		frozen_key_add_text(k, s->option[i]);
+	list_for_each (i, &s->alua.children) {
+		struct alua_node *g = NODE_OF(struct alua_node, list_entry(i, struct node, link));
+		frozen_key_add_text(k, g->node.name);
+		frozen_key_add(k, &g->attr, sizeof g->attr);
+		k->has_failed |= g->node.kept != NULL; // its address alone tells nothing
+	}
+}
+
+static const struct saved_kind storage_kind = { STORAGE_DEPTH, storage_object, storage_key };
+
 static void put_auth(struct json_object *o, const char *prefix, const struct view_auth *v)
 {
 	const struct {
@@ -205,8 +273,9 @@ static void put_auth(struct json_object *o, const char *prefix, const struct vie
 	}
 }
 
-static struct json_object *lun_object(struct lun *l)
+static struct json_object *lun_object(struct save *s, struct node *n)
 {
+	struct lun *l = NODE_OF(struct lun, n);
 	struct json_object *o = json_object_new_object();
 	char path[NAME_MAX_LEN + 80];
 	json_put_text(o, "alias", l->alias);
@@ -222,8 +291,22 @@ static struct json_object *lun_object(struct lun *l)
 	return o;
 }
 
-static struct json_object *mapped_object(struct mapped_lun *m)
+static void lun_key(struct frozen_key *k, struct node *n)
 {
+	const struct lun *l = NODE_OF(const struct lun, n);
+	frozen_key_add_text(k, l->alias);
+	frozen_key_add(k, &l->number, sizeof l->number);
+	frozen_key_add_text(k, l->group);
+	frozen_key_add(k, &l->write_protect, sizeof l->write_protect);
+	frozen_key_add_text(k, l->storage ? l->storage->type->name : NULL);
+	frozen_key_add_text(k, l->storage ? l->storage->node.name : NULL);
+}
+
+static const struct saved_kind lun_kind = { LUN_DEPTH, lun_object, lun_key };
+
+static struct json_object *mapped_object(struct save *s, struct node *n)
+{
+	struct mapped_lun *m = NODE_OF(struct mapped_lun, n);
 	struct json_object *o = json_object_new_object();
 	json_put_text(o, "alias", m->alias);
 	json_object_object_add(o, "index", json_object_new_int64(m->number));
@@ -234,6 +317,18 @@ static struct json_object *mapped_object(struct mapped_lun *m)
 	return o;
 }
 
+static void mapped_key(struct frozen_key *k, struct node *n)
+{
+	const struct mapped_lun *m = NODE_OF(const struct mapped_lun, n);
+	uint32_t lun = m->lun ? m->lun->number : m->tpg_lun;
+	frozen_key_add_text(k, m->alias);
+	frozen_key_add(k, &m->number, sizeof m->number);
+	frozen_key_add(k, &lun, sizeof lun);
+	frozen_key_add(k, &m->is_write_protected, sizeof m->is_write_protected);
+}
+
+static const struct saved_kind mapped_kind = { MAPPED_DEPTH, mapped_object, mapped_key };
+
 static struct json_object *acl_object(struct save *s, struct acl *a)
 {
 	struct json_object *o = json_object_new_object();
@@ -242,10 +337,9 @@ static struct json_object *acl_object(struct save *s, struct acl *a)
 	json_put_text(o, "tag", a->tag);
 	json_object_object_add(o, "attributes", values_of(s, acl_groups, &a->node, NULL));
 	put_auth(o, "chap", &a->auth.auth);
-	list_for_each (i, &a->node.children) {
-		struct node *n = list_entry(i, struct node, link);
-		json_object_array_add(mapped, mapped_object(NODE_OF(struct mapped_lun, n)));
-	}
+	list_for_each (i, &a->node.children)
+		json_object_array_add(
+			mapped, saved_object(s, &mapped_kind, list_entry(i, struct node, link)));
 	json_object_object_add(o, "mapped_luns", mapped);
 	merge(o, a->node.kept);
 	return o;
@@ -281,8 +375,8 @@ static struct json_object *tpg_object(struct save *s, struct tpg *tpg)
 			       values_of(s, group_find(&tpg_class, "parameter"), &tpg->node, NULL));
 	put_auth(o, "chap", &tpg->auth.auth);
 	list_for_each (i, &tpg->luns.children)
-		json_object_array_add(
-			luns, lun_object(NODE_OF(struct lun, list_entry(i, struct node, link))));
+		json_object_array_add(luns,
+				      saved_object(s, &lun_kind, list_entry(i, struct node, link)));
 	list_for_each (i, &tpg->acls.children)
 		json_object_array_add(
 			acls, acl_object(s, NODE_OF(struct acl, list_entry(i, struct node, link))));
@@ -314,18 +408,29 @@ static struct json_object *target_object(struct save *s, struct target *t)
 	return o;
 }
 
+// Once, before key and text: initiators change states meanwhile, and both have to tell the same.
+static void pull_groups(struct storage *s)
+{
+	list_for_each (i, &s->alua.children)
+		alua_pull(NODE_OF(struct alua_node, list_entry(i, struct node, link)));
+}
+
+static struct json_object *saved_storage(struct save *s, struct node *n)
+{
+	if (n->class != &storage_class)
+		return json_object_get(n->kept);
+	pull_groups(NODE_OF(struct storage, n));
+	return saved_object(s, &storage_kind, n);
+}
+
 static struct json_object *storage_list(struct save *s)
 {
 	struct json_object *list = json_object_new_array();
 	list_for_each (i, &s->c->backstores.children) {
 		struct node *type = list_entry(i, struct node, link);
-		list_for_each (j, &type->children) {
-			struct node *n = list_entry(j, struct node, link);
-			json_object_array_add(
-				list, n->class == &storage_class
-					      ? storage_object(s, NODE_OF(struct storage, n))
-					      : json_object_get(n->kept));
-		}
+		list_for_each (j, &type->children)
+			json_object_array_add(list,
+					      saved_storage(s, list_entry(j, struct node, link)));
 	}
 	return list;
 }
@@ -380,9 +485,14 @@ static struct json_object *changed_prefs(struct config *c)
 	return o;
 }
 
-struct json_object *save_document(struct config *c)
+static struct json_object *document(struct config *c, bool has_texts)
 {
-	struct save s = { c, json_object_new_object(), json_object_new_object() };
+	struct save s = {
+		.c = c,
+		.doc = json_object_new_object(),
+		.objects = json_object_new_object(),
+		.has_texts = has_texts,
+	};
 	struct json_object *own = json_object_new_object();
 	json_object_object_add(s.doc, "storage_objects", storage_list(&s));
 	json_object_object_add(s.doc, "targets", target_list(&s));
@@ -395,5 +505,19 @@ struct json_object *save_document(struct config *c)
 	json_object_object_add(own, "objects", s.objects);
 	json_object_object_add(s.doc, SAVED_SECTION, own);
 	merge(s.doc, c->root.kept);
+	frozen_key_done(&s.key);
 	return s.doc;
+}
+
+struct json_object *save_document(struct config *c)
+{
+	return document(c, false);
+}
+
+char *save_text(struct config *c, size_t *ret_len)
+{
+	struct json_object *doc = document(c, true);
+	char *text = json_write(doc, ret_len);
+	json_object_put(doc);
+	return text;
 }

@@ -58,9 +58,7 @@ int config_save(struct config *c, const char *file, bool is_explicit, bool may_b
 		is_explicit = true;
 	}
 	c->generation++;
-	struct json_object *doc = save_document(c);
-	char *text = json_write(doc, &len);
-	json_object_put(doc);
+	char *text = save_text(c, &len);
 	if (!text)
 		return err_set(e, -ENOMEM, "%s: out of memory", file);
 	enum file_save how = !is_ours ? FILE_ELSEWHERE : is_explicit ? FILE_ASKED : FILE_AUTOMATIC;

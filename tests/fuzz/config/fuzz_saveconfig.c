@@ -2,12 +2,25 @@
 // A saved file: read into a tree without opening anything, written, undone.
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "../empty_tree.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct config *config;
+
+// Texts that are made, and the same kept.
+static void compare_kept(const char *text)
+{
+	for (int i = 0; i < 2; i++) {
+		size_t len;
+		char *kept = save_text(config, &len);
+		if (strcmp(text, kept))
+			abort();
+		free(kept);
+	}
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -21,6 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (doc && restore_document(config, doc, &o, errors, &e) >= 0) {
 		struct json_object *again = save_document(config);
 		char *text = json_write(again, &len);
+		compare_kept(text);
 		struct json_object *read = json_read(text, len, "output", &e);
 		if (!read)
 			abort(); // what we write we can read

@@ -2,6 +2,7 @@
 // The tree's commands: what they make, say, refuse and undo.
 #include "target/config/config_bench.h"
 
+#include "target/config/frozen.h"
 #include "target/scsi/sbc_sanitize.h"
 
 #define IQN  "iqn.2025-01.org.example:disk1"
@@ -333,6 +334,82 @@ static void a_file_is_named_by_its_whole_path(void **state)
 	assert_int_equal(run("/", "saveconfig", "[\"copy.json\"]"), -EINVAL);
 }
 
+static void what_has_not_changed_is_not_made_again_for_a_save(void **state)
+{
+	make_target();
+	assert_int_equal(run(TPG "/luns", "create", "[\"/backstores/ramdisk/rd0\"]"), 0);
+	const struct storage *rd0 = storage_find(config, "ramdisk/rd0");
+	const struct storage *rd1 = storage_find(config, "ramdisk/rd1");
+	const struct node *lun = &list_entry(rd0->luns.next, struct lun, storage_link)->node;
+	// Held, so that no other gets their place in memory.
+	struct json_object *disk0 = json_object_get(rd0->node.frozen->value);
+	struct json_object *disk1 = json_object_get(rd1->node.frozen->value);
+	struct json_object *lun0 = json_object_get(lun->frozen->value);
+	assert_int_equal(set("/backstores/ramdisk/rd0", "attribute", "\"emulate_tas\": \"0\""), 0);
+	assert_ptr_equal(rd1->node.frozen->value, disk1);
+	assert_ptr_equal(lun->frozen->value, lun0);
+	assert_ptr_not_equal(rd0->node.frozen->value, disk0);
+	json_object_put(disk0);
+	json_object_put(disk1);
+	json_object_put(lun0);
+}
+
+// Changes one field behind everybody's back: the next save has it.
+static void expect_saved(void *field, size_t size)
+{
+	uint8_t old[16], *at = field;
+	assert_true(size <= sizeof old);
+	memcpy(old, field, size);
+	for (size_t i = 0; i < size; i++)
+		at[i] = size == sizeof(void *) ? 0 : at[i] ^ (i == 0);
+	worker_call(control, compare_texts, NULL);
+	assert_false(is_text_old);
+	memcpy(field, old, size);
+	worker_call(control, compare_texts, NULL);
+	assert_false(is_text_old);
+}
+
+static void whatever_changes_in_an_object_reaches_the_next_save(void **state)
+{
+	char args[200];
+	snprintf(args, sizeof args, "[\"f0\", \"%s/f0.img\", \"1M\"]", dir);
+	make_target();
+	assert_int_equal(run("/backstores/fileio", "create", args), 0);
+	assert_int_equal(run(TPG "/luns", "create", "[\"/backstores/fileio/f0\"]"), 0);
+	assert_int_equal(run(TPG "/acls", "create", "[\"" HOST "\"]"), 0);
+	struct storage *s = storage_find(config, "fileio/f0");
+	expect_saved(&s->attr.emulate_tas, 1);
+	expect_saved(&s->wwn, 1);
+	expect_saved(&s->lu->bs->limits.size, 2);
+	expect_saved(&s->lu, sizeof s->lu);
+	for (int i = 0; s->type->options[i].name; i++)
+		if (s->option[i])
+			expect_saved(s->option[i], 1);
+	struct lun *l = list_entry(s->luns.next, struct lun, storage_link);
+	expect_saved(&l->alias, 1);
+	expect_saved(&l->number, 1);
+	expect_saved(&l->group, 1);
+	expect_saved(&l->write_protect, 1);
+	expect_saved(&l->storage, sizeof l->storage);
+	struct mapped_lun *m = list_entry(l->mapped.next, struct mapped_lun, lun_link);
+	expect_saved(&m->alias, 1);
+	expect_saved(&m->number, 1);
+	expect_saved(&m->is_write_protected, 1);
+	expect_saved(&m->lun, sizeof m->lun);
+	struct node *nodes[] = { &s->node, &l->node, &m->node };
+	for (int i = 0; i < 3; i++) {
+		struct json_object *kept = json_object_new_object();
+		json_object_object_add(kept, "theirs", json_object_new_int(1));
+		nodes[i]->kept = kept;
+		worker_call(control, compare_texts, NULL);
+		assert_false(is_text_old);
+		nodes[i]->kept = NULL;
+		json_object_put(kept);
+		worker_call(control, compare_texts, NULL);
+		assert_false(is_text_old);
+	}
+}
+
 static void a_sanitize_is_told_while_it_runs_and_while_it_is_due(void **state)
 {
 	assert_int_equal(run("/backstores/ramdisk", "create", "[\"rd0\", \"16M\"]"), 0);
@@ -470,6 +547,8 @@ int main(void)
 		T(alua_groups_come_and_go),
 		T(settings_of_an_alua_group_reach_the_logical_unit),
 		T(a_file_is_named_by_its_whole_path),
+		T(what_has_not_changed_is_not_made_again_for_a_save),
+		T(whatever_changes_in_an_object_reaches_the_next_save),
 		T(a_sanitize_is_told_while_it_runs_and_while_it_is_due),
 		T(a_copy_elsewhere_makes_no_folders),
 		T(a_unit_serial_belongs_to_one_disk),

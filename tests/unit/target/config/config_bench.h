@@ -26,6 +26,8 @@ static char dir[64], saved[96];
 static struct reply reply; // of the last run()
 static struct err error;   // of the last call
 
+static bool is_text_old; // the kept texts are not what the tree says
+
 struct bench_call {
 	const char *path, *command;
 	struct json_object *positional, *named;
@@ -50,12 +52,25 @@ static void bench_load(void *arg)
 	*code = config_load(config, &error);
 }
 
+// Whatever a command does: a save with kept texts is one without.
+static void compare_texts(void *arg)
+{
+	size_t len;
+	struct json_object *doc = save_document(config);
+	char *made = json_write(doc, &len), *kept = save_text(config, &len);
+	is_text_old = strcmp(made, kept) != 0;
+	json_object_put(doc);
+	free(made);
+	free(kept);
+}
+
 static void bench_run(void *arg)
 {
 	struct bench_call *c = arg;
 	error = (struct err){ 0 };
 	c->code = config_run(config, c->path, c->command, c->positional, c->named, c->is_admin,
 			     &reply, &error);
+	compare_texts(NULL);
 }
 
 static void bench_nothing(void *arg)
@@ -91,6 +106,7 @@ static inline int run_as(bool is_admin, const char *path, const char *command, c
 	reply_done(&reply);
 	worker_call(control, bench_run, &c);
 	json_object_put(v);
+	assert_false(is_text_old);
 	return c.code;
 }
 

@@ -59,6 +59,24 @@ static void keys_come_out_sorted_and_indented_by_two(void **state)
 	json_object_put(o);
 }
 
+static void a_frozen_object_is_written_as_it_was(void **state)
+{
+	static const char text[] = "{\"a\":[{\"y\":[1,{}],\"x\":\"\\\"\"}]}";
+	size_t len;
+	struct json_object *o = json_read(text, strlen(text), "t", NULL),
+			   *list = json_field(o, "a");
+	char *before = json_write(o, &len);
+	struct json_object *first = json_object_array_get_idx(list, 0);
+	struct json_object *frozen = json_frozen(first, 2);
+	json_object_object_add(first, "z", json_object_new_int(1)); // too late
+	json_object_array_put_idx(list, 0, frozen);
+	char *after = json_write(o, &len);
+	assert_string_equal(after, before);
+	free(before);
+	free(after);
+	json_object_put(o);
+}
+
 static void every_character_survives(void **state)
 {
 	static const char text[] = "{\"k\":\"\\u0001\\\"\\\\/\\n\\u00e9\xc3\xa9\"}";
@@ -103,6 +121,7 @@ int main(void)
 		cmocka_unit_test(text_behind_the_document_is_refused),
 		cmocka_unit_test(depth_is_bounded),
 		cmocka_unit_test(keys_come_out_sorted_and_indented_by_two),
+		cmocka_unit_test(a_frozen_object_is_written_as_it_was),
 		cmocka_unit_test(every_character_survives),
 		cmocka_unit_test(only_plain_integers_become_numbers),
 	};
