@@ -63,6 +63,7 @@ class Daemon(Farblockd):
         return found if isinstance(found, list) else found["sessions"]
 
     def refusals(self):
+        self.settle()
         found = self.rpc("login.refusals")
         return found if isinstance(found, list) else found["refusals"]
 
