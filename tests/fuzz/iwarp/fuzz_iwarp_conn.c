@@ -191,7 +191,10 @@ static void finish(void)
 
 static void on_closed(struct rnic_qp *qp, const struct err *e)
 {
-	must(!r.is_over && e->code < 0 && *e->text && !r.out);
+	must(!r.is_over);
+	must(e->code < 0);
+	must(*e->text);
+	must(!r.out);
 	timer_cancel(r.w, &r.later);
 	put_kept();
 	rnic_conceal(qp, &r.x);
@@ -388,6 +391,13 @@ static void open_sockets(void)
 	r.fd = fds[1];
 }
 
+// libFuzzer's alarm interrupts it.
+static void wait_for(sem_t *s)
+{
+	while (sem_wait(s) < 0)
+		;
+}
+
 // The startup by the book; true once the connection stands.
 static bool begins(void)
 {
@@ -406,7 +416,7 @@ static bool begins(void)
 	}
 	if (!put(out, len, len))
 		return false;
-	sem_wait(&r.ready); // the keys are known
+	wait_for(&r.ready); // the keys are known
 	return !r.is_over;
 }
 
@@ -434,7 +444,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	shutdown(r.fd, SHUT_WR);
 	drain(0);
 	close(r.fd);
-	sem_wait(&r.over);
+	wait_for(&r.over);
 	sem_destroy(&r.over);
 	sem_destroy(&r.ready);
 	return 0;
