@@ -16,6 +16,7 @@ import farblock_path  # noqa: F401: makes tests/lib importable
 import farblock
 import data
 import faults
+import libiscsi
 import lio
 import logins
 import luns
@@ -50,6 +51,7 @@ GROUPS = {
     "siw-verbs": Group(ISER, CHECK, "siw", True),
     "lio-rxe": Group(lio.INSIDE, [lio.chap, lio.byte_for_byte, lio.target_gone], "rxe", True),
     "lio-siw-verbs": Group(lio.INSIDE_SIW, [lio.verified], "siw", True),
+    "libiscsi": Group(libiscsi.SCENARIOS, [libiscsi.programs], "rxe", True),
 }
 
 
