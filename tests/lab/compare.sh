@@ -1,0 +1,11 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# compare.sh BUILD_DIR [OPTION...]: iSER of farblockd, LIO and tgtd side by side in a guest, with
+# BUILD_DIR's farblockd; see compare.py. Exit status 77 with a reason where the machine cannot.
+set -eu
+here=$(dirname "$0")
+FARBLOCK_BUILD=$(cd "${1:?usage: compare.sh BUILD_DIR [OPTION...]}" && pwd)
+export FARBLOCK_BUILD
+shift
+"$here/prepare.sh"
+exec python3 "$here/compare.py" "$@"
