@@ -120,6 +120,21 @@ static void take_back(struct verbs_conn *c, const struct ibv_send_wr *from, unsi
 	}
 }
 
+// The completion of a request is that of all before it but reads: of what is posted together, the
+// last that asks for one tells for all.
+static void signal_last(struct ibv_send_wr *wrs, unsigned count)
+{
+	bool has_one = false;
+
+	for (unsigned i = count; i--;) {
+		if (wrs[i].opcode == IBV_WR_RDMA_READ || !(wrs[i].send_flags & IBV_SEND_SIGNALED))
+			continue;
+		if (has_one)
+			wrs[i].send_flags &= ~(unsigned)IBV_SEND_SIGNALED;
+		has_one = true;
+	}
+}
+
 static bool post_chain(struct verbs_conn *c)
 {
 	struct verbs_rnic *r = c->r;
@@ -137,6 +152,8 @@ static bool post_chain(struct verbs_conn *c)
 		nsge += wr->nsge;
 		n++;
 	}
+	if (!r->device->signals_all)
+		signal_last(r->wrs, n);
 	int error = ibv_post_send(c->id->qp, r->wrs, &bad);
 	if (!error)
 		return true;
