@@ -117,14 +117,17 @@ static void channel_ack(struct verbs_rnic *r, struct ibv_cq *cq)
 }
 
 // The completions themselves are polled in this same round. An event disarms its queue only;
-// arming the others once more costs little.
+// arming the others once more costs little. No more events are read than there are queues: with one
+// queue no second system call finds that there is none, and what is left wakes again.
 static void channel_ready(struct watch *wa, uint32_t events)
 {
 	struct verbs_rnic *r = container_of(wa, struct verbs_rnic, channel_watch);
 	struct ibv_cq *cq, *last = NULL;
 	void *context;
 
-	while (ibv_get_cq_event(r->channel, &cq, &context) == 0) {
+	list_for_each (it, &r->cqs) {
+		if (ibv_get_cq_event(r->channel, &cq, &context) != 0)
+			break;
 		if (last && (cq != last || r->unacked >= ACK_BATCH))
 			channel_ack(r, last);
 		last = cq;
