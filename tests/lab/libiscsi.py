@@ -119,8 +119,11 @@ def run_suite(guest, tests, urls, flags):
 
 def run_tests(guest, tests, urls, flags):
     results = []
-    for some in by_suite(tests).values():
-        results += run_suite(guest, some, urls, flags)
+    for name, some in by_suite(tests).items():
+        found = run_suite(guest, some, urls, flags)
+        failed = [r.name for r in found if not r.passed]
+        print(f"  {name}: {len(found)} tests, {len(failed)} failed {' '.join(failed)}", flush=True)
+        results += found
     return results
 
 
