@@ -199,14 +199,20 @@ static void an_address_of_no_interface_is_told_in_words(void **state)
 static void both_wildcards_share_a_port(void **state)
 {
 	struct rig r;
-	struct listener *four, *six;
+	struct listener *four = NULL, *six = NULL;
 	struct tcp_addr a = any_port("0.0.0.0"), b = any_port("::");
 	struct err e;
+	int code = -EADDRINUSE;
 
 	rig_init(&r);
-	assert_int_equal(listener_new(&six, r.w, &b, &rig_ops, &r, &e), 0);
-	tcp_addr_set_port(&a, tcp_addr_port(listener_addr(six)));
-	assert_int_equal(listener_new(&four, r.w, &a, &rig_ops, &r, &e), 0);
+	// The port that IPv6 gets may be somebody else's in IPv4: another one then.
+	for (int tries = 0; code == -EADDRINUSE && tries < 1000; tries++) {
+		listener_free(six);
+		assert_int_equal(listener_new(&six, r.w, &b, &rig_ops, &r, &e), 0);
+		tcp_addr_set_port(&a, tcp_addr_port(listener_addr(six)));
+		code = listener_new(&four, r.w, &a, &rig_ops, &r, &e);
+	}
+	assert_int_equal(code, 0);
 	listener_free(four);
 	listener_free(six);
 	rig_done(&r);
