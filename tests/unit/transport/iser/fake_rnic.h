@@ -10,7 +10,7 @@
 
 #include "transport/rdma/rnic.h"
 
-enum { FAKE_POSTED = 256, FAKE_SENT = 128, FAKE_REMOTE = 1 << 20, FAKE_RKEY = 0x1234 };
+enum { FAKE_POSTED = 512, FAKE_SENT = 128, FAKE_REMOTE = 1 << 20, FAKE_RKEY = 0x1234 };
 
 struct fake_sent { // a send that arrived
 	uint8_t data[16384];
