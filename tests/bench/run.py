@@ -116,6 +116,17 @@ def wait_busy(pid, timeout=10):
             return
 
 
+def wait_idle(pid, timeout=15):
+    """Until a process has rested for a second: what it still does with what was written to it,
+    such as making huge pages of it, is none of the first sample's."""
+    end = time.monotonic() + timeout
+    while time.monotonic() < end:
+        before = cpu_seconds(pid)
+        time.sleep(1.5)
+        if cpu_seconds(pid) - before < 0.01:
+            return
+
+
 def iscsi_perf(target, arguments, options, seconds):
     """The target's clock is read over the middle of the run."""
     command = [farblock.program("iscsi-perf"), *arguments, f"-t{math.ceil(seconds) + 1}",
@@ -205,6 +216,7 @@ def prepare(target, options):
     whole = ["-b131072", "-q8", "-s", "-v", f"-n{options.size // 131072}", "-u0"]
     iscsi_load(target, [*whole, "-w"], options, 60)
     iscsi_load(target, whole, options, 60)
+    wait_idle(target.pid)
 
 
 def start(name, scratch, stack, options):
