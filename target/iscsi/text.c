@@ -14,8 +14,26 @@
 
 #define REQUEST_MAX 8192u
 
+struct portal_filter {
+	unsigned wanted, unwanted; // transports
+};
+
+static bool is_shown(const struct view_portal *p, const struct portal_filter *f)
+{
+	return (p->transports & f->wanted) && !(p->transports & f->unwanted);
+}
+
+static bool has_portal_at(const struct view_tpg *tpg, const struct tcp_addr *addr,
+			  const struct portal_filter *f)
+{
+	for (unsigned i = 0; i < tpg->portal_count; i++)
+		if (is_shown(&tpg->portals[i], f) && !tcp_addr_compare(&tpg->portals[i].addr, addr))
+			return true;
+	return false;
+}
+
 static int add_portal(struct text_out *o, const struct conn *c, const struct view_tpg *tpg,
-		      const struct tcp_addr *addr)
+		      const struct tcp_addr *addr, const struct portal_filter *f)
 {
 	char ip[TCP_ADDR_TEXT];
 	struct tcp_addr real = *addr;
@@ -24,9 +42,12 @@ static int add_portal(struct text_out *o, const struct conn *c, const struct vie
 		if (addr->sa.sa_family != c->dm->local_addr.sa.sa_family)
 			return 0;
 		real = c->dm->local_addr;
+		tcp_addr_set_port(&real, tcp_addr_port(addr));
+		if (has_portal_at(tpg, &real, f))
+			return 0;
 	}
 	tcp_addr_format_ip(&real, ip);
-	return sendtargets_append_address(o, ip, tcp_addr_port(addr), tpg->tag);
+	return sendtargets_append_address(o, ip, tcp_addr_port(&real), tpg->tag);
 }
 
 // RFC 7145 7.1: initiators of iSER discover over TCP as well, so there every portal is shown, those
@@ -34,12 +55,11 @@ static int add_portal(struct text_out *o, const struct conn *c, const struct vie
 static int add_portals(struct text_out *o, const struct conn *c, const struct view_tpg *tpg,
 		       unsigned wanted, unsigned unwanted)
 {
+	const struct portal_filter f = { wanted, unwanted };
 	int r = 0;
-	for (unsigned p = 0; !r && p < tpg->portal_count; p++) {
-		const struct view_portal *vp = &tpg->portals[p];
-		if ((vp->transports & wanted) && !(vp->transports & unwanted))
-			r = add_portal(o, c, tpg, &vp->addr);
-	}
+	for (unsigned p = 0; !r && p < tpg->portal_count; p++)
+		if (is_shown(&tpg->portals[p], &f))
+			r = add_portal(o, c, tpg, &tpg->portals[p].addr, &f);
 	return r;
 }
 
