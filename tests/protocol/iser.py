@@ -15,6 +15,12 @@ IB_ISER = bytes((NO_ZBVA, 0, 0, 0))
 LIBISCSI = bytes((NO_ZBVA | NO_INVALIDATE, 0, 0, 0))
 
 
+def ping(peer):
+    """A ping is what is answered next, over iSER or TCP."""
+    pdu = peer.send(peer.request(NOP_OUT, immediate=True, ttt=NONE))
+    peer.expect(NOP_IN, "where the read in flight has to be waited for", itt=pdu.itt)
+
+
 class IserPeer(IserWire, Peer):
     """An initiator by the book, as Linux's ib_iser advertises its memory."""
 
@@ -28,6 +34,15 @@ class IserPeer(IserWire, Peer):
     DISCOVERY = {"InitiatorRecvDataSegmentLength": "262144",
                  "TargetRecvDataSegmentLength": "8192"}
     tags_solicited_only = True  # TaggedBufferForSolicitedDataOnly, as everybody behaves
+
+    def held_write(self, seed=1):
+        """Sends a write of 128 blocks; returns it once its RDMA Read has come, which is not answered
+        as long as holds_reads is set."""
+        self.holds_reads = True
+        pdu = self.send(self.write_from(self.write_task(0, 128), pattern(65536, seed)))
+        while not self.held_reads:
+            check(self.turn() is None, "an answer instead of an RDMA Read")
+        return pdu
 
     def login(self, keys=None, discovery=False):
         self.login_step({**self.names(discovery), "AuthMethod": "None"}, stage=0, next_stage=1)

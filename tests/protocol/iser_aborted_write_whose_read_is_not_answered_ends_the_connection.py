@@ -26,10 +26,7 @@ def test(daemon):
     for end in (lambda peer, pdu: peer.tmf(ABORT_TASK, pdu),
                 lambda peer, pdu: peer.request(LOGOUT, immediate=True)):
         peer = daemon.session(kind=Ponger)
-        peer.holds_reads = True
-        pdu = peer.send(peer.write_from(peer.write_task(0, 128), pattern(65536)))
-        while not peer.held_reads:
-            check(peer.turn() is None, "an answer instead of an RDMA Read")
+        pdu = peer.held_write()
         peer.send(end(peer, pdu))
         check(not peer.pongs_until_closed(), "an answer, though the RDMA Read is not done")
         check(not daemon.sessions(), "the session is there still")

@@ -8,10 +8,7 @@ from iser import *
 
 
 def held(peer):
-    peer.holds_reads = True
-    peer.send(peer.write_from(peer.write_task(0, 128), pattern(65536)))
-    while not peer.held_reads:
-        peer.turn()
+    peer.held_write()
     sink, to, _ = peer.held_reads[0]
     return sink, to
 

@@ -5,24 +5,10 @@ meanwhile, the task management response only when the Read is done, the command 
 from iser import *
 
 
-def held_write(peer):
-    """A write whose RDMA Read has come and is not answered."""
-    peer.holds_reads = True
-    pdu = peer.send(peer.write_from(peer.write_task(0, 128), pattern(65536)))
-    while not peer.held_reads:
-        check(peer.turn() is None, "an answer instead of an RDMA Read")
-    return pdu
-
-
-def ping(peer):
-    pdu = peer.send(peer.request(NOP_OUT, immediate=True, ttt=NONE))
-    peer.expect(NOP_IN, "where the task management response has to wait", itt=pdu.itt)
-
-
 def test(daemon):
     peer = daemon.session(kind=IserPeer)
     for function in (ABORT_TASK, LU_RESET):
-        pdu = held_write(peer)
+        pdu = peer.held_write()
         tmf = peer.send(peer.tmf(function, pdu))
         ping(peer)
         ping(peer)

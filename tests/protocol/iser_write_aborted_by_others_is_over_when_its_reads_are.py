@@ -8,20 +8,6 @@ from iser import *
 ABORTED, KEY, OTHERS = 0x40, bytes(7) + b"\1", bytes(7) + b"\2"
 
 
-def held_write(peer):
-    """A write whose RDMA Read has come and is not answered."""
-    peer.holds_reads = True
-    pdu = peer.send(peer.write_from(peer.write_task(0, 128), pattern(65536, 7)))
-    while not peer.held_reads:
-        check(peer.turn() is None, "an answer instead of an RDMA Read")
-    return pdu
-
-
-def ping(peer):
-    pdu = peer.send(peer.request(NOP_OUT, immediate=True, ttt=NONE))
-    peer.expect(NOP_IN, "where the read in flight has to be waited for", itt=pdu.itt)
-
-
 def pr_out(peer, action, key, action_key, kind=0):
     data = key + action_key + bytes(8)
     return peer.task(struct.pack(">BBB2xIx", 0x5f, action, kind, len(data)), len(data), WRITE,
@@ -45,7 +31,7 @@ def test(daemon):
                 each.good(pr_out(each, 6, bytes(8), key))
             peer.ready()
             peer.write(0, pattern(65536))
-            written = held_write(other)
+            written = other.held_write(7)
             pdu = peer.send(request())
             ping(peer)
             ping(other)
