@@ -141,6 +141,22 @@ void line_done(struct line *l)
 	*l = (struct line){ 0 };
 }
 
+const char *line_positional(const struct line *l, unsigned n)
+{
+	for (unsigned i = 0; i < l->count; i++)
+		if (!l->values[i].name && !n--)
+			return l->values[i].text;
+	return NULL;
+}
+
+const char *line_value(const struct line *l, const char *name, unsigned position)
+{
+	for (unsigned i = 0; i < l->count; i++)
+		if (l->values[i].name && !strcmp(l->values[i].name, name))
+			return l->values[i].text;
+	return line_positional(l, position);
+}
+
 // The length of a path without its last step.
 static size_t drop_last(const char *path, size_t len)
 {

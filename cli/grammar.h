@@ -31,6 +31,11 @@ int line_parse(struct line *ret, const char *text, struct err *e);
 int line_from_words(struct line *ret, int count, char **words, struct err *e);
 void line_done(struct line *l);
 
+// The n-th value without a name, or NULL. The line's.
+const char *line_positional(const struct line *l, unsigned n);
+// The value of that name, or else line_positional(). The line's.
+const char *line_value(const struct line *l, const char *name, unsigned position);
+
 // base and path joined: absolute paths stand alone, "." and ".." are worked out. For free();
 // NULL: no memory.
 char *path_join(const char *base, const char *path);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // From a line to the daemon and back.
-#include "cli/shell.h"
+#include "cli/command.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -33,143 +33,12 @@ int shell_call(struct shell *s, const char *method, struct json_object *params,
 	return client_call(&s->client, method, params, ret, e);
 }
 
-static struct json_object *params_at(const char *path)
+struct json_object *params_at(const char *path)
 {
 	struct json_object *p = json_object_new_object();
 	json_object_object_add(p, "path", json_object_new_string(path));
 	return p;
 }
-
-static void show_json(struct shell *s, struct json_object *o)
-{
-	fprintf(s->look.out, "%s\n",
-		json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY |
-							  JSON_C_TO_STRING_NOSLASHESCAPE));
-}
-
-// The n-th positional value, or NULL.
-static const char *positional(const struct line *l, unsigned n)
-{
-	for (unsigned i = 0; i < l->count; i++)
-		if (!l->values[i].name && !n--)
-			return l->values[i].text;
-	return NULL;
-}
-
-static const char *value_of(const struct line *l, const char *name, unsigned position)
-{
-	for (unsigned i = 0; i < l->count; i++)
-		if (l->values[i].name && !strcmp(l->values[i].name, name))
-			return l->values[i].text;
-	return positional(l, position);
-}
-
-// ---- the shell's own ----
-
-static int cmd_cd(struct shell *s, const char *path, const struct line *l, struct err *e)
-{
-	const char *to = positional(l, 0);
-	char *full = path_join(path, to ? to : ".");
-	struct json_object *o;
-	if (!full)
-		return err_set(e, -ENOMEM, "out of memory");
-	int r = shell_call(s, "tree.info", params_at(full), &o, e);
-	if (r < 0) {
-		free(full);
-		return r;
-	}
-	json_object_put(o);
-	free(s->cwd);
-	s->cwd = full;
-	return 0;
-}
-
-static int cmd_pwd(struct shell *s, const char *path, const struct line *l, struct err *e)
-{
-	fprintf(s->look.out, "%s\n", path);
-	return 0;
-}
-
-static int cmd_exit(struct shell *s, const char *path, const struct line *l, struct err *e)
-{
-	s->wants_exit = true;
-	return 0;
-}
-
-// ls [path] [depth], also ls depth.
-static int cmd_ls(struct shell *s, const char *path, const struct line *l, struct err *e)
-{
-	const char *first = positional(l, 0), *depth = value_of(l, "depth", 1);
-	bool is_number = first && *first && first[strspn(first, "0123456789")] == 0;
-	if (is_number && !depth)
-		depth = first;
-	char *full = path_join(path, first && !is_number ? first : ".");
-	struct json_object *o, *params = params_at(full ? full : "/");
-	if (depth)
-		json_object_object_add(params, "depth", json_object_new_int64(atoi(depth)));
-	int r = full ? shell_call(s, "tree.ls", params, &o, e)
-		     : err_set(e, -ENOMEM, "out of memory");
-	free(full);
-	if (r < 0)
-		return r;
-	if (s->is_json)
-		show_json(s, o);
-	else
-		show_tree(&s->look, o);
-	json_object_put(o);
-	return 0;
-}
-
-// get [group] [name ...]
-static int cmd_get(struct shell *s, const char *path, const struct line *l, struct err *e)
-{
-	int r = 0;
-	unsigned i = 1;
-	do {
-		const char *group = value_of(l, "group", 0), *name = positional(l, i);
-		struct json_object *o, *params = params_at(path);
-		if (group)
-			json_object_object_add(params, "group", json_object_new_string(group));
-		if (name)
-			json_object_object_add(params, "parameter", json_object_new_string(name));
-		r = shell_call(s, "tree.get", params, &o, e);
-		if (r < 0)
-			return r;
-		if (s->is_json)
-			show_json(s, o);
-		else
-			show_settings(&s->look, o);
-		json_object_put(o);
-	} while (positional(l, ++i));
-	return 0;
-}
-
-static int cmd_help(struct shell *s, const char *path, const struct line *l, struct err *e)
-{
-	struct json_object *o;
-	int r = s->schema ? 0 : shell_call(s, "schema", NULL, &s->schema, e);
-	if (!r)
-		r = shell_call(s, "tree.info", params_at(path), &o, e);
-	if (r < 0)
-		return r;
-	const char *topic = positional(l, 0);
-	bool is_known = show_help(&s->look, s->schema, text_field(o, "class"), topic);
-	json_object_put(o);
-	return is_known ? 0 : err_set(e, -ENOSYS, "Cannot find help topic %.60s.", topic);
-}
-
-static const struct own_command {
-	const char *name;
-	int (*run)(struct shell *s, const char *path, const struct line *l, struct err *e);
-} own_commands[] = {
-	{"cd",	cmd_cd  },
-	  { "pwd",  cmd_pwd },
-	      { "exit", cmd_exit},
-	    { "quit", cmd_exit},
-	{ "ls",	cmd_ls  },
-	  { "get",  cmd_get },
-	      { "help", cmd_help},
-};
 
 // ---- the daemon's ----
 
@@ -207,7 +76,7 @@ static void show_reply(struct shell *s, const struct line *l, struct json_object
 	struct json_object *messages = field(o, "messages"), *data = field(o, "data");
 	if (s->is_json) {
 		bool has_words = messages && json_object_array_length(messages);
-		show_json(s, data && !has_words ? data : o);
+		show_json(&s->look, data && !has_words ? data : o);
 		return;
 	}
 	for (size_t i = 0; messages && i < json_object_array_length(messages); i++)
@@ -216,7 +85,7 @@ static void show_reply(struct shell *s, const struct line *l, struct json_object
 	if (!data)
 		return;
 	if (!strcmp(l->command, "sessions")) {
-		const char *action = value_of(l, "action", 0);
+		const char *action = line_value(l, "action", 0);
 		show_sessions(&s->look, data, action && !strcmp(action, "detail"));
 	} else if (!strcmp(l->command, "refusals")) {
 		show_refusals(&s->look, data);
@@ -248,17 +117,9 @@ static int run_there(struct shell *s, const char *path, const struct line *l, st
 	return r;
 }
 
-static const struct own_command *find_own(const char *name)
-{
-	for (size_t i = 0; i < sizeof own_commands / sizeof own_commands[0]; i++)
-		if (!strcmp(own_commands[i].name, name))
-			return &own_commands[i];
-	return NULL;
-}
-
 bool shell_is_remote(const struct line *l)
 {
-	return l->command && !find_own(l->command);
+	return l->command && !shell_command_find(l->command);
 }
 
 int shell_params(struct shell *s, const struct line *l, struct json_object **ret, struct err *e)
@@ -281,9 +142,9 @@ enum status shell_run(struct shell *s, const struct line *l, struct err *e)
 	char *path = path_join(s->cwd, l->path ? l->path : ".");
 	int r = path ? -ENOSYS : err_set(e, -ENOMEM, "out of memory");
 	if (path && !l->command) {
-		r = cmd_cd(s, path, &empty, e);
+		r = command_cd.run(s, path, &empty, e);
 	} else if (path) {
-		const struct own_command *own = find_own(l->command);
+		const struct shell_command *own = shell_command_find(l->command);
 		r = own ? own->run(s, path, l, e) : run_there(s, path, l, e);
 	}
 	free(path);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Running lines: the few commands that are the shell's own, and all others, which the daemon
-// knows. Blocks.
+// Running lines: the few commands that are the shell's own (command.h), and all others, which the
+// daemon knows. Blocks.
 #pragma once
 
 #include <stdbool.h>
@@ -28,6 +28,9 @@ enum status shell_run(struct shell *s, const struct line *l, struct err *e);
 // Reads lines from fd until its end or the first error, which is told as NAME:LINE: text. Lines
 // that are there already go to the daemon together; it answers when they are saved.
 enum status shell_batch(struct shell *s, int fd, const char *name);
+// {"path": path}, for json_object_put().
+struct json_object *params_at(const char *path);
+
 // For shell_batch. Whether the line is for the daemon to run; then its parameters of tree.run, for
 // json_object_put(), a call of a method, and the daemon's answer shown.
 bool shell_is_remote(const struct line *l);

@@ -31,6 +31,13 @@ static void put(const struct look *l, const char *color, const char *text)
 		fputs(text, l->out);
 }
 
+void show_json(const struct look *l, struct json_object *o)
+{
+	fprintf(l->out, "%s\n",
+		json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY |
+							  JSON_C_TO_STRING_NOSLASHESCAPE));
+}
+
 // ---- ls ----
 
 static void tree_line(const struct look *l, struct json_object *n, const char *margin)
@@ -276,11 +283,15 @@ static struct json_object *find_command(struct json_object *list, const char *na
 	return NULL;
 }
 
-static void show_list(const struct look *l, struct json_object *list)
+// But for those that own, the shell's, stands in front of.
+static void show_list(const struct look *l, struct json_object *list, struct json_object *own)
 {
 	for (size_t i = 0; list && i < json_object_array_length(list); i++) {
+		struct json_object *command = json_object_array_get_idx(list, i);
+		if (find_command(own, text_field(command, "name")))
+			continue;
 		fputs("  - ", l->out);
-		show_syntax(l, json_object_array_get_idx(list, i));
+		show_syntax(l, command);
 	}
 }
 
@@ -288,11 +299,12 @@ bool show_help(const struct look *l, struct json_object *schema, const char *cla
 	       const char *command)
 {
 	struct json_object *here = field(field(schema, "classes"), class);
-	struct json_object *own = field(here, "commands"), *all = field(schema, "every_node");
+	struct json_object *lists[] = { field(schema, "shell"), field(here, "commands"),
+					field(schema, "every_node") };
 	if (command) {
-		struct json_object *found = find_command(own, command);
-		if (!found)
-			found = find_command(all, command);
+		struct json_object *found = NULL;
+		for (int i = 0; i < 3 && !found; i++)
+			found = find_command(lists[i], command);
 		if (found)
 			show_command(l, found);
 		return found != NULL;
@@ -301,8 +313,8 @@ bool show_help(const struct look *l, struct json_object *schema, const char *cla
 		"%s\n\n[PATH] COMMAND [value ...] [name=value ...]\n\n"
 		"AVAILABLE COMMANDS\n==================\n",
 		text_field(here, "help"));
-	show_list(l, own);
-	show_list(l, all);
-	fputs("  - cd path\n  - pwd\n  - help [command]\n  - exit\n", l->out);
+	show_list(l, lists[1], NULL);
+	show_list(l, lists[2], lists[0]);
+	show_list(l, lists[0], NULL);
 	return true;
 }

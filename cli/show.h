@@ -14,6 +14,7 @@ struct look {
 
 void look_init(struct look *l, FILE *out);
 
+void show_json(const struct look *l, struct json_object *o);
 void show_tree(const struct look *l, struct json_object *tree);	    // of tree.ls
 void show_settings(const struct look *l, struct json_object *data); // of tree.get
 void show_sessions(const struct look *l, struct json_object *list, bool has_detail);

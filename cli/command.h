@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The commands that are the shell's own, a row and a file each; the daemon's are in its schema.
+// To add one: a file cli/NAME.c that defines command_NAME, a declaration here, and its name in
+// shell_commands (commands.c). Help, completion and hints take it from there.
+#pragma once
+
+#include <stdbool.h>
+
+#include "cli/shell.h"
+
+// As a parameter's row of the daemon's schema. Types: string, number, bool, size, file, node (a
+// path in the tree), command, bookmark, or words with | between them.
+struct shell_param {
+	const char *name, *type;
+	bool is_required;
+	const char *default_text; // what an absent one means, NULL: nothing
+	const char *help;
+};
+
+struct shell_command {
+	const char *name;
+	const struct shell_param *params; // ends with a NULL name; NULL: none
+	const char *help;
+	// path: the absolute path the command is for. 0, or a negative errno with text. Writes to
+	// s->look.out, as JSON where s->is_json. May block: a SIGINT ends waiting with -EINTR.
+	int (*run)(struct shell *s, const char *path, const struct line *l, struct err *e);
+};
+
+// Ends with NULL.
+extern const struct shell_command *const shell_commands[];
+
+// NULL: the shell has no such command.
+const struct shell_command *shell_command_find(const char *name);
+
+// The rows as the schema's "shell": a list like "every_node". For json_object_put().
+struct json_object *shell_commands_json(void);
+// Fills s->schema, the daemon's with "shell" beside it, unless it is there. 0 or a negative errno
+// with text. Blocks.
+int shell_schema(struct shell *s, struct err *e);
+
+extern const struct shell_command command_cd, command_exit, command_get, command_help, command_ls,
+	command_pwd, command_quit;

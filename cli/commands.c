@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The table of the shell's own commands, and the schema that has them beside the daemon's.
+#include <errno.h>
+#include <string.h>
+
+#include "cli/command.h"
+
+const struct shell_command *const shell_commands[] = {
+	&command_ls,   &command_cd,   &command_pwd,  &command_get,
+	&command_help, &command_exit, &command_quit, NULL,
+};
+
+const struct shell_command *shell_command_find(const char *name)
+{
+	for (const struct shell_command *const *c = shell_commands; *c; c++)
+		if (!strcmp((*c)->name, name))
+			return *c;
+	return NULL;
+}
+
+static void put_text(struct json_object *o, const char *key, const char *text)
+{
+	if (text)
+		json_object_object_add(o, key, json_object_new_string(text));
+}
+
+static struct json_object *params_json(const struct shell_param *rows)
+{
+	struct json_object *list = json_object_new_array();
+	for (const struct shell_param *p = rows; p && p->name; p++) {
+		struct json_object *o = json_object_new_object();
+		put_text(o, "name", p->name);
+		put_text(o, "type", p->type);
+		json_object_object_add(o, "required", json_object_new_boolean(p->is_required));
+		put_text(o, "default", p->default_text);
+		put_text(o, "help", p->help);
+		json_object_array_add(list, o);
+	}
+	return list;
+}
+
+struct json_object *shell_commands_json(void)
+{
+	struct json_object *list = json_object_new_array();
+	for (const struct shell_command *const *c = shell_commands; *c; c++) {
+		struct json_object *o = json_object_new_object();
+		put_text(o, "name", (*c)->name);
+		put_text(o, "help", (*c)->help);
+		json_object_object_add(o, "params", params_json((*c)->params));
+		json_object_array_add(list, o);
+	}
+	return list;
+}
+
+int shell_schema(struct shell *s, struct err *e)
+{
+	int r = s->schema ? 0 : shell_call(s, "schema", NULL, &s->schema, e);
+	if (!r && !json_object_is_type(s->schema, json_type_object))
+		r = err_set(e, -EPROTO, "farblockd's schema is no object");
+	if (!r && !field(s->schema, "shell"))
+		json_object_object_add(s->schema, "shell", shell_commands_json());
+	return r;
+}
