@@ -177,11 +177,17 @@ static int drop(struct config *c, struct node *n, const struct args *a, struct r
 		struct err *e)
 {
 	const char *sid = arg(a, "sid");
+	bool was_asked;
 	uint64_t id;
 	int code = parse_sid(sid, &id, e);
 	if (!code)
-		code = session_drop(id, arg_bool(a, "drain", false), e);
-	if (!code)
+		code = session_drop(id, arg_bool(a, "drain", false) ? SESSION_DRAIN_S : 0,
+				    &was_asked, e);
+	if (!code && was_asked)
+		reply_say(r,
+			  "Session %s was asked to log out; it is dropped if it has not in %d s.",
+			  sid, SESSION_DRAIN_S);
+	else if (!code)
 		reply_say(r, "Session %s ends.", sid);
 	return code;
 }

@@ -155,8 +155,7 @@ static void on_closed(struct dm *dm, const struct err *e)
 	if (was_login)
 		login_slot_leave(c);
 	else
-		conn_log(c, LOG_LVL_INFO, "session ended: %s",
-			 c->state == CONN_LOGOUT ? "logged out" : e->text);
+		session_ended(c, c->state == CONN_LOGOUT ? "logged out" : e->text);
 	if (e->code == -EPROTO || e->code == -EBADMSG) {
 		counter_add(&iw->counters.connections_closed_protocol_error, 1);
 		if (was_login &&
@@ -222,6 +221,7 @@ void conn_enter_full_feature(struct conn *c)
 	const struct login_session *s = login_session(c->login);
 	c->params = *login_params(c->login);
 	c->names = *login_names(c->login);
+	c->proof = *login_proof(c->login);
 	c->sns = (struct dm_sns){ login_stat_sn(c->login), s->exp_cmd_sn, s->max_cmd_sn };
 	login_done(c->login);
 	free(c->login);
@@ -234,9 +234,9 @@ void conn_enter_full_feature(struct conn *c)
 	portal_note_login(c->portal);
 	conn_log(c, LOG_LVL_INFO, "login ok transport=%s carrier=%s auth=%s%s digests=%s,%s",
 		 c->dm->transport, c->dm->carrier,
-		 c->is_mutual	       ? "mutual-chap"
-		 : c->is_authenticated ? "chap"
-				       : "none",
+		 c->proof.is_mutual ? "mutual-chap"
+		 : c->proof.alg	    ? "chap"
+				    : "none",
 		 c->params.is_discovery ? " discovery" : "",
 		 c->params.header_digest ? "header" : "none",
 		 c->params.data_digest ? "data" : "none");

@@ -95,7 +95,7 @@ struct conn {
 	struct view_target *target; // NULL for discovery
 	const struct view_tpg *tpg; // of target
 	const struct view_acl *acl; // of tpg; NULL: demo mode
-	bool is_authenticated, is_mutual;
+	struct login_proof proof;
 	uint16_t tsih;
 	struct nexus *nexus;
 	uint32_t window;   // commands
@@ -284,6 +284,10 @@ void cmd_pool_trim(struct iscsi_worker *iw);
 // Any thread. status: class << 8 | detail.
 void refusal_note(const char *initiator, const char *target, const char *peer, uint16_t status,
 		  const char *reason);
+
+// ended.c ------------------------------------------------------------------------------
+// Any thread. Notes in log and table of ended sessions that c has ended, and why.
+void session_ended(const struct conn *c, const char *why);
 
 // portal.c: counts of connections; any thread ----------------------------------------------
 void portal_conn_closed(struct portal *p, const struct tcp_addr *peer);

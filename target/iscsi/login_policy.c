@@ -181,10 +181,7 @@ static int admit(void *arg, const struct login_names *names, struct login_terms 
 	}
 	c->target = view_target_get((struct view_target *)target);
 	c->login_timeout = tpg->attr.login_timeout;
-	int r = admit_to_tpg(c, tpg, t, e);
-	c->is_authenticated = !r && t->is_auth_required;
-	c->is_mutual = c->is_authenticated && *t->target.user;
-	return r;
+	return admit_to_tpg(c, tpg, t, e);
 }
 
 // --- the session behind a login ---

@@ -17,8 +17,6 @@
 #include "target/scsi/nexus.h"
 #include "transport/iser/dm_iser_target.h"
 
-#define DRAIN_SECONDS 10
-
 // Both structs are words that are summed.
 void traffic_add(struct session_traffic *sum, const struct session_traffic *more)
 {
@@ -56,6 +54,7 @@ static void fill_luns(struct session_info *s, const struct nexus *n)
 			struct session_lun *l = &s->luns[s->lun_count];
 			l->lun = nl->number;
 			l->is_write_protected = nl->is_write_protected;
+			l->in_flight = nl->inflight;
 			snprintf(l->storage_object, sizeof l->storage_object, "%s/%s",
 				 nl->lu->type->name, nl->lu->name);
 		}
@@ -79,8 +78,8 @@ static void fill(struct session_info *s, const struct conn *c)
 	snprintf(s->isid, sizeof s->isid, "%s", isid + 2);
 	s->is_discovery = p->is_discovery;
 	s->is_dynamic_acl = c->tpg && !c->acl;
-	s->is_authenticated = c->is_authenticated;
-	s->is_mutual = c->is_mutual;
+	s->chap_alg = c->proof.alg;
+	s->is_mutual = c->proof.is_mutual;
 	snprintf(s->transport, sizeof s->transport, "%s", c->dm->transport);
 	snprintf(s->carrier, sizeof s->carrier, "%s", c->dm->carrier);
 	snprintf(s->peer, sizeof s->peer, "%s", c->dm->peer);
@@ -144,7 +143,8 @@ int sessions_list(struct session_info **ret, unsigned *ret_count)
 
 struct drop {
 	uint64_t id;
-	bool drain, found;
+	unsigned drain_s;
+	bool found, asked;
 };
 
 static void drop_run(void *arg)
@@ -155,20 +155,22 @@ static void drop_run(void *arg)
 		if (c->id != d->id || c->state == CONN_ENDING)
 			continue;
 		d->found = true;
-		if (d->drain && c->state == CONN_FULL_FEATURE && c->tpg) {
-			async_logout(c, DRAIN_SECONDS);
-			c->drain_ns = worker_now(c->worker) + DRAIN_SECONDS * 1000000000ull;
+		if (d->drain_s && c->state == CONN_FULL_FEATURE && c->tpg) {
+			d->asked = true;
+			async_logout(c, d->drain_s);
+			c->drain_ns = worker_now(c->worker) + d->drain_s * 1000000000ull;
 		} else {
 			conn_close(c, true, "dropped by the administrator");
 		}
 	}
 }
 
-int session_drop(uint64_t id, bool drain, struct err *e)
+int session_drop(uint64_t id, unsigned drain_s, bool *ret_asked, struct err *e)
 {
-	struct drop d = { .id = id, .drain = drain };
+	struct drop d = { .id = id, .drain_s = drain_s };
 	for (unsigned i = 0; i < worker_count() && !d.found; i++)
 		worker_call(worker_at(i), drop_run, &d);
+	*ret_asked = d.asked;
 	return d.found ? 0 : err_set(e, -ENOENT, "session %lu: no such session", (unsigned long)id);
 }
 

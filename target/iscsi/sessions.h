@@ -21,7 +21,9 @@ struct session_info {
 	char initiator[224], alias[256], target[224];
 	uint16_t tpg, tsih, cid;
 	char isid[16]; // 12 hex digits
-	bool is_discovery, is_dynamic_acl, is_authenticated, is_mutual;
+	bool is_discovery, is_dynamic_acl;
+	unsigned chap_alg; // enum chap_alg: with what the initiator has proven who it is, 0 nothing
+	bool is_mutual;	   // the target has, too
 	char transport[16]; // "TCP", "iSER"
 	char carrier[16];   // what is below: "TCP", "iWARP", "RoCE v2" ...
 	// RDMA: registrations of memory on the session's device that some peer may read or write.
@@ -39,6 +41,7 @@ struct session_info {
 	struct session_lun {
 		uint16_t lun;
 		bool is_write_protected;
+		uint32_t in_flight; // commands of this session
 		char storage_object[64];
 	} luns[16]; // the first ones; lun_count tells how many there are
 };
@@ -46,8 +49,20 @@ struct session_info {
 // *ret is an array of *ret_count entries, for free(). -ENOMEM.
 int sessions_list(struct session_info **ret, unsigned *ret_count);
 
-// Ends one session (async logout request first when drain is set, else at once). -ENOENT.
-int session_drop(uint64_t id, bool drain, struct err *e);
+// Ends one session. drain_s not 0: asks it to log out (Async Message, event 1) and drops it if it
+// has not within so many seconds; *ret_asked then, unless it is one of discovery, which ends at
+// once. -ENOENT.
+int session_drop(uint64_t id, unsigned drain_s, bool *ret_asked, struct err *e);
+enum { SESSION_DRAIN_S = 10, SESSION_DRAIN_MAX_S = 3600 };
+
+// The sessions that ended last, newest first; at most max entries. Any thread.
+struct session_end {
+	uint64_t id;
+	uint64_t when_s, lasted_s; // wall clock; from login to end
+	char initiator[224], target[224], peer[80];
+	char reason[200];
+};
+unsigned sessions_ended(struct session_end *out, unsigned max);
 
 // Sessions of a target, of one TPG (tag, or -1) or of one initiator (NULL: any).
 unsigned sessions_count(const char *target, int tag, const char *initiator);

@@ -164,9 +164,27 @@ static int session_drop_method(struct rpc_context *x, struct json_object *p, boo
 	int r = need_config(x, e);
 	if (r < 0)
 		return r;
+	struct json_object *limit = json_field(p, "seconds");
+	int64_t seconds = limit ? json_object_get_int64(limit) : SESSION_DRAIN_S;
+	if (seconds < 1 || seconds > SESSION_DRAIN_MAX_S)
+		return err_set(e, -EINVAL, "seconds: 1..%d", SESSION_DRAIN_MAX_S);
+	bool drains = json_object_get_boolean(json_field(p, "drain")), was_asked = false;
+	r = session_drop(json_object_get_uint64(json_field(p, "sid")),
+			 drains ? (unsigned)seconds : 0, &was_asked, e);
+	if (r < 0)
+		return r;
 	*ret = json_object_new_object();
-	return session_drop(json_object_get_uint64(json_field(p, "sid")),
-			    json_object_get_boolean(json_field(p, "drain")), e);
+	json_object_object_add(*ret, "asked", json_object_new_boolean(was_asked));
+	return 0;
+}
+
+static int session_ended_method(struct rpc_context *x, struct json_object *p, bool is_admin,
+				struct json_object **ret, struct err *e)
+{
+	int r = need_config(x, e);
+	if (!r)
+		*ret = report_ended(json_object_get_uint64(json_field(p, "sid")));
+	return r;
 }
 
 static int login_refusals_method(struct rpc_context *x, struct json_object *p, bool is_admin,
@@ -305,6 +323,7 @@ static const struct rpc_param sid_params[] = {
 static const struct rpc_param drop_params[] = {
 	{ "sid", "number", true, "session id" },
 	{ "drain", "boolean", false, "ask for a logout first" },
+	{ "seconds", "number", false, "how long to wait for it, 1 to 3600, 10 by default" },
 	{ 0 },
 };
 
@@ -327,6 +346,8 @@ const struct rpc_method rpc_methods[] = {
 	{ "config.clear", clear_params, false, "Drops the configuration.", config_clear_method },
 	{ "session.list", sid_params, true, "Live sessions.", session_list },
 	{ "session.drop", drop_params, false, "Ends a session.", session_drop_method },
+	{ "session.ended", sid_params, true, "The sessions that ended last and why, newest first.",
+	  session_ended_method },
 	{ "login.refusals", NULL, true, "Refused logins and why, the newest first.",
 	  login_refusals_method },
 	{ "stats.get", NULL, true, "Counters of storage objects, sessions, portals, workers.", stats_get },

@@ -58,6 +58,12 @@ size_t chap_digest_len(unsigned alg)
 	return a ? a->digest_len : 0;
 }
 
+const char *chap_alg_name(unsigned alg)
+{
+	const struct alg *a = find_alg(alg);
+	return a ? a->name : "";
+}
+
 int chap_algs_parse(const char *list, unsigned *ret_mask, struct err *e)
 {
 	const char *item, *at = list;

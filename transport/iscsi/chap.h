@@ -44,6 +44,9 @@ void chap_wipe(void *p, size_t n);
 // Bytes of the algorithm's response; 0 for an unknown one.
 size_t chap_digest_len(unsigned alg);
 
+// "MD5", "SHA1", "SHA256", "SHA3-256"; "" for an unknown one.
+const char *chap_alg_name(unsigned alg);
+
 // The mask of a list such as "SHA3-256,SHA256,SHA1,MD5" (or numbers); -EINVAL with a text.
 int chap_algs_parse(const char *list, unsigned *ret_mask, struct err *e);
 

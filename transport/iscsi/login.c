@@ -86,6 +86,11 @@ const struct login_session *login_session(const struct login *l)
 	return &l->session;
 }
 
+const struct login_proof *login_proof(const struct login *l)
+{
+	return &l->proof;
+}
+
 uint32_t login_stat_sn(const struct login *l)
 {
 	return l->stat_sn;

@@ -99,6 +99,12 @@ struct login_target_ops {
 		      struct login_session *ret, struct err *e);
 };
 
+// What was proven when the login was over, whatever was asked for.
+struct login_proof {
+	unsigned alg;	// enum chap_alg of the initiator's proof; 0: none was given
+	bool is_mutual; // we proved ourselves, too, because it asked
+};
+
 enum login_auth_state { // private
 	LOGIN_AUTH_START,
 	LOGIN_AUTH_METHOD,    // CHAP agreed; the algorithm is next
@@ -125,6 +131,7 @@ struct login {
 	uint64_t offered;  // initiator: bit per key we said
 	enum login_auth_state auth;
 	unsigned alg;
+	struct login_proof proof;	 // target
 	struct chap_challenge challenge; // ours
 	struct chap_challenge peer_challenge;
 	// initiator only
@@ -199,6 +206,8 @@ const char *login_redirect(const struct login *l);
 const struct iscsi_params *login_params(const struct login *l);
 const struct login_names *login_names(const struct login *l);
 const struct login_session *login_session(const struct login *l);
+// Target; after FULL_FEATURE.
+const struct login_proof *login_proof(const struct login *l);
 
 // The StatSN of the next response (target), or the next one expected (initiator).
 uint32_t login_stat_sn(const struct login *l);

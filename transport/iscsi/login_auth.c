@@ -95,6 +95,7 @@ static int target_mutual(struct login *l, const struct iscsi_key_set *set, struc
 			    "user is configured for it");
 	if (chap_answer_append(l->alg, &l->peer_challenge, &l->terms.target, &l->out))
 		return fail(e, ISCSI_LOGIN_TARGET_ERROR, "CHAP: our answer cannot be computed");
+	l->proof.is_mutual = true;
 	return 0;
 }
 
@@ -107,9 +108,11 @@ static int target_response(struct login *l, const struct iscsi_key_set *set, str
 			      chap_r, e))
 		return ISCSI_LOGIN_AUTH_FAILED;
 	int status = target_mutual(l, set, e);
-	if (!status)
-		l->auth = LOGIN_AUTH_DONE;
-	return status;
+	if (status)
+		return status;
+	l->auth = LOGIN_AUTH_DONE;
+	l->proof.alg = l->alg;
+	return 0;
 }
 
 int login_target_auth(struct login *l, const struct iscsi_key_set *set, struct err *e)

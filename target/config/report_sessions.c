@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Sessions, how they ended and refused logins as JSON.
+#include "target/config/report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "target/config/json.h"
+#include "transport/iscsi/chap.h"
+
+enum { MOST = 64 }; // of ended sessions and of refusals: as many as are kept
+
+static void put_u64(struct json_object *o, const char *key, uint64_t v)
+{
+	json_object_object_add(o, key, json_object_new_uint64(v));
+}
+
+static void put_bool(struct json_object *o, const char *key, bool v)
+{
+	json_object_object_add(o, key, json_object_new_boolean(v));
+}
+
+// ---- what commands did ----
+
+void report_operations(struct json_object *to, const struct lu_counters *k)
+{
+	static const char *const names[LU_OP_MAX] = { "read", "write", "other" };
+	for (int op = 0; op < LU_OP_MAX; op++) {
+		struct json_object *one = json_object_new_object();
+		struct json_object *latency = json_object_new_array();
+		put_u64(one, "commands", k->op[op].commands);
+		put_u64(one, "bytes", k->op[op].bytes);
+		put_u64(one, "latency_sum_us", k->op[op].latency_sum_us);
+		// Entry i counts the commands that took less than 2^i us; the last: more.
+		for (int i = 0; i < LU_LATENCY_BUCKETS; i++)
+			json_object_array_add(latency,
+					      json_object_new_uint64(k->op[op].latency[i]));
+		json_object_object_add(one, "latency_log2_us", latency);
+		json_object_object_add(to, names[op], one);
+	}
+	put_u64(to, "errors", k->errors);
+}
+
+void report_traffic(struct json_object *to, const struct session_traffic *t)
+{
+	put_u64(to, "payload_copies", t->copied.count);
+	put_u64(to, "payload_copy_bytes", t->copied.bytes);
+	report_operations(to, &t->scsi);
+}
+
+// ---- sessions and refused logins ----
+
+static struct json_object *negotiated_json(const struct session_info *s)
+{
+	struct json_object *o = json_object_new_object();
+	json_put_text(o, "HeaderDigest", s->header_digest ? "CRC32C" : "None");
+	json_put_text(o, "DataDigest", s->data_digest ? "CRC32C" : "None");
+	json_put_text(o, "InitialR2T", s->initial_r2t ? "Yes" : "No");
+	json_put_text(o, "ImmediateData", s->immediate_data ? "Yes" : "No");
+	put_u64(o, "MaxRecvDataSegmentLength", s->max_recv_dsl);
+	put_u64(o, "MaxXmitDataSegmentLength", s->max_xmit_dsl);
+	put_u64(o, "MaxBurstLength", s->max_burst);
+	put_u64(o, "FirstBurstLength", s->first_burst);
+	put_u64(o, "MaxOutstandingR2T", s->max_outstanding_r2t);
+	return o;
+}
+
+static struct json_object *session_luns_json(const struct session_info *s)
+{
+	struct json_object *list = json_object_new_array();
+	size_t room = sizeof s->luns / sizeof s->luns[0];
+	for (uint32_t i = 0; i < s->lun_count && i < room; i++) {
+		struct json_object *o = json_object_new_object();
+		put_u64(o, "lun", s->luns[i].lun);
+		json_put_text(o, "storage_object", s->luns[i].storage_object);
+		put_bool(o, "write_protect", s->luns[i].is_write_protected);
+		put_u64(o, "commands_in_flight", s->luns[i].in_flight);
+		json_object_array_add(list, o);
+	}
+	return list;
+}
+
+// What was proven, in words: "none", "CHAP MD5", "mutual CHAP SHA3-256".
+static void put_proof(struct json_object *o, const struct session_info *s)
+{
+	char text[48] = "none";
+	if (s->chap_alg)
+		snprintf(text, sizeof text, "%sCHAP %s", s->is_mutual ? "mutual " : "",
+			 chap_alg_name(s->chap_alg));
+	json_put_text(o, "auth", text);
+}
+
+static struct json_object *session_json(const struct session_info *s)
+{
+	struct json_object *o = json_object_new_object();
+	put_u64(o, "sid", s->id);
+	json_put_text(o, "initiator", s->initiator);
+	json_put_text(o, "alias", s->alias);
+	json_put_text(o, "target", s->target);
+	put_u64(o, "tpg", s->tpg);
+	put_u64(o, "tsih", s->tsih);
+	put_u64(o, "cid", s->cid);
+	json_put_text(o, "isid", s->isid);
+	json_put_text(o, "type", s->is_discovery ? "Discovery" : "Normal");
+	put_bool(o, "dynamic_acl", s->is_dynamic_acl);
+	put_bool(o, "authenticated", s->chap_alg != 0);
+	put_bool(o, "mutual", s->is_mutual);
+	put_proof(o, s);
+	json_put_text(o, "transport", s->transport);
+	json_put_text(o, "carrier", s->carrier);
+	json_object_object_add(o, "remote_rights", json_object_new_int64(s->remote_rights));
+	json_put_text(o, "peer", s->peer);
+	json_put_text(o, "local", s->local);
+	put_u64(o, "age_s", s->age_s);
+	json_object_object_add(o, "parameters", negotiated_json(s));
+	put_u64(o, "window", s->window);
+	put_u64(o, "commands_in_flight", s->commands_in_flight);
+	put_u64(o, "commands", s->commands);
+	put_u64(o, "read_bytes", s->read_bytes);
+	put_u64(o, "written_bytes", s->written_bytes);
+	report_traffic(o, &s->traffic);
+	put_u64(o, "worker", s->worker);
+	put_u64(o, "lun_count", s->lun_count);
+	json_object_object_add(o, "luns", session_luns_json(s));
+	return o;
+}
+
+struct json_object *report_sessions(uint64_t id)
+{
+	struct session_info *list = NULL;
+	unsigned count = 0;
+	if (sessions_list(&list, &count) < 0)
+		return NULL;
+	struct json_object *out = json_object_new_array();
+	for (unsigned i = 0; i < count; i++)
+		if (!id || list[i].id == id)
+			json_object_array_add(out, session_json(&list[i]));
+	free(list);
+	return out;
+}
+
+struct json_object *report_ended(uint64_t id)
+{
+	struct session_end *list = calloc(MOST, sizeof *list);
+	struct json_object *out = json_object_new_array();
+	unsigned n = list ? sessions_ended(list, MOST) : 0;
+	for (unsigned i = 0; i < n; i++) {
+		if (id && list[i].id != id)
+			continue;
+		struct json_object *o = json_object_new_object();
+		put_u64(o, "sid", list[i].id);
+		put_u64(o, "when", list[i].when_s);
+		put_u64(o, "lasted_s", list[i].lasted_s);
+		json_put_text(o, "initiator", list[i].initiator);
+		json_put_text(o, "target", list[i].target);
+		json_put_text(o, "peer", list[i].peer);
+		json_put_text(o, "reason", list[i].reason);
+		json_object_array_add(out, o);
+	}
+	free(list);
+	return out;
+}
+
+struct json_object *report_refusals(void)
+{
+	struct login_refusal *list = calloc(MOST, sizeof *list);
+	struct json_object *out = json_object_new_array();
+	unsigned n = list ? login_refusals(list, MOST) : 0;
+	for (unsigned i = 0; i < n; i++) {
+		struct json_object *o = json_object_new_object();
+		put_u64(o, "first", list[i].first_s);
+		put_u64(o, "last", list[i].last_s);
+		put_u64(o, "count", list[i].count);
+		json_put_text(o, "initiator", list[i].initiator);
+		json_put_text(o, "target", list[i].target);
+		json_put_text(o, "peer", list[i].peer);
+		put_u64(o, "status", list[i].status);
+		json_put_text(o, "reason", list[i].reason);
+		json_object_array_add(out, o);
+	}
+	free(list);
+	return out;
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Statistics as JSON: storage objects, sessions, portals, the iSCSI target's sums, workers.
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/counter.h"
+#include "core/fds.h"
+#include "target/config/model.h"
+#include "target/config/report.h"
+
+static void put_u64(struct json_object *o, const char *key, uint64_t v)
+{
+	json_object_object_add(o, key, json_object_new_uint64(v));
+}
+
+static struct json_object *lu_json(const struct lu *lu)
+{
+	struct json_object *o = json_object_new_object();
+	struct lu_counters *k = calloc(1, sizeof *k);
+	if (!k)
+		return o;
+	lu_counters_sum(lu, k);
+	report_operations(o, k);
+	free(k);
+	return o;
+}
+
+static struct json_object *storages_json(struct config *c)
+{
+	struct json_object *list = json_object_new_object();
+	for (unsigned i = 0; i < c->type_count; i++)
+		list_for_each (it, &c->types[i].node.children) {
+			struct storage *s =
+				NODE_OF(struct storage, list_entry(it, struct node, link));
+			char path[NAME_MAX_LEN + 80];
+			node_path(&s->node, path, sizeof path);
+			if (s->lu)
+				json_object_object_add(list, path, lu_json(s->lu));
+		}
+	return list;
+}
+
+static void add_portal(struct config *c, struct portal_node *p, void *arg)
+{
+	struct json_object *list = arg, *o = json_object_new_object();
+	portal_class.info(c, &p->node, o);
+	json_object_object_add(list, p->node.name, o);
+}
+
+static struct json_object *portals_json(struct config *c)
+{
+	struct json_object *list = json_object_new_object();
+	portals_each(c, add_portal, list);
+	return list;
+}
+
+static struct json_object *limits_json(void)
+{
+	struct json_object *o = json_object_new_object();
+	struct iscsi_limits l;
+	iscsi_limits_get(&l);
+	put_u64(o, "connections", l.connections);
+	put_u64(o, "connections_per_address", l.connections_per_address);
+	put_u64(o, "logins_in_progress_per_worker", l.logins_in_progress);
+	put_u64(o, "descriptors", fds_limit());
+	return o;
+}
+
+static struct json_object *iscsi_json(void)
+{
+	struct json_object *o = json_object_new_object();
+	struct iscsi_counters k = { 0 };
+	iscsi_counters(&k);
+	put_u64(o, "connections_accepted", k.connections_accepted);
+	put_u64(o, "connections_refused", k.connections_refused);
+	put_u64(o, "connections_closed_protocol_error", k.connections_closed_protocol_error);
+	put_u64(o, "logins_ok", k.logins_ok);
+	put_u64(o, "logins_failed", k.logins_failed);
+	put_u64(o, "logins_timed_out", k.logins_timed_out);
+	put_u64(o, "logins_displaced", k.logins_displaced);
+	put_u64(o, "failed_auth", k.failed_auth);
+	put_u64(o, "failed_acl", k.failed_acl);
+	put_u64(o, "failed_target", k.failed_target);
+	put_u64(o, "failed_other", k.failed_other);
+	put_u64(o, "digest_errors", k.digest_errors);
+	put_u64(o, "rejects_sent", k.rejects_sent);
+	put_u64(o, "pdus_received", k.pdus_received);
+	put_u64(o, "pdus_sent", k.pdus_sent);
+	put_u64(o, "bytes_received", k.bytes_received);
+	put_u64(o, "bytes_sent", k.bytes_sent);
+	json_object_object_add(o, "limits", limits_json());
+	return o;
+}
+
+static struct json_object *workers_json(void)
+{
+	struct json_object *list = json_object_new_array();
+	for (unsigned i = 0; i < worker_count(); i++) {
+		const struct worker_counters *k = worker_counters(worker_at(i));
+		struct json_object *o = json_object_new_object();
+		put_u64(o, "rounds", counter_get(&k->rounds));
+		put_u64(o, "sleeps", counter_get(&k->sleeps));
+		put_u64(o, "spins", counter_get(&k->spins));
+		put_u64(o, "messages", counter_get(&k->messages));
+		put_u64(o, "payload_copies", counter_get(&k->payload_copies));
+		put_u64(o, "payload_copy_bytes", counter_get(&k->payload_copy_bytes));
+		json_object_array_add(list, o);
+	}
+	return list;
+}
+
+static struct json_object *sessions_json(void)
+{
+	struct json_object *list = json_object_new_object();
+	struct session_info *sessions = NULL;
+	unsigned count = 0;
+	sessions_list(&sessions, &count); // without memory there are none
+	for (unsigned i = 0; i < count; i++) {
+		struct json_object *o = json_object_new_object();
+		char sid[24];
+		snprintf(sid, sizeof sid, "%" PRIu64, sessions[i].id);
+		json_put_text(o, "initiator", sessions[i].initiator);
+		json_put_text(o, "target", sessions[i].target);
+		put_u64(o, "commands", sessions[i].commands);
+		report_traffic(o, &sessions[i].traffic);
+		json_object_object_add(list, sid, o);
+	}
+	free(sessions);
+	return list;
+}
+
+struct json_object *config_stats(struct config *c)
+{
+	struct json_object *o = json_object_new_object();
+	json_object_object_add(o, "storage_objects", storages_json(c));
+	json_object_object_add(o, "sessions", sessions_json());
+	json_object_object_add(o, "portals", portals_json(c));
+	json_object_object_add(o, "iscsi", iscsi_json());
+	json_object_object_add(o, "workers", workers_json());
+	return o;
+}
