@@ -23,6 +23,7 @@
 #include "target/iscsi/sessions.h"
 #include "target/notify.h"
 #include "target/rpc/server.h"
+#include "target/watchdog.h"
 
 enum { GRACE_S = 15 }; // for commands in flight; then the kernel ends the process
 
@@ -35,6 +36,7 @@ struct daemon {
 	struct config *config;
 	struct rpc_server *rpc;
 	struct watch signals;
+	struct watchdog watchdog;
 	int config_lock, state_lock; // descriptors, -1: none
 };
 
@@ -71,14 +73,25 @@ static void begin_end(void *arg)
 	take_down(d);
 }
 
+// As sd_notify(3) wants it of a reload: the manager waits for READY=1 that comes after it.
+static void reload(struct daemon *d)
+{
+	char state[64];
+	log_info("farblockd: looking again at what waits");
+	snprintf(state, sizeof state, "RELOADING=1\nMONOTONIC_USEC=%lu",
+		 (unsigned long)(clock_ns() / 1000));
+	notify_manager(state);
+	config_retry(d->config);
+	notify_manager("READY=1");
+}
+
 static void on_signal(struct watch *wa, uint32_t events)
 {
 	struct daemon *d = container_of(wa, struct daemon, signals);
 	struct signalfd_siginfo info;
 	while (read(wa->fd, &info, sizeof info) == sizeof info) {
 		if (info.ssi_signo == SIGHUP && !d->is_ending) {
-			log_info("farblockd: looking again at what waits");
-			config_retry(d->config);
+			reload(d);
 		} else if (info.ssi_signo != SIGHUP) {
 			begin_end(d);
 		}
@@ -224,6 +237,7 @@ static void finish(struct daemon *d)
 		watch_remove(d->control, &d->signals);
 		close(fd);
 	}
+	watchdog_done(&d->watchdog);
 	offload_shutdown();
 	for (unsigned i = 0; i < d->worker_count; i++)
 		worker_free(d->workers[i]);
@@ -247,6 +261,7 @@ int daemon_run(const struct daemon_options *o, struct err *e)
 		log_info("farblockd " FARBLOCK_VERSION ": %u workers, control socket %s",
 			 d.worker_count, o->socket);
 		notify_manager("READY=1");
+		watchdog_init(&d.watchdog, d.control);
 		worker_run(d.control);
 		log_info("farblockd: ended");
 	} else if (d.config) {

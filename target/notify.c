@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The one datagram that systemd wants to hear.
+// Datagrams that systemd wants to hear.
 #include "target/notify.h"
 
 #include <stddef.h>

@@ -333,6 +333,8 @@ class Farblockd(Process):
         self.socket_path = scratch.file(f"{name}.sock")
         self.cpus, self.arguments = cpus, list(arguments)
 
+    environment = None  # variables of its own
+
     def workers(self):
         if self.cpus is None:
             return ["--workers", "2"]
@@ -341,7 +343,8 @@ class Farblockd(Process):
 
     def start(self):
         self.spawn(["farblockd", "--config", self.config_path, "--state-dir", self.state_path,
-                    "--socket", self.socket_path, *self.workers(), *self.arguments])
+                    "--socket", self.socket_path, *self.workers(), *self.arguments],
+                   env=self.environment)
         self.wait_connect(self.socket_path)
         return self
 

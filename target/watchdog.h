@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The service manager's watchdog (sd_watchdog_enabled(3)): while every worker goes round its loop
+// the manager hears of it in time; when one hangs it does not, and restarts the daemon.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/worker.h"
+
+struct watchdog_beat { // one worker's
+	struct msg ask, answer;
+	struct watchdog *owner;
+	bool is_out;	  // asked and not answered
+	bool is_reported; // it was told that this one hangs
+};
+
+struct watchdog {
+	struct worker *control;
+	struct timer timer;
+	uint64_t interval_us; // 0: nobody wants to hear
+	unsigned worker_count;
+	struct watchdog_beat beats[WORKER_MAX];
+};
+
+// Begins when the manager's environment asks for it (WATCHDOG_USEC, WATCHDOG_PID), else does
+// nothing. Control thread, when all workers run.
+void watchdog_init(struct watchdog *d, struct worker *control);
+// Control thread, before workers end; d has to outlive them. No-op on one that is zeroed.
+void watchdog_done(struct watchdog *d);
+
+// The interval in us that the texts of the two variables ask of the process pid; 0: none. NULL
+// texts are absent variables. Any thread.
+uint64_t watchdog_interval(const char *usec, const char *wanted_pid, long pid);
