@@ -30,7 +30,8 @@ static struct json_object *params_json(const struct shell_param *rows)
 	for (const struct shell_param *p = rows; p && p->name; p++) {
 		struct json_object *o = json_object_new_object();
 		put_text(o, "name", p->name);
-		put_text(o, "type", p->type);
+		put_text(o, "type", strchr(p->type, '|') ? "string" : p->type);
+		put_text(o, "choices", strchr(p->type, '|') ? p->type : NULL);
 		json_object_object_add(o, "required", json_object_new_boolean(p->is_required));
 		put_text(o, "default", p->default_text);
 		put_text(o, "help", p->help);

@@ -227,32 +227,32 @@ static void attach_mapping(struct config *c, struct node *n, bool is_attached)
 
 // clang-format off
 static const struct param_row create_acl_params[] = {
-	{ "wwn", PARAM_STRING, true, NULL, "initiator name", NULL },
+	{ "wwn", PARAM_INITIATOR, true, NULL, "initiator name", NULL },
 	{ "add_mapped_luns", PARAM_BOOL, false, NULL, "map every LUN at once (get global)", NULL },
 	{ 0 },
 };
 static const struct param_row acl_params[] = {
-	{ "wwn", PARAM_NODE, true, NULL, "initiator name or tag", NULL },
+	{ "wwn", PARAM_CHILD, true, NULL, "initiator name or tag", NULL },
 	{ 0 },
 };
 static const struct param_row tag_params[] = {
-	{ "wwn_or_tag", PARAM_NODE, true, NULL, "initiator name or tag", NULL },
+	{ "wwn_or_tag", PARAM_CHILD, true, NULL, "initiator name or tag", NULL },
 	{ "new_tag", PARAM_STRING, true, NULL, "a word to call it by", NULL },
 	{ 0 },
 };
 static const struct param_row untag_params[] = {
-	{ "wwn_or_tag", PARAM_NODE, true, NULL, "initiator name or tag", NULL },
+	{ "wwn_or_tag", PARAM_CHILD, true, NULL, "initiator name or tag", NULL },
 	{ 0 },
 };
 static const struct param_row create_mapping_params[] = {
 	{ "mapped_lun", PARAM_STRING, true, NULL, "number the initiator sees", NULL },
-	{ "tpg_lun_or_backstore", PARAM_NODE, true, NULL,
+	{ "tpg_lun_or_backstore", PARAM_LUN, true, NULL,
 	  "LUN of the portal group, or path of its storage object", NULL },
 	{ "write_protect", PARAM_BOOL, false, "false", "true: the initiator may not write", NULL },
 	{ 0 },
 };
 static const struct param_row mapping_params[] = {
-	{ "mapped_lun", PARAM_NODE, true, NULL, "3 or mapped_lun3", NULL },
+	{ "mapped_lun", PARAM_CHILD, true, NULL, "3 or mapped_lun3", NULL },
 	{ 0 },
 };
 static const struct command_row acls_commands[] = {

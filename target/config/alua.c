@@ -306,7 +306,7 @@ static const struct param_row create_params[] = {
 	{ 0 },
 };
 static const struct param_row delete_params[] = {
-	{ "name", PARAM_NODE, true, NULL, "name of the group", NULL },
+	{ "name", PARAM_CHILD, true, NULL, "name of the group", NULL },
 	{ 0 },
 };
 static const struct command_row commands[] = {

@@ -42,6 +42,7 @@ static int check_type(const struct param_row *row, const char *text, struct err 
 				       text);
 		return 0;
 	case PARAM_NUMBER:
+	case PARAM_SESSION:
 		strtoll(text, &end, 10);
 		if (!*text || *end)
 			return err_set(e, -EINVAL, "Syntax error, '%.60s' is not a NUMBER.", text);
@@ -49,6 +50,9 @@ static int check_type(const struct param_row *row, const char *text, struct err 
 	case PARAM_SIZE:
 		return parse_size(text, &bytes, e);
 	case PARAM_NODE:
+	case PARAM_CHILD:
+	case PARAM_STORAGE:
+	case PARAM_LUN:
 		if (*text)
 			return 0;
 		return err_set(e, -EINVAL, "%s: is empty (%s)", row->name, row->help);

@@ -20,6 +20,14 @@ enum param_type {
 	PARAM_SIZE,
 	PARAM_FILE, // of the daemon's machine; completes file names
 	PARAM_NODE, // a path in the tree or an existing name
+	// What completion offers (complete.c); the command itself knows what it takes.
+	PARAM_CHILD,	 // a child of the node
+	PARAM_STORAGE,	 // a storage object, or a file that is to become one
+	PARAM_LUN,	 // a LUN of the ACL's portal group, or storage
+	PARAM_PORTAL,	 // the address of a portal
+	PARAM_ADDRESS,	 // an address of this machine
+	PARAM_SESSION,	 // a session's number
+	PARAM_INITIATOR, // a name; those that were seen are offered
 };
 
 struct param_row {
@@ -28,7 +36,8 @@ struct param_row {
 	bool is_required;
 	const char *default_text; // what an absent one means, NULL nothing
 	const char *help;
-	const char *alias; // another accepted name, or NULL
+	const char *alias;   // another accepted name, or NULL
+	const char *choices; // "a|b|c", or NULL
 };
 
 enum { ARGS_MAX = 16 };

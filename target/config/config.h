@@ -71,6 +71,11 @@ void config_on_quiet(struct config *c, void (*told)(void *arg), void *arg);
 
 // The tree as JSON: name, class, summary, status, children; depth 0 is everything.
 struct json_object *config_tree(struct config *c, const struct node *n, int depth);
+// What is known that a command's parameter may be, as an array of {"text", "note"}; at most 1000 of
+// those that begin with prefix. NULL with text in e: no such path, command or parameter. Looks at
+// interfaces and sysfs.
+struct json_object *config_complete(struct config *c, const char *path, const char *command,
+				    const char *parameter, const char *prefix, struct err *e);
 // All rows as JSON: classes with their commands and groups.
 struct json_object *config_schema(struct config *c);
 // Statistics: storage objects and sessions with their counters, portals, the iSCSI target's sums.

@@ -256,7 +256,7 @@ static const struct param_row wwn_optional[] = {
 	{ 0 },
 };
 static const struct param_row wwn_required[] = {
-	{ "wwn", PARAM_NODE, true, NULL, "target name", NULL },
+	{ "wwn", PARAM_CHILD, true, NULL, "target name", NULL },
 	{ 0 },
 };
 static const struct param_row tag_optional[] = {
@@ -264,7 +264,7 @@ static const struct param_row tag_optional[] = {
 	{ 0 },
 };
 static const struct param_row tag_required[] = {
-	{ "tag", PARAM_NODE, true, NULL, "5 or tpg5", NULL },
+	{ "tag", PARAM_CHILD, true, NULL, "5 or tpg5", NULL },
 	{ 0 },
 };
 static const struct command_row iscsi_commands[] = {

@@ -182,14 +182,14 @@ static void free_lun(struct config *c, struct node *n)
 
 // clang-format off
 static const struct param_row create_lun_params[] = {
-	{ "storage_object", PARAM_NODE, true, NULL,
+	{ "storage_object", PARAM_STORAGE, true, NULL,
 	  "path of a storage object, or of a file or device that is there", NULL },
 	{ "lun", PARAM_STRING, false, NULL, "3 or lun3; the lowest free one by default", NULL },
 	{ "add_mapped_luns", PARAM_BOOL, false, NULL, "map the LUN for every ACL at once (get global)", NULL },
 	{ 0 },
 };
 static const struct param_row lun_params[] = {
-	{ "lun", PARAM_NODE, true, NULL, "3 or lun3", NULL },
+	{ "lun", PARAM_CHILD, true, NULL, "3 or lun3", NULL },
 	{ 0 },
 };
 static const struct command_row luns_commands[] = {

@@ -152,7 +152,8 @@ static int parse_port(const char *text, uint16_t *ret, struct err *e)
 	return 0;
 }
 
-#define TRANSPORTS "tcp, iser, rdma (iSER over RDMA devices, no TCP socket) or all"
+#define TRANSPORT_CHOICES "tcp|iser|rdma|all"
+#define TRANSPORTS	  "tcp, iser, rdma (iSER over RDMA devices, no TCP socket) or all"
 
 static const struct {
 	const char *name;
@@ -283,17 +284,17 @@ static int enable_offload(struct config *c, struct node *n, const struct args *a
 
 // clang-format off
 static const struct param_row address_params[] = {
-	{ "ip_address", PARAM_STRING, false, "0.0.0.0", "IPv4 or IPv6 address", NULL },
+	{ "ip_address", PARAM_ADDRESS, false, "0.0.0.0", "IPv4 or IPv6 address", NULL },
 	{ "ip_port", PARAM_NUMBER, false, "3260", "TCP port", NULL },
-	{ "transport", PARAM_STRING, false, "all", TRANSPORTS, NULL },
+	{ "transport", PARAM_STRING, false, "all", TRANSPORTS, NULL, TRANSPORT_CHOICES },
 	{ 0 },
 };
 static const struct param_row transport_params[] = {
-	{ "transport", PARAM_STRING, true, NULL, TRANSPORTS, NULL },
+	{ "transport", PARAM_STRING, true, NULL, TRANSPORTS, NULL, TRANSPORT_CHOICES },
 	{ 0 },
 };
 static const struct param_row delete_params[] = {
-	{ "ip_address", PARAM_STRING, true, NULL, "IPv4 or IPv6 address", NULL },
+	{ "ip_address", PARAM_PORTAL, true, NULL, "IPv4 or IPv6 address", NULL },
 	{ "ip_port", PARAM_NUMBER, true, NULL, "TCP port", NULL },
 	{ 0 },
 };

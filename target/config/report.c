@@ -47,8 +47,19 @@ struct json_object *config_tree(struct config *c, const struct node *n, int dept
 static struct json_object *params_json(const struct param_row *rows)
 {
 	static const char *const types[] = {
-		[PARAM_STRING] = "string", [PARAM_NUMBER] = "number", [PARAM_BOOL] = "bool",
-		[PARAM_SIZE] = "size",	   [PARAM_FILE] = "file",     [PARAM_NODE] = "node",
+		[PARAM_STRING] = "string",
+		[PARAM_NUMBER] = "number",
+		[PARAM_BOOL] = "bool",
+		[PARAM_SIZE] = "size",
+		[PARAM_FILE] = "file",
+		[PARAM_NODE] = "node",
+		[PARAM_CHILD] = "child",
+		[PARAM_STORAGE] = "storage",
+		[PARAM_LUN] = "lun",
+		[PARAM_PORTAL] = "portal",
+		[PARAM_ADDRESS] = "address",
+		[PARAM_SESSION] = "session",
+		[PARAM_INITIATOR] = "initiator",
 	};
 	struct json_object *list = json_object_new_array();
 	for (const struct param_row *row = rows; row && row->name; row++) {
@@ -57,6 +68,7 @@ static struct json_object *params_json(const struct param_row *rows)
 		json_put_text(o, "type", types[row->type]);
 		put_bool(o, "required", row->is_required);
 		json_put_text(o, "default", row->default_text);
+		json_put_text(o, "choices", row->choices);
 		json_put_text(o, "help", row->help);
 		json_object_array_add(list, o);
 	}

@@ -304,12 +304,12 @@ static const struct param_row clear_params[] = {
 	{ 0 },
 };
 static const struct param_row session_params[] = {
-	{ "action", PARAM_STRING, false, "list", "list or detail", NULL },
-	{ "sid", PARAM_NUMBER, false, NULL, "only this session", NULL },
+	{ "action", PARAM_STRING, false, "list", "list or detail", NULL, "list|detail" },
+	{ "sid", PARAM_SESSION, false, NULL, "only this session", NULL },
 	{ 0 },
 };
 static const struct param_row drop_params[] = {
-	{ "sid", PARAM_NUMBER, true, NULL, "session id, as sessions shows it", NULL },
+	{ "sid", PARAM_SESSION, true, NULL, "session id, as sessions shows it", NULL },
 	{ "drain", PARAM_BOOL, false, "false", "true: ask the initiator to log out first", NULL },
 	{ 0 },
 };
@@ -366,7 +366,7 @@ static int delete_foreign(struct config *c, struct node *n, const struct args *a
 
 // clang-format off
 static const struct param_row foreign_params[] = {
-	{ "name", PARAM_NODE, true, NULL, "name of the object", "wwn" },
+	{ "name", PARAM_CHILD, true, NULL, "name of the object", "wwn" },
 	{ 0 },
 };
 static const struct command_row foreign_commands[] = {

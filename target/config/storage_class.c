@@ -274,7 +274,7 @@ static void summarize_type(struct config *c, const struct node *n, struct summar
 
 // clang-format off
 static const struct param_row name_params[] = {
-	{ "name", PARAM_NODE, true, NULL, "name of the storage object", NULL },
+	{ "name", PARAM_CHILD, true, NULL, "name of the storage object", NULL },
 	{ "save", PARAM_BOOL, false, NULL, "accepted for targetcli's sake: every change is saved",
 	  NULL },
 	{ 0 },

@@ -105,6 +105,18 @@ static int tree_run(struct rpc_context *x, struct json_object *p, bool is_admin,
 		   json_field(p, "named"), is_admin, ret, e);
 }
 
+static int tree_complete(struct rpc_context *x, struct json_object *p, bool is_admin,
+			 struct json_object **ret, struct err *e)
+{
+	const char *prefix = json_text(p, "prefix");
+	int r = need_config(x, e);
+	if (r < 0)
+		return r;
+	*ret = config_complete(x->config, json_text(p, "path"), json_text(p, "command"),
+			       json_text(p, "parameter"), prefix ? prefix : "", e);
+	return *ret ? 0 : e->code;
+}
+
 static int tree_create(struct rpc_context *x, struct json_object *p, bool is_admin,
 		       struct json_object **ret, struct err *e)
 {
@@ -296,6 +308,13 @@ static const struct rpc_param run_params[] = {
 	{ "named", "object", false, "parameters by name" },
 	{ 0 },
 };
+static const struct rpc_param complete_params[] = {
+	PATH,
+	{ "command", "string", true, "a command of the object's class or of every node" },
+	{ "parameter", "string", true, "one of its parameters" },
+	{ "prefix", "string", false, "what the values begin with" },
+	{ 0 },
+};
 static const struct rpc_param batch_params[] = {
 	{ "commands", "array", true,
 	  "1 to 256 objects as the parameters of tree.run, in their order" },
@@ -344,6 +363,8 @@ const struct rpc_method rpc_methods[] = {
 	{ "config.restore", restore_params, false, "Reads a saved configuration.",
 	  config_restore_method },
 	{ "config.clear", clear_params, false, "Drops the configuration.", config_clear_method },
+	{ "tree.complete", complete_params, true, "What a parameter may be, with a note on each.",
+	  tree_complete },
 	{ "session.list", sid_params, true, "Live sessions.", session_list },
 	{ "session.drop", drop_params, false, "Ends a session.", session_drop_method },
 	{ "session.ended", sid_params, true, "The sessions that ended last and why, newest first.",
