@@ -29,6 +29,11 @@ static const struct tool_verb verbs[] = {
 };
 #define VERB_COUNT (sizeof verbs / sizeof *verbs)
 
+const struct tool_verb *tool_verb_at(unsigned index)
+{
+	return index < VERB_COUNT ? &verbs[index] : NULL;
+}
+
 int tool_fail(int status, const struct err *e)
 {
 	fprintf(stderr, "farblock-initiator: %s\n", e->text);

@@ -65,12 +65,20 @@ struct tool_verb {
 
 // tool.c: the whole program behind main.
 int tool_main(int argc, char **argv);
+// Its subcommands for the manual, by index from 0 on; NULL behind the last one.
+const struct tool_verb *tool_verb_at(unsigned index);
 // Prints "farblock-initiator: ..." and returns status.
 int tool_fail(int status, const struct err *e);
 
 // tool_options.c. -EINVAL with a text.
 int tool_options_parse(struct tool_options *o, unsigned verb, int argc, char **argv, struct err *e);
 void tool_options_help(unsigned verb, FILE *f);
+// An option as help and manual show it; value "" when it takes none.
+struct tool_option_row {
+	const char *name, *value, *help;
+	unsigned verbs; // that know it
+};
+bool tool_option_at(unsigned index, struct tool_option_row *ret); // false behind the last one
 
 // tool_config.c: a session's configuration from options and environment; asks for a secret on
 // the terminal when there is none. -EINVAL, -ENOENT, ... with a text.

@@ -151,6 +151,15 @@ int tool_options_parse(struct tool_options *o, unsigned verb, int argc, char **a
 	return 0;
 }
 
+bool tool_option_at(unsigned index, struct tool_option_row *ret)
+{
+	if (index >= ROW_COUNT)
+		return false;
+	const struct row *r = &rows[index];
+	*ret = (struct tool_option_row){ r->name, r->value, r->help, r->verbs };
+	return true;
+}
+
 void tool_options_help(unsigned verb, FILE *f)
 {
 	for (size_t i = 0; i < ROW_COUNT; i++) {

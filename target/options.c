@@ -125,19 +125,21 @@ static int on_help(struct daemon_options *o, const char *text, struct err *e)
 }
 
 static const struct flag {
-	const char *name, *argument, *help;
+	struct option_row row;
 	int (*on)(struct daemon_options *o, const char *text, struct err *e);
 } flags[] = {
-	{"config",	    "FILE",  "saved configuration (/etc/farblock/saveconfig.json)",	   on_config   },
-	{ "state-dir", "DIR",   "state that outlives a restart (/var/lib/farblock)",	   on_state_dir},
-	{ "socket",    "PATH",  "control socket (/run/farblock/control.sock)",		   on_socket   },
-	{ "workers",   "N",	  "threads that serve I/O (one a CPU)",			on_workers  },
-	{ "cpus",	  "LIST",  "pin them to these CPUs, such as 0-3,8 (not pinned)",	on_cpus	},
-	{ "pool-mem",  "SIZE",  "most buffer memory a worker takes (256M)",		  on_pool_mem },
-	{ "spin",	  "USEC",  "how long to poll after dense traffic before sleeping (50)", on_spin     },
-	{ "log-level", "LEVEL", "error, warn, info or debug (info)",			     on_log_level},
-	{ "version",   NULL,	   "tell the version and end",				       on_version  },
-	{ "help",	  NULL,	"tell this and end",					     on_help     },
+	// clang-format off
+	{{"config", "FILE", "saved configuration (/etc/farblock/saveconfig.json)"}, on_config},
+	{{"state-dir", "DIR", "state that outlives a restart (/var/lib/farblock)"}, on_state_dir},
+	{{"socket", "PATH", "control socket (/run/farblock/control.sock)"}, on_socket},
+	{{"workers", "N", "threads that serve I/O (one a CPU)"}, on_workers},
+	{{"cpus", "LIST", "pin them to these CPUs, such as 0-3,8 (not pinned)"}, on_cpus},
+	{{"pool-mem", "SIZE", "most buffer memory a worker takes (256M)"}, on_pool_mem},
+	{{"spin", "USEC", "how long to poll after dense traffic before sleeping (50)"}, on_spin},
+	{{"log-level", "LEVEL", "error, warn, info or debug (info)"}, on_log_level},
+	{{"version", NULL, "tell the version and end"}, on_version},
+	{{"help", NULL, "tell this and end"}, on_help},
+	// clang-format on
 };
 enum { FLAGS = sizeof flags / sizeof flags[0] };
 
@@ -152,8 +154,8 @@ int options_parse(struct daemon_options *ret, int argc, char **argv, struct err 
 		.log_level = LOG_LVL_INFO,
 	};
 	for (int i = 0; i < FLAGS; i++)
-		longs[i] = (struct option){ flags[i].name,
-					    flags[i].argument ? required_argument : no_argument,
+		longs[i] = (struct option){ flags[i].row.name,
+					    flags[i].row.argument ? required_argument : no_argument,
 					    NULL, 256 + i };
 	optind = 0; // starts getopt anew, for tests
 	opterr = 0;
@@ -177,14 +179,20 @@ int options_parse(struct daemon_options *ret, int argc, char **argv, struct err 
 	return 0;
 }
 
+const struct option_row *options_row(unsigned index)
+{
+	return index < FLAGS ? &flags[index].row : NULL;
+}
+
 void options_help(void)
 {
 	printf("farblockd serves block devices over iSCSI.\nusage: farblockd [FLAG]...\n\n");
 	for (int i = 0; i < FLAGS; i++) {
 		char left[40];
-		snprintf(left, sizeof left, "--%s%s%s", flags[i].name, flags[i].argument ? " " : "",
-			 flags[i].argument ? flags[i].argument : "");
-		printf("  %-20s %s\n", left, flags[i].help);
+		snprintf(left, sizeof left, "--%s%s%s", flags[i].row.name,
+			 flags[i].row.argument ? " " : "",
+			 flags[i].row.argument ? flags[i].row.argument : "");
+		printf("  %-20s %s\n", left, flags[i].row.help);
 	}
 	printf("\nEverything else is configured with the shell, farblock.\n");
 }

@@ -24,5 +24,12 @@ struct daemon_options {
 int options_parse(struct daemon_options *ret, int argc, char **argv, struct err *e);
 void options_help(void); // on stdout
 
+// A flag as help and manual show it; argument NULL: takes none. index: from 0 on; NULL behind the
+// last one. Any thread.
+struct option_row {
+	const char *name, *argument, *help;
+};
+const struct option_row *options_row(unsigned index);
+
 // "0-3,8": fills ret with at most WORKER_MAX numbers; their count or -EINVAL.
 int options_cpus(const char *text, int ret[WORKER_MAX], struct err *e);
