@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Subcommands and options of farblock-initiator, from initiator/tool.h.
+#include <stdbool.h>
+#include <string.h>
+
+#include "initiator/tool.h"
+#include "manual/directive.h"
+
+static int write_commands(FILE *out, const char *argument)
+{
+	const struct tool_verb *v;
+	for (unsigned i = 0; (v = tool_verb_at(i)); i++) {
+		fprintf(out, ".It Cm %s Ar %s\n", v->name, v->args);
+		roff_text(out, v->help);
+	}
+	return 0;
+}
+
+// The subcommands that know an option, unless all do.
+static void known_to(FILE *out, unsigned verbs)
+{
+	const struct tool_verb *v;
+	const char *before = "Of ";
+	if (verbs == TOOL_ALL)
+		return;
+	for (unsigned i = 0; (v = tool_verb_at(i)); i++) {
+		if (!(v->bit & verbs))
+			continue;
+		fprintf(out, "%s%s", before, v->name);
+		before = ", ";
+	}
+	fputs(".\n", out);
+}
+
+static int write_options(FILE *out, const char *argument)
+{
+	struct tool_option_row row;
+	for (unsigned i = 0; tool_option_at(i, &row); i++) {
+		fprintf(out, ".It Fl Fl %s", row.name);
+		if (*row.value)
+			fprintf(out, " Ar %s", row.value);
+		fputc('\n', out);
+		roff_text(out, row.help);
+		if (row.verbs != TOOL_ALL)
+			fputs(".br\n", out);
+		known_to(out, row.verbs);
+	}
+	return 0;
+}
+
+static int write_words(FILE *out, const char *argument)
+{
+	const struct tool_verb *v;
+	fputs(argument, out);
+	for (unsigned i = 0; (v = tool_verb_at(i)); i++)
+		fprintf(out, "%s%s", i ? " " : "", v->name);
+	fputs("'\n", out);
+	return 0;
+}
+
+static int write_bash(FILE *out, const char *argument)
+{
+	const struct tool_verb *v;
+	for (unsigned i = 0; (v = tool_verb_at(i)); i++) {
+		struct tool_option_row row;
+		fprintf(out, "\t%s) options='", v->name);
+		for (unsigned k = 0; tool_option_at(k, &row); k++)
+			if (row.verbs & v->bit)
+				fprintf(out, "--%s ", row.name);
+		fputs("' ;;\n", out);
+	}
+	return 0;
+}
+
+static bool is_file(const struct tool_option_row *row)
+{
+	return !strcmp(row->value, "FILE");
+}
+
+static int write_zsh(FILE *out, const char *argument)
+{
+	struct tool_option_row row;
+	for (unsigned i = 0; tool_option_at(i, &row); i++) {
+		fprintf(out, "  '--%s%s[", row.name, *row.value ? "=" : "");
+		shell_quoted(out, row.help, true);
+		fputc(']', out);
+		if (*row.value)
+			fprintf(out, ":%s:%s", row.value, is_file(&row) ? "_files" : " ");
+		fputs("' \\\n", out);
+	}
+	return 0;
+}
+
+static void fish_condition(FILE *out, unsigned verbs)
+{
+	const struct tool_verb *v;
+	if (verbs == TOOL_ALL)
+		return;
+	fputs(" -n '__fish_seen_subcommand_from", out);
+	for (unsigned i = 0; (v = tool_verb_at(i)); i++)
+		if (v->bit & verbs)
+			fprintf(out, " %s", v->name);
+	fputc('\'', out);
+}
+
+static int write_fish(FILE *out, const char *argument)
+{
+	const struct tool_verb *v;
+	struct tool_option_row row;
+	for (unsigned i = 0; (v = tool_verb_at(i)); i++) {
+		fprintf(out,
+			"complete -c farblock-initiator -n __fish_use_subcommand -f -a %s -d '",
+			v->name);
+		shell_quoted(out, v->help, false);
+		fputs("'\n", out);
+	}
+	for (unsigned i = 0; tool_option_at(i, &row); i++) {
+		fputs("complete -c farblock-initiator", out);
+		fish_condition(out, row.verbs);
+		fprintf(out, " -l %s%s -d '", row.name,
+			!*row.value	? ""
+			: is_file(&row) ? " -r"
+					: " -x");
+		shell_quoted(out, row.help, false);
+		fputs("'\n", out);
+	}
+	return 0;
+}
+
+const struct directive directives[] = {
+	{"initiator-commands", write_commands },
+	{ "initiator-options",		       write_options },
+	{ "initiator-words",write_words },
+	{ "initiator-bash",   write_bash },
+	{ "initiator-zsh",		   write_zsh },
+	{ "initiator-fish",	    write_fish },
+	{ 0    },
+};

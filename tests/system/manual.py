@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Manual pages without a complaint of mandoc, which tell of every flag that the programs' help
+tells of; completion that bash, zsh and fish take, tried in bash and fish."""
+
+import glob
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
+import farblock  # noqa: E402
+
+SHARE = os.path.join(farblock.BUILD, "manual/share")
+PAGES = {"farblockd": [[]], "farblock": [[]],
+         "farblock-initiator": [[verb] for verb in ("discover", "read", "verify", "bench")]}
+
+
+def pages():
+    for page in sorted(glob.glob(f"{SHARE}/man/man*/*")):
+        told = farblock.run(["mandoc", "-T", "lint", "-W", "warning", page], check=False).stdout
+        if told:
+            raise farblock.Failure(told)
+        print(os.path.basename(page), "is well-formed")
+
+
+def flags():
+    for name, commands in PAGES.items():
+        page = farblock.run(["mandoc", "-T", "ascii", "-O", "width=500",
+                             f"{SHARE}/man/man8/{name}.8"]).stdout
+        page = re.sub(".\b", "", page)
+        for command in commands:
+            told = farblock.run([name, *command, "--help"]).stdout
+            for flag in re.findall(r"(?<=  )--[a-z-]+", told):
+                if flag not in page:
+                    raise farblock.Failure(f"{name}(8) does not tell of {flag}")
+        print(f"{name}(8) has every flag")
+
+
+def bash(name, words):
+    """What bash offers for the last one of the words."""
+    script = (f"source {SHARE}/bash-completion/completions/{name}; compopt() {{ :; }}; "
+              f"COMP_WORDS=({name} {words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); "
+              f"_{name.replace('-', '_')}; printf '%s\\n' \"${{COMPREPLY[@]}}\"")
+    return farblock.run(["bash", "-c", script]).stdout.split()
+
+
+def fish(name, line):
+    script = f"source {SHARE}/fish/vendor_completions.d/{name}.fish; complete -C '{line}'"
+    return [offer.split("\t")[0] for offer in
+            farblock.run(["fish", "--no-config", "-c", script]).stdout.splitlines()]
+
+
+def completion():
+    offers = {
+        "bash farblockd --log": (bash("farblockd", "--log"), ["--log-level"]),
+        "bash farblockd --log-level w": (bash("farblockd", "--log-level w"), ["warn"]),
+        "bash farblock-initiator ver": (bash("farblock-initiator", "ver"), ["verify"]),
+        "bash verify --pat": (bash("farblock-initiator", "verify --pat"), ["--pattern"]),
+        "bash luns --pat": (bash("farblock-initiator", "luns --pat"), []),
+        "fish farblockd --sp": (fish("farblockd", "farblockd --sp"), ["--spin"]),
+        "fish ver": (fish("farblock-initiator", "farblock-initiator ver"), ["verify"]),
+    }
+    for line, (offered, wanted) in offers.items():
+        if offered != wanted:
+            raise farblock.Failure(f"{line}: offers {offered}, not {wanted}")
+    for file in glob.glob(f"{SHARE}/zsh/site-functions/*"):
+        farblock.run(["zsh", "-n", file])
+    print(len(offers), "lines completed; zsh takes its files")
+
+
+def main():
+    pages()
+    flags()
+    completion()
+    return 0
+
+
+if __name__ == "__main__":
+    farblock.main(main)
