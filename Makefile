@@ -7,6 +7,7 @@
 #   make fuzz        every fuzzer for FUZZ_SECONDS (60) each
 #   make lint        includes, layout, formatting
 #   make lab         real kernel initiators and targets in a virtual machine
+#   make deb         Debian packages in build/deb
 #   make install     DESTDIR and PREFIX (/usr/local) as usual
 BUILD        ?= build
 JOBS         ?= $(shell nproc)
@@ -57,6 +58,10 @@ lint:
 	@etc/deps.sh lint
 	@python3 tests/lint/lint.py
 
+deb:
+	@etc/deps.sh deb
+	@etc/deb.sh $(BUILD)/deb
+
 lab: all
 	@etc/deps.sh lab
 	@tests/lab/run.sh $(BUILD) || [ $$? = 77 ]
@@ -65,4 +70,4 @@ lab: all
 install: all
 	@cmake --install $(BUILD)
 
-.PHONY: all demo check check-asan check-tsan bench fuzz lint lab install
+.PHONY: all demo check check-asan check-tsan bench fuzz lint lab deb install

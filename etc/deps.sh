@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # Installs what farblock needs, with apt, dnf or pacman: only what is missing.
-#   etc/deps.sh [build|check|bench|lint|fuzz|lab]...     (build is always included)
+#   etc/deps.sh [build|check|bench|lint|fuzz|lab|deb]...     (build is always included)
 set -eu
 
 apt_build="gcc make cmake pkg-config liburing-dev libjson-c-dev libisal-dev libssl-dev libedit-dev libblkid-dev libibverbs-dev librdmacm-dev"
@@ -10,6 +10,7 @@ apt_bench="tgt istgt libiscsi-bin qemu-utils python3"
 apt_lint="clang-format python3 git universal-ctags"
 apt_fuzz="clang libclang-rt-14-dev"
 apt_lab="qemu-system-x86 busybox-static kmod e2fsprogs iproute2 util-linux xz-utils python3 gcc make libelf1"
+apt_deb="debhelper dpkg-dev fakeroot git lintian"
 
 dnf_build="gcc make cmake pkgconf-pkg-config liburing-devel json-c-devel isa-l-devel openssl-devel libedit-devel libblkid-devel rdma-core-devel"
 dnf_check="libasan libubsan libtsan libcmocka-devel libiscsi-devel libiscsi-utils qemu-img qemu-block-iscsi qemu-system-x86-core ipxe-roms-qemu python3 git util-linux e2fsprogs wireshark-cli iproute mandoc zsh fish"
@@ -17,6 +18,7 @@ dnf_bench="scsi-target-utils libiscsi-utils qemu-img python3"
 dnf_lint="clang-tools-extra python3 git ctags"
 dnf_fuzz="clang compiler-rt"
 dnf_lab="" # the guest is made of Debian's packages
+dnf_deb=""
 
 pacman_build="gcc make cmake pkgconf liburing json-c isa-l openssl libedit util-linux-libs rdma-core"
 pacman_check="cmocka libiscsi qemu-img qemu-block-iscsi qemu-system-x86 python git util-linux e2fsprogs wireshark-cli iproute2 mandoc zsh fish"
@@ -24,6 +26,7 @@ pacman_bench="libiscsi qemu-img python"
 pacman_lint="clang python git ctags"
 pacman_fuzz="clang compiler-rt"
 pacman_lab=""
+pacman_deb=""
 
 if command -v apt-get >/dev/null; then pm=apt
 elif command -v dnf >/dev/null; then pm=dnf
@@ -44,8 +47,8 @@ has() {
 missing=
 for group in build "$@"; do
 	case $group in
-	build|check|bench|lint|fuzz|lab) ;;
-	*) echo "deps.sh: unknown group '$group' (build, check, bench, lint, fuzz, lab)" >&2; exit 2 ;;
+	build|check|bench|lint|fuzz|lab|deb) ;;
+	*) echo "deps.sh: unknown group '$group' (build, check, bench, lint, fuzz, lab, deb)" >&2; exit 2 ;;
 	esac
 	eval "packages=\$${pm}_$group"
 	for p in $packages; do
