@@ -29,7 +29,8 @@ struct bs_config {
 	bool write_back; // fileio: buffered, volatile cache (WCE=1); else O_DIRECT where possible
 	bool nullio;	 // ramdisk: no memory, reads zeroes
 	bool sparse;	 // fileio: leave holes (default true); false reserves the space
-	bool force;	 // block: open although mounted, in use, or not empty
+	bool exclusive;	 // block: false: others may have it open too (default true)
+	bool force;	 // open a device although it is mounted, in use, or not empty
 	bool is_new;	 // asked for now, not restored from a saved file: then signs of data on a
 			 // block device are refused unless force
 };
@@ -44,6 +45,7 @@ struct bs_option {
 				  // backstore_config_set() takes; NULL none
 	const char *help;	  // one line
 	size_t offset;		  // of the field in struct bs_config
+	bool is_own;		  // not one of rtslib's: in the shell it stands behind wwn
 };
 
 // What the opened backstore is. Constant but for size, which backstore_resize() and

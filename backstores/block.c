@@ -20,11 +20,8 @@ static struct fdstore *fdstore_of(struct backstore *bs)
 
 static int explain_open(const struct bs_config *config, dev_t rdev, int r, struct err *e)
 {
-	char user[200];
-	if (r != -EBUSY)
-		return err_errno(e, r, "%s", config->dev);
-	device_user(rdev, user, sizeof(user));
-	return err_set(e, r, "%s is %s (stop that, or force=true)", config->dev, user);
+	return r == -EBUSY ? device_refuse_used(rdev, config->dev, e)
+			   : err_errno(e, r, "%s", config->dev);
 }
 
 // Opens config->dev with O_EXCL, or, when forced to, without if somebody has it.
@@ -42,21 +39,11 @@ static int open_device(const struct bs_config *config, struct stat *ret_st, stru
 		flags = O_RDONLY | O_CLOEXEC;
 		fd = open(config->dev, flags | O_EXCL);
 	}
-	if (fd < 0 && errno == EBUSY && config->force)
+	if (fd < 0 && errno == EBUSY && (config->force || !config->exclusive))
 		fd = open(config->dev, flags);
 	if (fd < 0)
 		return explain_open(config, ret_st->st_rdev, -errno, e);
 	return fd;
-}
-
-static int check_empty(int fd, const struct bs_config *config, struct err *e)
-{
-	char what[80];
-	if (!config->is_new || config->force || !device_signature(fd, what, sizeof(what)))
-		return 0;
-	return err_set(e, -EBUSY,
-		       "%s is not empty: %s (force=true serves it as it is; wipefs -a empties it)",
-		       config->dev, what);
 }
 
 static int settle_block_size(struct bs_limits *l, int fd, const struct bs_config *config,
@@ -133,8 +120,8 @@ static int set_up(struct fdstore *f, const struct bs_config *config, dev_t rdev,
 {
 	const char *why;
 	int r = claim_take(&f->claim, f->fd, config->readonly, f->bs.name, config->dev, e);
-	if (r == 0)
-		r = check_empty(f->fd, config, e);
+	if (r == 0 && config->is_new && !config->force)
+		r = device_refuse_signed(f->fd, config->dev, e);
 	if (r == 0)
 		r = settle_block_size(&f->bs.limits, f->fd, config, e);
 	if (r == 0)
@@ -175,12 +162,14 @@ static int block_resize(struct backstore *bs, uint64_t size, struct err *e)
 
 static const struct bs_option block_options[] = {
 	{"dev",						   BS_OPT_PATH, true, NULL, "path of the block device, best below /dev/disk/by-id",
-	  offsetof(struct bs_config, dev) },
+	  offsetof(struct bs_config, dev), false },
 	{ "readonly",						   BS_OPT_BOOL, false, "false", "no writes; a read-only device is so anyway",
-	  offsetof(struct bs_config, readonly) },
-	{ "force", BS_OPT_BOOL, false, "false", "serve it although mounted, in use or not empty",
-	  offsetof(struct bs_config, force) },
-	{ 0						  },
+	  offsetof(struct bs_config, readonly), false },
+	{ "exclusive", BS_OPT_BOOL, false, "true", "false: other programs may have it open too",
+	  offsetof(struct bs_config, exclusive), true },
+	{ "force",						   BS_OPT_BOOL, false, "false", "serve it although mounted, in use or not empty",
+	  offsetof(struct bs_config, force), true },
+	{ 0						     },
 };
 
 const struct backstore_type block_type = {

@@ -4,6 +4,7 @@
 
 #include <blkid.h>
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,4 +161,21 @@ bool device_signature(int fd, char *ret, size_t size)
 	}
 	blkid_free_probe(probe);
 	return is_found;
+}
+
+int device_refuse_used(dev_t rdev, const char *path, struct err *e)
+{
+	char user[200];
+	device_user(rdev, user, sizeof(user));
+	return err_set(e, -EBUSY, "%s is %s (stop that, or force=true)", path, user);
+}
+
+int device_refuse_signed(int fd, const char *path, struct err *e)
+{
+	char what[80];
+	if (!device_signature(fd, what, sizeof(what)))
+		return 0;
+	return err_set(e, -EBUSY,
+		       "%s is not empty: %s (force=true serves it as it is; wipefs -a empties it)",
+		       path, what);
 }

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "core/err.h"
+
 // A line of /sys/dev/block/MAJOR:MINOR/queue/NAME (of the whole disk for a partition), without
 // its newline. False when there is none.
 bool device_queue_text(dev_t rdev, const char *name, char *ret, size_t size);
@@ -21,3 +23,8 @@ void device_user(dev_t rdev, char *ret, size_t size);
 // The filesystem, partition table, RAID or LVM signature on what fd has open (buffered):
 // "ext4 filesystem", "gpt partition table". False when there is none.
 bool device_signature(int fd, char *ret, size_t size);
+
+// -EBUSY with who uses path, whose number is rdev, and the cure.
+int device_refuse_used(dev_t rdev, const char *path, struct err *e);
+// 0, or -EBUSY with what is on path, which fd has open, and the cure.
+int device_refuse_signed(int fd, const char *path, struct err *e);

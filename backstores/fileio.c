@@ -61,19 +61,17 @@ static int open_file(const struct bs_config *config, bool *ret_is_new, struct er
 	int access = config->readonly ? O_RDONLY : O_RDWR;
 	struct stat st = { 0 };
 	*ret_is_new = false;
-	if (stat(config->dev, &st) == 0 && S_ISBLK(st.st_mode))
-		access |= O_EXCL; // not while mounted
-	int fd = open(config->dev, access | O_CLOEXEC | O_NONBLOCK);
+	int exclusive = stat(config->dev, &st) == 0 && S_ISBLK(st.st_mode) ? O_EXCL : 0;
+	int fd = open(config->dev, access | exclusive | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 && errno == EBUSY && config->force)
+		fd = open(config->dev, access | O_CLOEXEC | O_NONBLOCK);
 	if (fd >= 0) {
 		// Only for the open, of a FIFO say; io_uring would take it to mean "never wait".
 		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
 		return fd;
 	}
-	if (errno == EBUSY) {
-		char user[200];
-		device_user(st.st_rdev, user, sizeof(user));
-		return err_set(e, -EBUSY, "%s is %s", config->dev, user);
-	}
+	if (errno == EBUSY)
+		return device_refuse_used(st.st_rdev, config->dev, e);
 	if (errno != ENOENT)
 		return err_errno(e, -errno, "%s", config->dev);
 	int r = check_new(config, e);
@@ -210,6 +208,8 @@ static int set_up(struct fileio *f, const struct bs_config *config, bool is_new,
 	if (r < 0)
 		return r;
 	r = claim_take(&f->fds.claim, f->fds.fd, config->readonly, f->fds.bs.name, config->dev, e);
+	if (r == 0 && f->is_device && config->is_new && !config->force)
+		r = device_refuse_signed(f->fds.fd, config->dev, e);
 	if (r < 0)
 		return r;
 	l->block_size = config->block_size ? config->block_size : 512;
@@ -282,16 +282,18 @@ static int fileio_resize(struct backstore *bs, uint64_t size, struct err *e)
 
 static const struct bs_option fileio_options[] = {
 	{"dev",						 BS_OPT_PATH, true, NULL, "path of the file; it is created if a size is given",
-	  offsetof(struct bs_config, dev) },
+	  offsetof(struct bs_config, dev), false },
 	{ "size",						 BS_OPT_SIZE, false, NULL, "bytes, e.g. 10G; an existing file keeps its own",
-	  offsetof(struct bs_config, size) },
+	  offsetof(struct bs_config, size), false },
 	{ "write_back", BS_OPT_BOOL, false, "false",
-	  "through the page cache: faster, lost at power failure unless flushed", offsetof(struct bs_config, write_back) },
+	  "through the page cache: faster, lost at power failure unless flushed", offsetof(struct bs_config, write_back), false },
 	{ "sparse",						 BS_OPT_BOOL, false, "true", "space when first written; false reserves all now",
-	  offsetof(struct bs_config, sparse) },
-	{ "readonly",					       BS_OPT_BOOL, false, "false", "no writes, whatever the file's mode",
-	  offsetof(struct bs_config, readonly) },
-	{ 0					       },
+	  offsetof(struct bs_config, sparse), false },
+	{ "readonly",						    BS_OPT_BOOL, false, "false", "no writes, whatever the file's mode",
+	  offsetof(struct bs_config, readonly), true },
+	{ "force",BS_OPT_BOOL, false, "false",
+	  "a device: serve it although mounted, in use or not empty", offsetof(struct bs_config, force), true },
+	{ 0						},
 };
 
 const struct backstore_type fileio_type = {

@@ -50,7 +50,7 @@ static int null_resize(struct backstore *bs, uint64_t size, struct err *e)
 
 static const struct bs_option null_options[] = {
 	{"size", BS_OPT_SIZE, true, NULL, "size=BYTES, e.g. size=1G",
-	  offsetof(struct bs_config, size) },
+	  offsetof(struct bs_config, size), false },
 	{ 0 },
 };
 

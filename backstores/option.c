@@ -21,6 +21,7 @@ static const struct {
 	{ "write_back", BS_OPT_BOOL, offsetof(struct bs_config, write_back)},
 	{ "nullio",	    BS_OPT_BOOL, offsetof(struct bs_config, nullio)    },
 	{ "sparse",	    BS_OPT_BOOL, offsetof(struct bs_config, sparse)    },
+	{ "exclusive",  BS_OPT_BOOL, offsetof(struct bs_config, exclusive) },
 	{ "force",	   BS_OPT_BOOL, offsetof(struct bs_config, force)	  },
 };
 

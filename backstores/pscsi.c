@@ -72,14 +72,7 @@ static bool is_bsg_path(const char *path)
 	return is;
 }
 
-static int explain_busy(const char *path, dev_t rdev, struct err *e)
-{
-	char user[200];
-	device_user(rdev, user, sizeof(user));
-	return err_set(e, -EBUSY, "%s is %s", path, user);
-}
-
-static int open_node(struct pscsi *p, const char *path, struct err *e)
+static int open_node(struct pscsi *p, const char *path, bool is_forced, struct err *e)
 {
 	struct stat st;
 	if (stat(path, &st) < 0)
@@ -90,10 +83,10 @@ static int open_node(struct pscsi *p, const char *path, struct err *e)
 			       "%s is no device (give /dev/sgN, /dev/bsg/H:C:T:L, H:C:T:L or a "
 			       "SCSI block device)",
 			       path);
-	int flags = O_RDWR | O_CLOEXEC | O_NONBLOCK | (is_block ? O_EXCL : 0);
+	int flags = O_RDWR | O_CLOEXEC | O_NONBLOCK | (is_block && !is_forced ? O_EXCL : 0);
 	p->fd = open(path, flags);
 	if (p->fd < 0 && errno == EBUSY)
-		return explain_busy(path, st.st_rdev, e);
+		return device_refuse_used(st.st_rdev, path, e);
 	if (p->fd < 0)
 		return err_errno(e, -errno, "%s", path);
 	p->is_bsg = !is_block && is_bsg_path(path);
@@ -283,7 +276,7 @@ static int pscsi_open(struct backstore *bs, const struct bs_config *config, stru
 	if (is_hctl(config->dev))
 		r = find_node(config->dev, path, sizeof(path), e);
 	if (r == 0)
-		r = open_node(p, path, e);
+		r = open_node(p, path, config->force, e);
 	if (r < 0)
 		return r;
 	r = identify(p, path, e);
@@ -295,8 +288,10 @@ static int pscsi_open(struct backstore *bs, const struct bs_config *config, stru
 }
 
 static const struct bs_option pscsi_options[] = {
-	{"dev", BS_OPT_STRING, true, NULL,
-	  "/dev/sgN, /dev/bsg/H:C:T:L, H:C:T:L or a SCSI block device", offsetof(struct bs_config, dev) },
+	{"dev",							BS_OPT_STRING, true, NULL,
+	  "/dev/sgN, /dev/bsg/H:C:T:L, H:C:T:L or a SCSI block device", offsetof(struct bs_config, dev), false },
+	{ "force",							BS_OPT_BOOL, false, "false", "a block device: serve it although it is in use",
+	  offsetof(struct bs_config, force), true },
 	{ 0},
 };
 

@@ -430,9 +430,9 @@ static void ramdisk_submit(struct backstore *bs, struct bs_io *io)
 
 static const struct bs_option ramdisk_options[] = {
 	{"size",						 BS_OPT_SIZE, true, NULL, "size=BYTES, e.g. size=1G; rounded up to whole pages",
-	  offsetof(struct bs_config, size) },
+	  offsetof(struct bs_config, size), false },
 	{ "nullio",						  BS_OPT_BOOL, false, "false", "takes no memory, reads zeroes, forgets writes",
-	  offsetof(struct bs_config, nullio) },
+	  offsetof(struct bs_config, nullio), false },
 	{ 0},
 };
 

@@ -179,6 +179,32 @@ static void a_signature_is_named_and_refused_for_a_new_object(void **state)
 	backstore_close(must_open("block", &c));
 }
 
+static void fileio_asks_a_device_the_same(void **state)
+{
+	make_ext4();
+	struct bs_config c = config_of("fileio", "f0");
+	c.dev = loop.path;
+	c.is_new = true;
+	must_refuse("fileio", &c, -EBUSY, "is not empty: ext4 filesystem", "force=true");
+	c.force = true;
+	int fd = open(loop.path, O_RDWR | O_EXCL);
+	assert_true(fd >= 0);
+	backstore_close(must_open("fileio", &c));
+	close(fd);
+}
+
+static void a_shared_device_is_served_unless_it_has_content(void **state)
+{
+	int fd = open(loop.path, O_RDWR | O_EXCL);
+	assert_true(fd >= 0);
+	struct bs_config c = block_config();
+	c.exclusive = false;
+	backstore_close(must_open("block", &c));
+	make_ext4();
+	must_refuse("block", &c, -EBUSY, "is not empty: ext4 filesystem", "force=true");
+	close(fd);
+}
+
 static void a_partition_table_is_named_and_refused(void **state)
 {
 	// An MBR with one partition: type 0x83 at sector 2048, 1000 sectors.
@@ -328,6 +354,8 @@ int main(void)
 		LOOP_TEST(what_is_no_block_device_is_refused),
 		LOOP_TEST(a_second_storage_object_is_refused_by_name),
 		LOOP_TEST(a_signature_is_named_and_refused_for_a_new_object),
+		LOOP_TEST(fileio_asks_a_device_the_same),
+		LOOP_TEST(a_shared_device_is_served_unless_it_has_content),
 		LOOP_TEST(a_partition_table_is_named_and_refused),
 		LOOP_TEST(a_mounted_device_is_refused_with_its_mount_point),
 		LOOP_TEST(a_device_held_by_another_program_needs_force),
