@@ -64,6 +64,9 @@ static int delete_acl(struct config *c, struct node *n, const struct args *a, st
 	struct acl *acl = acl_find(c, n, arg(a, "wwn"));
 	if (!acl)
 		return no_acl(arg(a, "wwn"), e);
+	int code = in_use_refuse(c, &acl->node, a, e);
+	if (!code)
+		code = model_remove(c, &acl->node, e);
 	reply_say(r, "Deleted Node ACL for %s.", acl->node.name);
 	return config_finish(c, model_remove(c, &acl->node, e), e);
 }
@@ -195,6 +198,9 @@ static int delete_mapping(struct config *c, struct node *n, const struct args *a
 	struct node *m = number < 0 ? NULL : node_child(&c->names, n, name);
 	if (!m)
 		return err_set(e, -ENOENT, "Invalid mapped LUN");
+	int code = in_use_refuse(c, m, a, e);
+	if (!code)
+		code = model_remove(c, m, e);
 	reply_say(r, "Deleted Mapped LUN %d.", number);
 	return config_finish(c, model_remove(c, m, e), e);
 }
@@ -233,6 +239,7 @@ static const struct param_row create_acl_params[] = {
 };
 static const struct param_row acl_params[] = {
 	{ "wwn", PARAM_CHILD, true, NULL, "initiator name or tag", NULL },
+	PARAM_FORCE,
 	{ 0 },
 };
 static const struct param_row tag_params[] = {
@@ -253,6 +260,7 @@ static const struct param_row create_mapping_params[] = {
 };
 static const struct param_row mapping_params[] = {
 	{ "mapped_lun", PARAM_CHILD, true, NULL, "3 or mapped_lun3", NULL },
+	PARAM_FORCE,
 	{ 0 },
 };
 static const struct command_row acls_commands[] = {

@@ -76,7 +76,9 @@ static int delete_target(struct config *c, struct node *n, const struct args *a,
 	struct node *t = node_child(&c->names, n, name);
 	if (!t)
 		return err_set(e, -ENOENT, "No target %s", name);
-	code = model_remove(c, t, e);
+	code = in_use_refuse(c, t, a, e);
+	if (!code)
+		code = model_remove(c, t, e);
 	reply_say(r, "Deleted Target %s.", name);
 	return config_finish(c, code, e);
 }
@@ -130,7 +132,9 @@ static int delete_tpg(struct config *c, struct node *n, const struct args *a, st
 	struct node *tpg = node_child(&c->names, n, name);
 	if (!tpg)
 		return err_set(e, -ENOENT, "No TPGT %d", tag);
-	int code = model_remove(c, tpg, e);
+	int code = in_use_refuse(c, tpg, a, e);
+	if (!code)
+		code = model_remove(c, tpg, e);
 	reply_say(r, "Deleted TPGT %d.", tag);
 	return config_finish(c, code, e);
 }
@@ -257,6 +261,7 @@ static const struct param_row wwn_optional[] = {
 };
 static const struct param_row wwn_required[] = {
 	{ "wwn", PARAM_CHILD, true, NULL, "target name", NULL },
+	PARAM_FORCE,
 	{ 0 },
 };
 static const struct param_row tag_optional[] = {
@@ -265,6 +270,7 @@ static const struct param_row tag_optional[] = {
 };
 static const struct param_row tag_required[] = {
 	{ "tag", PARAM_CHILD, true, NULL, "5 or tpg5", NULL },
+	PARAM_FORCE,
 	{ 0 },
 };
 static const struct command_row iscsi_commands[] = {

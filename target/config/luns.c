@@ -130,7 +130,9 @@ static int delete_lun(struct config *c, struct node *n, const struct args *a, st
 	struct node *l = number < 0 ? NULL : node_child(&c->names, n, name);
 	if (!l)
 		return err_set(e, -ENOENT, "Invalid LUN");
-	int code = model_remove(c, l, e);
+	int code = in_use_refuse(c, l, a, e);
+	if (!code)
+		code = model_remove(c, l, e);
 	reply_say(r, "Deleted LUN %d.", number);
 	return config_finish(c, code, e);
 }
@@ -190,6 +192,7 @@ static const struct param_row create_lun_params[] = {
 };
 static const struct param_row lun_params[] = {
 	{ "lun", PARAM_CHILD, true, NULL, "3 or lun3", NULL },
+	PARAM_FORCE,
 	{ 0 },
 };
 static const struct command_row luns_commands[] = {

@@ -192,6 +192,22 @@ void tpg_want_port(struct config *c, struct tpg *tpg, uint16_t port);
 int tpg_new(struct config *c, struct tpg **ret, struct target *t, unsigned tag, struct err *e);
 int lun_new(struct config *c, struct lun **ret, struct tpg *tpg, uint32_t number, struct storage *s,
 	    struct err *e);
+// ---- srpt.c ----
+// "ib." and 32 hex digits from the spellings that are in use.
+int name_srpt_target(const char *in, char out[224], struct err *e);
+// The same of an initiator port id; "xxxx:xxxx:xxxx:xxxx" of a port GUID; an IP address.
+int name_srpt_initiator(const char *in, char out[224], struct err *e);
+int srpt_target_new(struct config *c, struct srpt_target **ret, const char *name, struct err *e);
+
+// ---- in_use.c ----
+// -EBUSY with whose session it is when somebody is logged in through n, unless a has force.
+// The parameter of the commands that ask: the last one of each.
+#define PARAM_FORCE                                                                                \
+	{                                                                                          \
+		"force", PARAM_BOOL, false, "false", "true: although somebody is logged in", NULL  \
+	}
+int in_use_refuse(struct config *c, const struct node *n, const struct args *a, struct err *e);
+
 int acl_new(struct config *c, struct acl **ret, struct tpg *tpg, const char *initiator,
 	    struct err *e);
 int mapped_lun_new(struct config *c, struct mapped_lun **ret, struct acl *a, uint32_t number,

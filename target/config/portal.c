@@ -225,7 +225,9 @@ static int delete (struct config *c, struct node *n, const struct args *a, struc
 	struct node *p = node_child(&c->names, n, name);
 	if (!p)
 		return err_set(e, -ENOENT, "No network portal %s", name);
-	code = model_remove(c, p, e);
+	code = in_use_refuse(c, p, a, e);
+	if (!code)
+		code = model_remove(c, p, e);
 	reply_say(r, "Deleted network portal %s", name);
 	return config_finish(c, code, e);
 }
@@ -296,6 +298,7 @@ static const struct param_row transport_params[] = {
 static const struct param_row delete_params[] = {
 	{ "ip_address", PARAM_PORTAL, true, NULL, "IPv4 or IPv6 address", NULL },
 	{ "ip_port", PARAM_NUMBER, true, NULL, "TCP port", NULL },
+	PARAM_FORCE,
 	{ 0 },
 };
 static const struct param_row boolean_params[] = {

@@ -117,7 +117,9 @@ static int delete (struct config *c, struct node *n, const struct args *a, struc
 	struct node *child = node_child(&c->names, n, name);
 	if (!child)
 		return err_set(e, -ENOENT, "No storage object named %s.", name);
-	int code = model_remove(c, child, e);
+	int code = in_use_refuse(c, child, a, e);
+	if (!code)
+		code = model_remove(c, child, e);
 	reply_say(r, "Deleted storage object %s.", name);
 	return config_finish(c, code, e);
 }
@@ -294,6 +296,7 @@ static void build_params(struct storage_type *st)
 	unsigned n = 0;
 	st->params[n++] = (struct param_row){
 		"name", PARAM_STRING, true, NULL, "name of the new storage object", NULL
+	PARAM_FORCE,
 	};
 	for (const struct bs_option *o = st->type->options; o->name && n <= STORAGE_OPTIONS_MAX;
 	     o++)
