@@ -211,10 +211,31 @@ int config_run(struct config *c, const char *path, const char *command,
 	       struct reply *out, struct err *e)
 {
 	struct node *n = config_node(c, path);
+// What targetcli has there, and where it is here.
+static int no_such_path(const char *path, struct err *e)
+{
+	static const char *const elsewhere[][2] = {
+		{"/backstores/user:", "handlers of tcmu-runner serve the kernel's target alone; "
+				       "here are block, fileio, pscsi, ramdisk and null"},
+		{ "/loopback",	       "disks for this machine come from farblock-initiator"				     },
+		{ "/vhost",	    "it is a fabric of the kernel's target; here are iscsi and srpt"			     },
+		{ "/xen-pvscsi",	 "it is a fabric of the kernel's target; here are iscsi and srpt"			  },
+		{ "/qla2xxx",	      "there is no Fibre Channel; here are iscsi and srpt"				   },
+		{ "/efct",		   "there is no Fibre Channel; here are iscsi and srpt"					},
+		{ "/tcm_fc",	     "there is no Fibre Channel; here are iscsi and srpt"					  },
+		{ "/sbp",		  "there is no FireWire; here are iscsi and srpt"					  },
+	};
+	for (size_t i = 0; i < sizeof elsewhere / sizeof elsewhere[0]; i++)
+		if (!strncmp(path, elsewhere[i][0], strlen(elsewhere[i][0])))
+			return err_set(e, -ENOENT, "No such path %.200s: %s", path,
+				       elsewhere[i][1]);
+	return err_set(e, -ENOENT, "No such path %.200s", path);
+}
+
 	struct args args;
 	*out = (struct reply){ 0 };
 	if (!n)
-		return err_set(e, -ENOENT, "No such path %.200s", path);
+		return no_such_path(path, e);
 	const struct command_row *row = command_find(n->class, command);
 	if (!row)
 		return err_set(e, -ENOSYS, "Command not found %.60s", command);

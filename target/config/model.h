@@ -310,6 +310,8 @@ size_t group_get(const struct group_row *g, struct node *n, const struct attr_ro
 int group_set(const struct group_row *g, struct node *n, const struct attr_row *row,
 	      const char *text, struct err *e);
 struct json_object *group_schema(const struct group_row *g);
+// Puts one storage object, and the targets that export it, into a file that may hold others.
+int config_save_part(struct config *c, struct storage *s, const char *file, struct err *e);
 int config_get(struct config *c, struct node *n, const struct args *a, struct reply *r,
 	       struct err *e);
 // Sets values (an object) of one group: all of them or none.

@@ -290,6 +290,7 @@ const struct command_row every_node_commands[] = {
 
 static const struct param_row save_params[] = {
 	{ "savefile", PARAM_FILE, false, NULL, "file; the daemon's own by default", NULL },
+	{ "version", NULL, "Tells the version.", true, version },
 	{ 0 },
 };
 static const struct param_row restore_params[] = {
@@ -322,7 +323,6 @@ static const struct command_row root_commands[] = {
 	{ "drop", drop_params, "Ends a session.", false, drop },
 	{ "refusals", NULL, "Shows refused logins and why.", true, refusals },
 	{ "stats", NULL, "Shows counters of storage objects, sessions, portals, workers.", true, stats },
-	{ "version", NULL, "Tells the version.", true, version },
 	{ 0 },
 };
 // clang-format on

@@ -149,7 +149,21 @@ static int resize(struct config *c, struct node *n, const struct args *a, struct
 	return config_finish(c, 0, e);
 }
 
+static int saveconfig(struct config *c, struct node *n, const struct args *a, struct reply *r,
+		      struct err *e)
+{
+	const char *file = arg(a, "savefile") ? arg(a, "savefile") : c->file;
+	int code = config_save_part(c, NODE_OF(struct storage, n), file, e);
+	if (!code)
+		reply_say(r, "Storage Object '%s:%s' saved to %s.", n->parent->name, n->name, file);
+	return code;
+}
+
 // clang-format off
+static const struct param_row save_params[] = {
+	{ "savefile", PARAM_FILE, false, NULL, "file; the daemon's own by default", NULL },
+	{ 0 },
+};
 static const struct param_row resize_params[] = {
 	{ "size", PARAM_SIZE, false, NULL, "new size; without it the storage is looked at again",
 	  NULL },
@@ -159,6 +173,9 @@ static const struct param_row resize_params[] = {
 static const struct command_row object_commands[] = {
 	{ "resize", resize_params, "Grows the storage, or takes over a size it has grown to.",
 	  false, resize },
+	{ "saveconfig", save_params,
+	  "Saves this storage object and its targets; the rest of the file stays.", false,
+	  saveconfig },
 	{ 0 },
 };
 // clang-format on
