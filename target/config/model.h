@@ -23,9 +23,9 @@ struct storage_type {
 	struct node node;
 	const struct backstore_type *type;
 	char class_name[40];
-	struct node_class class;	// built from the type's option rows
-	struct command_row commands[3]; // create, delete
-	struct param_row params[STORAGE_OPTIONS_MAX + 2];
+	struct node_class class;			  // built from the type's option rows
+	struct command_row commands[3];			  // create, delete
+	struct param_row params[STORAGE_OPTIONS_MAX + 3]; // name, options, wwn, the end
 };
 
 // /backstores/TYPE/NAME

@@ -307,17 +307,13 @@ static const enum param_type param_types[] = {
 	[BS_OPT_BOOL] = PARAM_BOOL,
 };
 
-// create NAME, the type's options, WWN.
-static void build_params(struct storage_type *st)
+static void add_options(struct storage_type *st, unsigned *n, bool is_own)
 {
-	unsigned n = 0;
-	st->params[n++] = (struct param_row){
-		"name", PARAM_STRING, true, NULL, "name of the new storage object", NULL
-	PARAM_FORCE,
-	};
-	for (const struct bs_option *o = st->type->options; o->name && n <= STORAGE_OPTIONS_MAX;
-	     o++)
-		st->params[n++] = (struct param_row){
+	for (const struct bs_option *o = st->type->options; o->name && *n <= STORAGE_OPTIONS_MAX;
+	     o++) {
+		if (o->is_own != is_own)
+			continue;
+		st->params[(*n)++] = (struct param_row){
 			.name = o->name,
 			.type = param_types[o->type],
 			.is_required = o->is_required,
@@ -325,12 +321,24 @@ static void build_params(struct storage_type *st)
 			// targetcli's word in fileio
 			.alias = strcmp(o->name, "dev") ? NULL : "file_or_dev",
 		};
-	st->params[n] = (struct param_row){ "wwn",
-					    PARAM_STRING,
-					    false,
-					    NULL,
-					    "unit serial, a UUID; made up when it is not given",
-					    NULL };
+	}
+}
+
+// create NAME, the options that targetcli has, WWN, then ours: in its order.
+static void build_params(struct storage_type *st)
+{
+	unsigned n = 0;
+	st->params[n++] = (struct param_row){
+		"name", PARAM_STRING, true, NULL, "name of the new storage object", NULL
+	};
+	add_options(st, &n, false);
+	st->params[n++] = (struct param_row){ "wwn",
+					      PARAM_STRING,
+					      false,
+					      NULL,
+					      "unit serial, a UUID; made up when it is not given",
+					      NULL };
+	add_options(st, &n, true);
 }
 
 static int init_type(struct config *c, struct storage_type *st, const struct backstore_type *type)
