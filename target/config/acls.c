@@ -42,7 +42,7 @@ static struct acl *acl_find(struct config *c, struct node *n, const char *text)
 {
 	char name[224];
 	struct node *found =
-		name_iscsi(text, false, name, NULL) < 0 ? NULL : node_child(&c->names, n, name);
+		acl_name(tpg_of(n), text, name, NULL) < 0 ? NULL : node_child(&c->names, n, name);
 	if (found)
 		return NODE_OF(struct acl, found);
 	list_for_each (i, &n->children) {
@@ -68,7 +68,7 @@ static int delete_acl(struct config *c, struct node *n, const struct args *a, st
 	if (!code)
 		code = model_remove(c, &acl->node, e);
 	reply_say(r, "Deleted Node ACL for %s.", acl->node.name);
-	return config_finish(c, model_remove(c, &acl->node, e), e);
+	return config_finish(c, code, e);
 }
 
 static int set_tag(struct config *c, struct acl *a, const char *tag, struct err *e)
@@ -138,7 +138,7 @@ static void info_acl(struct config *c, const struct node *n, struct json_object 
 	json_object_object_add(ret, "sessions", json_object_new_int64(sessions));
 }
 
-static void free_acl(struct config *c, struct node *n)
+void acl_free(struct config *c, struct node *n)
 {
 	struct acl *a = NODE_OF(struct acl, n);
 	free(a->tag);
@@ -202,7 +202,7 @@ static int delete_mapping(struct config *c, struct node *n, const struct args *a
 	if (!code)
 		code = model_remove(c, m, e);
 	reply_say(r, "Deleted Mapped LUN %d.", number);
-	return config_finish(c, model_remove(c, m, e), e);
+	return config_finish(c, code, e);
 }
 
 static void summarize_mapping(struct config *c, const struct node *n, struct summary *ret)
@@ -271,7 +271,7 @@ static const struct command_row acls_commands[] = {
 	{ "untag", untag_params, "Takes the short name away.", false, untag_acl },
 	{ 0 },
 };
-static const struct command_row acl_commands[] = {
+const struct command_row acl_commands[] = {
 	{ "create", create_mapping_params, "Maps a LUN for this initiator.", false,
 	  create_mapping },
 	{ "delete", mapping_params, "Takes a mapped LUN away.", false, delete_mapping },
@@ -292,7 +292,7 @@ const struct node_class acl_class = {
 	.groups = acl_groups,
 	.summary = summarize_acl,
 	.info = info_acl,
-	.free = free_acl,
+	.free = acl_free,
 };
 const struct node_class mapped_lun_class = {
 	.name = "mapped_lun",

@@ -153,7 +153,7 @@ static int delete (struct config *c, struct node *n, const struct args *a, struc
 		const struct lun *l = list_entry(i, struct lun, storage_link);
 		if (!strcmp(l->group, name))
 			return err_set(e, -EBUSY, "%s: lun%u of %s belongs to it", name, l->number,
-				       target_of(&l->node)->node.name);
+				       l->node.parent->parent->name);
 	}
 	int code = s->lu ? alua_group_free(s->lu, name, e) : 0;
 	if (!code)

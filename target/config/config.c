@@ -18,9 +18,13 @@ static int init_nodes(struct config *c, struct err *e)
 	if (!r)
 		r = node_init(&c->iscsi, &iscsi_class, "iscsi");
 	if (!r)
+		r = node_init(&c->srpt, &srpt_class, "srpt");
+	if (!r)
 		r = node_attach(&c->names, &c->root, &c->backstores);
 	if (!r)
 		r = node_attach(&c->names, &c->root, &c->iscsi);
+	if (!r)
+		r = node_attach(&c->names, &c->root, &c->srpt);
 	return r < 0 ? err_set(e, r, "configuration: out of memory") : storage_types_new(c, e);
 }
 
@@ -56,6 +60,7 @@ void config_free(struct config *c)
 	timer_cancel(c->control, &c->look);
 	storage_types_free(c);
 	node_done(&c->iscsi);
+	node_done(&c->srpt);
 	node_done(&c->backstores);
 	node_done(&c->root);
 	map_done(&c->names);
@@ -206,11 +211,6 @@ static int run_set(struct config *c, struct node *n, struct json_object *positio
 	return r;
 }
 
-int config_run(struct config *c, const char *path, const char *command,
-	       struct json_object *positional, struct json_object *named, bool is_admin,
-	       struct reply *out, struct err *e)
-{
-	struct node *n = config_node(c, path);
 // What targetcli has there, and where it is here.
 static int no_such_path(const char *path, struct err *e)
 {
@@ -232,6 +232,11 @@ static int no_such_path(const char *path, struct err *e)
 	return err_set(e, -ENOENT, "No such path %.200s", path);
 }
 
+int config_run(struct config *c, const char *path, const char *command,
+	       struct json_object *positional, struct json_object *named, bool is_admin,
+	       struct reply *out, struct err *e)
+{
+	struct node *n = config_node(c, path);
 	struct args args;
 	*out = (struct reply){ 0 };
 	if (!n)

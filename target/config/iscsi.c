@@ -222,7 +222,7 @@ static void info_tpg(struct config *c, const struct node *n, struct json_object 
 	json_object_object_add(ret, "sessions", json_object_new_int64(sessions));
 }
 
-static void attach_tpg(struct config *c, struct node *n, bool is_attached)
+void tpg_attached(struct config *c, struct node *n, bool is_attached)
 {
 	uint16_t port = NODE_OF(struct tpg, n)->relative_port;
 	uint8_t bit = (uint8_t)(1u << port % 8);
@@ -236,12 +236,12 @@ void tpg_want_port(struct config *c, struct tpg *tpg, uint16_t port)
 {
 	if (!port || c->ports[port / 8] & 1u << port % 8)
 		return;
-	attach_tpg(c, &tpg->node, false);
+	tpg_attached(c, &tpg->node, false);
 	tpg->relative_port = port;
-	attach_tpg(c, &tpg->node, true);
+	tpg_attached(c, &tpg->node, true);
 }
 
-static void free_tpg(struct config *c, struct node *n)
+void tpg_free(struct config *c, struct node *n)
 {
 	struct tpg *tpg = NODE_OF(struct tpg, n);
 	node_done(&tpg->acls);
@@ -316,6 +316,6 @@ const struct node_class tpg_class = {
 	.groups = tpg_groups,
 	.summary = summarize_tpg,
 	.info = info_tpg,
-	.attached = attach_tpg,
-	.free = free_tpg,
+	.attached = tpg_attached,
+	.free = tpg_free,
 };

@@ -121,9 +121,9 @@ static uint16_t free_relative_port(const struct config *c)
 	return 0;
 }
 
-static int init_tpg(struct tpg *tpg, const char *name)
+static int init_tpg(struct tpg *tpg, const struct node_class *class, const char *name)
 {
-	if (node_init(&tpg->node, &tpg_class, name) < 0 ||
+	if (node_init(&tpg->node, class, name) < 0 ||
 	    node_init(&tpg->acls, &acls_class, "acls") < 0 ||
 	    node_init(&tpg->luns, &luns_class, "luns") < 0 ||
 	    node_init(&tpg->portals, &portals_class, "portals") < 0)
@@ -133,31 +133,40 @@ static int init_tpg(struct tpg *tpg, const char *name)
 	return 0;
 }
 
-int tpg_new(struct config *c, struct tpg **ret, struct target *t, unsigned tag, struct err *e)
+int tpg_add(struct config *c, struct tpg *tpg, struct node *parent, const struct node_class *class,
+	    const char *name, unsigned tag, const char *taken, struct err *e)
 {
-	char name[16], taken[64];
-	snprintf(name, sizeof name, "tpg%u", tag);
-	struct tpg *tpg = calloc(1, sizeof *tpg);
-	if (!tpg)
-		return out_of_memory(name, e);
 	tpg->tag = (uint16_t)tag;
 	tpg->relative_port = free_relative_port(c);
 	if (!tpg->relative_port) {
 		free(tpg);
 		return err_set(e, -ENOSPC, "%s: 65535 target portal groups exist", name);
 	}
-	if (init_tpg(tpg, name) < 0) {
-		tpg_class.free(c, &tpg->node);
+	if (init_tpg(tpg, class, name) < 0) {
+		tpg_free(c, &tpg->node);
 		return out_of_memory(name, e);
 	}
-	snprintf(taken, sizeof taken, "TPG %u already exists", tag);
-	int r = attach_new(c, &t->node, &tpg->node, taken, e);
+	int r = attach_new(c, parent, &tpg->node, taken, e);
 	if (r < 0)
 		return r;
 	struct node *parts[] = { &tpg->acls, &tpg->luns, &tpg->portals };
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < (class == &tpg_class ? 3 : 2); i++)
 		if (txn_attach(c, &tpg->node, parts[i]) < 0)
 			return out_of_memory(name, e);
+	return 0;
+}
+
+int tpg_new(struct config *c, struct tpg **ret, struct target *t, unsigned tag, struct err *e)
+{
+	char name[16], taken[64];
+	snprintf(name, sizeof name, "tpg%u", tag);
+	snprintf(taken, sizeof taken, "TPG %u already exists", tag);
+	struct tpg *tpg = calloc(1, sizeof *tpg);
+	if (!tpg)
+		return out_of_memory(name, e);
+	int r = tpg_add(c, tpg, &t->node, &tpg_class, name, tag, taken, e);
+	if (r < 0)
+		return r;
 	model_dirty(c, &tpg->node);
 	*ret = tpg;
 	return 0;
@@ -188,15 +197,22 @@ int lun_new(struct config *c, struct lun **ret, struct tpg *tpg, uint32_t number
 	return 0;
 }
 
+int acl_name(const struct tpg *tpg, const char *in, char out[224], struct err *e)
+{
+	return tpg->node.class == &srpt_target_class ? name_srpt_initiator(in, out, e)
+						     : name_iscsi(in, false, out, e);
+}
+
 int acl_new(struct config *c, struct acl **ret, struct tpg *tpg, const char *initiator,
 	    struct err *e)
 {
 	char name[224], taken[280];
-	int r = name_iscsi(initiator, false, name, e);
+	bool is_srp = tpg->node.class == &srpt_target_class;
+	int r = acl_name(tpg, initiator, name, e);
 	if (r < 0)
 		return r;
 	struct acl *a = calloc(1, sizeof *a);
-	if (!a || node_init(&a->node, &acl_class, name) < 0) {
+	if (!a || node_init(&a->node, is_srp ? &srpt_acl_class : &acl_class, name) < 0) {
 		free(a);
 		return out_of_memory(name, e);
 	}
@@ -300,7 +316,7 @@ struct target *target_of(const struct node *n)
 
 struct tpg *tpg_of(const struct node *n)
 {
-	while (n && n->class != &tpg_class)
+	while (n && n->class != &tpg_class && n->class != &srpt_target_class)
 		n = n->parent;
 	return n ? NODE_OF(struct tpg, n) : NULL;
 }
@@ -319,7 +335,10 @@ bool model_is_empty(const struct config *c)
 	for (unsigned i = 0; i < c->type_count; i++)
 		if (c->types[i].node.child_count)
 			return false;
-	// Fabrics of others hang beside backstores and iscsi.
-	return !c->iscsi.child_count && c->root.child_count <= 2 &&
+	// What could not be read and is kept for the saved file.
+	if (json_field(c->root.kept, "targets") || json_field(c->root.kept, "storage_objects"))
+		return false;
+	// Fabrics of others hang beside backstores, iscsi and srpt.
+	return !c->iscsi.child_count && !c->srpt.child_count && c->root.child_count <= 3 &&
 	       c->backstores.child_count == c->type_count;
 }

@@ -75,6 +75,16 @@ struct tpg {
 	struct iscsi_offer offer;
 };
 
+struct srpt_attr {
+	uint32_t srp_max_rdma_size, srp_max_rsp_size, srp_sq_size, use_srq;
+};
+
+// /srpt/WWN: the target and its one portal group are the same node.
+struct srpt_target {
+	struct tpg tpg;
+	struct srpt_attr attr;
+};
+
 struct lun {
 	struct node node; // "lunN"
 	uint32_t number;
@@ -131,7 +141,7 @@ struct config {
 	char *file, *state_dir;
 	struct map names; // (parent, name) -> struct node
 	struct map paths; // ("dev", path) -> struct storage, for block and fileio
-	struct node root, backstores, iscsi;
+	struct node root, backstores, iscsi, srpt;
 	struct storage_type *types;
 	unsigned type_count;
 	struct auth_group discovery;
@@ -164,12 +174,13 @@ struct config {
 extern const struct node_class root_class, backstores_class, iscsi_class, target_class, tpg_class,
 	luns_class, acls_class, portals_class, lun_class, acl_class, mapped_lun_class, portal_class,
 	storage_class, alua_class, alua_group_class, fabric_class, foreign_class,
-	foreign_storage_class;
+	foreign_storage_class, srpt_class, srpt_target_class, srpt_acl_class;
+extern const struct command_row acl_commands[];
 extern const struct group_row root_groups[], storage_groups[], tpg_groups[], acl_groups[],
 	iscsi_groups[], lun_groups[];
 
 // Every row that saveconfig.json has beside a node's own fields.
-extern const struct attr_row auth_rows[], discovery_rows[], pref_rows[];
+extern const struct attr_row auth_rows[], discovery_rows[], pref_rows[], srpt_attr_rows[];
 const struct attr_row *param_rows(void); // TPG parameters
 
 // ---- names.c ----
@@ -181,17 +192,6 @@ void name_new_iqn(char out[224]);
 // Normalizes in into out; is_target: one that we create, strictly.
 int name_iscsi(const char *in, bool is_target, char out[224], struct err *e);
 
-// ---- model.c: making and finding objects. New ones are attached and in the transaction. ----
-struct storage_type *storage_type_of(struct config *c, const char *name);
-int storage_new(struct config *c, struct storage **ret, const struct backstore_type *type,
-		const char *name, struct err *e);
-struct storage *storage_find(struct config *c, const char *path); // /backstores/T/N, T/N
-int target_new(struct config *c, struct target **ret, const char *name, struct err *e);
-// Gives the TPG that RELATIVE TARGET PORT IDENTIFIER if nobody has it.
-void tpg_want_port(struct config *c, struct tpg *tpg, uint16_t port);
-int tpg_new(struct config *c, struct tpg **ret, struct target *t, unsigned tag, struct err *e);
-int lun_new(struct config *c, struct lun **ret, struct tpg *tpg, uint32_t number, struct storage *s,
-	    struct err *e);
 // ---- srpt.c ----
 // "ib." and 32 hex digits from the spellings that are in use.
 int name_srpt_target(const char *in, char out[224], struct err *e);
@@ -208,8 +208,27 @@ int srpt_target_new(struct config *c, struct srpt_target **ret, const char *name
 	}
 int in_use_refuse(struct config *c, const struct node *n, const struct args *a, struct err *e);
 
+// ---- model.c: making and finding objects. New ones are attached and in the transaction. ----
+struct storage_type *storage_type_of(struct config *c, const char *name);
+int storage_new(struct config *c, struct storage **ret, const struct backstore_type *type,
+		const char *name, struct err *e);
+struct storage *storage_find(struct config *c, const char *path); // /backstores/T/N, T/N
+int target_new(struct config *c, struct target **ret, const char *name, struct err *e);
+// Gives the TPG that RELATIVE TARGET PORT IDENTIFIER if nobody has it.
+void tpg_want_port(struct config *c, struct tpg *tpg, uint16_t port);
+int tpg_new(struct config *c, struct tpg **ret, struct target *t, unsigned tag, struct err *e);
+// Fills the zeroed tpg and puts it under parent; frees it on failure.
+int tpg_add(struct config *c, struct tpg *tpg, struct node *parent, const struct node_class *class,
+	    const char *name, unsigned tag, const char *taken, struct err *e);
+void tpg_attached(struct config *c, struct node *n, bool is_attached);
+void tpg_free(struct config *c, struct node *n);
+int lun_new(struct config *c, struct lun **ret, struct tpg *tpg, uint32_t number, struct storage *s,
+	    struct err *e);
 int acl_new(struct config *c, struct acl **ret, struct tpg *tpg, const char *initiator,
 	    struct err *e);
+void acl_free(struct config *c, struct node *n);
+// The name of an initiator of that portal group, normalised.
+int acl_name(const struct tpg *tpg, const char *in, char out[224], struct err *e);
 int mapped_lun_new(struct config *c, struct mapped_lun **ret, struct acl *a, uint32_t number,
 		   struct lun *l, bool is_write_protected, struct err *e);
 // is_dry: does not listen.
@@ -291,6 +310,8 @@ struct json_object *save_document(struct config *c);
 char *save_text(struct config *c, size_t *ret_len); // the same as text, for free(); NULL: no memory
 int config_save(struct config *c, const char *file, bool is_explicit, bool may_be_empty,
 		struct err *e);
+// Puts one storage object, and the targets that export it, into a file that may hold others.
+int config_save_part(struct config *c, struct storage *s, const char *file, struct err *e);
 void config_note_file(struct config *c); // takes the file as it is now for ours
 struct restore_options {
 	const char *only_target, *only_storage; // NULL: everything
@@ -310,8 +331,6 @@ size_t group_get(const struct group_row *g, struct node *n, const struct attr_ro
 int group_set(const struct group_row *g, struct node *n, const struct attr_row *row,
 	      const char *text, struct err *e);
 struct json_object *group_schema(const struct group_row *g);
-// Puts one storage object, and the targets that export it, into a file that may hold others.
-int config_save_part(struct config *c, struct storage *s, const char *file, struct err *e);
 int config_get(struct config *c, struct node *n, const struct args *a, struct reply *r,
 	       struct err *e);
 // Sets values (an object) of one group: all of them or none.

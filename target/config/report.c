@@ -103,10 +103,12 @@ static struct json_object *class_json(const struct node_class *class)
 struct json_object *config_schema(struct config *c)
 {
 	static const struct node_class *const classes[] = {
-		&root_class,   &backstores_class, &storage_class,    &iscsi_class,
-		&target_class, &tpg_class,	  &luns_class,	     &lun_class,
-		&acls_class,   &acl_class,	  &mapped_lun_class, &portals_class,
-		&portal_class, &fabric_class,	  &foreign_class,    &foreign_storage_class,
+		&root_class,	 &backstores_class, &storage_class,    &iscsi_class,
+		&target_class,	 &tpg_class,	    &luns_class,       &lun_class,
+		&acls_class,	 &acl_class,	    &mapped_lun_class, &portals_class,
+		&portal_class,	 &fabric_class,	    &foreign_class,    &foreign_storage_class,
+		&alua_class,	 &alua_group_class, &srpt_class,       &srpt_target_class,
+		&srpt_acl_class,
 	};
 	struct json_object *o = json_object_new_object(), *list = json_object_new_object();
 	json_object_object_add(o, "every_node", commands_json(every_node_commands));

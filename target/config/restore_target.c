@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "target/config/restore.h"
+#include "target/config/saved.h"
 
 static int add_lun(struct restore *r, void *parent, struct json_object *o, struct err *e)
 {
@@ -108,8 +109,10 @@ static int add_acl(struct restore *r, void *parent, struct json_object *o, struc
 	if (code < 0)
 		return code;
 	a->tag = tag && *tag ? strdup(tag) : NULL;
-	restore_set_group(r, &a->node, "attribute", o, "attributes");
-	restore_set_auth(r, &a->node, &a->auth, o, "chap");
+	if (a->node.class == &acl_class) {
+		restore_set_group(r, &a->node, "attribute", o, "attributes");
+		restore_set_auth(r, &a->node, &a->auth, o, "chap");
+	}
 	restore_each(r, &a->node, a, o, "mapped_luns", add_mapped);
 	restore_keep_unknown(r, &a->node, o, known);
 	return 0;
@@ -152,6 +155,64 @@ static int add_tpg(struct restore *r, void *parent, struct json_object *o, struc
 	return 0;
 }
 
+static int add_srpt_tpg(struct restore *r, void *parent, struct json_object *o, struct err *e)
+{
+	static const char *const known[] = { "tag",  "enable",	"attributes", "parameters",
+					     "luns", "portals", "node_acls",  NULL };
+	struct srpt_target *t = parent;
+	struct json_object *enable = json_field(o, "enable");
+	int tag = restore_number_field(o, "tag", 65535, e);
+	if (tag < 0)
+		return tag;
+	if (tag != 1)
+		return err_set(e, -EINVAL, "tag: an SRP target has portal group 1 alone");
+	t->tpg.is_enabled = !enable || json_object_get_boolean(enable);
+	int port = restore_number_field(restore_own_section(r, &t->tpg.node), "relative_port",
+					65535, NULL);
+	if (port > 0)
+		tpg_want_port(r->c, &t->tpg, (uint16_t)port);
+	restore_set_group(r, &t->tpg.node, "attribute", o, "attributes");
+	restore_each(r, &t->tpg.node, &t->tpg, o, "luns", add_lun);
+	restore_each(r, &t->tpg.node, &t->tpg, o, "node_acls", add_acl);
+	restore_keep_unknown(r, &t->tpg.node, o, known);
+	return 0;
+}
+
+// The node is the portal group as well: what was kept of the target stands apart.
+static void keep_of_srpt_target(struct restore *r, struct node *n, struct json_object *o)
+{
+	struct json_object *rest = json_object_new_object();
+	json_object_object_foreach(o, key, value)
+	{
+		if (!strcmp(key, "fabric") || !strcmp(key, "wwn") || !strcmp(key, "tpgs"))
+			continue;
+		restore_tell_unknown(r, "key", key, n->name);
+		json_object_object_add(rest, key, json_object_get(value));
+	}
+	if (json_object_object_length(rest))
+		restore_keep(n, SAVED_TARGET, rest);
+	json_object_put(rest);
+}
+
+static int add_srpt_target(struct restore *r, const char *wwn, struct json_object *o, struct err *e)
+{
+	struct srpt_target *t;
+	char name[224];
+	int code = name_srpt_target(wwn, name, e);
+	if (code < 0)
+		return code;
+	if (r->options->is_running && node_child(&r->c->names, &r->c->srpt, name)) {
+		restore_complain(r, "target with wwn %s exist, not restoring", name);
+		return 0;
+	}
+	code = srpt_target_new(r->c, &t, name, e);
+	if (code < 0)
+		return code;
+	restore_each(r, &t->tpg.node, t, o, "tpgs", add_srpt_tpg);
+	keep_of_srpt_target(r, &t->tpg.node, o);
+	return 0;
+}
+
 static int add_foreign_target(struct restore *r, const char *fabric, const char *wwn,
 			      struct json_object *o, struct err *e)
 {
@@ -178,6 +239,8 @@ int restore_target(struct restore *r, void *parent, struct json_object *o, struc
 		return err_set(e, -EINVAL, "'fabric' or 'wwn' is missing");
 	if (r->options->only_target && strcmp(r->options->only_target, wwn))
 		return 0;
+	if (!strcmp(fabric, "srpt"))
+		return add_srpt_target(r, wwn, o, e);
 	if (strcmp(fabric, "iscsi"))
 		return add_foreign_target(r, fabric, wwn, o, e);
 	int code = name_iscsi(wwn, false, name, e);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The root: its commands, /backstores, and what is only kept for others (SRP and the like).
+// The root: its commands, /backstores, and what is only kept for others.
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -27,10 +27,13 @@ static int remove_all(struct config *c, struct err *e)
 	int r = txn_memory(c, &c->discovery, sizeof c->discovery);
 	r = r ? r : txn_kept(c, &c->root, false);
 	r = r ? r : txn_kept(c, &c->iscsi, false);
+	r = r ? r : txn_kept(c, &c->srpt, false);
 	c->discovery = (struct auth_group){ 0 };
 	c->is_view_dirty = true;
 	while (!r && !list_empty(&c->iscsi.children))
 		r = model_remove(c, list_entry(c->iscsi.children.next, struct node, link), e);
+	while (!r && !list_empty(&c->srpt.children))
+		r = model_remove(c, list_entry(c->srpt.children.next, struct node, link), e);
 	list_for_each_safe (i, &c->root.children) {
 		struct node *n = list_entry(i, struct node, link);
 		if (!r && n->class == &fabric_class)
@@ -50,6 +53,8 @@ static int remove_all(struct config *c, struct err *e)
 static int remove_named(struct config *c, const struct restore_options *o, struct err *e)
 {
 	struct node *n = o->only_target ? node_child(&c->names, &c->iscsi, o->only_target) : NULL;
+	if (!n && o->only_target)
+		n = node_child(&c->names, &c->srpt, o->only_target);
 	int r = n ? model_remove(c, n, e) : 0;
 	for (unsigned i = 0; !r && o->only_storage && i < c->type_count; i++) {
 		n = node_child(&c->names, &c->types[i].node, o->only_storage);
@@ -285,12 +290,12 @@ const struct command_row every_node_commands[] = {
 	{ "info", NULL, "Tells everything about this object.", true, info },
 	{ "status", NULL, "Tells the summary of this object.", true, status },
 	{ "refresh", NULL, "Looks again at what waits.", false, refresh },
+	{ "version", NULL, "Tells the version.", true, version },
 	{ 0 },
 };
 
 static const struct param_row save_params[] = {
 	{ "savefile", PARAM_FILE, false, NULL, "file; the daemon's own by default", NULL },
-	{ "version", NULL, "Tells the version.", true, version },
 	{ 0 },
 };
 static const struct param_row restore_params[] = {
@@ -340,8 +345,7 @@ static void summarize_fabric(struct config *c, const struct node *n, struct summ
 
 static void summarize_foreign(struct config *c, const struct node *n, struct summary *ret)
 {
-	bool is_srp = !strcmp(n->parent->name, "srpt");
-	snprintf(ret->text, sizeof ret->text, "waiting for %s", is_srp ? "SRP" : n->parent->name);
+	snprintf(ret->text, sizeof ret->text, "kept: %s is not served here", n->parent->name);
 	ret->is_broken = true;
 }
 

@@ -335,8 +335,10 @@ static struct json_object *acl_object(struct save *s, struct acl *a)
 	struct json_object *mapped = json_object_new_array();
 	json_put_text(o, "node_wwn", a->node.name);
 	json_put_text(o, "tag", a->tag);
-	json_object_object_add(o, "attributes", values_of(s, acl_groups, &a->node, NULL));
-	put_auth(o, "chap", &a->auth.auth);
+	if (a->node.class == &acl_class) {
+		json_object_object_add(o, "attributes", values_of(s, acl_groups, &a->node, NULL));
+		put_auth(o, "chap", &a->auth.auth);
+	}
 	list_for_each (i, &a->node.children)
 		json_object_array_add(
 			mapped, saved_object(s, &mapped_kind, list_entry(i, struct node, link)));
@@ -367,12 +369,14 @@ static struct json_object *tpg_object(struct save *s, struct tpg *tpg)
 	struct json_object *luns = json_object_new_array();
 	struct json_object *acls = json_object_new_array();
 	struct json_object *portals = json_object_new_array();
+	const struct group_row *params = group_find(tpg->node.class, "parameter");
 	json_object_object_add(o, "tag", json_object_new_int64(tpg->tag));
 	json_object_object_add(o, "enable", json_object_new_boolean((int)tpg->is_enabled));
-	json_object_object_add(o, "attributes",
-			       values_of(s, group_find(&tpg_class, "attribute"), &tpg->node, NULL));
-	json_object_object_add(o, "parameters",
-			       values_of(s, group_find(&tpg_class, "parameter"), &tpg->node, NULL));
+	json_object_object_add(
+		o, "attributes",
+		values_of(s, group_find(tpg->node.class, "attribute"), &tpg->node, NULL));
+	if (params) // SRP has none, and nobody to prove anything
+		json_object_object_add(o, "parameters", values_of(s, params, &tpg->node, NULL));
 	put_auth(o, "chap", &tpg->auth.auth);
 	list_for_each (i, &tpg->luns.children)
 		json_object_array_add(luns,
@@ -387,9 +391,33 @@ static struct json_object *tpg_object(struct save *s, struct tpg *tpg)
 	json_object_object_add(o, "luns", luns);
 	json_object_object_add(o, "node_acls", acls);
 	json_object_object_add(o, "portals", portals);
-	merge(o, tpg->node.kept);
 	json_object_object_add(own_of(s, &tpg->node), "relative_port",
 			       json_object_new_int64(tpg->relative_port));
+	return o;
+}
+
+// One node, but two objects in the file.
+static struct json_object *srpt_target_object(struct save *s, struct node *n)
+{
+	struct json_object *o = json_object_new_object(), *rest = json_object_new_object();
+	struct json_object *tpgs = json_object_new_array();
+	struct json_object *tpg = tpg_object(s, NODE_OF(struct tpg, n));
+	json_put_text(o, "fabric", "srpt");
+	json_put_text(o, "wwn", n->name);
+	json_object_array_add(tpgs, tpg);
+	json_object_object_add(o, "tpgs", tpgs);
+	if (n->kept) {
+		json_object_object_foreach(n->kept, key, value)
+		{
+			if (!strcmp(key, "tpgs"))
+				append(tpgs, value);
+			else if (strcmp(key, SAVED_TARGET))
+				json_object_object_add(rest, key, json_object_get(value));
+		}
+	}
+	merge(tpg, rest);
+	merge(o, json_field(n->kept, SAVED_TARGET));
+	json_object_put(rest);
 	return o;
 }
 
@@ -401,7 +429,9 @@ static struct json_object *target_object(struct save *s, struct target *t)
 	json_put_text(o, "wwn", t->node.name);
 	list_for_each (i, &t->node.children) {
 		struct node *n = list_entry(i, struct node, link);
-		json_object_array_add(tpgs, tpg_object(s, NODE_OF(struct tpg, n)));
+		struct json_object *tpg = tpg_object(s, NODE_OF(struct tpg, n));
+		merge(tpg, n->kept);
+		json_object_array_add(tpgs, tpg);
 	}
 	json_object_object_add(o, "tpgs", tpgs);
 	merge(o, t->node.kept);
@@ -442,6 +472,9 @@ static struct json_object *target_list(struct save *s)
 		struct node *n = list_entry(i, struct node, link);
 		json_object_array_add(list, target_object(s, NODE_OF(struct target, n)));
 	}
+	list_for_each (i, &s->c->srpt.children)
+		json_object_array_add(list,
+				      srpt_target_object(s, list_entry(i, struct node, link)));
 	list_for_each (i, &s->c->root.children) {
 		struct node *fabric = list_entry(i, struct node, link);
 		if (fabric->class != &fabric_class)

@@ -296,6 +296,7 @@ static const struct param_row name_params[] = {
 	{ "name", PARAM_CHILD, true, NULL, "name of the storage object", NULL },
 	{ "save", PARAM_BOOL, false, NULL, "accepted for targetcli's sake: every change is saved",
 	  NULL },
+	PARAM_FORCE,
 	{ 0 },
 };
 // clang-format on
