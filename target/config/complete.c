@@ -73,9 +73,9 @@ static void storage(const struct candidates *c)
 // Of an ACL: the LUNs of its portal group, or storage that is to become one.
 static void lun(const struct candidates *c)
 {
-	const struct node *group = c->node->parent ? c->node->parent->parent : NULL;
-	if (group && group->class == &tpg_class)
-		add_children(c, &NODE_OF(const struct tpg, group)->luns);
+	const struct tpg *group = tpg_of(c->node);
+	if (group)
+		add_children(c, &group->luns);
 	storage(c);
 }
 

@@ -209,7 +209,7 @@ static const struct param_row create_params[] = {
 	{ 0 },
 };
 static const struct param_row delete_params[] = {
-	{ "wwn", PARAM_NODE, true, NULL, "target name", NULL },
+	{ "wwn", PARAM_CHILD, true, NULL, "target name", NULL },
 	{ 0 },
 };
 static const struct command_row commands[] = {
