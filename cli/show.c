@@ -40,13 +40,20 @@ void show_json(const struct look *l, struct json_object *o)
 
 // ---- ls ----
 
+// Names are told apart by their depth; what the listing begins with is underlined.
+static const char *name_color(size_t depth)
+{
+	static const char *const colors[] = { "1", "1;34", "1;35" };
+	return depth ? colors[depth % 3] : "1;4";
+}
+
 static void tree_line(const struct look *l, struct json_object *n, const char *margin)
 {
 	const char *name = text_field(n, "name"), *summary = text_field(n, "summary");
 	struct json_object *healthy = field(n, "healthy");
 	size_t used = strlen(margin) + 3 + strlen(name) + 2 + 1 + strlen(summary) + 2;
 	fprintf(l->out, "%so- ", margin);
-	put(l, "1", name);
+	put(l, name_color(strlen(margin) / 2), name);
 	fputc(' ', l->out);
 	do
 		fputc('.', l->out);
