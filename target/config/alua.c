@@ -151,9 +151,11 @@ static int delete (struct config *c, struct node *n, const struct args *a, struc
 		return err_set(e, -EPERM, "%s is always there", name);
 	list_for_each (i, &s->luns) {
 		const struct lun *l = list_entry(i, struct lun, storage_link);
-		if (!strcmp(l->group, name))
-			return err_set(e, -EBUSY, "%s: lun%u of %s belongs to it", name, l->number,
-				       l->node.parent->parent->name);
+		char path[600];
+		if (strcmp(l->group, name))
+			continue;
+		node_path(&l->node, path, sizeof path);
+		return err_set(e, -EBUSY, "%s: %s belongs to it", name, path);
 	}
 	int code = s->lu ? alua_group_free(s->lu, name, e) : 0;
 	if (!code)
