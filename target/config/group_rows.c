@@ -302,12 +302,17 @@ const struct group_row acl_groups[] = {
 	  .rows = acl_attr_rows,
 	  .base = acl_attr,
 	  .size = sizeof(struct acl_attr) },
+	{ .name = "parameter",
+	  .rows = negotiated_rows,
+	  .base = acl_attr,
+	  .size = sizeof(struct acl_attr),
+	  .get = negotiated_get },
 	{ .name = "auth",
 	  .rows = auth_rows,
 	  .base = acl_auth,
 	  .size = sizeof(struct auth_group),
 	  .check = check_auth },
-	{ 0		 },
+	{ 0},
 };
 const struct group_row iscsi_groups[] = {
 	{.name = "discovery_auth",

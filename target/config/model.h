@@ -199,6 +199,10 @@ int name_srpt_target(const char *in, char out[224], struct err *e);
 int name_srpt_initiator(const char *in, char out[224], struct err *e);
 int srpt_target_new(struct config *c, struct srpt_target **ret, const char *name, struct err *e);
 
+// ---- negotiated.c: what the live session of an ACL has agreed on ----
+extern const struct attr_row negotiated_rows[];
+size_t negotiated_get(struct node *n, const struct attr_row *row, char *out, size_t size);
+
 // ---- in_use.c ----
 // -EBUSY with whose session it is when somebody is logged in through n, unless a has force.
 // The parameter of the commands that ask: the last one of each.

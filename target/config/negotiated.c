@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The group parameter of an ACL: what its initiator's session has negotiated, to be read only.
+// Control thread; visits the workers.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/config/model.h"
+#include "target/iscsi/sessions.h"
+
+#define NUMBER(field)                                                                              \
+	{                                                                                          \
+		offsetof(struct session_info, field), false,                                       \
+		{                                                                                  \
+			NULL                                                                       \
+		}                                                                                  \
+	}
+#define CHOICE(field, no, yes)                                                                     \
+	{                                                                                          \
+		offsetof(struct session_info, field), true,                                        \
+		{                                                                                  \
+			no, yes                                                                    \
+		}                                                                                  \
+	}
+#define ALWAYS(text)                                                                               \
+	{                                                                                          \
+		0, false,                                                                          \
+		{                                                                                  \
+			text                                                                       \
+		}                                                                                  \
+	}
+#define ROW(key, text)                                                                             \
+	{                                                                                          \
+		.name = key, .type = ATTR_STRING, .max = 256, .default_text = "", .help = text,    \
+		.flags = ATTR_READONLY                                                             \
+	}
+
+// In the order of the rows.
+static const struct source {
+	size_t offset; // in struct session_info
+	bool is_choice;
+	const char *words[2]; // of false and true; one alone: always that
+} sources[] = {
+	CHOICE(data_digest, "None", "CRC32C"),
+	ALWAYS("Yes"),
+	ALWAYS("Yes"),
+	ALWAYS("0"),
+	NUMBER(first_burst),
+	CHOICE(header_digest, "None", "CRC32C"),
+	CHOICE(immediate_data, "No", "Yes"),
+	CHOICE(initial_r2t, "No", "Yes"),
+	NUMBER(max_burst),
+	ALWAYS("1"),
+	NUMBER(max_outstanding_r2t),
+	NUMBER(max_recv_dsl),
+	NUMBER(max_xmit_dsl),
+};
+
+const struct attr_row negotiated_rows[] = {
+	ROW("DataDigest", "check sums over data segments"),
+	ROW("DataPDUInOrder", "the PDUs of a sequence go up in offset"),
+	ROW("DataSequenceInOrder", "the sequences of a command go up in offset"),
+	ROW("ErrorRecoveryLevel", "0: what is lost ends the session"),
+	ROW("FirstBurstLength", "bytes of unsolicited data of one command"),
+	ROW("HeaderDigest", "check sums over PDU headers"),
+	ROW("ImmediateData", "write data may travel in the command's own PDU"),
+	ROW("InitialR2T", "no write data beyond the immediate before an R2T asks for it"),
+	ROW("MaxBurstLength", "bytes of one Data-In sequence or one R2T"),
+	ROW("MaxConnections", "connections of one session"),
+	ROW("MaxOutstandingR2T", "R2Ts of one command at a time"),
+	ROW("MaxRecvDataSegmentLength", "bytes of data the target takes in one PDU"),
+	ROW("MaxXmitDataSegmentLength", "bytes of data the target puts in one PDU"),
+	{ 0 },
+};
+_Static_assert(sizeof sources / sizeof *sources + 1 ==
+		       sizeof negotiated_rows / sizeof *negotiated_rows,
+	       "a source for each row");
+
+static bool is_of(const struct session_info *s, const struct node *acl)
+{
+	return !s->is_discovery && !strcmp(s->initiator, acl->name) && s->tpg == tpg_of(acl)->tag &&
+	       !strcmp(s->target, target_of(acl)->node.name);
+}
+
+static size_t put_value(const struct source *from, const struct session_info *s, char *out,
+			size_t size)
+{
+	const char *at = (const char *)s + from->offset;
+	const char *word = from->is_choice ? from->words[*(const bool *)at] : from->words[0];
+	if (word)
+		return (size_t)snprintf(out, size, "%s", word);
+	return (size_t)snprintf(out, size, "%u", *(const uint32_t *)at);
+}
+
+size_t negotiated_get(struct node *n, const struct attr_row *row, char *out, size_t size)
+{
+	struct session_info *list = NULL;
+	unsigned count = 0, i = 0;
+	sessions_list(&list, &count); // without memory there are none
+	while (i < count && !is_of(&list[i], n))
+		i++;
+	size_t len = i < count ? put_value(&sources[row - negotiated_rows], &list[i], out, size)
+			       : (size_t)snprintf(out, size, "No Active iSCSI Session");
+	free(list);
+	return len;
+}
