@@ -155,36 +155,24 @@ static void free_node(struct config *c, struct node *n)
 	free(n); // the object begins with its node
 }
 
-static struct lun *find_tpg_lun(struct config *c, struct tpg *tpg, const char *text)
-{
-	char name[16];
-	int number = number_of(text, "lun", 65535);
-	struct storage *s = number < 0 ? storage_find(c, text) : NULL;
-	if (s)
-		return lun_of_storage(tpg, s);
-	snprintf(name, sizeof name, "lun%d", number);
-	struct node *l = number < 0 ? NULL : node_child(&c->names, &tpg->luns, name);
-	return l ? NODE_OF(struct lun, l) : NULL;
-}
-
 static int create_mapping(struct config *c, struct node *n, const struct args *a, struct reply *r,
 			  struct err *e)
 {
 	struct acl *acl = NODE_OF(struct acl, n);
-	struct lun *l = find_tpg_lun(c, tpg_of(n), arg(a, "tpg_lun_or_backstore"));
 	struct mapped_lun *m;
-	if (!l)
-		return err_set(e, -ENOENT, "Invalid LUN: no %.100s in this portal group",
-			       arg(a, "tpg_lun_or_backstore"));
+	struct lun *l;
 	int number = number_pick(c, n, "mapped_lun", arg(a, "mapped_lun"), e);
 	if (number < 0)
 		return number;
+	int code = lun_for(c, tpg_of(n), arg(a, "tpg_lun_or_backstore"), &l, r, e);
+	if (code < 0)
+		return config_finish(c, code, e);
 	list_for_each (i, &l->mapped)
 		if (list_entry(i, struct mapped_lun, lun_link)->node.parent == n)
 			reply_say(r, "Warning: TPG LUN %u already mapped to this NodeACL",
 				  l->number);
-	int code = mapped_lun_new(c, &m, acl, (uint32_t)number, l,
-				  arg_bool(a, "write_protect", false), e);
+	code = mapped_lun_new(c, &m, acl, (uint32_t)number, l, arg_bool(a, "write_protect", false),
+			      e);
 	reply_say(r, "Created Mapped LUN %d.", number);
 	return config_finish(c, code, e);
 }

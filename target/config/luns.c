@@ -95,6 +95,31 @@ static int map_for_acls(struct config *c, struct tpg *tpg, struct lun *l, struct
 	return 0;
 }
 
+int lun_for(struct config *c, struct tpg *tpg, const char *text, struct lun **ret, struct reply *r,
+	    struct err *e)
+{
+	char name[16];
+	int number = number_of(text, "lun", 65535);
+	snprintf(name, sizeof name, "lun%d", number);
+	struct node *l = number < 0 ? NULL : node_child(&c->names, &tpg->luns, name);
+	if (l)
+		return *ret = NODE_OF(struct lun, l), 0;
+	if (number >= 0)
+		return err_set(e, -ENOENT, "Invalid LUN: no %.100s in this portal group", text);
+	struct storage *s = storage_find(c, text);
+	int code = s ? 0 : storage_for_path(c, text, &s, r, e);
+	if (code < 0)
+		return code;
+	*ret = lun_of_storage(tpg, s);
+	if (*ret)
+		return 0;
+	number = number_pick(c, &tpg->luns, "lun", NULL, e);
+	code = number < 0 ? number : lun_new(c, ret, tpg, (uint32_t)number, s, e);
+	if (!code)
+		reply_say(r, "Created LUN %d.", number);
+	return code;
+}
+
 static int create_lun(struct config *c, struct node *n, const struct args *a, struct reply *r,
 		      struct err *e)
 {

@@ -282,6 +282,10 @@ uint32_t number_free(const struct config *c, const struct node *n, const char *p
 // The number in text, or number_free() without one; -EINVAL.
 int number_pick(const struct config *c, const struct node *n, const char *prefix, const char *text,
 		struct err *e);
+// The LUN that text means: its number, or a storage object, file or device, of which a LUN is made
+// if there is none. -ENOENT and what making one can give.
+int lun_for(struct config *c, struct tpg *tpg, const char *text, struct lun **ret, struct reply *r,
+	    struct err *e);
 struct lun *lun_of_storage(const struct tpg *tpg, const struct storage *s); // NULL: none
 
 // ---- alua.c ----
