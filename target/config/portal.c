@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Portals of a TPG: /iscsi/WWN/tpgN/portals.
 #include <errno.h>
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,10 +186,47 @@ int portal_transport_parse(const char *name, unsigned *ret, struct err *e)
 	return err_set(e, -EINVAL, "transport: '%.20s' is none (tcp, iser, rdma or all)", name);
 }
 
+// Its first IPv4 address, else its first IPv6 one that needs no interface beside it.
+static int address_of(const char *interface, char out[TCP_ADDR_TEXT], struct err *e)
+{
+	struct ifaddrs *list = NULL;
+	struct tcp_addr best = { 0 };
+	if (getifaddrs(&list) < 0)
+		return err_errno(e, -errno, "%s", interface);
+	for (const struct ifaddrs *i = list; i; i = i->ifa_next) {
+		struct tcp_addr addr;
+		if (!i->ifa_addr || strcmp(i->ifa_name, interface))
+			continue;
+		tcp_addr_from_sockaddr(&addr, i->ifa_addr, sizeof(struct sockaddr_in6));
+		bool is_better = best.sa.sa_family == AF_UNSPEC ||
+				 (best.sa.sa_family == AF_INET6 && addr.sa.sa_family == AF_INET);
+		if (addr.sa.sa_family != AF_UNSPEC && is_better &&
+		    !(addr.sa.sa_family == AF_INET6 && tcp_addr_is_link_local(&addr)))
+			best = addr;
+	}
+	freeifaddrs(list);
+	if (best.sa.sa_family == AF_UNSPEC)
+		return err_set(e, -EADDRNOTAVAIL,
+			       "ip_address: %s has no address yet (give the one it will have: it "
+			       "is waited for)",
+			       interface);
+	tcp_addr_format_ip(&best, out);
+	return 0;
+}
+
+// iSER was asked for by name: what keeps an adapter from offering it is news then.
+static void warn_rdma(const struct portal_node *p, struct reply *r)
+{
+	const char *why = p->open ? portal_rdma_waits(p->open) : NULL;
+	if (why && *why)
+		reply_say(r, "Warning: no RDMA device serves it yet, which is waited for: %s", why);
+}
+
 static int create(struct config *c, struct node *n, const struct args *a, struct reply *r,
 		  struct err *e)
 {
 	const char *host = arg(a, "ip_address");
+	char address[TCP_ADDR_TEXT];
 	struct portal_node *p;
 	uint16_t port = 0;
 	unsigned mask = PORTAL_ALL;
@@ -196,6 +235,13 @@ static int create(struct config *c, struct node *n, const struct args *a, struct
 		code = portal_transport_parse(arg(a, "transport"), &mask, e);
 	if (code < 0)
 		return code;
+	if (if_nametoindex(host)) {
+		code = address_of(host, address, e);
+		if (code < 0)
+			return code;
+		reply_say(r, "%s is %s", host, address);
+		host = address;
+	}
 	if (port == 3260)
 		reply_say(r, "Using default IP port 3260");
 	if (!strcmp(host, "0.0.0.0"))
@@ -206,6 +252,8 @@ static int create(struct config *c, struct node *n, const struct args *a, struct
 		if (!p->open || portal_state(p->open) == PORTAL_WAITING)
 			reply_say(r, "It is waiting: %s",
 				  p->open ? portal_reason(p->open) : p->reason);
+		if (mask != PORTAL_ALL)
+			warn_rdma(p, r);
 	}
 	return config_finish(c, code, e);
 }
@@ -256,6 +304,8 @@ static int enable_iser(struct config *c, struct node *n, const struct args *a, s
 		mask = p->transports & PORTAL_ISER ? p->transports : PORTAL_ALL;
 	int code = change_transports(c, p, mask, is_on);
 	reply_say(r, "iSER enable now: %s", p->is_iser ? "True" : "False");
+	if (p->is_iser)
+		warn_rdma(p, r);
 	return config_finish(c, code, e);
 }
 
@@ -286,7 +336,8 @@ static int enable_offload(struct config *c, struct node *n, const struct args *a
 
 // clang-format off
 static const struct param_row address_params[] = {
-	{ "ip_address", PARAM_ADDRESS, false, "0.0.0.0", "IPv4 or IPv6 address", NULL },
+	{ "ip_address", PARAM_ADDRESS, false, "0.0.0.0",
+	  "IPv4 or IPv6 address, or an interface: its first address", NULL },
 	{ "ip_port", PARAM_NUMBER, false, "3260", "TCP port", NULL },
 	{ "transport", PARAM_STRING, false, "all", TRANSPORTS, NULL, TRANSPORT_CHOICES },
 	{ 0 },
