@@ -78,6 +78,7 @@ struct conn {
 	uint64_t start_ns;
 	struct portal *portal;	     // counted, see portal_conn_*
 	struct tcp_addr portal_addr; // the portal as configured, maybe a wildcard
+	unsigned transport;	     // what it came by: PORTAL_TCP, PORTAL_ISER or PORTAL_IWARP
 
 	// login
 	struct login *login; // NULL afterwards

@@ -238,8 +238,8 @@ static int begin_tcp(struct conn *c, int fd, struct err *e)
 static int begin(struct conn *c, int fd, uint8_t first, struct err *e)
 {
 	bool is_iwarp = first == MPA_FIRST_BYTE;
-	unsigned offered = portal_transports(c->portal);
-	if (offered & (is_iwarp ? PORTAL_IWARP : PORTAL_TCP))
+	c->transport = is_iwarp ? PORTAL_IWARP : PORTAL_TCP;
+	if (portal_transports(c->portal) & c->transport)
 		return is_iwarp ? begin_iwarp(c, fd, e) : begin_tcp(c, fd, e);
 	close(fd);
 	return err_set(e, -EPROTONOSUPPORT,
@@ -296,6 +296,7 @@ int transport_begin(struct conn *c, int fd, struct err *e)
 int transport_begin_rdma(struct conn *c, struct rnic_request *q, struct err *e)
 {
 	struct dm *dm;
+	c->transport = PORTAL_ISER;
 	int r = dm_iser_target_new(&dm, q, &conn_dm_up, c, e);
 	if (!r)
 		set_mover(c, dm);

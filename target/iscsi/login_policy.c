@@ -157,6 +157,14 @@ static int admit_discovery(struct conn *c, struct login_terms *t, struct err *e)
 	return v->discovery_auth_enabled ? require_auth(t, &v->discovery_auth, "discovery", e) : 0;
 }
 
+// What the connection came by, in words.
+static const char *transport_text(const struct conn *c)
+{
+	return c->transport == PORTAL_TCP     ? "iSCSI over TCP"
+	       : c->transport == PORTAL_IWARP ? "iSER over software iWARP"
+					      : "iSER";
+}
+
 static int admit(void *arg, const struct login_names *names, struct login_terms *t, struct err *e)
 {
 	struct conn *c = arg;
@@ -173,10 +181,10 @@ static int admit(void *arg, const struct login_names *names, struct login_terms 
 		return ISCSI_LOGIN_NOT_FOUND;
 	}
 	// The portal may be shared with targets that offer more.
-	if (!(transports & (c->dm->is_rdma ? PORTAL_ISER : PORTAL_TCP))) {
+	if (!(transports & c->transport)) {
 		err_set(e, -EPROTONOSUPPORT,
 			"the target does not offer %s at this portal (set transport=all)",
-			c->dm->is_rdma ? "iSER" : "iSCSI over TCP");
+			transport_text(c));
 		return ISCSI_LOGIN_NOT_FOUND;
 	}
 	c->target = view_target_get((struct view_target *)target);

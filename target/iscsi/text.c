@@ -73,7 +73,7 @@ static int add_target(struct text_out *o, const struct conn *c, const struct vie
 		int r = has_name ? 0 : sendtargets_append_name(o, t->name);
 		has_name = true;
 		if (!r)
-			r = add_portals(o, c, tpg, c->dm->is_rdma ? PORTAL_ISER : PORTAL_TCP, 0);
+			r = add_portals(o, c, tpg, c->transport, 0);
 		if (!r && !c->dm->is_rdma)
 			r = add_portals(o, c, tpg, PORTAL_ISER, PORTAL_TCP);
 		if (r)
