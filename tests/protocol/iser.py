@@ -12,6 +12,7 @@ from iser_raw import *  # noqa: F403: tests import everything from here
 from iser_raw import IserWire, NO_INVALIDATE, NO_ZBVA
 
 IB_ISER = bytes((NO_ZBVA, 0, 0, 0))
+HELLO = bytes((0x20, 0xaa, 0, 16)) + bytes(24)
 LIBISCSI = bytes((NO_ZBVA | NO_INVALIDATE, 0, 0, 0))
 
 
@@ -43,6 +44,11 @@ class IserPeer(IserWire, Peer):
         while not self.held_reads:
             check(self.turn() is None, "an answer instead of an RDMA Read")
         return pdu
+
+    def hello(self, versions=0xaa):
+        """Says Hello; returns the answer."""
+        self.send_bytes(self.message(HELLO[:1] + bytes((versions,)) + HELLO[2:]))
+        return self.recv_message()
 
     def login(self, keys=None, discovery=False):
         self.login_step({**self.names(discovery), "AuthMethod": "None"}, stage=0, next_stage=1)

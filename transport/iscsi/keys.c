@@ -153,7 +153,7 @@ const struct iscsi_key iscsi_keys[ISCSI_KEY_COUNT] = {
 		BY_INITIATOR(ISCSI_IN_OPERATIONAL), YES, .dest = DEST(tagged_solicited_only),
 		.flags = ISCSI_KEY_RDMA | ISCSI_KEY_WHEN_SET | ISCSI_KEY_BOOL },
 	[ISCSI_KEY_ISER_HELLO_REQUIRED] = { "iSERHelloRequired", .kind = ISCSI_KIND_DECLARE,
-		BY_INITIATOR(ISCSI_IN_OPERATIONAL), NO, .dest = ISCSI_NO_DEST,
+		BY_INITIATOR(ISCSI_IN_OPERATIONAL), NO, .dest = DEST(is_hello_required),
 		.flags = ISCSI_KEY_RDMA | ISCSI_KEY_WHEN_SET | ISCSI_KEY_BOOL },
 };
 // clang-format on

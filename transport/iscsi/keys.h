@@ -135,6 +135,7 @@ struct iscsi_params {
 	bool data_pdu_in_order, data_sequence_in_order;
 	bool rdma_extensions;
 	bool tagged_solicited_only; // iSER: advertised memory begins behind unsolicited data
+	bool is_hello_required;	    // iSER: full feature phase begins with Hello and HelloReply
 	bool is_discovery;
 	uint8_t task_reporting; // enum iscsi_task_reporting
 };

@@ -223,6 +223,7 @@ static void iser_full_feature(struct dm *dm, const struct iscsi_params *params)
 	uint32_t want = dm->window + ISER_EXTRA_RX;
 	d->params = *params;
 	d->phase = params->is_discovery ? ISCSI_PHASE_DISCOVERY : ISCSI_PHASE_FULL_FEATURE;
+	d->is_hello_due = params->is_hello_required && !params->is_discovery && !d->has_said_hello;
 	if (params->is_discovery || want <= d->reserved)
 		return;
 	int r = rnic_reserve(d->rnic, want - d->reserved);

@@ -86,7 +86,7 @@ struct dm_iser {
 	struct iscsi_params params;
 	enum iscsi_phase phase;
 	bool can_invalidate;
-	bool has_said_hello;
+	bool has_said_hello, is_hello_due; // due: nothing else may come
 	bool is_closing, is_closed;
 	uint64_t closing_ns;
 

@@ -302,10 +302,19 @@ static void on_data_out(struct dm_iser *d, const struct iser_msg *m)
 
 // --- messages ---
 
-// RFC 7145 9.4: a Hello is answered, once, before any command.
+// One iSER version is known. REJ tells the initiator why the connection then closes.
+static bool knows_version(const struct iser_msg *m)
+{
+	return m->version <= ISER_VERSION && m->version_max >= ISER_VERSION;
+}
+
+// RFC 7145 5.1, 9.3, 9.4: a Hello is the first message of full feature phase, if the login has
+// declared iSERHelloRequired=Yes, and none then. For who says it before the login, since to it RDMA
+// begins there, it is the first message of all.
 static void on_hello(struct dm_iser *d, const struct iser_msg *m)
 {
-	if (d->has_said_hello || m->opcode != ISER_HELLO || m->version_max < ISER_VERSION) {
+	struct err e;
+	if (m->opcode != ISER_HELLO || !(d->is_hello_due || d->pdus_in == 1)) {
 		iser_fail(d, -EPROTO, "unexpected %s",
 			  m->opcode == ISER_HELLO ? "Hello" : "HelloReply");
 		return;
@@ -314,8 +323,14 @@ static void on_hello(struct dm_iser *d, const struct iser_msg *m)
 	if (!tx)
 		return;
 	d->has_said_hello = true;
-	iser_hello_reply_put(tx->slot, d->qp->reads_out);
+	d->is_hello_due = false;
+	iser_hello_reply_put(tx->slot, d->qp->reads_out, !knows_version(m));
 	iser_tx_post_header(d, tx);
+	if (knows_version(m))
+		return;
+	err_set(&e, -EPROTO, "Hello: the initiator speaks versions %u to %u of iSER, not %u",
+		m->version, m->version_max, ISER_VERSION);
+	d->dm.ops->close(&d->dm, true, &e);
 }
 
 static void on_pdu(struct dm_iser *d, const struct iser_msg *m)
@@ -349,10 +364,12 @@ void iser_received(struct dm_iser *d, struct rnic_rx *rx)
 		iser_fail(d, e.code, "%s", e.text);
 	} else {
 		d->pdus_in++;
-		if (m.opcode == ISER_CONTROL)
-			on_pdu(d, &m);
-		else
+		if (m.opcode != ISER_CONTROL)
 			on_hello(d, &m);
+		else if (d->is_hello_due)
+			iser_fail(d, -EPROTO, "a PDU before the Hello of iSERHelloRequired=Yes");
+		else
+			on_pdu(d, &m);
 	}
 	d->current = NULL;
 	if (!d->keeps_current)

@@ -41,8 +41,9 @@ int iser_msg_parse(struct iser_msg *ret, const uint8_t *msg, uint32_t len, struc
 void iser_hdr_put(uint8_t ret[ISER_HDR_LEN], const struct iser_tag *write,
 		  const struct iser_tag *read);
 
-// Writes a HelloReply that accepts version ISER_VERSION; reads_out: the target's ORD.
-void iser_hello_reply_put(uint8_t ret[ISER_HDR_LEN], uint32_t reads_out);
+// Writes a HelloReply that accepts version ISER_VERSION, or refuses the connection (REJ), which is
+// then to be closed; reads_out: the target's ORD.
+void iser_hello_reply_put(uint8_t ret[ISER_HDR_LEN], uint32_t reads_out, bool is_refused);
 
 // Private data that says whether the sender takes (connect) or may send (accept) invalidations.
 void iser_cm_put(uint8_t ret[ISER_CM_LEN], bool can_invalidate);

@@ -68,11 +68,11 @@ void iser_hdr_put(uint8_t ret[ISER_HDR_LEN], const struct iser_tag *write,
 	}
 }
 
-void iser_hello_reply_put(uint8_t ret[ISER_HDR_LEN], uint32_t reads_out)
+void iser_hello_reply_put(uint8_t ret[ISER_HDR_LEN], uint32_t reads_out, bool is_refused)
 {
 	struct iser_hello *h = (void *)ret;
 	memset(h, 0, sizeof *h);
-	h->opcode = ISER_HELLO_REPLY;
+	h->opcode = (uint8_t)(ISER_HELLO_REPLY | (is_refused ? ISER_REJ : 0));
 	h->versions = ISER_VERSION << 4 | ISER_VERSION;
 	put_be16(h->depth, (uint16_t)(reads_out > UINT16_MAX ? UINT16_MAX : reads_out));
 }

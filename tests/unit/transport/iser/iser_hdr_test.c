@@ -112,12 +112,15 @@ static void hello_reply_reads_as_it_was_written(void **state)
 {
 	uint8_t msg[ISER_HDR_LEN];
 	struct iser_msg m;
-	iser_hello_reply_put(msg, 70000);
-	assert_int_equal(iser_msg_parse(&m, msg, sizeof msg, NULL), 0);
-	assert_int_equal(m.opcode, ISER_HELLO_REPLY);
-	assert_false(m.is_refused);
-	assert_int_equal(m.version, ISER_VERSION);
-	assert_int_equal(m.depth, 0xffff);
+	for (int is_refused = 0; is_refused < 2; is_refused++) {
+		iser_hello_reply_put(msg, 70000, is_refused);
+		assert_int_equal(iser_msg_parse(&m, msg, sizeof msg, NULL), 0);
+		assert_int_equal(m.opcode, ISER_HELLO_REPLY);
+		assert_int_equal(m.is_refused, is_refused);
+		assert_int_equal(m.version_max, ISER_VERSION);
+		assert_int_equal(m.version, ISER_VERSION);
+		assert_int_equal(m.depth, 0xffff);
+	}
 }
 
 static void header_reads_as_it_was_written(void **state)
