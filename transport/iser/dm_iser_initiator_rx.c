@@ -14,12 +14,16 @@
 
 // --- status ---
 
-// How much data a read has got only the target knows: with a status other than GOOD nothing,
-// unless the residual says so.
-static uint32_t in_done(const struct dmi_task *t)
+// How much data a read has got: with a status other than GOOD nothing, unless the residual says so.
+// Where the device counts it, no more than the target has written; else only the target knows.
+static uint32_t in_done(const struct iseri_slot *s)
 {
+	const struct dmi_task *t = s->task;
+	const uint64_t *moved = s->is_exposed ? s->exposed.moved : NULL;
 	bool is_told = t->residual_flags & (ISCSI_RSP_UNDERFLOW | ISCSI_RSP_OVERFLOW);
-	return t->status == 0 || is_told ? t->len : 0;
+	if (t->status && !is_told)
+		return 0;
+	return moved && *moved < t->len ? (uint32_t)*moved : t->len;
 }
 
 static int take_response(struct iseri_slot *s, const struct iser_msg *m, struct err *e)
@@ -29,7 +33,7 @@ static int take_response(struct iseri_slot *s, const struct iser_msg *m, struct 
 	t->response = h->response;
 	t->status = h->status;
 	t->residual_flags = h->flags;
-	int r = dmi_take_residual(t, h->flags, get_be32(h->residual), in_done(t), e);
+	int r = dmi_take_residual(t, h->flags, get_be32(h->residual), in_done(s), e);
 	if (!r)
 		r = dmi_take_sense(t, m->data, m->pdu.data_len, e);
 	if (!r)

@@ -84,7 +84,10 @@ struct rnic_sge {
 struct rnic_exposed {
 	uint32_t rkey;
 	uint64_t remote_addr; // what the peer counts its offsets from
-	void *handle;	      // the provider's
+	// Bytes that the peer has written there or asked for so far, the same ones twice if it did
+	// so twice; to be read until rnic_conceal(). NULL: the device does not count.
+	const uint64_t *moved;
+	void *handle; // the provider's
 };
 
 // Registers memory. Blocks for as long as the kernel takes to pin it. -ENOMEM names the memlock

@@ -211,10 +211,12 @@ int iw_expose(struct rnic_qp *q, struct rnic_exposed *ret, const struct sg *sg, 
 	if (!s)
 		return -ENOMEM;
 	s->is_scratch = access & RNIC_SCRATCH;
-	s->high = 0;
+	s->high = s->moved = 0;
 	list_push_back(&qp->stags, &s->link);
 	qp->large_sinks += is_large_sink(s);
-	*ret = (struct rnic_exposed){ .rkey = s->stag, .remote_addr = base, .handle = s };
+	*ret = (struct rnic_exposed){
+		.rkey = s->stag, .remote_addr = base, .moved = &s->moved, .handle = s
+	};
 	return 0;
 }
 

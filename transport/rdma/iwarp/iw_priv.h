@@ -41,6 +41,7 @@ struct iw_stag {
 	uint64_t base;	 // tagged offset of the first byte
 	uint64_t len;
 	uint64_t high;	  // behind the last byte that the peer has written; of scratch
+	uint64_t moved;	  // bytes that the peer has written or asked for
 	bool is_scratch;  // RNIC_SCRATCH
 	uint8_t *addr;	  // of the first piece, for who lists registrations
 	struct iw_qp *qp; // whose peer may; NULL: any peer of the device

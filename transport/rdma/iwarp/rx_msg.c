@@ -108,6 +108,7 @@ static unsigned write_begin(struct iw_qp *qp)
 		      s->to - stag->base);
 	uint64_t end = s->to - stag->base + s->len;
 	stag->high = end > stag->high ? end : stag->high;
+	stag->moved += s->len;
 	return 0;
 }
 
@@ -183,6 +184,7 @@ static unsigned request_end(struct iw_qp *qp)
 			return code;
 		if (s->read_len > UINT64_MAX - s->sink_to)
 			return TERM_RDMAP_TO_WRAP;
+		source->moved += s->read_len;
 	}
 	qp->irq[(qp->irq_head + qp->irq_count++) % qp->irq_room] = (struct iw_response){
 		.source = source,

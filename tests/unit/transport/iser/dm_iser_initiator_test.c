@@ -214,6 +214,33 @@ static void a_read_has_what_the_residual_leaves(void **state)
 	assert_int_equal(t->residual, 100);
 }
 
+// All is said to have come, or all but 100 bytes; 300 were written, then 500.
+static void a_read_has_no_more_than_the_device_saw_written(void **state)
+{
+	static const struct {
+		uint64_t moved;
+		void (*script)(struct rig *, const uint8_t *, const uint8_t *, uint32_t);
+		uint32_t data_len;
+	} rows[] = {
+		{300,  good,	     300},
+		{ 300, script_short, 300},
+		{ 500, script_short, 412},
+		{ 600, good,	     512},
+	};
+	uint8_t mem[512];
+	struct sg sg = { .addr = mem, .len = sizeof mem };
+	for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+		rig_done(&r);
+		rig_init(&r, &iser_carrier);
+		device(&r)->moved = &rows[i].moved;
+		r.script = rows[i].script;
+		struct dmi_task *t = add(&r, &sg, 1, sizeof mem, false);
+		rig_run(&r);
+		assert_int_equal(t->data_len, rows[i].data_len);
+		assert_int_equal(t->residual, 512 - rows[i].data_len);
+	}
+}
+
 static void a_failed_read_has_no_data_unless_told(void **state)
 {
 	uint8_t mem[512];
@@ -484,6 +511,7 @@ int main(void)
 		T(done_waits_for_the_device_to_let_go),
 		T(a_response_may_invalidate_its_commands_stag),
 		T(a_read_has_what_the_residual_leaves),
+		T(a_read_has_no_more_than_the_device_saw_written),
 		T(a_failed_read_has_no_data_unless_told),
 		T(numbers_open_the_window),
 		T(a_dropped_command_is_out_of_reach_and_done),

@@ -56,6 +56,7 @@ struct fake_rnic {
 	bool (*is_full)(struct fake_rnic *f, const void *addr);	   // that cannot be registered
 	bool exposes_registered_only;
 	int expose_error;	 // of every exposure; 0: none
+	const uint64_t *moved;	 // of every exposure; NULL: it does not count
 	bool holds_sends;	 // until fake_let_go()
 	bool holds_closes;	 // until fake_close_held()
 	struct err connect_fail; // code set: what every connect ends with
@@ -310,7 +311,9 @@ static inline int fake_expose(struct rnic_qp *qp, struct rnic_exposed *ret, cons
 				     .len = len,
 				     .qp = qp };
 	f->live++;
-	*ret = (struct rnic_exposed){ .rkey = x->rkey, .remote_addr = 0xabc000, .handle = x };
+	*ret = (struct rnic_exposed){
+		.rkey = x->rkey, .remote_addr = 0xabc000, .moved = f->moved, .handle = x
+	};
 	return 0;
 }
 

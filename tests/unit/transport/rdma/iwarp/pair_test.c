@@ -252,6 +252,47 @@ static void a_read_of_16_mib_arrives_whole(void **state)
 	read_back(16 << 20);
 }
 
+static void note_moved(void *side, void *ret)
+{
+	*(uint64_t *)ret = *((const struct side *)side)->x.moved;
+}
+
+static void what_the_peer_moves_is_counted_until_it_is_concealed(void **state)
+{
+	enum { LEN = 50000, PART = 12345 };
+	uint8_t *from = pattern(LEN), *to = calloc(1, LEN);
+	struct sg sg = { to, LEN, NULL };
+	static struct req first, r[3];
+	uint64_t moved[3];
+
+	connect_both();
+	send_text(&a, &first, "go");
+	WAIT(first.res == 0 && b.received == 1);
+	for (unsigned i = 0; i < 2; i++) { // the second finds a new count
+		expose(&b, &sg, 1, LEN, RNIC_REMOTE_WRITE);
+		run(&b, note_moved, &b, &moved[0]);
+		req_init(&r[0], &a, RNIC_WRITE, from, PART);
+		req_at(&r[0], &b, 77);
+		post(&r[0]);
+		send_text(&a, &r[1], "written");
+		WAIT(b.received == 2 + i && r[0].res == 0 && r[1].res == 0);
+		run(&b, note_moved, &b, &moved[1]);
+		run(&b, conceal_here, &b, NULL);
+		assert_int_equal(moved[0], 0);
+		assert_int_equal(moved[1], PART);
+	}
+	expose(&a, &sg, 1, LEN, RNIC_REMOTE_READ);
+	req_init(&r[2], &b, RNIC_READ, from, PART);
+	req_at(&r[2], &a, 0);
+	post(&r[2]);
+	WAIT(r[2].res == 0);
+	run(&a, note_moved, &a, &moved[2]);
+	run(&a, conceal_here, &a, NULL);
+	assert_int_equal(moved[2], PART);
+	free(from);
+	free(to);
+}
+
 static void everything_arrives_with_crc_too(void **state)
 {
 	b.options.wants_crc = true;
@@ -614,6 +655,7 @@ int main(void)
 		TEST(a_read_brings_the_data),
 		TEST(a_read_of_16_mib_arrives_whole),
 		TEST(everything_arrives_with_crc_too),
+		TEST(what_the_peer_moves_is_counted_until_it_is_concealed),
 		TEST(large_data_is_not_copied),
 		TEST(writes_to_scratch_end_where_they_say),
 		TEST(filling_scratch_copies_nothing),
