@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """farblock-initiator against farblockd over iSER and software iWARP: discovery, CHAP, logins in a
-row, commands of 512 bytes to 16 MiB, 1 GiB each way without a copied byte, and a daemon that is
-killed again and again under load, every byte compared afterwards, over iSER and over TCP. What
-cannot connect says why."""
+row, commands of 512 bytes to 16 MiB, and a daemon that is killed again and again under load, every
+byte compared afterwards, over iSER and over TCP. What cannot connect says why."""
 
 import json
 import os
@@ -17,7 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 from farblock import (Config, Failure, Farblockd, Scratch, eventually, free_port,  # noqa: E402
                       main, program)
 
-MIB, GIB = 1 << 20, 1 << 30
+MIB = 1 << 20
 MOST = {"max_transfer_kib": 16384}
 SIZES = ("512", "1k", "4k", "8k", "8704", "64k", "128k", "1m", "4m", "16m")
 KILLS = 4
@@ -136,20 +135,6 @@ def all_sizes(url, what):
     print(f"{what}: commands of {SIZES[0]} to {SIZES[-1]}: every byte equal", flush=True)
 
 
-def copies(daemon):
-    workers = daemon.rpc("stats.get")["workers"]
-    return tuple(sum(w[key] for w in workers) for key in ("payload_copies", "payload_copy_bytes"))
-
-
-def no_copies(daemon, url):
-    read, written, before = moved(daemon, "read"), moved(daemon, "write"), copies(daemon)
-    tool("verify", url, "--pattern", "9", "--length", "1G", "--bs", "128k")
-    check(moved(daemon, "read") - read >= GIB and moved(daemon, "write") - written >= GIB,
-          "not all of it reached the disk")
-    check(copies(daemon) == before, f"copies: {copies(daemon)}, were {before}")
-    print("1 GiB each way in commands of 128 KiB, no byte copied by the daemon", flush=True)
-
-
 # --- a daemon that ends ---
 
 def killed(daemon, url, bs, length, dice):
@@ -190,7 +175,7 @@ def test():
     with Scratch(in_memory=True) as memory, Scratch() as scratch:
         chap(scratch)
         config = Config()
-        disks = [config.ramdisk("rd0", GIB, MOST),
+        disks = [config.ramdisk("rd0", 64 * MIB, MOST),
                  config.fileio("f0", memory.file("disk.img"), 256 * MIB, MOST, write_back=True)]
         target = config.target(disks)
         with Farblockd(scratch, config) as daemon:
@@ -199,7 +184,6 @@ def test():
             failures(target)
             for lun, what in ((0, "RAM disk"), (1, "file")):
                 all_sizes(over_iser(target.url(lun)), what)
-            no_copies(daemon, over_iser(target.url()))
             bench_goes_on(daemon, over_iser(target.url()))
             for bs in ("4k", "128k"):
                 killed(daemon, over_iser(target.url(1)), bs, 64 * MIB if bs == "4k" else 192 * MIB,

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes 1 GiB to a RAM disk over TCP in commands of 128 KiB and reads it back, every byte
-checked by the client: the daemon must not have copied a byte of it. What the counter counts is
-shown by small writes before, which may be copied once."""
+"""1 GiB each way in commands of 128 KiB, over TCP and over iSER with software iWARP, on each kind
+of disk that promises it, every byte checked by the client: the daemon must not have copied one.
+What the counter counts is shown by small writes before, which may be copied once."""
 
+import contextlib
 import json
 import os
 import sys
@@ -20,51 +21,78 @@ def copied(daemon):
     return tuple(sum(w[key] for w in workers) for key in ("payload_copies", "payload_copy_bytes"))
 
 
-def moved(daemon, path, way):
-    return daemon.rpc("stats.get")["storage_objects"][path][way]["bytes"]
+def moved(daemon, path):
+    """Bytes written to and read from a disk so far."""
+    disk = daemon.rpc("stats.get")["storage_objects"][path]
+    return tuple(disk[way]["bytes"] for way in ("write", "read"))
 
 
-def load(url, *arguments):
-    """Runs the load generator to its end, without a warm-up; returns what it printed."""
-    done = farblock.run(["iscsi_load", "-v", "-u0", "-t600", *arguments, url], timeout=900)
-    result = json.loads(done.stdout.splitlines()[-1])
-    if result.get("errors"):
-        raise farblock.Failure(f"{' '.join(arguments)}: {done.stdout}")
-    return result
-
-
-def one_way(daemon, url, path, way, flags):
-    before, bytes_before = copied(daemon), moved(daemon, path, way)
-    load(url, "-s", f"-b{COMMAND}", "-q32", f"-n{GIB // COMMAND}", *flags)
-    count, size = (now - then for now, then in zip(copied(daemon), before))
-    total = moved(daemon, path, way) - bytes_before
-    if total < GIB:
-        raise farblock.Failure(f"{way}: only {total} bytes reached the disk")
-    if count or size:
-        raise farblock.Failure(f"{way}: {count} copies of {size} bytes for {total} bytes")
-    print(f"{way}: {total >> 20} MiB in commands of {COMMAND >> 10} KiB, no byte copied",
-          flush=True)
+def since(before, now):
+    return tuple(b - a for a, b in zip(before, now))
 
 
 def counter_counts(daemon, url):
     """A counter that stands still would prove nothing."""
     before = copied(daemon)
-    load(url, "-w", "-b512", "-q32", "-n1024", "-S524288")
-    count, size = (now - then for now, then in zip(copied(daemon), before))
+    done = farblock.run(["iscsi_load", "-v", "-u0", "-t600", "-w", "-b512", "-q32", "-n1024",
+                         "-S524288", url])
+    if json.loads(done.stdout.splitlines()[-1]).get("errors"):
+        raise farblock.Failure(f"writes of 512 bytes: {done.stdout}")
+    count, size = since(before, copied(daemon))
     print(f"1024 writes of 512 bytes: {count} copies of {size} bytes", flush=True)
     if not count or size < count:
         raise farblock.Failure("writes of 512 bytes left the copy counter alone")
 
 
+def both_ways(daemon, url, path):
+    """Writes and reads back the whole disk, as often as it takes."""
+    before, bytes_before = copied(daemon), moved(daemon, path)
+    for pattern in range(GIB // DISK):
+        farblock.run(["farblock-initiator", "verify", url, "--pattern", str(pattern), "--bs",
+                      str(COMMAND)], timeout=600)
+    count, size = since(before, copied(daemon))
+    written, read = since(bytes_before, moved(daemon, path))
+    if written < GIB or read < GIB:
+        raise farblock.Failure(f"{url}: only {written} bytes written and {read} read at the disk")
+    if count or size:
+        raise farblock.Failure(f"{path} over {url}: {count} copies of {size} bytes for {written} "
+                               f"bytes written and {read} read")
+    print(f"{url.split(':')[0]}, {path}: {written >> 20} MiB written, {read >> 20} MiB read, no byte "
+          "copied", flush=True)
+
+
+@contextlib.contextmanager
+def loop_device(scratch):
+    """A block device, or None where the machine or the user may make none."""
+    path = scratch.file("loop.img", size=DISK)
+    done = farblock.run(["losetup", "--find", "--show", "--direct-io=on", path], check=False)
+    if done.returncode:
+        print(f"no block device: {done.stdout.strip()}", flush=True)
+        yield None
+        return
+    device = done.stdout.strip()
+    try:
+        yield device
+    finally:
+        farblock.run(["losetup", "--detach", device])
+
+
+def disks(config, scratch, device):
+    made = [config.ramdisk("ram", DISK), config.fileio("direct", scratch.file("direct"), DISK),
+            config.fileio("cached", scratch.file("cached"), DISK, write_back=True)]
+    return made + ([config.storage("block", "block", dev=device)] if device else [])
+
+
 def main():
-    with farblock.Scratch() as scratch:
+    with farblock.Scratch() as scratch, loop_device(scratch) as device:
         config = farblock.Config()
-        path = config.ramdisk("rd0", DISK)
-        url = config.target([path]).url()
+        paths = disks(config, scratch, device)
+        target = config.target(paths)
         with farblock.Farblockd(scratch, config) as daemon:
-            counter_counts(daemon, url)
-            one_way(daemon, url, path, "write", ["-w"])
-            one_way(daemon, url, path, "read", [])
+            counter_counts(daemon, target.url())
+            for scheme in ("iscsi", "iser"):
+                for lun, path in enumerate(paths):
+                    both_ways(daemon, target.url(lun).replace("iscsi", scheme, 1), path)
     return 0
 
 
