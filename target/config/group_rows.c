@@ -154,6 +154,11 @@ static void *tpg_auth(struct node *n)
 	return &NODE_OF(struct tpg, n)->auth;
 }
 
+static void *portal_attr(struct node *n)
+{
+	return &NODE_OF(struct portal_node, n)->attr;
+}
+
 static void *acl_attr(struct node *n)
 {
 	return &NODE_OF(struct acl, n)->attr;
@@ -312,6 +317,13 @@ const struct group_row acl_groups[] = {
 	  .base = acl_auth,
 	  .size = sizeof(struct auth_group),
 	  .check = check_auth },
+	{ 0},
+};
+const struct group_row portal_groups[] = {
+	{.name = "attribute",
+	  .rows = portal_attr_rows,
+	  .base = portal_attr,
+	  .size = sizeof(struct portal_attr) },
 	{ 0},
 };
 const struct group_row iscsi_groups[] = {

@@ -120,7 +120,8 @@ struct portal_node {
 	char reason[160];    // then
 	unsigned transports; // PORTAL_*: offered
 	unsigned opened_for; // ... as open knows it
-	bool is_iser;	     // said in targetcli's words (enable_iser, the saved file)
+	struct portal_attr attr;
+	bool is_iser; // said in targetcli's words (enable_iser, the saved file)
 	bool is_offload;
 };
 
@@ -177,7 +178,7 @@ extern const struct node_class root_class, backstores_class, iscsi_class, target
 	foreign_storage_class, srpt_class, srpt_target_class, srpt_acl_class;
 extern const struct command_row acl_commands[];
 extern const struct group_row root_groups[], storage_groups[], tpg_groups[], acl_groups[],
-	iscsi_groups[], lun_groups[];
+	iscsi_groups[], lun_groups[], portal_groups[];
 
 // Every row that saveconfig.json has beside a node's own fields.
 extern const struct attr_row auth_rows[], discovery_rows[], pref_rows[], srpt_attr_rows[];

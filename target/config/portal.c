@@ -104,6 +104,7 @@ int portal_new(struct config *c, struct portal_node **ret, struct tpg *tpg, cons
 		return err_set(e, -ENOMEM, "%s: out of memory", name);
 	}
 	p->transports = transports;
+	attr_defaults(portal_attr_rows, &p->attr);
 	int opened = r || is_dry ? 0 : open_portal(c, p, &addr, e);
 	if (!p->open) {
 		c->lost_portals++;
@@ -446,6 +447,7 @@ const struct node_class portal_class = {
 	.name = "portal",
 	.help = "One address and port",
 	.commands = portal_commands,
+	.groups = portal_groups,
 	.summary = summarize,
 	.info = info,
 	.free = portal_free,

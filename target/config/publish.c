@@ -100,7 +100,8 @@ static int fill_portals(struct view_tpg *v, const struct tpg *tpg)
 		if (p->open)
 			v->portals[v->portal_count++] =
 				(struct view_portal){ .addr = *portal_addr(p->open),
-						      .transports = p->transports };
+						      .transports = p->transports,
+						      .attr = p->attr };
 	}
 	return 0;
 }

@@ -46,8 +46,8 @@ static int add_lun(struct restore *r, void *parent, struct json_object *o, struc
 
 static int add_portal(struct restore *r, void *parent, struct json_object *o, struct err *e)
 {
-	static const char *const known[] = { "ip_address", "port",	"iser",
-					     "offload",	   "transport", NULL };
+	static const char *const known[] = { "ip_address", "port",	 "iser", "offload",
+					     "transport",  "attributes", NULL };
 	const char *host = json_text(o, "ip_address");
 	struct portal_node *p;
 	int port = restore_number_field(o, "port", 65535, e);
@@ -64,6 +64,7 @@ static int add_portal(struct restore *r, void *parent, struct json_object *o, st
 		return code;
 	p->is_iser = json_object_get_boolean(json_field(o, "iser"));
 	p->is_offload = json_object_get_boolean(json_field(o, "offload"));
+	restore_set_group(r, &p->node, "attribute", o, "attributes");
 	restore_keep_unknown(r, &p->node, o, known);
 	return 0;
 }

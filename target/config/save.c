@@ -347,7 +347,7 @@ static struct json_object *acl_object(struct save *s, struct acl *a)
 	return o;
 }
 
-static struct json_object *portal_object(struct portal_node *p)
+static struct json_object *portal_object(struct save *s, struct portal_node *p)
 {
 	struct json_object *o = json_object_new_object();
 	char host[TCP_ADDR_TEXT];
@@ -359,6 +359,7 @@ static struct json_object *portal_object(struct portal_node *p)
 	json_object_object_add(o, "offload", json_object_new_boolean(p->is_offload));
 	if (p->transports != PORTAL_ALL) // a key of ours; rtslib passes over it
 		json_put_text(o, "transport", portal_transport_name(p->transports));
+	json_object_put(values_of(s, portal_groups, &p->node, NULL)); // all of them are ours
 	merge(o, p->node.kept);
 	return o;
 }
@@ -386,8 +387,8 @@ static struct json_object *tpg_object(struct save *s, struct tpg *tpg)
 			acls, acl_object(s, NODE_OF(struct acl, list_entry(i, struct node, link))));
 	list_for_each (i, &tpg->portals.children)
 		json_object_array_add(portals,
-				      portal_object(NODE_OF(struct portal_node,
-							    list_entry(i, struct node, link))));
+				      portal_object(s, NODE_OF(struct portal_node,
+							       list_entry(i, struct node, link))));
 	json_object_object_add(o, "luns", luns);
 	json_object_object_add(o, "node_acls", acls);
 	json_object_object_add(o, "portals", portals);

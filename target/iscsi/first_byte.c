@@ -157,6 +157,18 @@ static void waiting_fail(struct waiting *w, const struct err *why)
 	w->dm.ops->close(&w->dm, false, &e);
 }
 
+// --- iSER ---
+
+static int begin_iser(struct conn *c, struct rnic_request *q, struct dm **ret, struct err *e)
+{
+	struct iscsi_view *v = iscsi_view_current();
+	struct portal_attr attr = view_portal_attr(v, &c->portal_addr);
+	const struct rnic_qp_options wanted = { .tos = (uint8_t)attr.tos,
+						.pkey = (uint16_t)attr.pkey };
+	iscsi_view_put(v);
+	return dm_iser_target_new(ret, q, &wanted, &conn_dm_up, c, e);
+}
+
 // --- iWARP ---
 
 static void greeting_free(struct greeting *g)
@@ -185,7 +197,7 @@ static void on_request(void *arg, struct rnic_request *q)
 	greeting_free(g);
 	if (!w)
 		rnic_reject(q, NULL, 0);
-	else if (dm_iser_target_new(&dm, q, &conn_dm_up, conn_of(w), &e) < 0)
+	else if (begin_iser(conn_of(w), q, &dm, &e) < 0)
 		waiting_fail(w, &e);
 	else
 		set_mover(conn_of(w), dm);
@@ -297,7 +309,7 @@ int transport_begin_rdma(struct conn *c, struct rnic_request *q, struct err *e)
 {
 	struct dm *dm;
 	c->transport = PORTAL_ISER;
-	int r = dm_iser_target_new(&dm, q, &conn_dm_up, c, e);
+	int r = begin_iser(c, q, &dm, e);
 	if (!r)
 		set_mover(c, dm);
 	return r;

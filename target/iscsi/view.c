@@ -86,6 +86,25 @@ struct iscsi_view *iscsi_view_current(void)
 	return v;
 }
 
+static void add_attr(struct portal_attr *to, const struct view_portal *p)
+{
+	to->tos = to->tos ? to->tos : p->attr.tos;
+	to->pkey = to->pkey ? to->pkey : p->attr.pkey;
+}
+
+struct portal_attr view_portal_attr(const struct iscsi_view *v, const struct tcp_addr *addr)
+{
+	struct portal_attr ret = { 0 };
+	for (unsigned i = 0; i < v->target_count; i++)
+		for (unsigned g = 0; g < v->targets[i]->tpg_count; g++) {
+			const struct view_tpg *tpg = &v->targets[i]->tpgs[g];
+			for (unsigned p = 0; p < tpg->portal_count; p++)
+				if (!tcp_addr_compare(&tpg->portals[p].addr, addr))
+					add_attr(&ret, &tpg->portals[p]);
+		}
+	return ret;
+}
+
 // One for each worker: follow the view that is current by then.
 struct follow_msg {
 	struct msg msg;

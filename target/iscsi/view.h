@@ -54,9 +54,16 @@ struct view_acl {
 	struct lun_map *map;
 };
 
+struct portal_attr {   // rows: portal_attr_rows
+	uint32_t tos;  // of iSER's connections; 0: the system's
+	uint32_t pkey; // partition that they have to come by; 0: any
+};
+extern const struct attr_row portal_attr_rows[];
+
 struct view_portal {
 	struct tcp_addr addr; // as configured; may be a wildcard
 	unsigned transports;  // PORTAL_TCP ...
+	struct portal_attr attr;
 };
 
 struct view_tpg {
@@ -102,6 +109,10 @@ void iscsi_view_publish(struct iscsi_view *v);
 // A reference to the current view; never NULL after the first publish. Any thread; a short
 // mutex, for logins and discovery only.
 struct iscsi_view *iscsi_view_current(void);
+
+// What connections of iSER to the portal at addr, as configured, are to have. Before a login it is
+// not known whose they are: where groups share it, each value is the first one's that has set it.
+struct portal_attr view_portal_attr(const struct iscsi_view *v, const struct tcp_addr *addr);
 
 // Lookup, any thread. NULL when there is none.
 const struct view_target *view_find_target(const struct iscsi_view *v, const char *name);

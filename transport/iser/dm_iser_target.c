@@ -383,18 +383,23 @@ static void dm_init(struct dm_iser *d, const struct rnic_request *q, const struc
 		list_init(lists[i]);
 }
 
-static int accept_request(struct dm_iser *d, struct rnic_request *q, struct err *e)
+static int accept_request(struct dm_iser *d, struct rnic_request *q,
+			  const struct rnic_qp_options *wanted, struct err *e)
 {
 	uint8_t answer[ISER_CM_LEN];
 	const struct rnic_limits *l = &q->rnic->limits;
-	struct rnic_qp_options o = { .private_data = answer, .private_len = sizeof answer };
+	struct rnic_qp_options o = { .private_data = answer,
+				     .private_len = sizeof answer,
+				     .tos = wanted ? wanted->tos : 0,
+				     .pkey = wanted ? wanted->pkey : 0 };
 	iser_cm_put(answer, d->can_invalidate);
 	o.reads_out = l->max_reads_out < RNIC_READS_MAX ? l->max_reads_out : RNIC_READS_MAX;
 	o.reads_in = q->reads_in; // none comes; but some refuse to be given fewer than they ask for
 	return rnic_accept(q, &d->qp, &o, &qp_ops, d, e);
 }
 
-int dm_iser_target_new(struct dm **ret, struct rnic_request *q, const struct dm_up *up, void *role,
+int dm_iser_target_new(struct dm **ret, struct rnic_request *q,
+		       const struct rnic_qp_options *wanted, const struct dm_up *up, void *role,
 		       struct err *e)
 {
 	struct rnic *rnic = q->rnic;
@@ -418,7 +423,7 @@ int dm_iser_target_new(struct dm **ret, struct rnic_request *q, const struct dm_
 		err_set(e, r, "no memory for a connection, or none that the device may use");
 	} else {
 		d->reserved = ISER_LOGIN_RX;
-		r = accept_request(d, q, e);
+		r = accept_request(d, q, wanted, e);
 	}
 	if (!r) {
 		*ret = &d->dm;

@@ -6,9 +6,11 @@
 #include "transport/iscsi/datamover.h"
 #include "transport/rdma/rnic.h"
 
-// Accepts q and makes a mover of it; q is gone afterwards, on failure too (rejected). The
-// request's worker, which is the connection's from then on.
-int dm_iser_target_new(struct dm **ret, struct rnic_request *q, const struct dm_up *up, void *role,
+// Accepts q and makes a mover of it; q is gone afterwards, on failure too (rejected). Of wanted,
+// which may be NULL, tos and pkey are taken. The request's worker, which is the connection's from
+// then on.
+int dm_iser_target_new(struct dm **ret, struct rnic_request *q,
+		       const struct rnic_qp_options *wanted, const struct dm_up *up, void *role,
 		       struct err *e);
 
 // How many registrations of memory on the device of dm, a mover of the function above, some peer

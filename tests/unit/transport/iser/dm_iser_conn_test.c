@@ -41,7 +41,7 @@ static void without_receive_buffers_the_peer_is_refused(void **state)
 {
 	struct err e;
 	fake.refuses_reserve = true;
-	assert_int_equal(dm_iser_target_new(&dm, &fake.request, &up, NULL, &e), -ENOMEM);
+	assert_int_equal(dm_iser_target_new(&dm, &fake.request, NULL, &up, NULL, &e), -ENOMEM);
 	assert_int_equal(fake.rejects, 1);
 	assert_int_equal(fake.accepts, 0);
 }
@@ -50,8 +50,19 @@ static void without_registered_memory_the_peer_is_refused(void **state)
 {
 	struct err e;
 	fake.knows_nothing = true;
-	assert_int_equal(dm_iser_target_new(&dm, &fake.request, &up, NULL, &e), -ENOBUFS);
+	assert_int_equal(dm_iser_target_new(&dm, &fake.request, NULL, &up, NULL, &e), -ENOBUFS);
 	assert_int_equal(fake.rejects, 1);
+}
+
+static void type_of_service_and_partition_are_asked_for(void **state)
+{
+	static const struct rnic_qp_options wanted = { .tos = 0x68, .pkey = 0x8001 };
+	struct err e;
+	assert_int_equal(dm_iser_target_new(&dm, &fake.request, &wanted, &up, NULL, &e), 0);
+	assert_int_equal(fake.tos, 0x68);
+	assert_int_equal(fake.pkey, 0x8001);
+	dm->sns = &sns;
+	shut();
 }
 
 static void a_peer_with_one_buffer_begins_with_one_command(void **state)
@@ -372,6 +383,7 @@ int main(void)
 		T(buffers_are_there_before_the_peer_can_send),
 		T(without_receive_buffers_the_peer_is_refused),
 		T(without_registered_memory_the_peer_is_refused),
+		T(type_of_service_and_partition_are_asked_for),
 		T(a_peer_with_one_buffer_begins_with_one_command),
 		cmocka_unit_test(a_peer_that_loses_immediate_data_is_offered_none),
 		T(a_login_request_is_handed_up_whole),

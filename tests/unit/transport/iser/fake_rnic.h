@@ -23,7 +23,7 @@ static struct {
 	struct rnic rnic;
 	struct rnic_request request;
 	uint8_t private_data[4], answer[8];
-	uint32_t answer_len, reads_out;
+	uint32_t answer_len, reads_out, tos, pkey;
 	struct rnic_qp qp;
 	struct rnic_wr *posted[FAKE_POSTED];
 	unsigned posted_count, done_count;
@@ -61,6 +61,8 @@ static int fake_accept(struct rnic_request *q, struct rnic_qp **ret,
 {
 	fake.accepts++;
 	fake.reserved_at_accept = fake.reserved;
+	fake.tos = o->tos;
+	fake.pkey = o->pkey;
 	fake.answer_len = o->private_len;
 	memcpy(fake.answer, o->private_data, o->private_len);
 	rnic_qp_init(&fake.qp, q->provider, q->rnic, o, ops, owner);
