@@ -239,6 +239,8 @@ static void what_is_not_signaled_is_done_with_what_is(void **state)
 }
 
 // A transport that sends from the buffer itself has to keep what it sends until the peer has it.
+// For links with a delay: where both ends are one kernel's, what leaves has arrived, and nothing
+// tells whether the transport kept it.
 static void the_buffer_of_a_write_is_free_when_a_later_send_is_done(void **state)
 {
 	enum { SLOT = 65536, SLOTS = 4, ROUNDS = BIG / SLOT };
