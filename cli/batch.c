@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/shell.h"
+#include "cli/failure.h"
 
 enum {
 	QUEUE_MAX = 256,	     // what the daemon takes in one request
@@ -26,6 +26,7 @@ struct input {
 struct queued {
 	struct line line;
 	struct json_object *params;
+	char *text; // the line it stands in
 	unsigned number;
 };
 
@@ -35,7 +36,9 @@ struct batch {
 	struct input in;
 	struct queued *queue;
 	unsigned count, number;
-	size_t bytes; // of the lines in the queue
+	size_t bytes;	    // of the lines in the queue
+	enum status failed; // the last failure
+	bool has_ended;
 };
 
 // ---- input ----
@@ -103,14 +106,20 @@ static ssize_t fill(struct input *in)
 
 // ---- the queue ----
 
-static enum status tell(const struct batch *b, unsigned number, enum status status,
-			const struct err *e)
+// A line that has failed. l, text: NULL where they are not known.
+static enum status tell(struct batch *b, unsigned number, const struct line *l, const char *text,
+			size_t at, enum status status, const struct err *e)
 {
-	if (status != STATUS_OK) {
-		fflush(b->shell->look.out); // what went well stands before it
-		fprintf(stderr, "%s:%u: %s\n", b->name, number, e->text);
-	}
-	return status;
+	struct origin o = { .name = b->name, .number = number, .text = text };
+	if (status == STATUS_OK)
+		return status;
+	b->failed = status;
+	return failure_tell(b->shell, &o, l, at, status, e);
+}
+
+static enum status tell_queued(struct batch *b, const struct queued *q, int r, const struct err *e)
+{
+	return tell(b, q->number, &q->line, q->text, 0, status_of(r), e);
 }
 
 // Sends the queue from *at on and moves *at behind what was done.
@@ -124,7 +133,7 @@ static enum status send_from(struct batch *b, unsigned *at)
 	json_object_object_add(params, "commands", list);
 	int r = shell_call(b->shell, "tree.batch", params, &answer, &e);
 	if (r < 0)
-		return tell(b, b->queue[*at].number, status_of(r), &e);
+		return tell_queued(b, &b->queue[*at], r, &e);
 	struct json_object *results = field(answer, "results"), *error = field(answer, "error");
 	size_t n = results ? json_object_array_length(results) : 0;
 	for (size_t i = 0; !r && i < n && *at < b->count; i++, *at += !r)
@@ -135,8 +144,14 @@ static enum status send_from(struct batch *b, unsigned *at)
 	else if (!r && !n)
 		r = err_set(&e, -EPROTO, "farblockd's answer says nothing");
 	json_object_put(answer);
-	return r < 0 && *at < b->count ? tell(b, b->queue[*at].number, status_of(r), &e)
-				       : STATUS_OK;
+	return r < 0 && *at < b->count ? tell_queued(b, &b->queue[*at], r, &e) : STATUS_OK;
+}
+
+static void free_line(char *text)
+{
+	if (text)
+		explicit_bzero(text, strlen(text));
+	free(text);
 }
 
 static void drop_queue(struct batch *b)
@@ -144,57 +159,83 @@ static void drop_queue(struct batch *b)
 	for (unsigned i = 0; i < b->count; i++) {
 		line_done(&b->queue[i].line);
 		json_object_put(b->queue[i].params);
+		free_line(b->queue[i].text);
 	}
 	b->count = 0;
 	b->bytes = 0;
 }
 
+// With keeps_going what stands behind a failed command is sent on its own.
 static enum status flush_queue(struct batch *b)
 {
 	enum status status = STATUS_OK;
-	for (unsigned at = 0; status == STATUS_OK && at < b->count;)
+	for (unsigned at = 0; at < b->count;) {
 		status = send_from(b, &at);
+		if (status != STATUS_OK && !b->shell->keeps_going)
+			break;
+		at += status != STATUS_OK;
+	}
 	fflush(b->shell->look.out);
 	drop_queue(b);
-	return status;
+	return b->shell->keeps_going ? STATUS_OK : status;
 }
 
 // A line of our own sees what the lines before it did.
-static enum status run_now(struct batch *b, struct line *l)
+static enum status run_now(struct batch *b, struct line *l, const char *text)
 {
 	struct err e = { 0 };
 	enum status status = flush_queue(b);
-	if (status == STATUS_OK)
-		status = tell(b, b->number, shell_run(b->shell, l, &e), &e);
-	line_done(l);
-	return status;
+	if (status == STATUS_OK) {
+		status = shell_run(b->shell, l, &e);
+		status = tell(b, b->number, l, text, 0, status, &e);
+	}
+	return b->shell->keeps_going ? STATUS_OK : status;
 }
 
-static enum status refuse(struct batch *b, struct line *l, enum status why, const struct err *e)
+static enum status refuse(struct batch *b, const struct line *l, const char *text, size_t at,
+			  enum status why, const struct err *e)
 {
 	enum status status = flush_queue(b);
-	line_done(l);
-	return status == STATUS_OK ? tell(b, b->number, why, e) : status;
+	if (status == STATUS_OK)
+		status = tell(b, b->number, l, text, at, why, e);
+	return b->shell->keeps_going ? STATUS_OK : status;
+}
+
+// Takes over what l has.
+static enum status take_command(struct batch *b, struct line *l, const char *text)
+{
+	struct err e = { 0 };
+	if (!shell_is_remote(l))
+		return run_now(b, l, text);
+	struct queued *q = &b->queue[b->count];
+	*q = (struct queued){ .number = b->number };
+	int r = shell_params(b->shell, l, &q->params, &e);
+	if (r < 0)
+		return refuse(b, l, text, 0, status_of(r), &e);
+	q->line = *l;
+	q->text = strdup(text);
+	*l = (struct line){ 0 };
+	b->count++;
+	b->bytes += strlen(text);
+	return b->count == QUEUE_MAX || b->bytes > QUEUE_BYTES_MAX ? flush_queue(b) : STATUS_OK;
 }
 
 static enum status take(struct batch *b, const char *text, size_t len)
 {
-	struct queued *q = &b->queue[b->count];
+	struct script s = { 0 };
 	struct err e = { 0 };
+	size_t at = 0;
+	enum status status = STATUS_OK;
 	b->number++;
-	*q = (struct queued){ .number = b->number };
-	int r = strlen(text) == len ? line_parse(&q->line, text, &e)
+	int r = strlen(text) == len ? script_parse(&s, text, &at, &e)
 				    : err_set(&e, -EINVAL, "a NUL byte");
 	if (r < 0)
-		return refuse(b, &q->line, STATUS_USAGE, &e);
-	if (!shell_is_remote(&q->line))
-		return run_now(b, &q->line);
-	r = shell_params(b->shell, &q->line, &q->params, &e);
-	if (r < 0)
-		return refuse(b, &q->line, status_of(r), &e);
-	b->count++;
-	b->bytes += len;
-	return b->count == QUEUE_MAX || b->bytes > QUEUE_BYTES_MAX ? flush_queue(b) : STATUS_OK;
+		status = refuse(b, NULL, text, strlen(text) == len ? at : strlen(text),
+				STATUS_USAGE, &e);
+	for (unsigned i = 0; !r && i < s.count && status == STATUS_OK && !b->shell->wants_exit; i++)
+		status = take_command(b, &s.lines[i], text);
+	script_done(&s);
+	return status;
 }
 
 // What could not be read comes behind the lines that were.
@@ -211,26 +252,37 @@ static enum status end_unread(struct batch *b, int why)
 	return why == -EMSGSIZE ? STATUS_USAGE : STATUS_FAILED;
 }
 
+// What a value of "-" is taken from: the next line of the batch.
+static char *read_value(void *arg)
+{
+	struct batch *b = arg;
+	size_t len;
+	char *line;
+	while (!(line = next_line(&b->in, b->has_ended, &len)) && !b->has_ended)
+		b->has_ended = fill(&b->in) <= 0;
+	b->number += line != NULL;
+	return line ? strdup(line) : NULL;
+}
+
 static enum status run_all(struct batch *b)
 {
 	enum status status = STATUS_OK;
-	bool has_ended = false;
 	while (status == STATUS_OK && !b->shell->wants_exit) {
 		size_t len;
-		char *line = next_line(&b->in, has_ended, &len);
+		char *line = next_line(&b->in, b->has_ended, &len);
 		if (line) {
 			status = take(b, line, len);
 			continue;
 		}
 		// Whoever writes lines one by one may wait for the answer to the last.
-		if (has_ended || must_wait(&b->in))
+		if (b->has_ended || must_wait(&b->in))
 			status = flush_queue(b);
-		if (has_ended || status != STATUS_OK)
+		if (b->has_ended || status != STATUS_OK)
 			break;
 		ssize_t n = fill(&b->in);
 		if (n < 0)
 			return end_unread(b, (int)n);
-		has_ended = n == 0;
+		b->has_ended = n == 0;
 	}
 	return status;
 }
@@ -243,7 +295,15 @@ enum status shell_batch(struct shell *s, int fd, const char *name)
 		fprintf(stderr, "%s: out of memory\n", name);
 		return STATUS_FAILED;
 	}
+	s->has_own_stdin = fd == STDIN_FILENO;
+	if (s->has_own_stdin) {
+		s->next_line = read_value;
+		s->next_line_arg = &b;
+	}
 	enum status status = run_all(&b);
+	s->next_line = NULL;
+	if (status == STATUS_OK)
+		status = b.failed;
 	drop_queue(&b);
 	free_text(&b.in);
 	free(b.queue);

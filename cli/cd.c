@@ -1,36 +1,117 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// cd and pwd: where in the tree the shell is.
+// cd and pwd: where in the tree the shell is, and the way it took.
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/command.h"
+#include "cli/state.h"
+
+static bool push(struct state_lines *l, void *path)
+{
+	if (l->count && !strcmp(l->line[l->count - 1], path))
+		return false;
+	state_push(l, path);
+	return true;
+}
+
+static void remember(struct shell *s, const char *path)
+{
+	if (!s->places)
+		s->places = calloc(1, sizeof *s->places);
+	if (!s->places)
+		return;
+	if (!s->places->count)
+		push(s->places, s->cwd);
+	push(s->places, (void *)path);
+	s->place = s->places->count - 1;
+	if (s->is_interactive)
+		state_change("places", push, (void *)path, NULL);
+}
+
+int shell_go(struct shell *s, const char *path, bool is_new, struct err *e)
+{
+	struct json_object *o;
+	int r = shell_call(s, "tree.info", params_at(path), &o, e);
+	if (r < 0)
+		return r;
+	json_object_put(o);
+	char *copy = strdup(path);
+	if (!copy)
+		return err_set(e, -ENOMEM, "out of memory");
+	if (is_new)
+		remember(s, path);
+	free(s->cwd);
+	s->cwd = copy;
+	return 0;
+}
+
+// The next place that way that still exists.
+static int walk(struct shell *s, int step, struct err *e)
+{
+	unsigned at = s->place, n = s->places ? s->places->count : 0;
+	while (step < 0 ? at > 0 : at + 1 < n) {
+		at = step < 0 ? at - 1 : at + 1;
+		const char *to = s->places->line[at];
+		int r = shell_go(s, to, false, e);
+		if (r == -ENOENT)
+			continue;
+		if (!r)
+			s->place = at;
+		if (!r && !s->is_json)
+			fprintf(s->look.out, "Taking you %s to %s.\n",
+				step < 0 ? "back" : "forward", to);
+		return r;
+	}
+	return err_set(e, -ENOENT, "Reached the %s of the path history.",
+		       step < 0 ? "beginning" : "end");
+}
+
+// Where we were before; there and back again as often as one likes.
+static int swap(struct shell *s, struct err *e)
+{
+	if (!s->places || s->places->count < 2 || !s->place)
+		return err_set(e, -ENOENT, "cd -: there is no place before this one");
+	char *to = strdup(s->places->line[s->place - 1]);
+	int r = to ? shell_go(s, to, true, e) : err_set(e, -ENOMEM, "out of memory");
+	free(to);
+	return r;
+}
 
 static int cd(struct shell *s, const char *path, const struct line *l, struct err *e)
 {
-	const char *to = line_positional(l, 0);
-	char *full = path_join(path, to ? to : ".");
-	struct json_object *o;
-	if (!full)
-		return err_set(e, -ENOMEM, "out of memory");
-	int r = shell_call(s, "tree.info", params_at(full), &o, e);
-	if (r < 0) {
-		free(full);
-		return r;
-	}
-	json_object_put(o);
-	free(s->cwd);
-	s->cwd = full;
-	return 0;
+	const char *to = line_value(l, "path", 0);
+	char *full = NULL;
+	if (!to && l->command && !l->path)
+		return shell_pick(s, e);
+	if (to && !strcmp(to, "<"))
+		return walk(s, -1, e);
+	if (to && !strcmp(to, ">"))
+		return walk(s, 1, e);
+	if (to && !strcmp(to, "-"))
+		return swap(s, e);
+	int r = shell_path(path, to ? to : ".", &full, e);
+	if (!r)
+		r = shell_go(s, full, true, e);
+	free(full);
+	return r;
 }
 
 static int pwd(struct shell *s, const char *path, const struct line *l, struct err *e)
 {
-	fprintf(s->look.out, "%s\n", path);
+	if (!s->is_json) {
+		fprintf(s->look.out, "%s\n", path);
+		return 0;
+	}
+	struct json_object *o = params_at(path);
+	show_json(&s->look, o);
+	json_object_put(o);
 	return 0;
 }
 
 static const struct shell_param cd_params[] = {
-	{"path", "node", false, NULL, "where to go" },
+	{"path", "node", false, NULL,
+	  "where to go; < and > the way we came, - where we were, nothing: choose from the tree" },
 	{ 0},
 };
 

@@ -10,10 +10,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "cli/interrupt.h"
+
 int client_open(struct client *c, const char *path, struct err *e)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	*c = (struct client){ .fd = -1 };
+	*c = (struct client){ .fd = -1, .timeout_ms = c->timeout_ms };
 	if (strlen(path) >= sizeof a.sun_path)
 		return err_set(e, -EINVAL, "%.80s...: socket path too long", path);
 	snprintf(a.sun_path, sizeof a.sun_path, "%s", path);
@@ -35,7 +37,7 @@ void client_close(struct client *c)
 	if (c->fd >= 0)
 		close(c->fd);
 	free(c->in);
-	*c = (struct client){ .fd = -1 };
+	*c = (struct client){ .fd = -1, .timeout_ms = c->timeout_ms };
 }
 
 static int gone(struct client *c, struct err *e)
@@ -58,6 +60,21 @@ static int send_all(struct client *c, const char *text, size_t len, struct err *
 	return 0;
 }
 
+// An answer that nobody waits for any more would be taken for that of the next request.
+static int wait_for(struct client *c, struct err *e)
+{
+	int r;
+	do
+		r = interrupt_wait(c->fd, c->timeout_ms ? c->timeout_ms : -1);
+	while (r == -ERESTART);
+	if (r > 0)
+		return 0;
+	client_close(c);
+	if (!r)
+		return err_set(e, -ETIMEDOUT, "farblockd does not answer in time");
+	return err_set(e, -EINTR, "interrupted; farblockd may still carry it out");
+}
+
 // Reads one line and parses it; what is behind it stays for the next.
 static int receive(struct client *c, struct json_object **ret, struct err *e)
 {
@@ -73,6 +90,9 @@ static int receive(struct client *c, struct json_object **ret, struct err *e)
 			c->in = grown;
 			c->in_size = size;
 		}
+		int r = wait_for(c, e);
+		if (r < 0)
+			return r;
 		ssize_t n = recv(c->fd, c->in + c->in_len, c->in_size - c->in_len, 0);
 		if (n < 0 && errno == EINTR)
 			continue;

@@ -20,18 +20,20 @@ enum status {
 };
 
 struct client {
-	int fd; // -1: not connected
+	int fd;		// -1: not connected
+	int timeout_ms; // for an answer; 0: as long as it takes
 	unsigned next_id;
 	char *in; // what was read and not yet used
 	size_t in_len, in_size;
 };
 
-// -ECONNREFUSED when nobody answers, -EACCES.
+// Fills c but for timeout_ms. -ECONNREFUSED when nobody answers, -EACCES.
 int client_open(struct client *c, const char *path, struct err *e);
 void client_close(struct client *c);
 
 // Calls a method. params are taken over (NULL: none). 0 with *ret for json_object_put(); or a
-// negative errno as the daemon gave it, with its text. -ENOTCONN: the daemon is gone.
+// negative errno as the daemon gave it, with its text. -ENOTCONN: the daemon is gone; -EINTR:
+// Ctrl-C while it was waited for, -ETIMEDOUT: both close the connection.
 int client_call(struct client *c, const char *method, struct json_object *params,
 		struct json_object **ret, struct err *e);
 

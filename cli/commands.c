@@ -6,7 +6,7 @@
 #include "cli/command.h"
 
 const struct shell_command *const shell_commands[] = {
-	&command_ls,   &command_cd,   &command_pwd,  &command_get,
+	&command_ls,   &command_cd,   &command_pwd,  &command_get, &command_bookmarks,
 	&command_help, &command_exit, &command_quit, NULL,
 };
 

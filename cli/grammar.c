@@ -8,47 +8,90 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct word {
-	char *text;
-	size_t equals;	// index of the first unquoted '=', or SIZE_MAX
-	bool is_quoted; // some of it: then it is no path
-};
+// ---- words ----
 
-// Takes one word off *at. Its text is for free().
-static int next_word(const char **at, struct word *ret, struct err *e)
+static bool is_blank(char c)
 {
-	const char *p = *at;
-	char quote = 0, *out = malloc(strlen(p) + 1);
+	return isspace((unsigned char)c);
+}
+
+// Whether a ; at p ends a command; one that is followed by something would be part of a word.
+static bool is_end(const char *p)
+{
+	return !p[1] || is_blank(p[1]) || p[1] == ';' || p[1] == '#';
+}
+
+static void wipe(char *text)
+{
+	if (text) // it may be a password
+		explicit_bzero(text, strlen(text));
+	free(text);
+}
+
+// Takes a word's bytes; returns how many.
+static int take_word(const char *text, struct word *w, struct err *e)
+{
+	const char *p = text;
 	size_t n = 0;
-	*ret = (struct word){ .text = out, .equals = SIZE_MAX };
-	if (!out)
-		return err_set(e, -ENOMEM, "out of memory");
-	for (; *p && (quote || !isspace((unsigned char)*p)); p++) {
-		if (quote && *p == quote) {
-			quote = 0;
-		} else if (!quote && (*p == '\'' || *p == '"')) {
-			quote = *p;
-			ret->is_quoted = true;
+	for (; *p && (w->quote || !is_blank(*p)); p++) {
+		if (w->quote && *p == w->quote) {
+			w->quote = 0;
+		} else if (!w->quote && (*p == '\'' || *p == '"')) {
+			w->quote = *p;
+			w->is_quoted = true;
 		} else if (*p == '\\' && p[1] &&
-			   (!quote || (quote == '"' && (p[1] == '"' || p[1] == '\\')))) {
-			out[n++] = *++p;
+			   (!w->quote || (w->quote == '"' && (p[1] == '"' || p[1] == '\\')))) {
+			w->text[n++] = *++p;
+		} else if (*p == ';' && !w->quote) {
+			if (is_end(p))
+				break;
+			w->text[n] = 0;
+			w->end = w->start + (size_t)(p - text);
+			return err_set(
+				e, -EINVAL,
+				"a ; in the middle of a word (quote it, or put a blank behind it)");
 		} else {
-			if (*p == '=' && !quote && ret->equals == SIZE_MAX)
-				ret->equals = n;
-			out[n++] = *p;
+			if (*p == '=' && !w->quote && w->equals == SIZE_MAX)
+				w->equals = n;
+			w->text[n++] = *p;
 		}
 	}
-	out[n] = 0;
-	*at = p;
-	return quote ? err_set(e, -EINVAL, "a %c is never closed", quote) : 0;
+	w->text[n] = 0;
+	w->end = w->start + (size_t)(p - text);
+	return 0;
 }
 
-static bool is_path(const struct word *w)
+int token_next(const char *text, size_t *at, struct word *ret, struct err *e)
 {
-	return !w->is_quoted &&
-	       (strchr(w->text, '/') || !strcmp(w->text, ".") || !strcmp(w->text, "..")) &&
-	       w->equals == SIZE_MAX;
+	*at += strspn(text + *at, " \t\r\n\v\f");
+	*ret = (struct word){ .start = *at, .end = *at, .equals = SIZE_MAX };
+	if (!text[*at] || text[*at] == '#')
+		return TOKEN_END;
+	if (text[*at] == ';' && is_end(text + *at)) {
+		++*at;
+		return TOKEN_SEMICOLON;
+	}
+	ret->text = malloc(strlen(text + *at) + 1);
+	if (!ret->text)
+		return err_set(e, -ENOMEM, "out of memory");
+	int r = take_word(text + *at, ret, e);
+	*at = ret->end;
+	if (r < 0) {
+		wipe(ret->text);
+		ret->text = NULL;
+	}
+	return r < 0 ? r : TOKEN_WORD;
 }
+
+bool is_path_word(const struct word *w)
+{
+	const char *t = w->text;
+	return !w->is_quoted && w->equals == SIZE_MAX &&
+	       (strchr(t, '/') || !strcmp(t, ".") || !strcmp(t, "..") || !strcmp(t, "*") ||
+		(*t == '@' && t[1]));
+}
+
+// ---- lines ----
 
 static bool is_name(const char *text, size_t len)
 {
@@ -62,25 +105,29 @@ static bool is_name(const char *text, size_t len)
 static int add_word(struct line *l, struct word *w, struct err *e)
 {
 	bool is_named = w->equals != SIZE_MAX && is_name(w->text, w->equals);
-	if (!l->path && !l->command && is_path(w)) {
+	if (!l->path && !l->command && is_path_word(w)) {
 		l->path = w->text;
+		l->path_at = w->start;
 		return 0;
 	}
 	if (!l->command && !is_named) {
 		l->command = w->text;
+		l->command_at = w->start;
 		return 0;
 	}
 	int r = 0;
 	if (!l->command)
-		r = err_set(e, -EINVAL, "'%.60s': expected a command before it", w->text);
+		r = err_set(e, -EINVAL, "%.*s=: expected a command before it",
+			    (int)(w->equals < 60 ? w->equals : 60), w->text);
 	else if (l->count == LINE_WORDS_MAX)
 		r = err_set(e, -EINVAL, "more than %d values", LINE_WORDS_MAX);
 	if (r < 0) {
-		free(w->text);
+		wipe(w->text);
 		return r;
 	}
 	struct line_value *v = &l->values[l->count++];
 	v->text = w->text;
+	v->at = w->start;
 	if (is_named) {
 		v->name = strndup(w->text, w->equals);
 		memmove(w->text, w->text + w->equals + 1, strlen(w->text + w->equals));
@@ -90,32 +137,73 @@ static int add_word(struct line *l, struct word *w, struct err *e)
 	return 0;
 }
 
-int line_parse(struct line *ret, const char *text, struct err *e)
+static int refuse_open_quote(struct word *w, struct err *e)
 {
-	*ret = (struct line){ 0 };
-	text += strspn(text, " \t\r\n\v\f");
-	if (*text == '#')
+	if (!w->quote)
 		return 0;
-	while (*text) {
-		struct word w;
-		int r = next_word(&text, &w, e);
-		if (r < 0) {
-			free(w.text);
-			return r;
-		}
-		r = add_word(ret, &w, e);
-		if (r < 0)
-			return r;
-		text += strspn(text, " \t\r\n\v\f");
-	}
-	return 0;
+	wipe(w->text);
+	return err_set(e, -EINVAL, "a %c is never closed", w->quote);
 }
 
-int line_from_words(struct line *ret, int count, char **words, struct err *e)
+// The line that the next word belongs to; is_new: a command was ended before it.
+static struct line *line_for(struct script *s, bool is_new, struct err *e)
+{
+	if (s->count && !is_new)
+		return &s->lines[s->count - 1];
+	if (s->count == LINE_COMMANDS_MAX) {
+		err_set(e, -EINVAL, "more than %d commands", LINE_COMMANDS_MAX);
+		return NULL;
+	}
+	struct line *grown = realloc(s->lines, (s->count + 1) * sizeof *grown);
+	if (!grown) {
+		err_set(e, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	s->lines = grown;
+	grown[s->count] = (struct line){ 0 };
+	return &grown[s->count++];
+}
+
+int script_parse(struct script *ret, const char *text, size_t *ret_at, struct err *e)
+{
+	bool is_new = true;
+	size_t at = 0;
+	*ret = (struct script){ 0 };
+	for (;;) {
+		struct word w;
+		int r = token_next(text, &at, &w, e);
+		*ret_at = r < 0 ? at : w.start;
+		if (r <= TOKEN_END)
+			return r;
+		if (r == TOKEN_WORD) {
+			r = refuse_open_quote(&w, e);
+			struct line *l = r < 0 ? NULL : line_for(ret, is_new, e);
+			if (!r && !l)
+				wipe(w.text);
+			r = l ? add_word(l, &w, e) : -EINVAL;
+			is_new = false;
+			if (r < 0)
+				return r;
+		} else {
+			is_new = true;
+		}
+	}
+}
+
+void script_done(struct script *s)
+{
+	for (unsigned i = 0; i < s->count; i++)
+		line_done(&s->lines[i]);
+	free(s->lines);
+	*s = (struct script){ 0 };
+}
+
+int line_from_words(struct line *ret, int count, char **words, size_t *ret_at, struct err *e)
 {
 	*ret = (struct line){ 0 };
+	*ret_at = 0;
 	for (int i = 0; i < count; i++) {
-		struct word w = { .text = strdup(words[i]), .equals = SIZE_MAX };
+		struct word w = { .text = strdup(words[i]), .start = *ret_at, .equals = SIZE_MAX };
 		if (!w.text)
 			return err_set(e, -ENOMEM, "out of memory");
 		const char *equals = strchr(w.text, '=');
@@ -124,6 +212,7 @@ int line_from_words(struct line *ret, int count, char **words, struct err *e)
 		int r = add_word(ret, &w, e);
 		if (r < 0)
 			return r;
+		*ret_at += strlen(words[i]) + 1;
 	}
 	return 0;
 }
@@ -134,9 +223,7 @@ void line_done(struct line *l)
 	free(l->command);
 	for (unsigned i = 0; i < l->count; i++) {
 		free(l->values[i].name);
-		if (l->values[i].text) // it may be a password
-			explicit_bzero(l->values[i].text, strlen(l->values[i].text));
-		free(l->values[i].text);
+		wipe(l->values[i].text);
 	}
 	*l = (struct line){ 0 };
 }

@@ -1,8 +1,194 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// help: what can be done here.
+// help: what can be done here, and what a command or a setting means. All of it is rows.
 #include <errno.h>
+#include <string.h>
 
 #include "cli/command.h"
+#include "cli/schema.h"
+
+static const char generalities[] =
+	"GENERALITIES\n"
+	"============\n"
+	"The configuration is a tree: `ls` shows it, `cd` walks it, and each object has commands\n"
+	"of its own. A change holds as soon as its command is done. TAB completes paths, "
+	"commands,\n"
+	"names and values.\n"
+	"\n"
+	"COMMAND SYNTAX\n"
+	"==============\n"
+	"[PATH] COMMAND [value ...] [name=value ...]\n"
+	"\n"
+	"Values go by their order or by their name. 'quotes', \"quotes\" and \\ keep blanks; ; "
+	"stands\n"
+	"between commands, # before a comment. PATH alone goes there; * is every child of this\n"
+	"object, @NAME a bookmark. name=- asks for a password without showing it.\n";
+
+static void underlined(FILE *out, const char *title, char line)
+{
+	fprintf(out, "%s\n", title);
+	for (size_t i = 0; i < strlen(title); i++)
+		fputc(line, out);
+	fputc('\n', out);
+}
+
+static void show_syntax(FILE *out, struct json_object *command)
+{
+	size_t n;
+	struct json_object *params = list_field(command, "params", &n);
+	fputs(text_field(command, "name"), out);
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *p = json_object_array_get_idx(params, i);
+		fprintf(out, row_flag(p, "required") ? " %s" : " [%s]", text_field(p, "name"));
+	}
+	fputc('\n', out);
+}
+
+static void show_defaults(FILE *out, struct json_object *params, size_t n)
+{
+	bool has_title = false;
+	for (size_t i = 0; i < n; i++) {
+		const char *absent = text_at(params, i, "default");
+		if (!*absent)
+			continue;
+		if (!has_title) {
+			fputc('\n', out);
+			underlined(out, "DEFAULT VALUES", '=');
+		}
+		has_title = true;
+		fprintf(out, "%s=%s ", text_at(params, i, "name"), absent);
+	}
+	if (has_title)
+		fputc('\n', out);
+}
+
+static void show_command(FILE *out, struct json_object *command)
+{
+	size_t n;
+	struct json_object *params = list_field(command, "params", &n);
+	underlined(out, "SYNTAX", '=');
+	show_syntax(out, command);
+	show_defaults(out, params, n);
+	fputc('\n', out);
+	underlined(out, "DESCRIPTION", '=');
+	fprintf(out, "%s\n", text_field(command, "help"));
+	for (size_t i = 0; i < n; i++) {
+		const char *choices = text_at(params, i, "choices");
+		fprintf(out, "  %-16s %s (%s)\n", text_at(params, i, "name"),
+			text_at(params, i, "help"),
+			*choices ? choices : text_at(params, i, "type"));
+	}
+}
+
+// ---- settings ----
+
+static void show_setting(FILE *out, struct json_object *row)
+{
+	static const struct {
+		const char *flag, *text;
+	} flags[] = {
+		{"readonly",	      "It is shown only."					  },
+		{ "needs_restart", "It takes effect with the next session or open."	    },
+		{ "secret",	    "It is never shown; =- asks for it."			 },
+		{ "ignored",	     "It is kept for other targets and means nothing here."},
+	};
+	const char *unit = text_field(row, "unit"), *absent = text_field(row, "default");
+	underlined(out, text_field(row, "name"), '=');
+	fprintf(out, "%s\n", text_field(row, "help"));
+	fprintf(out, "  values:  %s%s%s\n", text_field(row, "range"), *unit ? " " : "", unit);
+	if (*absent)
+		fprintf(out, "  default: %s\n", absent);
+	for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
+		if (row_flag(row, flags[i].flag))
+			fprintf(out, "  %s\n", flags[i].text);
+}
+
+static void show_group(FILE *out, const char *group, struct json_object *rows)
+{
+	size_t n = json_object_array_length(rows);
+	fprintf(out, "%s CONFIG GROUP\n\n", group);
+	for (size_t i = 0; i < n; i++)
+		fprintf(out, "  %-28s %s\n", text_at(rows, i, "name"), text_at(rows, i, "help"));
+}
+
+static void list_group(const char *group, struct json_object *rows, void *out)
+{
+	fprintf(out, "  %s\n", group);
+}
+
+// ---- the command ----
+
+struct topic {
+	struct shell *shell;
+	const char *class;
+};
+
+static void list_command(struct json_object *command, void *out)
+{
+	fputs("  - ", out);
+	show_syntax(out, command);
+}
+
+static void collect(struct json_object *command, void *list)
+{
+	json_object_array_add(list, json_object_get(command));
+}
+
+static void show_all(struct topic *t)
+{
+	struct shell *s = t->shell;
+	if (s->is_json) {
+		struct json_object *list = json_object_new_array();
+		schema_commands(s->schema, t->class, collect, list);
+		show_json(&s->look, list);
+		json_object_put(list);
+		return;
+	}
+	fprintf(s->look.out, "%s\n", generalities);
+	fprintf(s->look.out, "%s.\n\n",
+		text_field(field(field(s->schema, "classes"), t->class), "help"));
+	underlined(s->look.out, "AVAILABLE COMMANDS", '=');
+	schema_commands(s->schema, t->class, list_command, s->look.out);
+}
+
+static int show_topic(struct topic *t, const char *name, struct err *e)
+{
+	struct shell *s = t->shell;
+	struct json_object *command = schema_command(s->schema, t->class, name);
+	size_t n;
+	if (!command)
+		return err_set(e, -ENOENT, "Cannot find help topic %.60s.", name);
+	if (s->is_json) {
+		show_json(&s->look, command);
+		return 0;
+	}
+	show_command(s->look.out, command);
+	struct json_object *params = list_field(command, "params", &n);
+	if (!n || strcmp(text_at(params, 0, "type"), "group"))
+		return 0;
+	fputc('\n', s->look.out);
+	underlined(s->look.out, "AVAILABLE CONFIGURATION GROUPS", '=');
+	schema_groups(s->schema, t->class, list_group, s->look.out);
+	return 0;
+}
+
+static int show_settings_of(struct topic *t, const char *group, const char *setting, struct err *e)
+{
+	struct shell *s = t->shell;
+	struct json_object *rows = schema_group(s->schema, t->class, group);
+	struct json_object *row = rows && setting ? row_find(rows, setting) : NULL;
+	if (!rows)
+		return err_set(e, -ENOENT, "Unknown configuration group: %.60s", group);
+	if (setting && !row)
+		return err_set(e, -ENOENT, "Unknown parameter %.60s in group '%.60s'.", setting,
+			       group);
+	if (s->is_json)
+		show_json(&s->look, setting ? row : rows);
+	else if (setting)
+		show_setting(s->look.out, row);
+	else
+		show_group(s->look.out, group, rows);
+	return 0;
+}
 
 static int run(struct shell *s, const char *path, const struct line *l, struct err *e)
 {
@@ -12,15 +198,26 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 		r = shell_call(s, "tree.info", params_at(path), &o, e);
 	if (r < 0)
 		return r;
-	const char *topic = line_value(l, "topic", 0);
-	bool is_known = show_help(&s->look, s->schema, text_field(o, "class"), topic);
+	struct topic t = { s, text_field(o, "class") };
+	const char *topic = line_value(l, "topic", 0), *group = line_value(l, "group", 1);
+	const char *setting = line_value(l, "setting", 2);
+	if (topic && group)
+		r = show_settings_of(&t, group, setting, e);
+	else if (topic)
+		r = show_topic(&t, topic, e);
+	else
+		show_all(&t);
 	json_object_put(o);
-	return is_known ? 0 : err_set(e, -ENOSYS, "Cannot find help topic %.60s.", topic);
+	return r;
 }
 
 static const struct shell_param params[] = {
-	{"topic", "command", false, NULL, "a command; without it all of them" },
-	{ 0 },
+	{"topic",			      "command", false, NULL, "a command; without it all of them" },
+	{ "group",			       "group", false, NULL, "of settings, behind set or get" },
+	{ "setting", "setting", false, NULL, "one of the group's" },
+	{ 0			    },
 };
 
-const struct shell_command command_help = { "help", params, "Tells what can be done here.", run };
+const struct shell_command command_help = {
+	"help", params, "Tells what can be done here; help set GROUP SETTING: what it takes.", run
+};

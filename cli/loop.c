@@ -1,58 +1,108 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Lines from a person.
-#include <histedit.h>
+#include <locale.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "cli/shell.h"
+#include "cli/command.h"
+#include "cli/edit.h"
+#include "cli/failure.h"
+#include "cli/history.h"
+#include "cli/interrupt.h"
+#include "cli/source.h"
+#include "cli/state.h"
 
-static enum status run_text(struct shell *s, const char *text, struct err *e)
-{
-	struct line l;
-	int r = line_parse(&l, text, e);
-	enum status status = r < 0 ? STATUS_USAGE : shell_run(s, &l, e);
-	line_done(&l);
-	return status;
-}
+enum { PROMPT_BYTES = 64 };
 
-static char *prompt(EditLine *el)
+// Long paths lose their middle, as targetcli's do. `*`: changes that are not saved.
+static void make_prompt(const struct shell *s, char out[PROMPT_BYTES])
 {
-	static char text[48];
-	struct shell *s;
-	el_get(el, EL_CLIENTDATA, &s);
 	size_t len = strlen(s->cwd);
 	if (len > 30)
-		snprintf(text, sizeof text, "%.13s...%s> ", s->cwd, s->cwd + len - 13);
+		snprintf(out, PROMPT_BYTES, "%.13s...%s> ", s->cwd, s->cwd + len - 13);
 	else
-		snprintf(text, sizeof text, "%s> ", s->cwd);
-	return text;
+		snprintf(out, PROMPT_BYTES, "%s> ", s->cwd);
+}
+
+static void run_text(struct shell *s, const char *text, unsigned indent)
+{
+	struct origin o = { .text = text, .is_on_screen = true, .indent = indent };
+	struct script script;
+	struct err e = { 0 };
+	size_t at;
+	enum status status = STATUS_OK;
+	if (script_parse(&script, text, &at, &e) < 0) {
+		failure_tell(s, &o, NULL, at, STATUS_USAGE, &e);
+		script_done(&script);
+		return;
+	}
+	for (unsigned i = 0; i < script.count && status == STATUS_OK && !s->wants_exit; i++) {
+		struct err why = { 0 };
+		status = shell_run(s, &script.lines[i], &why);
+		if (status != STATUS_OK)
+			failure_tell(s, &o, &script.lines[i], 0, status, &why);
+	}
+	script_done(&script);
+}
+
+static void keep(struct source *source, struct edit *edit, const char *text)
+{
+	if (!text[strspn(text, " \t")] || !history_may_keep(source->schema, text))
+		return;
+	edit_remember(edit, text);
+	history_save(text, NULL); // without a home it is good for this time
+}
+
+// Where the last shell was, if that is still there.
+static void begin_where_we_were(struct shell *s)
+{
+	struct state_lines *l = calloc(1, sizeof *l);
+	if (!l)
+		return;
+	state_read("places", l);
+	s->places = l;
+	s->place = l->count ? l->count - 1 : 0;
+	if (l->count)
+		shell_go(s, l->line[l->count - 1], false, NULL);
+}
+
+static void converse(struct shell *s, struct source *source, struct edit *edit)
+{
+	while (!s->wants_exit) {
+		char prompt[PROMPT_BYTES];
+		const char *text;
+		make_prompt(s, prompt);
+		source_begin(source);
+		enum edit_result r = edit_line(edit, prompt, &text);
+		if (r == EDIT_END) {
+			fputc('\n', stdout);
+			return;
+		}
+		if (r == EDIT_INTERRUPTED)
+			continue;
+		keep(source, edit, text);
+		run_text(s, text, (unsigned)strlen(prompt));
+	}
 }
 
 enum status shell_interactive(struct shell *s)
 {
-	EditLine *el = el_init("farblock", stdin, stdout, stderr);
-	History *past = history_init();
-	HistEvent ev;
-	const char *text;
-	int len;
-	if (!el || !past) {
+	struct source source;
+	setlocale(LC_CTYPE, "");
+	interrupt_catch();
+	s->is_interactive = true;
+	source_init(&source, s);
+	struct edit *edit = edit_new(&source.base, &s->look);
+	if (!edit) {
 		fprintf(stderr, "farblock: out of memory\n");
 		return STATUS_FAILED;
 	}
-	history(past, &ev, H_SETSIZE, 500);
-	el_set(el, EL_CLIENTDATA, s);
-	el_set(el, EL_PROMPT, prompt);
-	el_set(el, EL_EDITOR, "emacs");
-	el_set(el, EL_HIST, history, past);
-	el_set(el, EL_SIGNAL, 1);
-	while (!s->wants_exit && (text = el_gets(el, &len)) && len > 0) {
-		struct err e = { 0 };
-		// A line that sets a secret is not to be found by the next who presses up.
-		if (*text != '\n' && !strstr(text, "password"))
-			history(past, &ev, H_ENTER, text);
-		if (run_text(s, text, &e) != STATUS_OK)
-			fprintf(stderr, "%s\n", e.text);
-	}
-	history_end(past);
-	el_end(el);
+	s->next_line = edit_pasted;
+	s->next_line_arg = edit;
+	begin_where_we_were(s);
+	converse(s, &source, edit);
+	s->next_line = NULL;
+	edit_free(edit);
+	source_done(&source);
 	return STATUS_OK;
 }

@@ -13,13 +13,15 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 	bool is_number = first && *first && first[strspn(first, "0123456789")] == 0;
 	if (is_number && !depth)
 		depth = first;
-	char *full = path_join(path, first && !is_number ? first : ".");
-	struct json_object *o, *params = params_at(full ? full : "/");
+	char *full;
+	int r = shell_path(path, first && !is_number ? first : ".", &full, e);
+	if (r < 0)
+		return r;
+	struct json_object *o, *params = params_at(full);
 	if (depth)
 		json_object_object_add(params, "depth", json_object_new_int64(atoi(depth)));
-	int r = full ? shell_call(s, "tree.ls", params, &o, e)
-		     : err_set(e, -ENOMEM, "out of memory");
 	free(full);
+	r = shell_call(s, "tree.ls", params, &o, e);
 	if (r < 0)
 		return r;
 	if (s->is_json)

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // From a line to the daemon and back.
+#include "cli/bookmarks.h"
 #include "cli/command.h"
+#include "cli/schema.h"
+#include "cli/secret.h"
+#include "cli/state.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,6 +21,9 @@ void shell_done(struct shell *s)
 {
 	client_close(&s->client);
 	json_object_put(s->schema);
+	if (s->places)
+		state_done(s->places);
+	free(s->places);
 	free(s->cwd);
 }
 
@@ -117,35 +124,100 @@ static int run_there(struct shell *s, const char *path, const struct line *l, st
 	return r;
 }
 
+int shell_path(const char *base, const char *word, char **ret, struct err *e)
+{
+	*ret = NULL;
+	if (*word == '@') {
+		size_t n = strcspn(word, "/");
+		char *name = strndup(word + 1, n - 1), *to = name ? bookmark_path(name) : NULL;
+		int r = 0;
+		if (to)
+			*ret = path_join(to, word[n] ? word + n + 1 : ".");
+		else
+			r = err_set(e, -ENOENT, "No such bookmark %.60s", word + 1);
+		free(name);
+		free(to);
+		if (r < 0)
+			return r;
+	} else {
+		*ret = path_join(base, word);
+	}
+	return *ret ? 0 : err_set(e, -ENOMEM, "out of memory");
+}
+
+static bool is_each(const struct line *l)
+{
+	return l->path && !strcmp(l->path, "*");
+}
+
+static bool asks_for_value(const struct line *l)
+{
+	for (unsigned i = 0; i < l->count; i++)
+		if (l->values[i].name && !strcmp(l->values[i].text, "-"))
+			return true;
+	return false;
+}
+
 bool shell_is_remote(const struct line *l)
 {
-	return l->command && !shell_command_find(l->command);
+	return l->command && !shell_command_find(l->command) && !is_each(l) && !asks_for_value(l);
 }
 
 int shell_params(struct shell *s, const struct line *l, struct json_object **ret, struct err *e)
 {
+	char *path = NULL;
 	int r = refuse_twice(l, e);
-	char *path = r ? NULL : path_join(s->cwd, l->path ? l->path : ".");
-	if (!r && !path)
-		r = err_set(e, -ENOMEM, "out of memory");
+	if (!r)
+		r = shell_path(s->cwd, l->path ? l->path : ".", &path, e);
 	if (!r)
 		*ret = run_params(path, l);
 	free(path);
 	return r;
 }
 
-enum status shell_run(struct shell *s, const struct line *l, struct err *e)
+static int run_at(struct shell *s, const char *path, const struct line *l, struct err *e)
 {
-	static const struct line empty;
+	const struct shell_command *own = shell_command_find(l->command);
+	return own ? own->run(s, path, l, e) : run_there(s, path, l, e);
+}
+
+// For every child of the current node, until one fails.
+static int run_each(struct shell *s, const struct line *l, struct err *e)
+{
+	static const struct line ls = { .command = (char *)"ls" };
+	struct json_object *o, *params = params_at(s->cwd);
+	size_t n;
+	json_object_object_add(params, "depth", json_object_new_int64(1));
+	int r = shell_call(s, "tree.ls", params, &o, e);
+	if (r < 0)
+		return r;
+	struct json_object *children = list_field(o, "children", &n);
+	for (size_t i = 0; !r && i < n; i++) {
+		char *path = path_join(s->cwd, text_at(children, i, "name"));
+		if (!path)
+			r = err_set(e, -ENOMEM, "out of memory");
+		if (path && !s->is_json)
+			fprintf(s->look.out, "[%s]\n", path);
+		if (path)
+			r = run_at(s, path, l->command ? l : &ls, e);
+		free(path);
+	}
+	json_object_put(o);
+	return r;
+}
+
+enum status shell_run(struct shell *s, struct line *l, struct err *e)
+{
+	char *path = NULL;
 	if (!l->path && !l->command)
 		return STATUS_OK;
-	char *path = path_join(s->cwd, l->path ? l->path : ".");
-	int r = path ? -ENOSYS : err_set(e, -ENOMEM, "out of memory");
-	if (path && !l->command) {
-		r = command_cd.run(s, path, &empty, e);
-	} else if (path) {
-		const struct shell_command *own = shell_command_find(l->command);
-		r = own ? own->run(s, path, l, e) : run_there(s, path, l, e);
+	int r = secrets_ask(s, l, e);
+	if (!r && is_each(l)) {
+		r = run_each(s, l, e);
+	} else if (!r) {
+		r = shell_path(s->cwd, l->path ? l->path : ".", &path, e);
+		if (!r)
+			r = l->command ? run_at(s, path, l, e) : shell_go(s, path, true, e);
 	}
 	free(path);
 	fflush(s->look.out);

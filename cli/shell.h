@@ -9,30 +9,45 @@
 #include "cli/grammar.h"
 #include "cli/show.h"
 
+struct state_lines;
+
 struct shell {
 	const char *socket;
 	bool is_json;
 	bool wants_exit;
-	char *cwd; // absolute path
+	bool keeps_going;    // a batch goes on behind an error
+	bool is_interactive; // somebody sits at a prompt: places and history are kept
+	bool has_own_stdin;  // standard input is the batch
+	char *cwd;	     // absolute path
 	struct client client;
 	struct look look;
 	struct json_object *schema; // asked for when first needed
+	struct state_lines *places; // where cd was, the last one is cwd; NULL: nowhere yet
+	unsigned place;		    // which of them we are at
+	// A line that is there already (pasted, or of the batch), for free(); NULL: none. May be
+	// NULL.
+	char *(*next_line)(void *arg);
+	void *next_line_arg;
 };
 
 void shell_init(struct shell *s, const char *socket, bool is_json);
 void shell_done(struct shell *s);
 
-// Runs one line; what went wrong is in e (nothing is printed about it).
-enum status shell_run(struct shell *s, const struct line *l, struct err *e);
+// Runs one line; what went wrong is in e (nothing is printed about it). Its secrets are asked for
+// and put into l.
+enum status shell_run(struct shell *s, struct line *l, struct err *e);
 
 // Reads lines from fd until its end or the first error, which is told as NAME:LINE: text. Lines
 // that are there already go to the daemon together; it answers when they are saved.
 enum status shell_batch(struct shell *s, int fd, const char *name);
+// The absolute path that a word of a line is: of a bookmark, or from base on. For free(). -ENOENT:
+// no such bookmark.
+int shell_path(const char *base, const char *word, char **ret, struct err *e);
 // {"path": path}, for json_object_put().
 struct json_object *params_at(const char *path);
 
-// For shell_batch. Whether the line is for the daemon to run; then its parameters of tree.run, for
-// json_object_put(), a call of a method, and the daemon's answer shown.
+// For shell_batch. Whether the line is for the daemon to run as it is; then its parameters of
+// tree.run, for json_object_put(), a call of a method, and the daemon's answer shown.
 bool shell_is_remote(const struct line *l);
 int shell_params(struct shell *s, const struct line *l, struct json_object **ret, struct err *e);
 int shell_call(struct shell *s, const char *method, struct json_object *params,

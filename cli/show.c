@@ -12,15 +12,26 @@
 
 enum { WIDTH_MAX = 132, MARGIN_MAX = 128 };
 
-void look_init(struct look *l, FILE *out)
+void look_resize(struct look *l)
 {
 	struct winsize w;
-	l->out = out;
-	l->has_color = isatty(fileno(out));
 	l->width = WIDTH_MAX;
-	if (l->has_color && !ioctl(fileno(out), TIOCGWINSZ, &w) && w.ws_col >= 40 &&
-	    w.ws_col < WIDTH_MAX)
+	if (!ioctl(fileno(l->out), TIOCGWINSZ, &w) && w.ws_col >= 40 && w.ws_col < WIDTH_MAX)
 		l->width = w.ws_col;
+}
+
+void look_init(struct look *l, FILE *out)
+{
+	const char *none = getenv("NO_COLOR");
+	l->out = out;
+	l->has_color = isatty(fileno(out)) && !(none && *none);
+	look_resize(l);
+}
+
+void look_color(struct look *l, enum color when)
+{
+	if (when != COLOR_AUTO)
+		l->has_color = when == COLOR_ALWAYS;
 }
 
 static void put(const struct look *l, const char *color, const char *text)
@@ -251,77 +262,4 @@ static void data_at(const struct look *l, struct json_object *v, int indent)
 void show_data(const struct look *l, struct json_object *data)
 {
 	data_at(l, data, 0);
-}
-
-// ---- help ----
-
-static void show_syntax(const struct look *l, struct json_object *command)
-{
-	struct json_object *params = field(command, "params");
-	fputs(text_field(command, "name"), l->out);
-	for (size_t i = 0; params && i < json_object_array_length(params); i++) {
-		struct json_object *p = json_object_array_get_idx(params, i);
-		bool is_required = json_object_get_boolean(field(p, "required"));
-		fprintf(l->out, is_required ? " %s" : " [%s]", text_field(p, "name"));
-	}
-	fputc('\n', l->out);
-}
-
-static void show_command(const struct look *l, struct json_object *command)
-{
-	struct json_object *params = field(command, "params");
-	fputs("SYNTAX\n======\n", l->out);
-	show_syntax(l, command);
-	fprintf(l->out, "\nDESCRIPTION\n===========\n%s\n", text_field(command, "help"));
-	for (size_t i = 0; params && i < json_object_array_length(params); i++) {
-		struct json_object *p = json_object_array_get_idx(params, i);
-		const char *fallback = text_field(p, "default");
-		fprintf(l->out, "  %-16s %s (%s%s%s)\n", text_field(p, "name"),
-			text_field(p, "help"), text_field(p, "type"), *fallback ? ", default " : "",
-			fallback);
-	}
-}
-
-static struct json_object *find_command(struct json_object *list, const char *name)
-{
-	for (size_t i = 0; list && i < json_object_array_length(list); i++)
-		if (!strcmp(text_field(json_object_array_get_idx(list, i), "name"), name))
-			return json_object_array_get_idx(list, i);
-	return NULL;
-}
-
-// But for those that own, the shell's, stands in front of.
-static void show_list(const struct look *l, struct json_object *list, struct json_object *own)
-{
-	for (size_t i = 0; list && i < json_object_array_length(list); i++) {
-		struct json_object *command = json_object_array_get_idx(list, i);
-		if (find_command(own, text_field(command, "name")))
-			continue;
-		fputs("  - ", l->out);
-		show_syntax(l, command);
-	}
-}
-
-bool show_help(const struct look *l, struct json_object *schema, const char *class,
-	       const char *command)
-{
-	struct json_object *here = field(field(schema, "classes"), class);
-	struct json_object *lists[] = { field(schema, "shell"), field(here, "commands"),
-					field(schema, "every_node") };
-	if (command) {
-		struct json_object *found = NULL;
-		for (int i = 0; i < 3 && !found; i++)
-			found = find_command(lists[i], command);
-		if (found)
-			show_command(l, found);
-		return found != NULL;
-	}
-	fprintf(l->out,
-		"%s\n\n[PATH] COMMAND [value ...] [name=value ...]\n\n"
-		"AVAILABLE COMMANDS\n==================\n",
-		text_field(here, "help"));
-	show_list(l, lists[1], NULL);
-	show_list(l, lists[2], lists[0]);
-	show_list(l, lists[0], NULL);
-	return true;
 }

@@ -12,7 +12,12 @@ struct look {
 	bool has_color;
 };
 
+enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
+// Colors where out is a terminal and NO_COLOR is not set.
 void look_init(struct look *l, FILE *out);
+void look_color(struct look *l, enum color when); // COLOR_AUTO: as look_init has it
+void look_resize(struct look *l);		  // as wide as the terminal is now
 
 void show_json(const struct look *l, struct json_object *o);
 void show_tree(const struct look *l, struct json_object *tree);	    // of tree.ls
@@ -21,6 +26,3 @@ void show_sessions(const struct look *l, struct json_object *list, bool has_deta
 void show_refusals(const struct look *l, struct json_object *list);
 // Any other data: "name: value" lines, indented.
 void show_data(const struct look *l, struct json_object *data);
-// schema and class: the commands there; command not NULL: that one in full. False: none such.
-bool show_help(const struct look *l, struct json_object *schema, const char *class,
-	       const char *command);

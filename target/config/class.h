@@ -28,6 +28,7 @@ enum param_type {
 	PARAM_ADDRESS,	 // an address of this machine
 	PARAM_SESSION,	 // a session's number
 	PARAM_INITIATOR, // a name; those that were seen are offered
+	PARAM_GROUP,	 // of settings; name=value may follow where the command takes them
 };
 
 struct param_row {

@@ -60,6 +60,7 @@ static struct json_object *params_json(const struct param_row *rows)
 		[PARAM_ADDRESS] = "address",
 		[PARAM_SESSION] = "session",
 		[PARAM_INITIATOR] = "initiator",
+		[PARAM_GROUP] = "group",
 	};
 	struct json_object *list = json_object_new_array();
 	for (const struct param_row *row = rows; row && row->name; row++) {
@@ -69,6 +70,7 @@ static struct json_object *params_json(const struct param_row *rows)
 		put_bool(o, "required", row->is_required);
 		json_put_text(o, "default", row->default_text);
 		json_put_text(o, "choices", row->choices);
+		json_put_text(o, "alias", row->alias);
 		json_put_text(o, "help", row->help);
 		json_object_array_add(list, o);
 	}

@@ -278,7 +278,7 @@ static const struct param_row get_params[] = {
 	{ 0 },
 };
 static const struct param_row set_params[] = {
-	{ "group", PARAM_STRING, true, NULL, "group of settings, then name=value ...", NULL },
+	{ "group", PARAM_GROUP, true, NULL, "group of settings, then name=value ...", NULL },
 	{ 0 },
 };
 

@@ -254,9 +254,9 @@ def recoverable_errors(scratch):
                     text="Configuration restored, 2 recoverable errors:")
         expect("'plugin' or 'name' is missing" in out, f"the errors are not told: {out}")
         shell("/backstores/ramdisk/rd0", "status", text="(1.0MiB)")
-        answer = json.loads(farblock.run(
+        answer, _ = json.JSONDecoder().raw_decode(farblock.run(
             ["farblock", "--socket", daemon.socket_path, "--json", "restoreconfig", path],
-            check=False).stdout.rpartition("}")[0] + "}")
+            check=False).stdout)
         expect(answer["recoverable_errors"] == 3, f"as JSON: {answer}")
         lines = scratch.file("lines", content=f"restoreconfig {path}\n"
                              "/backstores/ramdisk create rd3 1M\n")

@@ -1,26 +1,64 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A line of the shell, and paths: no crash, no leak, an absolute path without dots comes out.
+// A line of the shell, and paths: no crash, no leak; what is wrong is inside the line, words stand
+// where they are said to, a word that is quoted is read as it was, and an absolute path without
+// dots comes out.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/grammar.h"
+#include "cli/cursor.h"
+#include "cli/history.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static void check_line(const struct line *l, size_t len)
+{
+	if (!l->path && !l->command)
+		abort();
+	for (unsigned i = 0; i < l->count; i++) {
+		struct script again;
+		struct err e;
+		size_t at;
+		char *quoted = word_quote(l->values[i].text), text[64] = "x v";
+		if (l->values[i].at >= len)
+			abort();
+		char *line = malloc(strlen(quoted) + sizeof text);
+		strcat(strcpy(line, "x v="), quoted);
+		if (script_parse(&again, line, &at, &e) < 0 ||
+		    strcmp(again.lines[0].values[0].text, l->values[i].text))
+			abort();
+		script_done(&again);
+		free(line);
+		free(quoted);
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct line l;
+	struct script s;
+	struct cursor c;
 	struct err e;
+	size_t at;
 	char *text = malloc(size + 1);
 	memcpy(text, data, size);
 	text[size] = 0;
-	line_parse(&l, text, &e);
-	char *path = path_join("/a/b", l.path ? l.path : text);
+	size_t len = strlen(text);
+	if (script_parse(&s, text, &at, &e) < 0 && at > len)
+		abort();
+	for (unsigned i = 0; i < s.count; i++)
+		check_line(&s.lines[i], len);
+	const char *word = s.count && s.lines[0].path ? s.lines[0].path : text;
+	char *path = path_join("/a/b", word);
 	if (*path != '/' || strstr(path, "/../") || strstr(path, "//"))
 		abort();
 	free(path);
-	line_done(&l);
+	script_done(&s);
+	history_may_keep(NULL, text);
+	if (cursor_find(&c, text)) {
+		if (c.word.start > len)
+			abort();
+		cursor_done(&c);
+	}
 	free(text);
 	return 0;
 }

@@ -11,13 +11,17 @@
 
 #include "cli/grammar.h"
 
-static struct line l;
+static struct script script;
+static struct line l; // its first command
+static size_t at;
 static struct err e;
 
 static int parse(const char *text)
 {
-	line_done(&l);
-	return line_parse(&l, text, &e);
+	script_done(&script);
+	int r = script_parse(&script, text, &at, &e);
+	l = script.count ? script.lines[0] : (struct line){ 0 };
+	return r;
 }
 
 static void path_command_and_values_are_told_apart(void **state)
@@ -108,10 +112,70 @@ static void words_of_a_shell_are_taken_as_they_are(void **state)
 {
 	char path[] = "/a", command[] = "set", group[] = "auth", value[] = "password=a 'b";
 	char *words[] = { path, command, group, value };
-	line_done(&l);
-	assert_int_equal(line_from_words(&l, 4, words, &e), 0);
-	assert_string_equal(l.values[1].name, "password");
-	assert_string_equal(l.values[1].text, "a 'b");
+	struct line w;
+	assert_int_equal(line_from_words(&w, 4, words, &at, &e), 0);
+	assert_string_equal(w.values[1].name, "password");
+	assert_string_equal(w.values[1].text, "a 'b");
+	assert_int_equal(w.values[1].at, strlen("/a set auth "));
+	line_done(&w);
+}
+
+static void a_semicolon_ends_a_command(void **state)
+{
+	assert_int_equal(parse("cd /iscsi; ls ;; pwd;"), 0);
+	assert_int_equal(script.count, 3);
+	assert_string_equal(script.lines[0].values[0].text, "/iscsi");
+	assert_string_equal(script.lines[1].command, "ls");
+	assert_string_equal(script.lines[2].command, "pwd");
+}
+
+static void a_semicolon_inside_a_word_is_refused_where_it_is(void **state)
+{
+	assert_int_equal(parse("set auth userid=a;b"), -EINVAL);
+	assert_int_equal(at, strlen("set auth userid=a"));
+	assert_int_equal(parse("set auth userid='a;b'; ls"), 0);
+	assert_string_equal(l.values[1].text, "a;b");
+}
+
+static void a_word_that_begins_with_a_hash_begins_a_comment(void **state)
+{
+	assert_int_equal(parse("ls /a#b # the tree; exit"), 0);
+	assert_int_equal(script.count, 1);
+	assert_int_equal(l.count, 1);
+	assert_string_equal(l.values[0].text, "/a#b");
+}
+
+static void words_know_their_columns(void **state)
+{
+	assert_int_equal(parse("  /a set  x 'y z' k=v"), 0);
+	assert_int_equal(l.path_at, 2);
+	assert_int_equal(l.command_at, 5);
+	assert_int_equal(l.values[1].at, 12);
+	assert_int_equal(l.values[2].at, 18);
+}
+
+static void what_is_wrong_is_pointed_at(void **state)
+{
+	assert_int_equal(parse("x abc 'def"), -EINVAL);
+	assert_int_equal(at, 6);
+	assert_int_equal(parse("/iscsi a=b"), -EINVAL);
+	assert_int_equal(at, 7);
+}
+
+static void a_line_is_refused_whole(void **state)
+{
+	assert_int_equal(parse("ls; x 'abc"), -EINVAL);
+	assert_int_equal(at, 6);
+}
+
+static void stars_and_bookmarks_are_paths(void **state)
+{
+	assert_int_equal(parse("* ls"), 0);
+	assert_string_equal(l.path, "*");
+	assert_int_equal(parse("@here/luns ls"), 0);
+	assert_string_equal(l.path, "@here/luns");
+	assert_int_equal(parse("'@here'"), 0);
+	assert_null(l.path);
 }
 
 static void paths_are_worked_out(void **state)
@@ -135,7 +199,7 @@ static void paths_are_worked_out(void **state)
 
 static int teardown(void **state)
 {
-	line_done(&l);
+	script_done(&script);
 	return 0;
 }
 
@@ -152,6 +216,13 @@ int main(void)
 		cmocka_unit_test(a_value_without_a_command_is_refused),
 		cmocka_unit_test(too_many_words_are_refused),
 		cmocka_unit_test(words_of_a_shell_are_taken_as_they_are),
+		cmocka_unit_test(a_semicolon_ends_a_command),
+		cmocka_unit_test(a_semicolon_inside_a_word_is_refused_where_it_is),
+		cmocka_unit_test(a_word_that_begins_with_a_hash_begins_a_comment),
+		cmocka_unit_test(words_know_their_columns),
+		cmocka_unit_test(what_is_wrong_is_pointed_at),
+		cmocka_unit_test(a_line_is_refused_whole),
+		cmocka_unit_test(stars_and_bookmarks_are_paths),
 		cmocka_unit_test(paths_are_worked_out),
 	};
 	return cmocka_run_group_tests(tests, NULL, teardown);

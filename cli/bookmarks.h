@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Names for paths, kept in the file "bookmarks" of cli/state.h: "name path" a line. Blocks.
+#pragma once
+
+#include <json-c/json.h>
+
+// The path of a bookmark, for free(); NULL: none of that name.
+char *bookmark_path(const char *name);
+// All of them as an array of {"text": "@name", "note": path}, for json_object_put().
+struct json_object *bookmarks_json(void);

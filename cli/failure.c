@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cli/failure.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/history.h"
+#include "cli/schema.h"
+#include "cli/suggest.h"
+
+// ---- what was meant ----
+
+static void add_command(struct json_object *command, void *arg)
+{
+	suggest_add(arg, text_field(command, "name"));
+}
+
+static void add_group(const char *group, struct json_object *rows, void *arg)
+{
+	suggest_add(arg, group);
+}
+
+static void add_rows(struct suggest *s, struct json_object *rows)
+{
+	size_t n = json_object_is_type(rows, json_type_array) ? json_object_array_length(rows) : 0;
+	for (size_t i = 0; i < n; i++)
+		suggest_add(s, text_at(rows, i, "name"));
+}
+
+static char *copy_of(const char *text)
+{
+	return text ? strdup(text) : NULL;
+}
+
+// The row of the i-th value: by its name, or by its place among those without.
+static struct json_object *row_of(struct json_object *params, const struct line *l, unsigned i)
+{
+	size_t n =
+		json_object_is_type(params, json_type_array) ? json_object_array_length(params) : 0;
+	size_t position = 0;
+	if (l->values[i].name)
+		return row_find(params, l->values[i].name);
+	for (unsigned k = 0; k < i; k++)
+		position += !l->values[k].name;
+	return position < n ? json_object_array_get_idx(params, position) : NULL;
+}
+
+static const struct line_value *value_of_type(struct json_object *params, const struct line *l,
+					      const char *type)
+{
+	for (unsigned i = 0; i < l->count; i++)
+		if (!strcmp(text_field(row_of(params, l, i), "type"), type))
+			return &l->values[i];
+	return NULL;
+}
+
+// A group that does not exist, or a setting that its group has not.
+static void find_setting(struct json_object *schema, const char *class, const struct line *l,
+			 struct json_object *params, size_t *ret_at, char **ret_meant)
+{
+	const struct line_value *group = value_of_type(params, l, "group");
+	struct json_object *rows = group ? schema_group(schema, class, group->text) : NULL;
+	if (group && !rows) {
+		struct suggest s = { .word = group->text };
+		schema_groups(schema, class, add_group, &s);
+		*ret_at = group->at;
+		*ret_meant = copy_of(s.best);
+	}
+	for (unsigned i = 0; rows && i < l->count; i++) {
+		const struct line_value *v = &l->values[i];
+		struct json_object *row = row_of(params, l, i);
+		const char *name = v->name && !row ? v->name : v->text;
+		if ((row && strcmp(text_field(row, "type"), "setting")) || row_find(rows, name))
+			continue;
+		struct suggest s = { .word = name };
+		add_rows(&s, rows);
+		*ret_at = v->at;
+		*ret_meant = copy_of(s.best);
+		return;
+	}
+}
+
+// The name of a command that there is not.
+static void find_topic(struct json_object *schema, const char *class, const struct line_value *v,
+		       size_t *ret_at, char **ret_meant)
+{
+	struct suggest s = { .word = v->text };
+	if (schema_command(schema, class, v->text))
+		return;
+	schema_commands(schema, class, add_command, &s);
+	*ret_at = v->at;
+	*ret_meant = copy_of(s.best);
+}
+
+// A name that the command does not know, or one value too many.
+static void find_param(struct json_object *params, const struct line *l, size_t *ret_at,
+		       char **ret_meant)
+{
+	size_t count =
+		json_object_is_type(params, json_type_array) ? json_object_array_length(params) : 0;
+	size_t position = 0;
+	for (unsigned i = 0; i < l->count; i++) {
+		const struct line_value *v = &l->values[i];
+		if (v->name ? row_find(params, v->name) != NULL : position++ < count)
+			continue;
+		struct suggest s = { .word = v->name ? v->name : "" };
+		add_rows(&s, params);
+		*ret_at = v->at;
+		*ret_meant = v->name ? copy_of(s.best) : NULL;
+		return;
+	}
+}
+
+// The value that the text speaks of: 'value', or "name: ".
+static void find_value(struct json_object *params, const struct line *l, const struct err *e,
+		       size_t *ret_at)
+{
+	unsigned position = 0;
+	for (unsigned i = 0; i < l->count; i++) {
+		const struct line_value *v = &l->values[i];
+		char quoted[80];
+		const char *name = v->name ? v->name : text_at(params, position++, "name");
+		size_t n = strlen(name);
+		snprintf(quoted, sizeof quoted, "'%.60s'", v->text);
+		if (strstr(e->text, quoted) ||
+		    (n && !strncmp(e->text, name, n) && e->text[n] == ':')) {
+			*ret_at = v->at;
+			return;
+		}
+	}
+}
+
+void failure_find(struct json_object *schema, const char *class, const struct line *l,
+		  const struct err *e, size_t *ret_at, char **ret_meant)
+{
+	size_t n;
+	*ret_at = SIZE_MAX;
+	*ret_meant = NULL;
+	if (!l->command)
+		return;
+	struct json_object *row = schema_command(schema, class, l->command);
+	struct json_object *params = list_field(row, "params", &n);
+	if (!row && e->code == -ENOSYS) {
+		struct suggest s = { .word = l->command };
+		schema_commands(schema, class, add_command, &s);
+		*ret_at = l->command_at;
+		*ret_meant = copy_of(s.best);
+	} else if (row && (e->code == -ENOENT || e->code == -EBADRQC) &&
+		   value_of_type(params, l, "group")) {
+		find_setting(schema, class, l, params, ret_at, ret_meant);
+	} else if (row && e->code == -ENOENT && value_of_type(params, l, "command")) {
+		find_topic(schema, class, value_of_type(params, l, "command"), ret_at, ret_meant);
+	} else if (row && e->code == -EBADRQC) {
+		find_param(params, l, ret_at, ret_meant);
+	} else if (row && params && (e->code == -EINVAL || e->code == -ERANGE)) {
+		find_value(params, l, e, ret_at);
+	}
+}
+
+// ---- paths ----
+
+// The class of the node, NULL: there is none; for free().
+static char *class_at(struct shell *s, const char *path)
+{
+	struct json_object *o;
+	struct err e;
+	if (shell_call(s, "tree.info", params_at(path), &o, &e) < 0)
+		return NULL;
+	char *class = strdup(text_field(o, "class"));
+	json_object_put(o);
+	return class;
+}
+
+// The path with its first step that does not exist replaced by one that does and is near.
+static char *near_path(struct shell *s, const char *path)
+{
+	char *have = strdup(path), *meant = NULL, *class = NULL;
+	size_t n = have ? strlen(have) : 0, behind = n;
+	while (n && !(class = class_at(s, n == 0 ? "/" : have))) {
+		behind = n;
+		while (n && have[--n] != '/')
+			;
+		have[n] = 0;
+	}
+	free(class);
+	struct json_object *o = NULL, *params = params_at(n ? have : "/");
+	struct err e;
+	json_object_object_add(params, "depth", json_object_new_int64(1));
+	char *step = strndup(path + n + 1, behind > n ? behind - n - 1 : 0);
+	if (step && *step && !shell_call(s, "tree.ls", params, &o, &e)) {
+		size_t count;
+		struct suggest near = { .word = step };
+		struct json_object *children = list_field(o, "children", &count);
+		for (size_t i = 0; i < count; i++)
+			suggest_add(&near, text_at(children, i, "name"));
+		if (near.best &&
+		    asprintf(&meant, "%.*s/%s%s", (int)n, path, near.best, path + behind) < 0)
+			meant = NULL;
+		json_object_put(o);
+	} else if (!step || !*step) {
+		json_object_put(params);
+	}
+	free(step);
+	free(have);
+	return meant;
+}
+
+// The path of the line, or that of cd and ls.
+static char *find_path(struct shell *s, const struct line *l, const char *where, size_t *ret_at)
+{
+	char *class = class_at(s, where);
+	free(class);
+	if (!class) {
+		*ret_at = l->path ? l->path_at : SIZE_MAX;
+		return near_path(s, where);
+	}
+	const char *to = l->command ? line_positional(l, 0) : NULL;
+	bool is_path = to && (strchr(to, '/') || shell_command_find(l->command));
+	char *full = is_path ? path_join(where, to) : NULL;
+	class = full ? class_at(s, full) : strdup("");
+	char *meant = full && !class ? near_path(s, full) : NULL;
+	for (unsigned i = 0; full && !class && i < l->count; i++)
+		if (l->values[i].text == to)
+			*ret_at = l->values[i].at;
+	free(class);
+	free(full);
+	return meant;
+}
+
+static void find(struct shell *s, const struct line *l, const struct err *e, size_t *ret_at,
+		 char **ret_meant)
+{
+	struct err ignored;
+	bool is_about_line = e->code == -ENOENT || e->code == -ENOSYS || e->code == -EBADRQC ||
+			     e->code == -EINVAL || e->code == -ERANGE;
+	*ret_at = SIZE_MAX;
+	*ret_meant = NULL;
+	if (!is_about_line)
+		return;
+	char *where = path_join(s->cwd, l->path && *l->path != '@' ? l->path : ".");
+	if (where && e->code == -ENOENT)
+		*ret_meant = find_path(s, l, where, ret_at);
+	if (where && *ret_at == SIZE_MAX && !*ret_meant && !shell_schema(s, &ignored)) {
+		char *class = class_at(s, where);
+		if (class)
+			failure_find(s->schema, class, l, e, ret_at, ret_meant);
+		free(class);
+	}
+	free(where);
+}
+
+// ---- telling ----
+
+static void tell_json(const struct origin *o, size_t at, const char *text, enum status status,
+		      const struct err *e)
+{
+	struct json_object *doc = json_object_new_object(), *error = json_object_new_object();
+	const char *name = e->code ? strerrorname_np(-e->code) : NULL;
+	json_object_object_add(error, "code", json_object_new_string(name ? name : "EINVAL"));
+	json_object_object_add(error, "status", json_object_new_int(status));
+	json_object_object_add(error, "text", json_object_new_string(text));
+	if (o->name) {
+		json_object_object_add(error, "file", json_object_new_string(o->name));
+		json_object_object_add(error, "line", json_object_new_int64(o->number));
+	}
+	if (at != SIZE_MAX)
+		json_object_object_add(error, "column", json_object_new_int64((int64_t)at + 1));
+	json_object_object_add(doc, "error", error);
+	fprintf(stderr, "%s\n",
+		json_object_to_json_string_ext(doc, JSON_C_TO_STRING_PRETTY |
+							    JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(doc);
+}
+
+// The bytes of text before at as columns: what follows the first byte of a character has none.
+static unsigned columns(const char *text, size_t at)
+{
+	unsigned n = 0;
+	for (size_t i = 0; i < at && text[i]; i++)
+		n += ((unsigned char)text[i] & 0xc0) != 0x80;
+	return n;
+}
+
+static void tell_caret(const struct shell *s, const struct origin *o, size_t at)
+{
+	unsigned column = columns(o->text, at);
+	if (o->is_on_screen && o->indent + strlen(o->text) < s->look.width)
+		fprintf(stderr, "%*s^\n", (int)(o->indent + column), "");
+	else
+		fprintf(stderr, "  %s\n  %*s^\n", o->text, (int)column, "");
+}
+
+enum status failure_tell(struct shell *s, const struct origin *o, const struct line *l, size_t at,
+			 enum status status, const struct err *e)
+{
+	char *meant = NULL, *text = NULL;
+	if (l)
+		find(s, l, e, &at, &meant);
+	if (!meant || asprintf(&text, "%s%s Did you mean %s?", e->text,
+			       strchr(".?!", e->text[strlen(e->text) - 1]) ? "" : ".", meant) < 0)
+		text = strdup(e->text);
+	fflush(s->look.out); // what went well stands before it
+	bool has_caret = at != SIZE_MAX && o->text && at <= strlen(o->text) &&
+			 (o->is_on_screen || history_may_keep(s->schema, o->text));
+	if (s->is_json) {
+		tell_json(o, at, text ? text : e->text, status, e);
+	} else {
+		if (has_caret && o->is_on_screen)
+			tell_caret(s, o, at);
+		if (o->name)
+			fprintf(stderr, "%s:%u: ", o->name, o->number);
+		fprintf(stderr, "%s\n", text ? text : e->text);
+		if (has_caret && !o->is_on_screen)
+			tell_caret(s, o, at);
+	}
+	free(text);
+	free(meant);
+	return status;
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cli/history.h"
+
+#include <string.h>
+
+#include "cli/grammar.h"
+#include "cli/schema.h"
+#include "cli/state.h"
+
+// Also where a name stands in a word of its own: "password = x" is a slip that tells it as well.
+static bool tells_secret(struct json_object *schema, const struct line *l)
+{
+	for (unsigned i = 0; i < l->count; i++) {
+		const struct line_value *v = &l->values[i];
+		if (v->name && schema_is_secret(schema, v->name) && strcmp(v->text, "-"))
+			return true;
+		if (!v->name && i + 1 < l->count && schema_is_secret(schema, v->text))
+			return true;
+		if (!v->name && strchr(v->text, '=') && schema_is_secret(schema, v->text))
+			return true;
+	}
+	return false;
+}
+
+bool history_may_keep(struct json_object *schema, const char *text)
+{
+	struct script s;
+	struct err e;
+	size_t at;
+	bool may = strlen(text) < STATE_LINE_BYTES && !strchr(text, '\n');
+	if (script_parse(&s, text, &at, &e) < 0)
+		may = may && !schema_is_secret(schema, text);
+	for (unsigned i = 0; may && i < s.count; i++)
+		may = !tells_secret(schema, &s.lines[i]);
+	script_done(&s);
+	return may;
+}
+
+static bool push(struct state_lines *l, void *text)
+{
+	if (l->count && !strcmp(l->line[l->count - 1], text))
+		return false;
+	state_push(l, text);
+	return true;
+}
+
+int history_save(const char *text, struct err *e)
+{
+	return state_change("history", push, (void *)text, e);
+}

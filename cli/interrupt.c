@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cli/interrupt.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+
+static volatile sig_atomic_t has_interrupt, has_resize;
+static bool is_caught;
+static sigset_t open_mask; // that of the program's start
+
+static void note(int number)
+{
+	if (number == SIGINT)
+		has_interrupt = 1;
+	else
+		has_resize = 1;
+}
+
+void interrupt_catch(void)
+{
+	struct sigaction a = { .sa_handler = note };
+	sigset_t ours;
+	sigemptyset(&ours);
+	sigaddset(&ours, SIGINT);
+	sigaddset(&ours, SIGWINCH);
+	sigprocmask(SIG_BLOCK, &ours, &open_mask);
+	sigdelset(&open_mask, SIGINT);
+	sigdelset(&open_mask, SIGWINCH);
+	sigaction(SIGINT, &a, NULL);
+	sigaction(SIGWINCH, &a, NULL);
+	is_caught = true;
+}
+
+int interrupt_wait(int fd, int timeout_ms)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	struct timespec t = { timeout_ms / 1000, timeout_ms % 1000 * 1000000L };
+	int n;
+	do {
+		n = ppoll(&p, 1, timeout_ms < 0 ? NULL : &t, is_caught ? &open_mask : NULL);
+		if (n < 0 && errno == EINTR && has_interrupt) {
+			has_interrupt = 0;
+			return -EINTR;
+		}
+		if (n < 0 && errno == EINTR && has_resize) {
+			has_resize = 0;
+			return -ERESTART;
+		}
+	} while (n < 0 && errno == EINTR);
+	return n != 0;
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Looking things up in the daemon's schema, with the shell's own commands beside it
+// (shell_schema()). What is not of the shape that is expected is as if it were not there. Pure
+// functions; what they return is the schema's.
+#pragma once
+
+#include <json-c/json.h>
+#include <stdbool.h>
+
+// An array and its length; NULL and 0 when it is none.
+struct json_object *list_field(struct json_object *o, const char *key, size_t *ret_count);
+// As text_field(), of the i-th of a list.
+const char *text_at(struct json_object *list, size_t i, const char *key);
+
+// The rows of a command at a node of that class: the shell's, the class's, those of every node.
+struct json_object *schema_command(struct json_object *schema, const char *class,
+				   const char *command);
+// Calls fn for every command there is at a node of that class, in the order of `help`.
+void schema_commands(struct json_object *schema, const char *class,
+		     void (*fn)(struct json_object *command, void *arg), void *arg);
+
+// The rows of a group of settings, as an array; the root's group is every node's.
+struct json_object *schema_group(struct json_object *schema, const char *class, const char *group);
+// Calls fn for every group that a node of that class has.
+void schema_groups(struct json_object *schema, const char *class,
+		   void (*fn)(const char *group, struct json_object *rows, void *arg), void *arg);
+
+// The row called so in an array of parameters or settings, also by its alias; NULL.
+struct json_object *row_find(struct json_object *rows, const char *name);
+bool row_flag(struct json_object *row, const char *flag);
+
+// Whether some group has a secret setting of that name, or of nearly that name: a slip of the
+// finger is no reason to tell it. schema may be NULL: then whatever looks like a password is.
+bool schema_is_secret(struct json_object *schema, const char *name);
