@@ -6,8 +6,8 @@
 #include "cli/command.h"
 
 const struct shell_command *const shell_commands[] = {
-	&command_ls,   &command_cd,   &command_pwd,  &command_get, &command_bookmarks,
-	&command_help, &command_exit, &command_quit, NULL,
+	&command_ls,	 &command_cd,	&command_pwd,  &command_get,  &command_bookmarks,
+	&command_doctor, &command_help, &command_exit, &command_quit, NULL,
 };
 
 const struct shell_command *shell_command_find(const char *name)

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// RDMA devices as the machine has them: driver, device files, firmware, slot.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/doctor/doctor.h"
+
+// A PCI function that is an InfiniBand controller, or a Mellanox card, whose RDMA half lacks its
+// driver. False: none.
+static bool card_without_driver(struct doctor *d, char ret[DOCTOR_NAME_SIZE])
+{
+	struct doctor_names cards;
+	char class[32], vendor[32];
+	doctor_list(d, &cards, "/sys/bus/pci/devices");
+	for (unsigned i = 0; i < cards.count; i++) {
+		doctor_read(d, class, sizeof class, "/sys/bus/pci/devices/%s/class", cards.name[i]);
+		doctor_read(d, vendor, sizeof vendor, "/sys/bus/pci/devices/%s/vendor",
+			    cards.name[i]);
+		bool is_hca = !strncmp(class, "0x0207", 6) || !strncmp(class, "0x0c06", 6);
+		bool is_mellanox = !strncmp(class, "0x0200", 6) && !strcmp(vendor, "0x15b3");
+		if (!is_hca && !is_mellanox)
+			continue;
+		memcpy(ret, cards.name[i], DOCTOR_NAME_SIZE);
+		return true;
+	}
+	return false;
+}
+
+void check_device(struct doctor *d)
+{
+	struct doctor_names devices;
+	char card[DOCTOR_NAME_SIZE];
+	doctor_list(d, &devices, "/sys/class/infiniband");
+	for (unsigned i = 0; i < devices.count; i++) {
+		char type[64];
+		doctor_read(d, type, sizeof type, "/sys/class/infiniband/%s/hca_type",
+			    devices.name[i]);
+		doctor_say(d, &(struct finding){ DOCTOR_OK, .object = devices.name[i] },
+			   "an RDMA device%s%s", *type ? ", " : "", type);
+	}
+	if (devices.count)
+		return;
+	if (card_without_driver(d, card)) {
+		struct finding f = {
+			DOCTOR_FAIL, card,
+			"the driver of its RDMA half is not loaded, or failed to start",
+			"modprobe mlx5_ib (mlx4_ib for ConnectX-2 and -3), then see dmesg"
+		};
+		doctor_say(d, &f, "an RDMA card without an RDMA device");
+		return;
+	}
+	struct finding f = { DOCTOR_SKIP, .fix = "rdma link add rxe0 type rxe netdev eth0 (RoCE in "
+						 "software, if it is wanted)" };
+	doctor_say(d, &f,
+		   "no RDMA device; iSCSI over TCP and iSER over iWARP in software need none");
+}
+
+static void access_of(struct doctor *d, const char *file, const char *object)
+{
+	char path[400];
+	snprintf(path, sizeof path, "%s/dev/infiniband/%s", d->root, file);
+	if (!access(path, R_OK | W_OK)) {
+		doctor_say(d, &(struct finding){ DOCTOR_OK, .object = object }, "%s can be opened",
+			   file);
+	} else if (errno == ENOENT) {
+		struct finding f = { DOCTOR_FAIL, object,
+				     "the kernel's half for user space is not loaded, or this is a "
+				     "container that was not given the device",
+				     "modprobe -a ib_uverbs rdma_ucm; container: --device "
+				     "/dev/infiniband" };
+		doctor_say(d, &f, "/dev/infiniband/%s is missing", file);
+	} else {
+		struct finding f = { DOCTOR_WARN, object, "this user may not open it",
+				     "run as root, or give the file to a group by a udev rule" };
+		doctor_say(d, &f, "/dev/infiniband/%s: %m", file);
+	}
+}
+
+void check_access(struct doctor *d)
+{
+	struct doctor_names verbs, devices;
+	doctor_list(d, &devices, "/sys/class/infiniband");
+	doctor_list(d, &verbs, "/sys/class/infiniband_verbs");
+	for (unsigned i = 0; i < devices.count; i++) {
+		char owner[DOCTOR_NAME_SIZE];
+		const char *file = "uverbs*";
+		for (unsigned k = 0; k < verbs.count; k++)
+			if (doctor_read(d, owner, sizeof owner,
+					"/sys/class/infiniband_verbs/%s/ibdev", verbs.name[k]) &&
+			    !strcmp(owner, devices.name[i]))
+				file = verbs.name[k];
+		access_of(d, file, devices.name[i]);
+	}
+	if (devices.count)
+		access_of(d, "rdma_cm", "connections");
+}
+
+void check_firmware(struct doctor *d)
+{
+	struct doctor_names devices;
+	char version[64], board[64], description[80], host[80];
+	doctor_list(d, &devices, "/sys/class/infiniband");
+	doctor_read(d, host, sizeof host, "/proc/sys/kernel/hostname");
+	for (unsigned i = 0; i < devices.count; i++) {
+		const char *name = devices.name[i];
+		doctor_read(d, version, sizeof version, "/sys/class/infiniband/%s/fw_ver", name);
+		doctor_read(d, board, sizeof board, "/sys/class/infiniband/%s/board_id", name);
+		doctor_read(d, description, sizeof description,
+			    "/sys/class/infiniband/%s/node_desc", name);
+		struct finding f = { DOCTOR_OK, .object = name };
+		bool is_named = !*host || strstr(description, host);
+		if (!is_named) {
+			f.verdict = DOCTOR_WARN;
+			f.why = "tools of the fabric show this text, and it is not the machine's";
+			f.fix = "start rdma-ndd (package rdma-core)";
+		}
+		doctor_say(d, &f, "firmware %s%s%s, called '%s'", *version ? version : "unknown",
+			   *board ? ", board " : "", board, description);
+	}
+}
+
+void check_pcie(struct doctor *d)
+{
+	static const char *const files[] = { "current_link_speed", "max_link_speed",
+					     "current_link_width", "max_link_width" };
+	struct doctor_names devices;
+	doctor_list(d, &devices, "/sys/class/infiniband");
+	for (unsigned i = 0; i < devices.count; i++) {
+		char value[4][64];
+		bool has_all = true;
+		for (unsigned k = 0; k < 4; k++)
+			has_all &= doctor_read(d, value[k], sizeof value[k],
+					       "/sys/class/infiniband/%s/device/%s",
+					       devices.name[i], files[k]);
+		if (!has_all)
+			continue;
+		bool is_full = atof(value[0]) >= atof(value[1]) && atoi(value[2]) >= atoi(value[3]);
+		struct finding f = { is_full ? DOCTOR_OK : DOCTOR_WARN, .object = devices.name[i] };
+		if (!is_full) {
+			f.why = "the slot gives less than the card could take";
+			f.fix = "move the card to a slot with more lanes or a later generation";
+		}
+		doctor_say(d, &f, "PCIe x%s at %s of x%s at %s", value[2], value[0], value[3],
+			   value[1]);
+	}
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The table of checks, and what they found.
+#include "cli/doctor/doctor.h"
+
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdarg.h>
+#include <string.h>
+
+// clang-format off
+const struct doctor_check doctor_checks[] = {
+	{"device", "an RDMA device is there, and its driver", check_device},
+	{"access", "the device files that user space needs", check_access},
+	{"state", "each port is active", check_state},
+	{"cable", "the physical state of each port", check_cable},
+	{"subnet", "InfiniBand ports have an address from a subnet manager", check_subnet},
+	{"rate", "link rate, and what to expect of it", check_rate},
+	{"mtu", "packet sizes of RoCE", check_mtu},
+	{"ipoib", "IP over InfiniBand, which iSER needs to find its way", check_ipoib},
+	{"pkey", "partitions", check_pkey},
+	{"gid", "RoCE versions and the addresses they belong to", check_gid},
+	{"prefix", "the subnet prefixes of InfiniBand ports differ", check_prefix},
+	{"conflicts", "kernel targets and others that want the same", check_conflicts},
+	{"memlock", "memory may be pinned", check_memlock},
+	{"modules", "what the kernel offers to user space", check_modules},
+	{"counters", "errors that ports count", check_counters},
+	{"pcie", "the slot is as fast as the card", check_pcie},
+	{"firmware", "firmware and names of devices", check_firmware},
+	{"netns", "RDMA devices and network namespaces", check_netns},
+	{"power", "processors do not save power at the cost of latency", check_power},
+	{"storage", "disks that farblockd waits for", check_storage},
+	{"names", "names of this machine", check_names},
+	{"portals", "farblockd's portals answer", check_portals},
+	{0},
+};
+// clang-format on
+
+static const char *const verdicts[] = {
+	[DOCTOR_OK] = "ok", [DOCTOR_SKIP] = "skip", [DOCTOR_WARN] = "warn", [DOCTOR_FAIL] = "fail"
+};
+
+int doctor_run(struct doctor *d, const char *name, struct err *e)
+{
+	bool is_found = false;
+	if (!d->findings)
+		d->findings = json_object_new_array();
+	for (const struct doctor_check *c = doctor_checks; c->name; c++) {
+		if (name && strcmp(c->name, name))
+			continue;
+		is_found = true;
+		d->check = c->name;
+		c->run(d);
+	}
+	return is_found ? 0 : err_set(e, -ENOENT, "doctor: no check is called '%.40s'", name);
+}
+
+static void put(struct json_object *o, const char *key, const char *text)
+{
+	if (text)
+		json_object_object_add(o, key, json_object_new_string(text));
+}
+
+void doctor_say(struct doctor *d, const struct finding *f, const char *what, ...)
+{
+	char text[400];
+	va_list ap;
+	va_start(ap, what);
+	vsnprintf(text, sizeof text, what, ap);
+	va_end(ap);
+	struct json_object *o = json_object_new_object();
+	put(o, "check", d->check);
+	put(o, "verdict", verdicts[f->verdict]);
+	put(o, "object", f->object ? f->object : "");
+	put(o, "what", text);
+	put(o, "why", f->why);
+	put(o, "fix", f->fix);
+	json_object_array_add(d->findings, o);
+	d->counts[f->verdict]++;
+}
+
+static const char *text(struct json_object *o, const char *key)
+{
+	struct json_object *v;
+	return json_object_object_get_ex(o, key, &v) ? json_object_get_string(v) : "";
+}
+
+void doctor_show(const struct doctor *d, FILE *out)
+{
+	static const char *const boxes[][2] = {
+		{"ok",	"[ ok ]"},
+		    { "skip", "[skip]"},
+		  { "warn", "[warn]"},
+		{ "fail", "[FAIL]"}
+	};
+	for (size_t i = 0; i < json_object_array_length(d->findings); i++) {
+		struct json_object *f = json_object_array_get_idx(d->findings, i);
+		const char *box = "";
+		for (size_t k = 0; k < sizeof boxes / sizeof boxes[0]; k++)
+			if (!strcmp(boxes[k][0], text(f, "verdict")))
+				box = boxes[k][1];
+		fprintf(out, "%s %s%s%s: %s\n", box, text(f, "check"),
+			*text(f, "object") ? " " : "", text(f, "object"), text(f, "what"));
+		if (*text(f, "why"))
+			fprintf(out, "       why: %s\n", text(f, "why"));
+		if (*text(f, "fix"))
+			fprintf(out, "       fix: %s\n", text(f, "fix"));
+	}
+	fprintf(out, "%u ok, %u to look at, %u failed, %u skipped\n", d->counts[DOCTOR_OK],
+		d->counts[DOCTOR_WARN], d->counts[DOCTOR_FAIL], d->counts[DOCTOR_SKIP]);
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// doctor: what on this machine keeps disks from being served over RDMA, with what to do about it.
+// One thread; reads files of sysfs and procfs, changes nothing, needs no privilege: what may not
+// be read is skipped and told. Everything blocks.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "core/err.h"
+
+struct json_object;
+
+enum verdict { DOCTOR_OK, DOCTOR_SKIP, DOCTOR_WARN, DOCTOR_FAIL };
+
+struct doctor {
+	const char *root;	      // put in front of every path; "" for this machine's own files
+	const char *check;	      // name of the one that runs now
+	struct json_object *findings; // array of {check, verdict, object, what, why, fix}
+	unsigned counts[DOCTOR_FAIL + 1];
+	unsigned sample_ms; // time between two samples of counters; 0: one sample
+	// Asks the daemon, as client_call(); may be NULL or fail: then what it would tell is
+	// skipped. params is taken over, *ret is for json_object_put().
+	int (*ask)(void *arg, const char *method, struct json_object *params,
+		   struct json_object **ret, struct err *e);
+	void *ask_arg;
+};
+
+struct doctor_check {
+	const char *name, *help;
+	void (*run)(struct doctor *d);
+};
+extern const struct doctor_check doctor_checks[]; // ends with a NULL name
+
+// Runs one check, or all when name is NULL. -ENOENT with text: no such check. d->findings and
+// counts are added to; the caller gives findings back with json_object_put().
+int doctor_run(struct doctor *d, const char *name, struct err *e);
+
+// A line for each finding, "[ ok ] check object: what", below it why and how to mend it.
+void doctor_show(const struct doctor *d, FILE *out);
+// The table of link rates with what to expect of them.
+void doctor_show_rates(FILE *out);
+
+// ---- for checks ----
+
+struct finding {
+	enum verdict verdict;
+	const char *object;    // what was looked at, "" for the machine
+	const char *why, *fix; // NULL: nothing to say. fix is a command or an edit.
+};
+// what: one line. Everything is copied.
+void doctor_say(struct doctor *d, const struct finding *f, const char *what, ...)
+	__attribute__((format(printf, 3, 4)));
+
+// The text of a file without the newline at its end. False: absent or not readable; errno says why.
+bool doctor_read(const struct doctor *d, char *ret, size_t size, const char *path, ...)
+	__attribute__((format(printf, 4, 5)));
+// Whether a path is there.
+bool doctor_exists(const struct doctor *d, const char *path, ...)
+	__attribute__((format(printf, 2, 3)));
+
+// Names in a folder, sorted, "." and ".." left out; at most DOCTOR_NAMES_MAX.
+enum { DOCTOR_NAMES_MAX = 128, DOCTOR_NAME_SIZE = 64 };
+struct doctor_names {
+	unsigned count;
+	char name[DOCTOR_NAMES_MAX][DOCTOR_NAME_SIZE];
+};
+void doctor_list(const struct doctor *d, struct doctor_names *ret, const char *path, ...)
+	__attribute__((format(printf, 3, 4)));
+
+// A port of an RDMA device.
+struct doctor_port {
+	char device[DOCTOR_NAME_SIZE], number[8];
+	char object[80]; // "mlx4_0/1"
+	char path[160];	 // /sys/class/infiniband/DEVICE/ports/NUMBER
+	bool is_infiniband;
+};
+void doctor_each_port(struct doctor *d, void (*fn)(struct doctor *d, const struct doctor_port *p));
+
+// The checks, a file for each subject.
+void check_device(struct doctor *d);
+void check_access(struct doctor *d);
+void check_firmware(struct doctor *d);
+void check_pcie(struct doctor *d);
+void check_state(struct doctor *d);
+void check_cable(struct doctor *d);
+void check_subnet(struct doctor *d);
+void check_rate(struct doctor *d);
+void check_mtu(struct doctor *d);
+void check_ipoib(struct doctor *d);
+void check_pkey(struct doctor *d);
+void check_gid(struct doctor *d);
+void check_prefix(struct doctor *d);
+void check_conflicts(struct doctor *d);
+void check_memlock(struct doctor *d);
+void check_modules(struct doctor *d);
+void check_counters(struct doctor *d);
+void check_netns(struct doctor *d);
+void check_power(struct doctor *d);
+void check_storage(struct doctor *d);
+void check_names(struct doctor *d);
+void check_portals(struct doctor *d);

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Files of sysfs and procfs, below d->root.
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/doctor/doctor.h"
+
+static bool place(const struct doctor *d, char ret[PATH_MAX], const char *path, va_list ap)
+{
+	size_t len = strlen(d->root);
+	if (len >= PATH_MAX)
+		return false;
+	memcpy(ret, d->root, len);
+	int n = vsnprintf(ret + len, PATH_MAX - len, path, ap);
+	return n >= 0 && (size_t)n < PATH_MAX - len;
+}
+
+static bool is_text(unsigned char c)
+{
+	return c == '\n' || c == '\t' || (c >= ' ' && c < 0x7f);
+}
+
+bool doctor_read(const struct doctor *d, char *ret, size_t size, const char *path, ...)
+{
+	char full[PATH_MAX];
+	va_list ap;
+	va_start(ap, path);
+	bool is_fine = place(d, full, path, ap);
+	va_end(ap);
+	*ret = 0;
+	int fd = is_fine ? open(full, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	if (fd < 0)
+		return false;
+	size_t have = 0;
+	ssize_t n;
+	while (have < size - 1 && (n = read(fd, ret + have, size - 1 - have)) > 0)
+		have += (size_t)n;
+	close(fd);
+	while (have && (ret[have - 1] == '\n' || ret[have - 1] == ' '))
+		have--;
+	ret[have] = 0;
+	// What goes to a terminal is text, whatever a driver says.
+	for (size_t i = 0; i < have; i++)
+		if (!is_text((unsigned char)ret[i]))
+			ret[i] = '?';
+	return true;
+}
+
+bool doctor_exists(const struct doctor *d, const char *path, ...)
+{
+	char full[PATH_MAX];
+	va_list ap;
+	va_start(ap, path);
+	bool is_fine = place(d, full, path, ap);
+	va_end(ap);
+	return is_fine && !access(full, F_OK);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strverscmp(a, b);
+}
+
+void doctor_list(const struct doctor *d, struct doctor_names *ret, const char *path, ...)
+{
+	char full[PATH_MAX];
+	va_list ap;
+	va_start(ap, path);
+	bool is_fine = place(d, full, path, ap);
+	va_end(ap);
+	ret->count = 0;
+	DIR *dir = is_fine ? opendir(full) : NULL;
+	struct dirent *entry;
+	while (dir && ret->count < DOCTOR_NAMES_MAX && (entry = readdir(dir))) {
+		if (entry->d_name[0] == '.' || strlen(entry->d_name) >= DOCTOR_NAME_SIZE)
+			continue;
+		memcpy(ret->name[ret->count++], entry->d_name, strlen(entry->d_name) + 1);
+	}
+	if (dir)
+		closedir(dir);
+	qsort(ret->name, ret->count, sizeof ret->name[0], by_name);
+}
+
+static void one_port(struct doctor *d, const char *device, const char *number,
+		     void (*fn)(struct doctor *d, const struct doctor_port *p))
+{
+	struct doctor_port p;
+	char layer[32];
+	snprintf(p.device, sizeof p.device, "%s", device);
+	snprintf(p.number, sizeof p.number, "%.7s", number);
+	snprintf(p.object, sizeof p.object, "%s/%s", p.device, p.number);
+	snprintf(p.path, sizeof p.path, "/sys/class/infiniband/%s/ports/%s", p.device, p.number);
+	doctor_read(d, layer, sizeof layer, "%s/link_layer", p.path);
+	p.is_infiniband = !strcmp(layer, "InfiniBand");
+	fn(d, &p);
+}
+
+void doctor_each_port(struct doctor *d, void (*fn)(struct doctor *d, const struct doctor_port *p))
+{
+	struct doctor_names devices, ports;
+	doctor_list(d, &devices, "/sys/class/infiniband");
+	for (unsigned i = 0; i < devices.count; i++) {
+		doctor_list(d, &ports, "/sys/class/infiniband/%s/ports", devices.name[i]);
+		for (unsigned k = 0; k < ports.count; k++)
+			one_port(d, devices.name[i], ports.name[k], fn);
+	}
+}

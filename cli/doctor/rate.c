@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Link rates: what sysfs calls them, and what to expect. Data rates are after encoding (8b/10b up
+// to QDR, 64b/66b from FDR10 on); the last column is what RDMA reaches on a good day.
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/doctor/doctor.h"
+
+// clang-format off
+static const struct rate {
+	const char *name;	     // as in "40 Gb/sec (4X QDR)"
+	const char *sysfs;	     // of four lanes
+	double data_gbit, gbyte;     // of four lanes: Gb/s of data, GB/s at most
+	const char *reached;	     // GB/s, four lanes
+} rates[] = {
+	{ "SDR", "10 Gb/sec (4X SDR)", 8, 1.00, "0.95" },
+	{ "DDR", "20 Gb/sec (4X DDR)", 16, 2.00, "1.9" },
+	{ "QDR", "40 Gb/sec (4X QDR)", 32, 4.00, "3.2 to 3.9; PCIe 2.0 x8 ends at 3.3" },
+	{ "FDR10", "40 Gb/sec (4X FDR10)", 40, 5.00, "4.7" },
+	{ "FDR", "56 Gb/sec (4X FDR)", 54.5, 6.82, "6.0 to 6.6" },
+	{ "EDR", "100 Gb/sec (4X EDR)", 100, 12.5, "12.0" },
+	{ "HDR", "200 Gb/sec (4X HDR)", 200, 25, "24.3" },
+	{ "NDR", "400 Gb/sec (4X NDR)", 400, 50, "48" },
+};
+// clang-format on
+
+void doctor_show_rates(FILE *out)
+{
+	fprintf(out, "%-6s %-21s %10s %8s  %s\n", "link", "as sysfs shows it", "data Gb/s", "GB/s",
+		"GB/s reached by RDMA");
+	for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++)
+		fprintf(out, "%-6s %-21s %10.1f %8.2f  %s\n", rates[i].name, rates[i].sysfs,
+			rates[i].data_gbit, rates[i].gbyte, rates[i].reached);
+}
+
+// "40 Gb/sec (4X QDR)": lanes and the row; false: another text.
+static bool parse(const char *text, unsigned *ret_lanes, const struct rate **ret)
+{
+	const char *open = strchr(text, '(');
+	char *end;
+	if (!open)
+		return false;
+	*ret_lanes = (unsigned)strtoul(open + 1, &end, 10);
+	if (*end != 'X' || end[1] != ' ' || !*ret_lanes || *ret_lanes > 12)
+		return false;
+	size_t len = strcspn(end + 2, ")");
+	for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++)
+		if (strlen(rates[i].name) == len && !strncmp(rates[i].name, end + 2, len)) {
+			*ret = &rates[i];
+			return true;
+		}
+	return false;
+}
+
+static void rate(struct doctor *d, const struct doctor_port *p)
+{
+	char text[64];
+	unsigned lanes;
+	const struct rate *r;
+	if (!doctor_read(d, text, sizeof text, "%s/rate", p->path))
+		return;
+	if (!p->is_infiniband || !parse(text, &lanes, &r)) {
+		doctor_say(d, &(struct finding){ DOCTOR_OK, .object = p->object }, "%s", text);
+		return;
+	}
+	struct finding f = { DOCTOR_OK, p->object, NULL, NULL };
+	if (lanes == 1) {
+		f.verdict = DOCTOR_WARN;
+		f.why = "one lane of four: a cable or plug with broken lanes";
+		f.fix = "another cable; iblinkinfo tells what the link could be";
+	}
+	doctor_say(d, &f, "%s: at most %.2f GB/s of data", text, r->gbyte * lanes / 4);
+}
+
+void check_rate(struct doctor *d)
+{
+	doctor_each_port(d, rate);
+}

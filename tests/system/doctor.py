@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""doctor, on machines that are prepared folders: a fabric that is well, each illness alone with
+the words that name it and its cure, and files that nobody meant to be read."""
+
+import json
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
+import farblock  # noqa: E402
+
+HCA = "/sys/class/infiniband/mlx4_0"
+PORT = f"{HCA}/ports/1"
+ROCE = "/sys/class/infiniband/mlx5_1/ports/1"
+WELL = {
+    f"{HCA}/hca_type": "MT26428", f"{HCA}/fw_ver": "2.9.1000", f"{HCA}/board_id": "MT_0D81110009",
+    f"{HCA}/node_desc": "san7 HCA-1",
+    f"{HCA}/device/current_link_speed": "5.0 GT/s PCIe",
+    f"{HCA}/device/max_link_speed": "5.0 GT/s PCIe",
+    f"{HCA}/device/current_link_width": "8", f"{HCA}/device/max_link_width": "8",
+    f"{PORT}/state": "4: ACTIVE", f"{PORT}/phys_state": "5: LinkUp",
+    f"{PORT}/link_layer": "InfiniBand", f"{PORT}/lid": "0x2", f"{PORT}/sm_lid": "0x1",
+    f"{PORT}/rate": "40 Gb/sec (4X QDR)", f"{PORT}/pkeys/0": "0xffff", f"{PORT}/pkeys/1": "0x0000",
+    f"{PORT}/gids/0": "fe80:0000:0000:0000:0002:c903:000a:1b2d",
+    f"{PORT}/counters/symbol_error": "0",
+    "/sys/class/infiniband_verbs/uverbs0/ibdev": "mlx4_0",
+    "/sys/class/infiniband_verbs/uverbs1/ibdev": "mlx5_1",
+    "/dev/infiniband/uverbs0": "", "/dev/infiniband/uverbs1": "", "/dev/infiniband/rdma_cm": "",
+    "/sys/class/infiniband/mlx5_1/fw_ver": "16.35", f"{ROCE}/state": "4: ACTIVE",
+    "/sys/class/infiniband/mlx5_1/node_desc": "san7 mlx5_1",
+    f"{ROCE}/phys_state": "5: LinkUp", f"{ROCE}/link_layer": "Ethernet",
+    f"{ROCE}/rate": "100 Gb/sec (4X EDR)", f"{ROCE}/gid_attrs/ndevs/0": "eth2",
+    f"{ROCE}/gid_attrs/types/0": "IB/RoCE v1", f"{ROCE}/gid_attrs/types/1": "RoCE v2",
+    "/sys/class/net/eth2/mtu": "9000", "/sys/class/net/eth2/type": "1",
+    "/sys/class/net/ib0/type": "32", "/sys/class/net/ib0/mode": "connected",
+    "/sys/class/net/ib0/mtu": "65520", "/sys/class/net/ib0/operstate": "up",
+    "/proc/net/route": "Iface\tDestination\nib0\t00007F0A\t00000000\n",
+    "/proc/net/tcp": "  sl  local_address rem_address   st\n",
+    "/proc/sys/kernel/hostname": "san7", "/proc/sys/kernel/osrelease": "6.12.1",
+    "/proc/self/status": "Name:\tx\nCapEff:\t0000000000000000\n",
+    "/proc/self/limits": "Max locked memory         unlimited            unlimited    bytes\n",
+    "/lib/modules/6.12.1/modules.dep": "kernel/drivers/block/ublk_drv.ko.xz:\n",
+    "/sys/module/ib_core/parameters/netns_mode": "Y",
+    "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor": "performance",
+    "/etc/iscsi/initiatorname.iscsi": "InitiatorName=iqn.2025-03.org.example:san7\n",
+}
+# What is different on a machine, the check and verdict that tell, and a word of text or cure.
+ILL = [
+    ({f"{PORT}/state": "1: DOWN"}, "state", "fail", "no link"),
+    ({f"{PORT}/state": "2: INIT", f"{PORT}/sm_lid": "0x0"}, "state", "fail", "opensm"),
+    ({f"{PORT}/sm_lid": "0x0"}, "subnet", "fail", "opensm"),
+    ({f"{PORT}/phys_state": "2: Polling"}, "cable", "fail", "cable"),
+    ({f"{PORT}/phys_state": "1: Sleep"}, "cable", "fail", "ibportstate"),
+    ({f"{PORT}/phys_state": "3: Disabled"}, "cable", "fail", "ibportstate"),
+    ({f"{PORT}/phys_state": "4: PortConfigurationTraining"}, "cable", "warn", "cable"),
+    ({f"{PORT}/phys_state": "6: LinkErrorRecovery"}, "cable", "warn", "cable"),
+    ({f"{PORT}/rate": "10 Gb/sec (1X QDR)"}, "rate", "warn", "one lane"),
+    ({f"{PORT}/pkeys/0": "0x7fff"}, "pkey", "warn", "limited members"),
+    ({f"{PORT}/counters/symbol_error": "17"}, "counters", "warn", "symbol_error 17"),
+    ({f"{ROCE}/gid_attrs/types/1": None}, "gid", "warn", "RoCE v2"),
+    ({"/sys/class/net/eth2/mtu": "1500"}, "mtu", "warn", "1024 bytes"),
+    ({"/sys/class/net/ib0/operstate": "down"}, "ipoib", "warn", "ip link set"),
+    ({"/proc/net/route": ""}, "ipoib", "warn", "ip address add"),
+    ({"/sys/class/net/ib0/mode": "datagram"}, "ipoib", "warn", "lost"),
+    ({"/sys/module/ib_srpt/initstate": "live"}, "conflicts", "warn", "modprobe -r ib_srpt"),
+    ({"/sys/module/ib_isert/initstate": "live",
+      "/proc/net/tcp": "  sl\n   0: 00000000:0CBC 00000000:0000 0A 0\n"}, "conflicts", "warn", "ss -ltnp"),
+    ({"/proc/self/limits": "Max locked memory         8388608      8388608     bytes\n"},
+     "memlock", "warn", "LimitMEMLOCK"),
+    ({"/proc/sys/kernel/io_uring_disabled": "2"}, "modules", "fail", "sysctl"),
+    ({f"{HCA}/device/current_link_width": "4"}, "pcie", "warn", "slot"),
+    ({f"{HCA}/node_desc": "localhost"}, "firmware", "warn", "rdma-ndd"),
+    ({"/sys/module/ib_core/parameters/netns_mode": "N"}, "netns", "warn", "container"),
+    ({"/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor": "powersave"}, "power", "warn", "cpupower"),
+    ({"/dev/infiniband/rdma_cm": None}, "access", "fail", "rdma_ucm"),
+    ({"/dev/infiniband/uverbs0": None}, "access", "fail", "ib_uverbs"),
+    ({"/etc/iscsi/initiatorname.iscsi": "# nothing\n"}, "names", "warn", "iscsi-iname"),
+    ({"/proc/sys/kernel/hostname": "localhost"}, "names", "warn", "hostnamectl"),
+    ({"/sys/class/infiniband/mlx4_1/ports/1/link_layer": "InfiniBand",
+      "/sys/class/infiniband/mlx4_1/ports/1/gids/0": "fe80:0000:0000:0000:0002:c903:000a:1b2e"},
+     "prefix", "warn", "mlx4_0/1"),
+    ("no device", "device", "skip", "rdma link add"),
+    ("a card", "device", "fail", "modprobe mlx5_ib"),
+]
+HOSTILE = ["", "x" * 100000, "\0\0\0\0", "4", ":", "%s%n", "-1", "0x" + "f" * 40, "\xff\xfe"]
+
+
+def machine(scratch, name, files):
+    root = scratch.file(name)
+    for path, content in files.items():
+        if content is None:
+            continue
+        os.makedirs(os.path.dirname(root + path), exist_ok=True)
+        with open(root + path, "w", encoding="latin-1") as out:
+            out.write(content)
+    return root
+
+
+def doctor(root, check):
+    """The findings, and the exit status."""
+    done = subprocess.run([farblock.program("farblock"), "--json", "--socket", "/nonexistent/s",
+                           "doctor", check, f"root={root}", "interval=0"], capture_output=True, text=True, timeout=60)
+    if done.returncode not in (0, 1):
+        raise farblock.Failure(f"doctor: status {done.returncode}: {done.stderr}")
+    return json.loads(done.stdout), done.returncode
+
+
+def well(scratch):
+    found, status = doctor(machine(scratch, "well", WELL), "all")
+    bad = [f for f in found if f["verdict"] in ("warn", "fail")]
+    if bad or status:
+        raise farblock.Failure(f"a machine that is well: status {status}, {bad}")
+    rate = [f["what"] for f in found if f["check"] == "rate" and f["object"] == "mlx4_0/1"]
+    if rate != ["40 Gb/sec (4X QDR): at most 4.00 GB/s of data"]:
+        raise farblock.Failure(f"rate: {rate}")
+    print(len(found), "findings where all is well, none bad")
+
+
+def ill(scratch):
+    for number, (change, check, verdict, word) in enumerate(ILL):
+        files = {**WELL, **change} if isinstance(change, dict) else {}
+        if change == "a card":
+            files = {"/sys/bus/pci/devices/0000:01:00.0/class": "0x020700",
+                     "/sys/bus/pci/devices/0000:01:00.0/vendor": "0x15b3"}
+        found, status = doctor(machine(scratch, f"ill{number}", files), check)
+        told = [f for f in found if f["verdict"] == verdict and
+                word in " ".join(f.get(k, "") for k in ("what", "why", "fix"))]
+        if not told or status != (verdict == "fail"):
+            raise farblock.Failure(f"{change}: {check}: status {status}, {found}")
+    print(len(ILL), "illnesses found")
+
+
+def hostile(scratch):
+    for number, text in enumerate(HOSTILE):
+        doctor(machine(scratch, f"hostile{number}", {path: text for path in WELL}), "all")
+    print(len(HOSTILE), "machines of nonsense survived")
+
+
+def main():
+    with farblock.Scratch() as scratch:
+        well(scratch)
+        ill(scratch)
+        hostile(scratch)
+    return 0
+
+
+if __name__ == "__main__":
+    farblock.main(main)
