@@ -154,7 +154,8 @@ def two_paths(lab):
     for portal in (0, 1):
         path = f"/iscsi/{target.iqn}/tpg1/portals"
         host = lab.place.hosts[portal]
-        daemon.rpc("tree.delete", path=path, params={"ip_address": host, "ip_port": net.PORT})
+        daemon.rpc("tree.delete", path=path,
+                   params={"ip_address": host, "ip_port": net.PORT, "force": True})
         for found in sessions(daemon):
             if host in str(found):
                 daemon.rpc("session.drop", sid=found["sid"])

@@ -35,7 +35,8 @@ def create_lun(daemon, target, number):
 
 
 def delete_lun(daemon, target, number):
-    daemon.rpc("tree.delete", path=f"/iscsi/{target.iqn}/tpg1/luns", params={"lun": str(number)})
+    daemon.rpc("tree.delete", path=f"/iscsi/{target.iqn}/tpg1/luns",
+               params={"lun": str(number), "force": True})
 
 
 def luns_live(lab):
