@@ -239,8 +239,12 @@ int config_run(struct config *c, const char *path, const char *command,
 	struct node *n = config_node(c, path);
 	struct args args;
 	*out = (struct reply){ 0 };
-	if (!n)
-		return no_such_path(path, e);
+	if (!n) {
+		const struct config_call call = { path, command, positional, named };
+		int code;
+		return acl_group_run(c, &call, is_admin, &code, out, e) ? code
+									: no_such_path(path, e);
+	}
 	const struct command_row *row = command_find(n->class, command);
 	if (!row)
 		return err_set(e, -ENOSYS, "Command not found %.60s", command);

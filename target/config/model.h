@@ -204,6 +204,12 @@ int srpt_target_new(struct config *c, struct srpt_target **ret, const char *name
 extern const struct attr_row negotiated_rows[];
 size_t negotiated_get(struct node *n, const struct attr_row *row, char *out, size_t size);
 
+// ---- acl_group.c ----
+// A command below .../acls/TAG: of all ACLs with that tag, or, when it only looks, of the first.
+// *ret is as of config_run(). False: no ACL has it, and nothing was done.
+bool acl_group_run(struct config *c, const struct config_call *call, bool is_admin, int *ret,
+		   struct reply *out, struct err *e);
+
 // ---- in_use.c ----
 // -EBUSY with whose session it is when somebody is logged in through n, unless a has force.
 // The parameter of the commands that ask: the last one of each.

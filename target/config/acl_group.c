@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Initiators with one tag are a group: .../acls/TAG stands for each of them, and what is done there
+// is done to all or to none. Control thread.
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "target/config/model.h"
+
+// Splits ".../acls/TAG/rest"; NULL: it is no such path.
+static struct node *split(struct config *c, const char *path, char tag[128], const char **ret_rest)
+{
+	char above[600];
+	const char *at = strstr(path, "/acls/"), *name = at ? at + strlen("/acls/") : "";
+	size_t len = strcspn(name, "/");
+	if (!len || len >= 128)
+		return NULL;
+	snprintf(above, sizeof above, "%.*s/acls", (int)(at - path), path);
+	snprintf(tag, 128, "%.*s", (int)len, name);
+	*ret_rest = name + len;
+	struct node *n = config_node(c, above);
+	return n && n->class == &acls_class ? n : NULL;
+}
+
+// The lines of more go behind those of to; the data is that of the first.
+static void merge(struct reply *to, struct reply *more)
+{
+	if (!to->messages && !to->data) {
+		*to = *more;
+		return;
+	}
+	for (size_t i = 0; more->messages && i < json_object_array_length(more->messages); i++)
+		reply_say(to, "%s",
+			  json_object_get_string(json_object_array_get_idx(more->messages, i)));
+	reply_done(more);
+}
+
+static int run_on_one(struct config *c, const struct node *acl, const char *rest,
+		      const struct config_call *call, bool is_admin, struct reply *out,
+		      bool *ret_is_enough, struct err *e)
+{
+	char path[700];
+	struct reply one;
+	size_t used = node_path(acl, path, sizeof path);
+	snprintf(path + used, sizeof path - used, "%s", rest);
+	const struct node *n = config_node(c, path);
+	if (!n) // an initiator's name could be another one's tag: not looked for again
+		return err_set(e, -ENOENT, "No such path %.200s", path);
+	const struct command_row *row = command_find(n->class, call->command);
+	*ret_is_enough = row && row->is_readonly;
+	int r = config_run(c, path, call->command, call->positional, call->named, is_admin, &one,
+			   e);
+	if (!r)
+		merge(out, &one);
+	return r;
+}
+
+bool acl_group_run(struct config *c, const struct config_call *call, bool is_admin, int *ret,
+		   struct reply *out, struct err *e)
+{
+	char tag[128];
+	const char *rest;
+	struct node *acls = split(c, call->path, tag, &rest);
+	bool was_open = c->together.is_open, is_enough = false, has_any = false;
+	struct txn_mark start = txn_mark(c);
+	int r = 0;
+	if (!acls)
+		return false;
+	c->together.mark = start;
+	c->together.is_open = true;
+	list_for_each (i, &acls->children) {
+		const struct acl *a = NODE_OF(const struct acl, list_entry(i, struct node, link));
+		if (r || is_enough || !a->tag || strcmp(a->tag, tag))
+			continue;
+		has_any = true;
+		r = run_on_one(c, &a->node, rest, call, is_admin, out, &is_enough, e);
+	}
+	c->together.mark = start;
+	c->together.is_open = was_open;
+	if (has_any && !is_enough)
+		r = config_finish(c, r, e);
+	if (r < 0)
+		reply_done(out);
+	*ret = r;
+	return has_any;
+}
