@@ -13,7 +13,7 @@
 
 <any> stands for any text, a line <lines> for any number of lines, {dir} for the daemon's folder,
 {dir-} for a name made of it, {device} for the loop device; a line of ls with one of them has three
-dots. --update writes what was printed into the files, for reading. The
+dots, and the mark below one stands in front. --update writes what was printed into the files, for reading. The
 network is one of our own, with 127.0.0.1 in it. Without arguments every command of every class
 that farblockd's schema has must be in some transcript.
 """
@@ -143,14 +143,17 @@ class Stage:
         return text.replace("{dir}", self.scratch.path).replace("{device}", self.device or "{device}")
 
     def shown(self, text):
-        """Paths of this run out of it; a line of ls that had one shows three dots."""
-        lines = []
+        """Without the paths of this run, and what depends on their length."""
+        lines, has_path = [], False
         for line in text.splitlines():
+            if has_path and line.strip() == "^":
+                line = "  ^"
             plain = line.replace(self.scratch.path, "{dir}")
             plain = plain.replace(self.scratch.path[1:].replace("/", "-"), "{dir-}")
             if self.device:
                 plain = plain.replace(self.device, "{device}")
-            if plain != line:
+            has_path = plain != line
+            if has_path:
                 plain = re.sub(r" \.{3,} \[", " ... [", plain)
             lines.append(plain.rstrip())
         while lines and not lines[-1]:
