@@ -78,8 +78,10 @@ class Guest(farblock.Process):
     def command(self, channel):
         share = ["-virtfs", "local,path=/,mount_tag=host,security_model=none,readonly=on,"
                  "multidevs=remap"] if self.shares_host else []
+        # A busy machine makes the clocks look wrong to the guest, which would take the slowest of all.
         words = ["console=ttyS0", "quiet", "panic=-1", "mitigations=off", "net.ifnames=0",
-                 f"lab.address={self.network.guest}", f"lab.gateway={self.network.gateway}",
+                 "tsc=reliable", f"lab.address={self.network.guest}",
+                 f"lab.gateway={self.network.gateway}",
                  *(["lab.host=1"] if share else [])]
         return ["qemu-system-x86_64", *ACCEL[accelerator()], "-smp", "2", "-m", str(self.memory),
                 "-nodefaults", "-no-user-config", "-display", "none", "-serial", "stdio",
