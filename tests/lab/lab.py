@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Runs the lab's scenarios: farblockd and real kernel initiators in a guest. Called by run.sh.
 
-    lab.py [NAME...]   all scenarios, or those named; the name of a group is all of it, GROUP:check
-                       a few that are fast, check those of all groups
+    lab.py [NAME...]   all scenarios, or those named, with wildcards; the name of a group is all of
+                       it, GROUP:check a few that are fast, check those of all groups
     lab.py --list      their names and what they claim
 """
 
 import os
 import sys
 import time
+from fnmatch import fnmatch
 from typing import NamedTuple
 
 import farblock_path  # noqa: F401: makes tests/lib importable
@@ -139,12 +140,13 @@ def names_of(group, function):
 
 def chosen(names):
     known = all_scenarios()
-    unknown = set(names).difference(known, *(names_of(*what) for what in known.values()))
-    for name in unknown:
+    meant = {name: {other for other, what in known.items()
+                    if name in names_of(*what) or fnmatch(other, name)} for name in names}
+    for name in (name for name in names if not meant[name]):
         print(f"lab: no scenario '{name}' (lab.py --list names them)", file=sys.stderr)
         sys.exit(2)
     return {name: what for name, what in known.items()
-            if not names or name in names or names_of(*what).intersection(names)}
+            if not names or any(name in others for others in meant.values())}
 
 
 def tell(name, result, start, why=""):
