@@ -235,11 +235,17 @@ class Expected:
                    and fnmatch.fnmatchcase(reason, text) for kinds, name, text in self.rows)
 
 
+def totals(results):
+    passed = sum(bool(r.passed) and not r.skips for r in results)
+    failed = sum(not r.passed for r in results)
+    skipped = sum(bool(r.skips) for r in results)
+    return f"{len(results)} tests, {passed} passed, {failed} failed, {skipped} skipped something"
+
+
 def judge(kind, results, expected):
     """Prints what is wrong with a kind's results and a line of totals; true if nothing is."""
-    wrong, skipped = [], 0
+    wrong = []
     for result in results:
-        skipped += bool(result.skips)
         if not result.passed:
             verdict = "no result" if result.passed is None else "FAILED"
             wrong.append(f"{kind}: {result.name}: {verdict}\n      " +
@@ -251,10 +257,7 @@ def judge(kind, results, expected):
                 wrong.append(f"{kind}: {result.name}: skip not listed: {reason}")
     for text in wrong:
         print("  " + text)
-    passed = sum(bool(r.passed) and not r.skips for r in results)
-    failed = sum(not r.passed for r in results)
-    print(f"{kind}: {len(results)} tests, {passed} passed, {failed} failed, {skipped} skipped "
-          f"something, {len(wrong)} wrong", flush=True)
+    print(f"{kind}: {totals(results)}, {len(wrong)} wrong", flush=True)
     return not wrong
 
 

@@ -52,7 +52,7 @@ GROUPS = {
     "siw-verbs": Group(ISER, CHECK, "siw", True),
     "lio-rxe": Group(lio.INSIDE, [lio.chap, lio.byte_for_byte, lio.target_gone], "rxe", True),
     "lio-siw-verbs": Group(lio.INSIDE_SIW, [lio.verified], "siw", True),
-    "libiscsi": Group(libiscsi.SCENARIOS, [libiscsi.programs], "rxe", True),
+    "libiscsi": Group(libiscsi.SCENARIOS, libiscsi.CHECK, "rxe", True),
 }
 
 
