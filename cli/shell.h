@@ -57,3 +57,5 @@ int shell_show_answer(struct shell *s, const struct line *l, struct json_object 
 		      struct err *e);
 // Line editing and history until exit or end of file; errors are told and do not end it.
 enum status shell_interactive(struct shell *s);
+// Prints, a line each, what the last word of line may become, a tab, and what that is.
+enum status shell_complete(struct shell *s, const char *line);

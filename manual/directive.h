@@ -23,6 +23,11 @@ int daemon_flags(FILE *out, const char *argument);
 int daemon_words(FILE *out, const char *argument);
 int daemon_zsh(FILE *out, const char *argument);
 int daemon_fish(FILE *out, const char *argument);
+// shell.c: the same of farblock's flags.
+int shell_flags(FILE *out, const char *argument);
+int shell_words(FILE *out, const char *argument);
+int shell_zsh(FILE *out, const char *argument);
+int shell_fish(FILE *out, const char *argument);
 // tree.c, for mdoc(7): the shell's own commands, what every node knows, commands by kind of node,
 // settings by kind of node and group.
 int shell_commands_list(FILE *out, const char *argument);

@@ -17,7 +17,9 @@ INSTALLED = """sbin/farblockd bin/farblock bin/farblock-initiator
 lib/systemd/system/farblockd.service lib/sysusers.d/farblock.conf lib/tmpfiles.d/farblock.conf
 share/man/man5/farblock-saveconfig.json.5 share/man/man8/farblock.8
 share/man/man8/farblock-initiator.8 share/man/man8/farblockd.8
-share/bash-completion/completions/farblock-initiator share/bash-completion/completions/farblockd
+share/bash-completion/completions/farblock share/zsh/site-functions/_farblock
+share/fish/vendor_completions.d/farblock.fish share/bash-completion/completions/farblock-initiator
+share/bash-completion/completions/farblockd
 share/zsh/site-functions/_farblock-initiator share/zsh/site-functions/_farblockd
 share/fish/vendor_completions.d/farblock-initiator.fish
 share/fish/vendor_completions.d/farblockd.fish

@@ -51,6 +51,36 @@ def fish(name, line):
             farblock.run(["fish", "--no-config", "-c", script]).stdout.splitlines()]
 
 
+def bash_live(daemon, line):
+    """What bash offers at the end of a line for farblock, asked of the daemon. Bash splits words
+    at colons and equals signs, too."""
+    words = [word for word in re.split("([ :=])", line) if word.strip()]
+    script = (f"source {SHARE}/bash-completion/completions/farblock; compopt() {{ :; }}; "
+              f"PATH={farblock.BUILD}:$PATH; COMP_LINE='{line}'; COMP_POINT=${{#COMP_LINE}}; "
+              f"COMP_WORDS=({' '.join(words)}); "
+              "COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _farblock; printf '%s\\n' \"${COMPREPLY[@]}\"")
+    return farblock.run(["bash", "-c", script],
+                        env={**os.environ, "FARBLOCK_SOCKET": daemon.socket_path}).stdout.split()
+
+
+def asked_of_the_daemon(scratch):
+    config = farblock.Config()
+    target = config.target([config.ramdisk("rd", 16 << 20)])
+    with farblock.Farblockd(scratch, config) as daemon:
+        lines = {
+            "farblock /backstores/ramdisk cr": ["create"],
+            "farblock --json ls /backstores/ramdisk/r": ["/backstores/ramdisk/rd/"],
+            # Bash has split it at the colon, and puts in what comes behind that.
+            f"farblock /iscsi/{target.iqn[:-1]}": [target.iqn.split(":")[1] + "/"],
+            "farblock --js": ["--json"],
+        }
+        for line, wanted in lines.items():
+            offered = bash_live(daemon, line)
+            if offered != wanted:
+                raise farblock.Failure(f"{line}: offers {offered}, not {wanted}")
+        print(len(lines), "lines of farblock completed by the daemon's tree")
+
+
 def completion():
     offers = {
         "bash farblockd --log": (bash("farblockd", "--log"), ["--log-level"]),
@@ -73,6 +103,8 @@ def main():
     pages()
     flags()
     completion()
+    with farblock.Scratch() as scratch:
+        asked_of_the_daemon(scratch)
     return 0
 
 

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Flags of farblock.
+#include "cli/flags.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int on_socket(struct flags *f, const char *text, struct err *e)
+{
+	f->socket = text;
+	return 0;
+}
+
+static int on_json(struct flags *f, const char *text, struct err *e)
+{
+	f->is_json = true;
+	return 0;
+}
+
+static int on_file(struct flags *f, const char *text, struct err *e)
+{
+	f->file = text;
+	return 0;
+}
+
+static int on_keep_going(struct flags *f, const char *text, struct err *e)
+{
+	f->keeps_going = true;
+	return 0;
+}
+
+static int on_color(struct flags *f, const char *text, struct err *e)
+{
+	static const char *const names[] = { "auto", "always", "never" };
+	for (unsigned i = 0; i < 3; i++)
+		if (!strcmp(names[i], text)) {
+			f->color = (enum color)i;
+			return 0;
+		}
+	return err_set(e, -EINVAL, "--color: %.40s: is none of auto, always, never", text);
+}
+
+static int on_complete(struct flags *f, const char *text, struct err *e)
+{
+	f->complete = text;
+	return 0;
+}
+
+static int on_version(struct flags *f, const char *text, struct err *e)
+{
+	f->wants_version = true;
+	return 0;
+}
+
+static int on_help(struct flags *f, const char *text, struct err *e)
+{
+	f->wants_help = true;
+	return 0;
+}
+
+static const struct row {
+	struct flag_row row;
+	int (*on)(struct flags *f, const char *text, struct err *e);
+} rows[] = {
+	// clang-format off
+	{{0, "socket", "PATH", "control socket of farblockd ($FARBLOCK_SOCKET, /run/farblock/control.sock)"},
+	 on_socket},
+	{{0, "json", NULL, "prints answers, and errors, as JSON"}, on_json},
+	{{'c', "file", "FILE", "runs its lines, stops at the first error and names its line"}, on_file},
+	{{0, "keep-going", NULL, "a batch goes on behind an error, and fails in the end"}, on_keep_going},
+	{{0, "color", "WHEN", "auto (at a terminal, and without $NO_COLOR), always, never"}, on_color},
+	{{0, "complete", "LINE", "prints what the last word may become, for completion in shells"},
+	 on_complete},
+	{{'v', "version", NULL, "tells the version and ends"}, on_version},
+	{{'h', "help", NULL, "tells this and ends; `farblock help` tells the commands"}, on_help},
+	// clang-format on
+};
+enum { ROWS = sizeof rows / sizeof rows[0], LETTERS = 3 * ROWS + 3 };
+
+const struct flag_row *flags_row(unsigned index)
+{
+	return index < ROWS ? &rows[index].row : NULL;
+}
+
+// What getopt wants. "+": what stands behind the command belongs to it.
+static void describe(struct option longs[ROWS + 1], char letters[LETTERS])
+{
+	size_t n = 0;
+	letters[n++] = '+';
+	letters[n++] = ':';
+	for (int i = 0; i < ROWS; i++) {
+		const struct flag_row *r = &rows[i].row;
+		longs[i] = (struct option){ r->name, r->argument ? required_argument : no_argument,
+					    NULL, 256 + i };
+		if (r->letter)
+			letters[n++] = r->letter;
+		if (r->letter && r->argument)
+			letters[n++] = ':';
+	}
+	letters[n] = 0;
+}
+
+// The row of what getopt has found, NULL: none.
+static const struct row *found(int at)
+{
+	if (at >= 256)
+		return &rows[at - 256];
+	for (int i = 0; i < ROWS; i++)
+		if (rows[i].row.letter == at)
+			return &rows[i];
+	return NULL;
+}
+
+int flags_parse(struct flags *ret, int argc, char **argv, struct err *e)
+{
+	struct option longs[ROWS + 1] = { 0 };
+	char letters[LETTERS];
+	int at;
+	describe(longs, letters);
+	*ret = (struct flags){ .socket = getenv("FARBLOCK_SOCKET") };
+	if (!ret->socket || !*ret->socket)
+		ret->socket = "/run/farblock/control.sock";
+	optind = 0; // starts getopt anew, for tests
+	opterr = 0;
+	while ((at = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
+		const struct row *r = at == ':' || at == '?' ? NULL : found(at);
+		if (!r)
+			return err_set(e, -EINVAL, "%.60s: %s (see --help)", argv[optind - 1],
+				       at == ':' ? "needs a value" : "no such flag");
+		int rc = r->on(ret, optarg, e);
+		if (rc < 0)
+			return rc;
+	}
+	if (ret->file && optind < argc)
+		return err_set(e, -EINVAL, "either -c FILE or a command (see --help)");
+	return optind;
+}
+
+void flags_help(void)
+{
+	fputs("usage: farblock [FLAG]... [PATH] COMMAND [value ...] [name=value ...]\n"
+	      "       farblock [FLAG]... -c FILE    runs the lines of a file\n"
+	      "       farblock [FLAG]...            prompts, or runs the lines of stdin\n\n",
+	      stdout);
+	for (int i = 0; i < ROWS; i++) {
+		const struct flag_row *r = &rows[i].row;
+		char left[48], letter[8] = "";
+		if (r->letter)
+			snprintf(letter, sizeof letter, "-%c, ", r->letter);
+		snprintf(left, sizeof left, "%s--%s%s%s", letter, r->name, r->argument ? " " : "",
+			 r->argument ? r->argument : "");
+		printf("  %-16s %s\n", left, r->help);
+	}
+	fputs("\nexit status: 0 done, 1 failed, 2 usage, 3 not found, 4 exists, 5 in use, 6 not "
+	      "allowed,\n7 farblockd does not answer, 8 a value does not fit\n",
+	      stdout);
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The program's flags: one row a flag. Pure functions but for the environment.
+#pragma once
+
+#include <stdbool.h>
+
+#include "cli/show.h"
+#include "core/err.h"
+
+struct flags {
+	const char *socket;
+	const char *file;     // lines to run, NULL: none
+	const char *complete; // a line whose last word wants to be completed, NULL: none
+	enum color color;
+	bool is_json, keeps_going, wants_help, wants_version;
+};
+
+// Fills ret and returns the index of the first word behind the flags; or -EINVAL with text.
+int flags_parse(struct flags *ret, int argc, char **argv, struct err *e);
+void flags_help(void); // on stdout
+
+// A flag as help and manual show it; argument NULL: takes none; letter 0: has none. index: from 0
+// on; NULL behind the last one.
+struct flag_row {
+	char letter;
+	const char *name, *argument, *help;
+};
+const struct flag_row *flags_row(unsigned index);
