@@ -23,6 +23,7 @@ import logins
 import luns
 import net
 import open_iscsi
+import pscsi
 from guest import Guest
 from place import Here, Inside
 
@@ -37,7 +38,7 @@ CHECK = [logins.chap, data.byte_for_byte, faults.target_killed]
 
 class Group(NamedTuple):
     """Scenarios, and those of them that say most in little time. device: the initiator's, for iSER;
-    is_inside: our program uses it too, in the guest."""
+    is_inside: our program is in the guest, and uses it too."""
     scenarios: list
     check: list
     device: str = None
@@ -52,6 +53,7 @@ GROUPS = {
     "siw-verbs": Group(ISER, CHECK, "siw", True),
     "lio-rxe": Group(lio.INSIDE, [lio.chap, lio.byte_for_byte, lio.target_gone], "rxe", True),
     "lio-siw-verbs": Group(lio.INSIDE_SIW, [lio.verified], "siw", True),
+    "pscsi": Group(pscsi.SCENARIOS, [pscsi.passed_through], None, True),
     "libiscsi": Group(libiscsi.SCENARIOS, libiscsi.CHECK, "rxe", True),
 }
 
@@ -158,8 +160,8 @@ def guest_of(scratch, group):
     """The guest of a group, and what others have to have in common to use it too."""
     if not group.is_inside:
         return Guest(scratch, net.Tap), None
-    return (Guest(scratch, net.Tap, f"guest-{group.device}", 2048, shares_host=True),
-            group.device)
+    kind = group.device or "inside"
+    return Guest(scratch, net.Tap, f"guest-{kind}", 2048, shares_host=True), kind
 
 
 def run_one(scratch, guest, name, group, function):

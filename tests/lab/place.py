@@ -52,8 +52,8 @@ class Here:
 
 
 class Inside:
-    """In the guest, by libibverbs on an rxe or siw device, which is the initiator's too. A file is
-    known by the same path as here, but is in the guest's memory."""
+    """In the guest, by libibverbs on an rxe or siw device, which is the initiator's too, or over TCP
+    (kind None). A file is known by the same path as here, but is in the guest's memory."""
 
     hosts, host6 = net.GUESTS, net.GUEST6
 
@@ -62,7 +62,8 @@ class Inside:
         self.portal = {"transport": "rdma"} if kind == "siw" else {}
 
     def daemon(self, scratch, config, name, **options):
-        rdma_device(self.guest, self.kind)
+        if self.kind:
+            rdma_device(self.guest, self.kind)
         self.guest.run(f"ip addr replace {self.hosts[1]}/24 dev eth0; mkdir -p {scratch.path}")
         return Daemon(self.guest, scratch, config, name, **options)
 
@@ -88,7 +89,7 @@ class Daemon(farblock.Farblockd):
         super().__init__(scratch, config, name, **options)
         self.guest, self.number = guest, None
         self.status_path = scratch.file(f"{name}.status")
-        disks = [(o["dev"], o["size"]) for o in config.storage_objects if "dev" in o]
+        disks = [(o["dev"], o["size"]) for o in config.storage_objects if {"dev", "size"} <= {*o}]
         guest.run("\n".join([
             f"install -m 600 /host{self.config_path} {self.config_path}",
             f"install -d -m 700 {self.state_path}",
