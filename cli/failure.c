@@ -114,19 +114,31 @@ static void find_param(struct json_object *params, const struct line *l, size_t 
 	}
 }
 
+// The value that the text has in quotes, or SIZE_MAX.
+static size_t quoted_at(const struct line *l, const struct err *e)
+{
+	for (unsigned i = 0; i < l->count; i++) {
+		char quoted[80];
+		snprintf(quoted, sizeof quoted, "'%.60s'", l->values[i].text);
+		if (*l->values[i].text && strstr(e->text, quoted))
+			return l->values[i].at;
+	}
+	return SIZE_MAX;
+}
+
 // The value that the text speaks of: 'value', or "name: ".
 static void find_value(struct json_object *params, const struct line *l, const struct err *e,
 		       size_t *ret_at)
 {
 	unsigned position = 0;
+	*ret_at = quoted_at(l, e);
+	if (*ret_at != SIZE_MAX)
+		return;
 	for (unsigned i = 0; i < l->count; i++) {
 		const struct line_value *v = &l->values[i];
-		char quoted[80];
 		const char *name = v->name ? v->name : text_at(params, position++, "name");
 		size_t n = strlen(name);
-		snprintf(quoted, sizeof quoted, "'%.60s'", v->text);
-		if (strstr(e->text, quoted) ||
-		    (n && !strncmp(e->text, name, n) && e->text[n] == ':')) {
+		if (n && !strncmp(e->text, name, n) && e->text[n] == ':') {
 			*ret_at = v->at;
 			return;
 		}
@@ -241,14 +253,14 @@ static void find(struct shell *s, const struct line *l, const struct err *e, siz
 	if (!is_about_line)
 		return;
 	char *where = path_join(s->cwd, l->path && *l->path != '@' ? l->path : ".");
-	if (where && e->code == -ENOENT)
+	char *class = where ? class_at(s, where) : NULL;
+	if (class && !shell_schema(s, &ignored))
+		failure_find(s->schema, class, l, e, ret_at, ret_meant);
+	free(class);
+	if (*ret_at == SIZE_MAX && e->code == -ENOENT)
+		*ret_at = quoted_at(l, e);
+	if (where && *ret_at == SIZE_MAX && e->code == -ENOENT)
 		*ret_meant = find_path(s, l, where, ret_at);
-	if (where && *ret_at == SIZE_MAX && !*ret_meant && !shell_schema(s, &ignored)) {
-		char *class = class_at(s, where);
-		if (class)
-			failure_find(s->schema, class, l, e, ret_at, ret_meant);
-		free(class);
-	}
 	free(where);
 }
 

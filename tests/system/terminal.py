@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The shell in a real terminal: completion, hints, history, resize, Ctrl-C, end of input, hidden
+passwords, the way back, bookmarks, and paste."""
+
+import os
+import re
+import stat
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import farblock
+from farblock import Config, Failure, Farblockd, Scratch, Skip
+
+try:
+    import pexpect
+except ImportError:
+    pexpect = None
+
+SECRET = "s3cret-of-the-terminal"
+CLEAR_RIGHT = "\x1b[K"
+
+
+class Terminal:
+    """A shell in a terminal of 100 columns; what it says is compared without colours."""
+
+    def __init__(self, daemon, scratch, columns=100):
+        env = {**os.environ, "XDG_STATE_HOME": scratch.file("state"), "TERM": "xterm",
+               "LC_ALL": "C.UTF-8"}
+        env.pop("NO_COLOR", None)
+        self.state = os.path.join(env["XDG_STATE_HOME"], "farblock")
+        self.shell = pexpect.spawn(farblock.program("farblock"),
+                                   ["--socket", daemon.socket_path], env=env, encoding="utf-8",
+                                   dimensions=(24, columns), timeout=20)
+
+    def type(self, text):
+        self.shell.send(text)
+
+    def wait(self, text):
+        """Returns what was said up to text."""
+        try:
+            self.shell.expect_exact(text)
+        except (pexpect.TIMEOUT, pexpect.EOF):
+            raise Failure(f"'{text}' did not come: {self.shell.before!r}") from None
+        return self.shell.before
+
+    def at(self, path):
+        return self.wait(f"{path}> ")
+
+    def run(self, line, path):
+        """A line, and what it says until the prompt at path."""
+        self.type(line + "\r")
+        self.wait("\n")
+        return self.at(path)
+
+    def leave(self):
+        self.type("\x04")
+        self.shell.expect(pexpect.EOF)
+        self.shell.close()
+        if self.shell.exitstatus != 0:
+            raise Failure(f"ended with {self.shell.exitstatus}, signal {self.shell.signalstatus}")
+
+    def __enter__(self):
+        self.shell.expect("> ")
+        return self
+
+    def __exit__(self, *_):
+        self.shell.close(force=True)
+
+
+def completion(t):
+    t.type("/backstores/ram\t")
+    t.wait("disk/")
+    t.type(" cr\t")
+    t.wait("eate ")
+    t.type("rd0 1M n\t")
+    t.wait("ullio=")
+    t.type("\t")
+    t.wait("false")
+    t.type("f\t")
+    t.wait("alse ")
+    t.type("\r")
+    t.wait("Created ramdisk rd0")
+    t.at("/")
+    t.type("/iscsi create iqn.2025-01.org.example:t\r")
+    t.wait("Created TPG 1.")
+    t.at("/")
+    t.type("/iscsi/iq\t")  # the next step is offered, and the one behind it
+    t.wait("example:t/")
+    t.type("t\t")
+    t.wait("pg1/")
+    t.type("l\t")
+    t.wait("uns/")
+    t.type(" create /b\t")
+    t.wait("ackstores/ramdisk/rd0 ")
+    t.type("\r")
+    t.wait("Created LUN 0.")
+    t.at("/")
+
+
+def completion_of_files(t, scratch):
+    os.makedirs(scratch.file("folder"), exist_ok=True)
+    path = scratch.file("folder/a file.img", content="")
+    t.type(f"/backstores/fileio create f0 {os.path.dirname(path)}/a\t")
+    t.wait("\\ file.img ")
+    t.type("1M\x03")
+    t.at("/")
+
+
+def completion_of_addresses(t):
+    t.type("/iscsi/iqn.2025-01.org.example:t/tpg1/portals create 127\t")
+    t.wait(".0.0.1 ")
+    t.type("\x03")
+    t.at("/")
+
+
+def completion_of_settings(t):
+    t.type("/backstores/ramdisk/rd0 set att\t")
+    t.wait("ribute ")
+    t.type("block_s\t")
+    t.wait("ize=")
+    hint = t.wait(CLEAR_RIGHT) if t.type("\x01") is None else ""
+    if "512..4096 bytes" not in hint:
+        raise Failure(f"no hint of the range: {hint!r}")
+    t.type("\x03")
+    t.at("/")
+
+
+def hints(t):
+    t.type("/backstores/ramdisk create ")
+    t.wait("\x1b[2mname size [nullio")
+    t.type("rd1")
+    t.wait(CLEAR_RIGHT + "r")  # gone before the key is seen
+    t.wait("\x1b[2m size [nullio")
+    t.type("\x03")
+    t.at("/")
+
+
+def ctrl_c(t):
+    t.type("/iscsi delete iqn")
+    t.type("\x03")
+    t.wait("^C")
+    t.at("/")
+    if "/" not in t.run("pwd", "/"):
+        raise Failure("the line is still there")
+
+
+def ctrl_c_ends_waiting(t, daemon):
+    """A daemon that does not answer is no reason to lose the shell."""
+    daemon.pause()
+    t.type("ls\r")
+    t.wait("\n")
+    t.type("\x03")
+    t.wait("interrupted")
+    daemon.resume()
+    t.at("/")
+    if "iscsi" not in t.run("ls", "/"):
+        raise Failure("the next request is not answered")
+
+
+def resize(t):
+    t.run("ls", "/")
+    t.shell.setwinsize(24, 60)
+    said = t.run("ls", "/")
+    lines = [len(line) for line in re.sub("\x1b\\[[0-9;]*m", "", said).split("\r\n")
+             if line.lstrip("| ").startswith("o- ")]
+    if not lines or lines[0] != 60:
+        raise Failure(f"in 60 columns lines are {lines} wide")
+    t.type("pw")
+    t.shell.setwinsize(24, 100)
+    t.wait("pw")  # drawn anew
+    t.type("d\r")
+    t.wait("/\r\n")
+    t.at("/")
+
+
+def hidden_password(t):
+    t.type("/iscsi set discovery_auth userid=joe password=-\r")
+    t.wait("password: ")
+    t.type(SECRET + "\r")
+    said = t.at("/")
+    if SECRET in said or "********" not in t.run("/iscsi get discovery_auth password", "/"):
+        raise Failure(f"the password is shown, or is not set: {said!r}")
+    t.type("/iscsi set discovery_auth password=-\r")
+    t.wait("password: ")
+    t.type("\x03")
+    t.wait("nothing has changed")
+    t.at("/")
+    t.type("echo-is-on")
+    t.wait("echo-is-on")
+    t.type("\x03")
+    t.at("/")
+
+
+def history(t):
+    t.run(f"/iscsi set discovery_auth password={SECRET}", "/")
+    t.type("\x1b[A")  # the line before it is what comes back
+    t.wait("password=-")
+    t.type("\x03")
+    t.at("/")
+    path = os.path.join(t.state, "history")
+    with open(path, encoding="utf-8") as kept:
+        lines = kept.read()
+    if SECRET in lines or "/backstores/ramdisk/ create rd0" not in lines:
+        raise Failure(f"the history is {lines!r}")
+    if stat.S_IMODE(os.stat(path).st_mode) != 0o600:
+        raise Failure("others may read the history")
+
+
+def places(t):
+    t.run("cd /iscsi", "/iscsi")
+    t.run("backstores/..", "/iscsi")  # no such path; still here
+    t.run("/backstores/ramdisk", "/backstores/ramdisk")
+    if "Taking you back to /iscsi." not in t.run("cd <", "/iscsi"):
+        raise Failure("the way back is not told")
+    t.run("cd >", "/backstores/ramdisk")
+    t.run("cd -", "/iscsi")
+    t.run("cd -", "/backstores/ramdisk")
+    t.run("cd ..", "/backstores")
+    t.type("cd\r")  # the tree to choose from: two steps up
+    t.wait("arrows move")
+    t.type("k")
+    t.wait("arrows move")
+    t.type("\r")
+    t.at("/")
+
+
+def bookmarks(t):
+    t.run("/backstores/ramdisk bookmarks add disks", "/")
+    if "rd0" not in t.run("@disks ls", "/") or "rd0" not in t.run("ls @disks", "/"):
+        raise Failure("a bookmark is not its path")
+    t.run("cd @disks", "/backstores/ramdisk")
+    t.run("cd /", "/")
+    t.run("bookmarks go disks", "/backstores/ramdisk")
+    t.run("cd /", "/")
+    t.run("bookmarks del disks", "/")
+    if "No such bookmark" not in t.run("@disks ls", "/"):
+        raise Failure("a bookmark outlives its end")
+
+
+def star(t):
+    said = t.run("* status", "/")
+    if "[/backstores]" not in said or "[/iscsi]" not in said:
+        raise Failure(f"not every child is asked: {said!r}")
+
+
+def carets_and_near_words(t):
+    said = t.run("/backstores/ramdisk crate x 1M", "/")
+    caret = [line for line in said.split("\r\n") if line.strip() == "^"]
+    if caret != [" " * (len("/> ") + len("/backstores/ramdisk ")) + "^"] or "create?" not in said:
+        raise Failure(f"the caret is elsewhere: {said!r}")
+
+
+def paste(t):
+    t.type("pwd\r/iscsi pwd\r\t/backstores pwd\r")
+    t.wait("/iscsi\r\n")
+    t.wait("/backstores\r\n")
+    t.at("/")
+
+
+def end_of_input(daemon, scratch):
+    with Terminal(daemon, scratch) as t:
+        t.run("cd /iscsi", "/iscsi")
+        t.leave()
+    with Terminal(daemon, scratch) as t:  # where we were, and what was typed there
+        t.type("\x1b[A")
+        t.wait("cd /iscsi")
+        t.type("\x03")
+        t.at("/iscsi")
+        t.leave()
+
+
+def main():
+    if pexpect is None:
+        raise Skip("python3-pexpect is not installed")
+    with Scratch() as scratch, Farblockd(scratch, Config()) as daemon:
+        with Terminal(daemon, scratch) as t:
+            completion(t)
+            completion_of_files(t, scratch)
+            completion_of_addresses(t)
+            completion_of_settings(t)
+            hints(t)
+            ctrl_c(t)
+            ctrl_c_ends_waiting(t, daemon)
+            resize(t)
+            hidden_password(t)
+            history(t)
+            places(t)
+            bookmarks(t)
+            star(t)
+            carets_and_near_words(t)
+            paste(t)
+            t.leave()
+        end_of_input(daemon, scratch)
+    return 0
+
+
+farblock.main(main)
