@@ -4,13 +4,26 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <sys/stat.h>
 
-static struct list claims = { &claims, &claims };
+enum { BUCKETS = 4096 }; // ten thousand files, and each of them asks for all the others
+
+static struct list claims[BUCKETS]; // zeroed: empty
+
+static struct list *bucket_of(dev_t dev, ino_t ino)
+{
+	uint64_t h = (uint64_t)ino * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)dev;
+	struct list *bucket = &claims[(h ^ h >> 32) % BUCKETS];
+	if (!bucket->next)
+		list_init(bucket);
+	return bucket;
+}
 
 static const struct claim *find(dev_t dev, ino_t ino)
 {
-	list_for_each (l, &claims) {
+	struct list *bucket = bucket_of(dev, ino);
+	list_for_each (l, bucket) {
 		const struct claim *c = list_entry(l, struct claim, link);
 		if (c->dev == dev && c->ino == ino)
 			return c;
@@ -46,7 +59,7 @@ int claim_take(struct claim *c, int fd, bool is_readonly, const char *name, cons
 	if (r < 0)
 		return r;
 	c->name = name;
-	list_push_back(&claims, &c->link);
+	list_push_back(bucket_of(c->dev, c->ino), &c->link);
 	return 0;
 }
 

@@ -100,21 +100,38 @@ uint16_t alua_group_id(struct config *c, const struct lun *l)
 	return g ? (uint16_t)NODE_OF(const struct alua_node, g)->attr.tg_pt_gp_id : 0;
 }
 
+static bool is_told(const struct lun *l, uint16_t port, uint16_t group)
+{
+	return l->told.lu == l->storage->lu && l->told.port == port && l->told.group == group;
+}
+
+static void sync_port(struct config *c, struct lun *l, uint16_t port, const char *name)
+{
+	struct lu *lu = l->storage ? l->storage->lu : NULL;
+	uint16_t group = alua_group_id(c, l);
+	struct err e;
+	l->relative_port = port;
+	if (!lu || is_told(l, port, group))
+		return;
+	if (alua_port_set(lu, port, group, name, &e) < 0) {
+		log_warn("%s: ALUA: %s", name, e.text);
+		return;
+	}
+	config_work.ports++;
+	l->told.lu = lu;
+	l->told.port = port;
+	l->told.group = group;
+}
+
 void alua_sync_ports(struct config *c, struct target *t)
 {
 	list_for_each (i, &t->node.children) {
 		struct tpg *tpg = NODE_OF(struct tpg, list_entry(i, struct node, link));
 		char name[256];
 		snprintf(name, sizeof name, "%s,t,0x%04x", t->node.name, tpg->tag);
-		list_for_each (j, &tpg->luns.children) {
-			struct lun *l = NODE_OF(struct lun, list_entry(j, struct node, link));
-			struct err e;
-			l->relative_port = tpg->relative_port;
-			if (l->storage && l->storage->lu &&
-			    alua_port_set(l->storage->lu, tpg->relative_port, alua_group_id(c, l),
-					  name, &e) < 0)
-				log_warn("%s: ALUA: %s", name, e.text);
-		}
+		list_for_each (j, &tpg->luns.children)
+			sync_port(c, NODE_OF(struct lun, list_entry(j, struct node, link)),
+				  tpg->relative_port, name);
 	}
 }
 

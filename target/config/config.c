@@ -8,6 +8,8 @@
 #include "target/config/file.h"
 #include "target/config/model.h"
 
+struct config_work config_work;
+
 enum { LOAD_LINES_MAX = 20 }; // of trouble in the log; `ls` shows the rest
 
 static int init_nodes(struct config *c, struct err *e)
@@ -145,6 +147,16 @@ static int refuse_damaged(const char *file, struct err *e)
 	return code;
 }
 
+// Makes the text of every object now, so that the first change costs no more than the others.
+static void keep_texts(struct config *c)
+{
+	size_t len = 0;
+	char *text = save_text(c, &len);
+	if (text)
+		explicit_bzero(text, len);
+	free(text);
+}
+
 int config_load(struct config *c, struct err *e)
 {
 	struct restore_options o = { 0 };
@@ -177,6 +189,7 @@ int config_load(struct config *c, struct err *e)
 	if (!r) {
 		log_errors(c->file, errors);
 		config_note_file(c);
+		keep_texts(c);
 	}
 	json_object_put(errors);
 	return r;

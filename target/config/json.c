@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <json-c/printbuf.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -57,13 +58,7 @@ struct json_object *json_read(const char *text, size_t len, const char *what, st
 	return doc;
 }
 
-struct out {
-	char *text;
-	size_t len, size;
-	bool has_failed;
-};
-
-static void put(struct out *o, const char *s, size_t n)
+static void put(struct json_text *o, const char *s, size_t n)
 {
 	if (o->len + n + 1 > o->size && !o->has_failed) {
 		size_t size = (o->len + n + 1) * 2;
@@ -81,26 +76,49 @@ static void put(struct out *o, const char *s, size_t n)
 	o->text[o->len] = 0;
 }
 
-static void put_indent(struct out *o, int depth)
+static void put_indent(struct json_text *o, int depth)
 {
 	put(o, "\n", 1);
 	for (int i = 0; i < depth; i++)
 		put(o, "  ", 2);
 }
 
-static void put_string(struct out *o, const char *s)
+// How many bytes of s stand for themselves.
+static size_t plain_len(const char *s)
+{
+	size_t n = 0;
+	while ((unsigned char)s[n] >= 0x20 && s[n] != '"' && s[n] != '\\')
+		n++;
+	return n;
+}
+
+static void put_string(struct json_text *o, const char *s)
 {
 	put(o, "\"", 1);
-	for (; *s; s++) {
+	for (;;) {
 		char esc[8];
-		if (*s == '"' || *s == '\\')
-			put(o, esc, (size_t)snprintf(esc, sizeof esc, "\\%c", *s));
-		else if ((unsigned char)*s < 0x20)
+		size_t n = plain_len(s);
+		put(o, s, n);
+		s += n;
+		if (!*s)
+			break;
+		if ((unsigned char)*s < 0x20)
 			put(o, esc, (size_t)snprintf(esc, sizeof esc, "\\u%04x", *s));
 		else
-			put(o, s, 1);
+			put(o, esc, (size_t)snprintf(esc, sizeof esc, "\\%c", *s));
+		s++;
 	}
 	put(o, "\"", 1);
+}
+
+void json_text_put(struct json_text *t, const char *piece)
+{
+	put(t, piece, strlen(piece));
+}
+
+void json_text_string(struct json_text *t, const char *s)
+{
+	put_string(t, s);
 }
 
 static int by_key(const void *a, const void *b)
@@ -108,9 +126,9 @@ static int by_key(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static void put_value(struct out *o, struct json_object *v, int depth);
+static void put_value(struct json_text *o, struct json_object *v, int depth);
 
-static void put_object(struct out *o, struct json_object *v, int depth)
+static void put_object(struct json_text *o, struct json_object *v, int depth)
 {
 	size_t n = (size_t)json_object_object_length(v), i = 0;
 	const char **keys = calloc(n + 1, sizeof *keys);
@@ -137,7 +155,7 @@ static void put_object(struct out *o, struct json_object *v, int depth)
 	put(o, "}", 1);
 }
 
-static void put_array(struct out *o, struct json_object *v, int depth)
+static void put_array(struct json_text *o, struct json_object *v, int depth)
 {
 	size_t n = json_object_array_length(v);
 	put(o, "[", 1);
@@ -164,7 +182,7 @@ static const char *frozen_text(struct json_object *v)
 	return is_object ? json_object_get_userdata(v) : NULL;
 }
 
-static void put_value(struct out *o, struct json_object *v, int depth)
+static void put_value(struct json_text *o, struct json_object *v, int depth)
 {
 	const char *s = frozen_text(v);
 	if (s) {
@@ -192,7 +210,7 @@ static void put_value(struct out *o, struct json_object *v, int depth)
 
 struct json_object *json_frozen(struct json_object *v, int depth)
 {
-	struct out o = { 0 };
+	struct json_text o = { 0 };
 	put_value(&o, v, depth);
 	struct json_object *f = o.has_failed ? NULL : json_object_new_object();
 	char *text = f ? realloc(o.text, o.len + 1) : NULL; // what is kept is no longer than it is
@@ -205,9 +223,36 @@ struct json_object *json_frozen(struct json_object *v, int depth)
 	return f;
 }
 
+static int print_text(struct json_object *v, struct printbuf *to, int level, int flags)
+{
+	const struct json_text *t = json_object_get_userdata(v);
+	return printbuf_memappend(to, t->text, (int)t->len);
+}
+
+static void free_text(struct json_object *v, void *text)
+{
+	struct json_text *t = text;
+	free(t->text);
+	free(t);
+}
+
+struct json_object *json_of_text(struct json_text *t)
+{
+	struct json_text *copy = t->has_failed || t->len > INT_MAX ? NULL : malloc(sizeof *copy);
+	struct json_object *o = copy ? json_object_new_object() : NULL;
+	if (!o) {
+		free(copy);
+		free(t->text);
+		return NULL;
+	}
+	*copy = *t;
+	json_object_set_serializer(o, print_text, copy, free_text);
+	return o;
+}
+
 char *json_write(struct json_object *doc, size_t *ret_len)
 {
-	struct out o = { 0 };
+	struct json_text o = { 0 };
 	put_value(&o, doc, 0);
 	put(&o, "\n", 1);
 	if (o.has_failed) {

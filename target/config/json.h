@@ -4,6 +4,7 @@
 #pragma once
 
 #include <json-c/json.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "core/err.h"
@@ -20,6 +21,18 @@ char *json_write(struct json_object *doc, size_t *ret_len);
 // A new object that stands for v where it lies so deep in a document (0: the whole of it): only
 // json_write() can do something with it, and writes v's text of now. NULL: no memory.
 struct json_object *json_frozen(struct json_object *v, int depth);
+
+// Text of JSON made piece by piece, for answers of which the objects would cost too much.
+struct json_text {
+	char *text;
+	size_t len, size;
+	bool has_failed; // no memory
+};
+void json_text_put(struct json_text *t, const char *piece); // as it is
+void json_text_string(struct json_text *t, const char *s);  // with quotes and escapes
+// What t holds as a value in a document: json-c prints it as it is, and can do nothing else with
+// it. Takes over the text; NULL: no memory.
+struct json_object *json_of_text(struct json_text *t);
 
 // Fields of an object; obj may be NULL or no object: then the field is absent. Borrowed.
 const char *json_text(struct json_object *obj, const char *key); // NULL unless a string

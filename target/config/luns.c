@@ -8,20 +8,21 @@
 
 #include "target/config/model.h"
 
-// The lowest number that no child of n named PREFIXnumber has.
-uint32_t number_free(const struct config *c, const struct node *n, const char *prefix)
+// The children of n are all named so: what is found here, the next search begins with.
+uint32_t number_free(const struct config *c, struct node *n, const char *prefix)
 {
 	char name[24];
-	uint32_t i = 0;
-	for (; i <= LUN_MAX; i++) {
+	uint32_t i = n->numbers_taken;
+	for (; i <= LUN_MAX; i++, config_work.names++) {
 		snprintf(name, sizeof name, "%s%u", prefix, i);
 		if (!node_child(&c->names, n, name))
 			break;
 	}
+	n->numbers_taken = i;
 	return i;
 }
 
-int number_pick(const struct config *c, const struct node *n, const char *prefix, const char *text,
+int number_pick(const struct config *c, struct node *n, const char *prefix, const char *text,
 		struct err *e)
 {
 	int number = text ? number_of(text, prefix, LUN_MAX) : (int)number_free(c, n, prefix);
@@ -199,8 +200,11 @@ static void attach_lun(struct config *c, struct node *n, bool is_attached)
 static void free_lun(struct config *c, struct node *n)
 {
 	struct lun *l = NODE_OF(struct lun, n);
-	if (l->storage && l->storage->lu && l->relative_port)
+	if (l->storage && l->storage->lu && l->relative_port) {
 		alua_port_remove(l->storage->lu, l->relative_port);
+		list_for_each (i, &l->storage->luns) // one may be reached by the same port
+			list_entry(i, struct lun, storage_link)->told.lu = NULL;
+	}
 	node_done(n);
 	free(l);
 }

@@ -91,8 +91,12 @@ struct lun {
 	char alias[11];
 	char group[ALUA_NAME_MAX]; // ALUA group of the path
 	uint16_t relative_port;	   // as told to the logical unit; 0 not yet
-	struct storage *storage;   // NULL: broken, kept has the path
-	uint32_t write_protect;	   // for every initiator
+	struct {
+		const struct lu *lu; // NULL: nothing yet
+		uint16_t port, group;
+	} told;			 // which port leads to it, and the port's ALUA group
+	struct storage *storage; // NULL: broken, kept has the path
+	uint32_t write_protect;	 // for every initiator
 	struct list storage_link;
 	struct list mapped; // struct mapped_lun, lun_link
 };
@@ -135,6 +139,14 @@ struct prefs {
 	uint32_t auto_add_default_portal, auto_add_mapped_luns, auto_enable_tpgt;
 	uint32_t export_backstore_name_as_model;
 };
+
+// What was done since the start of the process. Tests of the work that a change takes count here,
+// since a clock would tell more about the machine than about us.
+extern struct config_work {
+	unsigned long names; // numbers that number_free() tried
+	unsigned long texts; // objects whose text for the saved file was made
+	unsigned long ports; // ALUA ports that logical units were told of
+} config_work;
 
 struct config {
 	struct worker *control;
@@ -285,9 +297,9 @@ void storage_retry(struct timer *t);
 
 // ---- luns.c ----
 // The lowest number that no child of n named PREFIXnumber has; above LUN_MAX: none is free.
-uint32_t number_free(const struct config *c, const struct node *n, const char *prefix);
+uint32_t number_free(const struct config *c, struct node *n, const char *prefix);
 // The number in text, or number_free() without one; -EINVAL.
-int number_pick(const struct config *c, const struct node *n, const char *prefix, const char *text,
+int number_pick(const struct config *c, struct node *n, const char *prefix, const char *text,
 		struct err *e);
 // The LUN that text means: its number, or a storage object, file or device, of which a LUN is made
 // if there is none. -ENOENT and what making one can give.

@@ -30,6 +30,14 @@ void node_done(struct node *n)
 	n->frozen = NULL;
 }
 
+static size_t digits_at(const char *name)
+{
+	size_t at = strlen(name);
+	while (at && isdigit((unsigned char)name[at - 1]))
+		at--;
+	return at;
+}
+
 int node_attach(struct map *names, struct node *parent, struct node *n)
 {
 	int r = map_put(names, parent, n->name, n);
@@ -45,6 +53,9 @@ void node_detach(struct map *names, struct node *n)
 {
 	if (!n->parent)
 		return;
+	unsigned long number = strtoul(n->name + digits_at(n->name), NULL, 10);
+	if (number < n->parent->numbers_taken)
+		n->parent->numbers_taken = (unsigned)number;
 	map_remove(names, n->parent, n->name);
 	list_remove(&n->link);
 	n->parent->child_count--;
@@ -85,14 +96,6 @@ size_t node_path(const struct node *n, char *out, size_t size)
 	return used < size ? used : size - 1;
 }
 
-static size_t digits_at(const char *name)
-{
-	size_t at = strlen(name);
-	while (at && isdigit((unsigned char)name[at - 1]))
-		at--;
-	return at;
-}
-
 static int by_name(const void *a, const void *b)
 {
 	const char *x = (*(const struct node *const *)a)->name;
@@ -115,7 +118,12 @@ struct node **node_sorted(const struct node *n)
 		return NULL;
 	list_for_each (it, &n->children)
 		out[i++] = list_entry(it, struct node, link);
-	qsort(out, i, sizeof *out, by_name);
+	// Most were made in their order: looking is cheaper than sorting.
+	bool is_sorted = true;
+	for (unsigned j = 1; is_sorted && j < i; j++)
+		is_sorted = by_name(&out[j - 1], &out[j]) < 0;
+	if (!is_sorted)
+		qsort(out, i, sizeof *out, by_name);
 	return out;
 }
 

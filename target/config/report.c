@@ -15,31 +15,41 @@ static void put_bool(struct json_object *o, const char *key, bool v)
 
 // ---- tree ----
 
-static struct json_object *tree(struct config *c, const struct node *n, int depth, bool is_all)
+static void put_key(struct json_text *t, const char *key, const char *text)
 {
-	struct json_object *o = json_object_new_object();
+	json_text_put(t, key);
+	json_text_string(t, text);
+}
+
+static void tree(struct config *c, const struct node *n, int depth, bool is_all,
+		 struct json_text *t)
+{
 	struct summary s = { 0 };
 	if (n->class->summary)
 		n->class->summary(c, n, &s);
-	json_put_text(o, "name", n->parent ? n->name : "/");
-	json_put_text(o, "class", n->class->name);
-	json_put_text(o, "summary", s.text);
+	put_key(t, "{\"name\":", n->parent ? n->name : "/");
+	put_key(t, ",\"class\":", n->class->name);
+	put_key(t, ",\"summary\":", s.text);
 	if (s.is_healthy || s.is_broken)
-		put_bool(o, "healthy", s.is_healthy);
-	if (!is_all && !depth)
-		return o;
-	struct json_object *children = json_object_new_array();
-	struct node **list = node_sorted(n);
-	for (unsigned i = 0; list && i < n->child_count; i++)
-		json_object_array_add(children, tree(c, list[i], depth - 1, is_all));
-	free(list);
-	json_object_object_add(o, "children", children);
-	return o;
+		json_text_put(t, s.is_healthy ? ",\"healthy\":true" : ",\"healthy\":false");
+	if (is_all || depth) {
+		json_text_put(t, ",\"children\":[");
+		struct node **list = node_sorted(n);
+		for (unsigned i = 0; list && i < n->child_count; i++) {
+			json_text_put(t, i ? "," : "");
+			tree(c, list[i], depth - 1, is_all, t);
+		}
+		free(list);
+		json_text_put(t, "]");
+	}
+	json_text_put(t, "}");
 }
 
 struct json_object *config_tree(struct config *c, const struct node *n, int depth)
 {
-	return tree(c, n, depth, depth == 0);
+	struct json_text t = { 0 };
+	tree(c, n, depth, depth == 0, &t);
+	return json_of_text(&t);
 }
 
 // ---- schema ----

@@ -91,6 +91,7 @@ int restore_document(struct config *c, struct json_object *doc, const struct res
 	}
 	map_done(&r.told);
 	map_done(&r.serials);
+	map_done(&r.leaving);
 	json_object_put(r.told_keys);
 	return code;
 }

@@ -12,7 +12,9 @@ struct restore {
 	struct json_object *objects; // our section
 	struct map told;	     // unknown keys that were reported
 	struct json_object *told_keys;
-	struct map serials; // of storage objects -> the first one that has it
+	struct map serials;  // of storage objects -> the first one that has it
+	struct map leaving;  // files and devices of open storage that this change takes out
+	size_t leaving_seen; // entries of the transaction that were looked at for it
 };
 
 // Makes the object that entry describes below parent. A failure keeps entry where it was.

@@ -100,22 +100,27 @@ static int add_alua_group(struct restore *r, void *parent, struct json_object *o
 	return 0;
 }
 
+static void note_leaving(struct restore *r)
+{
+	const struct txn *t = &r->c->txn;
+	for (; r->leaving_seen < t->count; r->leaving_seen++) {
+		const struct txn_entry *entry = &t->entries[r->leaving_seen];
+		if (entry->kind != TXN_REMOVED || entry->node->class != &storage_class)
+			continue;
+		struct storage *gone = NODE_OF(struct storage, entry->node);
+		const char *dev = storage_get_option(gone, "dev");
+		if (gone->lu && dev)
+			map_put(&r->leaving, r, dev, gone);
+	}
+}
+
 // The file or device is that of an object that this very restore replaces: it is free when the
 // change is in force, and opened then.
-static bool is_held_by_what_goes(const struct storage *s)
+static bool is_held_by_what_goes(struct restore *r, const struct storage *s)
 {
-	const struct txn *t = &s->config->txn;
 	const char *dev = storage_get_option(s, "dev");
-	for (size_t i = 0; dev && i < t->count; i++) {
-		const struct node *n = t->entries[i].node;
-		if (t->entries[i].kind != TXN_REMOVED || n->class != &storage_class)
-			continue;
-		const struct storage *gone = NODE_OF(struct storage, n);
-		const char *its = storage_get_option(gone, "dev");
-		if (gone->lu && its && !strcmp(its, dev))
-			return true;
-	}
-	return false;
+	note_leaving(r);
+	return dev && map_get(&r->leaving, r, dev);
 }
 
 int restore_storage(struct restore *r, void *parent, struct json_object *o, struct err *e)
@@ -161,7 +166,7 @@ int restore_storage(struct restore *r, void *parent, struct json_object *o, stru
 	keep_storage_keys(r, s, o);
 	storage_class.attached(r->c, &s->node, true); // its device path is known now
 	if (!r->options->is_dry && storage_open(s, false, &why) < 0 &&
-	    !(why.code == -EBUSY && is_held_by_what_goes(s)))
+	    !(why.code == -EBUSY && is_held_by_what_goes(r, s)))
 		restore_complain(r, "storage object %s/%s waits: %s", st->node.name, name,
 				 why.text);
 	return 0;

@@ -9,12 +9,21 @@
 #include "target/config/model.h"
 #include "target/config/saved.h"
 
+// The text that the last object had for a part that most objects have alike.
+struct memo {
+	struct json_object *text; // NULL: none
+	const struct backstore_type *type;
+	struct lu_attr attr;
+	struct alua_attr group;
+};
+
 struct save {
 	struct config *c;
 	struct json_object *doc;
 	struct json_object *objects; // of our section: path -> object
 	bool has_texts;		     // objects that are as they were come as their text
 	struct frozen_key key;
+	struct memo attributes, alua;
 };
 
 // How deep in the document the objects lie whose texts are kept: those of which there are many.
@@ -112,6 +121,7 @@ static struct json_object *saved_object(struct save *s, const struct saved_kind 
 	if (frozen_is(n->frozen, &s->key, n->kept))
 		return reuse(s, n);
 	frozen_free(n->frozen);
+	config_work.texts++;
 	struct json_object *o = kind->make(s, n);
 	node_path(n, path, sizeof path);
 	struct json_object *own = json_field(s->objects, path);
@@ -204,6 +214,54 @@ static struct json_object *alua_list(struct storage *s)
 	return list;
 }
 
+// Keeps a text for objects that are alike; takes over made, returns what stands for it.
+static struct json_object *memorize(struct memo *m, const struct storage *s,
+				    struct json_object *made)
+{
+	json_object_put(m->text);
+	m->text = json_frozen(made, STORAGE_DEPTH + 1);
+	if (!m->text)
+		return made;
+	json_object_put(made);
+	m->type = s->type;
+	return json_object_get(m->text);
+}
+
+static struct json_object *saved_attributes(struct save *save, struct storage *s)
+{
+	struct memo *m = &save->attributes;
+	bool is_plain = save->has_texts && !json_field(s->node.kept, "attributes");
+	if (is_plain && m->text && m->type == s->type &&
+	    !memcmp(&m->attr, &s->attr, sizeof m->attr))
+		return json_object_get(m->text);
+	char path[600];
+	node_path(&s->node, path, sizeof path);
+	struct json_object *o = values_of(save, storage_groups, &s->node,
+					  s->type->is_passthrough ? passthrough : NULL);
+	// What stands in our own section is no part of the text.
+	if (!is_plain || json_field(json_field(save->objects, path), storage_groups[0].name))
+		return o;
+	m->attr = s->attr;
+	return memorize(m, s, o);
+}
+
+// Nearly every object has the default group alone, which nobody has touched.
+static struct json_object *saved_groups(struct save *save, struct storage *s)
+{
+	struct memo *m = &save->alua;
+	const struct node *first = list_entry(s->alua.children.next, struct node, link);
+	bool is_plain = save->has_texts && s->alua.child_count == 1 && !first->kept &&
+			!json_field(s->node.kept, "alua_tpgs") &&
+			!strcmp(first->name, ALUA_DEFAULT_GROUP);
+	if (!is_plain)
+		return alua_list(s);
+	const struct alua_attr *attr = &NODE_OF(const struct alua_node, first)->attr;
+	if (m->text && !memcmp(&m->group, attr, sizeof *attr))
+		return json_object_get(m->text);
+	m->group = *attr;
+	return memorize(m, s, alua_list(s));
+}
+
 static struct json_object *storage_object(struct save *save, struct node *n)
 {
 	struct storage *s = NODE_OF(struct storage, n);
@@ -226,10 +284,8 @@ static struct json_object *storage_object(struct save *save, struct node *n)
 	}
 	// rtslib takes no wwn for pass-through objects.
 	json_put_text(s->type->is_passthrough ? own_of(save, &s->node) : o, "wwn", s->wwn);
-	json_object_object_add(o, "attributes",
-			       values_of(save, storage_groups, &s->node,
-					 s->type->is_passthrough ? passthrough : NULL));
-	json_object_object_add(o, "alua_tpgs", alua_list(s));
+	json_object_object_add(o, "attributes", saved_attributes(save, s));
+	json_object_object_add(o, "alua_tpgs", saved_groups(save, s));
 	merge(o, s->node.kept);
 	return o;
 }
@@ -540,6 +596,8 @@ static struct json_object *document(struct config *c, bool has_texts)
 	json_object_object_add(s.doc, SAVED_SECTION, own);
 	merge(s.doc, c->root.kept);
 	frozen_key_done(&s.key);
+	json_object_put(s.attributes.text);
+	json_object_put(s.alua.text);
 	return s.doc;
 }
 

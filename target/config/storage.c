@@ -57,10 +57,14 @@ uint64_t storage_size(const struct storage *s)
 	return size;
 }
 
+// Another logical unit stands behind them, or none.
 static void mark_luns(struct storage *s)
 {
-	list_for_each (i, &s->luns)
-		model_dirty(s->config, &list_entry(i, struct lun, storage_link)->node);
+	list_for_each (i, &s->luns) {
+		struct lun *l = list_entry(i, struct lun, storage_link);
+		l->told.lu = NULL;
+		model_dirty(s->config, &l->node);
+	}
 }
 
 void storage_wait(struct storage *s, const struct err *why)

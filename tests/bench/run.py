@@ -26,6 +26,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lib"))
 import farblock  # noqa: E402
 import peers  # noqa: E402
 import scale  # noqa: E402
+import tree  # noqa: E402
 from machine import Foreign, cpu_seconds, describe  # noqa: E402
 
 MIB = 1 << 20
@@ -334,6 +335,9 @@ def parse():
     parser.add_argument("--build", metavar="DIR", help=f"default {farblock.BUILD}")
     parser.add_argument("--scale", action="store_true",
                         help="1,000 connections and 1,000 LUNs against one, instead")
+    parser.add_argument("--tree", action="store_true",
+                        help="what the configuration costs with many LUNs, instead")
+    parser.add_argument("--luns", type=int, default=10000, help="of --tree")
     options = parser.parse_args()
     options.points = choose_points(options.only)
     if options.build:
@@ -347,6 +351,8 @@ def parse():
 
 def main():
     options = parse()
+    if options.tree:
+        return tree.run(options)
     farblock.program("iscsi_load")
     return scale.run(options) if options.scale else compare(options)
 

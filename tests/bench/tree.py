@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the configuration costs with 10,000 LUNs: CPU of farblockd for `ls`, one create, one save,
+the wall time of a start with such a saved file, of restoreconfig, of making them in a batch."""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+import farblock
+from machine import cpu_seconds, describe
+
+CPU_MS, RESTORE_S = 100, 2.0
+INITIATOR = "iqn.2025-01.org.farblock.test:host"
+
+
+def saved(scratch, count, plugin):
+    """A configuration of so many LUNs in one group, all of them mapped for one ACL."""
+    config = farblock.Config()
+    if plugin == "fileio":
+        paths = [config.fileio(f"d{i}", scratch.file(f"d{i}.img"), 1 << 20) for i in range(count)]
+    else:
+        paths = [config.storage("ramdisk", f"d{i}", size=1 << 20, nullio=True)
+                 for i in range(count)]
+    acl = {"node_wwn": INITIATOR, "attributes": {}, "mapped_luns": [
+        {"index": i, "tpg_lun": i, "write_protect": False} for i in range(count)]}
+    target = config.target(luns=paths, attributes={"generate_node_acls": 0}, node_acls=[acl])
+    return config, target
+
+
+class Cpu:
+    """CPU of the daemon, in ms, and wall time, in s, of what is done in the block."""
+
+    def __init__(self, daemon):
+        self.daemon = daemon
+
+    def __enter__(self):
+        self.cpu, self.wall = cpu_seconds(self.daemon.pid), time.monotonic()
+        return self
+
+    def __exit__(self, *_):
+        self.ms = (cpu_seconds(self.daemon.pid) - self.cpu) * 1e3
+        self.s = time.monotonic() - self.wall
+
+
+def steps(daemon, target, count):
+    """CPU in ms of single requests."""
+    path = f"/iscsi/{target.iqn}/tpg1/luns"
+    out = {}
+    for name, method, params in (
+            ("ls", "tree.ls", {"path": "/", "depth": 0}),
+            ("create a disk", "tree.create", {"path": "/backstores/ramdisk", "params": {
+                "name": "more", "size": "1M", "nullio": "true"}}),
+            ("create a LUN", "tree.create", {"path": path, "params": {
+                "storage_object": "/backstores/ramdisk/more", "lun": str(count)}}),
+            ("delete a LUN", "tree.delete", {"path": path, "params": {"lun": str(count)}}),
+            ("delete a disk", "tree.delete", {"path": "/backstores/ramdisk", "params": {
+                "name": "more"}}),
+            ("saveconfig", "config.save", {})):
+        with Cpu(daemon) as cost:
+            daemon.rpc(method, **params)
+        out[name] = cost.ms
+    return out
+
+
+def batch(scratch, count):
+    """Seconds until so many disks and LUNs that come as lines are made."""
+    config = farblock.Config()
+    target = config.target(luns=[])
+    lines = "".join(f"/backstores/ramdisk create d{i} 1M nullio=true\n"
+                    f"/iscsi/{target.iqn}/tpg1/luns create /backstores/ramdisk/d{i}\n"
+                    for i in range(count))
+    with farblock.Farblockd(scratch, config, "batch") as daemon, Cpu(daemon) as cost:
+        done = subprocess.run([farblock.program("farblock"), "--socket", daemon.socket_path],
+                              input=lines, text=True, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, timeout=600)
+        if done.returncode:
+            raise farblock.Failure(f"batch: {done.stderr[-500:]}")
+    return {"batch of creates": cost.s}
+
+
+def round_of(scratch, count, plugin):
+    config, target = saved(scratch, count, plugin)
+    daemon = farblock.Farblockd(scratch, config, plugin)
+    before = time.monotonic()
+    with daemon:
+        out = {f"start, {plugin}": time.monotonic() - before}
+        out.update(steps(daemon, target, count))
+        with Cpu(daemon) as cost:
+            daemon.rpc("config.restore", clear_existing=True)
+        out[f"restoreconfig, {plugin}"] = cost.s
+        luns = daemon.rpc("tree.ls", path=f"/iscsi/{target.iqn}/tpg1/luns", depth=1)
+        if len(luns["children"]) != count:
+            raise farblock.Failure(f"restored {len(luns['children'])} of {count} LUNs")
+    os.unlink(daemon.config_path)
+    return out
+
+
+def run(options):
+    farblock.program("farblockd")
+    samples = []
+    for _ in range(options.rounds):
+        samples.append({})
+        for plugin in ("fileio", "ramdisk"):
+            with farblock.Scratch(in_memory=True) as scratch:
+                samples[-1].update(round_of(scratch, options.luns, plugin))
+        with farblock.Scratch(in_memory=True) as scratch:
+            samples[-1].update(batch(scratch, options.luns))
+    print(f"| {options.luns:,} LUNs | | must be | |\n|---|---|---|---|")
+    for name in samples[0]:
+        values = [s[name] for s in samples]
+        middle, is_wall = statistics.median(values), "," in name or "batch" in name
+        unit, limit = ("s", RESTORE_S) if is_wall else ("ms of CPU", CPU_MS)
+        is_judged = "batch" not in name
+        must = f"<= {limit:g} {unit}" if is_judged else ""
+        met = ("met" if middle <= limit else "missed") if is_judged else ""
+        print(f"| {name} | {middle:.2f} {unit} [{min(values):.2f}-{max(values):.2f}] "
+              f"| {must} | {met} |")
+    print(f"\n{describe()}; {options.rounds} rounds.")
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as text:
+            json.dump(samples, text, indent=1)
+    sys.stdout.flush()
+    return 0
