@@ -131,9 +131,13 @@ static enum status send_from(struct batch *b, unsigned *at)
 	for (unsigned i = *at; i < b->count; i++)
 		json_object_array_add(list, json_object_get(b->queue[i].params));
 	json_object_object_add(params, "commands", list);
+	if (b->shell->has_revision)
+		json_object_object_add(params, "revision",
+				       json_object_new_uint64(b->shell->revision));
 	int r = shell_call(b->shell, "tree.batch", params, &answer, &e);
 	if (r < 0)
 		return tell_queued(b, &b->queue[*at], r, &e);
+	shell_saw(b->shell, answer);
 	struct json_object *results = field(answer, "results"), *error = field(answer, "error");
 	size_t n = results ? json_object_array_length(results) : 0;
 	for (size_t i = 0; !r && i < n && *at < b->count; i++, *at += !r)

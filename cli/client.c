@@ -158,18 +158,19 @@ enum status status_of(int code)
 		enum status status;
 	} rows[] = {
 		{-EBADRQC,	    STATUS_USAGE	 },
-		     { -ENOSYS,	STATUS_USAGE     },
+		 { -ENOSYS,	    STATUS_USAGE	 },
 		{ -ENOENT,	   STATUS_NOT_FOUND },
-		     { -EEXIST,	STATUS_EXISTS    },
+		 { -EEXIST,	    STATUS_EXISTS	  },
 		{ -EBUSY,	  STATUS_IN_USE	},
-		     { -EADDRINUSE,   STATUS_IN_USE	  },
-		{ -EPERM,	  STATUS_PERMISSION},
-		     { -EACCES,	STATUS_PERMISSION},
-		{ -ECONNREFUSED, STATUS_NO_DAEMON },
-		     { -ENOTCONN,	  STATUS_NO_DAEMON },
-		{ -EINVAL,	   STATUS_INVALID	  },
-		     { -ERANGE,	STATUS_INVALID   },
-		{ -ENAMETOOLONG, STATUS_INVALID	},
+		 { -ESTALE,	    STATUS_IN_USE	  },
+		{ -EADDRINUSE,   STATUS_IN_USE    },
+		 { -EPERM,	   STATUS_PERMISSION},
+		{ -EACCES,	   STATUS_PERMISSION},
+		 { -ECONNREFUSED, STATUS_NO_DAEMON },
+		{ -ENOTCONN,     STATUS_NO_DAEMON },
+		 { -EINVAL,	    STATUS_INVALID   },
+		{ -ERANGE,	   STATUS_INVALID	  },
+		 { -ENAMETOOLONG, STATUS_INVALID	 },
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		if (rows[i].code == code)

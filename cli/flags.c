@@ -2,6 +2,7 @@
 // Flags of farblock.
 #include "cli/flags.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -18,6 +19,15 @@ static int on_json(struct flags *f, const char *text, struct err *e)
 {
 	f->is_json = true;
 	return 0;
+}
+
+static int on_revision(struct flags *f, const char *text, struct err *e)
+{
+	char *end;
+	errno = 0;
+	f->revision = strtoull(text, &end, 10);
+	f->has_revision = isdigit((unsigned char)*text) && !*end && !errno;
+	return f->has_revision ? 0 : err_set(e, -EINVAL, "--revision: '%.40s' is no number", text);
 }
 
 static int on_file(struct flags *f, const char *text, struct err *e)
@@ -69,6 +79,8 @@ static const struct row {
 	{{0, "socket", "PATH", "control socket of farblockd ($FARBLOCK_SOCKET, /run/farblock/control.sock)"},
 	 on_socket},
 	{{0, "json", NULL, "prints answers, and errors, as JSON"}, on_json},
+	{{0, "revision", "N", "changes nothing unless the configuration is at it, as --json tells it"},
+	 on_revision},
 	{{'c', "file", "FILE", "runs its lines, stops at the first error and names its line"}, on_file},
 	{{0, "keep-going", NULL, "a batch goes on behind an error, and fails in the end"}, on_keep_going},
 	{{0, "color", "WHEN", "auto (at a terminal, and without $NO_COLOR), always, never"}, on_color},

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "cli/show.h"
 #include "core/err.h"
@@ -13,6 +14,8 @@ struct flags {
 	const char *complete; // a line whose last word wants to be completed, NULL: none
 	enum color color;
 	bool is_json, keeps_going, wants_help, wants_version;
+	bool has_revision;
+	uint64_t revision; // at which the configuration has to be
 };
 
 // Fills ret and returns the index of the first word behind the flags; or -EINVAL with text.

@@ -92,6 +92,8 @@ int main(int argc, char **argv)
 	}
 	shell_init(&s, f.socket, f.is_json);
 	s.keeps_going = f.keeps_going;
+	s.has_revision = f.has_revision;
+	s.revision = f.revision;
 	look_color(&s.look, f.color);
 	if (f.wants_help)
 		flags_help();

@@ -8,7 +8,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 void shell_init(struct shell *s, const char *socket, bool is_json)
 {
@@ -49,13 +51,56 @@ struct json_object *params_at(const char *path)
 
 // ---- the daemon's ----
 
+// Commands of the root that work from anywhere, as they concern the whole configuration. file:
+// which of their values is one; the daemon has another working folder.
+static const struct whole {
+	const char *name;
+	int file; // -1: none
+} wholes[] = {
+	{"begin",	   -1},
+	 { "commit",	     -1},
+	   { "abort",	      -1},
+	    { "undo",	      -1},
+	     { "generations", -1},
+	{ "diff",	  0 },
+	 { "plan",	   0 },
+	   { "apply",	      0 },
+	    { "import",	1 },
+};
+
+static const struct whole *whole_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++)
+		if (!strcmp(wholes[i].name, name))
+			return &wholes[i];
+	return NULL;
+}
+
+// The value as the daemon is to have it.
+static struct json_object *value_text(const struct whole *w, const struct line_value *v, int at)
+{
+	bool is_file = w && w->file >= 0 &&
+		       (v->name ? !strcmp(v->name, "file") || !strcmp(v->name, "savefile")
+				: at == w->file);
+	char *folder = is_file && *v->text && *v->text != '/' ? getcwd(NULL, 0) : NULL,
+	     *full = NULL;
+	if (folder && asprintf(&full, "%s/%s", folder, v->text) < 0)
+		full = NULL;
+	struct json_object *text = json_object_new_string(full ? full : v->text);
+	free(folder);
+	free(full);
+	return text;
+}
+
 static struct json_object *run_params(const char *path, const struct line *l)
 {
-	struct json_object *params = params_at(path), *list = json_object_new_array();
+	const struct whole *w = whole_find(l->command);
+	struct json_object *params = params_at(w ? "/" : path), *list = json_object_new_array();
 	struct json_object *named = json_object_new_object();
 	json_object_object_add(params, "command", json_object_new_string(l->command));
 	for (unsigned i = 0; i < l->count; i++) {
-		struct json_object *text = json_object_new_string(l->values[i].text);
+		struct json_object *text =
+			value_text(w, &l->values[i], (int)json_object_array_length(list));
 		if (l->values[i].name)
 			json_object_object_add(named, l->values[i].name, text);
 		else
@@ -111,14 +156,25 @@ int shell_show_answer(struct shell *s, const struct line *l, struct json_object 
 	return err_set(e, -EREMOTEIO, "%s: %d recoverable errors, as told", l->command, errors);
 }
 
+void shell_saw(struct shell *s, struct json_object *answer)
+{
+	struct json_object *revision = field(answer, "revision");
+	if (revision)
+		s->revision = json_object_get_uint64(revision);
+}
+
 static int run_there(struct shell *s, const char *path, const struct line *l, struct err *e)
 {
 	struct json_object *o;
 	int r = refuse_twice(l, e);
+	struct json_object *params = r ? NULL : run_params(path, l);
+	if (!r && s->has_revision)
+		json_object_object_add(params, "revision", json_object_new_uint64(s->revision));
 	if (!r)
-		r = shell_call(s, "tree.run", run_params(path, l), &o, e);
+		r = shell_call(s, "tree.run", params, &o, e);
 	if (r < 0)
 		return r;
+	shell_saw(s, o);
 	r = shell_show_answer(s, l, o, e);
 	json_object_put(o);
 	return r;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "cli/client.h"
 #include "cli/grammar.h"
@@ -15,6 +16,8 @@ struct shell {
 	const char *socket;
 	bool is_json;
 	bool wants_exit;
+	bool has_revision; // changes are refused unless the configuration is at this one
+	uint64_t revision;
 	bool keeps_going;    // a batch goes on behind an error
 	bool is_interactive; // somebody sits at a prompt: places and history are kept
 	bool has_own_stdin;  // standard input is the batch
@@ -52,6 +55,7 @@ bool shell_is_remote(const struct line *l);
 int shell_params(struct shell *s, const struct line *l, struct json_object **ret, struct err *e);
 int shell_call(struct shell *s, const char *method, struct json_object *params,
 	       struct json_object **ret, struct err *e);
+void shell_saw(struct shell *s, struct json_object *answer); // at which revision it left things
 // -EREMOTEIO: done, but for errors that can be recovered from.
 int shell_show_answer(struct shell *s, const struct line *l, struct json_object *answer,
 		      struct err *e);

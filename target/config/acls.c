@@ -76,13 +76,7 @@ static int set_tag(struct config *c, struct acl *a, const char *tag, struct err 
 	char *copy = tag ? strdup(tag) : NULL;
 	if (tag && !copy)
 		return err_set(e, -ENOMEM, "%s: out of memory", a->node.name);
-	char *old = a->tag;
-	int code = txn_memory(c, &a->tag, sizeof a->tag);
-	if (!code)
-		a->tag = copy;
-	code = config_finish(c, code, e);
-	free(code < 0 ? copy : old);
-	return code;
+	return config_finish(c, txn_text(c, &a->tag, copy), e);
 }
 
 static int tag_acl(struct config *c, struct node *n, const struct args *a, struct reply *r,

@@ -7,6 +7,7 @@
 
 #include "target/config/file.h"
 #include "target/config/model.h"
+#include "target/config/plan.h"
 
 struct config_work config_work;
 
@@ -43,6 +44,7 @@ int config_new(struct config **ret, const struct config_options *options, struct
 	list_init(&c->waiting);
 	timer_init(&c->retry, storage_retry);
 	storage_look_init(c);
+	begin_init(c);
 	int r = c->file ? init_nodes(c, e) : err_set(e, -ENOMEM, "configuration: out of memory");
 	if (!r)
 		r = view_publish(c, e);
@@ -60,6 +62,7 @@ void config_free(struct config *c)
 		return;
 	timer_cancel(c->control, &c->retry);
 	timer_cancel(c->control, &c->look);
+	timer_cancel(c->control, &c->transaction.limit);
 	storage_types_free(c);
 	node_done(&c->iscsi);
 	node_done(&c->srpt);
@@ -82,6 +85,7 @@ static void stop_listening(struct config *c, struct portal_node *p, void *arg)
 
 void config_stop_listening(struct config *c)
 {
+	begin_done(c);
 	c->is_shutting_down = true;
 	timer_cancel(c->control, &c->retry);
 	timer_cancel(c->control, &c->look);
@@ -264,7 +268,9 @@ int config_run(struct config *c, const char *path, const char *command,
 	if (!row->is_readonly && !is_admin)
 		return err_set(e, -EPERM, "%s: changes the configuration, which you may not",
 			       command);
-	int r;
+	int r = row->is_readonly || row->run == plan_abort ? 0 : begin_check(c, e);
+	if (r < 0)
+		return r;
 	if (row->run) {
 		r = args_parse(row->params, positional, named, &args, e);
 		if (!r)

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/err.h"
 #include "core/worker.h"
@@ -60,6 +61,21 @@ struct config_call {
 // *ret_done 0, perhaps the save, and nothing has changed at all.
 int config_run_together(struct config *c, const struct config_call *calls, unsigned count,
 			bool is_admin, struct reply *outs, unsigned *ret_done, struct err *e);
+
+// Who asks: a connection of the control socket, its process and user. id: its own, from 1 on.
+struct config_client {
+	uint64_t id;
+	int pid;
+	unsigned uid;
+};
+// The commands that follow are this client's; without it they are nobody's, who has no transaction.
+void config_set_caller(struct config *c, const struct config_client *client);
+// Undoes what the client has begun and not committed.
+void config_client_gone(struct config *c, uint64_t id);
+
+// The number of the last saved change; and -ESTALE when it is not the one the client has seen.
+uint64_t config_revision(const struct config *c);
+int config_check_revision(const struct config *c, uint64_t revision, struct err *e);
 
 // Looks again at everything that waits, now.
 void config_retry(struct config *c);

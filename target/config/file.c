@@ -144,15 +144,31 @@ static int is_backup(const struct dirent *d)
 	return !strncmp(d->d_name, "saveconfig-", 11);
 }
 
-// Unlinks the oldest backups past FILE_BACKUPS; their names sort by time.
+// When a backup was made, by its name; -1 when that says nothing.
+static time_t backup_time(const char *name)
+{
+	struct tm tm = { .tm_isdst = -1 };
+	return strptime(name + 11, "%Y%m%d-%H:%M:%S", &tm) ? mktime(&tm) : -1;
+}
+
+// The newest ones are all kept, since undo goes back by single changes; of those before them as
+// many again that lie apart, so that a burst of changes does not push the older states out.
 static void drop_old_backups(const char *folder)
 {
 	struct dirent **list;
-	int n = scandir(folder, &list, is_backup, alphasort);
-	for (int i = 0; i < n; i++) {
+	int n = scandir(folder, &list, is_backup, alphasort), apart = 0;
+	time_t last = -1;
+	for (int i = n - 1; i >= 0; i--) {
 		char path[PATH_MAX + 300];
+		time_t when = backup_time(list[i]->d_name);
+		bool is_recent = n - 1 - i < FILE_GENERATIONS;
+		bool is_apart = last < 0 || when < 0 || last - when >= FILE_BACKUP_INTERVAL_S;
 		snprintf(path, sizeof path, "%s/%s", folder, list[i]->d_name);
-		if (i < n - FILE_BACKUPS)
+		if (!is_recent && is_apart)
+			apart++;
+		if (is_recent || (is_apart && apart <= FILE_BACKUPS))
+			last = when;
+		else
 			unlink(path);
 		free(list[i]);
 	}
@@ -160,29 +176,13 @@ static void drop_old_backups(const char *folder)
 		free(list);
 }
 
-static bool has_recent_backup(const char *folder, time_t now)
-{
-	struct stat st;
-	char stamp[PATH_MAX + 16];
-	// The folder changes when a backup comes or goes, and both happen together.
-	snprintf(stamp, sizeof stamp, "%s/.", folder);
-	struct dirent **list;
-	int n = scandir(folder, &list, is_backup, alphasort);
-	for (int i = 0; i < n; i++)
-		free(list[i]);
-	if (n >= 0)
-		free(list);
-	return n > 0 && !stat(stamp, &st) && st.st_mtime <= now &&
-	       now - st.st_mtime < FILE_BACKUP_INTERVAL_S;
-}
-
 // Keeps the file that is about to be replaced. A failure is told and does not stop the save:
 // an old copy is worth less than the new configuration.
-static void keep_backup(const char *path, const char *folder, bool is_explicit)
+static void keep_backup(const char *path, const char *folder)
 {
 	char dir[PATH_MAX + 8], name[PATH_MAX + 64], when[32];
 	struct err e = { 0 };
-	time_t now = time(NULL);
+	struct timespec now;
 	struct tm tm;
 	if (access(path, F_OK) < 0)
 		return;
@@ -191,13 +191,35 @@ static void keep_backup(const char *path, const char *folder, bool is_explicit)
 		log_warn("%s: no backup was kept", e.text);
 		return;
 	}
-	if (!is_explicit && has_recent_backup(dir, now))
-		return;
-	strftime(when, sizeof when, "%Y%m%d-%H:%M:%S", localtime_r(&now, &tm));
-	snprintf(name, sizeof name, "%s/saveconfig-%s.json", dir, when);
-	if (link(path, name) < 0 && errno != EEXIST)
+	clock_gettime(CLOCK_REALTIME, &now);
+	strftime(when, sizeof when, "%Y%m%d-%H:%M:%S", localtime_r(&now.tv_sec, &tm));
+	int r = -1;
+	errno = EEXIST;
+	for (unsigned ms = (unsigned)now.tv_nsec / 1000000 % 1000;
+	     r < 0 && errno == EEXIST && ms < 1000; ms++) {
+		snprintf(name, sizeof name, "%s/saveconfig-%s.%03u.json", dir, when, ms);
+		r = link(path, name);
+	}
+	if (r < 0)
 		log_warn("%s: backup cannot be made: %m", name);
 	drop_old_backups(dir);
+}
+
+bool file_backup_at(const char *path, unsigned steps, char *ret, size_t size)
+{
+	char folder[PATH_MAX], dir[PATH_MAX + 8];
+	struct dirent **list;
+	folder_of(path, folder);
+	snprintf(dir, sizeof dir, "%s/backup", folder);
+	int n = scandir(dir, &list, is_backup, alphasort), at = n - (int)steps;
+	bool is_there = steps && n > 0 && at >= 0;
+	if (is_there)
+		snprintf(ret, size, "%s/%s", dir, list[at]->d_name);
+	for (int i = 0; i < n; i++)
+		free(list[i]);
+	if (n >= 0)
+		free(list);
+	return is_there;
 }
 
 // rename() would put the file in the place of a device or socket.
@@ -226,7 +248,7 @@ int file_write(const char *path, const char *text, size_t len, enum file_save ho
 		return r;
 	step("backup");
 	if (how != FILE_ELSEWHERE)
-		keep_backup(path, folder, how == FILE_ASKED);
+		keep_backup(path, folder);
 	step("rename");
 	if (rename(temp, path) < 0) {
 		r = err_errno(e, -errno, "%s: cannot be replaced", path);

@@ -7,15 +7,15 @@
 
 #include "core/err.h"
 
-enum { FILE_BACKUPS = 10, FILE_BACKUP_INTERVAL_S = 60 };
+// Of what the daemon's own file was before: the last FILE_GENERATIONS, and before those up to
+// FILE_BACKUPS that lie FILE_BACKUP_INTERVAL_S apart.
+enum { FILE_GENERATIONS = 10, FILE_BACKUPS = 10, FILE_BACKUP_INTERVAL_S = 60 };
 
 // Reads the whole file, NUL-terminated, for free(). -ENOENT and other errnos with text.
 int file_read(const char *path, char **ret, size_t *ret_len, struct err *e);
 
 enum file_save {
-	FILE_AUTOMATIC, // the daemon's own file; no backup within FILE_BACKUP_INTERVAL_S of the
-			// newest, so that a burst of changes does not push the older states out
-	FILE_ASKED,	// ... always a backup
+	FILE_OWN,	// the daemon's own file, of which backups are kept
 	FILE_ELSEWHERE, // a copy in a place of the user's: no folder is made there
 };
 
@@ -24,6 +24,9 @@ enum file_save {
 // folder made (0700) if missing; elsewhere a missing folder is -ENOENT. On error path is what it
 // was.
 int file_write(const char *path, const char *text, size_t len, enum file_save how, struct err *e);
+
+// The backup of path that many steps back; 1: the newest. False: there is none.
+bool file_backup_at(const char *path, unsigned steps, char *ret, size_t size);
 
 // Links a damaged file to PATH.damaged-<time of its last change>, so that it survives
 // whatever comes; doing it twice is fine. ret: the new name.

@@ -233,16 +233,11 @@ int config_set(struct config *c, struct node *n, const char *group, struct json_
 	if (before)
 		explicit_bzero(before, g->offset + g->size);
 	free(before);
-	bool reopens = !code && must_reopen(g, n, values);
+	if (!code && must_reopen(g, n, values))
+		code = txn_reopen(c, n);
 	if (!code)
 		model_dirty(c, n);
 	if (!code && r)
 		say_values(g, n, values, r);
-	code = config_finish(c, code, e);
-	if (!code && reopens) {
-		struct err why = { .text = "opening again for a changed setting" };
-		storage_release(NODE_OF(struct storage, n));
-		storage_wait(NODE_OF(struct storage, n), &why);
-	}
-	return code;
+	return config_finish(c, code, e);
 }

@@ -163,10 +163,20 @@ struct config {
 		bool is_open, has_changes;
 		struct txn_mark mark; // behind the last command that went well
 	} together;		      // commands that are one change: together.c
-	struct list dirty;	      // struct target
-	struct list waiting;	      // struct storage
-	unsigned lost_portals;	      // portals without an address
-	bool is_view_dirty;	      // targets came or went, discovery auth changed
+	struct config_client caller;
+	struct {
+		bool is_open;
+		struct config_client owner;
+		time_t since;
+		unsigned seconds; // at most
+		struct timer limit;
+		uint64_t lapsed; // the client whose transaction ended by itself and who does not
+				 // know
+	} transaction;		 // begin.c
+	struct list dirty;	 // struct target
+	struct list waiting;	 // struct storage
+	unsigned lost_portals;	 // portals without an address
+	bool is_view_dirty;	 // targets came or went, discovery auth changed
 	struct {
 		uint64_t inode;
 		struct timespec mtime;
@@ -265,6 +275,8 @@ void portal_split(const struct portal_node *p, char host[TCP_ADDR_TEXT], uint16_
 void portal_follow(struct portal_node *p);
 const char *portal_transport_name(unsigned mask);			    // "tcp", "iser", "all"
 int portal_transport_parse(const char *name, unsigned *ret, struct err *e); // -EINVAL
+// The portal of that address, or NULL.
+struct portal_node *portal_find(struct config *c, struct tpg *tpg, const char *host, uint16_t port);
 bool portal_retry(struct config *c, struct portal_node *p); // true: an address at last
 int foreign_new(struct config *c, struct node *parent, const struct node_class *class,
 		const char *name, struct json_object *kept, struct err *e);
@@ -335,8 +347,7 @@ int view_publish(struct config *c, struct err *e);
 // ---- save.c, saved_file.c, restore.c ----
 struct json_object *save_document(struct config *c);
 char *save_text(struct config *c, size_t *ret_len); // the same as text, for free(); NULL: no memory
-int config_save(struct config *c, const char *file, bool is_explicit, bool may_be_empty,
-		struct err *e);
+int config_save(struct config *c, const char *file, bool may_be_empty, struct err *e);
 // Puts one storage object, and the targets that export it, into a file that may hold others.
 int config_save_part(struct config *c, struct storage *s, const char *file, struct err *e);
 void config_note_file(struct config *c); // takes the file as it is now for ours
@@ -344,6 +355,7 @@ struct restore_options {
 	const char *only_target, *only_storage; // NULL: everything
 	bool is_dry;	 // reads only: nothing is opened, no address listened on
 	bool is_running; // an object that exists already is left alone and told
+	bool is_apply;	 // ... is changed to what the document says; what it does not name goes
 };
 // Adds what the document holds, within the transaction. Lines of trouble go to errors (an
 // array); the return code is for what makes all of it impossible.

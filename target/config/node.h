@@ -19,6 +19,7 @@ struct node {
 	struct list link; // in parent->children, in the order of creation
 	struct list children;
 	unsigned child_count;
+	bool is_named;		  // by the document that is being applied: restore_fill.c
 	unsigned numbers_taken;	  // no child's name ends in a lower number that is free
 	struct json_object *kept; // keys of the saved file that mean nothing here
 	struct frozen *frozen;	  // its text in the saved file: save.c

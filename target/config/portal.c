@@ -85,6 +85,15 @@ void portal_follow(struct portal_node *p)
 	p->opened_for = p->transports;
 }
 
+struct portal_node *portal_find(struct config *c, struct tpg *tpg, const char *host, uint16_t port)
+{
+	char name[TCP_ADDR_TEXT];
+	struct tcp_addr addr;
+	int r = portal_name(host, port, name, &addr, NULL);
+	struct node *n = r < 0 && r != -ENODEV ? NULL : node_child(&c->names, &tpg->portals, name);
+	return n ? NODE_OF(struct portal_node, n) : NULL;
+}
+
 int portal_new(struct config *c, struct portal_node **ret, struct tpg *tpg, const char *host,
 	       uint16_t port, unsigned transports, bool is_dry, struct err *e)
 {

@@ -29,6 +29,7 @@ static int add_fabric(struct restore *r, void *parent, struct json_object *o, st
 	int code = txn_memory(c, &c->discovery, sizeof c->discovery);
 	if (code < 0)
 		return err_set(e, code, "out of memory");
+	explicit_bzero(&c->discovery, sizeof c->discovery);
 	c->discovery.enable =
 		(uint32_t)json_object_get_boolean(json_field(o, "discovery_enable_auth"));
 	restore_set_auth(r, &c->iscsi, &c->discovery, o, "discovery");
@@ -45,6 +46,8 @@ static int restore_prefs(struct restore *r, struct json_object *values, struct e
 	int code = txn_memory(r->c, &r->c->prefs, sizeof r->c->prefs);
 	if (code < 0)
 		return err_set(e, code, "out of memory");
+	if (r->options->is_apply)
+		attr_defaults(pref_rows, &r->c->prefs);
 	json_object_object_foreach(values, key, value)
 	{
 		const struct attr_row *row = attr_find(pref_rows, key);
@@ -56,6 +59,55 @@ static int restore_prefs(struct restore *r, struct json_object *values, struct e
 			restore_complain(r, "%s: %s", SAVED_PREFS, why.text);
 	}
 	return 0;
+}
+
+// Until the document says otherwise.
+static int forget_discovery(struct config *c, struct err *e)
+{
+	static const struct auth_group none;
+	int r = txn_change(c, &c->discovery, &none, sizeof none);
+	if (r < 0)
+		return err_set(e, r, "out of memory");
+	c->is_view_dirty |= r;
+	return 0;
+}
+
+// Kinds of which nothing is left go too.
+static int sweep_kinds(struct restore *r, struct node *n, struct err *e)
+{
+	int code = 0;
+	list_for_each_safe (i, &n->children) {
+		struct node *kind = list_entry(i, struct node, link);
+		bool is_foreign = kind->class == &fabric_class;
+		if (!is_foreign && n == &r->c->root)
+			continue;
+		code = code ? code : restore_sweep(r, kind, e);
+		if (!code && is_foreign && !kind->child_count)
+			code = model_remove(r->c, kind, e);
+	}
+	return code;
+}
+
+static int sweep_all(struct restore *r, struct err *e)
+{
+	int code = restore_sweep(r, &r->c->iscsi, e);
+	code = code ? code : restore_sweep(r, &r->c->srpt, e);
+	code = code ? code : sweep_kinds(r, &r->c->root, e);
+	return code ? code : sweep_kinds(r, &r->c->backstores, e);
+}
+
+// What a partial restore, or one that failed half way, has marked at the top.
+static void forget_named(struct config *c)
+{
+	list_for_each (i, &c->iscsi.children)
+		list_entry(i, struct node, link)->is_named = false;
+	list_for_each (i, &c->srpt.children)
+		list_entry(i, struct node, link)->is_named = false;
+	list_for_each (i, &c->backstores.children) {
+		struct node *type = list_entry(i, struct node, link);
+		list_for_each (j, &type->children)
+			list_entry(j, struct node, link)->is_named = false;
+	}
 }
 
 int restore_document(struct config *c, struct json_object *doc, const struct restore_options *o,
@@ -73,9 +125,13 @@ int restore_document(struct config *c, struct json_object *doc, const struct res
 			return err_set(e, -EINVAL, "'%s' is no array", known[i]);
 	struct json_object *own = json_field(doc, SAVED_SECTION);
 	r.objects = json_field(own, "objects");
+	r.is_exact = own != NULL;
 	r.told_keys = json_object_new_array();
-	int code = txn_kept(c, &c->root, true);
-	code = code ? code : txn_kept(c, &c->iscsi, true);
+	bool is_whole_apply = o->is_apply && !is_partial;
+	int code = txn_kept(c, &c->root, !is_whole_apply);
+	code = code ? code : txn_kept(c, &c->iscsi, !is_whole_apply);
+	if (!code && is_whole_apply)
+		code = forget_discovery(c, e);
 	if (!code && !is_partial)
 		code = restore_prefs(&r, json_field(own, SAVED_PREFS), e);
 	if (!is_partial)
@@ -84,11 +140,15 @@ int restore_document(struct config *c, struct json_object *doc, const struct res
 		restore_each(&r, &c->root, NULL, doc, "storage_objects", restore_storage);
 	if (!o->only_storage)
 		restore_each(&r, &c->root, NULL, doc, "targets", restore_target);
+	if (!code && is_whole_apply)
+		code = sweep_all(&r, e);
 	if (!is_partial) {
 		restore_keep_unknown(&r, &c->root, doc, known);
-		if (json_field(own, "generation"))
-			c->generation = json_object_get_uint64(json_field(own, "generation"));
+		uint64_t generation = json_object_get_uint64(json_field(own, "generation"));
+		if (generation > c->generation) // numbers are given once
+			c->generation = generation;
 	}
+	forget_named(c);
 	map_done(&r.told);
 	map_done(&r.serials);
 	map_done(&r.leaving);

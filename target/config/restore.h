@@ -10,7 +10,9 @@ struct restore {
 	const struct restore_options *options;
 	struct json_object *errors;
 	struct json_object *objects; // our section
-	struct map told;	     // unknown keys that were reported
+	bool is_exact;	 // it is there: the file was saved here, and what it leaves out is the
+			 // default
+	struct map told; // unknown keys that were reported
 	struct json_object *told_keys;
 	struct map serials;  // of storage objects -> the first one that has it
 	struct map leaving;  // files and devices of open storage that this change takes out
@@ -48,6 +50,22 @@ void restore_each(struct restore *r, struct node *n, void *parent, struct json_o
 		  const char *key, restore_entry fn);
 // A number in 0..max; -EINVAL.
 int restore_number_field(struct json_object *o, const char *key, int max, struct err *e);
+
+// ---- restore_fill.c: an object that is there becomes what the document says ----
+// The node is in the document. is_old: it was in the tree before.
+void restore_named(struct restore *r, struct node *n, bool is_old);
+// Takes out the children of n that the document does not name, where it is applied.
+int restore_sweep(struct restore *r, struct node *n, struct err *e);
+// A group's memory as it is; for restore_refill_end(). NULL: nothing to compare with.
+void *restore_refill(struct restore *r, const struct group_row *g, struct node *n);
+// Brings what differs from before to the running object, checks the whole, marks the target.
+void restore_refill_end(struct restore *r, const struct group_row *g, struct node *n, void *before);
+
+// An object that is only kept: 1 if just that is there, else 0, and it is to be added.
+int restore_meet_foreign(struct restore *r, struct node *parent, const char *name,
+			 struct json_object *o, struct err *e);
+int restore_add_foreign(struct restore *r, struct node *parent, const struct node_class *class,
+			const char *name, struct json_object *o, struct err *e);
 
 // restore_storage.c, restore_target.c
 int restore_storage(struct restore *r, void *parent, struct json_object *o, struct err *e);

@@ -126,8 +126,10 @@ void restore_set_group(struct restore *r, struct node *n, const char *name, stru
 		       const char *part)
 {
 	const struct group_row *g = group_find(n->class, name);
+	void *before = restore_refill(r, g, n);
 	set_values(r, g, n, json_field(o, part), part);
 	set_values(r, g, n, json_field(restore_own_section(r, n), name), NULL);
+	restore_refill_end(r, g, n, before);
 }
 
 void restore_set_auth(struct restore *r, const struct node *n, struct auth_group *a,

@@ -58,9 +58,12 @@ static int add_foreign_storage(struct restore *r, const char *plugin, const char
 			return code;
 		n = node_child(&c->names, &c->backstores, plugin);
 	}
+	int met = restore_meet_foreign(r, n, name, o, e);
+	if (met)
+		return met < 0 ? met : 0;
 	restore_complain(r, "storage object %s: plugin '%s' is not served here, kept", name,
 			 plugin);
-	return foreign_new(c, n, &foreign_storage_class, name, o, e);
+	return restore_add_foreign(r, n, &foreign_storage_class, name, o, e);
 }
 
 static int add_alua_group(struct restore *r, void *parent, struct json_object *o, struct err *e)
@@ -71,6 +74,7 @@ static int add_alua_group(struct restore *r, void *parent, struct json_object *o
 	struct node *there;
 	if (!name)
 		return err_set(e, -EINVAL, "'name' is missing");
+	const struct group_row *rows = group_find(&alua_group_class, "alua");
 	there = node_child(&r->c->names, &s->alua, name);
 	if (there) {
 		g = NODE_OF(struct alua_node, there);
@@ -82,6 +86,8 @@ static int add_alua_group(struct restore *r, void *parent, struct json_object *o
 		if (code < 0)
 			return code;
 	}
+	restore_named(r, &g->node, there != NULL);
+	void *before = there ? restore_refill(r, rows, there) : NULL;
 	json_object_object_foreach(o, key, value)
 	{
 		const struct attr_row *row = attr_find(alua_group_rows, key);
@@ -97,6 +103,7 @@ static int add_alua_group(struct restore *r, void *parent, struct json_object *o
 			restore_tell_unknown(r, "alua key", key, s->node.name);
 		restore_keep(&g->node, key, value);
 	}
+	restore_refill_end(r, rows, &g->node, before);
 	return 0;
 }
 
@@ -123,6 +130,87 @@ static bool is_held_by_what_goes(struct restore *r, const struct storage *s)
 	return dev && map_get(&r->leaving, r, dev);
 }
 
+static bool is_true(const char *text)
+{
+	uint32_t v = 0;
+	const struct attr_row row = { .name = "", .type = ATTR_BOOL, .max = 1 };
+	return text && !attr_set(&row, &v, text, NULL) && v;
+}
+
+// Whether the option's text in the document means what the object has.
+static bool is_same_option(const struct storage *s, int i, const char *text)
+{
+	const struct bs_option *o = &s->type->options[i];
+	uint64_t size = 0;
+	if (text && !*text)
+		text = NULL;
+	switch (o->type) {
+	case BS_OPT_BOOL:
+		return is_true(text) == is_true(s->option[i]);
+	case BS_OPT_SIZE:
+		return !text || (!parse_size(text, &size, NULL) && size == storage_size(s));
+	default:
+		return !text == !s->option[i] && (!text || !strcmp(text, s->option[i]));
+	}
+}
+
+// Whether the document means this very disk: what it has of settings may differ.
+static bool is_same_storage(struct restore *r, const struct storage *s, struct json_object *o)
+{
+	struct json_object *own = restore_own_section(r, &s->node);
+	struct json_object *options = json_field(own, "options");
+	const char *wwn = json_text(o, "wwn") ? json_text(o, "wwn") : json_text(own, "wwn");
+	if (wwn && strcasecmp(wwn, s->wwn))
+		return false;
+	for (int i = 0; s->type->options[i].name; i++) {
+		const char *name = s->type->options[i].name;
+		const char *text = json_scalar(json_field(o, name));
+		if (!is_same_option(s, i, text ? text : json_scalar(json_field(options, name))))
+			return false;
+	}
+	return true;
+}
+
+static int fill_storage(struct restore *r, struct storage *s, struct json_object *o, bool is_old,
+			struct err *e)
+{
+	restore_named(r, &s->node, is_old);
+	restore_set_group(r, &s->node, "attribute", o, "attributes");
+	int code = 0;
+	if (!s->type->is_passthrough) {
+		restore_each(r, &s->node, s, o, "alua_tpgs", add_alua_group);
+		struct node *group = node_child(&r->c->names, &s->alua, ALUA_DEFAULT_GROUP);
+		if (group)
+			group->is_named = true; // always there
+		code = restore_sweep(r, &s->alua, e);
+		if (group)
+			group->is_named = false;
+	} else if (json_object_is_type(json_field(o, "alua_tpgs"), json_type_array)) {
+		restore_keep(&s->node, "alua_tpgs", json_field(o, "alua_tpgs"));
+	}
+	keep_storage_keys(r, s, o);
+	return code;
+}
+
+// One that is there already: filled anew, or taken out to be made again. 1: nothing is left to do.
+static int meet_storage(struct restore *r, struct node *there, struct json_object *o, struct err *e)
+{
+	struct storage *s = NODE_OF(struct storage, there);
+	if (!r->options->is_apply) {
+		restore_complain(r, "storageobject '%s:%s' exist not restoring", s->type->name,
+				 there->name);
+		return 1;
+	}
+	if (is_same_storage(r, s, o)) {
+		int code = fill_storage(r, s, o, true, e);
+		map_put(&r->serials, r, s->wwn, s);
+		return code < 0 ? code : 1;
+	}
+	if (s->lu && !strcmp(s->type->name, "ramdisk"))
+		restore_complain(r, "ramdisk %s is made anew: what it holds is lost", there->name);
+	return model_remove(r->c, there, e);
+}
+
 int restore_storage(struct restore *r, void *parent, struct json_object *o, struct err *e)
 {
 	const char *plugin = json_text(o, "plugin"), *name = json_text(o, "name");
@@ -134,11 +222,11 @@ int restore_storage(struct restore *r, void *parent, struct json_object *o, stru
 	struct storage_type *st = storage_type_of(r->c, plugin);
 	if (!st)
 		return add_foreign_storage(r, plugin, name, o, e);
-	if (r->options->is_running && node_child(&r->c->names, &st->node, name)) {
-		restore_complain(r, "storageobject '%s:%s' exist not restoring", plugin, name);
-		return 0;
-	}
-	int code = storage_new(r->c, &s, st->type, name, e);
+	struct node *there = node_child(&r->c->names, &st->node, name);
+	int code = r->options->is_running && there ? meet_storage(r, there, o, e) : 0;
+	if (code)
+		return code < 0 ? code : 0;
+	code = storage_new(r->c, &s, st->type, name, e);
 	if (code < 0)
 		return code;
 	struct json_object *own = restore_own_section(r, &s->node);
@@ -158,12 +246,9 @@ int restore_storage(struct restore *r, void *parent, struct json_object *o, stru
 		map_put(&r->serials, r, s->wwn, s);
 	set_options(r, s, o);
 	set_options(r, s, json_field(own, "options"));
-	restore_set_group(r, &s->node, "attribute", o, "attributes");
-	if (!s->type->is_passthrough)
-		restore_each(r, &s->node, s, o, "alua_tpgs", add_alua_group);
-	else if (json_object_is_type(json_field(o, "alua_tpgs"), json_type_array))
-		restore_keep(&s->node, "alua_tpgs", json_field(o, "alua_tpgs"));
-	keep_storage_keys(r, s, o);
+	code = fill_storage(r, s, o, false, e);
+	if (code < 0)
+		return code;
 	storage_class.attached(r->c, &s->node, true); // its device path is known now
 	if (!r->options->is_dry && storage_open(s, false, &why) < 0 &&
 	    !(why.code == -EBUSY && is_held_by_what_goes(r, s)))

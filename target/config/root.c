@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/config/file.h"
 #include "target/config/model.h"
+#include "target/config/plan.h"
 #include "target/config/report.h"
 #include "target/iscsi/sessions.h"
 
@@ -15,7 +15,10 @@ static int saveconfig(struct config *c, struct node *n, const struct args *a, st
 		      struct err *e)
 {
 	const char *file = arg(a, "savefile") ? arg(a, "savefile") : c->file;
-	int code = config_save(c, file, true, false, e);
+	int code =
+		c->transaction.is_open
+			? err_set(e, -EBUSY, "saveconfig: a transaction is open (commit saves it)")
+			: config_save(c, file, false, e);
 	if (!code)
 		reply_say(r, "Configuration saved to %s", file);
 	return code;
@@ -45,20 +48,6 @@ static int remove_all(struct config *c, struct err *e)
 			r = model_remove(c, list_entry(type->children.next, struct node, link), e);
 		if (!r && type->class == &fabric_class)
 			r = model_remove(c, type, e);
-	}
-	return r;
-}
-
-// What a restore of one target or one storage object replaces.
-static int remove_named(struct config *c, const struct restore_options *o, struct err *e)
-{
-	struct node *n = o->only_target ? node_child(&c->names, &c->iscsi, o->only_target) : NULL;
-	if (!n && o->only_target)
-		n = node_child(&c->names, &c->srpt, o->only_target);
-	int r = n ? model_remove(c, n, e) : 0;
-	for (unsigned i = 0; !r && o->only_storage && i < c->type_count; i++) {
-		n = node_child(&c->names, &c->types[i].node, o->only_storage);
-		r = n ? model_remove(c, n, e) : 0;
 	}
 	return r;
 }
@@ -129,25 +118,23 @@ static int restoreconfig(struct config *c, struct node *n, const struct args *a,
 		.only_storage = arg(a, "storage_object"),
 		.is_running = true,
 	};
-	char *text;
-	size_t len;
-	int code = file_read(file, &text, &len, e);
-	if (code < 0)
-		return code == -ENOENT ? err_set(e, code, "Restore file %s not found", file) : code;
-	struct json_object *doc = json_read(text, len, file, e), *errors = json_object_new_array();
-	code = doc ? 0 : e->code;
+	struct json_object *doc = NULL, *errors = json_object_new_array();
+	int code = document_read(file, &doc, e);
+	if (code == -ENOENT)
+		err_set(e, code, "Restore file %s not found", file);
 	if (!code)
 		code = check_named(doc, &o, file, e);
-	if (!code && arg_bool(a, "clear_existing", false))
-		code = o.only_target || o.only_storage ? remove_named(c, &o, e) : remove_all(c, e);
+	// One that is named becomes what the file says: what hangs on it, and its sessions, go on.
+	bool is_clear = arg_bool(a, "clear_existing", false);
+	o.is_apply = is_clear && (o.only_target || o.only_storage);
+	if (!code && is_clear && !o.is_apply)
+		code = remove_all(c, e);
 	if (!code)
 		code = restore_document(c, doc, &o, errors, e);
 	if (!code)
 		say_restored(file, errors, r);
 	json_object_put(doc);
 	json_object_put(errors);
-	explicit_bzero(text, len);
-	free(text);
 	return config_finish(c, code, e);
 }
 
@@ -319,11 +306,38 @@ static const struct param_row drop_params[] = {
 	{ "drain", PARAM_BOOL, false, "false", "true: ask the initiator to log out first", NULL },
 	{ 0 },
 };
+static const struct param_row document_params[] = {
+	{ "file", PARAM_FILE, true, NULL, "a saved configuration, or one written by hand", NULL },
+	{ 0 },
+};
+static const struct param_row diff_params[] = {
+	{ "savefile", PARAM_FILE, false, NULL, "file; the daemon's own by default", NULL },
+	{ 0 },
+};
+static const struct param_row undo_params[] = {
+	{ "steps", PARAM_NUMBER, false, "1", "how many generations back", NULL },
+	{ 0 },
+};
+static const struct param_row begin_params[] = {
+	{ "seconds", PARAM_NUMBER, false, "300", "after which it is undone", NULL },
+	{ 0 },
+};
 static const struct command_row root_commands[] = {
 	{ "saveconfig", save_params, "Saves the configuration; every change does so by itself.",
 	  false, saveconfig },
 	{ "restoreconfig", restore_params, "Reads a saved configuration.", false, restoreconfig },
 	{ "clearconfig", clear_params, "Drops the whole configuration.", false, clearconfig },
+	{ "begin", begin_params, "Begins a transaction: changes take effect with commit.", false,
+	  plan_begin },
+	{ "commit", NULL, "Saves a transaction and lets it take effect.", false, plan_commit },
+	{ "abort", NULL, "Takes a transaction back.", false, plan_abort },
+	{ "diff", diff_params, "Shows what differs from the saved configuration.", true, plan_diff },
+	{ "plan", document_params, "Shows what apply would change.", false, plan_plan },
+	{ "apply", document_params,
+	  "Makes the configuration what a file says, touching only what differs.", false, plan_apply },
+	{ "undo", undo_params, "Goes back to an older generation of the saved file.", false,
+	  plan_undo },
+	{ "generations", NULL, "Lists the generations of the saved file.", true, plan_generations },
 	{ "sessions", session_params, "Shows who is logged in.", true, sessions },
 	{ "drop", drop_params, "Ends a session.", false, drop },
 	{ "refusals", NULL, "Shows refused logins and why.", true, refusals },

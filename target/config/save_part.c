@@ -131,7 +131,7 @@ int config_save_part(struct config *c, struct storage *s, const char *file, stru
 	char path[NAME_MAX_LEN + 80];
 	struct json_object *doc;
 	if (!strcmp(file, c->file)) // which holds all of it at any time
-		return config_save(c, file, true, false, e);
+		return config_save(c, file, false, e);
 	int r = read_document(file, &doc, e);
 	if (r < 0)
 		return r;

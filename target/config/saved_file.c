@@ -43,8 +43,7 @@ static bool has_objects(const char *file)
 	return has;
 }
 
-int config_save(struct config *c, const char *file, bool is_explicit, bool may_be_empty,
-		struct err *e)
+int config_save(struct config *c, const char *file, bool may_be_empty, struct err *e)
 {
 	size_t len;
 	bool is_ours = !strcmp(file, c->file);
@@ -53,16 +52,13 @@ int config_save(struct config *c, const char *file, bool is_explicit, bool may_b
 			       "%s: holds a configuration and this one is empty (restoreconfig to "
 			       "read it, clearconfig confirm=true to drop it)",
 			       file);
-	if (is_ours && !is_same_file(c, file)) {
+	if (is_ours && !is_same_file(c, file))
 		log_warn("%s: was changed by somebody else; that version goes to backup/", file);
-		is_explicit = true;
-	}
-	c->generation++;
+	c->generation += is_ours;
 	char *text = save_text(c, &len);
 	if (!text)
 		return err_set(e, -ENOMEM, "%s: out of memory", file);
-	enum file_save how = !is_ours ? FILE_ELSEWHERE : is_explicit ? FILE_ASKED : FILE_AUTOMATIC;
-	int r = file_write(file, text, len, how, e);
+	int r = file_write(file, text, len, is_ours ? FILE_OWN : FILE_ELSEWHERE, e);
 	explicit_bzero(text, len);
 	free(text);
 	if (!r && is_ours)

@@ -241,6 +241,10 @@ void storage_retry(struct timer *t)
 	struct err e = { 0 };
 	if (c->is_shutting_down)
 		return;
+	if (c->transaction.is_open) { // its commit would be ours
+		timer_arm(c->control, t, RETRY_MIN_USEC);
+		return;
+	}
 	bool has_changed = retry_storage(c, only_busy);
 	if (!only_busy)
 		has_changed |= retry_portals(c);

@@ -44,7 +44,7 @@ int config_run_together(struct config *c, const struct config_call *calls, unsig
 	struct err why = { 0 };
 	int r = 0;
 	*ret_done = 0;
-	if (!can_join(c, &calls[0])) {
+	if (c->transaction.is_open || !can_join(c, &calls[0])) {
 		r = run(c, &calls[0], is_admin, &outs[0], e);
 		*ret_done = !r;
 		return r;

@@ -76,6 +76,39 @@ int txn_memory(struct config *c, void *base, size_t size)
 	return 0;
 }
 
+int txn_change(struct config *c, void *base, const void *value, size_t size)
+{
+	if (!memcmp(base, value, size))
+		return 0;
+	int r = txn_memory(c, base, size);
+	if (r < 0)
+		return r;
+	memcpy(base, value, size);
+	return 1;
+}
+
+int txn_text(struct config *c, char **at, char *text)
+{
+	struct txn_entry *entry = append(&c->txn, TXN_TEXT);
+	if (!entry) {
+		free(text);
+		return -ENOMEM;
+	}
+	entry->base = at;
+	entry->old = *at;
+	*at = text;
+	return 0;
+}
+
+int txn_reopen(struct config *c, struct node *n)
+{
+	struct txn_entry *entry = append(&c->txn, TXN_REOPEN);
+	if (!entry)
+		return -ENOMEM;
+	entry->node = n;
+	return 0;
+}
+
 int txn_kept(struct config *c, struct node *n, bool has_copy)
 {
 	struct json_object *copy = NULL;
@@ -136,6 +169,12 @@ static void undo_one(struct config *c, struct txn_entry *entry)
 		json_object_put(entry->node->kept);
 		entry->node->kept = entry->old;
 		return;
+	case TXN_TEXT:
+		free(*(char **)entry->base);
+		*(char **)entry->base = entry->old;
+		return;
+	case TXN_REOPEN:
+		return;
 	}
 	free(entry->old);
 }
@@ -163,10 +202,23 @@ void txn_undo(struct config *c)
 	reset(&c->txn);
 }
 
+static void reopen(struct node *n)
+{
+	struct storage *s = NODE_OF(struct storage, n);
+	struct err why = { .text = "opening again for a changed setting" };
+	if (!s->lu || !n->parent)
+		return;
+	storage_release(s);
+	storage_wait(s, &why);
+}
+
 void txn_commit(struct config *c)
 {
 	struct txn t = c->txn;
 	c->txn = (struct txn){ 0 };
+	for (size_t i = 0; i < t.count; i++)
+		if (t.entries[i].kind == TXN_REOPEN)
+			reopen(t.entries[i].node);
 	for (size_t i = 0; i < t.count; i++) {
 		struct txn_entry *entry = &t.entries[i];
 		if (entry->kind == TXN_REMOVED && entry->node->class->free)

@@ -18,6 +18,8 @@ enum txn_kind {
 	TXN_MEMORY,  // bytes at base held what old holds
 	TXN_APPLIED, // a live setting was changed; old text is behind it
 	TXN_KEPT,    // node->kept was another object, of which one reference is held
+	TXN_TEXT,    // the string at base was old; both are malloc()ed or NULL
+	TXN_REOPEN,  // the storage object node opens again when the change is in force
 };
 
 struct txn_entry {
@@ -44,6 +46,12 @@ int txn_detach(struct config *c, struct node *n);
 int txn_memory(struct config *c, void *base, size_t size);
 // Remembers what n keeps for others. It goes on with a copy, or with nothing.
 int txn_kept(struct config *c, struct node *n, bool has_copy);
+// Puts text (NULL: none; taken over) where a malloc()ed string or NULL is. -ENOMEM frees it.
+int txn_text(struct config *c, char **at, char *text);
+// The storage object n is to be opened again with the commit.
+int txn_reopen(struct config *c, struct node *n);
+// Changes size bytes at base to what is at value, and remembers. 1: changed, 0: they were the same.
+int txn_change(struct config *c, void *base, const void *value, size_t size);
 // Remembers that the running object has to get its old text back.
 int txn_applied(struct config *c, struct node *n, const struct group_row *g,
 		const struct attr_row *row, const char *old_text);

@@ -104,7 +104,12 @@ static struct json_object *call(struct rpc_context *x, const struct rpc_method *
 	}
 	if (check_params(m, params, &e) < 0)
 		return new_error(id, INVALID_PARAMS, &e);
-	int r = m->fn(x, params, is_admin, &result, &e);
+	struct json_object *revision = json_field(params, "revision");
+	int r = revision && x->config
+			? config_check_revision(x->config, json_object_get_uint64(revision), &e)
+			: 0;
+	if (!r)
+		r = m->fn(x, params, is_admin, &result, &e);
 	if (r < 0) {
 		if (!e.code)
 			err_errno(&e, r, "%s", m->name);

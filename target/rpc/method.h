@@ -43,6 +43,8 @@ enum { RPC_FAILED = -32000 }; // code of a failure; its data.errno says what
 void rpc_put_error(struct json_object *o, int code, const struct err *e);
 // What a command answered, {messages, data}; takes over the reply.
 struct json_object *rpc_reply_json(struct reply *reply);
+// The number of the last saved change; x->config is there.
+void rpc_put_revision(const struct rpc_context *x, struct json_object *to);
 // batch.c
 int rpc_tree_batch(struct rpc_context *x, struct json_object *params, bool is_admin,
 		   struct json_object **ret, struct err *e);

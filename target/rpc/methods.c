@@ -30,6 +30,11 @@ struct json_object *rpc_reply_json(struct reply *reply)
 	return o;
 }
 
+void rpc_put_revision(const struct rpc_context *x, struct json_object *to)
+{
+	json_object_object_add(to, "revision", json_object_new_uint64(config_revision(x->config)));
+}
+
 // Runs a command of the tree; the answer is {messages, data}.
 static int run(struct rpc_context *x, const char *path, const char *command,
 	       struct json_object *positional, struct json_object *named, bool is_admin,
@@ -42,6 +47,7 @@ static int run(struct rpc_context *x, const char *path, const char *command,
 	if (r < 0)
 		return r;
 	*ret = rpc_reply_json(&reply);
+	rpc_put_revision(x, *ret);
 	return 0;
 }
 
@@ -290,19 +296,24 @@ static const struct rpc_param get_params[] = {
 	{ "parameter", "string", false, "one of them" },
 	{ 0 },
 };
+#define REVISION \
+	{ "revision", "number", false, "what the client has seen: any other is refused" }
 static const struct rpc_param set_params[] = {
 	PATH,
+	REVISION,
 	{ "group", "string", true, "group of settings" },
 	{ "values", "object", true, "name: value; all are set or none" },
 	{ 0 },
 };
 static const struct rpc_param verb_params[] = {
 	PATH,
+	REVISION,
 	{ "params", "object", false, "the command's parameters by name" },
 	{ 0 },
 };
 static const struct rpc_param run_params[] = {
 	PATH,
+	REVISION,
 	{ "command", "string", true, "a command of the object's class or of every node" },
 	{ "positional", "array", false, "parameters in the order of the command's row" },
 	{ "named", "object", false, "parameters by name" },
@@ -316,6 +327,7 @@ static const struct rpc_param complete_params[] = {
 	{ 0 },
 };
 static const struct rpc_param batch_params[] = {
+	REVISION,
 	{ "commands", "array", true,
 	  "1 to 256 objects as the parameters of tree.run, in their order" },
 	{ 0 },

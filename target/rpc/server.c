@@ -24,6 +24,7 @@ struct client {
 	struct rpc_server *server;
 	struct watch watch;
 	struct timer timer; // a partial request, an answer not taken, or a held answer
+	struct config_client who;
 	bool is_admin, is_held, has_ended;
 	struct frame in;
 	char *out;
@@ -41,12 +42,15 @@ struct rpc_server {
 	char *path, *lock_path;
 	struct list clients;
 	unsigned client_count;
+	uint64_t last_id; // of a client
 };
 
 static void client_free(struct client *c)
 {
 	struct rpc_server *s = c->server;
 	int fd = c->watch.fd;
+	if (s->context.config)
+		config_client_gone(s->context.config, c->who.id);
 	timer_cancel(s->control, &c->timer);
 	watch_remove(s->control, &c->watch);
 	close(fd);
@@ -92,6 +96,8 @@ static bool answer_all(struct client *c)
 		if (!len)
 			continue;
 		unsigned before = closing(s);
+		if (s->context.config)
+			config_set_caller(s->context.config, &c->who);
 		c->out = rpc_answer(&s->context, line, len, c->is_admin, &c->out_len);
 		explicit_bzero(line, len);
 		// What was just deleted may still be held by sessions that are ending; whoever
@@ -188,6 +194,7 @@ static int client_new(struct rpc_server *s, int fd)
 	if (!c)
 		return -ENOMEM;
 	c->server = s;
+	c->who = (struct config_client){ ++s->last_id, cred.pid, cred.uid };
 	// Whoever else the administrator lets at the socket may look and no more.
 	c->is_admin = cred.uid == 0 || cred.uid == geteuid();
 	c->watch = (struct watch){ .fn = client_event, .fd = -1 };

@@ -54,10 +54,10 @@ static int teardown(void **state)
 	return 0;
 }
 
-static int save(const char *text, bool is_explicit)
+static int save(const char *text)
 {
 	struct err e;
-	return file_write(path, text, strlen(text), is_explicit ? FILE_ASKED : FILE_AUTOMATIC, &e);
+	return file_write(path, text, strlen(text), FILE_OWN, &e);
 }
 
 static void expect_content(const char *wanted)
@@ -83,9 +83,9 @@ static unsigned backup_count(void)
 
 static void what_is_written_is_read(void **state)
 {
-	assert_int_equal(save("one", false), 0);
+	assert_int_equal(save("one"), 0);
 	expect_content("one");
-	assert_int_equal(save("two", false), 0);
+	assert_int_equal(save("two"), 0);
 	expect_content("two");
 }
 
@@ -93,7 +93,7 @@ static void file_and_folder_are_for_the_owner_only(void **state)
 {
 	struct stat st;
 	mode_t old = umask(0);
-	assert_int_equal(save("secret", false), 0);
+	assert_int_equal(save("secret"), 0);
 	umask(old);
 	stat(path, &st);
 	assert_int_equal(st.st_mode & 0777, 0600);
@@ -146,18 +146,18 @@ static void death_at_any_step_leaves_a_whole_file(void **state)
 {
 	for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
 		int status;
-		assert_int_equal(save("old", false), 0);
+		assert_int_equal(save("old"), 0);
 		fatal_step = steps[i];
 		pid_t child = fork();
 		if (!child) {
 			file_step_hook = die;
-			save("new", false);
+			save("new");
 			_exit(0);
 		}
 		waitpid(child, &status, 0);
 		assert_int_equal(WEXITSTATUS(status), 7);
 		expect_content(!strcmp(steps[i], "fsync folder") ? "new" : "old");
-		assert_int_equal(save("next", false), 0);
+		assert_int_equal(save("next"), 0);
 		expect_content("next");
 	}
 }
@@ -165,49 +165,76 @@ static void death_at_any_step_leaves_a_whole_file(void **state)
 static void a_failing_save_leaves_the_file_and_no_litter(void **state)
 {
 	char temp[128];
-	assert_int_equal(save("old", false), 0);
+	assert_int_equal(save("old"), 0);
 	// A folder where the temporary file would be made.
 	snprintf(temp, sizeof temp, "%s.temp", path);
 	assert_int_equal(mkdir(temp, 0700), 0);
-	assert_true(save("new", false) < 0);
+	assert_true(save("new") < 0);
 	expect_content("old");
 }
 
-static void an_explicit_save_keeps_the_old_file(void **state)
+static void a_save_keeps_the_old_file(void **state)
 {
-	assert_int_equal(save("one", false), 0);
-	assert_int_equal(save("two", true), 0);
+	assert_int_equal(save("one"), 0);
+	assert_int_equal(save("two"), 0);
 	assert_int_equal(backup_count(), 1);
 }
 
-static void a_burst_of_changes_adds_one_backup(void **state)
+static void the_last_changes_are_kept_one_by_one(void **state)
 {
+	char name[200], *text;
+	size_t len;
+	for (int i = 0; i < 30; i++) {
+		char content[2] = { (char)('a' + i % 26), 0 };
+		assert_int_equal(save(content), 0);
+	}
+	assert_int_equal(backup_count(), FILE_GENERATIONS);
+	assert_true(file_backup_at(path, 1, name, sizeof name));
+	assert_int_equal(file_read(name, &text, &len, NULL), 0);
+	assert_string_equal(text, "c");
+	free(text);
+	assert_true(file_backup_at(path, FILE_GENERATIONS, name, sizeof name));
+	assert_false(file_backup_at(path, FILE_GENERATIONS + 1, name, sizeof name));
+	assert_false(file_backup_at(path, 0, name, sizeof name));
+}
+
+static void a_burst_of_changes_leaves_the_older_states(void **state)
+{
+	char name[200];
+	assert_int_equal(save("one"), 0);
+	mkdir(backups, 0700);
+	for (int i = 0; i < 5; i++) {
+		snprintf(name, sizeof name, "%s/saveconfig-20200101-00:%02d:00.json", backups, i);
+		fclose(fopen(name, "w"));
+	}
 	for (int i = 0; i < 30; i++)
-		assert_int_equal(save(i % 2 ? "a" : "b", false), 0);
-	assert_int_equal(backup_count(), 1);
+		assert_int_equal(save("x"), 0);
+	assert_int_equal(backup_count(), FILE_GENERATIONS + 5);
+	snprintf(name, sizeof name, "%s/saveconfig-20200101-00:00:00.json", backups);
+	assert_int_equal(access(name, F_OK), 0);
 }
 
 static void the_oldest_backups_go(void **state)
 {
 	char name[200];
-	assert_int_equal(save("one", false), 0);
+	assert_int_equal(save("one"), 0);
 	mkdir(backups, 0700);
-	for (int i = 0; i < 15; i++) {
-		snprintf(name, sizeof name, "%s/saveconfig-20200101-00:00:%02d.json", backups, i);
+	for (int i = 0; i < 30; i++) {
+		snprintf(name, sizeof name, "%s/saveconfig-20200101-00:%02d:00.json", backups, i);
 		fclose(fopen(name, "w"));
 	}
-	assert_int_equal(save("two", true), 0);
-	assert_int_equal(backup_count(), FILE_BACKUPS);
-	snprintf(name, sizeof name, "%s/saveconfig-20200101-00:00:00.json", backups);
+	assert_int_equal(save("two"), 0);
+	assert_int_equal(backup_count(), FILE_GENERATIONS + FILE_BACKUPS);
+	snprintf(name, sizeof name, "%s/saveconfig-20200101-00:10:00.json", backups);
 	assert_int_equal(access(name, F_OK), -1);
-	snprintf(name, sizeof name, "%s/saveconfig-20200101-00:00:14.json", backups);
+	snprintf(name, sizeof name, "%s/saveconfig-20200101-00:11:00.json", backups);
 	assert_int_equal(access(name, F_OK), 0);
 }
 
 static void a_damaged_file_is_kept_once_and_stays(void **state)
 {
 	char one[200], two[200];
-	assert_int_equal(save("{", false), 0);
+	assert_int_equal(save("{"), 0);
 	assert_int_equal(file_keep_aside(path, one, sizeof one, NULL), 0);
 	assert_int_equal(file_keep_aside(path, two, sizeof two, NULL), 0);
 	assert_string_equal(one, two);
@@ -235,8 +262,9 @@ int main(void)
 		T(elsewhere_no_backup_is_made),
 		T(death_at_any_step_leaves_a_whole_file),
 		T(a_failing_save_leaves_the_file_and_no_litter),
-		T(an_explicit_save_keeps_the_old_file),
-		T(a_burst_of_changes_adds_one_backup),
+		T(a_save_keeps_the_old_file),
+		T(the_last_changes_are_kept_one_by_one),
+		T(a_burst_of_changes_leaves_the_older_states),
 		T(the_oldest_backups_go),
 		T(a_damaged_file_is_kept_once_and_stays),
 		T(what_is_no_file_is_not_read),

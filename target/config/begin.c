@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Transactions of one client: what it changes between begin and commit is shown in the tree, but
+// not saved and not visible to initiators, and abort takes it back. ALUA states, settings of open
+// disks and their sizes take effect at once. Others may look, and are told who changes what; nobody
+// may hold the configuration longer than he has asked for, nor beyond his connection.
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "target/config/plan.h"
+
+enum { SECONDS_MAX = 3600 };
+
+static void end(struct config *c)
+{
+	timer_cancel(c->control, &c->transaction.limit);
+	c->transaction.is_open = false;
+	c->together.is_open = false;
+}
+
+static void undo(struct config *c)
+{
+	end(c);
+	txn_undo(c);
+	config_retry(c); // what came meanwhile
+}
+
+void begin_done(struct config *c)
+{
+	if (c->transaction.is_open)
+		undo(c);
+}
+
+static void on_limit(struct timer *t)
+{
+	struct config *c = container_of(t, struct config, transaction.limit);
+	log_warn("transaction of process %d (uid %u): open for %u s, undone",
+		 c->transaction.owner.pid, c->transaction.owner.uid, c->transaction.seconds);
+	c->transaction.lapsed = c->transaction.owner.id;
+	undo(c);
+}
+
+void begin_init(struct config *c)
+{
+	timer_init(&c->transaction.limit, on_limit);
+}
+
+static bool is_owner(const struct config *c)
+{
+	return c->transaction.is_open && c->transaction.owner.id == c->caller.id;
+}
+
+static void describe(const struct config *c, char *out, size_t size)
+{
+	char when[32];
+	struct tm tm;
+	strftime(when, sizeof when, "%H:%M:%S", localtime_r(&c->transaction.since, &tm));
+	snprintf(out, size,
+		 "a transaction by process %d (uid %u) is open since %s, for %u s at most",
+		 c->transaction.owner.pid, c->transaction.owner.uid, when, c->transaction.seconds);
+}
+
+int begin_check(const struct config *c, struct err *e)
+{
+	char whose[160];
+	if (c->transaction.lapsed && c->transaction.lapsed == c->caller.id)
+		return err_set(
+			e, -ETIMEDOUT,
+			"the transaction has taken longer than %u s and was undone (abort, then "
+			"begin again)",
+			c->transaction.seconds);
+	if (!c->transaction.is_open || is_owner(c))
+		return 0;
+	describe(c, whose, sizeof whose);
+	return err_set(e, -EBUSY, "%s (commit or abort ends it)", whose);
+}
+
+int plan_begin(struct config *c, struct node *n, const struct args *a, struct reply *r,
+	       struct err *e)
+{
+	int seconds = number_of(arg(a, "seconds"), "", SECONDS_MAX);
+	if (seconds < 1)
+		return err_set(e, -EINVAL, "seconds: 1..%d", SECONDS_MAX);
+	if (!c->caller.id)
+		return err_set(e, -EOPNOTSUPP, "begin: only for a client of the control socket");
+	if (c->transaction.is_open)
+		return err_set(e, -EBUSY, "begin: a transaction is open already");
+	c->transaction.is_open = true;
+	c->transaction.owner = c->caller;
+	c->transaction.since = time(NULL);
+	c->transaction.seconds = (unsigned)seconds;
+	c->together.mark = txn_mark(c);
+	c->together.has_changes = false;
+	c->together.is_open = true;
+	timer_arm(c->control, &c->transaction.limit, (uint64_t)seconds * 1000000);
+	reply_say(r, "Transaction begins; commit or abort within %d s.", seconds);
+	return 0;
+}
+
+int plan_commit(struct config *c, struct node *n, const struct args *a, struct reply *r,
+		struct err *e)
+{
+	if (!is_owner(c))
+		return err_set(e, -EINVAL, "commit: no transaction is open");
+	bool has_changes = c->together.has_changes;
+	end(c);
+	int code = has_changes ? config_finish(c, 0, e) : 0;
+	config_retry(c);
+	if (!code)
+		reply_say(r,
+			  has_changes ? "Committed as generation %" PRIu64 "."
+				      : "Nothing has changed since generation %" PRIu64 ".",
+			  c->generation);
+	return code;
+}
+
+int plan_abort(struct config *c, struct node *n, const struct args *a, struct reply *r,
+	       struct err *e)
+{
+	if (c->transaction.lapsed && c->transaction.lapsed == c->caller.id) {
+		c->transaction.lapsed = 0;
+		reply_say(r, "It was undone already.");
+		return 0;
+	}
+	if (!is_owner(c))
+		return err_set(e, -EINVAL, "abort: no transaction is open");
+	undo(c);
+	reply_say(r, "Undone.");
+	return 0;
+}
+
+void config_set_caller(struct config *c, const struct config_client *client)
+{
+	c->caller = *client;
+}
+
+void config_client_gone(struct config *c, uint64_t id)
+{
+	if (c->transaction.lapsed == id)
+		c->transaction.lapsed = 0;
+	if (!c->transaction.is_open || c->transaction.owner.id != id)
+		return;
+	log_warn("transaction of process %d (uid %u): its client has left, undone",
+		 c->transaction.owner.pid, c->transaction.owner.uid);
+	undo(c);
+}
+
+int config_check_revision(const struct config *c, uint64_t revision, struct err *e)
+{
+	if (revision == c->generation)
+		return 0;
+	return err_set(e, -ESTALE,
+		       "the configuration is at revision %" PRIu64 ", not %" PRIu64
+		       " (somebody has changed it: look again)",
+		       c->generation, revision);
+}
+
+uint64_t config_revision(const struct config *c)
+{
+	return c->generation;
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// plan FILE and apply FILE: the tree becomes what a document says. Both do the same; plan takes it
+// back.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/config/file.h"
+#include "target/config/plan.h"
+
+int document_read(const char *file, struct json_object **ret, struct err *e)
+{
+	char *text;
+	size_t len;
+	int code = file_read(file, &text, &len, e);
+	if (code < 0)
+		return code;
+	*ret = json_read(text, len, file, e);
+	explicit_bzero(text, len);
+	free(text);
+	return *ret ? 0 : e->code;
+}
+
+static bool has_entries(struct json_object *doc, const char *key)
+{
+	struct json_object *list = json_field(doc, key);
+	return json_object_is_type(list, json_type_array) && json_object_array_length(list);
+}
+
+// A file that lost its content is no wish to serve nothing.
+static int refuse_nothing(const struct config *c, struct json_object *doc, const char *what,
+			  struct err *e)
+{
+	if (model_is_empty(c) || has_entries(doc, "storage_objects") || has_entries(doc, "targets"))
+		return 0;
+	return err_set(e, -EPERM,
+		       "%s: has neither storage_objects nor targets, all would go (clearconfig "
+		       "confirm=true does that)",
+		       what);
+}
+
+static void say_all(struct reply *r, struct json_object *lines, const char *before)
+{
+	for (size_t i = 0; i < json_object_array_length(lines); i++)
+		reply_say(r, "%s%s", before,
+			  json_object_get_string(json_object_array_get_idx(lines, i)));
+}
+
+static void say_result(struct reply *r, struct json_object *lines, struct json_object *errors,
+		       const char *what, bool is_dry)
+{
+	size_t n = json_object_array_length(lines);
+	say_all(r, lines, "");
+	say_all(r, errors, "Note: ");
+	if (!n)
+		reply_say(r, "Nothing to do: the configuration is what %s says.", what);
+	else if (is_dry)
+		reply_say(r, "%zu differences; nothing was changed.", n);
+	else
+		reply_say(r, "Applied %s: %zu differences.", what, n);
+}
+
+int plan_run(struct config *c, struct json_object *doc, const char *what, bool is_dry,
+	     struct reply *r, struct err *e)
+{
+	struct restore_options o = { .is_running = true, .is_apply = true, .is_dry = is_dry };
+	int code = refuse_nothing(c, doc, what, e);
+	if (code < 0)
+		return code;
+	struct txn_mark mark = txn_mark(c);
+	struct json_object *lines = json_object_new_array(), *errors = json_object_new_array();
+	struct json_object *from = save_document(c);
+	code = restore_document(c, doc, &o, errors, e);
+	struct json_object *to = save_document(c);
+	if (!code) {
+		diff_documents(from, to, lines);
+		say_result(r, lines, errors, what, is_dry);
+		code = (int)json_object_array_length(lines);
+	}
+	if (is_dry || !code) // what changes nothing is no generation
+		txn_undo_to(c, mark);
+	json_object_put(from);
+	json_object_put(to);
+	json_object_put(lines);
+	json_object_put(errors);
+	return code;
+}
+
+int plan_finish(struct config *c, int code, struct err *e)
+{
+	return code ? config_finish(c, code < 0 ? code : 0, e) : 0;
+}
+
+static int run_file(struct config *c, const struct args *a, bool is_dry, struct reply *r,
+		    struct err *e)
+{
+	const char *file = arg(a, "file");
+	struct json_object *doc = NULL;
+	int code = document_read(file, &doc, e);
+	if (!code)
+		code = plan_run(c, doc, file, is_dry, r, e);
+	json_object_put(doc);
+	return code;
+}
+
+int plan_plan(struct config *c, struct node *n, const struct args *a, struct reply *r,
+	      struct err *e)
+{
+	int code = run_file(c, a, true, r, e);
+	return code < 0 ? code : 0;
+}
+
+int plan_apply(struct config *c, struct node *n, const struct args *a, struct reply *r,
+	       struct err *e)
+{
+	return plan_finish(c, run_file(c, a, false, r, e), e);
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Generations of the saved file, and going back to one. The newest is what was saved before the
+// last change. Going back is a change as others: what it replaces becomes a generation itself.
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "target/config/file.h"
+#include "target/config/plan.h"
+
+enum { HEAD_SIZE = 65536 }; // of a file: our section stands near its beginning
+
+// Its number as the file has it, 0 when there is none: saved by another program.
+static uint64_t number_in(const char *path)
+{
+	static const char key[] = "\"generation\": ";
+	char *head = malloc(HEAD_SIZE + 1);
+	int fd = head ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+	ssize_t n = fd < 0 ? -1 : read(fd, head, HEAD_SIZE);
+	uint64_t number = 0;
+	if (n > 0) {
+		head[n] = 0;
+		const char *at = strstr(head, key);
+		number = at ? strtoull(at + sizeof key - 1, NULL, 10) : 0;
+		explicit_bzero(head, HEAD_SIZE);
+	}
+	if (fd >= 0)
+		close(fd);
+	free(head);
+	return number;
+}
+
+int plan_generations(struct config *c, struct node *n, const struct args *a, struct reply *r,
+		     struct err *e)
+{
+	char path[PATH_MAX];
+	unsigned steps = 1;
+	r->data = json_object_new_array();
+	for (; file_backup_at(c->file, steps, path, sizeof path); steps++) {
+		struct json_object *o = json_object_new_object();
+		const char *name = strrchr(path, '/') + 1;
+		char when[32] = "";
+		json_object_object_add(o, "undo", json_object_new_int64(steps));
+		json_object_object_add(o, "generation", json_object_new_uint64(number_in(path)));
+		json_put_text(o, "file", path);
+		json_object_array_add(r->data, o);
+		if (strlen(name) >= 28) // saveconfig-YYYYMMDD-HH:MM:SS
+			snprintf(when, sizeof when, "%.4s-%.2s-%.2s %.8s", name + 11, name + 15,
+				 name + 17, name + 20);
+		json_put_text(o, "replaced", when);
+	}
+	return 0;
+}
+
+int plan_undo(struct config *c, struct node *n, const struct args *a, struct reply *r,
+	      struct err *e)
+{
+	char path[PATH_MAX];
+	struct json_object *doc = NULL;
+	int steps = number_of(arg(a, "steps"), "", 1000);
+	if (steps < 1)
+		return err_set(e, -EINVAL, "steps: '%.20s' is no number from 1 on",
+			       arg(a, "steps"));
+	if (c->transaction.is_open)
+		return err_set(e, -EBUSY, "undo: a transaction is open (abort takes it back)");
+	if (!file_backup_at(c->file, (unsigned)steps, path, sizeof path))
+		return err_set(e, -ENOENT, "undo: there is no generation %d back (see generations)",
+			       steps);
+	int code = document_read(path, &doc, e);
+	if (!code)
+		code = plan_run(c, doc, path, false, r, e);
+	json_object_put(doc);
+	return plan_finish(c, code, e);
+}

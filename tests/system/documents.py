@@ -1,0 +1,251 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Whole configurations: plan and apply, undo, transactions, revisions, restoring one object.
+
+    documents.py
+"""
+
+import json
+import os
+import socket
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lib"))
+import farblock  # noqa: E402
+import iscsi  # noqa: E402
+
+
+def expect(holds, what):
+    if not holds:
+        raise farblock.Failure(what)
+
+
+class Client:
+    """One connection of the control socket: a transaction is its."""
+
+    def __init__(self, daemon):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(60)
+        self.socket.connect(daemon.socket_path)
+        self.lines = self.socket.makefile("rb")
+
+    def call(self, method, **params):
+        request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        self.socket.sendall(json.dumps(request).encode() + b"\n")
+        return json.loads(self.lines.readline())
+
+    def run(self, command, *values, path="/", **more):
+        answer = self.call("tree.run", path=path, command=command, positional=list(values), **more)
+        if "error" in answer:
+            raise farblock.Failure(answer["error"]["message"])
+        return answer["result"]
+
+    def refused(self, text, command, *values, path="/", **more):
+        try:
+            self.run(command, *values, path=path, **more)
+        except farblock.Failure as why:
+            expect(text in str(why), f"{command}: '{why}' (without '{text}')")
+        else:
+            raise farblock.Failure(f"{command} {values} is not refused")
+
+    def close(self):
+        self.lines.close()
+        self.socket.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def start(scratch, **keys):
+    config = farblock.Config()
+    target = config.target(luns=[config.ramdisk("rd0", 8 << 20)], **keys)
+    return farblock.Farblockd(scratch, config), target
+
+
+def names(daemon, path="/backstores/ramdisk"):
+    return [c["name"] for c in daemon.rpc("tree.ls", path=path, depth=1)["children"]]
+
+
+def saved(daemon):
+    with open(daemon.config_path, encoding="utf-8") as text:
+        return json.load(text)
+
+
+def put(scratch, name, doc):
+    return scratch.file(name, content=json.dumps(doc))
+
+
+def apply_touches_only_what_differs(scratch):
+    daemon, target = start(scratch)
+    with daemon, Client(daemon) as client:
+        session = iscsi.Session(target.url())
+        session.ready()
+        client.run("create", "rd1", "4M", path="/backstores/ramdisk")
+        doc = saved(daemon)
+        doc["storage_objects"] = [s for s in doc["storage_objects"] if s["name"] == "rd0"]
+        doc["storage_objects"].append({"plugin": "ramdisk", "name": "rd2", "size": 4 << 20})
+        doc["targets"][0]["tpgs"][0]["luns"].append(
+            {"index": 5, "storage_object": "/backstores/ramdisk/rd2"})
+        doc["targets"][0]["tpgs"][0]["attributes"]["login_timeout"] = 20
+        path, before = put(scratch, "wish.json", doc), saved(daemon)
+        lines = client.run("plan", path)["messages"]
+        expect("- /backstores/ramdisk/rd1" in lines and "+ /backstores/ramdisk/rd2" in lines and
+               f"+ /iscsi/{target.iqn}/tpg1/luns/lun5" in lines and
+               f"  /iscsi/{target.iqn}/tpg1: attributes login_timeout: 15 -> 20" in lines, lines)
+        expect(saved(daemon) == before and names(daemon) == ["rd0", "rd1"], "plan has changed it")
+        done = client.run("apply", path)["messages"]
+        expect(done[:4] == lines[:4], f"planned {lines}, done {done}")
+        expect(names(daemon) == ["rd0", "rd2"], names(daemon))
+        again = client.run("apply", path)["messages"]
+        expect("Nothing to do" in again[-1] and len(again) == 1, again)
+        sessions = daemon.rpc("session.list")
+        session.ready()
+        expect(len(sessions) == 1, "the session has not gone on")
+        session.logout()
+
+
+def apply_makes_anew_what_is_another_disk(scratch):
+    daemon, target = start(scratch)
+    with daemon, Client(daemon) as client:
+        doc = saved(daemon)
+        doc["storage_objects"][0]["size"] = 16 << 20
+        lines = client.run("apply", put(scratch, "size.json", doc))["messages"]
+        expect(any("what it holds is lost" in l for l in lines), lines)
+        expect(names(daemon, f"/iscsi/{target.iqn}/tpg1/luns") == ["lun0"], "its LUN is gone")
+        expect(daemon.rpc("tree.info", path="/backstores/ramdisk/rd0")["size"] == 16 << 20, "size")
+        client.refused("all would go", "apply", put(scratch, "empty.json", {"targets": []}))
+
+
+def undo_goes_back_change_by_change(scratch):
+    daemon, target = start(scratch)
+    with daemon, Client(daemon) as client:
+        session = iscsi.Session(target.url())
+        session.ready()
+        for name in ("a", "b", "c"):
+            client.run("create", name, "4M", path="/backstores/ramdisk")
+        listed = client.run("generations")
+        expect([g["undo"] for g in listed["data"]] == [1, 2, 3], listed)
+        numbers = [g["generation"] for g in listed["data"]]
+        expect(numbers[0] == numbers[1] + 1, f"generations {numbers}")
+        client.run("undo")
+        expect(names(daemon) == ["a", "b", "rd0"], names(daemon))
+        client.run("undo")
+        expect(names(daemon) == ["a", "b", "c", "rd0"], "undo of undo")
+        client.run("undo", "4")
+        expect(names(daemon) == ["a", "rd0"], names(daemon))
+        client.refused("no generation 99 back", "undo", "99")
+        session.ready()
+        session.logout()
+
+
+def transaction_takes_effect_with_commit(scratch):
+    daemon, target = start(scratch)
+    with daemon, Client(daemon) as client, Client(daemon) as other:
+        before = saved(daemon)
+        luns = f"/iscsi/{target.iqn}/tpg1/luns"
+        client.run("begin")
+        client.run("create", "rd1", "4M", path="/backstores/ramdisk")
+        client.run("create", "/backstores/ramdisk/rd1", path=luns)
+        lines = client.run("diff")["messages"]
+        expect("+ /backstores/ramdisk/rd1" in lines and f"+ {luns}/lun1" in lines, lines)
+        expect(saved(daemon) == before, "saved before commit")
+        session = iscsi.Session(target.url())
+        session.ready()
+        code = session.run(bytes.fromhex("a00000000000000001000000"), read_len=256)
+        expect(int.from_bytes(code.data_in[:4], "big") == 8, "a LUN is visible before commit")
+        other.refused(f"a transaction by process {os.getpid()} (uid {os.getuid()}) is open since",
+                      "create", "x", "4M", path="/backstores/ramdisk")
+        client.refused("a transaction is open", "saveconfig")
+        expect("Committed" in client.run("commit")["messages"][0], "commit")
+        expect(len(saved(daemon)["targets"][0]["tpgs"][0]["luns"]) == 2, "not saved")
+        other.run("create", "x", "4M", path="/backstores/ramdisk")
+        client.run("begin")
+        client.run("delete", "x", path="/backstores/ramdisk")
+        client.run("delete", "0", path=luns, named={"force": "true"})
+        client.run("set", "attribute", path="/backstores/ramdisk/rd1", named={"emulate_tpu": 1})
+        client.run("abort")
+        expect(names(daemon) == ["rd0", "rd1", "x"] and names(daemon, luns) == ["lun0", "lun1"],
+               "abort")
+        expect("Nothing differs" in client.run("diff")["messages"][0], "abort leaves something")
+        client.refused("no transaction is open", "commit")
+        session.logout()
+
+
+def transaction_ends_with_its_client_or_its_time(scratch):
+    daemon, _ = start(scratch)
+    with daemon, Client(daemon) as other:
+        with Client(daemon) as client:
+            client.run("begin")
+            client.run("create", "gone", "4M", path="/backstores/ramdisk")
+        farblock.eventually("a client that leaves ends its transaction",
+                            lambda: names(daemon) == ["rd0"])
+        other.run("begin", "1")
+        other.run("create", "late", "4M", path="/backstores/ramdisk")
+        farblock.eventually("a transaction ends in time", lambda: names(daemon) == ["rd0"])
+        other.refused("was undone", "create", "alone", "4M", path="/backstores/ramdisk")
+        other.refused("was undone", "commit")
+        other.run("abort")
+        other.run("create", "alone", "4M", path="/backstores/ramdisk")
+        expect(names(daemon) == ["alone", "rd0"], names(daemon))
+
+
+def stale_write_is_refused(scratch):
+    daemon, _ = start(scratch)
+    with daemon, Client(daemon) as one, Client(daemon) as two:
+        seen = one.run("create", "a", "4M", path="/backstores/ramdisk")["revision"]
+        newer = two.run("create", "b", "4M", path="/backstores/ramdisk", revision=seen)["revision"]
+        expect(newer == seen + 1, f"revision {newer} after {seen}")
+        one.refused("somebody has changed it", "create", "c", "4M", path="/backstores/ramdisk",
+                    revision=seen)
+        expect(names(daemon) == ["a", "b", "rd0"], "two shells do not see each other's changes")
+        shell = ["farblock", "--socket", daemon.socket_path, "--revision"]
+        words = ["/backstores/ramdisk", "create", "c", "4M"]
+        done = farblock.run([*shell, str(seen), *words], check=False)
+        expect(done.returncode == 5 and "look again" in done.stdout, done.stdout)
+        farblock.run([*shell, str(newer), *words])
+        expect("c" in names(daemon), "the shell with the right revision is refused")
+
+
+def one_object_is_restored_alone(scratch):
+    daemon, target = start(scratch)
+    with daemon, Client(daemon) as client:
+        copy = scratch.file("copy.json")
+        client.run("saveconfig", copy)
+        session = iscsi.Session(target.url())
+        session.ready()
+        client.run("set", "attribute", path="/backstores/ramdisk/rd0", named={"emulate_tpu": 1})
+        client.run("create", "rd9", "4M", path="/backstores/ramdisk")
+        client.run("restoreconfig", copy, "true", path="/", named={"storage_object": "rd0"})
+        value = daemon.rpc("tree.get", path="/backstores/ramdisk/rd0", group="attribute",
+                           parameter="emulate_tpu")["rows"][0]["value"]
+        expect(value == "0" and names(daemon) == ["rd0", "rd9"], f"{value}, {names(daemon)}")
+        session.ready()
+        path = f"/iscsi/{target.iqn}/tpg1"
+        client.run("set", "attribute", path=path, named={"login_timeout": 30})
+        client.run("restoreconfig", copy, "no", named={"target": target.iqn})
+        kept = lambda: daemon.rpc("tree.get", path=path, group="attribute",
+                                  parameter="login_timeout")["rows"][0]["value"]
+        expect(kept() == "30", "clear_existing=no has replaced the target")
+        client.run("restoreconfig", copy, "yes", named={"target": target.iqn})
+        expect(kept() == "15", "the target is not restored")
+        session.ready()
+        session.logout()
+
+
+def main():
+    for test in (apply_touches_only_what_differs, apply_makes_anew_what_is_another_disk,
+                 undo_goes_back_change_by_change, transaction_takes_effect_with_commit,
+                 transaction_ends_with_its_client_or_its_time, stale_write_is_refused,
+                 one_object_is_restored_alone):
+        with farblock.Scratch() as scratch:
+            test(scratch)
+        print(f"{test.__name__}: passed")
+    return 0
+
+
+if __name__ == "__main__":
+    farblock.main(main)
