@@ -238,6 +238,31 @@ static void what_is_not_signaled_is_done_with_what_is(void **state)
 	assert_int_equal(first->res, 0);
 }
 
+// Nothing comes in meanwhile that would wake the worker.
+static void a_lazy_write_is_done_though_nothing_else_happens(void **state)
+{
+	open_far(4096);
+	struct op *op = write_out(RNIC_LAZY, 0, 100, 0);
+	UNTIL(op->done);
+	assert_int_equal(op->res, 0);
+}
+
+static void lazy_requests_beyond_the_depth_are_served_too(void **state)
+{
+	enum { COUNT = 100 };
+	struct op *op[COUNT];
+
+	b->accept.send_depth = 5;
+	open_far(COUNT * 512);
+	bench_fill(server->out, COUNT * 512, 11);
+	for (unsigned i = 0; i < COUNT; i++)
+		op[i] = write_out(RNIC_LAZY, i * 512, 512, i * 512);
+	UNTIL(op[COUNT - 1]->done);
+	send_text(server, "written");
+	UNTIL(client->received == 1);
+	assert_true(bench_is_filled(far, COUNT * 512, 11));
+}
+
 // A transport that sends from the buffer itself has to keep what it sends until the peer has it.
 // For links with a delay: where both ends are one kernel's, what leaves has arrived, and nothing
 // tells whether the transport kept it.
@@ -324,6 +349,8 @@ const struct CMUnitTest rdma_cases[] = {
 	CASE(requests_beyond_the_depth_are_served_too),
 	CASE(requests_are_done_in_the_order_they_were_posted),
 	CASE(what_is_not_signaled_is_done_with_what_is),
+	CASE(a_lazy_write_is_done_though_nothing_else_happens),
+	CASE(lazy_requests_beyond_the_depth_are_served_too),
 	CASE(the_buffer_of_a_write_is_free_when_a_later_send_is_done),
 	CASE(a_request_may_be_posted_again_when_it_is_done),
 	CASE(both_ends_may_read_and_write_at_once),

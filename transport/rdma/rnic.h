@@ -128,6 +128,8 @@ enum {
 	RNIC_SIGNALED = 1,  // done soon; without, done may wait for a later signaled request
 	RNIC_FENCE = 2,	    // begins when all earlier reads of the queue pair are done
 	RNIC_SOLICITED = 4, // the receiver is to be woken
+	RNIC_LAZY = 8,	    // instead of RNIC_SIGNALED: done with whatever the worker wakes for
+			    // next, or some 10 ms later. Saves waking it for that alone
 };
 
 // A request. The owner fills the first group, keeps it and its memory until done, and may use it

@@ -71,6 +71,8 @@ static void finish(struct verbs_conn *c)
 	timer_cancel(c->vw->worker, &c->timer);
 	c->state = VERBS_CLOSED;
 	c->qp.is_lingering = false;
+	if (c->is_awaited)
+		c->r->awaited--;
 	if (c->id && c->id->qp)
 		verbs_qp_destroy(c);
 	while (!list_empty(&c->early))
@@ -125,6 +127,9 @@ static void begin_close(struct verbs_conn *c, bool linger)
 	if (linger && c->state == VERBS_STANDS && !c->is_mute && !c->is_peer_gone)
 		rnic_qp_linger(&c->qp);
 	c->qp.is_closing = true;
+	c->is_awaited = c->r != NULL;
+	if (c->r)
+		c->r->awaited++;
 	timer_arm(c->vw->worker, &c->timer, CLOSE_USEC);
 	verbs_conn_progress(c);
 }

@@ -16,7 +16,7 @@
 int verbs_qp_create(struct verbs_conn *c, struct err *e)
 {
 	struct verbs_rnic *r = c->r;
-	struct ibv_cq *receive = list_entry(list_first(&r->cqs), struct verbs_cq, link)->cq;
+	struct verbs_cq *receive = list_entry(list_first(&r->receives.all), struct verbs_cq, link);
 
 	for (unsigned depth = c->qp.send_depth; depth; depth /= 2) {
 		c->cq_places = depth + 1; // and a marker
@@ -26,7 +26,7 @@ int verbs_qp_create(struct verbs_conn *c, struct err *e)
 		struct ibv_qp_init_attr a = {
 			.qp_context = c,
 			.send_cq = c->cq->cq,
-			.recv_cq = receive,
+			.recv_cq = receive->cq,
 			.srq = r->srq,
 			.qp_type = IBV_QPT_RC,
 			.cap = {.max_send_wr = depth + 1,
@@ -78,11 +78,40 @@ static bool wants_completion(struct verbs_conn *c, const struct rnic_wr *wr)
 {
 	if (wr->opcode == RNIC_READ || c->r->device->signals_all)
 		return true;
-	if (wr->flags & RNIC_SIGNALED || ++c->unsignaled >= c->signal_every) {
+	if (wr->flags & (RNIC_SIGNALED | RNIC_LAZY) || ++c->unsignaled >= c->signal_every) {
 		c->unsignaled = 0;
 		return true;
 	}
 	return false;
+}
+
+// How far a request is, in its scratch[0]. Somebody waits for one that says so, and for those of a
+// full queue, which hold up what waits in software.
+enum { WR_PENDING, WR_POSTED, WR_AWAITED };
+
+static void count_posted(struct verbs_conn *c, struct rnic_wr *wr)
+{
+	bool is_full = c->qp.posted >= c->qp.send_depth;
+	bool is_awaited = is_full || wr->opcode == RNIC_READ || wr->flags & RNIC_SIGNALED;
+
+	wr->scratch[0] = is_awaited ? WR_AWAITED : WR_POSTED;
+	c->r->posted++;
+	c->r->awaited += is_awaited;
+}
+
+static void count_ended(struct verbs_conn *c, struct rnic_wr *wr)
+{
+	if (wr->scratch[0] == WR_PENDING)
+		return;
+	c->r->posted--;
+	c->r->awaited -= wr->scratch[0] == WR_AWAITED;
+	wr->scratch[0] = WR_PENDING;
+}
+
+static void end(struct verbs_conn *c, struct rnic_wr *wr, int code)
+{
+	count_ended(c, wr);
+	rnic_wr_done(wr, code);
 }
 
 static void fill(struct verbs_conn *c, struct ibv_send_wr *to, struct ibv_sge *sge,
@@ -117,6 +146,7 @@ static void take_back(struct verbs_conn *c, const struct ibv_send_wr *from, unsi
 		struct rnic_wr *wr = (struct rnic_wr *)(uintptr_t)from[i].wr_id;
 		list_remove(&wr->link);
 		list_push_front(&c->pending, &wr->link);
+		count_ended(c, wr);
 	}
 }
 
@@ -145,6 +175,7 @@ static bool post_chain(struct verbs_conn *c)
 		struct rnic_wr *wr = list_entry(list_pop_front(&c->pending), struct rnic_wr, link);
 		list_push_back(wr->opcode == RNIC_READ ? &c->reads : &c->others, &wr->link);
 		fill(c, &r->wrs[n], &r->sges[nsge], wr);
+		count_posted(c, wr);
 		if (n)
 			r->wrs[n - 1].next = &r->wrs[n];
 		if (wr->opcode != RNIC_READ)
@@ -154,6 +185,7 @@ static bool post_chain(struct verbs_conn *c)
 	}
 	if (!r->device->signals_all)
 		signal_last(r->wrs, n);
+	verbs_look_later(r);
 	int error = ibv_post_send(c->id->qp, r->wrs, &bad);
 	if (!error)
 		return true;
@@ -182,6 +214,7 @@ void verbs_post(struct rnic_qp *qp, struct rnic_wr *wr)
 {
 	struct verbs_conn *c = verbs_conn_of(qp);
 
+	wr->scratch[0] = WR_PENDING;
 	list_push_back(&c->pending, &wr->link);
 	worker_defer(qp->rnic->worker, &c->flush, flush_run);
 }
@@ -224,7 +257,7 @@ static void end_others(struct verbs_conn *c, const struct rnic_wr *wr, int code)
 {
 	for (struct list *n; (n = list_pop_front(&c->others));) {
 		struct rnic_wr *o = list_entry(n, struct rnic_wr, link);
-		rnic_wr_done(o, o == wr ? code : 0);
+		end(c, o, o == wr ? code : 0);
 		if (o == wr)
 			return;
 	}
@@ -241,7 +274,7 @@ static void sent(struct verbs_conn *c, uint64_t wr_id, int code)
 		list_remove(&wr->link);
 		if (code == 0)
 			c->qp.bytes_in += wr->bytes;
-		rnic_wr_done(wr, code);
+		end(c, wr, code);
 	} else {
 		end_others(c, wr, code);
 	}
@@ -266,15 +299,15 @@ void verbs_completed(struct verbs_rnic *r, const struct ibv_wc *wc)
 	verbs_conn_progress(c);
 }
 
-static void cancel_list(struct list *l)
+static void cancel_list(struct verbs_conn *c, struct list *l)
 {
 	for (struct list *n; (n = list_pop_front(l));)
-		rnic_wr_done(list_entry(n, struct rnic_wr, link), -ECANCELED);
+		end(c, list_entry(n, struct rnic_wr, link), -ECANCELED);
 }
 
 void verbs_cancel(struct verbs_conn *c)
 {
-	cancel_list(&c->reads);
-	cancel_list(&c->others);
-	cancel_list(&c->pending);
+	cancel_list(c, &c->reads);
+	cancel_list(c, &c->others);
+	cancel_list(c, &c->pending);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The inside of the verbs provider. By subject: device.c (what all workers share of a device),
-// memory.c (registrations), worker_rnic.c (a worker's share: completions), rx.c (receive buffers),
-// channel.c (events of connection management), listener.c, conn.c (queue pairs), post.c (requests),
-// async.c (what befalls a device), status.c (what codes mean).
+// memory.c (registrations), worker_rnic.c (a worker's share), cq.c (completion queues), rx.c
+// (receive buffers), channel.c (events of connection management), listener.c, conn.c (queue pairs),
+// post.c (requests), async.c (what befalls a device), status.c (what codes mean).
 //
 // A device's context belongs to librdmacm, which opens it for the first cm id that needs it and
 // keeps it open while cm ids refer to it.
@@ -29,6 +29,7 @@ enum {
 	VERBS_RNR_TIMER = 12, // 0.64 ms until a peer tries again (IBTA 9.7.5.2.8)
 	VERBS_RNR_RETRY = 7,  // for ever
 	VERBS_RETRY = 7,
+	VERBS_LAZY_USEC = 10000, // until requests that nobody waits for are looked after
 };
 
 struct verbs_conn;
@@ -86,12 +87,22 @@ int verbs_expose(struct rnic_qp *qp, struct rnic_exposed *ret, const struct sg *
 void verbs_conceal(struct rnic_qp *qp, struct rnic_exposed *x);
 void verbs_expose_end(struct verbs_conn *c); // its peer can reach nothing any more
 
-// --- a worker's share of a device (worker_rnic.c, rx.c) ---
+// --- a worker's share of a device (worker_rnic.c, cq.c, rx.c) ---
 
 struct verbs_cq {
 	struct ibv_cq *cq;
 	unsigned size, used; // places, given to queue pairs
 	struct list link;
+};
+
+// Completion queues whose events come by one channel.
+struct verbs_cqs {
+	struct verbs_rnic *r;
+	struct list all;
+	struct ibv_comp_channel *channel;
+	struct watch watch;
+	unsigned unacked; // events of the channel
+	bool is_armed;
 };
 
 struct verbs_rx {
@@ -109,13 +120,13 @@ struct verbs_rnic {
 	struct defer release;
 	struct list parked; // connections of a removed device whose cm id keeps the context
 
-	struct ibv_comp_channel *channel;
-	struct watch channel_watch, async_watch;
-	unsigned unacked; // events of the channel
-	bool is_armed, is_polling;
+	struct verbs_cqs receives, sends; // of the shared receive queue, of the send queues
 	struct poller poller;
-	struct list cqs;
+	unsigned posted, awaited; // requests; those whose end wakes the worker, and closes
+	bool is_overdue;	  // nothing has ended for long: whatever ends wakes it
+	struct timer overdue;
 
+	struct watch async_watch;
 	struct list conns;
 	struct verbs_conn **by_qpn; // open hash, mask + 1 places
 	uint32_t mask, qpn_count;
@@ -146,8 +157,15 @@ int verbs_rnic_get(struct verbs_rnic **ret, struct verbs_worker *vw, struct verb
 void verbs_rnic_put(struct verbs_rnic *r);
 // Looks whether anybody still needs it; what is left of it goes at the end of the round.
 void verbs_rnic_check(struct verbs_rnic *r);
-void verbs_rnic_drain(struct verbs_rnic *r); // serves what has completed
+
+void verbs_cqs_init(struct verbs_rnic *r);
+int verbs_cqs_open(struct verbs_rnic *r, struct err *e); // the receive queue is there
+void verbs_cqs_done(struct verbs_rnic *r);		 // it is no more
+void verbs_rnic_drain(struct verbs_rnic *r);		 // serves what has completed
+void verbs_look_later(struct verbs_rnic *r);		 // requests were posted
+// Where a queue pair's requests complete, with room for places of them.
 struct verbs_cq *verbs_cq_reserve(struct verbs_rnic *r, unsigned places, struct err *e);
+
 int verbs_qpn_add(struct verbs_rnic *r, struct verbs_conn *c);
 void verbs_qpn_remove(struct verbs_rnic *r, struct verbs_conn *c);
 struct verbs_conn *verbs_qpn_find(const struct verbs_rnic *r, uint32_t qpn);
@@ -231,6 +249,7 @@ struct verbs_conn {
 	bool is_passive, is_exposing;
 	bool is_peer_gone, is_late; // nothing more comes from it; closing took too long
 	bool is_mute;		    // iWARP: the peer speaks first
+	bool is_awaited;	    // its close is, in the rnic's count
 	bool is_marking;	    // a marker is on the send queue
 	struct err why;
 	struct timer timer;	   // of connect, then of close

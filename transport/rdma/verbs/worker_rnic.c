@@ -1,142 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A worker's share of a device, on its thread: completion queues, polled once a round and armed
-// only before the worker sleeps; which connection a queue pair number belongs to.
+// A worker's share of a device, on its thread: its life, and which connection a queue pair number
+// belongs to.
 //
 // It is made with the first connection and goes, at the end of a round, with the last thing that
 // needs it. Making it blocks for some system calls, about a millisecond.
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
-#include <unistd.h>
 
 #include "transport/rdma/verbs/priv.h"
 
-#define POLL_PASSES 4	// batches of one queue in a row, so that others get their turn
-#define ACK_BATCH   128 // events acknowledged at once: each time is a mutex
-#define QPN_PLACES  64
-
-// --- completion queues ---
-
-static int cq_new(struct verbs_rnic *r, struct verbs_cq **ret, unsigned size, struct err *e)
-{
-	struct verbs_device *d = r->device;
-	struct verbs_cq *q = calloc(1, sizeof *q);
-
-	if (!q)
-		return err_set(e, -ENOMEM, "%s: completion queue: out of memory", d->name);
-	if (d->cqe_max > 0 && size > (unsigned)d->cqe_max)
-		size = (unsigned)d->cqe_max;
-	q->cq = ibv_create_cq(d->context, (int)size, NULL, r->channel, 0);
-	if (!q->cq) {
-		int error = errno;
-		free(q);
-		return err_errno(e, -error, "%s: completion queue of %u", d->name, size);
-	}
-	q->size = (unsigned)q->cq->cqe;
-	list_push_back(&r->cqs, &q->link);
-	r->is_armed = false;
-	*ret = q;
-	return 0;
-}
-
-// An overrun is fatal: each queue pair has places for all it can have under way.
-struct verbs_cq *verbs_cq_reserve(struct verbs_rnic *r, unsigned places, struct err *e)
-{
-	struct verbs_cq *q = NULL;
-
-	list_for_each (it, &r->cqs) {
-		q = list_entry(it, struct verbs_cq, link);
-		if (q->size - q->used >= places)
-			goto found;
-	}
-	if (cq_new(r, &q, places > VERBS_CQ_SIZE ? places : VERBS_CQ_SIZE, e) < 0)
-		return NULL;
-	if (q->size < places) {
-		err_set(e, -ENOMEM, "%s: completion queues are too small for %u requests",
-			r->device->name, places);
-		return NULL;
-	}
-found:
-	q->used += places;
-	return q;
-}
-
-static bool cq_poll(struct verbs_rnic *r, struct verbs_cq *q)
-{
-	struct ibv_wc wc[VERBS_BATCH];
-	bool had_some = false;
-
-	for (int pass = 0; pass < POLL_PASSES; pass++) {
-		int n = ibv_poll_cq(q->cq, VERBS_BATCH, wc);
-		for (int i = 0; i < n; i++)
-			verbs_completed(r, &wc[i]);
-		had_some |= n > 0;
-		if (n < VERBS_BATCH)
-			break;
-	}
-	return had_some;
-}
-
-static bool cqs_poll(struct verbs_rnic *r)
-{
-	bool had_some = false;
-
-	list_for_each (it, &r->cqs)
-		had_some |= cq_poll(r, list_entry(it, struct verbs_cq, link));
-	return had_some;
-}
-
-void verbs_rnic_drain(struct verbs_rnic *r)
-{
-	cqs_poll(r);
-}
-
-static bool rnic_poll(struct poller *p)
-{
-	return cqs_poll(container_of(p, struct verbs_rnic, poller));
-}
-
-// What completed before the queue was armed makes no event, so look once more.
-static bool rnic_arm(struct poller *p)
-{
-	struct verbs_rnic *r = container_of(p, struct verbs_rnic, poller);
-
-	if (!r->is_armed)
-		list_for_each (it, &r->cqs)
-			ibv_req_notify_cq(list_entry(it, struct verbs_cq, link)->cq, 0);
-	r->is_armed = true;
-	return cqs_poll(r);
-}
-
-static void channel_ack(struct verbs_rnic *r, struct ibv_cq *cq)
-{
-	if (r->unacked)
-		ibv_ack_cq_events(cq, r->unacked);
-	r->unacked = 0;
-}
-
-// The completions themselves are polled in this same round. An event disarms its queue only;
-// arming the others once more costs little. No more events are read than there are queues: with one
-// queue no second system call finds that there is none, and what is left wakes again.
-static void channel_ready(struct watch *wa, uint32_t events)
-{
-	struct verbs_rnic *r = container_of(wa, struct verbs_rnic, channel_watch);
-	struct ibv_cq *cq, *last = NULL;
-	void *context;
-
-	list_for_each (it, &r->cqs) {
-		if (ibv_get_cq_event(r->channel, &cq, &context) != 0)
-			break;
-		if (last && (cq != last || r->unacked >= ACK_BATCH))
-			channel_ack(r, last);
-		last = cq;
-		r->unacked++;
-		r->is_armed = false;
-	}
-	if (last)
-		channel_ack(r, last);
-}
+#define QPN_PLACES 64
 
 // --- queue pair numbers ---
 
@@ -202,18 +75,9 @@ void verbs_qpn_remove(struct verbs_rnic *r, struct verbs_conn *c)
 
 static void rnic_free(struct verbs_rnic *r)
 {
-	poller_remove(&r->poller);
 	verbs_async_done(r);
 	verbs_rx_done(r);
-	while (!list_empty(&r->cqs)) {
-		struct verbs_cq *q = list_entry(list_pop_front(&r->cqs), struct verbs_cq, link);
-		ibv_destroy_cq(q->cq);
-		free(q);
-	}
-	if (r->channel) {
-		watch_remove(r->head.worker, &r->channel_watch);
-		ibv_destroy_comp_channel(r->channel);
-	}
+	verbs_cqs_done(r);
 	list_remove(&r->link);
 	free(r->by_qpn);
 	verbs_device_put(r->device);
@@ -254,27 +118,13 @@ void verbs_rnic_put(struct verbs_rnic *r)
 
 static int rnic_open(struct verbs_rnic *r, struct err *e)
 {
-	struct verbs_device *d = r->device;
-	struct verbs_cq *first;
-
-	r->channel = ibv_create_comp_channel(d->context);
-	if (!r->channel)
-		return err_errno(e, -errno, "%s: completion channel", d->name);
-	fcntl(r->channel->fd, F_SETFL, fcntl(r->channel->fd, F_GETFL) | O_NONBLOCK);
-	r->channel_watch.fn = channel_ready;
-	int n = watch_add(r->head.worker, &r->channel_watch, r->channel->fd, EPOLLIN);
-	if (n < 0)
-		return err_errno(e, n, "%s: completion channel: watch", d->name);
 	r->mask = QPN_PLACES - 1;
 	r->by_qpn = calloc(QPN_PLACES, sizeof(struct verbs_conn *));
 	if (!r->by_qpn)
-		return err_set(e, -ENOMEM, "%s: out of memory", d->name);
-	n = verbs_rx_init(r, e);
-	// What is received completes on the first queue.
+		return err_set(e, -ENOMEM, "%s: out of memory", r->device->name);
+	int n = verbs_rx_init(r, e);
 	if (n == 0)
-		n = cq_new(r, &first, r->srq_size + VERBS_CQ_SIZE / 2, e);
-	if (n == 0)
-		first->used = r->srq_size;
+		n = verbs_cqs_open(r, e);
 	if (n == 0)
 		n = verbs_async_init(r, e);
 	return n;
@@ -297,10 +147,8 @@ int verbs_rnic_get(struct verbs_rnic **ret, struct verbs_worker *vw, struct verb
 	r->head = (struct rnic){
 		.provider = &rnic_verbs, .worker = vw->worker, .limits = d->limits, .name = d->name
 	};
-	r->channel_watch.fd = r->async_watch.fd = -1;
-	r->poller.poll = rnic_poll;
-	r->poller.arm = rnic_arm;
-	list_init(&r->cqs);
+	r->async_watch.fd = -1;
+	verbs_cqs_init(r);
 	list_init(&r->conns);
 	list_init(&r->parked);
 	list_init(&r->slabs);
@@ -309,7 +157,6 @@ int verbs_rnic_get(struct verbs_rnic **ret, struct verbs_worker *vw, struct verb
 	verbs_device_get(&held, d->context, NULL);
 	r->device = d;
 	list_push_back(&vw->rnics, &r->link);
-	poller_add(vw->worker, &r->poller);
 	int n = rnic_open(r, e);
 	if (n < 0) {
 		rnic_free(r);

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Completion queues of a worker's share of a device, on its thread: polled once a round, armed only
+// before the worker sleeps.
+//
+// What is received and what was posted complete on queues of their own, for different things wake
+// the worker: whatever comes in, but of requests only those that somebody waits for. The others,
+// a target's responses above all, end with the next round that there is, or when the worker has
+// slept for VERBS_LAZY_USEC.
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+
+#include "transport/rdma/verbs/priv.h"
+
+#define POLL_PASSES 4	// batches of one queue in a row, so that others get their turn
+#define ACK_BATCH   128 // events acknowledged at once: each time is a mutex
+
+static int cq_new(struct verbs_cqs *s, struct verbs_cq **ret, unsigned size, struct err *e)
+{
+	struct verbs_device *d = s->r->device;
+	struct verbs_cq *q = calloc(1, sizeof *q);
+
+	if (!q)
+		return err_set(e, -ENOMEM, "%s: completion queue: out of memory", d->name);
+	if (d->cqe_max > 0 && size > (unsigned)d->cqe_max)
+		size = (unsigned)d->cqe_max;
+	q->cq = ibv_create_cq(d->context, (int)size, NULL, s->channel, 0);
+	if (!q->cq) {
+		int error = errno;
+		free(q);
+		return err_errno(e, -error, "%s: completion queue of %u", d->name, size);
+	}
+	q->size = (unsigned)q->cq->cqe;
+	list_push_back(&s->all, &q->link);
+	s->is_armed = false;
+	*ret = q;
+	return 0;
+}
+
+// An overrun is fatal: each queue pair has places for all it can have under way.
+struct verbs_cq *verbs_cq_reserve(struct verbs_rnic *r, unsigned places, struct err *e)
+{
+	struct verbs_cq *q = NULL;
+
+	list_for_each (it, &r->sends.all) {
+		q = list_entry(it, struct verbs_cq, link);
+		if (q->size - q->used >= places)
+			goto found;
+	}
+	if (cq_new(&r->sends, &q, places > VERBS_CQ_SIZE ? places : VERBS_CQ_SIZE, e) < 0)
+		return NULL;
+	if (q->size < places) {
+		err_set(e, -ENOMEM, "%s: completion queues are too small for %u requests",
+			r->device->name, places);
+		return NULL;
+	}
+found:
+	q->used += places;
+	return q;
+}
+
+// --- polling ---
+
+static bool cq_poll(struct verbs_rnic *r, struct verbs_cq *q)
+{
+	struct ibv_wc wc[VERBS_BATCH];
+	bool had_some = false;
+
+	for (int pass = 0; pass < POLL_PASSES; pass++) {
+		int n = ibv_poll_cq(q->cq, VERBS_BATCH, wc);
+		for (int i = 0; i < n; i++)
+			verbs_completed(r, &wc[i]);
+		had_some |= n > 0;
+		if (n < VERBS_BATCH)
+			break;
+	}
+	return had_some;
+}
+
+static bool cqs_poll(struct verbs_cqs *s)
+{
+	bool had_some = false;
+
+	list_for_each (it, &s->all)
+		had_some |= cq_poll(s->r, list_entry(it, struct verbs_cq, link));
+	return had_some;
+}
+
+// Requests first: what they held may be needed for what came in.
+static bool poll_all(struct verbs_rnic *r)
+{
+	bool had_sends = cqs_poll(&r->sends), had_receives = cqs_poll(&r->receives);
+
+	if (had_sends) {
+		r->is_overdue = false;
+		if (r->posted)
+			verbs_look_later(r);
+	}
+	return had_sends || had_receives;
+}
+
+void verbs_rnic_drain(struct verbs_rnic *r)
+{
+	poll_all(r);
+}
+
+static bool rnic_poll(struct poller *p)
+{
+	return poll_all(container_of(p, struct verbs_rnic, poller));
+}
+
+// --- waking ---
+
+static void cqs_arm(struct verbs_cqs *s)
+{
+	if (!s->is_armed)
+		list_for_each (it, &s->all)
+			ibv_req_notify_cq(list_entry(it, struct verbs_cq, link)->cq, 0);
+	s->is_armed = true;
+}
+
+// What completed before the queue was armed makes no event, so look once more.
+static bool rnic_arm(struct poller *p)
+{
+	struct verbs_rnic *r = container_of(p, struct verbs_rnic, poller);
+
+	cqs_arm(&r->receives);
+	if (r->posted && (r->awaited || r->is_overdue))
+		cqs_arm(&r->sends);
+	return poll_all(r);
+}
+
+// The round polls; what is left then wakes the worker when it ends.
+static void overdue_run(struct timer *t)
+{
+	struct verbs_rnic *r = container_of(t, struct verbs_rnic, overdue);
+
+	r->is_overdue = r->posted > 0;
+}
+
+// While there is traffic it never comes to that.
+void verbs_look_later(struct verbs_rnic *r)
+{
+	timer_arm(r->head.worker, &r->overdue, VERBS_LAZY_USEC);
+}
+
+static void cqs_ack(struct verbs_cqs *s, struct ibv_cq *cq)
+{
+	if (s->unacked)
+		ibv_ack_cq_events(cq, s->unacked);
+	s->unacked = 0;
+}
+
+// The completions themselves are polled in this same round. An event disarms its queue only;
+// arming the others once more costs little. No more events are read than there are queues: with one
+// queue no second system call finds that there is none, and what is left wakes again.
+static void channel_ready(struct watch *wa, uint32_t events)
+{
+	struct verbs_cqs *s = container_of(wa, struct verbs_cqs, watch);
+	struct ibv_cq *cq, *last = NULL;
+	void *context;
+
+	list_for_each (it, &s->all) {
+		if (ibv_get_cq_event(s->channel, &cq, &context) != 0)
+			break;
+		if (last && (cq != last || s->unacked >= ACK_BATCH))
+			cqs_ack(s, last);
+		last = cq;
+		s->unacked++;
+		s->is_armed = false;
+	}
+	if (last)
+		cqs_ack(s, last);
+}
+
+// --- life ---
+
+static void cqs_init(struct verbs_cqs *s, struct verbs_rnic *r)
+{
+	s->r = r;
+	s->watch.fd = -1;
+	s->watch.fn = channel_ready;
+	list_init(&s->all);
+}
+
+void verbs_cqs_init(struct verbs_rnic *r)
+{
+	cqs_init(&r->receives, r);
+	cqs_init(&r->sends, r);
+	timer_init(&r->overdue, overdue_run);
+	r->poller.poll = rnic_poll;
+	r->poller.arm = rnic_arm;
+}
+
+static int cqs_open(struct verbs_cqs *s, struct err *e)
+{
+	const char *name = s->r->device->name;
+
+	s->channel = ibv_create_comp_channel(s->r->device->context);
+	if (!s->channel)
+		return err_errno(e, -errno, "%s: completion channel", name);
+	fcntl(s->channel->fd, F_SETFL, fcntl(s->channel->fd, F_GETFL) | O_NONBLOCK);
+	int n = watch_add(s->r->head.worker, &s->watch, s->channel->fd, EPOLLIN);
+	if (n < 0)
+		return err_errno(e, n, "%s: completion channel: watch", name);
+	return 0;
+}
+
+int verbs_cqs_open(struct verbs_rnic *r, struct err *e)
+{
+	struct verbs_cq *q;
+	int n = cqs_open(&r->receives, e);
+
+	if (n == 0)
+		n = cqs_open(&r->sends, e);
+	if (n == 0)
+		n = cq_new(&r->receives, &q, r->srq_size, e);
+	if (n == 0)
+		poller_add(r->head.worker, &r->poller);
+	return n;
+}
+
+static void cqs_done(struct verbs_cqs *s)
+{
+	while (!list_empty(&s->all)) {
+		struct verbs_cq *q = list_entry(list_pop_front(&s->all), struct verbs_cq, link);
+		ibv_destroy_cq(q->cq);
+		free(q);
+	}
+	if (!s->channel)
+		return;
+	watch_remove(s->r->head.worker, &s->watch);
+	ibv_destroy_comp_channel(s->channel);
+}
+
+void verbs_cqs_done(struct verbs_rnic *r)
+{
+	poller_remove(&r->poller);
+	timer_cancel(r->head.worker, &r->overdue);
+	cqs_done(&r->receives);
+	cqs_done(&r->sends);
+}
