@@ -112,8 +112,9 @@ uint8_t *iser_tx_bhs(struct iser_tx *tx)
 static void tx_post(struct dm_iser *d, struct iser_tx *tx, uint32_t bytes)
 {
 	tx->sge.len = bytes;
-	// RFC 7145 7.3: what a target sends is to wake the initiator.
-	tx->wr.flags = RNIC_SIGNALED | RNIC_SOLICITED;
+	// RFC 7145 7.3: what a target sends is to wake the initiator. Us it need not wake: the next
+	// command does.
+	tx->wr.flags = RNIC_SOLICITED | (tx->flags & DM_WANTS_SENT ? RNIC_SIGNALED : RNIC_LAZY);
 	d->unsignaled = 0;
 	d->tx_out++;
 	iser_out_begins(d);

@@ -177,9 +177,11 @@ static int op_post(struct iser_op *op)
 	op->wr.rkey = it->rkey;
 	op->wr.remote_addr = it->remote + it->at;
 	op->wr.done = on_op_done;
-	if (it->transfer == ISER_READING || ++d->unsignaled >= ISER_SIGNAL_EACH)
+	if (it->transfer == ISER_READING)
 		op->wr.flags |= RNIC_SIGNALED;
-	if (op->wr.flags & RNIC_SIGNALED)
+	else if (++d->unsignaled >= ISER_SIGNAL_EACH)
+		op->wr.flags |= RNIC_LAZY;
+	if (op->wr.flags & (RNIC_SIGNALED | RNIC_LAZY))
 		d->unsignaled = 0;
 	int r = rnic_post(d->qp, &op->wr);
 	if (r < 0) {
