@@ -14,7 +14,7 @@
 
 enum { PROMPT_BYTES = 64 };
 
-// Long paths lose their middle, as targetcli's do. `*`: changes that are not saved.
+// Long paths lose their middle, as targetcli's do.
 static void make_prompt(const struct shell *s, char out[PROMPT_BYTES])
 {
 	size_t len = strlen(s->cwd);

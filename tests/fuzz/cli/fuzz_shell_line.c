@@ -43,9 +43,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(text, data, size);
 	text[size] = 0;
 	size_t len = strlen(text);
-	if (script_parse(&s, text, &at, &e) < 0 && at > len)
+	int r = script_parse(&s, text, &at, &e);
+	if (r < 0 && at > len)
 		abort();
-	for (unsigned i = 0; i < s.count; i++)
+	for (unsigned i = 0; !r && i < s.count; i++)
 		check_line(&s.lines[i], len);
 	const char *word = s.count && s.lines[0].path ? s.lines[0].path : text;
 	char *path = path_join("/a/b", word);
