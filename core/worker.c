@@ -218,6 +218,15 @@ struct worker_counters *worker_counters(struct worker *w)
 	return &w->counters;
 }
 
+uint64_t worker_cpu_ns(const struct worker *w)
+{
+	clockid_t clock;
+	struct timespec t;
+	if (!w->has_thread || pthread_getcpuclockid(w->thread, &clock) || clock_gettime(clock, &t))
+		return 0;
+	return (uint64_t)t.tv_sec * NS_PER_SEC + (uint64_t)t.tv_nsec;
+}
+
 struct buf_pool *worker_pool(struct worker *w)
 {
 	return w->pool;

@@ -160,5 +160,8 @@ struct worker_counters {
 	uint64_t payload_copies, payload_copy_bytes; // buf_copy() alone adds to these
 };
 struct worker_counters *worker_counters(struct worker *w);
+// CPU time that its thread has used, in ns; 0 for one that has no thread of its own. Any thread,
+// while the worker exists; one system call.
+uint64_t worker_cpu_ns(const struct worker *w);
 
 struct buf_pool *worker_pool(struct worker *w);

@@ -21,6 +21,7 @@
 #include "core/offload.h"
 #include "target/config/config.h"
 #include "target/iscsi/sessions.h"
+#include "target/metrics/server.h"
 #include "target/notify.h"
 #include "target/rpc/server.h"
 #include "target/watchdog.h"
@@ -35,6 +36,7 @@ struct daemon {
 	bool has_iscsi, is_ending;
 	struct config *config;
 	struct rpc_server *rpc;
+	struct metrics_server *metrics;
 	struct watch signals;
 	struct watchdog watchdog;
 	int config_lock, state_lock; // descriptors, -1: none
@@ -55,6 +57,7 @@ static void take_down(struct daemon *d)
 	d->is_ending = true;
 	// Storage that never answers must not keep us; SIGALRM's default ends the process.
 	alarm(GRACE_S);
+	metrics_server_ending(d->metrics);
 	if (d->rpc)
 		rpc_server_ending(d->rpc);
 	config_stop_listening(d->config);
@@ -218,6 +221,8 @@ static int start(struct daemon *d, struct err *e)
 	if (!r)
 		r = config_load(d->config, e);
 	if (!r)
+		r = metrics_server_new(&d->metrics, d->options->metrics, d->control, d->config, e);
+	if (!r)
 		r = rpc_server_listen(d->rpc, e);
 	if (r < 0)
 		return r;
@@ -231,6 +236,7 @@ static void finish(struct daemon *d)
 	if (d->has_iscsi)
 		iscsi_target_done();
 	rpc_server_free(d->rpc);
+	metrics_server_free(d->metrics);
 	config_free(d->config);
 	if (d->signals.fd >= 0) {
 		int fd = d->signals.fd;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/attr.h"
+#include "target/metrics/server.h"
 
 enum { SPIN_DEFAULT_USEC = 50, CPU_NUMBER_MAX = 4095 };
 
@@ -77,6 +78,12 @@ static int on_socket(struct daemon_options *o, const char *text, struct err *e)
 	return set_path(&o->socket, "socket", text, e);
 }
 
+static int on_metrics(struct daemon_options *o, const char *text, struct err *e)
+{
+	o->metrics = text;
+	return 0;
+}
+
 static int on_workers(struct daemon_options *o, const char *text, struct err *e)
 {
 	return set_number(&o->workers, "workers", text, 1, WORKER_MAX, e);
@@ -132,6 +139,8 @@ static const struct flag {
 	{{"config", "FILE", "saved configuration (/etc/farblock/saveconfig.json)"}, on_config},
 	{{"state-dir", "DIR", "state that outlives a restart (/var/lib/farblock)"}, on_state_dir},
 	{{"socket", "PATH", "control socket (/run/farblock/control.sock)"}, on_socket},
+	{{"metrics", "ADDR:PORT",
+	  "HTTP for Prometheus and a status page (" SERVER_DEFAULT "), or off"}, on_metrics},
 	{{"workers", "N", "threads that serve I/O (one a CPU)"}, on_workers},
 	{{"cpus", "LIST", "pin them to these CPUs, such as 0-3,8 (not pinned)"}, on_cpus},
 	{{"pool-mem", "SIZE", "most buffer memory a worker takes (256M)"}, on_pool_mem},
@@ -150,6 +159,7 @@ int options_parse(struct daemon_options *ret, int argc, char **argv, struct err 
 		.config = "/etc/farblock/saveconfig.json",
 		.state_dir = "/var/lib/farblock",
 		.socket = "/run/farblock/control.sock",
+		.metrics = SERVER_DEFAULT,
 		.spin_usec = SPIN_DEFAULT_USEC,
 		.log_level = LOG_LVL_INFO,
 	};

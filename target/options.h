@@ -11,6 +11,7 @@
 
 struct daemon_options {
 	const char *config, *state_dir, *socket;
+	const char *metrics;  // address of the HTTP server, or SERVER_OFF
 	unsigned workers;     // 0: one a CPU of cpus
 	int cpus[WORKER_MAX]; // those the workers are pinned to
 	unsigned cpu_count;   // 0: not pinned, the scheduler's choice

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Statistics as JSON: storage objects, sessions, portals, the iSCSI target's sums, workers.
+// Statistics as JSON: storage objects, sessions, portals, the iSCSI target's sums, workers, and
+// what takes long.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "core/counter.h"
 #include "core/fds.h"
 #include "target/config/model.h"
 #include "target/config/report.h"
+#include "target/config/survey.h"
+#include "target/scsi/progress.h"
+#include "target/scsi/sbc_sanitize.h"
+
+enum { TREE_NODES_MAX = 2000 };
 
 static void put_u64(struct json_object *o, const char *key, uint64_t v)
 {
@@ -21,6 +28,7 @@ static struct json_object *lu_json(const struct lu *lu)
 	if (!k)
 		return o;
 	lu_counters_sum(lu, k);
+	put_u64(o, "size", lu_capacity(lu) << lu->block_shift);
 	report_operations(o, k);
 	free(k);
 	return o;
@@ -99,6 +107,7 @@ static struct json_object *workers_json(void)
 	for (unsigned i = 0; i < worker_count(); i++) {
 		const struct worker_counters *k = worker_counters(worker_at(i));
 		struct json_object *o = json_object_new_object();
+		put_u64(o, "cpu_us", worker_cpu_ns(worker_at(i)) / 1000);
 		put_u64(o, "rounds", counter_get(&k->rounds));
 		put_u64(o, "sleeps", counter_get(&k->sleeps));
 		put_u64(o, "spins", counter_get(&k->spins));
@@ -107,6 +116,61 @@ static struct json_object *workers_json(void)
 		put_u64(o, "payload_copy_bytes", counter_get(&k->payload_copy_bytes));
 		json_object_array_add(list, o);
 	}
+	return list;
+}
+
+// ---- what takes long ----
+
+static void add_progress(struct json_object *list, const char *operation, const char *path,
+			 double percent, uint64_t elapsed_ms)
+{
+	struct json_object *o = json_object_new_object();
+	char text[16];
+	snprintf(text, sizeof text, "%.1f", percent);
+	json_put_text(o, "operation", operation);
+	json_put_text(o, "storage_object", path);
+	json_object_object_add(o, "percent", json_object_new_double_s(percent, text));
+	if (elapsed_ms)
+		put_u64(o, "elapsed_ms", elapsed_ms);
+	json_object_array_add(list, o);
+}
+
+static void add_sanitize(void *arg, const char *path, const struct lu *lu, uint64_t size)
+{
+	uint32_t state = lu ? sanitize_state(lu) : SANITIZE_IDLE;
+	if (state != SANITIZE_IDLE && state != SANITIZE_FAILED)
+		add_progress(arg, "SANITIZE", path, (state - 1) * 100.0 / 65536, 0);
+}
+
+static void skip_target(void *arg, const char *name)
+{
+}
+
+static void skip_lun(void *arg, const char *target, unsigned tpg, uint32_t lun, const char *disk)
+{
+}
+
+static void skip_portal(void *arg, const char *target, unsigned tpg, const char *name, bool is_up)
+{
+}
+
+struct json_object *report_progress(struct config *c)
+{
+	static const struct survey look = { add_sanitize, skip_target, skip_lun, skip_portal };
+	enum { MOST = 64 };
+	struct json_object *list = json_object_new_array();
+	struct progress_info *found = calloc(MOST, sizeof *found);
+	unsigned n = found ? progress_list(found, MOST) : 0;
+	config_survey(c, &look, list);
+	for (unsigned i = 0; i < n; i++) {
+		const struct progress_info *p = &found[i];
+		char path[200];
+		snprintf(path, sizeof path, "/backstores/%s", p->storage_object);
+		add_progress(list, p->operation, path,
+			     p->total ? (double)p->done * 100 / (double)p->total : 0,
+			     p->elapsed_ms);
+	}
+	free(found);
 	return list;
 }
 
@@ -130,6 +194,25 @@ static struct json_object *sessions_json(void)
 	return list;
 }
 
+struct json_object *report_status(struct config *c, bool wants_tree)
+{
+	struct json_object *o = json_object_new_object(), *list = report_sessions(0);
+	json_put_text(o, "version", FARBLOCK_VERSION);
+	put_u64(o, "time", (uint64_t)time(NULL));
+	put_u64(o, "clock_us", clock_ns() / 1000);
+	json_object_object_add(o, "sessions", list ? list : json_object_new_array());
+	json_object_object_add(o, "storage_objects", storages_json(c));
+	json_object_object_add(o, "progress", report_progress(c));
+	json_object_object_add(o, "workers", workers_json());
+	json_object_object_add(o, "iscsi", iscsi_json());
+	if (wants_tree) {
+		// Whoever has thousands of disks looks at targets first, and at the shell's ls.
+		int depth = c->names.count > TREE_NODES_MAX ? 3 : 0;
+		json_object_object_add(o, "tree", config_tree(c, &c->root, depth));
+	}
+	return o;
+}
+
 struct json_object *config_stats(struct config *c)
 {
 	struct json_object *o = json_object_new_object();
@@ -138,5 +221,6 @@ struct json_object *config_stats(struct config *c)
 	json_object_object_add(o, "portals", portals_json(c));
 	json_object_object_add(o, "iscsi", iscsi_json());
 	json_object_object_add(o, "workers", workers_json());
+	json_object_object_add(o, "progress", report_progress(c));
 	return o;
 }

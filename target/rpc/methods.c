@@ -223,6 +223,15 @@ static int stats_get(struct rpc_context *x, struct json_object *p, bool is_admin
 	return r;
 }
 
+static int status_get(struct rpc_context *x, struct json_object *p, bool is_admin,
+		      struct json_object **ret, struct err *e)
+{
+	int r = need_config(x, e);
+	if (!r)
+		*ret = report_status(x->config, json_object_get_boolean(json_field(p, "tree")));
+	return r;
+}
+
 static struct json_object *methods_json(void)
 {
 	struct json_object *list = json_object_new_object();
@@ -358,6 +367,11 @@ static const struct rpc_param drop_params[] = {
 	{ 0 },
 };
 
+static const struct rpc_param status_params[] = {
+	{ "tree", "boolean", false, "the tree, too" },
+	{ 0 },
+};
+
 const struct rpc_method rpc_methods[] = {
 	{ "tree.ls", ls_params, true, "The tree with summaries.", tree_ls },
 	{ "tree.info", path_params, true, "Everything about an object.", tree_info },
@@ -384,6 +398,8 @@ const struct rpc_method rpc_methods[] = {
 	{ "login.refusals", NULL, true, "Refused logins and why, the newest first.",
 	  login_refusals_method },
 	{ "stats.get", NULL, true, "Counters of storage objects, sessions, portals, workers.", stats_get },
+	{ "status.get", status_params, true, "What live views draw: sessions, disks, workers, progress.",
+	  status_get },
 	{ "schema", NULL, true, "Every class, command, setting and method.", schema },
 	{ "version", NULL, true, "Version and process id of the daemon.", version },
 	{ "daemon.stop", NULL, false, "Ends the daemon.", daemon_stop },

@@ -218,6 +218,7 @@ static void run(struct copy_job *j)
 		return;
 	buf_put(j->bounce);
 	j->bounce = NULL;
+	progress_end(&j->progress);
 	let_paths_go(j);
 	j->done(j, (enum copy_end)end);
 }
@@ -251,6 +252,15 @@ static bool needs_bounce(const struct copy_job *j)
 	return false;
 }
 
+static void tell(struct copy_job *j)
+{
+	uint64_t total = 0;
+	for (uint32_t i = 0; i < j->npieces; i++)
+		total += j->pieces[i].length;
+	const struct lu *lu = j->npieces ? j->pieces[0].to->lu : j->parent->lu;
+	progress_begin(&j->progress, "COPY", lu, total, &j->bytes_done);
+}
+
 void copy_job_start(struct copy_job *j)
 {
 	j->pieces_done = 0;
@@ -259,6 +269,7 @@ void copy_job_start(struct copy_job *j)
 	j->bounce = NULL;
 	j->resume.fn = resumed;
 	hold_paths(j);
+	tell(j);
 	if (needs_bounce(j))
 		get_bounce(j);
 	else

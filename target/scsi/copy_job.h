@@ -12,6 +12,7 @@
 #include "core/buf.h"
 #include "core/worker.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/progress.h"
 #include "target/scsi/task.h"
 
 // Bytes to be copied, or zeroed. Offsets and length are multiples of the block sizes.
@@ -46,6 +47,7 @@ struct copy_job {
 	uint8_t child_status, child_sense_len;
 	uint8_t child_sense[SENSE_MAX];
 	// private
+	struct progress progress;
 	struct task child;
 	uint8_t cdb[16];
 	struct buf *bounce;

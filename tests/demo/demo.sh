@@ -50,8 +50,8 @@ run() {
 }
 
 start_daemon() {
-	echo '$ farblockd --config saveconfig.json --state-dir state --socket control.sock &'
-	farblockd --config saveconfig.json --state-dir state --socket control.sock \
+	echo '$ farblockd --config saveconfig.json --state-dir state --socket control.sock --metrics off &'
+	farblockd --config saveconfig.json --state-dir state --socket control.sock --metrics off \
 		>>farblockd.log 2>&1 &
 	daemon=$!
 	local i

@@ -103,7 +103,8 @@ class Daemon(farblock.Farblockd):
 
     def start(self):
         words = ["--config", self.config_path, "--state-dir", self.state_path,
-                 "--socket", self.socket_path, *self.workers(), *self.arguments]
+                 "--socket", self.socket_path, "--metrics", self.metrics, *self.workers(),
+                 *self.arguments]
         self.number = int(self.guest.run(f"""
             {self.programs()}
             rm -f {self.status_path} {self.socket_path}; ulimit -l unlimited

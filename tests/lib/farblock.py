@@ -324,6 +324,8 @@ class Farblockd(Process):
     which a leak would change in a sanitized build, and with no word of a sanitizer in its log.
     cpus: one worker on each of these; None: two workers, wherever the scheduler puts them."""
 
+    metrics = "off"  # address of its HTTP server
+
     def __init__(self, scratch, config, name="farblockd", cpus=None, arguments=()):
         super().__init__(scratch, name)
         self.config_path = scratch.file(f"{name}-saveconfig.json", content=config.text())
@@ -343,8 +345,8 @@ class Farblockd(Process):
 
     def start(self):
         self.spawn(["farblockd", "--config", self.config_path, "--state-dir", self.state_path,
-                    "--socket", self.socket_path, *self.workers(), *self.arguments],
-                   env=self.environment)
+                    "--socket", self.socket_path, "--metrics", self.metrics, *self.workers(),
+                    *self.arguments], env=self.environment)
         self.wait_connect(self.socket_path)
         return self
 

@@ -56,7 +56,7 @@ class Daemon(farblock.Farblockd):
 
     def flags(self):
         return ["farblockd", "--config", self.config_path, "--state-dir", self.state_path,
-                "--socket", self.socket_path, "--workers", "1"]
+                "--socket", self.socket_path, "--metrics", "off", "--workers", "1"]
 
     def saved(self):
         with open(self.config_path, encoding="utf-8") as text:

@@ -78,7 +78,8 @@ class Sample(farblock.Farblockd):
 
     def start(self):
         self.spawn([f"{self.prefix}/sbin/farblockd", "--config", self.config_path, "--state-dir",
-                    self.state_path, "--socket", self.socket_path, *self.workers()])
+                    self.state_path, "--socket", self.socket_path, "--metrics", self.metrics,
+                    *self.workers()])
         self.wait_connect(self.socket_path)
         return self
 

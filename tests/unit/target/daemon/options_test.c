@@ -32,6 +32,7 @@ static void without_flags_everything_has_its_place(void **state)
 	assert_string_equal(o.config, "/etc/farblock/saveconfig.json");
 	assert_string_equal(o.state_dir, "/var/lib/farblock");
 	assert_string_equal(o.socket, "/run/farblock/control.sock");
+	assert_string_equal(o.metrics, "127.0.0.1:9287");
 	assert_int_equal(o.workers, 0);
 	assert_int_equal(o.cpu_count, 0);
 }

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A walk over what is configured, for who measures it.
+#include "target/config/survey.h"
+
+#include "target/config/model.h"
+
+static void survey_group(struct config *c, struct tpg *tpg, const struct survey *s, void *arg)
+{
+	const char *target = target_of(&tpg->node)->node.name;
+	list_for_each (it, &tpg->luns.children) {
+		struct lun *l = NODE_OF(struct lun, list_entry(it, struct node, link));
+		char path[NAME_MAX_LEN + 80] = "";
+		if (l->storage)
+			node_path(&l->storage->node, path, sizeof path);
+		s->lun(arg, target, tpg->tag, l->number, path);
+	}
+	list_for_each (it, &tpg->portals.children) {
+		struct portal_node *p =
+			NODE_OF(struct portal_node, list_entry(it, struct node, link));
+		bool is_up = p->open && portal_state(p->open) == PORTAL_LISTENING;
+		s->portal(arg, target, tpg->tag, p->node.name, is_up);
+	}
+}
+
+static void survey_target(struct config *c, struct node *t, const struct survey *s, void *arg)
+{
+	s->target(arg, t->name);
+	list_for_each (it, &t->children)
+		survey_group(c, NODE_OF(struct tpg, list_entry(it, struct node, link)), s, arg);
+}
+
+void config_survey(struct config *c, const struct survey *s, void *arg)
+{
+	for (unsigned i = 0; i < c->type_count; i++)
+		list_for_each (it, &c->types[i].node.children) {
+			struct storage *d =
+				NODE_OF(struct storage, list_entry(it, struct node, link));
+			char path[NAME_MAX_LEN + 80];
+			node_path(&d->node, path, sizeof path);
+			s->disk(arg, path, d->lu, storage_size(d));
+		}
+	list_for_each (it, &c->iscsi.children)
+		survey_target(c, list_entry(it, struct node, link), s, arg);
+}

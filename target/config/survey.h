@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A walk over what is configured, for who measures it. Control thread.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct config;
+struct lu;
+
+// Called for each object; texts are borrowed. Every slot must be there.
+struct survey {
+	// path: "/backstores/TYPE/NAME"; lu: NULL while it waits; size in bytes.
+	void (*disk)(void *arg, const char *path, const struct lu *lu, uint64_t size);
+	void (*target)(void *arg, const char *name);
+	// disk: its path, "" where it is gone.
+	void (*lun)(void *arg, const char *target, unsigned tpg, uint32_t lun, const char *disk);
+	void (*portal)(void *arg, const char *target, unsigned tpg, const char *name, bool is_up);
+};
+
+// Disks first, then each target with its LUNs and portals.
+void config_survey(struct config *c, const struct survey *s, void *arg);

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Logins by how they ended, connections, and what went over the wire.
+#include "target/metrics/metrics.h"
+
+#include <stddef.h>
+
+// clang-format off
+static const struct family logins = { "farblock_logins", "counter", NULL,
+	"Logins by result: ok, or what they were refused for." };
+// clang-format on
+
+static const struct {
+	const char *result;
+	size_t offset; // in struct iscsi_counters
+} results[] = {
+	{"ok",	offsetof(struct iscsi_counters, logins_ok)	   },
+	{ "auth",	  offsetof(struct iscsi_counters, failed_auth)  },
+	{ "acl",	 offsetof(struct iscsi_counters, failed_acl)   },
+	{ "target", offsetof(struct iscsi_counters, failed_target)},
+	{ "other",  offsetof(struct iscsi_counters, failed_other) },
+};
+
+#define ROW(field, name, unit, help)                                                               \
+	{                                                                                          \
+		{ "farblock_" name, "counter", unit, help },                                       \
+			offsetof(struct iscsi_counters, field)                                     \
+	}
+
+// clang-format off
+static const struct {
+	struct family family;
+	size_t offset;
+} rows[] = {
+	ROW(logins_timed_out, "logins_timed_out", NULL, "Logins that were not finished in time."),
+	ROW(connections_accepted, "connections_accepted", NULL, "Connections that were accepted."),
+	ROW(connections_refused, "connections_refused", NULL, "Connections that limits refused."),
+	ROW(connections_closed_protocol_error, "connections_closed_protocol_error", NULL,
+	    "Connections that were closed for what the peer sent."),
+	ROW(digest_errors, "digest_errors", NULL, "Digests that were wrong, of closed connections."),
+	ROW(rejects_sent, "rejects_sent", NULL, "Reject PDUs that were sent."),
+	ROW(bytes_received, "network_received_bytes", "bytes",
+	    "Bytes that closed connections have received."),
+	ROW(bytes_sent, "network_sent_bytes", "bytes", "Bytes that closed connections have sent."),
+};
+// clang-format on
+
+static uint64_t at(const struct iscsi_counters *k, size_t offset)
+{
+	return *(const uint64_t *)((const char *)k + offset);
+}
+
+void metrics_logins(FILE *out, const struct snapshot *s)
+{
+	metric_family(out, &logins);
+	for (size_t i = 0; i < sizeof results / sizeof results[0]; i++) {
+		const struct label labels[] = {
+			{"result", results[i].result },
+			{ 0	    },
+		};
+		metric_number(out, &logins, labels, at(&s->iscsi, results[i].offset));
+	}
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		metric_family(out, &rows[i].family);
+		metric_number(out, &rows[i].family, NULL, at(&s->iscsi, rows[i].offset));
+	}
+}

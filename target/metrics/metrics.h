@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What is told to Prometheus, a file a subject. Each writes its families, whole.
+// Pure functions of a snapshot; any thread.
+#pragma once
+
+#include <stdio.h>
+
+#include "target/metrics/snapshot.h"
+#include "target/metrics/text.h"
+
+void metrics_disks(FILE *out, const struct snapshot *s);    // disks.c
+void metrics_luns(FILE *out, const struct snapshot *s);	    // luns.c: what is exported where
+void metrics_sessions(FILE *out, const struct snapshot *s); // sessions.c
+void metrics_logins(FILE *out, const struct snapshot *s);   // logins.c: and connections
+void metrics_workers(FILE *out, const struct snapshot *s);  // workers.c
+
+// All of it, as one OpenMetrics document. For free(); NULL: no memory.
+char *metrics_text(const struct snapshot *s, size_t *ret_len);

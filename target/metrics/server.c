@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Between the HTTP thread and the control thread, see server.h: one question at a time goes there
+// as a message, and its answer comes back under a mutex.
+#include "target/metrics/server.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/log.h"
+#include "target/config/json.h"
+#include "target/config/report.h"
+#include "target/metrics/http.h"
+#include "target/metrics/metrics.h"
+#include "transport/tcp/addr.h"
+
+struct metrics_server {
+	struct worker *control;
+	struct tcp_addr addr;
+	struct timer retry;
+	bool has_told; // that the address is taken
+	struct http *http;
+
+	pthread_mutex_t lock;
+	pthread_cond_t answered;
+	struct config *config; // NULL: it is going
+	struct msg ask;
+	bool is_asked; // ask is on its way
+	enum http_path path;
+	struct http_answer status; // of the control thread, until the HTTP thread takes it
+	struct snapshot *snapshot; // the same for /metrics
+
+	struct {
+		struct http_answer answer;
+		uint64_t at_ns;
+	} fresh[HTTP_PATHS]; // HTTP thread
+};
+
+// ---- control thread ----
+
+static struct http_answer status_text(struct config *c)
+{
+	struct json_object *o = report_status(c, true), *list = report_refusals();
+	json_object_object_add(o, "refusals", list);
+	struct http_answer a = { 0 };
+	const char *text = json_object_to_json_string_length(
+		o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &a.len);
+	a.text = text ? strdup(text) : NULL;
+	json_object_put(o);
+	return a;
+}
+
+static void ask_run(struct msg *m)
+{
+	struct metrics_server *s = container_of(m, struct metrics_server, ask);
+	struct http_answer status = { 0 };
+	struct snapshot *snapshot = NULL;
+	if (s->config && s->path == HTTP_METRICS)
+		snapshot = snapshot_take(s->config);
+	else if (s->config)
+		status = status_text(s->config);
+	pthread_mutex_lock(&s->lock);
+	free(s->status.text);
+	snapshot_free(s->snapshot);
+	s->status = status;
+	s->snapshot = snapshot;
+	s->is_asked = false;
+	pthread_cond_broadcast(&s->answered);
+	pthread_mutex_unlock(&s->lock);
+}
+
+// ---- HTTP thread ----
+
+static bool wait_for_answer(struct metrics_server *s)
+{
+	struct timespec until;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += SERVER_ANSWER_S;
+	int r = 0;
+	while (s->is_asked && s->config && !r)
+		r = pthread_cond_timedwait(&s->answered, &s->lock, &until);
+	return !s->is_asked && s->config;
+}
+
+// What was asked for and came too late is waited for again, and thrown away.
+static struct http_answer ask_control(struct metrics_server *s, enum http_path path)
+{
+	struct http_answer a = { 0 };
+	struct snapshot *snapshot = NULL;
+	pthread_mutex_lock(&s->lock);
+	if (wait_for_answer(s)) {
+		s->path = path;
+		s->is_asked = true;
+		s->ask.fn = ask_run;
+		worker_post(s->control, &s->ask);
+	}
+	if (wait_for_answer(s)) {
+		a = s->status;
+		snapshot = s->snapshot;
+		s->status = (struct http_answer){ 0 };
+		s->snapshot = NULL;
+	}
+	pthread_mutex_unlock(&s->lock);
+	if (snapshot)
+		a.text = metrics_text(snapshot, &a.len);
+	snapshot_free(snapshot);
+	return a;
+}
+
+static struct http_answer copy_of(const struct http_answer *a)
+{
+	struct http_answer copy = { .text = a->text ? malloc(a->len) : NULL, .len = a->len };
+	if (copy.text)
+		memcpy(copy.text, a->text, a->len);
+	return copy;
+}
+
+static struct http_answer ask(void *arg, enum http_path path)
+{
+	struct metrics_server *s = arg;
+	uint64_t now = clock_ns();
+	if (!s->fresh[path].answer.text ||
+	    now - s->fresh[path].at_ns > SERVER_FRESH_MS * UINT64_C(1000000)) {
+		free(s->fresh[path].answer.text);
+		s->fresh[path].answer = ask_control(s, path);
+		s->fresh[path].at_ns = clock_ns();
+	}
+	return copy_of(&s->fresh[path].answer);
+}
+
+// ---- life ----
+
+// The listening socket, or a negative errno.
+static int listen_at(const struct tcp_addr *addr)
+{
+	int one = 1, family = addr->sa.sa_family;
+	socklen_t len = family == AF_INET6 ? sizeof addr->in6 : sizeof addr->in4;
+	int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+	if (family == AF_INET6)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one);
+	if (!bind(fd, &addr->sa, len) && !listen(fd, SERVER_CLIENTS))
+		return fd;
+	int r = -errno;
+	close(fd);
+	return r;
+}
+
+static int begin(struct metrics_server *s, struct err *e)
+{
+	char text[TCP_ADDR_TEXT];
+	int fd = listen_at(&s->addr);
+	tcp_addr_format(&s->addr, text);
+	if (fd >= 0) {
+		int r = http_new(&s->http, fd, tcp_addr_is_loopback(&s->addr), ask, s, e);
+		if (!r)
+			log_info("metrics: http://%s/", text);
+		return r;
+	}
+	if (!s->has_told)
+		log_warn("metrics: %s: %s (it is tried again; --metrics ADDR:PORT says where else, "
+			 "--metrics " SERVER_OFF " does without)",
+			 text, strerror(-fd));
+	s->has_told = true;
+	timer_arm(s->control, &s->retry, SERVER_RETRY_S * UINT64_C(1000000));
+	return 0;
+}
+
+static void on_retry(struct timer *t)
+{
+	struct err e;
+	struct metrics_server *s = container_of(t, struct metrics_server, retry);
+	if (begin(s, &e) < 0)
+		log_warn("%s", e.text);
+}
+
+static void locks_init(struct metrics_server *s)
+{
+	pthread_condattr_t monotonic;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&s->answered, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+}
+
+int metrics_server_new(struct metrics_server **ret, const char *address, struct worker *control,
+		       struct config *config, struct err *e)
+{
+	struct tcp_addr addr;
+	*ret = NULL;
+	if (!strcmp(address, SERVER_OFF))
+		return 0;
+	int r = tcp_addr_parse(&addr, address, 0, e);
+	if (r < 0)
+		return err_prefix(e, "--metrics");
+	if (!tcp_addr_port(&addr))
+		return err_set(e, -EINVAL, "--metrics: '%.60s' has no port (ADDR:PORT, or %s)",
+			       address, SERVER_OFF);
+	struct metrics_server *s = calloc(1, sizeof *s);
+	if (!s)
+		return err_set(e, -ENOMEM, "metrics: out of memory");
+	s->control = control;
+	s->config = config;
+	s->addr = addr;
+	timer_init(&s->retry, on_retry);
+	locks_init(s);
+	r = begin(s, e);
+	if (r < 0)
+		metrics_server_free(s);
+	else
+		*ret = s;
+	return r;
+}
+
+void metrics_server_ending(struct metrics_server *s)
+{
+	if (!s)
+		return;
+	timer_cancel(s->control, &s->retry);
+	pthread_mutex_lock(&s->lock);
+	s->config = NULL;
+	pthread_cond_broadcast(&s->answered);
+	pthread_mutex_unlock(&s->lock);
+}
+
+void metrics_server_free(struct metrics_server *s)
+{
+	if (!s)
+		return;
+	metrics_server_ending(s);
+	http_free(s->http);
+	for (int i = 0; i < HTTP_PATHS; i++)
+		free(s->fresh[i].answer.text);
+	free(s->status.text);
+	snapshot_free(s->snapshot);
+	pthread_cond_destroy(&s->answered);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Sessions: how many a target has over each transport, and what each of them did.
+#include <inttypes.h>
+#include <string.h>
+#include <strings.h>
+
+#include "target/metrics/metrics.h"
+
+// clang-format off
+static const struct family sessions = { "farblock_sessions", "gauge", NULL,
+	"Sessions that are logged in, discovery apart." };
+static const struct family session = { "farblock_session", "info", NULL,
+	"A session; join it by sid." };
+static const struct family in_flight = { "farblock_session_commands_in_flight", "gauge", NULL,
+	"Commands that have arrived and are not answered." };
+static const struct family commands = { "farblock_session_commands", "counter", NULL,
+	"SCSI commands of the session that were answered." };
+static const struct family read_bytes = { "farblock_session_read_bytes", "counter", "bytes",
+	"Bytes that the session has read." };
+static const struct family written_bytes = { "farblock_session_written_bytes", "counter", "bytes",
+	"Bytes that the session has written." };
+static const struct family copied_bytes = { "farblock_session_payload_copied_bytes", "counter",
+	"bytes", "Payload bytes that the program copied for the session." };
+// clang-format on
+
+// As struct session_info calls them, and as labels do.
+static const char *const transports[][2] = {
+	{"TCP",	 "tcp" },
+	{ "iSER", "iser"},
+};
+enum { TRANSPORTS = sizeof transports / sizeof transports[0] };
+
+static const char *transport_label(const char *transport)
+{
+	for (unsigned i = 0; i < TRANSPORTS; i++)
+		if (!strcasecmp(transports[i][0], transport))
+			return transports[i][1];
+	return transport;
+}
+
+// A target nobody is at has its zeroes: what is absent raises no alarm.
+static void put_counts(FILE *out, const struct snapshot *s)
+{
+	metric_family(out, &sessions);
+	for (unsigned i = 0; i < s->target_count; i++)
+		for (unsigned t = 0; t < TRANSPORTS; t++) {
+			const char *target = s->targets[i].name;
+			const struct label labels[] = {
+				{"target",	    target },
+				{ "transport",		       transports[t][1] },
+				{ 0},
+			};
+			uint64_t n = 0;
+			for (unsigned k = 0; k < s->session_count; k++)
+				n += !s->sessions[k].is_discovery &&
+				     !strcmp(s->sessions[k].target, target) &&
+				     !strcasecmp(s->sessions[k].transport, transports[t][0]);
+			metric_number(out, &sessions, labels, n);
+		}
+}
+
+static void put_session(FILE *out, const struct session_info *i)
+{
+	char sid[24], tpg[12];
+	const struct label labels[] = {
+		{"sid",			  sid },
+		{ "initiator",			       i->initiator },
+		{ "target",i->target },
+		{ "tpg",			 tpg },
+		{ "peer",			     i->peer },
+		{ "transport",      transport_label(i->transport) },
+		{ "carrier",			     i->carrier },
+		{ "acl",			     i->is_dynamic_acl ? "dynamic" : "static" },
+		{ 0},
+	};
+	snprintf(sid, sizeof sid, "%" PRIu64, i->id);
+	snprintf(tpg, sizeof tpg, "%u", i->tpg);
+	metric_info(out, &session, labels);
+}
+
+static void each(FILE *out, const struct snapshot *s, const struct family *f,
+		 uint64_t (*get)(const struct session_info *i))
+{
+	metric_family(out, f);
+	for (unsigned i = 0; i < s->session_count; i++) {
+		char sid[24];
+		const struct label labels[] = {
+			{"sid", sid },
+			{ 0   },
+		};
+		if (s->sessions[i].is_discovery)
+			continue;
+		snprintf(sid, sizeof sid, "%" PRIu64, s->sessions[i].id);
+		metric_number(out, f, labels, get(&s->sessions[i]));
+	}
+}
+
+static uint64_t get_in_flight(const struct session_info *i)
+{
+	return i->commands_in_flight;
+}
+
+static uint64_t get_commands(const struct session_info *i)
+{
+	uint64_t n = 0;
+	for (int op = 0; op < LU_OP_MAX; op++)
+		n += i->traffic.scsi.op[op].commands;
+	return n;
+}
+
+static uint64_t get_read(const struct session_info *i)
+{
+	return i->traffic.scsi.op[LU_OP_READ].bytes;
+}
+
+static uint64_t get_written(const struct session_info *i)
+{
+	return i->traffic.scsi.op[LU_OP_WRITE].bytes;
+}
+
+static uint64_t get_copied(const struct session_info *i)
+{
+	return i->traffic.copied.bytes;
+}
+
+void metrics_sessions(FILE *out, const struct snapshot *s)
+{
+	put_counts(out, s);
+	metric_family(out, &session);
+	for (unsigned i = 0; i < s->session_count; i++)
+		if (!s->sessions[i].is_discovery)
+			put_session(out, &s->sessions[i]);
+	each(out, s, &in_flight, get_in_flight);
+	each(out, s, &commands, get_commands);
+	each(out, s, &read_bytes, get_read);
+	each(out, s, &written_bytes, get_written);
+	each(out, s, &copied_bytes, get_copied);
+}

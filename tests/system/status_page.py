@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""The status page in a browser: its script runs under its own policy, asks for what it shows, and
+shows what initiators call themselves as text and never as markup."""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
+import farblock  # noqa: E402
+from farblock import Config, Failure, Farblockd, Process, Scratch, eventually  # noqa: E402
+
+INITIATOR = "iqn.2025-01.org.example:browser"
+
+
+def check(holds, why):
+    if not holds:
+        raise Failure(why)
+
+
+def dom(scratch, url):
+    """What the page has become after some seconds of the browser's own time."""
+    return farblock.run(
+        ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+         f"--user-data-dir={scratch.file('profile')}", "--virtual-time-budget=4000", "--dump-dom",
+         url], timeout=100, env={**os.environ, "HOME": scratch.path}).stdout
+
+
+def main():
+    farblock.program("chromium")
+    with Scratch() as scratch:
+        config = Config()
+        target = config.target([config.ramdisk("<b>bold", 16 << 20)])
+        daemon = Farblockd(scratch, config)
+        daemon.metrics = f"127.0.0.1:{farblock.free_port()}"
+        with daemon:
+            load = Process(scratch, "load")
+            load.spawn(["farblock-initiator", "bench", target.url(), "--initiator-name", INITIATOR,
+                        "--time", "600", "--depth", "1"])
+            try:
+                eventually("a session", lambda: daemon.rpc("session.list"))
+                page = dom(scratch, f"http://{daemon.metrics}/")
+            finally:
+                load.kill()
+            check("live, " in page, f"the script did not run: {page[-3000:]}")
+            check(INITIATOR in page and target.iqn in page, "no session, or no tree")
+            check("ramdisk/&lt;b&gt;bold" in page, "the disk's name is not there as text")
+            check("<b>bold" not in page, "a name has become markup")
+
+
+if __name__ == "__main__":
+    farblock.main(main)
