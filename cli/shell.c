@@ -136,10 +136,7 @@ static void show_reply(struct shell *s, const struct line *l, struct json_object
 			json_object_get_string(json_object_array_get_idx(messages, i)));
 	if (!data)
 		return;
-	if (!strcmp(l->command, "sessions")) {
-		const char *action = line_value(l, "action", 0);
-		show_sessions(&s->look, data, action && !strcmp(action, "detail"));
-	} else if (!strcmp(l->command, "refusals")) {
+	if (!strcmp(l->command, "refusals")) {
 		show_refusals(&s->look, data);
 	} else {
 		show_data(&s->look, data);

@@ -136,25 +136,31 @@ void show_settings(const struct look *l, struct json_object *data)
 
 // ---- sessions ----
 
-static void show_session(const struct look *l, struct json_object *s, bool has_detail)
+static void show_session_line(const struct look *l, struct json_object *s)
 {
 	const char *alias = text_field(s, "alias");
-	struct json_object *luns = field(s, "luns");
 	fprintf(l->out, "alias: %s\tsid: %s type: %s session-state: LOGGED_IN\n",
 		*alias ? alias : text_field(s, "initiator"), text_field(s, "sid"),
 		text_field(s, "type"));
-	if (!has_detail)
-		return;
+}
+
+void show_session_head(const struct look *l, struct json_object *s)
+{
+	bool is_proven = json_object_get_boolean(field(s, "authenticated"));
+	show_session_line(l, s);
 	fprintf(l->out, "    name: %s (%s)\n", text_field(s, "initiator"),
-		json_object_get_boolean(field(s, "authenticated")) ? "authenticated"
-								   : "NOT AUTHENTICATED");
-	for (size_t i = 0; luns && i < json_object_array_length(luns); i++) {
-		struct json_object *lun = json_object_array_get_idx(luns, i);
-		bool is_ro = json_object_get_boolean(field(lun, "write_protect"));
-		fprintf(l->out, "    mapped-lun: %s backstore: %s mode: %s\n",
-			text_field(lun, "lun"), text_field(lun, "storage_object"),
-			is_ro ? "r" : "rw");
-	}
+		is_proven ? "authenticated" : "NOT AUTHENTICATED");
+}
+
+void show_mapped_lun(const struct look *l, struct json_object *lun)
+{
+	bool is_ro = json_object_get_boolean(field(lun, "write_protect"));
+	fprintf(l->out, "    mapped-lun: %s backstore: %s mode: %s\n", text_field(lun, "lun"),
+		text_field(lun, "storage_object"), is_ro ? "r" : "rw");
+}
+
+void show_session_address(const struct look *l, struct json_object *s)
+{
 	const char *transport = text_field(s, "transport"), *carrier = text_field(s, "carrier");
 	bool is_carried = *carrier && strcmp(carrier, transport); // TCP is its own
 	fprintf(l->out, "    address: %s (%s%s%s)  cid: %s connection-state: LOGGED_IN\n",
@@ -162,13 +168,13 @@ static void show_session(const struct look *l, struct json_object *s, bool has_d
 		is_carried ? carrier : "", text_field(s, "cid"));
 }
 
-void show_sessions(const struct look *l, struct json_object *list, bool has_detail)
+void show_sessions(const struct look *l, struct json_object *list)
 {
 	size_t n = list ? json_object_array_length(list) : 0;
 	if (!n)
 		fputs("(no open sessions)\n", l->out);
 	for (size_t i = 0; i < n; i++)
-		show_session(l, json_object_array_get_idx(list, i), has_detail);
+		show_session_line(l, json_object_array_get_idx(list, i));
 }
 
 // ---- refusals ----

@@ -22,7 +22,11 @@ void look_resize(struct look *l);		  // as wide as the terminal is now
 void show_json(const struct look *l, struct json_object *o);
 void show_tree(const struct look *l, struct json_object *tree);	    // of tree.ls
 void show_settings(const struct look *l, struct json_object *data); // of tree.get
-void show_sessions(const struct look *l, struct json_object *list, bool has_detail);
+void show_sessions(const struct look *l, struct json_object *list); // a line each
+// Parts of a session in detail, in targetcli's words.
+void show_session_head(const struct look *l, struct json_object *session);
+void show_mapped_lun(const struct look *l, struct json_object *lun);
+void show_session_address(const struct look *l, struct json_object *session);
 void show_refusals(const struct look *l, struct json_object *list);
 // Any other data: "name: value" lines, indented.
 void show_data(const struct look *l, struct json_object *data);

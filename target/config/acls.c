@@ -7,6 +7,9 @@
 
 #include "target/config/model.h"
 #include "target/iscsi/sessions.h"
+#include "transport/iscsi/login.h"
+
+enum { SEEN_MAX = 64 };
 
 static int map_all_luns(struct config *c, struct tpg *tpg, struct acl *a, struct reply *r,
 			struct err *e)
@@ -24,12 +27,67 @@ static int map_all_luns(struct config *c, struct tpg *tpg, struct acl *a, struct
 	return code;
 }
 
+// Initiators that this target has refused of late for want of an ACL, for free(); NULL: no memory.
+static struct login_refusal *seen_list(struct config *c, struct node *n, unsigned *ret_count)
+{
+	struct login_refusal *list = calloc(SEEN_MAX, sizeof *list);
+	unsigned count = list ? login_refusals(list, SEEN_MAX) : 0, kept = 0;
+	for (unsigned i = 0; i < count; i++)
+		if (list[i].status == ISCSI_LOGIN_FORBIDDEN &&
+		    !strcmp(list[i].target, target_of(n)->node.name) &&
+		    !node_child(&c->names, n, list[i].initiator))
+			list[kept++] = list[i];
+	*ret_count = kept;
+	return list;
+}
+
+static int say_seen(struct config *c, struct node *n, struct reply *r, struct err *e)
+{
+	unsigned count;
+	struct login_refusal *list = seen_list(c, n, &count);
+	if (!list)
+		return err_set(e, -ENOMEM, "acls: out of memory");
+	if (!count)
+		reply_say(r, "No initiator was refused here lately for want of an ACL.");
+	for (unsigned i = 0; i < count; i++)
+		reply_say(r, "%s from %s, refused %lu times (create from_seen=%s admits it)",
+			  list[i].initiator, list[i].peer, (unsigned long)list[i].count,
+			  list[i].initiator);
+	free(list);
+	return 0;
+}
+
+static int check_seen(struct config *c, struct node *n, const char *name, struct err *e)
+{
+	unsigned count;
+	bool is_there = false;
+	struct login_refusal *list = seen_list(c, n, &count);
+	for (unsigned i = 0; i < count; i++)
+		is_there = is_there || !strcmp(list[i].initiator, name);
+	free(list);
+	if (is_there)
+		return 0;
+	return err_set(e, -ENOENT,
+		       "%.100s: was not refused here lately for want of an ACL (create --from-seen "
+		       "lists who was)",
+		       name);
+}
+
 static int create_acl(struct config *c, struct node *n, const struct args *a, struct reply *r,
 		      struct err *e)
 {
 	struct tpg *tpg = tpg_of(n);
 	struct acl *acl;
-	int code = acl_new(c, &acl, tpg, arg(a, "wwn"), e);
+	const char *name = arg(a, "wwn"), *seen = arg(a, "from_seen");
+	if ((name && !strcmp(name, "--from-seen")) || (seen && !*seen))
+		return say_seen(c, n, r, e);
+	if (seen && name)
+		return err_set(e, -EBADRQC, "give either wwn or from_seen");
+	if (!seen && !name)
+		return err_set(e, -EBADRQC, "Missing required parameter wwn");
+	int code = seen ? check_seen(c, n, seen, e) : 0;
+	if (!code)
+		code = acl_new(c, &acl, tpg, seen ? seen : name, e);
 	if (!code)
 		reply_say(r, "Created Node ACL for %s", acl->node.name);
 	if (!code && arg_bool(a, "add_mapped_luns", c->prefs.auto_add_mapped_luns))
@@ -215,8 +273,10 @@ static void attach_mapping(struct config *c, struct node *n, bool is_attached)
 
 // clang-format off
 static const struct param_row create_acl_params[] = {
-	{ "wwn", PARAM_INITIATOR, true, NULL, "initiator name", NULL },
+	{ "wwn", PARAM_INITIATOR, false, NULL, "initiator name", NULL },
 	{ "add_mapped_luns", PARAM_BOOL, false, NULL, "map every LUN at once (get global)", NULL },
+	{ "from_seen", PARAM_INITIATOR, false, NULL,
+	  "one that was refused here lately; empty: lists them", "--from-seen" },
 	{ 0 },
 };
 static const struct param_row acl_params[] = {

@@ -147,24 +147,6 @@ static int parse_sid(const char *text, uint64_t *ret, struct err *e)
 	return err_set(e, -EINVAL, "sid: '%.20s' is no session id (as sessions shows them)", text);
 }
 
-static int sessions(struct config *c, struct node *n, const struct args *a, struct reply *r,
-		    struct err *e)
-{
-	const char *sid = arg(a, "sid"), *action = arg(a, "action");
-	uint64_t id = 0; // all
-	if (strcmp(action, "list") && strcmp(action, "detail"))
-		return err_set(e, -EINVAL, "action: '%.20s' is neither list nor detail", action);
-	int code = sid ? parse_sid(sid, &id, e) : 0;
-	if (code < 0)
-		return code;
-	r->data = report_sessions(id);
-	if (!r->data)
-		return err_set(e, -ENOMEM, "sessions: out of memory");
-	if (sid && !json_object_array_length(r->data))
-		return err_set(e, -ENOENT, "no session found with sid %s", sid);
-	return 0;
-}
-
 static int drop(struct config *c, struct node *n, const struct args *a, struct reply *r,
 		struct err *e)
 {
@@ -296,11 +278,6 @@ static const struct param_row clear_params[] = {
 	{ "confirm", PARAM_BOOL, false, "false", "true: really", NULL },
 	{ 0 },
 };
-static const struct param_row session_params[] = {
-	{ "action", PARAM_STRING, false, "list", "list or detail", NULL, "list|detail" },
-	{ "sid", PARAM_SESSION, false, NULL, "only this session", NULL },
-	{ 0 },
-};
 static const struct param_row drop_params[] = {
 	{ "sid", PARAM_SESSION, true, NULL, "session id, as sessions shows it", NULL },
 	{ "drain", PARAM_BOOL, false, "false", "true: ask the initiator to log out first", NULL },
@@ -338,7 +315,6 @@ static const struct command_row root_commands[] = {
 	{ "undo", undo_params, "Goes back to an older generation of the saved file.", false,
 	  plan_undo },
 	{ "generations", NULL, "Lists the generations of the saved file.", true, plan_generations },
-	{ "sessions", session_params, "Shows who is logged in.", true, sessions },
 	{ "drop", drop_params, "Ends a session.", false, drop },
 	{ "refusals", NULL, "Shows refused logins and why.", true, refusals },
 	{ "stats", NULL, "Shows counters of storage objects, sessions, portals, workers.", true, stats },

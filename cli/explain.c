@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// explain: a code or the words of one, with what causes it and what helps.
+#include "cli/explain.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+
+static const char *name_of(const struct explain_hit *h)
+{
+	return *h->name ? h->name : h->row.name;
+}
+
+static void show(const struct look *l, const struct explain_hit *h)
+{
+	char code[24];
+	explain_code_text(h, code);
+	fprintf(l->out, "%s %s: %s\n  cause: %s\n  cure:  %s\n", h->table->title, code, name_of(h),
+		h->row.cause, h->row.cure);
+}
+
+static struct json_object *as_json(const struct explain_hit *h)
+{
+	char code[24];
+	struct json_object *o = json_object_new_object();
+	explain_code_text(h, code);
+	json_object_object_add(o, "kind", json_object_new_string(h->table->kind));
+	json_object_object_add(o, "code", json_object_new_string(code));
+	json_object_object_add(o, "name", json_object_new_string(name_of(h)));
+	json_object_object_add(o, "cause", json_object_new_string(h->row.cause));
+	json_object_object_add(o, "cure", json_object_new_string(h->row.cure));
+	return o;
+}
+
+static void show_kinds(const struct look *l)
+{
+	fputs("explain [KIND] CODE, such as explain 0201, explain 5/24/00, explain cm 8.\n",
+	      l->out);
+	for (const struct explain_table *const *t = explain_tables; *t; t++)
+		fprintf(l->out, "  %-8s %s\n", (*t)->kind, (*t)->title);
+}
+
+static int run(struct shell *s, const char *path, const struct line *l, struct err *e)
+{
+	char text[200] = "";
+	const char *word;
+	size_t len = 0;
+	for (unsigned i = 0; (word = line_value(l, "code", i)) && len < sizeof text; i++) {
+		len += (size_t)snprintf(text + len, sizeof text - len, "%s%s", i ? " " : "", word);
+		if (!line_positional(l, i))
+			break; // code=...
+	}
+	struct explain_hit hits[EXPLAIN_MAX];
+	unsigned n = explain_find(text, hits, EXPLAIN_MAX);
+	if (!*text) {
+		show_kinds(&s->look);
+		return 0;
+	}
+	if (!n)
+		return err_set(e, -ENOENT,
+			       "explain: %.60s is no code that is known here (explain alone lists "
+			       "the kinds)",
+			       text);
+	struct json_object *list = json_object_new_array();
+	for (unsigned i = 0; i < n; i++) {
+		if (s->is_json)
+			json_object_array_add(list, as_json(&hits[i]));
+		else
+			show(&s->look, &hits[i]);
+	}
+	if (s->is_json)
+		show_json(&s->look, list);
+	json_object_put(list);
+	return 0;
+}
+
+static const struct shell_param params[] = {
+	{"code", "string", false, NULL,
+	  "as refusals, logs and initiators show it; its kind may stand first" },
+	{ 0},
+};
+
+const struct shell_command command_explain = {
+	"explain",
+	params,
+	"Tells what a code means, what causes it and what helps.",
+	run,
+};

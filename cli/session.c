@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// session: ends one, at once or by asking its initiator, and tells what became of it.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/wait.h"
+
+#define LOOK_EVERY 0.05 // seconds
+enum { GRACE_S = 8 };	// for an end that is due: the daemon looks once a second, and lingers
+
+// The session's entry among those that ended, or NULL: it has not yet.
+static int ended(struct shell *s, int64_t sid, struct json_object **ret, struct err *e)
+{
+	struct json_object *params = json_object_new_object(), *list;
+	json_object_object_add(params, "sid", json_object_new_int64(sid));
+	int r = shell_call(s, "session.ended", params, &list, e);
+	if (r < 0)
+		return r;
+	*ret = json_object_is_type(list, json_type_array)
+		       ? json_object_get(json_object_array_get_idx(list, 0))
+		       : NULL;
+	json_object_put(list);
+	return 0;
+}
+
+static void tell(struct shell *s, struct json_object *end, const char *sid)
+{
+	if (s->is_json)
+		show_json(&s->look, end);
+	else
+		fprintf(s->look.out, "Session %s of %s ended: %s.\n", sid,
+			text_field(end, "initiator"), text_field(end, "reason"));
+}
+
+static int wait_for_end(struct shell *s, const char *sid, double seconds, struct err *e)
+{
+	struct json_object *end = NULL;
+	int r = ended(s, atoll(sid), &end, e);
+	for (double waited = 0; !r && !end && waited < seconds; waited += LOOK_EVERY) {
+		r = wait_seconds(LOOK_EVERY, e);
+		if (!r)
+			r = ended(s, atoll(sid), &end, e);
+	}
+	if (!r && !end)
+		r = err_set(e, -ETIMEDOUT,
+			    "session %s: has not ended yet: its commands wait for storage "
+			    "(sessions detail %s shows them)",
+			    sid, sid);
+	if (end)
+		tell(s, end, sid);
+	json_object_put(end);
+	return r;
+}
+
+static int run(struct shell *s, const char *path, const struct line *l, struct err *e)
+{
+	const char *action = line_value(l, "action", 0), *sid = line_value(l, "sid", 1);
+	const char *limit = line_value(l, "seconds", 2);
+	int seconds = limit ? atoi(limit) : 10;
+	if (!action || (strcmp(action, "drop") && strcmp(action, "drain")))
+		return err_set(e, -EBADRQC, "session: drop SID, or drain SID [seconds]");
+	if (!sid || !*sid || strlen(sid) > 18 || sid[strspn(sid, "0123456789")])
+		return err_set(e, -EBADRQC, "sid: a session id is missing (as sessions shows it)");
+	if (limit && (!*limit || limit[strspn(limit, "0123456789")] || seconds < 1))
+		return err_set(e, -EINVAL, "seconds: '%.20s' is no number from 1 on", limit);
+	bool drains = !strcmp(action, "drain");
+	struct json_object *params = json_object_new_object(), *o;
+	json_object_object_add(params, "sid", json_object_new_int64(atoll(sid)));
+	json_object_object_add(params, "drain", json_object_new_boolean(drains));
+	if (drains)
+		json_object_object_add(params, "seconds", json_object_new_int(seconds));
+	int r = shell_call(s, "session.drop", params, &o, e);
+	if (r < 0)
+		return r;
+	bool was_asked = json_object_get_boolean(field(o, "asked"));
+	json_object_put(o);
+	if (was_asked && !s->is_json)
+		fprintf(s->look.out, "Session %s is asked to log out within %d s.\n", sid, seconds);
+	fflush(s->look.out);
+	return wait_for_end(s, sid, (was_asked ? seconds : 0) + GRACE_S, e);
+}
+
+static const struct shell_param params[] = {
+	{"action",					     "drop|drain", true, NULL,
+	  "drop: at once; drain: its initiator is asked first" },
+	{ "sid",						"number", true, NULL, "session id, as sessions shows it" },
+	{ "seconds", "number", false, "10", "drain: how long it has to log out" },
+	{ 0					      },
+};
+
+const struct shell_command command_session = {
+	"session",
+	params,
+	"Ends a session and tells what became of it.",
+	run,
+};
