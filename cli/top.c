@@ -129,7 +129,8 @@ static void draw(const struct readings *k, struct top_look *l)
 		w.ws_col = 80;
 		w.ws_row = 24;
 	}
-	l->width = w.ws_col > 240 ? 240 : w.ws_col;
+	// The last column stays free: what clears the rest of a line would clear it as well.
+	l->width = w.ws_col > 240 ? 240 : w.ws_col - 1u;
 	l->height = w.ws_row;
 	FILE *out = open_memstream(&text, &size);
 	if (!out)
