@@ -17,17 +17,13 @@ struct directive {
 // have a table of their own.
 extern const struct directive directives[];
 
-// daemon.c: the flags of farblockd for mdoc(7); for completion, on one line behind argument and up
-// to a quote; as zsh's _arguments and fish's complete take them.
-int daemon_flags(FILE *out, const char *argument);
-int daemon_words(FILE *out, const char *argument);
-int daemon_zsh(FILE *out, const char *argument);
-int daemon_fish(FILE *out, const char *argument);
-// shell.c: the same of farblock's flags.
-int shell_flags(FILE *out, const char *argument);
-int shell_words(FILE *out, const char *argument);
-int shell_zsh(FILE *out, const char *argument);
-int shell_fish(FILE *out, const char *argument);
+// flags.c: the flags of the program that argument begins with, for mdoc(7); for completion, on one
+// line behind what argument goes on with and up to a quote; as zsh's _arguments and fish's complete
+// take them.
+int flags_mdoc(FILE *out, const char *argument);
+int flags_words(FILE *out, const char *argument);
+int flags_zsh(FILE *out, const char *argument);
+int flags_fish(FILE *out, const char *argument);
 // tree.c, for mdoc(7): the shell's own commands, what every node knows, commands by kind of node,
 // settings by kind of node and group.
 int shell_commands_list(FILE *out, const char *argument);

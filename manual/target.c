@@ -3,17 +3,13 @@
 #include "manual/directive.h"
 
 const struct directive directives[] = {
-	{"daemon-flags",	  daemon_flags },
-	{ "daemon-words",		  daemon_words },
-	{ "daemon-zsh",daemon_zsh },
-	{ "daemon-fish",	 daemon_fish },
-	{ "shell-flags",		 shell_flags },
-	{ "shell-words",	 shell_words },
-	{ "shell-zsh",    shell_zsh },
-	{ "shell-fish",		shell_fish },
-	{ "shell-commands",	    shell_commands_list },
+	{"flags",	   flags_mdoc },
+	{ "flags-words",		 flags_words },
+	{ "flags-zsh",flags_zsh },
+	{ "flags-fish",	flags_fish },
+	{ "shell-commands",		    shell_commands_list },
 	{ "every-node",	every_node_list },
-	{ "tree-commands",		   tree_commands },
-	{ "tree-settings",tree_settings },
+	{ "tree-commands", tree_commands },
+	{ "tree-settings",		   tree_settings },
 	{ 0},
 };
