@@ -6,9 +6,9 @@
 #include "cli/command.h"
 
 const struct shell_command *const shell_commands[] = {
-	&command_ls,	  &command_cd,	 &command_pwd,	   &command_get,  &command_bookmarks,
-	&command_doctor,  &command_help, &command_exit,	   &command_quit, &command_sessions,
-	&command_session, &command_top,	 &command_explain, NULL,
+	&command_ls,	   &command_cd,	     &command_pwd,  &command_get,     &command_bookmarks,
+	&command_doctor,   &command_export,  &command_help, &command_exit,    &command_quit,
+	&command_sessions, &command_session, &command_top,  &command_explain, NULL,
 };
 
 const struct shell_command *shell_command_find(const char *name)

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""export: a disk is shared by one line, and what it prints attaches it; one that fails leaves the
+tree as it was."""
+
+import json
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
+import farblock  # noqa: E402
+
+HOST = "iqn.2025-03.net.example:web01"
+
+
+def shell(daemon, *words):
+    """Status, output and errors of one line."""
+    done = subprocess.run([farblock.program("farblock"), "--socket", daemon.socket_path, *words],
+                          capture_output=True, text=True, timeout=60)
+    return done.returncode, done.stdout, done.stderr
+
+
+def export(daemon, *words):
+    status, out, errors = shell(daemon, "--json", "export", *words)
+    if status:
+        raise farblock.Failure(f"export {words}: status {status}: {errors}")
+    return json.loads(out)
+
+
+def verify(scratch, daemon, url, shared, secret):
+    path = scratch.file("secret", content=secret)
+    os.chmod(path, 0o600)
+    return farblock.run(
+        ["farblock-initiator", "verify", "--pattern", "5", "--length", "1m",
+         f"{url.split('//')[0]}//{shared['user']}@{url.split('//')[1]}/{shared['target']}/{shared['lun']}",
+         "--initiator-name", HOST, "--chap-secret-file", path], check=False)
+
+
+def what_it_prints_attaches_it(scratch, daemon, target):
+    portal = target.portals[0] if isinstance(target.portals[0], str) else f"127.0.0.1:{target.port}"
+    disk = scratch.file("web01.img")
+    shared = export(daemon, disk, "--to", HOST, "--target", target.iqn, "size=16M",
+                    f"portal={portal}")
+    for scheme in ("iscsi", "iser"):
+        done = verify(scratch, daemon, f"{scheme}://{portal}", shared, shared["secret"])
+        if done.returncode:
+            raise farblock.Failure(f"{scheme}: {done.stdout}")
+    again = export(daemon, scratch.file("b.img"), "--to", HOST, f"target={target.iqn}", "size=16M",
+                   "--ro", f"portal={portal}")
+    if "secret" in again or again["lun"] == shared["lun"]:
+        raise farblock.Failure(f"the second disk: {again}")
+    done = verify(scratch, daemon, f"iscsi://{portal}", again, shared["secret"])
+    if not done.returncode or "WRITE PROTECTED" not in done.stdout.upper().replace("-", " "):
+        raise farblock.Failure(f"read-only, and written: {done.stdout}")
+    status, out, _ = shell(daemon, "export", scratch.file("c.img"), "--to", HOST, "size=16M",
+                           f"target={target.iqn}", "--iser", f"portal={portal}")
+    lines = ["iscsiadm -m discovery", "-I iser", "farblock-initiator inquiry iser://"]
+    if status or [line for line in lines if line not in out]:
+        raise farblock.Failure(f"printed: {out}")
+    print("three disks exported; what is printed attaches them")
+
+
+def what_fails_leaves_nothing(scratch, daemon):
+    before = daemon.rpc("tree.ls")
+    refused = [
+        ([scratch.file("none"), f"to={HOST}"], 3, "size=SIZE"),
+        ([scratch.file("x.img"), "size=1M", "to=bad:name"], 8, "bad:name"),
+        ([scratch.file("x.img"), "size=1M", f"to={HOST}", "target=web"], 8, "web"),
+        ([scratch.file("x.img"), "size=lots", f"to={HOST}"], 8, "lots"),
+        ([scratch.file("x.img"), "size=1M"], 2, "to=INITIATOR"),
+        ([scratch.file("x.img"), f"to={HOST}", "--wrong"], 2, "wrong"),
+        ([scratch.file("x.img"), f"to={HOST}", "size=1M", "--srp"], 1, "SRP"),
+        ([scratch.file("x.img"), f"to={HOST}", "size=1M", "password=" + 300 * "x"], 8, "255"),
+    ]
+    for words, status, text in refused:
+        told = shell(daemon, "export", *words)
+        if told[0] != status or text not in told[2]:
+            raise farblock.Failure(f"{words}: status {told[0]}: {told[2]}")
+    if os.path.exists(scratch.file("x.img")) or daemon.rpc("tree.ls") != before:
+        raise farblock.Failure("something is left of what failed")
+    print(len(refused), "refused, nothing left")
+
+
+def main():
+    with farblock.Scratch() as scratch:
+        config = farblock.Config()
+        target = config.target([config.ramdisk("rd", 16 << 20)])
+        with farblock.Farblockd(scratch, config) as daemon:
+            shell(daemon, "set", "global", "auto_add_default_portal=false")
+            what_it_prints_attaches_it(scratch, daemon, target)
+            what_fails_leaves_nothing(scratch, daemon)
+    return 0
+
+
+if __name__ == "__main__":
+    farblock.main(main)
