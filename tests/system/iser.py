@@ -144,7 +144,7 @@ def killed(daemon, url, bs, length, dice):
     at_work = start(*arguments)
     for i in range(KILLS):
         way = "write" if i < KILLS // 2 else "read"
-        first, some = moved(daemon, way), dice.randrange(1, length // KILLS // 2)
+        first, some = moved(daemon, way), dice.randrange(1, length // KILLS // 4)
         eventually(f"{some} bytes to {way}", lambda w=way, f=first, s=some:
                    moved(daemon, w) - f >= s or at_work.poll() is not None, timeout=120)
         if at_work.poll() is not None:
@@ -186,7 +186,8 @@ def test():
                 all_sizes(over_iser(target.url(lun)), what)
             bench_goes_on(daemon, over_iser(target.url()))
             for bs in ("4k", "128k"):
-                killed(daemon, over_iser(target.url(1)), bs, 64 * MIB if bs == "4k" else 192 * MIB,
+                # Long enough to be at work still when it has been looked at.
+                killed(daemon, over_iser(target.url(1)), bs, 96 * MIB if bs == "4k" else 256 * MIB,
                        dice)
 
 
