@@ -21,7 +21,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lib"))
 import farblock  # noqa: E402
-from machine import Foreign, cpu_seconds, describe  # noqa: E402
+from machine import Foreign, cpu_seconds, describe, quietest  # noqa: E402
 from run import MIB, OurTarget, wait_idle  # noqa: E402
 
 CARRIERS = {"iSCSI/TCP": "iscsi", "iSER": "iser"}
@@ -65,14 +65,7 @@ def bench_once(target, carrier, point, options):
 
 
 def bench(target, carrier, point, round_, options):
-    """The quietest of a few attempts, the first quiet one if there is one."""
-    best = None
-    for _ in range(1 + options.retries):
-        one = bench_once(target, carrier, point, options)
-        if best is None or one["foreign_cores"] < best["foreign_cores"]:
-            best = one
-        if best["foreign_cores"] <= options.max_foreign:
-            break
+    best = quietest(lambda: bench_once(target, carrier, point, options), options)
     print(f"  {point[0]:11s} {carrier:10s} {best['rate']:8.2f}  target {best['target_us']:6.2f} "
           f"client {best['client_us']:6.2f} us, others {best['foreign_cores']:.2f}",
           file=sys.stderr, flush=True)

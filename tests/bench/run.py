@@ -27,7 +27,7 @@ import farblock  # noqa: E402
 import peers  # noqa: E402
 import scale  # noqa: E402
 import tree  # noqa: E402
-from machine import Foreign, cpu_seconds, describe  # noqa: E402
+from machine import Foreign, cpu_seconds, describe, quietest  # noqa: E402
 
 MIB = 1 << 20
 BASE = "tgtd aio"
@@ -168,16 +168,9 @@ def sample_once(target, arguments, options, seconds):
 
 
 def sample(target, point, options):
-    """The quietest of a few attempts, the first quiet one if there is one."""
     key, _, arguments, _ = point
     seconds = IDLE_SECONDS if key == "idle" and not options.quick else options.secs
-    best = None
-    for _ in range(1 + options.retries):
-        one = sample_once(target, arguments, options, seconds)
-        if best is None or one["foreign_cores"] < best["foreign_cores"]:
-            best = one
-        if best["foreign_cores"] <= options.max_foreign:
-            break
+    best = quietest(lambda: sample_once(target, arguments, options, seconds), options)
     print(f"  {key:13s} {target.name:13s} {best.get('iops', 0):10.0f} IOPS"
           f" {best.get('target_us_per_io', 0):8.2f} us/IO {best['target_cores']:6.3f} cores"
           f" {best.get('p50_us', 0):7.1f} us p50, others {best['foreign_cores']:.2f}",
