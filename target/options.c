@@ -196,7 +196,8 @@ const struct option_row *options_row(unsigned index)
 
 void options_help(void)
 {
-	printf("farblockd serves block devices over iSCSI.\nusage: farblockd [FLAG]...\n\n");
+	printf("farblockd serves block devices over iSCSI and iSER.\nusage: farblockd "
+	       "[FLAG]...\n\n");
 	for (int i = 0; i < FLAGS; i++) {
 		char left[40];
 		snprintf(left, sizeof left, "--%s%s%s", flags[i].row.name,
