@@ -5,37 +5,114 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/tree.h"
 
-// ls [path] [depth], also ls depth.
+// What was asked for. depth NULL: all of it.
+struct wish {
+	const char *path, *depth;
+	bool is_long, is_plain;
+};
+
+static bool is_number(const char *text)
+{
+	return *text && !text[strspn(text, "0123456789")];
+}
+
+static int option(struct wish *w, const char *text, struct err *e)
+{
+	bool is_long = !strcmp(text, "-l") || !strcmp(text, "--long");
+	bool is_plain = !strcmp(text, "--plain");
+	w->is_long |= is_long;
+	w->is_plain |= is_plain;
+	if (is_long || is_plain)
+		return 0;
+	return err_set(e, -EBADRQC, "ls: %.40s: no such option (-l, --plain)", text);
+}
+
+static int flag(const struct line *l, const char *name, bool *ret, struct err *e)
+{
+	const char *text = line_value(l, name, LINE_WORDS_MAX);
+	if (!text)
+		return 0;
+	if (strcasecmp(text, "true") && strcasecmp(text, "false"))
+		return err_set(e, -EINVAL, "Syntax error, '%.40s' is not true|false.", text);
+	*ret = !strcasecmp(text, "true");
+	return 0;
+}
+
+// ls [path] [depth], also ls depth; options anywhere.
+static int understand(const struct line *l, struct wish *ret, struct err *e)
+{
+	*ret = (struct wish){ line_value(l, "path", LINE_WORDS_MAX),
+			      line_value(l, "depth", LINE_WORDS_MAX), false, false };
+	int r = flag(l, "long", &ret->is_long, e);
+	if (!r)
+		r = flag(l, "plain", &ret->is_plain, e);
+	for (unsigned i = 0; !r && i < l->count; i++) {
+		const char *text = l->values[i].text;
+		if (l->values[i].name)
+			continue;
+		if (*text == '-')
+			r = option(ret, text, e);
+		else if (!ret->path && !is_number(text))
+			ret->path = text;
+		else if (!ret->depth)
+			ret->depth = text;
+		else
+			r = err_set(e, -EBADRQC, "ls: %.60s: one path and one depth at most", text);
+	}
+	if (!r && ret->depth && !is_number(ret->depth))
+		r = err_set(e, -EINVAL, "Syntax error, '%.40s' is not a NUMBER.", ret->depth);
+	return r;
+}
+
+static int draw(struct shell *s, const struct wish *w, const char *path, struct json_object *params,
+		struct err *e)
+{
+	struct json_object *o;
+	json_object_object_add(params, "rows", json_object_new_boolean(true));
+	json_object_object_add(params, "serials", json_object_new_boolean(w->is_long));
+	int r = shell_call(s, "tree.ls", params, &o, e);
+	if (r < 0)
+		return r;
+	r = tree_draw(&s->look, text_field(o, "rows"), w->is_plain ? path : NULL, e);
+	json_object_put(o);
+	return r;
+}
+
 static int run(struct shell *s, const char *path, const struct line *l, struct err *e)
 {
-	const char *first = line_value(l, "path", 0), *depth = line_value(l, "depth", 1);
-	bool is_number = first && *first && first[strspn(first, "0123456789")] == 0;
-	if (is_number && !depth)
-		depth = first;
-	char *full;
-	int r = shell_path(path, first && !is_number ? first : ".", &full, e);
+	struct wish w;
+	char *full = NULL;
+	struct json_object *o;
+	int r = understand(l, &w, e);
+	if (!r)
+		r = shell_path(path, w.path ? w.path : ".", &full, e);
 	if (r < 0)
 		return r;
-	struct json_object *o, *params = params_at(full);
-	if (depth)
-		json_object_object_add(params, "depth", json_object_new_int64(atoi(depth)));
+	struct json_object *params = params_at(full);
+	if (w.depth)
+		json_object_object_add(params, "depth", json_object_new_int64(atoi(w.depth)));
+	if (!s->is_json) {
+		r = draw(s, &w, full, params, e);
+	} else {
+		r = shell_call(s, "tree.ls", params, &o, e);
+		if (!r) {
+			show_json(&s->look, o);
+			json_object_put(o);
+		}
+	}
 	free(full);
-	r = shell_call(s, "tree.ls", params, &o, e);
-	if (r < 0)
-		return r;
-	if (s->is_json)
-		show_json(&s->look, o);
-	else
-		show_tree(&s->look, o);
-	json_object_put(o);
-	return 0;
+	return r;
 }
 
 static const struct shell_param params[] = {
 	{"path",		  "node", false, NULL, "where to begin" },
 	{ "depth",		   "number", false, "0", "levels to show, 0 all" },
-	{ 0},
+	{ "long", "bool", false, "false",
+	  "true, or -l: serial numbers of storage objects, and of LUNs those of theirs" },
+	{ "plain",	   "bool", false, "false", "true, or --plain: paths and summaries alone" },
+	{ 0	    },
 };
 
 const struct shell_command command_ls = { "ls", params, "Shows the tree from here.", run };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Trees, settings, sessions and help as text.
+// Settings, sessions and help as text.
 #include "cli/show.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #include "cli/client.h"
 
-enum { WIDTH_MAX = 132, MARGIN_MAX = 128 };
+enum { WIDTH_MAX = 132 };
 
 void look_resize(struct look *l)
 {
@@ -34,66 +34,11 @@ void look_color(struct look *l, enum color when)
 		l->has_color = when == COLOR_ALWAYS;
 }
 
-static void put(const struct look *l, const char *color, const char *text)
-{
-	if (l->has_color && color)
-		fprintf(l->out, "\033[%sm%s\033[0m", color, text);
-	else
-		fputs(text, l->out);
-}
-
 void show_json(const struct look *l, struct json_object *o)
 {
 	fprintf(l->out, "%s\n",
 		json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY |
 							  JSON_C_TO_STRING_NOSLASHESCAPE));
-}
-
-// ---- ls ----
-
-// Names are told apart by their depth; what the listing begins with is underlined.
-static const char *name_color(size_t depth)
-{
-	static const char *const colors[] = { "1", "1;34", "1;35" };
-	return depth ? colors[depth % 3] : "1;4";
-}
-
-static void tree_line(const struct look *l, struct json_object *n, const char *margin)
-{
-	const char *name = text_field(n, "name"), *summary = text_field(n, "summary");
-	struct json_object *healthy = field(n, "healthy");
-	size_t used = strlen(margin) + 3 + strlen(name) + 2 + 1 + strlen(summary) + 2;
-	fprintf(l->out, "%so- ", margin);
-	put(l, name_color(strlen(margin) / 2), name);
-	fputc(' ', l->out);
-	do
-		fputc('.', l->out);
-	while (++used < l->width + 1);
-	fputs(" [", l->out);
-	put(l, !healthy ? NULL : json_object_get_boolean(healthy) ? "32" : "1;31", summary);
-	fputs("]\n", l->out);
-}
-
-// margin is that of n; has_later: a sibling follows, to which a line leads down past n's own
-// children.
-static void tree_node(const struct look *l, struct json_object *n, char margin[MARGIN_MAX],
-		      bool has_later)
-{
-	struct json_object *children = field(n, "children");
-	size_t count = children ? json_object_array_length(children) : 0, len = strlen(margin);
-	tree_line(l, n, margin);
-	if (len + 3 > MARGIN_MAX)
-		return;
-	memcpy(margin + len, has_later ? "| " : "  ", 3);
-	for (size_t i = 0; i < count; i++)
-		tree_node(l, json_object_array_get_idx(children, i), margin, i + 1 < count);
-	margin[len] = 0;
-}
-
-void show_tree(const struct look *l, struct json_object *tree)
-{
-	char margin[MARGIN_MAX] = "";
-	tree_node(l, tree, margin, false);
 }
 
 // ---- get ----

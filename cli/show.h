@@ -20,7 +20,6 @@ void look_color(struct look *l, enum color when); // COLOR_AUTO: as look_init ha
 void look_resize(struct look *l);		  // as wide as the terminal is now
 
 void show_json(const struct look *l, struct json_object *o);
-void show_tree(const struct look *l, struct json_object *tree);	    // of tree.ls
 void show_settings(const struct look *l, struct json_object *data); // of tree.get
 void show_sessions(const struct look *l, struct json_object *list); // a line each
 // Parts of a session in detail, in targetcli's words.

@@ -87,6 +87,12 @@ void config_on_quiet(struct config *c, void (*told)(void *arg), void *arg);
 
 // The tree as JSON: name, class, summary, status, children; depth 0 is everything.
 struct json_object *config_tree(struct config *c, const struct node *n, int depth);
+// The same for people, {"rows": text}, a line a node: as many blanks as it lies deep below n; '+'
+// healthy, '-' not, '=' neither; '|' if a sibling follows, else '.'; name/serial/summary. The
+// root's name is empty, and so are serials, but with has_serials those of storage objects and what
+// stands for them. NULL: no memory.
+struct json_object *config_rows(struct config *c, const struct node *n, int depth,
+				bool has_serials);
 // What is known that a command's parameter may be, as an array of {"text", "note"}; at most 1000 of
 // those that begin with prefix. NULL with text in e: no such path, command or parameter. Looks at
 // interfaces and sysfs.

@@ -116,6 +116,21 @@ void json_text_put(struct json_text *t, const char *piece)
 	put(t, piece, strlen(piece));
 }
 
+void json_text_line(struct json_text *t, const char *s)
+{
+	for (;;) {
+		size_t n = plain_len(s);
+		put(t, s, n);
+		s += n;
+		if (!*s)
+			return;
+		if ((unsigned char)*s >= 0x20)
+			put(t, "\\", 1);
+		put(t, (unsigned char)*s < 0x20 ? " " : s, 1);
+		s++;
+	}
+}
+
 void json_text_string(struct json_text *t, const char *s)
 {
 	put_string(t, s);

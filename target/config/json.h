@@ -30,6 +30,8 @@ struct json_text {
 };
 void json_text_put(struct json_text *t, const char *piece); // as it is
 void json_text_string(struct json_text *t, const char *s);  // with quotes and escapes
+// A part of a string, escaped; control characters become blanks, so that it stays within a line.
+void json_text_line(struct json_text *t, const char *s);
 // What t holds as a value in a document: json-c prints it as it is, and can do nothing else with
 // it. Takes over the text; NULL: no memory.
 struct json_object *json_of_text(struct json_text *t);

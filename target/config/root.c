@@ -195,8 +195,10 @@ static int ls(struct config *c, struct node *n, const struct args *a, struct rep
 	int depth = number_of(arg(a, "depth"), "", 1000);
 	if (depth < 0)
 		return err_set(e, -EINVAL, "depth: 0..1000");
-	r->data = config_tree(c, n, depth);
-	return 0;
+	r->data = arg_bool(a, "rows", false)
+			  ? config_rows(c, n, depth, arg_bool(a, "serials", false))
+			  : config_tree(c, n, depth);
+	return r->data ? 0 : err_set(e, -ENOMEM, "the tree: out of memory");
 }
 
 static int info(struct config *c, struct node *n, const struct args *a, struct reply *r,
@@ -239,6 +241,8 @@ static int refresh(struct config *c, struct node *n, const struct args *a, struc
 // clang-format off
 static const struct param_row ls_params[] = {
 	{ "depth", PARAM_NUMBER, false, "0", "how many levels, 0 all", NULL },
+	{ "rows", PARAM_BOOL, false, "false", "true: as text, a line a node", NULL },
+	{ "serials", PARAM_BOOL, false, "false", "true: serial numbers, too, in rows", NULL },
 	{ 0 },
 };
 static const struct param_row get_params[] = {

@@ -191,10 +191,11 @@ char *rpc_answer(struct rpc_context *x, const char *text, size_t len, bool is_ad
 	if (answer) {
 		const char *s = json_object_to_json_string_ext(
 			answer, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
-		int n = asprintf(&out, "%s\n", s);
-		*ret_len = n < 0 ? 0 : (size_t)n;
-		if (n < 0)
-			out = NULL;
+		size_t n = strlen(s);
+		out = malloc(n + 2);
+		*ret_len = out ? n + 1 : 0;
+		if (out)
+			memcpy(mempcpy(out, s, n), "\n", 2);
 	}
 	json_object_put(answer);
 	json_object_put(request);

@@ -293,6 +293,8 @@ static int daemon_stop(struct rpc_context *x, struct json_object *p, bool is_adm
 static const struct rpc_param ls_params[] = {
 	{ "path", "string", false, "absolute path, / by default" },
 	{ "depth", "number", false, "levels, 0 all" },
+	{ "rows", "boolean", false, "as text, a line a node (target/config/config.h)" },
+	{ "serials", "boolean", false, "serial numbers, too, in rows" },
 	{ 0 },
 };
 static const struct rpc_param path_params[] = {

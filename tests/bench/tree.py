@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the configuration costs with 10,000 LUNs: CPU of farblockd for `ls`, one create, one save,
-the wall time of a start with such a saved file, of restoreconfig, of making them in a batch."""
+"""What the configuration costs with 10,000 LUNs: CPU of farblockd and of the shell for `ls`, one
+create, one save, the wall time of a start with such a saved file, of restoreconfig, of making them in
+a batch, and how long the shell takes with nothing to do."""
 
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -45,24 +47,27 @@ class Cpu:
         self.s = time.monotonic() - self.wall
 
 
+def shell(daemon, *words):
+    """CPU in ms that a line of the shell costs, the daemon's and its own."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with Cpu(daemon) as cost:
+        subprocess.run([farblock.program("farblock"), "--socket", daemon.socket_path, *words],
+                       check=True, stdout=subprocess.DEVNULL, timeout=600)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    own = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return cost.ms + own * 1e3
+
+
 def steps(daemon, target, count):
-    """CPU in ms of single requests."""
-    path = f"/iscsi/{target.iqn}/tpg1/luns"
-    out = {}
-    for name, method, params in (
-            ("ls", "tree.ls", {"path": "/", "depth": 0}),
-            ("create a disk", "tree.create", {"path": "/backstores/ramdisk", "params": {
-                "name": "more", "size": "1M", "nullio": "true"}}),
-            ("create a LUN", "tree.create", {"path": path, "params": {
-                "storage_object": "/backstores/ramdisk/more", "lun": str(count)}}),
-            ("delete a LUN", "tree.delete", {"path": path, "params": {"lun": str(count)}}),
-            ("delete a disk", "tree.delete", {"path": "/backstores/ramdisk", "params": {
-                "name": "more"}}),
-            ("saveconfig", "config.save", {})):
-        with Cpu(daemon) as cost:
-            daemon.rpc(method, **params)
-        out[name] = cost.ms
-    return out
+    """CPU in ms of single lines."""
+    luns, disks = f"/iscsi/{target.iqn}/tpg1/luns", "/backstores/ramdisk"
+    return {name: shell(daemon, *words) for name, words in (
+        ("ls", ("ls",)),
+        ("create a disk", (disks, "create", "more", "1M", "nullio=true")),
+        ("create a LUN", (luns, "create", f"{disks}/more", str(count))),
+        ("delete a LUN", (luns, "delete", str(count))),
+        ("delete a disk", (disks, "delete", "more")),
+        ("saveconfig", ("saveconfig",)))}
 
 
 def batch(scratch, count):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// cli/show.c: the look of ls and sessions.
+// cli/show.c: the look of sessions, refusals and other data.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,63 +12,6 @@
 
 static char *text;
 static size_t size;
-
-static void draw(const char *json, unsigned width)
-{
-	free(text);
-	struct look l = { .out = open_memstream(&text, &size), .width = width };
-	struct json_object *o = json_tokener_parse(json);
-	show_tree(&l, o);
-	json_object_put(o);
-	fclose(l.out);
-}
-
-static const char tree[] =
-	"{\"name\": \"/\", \"summary\": \"...\", \"children\": ["
-	" {\"name\": \"backstores\", \"summary\": \"...\", \"children\": ["
-	"  {\"name\": \"ramdisk\", \"summary\": \"Storage Objects: 1\"}]},"
-	" {\"name\": \"iscsi\", \"summary\": \"Targets: 0\", \"children\": []}]}";
-
-static void branches_lead_down_to_later_siblings(void **state)
-{
-	draw(tree, 50);
-	assert_string_equal(text, "o- / ....................................... [...]\n"
-				  "  o- backstores ............................ [...]\n"
-				  "  | o- ramdisk .............. [Storage Objects: 1]\n"
-				  "  o- iscsi .......................... [Targets: 0]\n");
-}
-
-static void every_line_is_as_wide_as_the_terminal(void **state)
-{
-	draw(tree, 80);
-	char *rest = text;
-	for (char *line; (line = strsep(&rest, "\n")) && *line;)
-		assert_int_equal(strlen(line), 80);
-}
-
-static void a_line_that_does_not_fit_is_whole(void **state)
-{
-	draw("{\"name\": \"a-rather-long-name\", \"summary\": \"a rather long summary\"}", 20);
-	assert_string_equal(text, "o- a-rather-long-name . [a rather long summary]\n");
-}
-
-static void very_deep_trees_are_drawn_to_a_depth(void **state)
-{
-	char deep[32000] = "";
-	for (int i = 0; i < 200; i++)
-		strcat(deep, "{\"name\":\"n\",\"summary\":\"s\",\"children\":[");
-	for (int i = 0; i < 200; i++)
-		strcat(deep, "]}");
-	free(text);
-	struct look l = { .out = open_memstream(&text, &size), .width = 80 };
-	struct json_tokener *tok = json_tokener_new_ex(1000);
-	struct json_object *o = json_tokener_parse_ex(tok, deep, (int)strlen(deep));
-	show_tree(&l, o);
-	json_object_put(o);
-	json_tokener_free(tok);
-	fclose(l.out);
-	assert_true(size > 1000);
-}
 
 static void no_sessions_are_said_to_be_none(void **state)
 {
@@ -141,10 +84,6 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(branches_lead_down_to_later_siblings),
-		cmocka_unit_test(every_line_is_as_wide_as_the_terminal),
-		cmocka_unit_test(a_line_that_does_not_fit_is_whole),
-		cmocka_unit_test(very_deep_trees_are_drawn_to_a_depth),
 		cmocka_unit_test(no_sessions_are_said_to_be_none),
 		cmocka_unit_test(a_session_says_what_carries_it),
 		cmocka_unit_test(a_list_of_numbers_is_one_line),

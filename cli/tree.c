@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// ls: rows, one buffer, few writes.
+#include "cli/tree.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEPTH_MAX = 64, FLUSH_BYTES = 65536 };
+
+struct drawing {
+	const struct look *look;
+	bool has_later[DEPTH_MAX]; // of the row above at each depth
+	bool is_plain, has_failed;
+	struct tree_part path;	    // of the first row, without a slash at its end
+	size_t path_len[DEPTH_MAX]; // of the path of the row above at each depth
+	char *paths;		    // the path of the last row
+	size_t paths_size;
+	char *out;
+	size_t len, size;
+};
+
+// ---- rows ----
+
+static bool part(const char **at, const char *end, char until, struct tree_part *ret)
+{
+	const char *stop = memchr(*at, until, (size_t)(end - *at));
+	*ret = (struct tree_part){ *at, (size_t)((stop ? stop : end) - *at) };
+	*at = stop ? stop + 1 : end;
+	return stop != NULL;
+}
+
+int tree_row_next(const char **at, struct tree_row *ret)
+{
+	const char *p = *at;
+	if (!*p)
+		return 0;
+	const char *end = strchr(p, '\n');
+	size_t depth = strspn(p, " ");
+	p += depth;
+	if (!end || end - p < 2 || depth > 1000 || !strchr("+-=", p[0]) || !strchr("|.", p[1]))
+		return -EPROTO;
+	*ret = (struct tree_row){ (unsigned)depth, p[0], p[1] == '|', { 0 }, { 0 }, { 0 } };
+	p += 2;
+	if (!part(&p, end, '/', &ret->name) || !part(&p, end, '/', &ret->serial))
+		return -EPROTO;
+	ret->summary = (struct tree_part){ p, (size_t)(end - p) };
+	*at = end + 1;
+	return 1;
+}
+
+// ---- the buffer ----
+
+// Room for so many bytes more.
+static bool room(struct drawing *d, size_t len)
+{
+	if (d->size - d->len >= len)
+		return true;
+	size_t size = d->len + len + FLUSH_BYTES;
+	char *grown = realloc(d->out, size);
+	d->has_failed |= !grown;
+	if (!grown)
+		return false;
+	d->out = grown;
+	d->size = size;
+	return true;
+}
+
+static void flush(struct drawing *d)
+{
+	fwrite(d->out, 1, d->len, d->look->out); // whoever closes the stream looks for its error
+	d->len = 0;
+}
+
+static void put(struct drawing *d, const char *s, size_t len)
+{
+	if (!room(d, len))
+		return;
+	memcpy(d->out + d->len, s, len);
+	d->len += len;
+}
+
+static void put_text(struct drawing *d, const char *s)
+{
+	put(d, s, strlen(s));
+}
+
+static void put_colored(struct drawing *d, const char *color, struct tree_part p)
+{
+	bool is_colored = color && d->look->has_color;
+	if (is_colored) {
+		put_text(d, "\033[");
+		put_text(d, color);
+		put_text(d, "m");
+	}
+	put(d, p.at, p.len);
+	if (is_colored)
+		put_text(d, "\033[0m");
+}
+
+// ---- lines ----
+
+// Names are told apart by their depth; what the listing begins with is underlined.
+static const char *name_color(unsigned depth)
+{
+	static const char *const colors[] = { "1", "1;34", "1;35" };
+	return depth ? colors[depth % 3] : "1;4";
+}
+
+static const char *health_color(char health)
+{
+	return health == '+' ? "32" : health == '-' ? "1;31" : NULL;
+}
+
+static void dotted_line(struct drawing *d, const struct tree_row *r)
+{
+	size_t serial = r->serial.len ? r->serial.len + 1 : 0;
+	size_t used = 2 * r->depth + r->name.len + serial + r->summary.len + 7;
+	size_t dots = used < d->look->width ? d->look->width - used : 1;
+	for (unsigned i = 0; i < r->depth; i++)
+		put(d, d->has_later[i] ? "| " : "  ", 2);
+	put(d, "o- ", 3);
+	put_colored(d, name_color(r->depth), r->name);
+	put(d, " ", 1);
+	if (room(d, dots))
+		memset(d->out + d->len, '.', dots), d->len += dots;
+	if (serial) {
+		put(d, " ", 1);
+		put(d, r->serial.at, r->serial.len);
+	}
+	put(d, " [", 2);
+	put_colored(d, health_color(r->health), r->summary);
+	put(d, "]\n", 2);
+}
+
+// The row's path becomes the last one. Whoever lies deeper than its predecessor lies in it.
+static bool path_to(struct drawing *d, const struct tree_row *r)
+{
+	size_t above = r->depth ? d->path_len[r->depth - 1] : 0;
+	struct tree_part name = r->depth ? r->name : d->path;
+	if (above + name.len + 1 > d->paths_size) {
+		size_t size = 2 * (above + name.len + 1);
+		char *grown = realloc(d->paths, size);
+		d->has_failed |= !grown;
+		if (!grown)
+			return false;
+		d->paths = grown;
+		d->paths_size = size;
+	}
+	if (r->depth)
+		d->paths[above++] = '/';
+	memcpy(d->paths + above, name.at, name.len);
+	for (unsigned i = r->depth; i < DEPTH_MAX; i++)
+		d->path_len[i] = above + name.len;
+	return true;
+}
+
+static void plain_line(struct drawing *d, const struct tree_row *r)
+{
+	if (!path_to(d, r))
+		return;
+	size_t len = d->path_len[r->depth];
+	put(d, len ? d->paths : "/", len ? len : 1);
+	if (r->serial.len) {
+		put(d, " ", 1);
+		put(d, r->serial.at, r->serial.len);
+	}
+	put(d, " [", 2);
+	put_colored(d, health_color(r->health), r->summary);
+	put(d, "]\n", 2);
+}
+
+static void draw(struct drawing *d, struct tree_row *r)
+{
+	if (r->depth >= DEPTH_MAX)
+		return;
+	if (!r->name.len)
+		r->name = (struct tree_part){ "/", 1 };
+	if (d->is_plain)
+		plain_line(d, r);
+	else
+		dotted_line(d, r);
+	d->has_later[r->depth] = r->has_later;
+	if (d->len >= FLUSH_BYTES)
+		flush(d);
+}
+
+int tree_draw(const struct look *l, const char *rows, const char *path, struct err *e)
+{
+	struct drawing d = { .look = l, .is_plain = path != NULL };
+	struct tree_row row;
+	int r;
+	if (path)
+		d.path = (struct tree_part){ path, path[1] ? strlen(path) : 0 };
+	while ((r = tree_row_next(&rows, &row)) > 0 && !d.has_failed)
+		draw(&d, &row);
+	flush(&d);
+	free(d.out);
+	free(d.paths);
+	if (d.has_failed)
+		return err_set(e, -ENOMEM, "out of memory");
+	return r < 0 ? err_set(e, r, "ls: farblockd's answer is no list of rows") : 0;
+}
