@@ -15,9 +15,14 @@ static bool is_called(const char *line, const char *name)
 	return !strncmp(line, name, n) && line[n] == ' ' && line[n + 1] == '/';
 }
 
+#define LAST "last"
+static char *last; // this shell's own
+
 char *bookmark_path(const char *name)
 {
 	struct state_lines l;
+	if (last && !strcmp(name, LAST))
+		return strdup(last);
 	char *path = NULL;
 	state_read("bookmarks", &l);
 	for (unsigned i = 0; i < l.count; i++)
@@ -64,6 +69,19 @@ static bool change(struct state_lines *l, void *arg)
 		state_push(l, line);
 	free(line);
 	return c->path || c->was_there;
+}
+
+void bookmark_last(const char *path, bool keeps)
+{
+	struct change c = { LAST, path, false };
+	char *copy = strdup(path);
+	if (copy) {
+		free(last);
+		last = copy;
+	}
+	if (keeps)
+		state_change("bookmarks", change, &c,
+			     NULL); // without a home it is good for this time
 }
 
 static int add(struct shell *s, const char *path, const char *name, struct err *e)
@@ -145,6 +163,8 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 			continue;
 		if (actions[i].needs_name && (!name || !*name))
 			return err_set(e, -EBADRQC, "Missing required parameter bookmark");
+		if (actions[i].needs_name && actions[i].run != go && !strcmp(name, LAST))
+			return err_set(e, -EINVAL, "@" LAST " is what was created last");
 		return actions[i].run(s, path, name, e);
 	}
 	return err_set(e, -EINVAL, "action: '%.60s' is none (add, del, go or show)", what);

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <json-c/json.h>
+#include <stdbool.h>
 
 // The path of a bookmark, for free(); NULL: none of that name.
 char *bookmark_path(const char *name);
+// What was created last, @last from now on; keeps: for later shells, too.
+void bookmark_last(const char *path, bool keeps);
 // All of them as an array of {"text": "@name", "note": path}, for json_object_put().
 struct json_object *bookmarks_json(void);

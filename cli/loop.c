@@ -14,14 +14,16 @@
 
 enum { PROMPT_BYTES = 64 };
 
-// Long paths lose their middle, as targetcli's do.
+// Long paths lose their middle, as targetcli's do. The star: what was changed is not saved, as a
+// transaction is open. It ends with the connection.
 static void make_prompt(const struct shell *s, char out[PROMPT_BYTES])
 {
+	const char *star = s->has_transaction && s->client.fd >= 0 ? "*" : "";
 	size_t len = strlen(s->cwd);
 	if (len > 30)
-		snprintf(out, PROMPT_BYTES, "%.13s...%s> ", s->cwd, s->cwd + len - 13);
+		snprintf(out, PROMPT_BYTES, "%.13s...%s%s> ", s->cwd, s->cwd + len - 13, star);
 	else
-		snprintf(out, PROMPT_BYTES, "%s> ", s->cwd);
+		snprintf(out, PROMPT_BYTES, "%s%s> ", s->cwd, star);
 }
 
 static void run_text(struct shell *s, const char *text, unsigned indent)

@@ -147,6 +147,9 @@ int shell_show_answer(struct shell *s, const struct line *l, struct json_object 
 		      struct err *e)
 {
 	int errors = json_object_get_int(field(answer, "recoverable_errors"));
+	const char *created = text_field(answer, "created");
+	if (*created)
+		bookmark_last(created, s->is_interactive);
 	show_reply(s, l, answer);
 	if (!errors)
 		return 0;
@@ -158,6 +161,7 @@ void shell_saw(struct shell *s, struct json_object *answer)
 	struct json_object *revision = field(answer, "revision");
 	if (revision)
 		s->revision = json_object_get_uint64(revision);
+	s->has_transaction = json_object_get_boolean(field(answer, "transaction"));
 }
 
 static int run_there(struct shell *s, const char *path, const struct line *l, struct err *e)
@@ -169,6 +173,8 @@ static int run_there(struct shell *s, const char *path, const struct line *l, st
 		json_object_object_add(params, "revision", json_object_new_uint64(s->revision));
 	if (!r)
 		r = shell_call(s, "tree.run", params, &o, e);
+	if (r == -ETIMEDOUT) // the daemon has undone it
+		s->has_transaction = false;
 	if (r < 0)
 		return r;
 	shell_saw(s, o);
@@ -213,7 +219,9 @@ static bool asks_for_value(const struct line *l)
 
 bool shell_is_remote(const struct line *l)
 {
-	return l->command && !shell_command_find(l->command) && !is_each(l) && !asks_for_value(l);
+	bool is_bookmark = l->path && *l->path == '@'; // a line before it may create @last
+	return l->command && !shell_command_find(l->command) && !is_each(l) && !is_bookmark &&
+	       !asks_for_value(l);
 }
 
 int shell_params(struct shell *s, const struct line *l, struct json_object **ret, struct err *e)

@@ -18,10 +18,11 @@ struct shell {
 	bool wants_exit;
 	bool has_revision; // changes are refused unless the configuration is at this one
 	uint64_t revision;
-	bool keeps_going;    // a batch goes on behind an error
-	bool is_interactive; // somebody sits at a prompt: places and history are kept
-	bool has_own_stdin;  // standard input is the batch
-	char *cwd;	     // absolute path
+	bool has_transaction; // begun here and, when the daemon last answered, open
+	bool keeps_going;     // a batch goes on behind an error
+	bool is_interactive;  // somebody sits at a prompt: places and history are kept
+	bool has_own_stdin;   // standard input is the batch
+	char *cwd;	      // absolute path
 	struct client client;
 	struct look look;
 	struct json_object *schema; // asked for when first needed
@@ -55,7 +56,8 @@ bool shell_is_remote(const struct line *l);
 int shell_params(struct shell *s, const struct line *l, struct json_object **ret, struct err *e);
 int shell_call(struct shell *s, const char *method, struct json_object *params,
 	       struct json_object **ret, struct err *e);
-void shell_saw(struct shell *s, struct json_object *answer); // at which revision it left things
+// At which revision it left things, and whether a transaction is open.
+void shell_saw(struct shell *s, struct json_object *answer);
 // -EREMOTEIO: done, but for errors that can be recovered from.
 int shell_show_answer(struct shell *s, const struct line *l, struct json_object *answer,
 		      struct err *e);

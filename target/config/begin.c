@@ -157,6 +157,11 @@ int config_check_revision(const struct config *c, uint64_t revision, struct err 
 		       c->generation, revision);
 }
 
+bool config_has_transaction(const struct config *c)
+{
+	return is_owner(c);
+}
+
 uint64_t config_revision(const struct config *c)
 {
 	return c->generation;

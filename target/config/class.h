@@ -54,6 +54,7 @@ struct args {
 struct reply {
 	struct json_object *messages; // array of strings
 	struct json_object *data;     // NULL: nothing
+	struct json_object *created;  // the path of what create has made, NULL: nothing
 	unsigned recoverable;	      // objects that were kept without effect, in the messages
 };
 

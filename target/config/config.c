@@ -249,6 +249,15 @@ static int no_such_path(const char *path, struct err *e)
 	return err_set(e, -ENOENT, "No such path %.200s", path);
 }
 
+static void tell_created(struct config *c, struct reply *out)
+{
+	char path[700];
+	if (!c->created.node)
+		return;
+	node_path(c->created.node, path, sizeof path);
+	out->created = json_object_new_string(path);
+}
+
 int config_run(struct config *c, const char *path, const char *command,
 	       struct json_object *positional, struct json_object *named, bool is_admin,
 	       struct reply *out, struct err *e)
@@ -271,6 +280,8 @@ int config_run(struct config *c, const char *path, const char *command,
 	int r = row->is_readonly || row->run == plan_abort ? 0 : begin_check(c, e);
 	if (r < 0)
 		return r;
+	c->created.in = strcmp(command, "create") ? NULL : n;
+	c->created.node = NULL;
 	if (row->run) {
 		r = args_parse(row->params, positional, named, &args, e);
 		if (!r)
@@ -280,6 +291,9 @@ int config_run(struct config *c, const char *path, const char *command,
 	}
 	if (r < 0)
 		reply_done(out);
+	else
+		tell_created(c, out);
+	c->created.in = c->created.node = NULL;
 	return r;
 }
 
@@ -287,5 +301,6 @@ void reply_done(struct reply *r)
 {
 	json_object_put(r->messages);
 	json_object_put(r->data);
+	json_object_put(r->created);
 	*r = (struct reply){ 0 };
 }

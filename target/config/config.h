@@ -73,6 +73,9 @@ void config_set_caller(struct config *c, const struct config_client *client);
 // Undoes what the client has begun and not committed.
 void config_client_gone(struct config *c, uint64_t id);
 
+// Whether the caller has begun a transaction that is open.
+bool config_has_transaction(const struct config *c);
+
 // The number of the last saved change; and -ESTALE when it is not the one the client has seen.
 uint64_t config_revision(const struct config *c);
 int config_check_revision(const struct config *c, uint64_t revision, struct err *e);

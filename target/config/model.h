@@ -165,6 +165,10 @@ struct config {
 	} together;		      // commands that are one change: together.c
 	struct config_client caller;
 	struct {
+		const struct node *in;	 // what create runs on, NULL: no create runs
+		const struct node *node; // the first that it has put there
+	} created;
+	struct {
 		bool is_open;
 		struct config_client owner;
 		time_t since;
@@ -209,6 +213,9 @@ const struct attr_row *param_rows(void); // TPG parameters
 // ---- names.c ----
 int name_check_storage(const char *name, struct err *e);
 int name_check_wwn(const char *uuid, struct err *e);
+enum { NAME_SECRET_SIZE = 17 };
+// 16 letters and digits of 96 random bits: what RFC 7143 asks for, and the most that Windows takes.
+void name_new_secret(char out[NAME_SECRET_SIZE]);
 void name_new_uuid(char out[40]);
 void name_new_alias(char out[11]);
 void name_new_iqn(char out[224]);

@@ -46,6 +46,8 @@ int txn_attach(struct config *c, struct node *parent, struct node *n)
 	if (r < 0)
 		c->txn.count--;
 	entry->node = n;
+	if (!r && c->created.in == parent && !c->created.node)
+		c->created.node = n;
 	return r;
 }
 

@@ -64,6 +64,6 @@ int rpc_tree_batch(struct rpc_context *x, struct json_object *params, bool is_ad
 		return r;
 	*ret = json_object_new_object();
 	run_all(x->config, calls, (unsigned)count, is_admin, *ret);
-	rpc_put_revision(x, *ret);
+	rpc_put_state(x, *ret);
 	return 0;
 }

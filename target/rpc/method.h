@@ -41,10 +41,11 @@ enum { RPC_BATCH_MAX = 256 }; // requests of a batch, commands of tree.batch
 enum { RPC_FAILED = -32000 }; // code of a failure; its data.errno says what
 // Fills an error object.
 void rpc_put_error(struct json_object *o, int code, const struct err *e);
-// What a command answered, {messages, data}; takes over the reply.
+// What a command answered, {messages, data, created}; takes over the reply.
 struct json_object *rpc_reply_json(struct reply *reply);
-// The number of the last saved change; x->config is there.
-void rpc_put_revision(const struct rpc_context *x, struct json_object *to);
+// The number of the last saved change, and whether the client has a transaction open; x->config is
+// there.
+void rpc_put_state(const struct rpc_context *x, struct json_object *to);
 // batch.c
 int rpc_tree_batch(struct rpc_context *x, struct json_object *params, bool is_admin,
 		   struct json_object **ret, struct err *e);

@@ -23,6 +23,8 @@ struct json_object *rpc_reply_json(struct reply *reply)
 					       : json_object_new_array());
 	if (reply->data)
 		json_object_object_add(o, "data", json_object_get(reply->data));
+	if (reply->created)
+		json_object_object_add(o, "created", json_object_get(reply->created));
 	if (reply->recoverable)
 		json_object_object_add(o, "recoverable_errors",
 				       json_object_new_int64(reply->recoverable));
@@ -30,9 +32,11 @@ struct json_object *rpc_reply_json(struct reply *reply)
 	return o;
 }
 
-void rpc_put_revision(const struct rpc_context *x, struct json_object *to)
+void rpc_put_state(const struct rpc_context *x, struct json_object *to)
 {
 	json_object_object_add(to, "revision", json_object_new_uint64(config_revision(x->config)));
+	if (config_has_transaction(x->config))
+		json_object_object_add(to, "transaction", json_object_new_boolean(true));
 }
 
 // Runs a command of the tree; the answer is {messages, data}.
@@ -47,7 +51,7 @@ static int run(struct rpc_context *x, const char *path, const char *command,
 	if (r < 0)
 		return r;
 	*ret = rpc_reply_json(&reply);
-	rpc_put_revision(x, *ret);
+	rpc_put_state(x, *ret);
 	return 0;
 }
 

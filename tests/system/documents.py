@@ -147,7 +147,8 @@ def transaction_takes_effect_with_commit(scratch):
     with daemon, Client(daemon) as client, Client(daemon) as other:
         before = saved(daemon)
         luns = f"/iscsi/{target.iqn}/tpg1/luns"
-        client.run("begin")
+        expect(client.run("begin").get("transaction") is True, "begin tells of no transaction")
+        expect("transaction" not in other.run("generations"), "somebody else's transaction")
         client.run("create", "rd1", "4M", path="/backstores/ramdisk")
         client.run("create", "/backstores/ramdisk/rd1", path=luns)
         lines = client.run("diff")["messages"]
@@ -160,7 +161,8 @@ def transaction_takes_effect_with_commit(scratch):
         other.refused(f"a transaction by process {os.getpid()} (uid {os.getuid()}) is open since",
                       "create", "x", "4M", path="/backstores/ramdisk")
         client.refused("a transaction is open", "saveconfig")
-        expect("Committed" in client.run("commit")["messages"][0], "commit")
+        done = client.run("commit")
+        expect("Committed" in done["messages"][0] and "transaction" not in done, f"commit: {done}")
         expect(len(saved(daemon)["targets"][0]["tpgs"][0]["luns"]) == 2, "not saved")
         other.run("create", "x", "4M", path="/backstores/ramdisk")
         client.run("begin")

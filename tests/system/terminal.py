@@ -237,6 +237,25 @@ def bookmarks(t):
         raise Failure("a bookmark outlives its end")
 
 
+def last_created(t):
+    t.run("/backstores/ramdisk create made 1M", "/")
+    if "Path: /backstores/ramdisk/made" not in t.run("@last status", "/").replace(
+            "Status for ", "Path: "):
+        raise Failure("@last is not what was created last")
+    t.run("cd @last", "/backstores/ramdisk/made")
+    t.run("cd /", "/")
+    if "created last" not in t.run("bookmarks add last", "/"):
+        raise Failure("@last can be something else")
+    t.run("/backstores/ramdisk delete made", "/")
+
+
+def open_transaction(t):
+    t.run("begin", "/*")
+    t.run("cd /backstores", "/backstores*")
+    t.run("cd /", "/*")
+    t.run("abort", "/")
+
+
 def star(t):
     said = t.run("* status", "/")
     if "[/backstores]" not in said or "[/iscsi]" not in said:
@@ -286,6 +305,8 @@ def main():
             history(t)
             places(t)
             bookmarks(t)
+            last_created(t)
+            open_transaction(t)
             star(t)
             carets_and_near_words(t)
             paste(t)
