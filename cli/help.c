@@ -21,7 +21,8 @@ static const char generalities[] =
 	"Values go by their order or by their name. 'quotes', \"quotes\" and \\ keep blanks; ; "
 	"stands\n"
 	"between commands, # before a comment. PATH alone goes there; * is every child of this\n"
-	"object, @NAME a bookmark. name=- asks for a password without showing it.\n";
+	"object, @NAME a bookmark. name=- asks for a password without showing it,\n"
+	"name=+ makes one up.\n";
 
 static void underlined(FILE *out, const char *title, char line)
 {

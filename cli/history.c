@@ -12,7 +12,8 @@ static bool tells_secret(struct json_object *schema, const struct line *l)
 {
 	for (unsigned i = 0; i < l->count; i++) {
 		const struct line_value *v = &l->values[i];
-		if (v->name && schema_is_secret(schema, v->name) && strcmp(v->text, "-"))
+		if (v->name && schema_is_secret(schema, v->name) && strcmp(v->text, "-") &&
+		    strcmp(v->text, "+"))
 			return true;
 		if (!v->name && i + 1 < l->count && schema_is_secret(schema, v->text))
 			return true;

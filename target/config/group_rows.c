@@ -13,12 +13,12 @@
 // clang-format off
 #define AUTH_ROWS \
 	{ "userid", ATTR_STRING, AUTH(userid), NULL, "name the initiator must give", NULL, 0 }, \
-	{ "password", ATTR_STRING, AUTH(password), NULL, "secret the initiator must know", NULL, \
+	{ "password", ATTR_STRING, AUTH(password), NULL, "secret the initiator must know; + makes one up", NULL, \
 	  ATTR_SECRET }, \
 	{ "mutual_userid", ATTR_STRING, AUTH(mutual_userid), NULL, \
 	  "name the target gives when it is asked to prove itself", NULL, 0 }, \
 	{ "mutual_password", ATTR_STRING, AUTH(mutual_password), NULL, \
-	  "secret the target proves it knows", NULL, ATTR_SECRET }
+	  "secret the target proves it knows; + makes one up", NULL, ATTR_SECRET }
 
 const struct attr_row auth_rows[] = {
 	AUTH_ROWS,

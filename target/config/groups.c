@@ -149,7 +149,23 @@ static int apply(struct config *c, const struct group_row *g, struct node *n,
 	return r;
 }
 
-// Sets one value. *ret_reopens: it is read when the storage opens.
+// A secret that is to be made up.
+static bool is_wish(const struct attr_row *row, const char *text)
+{
+	return row->flags & ATTR_SECRET && !strcmp(text, "+");
+}
+
+static int set_made_up(const struct group_row *g, struct node *n, const struct attr_row *row,
+		       struct err *e)
+{
+	char secret[NAME_SECRET_SIZE];
+	name_new_secret(secret);
+	int r = group_set(g, n, row, secret, e);
+	explicit_bzero(secret, sizeof secret);
+	return r;
+}
+
+// Sets one value.
 static int set_one(struct config *c, const struct group_row *g, struct node *n, const char *name,
 		   const char *text, struct err *e)
 {
@@ -160,7 +176,7 @@ static int set_one(struct config *c, const struct group_row *g, struct node *n, 
 		return err_set(e, -EPERM, "Parameter %s is read-only.", name);
 	if (!text)
 		return err_set(e, -EINVAL, "%s: is neither text, number nor boolean", name);
-	return group_set(g, n, row, text, e);
+	return is_wish(row, text) ? set_made_up(g, n, row, e) : group_set(g, n, row, text, e);
 }
 
 static bool must_reopen(const struct group_row *g, const struct node *n, struct json_object *values)
@@ -182,12 +198,13 @@ static void say_values(const struct group_row *g, struct node *n, struct json_ob
 {
 	json_object_object_foreach(values, name, value)
 	{
-		(void)value;
 		const struct attr_row *row = attr_find(group_rows(g), name);
+		bool is_made_up = is_wish(row, json_scalar(value));
+		bool is_hidden = row->flags & ATTR_SECRET && !is_made_up;
 		char text[1024];
 		group_get(g, n, row, text, sizeof text);
-		reply_say(r, "Parameter %s is now '%s'.", name,
-			  row->flags & ATTR_SECRET && *text ? MASK : text);
+		reply_say(r, "Parameter %s is now '%s'%s.", name, is_hidden && *text ? MASK : text,
+			  is_made_up ? ", made up and shown this once" : "");
 		if (!strcmp(name, "password") || !strcmp(name, "mutual_password"))
 			if (*text && strlen(text) < 12)
 				reply_say(r,

@@ -66,6 +66,18 @@ void name_new_uuid(char out[40])
 	snprintf(out, 40, "%.8s-%.4s-%.4s-%.4s-%.12s", h, h + 8, h + 12, h + 16, h + 20);
 }
 
+void name_new_secret(char out[NAME_SECRET_SIZE])
+{
+	static const char letters[64] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._";
+	uint8_t b[NAME_SECRET_SIZE - 1];
+	random_bytes(b, sizeof b);
+	for (size_t i = 0; i < sizeof b; i++)
+		out[i] = letters[b[i] % sizeof letters];
+	out[sizeof b] = 0;
+	explicit_bzero(b, sizeof b);
+}
+
 void name_new_alias(char out[11])
 {
 	uint8_t b[5];

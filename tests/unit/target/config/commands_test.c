@@ -209,6 +209,42 @@ static void secrets_are_masked_and_saved(void **state)
 	free(text);
 }
 
+static void a_secret_is_made_up_on_wish(void **state)
+{
+	char first[64], line[128];
+	make_target();
+	assert_int_equal(set(TPG, "auth", "\"userid\": \"u\", \"password\": \"+\""), 0);
+	assert_int_equal(sscanf(message(1), "Parameter password is now '%16[^'\n]'", first), 1);
+	assert_int_equal(strlen(first), 16);
+	snprintf(line, sizeof line, "\"chap_password\": \"%s\"", first);
+	char *text = saved_text();
+	assert_non_null(strstr(text, line));
+	free(text);
+	assert_string_equal(get(TPG, "auth", "password"), "********");
+	assert_int_equal(set(TPG, "auth", "\"password\": \"+\""), 0);
+	assert_null(strstr(message(0), first)); // another one
+	assert_int_equal(set(TPG, "auth", "\"userid\": \"+\""), 0);
+	assert_string_equal(get(TPG, "auth", "userid"), "+"); // no secret
+}
+
+static void create_tells_the_path_of_what_it_made(void **state)
+{
+	static const struct {
+		const char *path, *params, *made;
+	} rows[] = {
+		{"/backstores/ramdisk", "[\"rd0\", \"1M\"]",	      "/backstores/ramdisk/rd0"},
+		{ "/iscsi",		    "[\"" IQN "\"]",		     "/iscsi/" IQN		   },
+		{ TPG "/luns",	       "[\"/backstores/ramdisk/rd0\"]", TPG "/luns/lun0"	 },
+		{ TPG "/acls",	       "[\"" HOST "\"]",		 TPG "/acls/" HOST	   },
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		assert_int_equal(run(rows[i].path, "create", rows[i].params), 0);
+		assert_string_equal(json_object_get_string(reply.created), rows[i].made);
+	}
+	assert_int_equal(run(TPG, "disable", NULL), 0);
+	assert_null(reply.created);
+}
+
 static void what_is_wrong_with_a_value_is_said(void **state)
 {
 	static const struct {
@@ -540,6 +576,8 @@ int main(void)
 		T(values_of_one_set_are_all_taken_or_none),
 		T(what_cannot_be_saved_is_undone),
 		T(secrets_are_masked_and_saved),
+		T(a_secret_is_made_up_on_wish),
+		T(create_tells_the_path_of_what_it_made),
 		T(what_is_wrong_with_a_value_is_said),
 		T(one_secret_for_both_directions_is_refused),
 		T(discovery_authentication_needs_credentials),
