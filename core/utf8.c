@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "core/utf8.h"
+
+#include <string.h>
+
+size_t utf8_len(const uint8_t *s, size_t left)
+{
+	static const struct {
+		uint8_t mask, lead, lo, hi; // first byte, bounds of the second
+		size_t len;
+	} forms[] = {
+		{0xff,	0xe0, 0xa0, 0xbf, 3},
+		       { 0xff, 0xed, 0x80, 0x9f, 3},
+		{ 0xff, 0xf0, 0x90, 0xbf, 4},
+		       { 0xff, 0xf4, 0x80, 0x8f, 4},
+		{ 0xf0, 0xe0, 0x80, 0xbf, 3},
+		       { 0xfc, 0xf0, 0x80, 0xbf, 4},
+		{ 0xe0, 0xc0, 0x80, 0xbf, 2},
+	};
+	if (s[0] < 0x80)
+		return 1;
+	if (s[0] == 0xc0 || s[0] == 0xc1)
+		return 0;
+	for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
+		if ((s[0] & forms[f].mask) != forms[f].lead)
+			continue;
+		if (left < forms[f].len || s[1] < forms[f].lo || s[1] > forms[f].hi)
+			return 0;
+		for (size_t i = 2; i < forms[f].len; i++)
+			if ((s[i] & 0xc0) != 0x80)
+				return 0;
+		return forms[f].len;
+	}
+	return 0;
+}
+
+bool utf8_is_fine(const char *text)
+{
+	size_t left = strlen(text);
+	while (left) {
+		size_t n = utf8_len((const uint8_t *)text, left);
+		if (!n)
+			return false;
+		text += n;
+		left -= n;
+	}
+	return true;
+}
+
+void utf8_mend(char *text)
+{
+	size_t left = strlen(text);
+	while (left) {
+		size_t n = utf8_len((const uint8_t *)text, left);
+		if (!n) {
+			*text = '?';
+			n = 1;
+		}
+		text += n;
+		left -= n;
+	}
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// UTF-8 [RFC 3629]: what is well-formed, and what is made of the rest.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "core/utf8.h"
+
+static void every_length_is_well_formed(void **state)
+{
+	assert_true(utf8_is_fine(""));
+	assert_true(utf8_is_fine("a\xc3\xa4\xe2\x82\xac\xf0\x9f\x92\xbe"));
+}
+
+static void what_is_cut_overlong_or_too_high_is_malformed(void **state)
+{
+	static const char *const bad[] = {
+		"\xc3", "\xa4", "a\xff", "\xc0\x80", "\xe2\x82", "\xed\xa0\x80", "\xf4\x90\x80\x80",
+	};
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		if (utf8_is_fine(bad[i]))
+			fail_msg("text %zu is taken for UTF-8", i);
+}
+
+static void mending_touches_only_what_is_malformed(void **state)
+{
+	char text[] = "a\xc3\xa4\xff\xc3";
+	utf8_mend(text);
+	assert_string_equal(text, "a\xc3\xa4??");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_length_is_well_formed),
+		cmocka_unit_test(what_is_cut_overlong_or_too_high_is_malformed),
+		cmocka_unit_test(mending_touches_only_what_is_malformed),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
