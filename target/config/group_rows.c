@@ -215,7 +215,7 @@ static int check_auth(struct config *c, struct node *n, struct err *e)
 }
 
 // "10.0.0.0/8,fd00::/16": what the login looks at later must be sound now.
-static int check_addresses(const char *list, struct err *e)
+int addresses_check(const char *list, struct err *e)
 {
 	char text[sizeof(((struct tpg_attr *)0)->allowed_addresses)], *rest = text, *item;
 	snprintf(text, sizeof text, "%s", list);
@@ -239,7 +239,7 @@ static int check_addresses(const char *list, struct err *e)
 
 static int check_tpg(struct config *c, struct node *n, struct err *e)
 {
-	return check_addresses(NODE_OF(struct tpg, n)->attr.allowed_addresses, e);
+	return addresses_check(NODE_OF(struct tpg, n)->attr.allowed_addresses, e);
 }
 
 static int check_storage(struct config *c, struct node *n, struct err *e)

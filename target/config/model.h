@@ -209,6 +209,8 @@ extern const struct group_row root_groups[], storage_groups[], tpg_groups[], acl
 // Every row that saveconfig.json has beside a node's own fields.
 extern const struct attr_row auth_rows[], discovery_rows[], pref_rows[], srpt_attr_rows[];
 const struct attr_row *param_rows(void); // TPG parameters
+// A list for allowed_addresses: address[/prefix] with commas. -EINVAL.
+int addresses_check(const char *list, struct err *e);
 
 // ---- names.c ----
 int name_check_storage(const char *name, struct err *e);

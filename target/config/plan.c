@@ -61,24 +61,23 @@ static void say_result(struct reply *r, struct json_object *lines, struct json_o
 		reply_say(r, "Applied %s: %zu differences.", what, n);
 }
 
-int plan_run(struct config *c, struct json_object *doc, const char *what, bool is_dry,
-	     struct reply *r, struct err *e)
+int plan_run(struct config *c, struct json_object *doc, const char *what,
+	     const struct restore_options *o, struct reply *r, struct err *e)
 {
-	struct restore_options o = { .is_running = true, .is_apply = true, .is_dry = is_dry };
-	int code = refuse_nothing(c, doc, what, e);
+	int code = o->is_apply ? refuse_nothing(c, doc, what, e) : 0;
 	if (code < 0)
 		return code;
 	struct txn_mark mark = txn_mark(c);
 	struct json_object *lines = json_object_new_array(), *errors = json_object_new_array();
 	struct json_object *from = save_document(c);
-	code = restore_document(c, doc, &o, errors, e);
+	code = restore_document(c, doc, o, errors, e);
 	struct json_object *to = save_document(c);
 	if (!code) {
 		diff_documents(from, to, lines);
-		say_result(r, lines, errors, what, is_dry);
+		say_result(r, lines, errors, what, o->is_dry);
 		code = (int)json_object_array_length(lines);
 	}
-	if (is_dry || !code) // what changes nothing is no generation
+	if (o->is_dry || !code) // what changes nothing is no generation
 		txn_undo_to(c, mark);
 	json_object_put(from);
 	json_object_put(to);
@@ -96,10 +95,11 @@ static int run_file(struct config *c, const struct args *a, bool is_dry, struct 
 		    struct err *e)
 {
 	const char *file = arg(a, "file");
+	struct restore_options o = { .is_running = true, .is_apply = true, .is_dry = is_dry };
 	struct json_object *doc = NULL;
 	int code = document_read(file, &doc, e);
 	if (!code)
-		code = plan_run(c, doc, file, is_dry, r, e);
+		code = plan_run(c, doc, file, &o, r, e);
 	json_object_put(doc);
 	return code;
 }

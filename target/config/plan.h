@@ -13,10 +13,11 @@ int document_read(const char *file, struct json_object **ret, struct err *e);
 // "+ PATH", "- PATH", "  PATH: setting: old -> new". Secrets are masked.
 void diff_documents(struct json_object *from, struct json_object *to, struct json_object *lines);
 
-// Makes the tree what doc says and touches nothing else, within the transaction; what is told of it
-// goes to r. is_dry: undoes it, so that it is only told. what: the document, for messages.
-int plan_run(struct config *c, struct json_object *doc, const char *what, bool is_dry,
-	     struct reply *r, struct err *e);
+// Makes the tree what doc says, or with is_apply unset adds that to it, and touches nothing else,
+// within the transaction; what is told of it goes to r. is_dry: undoes it, so that it is only told.
+// what: the document, for messages. Returns the number of differences.
+int plan_run(struct config *c, struct json_object *doc, const char *what,
+	     const struct restore_options *o, struct reply *r, struct err *e);
 
 // What ends a command whose plan_run() returned code.
 int plan_finish(struct config *c, int code, struct err *e);
@@ -24,8 +25,8 @@ int plan_finish(struct config *c, int code, struct err *e);
 // The commands, rows of the root.
 typedef int plan_command(struct config *c, struct node *n, const struct args *a, struct reply *r,
 			 struct err *e);
-plan_command plan_diff, plan_plan, plan_apply, plan_undo, plan_generations, plan_begin, plan_commit,
-	plan_abort;
+plan_command plan_diff, plan_plan, plan_apply, plan_import, plan_undo, plan_generations, plan_begin,
+	plan_commit, plan_abort;
 
 // Tells -EBUSY when somebody else's transaction is open, -ETIMEDOUT when the caller's has ended by
 // itself and he has not said abort.

@@ -70,9 +70,10 @@ int plan_undo(struct config *c, struct node *n, const struct args *a, struct rep
 	if (!file_backup_at(c->file, (unsigned)steps, path, sizeof path))
 		return err_set(e, -ENOENT, "undo: there is no generation %d back (see generations)",
 			       steps);
+	const struct restore_options o = { .is_running = true, .is_apply = true };
 	int code = document_read(path, &doc, e);
 	if (!code)
-		code = plan_run(c, doc, path, false, r, e);
+		code = plan_run(c, doc, path, &o, r, e);
 	json_object_put(doc);
 	return plan_finish(c, code, e);
 }
