@@ -134,7 +134,7 @@ static void show_reply(struct shell *s, const struct line *l, struct json_object
 	for (size_t i = 0; messages && i < json_object_array_length(messages); i++)
 		fprintf(s->look.out, "%s\n",
 			json_object_get_string(json_object_array_get_idx(messages, i)));
-	if (!data)
+	if (!data || !strcmp(l->command, "import")) // its words have said it all
 		return;
 	if (!strcmp(l->command, "refusals")) {
 		show_refusals(&s->look, data);

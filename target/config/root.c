@@ -291,6 +291,15 @@ static const struct param_row document_params[] = {
 	{ "file", PARAM_FILE, true, NULL, "a saved configuration, or one written by hand", NULL },
 	{ 0 },
 };
+static const struct param_row import_params[] = {
+	{ "kind", PARAM_STRING, true, NULL, "whose configuration file it is", NULL, "tgt|scst" },
+	{ "file", PARAM_FILE, true, NULL, "that file, with those that it includes", NULL },
+	{ "plan", PARAM_BOOL, false, "false", "true: only show what would change", NULL },
+	{ "clear_existing", PARAM_BOOL, false, "false",
+	  "true: what is not in the file goes; false: it is added", NULL },
+	{ "savefile", PARAM_FILE, false, NULL, "only write it there, as saveconfig does, for apply", NULL },
+	{ 0 },
+};
 static const struct param_row diff_params[] = {
 	{ "savefile", PARAM_FILE, false, NULL, "file; the daemon's own by default", NULL },
 	{ 0 },
@@ -316,6 +325,7 @@ static const struct command_row root_commands[] = {
 	{ "plan", document_params, "Shows what apply would change.", false, plan_plan },
 	{ "apply", document_params,
 	  "Makes the configuration what a file says, touching only what differs.", false, plan_apply },
+	{ "import", import_params, "Takes over the configuration of tgt or SCST.", false, plan_import },
 	{ "undo", undo_params, "Goes back to an older generation of the saved file.", false,
 	  plan_undo },
 	{ "generations", NULL, "Lists the generations of the saved file.", true, plan_generations },

@@ -118,18 +118,18 @@ class Stage:
         elif words[0] == "logout":
             self.sessions.pop(words[1]).logout()
         elif words[0] == "file":
-            self.make_file(*words[1:])
+            self.make_file(*map(self.real, words[1:]))
         elif words[0] == "device":
             self.make_device(int(words[1]))
         else:
             raise farblock.Failure(f"! {words[0]}: no such word")
 
     def make_file(self, name, *what):
-        """Of a size, or with a text."""
+        """Of a size, or with a text, in which \\n ends a line."""
         if what[0].isdigit():
             self.scratch.file(name, size=int(what[0]))
         else:
-            self.scratch.file(name, content=" ".join(what))
+            self.scratch.file(name, content=" ".join(what).replace("\\n", "\n"))
 
     def make_device(self, size):
         done = subprocess.run(

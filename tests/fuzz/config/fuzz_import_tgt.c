@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A targets.conf of tgt.
+#include "import_fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	return import_one(&import_kind_tgt, data, size);
+}
