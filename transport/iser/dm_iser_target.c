@@ -172,8 +172,21 @@ void iser_send_held(struct dm_iser *d)
 {
 	if (d->is_closed)
 		return;
-	for (struct list *l; (l = list_pop_front(&d->held));)
+	for (struct list *l; (l = list_pop_front(&d->held));) {
+		d->held_count--;
 		control_post(d, list_entry(l, struct iser_tx, link));
+	}
+}
+
+// The peer says how long: it answers the RDMA Reads that are waited for, or does not.
+static void hold(struct dm_iser *d, struct iser_tx *tx)
+{
+	list_push_back(&d->held, &tx->link);
+	if (++d->held_count > d->dm.window + ISER_TX_EXTRA)
+		iser_fail(d, -ENOBUFS,
+			  "%u task management responses wait for RDMA Reads that the peer does not "
+			  "answer",
+			  d->held_count);
 }
 
 // What initiators have room for after login. A ping's data is not echoed at all: they do not
@@ -204,7 +217,7 @@ static void iser_send(struct dm *dm, const uint8_t *bhs, const void *data, uint3
 	// A command that was aborted while RDMA is in flight is over when that is: only then may
 	// the initiator take its memory back.
 	if (opcode == ISCSI_OP_TMF_RSP && d->draining)
-		list_push_back(&d->held, &tx->link);
+		hold(d, tx);
 	else
 		control_post(d, tx);
 }

@@ -13,7 +13,7 @@ enum {
 	ISER_LOGIN_RX = 2, // receive buffers of a connection that logs in
 	ISER_EXTRA_RX = 8, // ... beyond the command window: pings, task management, text, logout
 	ISER_SIGNAL_EACH = 32, // a chain of writes reports back at least this often
-	ISER_TX_EXTRA = 1024, // sends in flight beyond the window, after which the peer is hopeless
+	ISER_TX_EXTRA = 1024, // sends that wait beyond the window, after which the peer is hopeless
 	ISER_BLOCK_MIN = 512, // what is shorter is no block of a disk: no payload
 };
 _Static_assert(ISER_SLOT >= ISER_HDR_LEN + ISCSI_BHS_LEN + ISER_FFP_DATA_MAX, "slot");
@@ -97,6 +97,7 @@ struct dm_iser {
 	bool keeps_current;	    // ... whose buffer a task holds
 
 	struct list held;    // task management responses that wait for draining to become 0
+	unsigned held_count; // ... so many
 	unsigned draining;   // aborted tasks with RDMA in flight
 	struct list starved; // tasks that wait for pool buffers
 	struct buf_wait wait;
