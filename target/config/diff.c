@@ -30,6 +30,7 @@ enum { PATH_SIZE = 1200 };
 
 struct diff {
 	struct json_object *lines;
+	struct json_object *whole; // paths of objects that came or went
 };
 
 static void compare(struct diff *d, const char *path, const char *part, struct json_object *from,
@@ -54,9 +55,16 @@ static void say(struct diff *d, const char *mark, const char *path, const char *
 	free(t.text);
 }
 
+// An object: what it has of settings is not told.
+static void say_whole(struct diff *d, const char *mark, const char *path)
+{
+	say(d, mark, path, "");
+	json_object_object_add(d->whole, path, NULL);
+}
+
 static bool is_secret(const char *key)
 {
-	return strstr(key, "password") != NULL;
+	return strstr(key, "password") && !strstr(key, "password_file"); // that is a path
 }
 
 static const char *shown(struct json_object *v, const char *key)
@@ -115,13 +123,13 @@ static void compare_lists(struct diff *d, const struct list_row *row, const char
 	{
 		(void)old;
 		if (!json_object_object_get_ex(b, gone, NULL))
-			say(d, "- ", gone, "");
+			say_whole(d, "- ", gone);
 	}
 	json_object_object_foreach(b, name, entry)
 	{
 		struct json_object *before = json_field(a, name);
 		if (!before)
-			say(d, "+ ", name, "");
+			say_whole(d, "+ ", name);
 		compare(d, name, "", before, entry);
 	}
 	json_object_put(a);
@@ -162,18 +170,42 @@ static void compare(struct diff *d, const char *path, const char *part, struct j
 
 // Our section: settings that rtslib does not know, by the path of their object. How often the file
 // was saved and which port number a group got are nobody's wish.
+static void compare_own_of(struct diff *d, const char *path, struct json_object *from,
+			   struct json_object *to)
+{
+	struct json_object *none = json_object_new_object();
+	json_object_object_foreach(from, gone, old)
+	{
+		if (!json_object_object_get_ex(to, gone, NULL) && strcmp(gone, "relative_port"))
+			compare_field(d, path, "", gone, old, NULL, false);
+	}
+	json_object_object_foreach(to, group, values)
+	{
+		struct json_object *before = json_field(from, group);
+		bool is_first = !before && json_object_is_type(values, json_type_object);
+		if (strcmp(group, "relative_port"))
+			compare_field(d, path, "", group, is_first ? none : before, values, false);
+	}
+	json_object_put(none);
+}
+
+// Objects that are there before and after: those that have own settings after, then those that had
+// them.
 static void compare_own(struct diff *d, struct json_object *from, struct json_object *to)
 {
 	struct json_object *a = json_field(from, "objects"), *b = json_field(to, "objects");
-	struct json_object *none = json_object_new_object();
-	if (json_object_is_type(b, json_type_object)) {
-		json_object_object_foreach(b, path, entry)
+	struct json_object *none = json_object_new_object(), *all[] = { b, a };
+	for (int i = 0; i < 2; i++) {
+		if (!json_object_is_type(all[i], json_type_object))
+			continue;
+		json_object_object_foreach(all[i], path, entry)
 		{
-			struct json_object *before = json_field(a, path);
-			json_object_object_del(entry, "relative_port");
-			if (before)
-				json_object_object_del(before, "relative_port");
-			compare(d, path, "", before ? before : none, entry);
+			struct json_object *before = json_field(a, path),
+					   *after = json_field(b, path);
+			(void)entry;
+			if ((!i || !after) && !json_object_object_get_ex(d->whole, path, NULL))
+				compare_own_of(d, path, before ? before : none,
+					       after ? after : none);
 		}
 	}
 	struct json_object *x = json_field(from, SAVED_PREFS), *y = json_field(to, SAVED_PREFS);
@@ -183,11 +215,12 @@ static void compare_own(struct diff *d, struct json_object *from, struct json_ob
 
 void diff_documents(struct json_object *from, struct json_object *to, struct json_object *lines)
 {
-	struct diff d = { lines };
+	struct diff d = { lines, json_object_new_object() };
 	for (size_t i = 0; i < 3; i++)
 		compare_lists(&d, &lists[i], "", json_field(from, lists[i].key),
 			      json_field(to, lists[i].key));
 	compare_own(&d, json_field(from, SAVED_SECTION), json_field(to, SAVED_SECTION));
+	json_object_put(d.whole);
 }
 
 int plan_diff(struct config *c, struct node *n, const struct args *a, struct reply *r,

@@ -108,6 +108,21 @@ def apply_touches_only_what_differs(scratch):
         session.logout()
 
 
+def a_setting_that_only_farblock_has_is_applied(scratch):
+    """The first one of an object, and the end of the last one."""
+    daemon, target = start(scratch)
+    path = f"/iscsi/{target.iqn}/tpg1"
+    with daemon, Client(daemon) as client:
+        client.run("saveconfig")
+        doc = saved(daemon)
+        doc["farblock"]["objects"][path]["attribute"] = {"allowed_addresses": "127.0.0.0/8"}
+        for wish, line in ((doc, "nothing -> 127.0.0.0/8"), (saved(daemon), "127.0.0.0/8 -> nothing")):
+            lines = client.run("apply", put(scratch, "wish.json", wish))["messages"]
+            expect(f"  {path}: attribute allowed_addresses: {line}" in lines, lines)
+            row = client.run("get", "attribute", "allowed_addresses", path=path)["data"]["rows"][0]
+            expect(row["value"] == ("" if line.endswith("nothing") else "127.0.0.0/8"), row)
+
+
 def apply_makes_anew_what_is_another_disk(scratch):
     daemon, target = start(scratch)
     with daemon, Client(daemon) as client:
@@ -239,7 +254,8 @@ def one_object_is_restored_alone(scratch):
 
 
 def main():
-    for test in (apply_touches_only_what_differs, apply_makes_anew_what_is_another_disk,
+    for test in (apply_touches_only_what_differs, a_setting_that_only_farblock_has_is_applied,
+                 apply_makes_anew_what_is_another_disk,
                  undo_goes_back_change_by_change, transaction_takes_effect_with_commit,
                  transaction_ends_with_its_client_or_its_time, stale_write_is_refused,
                  one_object_is_restored_alone):
