@@ -6,9 +6,12 @@
 #include <string.h>
 
 #include "target/config/model.h"
+#include "target/config/secret.h"
 
 #define AUTH(field)                                                                                \
 	offsetof(struct auth_group, auth) + offsetof(struct view_auth, field), 0, 256, ""
+
+#define AUTH_FILE(field) offsetof(struct auth_group, field), 0, 256, ""
 
 // clang-format off
 #define AUTH_ROWS \
@@ -18,7 +21,12 @@
 	{ "mutual_userid", ATTR_STRING, AUTH(mutual_userid), NULL, \
 	  "name the target gives when it is asked to prove itself", NULL, 0 }, \
 	{ "mutual_password", ATTR_STRING, AUTH(mutual_password), NULL, \
-	  "secret the target proves it knows; + makes one up", NULL, ATTR_SECRET }
+	  "secret the target proves it knows; + makes one up", NULL, ATTR_SECRET }, \
+	{ "password_file", ATTR_STRING, AUTH_FILE(password_file), NULL, \
+	  "file of mode 0600 with the password in its first line; saved is its path alone", NULL, \
+	  ATTR_OWN }, \
+	{ "mutual_password_file", ATTR_STRING, AUTH_FILE(mutual_password_file), NULL, \
+	  "the same for mutual_password", NULL, ATTR_OWN }
 
 const struct attr_row auth_rows[] = {
 	AUTH_ROWS,
@@ -196,20 +204,24 @@ static int check_creds(const char *what, const char *user, const char *password,
 
 static int check_auth(struct config *c, struct node *n, struct err *e)
 {
-	const struct view_auth *v = n == &c->iscsi	     ? &c->discovery.auth
-				    : n->class == &tpg_class ? &NODE_OF(struct tpg, n)->auth.auth
-							     : &NODE_OF(struct acl, n)->auth.auth;
-	int r = check_creds("auth", v->userid, v->password, e);
+	const struct auth_group *a = n == &c->iscsi	      ? &c->discovery
+				     : n->class == &tpg_class ? &NODE_OF(struct tpg, n)->auth
+							      : &NODE_OF(struct acl, n)->auth;
+	struct view_auth v;
+	int r = secret_fill(a, &v, e);
 	if (!r)
-		r = check_creds("mutual auth", v->mutual_userid, v->mutual_password, e);
-	if (!r && v->password[0] && !strcmp(v->password, v->mutual_password))
+		r = check_creds("auth", v.userid, v.password, e);
+	if (!r)
+		r = check_creds("mutual auth", v.mutual_userid, v.mutual_password, e);
+	if (!r && v.password[0] && !strcmp(v.password, v.mutual_password))
 		r = err_set(e, -EINVAL,
 			    "auth: the two directions cannot have the same password (RFC 7143, "
 			    "9.2.1)");
-	if (!r && n == &c->iscsi && c->discovery.enable && (!v->userid[0] || !v->password[0]))
+	if (!r && n == &c->iscsi && c->discovery.enable && (!v.userid[0] || !v.password[0]))
 		r = err_set(e, -EINVAL,
 			    "discovery_auth: enable needs userid and password (set them in the "
 			    "same command)");
+	explicit_bzero(&v, sizeof v);
 	c->is_view_dirty |= n == &c->iscsi;
 	return r;
 }

@@ -54,6 +54,7 @@ struct alua_node {
 struct auth_group {
 	uint32_t enable; // discovery only
 	struct view_auth auth;
+	char password_file[256], mutual_password_file[256]; // secrets that lie there: secret.h
 };
 
 // /iscsi/WWN

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "target/config/model.h"
+#include "target/config/secret.h"
 
 static int by_number(const void *a, const void *b)
 {
@@ -69,6 +70,14 @@ static struct lun_map *map_of_demo(struct config *c, const struct tpg *tpg)
 	return map;
 }
 
+// Credentials that cannot be read admit nobody.
+static void fill_auth(struct view_auth *v, const struct auth_group *a, const char *whose)
+{
+	struct err e = { 0 };
+	if (secret_fill(a, v, &e) < 0)
+		log_warn("%s: %s; nobody can log in by it", whose, e.text);
+}
+
 static int fill_acls(struct config *c, struct view_tpg *v, const struct tpg *tpg)
 {
 	v->acls = calloc(tpg->acls.child_count + 1, sizeof *v->acls);
@@ -79,7 +88,7 @@ static int fill_acls(struct config *c, struct view_tpg *v, const struct tpg *tpg
 		struct view_acl *va = &v->acls[v->acl_count++];
 		va->initiator = strdup(a->node.name);
 		va->attr = a->attr;
-		va->auth = a->auth.auth;
+		fill_auth(&va->auth, &a->auth, a->node.name);
 		va->map = map_of_acl(c, tpg, a);
 		if (!va->initiator || !va->map)
 			return -ENOMEM;
@@ -112,7 +121,7 @@ static int fill_tpg(struct config *c, struct view_tpg *v, const struct tpg *tpg)
 	v->relative_port = tpg->relative_port;
 	v->is_enabled = tpg->is_enabled;
 	v->attr = tpg->attr;
-	v->auth = tpg->auth.auth;
+	fill_auth(&v->auth, &tpg->auth, tpg->node.parent->name);
 	v->offer = tpg->offer;
 	v->demo_map = map_of_demo(c, tpg);
 	int r = v->demo_map ? fill_acls(c, v, tpg) : -ENOMEM;
@@ -148,7 +157,7 @@ int view_publish(struct config *c, struct err *e)
 	qsort(v->targets, v->target_count, sizeof v->targets[0], by_target);
 	v->generation = ++c->view_generation;
 	v->discovery_auth_enabled = c->discovery.enable;
-	v->discovery_auth = c->discovery.auth;
+	fill_auth(&v->discovery_auth, &c->discovery, "discovery");
 	iscsi_view_publish(v);
 	return 0;
 }

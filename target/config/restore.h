@@ -42,7 +42,7 @@ struct json_object *restore_own_section(struct restore *r, const struct node *n)
 // Sets a group's values from o[part] and from our section.
 void restore_set_group(struct restore *r, struct node *n, const char *name, struct json_object *o,
 		       const char *part);
-// Credentials from PREFIX_userid, PREFIX_password and so on.
+// Credentials from PREFIX_userid, PREFIX_password and so on, those of ours from our section.
 void restore_set_auth(struct restore *r, const struct node *n, struct auth_group *a,
 		      struct json_object *o, const char *prefix);
 // Calls fn for every entry of the list o[key].

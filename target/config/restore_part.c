@@ -135,11 +135,14 @@ void restore_set_group(struct restore *r, struct node *n, const char *name, stru
 void restore_set_auth(struct restore *r, const struct node *n, struct auth_group *a,
 		      struct json_object *o, const char *prefix)
 {
+	struct json_object *own = json_field(restore_own_section(r, n),
+					     n == &r->c->iscsi ? "discovery_auth" : "auth");
 	for (const struct attr_row *row = auth_rows; row->name; row++) {
 		char key[64];
 		struct err e = { 0 };
 		snprintf(key, sizeof key, "%s_%s", prefix, row->name);
-		const char *text = json_text(o, key);
+		const char *text = json_text(row->flags & ATTR_OWN ? own : o,
+					     row->flags & ATTR_OWN ? row->name : key);
 		if (text && attr_set(row, a, text, &e) < 0)
 			restore_complain(r, "%s: %s", n->name, e.text);
 	}

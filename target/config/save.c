@@ -329,6 +329,20 @@ static void put_auth(struct json_object *o, const char *prefix, const struct vie
 	}
 }
 
+// What rtslib does not know of them.
+static void put_own_auth(struct save *s, struct node *n, const char *group)
+{
+	const struct group_row *g = group_find(n->class, group);
+	for (const struct attr_row *row = group_rows(g); row->name; row++) {
+		char text[300];
+		if (!(row->flags & ATTR_OWN))
+			continue;
+		group_get(g, n, row, text, sizeof text);
+		if (*text)
+			json_put_text(own_part(s, n, g->name), row->name, text);
+	}
+}
+
 static struct json_object *lun_object(struct save *s, struct node *n)
 {
 	struct lun *l = NODE_OF(struct lun, n);
@@ -394,6 +408,7 @@ static struct json_object *acl_object(struct save *s, struct acl *a)
 	if (a->node.class == &acl_class) {
 		json_object_object_add(o, "attributes", values_of(s, acl_groups, &a->node, NULL));
 		put_auth(o, "chap", &a->auth.auth);
+		put_own_auth(s, &a->node, "auth");
 	}
 	list_for_each (i, &a->node.children)
 		json_object_array_add(
@@ -435,6 +450,8 @@ static struct json_object *tpg_object(struct save *s, struct tpg *tpg)
 	if (params) // SRP has none, and nobody to prove anything
 		json_object_object_add(o, "parameters", values_of(s, params, &tpg->node, NULL));
 	put_auth(o, "chap", &tpg->auth.auth);
+	if (params)
+		put_own_auth(s, &tpg->node, "auth");
 	list_for_each (i, &tpg->luns.children)
 		json_object_array_add(luns,
 				      saved_object(s, &lun_kind, list_entry(i, struct node, link)));
@@ -543,7 +560,7 @@ static struct json_object *target_list(struct save *s)
 	return list;
 }
 
-static struct json_object *fabric_list(struct config *c)
+static struct json_object *fabric_list(struct save *s, struct config *c)
 {
 	struct json_object *list = json_object_new_array();
 	const struct auth_group *d = &c->discovery;
@@ -553,6 +570,7 @@ static struct json_object *fabric_list(struct config *c)
 		json_object_object_add(o, "discovery_enable_auth",
 				       json_object_new_boolean((int)d->enable));
 		put_auth(o, "discovery", &d->auth);
+		put_own_auth(s, &c->iscsi, "discovery_auth");
 		merge(o, c->iscsi.kept);
 		json_object_array_add(list, o);
 	}
@@ -586,7 +604,7 @@ static struct json_object *document(struct config *c, bool has_texts)
 	struct json_object *own = json_object_new_object();
 	json_object_object_add(s.doc, "storage_objects", storage_list(&s));
 	json_object_object_add(s.doc, "targets", target_list(&s));
-	json_object_object_add(s.doc, "fabric_modules", fabric_list(c));
+	json_object_object_add(s.doc, "fabric_modules", fabric_list(&s, c));
 	json_object_object_add(own, "version", json_object_new_int64(SAVED_VERSION));
 	json_object_object_add(own, "generation", json_object_new_uint64(c->generation));
 	struct json_object *prefs = changed_prefs(c);
