@@ -11,7 +11,7 @@
 #include "core/err.h"
 
 enum {
-	IMPORT_SIZE_MAX = 16 << 20, // bytes of all files together
+	IMPORT_SIZE_MAX = 4 << 20, // bytes of all files together
 	IMPORT_FILES_MAX = 256,
 	IMPORT_NOTES_MAX = 1000,
 	IMPORT_LUN_MAX = 16383,
@@ -98,7 +98,8 @@ void import_portal(struct json_object *tpg, const char *host, bool is_iser);
 // An initiator's name as it is written here; false: it is none, which is a note.
 bool import_initiator(struct import *im, const char *fabric, const char *name, char out[224]);
 struct json_object *import_acl(struct json_object *tpg, const char *initiator);
-void import_map(struct import *im, struct json_object *acl, int number, int lun, bool is_readonly);
+// False: more are mapped than an import may have, and it fails.
+bool import_map(struct import *im, struct json_object *acl, int number, int lun, bool is_readonly);
 void import_text_field(struct json_object *o, const char *key, const char *text);
 void import_bool_field(struct json_object *o, const char *key, bool is_true);
 void import_attribute(struct json_object *o, const char *name, int value);

@@ -288,15 +288,16 @@ struct json_object *import_acl(struct json_object *tpg, const char *initiator)
 	return o;
 }
 
-void import_map(struct import *im, struct json_object *acl, int number, int lun, bool is_readonly)
+bool import_map(struct import *im, struct json_object *acl, int number, int lun, bool is_readonly)
 {
 	if (im->mapped++ >= IMPORT_MAPPED_MAX)
-		return; // import_text() fails
+		return false; // import_text() fails
 	struct json_object *m = json_object_new_object();
 	json_object_object_add(m, "index", json_object_new_int(number));
 	json_object_object_add(m, "tpg_lun", json_object_new_int(lun));
 	import_bool_field(m, "write_protect", is_readonly);
 	json_object_array_add(json_field(acl, "mapped_luns"), m);
+	return true;
 }
 
 // ---- accounts ----

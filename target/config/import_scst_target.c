@@ -207,9 +207,9 @@ static void map_group(struct scst *s, struct json_object *group)
 		json_object_object_foreach(luns, number, seen)
 		{
 			int n = number_of_lun(s, number, seen);
-			if (n >= 0)
-				import_map(s->im, acl, import_number(number, IMPORT_LUN_MAX), n,
-					   is_protected(seen));
+			int as = import_number(number, IMPORT_LUN_MAX);
+			if (n >= 0 && !import_map(s->im, acl, as, n, is_protected(seen)))
+				return;
 		}
 	}
 }

@@ -104,8 +104,9 @@ static void put_acls(struct import *im, struct tgt_target *g)
 		for (size_t i = 0; i < json_object_array_length(luns); i++) {
 			struct json_object *lun = json_object_array_get_idx(luns, i);
 			int n = json_object_get_int(json_field(lun, "index"));
-			import_map(im, acl, n, n,
-				   json_object_get_boolean(json_field(lun, "write_protect")));
+			bool is_ro = json_object_get_boolean(json_field(lun, "write_protect"));
+			if (!import_map(im, acl, n, n, is_ro))
+				return;
 		}
 	}
 }
