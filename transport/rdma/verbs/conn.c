@@ -307,6 +307,10 @@ static void request_come(struct msg *m)
 
 	c->listener = NULL;
 	verbs_listener_put(l);
+	if (r == 0 && !c->device) {
+		e = c->why;
+		r = e.code;
+	}
 	if (r == 0)
 		r = verbs_rnic_get(&c->r, c->vw, c->device, &e);
 	verbs_device_put(c->device); // by now the rnic holds it
@@ -354,7 +358,8 @@ void verbs_conn_requested(struct verbs_listener *l, struct worker *w,
 				    .reads_in = ev->responder_resources };
 	note_addresses(c, &q->local_addr, &q->peer_addr);
 	c->msg.fn = request_come;
-	if (verbs_device_get(&c->device, c->id->verbs, NULL) < 0 ||
+	// Of a device that cannot be used the worker says why.
+	if (verbs_device_get(&c->device, c->id->verbs, &c->why) < 0 ||
 	    (c->id->channel != c->vw->channel && rdma_migrate_id(c->id, c->vw->channel) < 0))
 		c->is_peer_gone = true; // as good as
 	if (w == worker_self())

@@ -14,6 +14,7 @@
 #include "transport/rdma/verbs/priv.h"
 
 static struct {
+	int device_error;
 	int rnic_error; // of the worker's share of the device
 	uint8_t link_layer;
 	unsigned rejected, destroyed, accepted;
@@ -50,7 +51,9 @@ void __wrap_verbs_worker_put(struct verbs_worker *v)
 int __wrap_verbs_device_get(struct verbs_device **ret, struct ibv_context *c, struct err *e);
 int __wrap_verbs_device_get(struct verbs_device **ret, struct ibv_context *c, struct err *e)
 {
-	*ret = &device;
+	*ret = fake.device_error ? NULL : &device;
+	if (fake.device_error)
+		return err_set(e, fake.device_error, "fake0: it has no shared receive queues");
 	return 0;
 }
 
@@ -64,6 +67,7 @@ int __wrap_verbs_rnic_get(struct verbs_rnic **ret, struct verbs_worker *v, struc
 int __wrap_verbs_rnic_get(struct verbs_rnic **ret, struct verbs_worker *v, struct verbs_device *d,
 			  struct err *e)
 {
+	assert_ptr_equal(d, &device);
 	if (fake.rnic_error)
 		return err_set(e, fake.rnic_error, "fake0: no memory for completions");
 	*ret = &rnic;
@@ -229,6 +233,18 @@ static void who_finds_no_share_of_the_device_is_refused_in_words(void **state)
 	assert_int_equal(fake.destroyed, 1);
 }
 
+static void who_comes_by_a_device_without_use_is_refused_in_words(void **state)
+{
+	fake.device_error = -EOPNOTSUPP;
+	come(0);
+	assert_int_equal(heard.refused, 1);
+	assert_null(heard.request);
+	assert_int_equal(heard.why.code, -EOPNOTSUPP);
+	assert_non_null(strstr(heard.why.text, "no shared receive queues"));
+	assert_int_equal(fake.rejected, 1);
+	assert_int_equal(fake.destroyed, 1);
+}
+
 static void a_listener_that_does_not_want_to_know_is_not_told(void **state)
 {
 	fake.rnic_error = -ENOMEM;
@@ -325,6 +341,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(who_finds_no_share_of_the_device_is_refused_in_words),
+		TEST(who_comes_by_a_device_without_use_is_refused_in_words),
 		TEST(a_listener_that_does_not_want_to_know_is_not_told),
 		TEST(the_carrier_is_the_devices_and_the_ports),
 		TEST(a_path_in_another_partition_is_refused_in_words),
