@@ -158,6 +158,7 @@ void worker_note_traffic(struct worker *w);
 struct worker_counters {
 	uint64_t rounds, sleeps, spins, messages;
 	uint64_t payload_copies, payload_copy_bytes; // buf_copy() alone adds to these
+	uint64_t rdma_errors; // completions with an error, but those that a close has flushed
 };
 struct worker_counters *worker_counters(struct worker *w);
 // CPU time that its thread has used, in ns; 0 for one that has no thread of its own. Any thread,

@@ -114,6 +114,7 @@ static struct json_object *workers_json(void)
 		put_u64(o, "messages", counter_get(&k->messages));
 		put_u64(o, "payload_copies", counter_get(&k->payload_copies));
 		put_u64(o, "payload_copy_bytes", counter_get(&k->payload_copy_bytes));
+		put_u64(o, "rdma_errors", counter_get(&k->rdma_errors));
 		json_object_array_add(list, o);
 	}
 	return list;

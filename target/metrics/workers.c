@@ -8,9 +8,9 @@
 static const struct family cpu = { "farblock_worker_cpu_seconds", "counter", "seconds",
 	"CPU time of a worker's thread." };
 
-#define ROW(field, name, unit, help)                                                               \
-	{ { "farblock_worker_" name, "counter", unit, help },                                      \
-	  offsetof(struct worker_counters, field) }
+#define NAMED(field, name, unit, help)                                                             \
+	{ { "farblock_" name, "counter", unit, help }, offsetof(struct worker_counters, field) }
+#define ROW(field, name, unit, help) NAMED(field, "worker_" name, unit, help)
 static const struct {
 	struct family family;
 	size_t offset;
@@ -20,6 +20,8 @@ static const struct {
 	ROW(spins, "spins", NULL, "Times a worker polled before it slept."),
 	ROW(payload_copies, "payload_copies", NULL, "Copies of payload."),
 	ROW(payload_copy_bytes, "payload_copied_bytes", "bytes", "Payload bytes that were copied."),
+	NAMED(rdma_errors, "rdma_cq_errors", NULL,
+	      "Completions of RDMA requests with an error, but those that a close has flushed."),
 };
 // clang-format on
 

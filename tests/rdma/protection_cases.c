@@ -45,6 +45,8 @@ static void assert_refused(const struct op *op)
 	if (!is_iwarp())
 		assert_int_equal(op->res, -EACCES);
 	assert_true(server->why.code < 0 && client->why.code < 0);
+	bool is_error = op->res && op->res != -ECANCELED;
+	assert_int_equal(worker_counters(b->worker)->rdma_errors > 0, is_error);
 }
 
 static uint64_t at(uint64_t offset)

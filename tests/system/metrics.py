@@ -153,6 +153,7 @@ def tells_what_happens(daemon, target, scratch):
     check(value(after, "farblock_portal_up", target=target.iqn) == 1, "portal")
     check(value(after, "farblock_lun_info", target=target.iqn, lun="0", backstore=disk) == 1, "lun")
     check(value(after, "farblock_sessions", target=target.iqn, transport="tcp") == 0, "sessions")
+    check(value(after, "farblock_rdma_cq_errors_total", worker="0") == 0, "completions in error")
     rules(after)
     return after
 

@@ -8,6 +8,8 @@
 
 #include <errno.h>
 
+#include "core/counter.h"
+
 void rnic_qp_init(struct rnic_qp *qp, const struct rnic_provider *p, struct rnic *r,
 		  const struct rnic_qp_options *o, const struct rnic_qp_ops *ops, void *owner)
 {
@@ -124,10 +126,17 @@ int rnic_post(struct rnic_qp *qp, struct rnic_wr *wr)
 	return 0;
 }
 
+void rnic_count_error(struct rnic *r)
+{
+	counter_add(&worker_counters(r->worker)->rdma_errors, 1);
+}
+
 void rnic_wr_done(struct rnic_wr *wr, int res)
 {
 	struct rnic_qp *qp = wr->qp;
 
+	if (res < 0 && res != -ECANCELED)
+		rnic_count_error(qp->rnic);
 	qp->posted--;
 	qp->reads_posted -= wr->opcode == RNIC_READ;
 	wr->done(wr, res);

@@ -360,6 +360,9 @@ struct rnic_provider {
 void rnic_qp_init(struct rnic_qp *qp, const struct rnic_provider *p, struct rnic *r,
 		  const struct rnic_qp_options *o, const struct rnic_qp_ops *ops, void *owner);
 void rnic_wr_done(struct rnic_wr *wr, int res);
+// Counts a completion with an error in the worker's counters. rnic_wr_done() does so itself for
+// whatever is not -ECANCELED; for the others, those of what was to be received.
+void rnic_count_error(struct rnic *r);
 // Begins a close with linger: what waits in software and may leave is posted as places become free.
 // A provider calls it before it ends the reads in flight.
 void rnic_qp_linger(struct rnic_qp *qp);

@@ -238,6 +238,8 @@ void verbs_mark(struct verbs_conn *c)
 static void received(struct verbs_conn *c, struct verbs_rx *rx, const struct ibv_wc *wc)
 {
 	verbs_rx_taken(rx);
+	if (wc->status != IBV_WC_SUCCESS && wc->status != IBV_WC_WR_FLUSH_ERR)
+		rnic_count_error(rx->head.rnic);
 	if (!c || wc->status != IBV_WC_SUCCESS || c->qp.is_closing) {
 		verbs_rx_put(&rx->head);
 		if (c && wc->status != IBV_WC_SUCCESS)
