@@ -15,21 +15,53 @@ static int ask(void *arg, const char *method, struct json_object *params, struct
 	return shell_call(arg, method, params, ret, e);
 }
 
+// What was asked for: a check's name (NULL: all), or the portal of another machine.
+struct wish {
+	const char *check, *remote;
+};
+
+// doctor [check] ..., also doctor --remote PORTAL.
+static int understand(const struct line *l, struct wish *ret, struct err *e)
+{
+	const char *first = line_value(l, "check", 0);
+	ret->remote = line_value(l, "remote", LINE_WORDS_MAX);
+	ret->check = first && strcmp(first, "all") ? first : NULL;
+	if (!first || strcmp(first, "--remote"))
+		return 0;
+	ret->check = NULL;
+	ret->remote = line_positional(l, 1);
+	return ret->remote ? 0 : err_set(e, -EBADRQC, "--remote: which portal (host[:port])?");
+}
+
+static int examine(struct doctor *d, const struct wish *w, struct err *e)
+{
+	if (w->remote) {
+		doctor_remote(d, w->remote);
+		return 0;
+	}
+	if (w->check && !strcmp(w->check, "selftest"))
+		return doctor_selftest(d, e);
+	return doctor_run(d, w->check, e);
+}
+
 static int run(struct shell *s, const char *path, const struct line *l, struct err *e)
 {
-	const char *name = line_value(l, "check", 0), *root = line_value(l, "root", 1);
-	const char *interval = line_value(l, "interval", 2);
+	const char *root = line_value(l, "root", 1), *interval = line_value(l, "interval", 2);
+	struct wish w;
+	int r = understand(l, &w, e);
+	if (r < 0)
+		return r;
 	struct doctor d = { .root = root ? root : "", .sample_ms = 1000, .ask = ask, .ask_arg = s };
 	if (interval)
 		d.sample_ms = (unsigned)strtoul(interval, NULL, 10) % 3600 * 1000;
-	if (name && !strcmp(name, "rates")) {
+	if (w.check && !strcmp(w.check, "rates")) {
 		doctor_show_rates(s->look.out);
 		return 0;
 	}
-	int r = doctor_run(&d, name && strcmp(name, "all") ? name : NULL, e);
-	if (!r && s->is_json)
+	r = examine(&d, &w, e);
+	if (d.findings && s->is_json)
 		show_json(&s->look, d.findings);
-	else if (!r)
+	else if (d.findings)
 		doctor_show(&d, s->look.out);
 	json_object_put(d.findings);
 	if (!r && d.counts[DOCTOR_FAIL])
@@ -41,9 +73,11 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 // clang-format off
 static const struct shell_param params[] = {
 	{"check", "string", false, "all",
-	 "name of one check, all, or rates for the table of link rates"},
+	 "name of one check, all, rates for the table of link rates, or selftest: logs in through every "
+	 "portal, to a disk and a target that are there for some seconds, and measures"},
 	{"root", "file", false, NULL, "folder with another machine's /sys and /proc"},
 	{"interval", "number", false, "1", "seconds between two looks at counters; 0: one look"},
+	{"remote", "string", false, NULL, "a portal elsewhere (also --remote PORTAL): what initiators find there from here"},
 	{0},
 };
 // clang-format on

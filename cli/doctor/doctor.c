@@ -39,11 +39,17 @@ static const char *const verdicts[] = {
 	[DOCTOR_OK] = "ok", [DOCTOR_SKIP] = "skip", [DOCTOR_WARN] = "warn", [DOCTOR_FAIL] = "fail"
 };
 
+void doctor_begin(struct doctor *d, const char *check)
+{
+	d->check = check;
+	if (!d->findings)
+		d->findings = json_object_new_array();
+}
+
 int doctor_run(struct doctor *d, const char *name, struct err *e)
 {
 	bool is_found = false;
-	if (!d->findings)
-		d->findings = json_object_new_array();
+	doctor_begin(d, NULL);
 	for (const struct doctor_check *c = doctor_checks; c->name; c++) {
 		if (name && strcmp(c->name, name))
 			continue;

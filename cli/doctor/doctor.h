@@ -37,6 +37,14 @@ extern const struct doctor_check doctor_checks[]; // ends with a NULL name
 // counts are added to; the caller gives findings back with json_object_put().
 int doctor_run(struct doctor *d, const char *name, struct err *e);
 
+// What initiators here find at a portal ("host[:port]") elsewhere: discovery over TCP and iSER by
+// farblock-initiator.
+void doctor_remote(struct doctor *d, const char *portal);
+// Logs in through every portal of the daemon, to a target and a RAM disk that are there for some
+// seconds, compares data and measures. Changes the configuration and takes that back; d->ask is
+// there. A negative errno with text: the daemon does not let it.
+int doctor_selftest(struct doctor *d, struct err *e);
+
 // A line for each finding, "[ ok ] check object: what", below it why and how to mend it.
 void doctor_show(const struct doctor *d, FILE *out);
 // The table of link rates with what to expect of them.
@@ -49,6 +57,8 @@ struct finding {
 	const char *object;    // what was looked at, "" for the machine
 	const char *why, *fix; // NULL: nothing to say. fix is a command or an edit.
 };
+// What is said from here on is said by that check.
+void doctor_begin(struct doctor *d, const char *check);
 // what: one line. Everything is copied.
 void doctor_say(struct doctor *d, const struct finding *f, const char *what, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -14,7 +14,7 @@ import time
 import farblock
 from machine import cpu_seconds, describe
 
-CPU_MS, RESTORE_S = 100, 2.0
+CPU_MS, RESTORE_S, START_S = 100, 2.0, 0.020
 INITIATOR = "iqn.2025-01.org.farblock.test:host"
 
 
@@ -70,6 +70,23 @@ def steps(daemon, target, count):
         ("saveconfig", ("saveconfig",)))}
 
 
+def starts(scratch, count=300):
+    """Seconds from the start of a shell to its end that half of them and 99 % stay below."""
+    walls = []
+    with farblock.Farblockd(scratch, farblock.Config(), "starts") as daemon:
+        words = [farblock.program("farblock"), "--socket", daemon.socket_path, "status"]
+        null = [(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)]
+        for _ in range(count):
+            before = time.monotonic()
+            child = os.posix_spawn(words[0], words, os.environ, file_actions=null)
+            _, status = os.waitpid(child, 0)
+            walls.append(time.monotonic() - before)
+            if status:
+                raise farblock.Failure(f"farblock status: wait status {status}")
+    walls.sort()
+    return {"shell, p50": walls[count // 2], "shell, p99": walls[count * 99 // 100]}
+
+
 def batch(scratch, count):
     """Seconds until so many disks and LUNs that come as lines are made."""
     config = farblock.Config()
@@ -113,15 +130,19 @@ def run(options):
                 samples[-1].update(round_of(scratch, options.luns, plugin))
         with farblock.Scratch(in_memory=True) as scratch:
             samples[-1].update(batch(scratch, options.luns))
+        with farblock.Scratch(in_memory=True) as scratch:
+            samples[-1].update(starts(scratch))
     print(f"| {options.luns:,} LUNs | | must be | |\n|---|---|---|---|")
     for name in samples[0]:
         values = [s[name] for s in samples]
         middle, is_wall = statistics.median(values), "," in name or "batch" in name
         unit, limit = ("s", RESTORE_S) if is_wall else ("ms of CPU", CPU_MS)
+        if name.startswith("shell"):
+            limit = START_S
         is_judged = "batch" not in name
         must = f"<= {limit:g} {unit}" if is_judged else ""
         met = ("met" if middle <= limit else "missed") if is_judged else ""
-        print(f"| {name} | {middle:.2f} {unit} [{min(values):.2f}-{max(values):.2f}] "
+        print(f"| {name} | {middle:.4g} {unit} [{min(values):.4g}-{max(values):.4g}] "
               f"| {must} | {met} |")
     print(f"\n{describe()}; {options.rounds} rounds.")
     if options.json:

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """doctor, on machines that are prepared folders: a fabric that is well, each illness alone with
-the words that name it and its cure, and files that nobody meant to be read."""
+the words that name it and its cure, and files that nobody meant to be read; and against a daemon:
+the self-test, and a portal as a remote one."""
 
 import json
 import os
@@ -138,11 +139,42 @@ def hostile(scratch):
     print(len(HOSTILE), "machines of nonsense survived")
 
 
+def live(scratch):
+    """The self-test leaves nothing behind; a portal elsewhere is one of ours."""
+    config = farblock.Config()
+    target = config.target([config.ramdisk("disk", 16 << 20)])
+    with farblock.Farblockd(scratch, config) as daemon:
+        def ask(*words):
+            done = subprocess.run([farblock.program("farblock"), "--json", "--socket",
+                                   daemon.socket_path, "doctor", *words], capture_output=True,
+                                  text=True, timeout=100)
+            return [(f["verdict"], f["object"], f["what"]) for f in json.loads(done.stdout)], \
+                done.returncode
+        before = daemon.rpc("tree.ls")
+        found, status = ask("selftest")
+        portal = f"127.0.0.1:{target.port}"
+        if [(v, o) for v, o, _ in found] != [("ok", f"{portal} over {how}") for how in ("TCP", "iSER")] \
+                or status or not all("reads/s" in what for _, _, what in found):
+            raise farblock.Failure(f"selftest: status {status}, {found}")
+        with open(daemon.config_path, encoding="utf-8") as saved:
+            is_left = "selftest" in saved.read()
+        if daemon.rpc("tree.ls") != before or is_left:
+            raise farblock.Failure("the self-test has left something behind")
+        found, status = ask("--remote", portal)
+        told = [what for verdict, _, what in found if verdict == "ok" and target.iqn in what]
+        if status or len(told) != 2:
+            raise farblock.Failure(f"remote: status {status}, {found}")
+    found, status = ask("--remote", portal)
+    if status != 1 or any(verdict != "fail" for verdict, _, _ in found):
+        raise farblock.Failure(f"nobody there: status {status}, {found}")
+
+
 def main():
     with farblock.Scratch() as scratch:
         well(scratch)
         ill(scratch)
         hostile(scratch)
+        live(scratch)
     return 0
 
 

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The self-test: a RAM disk and a target of its own for some seconds, behind every portal there
+// is; farblock-initiator logs in with CHAP, compares what it wrote, and measures.
+#include <arpa/inet.h>
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "cli/doctor/doctor.h"
+#include "cli/doctor/initiator.h"
+#include "transport/tcp/addr.h"
+
+#define DISK   "doctor-selftest"
+#define IQN    "iqn.2003-01.org.linux-iscsi.doctor:selftest"
+#define TARGET "/iscsi/" IQN
+#define TPG    TARGET "/tpg1"
+#define USER   "doctor"
+
+enum { PORTALS_MAX = 16, PORTAL_SIZE = 80, SECRET_BYTES = 12 };
+
+struct selftest {
+	struct doctor *d;
+	char portal[PORTALS_MAX][PORTAL_SIZE];
+	unsigned count;
+	char secret[2 * SECRET_BYTES + 1];
+};
+
+static const char *text(struct json_object *o, const char *key)
+{
+	struct json_object *v;
+	const char *s = json_object_object_get_ex(o, key, &v) ? json_object_get_string(v) : NULL;
+	return s ? s : "";
+}
+
+// One command of the tree; words: its values and NULL. "name=value" goes by name.
+static int run(struct doctor *d, struct err *e, const char *path, const char *command, ...)
+{
+	struct json_object *p = json_object_new_object(), *list = json_object_new_array();
+	struct json_object *named = json_object_new_object(), *o = NULL;
+	va_list ap;
+	va_start(ap, command);
+	for (const char *w; (w = va_arg(ap, const char *));) {
+		const char *equals = strchr(w, '=');
+		char name[64];
+		snprintf(name, sizeof name, "%.*s", equals ? (int)(equals - w) : 0, w);
+		if (equals)
+			json_object_object_add(named, name, json_object_new_string(equals + 1));
+		else
+			json_object_array_add(list, json_object_new_string(w));
+	}
+	va_end(ap);
+	json_object_object_add(p, "path", json_object_new_string(path));
+	json_object_object_add(p, "command", json_object_new_string(command));
+	json_object_object_add(p, "positional", list);
+	json_object_object_add(p, "named", named);
+	int r = d->ask(d->ask_arg, "tree.run", p, &o, e);
+	json_object_put(o);
+	return r;
+}
+
+static void note_portal(struct selftest *t, struct json_object *node)
+{
+	const char *name = text(node, "name"), *summary = text(node, "summary");
+	if (strcasestr(summary, "waiting") || t->count == PORTALS_MAX ||
+	    strlen(name) >= PORTAL_SIZE)
+		return;
+	for (unsigned i = 0; i < t->count; i++)
+		if (!strcmp(t->portal[i], name))
+			return;
+	snprintf(t->portal[t->count++], PORTAL_SIZE, "%s", name);
+}
+
+static void find_portals(struct selftest *t, struct json_object *node)
+{
+	struct json_object *children;
+	if (!strcmp(text(node, "class"), "portal"))
+		note_portal(t, node);
+	if (json_object_object_get_ex(node, "children", &children))
+		for (size_t i = 0; i < json_object_array_length(children); i++)
+			find_portals(t, json_object_array_get_idx(children, i));
+}
+
+static void take_away(struct selftest *t)
+{
+	struct err e;
+	run(t->d, &e, "/iscsi", "delete", IQN, "force=true",
+	    NULL); // as left by one that was killed
+	run(t->d, &e, "/backstores/ramdisk", "delete", DISK, "force=true", NULL);
+}
+
+// Of its own accord the target gets a portal that may not be wanted.
+static int make_portals(struct selftest *t, struct err *e)
+{
+	struct err ignored;
+	int r = 0;
+	run(t->d, &ignored, TPG "/portals", "delete", "0.0.0.0", "3260", NULL);
+	for (unsigned i = 0; !r && i < t->count; i++) {
+		char host[PORTAL_SIZE];
+		const char *colon = strrchr(t->portal[i], ':');
+		snprintf(host, sizeof host, "%.*s", colon ? (int)(colon - t->portal[i]) : 0,
+			 t->portal[i]);
+		r = run(t->d, e, TPG "/portals", "create", host, colon ? colon + 1 : "3260", NULL);
+	}
+	return r;
+}
+
+// In a transaction: nobody else sees half of it.
+static int make(struct selftest *t, struct err *e)
+{
+	char password[64];
+	uint8_t random[SECRET_BYTES];
+	if (getrandom(random, sizeof random, 0) != sizeof random)
+		return err_errno(e, -errno, "secret");
+	for (int i = 0; i < SECRET_BYTES; i++)
+		snprintf(t->secret + 2 * i, 3, "%02x", random[i]);
+	snprintf(password, sizeof password, "password=%s", t->secret);
+	int r = run(t->d, e, "/", "begin", NULL);
+	if (r < 0)
+		return r;
+	r = run(t->d, e, "/backstores/ramdisk", "create", DISK, "16M", NULL);
+	if (!r)
+		r = run(t->d, e, "/iscsi", "create", IQN, NULL);
+	if (!r)
+		r = make_portals(t, e);
+	if (!r)
+		r = run(t->d, e, TPG "/luns", "create", "/backstores/ramdisk/" DISK, NULL);
+	if (!r)
+		r = run(t->d, e, TPG, "set", "attribute", "authentication=1",
+			"generate_node_acls=1", "demo_mode_write_protect=0", NULL);
+	if (!r)
+		r = run(t->d, e, TPG, "set", "auth", "userid=" USER, password, NULL);
+	explicit_bzero(password, sizeof password);
+	struct err ignored;
+	return r ? (run(t->d, &ignored, "/", "abort", NULL), r) : run(t->d, e, "/", "commit", NULL);
+}
+
+// ---- what an initiator says ----
+
+static int measure(struct selftest *t, const char *url, const char *op, double *ret_iops,
+		   double *ret_p50, struct err *e)
+{
+	const char *words[] = { "bench",   url, "--chap-user", USER, "--op",   op,  "--bs", "4k",
+				"--depth", "1", "--time",      "1",  "--json", NULL };
+	struct json_object *v;
+	char *out;
+	int r = initiator_run(words, t->secret, &out, e);
+	if (r < 0)
+		return r;
+	struct json_object *o = json_tokener_parse(out);
+	if (!json_object_object_get_ex(o, "iops", &v))
+		r = err_set(e, -EIO, "farblock-initiator bench: tells of no rate");
+	else
+		*ret_iops = json_object_get_double(v);
+	*ret_p50 = json_object_object_get_ex(o, "p50_us", &v) ? json_object_get_double(v) : 0;
+	json_object_put(o);
+	free(out);
+	return r;
+}
+
+static int compare(struct selftest *t, const char *url, struct err *e)
+{
+	const char *words[] = { "verify",  url,		  "--pattern", "1", "--length",
+				"1048576", "--chap-user", USER,	       NULL };
+	char *out;
+	int r = initiator_run(words, t->secret, &out, e);
+	if (!r)
+		free(out);
+	return r;
+}
+
+static void login(struct selftest *t, const char *portal, const char *scheme)
+{
+	char url[300], object[120], to[TCP_ADDR_TEXT];
+	double reads, writes, read_us, write_us;
+	bool is_iser = !strcmp(scheme, "iser"); // which a portal may not offer
+	struct err e = { 0 };
+	struct tcp_addr a;
+	if (tcp_addr_parse(&a, portal, 3260, NULL) < 0)
+		return;
+	if (tcp_addr_is_wildcard(&a) && a.sa.sa_family == AF_INET6)
+		a.in6.sin6_addr = in6addr_loopback;
+	else if (tcp_addr_is_wildcard(&a))
+		a.in4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	tcp_addr_format(&a, to);
+	snprintf(url, sizeof url, "%s://%s/" IQN "/0", scheme, to);
+	snprintf(object, sizeof object, "%.80s over %s", portal, is_iser ? "iSER" : "TCP");
+	int r = compare(t, url, &e);
+	if (!r)
+		r = measure(t, url, "randwrite", &writes, &write_us, &e);
+	if (!r)
+		r = measure(t, url, "randread", &reads, &read_us, &e);
+	if (r < 0 && is_iser)
+		doctor_say(t->d, &(struct finding){ DOCTOR_SKIP, object, NULL, NULL }, "%s",
+			   e.text);
+	else if (r < 0)
+		doctor_say(t->d,
+			   &(struct finding){ DOCTOR_FAIL, object,
+					      "what fails here fails for every initiator",
+					      "journalctl -u farblockd; farblock refusals" },
+			   "%s", e.text);
+	else
+		doctor_say(
+			t->d, &(struct finding){ DOCTOR_OK, object, NULL, NULL },
+			"login with CHAP, 1 MiB compared; 4 KiB one at a time: %.0f reads/s (half "
+			"within %.0f us), %.0f writes/s (%.0f us)",
+			reads, read_us, writes, write_us);
+}
+
+int doctor_selftest(struct doctor *d, struct err *e)
+{
+	struct selftest t = { .d = d };
+	struct json_object *tree = NULL;
+	doctor_begin(d, "selftest");
+	int r = d->ask(d->ask_arg, "tree.ls", NULL, &tree, e);
+	if (r < 0)
+		return r;
+	find_portals(&t, tree);
+	json_object_put(tree);
+	if (!t.count) {
+		doctor_say(d, &(struct finding){ DOCTOR_SKIP }, "no portal is open");
+		return 0;
+	}
+	take_away(&t);
+	r = make(&t, e);
+	for (unsigned i = 0; !r && i < t.count; i++) {
+		login(&t, t.portal[i], "iscsi");
+		login(&t, t.portal[i], "iser");
+	}
+	take_away(&t);
+	explicit_bzero(t.secret, sizeof t.secret);
+	return r;
+}
