@@ -220,6 +220,8 @@ static void summarize(struct config *c, const struct node *n, struct summary *re
 	bool has_cache = strcmp(s->type->name, "ramdisk") && strcmp(s->type->name, "null") &&
 			 strcmp(s->type->name, "pscsi");
 	if (!s->lu) {
+		if (dev && strstr(s->reason, dev)) // once is enough
+			dev = NULL;
 		snprintf(ret->text, sizeof ret->text, "%.100s%swaiting: %.180s", dev ? dev : "",
 			 dev ? " " : "", s->reason);
 		ret->is_broken = true;
