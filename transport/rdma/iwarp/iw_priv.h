@@ -70,10 +70,11 @@ uint64_t iw_random(struct iw_stags *t);
 // would break, as a code of the RDMAP layer (of the DDP layer with a different type).
 unsigned iw_stag_check(struct iw_stags *t, const struct iw_qp *qp, uint32_t stag, uint64_t to,
 		       uint64_t len, unsigned access, struct iw_stag **ret);
-// Whether that still is the memory that was found under the STag.
-static inline bool iw_stag_holds(const struct iw_stag *s, uint32_t stag)
+// Whether that still is the memory that qp's peer found under the STag. Slots come back, with the
+// same key after 256 uses: then it is another connection's.
+static inline bool iw_stag_holds(const struct iw_stag *s, const struct iw_qp *qp, uint32_t stag)
 {
-	return s->stag == stag && s->access;
+	return s->stag == stag && s->access && (!s->qp || s->qp == qp);
 }
 // The slot of a key that qp's peer may invalidate, or NULL.
 struct iw_stag *iw_stag_invalidatable(struct iw_stags *t, const struct iw_qp *qp, uint32_t stag);

@@ -15,7 +15,7 @@
 
 void iw_check_sink(struct iw_qp *qp)
 {
-	if (!qp->sink_stag || iw_stag_holds(qp->sink_stag, qp->seg.stag))
+	if (!qp->sink_stag || iw_stag_holds(qp->sink_stag, qp, qp->seg.stag))
 		return;
 	qp->sink_stag = NULL;
 	qp->sink = (struct iw_cursor){ 0 };

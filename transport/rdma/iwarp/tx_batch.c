@@ -27,9 +27,9 @@ static struct iw_response *response_of(struct iw_batch *b)
 }
 
 // Whether the memory of a response is still the peer's to read.
-static bool is_gone(const struct iw_response *r)
+static bool is_gone(const struct iw_batch *b, const struct iw_response *r)
 {
-	return r->len && !iw_stag_holds(r->source, r->source_stag);
+	return r->len && !iw_stag_holds(r->source, b->qp, r->source_stag);
 }
 
 // --- pieces ---
@@ -290,7 +290,7 @@ bool iw_batch_begin_rest(struct iw_batch *b, struct iw_qp *qp)
 	begin(b, qp);
 	if (!qp->partial.is_there)
 		return true;
-	if (b->is_response_turn && is_gone(response_of(b)))
+	if (b->is_response_turn && is_gone(b, response_of(b)))
 		return false;
 	add_partial(b);
 	return true;
@@ -299,7 +299,7 @@ bool iw_batch_begin_rest(struct iw_batch *b, struct iw_qp *qp)
 bool iw_batch_build(struct iw_batch *b, struct iw_qp *qp)
 {
 	begin(b, qp);
-	if (b->is_in_message && b->is_response_turn && is_gone(response_of(b)))
+	if (b->is_in_message && b->is_response_turn && is_gone(b, response_of(b)))
 		return false;
 	if (qp->partial.is_there)
 		add_partial(b);
@@ -308,7 +308,7 @@ bool iw_batch_build(struct iw_batch *b, struct iw_qp *qp)
 		if (!pick(b))
 			break;
 		if (!goes_on) {
-			if (b->is_response_turn && is_gone(response_of(b)))
+			if (b->is_response_turn && is_gone(b, response_of(b)))
 				return b->fpdu_count > 0; // what is before it may leave
 			set_cursor(b);
 		}
