@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import farblock_path  # noqa: F401: makes tests/lib importable
 import farblock
+import copies
 import data
 import faults
 import libiscsi
@@ -49,8 +50,8 @@ GROUPS = {
     "tcp": Group([*logins.SCENARIOS, *data.SCENARIOS, *luns.SCENARIOS, *faults.SCENARIOS], CHECK),
     "iser": Group(ISER, CHECK, "siw"),
     "lio": Group(lio.SCENARIOS, [lio.chap, lio.byte_for_byte], "siw"),
-    "rxe": Group(RXE, CHECK, "rxe", True),
-    "siw-verbs": Group(ISER, CHECK, "siw", True),
+    "rxe": Group([*RXE, *copies.SCENARIOS], CHECK, "rxe", True),
+    "siw-verbs": Group([*ISER, *copies.SCENARIOS], CHECK, "siw", True),
     "lio-rxe": Group(lio.INSIDE, [lio.chap, lio.byte_for_byte, lio.target_gone], "rxe", True),
     "lio-siw-verbs": Group(lio.INSIDE_SIW, [lio.verified], "siw", True),
     "pscsi": Group(pscsi.SCENARIOS, [pscsi.passed_through], None, True),
