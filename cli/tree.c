@@ -68,7 +68,8 @@ static bool room(struct drawing *d, size_t len)
 
 static void flush(struct drawing *d)
 {
-	fwrite(d->out, 1, d->len, d->look->out); // whoever closes the stream looks for its error
+	if (d->len) // whoever closes the stream looks for its error
+		fwrite(d->out, 1, d->len, d->look->out);
 	d->len = 0;
 }
 

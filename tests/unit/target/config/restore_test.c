@@ -112,8 +112,8 @@ static void storage_that_appears_is_opened(void **state)
 		 path);
 	write_saved(text);
 	assert_int_equal(load(), 0);
-	const char *at = strstr(summary("/backstores/fileio/late"), path);
-	assert_non_null(strstr(summary("/backstores/fileio/late"), "waiting"));
+	const char *told = summary("/backstores/fileio/late"), *at = strstr(told, path);
+	assert_non_null(strstr(told, "waiting"));
 	assert_true(at && !strstr(at + 1, path)); // it is named once
 	FILE *f = fopen(path, "w");
 	assert_int_equal(ftruncate(fileno(f), 1 << 20), 0);
