@@ -74,13 +74,7 @@ static int read_document(const struct args *a, struct json_object *notes, struct
 
 static int save_as(struct json_object *doc, const char *file, struct reply *r, struct err *e)
 {
-	size_t len;
-	char *text = json_write(doc, &len);
-	if (!text)
-		return err_set(e, -ENOMEM, "%s: out of memory", file);
-	int code = file_write(file, text, len, FILE_ELSEWHERE, e);
-	explicit_bzero(text, len);
-	free(text);
+	int code = config_write_document(doc, file, e);
 	if (!code)
 		reply_say(r, "Written to %s; nothing was changed (apply it).", file);
 	return code;

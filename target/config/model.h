@@ -360,6 +360,8 @@ char *save_text(struct config *c, size_t *ret_len); // the same as text, for fre
 int config_save(struct config *c, const char *file, bool may_be_empty, struct err *e);
 // Puts one storage object, and the targets that export it, into a file that may hold others.
 int config_save_part(struct config *c, struct storage *s, const char *file, struct err *e);
+// A document, secrets included, to a file of the user's choice (FILE_ELSEWHERE, mode 0600).
+int config_write_document(struct json_object *doc, const char *file, struct err *e);
 void config_note_file(struct config *c); // takes the file as it is now for ours
 struct restore_options {
 	const char *only_target, *only_storage; // NULL: everything

@@ -114,7 +114,7 @@ static int read_document(const char *file, struct json_object **ret, struct err 
 	return *ret ? 0 : -EINVAL;
 }
 
-static int write_document(struct json_object *doc, const char *file, struct err *e)
+int config_write_document(struct json_object *doc, const char *file, struct err *e)
 {
 	size_t len;
 	char *text = json_write(doc, &len);
@@ -145,7 +145,7 @@ int config_save_part(struct config *c, struct storage *s, const char *file, stru
 	node_path(&s->node, path, sizeof path);
 	put_own(doc, now, path);
 	put_targets(doc, now, path);
-	r = write_document(doc, file, e);
+	r = config_write_document(doc, file, e);
 	json_object_put(now);
 	json_object_put(doc);
 	return r;

@@ -13,18 +13,6 @@ DISK, COMMAND = 64 * MIB, 16 * MIB  # the disk, in the guest's memory mostly; wh
 FOLDER = "/var/lib/copies"
 
 
-def copied(daemon):
-    """Copies and bytes copied so far, all workers together."""
-    workers = daemon.rpc("stats.get")["workers"]
-    return tuple(sum(w[key] for w in workers) for key in ("payload_copies", "payload_copy_bytes"))
-
-
-def moved(daemon, path):
-    """Bytes written to and read from a disk so far."""
-    disk = daemon.rpc("stats.get")["storage_objects"][path]
-    return tuple(disk[way]["bytes"] for way in ("write", "read"))
-
-
 def both_ways(lab, disk):
     """1 GiB of random bytes to the disk, again and again, and back; the last of it is compared."""
     lab.guest.run(f"""
@@ -46,13 +34,13 @@ def no_copies(lab, make):
         raise Failure(f"the file is not served with O_DIRECT: {daemon.log()}")
     initiator.login(target, update=VARIANTS["iser"])
     path, = daemon.rpc("stats.get")["storage_objects"]
-    before, first = copied(daemon), moved(daemon, path)
+    before, first = daemon.copied(), daemon.moved(path)
     both_ways(lab, initiator.disk())
-    written, read = (now - then for now, then in zip(moved(daemon, path), first))
+    written, read = (now - then for now, then in zip(daemon.moved(path), first))
     if written < GIB or read < GIB:
         raise Failure(f"{path}: only {written} bytes written and {read} read")
-    if copied(daemon) != before:
-        raise Failure(f"{path}: {copied(daemon)} copies and bytes, before it {before}, for {written} "
+    if daemon.copied() != before:
+        raise Failure(f"{path}: {daemon.copied()} copies and bytes, before it {before}, for {written} "
                       f"bytes written and {read} read")
     no_complaint(initiator)
 

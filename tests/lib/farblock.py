@@ -363,6 +363,17 @@ class Farblockd(Process):
             raise Failure(f"{method}: {answer['error']}")
         return answer["result"]
 
+    def copied(self):
+        """Payload copies and bytes copied so far, all workers together."""
+        workers = self.rpc("stats.get")["workers"]
+        return tuple(sum(w[key] for w in workers)
+                     for key in ("payload_copies", "payload_copy_bytes"))
+
+    def moved(self, path):
+        """Bytes written to and read from a storage object so far."""
+        disk = self.rpc("stats.get")["storage_objects"][path]
+        return tuple(disk[way]["bytes"] for way in ("write", "read"))
+
     def sanitizer_report(self):
         """What a sanitizer has written into the log so far, or None."""
         log = self.log()

@@ -15,30 +15,18 @@ import farblock  # noqa: E402
 GIB, DISK, COMMAND = 1 << 30, 256 << 20, 128 << 10
 
 
-def copied(daemon):
-    """Copies and bytes copied so far, all workers together."""
-    workers = daemon.rpc("stats.get")["workers"]
-    return tuple(sum(w[key] for w in workers) for key in ("payload_copies", "payload_copy_bytes"))
-
-
-def moved(daemon, path):
-    """Bytes written to and read from a disk so far."""
-    disk = daemon.rpc("stats.get")["storage_objects"][path]
-    return tuple(disk[way]["bytes"] for way in ("write", "read"))
-
-
 def since(before, now):
     return tuple(b - a for a, b in zip(before, now))
 
 
 def counter_counts(daemon, url):
     """A counter that stands still would prove nothing."""
-    before = copied(daemon)
+    before = daemon.copied()
     done = farblock.run(["iscsi_load", "-v", "-u0", "-t600", "-w", "-b512", "-q32", "-n1024",
                          "-S524288", url])
     if json.loads(done.stdout.splitlines()[-1]).get("errors"):
         raise farblock.Failure(f"writes of 512 bytes: {done.stdout}")
-    count, size = since(before, copied(daemon))
+    count, size = since(before, daemon.copied())
     print(f"1024 writes of 512 bytes: {count} copies of {size} bytes", flush=True)
     if not count or size < count:
         raise farblock.Failure("writes of 512 bytes left the copy counter alone")
@@ -46,12 +34,12 @@ def counter_counts(daemon, url):
 
 def both_ways(daemon, url, path):
     """Writes and reads back the whole disk, as often as it takes."""
-    before, bytes_before = copied(daemon), moved(daemon, path)
+    before, bytes_before = daemon.copied(), daemon.moved(path)
     for pattern in range(GIB // DISK):
         farblock.run(["farblock-initiator", "verify", url, "--pattern", str(pattern), "--bs",
                       str(COMMAND)], timeout=600)
-    count, size = since(before, copied(daemon))
-    written, read = since(bytes_before, moved(daemon, path))
+    count, size = since(before, daemon.copied())
+    written, read = since(bytes_before, daemon.moved(path))
     if written < GIB or read < GIB:
         raise farblock.Failure(f"{url}: only {written} bytes written and {read} read at the disk")
     if count or size:
