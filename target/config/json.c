@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/utf8.h"
+
 static int complain(const char *text, size_t at, const char *what, const char *cause, struct err *e)
 {
 	unsigned line = 1, column = 1;
@@ -21,10 +23,31 @@ static int complain(const char *text, size_t at, const char *what, const char *c
 	return err_set(e, -EINVAL, "%s: line %u, column %u: %s", what, line, column, cause);
 }
 
+// Bytes up to what is not UTF-8, len if nothing is. json-c's own check lets overlong forms and
+// surrogates pass, which other readers of the saved file refuse.
+static size_t utf8_part(const char *text, size_t len)
+{
+	size_t at = 0;
+	while (at < len) {
+		size_t n = (unsigned char)text[at] < 0x80
+				   ? 1
+				   : utf8_len((const uint8_t *)text + at, len - at);
+		if (!n)
+			break;
+		at += n;
+	}
+	return at;
+}
+
 struct json_object *json_read(const char *text, size_t len, const char *what, struct err *e)
 {
 	if (len > INT_MAX) {
 		err_set(e, -EFBIG, "%s: longer than 2 GiB", what);
+		return NULL;
+	}
+	size_t fine = utf8_part(text, len);
+	if (fine < len) {
+		complain(text, fine, what, "is no UTF-8", e);
 		return NULL;
 	}
 	struct json_tokener *tok = json_tokener_new_ex(JSON_DEPTH_MAX);
@@ -32,7 +55,7 @@ struct json_object *json_read(const char *text, size_t len, const char *what, st
 		err_set(e, -ENOMEM, "%s: out of memory", what);
 		return NULL;
 	}
-	json_tokener_set_flags(tok, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+	json_tokener_set_flags(tok, JSON_TOKENER_STRICT);
 	struct json_object *doc = json_tokener_parse_ex(tok, text, (int)len);
 	enum json_tokener_error error = json_tokener_get_error(tok);
 	size_t end = json_tokener_get_parse_end(tok);

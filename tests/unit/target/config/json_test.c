@@ -19,6 +19,21 @@ static void a_mistake_is_named_by_line_and_column(void **state)
 	assert_non_null(strstr(e.text, "FILE: line 3, column 8"));
 }
 
+static void malformed_utf8_is_refused_where_it_stands(void **state)
+{
+	static const char *const texts[] = {
+		"\"ab\xff\"",	      // no such byte
+		"\"ab\xc0\x80\"",     // an overlong NUL
+		"\"ab\xed\xa0\x80\"", // a surrogate
+		"\"ab\xe2\x82",	      // cut off
+	};
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		struct err e = { 0 };
+		assert_null(json_read(texts[i], strlen(texts[i]), "FILE", &e));
+		assert_string_equal(e.text, "FILE: line 1, column 4: is no UTF-8");
+	}
+}
+
 static void a_text_that_was_cut_off_is_called_so(void **state)
 {
 	static const char *const texts[] = { "", "{", "{\"a\": [1, 2", "\"abc" };
@@ -117,6 +132,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_mistake_is_named_by_line_and_column),
+		cmocka_unit_test(malformed_utf8_is_refused_where_it_stands),
 		cmocka_unit_test(a_text_that_was_cut_off_is_called_so),
 		cmocka_unit_test(text_behind_the_document_is_refused),
 		cmocka_unit_test(depth_is_bounded),
