@@ -10,6 +10,11 @@
 // forms, surrogates and values past U+10FFFF are malformed: one text must have one spelling.
 size_t utf8_len(const uint8_t *s, size_t left);
 
+// Whether a well-formed sequence of n bytes is a control character (C0, DEL, C1) or one that turns
+// the direction of text round, has no width or ends a line: what does to a terminal or a reader
+// something else than to be read [RFC 3722 prohibits them in iSCSI names].
+bool utf8_is_control(const uint8_t *s, size_t n);
+
 // Whether a text is well-formed to its end.
 bool utf8_is_fine(const char *text);
 // Puts a ? in place of every byte that is none of a well-formed sequence.

@@ -7,6 +7,7 @@
 #include <sys/random.h>
 #include <sys/utsname.h>
 
+#include "core/utf8.h"
 #include "target/config/model.h"
 #include "transport/iscsi/name.h"
 
@@ -18,11 +19,15 @@ int name_check_storage(const char *name, struct err *e)
 			       NAME_MAX_LEN);
 	if (!strcmp(name, ".") || !strcmp(name, ".."))
 		return err_set(e, -EINVAL, "A storage object's name cannot be . or ..");
-	for (const char *p = name; *p; p++)
-		if (*p == '/' || *p == ' ' || (unsigned char)*p < 0x20 || *p == 0x7f)
+	for (size_t i = 0, n; i < len; i += n) {
+		const uint8_t *p = (const uint8_t *)name + i;
+		n = utf8_len(p, len - i);
+		if (!n || *p == '/' || *p == ' ' || utf8_is_control(p, n))
 			return err_set(e, -EINVAL,
 				       "A storage object's name cannot contain /, newline or "
-				       "spaces/tabs");
+				       "spaces/tabs%s",
+				       *p < 0x80 && *p >= ' ' ? "" : " (nor control characters)");
+	}
 	return 0;
 }
 

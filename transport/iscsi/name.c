@@ -18,7 +18,7 @@ int iscsi_name_normalize(const char *name, size_t len, char ret[ISCSI_NAME_MAX +
 	const uint8_t *s = (const uint8_t *)name;
 	for (size_t i = 0; i < len;) {
 		size_t n = utf8_len(s + i, len - i);
-		if (!n || s[i] <= ' ' || s[i] == 0x7f) {
+		if (!n || s[i] == ' ' || utf8_is_control(s + i, n)) {
 			ret[0] = 0;
 			return err_set(e, -EINVAL,
 				       "iSCSI name: byte 0x%02x at offset %zu (no blanks, control "

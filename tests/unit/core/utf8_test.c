@@ -33,11 +33,34 @@ static void mending_touches_only_what_is_malformed(void **state)
 	assert_string_equal(text, "a\xc3\xa4??");
 }
 
+static void control_characters_are_known_in_every_length(void **state)
+{
+	static const struct {
+		const char *text;
+		bool is_control;
+	} rows[] = {
+		{"\x1b",		  true },
+		  { "\x7f",		    true },
+		     { "a",		    false},
+		{ "\xc2\x9b",	      true },
+		  { "\xc2\xa0",		false},
+		     { "\xc3\xa4",	   false},
+		{ "\xe2\x80\xae",	  true },
+		  { "\xe2\x82\xac",	    false},
+		     { "\xf0\x9f\x92\xbe", false},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (utf8_is_control((const uint8_t *)rows[i].text, strlen(rows[i].text)) !=
+		    rows[i].is_control)
+			fail_msg("row %zu", i);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_length_is_well_formed),
 		cmocka_unit_test(what_is_cut_overlong_or_too_high_is_malformed),
+		cmocka_unit_test(control_characters_are_known_in_every_length),
 		cmocka_unit_test(mending_touches_only_what_is_malformed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

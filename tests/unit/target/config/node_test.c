@@ -91,6 +91,15 @@ static void storage_names_have_no_slash_nor_blank(void **state)
 		assert_int_equal(name_check_storage(bad[i], NULL), -EINVAL);
 }
 
+static void storage_names_have_no_control_characters(void **state)
+{
+	static const char *const bad[] = { "a\x1b", "a\x7f", "a\xc2\x9b", "a\xe2\x80\xae",
+					   "a\xff" };
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+		assert_int_equal(name_check_storage(bad[i], NULL), -EINVAL);
+	assert_int_equal(name_check_storage("\xc3\xa4\xe2\x82\xac", NULL), 0);
+}
+
 static void made_up_names_are_valid_and_differ(void **state)
 {
 	char a[40], b[40], iqn[224], other[224], normal[224];
@@ -125,6 +134,7 @@ int main(void)
 		cmocka_unit_test(a_path_that_does_not_fit_is_cut),
 		cmocka_unit_test(numbers_come_with_and_without_their_prefix),
 		cmocka_unit_test(storage_names_have_no_slash_nor_blank),
+		cmocka_unit_test(storage_names_have_no_control_characters),
 		cmocka_unit_test(made_up_names_are_valid_and_differ),
 		cmocka_unit_test(names_that_are_none_are_refused),
 	};

@@ -205,11 +205,19 @@ static void test_names_are_normalised(void **state)
 	assert_int_equal(iscsi_name_normalize(longest, ISCSI_NAME_MAX, name, NULL), 0);
 	assert_int_equal(iscsi_name_normalize(longest, ISCSI_NAME_MAX + 1, name, NULL), -EINVAL);
 	assert_int_equal(iscsi_name_normalize("", 0, name, NULL), -EINVAL);
-	static const char *const bad[] = { "a b",	   "a\tb",
-					   "a\x7f",	   "\x80",
-					   "\xc0\x80",	   "\xe0\x80\x80",
-					   "\xed\xa0\x80", "\xf4\x90\x80\x80",
-					   "\xe2\x82",	   "\xff" };
+	static const char *const bad[] = { "a b",
+					   "a\tb",
+					   "a\x7f",
+					   "\x80",
+					   "\xc0\x80",
+					   "\xe0\x80\x80",
+					   "\xed\xa0\x80",
+					   "\xf4\x90\x80\x80",
+					   "\xe2\x82",
+					   "\xff",
+					   "a\xc2\x9b"
+					   "2J",
+					   "a\xe2\x80\xae" };
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
 		assert_int_equal(iscsi_name_normalize(bad[i], strlen(bad[i]), name, NULL), -EINVAL);
 }
