@@ -28,9 +28,8 @@ static bool has_entries(struct json_object *doc, const char *key)
 	return json_object_is_type(list, json_type_array) && json_object_array_length(list);
 }
 
-// A file that lost its content is no wish to serve nothing.
-static int refuse_nothing(const struct config *c, struct json_object *doc, const char *what,
-			  struct err *e)
+int plan_refuse_nothing(const struct config *c, struct json_object *doc, const char *what,
+			struct err *e)
 {
 	if (model_is_empty(c) || has_entries(doc, "storage_objects") || has_entries(doc, "targets"))
 		return 0;
@@ -64,7 +63,7 @@ static void say_result(struct reply *r, struct json_object *lines, struct json_o
 int plan_run(struct config *c, struct json_object *doc, const char *what,
 	     const struct restore_options *o, struct reply *r, struct err *e)
 {
-	int code = o->is_apply ? refuse_nothing(c, doc, what, e) : 0;
+	int code = o->is_apply ? plan_refuse_nothing(c, doc, what, e) : 0;
 	if (code < 0)
 		return code;
 	struct txn_mark mark = txn_mark(c);

@@ -19,6 +19,10 @@ void diff_documents(struct json_object *from, struct json_object *to, struct jso
 int plan_run(struct config *c, struct json_object *doc, const char *what,
 	     const struct restore_options *o, struct reply *r, struct err *e);
 
+// -EPERM for a document, called what, that has neither storage objects nor targets and would
+// replace a configuration that has some: a file that lost its content is no wish to serve nothing.
+int plan_refuse_nothing(const struct config *c, struct json_object *doc, const char *what,
+			struct err *e);
 // What ends a command whose plan_run() returned code.
 int plan_finish(struct config *c, int code, struct err *e);
 

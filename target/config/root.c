@@ -127,7 +127,10 @@ static int restoreconfig(struct config *c, struct node *n, const struct args *a,
 	// One that is named becomes what the file says: what hangs on it, and its sessions, go on.
 	bool is_clear = arg_bool(a, "clear_existing", false);
 	o.is_apply = is_clear && (o.only_target || o.only_storage);
-	if (!code && is_clear && !o.is_apply)
+	bool is_whole = is_clear && !o.is_apply;
+	if (!code && is_whole)
+		code = plan_refuse_nothing(c, doc, file, e);
+	if (!code && is_whole)
 		code = remove_all(c, e);
 	if (!code)
 		code = restore_document(c, doc, &o, errors, e);

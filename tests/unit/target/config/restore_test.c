@@ -262,6 +262,22 @@ static void a_bad_file_to_restore_changes_nothing(void **state)
 	assert_int_equal(run("/", "restoreconfig", values), -ENOENT);
 }
 
+static void a_file_without_content_replaces_nothing(void **state)
+{
+	char path[120], values[300];
+	assert_int_equal(run("/backstores/ramdisk", "create", "[\"r\", \"1M\"]"), 0);
+	snprintf(path, sizeof path, "%s/hollow.json", dir);
+	FILE *f = fopen(path, "w");
+	fputs("{\"storage_objects\": [], \"targets\": []}", f);
+	fclose(f);
+	snprintf(values, sizeof values, "{\"savefile\": \"%s\", \"clear_existing\": true}", path);
+	assert_int_equal(run("/", "restoreconfig", values), -EPERM);
+	assert_true(exists("/backstores/ramdisk/r"));
+	assert_int_equal(run("/", "clearconfig", "[\"true\"]"), 0);
+	assert_int_equal(run("/", "restoreconfig", values), 0); // nothing is lost now
+	unlink(path);
+}
+
 static void identity_and_order_survive_a_restart(void **state)
 {
 	assert_int_equal(run("/backstores/ramdisk", "create", "[\"r\", \"1M\"]"), 0);
@@ -306,6 +322,7 @@ int main(void)
 		T(restoring_leaves_what_exists_unless_told),
 		T(restoring_one_object_drops_no_other),
 		T(a_bad_file_to_restore_changes_nothing),
+		T(a_file_without_content_replaces_nothing),
 		T(identity_and_order_survive_a_restart),
 		T(own_settings_stand_where_rtslib_does_not_look),
 	};
