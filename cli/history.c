@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "cli/command.h"
 #include "cli/grammar.h"
 #include "cli/schema.h"
 #include "cli/state.h"
@@ -10,10 +11,14 @@
 // Also where a name stands in a word of its own: "password = x" is a slip that tells it as well.
 static bool tells_secret(struct json_object *schema, const struct line *l)
 {
+	const struct shell_command *c = l->command ? shell_command_find(l->command) : NULL;
+	const struct shell_param *next = c ? c->params : NULL; // what the next nameless value is
 	for (unsigned i = 0; i < l->count; i++) {
 		const struct line_value *v = &l->values[i];
 		if (v->name && schema_is_secret(schema, v->name) && strcmp(v->text, "-") &&
 		    strcmp(v->text, "+"))
+			return true;
+		if (!v->name && next && next->name && schema_is_secret(schema, (next++)->name))
 			return true;
 		if (!v->name && i + 1 < l->count && schema_is_secret(schema, v->text))
 			return true;

@@ -89,6 +89,7 @@ static void lines_with_secrets_are_not_kept(void **state)
 		"/rd set auth userid=a password=b",
 		"set auth password = abc",
 		"set auth PASSWORD=abc",
+		"export /d iqn.x iqn.y n 1M no no no user abc", // by its place
 	};
 	for (size_t i = 0; i < sizeof secret / sizeof secret[0]; i++)
 		assert_false(history_may_keep(schema, secret[i]));
