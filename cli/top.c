@@ -92,6 +92,7 @@ static void on_resize(int number)
 struct screen {
 	struct termios saved;
 	struct sigaction resize, interrupt, term;
+	sigset_t mask;
 };
 
 static void screen_begin(struct screen *sc)
@@ -106,6 +107,11 @@ static void screen_begin(struct screen *sc)
 	sigaction(SIGWINCH, &resize, &sc->resize); // ends the wait: the picture is drawn anew
 	sigaction(SIGINT, &end, &sc->interrupt);
 	sigaction(SIGTERM, &end, &sc->term);
+	sigset_t ours; // a prompt has them blocked (cli/interrupt.h)
+	sigemptyset(&ours);
+	sigaddset(&ours, SIGWINCH);
+	sigaddset(&ours, SIGINT);
+	sigprocmask(SIG_UNBLOCK, &ours, &sc->mask);
 	fputs("\033[?1049h\033[?25l", stdout);
 }
 
@@ -113,6 +119,7 @@ static void screen_end(const struct screen *sc)
 {
 	fputs("\033[?25h\033[?1049l", stdout);
 	fflush(stdout);
+	sigprocmask(SIG_SETMASK, &sc->mask, NULL);
 	sigaction(SIGTERM, &sc->term, NULL);
 	sigaction(SIGINT, &sc->interrupt, NULL);
 	sigaction(SIGWINCH, &sc->resize, NULL);

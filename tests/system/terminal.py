@@ -4,6 +4,7 @@ passwords, the way back, bookmarks, and paste."""
 
 import os
 import re
+import signal
 import stat
 import sys
 
@@ -157,6 +158,17 @@ def ctrl_c_ends_waiting(t, daemon):
         raise Failure("the next request is not answered")
 
 
+def ctrl_c_ends_top(t):
+    t.type("top\r")
+    t.wait("q quit")
+    status = open(f"/proc/{t.shell.pid}/status", encoding="ascii").read()
+    if int(status.split("SigBlk:")[1].split()[0], 16) & 1 << signal.SIGINT - 1:
+        raise Failure("top does not hear Ctrl-C")
+    t.type("\x03")
+    t.wait("\x1b[?1049l")
+    t.at("/")
+
+
 def resize(t):
     t.run("ls", "/")
     t.shell.setwinsize(24, 60)
@@ -300,6 +312,7 @@ def main():
             hints(t)
             ctrl_c(t)
             ctrl_c_ends_waiting(t, daemon)
+            ctrl_c_ends_top(t)
             resize(t)
             hidden_password(t)
             history(t)
