@@ -210,7 +210,7 @@ static int run_set(struct config *c, struct node *n, struct json_object *positio
 					    : NULL;
 	const char *group = first ? json_scalar(first) : json_text(named, "group");
 	if (!group)
-		return err_set(e, -EINVAL, "Missing required parameter group");
+		return err_set(e, -EBADRQC, "Missing required parameter group");
 	if (first && json_object_array_length(positional) > 1)
 		return err_set(e, -EINVAL, "set: expected name=value behind the group");
 	struct json_object *values = json_object_new_object();

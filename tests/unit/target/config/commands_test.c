@@ -273,6 +273,12 @@ static void what_is_wrong_with_a_value_is_said(void **state)
 	}
 }
 
+static void set_without_a_group_is_wrong_usage(void **state)
+{
+	assert_int_equal(run("/", "set", NULL), -EBADRQC);
+	assert_string_equal(error.text, "Missing required parameter group");
+}
+
 static void one_secret_for_both_directions_is_refused(void **state)
 {
 	make_target();
@@ -579,6 +585,7 @@ int main(void)
 		T(a_secret_is_made_up_on_wish),
 		T(create_tells_the_path_of_what_it_made),
 		T(what_is_wrong_with_a_value_is_said),
+		T(set_without_a_group_is_wrong_usage),
 		T(one_secret_for_both_directions_is_refused),
 		T(discovery_authentication_needs_credentials),
 		T(those_who_may_only_look_change_nothing),
