@@ -336,7 +336,8 @@ static bool rel_tgt_id(struct scst *s, char *value)
 
 static bool alias(struct scst *s, char *value)
 {
-	import_parameter(s->target.tpg, "TargetAlias", value);
+	if (is_iscsi(s))
+		import_parameter(s->target.tpg, "TargetAlias", value);
 	return is_iscsi(s);
 }
 

@@ -164,9 +164,11 @@ static void an_srp_target_is_one_of_srpt(void **state)
 	take_file(&import_kind_scst, "f.conf",
 		  DISKS
 		  "TARGET_DRIVER ib_srpt {\nTARGET fe80:0000:0000:0000:0002:c903:0005:f34b {\n"
+		  "alias one\n"
 		  "enabled 1\nGROUP g {\nLUN 0 a\n"
 		  "INITIATOR 0x00000000000000000002c9030005f34c\n}\n}\n}\n");
 	assert_string_equal(text_at("targets/0/fabric"), "srpt");
+	assert_null(at(TPG "/parameters")); // its alias
 	assert_string_equal(text_at("targets/0/wwn"), "ib.fe800000000000000002c9030005f34b");
 	assert_string_equal(text_at(TPG "/node_acls/0/node_wwn"),
 			    "ib.00000000000000000002c9030005f34c");
