@@ -24,6 +24,12 @@ struct import_place {
 	unsigned line;
 };
 
+// Freed when the import ends, and wiped: a text has passwords in it, and NULs where it was cut.
+struct import_kept {
+	char *text;
+	size_t len;
+};
+
 struct import {
 	struct json_object *doc;
 	struct json_object *storage, *targets, *own; // of doc; own: our section's objects, by path
@@ -40,8 +46,8 @@ struct import {
 	unsigned files;	   // read so far
 	unsigned nested;   // includes that are open
 	unsigned mapped;   // LUNs of ACLs
-	char **texts;	   // those that were included, and their names: freed at the end
-	unsigned text_count;
+	struct import_kept *kept; // texts that were included, and their names
+	unsigned kept_count;
 };
 
 struct import_kind {

@@ -38,14 +38,13 @@ static void begin(struct import *im)
 	json_object_object_add(im->doc, SAVED_SECTION, section);
 }
 
-// The texts have passwords in them.
 static void end(struct import *im)
 {
-	for (unsigned i = 0; i < im->text_count; i++) {
-		explicit_bzero(im->texts[i], strlen(im->texts[i]));
-		free(im->texts[i]);
+	for (unsigned i = 0; i < im->kept_count; i++) {
+		explicit_bzero(im->kept[i].text, im->kept[i].len);
+		free(im->kept[i].text);
 	}
-	free(im->texts);
+	free(im->kept);
 	json_object_put(im->disks);
 	json_object_put(im->names);
 	json_object_put(im->iqns);

@@ -148,13 +148,14 @@ int import_number(const char *text, int max)
 
 // ---- included files ----
 
-// Keeps p until the import ends.
-static bool keep(struct import *im, char *p)
+// Keeps text until the import ends.
+static bool keep(struct import *im, char *text, size_t len)
 {
-	char **more = p ? reallocarray(im->texts, im->text_count + 1, sizeof *more) : NULL;
+	struct import_kept *more =
+		text ? reallocarray(im->kept, im->kept_count + 1, sizeof *more) : NULL;
 	if (more) {
-		im->texts = more;
-		im->texts[im->text_count++] = p;
+		im->kept = more;
+		im->kept[im->kept_count++] = (struct import_kept){ text, len };
 	}
 	return more;
 }
@@ -165,14 +166,14 @@ static int read_one(struct import *im, const char *path,
 	struct import_place before = im->at;
 	char *text = NULL, *name = strdup(path);
 	size_t len = 0;
-	if (!keep(im, name)) {
+	if (!keep(im, name, name ? strlen(name) : 0)) {
 		free(name);
 		return err_set(e, -ENOMEM, "out of memory");
 	}
 	if (im->files++ >= IMPORT_FILES_MAX)
 		return import_fail(e, before, "more than %d files", IMPORT_FILES_MAX);
 	int r = file_read(path, &text, &len, e);
-	if (!r && !keep(im, text)) {
+	if (!r && !keep(im, text, len)) {
 		free(text);
 		r = err_set(e, -ENOMEM, "out of memory");
 	}
