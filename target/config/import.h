@@ -41,11 +41,11 @@ struct import {
 	struct import_place at;
 	void *reader; // the kind's own
 	bool may_include;
-	bool is_malformed; // the line at `at` is no UTF-8
-	size_t size;	   // bytes read so far
-	unsigned files;	   // read so far
-	unsigned nested;   // includes that are open
-	unsigned mapped;   // LUNs of ACLs
+	bool is_malformed;	  // the line at `at` is no UTF-8
+	size_t size;		  // bytes read so far
+	unsigned files;		  // read so far
+	unsigned nested;	  // includes that are open
+	unsigned mapped;	  // LUNs of ACLs
 	struct import_kept *kept; // texts that were included, and their names
 	unsigned kept_count;
 };
