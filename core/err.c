@@ -5,25 +5,20 @@
 #include <stdio.h>
 #include <string.h>
 
-// Texts quote what peers and files say: control characters must not reach a log or a terminal.
-static void keep_one_line(char *s)
-{
-	for (; *s; s++)
-		if ((unsigned char)*s < ' ' || *s == 0x7f)
-			*s = '?';
-}
+#include "core/utf8.h"
 
 __attribute__((format(printf, 2, 0))) static void put_text(struct err *e, const char *fmt,
 							   va_list ap)
 {
 	vsnprintf(e->text, sizeof e->text, fmt, ap);
-	keep_one_line(e->text);
+	utf8_tame(e->text); // it quotes what peers and files say, and may have been cut
 }
 
 static void add_text(struct err *e, const char *text)
 {
 	size_t used = strlen(e->text);
 	snprintf(e->text + used, sizeof e->text - used, ": %s", text);
+	utf8_tame(e->text);
 }
 
 int err_set(struct err *e, int code, const char *fmt, ...)

@@ -67,16 +67,25 @@ bool utf8_is_fine(const char *text)
 	return true;
 }
 
-void utf8_mend(char *text)
+static void mend(char *text, bool tames)
 {
 	size_t left = strlen(text);
 	while (left) {
 		size_t n = utf8_len((const uint8_t *)text, left);
-		if (!n) {
-			*text = '?';
-			n = 1;
-		}
+		if (!n || (tames && utf8_is_control((const uint8_t *)text, n)))
+			memset(text, '?', n ? n : 1);
+		n = n ? n : 1;
 		text += n;
 		left -= n;
 	}
+}
+
+void utf8_mend(char *text)
+{
+	mend(text, false);
+}
+
+void utf8_tame(char *text)
+{
+	mend(text, true);
 }

@@ -19,3 +19,6 @@ bool utf8_is_control(const uint8_t *s, size_t n);
 bool utf8_is_fine(const char *text);
 // Puts a ? in place of every byte that is none of a well-formed sequence.
 void utf8_mend(char *text);
+// The same, and for every byte of a control character: what is left is one line that a terminal, a
+// log and a JSON reader take as it is.
+void utf8_tame(char *text);

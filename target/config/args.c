@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "core/utf8.h"
 #include "target/config/json.h"
 
 const struct command_row *command_find(const struct node_class *class, const char *name)
@@ -178,6 +179,7 @@ void reply_say(struct reply *r, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof line, fmt, ap);
 	va_end(ap);
+	utf8_tame(line);
 	if (!r->messages)
 		r->messages = json_object_new_array();
 	json_object_array_add(r->messages, json_object_new_string(line));

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/utf8.h"
 #include "target/config/plan.h"
 #include "target/config/saved.h"
 
@@ -50,8 +51,10 @@ static void say(struct diff *d, const char *mark, const char *path, const char *
 	json_text_put(&t, mark);
 	json_text_put(&t, path);
 	json_text_put(&t, rest);
-	if (t.text)
+	if (t.text) {
+		utf8_tame(t.text); // values have been cut
 		json_object_array_add(d->lines, json_object_new_string(t.text));
+	}
 	free(t.text);
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/utf8.h"
 #include "target/config/restore.h"
 
 void restore_complain(struct restore *r, const char *fmt, ...)
@@ -15,6 +16,7 @@ void restore_complain(struct restore *r, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof line, fmt, ap);
 	va_end(ap);
+	utf8_tame(line);
 	// The root has no name to begin with.
 	const char *text = strncmp(line, ": ", 2) ? line : line + 2;
 	json_object_array_add(r->errors, json_object_new_string(text));

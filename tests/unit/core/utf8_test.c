@@ -33,6 +33,13 @@ static void mending_touches_only_what_is_malformed(void **state)
 	assert_string_equal(text, "a\xc3\xa4??");
 }
 
+static void taming_leaves_one_line_of_text(void **state)
+{
+	char text[] = "a\xc3\xa4\n\x1b\xc2\x9b[2J\xff";
+	utf8_tame(text);
+	assert_string_equal(text, "a\xc3\xa4????[2J?");
+}
+
 static void control_characters_are_known_in_every_length(void **state)
 {
 	static const struct {
@@ -62,6 +69,7 @@ int main(void)
 		cmocka_unit_test(what_is_cut_overlong_or_too_high_is_malformed),
 		cmocka_unit_test(control_characters_are_known_in_every_length),
 		cmocka_unit_test(mending_touches_only_what_is_malformed),
+		cmocka_unit_test(taming_leaves_one_line_of_text),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
