@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/tree.h"
+#include "core/attr.h"
 
 // What was asked for. depth NULL: all of it.
 struct wish {
@@ -34,9 +35,8 @@ static int flag(const struct line *l, const char *name, bool *ret, struct err *e
 	const char *text = line_value(l, name, LINE_WORDS_MAX);
 	if (!text)
 		return 0;
-	if (strcasecmp(text, "true") && strcasecmp(text, "false"))
+	if (!parse_bool(text, ret))
 		return err_set(e, -EINVAL, "Syntax error, '%.40s' is not true|false.", text);
-	*ret = !strcasecmp(text, "true");
 	return 0;
 }
 

@@ -38,7 +38,7 @@ static int refuse(const struct attr_row *row, const char *cause, const char *tex
 	return err_set(e, -EINVAL, "%s: '%.60s' %s (%s)", row->name, text, cause, range);
 }
 
-static bool parse_bool(const char *text, uint32_t *ret)
+bool parse_bool(const char *text, bool *ret)
 {
 	static const char *const words[][2] = {
 		{"0",      "1"   },
@@ -47,12 +47,18 @@ static bool parse_bool(const char *text, uint32_t *ret)
 		    { "off",   "on"  }
 	};
 	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-		for (uint32_t v = 0; v < 2; v++)
+		for (int v = 0; v < 2; v++)
 			if (!strcasecmp(text, words[i][v])) {
 				*ret = v;
 				return true;
 			}
 	return false;
+}
+
+bool is_yes(const char *text)
+{
+	bool is;
+	return text && parse_bool(text, &is) && is;
 }
 
 // A number in decimal or 0x form with nothing behind it. Sign and magnitude apart, so that
@@ -130,12 +136,12 @@ static int set_string(const struct attr_row *row, void *field, const char *text,
 int attr_set(const struct attr_row *row, void *base, const char *text, struct err *e)
 {
 	void *field = field_of(row, base);
-	uint32_t v;
+	bool is;
 	switch (row->type) {
 	case ATTR_BOOL:
-		if (!parse_bool(text, &v))
+		if (!parse_bool(text, &is))
 			return refuse(row, "is neither on nor off", text, e);
-		__atomic_store_n((uint32_t *)field, v, __ATOMIC_RELAXED);
+		__atomic_store_n((uint32_t *)field, is, __ATOMIC_RELAXED);
 		return 0;
 	case ATTR_UINT:
 	case ATTR_UINT64:

@@ -56,6 +56,10 @@ size_t attr_get(const struct attr_row *row, const void *base, char *out, size_t 
 // "0..512", "0 or 1", "a|b|c": the accepted values in words.
 size_t attr_range(const struct attr_row *row, char *out, size_t size);
 
+// 0 1, false true, no yes, off on, in any case. False: none of them.
+bool parse_bool(const char *text, bool *ret);
+// Whether it is one that says yes; NULL does not.
+bool is_yes(const char *text);
 // Sizes as users write them: 512, 4k, 10M, 1.5G, 1GiB, 128MB (powers of 1024). -EINVAL,
 // -ERANGE with text.
 int parse_size(const char *text, uint64_t *ret, struct err *e);

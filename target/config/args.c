@@ -34,11 +34,11 @@ static int row_index(const struct param_row *rows, const char *name)
 static int check_type(const struct param_row *row, const char *text, struct err *e)
 {
 	uint64_t bytes;
+	bool is;
 	char *end;
 	switch (row->type) {
 	case PARAM_BOOL:
-		if (strcasecmp(text, "true") && strcasecmp(text, "false") && strcmp(text, "0") &&
-		    strcmp(text, "1") && strcasecmp(text, "yes") && strcasecmp(text, "no"))
+		if (!parse_bool(text, &is))
 			return err_set(e, -EINVAL, "Syntax error, '%.60s' is not true|false.",
 				       text);
 		return 0;
@@ -165,9 +165,7 @@ bool arg_given(const struct args *a, const char *name)
 bool arg_bool(const struct args *a, const char *name, bool absent)
 {
 	const char *text = arg(a, name);
-	if (!text)
-		return absent;
-	return !strcasecmp(text, "true") || !strcasecmp(text, "yes") || !strcmp(text, "1");
+	return text ? is_yes(text) : absent;
 }
 
 void reply_say(struct reply *r, const char *fmt, ...)

@@ -76,7 +76,6 @@ char *import_line(struct import *im, char **rest);
 char *import_value(char *line);
 // The next word of *rest, NULL at the end.
 char *import_word(char **rest);
-bool import_is_true(const char *text); // on, yes, true, 1
 // A decimal number in 0..max; -1: it is none.
 int import_number(const char *text, int max);
 void import_note(struct import *im, struct import_place at, const char *fmt, ...)

@@ -170,7 +170,7 @@ static bool discovery_outgoing(struct scst *s, char *value)
 
 static bool driver_enabled(struct scst *s, char *value)
 {
-	return import_is_true(value);
+	return is_yes(value);
 }
 
 static const struct scst_row driver_rows[] = {

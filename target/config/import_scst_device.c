@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/attr.h"
 #include "target/config/import_scst.h"
 #include "target/config/json.h"
 
@@ -90,10 +91,10 @@ static bool blocksize(struct scst *s, char *value)
 static bool read_only(struct scst *s, char *value)
 {
 	if (is_plugin(s, "pscsi") || is_plugin(s, "null"))
-		return !import_is_true(value);
+		return !is_yes(value);
 	if (is_plugin(s, "block"))
-		import_bool_field(s->device.disk, "readonly", import_is_true(value));
-	else if (import_is_true(value)) // rtslib's fileio has no such option
+		import_bool_field(s->device.disk, "readonly", is_yes(value));
+	else if (is_yes(value)) // rtslib's fileio has no such option
 		import_own(s->im, s->device.path, "options", "readonly", "true");
 	return true;
 }
@@ -101,29 +102,28 @@ static bool read_only(struct scst *s, char *value)
 static bool without_cache(struct scst *s, char *value)
 {
 	bool has_cache = !is_plugin(s, "pscsi") && !is_plugin(s, "null");
-	if (has_cache && import_is_true(value))
+	if (has_cache && is_yes(value))
 		import_cache(s->device.disk, false);
-	return has_cache || !import_is_true(value);
+	return has_cache || !is_yes(value);
 }
 
 // Flushes were thought needless; here every write is durable instead.
 static bool nv_cache(struct scst *s, char *value)
 {
 	without_cache(s, value);
-	return !import_is_true(value);
+	return !is_yes(value);
 }
 
 static bool removable(struct scst *s, char *value)
 {
-	import_own(s->im, s->device.path, "attribute", "removable",
-		   import_is_true(value) ? "1" : "0");
+	import_own(s->im, s->device.path, "attribute", "removable", is_yes(value) ? "1" : "0");
 	return true;
 }
 
 static bool thin_provisioned(struct scst *s, char *value)
 {
-	import_attribute(s->device.disk, "emulate_tpu", import_is_true(value));
-	import_attribute(s->device.disk, "emulate_tpws", import_is_true(value));
+	import_attribute(s->device.disk, "emulate_tpu", is_yes(value));
+	import_attribute(s->device.disk, "emulate_tpws", is_yes(value));
 	return true;
 }
 

@@ -64,7 +64,7 @@ void scst_lun_add(struct scst *s, char *value)
 static bool lun_read_only(struct scst *s, char *value)
 {
 	if (s->seen)
-		import_bool_field(s->seen, "write_protect", import_is_true(value));
+		import_bool_field(s->seen, "write_protect", is_yes(value));
 	return true;
 }
 
@@ -290,7 +290,7 @@ void scst_target_close(struct scst *s)
 static bool enabled(struct scst *s, char *value)
 {
 	s->target.has_enabled = true;
-	s->target.is_enabled = import_is_true(value);
+	s->target.is_enabled = is_yes(value);
 	return true;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/attr.h"
 #include "target/config/import_tgt.h"
 #include "target/config/json.h"
 
@@ -31,7 +32,7 @@ static bool never(struct making *m, const char *value)
 
 static bool readonly(struct making *m, const char *value)
 {
-	m->is_readonly = import_is_true(value);
+	m->is_readonly = is_yes(value);
 	return true;
 }
 
@@ -77,13 +78,13 @@ static bool serial(struct making *m, const char *value)
 
 static bool removable(struct making *m, const char *value)
 {
-	import_own(m->im, m->path, "attribute", "removable", import_is_true(value) ? "1" : "0");
+	import_own(m->im, m->path, "attribute", "removable", is_yes(value) ? "1" : "0");
 	return true;
 }
 
 static bool must_be_true(struct making *m, const char *value)
 {
-	return import_is_true(value);
+	return is_yes(value);
 }
 
 // In the order of enum tgt_setting; bsoflags after write-cache, which it wins over.
@@ -237,7 +238,7 @@ static void put_disk(struct import *im, struct tgt_target *t, struct tgt_disk *d
 			import_text_field(m.disk, "size", "1T");
 		apply_settings(&m, t, d);
 	} else {
-		m.is_readonly = import_is_true(text_of(t, d, TGT_READONLY, "no"));
+		m.is_readonly = is_yes(text_of(t, d, TGT_READONLY, "no"));
 		import_note(im, d->at,
 			    "%.150s: is served by another target too; its settings there hold here",
 			    d->path);

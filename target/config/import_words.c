@@ -131,12 +131,6 @@ char *import_word(char **rest)
 	return word;
 }
 
-bool import_is_true(const char *text)
-{
-	return !strcasecmp(text, "on") || !strcasecmp(text, "yes") || !strcasecmp(text, "true") ||
-	       !strcmp(text, "1");
-}
-
 int import_number(const char *text, int max)
 {
 	if (!isdigit((unsigned char)*text) || strlen(text) > 9)

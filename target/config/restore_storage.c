@@ -130,13 +130,6 @@ static bool is_held_by_what_goes(struct restore *r, const struct storage *s)
 	return dev && map_get(&r->leaving, r, dev);
 }
 
-static bool is_true(const char *text)
-{
-	uint32_t v = 0;
-	const struct attr_row row = { .name = "", .type = ATTR_BOOL, .max = 1 };
-	return text && !attr_set(&row, &v, text, NULL) && v;
-}
-
 // Whether the option's text in the document means what the object has.
 static bool is_same_option(const struct storage *s, int i, const char *text)
 {
@@ -146,7 +139,7 @@ static bool is_same_option(const struct storage *s, int i, const char *text)
 		text = NULL;
 	switch (o->type) {
 	case BS_OPT_BOOL:
-		return is_true(text) == is_true(s->option[i]);
+		return is_yes(text) == is_yes(s->option[i]);
 	case BS_OPT_SIZE:
 		return !text || (!parse_size(text, &size, NULL) && size == storage_size(s));
 	default:

@@ -13,8 +13,7 @@ static struct json_object *option_value(const struct storage *s, const struct bs
 	uint64_t size;
 	switch (o->type) {
 	case BS_OPT_BOOL:
-		return json_object_new_boolean(!strcasecmp(text, "true") || !strcmp(text, "1") ||
-					       !strcasecmp(text, "yes") || !strcasecmp(text, "on"));
+		return json_object_new_boolean(is_yes(text));
 	case BS_OPT_SIZE:
 		size = storage_size(s);
 		return json_object_new_uint64(size);

@@ -29,12 +29,6 @@ static int set_options(struct storage *s, const struct args *a, struct err *e)
 	return r;
 }
 
-static bool is_true(const char *text)
-{
-	return text && (!strcasecmp(text, "true") || !strcasecmp(text, "yes") ||
-			!strcasecmp(text, "on") || !strcmp(text, "1"));
-}
-
 // Initiators know a disk by its serial: two with the same one are two paths to one disk, and
 // what is written goes to either.
 static int refuse_same_serial(struct config *c, const struct storage *s, struct err *e)
@@ -95,7 +89,7 @@ static int create(struct config *c, struct node *n, const struct args *a, struct
 		attr_set(attr_find(lu_attr_rows, "emulate_model_alias"), &s->attr, "1", NULL);
 	code = set_options(s, a, e);
 	// A volatile cache is reported as one.
-	if (!code && is_true(storage_get_option(s, "write_back")))
+	if (!code && is_yes(storage_get_option(s, "write_back")))
 		attr_set(attr_find(lu_attr_rows, "emulate_write_cache"), &s->attr, "1", NULL);
 	if (!code && arg_given(a, "wwn"))
 		code = refuse_same_serial(c, s, e);
@@ -229,7 +223,7 @@ static void summarize(struct config *c, const struct node *n, struct summary *re
 	}
 	format_size(storage_size(s), size);
 	snprintf(ret->text, sizeof ret->text, "%s%.160s%s(%s) %s%s%s",
-		 is_true(nullio) ? "nullio " : "", dev ? dev : "", dev ? " " : "", size,
+		 is_yes(nullio) ? "nullio " : "", dev ? dev : "", dev ? " " : "", size,
 		 s->lu->is_readonly ? "ro " : "",
 		 !has_cache			     ? ""
 		 : s->lu->bs->limits.has_write_cache ? "write-back "

@@ -157,6 +157,21 @@ static void sizes_are_powers_of_1024(void **state)
 	}
 }
 
+static void yes_and_no_have_four_words_each(void **state)
+{
+	static const char *const yes[] = { "1", "true", "YES", "On" },
+				 *const no[] = { "0", "False", "no", "off" },
+				 *const neither[] = { "", "2", "y", "truee", "maybe", " 1" };
+	bool is;
+	for (size_t i = 0; i < 4; i++) {
+		assert_true(is_yes(yes[i]));
+		assert_true(parse_bool(no[i], &is) && !is);
+	}
+	for (size_t i = 0; i < sizeof neither / sizeof *neither; i++)
+		assert_false(parse_bool(neither[i], &is) || is_yes(neither[i]));
+	assert_false(is_yes(NULL));
+}
+
 static void what_is_no_size_is_refused(void **state)
 {
 	static const char *const bad[] = { "",	  "G",	  "-1",	 "1.G",		  "1.5", "1x",
@@ -195,6 +210,7 @@ int main(void)
 		cmocka_unit_test(refusal_never_shows_a_secret),
 		cmocka_unit_test(what_is_set_reads_back),
 		cmocka_unit_test(sizes_are_powers_of_1024),
+		cmocka_unit_test(yes_and_no_have_four_words_each),
 		cmocka_unit_test(what_is_no_size_is_refused),
 		cmocka_unit_test(sizes_are_shown_as_targetcli_shows_them),
 	};
