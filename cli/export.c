@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "cli/command.h"
+#include "core/attr.h"
 
 // ---- what is asked for ----
 
@@ -34,9 +35,22 @@ static const char *option(const struct line *l, const char *name, bool is_flag)
 	return NULL;
 }
 
-static bool is_true(const char *text)
+static int flag(const struct line *l, const char *name, bool *ret, struct err *e)
 {
-	return text && !strcasecmp(text, "true");
+	const char *text = option(l, name, true);
+	*ret = false;
+	if (text && !parse_bool(text, ret))
+		return err_set(e, -EINVAL, "%s: '%.60s' is not true|false.", name, text);
+	return 0;
+}
+
+static int read_flags(struct export *x, const struct line *l, struct err *e)
+{
+	bool has_srp;
+	int r = flag(l, "ro", &x->is_readonly, e);
+	r = r ? r : flag(l, "iser", &x->has_iser, e);
+	r = r ? r : flag(l, "srp", &has_srp, e);
+	return !r && has_srp ? err_set(e, -EOPNOTSUPP, "export: SRP is not built in yet") : r;
 }
 
 static const char *const options[] = { "to",	 "target",   "size",   "ro",   "iser",	"srp",
@@ -127,27 +141,28 @@ static int set_portal(struct export *x, struct err *e)
 static int read_options(struct export *x, const struct line *l, struct err *e)
 {
 	const char *first = line_positional(l, 0), *given = option(l, "target", false);
-	int r = check_names(l, e);
-	if (r < 0)
-		return r;
+	const char *device = option(l, "device", false);
 	*x = (struct export){
-		.device = option(l, "device", false),
 		.size = option(l, "size", false),
 		.initiator = option(l, "to", false),
 		.user = option(l, "userid", false),
 		.portal = option(l, "portal", false),
 		.password = option(l, "password", false),
-		.is_readonly = is_true(option(l, "ro", true)),
-		.has_iser = is_true(option(l, "iser", true)),
 	};
-	if (!x->device && first && strncmp(first, "--", 2))
-		x->device = first;
-	if (!x->device || !x->initiator)
+	int r = check_names(l, e);
+	if (!r)
+		r = read_flags(x, l, e);
+	if (r < 0)
+		return r;
+	if (!device && first && strncmp(first, "--", 2))
+		device = first;
+	if (!device || !x->initiator)
 		return err_set(e, -EBADRQC,
 			       "Missing required parameter '%s' (export DEVICE to=INITIATOR)",
-			       x->device ? "to" : "device");
-	if (is_true(option(l, "srp", true)))
-		return err_set(e, -EOPNOTSUPP, "export: SRP is not built in yet");
+			       device ? "to" : "device");
+	x->device = shell_whole_path(device);
+	if (!x->device)
+		return err_set(e, -ENOMEM, "out of memory");
 	if (given)
 		snprintf(x->target, sizeof x->target, "%s", given);
 	const char *colon = strrchr(x->initiator, ':');
@@ -309,6 +324,7 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 		export_lines(&x, s->look.out);
 	}
 	explicit_bzero(x.secret, sizeof x.secret);
+	free(x.device);
 	return r;
 }
 

@@ -11,7 +11,8 @@ enum { EXPORT_SECRET_SIZE = 17 };
 
 struct export
 {
-	const char *device, *size;    // size: of a file that is made
+	char *device;		      // from / on
+	const char *size;	      // of a file that is made
 	const char *initiator, *user; // who may log in, and its CHAP name
 	const char *portal;	      // address[:port] that the lines name
 	const char *password;	      // made when none is given

@@ -76,19 +76,26 @@ static const struct whole *whole_find(const char *name)
 	return NULL;
 }
 
+char *shell_whole_path(const char *file)
+{
+	char *folder = *file && *file != '/' ? getcwd(NULL, 0) : NULL, *whole = NULL;
+	if (!folder)
+		return strdup(file);
+	if (asprintf(&whole, "%s/%s", folder, file) < 0)
+		whole = NULL;
+	free(folder);
+	return whole;
+}
+
 // The value as the daemon is to have it.
 static struct json_object *value_text(const struct whole *w, const struct line_value *v, int at)
 {
 	bool is_file = w && w->file >= 0 &&
 		       (v->name ? !strcmp(v->name, "file") || !strcmp(v->name, "savefile")
 				: at == w->file);
-	char *folder = is_file && *v->text && *v->text != '/' ? getcwd(NULL, 0) : NULL,
-	     *full = NULL;
-	if (folder && asprintf(&full, "%s/%s", folder, v->text) < 0)
-		full = NULL;
-	struct json_object *text = json_object_new_string(full ? full : v->text);
-	free(folder);
-	free(full);
+	char *whole = is_file ? shell_whole_path(v->text) : NULL;
+	struct json_object *text = json_object_new_string(whole ? whole : v->text);
+	free(whole);
 	return text;
 }
 

@@ -47,6 +47,8 @@ enum status shell_batch(struct shell *s, int fd, const char *name);
 // The absolute path that a word of a line is: of a bookmark, or from base on. For free(). -ENOENT:
 // no such bookmark.
 int shell_path(const char *base, const char *word, char **ret, struct err *e);
+// A file's path from / on, as the daemon has another working folder. For free(); NULL: no memory.
+char *shell_whole_path(const char *file);
 // {"path": path}, for json_object_put().
 struct json_object *params_at(const char *path);
 

@@ -61,6 +61,20 @@ def what_it_prints_attaches_it(scratch, daemon, target):
     print("three disks exported; what is printed attaches them")
 
 
+def a_path_is_that_of_the_shell(scratch, daemon):
+    here = os.path.dirname(scratch.file("near.img"))
+    done = subprocess.run([farblock.program("farblock"), "--socket", daemon.socket_path, "export",
+                           "near.img", "to=" + HOST, "size=1M", "ro=yes"], cwd=here,
+                          capture_output=True, text=True, timeout=60)
+    disk = daemon.rpc("tree.run", path="/backstores/fileio/near", command="info")
+    if done.returncode or f"{here}/near.img" not in json.dumps(disk):
+        raise farblock.Failure(f"status {done.returncode}: {done.stderr} {disk}")
+    tree = shell(daemon, "ls", "/iscsi")[1]
+    if "fileio/near (ro)" not in tree:
+        raise farblock.Failure(f"ro=yes: {tree}")
+    print("a path from the shell's folder on, and read-only")
+
+
 def what_fails_leaves_nothing(scratch, daemon):
     before = daemon.rpc("tree.ls")
     refused = [
@@ -71,6 +85,8 @@ def what_fails_leaves_nothing(scratch, daemon):
         ([scratch.file("x.img"), "size=1M"], 2, "to=INITIATOR"),
         ([scratch.file("x.img"), f"to={HOST}", "--wrong"], 2, "wrong"),
         ([scratch.file("x.img"), f"to={HOST}", "size=1M", "--srp"], 1, "SRP"),
+        ([scratch.file("x.img"), f"to={HOST}", "size=1M", "srp=yes"], 1, "SRP"),
+        ([scratch.file("x.img"), f"to={HOST}", "size=1M", "ro=maybe"], 8, "ro: 'maybe'"),
         ([scratch.file("x.img"), f"to={HOST}", "size=1M", "password=" + 300 * "x"], 8, "255"),
     ]
     for words, status, text in refused:
@@ -89,6 +105,7 @@ def main():
         with farblock.Farblockd(scratch, config) as daemon:
             shell(daemon, "set", "global", "auto_add_default_portal=false")
             what_it_prints_attaches_it(scratch, daemon, target)
+            a_path_is_that_of_the_shell(scratch, daemon)
             what_fails_leaves_nothing(scratch, daemon)
     return 0
 
