@@ -186,37 +186,58 @@ static char *class_at(struct shell *s, const char *path)
 	return class;
 }
 
+// How much of the path is there. From the top on, as what is missing may be of any length and what
+// is there is no deeper than the tree.
+static size_t existing(struct shell *s, const char *path)
+{
+	for (size_t have = 0;;) {
+		size_t to = have + 1 + strcspn(path + have + 1, "/");
+		char *part = strndup(path, to), *class = part ? class_at(s, part) : NULL;
+		bool is_there = class;
+		free(class);
+		free(part);
+		if (!is_there)
+			return have;
+		have = to;
+		if (!path[have])
+			return have;
+	}
+}
+
+// The name in o, of what a folder of the tree has, that is nearest to a step, for free(); NULL.
+static char *near_child(struct json_object *o, const char *step)
+{
+	size_t count;
+	struct suggest near = { .word = step };
+	struct json_object *children = list_field(o, "children", &count);
+	for (size_t i = 0; i < count; i++)
+		suggest_add(&near, text_at(children, i, "name"));
+	return copy_of(near.best);
+}
+
 // The path with its first step that does not exist replaced by one that does and is near.
 static char *near_path(struct shell *s, const char *path)
 {
-	char *have = strdup(path), *meant = NULL, *class = NULL;
-	size_t n = have ? strlen(have) : 0, behind = n;
-	while (n && !(class = class_at(s, n == 0 ? "/" : have))) {
-		behind = n;
-		while (n && have[--n] != '/')
-			;
-		have[n] = 0;
-	}
-	free(class);
-	struct json_object *o = NULL, *params = params_at(n ? have : "/");
+	char *meant = NULL, *near = NULL;
+	size_t have = existing(s, path);
+	if (!path[have] || !path[have + 1])
+		return NULL;
+	size_t behind = have + 1 + strcspn(path + have + 1, "/");
+	char *where = have ? strndup(path, have) : strdup("/");
+	char *step = strndup(path + have + 1, behind - have - 1);
+	struct json_object *o = NULL, *params = where && step ? params_at(where) : NULL;
 	struct err e;
-	json_object_object_add(params, "depth", json_object_new_int64(1));
-	char *step = strndup(path + n + 1, behind > n ? behind - n - 1 : 0);
-	if (step && *step && !shell_call(s, "tree.ls", params, &o, &e)) {
-		size_t count;
-		struct suggest near = { .word = step };
-		struct json_object *children = list_field(o, "children", &count);
-		for (size_t i = 0; i < count; i++)
-			suggest_add(&near, text_at(children, i, "name"));
-		if (near.best &&
-		    asprintf(&meant, "%.*s/%s%s", (int)n, path, near.best, path + behind) < 0)
-			meant = NULL;
-		json_object_put(o);
-	} else if (!step || !*step) {
-		json_object_put(params);
+	if (params) {
+		json_object_object_add(params, "depth", json_object_new_int64(1));
+		if (!shell_call(s, "tree.ls", params, &o, &e))
+			near = near_child(o, step);
 	}
+	if (near && asprintf(&meant, "%.*s/%s%s", (int)have, path, near, path + behind) < 0)
+		meant = NULL;
+	json_object_put(o);
+	free(near);
 	free(step);
-	free(have);
+	free(where);
 	return meant;
 }
 
