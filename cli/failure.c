@@ -10,6 +10,7 @@
 #include "cli/history.h"
 #include "cli/schema.h"
 #include "cli/suggest.h"
+#include "core/utf8.h"
 
 // ---- what was meant ----
 
@@ -317,13 +318,34 @@ static unsigned columns(const char *text, size_t at)
 	return n;
 }
 
+// The line as a terminal may have it: each byte that would do something else than be read is one
+// column, so that the caret stands where it should.
+static char *shown_again(const char *text)
+{
+	char *copy = strdup(text);
+	size_t n;
+	if (!copy)
+		return NULL;
+	utf8_mend(copy);
+	for (char *p = copy; *p; p += n) {
+		n = utf8_len((const uint8_t *)p, strlen(p));
+		if (utf8_is_control((const uint8_t *)p, n))
+			memset(p, *p == '\t' ? ' ' : '?', n);
+	}
+	return copy;
+}
+
 static void tell_caret(const struct shell *s, const struct origin *o, size_t at)
 {
-	unsigned column = columns(o->text, at);
-	if (o->is_on_screen && o->indent + strlen(o->text) < s->look.width)
+	char *text = shown_again(o->text);
+	if (!text)
+		return;
+	unsigned column = columns(text, at);
+	if (o->is_on_screen && o->indent + strlen(text) < s->look.width)
 		fprintf(stderr, "%*s^\n", (int)(o->indent + column), "");
 	else
-		fprintf(stderr, "  %s\n  %*s^\n", o->text, (int)column, "");
+		fprintf(stderr, "  %s\n  %*s^\n", text, (int)column, "");
+	free(text);
 }
 
 enum status failure_tell(struct shell *s, const struct origin *o, const struct line *l, size_t at,

@@ -8,11 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/utf8.h"
+
 // ---- words ----
 
+// Not isspace(), which in a locale of one byte a character counts parts of others' letters.
 static bool is_blank(char c)
 {
-	return isspace((unsigned char)c);
+	return c && strchr(" \t\r\n\v\f", c);
 }
 
 // Whether a ; at p ends a command; one that is followed by something would be part of a word.
@@ -137,12 +140,27 @@ static int add_word(struct line *l, struct word *w, struct err *e)
 	return 0;
 }
 
-static int refuse_open_quote(struct word *w, struct err *e)
+// The daemon takes text alone, and would tell a column of the request. ret_at: the word's first
+// byte that is of no character.
+static int refuse_malformed(const char *word, size_t len, size_t *ret_at, struct err *e)
 {
-	if (!w->quote)
-		return 0;
-	wipe(w->text);
-	return err_set(e, -EINVAL, "a %c is never closed", w->quote);
+	size_t n;
+	for (size_t i = 0; i < len; i += n) {
+		n = utf8_len((const uint8_t *)word + i, len - i);
+		if (n)
+			continue;
+		*ret_at = i;
+		return err_set(
+			e, -EINVAL,
+			"a character that is not UTF-8 (see the terminal's locale, or have the "
+			"file converted by iconv)");
+	}
+	return 0;
+}
+
+static int refuse_open_quote(const struct word *w, struct err *e)
+{
+	return w->quote ? err_set(e, -EINVAL, "a %c is never closed", w->quote) : 0;
 }
 
 // The line that the next word belongs to; is_new: a command was ended before it.
@@ -164,6 +182,18 @@ static struct line *line_for(struct script *s, bool is_new, struct err *e)
 	return &grown[s->count++];
 }
 
+// Puts w, which is used up, where it belongs; r: what is wrong with it already.
+static int take_in(struct script *s, struct word *w, bool is_new, int r, struct err *e)
+{
+	if (!r)
+		r = refuse_open_quote(w, e);
+	struct line *l = r < 0 ? NULL : line_for(s, is_new, e);
+	if (l)
+		return add_word(l, w, e);
+	wipe(w->text);
+	return -EINVAL;
+}
+
 int script_parse(struct script *ret, const char *text, size_t *ret_at, struct err *e)
 {
 	bool is_new = true;
@@ -176,11 +206,10 @@ int script_parse(struct script *ret, const char *text, size_t *ret_at, struct er
 		if (r <= TOKEN_END)
 			return r;
 		if (r == TOKEN_WORD) {
-			r = refuse_open_quote(&w, e);
-			struct line *l = r < 0 ? NULL : line_for(ret, is_new, e);
-			if (!r && !l)
-				wipe(w.text);
-			r = l ? add_word(l, &w, e) : -EINVAL;
+			size_t wrong = 0;
+			r = refuse_malformed(text + w.start, w.end - w.start, &wrong, e);
+			*ret_at += wrong;
+			r = take_in(ret, &w, is_new, r, e);
 			is_new = false;
 			if (r < 0)
 				return r;
@@ -203,13 +232,19 @@ int line_from_words(struct line *ret, int count, char **words, size_t *ret_at, s
 	*ret = (struct line){ 0 };
 	*ret_at = 0;
 	for (int i = 0; i < count; i++) {
+		size_t wrong;
+		int r = refuse_malformed(words[i], strlen(words[i]), &wrong, e);
+		if (r < 0) {
+			*ret_at += wrong;
+			return r;
+		}
 		struct word w = { .text = strdup(words[i]), .start = *ret_at, .equals = SIZE_MAX };
 		if (!w.text)
 			return err_set(e, -ENOMEM, "out of memory");
 		const char *equals = strchr(w.text, '=');
 		if (equals)
 			w.equals = (size_t)(equals - w.text);
-		int r = add_word(ret, &w, e);
+		r = add_word(ret, &w, e);
 		if (r < 0)
 			return r;
 		*ret_at += strlen(words[i]) + 1;

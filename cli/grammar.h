@@ -54,14 +54,15 @@ struct script {
 	struct line *lines;
 };
 
-// The whole line or nothing. -EINVAL with text, *ret_at where it is wrong: an open quote, a ; in a
-// word, too many words or commands, a name without a command. An empty line and a comment have no
-// commands. End with script_done also on error.
+// The whole line or nothing. -EINVAL with text, *ret_at where it is wrong, in bytes: an open quote, a
+// ; in a word, a byte that is no UTF-8 [RFC 3629], too many words or commands, a name without a
+// command. An empty line and a comment, which may hold anything, have no commands. End with
+// script_done also on error.
 int script_parse(struct script *ret, const char *text, size_t *ret_at, struct err *e);
 void script_done(struct script *s);
 
 // One command from words that a shell has split already; columns are those of the words with a
-// blank between. End with line_done also on error.
+// blank between. Errors as above. End with line_done also on error.
 int line_from_words(struct line *ret, int count, char **words, size_t *ret_at, struct err *e);
 void line_done(struct line *l);
 

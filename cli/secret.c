@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/schema.h"
+#include "core/utf8.h"
 
 enum { SECRET_BYTES = 1024 };
 
@@ -95,13 +96,16 @@ static int ask(struct shell *s, struct line_value *v, struct err *e)
 {
 	char text[SECRET_BYTES] = "";
 	ssize_t n = read_secret(s, v->name, text);
-	char *copy = n > 0 ? strdup(text) : NULL;
+	bool is_text = n <= 0 || utf8_is_fine(text);
+	char *copy = n > 0 && is_text ? strdup(text) : NULL;
 	explicit_bzero(text, sizeof text);
 	if (copy) {
 		free(v->text);
 		v->text = copy;
 		return 0;
 	}
+	if (!is_text)
+		return err_set(e, -EINVAL, "%s: is not UTF-8 (see the terminal's locale)", v->name);
 	if (!n || n == -ENODATA)
 		return err_set(e, -EINVAL, "%s: nothing was given", v->name);
 	if (n == -EMSGSIZE)

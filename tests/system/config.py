@@ -207,6 +207,31 @@ def batch(scratch, shell):
     expect(done.returncode == 2 and "stdin:3: " in done.stderr, f"batch on stdin: {done}")
 
 
+def malformed_lines(scratch):
+    """What is no UTF-8 is refused before the daemon hears of it, and told with its column; what a
+    terminal would obey is not shown to it again."""
+    def refused(words, **options):
+        done = subprocess.run([farblock.program("farblock"), "--socket", "/nonexistent/s", *words],
+                              capture_output=True, timeout=30, check=False, **options)
+        expect(done.returncode == 2, f"{words}: {done}")
+        return done.stderr.decode()
+    caret = "  create \u00e9\u00e9 ?\n            ^\n"
+    for words, text in (([b"create \xc3\xa9\xc3\xa9 \xff"], None),
+                        ([b"create", b"\xc3\xa9\xc3\xa9", b"\xff"], None),
+                        ([], b"\ncreate \xc3\xa9\xc3\xa9 \xff\n")):
+        said = refused(words, input=text)
+        expect(said.endswith(caret) and "not UTF-8" in said, f"{words}: {said!r}")
+    said = refused([], input=b"create \x1b[2J\xc2\x9b2J\t\xff\n")
+    expect(said.endswith("  create ?[2J??2J ?\n                  ^\n"), f"shown again: {said!r}")
+    error = json.loads(refused(["--json", b"create", b"\xff"]))["error"]
+    expect(error["column"] == 8 and error["status"] == 2, f"as JSON: {error}")
+    with Daemon(scratch, "malformed") as daemon:
+        done = subprocess.run([farblock.program("farblock"), "--socket", daemon.socket_path, "/iscsi",
+                               "set", "discovery_auth", "password=-"], input=b"\xff\n", timeout=30,
+                              capture_output=True, check=False)
+        expect(done.returncode == 8 and done.stderr.startswith(b"password: is not UTF-8"), f"{done}")
+
+
 def long_batch(scratch):
     """A thousand lines are a few saves, and what was answered survives kill -9."""
     with Daemon(scratch, "long") as daemon:
@@ -392,7 +417,7 @@ def hostile_clients(scratch):
 
 def main():
     for test in (wrong_flags, wrong_places, missing_folders, damaged_files, twin_serials,
-                 second_daemon, shell_statuses, long_batch, line_by_line, recoverable_errors,
+                 second_daemon, shell_statuses, malformed_lines, long_batch, line_by_line, recoverable_errors,
                  restored_again, what_is_no_file, output_and_input_without_end, restart, late_binding, hostile_clients):
         with farblock.Scratch() as scratch:
             test(scratch)

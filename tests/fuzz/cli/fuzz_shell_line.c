@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A line of the shell, and paths: no crash, no leak; what is wrong is inside the line, words stand
-// where they are said to, a word that is quoted is read as it was, and an absolute path without
-// dots comes out.
+// A line of the shell, and paths: no crash, no leak; what is wrong is inside the line, words are
+// UTF-8 and stand where they are said to, a word that is quoted is read as it was, and an absolute
+// path without dots comes out.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cursor.h"
 #include "cli/history.h"
+#include "core/utf8.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_line(const struct line *l, size_t len)
 {
-	if (!l->path && !l->command)
+	if ((!l->path && !l->command) || (l->path && !utf8_is_fine(l->path)) ||
+	    (l->command && !utf8_is_fine(l->command)))
 		abort();
 	for (unsigned i = 0; i < l->count; i++) {
 		struct script again;
 		struct err e;
 		size_t at;
 		char *quoted = word_quote(l->values[i].text), text[64] = "x v";
-		if (l->values[i].at >= len)
+		if (l->values[i].at >= len || !utf8_is_fine(l->values[i].text) ||
+		    (l->values[i].name && !utf8_is_fine(l->values[i].name)))
 			abort();
 		char *line = malloc(strlen(quoted) + sizeof text);
 		strcat(strcpy(line, "x v="), quoted);
@@ -31,6 +34,17 @@ static void check_line(const struct line *l, size_t len)
 		free(line);
 		free(quoted);
 	}
+}
+
+static void check_word(char *text, size_t len)
+{
+	struct line l;
+	struct err e;
+	size_t at;
+	int r = line_from_words(&l, 1, &text, &at, &e);
+	if ((r < 0 && at > len) || (!r && !utf8_is_fine(text)))
+		abort();
+	line_done(&l);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -48,6 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	for (unsigned i = 0; !r && i < s.count; i++)
 		check_line(&s.lines[i], len);
+	check_word(text, len);
 	const char *word = s.count && s.lines[0].path ? s.lines[0].path : text;
 	char *path = path_join("/a/b", word);
 	if (*path != '/' || strstr(path, "/../") || strstr(path, "//"))

@@ -75,6 +75,47 @@ static void quotes_keep_what_they_hold(void **state)
 	}
 }
 
+// What no sequence of RFC 3629 is, wherever it stands in a word.
+static const struct {
+	const char *text;
+	size_t at;
+} malformed[] = {
+	{"create \xff",		 7 }, // of no sequence
+	{ "create \x80",		 7 }, // a continuation alone
+	{ "create a\xc3\xa9\xa9",	  10}, // one too many
+	{ "create \xc0\xaf",	     7 }, // "/" in two bytes
+	{ "create \xe0\x80\xaf",	 7 }, // and in three
+	{ "create \xed\xa0\x80",	 7 }, // a surrogate
+	{ "create \xf4\x90\x80\x80", 7 }, // past U+10FFFF
+	{ "create a \xe2\x82",       9 }, // cut off by the end
+	{ "create \xe2\x82 b",       7 }, // and by a blank
+	{ "create 'a \xe2\x82'",	 10}, // and by a quote
+	{ "ls; create size=\xc3",	  16}, // in a value
+	{ "\xa0",		    0 }, // a blank of Latin 1
+	{ "/\xe9 ls",		      1 }, // in the path
+	{ "create \xc3'\xa9'",       7 }, // whole without its quotes only
+};
+
+static void malformed_utf8_is_pointed_at(void **state)
+{
+	for (size_t i = 0; i < sizeof malformed / sizeof malformed[0]; i++) {
+		assert_int_equal(parse(malformed[i].text), -EINVAL);
+		assert_int_equal(at, malformed[i].at);
+		assert_non_null(strstr(e.text, "not UTF-8"));
+	}
+	assert_int_equal(parse("create \xc3\xa9 '\xf0\x9f\x92\xbe' # \xff"), 0);
+	assert_int_equal(script.lines[0].count, 2);
+}
+
+static void malformed_utf8_in_words_is_pointed_at(void **state)
+{
+	char *words[] = { (char *)"create", (char *)"n=a\xe9" };
+	struct line once;
+	assert_int_equal(line_from_words(&once, 2, words, &at, &e), -EINVAL);
+	assert_int_equal(at, 10);
+	line_done(&once);
+}
+
 static void a_password_may_hold_anything(void **state)
 {
 	assert_int_equal(parse("x set auth password='s3cret\"pass {|^ =w'"), 0);
@@ -210,6 +251,8 @@ int main(void)
 		cmocka_unit_test(path_and_command_may_be_missing),
 		cmocka_unit_test(empty_lines_and_comments_are_nothing),
 		cmocka_unit_test(quotes_keep_what_they_hold),
+		cmocka_unit_test(malformed_utf8_is_pointed_at),
+		cmocka_unit_test(malformed_utf8_in_words_is_pointed_at),
 		cmocka_unit_test(a_password_may_hold_anything),
 		cmocka_unit_test(a_quoted_equals_sign_makes_no_name),
 		cmocka_unit_test(an_open_quote_is_refused),
