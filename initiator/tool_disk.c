@@ -17,7 +17,8 @@
 void tool_cmd_text(struct ini_sync *y, const struct ini_cmd *c, char *ret, size_t size)
 {
 	struct err why = { 0 };
-	if (c->res == -ENOTCONN)
+	// What has ended the session, or, of a command that was rejected, the connection.
+	if (c->res == -ENOTCONN || c->res == -EPROTO)
 		ini_sync_why(y, &why);
 	if (why.code)
 		snprintf(ret, size, "%s", why.text);
