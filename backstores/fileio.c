@@ -50,7 +50,7 @@ static int check_new(const struct bs_config *config, struct err *e)
 		return err_set(e, -ENOENT, "%s: no such file, and readonly creates none",
 			       config->dev);
 	if (config->size == 0)
-		return err_set(e, -EINVAL, "%s: no such file (give a size to create it)",
+		return err_set(e, -ENOENT, "%s: no such file (give a size to create it)",
 			       config->dev);
 	return 0;
 }

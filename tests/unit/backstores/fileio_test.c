@@ -86,7 +86,7 @@ static void a_new_file_is_private_sparse_and_of_its_size(void **state)
 static void a_new_file_needs_a_size(void **state)
 {
 	struct bs_config c = file_config(0);
-	must_refuse("fileio", &c, -EINVAL, "fileio f0: /", "give a size to create it");
+	must_refuse("fileio", &c, -ENOENT, "fileio f0: /", "give a size to create it");
 	assert_int_equal(access(path, F_OK), -1);
 }
 
