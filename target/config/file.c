@@ -2,6 +2,7 @@
 // Atomic replacement of the saved file, and its backups.
 #include "target/config/file.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -139,9 +140,16 @@ static int write_temporary(const char *temp, const char *text, size_t len, struc
 	return 0;
 }
 
+enum { STAMP_LEN = 17 }; // YYYYMMDD-HH:MM:SS
+
+// Copies that somebody keeps there under names of his own are none of ours.
 static int is_backup(const struct dirent *d)
 {
-	return !strncmp(d->d_name, "saveconfig-", 11);
+	struct tm tm;
+	size_t len = strlen(d->d_name);
+	return !strncmp(d->d_name, "saveconfig-", 11) && len >= 11 + STAMP_LEN + 5 &&
+	       !strcmp(d->d_name + len - 5, ".json") &&
+	       strptime(d->d_name + 11, "%Y%m%d-%H:%M:%S", &tm) == d->d_name + 11 + STAMP_LEN;
 }
 
 // When a backup was made, by its name; -1 when that says nothing.
@@ -176,14 +184,50 @@ static void drop_old_backups(const char *folder)
 		free(list);
 }
 
+static void put_name(char *ret, size_t size, const struct tm *tm, unsigned ms)
+{
+	char when[40];
+	strftime(when, sizeof when, "%Y%m%d-%H:%M:%S", tm);
+	snprintf(ret, size, "saveconfig-%s.%03u.json", when, ms % 1000);
+}
+
+// A name that sorts behind that of the newest, since undo goes by their order: the clock may have
+// been set back, and local time goes back once a year. Local times are counted on as if they were
+// UTC, which knows no such hour.
+static void name_behind(const char *newest, char *ret, size_t size)
+{
+	struct tm tm = { 0 };
+	const char *rest = strptime(newest + 11, "%Y%m%d-%H:%M:%S", &tm);
+	bool has_ms = rest && *rest == '.' && isdigit((unsigned char)rest[1]);
+	long ms = has_ms ? strtol(rest + 1, NULL, 10) % 1000 + 1 : 1000;
+	time_t t = timegm(&tm) + ms / 1000;
+	gmtime_r(&t, &tm);
+	put_name(ret, size, &tm, (unsigned)ms);
+}
+
+static void name_backup(const char *dir, char *ret, size_t size)
+{
+	struct timespec now;
+	struct tm tm;
+	struct dirent **list;
+	int n = scandir(dir, &list, is_backup, alphasort);
+	clock_gettime(CLOCK_REALTIME, &now);
+	localtime_r(&now.tv_sec, &tm);
+	put_name(ret, size, &tm, (unsigned)(now.tv_nsec / 1000000));
+	if (n > 0 && strcmp(ret, list[n - 1]->d_name) <= 0)
+		name_behind(list[n - 1]->d_name, ret, size);
+	for (int i = 0; i < n; i++)
+		free(list[i]);
+	if (n >= 0)
+		free(list);
+}
+
 // Keeps the file that is about to be replaced. A failure is told and does not stop the save:
 // an old copy is worth less than the new configuration.
 static void keep_backup(const char *path, const char *folder)
 {
-	char dir[PATH_MAX + 8], name[PATH_MAX + 64], when[32];
+	char dir[PATH_MAX + 8], name[64], to[PATH_MAX + 80];
 	struct err e = { 0 };
-	struct timespec now;
-	struct tm tm;
 	if (access(path, F_OK) < 0)
 		return;
 	snprintf(dir, sizeof dir, "%s/backup", folder);
@@ -191,17 +235,10 @@ static void keep_backup(const char *path, const char *folder)
 		log_warn("%s: no backup was kept", e.text);
 		return;
 	}
-	clock_gettime(CLOCK_REALTIME, &now);
-	strftime(when, sizeof when, "%Y%m%d-%H:%M:%S", localtime_r(&now.tv_sec, &tm));
-	int r = -1;
-	errno = EEXIST;
-	for (unsigned ms = (unsigned)now.tv_nsec / 1000000 % 1000;
-	     r < 0 && errno == EEXIST && ms < 1000; ms++) {
-		snprintf(name, sizeof name, "%s/saveconfig-%s.%03u.json", dir, when, ms);
-		r = link(path, name);
-	}
-	if (r < 0)
-		log_warn("%s: backup cannot be made: %m", name);
+	name_backup(dir, name, sizeof name);
+	snprintf(to, sizeof to, "%s/%s", dir, name);
+	if (link(path, to) < 0)
+		log_warn("%s: backup cannot be made: %m", to);
 	drop_old_backups(dir);
 }
 

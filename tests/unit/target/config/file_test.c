@@ -231,6 +231,43 @@ static void the_oldest_backups_go(void **state)
 	assert_int_equal(access(name, F_OK), 0);
 }
 
+static void undo_goes_to_the_last_change_though_the_clock_went_back(void **state)
+{
+	char name[200];
+	assert_int_equal(save("one"), 0);
+	mkdir(backups, 0700);
+	snprintf(name, sizeof name, "%s/saveconfig-20991231-23:59:59.998.json", backups);
+	assert_int_equal(link(path, name), 0);
+	static const char *const texts[] = { "two", "three", "four", "five" };
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(save(texts[i]), 0);
+	for (unsigned back = 1; back <= 3; back++) {
+		char *text;
+		size_t len;
+		assert_true(file_backup_at(path, back, name, sizeof name));
+		assert_int_equal(file_read(name, &text, &len, NULL), 0);
+		assert_string_equal(text, texts[3 - back]);
+		free(text);
+	}
+}
+
+static void copies_under_other_names_are_no_generations_and_stay(void **state)
+{
+	static const char *const names[] = { "saveconfig-zzz.json", "saveconfig-before.json",
+					     "saveconfig-20250101-10:00:00.000.json.bak" };
+	char name[200];
+	assert_int_equal(save("one"), 0);
+	mkdir(backups, 0700);
+	for (size_t i = 0; i < 3; i++) {
+		snprintf(name, sizeof name, "%s/%s", backups, names[i]);
+		fclose(fopen(name, "w"));
+	}
+	for (int i = 0; i < FILE_GENERATIONS + 5; i++)
+		assert_int_equal(save("more"), 0);
+	assert_int_equal(backup_count(), FILE_GENERATIONS + 3);
+	assert_false(file_backup_at(path, FILE_GENERATIONS + 1, name, sizeof name));
+}
+
 static void a_damaged_file_is_kept_once_and_stays(void **state)
 {
 	char one[200], two[200];
@@ -266,6 +303,8 @@ int main(void)
 		T(the_last_changes_are_kept_one_by_one),
 		T(a_burst_of_changes_leaves_the_older_states),
 		T(the_oldest_backups_go),
+		T(undo_goes_to_the_last_change_though_the_clock_went_back),
+		T(copies_under_other_names_are_no_generations_and_stay),
 		T(a_damaged_file_is_kept_once_and_stays),
 		T(what_is_no_file_is_not_read),
 	};
