@@ -9,6 +9,7 @@
 
 #include "cli/failure.h"
 #include "cli/flags.h"
+#include "core/fds.h"
 
 // The words with a blank between, for free(); NULL: no memory.
 static char *join(int count, char **words)
@@ -85,6 +86,7 @@ int main(int argc, char **argv)
 	struct shell s;
 	struct err e = { 0 };
 	enum status status = STATUS_OK;
+	fds_fill_std();
 	int first = flags_parse(&f, argc, argv, &e);
 	if (first < 0) {
 		fprintf(stderr, "farblock: %s\n", e.text);

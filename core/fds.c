@@ -19,6 +19,13 @@ static unsigned kept(unsigned most)
 	return limit / 8 < most ? limit / 8 : most;
 }
 
+void fds_fill_std(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0) // the lowest free number is this one
+			(void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 void fds_init(void)
 {
 	struct rlimit l;

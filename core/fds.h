@@ -8,6 +8,11 @@
 
 enum fds_purpose { FDS_CONNECTIONS, FDS_STORAGE, FDS_PURPOSES };
 
+// Opens what is closed of standard input, output and error, so that no file or socket gets its
+// number and then what is printed, or is read from it: reading or writing there fails with EBADF.
+// First in main().
+void fds_fill_std(void);
+
 // Raises the soft limit of open files to the hard one and sets the marks. Once, before threads
 // start; without it there are no marks.
 void fds_init(void);

@@ -3,6 +3,7 @@
 // flags; then one line on stderr says why.
 #include <stdio.h>
 
+#include "core/fds.h"
 #include "core/log.h"
 #include "target/daemon.h"
 
@@ -10,6 +11,7 @@ int main(int argc, char **argv)
 {
 	struct daemon_options options;
 	struct err e = { 0 };
+	fds_fill_std();
 	if (options_parse(&options, argc, argv, &e) < 0) {
 		fprintf(stderr, "farblockd: %s\n", e.text);
 		return 2;
