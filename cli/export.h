@@ -1,27 +1,55 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// export: one line that shares a disk, and what it prints for those who attach it.
+// export: one line that shares a disk, and what it prints for those who attach it. What is asked
+// for, what the daemon is told, and what is printed are a file each.
 #pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
 
-struct json_object;
+#include "cli/shell.h"
 
-enum { EXPORT_SECRET_SIZE = 17 };
+enum { EXPORT_SECRET_SIZE = 17, EXPORT_INITIATORS_MAX = 16, EXPORT_NAME_SIZE = 224 };
+
+// Who may log in.
+struct export_initiator {
+	char name[EXPORT_NAME_SIZE], user[EXPORT_NAME_SIZE]; // user: its CHAP name
+	char secret[EXPORT_SECRET_SIZE];		     // that was made, "" none
+};
 
 struct export
 {
-	char *device;		      // from / on
-	const char *size;	      // of a file that is made
-	const char *initiator, *user; // who may log in, and its CHAP name
-	const char *portal;	      // address[:port] that the lines name
-	const char *password;	      // made when none is given
-	bool is_readonly, has_iser;
+	char *device;	      // whole path, for free()
+	const char *size;     // of a file that is made
+	const char *user;     // NULL: from each initiator's name
+	const char *portal;   // as typed, NULL: one that the target has
+	const char *password; // made when none is given
+	bool is_readonly, has_iser, is_forced;
+	bool is_new; // the target was made, with the default portal of those
+	unsigned count;
+	struct export_initiator to[EXPORT_INITIATORS_MAX];
 	char name[64]; // of the storage object
-	char target[224], lun[8];
-	char secret[EXPORT_SECRET_SIZE]; // that was made, "" none
-	char address[80], port[8];	 // of portal
+	char target[EXPORT_NAME_SIZE], lun[8];
+	char portal_name[96];	   // of the portal that is used, as in the tree
+	char address[80], port[8]; // what initiators connect to; IPv6 in brackets
+	char portal_waits[160];	   // why nobody can connect to it yet, "" they can
+	bool has_tcp;		   // it serves iSCSI over TCP, too
 };
+
+// What a line asks for, its texts the line's. -EBADRQC with text: words that mean nothing or are
+// missing; -EINVAL, -EOPNOTSUPP, -ENOMEM. x->device is for free() also on error.
+int export_read(struct export *x, const struct line *l, struct err *e);
+
+// One command of the daemon: words without a name, then, behind a NULL, name=value pairs (those
+// without a value left out), then a NULL. *ret, for free(), is the path that was created, NULL
+// none; may be NULL. 0 or a negative errno with text. Blocks.
+int export_command(struct shell *s, char **ret, struct err *e, const char *path, const char *name,
+		   ...);
+
+// Makes the portal that is asked for, or one where the target has none, offers iSER there if that
+// is asked for, and fills portal_name, address and port. Blocks.
+int export_make_portal(struct shell *s, struct export *x, struct err *e);
+// Fills portal_waits and has_tcp. Blocks.
+void export_look_at_portal(struct shell *s, struct export *x);
 
 // What attaches the disk, for several programs. Secrets are in it once: where one was made.
 void export_lines(const struct export *x, FILE *out);

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""export: a disk is shared by one line, and what it prints attaches it; one that fails leaves the
-tree as it was."""
+"""export: a disk is shared by one line, with those who are named and through a portal that is there,
+and what it prints attaches it; one that fails leaves the tree as it was."""
 
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 
@@ -38,7 +40,7 @@ def verify(scratch, daemon, url, shared, secret):
 
 
 def what_it_prints_attaches_it(scratch, daemon, target):
-    portal = target.portals[0] if isinstance(target.portals[0], str) else f"127.0.0.1:{target.port}"
+    portal = f"127.0.0.1:{target.port}"
     disk = scratch.file("web01.img")
     shared = export(daemon, disk, "--to", HOST, "--target", target.iqn, "size=16M",
                     f"portal={portal}")
@@ -59,6 +61,51 @@ def what_it_prints_attaches_it(scratch, daemon, target):
     if status or [line for line in lines if line not in out]:
         raise farblock.Failure(f"printed: {out}")
     print("three disks exported; what is printed attaches them")
+
+
+def run_as_printed(scratch, told, name):
+    """The line for farblock-initiator, word by word, with the secret that stands above it."""
+    line = re.search(r"^  (farblock-initiator .*) \\\n(.*)$", told, re.M)
+    path = scratch.file("printed", content=re.search(r"secret (\S+) \(shown", told).group(1))
+    os.chmod(path, 0o600)
+    words = [path if w == "FILE" else w for w in shlex.split(" ".join(line.groups()))]
+    done = farblock.run(words, check=False)
+    if done.returncode or name not in done.stdout:
+        raise farblock.Failure(f"{words}: {done.stdout}")
+
+
+def every_printed_line_of_ours_runs(scratch, daemon):
+    """Targets without a portal get the one that is asked for; each initiator its own secret."""
+    ports = [farblock.free_port(), farblock.free_port("::1")]
+    status, out, errors = shell(
+        daemon, "export", scratch.file("many.img"), "to=iqn.2025-03.net.example:A,eui.02004567A425678D",
+        "target=iqn.2025-03.net.example:MANY", "size=16M", f"portal=127.0.0.1:{ports[0]}",
+        "--iser", "userid=o'neill & sons")
+    parts = out.split("LUN 0 of ")[1:]
+    if status or len(parts) != 2 or "rd.iscsi.param=iface.transport_name=iser" not in out:
+        raise farblock.Failure(f"two initiators: status {status}: {out}{errors}")
+    for part in parts:
+        run_as_printed(scratch, part, "many")
+    status, out, errors = shell(daemon, "export", scratch.file("six.img"), HOST, "size=16M",
+                                f"portal=[::1]:{ports[1]}")
+    if status:
+        raise farblock.Failure(f"IPv6: {errors}")
+    run_as_printed(scratch, out, "six")
+    print("printed lines run for three initiators")
+
+
+def lines_name_a_portal_that_is_there(scratch, daemon, target):
+    shared = export(daemon, scratch.file("d.img"), f"to={HOST}", f"target={target.iqn}", "size=1M")
+    if (shared["address"], shared["port"]) != ("127.0.0.1", str(target.port)):
+        raise farblock.Failure(f"not the target's portal: {shared}")
+    out = ""
+    for number in range(12):
+        if "LUN 10 of" not in out:
+            out = shell(daemon, "export", scratch.file(f"n{number}.img"), f"to={HOST}",
+                        f"target={target.iqn}", "size=1M")[1]
+    if f"::{target.port}:a:{target.iqn}" not in out:
+        raise farblock.Failure(f"iPXE reads LUNs as hex digits: {out}")
+    print("the target's own portal is named, and a LUN as iPXE reads it")
 
 
 def a_path_is_that_of_the_shell(scratch, daemon):
@@ -85,6 +132,10 @@ def what_fails_leaves_nothing(scratch, daemon):
         ([scratch.file("x.img"), "size=1M"], 2, "to=INITIATOR"),
         ([scratch.file("x.img"), f"to={HOST}", "--wrong"], 2, "wrong"),
         ([scratch.file("x.img"), f"to={HOST}", "size=1M", "--srp"], 1, "SRP"),
+        ([scratch.file("x.img"), "--to", HOST, "--to", HOST, "size=1M"], 2, "given twice"),
+        ([scratch.file("x.img"), *"abcdefghijkl"], 2, "Unexpected value"),
+        ([scratch.file("x.img"), f"to={HOST}", "size=1M", "portal=:3260"], 8, "portal"),
+        ([scratch.file("x.img"), f"to={HOST}", "size=1M", "portal=127.0.0.1:abc"], 8, "abc"),
         ([scratch.file("x.img"), f"to={HOST}", "size=1M", "srp=yes"], 1, "SRP"),
         ([scratch.file("x.img"), f"to={HOST}", "size=1M", "ro=maybe"], 8, "ro: 'maybe'"),
         ([scratch.file("x.img"), f"to={HOST}", "size=1M", "password=" + 300 * "x"], 8, "255"),
@@ -105,6 +156,8 @@ def main():
         with farblock.Farblockd(scratch, config) as daemon:
             shell(daemon, "set", "global", "auto_add_default_portal=false")
             what_it_prints_attaches_it(scratch, daemon, target)
+            every_printed_line_of_ours_runs(scratch, daemon)
+            lines_name_a_portal_that_is_there(scratch, daemon, target)
             a_path_is_that_of_the_shell(scratch, daemon)
             what_fails_leaves_nothing(scratch, daemon)
     return 0
