@@ -74,6 +74,7 @@ struct group_row {
 	// The struct that the rows describe. NULL slots below take the default in brackets.
 	void *(*base)(struct node *n);
 	size_t offset, size; // of what undo has to bring back, from base
+	bool is_worded;	     // its booleans are true and false instead of 1 and 0
 	// Takes over into base what changed without the shell, before a get and before a set
 	// [nothing does].
 	void (*refresh)(struct node *n);

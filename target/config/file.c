@@ -161,7 +161,7 @@ static time_t backup_time(const char *name)
 
 // The newest ones are all kept, since undo goes back by single changes; of those before them as
 // many again that lie apart, so that a burst of changes does not push the older states out.
-static void drop_old_backups(const char *folder)
+static void drop_old_backups(const char *folder, int most)
 {
 	struct dirent **list;
 	int n = scandir(folder, &list, is_backup, alphasort), apart = 0;
@@ -169,12 +169,12 @@ static void drop_old_backups(const char *folder)
 	for (int i = n - 1; i >= 0; i--) {
 		char path[PATH_MAX + 300];
 		time_t when = backup_time(list[i]->d_name);
-		bool is_recent = n - 1 - i < FILE_GENERATIONS;
+		bool is_recent = n - 1 - i < most;
 		bool is_apart = last < 0 || when < 0 || last - when >= FILE_BACKUP_INTERVAL_S;
 		snprintf(path, sizeof path, "%s/%s", folder, list[i]->d_name);
 		if (!is_recent && is_apart)
 			apart++;
-		if (is_recent || (is_apart && apart <= FILE_BACKUPS))
+		if (is_recent || (is_apart && apart <= most))
 			last = when;
 		else
 			unlink(path);
@@ -224,7 +224,7 @@ static void name_backup(const char *dir, char *ret, size_t size)
 
 // Keeps the file that is about to be replaced. A failure is told and does not stop the save:
 // an old copy is worth less than the new configuration.
-static void keep_backup(const char *path, const char *folder)
+static void keep_backup(const char *path, const char *folder, int most)
 {
 	char dir[PATH_MAX + 8], name[64], to[PATH_MAX + 80];
 	struct err e = { 0 };
@@ -239,7 +239,7 @@ static void keep_backup(const char *path, const char *folder)
 	snprintf(to, sizeof to, "%s/%s", dir, name);
 	if (link(path, to) < 0)
 		log_warn("%s: backup cannot be made: %m", to);
-	drop_old_backups(dir);
+	drop_old_backups(dir, most);
 }
 
 bool file_backup_at(const char *path, unsigned steps, char *ret, size_t size)
@@ -269,7 +269,7 @@ static int check_replaceable(const char *path, struct err *e)
 		       "%s: is no regular file and not replaced (give another name)", path);
 }
 
-int file_write(const char *path, const char *text, size_t len, enum file_save how, struct err *e)
+int file_write(const char *path, const char *text, size_t len, int backups, struct err *e)
 {
 	char folder[PATH_MAX], temp[PATH_MAX + 8];
 	if (strlen(path) >= PATH_MAX)
@@ -278,14 +278,14 @@ int file_write(const char *path, const char *text, size_t len, enum file_save ho
 	snprintf(temp, sizeof temp, "%s.temp", path);
 	int r = check_replaceable(path, e);
 	if (!r)
-		r = how == FILE_ELSEWHERE ? check_folder(folder, e) : make_folder(folder, e);
+		r = backups == FILE_ELSEWHERE ? check_folder(folder, e) : make_folder(folder, e);
 	if (!r)
 		r = write_temporary(temp, text, len, e);
 	if (r < 0)
 		return r;
 	step("backup");
-	if (how != FILE_ELSEWHERE)
-		keep_backup(path, folder);
+	if (backups != FILE_ELSEWHERE)
+		keep_backup(path, folder, backups);
 	step("rename");
 	if (rename(temp, path) < 0) {
 		r = err_errno(e, -errno, "%s: cannot be replaced", path);

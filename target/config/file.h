@@ -7,23 +7,19 @@
 
 #include "core/err.h"
 
-// Of what the daemon's own file was before: the last FILE_GENERATIONS, and before those up to
-// FILE_BACKUPS that lie FILE_BACKUP_INTERVAL_S apart.
-enum { FILE_GENERATIONS = 10, FILE_BACKUPS = 10, FILE_BACKUP_INTERVAL_S = 60 };
+// How long a time lies at least between two backups of the older half (file_write()).
+enum { FILE_BACKUP_INTERVAL_S = 60 };
 
 // Reads the whole file, NUL-terminated, for free(). -ENOENT and other errnos with text.
 int file_read(const char *path, char **ret, size_t *ret_len, struct err *e);
 
-enum file_save {
-	FILE_OWN,	// the daemon's own file, of which backups are kept
-	FILE_ELSEWHERE, // a copy in a place of the user's: no folder is made there
-};
-
 // Replaces path by len bytes of text: temporary file 0600 with O_EXCL in the same folder, fsync,
-// rename, fsync of the folder. The daemon's own file is kept in backup/ beside it before, and its
-// folder made (0700) if missing; elsewhere a missing folder is -ENOENT. On error path is what it
-// was.
-int file_write(const char *path, const char *text, size_t len, enum file_save how, struct err *e);
+// rename, fsync of the folder. backups: of the daemon's own file, which is kept in backup/ beside
+// it before, so many of what it was before its last changes, and as many older ones that lie
+// FILE_BACKUP_INTERVAL_S apart; its folder is made (0700) if missing. FILE_ELSEWHERE: a copy in a
+// place of the user's has none, and a missing folder is -ENOENT. On error path is what it was.
+enum { FILE_ELSEWHERE = -1 };
+int file_write(const char *path, const char *text, size_t len, int backups, struct err *e);
 
 // The backup of path that many steps back; 1: the newest. False: there is none.
 bool file_backup_at(const char *path, unsigned steps, char *ret, size_t size);

@@ -53,6 +53,9 @@ const struct attr_row pref_rows[] = {
 	  NULL, ATTR_OWN },
 	{ "export_backstore_name_as_model", PREF(export_backstore_name_as_model),
 	  "a new disk's product name is that of its storage object", NULL, ATTR_OWN },
+	{ "max_backup_files", ATTR_UINT, offsetof(struct prefs, max_backup_files), 0, 1000, "10", NULL,
+	  "how many changes undo can take back; as many older backups are kept, a minute apart", NULL,
+	  ATTR_OWN },
 	{ 0 },
 };
 // clang-format on
@@ -190,7 +193,9 @@ static void *prefs(struct node *n)
 // As targetcli shows them.
 static size_t get_pref(struct node *n, const struct attr_row *row, char *out, size_t size)
 {
-	attr_get(row, prefs(n), out, size);
+	size_t len = attr_get(row, prefs(n), out, size);
+	if (row->type != ATTR_BOOL)
+		return len;
 	return (size_t)snprintf(out, size, "%s", *out == '1' ? "true" : "false");
 }
 
@@ -282,6 +287,7 @@ const struct group_row root_groups[] = {
 	  .rows = pref_rows,
 	  .base = prefs,
 	  .size = sizeof(struct prefs),
+	  .is_worded = true,
 	  .get = get_pref },
 	{ 0   },
 };

@@ -56,19 +56,24 @@ static const struct attr_row *want_row(const struct group_row *g, const char *na
 	return row;
 }
 
-static struct json_object *row_schema(const struct attr_row *row)
+static struct json_object *row_schema(const struct group_row *g, const struct attr_row *row)
 {
 	static const char *const types[] = {
 		[ATTR_BOOL] = "bool",  [ATTR_UINT] = "number", [ATTR_UINT64] = "number",
 		[ATTR_INT] = "number", [ATTR_ENUM] = "choice", [ATTR_STRING] = "string",
 	};
 	struct json_object *o = json_object_new_object();
-	char range[256];
-	attr_range(row, range, sizeof range);
+	char range[256] = "true or false";
+	const char *absent = row->default_text;
+	bool is_worded = g->is_worded && row->type == ATTR_BOOL;
+	if (is_worded)
+		absent = *absent == '1' ? "true" : "false";
+	else
+		attr_range(row, range, sizeof range);
 	json_put_text(o, "name", row->name);
 	json_put_text(o, "type", types[row->type]);
 	json_put_text(o, "range", range);
-	json_put_text(o, "default", row->default_text);
+	json_put_text(o, "default", absent);
 	json_put_text(o, "unit", row->unit);
 	json_put_text(o, "help", row->help);
 	if (row->flags & ATTR_READONLY)
@@ -86,7 +91,7 @@ struct json_object *group_schema(const struct group_row *g)
 {
 	struct json_object *list = json_object_new_array();
 	for (const struct attr_row *row = group_rows(g); row->name; row++)
-		json_object_array_add(list, row_schema(row));
+		json_object_array_add(list, row_schema(g, row));
 	return list;
 }
 
@@ -94,7 +99,7 @@ static void add_value(struct json_object *list, const struct group_row *g, struc
 		      const struct attr_row *row)
 {
 	char text[1024];
-	struct json_object *o = row_schema(row);
+	struct json_object *o = row_schema(g, row);
 	group_get(g, n, row, text, sizeof text);
 	json_put_text(o, "value", row->flags & ATTR_SECRET && *text ? MASK : text);
 	explicit_bzero(text, sizeof text);

@@ -135,10 +135,11 @@ struct foreign {
 	struct node node;
 };
 
-// What creating does by itself: those of targetcli's global preferences that are not a shell's.
+// Those of targetcli's global preferences that are not a shell's: what creating does by itself, and
+// how many backups a save keeps.
 struct prefs {
 	uint32_t auto_add_default_portal, auto_add_mapped_luns, auto_enable_tpgt;
-	uint32_t export_backstore_name_as_model;
+	uint32_t export_backstore_name_as_model, max_backup_files;
 };
 
 // What was done since the start of the process. Tests of the work that a change takes count here,

@@ -58,13 +58,16 @@ static struct json_object *changed_prefs(struct config *c)
 {
 	struct json_object *o = NULL;
 	for (const struct attr_row *row = pref_rows; row->name; row++) {
-		char text[8];
+		char text[16];
 		attr_get(row, &c->prefs, text, sizeof text);
 		if (save_is_default(row, text))
 			continue;
 		if (!o)
 			o = json_object_new_object();
-		json_object_object_add(o, row->name, json_object_new_boolean(*text == '1'));
+		json_object_object_add(o, row->name,
+				       row->type == ATTR_BOOL
+					       ? json_object_new_boolean(*text == '1')
+					       : json_object_new_int64(atoll(text)));
 	}
 	return o;
 }

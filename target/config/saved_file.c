@@ -58,7 +58,8 @@ int config_save(struct config *c, const char *file, bool may_be_empty, struct er
 	char *text = save_text(c, &len);
 	if (!text)
 		return err_set(e, -ENOMEM, "%s: out of memory", file);
-	int r = file_write(file, text, len, is_ours ? FILE_OWN : FILE_ELSEWHERE, e);
+	int r = file_write(file, text, len,
+			   is_ours ? (int)c->prefs.max_backup_files : FILE_ELSEWHERE, e);
 	explicit_bzero(text, len);
 	free(text);
 	if (!r && is_ours)

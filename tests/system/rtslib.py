@@ -29,7 +29,7 @@ LINES = f"""
 /backstores/fileio create golden {{image}} 32M write_back=true
 /backstores/ramdisk/scratch set attribute emulate_tpu=1 max_unmap_lba_count=4096
 /backstores/fileio/golden/alua create group1 17
-set global auto_add_default_portal=false auto_add_mapped_luns=false
+set global auto_add_default_portal=false auto_add_mapped_luns=false max_backup_files=3
 /iscsi create {IQN}
 /iscsi set discovery_auth enable=1 userid=rack7 password=k3-Vexillum-901
 /iscsi/{IQN}/tpg1 set attribute login_timeout=20 demo_mode_discovery=0

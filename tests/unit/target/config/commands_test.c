@@ -75,6 +75,24 @@ static void what_creating_does_by_itself_can_be_turned_off(void **state)
 	assert_true(exists("/iscsi/" IQN ".3/tpg1/portals/0.0.0.0:3260"));
 }
 
+static void how_many_backups_are_kept_is_a_preference(void **state)
+{
+	assert_string_equal(get("/", "global", "max_backup_files"), "10");
+	assert_int_equal(set("/", "global", "\"max_backup_files\": \"1001\""), -EINVAL);
+	assert_int_equal(set("/", "global", "\"max_backup_files\": \"2\""), 0);
+	restart();
+	assert_string_equal(get("/", "global", "max_backup_files"), "2");
+	for (int i = 0; i < 5; i++) {
+		char wanted[32];
+		snprintf(wanted, sizeof wanted, "[\"rd%d\", \"1M\"]", i);
+		assert_int_equal(run("/backstores/ramdisk", "create", wanted), 0);
+	}
+	assert_int_equal(run("/", "undo", "[\"3\"]"), -ENOENT);
+	assert_int_equal(run("/", "undo", "[\"2\"]"), 0);
+	assert_true(exists("/backstores/ramdisk/rd2"));
+	assert_false(exists("/backstores/ramdisk/rd3"));
+}
+
 static void luns_and_acls_are_mapped_to_each_other(void **state)
 {
 	make_target();
@@ -574,6 +592,7 @@ int main(void)
 		T(a_target_comes_with_a_group_and_a_portal),
 		T(a_second_group_gets_no_default_portal),
 		T(what_creating_does_by_itself_can_be_turned_off),
+		T(how_many_backups_are_kept_is_a_preference),
 		T(luns_and_acls_are_mapped_to_each_other),
 		T(mapping_can_be_left_out_and_made_by_hand),
 		T(deleting_storage_takes_its_luns_along),

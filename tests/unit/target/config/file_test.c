@@ -54,10 +54,12 @@ static int teardown(void **state)
 	return 0;
 }
 
+enum { KEPT = 10 }; // backups of either kind
+
 static int save(const char *text)
 {
 	struct err e;
-	return file_write(path, text, strlen(text), FILE_OWN, &e);
+	return file_write(path, text, strlen(text), KEPT, &e);
 }
 
 static void expect_content(const char *wanted)
@@ -188,13 +190,13 @@ static void the_last_changes_are_kept_one_by_one(void **state)
 		char content[2] = { (char)('a' + i % 26), 0 };
 		assert_int_equal(save(content), 0);
 	}
-	assert_int_equal(backup_count(), FILE_GENERATIONS);
+	assert_int_equal(backup_count(), KEPT);
 	assert_true(file_backup_at(path, 1, name, sizeof name));
 	assert_int_equal(file_read(name, &text, &len, NULL), 0);
 	assert_string_equal(text, "c");
 	free(text);
-	assert_true(file_backup_at(path, FILE_GENERATIONS, name, sizeof name));
-	assert_false(file_backup_at(path, FILE_GENERATIONS + 1, name, sizeof name));
+	assert_true(file_backup_at(path, KEPT, name, sizeof name));
+	assert_false(file_backup_at(path, KEPT + 1, name, sizeof name));
 	assert_false(file_backup_at(path, 0, name, sizeof name));
 }
 
@@ -209,7 +211,7 @@ static void a_burst_of_changes_leaves_the_older_states(void **state)
 	}
 	for (int i = 0; i < 30; i++)
 		assert_int_equal(save("x"), 0);
-	assert_int_equal(backup_count(), FILE_GENERATIONS + 5);
+	assert_int_equal(backup_count(), KEPT + 5);
 	snprintf(name, sizeof name, "%s/saveconfig-20200101-00:00:00.json", backups);
 	assert_int_equal(access(name, F_OK), 0);
 }
@@ -224,7 +226,7 @@ static void the_oldest_backups_go(void **state)
 		fclose(fopen(name, "w"));
 	}
 	assert_int_equal(save("two"), 0);
-	assert_int_equal(backup_count(), FILE_GENERATIONS + FILE_BACKUPS);
+	assert_int_equal(backup_count(), 2 * KEPT);
 	snprintf(name, sizeof name, "%s/saveconfig-20200101-00:10:00.json", backups);
 	assert_int_equal(access(name, F_OK), -1);
 	snprintf(name, sizeof name, "%s/saveconfig-20200101-00:11:00.json", backups);
@@ -262,10 +264,22 @@ static void copies_under_other_names_are_no_generations_and_stay(void **state)
 		snprintf(name, sizeof name, "%s/%s", backups, names[i]);
 		fclose(fopen(name, "w"));
 	}
-	for (int i = 0; i < FILE_GENERATIONS + 5; i++)
+	for (int i = 0; i < KEPT + 5; i++)
 		assert_int_equal(save("more"), 0);
-	assert_int_equal(backup_count(), FILE_GENERATIONS + 3);
-	assert_false(file_backup_at(path, FILE_GENERATIONS + 1, name, sizeof name));
+	assert_int_equal(backup_count(), KEPT + 3);
+	assert_false(file_backup_at(path, KEPT + 1, name, sizeof name));
+}
+
+static void fewer_backups_are_kept_where_fewer_are_asked_for(void **state)
+{
+	struct err e;
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(save("x"), 0);
+	assert_int_equal(file_write(path, "y", 1, 2, &e), 0);
+	assert_int_equal(backup_count(), 2);
+	assert_int_equal(file_write(path, "z", 1, 0, &e), 0);
+	assert_int_equal(backup_count(), 0);
+	expect_content("z");
 }
 
 static void a_damaged_file_is_kept_once_and_stays(void **state)
@@ -305,6 +319,7 @@ int main(void)
 		T(the_oldest_backups_go),
 		T(undo_goes_to_the_last_change_though_the_clock_went_back),
 		T(copies_under_other_names_are_no_generations_and_stay),
+		T(fewer_backups_are_kept_where_fewer_are_asked_for),
 		T(a_damaged_file_is_kept_once_and_stays),
 		T(what_is_no_file_is_not_read),
 	};
