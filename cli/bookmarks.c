@@ -24,7 +24,7 @@ char *bookmark_path(const char *name)
 	if (last && !strcmp(name, LAST))
 		return strdup(last);
 	char *path = NULL;
-	state_read("bookmarks", &l);
+	state_read(HOME_STATE, "bookmarks", &l);
 	for (unsigned i = 0; i < l.count; i++)
 		if (is_called(l.line[i], name) && !path)
 			path = strdup(l.line[i] + strlen(name) + 1);
@@ -36,7 +36,7 @@ struct json_object *bookmarks_json(void)
 {
 	struct state_lines l;
 	struct json_object *list = json_object_new_array();
-	state_read("bookmarks", &l);
+	state_read(HOME_STATE, "bookmarks", &l);
 	for (unsigned i = 0; i < l.count; i++) {
 		char *blank = strchr(l.line[i], ' '), *text = NULL;
 		if (!blank || asprintf(&text, "@%.*s", (int)(blank - l.line[i]), l.line[i]) < 0)
@@ -80,7 +80,7 @@ void bookmark_last(const char *path, bool keeps)
 		last = copy;
 	}
 	if (keeps)
-		state_change("bookmarks", change, &c,
+		state_change(HOME_STATE, "bookmarks", change, &c,
 			     NULL); // without a home it is good for this time
 }
 
@@ -95,7 +95,7 @@ static int add(struct shell *s, const char *path, const char *name, struct err *
 	if (r < 0)
 		return r;
 	json_object_put(o);
-	r = state_change("bookmarks", change, &c, e);
+	r = state_change(HOME_STATE, "bookmarks", change, &c, e);
 	if (!r && !s->is_json)
 		fprintf(s->look.out, "Bookmarked %s as %s.\n", path, name);
 	return r;
@@ -109,7 +109,7 @@ static int no_such(const char *name, struct err *e)
 static int del(struct shell *s, const char *path, const char *name, struct err *e)
 {
 	struct change c = { name, NULL, false };
-	int r = state_change("bookmarks", change, &c, e);
+	int r = state_change(HOME_STATE, "bookmarks", change, &c, e);
 	if (!r && !c.was_there)
 		return no_such(name, e);
 	if (!r && !s->is_json)

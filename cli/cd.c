@@ -26,7 +26,7 @@ static void remember(struct shell *s, const char *path)
 	push(s->places, (void *)path);
 	s->place = s->places->count - 1;
 	if (s->is_interactive)
-		state_change("places", push, (void *)path, NULL);
+		state_change(HOME_STATE, "places", push, (void *)path, NULL);
 }
 
 int shell_go(struct shell *s, const char *path, bool is_new, struct err *e)

@@ -255,7 +255,7 @@ static void load_past(struct edit *e)
 	struct state_lines *l = calloc(1, sizeof *l);
 	if (!l)
 		return;
-	state_read("history", l);
+	state_read(HOME_STATE, "history", l);
 	for (unsigned i = 0; i < l->count; i++)
 		edit_remember(e, l->line[i]);
 	state_done(l);

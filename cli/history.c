@@ -52,5 +52,5 @@ static bool push(struct state_lines *l, void *text)
 
 int history_save(const char *text, struct err *e)
 {
-	return state_change("history", push, (void *)text, e);
+	return state_change(HOME_STATE, "history", push, (void *)text, e);
 }

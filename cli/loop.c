@@ -61,7 +61,7 @@ static void begin_where_we_were(struct shell *s)
 	struct state_lines *l = calloc(1, sizeof *l);
 	if (!l)
 		return;
-	state_read("places", l);
+	state_read(HOME_STATE, "places", l);
 	s->places = l;
 	s->place = l->count ? l->count - 1 : 0;
 	if (l->count)

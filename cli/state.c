@@ -22,16 +22,31 @@ static void make_folders(char *path)
 	mkdir(path, 0700);
 }
 
+static const struct {
+	const char *variable, *below; // below HOME where the variable says nothing
+} homes[] = {
+	[HOME_STATE] = {"XDG_STATE_HOME",   ".local/state"},
+	[HOME_CONFIG] = { "XDG_CONFIG_HOME", ".config"     },
+};
+
 // The folder's path; false: there is no home.
-static bool folder(char *out, size_t size)
+static bool folder(enum state_home which, char *out, size_t size)
 {
-	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	const char *own = getenv(homes[which].variable), *home = getenv("HOME");
 	int n = -1;
-	if (state && *state == '/')
-		n = snprintf(out, size, "%s/farblock", state);
+	if (own && *own == '/')
+		n = snprintf(out, size, "%s/farblock", own);
 	else if (home && *home == '/')
-		n = snprintf(out, size, "%s/.local/state/farblock", home);
+		n = snprintf(out, size, "%s/%s/farblock", home, homes[which].below);
 	return n > 0 && (size_t)n < size;
+}
+
+bool state_path(enum state_home home, const char *name, char *out, size_t size)
+{
+	if (!folder(home, out, size))
+		return false;
+	size_t n = strlen(out);
+	return snprintf(out + n, size - n, "/%s", name) < (int)(size - n);
 }
 
 void state_push(struct state_lines *l, const char *line)
@@ -57,14 +72,22 @@ void state_done(struct state_lines *l)
 		free(l->line[--l->count]);
 }
 
+// -1: there is none. Somebody else's file is not what we wrote.
+static int open_ours(int dir, const char *name)
+{
+	struct stat st;
+	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0 || (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid()))
+		return fd;
+	close(fd);
+	return -1;
+}
+
 static void read_at(int dir, const char *name, struct state_lines *ret)
 {
 	char line[STATE_LINE_BYTES + 2];
-	struct stat st;
-	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	// Somebody else's file is not what we wrote.
-	bool is_ours = fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid();
-	FILE *f = is_ours ? fdopen(fd, "r") : NULL;
+	int fd = open_ours(dir, name);
+	FILE *f = fd >= 0 ? fdopen(fd, "r") : NULL;
 	while (f && fgets(line, sizeof line, f)) {
 		size_t n = strcspn(line, "\n");
 		bool is_whole = line[n] == '\n';
@@ -78,18 +101,60 @@ static void read_at(int dir, const char *name, struct state_lines *ret)
 		close(fd);
 }
 
-void state_read(const char *name, struct state_lines *ret)
+void state_read(enum state_home home, const char *name, struct state_lines *ret)
 {
 	char path[3000];
 	*ret = (struct state_lines){ 0 };
-	int dir = folder(path, sizeof path) ? open(path, O_DIRECTORY | O_CLOEXEC) : -1;
+	int dir = folder(home, path, sizeof path) ? open(path, O_DIRECTORY | O_CLOEXEC) : -1;
 	if (dir < 0)
 		return;
 	read_at(dir, name, ret);
 	close(dir);
 }
 
-static int write_at(int dir, const char *name, const struct state_lines *l, struct err *e)
+char *state_text(const char *path, size_t max, size_t *ret_len, struct err *e)
+{
+	int fd = open_ours(AT_FDCWD, path);
+	char *text = fd >= 0 ? malloc(max + 1) : NULL;
+	ssize_t n = 1;
+	*ret_len = 0;
+	e->code = 0;
+	while (text && n > 0 && *ret_len <= max) {
+		n = read(fd, text + *ret_len, max + 1 - *ret_len);
+		*ret_len += n > 0 ? (size_t)n : 0;
+	}
+	if (n < 0)
+		err_errno(e, -errno, "%.150s: cannot be read", path);
+	else if (*ret_len > max)
+		err_set(e, -EFBIG, "%.150s: has more than %zu bytes", path, max);
+	if (fd >= 0)
+		close(fd);
+	if (!e->code)
+		return text;
+	free(text);
+	return NULL;
+}
+
+// Root with a user's HOME neither reads nor replaces what is the user's.
+static int refuse_foreign(int dir, const char *name, struct err *e)
+{
+	struct stat st;
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    (S_ISREG(st.st_mode) && st.st_uid == geteuid()))
+		return 0;
+	return err_set(e, -EPERM,
+		       "%s: is not kept: the file there is a link, no file, or another user's",
+		       name);
+}
+
+// What a user has written may be nowhere else: it is on the disk before it takes the name.
+static bool is_flushed(FILE *f, enum state_home home)
+{
+	return home != HOME_CONFIG || (!fflush(f) && !fsync(fileno(f)));
+}
+
+static int write_at(int dir, enum state_home home, const char *name, const struct state_lines *l,
+		    struct err *e)
 {
 	char temporary[64];
 	snprintf(temporary, sizeof temporary, ".%.40s.%d", name, (int)getpid());
@@ -100,6 +165,7 @@ static int write_at(int dir, const char *name, const struct state_lines *l, stru
 	for (unsigned i = 0; f && i < l->count; i++)
 		if (strlen(l->line[i]) < STATE_LINE_BYTES)
 			is_written &= fprintf(f, "%s\n", l->line[i]) > 0;
+	is_written = is_written && is_flushed(f, home);
 	if (f)
 		is_written &= !fclose(f);
 	else if (fd >= 0)
@@ -111,13 +177,13 @@ static int write_at(int dir, const char *name, const struct state_lines *l, stru
 	return r;
 }
 
-int state_change(const char *name, bool (*change)(struct state_lines *l, void *arg), void *arg,
-		 struct err *e)
+int state_change(enum state_home home, const char *name,
+		 bool (*change)(struct state_lines *l, void *arg), void *arg, struct err *e)
 {
 	char path[3000];
-	if (!folder(path, sizeof path))
-		return err_set(e, -ENOENT,
-			       "%s: is not kept: neither XDG_STATE_HOME nor HOME is set", name);
+	if (!folder(home, path, sizeof path))
+		return err_set(e, -ENOENT, "%s: is not kept: neither %s nor HOME is set", name,
+			       homes[home].variable);
 	make_folders(path);
 	int dir = open(path, O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
@@ -125,10 +191,12 @@ int state_change(const char *name, bool (*change)(struct state_lines *l, void *a
 	struct state_lines *l = calloc(1, sizeof *l);
 	int r = l ? 0 : err_set(e, -ENOMEM, "out of memory");
 	flock(dir, LOCK_EX); // without it two shells may lose each other's lines, no more
-	if (l)
+	if (!r)
+		r = refuse_foreign(dir, name, e);
+	if (!r)
 		read_at(dir, name, l);
-	if (l && change(l, arg))
-		r = write_at(dir, name, l, e);
+	if (!r && change(l, arg))
+		r = write_at(dir, home, name, l, e);
 	close(dir);
 	if (l)
 		state_done(l);
