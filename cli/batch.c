@@ -209,7 +209,7 @@ static enum status refuse(struct batch *b, const struct line *l, const char *tex
 static enum status take_command(struct batch *b, struct line *l, const char *text)
 {
 	struct err e = { 0 };
-	if (!shell_is_remote(l))
+	if (!shell_is_remote(b->shell, l))
 		return run_now(b, l, text);
 	struct queued *q = &b->queue[b->count];
 	*q = (struct queued){ .number = b->number };

@@ -29,13 +29,8 @@ static void remember(struct shell *s, const char *path)
 		state_change(HOME_STATE, "places", push, (void *)path, NULL);
 }
 
-int shell_go(struct shell *s, const char *path, bool is_new, struct err *e)
+static int arrive(struct shell *s, const char *path, bool is_new, struct err *e)
 {
-	struct json_object *o;
-	int r = shell_call(s, "tree.info", params_at(path), &o, e);
-	if (r < 0)
-		return r;
-	json_object_put(o);
 	char *copy = strdup(path);
 	if (!copy)
 		return err_set(e, -ENOMEM, "out of memory");
@@ -44,6 +39,21 @@ int shell_go(struct shell *s, const char *path, bool is_new, struct err *e)
 	free(s->cwd);
 	s->cwd = copy;
 	return 0;
+}
+
+int shell_go(struct shell *s, const char *path, bool is_new, struct err *e)
+{
+	struct json_object *o;
+	int r = shell_call(s, "tree.info", params_at(path), &o, e);
+	if (r < 0)
+		return r;
+	json_object_put(o);
+	return arrive(s, path, is_new, e);
+}
+
+void shell_enter(struct shell *s, const char *path)
+{
+	arrive(s, path, true, NULL);
 }
 
 // The next place that way that still exists.

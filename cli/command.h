@@ -40,6 +40,8 @@ int shell_schema(struct shell *s, struct err *e);
 
 // Makes an absolute path the shell's; is_new: it is a further place of `cd <`. -ENOENT.
 int shell_go(struct shell *s, const char *path, bool is_new, struct err *e);
+// As shell_go to a further place that is known to be there.
+void shell_enter(struct shell *s, const char *path);
 // Lets somebody at a terminal choose a node, and goes there. -EBADRQC: nobody is there.
 int shell_pick(struct shell *s, struct err *e);
 

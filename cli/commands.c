@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/set.h"
 
 const struct shell_command *const shell_commands[] = {
 	&command_ls,	   &command_cd,	     &command_pwd,  &command_get,     &command_bookmarks,
@@ -59,7 +60,7 @@ int shell_schema(struct shell *s, struct err *e)
 	int r = s->schema ? 0 : shell_call(s, "schema", NULL, &s->schema, e);
 	if (!r && !json_object_is_type(s->schema, json_type_object))
 		r = err_set(e, -EPROTO, "farblockd's schema is no object");
-	if (!r && !field(s->schema, "shell"))
-		json_object_object_add(s->schema, "shell", shell_commands_json());
+	if (!r)
+		global_schema(s->schema);
 	return r;
 }

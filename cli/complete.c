@@ -16,6 +16,7 @@ struct work {
 	const struct cursor *cursor;
 	char *path, *class; // where the command runs
 	struct candidates *ret;
+	enum candidate_kind kind; // of those that are added
 };
 
 // ---- candidates ----
@@ -49,7 +50,7 @@ static void add(struct work *w, const char *head, const char *tail, const char *
 	}
 	c->list = grown;
 	char *copy = strdup(is_printable(note) ? note : "");
-	grown[c->count++] = (struct candidate){ text, copy, end };
+	grown[c->count++] = (struct candidate){ text, copy, end, w->kind };
 }
 
 // head: what stands before the value in the word, "name=" or "".
@@ -135,6 +136,7 @@ static void add_paths(struct work *w, const char *head, const char *base, const 
 	if (path && w->source->children)
 		list = w->source->children(w->source->arg, path);
 	size_t n = json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
+	w->kind = KIND_PATH;
 	if (!folder || asprintf(&front, "%s%s", head, folder) < 0) {
 		front = NULL;
 		n = 0;
@@ -153,6 +155,7 @@ static void add_paths(struct work *w, const char *head, const char *base, const 
 
 static void add_bookmarks(struct work *w, const char *head)
 {
+	w->kind = KIND_PATH;
 	if (w->source->bookmarks)
 		add_list(w, head, w->source->bookmarks(w->source->arg));
 }
@@ -161,12 +164,16 @@ static void add_bookmarks(struct work *w, const char *head)
 
 static void add_command(struct json_object *command, void *arg)
 {
-	add_value(arg, "", text_field(command, "name"), text_field(command, "help"));
+	struct work *w = arg;
+	w->kind = KIND_COMMAND;
+	add_value(w, "", text_field(command, "name"), text_field(command, "help"));
 }
 
 static void add_group(const char *group, struct json_object *rows, void *arg)
 {
-	add_value(arg, "", group, "");
+	struct work *w = arg;
+	w->kind = KIND_OTHER;
+	add_value(w, "", group, "");
 }
 
 static const char *group_given(const struct cursor *c, struct json_object *params)
@@ -184,6 +191,7 @@ static void add_settings(struct work *w, struct json_object *params)
 	const char *group = group_given(w->cursor, params);
 	struct json_object *rows = group ? schema_group(w->source->schema, w->class, group) : NULL;
 	size_t n = rows ? json_object_array_length(rows) : 0;
+	w->kind = KIND_OTHER;
 	for (size_t i = 0; i < n; i++)
 		add_value(w, "", text_at(rows, i, "name"), text_at(rows, i, "help"));
 }
@@ -245,6 +253,7 @@ static void add_values(struct work *w, const char *head, struct json_object *row
 	const char *type = text_field(row, "type"), *choices = text_field(row, "choices");
 	if (!strcmp(type, "choice"))
 		choices = text_field(row, "range");
+	w->kind = KIND_VALUE;
 	add_words(w, head, choices);
 	if (!strcmp(type, "command"))
 		schema_commands(w->source->schema, w->class, add_command, w);
@@ -313,6 +322,7 @@ static bool is_given(const struct line *l, const char *name)
 static void add_names(struct work *w, struct json_object *rows, size_t from)
 {
 	size_t n = json_object_is_type(rows, json_type_array) ? json_object_array_length(rows) : 0;
+	w->kind = KIND_KEYWORD;
 	for (size_t i = from; i < n; i++) {
 		const char *name = text_at(rows, i, "name");
 		char *text = NULL;

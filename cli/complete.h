@@ -28,10 +28,14 @@ struct complete_source {
 				      const char *parameter, const char *prefix);
 };
 
+// What a candidate is, which its color tells.
+enum candidate_kind { KIND_OTHER, KIND_PATH, KIND_COMMAND, KIND_VALUE, KIND_KEYWORD };
+
 struct candidate {
 	char *text; // the whole word, unquoted
 	char *note; // "": none
 	char end;   // what stands behind it when it is chosen: ' ', or 0
+	enum candidate_kind kind;
 };
 
 struct candidates {

@@ -206,7 +206,7 @@ static void list(struct edit *e, const struct candidates *c, const char *line, s
 	if (below)
 		fprintf(stdout, "\033[%zuB", below);
 	fputc('\n', stdout);
-	menu_draw(stdout, c, (unsigned)width, e->look->has_color);
+	menu_draw(e->look, c, (unsigned)width);
 	fflush(stdout);
 	el_set(e->el, EL_REFRESH);
 }

@@ -1,20 +1,41 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // get: settings with their rows.
+#include <string.h>
+
 #include "cli/command.h"
+#include "cli/set.h"
+
+// Settings of a group, or one of them, in the daemon's shape.
+static int ask(struct shell *s, const char *path, const char *group, const char *name,
+	       struct json_object **ret, struct err *e)
+{
+	bool is_global = group && !strcmp(group, "global");
+	struct json_object *own = is_global && name ? global_rows(&s->prefs, name) : NULL;
+	if (own) {
+		*ret = json_object_new_object();
+		json_object_object_add(*ret, "group", json_object_new_string(group));
+		json_object_object_add(*ret, "rows", own);
+		return 0;
+	}
+	struct json_object *params = params_at(path);
+	if (group)
+		json_object_object_add(params, "group", json_object_new_string(group));
+	if (name)
+		json_object_object_add(params, "parameter", json_object_new_string(name));
+	int r = shell_call(s, "tree.get", params, ret, e);
+	if (!r && is_global && !name)
+		global_merge(field(*ret, "rows"), &s->prefs);
+	return r;
+}
 
 // get [group] [name ...]
 static int run(struct shell *s, const char *path, const struct line *l, struct err *e)
 {
-	const char *group = line_value(l, "group", 0), *name;
+	const char *group = line_value(l, "group", 0);
 	unsigned i = 1;
 	do {
-		struct json_object *o, *params = params_at(path);
-		name = line_positional(l, i);
-		if (group)
-			json_object_object_add(params, "group", json_object_new_string(group));
-		if (name)
-			json_object_object_add(params, "parameter", json_object_new_string(name));
-		int r = shell_call(s, "tree.get", params, &o, e);
+		struct json_object *o;
+		int r = ask(s, path, group, line_positional(l, i), &o, e);
 		if (r < 0)
 			return r;
 		if (s->is_json)

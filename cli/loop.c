@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Lines from a person.
 #include <locale.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,21 +10,20 @@
 #include "cli/failure.h"
 #include "cli/history.h"
 #include "cli/interrupt.h"
+#include "cli/prompt.h"
 #include "cli/source.h"
 #include "cli/state.h"
 
-enum { PROMPT_BYTES = 64 };
-
-// Long paths lose their middle, as targetcli's do. The star: what was changed is not saved, as a
-// transaction is open. It ends with the connection.
-static void make_prompt(const struct shell *s, char out[PROMPT_BYTES])
+// For free(). The star: what was changed is not saved, as a transaction is open. It ends with the
+// connection.
+static char *make_prompt(const struct shell *s)
 {
 	const char *star = s->has_transaction && s->client.fd >= 0 ? "*" : "";
-	size_t len = strlen(s->cwd);
-	if (len > 30)
-		snprintf(out, PROMPT_BYTES, "%.13s...%s%s> ", s->cwd, s->cwd + len - 13, star);
-	else
-		snprintf(out, PROMPT_BYTES, "%s%s> ", s->cwd, star);
+	char *path = prompt_path(s->cwd, s->prefs.prompt_length), *prompt = NULL;
+	if (path && asprintf(&prompt, "%s%s> ", path, star) < 0)
+		prompt = NULL;
+	free(path);
+	return prompt ? prompt : strdup("> ");
 }
 
 static void run_text(struct shell *s, const char *text, unsigned indent)
@@ -68,22 +68,28 @@ static void begin_where_we_were(struct shell *s)
 		shell_go(s, l->line[l->count - 1], false, NULL);
 }
 
-static void converse(struct shell *s, struct source *source, struct edit *edit)
+// One line; false: there are no more.
+static bool converse(struct shell *s, struct source *source, struct edit *edit, const char *prompt)
 {
-	while (!s->wants_exit) {
-		char prompt[PROMPT_BYTES];
-		const char *text;
-		make_prompt(s, prompt);
-		source_begin(source);
-		enum edit_result r = edit_line(edit, prompt, &text);
-		if (r == EDIT_END) {
-			fputc('\n', stdout);
-			return;
-		}
-		if (r == EDIT_INTERRUPTED)
-			continue;
+	const char *text;
+	source_begin(source);
+	enum edit_result r = edit_line(edit, prompt, &text);
+	if (r == EDIT_END)
+		fputc('\n', stdout);
+	if (r == EDIT_LINE) {
 		keep(source, edit, text);
 		run_text(s, text, (unsigned)strlen(prompt));
+	}
+	return r != EDIT_END && !s->wants_exit;
+}
+
+static void converse_all(struct shell *s, struct source *source, struct edit *edit)
+{
+	bool goes_on = true;
+	while (goes_on) {
+		char *prompt = make_prompt(s);
+		goes_on = prompt && converse(s, source, edit, prompt);
+		free(prompt);
 	}
 }
 
@@ -102,7 +108,7 @@ enum status shell_interactive(struct shell *s)
 	s->next_line = edit_pasted;
 	s->next_line_arg = edit;
 	begin_where_we_were(s);
-	converse(s, &source, edit);
+	converse_all(s, &source, edit);
 	s->next_line = NULL;
 	edit_free(edit);
 	source_done(&source);

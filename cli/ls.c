@@ -80,6 +80,12 @@ static int draw(struct shell *s, const struct wish *w, const char *path, struct 
 	return r;
 }
 
+// As a tree, for people; what programs read does not depend on somebody's preferences.
+static bool is_drawn(const struct shell *s, const struct wish *w)
+{
+	return !s->is_json && !w->is_plain;
+}
+
 static int run(struct shell *s, const char *path, const struct line *l, struct err *e)
 {
 	struct wish w;
@@ -91,8 +97,11 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 	if (r < 0)
 		return r;
 	struct json_object *params = params_at(full);
+	int64_t depth = is_drawn(s, &w) ? (int64_t)s->prefs.tree_max_depth : 0;
 	if (w.depth)
-		json_object_object_add(params, "depth", json_object_new_int64(atoi(w.depth)));
+		depth = atoi(w.depth);
+	if (depth)
+		json_object_object_add(params, "depth", json_object_new_int64(depth));
 	if (!s->is_json) {
 		r = draw(s, &w, full, params, e);
 	} else {

@@ -96,7 +96,10 @@ int main(int argc, char **argv)
 	s.keeps_going = f.keeps_going;
 	s.has_revision = f.has_revision;
 	s.revision = f.revision;
-	look_color(&s.look, f.color);
+	s.look.when = f.color;
+	if (!f.wants_help && !f.wants_version)
+		preferences_load(&s.prefs, !f.complete); // whoever presses TAB reads no warning
+	look_choose(&s.look);
 	if (f.wants_help)
 		flags_help();
 	else if (f.wants_version)

@@ -25,34 +25,71 @@ static int room_for(const char *note, unsigned width, size_t used)
 	return (int)n;
 }
 
-static void draw_rows(FILE *out, const struct candidates *c, size_t widest, size_t common,
-		      unsigned width, bool has_color)
+// The color of a kind.
+static const char *kind_color(const struct preferences *p, enum candidate_kind kind)
 {
-	for (unsigned i = 0; i < c->count; i++) {
+	const uint32_t colors[] = {
+		[KIND_OTHER] = p->color_default,   [KIND_PATH] = p->color_path,
+		[KIND_COMMAND] = p->color_command, [KIND_VALUE] = p->color_parameter,
+		[KIND_KEYWORD] = p->color_keyword,
+	};
+	return preference_color(colors[kind]);
+}
+
+// Its label, and blanks up to so many columns; returns how many it has taken.
+static void draw_label(const struct look *l, const struct candidate *c, size_t common,
+		       size_t widest)
+{
+	const char *text = label(c, common);
+	const char *color = l->has_color ? kind_color(look_prefs(l), c->kind) : NULL;
+	size_t n = strlen(text);
+	if (color)
+		fprintf(l->out, "\033[%sm%s\033[0m", color, text);
+	else
+		fputs(text, l->out);
+	fprintf(l->out, "%*s", n < widest ? (int)(widest - n) : 0, "");
+}
+
+static void draw_rows(const struct look *l, const struct candidates *c, unsigned count,
+		      size_t widest, unsigned width)
+{
+	const char *color = preference_color(look_prefs(l)->color_default);
+	size_t common = candidates_common(c);
+	for (unsigned i = 0; i < count; i++) {
 		const char *note = c->list[i].note ? c->list[i].note : "";
-		fprintf(out, "%-*s", *note ? (int)widest + 2 : 0, label(&c->list[i], common));
-		int n = room_for(note, width, widest + 2);
-		fprintf(out, "%s%.*s%s\n", has_color && n ? "\033[2m" : "", n, note,
-			has_color && n ? "\033[0m" : "");
+		int n = room_for(note, width, widest);
+		bool is_colored = l->has_color && n;
+		draw_label(l, &c->list[i], common, *note ? widest : 0);
+		if (is_colored)
+			fprintf(l->out, "\033[2%s%sm", color ? ";" : "", color ? color : "");
+		fprintf(l->out, "%.*s%s\n", n, note, is_colored ? "\033[0m" : "");
 	}
 }
 
-void menu_draw(FILE *out, const struct candidates *c, unsigned width, bool has_color)
+static void draw_columns(const struct look *l, const struct candidates *c, unsigned count,
+			 size_t widest, unsigned width)
+{
+	unsigned across = width / (unsigned)widest ? width / (unsigned)widest : 1;
+	size_t common = candidates_common(c);
+	for (unsigned i = 0; i < count; i++) {
+		draw_label(l, &c->list[i], common, widest);
+		if (i % across == across - 1 || i == count - 1)
+			fputc('\n', l->out);
+	}
+}
+
+void menu_draw(const struct look *l, const struct candidates *c, unsigned width)
 {
 	size_t common = candidates_common(c), widest = 1;
+	unsigned shown = c->count < SHOWN_MAX ? c->count : SHOWN_MAX;
 	for (unsigned i = 0; i < c->count; i++) {
 		size_t n = strlen(label(&c->list[i], common));
 		widest = n > widest ? n : widest;
 	}
-	if (c->count <= WITH_NOTES_MAX) {
-		draw_rows(out, c, widest, common, width, has_color);
-		return;
-	}
-	unsigned shown = c->count < SHOWN_MAX ? c->count : SHOWN_MAX;
-	unsigned across = width / (unsigned)(widest + 2) ? width / (unsigned)(widest + 2) : 1;
-	for (unsigned i = 0; i < shown; i++)
-		fprintf(out, "%-*s%s", (int)widest + 2, label(&c->list[i], common),
-			i % across == across - 1 || i == shown - 1 ? "\n" : "");
+	if (c->count <= WITH_NOTES_MAX || !look_prefs(l)->completions_in_columns)
+		draw_rows(l, c, shown, widest + 2, width);
+	else
+		draw_columns(l, c, shown, widest + 2, width);
 	if (c->count > shown)
-		fprintf(out, "... and %u more\n", c->count - shown);
+		fprintf(l->out, "... and %u more\n", c->count - shown);
 }

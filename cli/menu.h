@@ -2,9 +2,9 @@
 // Candidates under the line.
 #pragma once
 
-#include <stdio.h>
-
 #include "cli/complete.h"
+#include "cli/show.h"
 
-// A few with their notes one below the other, many in columns, at most a hundred.
-void menu_draw(FILE *out, const struct candidates *c, unsigned width, bool has_color);
+// A few with their notes one below the other, many in columns unless the preference
+// completions_in_columns says no, at most a hundred. width: of the line below which they stand.
+void menu_draw(const struct look *l, const struct candidates *c, unsigned width);

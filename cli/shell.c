@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/schema.h"
 #include "cli/secret.h"
+#include "cli/set.h"
 #include "cli/state.h"
 
 #include <errno.h>
@@ -16,7 +17,9 @@ void shell_init(struct shell *s, const char *socket, bool is_json)
 {
 	*s = (struct shell){ .socket = socket, .is_json = is_json, .client.fd = -1 };
 	s->cwd = strdup("/");
+	s->prefs = *preferences_default();
 	look_init(&s->look, stdout);
+	s->look.prefs = &s->prefs;
 }
 
 void shell_done(struct shell *s)
@@ -130,6 +133,40 @@ static int refuse_twice(const struct line *l, struct err *e)
 	return 0;
 }
 
+// Commands whose words tell what they have done, and nothing that was asked for.
+static const char *const doers[] = { "clearconfig", "create", "delete",	    "disable", "enable",
+				     "set",	    "tag",    "saveconfig", "untag",   NULL };
+
+static bool is_doer(const char *command)
+{
+	for (const char *const *d = doers; *d; d++)
+		if (!strcmp(*d, command))
+			return true;
+	return false;
+}
+
+// A secret that was made up is shown this once.
+static bool makes_secret(const struct line *l)
+{
+	for (unsigned i = 0; i < l->count; i++)
+		if (!strcmp(l->values[i].text, "+"))
+			return true;
+	return false;
+}
+
+static bool is_warning(const char *text)
+{
+	return !strncmp(text, "Warning", 7) || strstr(text, "waiting: ");
+}
+
+// Whether somebody with this loglevel_console wants to be told so.
+static bool is_wanted(const struct shell *s, const struct line *l, const char *text)
+{
+	uint32_t level = s->prefs.loglevel_console;
+	return level >= LEVEL_INFO || !is_doer(l->command) || makes_secret(l) ||
+	       (level == LEVEL_WARNING && is_warning(text));
+}
+
 static void show_reply(struct shell *s, const struct line *l, struct json_object *o)
 {
 	struct json_object *messages = field(o, "messages"), *data = field(o, "data");
@@ -138,9 +175,11 @@ static void show_reply(struct shell *s, const struct line *l, struct json_object
 		show_json(&s->look, data && !has_words ? data : o);
 		return;
 	}
-	for (size_t i = 0; messages && i < json_object_array_length(messages); i++)
-		fprintf(s->look.out, "%s\n",
-			json_object_get_string(json_object_array_get_idx(messages, i)));
+	for (size_t i = 0; messages && i < json_object_array_length(messages); i++) {
+		const char *text = json_object_get_string(json_object_array_get_idx(messages, i));
+		if (is_wanted(s, l, text))
+			fprintf(s->look.out, "%s\n", text);
+	}
 	if (!data || !strcmp(l->command, "import")) // its words have said it all
 		return;
 	if (!strcmp(l->command, "refusals")) {
@@ -148,6 +187,13 @@ static void show_reply(struct shell *s, const struct line *l, struct json_object
 	} else {
 		show_data(&s->look, data);
 	}
+}
+
+static void enter(struct shell *s, const char *path)
+{
+	shell_enter(s, path);
+	if (s->is_interactive && !s->is_json && s->prefs.loglevel_console >= LEVEL_INFO)
+		fprintf(s->look.out, "Entering new node %s\n", path);
 }
 
 int shell_show_answer(struct shell *s, const struct line *l, struct json_object *answer,
@@ -158,6 +204,8 @@ int shell_show_answer(struct shell *s, const struct line *l, struct json_object 
 	if (*created)
 		bookmark_last(created, s->is_interactive);
 	show_reply(s, l, answer);
+	if (*created && s->prefs.auto_cd_after_create)
+		enter(s, created);
 	if (!errors)
 		return 0;
 	return err_set(e, -EREMOTEIO, "%s: %d recoverable errors, as told", l->command, errors);
@@ -171,20 +219,34 @@ void shell_saw(struct shell *s, struct json_object *answer)
 	s->has_transaction = json_object_get_boolean(field(answer, "transaction"));
 }
 
-static int run_there(struct shell *s, const char *path, const struct line *l, struct err *e)
+int shell_params_at(const char *path, const struct line *l, struct json_object **ret, struct err *e)
 {
-	struct json_object *o;
 	int r = refuse_twice(l, e);
-	struct json_object *params = r ? NULL : run_params(path, l);
-	if (!r && s->has_revision)
-		json_object_object_add(params, "revision", json_object_new_uint64(s->revision));
 	if (!r)
-		r = shell_call(s, "tree.run", params, &o, e);
+		*ret = run_params(path, l);
+	return r;
+}
+
+int shell_ask(struct shell *s, struct json_object *params, struct json_object **ret, struct err *e)
+{
+	if (s->has_revision)
+		json_object_object_add(params, "revision", json_object_new_uint64(s->revision));
+	int r = shell_call(s, "tree.run", params, ret, e);
 	if (r == -ETIMEDOUT) // the daemon has undone it
 		s->has_transaction = false;
+	if (!r)
+		shell_saw(s, *ret);
+	return r;
+}
+
+static int run_there(struct shell *s, const char *path, const struct line *l, struct err *e)
+{
+	struct json_object *o, *params;
+	int r = shell_params_at(path, l, &params, e);
+	if (!r)
+		r = shell_ask(s, params, &o, e);
 	if (r < 0)
 		return r;
-	shell_saw(s, o);
 	r = shell_show_answer(s, l, o, e);
 	json_object_put(o);
 	return r;
@@ -224,21 +286,25 @@ static bool asks_for_value(const struct line *l)
 	return false;
 }
 
-bool shell_is_remote(const struct line *l)
+// Where the lines behind it are run depends on its answer.
+static bool moves_us(const struct shell *s, const struct line *l)
+{
+	return s->prefs.auto_cd_after_create && !strcmp(l->command, "create");
+}
+
+bool shell_is_remote(const struct shell *s, const struct line *l)
 {
 	bool is_bookmark = l->path && *l->path == '@'; // a line before it may create @last
 	return l->command && !shell_command_find(l->command) && !is_each(l) && !is_bookmark &&
-	       !asks_for_value(l);
+	       !asks_for_value(l) && !global_is_set(l) && !moves_us(s, l);
 }
 
 int shell_params(struct shell *s, const struct line *l, struct json_object **ret, struct err *e)
 {
 	char *path = NULL;
-	int r = refuse_twice(l, e);
+	int r = shell_path(s->cwd, l->path ? l->path : ".", &path, e);
 	if (!r)
-		r = shell_path(s->cwd, l->path ? l->path : ".", &path, e);
-	if (!r)
-		*ret = run_params(path, l);
+		r = shell_params_at(path, l, ret, e);
 	free(path);
 	return r;
 }
@@ -246,6 +312,8 @@ int shell_params(struct shell *s, const struct line *l, struct json_object **ret
 static int run_at(struct shell *s, const char *path, const struct line *l, struct err *e)
 {
 	const struct shell_command *own = shell_command_find(l->command);
+	if (global_is_set(l))
+		return global_set(s, path, l, e);
 	return own ? own->run(s, path, l, e) : run_there(s, path, l, e);
 }
 
@@ -256,12 +324,16 @@ static int run_each(struct shell *s, const struct line *l, struct err *e)
 	struct json_object *o, *params = params_at(s->cwd);
 	size_t n;
 	json_object_object_add(params, "depth", json_object_new_int64(1));
-	int r = shell_call(s, "tree.ls", params, &o, e);
-	if (r < 0)
+	char *base = strdup(s->cwd); // the line itself may move us
+	int r = base ? shell_call(s, "tree.ls", params, &o, e)
+		     : err_set(e, -ENOMEM, "out of memory");
+	if (r < 0) {
+		free(base);
 		return r;
+	}
 	struct json_object *children = list_field(o, "children", &n);
 	for (size_t i = 0; !r && i < n; i++) {
-		char *path = path_join(s->cwd, text_at(children, i, "name"));
+		char *path = path_join(base, text_at(children, i, "name"));
 		if (!path)
 			r = err_set(e, -ENOMEM, "out of memory");
 		if (path && !s->is_json)
@@ -270,6 +342,7 @@ static int run_each(struct shell *s, const struct line *l, struct err *e)
 			r = run_at(s, path, l->command ? l : &ls, e);
 		free(path);
 	}
+	free(base);
 	json_object_put(o);
 	return r;
 }

@@ -25,6 +25,7 @@ struct shell {
 	char *cwd;	      // absolute path
 	struct client client;
 	struct look look;
+	struct preferences prefs;   // those that are not farblockd's
 	struct json_object *schema; // asked for when first needed
 	struct state_lines *places; // where cd was, the last one is cwd; NULL: nowhere yet
 	unsigned place;		    // which of them we are at
@@ -34,6 +35,7 @@ struct shell {
 	void *next_line_arg;
 };
 
+// With preferences as delivered. s stays where it is: its look points into it.
 void shell_init(struct shell *s, const char *socket, bool is_json);
 void shell_done(struct shell *s);
 
@@ -54,10 +56,14 @@ struct json_object *params_at(const char *path);
 
 // For shell_batch. Whether the line is for the daemon to run as it is; then its parameters of
 // tree.run, for json_object_put(), a call of a method, and the daemon's answer shown.
-bool shell_is_remote(const struct line *l);
+bool shell_is_remote(const struct shell *s, const struct line *l);
 int shell_params(struct shell *s, const struct line *l, struct json_object **ret, struct err *e);
 int shell_call(struct shell *s, const char *method, struct json_object *params,
 	       struct json_object **ret, struct err *e);
+// The same for a line at an absolute path, and tree.run of them: takes params over.
+int shell_params_at(const char *path, const struct line *l, struct json_object **ret,
+		    struct err *e);
+int shell_ask(struct shell *s, struct json_object *params, struct json_object **ret, struct err *e);
 // At which revision it left things, and whether a transaction is open.
 void shell_saw(struct shell *s, struct json_object *answer);
 // -EREMOTEIO: done, but for errors that can be recovered from.

@@ -22,16 +22,23 @@ void look_resize(struct look *l)
 
 void look_init(struct look *l, FILE *out)
 {
-	const char *none = getenv("NO_COLOR");
-	l->out = out;
-	l->has_color = isatty(fileno(out)) && !(none && *none);
+	*l = (struct look){ .out = out };
+	look_choose(l);
 	look_resize(l);
 }
 
-void look_color(struct look *l, enum color when)
+const struct preferences *look_prefs(const struct look *l)
 {
-	if (when != COLOR_AUTO)
-		l->has_color = when == COLOR_ALWAYS;
+	return l->prefs ? l->prefs : preferences_default();
+}
+
+void look_choose(struct look *l)
+{
+	const char *none = getenv("NO_COLOR");
+	l->has_color = l->when == COLOR_ALWAYS;
+	if (l->when == COLOR_AUTO)
+		l->has_color =
+			look_prefs(l)->color_mode && isatty(fileno(l->out)) && !(none && *none);
 }
 
 void show_json(const struct look *l, struct json_object *o)

@@ -6,18 +6,25 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "cli/preferences.h"
+
+enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
 struct look {
 	FILE *out;
 	unsigned width; // of the terminal, at most 132
 	bool has_color;
+	enum color when;		 // the user's word
+	const struct preferences *prefs; // of whoever has the look; NULL: as delivered
 };
-
-enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 // Colors where out is a terminal and NO_COLOR is not set.
 void look_init(struct look *l, FILE *out);
-void look_color(struct look *l, enum color when); // COLOR_AUTO: as look_init has it
-void look_resize(struct look *l);		  // as wide as the terminal is now
+// Anew whether there are colors: as l->when says, and by COLOR_AUTO where out is a terminal, unless
+// NO_COLOR or the preference color_mode says no.
+void look_choose(struct look *l);
+const struct preferences *look_prefs(const struct look *l); // never NULL
+void look_resize(struct look *l);			    // as wide as the terminal is now
 
 void show_json(const struct look *l, struct json_object *o);
 void show_settings(const struct look *l, struct json_object *data); // of tree.get

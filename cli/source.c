@@ -9,6 +9,7 @@
 #include "cli/bookmarks.h"
 #include "cli/command.h"
 #include "cli/schema.h"
+#include "cli/set.h"
 
 enum { PATIENCE_MS = 300, FILES_MAX = 1000 };
 
@@ -145,8 +146,7 @@ void source_begin(struct source *s)
 	s->classes = json_object_new_object();
 	if (!s->schema) {
 		s->schema = ask(s, "schema", NULL);
-		if (json_object_is_type(s->schema, json_type_object))
-			json_object_object_add(s->schema, "shell", shell_commands_json());
+		global_schema(s->schema);
 	}
 	s->base.schema = s->schema;
 }

@@ -113,25 +113,44 @@ static const char *health_color(char health)
 	return health == '+' ? "32" : health == '-' ? "1;31" : NULL;
 }
 
-static void dotted_line(struct drawing *d, const struct tree_row *r)
+static void put_serial(struct drawing *d, const struct tree_row *r)
 {
-	size_t serial = r->serial.len ? r->serial.len + 1 : 0;
-	size_t used = 2 * r->depth + r->name.len + serial + r->summary.len + 7;
-	size_t dots = used < d->look->width ? d->look->width - used : 1;
-	for (unsigned i = 0; i < r->depth; i++)
-		put(d, d->has_later[i] ? "| " : "  ", 2);
-	put(d, "o- ", 3);
-	put_colored(d, name_color(r->depth), r->name);
-	put(d, " ", 1);
-	if (room(d, dots))
-		memset(d->out + d->len, '.', dots), d->len += dots;
-	if (serial) {
+	if (r->serial.len) {
 		put(d, " ", 1);
 		put(d, r->serial.at, r->serial.len);
 	}
+}
+
+// Behind the name, for a line with so many columns in front of it.
+static void put_status(struct drawing *d, const struct tree_row *r, size_t margin)
+{
+	size_t serial = r->serial.len ? r->serial.len + 1 : 0;
+	size_t used = margin + r->name.len + serial + r->summary.len + 7;
+	size_t dots = used < d->look->width ? d->look->width - used : 1;
+	put(d, " ", 1);
+	if (room(d, dots))
+		memset(d->out + d->len, '.', dots), d->len += dots;
+	put_serial(d, r);
 	put(d, " [", 2);
 	put_colored(d, health_color(r->health), r->summary);
-	put(d, "]\n", 2);
+	put(d, "]", 1);
+}
+
+static void dotted_line(struct drawing *d, const struct tree_row *r)
+{
+	const struct preferences *p = look_prefs(d->look);
+	unsigned first = p->tree_show_root ? 0 : 1;
+	if (r->depth < first)
+		return;
+	for (unsigned i = first; i < r->depth; i++)
+		put(d, d->has_later[i] ? "| " : "  ", 2);
+	put(d, p->tree_round_nodes ? "o- " : "+- ", 3);
+	put_colored(d, name_color(r->depth), r->name);
+	if (p->tree_status_mode)
+		put_status(d, r, 2 * (size_t)(r->depth - first));
+	else
+		put_serial(d, r);
+	put(d, "\n", 1);
 }
 
 // The row's path becomes the last one. Whoever lies deeper than its predecessor lies in it.
@@ -162,10 +181,7 @@ static void plain_line(struct drawing *d, const struct tree_row *r)
 		return;
 	size_t len = d->path_len[r->depth];
 	put(d, len ? d->paths : "/", len ? len : 1);
-	if (r->serial.len) {
-		put(d, " ", 1);
-		put(d, r->serial.at, r->serial.len);
-	}
+	put_serial(d, r);
 	put(d, " [", 2);
 	put_colored(d, health_color(r->health), r->summary);
 	put(d, "]\n", 2);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/set.h"
 #include "manual/directive.h"
 #include "target/config/config.h"
 
@@ -23,6 +24,7 @@ static struct json_object *schema(void)
 	cached = config_schema(c);
 	config_free(c);
 	worker_free(options.control);
+	global_schema(cached); // with the shell's preferences
 	return cached;
 }
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The shell in a real terminal: completion, hints, history, resize, Ctrl-C, end of input, hidden
-passwords, the way back, bookmarks, and paste."""
+passwords, the way back, bookmarks, paste, and preferences."""
 
 import os
 import re
@@ -24,14 +24,16 @@ CLEAR_RIGHT = "\x1b[K"
 class Terminal:
     """A shell in a terminal of 100 columns; what it says is compared without colours."""
 
-    def __init__(self, daemon, scratch, columns=100):
+    def __init__(self, daemon, scratch, columns=100, flags=(), **variables):
         env = {**os.environ, "XDG_STATE_HOME": scratch.file("state"), "TERM": "xterm",
-               "LC_ALL": "C.UTF-8"}
+               "XDG_CONFIG_HOME": scratch.file("config"), "LC_ALL": "C.UTF-8"}
         env.pop("NO_COLOR", None)
+        env.update(variables)
         self.state = os.path.join(env["XDG_STATE_HOME"], "farblock")
+        self.preferences = os.path.join(env["XDG_CONFIG_HOME"], "farblock", "preferences")
         self.shell = pexpect.spawn(farblock.program("farblock"),
-                                   ["--socket", daemon.socket_path], env=env, encoding="utf-8",
-                                   dimensions=(24, columns), timeout=20)
+                                   ["--socket", daemon.socket_path, *flags], env=env,
+                                   encoding="utf-8", dimensions=(24, columns), timeout=20)
 
     def type(self, text):
         self.shell.send(text)
@@ -61,7 +63,7 @@ class Terminal:
             raise Failure(f"ended with {self.shell.exitstatus}, signal {self.shell.signalstatus}")
 
     def __enter__(self):
-        self.shell.expect("> ")
+        self.greeting = self.wait("> ")
         return self
 
     def __exit__(self, *_):
@@ -288,6 +290,112 @@ def paste(t):
     t.at("/")
 
 
+def length_of_the_prompt(t):
+    path = "/iscsi/iqn.2025-01.org.example:t/tpg1"
+    t.run("cd " + path, "/iscsi/iqn.20...xample:t/tpg1")
+    t.run("set global prompt_length=20", "/iscsi/i...e:t/tpg1")
+    t.run("set global prompt_length=0", path)
+    t.run("set global prompt_length=30", "/iscsi/iqn.20...xample:t/tpg1")
+    t.run("cd /", "/")
+
+
+def going_to_what_was_created(t):
+    t.run("set global auto_cd_after_create=true", "/")
+    said = t.run("/backstores/ramdisk create here 1M", "/backstores/ramdisk/here")
+    if "Entering new node /backstores/ramdisk/here" not in said:
+        raise Failure(f"it is not told where we go: {said!r}")
+    t.run("cd -", "/")
+    t.run("set global auto_cd_after_create=false", "/")
+    t.run("/backstores/ramdisk create there 1M", "/")
+
+
+def colors(t, daemon, scratch):
+    if "\x1b[" not in t.run("ls", "/"):
+        raise Failure("there are no colours to begin with")
+    t.run("set global color_mode=false", "/")
+    if "\x1b[" in t.run("ls", "/"):
+        raise Failure("color_mode=false leaves colours")
+    with Terminal(daemon, scratch, flags=["--color", "always"]) as other:
+        if "\x1b[" not in other.run("ls", "/"):
+            raise Failure("--color is not stronger than color_mode")
+    t.run("set global color_mode=true", "/")
+    if "\x1b[" not in t.run("ls", "/"):
+        raise Failure("color_mode=true brings no colours back")
+    with Terminal(daemon, scratch, NO_COLOR="1") as other:
+        if "\x1b[" in other.run("ls", "/"):
+            raise Failure("NO_COLOR is not stronger than color_mode")
+
+
+def colors_of_completions(t):
+    t.run("set global color_path=red color_keyword=green color_parameter=blue", "/")
+    t.type("cd /\t")
+    t.wait("\x1b[31mbackstores/\x1b[0m")
+    t.type("\x03")
+    t.at("/")
+    t.type("/backstores/ramdisk create r 1M nullio=\t")
+    t.wait("\x1b[34mtrue\x1b[0m")
+    t.type("\x03")
+    t.at("/")
+    t.type("set global tree_\t")
+    t.wait("\x1b[32mtree_max_depth=\x1b[0m")
+    t.type("\x03")
+    t.at("/")
+
+
+def completions_in_columns(t):
+    """More than 24 commands there are, and only in lines of their own have they notes."""
+    note = "Tells the path."
+    for value, has_notes in (("true", False), ("false", True)):
+        t.run(f"set global completions_in_columns={value}", "/")
+        t.type("help \t")
+        said = t.wait("help ")
+        said += t.wait("help ")
+        t.type("\x03")
+        t.at("/")
+        if (note in said) != has_notes:
+            raise Failure(f"completions_in_columns={value}: {said!r}")
+
+
+def preferences_of_both(t):
+    """The daemon's and the shell's stand in one listing, and go where they belong."""
+    t.type("set global max_b\t")
+    t.wait("ackup_files=")
+    t.type("5 prompt_l\t")
+    t.wait("ength=")
+    t.type("40\r")
+    t.wait("Parameter max_backup_files is now '5'.")
+    t.wait("Parameter prompt_length is now '40'.")
+    t.at("/")
+    said = t.run("get global", "/")
+    for line in ("auto_enable_tpgt=true", "max_backup_files=5", "prompt_length=40"):
+        if line + "\r\n" not in said:
+            raise Failure(f"get global does not tell {line}: {said!r}")
+    with open(t.preferences, encoding="ascii") as kept:
+        lines = kept.read()
+    if "max_backup_files" in lines or "prompt_length=40\n" not in lines:
+        raise Failure(f"the preferences are {lines!r}")
+    if stat.S_IMODE(os.stat(t.preferences).st_mode) != 0o600:
+        raise Failure("others may read the preferences")
+
+
+def wrong_preferences(daemon, scratch):
+    """One line at the start says what is wrong, and the rest holds."""
+    with Terminal(daemon, scratch) as t:
+        t.leave()
+    with open(t.preferences, "a", encoding="ascii") as file:
+        file.write("prompt_lenght=3\nauto_cd_after_create=perhaps\n")
+    with Terminal(daemon, scratch) as t:
+        with open(t.preferences, encoding="ascii") as file:
+            number = file.read().split("\n").index("prompt_lenght=3") + 1
+        warning = f"farblock: {t.preferences}:{number}: Unknown parameter prompt_lenght"
+        if t.greeting.count("farblock: ") != 1 or not t.greeting.startswith(warning):
+            raise Failure(f"the warning is {t.greeting!r}")
+        if "prompt_length=40" not in t.run("get global prompt_length", "/"):
+            raise Failure("what is right in the file does not hold")
+        t.leave()
+    os.unlink(t.preferences)
+
+
 def end_of_input(daemon, scratch):
     with Terminal(daemon, scratch) as t:
         t.run("cd /iscsi", "/iscsi")
@@ -323,7 +431,14 @@ def main():
             star(t)
             carets_and_near_words(t)
             paste(t)
+            length_of_the_prompt(t)
+            going_to_what_was_created(t)
+            colors(t, daemon, scratch)
+            colors_of_completions(t)
+            completions_in_columns(t)
+            preferences_of_both(t)
             t.leave()
+        wrong_preferences(daemon, scratch)
         end_of_input(daemon, scratch)
     return 0
 

@@ -98,6 +98,7 @@ class Stage:
     def __init__(self, scratch, name):
         self.scratch, self.sessions, self.device = scratch, {}, None
         self.daemon = farblock.Farblockd(scratch, farblock.Config(), name)
+        os.environ["XDG_CONFIG_HOME"] = scratch.file(f"{name}-preferences")
         os.unlink(self.daemon.config_path)
 
     def __enter__(self):

@@ -64,7 +64,8 @@ static void try_line(const struct complete_source *s, const char *line, FILE *nu
 		check_text(c.list[i].note);
 	if (c.start > strlen(line) || (c.count && candidates_common(&c) > strlen(c.list[0].text)))
 		abort();
-	menu_draw(null, &c, 20, true);
+	const struct look l = { .out = null, .has_color = true };
+	menu_draw(&l, &c, 20);
 	candidates_done(&c);
 	if (hint(s, line, out, sizeof out) >= sizeof out)
 		abort();

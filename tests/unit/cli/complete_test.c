@@ -34,6 +34,33 @@ static const char *hint_of(const char *cwd, const char *text)
 	return out;
 }
 
+// The kind of the first candidate.
+static enum candidate_kind kind_of(const char *text)
+{
+	struct complete_source s = fake_source(schema, "/rd");
+	struct candidates c;
+	complete(&s, text, &c);
+	assert_true(c.count > 0);
+	enum candidate_kind kind = c.list[0].kind;
+	candidates_done(&c);
+	return kind;
+}
+
+static void candidates_tell_what_they_are(void **state)
+{
+	assert_int_equal(kind_of("cre"), KIND_COMMAND);
+	assert_int_equal(kind_of("/r"), KIND_PATH);
+	assert_int_equal(kind_of("cd ../i"), KIND_PATH);
+	assert_int_equal(kind_of("@d"), KIND_PATH);
+	assert_int_equal(kind_of("create a 1M mode=s"), KIND_VALUE);
+	assert_int_equal(kind_of("create a 1M m"), KIND_KEYWORD);
+	assert_int_equal(kind_of("set attribute b"), KIND_KEYWORD);
+	assert_int_equal(kind_of("set att"), KIND_OTHER);
+	assert_int_equal(kind_of("get attribute b"), KIND_OTHER);
+	assert_int_equal(kind_of("help cre"), KIND_COMMAND);
+	assert_int_equal(kind_of("delete "), KIND_VALUE);
+}
+
 static void commands_and_children_come_first(void **state)
 {
 	assert_string_equal(offer("/rd", "cre"), "create|");
@@ -160,6 +187,7 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(candidates_tell_what_they_are),
 		cmocka_unit_test(commands_and_children_come_first),
 		cmocka_unit_test(paths_are_completed_step_by_step),
 		cmocka_unit_test(bookmarks_are_completed_and_followed),

@@ -13,12 +13,16 @@
 
 static char *text;
 static size_t size;
+static struct preferences prefs;
 
 static int draw(const char *rows, unsigned width, const char *path, bool has_color)
 {
 	struct err e;
 	free(text);
-	struct look l = { open_memstream(&text, &size), width, has_color };
+	struct look l = { .out = open_memstream(&text, &size),
+			  .width = width,
+			  .has_color = has_color,
+			  .prefs = &prefs };
 	int r = tree_draw(&l, rows, path, &e);
 	fclose(l.out);
 	return r;
@@ -78,6 +82,52 @@ static void plain_paths_begin_where_the_listing_does(void **state)
 				  "/iscsi/iqn.t/tpg1/acls [a/b]\n");
 }
 
+static void draw_with(const char *name, const char *value)
+{
+	prefs = *preferences_default();
+	assert_int_equal(preference_set(&prefs, name, value, NULL), 0);
+	assert_int_equal(draw(tree, 30, NULL, false), 0);
+	prefs = *preferences_default();
+}
+
+static void nodes_may_begin_with_a_plus(void **state)
+{
+	draw_with("tree_round_nodes", "false");
+	assert_string_equal(text, "+- / ................... [...]\n"
+				  "  +- backstores ........ [...]\n"
+				  "  | +- ramdisk . [Storage Objects: 1]\n"
+				  "  |   +- rd0 . 0d9a4b1e [(1.0MiB) activated]\n"
+				  "  +- iscsi ...... [Targets: 0]\n");
+}
+
+static void summaries_may_be_left_out(void **state)
+{
+	draw_with("tree_status_mode", "false");
+	assert_string_equal(text, "o- /\n"
+				  "  o- backstores\n"
+				  "  | o- ramdisk\n"
+				  "  |   o- rd0 0d9a4b1e\n"
+				  "  o- iscsi\n");
+}
+
+static void the_root_may_be_left_out(void **state)
+{
+	draw_with("tree_show_root", "false");
+	assert_string_equal(text, "o- backstores .......... [...]\n"
+				  "| o- ramdisk . [Storage Objects: 1]\n"
+				  "|   o- rd0 . 0d9a4b1e [(1.0MiB) activated]\n"
+				  "o- iscsi ........ [Targets: 0]\n");
+}
+
+static void preferences_leave_plain_lines_alone(void **state)
+{
+	prefs = *preferences_default();
+	prefs.tree_show_root = prefs.tree_status_mode = prefs.tree_round_nodes = 0;
+	assert_int_equal(draw("=.//...\n =.iscsi//Targets: 0\n", 80, "/", false), 0);
+	assert_string_equal(text, "/ [...]\n/iscsi [Targets: 0]\n");
+	prefs = *preferences_default();
+}
+
 static void very_deep_trees_are_drawn_to_a_depth(void **state)
 {
 	char deep[40000], *p = deep;
@@ -108,6 +158,7 @@ static int teardown(void **state)
 
 int main(void)
 {
+	prefs = *preferences_default();
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(branches_lead_down_to_later_siblings),
 		cmocka_unit_test(every_line_is_as_wide_as_the_terminal),
@@ -115,6 +166,10 @@ int main(void)
 		cmocka_unit_test(a_line_that_does_not_fit_is_whole),
 		cmocka_unit_test(plain_lines_are_paths_and_summaries),
 		cmocka_unit_test(plain_paths_begin_where_the_listing_does),
+		cmocka_unit_test(nodes_may_begin_with_a_plus),
+		cmocka_unit_test(summaries_may_be_left_out),
+		cmocka_unit_test(the_root_may_be_left_out),
+		cmocka_unit_test(preferences_leave_plain_lines_alone),
 		cmocka_unit_test(very_deep_trees_are_drawn_to_a_depth),
 		cmocka_unit_test(what_is_no_row_is_refused),
 	};

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cli/set.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/schema.h"
+
+#define GROUP "global"
+
+// ---- rows ----
+
+static void put_text(struct json_object *o, const char *key, const char *text)
+{
+	if (text)
+		json_object_object_add(o, key, json_object_new_string(text));
+}
+
+static struct json_object *row_json(const struct attr_row *row, const struct preferences *p)
+{
+	static const char *const types[] = {
+		[ATTR_BOOL] = "bool",
+		[ATTR_UINT] = "number",
+		[ATTR_ENUM] = "choice",
+	};
+	struct json_object *o = json_object_new_object();
+	char text[160];
+	put_text(o, "name", row->name);
+	put_text(o, "type", types[row->type]);
+	preference_range(row, text, sizeof text);
+	put_text(o, "range", text);
+	preference_text(row, preferences_default(), text, sizeof text);
+	put_text(o, "default", text);
+	put_text(o, "unit", row->unit);
+	put_text(o, "help", row->help);
+	if (row->flags & ATTR_IGNORED)
+		json_object_object_add(o, "ignored", json_object_new_boolean(1));
+	if (p) {
+		preference_text(row, p, text, sizeof text);
+		put_text(o, "value", text);
+	}
+	return o;
+}
+
+struct json_object *global_rows(const struct preferences *p, const char *name)
+{
+	struct json_object *list = json_object_new_array();
+	for (const struct attr_row *row = preference_rows; row->name; row++)
+		if (!name || !strcmp(name, row->name))
+			json_object_array_add(list, row_json(row, p));
+	if (json_object_array_length(list))
+		return list;
+	json_object_put(list);
+	return NULL;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	struct json_object *const *x = a, *const *y = b;
+	return strcmp(text_field(*x, "name"), text_field(*y, "name"));
+}
+
+void global_merge(struct json_object *rows, const struct preferences *p)
+{
+	if (!json_object_is_type(rows, json_type_array))
+		return;
+	for (const struct attr_row *row = preference_rows; row->name; row++)
+		if (!row_find(rows, row->name))
+			json_object_array_add(rows, row_json(row, p));
+	json_object_array_sort(rows, by_name);
+}
+
+void global_schema(struct json_object *schema)
+{
+	if (!json_object_is_type(schema, json_type_object) || field(schema, "shell"))
+		return;
+	json_object_object_add(schema, "shell", shell_commands_json());
+	global_merge(schema_group(schema, "root", GROUP), NULL);
+}
+
+// ---- set ----
+
+bool global_is_set(const struct line *l)
+{
+	const char *group = NULL;
+	if (l->command && !strcmp(l->command, "set"))
+		group = line_value(l, "group", 0);
+	return group && !strcmp(group, GROUP);
+}
+
+// Those of a line that are the shell's, and what they would make of its preferences.
+struct change {
+	struct preferences all;
+	unsigned count;
+	const struct attr_row *rows[LINE_WORDS_MAX];
+};
+
+static int check(const struct shell *s, const struct line *l, struct change *ret, struct err *e)
+{
+	int r = 0;
+	ret->all = s->prefs;
+	ret->count = 0;
+	for (unsigned i = 0; !r && i < l->count; i++) {
+		const struct line_value *v = &l->values[i];
+		const struct attr_row *row = v->name ? attr_find(preference_rows, v->name) : NULL;
+		if (!row)
+			continue;
+		r = preference_set(&ret->all, v->name, v->text, e);
+		ret->rows[ret->count++] = row;
+	}
+	return r;
+}
+
+// What is left of the line for the daemon, for json_object_put(); NULL: nothing is, so it is not
+// asked.
+static struct json_object *rest_of(struct json_object *params, const struct change *c)
+{
+	size_t positional;
+	struct json_object *named = field(params, "named");
+	list_field(params, "positional", &positional);
+	for (unsigned i = 0; i < c->count; i++)
+		json_object_object_del(named, c->rows[i]->name);
+	// The group itself is one of either.
+	size_t left = positional + (size_t)json_object_object_length(named);
+	if (!c->count || left > 1)
+		return params;
+	json_object_put(params);
+	return NULL;
+}
+
+static int keep(struct shell *s, const struct change *c, struct err *e)
+{
+	struct preference_change list[LINE_WORDS_MAX];
+	char texts[LINE_WORDS_MAX][32];
+	for (unsigned i = 0; i < c->count; i++) {
+		preference_text(c->rows[i], &c->all, texts[i], sizeof texts[i]);
+		list[i] = (struct preference_change){ c->rows[i]->name, texts[i] };
+	}
+	int r = c->count ? preferences_save(list, c->count, e) : 0;
+	if (r < 0)
+		return r;
+	s->prefs = c->all;
+	look_choose(&s->look);
+	return 0;
+}
+
+static void say(struct json_object *answer, const struct change *c)
+{
+	struct json_object *messages = field(answer, "messages");
+	if (!json_object_is_type(messages, json_type_array)) {
+		messages = json_object_new_array();
+		json_object_object_add(answer, "messages", messages);
+	}
+	for (unsigned i = 0; i < c->count; i++) {
+		char text[32], line[128];
+		preference_text(c->rows[i], &c->all, text, sizeof text);
+		snprintf(line, sizeof line, "Parameter %s is now '%s'.", c->rows[i]->name, text);
+		json_object_array_add(messages, json_object_new_string(line));
+	}
+}
+
+int global_set(struct shell *s, const char *path, const struct line *l, struct err *e)
+{
+	struct change c;
+	struct json_object *params = NULL, *answer = NULL;
+	int r = shell_params_at(path, l, &params, e);
+	if (!r)
+		r = check(s, l, &c, e);
+	if (r < 0) {
+		json_object_put(params);
+		return r;
+	}
+	params = rest_of(params, &c);
+	if (params)
+		r = shell_ask(s, params, &answer, e);
+	else
+		answer = json_object_new_object();
+	if (!r)
+		r = keep(s, &c, e);
+	if (!r)
+		say(answer, &c);
+	if (!r)
+		r = shell_show_answer(s, l, answer, e);
+	json_object_put(answer);
+	return r;
+}
