@@ -56,6 +56,13 @@ void shell_enter(struct shell *s, const char *path)
 	arrive(s, path, true, NULL);
 }
 
+// The way back and forth does not count as places, so the last one is not always where we are.
+void shell_keep_place(struct shell *s)
+{
+	if (s->places && s->places->count)
+		state_change(HOME_STATE, "places", push, s->cwd, NULL);
+}
+
 // The next place that way that still exists.
 static int walk(struct shell *s, int step, struct err *e)
 {

@@ -42,6 +42,8 @@ int shell_schema(struct shell *s, struct err *e);
 int shell_go(struct shell *s, const char *path, bool is_new, struct err *e);
 // As shell_go to a further place that is known to be there.
 void shell_enter(struct shell *s, const char *path);
+// For the next shell of the user, which begins where this one is.
+void shell_keep_place(struct shell *s);
 // Lets somebody at a terminal choose a node, and goes there. -EBADRQC: nobody is there.
 int shell_pick(struct shell *s, struct err *e);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Lines from a person.
+#include <errno.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +56,19 @@ static void keep(struct source *source, struct edit *edit, const char *text)
 	history_save(text, NULL); // without a home it is good for this time
 }
 
-// Where the last shell was, if that is still there.
+// Goes to a path, or to what is left of the way there.
+static void go_near(struct shell *s, const char *path)
+{
+	char *to = strdup(path);
+	while (to && shell_go(s, to, false, NULL) == -ENOENT && strcmp(to, "/")) {
+		char *above = path_join(to, "..");
+		free(to);
+		to = above;
+	}
+	free(to);
+}
+
+// Where the last shell was.
 static void begin_where_we_were(struct shell *s)
 {
 	struct state_lines *l = calloc(1, sizeof *l);
@@ -65,7 +78,7 @@ static void begin_where_we_were(struct shell *s)
 	s->places = l;
 	s->place = l->count ? l->count - 1 : 0;
 	if (l->count)
-		shell_go(s, l->line[l->count - 1], false, NULL);
+		go_near(s, l->line[l->count - 1]);
 }
 
 // One line; false: there are no more.
@@ -109,6 +122,7 @@ enum status shell_interactive(struct shell *s)
 	s->next_line_arg = edit;
 	begin_where_we_were(s);
 	converse_all(s, &source, edit);
+	shell_keep_place(s);
 	s->next_line = NULL;
 	edit_free(edit);
 	source_done(&source);

@@ -396,6 +396,27 @@ def wrong_preferences(daemon, scratch):
     os.unlink(t.preferences)
 
 
+def where_the_last_shell_was(daemon, scratch):
+    with Terminal(daemon, scratch) as t:
+        t.run("/backstores/ramdisk create gone 1M", "/")
+        t.run("cd /backstores/ramdisk/gone", "/backstores/ramdisk/gone")
+        t.leave()
+    farblock.run(["farblock", "--socket", daemon.socket_path, "/backstores/ramdisk", "delete",
+                  "gone"])
+    with Terminal(daemon, scratch) as t:  # what it was in is still there
+        if not t.greeting.endswith("/backstores/ramdisk"):
+            raise Failure(f"begins at {t.greeting!r}")
+        t.run("cd /iscsi", "/iscsi")
+        t.run("cd /srpt", "/srpt")
+        t.run("cd <", "/iscsi")
+        t.leave()
+    with Terminal(daemon, scratch) as t:
+        if not t.greeting.endswith("/iscsi"):
+            raise Failure(f"begins at {t.greeting!r}, not where the way back led")
+        t.run("cd /", "/")
+        t.leave()
+
+
 def end_of_input(daemon, scratch):
     with Terminal(daemon, scratch) as t:
         t.run("cd /iscsi", "/iscsi")
@@ -439,6 +460,7 @@ def main():
             preferences_of_both(t)
             t.leave()
         wrong_preferences(daemon, scratch)
+        where_the_last_shell_was(daemon, scratch)
         end_of_input(daemon, scratch)
     return 0
 
