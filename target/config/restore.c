@@ -38,26 +38,31 @@ static int add_fabric(struct restore *r, void *parent, struct json_object *o, st
 	return 0;
 }
 
-// What the file does not say stays as it is.
+static void restore_pref(struct restore *r, const char *name, struct json_object *value)
+{
+	const struct attr_row *row = attr_find(pref_rows, name);
+	const char *text = json_scalar(value);
+	struct err why = { 0 };
+	if (!row)
+		restore_tell_unknown(r, SAVED_PREFS, name, SAVED_SECTION);
+	else if (attr_set(row, &r->c->prefs, text ? text : "", &why) < 0)
+		restore_complain(r, "%s: %s", SAVED_PREFS, why.text);
+}
+
+// What another program's file does not say stays as it is.
 static int restore_prefs(struct restore *r, struct json_object *values, struct err *e)
 {
-	if (!json_object_is_type(values, json_type_object))
+	bool is_there = json_object_is_type(values, json_type_object);
+	if (!is_there && !r->is_exact)
 		return 0;
 	int code = txn_memory(r->c, &r->c->prefs, sizeof r->c->prefs);
 	if (code < 0)
 		return err_set(e, code, "out of memory");
 	if (r->options->is_apply)
 		attr_defaults(pref_rows, &r->c->prefs);
-	json_object_object_foreach(values, key, value)
-	{
-		const struct attr_row *row = attr_find(pref_rows, key);
-		const char *text = json_scalar(value);
-		struct err why = { 0 };
-		if (!row)
-			restore_tell_unknown(r, SAVED_PREFS, key, SAVED_SECTION);
-		else if (attr_set(row, &r->c->prefs, text ? text : "", &why) < 0)
-			restore_complain(r, "%s: %s", SAVED_PREFS, why.text);
-	}
+	if (!is_there)
+		return 0;
+	json_object_object_foreach(values, key, value) restore_pref(r, key, value);
 	return 0;
 }
 

@@ -93,6 +93,18 @@ static void how_many_backups_are_kept_is_a_preference(void **state)
 	assert_false(exists("/backstores/ramdisk/rd3"));
 }
 
+static void undo_brings_preferences_back(void **state)
+{
+	assert_int_equal(run("/backstores/ramdisk", "create", "[\"rd0\", \"1M\"]"), 0);
+	assert_int_equal(set("/", "global", "\"auto_enable_tpgt\": \"false\""), 0);
+	assert_int_equal(set("/", "global", "\"max_backup_files\": \"5\""), 0);
+	assert_int_equal(run("/", "undo", "[\"1\"]"), 0);
+	assert_string_equal(get("/", "global", "max_backup_files"), "10");
+	assert_string_equal(get("/", "global", "auto_enable_tpgt"), "false");
+	assert_int_equal(run("/", "undo", "[\"3\"]"), 0);
+	assert_string_equal(get("/", "global", "auto_enable_tpgt"), "true");
+}
+
 static void luns_and_acls_are_mapped_to_each_other(void **state)
 {
 	make_target();
@@ -593,6 +605,7 @@ int main(void)
 		T(a_second_group_gets_no_default_portal),
 		T(what_creating_does_by_itself_can_be_turned_off),
 		T(how_many_backups_are_kept_is_a_preference),
+		T(undo_brings_preferences_back),
 		T(luns_and_acls_are_mapped_to_each_other),
 		T(mapping_can_be_left_out_and_made_by_hand),
 		T(deleting_storage_takes_its_luns_along),
