@@ -18,6 +18,7 @@
 #include "core/log.h"
 #include "core/worker.h"
 #include "target/metrics/page.h"
+#include "target/metrics/text.h"
 #include "target/metrics/server.h"
 #include "transport/tcp/addr.h"
 
@@ -41,13 +42,15 @@ struct peer {
 	uint64_t since_ns; // its begin, or its last answer
 };
 
+#define OPENMETRICS "application/openmetrics-text"
+#define PLAIN	    "text/plain; version=0.0.4; charset=utf-8"
+
 static const struct {
 	const char *path, *type;
 } paths[HTTP_PATHS] = {
 	[HTTP_PAGE] = {"/",	     "text/html; charset=utf-8"			},
 	[HTTP_STATUS] = { "/status.json", "application/json"			     },
-	[HTTP_METRICS] = { "/metrics",
-			   "application/openmetrics-text; version=1.0.0; charset=utf-8"},
+	[HTTP_METRICS] = { "/metrics",     OPENMETRICS "; version=1.0.0; charset=utf-8"},
 };
 
 // ---- answers ----
@@ -79,6 +82,19 @@ static enum MHD_Result refuse(struct http *h, struct MHD_Connection *c, unsigned
 	return send_answer(h, c, status, r, "text/plain; charset=utf-8");
 }
 
+// As libraries of Prometheus do: OpenMetrics for those that ask for it.
+static const char *choose_format(struct MHD_Connection *c, struct http_answer *a)
+{
+	const char *accept =
+		MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
+	if (accept && strcasestr(accept, OPENMETRICS))
+		return paths[HTTP_METRICS].type;
+	char *plain = metrics_plain(a->text, &a->len);
+	free(a->text);
+	a->text = plain;
+	return PLAIN;
+}
+
 static enum MHD_Result answer(struct http *h, struct MHD_Connection *c, enum http_path path)
 {
 	if (path == HTTP_PAGE) {
@@ -90,6 +106,9 @@ static enum MHD_Result answer(struct http *h, struct MHD_Connection *c, enum htt
 			paths[path].type);
 	}
 	struct http_answer a = h->ask(h->arg, path);
+	const char *type = paths[path].type;
+	if (a.text && path == HTTP_METRICS)
+		type = choose_format(c, &a);
 	if (!a.text)
 		return refuse(h, c, MHD_HTTP_SERVICE_UNAVAILABLE,
 			      "farblockd is busy or ending: ask again\n");
@@ -97,7 +116,7 @@ static enum MHD_Result answer(struct http *h, struct MHD_Connection *c, enum htt
 		MHD_create_response_from_buffer(a.len, a.text, MHD_RESPMEM_MUST_FREE);
 	if (!r)
 		free(a.text);
-	return send_answer(h, c, MHD_HTTP_OK, r, paths[path].type);
+	return send_answer(h, c, MHD_HTTP_OK, r, type);
 }
 
 // ---- requests ----

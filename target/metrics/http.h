@@ -15,6 +15,8 @@ struct http_answer {
 	size_t len;
 };
 // Called on the HTTP thread for a path of the table below. May block for SERVER_ANSWER_S.
+// HTTP_METRICS is asked for as OpenMetrics, with a NUL behind, and told in the format that a client
+// wants.
 enum http_path { HTTP_PAGE, HTTP_STATUS, HTTP_METRICS, HTTP_PATHS };
 typedef struct http_answer (*http_ask)(void *arg, enum http_path path);
 

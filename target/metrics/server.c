@@ -113,9 +113,11 @@ static struct http_answer ask_control(struct metrics_server *s, enum http_path p
 
 static struct http_answer copy_of(const struct http_answer *a)
 {
-	struct http_answer copy = { .text = a->text ? malloc(a->len) : NULL, .len = a->len };
+	struct http_answer copy = { .text = a->text ? malloc(a->len + 1) : NULL, .len = a->len };
 	if (copy.text)
 		memcpy(copy.text, a->text, a->len);
+	if (copy.text)
+		copy.text[a->len] = 0;
 	return copy;
 }
 

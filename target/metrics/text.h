@@ -3,6 +3,8 @@
 // Pure functions that write to a stream.
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -31,3 +33,7 @@ void metric_info(FILE *out, const struct family *f, const struct label *labels);
 void metric_histogram(FILE *out, const struct family *f, const struct label *labels,
 		      const uint64_t *buckets, unsigned count, uint64_t sum_us);
 void metric_end(FILE *out);
+
+// The same document in the text format of Prometheus, version 0.0.4. text is one that the functions
+// above have written. For free(); NULL: no memory.
+char *metrics_plain(const char *text, size_t *ret_len);

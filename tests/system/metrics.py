@@ -7,6 +7,7 @@ whatever clients send."""
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -24,7 +25,11 @@ def check(holds, why):
         raise Failure(why)
 
 
-def get(port, path="/metrics", method="GET", headers="Host: localhost\r\n", host="127.0.0.1"):
+OPENMETRICS = "Accept: application/openmetrics-text;version=1.0.0,text/plain;q=0.5\r\n"
+
+
+def get(port, path="/metrics", method="GET", headers="Host: localhost\r\n" + OPENMETRICS,
+        host="127.0.0.1"):
     """Status, headers and body of one request on a connection of its own."""
     with socket.create_connection((host, port), timeout=20) as peer:
         peer.sendall(f"{method} {path} HTTP/1.1\r\n{headers}Connection: close\r\n\r\n".encode())
@@ -71,16 +76,17 @@ def value(text, name, **labels):
 PARSE = """import sys
 from prometheus_client.openmetrics import parser
 print(len(list(parser.text_string_to_metric_families(sys.stdin.read()))))"""
+PARSE_PLAIN = PARSE.replace("prometheus_client.openmetrics", "prometheus_client")
 
 
-def parse(text):
+def parse(text, how=PARSE):
     """By Prometheus's own parser. It is a package of the system's Python, not of any other."""
     for python in ("/usr/bin/python3", sys.executable):
         if not os.access(python, os.X_OK) or subprocess.run(
                 [python, "-c", "import prometheus_client.openmetrics"], capture_output=True,
                 check=False).returncode:
             continue
-        done = subprocess.run([python, "-c", PARSE], input=text, text=True, capture_output=True,
+        done = subprocess.run([python, "-c", how], input=text, text=True, capture_output=True,
                               check=False)
         check(done.returncode == 0 and int(done.stdout) > 25, f"parser: {done.stderr[-800:]}")
         return
@@ -112,6 +118,23 @@ def rules(text):
         if name.endswith("_bucket") and ("le", "+Inf") in labels:
             rest = labels - {("le", "+Inf")}
             check(samples(text)[(base + "_count", rest)] == v, f"{base}: +Inf is not the count")
+
+
+def who_asks_for_nothing_gets_plain_text(daemon):
+    """The format of every client that does not know OpenMetrics; promtool is one."""
+    rich = get(daemon.port)[2]
+    status, headers, text = get(daemon.port, headers="Host: localhost\r\nAccept: */*\r\n")
+    check(status == 200 and "Content-Type: text/plain; version=0.0.4; charset=utf-8" in headers,
+          f"{status}: {headers}")
+    parse(text, PARSE_PLAIN)
+    check({n for n, _ in samples(text)} == {n for n, _ in samples(rich)}, "other samples")
+    kinds = dict(re.findall(r"^# TYPE (\S+) (\S+)$", text, re.M))
+    check(set(kinds.values()) == {"counter", "gauge", "histogram"}, f"types {set(kinds.values())}")
+    check(kinds["farblock_lun_read_bytes_total"] == "counter", "a counter is called otherwise")
+    tool = shutil.which("promtool")
+    done = tool and subprocess.run([tool, "check", "metrics"], input=text, text=True,
+                                   capture_output=True, check=False)
+    check(not done or (done.returncode, done.stderr) == (0, ""), f"promtool: {done and done.stderr}")
 
 
 def config_of(scratch):
@@ -264,6 +287,7 @@ def main():
             has_no_secrets(text, daemon)
             rules(get(daemon.port)[2])
             parse(get(daemon.port)[2])
+            who_asks_for_nothing_gets_plain_text(daemon)
         waits_for_its_port(scratch)
 
 

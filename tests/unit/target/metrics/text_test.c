@@ -42,6 +42,29 @@ static void labels_are_escaped(void **state)
 
 #define UNKNOWN "\xef\xbf\xbd"
 
+// What goes out and comes back as 0.0.4.
+static void is_plainly(const char *rich, const char *expected)
+{
+	size_t len;
+	char *plain = metrics_plain(rich, &len);
+	assert_string_equal(plain, expected);
+	assert_int_equal(len, strlen(expected));
+	free(plain);
+}
+
+static void plain_text_calls_families_as_their_samples(void **state)
+{
+	is_plainly("# TYPE a_bytes counter\n# UNIT a_bytes bytes\n# HELP a_bytes So many.\n"
+		   "a_bytes_total{l=\"# TYPE \"} 1\n# EOF\n",
+		   "# TYPE a_bytes_total counter\n# HELP a_bytes_total So many.\n"
+		   "a_bytes_total{l=\"# TYPE \"} 1\n");
+	is_plainly(
+		"# TYPE b info\n# HELP b B.\nb_info 1\n# TYPE c gauge\n# HELP c C.\nc 1\n# EOF\n",
+		"# TYPE b_info gauge\n# HELP b_info B.\nb_info 1\n"
+		"# TYPE c gauge\n# HELP c C.\nc 1\n");
+	is_plainly("# EOF\n", "");
+}
+
 static void labels_are_utf8_whatever_they_were(void **state)
 {
 	is_written_as("h\xc3\xa9 \xf0\x9f\x98\x80", "g{l=\"h\xc3\xa9 \xf0\x9f\x98\x80\"} 1\n");
@@ -99,6 +122,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(labels_are_escaped),
+		cmocka_unit_test(plain_text_calls_families_as_their_samples),
 		cmocka_unit_test(labels_are_utf8_whatever_they_were),
 		cmocka_unit_test(a_family_says_type_unit_and_help),
 		cmocka_unit_test(fractions_are_exact),
