@@ -43,6 +43,11 @@ int file_read(const char *path, char **ret, size_t *ret_len, struct err *e)
 {
 	struct stat st;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 && errno == EACCES)
+		return err_set(e, -EACCES,
+			       "%s: cannot be opened: Permission denied (farblockd runs as uid %u: "
+			       "chown or chmod it)",
+			       path, (unsigned)geteuid());
 	if (fd < 0)
 		return err_errno(e, -errno, "%s: cannot be opened", path);
 	int r = fstat(fd, &st) < 0 ? -errno : 0;

@@ -302,6 +302,25 @@ static void what_is_no_file_is_not_read(void **state)
 	assert_int_equal(file_read(path, &text, &len, &e), -ENOENT);
 }
 
+static void who_may_not_read_is_told_who_it_is(void **state)
+{
+	char *text, uid[32];
+	size_t len;
+	struct err e;
+	uid_t was = geteuid();
+	assert_int_equal(save("{}"), 0);
+	if (!was)
+		assert_int_equal(seteuid(65534), 0);
+	else
+		chmod(path, 0);
+	snprintf(uid, sizeof uid, "uid %u", (unsigned)geteuid());
+	int r = file_read(path, &text, &len, &e);
+	assert_int_equal(seteuid(was), 0);
+	assert_int_equal(r, -EACCES);
+	assert_non_null(strstr(e.text, uid));
+	assert_non_null(strstr(e.text, "chown"));
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -322,6 +341,7 @@ int main(void)
 		T(fewer_backups_are_kept_where_fewer_are_asked_for),
 		T(a_damaged_file_is_kept_once_and_stays),
 		T(what_is_no_file_is_not_read),
+		T(who_may_not_read_is_told_who_it_is),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
