@@ -139,7 +139,7 @@ static enum status send_from(struct batch *b, unsigned *at)
 		return tell_queued(b, &b->queue[*at], r, &e);
 	shell_saw(b->shell, answer);
 	struct json_object *results = field(answer, "results"), *error = field(answer, "error");
-	size_t n = results ? json_object_array_length(results) : 0;
+	size_t n = list_length(results);
 	for (size_t i = 0; !r && i < n && *at < b->count; i++, *at += !r)
 		r = shell_show_answer(b->shell, &b->queue[*at].line,
 				      json_object_array_get_idx(results, i), &e);

@@ -128,7 +128,7 @@ static int go(struct shell *s, const char *path, const char *name, struct err *e
 static int show(struct shell *s, const char *path, const char *name, struct err *e)
 {
 	struct json_object *list = bookmarks_json();
-	size_t n = json_object_array_length(list);
+	size_t n = list_length(list);
 	if (s->is_json)
 		show_json(&s->look, list);
 	else if (!n)

@@ -11,11 +11,12 @@
 #include <unistd.h>
 
 #include "cli/interrupt.h"
+#include "cli/tame.h"
 
 int client_open(struct client *c, const char *path, struct err *e)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	*c = (struct client){ .fd = -1, .timeout_ms = c->timeout_ms };
+	*c = (struct client){ .fd = -1, .timeout_ms = c->timeout_ms, .is_exact = c->is_exact };
 	if (strlen(path) >= sizeof a.sun_path)
 		return err_set(e, -EINVAL, "%.80s...: socket path too long", path);
 	snprintf(a.sun_path, sizeof a.sun_path, "%s", path);
@@ -37,7 +38,7 @@ void client_close(struct client *c)
 	if (c->fd >= 0)
 		close(c->fd);
 	free(c->in);
-	*c = (struct client){ .fd = -1, .timeout_ms = c->timeout_ms };
+	*c = (struct client){ .fd = -1, .timeout_ms = c->timeout_ms, .is_exact = c->is_exact };
 }
 
 static int gone(struct client *c, struct err *e)
@@ -75,13 +76,21 @@ static int wait_for(struct client *c, struct err *e)
 	return err_set(e, -EINTR, "interrupted; farblockd may still carry it out");
 }
 
-// Reads one line and parses it; what is behind it stays for the next.
-static int receive(struct client *c, struct json_object **ret, struct err *e)
+static int no_answer(struct client *c, const char *why, struct err *e)
+{
+	client_close(c);
+	return err_set(e, -EPROTO, "farblockd's answer %s (is it farblockd that listens there?)",
+		       why);
+}
+
+// One line with its end; what is behind it stays for the next.
+static int read_line(struct client *c, char **ret_end, struct err *e)
 {
 	size_t seen = 0;
-	char *end;
-	while (!(end = c->in_len ? memchr(c->in + seen, '\n', c->in_len - seen) : NULL)) {
+	while (!(*ret_end = c->in_len ? memchr(c->in + seen, '\n', c->in_len - seen) : NULL)) {
 		seen = c->in_len;
+		if (c->in_len > ANSWER_MAX)
+			return no_answer(c, "is too long", e);
 		if (c->in_size - c->in_len < 65536) {
 			size_t size = c->in_size * 2 + 65536;
 			char *grown = realloc(c->in, size);
@@ -100,11 +109,22 @@ static int receive(struct client *c, struct json_object **ret, struct err *e)
 			return gone(c, e);
 		c->in_len += (size_t)n;
 	}
+	return 0;
+}
+
+static int receive(struct client *c, struct json_object **ret, struct err *e)
+{
+	char *end;
+	int r = read_line(c, &end, e);
+	if (r < 0)
+		return r;
 	*end = 0;
+	if (!c->is_exact)
+		tame_json(c->in);
 	*ret = json_tokener_parse(c->in);
 	c->in_len -= (size_t)(end + 1 - c->in);
 	memmove(c->in, end + 1, c->in_len);
-	return *ret ? 0 : err_set(e, -EPROTO, "farblockd's answer is no JSON");
+	return *ret ? 0 : no_answer(c, "is no JSON", e);
 }
 
 // The errno's name back to its number; every failure has one, most have this meaning.
@@ -124,10 +144,26 @@ int client_error(struct json_object *error, struct err *e)
 	return err_set(e, code_of(error), "%s", text_field(error, "message"));
 }
 
+static int take_result(struct client *c, struct json_object *answer, struct json_object **ret,
+		       struct err *e)
+{
+	struct json_object *error = field(answer, "error"), *id = field(answer, "id"), *result;
+	bool is_ours = json_object_is_type(id, json_type_int) &&
+		       json_object_get_int64(id) == (int64_t)c->next_id;
+	bool has_result = json_object_is_type(answer, json_type_object) &&
+			  json_object_object_get_ex(answer, "result", &result);
+	if (!is_ours || (!error && !has_result))
+		return no_answer(c, "is none to what was asked", e);
+	if (error)
+		return client_error(error, e);
+	*ret = json_object_get(result);
+	return 0;
+}
+
 int client_call(struct client *c, const char *method, struct json_object *params,
 		struct json_object **ret, struct err *e)
 {
-	struct json_object *request = json_object_new_object(), *answer, *error;
+	struct json_object *request = json_object_new_object(), *answer;
 	json_object_object_add(request, "jsonrpc", json_object_new_string("2.0"));
 	json_object_object_add(request, "id", json_object_new_int64(++c->next_id));
 	json_object_object_add(request, "method", json_object_new_string(method));
@@ -142,11 +178,7 @@ int client_call(struct client *c, const char *method, struct json_object *params
 		r = receive(c, &answer, e);
 	if (r < 0)
 		return r;
-	error = field(answer, "error");
-	if (error)
-		r = client_error(error, e);
-	else
-		*ret = json_object_get(field(answer, "result"));
+	r = take_result(c, answer, ret, e);
 	json_object_put(answer);
 	return r;
 }
@@ -193,4 +225,9 @@ const char *text_field(struct json_object *o, const char *key)
 {
 	struct json_object *v = field(o, key);
 	return v ? json_object_get_string(v) : "";
+}
+
+size_t list_length(struct json_object *list)
+{
+	return json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
 }

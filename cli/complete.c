@@ -62,7 +62,7 @@ static void add_value(struct work *w, const char *head, const char *value, const
 
 static void add_list(struct work *w, const char *head, struct json_object *list)
 {
-	size_t n = json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
+	size_t n = list_length(list);
 	for (size_t i = 0; i < n; i++)
 		add_value(w, head, text_at(list, i, "text"), text_at(list, i, "note"));
 	json_object_put(list);
@@ -135,7 +135,7 @@ static void add_paths(struct work *w, const char *head, const char *base, const 
 	struct json_object *list = NULL;
 	if (path && w->source->children)
 		list = w->source->children(w->source->arg, path);
-	size_t n = json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
+	size_t n = list_length(list);
 	w->kind = KIND_PATH;
 	if (!folder || asprintf(&front, "%s%s", head, folder) < 0) {
 		front = NULL;
@@ -178,8 +178,7 @@ static void add_group(const char *group, struct json_object *rows, void *arg)
 
 static const char *group_given(const struct cursor *c, struct json_object *params)
 {
-	size_t n =
-		json_object_is_type(params, json_type_array) ? json_object_array_length(params) : 0;
+	size_t n = list_length(params);
 	for (size_t i = 0; i < n; i++)
 		if (!strcmp(text_at(params, i, "type"), "group"))
 			return line_value(&c->line, text_at(params, i, "name"), (unsigned)i);
@@ -190,7 +189,7 @@ static void add_settings(struct work *w, struct json_object *params)
 {
 	const char *group = group_given(w->cursor, params);
 	struct json_object *rows = group ? schema_group(w->source->schema, w->class, group) : NULL;
-	size_t n = rows ? json_object_array_length(rows) : 0;
+	size_t n = list_length(rows);
 	w->kind = KIND_OTHER;
 	for (size_t i = 0; i < n; i++)
 		add_value(w, "", text_at(rows, i, "name"), text_at(rows, i, "help"));
@@ -285,7 +284,7 @@ static struct json_object *params_of(const struct complete_source *s, const stru
 static struct json_object *settings_of(const struct complete_source *s, const struct cursor *c,
 				       const char *class, struct json_object *params)
 {
-	size_t n = params ? json_object_array_length(params) : 0;
+	size_t n = list_length(params);
 	for (size_t i = 0; i < n; i++)
 		if (!strcmp(text_at(params, i, "type"), "setting"))
 			return NULL;
@@ -297,7 +296,7 @@ struct json_object *row_at(const struct complete_source *s, const struct cursor 
 			   const char *class, struct json_object **ret_rows)
 {
 	struct json_object *params = params_of(s, c, class), *row = NULL;
-	size_t n = params ? json_object_array_length(params) : 0;
+	size_t n = list_length(params);
 	*ret_rows = settings_of(s, c, class, params);
 	if (c->name) {
 		row = row_find(params, c->name);
@@ -321,7 +320,7 @@ static bool is_given(const struct line *l, const char *name)
 // "name=" for those that may be left out and have no value yet.
 static void add_names(struct work *w, struct json_object *rows, size_t from)
 {
-	size_t n = json_object_is_type(rows, json_type_array) ? json_object_array_length(rows) : 0;
+	size_t n = list_length(rows);
 	w->kind = KIND_KEYWORD;
 	for (size_t i = from; i < n; i++) {
 		const char *name = text_at(rows, i, "name");

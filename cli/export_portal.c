@@ -108,7 +108,7 @@ static int choose(struct shell *s, struct export *x, struct err *e)
 		return r;
 	if (!json_object_object_get_ex(tree, "children", &children))
 		children = NULL;
-	for (size_t i = 0; children && i < json_object_array_length(children); i++) {
+	for (size_t i = 0; children && i < list_length(children); i++) {
 		struct json_object *o =
 			look(s, x, text(json_object_array_get_idx(children, i), "name"));
 		int v = worth(o, x);

@@ -26,7 +26,7 @@ static void add_group(const char *group, struct json_object *rows, void *arg)
 
 static void add_rows(struct suggest *s, struct json_object *rows)
 {
-	size_t n = json_object_is_type(rows, json_type_array) ? json_object_array_length(rows) : 0;
+	size_t n = list_length(rows);
 	for (size_t i = 0; i < n; i++)
 		suggest_add(s, text_at(rows, i, "name"));
 }
@@ -39,8 +39,7 @@ static char *copy_of(const char *text)
 // The row of the i-th value: by its name, or by its place among those without.
 static struct json_object *row_of(struct json_object *params, const struct line *l, unsigned i)
 {
-	size_t n =
-		json_object_is_type(params, json_type_array) ? json_object_array_length(params) : 0;
+	size_t n = list_length(params);
 	size_t position = 0;
 	if (l->values[i].name)
 		return row_find(params, l->values[i].name);
@@ -100,8 +99,7 @@ static void find_topic(struct json_object *schema, const char *class, const stru
 static void find_param(struct json_object *params, const struct line *l, size_t *ret_at,
 		       char **ret_meant)
 {
-	size_t count =
-		json_object_is_type(params, json_type_array) ? json_object_array_length(params) : 0;
+	size_t count = list_length(params);
 	size_t position = 0;
 	for (unsigned i = 0; i < l->count; i++) {
 		const struct line_value *v = &l->values[i];

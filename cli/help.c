@@ -105,7 +105,7 @@ static void show_setting(FILE *out, struct json_object *row)
 
 static void show_group(FILE *out, const char *group, struct json_object *rows)
 {
-	size_t n = json_object_array_length(rows);
+	size_t n = list_length(rows);
 	fprintf(out, "%s CONFIG GROUP\n\n", group);
 	for (size_t i = 0; i < n; i++)
 		fprintf(out, "  %-28s %s\n", text_at(rows, i, "name"), text_at(rows, i, "help"));

@@ -50,8 +50,7 @@ static bool is_given(const struct line *l, const char *name)
 
 static void put_params(struct out *o, const struct line *l, struct json_object *params, size_t from)
 {
-	size_t n =
-		json_object_is_type(params, json_type_array) ? json_object_array_length(params) : 0;
+	size_t n = list_length(params);
 	for (size_t i = from; i < n; i++)
 		if (!is_given(l, text_at(params, i, "name")))
 			put_param(o, json_object_array_get_idx(params, i));

@@ -15,7 +15,7 @@ static double grown(struct json_object *now, struct json_object *before, const c
 
 static void add_buckets(struct rate *r, struct json_object *now, struct json_object *before)
 {
-	size_t n = json_object_is_type(now, json_type_array) ? json_object_array_length(now) : 0;
+	size_t n = list_length(now);
 	for (size_t i = 0; i < n && i < RATE_BUCKETS; i++) {
 		struct json_object *old = json_object_is_type(before, json_type_array)
 						  ? json_object_array_get_idx(before, i)

@@ -11,7 +11,7 @@ struct json_object *list_field(struct json_object *o, const char *key, size_t *r
 {
 	struct json_object *list = field(o, key);
 	bool is_list = json_object_is_type(list, json_type_array);
-	*ret_count = is_list ? json_object_array_length(list) : 0;
+	*ret_count = list_length(list);
 	return is_list ? list : NULL;
 }
 
@@ -22,7 +22,7 @@ const char *text_at(struct json_object *list, size_t i, const char *key)
 
 struct json_object *row_find(struct json_object *rows, const char *name)
 {
-	size_t n = json_object_is_type(rows, json_type_array) ? json_object_array_length(rows) : 0;
+	size_t n = list_length(rows);
 	for (size_t i = 0; i < n; i++)
 		if (!strcmp(text_at(rows, i, "name"), name) ||
 		    (*name && !strcmp(text_at(rows, i, "alias"), name)))
@@ -63,7 +63,7 @@ void schema_commands(struct json_object *schema, const char *class,
 	command_lists(schema, class, lists);
 	for (int k = 0; k < 3; k++) {
 		struct json_object *list = lists[order[k]];
-		size_t n = list ? json_object_array_length(list) : 0;
+		size_t n = list_length(list);
 		for (size_t i = 0; i < n; i++) {
 			const char *name = text_at(list, i, "name");
 			if (*name && (!order[k] || !row_find(lists[0], name)))
@@ -113,7 +113,7 @@ struct json_object *schema_group(struct json_object *schema, const char *class, 
 
 static bool has_secret(struct json_object *rows, const char *name)
 {
-	size_t n = json_object_is_type(rows, json_type_array) ? json_object_array_length(rows) : 0;
+	size_t n = list_length(rows);
 	for (size_t i = 0; i < n; i++)
 		if (row_flag(json_object_array_get_idx(rows, i), "secret") &&
 		    is_near(text_at(rows, i, "name"), name))

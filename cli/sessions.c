@@ -39,7 +39,7 @@ static void show_negotiated(const struct look *l, struct json_object *s)
 
 static struct json_object *find_sid(struct json_object *list, const char *sid)
 {
-	for (size_t i = 0; list && i < json_object_array_length(list); i++)
+	for (size_t i = 0; i < list_length(list); i++)
 		if (!strcmp(text_field(json_object_array_get_idx(list, i), "sid"), sid))
 			return json_object_array_get_idx(list, i);
 	return NULL;
@@ -80,7 +80,7 @@ static void show_detail(const struct look *l, const struct pair *p, struct json_
 		text_field(s, "tpg"),
 		json_object_get_boolean(field(s, "dynamic_acl")) ? "dynamic" : "static",
 		text_field(s, "auth"));
-	size_t shown = luns ? json_object_array_length(luns) : 0;
+	size_t shown = list_length(luns);
 	for (size_t i = 0; i < shown; i++)
 		show_lun(l, p, json_object_array_get_idx(luns, i));
 	int64_t count = json_object_get_int64(field(s, "lun_count"));
@@ -125,9 +125,10 @@ static int detail(struct shell *s, const char *sid, double interval, struct err 
 		r = shell_call(s, "status.get", NULL, &p.now, e);
 	struct json_object *list = field(p.now, "sessions"), *out = json_object_new_array();
 	p.seconds = seconds_between(p.now, p.before);
-	for (size_t i = 0; !r && list && i < json_object_array_length(list); i++) {
+	for (size_t i = 0; !r && i < list_length(list); i++) {
 		struct json_object *one = json_object_array_get_idx(list, i);
-		if (sid && strcmp(text_field(one, "sid"), sid))
+		if (!json_object_is_type(one, json_type_object) ||
+		    (sid && strcmp(text_field(one, "sid"), sid)))
 			continue;
 		json_object_array_add(out, json_object_get(one));
 		if (s->is_json)
@@ -135,11 +136,11 @@ static int detail(struct shell *s, const char *sid, double interval, struct err 
 		else
 			show_detail(&s->look, &p, one);
 	}
-	if (!r && sid && !json_object_array_length(out))
+	if (!r && sid && !list_length(out))
 		r = err_set(e, -ENOENT, "no session found with sid %s", sid);
 	else if (!r && s->is_json)
 		show_json(&s->look, out);
-	else if (!r && !json_object_array_length(out))
+	else if (!r && !list_length(out))
 		fputs("(no open sessions)\n", s->look.out);
 	json_object_put(out);
 	json_object_put(p.before);
@@ -155,7 +156,7 @@ static int list(struct shell *s, const char *sid, struct err *e)
 	int r = shell_call(s, "session.list", params, &o, e);
 	if (r < 0)
 		return r;
-	if (sid && !json_object_array_length(o))
+	if (sid && !list_length(o))
 		r = err_set(e, -ENOENT, "no session found with sid %s", sid);
 	else if (s->is_json)
 		show_json(&s->look, o);

@@ -50,7 +50,7 @@ struct json_object *global_rows(const struct preferences *p, const char *name)
 	for (const struct attr_row *row = preference_rows; row->name; row++)
 		if (!name || !strcmp(name, row->name))
 			json_object_array_add(list, row_json(row, p));
-	if (json_object_array_length(list))
+	if (list_length(list))
 		return list;
 	json_object_put(list);
 	return NULL;
@@ -149,6 +149,8 @@ static int keep(struct shell *s, const struct change *c, struct err *e)
 static void say(struct json_object *answer, const struct change *c)
 {
 	struct json_object *messages = field(answer, "messages");
+	if (!json_object_is_type(answer, json_type_object))
+		return;
 	if (!json_object_is_type(messages, json_type_array)) {
 		messages = json_object_new_array();
 		json_object_object_add(answer, "messages", messages);

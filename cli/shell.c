@@ -15,7 +15,9 @@
 
 void shell_init(struct shell *s, const char *socket, bool is_json)
 {
-	*s = (struct shell){ .socket = socket, .is_json = is_json, .client.fd = -1 };
+	*s = (struct shell){
+		.socket = socket, .is_json = is_json, .client = {.fd = -1, .is_exact = is_json}
+	};
 	s->cwd = strdup("/");
 	s->prefs = *preferences_default();
 	look_init(&s->look, stdout);
@@ -109,8 +111,7 @@ static struct json_object *run_params(const char *path, const struct line *l)
 	struct json_object *named = json_object_new_object();
 	json_object_object_add(params, "command", json_object_new_string(l->command));
 	for (unsigned i = 0; i < l->count; i++) {
-		struct json_object *text =
-			value_text(w, &l->values[i], (int)json_object_array_length(list));
+		struct json_object *text = value_text(w, &l->values[i], (int)list_length(list));
 		if (l->values[i].name)
 			json_object_object_add(named, l->values[i].name, text);
 		else
@@ -171,13 +172,13 @@ static void show_reply(struct shell *s, const struct line *l, struct json_object
 {
 	struct json_object *messages = field(o, "messages"), *data = field(o, "data");
 	if (s->is_json) {
-		bool has_words = messages && json_object_array_length(messages);
+		bool has_words = list_length(messages);
 		show_json(&s->look, data && !has_words ? data : o);
 		return;
 	}
-	for (size_t i = 0; messages && i < json_object_array_length(messages); i++) {
+	for (size_t i = 0; i < list_length(messages); i++) {
 		const char *text = json_object_get_string(json_object_array_get_idx(messages, i));
-		if (is_wanted(s, l, text))
+		if (text && is_wanted(s, l, text))
 			fprintf(s->look.out, "%s\n", text);
 	}
 	if (!data || !strcmp(l->command, "import")) // its words have said it all

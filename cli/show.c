@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/client.h"
+#include "cli/tame.h"
 
 enum { WIDTH_MAX = 132 };
 
@@ -43,9 +44,9 @@ void look_choose(struct look *l)
 
 void show_json(const struct look *l, struct json_object *o)
 {
-	fprintf(l->out, "%s\n",
-		json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY |
-							  JSON_C_TO_STRING_NOSLASHESCAPE));
+	tame_print(l->out, json_object_to_json_string_ext(
+				   o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
+	fputc('\n', l->out);
 }
 
 // ---- get ----
@@ -68,13 +69,13 @@ void show_settings(const struct look *l, struct json_object *data)
 	struct json_object *groups = field(data, "groups"), *rows = field(data, "rows");
 	if (groups) {
 		fputs("AVAILABLE CONFIGURATION GROUPS\n==============================\n", l->out);
-		for (size_t i = 0; i < json_object_array_length(groups); i++)
+		for (size_t i = 0; i < list_length(groups); i++)
 			fprintf(l->out, "%s%s", i ? " " : "",
 				json_object_get_string(json_object_array_get_idx(groups, i)));
 		fputc('\n', l->out);
 		return;
 	}
-	size_t n = rows ? json_object_array_length(rows) : 0;
+	size_t n = list_length(rows);
 	if (n == 1) {
 		struct json_object *row = json_object_array_get_idx(rows, 0);
 		fprintf(l->out, "%s=%s%s\n", text_field(row, "name"), text_field(row, "value"),
@@ -122,7 +123,7 @@ void show_session_address(const struct look *l, struct json_object *s)
 
 void show_sessions(const struct look *l, struct json_object *list)
 {
-	size_t n = list ? json_object_array_length(list) : 0;
+	size_t n = list_length(list);
 	if (!n)
 		fputs("(no open sessions)\n", l->out);
 	for (size_t i = 0; i < n; i++)
@@ -157,7 +158,7 @@ static void show_refusal(const struct look *l, struct json_object *o)
 
 void show_refusals(const struct look *l, struct json_object *list)
 {
-	size_t n = list ? json_object_array_length(list) : 0;
+	size_t n = list_length(list);
 	if (!n)
 		fputs("(no refused logins)\n", l->out);
 	for (size_t i = 0; i < n; i++)
@@ -176,7 +177,7 @@ static bool is_row(struct json_object *v)
 {
 	if (!json_object_is_type(v, json_type_array))
 		return false;
-	for (size_t i = 0; i < json_object_array_length(v); i++)
+	for (size_t i = 0; i < list_length(v); i++)
 		if (is_deep_type(json_object_array_get_idx(v, i)))
 			return false;
 	return true;
@@ -184,7 +185,7 @@ static bool is_row(struct json_object *v)
 
 static void data_row(const struct look *l, struct json_object *v)
 {
-	for (size_t i = 0; i < json_object_array_length(v); i++) {
+	for (size_t i = 0; i < list_length(v); i++) {
 		struct json_object *one = json_object_array_get_idx(v, i);
 		fprintf(l->out, "%s%s", i ? " " : "", one ? json_object_get_string(one) : "");
 	}
@@ -206,7 +207,7 @@ static void data_at(const struct look *l, struct json_object *v, int indent)
 			data_at(l, value, is_deep ? indent + 2 : 0);
 		}
 	} else if (json_object_is_type(v, json_type_array)) {
-		for (size_t i = 0; i < json_object_array_length(v); i++) {
+		for (size_t i = 0; i < list_length(v); i++) {
 			struct json_object *one = json_object_array_get_idx(v, i);
 			data_at(l, one, indent);
 			if (json_object_is_type(one, json_type_object))

@@ -93,8 +93,7 @@ static struct json_object *files(void *arg, const char *prefix)
 		return list;
 	char *folder = strndup(prefix, (size_t)(slash + 1 - prefix));
 	DIR *d = folder ? opendir(folder) : NULL;
-	for (struct dirent *e;
-	     d && (e = readdir(d)) && json_object_array_length(list) < FILES_MAX;) {
+	for (struct dirent *e; d && (e = readdir(d)) && list_length(list) < FILES_MAX;) {
 		struct stat st;
 		char *path = NULL;
 		bool is_hidden = *e->d_name == '.' && slash[1] != '.';

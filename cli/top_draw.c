@@ -42,7 +42,7 @@ static void take_text(char *out, size_t size, const char *text)
 static struct json_object *session_of(struct json_object *status, const char *sid)
 {
 	struct json_object *list = field(status, "sessions");
-	for (size_t i = 0; list && i < json_object_array_length(list); i++)
+	for (size_t i = 0; i < list_length(list); i++)
 		if (!strcmp(text_field(json_object_array_get_idx(list, i), "sid"), sid))
 			return json_object_array_get_idx(list, i);
 	return NULL;
@@ -51,7 +51,7 @@ static struct json_object *session_of(struct json_object *status, const char *si
 static struct lines sessions_of(struct json_object *now, struct json_object *before)
 {
 	struct json_object *list = field(now, "sessions");
-	size_t n = list ? json_object_array_length(list) : 0;
+	size_t n = list_length(list);
 	struct lines ret = { .list = calloc(n ? n : 1, sizeof *ret.list) };
 	for (size_t i = 0; ret.list && i < n; i++) {
 		struct json_object *s = json_object_array_get_idx(list, i), *old;
@@ -76,9 +76,9 @@ static int64_t disk_depth(struct json_object *now, const char *disk)
 {
 	struct json_object *list = field(now, "sessions");
 	int64_t sum = 0;
-	for (size_t i = 0; list && i < json_object_array_length(list); i++) {
+	for (size_t i = 0; i < list_length(list); i++) {
 		struct json_object *luns = field(json_object_array_get_idx(list, i), "luns");
-		for (size_t k = 0; luns && k < json_object_array_length(luns); k++) {
+		for (size_t k = 0; k < list_length(luns); k++) {
 			struct json_object *lun = json_object_array_get_idx(luns, k);
 			if (!strcmp(text_field(lun, "storage_object"), disk))
 				sum += json_object_get_int64(field(lun, "commands_in_flight"));
@@ -246,9 +246,7 @@ static double cpu_of(struct json_object *now, struct json_object *before, size_t
 
 static void put_workers(FILE *out, struct json_object *now, struct json_object *before)
 {
-	size_t n = json_object_is_type(field(now, "workers"), json_type_array)
-			   ? json_object_array_length(field(now, "workers"))
-			   : 0;
+	size_t n = list_length(field(now, "workers"));
 	fputs("workers' CPU:", out);
 	for (size_t i = 0; i < n && i < 16; i++)
 		fprintf(out, " %3.0f%%", cpu_of(now, before, i));
@@ -287,7 +285,7 @@ static size_t put_progress(FILE *out, const struct top_look *l, struct json_obje
 {
 	enum { BAR = 30 };
 	struct json_object *list = field(now, "progress");
-	size_t n = list ? json_object_array_length(list) : 0;
+	size_t n = list_length(list);
 	for (size_t i = 0; i < n; i++) {
 		struct json_object *p = json_object_array_get_idx(list, i);
 		double percent = json_object_get_double(field(p, "percent"));
@@ -365,7 +363,7 @@ struct json_object *top_json(struct json_object *now, struct json_object *before
 	json_object_object_add(o, "interval_s", json_object_new_double(seconds_of(now, before)));
 	json_object_object_add(o, "sessions", lines_json(&sessions, true));
 	json_object_object_add(o, "disks", lines_json(&disks, false));
-	for (size_t i = 0; workers && i < json_object_array_length(workers); i++)
+	for (size_t i = 0; i < list_length(workers); i++)
 		json_object_array_add(cpu, json_object_new_double(cpu_of(now, before, i)));
 	json_object_object_add(o, "workers_cpu_percent", cpu);
 	json_object_object_add(o, "progress", json_object_get(field(now, "progress")));

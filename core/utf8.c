@@ -34,7 +34,7 @@ size_t utf8_len(const uint8_t *s, size_t left)
 	return 0;
 }
 
-bool utf8_is_control(const uint8_t *s, size_t n)
+bool utf8_is_control_number(uint32_t c)
 {
 	static const uint32_t ranges[][2] = {
 		{0x00,	0x1f  },
@@ -45,13 +45,18 @@ bool utf8_is_control(const uint8_t *s, size_t n)
 		    { 0xfeff, 0xfeff},
 		{ 0xfff9, 0xfffc},
 	};
-	uint32_t c = n == 1 ? s[0] : s[0] & (0x7fu >> n);
-	for (size_t i = 1; i < n; i++)
-		c = c << 6 | (s[i] & 0x3f);
 	for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
 		if (c >= ranges[i][0] && c <= ranges[i][1])
 			return true;
 	return false;
+}
+
+bool utf8_is_control(const uint8_t *s, size_t n)
+{
+	uint32_t c = n == 1 ? s[0] : s[0] & (0x7fu >> n);
+	for (size_t i = 1; i < n; i++)
+		c = c << 6 | (s[i] & 0x3f);
+	return utf8_is_control_number(c);
 }
 
 bool utf8_is_fine(const char *text)

@@ -14,6 +14,7 @@ size_t utf8_len(const uint8_t *s, size_t left);
 // the direction of text round, has no width or ends a line: what does to a terminal or a reader
 // something else than to be read [RFC 3722 prohibits them in iSCSI names].
 bool utf8_is_control(const uint8_t *s, size_t n);
+bool utf8_is_control_number(uint32_t c); // the same of a code point
 
 // Whether a text is well-formed to its end.
 bool utf8_is_fine(const char *text);

@@ -114,3 +114,10 @@ void doctor_show(const struct doctor *d, FILE *out)
 	fprintf(out, "%u ok, %u to look at, %u failed, %u skipped\n", d->counts[DOCTOR_OK],
 		d->counts[DOCTOR_WARN], d->counts[DOCTOR_FAIL], d->counts[DOCTOR_SKIP]);
 }
+
+size_t doctor_children(struct json_object *node, struct json_object **ret)
+{
+	bool has = json_object_object_get_ex(node, "children", ret) &&
+		   json_object_is_type(*ret, json_type_array);
+	return has ? json_object_array_length(*ret) : 0;
+}

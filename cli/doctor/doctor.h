@@ -37,6 +37,9 @@ extern const struct doctor_check doctor_checks[]; // ends with a NULL name
 // counts are added to; the caller gives findings back with json_object_put().
 int doctor_run(struct doctor *d, const char *name, struct err *e);
 
+// How many children a node of tree.ls has, and their list, borrowed.
+size_t doctor_children(struct json_object *node, struct json_object **ret);
+
 // What initiators here find at a portal ("host[:port]") elsewhere: discovery over TCP and iSER by
 // farblock-initiator.
 void doctor_remote(struct doctor *d, const char *portal);

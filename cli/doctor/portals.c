@@ -65,9 +65,9 @@ static void walk(struct doctor *d, struct json_object *node)
 	struct json_object *children;
 	if (!strcmp(text(node, "class"), "portal"))
 		portal(d, text(node, "name"), text(node, "summary"));
-	if (json_object_object_get_ex(node, "children", &children))
-		for (size_t i = 0; i < json_object_array_length(children); i++)
-			walk(d, json_object_array_get_idx(children, i));
+	size_t n_children = doctor_children(node, &children);
+	for (size_t i = 0; i < n_children; i++)
+		walk(d, json_object_array_get_idx(children, i));
 }
 
 void check_portals(struct doctor *d)

@@ -78,9 +78,9 @@ static void find_portals(struct selftest *t, struct json_object *node)
 	struct json_object *children;
 	if (!strcmp(text(node, "class"), "portal"))
 		note_portal(t, node);
-	if (json_object_object_get_ex(node, "children", &children))
-		for (size_t i = 0; i < json_object_array_length(children); i++)
-			find_portals(t, json_object_array_get_idx(children, i));
+	size_t n_children = doctor_children(node, &children);
+	for (size_t i = 0; i < n_children; i++)
+		find_portals(t, json_object_array_get_idx(children, i));
 }
 
 static void take_away(struct selftest *t)

@@ -41,9 +41,9 @@ static unsigned waiting(struct doctor *d, struct json_object *node, const char *
 		doctor_say(d, &f, "%s", text(node, "summary"));
 		n++;
 	}
-	if (json_object_object_get_ex(node, "children", &children))
-		for (size_t i = 0; i < json_object_array_length(children); i++)
-			n += waiting(d, json_object_array_get_idx(children, i), path);
+	size_t n_children = doctor_children(node, &children);
+	for (size_t i = 0; i < n_children; i++)
+		n += waiting(d, json_object_array_get_idx(children, i), path);
 	return n;
 }
 
