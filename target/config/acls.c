@@ -95,65 +95,27 @@ static int create_acl(struct config *c, struct node *n, const struct args *a, st
 	return config_finish(c, code, e);
 }
 
-// By name, or by tag: then it is the first of those that carry it.
-static struct acl *acl_find(struct config *c, struct node *n, const char *text)
+static int delete_one(struct config *c, struct acl *acl, const struct args *a, struct reply *r,
+		      struct err *e)
 {
-	char name[224];
-	struct node *found =
-		acl_name(tpg_of(n), text, name, NULL) < 0 ? NULL : node_child(&c->names, n, name);
-	if (found)
-		return NODE_OF(struct acl, found);
-	list_for_each (i, &n->children) {
-		struct acl *a = NODE_OF(struct acl, list_entry(i, struct node, link));
-		if (a->tag && !strcmp(a->tag, text))
-			return a;
-	}
-	return NULL;
-}
-
-static int no_acl(const char *text, struct err *e)
-{
-	return err_set(e, -ENOENT, "No Node ACL for %.200s", text);
+	int code = in_use_refuse(c, &acl->node, a, e);
+	if (!code)
+		reply_say(r, "Deleted Node ACL for %s.", acl->node.name);
+	return code ? code : model_remove(c, &acl->node, e);
 }
 
 static int delete_acl(struct config *c, struct node *n, const struct args *a, struct reply *r,
 		      struct err *e)
 {
-	struct acl *acl = acl_find(c, n, arg(a, "wwn"));
+	const char *who = arg(a, "wwn");
+	bool is_one = acl_by_name(c, n, who);
+	struct acl *acl = acl_next(c, n, who, NULL);
+	int code = 0;
 	if (!acl)
-		return no_acl(arg(a, "wwn"), e);
-	int code = in_use_refuse(c, &acl->node, a, e);
-	if (!code)
-		code = model_remove(c, &acl->node, e);
-	reply_say(r, "Deleted Node ACL for %s.", acl->node.name);
+		return acl_unknown(who, e);
+	for (; !code && acl; acl = is_one ? NULL : acl_next(c, n, who, NULL))
+		code = delete_one(c, acl, a, r, e);
 	return config_finish(c, code, e);
-}
-
-static int set_tag(struct config *c, struct acl *a, const char *tag, struct err *e)
-{
-	char *copy = tag ? strdup(tag) : NULL;
-	if (tag && !copy)
-		return err_set(e, -ENOMEM, "%s: out of memory", a->node.name);
-	return config_finish(c, txn_text(c, &a->tag, copy), e);
-}
-
-static int tag_acl(struct config *c, struct node *n, const struct args *a, struct reply *r,
-		   struct err *e)
-{
-	const char *tag = arg(a, "new_tag");
-	struct acl *acl = acl_find(c, n, arg(a, "wwn_or_tag"));
-	if (!acl)
-		return no_acl(arg(a, "wwn_or_tag"), e);
-	if (!*tag || strchr(tag, '.') || strchr(tag, '/'))
-		return err_set(e, -EINVAL, "A tag is not empty and has neither . nor /");
-	return set_tag(c, acl, tag, e);
-}
-
-static int untag_acl(struct config *c, struct node *n, const struct args *a, struct reply *r,
-		     struct err *e)
-{
-	struct acl *acl = acl_find(c, n, arg(a, "wwn_or_tag"));
-	return acl ? set_tag(c, acl, NULL, e) : no_acl(arg(a, "wwn_or_tag"), e);
 }
 
 static void summarize_acls(struct config *c, const struct node *n, struct summary *ret)
@@ -207,6 +169,14 @@ static void free_node(struct config *c, struct node *n)
 	free(n); // the object begins with its node
 }
 
+static bool is_mapped(const struct lun *l, const struct node *acl)
+{
+	list_for_each (i, &l->mapped)
+		if (list_entry(i, struct mapped_lun, lun_link)->node.parent == acl)
+			return true;
+	return false;
+}
+
 static int create_mapping(struct config *c, struct node *n, const struct args *a, struct reply *r,
 			  struct err *e)
 {
@@ -219,10 +189,8 @@ static int create_mapping(struct config *c, struct node *n, const struct args *a
 	int code = lun_for(c, tpg_of(n), arg(a, "tpg_lun_or_backstore"), &l, r, e);
 	if (code < 0)
 		return config_finish(c, code, e);
-	list_for_each (i, &l->mapped)
-		if (list_entry(i, struct mapped_lun, lun_link)->node.parent == n)
-			reply_say(r, "Warning: TPG LUN %u already mapped to this NodeACL",
-				  l->number);
+	if (is_mapped(l, n))
+		reply_say(r, "Warning: TPG LUN %u already mapped to this NodeACL", l->number);
 	code = mapped_lun_new(c, &m, acl, (uint32_t)number, l, arg_bool(a, "write_protect", false),
 			      e);
 	reply_say(r, "Created Mapped LUN %d.", number);
@@ -286,7 +254,8 @@ static const struct param_row acl_params[] = {
 };
 static const struct param_row tag_params[] = {
 	{ "wwn_or_tag", PARAM_CHILD, true, NULL, "initiator name or tag", NULL },
-	{ "new_tag", PARAM_STRING, true, NULL, "a word to call it by", NULL },
+	{ "new_tag", PARAM_STRING, true, NULL, "a word to call it by; who has it is copied", NULL },
+	PARAM_FORCE,
 	{ 0 },
 };
 static const struct param_row untag_params[] = {
@@ -307,10 +276,12 @@ static const struct param_row mapping_params[] = {
 };
 static const struct command_row acls_commands[] = {
 	{ "create", create_acl_params, "Lets an initiator log in.", false, create_acl },
-	{ "delete", acl_params, "Deletes an ACL; the initiator's sessions end.", false,
+	{ "delete", acl_params, "Deletes an ACL, or all of a tag; the initiators' sessions end.", false,
 	  delete_acl },
-	{ "tag", tag_params, "Gives an ACL a short name.", false, tag_acl },
-	{ "untag", untag_params, "Takes the short name away.", false, untag_acl },
+	{ "tag", tag_params,
+	  "Gives an ACL, or all of a tag, a name that others may have: it becomes as they are.",
+	  false, acl_tag },
+	{ "untag", untag_params, "Takes the name away.", false, acl_untag },
 	{ 0 },
 };
 const struct command_row acl_commands[] = {

@@ -243,6 +243,17 @@ size_t negotiated_get(struct node *n, const struct attr_row *row, char *out, siz
 bool acl_group_run(struct config *c, const struct config_call *call, bool is_admin, int *ret,
 		   struct reply *out, struct err *e);
 
+// ---- acl_tag.c ----
+struct acl *acl_by_name(struct config *c, struct node *acls, const char *text); // NULL: none
+// Those that text means: one by its name, or all with that tag, one behind the other, from NULL on.
+struct acl *acl_next(struct config *c, struct node *acls, const char *text,
+		     const struct acl *after);
+int acl_unknown(const char *text, struct err *e); // -ENOENT
+// Commands of acls.
+int acl_tag(struct config *c, struct node *n, const struct args *a, struct reply *r, struct err *e);
+int acl_untag(struct config *c, struct node *n, const struct args *a, struct reply *r,
+	      struct err *e);
+
 // ---- in_use.c ----
 // -EBUSY with whose session it is when somebody is logged in through n, unless a has force.
 // The parameter of the commands that ask: the last one of each.
