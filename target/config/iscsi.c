@@ -178,14 +178,14 @@ static int switch_tpg(struct config *c, struct node *n, bool is_on, struct reply
 	return config_finish(c, code, e);
 }
 
-static int enable(struct config *c, struct node *n, const struct args *a, struct reply *r,
-		  struct err *e)
+int tpg_enable(struct config *c, struct node *n, const struct args *a, struct reply *r,
+	       struct err *e)
 {
 	return switch_tpg(c, n, true, r, e);
 }
 
-static int disable(struct config *c, struct node *n, const struct args *a, struct reply *r,
-		   struct err *e)
+int tpg_disable(struct config *c, struct node *n, const struct args *a, struct reply *r,
+		struct err *e)
 {
 	return switch_tpg(c, n, false, r, e);
 }
@@ -286,8 +286,8 @@ static const struct command_row target_commands[] = {
 	{ 0 },
 };
 static const struct command_row tpg_commands[] = {
-	{ "enable", NULL, "Lets initiators log in.", false, enable },
-	{ "disable", NULL, "Refuses logins and ends the sessions.", false, disable },
+	{ "enable", NULL, "Lets initiators log in.", false, tpg_enable },
+	{ "disable", NULL, "Refuses logins and ends the sessions.", false, tpg_disable },
 	{ 0 },
 };
 // clang-format on

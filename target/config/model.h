@@ -269,6 +269,11 @@ int storage_new(struct config *c, struct storage **ret, const struct backstore_t
 		const char *name, struct err *e);
 struct storage *storage_find(struct config *c, const char *path); // /backstores/T/N, T/N
 int target_new(struct config *c, struct target **ret, const char *name, struct err *e);
+// Commands of a portal group, and of an SRP target, which is its own.
+int tpg_enable(struct config *c, struct node *n, const struct args *a, struct reply *r,
+	       struct err *e);
+int tpg_disable(struct config *c, struct node *n, const struct args *a, struct reply *r,
+		struct err *e);
 // Gives the TPG that RELATIVE TARGET PORT IDENTIFIER if nobody has it.
 void tpg_want_port(struct config *c, struct tpg *tpg, uint16_t port);
 int tpg_new(struct config *c, struct tpg **ret, struct target *t, unsigned tag, struct err *e);

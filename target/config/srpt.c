@@ -160,7 +160,9 @@ static void info_fabric(struct config *c, const struct node *n, struct json_obje
 
 static void summarize_target(struct config *c, const struct node *n, struct summary *ret)
 {
-	snprintf(ret->text, sizeof ret->text, "no-gen-acls, waiting: " WAITS);
+	bool is_enabled = NODE_OF(const struct tpg, n)->is_enabled;
+	snprintf(ret->text, sizeof ret->text, "%s",
+		 is_enabled ? "no-gen-acls, waiting: " WAITS : "disabled");
 	ret->is_broken = true;
 }
 
@@ -217,6 +219,11 @@ static const struct command_row commands[] = {
 	{ "delete", delete_params, "Deletes a target.", false, delete },
 	{ 0 },
 };
+static const struct command_row target_commands[] = {
+	{ "enable", NULL, "Lets initiators log in.", false, tpg_enable },
+	{ "disable", NULL, "Keeps initiators out.", false, tpg_disable },
+	{ 0 },
+};
 static const struct group_row target_groups[] = {
 	{ .name = "attribute", .rows = srpt_attr_rows, .base = target_attr,
 	  .size = sizeof(struct srpt_attr) },
@@ -234,6 +241,7 @@ const struct node_class srpt_class = {
 const struct node_class srpt_target_class = {
 	.name = "srpt_target",
 	.help = "An SRP target, with its one portal group",
+	.commands = target_commands,
 	.groups = target_groups,
 	.summary = summarize_target,
 	.info = info_target,
