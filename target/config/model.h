@@ -381,11 +381,13 @@ int config_save_part(struct config *c, struct storage *s, const char *file, stru
 int config_write_document(struct json_object *doc, const char *file, struct err *e);
 void config_note_file(struct config *c); // takes the file as it is now for ours
 struct restore_options {
-	const char *only_target, *only_storage; // NULL: everything
+	const char *only_target, *only_storage; // NULL: everything; restore_is_meant()
 	bool is_dry;	 // reads only: nothing is opened, no address listened on
 	bool is_running; // an object that exists already is left alone and told
 	bool is_apply;	 // ... is changed to what the document says; what it does not name goes
 };
+// Whether the user's word for a storage object means that one: its name, or its path. NULL: any.
+bool restore_is_meant(const char *wanted, const char *plugin, const char *name);
 // Adds what the document holds, within the transaction. Lines of trouble go to errors (an
 // array); the return code is for what makes all of it impossible.
 int restore_document(struct config *c, struct json_object *doc, const struct restore_options *o,

@@ -204,13 +204,26 @@ static int meet_storage(struct restore *r, struct node *there, struct json_objec
 	return model_remove(r->c, there, e);
 }
 
+// "rd0", "ramdisk/rd0", "ramdisk:rd0", "/backstores/ramdisk/rd0"
+bool restore_is_meant(const char *wanted, const char *plugin, const char *name)
+{
+	static const char top[] = "/backstores/";
+	if (!wanted || !strcmp(wanted, name))
+		return true;
+	if (!strncmp(wanted, top, strlen(top)))
+		wanted += strlen(top);
+	size_t n = strlen(plugin);
+	return !strncmp(wanted, plugin, n) && strchr("/:", wanted[n]) && wanted[n] &&
+	       !strcmp(wanted + n + 1, name);
+}
+
 int restore_storage(struct restore *r, void *parent, struct json_object *o, struct err *e)
 {
 	const char *plugin = json_text(o, "plugin"), *name = json_text(o, "name");
 	struct storage *s;
 	if (!plugin || !name)
 		return err_set(e, -EINVAL, "'plugin' or 'name' is missing");
-	if (r->options->only_storage && strcmp(r->options->only_storage, name))
+	if (!restore_is_meant(r->options->only_storage, plugin, name))
 		return 0;
 	struct storage_type *st = storage_type_of(r->c, plugin);
 	if (!st)

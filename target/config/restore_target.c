@@ -51,11 +51,9 @@ static int fill_lun(struct restore *r, struct lun *l, struct json_object *o, con
 
 static int add_lun(struct restore *r, void *parent, struct json_object *o, struct err *e)
 {
-	static const char *const known[] = { "index", "alias", "write_protect",
-					     "alua_tg_pt_gp_name", NULL };
-	static const char *const linked[] = { "index",		"alias",
-					      "write_protect",	"alua_tg_pt_gp_name",
-					      "storage_object", NULL };
+	static const char *const known[] = { "index",	       "alias",
+					     "write_protect",  "alua_tg_pt_gp_name",
+					     "storage_object", NULL };
 	struct tpg *tpg = parent;
 	const char *path = json_text(o, "storage_object"), *alias = json_text(o, "alias");
 	const char *group = json_text(o, "alua_tg_pt_gp_name");
@@ -76,13 +74,15 @@ static int add_lun(struct restore *r, void *parent, struct json_object *o, struc
 	if (s && !node_child(&r->c->names, &s->alua, l->group) && !s->type->is_passthrough)
 		restore_complain(r, "LUN %d: no ALUA group '%s', the default one serves", number,
 				 l->group);
+	if (!s && path)
+		restore_keep(&l->node, "storage_object", json_field(o, "storage_object"));
 	if (!s)
 		restore_complain(r, "LUN %d: no storage object %.120s, the LUN is kept without it",
 				 number, path ? path : "is named");
 	if (number > LUN_MAX)
 		restore_complain(r, "LUN %d: is above %d and not shown to initiators", number,
 				 LUN_MAX);
-	restore_keep_unknown(r, &l->node, o, s ? linked : known);
+	restore_keep_unknown(r, &l->node, o, known);
 	return 0;
 }
 

@@ -83,16 +83,27 @@ static void say_restored(const char *file, struct json_object *errors, struct re
 		reply_say(r, "%s", json_object_get_string(json_object_array_get_idx(errors, i)));
 }
 
-static int expect_entry(struct json_object *doc, const char *list, const char *key,
-			const char *name, const char *file, struct err *e)
+static bool is_target(struct json_object *o, const char *wanted)
+{
+	const char *wwn = json_text(o, "wwn");
+	return wwn && !strcmp(wwn, wanted);
+}
+
+static bool is_storage(struct json_object *o, const char *wanted)
+{
+	const char *plugin = json_text(o, "plugin"), *name = json_text(o, "name");
+	return plugin && name && restore_is_meant(wanted, plugin, name);
+}
+
+static int expect_entry(struct json_object *doc, const char *list,
+			bool (*is_it)(struct json_object *o, const char *wanted), const char *name,
+			const char *file, struct err *e)
 {
 	struct json_object *all = json_field(doc, list);
 	size_t n = json_object_is_type(all, json_type_array) ? json_object_array_length(all) : 0;
-	for (size_t i = 0; i < n; i++) {
-		const char *text = json_text(json_object_array_get_idx(all, i), key);
-		if (text && !strcmp(text, name))
+	for (size_t i = 0; i < n; i++)
+		if (is_it(json_object_array_get_idx(all, i), name))
 			return 0;
-	}
 	return err_set(e, -ENOENT, "%s: has no '%s' among its %s", file, name, list);
 }
 
@@ -103,9 +114,9 @@ static int check_named(struct json_object *doc, const struct restore_options *o,
 	if (o->only_target && o->only_storage)
 		return err_set(e, -EINVAL, "give either target or storage_object");
 	if (o->only_target)
-		return expect_entry(doc, "targets", "wwn", o->only_target, file, e);
+		return expect_entry(doc, "targets", is_target, o->only_target, file, e);
 	if (o->only_storage)
-		return expect_entry(doc, "storage_objects", "name", o->only_storage, file, e);
+		return expect_entry(doc, "storage_objects", is_storage, o->only_storage, file, e);
 	return 0;
 }
 
