@@ -225,7 +225,10 @@ size_t attr_range(const struct attr_row *row, char *out, size_t size)
 		range_of_choices(row, out, size);
 		break;
 	case ATTR_STRING:
-		snprintf(out, size, "at most %" PRId64 " characters", row->max - 1);
+		if (row->range)
+			snprintf(out, size, "%s", row->range);
+		else
+			snprintf(out, size, "at most %" PRId64 " characters", row->max - 1);
 		break;
 	}
 	return strlen(out);

@@ -25,6 +25,7 @@ enum {
 	ATTR_SECRET = 4,   // masked on display, absent from logs
 	ATTR_IGNORED = 8,  // known to targetcli, without meaning here: kept and saved only
 	ATTR_OWN = 16,	   // ours, unknown to rtslib
+	ATTR_NAME = 32,	   // STRING: the name of something that is there, which completion offers
 };
 
 struct attr_row {
@@ -35,8 +36,9 @@ struct attr_row {
 	const char *default_text;
 	const char *unit;	    // "s", "blocks", "bytes", "us" or NULL
 	const char *help;	    // one line
-	const char *const *choices; // ATTR_ENUM: NULL-terminated words
+	const char *const *choices; // NULL-terminated words. ENUM: the values; STRING: offered ones
 	uint32_t flags;
+	const char *range; // ATTR_STRING: the accepted values in words; NULL: any text that fits
 };
 
 // Rows end with a NULL name. Returns NULL for an unknown name.

@@ -269,7 +269,7 @@ static int apply_group(struct config *c, struct node *n, const struct attr_row *
 static const struct attr_row lun_alua_rows[] = {
 	{ "alua_tg_pt_gp_name", ATTR_STRING, offsetof(struct lun, group), 0, ALUA_NAME_MAX,
 	  ALUA_DEFAULT_GROUP, NULL, "ALUA group of the storage object that this path belongs to",
-	  NULL, 0 },
+	  NULL, ATTR_NAME },
 	{ 0 },
 };
 

@@ -228,6 +228,19 @@ static const struct param_row *find_param(const struct command_row *command, con
 	return NULL;
 }
 
+// A setting that is the name of something: `set` at a LUN knows the ALUA groups of its disk.
+static bool complete_setting(const struct candidates *to, const struct command_row *command,
+			     const char *name)
+{
+	if (strcmp(command->name, "set") || to->node->class != &lun_class ||
+	    strcmp(name, "alua_tg_pt_gp_name"))
+		return false;
+	const struct lun *l = NODE_OF(const struct lun, to->node);
+	if (l->storage)
+		add_children(to, &l->storage->alua);
+	return true;
+}
+
 struct json_object *config_complete(struct config *c, const char *path, const char *command,
 				    const char *parameter, const char *prefix, struct err *e)
 {
@@ -238,11 +251,16 @@ struct json_object *config_complete(struct config *c, const char *path, const ch
 		err_set(e, -ENOENT, "No such path %.200s", path);
 	else if (!row)
 		err_set(e, -ENOSYS, "Command not found %.60s", command);
-	else if (!param)
+	struct candidates to = { c, n, prefix, NULL };
+	to.list = row ? json_object_new_array() : NULL;
+	if (row && !param && complete_setting(&to, row, parameter))
+		return to.list;
+	if (row && !param)
 		err_set(e, -EBADRQC, "Unexpected keyword parameter '%.60s'.", parameter);
-	if (!param)
+	if (!param) {
+		json_object_put(to.list);
 		return NULL;
-	struct candidates to = { c, n, prefix, json_object_new_array() };
+	}
 	if (param->type < sizeof sources / sizeof sources[0] && sources[param->type])
 		sources[param->type](&to);
 	return to.list;

@@ -64,7 +64,25 @@ const struct attr_row pref_rows[] = {
 enum { PARAM_ROWS_MAX = ISCSI_KEY_COUNT + 8 };
 static struct attr_row offer_rows[PARAM_ROWS_MAX];
 static struct iscsi_offer_row offer_text[PARAM_ROWS_MAX];
-static char offer_help[PARAM_ROWS_MAX][160];
+
+// What completion offers for a key with that range; NULL: nothing.
+static const char *const *offer_choices(const char *range)
+{
+	static const char *const yes_no[] = { "Yes", "No", NULL };
+	static const char *const digests[] = { "None", "CRC32C", "None,CRC32C", "CRC32C,None",
+					       NULL };
+	static const struct {
+		const char *range;
+		const char *const *choices;
+	} known[] = {
+		{"Yes or No",    yes_no },
+		{ "None,CRC32C", digests},
+	};
+	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+		if (!strcmp(known[i].range, range))
+			return known[i].choices;
+	return NULL;
+}
 
 // clang-format off
 static const struct attr_row kept_params[] = {
@@ -94,14 +112,15 @@ const struct attr_row *param_rows(void)
 		return offer_rows;
 	while (n < ISCSI_KEY_COUNT && iscsi_offer_next(&at, &offer_text[n])) {
 		const struct iscsi_offer_row *o = &offer_text[n];
-		snprintf(offer_help[n], sizeof offer_help[n], "%s (%s)", o->help, o->range);
 		offer_rows[n] = (struct attr_row){
 			.name = o->name,
 			.type = ATTR_STRING,
 			.max = 256,
 			.default_text = o->def,
-			.help = offer_help[n],
+			.help = o->help,
+			.choices = offer_choices(o->range),
 			.flags = ATTR_RESTART | (is_own_key(o->name) ? ATTR_OWN : 0),
+			.range = o->range,
 		};
 		n++;
 	}

@@ -56,6 +56,17 @@ static const struct attr_row *want_row(const struct group_row *g, const char *na
 	return row;
 }
 
+// "a|b|c", as parameters of commands have it.
+static void put_choices(struct json_object *o, const char *const *words)
+{
+	char text[256] = "";
+	size_t used = 0;
+	for (; *words && used < sizeof text; words++)
+		used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? "|" : "",
+					 *words);
+	json_put_text(o, "choices", text);
+}
+
 static struct json_object *row_schema(const struct group_row *g, const struct attr_row *row)
 {
 	static const char *const types[] = {
@@ -71,11 +82,13 @@ static struct json_object *row_schema(const struct group_row *g, const struct at
 	else
 		attr_range(row, range, sizeof range);
 	json_put_text(o, "name", row->name);
-	json_put_text(o, "type", types[row->type]);
+	json_put_text(o, "type", row->flags & ATTR_NAME ? "name" : types[row->type]);
 	json_put_text(o, "range", range);
 	json_put_text(o, "default", absent);
 	json_put_text(o, "unit", row->unit);
 	json_put_text(o, "help", row->help);
+	if (row->type == ATTR_STRING && row->choices)
+		put_choices(o, row->choices);
 	if (row->flags & ATTR_READONLY)
 		json_object_object_add(o, "readonly", json_object_new_boolean(1));
 	if (row->flags & ATTR_RESTART)

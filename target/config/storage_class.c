@@ -310,13 +310,14 @@ static void add_options(struct storage_type *st, unsigned *n, bool is_own)
 	     o++) {
 		if (o->is_own != is_own)
 			continue;
+		bool is_file_or_dev = !strcmp(st->type->name, "fileio") && !strcmp(o->name, "dev");
 		st->params[(*n)++] = (struct param_row){
-			.name = o->name,
+			.name = is_file_or_dev ? "file_or_dev" : o->name, // targetcli's word
 			.type = param_types[o->type],
 			.is_required = o->is_required,
+			.default_text = o->is_required ? NULL : o->default_text,
 			.help = o->help,
-			// targetcli's word in fileio
-			.alias = strcmp(o->name, "dev") ? NULL : "file_or_dev",
+			.alias = is_file_or_dev ? o->name : NULL,
 		};
 	}
 }

@@ -126,6 +126,13 @@ def completion_of_settings(t):
         raise Failure(f"no hint of the range: {hint!r}")
     t.type("\x03")
     t.at("/")
+    tpg = "/iscsi/iqn.2025-01.org.example:t/tpg1"
+    for line, rest in ((f"{tpg} set parameter InitialR2T=Y\t", "es "),
+                       (f"{tpg}/luns/lun0 set alua alua_tg_pt_gp_name=def\t", "ault_tg_pt_gp ")):
+        t.type(line)
+        t.wait(rest)
+        t.type("\x03")
+        t.at("/")
 
 
 def hints(t):
