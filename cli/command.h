@@ -24,10 +24,14 @@ struct shell_command {
 	// path: the absolute path the command is for. 0, or a negative errno with text. Writes to
 	// s->look.out, as JSON where s->is_json. May block: a SIGINT ends waiting with -EINTR.
 	int (*run)(struct shell *s, const char *path, const struct line *l, struct err *e);
+	bool is_open; // knows words that the rows have not: looks at its values itself
 };
 
 // Ends with NULL.
 extern const struct shell_command *const shell_commands[];
+
+// Whether the values are those of the rows. -EBADRQC with text.
+int shell_command_check(const struct shell_command *c, const struct line *l, struct err *e);
 
 // NULL: the shell has no such command.
 const struct shell_command *shell_command_find(const char *name);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The table of the shell's own commands, and the schema that has them beside the daemon's.
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "cli/command.h"
@@ -18,6 +19,35 @@ const struct shell_command *shell_command_find(const char *name)
 		if (!strcmp((*c)->name, name))
 			return *c;
 	return NULL;
+}
+
+static const struct shell_param *param_named(const struct shell_param *rows, const char *name)
+{
+	for (; rows && rows->name; rows++)
+		if (!strcmp(rows->name, name))
+			return rows;
+	return NULL;
+}
+
+int shell_command_check(const struct shell_command *c, const struct line *l, struct err *e)
+{
+	unsigned known = 0, positional = 0;
+	while (c->params && c->params[known].name)
+		known++;
+	for (unsigned i = 0; i < l->count; i++)
+		positional += !l->values[i].name;
+	if (!c->is_open && positional > known)
+		return err_set(e, -EBADRQC, "Got %u positional parameters, expected at most %u.",
+			       positional, known);
+	for (unsigned i = 0; i < l->count; i++) {
+		const char *name = l->values[i].name;
+		const struct shell_param *p = name ? param_named(c->params, name) : NULL;
+		if (name && !p)
+			return err_set(e, -EBADRQC, "Unexpected keyword parameter '%.60s'.", name);
+		if (p && !c->is_open && p - c->params < (ptrdiff_t)positional)
+			return err_set(e, -EBADRQC, "Duplicate parameter %.60s.", name);
+	}
+	return 0;
 }
 
 static void put_text(struct json_object *o, const char *key, const char *text)

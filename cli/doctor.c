@@ -84,5 +84,5 @@ static const struct shell_param params[] = {
 
 const struct shell_command command_doctor = {
 	"doctor", params, "Looks for what keeps disks from being served over RDMA, with the cure.",
-	run
+	run, .is_open = true
 };

@@ -83,8 +83,6 @@ static const struct shell_param params[] = {
 };
 
 const struct shell_command command_explain = {
-	"explain",
-	params,
-	"Tells what a code means, what causes it and what helps.",
-	run,
+	"explain", params,	    "Tells what a code means, what causes it and what helps.",
+	run,	   .is_open = true,
 };

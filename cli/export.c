@@ -227,5 +227,6 @@ static const struct shell_param params[] = {
 // clang-format on
 
 const struct shell_command command_export = {
-	"export", params, "Shares a disk with an initiator, and prints what attaches it.", run
+	"export", params, "Shares a disk with an initiator, and prints what attaches it.", run,
+	.is_open = true
 };

@@ -53,5 +53,5 @@ static const struct shell_param params[] = {
 	{ 0},
 };
 
-const struct shell_command command_get = { "get", params, "Shows settings and what they mean.",
-					   run };
+const struct shell_command command_get = { "get", params, "Shows settings and what they mean.", run,
+					   .is_open = true };

@@ -124,4 +124,5 @@ static const struct shell_param params[] = {
 	{ 0	    },
 };
 
-const struct shell_command command_ls = { "ls", params, "Shows the tree from here.", run };
+const struct shell_command command_ls = { "ls", params, "Shows the tree from here.", run,
+					  .is_open = true };

@@ -293,11 +293,22 @@ static bool moves_us(const struct shell *s, const struct line *l)
 	return s->prefs.auto_cd_after_create && !strcmp(l->command, "create");
 }
 
+// The shell's own command that a line runs; NULL: it is the daemon's. set that sets nothing shows
+// what could be set, as get does.
+static const struct shell_command *own_command(const struct line *l)
+{
+	bool has_values = l->count > 1 ||
+			  (l->count && l->values[0].name && strcmp(l->values[0].name, "group"));
+	if (!strcmp(l->command, "set") && !has_values)
+		return &command_get;
+	return shell_command_find(l->command);
+}
+
 bool shell_is_remote(const struct shell *s, const struct line *l)
 {
 	bool is_bookmark = l->path && *l->path == '@'; // a line before it may create @last
-	return l->command && !shell_command_find(l->command) && !is_each(l) && !is_bookmark &&
-	       !asks_for_value(l) && !global_is_set(l) && !moves_us(s, l);
+	return l->command && !own_command(l) && !is_each(l) && !is_bookmark && !asks_for_value(l) &&
+	       !global_is_set(l) && !moves_us(s, l);
 }
 
 int shell_params(struct shell *s, const struct line *l, struct json_object **ret, struct err *e)
@@ -312,10 +323,15 @@ int shell_params(struct shell *s, const struct line *l, struct json_object **ret
 
 static int run_at(struct shell *s, const char *path, const struct line *l, struct err *e)
 {
-	const struct shell_command *own = shell_command_find(l->command);
-	if (global_is_set(l))
+	const struct shell_command *own = own_command(l);
+	if (!own && global_is_set(l))
 		return global_set(s, path, l, e);
-	return own ? own->run(s, path, l, e) : run_there(s, path, l, e);
+	if (!own)
+		return run_there(s, path, l, e);
+	int r = refuse_twice(l, e);
+	if (!r)
+		r = shell_command_check(own, l, e);
+	return r < 0 ? r : own->run(s, path, l, e);
 }
 
 // For every child of the current node, until one fails.

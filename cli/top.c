@@ -269,8 +269,6 @@ static const struct shell_param params[] = {
 };
 
 const struct shell_command command_top = {
-	"top",
-	params,
-	"Shows sessions and disks at work: q ends, s sorts, p pauses.",
-	run,
+	"top", params,		"Shows sessions and disks at work: q ends, s sorts, p pauses.",
+	run,   .is_open = true,
 };

@@ -212,7 +212,7 @@ static int run_set(struct config *c, struct node *n, struct json_object *positio
 	if (!group)
 		return err_set(e, -EBADRQC, "Missing required parameter group");
 	if (first && json_object_array_length(positional) > 1)
-		return err_set(e, -EINVAL, "set: expected name=value behind the group");
+		return err_set(e, -EBADRQC, "set: expected name=value behind the group");
 	struct json_object *values = json_object_new_object();
 	if (json_object_is_type(named, json_type_object)) {
 		json_object_object_foreach(named, key, value)
