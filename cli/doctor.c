@@ -44,6 +44,16 @@ static int examine(struct doctor *d, const struct wish *w, struct err *e)
 	return doctor_run(d, w->check, e);
 }
 
+static void show_rates(struct shell *s)
+{
+	struct json_object *rates = s->is_json ? doctor_rates_json() : NULL;
+	if (rates)
+		show_json(&s->look, rates);
+	else
+		doctor_show_rates(s->look.out);
+	json_object_put(rates);
+}
+
 static int run(struct shell *s, const char *path, const struct line *l, struct err *e)
 {
 	const char *root = line_value(l, "root", 1), *interval = line_value(l, "interval", 2);
@@ -55,7 +65,7 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 	if (interval)
 		d.sample_ms = (unsigned)strtoul(interval, NULL, 10) % 3600 * 1000;
 	if (w.check && !strcmp(w.check, "rates")) {
-		doctor_show_rates(s->look.out);
+		show_rates(s);
 		return 0;
 	}
 	r = examine(&d, &w, e);

@@ -34,8 +34,20 @@ static struct json_object *as_json(const struct explain_hit *h)
 	return o;
 }
 
-static void show_kinds(const struct look *l)
+static void show_kinds(const struct look *l, bool is_json)
 {
+	struct json_object *list = is_json ? json_object_new_array() : NULL;
+	for (const struct explain_table *const *t = explain_tables; list && *t; t++) {
+		struct json_object *o = json_object_new_object();
+		json_object_object_add(o, "kind", json_object_new_string((*t)->kind));
+		json_object_object_add(o, "title", json_object_new_string((*t)->title));
+		json_object_array_add(list, o);
+	}
+	if (list) {
+		show_json(l, list);
+		json_object_put(list);
+		return;
+	}
 	fputs("explain [KIND] CODE, such as explain 0201, explain 5/24/00, explain cm 8.\n",
 	      l->out);
 	for (const struct explain_table *const *t = explain_tables; *t; t++)
@@ -55,7 +67,7 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 	struct explain_hit hits[EXPLAIN_MAX];
 	unsigned n = explain_find(text, hits, EXPLAIN_MAX);
 	if (!*text) {
-		show_kinds(&s->look);
+		show_kinds(&s->look, s->is_json);
 		return 0;
 	}
 	if (!n)

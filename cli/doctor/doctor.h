@@ -52,6 +52,7 @@ int doctor_selftest(struct doctor *d, struct err *e);
 void doctor_show(const struct doctor *d, FILE *out);
 // The table of link rates with what to expect of them.
 void doctor_show_rates(FILE *out);
+struct json_object *doctor_rates_json(void); // the same, for json_object_put()
 
 // ---- for checks ----
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Link rates: what sysfs calls them, and what to expect. Data rates are after encoding (8b/10b up
 // to QDR, 64b/66b from FDR10 on); the last column is what RDMA reaches on a good day.
+#include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,22 @@ void doctor_show_rates(FILE *out)
 	for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++)
 		fprintf(out, "%-6s %-21s %10.1f %8.2f  %s\n", rates[i].name, rates[i].sysfs,
 			rates[i].data_gbit, rates[i].gbyte, rates[i].reached);
+}
+
+struct json_object *doctor_rates_json(void)
+{
+	struct json_object *list = json_object_new_array();
+	for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
+		struct json_object *o = json_object_new_object();
+		json_object_object_add(o, "link", json_object_new_string(rates[i].name));
+		json_object_object_add(o, "sysfs", json_object_new_string(rates[i].sysfs));
+		json_object_object_add(o, "data_gbit_s",
+				       json_object_new_double(rates[i].data_gbit));
+		json_object_object_add(o, "gbyte_s", json_object_new_double(rates[i].gbyte));
+		json_object_object_add(o, "reached", json_object_new_string(rates[i].reached));
+		json_object_array_add(list, o);
+	}
+	return list;
 }
 
 // "40 Gb/sec (4X QDR)": lanes and the row; false: another text.

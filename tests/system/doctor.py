@@ -133,6 +133,14 @@ def ill(scratch):
     print(len(ILL), "illnesses found")
 
 
+def rates(scratch):
+    done = subprocess.run([farblock.program("farblock"), "--json", "doctor", "rates"],
+                          capture_output=True, text=True, check=False, timeout=30)
+    links = {row["link"]: row for row in json.loads(done.stdout)}
+    if links["QDR"]["data_gbit_s"] != 32 or links["NDR"]["gbyte_s"] != 50:
+        raise farblock.Failure(f"rates: {links}")
+
+
 def hostile(scratch):
     for number, text in enumerate(HOSTILE):
         doctor(machine(scratch, f"hostile{number}", {path: text for path in WELL}), "all")
@@ -173,6 +181,7 @@ def main():
     with farblock.Scratch() as scratch:
         well(scratch)
         ill(scratch)
+        rates(scratch)
         hostile(scratch)
         live(scratch)
     return 0

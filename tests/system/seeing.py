@@ -172,6 +172,7 @@ def codes_are_explained(b):
     check("Illegal Request, invalid field in CDB" in b.shell("explain", "5/24/00"), "sense")
     check(b.json("explain", "cm", "8")[0]["kind"] == "cm", "a kind")
     check("kinds" in b.shell("explain", "gibberish", status=3), "gibberish")
+    check({"kind": "sense", "title": "SCSI sense"} in b.json("explain"), "kinds as JSON")
     # Whatever a refusal shows can be explained.
     for refusal in b.json("refusals"):
         b.shell("explain", f"{refusal['status']:04x}")
