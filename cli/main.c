@@ -80,6 +80,17 @@ static enum status run(struct shell *s, const struct flags *f, int count, char *
 	return shell_batch(s, STDIN_FILENO, "stdin");
 }
 
+// What was begun here and not committed goes with the connection, which nobody should find out
+// later.
+static enum status end_transaction(const struct shell *s, enum status status)
+{
+	if (!s->has_transaction || s->client.fd < 0)
+		return status;
+	fprintf(stderr, "farblock: the transaction ended without commit: what was changed in it is "
+			"undone\n");
+	return status == STATUS_OK && !s->is_interactive ? STATUS_FAILED : status;
+}
+
 int main(int argc, char **argv)
 {
 	struct flags f;
@@ -106,6 +117,7 @@ int main(int argc, char **argv)
 		printf("farblock " FARBLOCK_VERSION "\n");
 	else
 		status = run(&s, &f, argc - first, argv + first);
+	status = end_transaction(&s, status);
 	shell_done(&s);
 	if (fflush(stdout) || ferror(stdout)) {
 		fprintf(stderr, "farblock: standard output: write failed\n");
