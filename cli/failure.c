@@ -316,20 +316,16 @@ static unsigned columns(const char *text, size_t at)
 	return n;
 }
 
-// The line as a terminal may have it: each byte that would do something else than be read is one
-// column, so that the caret stands where it should.
+// The line as a terminal may have it, every byte of it as long as it was, so that the caret stands
+// where it should.
 static char *shown_again(const char *text)
 {
 	char *copy = strdup(text);
-	size_t n;
-	if (!copy)
-		return NULL;
-	utf8_mend(copy);
-	for (char *p = copy; *p; p += n) {
-		n = utf8_len((const uint8_t *)p, strlen(p));
-		if (utf8_is_control((const uint8_t *)p, n))
-			memset(p, *p == '\t' ? ' ' : '?', n);
-	}
+	for (char *p = copy; p && *p; p++)
+		if (*p == '\t')
+			*p = ' ';
+	if (copy)
+		utf8_tame(copy);
 	return copy;
 }
 

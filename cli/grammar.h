@@ -54,8 +54,8 @@ struct script {
 	struct line *lines;
 };
 
-// The whole line or nothing. -EINVAL with text, *ret_at where it is wrong, in bytes: an open quote, a
-// ; in a word, a byte that is no UTF-8 [RFC 3629], too many words or commands, a name without a
+// The whole line or nothing. -EINVAL with text, *ret_at where it is wrong, in bytes: an open quote,
+// a ; in a word, a byte that is no UTF-8 [RFC 3629], too many words or commands, a name without a
 // command. An empty line and a comment, which may hold anything, have no commands. End with
 // script_done also on error.
 int script_parse(struct script *ret, const char *text, size_t *ret_at, struct err *e);

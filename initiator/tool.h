@@ -110,7 +110,8 @@ struct tool_disk {
 	bool is_thin;
 };
 
-// How a command failed, in words; where the session was lost, or the command rejected, why that was.
+// How a command failed, in words; where the session was lost, or the command rejected, why that
+// was.
 void tool_cmd_text(struct ini_sync *y, const struct ini_cmd *c, char *ret, size_t size);
 
 // Runs c; -EIO or c's res with a text unless it ends well.
