@@ -11,7 +11,7 @@
 #include "cli/client.h"
 #include "cli/tame.h"
 
-enum { WIDTH_MAX = 132 };
+enum { WIDTH_MAX = 132, RULE_MAX = 511 };
 
 void look_resize(struct look *l)
 {
@@ -51,13 +51,18 @@ void show_json(const struct look *l, struct json_object *o)
 
 // ---- get ----
 
+static void show_setting(const struct look *l, struct json_object *row)
+{
+	fprintf(l->out, "%s=%s%s\n", text_field(row, "name"), text_field(row, "value"),
+		field(row, "readonly") ? " [ro]" : "");
+}
+
 static void show_row(const struct look *l, struct json_object *row)
 {
-	char line[512];
-	int n = snprintf(line, sizeof line, "%s=%s%s", text_field(row, "name"),
-			 text_field(row, "value"), field(row, "readonly") ? " [ro]" : "");
-	fprintf(l->out, "%s\n", line);
-	for (int i = 0; i < n && i < (int)sizeof line - 1; i++)
+	show_setting(l, row);
+	size_t n = strlen(text_field(row, "name")) + 1 + strlen(text_field(row, "value")) +
+		   (field(row, "readonly") ? strlen(" [ro]") : 0);
+	for (size_t i = 0; i < n && i < RULE_MAX; i++)
 		fputc('-', l->out);
 	const char *unit = text_field(row, "unit");
 	fprintf(l->out, "\n%s (%s%s%s)\n\n", text_field(row, "help"), text_field(row, "range"),
@@ -77,9 +82,7 @@ void show_settings(const struct look *l, struct json_object *data)
 	}
 	size_t n = list_length(rows);
 	if (n == 1) {
-		struct json_object *row = json_object_array_get_idx(rows, 0);
-		fprintf(l->out, "%s=%s%s\n", text_field(row, "name"), text_field(row, "value"),
-			field(row, "readonly") ? " [ro]" : "");
+		show_setting(l, json_object_array_get_idx(rows, 0));
 		return;
 	}
 	fprintf(l->out, "%s CONFIG GROUP\n\n", text_field(data, "group"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "core/utf8.h"
 
+#include <stdio.h>
 #include <string.h>
 
 size_t utf8_len(const uint8_t *s, size_t left)
@@ -51,12 +52,18 @@ bool utf8_is_control_number(uint32_t c)
 	return false;
 }
 
-bool utf8_is_control(const uint8_t *s, size_t n)
+// The code point of a well-formed sequence of n bytes.
+static uint32_t code_of(const uint8_t *s, size_t n)
 {
 	uint32_t c = n == 1 ? s[0] : s[0] & (0x7fu >> n);
 	for (size_t i = 1; i < n; i++)
 		c = c << 6 | (s[i] & 0x3f);
-	return utf8_is_control_number(c);
+	return c;
+}
+
+bool utf8_is_control(const uint8_t *s, size_t n)
+{
+	return utf8_is_control_number(code_of(s, n));
 }
 
 bool utf8_is_fine(const char *text)
@@ -93,4 +100,31 @@ void utf8_mend(char *text)
 void utf8_tame(char *text)
 {
 	mend(text, true);
+}
+
+void utf8_show(const char *text, char *ret, size_t size)
+{
+	size_t used = 0, cut = 0, left = strlen(text); // cut: the last end with room for "..."
+	for (size_t n; left; text += n, left -= n) {
+		const uint8_t *s = (const uint8_t *)text;
+		char escape[12];
+		n = utf8_len(s, left);
+		bool is_plain = n && !utf8_is_control(s, n);
+		size_t len = n;
+		if (!n)
+			len = (size_t)snprintf(escape, sizeof escape, "\\x%02x", *s);
+		else if (!is_plain)
+			len = (size_t)snprintf(escape, sizeof escape, "\\u%04x",
+					       (unsigned)code_of(s, n));
+		n += !n;
+		if (used + len >= size) {
+			memcpy(ret + cut, "...", sizeof "...");
+			return;
+		}
+		memcpy(ret + used, is_plain ? text : escape, len);
+		used += len;
+		if (used + sizeof "..." <= size)
+			cut = used;
+	}
+	ret[used] = 0;
 }

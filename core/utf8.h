@@ -23,3 +23,7 @@ void utf8_mend(char *text);
 // The same, and for every byte of a control character: what is left is one line that a terminal, a
 // log and a JSON reader take as it is.
 void utf8_tame(char *text);
+// The same without loss: control characters are written as \u009b, bytes that are malformed as
+// \xff. As much as fits into size bytes (at least 4), the last character whole; where something is
+// left out it ends with "...".
+void utf8_show(const char *text, char *ret, size_t size);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "core/utf8.h"
 #include "target/config/model.h"
 
 // The children of n are all named so: what is found here, the next search begins with.
@@ -58,12 +59,15 @@ static int storage_for_path(struct config *c, const char *path, struct storage *
 	}
 	if (*path != '/' || stat(path, &st) < 0 || !(S_ISBLK(st.st_mode) || S_ISREG(st.st_mode)))
 		return err_set(e, -ENOENT, "storage object or path not valid: %.120s", path);
+	int code = name_check_dev(path, e);
+	if (code < 0)
+		return code;
 	snprintf(name, sizeof name, "%s", path + 1);
 	for (char *p = name; *p; p++)
 		if (*p == '/')
 			*p = '-';
 	const char *plugin = S_ISBLK(st.st_mode) ? "block" : "fileio";
-	int code = storage_new(c, &s, storage_type_of(c, plugin)->type, name, e);
+	code = storage_new(c, &s, storage_type_of(c, plugin)->type, name, e);
 	if (!code)
 		code = storage_set_option(s, "dev", path, e);
 	if (!code)
@@ -178,8 +182,11 @@ static void summarize_lun(struct config *c, const struct node *n, struct summary
 		return;
 	}
 	const char *dev = storage_get_option(s, "dev");
-	snprintf(ret->text, sizeof ret->text, "%s/%s%s%.100s%s (%.60s)%s", s->node.parent->name,
-		 s->node.name, dev ? " (" : "", dev ? dev : "", dev ? ")" : "", l->group,
+	char shown[101] = "";
+	if (dev)
+		utf8_show(dev, shown, sizeof shown);
+	snprintf(ret->text, sizeof ret->text, "%s/%s%s%s%s (%.60s)%s", s->node.parent->name,
+		 s->node.name, dev ? " (" : "", shown, dev ? ")" : "", l->group,
 		 s->lu ? "" : ", waiting for its storage");
 	ret->is_healthy = s->lu != NULL;
 	ret->is_broken = !s->lu;

@@ -216,6 +216,9 @@ int addresses_check(const char *list, struct err *e);
 
 // ---- names.c ----
 int name_check_storage(const char *name, struct err *e);
+// Of a file or device that is to be served: no control characters [core/utf8.h]. What is restored
+// may have them: it was served, and would be lost.
+int name_check_dev(const char *dev, struct err *e);
 int name_check_wwn(const char *uuid, struct err *e);
 enum { NAME_SECRET_SIZE = 17 };
 // 16 letters and digits of 96 random bits: what RFC 7143 asks for, and the most that Windows takes.

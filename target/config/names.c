@@ -31,6 +31,25 @@ int name_check_storage(const char *name, struct err *e)
 	return 0;
 }
 
+int name_check_dev(const char *dev, struct err *e)
+{
+	size_t len = strlen(dev);
+	for (size_t i = 0, n; i < len; i += n) {
+		const uint8_t *p = (const uint8_t *)dev + i;
+		char shown[160];
+		n = utf8_len(p, len - i);
+		if (n && !utf8_is_control(p, n))
+			continue;
+		utf8_show(dev, shown, sizeof shown);
+		return err_set(
+			e, -EINVAL,
+			"dev: control characters in %s (terminals and logs obey them: rename "
+			"it, or link to it by another name)",
+			shown);
+	}
+	return 0;
+}
+
 int name_check_wwn(const char *uuid, struct err *e)
 {
 	bool is_fine = strlen(uuid) == 36;

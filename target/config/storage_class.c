@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/utf8.h"
 #include "target/config/model.h"
 #include "target/scsi/sbc_sanitize.h"
 
@@ -20,10 +21,11 @@ static int set_options(struct storage *s, const struct args *a, struct err *e)
 		if (r < 0)
 			return r;
 	}
-	const char *wwn = arg(a, "wwn");
-	if (!wwn)
-		return 0;
-	int r = name_check_wwn(wwn, e);
+	const char *dev = storage_get_option(s, "dev"), *wwn = arg(a, "wwn");
+	int r = dev ? name_check_dev(dev, e) : 0;
+	if (r < 0 || !wwn)
+		return r;
+	r = name_check_wwn(wwn, e);
 	if (!r)
 		snprintf(s->wwn, sizeof s->wwn, "%s", wwn);
 	return r;
@@ -210,20 +212,26 @@ static void summarize(struct config *c, const struct node *n, struct summary *re
 	const struct storage *s = NODE_OF(const struct storage, n);
 	const char *dev = storage_get_option(s, "dev");
 	const char *nullio = storage_get_option(s, "nullio");
-	char size[32];
+	char size[32], shown[200] = "";
 	bool has_cache = strcmp(s->type->name, "ramdisk") && strcmp(s->type->name, "null") &&
 			 strcmp(s->type->name, "pscsi");
 	if (!s->lu) {
 		if (dev && strstr(s->reason, dev)) // once is enough
 			dev = NULL;
-		snprintf(ret->text, sizeof ret->text, "%.100s%swaiting: %.180s", dev ? dev : "",
-			 dev ? " " : "", s->reason);
+		char why[200];
+		utf8_show(s->reason, why, sizeof why);
+		if (dev) // restored, it may have any name
+			utf8_show(dev, shown, 100);
+		snprintf(ret->text, sizeof ret->text, "%s%swaiting: %s", shown, dev ? " " : "",
+			 why);
 		ret->is_broken = true;
 		return;
 	}
 	format_size(storage_size(s), size);
-	snprintf(ret->text, sizeof ret->text, "%s%.160s%s(%s) %s%s%s",
-		 is_yes(nullio) ? "nullio " : "", dev ? dev : "", dev ? " " : "", size,
+	if (dev)
+		utf8_show(dev, shown, sizeof shown);
+	snprintf(ret->text, sizeof ret->text, "%s%s%s(%s) %s%s%s",
+		 is_yes(nullio) ? "nullio " : "", shown, dev ? " " : "", size,
 		 s->lu->is_readonly ? "ro " : "",
 		 !has_cache			     ? ""
 		 : s->lu->bs->limits.has_write_cache ? "write-back "
@@ -247,6 +255,20 @@ static void sanitize_info(const struct lu *lu, struct json_object *ret)
 									       __ATOMIC_RELAXED)));
 }
 
+// Its lines as one.
+static void put_note(const char *note, struct json_object *ret)
+{
+	char line[2 * sizeof((struct backstore *)0)->note];
+	size_t n = 0;
+	for (; *note; note++) {
+		if (*note == '\n')
+			line[n++] = ';';
+		line[n++] = *note == '\n' ? ' ' : *note;
+	}
+	line[n] = 0;
+	json_put_text(ret, "note", line);
+}
+
 static void info(struct config *c, const struct node *n, struct json_object *ret)
 {
 	const struct storage *s = NODE_OF(const struct storage, n);
@@ -259,7 +281,7 @@ static void info(struct config *c, const struct node *n, struct json_object *ret
 	if (!s->lu)
 		json_put_text(ret, "reason", s->reason);
 	if (s->lu && s->lu->bs->note[0])
-		json_put_text(ret, "note", s->lu->bs->note);
+		put_note(s->lu->bs->note, ret);
 	if (s->lu)
 		sanitize_info(s->lu, ret);
 	struct json_object *luns = json_object_new_array();

@@ -62,6 +62,37 @@ static void control_characters_are_known_in_every_length(void **state)
 			fail_msg("row %zu", i);
 }
 
+static void showing_tells_every_byte(void **state)
+{
+	char out[64];
+	utf8_show("a\xc3\xa4\n\x1b\xc2\x9b\xe2\x80\xae\x7f\xff\xc2", out, sizeof out);
+	assert_string_equal(out, "a\xc3\xa4\\u000a\\u001b\\u009b\\u202e\\u007f\\xff\\xc2");
+	utf8_show("", out, sizeof out);
+	assert_string_equal(out, "");
+}
+
+static void showing_ends_with_a_whole_character(void **state)
+{
+	static const struct {
+		size_t size;
+		const char *text, *shown;
+	} rows[] = {
+		{5,  "abcd",	     "abcd"	    },
+		{ 5, "abcde",	      "a..."	     },
+		{ 6, "a\xc3\xa4\x1b", "a..."	     },
+		{ 7, "a\xc3\xa4\x1b", "a\xc3\xa4..."},
+		{ 4, "abcd",	     "..."	   },
+		{ 4, "\x1b",	     "..."	   },
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		char out[8];
+		memset(out, '#', sizeof out);
+		utf8_show(rows[i].text, out, rows[i].size);
+		assert_string_equal(out, rows[i].shown);
+		assert_int_equal(rows[i].size < 7 ? out[rows[i].size] : '#', '#');
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -70,6 +101,8 @@ int main(void)
 		cmocka_unit_test(control_characters_are_known_in_every_length),
 		cmocka_unit_test(mending_touches_only_what_is_malformed),
 		cmocka_unit_test(taming_leaves_one_line_of_text),
+		cmocka_unit_test(showing_tells_every_byte),
+		cmocka_unit_test(showing_ends_with_a_whole_character),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
