@@ -55,13 +55,26 @@ static int check_new(const struct bs_config *config, struct err *e)
 	return 0;
 }
 
+static int refuse_kind(const struct stat *st, const char *path, struct err *e)
+{
+	if (S_ISDIR(st->st_mode))
+		return err_set(e, -EISDIR, "%s is a folder (name a file in it)", path);
+	if (!S_ISREG(st->st_mode) && !S_ISBLK(st->st_mode))
+		return err_set(e, -EINVAL, "%s is neither a regular file nor a block device", path);
+	return 0;
+}
+
 // Opens an existing file, or creates it when it is missing and a size is given.
 static int open_file(const struct bs_config *config, bool *ret_is_new, struct err *e)
 {
 	int access = config->readonly ? O_RDONLY : O_RDWR;
 	struct stat st = { 0 };
 	*ret_is_new = false;
-	int exclusive = stat(config->dev, &st) == 0 && S_ISBLK(st.st_mode) ? O_EXCL : 0;
+	// A socket would say that there is no such device, a device may do something when opened.
+	int r = stat(config->dev, &st) ? 0 : refuse_kind(&st, config->dev, e);
+	if (r < 0)
+		return r;
+	int exclusive = S_ISBLK(st.st_mode) ? O_EXCL : 0;
 	int fd = open(config->dev, access | exclusive | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0 && errno == EBUSY && config->force)
 		fd = open(config->dev, access | O_CLOEXEC | O_NONBLOCK);
@@ -74,7 +87,7 @@ static int open_file(const struct bs_config *config, bool *ret_is_new, struct er
 		return device_refuse_used(st.st_rdev, config->dev, e);
 	if (errno != ENOENT)
 		return err_errno(e, -errno, "%s", config->dev);
-	int r = check_new(config, e);
+	r = check_new(config, e);
 	if (r < 0)
 		return r;
 	fd = open(config->dev, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -187,14 +200,11 @@ static void settle_limits(struct fileio *f, const struct stat *st)
 
 static int check_kind(struct fileio *f, const struct stat *st, const char *path, struct err *e)
 {
+	int r = refuse_kind(st, path, e);
 	f->is_device = S_ISBLK(st->st_mode);
-	if (S_ISDIR(st->st_mode))
-		return err_set(e, -EISDIR, "%s is a folder (name a file in it)", path);
-	if (!S_ISREG(st->st_mode) && !f->is_device)
-		return err_set(e, -EINVAL, "%s is neither a regular file nor a block device", path);
-	if (f->is_device)
+	if (!r && f->is_device)
 		backstore_note(&f->fds.bs, "Note: block backstore preferred for best results");
-	return 0;
+	return r;
 }
 
 // All that follows the open; the caller cleans up.

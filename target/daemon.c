@@ -192,6 +192,7 @@ static int start_config(struct daemon *d, struct err *e)
 		.control = d->control,
 		.file = o->config,
 		.state_dir = o->state_dir,
+		.socket = o->socket,
 	};
 	int r = take_places(d, e);
 	if (!r)

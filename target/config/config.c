@@ -40,6 +40,7 @@ int config_new(struct config **ret, const struct config_options *options, struct
 	c->file = strdup(options->file);
 	attr_defaults(pref_rows, &c->prefs);
 	c->state_dir = options->state_dir ? strdup(options->state_dir) : NULL;
+	c->socket = options->socket ? strdup(options->socket) : NULL;
 	list_init(&c->dirty);
 	list_init(&c->waiting);
 	timer_init(&c->retry, storage_retry);
@@ -73,6 +74,7 @@ void config_free(struct config *c)
 	explicit_bzero(&c->discovery, sizeof c->discovery);
 	free(c->file);
 	free(c->state_dir);
+	free(c->socket);
 	free(c);
 }
 

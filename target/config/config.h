@@ -18,6 +18,7 @@ struct config_options {
 	struct worker *control;
 	const char *file;      // saved configuration
 	const char *state_dir; // APTPL files; NULL: not kept
+	const char *socket;    // the control socket; NULL: none
 };
 
 // An empty tree; publishes the empty view. The workers run and iscsi_target_init is done.

@@ -153,7 +153,7 @@ extern struct config_work {
 struct config {
 	struct worker *control;
 	struct prefs prefs;
-	char *file, *state_dir;
+	char *file, *state_dir, *socket;
 	struct map names; // (parent, name) -> struct node
 	struct map paths; // ("dev", path) -> struct storage, for block and fileio
 	struct node root, backstores, iscsi, srpt;
@@ -213,6 +213,11 @@ extern const struct attr_row auth_rows[], discovery_rows[], pref_rows[], srpt_at
 const struct attr_row *param_rows(void); // TPG parameters
 // A list for allowed_addresses: address[/prefix] with commas. -EINVAL.
 int addresses_check(const char *list, struct err *e);
+
+// ---- own_files.c ----
+// -EINVAL with text: dev is, or would become, one of the daemon's own files, under whatever name. A
+// few system calls. Control thread; blocks on the file system.
+int own_files_refuse(const struct config *c, const char *dev, struct err *e);
 
 // ---- names.c ----
 int name_check_storage(const char *name, struct err *e);

@@ -125,7 +125,10 @@ static int open_lu(struct storage *s, bool is_new, struct err *e)
 	struct config *c = s->config;
 	struct bs_config config;
 	struct backstore *bs;
+	const char *dev = storage_get_option(s, "dev");
 	int r = is_new ? 0 : refuse_absent(s, e);
+	if (!r && dev && own_files_refuse(c, dev, e) < 0)
+		r = err_prefix(e, "%s %s", s->type->name, s->node.name);
 	if (!r)
 		r = fill_config(s, is_new, &config, e);
 	if (!r)

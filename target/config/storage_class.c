@@ -230,9 +230,8 @@ static void summarize(struct config *c, const struct node *n, struct summary *re
 	format_size(storage_size(s), size);
 	if (dev)
 		utf8_show(dev, shown, sizeof shown);
-	snprintf(ret->text, sizeof ret->text, "%s%s%s(%s) %s%s%s",
-		 is_yes(nullio) ? "nullio " : "", shown, dev ? " " : "", size,
-		 s->lu->is_readonly ? "ro " : "",
+	snprintf(ret->text, sizeof ret->text, "%s%s%s(%s) %s%s%s", is_yes(nullio) ? "nullio " : "",
+		 shown, dev ? " " : "", size, s->lu->is_readonly ? "ro " : "",
 		 !has_cache			     ? ""
 		 : s->lu->bs->limits.has_write_cache ? "write-back "
 						     : "write-thru ",
