@@ -47,18 +47,25 @@ static int gone(struct client *c, struct err *e)
 	return err_set(e, -ENOTCONN, "farblockd closed the connection");
 }
 
-static int send_all(struct client *c, const char *text, size_t len, struct err *e)
+static int send_all(struct client *c, const char *text, size_t len)
 {
 	while (len) {
 		ssize_t n = send(c->fd, text, len, MSG_NOSIGNAL);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return gone(c, e);
+			return -ENOTCONN;
 		text += n;
 		len -= (size_t)n;
 	}
 	return 0;
+}
+
+void client_check(struct client *c)
+{
+	char byte;
+	if (c->fd >= 0 && recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0)
+		client_close(c);
 }
 
 // An answer that nobody waits for any more would be taken for that of the next request.
@@ -152,6 +159,10 @@ static int take_result(struct client *c, struct json_object *answer, struct json
 		       json_object_get_int64(id) == (int64_t)c->next_id;
 	bool has_result = json_object_is_type(answer, json_type_object) &&
 			  json_object_object_get_ex(answer, "result", &result);
+	if (error && !id) { // to no request: the daemon does not go on with us
+		client_close(c);
+		return client_error(error, e);
+	}
 	if (!is_ours || (!error && !has_result))
 		return no_answer(c, "is none to what was asked", e);
 	if (error)
@@ -170,12 +181,11 @@ int client_call(struct client *c, const char *method, struct json_object *params
 	if (params)
 		json_object_object_add(request, "params", params);
 	const char *text = json_object_to_json_string_ext(request, JSON_C_TO_STRING_PLAIN);
-	int r = send_all(c, text, strlen(text), e);
-	if (!r)
-		r = send_all(c, "\n", 1, e);
+	if (!send_all(c, text, strlen(text)))
+		send_all(c, "\n", 1);
 	json_object_put(request);
-	if (!r)
-		r = receive(c, &answer, e);
+	// Who was not let send may have been told why.
+	int r = receive(c, &answer, e);
 	if (r < 0)
 		return r;
 	r = take_result(c, answer, ret, e);

@@ -34,6 +34,9 @@ struct client {
 // Fills c but for timeout_ms and is_exact. -ECONNREFUSED when nobody answers, -EACCES.
 int client_open(struct client *c, const char *path, struct err *e);
 void client_close(struct client *c);
+// Before a call: closes a connection that the daemon has ended, as it does with who was silent for
+// longest of too many, or when it starts again; the next call is to open it anew.
+void client_check(struct client *c);
 
 // Calls a method. params are taken over (NULL: none). 0 with *ret for json_object_put(); or a
 // negative errno as the daemon gave it, with its text. -ENOTCONN: the daemon is gone; -EINTR:

@@ -37,6 +37,8 @@ void shell_done(struct shell *s)
 int shell_call(struct shell *s, const char *method, struct json_object *params,
 	       struct json_object **ret, struct err *e)
 {
+	if (!s->has_transaction) // which has ended with it, and that is to be told
+		client_check(&s->client);
 	if (s->client.fd < 0) {
 		int r = client_open(&s->client, s->socket, e);
 		if (r < 0) {

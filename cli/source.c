@@ -18,6 +18,7 @@ static struct json_object *ask(struct source *s, const char *method, struct json
 {
 	struct json_object *o = NULL;
 	struct err e;
+	client_check(&s->client);
 	if (s->is_silent ||
 	    (s->client.fd < 0 && client_open(&s->client, s->shell->socket, &e) < 0)) {
 		s->is_silent = true;

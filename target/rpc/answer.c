@@ -176,6 +176,25 @@ static struct json_object *answer_batch(struct rpc_context *x, struct json_objec
 	return NULL;
 }
 
+// As one line with its newline, for free(); takes over o.
+static char *line_of(struct json_object *o, size_t *ret_len)
+{
+	const char *s = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN |
+								  JSON_C_TO_STRING_NOSLASHESCAPE);
+	size_t n = s ? strlen(s) : 0;
+	char *out = s ? malloc(n + 2) : NULL;
+	*ret_len = out ? n + 1 : 0;
+	if (out)
+		memcpy(mempcpy(out, s, n), "\n", 2);
+	json_object_put(o);
+	return out;
+}
+
+char *rpc_refusal(const struct err *e, size_t *ret_len)
+{
+	return line_of(new_error(NULL, RPC_FAILED, e), ret_len);
+}
+
 char *rpc_answer(struct rpc_context *x, const char *text, size_t len, bool is_admin,
 		 size_t *ret_len)
 {
@@ -188,16 +207,8 @@ char *rpc_answer(struct rpc_context *x, const char *text, size_t len, bool is_ad
 		answer = answer_batch(x, request, is_admin);
 	else
 		answer = answer_one(x, request, is_admin);
-	if (answer) {
-		const char *s = json_object_to_json_string_ext(
-			answer, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
-		size_t n = strlen(s);
-		out = malloc(n + 2);
-		*ret_len = out ? n + 1 : 0;
-		if (out)
-			memcpy(mempcpy(out, s, n), "\n", 2);
-	}
-	json_object_put(answer);
+	if (answer)
+		out = line_of(answer, ret_len);
 	json_object_put(request);
 	return out;
 }

@@ -54,3 +54,7 @@ int rpc_tree_batch(struct rpc_context *x, struct json_object *params, bool is_ad
 // for free(), or NULL when there is nothing to answer (notifications) or no memory.
 char *rpc_answer(struct rpc_context *x, const char *text, size_t len, bool is_admin,
 		 size_t *ret_len);
+
+// An error to no request in particular (its id is null), as one line with its newline, for free();
+// NULL: no memory.
+char *rpc_refusal(const struct err *e, size_t *ret_len);

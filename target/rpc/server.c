@@ -26,6 +26,7 @@ struct client {
 	struct timer timer; // a partial request, an answer not taken, or a held answer
 	struct config_client who;
 	bool is_admin, is_held, has_ended;
+	uint64_t since_ns; // when it came, or a byte last came or went
 	struct frame in;
 	char *out;
 	size_t out_len, out_done;
@@ -73,6 +74,7 @@ static bool flush(struct client *c)
 			continue;
 		if (n < 0)
 			return errno == EAGAIN;
+		c->since_ns = clock_ns();
 		c->out_done += (size_t)n;
 	}
 	free(c->out);
@@ -127,6 +129,7 @@ static bool fill(struct client *c)
 		if (n < 0)
 			return errno == EAGAIN;
 		c->has_ended = n == 0;
+		c->since_ns = clock_ns();
 		frame_filled(&c->in, (size_t)n);
 		if (!answer_all(c))
 			return false;
@@ -184,19 +187,21 @@ static void release_held(void *arg)
 	}
 }
 
-static int client_new(struct rpc_server *s, int fd)
+static bool is_admin(uid_t uid)
 {
-	struct ucred cred;
-	socklen_t len = sizeof cred;
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0)
-		return -errno;
+	// Whoever else the administrator lets at the socket may look and no more.
+	return uid == 0 || uid == geteuid();
+}
+
+static int client_new(struct rpc_server *s, int fd, const struct ucred *cred)
+{
 	struct client *c = calloc(1, sizeof *c);
 	if (!c)
 		return -ENOMEM;
 	c->server = s;
-	c->who = (struct config_client){ ++s->last_id, cred.pid, cred.uid };
-	// Whoever else the administrator lets at the socket may look and no more.
-	c->is_admin = cred.uid == 0 || cred.uid == geteuid();
+	c->since_ns = clock_ns();
+	c->who = (struct config_client){ ++s->last_id, cred->pid, cred->uid };
+	c->is_admin = is_admin(cred->uid);
 	c->watch = (struct watch){ .fn = client_event, .fd = -1 };
 	timer_init(&c->timer, client_timeout);
 	int r = watch_add(s->control, &c->watch, fd, EPOLLIN | EPOLLOUT | EPOLLRDHUP);
@@ -209,14 +214,99 @@ static int client_new(struct rpc_server *s, int fd)
 	return 0;
 }
 
+// ---- when there are too many ----
+
 // Told once, until half of the clients have left: whoever fills the socket may not fill the log as
 // well.
-static void refuse_full(struct rpc_server *s)
+static void tell_full(struct rpc_server *s)
 {
 	if (!s->has_told_full)
-		log_warn("control socket: %d clients, no more are taken (end some)",
+		log_warn("control socket: %d clients: the idlest makes way for the next (end some)",
 			 RPC_CLIENTS_MAX);
 	s->has_told_full = true;
+}
+
+// An error to no request in particular, as much of it as the socket takes.
+static void tell_end(int fd, int code, const char *why)
+{
+	struct err e;
+	size_t len;
+	err_set(&e, code, "control socket: %d clients are connected, %s", RPC_CLIENTS_MAX, why);
+	char *text = rpc_refusal(&e, &len);
+	if (text)
+		(void)!send(fd, text, len, MSG_NOSIGNAL | MSG_DONTWAIT);
+	free(text);
+}
+
+static bool has_unread(const struct client *c)
+{
+	char byte;
+	return recv(c->watch.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
+static bool has_transaction(const struct client *c)
+{
+	struct config *config = c->server->context.config;
+	if (config)
+		config_set_caller(config, &c->who);
+	return config && config_has_transaction(config);
+}
+
+// How little is lost with a client: 0 nothing; 1 a request or answer that has stood still;
+// 2 a transaction. -1: it is at work, or more than whoever comes.
+static int rank(const struct client *c, bool is_for_admin, uint64_t now)
+{
+	bool is_working = c->out || frame_is_partial(&c->in);
+	bool has_stuck = now - c->since_ns > RPC_STUCK_MS * UINT64_C(1000000);
+	if (c->is_held || (c->is_admin && !is_for_admin) || (is_working && !has_stuck) ||
+	    (!is_working && has_unread(c)))
+		return -1;
+	return has_transaction(c) ? 2 : is_working;
+}
+
+// Ends the client whose end costs least, among several the one that has been silent for longest.
+static bool make_room(struct rpc_server *s, bool is_for_admin)
+{
+	struct client *least = NULL;
+	uint64_t now = clock_ns();
+	int least_rank = 0;
+	list_for_each (i, &s->clients) {
+		struct client *c = list_entry(i, struct client, link);
+		int r = rank(c, is_for_admin, now);
+		if (r < 0 || (least && (r > least_rank ||
+					(r == least_rank && c->since_ns >= least->since_ns))))
+			continue;
+		least = c;
+		least_rank = r;
+	}
+	if (!least)
+		return false;
+	if (!least->out)
+		tell_end(least->watch.fd, -ECONNABORTED,
+			 "and this one was silent for longest: its place went to another (connect "
+			 "again)");
+	client_free(least);
+	return true;
+}
+
+static void take(struct rpc_server *s, int fd)
+{
+	struct ucred cred;
+	socklen_t len = sizeof cred;
+	int r = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0 ? -errno : 0;
+	bool is_full = s->client_count >= RPC_CLIENTS_MAX;
+	if (!r && is_full) {
+		tell_full(s);
+		is_full = !make_room(s, is_admin(cred.uid));
+	}
+	if (is_full)
+		tell_end(fd, -EBUSY, "all at work (try again, or end some)");
+	else if (!r)
+		r = client_new(s, fd, &cred);
+	if (r < 0)
+		log_warn("control socket: client refused: %s", strerror(-r));
+	if (r < 0 || is_full)
+		close(fd);
 }
 
 static void accept_all(struct rpc_server *s)
@@ -230,16 +320,7 @@ static void accept_all(struct rpc_server *s)
 			timer_arm(s->control, &s->again, RPC_PAUSE_MS * UINT64_C(1000));
 		if (fd < 0)
 			return;
-		if (s->client_count >= RPC_CLIENTS_MAX) {
-			refuse_full(s);
-			close(fd);
-			continue;
-		}
-		int r = client_new(s, fd);
-		if (r < 0) {
-			log_warn("control socket: client refused: %s", strerror(-r));
-			close(fd);
-		}
+		take(s, fd);
 	}
 }
 

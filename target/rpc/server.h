@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The control socket: who may connect, how much they may ask, their requests and answers.
 // Control thread; nothing blocks but what a method itself does.
+//
+// Of RPC_CLIENTS_MAX clients one makes way for the next: who has nothing under way, or has stood
+// still with it, and of these who has been silent for longest. It is told so, as is who finds
+// all of them at work: an error with the id null [JSON-RPC 2.0, 5].
 #pragma once
 
 #include "core/worker.h"
@@ -10,9 +14,10 @@ struct rpc_server;
 
 enum {
 	RPC_CLIENTS_MAX = 64,
-	RPC_PARTIAL_S = 10, // for the rest of a request, or to take an answer
-	RPC_PAUSE_MS = 100, // between two tries to accept when descriptors are short
-	RPC_HOLD_S = 5,	    // how long an answer waits for storage to be closed
+	RPC_PARTIAL_S = 10,  // for the rest of a request, or to take an answer
+	RPC_STUCK_MS = 1000, // without a byte of it, a client makes way for another
+	RPC_PAUSE_MS = 100,  // between two tries to accept when descriptors are short
+	RPC_HOLD_S = 5,	     // how long an answer waits for storage to be closed
 };
 
 // Binds path, 0600 before anybody can connect. A socket nobody answers at is replaced; one

@@ -395,7 +395,7 @@ def hostile_clients(scratch):
                 client.sendall(b"\xff\x00{[" * (number + 1))
             except (BrokenPipeError, ConnectionResetError):
                 pass  # one more than the daemon takes
-        told = daemon.log().count("no more are taken")
+        told = daemon.log().count("the idlest makes way")
         expect(told == 1, f"too many clients are told {told} times")
         for client in clients:
             client.close()

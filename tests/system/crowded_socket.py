@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""More clients at the control socket than there is room for: who is silent makes way and is told so,
+who stands still in the middle makes way a second later, who has a transaction open stays; and a
+shell whose place went to another goes on."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
+import farblock  # noqa: E402
+
+ROOM = 64
+BEGIN = {"path": "/", "command": "begin", "positional": [], "named": {}}
+COMMIT = {**BEGIN, "command": "commit"}
+STUCK_S = 5  # a second, on a slow machine
+
+
+def check(holds, what):
+    if not holds:
+        raise farblock.Failure(what)
+
+
+class Client:
+    def __init__(self, daemon, text=b""):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.connect(daemon.socket_path)
+        self.socket.settimeout(20)
+        self.socket.sendall(text)
+        self.lines = self.socket.makefile("rb")
+
+    def call(self, method, params):
+        request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        self.socket.sendall(json.dumps(request).encode() + b"\n")
+        return json.loads(self.lines.readline())
+
+    def last_words(self):
+        """The error that comes before the end."""
+        told = json.loads(self.lines.readline())
+        check(told["id"] is None and not self.lines.readline(), f"{told}")
+        return told["error"]["message"]
+
+    def close(self):
+        self.lines.close()
+        self.socket.close()
+
+
+class Crowd(list):
+    def __init__(self, daemon, count, text=b""):
+        super().__init__(Client(daemon, text) for _ in range(count))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for client in self:
+            client.close()
+
+
+def ls(daemon):
+    done = farblock.run(["farblock", "--socket", daemon.socket_path, "ls"], check=False)
+    return done.returncode, done.stdout
+
+
+def silent_ones_make_way(daemon):
+    with Crowd(daemon, ROOM) as crowd:
+        for _ in range(3):
+            status, said = ls(daemon)
+            check(status == 0, f"status {status}: {said}")
+        told = crowd[0].last_words()
+        check("64 clients are connected" in told and "silent for longest" in told, told)
+        check("result" in crowd[-1].call("version", {}), "the last one went first")
+
+
+def who_stands_still_makes_way(daemon):
+    with Crowd(daemon, ROOM, b'{"jsonrpc'):
+        tries = []
+        farblock.eventually("an answer", lambda: tries.append(ls(daemon)) or not tries[-1][0], STUCK_S)
+        for status, said in tries[:-1]:
+            check(status == 5 and "64 clients are connected, all at work" in said, f"{status}: {said}")
+
+
+def a_transaction_stays(daemon):
+    with Crowd(daemon, 1) as owner:
+        check("result" in owner[0].call("tree.run", BEGIN), "no transaction")
+        with Crowd(daemon, 2 * ROOM):
+            answer = owner[0].call("tree.run", COMMIT)
+            check("result" in answer, f"{answer}")
+
+
+def a_shell_goes_on(daemon):
+    command = [farblock.program("farblock"), "--socket", daemon.socket_path]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True) as shell:
+        def ask():
+            shell.stdin.write("version\n")
+            shell.stdin.flush()
+            return shell.stdout.readline()
+        first = ask()
+        with Crowd(daemon, 2 * ROOM):
+            second = ask()
+        shell.stdin.close()
+        check(first.startswith("farblock version") and second == first, f"{first!r}, {second!r}")
+
+
+def main():
+    with farblock.Scratch() as scratch, farblock.Farblockd(scratch, farblock.Config()) as daemon:
+        for test in (silent_ones_make_way, who_stands_still_makes_way, a_transaction_stays, a_shell_goes_on):
+            test(daemon)
+            print(f"{test.__name__}: passed")
+    return 0
+
+
+if __name__ == "__main__":
+    farblock.main(main)
