@@ -33,6 +33,18 @@ static int understand(const struct line *l, struct wish *ret, struct err *e)
 	return ret->remote ? 0 : err_set(e, -EBADRQC, "--remote: which portal (host[:port])?");
 }
 
+static int read_interval(const char *text, unsigned *ret_ms, struct err *e)
+{
+	enum { SECONDS_MAX = 3600 };
+	char *end;
+	unsigned long v = strtoul(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || v > SECONDS_MAX)
+		return err_set(e, -EINVAL, "interval: '%.40s' is no number of seconds (0 to %d)",
+			       text, SECONDS_MAX);
+	*ret_ms = (unsigned)v * 1000;
+	return 0;
+}
+
 static int examine(struct doctor *d, const struct wish *w, struct err *e)
 {
 	if (w->remote) {
@@ -62,14 +74,17 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 	if (r < 0)
 		return r;
 	struct doctor d = { .root = root ? root : "", .sample_ms = 1000, .ask = ask, .ask_arg = s };
-	if (interval)
-		d.sample_ms = (unsigned)strtoul(interval, NULL, 10) % 3600 * 1000;
+	r = interval ? read_interval(interval, &d.sample_ms, e) : 0;
+	if (r < 0)
+		return r;
 	if (w.check && !strcmp(w.check, "rates")) {
 		show_rates(s);
 		return 0;
 	}
 	r = examine(&d, &w, e);
-	if (d.findings && s->is_json)
+	if (r == -ENOENT && !json_object_array_length(d.findings))
+		; // nothing was looked at
+	else if (d.findings && s->is_json)
 		show_json(&s->look, d.findings);
 	else if (d.findings)
 		doctor_show(&d, s->look.out);

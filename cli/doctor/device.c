@@ -9,6 +9,7 @@
 
 // A PCI function that is an InfiniBand controller, or a Mellanox card, whose RDMA half lacks its
 // driver. False: none.
+// The infiniband folder of a function is that half.
 static bool card_without_driver(struct doctor *d, char ret[DOCTOR_NAME_SIZE])
 {
 	struct doctor_names cards;
@@ -20,7 +21,8 @@ static bool card_without_driver(struct doctor *d, char ret[DOCTOR_NAME_SIZE])
 			    cards.name[i]);
 		bool is_hca = !strncmp(class, "0x0207", 6) || !strncmp(class, "0x0c06", 6);
 		bool is_mellanox = !strncmp(class, "0x0200", 6) && !strcmp(vendor, "0x15b3");
-		if (!is_hca && !is_mellanox)
+		if ((!is_hca && !is_mellanox) ||
+		    doctor_exists(d, "/sys/bus/pci/devices/%s/infiniband", cards.name[i]))
 			continue;
 		memcpy(ret, cards.name[i], DOCTOR_NAME_SIZE);
 		return true;
@@ -40,17 +42,20 @@ void check_device(struct doctor *d)
 		doctor_say(d, &(struct finding){ DOCTOR_OK, .object = devices.name[i] },
 			   "an RDMA device%s%s", *type ? ", " : "", type);
 	}
-	if (devices.count)
-		return;
 	if (card_without_driver(d, card)) {
+		bool is_mlx4 = doctor_exists(d, "/sys/bus/pci/drivers/mlx4_core/%s", card);
 		struct finding f = {
 			DOCTOR_FAIL, card,
 			"the driver of its RDMA half is not loaded, or failed to start",
-			"modprobe mlx5_ib (mlx4_ib for ConnectX-2 and -3), then see dmesg"
+			is_mlx4 ? "modprobe mlx4_ib, then see dmesg"
+				: "modprobe mlx5_ib (mlx4_ib for ConnectX-2 and -3), then "
+				  "see dmesg; in a virtual machine: was it passed whole?"
 		};
 		doctor_say(d, &f, "an RDMA card without an RDMA device");
 		return;
 	}
+	if (devices.count)
+		return;
 	struct finding f = { DOCTOR_SKIP, .fix = "rdma link add rxe0 type rxe netdev eth0 (RoCE in "
 						 "software, if it is wanted)" };
 	doctor_say(d, &f,
@@ -95,6 +100,12 @@ void check_access(struct doctor *d)
 	}
 	if (devices.count)
 		access_of(d, "rdma_cm", "connections");
+	if (devices.count && !doctor_exists(d, "/dev/infiniband/umad0"))
+		doctor_say(
+			d,
+			&(struct finding){ DOCTOR_SKIP, "management", NULL,
+					   "modprobe ib_umad, for ibstat, ibportstate and opensm" },
+			"/dev/infiniband/umad0 is missing; disks are served without");
 }
 
 void check_firmware(struct doctor *d)
@@ -121,6 +132,25 @@ void check_firmware(struct doctor *d)
 	}
 }
 
+// On which of several nodes of memory the card is; false: there is one.
+static bool numa_node(struct doctor *d, const char *device, char ret[16])
+{
+	return doctor_exists(d, "/sys/devices/system/node/node1") &&
+	       doctor_read(d, ret, 16, "/sys/class/infiniband/%s/device/numa_node", device) &&
+	       *ret && *ret != '-';
+}
+
+static void tell_numa_node(struct doctor *d, const char *device)
+{
+	char node[16], cpus[64], fix[160];
+	struct finding f = { DOCTOR_OK, device, "workers on its node reach it sooner", fix };
+	if (!numa_node(d, device, node))
+		return;
+	doctor_read(d, cpus, sizeof cpus, "/sys/devices/system/node/node%s/cpulist", node);
+	snprintf(fix, sizeof fix, "farblockd --cpus %s", *cpus ? cpus : "LIST");
+	doctor_say(d, &f, "is at node %s of the memory", node);
+}
+
 void check_pcie(struct doctor *d)
 {
 	static const char *const files[] = { "current_link_speed", "max_link_speed",
@@ -144,5 +174,6 @@ void check_pcie(struct doctor *d)
 		}
 		doctor_say(d, &f, "PCIe x%s at %s of x%s at %s", value[2], value[0], value[3],
 			   value[1]);
+		tell_numa_node(d, devices.name[i]);
 	}
 }

@@ -92,6 +92,23 @@ struct doctor_port {
 };
 void doctor_each_port(struct doctor *d, void (*fn)(struct doctor *d, const struct doctor_port *p));
 
+enum { DOCTOR_FIX_SIZE = 400 };
+// text with the names that stand in it in capitals, DEVICE PORT NETDEV, made those of a port or of
+// an interface (NULL: left as they are). Returns ret.
+const char *doctor_fill(char ret[DOCTOR_FIX_SIZE], const char *text, const struct doctor_port *p,
+			const char *netdev);
+// Whether an interface has an IPv4 route or an IPv6 address.
+bool doctor_has_address(struct doctor *d, const char *netdev);
+// What the daemon says to method without parameters, for json_object_put(); NULL: it does not
+// answer.
+struct json_object *doctor_ask(struct doctor *d, const char *method);
+// The text of a member, "" if there is none.
+const char *doctor_text(struct json_object *o, const char *key);
+// Calls fn for each node of a class of the daemon's tree, with its path. False: it does not answer.
+bool doctor_each_node(struct doctor *d, const char *class, void *arg,
+		      void (*fn)(struct doctor *d, void *arg, const char *path,
+				 struct json_object *node));
+
 // The checks, a file for each subject.
 void check_device(struct doctor *d);
 void check_access(struct doctor *d);
@@ -99,6 +116,7 @@ void check_firmware(struct doctor *d);
 void check_pcie(struct doctor *d);
 void check_state(struct doctor *d);
 void check_cable(struct doctor *d);
+void check_link(struct doctor *d);
 void check_subnet(struct doctor *d);
 void check_rate(struct doctor *d);
 void check_mtu(struct doctor *d);
@@ -113,5 +131,6 @@ void check_counters(struct doctor *d);
 void check_netns(struct doctor *d);
 void check_power(struct doctor *d);
 void check_storage(struct doctor *d);
+void check_disks(struct doctor *d);
 void check_names(struct doctor *d);
 void check_portals(struct doctor *d);

@@ -7,16 +7,25 @@
 
 enum { ARPHRD_IB = 32 };
 
-// The network device of the first GID of a RoCE port; false: none.
+// The network device of the first GID of a RoCE port that has one; false: none. Entries without an
+// address are files that cannot be read.
 static bool netdev_of(struct doctor *d, const struct doctor_port *p, char ret[DOCTOR_NAME_SIZE])
 {
-	return !p->is_infiniband &&
-	       doctor_read(d, ret, DOCTOR_NAME_SIZE, "%s/gid_attrs/ndevs/0", p->path) && *ret;
+	struct doctor_names entries;
+	if (p->is_infiniband)
+		return false;
+	doctor_list(d, &entries, "%s/gid_attrs/ndevs", p->path);
+	for (unsigned i = 0; i < entries.count; i++)
+		if (doctor_read(d, ret, DOCTOR_NAME_SIZE, "%s/gid_attrs/ndevs/%s", p->path,
+				entries.name[i]) &&
+		    *ret)
+			return true;
+	return false;
 }
 
 static void mtu(struct doctor *d, const struct doctor_port *p)
 {
-	char netdev[DOCTOR_NAME_SIZE], text[32];
+	char netdev[DOCTOR_NAME_SIZE], text[32], fix[DOCTOR_FIX_SIZE];
 	if (!netdev_of(d, p, netdev) ||
 	    !doctor_read(d, text, sizeof text, "/sys/class/net/%s/mtu", netdev))
 		return;
@@ -26,7 +35,11 @@ static void mtu(struct doctor *d, const struct doctor_port *p)
 		f.verdict = DOCTOR_WARN;
 		f.why = v < 2200 ? "RoCE sends 1024 bytes a packet at most; 4096 need 4200"
 				 : "RoCE sends 2048 bytes a packet at most; 4096 need 4200";
-		f.fix = "ip link set dev NETDEV mtu 9000, at both ends and on the switch";
+		f.fix = doctor_fill(
+			fix,
+			"ip link set dev NETDEV mtu 9000, at both ends and on the switch; "
+			"then ping -M do -s 8972 the other end",
+			p, netdev);
 	}
 	doctor_say(d, &f, "%s has an MTU of %s", netdev, text);
 }
@@ -36,8 +49,7 @@ void check_mtu(struct doctor *d)
 	doctor_each_port(d, mtu);
 }
 
-// Whether an interface has an IPv4 route or an IPv6 address.
-static bool has_address(struct doctor *d, const char *netdev)
+bool doctor_has_address(struct doctor *d, const char *netdev)
 {
 	static const char *const tables[] = { "/proc/net/route", "/proc/net/if_inet6" };
 	char text[16384];
@@ -55,34 +67,96 @@ static bool has_address(struct doctor *d, const char *netdev)
 	return false;
 }
 
-static void ipoib(struct doctor *d, const char *netdev)
+// What the first IPoIB interface is like, for comparison; doctor runs on one thread.
+static char first_netdev[DOCTOR_NAME_SIZE], first_mode[32], first_size[32];
+
+// Whether the port of an interface has the interface's partition.
+static bool has_partition(struct doctor *d, const char *netdev, char key[32])
 {
-	char mode[32], size[32], state[32];
-	doctor_read(d, mode, sizeof mode, "/sys/class/net/%s/mode", netdev);
-	doctor_read(d, size, sizeof size, "/sys/class/net/%s/mtu", netdev);
-	doctor_read(d, state, sizeof state, "/sys/class/net/%s/operstate", netdev);
+	struct doctor_names devices, entries;
+	char entry[32], number[16];
+	doctor_list(d, &devices, "/sys/class/net/%s/device/infiniband", netdev);
+	if (!devices.count || !doctor_read(d, key, 32, "/sys/class/net/%s/pkey", netdev))
+		return true; // not to be known
+	doctor_read(d, number, sizeof number, "/sys/class/net/%s/dev_port", netdev);
+	unsigned port = (unsigned)atoi(number) + 1;
+	doctor_list(d, &entries, "/sys/class/infiniband/%s/ports/%u/pkeys", devices.name[0], port);
+	for (unsigned i = 0; i < entries.count; i++)
+		if (doctor_read(d, entry, sizeof entry,
+				"/sys/class/infiniband/%s/ports/%u/pkeys/%s", devices.name[0], port,
+				entries.name[i]) &&
+		    (strtoul(entry, NULL, 16) & 0x7fff) == (strtoul(key, NULL, 16) & 0x7fff))
+			return true;
+	return !entries.count;
+}
+
+enum { IPOIB_2K = 2044, IPOIB_4K = 4092, IPOIB_CONNECTED = 65520 };
+
+static struct finding judge_sizes(const char *netdev, const char *mode, const char *size)
+{
 	struct finding f = { DOCTOR_OK, netdev, NULL, NULL };
-	long most = strcmp(mode, "connected") ? 4092 : 65520;
-	if (strcmp(state, "up")) {
-		f.verdict = DOCTOR_WARN;
-		f.why = "iSER finds its way by IP addresses, so it cannot over this port";
-		f.fix = "ip link set dev NETDEV up";
-	} else if (!has_address(d, netdev)) {
-		f.verdict = DOCTOR_WARN;
-		f.why = "iSER finds its way by IP addresses, so it cannot over this port";
-		f.fix = "ip address add 192.0.2.1/24 dev NETDEV";
-	} else if (strtol(size, NULL, 10) > most) {
+	bool is_connected = !strcmp(mode, "connected");
+	long v = strtol(size, NULL, 10);
+	if (v > (is_connected ? IPOIB_CONNECTED : IPOIB_4K)) {
 		f.verdict = DOCTOR_WARN;
 		f.why = "larger than this mode takes: large packets get lost";
 		f.fix = "the same mode and MTU at every host";
+	} else if (*first_netdev && (strcmp(first_mode, mode) || strcmp(first_size, size))) {
+		f.verdict = DOCTOR_WARN;
+		f.why = "another mode or MTU than the first interface has: if they are on one "
+			"fabric, "
+			"large packets stall";
+		f.fix = "the same mode and MTU at every interface and host";
+	} else if (!is_connected && v == IPOIB_2K) {
+		f.verdict = DOCTOR_WARN;
+		f.why = "the partition has packets of 2048 bytes; most adapters and switches take "
+			"4096";
+		f.fix = "mtu=5 for the partition in the subnet manager's partitions.conf";
 	}
-	doctor_say(d, &f, "%s, %s mode, MTU %s", state, *mode ? mode : "datagram", size);
+	return f;
+}
+
+static void ipoib(struct doctor *d, const char *netdev)
+{
+	char mode[32], size[32], state[32], key[32] = "", fix[DOCTOR_FIX_SIZE];
+	doctor_read(d, mode, sizeof mode, "/sys/class/net/%s/mode", netdev);
+	doctor_read(d, size, sizeof size, "/sys/class/net/%s/mtu", netdev);
+	doctor_read(d, state, sizeof state, "/sys/class/net/%s/operstate", netdev);
+	struct finding f = judge_sizes(netdev, mode, size);
+	if (strcmp(state, "up")) {
+		f = (struct finding){
+			DOCTOR_WARN, netdev,
+			"iSER finds its way by IP addresses, so it cannot over this port",
+			"ip link set dev NETDEV up"
+		};
+	} else if (!doctor_has_address(d, netdev)) {
+		f = (struct finding){
+			DOCTOR_WARN, netdev,
+			"iSER finds its way by IP addresses, so it cannot over this port",
+			"ip address add 192.0.2.1/24 dev NETDEV"
+		};
+	} else if (!has_partition(d, netdev, key)) {
+		f = (struct finding){
+			DOCTOR_FAIL, netdev, "the port is no member of the interface's partition",
+			"add the port to it in the subnet manager's partitions.conf"
+		};
+	}
+	if (f.fix)
+		f.fix = doctor_fill(fix, f.fix, NULL, netdev);
+	doctor_say(d, &f, "%s, %s mode, MTU %s%s%s", state, *mode ? mode : "datagram", size,
+		   *key ? ", partition " : "", key);
+	if (!*first_netdev) {
+		memcpy(first_netdev, netdev, strlen(netdev) + 1);
+		memcpy(first_mode, mode, sizeof mode);
+		memcpy(first_size, size, sizeof size);
+	}
 }
 
 void check_ipoib(struct doctor *d)
 {
 	struct doctor_names netdevs;
 	char type[16];
+	*first_netdev = 0;
 	doctor_list(d, &netdevs, "/sys/class/net");
 	for (unsigned i = 0; i < netdevs.count; i++)
 		if (doctor_read(d, type, sizeof type, "/sys/class/net/%s/type", netdevs.name[i]) &&
@@ -90,10 +164,20 @@ void check_ipoib(struct doctor *d)
 			ipoib(d, netdevs.name[i]);
 }
 
+// What connections begin with unless somebody says otherwise (configfs, which may not be there).
+static bool begins_with_v1(struct doctor *d, const struct doctor_port *p)
+{
+	char mode[32];
+	return doctor_read(d, mode, sizeof mode,
+			   "/sys/kernel/config/rdma_cm/%s/ports/%s/default_roce_mode", p->device,
+			   p->number) &&
+	       !strcmp(mode, "IB/RoCE v1");
+}
+
 static void gid(struct doctor *d, const struct doctor_port *p)
 {
 	struct doctor_names entries;
-	char type[32], netdev[DOCTOR_NAME_SIZE];
+	char type[32], netdev[DOCTOR_NAME_SIZE], fix[DOCTOR_FIX_SIZE];
 	unsigned v1 = 0, v2 = 0;
 	if (p->is_infiniband || !netdev_of(d, p, netdev))
 		return;
@@ -111,7 +195,20 @@ static void gid(struct doctor *d, const struct doctor_port *p)
 			"are not reached";
 		f.fix = "a card or firmware with RoCE v2, or v1 at every end: echo 'IB/RoCE v1' > "
 			"/sys/kernel/config/rdma_cm/DEVICE/ports/PORT/default_roce_mode";
+	} else if (begins_with_v1(d, p)) {
+		f.verdict = DOCTOR_WARN;
+		f.why = "connections begin with RoCE v1, which no router passes on and which ends "
+			"that "
+			"begin with v2 do not answer";
+		f.fix = "echo 'RoCE v2' > "
+			"/sys/kernel/config/rdma_cm/DEVICE/ports/PORT/default_roce_mode";
+	} else if (!doctor_has_address(d, netdev)) {
+		f.verdict = DOCTOR_WARN;
+		f.why = "its interface has no IP address, by which connections find their way";
+		f.fix = "ip address add 192.0.2.1/24 dev NETDEV; and let UDP port 4791 through";
 	}
+	if (f.fix)
+		f.fix = doctor_fill(fix, f.fix, p, netdev);
 	doctor_say(d, &f, "on %s: %u GIDs of RoCE v1, %u of RoCE v2", netdev, v1, v2);
 }
 

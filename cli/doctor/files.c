@@ -87,6 +87,34 @@ void doctor_list(const struct doctor *d, struct doctor_names *ret, const char *p
 	qsort(ret->name, ret->count, sizeof ret->name[0], by_name);
 }
 
+const char *doctor_fill(char ret[DOCTOR_FIX_SIZE], const char *text, const struct doctor_port *p,
+			const char *netdev)
+{
+	const struct {
+		const char *word, *value;
+	} rows[] = {
+		{"DEVICE",  p ? p->device : NULL},
+		{ "PORT",	  p ? p->number : NULL},
+		{ "NETDEV", netdev		   },
+	};
+	size_t n = 0;
+	while (*text && n < DOCTOR_FIX_SIZE - 1) {
+		size_t i = 0, have = sizeof rows / sizeof rows[0];
+		while (i < have &&
+		       (!rows[i].value || strncmp(text, rows[i].word, strlen(rows[i].word))))
+			i++;
+		if (i == have) {
+			ret[n++] = *text++;
+			continue;
+		}
+		int more = snprintf(ret + n, DOCTOR_FIX_SIZE - n, "%s", rows[i].value);
+		n = (size_t)more < DOCTOR_FIX_SIZE - n ? n + (size_t)more : DOCTOR_FIX_SIZE - 1;
+		text += strlen(rows[i].word);
+	}
+	ret[n] = 0;
+	return ret;
+}
+
 static void one_port(struct doctor *d, const char *device, const char *number,
 		     void (*fn)(struct doctor *d, const struct doctor_port *p))
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What the kernel offers, allows and holds for others.
+#include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -29,6 +30,29 @@ static bool is_taken(struct doctor *d, unsigned port)
 	return false;
 }
 
+struct wanted {
+	const char *end;
+	bool is_there;
+};
+
+static void compare(struct doctor *d, void *arg, const char *path, struct json_object *node)
+{
+	struct wanted *w = arg;
+	const char *name = doctor_text(node, "name");
+	size_t len = strlen(name), end = strlen(w->end);
+	if (len > end && !strcmp(name + len - end, w->end) &&
+	    strncmp(doctor_text(node, "summary"), "waiting", 7))
+		w->is_there = true;
+}
+
+// Whether the daemon has a portal that listens and whose name ends so.
+static bool serves(struct doctor *d, const char *end)
+{
+	struct wanted w = { .end = end };
+	doctor_each_node(d, "portal", &w, compare);
+	return w.is_there;
+}
+
 void check_conflicts(struct doctor *d)
 {
 	static const struct {
@@ -38,6 +62,8 @@ void check_conflicts(struct doctor *d)
 		  "modprobe -r ib_srpt; keep it away in /etc/modprobe.d and /etc/rdma/modules"									       },
 		{ "ib_isert",
 		  "the kernel's iSER target may hold the addresses that farblockd wants",		  "targetcli clearconfig confirm=true, or other addresses and ports"},
+		{ "target_core_mod",
+		  "the kernel's target may hold disks that farblockd is to serve",		     "targetcli ls /backstores; targetcli clearconfig confirm=true"	 },
 		{ "iscsi_target_mod", "the kernel's iSCSI target may hold port 3260",
 		  "ss -ltn; other ports for one of the two"													      },
 	};
@@ -49,12 +75,20 @@ void check_conflicts(struct doctor *d)
 		doctor_say(d, &f, "is loaded");
 		found++;
 	}
-	bool is_used = is_taken(d, 3260);
+	bool is_used = is_taken(d, 3260), is_ours = is_used && serves(d, ":3260");
 	struct finding f = { DOCTOR_OK, "port 3260", NULL, NULL };
-	if (is_used && found)
-		f = (struct finding){ DOCTOR_WARN, "port 3260", "it may be the kernel's target",
-				      "ss -ltnp sport = 3260" };
-	doctor_say(d, &f, is_used ? "somebody listens" : "nobody listens");
+	if (is_used && !is_ours)
+		f = (struct finding){
+			DOCTOR_WARN, "port 3260",
+			found ? "it may be the kernel's target"
+			      : "it may be tgtd or another target; farblockd cannot listen "
+				"there",
+			"ss -ltnp sport = 3260"
+		};
+	doctor_say(d, &f,
+		   is_ours   ? "farblockd listens"
+		   : is_used ? "somebody listens"
+			     : "nobody listens");
 }
 
 // ---- pinned memory ----
@@ -74,11 +108,15 @@ static bool line_value(const char *text, const char *name, char *ret, size_t siz
 void check_memlock(struct doctor *d)
 {
 	enum { IPC_LOCK = 14 };
-	char text[4096], value[32];
-	doctor_read(d, text, sizeof text, "/proc/self/status");
+	char text[4096], value[32], process[16] = "self";
+	struct json_object *version = doctor_ask(d, "version"), *pid;
+	if (version && json_object_object_get_ex(version, "pid", &pid))
+		snprintf(process, sizeof process, "%d", json_object_get_int(pid));
+	json_object_put(version);
+	doctor_read(d, text, sizeof text, "/proc/%s/status", process);
 	bool may_all = line_value(text, "CapEff", value, sizeof value) &&
 		       strtoull(value, NULL, 16) >> IPC_LOCK & 1;
-	doctor_read(d, text, sizeof text, "/proc/self/limits");
+	doctor_read(d, text, sizeof text, "/proc/%s/limits", process);
 	if (!line_value(text, "Max locked memory", value, sizeof value)) {
 		doctor_say(d, &(struct finding){ DOCTOR_SKIP }, "limits cannot be read");
 		return;
@@ -92,8 +130,9 @@ void check_memlock(struct doctor *d)
 			"--ulimit "
 			"memlock=-1";
 	}
-	doctor_say(d, &f, "memory that may be pinned from here: %s%s%s", value,
-		   is_all ? "" : " bytes", may_all ? ", and CAP_IPC_LOCK lifts that" : "");
+	doctor_say(d, &f, "memory that may be pinned %s: %s%s%s",
+		   *process == 's' ? "from here" : "by farblockd", value, is_all ? "" : " bytes",
+		   may_all ? ", and CAP_IPC_LOCK lifts that" : "");
 }
 
 // ---- what user space may use ----
@@ -123,6 +162,8 @@ void check_modules(struct doctor *d)
 		{ "rdma_ucm", "RDMA connections from user space"		 },
 		{ "rdma_rxe", "RoCE in software"				 },
 		{ "ublk_drv", "block devices from user space (the faster way)"},
+		{ "fuse",	  "disks of another machine as files"	      },
+		{ "loop",	  "files as block devices"			   },
 		{ "nbd",	 "block devices from user space"		 },
 	};
 	struct utsname un;
@@ -148,7 +189,8 @@ void check_modules(struct doctor *d)
 void check_netns(struct doctor *d)
 {
 	struct doctor_names devices;
-	char mode[16];
+	struct doctor_port p = { 0 };
+	char mode[16], fix[DOCTOR_FIX_SIZE];
 	doctor_list(d, &devices, "/sys/class/infiniband");
 	if (!devices.count ||
 	    !doctor_read(d, mode, sizeof mode, "/sys/module/ib_core/parameters/netns_mode"))
@@ -157,13 +199,37 @@ void check_netns(struct doctor *d)
 	struct finding f = { is_shared ? DOCTOR_OK : DOCTOR_WARN };
 	if (!is_shared) {
 		f.why = "a container sees only devices that were moved into its namespace";
-		f.fix = "rdma system set netns shared, or rdma dev set DEVICE netns NAME";
+		memcpy(p.device, devices.name[0], sizeof p.device);
+		f.fix = doctor_fill(
+			fix, "rdma system set netns shared, or rdma dev set DEVICE netns NAME", &p,
+			NULL);
 	}
 	doctor_say(d, &f, "RDMA devices are %s network namespaces",
 		   is_shared ? "seen by all" : "each in one of the");
 }
 
-void check_power(struct doctor *d)
+// How long the deepest sleep that is allowed takes to end, of the first processor.
+static long wakes_in_us(struct doctor *d)
+{
+	struct doctor_names states;
+	char text[32];
+	long most = 0;
+	doctor_list(d, &states, "/sys/devices/system/cpu/cpu0/cpuidle");
+	for (unsigned i = 0; i < states.count; i++) {
+		if (doctor_read(d, text, sizeof text,
+				"/sys/devices/system/cpu/cpu0/cpuidle/%s/disable",
+				states.name[i]) &&
+		    atoi(text))
+			continue;
+		doctor_read(d, text, sizeof text, "/sys/devices/system/cpu/cpu0/cpuidle/%s/latency",
+			    states.name[i]);
+		long v = strtol(text, NULL, 10);
+		most = v > most ? v : most;
+	}
+	return most;
+}
+
+static void governors(struct doctor *d)
 {
 	struct doctor_names cpus;
 	char governor[32];
@@ -177,12 +243,26 @@ void check_power(struct doctor *d)
 		seen++;
 		saving += !strcmp(governor, "powersave");
 	}
-	struct finding f = { DOCTOR_OK };
+	struct finding f = { DOCTOR_OK, .object = "frequency" };
 	if (saving) {
 		f.verdict = DOCTOR_WARN;
-		f.why = "a processor that has to wake up first adds tens of microseconds";
+		f.why = "a processor that runs slowly until it is busy adds tens of microseconds";
 		f.fix = "cpupower frequency-set -g performance";
 	}
 	if (seen)
 		doctor_say(d, &f, "%u of %u processors save power", saving, seen);
+}
+
+void check_power(struct doctor *d)
+{
+	enum { LONG_US = 100 };
+	long us = wakes_in_us(d);
+	governors(d);
+	struct finding f = { us < LONG_US ? DOCTOR_OK : DOCTOR_WARN, .object = "sleep" };
+	if (us >= LONG_US) {
+		f.why = "a command that comes after a pause waits that long";
+		f.fix = "cpupower idle-set -D 50, if latency matters more than power";
+	}
+	if (us)
+		doctor_say(d, &f, "a processor wakes up within %ld us", us);
 }

@@ -53,31 +53,28 @@ static void portal(struct doctor *d, const char *name, const char *summary)
 	doctor_say(d, &f, "connect: %s", strerror(-r));
 }
 
-static const char *text(struct json_object *o, const char *key)
-{
-	struct json_object *v;
-	const char *s = json_object_object_get_ex(o, key, &v) ? json_object_get_string(v) : NULL;
-	return s ? s : "";
-}
+// Targets share portals: each is tried once.
+enum { PORTALS_MAX = 64, PORTAL_SIZE = 96 };
+struct seen {
+	unsigned count;
+	char name[PORTALS_MAX][PORTAL_SIZE];
+};
 
-static void walk(struct doctor *d, struct json_object *node)
+static void look(struct doctor *d, void *arg, const char *path, struct json_object *node)
 {
-	struct json_object *children;
-	if (!strcmp(text(node, "class"), "portal"))
-		portal(d, text(node, "name"), text(node, "summary"));
-	size_t n_children = doctor_children(node, &children);
-	for (size_t i = 0; i < n_children; i++)
-		walk(d, json_object_array_get_idx(children, i));
+	struct seen *s = arg;
+	const char *name = doctor_text(node, "name");
+	for (unsigned i = 0; i < s->count; i++)
+		if (!strcmp(s->name[i], name))
+			return;
+	if (s->count < PORTALS_MAX)
+		snprintf(s->name[s->count++], PORTAL_SIZE, "%.95s", name);
+	portal(d, name, doctor_text(node, "summary"));
 }
 
 void check_portals(struct doctor *d)
 {
-	struct json_object *tree = NULL;
-	struct err e = { 0 };
-	if (!d->ask || d->ask(d->ask_arg, "tree.ls", NULL, &tree, &e) < 0) {
+	struct seen s = { 0 };
+	if (!doctor_each_node(d, "portal", &s, look))
 		doctor_say(d, &(struct finding){ DOCTOR_SKIP }, "farblockd does not answer");
-		return;
-	}
-	walk(d, tree);
-	json_object_put(tree);
 }

@@ -10,9 +10,9 @@
 // clang-format off
 static const struct rate {
 	const char *name;	     // as in "40 Gb/sec (4X QDR)"
-	const char *sysfs;	     // of four lanes
-	double data_gbit, gbyte;     // of four lanes: Gb/s of data, GB/s at most
-	const char *reached;	     // GB/s, four lanes
+	const char *sysfs;	     // with its lanes
+	double data_gbit, gbyte;     // Gb/s of data, GB/s at most
+	const char *reached;	     // GB/s
 } rates[] = {
 	{ "SDR", "10 Gb/sec (4X SDR)", 8, 1.00, "0.95" },
 	{ "DDR", "20 Gb/sec (4X DDR)", 16, 2.00, "1.9" },
@@ -20,7 +20,9 @@ static const struct rate {
 	{ "FDR10", "40 Gb/sec (4X FDR10)", 40, 5.00, "4.7" },
 	{ "FDR", "56 Gb/sec (4X FDR)", 54.5, 6.82, "6.0 to 6.6" },
 	{ "EDR", "100 Gb/sec (4X EDR)", 100, 12.5, "12.0" },
+	{ "HDR100", "100 Gb/sec (2X HDR)", 100, 12.5, "12" },
 	{ "HDR", "200 Gb/sec (4X HDR)", 200, 25, "24.3" },
+	{ "NDR200", "200 Gb/sec (2X NDR)", 200, 25, "24" },
 	{ "NDR", "400 Gb/sec (4X NDR)", 400, 50, "48" },
 };
 // clang-format on
@@ -76,12 +78,12 @@ static void rate(struct doctor *d, const struct doctor_port *p)
 	const struct rate *r;
 	if (!doctor_read(d, text, sizeof text, "%s/rate", p->path))
 		return;
-	if (!p->is_infiniband || !parse(text, &lanes, &r)) {
+	if (!parse(text, &lanes, &r)) {
 		doctor_say(d, &(struct finding){ DOCTOR_OK, .object = p->object }, "%s", text);
 		return;
 	}
 	struct finding f = { DOCTOR_OK, p->object, NULL, NULL };
-	if (lanes == 1) {
+	if (lanes == 1 && p->is_infiniband) {
 		f.verdict = DOCTOR_WARN;
 		f.why = "one lane of four: a cable or plug with broken lanes";
 		f.fix = "another cable; iblinkinfo tells what the link could be";

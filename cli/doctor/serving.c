@@ -2,10 +2,18 @@
 // What farblockd has to say, and the machine's names.
 #include <errno.h>
 #include <json-c/json.h>
+#include <netdb.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/doctor/doctor.h"
+
+struct json_object *doctor_ask(struct doctor *d, const char *method)
+{
+	struct json_object *o = NULL;
+	struct err ignored;
+	return d->ask && d->ask(d->ask_arg, method, NULL, &o, &ignored) >= 0 ? o : NULL;
+}
 
 static struct json_object *ask(struct doctor *d, const char *method)
 {
@@ -19,11 +27,43 @@ static struct json_object *ask(struct doctor *d, const char *method)
 	return o;
 }
 
-static const char *text(struct json_object *o, const char *key)
+const char *doctor_text(struct json_object *o, const char *key)
 {
 	struct json_object *v;
 	const char *s = json_object_object_get_ex(o, key, &v) ? json_object_get_string(v) : NULL;
 	return s ? s : "";
+}
+
+struct walk {
+	const char *class;
+	void *arg;
+	void (*fn)(struct doctor *d, void *arg, const char *path, struct json_object *node);
+};
+
+static void walk(struct doctor *d, const struct walk *w, struct json_object *node,
+		 const char *below)
+{
+	struct json_object *children;
+	char path[512];
+	bool is_root = !strcmp(doctor_text(node, "name"), "/");
+	snprintf(path, sizeof path, "%s%s%s", is_root ? "" : below, is_root ? "" : "/",
+		 is_root ? "" : doctor_text(node, "name"));
+	if (!strcmp(doctor_text(node, "class"), w->class))
+		w->fn(d, w->arg, path, node);
+	if (json_object_object_get_ex(node, "children", &children))
+		for (size_t i = 0; i < json_object_array_length(children); i++)
+			walk(d, w, json_object_array_get_idx(children, i), path);
+}
+
+bool doctor_each_node(struct doctor *d, const char *class, void *arg,
+		      void (*fn)(struct doctor *d, void *arg, const char *path,
+				 struct json_object *node))
+{
+	struct json_object *tree = doctor_ask(d, "tree.ls");
+	if (tree)
+		walk(d, &(struct walk){ class, arg, fn }, tree, "");
+	json_object_put(tree);
+	return tree;
 }
 
 // Nodes of the tree below path whose summary says that they wait.
@@ -32,13 +72,13 @@ static unsigned waiting(struct doctor *d, struct json_object *node, const char *
 	struct json_object *children;
 	char path[512];
 	unsigned n = 0;
-	bool is_root = !strcmp(text(node, "name"), "/");
+	bool is_root = !strcmp(doctor_text(node, "name"), "/");
 	snprintf(path, sizeof path, "%s%s%s", below, is_root || !strcmp(below, "/") ? "" : "/",
-		 is_root ? "" : text(node, "name"));
-	if (strcasestr(text(node, "summary"), "waiting")) {
+		 is_root ? "" : doctor_text(node, "name"));
+	if (strcasestr(doctor_text(node, "summary"), "waiting")) {
 		struct finding f = { DOCTOR_WARN, path, NULL, NULL };
 		f.why = "it is not served until what it waits for is there";
-		doctor_say(d, &f, "%s", text(node, "summary"));
+		doctor_say(d, &f, "%s", doctor_text(node, "summary"));
 		n++;
 	}
 	size_t n_children = doctor_children(node, &children);
@@ -53,6 +93,47 @@ void check_storage(struct doctor *d)
 	if (tree && !waiting(d, tree, "/"))
 		doctor_say(d, &(struct finding){ DOCTOR_OK }, "nothing waits");
 	json_object_put(tree);
+}
+
+// Whether a text has a word that ends at a blank.
+static bool has_word(const char *text, const char *word)
+{
+	size_t len = strlen(word);
+	for (const char *at = text; (at = strstr(at, word)); at += len)
+		if ((at == text || strchr(" \t\n", at[-1])) && strchr(" \t\n", at[len]))
+			return true;
+	return false;
+}
+
+static void resolve(struct doctor *d, const char *host)
+{
+	char hosts[16384];
+	struct addrinfo *list = NULL;
+	doctor_read(d, hosts, sizeof hosts, "/etc/hosts");
+	bool is_known =
+		has_word(hosts, host) || (!*d->root && !getaddrinfo(host, NULL, NULL, &list));
+	if (list)
+		freeaddrinfo(list);
+	struct finding f = { is_known ? DOCTOR_OK : DOCTOR_WARN, "host", NULL, NULL };
+	if (!is_known) {
+		f.why = "programs that ask for this machine's own address wait or fail";
+		f.fix = "a line for it in /etc/hosts, or in the name server";
+	}
+	doctor_say(d, &f, "its name is %s", is_known ? "known" : "not known here");
+}
+
+// Rules cannot be read without privilege; that there are some is told.
+static void firewall(struct doctor *d)
+{
+	if (!doctor_exists(d, "/sys/module/nf_tables") &&
+	    !doctor_exists(d, "/sys/module/ip_tables"))
+		return;
+	doctor_say(
+		d,
+		&(struct finding){ DOCTOR_OK, "firewall",
+				   "initiators need TCP port 3260, RoCE v2 UDP port 4791 as well",
+				   "nft list ruleset" },
+		"may have rules here");
 }
 
 void check_names(struct doctor *d)
@@ -84,4 +165,7 @@ void check_names(struct doctor *d)
 		h.fix = "hostnamectl set-hostname NAME";
 	}
 	doctor_say(d, &h, "is called %s", *host ? host : "nothing");
+	if (is_named)
+		resolve(d, host);
+	firewall(d);
 }

@@ -38,6 +38,14 @@ WELL = {
     "/sys/class/net/ib0/type": "32", "/sys/class/net/ib0/mode": "connected",
     "/sys/class/net/ib0/mtu": "65520", "/sys/class/net/ib0/operstate": "up",
     "/proc/net/route": "Iface\tDestination\nib0\t00007F0A\t00000000\n",
+    "/proc/net/if_inet6": "fd00 03 40 00 80     eth2\n", "/etc/hosts": "127.0.1.1 san7\n",
+    "/sys/class/net/ib0/device/infiniband/mlx4_0/x": "", "/sys/class/net/ib0/dev_port": "0",
+    "/sys/class/net/ib0/pkey": "0xffff",
+    "/sys/bus/pci/devices/0000:01:00.0/class": "0x020700",
+    "/sys/bus/pci/devices/0000:01:00.0/infiniband/mlx4_0/x": "",
+    "/sys/kernel/config/rdma_cm/mlx5_1/ports/1/default_roce_mode": "RoCE v2",
+    "/dev/infiniband/umad0": "", f"{PORT}/counters/port_xmit_wait": "4711",
+    "/sys/devices/system/cpu/cpu0/cpuidle/state0/latency": "2",
     "/proc/net/tcp": "  sl  local_address rem_address   st\n",
     "/proc/sys/kernel/hostname": "san7", "/proc/sys/kernel/osrelease": "6.12.1",
     "/proc/self/status": "Name:\tx\nCapEff:\t0000000000000000\n",
@@ -53,18 +61,33 @@ ILL = [
     ({f"{PORT}/state": "2: INIT", f"{PORT}/sm_lid": "0x0"}, "state", "fail", "opensm"),
     ({f"{PORT}/sm_lid": "0x0"}, "subnet", "fail", "opensm"),
     ({f"{PORT}/phys_state": "2: Polling"}, "cable", "fail", "cable"),
-    ({f"{PORT}/phys_state": "1: Sleep"}, "cable", "fail", "ibportstate"),
-    ({f"{PORT}/phys_state": "3: Disabled"}, "cable", "fail", "ibportstate"),
+    ({f"{PORT}/phys_state": "1: Sleep"}, "cable", "fail", "ibportstate -C mlx4_0 -P 1 -D 0 1 enable"),
+    ({f"{PORT}/phys_state": "3: Disabled"}, "cable", "fail", "ibportstate -C mlx4_0 -P 1 -D 0 1 enable"),
+    ({f"{ROCE}/phys_state": "2: Polling"}, "link", "warn", "mlxconfig -d mlx5_1 set LINK_TYPE_P1=1"),
+    ({f"{PORT}/phys_state": "2: Polling", f"{HCA}/device/mlx4_port1": "ib"}, "link", "warn",
+     "echo eth > /sys/class/infiniband/mlx4_0/device/mlx4_port1"),
     ({f"{PORT}/phys_state": "4: PortConfigurationTraining"}, "cable", "warn", "cable"),
     ({f"{PORT}/phys_state": "6: LinkErrorRecovery"}, "cable", "warn", "cable"),
     ({f"{PORT}/rate": "10 Gb/sec (1X QDR)"}, "rate", "warn", "one lane"),
     ({f"{PORT}/pkeys/0": "0x7fff"}, "pkey", "warn", "limited members"),
     ({f"{PORT}/counters/symbol_error": "17"}, "counters", "warn", "symbol_error 17"),
     ({f"{ROCE}/gid_attrs/types/1": None}, "gid", "warn", "RoCE v2"),
+    ({"/sys/kernel/config/rdma_cm/mlx5_1/ports/1/default_roce_mode": "IB/RoCE v1"}, "gid", "warn",
+     "echo 'RoCE v2' > /sys/kernel/config/rdma_cm/mlx5_1/ports/1/default_roce_mode"),
+    ({"/proc/net/if_inet6": None}, "gid", "warn", "ip address add 192.0.2.1/24 dev eth2"),
     ({"/sys/class/net/eth2/mtu": "1500"}, "mtu", "warn", "1024 bytes"),
+    ({"/sys/class/net/eth2/mtu": "1500", f"{ROCE}/gid_attrs/ndevs/0": None,
+      f"{ROCE}/gid_attrs/ndevs/3": "eth2"}, "mtu", "warn", "ip link set dev eth2 mtu 9000"),
     ({"/sys/class/net/ib0/operstate": "down"}, "ipoib", "warn", "ip link set"),
     ({"/proc/net/route": ""}, "ipoib", "warn", "ip address add"),
     ({"/sys/class/net/ib0/mode": "datagram"}, "ipoib", "warn", "lost"),
+    ({"/sys/class/net/ib0/mode": "datagram", "/sys/class/net/ib0/mtu": "2044"}, "ipoib", "warn", "mtu=5"),
+    ({"/sys/class/net/ib0/pkey": "0x8001"}, "ipoib", "fail", "no member"),
+    ({"/sys/class/net/ib1/type": "32", "/sys/class/net/ib1/mode": "datagram",
+      "/sys/class/net/ib1/mtu": "4092", "/sys/class/net/ib1/operstate": "up",
+      "/proc/net/route": "ib0 1\nib1 1\n"}, "ipoib", "warn", "stall"),
+    ({"/sys/module/target_core_mod/initstate": "live"}, "conflicts", "warn", "targetcli"),
+    ({"/proc/net/tcp": "  sl\n   0: 00000000:0CBC 00000000:0000 0A 0\n"}, "conflicts", "warn", "tgtd"),
     ({"/sys/module/ib_srpt/initstate": "live"}, "conflicts", "warn", "modprobe -r ib_srpt"),
     ({"/sys/module/ib_isert/initstate": "live",
       "/proc/net/tcp": "  sl\n   0: 00000000:0CBC 00000000:0000 0A 0\n"}, "conflicts", "warn", "ss -ltnp"),
@@ -75,6 +98,14 @@ ILL = [
     ({f"{HCA}/node_desc": "localhost"}, "firmware", "warn", "rdma-ndd"),
     ({"/sys/module/ib_core/parameters/netns_mode": "N"}, "netns", "warn", "container"),
     ({"/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor": "powersave"}, "power", "warn", "cpupower"),
+    ({"/sys/devices/system/cpu/cpu0/cpuidle/state3/latency": "133"}, "power", "warn", "133 us"),
+    ({"/sys/devices/system/node/node1/cpulist": "8-15", f"{HCA}/device/numa_node": "1"}, "pcie", "ok",
+     "farblockd --cpus 8-15"),
+    ({"/dev/infiniband/umad0": None}, "access", "skip", "ib_umad"),
+    ({"/etc/hosts": "127.0.0.1 localhost san71\n"}, "names", "warn", "/etc/hosts"),
+    ({"/sys/module/nf_tables/initstate": "live"}, "names", "ok", "4791"),
+    ({"/sys/bus/pci/devices/0000:01:00.0/infiniband/mlx4_0/x": None,
+      "/sys/bus/pci/drivers/mlx4_core/0000:01:00.0": ""}, "device", "fail", "modprobe mlx4_ib,"),
     ({"/dev/infiniband/rdma_cm": None}, "access", "fail", "rdma_ucm"),
     ({"/dev/infiniband/uverbs0": None}, "access", "fail", "ib_uverbs"),
     ({"/etc/iscsi/initiatorname.iscsi": "# nothing\n"}, "names", "warn", "iscsi-iname"),
@@ -108,6 +139,14 @@ def doctor(root, check):
     return json.loads(done.stdout), done.returncode
 
 
+def advises(f):
+    """What is bad says why and what to do, of this machine and of no DEVICE."""
+    fix = f.get("fix", "see cable" if "see cable" in f.get("why", "") else "")
+    if f["verdict"] in ("warn", "fail") and not (f["what"] and f.get("why") and fix) or \
+            any(word in fix for word in ("DEVICE", "NETDEV", "PORT ")):
+        raise farblock.Failure(f"no advice: {f}")
+
+
 def well(scratch):
     found, status = doctor(machine(scratch, "well", WELL), "all")
     bad = [f for f in found if f["verdict"] in ("warn", "fail")]
@@ -128,6 +167,8 @@ def ill(scratch):
         found, status = doctor(machine(scratch, f"ill{number}", files), check)
         told = [f for f in found if f["verdict"] == verdict and
                 word in " ".join(f.get(k, "") for k in ("what", "why", "fix"))]
+        for f in found:
+            advises(f)
         if not told or status != (verdict == "fail"):
             raise farblock.Failure(f"{change}: {check}: status {status}, {found}")
     print(len(ILL), "illnesses found")
@@ -145,6 +186,61 @@ def hostile(scratch):
     for number, text in enumerate(HOSTILE):
         doctor(machine(scratch, f"hostile{number}", {path: text for path in WELL}), "all")
     print(len(HOSTILE), "machines of nonsense survived")
+
+
+def odd_things(scratch):
+    """Folders, loops, and pipes nobody writes to in the place of files; more ports than there are."""
+    def loop(path):
+        os.symlink(os.path.basename(path), path)
+    makers = (os.mkdir, os.mkfifo, loop, lambda path: os.symlink("/dev/zero", path))
+    for number, make in enumerate(makers):
+        root = machine(scratch, f"odd{number}", WELL)
+        for path in WELL:
+            os.unlink(root + path)
+            make(root + path)
+        doctor(root, "all")
+    ports = {PORT.replace("/1", f"/{i}") + "/state": "4: ACTIVE" for i in range(1, 400)}
+    found, _ = doctor(machine(scratch, "many", ports), "all")
+    if not 30 < len([f for f in found if f["check"] == "state"]) <= 128:
+        raise farblock.Failure(f"{len(found)} findings of 399 ports")
+    print("odd things survived")
+
+
+def rates(scratch):
+    """The table of links has every generation, and a port is told what its own may give."""
+    shown = subprocess.run([farblock.program("farblock"), "doctor", "rates"], capture_output=True,
+                           text=True, timeout=60).stdout
+    for text, most in (("10 Gb/sec (4X SDR)", "1.00"), ("20 Gb/sec (4X DDR)", "2.00"),
+                       ("40 Gb/sec (4X QDR)", "4.00"), ("40 Gb/sec (4X FDR10)", "5.00"),
+                       ("56 Gb/sec (4X FDR)", "6.82"), ("100 Gb/sec (4X EDR)", "12.50"),
+                       ("100 Gb/sec (2X HDR)", "12.50"), ("200 Gb/sec (4X HDR)", "25.00"),
+                       ("200 Gb/sec (2X NDR)", "25.00"), ("400 Gb/sec (4X NDR)", "50.00")):
+        root = machine(scratch, text.replace("/", ""), {**WELL, f"{ROCE}/rate": text})
+        told = [f["what"] for f in doctor(root, "rate")[0] if f["object"] == "mlx5_1/1"]
+        line = [line for line in shown.splitlines() if text in line]
+        if told != [f"{text}: at most {most} GB/s of data"] or f" {most} " not in line[0]:
+            raise farblock.Failure(f"{text}: {told}, {line}")
+    print("rates from SDR to NDR")
+
+
+def disks(scratch):
+    """What may not fit where it lies."""
+    config = farblock.Config()
+    room = os.statvfs(scratch.path)
+    size = room.f_bavail * room.f_frsize + (1 << 40)
+    config.fileio("large", scratch.file("large.img"), size)
+    config.fileio("small", scratch.file("small.img"), 1 << 20)
+    with farblock.Farblockd(scratch, config, "disks") as daemon:
+        done = subprocess.run([farblock.program("farblock"), "--json", "--socket", daemon.socket_path,
+                               "doctor", "disks"], capture_output=True, text=True, timeout=60)
+        found = {f["object"]: f["verdict"] for f in json.loads(done.stdout)}
+        if found != {"/backstores/fileio/large": "warn", "/backstores/fileio/small": "ok"}:
+            raise farblock.Failure(f"disks: {done.stdout}")
+        limits = subprocess.run([farblock.program("farblock"), "--socket", daemon.socket_path,
+                                 "doctor", "memlock"], capture_output=True, text=True, timeout=60)
+        if "pinned by farblockd" not in limits.stdout:
+            raise farblock.Failure(f"memlock: {limits.stdout}")
+    print("a file that may outgrow its filesystem is told")
 
 
 def live(scratch):
@@ -183,6 +279,9 @@ def main():
         ill(scratch)
         rates(scratch)
         hostile(scratch)
+        odd_things(scratch)
+        rates(scratch)
+        disks(scratch)
         live(scratch)
     return 0
 

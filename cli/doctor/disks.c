@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What lies below the disks that farblockd serves: whether others use it too, and whether there is
+// room for all that initiators may write.
+#include <errno.h>
+#include <json-c/json.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/sysmacros.h>
+
+#include "cli/doctor/doctor.h"
+
+static struct json_object *info(struct doctor *d, const char *path)
+{
+	struct json_object *p = json_object_new_object(), *o = NULL;
+	struct err ignored;
+	json_object_object_add(p, "path", json_object_new_string(path));
+	return d->ask(d->ask_arg, "tree.info", p, &o, &ignored) < 0 ? NULL : o;
+}
+
+// Where a device is mounted, by the fields "major:minor root place" of mountinfo (proc(5)).
+static bool is_mounted(struct doctor *d, const struct stat *st, char place[128])
+{
+	static char text[1 << 20];
+	char wanted[40], *rest = NULL;
+	snprintf(wanted, sizeof wanted, "%u:%u", major(st->st_rdev), minor(st->st_rdev));
+	doctor_read(d, text, sizeof text, "/proc/self/mountinfo");
+	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		char device[40];
+		if (sscanf(line, "%*s %*s %39s %*s %127s", device, place) == 2 &&
+		    !strcmp(device, wanted))
+			return true;
+	}
+	return false;
+}
+
+static void device(struct doctor *d, const char *path, const struct stat *st)
+{
+	char place[128], text[32];
+	unsigned high = major(st->st_rdev), low = minor(st->st_rdev);
+	if (is_mounted(d, st, place)) {
+		struct finding f = {
+			DOCTOR_FAIL, path,
+			"this machine and initiators write to it, each without knowing",
+			"umount it, or take it from the initiators"
+		};
+		doctor_say(d, &f, "is mounted at %s", place);
+		return;
+	}
+	doctor_read(d, text, sizeof text, "/sys/dev/block/%u:%u/ro", high, low);
+	if (*text == '1') {
+		struct finding f = { DOCTOR_WARN, path, "initiators cannot write to it",
+				     "blockdev --setrw, if it is to be written" };
+		doctor_say(d, &f, "Linux holds the device read-only");
+		return;
+	}
+	doctor_read(d, text, sizeof text, "/sys/dev/block/%u:%u/queue/discard_max_bytes", high,
+		    low);
+	doctor_say(d, &(struct finding){ DOCTOR_OK, .object = path }, "nobody else has it%s",
+		   !strcmp(text, "0") ? "; it cannot give back space that initiators free" : "");
+}
+
+static void file(struct doctor *d, const char *path, const char *name, const struct stat *st)
+{
+	struct statvfs fs;
+	unsigned long long have = (unsigned long long)st->st_blocks * 512;
+	unsigned long long size = (unsigned long long)st->st_size;
+	unsigned long long missing = size > have ? size - have : 0;
+	if (statvfs(name, &fs) < 0)
+		return;
+	unsigned long long room = (unsigned long long)fs.f_bavail * fs.f_frsize;
+	struct finding f = { missing > room ? DOCTOR_WARN : DOCTOR_OK, path, NULL, NULL };
+	if (missing > room) {
+		f.why = "when the filesystem is full, initiators get errors for what they write";
+		f.fix = "more room there, or a smaller disk (fallocate keeps what a disk may need)";
+	}
+	doctor_say(d, &f, "may grow by %llu MiB, its filesystem has %llu MiB", missing >> 20,
+		   room >> 20);
+}
+
+static void disk(struct doctor *d, void *arg, const char *path, struct json_object *node)
+{
+	struct json_object *o = info(d, path);
+	const char *name = doctor_text(o, "dev"), *plugin = doctor_text(o, "plugin");
+	bool is_ours = !strcmp(plugin, "block") || !strcmp(plugin, "fileio");
+	struct stat st;
+	if (!is_ours || *name != '/' || strcmp(doctor_text(o, "state"), "open"))
+		; // it has neither device nor file, or waits for it
+	else if (stat(name, &st) < 0)
+		doctor_say(d, &(struct finding){ DOCTOR_SKIP, .object = path }, "%.200s: %s", name,
+			   strerror(errno));
+	else if (S_ISBLK(st.st_mode))
+		device(d, path, &st);
+	else
+		file(d, path, name, &st);
+	json_object_put(o);
+}
+
+void check_disks(struct doctor *d)
+{
+	if (!doctor_each_node(d, "storage", NULL, disk))
+		doctor_say(d, &(struct finding){ DOCTOR_SKIP }, "farblockd does not answer");
+}
