@@ -22,7 +22,13 @@
 #include "target/metrics/server.h"
 #include "transport/tcp/addr.h"
 
-enum { IDLE_ROUNDS = 3 };
+enum {
+	IDLE_ROUNDS = 3,
+	// libmicrohttpd's: with as many it takes no more. Those beyond SERVER_CLIENTS are on their
+	// way out.
+	SOCKETS_MAX = 2 * SERVER_CLIENTS,
+	CROWDED_MS = 20, // between two looks while it may have stopped listening
+};
 
 struct http {
 	int fd, stop_fd;
@@ -32,6 +38,7 @@ struct http {
 	struct MHD_Daemon *mhd;
 	pthread_t thread;
 	struct list peers;
+	unsigned peer_count; // without those that were shut down
 	char policy[PAGE_POLICY_MAX];
 };
 
@@ -40,6 +47,7 @@ struct peer {
 	struct list link;
 	int fd;
 	uint64_t since_ns; // its begin, or its last answer
+	bool is_shut;
 };
 
 #define OPENMETRICS "application/openmetrics-text"
@@ -163,14 +171,39 @@ static size_t as_it_is(void *arg, struct MHD_Connection *c, char *text)
 
 // ---- who is slow ----
 
+static void shut(struct http *h, struct peer *p)
+{
+	if (p->is_shut)
+		return;
+	shutdown(p->fd, SHUT_RDWR);
+	p->is_shut = true;
+	h->peer_count--;
+}
+
+// Whoever comes is answered at once, so that the one who has waited for longest has its request
+// yet to send, or its answer to read.
+static void make_room(struct http *h)
+{
+	struct peer *oldest = NULL;
+	list_for_each (it, &h->peers) {
+		struct peer *p = list_entry(it, struct peer, link);
+		if (!p->is_shut && (!oldest || p->since_ns < oldest->since_ns))
+			oldest = p;
+	}
+	if (oldest)
+		shut(h, oldest);
+}
+
 static void on_peer(void *arg, struct MHD_Connection *c, void **context,
 		    enum MHD_ConnectionNotificationCode code)
 {
 	struct http *h = arg;
 	struct peer *p = *context;
 	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
-		if (p)
+		if (p) {
+			h->peer_count -= !p->is_shut;
 			list_remove(&p->link);
+		}
 		free(p);
 		*context = NULL;
 		return;
@@ -185,7 +218,10 @@ static void on_peer(void *arg, struct MHD_Connection *c, void **context,
 	}
 	p->fd = i->connect_fd;
 	p->since_ns = clock_ns();
+	if (h->peer_count == SERVER_CLIENTS)
+		make_room(h);
 	list_push_back(&h->peers, &p->link);
+	h->peer_count++;
 }
 
 static void on_answered(void *arg, struct MHD_Connection *c, void **request,
@@ -205,7 +241,7 @@ static void end_slow(struct http *h)
 	list_for_each_safe (it, &h->peers) {
 		struct peer *p = list_entry(it, struct peer, link);
 		if (now - p->since_ns > SERVER_REQUEST_S * UINT64_C(1000000000))
-			shutdown(p->fd, SHUT_RDWR);
+			shut(h, p);
 	}
 }
 
@@ -237,6 +273,8 @@ static void *run(void *arg)
 		idle = list_empty(&h->peers) ? idle + 1 : 0;
 		if (MHD_get_timeout(h->mhd, &sooner) == MHD_YES && sooner < wait)
 			wait = sooner;
+		if (h->peer_count == SERVER_CLIENTS && wait > CROWDED_MS)
+			wait = CROWDED_MS;
 		poll(fds, 2, idle > IDLE_ROUNDS ? -1 : (int)wait);
 		MHD_run(h->mhd);
 		end_slow(h);
@@ -249,7 +287,7 @@ static int start(struct http *h, struct err *e)
 	h->stop_fd = eventfd(0, EFD_CLOEXEC);
 	h->mhd = MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_ERROR_LOG, 0, NULL, NULL, on_request, h,
 				  MHD_OPTION_LISTEN_SOCKET, h->fd, MHD_OPTION_CONNECTION_LIMIT,
-				  (unsigned)SERVER_CLIENTS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+				  (unsigned)SOCKETS_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
 				  (size_t)SERVER_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT,
 				  (unsigned)SERVER_REQUEST_S, MHD_OPTION_NOTIFY_CONNECTION, on_peer,
 				  h, MHD_OPTION_NOTIFY_COMPLETED, on_answered, h,

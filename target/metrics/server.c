@@ -147,7 +147,7 @@ static int listen_at(const struct tcp_addr *addr)
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
 	if (family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one);
-	if (!bind(fd, &addr->sa, len) && !listen(fd, SERVER_CLIENTS))
+	if (!bind(fd, &addr->sa, len) && !listen(fd, SERVER_BACKLOG))
 		return fd;
 	int r = -errno;
 	close(fd);

@@ -2,7 +2,8 @@
 // An HTTP server for looking only: GET / (a status page), /status.json, /metrics. A thread of its
 // own answers; it asks the control thread for what it tells and never the workers.
 //
-// Hostile clients are bounded: SERVER_CLIENTS connections, SERVER_MEMORY bytes for each request,
+// Hostile clients are bounded: SERVER_CLIENTS connections, of which the one that has been without
+// an answer for longest makes way for the next; SERVER_MEMORY bytes for each request,
 // SERVER_REQUEST_S seconds from a connection's start, or its last answer, to the next request.
 // On a loopback address it answers only requests whose Host is one (or a literal address): a page
 // from elsewhere whose name resolves to 127.0.0.1 is no way in.
@@ -16,6 +17,7 @@ struct metrics_server;
 
 enum {
 	SERVER_CLIENTS = 32,
+	SERVER_BACKLOG = 256, // who comes together with many is not to wait for a second SYN
 	SERVER_MEMORY = 16 << 10,
 	SERVER_REQUEST_S = 30,
 	SERVER_ANSWER_S = 5,   // for the control thread; then it is 503

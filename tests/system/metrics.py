@@ -4,6 +4,7 @@
 Python and by the rules promtool has, follows what initiators do, and has no secrets; and it lives on
 whatever clients send."""
 
+import contextlib
 import json
 import os
 import re
@@ -29,9 +30,9 @@ OPENMETRICS = "Accept: application/openmetrics-text;version=1.0.0,text/plain;q=0
 
 
 def get(port, path="/metrics", method="GET", headers="Host: localhost\r\n" + OPENMETRICS,
-        host="127.0.0.1"):
+        host="127.0.0.1", timeout=20):
     """Status, headers and body of one request on a connection of its own."""
-    with socket.create_connection((host, port), timeout=20) as peer:
+    with socket.create_connection((host, port), timeout=timeout) as peer:
         peer.sendall(f"{method} {path} HTTP/1.1\r\n{headers}Connection: close\r\n\r\n".encode())
         answer = b""
         while True:
@@ -251,6 +252,18 @@ def lives_on(daemon):
     eventually("an answer after the crowd", lambda: answers(daemon))
 
 
+def slow_ones_keep_nobody_out(daemon):
+    """However many say nothing, half a request, or read no answer: the next one gets its own. The
+    server gives each of them 30 seconds; whoever comes does not wait for that."""
+    for text in (b"", b"GET /metrics HTTP/1.1\r\nHost: a", b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"):
+        with contextlib.ExitStack() as crowd:
+            for _ in range(150):
+                peer = socket.create_connection(("127.0.0.1", daemon.port), timeout=10)
+                crowd.enter_context(peer).sendall(text)
+            for _ in range(3):
+                check(get(daemon.port, timeout=10)[0] == 200, f"not answered beside {text}")
+
+
 def answers(daemon):
     try:
         return get(daemon.port)[0] == 200
@@ -284,6 +297,7 @@ def main():
             text += live_sessions_are_there(daemon, target, scratch)
             only_three_paths(daemon)
             lives_on(daemon)
+            slow_ones_keep_nobody_out(daemon)
             has_no_secrets(text, daemon)
             rules(get(daemon.port)[2])
             parse(get(daemon.port)[2])
