@@ -195,8 +195,10 @@ static void summarize_lun(struct config *c, const struct node *n, struct summary
 static void attach_lun(struct config *c, struct node *n, bool is_attached)
 {
 	struct lun *l = NODE_OF(struct lun, n);
-	if (!l->storage)
+	if (!l->storage) {
+		c->broken_luns += is_attached ? 1 : -1u;
 		return;
+	}
 	if (is_attached)
 		list_push_back(&l->storage->luns, &l->storage_link);
 	else

@@ -182,6 +182,7 @@ struct config {
 	struct list dirty;	 // struct target
 	struct list waiting;	 // struct storage
 	unsigned lost_portals;	 // portals without an address
+	unsigned broken_luns;	 // LUNs without storage
 	bool is_view_dirty;	 // targets came or went, discovery auth changed
 	struct {
 		uint64_t inode;
@@ -353,6 +354,10 @@ int number_pick(const struct config *c, struct node *n, const char *prefix, cons
 int lun_for(struct config *c, struct tpg *tpg, const char *text, struct lun **ret, struct reply *r,
 	    struct err *e);
 struct lun *lun_of_storage(const struct tpg *tpg, const struct storage *s); // NULL: none
+
+// ---- lun_link.c ----
+// Lets the LUNs that were kept for want of s lead to it. -ENOMEM.
+int luns_find_storage(struct config *c, struct storage *s, struct reply *r, struct err *e);
 
 // ---- alua.c ----
 int alua_new(struct config *c, struct alua_node **ret, struct storage *s, const char *name,

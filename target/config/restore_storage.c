@@ -256,6 +256,9 @@ int restore_storage(struct restore *r, void *parent, struct json_object *o, stru
 	if (code < 0)
 		return code;
 	storage_class.attached(r->c, &s->node, true); // its device path is known now
+	code = luns_find_storage(r->c, s, NULL, e);
+	if (code < 0)
+		return code;
 	if (!r->options->is_dry && storage_open(s, false, &why) < 0 &&
 	    !(why.code == -EBUSY && is_held_by_what_goes(r, s)))
 		restore_complain(r, "storage object %s/%s waits: %s", st->node.name, name,

@@ -49,6 +49,12 @@ static int fill_lun(struct restore *r, struct lun *l, struct json_object *o, con
 	return 0;
 }
 
+// It is not in the document that is applied, so it goes when all of it has been read.
+static bool goes(const struct restore *r, const struct storage *s)
+{
+	return r->options->is_apply && !r->options->only_target && !s->node.is_named;
+}
+
 static int add_lun(struct restore *r, void *parent, struct json_object *o, struct err *e)
 {
 	static const char *const known[] = { "index",	       "alias",
@@ -62,6 +68,8 @@ static int add_lun(struct restore *r, void *parent, struct json_object *o, struc
 	if (number < 0)
 		return number;
 	struct storage *s = path ? storage_find(r->c, path) : NULL;
+	if (s && goes(r, s))
+		s = NULL;
 	int code = find_lun(r, tpg, number, s, &l, e);
 	bool is_old = l;
 	if (!code && !l)

@@ -102,6 +102,7 @@ static int create(struct config *c, struct node *n, const struct args *a, struct
 	if (!code) {
 		storage_class.attached(c, &s->node, true); // now it has its device path
 		say_created(s, r);
+		code = luns_find_storage(c, s, r, e);
 	}
 	return config_finish(c, code, e);
 }

@@ -102,6 +102,18 @@ int txn_text(struct config *c, char **at, char *text)
 	return 0;
 }
 
+int txn_link(struct config *c, struct lun *l, struct storage *s)
+{
+	struct txn_entry *entry = append(&c->txn, TXN_LINKED);
+	if (!entry)
+		return -ENOMEM;
+	entry->node = &l->node;
+	lun_class.attached(c, &l->node, false);
+	l->storage = s;
+	lun_class.attached(c, &l->node, true);
+	return 0;
+}
+
 int txn_reopen(struct config *c, struct node *n)
 {
 	struct txn_entry *entry = append(&c->txn, TXN_REOPEN);
@@ -174,6 +186,11 @@ static void undo_one(struct config *c, struct txn_entry *entry)
 	case TXN_TEXT:
 		free(*(char **)entry->base);
 		*(char **)entry->base = entry->old;
+		return;
+	case TXN_LINKED:
+		lun_class.attached(c, entry->node, false);
+		NODE_OF(struct lun, entry->node)->storage = NULL;
+		lun_class.attached(c, entry->node, true);
 		return;
 	case TXN_REOPEN:
 		return;

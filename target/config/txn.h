@@ -11,6 +11,7 @@ struct config;
 struct group_row;
 struct lun;
 struct node;
+struct storage;
 
 enum txn_kind {
 	TXN_ADDED,   // node was attached
@@ -19,6 +20,7 @@ enum txn_kind {
 	TXN_APPLIED, // a live setting was changed; old text is behind it
 	TXN_KEPT,    // node->kept was another object, of which one reference is held
 	TXN_TEXT,    // the string at base was old; both are malloc()ed or NULL
+	TXN_LINKED,  // the LUN node led nowhere
 	TXN_REOPEN,  // the storage object node opens again when the change is in force
 };
 
@@ -48,6 +50,8 @@ int txn_memory(struct config *c, void *base, size_t size);
 int txn_kept(struct config *c, struct node *n, bool has_copy);
 // Puts text (NULL: none; taken over) where a malloc()ed string or NULL is. -ENOMEM frees it.
 int txn_text(struct config *c, char **at, char *text);
+// Lets a LUN without storage lead to s. -ENOMEM.
+int txn_link(struct config *c, struct lun *l, struct storage *s);
 // The storage object n is to be opened again with the commit.
 int txn_reopen(struct config *c, struct node *n);
 // Changes size bytes at base to what is at value, and remembers. 1: changed, 0: they were the same.
