@@ -56,6 +56,7 @@ static int take_word(const char *text, struct word *w, struct err *e)
 		} else {
 			if (*p == '=' && !w->quote && w->equals == SIZE_MAX)
 				w->equals = n;
+			w->is_open |= *p == '\\' && !w->quote;
 			w->text[n++] = *p;
 		}
 	}
@@ -158,9 +159,14 @@ static int refuse_malformed(const char *word, size_t len, size_t *ret_at, struct
 	return 0;
 }
 
-static int refuse_open_quote(const struct word *w, struct err *e)
+static int refuse_unfinished(const struct word *w, struct err *e)
 {
-	return w->quote ? err_set(e, -EINVAL, "a %c is never closed", w->quote) : 0;
+	if (w->quote)
+		return err_set(e, -EINVAL, "a %c is never closed", w->quote);
+	if (w->is_open)
+		return err_set(e, -EINVAL,
+			       "a \\ stands before nothing (a command is one line; \\\\ is a \\)");
+	return 0;
 }
 
 // The line that the next word belongs to; is_new: a command was ended before it.
@@ -186,7 +192,7 @@ static struct line *line_for(struct script *s, bool is_new, struct err *e)
 static int take_in(struct script *s, struct word *w, bool is_new, int r, struct err *e)
 {
 	if (!r)
-		r = refuse_open_quote(w, e);
+		r = refuse_unfinished(w, e);
 	struct line *l = r < 0 ? NULL : line_for(s, is_new, e);
 	if (l)
 		return add_word(l, w, e);

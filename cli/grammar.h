@@ -22,6 +22,7 @@ struct word {
 	size_t equals;	   // index into text of the first unquoted '=', or SIZE_MAX
 	bool is_quoted;	   // some of it
 	char quote;	   // that is open at its end, 0: none
+	bool is_open;	   // it ends with a \ that nothing stands behind
 };
 
 enum token {

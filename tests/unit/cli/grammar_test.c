@@ -136,6 +136,14 @@ static void an_open_quote_is_refused(void **state)
 	assert_int_equal(parse("x \"abc\\\""), -EINVAL);
 }
 
+static void a_backslash_before_nothing_is_refused(void **state)
+{
+	assert_true(parse("create q4 \\") < 0);
+	assert_int_equal(at, 10);
+	assert_int_equal(parse("create q4 \\\\"), 0);
+	assert_int_equal(parse("create q4 '\\'"), 0);
+}
+
 static void a_value_without_a_command_is_refused(void **state)
 {
 	assert_int_equal(parse("/iscsi a=b"), -EINVAL);
@@ -256,6 +264,7 @@ int main(void)
 		cmocka_unit_test(a_password_may_hold_anything),
 		cmocka_unit_test(a_quoted_equals_sign_makes_no_name),
 		cmocka_unit_test(an_open_quote_is_refused),
+		cmocka_unit_test(a_backslash_before_nothing_is_refused),
 		cmocka_unit_test(a_value_without_a_command_is_refused),
 		cmocka_unit_test(too_many_words_are_refused),
 		cmocka_unit_test(words_of_a_shell_are_taken_as_they_are),
