@@ -282,6 +282,9 @@ int config_run(struct config *c, const char *path, const char *command,
 	int r = row->is_readonly || row->run == plan_abort ? 0 : begin_check(c, e);
 	if (r < 0)
 		return r;
+	char where[600] = ""; // a fabric that is only kept goes with the last it has
+	if (!row->is_readonly)
+		node_path(n, where, sizeof where);
 	c->created.in = strcmp(command, "create") ? NULL : n;
 	c->created.node = NULL;
 	if (row->run) {
@@ -293,8 +296,10 @@ int config_run(struct config *c, const char *path, const char *command,
 	}
 	if (r < 0)
 		reply_done(out);
-	else
+	else {
 		tell_created(c, out);
+		audit_change(c, where, row, positional, named);
+	}
 	c->created.in = c->created.node = NULL;
 	return r;
 }

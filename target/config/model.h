@@ -252,6 +252,11 @@ size_t negotiated_get(struct node *n, const struct attr_row *row, char *out, siz
 bool acl_group_run(struct config *c, const struct config_call *call, bool is_admin, int *ret,
 		   struct reply *out, struct err *e);
 
+// ---- audit.c ----
+// Tells the log who has run a command that changes something.
+void audit_change(const struct config *c, const char *path, const struct command_row *row,
+		  struct json_object *positional, struct json_object *named);
+
 // ---- acl_tag.c ----
 struct acl *acl_by_name(struct config *c, struct node *acls, const char *text); // NULL: none
 // Those that text means: one by its name, or all with that tag, one behind the other, from NULL on.

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Who has changed what: a line of the log for each command that went well. Control thread.
+#include <json-c/json.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "target/config/model.h"
+
+struct words {
+	char text[700];
+	size_t used;
+};
+
+static void add(struct words *w, const char *name, const char *value)
+{
+	if (w->used < sizeof w->text)
+		w->used += (size_t)snprintf(w->text + w->used, sizeof w->text - w->used, " %s%s%s",
+					    name, *name && value ? "=" : "", value ? value : "");
+}
+
+// Of settings their names alone: a value may be a secret.
+static void add_all(struct words *w, struct json_object *positional, struct json_object *named,
+		    bool is_set)
+{
+	size_t n = json_object_is_type(positional, json_type_array)
+			   ? json_object_array_length(positional)
+			   : 0;
+	for (size_t i = 0; i < n && (i < 1 || !is_set); i++)
+		add(w, "", json_scalar(json_object_array_get_idx(positional, i)));
+	if (!json_object_is_type(named, json_type_object))
+		return;
+	json_object_object_foreach(named, name, value)
+	{
+		bool is_shown = !is_set || !strcmp(name, "group");
+		add(w, name, is_shown ? json_scalar(value) : NULL);
+	}
+}
+
+void audit_change(const struct config *c, const char *path, const struct command_row *row,
+		  struct json_object *positional, struct json_object *named)
+{
+	struct words w = { .used = 0 };
+	if (!c->caller.id || row->is_readonly) // the daemon itself, and who only looks
+		return;
+	add_all(&w, positional, named, !row->run);
+	log_info("uid %u, process %d: %s %s%s", c->caller.uid, c->caller.pid, path, row->name,
+		 w.text);
+}
