@@ -142,6 +142,7 @@ static bool class_has_secret(struct json_object *class, const char *name)
 bool schema_is_secret(struct json_object *schema, const char *name)
 {
 	return strcasestr(name, "password") || strcasestr(name, "secret") ||
+	       !strcasecmp(name, "pass") || !strcasecmp(name, "pwd") || !strcasecmp(name, "pw") ||
 	       is_near("password", name) || is_near("mutual_password", name) ||
 	       any_value(field(schema, "classes"), class_has_secret, name);
 }

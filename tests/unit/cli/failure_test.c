@@ -89,6 +89,8 @@ static void lines_with_secrets_are_not_kept(void **state)
 		"/rd set auth userid=a password=b",
 		"set auth password = abc",
 		"set auth PASSWORD=abc",
+		"set auth pass=abc",
+		"set auth pwd=abc",
 		"export /d iqn.x iqn.y n 1M no no no user abc", // by its place
 	};
 	for (size_t i = 0; i < sizeof secret / sizeof secret[0]; i++)
