@@ -24,6 +24,8 @@ struct client {
 	struct rpc_server *server;
 	struct watch watch;
 	struct timer timer; // a partial request, an answer not taken, or a held answer
+	struct timer turn;  // when it goes on with what it has sent
+	uint64_t turn_ns;   // when its turn began
 	struct config_client who;
 	bool is_admin, is_held, has_ended;
 	uint64_t since_ns; // when it came, or a byte last came or went
@@ -53,6 +55,7 @@ static void client_free(struct client *c)
 	if (s->context.config)
 		config_client_gone(s->context.config, c->who.id);
 	timer_cancel(s->control, &c->timer);
+	timer_cancel(s->control, &c->turn);
 	watch_remove(s->control, &c->watch);
 	close(fd);
 	list_remove(&c->link);
@@ -88,15 +91,22 @@ static unsigned closing(const struct rpc_server *s)
 	return s->context.config ? config_closing(s->context.config) : 0;
 }
 
+// Whoever sends without a pause would have the thread for himself.
+static bool has_turn(const struct client *c)
+{
+	return clock_ns() - c->turn_ns < RPC_TURN_MS * UINT64_C(1000000);
+}
+
 // Answers whole requests until one has to wait; false when the client is gone.
 static bool answer_all(struct client *c)
 {
 	struct rpc_server *s = c->server;
 	size_t len;
 	char *line;
-	while (!c->out && !c->is_held && (line = frame_next(&c->in, &len))) {
+	while (!c->out && !c->is_held && has_turn(c) && (line = frame_next(&c->in, &len))) {
 		if (!len)
 			continue;
+		timer_cancel(s->control, &c->timer); // the next request has its time from now on
 		unsigned before = closing(s);
 		if (s->context.config)
 			config_set_caller(s->context.config, &c->who);
@@ -111,10 +121,10 @@ static bool answer_all(struct client *c)
 	return true;
 }
 
-// Reads until there is nothing more; false when the client is gone.
+// Reads until there is nothing more or its turn is over; false when the client is gone.
 static bool fill(struct client *c)
 {
-	while (!c->out && !c->is_held && !c->has_ended) {
+	while (!c->out && !c->is_held && !c->has_ended && has_turn(c)) {
 		char *at;
 		size_t room;
 		int r = frame_room(&c->in, &at, &room);
@@ -140,17 +150,26 @@ static bool fill(struct client *c)
 static void work(struct client *c)
 {
 	struct worker *w = c->server->control;
+	c->turn_ns = clock_ns();
 	bool is_alive = (c->is_held || flush(c)) && answer_all(c) && fill(c);
-	if (!is_alive || (c->has_ended && !c->out && !c->is_held)) {
+	bool goes_on = is_alive && !c->out && !c->is_held && !has_turn(c);
+	if (!is_alive || (c->has_ended && !c->out && !c->is_held && !goes_on)) {
 		client_free(c);
 		return;
 	}
+	if (goes_on && !timer_is_armed(&c->turn))
+		timer_arm(w, &c->turn, 1000);
 	bool is_waiting = c->out || c->is_held || frame_is_partial(&c->in);
 	if (!is_waiting)
 		timer_cancel(w, &c->timer);
 	else if (!timer_is_armed(&c->timer))
 		timer_arm(w, &c->timer,
 			  (c->is_held ? RPC_HOLD_S : RPC_PARTIAL_S) * UINT64_C(1000000));
+}
+
+static void client_turn(struct timer *t)
+{
+	work(container_of(t, struct client, turn));
 }
 
 static void client_event(struct watch *wa, uint32_t events)
@@ -204,6 +223,7 @@ static int client_new(struct rpc_server *s, int fd, const struct ucred *cred)
 	c->is_admin = is_admin(cred->uid);
 	c->watch = (struct watch){ .fn = client_event, .fd = -1 };
 	timer_init(&c->timer, client_timeout);
+	timer_init(&c->turn, client_turn);
 	int r = watch_add(s->control, &c->watch, fd, EPOLLIN | EPOLLOUT | EPOLLRDHUP);
 	if (r < 0) {
 		free(c);

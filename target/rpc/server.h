@@ -17,6 +17,7 @@ enum {
 	RPC_PARTIAL_S = 10,  // for the rest of a request, or to take an answer
 	RPC_STUCK_MS = 1000, // without a byte of it, a client makes way for another
 	RPC_PAUSE_MS = 100,  // between two tries to accept when descriptors are short
+	RPC_TURN_MS = 10,    // for the requests of one client, then it is the others' turn
 	RPC_HOLD_S = 5,	     // how long an answer waits for storage to be closed
 };
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """More clients at the control socket than there is room for: who is silent makes way and is told so,
 who stands still in the middle makes way a second later, who has a transaction open stays; and a
-shell whose place went to another goes on."""
+shell whose place went to another goes on. Who asks without a pause leaves time for others."""
 
 import json
 import os
@@ -106,9 +106,28 @@ def a_shell_goes_on(daemon):
         check(first.startswith("farblock version") and second == first, f"{first!r}, {second!r}")
 
 
+def who_asks_without_end_leaves_room(daemon):
+    """A client is answered while another's requests, sent before, are still being carried out."""
+    with Crowd(daemon, 2) as (greedy, other):
+        check("result" in other.call("version", {}), "no version")
+        work = {"jsonrpc": "2.0", "method": "schema", "params": {}}  # no id: it wants no answer
+        last = {**work, "id": 1, "method": "version"}
+        greedy.socket.sendall((json.dumps(work) + "\n").encode() * 1000 + json.dumps(last).encode() + b"\n")
+        check("result" in other.call("version", {}), "no version")
+        greedy.socket.setblocking(False)
+        try:
+            said = greedy.socket.recv(100)
+        except BlockingIOError:
+            said = None
+        check(said is None, f"all of the other's requests came first: {said}")
+        greedy.socket.settimeout(60)
+        check(b"result" in greedy.socket.recv(100), "the last of its requests was not answered")
+
+
 def main():
     with farblock.Scratch() as scratch, farblock.Farblockd(scratch, farblock.Config()) as daemon:
-        for test in (silent_ones_make_way, who_stands_still_makes_way, a_transaction_stays, a_shell_goes_on):
+        for test in (silent_ones_make_way, who_stands_still_makes_way, a_transaction_stays, a_shell_goes_on,
+                     who_asks_without_end_leaves_room):
             test(daemon)
             print(f"{test.__name__}: passed")
     return 0
