@@ -260,6 +260,17 @@ static void tell_created(struct config *c, struct reply *out)
 	out->created = json_object_new_string(path);
 }
 
+void config_tell_replaced(struct config *c, struct reply *r)
+{
+	if (!c->has_replaced_edit)
+		return;
+	c->has_replaced_edit = false;
+	reply_say(r,
+		  "Warning: %s had been edited, and was replaced; undo applies that version (plan "
+		  "and apply read edited files)",
+		  c->file);
+}
+
 int config_run(struct config *c, const char *path, const char *command,
 	       struct json_object *positional, struct json_object *named, bool is_admin,
 	       struct reply *out, struct err *e)
@@ -298,6 +309,7 @@ int config_run(struct config *c, const char *path, const char *command,
 		reply_done(out);
 	else {
 		tell_created(c, out);
+		config_tell_replaced(c, out);
 		audit_change(c, where, row, positional, named);
 	}
 	c->created.in = c->created.node = NULL;

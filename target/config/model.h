@@ -187,7 +187,8 @@ struct config {
 	struct {
 		uint64_t inode;
 		struct timespec mtime;
-	} saved; // the file as we last read or wrote it
+	} saved;		// the file as we last read or wrote it
+	bool has_replaced_edit; // a version of the file that was not ours, and nobody was told
 	struct timer retry;
 	uint64_t retry_usec; // the delay it is armed with
 	struct timer look;   // storage_look.c
@@ -251,6 +252,10 @@ size_t negotiated_get(struct node *n, const struct attr_row *row, char *out, siz
 // *ret is as of config_run(). False: no ACL has it, and nothing was done.
 bool acl_group_run(struct config *c, const struct config_call *call, bool is_admin, int *ret,
 		   struct reply *out, struct err *e);
+
+// ---- config.c ----
+// Tells whoever changed something that the saved file had been edited, once.
+void config_tell_replaced(struct config *c, struct reply *r);
 
 // ---- audit.c ----
 // Tells the log who has run a command that changes something.

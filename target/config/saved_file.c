@@ -52,6 +52,7 @@ int config_save(struct config *c, const char *file, bool may_be_empty, struct er
 			       "%s: holds a configuration and this one is empty (restoreconfig to "
 			       "read it, clearconfig confirm=true to drop it)",
 			       file);
+	c->has_replaced_edit |= is_ours && !is_same_file(c, file);
 	if (is_ours && !is_same_file(c, file))
 		log_warn("%s: was changed by somebody else; that version goes to backup/", file);
 	c->generation += is_ours;

@@ -66,6 +66,8 @@ int config_run_together(struct config *c, const struct config_call *calls, unsig
 			*e = why;
 		return saved;
 	}
+	if (n)
+		config_tell_replaced(c, &outs[n - 1]);
 	*ret_done = n;
 	return r;
 }

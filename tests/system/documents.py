@@ -157,6 +157,22 @@ def undo_goes_back_change_by_change(scratch):
         session.logout()
 
 
+def an_edited_file_is_told_of_and_can_be_applied(scratch):
+    daemon, _ = start(scratch)
+    with daemon, Client(daemon) as client:
+        client.run("create", "a", "4M", path="/backstores/ramdisk")
+        doc = saved(daemon)
+        next(o for o in doc["storage_objects"] if o["name"] == "a")["name"] = "edited"
+        with open(daemon.config_path, "w", encoding="utf-8") as file:
+            json.dump(doc, file)
+        told = client.run("create", "b", "4M", path="/backstores/ramdisk")["messages"]
+        expect(any("had been edited" in line for line in told), told)
+        told = client.run("create", "c", "4M", path="/backstores/ramdisk")["messages"]
+        expect(len(told) == 1, f"told twice: {told}")
+        client.run("undo", "2")
+        expect(names(daemon) == ["edited", "rd0"], names(daemon))
+
+
 def transaction_takes_effect_with_commit(scratch):
     daemon, target = start(scratch)
     with daemon, Client(daemon) as client, Client(daemon) as other:
@@ -256,7 +272,8 @@ def one_object_is_restored_alone(scratch):
 def main():
     for test in (apply_touches_only_what_differs, a_setting_that_only_farblock_has_is_applied,
                  apply_makes_anew_what_is_another_disk,
-                 undo_goes_back_change_by_change, transaction_takes_effect_with_commit,
+                 undo_goes_back_change_by_change, an_edited_file_is_told_of_and_can_be_applied,
+                 transaction_takes_effect_with_commit,
                  transaction_ends_with_its_client_or_its_time, stale_write_is_refused,
                  one_object_is_restored_alone):
         with farblock.Scratch() as scratch:
