@@ -60,20 +60,25 @@ struct json_object *params_at(const char *path)
 
 // Commands of the root that work from anywhere, as they concern the whole configuration. file:
 // which of their values is one; the daemon has another working folder.
+// clang-format off
 static const struct whole {
 	const char *name;
-	int file; // -1: none
+	int file;     // -1: none
+	bool is_here; // it is run where we are: objects other than the root have it, too
 } wholes[] = {
-	{"begin",	   -1},
-	 { "commit",	     -1},
-	   { "abort",	      -1},
-	    { "undo",	      -1},
-	     { "generations", -1},
-	{ "diff",	  0 },
-	 { "plan",	   0 },
-	   { "apply",	      0 },
-	    { "import",	1 },
+	{ "begin", -1 },
+	{ "commit", -1 },
+	{ "abort", -1 },
+	{ "undo", -1 },
+	{ "generations", -1 },
+	{ "diff", 0 },
+	{ "plan", 0 },
+	{ "apply", 0 },
+	{ "import", 1 },
+	{ "saveconfig", 0, .is_here = true },
+	{ "restoreconfig", 0, .is_here = true },
 };
+// clang-format on
 
 static const struct whole *whole_find(const char *name)
 {
@@ -109,7 +114,8 @@ static struct json_object *value_text(const struct whole *w, const struct line_v
 static struct json_object *run_params(const char *path, const struct line *l)
 {
 	const struct whole *w = whole_find(l->command);
-	struct json_object *params = params_at(w ? "/" : path), *list = json_object_new_array();
+	struct json_object *params = params_at(w && !w->is_here ? "/" : path),
+			   *list = json_object_new_array();
 	struct json_object *named = json_object_new_object();
 	json_object_object_add(params, "command", json_object_new_string(l->command));
 	for (unsigned i = 0; i < l->count; i++) {

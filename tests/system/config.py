@@ -188,6 +188,9 @@ def shell_statuses(scratch):
         expect(widths == {132}, f"lines of ls are {widths} wide")
         expect(json.loads(shell("--json", "ls", "/", "1"))["name"] == "/", "ls --json")
         shell("sessions", text="(no open sessions)")
+        for words in (["saveconfig", "here.json"], ["restoreconfig", "here.json", "true"]):
+            call(["farblock", "--socket", daemon.socket_path, *words], 0,
+                 scratch.file("here.json"), cwd=scratch.path)
         log = daemon.log()
         expect(f"uid {os.getuid()}, process " in log and f": {tpg} set auth userid password\n" in log
                and "quotes" not in log, f"the log tells of changes: {log}")
