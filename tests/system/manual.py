@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """Manual pages without a complaint of mandoc, which tell of every flag that the programs' help
-tells of; completion that bash, zsh and fish take, tried in bash and fish."""
+tells of; completion that bash, zsh and fish take, tried in each."""
 
 import glob
 import os
@@ -10,6 +10,11 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
 import farblock  # noqa: E402
+
+try:
+    import pexpect
+except ImportError:
+    pexpect = None
 
 SHARE = os.path.join(farblock.BUILD, "manual/share")
 PAGES = {"farblockd": [[]], "farblock": [[]],
@@ -49,6 +54,26 @@ def fish(name, line):
     script = f"source {SHARE}/fish/vendor_completions.d/{name}.fish; complete -C '{line}'"
     return [offer.split("\t")[0] for offer in
             farblock.run(["fish", "--no-config", "-c", script]).stdout.splitlines()]
+
+
+def zsh(scratch):
+    """Its completion needs a terminal and a line that somebody types at."""
+    if pexpect is None:
+        raise farblock.Skip("python3-pexpect is not installed")
+    lines = {"farblock-initiator ver": "verify", "farblock-initiator luns --chap-u": "--chap-user=",
+             "farblock-initiator read --outp": "--output=", "farblock --js": "--json"}
+    shell = pexpect.spawn(farblock.program("zsh"), ["-f", "-i"], encoding="utf-8", timeout=60,
+                          env={**os.environ, "TERM": "dumb", "HOME": scratch.path},
+                          dimensions=(24, 200))
+    shell.sendline(f"PS1=; fpath=({SHARE}/zsh/site-functions $fpath); autoload -U compinit; "
+                   f"compinit -u -D; path=({farblock.BUILD} $path); print rea''dy")
+    shell.expect("\nready")
+    for line, wanted in lines.items():
+        shell.send(line + "\t")
+        shell.expect_exact(wanted)
+        shell.send("\x15")
+    shell.close(force=True)
+    print(len(lines), "lines completed in zsh")
 
 
 def bash_live(daemon, line):
@@ -104,6 +129,7 @@ def main():
     flags()
     completion()
     with farblock.Scratch() as scratch:
+        zsh(scratch)
         asked_of_the_daemon(scratch)
     return 0
 
