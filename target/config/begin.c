@@ -106,7 +106,9 @@ int plan_commit(struct config *c, struct node *n, const struct args *a, struct r
 		return err_set(e, -EINVAL, "commit: no transaction is open");
 	bool has_changes = c->together.has_changes;
 	end(c);
+	c->skips_backup = !arg_bool(a, "backup", true);
 	int code = has_changes ? config_finish(c, 0, e) : 0;
+	c->skips_backup = false;
 	config_retry(c);
 	if (!code)
 		reply_say(r,

@@ -289,7 +289,7 @@ int file_write(const char *path, const char *text, size_t len, int backups, stru
 	if (r < 0)
 		return r;
 	step("backup");
-	if (backups != FILE_ELSEWHERE)
+	if (backups >= 0)
 		keep_backup(path, folder, backups);
 	step("rename");
 	if (rename(temp, path) < 0) {

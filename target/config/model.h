@@ -179,6 +179,7 @@ struct config {
 		uint64_t lapsed; // the client whose transaction ended by itself and who does not
 				 // know
 	} transaction;		 // begin.c
+	bool skips_backup;	 // of the change that is being saved
 	struct list dirty;	 // struct target
 	struct list waiting;	 // struct storage
 	unsigned lost_portals;	 // portals without an address

@@ -326,6 +326,11 @@ static const struct param_row begin_params[] = {
 	{ "seconds", PARAM_NUMBER, false, "300", "after which it is undone", NULL },
 	{ 0 },
 };
+static const struct param_row commit_params[] = {
+	{ "backup", PARAM_BOOL, false, "true",
+	  "false: what was saved before is not kept, undo does not come back to it", NULL },
+	{ 0 },
+};
 static const struct command_row root_commands[] = {
 	{ "saveconfig", save_params, "Saves the configuration; every change does so by itself.",
 	  false, saveconfig },
@@ -333,7 +338,8 @@ static const struct command_row root_commands[] = {
 	{ "clearconfig", clear_params, "Drops the whole configuration.", false, clearconfig },
 	{ "begin", begin_params, "Begins a transaction: changes take effect with commit.", false,
 	  plan_begin },
-	{ "commit", NULL, "Saves a transaction and lets it take effect.", false, plan_commit },
+	{ "commit", commit_params, "Saves a transaction and lets it take effect.", false,
+	  plan_commit },
 	{ "abort", NULL, "Takes a transaction back.", false, plan_abort },
 	{ "diff", diff_params, "Shows what differs from the saved configuration.", true, plan_diff },
 	{ "plan", document_params, "Shows what apply would change.", false, plan_plan },

@@ -46,21 +46,26 @@ static bool has_objects(const char *file)
 int config_save(struct config *c, const char *file, bool may_be_empty, struct err *e)
 {
 	size_t len;
-	bool is_ours = !strcmp(file, c->file);
+	bool is_ours = !strcmp(file, c->file), is_kept = is_ours && !c->skips_backup;
 	if (model_is_empty(c) && !may_be_empty && has_objects(file))
 		return err_set(e, -EPERM,
 			       "%s: holds a configuration and this one is empty (restoreconfig to "
 			       "read it, clearconfig confirm=true to drop it)",
 			       file);
-	c->has_replaced_edit |= is_ours && !is_same_file(c, file);
-	if (is_ours && !is_same_file(c, file))
+	if (is_ours && !is_same_file(c, file)) {
+		c->has_replaced_edit = true;
 		log_warn("%s: was changed by somebody else; that version goes to backup/", file);
+		is_kept = true;
+	}
 	c->generation += is_ours;
 	char *text = save_text(c, &len);
 	if (!text)
 		return err_set(e, -ENOMEM, "%s: out of memory", file);
 	int r = file_write(file, text, len,
-			   is_ours ? (int)c->prefs.max_backup_files : FILE_ELSEWHERE, e);
+			   is_kept   ? (int)c->prefs.max_backup_files
+			   : is_ours ? FILE_NO_BACKUP
+				     : FILE_ELSEWHERE,
+			   e);
 	explicit_bzero(text, len);
 	free(text);
 	if (!r && is_ours)
