@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,6 +19,14 @@ enum { WORDS_MAX = 24, OUTPUT_MAX = 65536 };
 #define SECRET "FARBLOCK_CHAP_SECRET"
 
 extern char **environ;
+
+static volatile sig_atomic_t running; // its process, 0: none
+
+void initiator_stop(void)
+{
+	if (running)
+		kill((pid_t)running, SIGTERM);
+}
 
 static void find(char path[PATH_MAX])
 {
@@ -93,7 +102,12 @@ int initiator_run(const char *const *words, const char *secret, char **ret, stru
 		unsetenv(SECRET);
 	close(ends[1]);
 	if (!r) {
+		running = pid;
 		read_all(ends[0], out);
+		siginfo_t over; // and not yet waited for: its number is nobody else's
+		while (waitid(P_PID, (id_t)pid, &over, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+			;
+		running = 0;
 		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 			;
 		r = WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : complain(complaints, e);

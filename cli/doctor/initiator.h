@@ -8,3 +8,6 @@
 // of PATH. secret: CHAP's, NULL: none; it goes by the environment. 0 with *ret, what it printed,
 // for free(); -EIO with its first line of complaint, -ENOENT: there is no such program.
 int initiator_run(const char *const *words, const char *secret, char **ret, struct err *e);
+// Ends the one that runs, if one does: initiator_run() then returns soon. From a signal handler of
+// the same thread.
+void initiator_stop(void);

@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <json-c/json.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,8 @@ struct selftest {
 	unsigned count;
 	char secret[2 * SECRET_BYTES + 1];
 };
+
+static volatile sig_atomic_t ended_by; // a signal, 0: none
 
 static const char *text(struct json_object *o, const char *key)
 {
@@ -83,12 +86,28 @@ static void find_portals(struct selftest *t, struct json_object *node)
 		find_portals(t, json_object_array_get_idx(children, i));
 }
 
-static void take_away(struct selftest *t)
+// In a transaction: nobody else sees half of it. What is made here and taken away again is none of
+// the generations that undo has.
+static int commit(struct selftest *t, int r, struct err *e)
 {
-	struct err e;
-	run(t->d, &e, "/iscsi", "delete", IQN, "force=true",
-	    NULL); // as left by one that was killed
-	run(t->d, &e, "/backstores/ramdisk", "delete", DISK, "force=true", NULL);
+	struct err ignored;
+	if (!r)
+		return run(t->d, e, "/", "commit", "backup=false", NULL);
+	run(t->d, &ignored, "/", "abort", NULL);
+	return r;
+}
+
+// Also what one that was killed has left. -ENOENT: there is nothing.
+static int take_away(struct selftest *t, struct err *e)
+{
+	int r = run(t->d, e, "/", "begin", NULL);
+	if (r < 0)
+		return r;
+	int target = run(t->d, e, "/iscsi", "delete", IQN, "force=true", NULL);
+	int disk = !target || target == -ENOENT
+			   ? run(t->d, e, "/backstores/ramdisk", "delete", DISK, "force=true", NULL)
+			   : target;
+	return commit(t, disk == -ENOENT ? target : disk, e);
 }
 
 // Of its own accord the target gets a portal that may not be wanted.
@@ -107,7 +126,6 @@ static int make_portals(struct selftest *t, struct err *e)
 	return r;
 }
 
-// In a transaction: nobody else sees half of it.
 static int make(struct selftest *t, struct err *e)
 {
 	char password[64];
@@ -133,8 +151,7 @@ static int make(struct selftest *t, struct err *e)
 	if (!r)
 		r = run(t->d, e, TPG, "set", "auth", "userid=" USER, password, NULL);
 	explicit_bzero(password, sizeof password);
-	struct err ignored;
-	return r ? (run(t->d, &ignored, "/", "abort", NULL), r) : run(t->d, e, "/", "commit", NULL);
+	return commit(t, r, e);
 }
 
 // ---- what an initiator says ----
@@ -188,10 +205,12 @@ static void login(struct selftest *t, const char *portal, const char *scheme)
 	snprintf(url, sizeof url, "%s://%s/" IQN "/0", scheme, to);
 	snprintf(object, sizeof object, "%.80s over %s", portal, is_iser ? "iSER" : "TCP");
 	int r = compare(t, url, &e);
-	if (!r)
+	if (!r && !ended_by)
 		r = measure(t, url, "randwrite", &writes, &write_us, &e);
-	if (!r)
+	if (!r && !ended_by)
 		r = measure(t, url, "randread", &reads, &read_us, &e);
+	if (ended_by)
+		return;
 	if (r < 0 && is_iser)
 		doctor_say(t->d, &(struct finding){ DOCTOR_SKIP, object, NULL, NULL }, "%s",
 			   e.text);
@@ -209,6 +228,70 @@ static void login(struct selftest *t, const char *portal, const char *scheme)
 			reads, read_us, writes, write_us);
 }
 
+// ---- signals ----
+
+static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+enum { END_COUNT = sizeof ends / sizeof *ends };
+static void note_end(int number)
+{
+	ended_by = number;
+	initiator_stop();
+}
+
+struct handlers {
+	struct sigaction old[END_COUNT];
+	sigset_t mask;
+};
+
+// Whoever ends the program while the test runs has what it made taken away before.
+static void catch_ends(struct handlers *h)
+{
+	struct sigaction a = { .sa_handler = note_end };
+	sigset_t set;
+	sigemptyset(&set);
+	ended_by = 0;
+	for (int i = 0; i < END_COUNT; i++) {
+		sigaction(ends[i], NULL, &h->old[i]);
+		sigaddset(&set, ends[i]);
+		if (h->old[i].sa_handler != SIG_IGN) // as nohup has it
+			sigaction(ends[i], &a, NULL);
+	}
+	sigprocmask(SIG_UNBLOCK, &set, &h->mask); // the prompt blocks Ctrl-C
+}
+
+// Puts the old handlers back. A signal that would have ended the program does so now.
+static int release_ends(const struct handlers *h, int r, struct err *e)
+{
+	sigprocmask(SIG_SETMASK, &h->mask, NULL);
+	for (int i = 0; i < END_COUNT; i++)
+		sigaction(ends[i], &h->old[i], NULL);
+	for (int i = 0; i < END_COUNT; i++)
+		if (ended_by == ends[i] && h->old[i].sa_handler == SIG_DFL)
+			raise(ends[i]);
+	return ended_by ? err_set(e, -EINTR, "selftest: interrupted, nothing of it is left") : r;
+}
+
+static int test(struct selftest *t, struct err *e)
+{
+	struct err why;
+	int r = take_away(t, e);
+	if (!r || r == -ENOENT)
+		r = make(t, e);
+	if (r < 0)
+		return r;
+	for (unsigned i = 0; i < t->count && !ended_by; i++) {
+		login(t, t->portal[i], "iscsi");
+		if (!ended_by)
+			login(t, t->portal[i], "iser");
+	}
+	if (take_away(t, &why) < 0)
+		doctor_say(t->d,
+			   &(struct finding){ DOCTOR_WARN, TARGET, NULL,
+					      "farblock doctor selftest takes it away" },
+			   "is left: %s", why.text);
+	return 0;
+}
+
 int doctor_selftest(struct doctor *d, struct err *e)
 {
 	struct selftest t = { .d = d };
@@ -223,13 +306,9 @@ int doctor_selftest(struct doctor *d, struct err *e)
 		doctor_say(d, &(struct finding){ DOCTOR_SKIP }, "no portal is open");
 		return 0;
 	}
-	take_away(&t);
-	r = make(&t, e);
-	for (unsigned i = 0; !r && i < t.count; i++) {
-		login(&t, t.portal[i], "iscsi");
-		login(&t, t.portal[i], "iser");
-	}
-	take_away(&t);
+	struct handlers h;
+	catch_ends(&h);
+	r = test(&t, e);
 	explicit_bzero(t.secret, sizeof t.secret);
-	return r;
+	return release_ends(&h, r, e);
 }

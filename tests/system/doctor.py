@@ -6,6 +6,7 @@ the self-test, and a portal as a remote one."""
 
 import json
 import os
+import signal
 import subprocess
 import sys
 
@@ -273,8 +274,53 @@ def live(scratch):
         raise farblock.Failure(f"nobody there: status {status}, {found}")
 
 
+def generations(daemon):
+    folder = os.path.join(os.path.dirname(daemon.config_path), "backup")
+    return sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+
+
+def killed(scratch):
+    """The self-test takes away what it made whichever signal ends it, and what an earlier one has
+    left; undo knows nothing of all that."""
+    config = farblock.Config()
+    config.target([config.ramdisk("disk", 16 << 20)])
+    with farblock.Farblockd(scratch, config, "killed") as daemon:
+        command = [farblock.program("farblock"), "--socket", daemon.socket_path]
+        farblock.run([*command, "/backstores/ramdisk", "create", "last", "1M"])
+        tree, kept = daemon.rpc("tree.ls"), generations(daemon)
+
+        def secret():
+            """That of the target which is there for a self-test, and committed; another each time."""
+            with open(daemon.config_path, encoding="utf-8") as saved:
+                found = [t["tpgs"][0]["chap_password"] for t in json.load(saved)["targets"]
+                         if t["wwn"].endswith(":selftest")]
+            return found[0] if found else None
+        left = None
+        for number in (signal.SIGKILL, signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with subprocess.Popen([*command, "doctor", "selftest"], start_new_session=True,
+                                  stdout=subprocess.DEVNULL) as test:
+                before = left
+                farblock.eventually("a self-test", lambda: secret() not in (None, before))
+                test.send_signal(number)
+                status = test.wait(60)
+            left = secret()
+            if status != -number or bool(left) != (number == signal.SIGKILL):
+                raise farblock.Failure(f"{number.name}: status {status}, left: {left}")
+        farblock.run([*command, "doctor", "selftest"], check=False)
+        if daemon.rpc("tree.ls") != tree or generations(daemon) != kept:
+            raise farblock.Failure(f"generations {kept} are {generations(daemon)} now")
+        farblock.run([*command, "undo"])
+        if "last" in [n["name"] for n in ramdisks(daemon)]:
+            raise farblock.Failure("undo does not take back the last change before the self-tests")
+
+
+def ramdisks(daemon):
+    return daemon.rpc("tree.ls", path="/backstores/ramdisk")["children"]
+
+
 def main():
     with farblock.Scratch() as scratch:
+        killed(scratch)
         well(scratch)
         ill(scratch)
         rates(scratch)
