@@ -11,7 +11,8 @@
 
 #include "cli/doctor/doctor.h"
 
-static bool place(const struct doctor *d, char ret[PATH_MAX], const char *path, va_list ap)
+__attribute__((format(printf, 3, 0))) static bool place(const struct doctor *d, char ret[PATH_MAX],
+							const char *path, va_list ap)
 {
 	size_t len = strlen(d->root);
 	if (len >= PATH_MAX)
