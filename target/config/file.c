@@ -264,11 +264,12 @@ bool file_backup_at(const char *path, unsigned steps, char *ret, size_t size)
 	return is_there;
 }
 
-// rename() would put the file in the place of a device or socket.
-static int check_replaceable(const char *path, struct err *e)
+// rename() would put the file in the place of a device or socket, and elsewhere in that of a link,
+// as /dev/stdout is one. Our own may be one that the administrator has made.
+static int check_replaceable(const char *path, bool is_own, struct err *e)
 {
 	struct stat st;
-	if (lstat(path, &st) < 0 || S_ISREG(st.st_mode) || S_ISLNK(st.st_mode))
+	if (lstat(path, &st) < 0 || S_ISREG(st.st_mode) || (is_own && S_ISLNK(st.st_mode)))
 		return 0;
 	return err_set(e, S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL,
 		       "%s: is no regular file and not replaced (give another name)", path);
@@ -276,14 +277,16 @@ static int check_replaceable(const char *path, struct err *e)
 
 int file_write(const char *path, const char *text, size_t len, int backups, struct err *e)
 {
-	char folder[PATH_MAX], temp[PATH_MAX + 8];
+	char folder[PATH_MAX], temp[PATH_MAX + 16];
+	bool is_own = backups != FILE_ELSEWHERE;
 	if (strlen(path) >= PATH_MAX)
 		return err_set(e, -ENAMETOOLONG, "%.60s...: path too long", path);
 	folder_of(path, folder);
-	snprintf(temp, sizeof temp, "%s.temp", path);
-	int r = check_replaceable(path, e);
+	// What is in the way there is removed: elsewhere it has to be a name that nobody uses.
+	snprintf(temp, sizeof temp, "%s%s", path, is_own ? ".temp" : ".farblock-temp");
+	int r = check_replaceable(path, is_own, e);
 	if (!r)
-		r = backups == FILE_ELSEWHERE ? check_folder(folder, e) : make_folder(folder, e);
+		r = is_own ? make_folder(folder, e) : check_folder(folder, e);
 	if (!r)
 		r = write_temporary(temp, text, len, e);
 	if (r < 0)

@@ -17,8 +17,9 @@ int file_read(const char *path, char **ret, size_t *ret_len, struct err *e);
 // rename, fsync of the folder. backups: of the daemon's own file, which is kept in backup/ beside
 // it before, so many of what it was before its last changes, and as many older ones that lie
 // FILE_BACKUP_INTERVAL_S apart; its folder is made (0700) if missing. FILE_ELSEWHERE: a copy in a
-// place of the user's has none, and a missing folder is -ENOENT. FILE_NO_BACKUP: the daemon's own,
-// which is not kept, while the backups there are stay as they are. On error path is what it was.
+// place of the user's has none, a missing folder is -ENOENT and a link -EINVAL. FILE_NO_BACKUP: the
+// daemon's own, which is not kept, while the backups there are stay as they are. On error path is
+// what it was.
 enum { FILE_ELSEWHERE = -1, FILE_NO_BACKUP = -2 };
 int file_write(const char *path, const char *text, size_t len, int backups, struct err *e);
 

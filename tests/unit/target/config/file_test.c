@@ -132,6 +132,21 @@ static void elsewhere_no_backup_is_made(void **state)
 	assert_int_equal(access(backups, F_OK), -1);
 }
 
+static void elsewhere_neither_links_nor_neighbours_are_touched(void **state)
+{
+	char name[200], to[8];
+	struct err e;
+	assert_int_equal(save("our own"), 0); // makes the folder
+	snprintf(name, sizeof name, "%s/etc/link", dir);
+	assert_int_equal(symlink("0", name), 0);
+	assert_int_equal(file_write(name, "x", 1, FILE_ELSEWHERE, &e), -EINVAL);
+	assert_int_equal(readlink(name, to, sizeof to), 1);
+	snprintf(name, sizeof name, "%s.temp", path);
+	fclose(fopen(name, "w"));
+	assert_int_equal(save_elsewhere("one", &e), 0);
+	assert_int_equal(access(name, F_OK), 0);
+}
+
 static const char *const steps[] = {
 	"create", "write", "fsync", "backup", "rename", "fsync folder"
 };
@@ -330,6 +345,7 @@ int main(void)
 		T(file_and_folder_are_for_the_owner_only),
 		T(a_missing_folder_elsewhere_is_refused_by_name),
 		T(elsewhere_no_backup_is_made),
+		T(elsewhere_neither_links_nor_neighbours_are_touched),
 		T(death_at_any_step_leaves_a_whole_file),
 		T(a_failing_save_leaves_the_file_and_no_litter),
 		T(a_save_keeps_the_old_file),
