@@ -96,8 +96,8 @@ static int add(struct shell *s, const char *path, const char *name, struct err *
 		return r;
 	json_object_put(o);
 	r = state_change(HOME_STATE, "bookmarks", change, &c, e);
-	if (!r && !s->is_json)
-		fprintf(s->look.out, "Bookmarked %s as %s.\n", path, name);
+	if (!r)
+		shell_say(s, "Bookmarked %s as %s.", path, name);
 	return r;
 }
 
@@ -112,8 +112,8 @@ static int del(struct shell *s, const char *path, const char *name, struct err *
 	int r = state_change(HOME_STATE, "bookmarks", change, &c, e);
 	if (!r && !c.was_there)
 		return no_such(name, e);
-	if (!r && !s->is_json)
-		fprintf(s->look.out, "Deleted bookmark %s.\n", name);
+	if (!r)
+		shell_say(s, "Deleted bookmark %s.", name);
 	return r;
 }
 
@@ -122,7 +122,7 @@ static int go(struct shell *s, const char *path, const char *name, struct err *e
 	char *to = bookmark_path(name);
 	int r = to ? shell_go(s, to, true, e) : no_such(name, e);
 	free(to);
-	return r;
+	return r < 0 ? r : shell_show_place(s);
 }
 
 static int show(struct shell *s, const char *path, const char *name, struct err *e)

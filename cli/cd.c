@@ -95,7 +95,18 @@ static int swap(struct shell *s, struct err *e)
 	return r;
 }
 
-static int cd(struct shell *s, const char *path, const struct line *l, struct err *e)
+int shell_show_place(struct shell *s)
+{
+	struct json_object *o = s->is_json ? json_object_new_object() : NULL;
+	if (!o)
+		return 0;
+	json_object_object_add(o, "path", json_object_new_string(s->cwd));
+	show_json(&s->look, o);
+	json_object_put(o);
+	return 0;
+}
+
+static int go(struct shell *s, const char *path, const struct line *l, struct err *e)
 {
 	const char *to = line_value(l, "path", 0);
 	char *full = NULL;
@@ -112,6 +123,12 @@ static int cd(struct shell *s, const char *path, const struct line *l, struct er
 		r = shell_go(s, full, true, e);
 	free(full);
 	return r;
+}
+
+static int cd(struct shell *s, const char *path, const struct line *l, struct err *e)
+{
+	int r = go(s, path, l, e);
+	return r < 0 ? r : shell_show_place(s);
 }
 
 static int pwd(struct shell *s, const char *path, const struct line *l, struct err *e)

@@ -48,6 +48,10 @@ int shell_go(struct shell *s, const char *path, bool is_new, struct err *e);
 void shell_enter(struct shell *s, const char *path);
 // For the next shell of the user, which begins where this one is.
 void shell_keep_place(struct shell *s);
+// With s->is_json the path where the shell is. 0.
+int shell_show_place(struct shell *s);
+// A line of words; with s->is_json as the daemon's: an object with "messages".
+void shell_say(struct shell *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 // Lets somebody at a terminal choose a node, and goes there. -EBADRQC: nobody is there.
 int shell_pick(struct shell *s, struct err *e);
 

@@ -8,6 +8,7 @@
 #include "cli/state.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
@@ -47,6 +48,26 @@ int shell_call(struct shell *s, const char *method, struct json_object *params,
 		}
 	}
 	return client_call(&s->client, method, params, ret, e);
+}
+
+void shell_say(struct shell *s, const char *fmt, ...)
+{
+	char *text = NULL;
+	va_list ap;
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = NULL;
+	va_end(ap);
+	if (text && s->is_json) {
+		struct json_object *o = json_object_new_object(), *list = json_object_new_array();
+		json_object_array_add(list, json_object_new_string(text));
+		json_object_object_add(o, "messages", list);
+		show_json(&s->look, o);
+		json_object_put(o);
+	} else if (text) {
+		fprintf(s->look.out, "%s\n", text);
+	}
+	free(text);
 }
 
 struct json_object *params_at(const char *path)
@@ -384,6 +405,8 @@ enum status shell_run(struct shell *s, struct line *l, struct err *e)
 		r = shell_path(s->cwd, l->path ? l->path : ".", &path, e);
 		if (!r)
 			r = l->command ? run_at(s, path, l, e) : shell_go(s, path, true, e);
+		if (!r && !l->command)
+			shell_show_place(s);
 	}
 	free(path);
 	fflush(s->look.out);

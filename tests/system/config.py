@@ -187,6 +187,11 @@ def shell_statuses(scratch):
         widths = {len(line) for line in shell("ls").splitlines()}
         expect(widths == {132}, f"lines of ls are {widths} wide")
         expect(json.loads(shell("--json", "ls", "/", "1"))["name"] == "/", "ls --json")
+        os.environ["XDG_STATE_HOME"] = scratch.file("home")  # for bookmarks
+        for words, key in ((["cd", "/iscsi"], "path"), (["/iscsi"], "path"), (["pwd"], "path"),
+                           (["bookmarks", "add", "b"], "messages"), (["@b"], "path"),
+                           (["bookmarks", "del", "b"], "messages")):
+            expect(key in json.loads(shell("--json", *words)), f"--json {words}")
         shell("sessions", text="(no open sessions)")
         for words in (["saveconfig", "here.json"], ["restoreconfig", "here.json", "true"]):
             call(["farblock", "--socket", daemon.socket_path, *words], 0,
