@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // farblock: the shell. One command on the command line, a batch with -c FILE or on stdin, or
 // a prompt.
+#include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,12 +84,15 @@ static enum status run(struct shell *s, const struct flags *f, int count, char *
 
 // What was begun here and not committed goes with the connection, which nobody should find out
 // later.
-static enum status end_transaction(const struct shell *s, enum status status)
+static enum status end_transaction(struct shell *s, enum status status)
 {
+	const struct origin o = { 0 };
+	struct err e = { 0 };
 	if (!s->has_transaction || s->client.fd < 0)
 		return status;
-	fprintf(stderr, "farblock: the transaction ended without commit: what was changed in it is "
-			"undone\n");
+	err_set(&e, -ECANCELED,
+		"the transaction ended without commit: what was changed in it is undone");
+	failure_tell(s, &o, NULL, SIZE_MAX, STATUS_FAILED, &e);
 	return status == STATUS_OK && !s->is_interactive ? STATUS_FAILED : status;
 }
 

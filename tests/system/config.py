@@ -192,6 +192,9 @@ def shell_statuses(scratch):
                            (["bookmarks", "add", "b"], "messages"), (["@b"], "path"),
                            (["bookmarks", "del", "b"], "messages")):
             expect(key in json.loads(shell("--json", *words)), f"--json {words}")
+        out = shell("--json", "begin", status=1)
+        told = json.loads(out[json.JSONDecoder().raw_decode(out)[1]:])
+        expect("without commit" in told["error"]["text"], told)
         shell("sessions", text="(no open sessions)")
         for words in (["saveconfig", "here.json"], ["restoreconfig", "here.json", "true"]):
             call(["farblock", "--socket", daemon.socket_path, *words], 0,
