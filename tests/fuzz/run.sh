@@ -27,7 +27,7 @@ done
 
 cmake -S . -B "$build" -DCMAKE_C_COMPILER=clang -DFUZZ=ON >/dev/null || exit 2
 # shellcheck disable=SC2086 # a list
-make --no-print-directory -C "$build" -j"$(nproc)" $(printf 'fuzz_%s ' $names) |
+make --no-print-directory -C "$build" -j"$(nproc)" $(printf 'fuzz_%s ' $names) 2>&1 |
 	grep -E '(warning|error):|\*\*\*' && exit 2
 [ "${PIPESTATUS[0]}" = 0 ] || exit 2
 results=$(mktemp -d) || exit 2
