@@ -247,7 +247,7 @@ static void end_slow(struct http *h)
 
 // ---- the thread ----
 
-static void on_log(void *arg, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static void on_log(void *arg, const char *fmt, va_list ap)
 {
 	char text[200];
 	if (log_threshold < LOG_LVL_DEBUG)
