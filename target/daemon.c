@@ -24,6 +24,7 @@
 #include "target/metrics/server.h"
 #include "target/notify.h"
 #include "target/rpc/server.h"
+#include "target/status.h"
 #include "target/watchdog.h"
 
 enum { GRACE_S = 15 }; // for commands in flight; then the kernel ends the process
@@ -39,6 +40,7 @@ struct daemon {
 	struct metrics_server *metrics;
 	struct watch signals;
 	struct watchdog watchdog;
+	struct status status;
 	int config_lock, state_lock; // descriptors, -1: none
 };
 
@@ -55,6 +57,7 @@ static void on_idle(void *arg)
 static void take_down(struct daemon *d)
 {
 	d->is_ending = true;
+	status_done(&d->status);
 	// Storage that never answers must not keep us; SIGALRM's default ends the process.
 	alarm(GRACE_S);
 	metrics_server_ending(d->metrics);
@@ -85,7 +88,7 @@ static void reload(struct daemon *d)
 		 (unsigned long)(clock_ns() / 1000));
 	notify_manager(state);
 	config_retry(d->config);
-	notify_manager("READY=1");
+	status_ready(&d->status);
 }
 
 static void on_signal(struct watch *wa, uint32_t events)
@@ -267,7 +270,7 @@ int daemon_run(const struct daemon_options *o, struct err *e)
 	if (!r) {
 		log_info("farblockd " FARBLOCK_VERSION ": %u workers, control socket %s",
 			 d.worker_count, o->socket);
-		notify_manager("READY=1");
+		status_init(&d.status, d.control, d.config);
 		watchdog_init(&d.watchdog, d.control);
 		worker_run(d.control);
 		log_info("farblockd: ended");
