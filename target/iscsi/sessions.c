@@ -9,6 +9,7 @@
 
 #include "core/counter.h"
 #include "core/log.h"
+#include "core/utf8.h"
 #include "target/iscsi/conn.h"
 #include "target/iscsi/peer_log.h"
 #include "target/iscsi/peers.h"
@@ -70,6 +71,7 @@ static void fill(struct session_info *s, const struct conn *c)
 	s->id = c->id;
 	snprintf(s->initiator, sizeof s->initiator, "%s", c->names.initiator_name);
 	snprintf(s->alias, sizeof s->alias, "%s", c->names.initiator_alias);
+	utf8_tame(s->alias); // the initiator may have sent any bytes
 	snprintf(s->target, sizeof s->target, "%s", c->names.target_name);
 	s->tpg = c->tpg ? c->tpg->tag : 0;
 	s->tsih = c->tsih;
