@@ -271,6 +271,17 @@ void config_tell_replaced(struct config *c, struct reply *r)
 		  c->file);
 }
 
+// The daemon reads files that the caller may not.
+static int refuse_files(const struct args *a, struct err *e)
+{
+	const struct param_row *rows = a->rows;
+	for (unsigned i = 0; rows && rows[i].name; i++)
+		if (rows[i].type == PARAM_FILE && a->is_given[i])
+			return err_set(e, -EPERM, "%s: a file, which you may not have read for you",
+				       rows[i].name);
+	return 0;
+}
+
 int config_run(struct config *c, const char *path, const char *command,
 	       struct json_object *positional, struct json_object *named, bool is_admin,
 	       struct reply *out, struct err *e)
@@ -300,6 +311,8 @@ int config_run(struct config *c, const char *path, const char *command,
 	c->created.node = NULL;
 	if (row->run) {
 		r = args_parse(row->params, positional, named, &args, e);
+		if (!r && !is_admin)
+			r = refuse_files(&args, e);
 		if (!r)
 			r = row->run(c, n, &args, out, e);
 	} else {

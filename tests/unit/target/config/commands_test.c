@@ -339,6 +339,16 @@ static void those_who_may_only_look_change_nothing(void **state)
 	assert_int_equal(run_as(false, "/", "ls", NULL), 0);
 }
 
+static void those_who_may_only_look_have_no_files_read(void **state)
+{
+	char file[128];
+	snprintf(file, sizeof file, "[\"%s/other.json\"]", dir);
+	assert_int_equal(run("/", "saveconfig", file), 0);
+	assert_int_equal(run("/", "diff", file), 0);
+	assert_int_equal(run_as(false, "/", "diff", file), -EPERM);
+	assert_int_equal(run_as(false, "/", "diff", NULL), 0);
+}
+
 static void a_setting_read_at_open_opens_storage_again(void **state)
 {
 	assert_int_equal(run("/backstores/ramdisk", "create", "[\"rd0\", \"16M\"]"), 0);
@@ -621,6 +631,7 @@ int main(void)
 		T(one_secret_for_both_directions_is_refused),
 		T(discovery_authentication_needs_credentials),
 		T(those_who_may_only_look_change_nothing),
+		T(those_who_may_only_look_have_no_files_read),
 		T(a_setting_read_at_open_opens_storage_again),
 		T(a_setting_read_at_open_is_refused_while_in_use),
 		T(parameters_are_keys_with_their_ranges),
