@@ -121,6 +121,8 @@ enum status shell_interactive(struct shell *s)
 	s->next_line = edit_pasted;
 	s->next_line_arg = edit;
 	begin_where_we_were(s);
+	fprintf(s->look.out, "farblock shell version " FARBLOCK_VERSION
+			     "\nFor help on commands, type 'help'.\n\n");
 	converse_all(s, &source, edit);
 	shell_keep_place(s);
 	s->next_line = NULL;

@@ -64,6 +64,8 @@ class Terminal:
 
     def __enter__(self):
         self.greeting = self.wait("> ")
+        if "For help on commands, type 'help'." not in self.greeting:
+            raise Failure(f"nobody is told of help: {self.greeting!r}")
         return self
 
     def __exit__(self, *_):
