@@ -52,7 +52,10 @@ static int examine(struct doctor *d, const struct wish *w, struct err *e)
 		return 0;
 	}
 	if (w->check && !strcmp(w->check, "selftest"))
-		return doctor_selftest(d, e);
+		return d->ask ? doctor_selftest(d, e)
+			      : err_set(e, -EINVAL,
+					"doctor: selftest: is of the daemon that runs here (say it "
+					"without root=)");
 	return doctor_run(d, w->check, e);
 }
 
@@ -73,7 +76,11 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 	int r = understand(l, &w, e);
 	if (r < 0)
 		return r;
-	struct doctor d = { .root = root ? root : "", .sample_ms = 1000, .ask = ask, .ask_arg = s };
+	// Of another machine's files this one's daemon has nothing to say.
+	struct doctor d = { .root = root ? root : "",
+			    .sample_ms = 1000,
+			    .ask = root && *root ? NULL : ask,
+			    .ask_arg = s };
 	r = interval ? read_interval(interval, &d.sample_ms, e) : 0;
 	if (r < 0)
 		return r;

@@ -207,7 +207,7 @@ def odd_things(scratch):
     print("odd things survived")
 
 
-def rates(scratch):
+def every_generation_has_a_rate(scratch):
     """The table of links has every generation, and a port is told what its own may give."""
     shown = subprocess.run([farblock.program("farblock"), "doctor", "rates"], capture_output=True,
                            text=True, timeout=60).stdout
@@ -255,6 +255,14 @@ def live(scratch):
                                   text=True, timeout=100)
             return [(f["verdict"], f["object"], f["what"]) for f in json.loads(done.stdout)], \
                 done.returncode
+        found, _ = ask("all", f"root={scratch.file('well')}", "interval=0")
+        told = [what for _, _, what in found if what.startswith("memory that may be pinned from here")]
+        if not told or any(str(target.port) in object for _, object, _ in found):
+            raise farblock.Failure(f"another machine's files with this one's daemon: {found}")
+        done = subprocess.run([farblock.program("farblock"), "--socket", daemon.socket_path, "doctor",
+                               "selftest", "root=/"], capture_output=True, text=True, timeout=100)
+        if done.returncode != 8 or "without root=" not in done.stderr:
+            raise farblock.Failure(f"selftest root=/: status {done.returncode}: {done.stderr}")
         before = daemon.rpc("tree.ls")
         found, status = ask("selftest")
         portal = f"127.0.0.1:{target.port}"
@@ -326,7 +334,7 @@ def main():
         rates(scratch)
         hostile(scratch)
         odd_things(scratch)
-        rates(scratch)
+        every_generation_has_a_rate(scratch)
         disks(scratch)
         live(scratch)
     return 0
