@@ -57,12 +57,23 @@ static enum status once(struct shell *s, int count, char **words)
 	return status;
 }
 
+// What is wrong with the flags, where no command is to blame.
+static enum status tell_usage(struct shell *s, const struct err *e)
+{
+	const struct origin o = { 0 };
+	if (s->is_json)
+		return failure_tell(s, &o, NULL, SIZE_MAX, STATUS_USAGE, e);
+	fprintf(stderr, "farblock: %s\n", e->text);
+	return STATUS_USAGE;
+}
+
 static enum status from_file(struct shell *s, const char *name)
 {
 	int fd = open(name, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
-		fprintf(stderr, "farblock: %s: %m\n", name);
-		return STATUS_USAGE;
+		struct err e;
+		err_errno(&e, -errno, "%s", name);
+		return tell_usage(s, &e);
 	}
 	enum status status = shell_batch(s, fd, name);
 	close(fd);
@@ -104,11 +115,12 @@ int main(int argc, char **argv)
 	enum status status = STATUS_OK;
 	fds_fill_std();
 	int first = flags_parse(&f, argc, argv, &e);
-	if (first < 0) {
-		fprintf(stderr, "farblock: %s\n", e.text);
-		return STATUS_USAGE;
-	}
 	shell_init(&s, f.socket, f.is_json);
+	if (first < 0) {
+		status = tell_usage(&s, &e);
+		shell_done(&s);
+		return (int)status;
+	}
 	s.keeps_going = f.keeps_going;
 	s.has_revision = f.has_revision;
 	s.revision = f.revision;

@@ -246,6 +246,18 @@ def malformed_lines(scratch):
         expect(done.returncode == 8 and done.stderr.startswith(b"password: is not UTF-8"), f"{done}")
 
 
+def wrong_flags_as_json(scratch):
+    """--json is for every error, also where it never comes to a command."""
+    for words in (["--bogus"], ["--revision", "abc", "ls"], ["-c", "/nonexistent/batch"]):
+        done = subprocess.run([farblock.program("farblock"), "--json", *words], timeout=30,
+                              capture_output=True, check=False)
+        try:
+            told = json.loads(done.stderr)["error"]
+        except ValueError:
+            told = {}
+        expect(done.returncode == told.get("status") == 2, f"{words}: {done}")
+
+
 def long_batch(scratch):
     """A thousand lines are a few saves, and what was answered survives kill -9."""
     with Daemon(scratch, "long") as daemon:
@@ -431,7 +443,8 @@ def hostile_clients(scratch):
 
 def main():
     for test in (wrong_flags, wrong_places, missing_folders, damaged_files, twin_serials,
-                 second_daemon, shell_statuses, malformed_lines, long_batch, line_by_line, recoverable_errors,
+                 second_daemon, shell_statuses, malformed_lines, wrong_flags_as_json, long_batch,
+                 line_by_line, recoverable_errors,
                  restored_again, what_is_no_file, output_and_input_without_end, restart, late_binding, hostile_clients):
         with farblock.Scratch() as scratch:
             test(scratch)
