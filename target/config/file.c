@@ -39,17 +39,26 @@ static int read_all(int fd, char *to, size_t len)
 	return 0;
 }
 
+static int tell_closed(const char *path, int why, struct err *e)
+{
+	struct stat st;
+	if (why == -EACCES)
+		return err_set(e, why,
+			       "%s: cannot be opened: Permission denied (farblockd runs as uid %u: "
+			       "chown or chmod it)",
+			       path, (unsigned)geteuid());
+	if (why == -ENOENT && !lstat(path, &st)) // not mounted yet, perhaps, which is not empty
+		return err_set(e, -ENOLINK,
+			       "%s: is a link to what does not exist (mount or make it)", path);
+	return err_errno(e, why, "%s: cannot be opened", path);
+}
+
 int file_read(const char *path, char **ret, size_t *ret_len, struct err *e)
 {
 	struct stat st;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0 && errno == EACCES)
-		return err_set(e, -EACCES,
-			       "%s: cannot be opened: Permission denied (farblockd runs as uid %u: "
-			       "chown or chmod it)",
-			       path, (unsigned)geteuid());
 	if (fd < 0)
-		return err_errno(e, -errno, "%s: cannot be opened", path);
+		return tell_closed(path, -errno, e);
 	int r = fstat(fd, &st) < 0 ? -errno : 0;
 	if (!r && !S_ISREG(st.st_mode))
 		r = err_set(e, -EINVAL, "%s: is not a regular file", path);

@@ -10,7 +10,8 @@
 // How long a time lies at least between two backups of the older half (file_write()).
 enum { FILE_BACKUP_INTERVAL_S = 60 };
 
-// Reads the whole file, NUL-terminated, for free(). -ENOENT and other errnos with text.
+// Reads the whole file, NUL-terminated, for free(). -ENOENT, -ENOLINK (a link to nothing) and other
+// errnos with text.
 int file_read(const char *path, char **ret, size_t *ret_len, struct err *e);
 
 // Replaces path by len bytes of text: temporary file 0600 with O_EXCL in the same folder, fsync,

@@ -317,6 +317,17 @@ static void what_is_no_file_is_not_read(void **state)
 	assert_int_equal(file_read(path, &text, &len, &e), -ENOENT);
 }
 
+static void a_link_to_nothing_is_not_taken_for_no_file(void **state)
+{
+	char *text;
+	size_t len;
+	struct err e;
+	assert_int_equal(save("one"), 0);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(symlink("/nonexistent/saveconfig.json", path), 0);
+	assert_int_equal(file_read(path, &text, &len, &e), -ENOLINK);
+}
+
 static void who_may_not_read_is_told_who_it_is(void **state)
 {
 	char *text, uid[32];
@@ -357,6 +368,7 @@ int main(void)
 		T(fewer_backups_are_kept_where_fewer_are_asked_for),
 		T(a_damaged_file_is_kept_once_and_stays),
 		T(what_is_no_file_is_not_read),
+		T(a_link_to_nothing_is_not_taken_for_no_file),
 		T(who_may_not_read_is_told_who_it_is),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
