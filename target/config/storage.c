@@ -143,7 +143,7 @@ static int open_lu(struct storage *s, bool is_new, struct err *e)
 		backstore_close(bs);
 		return r;
 	}
-	lu_set_closed(s->lu, lu_closed, c);
+	lu_set_closed(s->lu, c->control, lu_closed, c);
 	return 0;
 }
 

@@ -134,8 +134,9 @@ int lu_new(struct lu **ret, const char *name, struct backstore *bs, const char *
 	return 0;
 }
 
-void lu_set_closed(struct lu *lu, void (*closed)(void *arg), void *arg)
+void lu_set_closed(struct lu *lu, struct worker *control, void (*closed)(void *arg), void *arg)
 {
+	lu->control = control;
 	lu->closed = closed;
 	lu->closed_arg = arg;
 }

@@ -110,7 +110,7 @@ struct lu {
 	char *name;				       // of the storage object
 	struct backstore *error_filter, *delay_filter; // in the stack, or NULL. Control thread
 	struct worker *home;
-	struct worker *control; // where lu_new() ran; NULL in programs without a control thread
+	struct worker *control; // where it is closed; NULL: wherever the last reference goes
 	char unit_serial[40];	// the storage object's wwn
 	uint8_t naa[16];	// NAA 6 registered extended, from unit_serial
 	struct lu_channel *channels[WORKER_MAX]; // made on first use by that worker
@@ -132,12 +132,13 @@ struct lu {
 };
 
 // Makes an LU over bs, which it owns from then on; on failure bs remains the caller's. attr holds
-// the settings; unit_serial is a UUID text. closed runs on the control thread when the last
-// reference is gone and bs is closed. Control thread; may block (reads the APTPL file in
+// the settings; unit_serial is a UUID text. Control thread; may block (reads the APTPL file in
 // state_dir).
 int lu_new(struct lu **ret, const char *name, struct backstore *bs, const char *unit_serial,
 	   const struct lu_attr *attr, const char *state_dir, struct err *e);
-void lu_set_closed(struct lu *lu, void (*closed)(void *arg), void *arg);
+// When the last reference is gone the LU and its bs are closed on control, which need not run yet,
+// and then closed is called there. Control thread, before others know the LU.
+void lu_set_closed(struct lu *lu, struct worker *control, void (*closed)(void *arg), void *arg);
 struct lu *lu_get(struct lu *lu); // any thread
 void lu_put(struct lu *lu);	  // any thread; NULL is fine
 

@@ -15,6 +15,34 @@ static void a_unit_lives_as_long_as_a_nexus_holds_it(void **state)
 	assert_int_equal(tur(0), 0);
 }
 
+static struct worker *closed_on;
+
+static void note_closed(void *arg)
+{
+	closed_on = worker_self();
+	sem_post(arg);
+}
+
+static void put_lu(void *arg)
+{
+	lu_put(arg);
+}
+
+// As those of the saved file are: the control thread does not run yet when they are made.
+static void a_unit_made_before_the_control_thread_runs_is_closed_there(void **state)
+{
+	sem_t closed;
+	start(NULL);
+	sem_init(&closed, 0, 0);
+	struct lu *other = bench_lu(&b, "other", "2", &(struct bench_options){ 0 });
+	other->control = NULL;
+	lu_set_closed(other, b.control, note_closed, &closed);
+	bench_on_nexus(&b, 0, put_lu, other);
+	sem_wait(&closed);
+	assert_ptr_equal(closed_on, b.control);
+	sem_destroy(&closed);
+}
+
 static void units_have_ids_of_their_own(void **state)
 {
 	start(NULL);
@@ -185,6 +213,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(a_unit_lives_as_long_as_a_nexus_holds_it),
+		T(a_unit_made_before_the_control_thread_runs_is_closed_there),
 		T(units_have_ids_of_their_own),
 		T(each_worker_has_its_own_channel),
 		T(a_round_visits_every_channel_on_its_worker),

@@ -145,7 +145,7 @@ void bench_init(struct bench *b, const struct bench_options *o)
 	for (unsigned i = 0; i < b->nworkers; i++)
 		b->workers[i] = start_worker("data", false);
 	b->lu = bench_lu(b, "disk", "8d4ca6c4-55b6-4b7c-9f3f-0a1b2c3d4e5f", o);
-	lu_set_closed(b->lu, lu_closed, b);
+	lu_set_closed(b->lu, b->control, lu_closed, b);
 	b->map = lun_map_new(1);
 	b->map->entries[0] = (struct lun_entry){ .number = (uint16_t)o->lun, .lu = lu_get(b->lu) };
 	for (unsigned i = 0; i < b->nnexuses; i++) {
