@@ -289,6 +289,7 @@ int config_run(struct config *c, const char *path, const char *command,
 	struct node *n = config_node(c, path);
 	struct args args;
 	*out = (struct reply){ 0 };
+	own_files_forget(c);
 	if (!n) {
 		const struct config_call call = { path, command, positional, named };
 		int code;

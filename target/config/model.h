@@ -5,6 +5,7 @@
 #include <json-c/json.h>
 #include <stdint.h>
 #include <time.h>
+#include <sys/types.h>
 
 #include "backstores/backstore.h"
 #include "core/log.h"
@@ -150,6 +151,14 @@ extern struct config_work {
 	unsigned long ports; // ALUA ports that logical units were told of
 } config_work;
 
+enum { OWN_FILES = 11 }; // rows of own_files.c
+
+struct file_id {
+	dev_t dev;
+	ino_t ino;
+	bool is_there;
+};
+
 struct config {
 	struct worker *control;
 	struct prefs prefs;
@@ -188,7 +197,11 @@ struct config {
 	struct {
 		uint64_t inode;
 		struct timespec mtime;
-	} saved;		// the file as we last read or wrote it
+	} saved; // the file as we last read or wrote it
+	struct {
+		bool are_known;
+		struct file_id file[OWN_FILES], folder[OWN_FILES];
+	} own;			// files of the daemon's
 	bool has_replaced_edit; // a version of the file that was not ours, and nobody was told
 	struct timer retry;
 	uint64_t retry_usec; // the delay it is armed with
@@ -218,9 +231,11 @@ const struct attr_row *param_rows(void); // TPG parameters
 int addresses_check(const char *list, struct err *e);
 
 // ---- own_files.c ----
-// -EINVAL with text: dev is, or would become, one of the daemon's own files, under whatever name. A
-// few system calls. Control thread; blocks on the file system.
-int own_files_refuse(const struct config *c, const char *dev, struct err *e);
+// -EINVAL with text: dev is, or would become, one of the daemon's own files, under whatever name.
+// Two system calls for most. Control thread; blocks on the file system.
+int own_files_refuse(struct config *c, const char *dev, struct err *e);
+// They may be others now: for the beginning of whatever opens disks.
+void own_files_forget(struct config *c);
 
 // ---- names.c ----
 int name_check_storage(const char *name, struct err *e);

@@ -20,7 +20,7 @@ static const struct own {
 	const char *suffix;
 	enum kind kind;
 	const char *what;
-} rows[] = {
+} rows[OWN_FILES] = {
 	{SAVED_FILE,    "",	  FILE_ITSELF, "saved file"			    },
 	{ SAVED_FILE,   ".temp",     FILE_ITSELF, "saved file"			 },
 	{ SAVED_FILE,   ".lock",     FILE_ITSELF, "lock"				   },
@@ -36,34 +36,47 @@ static const struct own {
 
 // A path as the kernel sees it: what is there, if anything is, and the folder it is in.
 struct place_of {
-	struct stat file, folder;
-	bool is_there, has_folder;
+	struct stat file;
+	struct file_id id, folder;
 	const char *name;
 	char path[PATH_MAX];
 };
 
-static bool is_same(const struct stat *a, const struct stat *b)
+static bool is_same(const struct file_id *a, const struct file_id *b)
 {
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+	return a->is_there && b->is_there && a->dev == b->dev && a->ino == b->ino;
+}
+
+static struct file_id id_of(int failed, const struct stat *st)
+{
+	return failed ? (struct file_id){ 0 } : (struct file_id){ st->st_dev, st->st_ino, true };
+}
+
+static struct file_id folder_id(const char *path)
+{
+	char folder[PATH_MAX];
+	struct stat st;
+	const char *slash = strrchr(path, '/');
+	snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1,
+		 slash ? path : ".");
+	return id_of(stat(folder, &st), &st);
 }
 
 static bool look(struct place_of *p, const char *path)
 {
-	char folder[PATH_MAX];
-	struct stat link;
-	if (!lstat(path, &link) && S_ISLNK(link.st_mode)) {
+	int failed = lstat(path, &p->file);
+	if (!failed && S_ISLNK(p->file.st_mode)) {
 		if (!realpath(path, p->path))
 			return false;
+		failed = stat(p->path, &p->file);
 	} else if ((size_t)snprintf(p->path, sizeof p->path, "%s", path) >= sizeof p->path) {
 		return false;
 	}
 	const char *slash = strrchr(p->path, '/');
 	p->name = slash ? slash + 1 : p->path;
-	snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - p->path) + 1 : 1,
-		 slash ? p->path : ".");
-	p->is_there = !stat(p->path, &p->file);
-	p->has_folder = !stat(folder, &p->folder);
-	return p->has_folder;
+	p->id = id_of(failed, &p->file);
+	p->folder = folder_id(p->path);
+	return p->folder.is_there;
 }
 
 // False: the daemon has no such file.
@@ -81,55 +94,72 @@ static bool path_of(const struct config *c, const struct own *o, char ret[PATH_M
 }
 
 // Other names of a file in folder, which is ours: hard links.
-static bool is_linked_from(const char *folder, const struct stat *file)
+static bool is_linked_from(const char *folder, const struct file_id *file)
 {
 	DIR *d = opendir(folder);
 	bool is_found = false;
 	for (struct dirent *entry; d && !is_found && (entry = readdir(d));) {
 		struct stat st;
-		is_found = entry->d_ino == file->st_ino &&
-			   !fstatat(dirfd(d), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
-			   is_same(&st, file);
+		if (entry->d_ino != file->ino)
+			continue;
+		struct file_id id =
+			id_of(fstatat(dirfd(d), entry->d_name, &st, AT_SYMLINK_NOFOLLOW), &st);
+		is_found = is_same(&id, file);
 	}
 	if (d)
 		closedir(d);
 	return is_found;
 }
 
-// Whether p is the name of path, or, is_prefix, begins like it, in the same folder.
-static bool is_name_of(const struct place_of *p, const char *path, bool is_prefix)
-{
-	struct place_of own;
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	return !strncmp(p->name, name, strlen(name) + !is_prefix) && look(&own, path) &&
-	       is_same(&p->folder, &own.folder);
-}
-
-// There may be ten thousand disks at a start: one call for each row.
-static bool is_own(const struct place_of *p, const struct own *o, const char *path)
-{
-	struct stat st;
-	if (o->kind == PREFIX)
-		return is_name_of(p, path, true);
-	if (o->kind == FILE_ITSELF && !p->is_there)
-		return is_name_of(p, path, false);
-	if (stat(path, &st) < 0)
-		return false;
-	if (o->kind == FILE_ITSELF)
-		return is_same(&p->file, &st);
-	return is_same(&p->folder, &st) ||
-	       (p->is_there && p->file.st_nlink > 1 && is_linked_from(path, &p->file));
-}
-
-int own_files_refuse(const struct config *c, const char *dev, struct err *e)
+// Once for ten thousand disks of a saved file.
+static void find_all(struct config *c)
 {
 	char path[PATH_MAX];
+	struct stat st;
+	for (size_t i = 0; i < OWN_FILES; i++) {
+		bool has = path_of(c, &rows[i], path);
+		c->own.file[i] = id_of(!has || stat(path, &st), &st);
+		c->own.folder[i] = has ? folder_id(path) : (struct file_id){ 0 };
+	}
+	c->own.are_known = true;
+}
+
+void own_files_forget(struct config *c)
+{
+	c->own.are_known = false;
+}
+
+// Whether p has the name of row i, or begins like it.
+static bool has_name(const struct config *c, const struct place_of *p, size_t i)
+{
+	char path[PATH_MAX];
+	if (!is_same(&p->folder, &c->own.folder[i]) || !path_of(c, &rows[i], path))
+		return false;
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	return !strncmp(p->name, name, strlen(name) + (rows[i].kind != PREFIX));
+}
+
+static bool is_own(const struct config *c, const struct place_of *p, size_t i)
+{
+	char path[PATH_MAX];
+	const struct file_id *own = &c->own.file[i];
+	if (rows[i].kind != FOLDER)
+		return is_same(&p->id, own) || has_name(c, p, i);
+	return is_same(&p->folder, own) ||
+	       (p->id.is_there && own->is_there && p->file.st_nlink > 1 &&
+		path_of(c, &rows[i], path) && is_linked_from(path, &p->id));
+}
+
+int own_files_refuse(struct config *c, const char *dev, struct err *e)
+{
 	struct place_of p;
 	if (*dev != '/' || !look(&p, dev) ||
-	    (p.is_there && (S_ISBLK(p.file.st_mode) || S_ISDIR(p.file.st_mode))))
+	    (p.id.is_there && (S_ISBLK(p.file.st_mode) || S_ISDIR(p.file.st_mode))))
 		return 0;
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (path_of(c, &rows[i], path) && is_own(&p, &rows[i], path))
+	if (!c->own.are_known)
+		find_all(c);
+	for (size_t i = 0; i < OWN_FILES; i++)
+		if (is_own(c, &p, i))
 			return err_set(e, -EINVAL,
 				       "%.140s is farblockd's own %s (serve another file)", dev,
 				       rows[i].what);

@@ -248,6 +248,7 @@ void storage_retry(struct timer *t)
 		timer_arm(c->control, t, RETRY_MIN_USEC);
 		return;
 	}
+	own_files_forget(c);
 	bool has_changed = retry_storage(c, only_busy);
 	if (!only_busy)
 		has_changed |= retry_portals(c);
