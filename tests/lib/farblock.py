@@ -44,6 +44,12 @@ class Skip(Exception):
     """The machine lacks something the test needs; the text says what."""
 
 
+def check(holds, what):
+    """Fails the test with what it says."""
+    if not holds:
+        raise Failure(what)
+
+
 def main(function):
     """Runs a test's main function: exit status 0 passed, 1 failed, 77 skipped."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
@@ -390,3 +396,19 @@ class Farblockd(Process):
         report = self.sanitizer_report()
         if report:
             raise Failure(f"{self.name}: {report}") from why
+
+
+class Shell:
+    """The shell at a daemon: each call is a line of its own and returns what it printed, errors
+    too; its exit status has to be the given one, and text a part of that."""
+
+    def __init__(self, daemon):
+        self.daemon = daemon
+
+    def __call__(self, *words, status=0, text=""):
+        done = run(["farblock", "--socket", self.daemon.socket_path, *words], check=False,
+                   timeout=30)
+        what = f"{words}: exit status {done.returncode}: {done.stdout!r}"
+        check(done.returncode == status, f"{what} (not {status})")
+        check(text in done.stdout, f"{what} (without {text!r})")
+        return done.stdout

@@ -10,7 +10,7 @@ import sys
 
 sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import farblock
-from farblock import Config, Failure, Farblockd, Scratch, eventually
+from farblock import Config, Failure, Farblockd, Scratch, check, eventually
 from iscsi_raw import *  # noqa: F403: tests import everything from here
 from iscsi_raw import (CHECK, COMMAND, DATA_IN, DATA_OUT, F, GOOD, LOGIN, LOGIN_RSP, LOGOUT,
                        LOGOUT_RSP, NONE, Pdu, R2T, READ, RESPONSE, SIMPLE, TEXT, TEXT_RSP, Wire,
@@ -20,11 +20,6 @@ BLOCK = 512
 INITIATOR = "iqn.2025-01.org.example:peer"
 HASHES = {5: hashlib.md5, 6: hashlib.sha1, 7: hashlib.sha256, 8: hashlib.sha3_256}
 MIB = 1 << 20
-
-
-def check(holds, why):
-    if not holds:
-        raise Failure(why)
 
 
 class Configuration(Config):

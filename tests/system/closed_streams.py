@@ -9,13 +9,9 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
 import farblock  # noqa: E402
+from farblock import check  # noqa: E402
 
 CLOSES = 'exec "$@" <&- >&- 2>&-'
-
-
-def expect(holds, what):
-    if not holds:
-        raise farblock.Failure(what)
 
 
 def closed(redirection, command):
@@ -28,16 +24,16 @@ def shell_says_nothing_to_the_daemon(daemon):
     shell = [farblock.program("farblock"), "--socket", daemon.socket_path]
     for words in (["ls"], ["--json", "ls"], ["version"], ["get", "global"], ["stats"]):
         status = closed(">&-", [*shell, *words])
-        expect(status == 1, f"{words}: what it printed was lost, and its exit status is {status}")
+        check(status == 1, f"{words}: what it printed was lost, and its exit status is {status}")
     status = closed("<&-", shell)
-    expect(status == 1, f"a batch that cannot be read ends with {status}")
+    check(status == 1, f"a batch that cannot be read ends with {status}")
 
 
 def initiator_fails_where_nothing_can_be_told(target):
     tool = [farblock.program("farblock-initiator"), "luns",
             f"iscsi://127.0.0.1:{target.port}/{target.iqn}"]
     status = closed(">&-", tool)
-    expect(status == 1, f"farblock-initiator luns: exit status {status}")
+    check(status == 1, f"farblock-initiator luns: exit status {status}")
 
 
 def daemon_has_no_file_there(scratch, config):
@@ -48,7 +44,7 @@ def daemon_has_no_file_there(scratch, config):
     try:
         daemon.wait_connect(daemon.socket_path)
         streams = [os.readlink(f"/proc/{daemon.pid}/fd/{fd}") for fd in range(3)]
-        expect(streams == ["/dev/null"] * 3, f"its standard streams are {streams}")
+        check(streams == ["/dev/null"] * 3, f"its standard streams are {streams}")
     finally:
         daemon.kill()
 

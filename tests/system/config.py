@@ -17,30 +17,18 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lib"))
 import farblock  # noqa: E402
+from farblock import Shell, check  # noqa: E402
 
 IQN = "iqn.2025-01.org.farblock.test:config"
-
-
-def expect(holds, what):
-    if not holds:
-        raise farblock.Failure(what)
 
 
 def call(command, status, text="", **options):
     """Runs one of our programs; exit status and part of its output are as given."""
     done = farblock.run(command, check=False, timeout=30, **options)
     what = f"{' '.join(command)}: exit status {done.returncode}: {done.stdout.strip()}"
-    expect(done.returncode == status, f"{what} (not {status})")
-    expect(text in done.stdout, f"{what} (without {text!r})")
+    check(done.returncode == status, f"{what} (not {status})")
+    check(text in done.stdout, f"{what} (without {text!r})")
     return done.stdout
-
-
-class Shell:
-    def __init__(self, daemon):
-        self.daemon = daemon
-
-    def __call__(self, *words, status=0, text=""):
-        return call(["farblock", "--socket", self.daemon.socket_path, *words], status, text)
 
 
 class Daemon(farblock.Farblockd):
@@ -71,7 +59,7 @@ def wrong_flags(scratch):
                         (["--log-level", "loud"], "error, warn, info, debug"),
                         (["stray"], "takes flags only")]:
         out = call(["farblockd", *flags], 2, text)
-        expect(out.count("\n") == 1, f"{flags}: more than one line: {out}")
+        check(out.count("\n") == 1, f"{flags}: more than one line: {out}")
     call(["farblockd", "--version"], 0, "farblockd ")
     call(["farblockd", "--help"], 0, "--state-dir DIR")
     call(["farblock", "--nosuch"], 2, "no such flag")
@@ -97,7 +85,7 @@ def wrong_places(scratch):
     flags[flags.index("--config") + 1] = scratch.path
     call(flags, 1, "not a regular file")
     with open(occupied, encoding="utf-8") as text:
-        expect(text.read() == "x", "a file in the way was changed")
+        check(text.read() == "x", "a file in the way was changed")
 
 
 def missing_folders(scratch):
@@ -108,10 +96,10 @@ def missing_folders(scratch):
     daemon.socket_path = scratch.file("a/d/control.sock")
     with daemon:
         Shell(daemon)("/backstores/null", "create", "n0", "1M", text="Created")
-        expect(os.path.exists(daemon.config_path), "nothing was saved")
+        check(os.path.exists(daemon.config_path), "nothing was saved")
         for folder in ("a/b", "a/c", "a/c/state"):
             mode = stat.S_IMODE(os.stat(scratch.file(folder)).st_mode)
-            expect(mode == 0o700, f"{folder} is made with {mode:o}")
+            check(mode == 0o700, f"{folder} is made with {mode:o}")
 
 
 def damaged_files(scratch):
@@ -122,11 +110,11 @@ def damaged_files(scratch):
         name = os.path.basename(daemon.config_path)
         for _ in range(2):
             out = call(daemon.flags(), 1, f"kept as {name}.damaged-")
-            expect(out.count("error") == 1, f"more than one line of error: {out}")
+            check(out.count("error") == 1, f"more than one line of error: {out}")
         with open(daemon.config_path, encoding="utf-8") as text:
-            expect(text.read() == saved, "the damaged file was changed")
+            check(text.read() == saved, "the damaged file was changed")
         kept = [f for f in os.listdir(scratch.path) if f.startswith(name + ".damaged-")]
-        expect(len(kept) == 1, f"kept aside as {kept}")
+        check(len(kept) == 1, f"kept aside as {kept}")
     out = call(Daemon(scratch, "place", '{\n  "a": [1,\n  }\n').flags(), 1, "line 3, column 3")
 
 
@@ -135,7 +123,7 @@ def twin_serials(scratch):
     disks = [{"plugin": "ramdisk", "name": name, "size": 1 << 20,
               "wwn": "5b0c3f0e-7c21-4f63-9a0d-2d7e41f0a911"} for name in ("one", "two")]
     with Daemon(scratch, "twins", json.dumps({"storage_objects": disks})) as daemon:
-        expect("two: unit serial 5b0c3f0e-7c21-4f63-9a0d-2d7e41f0a911 is that of one" in
+        check("two: unit serial 5b0c3f0e-7c21-4f63-9a0d-2d7e41f0a911 is that of one" in
                daemon.log(), "two disks with one serial are not told")
         Shell(daemon)("/backstores/ramdisk", "create", "three", "1M", f"wwn={disks[0]['wwn']}",
                       status=4, text="belongs to storage object ramdisk/one")
@@ -151,17 +139,17 @@ def second_daemon(scratch):
             call(flags, 1, f"use {taken}")
         Shell(first)("version", text="farblock version")
         first.kill()
-        expect(os.path.exists(first.socket_path), "kill -9 leaves no socket")
+        check(os.path.exists(first.socket_path), "kill -9 leaves no socket")
         first.start()
         Shell(first)("version", text="farblock version")
-        expect(first.stop() == 0, "exit status after SIGTERM")
-        expect(not os.path.exists(first.socket_path), "the socket is still there")
+        check(first.stop() == 0, "exit status after SIGTERM")
+        check(not os.path.exists(first.socket_path), "the socket is still there")
 
 
 def shell_statuses(scratch):
     with Daemon(scratch, "shell") as daemon:
         mode = stat.S_IMODE(os.stat(daemon.socket_path).st_mode)
-        expect(mode == 0o600, f"socket mode {mode:o}")
+        check(mode == 0o600, f"socket mode {mode:o}")
         shell = Shell(daemon)
         port = farblock.free_port()
         tpg = f"/iscsi/{IQN}/tpg1"
@@ -179,28 +167,28 @@ def shell_statuses(scratch):
         shell("/backstores/ramdisk/rd0", "set", "attribute", "block_size=4096", status=5)
         shell(tpg, "set", "attribute", "authentication=0", "generate_node_acls=1")
         shell(tpg, "set", "auth", "userid=u", "password=with 'both' \"quotes\"")
-        expect("quotes" not in shell(tpg, "get", "auth"), "a password is shown")
+        check("quotes" not in shell(tpg, "get", "auth"), "a password is shown")
         password = daemon.saved()["targets"][0]["tpgs"][0]["chap_password"]
-        expect(password == "with 'both' \"quotes\"", f"the password became {password}")
+        check(password == "with 'both' \"quotes\"", f"the password became {password}")
         out = farblock.run(["iscsi-ls", "-s", f"iscsi://127.0.0.1:{port}"]).stdout
-        expect("Lun:0" in out, f"iscsi-ls: {out}")
+        check("Lun:0" in out, f"iscsi-ls: {out}")
         widths = {len(line) for line in shell("ls").splitlines()}
-        expect(widths == {132}, f"lines of ls are {widths} wide")
-        expect(json.loads(shell("--json", "ls", "/", "1"))["name"] == "/", "ls --json")
+        check(widths == {132}, f"lines of ls are {widths} wide")
+        check(json.loads(shell("--json", "ls", "/", "1"))["name"] == "/", "ls --json")
         os.environ["XDG_STATE_HOME"] = scratch.file("home")  # for bookmarks
         for words, key in ((["cd", "/iscsi"], "path"), (["/iscsi"], "path"), (["pwd"], "path"),
                            (["bookmarks", "add", "b"], "messages"), (["@b"], "path"),
                            (["bookmarks", "del", "b"], "messages")):
-            expect(key in json.loads(shell("--json", *words)), f"--json {words}")
+            check(key in json.loads(shell("--json", *words)), f"--json {words}")
         out = shell("--json", "begin", status=1)
         told = json.loads(out[json.JSONDecoder().raw_decode(out)[1]:])
-        expect("without commit" in told["error"]["text"], told)
+        check("without commit" in told["error"]["text"], told)
         shell("sessions", text="(no open sessions)")
         for words in (["saveconfig", "here.json"], ["restoreconfig", "here.json", "true"]):
             call(["farblock", "--socket", daemon.socket_path, *words], 0,
                  scratch.file("here.json"), cwd=scratch.path)
         log = daemon.log()
-        expect(f"uid {os.getuid()}, process " in log and f": {tpg} set auth userid password\n" in log
+        check(f"uid {os.getuid()}, process " in log and f": {tpg} set auth userid password\n" in log
                and "quotes" not in log, f"the log tells of changes: {log}")
         batch(scratch, shell)
 
@@ -214,11 +202,11 @@ def batch(scratch, shell):
     shell("/backstores/ramdisk/b1", "status", status=3)
     path = scratch.file("twice", content="/backstores/null create n0 1M\n" * 2)
     out = shell("-c", path, status=4, text=f"{path}:2: ")
-    expect(out.startswith("Created null n0"), f"the error stands before the answers: {out}")
+    check(out.startswith("Created null n0"), f"the error stands before the answers: {out}")
     command = [farblock.program("farblock"), "--socket", shell.daemon.socket_path]
     done = subprocess.run(command, input="/backstores/ramdisk delete b0\npwd\n'open\n",
                           text=True, capture_output=True, timeout=30, check=False)
-    expect(done.returncode == 2 and "stdin:3: " in done.stderr, f"batch on stdin: {done}")
+    check(done.returncode == 2 and "stdin:3: " in done.stderr, f"batch on stdin: {done}")
 
 
 def malformed_lines(scratch):
@@ -227,23 +215,23 @@ def malformed_lines(scratch):
     def refused(words, **options):
         done = subprocess.run([farblock.program("farblock"), "--socket", "/nonexistent/s", *words],
                               capture_output=True, timeout=30, check=False, **options)
-        expect(done.returncode == 2, f"{words}: {done}")
+        check(done.returncode == 2, f"{words}: {done}")
         return done.stderr.decode()
     caret = "  create \u00e9\u00e9 ?\n            ^\n"
     for words, text in (([b"create \xc3\xa9\xc3\xa9 \xff"], None),
                         ([b"create", b"\xc3\xa9\xc3\xa9", b"\xff"], None),
                         ([], b"\ncreate \xc3\xa9\xc3\xa9 \xff\n")):
         said = refused(words, input=text)
-        expect(said.endswith(caret) and "not UTF-8" in said, f"{words}: {said!r}")
+        check(said.endswith(caret) and "not UTF-8" in said, f"{words}: {said!r}")
     said = refused([], input=b"create \x1b[2J\xc2\x9b2J\t\xff\n")
-    expect(said.endswith("  create ?[2J??2J ?\n                  ^\n"), f"shown again: {said!r}")
+    check(said.endswith("  create ?[2J??2J ?\n                  ^\n"), f"shown again: {said!r}")
     error = json.loads(refused(["--json", b"create", b"\xff"]))["error"]
-    expect(error["column"] == 8 and error["status"] == 2, f"as JSON: {error}")
+    check(error["column"] == 8 and error["status"] == 2, f"as JSON: {error}")
     with Daemon(scratch, "malformed") as daemon:
         done = subprocess.run([farblock.program("farblock"), "--socket", daemon.socket_path, "/iscsi",
                                "set", "discovery_auth", "password=-"], input=b"\xff\n", timeout=30,
                               capture_output=True, check=False)
-        expect(done.returncode == 8 and done.stderr.startswith(b"password: is not UTF-8"), f"{done}")
+        check(done.returncode == 8 and done.stderr.startswith(b"password: is not UTF-8"), f"{done}")
 
 
 def wrong_flags_as_json(scratch):
@@ -255,7 +243,7 @@ def wrong_flags_as_json(scratch):
             told = json.loads(done.stderr)["error"]
         except ValueError:
             told = {}
-        expect(done.returncode == told.get("status") == 2, f"{words}: {done}")
+        check(done.returncode == told.get("status") == 2, f"{words}: {done}")
 
 
 def long_batch(scratch):
@@ -270,9 +258,9 @@ def long_batch(scratch):
         path = scratch.file("long", content="\n".join(lines) + "\n")
         out = shell("-c", path, status=4, text=f"{path}:{len(lines)}: ")
         daemon.kill()
-        expect(out.count("Created LUN ") == 1001, f"{out.count('Created LUN')} LUNs are answered")
+        check(out.count("Created LUN ") == 1001, f"{out.count('Created LUN')} LUNs are answered")
         saves = daemon.saved()["farblock"]["generation"] - before
-        expect(saves <= 20, f"{len(lines)} lines are saved {saves} times")
+        check(saves <= 20, f"{len(lines)} lines are saved {saves} times")
         daemon.start()
         shell("/backstores/ramdisk", "status", text="Storage Objects: 1000")
         shell(f"/iscsi/{IQN}/tpg1/luns", "status", text="LUNs: 1000")
@@ -288,10 +276,10 @@ def line_by_line(scratch):
             shell.stdin.write(f"/backstores/ramdisk create r{number} 1M\n")
             shell.stdin.flush()
             line = shell.stdout.readline()
-            expect(line.startswith(f"Created ramdisk r{number} "), f"answered {line!r}")
+            check(line.startswith(f"Created ramdisk r{number} "), f"answered {line!r}")
         shell.stdin.write("pwd")
         out, _ = shell.communicate(timeout=30)
-        expect(shell.returncode == 0 and out == "/\n", f"ended {shell.returncode} after {out!r}")
+        check(shell.returncode == 0 and out == "/\n", f"ended {shell.returncode} after {out!r}")
 
 
 def recoverable_errors(scratch):
@@ -303,12 +291,12 @@ def recoverable_errors(scratch):
             {"storage_objects": [disk, {"plugin": "ramdisk"}, {"name": "rd2"}]}))
         out = shell("restoreconfig", path, status=1,
                     text="Configuration restored, 2 recoverable errors:")
-        expect("'plugin' or 'name' is missing" in out, f"the errors are not told: {out}")
+        check("'plugin' or 'name' is missing" in out, f"the errors are not told: {out}")
         shell("/backstores/ramdisk/rd0", "status", text="(1.0MiB)")
         answer, _ = json.JSONDecoder().raw_decode(farblock.run(
             ["farblock", "--socket", daemon.socket_path, "--json", "restoreconfig", path],
             check=False).stdout)
-        expect(answer["recoverable_errors"] == 3, f"as JSON: {answer}")
+        check(answer["recoverable_errors"] == 3, f"as JSON: {answer}")
         lines = scratch.file("lines", content=f"restoreconfig {path}\n"
                              "/backstores/ramdisk create rd3 1M\n")
         shell("-c", lines, status=1, text=f"{lines}:1: restoreconfig: 3 recoverable errors")
@@ -333,10 +321,10 @@ def restored_again(scratch):
         for options in ((), ("clear_existing=true",), ()):
             shell("restoreconfig", whole, *options, status=1)
             sizes.append(len(json.dumps(daemon.saved()["fabric_modules"])))
-        expect(len(set(sizes)) == 1, f"what is kept for others grows: {sizes}")
+        check(len(set(sizes)) == 1, f"what is kept for others grows: {sizes}")
         shell("clearconfig", "confirm=true")
         saved = daemon.saved()
-        expect(not saved["fabric_modules"] and "others" not in saved,
+        check(not saved["fabric_modules"] and "others" not in saved,
                f"clearconfig leaves {saved} in the saved file")
         shell("/backstores/fileio", "create", "f0", path, "1M")
         shell("saveconfig", whole)
@@ -350,11 +338,11 @@ def what_is_no_file(scratch):
         shell = Shell(daemon)
         shell("/backstores/null", "create", "n0", "1M")
         shell("saveconfig", daemon.socket_path, status=8, text="is no regular file")
-        expect(stat.S_ISSOCK(os.stat(daemon.socket_path).st_mode), "the socket is replaced")
+        check(stat.S_ISSOCK(os.stat(daemon.socket_path).st_mode), "the socket is replaced")
         folder = scratch.file("folder")
         os.mkdir(folder)
         shell("saveconfig", folder, status=1, text="is no regular file")
-        expect(not os.path.exists(scratch.file("backup")), "a folder for backups of a folder")
+        check(not os.path.exists(scratch.file("backup")), "a folder for backups of a folder")
 
 
 def output_and_input_without_end(scratch):
@@ -364,7 +352,7 @@ def output_and_input_without_end(scratch):
         with open("/dev/full", "wb") as full:
             done = subprocess.run([*command, "ls"], stdout=full, stderr=subprocess.PIPE,
                                   timeout=30, check=False)
-        expect(done.returncode == 1 and b"write failed" in done.stderr, f"onto /dev/full: {done}")
+        check(done.returncode == 1 and b"write failed" in done.stderr, f"onto /dev/full: {done}")
         Shell(daemon)("-c", "/dev/zero", status=2, text="/dev/zero:1: is longer than 1048576")
 
 
@@ -385,7 +373,7 @@ def restart(scratch):
         after = daemon.saved()
         for saved in (before, after):
             del saved["farblock"]["generation"]
-        expect(before == after, "the saved file is another one after restarts")
+        check(before == after, "the saved file is another one after restarts")
 
 
 def late_binding(scratch):
@@ -398,14 +386,14 @@ def late_binding(scratch):
         shell = Shell(daemon)
         shell(disk, "status", text="waiting")
         url = f"iscsi://127.0.0.1:{target.port}"
-        expect("Lun:" not in farblock.run(["iscsi-ls", "-s", url], check=False).stdout,
+        check("Lun:" not in farblock.run(["iscsi-ls", "-s", url], check=False).stdout,
                "a LUN without its storage is shown")
         scratch.file("late.img", size=1 << 20)
         daemon.signal(signal.SIGHUP)
         end = time.monotonic() + 20
         while "waiting" in shell(disk, "status"):
-            expect(time.monotonic() < end, "the file is there and the storage still waits")
-        expect("Lun:0" in farblock.run(["iscsi-ls", "-s", url]).stdout, "the LUN is not shown")
+            check(time.monotonic() < end, "the file is there and the storage still waits")
+        check("Lun:0" in farblock.run(["iscsi-ls", "-s", url]).stdout, "the LUN is not shown")
 
 
 def hostile_clients(scratch):
@@ -422,13 +410,13 @@ def hostile_clients(scratch):
             except (BrokenPipeError, ConnectionResetError):
                 pass  # one more than the daemon takes
         told = daemon.log().count("the idlest makes way")
-        expect(told == 1, f"too many clients are told {told} times")
+        check(told == 1, f"too many clients are told {told} times")
         for client in clients:
             client.close()
         end = time.monotonic() + 20
         while farblock.run(["farblock", "--socket", daemon.socket_path, "version"],
                            check=False).returncode:
-            expect(time.monotonic() < end, "clients that are gone keep others out")
+            check(time.monotonic() < end, "clients that are gone keep others out")
         with socket.socket(socket.AF_UNIX) as client:
             client.connect(daemon.socket_path)
             client.settimeout(10)
@@ -438,7 +426,7 @@ def hostile_clients(scratch):
             except (BrokenPipeError, ConnectionResetError):
                 pass
         shell("version", text="farblock version")
-        expect("longer than" in daemon.log(), "a request without end is not told")
+        check("longer than" in daemon.log(), "a request without end is not told")
 
 
 def main():

@@ -12,16 +12,12 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
 import farblock  # noqa: E402
+from farblock import check  # noqa: E402
 
 ROOM = 64
 BEGIN = {"path": "/", "command": "begin", "positional": [], "named": {}}
 COMMIT = {**BEGIN, "command": "commit"}
 STUCK_S = 5  # a second, on a slow machine
-
-
-def check(holds, what):
-    if not holds:
-        raise farblock.Failure(what)
 
 
 class Client:

@@ -13,12 +13,8 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lib"))
 import farblock  # noqa: E402
+from farblock import check  # noqa: E402
 import iscsi  # noqa: E402
-
-
-def expect(holds, what):
-    if not holds:
-        raise farblock.Failure(what)
 
 
 class Client:
@@ -45,7 +41,7 @@ class Client:
         try:
             self.run(command, *values, path=path, **more)
         except farblock.Failure as why:
-            expect(text in str(why), f"{command}: '{why}' (without '{text}')")
+            check(text in str(why), f"{command}: '{why}' (without '{text}')")
         else:
             raise farblock.Failure(f"{command} {values} is not refused")
 
@@ -93,18 +89,18 @@ def apply_touches_only_what_differs(scratch):
         doc["targets"][0]["tpgs"][0]["attributes"]["login_timeout"] = 20
         path, before = put(scratch, "wish.json", doc), saved(daemon)
         lines = client.run("plan", path)["messages"]
-        expect("- /backstores/ramdisk/rd1" in lines and "+ /backstores/ramdisk/rd2" in lines and
+        check("- /backstores/ramdisk/rd1" in lines and "+ /backstores/ramdisk/rd2" in lines and
                f"+ /iscsi/{target.iqn}/tpg1/luns/lun5" in lines and
                f"  /iscsi/{target.iqn}/tpg1: attributes login_timeout: 15 -> 20" in lines, lines)
-        expect(saved(daemon) == before and names(daemon) == ["rd0", "rd1"], "plan has changed it")
+        check(saved(daemon) == before and names(daemon) == ["rd0", "rd1"], "plan has changed it")
         done = client.run("apply", path)["messages"]
-        expect(done[:4] == lines[:4], f"planned {lines}, done {done}")
-        expect(names(daemon) == ["rd0", "rd2"], names(daemon))
+        check(done[:4] == lines[:4], f"planned {lines}, done {done}")
+        check(names(daemon) == ["rd0", "rd2"], names(daemon))
         again = client.run("apply", path)["messages"]
-        expect("Nothing to do" in again[-1] and len(again) == 1, again)
+        check("Nothing to do" in again[-1] and len(again) == 1, again)
         sessions = daemon.rpc("session.list")
         session.ready()
-        expect(len(sessions) == 1, "the session has not gone on")
+        check(len(sessions) == 1, "the session has not gone on")
         session.logout()
 
 
@@ -118,9 +114,9 @@ def a_setting_that_only_farblock_has_is_applied(scratch):
         doc["farblock"]["objects"][path]["attribute"] = {"allowed_addresses": "127.0.0.0/8"}
         for wish, line in ((doc, "nothing -> 127.0.0.0/8"), (saved(daemon), "127.0.0.0/8 -> nothing")):
             lines = client.run("apply", put(scratch, "wish.json", wish))["messages"]
-            expect(f"  {path}: attribute allowed_addresses: {line}" in lines, lines)
+            check(f"  {path}: attribute allowed_addresses: {line}" in lines, lines)
             row = client.run("get", "attribute", "allowed_addresses", path=path)["data"]["rows"][0]
-            expect(row["value"] == ("" if line.endswith("nothing") else "127.0.0.0/8"), row)
+            check(row["value"] == ("" if line.endswith("nothing") else "127.0.0.0/8"), row)
 
 
 def apply_makes_anew_what_is_another_disk(scratch):
@@ -129,9 +125,9 @@ def apply_makes_anew_what_is_another_disk(scratch):
         doc = saved(daemon)
         doc["storage_objects"][0]["size"] = 16 << 20
         lines = client.run("apply", put(scratch, "size.json", doc))["messages"]
-        expect(any("what it holds is lost" in l for l in lines), lines)
-        expect(names(daemon, f"/iscsi/{target.iqn}/tpg1/luns") == ["lun0"], "its LUN is gone")
-        expect(daemon.rpc("tree.info", path="/backstores/ramdisk/rd0")["size"] == 16 << 20, "size")
+        check(any("what it holds is lost" in l for l in lines), lines)
+        check(names(daemon, f"/iscsi/{target.iqn}/tpg1/luns") == ["lun0"], "its LUN is gone")
+        check(daemon.rpc("tree.info", path="/backstores/ramdisk/rd0")["size"] == 16 << 20, "size")
         client.refused("all would go", "apply", put(scratch, "empty.json", {"targets": []}))
 
 
@@ -143,15 +139,15 @@ def undo_goes_back_change_by_change(scratch):
         for name in ("a", "b", "c"):
             client.run("create", name, "4M", path="/backstores/ramdisk")
         listed = client.run("generations")
-        expect([g["undo"] for g in listed["data"]] == [1, 2, 3], listed)
+        check([g["undo"] for g in listed["data"]] == [1, 2, 3], listed)
         numbers = [g["generation"] for g in listed["data"]]
-        expect(numbers[0] == numbers[1] + 1, f"generations {numbers}")
+        check(numbers[0] == numbers[1] + 1, f"generations {numbers}")
         client.run("undo")
-        expect(names(daemon) == ["a", "b", "rd0"], names(daemon))
+        check(names(daemon) == ["a", "b", "rd0"], names(daemon))
         client.run("undo")
-        expect(names(daemon) == ["a", "b", "c", "rd0"], "undo of undo")
+        check(names(daemon) == ["a", "b", "c", "rd0"], "undo of undo")
         client.run("undo", "4")
-        expect(names(daemon) == ["a", "rd0"], names(daemon))
+        check(names(daemon) == ["a", "rd0"], names(daemon))
         client.refused("no generation 99 back", "undo", "99")
         session.ready()
         session.logout()
@@ -166,11 +162,11 @@ def an_edited_file_is_told_of_and_can_be_applied(scratch):
         with open(daemon.config_path, "w", encoding="utf-8") as file:
             json.dump(doc, file)
         told = client.run("create", "b", "4M", path="/backstores/ramdisk")["messages"]
-        expect(any("had been edited" in line for line in told), told)
+        check(any("had been edited" in line for line in told), told)
         told = client.run("create", "c", "4M", path="/backstores/ramdisk")["messages"]
-        expect(len(told) == 1, f"told twice: {told}")
+        check(len(told) == 1, f"told twice: {told}")
         client.run("undo", "2")
-        expect(names(daemon) == ["edited", "rd0"], names(daemon))
+        check(names(daemon) == ["edited", "rd0"], names(daemon))
 
 
 def transaction_takes_effect_with_commit(scratch):
@@ -178,32 +174,32 @@ def transaction_takes_effect_with_commit(scratch):
     with daemon, Client(daemon) as client, Client(daemon) as other:
         before = saved(daemon)
         luns = f"/iscsi/{target.iqn}/tpg1/luns"
-        expect(client.run("begin").get("transaction") is True, "begin tells of no transaction")
-        expect("transaction" not in other.run("generations"), "somebody else's transaction")
+        check(client.run("begin").get("transaction") is True, "begin tells of no transaction")
+        check("transaction" not in other.run("generations"), "somebody else's transaction")
         client.run("create", "rd1", "4M", path="/backstores/ramdisk")
         client.run("create", "/backstores/ramdisk/rd1", path=luns)
         lines = client.run("diff")["messages"]
-        expect("+ /backstores/ramdisk/rd1" in lines and f"+ {luns}/lun1" in lines, lines)
-        expect(saved(daemon) == before, "saved before commit")
+        check("+ /backstores/ramdisk/rd1" in lines and f"+ {luns}/lun1" in lines, lines)
+        check(saved(daemon) == before, "saved before commit")
         session = iscsi.Session(target.url())
         session.ready()
         code = session.run(bytes.fromhex("a00000000000000001000000"), read_len=256)
-        expect(int.from_bytes(code.data_in[:4], "big") == 8, "a LUN is visible before commit")
+        check(int.from_bytes(code.data_in[:4], "big") == 8, "a LUN is visible before commit")
         other.refused(f"a transaction by process {os.getpid()} (uid {os.getuid()}) is open since",
                       "create", "x", "4M", path="/backstores/ramdisk")
         client.refused("a transaction is open", "saveconfig")
         done = client.run("commit")
-        expect("Committed" in done["messages"][0] and "transaction" not in done, f"commit: {done}")
-        expect(len(saved(daemon)["targets"][0]["tpgs"][0]["luns"]) == 2, "not saved")
+        check("Committed" in done["messages"][0] and "transaction" not in done, f"commit: {done}")
+        check(len(saved(daemon)["targets"][0]["tpgs"][0]["luns"]) == 2, "not saved")
         other.run("create", "x", "4M", path="/backstores/ramdisk")
         client.run("begin")
         client.run("delete", "x", path="/backstores/ramdisk")
         client.run("delete", "0", path=luns, named={"force": "true"})
         client.run("set", "attribute", path="/backstores/ramdisk/rd1", named={"emulate_tpu": 1})
         client.run("abort")
-        expect(names(daemon) == ["rd0", "rd1", "x"] and names(daemon, luns) == ["lun0", "lun1"],
+        check(names(daemon) == ["rd0", "rd1", "x"] and names(daemon, luns) == ["lun0", "lun1"],
                "abort")
-        expect("Nothing differs" in client.run("diff")["messages"][0], "abort leaves something")
+        check("Nothing differs" in client.run("diff")["messages"][0], "abort leaves something")
         client.refused("no transaction is open", "commit")
         session.logout()
 
@@ -223,7 +219,7 @@ def transaction_ends_with_its_client_or_its_time(scratch):
         other.refused("was undone", "commit")
         other.run("abort")
         other.run("create", "alone", "4M", path="/backstores/ramdisk")
-        expect(names(daemon) == ["alone", "rd0"], names(daemon))
+        check(names(daemon) == ["alone", "rd0"], names(daemon))
 
 
 def stale_write_is_refused(scratch):
@@ -231,16 +227,16 @@ def stale_write_is_refused(scratch):
     with daemon, Client(daemon) as one, Client(daemon) as two:
         seen = one.run("create", "a", "4M", path="/backstores/ramdisk")["revision"]
         newer = two.run("create", "b", "4M", path="/backstores/ramdisk", revision=seen)["revision"]
-        expect(newer == seen + 1, f"revision {newer} after {seen}")
+        check(newer == seen + 1, f"revision {newer} after {seen}")
         one.refused("somebody has changed it", "create", "c", "4M", path="/backstores/ramdisk",
                     revision=seen)
-        expect(names(daemon) == ["a", "b", "rd0"], "two shells do not see each other's changes")
+        check(names(daemon) == ["a", "b", "rd0"], "two shells do not see each other's changes")
         shell = ["farblock", "--socket", daemon.socket_path, "--revision"]
         words = ["/backstores/ramdisk", "create", "c", "4M"]
         done = farblock.run([*shell, str(seen), *words], check=False)
-        expect(done.returncode == 5 and "look again" in done.stdout, done.stdout)
+        check(done.returncode == 5 and "look again" in done.stdout, done.stdout)
         farblock.run([*shell, str(newer), *words])
-        expect("c" in names(daemon), "the shell with the right revision is refused")
+        check("c" in names(daemon), "the shell with the right revision is refused")
 
 
 def one_object_is_restored_alone(scratch):
@@ -255,16 +251,16 @@ def one_object_is_restored_alone(scratch):
         client.run("restoreconfig", copy, "true", path="/", named={"storage_object": "rd0"})
         value = daemon.rpc("tree.get", path="/backstores/ramdisk/rd0", group="attribute",
                            parameter="emulate_tpu")["rows"][0]["value"]
-        expect(value == "0" and names(daemon) == ["rd0", "rd9"], f"{value}, {names(daemon)}")
+        check(value == "0" and names(daemon) == ["rd0", "rd9"], f"{value}, {names(daemon)}")
         session.ready()
         path = f"/iscsi/{target.iqn}/tpg1"
         client.run("set", "attribute", path=path, named={"login_timeout": 30})
         client.run("restoreconfig", copy, "no", named={"target": target.iqn})
         kept = lambda: daemon.rpc("tree.get", path=path, group="attribute",
                                   parameter="login_timeout")["rows"][0]["value"]
-        expect(kept() == "30", "clear_existing=no has replaced the target")
+        check(kept() == "30", "clear_existing=no has replaced the target")
         client.run("restoreconfig", copy, "yes", named={"target": target.iqn})
-        expect(kept() == "15", "the target is not restored")
+        check(kept() == "15", "the target is not restored")
         session.ready()
         session.logout()
 

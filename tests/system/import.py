@@ -15,16 +15,12 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lib"))
 import farblock  # noqa: E402
+from farblock import check  # noqa: E402
 from transcript import own_network  # noqa: E402
 
 DATA = os.path.join(os.path.dirname(HERE), "data")
 OFFICE = "iqn.2019-04.org.example.office"
 DISKS = ("mail", "archive", "db", "install.img", "scratch.img", "golden.img", "movie.iso")
-
-
-def expect(holds, what):
-    if not holds:
-        raise farblock.Failure(what)
 
 
 class Stage:
@@ -53,7 +49,7 @@ class Stage:
 
     def run(self, *words):
         done = self.shell(*words)
-        expect(not done.returncode, f"{' '.join(words)}: {done.stdout}")
+        check(not done.returncode, f"{' '.join(words)}: {done.stdout}")
         return done.stdout
 
     def tree(self):
@@ -64,7 +60,7 @@ class Stage:
 
 def told(text, path, line, words):
     """A line of the file is said to be left out, or changed."""
-    expect(re.search(f"^{re.escape(path)}:{line}: .*{words}", text, re.M), f"{line}: {words}\n{text}")
+    check(re.search(f"^{re.escape(path)}:{line}: .*{words}", text, re.M), f"{line}: {words}\n{text}")
 
 
 def capacity(host, target, lun, user=""):
@@ -84,13 +80,13 @@ def tgt_is_taken_over(scratch):
         told(text, path, 14, "neither an address")
         told(text, path, 35, "frobnicate")
         told(text, path, 42, "movie.iso is left out")
-        expect("secret" not in text, "a password is shown")
+        check("secret" not in text, "a password is shown")
         tree = stage.tree()
         for part in ("1-way disc auth, Targets: 2", "mutual auth, Mapped LUNs: 2",
                      "[lun2 fileio/mail (rw)]", "[fileio/install (.../install.img)", "[iser]"):
-            expect(part in tree, f"the tree lacks '{part}'")
-        expect(capacity("iqn.2019-04.org.example:anybody", f"{OFFICE}:mixed", 12), "no LUN 12")
-        expect(not capacity("iqn.2019-04.org.example:anybody", f"{OFFICE}:mail", 1),
+            check(part in tree, f"the tree lacks '{part}'")
+        check(capacity("iqn.2019-04.org.example:anybody", f"{OFFICE}:mixed", 12), "no LUN 12")
+        check(not capacity("iqn.2019-04.org.example:anybody", f"{OFFICE}:mail", 1),
                "who is not named may log in")
 
 
@@ -104,10 +100,10 @@ def scst_is_taken_over(scratch):
         tree = stage.tree()
         for part in ("[lun0 fileio/golden (ro)]", "[lun1 fileio/scratch (rw)]",
                      "ib.fe800000000000000002c9030005f34b", "127.0.0.1:3260"):
-            expect(part in tree, f"the tree lacks '{part}'")
+            check(part in tree, f"the tree lacks '{part}'")
         node, user = "iqn.2019-04.org.example:node1", "node%correct-horse-9@"
-        expect("4096" in capacity(node, f"{OFFICE}:cluster", 1, user), "node1 does not see scratch")
-        expect(not capacity(node, f"{OFFICE}:cluster", 1), "node1 need not prove itself")
+        check("4096" in capacity(node, f"{OFFICE}:cluster", 1, user), "node1 does not see scratch")
+        check(not capacity(node, f"{OFFICE}:cluster", 1), "node1 need not prove itself")
 
 
 def a_broken_file_changes_nothing(scratch):
@@ -120,10 +116,10 @@ def a_broken_file_changes_nothing(scratch):
         with open(stage.daemon.config_path, encoding="utf-8") as text:
             saved = text.read()
         done = stage.shell("import", "tgt", broken, "clear_existing=true")
-        expect(done.returncode == 8 and f"{broken}:23: <target>" in done.stdout, done.stdout)
-        expect(stage.run("ls") == tree, "the tree has changed")
+        check(done.returncode == 8 and f"{broken}:23: <target>" in done.stdout, done.stdout)
+        check(stage.run("ls") == tree, "the tree has changed")
         with open(stage.daemon.config_path, encoding="utf-8") as text:
-            expect(text.read() == saved, "the saved file has changed")
+            check(text.read() == saved, "the saved file has changed")
 
 
 def luns_are_those_of_tgt_admin(scratch):
@@ -137,15 +133,15 @@ def luns_are_those_of_tgt_admin(scratch):
                           stderr=subprocess.DEVNULL, text=True, timeout=60, check=False)
     theirs = {os.path.basename(disk): int(lun) for lun, disk in
               re.findall(r"--lun (\d+) -b \"([^\"]+)\"", done.stdout)}
-    expect(len(theirs) >= 4, f"tgt-admin says: {done.stdout}")
+    check(len(theirs) >= 4, f"tgt-admin says: {done.stdout}")
     with stage.daemon:
         stage.run("import", "tgt", path)
         tree = stage.run("ls", "/iscsi")
     ours = {os.path.basename(disk): int(lun) for lun, disk in
             re.findall(r"o- lun(\d+) .*\[fileio/\S+ \((\S+)\)", tree)}
-    expect(ours, f"no LUN in {tree}")
+    check(ours, f"no LUN in {tree}")
     for disk, lun in ours.items():
-        expect(theirs.get(disk) == lun, f"{disk}: LUN {lun} here, {theirs.get(disk)} with tgt-admin")
+        check(theirs.get(disk) == lun, f"{disk}: LUN {lun} here, {theirs.get(disk)} with tgt-admin")
 
 
 def main():

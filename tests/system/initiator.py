@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
-from farblock import (Config, Failure, Farblockd, Scratch, Skip, eventually, main,  # noqa: E402
+from farblock import (Config, Failure, Farblockd, Scratch, Skip, check, eventually, main,  # noqa: E402
                       program)
 from peers import Tgtd  # noqa: E402
 
@@ -29,11 +29,6 @@ def tool(*arguments, status=0, **options):
     if status and len(done.stderr.strip().splitlines()) != 1:
         raise Failure(f"{' '.join(arguments)}: not one line: {done.stderr}")
     return done.stdout if not status else done.stderr
-
-
-def check(condition, text):
-    if not condition:
-        raise Failure(text)
 
 
 def copies(scratch, url, *options):

@@ -13,7 +13,7 @@ import sys
 import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
-from farblock import (Config, Failure, Farblockd, Scratch, eventually, free_port,  # noqa: E402
+from farblock import (Config, Failure, Farblockd, Scratch, check, eventually, free_port,  # noqa: E402
                       main, program)
 
 MIB = 1 << 20
@@ -24,11 +24,6 @@ KILLS = 4
 
 def over_iser(url):
     return url.replace("iscsi://", "iser://")
-
-
-def check(condition, text):
-    if not condition:
-        raise Failure(text)
 
 
 def start(*arguments, **options):

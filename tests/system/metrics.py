@@ -15,15 +15,10 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
 import farblock  # noqa: E402
-from farblock import Config, Failure, Farblockd, Scratch, eventually, free_port  # noqa: E402
+from farblock import Config, Farblockd, Scratch, check, eventually, free_port  # noqa: E402
 
 SECRET, MUTUAL = "secret-of-16-byt", "mutual-of-16-byt"
 INITIATOR = "iqn.2025-01.org.example:client"
-
-
-def check(holds, why):
-    if not holds:
-        raise Failure(why)
 
 
 OPENMETRICS = "Accept: application/openmetrics-text;version=1.0.0,text/plain;q=0.5\r\n"

@@ -9,26 +9,17 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
 import farblock  # noqa: E402
+from farblock import check  # noqa: E402
 
 ODD = {"line feed": "\n", "escape": "\x1b[31m", "DEL": "\x7f", "C1": "\u009b31m", "bidi": "\u202e"}
 SHOWN = r"\u000a\u001b[31m\u007f\u009b31m\u202e.img"
 
 
-def check(holds, what):
-    if not holds:
-        raise farblock.Failure(what)
-
-
-class Shell:
-    def __init__(self, daemon):
-        self.daemon = daemon
-
-    def __call__(self, *words, status=0):
-        done = farblock.run(["farblock", "--socket", self.daemon.socket_path, *words], check=False)
-        check(done.returncode == status, f"{words}: status {done.returncode}: {done.stdout!r}")
-        rest = done.stdout.replace("\n", "")
-        check(rest.isprintable(), f"{words}: a terminal would obey {done.stdout!r}")
-        return done.stdout
+class Shell(farblock.Shell):
+    def __call__(self, *words, **expected):
+        out = super().__call__(*words, **expected)
+        check(out.replace("\n", "").isprintable(), f"{words}: a terminal would obey {out!r}")
+        return out
 
 
 def refused(shell, scratch, target):

@@ -10,21 +10,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
 import farblock  # noqa: E402
-
-
-def check(holds, what):
-    if not holds:
-        raise farblock.Failure(what)
-
-
-class Shell:
-    def __init__(self, daemon):
-        self.daemon = daemon
-
-    def __call__(self, *words, status=0):
-        done = farblock.run(["farblock", "--socket", self.daemon.socket_path, *words], check=False)
-        check(done.returncode == status, f"{words}: status {done.returncode}: {done.stdout!r}")
-        return done.stdout
+from farblock import Shell, check  # noqa: E402
 
 
 def own(scratch, daemon):

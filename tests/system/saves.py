@@ -15,15 +15,11 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lib"))
 import farblock  # noqa: E402
+from farblock import check  # noqa: E402
 
 SAMPLE = os.path.join(os.path.dirname(HERE), "data", "targetcli.json")
 # What a save may call, and nothing that is called while the daemon sleeps.
 CALLS = "openat,unlink,write,fsync,close,link,rename,mkdir,stat,newfstatat,access,getdents64"
-
-
-def expect(holds, what):
-    if not holds:
-        raise farblock.Failure(what)
 
 
 def read(path):
@@ -70,7 +66,7 @@ def kill_at_every_call(scratch):
     daemon = farblock.Farblockd(scratch, config)
     with daemon:
         calls = calls_of_a_save(daemon, scratch.file("calls.log"))
-        expect({"fsync", "rename", "link"} <= set(calls), f"calls of a save: {calls}")
+        check({"fsync", "rename", "link"} <= set(calls), f"calls of a save: {calls}")
     outcomes, seen = set(), {}
     for call in calls:
         seen[call] = seen.get(call, 0) + 1
@@ -85,18 +81,18 @@ def kill_at_every_call(scratch):
             except (ValueError, OSError):
                 pass  # its answer never came
             tracer.process.communicate()
-            expect(daemon.process.wait(20) == -9, f"{call} {seen[call]}: was not killed")
+            check(daemon.process.wait(20) == -9, f"{call} {seen[call]}: was not killed")
             after = read(daemon.config_path)
             is_new = name in disks(daemon.config_path)
-            expect(is_new or after == before, f"{call} {seen[call]}: neither the old nor the new")
+            check(is_new or after == before, f"{call} {seen[call]}: neither the old nor the new")
             outcomes.add(is_new)
             daemon.start()
             there = [c["name"] for c in daemon.rpc("tree.ls", path="/backstores/ramdisk",
                                                    depth=1)["children"]]
-            expect((name in there) == is_new, f"{call} {seen[call]}: restarted with {there}")
+            check((name in there) == is_new, f"{call} {seen[call]}: restarted with {there}")
             if is_new:
                 daemon.rpc("tree.delete", path="/backstores/ramdisk", params={"name": name})
-    expect(outcomes == {False, True}, f"only {outcomes} came out of it")
+    check(outcomes == {False, True}, f"only {outcomes} came out of it")
     print(f"killed at {len(calls)} calls: {' '.join(calls)}")
 
 
@@ -125,10 +121,10 @@ def sample_survives(scratch):
             log = daemon.log()
         kept = [line for line in log.splitlines() if "kept without effect" in line or
                 "made up" in line]
-        expect(not kept, f"refused: {kept}")
+        check(not kept, f"refused: {kept}")
         again = by_name(without_ours(json.loads(read(daemon.config_path))))
         differences = list(differing(by_name(dict(sample)), again))
-        expect(not differences, "\n".join(differences))
+        check(not differences, "\n".join(differences))
 
 
 def differing(a, b, path=""):

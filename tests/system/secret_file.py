@@ -14,6 +14,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lib"))
 import farblock  # noqa: E402
+from farblock import check  # noqa: E402
 
 SECRET = "nettle-Quarry-4417"
 
@@ -23,11 +24,6 @@ def gets_in(target, password):
         ["iscsi-readcapacity16", f"iscsi://web01%{password}@127.0.0.1:{target.port}/{target.iqn}/0"],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=30, check=False)
     return not done.returncode
-
-
-def expect(holds, what):
-    if not holds:
-        raise farblock.Failure(what)
 
 
 def main():
@@ -42,17 +38,17 @@ def main():
         with farblock.Farblockd(scratch, config, "first") as daemon:
             daemon.rpc("tree.run", path=f"/iscsi/{target.iqn}/tpg1", command="set",
                        named={"group": "auth", "userid": "web01", "password_file": path})
-            expect(gets_in(target, SECRET), "the secret of the file proves nothing")
-            expect(not gets_in(target, SECRET + "x"), "another secret is taken too")
+            check(gets_in(target, SECRET), "the secret of the file proves nothing")
+            check(not gets_in(target, SECRET + "x"), "another secret is taken too")
             with open(daemon.config_path, encoding="utf-8") as text:
-                expect(SECRET not in text.read(), "the saved file has the secret")
+                check(SECRET not in text.read(), "the saved file has the secret")
         os.chmod(path, 0o644)
         with daemon:
-            expect(not gets_in(target, SECRET), "a secret that others can read is taken")
-            expect(not gets_in(target, ""), "no secret is taken for one")
+            check(not gets_in(target, SECRET), "a secret that others can read is taken")
+            check(not gets_in(target, ""), "no secret is taken for one")
         os.chmod(path, 0o600)
         with daemon:
-            expect(gets_in(target, SECRET), "the file is as it was, and proves nothing")
+            check(gets_in(target, SECRET), "the file is as it was, and proves nothing")
     return 0
 
 

@@ -16,14 +16,9 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
 import farblock  # noqa: E402
-from farblock import Config, Failure, Farblockd, Process, Scratch, eventually  # noqa: E402
+from farblock import Config, Failure, Farblockd, Process, Scratch, check, eventually  # noqa: E402
 
 WORKING, STRANGER = "iqn.2025-01.org.example:working", "iqn.2025-01.org.example:stranger"
-
-
-def check(holds, why):
-    if not holds:
-        raise Failure(why)
 
 
 class Bench:

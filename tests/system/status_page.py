@@ -10,14 +10,9 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
 import farblock  # noqa: E402
-from farblock import Config, Failure, Farblockd, Process, Scratch, eventually  # noqa: E402
+from farblock import Config, Farblockd, Process, Scratch, check, eventually  # noqa: E402
 
 INITIATOR = "iqn.2025-01.org.example:browser"
-
-
-def check(holds, why):
-    if not holds:
-        raise Failure(why)
 
 
 def dom(scratch, url, width=1280):
