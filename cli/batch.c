@@ -146,7 +146,7 @@ static enum status send_from(struct batch *b, unsigned *at)
 	if (!r && error)
 		r = client_error(error, &e);
 	else if (!r && !n)
-		r = err_set(&e, -EPROTO, "farblockd's answer says nothing");
+		r = err_set(&e, -EPROTO, "farblockd sent an empty answer");
 	json_object_put(answer);
 	return r < 0 && *at < b->count ? tell_queued(b, &b->queue[*at], r, &e) : STATUS_OK;
 }
@@ -232,7 +232,7 @@ static enum status take(struct batch *b, const char *text, size_t len)
 	enum status status = STATUS_OK;
 	b->number++;
 	int r = strlen(text) == len ? script_parse(&s, text, &at, &e)
-				    : err_set(&e, -EINVAL, "a NUL byte");
+				    : err_set(&e, -EINVAL, "NUL byte in input");
 	if (r < 0)
 		status = refuse(b, NULL, text, strlen(text) == len ? at : strlen(text),
 				STATUS_USAGE, &e);
@@ -249,10 +249,10 @@ static enum status end_unread(struct batch *b, int why)
 	if (status != STATUS_OK)
 		return status;
 	if (why == -EMSGSIZE)
-		fprintf(stderr, "%s:%u: is longer than %d bytes\n", b->name, b->number + 1,
+		fprintf(stderr, "%s:%u: line longer than %d bytes\n", b->name, b->number + 1,
 			LINE_BYTES_MAX);
 	else
-		fprintf(stderr, "%s: cannot be read: %s\n", b->name, strerror(-why));
+		fprintf(stderr, "%s: cannot read: %s\n", b->name, strerror(-why));
 	return why == -EMSGSIZE ? STATUS_USAGE : STATUS_FAILED;
 }
 

@@ -89,7 +89,8 @@ static int add(struct shell *s, const char *path, const char *name, struct err *
 	struct change c = { name, path, false };
 	struct json_object *o;
 	if (name[strcspn(name, " /@*")])
-		return err_set(e, -EINVAL, "%.60s: a bookmark's name has no blank, /, @ or *",
+		return err_set(e, -EINVAL,
+			       "invalid bookmark name %.60s: blanks, /, @ and * are not allowed",
 			       name);
 	int r = shell_call(s, "tree.info", params_at(path), &o, e);
 	if (r < 0)
@@ -132,7 +133,7 @@ static int show(struct shell *s, const char *path, const char *name, struct err 
 	if (s->is_json)
 		show_json(&s->look, list);
 	else if (!n)
-		fputs("No bookmarks yet (bookmarks add NAME).\n", s->look.out);
+		fputs("no bookmarks (bookmarks add NAME)\n", s->look.out);
 	for (size_t i = 0; !s->is_json && i < n; i++)
 		fprintf(s->look.out, "%s  %s\n", text_at(list, i, "text"),
 			text_at(list, i, "note"));
@@ -164,17 +165,21 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 		if (actions[i].needs_name && (!name || !*name))
 			return err_set(e, -EBADRQC, "Missing required parameter bookmark");
 		if (actions[i].needs_name && actions[i].run != go && !strcmp(name, LAST))
-			return err_set(e, -EINVAL, "@" LAST " is what was created last");
+			return err_set(e, -EINVAL,
+				       "@" LAST
+				       " is reserved: it always names the last object created");
 		return actions[i].run(s, path, name, e);
 	}
-	return err_set(e, -EINVAL, "action: '%.60s' is none (add, del, go or show)", what);
+	return err_set(e, -EINVAL, "invalid action: '%.60s' (use add, del, go or show)", what);
 }
 
 static const struct shell_param params[] = {
 	{"action",	    "add|del|go|show", false, "show", "what to do" },
-	{ "bookmark",	      "bookmark", false, NULL, "its name; @NAME is the path wherever one may be" },
+	{ "bookmark",	      "bookmark", false, NULL,
+	  "name of the bookmark; @NAME stands for its path in any command" },
 	{ 0},
 };
 
 const struct shell_command command_bookmarks = { "bookmarks", params,
-						 "Names for paths: add, del, go, show.", run };
+						 "Add, delete, list and follow bookmarks of paths.",
+						 run };

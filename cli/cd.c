@@ -88,7 +88,7 @@ static int walk(struct shell *s, int step, struct err *e)
 static int swap(struct shell *s, struct err *e)
 {
 	if (!s->places || s->places->count < 2 || !s->place)
-		return err_set(e, -ENOENT, "cd -: there is no place before this one");
+		return err_set(e, -ENOENT, "cd -: no previous path");
 	char *to = strdup(s->places->line[s->place - 1]);
 	int r = to ? shell_go(s, to, true, e) : err_set(e, -ENOMEM, "out of memory");
 	free(to);
@@ -145,10 +145,10 @@ static int pwd(struct shell *s, const char *path, const struct line *l, struct e
 
 static const struct shell_param cd_params[] = {
 	{"path", "node", false, NULL,
-	  "where to go; < and > the way we came, - where we were, nothing: choose from the tree" },
+	  "path to go to; < and > move through the history, - returns to the previous path, none: "
+	  "choose from the tree" },
 	{ 0},
 };
 
-const struct shell_command command_cd = { "cd", cd_params, "Goes to another path of the tree.",
-					  cd };
-const struct shell_command command_pwd = { "pwd", NULL, "Tells the path.", pwd };
+const struct shell_command command_cd = { "cd", cd_params, "Change the current path.", cd };
+const struct shell_command command_pwd = { "pwd", NULL, "Show the current path.", pwd };

@@ -28,9 +28,9 @@ int client_open(struct client *c, const char *path, struct err *e)
 	int r = -errno;
 	client_close(c);
 	if (r == -EACCES || r == -EPERM)
-		return err_set(e, -EACCES, "%s: you may not connect (try as root)", path);
+		return err_set(e, -EACCES, "%s: permission denied (try as root)", path);
 	return err_set(e, -ECONNREFUSED,
-		       "%s: farblockd does not answer there (start it, or say --socket)", path);
+		       "%s: cannot connect to farblockd (start it, or use --socket)", path);
 }
 
 void client_close(struct client *c)
@@ -79,14 +79,14 @@ static int wait_for(struct client *c, struct err *e)
 		return 0;
 	client_close(c);
 	if (!r)
-		return err_set(e, -ETIMEDOUT, "farblockd does not answer in time");
-	return err_set(e, -EINTR, "interrupted; farblockd may still carry it out");
+		return err_set(e, -ETIMEDOUT, "farblockd did not answer in time");
+	return err_set(e, -EINTR, "interrupted; farblockd may still complete the command");
 }
 
 static int no_answer(struct client *c, const char *why, struct err *e)
 {
 	client_close(c);
-	return err_set(e, -EPROTO, "farblockd's answer %s (is it farblockd that listens there?)",
+	return err_set(e, -EPROTO, "farblockd's answer %s (check that farblockd owns the socket)",
 		       why);
 }
 
@@ -131,7 +131,7 @@ static int receive(struct client *c, struct json_object **ret, struct err *e)
 	*ret = json_tokener_parse(c->in);
 	c->in_len -= (size_t)(end + 1 - c->in);
 	memmove(c->in, end + 1, c->in_len);
-	return *ret ? 0 : no_answer(c, "is no JSON", e);
+	return *ret ? 0 : no_answer(c, "is not JSON", e);
 }
 
 // The errno's name back to its number; every failure has one, most have this meaning.
@@ -164,7 +164,7 @@ static int take_result(struct client *c, struct json_object *answer, struct json
 		return client_error(error, e);
 	}
 	if (!is_ours || (!error && !has_result))
-		return no_answer(c, "is none to what was asked", e);
+		return no_answer(c, "does not match the request", e);
 	if (error)
 		return client_error(error, e);
 	*ret = json_object_get(result);

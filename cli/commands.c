@@ -89,7 +89,7 @@ int shell_schema(struct shell *s, struct err *e)
 {
 	int r = s->schema ? 0 : shell_call(s, "schema", NULL, &s->schema, e);
 	if (!r && !json_object_is_type(s->schema, json_type_object))
-		r = err_set(e, -EPROTO, "farblockd's schema is no object");
+		r = err_set(e, -EPROTO, "farblockd's schema is not an object");
 	if (!r)
 		global_schema(s->schema);
 	return r;

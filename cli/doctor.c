@@ -30,7 +30,8 @@ static int understand(const struct line *l, struct wish *ret, struct err *e)
 		return 0;
 	ret->check = NULL;
 	ret->remote = line_positional(l, 1);
-	return ret->remote ? 0 : err_set(e, -EBADRQC, "--remote: which portal (host[:port])?");
+	return ret->remote ? 0
+			   : err_set(e, -EBADRQC, "--remote: no portal given (use host[:port])");
 }
 
 static int read_interval(const char *text, unsigned *ret_ms, struct err *e)
@@ -39,8 +40,8 @@ static int read_interval(const char *text, unsigned *ret_ms, struct err *e)
 	char *end;
 	unsigned long v = strtoul(text, &end, 10);
 	if (*text < '0' || *text > '9' || *end || v > SECONDS_MAX)
-		return err_set(e, -EINVAL, "interval: '%.40s' is no number of seconds (0 to %d)",
-			       text, SECONDS_MAX);
+		return err_set(e, -EINVAL, "invalid interval: '%.40s' (0 to %d seconds)", text,
+			       SECONDS_MAX);
 	*ret_ms = (unsigned)v * 1000;
 	return 0;
 }
@@ -54,7 +55,7 @@ static int examine(struct doctor *d, const struct wish *w, struct err *e)
 	if (w->check && !strcmp(w->check, "selftest"))
 		return d->ask ? doctor_selftest(d, e)
 			      : err_set(e, -EINVAL,
-					"doctor: selftest: is of the daemon that runs here (say it "
+					"doctor: selftest tests the local daemon (run it "
 					"without root=)");
 	return doctor_run(d, w->check, e);
 }
@@ -97,7 +98,7 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 		doctor_show(&d, s->look.out);
 	json_object_put(d.findings);
 	if (!r && d.counts[DOCTOR_FAIL])
-		r = err_set(e, -EREMOTEIO, "doctor: %u findings keep something from working",
+		r = err_set(e, -EREMOTEIO, "doctor: %u findings prevent service",
 			    d.counts[DOCTOR_FAIL]);
 	return r;
 }
@@ -105,16 +106,15 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 // clang-format off
 static const struct shell_param params[] = {
 	{"check", "string", false, "all",
-	 "name of one check, all, rates for the table of link rates, or selftest: logs in through every "
-	 "portal, to a disk and a target that are there for some seconds, and measures"},
+	 "a check, all, rates (a table of link rates), or selftest (log in through every "
+	 "portal to a temporary target and RAM disk, compare data and measure)"},
 	{"root", "file", false, NULL, "folder with another machine's /sys and /proc"},
-	{"interval", "number", false, "1", "seconds between two looks at counters; 0: one look"},
-	{"remote", "string", false, NULL, "a portal elsewhere (also --remote PORTAL): what initiators find there from here"},
+	{"interval", "number", false, "1", "seconds between two readings of counters; 0: read once"},
+	{"remote", "string", false, NULL, "check the way from this initiator to a portal (also --remote PORTAL)"},
 	{0},
 };
 // clang-format on
 
-const struct shell_command command_doctor = {
-	"doctor", params, "Looks for what keeps disks from being served over RDMA, with the cure.",
-	run, .is_open = true
-};
+const struct shell_command command_doctor = { "doctor", params,
+					      "Diagnose problems and suggest fixes.", run,
+					      .is_open = true };

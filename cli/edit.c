@@ -286,7 +286,7 @@ struct edit *edit_new(const struct complete_source *source, struct look *look)
 	el_set(e->el, EL_SIGNAL, 0);
 	el_set(e->el, EL_GETCFN, next_key);
 	// Not el_set(): that keeps copies of the names for ever.
-	el_wset(e->el, EL_ADDFN, L"complete", L"Completes the word", complete_key);
+	el_wset(e->el, EL_ADDFN, L"complete", L"Complete the word", complete_key);
 	el_set(e->el, EL_BIND, "^I", "complete", NULL);
 	el_set(e->el, EL_BIND, "^R", "em-inc-search-prev", NULL);
 	load_past(e);

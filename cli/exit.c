@@ -8,5 +8,5 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 	return 0;
 }
 
-const struct shell_command command_exit = { "exit", NULL, "Leaves the shell.", run };
-const struct shell_command command_quit = { "quit", NULL, "Leaves the shell.", run };
+const struct shell_command command_exit = { "exit", NULL, "Leave the shell.", run };
+const struct shell_command command_quit = { "quit", NULL, "Leave the shell.", run };

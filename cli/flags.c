@@ -27,7 +27,8 @@ static int on_revision(struct flags *f, const char *text, struct err *e)
 	errno = 0;
 	f->revision = strtoull(text, &end, 10);
 	f->has_revision = isdigit((unsigned char)*text) && !*end && !errno;
-	return f->has_revision ? 0 : err_set(e, -EINVAL, "--revision: '%.40s' is no number", text);
+	return f->has_revision ? 0
+			       : err_set(e, -EINVAL, "--revision: invalid number: '%.40s'", text);
 }
 
 static int on_file(struct flags *f, const char *text, struct err *e)
@@ -50,7 +51,8 @@ static int on_color(struct flags *f, const char *text, struct err *e)
 			f->color = (enum color)i;
 			return 0;
 		}
-	return err_set(e, -EINVAL, "--color: %.40s: is none of auto, always, never", text);
+	return err_set(e, -EINVAL, "--color: invalid value: %.40s (use auto, always or never)",
+		       text);
 }
 
 static int on_complete(struct flags *f, const char *text, struct err *e)
@@ -78,16 +80,16 @@ static const struct row {
 	// clang-format off
 	{{0, "socket", "PATH", "control socket of farblockd ($FARBLOCK_SOCKET, /run/farblock/control.sock)"},
 	 on_socket},
-	{{0, "json", NULL, "prints answers, and errors, as JSON"}, on_json},
-	{{0, "revision", "N", "changes nothing unless the configuration is at it, as --json tells it"},
+	{{0, "json", NULL, "print answers and errors as JSON"}, on_json},
+	{{0, "revision", "N", "change nothing unless the configuration has this revision (shown by --json)"},
 	 on_revision},
-	{{'c', "file", "FILE", "runs its lines, stops at the first error and names its line"}, on_file},
-	{{0, "keep-going", NULL, "a batch goes on behind an error, and fails in the end"}, on_keep_going},
+	{{'c', "file", "FILE", "run the lines of a file; stop at the first error and name its line"}, on_file},
+	{{0, "keep-going", NULL, "continue a batch after errors, then exit non-zero"}, on_keep_going},
 	{{0, "color", "WHEN", "auto (at a terminal, and without $NO_COLOR), always, never"}, on_color},
-	{{0, "complete", "LINE", "prints what the last word may become, for completion in shells"},
+	{{0, "complete", "LINE", "print completions of the last word, for shells"},
 	 on_complete},
-	{{'v', "version", NULL, "tells the version and ends"}, on_version},
-	{{'h', "help", NULL, "tells this and ends; `farblock help` tells the commands"}, on_help},
+	{{'v', "version", NULL, "show the version"}, on_version},
+	{{'h', "help", NULL, "show this help; `farblock help` lists the commands"}, on_help},
 	// clang-format on
 };
 enum { ROWS = sizeof rows / sizeof rows[0], LETTERS = 3 * ROWS + 3 };
@@ -147,15 +149,15 @@ int flags_parse(struct flags *ret, int argc, char **argv, struct err *e)
 			return rc;
 	}
 	if (ret->file && optind < argc)
-		return err_set(e, -EINVAL, "either -c FILE or a command (see --help)");
+		return err_set(e, -EINVAL, "-c FILE and a command exclude each other (see --help)");
 	return optind;
 }
 
 void flags_help(void)
 {
 	fputs("usage: farblock [FLAG]... [PATH] COMMAND [value ...] [name=value ...]\n"
-	      "       farblock [FLAG]... -c FILE    runs the lines of a file\n"
-	      "       farblock [FLAG]...            prompts, or runs the lines of stdin\n\n",
+	      "       farblock [FLAG]... -c FILE    run the lines of a file\n"
+	      "       farblock [FLAG]...            prompt, or run the lines of standard input\n\n",
 	      stdout);
 	for (int i = 0; i < ROWS; i++) {
 		const struct flag_row *r = &rows[i].row;
@@ -167,6 +169,6 @@ void flags_help(void)
 		printf("  %-16s %s\n", left, r->help);
 	}
 	fputs("\nexit status: 0 done, 1 failed, 2 usage, 3 not found, 4 exists, 5 in use, 6 not "
-	      "allowed,\n7 farblockd does not answer, 8 a value does not fit\n",
+	      "allowed,\n7 farblockd does not answer, 8 invalid value\n",
 	      stdout);
 }

@@ -48,10 +48,10 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 }
 
 static const struct shell_param params[] = {
-	{"group",				      "group", false, NULL, "group of settings; without it their names" },
-	{ "parameter",				       "setting", false, NULL, "one of them, or several" },
+	{"group",				     "group", false, NULL, "group of settings; none: list the groups" },
+	{ "parameter",				      "setting", false, NULL, "one or more settings of the group" },
 	{ 0},
 };
 
-const struct shell_command command_get = { "get", params, "Shows settings and what they mean.", run,
+const struct shell_command command_get = { "get", params, "Show settings and their meaning.", run,
 					   .is_open = true };

@@ -50,9 +50,8 @@ static int take_word(const char *text, struct word *w, struct err *e)
 				break;
 			w->text[n] = 0;
 			w->end = w->start + (size_t)(p - text);
-			return err_set(
-				e, -EINVAL,
-				"a ; in the middle of a word (quote it, or put a blank behind it)");
+			return err_set(e, -EINVAL,
+				       "; within a word (quote it, or add a blank after it)");
 		} else {
 			if (*p == '=' && !w->quote && w->equals == SIZE_MAX)
 				w->equals = n;
@@ -121,7 +120,7 @@ static int add_word(struct line *l, struct word *w, struct err *e)
 	}
 	int r = 0;
 	if (!l->command)
-		r = err_set(e, -EINVAL, "%.*s=: expected a command before it",
+		r = err_set(e, -EINVAL, "%.*s=: expected a command first",
 			    (int)(w->equals < 60 ? w->equals : 60), w->text);
 	else if (l->count == LINE_WORDS_MAX)
 		r = err_set(e, -EINVAL, "more than %d values", LINE_WORDS_MAX);
@@ -151,10 +150,9 @@ static int refuse_malformed(const char *word, size_t len, size_t *ret_at, struct
 		if (n)
 			continue;
 		*ret_at = i;
-		return err_set(
-			e, -EINVAL,
-			"a character that is not UTF-8 (see the terminal's locale, or have the "
-			"file converted by iconv)");
+		return err_set(e, -EINVAL,
+			       "not UTF-8 (check the terminal's locale, or convert the "
+			       "file with iconv)");
 	}
 	return 0;
 }
@@ -162,10 +160,11 @@ static int refuse_malformed(const char *word, size_t len, size_t *ret_at, struct
 static int refuse_unfinished(const struct word *w, struct err *e)
 {
 	if (w->quote)
-		return err_set(e, -EINVAL, "a %c is never closed", w->quote);
+		return err_set(e, -EINVAL, "missing closing %c", w->quote);
 	if (w->is_open)
-		return err_set(e, -EINVAL,
-			       "a \\ stands before nothing (a command is one line; \\\\ is a \\)");
+		return err_set(
+			e, -EINVAL,
+			"\\ at the end of the line (a command is one line; write \\\\ for a \\)");
 	return 0;
 }
 

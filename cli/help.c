@@ -9,8 +9,9 @@
 static const char generalities[] =
 	"GENERALITIES\n"
 	"============\n"
-	"The configuration is a tree: `ls` shows it, `cd` walks it, and each object has commands\n"
-	"of its own. A change holds as soon as its command is done. TAB completes paths, "
+	"The configuration is a tree: `ls` shows it, `cd` moves in it, and each object has "
+	"commands\n"
+	"of its own. A change takes effect and is saved at once. TAB completes paths, "
 	"commands,\n"
 	"names and values.\n"
 	"\n"
@@ -18,11 +19,11 @@ static const char generalities[] =
 	"==============\n"
 	"[PATH] COMMAND [value ...] [name=value ...]\n"
 	"\n"
-	"Values go by their order or by their name. 'quotes', \"quotes\" and \\ keep blanks; ; "
-	"stands\n"
-	"between commands, # before a comment. PATH alone goes there; * is every child of this\n"
-	"object, @NAME a bookmark. name=- asks for a password without showing it,\n"
-	"name=+ makes one up.\n";
+	"Give values by position or by name. 'quotes', \"quotes\" and \\ protect blanks; ; "
+	"separates\n"
+	"commands; # starts a comment. PATH alone changes to it; * means every child of this\n"
+	"object, @NAME a bookmark. name=- asks for a password without echo,\n"
+	"name=+ generates one.\n";
 
 static void underlined(FILE *out, const char *title, char line)
 {
@@ -87,10 +88,10 @@ static void show_setting(FILE *out, struct json_object *row)
 	static const struct {
 		const char *flag, *text;
 	} flags[] = {
-		{"readonly",	      "It is shown only."					  },
-		{ "needs_restart", "It takes effect with the next session or open."	    },
-		{ "secret",	    "It is never shown; =- asks for it."			 },
-		{ "ignored",	     "It is kept for other targets and means nothing here."},
+		{"readonly",	      "Read-only."				   },
+		{ "needs_restart", "Takes effect with the next session or open."},
+		{ "secret",	    "Never shown; =- asks for it."		   },
+		{ "ignored",	     "Kept for other targets; has no effect here."},
 	};
 	const char *unit = text_field(row, "unit"), *absent = text_field(row, "default");
 	underlined(out, text_field(row, "name"), '=');
@@ -213,12 +214,13 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 }
 
 static const struct shell_param params[] = {
-	{"topic",			      "command", false, NULL, "a command; without it all of them" },
-	{ "group",			       "group", false, NULL, "of settings, behind set or get" },
-	{ "setting", "setting", false, NULL, "one of the group's" },
-	{ 0			    },
+	{"topic",		      "command", false, NULL, "a command; none: list all" },
+	{ "group",		       "group", false, NULL, "group of settings, after set or get" },
+	{ "setting", "setting", false, NULL, "setting of the group" },
+	{ 0		    },
 };
 
 const struct shell_command command_help = {
-	"help", params, "Tells what can be done here; help set GROUP SETTING: what it takes.", run
+	"help", params,
+	"Show the commands of this node; help set GROUP SETTING explains a setting.", run
 };

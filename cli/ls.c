@@ -27,7 +27,7 @@ static int option(struct wish *w, const char *text, struct err *e)
 	w->is_plain |= is_plain;
 	if (is_long || is_plain)
 		return 0;
-	return err_set(e, -EBADRQC, "ls: %.40s: no such option (-l, --plain)", text);
+	return err_set(e, -EBADRQC, "ls: unknown option %.40s (use -l or --plain)", text);
 }
 
 static int flag(const struct line *l, const char *name, bool *ret, struct err *e)
@@ -59,7 +59,8 @@ static int understand(const struct line *l, struct wish *ret, struct err *e)
 		else if (!ret->depth)
 			ret->depth = text;
 		else
-			r = err_set(e, -EBADRQC, "ls: %.60s: one path and one depth at most", text);
+			r = err_set(e, -EBADRQC,
+				    "ls: unexpected argument %.60s (one path and one depth)", text);
 	}
 	if (!r && ret->depth && !is_number(ret->depth))
 		r = err_set(e, -EINVAL, "Syntax error, '%.40s' is not a NUMBER.", ret->depth);
@@ -116,13 +117,13 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 }
 
 static const struct shell_param params[] = {
-	{"path",		  "node", false, NULL, "where to begin" },
+	{"path",		  "node", false, NULL, "node to start from" },
 	{ "depth",		   "number", false, "0", "levels to show, 0 all" },
 	{ "long", "bool", false, "false",
-	  "true, or -l: serial numbers of storage objects, and of LUNs those of theirs" },
-	{ "plain",	   "bool", false, "false", "true, or --plain: paths and summaries alone" },
-	{ 0	    },
+	  "true, or -l: show serial numbers of storage objects and LUNs" },
+	{ "plain",		   "bool", false, "false", "true, or --plain: show paths and summaries only" },
+	{ 0	       },
 };
 
-const struct shell_command command_ls = { "ls", params, "Shows the tree from here.", run,
+const struct shell_command command_ls = { "ls", params, "Show the tree below a node.", run,
 					  .is_open = true };

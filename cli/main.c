@@ -101,8 +101,7 @@ static enum status end_transaction(struct shell *s, enum status status)
 	struct err e = { 0 };
 	if (!s->has_transaction || s->client.fd < 0)
 		return status;
-	err_set(&e, -ECANCELED,
-		"the transaction ended without commit: what was changed in it is undone");
+	err_set(&e, -ECANCELED, "the transaction ended without commit; its changes are undone");
 	failure_tell(s, &o, NULL, SIZE_MAX, STATUS_FAILED, &e);
 	return status == STATUS_OK && !s->is_interactive ? STATUS_FAILED : status;
 }
@@ -137,7 +136,7 @@ int main(int argc, char **argv)
 	status = end_transaction(&s, status);
 	shell_done(&s);
 	if (fflush(stdout) || ferror(stdout)) {
-		fprintf(stderr, "farblock: standard output: write failed\n");
+		fprintf(stderr, "farblock: standard output: write error\n");
 		return status == STATUS_OK ? STATUS_FAILED : (int)status;
 	}
 	return (int)status;

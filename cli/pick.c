@@ -79,7 +79,7 @@ static void draw(struct pick *p)
 		line[p->columns < sizeof line ? p->columns : sizeof line - 1] = 0;
 		fprintf(stdout, "%s%s\033[0m\r\n", i == p->at ? "\033[7m" : "", line);
 	}
-	fputs("arrows move, Enter goes there, q leaves", stdout);
+	fputs("arrows: move, Enter: go, q: quit", stdout);
 	fflush(stdout);
 }
 
@@ -154,7 +154,7 @@ int shell_pick(struct shell *s, struct err *e)
 	struct pick p = { 0 };
 	struct json_object *tree;
 	if (!s->is_interactive)
-		return err_set(e, -EBADRQC, "cd: give a path (without one it needs a terminal)");
+		return err_set(e, -EBADRQC, "cd: no path given (choosing one needs a terminal)");
 	int r = shell_call(s, "tree.ls", params_at("/"), &tree, e);
 	if (r < 0)
 		return r;

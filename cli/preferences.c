@@ -36,35 +36,35 @@ static const char *const only_none[] = { "none", NULL }, *const only_debug[] = {
 	{ name, ATTR_ENUM, FIELD(fixed), 0, 0, value, NULL, help, choices, 0 }
 
 const struct attr_row preference_rows[] = {
-	YES_NO(auto_cd_after_create, "0", "the shell goes to what has been created"),
+	YES_NO(auto_cd_after_create, "0", "change to the object after create"),
 	FIXED("auto_save_on_exit", only_true, "true",
-	      "every change is saved at once (begin, then commit or abort, tries changes "
-	      "without saving them)"),
+	      "every change is saved at once (use begin, then commit or abort, to try "
+	      "changes)"),
 	{ "auto_use_daemon", ATTR_BOOL, FIELD(auto_use_daemon), 0, 1, "0", NULL,
-	  "kept for targetcli's scripts, as farblock always talks to farblockd", NULL, ATTR_IGNORED },
-	COLOR(color_command, "cyan", "color of commands among completions"),
-	COLOR(color_default, "none", "color of groups, settings and notes among completions"),
-	COLOR(color_keyword, "cyan", "color of parameters' names, NAME=, among completions"),
-	YES_NO(color_mode, "1", "colors at a terminal; NO_COLOR and --color are stronger"),
-	COLOR(color_parameter, "magenta", "color of values among completions"),
-	COLOR(color_path, "magenta", "color of paths and bookmarks among completions"),
+	  "kept for scripts of targetcli; farblock always uses farblockd", NULL, ATTR_IGNORED },
+	COLOR(color_command, "cyan", "color of commands in completions"),
+	COLOR(color_default, "none", "color of groups, settings and notes in completions"),
+	COLOR(color_keyword, "cyan", "color of parameter names, NAME=, in completions"),
+	YES_NO(color_mode, "1", "use colors on a terminal; NO_COLOR and --color override it"),
+	COLOR(color_parameter, "magenta", "color of values in completions"),
+	COLOR(color_path, "magenta", "color of paths and bookmarks in completions"),
 	YES_NO(completions_in_columns, "1",
-	       "many completions stand in columns; false: each in a line, with its note"),
+	       "show many completions in columns; false: one a line, with its note"),
 	FIXED("daemon_use_batch_mode", only_false, "false",
-	      "a line is run when it is typed (-c FILE and stdin send many lines together)"),
+	      "a line runs when it is entered (-c FILE and standard input send many lines together)"),
 	FIXED("logfile", only_none, "none",
-	      "the shell keeps no log (farblockd's is in the journal: journalctl -u farblockd)"),
+	      "the shell has no log (farblockd logs to the journal: journalctl -u farblockd)"),
 	{ "loglevel_console", ATTR_ENUM, FIELD(loglevel_console), 0, 0, "info", NULL,
-	  "warning: commands tell what may be wrong, not what they did; error, critical: errors alone",
+	  "warning: commands print warnings and not what they did; error, critical: errors only",
 	  levels, 0 },
 	FIXED("loglevel_file", only_debug, "debug",
-	      "the shell keeps no log (that of farblockd follows its flag --log-level)"),
+	      "the shell has no log (farblockd's flag --log-level controls its log)"),
 	NUMBER(prompt_length, "30", 4096, "characters",
-	       "how much of the path the prompt shows; a longer one loses its middle; 0: all of it"),
-	NUMBER(tree_max_depth, "0", 1000, "levels", "how deep ls goes where no depth is given; 0: all"),
-	YES_NO(tree_round_nodes, "1", "lines of ls begin with o; false: with +"),
-	YES_NO(tree_show_root, "1", "ls draws the node that it begins with"),
-	YES_NO(tree_status_mode, "1", "ls draws summaries behind the names"),
+	       "length of the path in the prompt; a longer path is abbreviated in the middle; 0: no limit"),
+	NUMBER(tree_max_depth, "0", 1000, "levels", "default depth of ls; 0: no limit"),
+	YES_NO(tree_round_nodes, "1", "mark nodes in ls with o; false: with +"),
+	YES_NO(tree_show_root, "1", "show the start node in ls"),
+	YES_NO(tree_status_mode, "1", "show summaries in ls"),
 	{ 0 },
 };
 // clang-format on
@@ -93,7 +93,7 @@ int preference_set(struct preferences *p, const char *name, const char *text, st
 		return err_set(e, -ENOENT, "Unknown parameter %.60s in group 'global'.", name);
 	int r = attr_set(row, p, text, e);
 	if (r < 0 && is_fixed(row))
-		err_set(e, r, "%s: '%.20s' cannot be: %s", row->name, text, row->help);
+		err_set(e, r, "%s: invalid value '%.20s': %s", row->name, text, row->help);
 	return r;
 }
 
@@ -144,9 +144,9 @@ static int take_line(struct preferences *p, const char *line, size_t len, bool s
 {
 	char copy[PREFERENCE_LINE_MAX + 1];
 	if (len > PREFERENCE_LINE_MAX)
-		return err_set(e, -EINVAL, "is longer than %d bytes", PREFERENCE_LINE_MAX);
+		return err_set(e, -EINVAL, "line longer than %d bytes", PREFERENCE_LINE_MAX);
 	if (!is_text(line, len))
-		return err_set(e, -EINVAL, "has others than printable characters of ASCII");
+		return err_set(e, -EINVAL, "invalid character (only printable ASCII is allowed)");
 	memcpy(copy, line, len);
 	copy[len] = 0;
 	char *name = trim(copy), *value = strchr(name, '=');
@@ -161,7 +161,7 @@ static int take_line(struct preferences *p, const char *line, size_t len, bool s
 		return r;
 	bool *is_seen = &seen[attr_find(preference_rows, name) - preference_rows];
 	if (*is_seen)
-		return err_set(e, -EEXIST, "%s stands above already; the last one holds", name);
+		return err_set(e, -EEXIST, "duplicate %s; the last one applies", name);
 	*is_seen = true;
 	return 0;
 }
@@ -197,7 +197,7 @@ void preferences_load(struct preferences *ret, bool tells)
 	char *text = state_text(path, PREFERENCES_BYTES_MAX, &len, &e);
 	unsigned wrong = text ? preferences_parse(ret, text, len, &line, &e) : 0;
 	if (wrong > 1 && tells)
-		fprintf(stderr, "farblock: %s:%u: %s (and %u more lines are wrong)\n", path, line,
+		fprintf(stderr, "farblock: %s:%u: %s (and %u more invalid lines)\n", path, line,
 			e.text, wrong - 1);
 	else if (wrong && tells)
 		fprintf(stderr, "farblock: %s:%u: %s\n", path, line, e.text);
@@ -224,7 +224,7 @@ static bool change(struct state_lines *l, void *arg)
 {
 	const struct changes *c = arg;
 	if (!l->count)
-		state_push(l, "# Preferences of farblock; set global NAME=VALUE changes them.");
+		state_push(l, "# Preferences of farblock, changed by: set global NAME=VALUE");
 	for (unsigned k = 0; k < c->count; k++) {
 		char *line = NULL;
 		for (unsigned i = l->count; i > 0; i--)

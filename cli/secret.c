@@ -105,14 +105,14 @@ static int ask(struct shell *s, struct line_value *v, struct err *e)
 		return 0;
 	}
 	if (!is_text)
-		return err_set(e, -EINVAL, "%s: is not UTF-8 (see the terminal's locale)", v->name);
+		return err_set(e, -EINVAL, "%s: not UTF-8 (check the terminal's locale)", v->name);
 	if (!n || n == -ENODATA)
-		return err_set(e, -EINVAL, "%s: nothing was given", v->name);
+		return err_set(e, -EINVAL, "%s: empty", v->name);
 	if (n == -EMSGSIZE)
 		return err_set(e, -EINVAL, "%s: is longer than %d bytes", v->name,
 			       SECRET_BYTES - 1);
 	if (n == -EINTR)
-		return err_set(e, -EINTR, "%s: interrupted, nothing has changed", v->name);
+		return err_set(e, -EINTR, "%s: interrupted; nothing changed", v->name);
 	return n > 0 ? err_set(e, -ENOMEM, "out of memory") : err_errno(e, (int)n, "%s", v->name);
 }
 

@@ -45,7 +45,7 @@ static int wait_for_end(struct shell *s, const char *sid, double seconds, struct
 	}
 	if (!r && !end)
 		r = err_set(e, -ETIMEDOUT,
-			    "session %s: has not ended yet: its commands wait for storage "
+			    "session %s: still ending: commands are pending at the storage "
 			    "(sessions detail %s shows them)",
 			    sid, sid);
 	if (end)
@@ -60,11 +60,11 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 	const char *limit = line_value(l, "seconds", 2);
 	int seconds = limit ? atoi(limit) : 10;
 	if (!action || (strcmp(action, "drop") && strcmp(action, "drain")))
-		return err_set(e, -EBADRQC, "session: drop SID, or drain SID [seconds]");
+		return err_set(e, -EBADRQC, "session: expected drop SID or drain SID [seconds]");
 	if (!sid || !*sid || strlen(sid) > 18 || sid[strspn(sid, "0123456789")])
-		return err_set(e, -EBADRQC, "sid: a session id is missing (as sessions shows it)");
+		return err_set(e, -EBADRQC, "missing session id (see sessions)");
 	if (limit && (!*limit || limit[strspn(limit, "0123456789")] || seconds < 1))
-		return err_set(e, -EINVAL, "seconds: '%.20s' is no number from 1 on", limit);
+		return err_set(e, -EINVAL, "invalid seconds: '%.20s' (a number from 1)", limit);
 	bool drains = !strcmp(action, "drain");
 	struct json_object *params = json_object_new_object(), *o;
 	json_object_object_add(params, "sid", json_object_new_int64(atoll(sid)));
@@ -77,22 +77,22 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 	bool was_asked = json_object_get_boolean(field(o, "asked"));
 	json_object_put(o);
 	if (was_asked && !s->is_json)
-		fprintf(s->look.out, "Session %s is asked to log out within %d s.\n", sid, seconds);
+		fprintf(s->look.out, "Asked session %s to log out within %d s.\n", sid, seconds);
 	fflush(s->look.out);
 	return wait_for_end(s, sid, (was_asked ? seconds : 0) + GRACE_S, e);
 }
 
 static const struct shell_param params[] = {
-	{"action",					     "drop|drain", true, NULL,
-	  "drop: at once; drain: its initiator is asked first" },
-	{ "sid",						"number", true, NULL, "session id, as sessions shows it" },
-	{ "seconds", "number", false, "10", "drain: how long it has to log out" },
-	{ 0					      },
+	{"action",							  "drop|drain", true, NULL,
+	  "drop: end it at once; drain: ask its initiator to log out first" },
+	{ "sid",							     "number", true, NULL, "session id (see sessions)" },
+	{ "seconds", "number", false, "10", "drain: time to log out" },
+	{ 0							   },
 };
 
 const struct shell_command command_session = {
 	"session",
 	params,
-	"Ends a session and tells what became of it.",
+	"End a session.",
 	run,
 };

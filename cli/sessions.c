@@ -137,7 +137,7 @@ static int detail(struct shell *s, const char *sid, double interval, struct err 
 			show_detail(&s->look, &p, one);
 	}
 	if (!r && sid && !list_length(out))
-		r = err_set(e, -ENOENT, "no session found with sid %s", sid);
+		r = err_set(e, -ENOENT, "no session %s", sid);
 	else if (!r && s->is_json)
 		show_json(&s->look, out);
 	else if (!r && !list_length(out))
@@ -157,7 +157,7 @@ static int list(struct shell *s, const char *sid, struct err *e)
 	if (r < 0)
 		return r;
 	if (sid && !list_length(o))
-		r = err_set(e, -ENOENT, "no session found with sid %s", sid);
+		r = err_set(e, -ENOENT, "no session %s", sid);
 	else if (s->is_json)
 		show_json(&s->look, o);
 	else
@@ -178,26 +178,25 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 	char *end = NULL;
 	double seconds = interval ? strtod(interval, &end) : INTERVAL_DEFAULT;
 	if (action && strcmp(action, "list") && strcmp(action, "detail"))
-		return err_set(e, -EINVAL, "action: '%.20s' is neither list nor detail", action);
+		return err_set(e, -EINVAL, "invalid action: '%.20s' (use list or detail)", action);
 	if (sid && !is_sid(sid))
-		return err_set(e, -EINVAL, "sid: '%.20s' is no session id (as sessions shows them)",
-			       sid);
+		return err_set(e, -EINVAL, "invalid session id: '%.20s' (see sessions)", sid);
 	if (interval && (end == interval || *end || !(seconds > 0 && seconds <= INTERVAL_MAX)))
-		return err_set(e, -EINVAL, "interval: '%.20s' is not above 0 and up to 60 seconds",
+		return err_set(e, -EINVAL, "invalid interval: '%.20s' (above 0, up to 60 seconds)",
 			       interval);
 	return action && !strcmp(action, "detail") ? detail(s, sid, seconds, e) : list(s, sid, e);
 }
 
 static const struct shell_param params[] = {
-	{"action",	    "list|detail", false, "list", "how much of each" },
-	{ "sid",		 "number", false, NULL, "only this session" },
-	{ "interval", "number", false, "0.25", "seconds that detail's rates are measured over" },
+	{"action",	    "list|detail", false, "list", "amount of detail" },
+	{ "sid",		 "number", false, NULL, "show only this session" },
+	{ "interval", "number", false, "0.25", "seconds over which detail measures rates" },
 	{ 0	     },
 };
 
 const struct shell_command command_sessions = {
 	"sessions",
 	params,
-	"Shows who is logged in, over every transport and with every kind of ACL.",
+	"List sessions of every transport.",
 	run,
 };

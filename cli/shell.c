@@ -238,7 +238,7 @@ int shell_show_answer(struct shell *s, const struct line *l, struct json_object 
 		enter(s, created);
 	if (!errors)
 		return 0;
-	return err_set(e, -EREMOTEIO, "%s: %d recoverable errors, as told", l->command, errors);
+	return err_set(e, -EREMOTEIO, "%s: %d recoverable errors, shown above", l->command, errors);
 }
 
 void shell_saw(struct shell *s, struct json_object *answer)

@@ -124,9 +124,9 @@ char *state_text(const char *path, size_t max, size_t *ret_len, struct err *e)
 		*ret_len += n > 0 ? (size_t)n : 0;
 	}
 	if (n < 0)
-		err_errno(e, -errno, "%.150s: cannot be read", path);
+		err_errno(e, -errno, "%.150s: cannot read", path);
 	else if (*ret_len > max)
-		err_set(e, -EFBIG, "%.150s: has more than %zu bytes", path, max);
+		err_set(e, -EFBIG, "%.150s: larger than %zu bytes", path, max);
 	if (fd >= 0)
 		close(fd);
 	if (!e->code)
@@ -142,9 +142,7 @@ static int refuse_foreign(int dir, const char *name, struct err *e)
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    (S_ISREG(st.st_mode) && st.st_uid == geteuid()))
 		return 0;
-	return err_set(e, -EPERM,
-		       "%s: is not kept: the file there is a link, no file, or another user's",
-		       name);
+	return err_set(e, -EPERM, "%s: not saved: not a regular file of this user", name);
 }
 
 // What a user has written may be nowhere else: it is on the disk before it takes the name.
@@ -172,7 +170,7 @@ static int write_at(int dir, enum state_home home, const char *name, const struc
 		close(fd);
 	if (is_written && !renameat(dir, temporary, dir, name))
 		return 0;
-	int r = err_errno(e, errno ? -errno : -EIO, "%s: is not kept", name);
+	int r = err_errno(e, errno ? -errno : -EIO, "%s: not saved", name);
 	unlinkat(dir, temporary, 0);
 	return r;
 }
@@ -182,12 +180,12 @@ int state_change(enum state_home home, const char *name,
 {
 	char path[3000];
 	if (!folder(home, path, sizeof path))
-		return err_set(e, -ENOENT, "%s: is not kept: neither %s nor HOME is set", name,
+		return err_set(e, -ENOENT, "%s: not saved: neither %s nor HOME is set", name,
 			       homes[home].variable);
 	make_folders(path);
 	int dir = open(path, O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
-		return err_errno(e, -errno, "%s: is not kept: %.150s", name, path);
+		return err_errno(e, -errno, "%s: not saved: %.150s", name, path);
 	struct state_lines *l = calloc(1, sizeof *l);
 	int r = l ? 0 : err_set(e, -ENOMEM, "out of memory");
 	flock(dir, LOCK_EX); // without it two shells may lose each other's lines, no more

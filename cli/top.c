@@ -220,7 +220,7 @@ static int parse_rounds(const char *text, struct choice *c, struct err *e)
 	c->rounds = strtol(text, &end, 10);
 	if (isdigit((unsigned char)*text) && !*end && c->rounds > 0)
 		return 0;
-	return err_set(e, -EINVAL, "n: '%.20s' is no number of rounds", text);
+	return err_set(e, -EINVAL, "invalid number of rounds: '%.20s'", text);
 }
 
 static int parse(const struct line *l, struct choice *c, struct err *e)
@@ -233,8 +233,8 @@ static int parse(const struct line *l, struct choice *c, struct err *e)
 		c->interval = strtod(text, &end);
 		if (end == text || *end ||
 		    !(c->interval >= INTERVAL_MIN && c->interval <= INTERVAL_MAX))
-			return err_set(e, -EINVAL, "interval: '%.20s' is not 0.1 to 3600 seconds",
-				       text);
+			return err_set(e, -EINVAL,
+				       "invalid interval: '%.20s' (0.1 to 3600 seconds)", text);
 	}
 	text = line_value(l, "n", LINE_WORDS_MAX);
 	if (text)
@@ -263,12 +263,13 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 }
 
 static const struct shell_param params[] = {
-	{"n",						     "number", false, NULL, "so many rounds of text (--once, -n 3); without: live" },
-	{ "interval",						  "number", false, "1", "seconds that rates are measured over" },
+	{"n",							    "number", false, NULL,
+	  "number of rounds to print (--once, -n 3); none: live display" },
+	{ "interval",							 "number", false, "1", "seconds between two rounds" },
 	{ 0},
 };
 
 const struct shell_command command_top = {
-	"top", params,		"Shows sessions and disks at work: q ends, s sorts, p pauses.",
+	"top", params,		"Show sessions and disks live (q quits, s sorts, p pauses).",
 	run,   .is_open = true,
 };

@@ -210,7 +210,7 @@ static void put_sessions(FILE *out, const struct top_look *l, const struct lines
 		fputc('\n', out);
 	}
 	if (!s->count)
-		fputs("      nobody is logged in\n", out);
+		fputs("      no sessions\n", out);
 	else if (s->count > most)
 		fprintf(out, "      ... and %zu more\n", s->count - most);
 }

@@ -216,5 +216,5 @@ int tree_draw(const struct look *l, const char *rows, const char *path, struct e
 	free(d.paths);
 	if (d.has_failed)
 		return err_set(e, -ENOMEM, "out of memory");
-	return r < 0 ? err_set(e, r, "ls: farblockd's answer is no list of rows") : 0;
+	return r < 0 ? err_set(e, r, "ls: farblockd's answer is not a list of rows") : 0;
 }

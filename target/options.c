@@ -146,8 +146,8 @@ static const struct flag {
 	{{"pool-mem", "SIZE", "most buffer memory a worker takes (256M)"}, on_pool_mem},
 	{{"spin", "USEC", "how long to poll after dense traffic before sleeping (50)"}, on_spin},
 	{{"log-level", "LEVEL", "error, warn, info or debug (info)"}, on_log_level},
-	{{"version", NULL, "tell the version and end"}, on_version},
-	{{"help", NULL, "tell this and end"}, on_help},
+	{{"version", NULL, "show the version"}, on_version},
+	{{"help", NULL, "show this help"}, on_help},
 	// clang-format on
 };
 enum { FLAGS = sizeof flags / sizeof flags[0] };

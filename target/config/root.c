@@ -158,7 +158,7 @@ static int parse_sid(const char *text, uint64_t *ret, struct err *e)
 	*ret = isdigit((unsigned char)*text) ? strtoull(text, NULL, 10) : 0;
 	if (*ret && !errno)
 		return 0;
-	return err_set(e, -EINVAL, "sid: '%.20s' is no session id (as sessions shows them)", text);
+	return err_set(e, -EINVAL, "invalid session id: '%.20s' (see sessions)", text);
 }
 
 static int drop(struct config *c, struct node *n, const struct args *a, struct reply *r,
@@ -260,7 +260,7 @@ static const struct param_row ls_params[] = {
 	{ 0 },
 };
 static const struct param_row get_params[] = {
-	{ "group", PARAM_STRING, false, NULL, "group of settings; without it their names", NULL },
+	{ "group", PARAM_STRING, false, NULL, "group of settings; none: list the groups", NULL },
 	{ "parameter", PARAM_STRING, false, NULL, "one of them", NULL },
 	{ 0 },
 };
@@ -270,7 +270,7 @@ static const struct param_row set_params[] = {
 };
 
 const struct command_row every_node_commands[] = {
-	{ "ls", ls_params, "Shows the tree from here.", true, ls },
+	{ "ls", ls_params, "Show the tree below a node.", true, ls },
 	{ "get", get_params, "Shows settings.", true, config_get },
 	// Its values are free names: config_run() hands them to config_set().
 	{ "set", set_params, "Changes settings: all that are given or none.", false, NULL },
@@ -297,7 +297,7 @@ static const struct param_row clear_params[] = {
 	{ 0 },
 };
 static const struct param_row drop_params[] = {
-	{ "sid", PARAM_SESSION, true, NULL, "session id, as sessions shows it", NULL },
+	{ "sid", PARAM_SESSION, true, NULL, "session id (see sessions)", NULL },
 	{ "drain", PARAM_BOOL, false, "false", "true: ask the initiator to log out first", NULL },
 	{ 0 },
 };

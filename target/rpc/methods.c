@@ -307,7 +307,7 @@ static const struct rpc_param path_params[] = {
 };
 static const struct rpc_param get_params[] = {
 	PATH,
-	{ "group", "string", false, "group of settings; without it their names" },
+	{ "group", "string", false, "group of settings; none: list the groups" },
 	{ "parameter", "string", false, "one of them" },
 	{ 0 },
 };
@@ -363,7 +363,7 @@ static const struct rpc_param clear_params[] = {
 	{ 0 },
 };
 static const struct rpc_param sid_params[] = {
-	{ "sid", "number", false, "only this session" },
+	{ "sid", "number", false, "show only this session" },
 	{ 0 },
 };
 static const struct rpc_param drop_params[] = {

@@ -63,7 +63,7 @@ def wrong_flags(scratch):
     call(["farblockd", "--version"], 0, "farblockd ")
     call(["farblockd", "--help"], 0, "--state-dir DIR")
     call(["farblock", "--nosuch"], 2, "no such flag")
-    call(["farblock", "--socket", scratch.file("none.sock"), "ls"], 7, "does not answer")
+    call(["farblock", "--socket", scratch.file("none.sock"), "ls"], 7, "cannot connect")
 
 
 def wrong_places(scratch):
@@ -231,7 +231,7 @@ def malformed_lines(scratch):
         done = subprocess.run([farblock.program("farblock"), "--socket", daemon.socket_path, "/iscsi",
                                "set", "discovery_auth", "password=-"], input=b"\xff\n", timeout=30,
                               capture_output=True, check=False)
-        check(done.returncode == 8 and done.stderr.startswith(b"password: is not UTF-8"), f"{done}")
+        check(done.returncode == 8 and done.stderr.startswith(b"password: not UTF-8"), f"{done}")
 
 
 def wrong_flags_as_json(scratch):
@@ -352,8 +352,8 @@ def output_and_input_without_end(scratch):
         with open("/dev/full", "wb") as full:
             done = subprocess.run([*command, "ls"], stdout=full, stderr=subprocess.PIPE,
                                   timeout=30, check=False)
-        check(done.returncode == 1 and b"write failed" in done.stderr, f"onto /dev/full: {done}")
-        Shell(daemon)("-c", "/dev/zero", status=2, text="/dev/zero:1: is longer than 1048576")
+        check(done.returncode == 1 and b"write error" in done.stderr, f"onto /dev/full: {done}")
+        Shell(daemon)("-c", "/dev/zero", status=2, text="/dev/zero:1: line longer than 1048576")
 
 
 def restart(scratch):

@@ -63,7 +63,7 @@ def sessions_tell_all(b):
     check(not re.search(r"now: 0 IOPS", text), f"no rates while it works: {text}")
     one, = b.json("sessions", "detail")
     check(one["rates"]["iops"] > 0 and one["rates"]["p99_us"] > 0, f"{one['rates']}")
-    check("no session found" in b.shell("sessions", "list", "999", status=3), "a session 999")
+    check("no session 999" in b.shell("sessions", "list", "999", status=3), "a session 999")
     b.shell("sessions", "sideways", status=8)
 
 
@@ -154,7 +154,7 @@ def sessions_end_as_told(b):
     eventually("a new session", lambda: b.json("sessions"))
     sid = str(b.json("sessions")[0]["sid"])
     text = b.shell("session", "drain", sid, "2")
-    check(f"Session {sid} is asked to log out within 2 s.\nSession {sid} of {WORKING} ended: "
+    check(f"Asked session {sid} to log out within 2 s.\nSession {sid} of {WORKING} ended: "
           in text, text)
     b.shell("session", "drop", "99999", status=3)
     b.shell("session", "drop", status=2)

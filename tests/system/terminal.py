@@ -206,7 +206,7 @@ def hidden_password(t):
     t.type("/iscsi set discovery_auth password=-\r")
     t.wait("password: ")
     t.type("\x03")
-    t.wait("nothing has changed")
+    t.wait("nothing changed")
     t.at("/")
     t.type("echo-is-on")
     t.wait("echo-is-on")
@@ -240,9 +240,9 @@ def places(t):
     t.run("cd -", "/backstores/ramdisk")
     t.run("cd ..", "/backstores")
     t.type("cd\r")  # the tree to choose from: two steps up
-    t.wait("arrows move")
+    t.wait("arrows: move")
     t.type("k")
-    t.wait("arrows move")
+    t.wait("arrows: move")
     t.type("\r")
     t.at("/")
 
@@ -267,7 +267,7 @@ def last_created(t):
         raise Failure("@last is not what was created last")
     t.run("cd @last", "/backstores/ramdisk/made")
     t.run("cd /", "/")
-    if "created last" not in t.run("bookmarks add last", "/"):
+    if "is reserved" not in t.run("bookmarks add last", "/"):
         raise Failure("@last can be something else")
     t.run("/backstores/ramdisk delete made", "/")
 
@@ -353,7 +353,7 @@ def colors_of_completions(t):
 
 def completions_in_columns(t):
     """More than 24 commands there are, and only in lines of their own have they notes."""
-    note = "Tells the path."
+    note = "Show the current path."
     for value, has_notes in (("true", False), ("false", True)):
         t.run(f"set global completions_in_columns={value}", "/")
         t.type("help \t")

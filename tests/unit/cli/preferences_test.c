@@ -105,7 +105,7 @@ static void a_line_of_more_than_256_bytes_is_wrong(void **state)
 	assert_int_equal(parse(text), 0);
 	text[PREFERENCE_LINE_MAX] = ' ';
 	assert_int_equal(parse(text), 1);
-	assert_string_equal(e.text, "is longer than 256 bytes");
+	assert_string_equal(e.text, "line longer than 256 bytes");
 }
 
 static void one_value_alone_tells_why(void **state)
@@ -113,9 +113,9 @@ static void one_value_alone_tells_why(void **state)
 	p = *preferences_default();
 	assert_int_equal(preference_set(&p, "auto_save_on_exit", "true", &e), 0);
 	assert_int_equal(preference_set(&p, "auto_save_on_exit", "false", &e), -EINVAL);
-	assert_non_null(strstr(e.text, "every change is saved at once (begin"));
+	assert_non_null(strstr(e.text, "every change is saved at once (use begin"));
 	assert_int_equal(preference_set(&p, "logfile", "/tmp/log", &e), -EINVAL);
-	assert_non_null(strstr(e.text, "the shell keeps no log (farblockd's"));
+	assert_non_null(strstr(e.text, "the shell has no log (farblockd logs"));
 }
 
 static void rows_are_sorted_and_have_a_help_of_a_line(void **state)
@@ -248,7 +248,7 @@ static void without_a_home_it_is_told_that_nothing_is_kept(void **state)
 	unsetenv("XDG_CONFIG_HOME");
 	unsetenv("HOME");
 	assert_int_equal(preferences_save(&one, 1, &e), -ENOENT);
-	assert_string_equal(e.text, "preferences: is not kept: neither XDG_CONFIG_HOME nor HOME is "
+	assert_string_equal(e.text, "preferences: not saved: neither XDG_CONFIG_HOME nor HOME is "
 				    "set");
 	preferences_load(&p, true);
 	assert_string_equal(text_of("prompt_length"), "30");

@@ -290,8 +290,8 @@ static void what_is_wrong_with_a_value_is_said(void **state)
 		{ "/iscsi/" IQN, "create", "[\"70000\"]", "'70000'; 0..65535" },
 		{ TPG, "set", "{\"group\": \"parameter\", \"MaxBurstLength\": \"\"}",
 		  "MaxBurstLength: '' does not fit" },
-		{ "/", "drop", "[\"0\"]", "sid: '0' is no session id" },
-		{ "/", "drop", "[\"-1\"]", "sid: '-1' is no session id" },
+		{ "/", "drop", "[\"0\"]", "invalid session id: '0'" },
+		{ "/", "drop", "[\"-1\"]", "invalid session id: '-1'" },
 		{ "/", "saveconfig", "[\"\"]", "savefile: is empty" },
 	};
 	// clang-format on
