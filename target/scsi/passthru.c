@@ -29,7 +29,6 @@ static void passthru_done(struct bs_scsi *io, int res)
 	struct task *t = container_of(io, struct passthru, io)->task;
 	io_log_note_scsi(t->lu, res);
 	if (res < 0) {
-		t->data_in = 0;
 		task_fail_io(t, res, 0);
 		return;
 	}

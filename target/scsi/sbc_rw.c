@@ -24,11 +24,17 @@ static void sg_in_place(struct task *t, uint8_t *memory, uint32_t len)
 	t->in_place = true;
 }
 
+static void read_done(struct task *t)
+{
+	t->data_in = t->wanted < t->expected_in ? (uint32_t)t->wanted : t->expected_in;
+	task_finish(t, STATUS_GOOD);
+}
+
 static void read_into_buffers(struct task *t)
 {
 	uint32_t shift = t->lu->block_shift;
 	uint64_t blocks = ((uint64_t)t->buffer_len) >> shift;
-	task_io(t, BS_READ, t->lba, blocks, 0, task_good);
+	task_io(t, BS_READ, t->lba, blocks, 0, read_done);
 }
 
 void read_run(struct task *t)
@@ -39,12 +45,11 @@ void read_run(struct task *t)
 	uint64_t bytes = t->blocks << lu->block_shift;
 	uint32_t len = bytes < t->expected_in ? (uint32_t)bytes : t->expected_in;
 	t->wanted = bytes;
-	t->data_in = len;
 	uint8_t *memory = lu_memory(lu);
 	if (memory || !len) {
 		if (memory)
 			sg_in_place(t, memory, len);
-		task_finish(t, STATUS_GOOD);
+		read_done(t);
 		return;
 	}
 	// Whole blocks, even where the initiator has room for part of the last one only.

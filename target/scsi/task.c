@@ -20,7 +20,7 @@ void task_init(struct task *t, const struct task_ops *ops, struct nexus *n)
 	t->nexus = n;
 	t->status = STATUS_GOOD;
 	t->sense_len = 0;
-	t->is_aborted = t->sends_aborted = t->is_landing = false;
+	t->is_aborted = t->sends_aborted = t->is_landing = t->fails_with_data = false;
 	t->data_in = 0;
 	t->wanted = 0;
 	t->sg = t->sg_inline;
@@ -77,14 +77,25 @@ static void task_account(struct task *t)
 		op_account(&t->nexus->counters.op[op], bytes, bucket, us);
 }
 
+// A command that fails moves no data-in: sg may be empty, or hold what its buffers were used for
+// before. The residual is then the whole expected length.
+static void task_drop_data_in(struct task *t)
+{
+	t->data_in = 0;
+	if (t->expected_in)
+		t->wanted = 0;
+}
+
 void task_complete(struct task *t)
 {
 	struct nexus_lun *nl = t->nl;
 	if (t->is_aborted) {
 		t->status = STATUS_TASK_ABORTED;
 		t->sense_len = 0;
-		t->data_in = 0;
+		t->fails_with_data = false;
 	}
+	if (t->status != STATUS_GOOD && !t->fails_with_data)
+		task_drop_data_in(t);
 	if (t->freeze)
 		lu_thaw(t);
 	t->state = TASK_DONE;
@@ -217,7 +228,6 @@ void task_check(struct task *t, uint32_t code, const struct sense_extra *extra)
 	bool descriptor = t->lu && __atomic_load_n(&t->lu->d_sense, __ATOMIC_RELAXED);
 	t->sense_len = (uint8_t)sense_encode(t->sense, code, extra, descriptor);
 	t->status = STATUS_CHECK_CONDITION;
-	t->data_in = 0;
 	if (t->nl && code >> 16 != SK_UNIT_ATTENTION) {
 		counter_add(&t->nl->channel->counters.errors, 1);
 		t->nexus->counters.errors++;

@@ -70,11 +70,12 @@ struct task {
 	uint8_t status; // enum scsi_status
 	uint8_t sense_len;
 	uint8_t sense[SENSE_MAX];
-	bool is_aborted;    // no status may be sent
-	bool sends_aborted; // ... unless this is set too: TASK ABORTED status (TAS=1)
-	uint32_t data_in;   // bytes of data-in that lie in sg, <= expected_in
-	uint64_t wanted;    // bytes the command would transfer, whatever was expected: residual
-			    // overflow = wanted - expected, underflow = expected - wanted
+	bool is_aborted;      // no status may be sent
+	bool sends_aborted;   // ... unless this is set too: TASK ABORTED status (TAS=1)
+	bool fails_with_data; // data_in is valid with CHECK CONDITION too: a pass-through device
+	uint32_t data_in;     // bytes of data-in that lie in sg, <= expected_in; 0 unless GOOD
+	uint64_t wanted;      // bytes the command would transfer, whatever was expected: residual
+			      // overflow = wanted - expected, underflow = expected - wanted
 
 	// Data: where data-in lies or data-out goes.
 	struct sg *sg; // sg_inline, or a longer list owned by the task

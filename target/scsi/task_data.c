@@ -17,7 +17,6 @@ void task_reply(struct task *t, const void *data, uint32_t len, uint32_t alloc)
 	t->wanted = n;
 	if (n > t->expected_in)
 		n = t->expected_in;
-	t->data_in = n;
 	if (!n) {
 		task_finish(t, STATUS_GOOD);
 		return;
@@ -25,13 +24,13 @@ void task_reply(struct task *t, const void *data, uint32_t len, uint32_t alloc)
 	struct buf *b = n <= BUF_MAX ? buf_get(t->nexus->worker, n) : NULL;
 	uint8_t *to = b ? b->addr : (t->reply = malloc(n));
 	if (!to) {
-		t->data_in = 0;
 		task_finish(t, STATUS_BUSY);
 		return;
 	}
 	memcpy(to, data, n);
 	t->sg[0] = (struct sg){ .addr = to, .len = n, .buf = b };
 	t->nsg = 1;
+	t->data_in = n;
 	task_finish(t, STATUS_GOOD);
 }
 

@@ -24,7 +24,7 @@ static bool held_passes; // serve at once
 
 static void held_finish(struct bs_io *io, int res)
 {
-	if (io->op == BS_READ) {
+	if (io->op == BS_READ && !res) {
 		for (uint32_t i = 0; i < io->nsg; i++)
 			memset(io->sg[i].addr, 0, io->sg[i].len);
 	}

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Life of a task: abort in every state, order by task attribute, queue depth, memory.
+#include <errno.h>
+
 #include "target/scsi/held_store.h"
 
 static struct bench_cmd cmds[4];
@@ -283,6 +285,44 @@ static void ua_interlock_tells_a_status_that_left_no_sense(void **state)
 	assert_int_equal(tur(0), SENSE(SK_UNIT_ATTENTION, 0x2c, 0x08));
 }
 
+static int held_read_with(struct bench_cmd *k, int res)
+{
+	held_read(k);
+	bench_on_nexus(&b, 0, held_release_all, &res);
+	bench_wait(k);
+	return k->status;
+}
+
+// The buffer of a READ held another initiator's data before: it must not leave.
+static void a_read_that_ends_busy_brings_nothing_of_what_others_wrote(void **state)
+{
+	held_start(&(struct bench_options){ .nexuses = 2 });
+	held_passes = true;
+	memset(block, 0x5e, sizeof block);
+	expect_good(BENCH_OUT(&b, 1, &c, block, 512, 0x2a, 0, 0, 0, 0, 0, 0, 0, 1, 0));
+	held_passes = false;
+	memset(cmds[0].data, 0, 512);
+	assert_int_equal(held_read_with(&cmds[0], -EAGAIN), STATUS_BUSY);
+	assert_int_not_equal(cmds[0].data[0], 0x5e);
+	assert_int_equal(cmds[0].data_in, 0);
+	assert_int_equal(cmds[0].wanted, 0);
+}
+
+static void a_read_that_fails_moved_nothing(void **state)
+{
+	held_start(&(struct bench_options){ 0 });
+	assert_int_equal(held_read_with(&cmds[0], -EIO), STATUS_CHECK_CONDITION);
+	assert_int_equal(cmds[0].data_in, 0);
+	assert_int_equal(cmds[0].wanted, 0);
+}
+
+static void a_read_without_memory_is_busy_and_moved_nothing(void **state)
+{
+	held_start(&(struct bench_options){ 0 });
+	assert_int_equal(held_read_with(&cmds[0], -ENOMEM), STATUS_BUSY);
+	assert_int_equal(cmds[0].data_in, 0);
+}
+
 static void without_write_cache_every_write_is_durable(void **state)
 {
 	held_start(&(struct bench_options){ 0 });
@@ -362,6 +402,9 @@ int main(void)
 		T(an_aborted_ordered_task_blocks_nobody),
 		T(the_queue_depth_is_answered_with_task_set_full),
 		T(ua_interlock_tells_a_status_that_left_no_sense),
+		T(a_read_that_ends_busy_brings_nothing_of_what_others_wrote),
+		T(a_read_that_fails_moved_nothing),
+		T(a_read_without_memory_is_busy_and_moved_nothing),
 		T(without_write_cache_every_write_is_durable),
 		T(with_write_cache_only_fua_writes_are_durable),
 		T(synchronize_cache_flushes),
