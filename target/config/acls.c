@@ -266,7 +266,7 @@ static const struct param_row create_mapping_params[] = {
 	{ "mapped_lun", PARAM_STRING, true, NULL, "number the initiator sees", NULL },
 	{ "tpg_lun_or_backstore", PARAM_LUN, true, NULL,
 	  "LUN of the portal group, or path of its storage object", NULL },
-	{ "write_protect", PARAM_BOOL, false, "false", "true: the initiator may not write", NULL },
+	{ "write_protect", PARAM_BOOL, false, "false", "true: read-only access", NULL },
 	{ 0 },
 };
 static const struct param_row mapping_params[] = {

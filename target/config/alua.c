@@ -275,7 +275,7 @@ static const struct attr_row lun_alua_rows[] = {
 
 static const struct attr_row lun_attr_rows[] = {
 	{ "write_protect", ATTR_BOOL, offsetof(struct lun, write_protect), 0, 1, "0", NULL,
-	  "1: no initiator may write", NULL, 0 },
+	  "1: read-only access for all initiators", NULL, 0 },
 	{ 0 },
 };
 // clang-format on

@@ -29,7 +29,7 @@ enum alua_class {
 enum {
 	OP_DATA_IN = 1,
 	OP_DATA_OUT = 2,
-	OP_WRITES = 4,	    // changes the medium: refused on a write-protected LUN
+	OP_WRITES = 4,	    // changes the medium: refused on a read-only disk and under SWP
 	OP_MEDIUM = 8,	    // needs a medium: refused while ejected or under SANITIZE
 	OP_IGNORES_UA = 16, // runs without reporting a pending unit attention
 	OP_NO_LU = 32,	    // answered for a LUN that does not exist
@@ -39,6 +39,10 @@ enum {
 	OP_PROTECT = 512,   // ... bits 7-5 are RD/WR/VRPROTECT: must be zero, PROTECT is 0
 	OP_TO_END = 1024,   // 0 blocks mean: to the end of the medium
 	OP_LOCAL = 2048,    // answered here for pass-through backstores too
+	// Runs on a write-protected path, as it changes nothing that another nexus meets. What
+	// lacks it is WRITE PROTECTED there: reservations, mode pages, the medium's position and
+	// access states are everybody's.
+	OP_HARMLESS = 4096,
 };
 
 #define CDB_MAX 16

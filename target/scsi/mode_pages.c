@@ -22,23 +22,30 @@ struct mode_values mode_current(const struct lu *lu)
 	};
 }
 
-static struct mode_values mode_default(const struct lu *lu)
+static bool may_cache(const struct lu *lu)
 {
-	bool wce = lu_bs(lu)->limits.has_write_cache && lu_setting(&lu->attr.emulate_write_cache);
-	return (struct mode_values){ .wce = wce };
+	return lu_bs(lu)->limits.has_write_cache && lu_setting(&lu->attr.emulate_write_cache);
 }
 
+static struct mode_values mode_default(const struct lu *lu)
+{
+	return (struct mode_values){ .wce = may_cache(lu) };
+}
+
+// An initiator switches the cache off and on again, but never on where emulate_write_cache=0: the
+// writes of all others would no longer be durable when they end. SWP takes nothing from who may
+// write anyway; a write-protected path does not get here.
 static struct mode_values mode_changeable(const struct lu *lu)
 {
-	bool wce = lu_bs(lu)->limits.has_write_cache;
-	return (struct mode_values){ .d_sense = true, .swp = true, .wce = wce };
+	return (struct mode_values){ .d_sense = true, .swp = true, .wce = may_cache(lu) };
 }
 
 void mode_set(struct lu *lu, const struct mode_values *v)
 {
 	__atomic_store_n(&lu->d_sense, v->d_sense, __ATOMIC_RELAXED);
 	__atomic_store_n(&lu->swp, v->swp, __ATOMIC_RELAXED);
-	__atomic_store_n(&lu->wce, v->wce, __ATOMIC_RELAXED);
+	// The attribute may have changed since the list was checked.
+	__atomic_store_n(&lu->wce, v->wce && may_cache(lu), __ATOMIC_RELAXED);
 }
 
 void mode_reset(struct lu *lu)

@@ -63,10 +63,14 @@ static bool medium_check(struct task *t)
 
 static bool write_check(struct task *t)
 {
-	if (t->nl->is_write_protected || t->lu->is_readonly) {
+	uint16_t flags = t->row->flags;
+	if ((t->nl->is_write_protected && !(flags & OP_HARMLESS)) ||
+	    (t->lu->is_readonly && (flags & OP_WRITES))) {
 		task_check(t, SENSE_WRITE_PROTECTED, NULL);
 		return false;
 	}
+	if (!(flags & OP_WRITES))
+		return true;
 	if (__atomic_load_n(&t->lu->swp, __ATOMIC_RELAXED)) {
 		task_check(t, SENSE_SW_WRITE_PROTECTED, NULL);
 		return false;
@@ -115,7 +119,7 @@ static void submit_medium(struct task *t)
 	const struct opcode_row *row = t->row;
 	if ((row->flags & OP_MEDIUM) && !medium_check(t))
 		return;
-	if ((row->flags & OP_WRITES) && !write_check(t))
+	if (!write_check(t))
 		return;
 	if (!(row->flags & OP_RANGE)) {
 		row->run(t);

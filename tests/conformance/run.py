@@ -35,13 +35,13 @@ SLOW = {**THIN, "delay_write_us": 250000}
 # GetLBAStatus.UnmapSingle asks for LBA i + 1 where it means i + (blocks per physical block),
 # so it can only pass where these are the same.
 SAME_BLOCKS_TEST = "GetLBAStatus.UnmapSingle"
-# Wherever data loss is allowed the suite writes, and its writes fail on a write-protected LUN.
-# Allowed, these either expect that or do not write (the suite calls a reservation data loss):
-PROTECTED_LOSS = ["ReadOnly.*", "PrinReadKeys.*", "ProutRegister.*", "ProutReserve.Simple",
-                  "ProutReserve.Ownership*", "ProutClear.*", "ProutPreempt.*"]
-# and these cannot do without writing. All others run with data loss forbidden.
-PROTECTED_UNFIT = ["ProutReserve.Access*", "WriteVerify*.Dpo"]
-UNFIT = "Not run: writes, whether data loss is allowed or not."
+# Wherever data loss is allowed the suite writes or makes persistent reservations, which fails on
+# a write-protected LUN. Allowed, these expect that:
+PROTECTED_LOSS = ["ReadOnly.*"]
+# and these cannot do without writing or RESERVE. All others run with data loss forbidden.
+PROTECTED_UNFIT = ["PrinReadKeys.Truncate", "ProutRegister.*", "ProutReserve.*", "Reserve6.*",
+                   "WriteVerify*.Dpo"]
+UNFIT = "Not run: writes or reserves, whether data loss is allowed or not."
 
 ALLOW = ["--dataloss", "--allow-sanitize"]
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // MODE SENSE and MODE SELECT.
-#include "target/scsi/scsi_test.h"
+#include "target/scsi/held_store.h"
 
 static int sense6(uint8_t flags, uint8_t page, uint8_t subpage, uint8_t alloc)
 {
@@ -301,6 +301,22 @@ static void a_ram_disk_has_no_write_cache_to_switch(void **state)
 	assert_int_equal(c.data[4 + 2] & 0x04, 0);
 }
 
+static void the_write_cache_stays_off_where_its_attribute_is_0(void **state)
+{
+	uint8_t list[24] = { 0 };
+	held_start(&(struct bench_options){ 0 });
+	held_passes = true;
+	sense6(0x08, 0x40 | 0x08, 0, 255);
+	assert_int_equal(c.data[4 + 2] & 0x04, 0);
+	sense6(0x08, 0x08, 0, 24);
+	memcpy(list + 4, c.data + 4, 20);
+	list[4 + 2] |= 0x04;
+	select6(list, 24);
+	expect_code(SENSE_INVALID_FIELD_PARAM);
+	BENCH_OUT(&b, 0, &c, (uint8_t[512]){ 0 }, 512, 0x2a, 0, 0, 0, 0, 0, 0, 0, 1, 0);
+	assert_int_equal(held_fua, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -332,6 +348,7 @@ int main(void)
 		T(a_descriptor_of_another_block_length_is_refused),
 		T(select10_takes_its_own_header),
 		T(a_ram_disk_has_no_write_cache_to_switch),
+		T(the_write_cache_stays_off_where_its_attribute_is_0),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

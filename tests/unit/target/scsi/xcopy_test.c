@@ -268,6 +268,31 @@ static void a_reservation_on_the_destination_is_met(void **state)
 	assert_int_equal(c.status, STATUS_RESERVATION_CONFLICT);
 }
 
+// A copy of 8 blocks from LUN 0 to LUN 1, where LUN protected is write-protected.
+static void copy_with_protected(unsigned protected)
+{
+	write_pattern(8);
+	b.nexuses[0]->luns[protected]->is_write_protected = true;
+	list_start(1, 0);
+	add_cscd(b.lu);
+	add_cscd(other);
+	add_segment(0, 1, 8, 0, 0);
+	xcopy(0, list_len);
+}
+
+static void a_write_protected_destination_is_not_written(void **state)
+{
+	copy_with_protected(1);
+	assert_int_equal(c.code, DEVICE_FAILED);
+}
+
+static void a_write_protected_source_is_read(void **state)
+{
+	copy_with_protected(0);
+	assert_int_equal(c.status, 0);
+	expect_pattern(1, 0, 8);
+}
+
 static void obsolete_lu_id_types_are_ignored(void **state)
 {
 	list_start(1, 0);
@@ -386,6 +411,8 @@ int main(void)
 		T(a_segment_past_the_end_aborts_the_copy),
 		T(a_lun_the_session_does_not_have_is_out_of_reach),
 		T(a_reservation_on_the_destination_is_met),
+		T(a_write_protected_destination_is_not_written),
+		T(a_write_protected_source_is_read),
 		T(obsolete_lu_id_types_are_ignored),
 		T(the_status_of_a_held_copy_is_told),
 		T(the_failure_of_a_held_copy_is_told_once),

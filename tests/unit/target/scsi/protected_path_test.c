@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Nexus 0 reaches the logical unit by a write-protected path, nexus 1 by another one.
+#include "target/scsi/dispatch.h"
+#include "target/scsi/scsi_test.h"
+
+// Opcode and service action of all that nexus 0 may send.
+static const uint16_t allowed[] = {
+	0x0000, 0x0300, 0x0800, 0x1200, 0x1700, // TEST UNIT READY .. RELEASE(6)
+	0x1a00, 0x1c00, 0x1d00,			// MODE SENSE(6), diagnostics
+	0x2500, 0x2800, 0x2f00, 0x3400, 0x3500, // READ CAPACITY(10) .. SYNCHRONIZE CACHE(10)
+	0x3700, 0x5700, 0x5a00,			// READ DEFECT DATA, RELEASE(10), MODE SENSE(10)
+	0x5e00, 0x5e01, 0x5e02, 0x5e03,		// PERSISTENT RESERVE IN
+	0x8300, 0x8310,				// EXTENDED COPY, POPULATE TOKEN
+	0x8400, 0x8403, 0x8404, 0x8407,		// RECEIVE COPY RESULTS
+	0x8800, 0x8f00, 0x9000, 0x9100,		// READ(16) .. SYNCHRONIZE CACHE(16)
+	0x9e10, 0x9e12, 0xa000,			// READ CAPACITY(16), GET LBA STATUS, REPORT LUNS
+	0xa30a, 0xa30c, 0xa30d,			// REPORT ...
+	0xa800, 0xaf00, 0xb700,			// READ(12), VERIFY(12), READ DEFECT DATA(12)
+};
+
+static void begin(void)
+{
+	start(&(struct bench_options){
+		.nexuses = 2,
+		.attrs = (const char *[]){"emulate_tpu=1", "removable=1", "atomic_write_kib=4",
+					   NULL},
+	});
+	b.nexuses[0]->luns[0]->is_write_protected = true;
+}
+
+static bool is_allowed(const struct opcode_row *row)
+{
+	for (unsigned i = 0; i < sizeof allowed / sizeof allowed[0]; i++)
+		if (allowed[i] == (row->opcode << 8 | row->sa))
+			return true;
+	return false;
+}
+
+// A row that is new is refused until it is in this test, too.
+static void every_command_is_refused_but_those_of_the_list(void **state)
+{
+	unsigned count, passed = 0;
+	begin();
+	const struct opcode_row *rows = dispatch_rows(&count);
+	for (unsigned i = 0; i < count; i++) {
+		uint8_t cdb[CDB_MAX] = { rows[i].opcode, (uint8_t)rows[i].sa };
+		assert_true(!rows[i].is_available || rows[i].is_available(b.lu));
+		bench_run(&b, 0, &c, cdb, rows[i].cdb_len, NULL, 0, 0);
+		if ((c.code == SENSE_WRITE_PROTECTED) == is_allowed(&rows[i]))
+			fail_msg("%s: %s", rows[i].name,
+				 is_allowed(&rows[i]) ? "refused" : "not refused");
+		passed += c.code != SENSE_WRITE_PROTECTED;
+	}
+	assert_int_equal(passed, sizeof allowed / sizeof allowed[0]);
+}
+
+static int write_by(unsigned nexus)
+{
+	static const uint8_t block[512];
+	return BENCH_OUT(&b, nexus, &c, block, 512, 0x2a, 0, 0, 0, 0, 0, 0, 0, 1, 0);
+}
+
+static void mode_select_does_not_stop_the_writes_of_others(void **state)
+{
+	static const uint8_t list[16] = {
+		[4] = 0x0a, [5] = 10, [7] = 0x10, [8] = 0x08, [9] = 0x40
+	};
+	begin();
+	BENCH_OUT(&b, 0, &c, list, 16, 0x15, 0x10, 0, 0, 16, 0);
+	expect_good(write_by(1));
+}
+
+static void a_reservation_does_not_stop_the_writes_of_others(void **state)
+{
+	static const uint8_t list[24] = { [15] = 1 }, key[24] = { [7] = 1 };
+	begin();
+	BENCH_NONE(&b, 0, &c, 0x16, 0, 0, 0, 0, 0);
+	expect_good(write_by(1));
+	BENCH_OUT(&b, 0, &c, list, 24, 0x5f, 0, 0, 0, 0, 0, 0, 0, 24, 0);
+	BENCH_OUT(&b, 0, &c, key, 24, 0x5f, 1, 3, 0, 0, 0, 0, 0, 24, 0);
+	expect_good(write_by(1));
+}
+
+static void an_eject_does_not_take_the_medium_from_others(void **state)
+{
+	begin();
+	BENCH_NONE(&b, 0, &c, 0x1b, 0, 0, 0, 0x02, 0);
+	expect_good(write_by(1));
+}
+
+static void a_path_that_becomes_protected_can_give_its_reservation_back(void **state)
+{
+	begin();
+	b.nexuses[0]->luns[0]->is_write_protected = false;
+	expect_good(BENCH_NONE(&b, 0, &c, 0x16, 0, 0, 0, 0, 0));
+	b.nexuses[0]->luns[0]->is_write_protected = true;
+	assert_int_equal(write_by(1), STATUS_RESERVATION_CONFLICT);
+	expect_good(BENCH_NONE(&b, 0, &c, 0x17, 0, 0, 0, 0, 0));
+	expect_good(write_by(1));
+}
+
+// Its initiators may do what they like but write.
+static void a_read_only_disk_may_be_reserved(void **state)
+{
+	begin();
+	b.lu->is_readonly = true;
+	expect_good(BENCH_NONE(&b, 1, &c, 0x16, 0, 0, 0, 0, 0));
+	write_by(1);
+	expect_code(SENSE_WRITE_PROTECTED);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(every_command_is_refused_but_those_of_the_list),
+		T(mode_select_does_not_stop_the_writes_of_others),
+		T(a_reservation_does_not_stop_the_writes_of_others),
+		T(an_eject_does_not_take_the_medium_from_others),
+		T(a_path_that_becomes_protected_can_give_its_reservation_back),
+		T(a_read_only_disk_may_be_reserved),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
