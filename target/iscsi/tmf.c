@@ -165,7 +165,6 @@ static const struct {
 } functions[] = {
 	[ISCSI_TMF_ABORT_TASK] = {true,	 false, abort_task, 0		      },
 	[ISCSI_TMF_ABORT_TASK_SET] = { true, false, NULL,	  TMF_ABORT_TASK_SET},
-	[ISCSI_TMF_CLEAR_ACA] = { true, false, NULL,	     TMF_CLEAR_ACA	   },
 	[ISCSI_TMF_CLEAR_TASK_SET] = { true, false, NULL,	  TMF_CLEAR_TASK_SET},
 	[ISCSI_TMF_LUN_RESET] = { true, false, NULL,	     TMF_LU_RESET	  },
 	[ISCSI_TMF_TARGET_WARM_RESET] = { true, false, NULL,	     TMF_TARGET_RESET  },

@@ -171,10 +171,11 @@ void report_opcodes_run(struct task *t)
 		report_one(t, row, has_timeouts, alloc);
 }
 
-// ABORT TASK, ABORT TASK SET, CLEAR ACA, CLEAR TASK SET, LOGICAL UNIT RESET and TARGET RESET.
+// ABORT TASK, ABORT TASK SET, CLEAR TASK SET, LOGICAL UNIT RESET and TARGET RESET. CLEAR ACA needs
+// NORMACA=1. Whether a session has the queries is the protocol's business: they are not listed.
 void report_tmfs_run(struct task *t)
 {
-	uint8_t d[16] = { 0x80 | 0x40 | 0x20 | 0x10 | 0x08 | 0x02 };
+	uint8_t d[16] = { 0x80 | 0x40 | 0x10 | 0x08 | 0x02 };
 	bool is_extended = t->cdb[2] & 0x80;
 	unsigned n = is_extended ? 16 : 4;
 	if (is_extended)

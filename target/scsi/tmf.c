@@ -161,9 +161,6 @@ void tmf_submit(struct tmf *f)
 	case TMF_LU_RESET:
 		tmf_start(f, nl, reset_each, all_settled, reset_round_done);
 		break;
-	case TMF_CLEAR_ACA:
-		f->done(f, TMF_COMPLETE);
-		break;
 	case TMF_QUERY_TASK_SET:
 		f->done(f, taskset_has_open(nl->channel, nl) ? TMF_SUCCEEDED : TMF_COMPLETE);
 		break;

@@ -12,7 +12,6 @@ enum tmf_function {
 	TMF_ABORT_TASK_SET, // this nexus's tasks on the LUN
 	TMF_CLEAR_TASK_SET, // every nexus's tasks on the LUN
 	TMF_LU_RESET,
-	TMF_CLEAR_ACA,	  // NORMACA is 0: nothing to clear
 	TMF_TARGET_RESET, // every LU that the nexus's map holds
 	TMF_QUERY_TASK_SET,
 };

@@ -106,12 +106,6 @@ static void a_function_on_an_unmapped_lun_finds_none(void **state)
 	assert_int_equal(bench_tmf(&b, 0, TMF_ABORT_TASK_SET, UINT64_MAX), TMF_NO_LUN);
 }
 
-static void clear_aca_has_nothing_to_clear(void **state)
-{
-	start(NULL);
-	assert_int_equal(bench_tmf(&b, 0, TMF_CLEAR_ACA, 0), TMF_COMPLETE);
-}
-
 static void query_task_set_tells_whether_there_is_one(void **state)
 {
 	start(&two);
@@ -177,7 +171,6 @@ int main(void)
 		T(a_unit_reset_is_told_on_every_path),
 		T(a_target_reset_resets_every_unit_of_the_map),
 		T(a_function_on_an_unmapped_lun_finds_none),
-		T(clear_aca_has_nothing_to_clear),
 		T(query_task_set_tells_whether_there_is_one),
 		T(a_reset_waits_for_the_backstore),
 		T(a_reset_takes_tasks_that_wait_for_their_turn),
