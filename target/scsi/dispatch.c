@@ -255,10 +255,9 @@ const struct opcode_row *dispatch_rows(unsigned *ret_count)
 	return rows;
 }
 
-const struct opcode_row *dispatch_find(const uint8_t *cdb, unsigned cdb_len, bool *ret_known_opcode)
+const struct opcode_row *dispatch_find(const uint8_t *cdb, unsigned cdb_len)
 {
-	*ret_known_opcode = cdb_len >= 6 && first_row[cdb[0]];
-	if (!*ret_known_opcode)
+	if (cdb_len < 6 || !first_row[cdb[0]])
 		return NULL;
 	const struct opcode_row *row = &rows[first_row[cdb[0]] - 1];
 	if (row->has_sa) {
@@ -269,4 +268,20 @@ const struct opcode_row *dispatch_find(const uint8_t *cdb, unsigned cdb_len, boo
 		}
 	}
 	return row->cdb_len <= cdb_len ? row : NULL;
+}
+
+bool dispatch_has_row(const struct lu *lu, const struct opcode_row *row)
+{
+	return !row->is_available || row->is_available(lu);
+}
+
+bool dispatch_has_opcode(const struct lu *lu, uint8_t opcode)
+{
+	if (!first_row[opcode])
+		return false;
+	for (unsigned i = first_row[opcode] - 1u; i < ROWS && rows[i].opcode == opcode; i++) {
+		if (dispatch_has_row(lu, &rows[i]))
+			return true;
+	}
+	return false;
 }

@@ -66,7 +66,10 @@ struct opcode_row {
 // All rows, in opcode and service action order; *ret_count of them.
 const struct opcode_row *dispatch_rows(unsigned *ret_count);
 
-// The row for a CDB, or NULL. *ret_known_opcode says whether the opcode exists with another
-// service action (then the sense differs: INVALID FIELD IN CDB).
-const struct opcode_row *dispatch_find(const uint8_t *cdb, unsigned cdb_len,
-				       bool *ret_known_opcode);
+// The row for a CDB, or NULL.
+const struct opcode_row *dispatch_find(const uint8_t *cdb, unsigned cdb_len);
+
+// Whether lu, with its present settings, has the command of row.
+bool dispatch_has_row(const struct lu *lu, const struct opcode_row *row);
+// Whether it has the opcode, with whatever service action.
+bool dispatch_has_opcode(const struct lu *lu, uint8_t opcode);

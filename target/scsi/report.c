@@ -58,11 +58,6 @@ bool report_opcodes_is_available(const struct lu *lu)
 	return lu_setting(&lu->attr.emulate_rsoc);
 }
 
-static bool is_there(const struct opcode_row *row, const struct lu *lu)
-{
-	return !row->is_available || row->is_available(lu);
-}
-
 // Command timeouts descriptor (SPC-4 6.35.4): no timeout is indicated.
 static unsigned put_timeouts(uint8_t *out)
 {
@@ -84,7 +79,7 @@ static void report_all(struct task *t, bool has_timeouts, uint32_t alloc)
 	uint32_t n = 4;
 	for (unsigned i = 0; i < count; i++) {
 		const struct opcode_row *row = &rows[i];
-		if (!is_there(row, t->lu))
+		if (!dispatch_has_row(t->lu, row))
 			continue;
 		uint8_t *at = d + n;
 		at[0] = row->opcode;
@@ -107,7 +102,7 @@ static const struct opcode_row *row_asked(const struct lu *lu, uint8_t opcode, u
 	const struct opcode_row *rows = dispatch_rows(&count);
 	*ret_opcode = NULL;
 	for (unsigned i = 0; i < count; i++) {
-		if (rows[i].opcode != opcode || !is_there(&rows[i], lu))
+		if (rows[i].opcode != opcode || !dispatch_has_row(lu, &rows[i]))
 			continue;
 		*ret_opcode = &rows[i];
 		if (!rows[i].has_sa || rows[i].sa == sa)

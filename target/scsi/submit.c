@@ -28,11 +28,10 @@ static void report_ua(struct task *t)
 	task_check(t, ua_code(stays ? ua_peek(t->nl) : ua_take(t->nl)), NULL);
 }
 
-static void report_no_row(struct task *t)
+// An opcode that is there with another service action is a valid one.
+static void refuse_opcode(struct task *t)
 {
-	bool is_known;
-	dispatch_find(t->cdb, t->cdb_len, &is_known);
-	if (is_known)
+	if (dispatch_has_opcode(t->lu, t->cdb[0]))
 		task_invalid_cdb(t, 1, -1);
 	else
 		task_check(t, SENSE_INVALID_OPCODE, NULL);
@@ -141,12 +140,8 @@ void submit_checks(struct task *t)
 		submit_passthru(t);
 		return;
 	}
-	if (!row) {
-		report_no_row(t);
-		return;
-	}
-	if (row->is_available && !row->is_available(lu)) {
-		task_check(t, SENSE_INVALID_OPCODE, NULL);
+	if (!row || !dispatch_has_row(lu, row)) {
+		refuse_opcode(t);
 		return;
 	}
 	if (wants_aca(t)) {
@@ -165,9 +160,8 @@ void submit_checks(struct task *t)
 void task_submit(struct task *t)
 {
 	struct nexus_lun *nl = nexus_find_lun(t->nexus, t->lun);
-	bool is_known;
 	t->start_ns = worker_now(t->nexus->worker);
-	t->row = dispatch_find(t->cdb, t->cdb_len, &is_known);
+	t->row = dispatch_find(t->cdb, t->cdb_len);
 	t->state = TASK_RUNNING;
 	if (!nl) {
 		submit_no_lu(t);

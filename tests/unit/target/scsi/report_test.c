@@ -167,7 +167,7 @@ static void the_command_goes_with_its_attribute(void **state)
 		.attrs = (const char *[]){"emulate_rsoc=0", NULL}
 	    });
 	opcodes(0, 0, 0);
-	expect_code(SENSE_INVALID_OPCODE);
+	expect_code(SENSE_INVALID_FIELD_CDB);
 }
 
 static void task_management_functions_are_listed(void **state)

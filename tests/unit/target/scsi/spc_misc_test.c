@@ -34,6 +34,31 @@ static void an_unknown_service_action_is_an_invalid_field(void **state)
 	expect_code(SENSE_INVALID_FIELD_CDB);
 }
 
+static void a_service_action_that_is_switched_off_is_an_invalid_field(void **state)
+{
+	start(&(struct bench_options){
+		.attrs = (const char *[]){"emulate_rsoc=0", NULL}
+	    });
+	BENCH_IN(&b, 0, &c, 32, 0xa3, 0x0c, 0, 0, 0, 0, 0, 0, 0, 32, 0, 0);
+	expect_code(SENSE_INVALID_FIELD_CDB);
+	assert_int_equal(get_be16(c.sense + 16), 1);
+	BENCH_NONE(&b, 0, &c, 0x48, 0x02, 0, 0, 0, 0, 0, 0, 0, 0); // BLOCK ERASE of a thick disk
+	expect_code(SENSE_INVALID_FIELD_CDB);
+}
+
+static void an_opcode_without_any_service_action_is_an_invalid_opcode(void **state)
+{
+	start(&(struct bench_options){
+		.attrs = (const char *[]){"emulate_pr=0", "emulate_3pc=0", NULL}
+	   });
+	for (unsigned sa = 0; sa < 32; sa++) {
+		BENCH_NONE(&b, 0, &c, 0x5f, (uint8_t)sa, 0, 0, 0, 0, 0, 0, 0, 0);
+		expect_code(SENSE_INVALID_OPCODE);
+		BENCH_NONE(&b, 0, &c, 0x84, (uint8_t)sa, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+		expect_code(SENSE_INVALID_OPCODE);
+	}
+}
+
 static void naca_is_refused(void **state)
 {
 	start(NULL);
@@ -257,6 +282,8 @@ int main(void)
 		T(test_unit_ready_is_good),
 		T(an_unknown_opcode_is_an_invalid_opcode),
 		T(an_unknown_service_action_is_an_invalid_field),
+		T(a_service_action_that_is_switched_off_is_an_invalid_field),
+		T(an_opcode_without_any_service_action_is_an_invalid_opcode),
 		T(naca_is_refused),
 		T(the_aca_attribute_is_refused),
 		T(a_lun_that_is_not_mapped_is_not_supported),
