@@ -59,6 +59,7 @@ static const struct opcode_row rows[] = {
 	   USAGE(0x17)),
 	OP(0x1a, 6, CLASS(PR_READ, ALUA_STANDBY, OP_DATA_IN | OP_HARMLESS),
 	   .run = mode_sense6_run, .name = "MODE SENSE(6)", USAGE(0x1a, 0x08, X3)),
+	// Without LOEJ a stop leaves the unit ready: sbc_start_stop.c says why.
 	OP(0x1b, 6, CLASS(PR_WRITE, ALUA_ACTIVE, 0),
 	   .run = start_stop_run, .name = "START STOP UNIT", USAGE(0x1b, 0x01, 0, 0x0f, 0xf7)),
 	OP(0x1c, 6, CLASS(PR_READ, ALUA_STANDBY, OP_DATA_IN | OP_HARMLESS),

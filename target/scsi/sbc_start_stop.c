@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // START STOP UNIT (SBC-3 5.25). There is no motor: power conditions and START without LOEJ
-// are accepted and change nothing but that a stop flushes the cache. LOEJ ejects and loads the
+// are accepted and change nothing but that a stop flushes the cache. A unit that a stop made NOT
+// READY (04/02) would be lost to all of its initiators when one of them shuts down, and sd of Linux
+// starts it again only where allow_restart is set. LOEJ ejects and loads the
 // medium of a removable unit; whether somebody prevents its removal, which stops loading as
 // well, is asked of every worker from the home worker, which alone changes lu->medium.
 #include "target/scsi/handlers.h"
