@@ -68,6 +68,7 @@ struct bs_limits {
 	bool is_readonly;
 	bool is_rotational;
 	bool is_removable;
+	uint8_t device_type; // of a pass-through device: peripheral device type (SPC-6 table 142)
 };
 
 enum bs_op {

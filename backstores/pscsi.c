@@ -240,7 +240,8 @@ static int identify(struct pscsi *p, const char *path, struct err *e)
 			       path);
 	l->block_size = l->physical_block = 512;
 	l->is_removable = data[1] & 0x80;
-	if (!has_capacity(data[0] & 0x1f))
+	l->device_type = data[0] & 0x1f;
+	if (!has_capacity(l->device_type))
 		return 0;
 	int r = find_capacity(p, &l->size, &l->block_size);
 	if (r < 0 && !l->is_removable) // an empty drive is fine: the initiator sees it
