@@ -31,6 +31,21 @@ static void *flat_data(const struct bs_scsi *io)
 	return io->bounce ? io->bounce : io->sg[0].addr;
 }
 
+// Where less comes than was asked for, drivers may leave the residual 0. What the device does not
+// write then goes to the initiator as well, and must not be what the memory held before. The helper
+// thread pays for it.
+static void clear_data_in(struct bs_scsi *io)
+{
+	if (io->direction != BS_SCSI_IN)
+		return;
+	if (io->bounce) {
+		memset(io->bounce, 0, io->data_len);
+		return;
+	}
+	for (uint32_t i = 0; i < io->nsg; i++)
+		memset(io->sg[i].addr, 0, io->sg[i].len);
+}
+
 void pscsi_fill_v3(struct sg_io_hdr *h, struct bs_scsi *io)
 {
 	memset(h, 0, sizeof(*h));
@@ -43,6 +58,7 @@ void pscsi_fill_v3(struct sg_io_hdr *h, struct bs_scsi *io)
 	h->dxfer_direction = SG_DXFER_NONE;
 	if (!has_data(io))
 		return;
+	clear_data_in(io);
 	h->dxfer_direction = io->direction == BS_SCSI_IN ? SG_DXFER_FROM_DEV : SG_DXFER_TO_DEV;
 	h->dxfer_len = io->data_len;
 	if (io->bounce || io->nsg == 1) {
@@ -68,6 +84,7 @@ void pscsi_fill_v4(struct sg_io_v4 *h, struct bs_scsi *io)
 	h->timeout = timeout_of(io);
 	if (!has_data(io))
 		return;
+	clear_data_in(io);
 	if (io->direction == BS_SCSI_IN) {
 		h->din_xferp = (uintptr_t)flat_data(io);
 		h->din_xfer_len = io->data_len;

@@ -16,7 +16,8 @@
 // version 3 takes.
 bool pscsi_is_direct(const struct bs_scsi *io, bool is_bsg);
 
-// Fill the kernel's header; data is io->bounce if that is set, else the scatter list.
+// Fill the kernel's header; data is io->bounce if that is set, else the scatter list. The memory
+// for data-in is cleared.
 void pscsi_fill_v3(struct sg_io_hdr *h, struct bs_scsi *io);
 void pscsi_fill_v4(struct sg_io_v4 *h, struct bs_scsi *io);
 

@@ -24,6 +24,19 @@ static void copy_sense(struct task *t, const struct bs_scsi *io)
 	memcpy(t->sense, io->sense, t->sense_len);
 }
 
+// A tape that meets a filemark, a block of another length or the end of its data, and a disk that
+// has corrected an error, bring data together with CHECK CONDITION. With other sense keys it is not
+// known what came, as drivers leave the residual 0 then.
+static bool fails_with_data(const struct bs_scsi *io)
+{
+	uint8_t format = io->sense[0] & 0x7f; // deferred errors are not this command's
+	if (io->status != STATUS_CHECK_CONDITION || io->sense_len < 8 ||
+	    (format != 0x70 && format != 0x72))
+		return false;
+	uint8_t key = io->sense[format == 0x70 ? 2 : 1] & 0x0f;
+	return key == SK_NO_SENSE || key == SK_RECOVERED || key == SK_BLANK_CHECK;
+}
+
 static void passthru_done(struct bs_scsi *io, int res)
 {
 	struct task *t = container_of(io, struct passthru, io)->task;
@@ -36,6 +49,7 @@ static void passthru_done(struct bs_scsi *io, int res)
 	t->wanted = moved;
 	if (io->direction == BS_SCSI_IN)
 		t->data_in = moved;
+	t->fails_with_data = fails_with_data(io);
 	copy_sense(t, io);
 	task_finish(t, io->status);
 }
@@ -50,12 +64,10 @@ static void passthru_submit(struct task *t)
 	backstore_scsi(lu_bs(t->lu), &p->io);
 }
 
-// A command that writes, or that we do not know and that brings data, must not pass a
-// write-protected path.
 static bool is_refused(const struct task *t)
 {
-	bool writes = t->row->cdb_len ? t->row->flags & OP_WRITES : t->expected_out != 0;
-	return writes && (t->nl->is_write_protected || t->lu->is_readonly);
+	bool is_protected = t->nl->is_write_protected || t->lu->is_readonly;
+	return is_protected && !passthru_is_harmless(lu_bs(t->lu)->limits.device_type, t->cdb);
 }
 
 // The row's length, or what the opcode's group says (SPC-4 4.2.5.1); vendor-specific groups get

@@ -2,7 +2,14 @@
 // Whole commands to a pass-through backstore (pscsi). Task's worker.
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
+
 struct task;
 
 // Sends t's CDB as it is, after submit.c's checks; ends t with the device's own answer.
 void passthru_run(struct task *t);
+
+// Whether a write-protected path may send the CDB, of at least 6 bytes, to a device of this
+// peripheral device type.
+bool passthru_is_harmless(uint8_t device_type, const uint8_t *cdb);

@@ -115,6 +115,26 @@ static void version_4_takes_one_piece_or_the_bounce_buffer(void **state)
 	assert_int_equal(h.din_xfer_len, 0);
 }
 
+// The kernel may tell residual 0 although less came: what is left must not be others' data.
+static void the_memory_for_data_in_is_cleared(void **state)
+{
+	static const uint8_t zeroes[sizeof(data)];
+	struct bs_scsi io = read_of(3);
+	struct sg_io_hdr h;
+	struct sg_io_v4 v4;
+	memset(data, 0x5e, sizeof(data));
+	pscsi_fill_v3(&h, &io);
+	assert_memory_equal(data, zeroes, sizeof(data));
+	memset(data, 0x5e, sizeof(data));
+	io.bounce = data;
+	pscsi_fill_v4(&v4, &io);
+	assert_memory_equal(data, zeroes, sizeof(data));
+	memset(data, 0x5e, sizeof(data));
+	io.direction = BS_SCSI_OUT;
+	pscsi_fill_v4(&v4, &io);
+	assert_int_equal(data[2][511], 0x5e);
+}
+
 static void a_list_longer_than_64_needs_the_bounce_buffer(void **state)
 {
 	struct bs_scsi io = read_of(3);
@@ -246,6 +266,7 @@ int main(void)
 		cmocka_unit_test(one_piece_goes_without_a_list),
 		cmocka_unit_test(no_data_is_no_direction),
 		cmocka_unit_test(version_4_takes_one_piece_or_the_bounce_buffer),
+		cmocka_unit_test(the_memory_for_data_in_is_cleared),
 		cmocka_unit_test(a_list_longer_than_64_needs_the_bounce_buffer),
 		cmocka_unit_test(status_sense_and_residual_come_back),
 		cmocka_unit_test(a_residual_is_never_more_than_the_data),

@@ -6,7 +6,7 @@ static struct {
 	uint8_t cdb[16];
 	uint32_t cdb_len, data_len;
 	int direction;
-	uint8_t status;
+	uint8_t type, status, sense_key;
 	uint32_t residual;
 	int res;
 	unsigned count;
@@ -14,8 +14,10 @@ static struct {
 
 static int device_open(struct backstore *bs, const struct bs_config *config, struct err *e)
 {
-	bs->limits =
-		(struct bs_limits){ .size = 1 << 20, .block_size = 512, .physical_block = 512 };
+	bs->limits = (struct bs_limits){ .size = 1 << 20,
+					 .block_size = 512,
+					 .physical_block = 512,
+					 .device_type = device.type };
 	return 0;
 }
 
@@ -31,9 +33,8 @@ static void device_scsi(struct backstore *bs, struct bs_scsi *io)
 	if (io->direction == BS_SCSI_IN)
 		memset(io->sg[0].addr, 0x5a, io->sg[0].len);
 	if (io->status == STATUS_CHECK_CONDITION) {
-		static const uint8_t sense[18] = {
-			0x70, 0, 0x03, 0, 0, 0, 0, 10, 0, 0, 0, 0, 0x11
-		};
+		const uint8_t sense[18] = { 0x70, 0,   device.sense_key, 0, 0, 0, 0, 10, 0, 0, 0,
+					    0,	  0x11 };
 		memcpy(io->sense, sense, sizeof sense);
 		io->sense_len = sizeof sense;
 	}
@@ -53,11 +54,18 @@ static const struct backstore_type device_type = {
 	.is_passthrough = true,
 };
 
-static void begin(void)
+static void begin_type(uint8_t type)
 {
 	memset(&device, 0, sizeof device);
+	device.type = type;
+	device.sense_key = SK_MEDIUM_ERROR;
 	start(&(struct bench_options){ .type = &device_type });
 	device.count = 0;
+}
+
+static void begin(void)
+{
+	begin_type(0);
 }
 
 static void a_read_brings_the_devices_data(void **state)
@@ -95,6 +103,37 @@ static void sense_of_the_device_is_passed_on(void **state)
 	device.status = STATUS_CHECK_CONDITION;
 	BENCH_IN(&b, 0, &c, 512, 0x28, 0, 0, 0, 0, 9, 0, 0, 1, 0);
 	expect_code(SENSE_READ_ERROR);
+}
+
+static void read_that_fails_with(uint8_t sense_key)
+{
+	begin();
+	device.status = STATUS_CHECK_CONDITION;
+	device.sense_key = sense_key;
+	device.residual = 100;
+	BENCH_IN(&b, 0, &c, 512, 0x28, 0, 0, 0, 0, 9, 0, 0, 1, 0);
+	assert_int_equal(c.status, STATUS_CHECK_CONDITION);
+}
+
+// What a driver leaves as the residual then is not to be relied on.
+static void a_read_that_fails_brings_nothing(void **state)
+{
+	read_that_fails_with(SK_MEDIUM_ERROR);
+	assert_int_equal(c.data_in, 0);
+	assert_int_equal(c.wanted, 0);
+}
+
+// A tape tells a block of another length, a filemark or the end of the data like this.
+static void data_comes_with_a_condition_that_is_no_failure(void **state)
+{
+	static const uint8_t keys[] = { SK_NO_SENSE, SK_RECOVERED, SK_BLANK_CHECK };
+	for (unsigned i = 0; i < sizeof keys; i++) {
+		read_that_fails_with(keys[i]);
+		assert_int_equal(c.data_in, 412);
+		assert_int_equal(c.wanted, 412);
+		assert_int_equal(c.data[411], 0x5a);
+		stop(NULL);
+	}
 }
 
 static void a_transport_failure_is_a_hardware_error(void **state)
@@ -140,6 +179,131 @@ static void a_write_protected_path_protects_the_device(void **state)
 	assert_int_equal(device.count, 0);
 }
 
+// Through a protected path; true if the device got it.
+static bool reaches(uint8_t opcode, uint8_t sa)
+{
+	const uint8_t cdb[16] = { opcode, sa };
+	b.nexuses[0]->luns[0]->is_write_protected = true;
+	device.count = 0;
+	bench_run(&b, 0, &c, cdb, 16, NULL, 0, 0);
+	if (!device.count && opcode != 0xa0) // REPORT LUNS is ours
+		expect_code(SENSE_WRITE_PROTECTED);
+	return device.count;
+}
+
+struct allowed {
+	uint8_t opcode;
+	uint32_t actions; // a bit for each service action
+};
+
+static void expect_allowed(uint8_t type, const struct allowed *a, unsigned n)
+{
+	begin_type(type);
+	for (unsigned opcode = 0; opcode < 256; opcode++) {
+		uint32_t actions = 0, expected = 0;
+		for (unsigned sa = 0; sa < 32; sa++)
+			actions |= (uint32_t)reaches((uint8_t)opcode, (uint8_t)sa) << sa;
+		for (unsigned i = 0; i < n; i++)
+			expected |= a[i].opcode == opcode ? a[i].actions : 0;
+		if (actions != expected)
+			fail_msg("%02x: actions %08x, not %08x", opcode, actions, expected);
+	}
+}
+
+#define EXPECT_ALLOWED(type, a) expect_allowed(type, a, sizeof(a) / sizeof((a)[0]))
+#define ALL			UINT32_MAX
+// TEST UNIT READY .. RECEIVE DIAGNOSTIC RESULTS, LOG SENSE, MODE SENSE(10), PERSISTENT RESERVE IN,
+// RECEIVE COPY OPERATING PARAMETERS, READ ATTRIBUTE
+#define ANY_DEVICE                                                                                 \
+	{ 0x00, ALL }, { 0x03, ALL }, { 0x12, ALL }, { 0x1a, ALL }, { 0x1c, ALL }, { 0x4d, ALL },  \
+		{ 0x5a, ALL }, { 0x5e, ALL }, { 0x84, 1u << 3 },                                   \
+	{                                                                                          \
+		0x8c, ALL                                                                          \
+	}
+#define MAINTENANCE_IN                                                                             \
+	{                                                                                          \
+		0xa3, 1u << 5 | 1u << 10 | 1u << 12 | 1u << 13 | 1u << 15                          \
+	}
+
+// Neither FORMAT UNIT, WRITE LONG with WR_UNCOR, zone resets, ATA PASS-THROUGH, copies, MODE
+// SELECT, START STOP UNIT nor what is vendor-specific.
+static void a_protected_path_only_reads_a_disk(void **state)
+{
+	static const struct allowed disk[] = {
+		ANY_DEVICE,    MAINTENANCE_IN, {0x08,  ALL			   },
+		{ 0x25, ALL		    },
+		       { 0x28, ALL			   },
+		       { 0x2f, ALL			   },
+		{ 0x34, ALL		    },
+		       { 0x35, ALL			   },
+		       { 0x37, ALL			   },
+		{ 0x88, ALL		    },
+		       { 0x8f, ALL			   },
+		       { 0x90, ALL			   },
+		{ 0x91, ALL		    },
+		       { 0x95, 1u			  },
+		       { 0x9e, 1u << 0x10 | 1u << 0x12},
+		{ 0xa8, ALL		    },
+		       { 0xaf, ALL			   },
+		       { 0xb7, ALL			   },
+	};
+	EXPECT_ALLOWED(0x00, disk);
+}
+
+static void a_protected_path_positions_and_reads_a_tape(void **state)
+{
+	static const struct allowed tape[] = {
+		ANY_DEVICE,    MAINTENANCE_IN, {0x01,  ALL},
+		      { 0x05, ALL},
+		{ 0x08, ALL},
+		       { 0x0f, ALL},
+		       { 0x11, ALL},
+		      { 0x13, ALL},
+		{ 0x2b, ALL},
+		       { 0x34, ALL},
+		       { 0x44, ALL},
+		      { 0x81, ALL},
+		{ 0x88, ALL},
+		       { 0x8f, ALL},
+		       { 0x91, ALL},
+		      { 0x92, ALL},
+	};
+	EXPECT_ALLOWED(0x01, tape);
+}
+
+// A3h is SEND KEY there.
+static void a_protected_path_only_reads_a_disc(void **state)
+{
+	static const struct allowed disc[] = {
+		ANY_DEVICE,    {0x23,  ALL},
+		      { 0x25, ALL},
+		     { 0x28, ALL},
+		    { 0x2f, ALL},
+		{ 0x42, ALL},
+		       { 0x43, ALL},
+		      { 0x46, ALL},
+		     { 0x4a, ALL},
+		    { 0x51, ALL},
+		{ 0x52, ALL},
+		       { 0x5c, ALL},
+		      { 0xa8, ALL},
+		     { 0xac, ALL},
+		    { 0xad, ALL},
+		{ 0xb9, ALL},
+		       { 0xbd, ALL},
+		      { 0xbe, ALL},
+	};
+	EXPECT_ALLOWED(0x05, disc);
+}
+
+static void a_protected_path_moves_nothing_in_a_changer(void **state)
+{
+	static const struct allowed changer[] = {
+		ANY_DEVICE, MAINTENANCE_IN, {0xb8, ALL}
+	};
+	EXPECT_ALLOWED(0x08, changer);
+}
+
 static void unit_attentions_are_told_here_too(void **state)
 {
 	begin();
@@ -178,11 +342,17 @@ int main(void)
 		T(a_write_takes_all_announced_data_along),
 		T(a_residual_of_the_device_is_ours),
 		T(sense_of_the_device_is_passed_on),
+		T(a_read_that_fails_brings_nothing),
+		T(data_comes_with_a_condition_that_is_no_failure),
 		T(a_transport_failure_is_a_hardware_error),
 		T(a_command_we_do_not_know_is_the_devices),
 		T(inquiry_is_the_devices),
 		T(report_luns_is_ours),
 		T(a_write_protected_path_protects_the_device),
+		T(a_protected_path_only_reads_a_disk),
+		T(a_protected_path_positions_and_reads_a_tape),
+		T(a_protected_path_only_reads_a_disc),
+		T(a_protected_path_moves_nothing_in_a_changer),
 		T(unit_attentions_are_told_here_too),
 		T(faults_of_a_device_are_refused_and_nothing_is_left),
 	};
