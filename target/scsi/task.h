@@ -74,8 +74,9 @@ struct task {
 	bool sends_aborted;   // ... unless this is set too: TASK ABORTED status (TAS=1)
 	bool fails_with_data; // data_in is valid with CHECK CONDITION too: a pass-through device
 	uint32_t data_in;     // bytes of data-in that lie in sg, <= expected_in; 0 unless GOOD
-	uint64_t wanted;      // bytes the command would transfer, whatever was expected: residual
-			      // overflow = wanted - expected, underflow = expected - wanted
+	// Bytes the command would transfer, whatever was expected: residual overflow = wanted -
+	// expected, underflow = expected - wanted.
+	uint64_t wanted;
 
 	// Data: where data-in lies or data-out goes.
 	struct sg *sg; // sg_inline, or a longer list owned by the task
