@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who is logged in through what somebody is about to delete. Control thread; visits the workers.
+// Which sessions use what somebody is about to delete. Control thread; visits the workers.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,43 +10,55 @@
 
 // Where a session is in the tree. acl: NULL for an initiator that came in without one.
 struct place {
+	const struct session_use *use;
 	const struct target *target;
 	const struct tpg *tpg;
 	const struct acl *acl;
-	const char *local;
 };
 
-static bool find_place(const struct config *c, const struct session_info *s, struct place *ret)
+static bool find_place(const struct config *c, const struct session_use *u, struct place *ret)
 {
 	char tag[16];
-	snprintf(tag, sizeof tag, "tpg%u", s->tpg);
-	struct node *t = node_child(&c->names, &c->iscsi, s->target);
+	snprintf(tag, sizeof tag, "tpg%u", u->tpg);
+	struct node *t = node_child(&c->names, &c->iscsi, u->target);
 	struct node *tpg = t ? node_child(&c->names, t, tag) : NULL;
-	if (s->is_discovery || !tpg)
+	if (!tpg)
 		return false;
+	ret->use = u;
 	ret->target = NODE_OF(struct target, t);
 	ret->tpg = NODE_OF(struct tpg, tpg);
-	struct node *a = node_child(&c->names, &ret->tpg->acls, s->initiator);
+	struct node *a = node_child(&c->names, &ret->tpg->acls, u->initiator);
 	ret->acl = a ? NODE_OF(struct acl, a) : NULL;
-	ret->local = s->local;
 	return true;
 }
 
-static bool sees_lun(const struct place *p, const struct lun *l)
+static bool uses_number(const struct place *p, uint32_t number)
+{
+	for (uint32_t i = 0; i < p->use->count; i++)
+		if (p->use->luns[i] == number)
+			return true;
+	return false;
+}
+
+// An initiator with an ACL knows a LUN by the numbers of its mapped LUNs.
+static bool uses_lun(const struct place *p, const struct lun *l)
 {
 	if (l->node.parent != &p->tpg->luns)
 		return false;
-	list_for_each (i, &l->mapped)
-		if (p->acl &&
-		    list_entry(i, struct mapped_lun, lun_link)->node.parent == &p->acl->node)
+	if (!p->acl)
+		return uses_number(p, l->number);
+	list_for_each (i, &l->mapped) {
+		const struct mapped_lun *m = list_entry(i, struct mapped_lun, lun_link);
+		if (m->node.parent == &p->acl->node && uses_number(p, m->number))
 			return true;
-	return !p->acl; // all of them
+	}
+	return false;
 }
 
-static bool sees_storage(const struct place *p, const struct storage *s)
+static bool uses_storage(const struct place *p, const struct storage *s)
 {
 	list_for_each (i, &s->luns)
-		if (sees_lun(p, list_entry(i, struct lun, storage_link)))
+		if (uses_lun(p, list_entry(i, struct lun, storage_link)))
 			return true;
 	return false;
 }
@@ -58,9 +70,9 @@ static bool came_by(const struct place *p, const struct portal_node *portal)
 	if (portal->node.parent != &p->tpg->portals)
 		return false;
 	if (!strncmp(name, any, strlen(any)))
-		return (*p->local == '[') == (*name == '[') &&
-		       !strcmp(strrchr(p->local, ':') ?: "", strrchr(name, ':'));
-	return !strcmp(name, p->local);
+		return (*p->use->local == '[') == (*name == '[') &&
+		       !strcmp(strrchr(p->use->local, ':') ?: "", strrchr(name, ':'));
+	return !strcmp(name, p->use->local);
 }
 
 static bool concerns(const struct node *n, const struct place *p)
@@ -72,11 +84,12 @@ static bool concerns(const struct node *n, const struct place *p)
 	if (n->class == &acl_class)
 		return p->acl && n == &p->acl->node;
 	if (n->class == &mapped_lun_class)
-		return p->acl && n->parent == &p->acl->node;
+		return p->acl && n->parent == &p->acl->node &&
+		       uses_number(p, NODE_OF(const struct mapped_lun, n)->number);
 	if (n->class == &lun_class)
-		return sees_lun(p, NODE_OF(const struct lun, n));
+		return uses_lun(p, NODE_OF(const struct lun, n));
 	if (n->class == &storage_class)
-		return sees_storage(p, NODE_OF(const struct storage, n));
+		return uses_storage(p, NODE_OF(const struct storage, n));
 	if (n->class == &portal_class)
 		return came_by(p, NODE_OF(const struct portal_node, n));
 	return false;
@@ -84,11 +97,11 @@ static bool concerns(const struct node *n, const struct place *p)
 
 int in_use_refuse(struct config *c, const struct node *n, const struct args *a, struct err *e)
 {
-	struct session_info *list = NULL, *first = NULL;
+	struct session_use *list = NULL, *first = NULL;
 	unsigned count = 0, users = 0;
 	if (arg_bool(a, "force", false))
 		return 0;
-	if (sessions_list(&list, &count) < 0)
+	if (session_uses_list(&list, &count) < 0)
 		return err_set(e, -ENOMEM, "%s: out of memory", n->name);
 	for (unsigned i = 0; i < count; i++) {
 		struct place p;
@@ -108,6 +121,6 @@ int in_use_refuse(struct config *c, const struct node *n, const struct args *a, 
 			    n->name, first->initiator, first->peer, (unsigned long long)first->id,
 			    more);
 	}
-	free(list);
+	session_uses_free(list, count);
 	return r;
 }

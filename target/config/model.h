@@ -290,11 +290,13 @@ int acl_untag(struct config *c, struct node *n, const struct args *a, struct rep
 	      struct err *e);
 
 // ---- in_use.c ----
-// -EBUSY with whose session it is when somebody is logged in through n, unless a has force.
+// -EBUSY with whose session it is when a session uses n, unless a has force. A session uses the
+// LUNs that it has read, written or reserved, their storage, and, if it uses any LUN, the target,
+// portal group, ACL and portal that it logged in through. One that only sees them does not.
 // The parameter of the commands that ask: the last one of each.
 #define PARAM_FORCE                                                                                \
 	{                                                                                          \
-		"force", PARAM_BOOL, false, "false", "true: although somebody is logged in", NULL  \
+		"force", PARAM_BOOL, false, "false", "true: even if a session uses it", NULL       \
 	}
 int in_use_refuse(struct config *c, const struct node *n, const struct args *a, struct err *e);
 

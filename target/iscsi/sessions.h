@@ -49,6 +49,19 @@ struct session_info {
 // *ret is an array of *ret_count entries, for free(). -ENOMEM.
 int sessions_list(struct session_info **ret, unsigned *ret_count);
 
+// A session that uses LUNs (nexus_lun_is_used()), and which.
+struct session_use {
+	uint64_t id;
+	char initiator[224], target[224];
+	uint16_t tpg;
+	char peer[80], local[80];
+	uint32_t count;
+	uint16_t *luns; // ascending
+};
+// The sessions that use at least one, for session_uses_free(). -ENOMEM.
+int session_uses_list(struct session_use **ret, unsigned *ret_count);
+void session_uses_free(struct session_use *list, unsigned count);
+
 // Ends one session. drain_s not 0: asks it to log out (Async Message, event 1) and drops it if it
 // has not within so many seconds; *ret_asked then, unless it is one of discovery, which ends at
 // once. -ENOENT.

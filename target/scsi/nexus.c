@@ -42,6 +42,11 @@ static struct nexus_lun *nexus_lun_new(struct nexus *n, const struct lun_entry *
 	return nl;
 }
 
+bool nexus_lun_is_used(struct nexus_lun *nl)
+{
+	return nl->has_accessed || nl->prevents_removal || pr_has_standing(nl);
+}
+
 void nexus_lun_allow_removal(struct nexus_lun *nl)
 {
 	if (!nl->prevents_removal)

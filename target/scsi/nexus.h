@@ -57,6 +57,7 @@ struct nexus_lun {
 	uint16_t alua_group;
 	bool is_write_protected;
 	bool prevents_removal; // PREVENT ALLOW MEDIUM REMOVAL
+	bool has_accessed;     // a command has read, written or verified the medium
 	uint8_t pr_standing;
 	uint64_t pr_version; // pr_rules.c: the reservation table that pr_standing is for
 	struct nexus *nexus;
@@ -127,6 +128,10 @@ void nexus_set_map(struct nexus *n, struct lun_map *map, void (*finished)(void *
 
 // Whether it holds no buffer and a task of it waits for some.
 bool nexus_is_starved(const struct nexus *n);
+
+// Whether the nexus uses the logical unit: it has accessed the medium, is registered or holds a
+// reservation, or prevents removal. To see it is not to use it. Nexus's worker.
+bool nexus_lun_is_used(struct nexus_lun *nl);
 
 // Takes back PREVENT ALLOW MEDIUM REMOVAL's prevention; nexus's worker.
 void nexus_lun_allow_removal(struct nexus_lun *nl);

@@ -88,6 +88,10 @@ static inline bool pr_conflict(const struct lu_channel *c, struct nexus_lun *nl,
 	return pr_conflict_slow(c, nl, row, t);
 }
 
+// Whether the nexus is registered, or holds a reservation of either kind. Nexus's worker; takes
+// lu->lock, so not for the I/O path.
+bool pr_has_standing(struct nexus_lun *nl);
+
 // --- For the part's own files ---------------------------------------------------------
 
 static inline bool pr_type_is_valid(unsigned type)

@@ -75,6 +75,19 @@ static uint8_t standing(const struct pr_view *v, struct nexus_lun *nl)
 	return nl->pr_standing;
 }
 
+bool pr_has_standing(struct nexus_lun *nl)
+{
+	const struct lu_channel *c = nl->channel;
+	struct pr_port port;
+	if (c->reserved_by == nl->nexus->id && is_reserved(c))
+		return true;
+	struct pr_view *v = pr_view_of(nl->lu); // the channel's is there with a reservation only
+	bool is_registered = v && v->count && pr_port_of_nexus(&port, nl->nexus) &&
+			     pr_find(v, &port) != PR_NOBODY;
+	pr_view_put(v);
+	return is_registered;
+}
+
 bool pr_conflict_slow(const struct lu_channel *c, struct nexus_lun *nl,
 		      const struct opcode_row *row, const struct task *t)
 {

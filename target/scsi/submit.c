@@ -105,12 +105,22 @@ static const struct opcode_row unknown_row = {
 	.name = "unknown",
 };
 
+// From here on the nexus uses the LU (nexus_lun_is_used()). What only asks about the LU has neither
+// a range nor writes; of an unknown command it cannot be told.
+static void note_access(struct task *t)
+{
+	if (t->row->flags & (OP_RANGE | OP_WRITES) || t->row == &unknown_row)
+		t->nl->has_accessed = true;
+}
+
 static void submit_passthru(struct task *t)
 {
 	if (!t->row)
 		t->row = &unknown_row;
-	if (access_check(t))
-		passthru_run(t);
+	if (!access_check(t))
+		return;
+	note_access(t);
+	passthru_run(t);
 }
 
 static void submit_medium(struct task *t)
@@ -120,6 +130,7 @@ static void submit_medium(struct task *t)
 		return;
 	if (!write_check(t))
 		return;
+	note_access(t);
 	if (!(row->flags & OP_RANGE)) {
 		row->run(t);
 		return;

@@ -85,6 +85,18 @@ class Daemon(Farblockd):
     def descriptors(self):
         return len(os.listdir(f"/proc/{self.pid}/fd"))
 
+    def delete(self, path, **params):
+        """Deletes what a node holds, without force."""
+        return self.rpc("tree.delete", path=path, params=params)
+
+    def refuse_delete(self, path, **params):
+        """The same, which must be refused as a session uses it."""
+        try:
+            self.delete(path, **params)
+        except Failure as why:
+            return check("in use by" in str(why), f"{path} {params}: {why}")
+        raise Failure(f"{path} {params}: deleted although a session uses it")
+
     def connect(self, kind=None, portal=0, **options):
         """A connection that has said nothing yet."""
         return (kind or Peer)(self, self.target.portals[portal], **options)

@@ -8,8 +8,8 @@
     > iscsi create iqn.2025-01.org.example:t      a line of the shell
     Created target iqn.2025-01.org.example:t.     what it prints, errors included
     [exit 5]                                      its exit status, unless that is 0
-    ! login HOST TARGET                           an initiator logs in (also: logout HOST,
-                                                  file NAME SIZE|TEXT, device SIZE)
+    ! login HOST TARGET                           an initiator logs in (also: read HOST, logout
+                                                  HOST, file NAME SIZE|TEXT, device SIZE)
 
 <any> stands for any text, a line <lines> for any number of lines, {dir} for the daemon's folder,
 {dir-} for a name made of it, {device} for the loop device; a line of ls with one of them has three
@@ -116,6 +116,8 @@ class Stage:
         if words[0] == "login":
             self.sessions[words[1]] = iscsi.Session(
                 f"iscsi://127.0.0.1:3260/{words[2]}/0", initiator=words[1])
+        elif words[0] == "read":
+            self.sessions[words[1]].run(iscsi.read16(0, 1), read_len=512)
         elif words[0] == "logout":
             self.sessions.pop(words[1]).logout()
         elif words[0] == "file":

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Which LUNs the live sessions use. Control thread; visits the workers.
+#include "target/iscsi/sessions.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "target/iscsi/conn.h"
+#include "target/scsi/nexus.h"
+
+struct collect {
+	struct session_use *list;
+	unsigned count, size;
+	bool no_memory;
+};
+
+static uint32_t count_used(const struct nexus *n)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < n->lun_limit; i++)
+		count += n->luns[i] && nexus_lun_is_used(n->luns[i]);
+	return count;
+}
+
+static bool fill_luns(struct session_use *u, const struct nexus *n, uint32_t count)
+{
+	u->luns = malloc(count * sizeof *u->luns);
+	for (uint32_t i = 0; u->luns && u->count < count; i++)
+		if (n->luns[i] && nexus_lun_is_used(n->luns[i]))
+			u->luns[u->count++] = (uint16_t)i;
+	return u->luns;
+}
+
+static bool add(struct collect *k, const struct conn *c, uint32_t count)
+{
+	if (k->count == k->size) {
+		unsigned size = k->size ? k->size * 2 : 16;
+		void *grown = realloc(k->list, size * sizeof *k->list);
+		if (!grown)
+			return false;
+		k->list = grown;
+		k->size = size;
+	}
+	struct session_use *u = &k->list[k->count++];
+	*u = (struct session_use){ .id = c->id, .tpg = c->tpg->tag };
+	snprintf(u->initiator, sizeof u->initiator, "%s", c->names.initiator_name);
+	snprintf(u->target, sizeof u->target, "%s", c->names.target_name);
+	snprintf(u->peer, sizeof u->peer, "%s", c->dm->peer);
+	snprintf(u->local, sizeof u->local, "%s", c->dm->local);
+	return fill_luns(u, c->nexus, count);
+}
+
+static void collect_run(void *arg)
+{
+	struct collect *k = arg;
+	list_for_each (it, &iscsi_worker()->conns) {
+		const struct conn *c = list_entry(it, struct conn, link);
+		bool is_live = c->state == CONN_FULL_FEATURE || c->state == CONN_LOGOUT;
+		uint32_t count = is_live && c->tpg && c->nexus ? count_used(c->nexus) : 0;
+		if (count && !add(k, c, count))
+			k->no_memory = true;
+	}
+}
+
+int session_uses_list(struct session_use **ret, unsigned *ret_count)
+{
+	struct collect k = { 0 };
+	for (unsigned i = 0; i < worker_count(); i++)
+		worker_call(worker_at(i), collect_run, &k);
+	if (k.no_memory) {
+		session_uses_free(k.list, k.count);
+		return -ENOMEM;
+	}
+	*ret = k.list;
+	*ret_count = k.count;
+	return 0;
+}
+
+void session_uses_free(struct session_use *list, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		free(list[i].luns);
+	free(list);
+}
