@@ -420,6 +420,8 @@ int config_save(struct config *c, const char *file, bool may_be_empty, struct er
 int config_save_part(struct config *c, struct storage *s, const char *file, struct err *e);
 // A document, secrets included, to a file of the user's choice (FILE_ELSEWHERE, mode 0600).
 int config_write_document(struct json_object *doc, const char *file, struct err *e);
+// The file that a command names: the daemon's own for NULL and for every path that leads to it.
+const char *config_named_file(const struct config *c, const char *path);
 void config_note_file(struct config *c); // takes the file as it is now for ours
 struct restore_options {
 	const char *only_target, *only_storage; // NULL: everything; restore_is_meant()

@@ -14,7 +14,7 @@
 static int saveconfig(struct config *c, struct node *n, const struct args *a, struct reply *r,
 		      struct err *e)
 {
-	const char *file = arg(a, "savefile") ? arg(a, "savefile") : c->file;
+	const char *file = config_named_file(c, arg(a, "savefile"));
 	int code =
 		c->transaction.is_open
 			? err_set(e, -EBUSY, "saveconfig: a transaction is open (commit saves it)")

@@ -149,7 +149,7 @@ static int resize(struct config *c, struct node *n, const struct args *a, struct
 static int saveconfig(struct config *c, struct node *n, const struct args *a, struct reply *r,
 		      struct err *e)
 {
-	const char *file = arg(a, "savefile") ? arg(a, "savefile") : c->file;
+	const char *file = config_named_file(c, arg(a, "savefile"));
 	int code = config_save_part(c, NODE_OF(struct storage, n), file, e);
 	if (!code)
 		reply_say(r, "Storage Object '%s:%s' saved to %s.", n->parent->name, n->name, file);
