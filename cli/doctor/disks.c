@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What lies below the disks that farblockd serves: whether others use it too, and whether there is
-// room for all that initiators may write.
+// What lies below the disks that farblockd serves: whether it is still there, whether others use it
+// too, and whether there is room for all that initiators may write.
 #include <errno.h>
 #include <json-c/json.h>
 #include <string.h>
@@ -9,14 +9,6 @@
 #include <sys/sysmacros.h>
 
 #include "cli/doctor/doctor.h"
-
-static struct json_object *info(struct doctor *d, const char *path)
-{
-	struct json_object *p = json_object_new_object(), *o = NULL;
-	struct err ignored;
-	json_object_object_add(p, "path", json_object_new_string(path));
-	return d->ask(d->ask_arg, "tree.info", p, &o, &ignored) < 0 ? NULL : o;
-}
 
 // Where a device is mounted, by the fields "major:minor root place" of mountinfo (proc(5)).
 static bool is_mounted(struct doctor *d, const struct stat *st, char place[128])
@@ -78,26 +70,40 @@ static void file(struct doctor *d, const char *path, const char *name, const str
 		   room >> 20);
 }
 
-static void disk(struct doctor *d, void *arg, const char *path, struct json_object *node)
+static void at_path(struct doctor *d, const char *path, const char *name)
 {
-	struct json_object *o = info(d, path);
-	const char *name = doctor_text(o, "dev"), *plugin = doctor_text(o, "plugin");
-	bool is_ours = !strcmp(plugin, "block") || !strcmp(plugin, "fileio");
 	struct stat st;
-	if (!is_ours || *name != '/' || strcmp(doctor_text(o, "state"), "open"))
-		; // it has neither device nor file, or waits for it
-	else if (stat(name, &st) < 0)
-		doctor_say(d, &(struct finding){ DOCTOR_SKIP, .object = path }, "%.200s: %s", name,
-			   strerror(errno));
-	else if (S_ISBLK(st.st_mode))
+	int r = stat(name, &st) < 0 ? errno : 0;
+	if (!r && S_ISBLK(st.st_mode))
 		device(d, path, &st);
+	else if ((!r || r == ENOENT || r == ENOTDIR) && doctor_removed(d, path, name))
+		; // told
+	else if (r)
+		doctor_say(d, &(struct finding){ DOCTOR_SKIP, .object = path }, "%.200s: %s", name,
+			   strerror(r));
 	else
 		file(d, path, name, &st);
+}
+
+static void disk(struct doctor *d, void *arg, const char *path, struct json_object *node)
+{
+	unsigned long long *ram = arg;
+	struct json_object *o = doctor_info(d, path), *size;
+	const char *name = doctor_text(o, "dev"), *plugin = doctor_text(o, "plugin");
+	bool is_ours = !strcmp(plugin, "block") || !strcmp(plugin, "fileio");
+	bool is_empty = !strncmp(doctor_text(o, "summary"), "nullio ", 7); // takes no memory
+	if (!strcmp(plugin, "ramdisk") && !is_empty && json_object_object_get_ex(o, "size", &size))
+		*ram += json_object_get_uint64(size);
+	if (is_ours && *name == '/' && !strcmp(doctor_text(o, "state"), "open"))
+		at_path(d, path, name); // else it has neither device nor file, or waits for it
 	json_object_put(o);
 }
 
 void check_disks(struct doctor *d)
 {
-	if (!doctor_each_node(d, "storage", NULL, disk))
+	unsigned long long ram = 0;
+	if (!doctor_each_node(d, "storage", &ram, disk))
 		doctor_say(d, &(struct finding){ DOCTOR_SKIP }, "farblockd does not answer");
+	if (ram)
+		doctor_ram_disks(d, ram);
 }

@@ -4,6 +4,7 @@
 // be read is skipped and told. Everything blocks.
 #pragma once
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -74,6 +75,9 @@ bool doctor_read(const struct doctor *d, char *ret, size_t size, const char *pat
 bool doctor_exists(const struct doctor *d, const char *path, ...)
 	__attribute__((format(printf, 2, 3)));
 
+// The path below d->root. False: too long.
+bool doctor_place(const struct doctor *d, char ret[PATH_MAX], const char *path);
+
 // Names in a folder, sorted, "." and ".." left out; at most DOCTOR_NAMES_MAX.
 enum { DOCTOR_NAMES_MAX = 128, DOCTOR_NAME_SIZE = 64 };
 struct doctor_names {
@@ -102,12 +106,21 @@ bool doctor_has_address(struct doctor *d, const char *netdev);
 // What the daemon says to method without parameters, for json_object_put(); NULL: it does not
 // answer.
 struct json_object *doctor_ask(struct doctor *d, const char *method);
+// What it tells of one object (tree.info), the same.
+struct json_object *doctor_info(struct doctor *d, const char *path);
+// Its process id; 0: it does not answer.
+int doctor_daemon_pid(struct doctor *d);
 // The text of a member, "" if there is none.
 const char *doctor_text(struct json_object *o, const char *key);
 // Calls fn for each node of a class of the daemon's tree, with its path. False: it does not answer.
 bool doctor_each_node(struct doctor *d, const char *class, void *arg,
 		      void (*fn)(struct doctor *d, void *arg, const char *path,
 				 struct json_object *node));
+
+// Whether the file that the disk object serves is no longer at path, which is told.
+bool doctor_removed(struct doctor *d, const char *object, const char *path);
+// Whether there is memory for RAM disks of so many bytes in all.
+void doctor_ram_disks(struct doctor *d, unsigned long long bytes);
 
 // The checks, a file for each subject.
 void check_device(struct doctor *d);
@@ -132,5 +145,7 @@ void check_netns(struct doctor *d);
 void check_power(struct doctor *d);
 void check_storage(struct doctor *d);
 void check_disks(struct doctor *d);
+void check_space(struct doctor *d);
+void check_logins(struct doctor *d);
 void check_names(struct doctor *d);
 void check_portals(struct doctor *d);

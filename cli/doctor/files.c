@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +19,12 @@ __attribute__((format(printf, 3, 0))) static bool place(const struct doctor *d, 
 	memcpy(ret, d->root, len);
 	int n = vsnprintf(ret + len, PATH_MAX - len, path, ap);
 	return n >= 0 && (size_t)n < PATH_MAX - len;
+}
+
+bool doctor_place(const struct doctor *d, char ret[PATH_MAX], const char *path)
+{
+	int n = snprintf(ret, PATH_MAX, "%s%s", d->root, path);
+	return n >= 0 && n < PATH_MAX;
 }
 
 static bool is_text(unsigned char c)

@@ -109,10 +109,9 @@ void check_memlock(struct doctor *d)
 {
 	enum { IPC_LOCK = 14 };
 	char text[4096], value[32], process[16] = "self";
-	struct json_object *version = doctor_ask(d, "version"), *pid;
-	if (version && json_object_object_get_ex(version, "pid", &pid))
-		snprintf(process, sizeof process, "%d", json_object_get_int(pid));
-	json_object_put(version);
+	int pid = doctor_daemon_pid(d);
+	if (pid)
+		snprintf(process, sizeof process, "%d", pid);
 	doctor_read(d, text, sizeof text, "/proc/%s/status", process);
 	bool may_all = line_value(text, "CapEff", value, sizeof value) &&
 		       strtoull(value, NULL, 16) >> IPC_LOCK & 1;

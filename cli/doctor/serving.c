@@ -15,6 +15,25 @@ struct json_object *doctor_ask(struct doctor *d, const char *method)
 	return d->ask && d->ask(d->ask_arg, method, NULL, &o, &ignored) >= 0 ? o : NULL;
 }
 
+struct json_object *doctor_info(struct doctor *d, const char *path)
+{
+	struct json_object *p = json_object_new_object(), *o = NULL;
+	struct err ignored;
+	json_object_object_add(p, "path", json_object_new_string(path));
+	if (d->ask)
+		return d->ask(d->ask_arg, "tree.info", p, &o, &ignored) < 0 ? NULL : o;
+	json_object_put(p);
+	return NULL;
+}
+
+int doctor_daemon_pid(struct doctor *d)
+{
+	struct json_object *version = doctor_ask(d, "version"), *pid;
+	int n = json_object_object_get_ex(version, "pid", &pid) ? json_object_get_int(pid) : 0;
+	json_object_put(version);
+	return n;
+}
+
 static struct json_object *ask(struct doctor *d, const char *method)
 {
 	struct json_object *o = NULL;

@@ -24,6 +24,12 @@ static int saveconfig(struct config *c, struct node *n, const struct args *a, st
 	return code;
 }
 
+static void info_root(struct config *c, const struct node *n, struct json_object *ret)
+{
+	json_put_text(ret, "saved_file", c->file);
+	json_put_text(ret, "state_dir", c->state_dir);
+}
+
 // Takes everything out, within the transaction.
 static int remove_all(struct config *c, struct err *e)
 {
@@ -409,6 +415,7 @@ const struct node_class root_class = {
 	.commands = root_commands,
 	.groups = root_groups,
 	.summary = summarize_backstores,
+	.info = info_root,
 };
 const struct node_class backstores_class = {
 	.name = "backstores",

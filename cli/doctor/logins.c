@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// ACLs and portal groups by which nobody can log in.
+#include <json-c/json.h>
+#include <string.h>
+
+#include "cli/doctor/doctor.h"
+
+// What a summary says of CHAP that is required and has no secret.
+static const struct row {
+	const char *class, *words;
+	enum verdict verdict;
+	const char *what, *why;
+} rows[] = {
+	{"acl",	 "auth required, no ", DOCTOR_FAIL, "admits nobody",
+	  "CHAP is required, and neither the ACL nor its portal group has a user and a secret"},
+	{ "tpg", "tpg-auth, no ",	  DOCTOR_WARN, "admits nobody without an ACL",
+	  "CHAP is required, and the portal group has no user and no secret"		     },
+};
+
+static void look(struct doctor *d, void *arg, const char *path, struct json_object *node)
+{
+	char fix[2 * DOCTOR_FIX_SIZE];
+	unsigned *count = arg;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		const struct row *r = &rows[i];
+		if (strcmp(doctor_text(node, "class"), r->class) ||
+		    !strstr(doctor_text(node, "summary"), r->words))
+			continue;
+		snprintf(fix, sizeof fix,
+			 "farblock %s set auth userid=NAME password=SECRET, or, for logins without "
+			 "CHAP: farblock %s set attribute authentication=0",
+			 path, path);
+		doctor_say(d, &(struct finding){ r->verdict, path, r->why, fix }, "%s", r->what);
+		++*count;
+	}
+}
+
+void check_logins(struct doctor *d)
+{
+	unsigned count = 0;
+	bool has_answer = true;
+	for (size_t i = 0; has_answer && i < sizeof rows / sizeof rows[0]; i++)
+		has_answer = doctor_each_node(d, rows[i].class, &count, look);
+	if (!has_answer)
+		doctor_say(d, &(struct finding){ DOCTOR_SKIP }, "farblockd does not answer");
+	else if (!count)
+		doctor_say(d, &(struct finding){ DOCTOR_OK }, "every ACL admits its initiator");
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Room for what farblockd saves, and memory for its RAM disks.
+#include <errno.h>
+#include <json-c/json.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include "cli/doctor/doctor.h"
+
+enum {
+	SPARE_BYTES = 16 << 20, // less makes a warning
+	SPARE_INODES = 64,
+	VERSIONS = 2, // a save writes the new file beside the old one
+};
+
+static unsigned long long bytes_of(const struct doctor *d, const char *path)
+{
+	char full[PATH_MAX];
+	struct stat st;
+	return doctor_place(d, full, path) && !stat(full, &st) ? (unsigned long long)st.st_size : 0;
+}
+
+struct judgement {
+	enum verdict verdict;
+	const char *why;
+};
+
+// What a change needs in a folder: needed bytes, and an inode or two. Some filesystems count none.
+static const struct judgement *judge(const struct statvfs *fs, unsigned long long room,
+				     unsigned long long needed)
+{
+	static const struct judgement rows[] = {
+		{DOCTOR_FAIL,  "the filesystem is read-only: no change can be saved"},
+		{ DOCTOR_FAIL, "the next change cannot be saved"			 },
+		{ DOCTOR_WARN, "when the filesystem is full, no change can be saved"},
+		{ DOCTOR_OK,   NULL						 },
+	};
+	bool has_inodes = fs->f_files;
+	if (fs->f_flag & ST_RDONLY)
+		return &rows[0];
+	if (room < needed || !room || (has_inodes && fs->f_favail < VERSIONS))
+		return &rows[1];
+	if (room < needed + SPARE_BYTES || (has_inodes && fs->f_favail < SPARE_INODES))
+		return &rows[2];
+	return &rows[3];
+}
+
+static void look_at(struct doctor *d, const char *object, const char *path,
+		    unsigned long long needed)
+{
+	char full[PATH_MAX];
+	struct statvfs fs;
+	if (!doctor_place(d, full, path) || statvfs(full, &fs) < 0) {
+		doctor_say(d, &(struct finding){ DOCTOR_SKIP, .object = object }, "%.200s: %s",
+			   path, strerror(errno));
+		return;
+	}
+	unsigned long long room = (unsigned long long)fs.f_bavail * fs.f_frsize;
+	const struct judgement *v = judge(&fs, room, needed);
+	struct finding f = { v->verdict, object, v->why,
+			     v->why ? "remove what is not needed there, or add space" : NULL };
+	doctor_say(d, &f, "%.200s: %llu MiB and %llu inodes free", path, room >> 20,
+		   (unsigned long long)fs.f_favail);
+}
+
+void check_space(struct doctor *d)
+{
+	struct json_object *root = doctor_info(d, "/");
+	const char *file = doctor_text(root, "saved_file"), *state = doctor_text(root, "state_dir");
+	const char *slash = strrchr(file, '/');
+	if (!root)
+		doctor_say(d, &(struct finding){ DOCTOR_SKIP }, "farblockd does not answer");
+	if (slash) {
+		char folder[PATH_MAX];
+		snprintf(folder, sizeof folder, "%.*s", slash == file ? 1 : (int)(slash - file),
+			 file);
+		look_at(d, "saved file", folder, VERSIONS * bytes_of(d, file));
+	}
+	if (*state)
+		look_at(d, "state", state, 0);
+	json_object_put(root);
+}
+
+// ---- memory ----
+
+static unsigned long long mem_total(const struct doctor *d)
+{
+	char text[4096];
+	doctor_read(d, text, sizeof text, "/proc/meminfo");
+	const char *at = strstr(text, "MemTotal:");
+	return at ? strtoull(at + strlen("MemTotal:"), NULL, 10) << 10 : 0;
+}
+
+// The least limit of the daemon's control group and those above it (cgroups(7), version 2); most if
+// there is none.
+static unsigned long long group_limit(struct doctor *d, unsigned long long most)
+{
+	char text[4096], limit[32];
+	doctor_read(d, text, sizeof text, "/proc/%d/cgroup", doctor_daemon_pid(d));
+	char *path = strstr(text, "0::/"), *slash = NULL;
+	if (!path || (path != text && path[-1] != '\n'))
+		return most;
+	path += strlen("0::");
+	path[strcspn(path, "\n")] = 0;
+	do {
+		doctor_read(d, limit, sizeof limit, "/sys/fs/cgroup%s/memory.max", path);
+		unsigned long long bytes = strtoull(limit, NULL, 10); // "max" is 0
+		if (bytes && bytes < most)
+			most = bytes;
+		slash = strrchr(path, '/');
+		if (slash)
+			*slash = 0;
+	} while (slash && *path);
+	return most;
+}
+
+void doctor_ram_disks(struct doctor *d, unsigned long long bytes)
+{
+	unsigned long long total = mem_total(d), limit = group_limit(d, total);
+	bool fits = bytes <= limit;
+	struct finding f = { fits ? DOCTOR_OK : DOCTOR_WARN, "RAM disks", NULL, NULL };
+	if (!fits) {
+		f.why = "when initiators fill them, memory runs out and the kernel may kill "
+			"farblockd: all that is on them is lost";
+		f.fix = limit < total ? "smaller RAM disks, or a larger MemoryMax= of the service"
+				      : "smaller RAM disks, or fileio on a disk";
+	}
+	doctor_say(d, &f, "may take %llu MiB, %s %llu MiB", bytes >> 20,
+		   limit < total ? "the control group of farblockd may have" : "this machine has",
+		   limit >> 20);
+}

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""doctor about what farblockd serves: files that were removed, with a command that saves the data;
+ACLs by which nobody can log in; RAM disks larger than memory; room for what is saved."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
+import farblock  # noqa: E402
+from farblock import check  # noqa: E402
+
+MIB = 1 << 20
+HOSTS = [f"iqn.2025-01.org.example:{name}" for name in ("host1", "host2", "host3")]
+
+
+def doctor(daemon, name):
+    """The findings of one check, by object."""
+    done = subprocess.run([farblock.program("farblock"), "--json", "--socket", daemon.socket_path,
+                           "doctor", name], capture_output=True, text=True, timeout=60, check=False)
+    return {f["object"].rsplit("/", 1)[-1]: f for f in json.loads(done.stdout)}
+
+
+def fails(found, name, *words):
+    f = found[name]
+    told = " ".join(f.get(key, "") for key in ("what", "why", "fix"))
+    check(f["verdict"] == "fail" and all(word in told for word in words), f"{name}: {f}")
+    return f["fix"]
+
+
+def removed_files(scratch, daemon):
+    paths = {name: scratch.file(name) for name in ("gone.img", "it's new.img", "moved.img")}
+    data = {name: os.urandom(MIB) for name in paths}
+    os.symlink(scratch.path, scratch.file("folder"))
+    for name, path in paths.items():
+        scratch.file(name, content=data[name])
+        daemon.rpc("tree.create", path="/backstores/fileio", params={
+            "name": name.replace("'", "").replace(" ", ""), "file_or_dev": os.path.join(
+                scratch.path, "folder", name)})
+    os.unlink(paths["gone.img"])
+    os.unlink(paths["it's new.img"])
+    scratch.file("it's new.img", content=b"somebody else's")
+    os.rename(paths["moved.img"], paths["moved.img"] + ".old")
+    found = doctor(daemon, "disks")
+    fails(found, "moved.img", "removed or renamed", f"/proc/{daemon.pid}/fd")
+    for name, word in (("gone.img", "was removed"), ("itsnew.img", "is another file")):
+        fix = fails(found, name, word)
+        command = re.search(r"(cp .*), and restart", fix)[1]
+        subprocess.run(["sh", "-c", command], check=True)
+    for name, where in (("gone.img", ""), ("it's new.img", ".saved")):
+        with open(paths[name] + where, "rb") as copy:
+            check(copy.read() == data[name], f"{name}: the copy differs")
+
+
+def logins(daemon, tpg):
+    daemon.rpc("tree.set", path=tpg, group="attribute",
+               values={"authentication": "1", "generate_node_acls": "0"})
+    for host in HOSTS:
+        daemon.rpc("tree.create", path=f"{tpg}/acls", params={"wwn": host})
+    one, two, _ = (f"{tpg}/acls/{host}" for host in HOSTS)
+    daemon.rpc("tree.set", path=two, group="auth", values={"userid": "u", "password": "p" * 12})
+    daemon.rpc("tree.set", path=one, group="attribute", values={"authentication": "0"})
+    found = doctor(daemon, "logins")
+    fix = fails(found, HOSTS[2], "admits nobody", "CHAP is required", "set auth userid=")
+    check(list(found) == [HOSTS[2]], f"logins: {found}")
+    command = fix.split("CHAP: farblock ")[1].split()
+    farblock.run(["farblock", "--socket", daemon.socket_path, *command])
+    check(doctor(daemon, "logins")[""]["verdict"] == "ok", "the cure does not help")
+
+
+def room(daemon):
+    found = doctor(daemon, "space")
+    check({f["verdict"] for f in found.values()} == {"ok"} and len(found) == 2, f"space: {found}")
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    check(doctor(daemon, "disks")["RAM disks"]["verdict"] == "ok", "a RAM disk of 1 MiB")
+    daemon.rpc("tree.create", path="/backstores/ramdisk", params={
+        "name": "all", "size": f"{memory // MIB}M"})
+    told = doctor(daemon, "disks")["RAM disks"]
+    check(told["verdict"] == "warn" and "memory runs out" in told["why"], f"RAM disks: {told}")
+
+
+def main():
+    with farblock.Scratch() as scratch:
+        config = farblock.Config()
+        target = config.target([config.ramdisk("rd0", MIB)])
+        with farblock.Farblockd(scratch, config) as daemon:
+            removed_files(scratch, daemon)
+            logins(daemon, f"/iscsi/{target.iqn}/tpg1")
+            room(daemon)
+    return 0
+
+
+if __name__ == "__main__":
+    farblock.main(main)

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// cli/doctor/room.c: what is judged of memory and space, on a machine that is a folder and with a
+// daemon that is a function.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <cmocka.h>
+#include <json-c/json.h>
+
+#include "cli/doctor/doctor.h"
+
+static const char *saved_file = "/etc/farblock/saveconfig.json";
+
+static int ask(void *arg, const char *method, struct json_object *params, struct json_object **ret,
+	       struct err *e)
+{
+	*ret = json_object_new_object();
+	json_object_object_add(*ret, "pid", json_object_new_int(7));
+	json_object_object_add(*ret, "saved_file", json_object_new_string(saved_file));
+	json_object_put(params);
+	return 0;
+}
+
+static void put(const char *root, const char *path, const char *text)
+{
+	char full[300];
+	snprintf(full, sizeof full, "%s%s", root, path);
+	for (char *at = full + strlen(root) + 1; (at = strchr(at, '/')); at++) {
+		*at = 0;
+		mkdir(full, 0700);
+		*at = '/';
+	}
+	FILE *f = fopen(full, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+static const char *field(const struct doctor *d, const char *key)
+{
+	return doctor_text(json_object_array_get_idx(d->findings, 0), key);
+}
+
+static int make_machine(void **state)
+{
+	static char root[] = "/tmp/farblock-doctor.XXXXXX";
+	*state = mkdtemp(root);
+	put(root, "/proc/meminfo", "MemTotal:        4194304 kB\nMemFree:  1 kB\n");
+	put(root, "/proc/7/cgroup", "0::/system.slice/farblockd.service\n");
+	put(root, "/sys/fs/cgroup/system.slice/farblockd.service/memory.max", "max\n");
+	put(root, "/sys/fs/cgroup/system.slice/memory.max", "1073741824\n");
+	return 0;
+}
+
+static int remove_machine(void **state)
+{
+	char command[100];
+	snprintf(command, sizeof command, "rm -rf %s", (const char *)*state);
+	return system(command);
+}
+
+static void ram_disks_are_held_against_the_least_limit(void **state)
+{
+	static const struct {
+		unsigned long long bytes;
+		const char *verdict, *what;
+	} rows[] = {
+		{1ull << 30,	      "ok",
+		  "may take 1024 MiB, the control group of farblockd may have 1024 MiB"},
+		{ (1ull << 30) + 1, "warn",
+		  "may take 1024 MiB, the control group of farblockd may have 1024 MiB"},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct doctor d = { .root = *state, .ask = ask };
+		doctor_begin(&d, "disks");
+		doctor_ram_disks(&d, rows[i].bytes);
+		assert_string_equal(field(&d, "verdict"), rows[i].verdict);
+		assert_string_equal(field(&d, "what"), rows[i].what);
+		json_object_put(d.findings);
+	}
+}
+
+static void ram_disks_may_have_the_machine_without_a_limit(void **state)
+{
+	struct doctor d = { .root = *state, .ask = ask };
+	put(*state, "/sys/fs/cgroup/system.slice/memory.max", "max\n");
+	doctor_begin(&d, "disks");
+	doctor_ram_disks(&d, 5ull << 30);
+	assert_string_equal(field(&d, "verdict"), "warn");
+	assert_string_equal(field(&d, "what"), "may take 5120 MiB, this machine has 4096 MiB");
+	json_object_put(d.findings);
+}
+
+static void a_folder_without_room_is_a_failure(void **state)
+{
+	struct doctor d = { .root = "", .ask = ask };
+	saved_file = "/proc/saveconfig.json"; // a filesystem that has no room for anybody
+	doctor_begin(&d, "space");
+	check_space(&d);
+	assert_string_equal(field(&d, "verdict"), "fail");
+	assert_string_equal(field(&d, "why"), "the next change cannot be saved");
+	json_object_put(d.findings);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ram_disks_are_held_against_the_least_limit),
+		cmocka_unit_test(ram_disks_may_have_the_machine_without_a_limit),
+		cmocka_unit_test(a_folder_without_room_is_a_failure),
+	};
+	return cmocka_run_group_tests(tests, make_machine, remove_machine);
+}
