@@ -20,12 +20,12 @@
 #define TPG    TARGET "/tpg1"
 #define USER   "doctor"
 
-enum { PORTALS_MAX = 16, PORTAL_SIZE = 80, SECRET_BYTES = 12 };
+enum { PORTALS_TRIED = 16, PORTAL_SIZE = 80, SECRET_BYTES = 12 };
 
 struct selftest {
 	struct doctor *d;
-	char portal[PORTALS_MAX][PORTAL_SIZE];
-	unsigned count;
+	char (*portal)[PORTAL_SIZE]; // each once
+	unsigned count, size, tried; // the first ones are tried
 	char secret[2 * SECRET_BYTES + 1];
 };
 
@@ -67,12 +67,19 @@ static int run(struct doctor *d, struct err *e, const char *path, const char *co
 static void note_portal(struct selftest *t, struct json_object *node)
 {
 	const char *name = text(node, "name"), *summary = text(node, "summary");
-	if (strcasestr(summary, "waiting") || t->count == PORTALS_MAX ||
-	    strlen(name) >= PORTAL_SIZE)
+	if (strcasestr(summary, "waiting") || strlen(name) >= PORTAL_SIZE)
 		return;
 	for (unsigned i = 0; i < t->count; i++)
 		if (!strcmp(t->portal[i], name))
 			return;
+	if (t->count == t->size) {
+		unsigned size = t->size ? 2 * t->size : PORTALS_TRIED;
+		void *grown = realloc(t->portal, size * sizeof *t->portal);
+		if (!grown)
+			return;
+		t->portal = grown;
+		t->size = size;
+	}
 	snprintf(t->portal[t->count++], PORTAL_SIZE, "%s", name);
 }
 
@@ -116,7 +123,7 @@ static int make_portals(struct selftest *t, struct err *e)
 	struct err ignored;
 	int r = 0;
 	run(t->d, &ignored, TPG "/portals", "delete", "0.0.0.0", "3260", NULL);
-	for (unsigned i = 0; !r && i < t->count; i++) {
+	for (unsigned i = 0; !r && i < t->tried; i++) {
 		char host[PORTAL_SIZE];
 		const char *colon = strrchr(t->portal[i], ':');
 		snprintf(host, sizeof host, "%.*s", colon ? (int)(colon - t->portal[i]) : 0,
@@ -279,7 +286,7 @@ static int test(struct selftest *t, struct err *e)
 		r = make(t, e);
 	if (r < 0)
 		return r;
-	for (unsigned i = 0; i < t->count && !ended_by; i++) {
+	for (unsigned i = 0; i < t->tried && !ended_by; i++) {
 		login(t, t->portal[i], "iscsi");
 		if (!ended_by)
 			login(t, t->portal[i], "iser");
@@ -306,9 +313,14 @@ int doctor_selftest(struct doctor *d, struct err *e)
 		doctor_say(d, &(struct finding){ DOCTOR_SKIP }, "no portal is open");
 		return 0;
 	}
+	t.tried = t.count < PORTALS_TRIED ? t.count : PORTALS_TRIED;
+	if (t.tried < t.count)
+		doctor_say(d, &(struct finding){ DOCTOR_SKIP },
+			   "%u of %u portals are tested, the others are not", t.tried, t.count);
 	struct handlers h;
 	catch_ends(&h);
 	r = test(&t, e);
 	explicit_bzero(t.secret, sizeof t.secret);
+	free(t.portal);
 	return release_ends(&h, r, e);
 }

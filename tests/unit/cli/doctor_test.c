@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// cli/doctor/room.c: what is judged of memory and space, on a machine that is a folder and with a
-// daemon that is a function.
+// cli/doctor: what is judged of memory and space, and how many portals are tested, on a machine
+// that is a folder and with a daemon that is a function.
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -107,12 +108,48 @@ static void a_folder_without_room_is_a_failure(void **state)
 	json_object_put(d.findings);
 }
 
+// A tree of as many portals, two targets each; it lets nobody change it.
+static int ask_of_portals(void *arg, const char *method, struct json_object *params,
+			  struct json_object **ret, struct err *e)
+{
+	json_object_put(params);
+	if (strcmp(method, "tree.ls"))
+		return err_set(e, -EPERM, "not here");
+	struct json_object *list = json_object_new_array();
+	for (int i = 0; i < 2 * *(int *)arg; i++) {
+		char name[40];
+		struct json_object *o = json_object_new_object();
+		snprintf(name, sizeof name, "127.0.0.1:%d", 20000 + i / 2);
+		json_object_object_add(o, "name", json_object_new_string(name));
+		json_object_object_add(o, "class", json_object_new_string("portal"));
+		json_object_array_add(list, o);
+	}
+	*ret = json_object_new_object();
+	json_object_object_add(*ret, "children", list);
+	return 0;
+}
+
+static void a_selftest_tells_of_portals_that_it_does_not_try(void **state)
+{
+	int count;
+	for (count = 16; count < 41; count += 24) {
+		struct doctor d = { .root = "", .ask = ask_of_portals, .ask_arg = &count };
+		struct err e;
+		assert_int_equal(doctor_selftest(&d, &e), -EPERM);
+		assert_string_equal(
+			field(&d, "what"),
+			count == 16 ? "" : "16 of 40 portals are tested, the others are not");
+		json_object_put(d.findings);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ram_disks_are_held_against_the_least_limit),
 		cmocka_unit_test(ram_disks_may_have_the_machine_without_a_limit),
 		cmocka_unit_test(a_folder_without_room_is_a_failure),
+		cmocka_unit_test(a_selftest_tells_of_portals_that_it_does_not_try),
 	};
 	return cmocka_run_group_tests(tests, make_machine, remove_machine);
 }
