@@ -48,7 +48,7 @@ static void show_kinds(const struct look *l, bool is_json)
 		json_object_put(list);
 		return;
 	}
-	fputs("explain [KIND] CODE, such as explain 0201, explain 5/24/00, explain cm 8.\n",
+	fputs("explain [KIND] CODE, such as explain 0201, explain 5/24/00, explain conn 1020.\n",
 	      l->out);
 	for (const struct explain_table *const *t = explain_tables; *t; t++)
 		fprintf(l->out, "  %-8s %s\n", (*t)->kind, (*t)->title);
@@ -72,8 +72,7 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 	}
 	if (!n)
 		return err_set(e, -ENOENT,
-			       "explain: %.60s is no code that is known here (explain alone lists "
-			       "the kinds)",
+			       "explain: unknown code: %.60s (explain alone lists the kinds)",
 			       text);
 	struct json_object *list = json_object_new_array();
 	for (unsigned i = 0; i < n; i++) {

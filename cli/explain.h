@@ -18,10 +18,11 @@ struct explain_table {
 	const struct explain_row *rows;
 };
 
-extern const struct explain_table explain_login, explain_reject; // explain_iscsi.c
-extern const struct explain_table explain_srp, explain_cm;	 // explain_rdma.c
-extern const struct explain_table explain_status, explain_sense; // explain_scsi.c
-extern const struct explain_table explain_errno, explain_exit;	 // explain_own.c
+extern const struct explain_table explain_login, explain_reject;  // explain_iscsi.c
+extern const struct explain_table explain_conn, explain_iscsiadm; // explain_open_iscsi.c
+extern const struct explain_table explain_srp, explain_cm;	  // explain_rdma.c
+extern const struct explain_table explain_status, explain_sense;  // explain_scsi.c
+extern const struct explain_table explain_errno, explain_exit;	  // explain_own.c
 
 // The tables above, ends with NULL.
 extern const struct explain_table *const explain_tables[];
@@ -33,7 +34,8 @@ struct explain_hit {
 	char name[160]; // row.name may lie here
 };
 // What text may mean: "0201", "0x0201", "5/24/00", "05 24 00", "reject 09", "EBUSY", words of a
-// name. The table of its kind first; at most max entries. Pure.
+// name, a line of a log with "conn error (1020)" or "iscsiadm: initiator reported error (24". The
+// table of its kind first; at most max entries. Pure.
 unsigned explain_find(const char *text, struct explain_hit *out, unsigned max);
 // The code as it is shown, "0201", "5/24/00".
 void explain_code_text(const struct explain_hit *h, char out[24]);

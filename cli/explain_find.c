@@ -11,8 +11,9 @@
 #include "cli/explain.h"
 
 const struct explain_table *const explain_tables[] = {
-	&explain_login, &explain_reject, &explain_status, &explain_sense, &explain_srp,
-	&explain_cm,	&explain_errno,	 &explain_exit,	  NULL,
+	&explain_login,	 &explain_reject, &explain_conn, &explain_iscsiadm,
+	&explain_status, &explain_sense,  &explain_srp,	 &explain_cm,
+	&explain_errno,	 &explain_exit,	  NULL,
 };
 
 struct search {
@@ -139,6 +140,18 @@ static void find_name(struct search *s, const struct explain_table *t, const cha
 	}
 }
 
+// "error", "exit status" and the like between a kind and its code say nothing.
+static const char *skip_fillers(const char *text)
+{
+	static const char *const words[] = { "error", "exit", "code", "status" };
+	for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++) {
+		size_t len = strlen(words[i]);
+		if (!strncasecmp(text, words[i], len) && text[len] == ' ')
+			return skip_fillers(text + len + strspn(text + len, " "));
+	}
+	return text;
+}
+
 // The table that the first word names; *text then is what follows it.
 static const struct explain_table *named_table(const char **text)
 {
@@ -146,16 +159,39 @@ static const struct explain_table *named_table(const char **text)
 	for (const struct explain_table *const *t = explain_tables; *t; t++)
 		if (strlen((*t)->kind) == len && !strncasecmp((*t)->kind, *text, len) &&
 		    (*text)[len]) {
-			*text += len + strspn(*text + len, " ");
+			*text = skip_fillers(*text + len + strspn(*text + len, " "));
 			return *t;
 		}
 	return NULL;
 }
 
+// What open-iscsi writes into logs and on the screen: "connection1:0: detected conn error (1020)",
+// "initiator reported error (24 - ...". number: the code.
+static const struct explain_table *pasted_table(const char *text, char number[12])
+{
+	static const char *const whose[] = { "conn", "iscsi", "initiator reported" };
+	const char *error = strcasestr(text, "error "), *at = NULL;
+	const char *digits = error ? error + strcspn(error, " ") : "";
+	digits += strspn(digits, " (");
+	size_t len = strspn(digits, "0123456789");
+	for (unsigned i = 0; !at && i < sizeof whose / sizeof whose[0]; i++)
+		at = strcasestr(text, whose[i]);
+	if (!at || at > error || !len || len >= 12)
+		return NULL;
+	snprintf(number, 12, "%.*s", (int)len, digits);
+	bool is_conn = strcasestr(text, "conn error") || strtoul(number, NULL, 10) > 1000;
+	return is_conn ? &explain_conn : &explain_iscsiadm;
+}
+
 unsigned explain_find(const char *text, struct explain_hit *out, unsigned max)
 {
 	struct search s = { .out = out, .max = max };
-	const struct explain_table *only = named_table(&text);
+	char number[12];
+	const struct explain_table *only = pasted_table(text, number);
+	if (only)
+		text = number;
+	else
+		only = named_table(&text);
 	uint32_t sense;
 	if ((!only || only == &explain_sense) && parse_sense(text, &sense))
 		find_sense(&s, sense);

@@ -49,6 +49,41 @@ static void a_kind_in_front_decides(void **state)
 	means("login 0x0201", "login 0201");
 }
 
+static void open_iscsi_may_be_pasted(void **state)
+{
+	means("1020", "conn 1020");
+	means("conn 1011", "conn 1011");
+	means("conn error 1020", "conn 1020");
+	means("connection1:0: detected conn error (1020)", "conn 1020");
+	means("iscsid: Kernel reported iSCSI connection 1:0 error (1022 - ISCSI_ERR_NOP_TIMEDOUT: "
+	      "A NOP "
+	      "has timed out) state (3)",
+	      "conn 1022");
+	means("ISCSI_ERR_TCP_CONN_CLOSE", "conn 1020");
+	means("iscsiadm 24", "iscsiadm 24");
+	means("iscsi error 24", "iscsiadm 24");
+	means("iscsiadm exit status 15", "iscsiadm 15");
+	means("iscsiadm: initiator reported error (24 - iSCSI login failed due to authorization "
+	      "failure)",
+	      "iscsiadm 24");
+	means("login status 0201", "login 0201");
+}
+
+static void open_iscsi_has_every_code(void **state)
+{
+	char text[40], expected[40];
+	for (int i = 0; i <= 32; i++) {
+		snprintf(text, sizeof text, "iscsi error %d", i);
+		snprintf(expected, sizeof expected, "iscsiadm %d", i);
+		means(text, expected);
+	}
+	for (int i = 1001; i <= 1022; i++) {
+		snprintf(text, sizeof text, "%d", i);
+		snprintf(expected, sizeof expected, "conn %d", i);
+		means(text, expected);
+	}
+}
+
 static void words_of_a_name_find_it(void **state)
 {
 	means("authentication failure", "login 0201");
@@ -58,7 +93,7 @@ static void words_of_a_name_find_it(void **state)
 
 static void a_code_with_several_meanings_has_them_all(void **state)
 {
-	assert_int_equal(explain_find("08", hits, EXPLAIN_MAX), 4);
+	assert_int_equal(explain_find("08", hits, EXPLAIN_MAX), 5);
 	assert_int_equal(explain_find("08", hits, 2), 2);
 }
 
@@ -72,9 +107,24 @@ static void any_sense_has_a_name(void **state)
 
 static void nonsense_means_nothing(void **state)
 {
-	static const char *const bad[] = { "",	     " ",	"zz",	    "5/24",  "5/24/00/1",
-					   "10/1/1", "5/100/0", "ffffffff", "cm 99", "login 9",
-					   "0x",     "-1",	"exit x" };
+	static const char *const bad[] = { "",
+					   " ",
+					   "zz",
+					   "5/24",
+					   "5/24/00/1",
+					   "10/1/1",
+					   "5/100/0",
+					   "ffffffff",
+					   "cm 99",
+					   "login 9",
+					   "0x",
+					   "-1",
+					   "exit x",
+					   "conn error 1",
+					   "iscsi error",
+					   "iscsi error 99",
+					   "error (24",
+					   "conn error (99999999999999" };
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
 		if (explain_find(bad[i], hits, EXPLAIN_MAX))
 			fail_msg("'%s' means %s", bad[i], hits[0].row.name);
@@ -95,6 +145,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(codes_are_told_apart_by_their_look),
 		cmocka_unit_test(a_kind_in_front_decides),
+		cmocka_unit_test(open_iscsi_may_be_pasted),
+		cmocka_unit_test(open_iscsi_has_every_code),
 		cmocka_unit_test(words_of_a_name_find_it),
 		cmocka_unit_test(a_code_with_several_meanings_has_them_all),
 		cmocka_unit_test(any_sense_has_a_name),
