@@ -85,12 +85,22 @@ int shell_commands_list(FILE *out, const char *argument)
 	return 0;
 }
 
+// A command that the shell has itself is the shell's: the daemon's of the same name takes what
+// programs ask for.
 int every_node_list(FILE *out, const char *argument)
 {
 	struct json_object *s = schema();
-	if (s)
-		commands(out, field(s, "every_node"));
-	return s ? 0 : -1;
+	if (!s)
+		return -1;
+	struct json_object *all = field(s, "every_node"), *list = json_object_new_array();
+	for (size_t i = 0; i < json_object_array_length(all); i++) {
+		struct json_object *c = json_object_array_get_idx(all, i);
+		if (!shell_command_find(text_field(c, "name")))
+			json_object_array_add(list, json_object_get(c));
+	}
+	commands(out, list);
+	json_object_put(list);
+	return 0;
 }
 
 int tree_commands(FILE *out, const char *argument)

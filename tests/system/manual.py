@@ -42,6 +42,19 @@ def flags():
         print(f"{name}(8) has every flag")
 
 
+def commands_once():
+    """No command of every node hides behind one of the shell's: what is told is what is taken."""
+    page = farblock.run(["mandoc", "-T", "ascii", "-O", "width=500",
+                         f"{SHARE}/man/man8/farblock.8"]).stdout
+    page = re.sub(".\b", "", page)
+    shell, nodes = (
+        set(re.findall(r"^ {5}([a-z]+)(?= |$)", page.split(title)[1].split("\nCOMMANDS")[0], re.M))
+        for title in ("COMMANDS OF THE SHELL\n", "COMMANDS OF EVERY NODE\n"))
+    if not {"ls", "doctor"} <= shell or "set" not in nodes or shell & nodes:
+        raise farblock.Failure(f"the shell's {shell}, every node's {nodes}")
+    print("farblock(8) tells of each command once")
+
+
 def bash(name, words):
     """What bash offers for the last one of the words."""
     script = (f"source {SHARE}/bash-completion/completions/{name}; compopt() {{ :; }}; "
@@ -127,6 +140,7 @@ def completion():
 def main():
     pages()
     flags()
+    commands_once()
     completion()
     with farblock.Scratch() as scratch:
         zsh(scratch)
