@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Files that farblockd serves and that are gone from their folder: the data is there for as long as
 // the daemon holds its descriptor (proc(5), /proc/PID/fd).
-#include <ctype.h>
 #include <dirent.h>
 #include <limits.h>
 #include <stdlib.h>
