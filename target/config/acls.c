@@ -34,7 +34,7 @@ static struct login_refusal *seen_list(struct config *c, struct node *n, unsigne
 	unsigned count = list ? login_refusals(list, SEEN_MAX) : 0, kept = 0;
 	for (unsigned i = 0; i < count; i++)
 		if (list[i].status == ISCSI_LOGIN_FORBIDDEN &&
-		    !strcmp(list[i].target, target_of(n)->node.name) &&
+		    !strcmp(list[i].target, target_name(n)) &&
 		    !node_child(&c->names, n, list[i].initiator))
 			list[kept++] = list[i];
 	*ret_count = kept;
@@ -145,7 +145,7 @@ static void summarize_acl(struct config *c, const struct node *n, struct summary
 
 static void info_acl(struct config *c, const struct node *n, struct json_object *ret)
 {
-	const char *target = target_of(n)->node.name;
+	const char *target = target_name(n);
 	unsigned sessions = sessions_count(target, tpg_of(n)->tag, n->name);
 	json_put_text(ret, "node_wwn", n->name);
 	json_put_text(ret, "tag", NODE_OF(const struct acl, n)->tag);

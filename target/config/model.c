@@ -314,6 +314,13 @@ struct target *target_of(const struct node *n)
 	return n ? NODE_OF(struct target, n) : NULL;
 }
 
+const char *target_name(const struct node *n)
+{
+	while (n && n->class != &target_class && n->class != &srpt_target_class)
+		n = n->parent;
+	return n ? n->name : "";
+}
+
 struct tpg *tpg_of(const struct node *n)
 {
 	while (n && n->class != &tpg_class && n->class != &srpt_target_class)

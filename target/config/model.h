@@ -351,7 +351,9 @@ struct node *fabric_of(struct config *c, const char *fabric, struct err *e);
 // the tree, within the transaction.
 int model_remove(struct config *c, struct node *n, struct err *e);
 void model_dirty(struct config *c, const struct node *n); // its target must be published again
-struct target *target_of(const struct node *n);
+struct target *target_of(const struct node *n); // of iSCSI; NULL: n is in no such target
+// Of the target that n is in, iSCSI or SRP, as logins name it; "": n is in none.
+const char *target_name(const struct node *n);
 struct tpg *tpg_of(const struct node *n);
 bool model_is_empty(const struct config *c);
 

@@ -79,7 +79,7 @@ _Static_assert(sizeof sources / sizeof *sources + 1 ==
 static bool is_of(const struct session_info *s, const struct node *acl)
 {
 	return !s->is_discovery && !strcmp(s->initiator, acl->name) && s->tpg == tpg_of(acl)->tag &&
-	       !strcmp(s->target, target_of(acl)->node.name);
+	       !strcmp(s->target, target_name(acl));
 }
 
 static size_t put_value(const struct source *from, const struct session_info *s, char *out,

@@ -6,7 +6,7 @@
 
 static void survey_group(struct config *c, struct tpg *tpg, const struct survey *s, void *arg)
 {
-	const char *target = target_of(&tpg->node)->node.name;
+	const char *target = target_name(&tpg->node);
 	list_for_each (it, &tpg->luns.children) {
 		struct lun *l = NODE_OF(struct lun, list_entry(it, struct node, link));
 		char path[NAME_MAX_LEN + 80] = "";
