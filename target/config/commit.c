@@ -42,12 +42,23 @@ static int build_all(struct config *c, struct built **ret, size_t *ret_count, st
 	return r;
 }
 
+static void show_portals(struct target *t)
+{
+	list_for_each (i, &t->node.children) {
+		struct tpg *tpg = NODE_OF(struct tpg, list_entry(i, struct node, link));
+		list_for_each (j, &tpg->portals.children)
+			portal_follow(
+				NODE_OF(struct portal_node, list_entry(j, struct node, link)));
+	}
+}
+
 static void show(struct config *c, struct built *list, size_t count)
 {
 	struct err e;
 	for (size_t i = 0; i < count; i++) {
 		view_target_put(list[i].target->view);
 		list[i].target->view = list[i].view;
+		show_portals(list[i].target);
 		alua_sync_ports(c, list[i].target);
 	}
 	if ((count || c->is_view_dirty) && view_publish(c, &e) < 0)

@@ -335,7 +335,7 @@ int portal_new(struct config *c, struct portal_node **ret, struct tpg *tpg, cons
 void portals_each(struct config *c, void (*fn)(struct config *c, struct portal_node *p, void *arg),
 		  void *arg); // portal.c
 void portal_split(const struct portal_node *p, char host[TCP_ADDR_TEXT], uint16_t *ret_port);
-// Lets the listening portal offer what the node says now.
+// Lets the listening portal offer what the node says now; once that is saved.
 void portal_follow(struct portal_node *p);
 const char *portal_transport_name(unsigned mask);			    // "tcp", "iser", "all"
 int portal_transport_parse(const char *name, unsigned *ret, struct err *e); // -EINVAL
@@ -351,7 +351,7 @@ struct node *fabric_of(struct config *c, const char *fabric, struct err *e);
 // the tree, within the transaction.
 int model_remove(struct config *c, struct node *n, struct err *e);
 void model_dirty(struct config *c, const struct node *n); // its target must be published again
-struct target *target_of(const struct node *n); // of iSCSI; NULL: n is in no such target
+struct target *target_of(const struct node *n);		  // of iSCSI; NULL: n is in no such target
 // Of the target that n is in, iSCSI or SRP, as logins name it; "": n is in none.
 const char *target_name(const struct node *n);
 struct tpg *tpg_of(const struct node *n);

@@ -105,7 +105,6 @@ static int fill_portals(struct view_tpg *v, const struct tpg *tpg)
 	list_for_each (i, &tpg->portals.children) {
 		struct portal_node *p =
 			NODE_OF(struct portal_node, list_entry(i, struct node, link));
-		portal_follow(p); // here, so that what a transaction takes back is followed too
 		if (p->open)
 			v->portals[v->portal_count++] =
 				(struct view_portal){ .addr = *portal_addr(p->open),

@@ -53,32 +53,44 @@ static bool has_objects(const char *file)
 	return has;
 }
 
-int config_save(struct config *c, const char *file, bool may_be_empty, struct err *e)
+static int write_tree(struct config *c, const char *file, int backups, struct err *e)
 {
 	size_t len;
+	char *text = save_text(c, &len);
+	if (!text)
+		return err_set(e, -ENOMEM, "%s: out of memory", file);
+	int r = file_write(file, text, len, backups, e);
+	explicit_bzero(text, len);
+	free(text);
+	return r;
+}
+
+int config_save(struct config *c, const char *file, bool may_be_empty, struct err *e)
+{
 	bool is_ours = !strcmp(file, c->file), is_kept = is_ours && !c->skips_backup;
+	bool is_edited = false;
 	if (model_is_empty(c) && !may_be_empty && has_objects(file))
 		return err_set(e, -EPERM,
 			       "%s: holds a configuration and this one is empty (restoreconfig to "
 			       "read it, clearconfig confirm=true to drop it)",
 			       file);
 	if (is_ours && !is_same_file(c, file)) {
-		c->has_replaced_edit = true;
+		is_edited = true;
 		log_warn("%s: was changed by somebody else; that version goes to backup/", file);
 		is_kept = true;
 	}
 	c->generation += is_ours;
-	char *text = save_text(c, &len);
-	if (!text)
-		return err_set(e, -ENOMEM, "%s: out of memory", file);
-	int r = file_write(file, text, len,
+	int r = write_tree(c, file,
 			   is_kept   ? (int)c->prefs.max_backup_files
 			   : is_ours ? FILE_NO_BACKUP
 				     : FILE_ELSEWHERE,
 			   e);
-	explicit_bzero(text, len);
-	free(text);
-	if (!r && is_ours)
+	if (r < 0) {
+		c->generation -= is_ours;
+		return r;
+	}
+	c->has_replaced_edit |= is_edited;
+	if (is_ours)
 		config_note_file(c);
-	return r;
+	return 0;
 }
