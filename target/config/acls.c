@@ -92,6 +92,8 @@ static int create_acl(struct config *c, struct node *n, const struct args *a, st
 		reply_say(r, "Created Node ACL for %s", acl->node.name);
 	if (!code && arg_bool(a, "add_mapped_luns", c->prefs.auto_add_mapped_luns))
 		code = map_all_luns(c, tpg, acl, r, e);
+	if (!code)
+		acl_warn(acl, r);
 	return config_finish(c, code, e);
 }
 
@@ -126,21 +128,22 @@ static void summarize_acls(struct config *c, const struct node *n, struct summar
 static void summarize_acl(struct config *c, const struct node *n, struct summary *ret)
 {
 	const struct acl *a = NODE_OF(const struct acl, n);
-	const struct tpg *tpg = tpg_of(n);
-	const struct view_auth *v = &a->auth.auth;
-	uint32_t must = a->attr.authentication < 0 ? tpg->attr.authentication
-						   : (uint32_t)a->attr.authentication;
-	const char *auth = "no-auth";
-	if (must && tpg->attr.generate_node_acls)
-		auth = "auth via tpg";
-	else if (must)
-		auth = v->mutual_userid[0] && v->userid[0] ? "mutual auth"
-		       : v->userid[0]			   ? "1-way auth"
-							   : "auth required, no credentials";
+	static const char *const words[] = {
+		[CREDENTIALS_NONE] = "auth required, no credentials",
+		[CREDENTIALS_NO_PASSWORD] = "auth required, no password",
+		[CREDENTIALS_ONE_WAY] = "1-way auth",
+		[CREDENTIALS_MUTUAL] = "mutual auth",
+	};
+	bool is_own;
+	enum credentials has = credentials_of_acl(a, &is_own);
+	const char *auth = !acl_needs_credentials(a)		   ? "no-auth"
+			   : !is_own && has >= CREDENTIALS_ONE_WAY ? "auth via tpg"
+								   : words[has];
 	snprintf(ret->text, sizeof ret->text, "%s%s%s%s, Mapped LUNs: %u", a->tag ? "(tag " : "",
 		 a->tag ? a->tag : "", a->tag ? "), " : "", auth, n->child_count);
-	ret->is_healthy = !must || v->userid[0] || tpg->attr.generate_node_acls;
-	ret->is_broken = !ret->is_healthy;
+	ret->warning = acl_warning(a);
+	ret->is_broken = ret->warning;
+	ret->is_healthy = !ret->is_broken;
 }
 
 static void info_acl(struct config *c, const struct node *n, struct json_object *ret)

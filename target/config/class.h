@@ -92,6 +92,7 @@ struct group_row {
 struct summary {
 	char text[320];
 	bool is_healthy, is_broken; // neither: nothing to say about its health
+	const char *warning;	    // NULL, or a constant: why it does not do what it is there for
 };
 
 struct node_class {

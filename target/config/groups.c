@@ -233,6 +233,20 @@ static void say_values(const struct group_row *g, struct node *n, struct json_ob
 	}
 }
 
+static bool is_about_login(const struct group_row *g, struct json_object *values)
+{
+	return !strcmp(g->name, "auth") || json_field(values, "authentication") ||
+	       json_field(values, "generate_node_acls");
+}
+
+static void warn_login(const struct node *n, struct reply *r)
+{
+	if (n->class == &acl_class)
+		acl_warn(NODE_OF(const struct acl, n), r);
+	else if (n->class == &tpg_class)
+		tpg_warn(NODE_OF(const struct tpg, n), r);
+}
+
 // Every value is set, then the whole is checked, then brought to what runs: one misfit and
 // nothing has changed.
 int config_set(struct config *c, struct node *n, const char *group, struct json_object *values,
@@ -274,5 +288,7 @@ int config_set(struct config *c, struct node *n, const char *group, struct json_
 		model_dirty(c, n);
 	if (!code && r)
 		say_values(g, n, values, r);
+	if (!code && r && is_about_login(g, values))
+		warn_login(n, r);
 	return config_finish(c, code, e);
 }

@@ -200,7 +200,9 @@ static void summarize_tpg(struct config *c, const struct node *n, struct summary
 		ret->is_broken = true;
 		return;
 	}
-	ret->is_healthy = true;
+	ret->warning = tpg_warning(tpg);
+	ret->is_broken = ret->warning;
+	ret->is_healthy = !ret->is_broken;
 	if (tpg->attr.authentication && !tpg->attr.generate_node_acls)
 		auth = "auth per-acl";
 	else if (tpg->attr.authentication)

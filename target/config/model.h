@@ -259,6 +259,25 @@ int name_srpt_target(const char *in, char out[224], struct err *e);
 int name_srpt_initiator(const char *in, char out[224], struct err *e);
 int srpt_target_new(struct config *c, struct srpt_target **ret, const char *name, struct err *e);
 
+// ---- credentials.c: what a login has to prove, as far as the tree tells ----
+enum credentials {
+	CREDENTIALS_NONE,
+	CREDENTIALS_NO_PASSWORD,
+	CREDENTIALS_ONE_WAY,
+	CREDENTIALS_MUTUAL
+};
+enum credentials credentials_of(const struct auth_group *a);
+// Those that count for logins by the ACL: its own, or those of its portal group. *ret_is_own:
+// which.
+enum credentials credentials_of_acl(const struct acl *a, bool *ret_is_own);
+bool acl_needs_credentials(const struct acl *a);
+// Why nobody can log in by the ACL, or without one where that is allowed. NULL: somebody can.
+const char *acl_warning(const struct acl *a);
+const char *tpg_warning(const struct tpg *tpg);
+// Tells the user so, with what to do about it.
+void acl_warn(const struct acl *a, struct reply *r);
+void tpg_warn(const struct tpg *tpg, struct reply *r);
+
 // ---- negotiated.c: what the live session of an ACL has agreed on ----
 extern const struct attr_row negotiated_rows[];
 size_t negotiated_get(struct node *n, const struct attr_row *row, char *out, size_t size);

@@ -32,6 +32,8 @@ static void tree(struct config *c, const struct node *n, int depth, bool is_all,
 	put_key(t, ",\"summary\":", s.text);
 	if (s.is_healthy || s.is_broken)
 		json_text_put(t, s.is_healthy ? ",\"healthy\":true" : ",\"healthy\":false");
+	if (s.warning)
+		put_key(t, ",\"warning\":", s.warning);
 	if (is_all || depth) {
 		json_text_put(t, ",\"children\":[");
 		struct node **list = node_sorted(n);

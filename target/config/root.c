@@ -234,6 +234,7 @@ static int info(struct config *c, struct node *n, const struct args *a, struct r
 	if (n->class->summary)
 		n->class->summary(c, n, &s);
 	json_put_text(r->data, "summary", s.text);
+	json_put_text(r->data, "warning", s.warning);
 	if (n->class->info)
 		n->class->info(c, n, r->data);
 	return 0;

@@ -41,6 +41,7 @@ static void row(struct rows *x, const struct node *n, bool has_later, int level)
 	struct summary s;
 	s.text[0] = 0;
 	s.is_healthy = s.is_broken = false;
+	s.warning = NULL;
 	if (n->class->summary)
 		n->class->summary(x->c, n, &s);
 	put_head(t, &s, has_later, level);
