@@ -251,6 +251,21 @@ static int no_such_path(const char *path, struct err *e)
 	return err_set(e, -ENOENT, "No such path %.200s", path);
 }
 
+// targetcli's users may think of a node that is one level higher: a portal group for its target.
+static int no_such_command(const struct node *n, const char *command, struct err *e)
+{
+	char path[600];
+	list_for_each (i, &n->children) {
+		const struct node *child = list_entry(i, struct node, link);
+		if (!command_find(child->class, command))
+			continue;
+		node_path(child, path, sizeof path);
+		return err_set(e, -ENOSYS, "Command not found %.60s (%.150s has it)", command,
+			       path);
+	}
+	return err_set(e, -ENOSYS, "Command not found %.60s", command);
+}
+
 static void tell_created(struct config *c, struct reply *out)
 {
 	char path[700];
@@ -298,7 +313,7 @@ int config_run(struct config *c, const char *path, const char *command,
 	}
 	const struct command_row *row = command_find(n->class, command);
 	if (!row)
-		return err_set(e, -ENOSYS, "Command not found %.60s", command);
+		return no_such_command(n, command, e);
 	if (!row->is_readonly && !is_admin)
 		return err_set(e, -EPERM, "%s: changes the configuration, which you may not",
 			       command);

@@ -263,10 +263,14 @@ int addresses_check(const char *list, struct err *e)
 		item += strspn(item, " ");
 		if (!*item && !slash && !*list)
 			continue;
-		int r = tcp_addr_parse(&addr, item, 0, e);
+		int r = tcp_addr_parse(&addr, item, 0, NULL);
 		int max = !r && addr.sa.sa_family == AF_INET ? 32 : 128;
-		if (!r && slash && number_of(slash, "", max) < 0)
-			r = err_set(e, -EINVAL, "'%s' is no prefix length (0..%d)", slash, max);
+		if (r < 0)
+			err_set(e, r,
+				"'%.60s' is not an address (such as 192.0.2.0/24 or fd00::/8)",
+				item);
+		else if (slash && number_of(slash, "", max) < 0)
+			r = err_set(e, -EINVAL, "'%s' is not a prefix length (0..%d)", slash, max);
 		if (r < 0)
 			return err_prefix(e, "allowed_addresses"), -EINVAL;
 	}

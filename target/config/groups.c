@@ -34,6 +34,23 @@ int group_set(const struct group_row *g, struct node *n, const struct attr_row *
 	return g->set ? g->set(n, row, text, e) : attr_set(row, g->base(n), text, e);
 }
 
+// A group of what is below the node is what targetcli's users may think of.
+static const struct group_row *no_such_group(const struct node *n, const char *name, struct err *e)
+{
+	char path[600];
+	list_for_each (i, &n->children) {
+		const struct node *child = list_entry(i, struct node, link);
+		if (!group_find(child->class, name))
+			continue;
+		node_path(child, path, sizeof path);
+		err_set(e, -ENOENT, "Unknown configuration group: %.60s (%.150s has it)", name,
+			path);
+		return NULL;
+	}
+	err_set(e, -ENOENT, "Unknown configuration group: %.60s", name);
+	return NULL;
+}
+
 // The root's group is every node's; *n becomes the node that has the group.
 static const struct group_row *want_group(struct config *c, struct node **n, const char *name,
 					  struct err *e)
@@ -41,10 +58,10 @@ static const struct group_row *want_group(struct config *c, struct node **n, con
 	const struct group_row *g = group_find((*n)->class, name);
 	if (g)
 		return g;
-	*n = &c->root;
 	g = group_find(&root_class, name);
 	if (!g)
-		err_set(e, -ENOENT, "Unknown configuration group: %.60s", name);
+		return no_such_group(*n, name, e);
+	*n = &c->root;
 	return g;
 }
 

@@ -51,8 +51,15 @@ static int portal_name(const char *host, uint16_t port, char name[TCP_ADDR_TEXT]
 	char bare[TCP_ADDR_TEXT];
 	struct err why = { 0 };
 	strip_brackets(host, bare);
-	int r = strlen(host) < 64 ? tcp_addr_parse(ret, bare, port, &why)
-				  : err_set(&why, -EINVAL, "ip_address: too long");
+	int r = strlen(host) < 64 ? tcp_addr_parse(ret, bare, port, NULL) : -EINVAL;
+	if (r == -EINVAL)
+		err_set(&why, r,
+			"ip_address: '%.60s' is neither an address nor an interface of this "
+			"machine (give the address, such as 192.0.2.1 or fd00::1; it may appear "
+			"later)",
+			host);
+	else if (r < 0)
+		err_set(&why, r, "ip_address: %s: no such interface", bare);
 	if (!r && tcp_addr_port(ret) != port)
 		r = err_set(&why, -EINVAL, "ip_address: '%s' contains a port (give it as ip_port)",
 			    host);
@@ -344,6 +351,43 @@ static int enable_offload(struct config *c, struct node *n, const struct args *a
 	return config_finish(c, code, e);
 }
 
+// ---- the same, typed one level higher: there is but one portal in most groups ----
+
+typedef int portal_command(struct config *c, struct node *n, const struct args *a, struct reply *r,
+			   struct err *e);
+
+static int at_only_portal(struct config *c, struct node *n, const struct args *a, struct reply *r,
+			  struct err *e, const char *name, portal_command *run)
+{
+	char path[600];
+	if (!n->child_count)
+		return err_set(e, -ENOENT, "%s: no portal here (create one)", name);
+	struct node *first = list_entry(n->children.next, struct node, link);
+	if (n->child_count == 1)
+		return run(c, first, a, r, e);
+	node_path(first, path, sizeof path);
+	return err_set(e, -EBADRQC, "%s: which of the %u portals? Type %s %s %s", name,
+		       n->child_count, path, name, a->value[0]);
+}
+
+static int enable_only_iser(struct config *c, struct node *n, const struct args *a, struct reply *r,
+			    struct err *e)
+{
+	return at_only_portal(c, n, a, r, e, "enable_iser", enable_iser);
+}
+
+static int enable_only_offload(struct config *c, struct node *n, const struct args *a,
+			       struct reply *r, struct err *e)
+{
+	return at_only_portal(c, n, a, r, e, "enable_offload", enable_offload);
+}
+
+static int set_only_transport(struct config *c, struct node *n, const struct args *a,
+			      struct reply *r, struct err *e)
+{
+	return at_only_portal(c, n, a, r, e, "transport", set_transport);
+}
+
 // clang-format off
 static const struct param_row address_params[] = {
 	{ "ip_address", PARAM_ADDRESS, false, "0.0.0.0",
@@ -370,6 +414,12 @@ static const struct command_row portals_commands[] = {
 	{ "create", address_params,
 	  "Listens on an address; one that does not exist yet is waited for.", false, create },
 	{ "delete", delete_params, "Stops listening there; sessions go on.", false, delete },
+	{ "enable_iser", boolean_params, "Runs enable_iser of the portal, if there is one portal.",
+	  false, enable_only_iser },
+	{ "transport", transport_params, "Runs transport of the portal, if there is one portal.", false,
+	  set_only_transport },
+	{ "enable_offload", boolean_params, "Runs enable_offload of the portal, if there is one portal.",
+	  false, enable_only_offload },
 	{ 0 },
 };
 static const struct command_row portal_commands[] = {
@@ -429,7 +479,8 @@ static void info(struct config *c, const struct node *n, struct json_object *ret
 	json_put_text(ret, "state", is_up ? "listening" : "waiting");
 	if (!is_up)
 		json_put_text(ret, "reason", p->open ? portal_reason(p->open) : p->reason);
-	json_object_object_add(ret, "iser", json_object_new_boolean(p->is_iser));
+	json_object_object_add(ret, "iser",
+			       json_object_new_boolean((p->transports & PORTAL_ISER) != 0));
 	json_put_text(ret, "transport", portal_transport_name(p->transports));
 	const char *rdma = p->open ? portal_rdma_waits(p->open) : NULL;
 	if (rdma)
