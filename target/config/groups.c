@@ -200,6 +200,20 @@ static int set_made_up(const struct group_row *g, struct node *n, const struct a
 	return r;
 }
 
+// A value of a saved file that did not fit gives way to one that was set.
+static int forget_kept(struct config *c, const struct group_row *g, struct node *n,
+		       const char *name, struct err *e)
+{
+	char part[32];
+	snprintf(part, sizeof part, "%ss", g->name);
+	if (!json_field(json_field(n->kept, part), name))
+		return 0;
+	if (txn_kept(c, n, true) < 0)
+		return err_set(e, -ENOMEM, "%s: out of memory", name);
+	json_object_object_del(json_field(n->kept, part), name);
+	return 0;
+}
+
 // Sets one value.
 static int set_one(struct config *c, const struct group_row *g, struct node *n, const char *name,
 		   const char *text, struct err *e)
@@ -211,6 +225,9 @@ static int set_one(struct config *c, const struct group_row *g, struct node *n, 
 		return err_set(e, -EPERM, "Parameter %s is read-only.", name);
 	if (!text)
 		return err_set(e, -EINVAL, "%s: is neither text, number nor boolean", name);
+	int r = forget_kept(c, g, n, name, e);
+	if (r < 0)
+		return r;
 	return is_wish(row, text) ? set_made_up(g, n, row, e) : group_set(g, n, row, text, e);
 }
 
@@ -240,6 +257,10 @@ static void say_values(const struct group_row *g, struct node *n, struct json_ob
 		group_get(g, n, row, text, sizeof text);
 		reply_say(r, "Parameter %s is now '%s'%s.", name, is_hidden && *text ? MASK : text,
 			  is_made_up ? ", made up and shown this once" : "");
+		const char *why = no_effect(n, row, text);
+		if (why)
+			reply_say(r, "Warning: %s has no effect here: %s; it is only saved.", name,
+				  why);
 		if (!strcmp(name, "password") || !strcmp(name, "mutual_password"))
 			if (*text && strlen(text) < 12)
 				reply_say(r,

@@ -278,6 +278,10 @@ const char *tpg_warning(const struct tpg *tpg);
 void acl_warn(const struct acl *a, struct reply *r);
 void tpg_warn(const struct tpg *tpg, struct reply *r);
 
+// ---- no_effect.c ----
+// Why the setting, which is text now, changes nothing; NULL: it does, or has its default value.
+const char *no_effect(const struct node *n, const struct attr_row *row, const char *text);
+
 // ---- negotiated.c: what the live session of an ACL has agreed on ----
 extern const struct attr_row negotiated_rows[];
 size_t negotiated_get(struct node *n, const struct attr_row *row, char *out, size_t size);

@@ -72,6 +72,7 @@ struct json_object *save_values(struct save *s, const struct group_row *g, struc
 {
 	struct json_object *o = json_object_new_object();
 	bool are_params = !strcmp(g->name, "parameter");
+	struct json_object *kept = json_field(n->kept, are_params ? "parameters" : "attributes");
 	for (const struct attr_row *row = group_rows(g); row->name; row++) {
 		char text[1024];
 		if (row->flags & ATTR_READONLY || (are_params && row->flags & ATTR_IGNORED))
@@ -87,6 +88,8 @@ struct json_object *save_values(struct save *s, const struct group_row *g, struc
 		struct json_object *to = is_own || (only && !save_is_in(only, row->name))
 						 ? save_own_part(s, n, g->name)
 						 : o;
+		if (to == o && json_field(kept, row->name)) // which did not fit: save_merge()
+			continue;
 		json_object_object_add(to, row->name,
 				       are_params ? json_object_new_string(text)
 						  : json_number_or_text(text));
