@@ -24,8 +24,27 @@ static int make_secret(char ret[EXPORT_SECRET_SIZE], struct err *e)
 	return 0;
 }
 
-int export_command(struct shell *s, char **ret, struct err *e, const char *path, const char *name,
-		   ...)
+// Credentials come in the next step: an ACL without them is no news.
+static bool is_warning(const char *text)
+{
+	return text && (!strncmp(text, "Warning: ", 9) || !strncmp(text, "Note: ", 6)) &&
+	       strncmp(text, "Warning: nobody can log in", 26);
+}
+
+static void keep_warnings(struct export *x, struct json_object *messages)
+{
+	for (size_t i = 0; messages && i < list_length(messages); i++) {
+		struct json_object *one = json_object_array_get_idx(messages, i);
+		if (!is_warning(json_object_get_string(one)))
+			continue;
+		if (!x->warnings)
+			x->warnings = json_object_new_array();
+		json_object_array_add(x->warnings, json_object_get(one));
+	}
+}
+
+int export_command(struct shell *s, struct export *x, char **ret, struct err *e, const char *path,
+		   const char *name, ...)
 {
 	struct json_object *p = params_at(path), *list = json_object_new_array();
 	struct json_object *named = json_object_new_object(), *o;
@@ -46,6 +65,7 @@ int export_command(struct shell *s, char **ret, struct err *e, const char *path,
 	int r = shell_call(s, "tree.run", p, &o, e);
 	if (r < 0)
 		return r;
+	keep_warnings(x, field(o, "messages"));
 	struct json_object *created = field(o, "created");
 	if (ret)
 		*ret = created ? strdup(json_object_get_string(created)) : NULL;
@@ -61,7 +81,7 @@ static void add_cure(struct err *e, const char *cure)
 	err_set(e, e->code, "%.120s (%s)", text, cure);
 }
 
-static int make_storage(struct shell *s, const struct export *x, char path[128], struct err *e)
+static int make_storage(struct shell *s, struct export *x, struct err *e)
 {
 	struct stat st;
 	bool is_there = !stat(x->device, &st);
@@ -76,14 +96,12 @@ static int make_storage(struct shell *s, const struct export *x, char path[128],
 		readonly = NULL; // the mapping says it
 	}
 	snprintf(where, sizeof where, "/backstores/%s", kind);
-	snprintf(path, 128, "%s/%s", where, x->name);
-	int r = export_command(s, NULL, e, where, "create", END, "name", x->name, dev, x->device,
+	snprintf(x->storage, sizeof x->storage, "%s/%s", where, x->name);
+	int r = export_command(s, x, NULL, e, where, "create", END, "name", x->name, dev, x->device,
 			       "readonly", readonly, "size", is_there ? NULL : x->size, "force",
 			       x->is_forced ? "true" : NULL, END);
 	if (r == -EEXIST)
-		add_cure(e,
-			 "to=INITIATOR,INITIATOR shares a disk with several; `acls create` at its "
-			 "target adds one");
+		add_cure(e, "export NAME shares a storage object that exists");
 	return r;
 }
 
@@ -101,7 +119,7 @@ static int take_step(char *ret, size_t size, const char *created, struct err *e)
 static int make_target(struct shell *s, struct export *x, struct err *e)
 {
 	char *created = NULL;
-	int r = export_command(s, &created, e, "/iscsi", "create", END, "wwn",
+	int r = export_command(s, x, &created, e, "/iscsi", "create", END, "wwn",
 			       *x->target ? x->target : NULL, END);
 	if (r == -EEXIST)
 		r = 0;
@@ -113,13 +131,12 @@ static int make_target(struct shell *s, struct export *x, struct err *e)
 }
 
 // The ACL, and what proves who it is; one that is there keeps its secret.
-static int admit(struct shell *s, const struct export *x, struct export_initiator *to,
-		 struct err *e)
+static int admit(struct shell *s, struct export *x, struct export_initiator *to, struct err *e)
 {
 	char acls[300], acl[560];
 	snprintf(acls, sizeof acls, "/iscsi/%s/tpg1/acls", x->target);
 	snprintf(acl, sizeof acl, "%s/%s", acls, to->name);
-	int r = export_command(s, NULL, e, acls, "create", to->name, END, "add_mapped_luns",
+	int r = export_command(s, x, NULL, e, acls, "create", to->name, END, "add_mapped_luns",
 			       "false", END);
 	if (r == -EEXIST && !x->password)
 		return 0;
@@ -127,31 +144,39 @@ static int admit(struct shell *s, const struct export *x, struct export_initiato
 		return r;
 	r = x->password ? 0 : make_secret(to->secret, e);
 	return r ? r
-		 : export_command(s, NULL, e, acl, "set", "auth", END, "userid", to->user,
+		 : export_command(s, x, NULL, e, acl, "set", "auth", END, "userid", to->user,
 				  "password", x->password ? x->password : to->secret, END);
 }
 
-static int map(struct shell *s, const struct export *x, const struct export_initiator *to,
-	       struct err *e)
+static int map(struct shell *s, struct export *x, const struct export_initiator *to, struct err *e)
 {
 	char acl[560];
 	snprintf(acl, sizeof acl, "/iscsi/%s/tpg1/acls/%s", x->target, to->name);
-	return export_command(s, NULL, e, acl, "create", x->lun, x->lun, END, "write_protect",
+	return export_command(s, x, NULL, e, acl, "create", x->lun, x->lun, END, "write_protect",
 			      x->is_readonly ? "true" : NULL, END);
 }
 
-static int share(struct shell *s, struct export *x, const char *storage, struct err *e)
+static int take_lun(struct export *x, const char *created, struct err *e)
 {
-	char luns[300], *created = NULL, step[16];
-	snprintf(luns, sizeof luns, "/iscsi/%s/tpg1/luns", x->target);
-	int r = export_command(s, &created, e, luns, "create", storage, END, "add_mapped_luns",
-			       "false", END);
-	if (!r)
-		r = take_step(step, sizeof step, created, e);
+	char step[16];
+	int r = take_step(step, sizeof step, created, e);
 	if (!r && strncmp(step, "lun", 3))
 		r = err_set(e, -EPROTO, "export: farblockd has made a LUN '%s'", step);
 	if (!r)
 		snprintf(x->lun, sizeof x->lun, "%.7s", step + 3);
+	return r;
+}
+
+static int share(struct shell *s, struct export *x, struct err *e)
+{
+	char luns[300], *created = NULL;
+	snprintf(luns, sizeof luns, "/iscsi/%s/tpg1/luns", x->target);
+	int r = export_command(s, x, &created, e, luns, "create", x->storage, END,
+			       "add_mapped_luns", "false", END);
+	if (r == -EEXIST)
+		r = export_find_lun(s, x, e);
+	else if (!r)
+		r = take_lun(x, created, e);
 	free(created);
 	for (unsigned i = 0; !r && i < x->count; i++)
 		r = map(s, x, &x->to[i], e);
@@ -161,28 +186,27 @@ static int share(struct shell *s, struct export *x, const char *storage, struct 
 // A file that is made stays when the rest is taken back: storage comes after what names may spoil.
 static int make_parts(struct shell *s, struct export *x, struct err *e)
 {
-	char storage[128];
 	int r = make_target(s, x, e);
 	for (unsigned i = 0; !r && i < x->count; i++)
 		r = admit(s, x, &x->to[i], e);
 	if (!r)
 		r = export_make_portal(s, x, e);
-	if (!r)
-		r = make_storage(s, x, storage, e);
-	return r ? r : share(s, x, storage, e);
+	if (!r && !*x->storage)
+		r = make_storage(s, x, e);
+	return r ? r : share(s, x, e);
 }
 
 static int make_all(struct shell *s, struct export *x, struct err *e)
 {
 	struct err ignored;
-	int r = export_command(s, NULL, e, "/", "begin", END, END);
+	int r = export_command(s, x, NULL, e, "/", "begin", END, END);
 	if (r < 0)
 		return r;
 	r = make_parts(s, x, e);
 	if (!r)
-		r = export_command(s, NULL, e, "/", "commit", END, END);
+		r = export_command(s, x, NULL, e, "/", "commit", END, END);
 	if (r < 0)
-		export_command(s, NULL, &ignored, "/", "abort", END, END);
+		export_command(s, x, NULL, &ignored, "/", "abort", END, END);
 	else
 		export_look_at_portal(s, x);
 	return r;
@@ -193,6 +217,8 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 	struct export x;
 	int r = export_read(&x, l, e);
 	if (!r)
+		r = export_find_storage(s, &x, e);
+	if (!r)
 		r = make_all(s, &x, e);
 	if (!r && s->is_json) {
 		struct json_object *o = export_json(&x);
@@ -202,13 +228,14 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 		export_lines(&x, s->look.out);
 	}
 	explicit_bzero(x.to, sizeof x.to);
+	json_object_put(x.warnings);
 	free(x.device);
 	return r;
 }
 
 // clang-format off
 static const struct shell_param params[] = {
-	{"device", "file", true, NULL, "block device or file; a file is made when there is a size"},
+	{"device", "file", true, NULL, "block device or file (made when there is a size), or a storage object that exists"},
 	{"to", "string", true, NULL, "name of the initiator that may log in, or of several with commas"},
 	{"target", "string", false, NULL, "name of a target, made if it is not there; by default a new one"},
 	{"name", "string", false, NULL, "of the storage object; by default the file's"},

@@ -104,6 +104,9 @@ static void lines_of(const struct export *x, const struct export_initiator *to, 
 
 void export_lines(const struct export *x, FILE *out)
 {
+	for (size_t i = 0; x->warnings && i < list_length(x->warnings); i++)
+		fprintf(out, "%s\n\n",
+			json_object_get_string(json_object_array_get_idx(x->warnings, i)));
 	if (*x->portal_waits)
 		fprintf(out, "Nobody can connect to %s:%s yet: %s\n\n", x->address, x->port,
 			x->portal_waits);
@@ -137,6 +140,8 @@ struct json_object *export_json(const struct export *x)
 	put(o, "address", x->address);
 	put(o, "port", x->port);
 	put(o, "waits", x->portal_waits);
+	if (x->warnings)
+		json_object_object_add(o, "warnings", json_object_get(x->warnings));
 	for (unsigned i = 1; i < x->count; i++) {
 		struct json_object *one = json_object_new_object();
 		put_initiator(one, &x->to[i]);

@@ -154,7 +154,7 @@ static int create(struct shell *s, struct export *x, const char *address, const 
 {
 	char path[400], *created = NULL;
 	portal_path(x, "", path);
-	int r = export_command(s, &created, e, path, "create", address, port, END, END);
+	int r = export_command(s, x, &created, e, path, "create", address, port, END, END);
 	// Of an interface only the daemon's words tell the address.
 	const char *name =
 		r == -EEXIST ? behind_last(e->text, ' ') : behind_last(created ? created : "", '/');
@@ -167,15 +167,15 @@ static int create(struct shell *s, struct export *x, const char *address, const 
 }
 
 // A target that was made just now got a portal on all addresses, which is not what was asked for.
-static void drop_default(struct shell *s, const struct export *x)
+static void drop_default(struct shell *s, struct export *x)
 {
 	struct err ignored;
 	char path[400];
 	portal_path(x, "", path);
-	export_command(s, NULL, &ignored, path, "delete", "0.0.0.0", "3260", END, END);
+	export_command(s, x, NULL, &ignored, path, "delete", "0.0.0.0", "3260", END, END);
 }
 
-static int offer_iser(struct shell *s, const struct export *x, struct err *e)
+static int offer_iser(struct shell *s, struct export *x, struct err *e)
 {
 	char path[400];
 	struct json_object *o = look(s, x, x->portal_name);
@@ -184,7 +184,7 @@ static int offer_iser(struct shell *s, const struct export *x, struct err *e)
 	if (!is_tcp_only)
 		return 0;
 	portal_path(x, x->portal_name, path);
-	return export_command(s, NULL, e, path, "transport", "all", END, END);
+	return export_command(s, x, NULL, e, path, "transport", "all", END, END);
 }
 
 int export_make_portal(struct shell *s, struct export *x, struct err *e)

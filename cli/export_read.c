@@ -145,6 +145,8 @@ int export_read(struct export *x, const struct line *l, struct err *e)
 	const char *device = value(&v, "device");
 	*x = (struct export){ .size = value(&v, "size"),
 			      .user = value(&v, "userid"),
+			      .given = device,
+			      .asked = value(&v, "name"),
 			      .portal = value(&v, "portal"),
 			      .password = value(&v, "password") };
 	const char *to = value(&v, "to"), *target = value(&v, "target");
@@ -165,6 +167,6 @@ int export_read(struct export *x, const struct line *l, struct err *e)
 	if (!r && target)
 		r = copy_name(x->target, target, strlen(target), e);
 	if (!r)
-		name_of(x, value(&v, "name"));
+		name_of(x, x->asked);
 	return r;
 }

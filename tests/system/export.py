@@ -122,6 +122,51 @@ def a_path_is_that_of_the_shell(scratch, daemon):
     print("a path from the shell's folder on, and read-only")
 
 
+def a_storage_object_that_exists_is_shared(scratch, daemon, target):
+    """By its name, TYPE/NAME or path; a second initiator of one target gets the same LUN."""
+    portal = f"portal=127.0.0.1:{target.port}"
+    for number, name in enumerate(("rd", "ramdisk/rd", "/backstores/ramdisk/rd")):
+        shared = export(daemon, name, f"to={HOST}{number}", f"target={target.iqn}", portal)
+        farblock.check(shared["name"] == "rd" and shared["lun"] == "0", f"{name}: {shared}")
+    acls = shell(daemon, "ls", f"/iscsi/{target.iqn}/tpg1/acls")[1]
+    farblock.check(acls.count("lun0 ramdisk/rd (rw)") == 3, acls)
+    other = export(daemon, "rd", f"to={HOST}", "target=iqn.2025-03.net.example:other", "ro=yes",
+                   portal)
+    path = scratch.file("secret", content=other["secret"])
+    os.chmod(path, 0o600)
+    url = f"iscsi://{other['user']}@127.0.0.1:{target.port}/{other['target']}/0"
+    out = farblock.run(["farblock-initiator", "inquiry", url, "--initiator-name", HOST,
+                        "--chap-secret-file", path]).stdout
+    farblock.check("rd" in out, out)
+    shell(daemon, "/iscsi", "delete", other["target"])
+    print("a storage object that exists is shared")
+
+
+def what_does_not_fit_an_existing_one_leaves_nothing(scratch, daemon):
+    shell(daemon, "/backstores/null", "create", "rd", "1M")
+    before = daemon.rpc("tree.ls")
+    for words, status, text in (
+            (["rd", f"to={HOST}9"], 4, "/backstores/ramdisk/rd"),
+            (["ramdisk/rd", f"to={HOST}9", "name=x"], 2, "exists already"),
+            (["ramdisk/rd", "to=bad:name"], 8, "bad:name"),
+            (["/backstores/ramdisk/none", f"to={HOST}9"], 3, "no storage object"),
+            (["none", f"to={HOST}9"], 3, "size=SIZE")):
+        told = shell(daemon, "export", *words)
+        farblock.check(told[0] == status and text in told[2], f"{words}: {told}")
+    farblock.check(daemon.rpc("tree.ls") == before, "something is left of what failed")
+    shell(daemon, "/backstores/null", "delete", "rd")
+
+
+def a_short_password_is_warned_of(scratch, daemon, target):
+    words = [f"target={target.iqn}", "size=1M", "password=short"]
+    status, out, errors = shell(daemon, "export", scratch.file("s.img"), f"to={HOST}s", *words)
+    farblock.check(not status and "Warning: password is shorter than the 12" in out, out + errors)
+    shared = export(daemon, scratch.file("s2.img"), f"to={HOST}s", *words)
+    farblock.check("shorter" in shared["warnings"][0] and len(shared["warnings"]) == 1, shared)
+    shared = export(daemon, scratch.file("s3.img"), f"to={HOST}s", f"target={target.iqn}", "size=1M")
+    farblock.check("warnings" not in shared, shared)
+
+
 def what_fails_leaves_nothing(scratch, daemon):
     before = daemon.rpc("tree.ls")
     refused = [
@@ -159,6 +204,9 @@ def main():
             every_printed_line_of_ours_runs(scratch, daemon)
             lines_name_a_portal_that_is_there(scratch, daemon, target)
             a_path_is_that_of_the_shell(scratch, daemon)
+            a_storage_object_that_exists_is_shared(scratch, daemon, target)
+            what_does_not_fit_an_existing_one_leaves_nothing(scratch, daemon)
+            a_short_password_is_warned_of(scratch, daemon, target)
             what_fails_leaves_nothing(scratch, daemon)
     return 0
 
