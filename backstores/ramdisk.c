@@ -16,7 +16,9 @@
 
 #include "backstores/extent.h"
 #include "backstores/hugepages.h"
+#include "backstores/memory.h"
 #include "backstores/types.h"
+#include "core/attr.h"
 #include "core/region.h"
 #include "core/sanitize.h"
 
@@ -37,8 +39,11 @@ struct ramdisk {
 	int fd;
 	bool is_hugetlb;	   // pages reserved up front: nothing to punch
 	uint64_t mapped, reserved; // bytes of file mapping, of address space
+	uint64_t promised;	   // its part of promised
 	struct hugepages *huge;	   // NULL if is_hugetlb, or none could be had
 };
+
+static uint64_t promised; // bytes of all RAM disks that have reserved nothing; control thread
 
 static struct ramdisk *ramdisk_of(struct backstore *bs)
 {
@@ -182,9 +187,28 @@ static void ramdisk_close(struct backstore *bs)
 	if (!bs->memory)
 		return; // nullio
 	withdraw(rd);
+	promised -= rd->promised;
 	hugepages_free(rd->huge);
 	munmap(bs->memory, rd->reserved);
 	close(rd->fd);
+}
+
+// Linux gives memory to whoever writes first, and ends a process when none is left.
+static void promise(struct ramdisk *rd, uint64_t more)
+{
+	char all[32], most[32];
+	if (rd->is_hugetlb)
+		return;
+	promised += more;
+	rd->promised += more;
+	if (promised <= memory_most())
+		return;
+	format_size(promised, all);
+	format_size(memory_most(), most);
+	backstore_note(&rd->bs,
+		       "Warning: RAM disks may take %s in all, and there are %s of memory and "
+		       "swap: if more is written, Linux ends the daemon.",
+		       all, most);
 }
 
 static int make_memory(struct ramdisk *rd, uint64_t size, struct err *e)
@@ -225,6 +249,7 @@ static int ramdisk_open(struct backstore *bs, const struct bs_config *config, st
 	int r = make_memory(rd, size, e);
 	if (r < 0)
 		return r;
+	promise(rd, size);
 	bs->limits.can_extent = !rd->is_hugetlb;
 	if (!rd->is_hugetlb)
 		rd->huge = hugepages_new(bs->memory, rd->fd, rd->reserved, rd->mapped);
@@ -249,6 +274,8 @@ static int ramdisk_resize(struct backstore *bs, uint64_t size, struct err *e)
 		return err_errno(e, r, "%llu bytes of memory%s", (unsigned long long)size,
 				 rd->is_hugetlb ? " in huge pages (raise vm.nr_hugepages)" : "");
 	hugepages_grow(rd->huge, rd->mapped);
+	if (rd->mapped > before)
+		promise(rd, rd->mapped - before);
 	return 0;
 }
 

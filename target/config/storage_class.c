@@ -57,16 +57,21 @@ static int refuse_twin(struct config *c, const struct storage *s, struct err *e)
 		       other->node.name);
 }
 
+static void say_note(const char *note, struct reply *r)
+{
+	while (*note) {
+		size_t len = strcspn(note, "\n");
+		if (len)
+			reply_say(r, "%.*s", (int)len, note);
+		note += len + (note[len] == '\n');
+	}
+}
+
 static void say_created(const struct storage *s, struct reply *r)
 {
 	char size[32];
 	const char *dev = storage_get_option(s, "dev");
-	const char *note = s->lu->bs->note;
-	while (*note) {
-		size_t len = strcspn(note, "\n");
-		reply_say(r, "%.*s", (int)len, note);
-		note += len + (note[len] == '\n');
-	}
+	say_note(s->lu->bs->note, r);
 	format_size(storage_size(s), size);
 	if (!strcmp(s->type->name, "fileio"))
 		reply_say(r, "Created fileio %s with size %" PRIu64, s->node.name, storage_size(s));
@@ -131,6 +136,7 @@ static int resize(struct config *c, struct node *n, const struct args *a, struct
 	bool has_changed = false;
 	if (!s->lu)
 		return err_set(e, -EAGAIN, "%s: is waiting: %s", s->node.name, s->reason);
+	size_t noted = strlen(s->lu->bs->note);
 	int code = text ? parse_size(text, &size, e) : 0;
 	if (!code && text)
 		code = backstore_resize(s->lu->bs, size, e);
@@ -138,6 +144,7 @@ static int resize(struct config *c, struct node *n, const struct args *a, struct
 		code = backstore_refresh(s->lu->bs, &has_changed, e);
 	if (code < 0)
 		return code;
+	say_note(s->lu->bs->note + noted, r);
 	size = backstore_size(s->lu->bs);
 	if (has_changed || text)
 		lu_set_size(s->lu, size);

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/sysinfo.h>
 
 #include "core/region.h"
 
@@ -49,6 +50,50 @@ static void its_memory_stays_in_place_while_it_grows(void **state)
 	assert_ptr_equal(bs->memory, before);
 	assert_int_equal(before[MIB - 1], 0x11);
 	before[128 * MIB - 1] = 0x22;
+	backstore_close(bs);
+}
+
+static uint64_t all_memory(void)
+{
+	struct sysinfo s;
+	assert_int_equal(sysinfo(&s), 0);
+	return ((uint64_t)s.totalram + s.totalswap) * s.mem_unit;
+}
+
+static bool is_warned(uint64_t size, bool is_nullio, struct backstore **ret)
+{
+	struct bs_config c = config_of("ramdisk", "rd0");
+	c.size = size & ~(uint64_t)(MIB - 1);
+	c.nullio = is_nullio;
+	*ret = must_open("ramdisk", &c);
+	return strstr((*ret)->note, "Warning: RAM disks may take") != NULL;
+}
+
+static void more_than_there_is_memory_is_warned_of(void **state)
+{
+	struct backstore *one, *two;
+	uint64_t memory = all_memory();
+	assert_true(is_warned(memory + MIB, false, &one));
+	backstore_close(one);
+	assert_false(is_warned(memory + MIB, true, &one));
+	backstore_close(one);
+	assert_false(is_warned(MIB, false, &one));
+	assert_true(is_warned(memory, false, &two)); // both together
+	backstore_close(one);
+	backstore_close(two);
+	assert_false(is_warned(MIB, false, &one));
+	backstore_close(one);
+}
+
+static void growing_beyond_memory_is_warned_of(void **state)
+{
+	struct backstore *bs;
+	struct err e;
+	uint64_t memory = all_memory() & ~(uint64_t)(MIB - 1);
+	if (!is_warned(memory / 2 + MIB, false, &bs)) { // or a cgroup allows less
+		assert_int_equal(backstore_resize(bs, memory + MIB, &e), 0);
+		assert_non_null(strstr(bs->note, "Warning: RAM disks may take"));
+	}
 	backstore_close(bs);
 }
 
@@ -223,6 +268,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(its_memory_is_page_aligned_and_starts_as_zeroes),
 		cmocka_unit_test(its_memory_stays_in_place_while_it_grows),
+		cmocka_unit_test(more_than_there_is_memory_is_warned_of),
+		cmocka_unit_test(growing_beyond_memory_is_warned_of),
 		cmocka_unit_test(growth_past_the_reserved_addresses_is_refused_in_words),
 		cmocka_unit_test(a_huge_disk_takes_only_what_is_written),
 		cmocka_unit_test(what_is_written_whole_becomes_huge_pages),
