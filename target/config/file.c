@@ -50,6 +50,8 @@ static int tell_closed(const char *path, int why, struct err *e)
 	if (why == -ENOENT && !lstat(path, &st)) // not mounted yet, perhaps, which is not empty
 		return err_set(e, -ENOLINK,
 			       "%s: is a link to what does not exist (mount or make it)", path);
+	if (why == -ENOENT && private_tmp_refuse(path, why, e) < 0)
+		return why;
 	return err_errno(e, why, "%s: cannot be opened", path);
 }
 
@@ -293,7 +295,9 @@ int file_write(const char *path, const char *text, size_t len, int backups, stru
 	folder_of(path, folder);
 	// What is in the way there is removed: elsewhere it has to be a name that nobody uses.
 	snprintf(temp, sizeof temp, "%s%s", path, is_own ? ".temp" : ".farblock-temp");
-	int r = check_replaceable(path, is_own, e);
+	int r = is_own ? 0 : private_tmp_refuse(path, -EINVAL, e);
+	if (!r)
+		r = check_replaceable(path, is_own, e);
 	if (!r)
 		r = is_own ? make_folder(folder, e) : check_folder(folder, e);
 	if (!r)

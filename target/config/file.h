@@ -31,5 +31,10 @@ bool file_backup_at(const char *path, unsigned steps, char *ret, size_t size);
 // whatever comes; doing it twice is fine. ret: the new name.
 int file_keep_aside(const char *path, char *ret, size_t size, struct err *e);
 
+// ---- private_tmp.c ----
+// code with text: path lies in a folder that only this service has and that goes with it, so that
+// others cannot have meant it and nothing put there lasts.
+int private_tmp_refuse(const char *path, int code, struct err *e);
+
 // For tests: called before each step of file_write, by name; NULL (the default) is skipped.
 extern void (*file_step_hook)(const char *step);

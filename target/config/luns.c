@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "core/utf8.h"
+#include "target/config/file.h"
 #include "target/config/model.h"
 
 // The children of n are all named so: what is found here, the next search begins with.
@@ -58,7 +59,10 @@ static int storage_for_path(struct config *c, const char *path, struct storage *
 		return 0;
 	}
 	if (*path != '/' || stat(path, &st) < 0 || !(S_ISBLK(st.st_mode) || S_ISREG(st.st_mode)))
-		return err_set(e, -ENOENT, "storage object or path not valid: %.120s", path);
+		return private_tmp_refuse(path, -ENOENT, e)
+			       ? -ENOENT
+			       : err_set(e, -ENOENT, "storage object or path not valid: %.120s",
+					 path);
 	int code = name_check_dev(path, e);
 	if (code < 0)
 		return code;

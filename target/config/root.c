@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "target/config/file.h"
 #include "target/config/model.h"
 #include "target/config/plan.h"
 #include "target/config/report.h"
@@ -137,7 +138,7 @@ static int restoreconfig(struct config *c, struct node *n, const struct args *a,
 	};
 	struct json_object *doc = NULL, *errors = json_object_new_array();
 	int code = document_read(file, &doc, e);
-	if (code == -ENOENT)
+	if (code == -ENOENT && !private_tmp_refuse(file, code, e))
 		err_set(e, code, "Restore file %s not found", file);
 	if (!code)
 		code = check_named(doc, &o, file, e);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "target/config/file.h"
 #include "target/config/model.h"
 #include "target/scsi/sbc_sanitize.h"
 
@@ -99,7 +100,10 @@ static int refuse_absent(const struct storage *s, struct err *e)
 	const char *dev = storage_get_option(s, "dev");
 	if (!dev || *dev != '/' || !access(dev, F_OK) || (errno != ENOENT && errno != ENOTDIR))
 		return 0;
-	return err_errno(e, -errno, "%s %s: %s", s->type->name, s->node.name, dev);
+	int r = -errno;
+	if (private_tmp_refuse(dev, r, e) < 0)
+		return err_prefix(e, "%s %s", s->type->name, s->node.name), r;
+	return err_errno(e, r, "%s %s: %s", s->type->name, s->node.name, dev);
 }
 
 static int fill_config(const struct storage *s, bool is_new, struct bs_config *config,
@@ -127,7 +131,9 @@ static int open_lu(struct storage *s, bool is_new, struct err *e)
 	struct backstore *bs;
 	const char *dev = storage_get_option(s, "dev");
 	int r = is_new ? 0 : refuse_absent(s, e);
-	if (!r && dev && own_files_refuse(c, dev, e) < 0)
+	if (!r && dev &&
+	    (own_files_refuse(c, dev, e) < 0 ||
+	     (is_new && private_tmp_refuse(dev, -EINVAL, e) < 0)))
 		r = err_prefix(e, "%s %s", s->type->name, s->node.name);
 	if (!r)
 		r = fill_config(s, is_new, &config, e);
