@@ -90,6 +90,12 @@ static void say_change(struct diff *d, const char *path, const char *part, const
 	say(d, "  ", path, rest);
 }
 
+// An SRP target is its portal group: one node.
+static bool is_group_of_srpt(const struct list_row *row, const char *path)
+{
+	return !strcmp(row->key, "tpgs") && !strncmp(path, "/srpt/", strlen("/srpt/"));
+}
+
 // The path of an entry, "" when it has no name.
 static void entry_path(const struct list_row *row, const char *path, struct json_object *o,
 		       char out[PATH_SIZE])
@@ -97,7 +103,9 @@ static void entry_path(const struct list_row *row, const char *path, struct json
 	const char *a = json_scalar(json_field(o, row->id[0]));
 	const char *b = row->id[1] ? json_scalar(json_field(o, row->id[1])) : "";
 	*out = 0;
-	if (a && b)
+	if (a && b && is_group_of_srpt(row, path))
+		snprintf(out, PATH_SIZE, "%s", path);
+	else if (a && b)
 		snprintf(out, PATH_SIZE, "%.600s%s%.250s%s%.250s", path, row->before, a,
 			 row->between, b);
 }
@@ -118,6 +126,24 @@ static struct json_object *index_of(const struct list_row *row, const char *path
 	return o;
 }
 
+// What is only kept for the saved file is one node, whatever it has.
+static bool is_kept(const struct list_row *row, struct json_object *o)
+{
+	const char *kind = json_text(o, row->id[0]);
+	if (row == &lists[0])
+		return kind && !backstore_type_find(kind);
+	return row == &lists[1] && kind && strcmp(kind, "iscsi") && strcmp(kind, "srpt");
+}
+
+static void compare_entry(struct diff *d, const struct list_row *row, const char *path,
+			  struct json_object *from, struct json_object *to)
+{
+	if (!is_kept(row, to))
+		compare(d, path, "", from, to);
+	else if (from && !json_object_equal(from, to))
+		say(d, "  ", path, ": another content");
+}
+
 static void compare_lists(struct diff *d, const struct list_row *row, const char *path,
 			  struct json_object *from, struct json_object *to)
 {
@@ -125,15 +151,15 @@ static void compare_lists(struct diff *d, const struct list_row *row, const char
 	json_object_object_foreach(a, gone, old)
 	{
 		(void)old;
-		if (!json_object_object_get_ex(b, gone, NULL))
+		if (!json_object_object_get_ex(b, gone, NULL) && strcmp(gone, path))
 			say_whole(d, "- ", gone);
 	}
 	json_object_object_foreach(b, name, entry)
 	{
 		struct json_object *before = json_field(a, name);
-		if (!before)
+		if (!before && strcmp(name, path))
 			say_whole(d, "+ ", name);
-		compare(d, name, "", before, entry);
+		compare_entry(d, row, name, before, entry);
 	}
 	json_object_put(a);
 	json_object_put(b);

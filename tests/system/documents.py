@@ -153,6 +153,42 @@ def undo_goes_back_change_by_change(scratch):
         session.logout()
 
 
+def every_path_that_is_named_exists(scratch):
+    """Before or after: of iSCSI, SRP, and what is only kept."""
+    daemon, target = start(scratch)
+    gid, port = "ib.fe800000000000000002c903000a1b2c", "ib.0002c903000d5f010002c903000d5f01"
+    srpt, host = f"/srpt/{gid}", "iqn.2025-01.org.example:h"
+    with daemon, Client(daemon) as client:
+        empty = scratch.file("empty.json")
+        client.run("saveconfig", empty)
+        client.run("create", gid, path="/srpt")
+        client.run("create", "ramdisk/rd0", "3", path=f"{srpt}/luns")
+        client.run("create", port, path=f"{srpt}/acls")
+        client.run("set", "attribute", path=srpt, named={"use_srq": 1})
+        client.run("create", host, path=f"/iscsi/{target.iqn}/tpg1/acls")
+        client.run("create", "::1", "3999", path=f"/iscsi/{target.iqn}/tpg1/portals")
+        client.run("create", "g", "7", path="/backstores/ramdisk/rd0/alua")
+        doc = saved(daemon)
+        doc["storage_objects"].append({"plugin": "user:rbd", "name": "i", "alua_tpgs": [{"name": "x"}]})
+        doc["targets"].append({"fabric": "vhost", "wwn": "naa.1", "tpgs": [{"tag": 1, "luns": []}]})
+        full = put(scratch, "full.json", doc)
+        lines, there = [], set()
+        for wish in (full, empty, full):
+            lines += client.run("apply", wish)["messages"]
+            there |= paths_of(daemon)
+        named = {line[2:].split(": ")[0] for line in lines if line[:2] in ("+ ", "- ", "  ")}
+        check(f"{srpt}/luns/lun3" in named and "/vhost/naa.1" in named, sorted(named))
+        check(not named - there, f"no such paths: {sorted(named - there)}")
+
+
+def paths_of(daemon):
+    def walk(node, path):
+        yield path
+        for child in node.get("children", []):
+            yield from walk(child, f"{path}/{child['name']}" if path != "/" else f"/{child['name']}")
+    return set(walk(daemon.rpc("tree.ls"), "/"))
+
+
 def an_edited_file_is_told_of_and_can_be_applied(scratch):
     daemon, _ = start(scratch)
     with daemon, Client(daemon) as client:
@@ -268,7 +304,7 @@ def one_object_is_restored_alone(scratch):
 def main():
     for test in (apply_touches_only_what_differs, a_setting_that_only_farblock_has_is_applied,
                  apply_makes_anew_what_is_another_disk,
-                 undo_goes_back_change_by_change, an_edited_file_is_told_of_and_can_be_applied,
+                 undo_goes_back_change_by_change, every_path_that_is_named_exists, an_edited_file_is_told_of_and_can_be_applied,
                  transaction_takes_effect_with_commit,
                  transaction_ends_with_its_client_or_its_time, stale_write_is_refused,
                  one_object_is_restored_alone):
