@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/utf8.h"
 #include "target/config/model.h"
 
 struct words {
@@ -36,13 +37,21 @@ static void add_all(struct words *w, struct json_object *positional, struct json
 	}
 }
 
+void audit_text(char *out, size_t size, const char *path, const struct command_row *row,
+		struct json_object *positional, struct json_object *named)
+{
+	struct words w = { .text = "" };
+	add_all(&w, positional, named, !row->run);
+	snprintf(out, size, "%s%s%s%s", path, *path ? " " : "", row->name, w.text);
+	utf8_tame(out); // it may have been cut
+}
+
 void audit_change(const struct config *c, const char *path, const struct command_row *row,
 		  struct json_object *positional, struct json_object *named)
 {
-	struct words w = { .used = 0 };
+	char text[1400];
 	if (!c->caller.id || row->is_readonly) // the daemon itself, and who only looks
 		return;
-	add_all(&w, positional, named, !row->run);
-	log_info("uid %u, process %d: %s %s%s", c->caller.uid, c->caller.pid, path, row->name,
-		 w.text);
+	audit_text(text, sizeof text, path, row, positional, named);
+	log_info("uid %u, process %d: %s", c->caller.uid, c->caller.pid, text);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "target/config/change.h"
 #include "target/config/plan.h"
 
 enum { SECONDS_MAX = 3600 };
@@ -24,6 +25,7 @@ static void undo(struct config *c)
 {
 	end(c);
 	txn_undo(c);
+	change_back_to(c, 0);
 	config_retry(c); // what came meanwhile
 }
 

@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "target/config/change.h"
 #include "target/config/file.h"
 #include "target/config/model.h"
 #include "target/config/plan.h"
+#include "target/config/saved.h"
 
 struct config_work config_work;
 
@@ -46,6 +48,7 @@ int config_new(struct config **ret, const struct config_options *options, struct
 	timer_init(&c->retry, storage_retry);
 	storage_look_init(c);
 	begin_init(c);
+	c->change.commands = json_object_new_array();
 	int r = c->file ? init_nodes(c, e) : err_set(e, -ENOMEM, "configuration: out of memory");
 	if (!r)
 		r = view_publish(c, e);
@@ -72,6 +75,8 @@ void config_free(struct config *c)
 	map_done(&c->names);
 	map_done(&c->paths);
 	explicit_bzero(&c->discovery, sizeof c->discovery);
+	json_object_put(c->change.commands);
+	json_object_put(c->change.saved);
 	free(c->file);
 	free(c->state_dir);
 	free(c->socket);
@@ -184,6 +189,9 @@ int config_load(struct config *c, struct err *e)
 		r = restore_document(c, doc, &o, errors, e);
 		if (r < 0)
 			err_prefix(e, "%s", c->file);
+		else
+			c->change.saved = json_object_get(
+				json_field(json_field(doc, SAVED_SECTION), "change"));
 	}
 	json_object_put(doc);
 	if (!r)
@@ -297,9 +305,9 @@ static int refuse_files(const struct args *a, struct err *e)
 	return 0;
 }
 
-int config_run(struct config *c, const char *path, const char *command,
-	       struct json_object *positional, struct json_object *named, bool is_admin,
-	       struct reply *out, struct err *e)
+static int run_command(struct config *c, const char *path, const char *command,
+		       struct json_object *positional, struct json_object *named, bool is_admin,
+		       struct reply *out, struct err *e)
 {
 	struct node *n = config_node(c, path);
 	struct args args;
@@ -323,6 +331,7 @@ int config_run(struct config *c, const char *path, const char *command,
 	char where[600] = ""; // a fabric that is only kept goes with the last it has
 	if (!row->is_readonly)
 		node_path(n, where, sizeof where);
+	change_add(c, where, row, positional, named);
 	c->created.in = strcmp(command, "create") ? NULL : n;
 	c->created.node = NULL;
 	if (row->run) {
@@ -342,6 +351,16 @@ int config_run(struct config *c, const char *path, const char *command,
 		audit_change(c, where, row, positional, named);
 	}
 	c->created.in = c->created.node = NULL;
+	return r;
+}
+
+int config_run(struct config *c, const char *path, const char *command,
+	       struct json_object *positional, struct json_object *named, bool is_admin,
+	       struct reply *out, struct err *e)
+{
+	unsigned mark = change_mark(c);
+	int r = run_command(c, path, command, positional, named, is_admin, out, e);
+	change_end(c, mark, r);
 	return r;
 }
 

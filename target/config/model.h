@@ -188,12 +188,17 @@ struct config {
 		uint64_t lapsed; // the client whose transaction ended by itself and who does not
 				 // know
 	} transaction;		 // begin.c
-	bool skips_backup;	 // of the change that is being saved
-	struct list dirty;	 // struct target
-	struct list waiting;	 // struct storage
-	unsigned lost_portals;	 // portals without an address
-	unsigned broken_luns;	 // LUNs without storage
-	bool is_view_dirty;	 // targets came or went, discovery auth changed
+	struct {
+		struct json_object *commands; // texts, since the last save
+		unsigned more;		      // than fit
+		struct json_object *saved;    // of the saved file: what led to it
+	} change;
+	bool skips_backup;     // of the change that is being saved
+	struct list dirty;     // struct target
+	struct list waiting;   // struct storage
+	unsigned lost_portals; // portals without an address
+	unsigned broken_luns;  // LUNs without storage
+	bool is_view_dirty;    // targets came or went, discovery auth changed
 	struct {
 		uint64_t inode;
 		struct timespec mtime;
@@ -297,6 +302,9 @@ bool acl_group_run(struct config *c, const struct config_call *call, bool is_adm
 void config_tell_replaced(struct config *c, struct reply *r);
 
 // ---- audit.c ----
+// A command in words, values of settings left out.
+void audit_text(char *out, size_t size, const char *path, const struct command_row *row,
+		struct json_object *positional, struct json_object *named);
 // Tells the log who has run a command that changes something.
 void audit_change(const struct config *c, const char *path, const struct command_row *row,
 		  struct json_object *positional, struct json_object *named);

@@ -356,7 +356,7 @@ static const struct command_row root_commands[] = {
 	{ "import", import_params, "Takes over the configuration of tgt or SCST.", false, plan_import },
 	{ "undo", undo_params, "Goes back to an older generation of the saved file.", false,
 	  plan_undo },
-	{ "generations", NULL, "Lists the generations of the saved file.", true, plan_generations },
+	{ "generations", NULL, "Lists the generations of the saved file, with the change that replaced each.", true, plan_generations },
 	{ "drop", drop_params, "Ends a session.", false, drop },
 	{ "refusals", NULL, "Shows refused logins and why.", true, refusals },
 	{ "stats", NULL, "Shows counters of storage objects, sessions, portals, workers.", true, stats },

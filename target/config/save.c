@@ -85,6 +85,8 @@ static struct json_object *document(struct config *c, bool has_texts)
 	json_object_object_add(s.doc, "targets", target_list(&s));
 	json_object_object_add(s.doc, "fabric_modules", fabric_list(&s, c));
 	json_object_object_add(own, "version", json_object_new_int64(SAVED_VERSION));
+	if (c->change.saved)
+		json_object_object_add(own, "change", json_object_get(c->change.saved));
 	json_object_object_add(own, "generation", json_object_new_uint64(c->generation));
 	struct json_object *prefs = changed_prefs(c);
 	if (prefs)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "target/config/change.h"
 #include "target/config/file.h"
 #include "target/config/model.h"
 
@@ -65,6 +66,12 @@ static int write_tree(struct config *c, const char *file, int backups, struct er
 	return r;
 }
 
+static void note_change(struct config *c, struct json_object *change)
+{
+	json_object_put(c->change.saved);
+	c->change.saved = change;
+}
+
 int config_save(struct config *c, const char *file, bool may_be_empty, struct err *e)
 {
 	bool is_ours = !strcmp(file, c->file), is_kept = is_ours && !c->skips_backup;
@@ -79,6 +86,9 @@ int config_save(struct config *c, const char *file, bool may_be_empty, struct er
 		log_warn("%s: was changed by somebody else; that version goes to backup/", file);
 		is_kept = true;
 	}
+	struct json_object *before = json_object_get(c->change.saved);
+	if (is_kept) // otherwise undo goes back beyond what the file came from before
+		note_change(c, change_json(c));
 	c->generation += is_ours;
 	int r = write_tree(c, file,
 			   is_kept   ? (int)c->prefs.max_backup_files
@@ -87,8 +97,10 @@ int config_save(struct config *c, const char *file, bool may_be_empty, struct er
 			   e);
 	if (r < 0) {
 		c->generation -= is_ours;
+		note_change(c, before);
 		return r;
 	}
+	json_object_put(before);
 	c->has_replaced_edit |= is_edited;
 	if (is_ours)
 		config_note_file(c);

@@ -3,7 +3,7 @@
 // all that went well are saved and published once. Control thread.
 #include <string.h>
 
-#include "target/config/model.h"
+#include "target/config/change.h"
 
 // Whether a command can be one of several: it changes something, in the way that
 // config_finish() ends.
@@ -61,6 +61,7 @@ int config_run_together(struct config *c, const struct config_call *calls, unsig
 	}
 	c->together.is_open = false;
 	int saved = commit(c, outs, n, &why);
+	change_back_to(c, 0);
 	if (saved < 0) {
 		if (e)
 			*e = why;

@@ -9,50 +9,80 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "target/config/change.h"
 #include "target/config/file.h"
 #include "target/config/plan.h"
+#include "target/config/saved.h"
 
 enum { HEAD_SIZE = 65536 }; // of a file: our section stands near its beginning
 
-// Its number as the file has it, 0 when there is none: saved by another program.
-static uint64_t number_in(const char *path)
+// What the beginning of a file tells.
+struct head {
+	uint64_t number;	    // 0: saved by another program
+	struct json_object *change; // for json_object_put(), NULL: none
+};
+
+// What follows "key": in text; NULL: it has no such key.
+static const char *value_at(const char *text, const char *key)
 {
-	static const char key[] = "\"generation\": ";
+	const char *at = text ? strstr(text, key) : NULL;
+	return at ? at + strlen(key) : NULL;
+}
+
+static void read_head(const char *path, struct head *ret)
+{
 	char *head = malloc(HEAD_SIZE + 1);
 	int fd = head ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
 	ssize_t n = fd < 0 ? -1 : read(fd, head, HEAD_SIZE);
-	uint64_t number = 0;
+	*ret = (struct head){ 0 };
 	if (n > 0) {
 		head[n] = 0;
-		const char *at = strstr(head, key);
-		number = at ? strtoull(at + sizeof key - 1, NULL, 10) : 0;
+		const char *own = value_at(head, "\"" SAVED_SECTION "\": ");
+		const char *number = value_at(own, "\"generation\": ");
+		const char *change = value_at(own, "\"change\": ");
+		ret->number = number ? strtoull(number, NULL, 10) : 0;
+		ret->change = change ? json_tokener_parse(change) : NULL;
 		explicit_bzero(head, HEAD_SIZE);
 	}
 	if (fd >= 0)
 		close(fd);
 	free(head);
-	return number;
+}
+
+// change: what led from this file to the next one.
+static struct json_object *generation_json(unsigned steps, const char *path, uint64_t number,
+					   struct json_object *change)
+{
+	struct json_object *o = json_object_new_object();
+	const char *name = strrchr(path, '/') + 1;
+	char when[32] = "";
+	if (strlen(name) >= 28) // saveconfig-YYYYMMDD-HH:MM:SS
+		snprintf(when, sizeof when, "%.4s-%.2s-%.2s %.8s", name + 11, name + 15, name + 17,
+			 name + 20);
+	json_object_object_add(o, "undo", json_object_new_int64(steps));
+	json_object_object_add(o, "generation", json_object_new_uint64(number));
+	json_put_text(o, "file", path);
+	json_put_text(o, "replaced", when);
+	change_tell(change, o);
+	return o;
 }
 
 int plan_generations(struct config *c, struct node *n, const struct args *a, struct reply *r,
 		     struct err *e)
 {
 	char path[PATH_MAX];
+	struct head next = { .change = json_object_get(c->change.saved) }, head;
 	unsigned steps = 1;
 	r->data = json_object_new_array();
-	for (; file_backup_at(c->file, steps, path, sizeof path); steps++) {
-		struct json_object *o = json_object_new_object();
-		const char *name = strrchr(path, '/') + 1;
-		char when[32] = "";
-		json_object_object_add(o, "undo", json_object_new_int64(steps));
-		json_object_object_add(o, "generation", json_object_new_uint64(number_in(path)));
-		json_put_text(o, "file", path);
-		json_object_array_add(r->data, o);
-		if (strlen(name) >= 28) // saveconfig-YYYYMMDD-HH:MM:SS
-			snprintf(when, sizeof when, "%.4s-%.2s-%.2s %.8s", name + 11, name + 15,
-				 name + 17, name + 20);
-		json_put_text(o, "replaced", when);
+	for (; file_backup_at(c->file, steps, path, sizeof path);
+	     steps++) {
+		read_head(path, &head);
+		json_object_array_add(r->data,
+				      generation_json(steps, path, head.number, next.change));
+		json_object_put(next.change);
+		next = head;
 	}
+	json_object_put(next.change);
 	return 0;
 }
 

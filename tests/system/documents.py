@@ -153,6 +153,43 @@ def undo_goes_back_change_by_change(scratch):
         session.logout()
 
 
+def each_generation_names_its_change(scratch):
+    """What undo of it takes back, by whom, whether it was one command, a batch or a transaction."""
+    daemon, target = start(scratch)
+    tpg = f"/iscsi/{target.iqn}/tpg1"
+    with daemon, Client(daemon) as client:
+        client.run("create", "a", "4M", path="/backstores/ramdisk")
+        client.run("set", "auth", path=tpg, named={"userid": "u", "password": "top-secret-12"})
+        client.refused("already exists", "create", "a", "4M", path="/backstores/ramdisk")
+        client.run("begin")
+        client.run("create", "b", "4M", path="/backstores/ramdisk")
+        client.refused("already exists", "create", "b", "4M", path="/backstores/ramdisk")
+        client.run("disable", path=tpg)
+        client.run("commit")
+        client.run("begin")
+        client.run("enable", path=tpg)
+        client.run("abort")
+        client.call("tree.batch", commands=[
+            {"path": "/backstores/ramdisk", "command": "create", "positional": [f"r{i}", "64k"]}
+            for i in range(25)])
+        client.run("create", "quiet", "64k", path="/backstores/ramdisk")
+        rows = client.run("generations")["data"]
+        batch = "; ".join(f"/backstores/ramdisk create r{i} 64k" for i in range(20))
+        wanted = ["/backstores/ramdisk create quiet 64k", f"{batch}; and 5 more",
+                  f"/backstores/ramdisk create b 4M; {tpg} disable",
+                  f"{tpg} set auth userid password", "/backstores/ramdisk create a 4M"]
+        check([row["change"] for row in rows] == wanted, rows)
+        who = f"uid {os.getuid()}, process {os.getpid()}"
+        check(all(row["by"] == who and row["replaced"] for row in rows), rows)
+        check("top-secret-12" not in json.dumps(saved(daemon)["farblock"]), "a secret")
+        client.run("undo", "3")
+        check("b" not in names(daemon) and "a" in names(daemon), names(daemon))
+    with daemon, Client(daemon) as client:  # started again
+        client.run("create", "late", "4M", path="/backstores/ramdisk")
+        rows = client.run("generations")["data"]
+        check([row["change"] for row in rows][1:4] == ["undo 3", *wanted[:2]], rows)
+
+
 def every_path_that_is_named_exists(scratch):
     """Before or after: of iSCSI, SRP, and what is only kept."""
     daemon, target = start(scratch)
@@ -304,7 +341,7 @@ def one_object_is_restored_alone(scratch):
 def main():
     for test in (apply_touches_only_what_differs, a_setting_that_only_farblock_has_is_applied,
                  apply_makes_anew_what_is_another_disk,
-                 undo_goes_back_change_by_change, every_path_that_is_named_exists, an_edited_file_is_told_of_and_can_be_applied,
+                 undo_goes_back_change_by_change, each_generation_names_its_change, every_path_that_is_named_exists, an_edited_file_is_told_of_and_can_be_applied,
                  transaction_takes_effect_with_commit,
                  transaction_ends_with_its_client_or_its_time, stale_write_is_refused,
                  one_object_is_restored_alone):

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the next save saves: the commands that led to it and who ran them. It stands in the saved
+// file, so that a generation can be told by what came after it. Control thread.
+#include "target/config/change.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/config/plan.h"
+
+enum { COMMANDS_MAX = 20, COMMAND_MAX = 200 }; // generations reads the beginning of a file alone
+
+unsigned change_mark(const struct config *c)
+{
+	return (unsigned)json_object_array_length(c->change.commands) + c->change.more;
+}
+
+void change_back_to(struct config *c, unsigned mark)
+{
+	size_t n = json_object_array_length(c->change.commands);
+	c->change.more = mark > n ? mark - (unsigned)n : 0;
+	if (mark < n)
+		json_object_array_del_idx(c->change.commands, mark, n - mark);
+}
+
+// begin, commit and abort change nothing themselves.
+static bool is_of_transaction(const struct command_row *row)
+{
+	return row->run == plan_begin || row->run == plan_commit || row->run == plan_abort;
+}
+
+void change_add(struct config *c, const char *path, const struct command_row *row,
+		struct json_object *positional, struct json_object *named)
+{
+	char text[COMMAND_MAX + 1];
+	if (row->is_readonly || is_of_transaction(row))
+		return;
+	if (json_object_array_length(c->change.commands) >= COMMANDS_MAX) {
+		c->change.more++;
+		return;
+	}
+	audit_text(text, sizeof text, strcmp(path, "/") ? path : "", row, positional, named);
+	json_object_array_add(c->change.commands, json_object_new_string(text));
+}
+
+void change_end(struct config *c, unsigned mark, int code)
+{
+	if (!c->together.is_open)
+		change_back_to(c, 0);
+	else if (code < 0)
+		change_back_to(c, mark);
+}
+
+struct json_object *change_json(const struct config *c)
+{
+	struct json_object *o = json_object_new_object(), *commands = NULL;
+	json_object_deep_copy(c->change.commands, &commands, NULL);
+	json_object_object_add(o, "commands", commands);
+	if (c->change.more)
+		json_object_object_add(o, "more", json_object_new_int64(c->change.more));
+	if (!c->caller.id)
+		return o;
+	json_object_object_add(o, "process", json_object_new_int64(c->caller.pid));
+	json_object_object_add(o, "uid", json_object_new_int64(c->caller.uid));
+	return o;
+}
+
+static void add(struct json_text *t, const char *text)
+{
+	if (t->text && *t->text)
+		json_text_put(t, "; ");
+	json_text_put(t, text);
+}
+
+static void put_commands(struct json_object *change, struct json_object *to)
+{
+	struct json_object *list = json_field(change, "commands");
+	struct json_text t = { 0 };
+	char more[32];
+	if (!json_object_is_type(list, json_type_array))
+		return;
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		const char *text = json_scalar(json_object_array_get_idx(list, i));
+		if (text)
+			add(&t, text);
+	}
+	snprintf(more, sizeof more, "and %lld more",
+		 (long long)json_object_get_int64(json_field(change, "more")));
+	if (json_field(change, "more"))
+		add(&t, more);
+	json_put_text(to, "change", t.text);
+	free(t.text);
+}
+
+void change_tell(struct json_object *change, struct json_object *to)
+{
+	char who[64];
+	put_commands(change, to);
+	if (!json_field(change, "uid"))
+		return;
+	snprintf(who, sizeof who, "uid %lld, process %lld",
+		 (long long)json_object_get_int64(json_field(change, "uid")),
+		 (long long)json_object_get_int64(json_field(change, "process")));
+	json_put_text(to, "by", who);
+}
