@@ -45,6 +45,11 @@ static int no_space_known(struct backstore *bs, uint64_t *ret_used, uint64_t *re
 	return -EOPNOTSUPP;
 }
 
+static bool loses_nothing(struct backstore *bs)
+{
+	return false;
+}
+
 static int refuse_resize(struct backstore *bs, uint64_t size, struct err *e)
 {
 	return err_set(e, -EOPNOTSUPP, "%s storage cannot be resized from here", bs->type->name);
@@ -70,6 +75,8 @@ static void fill_defaults(struct backstore_type *ops)
 		ops->refresh = same_size;
 	if (!ops->space)
 		ops->space = no_space_known;
+	if (!ops->holds_data)
+		ops->holds_data = loses_nothing;
 	if (!ops->resize)
 		ops->resize = refuse_resize;
 	if (!ops->submit)
@@ -246,6 +253,12 @@ int backstore_space(struct backstore *bs, uint64_t *ret_used, uint64_t *ret_tota
 {
 	struct backstore *floor = floor_of(bs);
 	return floor->ops.space(floor, ret_used, ret_total);
+}
+
+bool backstore_holds_data(struct backstore *bs)
+{
+	struct backstore *floor = floor_of(bs);
+	return floor->ops.holds_data(floor);
 }
 
 static int check_resize(const struct backstore *floor, uint64_t size, struct err *e)

@@ -159,6 +159,8 @@ struct backstore_type {
 	// system for a sparse file. Control thread; may block. Default: -EOPNOTSUPP, there is
 	// no such pool or it cannot be looked at.
 	int (*space)(struct backstore *bs, uint64_t *ret_used, uint64_t *ret_total);
+	// Whether it holds data that closing it loses. Control thread; may block. Default: no.
+	bool (*holds_data)(struct backstore *bs);
 	// Grows to size bytes, a multiple of the block size and more than now; the caller
 	// publishes it in limits. Control thread; may block. Default: -EOPNOTSUPP.
 	int (*resize)(struct backstore *bs, uint64_t size, struct err *e);
@@ -226,6 +228,8 @@ uint8_t *backstore_map(struct backstore *bs, uint64_t offset, uint64_t length);
 int backstore_refresh(struct backstore *bs, bool *ret_changed, struct err *e);
 // The floor's space(). Control thread; may block.
 int backstore_space(struct backstore *bs, uint64_t *ret_used, uint64_t *ret_total);
+// The floor's holds_data(). Control thread; may block.
+bool backstore_holds_data(struct backstore *bs);
 // Grows the storage to size bytes and publishes it. -EINVAL when size is less than now or not
 // whole blocks, -EROFS, -EOPNOTSUPP. Control thread; may block; I/O may be in flight.
 int backstore_resize(struct backstore *bs, uint64_t size, struct err *e);

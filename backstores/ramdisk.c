@@ -26,6 +26,7 @@
 #define INLINE_BYTES (64u << 10)  // zeroed by memset, or punched, without leaving the worker
 #define SLICE_BYTES  (256u << 20) // punched in one go on an offload thread
 #define SCAN_BYTES   (64u << 20)  // looked through for zeroes in one go there
+#define LOOK_MAX     (1ull << 30) // of pages that may be zeroes alone: more are taken for data
 
 // What the disk had at first, and each piece it grew by.
 struct part {
@@ -442,6 +443,33 @@ static void serve_extent(struct backstore *bs, struct bs_io *io)
 	}
 }
 
+// The next pages from *at on that were touched, and where they end; false: there are none.
+static bool next_pages(const struct ramdisk *rd, uint64_t *at, uint64_t *ret_end)
+{
+	*ret_end = rd->mapped;
+	if (rd->is_hugetlb)
+		return *at < rd->mapped;
+	off_t from = lseek(rd->fd, (off_t)*at, SEEK_DATA);
+	off_t end = from < 0 ? -1 : lseek(rd->fd, from, SEEK_HOLE);
+	if (from < 0)
+		return false;
+	*at = (uint64_t)from;
+	*ret_end = end < 0 ? rd->mapped : (uint64_t)end;
+	return true;
+}
+
+// Reading touches pages too, which are zeroes then.
+static bool ramdisk_holds_data(struct backstore *bs)
+{
+	const struct ramdisk *rd = ramdisk_of(bs);
+	uint64_t end, seen = 0;
+	for (uint64_t at = 0; bs->memory && next_pages(rd, &at, &end); at = end)
+		for (; at < end; at += BUF_PAGE, seen += BUF_PAGE)
+			if (seen >= LOOK_MAX || !is_zero_page(bs->memory + at))
+				return true;
+	return false;
+}
+
 static void ramdisk_submit(struct backstore *bs, struct bs_io *io)
 {
 	static void (*const serve[BS_OP_MAX])(struct backstore * bs, struct bs_io * io) = {
@@ -470,6 +498,7 @@ const struct backstore_type ramdisk_type = {
 	.size = sizeof(struct ramdisk),
 	.open = ramdisk_open,
 	.close = ramdisk_close,
+	.holds_data = ramdisk_holds_data,
 	.resize = ramdisk_resize,
 	.submit = ramdisk_submit,
 };

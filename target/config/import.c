@@ -87,6 +87,7 @@ static int take(struct config *c, struct json_object *doc, const struct args *a,
 		.is_running = true,
 		.is_apply = arg_bool(a, "clear_existing", false),
 		.is_dry = arg_bool(a, "plan", false),
+		.is_forced = arg_bool(a, "force", false),
 	};
 	int code = o.is_apply ? 0 : refuse_existing(c, doc, e);
 	return code ? code : plan_run(c, doc, arg(a, "file"), &o, r, e);

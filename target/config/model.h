@@ -401,6 +401,8 @@ void storage_free(struct config *c, struct node *n);
 int storage_set_option(struct storage *s, const char *name, const char *text, struct err *e);
 const char *storage_get_option(const struct storage *s, const char *name);
 uint64_t storage_size(const struct storage *s);
+// Whether closing it loses data: a RAM disk that was written. lost_data.c; looks at its memory.
+bool storage_loses_data(const struct storage *s);
 void storage_look_init(struct config *c); // begins to look at open storage every ten seconds
 void storage_retry(struct timer *t);
 
@@ -461,6 +463,7 @@ struct restore_options {
 	bool is_dry;	 // reads only: nothing is opened, no address listened on
 	bool is_running; // an object that exists already is left alone and told
 	bool is_apply;	 // ... is changed to what the document says; what it does not name goes
+	bool is_forced;	 // data on RAM disks may be lost (plan_run())
 };
 // Whether the user's word for a storage object means that one: its name, or its path. NULL: any.
 bool restore_is_meant(const char *wanted, const char *plugin, const char *name);

@@ -69,11 +69,17 @@ int plan_run(struct config *c, struct json_object *doc, const char *what,
 	struct txn_mark mark = txn_mark(c);
 	struct json_object *lines = json_object_new_array(), *errors = json_object_new_array();
 	struct json_object *from = save_document(c);
+	const char *first = NULL;
 	code = restore_document(c, doc, o, errors, e);
+	unsigned lost = lost_data(c, mark, errors, &first);
+	if (!code && !o->is_dry && !o->is_forced)
+		code = lost_data_refuse(lost, first, what, e);
 	struct json_object *to = save_document(c);
 	if (!code) {
 		diff_documents(from, to, lines);
 		say_result(r, lines, errors, what, o->is_dry);
+		if (lost && o->is_dry)
+			reply_say(r, "It would need force=true, as data will be lost.");
 		code = (int)json_object_array_length(lines);
 	}
 	if (o->is_dry || !code) // what changes nothing is no generation
@@ -94,7 +100,12 @@ static int run_file(struct config *c, const struct args *a, bool is_dry, struct 
 		    struct err *e)
 {
 	const char *file = arg(a, "file");
-	struct restore_options o = { .is_running = true, .is_apply = true, .is_dry = is_dry };
+	struct restore_options o = {
+		.is_running = true,
+		.is_apply = true,
+		.is_dry = is_dry,
+		.is_forced = !is_dry && arg_bool(a, "force", false),
+	};
 	struct json_object *doc = NULL;
 	int code = document_read(file, &doc, e);
 	if (!code)

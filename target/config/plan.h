@@ -13,6 +13,13 @@ int document_read(const char *file, struct json_object **ret, struct err *e);
 // "+ PATH", "- PATH", "  PATH: setting: old -> new". Secrets are masked.
 void diff_documents(struct json_object *from, struct json_object *to, struct json_object *lines);
 
+// The parameter of the commands that may lose what is on RAM disks.
+#define PARAM_FORCE_LOSS                                                                           \
+	{                                                                                          \
+		"force", PARAM_BOOL, false, "false",                                               \
+			"true: although data on RAM disks will be lost", NULL                      \
+	}
+
 // Makes the tree what doc says, or with is_apply unset adds that to it, and touches nothing else,
 // within the transaction; what is told of it goes to r. is_dry: undoes it, so that it is only told.
 // what: the document, for messages. Returns the number of differences.
@@ -23,6 +30,15 @@ int plan_run(struct config *c, struct json_object *doc, const char *what,
 // replace a configuration that has some: a file that lost its content is no wish to serve nothing.
 int plan_refuse_nothing(const struct config *c, struct json_object *doc, const char *what,
 			struct err *e);
+// ---- lost_data.c ----
+// Adds a line for each RAM disk that holds data and is closed by what the transaction did since the
+// mark. Returns how many; *ret_first: the name of the first one, as long as the transaction is
+// open.
+unsigned lost_data(struct config *c, struct txn_mark since, struct json_object *lines,
+		   const char **ret_first);
+// -EPERM with text unless count is 0.
+int lost_data_refuse(unsigned count, const char *first, const char *what, struct err *e);
+
 // What ends a command whose plan_run() returned code.
 int plan_finish(struct config *c, int code, struct err *e);
 

@@ -199,8 +199,6 @@ static int meet_storage(struct restore *r, struct node *there, struct json_objec
 		map_put(&r->serials, r, s->wwn, s);
 		return code < 0 ? code : 1;
 	}
-	if (s->lu && !strcmp(s->type->name, "ramdisk"))
-		restore_complain(r, "ramdisk %s is made anew: what it holds is lost", there->name);
 	return model_remove(r->c, there, e);
 }
 

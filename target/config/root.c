@@ -150,10 +150,14 @@ static int restoreconfig(struct config *c, struct node *n, const struct args *a,
 		code = plan_refuse_nothing(c, doc, file, e);
 	if (!code && is_whole)
 		code = remove_all(c, e);
+	struct txn_mark mark = txn_mark(c);
+	const char *first;
 	if (!code)
 		code = restore_document(c, doc, &o, errors, e);
-	if (!code)
+	if (!code) {
+		lost_data(c, mark, errors, &first);
 		say_restored(file, errors, r);
+	}
 	json_object_put(doc);
 	json_object_put(errors);
 	return config_finish(c, code, e);
@@ -313,6 +317,11 @@ static const struct param_row document_params[] = {
 	{ "file", PARAM_FILE, true, NULL, "a saved configuration, or one written by hand", NULL },
 	{ 0 },
 };
+static const struct param_row apply_params[] = {
+	{ "file", PARAM_FILE, true, NULL, "a saved configuration, or one written by hand", NULL },
+	PARAM_FORCE_LOSS,
+	{ 0 },
+};
 static const struct param_row import_params[] = {
 	{ "kind", PARAM_STRING, true, NULL, "whose configuration file it is", NULL, "tgt|scst" },
 	{ "file", PARAM_FILE, true, NULL, "that file, with those that it includes", NULL },
@@ -320,6 +329,7 @@ static const struct param_row import_params[] = {
 	{ "clear_existing", PARAM_BOOL, false, "false",
 	  "true: what is not in the file goes; false: it is added", NULL },
 	{ "savefile", PARAM_FILE, false, NULL, "only write it there, as saveconfig does, for apply", NULL },
+	PARAM_FORCE_LOSS,
 	{ 0 },
 };
 static const struct param_row diff_params[] = {
@@ -328,6 +338,7 @@ static const struct param_row diff_params[] = {
 };
 static const struct param_row undo_params[] = {
 	{ "steps", PARAM_NUMBER, false, "1", "how many generations back", NULL },
+	PARAM_FORCE_LOSS,
 	{ 0 },
 };
 static const struct param_row begin_params[] = {
@@ -351,7 +362,7 @@ static const struct command_row root_commands[] = {
 	{ "abort", NULL, "Takes a transaction back.", false, plan_abort },
 	{ "diff", diff_params, "Shows what differs from the saved configuration.", true, plan_diff },
 	{ "plan", document_params, "Shows what apply would change.", false, plan_plan },
-	{ "apply", document_params,
+	{ "apply", apply_params,
 	  "Makes the configuration what a file says, touching only what differs.", false, plan_apply },
 	{ "import", import_params, "Takes over the configuration of tgt or SCST.", false, plan_import },
 	{ "undo", undo_params, "Goes back to an older generation of the saved file.", false,

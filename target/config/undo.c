@@ -74,8 +74,7 @@ int plan_generations(struct config *c, struct node *n, const struct args *a, str
 	struct head next = { .change = json_object_get(c->change.saved) }, head;
 	unsigned steps = 1;
 	r->data = json_object_new_array();
-	for (; file_backup_at(c->file, steps, path, sizeof path);
-	     steps++) {
+	for (; file_backup_at(c->file, steps, path, sizeof path); steps++) {
 		read_head(path, &head);
 		json_object_array_add(r->data,
 				      generation_json(steps, path, head.number, next.change));
@@ -100,7 +99,11 @@ int plan_undo(struct config *c, struct node *n, const struct args *a, struct rep
 	if (!file_backup_at(c->file, (unsigned)steps, path, sizeof path))
 		return err_set(e, -ENOENT, "undo: there is no generation %d back (see generations)",
 			       steps);
-	const struct restore_options o = { .is_running = true, .is_apply = true };
+	const struct restore_options o = {
+		.is_running = true,
+		.is_apply = true,
+		.is_forced = arg_bool(a, "force", false),
+	};
 	int code = document_read(path, &doc, e);
 	if (!code)
 		code = plan_run(c, doc, path, &o, r, e);

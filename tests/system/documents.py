@@ -119,16 +119,79 @@ def a_setting_that_only_farblock_has_is_applied(scratch):
             check(row["value"] == ("" if line.endswith("nothing") else "127.0.0.0/8"), row)
 
 
+def write(target, initiator="iqn.2025-01.org.farblock:writer"):
+    session = iscsi.Session(target.url(), initiator=initiator)
+    session.ready()
+    check(session.run(iscsi.write16(0, 8), data_out=b"x" * 4096).is_good, "WRITE")
+    session.logout()
+
+
+def holds_what_was_written(target):
+    session = iscsi.Session(target.url())
+    session.ready()
+    data = session.run(iscsi.read16(0, 8), read_len=4096).data_in
+    session.logout()
+    return bytes(data) == b"x" * 4096
+
+
+def resized(scratch, daemon):
+    doc = saved(daemon)
+    doc["storage_objects"][0]["size"] = 16 << 20
+    return put(scratch, "size.json", doc)
+
+
+def size_of(daemon):
+    return daemon.rpc("tree.info", path="/backstores/ramdisk/rd0")["size"]
+
+
 def apply_makes_anew_what_is_another_disk(scratch):
+    """A RAM disk that nobody has written is replaced without a question."""
     daemon, target = start(scratch)
     with daemon, Client(daemon) as client:
-        doc = saved(daemon)
-        doc["storage_objects"][0]["size"] = 16 << 20
-        lines = client.run("apply", put(scratch, "size.json", doc))["messages"]
-        check(any("what it holds is lost" in l for l in lines), lines)
+        check(not holds_what_was_written(target), "blocks that were only read")
+        lines = client.run("apply", resized(scratch, daemon))["messages"]
+        check(not any("data" in l for l in lines), lines)
         check(names(daemon, f"/iscsi/{target.iqn}/tpg1/luns") == ["lun0"], "its LUN is gone")
-        check(daemon.rpc("tree.info", path="/backstores/ramdisk/rd0")["size"] == 16 << 20, "size")
+        check(size_of(daemon) == 16 << 20, "size")
         client.refused("all would go", "apply", put(scratch, "empty.json", {"targets": []}))
+
+
+def apply_asks_before_data_is_lost(scratch):
+    daemon, target = start(scratch)
+    with daemon, Client(daemon) as client:
+        write(target)
+        path, before = resized(scratch, daemon), saved(daemon)
+        lines = client.run("plan", path)["messages"]
+        check("Note: ramdisk rd0 will be recreated; its data will be lost" in lines and
+              any("force=true" in l for l in lines), lines)
+        client.refused("the data of RAM disk rd0 would be lost (force=true)", "apply", path)
+        check(saved(daemon) == before and size_of(daemon) == 8 << 20, "refused and changed")
+        check(holds_what_was_written(target), "the data is gone")
+        lines = client.run("apply", path, named={"force": "true"})["messages"]
+        check("Note: ramdisk rd0 will be recreated; its data will be lost" in lines, lines)
+        check(size_of(daemon) == 16 << 20 and not holds_what_was_written(target), "not applied")
+
+
+def undo_asks_before_data_is_lost(scratch):
+    """Of a disk that it would replace, and of one that it would delete."""
+    daemon, target = start(scratch)
+    with daemon, Client(daemon) as client:
+        client.run("resize", "12M", path="/backstores/ramdisk/rd0")
+        write(target)
+        client.refused("the data of RAM disk rd0 would be lost (force=true)", "undo")
+        check(holds_what_was_written(target) and size_of(daemon) == 12 << 20, "undone")
+        client.run("delete", "0", path=f"/iscsi/{target.iqn}/tpg1/luns")
+        client.refused("block_size: the data of RAM disk rd0 would be lost", "set", "attribute",
+                       path="/backstores/ramdisk/rd0", named={"block_size": 4096})
+        client.run("undo")
+        check(holds_what_was_written(target), "the LUN is back, its data is not")
+        doc = saved(daemon)
+        doc["storage_objects"][0]["name"] = "other"
+        doc["targets"][0]["tpgs"][0]["luns"] = []
+        lines = client.run("plan", put(scratch, "gone.json", doc))["messages"]
+        check("Note: ramdisk rd0 will be deleted; its data will be lost" in lines, lines)
+        client.run("undo", "3", named={"force": "true"})
+        check(size_of(daemon) == 8 << 20, "not undone")
 
 
 def undo_goes_back_change_by_change(scratch):
@@ -340,7 +403,8 @@ def one_object_is_restored_alone(scratch):
 
 def main():
     for test in (apply_touches_only_what_differs, a_setting_that_only_farblock_has_is_applied,
-                 apply_makes_anew_what_is_another_disk,
+                 apply_makes_anew_what_is_another_disk, apply_asks_before_data_is_lost,
+                 undo_asks_before_data_is_lost,
                  undo_goes_back_change_by_change, each_generation_names_its_change, every_path_that_is_named_exists, an_edited_file_is_told_of_and_can_be_applied,
                  transaction_takes_effect_with_commit,
                  transaction_ends_with_its_client_or_its_time, stale_write_is_refused,

@@ -53,6 +53,31 @@ static void its_memory_stays_in_place_while_it_grows(void **state)
 	backstore_close(bs);
 }
 
+static void only_what_was_written_is_data(void **state)
+{
+	struct bs_config c = config_of("ramdisk", "rd0");
+	struct err e;
+	c.size = 64 * MIB;
+	struct backstore *bs = must_open("ramdisk", &c);
+	volatile uint8_t *memory = bs->memory;
+	assert_false(backstore_holds_data(bs));
+	for (uint32_t i = 0; i < 64 * MIB; i += BUF_PAGE)
+		assert_int_equal(memory[i], 0);
+	assert_false(backstore_holds_data(bs));
+	memory[64 * MIB - 1] = 1;
+	assert_true(backstore_holds_data(bs));
+	memory[64 * MIB - 1] = 0;
+	assert_false(backstore_holds_data(bs));
+	assert_int_equal(backstore_resize(bs, 128 * MIB, &e), 0);
+	memory[128 * MIB - 1] = 1;
+	assert_true(backstore_holds_data(bs));
+	backstore_close(bs);
+	c.nullio = true;
+	bs = must_open("ramdisk", &c);
+	assert_false(backstore_holds_data(bs));
+	backstore_close(bs);
+}
+
 static uint64_t all_memory(void)
 {
 	struct sysinfo s;
@@ -268,6 +293,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(its_memory_is_page_aligned_and_starts_as_zeroes),
 		cmocka_unit_test(its_memory_stays_in_place_while_it_grows),
+		cmocka_unit_test(only_what_was_written_is_data),
 		cmocka_unit_test(more_than_there_is_memory_is_warned_of),
 		cmocka_unit_test(growing_beyond_memory_is_warned_of),
 		cmocka_unit_test(growth_past_the_reserved_addresses_is_refused_in_words),

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a change would cost: a RAM disk that is deleted, made again or opened again comes back
+// empty. Control thread; looks at the disks' memory.
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "target/config/plan.h"
+
+bool storage_loses_data(const struct storage *s)
+{
+	return s->lu && backstore_holds_data(s->lu->bs);
+}
+
+// The storage object that the entry of the transaction closes, or NULL.
+static const struct storage *closed_by(const struct txn_entry *entry)
+{
+	bool is_closing = entry->kind == TXN_REMOVED || entry->kind == TXN_REOPEN;
+	if (!is_closing || entry->node->class != &storage_class)
+		return NULL;
+	return NODE_OF(const struct storage, entry->node);
+}
+
+// Whether it, or another of its name, is there afterwards.
+static bool is_there(struct config *c, const struct storage *s)
+{
+	struct storage_type *st = storage_type_of(c, s->type->name);
+	return node_child(&c->names, &st->node, s->node.name) != NULL;
+}
+
+unsigned lost_data(struct config *c, struct txn_mark since, struct json_object *lines,
+		   const char **ret_first)
+{
+	unsigned count = 0;
+	for (size_t i = since.count; i < c->txn.count; i++) {
+		const struct storage *s = closed_by(&c->txn.entries[i]);
+		char text[NAME_MAX_LEN + 80];
+		if (!s || !storage_loses_data(s))
+			continue;
+		if (!count++)
+			*ret_first = s->node.name;
+		snprintf(text, sizeof text, "%s %s will be %s; its data will be lost",
+			 s->type->name, s->node.name, is_there(c, s) ? "recreated" : "deleted");
+		json_object_array_add(lines, json_object_new_string(text));
+	}
+	return count;
+}
+
+int lost_data_refuse(unsigned count, const char *first, const char *what, struct err *e)
+{
+	char more[32] = "";
+	if (!count)
+		return 0;
+	if (count > 1)
+		snprintf(more, sizeof more, " and %u more", count - 1);
+	return err_set(e, -EPERM, "%.100s: the data of RAM disk %.60s%s would be lost (force=true)",
+		       what, first, more);
+}
