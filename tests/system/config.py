@@ -209,6 +209,18 @@ def batch(scratch, shell):
     check(done.returncode == 2 and "stdin:3: " in done.stderr, f"batch on stdin: {done}")
 
 
+def batch_in_a_transaction(scratch):
+    """begin and commit make a batch all or nothing; without them the lines before an error stay."""
+    lines = "/backstores/ramdisk create t0 1M\n/backstores/ramdisk create t0 1M\n"
+    with Daemon(scratch, "whole") as daemon:
+        shell = Shell(daemon)
+        shell("-c", scratch.file("whole", content=f"begin\n{lines}commit\n"), status=4)
+        shell("/backstores/ramdisk/t0", "status", status=3)
+        check(not os.path.exists(daemon.config_path), "something of the batch was saved")
+        shell("-c", scratch.file("half", content=lines), status=4)
+        check([s["name"] for s in daemon.saved()["storage_objects"]] == ["t0"], "half is not saved")
+
+
 def malformed_lines(scratch):
     """What is no UTF-8 is refused before the daemon hears of it, and told with its column; what a
     terminal would obey is not shown to it again."""
@@ -431,7 +443,8 @@ def hostile_clients(scratch):
 
 def main():
     for test in (wrong_flags, wrong_places, missing_folders, damaged_files, twin_serials,
-                 second_daemon, shell_statuses, malformed_lines, wrong_flags_as_json, long_batch,
+                 second_daemon, shell_statuses, batch_in_a_transaction, malformed_lines,
+                 wrong_flags_as_json, long_batch,
                  line_by_line, recoverable_errors,
                  restored_again, what_is_no_file, output_and_input_without_end, restart, late_binding, hostile_clients):
         with farblock.Scratch() as scratch:
