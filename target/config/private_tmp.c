@@ -15,7 +15,7 @@ static bool real_folder(const char *path, char out[PATH_MAX])
 	char text[PATH_MAX];
 	if (*path != '/' || strlen(path) >= sizeof text)
 		return false;
-	strcpy(text, path);
+	snprintf(text, sizeof text, "%s", path);
 	for (char *slash; (slash = strrchr(text, '/'));) {
 		*slash = 0;
 		if (realpath(*text ? text : "/", out))
@@ -46,7 +46,7 @@ static void find_mount(const char *folder, char where[PATH_MAX], bool *ret_is_pr
 		if (sscanf(line, "%*u %*u %*s %4095s %4095s", root, point) != 2 ||
 		    strlen(point) < strlen(where) || !is_below(folder, point))
 			continue;
-		strcpy(where, point);
+		snprintf(where, PATH_MAX, "%s", point);
 		*ret_is_private = strstr(root, "/systemd-private-") != NULL;
 	}
 	free(line);

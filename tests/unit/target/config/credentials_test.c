@@ -87,10 +87,8 @@ static void demo_mode_needs_those_of_the_group(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(creating_it_tells_both_ways_out),
-		T(either_way_ends_it),
-		T(a_name_without_a_password_admits_nobody),
-		T(the_group_s_credentials_count),
+		T(creating_it_tells_both_ways_out),	    T(either_way_ends_it),
+		T(a_name_without_a_password_admits_nobody), T(the_group_s_credentials_count),
 		T(demo_mode_needs_those_of_the_group),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
