@@ -70,7 +70,7 @@ static int open_file(const struct bs_config *config, bool *ret_is_new, struct er
 	int access = config->readonly ? O_RDONLY : O_RDWR;
 	struct stat st = { 0 };
 	*ret_is_new = false;
-	// A socket would say that there is no such device, a device may do something when opened.
+	// A socket would say that no such device, a device may do something when opened.
 	int r = stat(config->dev, &st) ? 0 : refuse_kind(&st, config->dev, e);
 	if (r < 0)
 		return r;

@@ -36,7 +36,7 @@ static int parse(const struct bs_option *o, const char *text, void *at, struct e
 	case BS_OPT_STRING:
 	case BS_OPT_PATH:
 		if (!text[0])
-			return err_set(e, -EINVAL, "%s: is empty (%s)", o->name, o->help);
+			return err_set(e, -EINVAL, "%s: empty (%s)", o->name, o->help);
 		*(const char **)at = text;
 		break;
 	case BS_OPT_SIZE:

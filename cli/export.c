@@ -242,7 +242,7 @@ static const struct shell_param params[] = {
 	{"size", "size", false, NULL, "of a file that is made"},
 	{"ro", "bool", false, "false", "the initiator may not write"},
 	{"iser", "bool", false, "false", "prints what attaches it over iSER, which the portal then offers"},
-	{"srp", "bool", false, "false", "refused: SRP is not built in yet"},
+	{"srp", "bool", false, "false", "refused: SRP is not supported yet"},
 	{"userid", "string", false, NULL, "CHAP name; by default the end of the initiator's name"},
 	{"password", "string", false, NULL, "CHAP secret; by default one is made and shown"},
 	{"portal", "string", false, NULL,

@@ -162,7 +162,7 @@ int export_read(struct export *x, const struct line *l, struct err *e)
 	r = r ? r : read_flag(&v, "force", &x->is_forced, e);
 	r = r ? r : read_flag(&v, "srp", &has_srp, e);
 	if (!r && has_srp)
-		r = err_set(e, -EOPNOTSUPP, "export: SRP is not built in yet");
+		r = err_set(e, -EOPNOTSUPP, "export: SRP is not supported yet");
 	r = r ? r : read_initiators(x, to, e);
 	if (!r && target)
 		r = copy_name(x->target, target, strlen(target), e);

@@ -58,7 +58,7 @@ static int take(struct export *x, struct err *e)
 {
 	const char *slash = strrchr(x->storage, '/');
 	if (x->size || x->asked)
-		return err_set(e, -EBADRQC, "%s: %.120s exists already", x->size ? "size" : "name",
+		return err_set(e, -EBADRQC, "%s: %.120s already exists", x->size ? "size" : "name",
 			       x->storage);
 	snprintf(x->name, sizeof x->name, "%s", slash + 1);
 	return 0;

@@ -186,7 +186,7 @@ static bool makes_secret(const struct line *l)
 
 static bool is_warning(const char *text)
 {
-	return !strncmp(text, "Warning", 7) || strstr(text, "waiting: ");
+	return !strncmp(text, "Warning", 7);
 }
 
 // Whether somebody with this loglevel_console wants to be told so.

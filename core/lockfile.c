@@ -16,9 +16,10 @@ static int make_one(const char *folder, mode_t mode, struct err *e)
 	struct stat st;
 	// Asked first: mkdir() on a read-only file system does not say EEXIST.
 	if (!stat(folder, &st))
-		return S_ISDIR(st.st_mode) ? 0 : err_set(e, -ENOTDIR, "%s: is no folder", folder);
+		return S_ISDIR(st.st_mode) ? 0
+					   : err_set(e, -ENOTDIR, "%s: not a directory", folder);
 	if (mkdir(folder, mode) < 0 && errno != EEXIST)
-		return err_errno(e, -errno, "%s: folder cannot be made", folder);
+		return err_errno(e, -errno, "%s: cannot create directory", folder);
 	return 0;
 }
 
@@ -53,7 +54,7 @@ int lockfile_take(const char *path, int *ret_fd, struct err *e)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
-		return err_errno(e, -errno, "%s: cannot be made", path);
+		return err_errno(e, -errno, "%s: cannot create", path);
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		int r = errno == EWOULDBLOCK ? -EADDRINUSE : -errno;
 		close(fd);

@@ -254,7 +254,7 @@ static int config_check(struct ini_config *c, struct err *e)
 		return err_set(e, -EIO, "session: no random numbers for an ISID");
 	probe = calloc(1, sizeof *probe);
 	if (!probe)
-		return err_set(e, -ENOMEM, "session: no memory for a login");
+		return err_set(e, -ENOMEM, "session: out of memory for a login");
 	int r = login_initiator_init(probe, &c->login, e);
 	login_done(probe);
 	free(probe);

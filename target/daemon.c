@@ -184,7 +184,7 @@ static int take_places(struct daemon *d, struct err *e)
 	if (r < 0)
 		return err_prefix(e, "--config");
 	if (is_folder(o->config))
-		return err_set(e, -EISDIR, "--config %s: is not a regular file", o->config);
+		return err_set(e, -EISDIR, "--config %s: not a regular file", o->config);
 	return lock_place("config", o->config, ".lock", &d->config_lock, e);
 }
 

@@ -107,7 +107,7 @@ int acl_tag(struct config *c, struct node *n, const struct args *a, struct reply
 	if (!acl)
 		return acl_unknown(who, e);
 	if (!*tag || strchr(tag, '.') || strchr(tag, '/'))
-		return err_set(e, -EINVAL, "A tag is not empty and has neither . nor /");
+		return err_set(e, -EINVAL, "invalid tag (not empty, without . and /)");
 	if (!named && !strcmp(who, tag))
 		return 0;
 	// Whoever has got the new tag is not found by the old one again.

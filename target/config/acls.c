@@ -48,9 +48,9 @@ static int say_seen(struct config *c, struct node *n, struct reply *r, struct er
 	if (!list)
 		return err_set(e, -ENOMEM, "acls: out of memory");
 	if (!count)
-		reply_say(r, "No initiator was refused here lately for want of an ACL.");
+		reply_say(r, "No recent refusals for lack of an ACL.");
 	for (unsigned i = 0; i < count; i++)
-		reply_say(r, "%s from %s, refused %lu times (create from_seen=%s admits it)",
+		reply_say(r, "%s from %s, refused %lu times (admit it: create from_seen=%s)",
 			  list[i].initiator, list[i].peer, (unsigned long)list[i].count,
 			  list[i].initiator);
 	free(list);
@@ -68,8 +68,8 @@ static int check_seen(struct config *c, struct node *n, const char *name, struct
 	if (is_there)
 		return 0;
 	return err_set(e, -ENOENT,
-		       "%.100s: was not refused here lately for want of an ACL (create --from-seen "
-		       "lists who was)",
+		       "%.100s: no recent refusal for lack of an ACL (create --from-seen "
+		       "lists them)",
 		       name);
 }
 
@@ -82,7 +82,7 @@ static int create_acl(struct config *c, struct node *n, const struct args *a, st
 	if ((name && !strcmp(name, "--from-seen")) || (seen && !*seen))
 		return say_seen(c, n, r, e);
 	if (seen && name)
-		return err_set(e, -EBADRQC, "give either wwn or from_seen");
+		return err_set(e, -EBADRQC, "wwn and from_seen exclude each other");
 	if (!seen && !name)
 		return err_set(e, -EBADRQC, "Missing required parameter wwn");
 	int code = seen ? check_seen(c, n, seen, e) : 0;
@@ -245,9 +245,9 @@ static void attach_mapping(struct config *c, struct node *n, bool is_attached)
 // clang-format off
 static const struct param_row create_acl_params[] = {
 	{ "wwn", PARAM_INITIATOR, false, NULL, "initiator name", NULL },
-	{ "add_mapped_luns", PARAM_BOOL, false, NULL, "map every LUN at once (get global)", NULL },
+	{ "add_mapped_luns", PARAM_BOOL, false, NULL, "map all LUNs (default: see get global)", NULL },
 	{ "from_seen", PARAM_INITIATOR, false, NULL,
-	  "one that was refused here lately; empty: lists them", "--from-seen" },
+	  "recently refused initiator; empty: list them", "--from-seen" },
 	{ 0 },
 };
 static const struct param_row acl_params[] = {
@@ -257,7 +257,7 @@ static const struct param_row acl_params[] = {
 };
 static const struct param_row tag_params[] = {
 	{ "wwn_or_tag", PARAM_CHILD, true, NULL, "initiator name or tag", NULL },
-	{ "new_tag", PARAM_STRING, true, NULL, "a word to call it by; who has it is copied", NULL },
+	{ "new_tag", PARAM_STRING, true, NULL, "tag; an ACL with the same tag is copied", NULL },
 	PARAM_FORCE,
 	{ 0 },
 };
@@ -266,9 +266,9 @@ static const struct param_row untag_params[] = {
 	{ 0 },
 };
 static const struct param_row create_mapping_params[] = {
-	{ "mapped_lun", PARAM_STRING, true, NULL, "number the initiator sees", NULL },
+	{ "mapped_lun", PARAM_STRING, true, NULL, "LUN number for the initiator", NULL },
 	{ "tpg_lun_or_backstore", PARAM_LUN, true, NULL,
-	  "LUN of the portal group, or path of its storage object", NULL },
+	  "LUN of the portal group, or path of a storage object", NULL },
 	{ "write_protect", PARAM_BOOL, false, "false", "true: read-only access", NULL },
 	{ 0 },
 };
@@ -278,19 +278,19 @@ static const struct param_row mapping_params[] = {
 	{ 0 },
 };
 static const struct command_row acls_commands[] = {
-	{ "create", create_acl_params, "Lets an initiator log in.", false, create_acl },
-	{ "delete", acl_params, "Deletes an ACL, or all of a tag; the initiators' sessions end.", false,
+	{ "create", create_acl_params, "Allow an initiator to log in.", false, create_acl },
+	{ "delete", acl_params, "Delete an ACL, or all with a tag, and end its sessions.", false,
 	  delete_acl },
 	{ "tag", tag_params,
-	  "Gives an ACL, or all of a tag, a name that others may have: it becomes as they are.",
+	  "Tag an ACL, or all with a tag; ACLs with one tag share their settings.",
 	  false, acl_tag },
-	{ "untag", untag_params, "Takes the name away.", false, acl_untag },
+	{ "untag", untag_params, "Remove the tag.", false, acl_untag },
 	{ 0 },
 };
 const struct command_row acl_commands[] = {
-	{ "create", create_mapping_params, "Maps a LUN for this initiator.", false,
+	{ "create", create_mapping_params, "Map a LUN for this initiator.", false,
 	  create_mapping },
-	{ "delete", mapping_params, "Takes a mapped LUN away.", false, delete_mapping },
+	{ "delete", mapping_params, "Delete a mapped LUN.", false, delete_mapping },
 	{ 0 },
 };
 // clang-format on

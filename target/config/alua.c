@@ -38,17 +38,17 @@ int alua_check_name(const struct storage *s, const char *name, uint32_t id, stru
 {
 	if (!*name || strlen(name) >= ALUA_NAME_MAX || strpbrk(name, "/ \t\n"))
 		return err_set(e, -EINVAL,
-			       "a group's name has 1 to %d characters without / or blanks",
+			       "invalid group name (1 to %d characters, without / and blanks)",
 			       ALUA_NAME_MAX - 1);
 	if (id < 1 || id > 65535)
 		return err_set(e, -EINVAL, "The TPG Tag must be between 1 and 65535");
 	if (s->alua.child_count >= ALUA_GROUPS_MAX)
-		return err_set(e, -ENOSPC, "there are %d groups already", ALUA_GROUPS_MAX);
+		return err_set(e, -ENOSPC, "limit of %d groups reached", ALUA_GROUPS_MAX);
 	list_for_each (i, &s->alua.children) {
 		const struct alua_node *g =
 			NODE_OF(struct alua_node, list_entry(i, struct node, link));
 		if (g->attr.tg_pt_gp_id == id)
-			return err_set(e, -EEXIST, "tag %u belongs to group %s", id, g->node.name);
+			return err_set(e, -EEXIST, "tag %u is used by group %s", id, g->node.name);
 	}
 	return 0;
 }
@@ -165,14 +165,14 @@ static int delete (struct config *c, struct node *n, const struct args *a, struc
 	if (!g)
 		return err_set(e, -ENOENT, "No ALUA group %.60s", name);
 	if (!strcmp(name, ALUA_DEFAULT_GROUP))
-		return err_set(e, -EPERM, "%s is always there", name);
+		return err_set(e, -EPERM, "%s cannot be deleted", name);
 	list_for_each (i, &s->luns) {
 		const struct lun *l = list_entry(i, struct lun, storage_link);
 		char path[600];
 		if (strcmp(l->group, name))
 			continue;
 		node_path(&l->node, path, sizeof path);
-		return err_set(e, -EBUSY, "%s: %s belongs to it", name, path);
+		return err_set(e, -EBUSY, "%s: in use by %s", name, path);
 	}
 	int code = s->lu ? alua_group_free(s->lu, name, e) : 0;
 	if (!code)
@@ -237,8 +237,7 @@ static void transition_done(void *arg, int result)
 	struct transition *t = arg;
 	struct node *n = node_at(&t->c->names, &t->c->root, t->path);
 	if (result < 0)
-		log_warn("%s: ALUA state is in force, but not kept: %s", t->path,
-			 strerror(-result));
+		log_warn("%s: ALUA state changed but not saved: %s", t->path, strerror(-result));
 	if (n && n->class == &alua_group_class && NODE_OF(struct alua_node, n)->transitions)
 		NODE_OF(struct alua_node, n)->transitions--;
 	free(t);
@@ -268,7 +267,7 @@ static int apply_group(struct config *c, struct node *n, const struct attr_row *
 // clang-format off
 static const struct attr_row lun_alua_rows[] = {
 	{ "alua_tg_pt_gp_name", ATTR_STRING, offsetof(struct lun, group), 0, ALUA_NAME_MAX,
-	  ALUA_DEFAULT_GROUP, NULL, "ALUA group of the storage object that this path belongs to",
+	  ALUA_DEFAULT_GROUP, NULL, "ALUA group of this path",
 	  NULL, ATTR_NAME },
 	{ 0 },
 };
@@ -320,8 +319,8 @@ const struct group_row lun_groups[] = {
 
 // clang-format off
 static const struct param_row create_params[] = {
-	{ "name", PARAM_STRING, true, NULL, "name of the new group", NULL },
-	{ "tag", PARAM_NUMBER, true, NULL, "its number, 1..65535", NULL },
+	{ "name", PARAM_STRING, true, NULL, "name of the group", NULL },
+	{ "tag", PARAM_NUMBER, true, NULL, "number of the group, 1..65535", NULL },
 	{ 0 },
 };
 static const struct param_row delete_params[] = {
@@ -329,8 +328,8 @@ static const struct param_row delete_params[] = {
 	{ 0 },
 };
 static const struct command_row commands[] = {
-	{ "create", create_params, "Creates a target port group.", false, create },
-	{ "delete", delete_params, "Deletes a target port group that no LUN belongs to.", false,
+	{ "create", create_params, "Create a target port group.", false, create },
+	{ "delete", delete_params, "Delete a target port group without LUNs.", false,
 	  delete },
 	{ 0 },
 };

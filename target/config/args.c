@@ -56,16 +56,16 @@ static int check_type(const struct param_row *row, const char *text, struct err 
 	case PARAM_LUN:
 		if (*text)
 			return 0;
-		return err_set(e, -EINVAL, "%s: is empty (%s)", row->name, row->help);
+		return err_set(e, -EINVAL, "%s: empty (%s)", row->name, row->help);
 	case PARAM_FILE:
 		if (!*text)
-			return err_set(e, -EINVAL, "%s: is empty (%s)", row->name, row->help);
+			return err_set(e, -EINVAL, "%s: empty (%s)", row->name, row->help);
 		// H:C:T:L is how SCSI devices are called.
 		if (*text == '/' || (*text && !text[strspn(text, "0123456789:")]))
 			return 0;
 		return err_set(e, -EINVAL,
-			       "%.200s: give the whole path, from / on (farblockd does not run in "
-			       "your folder)",
+			       "%.200s: not an absolute path (farblockd does not run in "
+			       "your directory)",
 			       text);
 	default:
 		return 0;
@@ -77,7 +77,7 @@ static int take(const struct param_row *rows, int i, struct json_object *value, 
 {
 	const char *text = json_scalar(value);
 	if (!text)
-		return err_set(e, -EINVAL, "%s: is neither text, number nor boolean", rows[i].name);
+		return err_set(e, -EINVAL, "%s: not a string, number or boolean", rows[i].name);
 	if (a->is_given[i])
 		return err_set(e, -EBADRQC, "Duplicate parameter %s.", rows[i].name);
 	a->value[i] = text;
@@ -126,9 +126,9 @@ int args_parse(const struct param_row *rows, struct json_object *positional,
 {
 	*a = (struct args){ .rows = rows };
 	if (positional && !json_object_is_type(positional, json_type_array))
-		return err_set(e, -EINVAL, "positional: is no array");
+		return err_set(e, -EINVAL, "positional: not an array");
 	if (named && !json_object_is_type(named, json_type_object))
-		return err_set(e, -EINVAL, "named: is no object");
+		return err_set(e, -EINVAL, "named: not an object");
 	int r = take_positional(rows, positional, a, e);
 	if (r < 0)
 		return r;

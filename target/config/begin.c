@@ -38,7 +38,7 @@ void begin_done(struct config *c)
 static void on_limit(struct timer *t)
 {
 	struct config *c = container_of(t, struct config, transaction.limit);
-	log_warn("transaction of process %d (uid %u): open for %u s, undone",
+	log_warn("transaction of process %d (uid %u): undone after %u s without commit",
 		 c->transaction.owner.pid, c->transaction.owner.uid, c->transaction.seconds);
 	c->transaction.lapsed = c->transaction.owner.id;
 	undo(c);
@@ -59,8 +59,7 @@ static void describe(const struct config *c, char *out, size_t size)
 	char when[32];
 	struct tm tm;
 	strftime(when, sizeof when, "%H:%M:%S", localtime_r(&c->transaction.since, &tm));
-	snprintf(out, size,
-		 "a transaction by process %d (uid %u) is open since %s, for %u s at most",
+	snprintf(out, size, "process %d (uid %u) has a transaction open since %s, for at most %u s",
 		 c->transaction.owner.pid, c->transaction.owner.uid, when, c->transaction.seconds);
 }
 
@@ -68,15 +67,14 @@ int begin_check(const struct config *c, struct err *e)
 {
 	char whose[160];
 	if (c->transaction.lapsed && c->transaction.lapsed == c->caller.id)
-		return err_set(
-			e, -ETIMEDOUT,
-			"the transaction has taken longer than %u s and was undone (abort, then "
-			"begin again)",
-			c->transaction.seconds);
+		return err_set(e, -ETIMEDOUT,
+			       "the transaction expired after %u s and was undone (abort, then "
+			       "begin again)",
+			       c->transaction.seconds);
 	if (!c->transaction.is_open || is_owner(c))
 		return 0;
 	describe(c, whose, sizeof whose);
-	return err_set(e, -EBUSY, "%s (commit or abort ends it)", whose);
+	return err_set(e, -EBUSY, "%s (end it with commit or abort)", whose);
 }
 
 int plan_begin(struct config *c, struct node *n, const struct args *a, struct reply *r,
@@ -86,9 +84,9 @@ int plan_begin(struct config *c, struct node *n, const struct args *a, struct re
 	if (seconds < 1)
 		return err_set(e, -EINVAL, "seconds: 1..%d", SECONDS_MAX);
 	if (!c->caller.id)
-		return err_set(e, -EOPNOTSUPP, "begin: only for a client of the control socket");
+		return err_set(e, -EOPNOTSUPP, "begin: only available on the control socket");
 	if (c->transaction.is_open)
-		return err_set(e, -EBUSY, "begin: a transaction is open already");
+		return err_set(e, -EBUSY, "begin: a transaction is already open");
 	c->transaction.is_open = true;
 	c->transaction.owner = c->caller;
 	c->transaction.since = time(NULL);
@@ -125,7 +123,7 @@ int plan_abort(struct config *c, struct node *n, const struct args *a, struct re
 {
 	if (c->transaction.lapsed && c->transaction.lapsed == c->caller.id) {
 		c->transaction.lapsed = 0;
-		reply_say(r, "It was undone already.");
+		reply_say(r, "The transaction was already undone.");
 		return 0;
 	}
 	if (!is_owner(c))
@@ -146,7 +144,7 @@ void config_client_gone(struct config *c, uint64_t id)
 		c->transaction.lapsed = 0;
 	if (!c->transaction.is_open || c->transaction.owner.id != id)
 		return;
-	log_warn("transaction of process %d (uid %u): its client has left, undone",
+	log_warn("transaction of process %d (uid %u): undone, the client disconnected",
 		 c->transaction.owner.pid, c->transaction.owner.uid);
 	undo(c);
 }
@@ -157,7 +155,7 @@ int config_check_revision(const struct config *c, uint64_t revision, struct err 
 		return 0;
 	return err_set(e, -ESTALE,
 		       "the configuration is at revision %" PRIu64 ", not %" PRIu64
-		       " (somebody has changed it: look again)",
+		       " (another client changed it: read it again)",
 		       c->generation, revision);
 }
 

@@ -62,7 +62,7 @@ static void show(struct config *c, struct built *list, size_t count)
 		alua_sync_ports(c, list[i].target);
 	}
 	if ((count || c->is_view_dirty) && view_publish(c, &e) < 0)
-		log_error("%s: the change takes effect with the next one", e.text);
+		log_error("%s: the change takes effect with the next change", e.text);
 }
 
 int config_commit(struct config *c, bool saves, struct err *e)

@@ -210,7 +210,7 @@ static void initiator(const struct candidates *c)
 	unsigned count = 0;
 	sessions_list(&list, &count);
 	for (unsigned i = 0; i < count; i++)
-		add(c, list[i].initiator, "is logged in");
+		add(c, list[i].initiator, "logged in");
 	free(list);
 }
 

@@ -140,8 +140,7 @@ static void log_errors(const char *file, struct json_object *errors)
 		log_warn("%s: %s", file,
 			 json_object_get_string(json_object_array_get_idx(errors, i)));
 	if (n > LOAD_LINES_MAX)
-		log_warn("%s: and %zu more of these (`farblock ls` shows what waits)", file,
-			 n - LOAD_LINES_MAX);
+		log_warn("%s: and %zu more (see farblock ls)", file, n - LOAD_LINES_MAX);
 }
 
 static int refuse_damaged(const char *file, struct err *e)
@@ -154,7 +153,7 @@ static int refuse_damaged(const char *file, struct err *e)
 		return code;
 	const char *slash = strrchr(aside, '/');
 	snprintf(e->text + used, sizeof e->text - used,
-		 " (kept as %s; mend it, or take one from backup/)", slash ? slash + 1 : aside);
+		 " (kept as %s; repair it, or use a file from backup/)", slash ? slash + 1 : aside);
 	return code;
 }
 
@@ -175,7 +174,7 @@ int config_load(struct config *c, struct err *e)
 	size_t len;
 	int r = file_read(c->file, &text, &len, e);
 	if (r == -ENOENT) {
-		log_info("%s: does not exist yet, starting with an empty configuration", c->file);
+		log_info("%s: not found, starting with an empty configuration", c->file);
 		return 0;
 	}
 	if (r < 0)
@@ -222,7 +221,7 @@ static int run_set(struct config *c, struct node *n, struct json_object *positio
 	if (!group)
 		return err_set(e, -EBADRQC, "Missing required parameter group");
 	if (first && json_object_array_length(positional) > 1)
-		return err_set(e, -EBADRQC, "set: expected name=value behind the group");
+		return err_set(e, -EBADRQC, "set: expected name=value after the group");
 	struct json_object *values = json_object_new_object();
 	if (json_object_is_type(named, json_type_object)) {
 		json_object_object_foreach(named, key, value)
@@ -242,15 +241,16 @@ static int run_set(struct config *c, struct node *n, struct json_object *positio
 static int no_such_path(const char *path, struct err *e)
 {
 	static const char *const elsewhere[][2] = {
-		{"/backstores/user:", "handlers of tcmu-runner serve the kernel's target alone; "
-				       "here are block, fileio, pscsi, ramdisk and null"},
-		{ "/loopback",	       "disks for this machine come from farblock-initiator"				     },
-		{ "/vhost",	    "it is a fabric of the kernel's target; here are iscsi and srpt"			     },
-		{ "/xen-pvscsi",	 "it is a fabric of the kernel's target; here are iscsi and srpt"			  },
-		{ "/qla2xxx",	      "there is no Fibre Channel; here are iscsi and srpt"				   },
-		{ "/efct",		   "there is no Fibre Channel; here are iscsi and srpt"					},
-		{ "/tcm_fc",	     "there is no Fibre Channel; here are iscsi and srpt"					  },
-		{ "/sbp",		  "there is no FireWire; here are iscsi and srpt"					  },
+		{"/backstores/user:",
+		  "handlers of tcmu-runner work with the kernel's target only; "
+		  "farblock has block, fileio, pscsi, ramdisk and null"				},
+		{ "/loopback",	       "for local disks use farblock-initiator"			},
+		{ "/vhost",	    "a fabric of the kernel's target; farblock has iscsi and srpt"},
+		{ "/xen-pvscsi",	 "a fabric of the kernel's target; farblock has iscsi and srpt"},
+		{ "/qla2xxx",	      "Fibre Channel is not supported; farblock has iscsi and srpt" },
+		{ "/efct",		   "Fibre Channel is not supported; farblock has iscsi and srpt" },
+		{ "/tcm_fc",	     "Fibre Channel is not supported; farblock has iscsi and srpt" },
+		{ "/sbp",		  "FireWire is not supported; farblock has iscsi and srpt"	   },
 	};
 	for (size_t i = 0; i < sizeof elsewhere / sizeof elsewhere[0]; i++)
 		if (!strncmp(path, elsewhere[i][0], strlen(elsewhere[i][0])))
@@ -289,7 +289,8 @@ void config_tell_replaced(struct config *c, struct reply *r)
 		return;
 	c->has_replaced_edit = false;
 	reply_say(r,
-		  "Warning: %s had been edited, and was replaced; undo applies that version (plan "
+		  "Warning: replaced %s, which had been edited; undo applies the edited version "
+		  "(plan "
 		  "and apply read edited files)",
 		  c->file);
 }
@@ -300,7 +301,8 @@ static int refuse_files(const struct args *a, struct err *e)
 	const struct param_row *rows = a->rows;
 	for (unsigned i = 0; rows && rows[i].name; i++)
 		if (rows[i].type == PARAM_FILE && a->is_given[i])
-			return err_set(e, -EPERM, "%s: a file, which you may not have read for you",
+			return err_set(e, -EPERM,
+				       "%s: permission denied: read-only access may not name files",
 				       rows[i].name);
 	return 0;
 }
@@ -323,8 +325,7 @@ static int run_command(struct config *c, const char *path, const char *command,
 	if (!row)
 		return no_such_command(n, command, e);
 	if (!row->is_readonly && !is_admin)
-		return err_set(e, -EPERM, "%s: changes the configuration, which you may not",
-			       command);
+		return err_set(e, -EPERM, "%s: permission denied: read-only access", command);
 	int r = row->is_readonly || row->run == plan_abort ? 0 : begin_check(c, e);
 	if (r < 0)
 		return r;

@@ -91,8 +91,7 @@ void tpg_warn(const struct tpg *tpg, struct reply *r)
 	}
 	if (count > 1)
 		reply_say(r,
-			  "Warning: %u ACLs admit nobody for want of CHAP credentials; the first:",
-			  count);
+			  "Warning: %u ACLs admit nobody: no CHAP credentials; the first:", count);
 	if (first)
 		acl_warn(first, r);
 }

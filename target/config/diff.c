@@ -266,6 +266,6 @@ int plan_diff(struct config *c, struct node *n, const struct args *a, struct rep
 	json_object_put(to);
 	r->messages = lines;
 	if (!json_object_array_length(lines))
-		reply_say(r, "Nothing differs from %s.", file);
+		reply_say(r, "No differences from %s.", file);
 	return 0;
 }

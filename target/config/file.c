@@ -44,15 +44,15 @@ static int tell_closed(const char *path, int why, struct err *e)
 	struct stat st;
 	if (why == -EACCES)
 		return err_set(e, why,
-			       "%s: cannot be opened: Permission denied (farblockd runs as uid %u: "
+			       "%s: cannot open: Permission denied (farblockd runs as uid %u: "
 			       "chown or chmod it)",
 			       path, (unsigned)geteuid());
 	if (why == -ENOENT && !lstat(path, &st)) // not mounted yet, perhaps, which is not empty
 		return err_set(e, -ENOLINK,
-			       "%s: is a link to what does not exist (mount or make it)", path);
+			       "%s: dangling symbolic link (mount or create its target)", path);
 	if (why == -ENOENT && private_tmp_refuse(path, why, e) < 0)
 		return why;
-	return err_errno(e, why, "%s: cannot be opened", path);
+	return err_errno(e, why, "%s: cannot open", path);
 }
 
 int file_read(const char *path, char **ret, size_t *ret_len, struct err *e)
@@ -63,7 +63,7 @@ int file_read(const char *path, char **ret, size_t *ret_len, struct err *e)
 		return tell_closed(path, -errno, e);
 	int r = fstat(fd, &st) < 0 ? -errno : 0;
 	if (!r && !S_ISREG(st.st_mode))
-		r = err_set(e, -EINVAL, "%s: is not a regular file", path);
+		r = err_set(e, -EINVAL, "%s: not a regular file", path);
 	else if (!r && st.st_size > FILE_SIZE_MAX)
 		r = err_set(e, -EFBIG, "%s: longer than 1 GiB", path);
 	else if (!r) {
@@ -72,7 +72,7 @@ int file_read(const char *path, char **ret, size_t *ret_len, struct err *e)
 		r = *ret ? read_all(fd, *ret, *ret_len) : -ENOMEM;
 		if (r < 0) {
 			free(*ret);
-			err_errno(e, r, "%s: cannot be read", path);
+			err_errno(e, r, "%s: cannot read", path);
 		} else
 			(*ret)[*ret_len] = 0;
 	}
@@ -96,7 +96,7 @@ static void folder_of(const char *path, char folder[PATH_MAX])
 static int make_folder(const char *folder, struct err *e)
 {
 	if (mkdir(folder, 0700) < 0 && errno != EEXIST)
-		return err_errno(e, -errno, "%s: folder cannot be made", folder);
+		return err_errno(e, -errno, "%s: cannot create directory", folder);
 	return 0;
 }
 
@@ -105,9 +105,9 @@ static int check_folder(const char *folder, struct err *e)
 {
 	struct stat st;
 	if (stat(folder, &st) < 0)
-		return err_errno(e, -errno, "%s: folder cannot be used", folder);
+		return err_errno(e, -errno, "%s: cannot use directory", folder);
 	if (!S_ISDIR(st.st_mode))
-		return err_set(e, -ENOTDIR, "%s: is no folder", folder);
+		return err_set(e, -ENOTDIR, "%s: not a directory", folder);
 	return 0;
 }
 
@@ -141,7 +141,7 @@ static int write_temporary(const char *temp, const char *text, size_t len, struc
 	unlink(temp); // left by a crash: nobody else writes here, and it was never complete
 	int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return err_errno(e, -errno, "%s: cannot be made", temp);
+		return err_errno(e, -errno, "%s: cannot create", temp);
 	step("write");
 	int r = write_all(fd, text, len);
 	step("fsync");
@@ -151,7 +151,7 @@ static int write_temporary(const char *temp, const char *text, size_t len, struc
 		r = -errno;
 	if (r < 0) {
 		unlink(temp);
-		return err_errno(e, r, "%s: cannot be written", temp);
+		return err_errno(e, r, "%s: cannot write", temp);
 	}
 	return 0;
 }
@@ -248,13 +248,13 @@ static void keep_backup(const char *path, const char *folder, int most)
 		return;
 	snprintf(dir, sizeof dir, "%s/backup", folder);
 	if (make_folder(dir, &e) < 0) {
-		log_warn("%s: no backup was kept", e.text);
+		log_warn("%s: no backup saved", e.text);
 		return;
 	}
 	name_backup(dir, name, sizeof name);
 	snprintf(to, sizeof to, "%s/%s", dir, name);
 	if (link(path, to) < 0)
-		log_warn("%s: backup cannot be made: %m", to);
+		log_warn("%s: cannot create backup: %m", to);
 	drop_old_backups(dir, most);
 }
 
@@ -283,7 +283,7 @@ static int check_replaceable(const char *path, bool is_own, struct err *e)
 	if (lstat(path, &st) < 0 || S_ISREG(st.st_mode) || (is_own && S_ISLNK(st.st_mode)))
 		return 0;
 	return err_set(e, S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL,
-		       "%s: is no regular file and not replaced (give another name)", path);
+		       "%s: not a regular file, not replaced (choose another name)", path);
 }
 
 int file_write(const char *path, const char *text, size_t len, int backups, struct err *e)
@@ -309,7 +309,7 @@ int file_write(const char *path, const char *text, size_t len, int backups, stru
 		keep_backup(path, folder, backups);
 	step("rename");
 	if (rename(temp, path) < 0) {
-		r = err_errno(e, -errno, "%s: cannot be replaced", path);
+		r = err_errno(e, -errno, "%s: cannot replace", path);
 		unlink(temp);
 		return r;
 	}
@@ -318,7 +318,7 @@ int file_write(const char *path, const char *text, size_t len, int backups, stru
 	// synced is told and no failure.
 	r = sync_folder(folder);
 	if (r < 0)
-		log_warn("%s: folder cannot be synced: %s", folder, strerror(-r));
+		log_warn("%s: cannot sync directory: %s", folder, strerror(-r));
 	return 0;
 }
 
@@ -328,10 +328,10 @@ int file_keep_aside(const char *path, char *ret, size_t size, struct err *e)
 	char when[32];
 	struct tm tm;
 	if (stat(path, &st) < 0)
-		return err_errno(e, -errno, "%s: cannot be looked at", path);
+		return err_errno(e, -errno, "%s: cannot stat", path);
 	strftime(when, sizeof when, "%Y%m%d-%H:%M:%S", localtime_r(&st.st_mtime, &tm));
 	snprintf(ret, size, "%s.damaged-%s", path, when);
 	if (link(path, ret) < 0 && errno != EEXIST)
-		return err_errno(e, -errno, "%s: cannot be made", ret);
+		return err_errno(e, -errno, "%s: cannot create", ret);
 	return 0;
 }

@@ -15,18 +15,18 @@
 
 // clang-format off
 #define AUTH_ROWS \
-	{ "userid", ATTR_STRING, AUTH(userid), NULL, "name the initiator must give", NULL, 0 }, \
-	{ "password", ATTR_STRING, AUTH(password), NULL, "secret the initiator must know; + makes one up", NULL, \
+	{ "userid", ATTR_STRING, AUTH(userid), NULL, "user name of the initiator", NULL, 0 }, \
+	{ "password", ATTR_STRING, AUTH(password), NULL, "secret of the initiator; + generates one", NULL, \
 	  ATTR_SECRET }, \
 	{ "mutual_userid", ATTR_STRING, AUTH(mutual_userid), NULL, \
-	  "name the target gives when it is asked to prove itself", NULL, 0 }, \
+	  "user name of the target (mutual CHAP)", NULL, 0 }, \
 	{ "mutual_password", ATTR_STRING, AUTH(mutual_password), NULL, \
-	  "secret the target proves it knows; + makes one up", NULL, ATTR_SECRET }, \
+	  "secret of the target (mutual CHAP); + generates one", NULL, ATTR_SECRET }, \
 	{ "password_file", ATTR_STRING, AUTH_FILE(password_file), NULL, \
-	  "file of mode 0600 with the password in its first line; saved is its path alone", NULL, \
+	  "file of mode 0600 whose first line is the password; only its path is saved", NULL, \
 	  ATTR_OWN }, \
 	{ "mutual_password_file", ATTR_STRING, AUTH_FILE(mutual_password_file), NULL, \
-	  "the same for mutual_password", NULL, ATTR_OWN }
+	  "file for mutual_password, as password_file", NULL, ATTR_OWN }
 
 const struct attr_row auth_rows[] = {
 	AUTH_ROWS,
@@ -35,7 +35,7 @@ const struct attr_row auth_rows[] = {
 
 const struct attr_row discovery_rows[] = {
 	{ "enable", ATTR_BOOL, offsetof(struct auth_group, enable), 0, 1, "0", NULL,
-	  "1: no discovery without CHAP", NULL, 0 },
+	  "1: discovery requires CHAP", NULL, 0 },
 	AUTH_ROWS,
 	{ 0 },
 };
@@ -46,15 +46,15 @@ const struct attr_row discovery_rows[] = {
 
 const struct attr_row pref_rows[] = {
 	{ "auto_add_default_portal", PREF(auto_add_default_portal),
-	  "a new portal group listens on 0.0.0.0:3260", NULL, ATTR_OWN },
+	  "create portal 0.0.0.0:3260 with a portal group", NULL, ATTR_OWN },
 	{ "auto_add_mapped_luns", PREF(auto_add_mapped_luns),
-	  "new LUNs and ACLs are mapped to each other", NULL, ATTR_OWN },
-	{ "auto_enable_tpgt", PREF(auto_enable_tpgt), "a new portal group lets initiators log in",
+	  "map new LUNs in all ACLs, and all LUNs in new ACLs", NULL, ATTR_OWN },
+	{ "auto_enable_tpgt", PREF(auto_enable_tpgt), "enable new portal groups",
 	  NULL, ATTR_OWN },
 	{ "export_backstore_name_as_model", PREF(export_backstore_name_as_model),
-	  "a new disk's product name is that of its storage object", NULL, ATTR_OWN },
+	  "use the storage object's name as SCSI product name of new disks", NULL, ATTR_OWN },
 	{ "max_backup_files", ATTR_UINT, offsetof(struct prefs, max_backup_files), 0, 1000, "10", NULL,
-	  "how many changes undo can take back; as many older backups are kept, a minute apart", NULL,
+	  "number of changes that undo can revert; as many older backups are kept, a minute apart", NULL,
 	  ATTR_OWN },
 	{ 0 },
 };
@@ -87,9 +87,9 @@ static const char *const *offer_choices(const char *range)
 // clang-format off
 static const struct attr_row kept_params[] = {
 	{ "TargetAlias", ATTR_STRING, offsetof(struct tpg_attr, alias), 0, 256, "", NULL,
-	  "a name for humans, told to initiators", NULL, 0 },
+	  "description shown to initiators", NULL, 0 },
 	{ "AuthMethod", ATTR_STRING, 0, 0, 64, "CHAP", NULL,
-	  "the attribute authentication decides; kept in the saved file only", NULL,
+	  "no effect (see attribute authentication); kept in the saved file", NULL,
 	  ATTR_IGNORED },
 	{ "IFMarker", ATTR_STRING, 0, 0, 16, "No", NULL, "obsolete", NULL, ATTR_IGNORED },
 	{ "OFMarker", ATTR_STRING, 0, 0, 16, "No", NULL, "obsolete", NULL, ATTR_IGNORED },
@@ -221,8 +221,8 @@ static size_t get_pref(struct node *n, const struct attr_row *row, char *out, si
 static int check_creds(const char *what, const char *user, const char *password, struct err *e)
 {
 	if (!strcmp(user, "NULL") || !strcmp(password, "NULL"))
-		return err_set(e, -EINVAL, "%s: NULL is no value (set it to nothing to unset it)",
-			       what);
+		return err_set(e, -EINVAL,
+			       "%s: NULL is not a value (set it to nothing to unset it)", what);
 	return 0;
 }
 

@@ -224,7 +224,7 @@ static int set_one(struct config *c, const struct group_row *g, struct node *n, 
 	if (row->flags & ATTR_READONLY)
 		return err_set(e, -EPERM, "Parameter %s is read-only.", name);
 	if (!text)
-		return err_set(e, -EINVAL, "%s: is neither text, number nor boolean", name);
+		return err_set(e, -EINVAL, "%s: not a string, number or boolean", name);
 	int r = forget_kept(c, g, n, name, e);
 	if (r < 0)
 		return r;
@@ -256,17 +256,18 @@ static void say_values(const struct group_row *g, struct node *n, struct json_ob
 		char text[1024];
 		group_get(g, n, row, text, sizeof text);
 		reply_say(r, "Parameter %s is now '%s'%s.", name, is_hidden && *text ? MASK : text,
-			  is_made_up ? ", made up and shown this once" : "");
+			  is_made_up ? ", generated and shown only now" : "");
 		const char *why = no_effect(n, row, text);
 		if (why)
 			reply_say(r, "Warning: %s has no effect here: %s; it is only saved.", name,
 				  why);
 		if (!strcmp(name, "password") || !strcmp(name, "mutual_password"))
 			if (*text && strlen(text) < 12)
-				reply_say(r,
-					  "Warning: %s is shorter than the 12 characters that "
-					  "RFC 7143 asks for.",
-					  name);
+				reply_say(
+					r,
+					"Warning: %s is shorter than the 12 characters required by "
+					"RFC 7143.",
+					name);
 		explicit_bzero(text, sizeof text);
 	}
 }

@@ -21,11 +21,10 @@ static int refuse_twins(struct config *c, struct json_object *doc, const char *l
 		snprintf(path, sizeof path, "%s%s/%s", folder, json_text(o, id[0]),
 			 json_text(o, id[1]));
 		if (node_at(&c->names, &c->root, path))
-			return err_set(
-				e, -EEXIST,
-				"%.300s: is there already; nothing was changed (delete it, or "
-				"clear_existing=true)",
-				path);
+			return err_set(e, -EEXIST,
+				       "%.300s: already exists; nothing changed (delete it, or "
+				       "clear_existing=true)",
+				       path);
 	}
 	return 0;
 }
@@ -63,7 +62,8 @@ static int read_document(const struct args *a, struct json_object *notes, struct
 	char *text;
 	size_t len;
 	if (!kind)
-		return err_set(e, -EINVAL, "kind: '%.60s' is neither tgt nor scst", arg(a, "kind"));
+		return err_set(e, -EINVAL, "kind: invalid value '%.60s' (use tgt or scst)",
+			       arg(a, "kind"));
 	int code = file_read(file, &text, &len, e);
 	if (code < 0)
 		return code;
@@ -76,7 +76,7 @@ static int save_as(struct json_object *doc, const char *file, struct reply *r, s
 {
 	int code = config_write_document(doc, file, e);
 	if (!code)
-		reply_say(r, "Written to %s; nothing was changed (apply it).", file);
+		reply_say(r, "Written to %s; nothing changed (apply it).", file);
 	return code;
 }
 

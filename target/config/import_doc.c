@@ -55,9 +55,8 @@ static void end(struct import *im)
 static int read_all(const struct import_kind *kind, struct import *im, char *text, struct err *e)
 {
 	int r = kind->read(im, text, e);
-	return im->is_malformed
-		       ? import_fail(e, im->at, "is no UTF-8 (iconv -f ISO-8859-1 -t UTF-8)")
-		       : r;
+	return im->is_malformed ? import_fail(e, im->at, "not UTF-8 (iconv -f ISO-8859-1 -t UTF-8)")
+				: r;
 }
 
 struct json_object *import_text(const struct import_kind *kind, const char *file, char *text,
@@ -69,15 +68,14 @@ struct json_object *import_text(const struct import_kind *kind, const char *file
 	begin(&im);
 	int r = len > IMPORT_SIZE_MAX
 			? err_set(e, -EFBIG, "%s: longer than %d bytes", file, IMPORT_SIZE_MAX)
-		: strlen(text) != len
-			? err_set(e, -EINVAL, "%s: has a NUL byte, so it is no text", file)
-			: read_all(kind, &im, text, e);
+		: strlen(text) != len ? err_set(e, -EINVAL, "%s: not a text file: NUL byte", file)
+				      : read_all(kind, &im, text, e);
 	if (!r && json_object_array_length(notes) && !json_object_array_length(im.storage) &&
 	    !json_object_array_length(im.targets))
-		r = err_set(e, -EINVAL, "%s: has neither disks nor targets as %s has them", file,
+		r = err_set(e, -EINVAL, "%s: no disks and no targets in the format of %s", file,
 			    kind->help);
 	if (!r && im.mapped > IMPORT_MAPPED_MAX)
-		r = err_set(e, -EFBIG, "%s: its ACLs see more than %d LUNs together", file,
+		r = err_set(e, -EFBIG, "%s: more than %d mapped LUNs in all", file,
 			    IMPORT_MAPPED_MAX);
 	end(&im);
 	explicit_bzero(text, len);
@@ -223,7 +221,7 @@ bool import_initiator(struct import *im, const char *fabric, const char *name, c
 	int r = is_srpt(fabric) ? name_srpt_initiator(name, out, &why)
 				: name_iscsi(name, false, out, &why);
 	if (r < 0)
-		import_note(im, im->at, "initiator %.100s: %s; left out", name, why.text);
+		import_note(im, im->at, "initiator %.100s: %s; skipped", name, why.text);
 	return !r;
 }
 
@@ -249,8 +247,8 @@ int import_target(struct import *im, const char *fabric, const char *wwn, char o
 		return import_fail(e, im->at, "target %.100s: %s", wwn, why.text);
 	if (json_object_object_get_ex(im->iqns, out, &there))
 		return import_fail(e, im->at,
-				   "target %.100s: is there already, in line %d (put what both say "
-				   "into one)",
+				   "target %.100s: already defined in line %d (merge both "
+				   "definitions)",
 				   out, json_object_get_int(there));
 	json_object_object_add(im->iqns, out, json_object_new_int((int)im->at.line));
 	return 0;
@@ -306,18 +304,17 @@ void import_user(struct import *im, struct import_users *u, enum import_directio
 	const char *what = d == IMPORT_INCOMING ? "incoming" : "outgoing";
 	char *rest = value, *name = import_word(&rest), *password = import_word(&rest);
 	if (!name || !password)
-		import_note(im, im->at, "an %s account has a name and a password; left out", what);
+		import_note(im, im->at, "an %s account needs a name and a password; skipped", what);
 	else if (u->name[d])
 		import_note(im, im->at,
-			    "%s account %.60s: there is one for each ACL here, the first; left out "
-			    "(give the initiators that use it ACLs with their own userid and "
-			    "password)",
+			    "%s account %.60s: an ACL has only one account, the first; skipped "
+			    "(create ACLs with this userid and password for its initiators)",
 			    what, name);
 	else
 		u->name[d] = name, u->password[d] = password;
 	if (password && import_word(&rest))
-		import_note(im, im->at, "%s account %.60s: what follows the password is left out",
-			    what, name);
+		import_note(im, im->at, "%s account %.60s: text after the password skipped", what,
+			    name);
 }
 
 void import_put_users(struct json_object *o, const char *prefix, const struct import_users *u)

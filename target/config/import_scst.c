@@ -43,8 +43,8 @@ static int open_driver(struct scst *s, char *name, struct err *e)
 		return SCST_DRIVER;
 	import_note(s->im, s->im->at, "TARGET_DRIVER %.40s: %s", name,
 		    !strcmp(name, "copy_manager")
-			    ? "EXTENDED COPY reaches every disk here; left out"
-			    : "is not served here; left out with all its targets");
+			    ? "EXTENDED COPY works between all disks; skipped"
+			    : "driver not supported; skipped with all its targets");
 	return SCST_OTHER;
 }
 
@@ -59,11 +59,10 @@ static int open_target(struct scst *s, char *name, struct err *e)
 	char full[224];
 	struct err why = { 0 };
 	if (!strcmp(s->fabric, "srpt") && name_srpt_target(name, full, &why) < 0) {
-		import_note(
-			s->im, s->im->at,
-			"TARGET %.80s: is no port's GID; left out with all that is in it (/srpt "
-			"create)",
-			name);
+		import_note(s->im, s->im->at,
+			    "TARGET %.80s: not the GID of a port; skipped with its contents (/srpt "
+			    "create)",
+			    name);
 		return SCST_OTHER;
 	}
 	int r = scst_target_open(s, name, e);
@@ -86,7 +85,7 @@ static int open_alua(struct scst *s, char *name, struct err *e)
 {
 	import_note(
 		s->im, s->im->at,
-		"DEVICE_GROUP %.60s: ALUA states are not carried over, every path is active and "
+		"DEVICE_GROUP %.60s: ALUA states are not imported; all paths are active and "
 		"optimized (/backstores/PLUGIN/NAME/alua create, then luns set alua_tg_pt_gp_name)",
 		name);
 	return SCST_OTHER;
@@ -121,18 +120,17 @@ static int open_block(struct scst *s, char *line, struct err *e)
 {
 	char *value = import_value(line);
 	if (!*line)
-		return import_fail(e, s->im->at, "{ has no name in front of it");
+		return import_fail(e, s->im->at, "missing name before {");
 	if (s->depth == SCST_DEPTH_MAX)
-		return import_fail(e, s->im->at, "blocks are more than %d deep", SCST_DEPTH_MAX);
+		return import_fail(e, s->im->at, "more than %d nested blocks", SCST_DEPTH_MAX);
 	int kind = open_kind(s, line, value, e);
 	if (kind < 0)
 		return kind;
 	if (kind == SCST_BLOCKS) {
-		import_note(
-			s->im, s->im->at,
-			"%.40s %.60s: is no block that is known here; left out with all that is "
-			"in it",
-			line, value);
+		import_note(s->im, s->im->at,
+			    "%.40s %.60s: unknown block; skipped with its "
+			    "contents",
+			    line, value);
 		kind = SCST_OTHER;
 	}
 	s->opened[s->depth] = s->im->at;
@@ -147,7 +145,7 @@ static int close_block(struct scst *s, struct err *e)
 		[SCST_TARGET] = scst_target_close,
 	};
 	if (!s->depth)
-		return import_fail(e, s->im->at, "a } too many");
+		return import_fail(e, s->im->at, "unexpected }");
 	enum scst_block kind = s->stack[--s->depth];
 	if (close[kind])
 		close[kind](s);
@@ -174,19 +172,19 @@ static bool driver_enabled(struct scst *s, char *value)
 }
 
 static const struct scst_row driver_rows[] = {
-	{"IncomingUser",							      discovery_incoming, NULL },
-	{ "OutgoingUser",								       discovery_outgoing, NULL },
-	{ "enabled",							     driver_enabled,
-	  "targets are enabled one by one here; those that say so are (disable them)" },
-	{ "iSNSServer",								       NULL, "iSNS is not spoken here; left out" },
-	{ "iSNSAccessControl",								  NULL, "iSNS is not spoken here: what it allowed wants ACLs" },
-	{ "link_local", NULL, "every address of a portal is told; left out" },
-	{ "internal_portal",							       NULL, "has no counterpart; left out" },
-	{ 0				       },
+	{"IncomingUser",							 discovery_incoming, NULL },
+	{ "OutgoingUser",								  discovery_outgoing, NULL },
+	{ "enabled",							driver_enabled,
+	  "targets are enabled one by one, as their sections say (disable them)" },
+	{ "iSNSServer",								  NULL, "iSNS is not supported; skipped" },
+	{ "iSNSAccessControl",							     NULL, "iSNS is not supported (create ACLs for its initiators)" },
+	{ "link_local", NULL, "discovery shows every address of a portal; skipped" },
+	{ "internal_portal",							  NULL, "not supported; skipped" },
+	{ 0				     },
 };
 
 static const struct scst_row top_rows[] = {
-	{"setup_id",							  NULL, "identifiers follow from each disk's serial number here; left out" },
+	{"setup_id",							NULL, "identifiers derive from the serial number of the disk; skipped" },
 	{ 0},
 };
 
@@ -229,8 +227,7 @@ static void take_value(struct scst *s, const char *name, char *value)
 	if (is_parameter(s, name))
 		import_parameter(s->target.tpg, name, value);
 	else
-		import_note(s->im, s->im->at, "%.60s: has no counterpart that is known; left out",
-			    name);
+		import_note(s->im, s->im->at, "%.60s: unknown; skipped", name);
 }
 
 // A line that neither opens nor closes; what could open a block has an empty one.
@@ -255,7 +252,7 @@ static int read_line(struct scst *s, char *line, struct err *e)
 {
 	size_t n = strlen(line);
 	if (*line == '<')
-		return import_fail(e, s->im->at, "SCST has no lines with < (is it a file of tgt?)");
+		return import_fail(e, s->im->at, "unexpected < (a file of tgt?)");
 	bool is_empty = n > 1 && line[n - 1] == '}';
 	if (!strcmp(line, "}"))
 		return close_block(s, e);
@@ -264,7 +261,7 @@ static int read_line(struct scst *s, char *line, struct err *e)
 		while (n && strchr(" \t", line[n - 1]))
 			line[--n] = 0;
 		if (!n || line[n - 1] != '{')
-			return import_fail(e, s->im->at, "} has to stand alone on its line");
+			return import_fail(e, s->im->at, "} must be alone on its line");
 	}
 	if (line[n - 1] != '{')
 		return take_line(s, line, e);
@@ -283,7 +280,7 @@ static int import_scst(struct import *im, char *text, struct err *e)
 	while (!r && (line = import_line(im, &text)))
 		r = read_line(&s, line, e);
 	if (!r && s.depth)
-		r = import_fail(e, s.opened[s.depth - 1], "a block begins here and does not end");
+		r = import_fail(e, s.opened[s.depth - 1], "missing } of this block");
 	if (!r)
 		import_discovery(im, &s.discovery);
 	scst_target_done(&s);

@@ -18,15 +18,14 @@ void scst_device_open(struct scst *s, char *name)
 	struct scst_device *d = &s->device;
 	*d = (struct scst_device){ .name = name, .at = im->at };
 	if (!*name)
-		import_note(im, im->at, "DEVICE: its name is missing; left out");
+		import_note(im, im->at, "DEVICE: missing name; skipped");
 	else if (!s->plugin)
-		import_note(
-			im, im->at,
-			"DEVICE %.60s: handler %.40s has no counterpart; left out, and its LUNs "
-			"with it",
-			name, s->handler);
+		import_note(im, im->at,
+			    "DEVICE %.60s: handler %.40s not supported; skipped with its "
+			    "LUNs",
+			    name, s->handler);
 	else if (import_disk_path(im, name))
-		import_note(im, im->at, "DEVICE %.60s: is there already; left out", name);
+		import_note(im, im->at, "DEVICE %.60s: already exists; skipped", name);
 	else
 		d->disk =
 			import_disk(im, name, name, s->plugin, is_plugin(s, "pscsi") ? name : NULL);
@@ -43,9 +42,9 @@ void scst_device_close(struct scst *s)
 	bool is_null = d->disk && is_plugin(s, "null");
 	if (is_null && !d->has_size) {
 		import_text_field(d->disk, "size", "1T");
-		import_note(s->im, d->at, "DEVICE %.60s: has no size; 1 TiB is taken", d->name);
+		import_note(s->im, d->at, "DEVICE %.60s: no size; using 1 TiB", d->name);
 	} else if (d->disk && !is_null && !is_plugin(s, "pscsi") && !d->has_file) {
-		import_note(s->im, d->at, "DEVICE %.60s: names no file; it waits (delete it)",
+		import_note(s->im, d->at, "DEVICE %.60s: no file; unavailable (delete it)",
 			    d->name);
 	}
 	d->disk = NULL;
@@ -155,47 +154,47 @@ static bool revision(struct scst *s, char *value)
 }
 
 #define SERIAL                                                                                     \
-	"a serial number is a UUID here; the disk gets a new one (what initiators find by "        \
-	"/dev/disk/by-id has another name)"
+	"not a UUID; the disk gets a new serial number (its name in "                              \
+	"/dev/disk/by-id changes)"
 #define IDENTIFIER                                                                                 \
-	"the identifier follows from the serial number here (what initiators find by "             \
-	"/dev/disk/by-id has another name)"
-#define THREADS "one worker a core serves all disks; left out"
+	"the identifier derives from the serial number (the name in "                              \
+	"/dev/disk/by-id changes)"
+#define THREADS "workers serve all disks, one worker a core; skipped"
 
 // clang-format off
 const struct scst_row scst_device_rows[] = {
-	{ "filename", filename, "this handler has no file; left out" },
-	{ "size", size, "is the device's own, or no number; left out" },
-	{ "size_mb", size_mb, "is the device's own, or no number; left out" },
+	{ "filename", filename, "this handler has no file; skipped" },
+	{ "size", size, "invalid, or given by the device; skipped" },
+	{ "size_mb", size_mb, "invalid, or given by the device; skipped" },
 	{ "blocksize", blocksize,
-	  "blocks have 512, 1024, 2048 or 4096 bytes here; what is on the disk may look damaged (do "
+	  "block sizes are 512, 1024, 2048 and 4096; data on the disk may look damaged (do "
 	  "not use it so)" },
-	{ "read_only", read_only, "is for files and block devices alone (write-protect its LUNs)" },
-	{ "write_through", without_cache, "has no counterpart for this handler" },
-	{ "o_direct", without_cache, "has no counterpart for this handler" },
+	{ "read_only", read_only, "only for files and block devices (write-protect its LUNs)" },
+	{ "write_through", without_cache, "not supported for this handler" },
+	{ "o_direct", without_cache, "not supported for this handler" },
 	{ "nv_cache", nv_cache,
-	  "has no counterpart: every write is durable when it ends (write_back=true would use the page "
+	  "not supported: every write is durable when it completes (write_back=true uses the page "
 	  "cache)" },
 	{ "removable", removable, NULL },
 	{ "thin_provisioned", thin_provisioned, NULL },
 	{ "rotational", rotational, NULL },
 	{ "usn", serial, SERIAL },
-	{ "t10_vend_id", vendor, "is cut to 8 characters of ASCII" },
-	{ "prod_id", product, "is cut to 16 characters of ASCII" },
-	{ "prod_rev_lvl", revision, "is cut to 4 characters of ASCII" },
+	{ "t10_vend_id", vendor, "truncated to 8 ASCII characters" },
+	{ "prod_id", product, "truncated to 16 ASCII characters" },
+	{ "prod_rev_lvl", revision, "truncated to 4 ASCII characters" },
 	{ "t10_dev_id", NULL, IDENTIFIER },
 	{ "naa_id", NULL, IDENTIFIER },
 	{ "eui64_id", NULL, IDENTIFIER },
 	{ "scsi_device_name", NULL, IDENTIFIER },
-	{ "vend_specific_id", NULL, "has no counterpart; left out" },
+	{ "vend_specific_id", NULL, "not supported; skipped" },
 	{ "threads_num", NULL, THREADS },
 	{ "threads_pool_type", NULL, THREADS },
 	{ "numa_node_id", NULL, THREADS },
 	{ "async", NULL, NULL },
-	{ "active", NULL, "a disk is always active here (see /backstores/PLUGIN/NAME/alua)" },
-	{ "bind_alua_state", NULL, "a disk stays open in every ALUA state; left out" },
-	{ "cluster_mode", NULL, "reservations are not shared between machines here; left out" },
-	{ "dummy", NULL, "is served as an empty disk (delete it)" },
+	{ "active", NULL, "disks are always active (see /backstores/PLUGIN/NAME/alua)" },
+	{ "bind_alua_state", NULL, "disks stay open in every ALUA state; skipped" },
+	{ "cluster_mode", NULL, "reservations are not shared between machines; skipped" },
+	{ "dummy", NULL, "imported as an empty disk (delete it)" },
 	{ 0 },
 };
 // clang-format on

@@ -49,11 +49,11 @@ void scst_lun_add(struct scst *s, char *value)
 	snprintf(key, sizeof key, "%d", number);
 	s->seen = NULL;
 	if (number < 0 || !path || json_object_object_get_ex(list, key, NULL)) {
-		import_note(s->im, s->im->at, "LUN %.20s %.60s: %s; left out",
+		import_note(s->im, s->im->at, "LUN %.20s %.60s: %s; skipped",
 			    number_text ? number_text : "", device ? device : "",
-			    number < 0 ? "has no number in 0..16383"
-			    : path     ? "is there already"
-				       : "there is no such device");
+			    number < 0 ? "number not in 0..16383"
+			    : path     ? "already exists"
+				       : "no such device");
 		return;
 	}
 	s->seen = json_object_new_object();
@@ -94,7 +94,7 @@ static void take_portal_of(struct scst *s, const char *address)
 		json_object_object_add(t->portals, address, NULL);
 	else
 		import_note(s->im, s->im->at,
-			    "INITIATOR: portal %.60s is a pattern; left out (portals create)",
+			    "INITIATOR: portal %.60s is a pattern; skipped (portals create)",
 			    address);
 	t->has_portal_rule |= strcmp(address, "*") != 0;
 }
@@ -105,7 +105,7 @@ static void everyone(struct scst *s)
 		s->target.everyone = s->group;
 	if (s->target.everyone != s->group)
 		import_note(s->im, s->im->at,
-			    "INITIATOR *: another group has it already; left out (group %.60s)",
+			    "INITIATOR *: already in another group; skipped (group %.60s)",
 			    group_name(s));
 }
 
@@ -129,9 +129,8 @@ static bool initiator(struct scst *s, char *value)
 		return true;
 	group = json_text(acls, name);
 	if (group && strcmp(group, group_name(s)))
-		import_note(s->im, s->im->at,
-			    "INITIATOR %.100s: belongs to group %.60s already; left out here", name,
-			    group);
+		import_note(s->im, s->im->at, "INITIATOR %.100s: already in group %.60s; skipped",
+			    name, group);
 	if (group)
 		return true;
 	import_text_field(acls, name, group_name(s));
@@ -217,12 +216,12 @@ static void map_group(struct scst *s, struct json_object *group)
 // Whoever has no ACL sees every LUN of a portal group, as it is numbered there.
 static void tell_refused(struct scst *s)
 {
-	import_note(
-		s->im, s->target.at,
-		"TARGET %.80s: initiators that no group names are not admitted: %s (acls create, "
-		"for each)",
-		s->target.name,
-		is_iscsi(s) ? "they would see the LUNs of the groups too" : "SRP has ACLs alone");
+	import_note(s->im, s->target.at,
+		    "TARGET %.80s: initiators without a group are not admitted: %s (acls create "
+		    "for each)",
+		    s->target.name,
+		    is_iscsi(s) ? "they would also see the LUNs of the groups"
+				: "SRP has only ACLs");
 }
 
 // LUNs and ACLs. True: those that no group names are admitted, as by SCST, which shows them the
@@ -233,11 +232,10 @@ static bool put_luns(struct scst *s)
 	struct json_object *open = t->everyone ? json_field(t->everyone, "luns") : t->common;
 	bool has_open = t->everyone || json_object_object_length(open);
 	if (t->everyone && json_object_object_length(t->common))
-		import_note(
-			s->im, t->at,
-			"TARGET %.80s: nobody sees its LUNs outside of groups, since one is for *; "
-			"left out",
-			t->name);
+		import_note(s->im, t->at,
+			    "TARGET %.80s: a group for * hides the LUNs outside of groups; "
+			    "skipped",
+			    t->name);
 	bool are_same = make_luns(s, open, is_iscsi(s));
 	for (size_t i = 0; i < json_object_array_length(t->groups); i++)
 		map_group(s, json_object_array_get_idx(t->groups, i));
@@ -262,10 +260,8 @@ static void put_portals(struct scst *s)
 	if (!has_some && (t->has_any_portal || !t->has_portal_rule))
 		import_portal(t->tpg, "0.0.0.0", false);
 	else if (!has_some)
-		import_note(
-			s->im, t->at,
-			"TARGET %.80s: none of its portals can be carried over (portals create)",
-			t->name);
+		import_note(s->im, t->at,
+			    "TARGET %.80s: no portal can be imported (portals create)", t->name);
 }
 
 void scst_target_close(struct scst *s)
@@ -282,8 +278,7 @@ void scst_target_close(struct scst *s)
 	}
 	import_bool_field(t->tpg, "enable", t->is_enabled);
 	if (!t->has_enabled)
-		import_note(s->im, t->at, "TARGET %.80s: is not enabled, as SCST has it (enable)",
-			    t->name);
+		import_note(s->im, t->at, "TARGET %.80s: disabled, as in SCST (enable)", t->name);
 	scst_target_done(s);
 }
 
@@ -371,40 +366,40 @@ static bool queued_commands(struct scst *s, char *value)
 	return true;
 }
 
-#define PROCESSORS "one worker a core serves all sessions; left out"
+#define PROCESSORS "workers serve all sessions, one worker a core; skipped"
 
 // clang-format off
 const struct scst_row scst_target_rows[] = {
 	{ "enabled", enabled, NULL },
 	{ "IncomingUser", incoming, NULL },
 	{ "OutgoingUser", outgoing, NULL },
-	{ "allowed_portal", allowed_portal, "is a pattern; left out (portals create ADDRESS)" },
-	{ "rel_tgt_id", rel_tgt_id, "is no number in 1..65535; another is chosen" },
+	{ "allowed_portal", allowed_portal, "a pattern; skipped (portals create ADDRESS)" },
+	{ "rel_tgt_id", rel_tgt_id, "not in 1..65535; using another number" },
 	{ "per_portal_acl", NULL, NULL }, // what it means is looked at where an INITIATOR has a #
-	{ "alias", alias, "SRP has no names for humans; left out" },
-	{ "NopInInterval", nop_interval, "has to be 3 to 60 s; 15 s are taken" },
-	{ "NopInTimeout", nop_timeout, "has to be 3 to 60 s; 30 s are taken" },
-	{ "QueuedCommands", queued_commands, "has to be 1 to 512; 64 are taken" },
-	{ "RspTimeout", NULL, "a command of the target has no time limit of its own; left out" },
-	{ "MaxSessions", NULL, "sessions of a target are not counted here; left out" },
-	{ "redirect", NULL, "is not carried over (set attribute redirect=HOST:PORT)" },
-	{ "addr_method", NULL, "LUNs above 255 have the flat form, others the peripheral one; left out" },
+	{ "alias", alias, "SRP has no aliases; skipped" },
+	{ "NopInInterval", nop_interval, "must be 3 to 60 s; using 15 s" },
+	{ "NopInTimeout", nop_timeout, "must be 3 to 60 s; using 30 s" },
+	{ "QueuedCommands", queued_commands, "must be 1 to 512; using 64" },
+	{ "RspTimeout", NULL, "commands have no time limit; skipped" },
+	{ "MaxSessions", NULL, "sessions of a target are not limited; skipped" },
+	{ "redirect", NULL, "not imported (set attribute redirect=HOST:PORT)" },
+	{ "addr_method", NULL, "LUNs above 255 use flat space addressing, others peripheral; skipped" },
 	{ "cpu_mask", NULL, PROCESSORS },
 	{ "io_grouping_type", NULL, PROCESSORS },
-	{ "black_hole", NULL, "has no counterpart; left out" },
-	{ "dif_capabilities", NULL, "there is no protection information here; left out" },
-	{ "forward_src", NULL, "has no counterpart; left out" },
-	{ "forward_dst", NULL, "has no counterpart; left out" },
+	{ "black_hole", NULL, "not supported; skipped" },
+	{ "dif_capabilities", NULL, "protection information is not supported; skipped" },
+	{ "forward_src", NULL, "not supported; skipped" },
+	{ "forward_dst", NULL, "not supported; skipped" },
 	{ "aen_disabled", NULL, NULL },
 	{ 0 },
 };
 const struct scst_row scst_group_rows[] = {
 	{ "INITIATOR", initiator,
-	  "patterns have no counterpart: whom it names is refused (acls create, for each)" },
-	{ "addr_method", NULL, "LUNs above 255 have the flat form, others the peripheral one; left out" },
+	  "patterns are not supported: its initiators are refused (acls create for each)" },
+	{ "addr_method", NULL, "LUNs above 255 use flat space addressing, others peripheral; skipped" },
 	{ "cpu_mask", NULL, PROCESSORS },
 	{ "io_grouping_type", NULL, PROCESSORS },
-	{ "black_hole", NULL, "has no counterpart; left out" },
+	{ "black_hole", NULL, "not supported; skipped" },
 	{ 0 },
 };
 const struct scst_row scst_lun_rows[] = {

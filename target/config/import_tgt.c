@@ -72,7 +72,7 @@ static int open_target(struct tgt *t, const char *name, struct err *e)
 		return 0;
 	}
 	if (t->target_count == TARGETS_MAX)
-		return import_fail(e, t->im->at, "there are more than %d targets", TARGETS_MAX);
+		return import_fail(e, t->im->at, "more than %d targets", TARGETS_MAX);
 	json_object_object_add(t->by_name, full, json_object_new_int((int)t->target_count));
 	return new_target(t, name, &t->target, e);
 }
@@ -88,7 +88,7 @@ static void put_addresses(struct import *im, struct tgt_target *g)
 		return;
 	import_bool_field(g->tpg, "enable", false);
 	import_note(im, g->at,
-		    "target %.100s: none of its addresses can be carried over, so it is disabled "
+		    "target %.100s: no valid address, so it is disabled "
 		    "(set attribute allowed_addresses=..., then enable)",
 		    g->name);
 }
@@ -131,7 +131,7 @@ static int add_disk(struct tgt *t, char *path, bool is_direct, struct err *e)
 {
 	struct tgt_target *g = t->target;
 	if (!*path)
-		return import_fail(e, t->im->at, "a disk's path is missing");
+		return import_fail(e, t->im->at, "missing path of a disk");
 	if (g->disk_count == g->disk_room) {
 		size_t room = g->disk_room ? g->disk_room * 2 : 16;
 		struct tgt_disk *more = reallocarray(g->disks, room, sizeof *more);
@@ -145,7 +145,8 @@ static int add_disk(struct tgt *t, char *path, bool is_direct, struct err *e)
 	};
 	if (*path != '/')
 		import_note(t->im, t->im->at,
-			    "%.150s: is no path from / on; the disk waits (set its whole path)",
+			    "%.150s: not an absolute path; the disk is unavailable (set its "
+			    "absolute path)",
 			    path);
 	return 0;
 }
@@ -158,8 +159,8 @@ static int backing_store(struct tgt *t, char *value, struct err *e)
 static int direct_store(struct tgt *t, char *value, struct err *e)
 {
 	import_note(t->im, t->im->at,
-		    "direct-store %.150s: is served as any disk is; vendor, product and serial "
-		    "number are not the device's (pscsi passes a whole SCSI device through)",
+		    "direct-store %.150s: served as an ordinary disk; vendor, product and serial "
+		    "number are not those of the device (pscsi passes a SCSI device through)",
 		    value);
 	return add_disk(t, value, true, e);
 }
@@ -218,9 +219,9 @@ static int initiator_address(struct tgt *t, char *value, struct err *e)
 		snprintf(g->addresses + used, sizeof g->addresses - used, "%s%s", used ? "," : "",
 			 value);
 	else
-		import_note(t->im, t->im->at, "initiator-address %.100s: %s; left out", value,
-			    fits ? "is neither an address nor address/prefix"
-				 : "there are more than allowed_addresses can hold (use prefixes)");
+		import_note(t->im, t->im->at, "initiator-address %.100s: %s; skipped", value,
+			    fits ? "not an address or address/prefix"
+				 : "too many for allowed_addresses (use prefixes)");
 	return 0;
 }
 
@@ -228,8 +229,8 @@ static bool is_iser(struct tgt *t, const char *value)
 {
 	if (strcmp(value, "iscsi") && strcmp(value, "iser"))
 		import_note(t->im, t->im->at,
-			    "driver %.40s: has no counterpart; iSCSI is served, and iSER where the "
-			    "machine has it",
+			    "driver %.40s: not supported; the target uses iSCSI, and iSER if the "
+			    "machine supports it",
 			    value);
 	return !strcmp(value, "iser");
 }
@@ -267,24 +268,23 @@ static const struct directive in_target[] = {
 	{ "initiator-address",		       initiator_address, NULL },
 	{ "driver",	    driver, NULL },
 	{ "include",		     include, NULL },
-	{ "controller_tid",    NULL, "targets have names alone here; left out" },
-	{ "state",		   NULL, "a target that is imported is enabled (disable its tpg1)" },
+	{ "controller_tid",    NULL, "targets have only names; skipped" },
+	{ "state",		   NULL, "imported targets are enabled (disable tpg1)" },
 	{ 0},
 };
 
 static const struct directive anywhere[] = {
-	{"default-driver",				  default_driver, NULL },
-	{ "include",					     include, NULL },
-	{ "incomingdiscoveryuser",					incomingdiscoveryuser, NULL },
-	{ "outgoingdiscoveryuser",					     outgoingdiscoveryuser, NULL },
-	{ "ignore-errors",			   NULL, "an import that fails changes nothing; left out" },
-	{ "control-port",					     NULL, "the control socket is a file here (--socket); left out" },
-	{ "iSNS",			  NULL, "iSNS is not spoken here; initiators discover at the portal" },
-	{ "iSNSServerIP",					     NULL, "iSNS is not spoken here; left out" },
-	{ "iSNSServerPort",				  NULL, "iSNS is not spoken here; left out" },
-	{ "iSNSAccessControl", NULL,
-	  "iSNS is not spoken here: what it allowed is allowed by ACLs (acls create)" },
-	{ 0				  },
+	{"default-driver",			    default_driver, NULL },
+	{ "include",				       include, NULL },
+	{ "incomingdiscoveryuser",				   incomingdiscoveryuser, NULL },
+	{ "outgoingdiscoveryuser",				       outgoingdiscoveryuser, NULL },
+	{ "ignore-errors",			   NULL, "a failed import changes nothing; skipped" },
+	{ "control-port",				       NULL, "the control socket is a file (--socket); skipped" },
+	{ "iSNS",		    NULL, "iSNS is not supported; initiators discover at the portal" },
+	{ "iSNSServerIP",				       NULL, "iSNS is not supported; skipped" },
+	{ "iSNSServerPort",			    NULL, "iSNS is not supported; skipped" },
+	{ "iSNSAccessControl", NULL, "iSNS is not supported (acls create for its initiators)" },
+	{ 0			    },
 };
 
 static const struct directive *directive_find(const struct directive *list, const char *name)
@@ -308,11 +308,11 @@ static int take_setting(struct tgt *t, const char *name, char *value)
 	enum tgt_setting i = tgt_setting_find(name);
 	if (i == TGT_SETTINGS)
 		import_note(t->im, t->im->at,
-			    "%.60s: is no directive of tgt that is known here; "
-			    "left out",
+			    "%.60s: unknown directive; "
+			    "skipped",
 			    name);
 	else if (set[i].text && strcmp(set[i].text, value))
-		import_note(t->im, t->im->at, "%s: is there twice; the first one counts", name);
+		import_note(t->im, t->im->at, "%s: duplicate; the first one applies", name);
 	else
 		set[i] = (struct tgt_value){ value, t->im->at };
 	return 0;
@@ -334,8 +334,8 @@ static int take_directive(struct tgt *t, char *name, struct err *e)
 	else if (t->target)
 		take_setting(t, name, value);
 	else
-		import_note(t->im, t->im->at,
-			    "%.60s: is no directive of tgt outside of targets; left out", name);
+		import_note(t->im, t->im->at, "%.60s: not a directive outside of targets; skipped",
+			    name);
 	return 0;
 }
 
@@ -345,7 +345,7 @@ static int take_section(struct tgt *t, char *line, struct err *e)
 {
 	size_t n = strlen(line);
 	if (line[n - 1] != '>')
-		return import_fail(e, t->im->at, "%.60s: its > is missing", line);
+		return import_fail(e, t->im->at, "%.60s: missing >", line);
 	line[n - 1] = 0;
 	char *name = line + 1, *value = import_value(name);
 	n = strlen(value);
@@ -363,7 +363,7 @@ static int take_section(struct tgt *t, char *line, struct err *e)
 	else if (ends_disk && t->is_disk_open)
 		t->is_disk_open = false;
 	else
-		return import_fail(e, t->im->at, "<%.40s> does not belong here", name);
+		return import_fail(e, t->im->at, "unexpected <%.40s>", name);
 	return 0;
 }
 
@@ -379,7 +379,7 @@ static int read_text(struct import *im, char *text, struct err *e)
 		r = *line == '<' ? take_section(t, line, e) : take_directive(t, line, e);
 	if (!r && (t->target != was_open || t->is_disk_open != was_inside))
 		r = import_fail(e, t->target ? t->opened : im->at,
-				"<target>: what begins here does not end in %.150s "
+				"<target>: missing </target> in %.150s "
 				"(</target>, </backing-store>)",
 				file);
 	return r;

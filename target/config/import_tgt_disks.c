@@ -96,45 +96,43 @@ static const struct tgt_row {
 } rows[] = {
 	[TGT_BS_TYPE] = {"bs-type",	     same,	   "",					       true },
 	[TGT_DEVICE_TYPE] = { "device-type",	     same,	   "",					       true },
-	[TGT_LUN] = { "lun",		     same,	   "",					   true },
-	[TGT_READONLY] = { "readonly",	       readonly,	 "",					     true },
-	[TGT_WRITE_CACHE] = { "write-cache",	     write_cache,  "is neither on nor off; on is taken",
-			      false										  },
+	[TGT_LUN] = { "lun",		     same,	   "",					       true },
+	[TGT_READONLY] = { "readonly",	       readonly,	 "",						     true },
+	[TGT_WRITE_CACHE] = { "write-cache",	     write_cache,  "not on or off; using on",			     false},
 	[TGT_BSOFLAGS] = { "bsoflags",	       bsoflags,
-			   "is not carried over (set write_back and emulate_write_cache)",		   false},
+			   "not imported (set write_back and emulate_write_cache)",				    false},
 	[TGT_BLOCK_SIZE] = { "block-size",	   block_size,
-			     "blocks have 512, 1024, 2048 or 4096 bytes here; 512 is taken, and "
-			     "what "
-			     "is on the disk may look damaged (do not use it so)",			     false},
-	[TGT_VENDOR] = { "vendor_id",	      vendor,	      "is cut to 8 characters of ASCII",		 false},
-	[TGT_PRODUCT] = { "product_id",	product,	 "is cut to 16 characters of ASCII",	     false},
-	[TGT_REVISION] = { "product_rev",	  revision,	    "is cut to 4 characters of ASCII",	       false},
+			     "block sizes are 512, 1024, 2048 and 4096; using 512: "
+			     "data "
+			     "on the disk may look damaged (do not use it so)",				false},
+	[TGT_VENDOR] = { "vendor_id",	      vendor,	      "truncated to 8 ASCII characters",		 false},
+	[TGT_PRODUCT] = { "product_id",	product,	 "truncated to 16 ASCII characters",		     false},
+	[TGT_REVISION] = { "product_rev",	  revision,	    "truncated to 4 ASCII characters",		       false},
 	[TGT_SERIAL] = { "scsi_sn",	    serial,
-			 "a serial number is a UUID here; the disk gets a new one (what initiators "
-			 "find by /dev/disk/by-id has another name)",				      false},
+			 "not a UUID; the disk gets a new serial number (its name "
+			 "in /dev/disk/by-id changes)",							false},
 	[TGT_ID] = { "scsi_id",		never,
-			 "the identifier follows from the serial number here (what initiators find by "
-		     "/dev/disk/by-id has another name)",						  false},
+			 "the identifier derives from the serial number (the name in "
+		     "/dev/disk/by-id changes)",							       false},
 	[TGT_REMOVABLE] = { "removable",	 removable,    "",						false},
 	[TGT_ONLINE] = { "online",		   must_be_true,
-			 "a disk is always online here (delete its LUN to take it away)",		  true },
+			 "disks are always online (delete the LUN to remove it)",				  true },
 	[TGT_IN_USE] = { "allow-in-use",	 never,
-			 "is not carried over: a device in use waits until it is free",			true },
-	[TGT_BSOPTS] = { "bsopts",		   never,	  "has no counterpart; left out",		  true },
+			 "not imported: a device in use is unavailable until it is free",			  true },
+	[TGT_BSOPTS] = { "bsopts",		   never,	  "not supported; skipped",			    true },
 	[TGT_SENSE_FORMAT] = { "sense_format",      never,
-			       "has no counterpart; sense data has the fixed format until an "
-			       "initiator asks for the other (D_SENSE)",				   true },
-	[TGT_PATH] = { "path",	       never,	      "has no counterpart; left out",		      true },
-	[TGT_MODE_PAGE] = { "mode_page",	 never,
-			    "mode pages follow from the attributes here; left out",			    true },
-	[TGT_PARAMS] = { "params",		   never,
-			 "has no counterpart as a whole; left out (see set attribute)",			true },
-	[TGT_LBPPBE] = { "lbppbe",		   never,	  "is taken from the file or device; left out", true },
-	[TGT_LA_LBA] = { "la_lba",		   never,	  "is taken from the file or device; left out", true },
-	[TGT_XFER_GRAN] = { "optimal_xfer_gran", never,
-			    "is taken from the file or device; left out",					  true },
+			       "not supported; sense data has the fixed format until an "
+			       "initiator selects the other (D_SENSE)",					true },
+	[TGT_PATH] = { "path",	       never,	      "not supported; skipped",				true },
+	[TGT_MODE_PAGE] = { "mode_page",	 never,	"mode pages derive from the attributes; skipped",
+			    true										       },
+	[TGT_PARAMS] = { "params",		   never,	  "not supported; skipped (see set attribute)",	true },
+	[TGT_LBPPBE] = { "lbppbe",		   never,	  "taken from the file or device; skipped",	    true },
+	[TGT_LA_LBA] = { "la_lba",		   never,	  "taken from the file or device; skipped",	    true },
+	[TGT_XFER_GRAN] = { "optimal_xfer_gran", never,	"taken from the file or device; skipped",
+			    true										       },
 	[TGT_XFER_LEN] = { "optimal_xfer_len",  never,
-			   "is not carried over (set attribute optimal_sectors=BLOCKS)",			 true },
+			   "not imported (set attribute optimal_sectors=BLOCKS)",				  true },
 };
 
 enum tgt_setting tgt_setting_find(const char *name)
@@ -169,15 +167,15 @@ static const char *plugin_of(struct import *im, const struct tgt_target *t,
 		return "pscsi";
 	if (strcmp(type, "disk")) {
 		import_note(im, value_of(t, d, TGT_DEVICE_TYPE)->at,
-			    "device-type %.20s: only disks are served from files; %.150s is left "
-			    "out (a drive of this machine can be passed through with pscsi)",
+			    "device-type %.20s: files can only be disks; %.150s "
+			    "skipped (pscsi passes a drive of this machine through)",
 			    type, d->path);
 		return NULL;
 	}
 	if (strcmp(bs, "rdwr") && strcmp(bs, "aio") && strcmp(bs, "null")) {
 		import_note(im, value_of(t, d, TGT_BS_TYPE)->at,
-			    "bs-type %.20s: has no counterpart; %.150s is left out (map it to a "
-			    "block device, and export that)",
+			    "bs-type %.20s: not supported; %.150s skipped (map it to a "
+			    "block device and export that)",
 			    bs, d->path);
 		return NULL;
 	}
@@ -213,8 +211,7 @@ static void apply_settings(struct making *m, const struct tgt_target *t, const s
 		if (!v->text)
 			continue;
 		if (is_pscsi && !rows[i].holds_for_pscsi)
-			import_note(m->im, v->at,
-				    "%s: is the device's own where it is passed through; left out",
+			import_note(m->im, v->at, "%s: given by the pass-through device; skipped",
 				    rows[i].name);
 		else if (!rows[i].apply(m, v->text))
 			import_note(m->im, v->at, "%s %.60s: %s", rows[i].name, v->text,
@@ -240,7 +237,7 @@ static void put_disk(struct import *im, struct tgt_target *t, struct tgt_disk *d
 	} else {
 		m.is_readonly = is_yes(text_of(t, d, TGT_READONLY, "no"));
 		import_note(im, d->at,
-			    "%.150s: is served by another target too; its settings there hold here",
+			    "%.150s: also exported by another target; the settings there apply",
 			    d->path);
 	}
 	import_lun(t->tpg, d->lun, m.path, m.is_readonly);
@@ -269,8 +266,8 @@ static int own_number(struct import *im, struct tgt_target *t, struct tgt_disk *
 	if (n >= 0 && !used[n])
 		return n;
 	if (v->text)
-		import_note(im, v->at, "lun %.20s: %s; %.150s gets the next that is free", v->text,
-			    n < 0 ? "is no number in 0..16383" : "is another disk's", d->path);
+		import_note(im, v->at, "lun %.20s: %s; %.150s gets the next free number", v->text,
+			    n < 0 ? "not in 0..16383" : "used by another disk", d->path);
 	return -1;
 }
 
@@ -289,14 +286,13 @@ void tgt_put_disks(struct import *im, struct tgt_target *t)
 	for (size_t i = 0; used && i < t->disk_count; i++) {
 		struct tgt_disk *d = &t->disks[i];
 		if (i && !compare_store(d, d - 1)) {
-			import_note(im, d->at, "%.150s: is named twice; the first one counts",
-				    d->path);
+			import_note(im, d->at, "%.150s: duplicate; the first one applies", d->path);
 			continue;
 		}
 		while (d->lun < 0 && next <= IMPORT_LUN_MAX && used[next])
 			next++;
 		if (d->lun < 0 && next > IMPORT_LUN_MAX) {
-			import_note(im, d->at, "%.150s: no LUN is left for it; left out", d->path);
+			import_note(im, d->at, "%.150s: no free LUN number; skipped", d->path);
 			continue;
 		}
 		if (d->lun < 0)

@@ -30,7 +30,7 @@ void import_note(struct import *im, struct import_place at, const char *fmt, ...
 	va_end(ap);
 	snprintf(line, sizeof line, "%.250s:%u: %s", at.file, at.line,
 		 n == IMPORT_NOTES_MAX
-			 ? "more than 1000 lines cannot be carried over; they end here"
+			 ? "more than 1000 lines cannot be imported; the list ends here"
 			 : text);
 	utf8_mend(line); // it may have been cut
 	if (json_object_object_get_ex(im->told, line, NULL))
@@ -172,10 +172,10 @@ static int read_one(struct import *im, const char *path,
 		r = err_set(e, -ENOMEM, "out of memory");
 	}
 	if (!r && (im->size += len) > IMPORT_SIZE_MAX)
-		r = import_fail(e, before, "%.200s: with it there are more than %d bytes", path,
+		r = import_fail(e, before, "%.200s: more than %d bytes in all", path,
 				IMPORT_SIZE_MAX);
 	if (!r && strlen(text) != len)
-		r = import_fail(e, before, "%.200s: has a NUL byte, so it is no text", path);
+		r = import_fail(e, before, "%.200s: not a text file: NUL byte", path);
 	im->at = (struct import_place){ .file = name };
 	if (!r)
 		r = read(im, text, e);
@@ -214,7 +214,7 @@ int import_include(struct import *im, const char *pattern,
 	im->nested++;
 	int g = glob(whole, 0, NULL, &found), r = 0;
 	if (g == GLOB_NOMATCH && !strpbrk(whole, "*?["))
-		r = import_fail(e, im->at, "include %.200s: there is no such file", whole);
+		r = import_fail(e, im->at, "include %.200s: no such file", whole);
 	else if (g && g != GLOB_NOMATCH)
 		r = import_fail(e, im->at, "include %.200s: cannot be looked for", whole);
 	for (size_t i = 0; !r && i < found.gl_pathc; i++) {

@@ -44,7 +44,7 @@ static int make_tpg(struct config *c, struct target *t, unsigned tag, struct rep
 	reply_say(r, "Global pref auto_add_default_portal=true");
 	reply_say(r, "Created default portal listening on all IPs (0.0.0.0), port 3260.");
 	if (portal_state(p->open) == PORTAL_WAITING)
-		reply_say(r, "It is waiting: %s", portal_reason(p->open));
+		reply_say(r, "Warning: not listening: %s", portal_reason(p->open));
 	return 0;
 }
 
@@ -258,7 +258,7 @@ void tpg_free(struct config *c, struct node *n)
 
 // clang-format off
 static const struct param_row wwn_optional[] = {
-	{ "wwn", PARAM_STRING, false, NULL, "target name; made up when it is not given", NULL },
+	{ "wwn", PARAM_STRING, false, NULL, "target name (default: generated)", NULL },
 	{ 0 },
 };
 static const struct param_row wwn_required[] = {
@@ -267,7 +267,7 @@ static const struct param_row wwn_required[] = {
 	{ 0 },
 };
 static const struct param_row tag_optional[] = {
-	{ "tag", PARAM_STRING, false, NULL, "5 or tpg5; the next free one by default", NULL },
+	{ "tag", PARAM_STRING, false, NULL, "5 or tpg5 (default: the next free tag)", NULL },
 	{ 0 },
 };
 static const struct param_row tag_required[] = {
@@ -276,20 +276,20 @@ static const struct param_row tag_required[] = {
 	{ 0 },
 };
 static const struct command_row iscsi_commands[] = {
-	{ "create", wwn_optional, "Creates a target with portal group 1 and (get global) a default portal.",
+	{ "create", wwn_optional, "Create a target with portal group 1 and, by default, a portal.",
 	  false, create_target },
-	{ "delete", wwn_required, "Deletes a target; its sessions end.", false, delete_target },
+	{ "delete", wwn_required, "Delete a target and end its sessions.", false, delete_target },
 	{ 0 },
 };
 static const struct command_row target_commands[] = {
-	{ "create", tag_optional, "Creates a target portal group.", false, create_tpg },
-	{ "delete", tag_required, "Deletes a target portal group; its sessions end.", false,
+	{ "create", tag_optional, "Create a target portal group.", false, create_tpg },
+	{ "delete", tag_required, "Delete a target portal group and end its sessions.", false,
 	  delete_tpg },
 	{ 0 },
 };
 static const struct command_row tpg_commands[] = {
-	{ "enable", NULL, "Lets initiators log in.", false, tpg_enable },
-	{ "disable", NULL, "Refuses logins and ends the sessions.", false, tpg_disable },
+	{ "enable", NULL, "Allow logins.", false, tpg_enable },
+	{ "disable", NULL, "Refuse logins and end the sessions.", false, tpg_disable },
 	{ 0 },
 };
 // clang-format on

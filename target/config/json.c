@@ -47,7 +47,7 @@ struct json_object *json_read(const char *text, size_t len, const char *what, st
 	}
 	size_t fine = utf8_part(text, len);
 	if (fine < len) {
-		complain(text, fine, what, "is no UTF-8", e);
+		complain(text, fine, what, "not UTF-8", e);
 		return NULL;
 	}
 	struct json_tokener *tok = json_tokener_new_ex(JSON_DEPTH_MAX);
@@ -60,14 +60,14 @@ struct json_object *json_read(const char *text, size_t len, const char *what, st
 	enum json_tokener_error error = json_tokener_get_error(tok);
 	size_t end = json_tokener_get_parse_end(tok);
 	if (error == json_tokener_continue) {
-		complain(text, len, what, "the text ends in the middle (truncated?)", e);
+		complain(text, len, what, "unexpected end of file (truncated?)", e);
 	} else if (error != json_tokener_success) {
 		complain(text, end, what, json_tokener_error_desc(error), e);
 	} else {
 		while (end < len && strchr(" \t\r\n", text[end]) && text[end])
 			end++;
 		if (end != len) {
-			complain(text, end, what, "text behind the end of the document", e);
+			complain(text, end, what, "text after the end of the document", e);
 			error = json_tokener_error_parse_unexpected;
 		}
 	}
@@ -77,7 +77,7 @@ struct json_object *json_read(const char *text, size_t len, const char *what, st
 		return NULL;
 	}
 	if (!doc)
-		complain(text, 0, what, "null is no document", e);
+		complain(text, 0, what, "null is not a document", e);
 	return doc;
 }
 

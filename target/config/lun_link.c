@@ -15,7 +15,7 @@ static int link_lun(struct config *c, struct lun *l, struct storage *s, struct r
 	json_object_object_del(l->node.kept, "storage_object");
 	model_dirty(c, &l->node);
 	const struct node *tpg = &tpg_of(&l->node)->node;
-	reply_say(r, "LUN %u of %s leads to it.", l->number,
+	reply_say(r, "LUN %u of %s now uses it.", l->number,
 		  tpg->class == &srpt_target_class ? tpg->name : tpg->parent->name);
 	return 0;
 }

@@ -29,10 +29,10 @@ int number_pick(const struct config *c, struct node *n, const char *prefix, cons
 {
 	int number = text ? number_of(text, prefix, LUN_MAX) : (int)number_free(c, n, prefix);
 	if (text && number < 0)
-		return err_set(e, -EINVAL, "%s: '%.40s' is no LUN number (0..%d)", prefix, text,
+		return err_set(e, -EINVAL, "%s: invalid LUN number '%.40s' (0..%d)", prefix, text,
 			       LUN_MAX);
 	if (number > LUN_MAX)
-		return err_set(e, -ENOSPC, "%s: every number up to %d is taken", prefix, LUN_MAX);
+		return err_set(e, -ENOSPC, "%s: all numbers up to %d are in use", prefix, LUN_MAX);
 	return number;
 }
 
@@ -148,7 +148,7 @@ static int create_lun(struct config *c, struct node *n, const struct args *a, st
 	if (!code) {
 		reply_say(r, "Created LUN %d.", number);
 		if (!s->lu)
-			reply_say(r, "Its storage is waiting: %s", s->reason);
+			reply_say(r, "Warning: storage unavailable: %s", s->reason);
 	}
 	if (!code && arg_bool(a, "add_mapped_luns", c->prefs.auto_add_mapped_luns))
 		code = map_for_acls(c, tpg, l, r, e);
@@ -191,7 +191,7 @@ static void summarize_lun(struct config *c, const struct node *n, struct summary
 		utf8_show(dev, shown, sizeof shown);
 	snprintf(ret->text, sizeof ret->text, "%s/%s%s%s%s (%.60s)%s", s->node.parent->name,
 		 s->node.name, dev ? " (" : "", shown, dev ? ")" : "", l->group,
-		 s->lu ? "" : ", waiting for its storage");
+		 s->lu ? "" : ", storage unavailable");
 	ret->is_healthy = s->lu != NULL;
 	ret->is_broken = !s->lu;
 }
@@ -227,9 +227,9 @@ static void free_lun(struct config *c, struct node *n)
 // clang-format off
 static const struct param_row create_lun_params[] = {
 	{ "storage_object", PARAM_STORAGE, true, NULL,
-	  "path of a storage object, or of a file or device that is there", NULL },
-	{ "lun", PARAM_STRING, false, NULL, "3 or lun3; the lowest free one by default", NULL },
-	{ "add_mapped_luns", PARAM_BOOL, false, NULL, "map the LUN for every ACL at once (get global)", NULL },
+	  "path of a storage object, or of an existing file or device", NULL },
+	{ "lun", PARAM_STRING, false, NULL, "3 or lun3 (default: the lowest free number)", NULL },
+	{ "add_mapped_luns", PARAM_BOOL, false, NULL, "map the LUN in every ACL (default: see get global)", NULL },
 	{ 0 },
 };
 static const struct param_row lun_params[] = {
@@ -238,8 +238,8 @@ static const struct param_row lun_params[] = {
 	{ 0 },
 };
 static const struct command_row luns_commands[] = {
-	{ "create", create_lun_params, "Exports a storage object as a LUN.", false, create_lun },
-	{ "delete", lun_params, "Deletes a LUN and its mappings.", false, delete_lun },
+	{ "create", create_lun_params, "Export a storage object as a LUN.", false, create_lun },
+	{ "delete", lun_params, "Delete a LUN and its mappings.", false, delete_lun },
 	{ 0 },
 };
 // clang-format on

@@ -140,7 +140,7 @@ int tpg_add(struct config *c, struct tpg *tpg, struct node *parent, const struct
 	tpg->relative_port = free_relative_port(c);
 	if (!tpg->relative_port) {
 		free(tpg);
-		return err_set(e, -ENOSPC, "%s: 65535 target portal groups exist", name);
+		return err_set(e, -ENOSPC, "%s: limit of 65535 target portal groups reached", name);
 	}
 	if (init_tpg(tpg, class, name) < 0) {
 		tpg_free(c, &tpg->node);

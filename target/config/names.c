@@ -15,18 +15,20 @@ int name_check_storage(const char *name, struct err *e)
 {
 	size_t len = strlen(name);
 	if (!len || len > NAME_MAX_LEN)
-		return err_set(e, -EINVAL, "A storage object's name has 1 to %d characters",
+		return err_set(e, -EINVAL, "invalid name of a storage object (1 to %d characters)",
 			       NAME_MAX_LEN);
 	if (!strcmp(name, ".") || !strcmp(name, ".."))
-		return err_set(e, -EINVAL, "A storage object's name cannot be . or ..");
+		return err_set(e, -EINVAL,
+			       "invalid name of a storage object: . and .. are reserved");
 	for (size_t i = 0, n; i < len; i += n) {
 		const uint8_t *p = (const uint8_t *)name + i;
 		n = utf8_len(p, len - i);
 		if (!n || *p == '/' || *p == ' ' || utf8_is_control(p, n))
-			return err_set(e, -EINVAL,
-				       "A storage object's name cannot contain /, newline or "
-				       "spaces/tabs%s",
-				       *p < 0x80 && *p >= ' ' ? "" : " (nor control characters)");
+			return err_set(
+				e, -EINVAL,
+				"invalid name of a storage object: it contains /, newline or "
+				"spaces/tabs%s",
+				*p < 0x80 && *p >= ' ' ? "" : " (nor control characters)");
 	}
 	return 0;
 }
@@ -41,11 +43,10 @@ int name_check_dev(const char *dev, struct err *e)
 		if (n && !utf8_is_control(p, n))
 			continue;
 		utf8_show(dev, shown, sizeof shown);
-		return err_set(
-			e, -EINVAL,
-			"dev: control characters in %s (terminals and logs obey them: rename "
-			"it, or link to it by another name)",
-			shown);
+		return err_set(e, -EINVAL,
+			       "dev: control characters in %s (rename "
+			       "it, or link to it by another name)",
+			       shown);
 	}
 	return 0;
 }
@@ -59,7 +60,7 @@ int name_check_wwn(const char *uuid, struct err *e)
 				  : isxdigit((unsigned char)uuid[i]) != 0;
 	if (!is_fine)
 		return err_set(e, -EINVAL,
-			       "wwn: '%.60s' is no unit serial (a UUID such as "
+			       "wwn: invalid unit serial '%.60s' (a UUID such as "
 			       "5b0c3f0e-7c21-4f63-9a0d-2d7e41f0a911)",
 			       uuid);
 	return 0;
@@ -144,7 +145,7 @@ int name_iscsi(const char *in, bool is_target, char out[224], struct err *e)
 		r = iscsi_name_check(out, e);
 	else if (!r && strncmp(out, "iqn.", 4) && strncmp(out, "eui.", 4) &&
 		 strncmp(out, "naa.", 4))
-		r = err_set(e, -EINVAL, "'%.100s' begins with neither iqn. nor eui. nor naa.", in);
+		r = err_set(e, -EINVAL, "'%.100s' does not start with iqn., eui. or naa.", in);
 	if (r < 0)
 		err_prefix(e, "WWN not valid as: iqn, naa, eui");
 	return r;

@@ -57,19 +57,19 @@ static const struct source {
 };
 
 const struct attr_row negotiated_rows[] = {
-	ROW("DataDigest", "check sums over data segments"),
-	ROW("DataPDUInOrder", "the PDUs of a sequence go up in offset"),
-	ROW("DataSequenceInOrder", "the sequences of a command go up in offset"),
-	ROW("ErrorRecoveryLevel", "0: what is lost ends the session"),
-	ROW("FirstBurstLength", "bytes of unsolicited data of one command"),
-	ROW("HeaderDigest", "check sums over PDU headers"),
-	ROW("ImmediateData", "write data may travel in the command's own PDU"),
-	ROW("InitialR2T", "no write data beyond the immediate before an R2T asks for it"),
-	ROW("MaxBurstLength", "bytes of one Data-In sequence or one R2T"),
-	ROW("MaxConnections", "connections of one session"),
-	ROW("MaxOutstandingR2T", "R2Ts of one command at a time"),
-	ROW("MaxRecvDataSegmentLength", "bytes of data the target takes in one PDU"),
-	ROW("MaxXmitDataSegmentLength", "bytes of data the target puts in one PDU"),
+	ROW("DataDigest", "checksums of data segments"),
+	ROW("DataPDUInOrder", "PDUs of a sequence are in order of offset"),
+	ROW("DataSequenceInOrder", "sequences of a command are in order of offset"),
+	ROW("ErrorRecoveryLevel", "0: a lost PDU ends the session"),
+	ROW("FirstBurstLength", "unsolicited data of one command"),
+	ROW("HeaderDigest", "checksums of PDU headers"),
+	ROW("ImmediateData", "data-out may be in the command PDU"),
+	ROW("InitialR2T", "Yes: no unsolicited data-out beyond immediate data"),
+	ROW("MaxBurstLength", "data of one Data-In sequence or R2T"),
+	ROW("MaxConnections", "connections in a session"),
+	ROW("MaxOutstandingR2T", "outstanding R2Ts of one command"),
+	ROW("MaxRecvDataSegmentLength", "largest data segment the target receives"),
+	ROW("MaxXmitDataSegmentLength", "largest data segment the target sends"),
 	{ 0 },
 };
 _Static_assert(sizeof sources / sizeof *sources + 1 ==

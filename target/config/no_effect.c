@@ -28,10 +28,10 @@ static const struct {
 	bool (*lacks)(const struct storage *s);
 	const char *why;
 } conditions[] = {
-	{"emulate_write_cache",	 lacks_cache, "this storage has no volatile write cache" },
+	{"emulate_write_cache",	 lacks_cache, "this storage has no volatile write cache"	 },
 	{ "emulate_tpu",		 lacks_unmap, "this storage cannot unmap"		  },
 	{ "emulate_tpws",		  lacks_unmap, "this storage cannot unmap"		   },
-	{ "thin_threshold_percent", lacks_space, "this storage does not tell its used space"},
+	{ "thin_threshold_percent", lacks_space, "this storage does not report its used space"},
 };
 
 // What counts for a device that answers commands itself.
@@ -61,11 +61,11 @@ static const char *by_name(const char *name)
 		{ "default_erl",	 "error recovery level 0 is offered"		     },
 		{ "emulate_dpo",	 "emulate_fua_write decides"			     },
 		{ "emulate_fua_read",   "emulate_fua_write decides"			  },
-		{ "fabric_prot_type",   "there is no protection information"		   },
-		{ "pi_prot_format",	    "there is no protection information"		 },
-		{ "pi_prot_type",	  "there is no protection information"	       },
-		{ "pi_prot_verify",	    "there is no protection information"		 },
-		{ "t10_pi",		    "there is no protection information"		 },
+		{ "fabric_prot_type",   "protection information is not supported"		},
+		{ "pi_prot_format",	    "protection information is not supported"	      },
+		{ "pi_prot_type",	  "protection information is not supported"	    },
+		{ "pi_prot_verify",	    "protection information is not supported"	      },
+		{ "t10_pi",		    "protection information is not supported"	      },
 		{ "unmap_zeroes_data",  "the storage decides what unmapped blocks read as"},
 	};
 	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
@@ -80,7 +80,7 @@ const char *no_effect(const struct node *n, const struct attr_row *row, const ch
 		return NULL;
 	const char *why = by_name(row->name);
 	if (!why && row->flags & ATTR_IGNORED)
-		why = "it is for the kernel's target";
+		why = "it belongs to the kernel's target";
 	if (!why && n->class == &storage_class)
 		why = of_storage(NODE_OF(const struct storage, n), row->name);
 	return why;

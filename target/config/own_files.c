@@ -21,11 +21,11 @@ static const struct own {
 	enum kind kind;
 	const char *what;
 } rows[OWN_FILES] = {
-	{SAVED_FILE,    "",	  FILE_ITSELF, "saved file"			    },
+	{SAVED_FILE,    "",	  FILE_ITSELF, "saved file"		    },
 	{ SAVED_FILE,   ".temp",     FILE_ITSELF, "saved file"			 },
-	{ SAVED_FILE,   ".lock",     FILE_ITSELF, "lock"				   },
-	{ SAVED_FILE,   ".damaged-", PREFIX,	   "saved file, kept aside as damaged"},
-	{ SAVED_FOLDER, "backup",	  FOLDER,	  "backup of the saved file"	     },
+	{ SAVED_FILE,   ".lock",     FILE_ITSELF, "lock"			   },
+	{ SAVED_FILE,   ".damaged-", PREFIX,	   "damaged saved file kept aside"},
+	{ SAVED_FOLDER, "backup",	  FOLDER,	  "backup of the saved file"     },
 	{ STATE_FOLDER, "/lock",	 FILE_ITSELF, "lock"			     },
 	{ STATE_FOLDER, "/pr",       FOLDER,      "state of reservations"	       },
 	{ STATE_FOLDER, "/alua",	 FOLDER,	 "state of ALUA groups"		},
@@ -161,7 +161,7 @@ int own_files_refuse(struct config *c, const char *dev, struct err *e)
 	for (size_t i = 0; i < OWN_FILES; i++)
 		if (is_own(c, &p, i))
 			return err_set(e, -EINVAL,
-				       "%.140s is farblockd's own %s (serve another file)", dev,
+				       "%.140s is farblockd's own %s (use another file)", dev,
 				       rows[i].what);
 	return 0;
 }

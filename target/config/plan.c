@@ -33,10 +33,11 @@ int plan_refuse_nothing(const struct config *c, struct json_object *doc, const c
 {
 	if (model_is_empty(c) || has_entries(doc, "storage_objects") || has_entries(doc, "targets"))
 		return 0;
-	return err_set(e, -EPERM,
-		       "%s: has neither storage_objects nor targets, all would go (clearconfig "
-		       "confirm=true does that)",
-		       what);
+	return err_set(
+		e, -EPERM,
+		"%s: no storage_objects and no targets: everything would be deleted (clearconfig "
+		"confirm=true does that)",
+		what);
 }
 
 static void say_all(struct reply *r, struct json_object *lines, const char *before)
@@ -53,9 +54,9 @@ static void say_result(struct reply *r, struct json_object *lines, struct json_o
 	say_all(r, lines, "");
 	say_all(r, errors, "Note: ");
 	if (!n)
-		reply_say(r, "Nothing to do: the configuration is what %s says.", what);
+		reply_say(r, "Nothing to do: the configuration equals %s.", what);
 	else if (is_dry)
-		reply_say(r, "%zu differences; nothing was changed.", n);
+		reply_say(r, "%zu differences; nothing changed.", n);
 	else
 		reply_say(r, "Applied %s: %zu differences.", what, n);
 }

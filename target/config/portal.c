@@ -61,8 +61,7 @@ static int portal_name(const char *host, uint16_t port, char name[TCP_ADDR_TEXT]
 	else if (r < 0)
 		err_set(&why, r, "ip_address: %s: no such interface", bare);
 	if (!r && tcp_addr_port(ret) != port)
-		r = err_set(&why, -EINVAL, "ip_address: '%s' contains a port (give it as ip_port)",
-			    host);
+		r = err_set(&why, -EINVAL, "ip_address: '%s' contains a port (use ip_port)", host);
 	if (!r) {
 		tcp_addr_format(ret, name);
 		return 0;
@@ -157,7 +156,7 @@ bool portal_retry(struct config *c, struct portal_node *p)
 		return false;
 	c->lost_portals--;
 	p->reason[0] = 0;
-	log_info("portal %s: its interface is there now", p->node.name);
+	log_info("portal %s: interface appeared", p->node.name);
 	model_dirty(c, &p->node);
 	return true;
 }
@@ -166,7 +165,7 @@ static int parse_port(const char *text, uint16_t *ret, struct err *e)
 {
 	int v = number_of(text, "", 65535);
 	if (v < 1)
-		return err_set(e, -EINVAL, "ip_port: '%.20s' is no port (1..65535)", text);
+		return err_set(e, -EINVAL, "ip_port: invalid port '%.20s' (1..65535)", text);
 	*ret = (uint16_t)v;
 	return 0;
 }
@@ -200,7 +199,8 @@ int portal_transport_parse(const char *name, unsigned *ret, struct err *e)
 		*ret = transports[i].mask;
 		return 0;
 	}
-	return err_set(e, -EINVAL, "transport: '%.20s' is none (tcp, iser, rdma or all)", name);
+	return err_set(e, -EINVAL, "transport: invalid value '%.20s' (tcp, iser, rdma or all)",
+		       name);
 }
 
 // Its first IPv4 address, else its first IPv6 one that needs no interface beside it.
@@ -236,7 +236,7 @@ static void warn_rdma(const struct portal_node *p, struct reply *r)
 {
 	const char *why = p->open ? portal_rdma_waits(p->open) : NULL;
 	if (why && *why)
-		reply_say(r, "Warning: no RDMA device serves it yet, which is waited for: %s", why);
+		reply_say(r, "Warning: no RDMA device has this address yet: %s", why);
 }
 
 static int create(struct config *c, struct node *n, const struct args *a, struct reply *r,
@@ -267,7 +267,7 @@ static int create(struct config *c, struct node *n, const struct args *a, struct
 	if (!code) {
 		reply_say(r, "Created network portal %s.", p->node.name);
 		if (!p->open || portal_state(p->open) == PORTAL_WAITING)
-			reply_say(r, "It is waiting: %s",
+			reply_say(r, "Warning: not listening: %s",
 				  p->open ? portal_reason(p->open) : p->reason);
 		if (mask != PORTAL_ALL)
 			warn_rdma(p, r);
@@ -391,7 +391,7 @@ static int set_only_transport(struct config *c, struct node *n, const struct arg
 // clang-format off
 static const struct param_row address_params[] = {
 	{ "ip_address", PARAM_ADDRESS, false, "0.0.0.0",
-	  "IPv4 or IPv6 address, or an interface: its first address", NULL },
+	  "IPv4 or IPv6 address, or an interface (its first address)", NULL },
 	{ "ip_port", PARAM_NUMBER, false, "3260", "TCP port", NULL },
 	{ "transport", PARAM_STRING, false, "all", TRANSPORTS, NULL, TRANSPORT_CHOICES },
 	{ 0 },
@@ -412,8 +412,8 @@ static const struct param_row boolean_params[] = {
 };
 static const struct command_row portals_commands[] = {
 	{ "create", address_params,
-	  "Listens on an address; one that does not exist yet is waited for.", false, create },
-	{ "delete", delete_params, "Stops listening there; sessions go on.", false, delete },
+	  "Listen on an address, which may appear later.", false, create },
+	{ "delete", delete_params, "Stop listening; sessions continue.", false, delete },
 	{ "enable_iser", boolean_params, "Runs enable_iser of the portal, if there is one portal.",
 	  false, enable_only_iser },
 	{ "transport", transport_params, "Runs transport of the portal, if there is one portal.", false,
@@ -423,11 +423,11 @@ static const struct command_row portals_commands[] = {
 	{ 0 },
 };
 static const struct command_row portal_commands[] = {
-	{ "enable_iser", boolean_params, "Offers iSER beside TCP (the default), or TCP only.", false,
+	{ "enable_iser", boolean_params, "Offer iSER beside TCP (the default), or TCP only.", false,
 	  enable_iser },
 	{ "transport", transport_params,
-	  "Says what initiators may use here; sessions go on.", false, set_transport },
-	{ "enable_offload", boolean_params, "Kept for the saved file only.", false,
+	  "Select the transports of new sessions.", false, set_transport },
+	{ "enable_offload", boolean_params, "Kept in the saved file; no effect.", false,
 	  enable_offload },
 	{ 0 },
 };

@@ -64,6 +64,6 @@ int private_tmp_refuse(const char *path, int code, struct err *e)
 		return 0;
 	return err_set(e, code,
 		       "%.80s: farblockd has its own %.20s, which is removed when it stops "
-		       "(PrivateTmp=yes in its unit; use another folder, such as /srv)",
+		       "(PrivateTmp=yes in its unit; use another directory, such as /srv)",
 		       path, where);
 }

@@ -75,7 +75,7 @@ static void fill_auth(struct view_auth *v, const struct auth_group *a, const cha
 {
 	struct err e = { 0 };
 	if (secret_fill(a, v, &e) < 0)
-		log_warn("%s: %s; nobody can log in by it", whose, e.text);
+		log_warn("%s: %s; no login is possible", whose, e.text);
 }
 
 static int fill_acls(struct config *c, struct view_tpg *v, const struct tpg *tpg)

@@ -21,7 +21,7 @@ static int add_fabric(struct restore *r, void *parent, struct json_object *o, st
 	struct config *c = r->c;
 	const char *name = json_text(o, "name");
 	if (!name)
-		return err_set(e, -EINVAL, "'name' is missing");
+		return err_set(e, -EINVAL, "missing 'name'");
 	if (strcmp(name, "iscsi")) {
 		restore_keep_entry(&c->root, "fabric_modules", o);
 		return 0;
@@ -123,11 +123,11 @@ int restore_document(struct config *c, struct json_object *doc, const struct res
 	struct restore r = { .c = c, .options = o, .errors = errors };
 	bool is_partial = o->only_target || o->only_storage;
 	if (!json_object_is_type(doc, json_type_object))
-		return err_set(e, -EINVAL, "is no object with storage_objects and targets");
+		return err_set(e, -EINVAL, "not an object with storage_objects and targets");
 	for (int i = 0; i < 3; i++)
 		if (json_field(doc, known[i]) &&
 		    !json_object_is_type(json_field(doc, known[i]), json_type_array))
-			return err_set(e, -EINVAL, "'%s' is no array", known[i]);
+			return err_set(e, -EINVAL, "'%s' is not an array", known[i]);
 	struct json_object *own = json_field(doc, SAVED_SECTION);
 	r.objects = json_field(own, "objects");
 	r.is_exact = own != NULL;

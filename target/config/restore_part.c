@@ -118,7 +118,7 @@ static void set_values(struct restore *r, const struct group_row *g, struct node
 			restore_tell_unknown(r, g->name, key, n->name);
 		else
 			restore_complain(r, "%s: %s, kept without effect", n->name,
-					 text ? e.text : "a value that is no scalar");
+					 text ? e.text : "not a scalar value");
 		if (part)
 			restore_keep_in(n, part, key, value);
 	}
@@ -157,7 +157,7 @@ void restore_each(struct restore *r, struct node *n, void *parent, struct json_o
 	if (!list)
 		return;
 	if (!json_object_is_type(list, json_type_array)) {
-		restore_complain(r, "%s: '%s' is no array, ignored", n->name, key);
+		restore_complain(r, "%s: '%s' is not an array, ignored", n->name, key);
 		return;
 	}
 	for (size_t i = 0; i < json_object_array_length(list); i++) {
@@ -165,7 +165,7 @@ void restore_each(struct restore *r, struct node *n, void *parent, struct json_o
 		struct err e = { 0 };
 		int code = json_object_is_type(entry, json_type_object)
 				   ? fn(r, parent, entry, &e)
-				   : err_set(&e, -EINVAL, "is no object");
+				   : err_set(&e, -EINVAL, "not an object");
 		if (code < 0) {
 			restore_complain(r, "%s: %s[%zu]: %s, kept without effect", n->name, key, i,
 					 e.text);
@@ -180,6 +180,6 @@ int restore_number_field(struct json_object *o, const char *key, int max, struct
 	const char *text = json_scalar(v);
 	int n = text ? number_of(text, "", max) : -1;
 	if (!v)
-		return err_set(e, -EINVAL, "'%s' is missing", key);
-	return n < 0 ? err_set(e, -EINVAL, "'%s' is no number in 0..%d", key, max) : n;
+		return err_set(e, -EINVAL, "missing '%s'", key);
+	return n < 0 ? err_set(e, -EINVAL, "'%s' is not a number in 0..%d", key, max) : n;
 }

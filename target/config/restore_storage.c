@@ -25,7 +25,7 @@ static void set_options(struct restore *r, struct storage *s, struct json_object
 		if (!is_option(s, key) || (text && !*text))
 			continue;
 		if (!text)
-			restore_complain(r, "%s: %s is no scalar", s->node.name, key);
+			restore_complain(r, "%s: %s is not a scalar", s->node.name, key);
 		else if (storage_set_option(s, key, text, &e) < 0)
 			restore_complain(r, "%s: %s", s->node.name, e.text);
 	}
@@ -51,7 +51,7 @@ static int add_foreign_storage(struct restore *r, const char *plugin, const char
 	struct config *c = r->c;
 	struct node *n = node_child(&c->names, &c->backstores, plugin);
 	if (strchr(plugin, '/') || !*plugin || name_check_storage(name, e) < 0)
-		return err_set(e, -EINVAL, "'%.40s/%.80s' is no name", plugin, name);
+		return err_set(e, -EINVAL, "invalid name '%.40s/%.80s'", plugin, name);
 	if (!n) {
 		int code = foreign_new(c, &c->backstores, &fabric_class, plugin, NULL, e);
 		if (code < 0)
@@ -61,8 +61,7 @@ static int add_foreign_storage(struct restore *r, const char *plugin, const char
 	int met = restore_meet_foreign(r, n, name, o, e);
 	if (met)
 		return met < 0 ? met : 0;
-	restore_complain(r, "storage object %s: plugin '%s' is not served here, kept", name,
-			 plugin);
+	restore_complain(r, "storage object %s: plugin '%s' is not supported, kept", name, plugin);
 	return restore_add_foreign(r, n, &foreign_storage_class, name, o, e);
 }
 
@@ -73,7 +72,7 @@ static int add_alua_group(struct restore *r, void *parent, struct json_object *o
 	struct alua_node *g;
 	struct node *there;
 	if (!name)
-		return err_set(e, -EINVAL, "'name' is missing");
+		return err_set(e, -EINVAL, "missing 'name'");
 	const struct group_row *rows = group_find(&alua_group_class, "alua");
 	there = node_child(&r->c->names, &s->alua, name);
 	if (there) {
@@ -220,7 +219,7 @@ int restore_storage(struct restore *r, void *parent, struct json_object *o, stru
 	const char *plugin = json_text(o, "plugin"), *name = json_text(o, "name");
 	struct storage *s;
 	if (!plugin || !name)
-		return err_set(e, -EINVAL, "'plugin' or 'name' is missing");
+		return err_set(e, -EINVAL, "'plugin' or missing 'name'");
 	if (!restore_is_meant(r->options->only_storage, plugin, name))
 		return 0;
 	struct storage_type *st = storage_type_of(r->c, plugin);
@@ -239,13 +238,14 @@ int restore_storage(struct restore *r, void *parent, struct json_object *o, stru
 	if (wwn && !name_check_wwn(wwn, &why))
 		snprintf(s->wwn, sizeof s->wwn, "%s", wwn);
 	else if (wwn)
-		restore_complain(r, "%s: %s; a new one was made up", name, why.text);
+		restore_complain(r, "%s: %s; generated a new one", name, why.text);
 	const struct storage *twin = map_get(&r->serials, r, s->wwn);
 	if (twin)
-		restore_complain(r,
-				 "%s: unit serial %s is that of %s too: initiators take both for "
-				 "one disk (give one another wwn)",
-				 name, s->wwn, twin->node.name);
+		restore_complain(
+			r,
+			"%s: unit serial %s is also used by %s: initiators mistake them for "
+			"one disk (give one another wwn)",
+			name, s->wwn, twin->node.name);
 	else
 		map_put(&r->serials, r, s->wwn, s);
 	set_options(r, s, o);
@@ -259,7 +259,7 @@ int restore_storage(struct restore *r, void *parent, struct json_object *o, stru
 		return code;
 	if (!r->options->is_dry && storage_open(s, false, &why) < 0 &&
 	    !(why.code == -EBUSY && is_held_by_what_goes(r, s)))
-		restore_complain(r, "storage object %s/%s waits: %s", st->node.name, name,
+		restore_complain(r, "storage object %s/%s unavailable: %s", st->node.name, name,
 				 why.text);
 	return 0;
 }

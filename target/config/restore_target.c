@@ -80,16 +80,15 @@ static int add_lun(struct restore *r, void *parent, struct json_object *o, struc
 		return code;
 	restore_named(r, &l->node, is_old);
 	if (s && !node_child(&r->c->names, &s->alua, l->group) && !s->type->is_passthrough)
-		restore_complain(r, "LUN %d: no ALUA group '%s', the default one serves", number,
+		restore_complain(r, "LUN %d: no ALUA group '%s', using the default group", number,
 				 l->group);
 	if (!s && path)
 		restore_keep(&l->node, "storage_object", json_field(o, "storage_object"));
 	if (!s)
-		restore_complain(r, "LUN %d: no storage object %.120s, the LUN is kept without it",
-				 number, path ? path : "is named");
+		restore_complain(r, "LUN %d: no storage object %.120s, LUN kept without it", number,
+				 path ? path : "named");
 	if (number > LUN_MAX)
-		restore_complain(r, "LUN %d: is above %d and not shown to initiators", number,
-				 LUN_MAX);
+		restore_complain(r, "LUN %d: above %d, not shown to initiators", number, LUN_MAX);
 	restore_keep_unknown(r, &l->node, o, known);
 	return 0;
 }
@@ -102,7 +101,7 @@ static int add_portal(struct restore *r, void *parent, struct json_object *o, st
 	struct portal_node *p;
 	int port = restore_number_field(o, "port", 65535, e);
 	if (port < 1 || !host)
-		return port < 0 ? port : err_set(e, -EINVAL, "'ip_address' or 'port' is missing");
+		return port < 0 ? port : err_set(e, -EINVAL, "missing 'ip_address' or 'port'");
 	// iser=false is what targetcli writes for portals nobody thought about: not a refusal.
 	const char *transport = json_text(o, "transport");
 	unsigned mask = PORTAL_ALL;
@@ -172,8 +171,8 @@ static int add_mapped(struct restore *r, void *parent, struct json_object *o, st
 		model_dirty(r->c, &m->node);
 	restore_named(r, &m->node, is_old);
 	if (!l)
-		restore_complain(r, "%s: mapped LUN %d: there is no LUN %d, kept", a->node.name,
-				 number, tpg_lun);
+		restore_complain(r, "%s: mapped LUN %d: no LUN %d, kept", a->node.name, number,
+				 tpg_lun);
 	restore_keep_unknown(r, &m->node, o, known);
 	return 0;
 }
@@ -209,7 +208,7 @@ static int add_acl(struct restore *r, void *parent, struct json_object *o, struc
 	const char *name = json_text(o, "node_wwn"), *tag = json_text(o, "tag");
 	struct acl *a;
 	if (!name)
-		return err_set(e, -EINVAL, "'node_wwn' is missing");
+		return err_set(e, -EINVAL, "missing 'node_wwn'");
 	char full[224];
 	struct tpg *tpg = parent;
 	int code = tpg->node.class == &srpt_target_class ? name_srpt_initiator(name, full, e)
@@ -298,7 +297,7 @@ static int add_srpt_tpg(struct restore *r, void *parent, struct json_object *o, 
 	if (tag < 0)
 		return tag;
 	if (tag != 1)
-		return err_set(e, -EINVAL, "tag: an SRP target has portal group 1 alone");
+		return err_set(e, -EINVAL, "tag: an SRP target has only portal group 1");
 	uint32_t is_enabled = !enable || json_object_get_boolean(enable);
 	int code = txn_change(r->c, &t->tpg.is_enabled, &is_enabled, sizeof is_enabled);
 	if (code < 0)
@@ -361,7 +360,7 @@ static int add_foreign_target(struct restore *r, const char *fabric, const char 
 {
 	if (!*fabric || strchr(fabric, '/') || !*wwn || strchr(wwn, '/') || strlen(fabric) > 63 ||
 	    strlen(wwn) > 223)
-		return err_set(e, -EINVAL, "'fabric' or 'wwn' is no name");
+		return err_set(e, -EINVAL, "invalid 'fabric' or 'wwn'");
 	struct node *n = fabric_of(r->c, fabric, e);
 	if (!n)
 		return err_set(e, -EINVAL, "'fabric' cannot be '%s'", fabric);
@@ -370,8 +369,7 @@ static int add_foreign_target(struct restore *r, const char *fabric, const char 
 		return code < 0 ? code : 0;
 	code = restore_add_foreign(r, n, &foreign_class, wwn, o, e);
 	if (!code)
-		restore_complain(r, "target %s: fabric '%s' is not served here, kept until it is",
-				 wwn, fabric);
+		restore_complain(r, "target %s: fabric '%s' is not supported, kept", wwn, fabric);
 	return code;
 }
 
@@ -382,7 +380,7 @@ int restore_target(struct restore *r, void *parent, struct json_object *o, struc
 	struct target *t;
 	char name[224];
 	if (!fabric || !wwn)
-		return err_set(e, -EINVAL, "'fabric' or 'wwn' is missing");
+		return err_set(e, -EINVAL, "missing 'fabric' or 'wwn'");
 	if (r->options->only_target && strcmp(r->options->only_target, wwn))
 		return 0;
 	if (!strcmp(fabric, "srpt"))

@@ -111,7 +111,7 @@ static int expect_entry(struct json_object *doc, const char *list,
 	for (size_t i = 0; i < n; i++)
 		if (is_it(json_object_array_get_idx(all, i), name))
 			return 0;
-	return err_set(e, -ENOENT, "%s: has no '%s' among its %s", file, name, list);
+	return err_set(e, -ENOENT, "%s: no '%s' in %s", file, name, list);
 }
 
 // Looked at before anything is dropped for it.
@@ -119,7 +119,7 @@ static int check_named(struct json_object *doc, const struct restore_options *o,
 		       struct err *e)
 {
 	if (o->only_target && o->only_storage)
-		return err_set(e, -EINVAL, "give either target or storage_object");
+		return err_set(e, -EINVAL, "target and storage_object exclude each other");
 	if (o->only_target)
 		return expect_entry(doc, "targets", is_target, o->only_target, file, e);
 	if (o->only_storage)
@@ -183,11 +183,10 @@ static int drop(struct config *c, struct node *n, const struct args *a, struct r
 		code = session_drop(id, arg_bool(a, "drain", false) ? SESSION_DRAIN_S : 0,
 				    &was_asked, e);
 	if (!code && was_asked)
-		reply_say(r,
-			  "Session %s was asked to log out; it is dropped if it has not in %d s.",
-			  sid, SESSION_DRAIN_S);
+		reply_say(r, "Asked session %s to log out; it is dropped after %d s.", sid,
+			  SESSION_DRAIN_S);
 	else if (!code)
-		reply_say(r, "Session %s ends.", sid);
+		reply_say(r, "Dropped session %s.", sid);
 	return code;
 }
 
@@ -266,14 +265,14 @@ static int refresh(struct config *c, struct node *n, const struct args *a, struc
 
 // clang-format off
 static const struct param_row ls_params[] = {
-	{ "depth", PARAM_NUMBER, false, "0", "how many levels, 0 all", NULL },
-	{ "rows", PARAM_BOOL, false, "false", "true: as text, a line a node", NULL },
-	{ "serials", PARAM_BOOL, false, "false", "true: serial numbers, too, in rows", NULL },
+	{ "depth", PARAM_NUMBER, false, "0", "levels to show, 0 all", NULL },
+	{ "rows", PARAM_BOOL, false, "false", "true: text, one line a node", NULL },
+	{ "serials", PARAM_BOOL, false, "false", "true: add serial numbers to rows", NULL },
 	{ 0 },
 };
 static const struct param_row get_params[] = {
 	{ "group", PARAM_STRING, false, NULL, "group of settings; none: list the groups", NULL },
-	{ "parameter", PARAM_STRING, false, NULL, "one of them", NULL },
+	{ "parameter", PARAM_STRING, false, NULL, "setting of the group", NULL },
 	{ 0 },
 };
 static const struct param_row set_params[] = {
@@ -283,23 +282,23 @@ static const struct param_row set_params[] = {
 
 const struct command_row every_node_commands[] = {
 	{ "ls", ls_params, "Show the tree below a node.", true, ls },
-	{ "get", get_params, "Shows settings.", true, config_get },
+	{ "get", get_params, "Show settings.", true, config_get },
 	// Its values are free names: config_run() hands them to config_set().
-	{ "set", set_params, "Changes settings: all that are given or none.", false, NULL },
-	{ "info", NULL, "Tells everything about this object.", true, info },
-	{ "status", NULL, "Tells the summary of this object.", true, status },
-	{ "refresh", NULL, "Looks again at what waits.", false, refresh },
-	{ "version", NULL, "Tells the version.", true, version },
+	{ "set", set_params, "Change settings, all or none.", false, NULL },
+	{ "info", NULL, "Show all facts of this object.", true, info },
+	{ "status", NULL, "Show the summary of this object.", true, status },
+	{ "refresh", NULL, "Retry missing files, devices and addresses now.", false, refresh },
+	{ "version", NULL, "Show the version.", true, version },
 	{ 0 },
 };
 
 static const struct param_row save_params[] = {
-	{ "savefile", PARAM_FILE, false, NULL, "file; the daemon's own by default", NULL },
+	{ "savefile", PARAM_FILE, false, NULL, "file (default: the daemon's own)", NULL },
 	{ 0 },
 };
 static const struct param_row restore_params[] = {
-	{ "savefile", PARAM_FILE, false, NULL, "file; the daemon's own by default", NULL },
-	{ "clear_existing", PARAM_BOOL, false, "false", "true: drop first what exists, or the one that is named", NULL },
+	{ "savefile", PARAM_FILE, false, NULL, "file (default: the daemon's own)", NULL },
+	{ "clear_existing", PARAM_BOOL, false, "false", "true: first delete the existing objects, or the named one", NULL },
 	{ "target", PARAM_STRING, false, NULL, "only this target", NULL },
 	{ "storage_object", PARAM_STRING, false, NULL, "only this storage object", NULL },
 	{ 0 },
@@ -314,63 +313,63 @@ static const struct param_row drop_params[] = {
 	{ 0 },
 };
 static const struct param_row document_params[] = {
-	{ "file", PARAM_FILE, true, NULL, "a saved configuration, or one written by hand", NULL },
+	{ "file", PARAM_FILE, true, NULL, "saved configuration, or one written by hand", NULL },
 	{ 0 },
 };
 static const struct param_row apply_params[] = {
-	{ "file", PARAM_FILE, true, NULL, "a saved configuration, or one written by hand", NULL },
+	{ "file", PARAM_FILE, true, NULL, "saved configuration, or one written by hand", NULL },
 	PARAM_FORCE_LOSS,
 	{ 0 },
 };
 static const struct param_row import_params[] = {
-	{ "kind", PARAM_STRING, true, NULL, "whose configuration file it is", NULL, "tgt|scst" },
+	{ "kind", PARAM_STRING, true, NULL, "kind of configuration file", NULL, "tgt|scst" },
 	{ "file", PARAM_FILE, true, NULL, "that file, with those that it includes", NULL },
 	{ "plan", PARAM_BOOL, false, "false", "true: only show what would change", NULL },
 	{ "clear_existing", PARAM_BOOL, false, "false",
-	  "true: what is not in the file goes; false: it is added", NULL },
-	{ "savefile", PARAM_FILE, false, NULL, "only write it there, as saveconfig does, for apply", NULL },
+	  "true: delete what is not in the file; false: add to the configuration", NULL },
+	{ "savefile", PARAM_FILE, false, NULL, "only write the result to this file, for apply", NULL },
 	PARAM_FORCE_LOSS,
 	{ 0 },
 };
 static const struct param_row diff_params[] = {
-	{ "savefile", PARAM_FILE, false, NULL, "file; the daemon's own by default", NULL },
+	{ "savefile", PARAM_FILE, false, NULL, "file (default: the daemon's own)", NULL },
 	{ 0 },
 };
 static const struct param_row undo_params[] = {
-	{ "steps", PARAM_NUMBER, false, "1", "how many generations back", NULL },
+	{ "steps", PARAM_NUMBER, false, "1", "number of generations to go back", NULL },
 	PARAM_FORCE_LOSS,
 	{ 0 },
 };
 static const struct param_row begin_params[] = {
-	{ "seconds", PARAM_NUMBER, false, "300", "after which it is undone", NULL },
+	{ "seconds", PARAM_NUMBER, false, "300", "time until the transaction is undone", NULL },
 	{ 0 },
 };
 static const struct param_row commit_params[] = {
 	{ "backup", PARAM_BOOL, false, "true",
-	  "false: what was saved before is not kept, undo does not come back to it", NULL },
+	  "false: keep no backup for undo", NULL },
 	{ 0 },
 };
 static const struct command_row root_commands[] = {
-	{ "saveconfig", save_params, "Saves the configuration; every change does so by itself.",
+	{ "saveconfig", save_params, "Save the configuration; every change also does this.",
 	  false, saveconfig },
-	{ "restoreconfig", restore_params, "Reads a saved configuration.", false, restoreconfig },
-	{ "clearconfig", clear_params, "Drops the whole configuration.", false, clearconfig },
-	{ "begin", begin_params, "Begins a transaction: changes take effect with commit.", false,
+	{ "restoreconfig", restore_params, "Restore a saved configuration.", false, restoreconfig },
+	{ "clearconfig", clear_params, "Delete the whole configuration.", false, clearconfig },
+	{ "begin", begin_params, "Begin a transaction.", false,
 	  plan_begin },
-	{ "commit", commit_params, "Saves a transaction and lets it take effect.", false,
+	{ "commit", commit_params, "Save a transaction and put it into effect.", false,
 	  plan_commit },
-	{ "abort", NULL, "Takes a transaction back.", false, plan_abort },
-	{ "diff", diff_params, "Shows what differs from the saved configuration.", true, plan_diff },
-	{ "plan", document_params, "Shows what apply would change.", false, plan_plan },
+	{ "abort", NULL, "Undo a transaction.", false, plan_abort },
+	{ "diff", diff_params, "Show differences from the saved configuration.", true, plan_diff },
+	{ "plan", document_params, "Show what apply would change.", false, plan_plan },
 	{ "apply", apply_params,
-	  "Makes the configuration what a file says, touching only what differs.", false, plan_apply },
-	{ "import", import_params, "Takes over the configuration of tgt or SCST.", false, plan_import },
-	{ "undo", undo_params, "Goes back to an older generation of the saved file.", false,
+	  "Make the configuration equal to a file, changing only what differs.", false, plan_apply },
+	{ "import", import_params, "Import the configuration of tgt or SCST.", false, plan_import },
+	{ "undo", undo_params, "Return to an older generation of the saved file.", false,
 	  plan_undo },
 	{ "generations", NULL, "Lists the generations of the saved file, with the change that replaced each.", true, plan_generations },
-	{ "drop", drop_params, "Ends a session.", false, drop },
-	{ "refusals", NULL, "Shows refused logins and why.", true, refusals },
-	{ "stats", NULL, "Shows counters of storage objects, sessions, portals, workers.", true, stats },
+	{ "drop", drop_params, "End a session.", false, drop },
+	{ "refusals", NULL, "Show refused logins and their causes.", true, refusals },
+	{ "stats", NULL, "Show counters of storage objects, sessions, portals and workers.", true, stats },
 	{ 0 },
 };
 // clang-format on
@@ -388,7 +387,7 @@ static void summarize_fabric(struct config *c, const struct node *n, struct summ
 
 static void summarize_foreign(struct config *c, const struct node *n, struct summary *ret)
 {
-	snprintf(ret->text, sizeof ret->text, "kept: %s is not served here", n->parent->name);
+	snprintf(ret->text, sizeof ret->text, "kept: %s is not supported", n->parent->name);
 	ret->is_broken = true;
 }
 
@@ -417,7 +416,7 @@ static const struct param_row foreign_params[] = {
 	{ 0 },
 };
 static const struct command_row foreign_commands[] = {
-	{ "delete", foreign_params, "Drops an object that is only kept.", false, delete_foreign },
+	{ "delete", foreign_params, "Delete a kept object.", false, delete_foreign },
 	{ 0 },
 };
 // clang-format on
@@ -437,7 +436,7 @@ const struct node_class backstores_class = {
 };
 const struct node_class fabric_class = {
 	.name = "kept",
-	.help = "Objects of a kind that is not served here, kept for the saved file",
+	.help = "Unsupported objects, kept for the saved file",
 	.commands = foreign_commands,
 	.summary = summarize_fabric,
 	.free = free_foreign,

@@ -108,7 +108,7 @@ static int read_document(const char *file, struct json_object **ret, struct err 
 	free(text);
 	if (*ret && !json_object_is_type(*ret, json_type_object)) {
 		json_object_put(*ret);
-		return err_set(e, -EINVAL, "%s: is no object with storage_objects and targets",
+		return err_set(e, -EINVAL, "%s: not an object with storage_objects and targets",
 			       file);
 	}
 	return *ret ? 0 : -EINVAL;

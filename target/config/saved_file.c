@@ -77,13 +77,14 @@ int config_save(struct config *c, const char *file, bool may_be_empty, struct er
 	bool is_ours = !strcmp(file, c->file), is_kept = is_ours && !c->skips_backup;
 	bool is_edited = false;
 	if (model_is_empty(c) && !may_be_empty && has_objects(file))
-		return err_set(e, -EPERM,
-			       "%s: holds a configuration and this one is empty (restoreconfig to "
-			       "read it, clearconfig confirm=true to drop it)",
-			       file);
+		return err_set(
+			e, -EPERM,
+			"%s: not empty, and the running configuration is empty (restoreconfig to "
+			"read it, clearconfig confirm=true to drop it)",
+			file);
 	if (is_ours && !is_same_file(c, file)) {
 		is_edited = true;
-		log_warn("%s: was changed by somebody else; that version goes to backup/", file);
+		log_warn("%s: changed by another program; that version is kept in backup/", file);
 		is_kept = true;
 	}
 	struct json_object *before = json_object_get(c->change.saved);

@@ -15,13 +15,12 @@ static int check_file(int fd, const char *file, struct err *e)
 	if (fstat(fd, &st) < 0)
 		return err_errno(e, -errno, "%s", file);
 	if (!S_ISREG(st.st_mode))
-		return err_set(e, -EINVAL, "%s: is not a regular file", file);
+		return err_set(e, -EINVAL, "%s: not a regular file", file);
 	if (st.st_uid && st.st_uid != geteuid())
-		return err_set(e, -EACCES,
-			       "%s: belongs to user %u, who could change it (chown root)", file,
-			       st.st_uid);
+		return err_set(e, -EACCES, "%s: owned by user %u, who could change it (chown root)",
+			       file, st.st_uid);
 	if (st.st_mode & (S_IRWXG | S_IRWXO))
-		return err_set(e, -EACCES, "%s: is not for its owner alone (chmod 600)", file);
+		return err_set(e, -EACCES, "%s: accessible to others (chmod 600)", file);
 	return 0;
 }
 
@@ -30,9 +29,9 @@ static int take_line(const char *file, const char *text, size_t n, char out[256]
 {
 	size_t len = strcspn(text, "\r\n");
 	if (len > 255 || (len == n && n > 255))
-		return err_set(e, -EINVAL, "%s: its first line is longer than 255 bytes", file);
+		return err_set(e, -EINVAL, "%s: first line longer than 255 bytes", file);
 	if (!len || (len < n && !text[len]))
-		return err_set(e, -EINVAL, "%s: its first line has no secret", file);
+		return err_set(e, -EINVAL, "%s: no secret in the first line", file);
 	memcpy(out, text, len);
 	out[len] = 0;
 	return 0;
@@ -43,14 +42,14 @@ int secret_read(const char *file, char out[256], struct err *e)
 	char text[260] = "";
 	out[0] = 0;
 	if (*file != '/')
-		return err_set(e, -EINVAL, "%s: give the whole path, from / on", file);
+		return err_set(e, -EINVAL, "%s: not an absolute path", file);
 	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
-		return err_errno(e, -errno, "%s: cannot be opened", file);
+		return err_errno(e, -errno, "%s: cannot open", file);
 	int r = check_file(fd, file, e);
 	ssize_t n = r ? 0 : read(fd, text, sizeof text - 1);
 	if (n < 0)
-		r = err_errno(e, -errno, "%s: cannot be read", file);
+		r = err_errno(e, -errno, "%s: cannot read", file);
 	if (!r)
 		r = take_line(file, text, (size_t)n, out, e);
 	close(fd);
@@ -63,7 +62,7 @@ static int fill_one(const char *file, const char *name, char password[256], stru
 	if (!*file)
 		return 0;
 	int r = *password ? err_set(e, -EINVAL,
-				    "%s and %s_file are both there (set one of them to nothing)",
+				    "%s and %s_file are both set (set one of them to nothing)",
 				    name, name)
 			  : secret_read(file, password, e);
 	if (r < 0 && !*password)

@@ -12,7 +12,7 @@
 
 #include "target/config/model.h"
 
-#define WAITS "SRP is not built in yet"
+#define WAITS "SRP is not supported yet"
 
 // ---- names ----
 
@@ -125,7 +125,7 @@ static int create(struct config *c, struct node *n, const struct args *a, struct
 		if (!has_port(name))
 			reply_say(r, "Warning: Hardware missing for this WWN");
 		reply_say(r, "Created target %s.", name);
-		reply_say(r, "It is waiting: " WAITS);
+		reply_say(r, "Warning: not listening: " WAITS);
 	}
 	return config_finish(c, code, e);
 }
@@ -196,18 +196,18 @@ static void summarize_acl(struct config *c, const struct node *n, struct summary
 #define FIELD(field) offsetof(struct srpt_attr, field)
 const struct attr_row srpt_attr_rows[] = {
 	{ "srp_max_rdma_size", ATTR_UINT, FIELD(srp_max_rdma_size), 65536, 1 << 24, "65536", "bytes",
-	  "longest RDMA Read or Write", NULL, ATTR_RESTART },
+	  "largest RDMA Read or Write", NULL, ATTR_RESTART },
 	{ "srp_max_rsp_size", ATTR_UINT, FIELD(srp_max_rsp_size), 40, 1024, "256", "bytes",
 	  "longest response, sense data included", NULL, ATTR_RESTART },
 	{ "srp_sq_size", ATTR_UINT, FIELD(srp_sq_size), 16, 65535, "4096", "requests",
-	  "send queue of a login", NULL, ATTR_RESTART },
+	  "size of the send queue", NULL, ATTR_RESTART },
 	{ "use_srq", ATTR_BOOL, FIELD(use_srq), 0, 1, "0", NULL,
-	  "1: all logins of a device share their receive queue", NULL, ATTR_RESTART },
+	  "1: all logins of a device share a receive queue", NULL, ATTR_RESTART },
 	{ 0 },
 };
 static const struct param_row create_params[] = {
 	{ "wwn", PARAM_STRING, false, NULL,
-	  "a port of this machine: ib. and the 32 hex digits of its GID, or its GUID", NULL },
+	  "port of this machine: ib. and the 32 hex digits of its GID, or its GUID", NULL },
 	{ 0 },
 };
 static const struct param_row delete_params[] = {
@@ -215,13 +215,13 @@ static const struct param_row delete_params[] = {
 	{ 0 },
 };
 static const struct command_row commands[] = {
-	{ "create", create_params, "Creates a target on a port of an adapter.", false, create },
-	{ "delete", delete_params, "Deletes a target.", false, delete },
+	{ "create", create_params, "Create a target on a port of an adapter.", false, create },
+	{ "delete", delete_params, "Delete a target.", false, delete },
 	{ 0 },
 };
 static const struct command_row target_commands[] = {
-	{ "enable", NULL, "Lets initiators log in.", false, tpg_enable },
-	{ "disable", NULL, "Keeps initiators out.", false, tpg_disable },
+	{ "enable", NULL, "Allow logins.", false, tpg_enable },
+	{ "disable", NULL, "Refuse logins.", false, tpg_disable },
 	{ 0 },
 };
 static const struct group_row target_groups[] = {

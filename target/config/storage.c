@@ -157,7 +157,7 @@ int storage_open(struct storage *s, bool is_new, struct err *e)
 {
 	struct err why = { 0 };
 	int r = s->type ? open_lu(s, is_new, &why)
-			: err_set(&why, -EOPNOTSUPP, "its plugin is not served here");
+			: err_set(&why, -EOPNOTSUPP, "the plugin is not supported");
 	if (r < 0) {
 		storage_wait(s, &why);
 		if (e)
@@ -204,7 +204,7 @@ static bool retry_storage(struct config *c, bool only_busy)
 		struct storage *s = list_entry(i, struct storage, waiting_link);
 		if ((only_busy && !s->is_busy) || storage_open(s, false, NULL) < 0)
 			continue;
-		log_info("%s %s: is there now", s->type->name, s->node.name);
+		log_info("%s %s: available", s->type->name, s->node.name);
 		has_changed = true;
 	}
 	return has_changed;

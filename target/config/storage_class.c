@@ -41,7 +41,7 @@ static int refuse_same_serial(struct config *c, const struct storage *s, struct 
 				NODE_OF(const struct storage, list_entry(it, struct node, link));
 			if (other != s && !strcasecmp(other->wwn, s->wwn))
 				return err_set(e, -EEXIST,
-					       "wwn: %s belongs to storage object %s/%s", s->wwn,
+					       "wwn: %s is used by storage object %s/%s", s->wwn,
 					       c->types[i].node.name, other->node.name);
 		}
 	return 0;
@@ -135,7 +135,7 @@ static int resize(struct config *c, struct node *n, const struct args *a, struct
 	uint64_t size = 0;
 	bool has_changed = false;
 	if (!s->lu)
-		return err_set(e, -EAGAIN, "%s: is waiting: %s", s->node.name, s->reason);
+		return err_set(e, -EAGAIN, "%s: unavailable: %s", s->node.name, s->reason);
 	size_t noted = strlen(s->lu->bs->note);
 	int code = text ? parse_size(text, &size, e) : 0;
 	if (!code && text)
@@ -149,7 +149,7 @@ static int resize(struct config *c, struct node *n, const struct args *a, struct
 	if (has_changed || text)
 		lu_set_size(s->lu, size);
 	format_size(size, shown);
-	reply_say(r, "%s has %s now.", s->node.name, shown);
+	reply_say(r, "%s now has %s.", s->node.name, shown);
 	return config_finish(c, 0, e);
 }
 
@@ -165,20 +165,20 @@ static int saveconfig(struct config *c, struct node *n, const struct args *a, st
 
 // clang-format off
 static const struct param_row save_params[] = {
-	{ "savefile", PARAM_FILE, false, NULL, "file; the daemon's own by default", NULL },
+	{ "savefile", PARAM_FILE, false, NULL, "file (default: the daemon's own)", NULL },
 	{ 0 },
 };
 static const struct param_row resize_params[] = {
-	{ "size", PARAM_SIZE, false, NULL, "new size; without it the storage is looked at again",
+	{ "size", PARAM_SIZE, false, NULL, "new size (default: the current size of the storage)",
 	  NULL },
 	{ 0 },
 };
 
 static const struct command_row object_commands[] = {
-	{ "resize", resize_params, "Grows the storage, or takes over a size it has grown to.",
+	{ "resize", resize_params, "Grow the storage, or adopt its new size.",
 	  false, resize },
 	{ "saveconfig", save_params,
-	  "Saves this storage object and its targets; the rest of the file stays.", false,
+	  "Save this storage object and its targets only.", false,
 	  saveconfig },
 	{ 0 },
 };
@@ -319,7 +319,7 @@ static void summarize_type(struct config *c, const struct node *n, struct summar
 // clang-format off
 static const struct param_row name_params[] = {
 	{ "name", PARAM_CHILD, true, NULL, "name of the storage object", NULL },
-	{ "save", PARAM_BOOL, false, NULL, "accepted for targetcli's sake: every change is saved",
+	{ "save", PARAM_BOOL, false, NULL, "accepted for compatibility: every change is saved",
 	  NULL },
 	PARAM_FORCE,
 	{ 0 },
@@ -355,16 +355,13 @@ static void add_options(struct storage_type *st, unsigned *n, bool is_own)
 static void build_params(struct storage_type *st)
 {
 	unsigned n = 0;
-	st->params[n++] = (struct param_row){
-		"name", PARAM_STRING, true, NULL, "name of the new storage object", NULL
-	};
+	st->params[n++] =
+		(struct param_row){ "name", PARAM_STRING, true, NULL, "name of the storage object",
+				    NULL };
 	add_options(st, &n, false);
-	st->params[n++] = (struct param_row){ "wwn",
-					      PARAM_STRING,
-					      false,
-					      NULL,
-					      "unit serial, a UUID; made up when it is not given",
-					      NULL };
+	st->params[n++] = (struct param_row){
+		"wwn", PARAM_STRING, false, NULL, "unit serial, a UUID (default: generated)", NULL
+	};
 	add_options(st, &n, true);
 }
 
@@ -373,10 +370,9 @@ static int init_type(struct config *c, struct storage_type *st, const struct bac
 	st->type = type;
 	build_params(st);
 	st->commands[0] = (struct command_row){ "create", st->params, type->help, false, create };
-	st->commands[1] =
-		(struct command_row){ "delete", name_params,
-				      "Deletes a storage object and the LUNs that use it.", false,
-				      delete };
+	st->commands[1] = (struct command_row){ "delete", name_params,
+						"Delete a storage object and the LUNs that use it.",
+						false, delete };
 	snprintf(st->class_name, sizeof st->class_name, "backstores.%s", type->name);
 	st->class = (struct node_class){
 		.name = st->class_name,

@@ -20,9 +20,9 @@ static void look_at(struct storage *s)
 	} else if (has_changed) {
 		uint64_t size = backstore_size(s->lu->bs);
 		bool is_less = size < lu_capacity(s->lu) << s->lu->block_shift;
-		log_line(is_less ? LOG_LVL_WARN : LOG_LVL_INFO, "%s %s: has %llu bytes now%s",
+		log_line(is_less ? LOG_LVL_WARN : LOG_LVL_INFO, "%s %s: size is now %llu bytes%s",
 			 s->type->name, s->node.name, (unsigned long long)size,
-			 is_less ? ", less than before: somebody else cut it off" : "");
+			 is_less ? ", less than before: another program truncated it" : "");
 		lu_set_size(s->lu, size);
 	}
 	thin_check(s->lu);

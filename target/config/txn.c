@@ -224,7 +224,7 @@ void txn_undo(struct config *c)
 static void reopen(struct node *n)
 {
 	struct storage *s = NODE_OF(struct storage, n);
-	struct err why = { .text = "opening again for a changed setting" };
+	struct err why = { .text = "reopening for a changed setting" };
 	if (!s->lu || !n->parent)
 		return;
 	storage_release(s);

@@ -92,12 +92,12 @@ int plan_undo(struct config *c, struct node *n, const struct args *a, struct rep
 	struct json_object *doc = NULL;
 	int steps = number_of(arg(a, "steps"), "", 1000);
 	if (steps < 1)
-		return err_set(e, -EINVAL, "steps: '%.20s' is no number from 1 on",
+		return err_set(e, -EINVAL, "steps: invalid number '%.20s' (from 1)",
 			       arg(a, "steps"));
 	if (c->transaction.is_open)
-		return err_set(e, -EBUSY, "undo: a transaction is open (abort takes it back)");
+		return err_set(e, -EBUSY, "undo: a transaction is open (undo it with abort)");
 	if (!file_backup_at(c->file, (unsigned)steps, path, sizeof path))
-		return err_set(e, -ENOENT, "undo: there is no generation %d back (see generations)",
+		return err_set(e, -ENOENT, "undo: no generation %d steps back (see generations)",
 			       steps);
 	const struct restore_options o = {
 		.is_running = true,

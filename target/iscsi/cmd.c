@@ -210,7 +210,7 @@ struct dm_task *cmd_arrived(struct dm *dm, const struct iscsi_pdu *pdu, const ui
 	}
 	struct cmd *cmd = cmd_new(c, bhs, &info);
 	if (!cmd) {
-		conn_close(c, false, "no memory for a command");
+		conn_close(c, false, "out of memory for a command");
 		return NULL;
 	}
 	c->commands++;
@@ -220,7 +220,7 @@ struct dm_task *cmd_arrived(struct dm *dm, const struct iscsi_pdu *pdu, const ui
 	if (order == FFP_HOLD) {
 		cmd->is_held = true;
 		if (ffp_hold(c, pdu, bhs, NULL, cmd) < 0)
-			conn_close(c, false, "no memory for a command");
+			conn_close(c, false, "out of memory for a command");
 		return &cmd->dm;
 	}
 	cmd_submit(cmd);

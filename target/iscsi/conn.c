@@ -329,7 +329,7 @@ static int conn_start(struct conn *c, int fd, struct rnic_request *q, const stru
 {
 	c->login = calloc(1, sizeof *c->login);
 	int r = c->login ? login_slot_take(c, peer, e)
-			 : err_set(e, -ENOMEM, "no memory for a login");
+			 : err_set(e, -ENOMEM, "out of memory for a login");
 	if (r < 0) {
 		refuse(fd, q);
 		return r;
@@ -354,7 +354,7 @@ void conn_new(struct worker *w, int fd, struct rnic_request *q, struct portal *p
 		tcp_addr_of_peer(&peer, fd);
 	if (!c) {
 		refuse(fd, q);
-		err_set(&e, -ENOMEM, "no memory for a connection");
+		err_set(&e, -ENOMEM, "out of memory for a connection");
 	} else {
 		c->worker = w;
 		c->id = __atomic_add_fetch(&next_id, 1, __ATOMIC_RELAXED);

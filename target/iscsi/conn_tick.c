@@ -50,7 +50,8 @@ static void tick_data_out(struct conn *c, uint64_t now)
 	uint64_t most = data_out_seconds(c);
 	uint64_t oldest = c->dm->ops->oldest_owed(c->dm);
 	if (most && is_over(now, oldest, most))
-		conn_close(c, false, "no data-out for %lu s where it is owed", (unsigned long)most);
+		conn_close(c, false, "no data-out for %lu s after it was requested",
+			   (unsigned long)most);
 }
 
 // Somebody has no memory at all: who holds some has to make use of it. Data-out that trickles in
@@ -65,10 +66,10 @@ static void tick_short_of_memory(struct conn *c, uint64_t now)
 	c->dm->ops->counters(c->dm, &n);
 	if (is_over(now, oldest, SHORT_TIMEOUT) || (most && is_over(now, n.owed_since_ns, most)))
 		conn_close(c, false,
-			   "memory is short, and no data-out comes where it is owed (%lu s)",
+			   "out of buffer memory, and requested data-out has not arrived for %lu s",
 			   (unsigned long)((now - oldest) / SECOND));
 	else if (is_over(now, n.tx_stuck_ns, SHORT_TIMEOUT))
-		conn_close(c, false, "memory is short, and the peer does not read (%lu s)",
+		conn_close(c, false, "out of buffer memory, and the peer has not read for %lu s",
 			   (unsigned long)((now - n.tx_stuck_ns) / SECOND));
 }
 
@@ -78,7 +79,7 @@ static bool tick_closing(struct conn *c, uint64_t now)
 	struct dm_counters n;
 	c->dm->ops->counters(c->dm, &n);
 	if (n.closing_ns && now > n.closing_ns && now - n.closing_ns > LINGER_TIMEOUT * SECOND)
-		conn_close(c, false, "closing, and the peer does not read");
+		conn_close(c, false, "closing; the peer did not read the last answers");
 	return n.closing_ns != 0;
 }
 
@@ -93,7 +94,7 @@ static void tick_conn(struct conn *c, uint64_t now)
 		break;
 	case CONN_FULL_FEATURE:
 		if (c->drain_ns && now > c->drain_ns)
-			conn_close(c, true, "asked to log out, time is over");
+			conn_close(c, true, "logout timeout after a drain");
 		else if (c->tpg) {
 			tick_ping(c, now);
 			if (c->state == CONN_FULL_FEATURE)

@@ -187,7 +187,7 @@ int ffp_control(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		return 0;
 	if (order == FFP_HOLD) {
 		int r = ffp_hold(c, pdu, bhs, data, NULL);
-		return r < 0 ? err_set(e, r, "no memory for a PDU") : 0;
+		return r < 0 ? err_set(e, r, "out of memory for a PDU") : 0;
 	}
 	if (!pdu->is_immediate)
 		c->sns.max_cmd_sn++;

@@ -130,7 +130,7 @@ static struct waiting *waiting_new(struct conn *c, int fd)
 	w->dm.ops = &waiting_ops;
 	w->dm.up = &conn_dm_up;
 	w->dm.role = c;
-	w->dm.transport = w->dm.carrier = "none yet";
+	w->dm.transport = w->dm.carrier = "unknown";
 	tcp_addr_of_peer(&w->dm.peer_addr, fd);
 	tcp_addr_of_socket(&w->dm.local_addr, fd);
 	tcp_addr_format(&w->dm.peer_addr, w->dm.peer);
@@ -223,7 +223,7 @@ static int begin_iwarp(struct conn *c, int fd, struct err *e)
 		set_mover(c, &w->dm);
 	if (!g) {
 		close(fd);
-		return err_set(e, -ENOMEM, "no memory for a connection");
+		return err_set(e, -ENOMEM, "out of memory for a connection");
 	}
 	int r = iwarp_passive(c->worker, fd, &greeting_ops, g, e);
 	if (r < 0) {
@@ -269,7 +269,7 @@ static void on_first_byte(struct watch *watch, uint32_t events)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n <= 0) {
-		err_set(&e, -ECONNRESET, "the peer went before it said anything");
+		err_set(&e, -ECONNRESET, "the peer closed without sending anything");
 		w->dm.ops->close(&w->dm, false, &e);
 		return;
 	}
@@ -283,7 +283,7 @@ static int wait_for_byte(struct conn *c, int fd, struct err *e)
 	struct waiting *w = waiting_new(c, fd);
 	if (!w) {
 		close(fd);
-		return err_set(e, -ENOMEM, "no memory for a connection");
+		return err_set(e, -ENOMEM, "out of memory for a connection");
 	}
 	w->watch.fn = on_first_byte;
 	int r = watch_add(c->worker, &w->watch, fd, EPOLLIN | EPOLLRDHUP);

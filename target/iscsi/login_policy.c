@@ -365,9 +365,8 @@ void conn_login_displaced(struct conn *c, const char *newcomer)
 {
 	struct err why;
 	login_slot_leave(c);
-	err_set(&why, -EBUSY, "too many logins in progress: %s gives way to %s",
-		c->has_spoken ? "the one that waits the longest" : "one that says nothing",
-		newcomer);
+	err_set(&why, -EBUSY, "too many logins in progress: ended %s in favor of %s",
+		c->has_spoken ? "the oldest" : "a silent one", newcomer);
 	login_end(c, ISCSI_LOGIN_OUT_OF_RESOURCES, &why);
 	conn_close(c, false, "%s", why.text); // read or not
 }

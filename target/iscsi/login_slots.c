@@ -90,7 +90,7 @@ int login_slot_take(struct conn *c, const struct tcp_addr *addr, struct err *e)
 	if (!p) {
 		p = calloc(1, sizeof *p);
 		if (!p)
-			return err_set(e, -ENOMEM, "no memory for a login");
+			return err_set(e, -ENOMEM, "out of memory for a login");
 		p->addr = *addr;
 		list_init(&p->silent);
 		list_init(&p->spoken);

@@ -31,11 +31,10 @@ void iscsi_limits_fit(void)
 	unsigned room = mark > used ? mark - used : 1;
 	if (limits.connections <= room)
 		return;
-	log_warn(
-		"iscsi: at most %u connections at a time, not %u: %u descriptors are permitted, of "
-		"which %u are in use and %u kept for storage and administration (raise "
-		"LimitNOFILE or ulimit -n)",
-		room, limits.connections, fds_limit(), used, fds_limit() - mark);
+	log_warn("iscsi: limit of %u connections instead of %u: of %u file descriptors "
+		 "%u are in use and %u reserved for storage and administration (raise "
+		 "LimitNOFILE or ulimit -n)",
+		 room, limits.connections, fds_limit(), used, fds_limit() - mark);
 	limits.connections = room;
 }
 
@@ -63,15 +62,15 @@ const char *peers_enter(const struct tcp_addr *peer)
 	while (n && !tcp_addr_same_ip(&n->addr, peer))
 		n = n->next;
 	if (connections >= limits.connections) {
-		why = "all connections are taken";
+		why = "limit of connections reached";
 	} else if (n && n->count >= limits.connections_per_address) {
-		why = "this address has all the connections one address may have";
+		why = "limit of connections of one address reached";
 	} else if (!n && (n = calloc(1, sizeof *n))) {
 		n->addr = *peer;
 		n->next = peers;
 		peers = n;
 	} else if (!n) {
-		why = "no memory";
+		why = "out of memory";
 	}
 	if (!why) {
 		n->count++;

@@ -109,9 +109,9 @@ static void on_accepted(struct listener *l, int fd, const struct tcp_addr *peer)
 {
 	struct portal *p = listener_arg(l);
 	struct hand_over *h = calloc(1, sizeof *h);
-	const char *why = "no memory";
+	const char *why = "out of memory";
 	if (h && (unsigned)fd >= fds_mark(FDS_CONNECTIONS))
-		why = "the other file descriptors are for storage and administration";
+		why = "the remaining file descriptors are reserved for storage and administration";
 	else if (h)
 		why = peers_enter(peer);
 	if (why) {
@@ -201,7 +201,7 @@ static void rdma_follow(struct portal *p)
 	}
 	portal_rdma_start(&p->rdma, &rnic_verbs, p->control, &p->addr, &rdma_ops, p);
 	if (is_new && is_alone && *portal_reason(p))
-		log_warn("portal %s: waiting: %s", tcp_addr_format(&p->addr, text),
+		log_warn("portal %s: not listening: %s", tcp_addr_format(&p->addr, text),
 			 portal_reason(p));
 }
 
@@ -240,7 +240,7 @@ static void waiting_why(const struct portal *p, const struct err *cause, struct 
 	char other[TCP_ADDR_TEXT];
 	if (o)
 		err_set(ret, cause->code,
-			"bind: our own portal %s listens on %s (delete one of the two, or give one "
+			"bind: portal %s already listens on %s (delete one, or give one "
 			"another port)",
 			tcp_addr_format(&o->addr, other),
 			tcp_addr_is_wildcard(&o->addr) ? "every address of this port"
@@ -257,14 +257,14 @@ static void portal_try(struct portal *p)
 	int r = listener_new(&p->listener, p->control, &p->addr, &listener_ops, p, &e);
 	if (!r) {
 		if (p->why.code)
-			log_info("portal %s: listening now", text);
+			log_info("portal %s: listening", text);
 		p->why = (struct err){ 0 };
 		rdma_follow(p);
 		return;
 	}
 	waiting_why(p, &e, &why);
 	if (strcmp(p->why.text, why.text))
-		log_warn("portal %s: waiting: %s", text, why.text);
+		log_warn("portal %s: not listening: %s", text, why.text);
 	p->why = why;
 	timer_arm(p->control, &p->retry, RETRY_US);
 }
@@ -338,7 +338,7 @@ int portal_open(struct portal **ret, struct worker *control, const struct tcp_ad
 		p->ended = calloc(worker_count() + 1, sizeof *p->ended);
 	if (!p || !p->ended) {
 		free(p);
-		return err_set(e, -ENOMEM, "portal: no memory");
+		return err_set(e, -ENOMEM, "portal: out of memory");
 	}
 	p->addr = *addr;
 	p->control = control;
@@ -379,7 +379,7 @@ const char *portal_reason(const struct portal *p)
 	if (portal_transports(p) & PORTAL_SOCKET)
 		return p->listener ? "" : p->why.text;
 	const char *reason = portal_rdma_reason(&p->rdma);
-	return reason ? bare(p, reason) : "it has not begun";
+	return reason ? bare(p, reason) : "not started";
 }
 
 const struct tcp_addr *portal_addr(const struct portal *p)

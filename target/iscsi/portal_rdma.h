@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The listener of a portal's address on the RDMA devices that have it, beside its TCP socket. Where
-// there is no such device it waits for one, tries again every few seconds to a minute, and says
+// no such device it waits for one, tries again every few seconds to a minute, and says
 // so. Software iWARP needs none of this: it comes by the TCP socket.
 //
 // Control thread; request comes on the worker that assign chose. Embedded by the portal.
@@ -30,7 +30,7 @@ void portal_rdma_start(struct portal_rdma *r, const struct rnic_provider *provid
 		       struct worker *control, const struct tcp_addr *addr,
 		       const struct rnic_listener_ops *ops, void *arg);
 void portal_rdma_failed(struct portal_rdma *r, const struct err *e);
-// Ends that; after it no request comes. Waits for the workers. No-op if it has not begun.
+// Ends that; after it no request comes. Waits for the workers. No-op if not started.
 void portal_rdma_stop(struct portal_rdma *r);
 
 // NULL: not started. "": listening. Else why it waits.

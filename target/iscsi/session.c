@@ -96,7 +96,7 @@ static int entry_add(struct conn *c, const struct login_names *n, uint16_t tsih,
 		tsih = tsih_take();
 	if (!e || !tsih) {
 		free(e);
-		err_set(err, -ENOMEM, "no room for another session");
+		err_set(err, -ENOMEM, "out of memory for a session");
 		return ISCSI_LOGIN_OUT_OF_RESOURCES;
 	}
 	e->conn = c;
@@ -126,13 +126,13 @@ static int enter_locked(struct conn *c, const struct login_names *n, struct err 
 		return ISCSI_LOGIN_NO_SESSION;
 	}
 	if (n->tsih && old->cid != n->cid) {
-		err_set(err, -EMFILE, "a session has one connection here");
+		err_set(err, -EMFILE, "a session has only one connection");
 		return ISCSI_LOGIN_TOO_MANY_CONNECTIONS;
 	}
 	if (!old)
 		return entry_add(c, n, 0, err);
 	if (old->waiter) {
-		err_set(err, -EBUSY, "another login is taking this session's place");
+		err_set(err, -EBUSY, "another login is reinstating this session");
 		return ISCSI_LOGIN_UNAVAILABLE;
 	}
 	waiter_set(old, c);
@@ -154,7 +154,7 @@ int session_enter_again(struct conn *c, struct err *e)
 	struct session_entry *old = find(c, n);
 	int r;
 	if (old) {
-		err_set(e, -EBUSY, "another login has taken this session's place");
+		err_set(e, -EBUSY, "another login reinstated this session");
 		r = ISCSI_LOGIN_UNAVAILABLE;
 	} else {
 		// A reinstated connection keeps its session's handle.

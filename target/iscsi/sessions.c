@@ -173,7 +173,7 @@ int session_drop(uint64_t id, unsigned drain_s, bool *ret_asked, struct err *e)
 	for (unsigned i = 0; i < worker_count() && !d.found; i++)
 		worker_call(worker_at(i), drop_run, &d);
 	*ret_asked = d.asked;
-	return d.found ? 0 : err_set(e, -ENOENT, "session %lu: no such session", (unsigned long)id);
+	return d.found ? 0 : err_set(e, -ENOENT, "no session %lu", (unsigned long)id);
 }
 
 struct count {
@@ -228,7 +228,7 @@ int iscsi_target_init(struct worker *control, struct err *e)
 	}
 	struct iscsi_view *v = iscsi_view_new(0);
 	if (!v)
-		return err_set(e, -ENOMEM, "iscsi: no memory");
+		return err_set(e, -ENOMEM, "iscsi: out of memory");
 	iscsi_view_publish(v);
 	peer_log_init(control);
 	iscsi_limits_fit();

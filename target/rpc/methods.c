@@ -348,11 +348,11 @@ static const struct rpc_param batch_params[] = {
 	{ 0 },
 };
 static const struct rpc_param save_params[] = {
-	{ "savefile", "string", false, "file; the daemon's own by default" },
+	{ "savefile", "string", false, "file (default: the daemon's own)" },
 	{ 0 },
 };
 static const struct rpc_param restore_params[] = {
-	{ "savefile", "string", false, "file; the daemon's own by default" },
+	{ "savefile", "string", false, "file (default: the daemon's own)" },
 	{ "clear_existing", "boolean", false, "drop what exists first" },
 	{ "target", "string", false, "only this target" },
 	{ "storage_object", "string", false, "only this storage object" },
@@ -392,13 +392,13 @@ const struct rpc_method rpc_methods[] = {
 	{ "tree.batch", batch_params, true, "Runs commands until one fails, saved together.",
 	  rpc_tree_batch },
 	{ "config.save", save_params, false, "Saves the configuration.", config_save_method },
-	{ "config.restore", restore_params, false, "Reads a saved configuration.",
+	{ "config.restore", restore_params, false, "Restore a saved configuration.",
 	  config_restore_method },
 	{ "config.clear", clear_params, false, "Drops the configuration.", config_clear_method },
 	{ "tree.complete", complete_params, true, "What a parameter may be, with a note on each.",
 	  tree_complete },
 	{ "session.list", sid_params, true, "Live sessions.", session_list },
-	{ "session.drop", drop_params, false, "Ends a session.", session_drop_method },
+	{ "session.drop", drop_params, false, "End a session.", session_drop_method },
 	{ "session.ended", sid_params, true, "The sessions that ended last and why, newest first.",
 	  session_ended_method },
 	{ "login.refusals", NULL, true, "Refused logins and why, the newest first.",

@@ -63,7 +63,7 @@ static int slot_fill(struct lu *lu, const char *name, uint32_t id, struct err *e
 	while (i < a->nslots && alua_load(&a->slots[i].id) != ALUA_SLOT_FREE)
 		i++;
 	if (i == ALUA_GROUPS_MAX)
-		return err_set(e, -ENOSPC, "%s: ALUA group %s: create: there are %d already",
+		return err_set(e, -ENOSPC, "%s: ALUA group %s: create: limit of %d groups reached",
 			       lu->name, name, ALUA_GROUPS_MAX);
 	struct alua_slot *s = &a->slots[i];
 	struct alua_attr attr;
@@ -88,17 +88,17 @@ int alua_group_new(struct lu *lu, const char *name, uint32_t id, struct err *e)
 {
 	if (!is_good_name(name))
 		return err_set(e, -EINVAL,
-			       "%s: ALUA group: create: bad name (letters, digits, "
+			       "%s: ALUA group: create: invalid name (letters, digits, "
 			       "- _ . : and at most %d of them)",
 			       lu->name, ALUA_NAME_MAX - 1);
 	if (!id || id > 65535)
 		return err_set(e, -EINVAL,
-			       "%s: ALUA group %s: create: the id %u is not in "
+			       "%s: ALUA group %s: create: id %u is not in "
 			       "1..65535",
 			       lu->name, name, id);
 	if (slot_named(lu, name) || alua_slot_of(lu, id) != ALUA_GROUPS_MAX)
 		return err_set(e, -EEXIST,
-			       "%s: ALUA group %s: create: the name or the id %u is "
+			       "%s: ALUA group %s: create: name or id %u is "
 			       "taken",
 			       lu->name, name, id);
 	return slot_fill(lu, name, id, e);
@@ -118,16 +118,17 @@ int alua_group_free(struct lu *lu, const char *name, struct err *e)
 {
 	struct alua_slot *s = slot_named(lu, name);
 	if (!s)
-		return err_set(e, -ENOENT, "%s: ALUA group %s: delete: there is none", lu->name,
+		return err_set(e, -ENOENT, "%s: ALUA group %s: delete: no such group", lu->name,
 			       name);
 	if (!s->id)
-		return err_set(e, -EPERM, "%s: ALUA group %s: delete: it is always there", lu->name,
-			       name);
+		return err_set(e, -EPERM,
+			       "%s: ALUA group %s: delete: the default group cannot be deleted",
+			       lu->name, name);
 	unsigned n = members(lu, s->id);
 	if (n)
 		return err_set(e, -EBUSY,
-			       "%s: ALUA group %s: delete: %u ports belong to it (put "
-			       "them into another group first)",
+			       "%s: ALUA group %s: delete: in use by %u ports (move "
+			       "them to another group first)",
 			       lu->name, name, n);
 	store(&s->id, ALUA_SLOT_FREE);
 	alua_refresh_plain(lu);
@@ -217,7 +218,7 @@ static int set_state(struct lu *lu, const struct alua_slot *s, uint32_t state,
 			       lu->name, s->name, state);
 	struct implicit *im = calloc(1, sizeof *im);
 	if (!im)
-		return err_set(e, -ENOMEM, "%s: ALUA group %s: no memory", lu->name, s->name);
+		return err_set(e, -ENOMEM, "%s: ALUA group %s: out of memory", lu->name, s->name);
 	alua_change_init(&im->change, lu_get(lu));
 	im->change.states[s - lu->alua->slots] = (uint8_t)state;
 	im->change.done = implicit_done;
@@ -234,7 +235,7 @@ int alua_group_set(struct lu *lu, const char *name, const struct attr_row *row, 
 	struct alua_slot *s = slot_named(lu, name);
 	struct alua_attr next;
 	if (!s)
-		return err_set(e, -ENOENT, "%s: ALUA group %s: set: there is none", lu->name, name);
+		return err_set(e, -ENOENT, "%s: ALUA group %s: set: no such group", lu->name, name);
 	if (row->flags & ATTR_READONLY)
 		return err_set(e, -EPERM, "%s: ALUA group %s: set %s: read-only", lu->name, name,
 			       row->name);
@@ -272,7 +273,7 @@ static void load_saved(struct lu *lu)
 	}
 	if (res != -EBADMSG)
 		return;
-	log_warn("%s: ALUA states: the file is damaged and put aside, all groups start "
+	log_warn("%s: ALUA states: file damaged and kept aside, all groups start "
 		 "active/optimized",
 		 lu->name);
 	state_file_set_aside(lu->state_dir, "alua", name);
@@ -282,7 +283,7 @@ static int attach(struct lu *lu, struct err *e)
 {
 	struct alua *a = calloc(1, sizeof *a);
 	if (!a)
-		return err_set(e, -ENOMEM, "%s: ALUA: no memory", lu->name);
+		return err_set(e, -ENOMEM, "%s: ALUA: out of memory", lu->name);
 	a->is_plain = 1;
 	list_init(&a->changes);
 	lu->alua = a;

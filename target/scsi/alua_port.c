@@ -43,8 +43,8 @@ int alua_port_set(struct lu *lu, uint16_t relative_port, uint16_t group, const c
 		  struct err *e)
 {
 	if (alua_slot_of(lu, group) == ALUA_GROUPS_MAX)
-		return err_set(e, -ENOENT, "%s: port %u: there is no ALUA group %u", lu->name,
-			       relative_port, group);
+		return err_set(e, -ENOENT, "%s: port %u: no ALUA group %u", lu->name, relative_port,
+			       group);
 	char *name = strdup(port_name ? port_name : "");
 	pthread_mutex_lock(&lu->lock);
 	int res = name ? port_insert(lu->alua, relative_port, group, name) : -ENOMEM;
@@ -52,7 +52,7 @@ int alua_port_set(struct lu *lu, uint16_t relative_port, uint16_t group, const c
 	if (!res)
 		return 0;
 	free(name);
-	return err_set(e, res, "%s: port %u: no memory", lu->name, relative_port);
+	return err_set(e, res, "%s: port %u: out of memory", lu->name, relative_port);
 }
 
 void alua_port_remove(struct lu *lu, uint16_t relative_port)

@@ -39,7 +39,7 @@ static const char *const op_names[OPS] = {
 	[BS_FLUSH] = "flush",
 	[BS_UNMAP] = "unmap",
 	[BS_WRITE_ZEROES] = "write of zeroes",
-	[BS_EXTENT] = "look at the allocation",
+	[BS_EXTENT] = "read of the allocation",
 	[BS_OP_MAX] = "SCSI command",
 };
 
@@ -78,7 +78,7 @@ static void say_count(const struct lu *lu, const struct failure *f, uint64_t now
 static void say_others(const struct lu *lu, struct io_log *l)
 {
 	if (l->others)
-		log_warn("%s %s: %llu more failures of other kinds", lu->type->name, lu->name,
+		log_warn("%s %s: %llu more failures of other operations", lu->type->name, lu->name,
 			 (unsigned long long)l->others);
 	l->others = 0;
 }
@@ -176,7 +176,7 @@ static void sweep(struct lu *lu, struct io_log *l)
 	forget(l, recovered);
 	for (unsigned op = 0; op < OPS; op++)
 		if (recovered & 1 << op)
-			log_warn("%s %s: %s: works again", lu->type->name, lu->name, op_names[op]);
+			log_warn("%s %s: %s: recovered", lu->type->name, lu->name, op_names[op]);
 	__atomic_fetch_and(&lu->failing_ops, (uint8_t)~recovered, __ATOMIC_RELAXED);
 	l->failed = 0;
 }

@@ -92,7 +92,7 @@ int lu_new(struct lu **ret, const char *name, struct backstore *bs, const char *
 		return err_set(e, -EINVAL, "%s: block size %u: not a power of two from 512", name,
 			       block);
 	if (!worker_count())
-		return err_set(e, -EINVAL, "%s: no worker to run on", name);
+		return err_set(e, -EINVAL, "%s: no worker", name);
 	int r = lu_attr_check(attr, &bs->limits, e);
 	if (r < 0)
 		return err_prefix(e, "%s", name);

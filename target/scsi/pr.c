@@ -153,7 +153,7 @@ static int attach(struct lu *lu, struct err *e)
 {
 	struct pr_state *st = calloc(1, sizeof *st);
 	if (!st)
-		return err_set(e, -ENOMEM, "%s: reservations: no memory", lu->name);
+		return err_set(e, -ENOMEM, "%s: reservations: out of memory", lu->name);
 	list_init(&st->queue);
 	st->lu = lu;
 	int res = pr_store_load(&st->view, lu, e);

@@ -185,11 +185,11 @@ int pr_store_load(struct pr_view **ret, const struct lu *lu, struct err *e)
 		res = pr_store_parse(ret, text, len);
 		free(text);
 		if (res)
-			err_set(e, res, "%s: APTPL file: not understood", lu->name);
+			err_set(e, res, "%s: APTPL file: invalid", lu->name);
 	}
 	if (res != -EBADMSG)
 		return res;
-	log_warn("%s: %s; put aside, the persistent reservations in it are lost", lu->name,
+	log_warn("%s: %s; kept aside, its persistent reservations are lost", lu->name,
 		 e ? e->text : "APTPL file: damaged");
 	state_file_set_aside(lu->state_dir, "pr", name);
 	return 0;

@@ -68,6 +68,6 @@ void sanitize_mark_load(struct lu *lu)
 		return;
 	lu->sanitize_ause = !r && !strcmp(text, text_of(true));
 	lu->sanitize = SANITIZE_FAILED;
-	log_warn("%s: a SANITIZE was not finished; the medium is not shown until one is", lu->name);
+	log_warn("%s: SANITIZE unfinished; no medium access until it is run again", lu->name);
 	free(text);
 }

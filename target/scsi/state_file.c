@@ -185,7 +185,7 @@ int state_file_read(char **ret, size_t *ret_len, const char *dir, const char *su
 	if (!is_plain_name(name))
 		return err_set(e, -EINVAL, "state file: %s: name out of bounds", sub);
 	if (is_missing(dir, sub, name))
-		return err_set(e, -ENOENT, "state file %s/%s/%s: there is none", dir, sub, name);
+		return err_set(e, -ENOENT, "state file %s/%s/%s: not found", dir, sub, name);
 	int folder = open_folder(dir, sub, false, e);
 	if (folder < 0)
 		return folder;
@@ -202,8 +202,8 @@ int state_file_read(char **ret, size_t *ret_len, const char *dir, const char *su
 	if (len < 0) {
 		free(*ret);
 		*ret = NULL;
-		return err_set(e, -EBADMSG, "state file %s/%s/%s: damaged: the checksum is wrong",
-			       dir, sub, name);
+		return err_set(e, -EBADMSG, "state file %s/%s/%s: damaged: wrong checksum", dir,
+			       sub, name);
 	}
 	*ret_len = (size_t)len;
 	(*ret)[len] = 0;

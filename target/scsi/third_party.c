@@ -85,7 +85,7 @@ static int attach(struct lu *lu, struct err *e)
 {
 	struct third_party *tp = calloc(1, sizeof *tp);
 	if (!tp)
-		return err_set(e, -ENOMEM, "%s: copy manager: no memory", lu->name);
+		return err_set(e, -ENOMEM, "%s: copy manager: out of memory", lu->name);
 	pthread_mutex_init(&tp->lock, NULL);
 	list_init(&tp->results);
 	lu->third_party = tp;

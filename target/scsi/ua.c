@@ -86,7 +86,7 @@ static void ua_send(struct lu_channel *c, enum ua u, uint64_t except)
 {
 	struct ua_message *m = malloc(sizeof *m);
 	if (!m) {
-		log_error("%s: unit attention %06x lost: no memory", c->lu->name, ua_code(u));
+		log_error("%s: unit attention %06x lost: out of memory", c->lu->name, ua_code(u));
 		return;
 	}
 	*m = (struct ua_message){ .msg.fn = ua_arrived, .channel = c, .ua = u, .except = except };

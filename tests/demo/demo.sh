@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Shows farblock at work, on loopback and in a temporary folder: a RAM disk and a sparse file are
-# shared over iSCSI/TCP and, on the same port, iSER over software iWARP; found, logged in to,
-# written, verified and measured over both. Needs neither root nor an RDMA device; leaves nothing.
-#   demo.sh BUILD       (the folder with farblockd, farblock and farblock-initiator)
+# Demonstrates farblock on loopback, in a temporary directory: exports a RAM disk and a sparse file
+# over iSCSI/TCP and, on the same port, iSER over software iWARP; discovers, logs in, writes, verifies
+# and measures over both. Needs neither root nor an RDMA device, and cleans up.
+#   demo.sh BUILD       (the directory with farblockd, farblock and farblock-initiator)
 # Environment: DEMO_SECONDS of each measurement (2), DEMO_MIB of each disk written (64).
 set -euo pipefail
 
@@ -57,13 +57,13 @@ start_daemon() {
 	local i
 	for ((i = 0; i < 200; i++)); do
 		farblock version >/dev/null 2>&1 && return
-		kill -0 "$daemon" 2>/dev/null || fail "farblockd ended at start"
+		kill -0 "$daemon" 2>/dev/null || fail "farblockd exited at start"
 		sleep 0.05
 	done
-	fail "farblockd does not answer after 10 s"
+	fail "farblockd did not answer within 10 s"
 }
 
-# SIGTERM, and its exit status; killed if it does not end.
+# Sends SIGTERM and returns the exit status; kills the daemon if it does not exit.
 stop_daemon() {
 	local pid=$daemon status=0 i
 	daemon=
@@ -74,7 +74,7 @@ stop_daemon() {
 	done
 	kill -KILL "$pid" 2>/dev/null || true
 	wait "$pid" || status=$?
-	[ $status = 0 ] || echo "demo: farblockd ended with status $status" >&2
+	[ $status = 0 ] || echo "demo: farblockd exited with status $status" >&2
 	return $status
 }
 
@@ -85,7 +85,7 @@ add_portal() {
 		port=$((20000 + RANDOM % 12000))
 		answer=$(farblock $tpg/portals create 127.0.0.1 $port)
 		case $answer in
-		*waiting*) farblock $tpg/portals delete 127.0.0.1 $port >/dev/null ;;
+		*'not listening'*) farblock $tpg/portals delete 127.0.0.1 $port >/dev/null ;;
 		*)
 			printf '$ farblock %s\n%s\n' "$tpg/portals create 127.0.0.1 $port" "$answer"
 			return
@@ -107,7 +107,7 @@ declare -A name=([iscsi]=TCP [iser]=iSER)
 exercise() {
 	local url sum answer rate over=${name[$3]}
 	url=$(url "$3" "$1")
-	title "LUN $1, $2, over $over: written, verified, read back"
+	title "LUN $1, $2, over $over: write, verify, read back"
 	head -c $bytes /dev/urandom >data
 	data_sum=$(sha256sum data | cut -d' ' -f1)
 	echo "data to write: $mib MiB of random bytes, SHA-256 $data_sum"
@@ -119,7 +119,7 @@ exercise() {
 	echo "$answer"
 	sum=$(grep -oE '^[0-9a-f]{64}' <<<"$answer")
 	[ "$sum" = "$data_sum" ] || fail "LUN $1: SHA-256 $sum, not $data_sum of what was written"
-	row "$1" "$over" "SHA-256 over the wire" "equal to the source's"
+	row "$1" "$over" "SHA-256 read over the wire" "equal to the source"
 	run farblock-initiator verify "$url" data "${login[@]}"
 	run farblock-initiator read "$url" --output back --length $bytes "${login[@]}"
 	cmp data back || fail "LUN $1: read back differs from what was written"
@@ -143,7 +143,7 @@ title "farblockd, in $folder"
 echo "$ export FARBLOCK_SOCKET=$FARBLOCK_SOCKET"
 start_daemon
 
-title "Two disks, shared with one initiator that has to prove who it is"
+title "Export two disks to one initiator, with CHAP"
 run farblock /backstores/ramdisk create rd0 256M
 run farblock /backstores/fileio create file0 "$folder/disk.img" 256M
 run farblock /iscsi create $target
@@ -155,7 +155,7 @@ run farblock $tpg/acls create $initiator
 run farblock $tpg/acls/$initiator set auth userid=$user password=$password
 run farblock ls
 
-title "Found"
+title "Discovery"
 (umask 077 && printf %s "$password" >secret)
 login=(--initiator-name $initiator --chap-secret-file secret)
 found=$(run farblock-initiator discover 127.0.0.1:$port --initiator-name $initiator)
@@ -172,17 +172,17 @@ if command -v iscsi-ls >/dev/null; then
 	[ "$(grep -c '^Lun:' <<<"$witness")" = 2 ] || fail "iscsi-ls does not see both LUNs"
 	row - TCP "seen by iscsi-ls (libiscsi)" "2 LUNs"
 else
-	echo "(iscsi-ls, an independent witness, is not installed: libiscsi-bin)"
+	echo "(iscsi-ls of libiscsi-bin is not installed)"
 fi
 
-title "Refused without the secret, and why"
+title "A login without the secret is refused, with the cause"
 if run farblock-initiator luns "iscsi://127.0.0.1:$port/$target" --initiator-name $initiator; then
 	fail "logged in without CHAP"
 fi
 run farblock refusals
 row - TCP "login without CHAP" "refused"
 
-title "Logged in"
+title "Login"
 for scheme in iscsi iser; do
 	run farblock-initiator ping "$scheme://$user@127.0.0.1:$port/$target" "${login[@]}"
 done
@@ -192,7 +192,7 @@ exercise 0 "RAM disk" iser
 exercise 1 "file, O_DIRECT" iscsi
 exercise 1 "file, O_DIRECT" iser
 
-title "Measured, $seconds s each, client and target on this machine"
+title "Measurements, $seconds s each, client and target on this machine"
 for lun in 0 1; do
 	measure $lun randread 4k 1
 	measure $lun randread 4k 32
@@ -201,16 +201,16 @@ for lun in 0 1; do
 	measure $lun write 128k 32
 done
 
-title "Ended, and started again: the file's disk is as it was"
-stop_daemon || fail "farblockd did not end cleanly"
-cmp -n $bytes data disk.img || fail "the file does not hold what was written"
+title "Restart of the daemon: the data of the file is unchanged"
+stop_daemon || fail "farblockd did not exit cleanly"
+cmp -n $bytes data disk.img || fail "the file differs from the data written"
 start_daemon
 for scheme in iscsi iser; do
 	run farblock-initiator verify "$(url $scheme 1)" data "${login[@]}"
 	row 1 "${name[$scheme]}" "after a restart" "every byte equal"
 done
-stop_daemon || fail "farblockd did not end cleanly"
+stop_daemon || fail "farblockd did not exit cleanly"
 
-title "What was done"
-printf '%-5s %-5s %-30s %s\n' LUN over what result
+title "Summary"
+printf '%-5s %-5s %-30s %s\n' LUN over test result
 printf '%s\n' "${rows[@]}"

@@ -15,7 +15,7 @@ def test(daemon):
     for i in range(20):
         other.write_and_read_back(256 * i, pattern(131072, seed=i))
     log = daemon.log()
-    check("memory is short, and no data-out comes" in log, "nobody was ended for it")
+    check("out of buffer memory, and requested data-out" in log, "nobody was ended for it")
     check("no data-out for" not in log, "dataout_timeout was waited for")
     for hog in hogs:
         hog.close()

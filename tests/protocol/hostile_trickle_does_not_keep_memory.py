@@ -53,7 +53,7 @@ def test(daemon):
         if select.select([other.socket], [], [], 0.5)[0]:
             break
     other.expect(R2T, itt=pdu.itt)
-    check("memory is short, and no data-out comes" in daemon.log(), "nobody was ended for it")
+    check("out of buffer memory, and requested data-out" in daemon.log(), "nobody was ended for it")
     other.close()
     for hog in crowd:
         hog.close()
@@ -61,7 +61,7 @@ def test(daemon):
     crowd = hogs(daemon, lambda hog: hog.read_task(0, BLOCKS), 1, 60)
     other = daemon.session(timeout=20)
     other.read(0, 2048)
-    check("memory is short, and the peer does not read" in daemon.log(), "nobody was ended for it")
+    check("out of buffer memory, and the peer has not read" in daemon.log(), "nobody was ended for it")
     for hog in crowd:
         hog.close()
 

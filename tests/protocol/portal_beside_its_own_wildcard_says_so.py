@@ -18,7 +18,7 @@ def test(daemon):
     said = daemon.rpc("tree.create", path=portals,
                       params={"ip_address": "127.0.0.1", "ip_port": str(PORT)})
     state, why = reason(daemon, one)
-    check(state == "waiting" and f"our own portal {wildcard} listens" in why, f"{state}: {why}")
+    check(state == "waiting" and f"portal {wildcard} already listens" in why, f"{state}: {why}")
     check(one not in why, f"the address is said again: {why}")
     check(why in str(said["messages"]), f"create says {said['messages']}")
     line = [text for text in daemon.log().splitlines() if f"portal {one}" in text][-1]
@@ -29,7 +29,7 @@ def test(daemon):
     daemon.rpc("tree.create", path=portals,
                params={"ip_address": "0.0.0.0", "ip_port": str(PORT)})
     state, why = reason(daemon, wildcard)
-    check(state == "waiting" and f"our own portal {one} listens" in why, f"{state}: {why}")
+    check(state == "waiting" and f"portal {one} already listens" in why, f"{state}: {why}")
 
 
 main(test, portals=[("0.0.0.0", PORT)])

@@ -26,7 +26,7 @@ def test(daemon):
     found = end_of(daemon, follow, drain=True, seconds=30)
     check(found == (True, "logged out"), f"{found}")
     found = end_of(daemon, lambda peer: peer.expect(ASYNC, event=1), drain=True, seconds=1)
-    check(found == (True, "asked to log out, time is over"), f"{found}")
+    check(found == (True, "logout timeout after a drain"), f"{found}")
     found = end_of(daemon, lambda peer: peer.expect_closed())
     check(found == (False, "dropped by the administrator"), f"{found}")
     for seconds in (0, -1, 3601):

@@ -71,16 +71,16 @@ def wrong_places(scratch):
     occupied = scratch.file("occupied", content="x")
     flags = daemon.flags()
     flags[flags.index("--state-dir") + 1] = occupied
-    call(flags, 1, "is no folder")
+    call(flags, 1, "not a directory")
     flags = daemon.flags()
     flags[flags.index("--socket") + 1] = occupied
     call(flags, 1, "is no socket")
     flags = daemon.flags()
     flags[flags.index("--socket") + 1] = occupied + "/folder/s.sock"
-    call(flags, 1, "is no folder")
+    call(flags, 1, "not a directory")
     flags = daemon.flags()
     flags[flags.index("--config") + 1] = occupied + "/saveconfig.json"
-    call(flags, 1, "is no folder")
+    call(flags, 1, "not a directory")
     flags = daemon.flags()
     flags[flags.index("--config") + 1] = scratch.path
     call(flags, 1, "not a regular file")
@@ -123,10 +123,10 @@ def twin_serials(scratch):
     disks = [{"plugin": "ramdisk", "name": name, "size": 1 << 20,
               "wwn": "5b0c3f0e-7c21-4f63-9a0d-2d7e41f0a911"} for name in ("one", "two")]
     with Daemon(scratch, "twins", json.dumps({"storage_objects": disks})) as daemon:
-        check("two: unit serial 5b0c3f0e-7c21-4f63-9a0d-2d7e41f0a911 is that of one" in
+        check("two: unit serial 5b0c3f0e-7c21-4f63-9a0d-2d7e41f0a911 is also used by one" in
                daemon.log(), "two disks with one serial are not told")
         Shell(daemon)("/backstores/ramdisk", "create", "three", "1M", f"wwn={disks[0]['wwn']}",
-                      status=4, text="belongs to storage object ramdisk/one")
+                      status=4, text="is used by storage object ramdisk/one")
 
 
 def second_daemon(scratch):
@@ -303,7 +303,7 @@ def recoverable_errors(scratch):
             {"storage_objects": [disk, {"plugin": "ramdisk"}, {"name": "rd2"}]}))
         out = shell("restoreconfig", path, status=1,
                     text="Configuration restored, 2 recoverable errors:")
-        check("'plugin' or 'name' is missing" in out, f"the errors are not told: {out}")
+        check("'plugin' or missing 'name'" in out, f"the errors are not told: {out}")
         shell("/backstores/ramdisk/rd0", "status", text="(1.0MiB)")
         answer, _ = json.JSONDecoder().raw_decode(farblock.run(
             ["farblock", "--socket", daemon.socket_path, "--json", "restoreconfig", path],
@@ -349,11 +349,11 @@ def what_is_no_file(scratch):
     with Daemon(scratch, "nofile") as daemon:
         shell = Shell(daemon)
         shell("/backstores/null", "create", "n0", "1M")
-        shell("saveconfig", daemon.socket_path, status=8, text="is no regular file")
+        shell("saveconfig", daemon.socket_path, status=8, text="not a regular file")
         check(stat.S_ISSOCK(os.stat(daemon.socket_path).st_mode), "the socket is replaced")
         folder = scratch.file("folder")
         os.mkdir(folder)
-        shell("saveconfig", folder, status=1, text="is no regular file")
+        shell("saveconfig", folder, status=1, text="not a regular file")
         check(not os.path.exists(scratch.file("backup")), "a folder for backups of a folder")
 
 

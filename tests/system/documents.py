@@ -153,7 +153,7 @@ def apply_makes_anew_what_is_another_disk(scratch):
         check(not any("data" in l for l in lines), lines)
         check(names(daemon, f"/iscsi/{target.iqn}/tpg1/luns") == ["lun0"], "its LUN is gone")
         check(size_of(daemon) == 16 << 20, "size")
-        client.refused("all would go", "apply", put(scratch, "empty.json", {"targets": []}))
+        client.refused("everything would be deleted", "apply", put(scratch, "empty.json", {"targets": []}))
 
 
 def apply_asks_before_data_is_lost(scratch):
@@ -211,7 +211,7 @@ def undo_goes_back_change_by_change(scratch):
         check(names(daemon) == ["a", "b", "c", "rd0"], "undo of undo")
         client.run("undo", "4")
         check(names(daemon) == ["a", "rd0"], names(daemon))
-        client.refused("no generation 99 back", "undo", "99")
+        client.refused("no generation 99 steps back", "undo", "99")
         session.ready()
         session.logout()
 
@@ -321,7 +321,7 @@ def transaction_takes_effect_with_commit(scratch):
         session.ready()
         code = session.run(bytes.fromhex("a00000000000000001000000"), read_len=256)
         check(int.from_bytes(code.data_in[:4], "big") == 8, "a LUN is visible before commit")
-        other.refused(f"a transaction by process {os.getpid()} (uid {os.getuid()}) is open since",
+        other.refused(f"process {os.getpid()} (uid {os.getuid()}) has a transaction open since",
                       "create", "x", "4M", path="/backstores/ramdisk")
         client.refused("a transaction is open", "saveconfig")
         done = client.run("commit")
@@ -335,7 +335,7 @@ def transaction_takes_effect_with_commit(scratch):
         client.run("abort")
         check(names(daemon) == ["rd0", "rd1", "x"] and names(daemon, luns) == ["lun0", "lun1"],
                "abort")
-        check("Nothing differs" in client.run("diff")["messages"][0], "abort leaves something")
+        check("No differences" in client.run("diff")["messages"][0], "abort leaves something")
         client.refused("no transaction is open", "commit")
         session.logout()
 
@@ -364,13 +364,13 @@ def stale_write_is_refused(scratch):
         seen = one.run("create", "a", "4M", path="/backstores/ramdisk")["revision"]
         newer = two.run("create", "b", "4M", path="/backstores/ramdisk", revision=seen)["revision"]
         check(newer == seen + 1, f"revision {newer} after {seen}")
-        one.refused("somebody has changed it", "create", "c", "4M", path="/backstores/ramdisk",
+        one.refused("another client changed it", "create", "c", "4M", path="/backstores/ramdisk",
                     revision=seen)
         check(names(daemon) == ["a", "b", "rd0"], "two shells do not see each other's changes")
         shell = ["farblock", "--socket", daemon.socket_path, "--revision"]
         words = ["/backstores/ramdisk", "create", "c", "4M"]
         done = farblock.run([*shell, str(seen), *words], check=False)
-        check(done.returncode == 5 and "look again" in done.stdout, done.stdout)
+        check(done.returncode == 5 and "read it again" in done.stdout, done.stdout)
         farblock.run([*shell, str(newer), *words])
         check("c" in names(daemon), "the shell with the right revision is refused")
 

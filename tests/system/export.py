@@ -147,7 +147,7 @@ def what_does_not_fit_an_existing_one_leaves_nothing(scratch, daemon):
     before = daemon.rpc("tree.ls")
     for words, status, text in (
             (["rd", f"to={HOST}9"], 4, "/backstores/ramdisk/rd"),
-            (["ramdisk/rd", f"to={HOST}9", "name=x"], 2, "exists already"),
+            (["ramdisk/rd", f"to={HOST}9", "name=x"], 2, "already exists"),
             (["ramdisk/rd", "to=bad:name"], 8, "bad:name"),
             (["/backstores/ramdisk/none", f"to={HOST}9"], 3, "no storage object"),
             (["none", f"to={HOST}9"], 3, "size=SIZE")):

@@ -59,7 +59,7 @@ class Stage:
 
 
 def told(text, path, line, words):
-    """A line of the file is said to be left out, or changed."""
+    """A line of the file is said to be skipped, or changed."""
     check(re.search(f"^{re.escape(path)}:{line}: .*{words}", text, re.M), f"{line}: {words}\n{text}")
 
 
@@ -77,9 +77,9 @@ def tgt_is_taken_over(scratch):
     path = stage.conf("targets.conf")
     with stage.daemon:
         text = stage.run("import", "tgt", path)
-        told(text, path, 14, "neither an address")
+        told(text, path, 14, "not an address")
         told(text, path, 35, "frobnicate")
-        told(text, path, 42, "movie.iso is left out")
+        told(text, path, 42, "movie.iso skipped")
         check("secret" not in text, "a password is shown")
         tree = stage.tree()
         for part in ("1-way disc auth, Targets: 2", "mutual auth, Mapped LUNs: 2",

@@ -85,7 +85,7 @@ static void fault(struct dm_tcpi *d, int code, const char *text)
 
 static bool out_of_memory(struct dm_tcpi *d)
 {
-	fault(d, -ENOMEM, "no memory for a PDU");
+	fault(d, -ENOMEM, "out of memory for a PDU");
 	return false;
 }
 
@@ -248,7 +248,7 @@ int dm_tcp_initiator_new(struct dmi **ret, struct worker *w, int fd, const struc
 	struct dm_tcpi *d = calloc(1, sizeof *d);
 	if (!d) {
 		close(fd);
-		return err_set(e, -ENOMEM, "no memory for a connection");
+		return err_set(e, -ENOMEM, "out of memory for a connection");
 	}
 	d->dm.ops = &tcpi_ops;
 	d->dm.up = up;

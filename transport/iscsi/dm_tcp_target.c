@@ -388,7 +388,7 @@ int dm_tcp_target_new(struct dm **ret, struct worker *w, int fd, const struct dm
 	struct dm_tcp *d = calloc(1, sizeof *d);
 	if (!d) {
 		close(fd);
-		return err_set(e, -ENOMEM, "no memory for a connection");
+		return err_set(e, -ENOMEM, "out of memory for a connection");
 	}
 	d->dm.ops = &tcp_ops;
 	d->dm.up = up;

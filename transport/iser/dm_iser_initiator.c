@@ -177,7 +177,7 @@ int dm_iser_initiator_connect(struct dmi **ret, struct worker *w, const struct d
 	struct dm_iseri *d = calloc(1, sizeof *d);
 	uint8_t private_data[ISER_CM_LEN];
 	if (!d)
-		return err_set(e, -ENOMEM, "no memory for a connection");
+		return err_set(e, -ENOMEM, "out of memory for a connection");
 	d->dm = (struct dmi){ .ops = &iseri_ops,
 			      .up = up,
 			      .role = role,

@@ -54,7 +54,7 @@ static int expose_own(struct iseri_slot *s, struct err *e)
 	if (t->sg[0].len < t->len)
 		one.addr = bounce_new(s);
 	if (!one.addr)
-		return err_set(e, -ENOMEM, "no memory for a command of %u bytes", t->len);
+		return err_set(e, -ENOMEM, "out of memory for a command of %u bytes", t->len);
 	int r = rnic_register(s->d->qp->rnic, &s->own_mr, one.addr, one.len, access_of(t), e);
 	if (r < 0) {
 		s->own_mr = NULL;

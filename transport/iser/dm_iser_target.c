@@ -434,7 +434,7 @@ int dm_iser_target_new(struct dm **ret, struct rnic_request *q,
 		r = rnic_reserve(rnic, ISER_LOGIN_RX);
 	if (r < 0) {
 		rnic_reject(q, NULL, 0);
-		err_set(e, r, "no memory for a connection, or none that the device may use");
+		err_set(e, r, "out of memory for a connection, or none that the device may use");
 	} else {
 		d->reserved = ISER_LOGIN_RX;
 		r = accept_request(d, q, wanted, e);

@@ -248,7 +248,7 @@ static void on_command(struct dm_iser *d, const struct iser_msg *m)
 {
 	struct iser_task *it = task_get(d);
 	if (!it) {
-		iser_fail(d, -ENOMEM, "no memory for a command");
+		iser_fail(d, -ENOMEM, "out of memory for a command");
 		return;
 	}
 	it->has_write = m->has_write;

@@ -68,7 +68,7 @@ static void bad_option_texts_are_refused_in_words(void **state)
 		{ "size",	  "0",		       "size: '0' is no size for a disk"				 },
 		{ "size",	  "0k",			"size: '0k' is no size for a disk"			   },
 		{ "write_back", "maybe",		 "write_back"						      },
-		{ "dev",	 "",		     "dev: is empty"					     },
+		{ "dev",	 "",		     "dev: empty"					     },
 		{ "nullio",	    "true",		    "nullio is not an option of fileio (its options: dev, size"},
 	};
 	const struct backstore_type *t = backstore_type_find("fileio");

@@ -75,7 +75,7 @@ struct iw_qp *iw_qp_new(struct worker *w, struct err *e)
 	if (!qp) {
 		if (d)
 			iw_device_put(d);
-		err_set(e, -ENOMEM, "iwarp: no memory for a connection");
+		err_set(e, -ENOMEM, "iwarp: out of memory for a connection");
 		return NULL;
 	}
 	qp->dev = d;

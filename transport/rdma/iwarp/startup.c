@@ -260,7 +260,7 @@ int iw_accept(struct rnic_request *q, struct rnic_qp **ret, const struct rnic_qp
 	qp->is_tx_held = true;
 	set_tos(qp);
 	if (!r && iw_running(qp, o) < 0)
-		r = err_set(e, -ENOMEM, "iwarp: no memory for a connection");
+		r = err_set(e, -ENOMEM, "iwarp: out of memory for a connection");
 	if (r < 0) {
 		refuse(qp, NULL, 0);
 		return r;
@@ -432,7 +432,7 @@ static void reply_in(struct iw_qp *qp)
 	unsigned code = take_depths(qp);
 	qp->has_crc = qp->wants_crc || f->flags & MPA_C;
 	if (iw_running(qp, NULL) < 0) {
-		connect_failed(qp, -ENOMEM, "connect: no memory for a connection");
+		connect_failed(qp, -ENOMEM, "connect: out of memory for a connection");
 		return;
 	}
 	if (code) {

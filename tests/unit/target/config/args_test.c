@@ -73,9 +73,9 @@ static void misuse_is_refused_in_familiar_words(void **state)
 		{ "[\"a\",\"/b\"]", "{\"sparse\":\"maybe\"}",
 		  "Syntax error, 'maybe' is not true|false.", -EINVAL },
 		{ "[\"a\",\"b\"]", NULL,
-		  "b: give the whole path, from / on (farblockd does not run in your folder)",
+		  "b: not an absolute path (farblockd does not run in your directory)",
 		  -EINVAL },
-		{ "[\"a\",\"\"]", NULL, "dev: is empty ()", -EINVAL },
+		{ "[\"a\",\"\"]", NULL, "dev: empty ()", -EINVAL },
 		{ "[\"a\",\"/b\"]", "{\"port\":\"x\"}", "Syntax error, 'x' is not a NUMBER.",
 		  -EINVAL },
 	};

@@ -115,7 +115,7 @@ static void a_missing_folder_elsewhere_is_refused_by_name(void **state)
 	struct err e = { 0 };
 	snprintf(folder, sizeof folder, "%s/etc", dir);
 	assert_int_equal(save_elsewhere("one", &e), -ENOENT);
-	snprintf(want, sizeof want, "%s: folder cannot be used: No such file or directory", folder);
+	snprintf(want, sizeof want, "%s: cannot use directory: No such file or directory", folder);
 	assert_string_equal(e.text, want);
 	assert_int_equal(access(folder, F_OK), -1);
 }

@@ -90,7 +90,7 @@ static void a_target_that_is_not_enabled_is_disabled(void **state)
 {
 	take("LUN 0 a\n");
 	assert_int_equal(number_at(TPG "/enable"), 0);
-	assert_true(is_told("f.conf:10: TARGET", "not enabled"));
+	assert_true(is_told("f.conf:10: TARGET", "disabled"));
 }
 
 static void accounts_are_those_of_every_initiator(void **state)
@@ -99,7 +99,7 @@ static void accounts_are_those_of_every_initiator(void **state)
 	     "GROUP one {\nLUN 0 a\nINITIATOR iqn.2019-04.a:one\n}\n");
 	assert_int_equal(number_at(TPG "/attributes/authentication"), 1);
 	assert_string_equal(text_at(TPG "/node_acls/0/chap_userid"), "me");
-	assert_true(is_told("f.conf:13: incoming account you", "left out"));
+	assert_true(is_told("f.conf:13: incoming account you", "skipped"));
 	assert_null(strstr(all_notes(), "hidden"));
 }
 
@@ -115,7 +115,7 @@ static void an_initiator_of_two_groups_belongs_to_the_first(void **state)
 	take("enabled 1\nGROUP one {\nLUN 0 a\nINITIATOR iqn.2019-04.a:x\n}\n"
 	     "GROUP two {\nLUN 0 b\nINITIATOR iqn.2019-04.a:x\n}\n");
 	assert_int_equal(count_at(TPG "/node_acls"), 1);
-	assert_true(is_told("f.conf:18: INITIATOR iqn.2019-04.a:x", "group one already"));
+	assert_true(is_told("f.conf:18: INITIATOR iqn.2019-04.a:x", "already in group one"));
 }
 
 static void a_file_is_cached_unless_it_says_otherwise(void **state)
@@ -156,7 +156,7 @@ static void an_inquiry_text_is_cut_as_on_the_wire(void **state)
 {
 	take_disk("vdisk_fileio", "filename /srv/a\nt10_vend_id COMPANY99\n");
 	assert_string_equal(own("/backstores/fileio/a", "vendor"), "COMPANY9");
-	assert_true(is_told("f.conf:4: t10_vend_id COMPANY99", "cut to 8"));
+	assert_true(is_told("f.conf:4: t10_vend_id COMPANY99", "truncated to 8"));
 }
 
 static void an_srp_target_is_one_of_srpt(void **state)
@@ -182,18 +182,18 @@ static void what_is_not_served_is_told_as_a_whole(void **state)
 		  "TARGET_DRIVER qla2x00t {\nTARGET 25:00:00:f0:98:87:92:f3 {\nLUN 0 a\n}\n}\n");
 	assert_int_equal(count_at("targets"), 0);
 	assert_int_equal(json_object_array_length(notes), 1);
-	assert_true(is_told("f.conf:9: TARGET_DRIVER qla2x00t", "not served"));
+	assert_true(is_told("f.conf:9: TARGET_DRIVER qla2x00t", "not supported"));
 }
 
 static void a_broken_file_is_refused_with_its_line(void **state)
 {
 	const struct import_kind *k = &import_kind_scst;
-	refused(k, "HANDLER x {\n", "f.conf:1: a block begins here");
-	refused(k, "}\n", "f.conf:1: a } too many");
-	refused(k, "\n{\n}\n", "f.conf:2: { has no name");
-	refused(k, "HANDLER x { y }\n", "f.conf:1: } has to stand alone");
+	refused(k, "HANDLER x {\n", "f.conf:1: missing }");
+	refused(k, "}\n", "f.conf:1: unexpected }");
+	refused(k, "\n{\n}\n", "f.conf:2: missing name before {");
+	refused(k, "HANDLER x { y }\n", "f.conf:1: } must be alone");
 	refused(k, "TARGET_DRIVER iscsi {\nTARGET nobody {\n}\n}\n", "f.conf:2: target nobody: ");
-	refused(k, "<target iqn.2019-04.a:b>\n", "f.conf:1: SCST has no lines with <");
+	refused(k, "<target iqn.2019-04.a:b>\n", "f.conf:1: unexpected <");
 }
 
 int main(void)

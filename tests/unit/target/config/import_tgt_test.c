@@ -81,7 +81,7 @@ static void a_name_that_is_none_admits_nobody(void **state)
 	take("backing-store /srv/a\ninitiator-name nobody\n");
 	assert_int_equal(number_at(TPG "/attributes/generate_node_acls"), 0);
 	assert_int_equal(count_at(TPG "/node_acls"), 0);
-	assert_true(is_told("f.conf:3: initiator nobody", "left out"));
+	assert_true(is_told("f.conf:3: initiator nobody", "skipped"));
 }
 
 static void addresses_become_allowed_addresses(void **state)
@@ -102,7 +102,7 @@ static void a_second_account_is_told_without_its_password(void **state)
 {
 	take("backing-store /srv/a\nincominguser me secret\nincominguser you hidden\n");
 	assert_string_equal(text_at(TPG "/chap_userid"), "me");
-	assert_true(is_told("f.conf:4: incoming account you", "left out"));
+	assert_true(is_told("f.conf:4: incoming account you", "skipped"));
 	assert_null(strstr(all_notes(), "hidden"));
 }
 
@@ -148,31 +148,31 @@ static void a_comment_ends_a_line_and_an_escaped_mark_does_not(void **state)
 static void an_unknown_directive_is_told_with_its_line(void **state)
 {
 	take("backing-store /srv/a\nfrobnicate 7\n");
-	assert_true(is_told("f.conf:3: frobnicate", "left out"));
+	assert_true(is_told("f.conf:3: frobnicate", "skipped"));
 }
 
 static void a_backing_store_that_nothing_serves_is_told(void **state)
 {
 	take("<backing-store pool/image>\nbs-type rbd\n</backing-store>\nbacking-store /srv/a\n");
 	assert_int_equal(count_at(TPG "/luns"), 1);
-	assert_true(is_told("f.conf:3: bs-type rbd", "pool/image is left out"));
+	assert_true(is_told("f.conf:3: bs-type rbd", "pool/image skipped"));
 }
 
 static void a_broken_file_is_refused_with_its_line(void **state)
 {
 	const struct import_kind *k = &import_kind_tgt;
-	refused(k, "<target iqn.2019-04.a:b>\n", "f.conf:1: <target>: what begins here");
-	refused(k, "\n<target iqn.2019-04.a:b\n", "f.conf:2: <target iqn.2019-04.a:b: its >");
-	refused(k, "</target>\n", "f.conf:1: </target> does not belong here");
+	refused(k, "<target iqn.2019-04.a:b>\n", "f.conf:1: <target>: missing <");
+	refused(k, "\n<target iqn.2019-04.a:b\n", "f.conf:2: <target iqn.2019-04.a:b: missing >");
+	refused(k, "</target>\n", "f.conf:1: unexpected </target>");
 	refused(k, "<target nobody>\n</target>\n", "f.conf:1: target nobody: ");
-	refused(k, "<target iqn.2019-04.a:b>\n<disk /a>\n", "f.conf:2: <disk> does not");
-	refused(k, "\n<target iqn.2019-04.a:b>\nincominguser a \xe4\n", "f.conf:3: is no UTF-8");
+	refused(k, "<target iqn.2019-04.a:b>\n<disk /a>\n", "f.conf:2: unexpected <disk>");
+	refused(k, "\n<target iqn.2019-04.a:b>\nincominguser a \xe4\n", "f.conf:3: not UTF-8");
 	refused(k, "include /does/not/exist.conf\n", "f.conf:1: include /does/not/exist.conf");
 }
 
 static void a_file_of_another_kind_is_refused(void **state)
 {
-	refused(&import_kind_tgt, "HANDLER vdisk_fileio {\n}\n", "f.conf: has neither disks");
+	refused(&import_kind_tgt, "HANDLER vdisk_fileio {\n}\n", "f.conf: no disks");
 }
 
 static void write_file(const char *path, const char *text)
@@ -209,7 +209,7 @@ static void an_included_file_that_is_no_text_is_named(void **state)
 	unlink(part);
 	rmdir(dir);
 	assert_null(doc);
-	assert_non_null(strstr(error.text, "/part.conf:2: is no UTF-8"));
+	assert_non_null(strstr(error.text, "/part.conf:2: not UTF-8"));
 }
 
 static void files_that_include_each_other_are_refused(void **state)

@@ -30,7 +30,7 @@ static void malformed_utf8_is_refused_where_it_stands(void **state)
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
 		struct err e = { 0 };
 		assert_null(json_read(texts[i], strlen(texts[i]), "FILE", &e));
-		assert_string_equal(e.text, "FILE: line 1, column 4: is no UTF-8");
+		assert_string_equal(e.text, "FILE: line 1, column 4: not UTF-8");
 	}
 }
 

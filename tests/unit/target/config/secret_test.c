@@ -122,7 +122,7 @@ static void a_password_and_a_file_are_one_too_many(void **state)
 	put("open sesame 12\n", 0600);
 	assert_int_equal(set(TPG, "auth", "\"password\": \"another one 12\""), 0);
 	assert_int_equal(set_file(), -EINVAL);
-	assert_non_null(strstr(error.text, "password and password_file are both there"));
+	assert_non_null(strstr(error.text, "password and password_file are both set"));
 }
 
 static void credentials_whose_file_is_gone_prove_nothing(void **state)

@@ -78,7 +78,7 @@ static void commands_answer_where_logins_were_refused(void **state)
 		     ISCSI_LOGIN_FORBIDDEN, "no ACL");
 	try_tree();
 	assert_int_equal(run(WWN "/acls", "create", "[\"--from-seen\"]"), 0);
-	assert_string_equal(message(0), "No initiator was refused here lately for want of an ACL.");
+	assert_string_equal(message(0), "No recent refusals for lack of an ACL.");
 }
 
 int main(void)

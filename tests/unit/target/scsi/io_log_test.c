@@ -134,7 +134,7 @@ static void what_works_again_is_said_once(void **state)
 	written(1, 0);
 	sweep_now();
 	sweep_now();
-	SAID("held disk: write of LBA 1: Input/output error", "held disk: write: works again");
+	SAID("held disk: write of LBA 1: Input/output error", "held disk: write: recovered");
 }
 
 static void what_was_not_tried_does_not_work_again(void **state)
