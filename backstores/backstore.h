@@ -65,6 +65,7 @@ struct bs_limits {
 	bool can_write_zeroes;	    // BS_WRITE_ZEROES is supported without a data buffer
 	bool can_extent;	    // BS_EXTENT reports allocation
 	bool has_write_cache;	    // volatile cache: BS_FLUSH and BS_FUA mean something
+	bool is_volatile;	    // nothing outlives the daemon, flushed or not
 	bool is_readonly;
 	bool is_rotational;
 	bool is_removable;

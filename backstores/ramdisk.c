@@ -251,6 +251,7 @@ static int ramdisk_open(struct backstore *bs, const struct bs_config *config, st
 	if (r < 0)
 		return r;
 	promise(rd, size);
+	bs->limits.is_volatile = true;
 	bs->limits.can_extent = !rd->is_hugetlb;
 	if (!rd->is_hugetlb)
 		rd->huge = hugepages_new(bs->memory, rd->fd, rd->reserved, rd->mapped);

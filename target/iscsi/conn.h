@@ -227,7 +227,6 @@ int session_enter(struct conn *c, const struct login_names *names, struct err *e
 int session_enter_again(struct conn *c, struct err *e);
 // Takes the session out of the table and wakes who waits for that. NULL-safe.
 void session_leave(struct conn *c);
-bool session_was_reinstated(const struct conn *c);
 
 // ffp.c: control PDUs of the full feature phase --------------------------------------------
 int ffp_control(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs,

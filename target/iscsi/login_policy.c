@@ -224,8 +224,7 @@ static int make_nexus(struct conn *c, const struct login_names *n, struct err *e
 	put_be16(info.transport_id + 2, (uint16_t)body);
 	memcpy(info.transport_id + 4, port, (size_t)len);
 	info.transport_id_len = 4 + body;
-	int r = nexus_new(&c->nexus, &info, &nexus_ops, c, c->acl ? c->acl->map : c->tpg->demo_map,
-			  session_was_reinstated(c));
+	int r = nexus_new(&c->nexus, &info, &nexus_ops, c, c->acl ? c->acl->map : c->tpg->demo_map);
 	if (r < 0)
 		err_errno(e, r, "nexus");
 	return r < 0 ? ISCSI_LOGIN_OUT_OF_RESOURCES : 0;

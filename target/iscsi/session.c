@@ -21,7 +21,6 @@ struct session_entry {
 	char initiator[ISCSI_NAME_MAX + 1], target[ISCSI_NAME_MAX + 1];
 	uint8_t isid[ISCSI_ISID_LEN];
 	uint16_t tpgt, tsih, cid;
-	bool was_reinstated;
 	struct conn *waiter; // the login that takes its place
 	bool is_kill_sent;
 };
@@ -164,16 +163,9 @@ int session_enter_again(struct conn *c, struct err *e)
 		else if (tsih)
 			tsih_used[tsih / 8] |= (uint8_t)(1u << tsih % 8);
 		r = entry_add(c, n, tsih, e);
-		if (!r)
-			c->entry->was_reinstated = true;
 	}
 	pthread_mutex_unlock(&lock);
 	return r;
-}
-
-bool session_was_reinstated(const struct conn *c)
-{
-	return c->entry && c->entry->was_reinstated;
 }
 
 void session_leave(struct conn *c)

@@ -9,6 +9,7 @@
 
 #include "core/buf.h"
 #include "target/scsi/lu_part.h"
+#include "target/scsi/power_on.h"
 #include "target/scsi/pr.h"
 #include "target/scsi/task_priv.h"
 
@@ -128,8 +129,14 @@ static bool info_copy(struct nexus_info *to, const struct nexus_info *from)
 	return to->initiator_port && to->initiator_name && to->target_name && to->target_port;
 }
 
+// A unit attention that nobody has fetched is still to be told.
+static enum ua first_attention(const struct nexus_lun *nl)
+{
+	return power_on_was_reported(nl) ? UA_NEXUS_LOSS : UA_POWER_ON;
+}
+
 int nexus_new(struct nexus **ret, const struct nexus_info *info, const struct nexus_ops *ops,
-	      void *owner, struct lun_map *map, bool is_reinstated)
+	      void *owner, struct lun_map *map)
 {
 	static uint64_t last_id;
 	struct nexus *n = calloc(1, sizeof *n);
@@ -148,7 +155,7 @@ int nexus_new(struct nexus **ret, const struct nexus_info *info, const struct ne
 	for (uint32_t i = 0; is_complete && i < map->count; i++) {
 		struct nexus_lun *nl = nexus_lun_new(n, &map->entries[i]);
 		if (nl)
-			ua_set(nl, is_reinstated ? UA_NEXUS_LOSS : UA_POWER_ON);
+			ua_set(nl, first_attention(nl));
 		n->luns[map->entries[i].number] = nl;
 		is_complete = nl != NULL;
 	}
@@ -239,7 +246,7 @@ static void map_add(struct nexus *n, const struct lun_map *map, bool is_told)
 		if (!nl && e->number < n->lun_limit) {
 			nl = n->luns[e->number] = nexus_lun_new(n, e);
 			if (nl)
-				ua_set(nl, UA_POWER_ON);
+				ua_set(nl, first_attention(nl));
 		}
 		if (!nl)
 			continue; // no memory: the LUN stays away until the next change

@@ -109,10 +109,10 @@ struct nexus {
 };
 
 // Makes the nexus on the calling worker, with every LUN of map in unit attention POWER ON,
-// RESET, OR BUS DEVICE RESET (29/00) or, when the nexus replaces a lost one, I_T NEXUS LOSS
-// (29/07). -ENOMEM.
+// RESET, OR BUS DEVICE RESET (29/00) or, where its ports have been told that before, I_T NEXUS
+// LOSS (29/07; power_on.h). -ENOMEM.
 int nexus_new(struct nexus **ret, const struct nexus_info *info, const struct nexus_ops *ops,
-	      void *owner, struct lun_map *map, bool is_reinstated);
+	      void *owner, struct lun_map *map);
 
 // The initiator has logged out and no task is left: what others must not meet any more is over
 // when this returns (RESERVE, SPC-2 5.5.1). nexus_free() follows.

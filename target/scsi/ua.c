@@ -8,6 +8,7 @@
 #include "core/log.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/power_on.h"
 #include "target/scsi/sense.h"
 
 #define UA(asc, ascq) SENSE(SK_UNIT_ATTENTION, asc, ascq)
@@ -52,6 +53,8 @@ enum ua ua_take(struct nexus_lun *nl)
 {
 	enum ua u = ua_peek(nl);
 	nl->ua &= nl->ua - 1;
+	if (u == UA_POWER_ON)
+		power_on_reported(nl);
 	return u;
 }
 

@@ -111,6 +111,20 @@ static void page_list_ascends_and_every_page_can_be_read(void **state)
 	}
 }
 
+static void a_volatile_medium_is_told(void **state)
+{
+	start(NULL);
+	inquire(1, 0x86, 255);
+	assert_int_equal(c.data[6] & 0x01, 0x01);
+}
+
+static void a_medium_that_is_not_volatile_is_told(void **state)
+{
+	start(&(struct bench_options){ .nullio = true });
+	inquire(1, 0x86, 255);
+	assert_int_equal(c.data[6] & 0x01, 0);
+}
+
 static void an_unknown_page_is_refused(void **state)
 {
 	start(NULL);
@@ -255,6 +269,8 @@ int main(void)
 		T(inquiry_leaves_a_unit_attention_pending),
 		T(removable_media_are_told),
 		T(page_list_ascends_and_every_page_can_be_read),
+		T(a_volatile_medium_is_told),
+		T(a_medium_that_is_not_volatile_is_told),
 		T(an_unknown_page_is_refused),
 		T(the_serial_page_holds_the_unit_serial),
 		T(the_unit_has_an_naa_6_name),

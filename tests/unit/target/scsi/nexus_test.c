@@ -22,11 +22,38 @@ static void a_new_nexus_begins_with_power_on(void **state)
 	assert_int_equal(tur(0), 0);
 }
 
-static void a_reinstated_nexus_begins_with_nexus_loss(void **state)
+static void a_nexus_that_comes_back_begins_with_nexus_loss(void **state)
 {
 	start(NULL);
 	bench_relogin(&b, 0);
 	assert_int_equal(tur(0), UNIT_ATTENTION(0x29, 0x07));
+}
+
+static void a_power_on_that_was_not_fetched_is_told_to_the_next_nexus(void **state)
+{
+	start(&(struct bench_options){ .keeps_ua = true });
+	bench_relogin(&b, 0);
+	assert_int_equal(tur(0), UNIT_ATTENTION(0x29, 0x00));
+}
+
+static void another_initiator_begins_with_power_on(void **state)
+{
+	start(&(struct bench_options){ .nexuses = 2, .keeps_ua = true });
+	assert_int_equal(tur(0), UNIT_ATTENTION(0x29, 0x00));
+	bench_relogin(&b, 1);
+	assert_int_equal(tur(1), UNIT_ATTENTION(0x29, 0x00));
+}
+
+// Of the same name and serial number, but empty: another RAM disk in its place.
+static void a_unit_that_was_made_again_begins_with_power_on(void **state)
+{
+	uint16_t number = 0;
+	start(NULL);
+	struct lu *again = bench_lu(&b, "again", b.lu->unit_serial, &(struct bench_options){ 0 });
+	bench_set_map(&b, 0, 0, NULL, NULL);
+	bench_set_map(&b, 0, 1, &number, &again);
+	assert_int_equal(tur(0), UNIT_ATTENTION(0x29, 0x00));
+	lu_put(again);
 }
 
 static void unit_attentions_come_one_a_command_by_urgency(void **state)
@@ -238,7 +265,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(a_new_nexus_begins_with_power_on),
-		T(a_reinstated_nexus_begins_with_nexus_loss),
+		T(a_nexus_that_comes_back_begins_with_nexus_loss),
+		T(a_power_on_that_was_not_fetched_is_told_to_the_next_nexus),
+		T(another_initiator_begins_with_power_on),
+		T(a_unit_that_was_made_again_begins_with_power_on),
 		T(unit_attentions_come_one_a_command_by_urgency),
 		T(the_nexus_that_caused_it_is_not_told),
 		T(every_unit_attention_has_a_code_of_its_own),

@@ -439,7 +439,7 @@ static inline void st_nexus_make(void *arg)
 		.relative_port = 1,
 	};
 	static const struct nexus_ops no_ops;
-	assert_int_equal(nexus_new(&st.nexuses[i], &info, &no_ops, NULL, st.map, false), 0);
+	assert_int_equal(nexus_new(&st.nexuses[i], &info, &no_ops, NULL, st.map), 0);
 }
 
 static inline void st_nexus_drop(void *arg)

@@ -87,7 +87,6 @@ static void lu_closed(void *arg)
 struct nexus_making {
 	struct bench *b;
 	unsigned i;
-	bool is_reinstated;
 };
 
 static void nexus_make(void *arg)
@@ -110,8 +109,7 @@ static void nexus_make(void *arg)
 	info.transport_id[3] = (uint8_t)n;
 	memcpy(info.transport_id + 4, port, strlen(port));
 	info.transport_id_len = (uint32_t)(4 + n);
-	must(nexus_new(&m->b->nexuses[m->i], &info, NULL, m->b, m->b->map, m->is_reinstated) == 0,
-	     "no nexus");
+	must(nexus_new(&m->b->nexuses[m->i], &info, NULL, m->b, m->b->map) == 0, "no nexus");
 }
 
 static struct worker *worker_of(struct bench *b, unsigned nexus)
@@ -198,7 +196,7 @@ void bench_on_control(struct bench *b, void (*fn)(void *arg), void *arg)
 void bench_relogin(struct bench *b, unsigned nexus)
 {
 	bench_nexus_free(b, nexus);
-	struct nexus_making m = { .b = b, .i = nexus, .is_reinstated = true };
+	struct nexus_making m = { .b = b, .i = nexus };
 	worker_call(worker_of(b, nexus), nexus_make, &m);
 }
 
