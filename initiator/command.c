@@ -97,9 +97,11 @@ void command_done(struct dmi *dm, struct dmi_task *t, int res)
 			complete(c, result(c, is_ended ? s->end_res : -ENOTCONN));
 		return;
 	}
-	// A new nexus greets its first command with a unit attention that says nothing new.
-	if (!res && !c->is_once && !c->is_timed_out && is_unit_attention(t) &&
-	    c->tries < TRIES_MAX && !is_ended) {
+	// A new nexus reports a unit attention to its first command. What it says of the data
+	// concerns those who watch the unit.
+	bool is_watched = !res && !is_ended && watch_attention(s, c);
+	if (!res && !c->is_once && !c->is_timed_out && c->tries < TRIES_MAX && !is_ended &&
+	    (is_watched || is_unit_attention(t))) {
 		again(s, c);
 		return;
 	}
@@ -109,12 +111,22 @@ void command_done(struct dmi *dm, struct dmi_task *t, int res)
 
 // --- sending ---
 
+// The first command that may go; NULL: none.
+static struct ini_cmd *next_command(struct ini_session *s)
+{
+	list_for_each (it, &s->waiting)
+		if (!s->holds || cmd_of(it)->is_ahead)
+			return cmd_of(it);
+	return NULL;
+}
+
 void command_pump(struct ini_session *s)
 {
-	while (s->state == SESSION_UP && !s->is_draining && !list_empty(&s->waiting) &&
+	struct ini_cmd *c;
+	while (s->state == SESSION_UP && !s->is_draining &&
 	       s->flying_count < s->config.queue_depth && s->flying_count < s->dm->tasks_max &&
-	       serial32_le(s->dm->sns.cmd_sn, s->dm->sns.max_cmd_sn)) {
-		struct ini_cmd *c = cmd_of(list_pop_front(&s->waiting));
+	       serial32_le(s->dm->sns.cmd_sn, s->dm->sns.max_cmd_sn) && (c = next_command(s))) {
+		list_remove(&c->link);
 		list_push_back(&s->flying, &c->link);
 		s->flying_count++;
 		c->is_with_mover = true;
@@ -155,6 +167,8 @@ int ini_cmd_submit(struct ini_session *s, struct ini_cmd *c)
 {
 	if (s->state == SESSION_CLOSED || (s->state == SESSION_LOGOUT && !s->wants_relogin))
 		return -ENOTCONN;
+	if (watch_refuses(s, c->task.lun))
+		return -ESTALE;
 	if (!is_valid(c))
 		return -EINVAL;
 	c->session = s;
@@ -204,6 +218,21 @@ void command_fail_all(struct ini_session *s, int res)
 		struct ini_cmd *c = cmd_of(over.next);
 		complete(c, result(c, res));
 	}
+}
+
+void command_fail_lun(struct ini_session *s, const uint8_t lun[8], int res)
+{
+	struct list over;
+	list_init(&over);
+	list_for_each_safe (it, &s->waiting) {
+		struct ini_cmd *c = cmd_of(it);
+		if (memcmp(c->task.lun, lun, sizeof c->task.lun))
+			continue;
+		list_remove(it);
+		list_push_back(&over, it);
+	}
+	while (!list_empty(&over))
+		complete(cmd_of(over.next), res);
 }
 
 void command_resume(struct ini_session *s)

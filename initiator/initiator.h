@@ -109,6 +109,7 @@ struct ini_cmd {
 	struct dmi_task task;
 	struct sg one;	  // for ini_cmd_data
 	bool is_once;	  // never sent a second time (after a lost connection, a unit attention)
+	bool is_ahead;	  // the library's own: passes those that are held
 	unsigned timeout; // seconds; 0: the configuration's
 	// The command is over. It may be submitted again from inside.
 	void (*done)(struct ini_cmd *c);
@@ -116,7 +117,8 @@ struct ini_cmd {
 	// 0: the target answered; task.status says what. -ETIMEDOUT, -ECANCELED (aborted),
 	// -ENOTCONN (the session could not be had back, or is_once), -ESHUTDOWN, -EPROTO
 	// (rejected by the target), -EREMOTEIO (iSCSI response other than "completed"), -ENOMEM
-	// (over RDMA: no memory could be registered for it; it was not sent).
+	// (over RDMA: no memory could be registered for it; it was not sent), -ESTALE (its logical
+	// unit has changed: ini_watch).
 	int res;
 
 	// private
@@ -135,9 +137,37 @@ void ini_cmd_init(struct ini_cmd *c, uint16_t lun);
 // Gives c one piece of memory to read into or write from. Any thread.
 void ini_cmd_data(struct ini_cmd *c, void *data, uint32_t len, bool is_write);
 
-// Queues c; done follows, never from inside. -ENOTCONN: the session is over; -EINVAL: both
-// directions at once, or a list shorter than len. Then done is not called.
+// Queues c; done follows, never from inside. -ENOTCONN: the session is over; -ESTALE: the logical
+// unit has changed (ini_watch); -EINVAL: both directions at once, or a list shorter than len. Then
+// done is not called.
 int ini_cmd_submit(struct ini_session *s, struct ini_cmd *c);
+
+// ---- watching a logical unit ----
+
+// What a session found behind a LUN that it had used before.
+enum ini_lu_change {
+	INI_LU_SAME,
+	// The same disk was powered on or reset, and its medium or its write cache is volatile, or
+	// it does not say that neither is: what it acknowledged may be lost.
+	INI_LU_RESTARTED,
+	// Another disk, another size or medium; or it cannot be identified any more.
+	INI_LU_REPLACED,
+};
+
+struct ini_watch_ops {
+	// The unit is identified, or cannot be (why->code); once.
+	void (*ready)(void *arg, const struct err *why);
+	// It has changed, which why tells. True: its commands go on, on the unit as it is now (but
+	// not when the block size is another one). False: they end with -ESTALE, from now on.
+	bool (*changed)(void *arg, enum ini_lu_change change, const struct err *why);
+};
+
+// Whether the session comes back to the same disk, and with all that it acknowledged, is not known
+// before it is looked at: identity (VPD pages 83h and 80h), size, unit attentions, caching. From
+// now on a logical unit is looked at whenever the session was lost or a unit attention asks for
+// it, and until then all commands of the session wait. ops must outlive the session; its functions
+// do not free it. -EBUSY: it is watched already; -ENOTCONN, -ENOMEM.
+int ini_watch(struct ini_session *s, uint16_t lun, const struct ini_watch_ops *ops, void *arg);
 
 // ---- task management ----
 

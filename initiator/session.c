@@ -83,6 +83,7 @@ void session_end(struct ini_session *s, const struct err *why)
 	s->state = SESSION_CLOSED;
 	s->end_why = e;
 	s->end_res = e.code && e.code != -ESHUTDOWN ? -ENOTCONN : -ESHUTDOWN;
+	watch_end(s);
 	session_drop(s, &e);
 	command_fail_all(s, s->end_res);
 	tell_end(s);
@@ -159,13 +160,16 @@ void session_enter_up(struct ini_session *s)
 	s->state = SESSION_UP;
 	s->has_redirect = false;
 	s->redirects = 0;
-	s->info.reconnects += s->was_up;
+	bool is_again = s->was_up;
+	s->info.reconnects += is_again;
 	s->was_up = true;
 	s->down_ns = 0;
 	s->attempt = 0;
 	s->time2wait = s->info.params.time2wait;
 	ffp_tick_start(s);
 	s->ops.up(s);
+	if (s->state == SESSION_UP && is_again)
+		watch_up(s);
 	if (s->state == SESSION_UP)
 		command_resume(s);
 }
@@ -327,6 +331,7 @@ static void free_run(struct msg *m)
 	chap_wipe(&s->config, sizeof s->config);
 	void (*freed)(void *) = s->ops.freed;
 	void *arg = s->arg;
+	watch_free(s);
 	free(s);
 	freed(arg);
 }

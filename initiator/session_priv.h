@@ -63,6 +63,9 @@ struct ini_session {
 	unsigned flying_count;
 	bool is_draining; // the target asked for a logout: nothing new is sent
 	struct defer pump_defer;
+	struct ini_watch *watches; // NULL: none
+	unsigned holds;		   // looks under way: only what is_ahead goes out
+	unsigned stale_count;
 
 	// task management, ping, logout
 	struct list tmfs; // the first one is out if tmf_tag is set
@@ -116,6 +119,17 @@ void command_fail_all(struct ini_session *s, int res); // ends what is not with 
 void command_tick(struct ini_session *s, uint64_t now);
 void command_resume(struct ini_session *s); // new deadlines, then on
 bool command_rejected(struct ini_session *s, uint32_t itt);
+
+// Ends the waiting commands of a logical unit.
+void command_fail_lun(struct ini_session *s, const uint8_t lun[8], int res);
+
+// watch.c
+void watch_up(struct ini_session *s); // again: all are looked at
+// c met a unit attention: true if its unit is looked at now, and c waits for that.
+bool watch_attention(struct ini_session *s, const struct ini_cmd *c);
+bool watch_refuses(struct ini_session *s, const uint8_t lun[8]);
+void watch_end(struct ini_session *s);
+void watch_free(struct ini_session *s);
 
 // tmf.c
 void tmf_response(struct ini_session *s, const uint8_t *bhs);

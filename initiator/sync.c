@@ -19,17 +19,20 @@ struct ini_sync {
 	struct ini_session *session;
 	struct ini_config config;
 	const struct ini_sync_ops *ops;
-	struct err why;
-	struct err waits_for; // what was told last; code 0: nothing
-	sem_t changed;	      // up the first time, or over
+	struct err why, stale; // stale: of the watched unit, code 0: it is not
+	struct err waits_for;  // what was told last; code 0: nothing
+	sem_t changed;	       // up the first time, or over
 	sem_t closed, freed;
 	bool is_up, has_ended, was_told;
+	struct err watch_why;
+	sem_t watched;
 };
 
 // What one call passes to the worker.
 struct call {
 	struct ini_sync *sync;
 	int res;
+	uint16_t lun;
 	struct err *e;
 	struct ini_session_info *info;
 	sem_t over;
@@ -148,6 +151,7 @@ int ini_sync_open(struct ini_sync **ret, const struct ini_config *config,
 	sem_init(&y->changed, 0, 0);
 	sem_init(&y->closed, 0, 0);
 	sem_init(&y->freed, 0, 0);
+	sem_init(&y->watched, 0, 0);
 	int r = worker_begin(&y->worker, e);
 	if (!r) {
 		worker_call(y->worker, open_run, &c);
@@ -182,6 +186,7 @@ void ini_sync_close(struct ini_sync *y)
 	sem_destroy(&y->changed);
 	sem_destroy(&y->closed);
 	sem_destroy(&y->freed);
+	sem_destroy(&y->watched);
 	free(y);
 }
 
@@ -210,13 +215,51 @@ void ini_sync_info(struct ini_sync *y, struct ini_session_info *ret)
 static void why_run(void *arg)
 {
 	struct call *c = arg;
-	*c->e = c->sync->why;
+	struct ini_sync *y = c->sync;
+	*c->e = y->stale.code ? y->stale : y->why;
 }
 
 void ini_sync_why(struct ini_sync *y, struct err *ret)
 {
 	struct call c = { .sync = y, .e = ret };
 	worker_call(y->worker, why_run, &c);
+}
+
+// --- watching ---
+
+static void on_ready(void *arg, const struct err *why)
+{
+	struct ini_sync *y = arg;
+	y->watch_why = *why;
+	sem_post(&y->watched);
+}
+
+static bool on_changed(void *arg, enum ini_lu_change change, const struct err *why)
+{
+	struct ini_sync *y = arg;
+	if (y->ops->changed && y->ops->changed(change, why))
+		return true;
+	y->stale = *why;
+	return false;
+}
+
+static void watch_run(void *arg)
+{
+	static const struct ini_watch_ops ops = { .ready = on_ready, .changed = on_changed };
+	struct call *c = arg;
+	c->res = ini_watch(c->sync->session, c->lun, &ops, c->sync);
+}
+
+int ini_sync_watch(struct ini_sync *y, uint16_t lun, struct err *e)
+{
+	struct call c = { .sync = y, .lun = lun };
+	worker_call(y->worker, watch_run, &c);
+	if (c.res)
+		return err_errno(e, c.res, "LUN %u: watch", lun);
+	wait_for(&y->watched);
+	if (y->watch_why.code)
+		*e = y->watch_why;
+	return y->watch_why.code;
 }
 
 // --- commands ---

@@ -17,6 +17,8 @@ struct ini_sync_ops {
 	void (*waits)(const struct err *why, unsigned seconds);
 	// ... and it is back.
 	void (*back)(void);
+	// The watched logical unit was restarted or replaced (ini_watch_ops). Absent: false.
+	bool (*changed)(enum ini_lu_change change, const struct err *why);
 };
 
 // Starts a worker and logs in; returns when the session is up or could not be had. ops must
@@ -30,7 +32,11 @@ void ini_sync_close(struct ini_sync *y);
 
 void ini_sync_info(struct ini_sync *y, struct ini_session_info *ret);
 
-// Why the session is over, or was lost the last time; code 0 if it never was.
+// Watches a logical unit (ini_watch), one a session; returns when it is identified, or cannot be.
+int ini_sync_watch(struct ini_sync *y, uint16_t lun, struct err *e);
+
+// Why the watched logical unit's commands end with -ESTALE; else why the session is over, or was
+// lost the last time; code 0 if it never was.
 void ini_sync_why(struct ini_sync *y, struct err *ret);
 
 // For what a program wants to do on the worker by itself, with worker_call or worker_post.

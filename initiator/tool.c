@@ -75,10 +75,21 @@ static void say_waits(const struct err *why, unsigned seconds)
 
 static void say_back(void)
 {
-	fprintf(stderr, "farblock-initiator: the session is back\n");
+	fprintf(stderr, "farblock-initiator: session restored\n");
 }
 
-static const struct ini_sync_ops sync_ops = { .waits = say_waits, .back = say_back };
+static bool say_changed(enum ini_lu_change change, const struct err *why)
+{
+	fprintf(stderr, "farblock-initiator: %s; continuing (--allow-replaced)\n", why->text);
+	return true;
+}
+
+// A transfer that spans two disks, or that a disk has forgotten in part, is no transfer: it fails
+// unless the user says otherwise.
+static const struct ini_sync_ops sync_ops = { .waits = say_waits, .back = say_back },
+				 allowing_ops = { .waits = say_waits,
+						  .back = say_back,
+						  .changed = say_changed };
 
 int tool_open(struct tool *t, bool needs_lun)
 {
@@ -95,7 +106,8 @@ int tool_open(struct tool *t, bool needs_lun)
 		return tool_fail(TOOL_USAGE, &e);
 	memcpy(t->config.login.target_name, t->url.target, sizeof t->url.target);
 	if (tool_resolve(t, &t->url.portal, &e) < 0 ||
-	    ini_sync_open(&t->sync, &t->config, &sync_ops, &e) < 0) {
+	    ini_sync_open(&t->sync, &t->config, t->o.allows_replaced ? &allowing_ops : &sync_ops,
+			  &e) < 0) {
 		chap_wipe(&t->config, sizeof t->config);
 		return tool_fail(TOOL_FAILED, &e);
 	}

@@ -31,7 +31,7 @@ enum { TOOL_ARGS_MAX = 3, TOOL_KEYS_MAX = 32 };
 struct tool_options {
 	const char *args[TOOL_ARGS_MAX];
 	unsigned arg_count;
-	bool is_help, is_json, is_check_only;
+	bool is_help, is_json, is_check_only, allows_replaced;
 	const char *initiator_name;
 	const char *chap_user, *chap_secret_file, *chap_algs;
 	const char *mutual_user, *mutual_secret_file;
@@ -120,8 +120,11 @@ int tool_run(struct ini_sync *y, struct ini_sync_cmd *c, enum scsi_op op, struct
 // Ready, and how large? Errors with a text.
 int tool_disk_open(struct tool_disk *d, struct ini_sync *y, uint16_t lun, struct err *e);
 
-// tool_open(), the logical unit it names, and what --bs says. TOOL_OK or an exit status with
-// everything said.
+// tool_open() and the logical unit it names, which is watched from now on (ini_watch). TOOL_OK or
+// an exit status with everything said.
+int tool_watch_disk(struct tool *t, struct tool_disk *d);
+
+// The same, and what --bs says.
 int tool_open_disk(struct tool *t, struct tool_disk *d);
 
 typedef int64_t tool_take(void *arg, uint64_t offset, const uint8_t *buf, uint32_t len,

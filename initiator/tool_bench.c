@@ -128,7 +128,7 @@ static int print_result(const struct tool *t, const struct bench *b, const char 
 	double iops = s > 0 ? (double)b->done / s : 0, rate = iops * b->bytes / 1e6;
 	double p50 = percentile(b, 0.5), p99 = percentile(b, 0.99);
 	struct err e;
-	char why[160];
+	char why[240];
 	if (t->o.is_json)
 		printf("{ \"op\": \"%s\", \"bs\": %u, \"depth\": %u, \"seconds\": %.3f, "
 		       "\"iops\": %.1f, \"MB_per_s\": %.1f, \"p50_us\": %.1f, \"p99_us\": %.1f, "
@@ -201,11 +201,9 @@ static int measure(struct tool *t, struct bench *b, const char *op)
 {
 	struct tool_disk d;
 	struct err e;
-	int status = tool_open(t, true);
+	int status = tool_watch_disk(t, &d);
 	if (status)
 		return status;
-	if (tool_disk_open(&d, t->sync, t->url.lun, &e) < 0)
-		return tool_fail(TOOL_FAILED, &e);
 	if (prepare(t, b, &d, &e) < 0)
 		return tool_fail(TOOL_USAGE, &e);
 	worker_call(ini_sync_worker(t->sync), begin_run, b);

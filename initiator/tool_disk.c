@@ -18,17 +18,18 @@ void tool_cmd_text(struct ini_sync *y, const struct ini_cmd *c, char *ret, size_
 {
 	struct err why = { 0 };
 	// What has ended the session, or, of a command that was rejected, the connection.
-	if (c->res == -ENOTCONN || c->res == -EPROTO)
+	if (c->res == -ENOTCONN || c->res == -EPROTO || c->res == -ESTALE)
 		ini_sync_why(y, &why);
 	if (why.code)
-		snprintf(ret, size, "%s", why.text);
+		snprintf(ret, size, "%s%s", why.text,
+			 c->res == -ESTALE ? " (--allow-replaced continues)" : "");
 	else
 		scsi_cmd_text(c, ret, size);
 }
 
 int tool_run(struct ini_sync *y, struct ini_sync_cmd *c, enum scsi_op op, struct err *e)
 {
-	char text[160];
+	char text[240];
 	ini_sync_run(y, c);
 	if (scsi_cmd_is_good(&c->cmd))
 		return 0;
@@ -122,12 +123,22 @@ int tool_disk_open(struct tool_disk *d, struct ini_sync *y, uint16_t lun, struct
 	return 0;
 }
 
-int tool_open_disk(struct tool *t, struct tool_disk *d)
+int tool_watch_disk(struct tool *t, struct tool_disk *d)
 {
 	struct err e;
 	int status = tool_open(t, true);
-	if (!status && tool_disk_open(d, t->sync, t->url.lun, &e) < 0)
-		status = tool_fail(TOOL_FAILED, &e);
+	if (status)
+		return status;
+	if (ini_sync_watch(t->sync, t->url.lun, &e) < 0 ||
+	    tool_disk_open(d, t->sync, t->url.lun, &e) < 0)
+		return tool_fail(TOOL_FAILED, &e);
+	return TOOL_OK;
+}
+
+int tool_open_disk(struct tool *t, struct tool_disk *d)
+{
+	struct err e;
+	int status = tool_watch_disk(t, d);
 	if (!status && chunk(t, d, &e) < 0)
 		status = tool_fail(TOOL_USAGE, &e);
 	return status;
@@ -232,7 +243,7 @@ static int begin(struct mover *m, struct slot *s, struct err *e)
 
 static int finish(struct mover *m, struct slot *s, bool is_wanted, struct err *e)
 {
-	char text[160];
+	char text[240];
 	ini_sync_wait(&s->c);
 	s->is_out = false;
 	m->count--;

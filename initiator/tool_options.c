@@ -57,6 +57,8 @@ static const struct row {
 	 "with --pattern: read back only"},
 	{"op", 0, TEXT, AT(op), TOOL_BENCH, 0, 0, "OP",
 	 "randread, read, randwrite or write (these overwrite); default: randread"},
+	{"allow-replaced", 0, FLAG, AT(allows_replaced), TOOL_RANGE, 0, 0, "",
+	 "continue on a disk that was replaced, or restarted and may have lost data"},
 	{"bs", 0, SIZE, AT(block_size), TOOL_RANGE & ~TOOL_BENCH, 0, 0, "BYTES",
 	 "of one command; default: 1m"},
 	{"bs", 0, SIZE, AT(block_size), TOOL_BENCH, 0, 0, "BYTES", "of one command; default: 4k"},

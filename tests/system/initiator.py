@@ -118,7 +118,7 @@ def waits(daemon, target):
     check(bench.returncode == 0, f"bench ended with {bench.returncode}: {told}")
     line = [line for line in told if " 0301 " in line]
     check(len(line) == 1 and "trying again for " in line[0], f"told: {told}")
-    check(told[-1] == "farblock-initiator: the session is back\n", f"told: {told}")
+    check(told[-1] == "farblock-initiator: session restored\n", f"told: {told}")
 
 
 def farblockd(scratch):
@@ -139,7 +139,7 @@ def farblockd(scratch):
                "--set", "FirstBurstLength=4096", "--set", "MaxRecvDataSegmentLength=512", *both)
         tool("ping", target.url(), "--count", "10")
         failures(target.url())
-        restart(daemon, target.url())
+        restart(daemon, target.url(1))
         waits(daemon, target)
 
 

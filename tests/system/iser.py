@@ -133,9 +133,10 @@ def all_sizes(url, what):
 # --- a daemon that ends ---
 
 def killed(daemon, url, bs, length, dice):
-    """Writes and verifies a range while the daemon is killed and started again."""
+    """Writes and verifies a range while the daemon is killed and started again: the page cache,
+    a volatile write cache to the initiator, survives that."""
     arguments = ("verify", url, "--pattern", str(dice.randrange(1000)), "--length", str(length),
-                 "--bs", bs)
+                 "--bs", bs, "--allow-replaced")
     at_work = start(*arguments)
     for i in range(KILLS):
         way = "write" if i < KILLS // 2 else "read"
@@ -148,13 +149,13 @@ def killed(daemon, url, bs, length, dice):
         daemon.start()
     end(at_work, arguments)
     check(i == KILLS - 1, f"it was over after {i} kills")
-    tcp = ("verify", url.replace("iser://", "iscsi://"), *arguments[2:-2], "--check-only")
+    tcp = ("verify", url.replace("iser://", "iscsi://"), *arguments[2:-3], "--check-only")
     tool(*tcp)
     print(f"killed {KILLS} times under commands of {bs}: every byte equal", flush=True)
 
 
 def bench_goes_on(daemon, url):
-    arguments = ("bench", url, "--time", "6", "--depth", "64", "--json")
+    arguments = ("bench", url, "--time", "6", "--depth", "64", "--json", "--allow-replaced")
     bench = start(*arguments)
     for _ in range(2):
         first = moved(daemon, "read")

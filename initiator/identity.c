@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// See identity.h. Every answer is read with the length that came, not with the one it claims.
+#include "initiator/identity.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "transport/wire/be.h"
+
+#define V_SUP 0x01
+#define WCE   0x04
+
+// --- reading ---
+
+void identity_inquiry(struct identity *i, const uint8_t *data, uint32_t len)
+{
+	if (len < 32)
+		return;
+	i->type = data[0];
+	memcpy(i->vendor_product, data + 8, sizeof i->vendor_product);
+}
+
+// The bytes of a VPD page behind its header.
+static uint32_t page_len(const uint8_t *data, uint32_t len)
+{
+	uint32_t claimed = len < 4 ? 0 : get_be16(data + 2), room = len < 4 ? 0 : len - 4;
+	return claimed < room ? claimed : room;
+}
+
+// T10, EUI-64, NAA, name and UUID. Ports and port groups change with the path, and a
+// vendor-specific designator need not be unique (SPC-4 7.8.6).
+static bool is_unique(const uint8_t *d)
+{
+	uint8_t type = d[1] & 0xf, association = d[1] >> 4 & 3;
+	return !association && (type == 1 || type == 2 || type == 3 || type == 8 || type == 10);
+}
+
+void identity_designators(struct identity *i, const uint8_t *data, uint32_t len)
+{
+	uint32_t end = 4 + page_len(data, len);
+	for (uint32_t at = 4; at + 4 <= end && at + 4 + data[at + 3] <= end;) {
+		uint32_t n = 4u + data[at + 3];
+		if (is_unique(data + at) && i->designators_len + n <= sizeof i->designators) {
+			memcpy(i->designators + i->designators_len, data + at, n);
+			i->designators_len += n;
+		}
+		at += n;
+	}
+}
+
+void identity_serial(struct identity *i, const uint8_t *data, uint32_t len)
+{
+	uint32_t n = page_len(data, len);
+	i->serial_len = n < sizeof i->serial ? n : sizeof i->serial;
+	memcpy(i->serial, data + 4, i->serial_len);
+}
+
+void identity_extended(struct identity *i, const uint8_t *data, uint32_t len)
+{
+	if (page_len(data, len) < 3)
+		return;
+	i->has_extended = true;
+	i->has_volatile = data[6] & V_SUP;
+}
+
+void identity_caching(struct identity *i, const uint8_t *data, uint32_t len)
+{
+	uint32_t at = len < 4 ? 4 : 4u + data[3]; // behind the block descriptors
+	if (at + 3 > len || (data[at] & 0x3f) != 0x08)
+		return;
+	i->has_caching = true;
+	i->has_write_cache = data[at + 2] & WCE;
+}
+
+void identity_capacity_16(struct identity *i, const uint8_t *data, uint32_t len)
+{
+	if (len < 12)
+		return;
+	i->blocks = get_be64(data) + 1;
+	i->block_size = get_be32(data + 8);
+}
+
+void identity_capacity_10(struct identity *i, const uint8_t *data, uint32_t len)
+{
+	if (len < 8)
+		return;
+	i->blocks = (uint64_t)get_be32(data) + 1;
+	i->block_size = get_be32(data + 4);
+}
+
+// --- judging ---
+
+// No field says that a medium is durable. A unit that has neither a write cache that is on nor
+// anything volatile, and says so, has acknowledged what was on its medium; of any other one, and
+// of one that does not say, an acknowledged write may be lost by a power on.
+bool identity_is_durable(const struct identity *i)
+{
+	return i->has_extended && !i->has_volatile && i->has_caching && !i->has_write_cache;
+}
+
+// SPC-4 annex D, SAM-5 6.3. The first row that fits. A logical unit reset and the loss of a nexus
+// end commands and lose no data; the other codes of 29h include a power on.
+static const struct {
+	uint8_t asc;
+	int ascq; // -1: any
+	unsigned attentions;
+} attentions_of[] = {
+	{0x29,	0x03, ATTENTION_LOOK		     },
+	{ 0x29, 0x05, ATTENTION_LOOK		     },
+	{ 0x29, 0x06, ATTENTION_LOOK		     },
+	{ 0x29, 0x07, ATTENTION_LOOK		     },
+	{ 0x29, -1,   ATTENTION_LOOK | ATTENTION_POWER_ON},
+	{ 0x28, 0x00, ATTENTION_LOOK | ATTENTION_MEDIUM	},
+	{ 0x3f, 0x03, ATTENTION_LOOK		     },
+	{ 0x3f, 0x0e, ATTENTION_LOOK		     },
+};
+
+unsigned identity_attention(uint8_t asc, uint8_t ascq)
+{
+	for (size_t i = 0; i < sizeof attentions_of / sizeof *attentions_of; i++)
+		if (attentions_of[i].asc == asc &&
+		    (attentions_of[i].ascq < 0 || attentions_of[i].ascq == ascq))
+			return attentions_of[i].attentions;
+	return 0;
+}
+
+static bool has_designator(const struct identity *i, const uint8_t *d)
+{
+	uint32_t n = 4u + d[3];
+	for (uint32_t at = 0; at < i->designators_len; at += 4u + i->designators[at + 3])
+		if (at + n <= i->designators_len && !memcmp(i->designators + at, d, n))
+			return true;
+	return false;
+}
+
+// Further designators may have come with new firmware; those that were there stay.
+static bool has_designators(const struct identity *before, const struct identity *after)
+{
+	for (uint32_t at = 0; at < before->designators_len; at += 4u + before->designators[at + 3])
+		if (!has_designator(after, before->designators + at))
+			return false;
+	return true;
+}
+
+static bool is_same_disk(const struct identity *before, const struct identity *after)
+{
+	return before->type == after->type &&
+	       !memcmp(before->vendor_product, after->vendor_product,
+		       sizeof before->vendor_product) &&
+	       before->serial_len == after->serial_len &&
+	       !memcmp(before->serial, after->serial, before->serial_len) &&
+	       has_designators(before, after);
+}
+
+// The serial number, for a terminal.
+static const char *name_of(const struct identity *i, char ret[48])
+{
+	size_t n = 0;
+	for (uint32_t at = 0; at < i->serial_len && n < 47; at++)
+		if (i->serial[at] > 0x20 && i->serial[at] < 0x7f)
+			ret[n++] = (char)i->serial[at];
+	ret[n] = 0;
+	return n ? ret : "no serial number";
+}
+
+enum ini_lu_change identity_compare(const struct identity *before, const struct identity *after,
+				    unsigned attentions, struct err *why)
+{
+	char old[48], new[48];
+	if (!is_same_disk(before, after)) {
+		err_set(why, -ESTALE, "replaced by another disk (%s before, %s now)",
+			name_of(before, old), name_of(after, new));
+		return INI_LU_REPLACED;
+	}
+	if (before->blocks != after->blocks || before->block_size != after->block_size) {
+		err_set(why, -ESTALE, "the size changed from %lu blocks of %u bytes to %lu of %u",
+			(unsigned long)before->blocks, before->block_size,
+			(unsigned long)after->blocks, after->block_size);
+		return INI_LU_REPLACED;
+	}
+	if (attentions & ATTENTION_MEDIUM) {
+		err_set(why, -ESTALE, "the medium may have changed");
+		return INI_LU_REPLACED;
+	}
+	if (!(attentions & ATTENTION_POWER_ON) ||
+	    (identity_is_durable(before) && identity_is_durable(after)))
+		return INI_LU_SAME;
+	err_set(why, -ESTALE, "the disk restarted and %s: acknowledged writes may be lost",
+		after->has_volatile || after->has_write_cache
+			? "its storage is volatile"
+			: "does not report whether its storage is volatile");
+	return INI_LU_RESTARTED;
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Who a logical unit is and whether it keeps what it acknowledges, read from its answers. Pure
+// functions. SPC-4 6.6, 7.8; SBC-3 5.16, 6.4.5.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "initiator/initiator.h"
+
+enum { IDENTITY_DATA_MAX = 2048 }; // bytes of one answer that are looked at
+
+struct identity {
+	uint8_t type;
+	uint8_t vendor_product[24];
+	uint8_t designators[512]; // of the unit itself, whole; VPD page 83h
+	uint32_t designators_len;
+	uint8_t serial[128]; // VPD page 80h
+	uint32_t serial_len;
+	uint64_t blocks;
+	uint32_t block_size;
+	bool has_extended, has_volatile;   // VPD page 86h, V_SUP
+	bool has_caching, has_write_cache; // mode page 08h, WCE
+};
+
+// Each takes an answer of len bytes; one that is too short leaves its fields as they are.
+void identity_inquiry(struct identity *i, const uint8_t *data, uint32_t len);
+void identity_designators(struct identity *i, const uint8_t *data, uint32_t len);
+void identity_serial(struct identity *i, const uint8_t *data, uint32_t len);
+void identity_extended(struct identity *i, const uint8_t *data, uint32_t len);
+void identity_caching(struct identity *i, const uint8_t *data, uint32_t len); // MODE SENSE(6)
+void identity_capacity_16(struct identity *i, const uint8_t *data, uint32_t len);
+void identity_capacity_10(struct identity *i, const uint8_t *data, uint32_t len);
+
+// Whether a write that was acknowledged survives a power on.
+bool identity_is_durable(const struct identity *i);
+
+// What a unit attention says of the unit's data.
+enum {
+	ATTENTION_LOOK = 1,	// it may be another unit
+	ATTENTION_POWER_ON = 2, // what is volatile is gone
+	ATTENTION_MEDIUM = 4,	// the medium may have been changed
+};
+unsigned identity_attention(uint8_t asc, uint8_t ascq); // 0: nothing
+
+// before became after, and attentions (ATTENTION_*) were reported. why: unless it is the same.
+enum ini_lu_change identity_compare(const struct identity *before, const struct identity *after,
+				    unsigned attentions, struct err *why);

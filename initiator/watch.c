@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Watched logical units of a session, on its worker. A look is a row of commands, one after the
+// other, ahead of all others, which are held: a write that waits must not reach a disk that nobody
+// has recognised. It begins with TEST UNIT READY, which takes the unit attentions, and begins
+// again when the session is lost under it. SAM-5 5.14, 6.3.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "initiator/identity.h"
+#include "initiator/scsi_cdb.h"
+#include "initiator/session_priv.h"
+
+#define KEY_NOT_READY	    2
+#define KEY_ILLEGAL_REQUEST 5
+#define KEY_UNIT_ATTENTION  6
+#define WAIT_US		    50000 // for a unit that is busy or becoming ready
+#define WAITS_MAX	    100
+#define ATTENTIONS_MAX	    32 // in one look
+
+struct ini_watch {
+	struct ini_watch *next;
+	struct ini_session *session;
+	uint16_t lun;
+	uint8_t address[8]; // the same
+	const struct ini_watch_ops *ops;
+	void *arg;
+	bool is_ready, is_stale;
+	bool is_holding, is_out, is_again_due;
+	unsigned step, waits, attentions_seen;
+	unsigned attentions; // ATTENTION_*, until they have been judged
+	struct identity identity, found;
+	struct ini_cmd cmd;
+	struct timer timer;
+	uint8_t data[IDENTITY_DATA_MAX];
+};
+
+static const struct step {
+	enum scsi_op op;
+	struct scsi_args args;
+	uint32_t bytes;
+	bool is_optional; // may be answered with ILLEGAL REQUEST
+	void (*take)(struct identity *i, const uint8_t *data, uint32_t len);
+} steps[] = {
+	// clang-format off
+	{SCSI_TEST_UNIT_READY, {0}, 0, false, NULL},
+	{SCSI_INQUIRY, {.len = 36}, 36, false, identity_inquiry},
+	{SCSI_INQUIRY, {.len = 2048, .flags = 1, .page = 0x83}, 2048, true, identity_designators},
+	{SCSI_INQUIRY, {.len = 252, .flags = 1, .page = 0x80}, 252, true, identity_serial},
+	{SCSI_INQUIRY, {.len = 64, .flags = 1, .page = 0x86}, 64, true, identity_extended},
+	{SCSI_MODE_SENSE_6, {.len = 192, .flags = 8, .page = 8}, 192, true, identity_caching},
+	{SCSI_READ_CAPACITY_10, {0}, 8, false, identity_capacity_10},
+	{SCSI_READ_CAPACITY_16, {.len = 32}, 32, true, identity_capacity_16},
+	// clang-format on
+};
+#define STEP_COUNT (sizeof steps / sizeof *steps)
+
+static void hold(struct ini_watch *w)
+{
+	w->session->holds += !w->is_holding;
+	w->is_holding = true;
+}
+
+static void release(struct ini_watch *w)
+{
+	w->session->holds -= w->is_holding;
+	w->is_holding = false;
+	command_pump_later(w->session);
+}
+
+// --- the end of a look ---
+
+static void judge(struct ini_watch *w, enum ini_lu_change change, struct err *why, bool can_go_on)
+{
+	err_prefix(why, "LUN %u", w->lun);
+	if (w->ops->changed(w->arg, change, why) && can_go_on)
+		return;
+	w->is_stale = true;
+	w->session->stale_count++;
+	command_fail_lun(w->session, w->address, -ESTALE);
+}
+
+static void ready(struct ini_watch *w, const struct err *why)
+{
+	w->is_ready = true;
+	w->identity = w->found;
+	w->attentions = 0;
+	release(w);
+	w->ops->ready(w->arg, why);
+}
+
+static void look_done(struct ini_watch *w)
+{
+	struct err why = { 0 };
+	if (!w->is_ready) {
+		ready(w, &why);
+		return;
+	}
+	enum ini_lu_change change = identity_compare(&w->identity, &w->found, w->attentions, &why);
+	w->attentions = 0;
+	// Commands that were built for blocks of another size would reach other bytes.
+	if (change != INI_LU_SAME)
+		judge(w, change, &why, w->found.block_size == w->identity.block_size);
+	w->identity = w->found;
+	release(w);
+}
+
+// The session ended before the unit was identified.
+static void never_ready(struct ini_watch *w)
+{
+	struct err why = w->session->end_why;
+	if (!why.code)
+		err_set(&why, -ESHUTDOWN, "LUN %u: the session was closed", w->lun);
+	ready(w, &why);
+}
+
+static void look_failed(struct ini_watch *w, const struct ini_cmd *c)
+{
+	char text[240];
+	struct err why;
+	scsi_cmd_text(c, text, sizeof text);
+	err_set(&why, c->res ? c->res : -EIO, "%s: %s", scsi_op_name(steps[w->step].op), text);
+	if (w->is_ready) {
+		judge(w, INI_LU_REPLACED, &why, true);
+		release(w);
+		return;
+	}
+	err_prefix(&why, "LUN %u", w->lun);
+	ready(w, &why);
+}
+
+// --- a look ---
+
+static void on_done(struct ini_cmd *c);
+
+static void send_step(struct ini_watch *w)
+{
+	const struct step *step = &steps[w->step];
+	memset(w->data, 0, step->bytes);
+	scsi_cmd(&w->cmd, w->lun, step->op, &step->args, w->data, step->bytes);
+	w->cmd.is_once = true; // its unit attentions are ours
+	w->cmd.is_ahead = true;
+	w->cmd.done = on_done;
+	w->cmd.arg = w;
+	w->is_out = ini_cmd_submit(w->session, &w->cmd) == 0;
+}
+
+static void look(struct ini_watch *w)
+{
+	hold(w);
+	timer_cancel(w->session->worker, &w->timer);
+	w->is_again_due = w->is_out;
+	if (w->is_out)
+		return;
+	w->found = (struct identity){ 0 };
+	w->step = w->waits = w->attentions_seen = 0;
+	send_step(w);
+}
+
+static void on_timer(struct timer *t)
+{
+	struct ini_watch *w = container_of(t, struct ini_watch, timer);
+	if (w->session->state == SESSION_UP)
+		send_step(w);
+}
+
+static bool is_sense(const struct ini_cmd *c, uint8_t key, struct scsi_sense *ret)
+{
+	return !c->res && c->task.status == SCSI_CHECK_CONDITION &&
+	       scsi_sense_parse(c->task.sense, c->task.sense_len, ret) && ret->key == key;
+}
+
+// What may be over in a moment: a unit that is busy or becoming ready (04/01).
+static bool is_waiting(const struct ini_cmd *c)
+{
+	struct scsi_sense s;
+	if (is_sense(c, KEY_NOT_READY, &s))
+		return s.asc == 0x04 && s.ascq == 0x01;
+	return !c->res && (c->task.status == SCSI_BUSY || c->task.status == SCSI_TASK_SET_FULL);
+}
+
+static void next_step(struct ini_watch *w)
+{
+	if (++w->step < STEP_COUNT)
+		send_step(w);
+	else
+		look_done(w);
+}
+
+static void answered(struct ini_watch *w, const struct ini_cmd *c)
+{
+	const struct step *step = &steps[w->step];
+	struct scsi_sense s;
+	if (is_sense(c, KEY_UNIT_ATTENTION, &s) && w->attentions_seen++ < ATTENTIONS_MAX) {
+		w->attentions |= identity_attention(s.asc, s.ascq);
+		send_step(w);
+	} else if (is_waiting(c) && w->waits++ < WAITS_MAX) {
+		timer_arm(w->session->worker, &w->timer, WAIT_US);
+	} else if (scsi_cmd_is_good(c)) {
+		if (step->take)
+			step->take(&w->found, w->data, c->task.data_len);
+		next_step(w);
+	} else if (step->is_optional && is_sense(c, KEY_ILLEGAL_REQUEST, &s)) {
+		next_step(w);
+	} else {
+		look_failed(w, c);
+	}
+}
+
+static void on_done(struct ini_cmd *c)
+{
+	struct ini_watch *w = c->arg;
+	w->is_out = false;
+	if (w->session->state == SESSION_CLOSED) {
+		if (!w->is_ready)
+			never_ready(w);
+	} else if (w->is_again_due) {
+		look(w);
+	} else if (c->res != -ENOTCONN) { // else the session is lost: watch_up()
+		answered(w, c);
+	}
+}
+
+// --- what the session calls ---
+
+void watch_up(struct ini_session *s)
+{
+	for (struct ini_watch *w = s->watches; w; w = w->next)
+		if (!w->is_stale)
+			look(w);
+}
+
+static struct ini_watch *find(struct ini_session *s, const uint8_t lun[8])
+{
+	for (struct ini_watch *w = s->watches; w; w = w->next)
+		if (!memcmp(w->address, lun, sizeof w->address))
+			return w;
+	return NULL;
+}
+
+bool watch_attention(struct ini_session *s, const struct ini_cmd *c)
+{
+	struct scsi_sense sense;
+	struct ini_watch *w;
+	if (!s->watches || c->is_ahead || !is_sense(c, KEY_UNIT_ATTENTION, &sense))
+		return false;
+	unsigned attentions = identity_attention(sense.asc, sense.ascq);
+	if (!attentions || !(w = find(s, c->task.lun)) || w->is_stale)
+		return false;
+	w->attentions |= attentions;
+	if (!w->is_holding)
+		look(w);
+	return true;
+}
+
+bool watch_refuses(struct ini_session *s, const uint8_t lun[8])
+{
+	struct ini_watch *w = s->stale_count ? find(s, lun) : NULL;
+	return w && w->is_stale;
+}
+
+void watch_end(struct ini_session *s)
+{
+	for (struct ini_watch *w = s->watches; w; w = w->next) {
+		timer_cancel(s->worker, &w->timer);
+		if (!w->is_ready && !w->is_out)
+			never_ready(w);
+	}
+}
+
+void watch_free(struct ini_session *s)
+{
+	while (s->watches) {
+		struct ini_watch *w = s->watches;
+		s->watches = w->next;
+		free(w);
+	}
+}
+
+int ini_watch(struct ini_session *s, uint16_t lun, const struct ini_watch_ops *ops, void *arg)
+{
+	struct ini_cmd address;
+	ini_cmd_init(&address, lun);
+	if (s->state == SESSION_CLOSED)
+		return -ENOTCONN;
+	if (find(s, address.task.lun))
+		return -EBUSY;
+	struct ini_watch *w = calloc(1, sizeof *w);
+	if (!w)
+		return -ENOMEM;
+	w->session = s;
+	w->lun = lun;
+	memcpy(w->address, address.task.lun, sizeof w->address);
+	w->ops = ops;
+	w->arg = arg;
+	timer_init(&w->timer, on_timer);
+	w->next = s->watches;
+	s->watches = w;
+	look(w);
+	return 0;
+}
