@@ -31,7 +31,7 @@ enum { TOOL_ARGS_MAX = 3, TOOL_KEYS_MAX = 32 };
 struct tool_options {
 	const char *args[TOOL_ARGS_MAX];
 	unsigned arg_count;
-	bool is_help, is_json, is_check_only, allows_replaced;
+	bool is_help, is_json, is_check_only, is_forced, allows_replaced;
 	const char *initiator_name;
 	const char *chap_user, *chap_secret_file, *chap_algs;
 	const char *mutual_user, *mutual_secret_file;
@@ -126,6 +126,10 @@ int tool_watch_disk(struct tool *t, struct tool_disk *d);
 
 // The same, and what --bs says.
 int tool_open_disk(struct tool *t, struct tool_disk *d);
+
+// tool_signature.c: whether the disk may be overwritten: nothing known is on it, or --force or the
+// user at the terminal says so. TOOL_OK or an exit status with everything said.
+int tool_may_overwrite(struct tool *t, struct tool_disk *d);
 
 typedef int64_t tool_take(void *arg, uint64_t offset, const uint8_t *buf, uint32_t len,
 			  struct err *e);

@@ -206,6 +206,8 @@ static int measure(struct tool *t, struct bench *b, const char *op)
 		return status;
 	if (prepare(t, b, &d, &e) < 0)
 		return tool_fail(TOOL_USAGE, &e);
+	if (b->is_write && (status = tool_may_overwrite(t, &d)))
+		return status;
 	worker_call(ini_sync_worker(t->sync), begin_run, b);
 	while (sem_wait(&b->over) < 0)
 		; // EINTR

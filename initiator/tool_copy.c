@@ -142,6 +142,9 @@ static int write_range(struct tool *t, struct tool_disk *d, struct copy *c)
 	}
 	if (!is_cut && check_size(c, length, &e) < 0)
 		return tool_fail(TOOL_FAILED, &e);
+	int status = tool_may_overwrite(t, d);
+	if (status)
+		return status;
 	struct tool_io io = { .is_write = true, .give = from_file, .arg = c };
 	io.offset = c->first;
 	io.bytes = length;

@@ -59,6 +59,8 @@ static const struct row {
 	 "randread, read, randwrite or write (these overwrite); default: randread"},
 	{"allow-replaced", 0, FLAG, AT(allows_replaced), TOOL_RANGE, 0, 0, "",
 	 "continue on a disk that was replaced, or restarted and may have lost data"},
+	{"force", 0, FLAG, AT(is_forced), TOOL_WRITE | TOOL_VERIFY | TOOL_BENCH, 0, 0, "",
+	 "overwrite a filesystem, partition table or other signature"},
 	{"bs", 0, SIZE, AT(block_size), TOOL_RANGE & ~TOOL_BENCH, 0, 0, "BYTES",
 	 "of one command; default: 1m"},
 	{"bs", 0, SIZE, AT(block_size), TOOL_BENCH, 0, 0, "BYTES", "of one command; default: 4k"},

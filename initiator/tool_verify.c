@@ -121,6 +121,9 @@ static int with_pattern(struct tool *t, struct tool_disk *d, struct check *c)
 			d->block_size);
 		return tool_fail(TOOL_USAGE, &e);
 	}
+	int status = t->o.is_check_only ? TOOL_OK : tool_may_overwrite(t, d);
+	if (status)
+		return status;
 	struct tool_io io = { .is_write = true, .give = give_pattern, .arg = c };
 	io.offset = c->first;
 	io.bytes = c->last - c->first;

@@ -79,7 +79,7 @@ def byte_for_byte(lab):
             with open(source, "wb") as file:
                 file.write(os.urandom(length))
             words = ("--bs", str(bs), "--offset", "0", "--length", str(length))
-            tool.run("write", url(lun), "--input", tool.source("source"), *words)
+            tool.run("write", url(lun), "--input", tool.source("source"), "--force", *words)
             wanted = sha256_of(source, length)
             if not lun:  # whose device takes no more than 124 KiB at once
                 same(there(lab, length), wanted, f"the device after blocks of {bs}")
@@ -97,7 +97,7 @@ def filesystem(lab):
     tool, image = initiator(lab), lab.scratch.file("fs.img", size=48 * MIB)
     run(["mkfs.ext4", "-q", "-d", os.path.dirname(os.path.abspath(__file__)), image])
     with kernel_target(lab):
-        tool.run("write", url(), "--input", tool.source("fs.img"))
+        tool.run("write", url(), "--input", tool.source("fs.img"), "--force")
         lab.guest.run(f"rm -f {TPG}/lun/lun_0/disk && rmdir {DISK}")
         lab.guest.run("""
             blockdev --flushbufs /dev/mapper/lio
@@ -119,7 +119,7 @@ def verified(lab):
     does the same beside it; measured loads of each kind end without an error."""
     tool = initiator(lab)
     with kernel_target(lab):
-        beside = tool.begin("verify", url(), "--pattern", "7", "--bs", "64k", "--length",
+        beside = tool.begin("verify", url(), "--pattern", "7", "--force", "--bs", "64k", "--length",
                             str(32 * MIB))
         for bs in ("4k", "16k", "128k"):
             tool.run("verify", url(1), "--pattern", bs[:-1], "--bs", bs, "--length", str(16 * MIB))
@@ -148,7 +148,7 @@ def disable_and_enable(lab, pause):
 
 def survives(lab, tool, pause):
     """A load while LIO is away for so long; every byte has to be right then. False: LIO hangs."""
-    words = ("verify", url(), "--pattern", str(random.randrange(1 << 30)), "--length",
+    words = ("verify", url(), "--pattern", str(random.randrange(1 << 30)), "--force", "--length",
              str(12 * MIB))
     before = commands(lab)
     load = tool.begin(*words, "--bs", "4k")
@@ -186,7 +186,7 @@ def aborts(lab):
     source = lab.scratch.file("source", content=os.urandom(65536))
     with kernel_target(lab):
         lab.guest.run("dmesg -C; dmsetup suspend --noflush --nolockfs lio")
-        write = tool.begin("write", url(), "--input", tool.source("source"))
+        write = tool.begin("write", url(), "--input", tool.source("source"), "--force")
         wait_for_abort(lab)
         lab.guest.run("dmsetup resume lio")
         output = write.end(status=1)
@@ -194,7 +194,7 @@ def aborts(lab):
             raise Failure(f"a write that took too long: {output.strip()}")
         if not abort_count(lab):
             raise Failure("LIO has answered no ABORT TASK")
-        tool.run("write", url(), "--input", tool.source("source"))
+        tool.run("write", url(), "--input", tool.source("source"), "--force")
         same(there(lab, 65536), sha256_of(source, 65536), "the device afterwards")
 
 
