@@ -77,7 +77,8 @@ static int result(const struct ini_cmd *c, int res)
 
 static bool may_go_again(const struct ini_cmd *c)
 {
-	return !c->is_once && !c->is_timed_out && !c->why && c->tries < TRIES_MAX;
+	return !c->is_once && !c->session->is_cancelled && !c->is_timed_out && !c->why &&
+	       c->tries < TRIES_MAX;
 }
 
 void command_done(struct dmi *dm, struct dmi_task *t, int res)
@@ -167,6 +168,8 @@ int ini_cmd_submit(struct ini_session *s, struct ini_cmd *c)
 {
 	if (s->state == SESSION_CLOSED || (s->state == SESSION_LOGOUT && !s->wants_relogin))
 		return -ENOTCONN;
+	if (s->is_cancelled)
+		return -ECANCELED;
 	if (watch_refuses(s, c->task.lun))
 		return -ESTALE;
 	if (!is_valid(c))
@@ -220,19 +223,31 @@ void command_fail_all(struct ini_session *s, int res)
 	}
 }
 
-void command_fail_lun(struct ini_session *s, const uint8_t lun[8], int res)
+// Those that wait; lun NULL: of every logical unit.
+static void fail_waiting(struct ini_session *s, const uint8_t *lun, int res)
 {
 	struct list over;
 	list_init(&over);
 	list_for_each_safe (it, &s->waiting) {
 		struct ini_cmd *c = cmd_of(it);
-		if (memcmp(c->task.lun, lun, sizeof c->task.lun))
+		if (lun && memcmp(c->task.lun, lun, sizeof c->task.lun))
 			continue;
 		list_remove(it);
 		list_push_back(&over, it);
 	}
 	while (!list_empty(&over))
 		complete(cmd_of(over.next), res);
+}
+
+void command_fail_lun(struct ini_session *s, const uint8_t lun[8], int res)
+{
+	fail_waiting(s, lun, res);
+}
+
+void ini_session_cancel(struct ini_session *s)
+{
+	s->is_cancelled = true;
+	fail_waiting(s, NULL, -ECANCELED);
 }
 
 void command_resume(struct ini_session *s)

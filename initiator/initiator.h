@@ -79,6 +79,10 @@ int ini_session_new(struct ini_session **ret, struct worker *w, const struct ini
 // end with -ESHUTDOWN.
 void ini_session_logout(struct ini_session *s);
 
+// Ends commands that were not sent yet with -ECANCELED; those in flight end by themselves, but are
+// not sent again, and no others are taken. The session stays, to be logged out of.
+void ini_session_cancel(struct ini_session *s);
+
 // Ends the session at once and frees it in a later round; of ini_ops only freed comes after that.
 // Commands end with -ESHUTDOWN: over TCP inside this call; over RDMA, where the peer may still
 // reach their memory, when the connection is closed, and before freed. NULL is fine.
@@ -138,8 +142,8 @@ void ini_cmd_init(struct ini_cmd *c, uint16_t lun);
 void ini_cmd_data(struct ini_cmd *c, void *data, uint32_t len, bool is_write);
 
 // Queues c; done follows, never from inside. -ENOTCONN: the session is over; -ESTALE: the logical
-// unit has changed (ini_watch); -EINVAL: both directions at once, or a list shorter than len. Then
-// done is not called.
+// unit has changed (ini_watch); -ECANCELED: after ini_session_cancel; -EINVAL: both directions at
+// once, or a list shorter than len. Then done is not called.
 int ini_cmd_submit(struct ini_session *s, struct ini_cmd *c);
 
 // ---- watching a logical unit ----

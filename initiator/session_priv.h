@@ -28,7 +28,7 @@ struct ini_session {
 	int (*text)(struct ini_session *s, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		    const uint8_t *data, struct err *e);
 	enum session_state state;
-	bool is_freed, was_up, wants_relogin;
+	bool is_freed, was_up, wants_relogin, is_cancelled;
 	struct timer timer; // of the state
 	struct timer tick;  // every second while up
 	struct msg free_msg;

@@ -26,6 +26,8 @@ struct ini_sync {
 	bool is_up, has_ended, was_told;
 	struct err watch_why;
 	sem_t watched;
+	struct msg cancel_msg;
+	bool is_cancelled;
 };
 
 // What one call passes to the worker.
@@ -188,6 +190,21 @@ void ini_sync_close(struct ini_sync *y)
 	sem_destroy(&y->freed);
 	sem_destroy(&y->watched);
 	free(y);
+}
+
+static void cancel_run(struct msg *m)
+{
+	struct ini_sync *y = container_of(m, struct ini_sync, cancel_msg);
+	if (!y->has_ended)
+		ini_session_cancel(y->session);
+}
+
+void ini_sync_cancel(struct ini_sync *y)
+{
+	if (__atomic_exchange_n(&y->is_cancelled, true, __ATOMIC_RELAXED))
+		return;
+	y->cancel_msg.fn = cancel_run;
+	worker_post(y->worker, &y->cancel_msg);
 }
 
 struct worker *ini_sync_worker(struct ini_sync *y)

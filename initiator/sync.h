@@ -39,6 +39,10 @@ int ini_sync_watch(struct ini_sync *y, uint16_t lun, struct err *e);
 // lost the last time; code 0 if it never was.
 void ini_sync_why(struct ini_sync *y, struct err *ret);
 
+// Ends all calls under way, in order: what was not sent yet ends with -ECANCELED
+// (ini_session_cancel). Any thread, before ini_sync_close.
+void ini_sync_cancel(struct ini_sync *y);
+
 // For what a program wants to do on the worker by itself, with worker_call or worker_post.
 struct worker *ini_sync_worker(struct ini_sync *y);
 struct ini_session *ini_sync_session(struct ini_sync *y);

@@ -3,6 +3,7 @@
 // thread; sessions run on a worker of their own (sync.h).
 #include "initiator/tool.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 
@@ -36,7 +37,9 @@ const struct tool_verb *tool_verb_at(unsigned index)
 
 int tool_fail(int status, const struct err *e)
 {
-	fprintf(stderr, "farblock-initiator: %s\n", e->text);
+	if (e->code == -ECANCELED && tool_interrupted())
+		return tool_interrupted();
+	tool_say("%s", e->text);
 	return status;
 }
 
@@ -47,7 +50,7 @@ static int usage(FILE *f)
 		fprintf(f, "  %-10s %-10s  %s\n", verbs[i].name, verbs[i].args, verbs[i].help);
 	fprintf(f, "\nA URL is iscsi://[user@]host[:port]/target/lun, or iser://... "
 		   "farblock-initiator COMMAND --help lists the options.\n"
-		   "Exit status: 0 done, 1 failed, 2 wrong usage.\n");
+		   "Exit status: 0 success, 1 failure, 2 usage error, 130 interrupted.\n");
 	return f == stdout ? TOOL_OK : TOOL_USAGE;
 }
 
@@ -69,18 +72,17 @@ static const struct tool_verb *find(const char *name)
 
 static void say_waits(const struct err *why, unsigned seconds)
 {
-	fprintf(stderr, "farblock-initiator: %s; trying again for %u s (--replacement-timeout)\n",
-		why->text, seconds);
+	tool_say("%s; retrying for %u s (--replacement-timeout)", why->text, seconds);
 }
 
 static void say_back(void)
 {
-	fprintf(stderr, "farblock-initiator: session restored\n");
+	tool_say("session restored");
 }
 
 static bool say_changed(enum ini_lu_change change, const struct err *why)
 {
-	fprintf(stderr, "farblock-initiator: %s; continuing (--allow-replaced)\n", why->text);
+	tool_say("%s; continuing (--allow-replaced)", why->text);
 	return true;
 }
 
@@ -105,6 +107,7 @@ int tool_open(struct tool *t, bool needs_lun)
 	if (tool_config(t, &e) < 0)
 		return tool_fail(TOOL_USAGE, &e);
 	memcpy(t->config.login.target_name, t->url.target, sizeof t->url.target);
+	tool_interrupt_init();
 	if (tool_resolve(t, &t->url.portal, &e) < 0 ||
 	    ini_sync_open(&t->sync, &t->config, t->o.allows_replaced ? &allowing_ops : &sync_ops,
 			  &e) < 0) {
@@ -112,7 +115,15 @@ int tool_open(struct tool *t, bool needs_lun)
 		return tool_fail(TOOL_FAILED, &e);
 	}
 	chap_wipe(&t->config, sizeof t->config);
+	tool_interrupt_set(t->sync);
 	return TOOL_OK;
+}
+
+void tool_close(struct tool *t)
+{
+	tool_interrupt_set(NULL);
+	ini_sync_close(t->sync);
+	t->sync = NULL;
 }
 
 static int run(const struct tool_verb *v, int argc, char **argv)
@@ -129,8 +140,8 @@ static int run(const struct tool_verb *v, int argc, char **argv)
 		return tool_fail(TOOL_USAGE, &e);
 	}
 	int status = v->run(&t);
-	ini_sync_close(t.sync);
-	return status;
+	tool_close(&t);
+	return tool_interrupted() ? tool_interrupted() : status;
 }
 
 int tool_main(int argc, char **argv)

@@ -31,7 +31,7 @@ enum { TOOL_ARGS_MAX = 3, TOOL_KEYS_MAX = 32 };
 struct tool_options {
 	const char *args[TOOL_ARGS_MAX];
 	unsigned arg_count;
-	bool is_help, is_json, is_check_only, is_forced, allows_replaced;
+	bool is_help, is_json, is_check_only, is_forced, allows_replaced, shows_progress;
 	const char *initiator_name;
 	const char *chap_user, *chap_secret_file, *chap_algs;
 	const char *mutual_user, *mutual_secret_file;
@@ -67,7 +67,8 @@ struct tool_verb {
 int tool_main(int argc, char **argv);
 // Its subcommands for the manual, by index from 0 on; NULL behind the last one.
 const struct tool_verb *tool_verb_at(unsigned index);
-// Prints "farblock-initiator: ..." and returns status.
+// Prints "farblock-initiator: ..." and returns status; after a signal it is silent about what that
+// has cancelled, and returns the signal's.
 int tool_fail(int status, const struct err *e);
 
 // tool_options.c. -EINVAL with a text.
@@ -87,6 +88,23 @@ int tool_config(struct tool *t, struct err *e);
 int tool_transport(struct tool *t, struct err *e);
 // Fills the portals of the configuration; may ask the resolver.
 int tool_resolve(struct tool *t, const struct iscsi_address *portal, struct err *e);
+
+// tool_interrupt.c: SIGINT and SIGTERM. From init on the first one cancels the session that is set,
+// or ends the program when none is; the second one ends it.
+void tool_interrupt_init(void);
+void tool_interrupt_set(struct ini_sync *y); // NULL: none
+int tool_interrupted(void);		     // the exit status, 128 and the signal; 0: no
+
+// tool_progress.c: a transfer of total bytes (0: unknown), what it is called, how far it is. The
+// program's thread.
+void tool_progress_begin(const struct tool *t, const char *what, uint64_t total);
+void tool_progress(uint64_t done);
+void tool_progress_end(void); // also tells that it was interrupted
+// One line on standard error, "farblock-initiator: ...". Any thread.
+void tool_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+// Logs out; NULL-safe.
+void tool_close(struct tool *t);
 
 // Reads the first argument as a URL, with a target, and logs in there. TOOL_OK or an exit status
 // with everything said.

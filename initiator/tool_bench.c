@@ -100,7 +100,7 @@ static void on_done(struct ini_cmd *c)
 		b->done++;
 		b->histogram[bucket(now - bc->start_ns)]++;
 		b->last_ns = now;
-	} else {
+	} else if (c->res != -ECANCELED) { // Ctrl-C
 		if (!b->failed++)
 			b->first_failed = *c;
 	}
@@ -231,8 +231,7 @@ int tool_bench(struct tool *t)
 	sem_init(&b->over, 0, 0);
 	status = measure(t, b, op);
 	// The worker may still be inside the post that woke us.
-	ini_sync_close(t->sync);
-	t->sync = NULL;
+	tool_close(t);
 	sem_destroy(&b->over);
 	tool_memory_free(b->memory);
 	free(b->cmds);

@@ -45,8 +45,9 @@ static int64_t to_file(void *arg, uint64_t offset, const uint8_t *buf, uint32_t 
 	uint64_t to = offset + len > c->last ? c->last - offset : len;
 	while (from < to) {
 		ssize_t n = write(c->fd, buf + from, to - from);
-		if (n < 0 && errno != EINTR)
-			return err_errno(e, -errno, "%s: write", c->path);
+		if (n < 0 && (errno != EINTR || tool_interrupted()))
+			return err_errno(e, errno == EINTR ? -ECANCELED : -errno, "%s: write",
+					 c->path);
 		from += n > 0 ? (uint64_t)n : 0;
 	}
 	return 0;
@@ -60,7 +61,10 @@ static int read_range(struct tool *t, struct tool_disk *d, struct copy *c)
 		return tool_fail(TOOL_USAGE, &e);
 	c->last = c->first + length;
 	c->begin_ns = clock_ns();
-	if (tool_read_blocks(d, c->first, c->last, to_file, c, &e) < 0)
+	tool_progress_begin(t, "read", length);
+	int r = tool_read_blocks(d, c->first, c->last, to_file, c, &e);
+	tool_progress_end();
+	if (r < 0)
 		return tool_fail(TOOL_FAILED, &e);
 	return report(t, "Read", length, clock_ns() - c->begin_ns,
 		      c->fd == STDOUT_FILENO ? stderr : stdout);
@@ -99,8 +103,9 @@ static int64_t from_file(void *arg, uint64_t offset, uint8_t *buf, uint32_t len,
 	uint32_t have = 0;
 	while (have < len) {
 		ssize_t n = read(c->fd, buf + have, len - have);
-		if (n < 0 && errno != EINTR)
-			return err_errno(e, -errno, "%s: read", c->path);
+		if (n < 0 && (errno != EINTR || tool_interrupted()))
+			return err_errno(e, errno == EINTR ? -ECANCELED : -errno, "%s: read",
+					 c->path);
 		if (!n)
 			break;
 		have += n > 0 ? (uint32_t)n : 0;
@@ -128,6 +133,15 @@ static int check_all_read(const struct copy *c, bool is_cut, struct err *e)
 	return err_set(e, -ENOSPC, "%s: longer than the logical unit", c->path);
 }
 
+// What will be written; 0: not known before the end of the input.
+static uint64_t total_of(const struct copy *c, bool is_cut, uint64_t length)
+{
+	struct stat st;
+	if (fstat(c->fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return is_cut ? length : 0;
+	return (uint64_t)st.st_size < length ? (uint64_t)st.st_size : length;
+}
+
 static int write_range(struct tool *t, struct tool_disk *d, struct copy *c)
 {
 	struct err e;
@@ -149,7 +163,9 @@ static int write_range(struct tool *t, struct tool_disk *d, struct copy *c)
 	io.offset = c->first;
 	io.bytes = length;
 	c->begin_ns = clock_ns();
+	tool_progress_begin(t, "write", total_of(c, is_cut, length));
 	int64_t n = tool_io_run(d, &io, &e);
+	tool_progress_end();
 	if (n >= 0 && tool_flush(d, &e) < 0)
 		n = -1;
 	if (n >= 0 && (uint64_t)n == length && check_all_read(c, is_cut, &e) < 0)

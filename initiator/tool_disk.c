@@ -263,6 +263,7 @@ static int finish(struct mover *m, struct slot *s, bool is_wanted, struct err *e
 		return err_set(e, -EPROTO, "WRITE at %lu: %u of %u bytes were not taken",
 			       (unsigned long)s->offset, c->task.residual, s->len);
 	m->done += s->used;
+	tool_progress(m->done);
 	int64_t r = m->io->take ? m->io->take(m->io->arg, s->offset, s->buf, s->len, e) : 0;
 	return r < 0 ? (int)r : 0;
 }
@@ -272,6 +273,7 @@ static int move(struct mover *m, struct err *e)
 	int r = 0;
 	while (!r) {
 		struct slot *s = &m->slots[(m->head + m->count) % PIPELINE];
+		m->is_at_end |= tool_interrupted();
 		if (m->count < PIPELINE && m->next < m->io->bytes && !m->is_at_end) {
 			r = begin(m, s, e);
 			continue;
@@ -301,6 +303,8 @@ int64_t tool_io_run(struct tool_disk *d, const struct tool_io *io, struct err *e
 	for (unsigned i = 0; i < PIPELINE; i++)
 		m->slots[i].buf = tool_memory_at(memory, (size_t)i * d->chunk);
 	r = move(m, e);
+	if (!r && tool_interrupted())
+		r = err_set(e, -ECANCELED, "interrupted");
 	for (unsigned i = 0; i < PIPELINE; i++)
 		if (m->slots[i].is_out)
 			finish(m, &m->slots[i], false, &ignored);

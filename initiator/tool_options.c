@@ -61,6 +61,8 @@ static const struct row {
 	 "continue on a disk that was replaced, or restarted and may have lost data"},
 	{"force", 0, FLAG, AT(is_forced), TOOL_WRITE | TOOL_VERIFY | TOOL_BENCH, 0, 0, "",
 	 "overwrite a filesystem, partition table or other signature"},
+	{"progress", 0, FLAG, AT(shows_progress), TOOL_RANGE & ~TOOL_BENCH, 0, 0, "",
+	 "report progress where standard error is not a terminal"},
 	{"bs", 0, SIZE, AT(block_size), TOOL_RANGE & ~TOOL_BENCH, 0, 0, "BYTES",
 	 "of one command; default: 1m"},
 	{"bs", 0, SIZE, AT(block_size), TOOL_BENCH, 0, 0, "BYTES", "of one command; default: 4k"},

@@ -68,7 +68,7 @@ int tool_ping(struct tool *t)
 	if (!json)
 		print_session(&info);
 	uint64_t count = t->o.count == TOOL_UNSET ? 3 : t->o.count, rtt;
-	for (uint64_t i = 0; i < count && !status; i++) {
+	for (uint64_t i = 0; i < count && !status && !tool_interrupted(); i++) {
 		int r = ini_sync_ping(t->sync, &rtt);
 		if (r) {
 			err_errno(&e, r, "%s: ping", info.peer);

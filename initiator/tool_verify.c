@@ -111,6 +111,15 @@ static int verified(const struct tool *t, const struct check *c)
 	return TOOL_OK;
 }
 
+static int compared(struct tool *t, struct tool_disk *d, struct check *c, tool_take *take)
+{
+	struct err e;
+	tool_progress_begin(t, "verify", c->last - c->first);
+	int r = tool_read_blocks(d, c->first, c->last, take, c, &e);
+	tool_progress_end();
+	return r < 0 ? tool_fail(TOOL_FAILED, &e) : verified(t, c);
+}
+
 static int with_pattern(struct tool *t, struct tool_disk *d, struct check *c)
 {
 	struct err e;
@@ -127,11 +136,14 @@ static int with_pattern(struct tool *t, struct tool_disk *d, struct check *c)
 	struct tool_io io = { .is_write = true, .give = give_pattern, .arg = c };
 	io.offset = c->first;
 	io.bytes = c->last - c->first;
-	if (!t->o.is_check_only && (tool_io_run(d, &io, &e) < 0 || tool_flush(d, &e) < 0))
-		return tool_fail(TOOL_FAILED, &e);
-	if (tool_read_blocks(d, c->first, c->last, check_pattern, c, &e) < 0)
-		return tool_fail(TOOL_FAILED, &e);
-	return verified(t, c);
+	if (!t->o.is_check_only) {
+		tool_progress_begin(t, "write", io.bytes);
+		int64_t n = tool_io_run(d, &io, &e);
+		tool_progress_end();
+		if (n < 0 || tool_flush(d, &e) < 0)
+			return tool_fail(TOOL_FAILED, &e);
+	}
+	return compared(t, d, c, check_pattern);
 }
 
 static int with_file(struct tool *t, struct tool_disk *d, struct check *c)
@@ -151,9 +163,7 @@ static int with_file(struct tool *t, struct tool_disk *d, struct check *c)
 	}
 	if (range(t, d, c, &e) < 0)
 		return tool_fail(TOOL_USAGE, &e);
-	if (tool_read_blocks(d, c->first, c->last, check_file, c, &e) < 0)
-		return tool_fail(TOOL_FAILED, &e);
-	return verified(t, c);
+	return compared(t, d, c, check_file);
 }
 
 int tool_verify(struct tool *t)
@@ -218,10 +228,11 @@ int tool_checksum(struct tool *t)
 	if (!c.digest || !EVP_DigestInit_ex(c.digest, EVP_sha256(), NULL)) {
 		err_set(&e, -EIO, "SHA-256: libcrypto refuses it");
 		status = tool_fail(TOOL_FAILED, &e);
-	} else if (tool_read_blocks(&d, c.first, c.last, take_digest, &c, &e) < 0) {
-		status = tool_fail(TOOL_FAILED, &e);
 	} else {
-		status = print_digest(t, &c);
+		tool_progress_begin(t, "checksum", c.last - c.first);
+		int r = tool_read_blocks(&d, c.first, c.last, take_digest, &c, &e);
+		tool_progress_end();
+		status = r < 0 ? tool_fail(TOOL_FAILED, &e) : print_digest(t, &c);
 	}
 	EVP_MD_CTX_free(c.digest);
 	return status;

@@ -5,7 +5,7 @@ standard output, a MiB at a time, and so decides how far it has come."""
 import os
 import subprocess
 
-from farblock import Failure, check, eventually, program
+from farblock import Failure, eventually, program
 
 MIB = 1 << 20
 
@@ -14,7 +14,7 @@ class Stream:
     """A farblock-initiator command with pipes. One that reads writes to standard output."""
 
     def __init__(self, *arguments):
-        self.arguments = arguments
+        self.arguments, self.err = arguments, ""
         self.process = subprocess.Popen(
             [program("farblock-initiator"), *arguments], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
@@ -29,10 +29,10 @@ class Stream:
     def end(self, status, text=""):
         """Closes its input, waits for its end; returns what was left of its standard output."""
         out, err = self.process.communicate(timeout=120)
-        err = err.decode()
-        if self.process.returncode != status or text not in err:
+        self.err = err.decode()
+        if self.process.returncode != status or text not in self.err:
             raise Failure(f"{' '.join(self.arguments)}: exit status {self.process.returncode} "
-                          f"(not {status}), {err!r} (not {text!r})")
+                          f"(not {status}), {self.err!r} (not {text!r})")
         return out
 
 
@@ -56,5 +56,3 @@ def goes_on(stream, data):
 def content(size=16 * MIB):
     return os.urandom(size)
 
-
-__all__ = ["MIB", "Stream", "writer", "goes_on", "content", "check"]

@@ -117,7 +117,7 @@ def waits(daemon, target):
     told += rest.splitlines(keepends=True)
     check(bench.returncode == 0, f"bench ended with {bench.returncode}: {told}")
     line = [line for line in told if " 0301 " in line]
-    check(len(line) == 1 and "trying again for " in line[0], f"told: {told}")
+    check(len(line) == 1 and "retrying for " in line[0], f"told: {told}")
     check(told[-1] == "farblock-initiator: session restored\n", f"told: {told}")
 
 
