@@ -74,8 +74,9 @@ int tool_fail(int status, const struct err *e);
 // tool_options.c. -EINVAL with a text.
 int tool_options_parse(struct tool_options *o, unsigned verb, int argc, char **argv, struct err *e);
 void tool_options_help(unsigned verb, FILE *f);
-// An option as help and manual show it; value "" when it takes none.
+// An option as help and manual show it; letter 0: none; value "" when it takes none.
 struct tool_option_row {
+	char letter;
 	const char *name, *value, *help;
 	unsigned verbs; // that know it
 };

@@ -162,7 +162,7 @@ bool tool_option_at(unsigned index, struct tool_option_row *ret)
 	if (index >= ROW_COUNT)
 		return false;
 	const struct row *r = &rows[index];
-	*ret = (struct tool_option_row){ r->name, r->value, r->help, r->verbs };
+	*ret = (struct tool_option_row){ r->letter, r->name, r->value, r->help, r->verbs };
 	return true;
 }
 

@@ -20,7 +20,7 @@ static int write_commands(FILE *out, const char *argument)
 static void known_to(FILE *out, unsigned verbs)
 {
 	const struct tool_verb *v;
-	const char *before = "Of ";
+	const char *before = "Commands: ";
 	if (verbs == TOOL_ALL)
 		return;
 	for (unsigned i = 0; (v = tool_verb_at(i)); i++) {
@@ -36,7 +36,10 @@ static int write_options(FILE *out, const char *argument)
 {
 	struct tool_option_row row;
 	for (unsigned i = 0; tool_option_at(i, &row); i++) {
-		fprintf(out, ".It Fl Fl %s", row.name);
+		fputs(".It", out);
+		if (row.letter)
+			fprintf(out, " Fl %c ,", row.letter);
+		fprintf(out, " Fl Fl %s", row.name);
 		if (*row.value)
 			fprintf(out, " Ar %s", row.value);
 		fputc('\n', out);
@@ -64,9 +67,13 @@ static int write_bash(FILE *out, const char *argument)
 	for (unsigned i = 0; (v = tool_verb_at(i)); i++) {
 		struct tool_option_row row;
 		fprintf(out, "\t%s) options='", v->name);
-		for (unsigned k = 0; tool_option_at(k, &row); k++)
-			if (row.verbs & v->bit)
-				fprintf(out, "--%s ", row.name);
+		for (unsigned k = 0; tool_option_at(k, &row); k++) {
+			if (!(row.verbs & v->bit))
+				continue;
+			fprintf(out, "--%s ", row.name);
+			if (row.letter)
+				fprintf(out, "-%c ", row.letter);
+		}
 		fputs("' ;;\n", out);
 	}
 	return 0;
@@ -77,16 +84,25 @@ static bool is_file(const struct tool_option_row *row)
 	return !strcmp(row->value, "FILE");
 }
 
+// One spelling of an option; joint: how a value is joined to it.
+static void zsh_option(FILE *out, const struct tool_option_row *row, const char *dashes,
+		       const char *name, size_t len, const char *joint)
+{
+	fprintf(out, "  '%s%.*s%s[", dashes, (int)len, name, *row->value ? joint : "");
+	shell_quoted(out, row->help, true);
+	fputc(']', out);
+	if (*row->value)
+		fprintf(out, ":%s:%s", row->value, is_file(row) ? "_files" : " ");
+	fputs("' \\\n", out);
+}
+
 static int write_zsh(FILE *out, const char *argument)
 {
 	struct tool_option_row row;
 	for (unsigned i = 0; tool_option_at(i, &row); i++) {
-		fprintf(out, "  '--%s%s[", row.name, *row.value ? "=" : "");
-		shell_quoted(out, row.help, true);
-		fputc(']', out);
-		if (*row.value)
-			fprintf(out, ":%s:%s", row.value, is_file(&row) ? "_files" : " ");
-		fputs("' \\\n", out);
+		zsh_option(out, &row, "--", row.name, strlen(row.name), "=");
+		if (row.letter)
+			zsh_option(out, &row, "-", &row.letter, 1, "+");
 	}
 	return 0;
 }
@@ -117,6 +133,8 @@ static int write_fish(FILE *out, const char *argument)
 	for (unsigned i = 0; tool_option_at(i, &row); i++) {
 		fputs("complete -c farblock-initiator", out);
 		fish_condition(out, row.verbs);
+		if (row.letter)
+			fprintf(out, " -s %c", row.letter);
 		fprintf(out, " -l %s%s -d '", row.name,
 			!*row.value	? ""
 			: is_file(&row) ? " -r"

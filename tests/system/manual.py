@@ -17,8 +17,9 @@ except ImportError:
     pexpect = None
 
 SHARE = os.path.join(farblock.BUILD, "manual/share")
-PAGES = {"farblockd": [[]], "farblock": [[]],
-         "farblock-initiator": [[verb] for verb in ("discover", "read", "verify", "bench")]}
+PAGES = ("farblockd", "farblock")
+VERBS = ("discover", "ping", "login-test", "inquiry", "luns", "read", "write", "verify",
+         "checksum", "bench")
 
 
 def pages():
@@ -29,16 +30,19 @@ def pages():
         print(os.path.basename(page), "is well-formed")
 
 
+def text_of(name):
+    page = farblock.run(["mandoc", "-T", "ascii", "-O", "width=500",
+                         f"{SHARE}/man/man8/{name}.8"]).stdout
+    return re.sub(".\b", "", page)
+
+
 def flags():
-    for name, commands in PAGES.items():
-        page = farblock.run(["mandoc", "-T", "ascii", "-O", "width=500",
-                             f"{SHARE}/man/man8/{name}.8"]).stdout
-        page = re.sub(".\b", "", page)
-        for command in commands:
-            told = farblock.run([name, *command, "--help"]).stdout
-            for flag in re.findall(r"(?<=  )--[a-z-]+", told):
-                if flag not in page:
-                    raise farblock.Failure(f"{name}(8) does not tell of {flag}")
+    for name in PAGES:
+        page = text_of(name)
+        told = farblock.run([name, "--help"]).stdout
+        for flag in re.findall(r"(?<=  )--[a-z-]+", told):
+            if flag not in page:
+                raise farblock.Failure(f"{name}(8) does not tell of {flag}")
         print(f"{name}(8) has every flag")
 
 
@@ -53,6 +57,26 @@ def commands_once():
     if not {"ls", "doctor"} <= shell or "set" not in nodes or shell & nodes:
         raise farblock.Failure(f"the shell's {shell}, every node's {nodes}")
     print("farblock(8) tells of each command once")
+
+
+def initiator_options():
+    """What the help of each subcommand lists is what farblock-initiator(8) says of it: letter,
+    name, value, text, and the subcommands that have it; and the page has no other option."""
+    page, listed = text_of("farblock-initiator"), {}
+    page = page[page.index("\nOPTIONS"):page.index("\nENVIRONMENT")]
+    said = " ".join(page.split())
+    for verb in VERBS:
+        told = farblock.run(["farblock-initiator", verb, "--help"]).stdout
+        for line in told.split("Options:\n")[1].splitlines():
+            listed.setdefault(" ".join(line.split()), []).append(verb)
+    for option, verbs in listed.items():
+        of = "" if verbs == list(VERBS) else f" Commands: {', '.join(verbs)}."
+        if option + of not in said:
+            raise farblock.Failure(f"farblock-initiator(8) does not say '{option}{of}'")
+    entries = re.findall(r"^ {5}-.*", page, re.M)
+    if len(entries) != len(listed):
+        raise farblock.Failure(f"farblock-initiator(8) has {entries}, not {list(listed)}")
+    print(f"farblock-initiator(8) has the {len(listed)} options of its help")
 
 
 def bash(name, words):
@@ -141,6 +165,7 @@ def main():
     pages()
     flags()
     commands_once()
+    initiator_options()
     completion()
     with farblock.Scratch() as scratch:
         zsh(scratch)
