@@ -49,13 +49,12 @@ static void on_up(struct ini_session *s)
 static int append(struct ini_discovery *d, const uint8_t *data, size_t n, struct err *e)
 {
 	if (n > INI_DISCOVERY_TEXT_MAX - d->len || ++d->parts > PARTS_MAX)
-		return err_set(e, -EMSGSIZE, "SendTargets: the answer does not end (%zu bytes)",
-			       d->len);
+		return err_set(e, -EMSGSIZE, "SendTargets: answer too long (%zu bytes)", d->len);
 	if (d->len + n > d->size) {
 		size_t size = (d->len + n) * 2;
 		char *text = realloc(d->text, size);
 		if (!text)
-			return err_set(e, -ENOMEM, "SendTargets: no memory for %zu bytes", size);
+			return err_set(e, -ENOMEM, "SendTargets: out of memory: %zu bytes", size);
 		d->text = text;
 		d->size = size;
 	}
@@ -94,7 +93,7 @@ static int take_part(struct ini_discovery *d, const struct iscsi_pdu *pdu, const
 {
 	const struct iscsi_nop_in *h = (const void *)bhs;
 	if (!d->tag || get_be32(h->itt) != d->tag)
-		return err_set(e, -EPROTO, "Text Response to another request");
+		return err_set(e, -EPROTO, "unexpected Text Response");
 	int r = append(d, data, pdu->data_len, e);
 	if (r < 0)
 		return r;
@@ -119,7 +118,7 @@ static int on_text(struct ini_session *s, const struct iscsi_pdu *pdu, const uin
 static void on_timeout(struct timer *t)
 {
 	struct ini_discovery *d = container_of(t, struct ini_discovery, timer);
-	err_set(&d->why, -ETIMEDOUT, "SendTargets: no whole answer within %d s", TEXT_TIMEOUT);
+	err_set(&d->why, -ETIMEDOUT, "SendTargets: timed out after %d s", TEXT_TIMEOUT);
 	ini_session_logout(d->session);
 }
 

@@ -45,7 +45,7 @@ struct ini_config {
 	unsigned logout_timeout;      // then the connection is just closed
 	unsigned noop_out_interval;   // of silence before a ping; 0: never
 	unsigned noop_out_timeout;    // without an answer the connection is given up
-	unsigned replacement_timeout; // how long a lost session is tried for; 0: not at all
+	unsigned replacement_timeout; // how long to retry a lost session; 0: not at all
 };
 
 // Fills in the defaults; names, portals and credentials remain to be set.
@@ -57,16 +57,15 @@ struct ini_ops {
 	void (*up)(struct ini_session *s);
 	// The connection is lost; commands wait while the session is tried again.
 	void (*down)(struct ini_session *s, const struct err *why);
-	// Another attempt follows, because the session was lost or the last attempt failed by why;
-	// in so many seconds it is given up. Not for a login that the target has asked for.
+	// Another attempt follows, because the session was lost or the last attempt failed with
+	// why; the session ends in so many seconds. Not for a login that the target asked for.
 	void (*retry)(struct ini_session *s, const struct err *why, unsigned seconds);
 	// An asynchronous SCSI event: sense_len bytes of sense data [RFC 7143 11.9.1, event 0].
 	void (*async)(struct ini_session *s, const uint8_t *sense, size_t sense_len);
-	// The session is over and every command is done, once. why->code is 0 after a logout that
-	// was asked for. ini_session_free is still to be called, here or later.
+	// The session has ended and all commands are done, once. why->code is 0 after a requested
+	// logout. ini_session_free is still to be called, here or later.
 	void (*closed)(struct ini_session *s, const struct err *why);
-	// The last sign of a session, after ini_session_free: its memory is gone and nothing of it
-	// is on its way to the worker any more.
+	// The last callback, after ini_session_free: the memory is freed, no message is pending.
 	void (*freed)(void *arg);
 };
 
@@ -75,8 +74,7 @@ struct ini_ops {
 int ini_session_new(struct ini_session **ret, struct worker *w, const struct ini_config *config,
 		    const struct ini_ops *ops, void *arg, struct err *e);
 
-// Ends the session in good order; closed follows, possibly at once. Commands that are not done
-// end with -ESHUTDOWN.
+// Logs out; closed follows, possibly at once. Unfinished commands end with -ESHUTDOWN.
 void ini_session_logout(struct ini_session *s);
 
 // Ends commands that were not sent yet with -ECANCELED; those in flight end by themselves, but are
@@ -119,7 +117,7 @@ struct ini_cmd {
 	void (*done)(struct ini_cmd *c);
 	void *arg;
 	// 0: the target answered; task.status says what. -ETIMEDOUT, -ECANCELED (aborted),
-	// -ENOTCONN (the session could not be had back, or is_once), -ESHUTDOWN, -EPROTO
+	// -ENOTCONN (the session could not be restored, or is_once), -ESHUTDOWN, -EPROTO
 	// (rejected by the target), -EREMOTEIO (iSCSI response other than "completed"), -ENOMEM
 	// (over RDMA: no memory could be registered for it; it was not sent), -ESTALE (its logical
 	// unit has changed: ini_watch).
@@ -215,8 +213,7 @@ struct ini_discovery_ops {
 	// One target at one address, in the target's order. All strings are checked: names
 	// normalised, hosts without blanks or control characters.
 	void (*found)(struct ini_discovery *d, const struct sendtargets_record *r);
-	// It is over, once; why->code is 0 when all was found. Nothing of it is left on the worker;
-	// d is freed behind this call.
+	// Finished, once; why->code is 0 on success. d is freed after this call.
 	void (*done)(struct ini_discovery *d, const struct err *why);
 };
 

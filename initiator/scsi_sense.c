@@ -68,7 +68,7 @@ static const struct {
 } codes[] = {
 	{0x04,	0x00, "not ready"				  },
 	{ 0x04, 0x01, "becoming ready"		       },
-	{ 0x04, 0x02, "needs START STOP UNIT"		      },
+	{ 0x04, 0x02, "initializing command required"	      },
 	{ 0x0c, 0x0c, "unexpected unsolicited data"	    },
 	{ 0x0c, 0x0d, "incorrect amount of data"		 },
 	{ 0x11, 0x00, "unrecovered read error"	       },
@@ -112,7 +112,9 @@ void scsi_cmd_text(const struct ini_cmd *c, char *ret, size_t size)
 		return;
 	if (c->res) {
 		snprintf(ret, size, "%s%s", strerror(-c->res),
-			 c->res == -ENOMEM ? " (that devices may pin: ulimit -l unlimited)" : "");
+			 c->res == -ENOMEM
+				 ? " (raise the limit of locked memory: ulimit -l unlimited)"
+				 : "");
 		return;
 	}
 	if (c->task.status != SCSI_CHECK_CONDITION) {
@@ -121,7 +123,7 @@ void scsi_cmd_text(const struct ini_cmd *c, char *ret, size_t size)
 		return;
 	}
 	if (!scsi_sense_parse(c->task.sense, c->task.sense_len, &s)) {
-		snprintf(ret, size, "CHECK CONDITION without readable sense data");
+		snprintf(ret, size, "CHECK CONDITION without valid sense data");
 		return;
 	}
 	const char *text = code_text(&s);

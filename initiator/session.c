@@ -200,12 +200,12 @@ static void on_timer(struct timer *t)
 	struct err e;
 	switch (s->state) {
 	case SESSION_LOGIN:
-		err_set(&e, -ETIMEDOUT, "%s: login: not finished within %u s", s->dm->peer,
+		err_set(&e, -ETIMEDOUT, "%s: login: timed out after %u s", s->dm->peer,
 			s->config.login_timeout);
 		session_lost(s, &e, false);
 		break;
 	case SESSION_LOGOUT:
-		err_set(&e, -ETIMEDOUT, "no answer to the logout");
+		err_set(&e, -ETIMEDOUT, "logout: timed out");
 		if (s->wants_relogin)
 			session_lost(s, &e, false);
 		else
@@ -246,19 +246,19 @@ static int config_check(struct ini_config *c, struct err *e)
 	static const uint8_t no_isid[ISCSI_ISID_LEN];
 	struct login *probe;
 	if (!c->portal_count || c->portal_count > INI_PORTALS_MAX)
-		return err_set(e, -EINVAL, "session: %u portals (1 to %d)", c->portal_count,
+		return err_set(e, -EINVAL, "session: %u portals (must be 1 to %d)", c->portal_count,
 			       INI_PORTALS_MAX);
 	if (c->provider_count > INI_PROVIDERS_MAX)
 		return err_set(e, -EINVAL, "session: %u providers (at most %d)", c->provider_count,
 			       INI_PROVIDERS_MAX);
 	if (!c->queue_depth || c->queue_depth > INI_QUEUE_DEPTH_MAX)
-		return err_set(e, -EINVAL, "session: queue depth %u (1 to %d)", c->queue_depth,
-			       INI_QUEUE_DEPTH_MAX);
+		return err_set(e, -EINVAL, "session: queue depth %u (must be 1 to %d)",
+			       c->queue_depth, INI_QUEUE_DEPTH_MAX);
 	if (!memcmp(c->login.isid, no_isid, sizeof no_isid) && iscsi_isid_random(c->login.isid))
-		return err_set(e, -EIO, "session: no random numbers for an ISID");
+		return err_set(e, -EIO, "session: ISID: no random numbers");
 	probe = calloc(1, sizeof *probe);
 	if (!probe)
-		return err_set(e, -ENOMEM, "session: out of memory for a login");
+		return err_set(e, -ENOMEM, "session: out of memory");
 	int r = login_initiator_init(probe, &c->login, e);
 	login_done(probe);
 	free(probe);

@@ -19,8 +19,8 @@ static const struct {
 	int code;
 	const char *text;
 } causes[] = {
-	{-ETIMEDOUT,     "connect: no answer (is the address right, a firewall between?)"},
-	{ -ECONNREFUSED, "connect: refused (is a target listening there?)"		   },
+	{-ETIMEDOUT,     "connect: timed out (check the address and firewalls)"},
+	{ -ECONNREFUSED, "connect: refused (check that a target listens there)"},
 };
 
 static void explain(struct err *e, int reason)

@@ -89,7 +89,7 @@ static int logout_rsp(struct ini_session *s, const struct iscsi_pdu *pdu, const 
 {
 	const struct iscsi_logout_rsp *h = (const void *)bhs;
 	if (s->state != SESSION_LOGOUT || get_be32(h->itt) != s->logout_tag)
-		return err_set(e, -EPROTO, "Logout Response that nobody asked for");
+		return err_set(e, -EPROTO, "unexpected Logout Response");
 	struct err none = { 0 };
 	if (!s->wants_relogin && s->config.provider_count) {
 		timer_arm(s->worker, &s->timer, CLOSE_TIMEOUT_USEC);
@@ -108,7 +108,7 @@ static int text_rsp(struct ini_session *s, const struct iscsi_pdu *pdu, const ui
 		    const uint8_t *data, struct err *e)
 {
 	if (!s->text)
-		return err_set(e, -EPROTO, "Text Response that nobody asked for");
+		return err_set(e, -EPROTO, "unexpected Text Response");
 	return s->text(s, pdu, bhs, data, e);
 }
 
@@ -130,14 +130,14 @@ static int reject(struct ini_session *s, const struct iscsi_pdu *pdu, const uint
 	uint32_t itt = get_be32(bad->itt);
 	uint8_t opcode = bad->opcode & ISCSI_OP_MASK;
 	if (opcode == ISCSI_OP_SCSI_CMD && command_rejected(s, itt))
-		return err_set(e, -EPROTO, "the target rejects a SCSI command, reason 0x%02x",
+		return err_set(e, -EPROTO, "target rejected a SCSI command, reason 0x%02x",
 			       h->reason);
 	if (opcode == ISCSI_OP_TMF_REQ)
 		tmf_rejected(s, itt);
 	else if (opcode == ISCSI_OP_NOP_OUT && s->ping_tag && itt == s->ping_tag)
 		ping_over(s, 0);
 	else if (opcode == ISCSI_OP_TEXT_REQ || opcode == ISCSI_OP_LOGOUT_REQ)
-		return err_set(e, -EPROTO, "the target rejects a %s, reason 0x%02x",
+		return err_set(e, -EPROTO, "target rejected a %s, reason 0x%02x",
 			       iscsi_opcode_name(opcode), h->reason);
 	return 0;
 }
@@ -170,7 +170,7 @@ static int async(struct ini_session *s, const struct iscsi_pdu *pdu, const uint8
 	case ISCSI_ASYNC_DROP_CONNECTION:
 	case ISCSI_ASYNC_DROP_SESSION:
 		s->time2wait = get_be16(h->param2);
-		return err_set(e, -ECONNRESET, "the target drops the %s",
+		return err_set(e, -ECONNRESET, "target dropped the %s",
 			       h->event == ISCSI_ASYNC_DROP_SESSION ? "session" : "connection");
 	default:
 		return 0;
@@ -196,7 +196,7 @@ int ffp_control(struct ini_session *s, const struct iscsi_pdu *pdu, const uint8_
 	for (unsigned i = 0; i < sizeof controls / sizeof *controls; i++)
 		if (controls[i].opcode == pdu->opcode)
 			return controls[i].run(s, pdu, bhs, data, e);
-	return err_set(e, -EPROTO, "%s is not for an initiator", iscsi_opcode_name(pdu->opcode));
+	return err_set(e, -EPROTO, "unexpected PDU: %s", iscsi_opcode_name(pdu->opcode));
 }
 
 // --- every second ---
@@ -206,7 +206,7 @@ static void ping_tick(struct ini_session *s, uint64_t now)
 	const struct ini_config *c = &s->config;
 	struct err e;
 	if (s->ping_tag && now - s->ping_ns >= c->noop_out_timeout * NS_PER_SEC) {
-		err_set(&e, -ETIMEDOUT, "%s: no answer to a ping within %u s", s->dm->peer,
+		err_set(&e, -ETIMEDOUT, "%s: no answer to a NOP-Out within %u s", s->dm->peer,
 			c->noop_out_timeout);
 		if (s->ping)
 			ping_over(s, -ETIMEDOUT);

@@ -88,7 +88,7 @@ static const char *cure(uint16_t status)
 	case ISCSI_LOGIN_AUTH_FAILED:
 		return " (check CHAP user and secret)";
 	case ISCSI_LOGIN_FORBIDDEN:
-		return " (does the target's ACL have this initiator name?)";
+		return " (check that the target has an ACL of this initiator name)";
 	case ISCSI_LOGIN_NOT_FOUND:
 		return " (check the target name with discover)";
 	default:
@@ -115,7 +115,7 @@ static void redirected(struct ini_session *s)
 	}
 	a.has_tpgt = false;
 	if (iscsi_address_format(&a, address, sizeof address) < 0) {
-		err_set(&e, -EPROTO, "login: redirected to an address that is too long");
+		err_set(&e, -EPROTO, "login: redirect address too long");
 		session_lost(s, &e, true);
 		return;
 	}

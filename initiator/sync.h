@@ -10,23 +10,22 @@
 
 struct ini_sync;
 
-// What a program may want to tell its user; absent slots tell nothing. On the session's worker.
+// Events for a program's user; absent slots are skipped. On the session's worker.
 struct ini_sync_ops {
-	// Commands wait for a session that was lost, at most for so many seconds. Once for every
-	// cause.
+	// The session is lost and retried for at most so many seconds. Once per cause.
 	void (*waits)(const struct err *why, unsigned seconds);
-	// ... and it is back.
+	// It is restored.
 	void (*back)(void);
 	// The watched logical unit was restarted or replaced (ini_watch_ops). Absent: false.
 	bool (*changed)(enum ini_lu_change change, const struct err *why);
 };
 
-// Starts a worker and logs in; returns when the session is up or could not be had. ops must
-// outlive it; NULL: nothing is told.
+// Starts a worker and logs in; returns when the session is up or has failed. ops must outlive it;
+// NULL: no events.
 int ini_sync_open(struct ini_sync **ret, const struct ini_config *config,
 		  const struct ini_sync_ops *ops, struct err *e);
 
-// Logs out and frees everything. NULL is fine. Commands that were submitted must have been
+// Logs out and frees everything. NULL is fine. All submitted commands must have been
 // waited for.
 void ini_sync_close(struct ini_sync *y);
 
@@ -43,7 +42,7 @@ void ini_sync_why(struct ini_sync *y, struct err *ret);
 // (ini_session_cancel). Any thread, before ini_sync_close.
 void ini_sync_cancel(struct ini_sync *y);
 
-// For what a program wants to do on the worker by itself, with worker_call or worker_post.
+// For work of the program on the worker, with worker_call or worker_post.
 struct worker *ini_sync_worker(struct ini_sync *y);
 struct ini_session *ini_sync_session(struct ini_sync *y);
 

@@ -136,7 +136,7 @@ void tmf_tick(struct ini_session *s, uint64_t now)
 	if (!s->tmf_tag || now < s->tmf_deadline_ns)
 		return;
 	// A target that neither executes nor aborts is not there any more.
-	err_set(&e, -ETIMEDOUT, "%s: no answer to task management within %u s", s->dm->peer,
+	err_set(&e, -ETIMEDOUT, "%s: task management: no answer within %u s", s->dm->peer,
 		s->config.abort_timeout);
 	over(s, first(s), -ETIMEDOUT);
 	session_lost(s, &e, false);
@@ -183,8 +183,7 @@ static void late_done(struct ini_tmf *t)
 	if (c && c == t->cmd) {
 		// It would not be aborted: the connection has to take it along.
 		err_set(&e, -ETIMEDOUT,
-			"%s: a command took more than its time and ABORT TASK was "
-			"answered with %u",
+			"%s: a command timed out and ABORT TASK failed with response %u",
 			s->dm->peer, t->response);
 		session_lost(s, &e, false);
 	} else if (c) {

@@ -12,21 +12,20 @@
 
 static const struct tool_verb verbs[] = {
 	{"discover",    TOOL_DISCOVER, 1, 1, "PORTAL",
-	  "list the targets of a portal (host[:port], iscsi:// or iser://host[:port])",		 tool_discover},
+	  "list the targets of a portal (host[:port], iscsi:// or iser://host[:port])",		       tool_discover},
 	{ "ping",	  TOOL_PING,     1, 1, "URL",
-	  "log in, show what was negotiated, time NOP-Outs, log out",				      tool_ping	},
-	{ "login-test", TOOL_PING,	   1, 1, "URL",	"the same as ping",			    tool_ping    },
+	  "log in, show the negotiated parameters, time NOP-Outs and log out",				       tool_ping	 },
+	{ "login-test", TOOL_PING,	   1, 1, "URL",	"same as ping",					tool_ping	  },
 	{ "inquiry",    TOOL_INQUIRY,  1, 1, "URL",
-	  "identity, vital product data, capacity and limits of a logical unit",			 tool_inquiry },
-	{ "luns",	  TOOL_LUNS,     1, 1, "URL",	  "list the logical units of a target",	tool_luns	  },
-	{ "read",	  TOOL_READ,     1, 1, "URL",	  "copy a range of a logical unit to a file", tool_read	},
-	{ "write",	   TOOL_WRITE,    1, 1, "URL",	    "copy a file to a logical unit",	     tool_write	},
+	  "show identity, VPD pages, capacity and limits of a logical unit",				     tool_inquiry },
+	{ "luns",	  TOOL_LUNS,     1, 1, "URL",	  "list the logical units of a target",		tool_luns	  },
+	{ "read",	  TOOL_READ,     1, 1, "URL",	  "copy a range of a logical unit to a file",	      tool_read	},
+	{ "write",	   TOOL_WRITE,    1, 1, "URL",	    "copy a file to a logical unit",		     tool_write	},
 	{ "verify",	    TOOL_VERIFY,	 1, 2, "URL [FILE]",
-	  "compare a logical unit with a file; or write a pattern and read it back (--pattern)",	  tool_verify  },
-	{ "checksum",   TOOL_CHECKSUM, 1, 1, "URL",	  "SHA-256 over a range of a logical unit",
-	  tool_checksum											      },
-	{ "bench",	   TOOL_BENCH,    1, 1, "URL",	    "measure for some seconds, print one line",
-	  tool_bench												 },
+	  "compare a logical unit with a file, or write a pattern and read it back (--pattern)",	      tool_verify  },
+	{ "checksum",   TOOL_CHECKSUM, 1, 1, "URL",	  "print the SHA-256 of a range of a logical unit",
+	  tool_checksum												    },
+	{ "bench",	   TOOL_BENCH,    1, 1, "URL",	    "measure IOPS, throughput and latency",	    tool_bench   },
 };
 #define VERB_COUNT (sizeof verbs / sizeof *verbs)
 
@@ -45,18 +44,18 @@ int tool_fail(int status, const struct err *e)
 
 static int usage(FILE *f)
 {
-	fprintf(f, "usage: farblock-initiator COMMAND ARGUMENTS [OPTIONS]\n\nCommands:\n");
+	fprintf(f, "Usage: farblock-initiator COMMAND ARGUMENTS [OPTIONS]\n\nCommands:\n");
 	for (size_t i = 0; i < VERB_COUNT; i++)
 		fprintf(f, "  %-10s %-10s  %s\n", verbs[i].name, verbs[i].args, verbs[i].help);
-	fprintf(f, "\nA URL is iscsi://[user@]host[:port]/target/lun, or iser://... "
-		   "farblock-initiator COMMAND --help lists the options.\n"
+	fprintf(f, "\nURL: iscsi://[user@]host[:port]/target/lun, or iser:// for iSER.\n"
+		   "farblock-initiator COMMAND --help lists the options of a command.\n"
 		   "Exit status: 0 success, 1 failure, 2 usage error, 130 interrupted.\n");
 	return f == stdout ? TOOL_OK : TOOL_USAGE;
 }
 
 static int verb_help(const struct tool_verb *v)
 {
-	printf("usage: farblock-initiator %s %s [OPTIONS]\n%s\n\nOptions:\n", v->name, v->args,
+	printf("Usage: farblock-initiator %s %s [OPTIONS]\n\n%s\n\nOptions:\n", v->name, v->args,
 	       v->help);
 	tool_options_help(v->bit, stdout);
 	return TOOL_OK;
@@ -100,8 +99,8 @@ int tool_open(struct tool *t, bool needs_lun)
 		return tool_fail(TOOL_USAGE, &e);
 	if (!t->url.target[0] || (needs_lun && !t->url.has_lun)) {
 		err_set(&e, -1,
-			"URL: %.120s names no %s (iscsi://host[:port]/target/lun, or iser://)",
-			t->o.args[0], t->url.target[0] ? "logical unit" : "target");
+			"invalid URL: %.120s: no %s (iscsi://host[:port]/target/lun, or iser://)",
+			t->o.args[0], t->url.target[0] ? "LUN" : "target");
 		return tool_fail(TOOL_USAGE, &e);
 	}
 	if (tool_config(t, &e) < 0)
@@ -133,8 +132,10 @@ static int run(const struct tool_verb *v, int argc, char **argv)
 	int r = tool_options_parse(&t.o, v->bit, argc, argv, &e);
 	if (!r && t.o.is_help)
 		return verb_help(v);
-	if (!r && (t.o.arg_count < v->args_min || t.o.arg_count > v->args_max))
-		r = err_set(&e, -1, "%u arguments, but it takes %s", t.o.arg_count, v->args);
+	if (!r && t.o.arg_count < v->args_min)
+		r = err_set(&e, -1, "missing %s", v->args);
+	if (!r && t.o.arg_count > v->args_max)
+		r = err_set(&e, -1, "unexpected argument: %.64s", t.o.args[v->args_max]);
 	if (r) {
 		err_prefix(&e, "%s", v->name);
 		return tool_fail(TOOL_USAGE, &e);
@@ -159,7 +160,7 @@ int tool_main(int argc, char **argv)
 	}
 	const struct tool_verb *v = find(argv[1]);
 	if (!v) {
-		err_set(&e, -1, "%.64s: no such command (farblock-initiator --help)", argv[1]);
+		err_set(&e, -1, "unknown command: %.64s (see farblock-initiator --help)", argv[1]);
 		return tool_fail(TOOL_USAGE, &e);
 	}
 	int status = run(v, argc - 2, argv + 2);

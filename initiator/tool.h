@@ -108,7 +108,7 @@ void tool_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void tool_close(struct tool *t);
 
 // Reads the first argument as a URL, with a target, and logs in there. TOOL_OK or an exit status
-// with everything said.
+// after printing the error.
 int tool_open(struct tool *t, bool needs_lun);
 
 // tool_memory.c: memory for the data of commands, which devices know (core/region.h). Blocks for
@@ -125,12 +125,12 @@ struct tool_disk {
 	uint64_t blocks;
 	uint32_t block_size; // bytes, a power of two from 512 to 64 KiB
 	uint32_t chunk;	     // bytes that one command moves, a multiple of block_size
-	uint32_t chunk_max;  // ... at most
+	uint32_t chunk_max;  // maximum of chunk
 	bool is_thin;
 };
 
-// How a command failed, in words; where the session was lost, or the command rejected, why that
-// was.
+// How a command failed, in words: its sense data, or why the session was lost or the command
+// rejected.
 void tool_cmd_text(struct ini_sync *y, const struct ini_cmd *c, char *ret, size_t size);
 
 // Runs c; -EIO or c's res with a text unless it ends well.
@@ -140,14 +140,14 @@ int tool_run(struct ini_sync *y, struct ini_sync_cmd *c, enum scsi_op op, struct
 int tool_disk_open(struct tool_disk *d, struct ini_sync *y, uint16_t lun, struct err *e);
 
 // tool_open() and the logical unit it names, which is watched from now on (ini_watch). TOOL_OK or
-// an exit status with everything said.
+// an exit status after printing the error.
 int tool_watch_disk(struct tool *t, struct tool_disk *d);
 
 // The same, and what --bs says.
 int tool_open_disk(struct tool *t, struct tool_disk *d);
 
 // tool_signature.c: whether the disk may be overwritten: nothing known is on it, or --force or the
-// user at the terminal says so. TOOL_OK or an exit status with everything said.
+// user at the terminal says so. TOOL_OK, or an exit status after printing the error.
 int tool_may_overwrite(struct tool *t, struct tool_disk *d);
 
 typedef int64_t tool_take(void *arg, uint64_t offset, const uint8_t *buf, uint32_t len,
@@ -174,6 +174,10 @@ int tool_flush(struct tool_disk *d, struct err *e);
 // The range that --offset and --length ask for, cut to the device; -EINVAL when it does not fit.
 int tool_range(const struct tool *t, const struct tool_disk *d, uint64_t *ret_offset,
 	       uint64_t *ret_length, struct err *e);
+
+// tool_inquiry.c: a peripheral device type in words; in buf one that has no name.
+#define TOOL_TYPE_TEXT 16
+const char *tool_device_type(uint8_t type, char buf[TOOL_TYPE_TEXT]);
 
 // The subcommands.
 int tool_discover(struct tool *t);

@@ -141,7 +141,7 @@ static int print_result(const struct tool *t, const struct bench *b, const char 
 		return TOOL_OK;
 	tool_cmd_text(t->sync, &b->first_failed, why, sizeof why);
 	err_set(&e, -EIO, "bench: %lu commands failed, the first with: %s",
-		(unsigned long)b->failed, why[0] ? why : "too little data");
+		(unsigned long)b->failed, why[0] ? why : "short read");
 	return tool_fail(TOOL_FAILED, &e);
 }
 
@@ -163,7 +163,7 @@ static int parse_op(const char *name, struct bench *b, struct err *e)
 			b->is_random = ops[i].is_random;
 			return 0;
 		}
-	return err_set(e, -EINVAL, "--op %.32s: not randread, read, randwrite or write", name);
+	return err_set(e, -EINVAL, "--op %.32s: must be randread, read, randwrite or write", name);
 }
 
 static int prepare(struct tool *t, struct bench *b, const struct tool_disk *d, struct err *e)
@@ -174,7 +174,7 @@ static int prepare(struct tool *t, struct bench *b, const struct tool_disk *d, s
 		return r;
 	if (!bs || bs % d->block_size || bs > d->chunk_max || bs > length ||
 	    b->first % d->block_size)
-		return err_set(e, -EINVAL, "--bs %lu: not a multiple of %u up to %lu",
+		return err_set(e, -EINVAL, "--bs %lu: must be a multiple of %u, at most %lu",
 			       (unsigned long)bs, d->block_size,
 			       (unsigned long)(d->chunk_max < length ? d->chunk_max : length));
 	b->bytes = (uint32_t)bs;
@@ -185,7 +185,7 @@ static int prepare(struct tool *t, struct bench *b, const struct tool_disk *d, s
 	b->session = ini_sync_session(d->sync);
 	b->cmds = calloc(b->depth, sizeof *b->cmds);
 	if (!b->cmds)
-		return err_set(e, -ENOMEM, "bench: no memory");
+		return err_set(e, -ENOMEM, "bench: out of memory");
 	r = tool_memory_new(&b->memory, (size_t)b->depth * bs, e);
 	if (r)
 		return r;
@@ -222,7 +222,7 @@ int tool_bench(struct tool *t)
 	int status;
 	if (!b || parse_op(op, b, &e) < 0) {
 		if (!b)
-			err_set(&e, -ENOMEM, "bench: no memory");
+			err_set(&e, -ENOMEM, "bench: out of memory");
 		free(b);
 		return tool_fail(TOOL_USAGE, &e);
 	}

@@ -79,41 +79,41 @@ static int secret_of_file(const char *path, char *ret, size_t size, struct err *
 	if (n < 0)
 		return err_errno(e, -errno, "%s: read secret", path);
 	if (S_ISREG(st.st_mode) && st.st_mode & 077)
-		fprintf(stderr, "farblock-initiator: %s: others can read this secret (chmod 600)\n",
+		fprintf(stderr, "farblock-initiator: %s: readable by other users (chmod 600)\n",
 			path);
 	size_t len = (size_t)n;
 	while (len && (ret[len - 1] == '\n' || ret[len - 1] == '\r'))
 		len--;
 	if (!len || len == size || memchr(ret, 0, len))
-		return err_set(e, -EINVAL, "%s: secret of %zu bytes (1 to %zu of text)", path, len,
-			       size - 1);
+		return err_set(e, -EINVAL,
+			       "%s: invalid secret: %zu bytes (must be 1 to %zu bytes of text)",
+			       path, len, size - 1);
 	ret[len] = 0;
 	return 0;
 }
 
-static int secret_of_terminal(const char *user, char *ret, size_t size, struct err *e)
+static int secret_of_terminal(const char *user, const char *variable, char *ret, size_t size,
+			      struct err *e)
 {
 	struct termios old, hidden;
 	int fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0 || tcgetattr(fd, &old) < 0) {
 		if (fd >= 0)
 			close(fd);
-		return err_set(e, -EINVAL,
-			       "CHAP user %.64s: no secret (--chap-secret-file, "
-			       "FARBLOCK_CHAP_SECRET, or a terminal)",
-			       user);
+		return err_set(e, -EINVAL, "CHAP user %.64s: no secret (set %s, or name a file)",
+			       user, variable);
 	}
 	hidden = old;
 	hidden.c_lflag &= ~(tcflag_t)ECHO;
 	tcsetattr(fd, TCSAFLUSH, &hidden);
-	dprintf(fd, "CHAP secret of %s: ", user);
+	dprintf(fd, "CHAP secret for %s: ", user);
 	ssize_t n = read(fd, ret, size - 1);
 	tcsetattr(fd, TCSAFLUSH, &old);
 	dprintf(fd, "\n");
 	close(fd);
 	ret[n > 0 ? n : 0] = 0;
 	ret[strcspn(ret, "\r\n")] = 0;
-	return ret[0] ? 0 : err_set(e, -EINVAL, "CHAP user %.64s: an empty secret", user);
+	return ret[0] ? 0 : err_set(e, -EINVAL, "CHAP user %.64s: empty secret", user);
 }
 
 static int credentials(struct chap_creds *c, const char *user, const char *file,
@@ -125,7 +125,7 @@ static int credentials(struct chap_creds *c, const char *user, const char *file,
 	if (file)
 		r = secret_of_file(file, secret, sizeof secret, e);
 	else if (!value)
-		r = secret_of_terminal(user, secret, sizeof secret, e);
+		r = secret_of_terminal(user, variable, secret, sizeof secret, e);
 	else if (strlen(value) >= sizeof secret)
 		r = err_set(e, -EINVAL, "%s: too long", variable);
 	else
@@ -145,7 +145,7 @@ static int authentication(struct tool *t, struct err *e)
 		r = credentials(&l->initiator, user, t->o.chap_secret_file, "FARBLOCK_CHAP_SECRET",
 				e);
 	else if (t->o.chap_secret_file || t->o.mutual_user)
-		r = err_set(e, -EINVAL, "CHAP: no user (--chap-user)");
+		r = err_set(e, -EINVAL, "CHAP: no user name (--chap-user)");
 	if (!r && t->o.mutual_user)
 		r = credentials(&l->target, t->o.mutual_user, t->o.mutual_secret_file,
 				"FARBLOCK_CHAP_MUTUAL_SECRET", e);
@@ -161,7 +161,7 @@ static int set_key(struct iscsi_offer *o, const char *pair, struct err *e)
 	char name[ISCSI_KEY_MAX + 1];
 	size_t n = strcspn(pair, "=");
 	if (n >= sizeof name)
-		return err_set(e, -EINVAL, "--set: %.80s: no such key", pair);
+		return err_set(e, -EINVAL, "--set: unknown key: %.80s", pair);
 	memcpy(name, pair, n);
 	name[n] = 0;
 	int r = iscsi_offer_set(o, name, pair + n + 1, e);
@@ -208,10 +208,10 @@ int tool_resolve(struct tool *t, const struct iscsi_address *portal, struct err 
 	struct iscsi_address bare = *portal;
 	bare.has_tpgt = false;
 	if (iscsi_address_format(&bare, text, sizeof text))
-		return err_set(e, -EINVAL, "%.80s: too long", portal->host);
+		return err_set(e, -EINVAL, "host name too long: %.80s", portal->host);
 	int n = tcp_addr_resolve(t->config.portals, INI_PORTALS_MAX, text, portal->port, e);
 	if (n <= 0)
-		return n ? n : err_set(e, -ENOENT, "%.80s: no address", portal->host);
+		return n ? n : err_set(e, -ENOENT, "%.80s: no address found", portal->host);
 	t->config.portal_count = (unsigned)n;
 	return 0;
 }

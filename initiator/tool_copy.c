@@ -32,7 +32,7 @@ static int report(const struct tool *t, const char *what, uint64_t bytes, uint64
 static int missing(const char *option)
 {
 	struct err e;
-	err_set(&e, -EINVAL, "%s FILE is missing (- for a pipe)", option);
+	err_set(&e, -EINVAL, "missing %s FILE (- for a pipe)", option);
 	return tool_fail(TOOL_USAGE, &e);
 }
 
@@ -120,7 +120,7 @@ static int check_size(const struct copy *c, uint64_t room, struct err *e)
 	if (fstat(c->fd, &st) < 0)
 		return err_errno(e, -errno, "%s: stat", c->path);
 	if (S_ISREG(st.st_mode) && (uint64_t)st.st_size > room)
-		return err_set(e, -ENOSPC, "%s: %lu bytes do not fit into %lu", c->path,
+		return err_set(e, -ENOSPC, "%s: too large: %lu bytes, room for %lu", c->path,
 			       (unsigned long)st.st_size, (unsigned long)room);
 	return 0;
 }

@@ -46,7 +46,7 @@ static int simple(struct ini_sync *y, uint16_t lun, enum scsi_op op, const struc
 	memset(data, 0, size);
 	int r = scsi_cmd(&c.cmd, lun, op, args, data, size);
 	if (r)
-		return err_set(e, r, "%s: cannot be built", scsi_op_name(op));
+		return err_set(e, r, "%s: invalid parameters", scsi_op_name(op));
 	r = tool_run(y, &c, op, e);
 	*ret_len = r ? 0 : c.cmd.task.data_len;
 	return r;
@@ -67,14 +67,15 @@ static int capacity(struct tool_disk *d, struct err *e)
 		if (r)
 			return r;
 		if (n < 8)
-			return err_set(e, -EPROTO, "READ CAPACITY: an answer of %u bytes", n);
+			return err_set(e, -EPROTO, "READ CAPACITY: short answer: %u bytes", n);
 		last = get_be32(b);
 		d->block_size = get_be32(b + 4);
 	}
 	if (d->block_size < 512 || d->block_size > 65536 || d->block_size & (d->block_size - 1))
-		return err_set(e, -EPROTO, "READ CAPACITY: blocks of %u bytes", d->block_size);
+		return err_set(e, -EPROTO, "READ CAPACITY: unsupported block size: %u bytes",
+			       d->block_size);
 	if (last >= INT64_MAX / d->block_size)
-		return err_set(e, -EPROTO, "READ CAPACITY: the last block is %lu",
+		return err_set(e, -EPROTO, "READ CAPACITY: invalid last block: %lu",
 			       (unsigned long)last);
 	d->blocks = last + 1;
 	return 0;
@@ -103,7 +104,7 @@ static int chunk(const struct tool *t, struct tool_disk *d, struct err *e)
 	if (bs == TOOL_UNSET)
 		return 0;
 	if (!bs || bs % d->block_size || bs > d->chunk_max)
-		return err_set(e, -EINVAL, "--bs %lu: not a multiple of %u up to %u",
+		return err_set(e, -EINVAL, "--bs %lu: must be a multiple of %u, at most %u",
 			       (unsigned long)bs, d->block_size, d->chunk_max);
 	d->chunk = (uint32_t)bs;
 	return 0;
@@ -150,11 +151,13 @@ int tool_range(const struct tool *t, const struct tool_disk *d, uint64_t *ret_of
 	uint64_t size = d->blocks * d->block_size;
 	uint64_t offset = t->o.offset == TOOL_UNSET ? 0 : t->o.offset;
 	if (offset > size)
-		return err_set(e, -EINVAL, "--offset %lu: the logical unit has %lu bytes",
+		return err_set(e, -EINVAL,
+			       "--offset %lu: beyond the end of the logical unit (%lu bytes)",
 			       (unsigned long)offset, (unsigned long)size);
 	uint64_t length = t->o.length == TOOL_UNSET ? size - offset : t->o.length;
 	if (length > size - offset)
-		return err_set(e, -EINVAL, "--length %lu: %lu bytes are left behind offset %lu",
+		return err_set(e, -EINVAL,
+			       "--length %lu: only %lu bytes from offset %lu to the end",
 			       (unsigned long)length, (unsigned long)(size - offset),
 			       (unsigned long)offset);
 	*ret_offset = offset;
@@ -207,10 +210,10 @@ static int complete_block(struct mover *m, struct slot *s, struct err *e)
 	uint8_t *block = malloc(size);
 	struct scsi_args args = { .lba = (s->offset + s->used) / size, .len = 1 };
 	if (!block)
-		return err_set(e, -ENOMEM, "no memory for a block");
+		return err_set(e, -ENOMEM, "out of memory");
 	int r = simple(m->d->sync, m->d->lun, SCSI_READ_16, &args, block, size, &n, e);
 	if (!r && n != size)
-		r = err_set(e, -EPROTO, "READ: %u bytes of a block of %u", n, size);
+		r = err_set(e, -EPROTO, "READ: short read: %u of %u bytes", n, size);
 	if (!r) {
 		memcpy(s->buf + s->used, block + part, size - part);
 		s->len += size - part;
@@ -238,7 +241,7 @@ static int begin(struct mover *m, struct slot *s, struct err *e)
 		return 0;
 	m->next += s->used;
 	int r = submit(m, s);
-	return r ? err_set(e, r, "the command cannot be built") : 0;
+	return r ? err_set(e, r, "command: invalid range") : 0;
 }
 
 static int finish(struct mover *m, struct slot *s, bool is_wanted, struct err *e)
@@ -257,10 +260,10 @@ static int finish(struct mover *m, struct slot *s, bool is_wanted, struct err *e
 			       text);
 	}
 	if (!m->io->is_write && c->task.data_len != s->len)
-		return err_set(e, -EPROTO, "READ at %lu: %u of %u bytes came",
+		return err_set(e, -EPROTO, "READ at %lu: short read: %u of %u bytes",
 			       (unsigned long)s->offset, c->task.data_len, s->len);
 	if (m->io->is_write && c->task.residual_flags)
-		return err_set(e, -EPROTO, "WRITE at %lu: %u of %u bytes were not taken",
+		return err_set(e, -EPROTO, "WRITE at %lu: short write: %u of %u bytes not written",
 			       (unsigned long)s->offset, c->task.residual, s->len);
 	m->done += s->used;
 	tool_progress(m->done);
@@ -293,7 +296,7 @@ int64_t tool_io_run(struct tool_disk *d, const struct tool_io *io, struct err *e
 	struct tool_memory *memory = NULL;
 	struct err ignored;
 	int r = m ? tool_memory_new(&memory, (size_t)PIPELINE * d->chunk, e)
-		  : err_set(e, -ENOMEM, "no memory for commands");
+		  : err_set(e, -ENOMEM, "out of memory");
 	if (r) {
 		free(m);
 		return r;

@@ -67,9 +67,9 @@ static int fetch(struct view *v, bool is_vpd, uint8_t code, struct page *ret, st
 	if (!is_vpd)
 		return ret->len >= 36
 			       ? 0
-			       : err_set(e, -EPROTO, "INQUIRY: an answer of %u bytes", ret->len);
+			       : err_set(e, -EPROTO, "INQUIRY: short answer: %u bytes", ret->len);
 	if (ret->len < 4 || ret->data[1] != code)
-		return err_set(e, -EPROTO, "INQUIRY: page %02x is not what came", code);
+		return err_set(e, -EPROTO, "INQUIRY: unexpected answer to page %02x", code);
 	uint32_t claimed = 4u + get_be16(ret->data + 2);
 	ret->len = ret->len < claimed ? ret->len : claimed;
 	return 0;
@@ -101,19 +101,24 @@ static const char *const types[] = {
 	"zoned disk",
 };
 
+const char *tool_device_type(uint8_t type, char buf[TOOL_TYPE_TEXT])
+{
+	if (type < sizeof types / sizeof *types && types[type][0])
+		return types[type];
+	snprintf(buf, TOOL_TYPE_TEXT, "type 0x%02x", type);
+	return buf;
+}
+
 static void standard(struct view *v, const struct page *p)
 {
-	char text[32];
-	uint8_t type = p->data[0] & 0x1f;
+	char text[32], type[TOOL_TYPE_TEXT];
 	clean(text, p->data + 8, 8);
 	show(v, "vendor", "Vendor", text);
 	clean(text, p->data + 16, 16);
 	show(v, "product", "Product", text);
 	clean(text, p->data + 32, 4);
 	show(v, "revision", "Revision", text);
-	snprintf(text, sizeof text, "0x%02x", type);
-	show(v, "type", "Device type",
-	     type < sizeof types / sizeof *types && types[type][0] ? types[type] : text);
+	show(v, "type", "Device type", tool_device_type(p->data[0] & 0x1f, type));
 	snprintf(text, sizeof text, "0x%02x", p->data[2]);
 	show(v, "version", "SPC version", text);
 	show(v, "removable", "Removable", p->data[1] & 0x80 ? "yes" : "no");
@@ -177,13 +182,13 @@ static void block_limits(struct view *v, const struct page *p)
 	} fields[] = {
 		{5,   1, "max_compare_and_write", "COMPARE AND WRITE"   },
 		{ 6,  2, "optimal_granularity",   "Optimal granularity" },
-		{ 8,  4, "max_transfer",		"Longest transfer"	   },
+		{ 8,  4, "max_transfer",		"Maximum transfer"	   },
 		{ 12, 4, "optimal_transfer",	     "Optimal transfer"	},
-		{ 20, 4, "max_unmap",	      "Longest UNMAP"	      },
+		{ 20, 4, "max_unmap",	      "Maximum UNMAP"	      },
 		{ 24, 4, "max_unmap_descriptors", "UNMAP descriptors"   },
 		{ 28, 4, "unmap_granularity",     "UNMAP granularity"	  },
-		{ 36, 8, "max_write_same",	   "Longest WRITE SAME"	},
-		{ 44, 4, "max_atomic",	       "Longest atomic write"},
+		{ 36, 8, "max_write_same",	   "Maximum WRITE SAME"	},
+		{ 44, 4, "max_atomic",	       "Maximum atomic write"},
 	};
 	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
 		uint64_t value = 0;
@@ -192,7 +197,7 @@ static void block_limits(struct view *v, const struct page *p)
 		for (unsigned b = 0; b < fields[i].size; b++)
 			value = value << 8 | p->data[fields[i].at + b];
 		if (!value && !v->json)
-			printf("%-24s not said\n", fields[i].label);
+			printf("%-24s not reported\n", fields[i].label);
 		else
 			show_number(v, fields[i].key, fields[i].label, value,
 				    fields[i].at == 24 ? "" : "blocks");
@@ -210,7 +215,7 @@ static void characteristics(struct view *v, const struct page *p)
 
 static void provisioning(struct view *v, const struct page *p)
 {
-	static const char *const kinds[] = { "not said", "resource", "thin", "other" };
+	static const char *const kinds[] = { "not reported", "resource", "thin", "other" };
 	if (p->len < 8)
 		return;
 	uint8_t flags = p->data[5], kind = p->data[6] & 7;
@@ -221,7 +226,7 @@ static void provisioning(struct view *v, const struct page *p)
 	     : flags & 0x20 ? "10"
 			    : "no");
 	show(v, "unmapped_reads", "Unmapped blocks read",
-	     flags >> 2 & 1 ? "as zeros" : "as anything");
+	     flags >> 2 & 1 ? "as zeros" : "as undefined data");
 }
 
 static const struct {
@@ -304,7 +309,7 @@ static int inquire(struct view *v, struct err *e)
 	if (r)
 		return r;
 	if (p.data[0] >> 5 == 3) // peripheral qualifier 011b
-		return err_set(e, -ENXIO, "LUN %u: there is none (luns lists them)", v->lun);
+		return err_set(e, -ENXIO, "no LUN %u (the luns command lists them)", v->lun);
 	standard(v, &p);
 	uint8_t type = p.data[0];
 	r = vital(v, e);

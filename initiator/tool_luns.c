@@ -41,7 +41,7 @@ static int report(struct ini_sync *y, uint8_t *list, uint32_t size, uint32_t *re
 		return r;
 	uint32_t came = c.cmd.task.data_len;
 	if (came < HEADER)
-		return err_set(e, -EPROTO, "REPORT LUNS: an answer of %u bytes", came);
+		return err_set(e, -EPROTO, "REPORT LUNS: short answer: %u bytes", came);
 	uint32_t claimed = get_be32(list);
 	*ret_bytes = claimed < came - HEADER ? claimed : came - HEADER;
 	return 0;
@@ -66,7 +66,7 @@ static void examine(struct ini_sync *y, struct unit *u)
 	scsi_cmd(&c.cmd, u->lun, SCSI_INQUIRY, &args, b, sizeof b);
 	int r = tool_run(y, &c, SCSI_INQUIRY, &e);
 	if (!r && c.cmd.task.data_len < 36)
-		r = err_set(&e, -EPROTO, "INQUIRY: an answer of %u bytes", c.cmd.task.data_len);
+		r = err_set(&e, -EPROTO, "INQUIRY: short answer: %u bytes", c.cmd.task.data_len);
 	if (!r) {
 		text_field(u->vendor, b + 8, 8);
 		text_field(u->product, b + 16, 16);
@@ -80,11 +80,11 @@ static void examine(struct ini_sync *y, struct unit *u)
 
 static void print_line(const struct unit *u)
 {
-	char size[32] = "";
+	char size[32] = "", type[TOOL_TYPE_TEXT];
 	if (u->bytes)
 		format_size(u->bytes, size);
-	printf("%-5u type %02x  %-8s %-16s %s%s\n", u->lun, u->type, u->vendor, u->product, size,
-	       u->why);
+	printf("%-5u %-15s %-8s %-16s %s%s\n", u->lun, tool_device_type(u->type, type), u->vendor,
+	       u->product, size, u->why);
 }
 
 static json_object *json_unit(const struct unit *u)
@@ -130,7 +130,7 @@ int tool_luns(struct tool *t)
 		return status;
 	uint8_t *list = malloc(size);
 	if (!list)
-		err_set(&e, -ENOMEM, "REPORT LUNS: no memory");
+		err_set(&e, -ENOMEM, "REPORT LUNS: out of memory");
 	if (!list || report(t->sync, list, size, &bytes, &e) < 0)
 		status = tool_fail(TOOL_FAILED, &e);
 	else

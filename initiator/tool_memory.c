@@ -21,7 +21,7 @@ int tool_memory_new(struct tool_memory **ret, size_t len, struct err *e)
 		m->region.addr = aligned_alloc(PAGE, size);
 	if (!m || !m->region.addr) {
 		free(m);
-		return err_set(e, -ENOMEM, "no memory for %zu bytes", len);
+		return err_set(e, -ENOMEM, "out of memory: %zu bytes", len);
 	}
 	m->region.len = size;
 	region_add(&m->region);

@@ -20,43 +20,44 @@ static const struct row {
 } rows[] = {
 #define AT(field) offsetof(struct tool_options, field)
 	// clang-format off
-	{"help", 'h', FLAG, AT(is_help), TOOL_ALL, 0, 0, "", "this text"},
+	{"help", 'h', FLAG, AT(is_help), TOOL_ALL, 0, 0, "", "show this help"},
 	{"json", 0, FLAG, AT(is_json), TOOL_ALL, 0, 0, "", "print JSON"},
 	{"transport", 0, TEXT, AT(transport), TOOL_ALL, 0, 0, "NAME",
-	 "tcp or iser; default: as the URL says"},
+	 "tcp or iser; default: what the URL says"},
 	{"provider", 0, TEXT, AT(provider), TOOL_ALL, 0, 0, "NAME",
-	 "of RDMA: verbs (a device) or iwarp (software); default: what reaches the portal"},
+	 "RDMA provider: verbs (adapter) or iwarp (software); default: the first that connects"},
 	{"initiator-name", 0, TEXT, AT(initiator_name), TOOL_ALL, 0, 0, "NAME",
-	 "default: from /etc/iscsi/initiatorname.iscsi, else one of our own"},
+	 "default: from /etc/iscsi/initiatorname.iscsi, else a name made from the host name"},
 	{"chap-user", 0, TEXT, AT(chap_user), TOOL_ALL, 0, 0, "USER",
-	 "log in with CHAP; the user of the URL says the same"},
+	 "CHAP user name; overrides the user of the URL"},
 	{"chap-secret-file", 0, TEXT, AT(chap_secret_file), TOOL_ALL, 0, 0, "FILE",
-	 "default: FARBLOCK_CHAP_SECRET of the environment, else asked for"},
+	 "file with the CHAP secret; default: $FARBLOCK_CHAP_SECRET, else a prompt"},
 	{"chap-mutual-user", 0, TEXT, AT(mutual_user), TOOL_ALL, 0, 0, "USER",
-	 "the target must prove to be this user"},
+	 "CHAP user name of the target, which must authenticate too"},
 	{"chap-mutual-secret-file", 0, TEXT, AT(mutual_secret_file), TOOL_ALL, 0, 0, "FILE",
-	 "default: FARBLOCK_CHAP_MUTUAL_SECRET, else asked for"},
+	 "file with the target's secret; default: $FARBLOCK_CHAP_MUTUAL_SECRET, else a prompt"},
 	{"chap-algs", 0, TEXT, AT(chap_algs), TOOL_ALL, 0, 0, "LIST",
-	 "of SHA3-256, SHA256, SHA1, MD5; default: all but SHA256"},
+	 "CHAP algorithms: SHA3-256, SHA256, SHA1, MD5; default: all but SHA256"},
 	{"header-digest", 0, TEXT, AT(header_digest), TOOL_ALL, 0, 0, "LIST",
 	 "None, CRC32C, or both in order of preference"},
-	{"data-digest", 0, TEXT, AT(data_digest), TOOL_ALL, 0, 0, "LIST", "the same for data"},
+	{"data-digest", 0, TEXT, AT(data_digest), TOOL_ALL, 0, 0, "LIST", "None, CRC32C, or both in order of preference"},
 	{"set", 0, KEY, AT(keys), TOOL_ALL, 0, 0, "KEY=VALUE",
-	 "offer a login key, as ImmediateData=No; more than once is fine"},
-	{"login-timeout", 0, NUMBER, AT(login_timeout), TOOL_ALL, 1, 3600, "SECONDS", "default: 15"},
+	 "login key to offer, for example ImmediateData=No; may be repeated"},
+	{"login-timeout", 0, NUMBER, AT(login_timeout), TOOL_ALL, 1, 3600, "SECONDS",
+	 "time limit for connecting and for logging in; default: 15"},
 	{"replacement-timeout", 0, NUMBER, AT(replacement_timeout), TOOL_ALL, 0, 86400, "SECONDS",
-	 "how long a lost session is tried for; default: 120"},
-	{"count", 0, NUMBER, AT(count), TOOL_PING, 1, 1000000, "N", "NOP-Outs; default: 3"},
+	 "how long to retry a lost session; default: 120"},
+	{"count", 0, NUMBER, AT(count), TOOL_PING, 1, 1000000, "N", "number of NOP-Outs; default: 3"},
 	{"offset", 0, SIZE, AT(offset), TOOL_RANGE, 0, 0, "BYTES", "first byte; default: 0"},
-	{"length", 0, SIZE, AT(length), TOOL_RANGE, 0, 0, "BYTES", "default: to the end"},
-	{"output", 'o', TEXT, AT(output), TOOL_READ, 0, 0, "FILE", "required; - is standard output"},
-	{"input", 'i', TEXT, AT(input), TOOL_WRITE, 0, 0, "FILE", "required; - is standard input"},
+	{"length", 0, SIZE, AT(length), TOOL_RANGE, 0, 0, "BYTES", "number of bytes; default: to the end"},
+	{"output", 'o', TEXT, AT(output), TOOL_READ, 0, 0, "FILE", "required; - for standard output"},
+	{"input", 'i', TEXT, AT(input), TOOL_WRITE, 0, 0, "FILE", "required; - for standard input"},
 	{"pattern", 0, NUMBER, AT(pattern), TOOL_VERIFY, 0, UINT64_MAX - 1, "SEED",
-	 "overwrite the range with the seed's pattern, then read it back"},
+	 "overwrite the range with a pattern made from the seed, then read it back"},
 	{"check-only", 0, FLAG, AT(is_check_only), TOOL_VERIFY, 0, 0, "",
-	 "with --pattern: read back only"},
+	 "with --pattern: only read back"},
 	{"op", 0, TEXT, AT(op), TOOL_BENCH, 0, 0, "OP",
-	 "randread, read, randwrite or write (these overwrite); default: randread"},
+	 "randread, read, randwrite or write (the last two overwrite); default: randread"},
 	{"allow-replaced", 0, FLAG, AT(allows_replaced), TOOL_RANGE, 0, 0, "",
 	 "continue on a disk that was replaced, or restarted and may have lost data"},
 	{"force", 0, FLAG, AT(is_forced), TOOL_WRITE | TOOL_VERIFY | TOOL_BENCH, 0, 0, "",
@@ -64,10 +65,10 @@ static const struct row {
 	{"progress", 0, FLAG, AT(shows_progress), TOOL_RANGE & ~TOOL_BENCH, 0, 0, "",
 	 "report progress where standard error is not a terminal"},
 	{"bs", 0, SIZE, AT(block_size), TOOL_RANGE & ~TOOL_BENCH, 0, 0, "BYTES",
-	 "of one command; default: 1m"},
-	{"bs", 0, SIZE, AT(block_size), TOOL_BENCH, 0, 0, "BYTES", "of one command; default: 4k"},
+	 "size of a command; default: 1m"},
+	{"bs", 0, SIZE, AT(block_size), TOOL_BENCH, 0, 0, "BYTES", "size of a command; default: 4k"},
 	{"depth", 0, NUMBER, AT(depth), TOOL_BENCH, 1, 1024, "N", "commands in flight; default: 32"},
-	{"time", 0, NUMBER, AT(seconds), TOOL_BENCH, 1, 86400, "SECONDS", "default: 5"},
+	{"time", 0, NUMBER, AT(seconds), TOOL_BENCH, 1, 86400, "SECONDS", "duration; default: 5"},
 	// clang-format on
 };
 #define ROW_COUNT (sizeof rows / sizeof *rows)
@@ -96,20 +97,22 @@ static int set(struct tool_options *o, const struct row *r, const char *value, s
 		return 0;
 	case NUMBER:
 		if (text_number(value, r->lo, r->hi, field))
-			return err_set(e, -EINVAL, "--%s: %.32s is not %lu to %lu", r->name, value,
+			return err_set(e, -EINVAL, "--%s %.32s: must be %lu to %lu", r->name, value,
 				       (unsigned long)r->lo, (unsigned long)r->hi);
 		return 0;
 	case KEY:
-		if (o->key_count == TOOL_KEYS_MAX || !strchr(value, '='))
-			return err_set(e, -EINVAL, "--%s: %.64s is no KEY=VALUE, or one too many",
-				       r->name, value);
+		if (!strchr(value, '='))
+			return err_set(e, -EINVAL, "--%s %.64s: must be %s", r->name, value,
+				       r->value);
+		if (o->key_count == TOOL_KEYS_MAX)
+			return err_set(e, -EINVAL, "--%s: more than %d", r->name, TOOL_KEYS_MAX);
 		o->keys[o->key_count++] = value;
 		return 0;
 	}
 	return -EINVAL;
 }
 
-// The row of "--name", "--name=value" or "-x"; what stands behind '=' in ret_value, else NULL.
+// The row of "--name", "--name=value" or "-x"; ret_value: what follows '=', or NULL.
 static const struct row *find(const char *arg, unsigned verb, const char **ret_value)
 {
 	*ret_value = NULL;
@@ -138,18 +141,17 @@ int tool_options_parse(struct tool_options *o, unsigned verb, int argc, char **a
 		const char *value;
 		if (argv[i][0] != '-' || !argv[i][1]) {
 			if (o->arg_count == TOOL_ARGS_MAX)
-				return err_set(e, -EINVAL, "%.64s: one argument too many", argv[i]);
+				return err_set(e, -EINVAL, "unexpected argument: %.64s", argv[i]);
 			o->args[o->arg_count++] = argv[i];
 			continue;
 		}
 		const struct row *r = find(argv[i], verb, &value);
 		if (!r)
-			return err_set(e, -EINVAL, "%.64s: no such option (--help lists them)",
-				       argv[i]);
+			return err_set(e, -EINVAL, "unknown option: %.64s (see --help)", argv[i]);
 		if (r->kind == FLAG && value)
 			return err_set(e, -EINVAL, "--%s takes no value", r->name);
 		if (r->kind != FLAG && !value && ++i == argc)
-			return err_set(e, -EINVAL, "--%s: %s is missing", r->name, r->value);
+			return err_set(e, -EINVAL, "--%s: missing %s", r->name, r->value);
 		int rc = set(o, r, value || r->kind == FLAG ? value : argv[i], e);
 		if (rc)
 			return rc;

@@ -19,10 +19,10 @@ static void print_session(const struct ini_session_info *i)
 	if (i->tpgt >= 0)
 		printf(", portal group %d", i->tpgt);
 	if (i->redirects)
-		printf(", redirected %u times", i->redirects);
+		printf(", %u redirects", i->redirects);
 	printf("\n  digests: header %s, data %s\n", p->header_digest ? "CRC32C" : "None",
 	       p->data_digest ? "CRC32C" : "None");
-	printf("  MaxRecvDataSegmentLength %u (ours), %u (target's)\n", p->max_recv_data,
+	printf("  MaxRecvDataSegmentLength %u (initiator), %u (target)\n", p->max_recv_data,
 	       p->max_send_data);
 	printf("  MaxBurstLength %u, FirstBurstLength %u, MaxOutstandingR2T %u\n", p->max_burst,
 	       p->first_burst, p->max_outstanding_r2t);

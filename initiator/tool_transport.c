@@ -28,20 +28,19 @@ static int set_providers(struct tool *t, struct err *e)
 			c->providers[c->provider_count++] = providers[i].provider;
 	if (c->provider_count)
 		return 0;
-	return err_set(e, -EINVAL, "--provider: %.32s is not iwarp%s", t->o.provider,
-		       PROVIDER_COUNT > 1 ? " or verbs" : ", all that was built here");
+	return err_set(e, -EINVAL, "--provider %.32s: must be iwarp%s", t->o.provider,
+		       PROVIDER_COUNT > 1 ? " or verbs" : " (built without libibverbs)");
 }
 
 int tool_transport(struct tool *t, struct err *e)
 {
 	const char *name = t->o.transport;
 	if (name && strcmp(name, "tcp") && strcmp(name, "iser"))
-		return err_set(e, -EINVAL, "--transport: %.32s is not tcp or iser", name);
+		return err_set(e, -EINVAL, "--transport %.32s: must be tcp or iser", name);
 	if (name ? !strcmp(name, "iser") : t->url.is_iser)
 		return set_providers(t, e);
 	if (t->o.provider)
 		return err_set(e, -EINVAL,
-			       "--provider: not for TCP (iser://..., or --transport "
-			       "iser)");
+			       "--provider: only for iSER (iser:// or --transport iser)");
 	return 0;
 }

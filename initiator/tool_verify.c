@@ -126,7 +126,7 @@ static int with_pattern(struct tool *t, struct tool_disk *d, struct check *c)
 	if (range(t, d, c, &e) < 0)
 		return tool_fail(TOOL_USAGE, &e);
 	if (c->first % d->block_size || c->last % d->block_size) {
-		err_set(&e, -EINVAL, "--pattern: offset and length must be multiples of %u",
+		err_set(&e, -EINVAL, "--pattern: offset and length must be multiples of %u bytes",
 			d->block_size);
 		return tool_fail(TOOL_USAGE, &e);
 	}
@@ -157,8 +157,8 @@ static int with_file(struct tool *t, struct tool_disk *d, struct check *c)
 	if (t->o.length == TOOL_UNSET)
 		t->o.length = (uint64_t)st.st_size;
 	if (t->o.length > (uint64_t)st.st_size) {
-		err_set(&e, -EINVAL, "--length %lu: %s has %lu bytes", (unsigned long)t->o.length,
-			c->path, (unsigned long)st.st_size);
+		err_set(&e, -EINVAL, "--length %lu: %s has only %lu bytes",
+			(unsigned long)t->o.length, c->path, (unsigned long)st.st_size);
 		return tool_fail(TOOL_USAGE, &e);
 	}
 	if (range(t, d, c, &e) < 0)
@@ -173,7 +173,7 @@ int tool_verify(struct tool *t)
 	struct err e;
 	bool has_pattern = t->o.pattern != TOOL_UNSET;
 	if (has_pattern == (t->o.arg_count == 2)) {
-		err_set(&e, -EINVAL, "verify: either a file or --pattern SEED");
+		err_set(&e, -EINVAL, "either a file or --pattern SEED is required");
 		return tool_fail(TOOL_USAGE, &e);
 	}
 	if (!has_pattern) {
@@ -226,7 +226,7 @@ int tool_checksum(struct tool *t)
 		return tool_fail(TOOL_USAGE, &e);
 	c.digest = EVP_MD_CTX_new();
 	if (!c.digest || !EVP_DigestInit_ex(c.digest, EVP_sha256(), NULL)) {
-		err_set(&e, -EIO, "SHA-256: libcrypto refuses it");
+		err_set(&e, -EIO, "SHA-256: not available in libcrypto");
 		status = tool_fail(TOOL_FAILED, &e);
 	} else {
 		tool_progress_begin(t, "checksum", c.last - c.first);

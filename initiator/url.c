@@ -18,7 +18,7 @@ static const struct {
 	{ "iser://", true },
 };
 
-// What stands behind it, or NULL.
+// The text after the scheme, or NULL.
 static const char *take_scheme(const char *text, struct ini_url *ret)
 {
 	for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
@@ -39,11 +39,11 @@ static int take_user(const char **at, struct ini_url *ret, struct err *e)
 	size_t n = (size_t)(user - *at);
 	if (memchr(*at, '%', n) || memchr(*at, ':', n))
 		return err_set(e, -EINVAL,
-			       "URL: a password on a command line can be read by "
-			       "everybody (use --chap-secret-file)");
+			       "invalid URL: other users can see a password on the command "
+			       "line (use --chap-secret-file)");
 	if (!n || n > CHAP_USER_MAX)
-		return err_set(e, -EINVAL, "URL: user name of %zu bytes (1 to %d)", n,
-			       CHAP_USER_MAX);
+		return err_set(e, -EINVAL, "invalid URL: user name of %zu bytes (must be 1 to %d)",
+			       n, CHAP_USER_MAX);
 	memcpy(ret->user, *at, n);
 	*at = user + 1;
 	return 0;
@@ -54,12 +54,14 @@ static int take_portal(const char **at, struct ini_url *ret, struct err *e)
 	char portal[ISCSI_HOST_MAX + 16];
 	size_t n = strcspn(*at, "/");
 	if (n >= sizeof portal)
-		return err_set(e, -EINVAL, "URL: host of %zu bytes", n);
+		return err_set(e, -EINVAL, "invalid URL: host name too long (%zu bytes)", n);
+	if (!n)
+		return err_set(e, -EINVAL, "invalid URL: no host");
 	memcpy(portal, *at, n);
 	portal[n] = 0;
 	*at += n;
 	int r = iscsi_address_parse(portal, &ret->portal, e);
-	return r ? (err_prefix(e, "URL"), r) : 0;
+	return r ? (err_prefix(e, "invalid URL"), r) : 0;
 }
 
 static int take_target(const char **at, struct ini_url *ret, struct err *e)
@@ -70,7 +72,7 @@ static int take_target(const char **at, struct ini_url *ret, struct err *e)
 	size_t n = strcspn(*at, "/");
 	int r = iscsi_name_normalize(*at, n, ret->target, e);
 	*at += n;
-	return r ? (err_prefix(e, "URL"), r) : 0;
+	return r ? (err_prefix(e, "invalid URL"), r) : 0;
 }
 
 static int take_lun(const char *at, struct ini_url *ret, struct err *e)
@@ -79,7 +81,7 @@ static int take_lun(const char *at, struct ini_url *ret, struct err *e)
 	if (!*at || !at[1])
 		return 0;
 	if (text_number(at + 1, 0, LUN_MAX, &lun))
-		return err_set(e, -EINVAL, "URL: logical unit %.32s is not 0 to %d", at + 1,
+		return err_set(e, -EINVAL, "invalid URL: LUN %.32s: must be 0 to %d", at + 1,
 			       LUN_MAX);
 	ret->lun = (uint16_t)lun;
 	ret->has_lun = true;
@@ -92,8 +94,8 @@ int ini_url_parse(const char *text, struct ini_url *ret, struct err *e)
 	const char *at = take_scheme(text, ret);
 	if (!at)
 		return err_set(e, -EINVAL,
-			       "URL: %.80s is none (iscsi:// or iser://[user@]host[:port]/target/"
-			       "lun)",
+			       "invalid URL: %.80s (iscsi:// or "
+			       "iser://[user@]host[:port]/target/lun)",
 			       text);
 	int r = take_user(&at, ret, e);
 	if (!r)

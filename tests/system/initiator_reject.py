@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""farblock-initiator against a scripted target that rejects READs: what the target says is told."""
+"""farblock-initiator against a scripted target that rejects READs: the error says what the target said."""
 
 import os
 import socket
@@ -74,7 +74,7 @@ def test():
     done = run(["farblock-initiator", "read", f"iscsi://127.0.0.1:{target.port}/iqn.2025-01.org.example:t/0",
                 "--length", "4096", "--output", "/dev/null"], timeout=30, check=False)
     told = [line for line in done.stdout.splitlines() if "READ of 4096 bytes at 0: " in line]
-    if done.returncode != 1 or len(told) != 1 or "rejects a SCSI command, reason 0x0a" not in told[0]:
+    if done.returncode != 1 or len(told) != 1 or "rejected a SCSI command, reason 0x0a" not in told[0]:
         raise Failure(f"status {done.returncode}: {done.stdout}")
 
 

@@ -127,7 +127,7 @@ static void a_failure_is_told_in_words_and_numbers(void **state)
 	assert_string_equal(text, "MEDIUM ERROR, unrecovered read error (03/11/00)");
 	c.task.sense_len = 0;
 	scsi_cmd_text(&c, text, sizeof text);
-	assert_string_equal(text, "CHECK CONDITION without readable sense data");
+	assert_string_equal(text, "CHECK CONDITION without valid sense data");
 	c.task.status = SCSI_RESERVATION_CONFLICT;
 	scsi_cmd_text(&c, text, sizeof text);
 	assert_string_equal(text, "RESERVATION CONFLICT (0x18)");
