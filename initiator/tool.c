@@ -142,7 +142,7 @@ static int run(const struct tool_verb *v, int argc, char **argv)
 	}
 	int status = v->run(&t);
 	tool_close(&t);
-	return tool_interrupted() ? tool_interrupted() : status;
+	return status;
 }
 
 int tool_main(int argc, char **argv)

@@ -138,7 +138,7 @@ static int print_result(const struct tool *t, const struct bench *b, const char 
 		printf("%s bs %u depth %u: %.0f IOPS, %.1f MB/s, p50 %.1f us, p99 %.1f us\n", op,
 		       b->bytes, b->depth, iops, rate, p50, p99);
 	if (!b->failed)
-		return TOOL_OK;
+		return tool_interrupted();
 	tool_cmd_text(t->sync, &b->first_failed, why, sizeof why);
 	err_set(&e, -EIO, "bench: %lu commands failed, the first with: %s",
 		(unsigned long)b->failed, why[0] ? why : "short read");

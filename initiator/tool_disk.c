@@ -229,6 +229,10 @@ static int begin(struct mover *m, struct slot *s, struct err *e)
 	s->used = s->len = (uint32_t)(left < m->d->chunk ? left : m->d->chunk);
 	if (m->io->is_write) {
 		int64_t n = m->io->give(m->io->arg, s->offset, s->buf, s->len, e);
+		if (n == -ECANCELED) { // what is in flight still counts
+			m->is_at_end = true;
+			return 0;
+		}
 		if (n < 0)
 			return (int)n;
 		m->is_at_end = (uint64_t)n < s->len;
@@ -265,10 +269,12 @@ static int finish(struct mover *m, struct slot *s, bool is_wanted, struct err *e
 	if (m->io->is_write && c->task.residual_flags)
 		return err_set(e, -EPROTO, "WRITE at %lu: short write: %u of %u bytes not written",
 			       (unsigned long)s->offset, c->task.residual, s->len);
+	int64_t r = m->io->take ? m->io->take(m->io->arg, s->offset, s->buf, s->len, e) : 0;
+	if (r < 0)
+		return (int)r;
 	m->done += s->used;
 	tool_progress(m->done);
-	int64_t r = m->io->take ? m->io->take(m->io->arg, s->offset, s->buf, s->len, e) : 0;
-	return r < 0 ? (int)r : 0;
+	return 0;
 }
 
 static int move(struct mover *m, struct err *e)

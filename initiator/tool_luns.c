@@ -136,5 +136,5 @@ int tool_luns(struct tool *t)
 	else
 		show_all(t, list, bytes);
 	free(list);
-	return status;
+	return status ? status : tool_interrupted();
 }

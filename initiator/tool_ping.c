@@ -84,5 +84,5 @@ int tool_ping(struct tool *t)
 		printf("%s\n", json_object_to_json_string_ext(json, JSON_C_TO_STRING_PRETTY));
 	}
 	json_object_put(json);
-	return status;
+	return status ? status : tool_interrupted();
 }
