@@ -247,6 +247,7 @@ void command_fail_lun(struct ini_session *s, const uint8_t lun[8], int res)
 void ini_session_cancel(struct ini_session *s)
 {
 	s->is_cancelled = true;
+	watch_end(s);
 	fail_waiting(s, NULL, -ECANCELED);
 }
 

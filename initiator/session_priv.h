@@ -128,7 +128,7 @@ void watch_up(struct ini_session *s); // again: all are looked at
 // c met a unit attention: true if its unit is looked at now, and c waits for that.
 bool watch_attention(struct ini_session *s, const struct ini_cmd *c);
 bool watch_refuses(struct ini_session *s, const uint8_t lun[8]);
-void watch_end(struct ini_session *s);
+void watch_end(struct ini_session *s); // nothing is looked at any more
 void watch_free(struct ini_session *s);
 
 // tmf.c

@@ -110,7 +110,8 @@ static void never_ready(struct ini_watch *w)
 {
 	struct err why = w->session->end_why;
 	if (!why.code)
-		err_set(&why, -ESHUTDOWN, "LUN %u: the session was closed", w->lun);
+		err_set(&why, w->session->is_cancelled ? -ECANCELED : -ESHUTDOWN,
+			"LUN %u: the session was closed", w->lun);
 	ready(w, &why);
 }
 
@@ -211,7 +212,7 @@ static void on_done(struct ini_cmd *c)
 {
 	struct ini_watch *w = c->arg;
 	w->is_out = false;
-	if (w->session->state == SESSION_CLOSED) {
+	if (w->session->state == SESSION_CLOSED || w->session->is_cancelled) {
 		if (!w->is_ready)
 			never_ready(w);
 	} else if (w->is_again_due) {
