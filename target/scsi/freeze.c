@@ -68,17 +68,11 @@ static void freeze_each(struct lu_channel *c, struct lu_round *r)
 
 // Tasks that have started and overlap are waited for, also those whose memory is still in
 // the transport's hands; but not those that wait for a freeze of their own.
-static bool freeze_is_settled(struct lu_channel *c, struct lu_round *r)
+static bool freeze_awaits(const struct lu_round *r, const struct task *t)
 {
-	struct lu_freeze *f = container_of(r, struct lu_freeze, round);
-	list_for_each (it, &c->tasks) {
-		const struct task *t = list_entry(it, struct task, link);
-		if (t == f->owner || t->freeze || t->state == TASK_WAITS_TURN)
-			continue;
-		if (overlaps(f->lba, f->blocks, t->lba, t->blocks))
-			return false;
-	}
-	return true;
+	const struct lu_freeze *f = container_of(r, const struct lu_freeze, round);
+	return t != f->owner && !t->freeze && t->state != TASK_WAITS_TURN &&
+	       overlaps(f->lba, f->blocks, t->lba, t->blocks);
 }
 
 static void freeze_grant(struct msg *m)
@@ -117,7 +111,7 @@ static void freeze_activate(struct lu_freeze *f)
 	f->is_active = true;
 	pthread_mutex_unlock(&f->lu->lock);
 	f->round.each = freeze_each;
-	f->round.is_settled = freeze_is_settled;
+	f->round.awaits = freeze_awaits;
 	f->round.done = freeze_granted;
 	lu_round_start(&f->round, f->lu);
 }
@@ -187,7 +181,7 @@ static void thaw_arrived(struct msg *m)
 	f->is_active = false;
 	pthread_mutex_unlock(&lu->lock);
 	f->round.each = thaw_each;
-	f->round.is_settled = NULL;
+	f->round.awaits = NULL;
 	f->round.done = thaw_finished;
 	lu_round_start(&f->round, lu);
 	// Those that waited behind it; starting one may change the list.

@@ -76,7 +76,7 @@ struct lu_channel {
 	uint64_t reserved_by; // nexus id that holds RESERVE(6/10), 0 none
 	uint32_t ordered;     // ORDERED tasks in the set: newcomers wait
 	uint32_t turns;	      // tasks in TASK_WAITS_TURN
-	struct list rounds;   // rounds whose is_settled() said no, asked again as tasks end
+	struct list rounds;   // rounds that wait for tasks of this channel
 	struct lu_counters counters;
 	struct lu *lu;
 	struct worker *worker;
@@ -163,7 +163,7 @@ struct lu_channel *lu_channel(struct lu *lu);
 
 // Runs each(channel, round) on every worker that has a channel, then done(round) on the
 // calling worker, possibly before lu_round_start() returns. Data worker. The caller sets
-// each, done and (or NULL) is_settled, and the memory lives until done. The calling worker's
+// each, done and awaits (or NULL), and the memory lives until done. The calling worker's
 // own channel is served at once.
 //
 // A channel may come into being meanwhile: it copies the shared state under lu->lock. So
@@ -177,9 +177,10 @@ struct lu_round_slot {
 };
 struct lu_round {
 	void (*each)(struct lu_channel *c, struct lu_round *r);
-	// After each(), and again whenever a task of the channel has ended or let go of its
-	// memory: true when this channel has done what the round waits for. NULL: at once.
-	bool (*is_settled)(struct lu_channel *c, struct lu_round *r);
+	// Whether the round waits for t, a task of the channel's set. Asked of all of them after
+	// each(), and again whenever one has ended or let go of its memory, on the channel's
+	// worker. NULL: for none.
+	bool (*awaits)(const struct lu_round *r, const struct task *t);
 	void (*done)(struct lu_round *r);
 	// private
 	struct lu_round_slot slots[WORKER_MAX], own;

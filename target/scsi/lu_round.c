@@ -2,6 +2,7 @@
 // Rounds: one piece of work on every worker that has a channel of a logical unit, see lu.h.
 // The home worker asks, every worker answers on its own thread.
 #include "target/scsi/lu.h"
+#include "target/scsi/task.h"
 
 static void round_finished(struct msg *m)
 {
@@ -24,15 +25,25 @@ static void round_ack(struct lu_round *r, struct lu_round_slot *slot)
 	worker_post(r->home, &slot->msg);
 }
 
+static bool round_is_settled(const struct lu_round *r, const struct lu_channel *c)
+{
+	if (!r->awaits)
+		return true;
+	list_for_each (it, &c->tasks)
+		if (r->awaits(r, list_entry(it, struct task, link)))
+			return false;
+	return true;
+}
+
 static void round_serve(struct lu_round_slot *slot)
 {
 	struct lu_round *r = slot->round;
 	struct lu_channel *c = slot->channel;
 	r->each(c, r);
-	if (r->is_settled && !r->is_settled(c, r))
-		list_push_back(&c->rounds, &slot->link);
-	else
+	if (round_is_settled(r, c))
 		round_ack(r, slot);
+	else
+		list_push_back(&c->rounds, &slot->link);
 }
 
 static void round_arrived(struct msg *m)
@@ -47,7 +58,7 @@ void lu_round_poll(struct lu_channel *c)
 	while (it != &c->rounds) {
 		struct lu_round_slot *slot = list_entry(it, struct lu_round_slot, link);
 		it = it->next;
-		if (!slot->round->is_settled(c, slot->round))
+		if (!round_is_settled(slot->round, c))
 			continue;
 		list_remove(&slot->link);
 		round_ack(slot->round, slot);

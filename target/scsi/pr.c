@@ -67,7 +67,7 @@ void pr_publish_reserved(struct pr_op *op, uint64_t nexus_id)
 	__atomic_store_n(&st->reserved_by, nexus_id, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&op->lu->lock);
 	op->round.each = show_reserved;
-	op->round.is_settled = NULL;
+	op->round.awaits = NULL;
 	op->round.done = reserved_shown;
 	lu_round_start(&op->round, op->lu);
 }

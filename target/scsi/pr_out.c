@@ -94,17 +94,11 @@ static void show(struct lu_channel *c, struct lu_round *r)
 }
 
 // PREEMPT AND ABORT completes when what it aborted is gone.
-static bool is_settled(struct lu_channel *c, struct lu_round *r)
+static bool awaits(const struct lu_round *r, const struct task *t)
 {
-	struct pr_out *o = container_of(container_of(r, struct pr_op, round), struct pr_out, op);
-	if (o->request.action != PR_OUT_PREEMPT_ABORT)
-		return true;
-	list_for_each (it, &c->tasks) {
-		const struct task *t = list_entry(it, struct task, link);
-		if (!is_special(t) && task_is_aborting(t))
-			return false;
-	}
-	return true;
+	const struct pr_op *op = container_of(r, const struct pr_op, round);
+	const struct pr_out *o = container_of(op, const struct pr_out, op);
+	return o->request.action == PR_OUT_PREEMPT_ABORT && !is_special(t) && task_is_aborting(t);
 }
 
 static void shown(struct lu_round *r)
@@ -120,7 +114,7 @@ static void install(struct pr_out *o)
 	lu->pr->view = pr_view_get(o->result.view);
 	pthread_mutex_unlock(&lu->lock);
 	o->op.round.each = show;
-	o->op.round.is_settled = is_settled;
+	o->op.round.awaits = awaits;
 	o->op.round.done = shown;
 	lu_round_start(&o->op.round, lu);
 }

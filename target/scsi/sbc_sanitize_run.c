@@ -259,16 +259,11 @@ static void drain_nothing(struct lu_channel *c, struct lu_round *r)
 
 // Commands that come now are refused. Those that wait for their turn will be, when it comes;
 // those that wait for frozen blocks were let through.
-static bool is_drained(struct lu_channel *c, struct lu_round *r)
+static bool drain_awaits(const struct lu_round *r, const struct task *t)
 {
-	list_for_each (it, &c->tasks) {
-		const struct task *t = list_entry(it, struct task, link);
-		if (t->state == TASK_WAITS_TURN && !t->waits_range)
-			continue;
-		if (t->row && (t->row->flags & OP_MEDIUM))
-			return false;
-	}
-	return true;
+	if (t->state == TASK_WAITS_TURN && !t->waits_range)
+		return false;
+	return t->row && (t->row->flags & OP_MEDIUM);
 }
 
 bool sanitize_start(struct lu *lu, struct sanitize *s)
@@ -283,7 +278,7 @@ bool sanitize_start(struct lu *lu, struct sanitize *s)
 	publish(lu, 1);
 	pthread_mutex_unlock(&lu->lock);
 	s->drain.each = drain_nothing;
-	s->drain.is_settled = is_drained;
+	s->drain.awaits = drain_awaits;
 	s->drain.done = drained;
 	lu_round_start(&s->drain, lu);
 	return true;

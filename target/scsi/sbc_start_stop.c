@@ -60,7 +60,7 @@ static void move_at_home(struct task *t)
 		return;
 	}
 	s->round.each = move_ask;
-	s->round.is_settled = NULL;
+	s->round.awaits = NULL;
 	s->round.done = move_asked;
 	lu_round_start(&s->round, t->lu);
 }

@@ -38,8 +38,6 @@ static inline bool task_is_aborting(const struct task *t)
 {
 	return t->is_aborted && (t->state != TASK_DONE || t->is_landing);
 }
-// False while there is such a task.
-bool taskset_is_settled(const struct lu_channel *c, const struct nexus_lun *nl);
 // True if nl has a task that is not done.
 bool taskset_has_open(const struct lu_channel *c, const struct nexus_lun *nl);
 

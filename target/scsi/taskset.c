@@ -158,16 +158,6 @@ void taskset_abort(struct lu_channel *c, const struct nexus_lun *nl,
 		taskset_kick(c);
 }
 
-bool taskset_is_settled(const struct lu_channel *c, const struct nexus_lun *nl)
-{
-	list_for_each (it, &c->tasks) {
-		const struct task *t = task_of(it);
-		if ((!nl || t->nl == nl) && task_is_aborting(t))
-			return false;
-	}
-	return true;
-}
-
 bool taskset_has_open(const struct lu_channel *c, const struct nexus_lun *nl)
 {
 	list_for_each (it, &c->tasks) {

@@ -46,15 +46,14 @@ static void abort_each(struct lu_channel *c, struct lu_round *r)
 		taskset_abort(c, f->nl, NULL, NULL);
 }
 
-static bool all_settled(struct lu_channel *c, struct lu_round *r)
+static bool awaits_all(const struct lu_round *r, const struct task *t)
 {
-	return taskset_is_settled(c, NULL);
+	return task_is_aborting(t);
 }
 
-static bool own_settled(struct lu_channel *c, struct lu_round *r)
+static bool awaits_own(const struct lu_round *r, const struct task *t)
 {
-	struct tmf *f = container_of(r, struct tmf, round);
-	return c->worker != r->home || taskset_is_settled(c, f->nl);
+	return t->nl == container_of(r, const struct tmf, round)->nl && task_is_aborting(t);
 }
 
 static void tmf_next_reset(struct tmf *f);
@@ -113,13 +112,13 @@ static void reset_round_done(struct lu_round *r)
 
 static void tmf_start(struct tmf *f, struct nexus_lun *nl,
 		      void (*each)(struct lu_channel *c, struct lu_round *r),
-		      bool (*is_settled)(struct lu_channel *c, struct lu_round *r),
+		      bool (*awaits)(const struct lu_round *r, const struct task *t),
 		      void (*done)(struct lu_round *r))
 {
 	f->nl = nl;
 	f->lu = lu_get(nl->lu);
 	f->round.each = each;
-	f->round.is_settled = is_settled;
+	f->round.awaits = awaits;
 	f->round.done = done;
 	lu_round_start(&f->round, f->lu);
 }
@@ -135,7 +134,7 @@ static void tmf_next_reset(struct tmf *f)
 		return;
 	}
 	struct nexus_lun *nl = n->luns[f->next_lun++];
-	tmf_start(f, nl, reset_each, all_settled, reset_round_done);
+	tmf_start(f, nl, reset_each, awaits_all, reset_round_done);
 }
 
 void tmf_submit(struct tmf *f)
@@ -153,13 +152,13 @@ void tmf_submit(struct tmf *f)
 	}
 	switch (f->function) {
 	case TMF_ABORT_TASK_SET:
-		tmf_start(f, nl, abort_each, own_settled, tmf_round_done);
+		tmf_start(f, nl, abort_each, awaits_own, tmf_round_done);
 		break;
 	case TMF_CLEAR_TASK_SET:
-		tmf_start(f, nl, clear_each, all_settled, tmf_round_done);
+		tmf_start(f, nl, clear_each, awaits_all, tmf_round_done);
 		break;
 	case TMF_LU_RESET:
-		tmf_start(f, nl, reset_each, all_settled, reset_round_done);
+		tmf_start(f, nl, reset_each, awaits_all, reset_round_done);
 		break;
 	case TMF_QUERY_TASK_SET:
 		f->done(f, taskset_has_open(nl->channel, nl) ? TMF_SUCCEEDED : TMF_COMPLETE);

@@ -98,29 +98,39 @@ static void a_round_visits_every_channel_on_its_worker(void **state)
 	assert_int_equal(t.seen, 3);
 }
 
-static bool settled;
+static struct bench_cmd reading;
 
-static bool round_settled(struct lu_channel *ch, struct lu_round *r)
+static void start_reading(unsigned nexus)
 {
-	return ch->worker != b.workers[1] || __atomic_load_n(&settled, __ATOMIC_RELAXED);
+	memset(&reading, 0, offsetof(struct bench_cmd, data));
+	memcpy(reading.cdb, (uint8_t[]){ 0x28, 0, 0, 0, 0, 0, 0, 0, 1, 0 }, 10);
+	reading.cdb_len = 10;
+	reading.expected_in = 512;
+	reading.holds_release = true;
+	bench_start(&b, nexus, &reading);
+	bench_wait(&reading);
 }
 
-static void a_round_waits_for_the_channel_that_is_not_settled(void **state)
+static bool awaits_reading(const struct lu_round *r, const struct task *t)
+{
+	return t == &reading.task;
+}
+
+static void a_round_waits_for_the_tasks_it_names(void **state)
 {
 	static struct round_test t = {
-		.round = {.each = round_each, .is_settled = round_settled, .done = round_over}
+		.round = {.each = round_each, .awaits = awaits_reading, .done = round_over}
 	};
 	int value;
 	start(&(struct bench_options){ .workers = 2, .nexuses = 2 });
-	settled = false;
+	start_reading(1);
 	sem_init(&t.done, 0, 0);
 	bench_on_nexus(&b, 0, round_begin, &t);
 	tur(1);
 	bench_settle(&b);
 	sem_getvalue(&t.done, &value);
 	assert_int_equal(value, 0);
-	__atomic_store_n(&settled, true, __ATOMIC_RELAXED);
-	tur(1); // a task that ends makes the channel ask again
+	bench_release(&reading);
 	sem_wait(&t.done);
 }
 
@@ -217,7 +227,7 @@ int main(void)
 		T(units_have_ids_of_their_own),
 		T(each_worker_has_its_own_channel),
 		T(a_round_visits_every_channel_on_its_worker),
-		T(a_round_waits_for_the_channel_that_is_not_settled),
+		T(a_round_waits_for_the_tasks_it_names),
 		T(a_unit_goes_away_under_load),
 		T(commands_from_two_workers_leave_every_block_whole),
 	};
