@@ -67,12 +67,14 @@ static void freeze_each(struct lu_channel *c, struct lu_round *r)
 }
 
 // Tasks that have started and overlap are waited for, also those whose memory is still in
-// the transport's hands; but not those that wait for a freeze of their own.
+// the transport's hands; but not those that wait for a freeze of their own, nor those that look
+// again before they touch the medium: a peer decides when their data comes.
 static bool freeze_awaits(const struct lu_round *r, const struct task *t)
 {
 	const struct lu_freeze *f = container_of(r, const struct lu_freeze, round);
-	return t != f->owner && !t->freeze && t->state != TASK_WAITS_TURN &&
-	       overlaps(f->lba, f->blocks, t->lba, t->blocks);
+	if (t == f->owner || t->freeze || t->state == TASK_WAITS_TURN || task_has_yet_to_begin(t))
+		return false;
+	return overlaps(f->lba, f->blocks, t->lba, t->blocks);
 }
 
 static void freeze_grant(struct msg *m)

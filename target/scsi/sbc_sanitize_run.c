@@ -12,9 +12,10 @@
 #include "target/scsi/dispatch.h"
 #include "target/scsi/io_log.h"
 #include "target/scsi/lu.h"
+#include "target/scsi/rod_token.h"
 #include "target/scsi/sbc_sanitize.h"
 #include "target/scsi/sbc_sanitize_mark.h"
-#include "target/scsi/task.h"
+#include "target/scsi/task_priv.h"
 
 #define PATTERN_BYTES (256u << 10) // of the buffer; a slice repeats it
 #define REPEATS	      4u
@@ -257,11 +258,11 @@ static void drain_nothing(struct lu_channel *c, struct lu_round *r)
 {
 }
 
-// Commands that come now are refused. Those that wait for their turn will be, when it comes;
-// those that wait for frozen blocks were let through.
+// Commands that come now are refused. Those that wait for their turn, for data or for memory will
+// be, when it comes; those that wait for frozen blocks were let through.
 static bool drain_awaits(const struct lu_round *r, const struct task *t)
 {
-	if (t->state == TASK_WAITS_TURN && !t->waits_range)
+	if ((t->state == TASK_WAITS_TURN && !t->waits_range) || task_has_yet_to_begin(t))
 		return false;
 	return t->row && (t->row->flags & OP_MEDIUM);
 }
@@ -277,6 +278,7 @@ bool sanitize_start(struct lu *lu, struct sanitize *s)
 	__atomic_store_n(&lu->sanitize_ause, s->ause, __ATOMIC_RELAXED);
 	publish(lu, 1);
 	pthread_mutex_unlock(&lu->lock);
+	rod_tokens_written(lu, 0, lu_capacity(lu));
 	s->drain.each = drain_nothing;
 	s->drain.awaits = drain_awaits;
 	s->drain.done = drained;

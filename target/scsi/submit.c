@@ -139,6 +139,15 @@ static void submit_medium(struct task *t)
 		taskset_await_range(t, submit_run);
 }
 
+void submit_again(struct task *t)
+{
+	t->state = TASK_RUNNING;
+	if (t->in_place) // everybody has waited for it
+		t->next(t);
+	else if (!(t->row->flags & OP_MEDIUM) || medium_check(t))
+		taskset_await_range(t, t->next);
+}
+
 void submit_checks(struct task *t)
 {
 	const struct opcode_row *row = t->row;

@@ -45,7 +45,7 @@ void task_buffers_ready(struct task *t)
 	if (t->fetches)
 		data_fetch(t);
 	else
-		task_resume(t);
+		submit_again(t);
 }
 
 void task_buffers(struct task *t, uint64_t len, void (*next)(struct task *t))
@@ -109,7 +109,7 @@ void task_data_ready(struct task *t, int res)
 	if (t->state != TASK_WAITS_DATA)
 		return; // aborted meanwhile
 	if (res >= 0) {
-		task_resume(t);
+		submit_again(t);
 		return;
 	}
 	switch (-res) {

@@ -17,6 +17,13 @@ void task_complete(struct task *t);
 void task_buffers_start(struct task *t, uint64_t len);
 void task_buffers_ready(struct task *t);
 
+// True while t waits for its data-out or for memory, and none of the disk's memory is in the
+// transport's hands: it has not touched the medium, and looks again whether it may before it does.
+static inline bool task_has_yet_to_begin(const struct task *t)
+{
+	return !t->in_place && (t->state == TASK_WAITS_DATA || t->state == TASK_WAITS_BUFFERS);
+}
+
 // taskset.c. Links t into its channel's set, then runs next as soon as the task attributes
 // let it (SAM-5 8.4): at once or later.
 void taskset_enter(struct task *t, void (*next)(struct task *t));
@@ -46,3 +53,6 @@ void nexus_lun_released(struct nexus_lun *nl);
 
 // submit.c
 void submit_checks(struct task *t);
+// Goes on with t->next after a wait for data or memory: the medium may have gone meanwhile, or
+// the blocks may be frozen.
+void submit_again(struct task *t);

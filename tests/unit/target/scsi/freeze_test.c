@@ -104,6 +104,58 @@ static void it_waits_for_an_overlapping_write_in_flight(void **state)
 	assert_true(k->order < owner->order);
 }
 
+// A WRITE that the initiator sends no data for yet.
+static struct bench_cmd *write_without_data(unsigned i, unsigned nexus, uint8_t lba)
+{
+	struct bench_cmd *k = &cmds[i];
+	memset(k, 0, offsetof(struct bench_cmd, data));
+	memcpy(k->cdb, (uint8_t[]){ 0x2a, 0, 0, 0, 0, lba, 0, 0, 1, 0 }, 10);
+	k->cdb_len = 10;
+	k->out = zeroes;
+	k->out_len = 512;
+	k->holds_data = true;
+	bench_start(&b, nexus, k);
+	bench_wait_asked(k);
+	return k;
+}
+
+// After as many messages as any of these commands sends about.
+static unsigned arrived_at_last(void)
+{
+	for (unsigned i = 0; i < 100; i++)
+		bench_settle(&b);
+	return held_arrived();
+}
+
+static void it_does_not_wait_for_data_that_a_peer_owes(void **state)
+{
+	begin();
+	struct bench_cmd *k = write_without_data(0, 1, 8);
+	struct bench_cmd *owner = caw(1, 0, 8, 1);
+	unsigned arrived = arrived_at_last();
+	bench_send_data(k);
+	let_all_go(owner);
+	let_all_go(k);
+	assert_int_equal(arrived, 1);
+	expect_good(owner->status);
+	expect_good(k->status);
+}
+
+static void data_that_comes_while_the_range_is_owned_waits(void **state)
+{
+	begin();
+	struct bench_cmd *k = write_without_data(0, 1, 8);
+	struct bench_cmd *owner = caw(1, 0, 8, 1);
+	arrived_at_last();
+	bench_send_data(k);
+	unsigned arrived = arrived_at_last();
+	let_all_go(owner);
+	let_all_go(k);
+	assert_int_equal(arrived, 1);
+	expect_good(k->status);
+	assert_true(owner->order < k->order);
+}
+
 static void overlapping_owners_go_one_after_the_other(void **state)
 {
 	begin();
@@ -217,6 +269,8 @@ int main(void)
 		T(an_overlapping_write_of_the_same_worker_waits),
 		T(a_range_beside_it_does_not_wait),
 		T(it_waits_for_an_overlapping_write_in_flight),
+		T(it_does_not_wait_for_data_that_a_peer_owes),
+		T(data_that_comes_while_the_range_is_owned_waits),
 		T(overlapping_owners_go_one_after_the_other),
 		T(owners_of_other_ranges_go_together),
 		T(an_aborted_owner_lets_the_others_go_on),
