@@ -10,8 +10,10 @@
 #include <string.h>
 
 #include "target/scsi/copy_job.h"
+#include "target/scsi/dispatch.h"
 #include "target/scsi/handlers.h"
 #include "target/scsi/lu.h"
+#include "target/scsi/task_priv.h"
 #include "target/scsi/third_party.h"
 #include "transport/wire/be.h"
 
@@ -24,8 +26,8 @@ enum {
 
 struct odx { // the task's scratch
 	struct odx_request request;
-	struct rod_token *token;     // in use; reference, given back before the task ends
-	uint8_t made[ROD_TOKEN_LEN]; // by POPULATE TOKEN
+	struct rod_token *token; // made or used; reference, given back before the task ends
+	struct lu_round drain;	 // POPULATE TOKEN: of writes that began before the token
 	struct copy_job job;
 	struct copy_piece pieces[2 * ROD_RANGES_MAX];
 };
@@ -46,7 +48,8 @@ static void keep_result(struct task *t, bool is_running, enum scsi_status status
 	if (r.kind == COPY_POPULATE_TOKEN) {
 		r.has_token = status == STATUS_GOOD;
 		r.blocks = r.has_token ? o->request.blocks : 0;
-		memcpy(r.token, o->made, ROD_TOKEN_LEN);
+		if (r.has_token)
+			memcpy(r.token, o->token->bytes, ROD_TOKEN_LEN);
 	} else {
 		r.blocks = o->job.bytes_done >> t->lu->block_shift;
 	}
@@ -75,11 +78,26 @@ static void end(struct task *t, enum scsi_status status, uint32_t sense)
 
 // --- POPULATE TOKEN -----------------------------------------------------------------------
 
-// No write that began before the token was there is under way any more.
-static void quiet(struct task *t)
+static void drain_nothing(struct lu_channel *c, struct lu_round *r)
 {
-	lu_thaw(t);
-	end(t, STATUS_GOOD, 0);
+}
+
+// Writes to the token's blocks that are under way. Of those to come the first revokes the token,
+// and so does one that has yet to begin.
+static bool drain_awaits(const struct lu_round *r, const struct task *t)
+{
+	const struct odx *o = container_of(r, const struct odx, drain);
+	return t->row && (t->row->flags & OP_WRITES) && !task_has_yet_to_begin(t) &&
+	       rod_token_is_good(o->token) && rod_token_covers(o->token, t->lba, t->blocks);
+}
+
+static void drained(struct lu_round *r)
+{
+	struct odx *o = container_of(r, struct odx, drain);
+	struct task *t = o->job.parent;
+	if (t->is_aborted)
+		rod_token_delete(o->token);
+	end(t, t->is_aborted ? STATUS_TASK_ABORTED : STATUS_GOOD, 0);
 }
 
 static void populate(struct task *t)
@@ -87,15 +105,18 @@ static void populate(struct task *t)
 	struct odx *o = t->scratch;
 	const struct odx_request *r = &o->request;
 	uint32_t type = r->has_type ? r->rod_type : ROD_TYPE_POINT_IN_TIME;
-	struct rod_token *token = rod_token_new(t->lu, type, r->ranges, r->nranges, r->timeout);
-	if (!token) {
+	o->token = rod_token_new(t->lu, type, r->ranges, r->nranges, r->timeout);
+	if (!o->token) {
 		end(t, STATUS_BUSY, 0);
 		return;
 	}
-	memcpy(o->made, token->bytes, ROD_TOKEN_LEN);
-	rod_token_put(token);
-	// Writes revoke the token from here on; those that passed by before must end first.
-	lu_freeze(t, 0, lu_capacity(t->lu), quiet);
+	// Writes revoke the token from here on; those that passed by before must end first. None
+	// has to wait for that.
+	o->job.parent = t;
+	o->drain.each = drain_nothing;
+	o->drain.awaits = drain_awaits;
+	o->drain.done = drained;
+	lu_round_start(&o->drain, t->lu);
 }
 
 // --- WRITE USING TOKEN --------------------------------------------------------------------

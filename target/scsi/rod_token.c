@@ -159,9 +159,9 @@ void rod_token_delete(struct rod_token *t)
 	pthread_mutex_unlock(&lock);
 }
 
-static bool covers(const struct rod_token *t, uint64_t lba, uint64_t blocks)
+bool rod_token_covers(const struct rod_token *t, uint64_t lba, uint64_t blocks)
 {
-	for (uint32_t i = 0; i < t->nranges; i++) {
+	for (uint32_t i = 0; blocks && i < t->nranges; i++) {
 		const struct rod_range *r = &t->ranges[i];
 		if (lba < r->lba ? r->lba - lba < blocks : lba - r->lba < r->blocks)
 			return true;
@@ -177,7 +177,7 @@ void rod_tokens_written_slow(struct lu *lu, uint64_t lba, uint64_t blocks)
 	expire(clock_ns());
 	list_for_each (it, &tokens) {
 		struct rod_token *t = list_entry(it, struct rod_token, link);
-		if (t->lu == lu && covers(t, lba, blocks))
+		if (t->lu == lu && rod_token_covers(t, lba, blocks))
 			end(t, ROD_REVOKED);
 	}
 	pthread_mutex_unlock(&lock);

@@ -60,6 +60,8 @@ void rod_token_put(struct rod_token *t); // NULL is fine
 // says what is wrong with the token. Any thread.
 uint32_t rod_token_find(struct rod_token **ret, const uint8_t bytes[ROD_TOKEN_LEN]);
 bool rod_token_is_good(const struct rod_token *t);
+// Whether it stands for any of [lba, lba + blocks). Any thread.
+bool rod_token_covers(const struct rod_token *t, uint64_t lba, uint64_t blocks);
 void rod_token_delete(struct rod_token *t);
 
 void rod_tokens_written_slow(struct lu *lu, uint64_t lba, uint64_t blocks);

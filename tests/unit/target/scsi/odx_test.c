@@ -154,6 +154,14 @@ static void writing_over_its_own_source_revokes_it(void **state)
 	assert_int_equal(c.code, TOKEN_REVOKED);
 }
 
+static void a_sanitize_revokes_it(void **state)
+{
+	take_token(1, RANGES({ 0, 100 }));
+	assert_int_equal(BENCH_OUT(&b, 1, &c, "\1\0\0\1x", 5, 0x48, 1, 0, 0, 0, 0, 0, 0, 5, 0), 0);
+	write_using(6, 0, 0, 1, RANGES({ 1000, 100 }));
+	assert_int_equal(c.code, TOKEN_REVOKED);
+}
+
 static void an_invented_token_is_unknown(void **state)
 {
 	take_token(1, RANGES({ 0, 100 }));
@@ -223,6 +231,7 @@ int main(void)
 		T(a_write_to_its_blocks_revokes_a_token),
 		T(a_write_beside_its_blocks_does_not),
 		T(writing_over_its_own_source_revokes_it),
+		T(a_sanitize_revokes_it),
 		T(an_invented_token_is_unknown),
 		T(a_deleted_token_is_gone),
 		T(the_zero_token_zeroes),
