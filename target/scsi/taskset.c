@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Task set of one channel: task attributes (SAM-5 8) and waiting for frozen ranges.
 //
-// Each worker orders the tasks of its own nexuses. Between nexuses of different workers no
-// order of arrival can be observed, so that TST=000b (one task set) remains true. Worker's
-// own thread.
+// Only the tasks of one nexus are ordered among each other. Between nexuses no initiator can
+// observe the order of arrival, so that TST=000b (one task set) remains true; and an initiator
+// whose ORDERED command waits for its data does not hold up the others. Worker's own thread.
 #include "target/scsi/dispatch.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
@@ -15,8 +15,8 @@ static struct task *task_of(struct list *link)
 	return list_entry(link, struct task, link);
 }
 
-// SAM-5 8.6: SIMPLE waits for older ORDERED tasks, ORDERED for all older ones. HEAD OF QUEUE
-// stands in front of the set.
+// SAM-5 8.6: SIMPLE waits for older ORDERED tasks of its nexus, ORDERED for all older ones. HEAD
+// OF QUEUE stands in front of the set.
 static bool order_permits(const struct lu_channel *c, const struct task *t)
 {
 	if (t->attr == TASK_HEAD_OF_QUEUE)
@@ -25,7 +25,7 @@ static bool order_permits(const struct lu_channel *c, const struct task *t)
 		const struct task *older = task_of(it);
 		if (older == t)
 			return true;
-		if (older->state == TASK_DONE)
+		if (older->state == TASK_DONE || older->nl != t->nl)
 			continue;
 		if (t->is_ordered || older->is_ordered)
 			return false;
