@@ -199,7 +199,13 @@ static void on_notice(struct nexus *n, uint16_t lun, uint32_t sense_code)
 	async_scsi(n->owner, lun, sense_code);
 }
 
-static const struct nexus_ops nexus_ops = { .notice = on_notice };
+static void on_overdue(struct nexus *n, uint32_t seconds)
+{
+	conn_close(n->owner, false, "other sessions have waited %u s for blocks that it transfers",
+		   seconds);
+}
+
+static const struct nexus_ops nexus_ops = { .notice = on_notice, .overdue = on_overdue };
 
 static int make_nexus(struct conn *c, const struct login_names *n, struct err *e)
 {

@@ -169,11 +169,15 @@ struct lu_channel *lu_channel(struct lu *lu);
 // A channel may come into being meanwhile: it copies the shared state under lu->lock. So
 // change that state under lu->lock first, then start the round; each() may then find the
 // change made already and must not mind.
+//
+// What a round waits for may be memory that a transport reads from or writes to, and so up to a
+// peer. That has a limit, however the peer trickles.
 struct lu_round_slot {
 	struct msg msg;
 	struct lu_round *round;
 	struct lu_channel *channel;
-	struct list link; // in channel->rounds
+	struct list link;   // in channel->rounds
+	struct timer limit; // armed while linked
 };
 struct lu_round {
 	void (*each)(struct lu_channel *c, struct lu_round *r);
@@ -189,6 +193,9 @@ struct lu_round {
 	unsigned pending; // atomic
 };
 void lu_round_start(struct lu_round *r, struct lu *lu);
+// How long a round waits for data that transports are moving. Then the nexuses of those tasks are
+// told (nexus_ops.overdue). A variable for the sake of tests.
+extern uint32_t lu_round_limit_ms;
 // For task.c: a task of c ended.
 void lu_round_poll(struct lu_channel *c);
 

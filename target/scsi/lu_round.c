@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Rounds: one piece of work on every worker that has a channel of a logical unit, see lu.h.
-// The home worker asks, every worker answers on its own thread.
+// One worker asks, every worker answers on its own thread.
 #include "target/scsi/lu.h"
+#include "target/scsi/nexus.h"
 #include "target/scsi/task.h"
+
+// As long as LIO gives a data-out at most; less than initiators wait for a command (30 s).
+uint32_t lu_round_limit_ms = 15000;
 
 static void round_finished(struct msg *m)
 {
@@ -35,15 +39,47 @@ static bool round_is_settled(const struct lu_round *r, const struct lu_channel *
 	return true;
 }
 
+static struct task *round_find_overdue(const struct lu_round *r, const struct lu_channel *c)
+{
+	list_for_each (it, &c->tasks) {
+		struct task *t = list_entry(it, struct task, link);
+		bool is_moving = t->state == TASK_WAITS_DATA || t->state == TASK_DONE;
+		if (is_moving && !t->nexus->is_overdue && r->awaits(r, t))
+			return t;
+	}
+	return NULL;
+}
+
+static void limit_arm(struct lu_round_slot *slot, uint32_t msecs)
+{
+	timer_arm(slot->channel->worker, &slot->limit, (uint64_t)msecs * 1000);
+}
+
+// One nexus at a time: what is done to it may end the round.
+static void limit_over(struct timer *timer)
+{
+	struct lu_round_slot *slot = container_of(timer, struct lu_round_slot, limit);
+	struct task *t = round_find_overdue(slot->round, slot->channel);
+	limit_arm(slot, t ? 0 : lu_round_limit_ms);
+	if (!t)
+		return;
+	t->nexus->is_overdue = true;
+	if (t->nexus->ops->overdue)
+		t->nexus->ops->overdue(t->nexus, lu_round_limit_ms / 1000);
+}
+
 static void round_serve(struct lu_round_slot *slot)
 {
 	struct lu_round *r = slot->round;
 	struct lu_channel *c = slot->channel;
 	r->each(c, r);
-	if (round_is_settled(r, c))
+	if (round_is_settled(r, c)) {
 		round_ack(r, slot);
-	else
-		list_push_back(&c->rounds, &slot->link);
+		return;
+	}
+	list_push_back(&c->rounds, &slot->link);
+	timer_init(&slot->limit, limit_over);
+	limit_arm(slot, lu_round_limit_ms);
 }
 
 static void round_arrived(struct msg *m)
@@ -61,6 +97,7 @@ void lu_round_poll(struct lu_channel *c)
 		if (!round_is_settled(slot->round, c))
 			continue;
 		list_remove(&slot->link);
+		timer_cancel(c->worker, &slot->limit);
 		round_ack(slot->round, slot);
 		it = c->rounds.next;
 	}

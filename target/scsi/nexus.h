@@ -85,6 +85,9 @@ struct nexus_ops {
 	// protocol may send an asynchronous event (iSCSI Async Message event 0). May be NULL
 	// in the table given; the default does nothing.
 	void (*notice)(struct nexus *n, uint16_t lun, uint32_t sense_code);
+	// Other nexuses have waited this long for memory of a disk that the transport of n is
+	// still moving: the protocol is to end the session. Called once. May be NULL.
+	void (*overdue)(struct nexus *n, uint32_t seconds);
 };
 
 struct nexus {
@@ -96,6 +99,7 @@ struct nexus {
 	struct nexus_lun **luns; // by LUN number; lun_limit slots, NULL where unmapped
 	uint32_t lun_limit;
 	bool luns_changed; // REPORTED LUNS DATA HAS CHANGED not yet seen
+	bool is_overdue;   // ops->overdue() was called
 	uint64_t id;	   // unique in this process, never reused
 	// Bytes of the worker's buffers that its tasks hold, and how many there are; the tasks
 	// that wait for some, and their common wait.

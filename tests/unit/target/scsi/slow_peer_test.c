@@ -144,6 +144,85 @@ static void an_ordered_task_holds_up_its_own_initiator_alone(void **state)
 	assert_false(others_wait);
 }
 
+static sem_t told;
+static struct nexus *overdue;
+
+static void on_overdue(struct nexus *n, uint32_t seconds)
+{
+	overdue = n;
+	sem_post(&told);
+}
+
+static void no_notice(struct nexus *n, uint16_t lun, uint32_t sense_code)
+{
+}
+
+static void watch(void *arg)
+{
+	static const struct nexus_ops ops = { .notice = no_notice, .overdue = on_overdue };
+	((struct nexus *)arg)->ops = &ops;
+}
+
+static void start_watched(void)
+{
+	lu_round_limit_ms = 10;
+	sem_init(&told, 0, 0);
+	start(&(struct bench_options){ .workers = 2, .nexuses = 3 });
+	for (unsigned i = 0; i < 3; i++)
+		bench_on_nexus(&b, i, watch, b.nexuses[i]);
+}
+
+static struct bench_cmd *compare_and_write(unsigned i, unsigned nexus)
+{
+	struct bench_cmd *k = prepare(i, (uint8_t[16]){ 0x89, [9] = 8, [13] = 1 }, 16);
+	k->out = zeroes;
+	k->out_len = 1024;
+	bench_start(&b, nexus, k);
+	return k;
+}
+
+static void who_owes_data_that_a_freeze_waits_for_is_told_in_time(void **state)
+{
+	start_watched();
+	struct bench_cmd *slow = owing(0, 1, 0x2a, 0, TASK_SIMPLE); // into the disk's memory
+	struct bench_cmd *k = compare_and_write(1, 0);
+	sem_wait(&told);
+	assert_ptr_equal(overdue, b.nexuses[1]);
+	bench_abort(slow, false);
+	bench_wait(k);
+	expect_good(k->status);
+}
+
+static void who_does_not_take_memory_that_a_freeze_waits_for_is_told_in_time(void **state)
+{
+	start_watched();
+	struct bench_cmd *slow = prepare(0, (uint8_t[10]){ 0x28, [5] = 8, [8] = 1 }, 10);
+	slow->expected_in = 512;
+	slow->holds_release = true;
+	bench_start(&b, 1, slow);
+	bench_wait(slow);
+	struct bench_cmd *k = compare_and_write(1, 0);
+	sem_wait(&told);
+	assert_ptr_equal(overdue, b.nexuses[1]);
+	bench_release(slow);
+	bench_wait(k);
+	expect_good(k->status);
+}
+
+static void all_who_are_late_are_told(void **state)
+{
+	start_watched();
+	struct bench_cmd *first = owing(0, 1, 0x2a, 0, TASK_SIMPLE);
+	struct bench_cmd *second = owing(1, 0, 0x2a, 0, TASK_SIMPLE);
+	struct bench_cmd *k = compare_and_write(2, 2);
+	sem_wait(&told);
+	sem_wait(&told);
+	bench_abort(first, false);
+	bench_abort(second, false);
+	bench_wait(k);
+	expect_good(k->status);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -153,6 +232,9 @@ int main(void)
 		T(a_write_that_begins_after_the_token_revokes_it),
 		T(sanitize_does_not_wait_for_a_verify),
 		T(an_ordered_task_holds_up_its_own_initiator_alone),
+		T(who_owes_data_that_a_freeze_waits_for_is_told_in_time),
+		T(who_does_not_take_memory_that_a_freeze_waits_for_is_told_in_time),
+		T(all_who_are_late_are_told),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
