@@ -7,6 +7,7 @@
 
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/sbc_limits.h"
 #include "target/scsi/task_priv.h"
 #include "transport/wire/be.h"
 
@@ -123,9 +124,8 @@ static uint32_t chunk_of(const struct copy_job *j, const struct copy_piece *p)
 {
 	uint64_t left = p->length - j->at, limit = COPY_CHUNK;
 	if (!p->from) {
-		uint64_t most = lu_setting(&p->to->lu->attr.max_write_same_len);
-		limit = most << p->to->lu->block_shift;
-		return at_most(left, limit && limit < COPY_ZEROES ? limit : COPY_ZEROES);
+		limit = sbc_limits_of(p->to->lu).max_write_same << p->to->lu->block_shift;
+		return at_most(left, limit < COPY_ZEROES ? limit : COPY_ZEROES);
 	}
 	uint64_t reads = (uint64_t)lu_max_transfer(p->from->lu) << p->from->lu->block_shift;
 	uint64_t writes = (uint64_t)lu_max_transfer(p->to->lu) << p->to->lu->block_shift;

@@ -20,7 +20,7 @@ enum {
 
 static int setup(void **state)
 {
-	bench_init(&b, &(struct bench_options){ .workers = 2, .nexuses = 2, .size = 4 << 20 });
+	bench_init(&b, &(struct bench_options){ .workers = 2, .nexuses = 2, .size = 32 << 20 });
 	for (unsigned i = 0; i < sizeof pattern; i++)
 		pattern[i] = (uint8_t)(i * 11 + i / 512);
 	BENCH_OUT(&b, 0, &c, pattern, 65536, 0x2a, 0, 0, 0, 0, 0, 0, 0, 128, 0);
@@ -189,6 +189,22 @@ static void the_zero_token_zeroes(void **state)
 	expect_data(60, pattern + 60 * 512, 1);
 }
 
+static void the_zero_token_zeroes_more_than_one_write_same(void **state)
+{
+	static const uint8_t zeroes[512];
+	memset(token, 0, sizeof token);
+	put_be32(token, ROD_TYPE_ZERO);
+	put_be16(token + 6, 0x1f8);
+	for (uint32_t lba = 0; lba < 40000; lba += 39999) {
+		uint8_t cdb[10] = { 0x2a, [8] = 1 };
+		put_be32(cdb + 2, lba);
+		assert_int_equal(bench_run(&b, 0, &c, cdb, 10, pattern, 512, 0), 0);
+	}
+	assert_int_equal(write_using(6, 0, 0, 1, RANGES({ 0, 40000 })), 0);
+	expect_data(0, zeroes, 1);
+	expect_data(39999, zeroes, 1);
+}
+
 static void more_than_the_token_holds_is_invalid(void **state)
 {
 	take_token(1, RANGES({ 0, 100 }));
@@ -198,7 +214,7 @@ static void more_than_the_token_holds_is_invalid(void **state)
 
 static void bad_ranges_are_refused(void **state)
 {
-	populate(5, 1, RANGES({ 8192, 1 }));
+	populate(5, 1, RANGES({ 65536, 1 }));
 	assert_int_equal(c.code, SENSE_LBA_RANGE);
 	populate(5, 2, RANGES({ 0, 10 }, { 9, 1 }));
 	assert_int_equal(c.code, SENSE_INVALID_FIELD_PARAM);
@@ -235,6 +251,7 @@ int main(void)
 		T(an_invented_token_is_unknown),
 		T(a_deleted_token_is_gone),
 		T(the_zero_token_zeroes),
+		T(the_zero_token_zeroes_more_than_one_write_same),
 		T(more_than_the_token_holds_is_invalid),
 		T(bad_ranges_are_refused),
 		T(unknown_list_identifiers_are_invalid),
