@@ -11,21 +11,21 @@
 #include "target/scsi/task_priv.h"
 #include "transport/wire/be.h"
 
-#define COPY_CHUNK    (256u << 10)
 #define COPY_ZEROES   (64u << 20) // bytes one WRITE SAME is asked to zero
-#define CHUNKS_A_TURN 4
+#define CHUNKS_A_TURN 1
 
 enum state { IDLE, READING, READ, WRITING, WRITTEN };
 enum { READ_16 = 0x88, WRITE_16 = 0x8a, WRITE_SAME_16 = 0x93, NDOB = 0x01 };
 
 static void run(struct copy_job *j);
 
-// Fills the data-out of a WRITE from the bounce buffer; of WRITE SAME nothing is fetched.
+// Fills the data-out of a WRITE from the bounce buffer, unless it is that; of WRITE SAME nothing
+// is fetched.
 static void child_get_data(struct task *t)
 {
 	struct copy_job *j = container_of(t, struct copy_job, child);
 	const uint8_t *from = j->bounce->addr;
-	for (uint32_t i = 0; i < t->nsg; i++) {
+	for (uint32_t i = 0; i < t->nsg && t->sg[0].buf != j->bounce; i++) {
 		buf_copy_for(t->nexus->worker, &t->nexus->copied, t->sg[i].addr, from,
 			     t->sg[i].len);
 		from += t->sg[i].len;
@@ -40,7 +40,7 @@ static void take_data(struct copy_job *j)
 	struct task *t = &j->child;
 	uint32_t left = t->data_in < j->chunk ? t->data_in : j->chunk;
 	uint8_t *to = j->bounce->addr;
-	for (uint32_t i = 0; i < t->nsg && left; i++) {
+	for (uint32_t i = 0; i < t->nsg && left && t->sg[0].buf != j->bounce; i++) {
 		uint32_t n = t->sg[i].len < left ? t->sg[i].len : left;
 		buf_copy_for(t->nexus->worker, &t->nexus->copied, to, t->sg[i].addr, n);
 		to += n;
@@ -110,6 +110,7 @@ static void submit(struct copy_job *j, uint8_t opcode, const struct nexus_lun *n
 	t->cdb_len = sizeof j->cdb;
 	t->attr = TASK_HEAD_OF_QUEUE; // its parent may be ORDERED
 	t->is_internal = true;
+	t->lent = j->bounce;
 	t->expected_in = opcode == READ_16 ? j->chunk : 0;
 	t->expected_out = opcode == WRITE_16 ? j->chunk : 0;
 	task_submit(t);
@@ -216,40 +217,15 @@ static void run(struct copy_job *j)
 	j->is_running = false;
 	if (end < 0)
 		return;
-	buf_put(j->bounce);
-	j->bounce = NULL;
 	progress_end(&j->progress);
 	let_paths_go(j);
+	copy_turn_over(j->parent);
 	j->done(j, (enum copy_end)end);
 }
 
 static void resumed(struct msg *m)
 {
 	run(container_of(m, struct copy_job, resume));
-}
-
-static void get_bounce(struct copy_job *j);
-
-static void memory_came(struct buf_wait *wait)
-{
-	get_bounce(container_of(wait, struct copy_job, wait));
-}
-
-static void get_bounce(struct copy_job *j)
-{
-	j->bounce = buf_get(task_worker(j->parent), COPY_CHUNK);
-	if (j->bounce)
-		run(j);
-	else
-		buf_wait_add(task_worker(j->parent), &j->wait, memory_came);
-}
-
-static bool needs_bounce(const struct copy_job *j)
-{
-	for (uint32_t i = 0; i < j->npieces; i++)
-		if (j->pieces[i].from && j->pieces[i].length)
-			return true;
-	return false;
 }
 
 static void tell(struct copy_job *j)
@@ -266,14 +242,11 @@ void copy_job_start(struct copy_job *j)
 	j->pieces_done = 0;
 	j->bytes_done = j->at = 0;
 	j->state = IDLE;
-	j->bounce = NULL;
+	j->bounce = j->parent->sg[0].buf;
 	j->resume.fn = resumed;
 	hold_paths(j);
 	tell(j);
-	if (needs_bounce(j))
-		get_bounce(j);
-	else
-		run(j);
+	run(j);
 }
 
 bool copy_range_fits(const struct lu *lu, uint64_t at, uint64_t length)

@@ -151,6 +151,7 @@ int nexus_new(struct nexus **ret, const struct nexus_info *info, const struct ne
 	buf_pool_stats(n->worker, &pool);
 	n->pool_limit = pool.bytes_limit;
 	list_init(&n->pool_waiters);
+	list_init(&n->copy_waiters);
 	bool is_complete = info_copy(&n->info, info) && nexus_resize(n, map);
 	for (uint32_t i = 0; is_complete && i < map->count; i++) {
 		struct nexus_lun *nl = nexus_lun_new(n, &map->entries[i]);

@@ -106,6 +106,10 @@ struct nexus {
 	uint64_t pool_used, pool_limit;
 	struct list pool_waiters;
 	struct buf_wait pool_wait;
+	// Copies under way, and the commands that wait for their turn to be one (copy_turn.c).
+	unsigned copies;
+	struct list copy_waiters;
+	bool is_turning_copies;
 	// What its commands did, and what the device server copied for them. Plain words: read on
 	// the worker.
 	struct lu_counters counters;

@@ -238,6 +238,7 @@ static void write_using(struct task *t)
 	if (sense) {
 		rod_token_put(o->token);
 		o->token = NULL;
+		copy_turn_over(t);
 		task_check(t, sense, NULL);
 		return;
 	}
@@ -270,7 +271,7 @@ static void fetched(struct task *t)
 	else if (populates)
 		populate(t);
 	else
-		write_using(t);
+		copy_await_turn(t, write_using);
 }
 
 void odx_run(struct task *t)

@@ -27,6 +27,7 @@ void task_init(struct task *t, const struct task_ops *ops, struct nexus *n)
 	t->nsg = 0;
 	t->fetch_len = 0;
 	t->pooled = 0;
+	t->lent = NULL;
 	t->state = TASK_NEW;
 	t->in_set = t->in_place = t->fetches = false;
 	t->is_ordered = t->waits_range = t->is_held = t->is_internal = false;
@@ -175,14 +176,10 @@ void task_abort(struct task *t, bool with_status)
 
 void task_release(struct task *t)
 {
-	for (uint32_t i = 0; i < t->nsg; i++)
-		buf_put(t->sg[i].buf);
-	t->nexus->pool_used -= t->pooled;
-	t->pooled = 0;
+	task_buffers_drop(t);
 	if (t->sg != t->sg_inline)
 		free(t->sg);
 	t->sg = t->sg_inline;
-	t->nsg = 0;
 	free(t->scratch);
 	free(t->reply);
 	t->scratch = t->reply = NULL;

@@ -93,6 +93,7 @@ struct task {
 	bool waits_range; // TASK_WAITS_TURN is for a freeze, not for the task attributes
 	bool is_held;	  // counted in nl->held until task_release()
 	bool is_internal; // of a copy manager: meets no unit attention and no full task set
+	struct buf *lent; // of a copy manager: memory for its data, instead of the pool's
 	const struct opcode_row *row;
 	struct nexus_lun *nl;
 	struct lu *lu;		      // nl's, NULL for commands to no logical unit
@@ -107,7 +108,7 @@ struct task {
 	uint32_t buffer_len;		 // bytes it waits for
 	uint32_t pooled;		 // bytes counted in nexus->pool_used until task_release()
 	struct msg msg;			 // to the LU's home worker and back
-	void (*home_fn)(struct task *t); // what the home worker is to run
+	void (*home_fn)(struct task *t); // what the home worker, or a copy in its turn, is to run
 	void *home_result;		 // handler's scratch across messages
 	void *scratch;		  // handler's allocation, freed with free() by task_release()
 	void *reply;		  // parameter data when the pool was empty, freed likewise

@@ -40,12 +40,11 @@ static bool sg_reserve(struct task *t, uint32_t n)
 	return true;
 }
 
-// A copy's own commands are not held up by the share: the copies they belong to have a part of it.
 static bool share_permits(const struct task *t, uint64_t len)
 {
 	const struct nexus *n = t->nexus;
 	uint64_t kept = n->pool_limit / KEPT_PART, after = n->pool_used + len;
-	if (t->is_internal || after <= kept / SMALL_PART)
+	if (after <= kept / SMALL_PART)
 		return true;
 	struct buf_pool_stats pool;
 	buf_pool_stats(n->worker, &pool);
@@ -108,9 +107,27 @@ static void memory_came(struct buf_wait *wait)
 		buf_wait_add(n->worker, wait, memory_came);
 }
 
+void task_buffers_drop(struct task *t)
+{
+	for (uint32_t i = 0; i < t->nsg; i++)
+		if (t->sg[i].buf != t->lent)
+			buf_put(t->sg[i].buf);
+	t->nsg = 0;
+	t->nexus->pool_used -= t->pooled;
+	t->pooled = 0;
+}
+
 void task_buffers_start(struct task *t, uint64_t len)
 {
 	struct nexus *n = t->nexus;
+	if (t->lent && len <= t->lent->size) {
+		t->sg[0] =
+			(struct sg){ .addr = t->lent->addr, .len = (uint32_t)len, .buf = t->lent };
+		t->nsg = 1;
+		t->buffer_len = (uint32_t)len;
+		task_buffers_ready(t);
+		return;
+	}
 	if (len > TASK_DATA_MAX) {
 		task_check(t, SENSE_INVALID_FIELD_CDB, NULL);
 		return;

@@ -16,6 +16,8 @@ void task_complete(struct task *t);
 // task_buffers_ready() of task_data.c.
 void task_buffers_start(struct task *t, uint64_t len);
 void task_buffers_ready(struct task *t);
+// Gives them back before the task ends.
+void task_buffers_drop(struct task *t);
 
 // True while t waits for its data-out or for memory, and none of the disk's memory is in the
 // transport's hands: it has not touched the medium, and looks again whether it may before it does.

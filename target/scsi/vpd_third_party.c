@@ -3,6 +3,7 @@
 // of type. Task's worker.
 #include <string.h>
 
+#include "target/scsi/copy_job.h"
 #include "target/scsi/inquiry.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/odx.h"
@@ -85,8 +86,8 @@ static unsigned rod_types(const struct task *t, uint8_t *out)
 
 static unsigned general_copy(const struct task *t, uint8_t *out)
 {
-	put_be32(out, 255);	// TOTAL CONCURRENT COPIES
-	put_be32(out + 4, 255); // MAXIMUM IDENTIFIED CONCURRENT COPIES
+	put_be32(out, COPIES_MAX);	     // TOTAL CONCURRENT COPIES
+	put_be32(out + 4, COPIES_NEXUS_MAX); // MAXIMUM IDENTIFIED CONCURRENT COPIES
 	put_be32(out + 8, 256u << 20);
 	out[12] = (uint8_t)t->lu->block_shift;
 	return 32;

@@ -21,6 +21,7 @@ struct xcopy { // the task's scratch
 	struct xcopy_request request;
 	struct copy_job job;
 	struct copy_piece pieces[XCOPY_SEGMENT_MAX];
+	uint8_t cscds[XCOPY_CSCD_MAX * XCOPY_CSCD_LEN];
 	bool has_bad_segment; // after pieces comes one that cannot be carried out
 };
 
@@ -92,6 +93,21 @@ static bool make_piece(struct copy_piece *p, const struct task *t, const struct 
 	       copy_range_fits(to, p->to_at, p->length);
 }
 
+static void run(struct task *t)
+{
+	struct xcopy *x = t->scratch;
+	uint32_t n = 0;
+	while (n < x->request.nsegments && make_piece(&x->pieces[n], t, &x->request.segments[n]))
+		n++;
+	x->has_bad_segment = n < x->request.nsegments;
+	keep_result(t, true);
+	x->job.parent = t;
+	x->job.pieces = x->pieces;
+	x->job.npieces = n;
+	x->job.done = copied;
+	copy_job_start(&x->job);
+}
+
 static void fetched(struct task *t)
 {
 	struct xcopy *x = calloc(1, sizeof *x);
@@ -110,16 +126,10 @@ static void fetched(struct task *t)
 		task_check(t, sense, NULL);
 		return;
 	}
-	uint32_t n = 0;
-	while (n < x->request.nsegments && make_piece(&x->pieces[n], t, &x->request.segments[n]))
-		n++;
-	x->has_bad_segment = n < x->request.nsegments;
-	keep_result(t, true);
-	x->job.parent = t;
-	x->job.pieces = x->pieces;
-	x->job.npieces = n;
-	x->job.done = copied;
-	copy_job_start(&x->job);
+	// The list goes.
+	memcpy(x->cscds, x->request.cscds, (size_t)x->request.ncscds * XCOPY_CSCD_LEN);
+	x->request.cscds = x->cscds;
+	copy_await_turn(t, run);
 }
 
 void extended_copy_run(struct task *t)

@@ -3,6 +3,7 @@
 // (SPC-4 6.17, 6.18, 6.20): what became of an EXTENDED COPY, and what one may ask for.
 #include <string.h>
 
+#include "target/scsi/copy_job.h"
 #include "target/scsi/handlers.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/third_party.h"
@@ -63,8 +64,8 @@ void receive_copy_parameters_run(struct task *t)
 	put_be16(out + 10, XCOPY_SEGMENT_MAX);
 	put_be32(out + 12, XCOPY_LIST_MAX);
 	put_be32(out + 16, 256u << 20); // bytes of one segment: 65535 blocks of 4 KiB fit
-	put_be16(out + 34, 255);	// copies at the same time, in all ...
-	out[36] = 255;			// ... and of one nexus
+	put_be16(out + 34, COPIES_MAX); // copies at the same time, in all ...
+	out[36] = COPIES_NEXUS_MAX;	// ... and of one nexus
 	out[37] = (uint8_t)t->lu->block_shift;
 	out[43] = 2;
 	out[44] = XCOPY_BLOCK_TO_BLOCK;
