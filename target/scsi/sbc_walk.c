@@ -8,7 +8,7 @@
 #include "target/scsi/io_log.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
-#include "target/scsi/task.h"
+#include "target/scsi/task_priv.h"
 
 #define STEPS_A_ROUND 8 // that completed at once, before the walk yields
 
@@ -30,28 +30,27 @@ void *sbc_walk_new(struct task *t, size_t size)
 bool sbc_walk_bounce(struct sbc_walk *w, uint64_t len)
 {
 	uint32_t want = len < SBC_SLICE ? (uint32_t)len : SBC_SLICE;
-	w->buf = buf_get(task_worker(w->t), want);
+	w->buf = task_buf_get(w->t, want);
 	if (w->buf) {
 		w->bounce = w->buf->addr;
 	} else {
 		// Waiting for pool memory while holding data-out in it could wait forever, when
-		// everybody does. What comes from the heap instead is no more than what the
-		// commands hold in the pool.
-		want = (want + BUF_PAGE - 1) / BUF_PAGE * BUF_PAGE;
+		// everybody does. So the walk goes on in steps of a page from the heap.
+		want = BUF_PAGE;
 		w->bounce = aligned_alloc(BUF_PAGE, want);
 	}
+	w->bounce_len = want;
 	if (!w->bounce) {
 		sbc_walk_finish(w, STATUS_BUSY);
 		return false;
 	}
-	w->bounce_len = want;
 	return true;
 }
 
 static void drop_bounce(struct sbc_walk *w)
 {
 	if (w->buf)
-		buf_put(w->buf);
+		task_buf_put(w->t, w->buf, w->bounce_len);
 	else
 		free(w->bounce);
 	w->buf = NULL;

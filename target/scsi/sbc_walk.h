@@ -40,7 +40,8 @@ struct sbc_walk {
 // lba and blocks. NULL: no memory, the task has been ended with BUSY.
 void *sbc_walk_new(struct task *t, size_t size);
 
-// Gets a bounce buffer for len bytes, at most SBC_SLICE. False: no memory, the walk has
+// Gets a bounce buffer for len bytes, at most SBC_SLICE; a page when memory is short. It counts as
+// memory of the task's nexus. False: no memory, the walk has
 // ended with BUSY.
 bool sbc_walk_bounce(struct sbc_walk *w, uint64_t len);
 

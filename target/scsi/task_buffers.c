@@ -107,6 +107,29 @@ static void memory_came(struct buf_wait *wait)
 		buf_wait_add(n->worker, wait, memory_came);
 }
 
+void task_buf_charge(struct task *t, uint32_t len)
+{
+	t->pooled += len;
+	t->nexus->pool_used += len;
+}
+
+struct buf *task_buf_get(struct task *t, uint32_t len)
+{
+	struct buf *b = share_permits(t, len) ? buf_get(t->nexus->worker, len) : NULL;
+	if (b)
+		task_buf_charge(t, len);
+	return b;
+}
+
+void task_buf_put(struct task *t, struct buf *b, uint32_t len)
+{
+	if (!b)
+		return;
+	buf_put(b);
+	t->pooled -= len;
+	t->nexus->pool_used -= len;
+}
+
 void task_buffers_drop(struct task *t)
 {
 	for (uint32_t i = 0; i < t->nsg; i++)

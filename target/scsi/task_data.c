@@ -28,6 +28,8 @@ void task_reply(struct task *t, const void *data, uint32_t len, uint32_t alloc)
 		return;
 	}
 	memcpy(to, data, n);
+	if (b)
+		task_buf_charge(t, n);
 	t->sg[0] = (struct sg){ .addr = to, .len = n, .buf = b };
 	t->nsg = 1;
 	t->data_in = n;

@@ -18,6 +18,12 @@ void task_buffers_start(struct task *t, uint64_t len);
 void task_buffers_ready(struct task *t);
 // Gives them back before the task ends.
 void task_buffers_drop(struct task *t);
+// One more buffer of len bytes, charged to t's nexus until task_buf_put(). NULL when its share or
+// the pool does not permit it: then go on with less.
+struct buf *task_buf_get(struct task *t, uint32_t len);
+void task_buf_put(struct task *t, struct buf *b, uint32_t len); // NULL is fine
+// Charges t's nexus for a buffer in t->sg that was taken elsewhere.
+void task_buf_charge(struct task *t, uint32_t len);
 
 // True while t waits for its data-out or for memory, and none of the disk's memory is in the
 // transport's hands: it has not touched the medium, and looks again whether it may before it does.
