@@ -76,13 +76,13 @@ enum bs_op {
 	BS_READ,	 // sg <- storage
 	BS_WRITE,	 // sg -> storage
 	BS_FLUSH,	 // everything completed before is durable afterwards
-	BS_UNMAP,	 // offset, length may become holes
+	BS_UNMAP,	 // offset, length may become holes; durable with BS_FUA or BS_FLUSH only
 	BS_WRITE_ZEROES, // offset, length read as zeroes afterwards
 	BS_EXTENT,	 // ret_extent_length, ret_is_mapped for the run that starts at offset
 	BS_OP_MAX
 };
 
-enum { BS_FUA = 1 }; // the write (or the zeroes) is durable when it completes
+enum { BS_FUA = 1 }; // the write (or the zeroes, or the hole) is durable when it completes
 
 #define BS_IO_IOV 8 // pieces handed to the kernel at once; longer lists go in several rounds
 

@@ -2,7 +2,7 @@
 // I/O on a file descriptor through the worker's io_uring. Each I/O is a chain of operations on
 // its own struct uring_op: rounds of at most BS_IO_IOV pieces, continued after short transfers,
 // from a bounce buffer where O_DIRECT cannot use the caller's memory; zeroes by ZERO_RANGE, else
-// a hole, else by writing them; and a sync behind zeroes that must be durable.
+// a hole, else by writing them; and a sync behind zeroes and holes that must be durable.
 #include "backstores/fdstore.h"
 
 #include <errno.h>
@@ -232,9 +232,10 @@ static void sync_done(struct uring_op *op, int res)
 
 static void zero_next(struct bs_io *io);
 
+// An unmap is made durable when that is asked for: a list of ranges needs one sync.
 static void zero_finish(struct bs_io *io)
 {
-	if (io->op == BS_WRITE_ZEROES && (store(io)->is_durable || io->flags & BS_FUA)) {
+	if (io->flags & BS_FUA || (store(io)->is_durable && io->op == BS_WRITE_ZEROES)) {
 		io->step = STEP_SYNC;
 		io->tries = 0;
 		sync_next(io);
@@ -316,7 +317,10 @@ static void discard_work(struct offload *o)
 static void discard_done(struct offload *o)
 {
 	struct bs_io *io = container_of(o, struct bs_io, offload);
-	end(io, io->result);
+	if (io->result < 0)
+		end(io, io->result);
+	else
+		zero_finish(io);
 }
 
 // --- one entry an operation

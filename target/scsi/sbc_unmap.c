@@ -6,6 +6,7 @@
 #include "target/scsi/lu.h"
 #include "target/scsi/sbc_lba.h"
 #include "target/scsi/sbc_limits.h"
+#include "target/scsi/sbc_rw.h"
 #include "target/scsi/sbc_walk.h"
 #include "target/scsi/task.h"
 #include "transport/wire/be.h"
@@ -29,6 +30,20 @@ static uint32_t descriptor_blocks(const uint8_t *d)
 	return get_be32(d + 8);
 }
 
+static void unmap_flushed(struct sbc_walk *w)
+{
+	sbc_walk_finish(w, STATUS_GOOD);
+}
+
+// Without a write cache all of it is durable when the status says so.
+static void unmap_end(struct sbc_walk *w)
+{
+	if (write_flags(w->t) & BS_FUA)
+		sbc_walk_io(w, BS_FLUSH, NULL, 0, 0, 0, 0, unmap_flushed);
+	else
+		unmap_flushed(w);
+}
+
 static void unmap_next(struct sbc_walk *w)
 {
 	struct unmap *u = (struct unmap *)w;
@@ -40,7 +55,7 @@ static void unmap_next(struct sbc_walk *w)
 			return;
 		}
 	}
-	sbc_walk_finish(w, STATUS_GOOD);
+	unmap_end(w);
 }
 
 static void unmap_claimed(struct task *t)

@@ -51,9 +51,8 @@ static void zeroes_next(struct sbc_walk *w)
 		return;
 	}
 	uint64_t lba = w->lba, blocks = step_blocks(w, ZEROES_SLICE);
-	uint32_t flags = s->op == BS_WRITE_ZEROES ? write_flags(w->t) : 0;
 	step_over(w, blocks);
-	sbc_walk_io(w, s->op, NULL, 0, lba, blocks, flags, zeroes_next);
+	sbc_walk_io(w, s->op, NULL, 0, lba, blocks, write_flags(w->t), zeroes_next);
 }
 
 static void pattern_next(struct sbc_walk *w)

@@ -3,6 +3,7 @@
 // cache; and what is its own: creation, sizes, sparseness, locks, messages.
 #include "backstores/contract.h"
 
+#include <liburing.h>
 #include <sys/resource.h>
 #include <signal.h>
 
@@ -189,6 +190,38 @@ static void writes_are_durable_unless_write_back(void **state)
 	c.write_back = true;
 	bs = must_open("fileio", &c);
 	assert_true(bs->limits.has_write_cache);
+	backstore_close(bs);
+}
+
+// Each operation goes through worker_sqe(): what the last one was can be seen when it is over.
+static struct io_uring_sqe *last_sqe;
+struct io_uring_sqe *__real_worker_sqe(struct worker *w, struct uring_op *op);
+struct io_uring_sqe *__wrap_worker_sqe(struct worker *w, struct uring_op *op);
+struct io_uring_sqe *__wrap_worker_sqe(struct worker *w, struct uring_op *op)
+{
+	return last_sqe = __real_worker_sqe(w, op);
+}
+
+static bool ends_with_a_sync(struct backstore *bs, enum bs_op op, uint32_t flags)
+{
+	assert_int_equal(io_sg(bs, op, 0, 64 * KIB, NULL, 0, flags), 0);
+	return last_sqe->opcode == IORING_OP_FSYNC;
+}
+
+static void zeroes_and_holes_that_must_be_durable_are_synced(void **state)
+{
+	struct bs_config c = file_config(MIB);
+	struct backstore *bs = must_open("fileio", &c);
+	put_pattern(bs, 0, 64 * KIB, 1);
+	assert_true(ends_with_a_sync(bs, BS_WRITE_ZEROES, 0));
+	assert_true(ends_with_a_sync(bs, BS_UNMAP, BS_FUA));
+	backstore_close(bs);
+	c.write_back = true;
+	bs = must_open("fileio", &c);
+	assert_false(ends_with_a_sync(bs, BS_WRITE_ZEROES, 0));
+	assert_true(ends_with_a_sync(bs, BS_WRITE_ZEROES, BS_FUA));
+	assert_false(ends_with_a_sync(bs, BS_UNMAP, 0));
+	assert_true(ends_with_a_sync(bs, BS_UNMAP, BS_FUA));
 	backstore_close(bs);
 }
 
@@ -388,6 +421,7 @@ int main(void)
 		FOLDER_TEST(unmap_gives_space_back_to_the_filesystem),
 		FOLDER_TEST(space_that_is_not_there_is_refused_and_nothing_stays),
 		FOLDER_TEST(writes_are_durable_unless_write_back),
+		FOLDER_TEST(zeroes_and_holes_that_must_be_durable_are_synced),
 		FOLDER_TEST(two_storage_objects_cannot_have_one_file),
 		FOLDER_TEST(a_file_that_another_program_locked_is_refused),
 		FOLDER_TEST(a_file_in_use_is_locked_against_other_programs),

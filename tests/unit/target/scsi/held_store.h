@@ -36,7 +36,7 @@ static void held_submit(struct backstore *bs, struct bs_io *io)
 	pthread_mutex_lock(&held_lock);
 	held_ops++;
 	held_flushes += io->op == BS_FLUSH;
-	held_fua += io->op == BS_WRITE && (io->flags & BS_FUA);
+	held_fua += (io->op == BS_WRITE || io->op == BS_UNMAP) && (io->flags & BS_FUA);
 	bool passes = held_passes;
 	if (!passes && nheld < 64) {
 		held[nheld].io = io;
@@ -77,6 +77,9 @@ static int held_open(struct backstore *bs, const struct bs_config *config, struc
 	bs->limits = (struct bs_limits){ .size = config->size,
 					 .block_size = config->block_size,
 					 .physical_block = config->block_size,
+					 .unmap_granularity = config->block_size,
+					 .can_unmap = true,
+					 .unmap_zeroes = true,
 					 .has_write_cache = true };
 	return 0;
 }

@@ -100,18 +100,18 @@ static void populate_token_does_not_wait_for_a_verify(void **state)
 
 static void a_write_that_begins_after_the_token_revokes_it(void **state)
 {
-	held_passes = true;
 	held_start(&(struct bench_options){ .workers = 2, .nexuses = 2 });
+	held_passes = true;
 	struct bench_cmd *slow = owing(0, 1, 0x2a, 0, TASK_SIMPLE);
 	bench_wait(populate(1, 0, 8));
 	BENCH_IN(&b, 0, &c, 1024, 0x84, 0x07, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0);
 	uint8_t list[536 + 16] = { 2, 38, [534] = 0, [535] = 16, [543] = 20, [547] = 4 };
 	memcpy(list + 16, c.data + 38, ROD_TOKEN_LEN);
 	bench_send_data(slow);
+	bench_wait(slow);
 	BENCH_OUT(&b, 0, &c, list, sizeof list, 0x83, 0x11, 0, 0, 0, 0, 0, 0, 0, 6, 0, 0,
 		  sizeof list >> 8, sizeof list & 0xff, 0, 0);
 	expect_code(SENSE(SK_ILLEGAL_REQUEST, 0x23, 0x06));
-	held_passes = false;
 }
 
 static void sanitize_does_not_wait_for_a_verify(void **state)

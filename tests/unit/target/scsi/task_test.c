@@ -343,6 +343,20 @@ static void with_write_cache_only_fua_writes_are_durable(void **state)
 	assert_int_equal(held_fua, 1);
 }
 
+static void without_write_cache_what_is_unmapped_is_durable(void **state)
+{
+	static const uint8_t list[40] = { 0, 38, 0, 32, [19] = 1, [31] = 4, [35] = 1 };
+	held_start(&(struct bench_options){
+		.attrs = (const char *[]){"emulate_tpu=1", "emulate_tpws=1", NULL}
+	     });
+	held_passes = true;
+	expect_good(BENCH_OUT(&b, 0, &c, list, 40, 0x42, 0, 0, 0, 0, 0, 0, 0, 40, 0));
+	assert_int_equal(held_flushes, 1); // of both ranges together
+	expect_good(BENCH_OUT(&b, 0, &c, NULL, 0, 0x93, 0x09, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8, 0,
+			      0));
+	assert_int_equal(held_fua, 1);
+}
+
 static void synchronize_cache_flushes(void **state)
 {
 	held_start(&(struct bench_options){ 0 });
@@ -407,6 +421,7 @@ int main(void)
 		T(a_read_without_memory_is_busy_and_moved_nothing),
 		T(without_write_cache_every_write_is_durable),
 		T(with_write_cache_only_fua_writes_are_durable),
+		T(without_write_cache_what_is_unmapped_is_durable),
 		T(synchronize_cache_flushes),
 		T(switching_the_cache_off_flushes_it),
 		T(all_counters_count),
