@@ -77,7 +77,7 @@ enum bs_op {
 	BS_WRITE,	 // sg -> storage
 	BS_FLUSH,	 // everything completed before is durable afterwards
 	BS_UNMAP,	 // offset, length may become holes; durable with BS_FUA or BS_FLUSH only
-	BS_WRITE_ZEROES, // offset, length read as zeroes afterwards
+	BS_WRITE_ZEROES, // offset, length read as zeroes afterwards, and keep their space
 	BS_EXTENT,	 // ret_extent_length, ret_is_mapped for the run that starts at offset
 	BS_OP_MAX
 };

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// BS_EXTENT for files: lseek may wait for the filesystem's locks, so it runs on the offload
-// threads. The file position that it moves is nobody's: all I/O names its offset.
+// BS_EXTENT for files, by FIEMAP, which knows space that is reserved and not written yet: zeroes
+// that were written may be such space. File systems without FIEMAP (tmpfs, NFS) are asked by
+// lseek. Both may wait for the file system's locks, so they run on the offload threads. The file
+// position that lseek moves is nobody's: all I/O names its offset.
 #include "backstores/extent.h"
 
 #include <errno.h>
+#include <linux/fiemap.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
+
+#define EXTENTS 32 // looked at in one step; neighbours make one run
 
 // First byte at or after offset that is data (or hole); end when there is none.
 static int seek(int fd, uint64_t offset, int whence, uint64_t end, uint64_t *ret)
@@ -16,26 +23,58 @@ static int seek(int fd, uint64_t offset, int whence, uint64_t end, uint64_t *ret
 	return 0;
 }
 
+// The first run of mapped bytes at or after offset; both are end when there is none.
+static int find_by_seek(int fd, uint64_t offset, uint64_t end, uint64_t *ret_data,
+			uint64_t *ret_hole)
+{
+	int r = seek(fd, offset, SEEK_DATA, end, ret_data);
+	*ret_hole = end;
+	if (r == 0 && *ret_data < end)
+		r = seek(fd, *ret_data, SEEK_HOLE, end, ret_hole);
+	return r;
+}
+
+static int find_by_fiemap(int fd, uint64_t offset, uint64_t end, uint64_t *ret_data,
+			  uint64_t *ret_hole)
+{
+	_Alignas(struct fiemap)
+		uint8_t raw[sizeof(struct fiemap) + EXTENTS * sizeof(struct fiemap_extent)];
+	struct fiemap *map = (struct fiemap *)raw;
+	const struct fiemap_extent *x = map->fm_extents;
+	*map = (struct fiemap){ .fm_start = offset,
+				.fm_length = end - offset,
+				.fm_extent_count = EXTENTS };
+	if (ioctl(fd, FS_IOC_FIEMAP, map) < 0)
+		return backstore_errno(-errno);
+	*ret_data = *ret_hole = end;
+	if (!map->fm_mapped_extents || x->fe_logical >= end)
+		return 0;
+	*ret_data = x->fe_logical < offset ? offset : x->fe_logical;
+	uint64_t stop = x->fe_logical;
+	for (uint32_t i = 0; i < map->fm_mapped_extents && x[i].fe_logical == stop; i++)
+		stop += x[i].fe_length;
+	*ret_hole = stop < end ? stop : end;
+	return 0;
+}
+
 int extent_find(struct bs_io *io, int fd)
 {
 	uint64_t block = io->bs->limits.block_size;
 	uint64_t end = io->offset + io->length, data, hole;
-	int r = seek(fd, io->offset, SEEK_DATA, end, &data);
+	int r = find_by_fiemap(fd, io->offset, end, &data, &hole);
+	if (r < 0)
+		r = find_by_seek(fd, io->offset, end, &data, &hole);
 	if (r < 0)
 		return r;
 	data -= data % block;
-	if (data > io->offset) {
-		io->ret_is_mapped = false;
+	io->ret_is_mapped = data <= io->offset;
+	if (!io->ret_is_mapped) {
 		io->ret_extent_length = data - io->offset;
 		return 0;
 	}
-	r = seek(fd, io->offset, SEEK_HOLE, end, &hole);
-	if (r < 0)
-		return r;
 	hole += (block - hole % block) % block;
-	if (hole == io->offset)
-		hole += block; // the data begins inside of the block
-	io->ret_is_mapped = true;
+	if (hole <= io->offset)
+		hole = io->offset + block; // the data begins inside of the block
 	io->ret_extent_length = hole - io->offset;
 	return 0;
 }

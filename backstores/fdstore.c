@@ -2,7 +2,7 @@
 // I/O on a file descriptor through the worker's io_uring. Each I/O is a chain of operations on
 // its own struct uring_op: rounds of at most BS_IO_IOV pieces, continued after short transfers,
 // from a bounce buffer where O_DIRECT cannot use the caller's memory; zeroes by ZERO_RANGE, else
-// a hole, else by writing them; and a sync behind zeroes and holes that must be durable.
+// by writing them; and a sync behind zeroes and holes that must be durable.
 #include "backstores/fdstore.h"
 
 #include <errno.h>
@@ -22,8 +22,9 @@
 
 static const _Alignas(BUF_PAGE) uint8_t zeroes[ZERO_PAGE];
 
-// How BS_UNMAP and BS_WRITE_ZEROES go on when the file refuses: down this list.
-enum step { STEP_ZERO_RANGE, STEP_PUNCH, STEP_WRITE_ZEROES, STEP_SYNC };
+// How BS_UNMAP (from STEP_PUNCH on) and BS_WRITE_ZEROES go on when the file refuses. A hole is no
+// written zero: its space may be gone when it is wanted.
+enum step { STEP_PUNCH, STEP_ZERO_RANGE, STEP_WRITE_ZEROES, STEP_SYNC };
 
 static struct fdstore *fdstore_of(struct backstore *bs)
 {
@@ -248,13 +249,10 @@ static void zero_finish(struct bs_io *io)
 static void zero_fall_back(struct bs_io *io)
 {
 	struct fdstore *f = store(io);
-	if (io->step == STEP_ZERO_RANGE) {
+	if (io->step == STEP_ZERO_RANGE)
 		__atomic_store_n(&f->has_no_zero_range, true, __ATOMIC_RELAXED);
-		io->step = f->is_punching && io->op != BS_UNMAP ? STEP_PUNCH : STEP_WRITE_ZEROES;
-	} else {
-		io->step = io->op == BS_UNMAP && !f->has_no_zero_range ? STEP_ZERO_RANGE
-								       : STEP_WRITE_ZEROES;
-	}
+	bool has_zero_range = !__atomic_load_n(&f->has_no_zero_range, __ATOMIC_RELAXED);
+	io->step = has_zero_range ? STEP_ZERO_RANGE : STEP_WRITE_ZEROES;
 	zero_next(io);
 }
 
@@ -351,7 +349,7 @@ static void serve_write_zeroes(struct bs_io *io)
 	if (!__atomic_load_n(&f->has_no_zero_range, __ATOMIC_RELAXED))
 		io->step = STEP_ZERO_RANGE;
 	else
-		io->step = f->is_punching ? STEP_PUNCH : STEP_WRITE_ZEROES;
+		io->step = STEP_WRITE_ZEROES;
 	zero_next(io);
 }
 

@@ -225,6 +225,25 @@ static void zeroes_and_holes_that_must_be_durable_are_synced(void **state)
 	backstore_close(bs);
 }
 
+static void zeroes_that_were_written_keep_their_space(void **state)
+{
+	static const char *const bases[] = { NULL, "/dev/shm" };
+	for (unsigned i = 0; i < 2; i++) {
+		uint64_t length;
+		bool is_mapped;
+		begin(bases[i]);
+		struct bs_config c = file_config(MIB);
+		struct backstore *bs = must_open("fileio", &c);
+		assert_int_equal(io_one(bs, BS_WRITE_ZEROES, 64 * KIB, 64 * KIB, NULL), 0);
+		assert_int_equal(io_extent(bs, 64 * KIB, MIB - 64 * KIB, &length, &is_mapped), 0);
+		assert_true(is_mapped);
+		assert_int_equal(length, 64 * KIB);
+		assert_int_equal(blocks_of(path), 64 * KIB);
+		backstore_close(bs);
+		end();
+	}
+}
+
 static void two_storage_objects_cannot_have_one_file(void **state)
 {
 	struct bs_config c = file_config(MIB);
@@ -422,6 +441,7 @@ int main(void)
 		FOLDER_TEST(space_that_is_not_there_is_refused_and_nothing_stays),
 		FOLDER_TEST(writes_are_durable_unless_write_back),
 		FOLDER_TEST(zeroes_and_holes_that_must_be_durable_are_synced),
+		cmocka_unit_test(zeroes_that_were_written_keep_their_space),
 		FOLDER_TEST(two_storage_objects_cannot_have_one_file),
 		FOLDER_TEST(a_file_that_another_program_locked_is_refused),
 		FOLDER_TEST(a_file_in_use_is_locked_against_other_programs),
