@@ -9,6 +9,7 @@
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/sbc_lba.h"
+#include "target/scsi/sbc_limits.h"
 #include "target/scsi/task.h"
 #include "transport/wire/be.h"
 
@@ -111,10 +112,12 @@ static const struct opcode_row *row_asked(const struct lu *lu, uint8_t opcode, u
 	return NULL;
 }
 
-// The bits of DPO and FUA count as used only when they are accepted.
+// The bits of DPO, FUA and UNMAP count as used only when they are accepted.
 static void put_usage(uint8_t *out, const struct opcode_row *row, const struct lu *lu)
 {
 	memcpy(out, row->usage, row->cdb_len);
+	if ((row->flags & OP_UNMAP) && !sbc_limits_of(lu).can_write_same_unmap)
+		out[1] &= (uint8_t)~0x08;
 	if (lba_has_dpofua(lu))
 		return;
 	if (row->flags & OP_DPO)

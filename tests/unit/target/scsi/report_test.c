@@ -113,6 +113,21 @@ static void dpo_and_fua_are_not_used_where_not_advertised(void **state)
 	assert_int_equal(c.data[5], 0);
 }
 
+static void unmap_of_write_same_is_used_where_it_is_advertised(void **state)
+{
+	start(NULL);
+	opcodes(1, 0x93, 0);
+	assert_int_equal(c.data[5], 0x01);
+	opcodes(1, 0x41, 0);
+	assert_int_equal(c.data[5], 0);
+	assert_int_equal(bench_attr(&b, "emulate_tpws", "1"), 0);
+	tur(0); // INQUIRY DATA HAS CHANGED
+	opcodes(1, 0x93, 0);
+	assert_int_equal(c.data[5], 0x09);
+	opcodes(1, 0x41, 0);
+	assert_int_equal(c.data[5], 0x08);
+}
+
 static void a_command_that_is_not_there_is_not_supported(void **state)
 {
 	start(NULL);
@@ -195,6 +210,7 @@ int main(void)
 		T(timeouts_lengthen_every_descriptor),
 		T(one_command_tells_length_and_usage),
 		T(dpo_and_fua_are_not_used_where_not_advertised),
+		T(unmap_of_write_same_is_used_where_it_is_advertised),
 		T(a_command_that_is_not_there_is_not_supported),
 		T(option_1_of_an_opcode_with_service_actions_is_refused),
 		T(option_2_of_an_opcode_without_service_actions_is_refused),
