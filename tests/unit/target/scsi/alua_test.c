@@ -291,8 +291,20 @@ static void kept_states_come_back_after_a_restart(void **state)
 	assert_int_equal(group_new("kept", 5), 0);
 	port_set(1, "5");
 	rtpg(128, 0);
-	assert_int_equal(get_be16(c.data + 14), 5);
-	assert_int_equal(c.data[12] & 15, ALUA_IN_STANDBY);
+	assert_int_equal(get_be16(c.data + 6), 5);
+	assert_int_equal(c.data[4] & 15, ALUA_IN_STANDBY);
+}
+
+static void a_group_without_ports_is_not_reported(void **state)
+{
+	assert_int_equal(group_new("empty", 5), 0);
+	assert_int_equal(rtpg(128, 0), 0);
+	assert_int_equal(get_be32(c.data), 12);
+	assert_int_equal(port_set(2, "5"), 0);
+	assert_int_equal(rtpg(128, 0), 0);
+	assert_int_equal(get_be32(c.data), 24);
+	assert_int_equal(get_be16(c.data + 18), 5);
+	assert_int_equal(port_set(2, "0"), 0);
 }
 
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -313,6 +325,7 @@ int main(void)
 		T(a_delayed_change_goes_through_transitioning),
 		T(a_nonoptimized_path_is_slow_but_works),
 		T(kept_states_come_back_after_a_restart),
+		T(a_group_without_ports_is_not_reported),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
