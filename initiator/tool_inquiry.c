@@ -239,6 +239,7 @@ static const struct {
 	{ 0x83, "device identification",	 identification },
 	{ 0x86, "extended INQUIRY data",	 NULL	      },
 	{ 0x87, "mode page policy",		    NULL		 },
+	{ 0x88, "SCSI ports",		      NULL	   },
 	{ 0x8f, "third-party copy",		    NULL		 },
 	{ 0xb0, "block limits",			block_limits   },
 	{ 0xb1, "block device characteristics", characteristics},

@@ -14,15 +14,17 @@ void inquiry_text(uint8_t *out, const char *text, size_t size);
 // PRODUCT IDENTIFICATION.
 void inquiry_product(uint8_t out[16], const struct lu *lu);
 // Ends t with the vital product data page, cut to alloc bytes.
-void vpd_run(struct task *t, uint8_t page, uint16_t alloc);
+void vpd_run(struct task *t, uint8_t code, uint16_t alloc);
 
 // A page. Its data goes to out (VPD_MAX bytes, zeroed, header included); the builder returns
 // the page's total length and need not fill the header.
-#define VPD_MAX 2048
+#define VPD_MAX	      2048
+#define VPD_PORTS_MAX 65532 // of page 88h, as much as PAGE LENGTH can say
 struct vpd_page {
 	uint8_t code;
-	unsigned (*build)(const struct task *t, uint8_t out[VPD_MAX]);
+	unsigned (*build)(const struct task *t, uint8_t *out);
 	bool (*is_available)(const struct lu *lu); // NULL: always there
+	uint32_t size;				   // bytes at out; 0: VPD_MAX
 };
 
 unsigned vpd_device_id(const struct task *t, uint8_t *out);    // vpd_id.c: page 83h

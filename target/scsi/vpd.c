@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Vital product data pages (SPC-4 7.8): the table, and the small pages. Task's worker.
+#include <stdlib.h>
 #include <string.h>
 
 #include "target/scsi/handlers.h"
@@ -41,16 +42,16 @@ static unsigned mode_page_policy(const struct task *t, uint8_t *out)
 
 // In ascending order, page 00h first (SPC-4 7.8.14).
 static const struct vpd_page pages[] = {
-	{0x00,	supported_pages,	 NULL		      },
-	{ 0x80, unit_serial,	     NULL			  },
-	{ 0x83, vpd_device_id,    NULL		    },
-	{ 0x86, extended_inquiry, NULL		       },
-	{ 0x87, mode_page_policy, NULL		       },
-	{ 0x88, vpd_scsi_ports,	NULL		     },
-	{ 0x8f, vpd_third_party,	 third_party_is_available},
-	{ 0xb0, vpd_block_limits, NULL		       },
-	{ 0xb1, vpd_block_device, NULL		       },
-	{ 0xb2, vpd_provisioning, NULL		       },
+	{0x00,	supported_pages,	 NULL},
+	{ 0x80, unit_serial,	     NULL},
+	{ 0x83, vpd_device_id,    NULL},
+	{ 0x86, extended_inquiry, NULL},
+	{ 0x87, mode_page_policy, NULL},
+	{ 0x88, vpd_scsi_ports,	NULL, VPD_PORTS_MAX },
+	{ 0x8f,	vpd_third_party,		 third_party_is_available },
+	{ 0xb0,	vpd_block_limits,		  NULL},
+	{ 0xb1,	vpd_block_device,		  NULL },
+	{ 0xb2,	vpd_provisioning,		  NULL},
 };
 
 static bool is_there(const struct vpd_page *p, const struct lu *lu)
@@ -68,17 +69,28 @@ static unsigned supported_pages(const struct task *t, uint8_t *out)
 	return n;
 }
 
-void vpd_run(struct task *t, uint8_t page, uint16_t alloc)
+static const struct vpd_page *page_of(const struct lu *lu, uint8_t code)
 {
-	for (unsigned i = 0; i < sizeof pages / sizeof pages[0]; i++) {
-		if (pages[i].code != page || !is_there(&pages[i], t->lu))
-			continue;
-		uint8_t out[VPD_MAX] = { 0 };
-		unsigned n = pages[i].build(t, out);
-		out[1] = page;
-		put_be16(out + 2, (uint16_t)(n - 4));
-		task_reply(t, out, n, alloc);
+	for (unsigned i = 0; i < sizeof pages / sizeof pages[0]; i++)
+		if (pages[i].code == code && is_there(&pages[i], lu))
+			return &pages[i];
+	return NULL;
+}
+
+void vpd_run(struct task *t, uint8_t code, uint16_t alloc)
+{
+	const struct vpd_page *page = page_of(t->lu, code);
+	uint8_t small[VPD_MAX] = { 0 }, *out = small;
+	if (!page) {
+		task_invalid_cdb(t, 2, -1);
 		return;
 	}
-	task_invalid_cdb(t, 2, -1);
+	if (page->size && !(out = t->scratch = calloc(1, page->size))) {
+		task_finish(t, STATUS_BUSY);
+		return;
+	}
+	unsigned n = page->build(t, out);
+	out[1] = code;
+	put_be16(out + 2, (uint16_t)(n - 4));
+	task_reply(t, out, n, alloc);
 }

@@ -3,6 +3,7 @@
 // the same over every path, transport and restart. Task's worker.
 #include <string.h>
 
+#include "target/scsi/alua.h"
 #include "target/scsi/inquiry.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
@@ -23,6 +24,7 @@ enum {
 	TYPE_PORT_GROUP = 5,
 	TYPE_NAME = 8,
 	NAME_MAX_LEN = 256,
+	PORT_HEADER = 12,
 };
 
 // Each adds one designator at out and returns its length, header included.
@@ -90,12 +92,36 @@ unsigned vpd_device_id(const struct task *t, uint8_t *out)
 	return n;
 }
 
-// The port that the command came through: others this nexus cannot know.
+// A SCSI port identification descriptor at n, without an initiator port. Returns where the next
+// one goes: n again when there is no room.
+static unsigned add_port(const struct task *t, uint8_t *out, unsigned n, uint16_t relative_port,
+			 const char *name)
+{
+	if (n + PORT_HEADER + 4 + NAME_MAX_LEN > VPD_PORTS_MAX)
+		return n;
+	put_be16(out + n + 2, relative_port);
+	unsigned len = add_name(t, out + n + PORT_HEADER, ASSOC_PORT, name);
+	put_be16(out + n + 10, (uint16_t)len);
+	return n + PORT_HEADER + len;
+}
+
+// All ports that lead to the logical unit, as REPORT TARGET PORT GROUPS has them: those of the
+// SCSI target device, and those of others that share the unit. The port of this path is listed
+// also where the configuration has not told of it.
 unsigned vpd_scsi_ports(const struct task *t, uint8_t *out)
 {
 	const struct nexus_info *info = &t->nexus->info;
-	put_be16(out + 4 + 2, info->relative_port);
-	unsigned len = add_name(t, out + 16, ASSOC_PORT, info->target_port);
-	put_be16(out + 14, (uint16_t)len);
-	return 16 + len;
+	const struct alua *a = t->lu->alua;
+	bool has_own = false;
+	unsigned n = 4;
+	pthread_mutex_lock(&t->lu->lock);
+	for (uint32_t i = 0; i < a->nports; i++) {
+		const struct alua_port *p = &a->ports[i];
+		if (!has_own && p->relative_port > info->relative_port)
+			n = add_port(t, out, n, info->relative_port, info->target_port);
+		has_own = has_own || p->relative_port >= info->relative_port;
+		n = add_port(t, out, n, p->relative_port, p->name);
+	}
+	pthread_mutex_unlock(&t->lu->lock);
+	return has_own ? n : add_port(t, out, n, info->relative_port, info->target_port);
 }

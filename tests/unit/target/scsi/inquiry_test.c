@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // INQUIRY: standard data and vital product data pages.
+#include "target/scsi/alua.h"
 #include "target/scsi/scsi_test.h"
 
 static void inquire(uint8_t evpd, uint8_t page, uint16_t alloc)
@@ -247,6 +248,51 @@ static void a_thin_unit_says_so_in_all_places(void **state)
 	assert_int_equal(c.data[14] & 0x80, 0x80);
 }
 
+struct port {
+	uint16_t number;
+	char name[300];
+};
+
+static void tell_port(void *arg)
+{
+	const struct port *p = arg;
+	assert_int_equal(alua_port_set(b.lu, p->number, 0, p->name, NULL), 0);
+}
+
+static void scsi_ports_lists_every_port_with_its_name(void **state)
+{
+	struct port third = { 3, "iqn.2026-01.test:target,t,0x0003" };
+	struct port second = { 2, "iqn.2026-01.test:other,t,0x0001" };
+	start(NULL);
+	bench_on_control(&b, tell_port, &third);
+	bench_on_control(&b, tell_port, &second);
+	BENCH_IN(&b, 0, &c, 512, 0x12, 1, 0x88, 2, 0, 0);
+	const uint8_t *d = c.data + 4, *end = c.data + c.data_in;
+	const char *const names[] = { "iqn.2026-01.test:target,t,0x0001", second.name, third.name };
+	for (uint16_t port = 1; port <= 3; port++) {
+		assert_true(d + 12 < end);
+		assert_int_equal(get_be16(d + 2), port);
+		assert_int_equal(d[13], 0x98);
+		assert_string_equal((const char *)d + 16, names[port - 1]);
+		d += 12 + get_be16(d + 10);
+	}
+	assert_ptr_equal(d, end);
+}
+
+static void scsi_ports_has_room_for_many(void **state)
+{
+	start(NULL);
+	for (uint16_t i = 2; i < 400; i++) {
+		struct port p = { .number = i };
+		memset(p.name, 'x', 240);
+		bench_on_control(&b, tell_port, &p);
+	}
+	BENCH_IN(&b, 0, &c, 65535, 0x12, 1, 0x88, 0xff, 0xff, 0);
+	expect_good(c.status);
+	assert_true(c.data_in > 65000);
+	assert_int_equal(c.data_in, get_be16(c.data + 2) + 4);
+}
+
 static void scsi_ports_lists_the_port_of_the_command(void **state)
 {
 	start(NULL);
@@ -281,6 +327,8 @@ int main(void)
 		T(block_limits_are_as_long_as_sbc3_says),
 		T(a_thick_unit_has_no_unmap_limits),
 		T(a_thin_unit_says_so_in_all_places),
+		T(scsi_ports_lists_every_port_with_its_name),
+		T(scsi_ports_has_room_for_many),
 		T(scsi_ports_lists_the_port_of_the_command),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
