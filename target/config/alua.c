@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// /backstores/TYPE/NAME/alua: target port groups of a storage object. The tree holds what
-// was configured, so that it outlives a storage object that waits; while the logical unit is
-// there, its own values are the true ones (initiators change states too).
+// /backstores/TYPE/NAME/alua: target port groups of a storage object. The tree, and so the saved
+// file, holds what was configured. What is shown of a state is the logical unit's, if it is there:
+// initiators change states too. Such a state outlives a restart in the file of the kept states,
+// where alua_write_metadata asks for that, and nowhere else.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,15 +60,7 @@ static int push_group(struct storage *s, struct alua_node *g, struct err *e)
 	int r = 0;
 	if (g->attr.tg_pt_gp_id)
 		r = alua_group_new(s->lu, g->node.name, g->attr.tg_pt_gp_id, e);
-	for (const struct attr_row *row = alua_group_rows; !r && row->name; row++) {
-		char text[32];
-		if (row->flags & ATTR_READONLY || !strcmp(row->name, "alua_access_status"))
-			continue;
-		attr_get(row, &g->attr, text, sizeof text);
-		if (strcmp(text, row->default_text))
-			r = alua_group_set(s->lu, g->node.name, row, text, NULL, NULL, e);
-	}
-	return r;
+	return r < 0 ? r : alua_group_configure(s->lu, g->node.name, &g->attr, e);
 }
 
 void alua_push(struct storage *s)
@@ -79,18 +72,20 @@ void alua_push(struct storage *s)
 			log_warn("%s: ALUA: %s", s->node.name, e.text);
 }
 
-// While a transition that was asked for is on its way, the configured state is what was asked.
-void alua_pull(struct alua_node *g)
+// The group's settings as they are now. While a transition that was asked for is on its way, the
+// state is what was asked for.
+static struct alua_attr live_attr(const struct alua_node *g)
 {
 	struct storage *s = g->node.parent ? storage_of(&g->node) : NULL;
+	struct alua_attr attr = g->attr;
 	char name[ALUA_NAME_MAX];
-	struct alua_attr attr;
 	for (unsigned i = 0; s && s->lu && !alua_group_at(s->lu, i, name, &attr, NULL); i++)
 		if (!strcmp(name, g->node.name)) {
 			if (g->transitions)
 				attr.alua_access_state = g->attr.alua_access_state;
-			g->attr = attr;
+			return attr;
 		}
+	return g->attr;
 }
 
 uint16_t alua_group_id(struct config *c, const struct lun *l)
@@ -202,10 +197,8 @@ static void summarize(struct config *c, const struct node *n, struct summary *re
 
 static void summarize_group(struct config *c, const struct node *n, struct summary *ret)
 {
-	struct alua_node *g = container_of(n, struct alua_node, node);
-	alua_pull(g);
-	snprintf(ret->text, sizeof ret->text, "ALUA state: %s",
-		 state_word(g->attr.alua_access_state));
+	struct alua_attr attr = live_attr(container_of(n, struct alua_node, node));
+	snprintf(ret->text, sizeof ret->text, "ALUA state: %s", state_word(attr.alua_access_state));
 }
 
 static void free_group(struct config *c, struct node *n)
@@ -221,9 +214,10 @@ static void *group_attr(struct node *n)
 	return &NODE_OF(struct alua_node, n)->attr;
 }
 
-static void refresh_group(struct node *n)
+static size_t show_group(struct node *n, const struct attr_row *row, char *out, size_t size)
 {
-	alua_pull(NODE_OF(struct alua_node, n));
+	struct alua_attr attr = live_attr(NODE_OF(struct alua_node, n));
+	return attr_get(row, &attr, out, size);
 }
 
 // A transition on its way; the group may be gone when it ends.
@@ -298,7 +292,7 @@ static const struct group_row group_groups[] = {
 	  .rows = alua_group_rows,
 	  .base = group_attr,
 	  .size = sizeof(struct alua_attr),
-	  .refresh = refresh_group,
+	  .show = show_group,
 	  .apply = apply_group },
 	{ 0},
 };

@@ -75,9 +75,8 @@ struct group_row {
 	void *(*base)(struct node *n);
 	size_t offset, size; // of what undo has to bring back, from base
 	bool is_worded;	     // its booleans are true and false instead of 1 and 0
-	// Takes over into base what changed without the shell, before a get and before a set
-	// [nothing does].
-	void (*refresh)(struct node *n);
+	// What a user is shown for get's text, where others than the shell change it [get].
+	size_t (*show)(struct node *n, const struct attr_row *row, char *out, size_t size);
 	// Setting and getting one value [attr_set, attr_get].
 	int (*set)(struct node *n, const struct attr_row *row, const char *text, struct err *e);
 	size_t (*get)(struct node *n, const struct attr_row *row, char *out, size_t size);

@@ -130,7 +130,10 @@ static void add_value(struct json_object *list, const struct group_row *g, struc
 {
 	char text[1024];
 	struct json_object *o = row_schema(g, row);
-	group_get(g, n, row, text, sizeof text);
+	if (g->show)
+		g->show(n, row, text, sizeof text);
+	else
+		group_get(g, n, row, text, sizeof text);
 	json_put_text(o, "value", row->flags & ATTR_SECRET && *text ? MASK : text);
 	explicit_bzero(text, sizeof text);
 	json_object_array_add(list, o);
@@ -155,8 +158,6 @@ int config_get(struct config *c, struct node *n, const struct args *a, struct re
 	const struct attr_row *row = g && name ? want_row(g, name, e) : NULL;
 	if (!g || (name && !row))
 		return -ENOENT;
-	if (g->refresh)
-		g->refresh(n);
 	r->data = json_object_new_object();
 	struct json_object *list = json_object_new_array();
 	json_put_text(r->data, "group", g->name);
@@ -294,8 +295,6 @@ int config_set(struct config *c, struct node *n, const char *group, struct json_
 	const struct group_row *g = want_group(c, &n, group, e);
 	if (!g)
 		return -ENOENT;
-	if (g->refresh)
-		g->refresh(n);
 	char *before = malloc(g->offset + g->size);
 	int code = before ? txn_memory(c, (char *)g->base(n) + g->offset, g->size) : -ENOMEM;
 	bool is_memory = !code;

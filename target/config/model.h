@@ -48,7 +48,7 @@ struct storage {
 
 struct alua_node {
 	struct node node;
-	struct alua_attr attr; // as configured; alua_pull() brings it up to date
+	struct alua_attr attr; // as configured, whatever initiators have set since
 	unsigned transitions;  // asked for and not yet in force
 };
 
@@ -427,7 +427,6 @@ int alua_new(struct config *c, struct alua_node **ret, struct storage *s, const 
 	     uint32_t id, struct err *e);
 int alua_check_name(const struct storage *s, const char *name, uint32_t id, struct err *e);
 void alua_push(struct storage *s);   // every group, to the logical unit that just opened
-void alua_pull(struct alua_node *g); // the logical unit's values, if it is there
 uint16_t alua_group_id(struct config *c, const struct lun *l);
 void alua_sync_ports(struct config *c, struct target *t); // before its LUNs become visible
 

@@ -43,8 +43,6 @@ void *restore_refill(struct restore *r, const struct group_row *g, struct node *
 {
 	if (!r->options->is_apply)
 		return NULL;
-	if (g->refresh)
-		g->refresh(n);
 	char *before = malloc(g->offset + g->size);
 	if (!before || txn_memory(r->c, (char *)g->base(n) + g->offset, g->size) < 0) {
 		restore_complain(r, "%s: out of memory", n->name);

@@ -154,17 +154,9 @@ static void storage_key(struct frozen_key *k, struct node *n)
 
 static const struct save_kind storage_kind = { STORAGE_DEPTH, storage_object, storage_key };
 
-// Once, before key and text: initiators change states meanwhile, and both have to tell the same.
-static void pull_groups(struct storage *s)
-{
-	list_for_each (i, &s->alua.children)
-		alua_pull(NODE_OF(struct alua_node, list_entry(i, struct node, link)));
-}
-
 struct json_object *save_storage(struct save *s, struct node *n)
 {
 	if (n->class != &storage_class)
 		return json_object_get(n->kept);
-	pull_groups(NODE_OF(struct storage, n));
 	return save_object(s, &storage_kind, n);
 }

@@ -46,14 +46,13 @@ static bool is_good_name(const char *name)
 	return len && len < ALUA_NAME_MAX && !name[len] && name[0] != '.';
 }
 
-static void restore_state(struct alua *a, struct alua_attr *attr, uint32_t id)
+// Field by field, for a reader that looks meanwhile (all are uint32_t).
+static void store_attr(struct alua_attr *to, const struct alua_attr *from)
 {
-	for (uint32_t i = 0; i < a->nsaved; i++)
-		if (a->saved[i].id == id) {
-			attr->alua_access_state = a->saved[i].state;
-			attr->alua_access_status = a->saved[i].status;
-			attr->alua_write_metadata = 1;
-		}
+	const uint32_t *word = (const uint32_t *)from;
+	uint32_t *out = (uint32_t *)to;
+	for (size_t i = 0; i < sizeof *from / sizeof *word; i++)
+		store(&out[i], word[i]);
 }
 
 static int slot_fill(struct lu *lu, const char *name, uint32_t id, struct err *e)
@@ -69,12 +68,7 @@ static int slot_fill(struct lu *lu, const char *name, uint32_t id, struct err *e
 	struct alua_attr attr;
 	attr_defaults(alua_group_rows, &attr);
 	attr.tg_pt_gp_id = id;
-	restore_state(a, &attr, id);
-	// Field by field, for a reader that is late with the slot's former id.
-	const uint32_t *from = (const uint32_t *)&attr;
-	uint32_t *to = (uint32_t *)&s->attr;
-	for (size_t k = 0; k < sizeof attr / sizeof *from; k++)
-		store(to + k, from[k]);
+	store_attr(&s->attr, &attr); // a reader may be late with the slot's former id
 	snprintf(s->name, sizeof s->name, "%s", name);
 	s->order = a->next_order++;
 	__atomic_store_n(&s->id, id, __ATOMIC_RELEASE);
@@ -102,6 +96,36 @@ int alua_group_new(struct lu *lu, const char *name, uint32_t id, struct err *e)
 			       "taken",
 			       lu->name, name, id);
 	return slot_fill(lu, name, id, e);
+}
+
+static void restore_state(const struct alua *a, struct alua_attr *attr)
+{
+	for (uint32_t i = 0; attr->alua_write_metadata && i < a->nsaved; i++)
+		if (a->saved[i].id == attr->tg_pt_gp_id) {
+			attr->alua_access_state = a->saved[i].state;
+			attr->alua_access_status = a->saved[i].status;
+		}
+}
+
+int alua_group_configure(struct lu *lu, const char *name, const struct alua_attr *attr,
+			 struct err *e)
+{
+	struct alua_slot *s = slot_named(lu, name);
+	if (!s)
+		return err_set(e, -ENOENT, "%s: no ALUA group %s", lu->name, name);
+	struct alua_attr next = *attr;
+	next.tg_pt_gp_id = alua_load(&s->id);
+	restore_state(lu->alua, &next);
+	uint32_t state = next.alua_access_state;
+	bool can_enter = alua_can_enter(&next, state);
+	if (!can_enter)
+		next.alua_access_state = alua_load(&s->attr.alua_access_state);
+	store_attr(&s->attr, &next);
+	alua_refresh_plain(lu);
+	if (can_enter)
+		return 0;
+	return err_set(e, -EINVAL, "%s: ALUA group %s: state %u is not supported", lu->name, name,
+		       state);
 }
 
 static unsigned members(struct lu *lu, uint32_t id)
@@ -203,6 +227,25 @@ static void implicit_start(struct msg *m)
 	alua_change_start(&container_of(m, struct implicit, msg)->change);
 }
 
+// s NULL: no state changes.
+static int start_change(struct lu *lu, const struct alua_slot *s, uint32_t state,
+			void (*done)(void *arg, int result), void *arg, struct err *e)
+{
+	struct implicit *im = calloc(1, sizeof *im);
+	if (!im)
+		return err_set(e, -ENOMEM, "%s: ALUA: no memory", lu->name);
+	alua_change_init(&im->change, lu_get(lu));
+	if (s)
+		im->change.states[s - lu->alua->slots] = (uint8_t)state;
+	im->change.only_writes = !s;
+	im->change.done = implicit_done;
+	im->done = done;
+	im->arg = arg;
+	im->msg.fn = implicit_start;
+	worker_post(lu->home, &im->msg);
+	return 0;
+}
+
 static int set_state(struct lu *lu, const struct alua_slot *s, uint32_t state,
 		     void (*done)(void *arg, int result), void *arg, struct err *e)
 {
@@ -216,17 +259,7 @@ static int set_state(struct lu *lu, const struct alua_slot *s, uint32_t state,
 			       "%s: ALUA group %s: set alua_access_state: %u is not a "
 			       "supported state",
 			       lu->name, s->name, state);
-	struct implicit *im = calloc(1, sizeof *im);
-	if (!im)
-		return err_set(e, -ENOMEM, "%s: ALUA group %s: out of memory", lu->name, s->name);
-	alua_change_init(&im->change, lu_get(lu));
-	im->change.states[s - lu->alua->slots] = (uint8_t)state;
-	im->change.done = implicit_done;
-	im->done = done;
-	im->arg = arg;
-	im->msg.fn = implicit_start;
-	worker_post(lu->home, &im->msg);
-	return 0;
+	return start_change(lu, s, state, done, arg, e);
 }
 
 int alua_group_set(struct lu *lu, const char *name, const struct attr_row *row, const char *text,
@@ -239,17 +272,20 @@ int alua_group_set(struct lu *lu, const char *name, const struct attr_row *row, 
 	if (row->flags & ATTR_READONLY)
 		return err_set(e, -EPERM, "%s: ALUA group %s: set %s: read-only", lu->name, name,
 			       row->name);
-	next = s->attr;
+	load_attr(&s->attr, &next);
 	int res = attr_set(row, &next, text, e);
 	if (res)
 		return err_prefix(e, "%s: ALUA group %s: set", lu->name, name);
 	if (row->offset == offsetof(struct alua_attr, alua_access_state) &&
 	    next.alua_access_state != alua_load(&s->attr.alua_access_state))
 		return set_state(lu, s, next.alua_access_state, done, arg, e);
+	bool is_kept = next.alua_write_metadata != alua_load(&s->attr.alua_write_metadata);
 	// Every row is of a 32-bit field.
 	store((uint32_t *)((char *)&s->attr + row->offset),
 	      *(const uint32_t *)((const char *)&next + row->offset));
 	alua_refresh_plain(lu);
+	if (is_kept)
+		return start_change(lu, NULL, 0, done, arg, e);
 	if (done)
 		done(arg, 0);
 	return 0;

@@ -57,9 +57,17 @@ int alua_group_at(struct lu *lu, unsigned index, char name[ALUA_NAME_MAX], struc
 		  unsigned *ret_members);
 // Changes one setting (row of alua_group_rows) from its text. alua_access_state goes through
 // an implicit transition: done(arg, result) runs on the control thread when it is in force
-// (done may be NULL), at once for every other row. When an error is returned done is not run.
+// (done may be NULL). After alua_write_metadata it runs when the file of kept states is written,
+// after any other row at once. When an error is returned done is not run.
 int alua_group_set(struct lu *lu, const char *name, const struct attr_row *row, const char *text,
 		   void (*done)(void *arg, int result), void *arg, struct err *e);
+
+// Brings the settings that were configured to a group, without a transition: for a logical unit
+// that no initiator sees yet. Where alua_write_metadata is set, a state that the last run has kept
+// goes before the configured one. -ENOENT; -EINVAL when the state is none that the group may be
+// put into: everything else is in force then.
+int alua_group_configure(struct lu *lu, const char *name, const struct alua_attr *attr,
+			 struct err *e);
 
 // Which group a relative target port belongs to on this LU, and the port's name (SCSI target
 // port name). Setting it again moves it; every path of a live LUN through it is to be given
@@ -104,7 +112,7 @@ struct alua {
 	struct list changes; // struct alua_change, the first one runs. Home worker
 	bool is_draining;
 	uint32_t nsaved;
-	struct alua_saved saved[ALUA_GROUPS_MAX]; // for groups to come. Control thread
+	struct alua_saved saved[ALUA_GROUPS_MAX]; // for alua_group_configure(). Control thread
 };
 
 // 0, or the sense code that refuses row's command on a path of group. Any thread.
@@ -137,6 +145,7 @@ struct alua_change {
 	uint8_t states[ALUA_GROUPS_MAX];     // new state by slot, or ALUA_KEEP
 	uint32_t ids[ALUA_GROUPS_MAX];	     // whose slot it was
 	bool is_explicit;		     // by SET TARGET PORT GROUPS
+	bool only_writes;		     // changes none: what is to be kept has changed
 	const struct nexus *except;	     // asked for it and needs no unit attention
 	int result;			     // 0, or -EIO: in force, but not written to the file
 	void (*done)(struct alua_change *c); // home worker

@@ -69,7 +69,8 @@ static void end(struct alua_change *c)
 	struct lu *lu = lu_get(c->lu); // the owner may drop the last one
 	free(c->text);
 	c->text = NULL;
-	ua_raise_lu(lu, UA_ALUA_CHANGED, c->except);
+	if (!c->only_writes)
+		ua_raise_lu(lu, UA_ALUA_CHANGED, c->except);
 	list_remove(&c->link);
 	c->done(c);
 	drain(lu->alua);
@@ -92,6 +93,8 @@ static void written(struct offload *o)
 
 static bool is_kept(struct alua_change *c)
 {
+	if (c->only_writes)
+		return c->lu->state_dir;
 	for (unsigned i = 0; i < ALUA_GROUPS_MAX; i++) {
 		const struct alua_attr *attr = target(c, i);
 		if (attr && alua_load(&attr->alua_write_metadata))

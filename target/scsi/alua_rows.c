@@ -21,7 +21,7 @@ const struct attr_row alua_group_rows[] = {
 	    .help = "Who can change the state: 0 nobody, 1 the target (implicit), "
 		    "2 initiators (explicit), 3 both"),
 	ROW(alua_write_metadata, .type = ATTR_BOOL, .max = 1, .default_text = "0",
-	    .help = "Keep the state across restarts"),
+	    .help = "1: a restart restores the last state, 0: the configured one"),
 	ROW(preferred, .type = ATTR_BOOL, .max = 1, .default_text = "0",
 	    .help = "PREF bit: initiators should prefer this group"),
 	ROW(nonop_delay_msecs, .type = ATTR_UINT, .max = 10000, .default_text = "100", .unit = "ms",

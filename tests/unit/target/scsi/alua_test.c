@@ -281,15 +281,72 @@ static void a_nonoptimized_path_is_slow_but_works(void **state)
 	assert_true(clock_ns() - before >= 30000000);
 }
 
+static void call_configure(void *arg)
+{
+	struct call *k = arg;
+	struct alua_attr attr;
+	attr_defaults(alua_group_rows, &attr);
+	attr.alua_write_metadata = k->id;
+	attr.alua_access_state = ALUA_NONOPTIMIZED;
+	k->result = alua_group_configure(b.lu, k->group, &attr, NULL);
+}
+
+// As after a start: the state that was configured is active/non-optimized.
+static int configure(const char *name, bool writes_metadata)
+{
+	struct call k = { .group = name, .id = writes_metadata };
+	bench_on_control(&b, call_configure, &k);
+	return k.result;
+}
+
+static void restart(void)
+{
+	bench_done(&b);
+	bench_init(&b, &(struct bench_options){ .workers = 2, .nexuses = 2, .state_dir = dir });
+	assert_int_equal(group_new("kept", 5), 0);
+	port_set(1, "5");
+}
+
+static void expect_state(unsigned state)
+{
+	do
+		rtpg(128, 0);
+	while (c.code >> 16 == SK_UNIT_ATTENTION);
+	assert_int_equal(c.data[4] & 15, state);
+}
+
+static void a_state_is_kept_only_where_metadata_is_written(void **state)
+{
+	assert_int_equal(group_new("kept", 5), 0);
+	port_set(1, "5");
+	group_set("kept", "alua_write_metadata", "1");
+	stpg(ALUA_IN_STANDBY, 5);
+	restart();
+	assert_int_equal(configure("kept", false), 0);
+	expect_state(ALUA_NONOPTIMIZED);
+}
+
+static void what_is_no_longer_kept_does_not_come_back(void **state)
+{
+	assert_int_equal(group_new("kept", 5), 0);
+	port_set(1, "5");
+	group_set("kept", "alua_write_metadata", "1");
+	stpg(ALUA_IN_STANDBY, 5);
+	group_set("kept", "alua_write_metadata", "0");
+	stpg(ALUA_OPTIMIZED, 5);
+	group_set("kept", "alua_write_metadata", "1");
+	restart();
+	assert_int_equal(configure("kept", true), 0);
+	expect_state(ALUA_OPTIMIZED);
+}
+
 static void kept_states_come_back_after_a_restart(void **state)
 {
 	assert_int_equal(group_new("kept", 5), 0);
 	group_set("kept", "alua_write_metadata", "1");
 	assert_int_equal(group_set("kept", "alua_access_state", "2"), 0);
-	bench_done(&b);
-	bench_init(&b, &(struct bench_options){ .workers = 2, .nexuses = 2, .state_dir = dir });
-	assert_int_equal(group_new("kept", 5), 0);
-	port_set(1, "5");
+	restart();
+	assert_int_equal(configure("kept", true), 0);
 	rtpg(128, 0);
 	assert_int_equal(get_be16(c.data + 6), 5);
 	assert_int_equal(c.data[4] & 15, ALUA_IN_STANDBY);
@@ -325,6 +382,8 @@ int main(void)
 		T(a_delayed_change_goes_through_transitioning),
 		T(a_nonoptimized_path_is_slow_but_works),
 		T(kept_states_come_back_after_a_restart),
+		T(a_state_is_kept_only_where_metadata_is_written),
+		T(what_is_no_longer_kept_does_not_come_back),
 		T(a_group_without_ports_is_not_reported),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
