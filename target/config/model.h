@@ -426,7 +426,7 @@ int luns_find_storage(struct config *c, struct storage *s, struct reply *r, stru
 int alua_new(struct config *c, struct alua_node **ret, struct storage *s, const char *name,
 	     uint32_t id, struct err *e);
 int alua_check_name(const struct storage *s, const char *name, uint32_t id, struct err *e);
-void alua_push(struct storage *s);   // every group, to the logical unit that just opened
+void alua_push(struct storage *s); // every group, to the logical unit that just opened
 uint16_t alua_group_id(struct config *c, const struct lun *l);
 void alua_sync_ports(struct config *c, struct target *t); // before its LUNs become visible
 
