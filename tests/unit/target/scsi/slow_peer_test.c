@@ -147,7 +147,7 @@ static struct nexus *overdue;
 
 static void on_overdue(struct nexus *n, uint32_t seconds)
 {
-	overdue = n;
+	__atomic_store_n(&overdue, n, __ATOMIC_RELAXED);
 	sem_post(&told);
 }
 
