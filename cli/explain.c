@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// explain: a code or the words of one, with what causes it and what helps.
+// explain: the cause and the cure of a code.
 #include "cli/explain.h"
 
 #include <errno.h>
@@ -48,7 +48,8 @@ static void show_kinds(const struct look *l, bool is_json)
 		json_object_put(list);
 		return;
 	}
-	fputs("explain [KIND] CODE, such as explain 0201, explain 5/24/00, explain conn 1020.\n",
+	fputs("explain [KIND] CODE, for example explain 0201, explain 5/24/00 or explain conn "
+	      "1020; KIND is one of:\n",
 	      l->out);
 	for (const struct explain_table *const *t = explain_tables; *t; t++)
 		fprintf(l->out, "  %-8s %s\n", (*t)->kind, (*t)->title);
@@ -89,11 +90,10 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 
 static const struct shell_param params[] = {
 	{"code", "string", false, NULL,
-	  "as refusals, logs and initiators show it; its kind may stand first" },
+	  "code as shown by refusals, logs and initiators; its kind may precede it" },
 	{ 0},
 };
 
 const struct shell_command command_explain = {
-	"explain", params,	    "Tells what a code means, what causes it and what helps.",
-	run,	   .is_open = true,
+	"explain", params, "Explain a code: meaning, cause and cure.", run, .is_open = true,
 };

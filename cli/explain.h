@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What codes mean, where they come from, and what to do: tables, one file a protocol.
+// Codes with their causes and cures: tables, one file per protocol.
 #pragma once
 
 #include <stddef.h>
@@ -12,9 +12,9 @@ struct explain_row {
 
 // Rows end with a NULL name.
 struct explain_table {
-	const char *kind;  // the word that chooses it: "login", "reject"
+	const char *kind;  // the word that selects it: "login", "reject"
 	const char *title; // "iSCSI login status"
-	unsigned digits;   // hexadecimal digits of a code as it is shown; 0: decimal
+	unsigned digits;   // hexadecimal digits of a code; 0: decimal
 	const struct explain_row *rows;
 };
 
@@ -31,11 +31,11 @@ enum { EXPLAIN_MAX = 16 };
 struct explain_hit {
 	const struct explain_table *table;
 	struct explain_row row;
-	char name[160]; // row.name may lie here
+	char name[160]; // replaces row.name if not empty
 };
-// What text may mean: "0201", "0x0201", "5/24/00", "05 24 00", "reject 09", "EBUSY", words of a
-// name, a line of a log with "conn error (1020)" or "iscsiadm: initiator reported error (24". The
-// table of its kind first; at most max entries. Pure.
+// Looks up text: "0201", "0x0201", "5/24/00", "05 24 00", "reject 09", "EBUSY", words of a
+// name, a line of a log with "conn error (1020)" or "iscsiadm: initiator reported error (24".
+// Returns the number of entries, at most max. Pure.
 unsigned explain_find(const char *text, struct explain_hit *out, unsigned max);
-// The code as it is shown, "0201", "5/24/00".
+// Formats the code: "0201", "5/24/00".
 void explain_code_text(const struct explain_hit *h, char out[24]);

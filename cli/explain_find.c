@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From what somebody has read somewhere to rows of the tables, see explain.h.
+// Looks up a code or text in the tables, see explain.h.
 #include <ctype.h>
 #include <scsi/sg_lib.h>
 #include <stdbool.h>
@@ -61,21 +61,24 @@ static bool parse_sense(const char *text, uint32_t *ret)
 	return true;
 }
 
-// What each key means by itself, where the code is none of ours.
+// The meaning of each sense key, for codes that the table lacks.
 static const struct {
 	const char *cause, *cure;
 } keys[16] = {
-	[0x0] = {"no error",				"nothing"					},
-	[0x1] = { "the device has helped itself",		  "watch it if it happens often"		 },
-	[0x2] = { "the device is not ready",		     "wait, or start it"				 },
-	[0x3] = { "the medium is damaged",		   "dmesg and SMART of the machine with the disk"},
-	[0x4] = { "the device is damaged",		   "the device's log"			      },
-	[0x5] = { "the command is not possible as it came", "none needed: initiators do without"		 },
-	[0x6] = { "news for the initiator, once",		  "none needed: it tries the command again"	    },
-	[0x7] = { "write protection",			      "look for ro in ls"				  },
-	[0xa] = { "a copy command was aborted",		"the other device's sense"			   },
-	[0xb] = { "the command was aborted",		     "try again; the log of the target"		},
-	[0xe] = { "the disk holds other data",	       "for COMPARE AND WRITE nothing"	       },
+	[0x0] = {"no error",						      "no action needed"					 },
+	[0x1] = { "recovered error: the command succeeded after error recovery",
+		  "monitor the device if it recurs"										    },
+	[0x2] = { "the device is not ready",					     "wait, or start the device"			 },
+	[0x3] = { "medium error",						 "check dmesg and SMART of the machine with the disk"},
+	[0x4] = { "hardware error",					       "read the device's log"				    },
+	[0x5] = { "the device does not support the command or one of its fields",
+		  "no action needed: initiators do without it"									 },
+	[0x6] = { "unit attention: an event, reported once",
+		  "no action needed: the initiator retries the command"								},
+	[0x7] = { "the medium is write-protected",				   "look for ro in ls"				       },
+	[0xa] = { "a copy command was aborted",					"read the sense of the other device"		     },
+	[0xb] = { "the command was aborted",					     "try again; read the target's log"			},
+	[0xe] = { "the disk holds other data",				       "for COMPARE AND WRITE no action needed"		},
 };
 
 static void find_sense(struct search *s, uint32_t code)
@@ -100,8 +103,8 @@ static void find_sense(struct search *s, uint32_t code)
 
 // ---- the others ----
 
-// A number as this table writes it; codes of a table with hexadecimal ones may have 0x in front,
-// and no more digits than they are shown with.
+// A number in the notation of the table. Hexadecimal codes may have the prefix 0x; is_exact:
+// without it they need all their digits.
 static bool parse_number(const struct explain_table *t, const char *text, bool is_exact,
 			 uint32_t *ret)
 {
@@ -140,7 +143,7 @@ static void find_name(struct search *s, const struct explain_table *t, const cha
 	}
 }
 
-// "error", "exit status" and the like between a kind and its code say nothing.
+// Skips "error", "exit status" and the like between a kind and its code.
 static const char *skip_fillers(const char *text)
 {
 	static const char *const words[] = { "error", "exit", "code", "status" };
@@ -152,7 +155,7 @@ static const char *skip_fillers(const char *text)
 	return text;
 }
 
-// The table that the first word names; *text then is what follows it.
+// The table that the first word names; moves *text behind the word.
 static const struct explain_table *named_table(const char **text)
 {
 	size_t len = strcspn(*text, " ");
@@ -165,7 +168,7 @@ static const struct explain_table *named_table(const char **text)
 	return NULL;
 }
 
-// What open-iscsi writes into logs and on the screen: "connection1:0: detected conn error (1020)",
+// A line of open-iscsi: "connection1:0: detected conn error (1020)",
 // "initiator reported error (24 - ...". number: the code.
 static const struct explain_table *pasted_table(const char *text, char number[12])
 {
