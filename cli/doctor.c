@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// doctor: looks at this machine (cli/doctor/).
+// doctor: diagnoses this machine (cli/doctor/).
 #include "cli/doctor/doctor.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ static int ask(void *arg, const char *method, struct json_object *params, struct
 	return shell_call(arg, method, params, ret, e);
 }
 
-// What was asked for: a check's name (NULL: all), or the portal of another machine.
+// The request: a check's name (NULL: all), or the portal of another machine.
 struct wish {
 	const char *check, *remote;
 };
@@ -77,7 +77,7 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 	int r = understand(l, &w, e);
 	if (r < 0)
 		return r;
-	// Of another machine's files this one's daemon has nothing to say.
+	// This machine's daemon has no part in another machine's files.
 	struct doctor d = { .root = root ? root : "",
 			    .sample_ms = 1000,
 			    .ask = root && *root ? NULL : ask,
@@ -91,7 +91,7 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 	}
 	r = examine(&d, &w, e);
 	if (r == -ENOENT && !json_object_array_length(d.findings))
-		; // nothing was looked at
+		; // no check ran
 	else if (d.findings && s->is_json)
 		show_json(&s->look, d.findings);
 	else if (d.findings)
@@ -108,7 +108,7 @@ static const struct shell_param params[] = {
 	{"check", "string", false, "all",
 	 "a check, all, rates (a table of link rates), or selftest (log in through every "
 	 "portal to a temporary target and RAM disk, compare data and measure)"},
-	{"root", "file", false, NULL, "folder with another machine's /sys and /proc"},
+	{"root", "file", false, NULL, "directory with another machine's /sys and /proc"},
 	{"interval", "number", false, "1", "seconds between two readings of counters; 0: read once"},
 	{"remote", "string", false, NULL, "check the way from this initiator to a portal (also --remote PORTAL)"},
 	{0},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// RDMA devices as the machine has them: driver, device files, firmware, slot.
+// RDMA devices: driver, device files, firmware, PCIe slot.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,9 +7,8 @@
 
 #include "cli/doctor/doctor.h"
 
-// A PCI function that is an InfiniBand controller, or a Mellanox card, whose RDMA half lacks its
-// driver. False: none.
-// The infiniband folder of a function is that half.
+// Finds an InfiniBand controller or a Mellanox adapter without an RDMA driver: its PCI function has
+// no directory infiniband. False: none.
 static bool card_without_driver(struct doctor *d, char ret[DOCTOR_NAME_SIZE])
 {
 	struct doctor_names cards;
@@ -40,26 +39,28 @@ void check_device(struct doctor *d)
 		doctor_read(d, type, sizeof type, "/sys/class/infiniband/%s/hca_type",
 			    devices.name[i]);
 		doctor_say(d, &(struct finding){ DOCTOR_OK, .object = devices.name[i] },
-			   "an RDMA device%s%s", *type ? ", " : "", type);
+			   "RDMA device%s%s", *type ? ", " : "", type);
 	}
 	if (card_without_driver(d, card)) {
 		bool is_mlx4 = doctor_exists(d, "/sys/bus/pci/drivers/mlx4_core/%s", card);
 		struct finding f = {
 			DOCTOR_FAIL, card,
-			"the driver of its RDMA half is not loaded, or failed to start",
-			is_mlx4 ? "modprobe mlx4_ib, then see dmesg"
-				: "modprobe mlx5_ib (mlx4_ib for ConnectX-2 and -3), then "
-				  "see dmesg; in a virtual machine: was it passed whole?"
+			"RDMA does not work on this adapter: its RDMA driver is not loaded, or "
+			"failed to start",
+			is_mlx4 ? "modprobe mlx4_ib, then check dmesg"
+				: "modprobe mlx5_ib (mlx4_ib for ConnectX-2 and -3), then check "
+				  "dmesg; in a virtual machine, pass through the whole device"
 		};
-		doctor_say(d, &f, "an RDMA card without an RDMA device");
+		doctor_say(d, &f, "RDMA adapter without an RDMA device");
 		return;
 	}
 	if (devices.count)
 		return;
-	struct finding f = { DOCTOR_SKIP, .fix = "rdma link add rxe0 type rxe netdev eth0 (RoCE in "
-						 "software, if it is wanted)" };
-	doctor_say(d, &f,
-		   "no RDMA device; iSCSI over TCP and iSER over iWARP in software need none");
+	struct finding f = {
+		DOCTOR_SKIP,
+		.fix = "rdma link add rxe0 type rxe netdev eth0 (optional: RoCE in software)"
+	};
+	doctor_say(d, &f, "no RDMA device (iSCSI over TCP and iSER over software iWARP need none)");
 }
 
 static void access_of(struct doctor *d, const char *file, const char *object)
@@ -67,18 +68,20 @@ static void access_of(struct doctor *d, const char *file, const char *object)
 	char path[400];
 	snprintf(path, sizeof path, "%s/dev/infiniband/%s", d->root, file);
 	if (!access(path, R_OK | W_OK)) {
-		doctor_say(d, &(struct finding){ DOCTOR_OK, .object = object }, "%s can be opened",
+		doctor_say(d, &(struct finding){ DOCTOR_OK, .object = object }, "%s is accessible",
 			   file);
 	} else if (errno == ENOENT) {
 		struct finding f = { DOCTOR_FAIL, object,
-				     "the kernel's half for user space is not loaded, or this is a "
-				     "container that was not given the device",
-				     "modprobe -a ib_uverbs rdma_ucm; container: --device "
-				     "/dev/infiniband" };
+				     "RDMA does not work: the kernel module for user space is not "
+				     "loaded, or the container lacks the device",
+				     "modprobe -a ib_uverbs rdma_ucm; for a container, use "
+				     "--device /dev/infiniband" };
 		doctor_say(d, &f, "/dev/infiniband/%s is missing", file);
 	} else {
-		struct finding f = { DOCTOR_WARN, object, "this user may not open it",
-				     "run as root, or give the file to a group by a udev rule" };
+		struct finding f = {
+			DOCTOR_WARN, object, "this user cannot use RDMA",
+			"run as root, or assign the file to a group with a udev rule"
+		};
 		doctor_say(d, &f, "/dev/infiniband/%s: %m", file);
 	}
 }
@@ -101,11 +104,11 @@ void check_access(struct doctor *d)
 	if (devices.count)
 		access_of(d, "rdma_cm", "connections");
 	if (devices.count && !doctor_exists(d, "/dev/infiniband/umad0"))
-		doctor_say(
-			d,
-			&(struct finding){ DOCTOR_SKIP, "management", NULL,
-					   "modprobe ib_umad, for ibstat, ibportstate and opensm" },
-			"/dev/infiniband/umad0 is missing; disks are served without");
+		doctor_say(d,
+			   &(struct finding){
+				   DOCTOR_SKIP, "management", NULL,
+				   "modprobe ib_umad (for ibstat, ibportstate and opensm)" },
+			   "/dev/infiniband/umad0 is missing (farblockd does not need it)");
 }
 
 void check_firmware(struct doctor *d)
@@ -124,15 +127,16 @@ void check_firmware(struct doctor *d)
 		bool is_named = !*host || strstr(description, host);
 		if (!is_named) {
 			f.verdict = DOCTOR_WARN;
-			f.why = "tools of the fabric show this text, and it is not the machine's";
+			f.why = "fabric tools show this description, which lacks the host name";
 			f.fix = "start rdma-ndd (package rdma-core)";
 		}
-		doctor_say(d, &f, "firmware %s%s%s, called '%s'", *version ? version : "unknown",
-			   *board ? ", board " : "", board, description);
+		doctor_say(d, &f, "firmware %s%s%s, description '%s'",
+			   *version ? version : "unknown", *board ? ", board " : "", board,
+			   description);
 	}
 }
 
-// On which of several nodes of memory the card is; false: there is one.
+// The adapter's NUMA node; false: the machine has a single node.
 static bool numa_node(struct doctor *d, const char *device, char ret[16])
 {
 	return doctor_exists(d, "/sys/devices/system/node/node1") &&
@@ -143,12 +147,12 @@ static bool numa_node(struct doctor *d, const char *device, char ret[16])
 static void tell_numa_node(struct doctor *d, const char *device)
 {
 	char node[16], cpus[64], fix[160];
-	struct finding f = { DOCTOR_OK, device, "workers on its node reach it sooner", fix };
+	struct finding f = { DOCTOR_OK, device, "workers on this node reach it faster", fix };
 	if (!numa_node(d, device, node))
 		return;
 	doctor_read(d, cpus, sizeof cpus, "/sys/devices/system/node/node%s/cpulist", node);
 	snprintf(fix, sizeof fix, "farblockd --cpus %s", *cpus ? cpus : "LIST");
-	doctor_say(d, &f, "is at node %s of the memory", node);
+	doctor_say(d, &f, "on NUMA node %s", node);
 }
 
 void check_pcie(struct doctor *d)
@@ -169,11 +173,12 @@ void check_pcie(struct doctor *d)
 		bool is_full = atof(value[0]) >= atof(value[1]) && atoi(value[2]) >= atoi(value[3]);
 		struct finding f = { is_full ? DOCTOR_OK : DOCTOR_WARN, .object = devices.name[i] };
 		if (!is_full) {
-			f.why = "the slot gives less than the card could take";
-			f.fix = "move the card to a slot with more lanes or a later generation";
+			f.why = "the slot limits the adapter's bandwidth";
+			f.fix = "move the adapter to a slot with more lanes or of a later "
+				"generation";
 		}
-		doctor_say(d, &f, "PCIe x%s at %s of x%s at %s", value[2], value[0], value[3],
-			   value[1]);
+		doctor_say(d, &f, "PCIe x%s at %s, adapter supports x%s at %s", value[2], value[0],
+			   value[3], value[1]);
 		tell_numa_node(d, devices.name[i]);
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What lies below the disks that farblockd serves: whether it is still there, whether others use it
-// too, and whether there is room for all that initiators may write.
+// Files and devices behind the disks that farblockd serves: whether they still exist, whether they
+// are mounted, and whether there is space for all that initiators can write.
 #include <errno.h>
 #include <json-c/json.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #include "cli/doctor/doctor.h"
 
-// Where a device is mounted, by the fields "major:minor root place" of mountinfo (proc(5)).
+// Finds the mount point of a device in the fields "major:minor root place" of mountinfo (proc(5)).
 static bool is_mounted(struct doctor *d, const struct stat *st, char place[128])
 {
 	static char text[1 << 20];
@@ -31,25 +31,24 @@ static void device(struct doctor *d, const char *path, const struct stat *st)
 	char place[128], text[32];
 	unsigned high = major(st->st_rdev), low = minor(st->st_rdev);
 	if (is_mounted(d, st, place)) {
-		struct finding f = {
-			DOCTOR_FAIL, path,
-			"this machine and initiators write to it, each without knowing",
-			"umount it, or take it from the initiators"
-		};
-		doctor_say(d, &f, "is mounted at %s", place);
+		struct finding f = { DOCTOR_FAIL, path,
+				     "this machine and initiators write to it without coordination",
+				     "umount it, or delete its LUNs" };
+		doctor_say(d, &f, "mounted at %s", place);
 		return;
 	}
 	doctor_read(d, text, sizeof text, "/sys/dev/block/%u:%u/ro", high, low);
 	if (*text == '1') {
 		struct finding f = { DOCTOR_WARN, path, "initiators cannot write to it",
-				     "blockdev --setrw, if it is to be written" };
-		doctor_say(d, &f, "Linux holds the device read-only");
+				     "blockdev --setrw, if initiators must write" };
+		doctor_say(d, &f, "the block device is read-only");
 		return;
 	}
 	doctor_read(d, text, sizeof text, "/sys/dev/block/%u:%u/queue/discard_max_bytes", high,
 		    low);
-	doctor_say(d, &(struct finding){ DOCTOR_OK, .object = path }, "nobody else has it%s",
-		   !strcmp(text, "0") ? "; it cannot give back space that initiators free" : "");
+	doctor_say(d, &(struct finding){ DOCTOR_OK, .object = path }, "not mounted%s",
+		   !strcmp(text, "0") ? "; no discard: space that initiators free stays allocated"
+				      : "");
 }
 
 static void file(struct doctor *d, const char *path, const char *name, const struct stat *st)
@@ -63,10 +62,10 @@ static void file(struct doctor *d, const char *path, const char *name, const str
 	unsigned long long room = (unsigned long long)fs.f_bavail * fs.f_frsize;
 	struct finding f = { missing > room ? DOCTOR_WARN : DOCTOR_OK, path, NULL, NULL };
 	if (missing > room) {
-		f.why = "when the filesystem is full, initiators get errors for what they write";
-		f.fix = "more room there, or a smaller disk (fallocate keeps what a disk may need)";
+		f.why = "writes of initiators fail when the filesystem is full";
+		f.fix = "add space, or use a smaller disk (fallocate reserves the space of a disk)";
 	}
-	doctor_say(d, &f, "may grow by %llu MiB, its filesystem has %llu MiB", missing >> 20,
+	doctor_say(d, &f, "can grow by %llu MiB; its filesystem has %llu MiB free", missing >> 20,
 		   room >> 20);
 }
 
@@ -77,7 +76,7 @@ static void at_path(struct doctor *d, const char *path, const char *name)
 	if (!r && S_ISBLK(st.st_mode))
 		device(d, path, &st);
 	else if ((!r || r == ENOENT || r == ENOTDIR) && doctor_removed(d, path, name))
-		; // told
+		; // reported
 	else if (r)
 		doctor_say(d, &(struct finding){ DOCTOR_SKIP, .object = path }, "%.200s: %s", name,
 			   strerror(r));
@@ -91,11 +90,11 @@ static void disk(struct doctor *d, void *arg, const char *path, struct json_obje
 	struct json_object *o = doctor_info(d, path), *size;
 	const char *name = doctor_text(o, "dev"), *plugin = doctor_text(o, "plugin");
 	bool is_ours = !strcmp(plugin, "block") || !strcmp(plugin, "fileio");
-	bool is_empty = !strncmp(doctor_text(o, "summary"), "nullio ", 7); // takes no memory
+	bool is_empty = !strncmp(doctor_text(o, "summary"), "nullio ", 7); // uses no memory
 	if (!strcmp(plugin, "ramdisk") && !is_empty && json_object_object_get_ex(o, "size", &size))
 		*ram += json_object_get_uint64(size);
 	if (is_ours && *name == '/' && !strcmp(doctor_text(o, "state"), "open"))
-		at_path(d, path, name); // else it has neither device nor file, or waits for it
+		at_path(d, path, name); // else without a file or device, or unavailable
 	json_object_put(o);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The table of checks, and what they found.
+// The table of checks, and their findings.
 #include "cli/doctor/doctor.h"
 
 #include <errno.h>
@@ -9,32 +9,32 @@
 
 // clang-format off
 const struct doctor_check doctor_checks[] = {
-	{"device", "an RDMA device is there, and its driver", check_device},
-	{"access", "the device files that user space needs", check_access},
-	{"state", "each port is active", check_state},
-	{"cable", "the physical state of each port", check_cable},
-	{"link", "ports speak what the fabric speaks, InfiniBand or Ethernet", check_link},
-	{"subnet", "InfiniBand ports have an address from a subnet manager", check_subnet},
-	{"rate", "link rate, and what to expect of it", check_rate},
+	{"device", "RDMA devices and their drivers", check_device},
+	{"access", "device files for user space", check_access},
+	{"state", "state of each port", check_state},
+	{"cable", "physical state of each port", check_cable},
+	{"link", "link layer of each port: InfiniBand or Ethernet", check_link},
+	{"subnet", "addresses of InfiniBand ports from a subnet manager", check_subnet},
+	{"rate", "link rates and expected throughput", check_rate},
 	{"mtu", "packet sizes of RoCE", check_mtu},
-	{"ipoib", "IP over InfiniBand, which iSER needs to find its way", check_ipoib},
+	{"ipoib", "IP over InfiniBand, which iSER needs to connect", check_ipoib},
 	{"pkey", "partitions", check_pkey},
-	{"gid", "RoCE versions and the addresses they belong to", check_gid},
-	{"prefix", "the subnet prefixes of InfiniBand ports differ", check_prefix},
-	{"conflicts", "kernel targets and others that want the same", check_conflicts},
-	{"memlock", "memory may be pinned", check_memlock},
-	{"modules", "what the kernel offers to user space", check_modules},
-	{"counters", "errors that ports count", check_counters},
-	{"pcie", "the slot is as fast as the card", check_pcie},
-	{"firmware", "firmware and names of devices", check_firmware},
+	{"gid", "RoCE versions and IP addresses", check_gid},
+	{"prefix", "subnet prefixes of InfiniBand ports", check_prefix},
+	{"conflicts", "kernel targets and other programs with the same resources", check_conflicts},
+	{"memlock", "limit of pinned memory", check_memlock},
+	{"modules", "kernel modules and io_uring", check_modules},
+	{"counters", "error counters of ports", check_counters},
+	{"pcie", "PCIe slots of adapters", check_pcie},
+	{"firmware", "firmware and descriptions of devices", check_firmware},
 	{"netns", "RDMA devices and network namespaces", check_netns},
-	{"power", "processors do not save power at the cost of latency", check_power},
-	{"storage", "disks that farblockd waits for", check_storage},
-	{"disks", "disks that farblockd serves are there, have nobody else, and room", check_disks},
-	{"space", "farblockd can save its configuration and state", check_space},
-	{"logins", "ACLs and portal groups that require CHAP have a secret", check_logins},
-	{"names", "names of this machine", check_names},
-	{"portals", "farblockd's portals answer", check_portals},
+	{"power", "power saving of processors, which costs latency", check_power},
+	{"storage", "objects that wait for a device, file or address", check_storage},
+	{"disks", "files and devices behind disks, and space and memory for them", check_disks},
+	{"space", "space for farblockd's configuration and state", check_space},
+	{"logins", "CHAP secrets of ACLs and portal groups", check_logins},
+	{"names", "initiator name and host name", check_names},
+	{"portals", "connections to farblockd's portals", check_portals},
 	{0},
 };
 // clang-format on
@@ -61,7 +61,7 @@ int doctor_run(struct doctor *d, const char *name, struct err *e)
 		d->check = c->name;
 		c->run(d);
 	}
-	return is_found ? 0 : err_set(e, -ENOENT, "doctor: no check is called '%.40s'", name);
+	return is_found ? 0 : err_set(e, -ENOENT, "doctor: no check '%.40s'", name);
 }
 
 static void put(struct json_object *o, const char *key, const char *text)
@@ -115,7 +115,7 @@ void doctor_show(const struct doctor *d, FILE *out)
 		if (*text(f, "fix"))
 			fprintf(out, "       fix: %s\n", text(f, "fix"));
 	}
-	fprintf(out, "%u ok, %u to look at, %u failed, %u skipped\n", d->counts[DOCTOR_OK],
+	fprintf(out, "%u ok, %u warnings, %u failed, %u skipped\n", d->counts[DOCTOR_OK],
 		d->counts[DOCTOR_WARN], d->counts[DOCTOR_FAIL], d->counts[DOCTOR_SKIP]);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// doctor: what on this machine keeps disks from being served over RDMA, with what to do about it.
-// One thread; reads files of sysfs and procfs, changes nothing, needs no privilege: what may not
-// be read is skipped and told. Everything blocks.
+// doctor: finds what prevents service on this machine, and suggests fixes. One thread; reads files
+// of sysfs and procfs, changes nothing, needs no privileges: it reports what it may not read as
+// skipped. Everything blocks.
 #pragma once
 
 #include <limits.h>
@@ -16,13 +16,13 @@ struct json_object;
 enum verdict { DOCTOR_OK, DOCTOR_SKIP, DOCTOR_WARN, DOCTOR_FAIL };
 
 struct doctor {
-	const char *root;	      // put in front of every path; "" for this machine's own files
-	const char *check;	      // name of the one that runs now
+	const char *root;	      // prefix of every path; "" for this machine's own files
+	const char *check;	      // name of the running check
 	struct json_object *findings; // array of {check, verdict, object, what, why, fix}
 	unsigned counts[DOCTOR_FAIL + 1];
 	unsigned sample_ms; // time between two samples of counters; 0: one sample
-	// Asks the daemon, as client_call(); may be NULL or fail: then what it would tell is
-	// skipped. params is taken over, *ret is for json_object_put().
+	// Asks the daemon, as client_call(); may be NULL or fail: checks that need it are then
+	// skipped. Takes over params; *ret is for json_object_put().
 	int (*ask)(void *arg, const char *method, struct json_object *params,
 		   struct json_object **ret, struct err *e);
 	void *ask_arg;
@@ -34,24 +34,24 @@ struct doctor_check {
 };
 extern const struct doctor_check doctor_checks[]; // ends with a NULL name
 
-// Runs one check, or all when name is NULL. -ENOENT with text: no such check. d->findings and
-// counts are added to; the caller gives findings back with json_object_put().
+// Runs one check, or all when name is NULL. -ENOENT with text: no such check. Adds to d->findings
+// and counts; the caller releases findings with json_object_put().
 int doctor_run(struct doctor *d, const char *name, struct err *e);
 
-// How many children a node of tree.ls has, and their list, borrowed.
+// The number of children of a node of tree.ls, and their list, borrowed.
 size_t doctor_children(struct json_object *node, struct json_object **ret);
 
-// What initiators here find at a portal ("host[:port]") elsewhere: discovery over TCP and iSER by
+// Checks a portal ("host[:port]") of another machine: discovery over TCP and iSER with
 // farblock-initiator.
 void doctor_remote(struct doctor *d, const char *portal);
-// Logs in through every portal of the daemon, to a target and a RAM disk that are there for some
-// seconds, compares data and measures. Changes the configuration and takes that back; d->ask is
-// there. A negative errno with text: the daemon does not let it.
+// Logs in through every portal of the daemon, to a temporary target and RAM disk, compares data and
+// measures. Changes the configuration and restores it; d->ask is not NULL. A negative errno with
+// text: the daemon refused.
 int doctor_selftest(struct doctor *d, struct err *e);
 
-// A line for each finding, "[ ok ] check object: what", below it why and how to mend it.
+// A line for each finding, "[ ok ] check object: what", followed by why and fix.
 void doctor_show(const struct doctor *d, FILE *out);
-// The table of link rates with what to expect of them.
+// The table of link rates with expected throughput.
 void doctor_show_rates(FILE *out);
 struct json_object *doctor_rates_json(void); // the same, for json_object_put()
 
@@ -59,26 +59,26 @@ struct json_object *doctor_rates_json(void); // the same, for json_object_put()
 
 struct finding {
 	enum verdict verdict;
-	const char *object;    // what was looked at, "" for the machine
-	const char *why, *fix; // NULL: nothing to say. fix is a command or an edit.
+	const char *object;    // the object of the check, "" for the machine
+	const char *why, *fix; // may be NULL. fix is a command or an edit.
 };
-// What is said from here on is said by that check.
+// Begins a check: later findings belong to it.
 void doctor_begin(struct doctor *d, const char *check);
-// what: one line. Everything is copied.
+// Adds a finding; what is one line. Copies everything.
 void doctor_say(struct doctor *d, const struct finding *f, const char *what, ...)
 	__attribute__((format(printf, 3, 4)));
 
 // The text of a file without the newline at its end. False: absent or not readable; errno says why.
 bool doctor_read(const struct doctor *d, char *ret, size_t size, const char *path, ...)
 	__attribute__((format(printf, 4, 5)));
-// Whether a path is there.
+// Whether a path exists.
 bool doctor_exists(const struct doctor *d, const char *path, ...)
 	__attribute__((format(printf, 2, 3)));
 
 // The path below d->root. False: too long.
 bool doctor_place(const struct doctor *d, char ret[PATH_MAX], const char *path);
 
-// Names in a folder, sorted, "." and ".." left out; at most DOCTOR_NAMES_MAX.
+// Names in a directory, sorted, "." and ".." left out; at most DOCTOR_NAMES_MAX.
 enum { DOCTOR_NAMES_MAX = 128, DOCTOR_NAME_SIZE = 64 };
 struct doctor_names {
 	unsigned count;
@@ -97,29 +97,28 @@ struct doctor_port {
 void doctor_each_port(struct doctor *d, void (*fn)(struct doctor *d, const struct doctor_port *p));
 
 enum { DOCTOR_FIX_SIZE = 400 };
-// text with the names that stand in it in capitals, DEVICE PORT NETDEV, made those of a port or of
-// an interface (NULL: left as they are). Returns ret.
+// Replaces DEVICE and PORT in text by those of a port, NETDEV by an interface (NULL: no
+// replacement). Returns ret.
 const char *doctor_fill(char ret[DOCTOR_FIX_SIZE], const char *text, const struct doctor_port *p,
 			const char *netdev);
 // Whether an interface has an IPv4 route or an IPv6 address.
 bool doctor_has_address(struct doctor *d, const char *netdev);
-// What the daemon says to method without parameters, for json_object_put(); NULL: it does not
-// answer.
+// The daemon's answer to a method without parameters, for json_object_put(); NULL: none.
 struct json_object *doctor_ask(struct doctor *d, const char *method);
-// What it tells of one object (tree.info), the same.
+// The same for tree.info of one object.
 struct json_object *doctor_info(struct doctor *d, const char *path);
-// Its process id; 0: it does not answer.
+// The daemon's process id; 0: it does not answer.
 int doctor_daemon_pid(struct doctor *d);
-// The text of a member, "" if there is none.
+// The text of a member, "" if it is missing.
 const char *doctor_text(struct json_object *o, const char *key);
 // Calls fn for each node of a class of the daemon's tree, with its path. False: it does not answer.
 bool doctor_each_node(struct doctor *d, const char *class, void *arg,
 		      void (*fn)(struct doctor *d, void *arg, const char *path,
 				 struct json_object *node));
 
-// Whether the file that the disk object serves is no longer at path, which is told.
+// Reports a disk whose file is no longer at path. False: the file is there.
 bool doctor_removed(struct doctor *d, const char *object, const char *path);
-// Whether there is memory for RAM disks of so many bytes in all.
+// Compares the total size of RAM disks with memory.
 void doctor_ram_disks(struct doctor *d, unsigned long long bytes);
 
 // The checks, a file for each subject.

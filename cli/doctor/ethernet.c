@@ -7,8 +7,8 @@
 
 enum { ARPHRD_IB = 32 };
 
-// The network device of the first GID of a RoCE port that has one; false: none. Entries without an
-// address are files that cannot be read.
+// The network device of the first GID of a RoCE port; false: none. Entries without an address are
+// not readable.
 static bool netdev_of(struct doctor *d, const struct doctor_port *p, char ret[DOCTOR_NAME_SIZE])
 {
 	struct doctor_names entries;
@@ -33,15 +33,16 @@ static void mtu(struct doctor *d, const struct doctor_port *p)
 	struct finding f = { DOCTOR_OK, p->object, NULL, NULL };
 	if (v < 4200) {
 		f.verdict = DOCTOR_WARN;
-		f.why = v < 2200 ? "RoCE sends 1024 bytes a packet at most; 4096 need 4200"
-				 : "RoCE sends 2048 bytes a packet at most; 4096 need 4200";
-		f.fix = doctor_fill(
-			fix,
-			"ip link set dev NETDEV mtu 9000, at both ends and on the switch; "
-			"then ping -M do -s 8972 the other end",
-			p, netdev);
+		f.why = v < 2200 ? "RoCE packets carry at most 1024 bytes; 4096 bytes need an MTU "
+				   "of 4200"
+				 : "RoCE packets carry at most 2048 bytes; 4096 bytes need an MTU "
+				   "of 4200";
+		f.fix = doctor_fill(fix,
+				    "ip link set dev NETDEV mtu 9000, at both ends, and the same "
+				    "on the switch; then test with ping -M do -s 8972 PEER",
+				    p, netdev);
 	}
-	doctor_say(d, &f, "%s has an MTU of %s", netdev, text);
+	doctor_say(d, &f, "%s has MTU %s", netdev, text);
 }
 
 void check_mtu(struct doctor *d)
@@ -67,17 +68,17 @@ bool doctor_has_address(struct doctor *d, const char *netdev)
 	return false;
 }
 
-// What the first IPoIB interface is like, for comparison; doctor runs on one thread.
+// Settings of the first IPoIB interface, for comparison; doctor runs on one thread.
 static char first_netdev[DOCTOR_NAME_SIZE], first_mode[32], first_size[32];
 
-// Whether the port of an interface has the interface's partition.
+// Whether the port of an interface is a member of the interface's partition.
 static bool has_partition(struct doctor *d, const char *netdev, char key[32])
 {
 	struct doctor_names devices, entries;
 	char entry[32], number[16];
 	doctor_list(d, &devices, "/sys/class/net/%s/device/infiniband", netdev);
 	if (!devices.count || !doctor_read(d, key, 32, "/sys/class/net/%s/pkey", netdev))
-		return true; // not to be known
+		return true; // unknown
 	doctor_read(d, number, sizeof number, "/sys/class/net/%s/dev_port", netdev);
 	unsigned port = (unsigned)atoi(number) + 1;
 	doctor_list(d, &entries, "/sys/class/infiniband/%s/ports/%u/pkeys", devices.name[0], port);
@@ -99,19 +100,18 @@ static struct finding judge_sizes(const char *netdev, const char *mode, const ch
 	long v = strtol(size, NULL, 10);
 	if (v > (is_connected ? IPOIB_CONNECTED : IPOIB_4K)) {
 		f.verdict = DOCTOR_WARN;
-		f.why = "larger than this mode takes: large packets get lost";
-		f.fix = "the same mode and MTU at every host";
+		f.why = "the MTU exceeds the maximum of this mode: large packets are lost";
+		f.fix = "set the same mode and MTU on every host";
 	} else if (*first_netdev && (strcmp(first_mode, mode) || strcmp(first_size, size))) {
 		f.verdict = DOCTOR_WARN;
-		f.why = "another mode or MTU than the first interface has: if they are on one "
-			"fabric, "
-			"large packets stall";
-		f.fix = "the same mode and MTU at every interface and host";
+		f.why = "mode or MTU differs from the first interface: large packets stall if both "
+			"are on one fabric";
+		f.fix = "set the same mode and MTU on every interface and host";
 	} else if (!is_connected && v == IPOIB_2K) {
 		f.verdict = DOCTOR_WARN;
-		f.why = "the partition has packets of 2048 bytes; most adapters and switches take "
-			"4096";
-		f.fix = "mtu=5 for the partition in the subnet manager's partitions.conf";
+		f.why = "the partition uses packets of 2048 bytes; most adapters and switches "
+			"support 4096";
+		f.fix = "set mtu=5 for the partition in the subnet manager's partitions.conf";
 	}
 	return f;
 }
@@ -124,21 +124,19 @@ static void ipoib(struct doctor *d, const char *netdev)
 	doctor_read(d, state, sizeof state, "/sys/class/net/%s/operstate", netdev);
 	struct finding f = judge_sizes(netdev, mode, size);
 	if (strcmp(state, "up")) {
-		f = (struct finding){
-			DOCTOR_WARN, netdev,
-			"iSER finds its way by IP addresses, so it cannot over this port",
-			"ip link set dev NETDEV up"
-		};
+		f = (struct finding){ DOCTOR_WARN, netdev,
+				      "iSER connects by IP address, so it cannot use this port",
+				      "ip link set dev NETDEV up" };
 	} else if (!doctor_has_address(d, netdev)) {
-		f = (struct finding){
-			DOCTOR_WARN, netdev,
-			"iSER finds its way by IP addresses, so it cannot over this port",
-			"ip address add 192.0.2.1/24 dev NETDEV"
-		};
+		f = (struct finding){ DOCTOR_WARN, netdev,
+				      "iSER connects by IP address, so it cannot use this port",
+				      "ip address add 192.0.2.1/24 dev NETDEV" };
 	} else if (!has_partition(d, netdev, key)) {
 		f = (struct finding){
-			DOCTOR_FAIL, netdev, "the port is no member of the interface's partition",
-			"add the port to it in the subnet manager's partitions.conf"
+			DOCTOR_FAIL, netdev,
+			"the interface has no connection: its port is not a member of its "
+			"partition",
+			"add the port to the partition in the subnet manager's partitions.conf"
 		};
 	}
 	if (f.fix)
@@ -164,7 +162,7 @@ void check_ipoib(struct doctor *d)
 			ipoib(d, netdevs.name[i]);
 }
 
-// What connections begin with unless somebody says otherwise (configfs, which may not be there).
+// Whether connections use RoCE v1 by default (configfs, which may be absent).
 static bool begins_with_v1(struct doctor *d, const struct doctor_port *p)
 {
 	char mode[32];
@@ -191,25 +189,24 @@ static void gid(struct doctor *d, const struct doctor_port *p)
 	}
 	struct finding f = { v2 ? DOCTOR_OK : DOCTOR_WARN, p->object, NULL, NULL };
 	if (!v2) {
-		f.why = "without RoCE v2 there is no way through a router, and peers with v2 alone "
-			"are not reached";
-		f.fix = "a card or firmware with RoCE v2, or v1 at every end: echo 'IB/RoCE v1' > "
+		f.why = "routers do not forward RoCE v1, and peers with v2 only are unreachable";
+		f.fix = "use an adapter or firmware with RoCE v2, or v1 at every end: echo "
+			"'IB/RoCE v1' > "
 			"/sys/kernel/config/rdma_cm/DEVICE/ports/PORT/default_roce_mode";
 	} else if (begins_with_v1(d, p)) {
 		f.verdict = DOCTOR_WARN;
-		f.why = "connections begin with RoCE v1, which no router passes on and which ends "
-			"that "
-			"begin with v2 do not answer";
+		f.why = "connections use RoCE v1 by default: routers do not forward it, and peers "
+			"that use v2 do not answer";
 		f.fix = "echo 'RoCE v2' > "
 			"/sys/kernel/config/rdma_cm/DEVICE/ports/PORT/default_roce_mode";
 	} else if (!doctor_has_address(d, netdev)) {
 		f.verdict = DOCTOR_WARN;
-		f.why = "its interface has no IP address, by which connections find their way";
-		f.fix = "ip address add 192.0.2.1/24 dev NETDEV; and let UDP port 4791 through";
+		f.why = "RDMA connections need an IP address on the interface";
+		f.fix = "ip address add 192.0.2.1/24 dev NETDEV; open UDP port 4791";
 	}
 	if (f.fix)
 		f.fix = doctor_fill(fix, f.fix, p, netdev);
-	doctor_say(d, &f, "on %s: %u GIDs of RoCE v1, %u of RoCE v2", netdev, v1, v2);
+	doctor_say(d, &f, "%s: %u GIDs of RoCE v1, %u of RoCE v2", netdev, v1, v2);
 }
 
 void check_gid(struct doctor *d)
@@ -219,7 +216,7 @@ void check_gid(struct doctor *d)
 
 // ---- subnet prefixes ----
 
-// check_prefix's, between its calls; doctor runs on one thread.
+// State of check_prefix(); doctor runs on one thread.
 static char first_prefix[24], first_port[80];
 
 static void prefix(struct doctor *d, const struct doctor_port *p)
@@ -232,10 +229,10 @@ static void prefix(struct doctor *d, const struct doctor_port *p)
 	struct finding f = { DOCTOR_OK, p->object, NULL, NULL };
 	if (*first_prefix && !strcmp(text, first_prefix)) {
 		f.verdict = DOCTOR_WARN;
-		f.why = "if these are two fabrics, names of ports are ambiguous";
-		f.fix = "another subnet_prefix in the opensm.conf of one of them";
+		f.why = "port GIDs are ambiguous if these are two fabrics";
+		f.fix = "set another subnet_prefix in the opensm.conf of one fabric";
 	}
-	doctor_say(d, &f, "subnet prefix %s%s%s", text, f.why ? ", as that of " : "",
+	doctor_say(d, &f, "subnet prefix %s%s%s", text, f.why ? ", same as " : "",
 		   f.why ? first_port : "");
 	if (!*first_prefix) {
 		memcpy(first_prefix, text, 20);

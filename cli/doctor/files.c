@@ -51,7 +51,7 @@ bool doctor_read(const struct doctor *d, char *ret, size_t size, const char *pat
 	while (have && (ret[have - 1] == '\n' || ret[have - 1] == ' '))
 		have--;
 	ret[have] = 0;
-	// What goes to a terminal is text, whatever a driver says.
+	// Drivers may return anything; terminals get printable text only.
 	for (size_t i = 0; i < have; i++)
 		if (!is_text((unsigned char)ret[i]))
 			ret[i] = '?';

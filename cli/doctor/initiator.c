@@ -20,7 +20,7 @@ enum { WORDS_MAX = 24, OUTPUT_MAX = 65536 };
 
 extern char **environ;
 
-static volatile sig_atomic_t running; // its process, 0: none
+static volatile sig_atomic_t running; // process id, 0: none
 
 void initiator_stop(void)
 {
@@ -38,7 +38,7 @@ static void find(char path[PATH_MAX])
 		memcpy(path, NAME, sizeof NAME); // by PATH
 }
 
-// What comes until the end; what is beyond OUTPUT_MAX is dropped.
+// Reads until end of file; drops what exceeds OUTPUT_MAX.
 static void read_all(int fd, char *out)
 {
 	char more[4096];
@@ -77,7 +77,7 @@ static int complain(FILE *complaints, struct err *e)
 	char text[400] = "";
 	rewind(complaints);
 	if (!fgets(text, sizeof text, complaints))
-		return err_set(e, -EIO, NAME ": has failed and does not say why");
+		return err_set(e, -EIO, NAME ": failed without a message");
 	text[strcspn(text, "\n")] = 0;
 	bool is_named = !strncmp(text, begin, sizeof begin - 1);
 	return err_set(e, -EIO, "%s", text + (is_named ? sizeof begin - 1 : 0));
@@ -93,7 +93,7 @@ int initiator_run(const char *const *words, const char *secret, char **ret, stru
 		free(out);
 		if (complaints)
 			fclose(complaints);
-		return err_set(e, -ENOMEM, NAME ": out of memory or descriptors");
+		return err_set(e, -ENOMEM, NAME ": out of memory or file descriptors");
 	}
 	if (secret)
 		setenv(SECRET, secret, 1);
@@ -104,7 +104,7 @@ int initiator_run(const char *const *words, const char *secret, char **ret, stru
 	if (!r) {
 		running = pid;
 		read_all(ends[0], out);
-		siginfo_t over; // and not yet waited for: its number is nobody else's
+		siginfo_t over; // not yet reaped, so the pid is still its own
 		while (waitid(P_PID, (id_t)pid, &over, WEXITED | WNOWAIT) < 0 && errno == EINTR)
 			;
 		running = 0;
@@ -112,7 +112,7 @@ int initiator_run(const char *const *words, const char *secret, char **ret, stru
 			;
 		r = WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : complain(complaints, e);
 	} else {
-		err_errno(e, r, NAME ": cannot be run");
+		err_errno(e, r, NAME ": cannot run");
 	}
 	close(ends[0]);
 	fclose(complaints);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// farblock-initiator as a program, for checks that log in. Blocks.
+// Runs the program farblock-initiator, for checks that log in. Blocks.
 #pragma once
 
 #include "core/err.h"
 
-// Runs it with words (NULL at the end) behind its name: the one beside this program, or else that
-// of PATH. secret: CHAP's, NULL: none; it goes by the environment. 0 with *ret, what it printed,
-// for free(); -EIO with its first line of complaint, -ENOENT: there is no such program.
+// Runs it with words (NULL at the end) as arguments: the one beside this program, else that of
+// PATH. secret: for CHAP, passed in the environment, or NULL. 0 with *ret, its output, for free();
+// -EIO with its first line on standard error, -ENOENT: program not found.
 int initiator_run(const char *const *words, const char *secret, char **ret, struct err *e);
-// Ends the one that runs, if one does: initiator_run() then returns soon. From a signal handler of
-// the same thread.
+// Ends the running one, if any: initiator_run() then returns soon. For a signal handler of the same
+// thread.
 void initiator_stop(void);

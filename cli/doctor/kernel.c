@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the kernel offers, allows and holds for others.
+// The kernel: modules, limits, and conflicts with other targets.
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 #include "cli/doctor/doctor.h"
 
-// Whether somebody listens on a TCP port, by /proc/net/tcp and tcp6.
+// Whether a program listens on a TCP port, from /proc/net/tcp and tcp6.
 static bool is_taken(struct doctor *d, unsigned port)
 {
 	static const char *const tables[] = { "/proc/net/tcp", "/proc/net/tcp6" };
@@ -45,7 +45,7 @@ static void compare(struct doctor *d, void *arg, const char *path, struct json_o
 		w->is_there = true;
 }
 
-// Whether the daemon has a portal that listens and whose name ends so.
+// Whether the daemon has a listening portal whose name ends with end.
 static bool serves(struct doctor *d, const char *end)
 {
 	struct wanted w = { .end = end };
@@ -58,42 +58,41 @@ void check_conflicts(struct doctor *d)
 	static const struct {
 		const char *module, *why, *fix;
 	} rows[] = {
-		{"ib_srpt",	     "the kernel's SRP target answers for every port of the fabric",
-		  "modprobe -r ib_srpt; keep it away in /etc/modprobe.d and /etc/rdma/modules"									       },
-		{ "ib_isert",
-		  "the kernel's iSER target may hold the addresses that farblockd wants",		  "targetcli clearconfig confirm=true, or other addresses and ports"},
-		{ "target_core_mod",
-		  "the kernel's target may hold disks that farblockd is to serve",		     "targetcli ls /backstores; targetcli clearconfig confirm=true"	 },
-		{ "iscsi_target_mod", "the kernel's iSCSI target may hold port 3260",
-		  "ss -ltn; other ports for one of the two"													      },
+		{"ib_srpt",	     "the kernel's SRP target answers on every InfiniBand port",
+		  "modprobe -r ib_srpt; disable it in /etc/modprobe.d and /etc/rdma/modules"},
+		{ "ib_isert",	      "the kernel's iSER target may use addresses that farblockd needs",
+		  "targetcli clearconfig confirm=true, or use other addresses and ports"	 },
+		{ "target_core_mod",  "the kernel's target may use disks that farblockd needs",
+		  "targetcli ls /backstores; targetcli clearconfig confirm=true"		 },
+		{ "iscsi_target_mod", "the kernel's iSCSI target may use port 3260",
+		  "check ss -ltn; move one of the targets to another port"		   },
 	};
 	unsigned found = 0;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		if (!doctor_exists(d, "/sys/module/%s", rows[i].module))
 			continue;
 		struct finding f = { DOCTOR_WARN, rows[i].module, rows[i].why, rows[i].fix };
-		doctor_say(d, &f, "is loaded");
+		doctor_say(d, &f, "the module is loaded");
 		found++;
 	}
 	bool is_used = is_taken(d, 3260), is_ours = is_used && serves(d, ":3260");
 	struct finding f = { DOCTOR_OK, "port 3260", NULL, NULL };
 	if (is_used && !is_ours)
-		f = (struct finding){
-			DOCTOR_WARN, "port 3260",
-			found ? "it may be the kernel's target"
-			      : "it may be tgtd or another target; farblockd cannot listen "
-				"there",
-			"ss -ltnp sport = 3260"
-		};
+		f = (struct finding){ DOCTOR_WARN, "port 3260",
+				      found ? "farblockd cannot listen there; the kernel's target "
+					      "may use the port"
+					    : "farblockd cannot listen there; tgtd or another "
+					      "target may use the port",
+				      "ss -ltnp sport = 3260" };
 	doctor_say(d, &f,
 		   is_ours   ? "farblockd listens"
-		   : is_used ? "somebody listens"
-			     : "nobody listens");
+		   : is_used ? "another program listens"
+			     : "not in use");
 }
 
 // ---- pinned memory ----
 
-// The value of "Name:   text" in a file of lines.
+// The value of a line "Name:   text".
 static bool line_value(const char *text, const char *name, char *ret, size_t size)
 {
 	const char *at = strstr(text, name);
@@ -117,24 +116,23 @@ void check_memlock(struct doctor *d)
 		       strtoull(value, NULL, 16) >> IPC_LOCK & 1;
 	doctor_read(d, text, sizeof text, "/proc/%s/limits", process);
 	if (!line_value(text, "Max locked memory", value, sizeof value)) {
-		doctor_say(d, &(struct finding){ DOCTOR_SKIP }, "limits cannot be read");
+		doctor_say(d, &(struct finding){ DOCTOR_SKIP }, "cannot read limits");
 		return;
 	}
 	bool is_all = !strcmp(value, "unlimited");
 	struct finding f = { DOCTOR_OK };
 	if (!is_all && !may_all && strtoull(value, NULL, 10) < 1ull << 30) {
 		f.verdict = DOCTOR_WARN;
-		f.why = "RDMA devices pin every RAM disk and 256 MiB of buffers for each worker";
-		f.fix = "LimitMEMLOCK=infinity in the unit; ulimit -l unlimited; container: "
-			"--ulimit "
-			"memlock=-1";
+		f.why = "RDMA pins every RAM disk and 256 MiB of buffers per worker";
+		f.fix = "set LimitMEMLOCK=infinity in the unit, or run ulimit -l unlimited; for a "
+			"container, use --ulimit memlock=-1";
 	}
-	doctor_say(d, &f, "memory that may be pinned %s: %s%s%s",
-		   *process == 's' ? "from here" : "by farblockd", value, is_all ? "" : " bytes",
-		   may_all ? ", and CAP_IPC_LOCK lifts that" : "");
+	doctor_say(d, &f, "limit of pinned memory of %s: %s%s%s",
+		   *process == 's' ? "this process" : "farblockd", value, is_all ? "" : " bytes",
+		   may_all ? ", lifted by CAP_IPC_LOCK" : "");
 }
 
-// ---- what user space may use ----
+// ---- modules ----
 
 static bool has_module(struct doctor *d, const char *release, const char *name)
 {
@@ -160,10 +158,10 @@ void check_modules(struct doctor *d)
 		{"ib_uverbs", "RDMA from user space"			      },
 		{ "rdma_ucm", "RDMA connections from user space"		 },
 		{ "rdma_rxe", "RoCE in software"				 },
-		{ "ublk_drv", "block devices from user space (the faster way)"},
-		{ "fuse",	  "disks of another machine as files"	      },
+		{ "ublk_drv", "block devices from user space (faster than nbd)"},
+		{ "fuse",	  "remote disks as files"			  },
 		{ "loop",	  "files as block devices"			   },
-		{ "nbd",	 "block devices from user space"		 },
+		{ "nbd",	 "block devices from user space"			 },
 	};
 	struct utsname un;
 	char text[64];
@@ -172,16 +170,17 @@ void check_modules(struct doctor *d)
 	if (atoi(text)) {
 		struct finding f = { DOCTOR_FAIL, "io_uring", "farblockd cannot run without it",
 				     "sysctl kernel.io_uring_disabled=0" };
-		doctor_say(d, &f, "is switched off (%s)", text);
+		doctor_say(d, &f, "disabled (%s)", text);
 	} else {
-		doctor_say(d, &(struct finding){ DOCTOR_OK, .object = "io_uring" }, "is allowed");
+		doctor_say(d, &(struct finding){ DOCTOR_OK, .object = "io_uring" }, "enabled");
 	}
 	if (doctor_read(d, text, sizeof text, "/proc/sys/kernel/osrelease"))
 		snprintf(un.release, sizeof un.release, "%s", text);
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		bool has = has_module(d, un.release, rows[i].module);
 		struct finding f = { has ? DOCTOR_OK : DOCTOR_SKIP, rows[i].module, NULL, NULL };
-		doctor_say(d, &f, "%s: %s", rows[i].serves, has ? "there" : "not with this kernel");
+		doctor_say(d, &f, "%s: %s", rows[i].serves,
+			   has ? "available" : "not available in this kernel");
 	}
 }
 
@@ -197,17 +196,18 @@ void check_netns(struct doctor *d)
 	bool is_shared = *mode == 'Y';
 	struct finding f = { is_shared ? DOCTOR_OK : DOCTOR_WARN };
 	if (!is_shared) {
-		f.why = "a container sees only devices that were moved into its namespace";
+		f.why = "a container sees only devices that were moved into its network namespace";
 		memcpy(p.device, devices.name[0], sizeof p.device);
 		f.fix = doctor_fill(
 			fix, "rdma system set netns shared, or rdma dev set DEVICE netns NAME", &p,
 			NULL);
 	}
-	doctor_say(d, &f, "RDMA devices are %s network namespaces",
-		   is_shared ? "seen by all" : "each in one of the");
+	doctor_say(d, &f, "%s",
+		   is_shared ? "all network namespaces share RDMA devices"
+			     : "each RDMA device belongs to one network namespace");
 }
 
-// How long the deepest sleep that is allowed takes to end, of the first processor.
+// Wake-up latency of the deepest enabled idle state of the first processor.
 static long wakes_in_us(struct doctor *d)
 {
 	struct doctor_names states;
@@ -245,11 +245,11 @@ static void governors(struct doctor *d)
 	struct finding f = { DOCTOR_OK, .object = "frequency" };
 	if (saving) {
 		f.verdict = DOCTOR_WARN;
-		f.why = "a processor that runs slowly until it is busy adds tens of microseconds";
+		f.why = "processors at a low clock rate add tens of microseconds of latency";
 		f.fix = "cpupower frequency-set -g performance";
 	}
 	if (seen)
-		doctor_say(d, &f, "%u of %u processors save power", saving, seen);
+		doctor_say(d, &f, "%u of %u processors use the governor powersave", saving, seen);
 }
 
 void check_power(struct doctor *d)
@@ -259,9 +259,9 @@ void check_power(struct doctor *d)
 	governors(d);
 	struct finding f = { us < LONG_US ? DOCTOR_OK : DOCTOR_WARN, .object = "sleep" };
 	if (us >= LONG_US) {
-		f.why = "a command that comes after a pause waits that long";
+		f.why = "a command after an idle period waits this long";
 		f.fix = "cpupower idle-set -D 50, if latency matters more than power";
 	}
 	if (us)
-		doctor_say(d, &f, "a processor wakes up within %ld us", us);
+		doctor_say(d, &f, "processors wake up within %ld us", us);
 }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// ACLs and portal groups by which nobody can log in.
+// ACLs and portal groups that admit nobody for lack of CHAP credentials.
 #include <json-c/json.h>
 #include <string.h>
 
 #include "cli/doctor/doctor.h"
 
-// What a summary says of CHAP that is required and has no secret.
+// Words of a summary when CHAP is required but has no secret.
 static const struct row {
 	const char *class, *words;
 	enum verdict verdict;
 	const char *what, *why;
 } rows[] = {
-	{"acl",	 "auth required, no ", DOCTOR_FAIL, "admits nobody",
-	  "CHAP is required, and neither the ACL nor its portal group has a user and a secret"},
-	{ "tpg", "tpg-auth, no ",	  DOCTOR_WARN, "admits nobody without an ACL",
-	  "CHAP is required, and the portal group has no user and no secret"		     },
+	{"acl",	 "auth required, no ", DOCTOR_FAIL, "nobody can log in",
+	  "CHAP is required, but neither the ACL nor its portal group has a user and a secret"},
+	{ "tpg", "tpg-auth, no ",	  DOCTOR_WARN, "initiators without an ACL cannot log in",
+	  "CHAP is required, but the portal group has no user and no secret"		     },
 };
 
 static void look(struct doctor *d, void *arg, const char *path, struct json_object *node)
@@ -27,8 +27,8 @@ static void look(struct doctor *d, void *arg, const char *path, struct json_obje
 		    !strstr(doctor_text(node, "summary"), r->words))
 			continue;
 		snprintf(fix, sizeof fix,
-			 "farblock %s set auth userid=NAME password=SECRET, or, for logins without "
-			 "CHAP: farblock %s set attribute authentication=0",
+			 "farblock %s set auth userid=NAME password=SECRET, or, to allow logins "
+			 "without CHAP: farblock %s set attribute authentication=0",
 			 path, path);
 		doctor_say(d, &(struct finding){ r->verdict, path, r->why, fix }, "%s", r->what);
 		++*count;
@@ -44,5 +44,6 @@ void check_logins(struct doctor *d)
 	if (!has_answer)
 		doctor_say(d, &(struct finding){ DOCTOR_SKIP }, "farblockd does not answer");
 	else if (!count)
-		doctor_say(d, &(struct finding){ DOCTOR_OK }, "every ACL admits its initiator");
+		doctor_say(d, &(struct finding){ DOCTOR_OK },
+			   "every ACL that requires CHAP has a secret");
 }

@@ -6,7 +6,7 @@
 
 #include "cli/doctor/doctor.h"
 
-// What a state file may begin with: "4: ACTIVE".
+// Beginnings of a state file: "4: ACTIVE".
 struct meaning {
 	const char *begins;
 	enum verdict verdict;
@@ -19,7 +19,7 @@ static void judge(struct doctor *d, const struct doctor_port *p, const char *fil
 	char state[64];
 	if (!doctor_read(d, state, sizeof state, "%s/%s", p->path, file)) {
 		doctor_say(d, &(struct finding){ DOCTOR_SKIP, .object = p->object },
-			   "%s cannot be read: %m", file);
+			   "cannot read %s: %m", file);
 		return;
 	}
 	while (rows->begins && strncmp(state, rows->begins, strlen(rows->begins)))
@@ -28,7 +28,7 @@ static void judge(struct doctor *d, const struct doctor_port *p, const char *fil
 	struct finding f = { rows->verdict, p->object, rows->why, NULL };
 	if (rows->fix)
 		f.fix = doctor_fill(fix, rows->fix, p, NULL);
-	doctor_say(d, &f, "%s", *state ? state : "nothing that can be read");
+	doctor_say(d, &f, "%s", *state ? state : "unreadable");
 }
 
 static void state(struct doctor *d, const struct doctor_port *p)
@@ -37,10 +37,10 @@ static void state(struct doctor *d, const struct doctor_port *p)
 	static const struct meaning rows[] = {
 		{ "4:", DOCTOR_OK, NULL, NULL },
 		{ "1:", DOCTOR_FAIL, "the port has no link (see cable)", NULL },
-		{ "2:", DOCTOR_FAIL, "the link is up and no subnet manager has set it up",
-		  "systemctl start opensm on one host of the fabric, or switch on the switch's" },
-		{ "3:", DOCTOR_WARN, "a subnet manager is at it", "wait a minute; then sminfo" },
-		{ NULL, DOCTOR_WARN, "no state that this program knows", NULL },
+		{ "2:", DOCTOR_FAIL, "the link is up, but no subnet manager has configured the port",
+		  "systemctl start opensm on one host of the fabric, or enable the switch's subnet manager" },
+		{ "3:", DOCTOR_WARN, "a subnet manager is configuring the port", "wait a minute, then run sminfo" },
+		{ NULL, DOCTOR_WARN, "unknown port state", NULL },
 	};
 	// clang-format on
 	judge(d, p, "state", rows);
@@ -57,17 +57,17 @@ static void cable(struct doctor *d, const struct doctor_port *p)
 	static const struct meaning rows[] = {
 		{ "5:", DOCTOR_OK, NULL, NULL },
 		{ "2:", DOCTOR_FAIL,
-		  "nothing answers: no cable, its other end, a port that is off, different speeds, "
-		  "or one end speaks Ethernet",
+		  "no signal: the cable or its other end is unplugged, the port there is off, the speeds "
+		  "differ, or one end uses Ethernet",
 		  "check the cable and the other end; ibportstate -C DEVICE -P PORT -D 0 PORT query; "
-		  "a lower speed: ibportstate -C DEVICE -P PORT -D 0 PORT speed 1" },
-		{ "1:", DOCTOR_FAIL, "the port was put to sleep", "ibportstate -C DEVICE -P PORT -D 0 PORT enable" },
+		  "to lower the speed: ibportstate -C DEVICE -P PORT -D 0 PORT speed 1" },
+		{ "1:", DOCTOR_FAIL, "the port is asleep", "ibportstate -C DEVICE -P PORT -D 0 PORT enable" },
 		{ "3:", DOCTOR_FAIL, "the port is disabled", "ibportstate -C DEVICE -P PORT -D 0 PORT enable" },
-		{ "4:", DOCTOR_WARN, "the link is being set up; if it stays so, the cable is bad",
-		  "another cable, or a lower speed: ibportstate -C DEVICE -P PORT -D 0 PORT speed 1" },
-		{ "6:", DOCTOR_WARN, "the link is lost and found again: see counters",
-		  "another cable" },
-		{ NULL, DOCTOR_WARN, "no physical state that this program knows", NULL },
+		{ "4:", DOCTOR_WARN, "the link is training; if this persists, the cable is faulty",
+		  "replace the cable, or lower the speed: ibportstate -C DEVICE -P PORT -D 0 PORT speed 1" },
+		{ "6:", DOCTOR_WARN, "the link fails and recovers (see counters)",
+		  "replace the cable" },
+		{ NULL, DOCTOR_WARN, "unknown physical state", NULL },
 	};
 	// clang-format on
 	judge(d, p, "phys_state", rows);
@@ -78,7 +78,7 @@ void check_cable(struct doctor *d)
 	doctor_each_port(d, cable);
 }
 
-// A card that can do both and is set to the wrong one finds no partner.
+// An adapter for both link layers finds no peer if it is set to the wrong one.
 static void link_layer(struct doctor *d, const struct doctor_port *p)
 {
 	char layer[32], state[32], fix[DOCTOR_FIX_SIZE];
@@ -90,10 +90,10 @@ static void link_layer(struct doctor *d, const struct doctor_port *p)
 	bool is_lone = (!p->is_infiniband || has_mlx4) && *state == '2';
 	struct finding f = { is_lone ? DOCTOR_WARN : DOCTOR_OK, p->object, NULL, NULL };
 	if (is_lone) {
-		f.why = p->is_infiniband ? "no partner: if the other end is Ethernet, this one "
-					   "speaks another language"
-					 : "no partner: if the other end is InfiniBand, this one "
-					   "speaks another language";
+		f.why = p->is_infiniband ? "no link: if the other end is Ethernet, the port is set "
+					   "to the wrong link layer"
+					 : "no link: if the other end is InfiniBand, the port is "
+					   "set to the wrong link layer";
 		f.fix = has_mlx4 ? p->is_infiniband
 					   ? "echo eth > "
 					     "/sys/class/infiniband/DEVICE/device/mlx4_portPORT"
@@ -103,7 +103,7 @@ static void link_layer(struct doctor *d, const struct doctor_port *p)
 				   "then reboot";
 		f.fix = doctor_fill(fix, f.fix, p, NULL);
 	}
-	doctor_say(d, &f, "speaks %s", *layer ? layer : "nothing that is known");
+	doctor_say(d, &f, "link layer %s", *layer ? layer : "unknown");
 }
 
 void check_link(struct doctor *d)
@@ -120,9 +120,9 @@ static void subnet(struct doctor *d, const struct doctor_port *p)
 	bool has_lid = strtoul(lid, NULL, 16) != 0, has_sm = strtoul(sm, NULL, 16) != 0;
 	struct finding f = { has_lid && has_sm ? DOCTOR_OK : DOCTOR_FAIL, p->object, NULL, NULL };
 	if (f.verdict == DOCTOR_FAIL) {
-		f.why = "no subnet manager has been here: without one nothing gets through";
-		f.fix = "systemctl start opensm on one host of the fabric, or switch on the "
-			"switch's";
+		f.why = "no subnet manager has configured the port, so it passes no traffic";
+		f.fix = "systemctl start opensm on one host of the fabric, or enable the switch's "
+			"subnet manager";
 	}
 	doctor_say(d, &f, "LID %s, subnet manager at LID %s", lid, sm);
 }
@@ -151,7 +151,7 @@ static void pkey(struct doctor *d, const struct doctor_port *p)
 	}
 	struct finding f = { full ? DOCTOR_OK : DOCTOR_WARN, p->object, NULL, NULL };
 	if (!full) {
-		f.why = "two limited members of a partition cannot talk to each other";
+		f.why = "limited members of a partition cannot communicate with each other";
 		f.fix = "make this port, or all its peers, a full member in the subnet manager's "
 			"partitions.conf";
 	}
@@ -168,29 +168,29 @@ void check_pkey(struct doctor *d)
 // clang-format off
 static const struct {
 	const char *file, *why, *fix;
-	bool is_usual; // that it is not 0; only that it rises is told
+	bool is_usual; // a non-zero value is normal; only a rise is reported
 } counters[] = {
-	{ "counters/symbol_error", "bits get lost on the way", "another cable or port", false },
-	{ "counters/link_error_recovery", "the link is trained again and again", "another cable", false },
-	{ "counters/link_downed", "the link goes down", "another cable", false },
-	{ "counters/port_rcv_errors", "packets come in damaged", "another cable or port", false },
-	{ "counters/port_xmit_discards", "the fabric does not take packets", "see the switch", false },
-	{ "counters/port_xmit_wait", "packets wait for room: the fabric is congested",
-	  "perfquery of the ports on the way; fewer who send to one port", true },
-	{ "counters/local_link_integrity_errors", "bits get lost on the way", "another cable", false },
+	{ "counters/symbol_error", "bits are corrupted in transit", "replace the cable, or use another port", false },
+	{ "counters/link_error_recovery", "the link retrains repeatedly", "replace the cable", false },
+	{ "counters/link_downed", "the link goes down", "replace the cable", false },
+	{ "counters/port_rcv_errors", "packets arrive damaged", "replace the cable, or use another port", false },
+	{ "counters/port_xmit_discards", "the fabric does not accept packets", "check the switch", false },
+	{ "counters/port_xmit_wait", "packets wait for buffers: the fabric is congested",
+	  "run perfquery on the ports of the path; reduce the number of senders to one port", true },
+	{ "counters/local_link_integrity_errors", "bits are corrupted in transit", "replace the cable", false },
 	{ "counters/excessive_buffer_overrun_errors", "the other end sends too much",
-	  "see the switch", false },
-	{ "counters/VL15_dropped", "management packets get lost", "see the subnet manager's log", true },
-	{ "hw_counters/out_of_sequence", "packets are lost: a lossy Ethernet",
-	  "flow control (PFC) or ECN on the way", false },
-	{ "hw_counters/local_ack_timeout_err", "answers do not come",
-	  "flow control (PFC), firewall of UDP port 4791", false },
-	{ "hw_counters/rnr_nak_retry_err", "a receiver has no buffers", "tell the developers", false },
+	  "check the switch", false },
+	{ "counters/VL15_dropped", "management packets are lost", "check the subnet manager's log", true },
+	{ "hw_counters/out_of_sequence", "packets are lost: the Ethernet is lossy",
+	  "enable flow control (PFC) or ECN on the path", false },
+	{ "hw_counters/local_ack_timeout_err", "acknowledgements do not arrive in time",
+	  "enable flow control (PFC); check the firewall for UDP port 4791", false },
+	{ "hw_counters/rnr_nak_retry_err", "a receiver has no buffers", "report it to the developers", false },
 };
 // clang-format on
 enum { COUNTERS = sizeof counters / sizeof counters[0], SAMPLES = 32 };
 
-// Of all ports at once, so that they are looked at together; doctor runs on one thread.
+// Samples of all ports, taken together; doctor runs on one thread.
 static unsigned long long samples[SAMPLES][COUNTERS];
 static unsigned sample_at;
 
@@ -224,7 +224,7 @@ static void count(struct doctor *d, const struct doctor_port *p)
 		struct finding f = { is_rising && !counters[i].is_usual ? DOCTOR_FAIL : DOCTOR_WARN,
 				     p->object, counters[i].why, counters[i].fix };
 		doctor_say(d, &f, "%s %llu, %s", strchr(counters[i].file, '/') + 1, now[i],
-			   is_rising ? "and rising" : "not rising now");
+			   is_rising ? "rising" : "not rising");
 		bad++;
 	}
 	if (!bad)

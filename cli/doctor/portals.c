@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Whether the portals of the tree can be reached from here.
+// Whether the portals of the tree accept connections from this machine.
 #include <arpa/inet.h>
 #include <errno.h>
 #include <json-c/json.h>
@@ -43,17 +43,18 @@ static void portal(struct doctor *d, const char *name, const char *summary)
 	}
 	int r = reach(&a);
 	if (!r) {
-		doctor_say(d, &(struct finding){ DOCTOR_OK, .object = name }, "takes connections");
+		doctor_say(d, &(struct finding){ DOCTOR_OK, .object = name },
+			   "accepts connections");
 		return;
 	}
 	struct finding f = {
-		DOCTOR_FAIL, name, "initiators get no answer either",
-		"look for a firewall: nft list ruleset; then journalctl -u farblockd"
+		DOCTOR_FAIL, name, "initiators cannot connect either",
+		"check the firewall (nft list ruleset), then journalctl -u farblockd"
 	};
 	doctor_say(d, &f, "connect: %s", strerror(-r));
 }
 
-// Targets share portals: each is tried once.
+// Targets share portals; each portal is tried once.
 enum { PORTALS_MAX = 64, PORTAL_SIZE = 96 };
 struct seen {
 	unsigned count;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Link rates: what sysfs calls them, and what to expect. Data rates are after encoding (8b/10b up
-// to QDR, 64b/66b from FDR10 on); the last column is what RDMA reaches on a good day.
+// Link rates by their names in sysfs, with expected throughput. Data rates are after encoding
+// (8b/10b up to QDR, 64b/66b from FDR10 on); the last column is what RDMA reaches at best.
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static const struct rate {
 } rates[] = {
 	{ "SDR", "10 Gb/sec (4X SDR)", 8, 1.00, "0.95" },
 	{ "DDR", "20 Gb/sec (4X DDR)", 16, 2.00, "1.9" },
-	{ "QDR", "40 Gb/sec (4X QDR)", 32, 4.00, "3.2 to 3.9; PCIe 2.0 x8 ends at 3.3" },
+	{ "QDR", "40 Gb/sec (4X QDR)", 32, 4.00, "3.2 to 3.9; at most 3.3 over PCIe 2.0 x8" },
 	{ "FDR10", "40 Gb/sec (4X FDR10)", 40, 5.00, "4.7" },
 	{ "FDR", "56 Gb/sec (4X FDR)", 54.5, 6.82, "6.0 to 6.6" },
 	{ "EDR", "100 Gb/sec (4X EDR)", 100, 12.5, "12.0" },
@@ -85,8 +85,8 @@ static void rate(struct doctor *d, const struct doctor_port *p)
 	struct finding f = { DOCTOR_OK, p->object, NULL, NULL };
 	if (lanes == 1 && p->is_infiniband) {
 		f.verdict = DOCTOR_WARN;
-		f.why = "one lane of four: a cable or plug with broken lanes";
-		f.fix = "another cable; iblinkinfo tells what the link could be";
+		f.why = "only one of four lanes works: the cable or a plug is faulty";
+		f.fix = "replace the cable; iblinkinfo shows what the link supports";
 	}
 	doctor_say(d, &f, "%s: at most %.2f GB/s of data", text, r->gbyte * lanes / 4);
 }

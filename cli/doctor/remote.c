@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A portal of another machine, as an initiator here sees it.
+// A portal of another machine, as seen by an initiator here.
 #include <errno.h>
 #include <json-c/json.h>
 #include <stdlib.h>
@@ -28,14 +28,15 @@ static void tell_targets(struct doctor *d, const char *object, struct json_objec
 				   json_object_get_string(portal));
 	}
 	if (!n)
-		doctor_say(d,
-			   &(struct finding){ DOCTOR_WARN, object,
-					      "no target is there, or none for this initiator",
-					      "at the target: farblock acls create --from-seen" },
-			   "discovery tells of no target");
+		doctor_say(
+			d,
+			&(struct finding){ DOCTOR_WARN, object,
+					   "the portal has no target, or none for this initiator",
+					   "at the target: farblock acls create --from-seen" },
+			"discovery returned no target");
 }
 
-// Whether it went well. has_tcp: over TCP it did.
+// Returns success. has_tcp: discovery over TCP succeeded.
 static bool discover(struct doctor *d, const char *scheme, const char *portal, bool has_tcp)
 {
 	char url[300], object[300], *out;
@@ -49,12 +50,12 @@ static bool discover(struct doctor *d, const char *scheme, const char *portal, b
 	if (r < 0) {
 		struct finding f = { is_iser && has_tcp ? DOCTOR_WARN : DOCTOR_FAIL, object, NULL,
 				     NULL };
-		f.why = is_iser && has_tcp ? "disks can be had over TCP alone from here"
-					   : "no disk can be had from there";
-		f.fix = is_iser && has_tcp
-				? "at the target: set the portal's enable_iser, look at `farblock "
-				  "doctor`"
-				: "is farblockd running there, and 3260/tcp open: nft list ruleset";
+		f.why = is_iser && has_tcp ? "this machine reaches disks there over TCP only"
+					   : "this machine reaches no disks there";
+		f.fix = is_iser && has_tcp ? "at the target: set the portal's enable_iser, run "
+					     "`farblock doctor`"
+					   : "at the target: start farblockd, open port 3260/tcp "
+					     "(nft list ruleset)";
 		doctor_say(d, &f, "%s", e.text);
 		return false;
 	}

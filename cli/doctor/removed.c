@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Files that farblockd serves and that are gone from their folder: the data is there for as long as
-// the daemon holds its descriptor (proc(5), /proc/PID/fd).
+// Files that were removed while farblockd serves them: the data exists until the daemon closes its
+// descriptor (proc(5), /proc/PID/fd).
 #include <dirent.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static bool join(char ret[PATH_MAX], const char *folder, const char *name)
 	return n >= 0 && n < PATH_MAX;
 }
 
-// The path without links, as the kernel tells it. Its last name need not be there.
+// Resolves symbolic links, as the kernel reports paths. The last component may be missing.
 static bool resolve(const char *path, unsigned links, char ret[PATH_MAX])
 {
 	char text[PATH_MAX], folder[PATH_MAX], target[PATH_MAX];
@@ -36,7 +36,7 @@ static bool resolve(const char *path, unsigned links, char ret[PATH_MAX])
 	       resolve(*target == '/' ? target : text, links - 1, ret);
 }
 
-// The number of pid's descriptor for a file that was removed from path; -1: none that may be seen.
+// The number of pid's descriptor for a file that was removed from path; -1: none visible.
 static int removed_fd(int pid, const char *path)
 {
 	char folder[40], link[PATH_MAX + 16], wanted[PATH_MAX + 16], real[PATH_MAX];
@@ -51,14 +51,15 @@ static int removed_fd(int pid, const char *path)
 	while (fd < 0 && (entry = readdir(dir))) {
 		ssize_t len = readlinkat(dirfd(dir), entry->d_name, link, sizeof link - 1);
 		link[len < 0 ? 0 : len] = 0;
-		if (!strcmp(link, wanted) && stat(link, &st) < 0) // which may be a name as well
+		// A name may itself end in " (deleted)".
+		if (!strcmp(link, wanted) && stat(link, &st) < 0)
 			fd = atoi(entry->d_name);
 	}
 	closedir(dir);
 	return fd;
 }
 
-// For a shell. False: it does not fit.
+// Quotes a path for a shell. False: too long.
 static bool quote(char ret[DOCTOR_FIX_SIZE], const char *path)
 {
 	size_t n = 0;
@@ -83,24 +84,24 @@ bool doctor_removed(struct doctor *d, const char *object, const char *path)
 	if (fd < 0 && is_there)
 		return false;
 	struct finding f = { DOCTOR_FAIL, object,
-			     "initiators still use it; its data is lost when farblockd ends or the "
-			     "disk is deleted",
+			     "initiators still use it; its data is lost when farblockd stops or "
+			     "the disk is deleted",
 			     fix };
 	if (fd < 0)
 		snprintf(fix, sizeof fix,
-			 "as root: ls -l /proc/%d/fd shows it; rename it back, or cp "
-			 "--sparse=always /proc/%d/fd/NUMBER",
+			 "as root: find it with ls -l /proc/%d/fd; rename it back, or copy it with "
+			 "cp --sparse=always /proc/%d/fd/NUMBER FILE",
 			 pid, pid);
 	else if (!quote(to, path))
 		snprintf(fix, sizeof fix, "copy /proc/%d/fd/%d", pid, fd);
 	else
 		snprintf(fix, sizeof fix,
-			 "log its initiators out, then cp --sparse=always /proc/%d/fd/%d %s%s, and "
+			 "log its initiators out, run cp --sparse=always /proc/%d/fd/%d %s%s, and "
 			 "restart farblockd",
 			 pid, fd, to, is_there ? ".saved" : "");
 	doctor_say(d, &f, "%.200s %s", path,
-		   is_there ? "is another file: the one that it serves was removed"
-		   : fd < 0 ? "was removed or renamed while it is served"
-			    : "was removed while it is served");
+		   is_there ? "is another file: the one in use was removed"
+		   : fd < 0 ? "was removed or renamed while in use"
+			    : "was removed while in use");
 	return true;
 }

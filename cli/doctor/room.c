@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Room for what farblockd saves, and memory for its RAM disks.
+// Space for the files that farblockd saves, and memory for its RAM disks.
 #include <errno.h>
 #include <json-c/json.h>
 #include <limits.h>
@@ -11,9 +11,9 @@
 #include "cli/doctor/doctor.h"
 
 enum {
-	SPARE_BYTES = 16 << 20, // less makes a warning
+	SPARE_BYTES = 16 << 20, // less is a warning
 	SPARE_INODES = 64,
-	VERSIONS = 2, // a save writes the new file beside the old one
+	VERSIONS = 2, // a save writes the new file before it removes the old one
 };
 
 static unsigned long long bytes_of(const struct doctor *d, const char *path)
@@ -25,19 +25,21 @@ static unsigned long long bytes_of(const struct doctor *d, const char *path)
 
 struct judgement {
 	enum verdict verdict;
-	const char *why;
+	const char *why, *fix;
 };
 
-// What a change needs in a folder: needed bytes, and an inode or two. Some filesystems count none.
+// A change needs space and inodes in a directory. Some filesystems do not count inodes.
 static const struct judgement *judge(const struct statvfs *fs, unsigned long long room,
 				     unsigned long long needed)
 {
+	// clang-format off
 	static const struct judgement rows[] = {
-		{DOCTOR_FAIL,  "the filesystem is read-only: no change can be saved"},
-		{ DOCTOR_FAIL, "the next change cannot be saved"			 },
-		{ DOCTOR_WARN, "when the filesystem is full, no change can be saved"},
-		{ DOCTOR_OK,   NULL						 },
+		{ DOCTOR_FAIL, "no change can be saved: the filesystem is read-only", "remount it read-write" },
+		{ DOCTOR_FAIL, "the next change cannot be saved", "remove files there, or add space" },
+		{ DOCTOR_WARN, "no change can be saved when the filesystem is full", "remove files there, or add space" },
+		{ DOCTOR_OK, NULL, NULL },
 	};
+	// clang-format on
 	bool has_inodes = fs->f_files;
 	if (fs->f_flag & ST_RDONLY)
 		return &rows[0];
@@ -60,8 +62,7 @@ static void look_at(struct doctor *d, const char *object, const char *path,
 	}
 	unsigned long long room = (unsigned long long)fs.f_bavail * fs.f_frsize;
 	const struct judgement *v = judge(&fs, room, needed);
-	struct finding f = { v->verdict, object, v->why,
-			     v->why ? "remove what is not needed there, or add space" : NULL };
+	struct finding f = { v->verdict, object, v->why, v->fix };
 	doctor_say(d, &f, "%.200s: %llu MiB and %llu inodes free", path, room >> 20,
 		   (unsigned long long)fs.f_favail);
 }
@@ -94,8 +95,8 @@ static unsigned long long mem_total(const struct doctor *d)
 	return at ? strtoull(at + strlen("MemTotal:"), NULL, 10) << 10 : 0;
 }
 
-// The least limit of the daemon's control group and those above it (cgroups(7), version 2); most if
-// there is none.
+// The lowest memory limit of the daemon's control group and its ancestors (cgroups(7), version 2);
+// most if there is none.
 static unsigned long long group_limit(struct doctor *d, unsigned long long most)
 {
 	char text[4096], limit[32];
@@ -123,12 +124,12 @@ void doctor_ram_disks(struct doctor *d, unsigned long long bytes)
 	bool fits = bytes <= limit;
 	struct finding f = { fits ? DOCTOR_OK : DOCTOR_WARN, "RAM disks", NULL, NULL };
 	if (!fits) {
-		f.why = "when initiators fill them, memory runs out and the kernel may kill "
-			"farblockd: all that is on them is lost";
-		f.fix = limit < total ? "smaller RAM disks, or a larger MemoryMax= of the service"
-				      : "smaller RAM disks, or fileio on a disk";
+		f.why = "if initiators fill them, memory runs out and the kernel may kill "
+			"farblockd: their data is lost";
+		f.fix = limit < total ? "use smaller RAM disks, or raise MemoryMax= of the service"
+				      : "use smaller RAM disks, or fileio on a disk";
 	}
-	doctor_say(d, &f, "may take %llu MiB, %s %llu MiB", bytes >> 20,
-		   limit < total ? "the control group of farblockd may have" : "this machine has",
+	doctor_say(d, &f, "can use %llu MiB; %s %llu MiB", bytes >> 20,
+		   limit < total ? "farblockd's control group is limited to" : "this machine has",
 		   limit >> 20);
 }

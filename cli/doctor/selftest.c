@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The self-test: a RAM disk and a target of its own for some seconds, behind every portal there
-// is; farblock-initiator logs in with CHAP, compares what it wrote, and measures.
+// The self-test: creates a RAM disk and a target behind every portal for a few seconds;
+// farblock-initiator logs in with CHAP, verifies what it wrote, and measures.
 #include <arpa/inet.h>
 #include <errno.h>
 #include <json-c/json.h>
@@ -93,8 +93,7 @@ static void find_portals(struct selftest *t, struct json_object *node)
 		find_portals(t, json_object_array_get_idx(children, i));
 }
 
-// In a transaction: nobody else sees half of it. What is made here and taken away again is none of
-// the generations that undo has.
+// Ends a transaction, so that no client sees a part of it. undo does not count these changes.
 static int commit(struct selftest *t, int r, struct err *e)
 {
 	struct err ignored;
@@ -104,7 +103,7 @@ static int commit(struct selftest *t, int r, struct err *e)
 	return r;
 }
 
-// Also what one that was killed has left. -ENOENT: there is nothing.
+// Also removes the objects of a self-test that was killed. -ENOENT: there are none.
 static int take_away(struct selftest *t, struct err *e)
 {
 	int r = run(t->d, e, "/", "begin", NULL);
@@ -117,7 +116,7 @@ static int take_away(struct selftest *t, struct err *e)
 	return commit(t, disk == -ENOENT ? target : disk, e);
 }
 
-// Of its own accord the target gets a portal that may not be wanted.
+// The new target may have a default portal; replaces it.
 static int make_portals(struct selftest *t, struct err *e)
 {
 	struct err ignored;
@@ -161,7 +160,7 @@ static int make(struct selftest *t, struct err *e)
 	return commit(t, r, e);
 }
 
-// ---- what an initiator says ----
+// ---- logins ----
 
 static int measure(struct selftest *t, const char *url, const char *op, double *ret_iops,
 		   double *ret_p50, struct err *e)
@@ -175,7 +174,7 @@ static int measure(struct selftest *t, const char *url, const char *op, double *
 		return r;
 	struct json_object *o = json_tokener_parse(out);
 	if (!json_object_object_get_ex(o, "iops", &v))
-		r = err_set(e, -EIO, "farblock-initiator bench: tells of no rate");
+		r = err_set(e, -EIO, "farblock-initiator bench: no rate in its output");
 	else
 		*ret_iops = json_object_get_double(v);
 	*ret_p50 = json_object_object_get_ex(o, "p50_us", &v) ? json_object_get_double(v) : 0;
@@ -199,7 +198,7 @@ static void login(struct selftest *t, const char *portal, const char *scheme)
 {
 	char url[300], object[120], to[TCP_ADDR_TEXT];
 	double reads, writes, read_us, write_us;
-	bool is_iser = !strcmp(scheme, "iser"); // which a portal may not offer
+	bool is_iser = !strcmp(scheme, "iser"); // a portal may not offer it
 	struct err e = { 0 };
 	struct tcp_addr a;
 	if (tcp_addr_parse(&a, portal, 3260, NULL) < 0)
@@ -224,15 +223,14 @@ static void login(struct selftest *t, const char *portal, const char *scheme)
 	else if (r < 0)
 		doctor_say(t->d,
 			   &(struct finding){ DOCTOR_FAIL, object,
-					      "what fails here fails for every initiator",
+					      "initiators fail in the same way",
 					      "journalctl -u farblockd; farblock refusals" },
 			   "%s", e.text);
 	else
-		doctor_say(
-			t->d, &(struct finding){ DOCTOR_OK, object, NULL, NULL },
-			"login with CHAP, 1 MiB compared; 4 KiB one at a time: %.0f reads/s (half "
-			"within %.0f us), %.0f writes/s (%.0f us)",
-			reads, read_us, writes, write_us);
+		doctor_say(t->d, &(struct finding){ DOCTOR_OK, object, NULL, NULL },
+			   "login with CHAP, 1 MiB verified; 4 KiB at queue depth 1: %.0f reads/s "
+			   "(median %.0f us), %.0f writes/s (median %.0f us)",
+			   reads, read_us, writes, write_us);
 }
 
 // ---- signals ----
@@ -250,7 +248,7 @@ struct handlers {
 	sigset_t mask;
 };
 
-// Whoever ends the program while the test runs has what it made taken away before.
+// A signal that ends the program during the test first removes the test's objects.
 static void catch_ends(struct handlers *h)
 {
 	struct sigaction a = { .sa_handler = note_end };
@@ -260,13 +258,13 @@ static void catch_ends(struct handlers *h)
 	for (int i = 0; i < END_COUNT; i++) {
 		sigaction(ends[i], NULL, &h->old[i]);
 		sigaddset(&set, ends[i]);
-		if (h->old[i].sa_handler != SIG_IGN) // as nohup has it
+		if (h->old[i].sa_handler != SIG_IGN) // nohup
 			sigaction(ends[i], &a, NULL);
 	}
 	sigprocmask(SIG_UNBLOCK, &set, &h->mask); // the prompt blocks Ctrl-C
 }
 
-// Puts the old handlers back. A signal that would have ended the program does so now.
+// Restores the old handlers. A signal that would have ended the program does so now.
 static int release_ends(const struct handlers *h, int r, struct err *e)
 {
 	sigprocmask(SIG_SETMASK, &h->mask, NULL);
@@ -275,7 +273,7 @@ static int release_ends(const struct handlers *h, int r, struct err *e)
 	for (int i = 0; i < END_COUNT; i++)
 		if (ended_by == ends[i] && h->old[i].sa_handler == SIG_DFL)
 			raise(ends[i]);
-	return ended_by ? err_set(e, -EINTR, "selftest: interrupted, nothing of it is left") : r;
+	return ended_by ? err_set(e, -EINTR, "selftest: interrupted; its objects were removed") : r;
 }
 
 static int test(struct selftest *t, struct err *e)
@@ -292,10 +290,10 @@ static int test(struct selftest *t, struct err *e)
 			login(t, t->portal[i], "iser");
 	}
 	if (take_away(t, &why) < 0)
-		doctor_say(t->d,
-			   &(struct finding){ DOCTOR_WARN, TARGET, NULL,
-					      "farblock doctor selftest takes it away" },
-			   "is left: %s", why.text);
+		doctor_say(
+			t->d,
+			&(struct finding){ DOCTOR_WARN, TARGET, NULL, "farblock doctor selftest" },
+			"cannot remove it: %s", why.text);
 	return 0;
 }
 
@@ -310,13 +308,13 @@ int doctor_selftest(struct doctor *d, struct err *e)
 	find_portals(&t, tree);
 	json_object_put(tree);
 	if (!t.count) {
-		doctor_say(d, &(struct finding){ DOCTOR_SKIP }, "no portal is open");
+		doctor_say(d, &(struct finding){ DOCTOR_SKIP }, "no portal listens");
 		return 0;
 	}
 	t.tried = t.count < PORTALS_TRIED ? t.count : PORTALS_TRIED;
 	if (t.tried < t.count)
 		doctor_say(d, &(struct finding){ DOCTOR_SKIP },
-			   "%u of %u portals are tested, the others are not", t.tried, t.count);
+			   "tests only the first %u of %u portals", t.tried, t.count);
 	struct handlers h;
 	catch_ends(&h);
 	r = test(&t, e);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What farblockd has to say, and the machine's names.
+// Answers of farblockd, and the machine's names.
 #include <errno.h>
 #include <json-c/json.h>
 #include <netdb.h>
@@ -85,7 +85,7 @@ bool doctor_each_node(struct doctor *d, const char *class, void *arg,
 	return tree;
 }
 
-// Nodes of the tree below path whose summary says that they wait.
+// Reports nodes of the tree below path whose summary has the word waiting.
 static unsigned waiting(struct doctor *d, struct json_object *node, const char *below)
 {
 	struct json_object *children;
@@ -96,7 +96,7 @@ static unsigned waiting(struct doctor *d, struct json_object *node, const char *
 		 is_root ? "" : doctor_text(node, "name"));
 	if (strcasestr(doctor_text(node, "summary"), "waiting")) {
 		struct finding f = { DOCTOR_WARN, path, NULL, NULL };
-		f.why = "it is not served until what it waits for is there";
+		f.why = "unavailable until the missing device, file or address appears";
 		doctor_say(d, &f, "%s", doctor_text(node, "summary"));
 		n++;
 	}
@@ -110,11 +110,11 @@ void check_storage(struct doctor *d)
 {
 	struct json_object *tree = ask(d, "tree.ls");
 	if (tree && !waiting(d, tree, "/"))
-		doctor_say(d, &(struct finding){ DOCTOR_OK }, "nothing waits");
+		doctor_say(d, &(struct finding){ DOCTOR_OK }, "no object is waiting");
 	json_object_put(tree);
 }
 
-// Whether a text has a word that ends at a blank.
+// Whether a text has a word, between blanks.
 static bool has_word(const char *text, const char *word)
 {
 	size_t len = strlen(word);
@@ -135,13 +135,13 @@ static void resolve(struct doctor *d, const char *host)
 		freeaddrinfo(list);
 	struct finding f = { is_known ? DOCTOR_OK : DOCTOR_WARN, "host", NULL, NULL };
 	if (!is_known) {
-		f.why = "programs that ask for this machine's own address wait or fail";
-		f.fix = "a line for it in /etc/hosts, or in the name server";
+		f.why = "programs that resolve this machine's host name are delayed or fail";
+		f.fix = "add it to /etc/hosts, or to the name server";
 	}
-	doctor_say(d, &f, "its name is %s", is_known ? "known" : "not known here");
+	doctor_say(d, &f, "its name %s", is_known ? "resolves" : "does not resolve");
 }
 
-// Rules cannot be read without privilege; that there are some is told.
+// Reading rules needs privileges; reports only that there may be some.
 static void firewall(struct doctor *d)
 {
 	if (!doctor_exists(d, "/sys/module/nf_tables") &&
@@ -150,9 +150,9 @@ static void firewall(struct doctor *d)
 	doctor_say(
 		d,
 		&(struct finding){ DOCTOR_OK, "firewall",
-				   "initiators need TCP port 3260, RoCE v2 UDP port 4791 as well",
+				   "initiators need TCP port 3260, and UDP port 4791 for RoCE v2",
 				   "nft list ruleset" },
-		"may have rules here");
+		"may have rules");
 }
 
 void check_names(struct doctor *d)
@@ -167,12 +167,13 @@ void check_names(struct doctor *d)
 		f.fix = "echo InitiatorName=$(iscsi-iname) > /etc/iscsi/initiatorname.iscsi";
 	}
 	if (at)
-		doctor_say(d, &f, "is called %.*s", (int)strcspn(at + 14, "\n"), at + 14);
+		doctor_say(d, &f, "named %.*s", (int)strcspn(at + 14, "\n"), at + 14);
 	else if (has)
-		doctor_say(d, &f, "has no name in /etc/iscsi/initiatorname.iscsi");
+		doctor_say(d, &f, "no name in /etc/iscsi/initiatorname.iscsi");
 	else if (errno == ENOENT)
-		doctor_say(d, &(struct finding){ DOCTOR_SKIP, .object = "initiator" },
-			   "no /etc/iscsi/initiatorname.iscsi: farblock-initiator makes a name up");
+		doctor_say(
+			d, &(struct finding){ DOCTOR_SKIP, .object = "initiator" },
+			"no /etc/iscsi/initiatorname.iscsi: farblock-initiator generates a name");
 	else
 		doctor_say(d, &(struct finding){ DOCTOR_SKIP, .object = "initiator" },
 			   "/etc/iscsi/initiatorname.iscsi: %m");
@@ -180,10 +181,10 @@ void check_names(struct doctor *d)
 	bool is_named = *host && strcmp(host, "localhost") && strcmp(host, "(none)");
 	struct finding h = { is_named ? DOCTOR_OK : DOCTOR_WARN, "host", NULL, NULL };
 	if (!is_named) {
-		h.why = "names that are made from it are everybody's";
+		h.why = "names generated from it are not unique";
 		h.fix = "hostnamectl set-hostname NAME";
 	}
-	doctor_say(d, &h, "is called %s", *host ? host : "nothing");
+	doctor_say(d, &h, "named %s", *host ? host : "(none)");
 	if (is_named)
 		resolve(d, host);
 	firewall(d);

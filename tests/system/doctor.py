@@ -69,7 +69,7 @@ ILL = [
      "echo eth > /sys/class/infiniband/mlx4_0/device/mlx4_port1"),
     ({f"{PORT}/phys_state": "4: PortConfigurationTraining"}, "cable", "warn", "cable"),
     ({f"{PORT}/phys_state": "6: LinkErrorRecovery"}, "cable", "warn", "cable"),
-    ({f"{PORT}/rate": "10 Gb/sec (1X QDR)"}, "rate", "warn", "one lane"),
+    ({f"{PORT}/rate": "10 Gb/sec (1X QDR)"}, "rate", "warn", "one of four lanes"),
     ({f"{PORT}/pkeys/0": "0x7fff"}, "pkey", "warn", "limited members"),
     ({f"{PORT}/counters/symbol_error": "17"}, "counters", "warn", "symbol_error 17"),
     ({f"{ROCE}/gid_attrs/types/1": None}, "gid", "warn", "RoCE v2"),
@@ -83,7 +83,7 @@ ILL = [
     ({"/proc/net/route": ""}, "ipoib", "warn", "ip address add"),
     ({"/sys/class/net/ib0/mode": "datagram"}, "ipoib", "warn", "lost"),
     ({"/sys/class/net/ib0/mode": "datagram", "/sys/class/net/ib0/mtu": "2044"}, "ipoib", "warn", "mtu=5"),
-    ({"/sys/class/net/ib0/pkey": "0x8001"}, "ipoib", "fail", "no member"),
+    ({"/sys/class/net/ib0/pkey": "0x8001"}, "ipoib", "fail", "not a member"),
     ({"/sys/class/net/ib1/type": "32", "/sys/class/net/ib1/mode": "datagram",
       "/sys/class/net/ib1/mtu": "4092", "/sys/class/net/ib1/operstate": "up",
       "/proc/net/route": "ib0 1\nib1 1\n"}, "ipoib", "warn", "stall"),
@@ -239,7 +239,7 @@ def disks(scratch):
             raise farblock.Failure(f"disks: {done.stdout}")
         limits = subprocess.run([farblock.program("farblock"), "--socket", daemon.socket_path,
                                  "doctor", "memlock"], capture_output=True, text=True, timeout=60)
-        if "pinned by farblockd" not in limits.stdout:
+        if "pinned memory of farblockd" not in limits.stdout:
             raise farblock.Failure(f"memlock: {limits.stdout}")
     print("a file that may outgrow its filesystem is told")
 
@@ -256,7 +256,7 @@ def live(scratch):
             return [(f["verdict"], f["object"], f["what"]) for f in json.loads(done.stdout)], \
                 done.returncode
         found, _ = ask("all", f"root={scratch.file('well')}", "interval=0")
-        told = [what for _, _, what in found if what.startswith("memory that may be pinned from here")]
+        told = [what for _, _, what in found if what.startswith("limit of pinned memory of this process")]
         if not told or any(str(target.port) in object for _, object, _ in found):
             raise farblock.Failure(f"another machine's files with this one's daemon: {found}")
         done = subprocess.run([farblock.program("farblock"), "--socket", daemon.socket_path, "doctor",

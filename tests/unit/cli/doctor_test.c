@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// cli/doctor: what is judged of memory and space, and how many portals are tested, on a machine
-// that is a folder and with a daemon that is a function.
+// cli/doctor: findings about memory and space, and the number of portals tested, on a machine that
+// is a directory and with a daemon that is a function.
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -72,9 +72,9 @@ static void ram_disks_are_held_against_the_least_limit(void **state)
 		const char *verdict, *what;
 	} rows[] = {
 		{1ull << 30,	      "ok",
-		  "may take 1024 MiB, the control group of farblockd may have 1024 MiB"},
+		  "can use 1024 MiB; farblockd's control group is limited to 1024 MiB"},
 		{ (1ull << 30) + 1, "warn",
-		  "may take 1024 MiB, the control group of farblockd may have 1024 MiB"},
+		  "can use 1024 MiB; farblockd's control group is limited to 1024 MiB"},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct doctor d = { .root = *state, .ask = ask };
@@ -93,7 +93,7 @@ static void ram_disks_may_have_the_machine_without_a_limit(void **state)
 	doctor_begin(&d, "disks");
 	doctor_ram_disks(&d, 5ull << 30);
 	assert_string_equal(field(&d, "verdict"), "warn");
-	assert_string_equal(field(&d, "what"), "may take 5120 MiB, this machine has 4096 MiB");
+	assert_string_equal(field(&d, "what"), "can use 5120 MiB; this machine has 4096 MiB");
 	json_object_put(d.findings);
 }
 
@@ -136,9 +136,8 @@ static void a_selftest_tells_of_portals_that_it_does_not_try(void **state)
 		struct doctor d = { .root = "", .ask = ask_of_portals, .ask_arg = &count };
 		struct err e;
 		assert_int_equal(doctor_selftest(&d, &e), -EPERM);
-		assert_string_equal(
-			field(&d, "what"),
-			count == 16 ? "" : "16 of 40 portals are tested, the others are not");
+		assert_string_equal(field(&d, "what"),
+				    count == 16 ? "" : "tests only the first 16 of 40 portals");
 		json_object_put(d.findings);
 	}
 }
