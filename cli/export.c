@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// export: storage object, target, LUN and ACL in one transaction, all or nothing.
+// export: creates storage object, target, LUN and ACL in one transaction.
 #include "cli/export.h"
 
 #include <errno.h>
@@ -89,11 +89,11 @@ static int make_storage(struct shell *s, struct export *x, struct err *e)
 	const char *readonly = x->is_readonly ? "true" : NULL;
 	char where[64];
 	if (!is_there && !x->size)
-		return err_set(e, -ENOENT, "%.120s: %s (size=SIZE makes a file there)", x->device,
+		return err_set(e, -ENOENT, "%.120s: %s (use size=SIZE to create a file)", x->device,
 			       strerror(errno));
 	if (!strcmp(kind, "fileio")) {
 		dev = "file_or_dev";
-		readonly = NULL; // the mapping says it
+		readonly = NULL; // the mapped LUN has it
 	}
 	snprintf(where, sizeof where, "/backstores/%s", kind);
 	snprintf(x->storage, sizeof x->storage, "%s/%s", where, x->name);
@@ -110,7 +110,8 @@ static int take_step(char *ret, size_t size, const char *created, struct err *e)
 {
 	const char *slash = created ? strrchr(created, '/') : NULL;
 	if (!slash || strlen(slash + 1) >= size)
-		return err_set(e, -EPROTO, "export: farblockd tells of having created '%.80s'",
+		return err_set(e, -EPROTO,
+			       "export: unexpected answer of farblockd: created '%.80s'",
 			       created ? created : "nothing");
 	snprintf(ret, size, "%s", slash + 1);
 	return 0;
@@ -183,7 +184,7 @@ static int share(struct shell *s, struct export *x, struct err *e)
 	return r;
 }
 
-// A file that is made stays when the rest is taken back: storage comes after what names may spoil.
+// A new file stays when a later step fails: storage comes after the steps that invalid names fail.
 static int make_parts(struct shell *s, struct export *x, struct err *e)
 {
 	int r = make_target(s, x, e);
@@ -237,23 +238,22 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 static const struct shell_param params[] = {
 	{"device", "file", true, NULL, "block device or file (made when there is a size), or a storage object that exists"},
 	{"to", "string", true, NULL, "name of the initiator that may log in, or of several with commas"},
-	{"target", "string", false, NULL, "name of a target, made if it is not there; by default a new one"},
-	{"name", "string", false, NULL, "of the storage object; by default the file's"},
-	{"size", "size", false, NULL, "of a file that is made"},
-	{"ro", "bool", false, "false", "the initiator may not write"},
-	{"iser", "bool", false, "false", "prints what attaches it over iSER, which the portal then offers"},
-	{"srp", "bool", false, "false", "refused: SRP is not supported yet"},
-	{"userid", "string", false, NULL, "CHAP name; by default the end of the initiator's name"},
-	{"password", "string", false, NULL, "CHAP secret; by default one is made and shown"},
+	{"target", "string", false, NULL, "name of the target, created if missing; default: a new target"},
+	{"name", "string", false, NULL, "name of the storage object; default: the file's name"},
+	{"size", "size", false, NULL, "size of the file to create"},
+	{"ro", "bool", false, "false", "read-only for the initiator"},
+	{"iser", "bool", false, "false", "enable iSER at the portal, and print commands for iSER"},
+	{"srp", "bool", false, "false", "not supported: SRP is not built in yet"},
+	{"userid", "string", false, NULL, "CHAP name; default: the end of the initiator's name"},
+	{"password", "string", false, NULL, "CHAP secret; default: generated and shown"},
 	{"portal", "string", false, NULL,
-	 "ADDRESS[:PORT] to listen on, made if it is not there; by default one that the target has, or "
-	 "0.0.0.0:3260"},
-	{"force", "bool", false, "false", "although the device is mounted, in use or not empty"},
+	 "ADDRESS[:PORT] to listen on, created if missing; default: a portal of the target, or 0.0.0.0:3260"},
+	{"force", "bool", false, "false", "accept a device that is mounted, in use or not empty"},
 	{0},
 };
 // clang-format on
 
 const struct shell_command command_export = {
-	"export", params, "Shares a disk with an initiator, and prints what attaches it.", run,
-	.is_open = true
+	"export", params, "Share a disk with an initiator, and print the commands that attach it.",
+	run, .is_open = true
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// export: one line that shares a disk, and what it prints for those who attach it. What is asked
-// for, what the daemon is told, and what is printed are a file each.
+// export: shares a disk in one line, and prints the commands that attach it. Parsing the line, the
+// daemon's commands, and printing are a file each.
 #pragma once
 
 #include <stdbool.h>

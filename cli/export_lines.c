@@ -6,10 +6,10 @@
 
 #include "cli/export.h"
 
-// Room for a name of which each character is a quote.
+// Size of a name in which each character is a quote.
 enum { QUOTED_SIZE = 4 * EXPORT_NAME_SIZE + 3 };
 
-// A word that a shell takes as it is. Returns out.
+// Quotes a word for a shell. Returns out.
 static const char *quoted(const char *word, char out[QUOTED_SIZE])
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -27,11 +27,11 @@ static const char *quoted(const char *word, char out[QUOTED_SIZE])
 	return out;
 }
 
-// What one of those who may log in needs to know.
+// What one initiator needs to know.
 struct view {
 	const struct export *x;
 	const struct export_initiator *to;
-	const char *secret; // "SECRET" where the user knows it and nobody has to see it again
+	const char *secret; // "SECRET" if the user chose it
 	char user[QUOTED_SIZE], name[QUOTED_SIZE];
 };
 
@@ -59,12 +59,12 @@ static void initiator(const struct view *v, FILE *out)
 		v->user);
 }
 
-// iPXE reads LUNs as hex digits, as they stand in the first two bytes of eight [SAM-5 §4.7.7].
+// iPXE reads LUNs as the hexadecimal digits of the first two of eight bytes [SAM-5 §4.7.7].
 static void ipxe(const struct view *v, FILE *out)
 {
 	const struct export *x = v->x;
 	unsigned long lun = strtoul(x->lun, NULL, 10);
-	fprintf(out, "iPXE%s:\n", x->has_iser ? ", which speaks TCP" : "");
+	fprintf(out, "iPXE%s:\n", x->has_iser ? ", over TCP" : "");
 	fprintf(out, "  set initiator-iqn %s\n  set username %s\n  set password %s\n", v->to->name,
 		v->to->user, v->secret);
 	fprintf(out, "  sanboot iscsi:%s::%s:%lx:%s\n", x->address, x->port,
@@ -75,8 +75,8 @@ static void dracut(const struct view *v, FILE *out)
 {
 	const struct export *x = v->x;
 	const char *mark = strchr(v->to->user, ' ') ? "\"" : "";
-	fprintf(out, "dracut, on the kernel's command line beside root=, for all to read in "
-		     "/proc/cmdline:\n");
+	fprintf(out, "dracut, on the kernel command line with root= (every user can read it in "
+		     "/proc/cmdline):\n");
 	fprintf(out,
 		"  ip=dhcp rd.neednet=1 rd.iscsi.initiator=%s rd.iscsi.username=%s%s%s "
 		"rd.iscsi.password=%s%s netroot=iscsi:%s::%s:%s:%s\n",
@@ -93,7 +93,7 @@ static void lines_of(const struct export *x, const struct export_initiator *to, 
 	fprintf(out, "LUN %s of %s for %s%s.\n", x->lun, x->target, to->name,
 		x->is_readonly ? ", read-only" : "");
 	if (*to->secret)
-		fprintf(out, "CHAP name %s, secret %s (shown this once).\n", to->user, to->secret);
+		fprintf(out, "CHAP name %s, secret %s (shown only once).\n", to->user, to->secret);
 	fputc('\n', out);
 	open_iscsi(&v, out);
 	initiator(&v, out);
@@ -108,7 +108,7 @@ void export_lines(const struct export *x, FILE *out)
 		fprintf(out, "%s\n\n",
 			json_object_get_string(json_object_array_get_idx(x->warnings, i)));
 	if (*x->portal_waits)
-		fprintf(out, "Nobody can connect to %s:%s yet: %s\n\n", x->address, x->port,
+		fprintf(out, "Portal %s:%s does not listen yet: %s\n\n", x->address, x->port,
 			x->portal_waits);
 	for (unsigned i = 0; i < x->count; i++) {
 		if (i)

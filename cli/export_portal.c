@@ -13,7 +13,7 @@
 
 #define END (const char *)NULL
 
-// Whether others can use that address of this machine.
+// Whether other machines can use an address of this machine.
 static bool is_usable(const struct ifaddrs *i, int family)
 {
 	if (!i->ifa_addr || i->ifa_addr->sa_family != family || !(i->ifa_flags & IFF_UP) ||
@@ -23,7 +23,7 @@ static bool is_usable(const struct ifaddrs *i, int family)
 	return family == AF_INET || !IN6_IS_ADDR_LINKLOCAL(&a->sin6_addr);
 }
 
-// An address of this machine for the lines that are printed where a portal listens on all of them.
+// An address of this machine to print, for a portal that listens on all addresses.
 static bool own_address(int family, char *ret, size_t size)
 {
 	socklen_t len =
@@ -42,13 +42,14 @@ static bool own_address(int family, char *ret, size_t size)
 	return has;
 }
 
-// "ADDRESS:PORT" of the tree, as initiators elsewhere would write it.
+// "ADDRESS:PORT" of the tree, as initiators on other machines write it.
 static int set_address(struct export *x, struct err *e)
 {
 	const char *colon = strrchr(x->portal_name, ':');
 	size_t len = colon ? (size_t)(colon - x->portal_name) : 0;
 	if (!len || len >= sizeof x->address || strlen(colon + 1) >= sizeof x->port)
-		return err_set(e, -EPROTO, "export: farblockd tells of a portal '%.80s'",
+		return err_set(e, -EPROTO,
+			       "export: unexpected portal '%.80s' in farblockd's answer",
 			       x->portal_name);
 	memcpy(x->address, x->portal_name, len);
 	x->address[len] = 0;
@@ -61,7 +62,7 @@ static int set_address(struct export *x, struct err *e)
 	return 0;
 }
 
-// ---- portals that are there ----
+// ---- existing portals ----
 
 static const char *text(struct json_object *o, const char *key)
 {
@@ -84,7 +85,7 @@ static struct json_object *look(struct shell *s, const struct export *x, const c
 	return shell_call(s, "tree.info", params_at(path), &o, &ignored) < 0 ? NULL : o;
 }
 
-// How well initiators elsewhere get on with a portal; 0: they do not.
+// How usable a portal is for other machines; 0: not at all.
 static int worth(struct json_object *portal, const struct export *x)
 {
 	const char *name = text(portal, "name"), *transport = text(portal, "transport");
@@ -96,7 +97,7 @@ static int worth(struct json_object *portal, const struct export *x)
 	       !strcmp(transport, "all");
 }
 
-// The best one of those that are there; none leaves portal_name empty.
+// Chooses the best existing portal; without any, portal_name stays empty.
 static int choose(struct shell *s, struct export *x, struct err *e)
 {
 	struct json_object *tree = NULL, *children;
@@ -121,10 +122,10 @@ static int choose(struct shell *s, struct export *x, struct err *e)
 	return 0;
 }
 
-// ---- a portal that is made ----
+// ---- a new portal ----
 
-// Splits ADDRESS[:PORT]; the address may be an IPv6 one, in brackets or without a port, or the name
-// of an interface. What it may be is the daemon's to judge.
+// Splits ADDRESS[:PORT]; the address may be IPv6, in brackets or without a port, or the name of an
+// interface. The daemon validates it.
 static int split(const struct export *x, char address[80], char port[8], struct err *e)
 {
 	const char *p = x->portal, *end = *p == '[' ? strchr(p, ']') : NULL;
@@ -136,7 +137,8 @@ static int split(const struct export *x, char address[80], char port[8], struct 
 	size_t len = end ? (size_t)(end - p) : colon ? (size_t)(colon - p) : strlen(p);
 	bool is_odd = end && end[1] && end[1] != ':';
 	if (!len || len >= 80 || is_odd || (colon && (!colon[1] || strlen(colon + 1) > 5)))
-		return err_set(e, -EINVAL, "portal: '%.80s' is no ADDRESS[:PORT]", x->portal);
+		return err_set(e, -EINVAL, "invalid portal: '%.80s' (use ADDRESS[:PORT])",
+			       x->portal);
 	memcpy(address, p, len);
 	address[len] = 0;
 	snprintf(port, 8, "%s", colon ? colon + 1 : "3260");

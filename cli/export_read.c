@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// export: what its line asks for. Values stand in their places, as name=value, as --name value or
-// as
-// --name=value. Pure but for the random numbers.
+// export: parses its line. Values are positional, name=value, --name value or --name=value. Pure.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +8,7 @@
 #include "cli/export.h"
 #include "core/attr.h"
 
-// By parameter of command_export.
+// Values by parameter of command_export.
 struct values {
 	const char *text[16];
 };
@@ -36,12 +34,13 @@ static int put(struct values *v, const char *name, const char *text, struct err 
 		return err_set(e, -EBADRQC, "Unexpected keyword parameter '%.60s'.", name);
 	if (v->text[i])
 		return err_set(e, -EBADRQC, "%s: given twice%s", name,
-			       strcmp(name, "to") ? "" : " (to=INITIATOR,INITIATOR for several)");
+			       strcmp(name, "to") ? ""
+						  : " (use to=INITIATOR,INITIATOR for several)");
 	v->text[i] = text;
 	return 0;
 }
 
-// What stands by its place is the next parameter that has no value yet.
+// A positional value belongs to the first parameter without a value.
 static int put_next(struct values *v, const char *text, struct err *e)
 {
 	for (int i = 0; command_export.params[i].name; i++)
@@ -50,8 +49,8 @@ static int put_next(struct values *v, const char *text, struct err *e)
 	return err_set(e, -EBADRQC, "Unexpected value '%.60s'.", text);
 }
 
-// "--name" at l->values[*i], with its value behind it unless it is a flag. Moves *i to the last
-// word that was taken.
+// "--name" at l->values[*i], followed by its value unless it is a flag. Moves *i to the last word
+// used.
 static int put_dashed(struct values *v, const struct line *l, unsigned *i, struct err *e)
 {
 	const char *name = l->values[*i].text + 2;
@@ -59,7 +58,7 @@ static int put_dashed(struct values *v, const struct line *l, unsigned *i, struc
 	if (row >= 0 && is_flag(row))
 		return put(v, name, "true", e);
 	if (row >= 0 && (*i + 1 == l->count || l->values[*i + 1].name))
-		return err_set(e, -EBADRQC, "--%s: which?", name);
+		return err_set(e, -EBADRQC, "--%s: value missing", name);
 	return put(v, name, row < 0 ? "" : l->values[++*i].text, e);
 }
 
@@ -92,7 +91,7 @@ static int read_flag(const struct values *v, const char *name, bool *ret, struct
 	return 0;
 }
 
-// A name for the storage object: the last part of the path, as far as names may have it.
+// A name for the storage object: the last component of the path, with invalid characters replaced.
 static void name_of(struct export *x, const char *given)
 {
 	const char *slash = strrchr(x->device, '/'), *from = slash ? slash + 1 : x->device;
@@ -104,12 +103,12 @@ static void name_of(struct export *x, const char *given)
 	x->name[n] = 0;
 }
 
-// The tree has names of iSCSI in lower case [RFC 7143 §4.2.7], and paths are compared as they are.
+// The tree has iSCSI names in lower case [RFC 7143 §4.2.7], and compares paths byte by byte.
 static int copy_name(char ret[EXPORT_NAME_SIZE], const char *text, size_t len, struct err *e)
 {
 	if (len >= EXPORT_NAME_SIZE)
-		return err_set(e, -EINVAL, "%.60s...: %zu bytes (names have 1 to %d)", text, len,
-			       EXPORT_NAME_SIZE - 1);
+		return err_set(e, -EINVAL, "name too long: %.60s... (%zu bytes; at most %d)", text,
+			       len, EXPORT_NAME_SIZE - 1);
 	for (size_t i = 0; i < len; i++)
 		ret[i] = (char)(text[i] >= 'A' && text[i] <= 'Z' ? text[i] | 0x20 : text[i]);
 	ret[len] = 0;
