@@ -243,7 +243,7 @@ static const struct shell_param params[] = {
 	{"size", "size", false, NULL, "size of the file to create"},
 	{"ro", "bool", false, "false", "read-only for the initiator"},
 	{"iser", "bool", false, "false", "enable iSER at the portal, and print commands for iSER"},
-	{"srp", "bool", false, "false", "not supported: SRP is not built in yet"},
+	{"srp", "bool", false, "false", "refused: SRP is not supported yet"},
 	{"userid", "string", false, NULL, "CHAP name; default: the end of the initiator's name"},
 	{"password", "string", false, NULL, "CHAP secret; default: generated and shown"},
 	{"portal", "string", false, NULL,
