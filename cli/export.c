@@ -236,8 +236,8 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 
 // clang-format off
 static const struct shell_param params[] = {
-	{"device", "file", true, NULL, "block device or file (made when there is a size), or a storage object that exists"},
-	{"to", "string", true, NULL, "name of the initiator that may log in, or of several with commas"},
+	{"device", "file", true, NULL, "block device or file (created if size= is given), or an existing storage object"},
+	{"to", "string", true, NULL, "names of the initiators to admit, separated by commas"},
 	{"target", "string", false, NULL, "name of the target, created if missing; default: a new target"},
 	{"name", "string", false, NULL, "name of the storage object; default: the file's name"},
 	{"size", "size", false, NULL, "size of the file to create"},

@@ -37,8 +37,8 @@ static int try_type(struct shell *s, struct export *x, const char *type, struct 
 	if (n >= sizeof path || !is_storage(s, path))
 		return 0;
 	if (*x->storage)
-		return err_set(e, -EEXIST, "export: %.60s: which one? %s or %.100s", x->given, path,
-			       x->storage);
+		return err_set(e, -EEXIST, "export: %.60s is ambiguous: %s or %.100s", x->given,
+			       path, x->storage);
 	snprintf(x->storage, sizeof x->storage, "%s", path);
 	return 0;
 }

@@ -5,16 +5,14 @@
 
 #include "cli/doctor/doctor.h"
 
-// Words of a summary when CHAP is required but has no secret.
+// Classes of nodes that have a warning when CHAP is required but has no secret.
 static const struct row {
-	const char *class, *words;
+	const char *class;
 	enum verdict verdict;
-	const char *what, *why;
+	const char *what;
 } rows[] = {
-	{"acl",	 "auth required, no ", DOCTOR_FAIL, "nobody can log in",
-	  "CHAP is required, but neither the ACL nor its portal group has a user and a secret"},
-	{ "tpg", "tpg-auth, no ",	  DOCTOR_WARN, "initiators without an ACL cannot log in",
-	  "CHAP is required, but the portal group has no user and no secret"		     },
+	{"acl",	 DOCTOR_FAIL, "nobody can log in"			  },
+	{ "tpg", DOCTOR_WARN, "initiators without an ACL cannot log in"},
 };
 
 static void look(struct doctor *d, void *arg, const char *path, struct json_object *node)
@@ -23,14 +21,14 @@ static void look(struct doctor *d, void *arg, const char *path, struct json_obje
 	unsigned *count = arg;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		const struct row *r = &rows[i];
-		if (strcmp(doctor_text(node, "class"), r->class) ||
-		    !strstr(doctor_text(node, "summary"), r->words))
+		const char *why = doctor_text(node, "warning");
+		if (strcmp(doctor_text(node, "class"), r->class) || !*why)
 			continue;
 		snprintf(fix, sizeof fix,
 			 "farblock %s set auth userid=NAME password=SECRET, or, to allow logins "
 			 "without CHAP: farblock %s set attribute authentication=0",
 			 path, path);
-		doctor_say(d, &(struct finding){ r->verdict, path, r->why, fix }, "%s", r->what);
+		doctor_say(d, &(struct finding){ r->verdict, path, why, fix }, "%s", r->what);
 		++*count;
 	}
 }
