@@ -143,21 +143,9 @@ static void add_sanitize(void *arg, const char *path, const struct lu *lu, uint6
 		add_progress(arg, "SANITIZE", path, (state - 1) * 100.0 / 65536, 0);
 }
 
-static void skip_target(void *arg, const char *name)
-{
-}
-
-static void skip_lun(void *arg, const char *target, unsigned tpg, uint32_t lun, const char *disk)
-{
-}
-
-static void skip_portal(void *arg, const char *target, unsigned tpg, const char *name, bool is_up)
-{
-}
-
 struct json_object *report_progress(struct config *c)
 {
-	static const struct survey look = { add_sanitize, skip_target, skip_lun, skip_portal };
+	static const struct survey look = { .disk = add_sanitize };
 	enum { MOST = 64 };
 	struct json_object *list = json_object_new_array();
 	struct progress_info *found = calloc(MOST, sizeof *found);

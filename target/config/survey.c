@@ -4,9 +4,8 @@
 
 #include "target/config/model.h"
 
-static void survey_group(struct config *c, struct tpg *tpg, const struct survey *s, void *arg)
+static void survey_luns(struct tpg *tpg, const char *target, const struct survey *s, void *arg)
 {
-	const char *target = target_name(&tpg->node);
 	list_for_each (it, &tpg->luns.children) {
 		struct lun *l = NODE_OF(struct lun, list_entry(it, struct node, link));
 		char path[NAME_MAX_LEN + 80] = "";
@@ -14,6 +13,10 @@ static void survey_group(struct config *c, struct tpg *tpg, const struct survey 
 			node_path(&l->storage->node, path, sizeof path);
 		s->lun(arg, target, tpg->tag, l->number, path);
 	}
+}
+
+static void survey_portals(struct tpg *tpg, const char *target, const struct survey *s, void *arg)
+{
 	list_for_each (it, &tpg->portals.children) {
 		struct portal_node *p =
 			NODE_OF(struct portal_node, list_entry(it, struct node, link));
@@ -22,14 +25,20 @@ static void survey_group(struct config *c, struct tpg *tpg, const struct survey 
 	}
 }
 
-static void survey_target(struct config *c, struct node *t, const struct survey *s, void *arg)
+static void survey_target(struct node *t, const struct survey *s, void *arg)
 {
-	s->target(arg, t->name);
-	list_for_each (it, &t->children)
-		survey_group(c, NODE_OF(struct tpg, list_entry(it, struct node, link)), s, arg);
+	if (s->target)
+		s->target(arg, t->name);
+	list_for_each (it, &t->children) {
+		struct tpg *tpg = NODE_OF(struct tpg, list_entry(it, struct node, link));
+		if (s->lun)
+			survey_luns(tpg, t->name, s, arg);
+		if (s->portal)
+			survey_portals(tpg, t->name, s, arg);
+	}
 }
 
-void config_survey(struct config *c, const struct survey *s, void *arg)
+static void survey_disks(struct config *c, const struct survey *s, void *arg)
 {
 	for (unsigned i = 0; i < c->type_count; i++)
 		list_for_each (it, &c->types[i].node.children) {
@@ -39,6 +48,12 @@ void config_survey(struct config *c, const struct survey *s, void *arg)
 			node_path(&d->node, path, sizeof path);
 			s->disk(arg, path, d->lu, storage_size(d));
 		}
+}
+
+void config_survey(struct config *c, const struct survey *s, void *arg)
+{
+	if (s->disk)
+		survey_disks(c, s, arg);
 	list_for_each (it, &c->iscsi.children)
-		survey_target(c, list_entry(it, struct node, link), s, arg);
+		survey_target(list_entry(it, struct node, link), s, arg);
 }

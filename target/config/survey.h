@@ -8,7 +8,7 @@
 struct config;
 struct lu;
 
-// Called for each object; texts are borrowed. Every slot must be there.
+// Called for each object; texts are borrowed. NULL: that kind of object is skipped.
 struct survey {
 	// path: "/backstores/TYPE/NAME"; lu: NULL while it waits; size in bytes.
 	void (*disk)(void *arg, const char *path, const struct lu *lu, uint64_t size);
