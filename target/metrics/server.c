@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "core/log.h"
-#include "target/config/json.h"
-#include "target/config/report.h"
+#include "target/metrics/history.h"
 #include "target/metrics/http.h"
 #include "target/metrics/metrics.h"
+#include "target/metrics/status_json.h"
 #include "transport/tcp/addr.h"
 
 struct metrics_server {
@@ -24,6 +24,8 @@ struct metrics_server {
 	struct timer retry;
 	bool has_told; // that the address is taken
 	struct http *http;
+	struct history history;
+	uint64_t started_ns;
 
 	pthread_mutex_t lock;
 	pthread_cond_t answered;
@@ -42,18 +44,6 @@ struct metrics_server {
 
 // ---- control thread ----
 
-static struct http_answer status_text(struct config *c)
-{
-	struct json_object *o = report_status(c, true), *list = report_refusals();
-	json_object_object_add(o, "refusals", list);
-	struct http_answer a = { 0 };
-	const char *text = json_object_to_json_string_length(
-		o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &a.len);
-	a.text = text ? strdup(text) : NULL;
-	json_object_put(o);
-	return a;
-}
-
 static void ask_run(struct msg *m)
 {
 	struct metrics_server *s = container_of(m, struct metrics_server, ask);
@@ -62,7 +52,7 @@ static void ask_run(struct msg *m)
 	if (s->config && s->path == HTTP_METRICS)
 		snapshot = snapshot_take(s->config);
 	else if (s->config)
-		status = status_text(s->config);
+		status.text = status_json(s->config, &s->history, s->started_ns, &status.len);
 	pthread_mutex_lock(&s->lock);
 	free(s->status.text);
 	snapshot_free(s->snapshot);
@@ -211,8 +201,10 @@ int metrics_server_new(struct metrics_server **ret, const char *address, struct 
 	s->control = control;
 	s->config = config;
 	s->addr = addr;
+	s->started_ns = clock_ns();
 	timer_init(&s->retry, on_retry);
 	locks_init(s);
+	history_init(&s->history, control, config);
 	r = begin(s, e);
 	if (r < 0)
 		metrics_server_free(s);
@@ -226,6 +218,7 @@ void metrics_server_ending(struct metrics_server *s)
 	if (!s)
 		return;
 	timer_cancel(s->control, &s->retry);
+	history_done(&s->history);
 	pthread_mutex_lock(&s->lock);
 	s->config = NULL;
 	pthread_cond_broadcast(&s->answered);
