@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Disks (storage objects): what commands did to each, over all its paths.
+// Counters of disks (storage objects), summed over all paths.
 #include "target/metrics/metrics.h"
 #include "target/scsi/sbc_sanitize.h"
 
 // clang-format off
 static const struct family read_bytes = { "farblock_lun_read_bytes", "counter", "bytes",
-	"Bytes that initiators have read." };
+	"Bytes read by initiators." };
 static const struct family written_bytes = { "farblock_lun_written_bytes", "counter", "bytes",
-	"Bytes that initiators have written." };
+	"Bytes written by initiators." };
 static const struct family commands = { "farblock_lun_commands", "counter", NULL,
-	"SCSI commands that were answered." };
+	"SCSI commands completed." };
 static const struct family errors = { "farblock_lun_errors", "counter", NULL,
-	"Commands that ended with CHECK CONDITION, unit attentions apart." };
+	"Commands that ended with CHECK CONDITION, not counting unit attentions." };
 static const struct family durations = { "farblock_lun_command_duration_seconds", "histogram",
-	"seconds", "Time from a command's arrival to its answer." };
+	"seconds", "Time from the arrival of a command to its completion." };
 static const struct family size_bytes = { "farblock_lun_size_bytes", "gauge", "bytes",
 	"Capacity." };
 static const struct family up = { "farblock_lun_up", "gauge", NULL,
-	"1 if the storage is open, 0 while it waits for a file or device." };
+	"1 if the disk is available, 0 if its file or device is missing." };
 static const struct family progress = { "farblock_operation_progress_ratio", "gauge", "ratio",
-	"How far a long operation is, 0 to 1." };
+	"Progress of a long operation, 0 to 1." };
 // clang-format on
 
 static const char *const ops[LU_OP_MAX] = {
@@ -28,7 +28,7 @@ static const char *const ops[LU_OP_MAX] = {
 	[LU_OP_OTHER] = "other",
 };
 
-// One number of each disk.
+// One sample per disk.
 static void each(FILE *out, const struct snapshot *s, const struct family *f,
 		 uint64_t (*get)(const struct snapshot_disk *d))
 {
@@ -67,7 +67,7 @@ static uint64_t get_up(const struct snapshot_disk *d)
 	return d->is_up;
 }
 
-// Each kind of command of each disk.
+// One sample per disk and kind of command.
 static void each_op(FILE *out, const struct snapshot *s, const struct family *f,
 		    void (*put)(FILE *out, const struct label *labels,
 				const struct lu_op_counters *k))
@@ -89,7 +89,7 @@ static void put_commands(FILE *out, const struct label *labels, const struct lu_
 	metric_number(out, &commands, labels, k->commands);
 }
 
-// With thousands of disks most have never been used: they have no histogram yet.
+// A disk that was never used has no histogram: most of thousands of disks are not.
 static void put_durations(FILE *out, const struct label *labels, const struct lu_op_counters *k)
 {
 	if (k->commands)

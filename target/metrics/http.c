@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Requests and answers, see http.h. Everything but http_new() and http_free() runs on the HTTP
-// thread: libmicrohttpd is run from our own loop, which also looks after who is slow.
+// HTTP requests and responses, see http.h. Everything but http_new() and http_free() runs on the
+// HTTP thread: our own loop runs libmicrohttpd and closes slow connections.
 #include "target/metrics/http.h"
 
 #include <errno.h>
@@ -24,10 +24,10 @@
 
 enum {
 	IDLE_ROUNDS = 3,
-	// libmicrohttpd's: with as many it takes no more. Those beyond SERVER_CLIENTS are on their
-	// way out.
+	// libmicrohttpd stops accepting at this number. Those beyond SERVER_CLIENTS are being
+	// closed.
 	SOCKETS_MAX = 2 * SERVER_CLIENTS,
-	CROWDED_MS = 20, // between two looks while it may have stopped listening
+	CROWDED_MS = 20, // poll interval while libmicrohttpd may have stopped listening
 };
 
 struct http {
@@ -46,7 +46,7 @@ struct http {
 struct peer {
 	struct list link;
 	int fd;
-	uint64_t since_ns; // its begin, or its last answer
+	uint64_t since_ns; // connected, or last response sent
 	bool is_shut;
 };
 
@@ -90,7 +90,7 @@ static enum MHD_Result refuse(struct http *h, struct MHD_Connection *c, unsigned
 	return send_answer(h, c, status, r, "text/plain; charset=utf-8");
 }
 
-// As libraries of Prometheus do: OpenMetrics for those that ask for it.
+// Content negotiation as in Prometheus client libraries: OpenMetrics if the client accepts it.
 static const char *choose_format(struct MHD_Connection *c, struct http_answer *a)
 {
 	const char *accept =
@@ -119,7 +119,7 @@ static enum MHD_Result answer(struct http *h, struct MHD_Connection *c, enum htt
 		type = choose_format(c, &a);
 	if (!a.text)
 		return refuse(h, c, MHD_HTTP_SERVICE_UNAVAILABLE,
-			      "farblockd is busy or ending: ask again\n");
+			      "farblockd is busy or shutting down: try again\n");
 	struct MHD_Response *r =
 		MHD_create_response_from_buffer(a.len, a.text, MHD_RESPMEM_MUST_FREE);
 	if (!r)
@@ -146,30 +146,30 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const cha
 	struct http *h = arg;
 	static int seen;
 	if (strcmp(method, MHD_HTTP_METHOD_GET))
-		return refuse(h, c, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET\n");
+		return refuse(h, c, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET is supported\n");
 	if (MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_TRANSFER_ENCODING) ||
 	    MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH))
-		return refuse(h, c, MHD_HTTP_BAD_REQUEST, "a GET has no body here\n");
+		return refuse(h, c, MHD_HTTP_BAD_REQUEST, "a GET request must not have a body\n");
 	if (!*request) { // the headers; it is answered with the next call
 		*request = &seen;
 		return MHD_YES;
 	}
 	if (h->is_local &&
 	    !is_local_host(MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST)))
-		return refuse(h, c, MHD_HTTP_FORBIDDEN, "Host: is not this machine\n");
+		return refuse(h, c, MHD_HTTP_FORBIDDEN, "Host header does not name this machine\n");
 	for (int i = 0; i < HTTP_PATHS; i++)
 		if (!strcmp(url, paths[i].path))
 			return answer(h, c, (enum http_path)i);
-	return refuse(h, c, MHD_HTTP_NOT_FOUND, "only /, /status.json and /metrics are here\n");
+	return refuse(h, c, MHD_HTTP_NOT_FOUND, "not found: try /, /status.json or /metrics\n");
 }
 
-// Paths are compared as they came: "/%00" is none of ours.
+// Leaves the path undecoded, so that "/%00" matches nothing.
 static size_t as_it_is(void *arg, struct MHD_Connection *c, char *text)
 {
 	return strlen(text);
 }
 
-// ---- who is slow ----
+// ---- slow clients ----
 
 static void shut(struct http *h, struct peer *p)
 {
@@ -180,8 +180,8 @@ static void shut(struct http *h, struct peer *p)
 	h->peer_count--;
 }
 
-// Whoever comes is answered at once, so that the one who has waited for longest has its request
-// yet to send, or its answer to read.
+// Requests are answered at once, so the oldest connection has not sent its request
+// or does not read its response.
 static void make_room(struct http *h)
 {
 	struct peer *oldest = NULL;
@@ -234,7 +234,7 @@ static void on_answered(void *arg, struct MHD_Connection *c, void **request,
 		p->since_ns = clock_ns();
 }
 
-// A byte now and then keeps libmicrohttpd's own timeout away, not this.
+// Also ends a peer that sends a byte now and then, which resets libmicrohttpd's own timeout.
 static void end_slow(struct http *h)
 {
 	uint64_t now = clock_ns();
@@ -294,10 +294,10 @@ static int start(struct http *h, struct err *e)
 				  MHD_OPTION_UNESCAPE_CALLBACK, as_it_is, NULL,
 				  MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL, MHD_OPTION_END);
 	if (!h->mhd || h->stop_fd < 0)
-		return err_set(e, -EAGAIN, "metrics: libmicrohttpd does not start");
+		return err_set(e, -EAGAIN, "metrics: cannot start libmicrohttpd");
 	int r = pthread_create(&h->thread, NULL, run, h);
 	if (r)
-		return err_errno(e, -r, "metrics: thread");
+		return err_errno(e, -r, "metrics: create thread");
 	h->has_thread = true;
 	return 0;
 }

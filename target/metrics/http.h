@@ -9,14 +9,14 @@
 
 struct http;
 
-// What is answered: text for free(), with its type; NULL: 503.
+// A response: text to be freed with free(); NULL: 503.
 struct http_answer {
 	char *text;
 	size_t len;
 };
-// Called on the HTTP thread for a path of the table below. May block for SERVER_ANSWER_S.
-// HTTP_METRICS is asked for as OpenMetrics, with a NUL behind, and told in the format that a client
-// wants.
+// Produces the response for a path. Called on the HTTP thread; may block for SERVER_ANSWER_S.
+// HTTP_METRICS is NUL-terminated OpenMetrics text, converted to the format that the client
+// accepts.
 enum http_path { HTTP_PAGE, HTTP_STATUS, HTTP_METRICS, HTTP_PATHS };
 typedef struct http_answer (*http_ask)(void *arg, enum http_path path);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Logins by how they ended, connections, and what went over the wire.
+// Logins by result, connections, and network traffic.
 #include "target/metrics/metrics.h"
 
 #include <stddef.h>
 
 // clang-format off
 static const struct family logins = { "farblock_logins", "counter", NULL,
-	"Logins by result: ok, or what they were refused for." };
+	"Logins by result: ok, or the reason for refusal." };
 // clang-format on
 
 static const struct {
@@ -31,16 +31,16 @@ static const struct {
 	struct family family;
 	size_t offset;
 } rows[] = {
-	ROW(logins_timed_out, "logins_timed_out", NULL, "Logins that were not finished in time."),
-	ROW(connections_accepted, "connections_accepted", NULL, "Connections that were accepted."),
-	ROW(connections_refused, "connections_refused", NULL, "Connections that limits refused."),
+	ROW(logins_timed_out, "logins_timed_out", NULL, "Logins that timed out."),
+	ROW(connections_accepted, "connections_accepted", NULL, "Connections accepted."),
+	ROW(connections_refused, "connections_refused", NULL, "Connections refused because of a limit."),
 	ROW(connections_closed_protocol_error, "connections_closed_protocol_error", NULL,
-	    "Connections that were closed for what the peer sent."),
-	ROW(digest_errors, "digest_errors", NULL, "Digests that were wrong, of closed connections."),
-	ROW(rejects_sent, "rejects_sent", NULL, "Reject PDUs that were sent."),
+	    "Connections closed because of a protocol error of the peer."),
+	ROW(digest_errors, "digest_errors", NULL, "Digest errors, counted when the connection closes."),
+	ROW(rejects_sent, "rejects_sent", NULL, "Reject PDUs sent."),
 	ROW(bytes_received, "network_received_bytes", "bytes",
-	    "Bytes that closed connections have received."),
-	ROW(bytes_sent, "network_sent_bytes", "bytes", "Bytes that closed connections have sent."),
+	    "Bytes received, counted when the connection closes."),
+	ROW(bytes_sent, "network_sent_bytes", "bytes", "Bytes sent, counted when the connection closes."),
 };
 // clang-format on
 

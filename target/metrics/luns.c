@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which disk is which LUN of which target, for joins with the disks' metrics; portals.
+// LUNs with their disks, to be joined with the metrics of disks; portals.
 #include "target/metrics/metrics.h"
 
 // clang-format off
 static const struct family lun = { "farblock_lun", "info", NULL,
-	"A disk as a LUN of a target; join it by backstore." };
+	"LUN of a target and the disk behind it; join on backstore." };
 static const struct family portal = { "farblock_portal_up", "gauge", NULL,
-	"1 if the portal listens, 0 while it waits for its address." };
+	"1 if the portal is listening, 0 if not." };
 // clang-format on
 
 void metrics_luns(FILE *out, const struct snapshot *s)

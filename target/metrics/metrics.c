@@ -8,7 +8,7 @@ static const struct family build = {
 	"farblock_build",
 	"info",
 	NULL,
-	"The version that runs.",
+	"Version of farblockd.",
 };
 
 static void metrics_build(FILE *out, const struct snapshot *s)

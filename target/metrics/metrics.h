@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is told to Prometheus, a file a subject. Each writes its families, whole.
+// Metric families for Prometheus, one file per subject. Each function writes complete families.
 // Pure functions of a snapshot; any thread.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The text format of Prometheus (0.0.4) made of an OpenMetrics document, for those who do not ask
-// for the latter: a family is called as its samples are, and has neither unit nor end.
+// Converts an OpenMetrics document to the text format of Prometheus (0.0.4), for clients that do
+// not accept OpenMetrics: a family has the name of its samples, no UNIT line and no EOF marker.
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ static unsigned row_of(const char *type, size_t len)
 	return i;
 }
 
-// "# TYPE name type" or "# HELP name text"; *row is of the family's type, which stands first.
+// "# TYPE name type" or "# HELP name text"; TYPE comes first and sets *row.
 static void put_comment(FILE *out, const char *line, size_t len, unsigned *row)
 {
 	const char *name = line + 7, *end = memchr(name, ' ', len - 7);

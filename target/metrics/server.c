@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Between the HTTP thread and the control thread, see server.h: one question at a time goes there
-// as a message, and its answer comes back under a mutex.
+// Connects the HTTP thread with the control thread, see server.h: one request at a time is posted
+// as a message, and its result comes back under a mutex.
 #include "target/metrics/server.h"
 
 #include <errno.h>
@@ -22,18 +22,18 @@ struct metrics_server {
 	struct worker *control;
 	struct tcp_addr addr;
 	struct timer retry;
-	bool has_told; // that the address is taken
+	bool has_warned; // that the address is not available
 	struct http *http;
 	struct history history;
 	uint64_t started_ns;
 
 	pthread_mutex_t lock;
 	pthread_cond_t answered;
-	struct config *config; // NULL: it is going
+	struct config *config; // NULL: shutting down
 	struct msg ask;
-	bool is_asked; // ask is on its way
+	bool is_asked; // ask is posted and not answered
 	enum http_path path;
-	struct http_answer status; // of the control thread, until the HTTP thread takes it
+	struct http_answer status; // result of the control thread, taken by the HTTP thread
 	struct snapshot *snapshot; // the same for /metrics
 
 	struct {
@@ -76,7 +76,7 @@ static bool wait_for_answer(struct metrics_server *s)
 	return !s->is_asked && s->config;
 }
 
-// What was asked for and came too late is waited for again, and thrown away.
+// Waits first for the result of a request that timed out, and drops it.
 static struct http_answer ask_control(struct metrics_server *s, enum http_path path)
 {
 	struct http_answer a = { 0 };
@@ -155,11 +155,11 @@ static int begin(struct metrics_server *s, struct err *e)
 			log_info("metrics: http://%s/", text);
 		return r;
 	}
-	if (!s->has_told)
-		log_warn("metrics: %s: %s (it is tried again; --metrics ADDR:PORT says where else, "
-			 "--metrics " SERVER_OFF " does without)",
+	if (!s->has_warned)
+		log_warn("metrics: %s: %s (retrying; use --metrics ADDR:PORT for another address, "
+			 "--metrics " SERVER_OFF " for none)",
 			 text, strerror(-fd));
-	s->has_told = true;
+	s->has_warned = true;
 	timer_arm(s->control, &s->retry, SERVER_RETRY_S * UINT64_C(1000000));
 	return 0;
 }
@@ -193,7 +193,7 @@ int metrics_server_new(struct metrics_server **ret, const char *address, struct 
 	if (r < 0)
 		return err_prefix(e, "--metrics");
 	if (!tcp_addr_port(&addr))
-		return err_set(e, -EINVAL, "--metrics: '%.60s' has no port (ADDR:PORT, or %s)",
+		return err_set(e, -EINVAL, "--metrics: no port in '%.60s' (give ADDR:PORT, or %s)",
 			       address, SERVER_OFF);
 	struct metrics_server *s = calloc(1, sizeof *s);
 	if (!s)

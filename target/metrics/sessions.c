@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sessions: how many a target has over each transport, and what each of them did.
+// Sessions: their number by target and transport, and the counters of each.
 #include <inttypes.h>
 #include <string.h>
 #include <strings.h>
@@ -8,22 +8,22 @@
 
 // clang-format off
 static const struct family sessions = { "farblock_sessions", "gauge", NULL,
-	"Sessions that are logged in, discovery apart." };
+	"Sessions logged in, not counting discovery sessions." };
 static const struct family session = { "farblock_session", "info", NULL,
-	"A session; join it by sid." };
+	"Session details; join on sid." };
 static const struct family in_flight = { "farblock_session_commands_in_flight", "gauge", NULL,
-	"Commands that have arrived and are not answered." };
+	"SCSI commands in flight." };
 static const struct family commands = { "farblock_session_commands", "counter", NULL,
-	"SCSI commands of the session that were answered." };
+	"SCSI commands completed for the session." };
 static const struct family read_bytes = { "farblock_session_read_bytes", "counter", "bytes",
-	"Bytes that the session has read." };
+	"Bytes read by the session." };
 static const struct family written_bytes = { "farblock_session_written_bytes", "counter", "bytes",
-	"Bytes that the session has written." };
+	"Bytes written by the session." };
 static const struct family copied_bytes = { "farblock_session_payload_copied_bytes", "counter",
-	"bytes", "Payload bytes that the program copied for the session." };
+	"bytes", "Payload bytes copied in memory for the session." };
 // clang-format on
 
-// As struct session_info calls them, and as labels do.
+// Names in struct session_info, and as labels.
 static const char *const transports[][2] = {
 	{"TCP",	 "tcp" },
 	{ "iSER", "iser"},
@@ -38,7 +38,7 @@ static const char *transport_label(const char *transport)
 	return transport;
 }
 
-// A target nobody is at has its zeroes: what is absent raises no alarm.
+// A target without sessions reports 0, since alerts cannot see absent samples.
 static void put_counts(FILE *out, const struct snapshot *s)
 {
 	metric_family(out, &sessions);

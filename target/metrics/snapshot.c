@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Takes the counters, see snapshot.h.
+// Copies all counters, see snapshot.h.
 #include "target/metrics/snapshot.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The counters of the whole daemon at one time, as they are: taken on the control thread, which
-// has no time to lose, and turned into text by another one.
+// A copy of the counters of the whole daemon: taken on the control thread, which must not be held
+// up, and formatted on the HTTP thread.
 #pragma once
 
 #include <stdbool.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The threads that serve I/O: CPU time, rounds of their loops, payload they copied.
+// The threads that serve I/O: CPU time, rounds of their event loops, payload copies.
 #include "target/metrics/metrics.h"
 
 #include <stddef.h>
 
 // clang-format off
 static const struct family cpu = { "farblock_worker_cpu_seconds", "counter", "seconds",
-	"CPU time of a worker's thread." };
+	"CPU time of a worker thread." };
 
 #define NAMED(field, name, unit, help)                                                             \
 	{ { "farblock_" name, "counter", unit, help }, offsetof(struct worker_counters, field) }
@@ -15,13 +15,13 @@ static const struct {
 	struct family family;
 	size_t offset;
 } rows[] = {
-	ROW(rounds, "rounds", NULL, "Rounds of a worker's loop."),
-	ROW(sleeps, "sleeps", NULL, "Times a worker slept for want of work."),
-	ROW(spins, "spins", NULL, "Times a worker polled before it slept."),
-	ROW(payload_copies, "payload_copies", NULL, "Copies of payload."),
-	ROW(payload_copy_bytes, "payload_copied_bytes", "bytes", "Payload bytes that were copied."),
+	ROW(rounds, "rounds", NULL, "Rounds of the event loop of a worker."),
+	ROW(sleeps, "sleeps", NULL, "Times a worker went to sleep because it had no work."),
+	ROW(spins, "spins", NULL, "Times a worker polled before going to sleep."),
+	ROW(payload_copies, "payload_copies", NULL, "Payload copies in memory."),
+	ROW(payload_copy_bytes, "payload_copied_bytes", "bytes", "Payload bytes copied in memory."),
 	NAMED(rdma_errors, "rdma_cq_errors", NULL,
-	      "Completions of RDMA requests with an error, but those that a close has flushed."),
+	      "RDMA completions with an error, not counting those flushed by a close."),
 };
 // clang-format on
 
