@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Workers, target, configuration, control socket: started in that order and ended in the
-// reverse one. At the end targets go first, so that sessions end in order and storage is
+// Starts workers, target, configuration and control socket in that order and stops them in the
+// reverse one. Targets stop first, so that sessions end in order and storage is
 // closed after its last command; the saved file stays as it is.
 #include "target/daemon.h"
 
@@ -27,7 +27,7 @@
 #include "target/status.h"
 #include "target/watchdog.h"
 
-enum { GRACE_S = 15 }; // for commands in flight; then the kernel ends the process
+enum { GRACE_S = 15 }; // for commands in flight, then SIGALRM ends the process
 
 struct daemon {
 	const struct daemon_options *options;
@@ -44,7 +44,7 @@ struct daemon {
 	int config_lock, state_lock; // descriptors, -1: none
 };
 
-// ---- the end ----
+// ---- stop ----
 
 static void on_idle(void *arg)
 {
@@ -52,13 +52,13 @@ static void on_idle(void *arg)
 	worker_stop(d->control);
 }
 
-// First nobody can come, then the connections end, as if the machine went away: initiators
+// Closes the portals, then the connections, as if the machine went away: initiators
 // keep their sessions and find the same targets after a restart. Then storage is closed.
 static void take_down(struct daemon *d)
 {
 	d->is_ending = true;
 	status_done(&d->status);
-	// Storage that never answers must not keep us; SIGALRM's default ends the process.
+	// In case storage never answers: the default action of SIGALRM ends the process.
 	alarm(GRACE_S);
 	metrics_server_ending(d->metrics);
 	if (d->rpc)
@@ -75,15 +75,15 @@ static void begin_end(void *arg)
 	if (d->is_ending)
 		return;
 	notify_manager("STOPPING=1");
-	log_info("farblockd: ending");
+	log_info("farblockd: shutting down");
 	take_down(d);
 }
 
-// As sd_notify(3) wants it of a reload: the manager waits for READY=1 that comes after it.
+// The reload protocol of sd_notify(3): the manager waits for the READY=1 that follows.
 static void reload(struct daemon *d)
 {
 	char state[64];
-	log_info("farblockd: looking again at what waits");
+	log_info("farblockd: reload: retrying missing files, devices and addresses");
 	snprintf(state, sizeof state, "RELOADING=1\nMONOTONIC_USEC=%lu",
 		 (unsigned long)(clock_ns() / 1000));
 	notify_manager(state);
@@ -104,9 +104,9 @@ static void on_signal(struct watch *wa, uint32_t events)
 	}
 }
 
-// ---- the start ----
+// ---- start ----
 
-// The signals come as bytes of a file descriptor; no thread takes them.
+// Signals are read from a signalfd; every thread blocks them.
 static int block_signals(sigset_t *set, struct err *e)
 {
 	signal(SIGPIPE, SIG_IGN);
@@ -150,7 +150,7 @@ static int start_workers(struct daemon *d, struct err *e)
 }
 
 // Two daemons with one saved file would undo each other's changes; with one state folder, each
-// other's reservations. Where no lock can be made, as on a read-only disk, serving goes first.
+// other's reservations. Where a lock cannot be created, as on a read-only disk, it serves without.
 static int lock_place(const char *flag, const char *path, const char *name, int *ret_fd,
 		      struct err *e)
 {
@@ -158,10 +158,10 @@ static int lock_place(const char *flag, const char *path, const char *name, int 
 	snprintf(file, sizeof file, "%s%s", path, name);
 	int r = lockfile_take(file, ret_fd, e);
 	if (r == -EADDRINUSE)
-		return err_set(e, r, "--%s %s: another farblockd uses it (stop it, or use --%s)",
+		return err_set(e, r, "--%s %s: in use by another farblockd (stop it, or use --%s)",
 			       flag, path, flag);
 	if (r < 0)
-		log_warn("%s (nothing keeps a second farblockd from --%s)", e->text, flag);
+		log_warn("%s: not locked against a second farblockd (--%s)", e->text, flag);
 	return 0;
 }
 
@@ -218,8 +218,8 @@ static int start(struct daemon *d, struct err *e)
 		r = start_config(d, e);
 	if (r < 0)
 		return r;
-	// The socket is taken before the saved file is read, since whoever comes second must not
-	// open the storage of the first; it is answered when everything in the file is there.
+	// The socket is bound before the saved file is read, since a second farblockd must not
+	// open the storage of the first. Clients are answered when the file is loaded.
 	struct rpc_context context = { d->config, begin_end, d };
 	r = rpc_server_new(&d->rpc, d->control, d->options->socket, &context, e);
 	if (!r)
@@ -273,7 +273,7 @@ int daemon_run(const struct daemon_options *o, struct err *e)
 		status_init(&d.status, d.control, d.config);
 		watchdog_init(&d.watchdog, d.control);
 		worker_run(d.control);
-		log_info("farblockd: ended");
+		log_info("farblockd: stopped");
 	} else if (d.config) {
 		take_down(&d);
 		worker_run(d.control);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// farblockd: the target daemon. Exit status 0 ended as told, 1 could not start, 2 wrong
-// flags; then one line on stderr says why.
+// farblockd: the target daemon. Exit status: 0 stopped on request, 1 cannot start, 2 invalid
+// option; one line on stderr gives the cause.
 #include <stdio.h>
 
 #include "core/fds.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Datagrams that systemd wants to hear.
+// Sends datagrams to the service manager.
 #include "target/notify.h"
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Flags of farblockd.
+// Command-line options of farblockd.
 #include "target/options.h"
 
 #include <ctype.h>
@@ -18,9 +18,10 @@ enum { SPIN_DEFAULT_USEC = 50, CPU_NUMBER_MAX = 4095 };
 static int set_path(const char **field, const char *flag, const char *text, struct err *e)
 {
 	if (!*text)
-		return err_set(e, -EINVAL, "--%s: is empty (give a path)", flag);
+		return err_set(e, -EINVAL, "--%s: empty path", flag);
 	if (strlen(text) >= PATH_MAX)
-		return err_set(e, -EINVAL, "--%s: longer than %d characters", flag, PATH_MAX - 1);
+		return err_set(e, -EINVAL, "--%s: path longer than %d characters", flag,
+			       PATH_MAX - 1);
 	*field = text;
 	return 0;
 }
@@ -32,8 +33,8 @@ static int set_number(unsigned *field, const char *flag, const char *text, unsig
 	errno = 0;
 	unsigned long v = strtoul(text, &end, 10);
 	if (!isdigit((unsigned char)*text) || *end || errno || v < min || v > max)
-		return err_set(e, -EINVAL, "--%s: '%.40s' is no number in %u..%u", flag, text, min,
-			       max);
+		return err_set(e, -EINVAL, "--%s: invalid value '%.40s' (%u to %u)", flag, text,
+			       min, max);
 	*field = (unsigned)v;
 	return 0;
 }
@@ -51,16 +52,15 @@ int options_cpus(const char *text, int ret[WORKER_MAX], struct err *e)
 			break;
 		for (long cpu = from; cpu <= to; cpu++) {
 			if (count == WORKER_MAX)
-				return err_set(e, -EINVAL,
-					       "--cpus: '%.60s' names more than %d CPUs", text,
-					       WORKER_MAX);
+				return err_set(e, -EINVAL, "--cpus: '%.60s': more than %d CPUs",
+					       text, WORKER_MAX);
 			ret[count++] = (int)cpu;
 		}
 		if (!*end)
 			return (int)count;
 		p = *end == ',' ? end + 1 : "";
 	}
-	return err_set(e, -EINVAL, "--cpus: '%.60s' is no list of CPUs (such as 0-3,8)", text);
+	return err_set(e, -EINVAL, "--cpus: invalid list '%.60s' (such as 0-3,8)", text);
 }
 
 static int on_config(struct daemon_options *o, const char *text, struct err *e)
@@ -102,7 +102,7 @@ static int on_pool_mem(struct daemon_options *o, const char *text, struct err *e
 	if (parse_size(text, &o->pool_mem, e) < 0)
 		return err_prefix(e, "--pool-mem");
 	if (o->pool_mem < 16 << 20)
-		return err_set(e, -EINVAL, "--pool-mem: '%.40s' is less than 16M", text);
+		return err_set(e, -EINVAL, "--pool-mem: '%.40s' is too small (at least 16M)", text);
 	return 0;
 }
 
@@ -115,7 +115,7 @@ static int on_log_level(struct daemon_options *o, const char *text, struct err *
 {
 	if (log_parse_level(text, &o->log_level))
 		return 0;
-	return err_set(e, -EINVAL, "--log-level: '%.40s' is none of error, warn, info, debug",
+	return err_set(e, -EINVAL, "--log-level: invalid level '%.40s' (error, warn, info, debug)",
 		       text);
 }
 
@@ -136,16 +136,16 @@ static const struct flag {
 	int (*on)(struct daemon_options *o, const char *text, struct err *e);
 } flags[] = {
 	// clang-format off
-	{{"config", "FILE", "saved configuration (/etc/farblock/saveconfig.json)"}, on_config},
-	{{"state-dir", "DIR", "state that outlives a restart (/var/lib/farblock)"}, on_state_dir},
-	{{"socket", "PATH", "control socket (/run/farblock/control.sock)"}, on_socket},
+	{{"config", "FILE", "saved configuration (default /etc/farblock/saveconfig.json)"}, on_config},
+	{{"state-dir", "DIR", "persistent state (default /var/lib/farblock)"}, on_state_dir},
+	{{"socket", "PATH", "control socket (default /run/farblock/control.sock)"}, on_socket},
 	{{"metrics", "ADDR:PORT",
-	  "HTTP for Prometheus and a status page (" SERVER_DEFAULT "), or off"}, on_metrics},
-	{{"workers", "N", "threads that serve I/O (one a CPU)"}, on_workers},
-	{{"cpus", "LIST", "pin them to these CPUs, such as 0-3,8 (not pinned)"}, on_cpus},
-	{{"pool-mem", "SIZE", "most buffer memory a worker takes (256M)"}, on_pool_mem},
-	{{"spin", "USEC", "how long to poll after dense traffic before sleeping (50)"}, on_spin},
-	{{"log-level", "LEVEL", "error, warn, info or debug (info)"}, on_log_level},
+	  "address of metrics and status page, or off (default " SERVER_DEFAULT ")"}, on_metrics},
+	{{"workers", "N", "number of I/O threads (default: one per CPU)"}, on_workers},
+	{{"cpus", "LIST", "pin I/O threads to these CPUs, such as 0-3,8"}, on_cpus},
+	{{"pool-mem", "SIZE", "buffer memory limit per I/O thread (default 256M)"}, on_pool_mem},
+	{{"spin", "USEC", "microseconds to poll before sleeping, under load (default 50)"}, on_spin},
+	{{"log-level", "LEVEL", "error, warn, info or debug (default info)"}, on_log_level},
 	{{"version", NULL, "show the version"}, on_version},
 	{{"help", NULL, "show this help"}, on_help},
 	// clang-format on
@@ -167,25 +167,24 @@ int options_parse(struct daemon_options *ret, int argc, char **argv, struct err 
 		longs[i] = (struct option){ flags[i].row.name,
 					    flags[i].row.argument ? required_argument : no_argument,
 					    NULL, 256 + i };
-	optind = 0; // starts getopt anew, for tests
+	optind = 0; // resets getopt, for tests
 	opterr = 0;
 	for (;;) {
 		int at = getopt_long(argc, argv, ":", longs, NULL);
 		if (at == -1)
 			break;
 		if (at == ':')
-			return err_set(e, -EINVAL, "%.60s: needs a value (see --help)",
+			return err_set(e, -EINVAL, "%.60s: value missing (see --help)",
 				       argv[optind - 1]);
 		if (at < 256)
-			return err_set(e, -EINVAL, "%.60s: no such flag (see --help)",
+			return err_set(e, -EINVAL, "unknown option: %.60s (see --help)",
 				       argv[optind - 1]);
 		int r = flags[at - 256].on(ret, optarg, e);
 		if (r < 0)
 			return r;
 	}
 	if (optind < argc)
-		return err_set(e, -EINVAL, "'%.60s': farblockd takes flags only (see --help)",
-			       argv[optind]);
+		return err_set(e, -EINVAL, "unexpected argument: %.60s (see --help)", argv[optind]);
 	return 0;
 }
 
@@ -197,7 +196,7 @@ const struct option_row *options_row(unsigned index)
 void options_help(void)
 {
 	printf("farblockd serves block devices over iSCSI and iSER.\nusage: farblockd "
-	       "[FLAG]...\n\n");
+	       "[OPTION]...\n\n");
 	for (int i = 0; i < FLAGS; i++) {
 		char left[40];
 		snprintf(left, sizeof left, "--%s%s%s", flags[i].row.name,
@@ -205,5 +204,5 @@ void options_help(void)
 			 flags[i].row.argument ? flags[i].row.argument : "");
 		printf("  %-20s %s\n", left, flags[i].row.help);
 	}
-	printf("\nEverything else is configured with the shell, farblock.\n");
+	printf("\nUse the shell, farblock, to configure disks and targets.\n");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The daemon's command line: one row a flag. Main thread, before anything else runs.
+// The daemon's command line: one row per option. Main thread, before anything else runs.
 #pragma once
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@ struct daemon_options {
 	const char *config, *state_dir, *socket;
 	const char *metrics;  // address of the HTTP server, or SERVER_OFF
 	unsigned workers;     // 0: one a CPU of cpus
-	int cpus[WORKER_MAX]; // those the workers are pinned to
+	int cpus[WORKER_MAX]; // CPUs the workers are pinned to
 	unsigned cpu_count;   // 0: not pinned, the scheduler's choice
 	uint64_t pool_mem;    // bytes a worker, 0 the default
 	unsigned spin_usec;
@@ -21,12 +21,12 @@ struct daemon_options {
 	bool wants_help, wants_version;
 };
 
-// -EINVAL with one line that names the flag, the cause and what is possible.
+// -EINVAL with one line that names the option, the cause and the valid values.
 int options_parse(struct daemon_options *ret, int argc, char **argv, struct err *e);
 void options_help(void); // on stdout
 
-// A flag as help and manual show it; argument NULL: takes none. index: from 0 on; NULL behind the
-// last one. Any thread.
+// An option as help and manual show it; argument NULL: takes none. index: from 0 on; NULL behind
+// the last one. Any thread.
 struct option_row {
 	const char *name, *argument, *help;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Twice in the manager's time each worker gets a message and answers it. The manager hears
-// "WATCHDOG=1" when all of the last round have answered.
+// Sends a message to each worker twice per watchdog interval. The manager gets
+// "WATCHDOG=1" when all workers have answered the last one.
 #include "target/watchdog.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ static void answered(struct msg *m)
 {
 	struct watchdog_beat *b = container_of(m, struct watchdog_beat, answer);
 	if (b->is_reported)
-		log_info("farblockd: the worker that hung goes on");
+		log_info("farblockd: the worker that hung continues");
 	b->is_out = b->is_reported = false;
 }
 
@@ -45,10 +45,9 @@ static bool all_answered(struct watchdog *d)
 			continue;
 		all = false;
 		if (!b->is_reported)
-			log_error(
-				"farblockd: worker%u: no round of its loop for %lu ms (the service "
-				"manager will restart the daemon)",
-				i, (unsigned long)(d->interval_us / 2000));
+			log_error("farblockd: worker%u: no response for %lu ms (the service "
+				  "manager will restart the daemon)",
+				  i, (unsigned long)(d->interval_us / 2000));
 		b->is_reported = true;
 	}
 	return all;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The service manager's watchdog (sd_watchdog_enabled(3)): while every worker goes round its loop
-// the manager hears of it in time; when one hangs it does not, and restarts the daemon.
+// The service manager's watchdog (sd_watchdog_enabled(3)): as long as every worker runs its loop,
+// the manager gets its keep-alive; if one hangs it does not, and restarts the daemon.
 #pragma once
 
 #include <stdbool.h>
@@ -11,22 +11,22 @@
 struct watchdog_beat { // one worker's
 	struct msg ask, answer;
 	struct watchdog *owner;
-	bool is_out;	  // asked and not answered
-	bool is_reported; // it was told that this one hangs
+	bool is_out;	  // message sent and not answered
+	bool is_reported; // logged that this worker hangs
 };
 
 struct watchdog {
 	struct worker *control;
 	struct timer timer;
-	uint64_t interval_us; // 0: nobody wants to hear
+	uint64_t interval_us; // 0: no watchdog
 	unsigned worker_count;
 	struct watchdog_beat beats[WORKER_MAX];
 };
 
-// Begins when the manager's environment asks for it (WATCHDOG_USEC, WATCHDOG_PID), else does
+// Starts if the environment asks for it (WATCHDOG_USEC, WATCHDOG_PID), else does
 // nothing. Control thread, when all workers run.
 void watchdog_init(struct watchdog *d, struct worker *control);
-// Control thread, before workers end; d has to outlive them. No-op on one that is zeroed.
+// Control thread, before workers end; d must outlive them. No-op on a zeroed one.
 void watchdog_done(struct watchdog *d);
 
 // The interval in us that the texts of the two variables ask of the process pid; 0: none. NULL

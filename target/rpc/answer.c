@@ -85,7 +85,8 @@ static int check_params(const struct rpc_method *m, struct json_object *params, 
 		if (!p)
 			return err_set(e, -EBADRQC, "%s: no parameter '%.60s'", m->name, key);
 		if (!is_of_type(value, p->type))
-			return err_set(e, -EBADRQC, "%s: %s is no %s", m->name, key, p->type);
+			return err_set(e, -EBADRQC, "%s: %s: must be of type %s", m->name, key,
+				       p->type);
 	}
 	for (const struct rpc_param *p = m->params; p && p->name; p++)
 		if (p->is_required && !json_field(params, p->name))
@@ -99,7 +100,7 @@ static struct json_object *call(struct rpc_context *x, const struct rpc_method *
 	struct json_object *result = NULL;
 	struct err e = { 0 };
 	if (!m->is_readonly && !is_admin) {
-		err_set(&e, -EPERM, "%s: you may only look", m->name);
+		err_set(&e, -EPERM, "%s: permission denied: read-only access", m->name);
 		return new_error(id, RPC_FAILED, &e);
 	}
 	if (check_params(m, params, &e) < 0)
@@ -133,7 +134,7 @@ static struct json_object *answer_one(struct rpc_context *x, struct json_object 
 	bool is_id = !id || json_object_is_type(id, json_type_string) ||
 		     json_object_is_type(id, json_type_int);
 	if (!version || strcmp(version, "2.0") || !name || !is_id) {
-		err_set(&e, -EBADRQC, "no JSON-RPC 2.0 request (jsonrpc, method, id)");
+		err_set(&e, -EBADRQC, "not a JSON-RPC 2.0 request (it needs jsonrpc, method, id)");
 		return new_error(is_id ? id : NULL, INVALID_REQUEST, &e);
 	}
 	const struct rpc_method *m = find_method(name);
@@ -142,7 +143,7 @@ static struct json_object *answer_one(struct rpc_context *x, struct json_object 
 		return has_id ? new_error(id, METHOD_NOT_FOUND, &e) : NULL;
 	}
 	if (params && !json_object_is_type(params, json_type_object)) {
-		err_set(&e, -EBADRQC, "%s: params is no object", name);
+		err_set(&e, -EBADRQC, "%s: params: must be an object", name);
 		return has_id ? new_error(id, INVALID_PARAMS, &e) : NULL;
 	}
 	params = params ? json_object_get(params) : json_object_new_object();
@@ -160,7 +161,7 @@ static struct json_object *answer_batch(struct rpc_context *x, struct json_objec
 	size_t n = json_object_array_length(batch);
 	struct err e = { 0 };
 	if (!n || n > RPC_BATCH_MAX) {
-		err_set(&e, -EBADRQC, "a batch holds 1 to %d requests", RPC_BATCH_MAX);
+		err_set(&e, -EBADRQC, "batch: must hold 1 to %d requests", RPC_BATCH_MAX);
 		return new_error(NULL, INVALID_REQUEST, &e);
 	}
 	struct json_object *list = json_object_new_array();

@@ -5,7 +5,7 @@
 #include "target/config/json.h"
 #include "target/rpc/method.h"
 
-// Borrows from commands. -EBADRQC.
+// Fills calls with pointers into commands. -EBADRQC.
 static int take_calls(struct json_object *commands, struct config_call *calls, size_t count,
 		      struct err *e)
 {
@@ -18,7 +18,7 @@ static int take_calls(struct json_object *commands, struct config_call *calls, s
 			.named = json_field(o, "named"),
 		};
 		if (!calls[i].path || !calls[i].command)
-			return err_set(e, -EBADRQC, "commands[%zu]: has no path or no command", i);
+			return err_set(e, -EBADRQC, "commands[%zu]: path or command is missing", i);
 	}
 	return 0;
 }
@@ -56,10 +56,10 @@ int rpc_tree_batch(struct rpc_context *x, struct json_object *params, bool is_ad
 	struct config_call calls[RPC_BATCH_MAX];
 	size_t count = json_object_array_length(commands);
 	if (!count || count > RPC_BATCH_MAX)
-		return err_set(e, -EBADRQC, "commands: 1 to %d", RPC_BATCH_MAX);
+		return err_set(e, -EBADRQC, "commands: must hold 1 to %d commands", RPC_BATCH_MAX);
 	int r = take_calls(commands, calls, count, e);
 	if (!r && !x->config)
-		r = err_set(e, -EAGAIN, "the daemon is ending");
+		r = err_set(e, -EAGAIN, "farblockd is shutting down");
 	if (r < 0)
 		return r;
 	*ret = json_object_new_object();

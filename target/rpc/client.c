@@ -28,7 +28,7 @@ void client_free(struct client *c)
 	free(c);
 }
 
-// Writes what is there; false when the client is gone.
+// Sends pending output; false if the client is gone.
 static bool flush(struct client *c)
 {
 	while (c->out_done < c->out_len) {
@@ -52,7 +52,7 @@ static unsigned closing(const struct rpc_server *s)
 	return s->context.config ? config_closing(s->context.config) : 0;
 }
 
-// Whoever sends without a pause would have the thread for himself.
+// Limits a turn, so that a client that sends without pause does not block the others.
 static bool has_turn(const struct client *c)
 {
 	return clock_ns() - c->turn_ns < RPC_TURN_MS * UINT64_C(1000000);
@@ -90,7 +90,7 @@ static bool fill(struct client *c)
 		size_t room;
 		int r = frame_room(&c->in, &at, &room);
 		if (r < 0) {
-			log_warn("control socket: request longer than %d bytes, client dropped",
+			log_warn("control socket: client dropped: request longer than %d bytes",
 				 RPC_REQUEST_MAX);
 			return false;
 		}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A client of the control socket: its requests, its answers, and how long it may take. Private to
+// A client of the control socket: its requests, answers and time-outs. Private to
 // target/rpc. Control thread.
 #pragma once
 
@@ -13,12 +13,12 @@ struct client {
 	struct list link;
 	struct rpc_server *server;
 	struct watch watch;
-	struct timer timer; // a partial request, an answer not taken, or a held answer
-	struct timer turn;  // when it goes on with what it has sent
+	struct timer timer; // for a partial request, an unread answer or a held answer
+	struct timer turn;  // its next turn
 	uint64_t turn_ns;   // when its turn began
 	struct config_client who;
 	bool is_admin, is_held, has_ended;
-	uint64_t since_ns; // when it came, or a byte last came or went
+	uint64_t since_ns; // connected, or last byte received or sent
 	struct frame in;
 	char *out;
 	size_t out_len, out_done;
@@ -28,19 +28,19 @@ struct rpc_server {
 	struct worker *control;
 	struct rpc_context context;
 	struct watch watch;
-	struct timer again; // accepts when descriptors or memory may be there again
+	struct timer again; // retries accept after a shortage of descriptors or memory
 	struct socket_file file;
-	bool has_told_full; // that there are too many clients
+	bool has_told_full; // logged that there are too many clients
 	struct list clients;
 	unsigned client_count;
 	uint64_t last_id; // of a client
 };
 
-// Whether who runs as uid may change something.
+// Whether a client with this uid may change the configuration.
 bool client_is_admin(uid_t uid);
 // Takes over fd. Negative errno: fd is still the caller's.
 int client_new(struct rpc_server *s, int fd, const struct ucred *cred);
-// Closes it and what it has begun.
+// Closes the connection and aborts its transaction.
 void client_free(struct client *c);
-// Sends what waits, answers, reads on; frees the client when it has left.
+// Sends pending output, answers requests, reads more; frees the client if it is gone.
 void client_work(struct client *c);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// JSON-RPC 2.0: methods as rows, requests to answers. Control thread.
+// JSON-RPC 2.0: methods as table rows; answers requests. Control thread.
 #pragma once
 
 #include <stdbool.h>
@@ -27,7 +27,7 @@ struct rpc_context {
 struct rpc_method {
 	const char *name;
 	const struct rpc_param *params; // ends with a NULL name
-	bool is_readonly;		// for clients that may only look
+	bool is_readonly;		// also for clients with read-only access
 	const char *help;
 	// params: an object that fits the rows. 0 with *ret (one reference), or a negative
 	// errno with text.
@@ -55,6 +55,6 @@ int rpc_tree_batch(struct rpc_context *x, struct json_object *params, bool is_ad
 char *rpc_answer(struct rpc_context *x, const char *text, size_t len, bool is_admin,
 		 size_t *ret_len);
 
-// An error to no request in particular (its id is null), as one line with its newline, for free();
+// An error that belongs to no request (its id is null), as one line with its newline, for free();
 // NULL: no memory.
 char *rpc_refusal(const struct err *e, size_t *ret_len);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The methods, one row each.
+// The methods of the control socket, one row each.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 static int need_config(const struct rpc_context *x, struct err *e)
 {
-	return x->config ? 0 : err_set(e, -EAGAIN, "the daemon is ending");
+	return x->config ? 0 : err_set(e, -EAGAIN, "farblockd is shutting down");
 }
 
 struct json_object *rpc_reply_json(struct reply *reply)
@@ -55,7 +55,7 @@ static int run(struct rpc_context *x, const char *path, const char *command,
 	return 0;
 }
 
-// As run, for commands whose data is all that matters.
+// As run, but returns the command's data alone.
 static int run_for_data(struct rpc_context *x, const char *path, const char *command,
 			struct json_object *named, struct json_object **ret, struct err *e)
 {
@@ -68,7 +68,7 @@ static int run_for_data(struct rpc_context *x, const char *path, const char *com
 	return 0;
 }
 
-// The method's parameters without the path: the command's own.
+// The parameters of the method without path: those of the command.
 static struct json_object *without_path(struct json_object *params)
 {
 	struct json_object *named = json_object_new_object();
@@ -189,7 +189,7 @@ static int session_drop_method(struct rpc_context *x, struct json_object *p, boo
 	struct json_object *limit = json_field(p, "seconds");
 	int64_t seconds = limit ? json_object_get_int64(limit) : SESSION_DRAIN_S;
 	if (seconds < 1 || seconds > SESSION_DRAIN_MAX_S)
-		return err_set(e, -EINVAL, "seconds: 1..%d", SESSION_DRAIN_MAX_S);
+		return err_set(e, -EINVAL, "seconds: must be 1 to %d", SESSION_DRAIN_MAX_S);
 	bool drains = json_object_get_boolean(json_field(p, "drain")), was_asked = false;
 	r = session_drop(json_object_get_uint64(json_field(p, "sid")),
 			 drains ? (unsigned)seconds : 0, &was_asked, e);
@@ -282,7 +282,7 @@ static int daemon_stop(struct rpc_context *x, struct json_object *p, bool is_adm
 		       struct json_object **ret, struct err *e)
 {
 	if (!x->stop)
-		return err_set(e, -EAGAIN, "the daemon is ending");
+		return err_set(e, -EAGAIN, "farblockd is shutting down");
 	*ret = json_object_new_object();
 	x->stop(x->stop_arg);
 	return 0;
@@ -290,15 +290,15 @@ static int daemon_stop(struct rpc_context *x, struct json_object *p, bool is_adm
 
 #define PATH                                                                                       \
 	{                                                                                          \
-		"path", "string", true, "absolute path of an object"                               \
+		"path", "string", true, "absolute path of a node"                                  \
 	}
 
 // clang-format off
 static const struct rpc_param ls_params[] = {
-	{ "path", "string", false, "absolute path, / by default" },
+	{ "path", "string", false, "absolute path (default /)" },
 	{ "depth", "number", false, "levels, 0 all" },
-	{ "rows", "boolean", false, "as text, a line a node (target/config/config.h)" },
-	{ "serials", "boolean", false, "serial numbers, too, in rows" },
+	{ "rows", "boolean", false, "as text, one line per node (target/config/config.h)" },
+	{ "serials", "boolean", false, "include serial numbers in rows" },
 	{ 0 },
 };
 static const struct rpc_param path_params[] = {
@@ -307,17 +307,17 @@ static const struct rpc_param path_params[] = {
 };
 static const struct rpc_param get_params[] = {
 	PATH,
-	{ "group", "string", false, "group of settings; none: list the groups" },
-	{ "parameter", "string", false, "one of them" },
+	{ "group", "string", false, "group of settings; absent: list the groups" },
+	{ "parameter", "string", false, "a setting of the group" },
 	{ 0 },
 };
 #define REVISION \
-	{ "revision", "number", false, "what the client has seen: any other is refused" }
+	{ "revision", "number", false, "revision the client has seen; fails if it is not the current one" }
 static const struct rpc_param set_params[] = {
 	PATH,
 	REVISION,
 	{ "group", "string", true, "group of settings" },
-	{ "values", "object", true, "name: value; all are set or none" },
+	{ "values", "object", true, "name: value pairs; all or none are set" },
 	{ 0 },
 };
 static const struct rpc_param verb_params[] = {
@@ -329,37 +329,37 @@ static const struct rpc_param verb_params[] = {
 static const struct rpc_param run_params[] = {
 	PATH,
 	REVISION,
-	{ "command", "string", true, "a command of the object's class or of every node" },
+	{ "command", "string", true, "a command of the node's class or of every node" },
 	{ "positional", "array", false, "parameters in the order of the command's row" },
 	{ "named", "object", false, "parameters by name" },
 	{ 0 },
 };
 static const struct rpc_param complete_params[] = {
 	PATH,
-	{ "command", "string", true, "a command of the object's class or of every node" },
+	{ "command", "string", true, "a command of the node's class or of every node" },
 	{ "parameter", "string", true, "one of its parameters" },
-	{ "prefix", "string", false, "what the values begin with" },
+	{ "prefix", "string", false, "prefix of the values" },
 	{ 0 },
 };
 static const struct rpc_param batch_params[] = {
 	REVISION,
 	{ "commands", "array", true,
-	  "1 to 256 objects as the parameters of tree.run, in their order" },
+	  "1 to 256 objects with the parameters of tree.run, in order" },
 	{ 0 },
 };
 static const struct rpc_param save_params[] = {
-	{ "savefile", "string", false, "file (default: the daemon's own)" },
+	{ "savefile", "string", false, "file; default: the saved configuration" },
 	{ 0 },
 };
 static const struct rpc_param restore_params[] = {
-	{ "savefile", "string", false, "file (default: the daemon's own)" },
-	{ "clear_existing", "boolean", false, "drop what exists first" },
+	{ "savefile", "string", false, "file; default: the saved configuration" },
+	{ "clear_existing", "boolean", false, "remove the existing configuration first" },
 	{ "target", "string", false, "only this target" },
 	{ "storage_object", "string", false, "only this storage object" },
 	{ 0 },
 };
 static const struct rpc_param clear_params[] = {
-	{ "confirm", "boolean", true, "true: really" },
+	{ "confirm", "boolean", true, "must be true" },
 	{ 0 },
 };
 static const struct rpc_param sid_params[] = {
@@ -368,47 +368,49 @@ static const struct rpc_param sid_params[] = {
 };
 static const struct rpc_param drop_params[] = {
 	{ "sid", "number", true, "session id" },
-	{ "drain", "boolean", false, "ask for a logout first" },
-	{ "seconds", "number", false, "how long to wait for it, 1 to 3600, 10 by default" },
+	{ "drain", "boolean", false, "request a logout first" },
+	{ "seconds", "number", false, "how long to wait for the logout, 1 to 3600 (default 10)" },
 	{ 0 },
 };
 
 static const struct rpc_param status_params[] = {
-	{ "tree", "boolean", false, "the tree, too" },
+	{ "tree", "boolean", false, "include the tree" },
 	{ 0 },
 };
 
 const struct rpc_method rpc_methods[] = {
-	{ "tree.ls", ls_params, true, "The tree with summaries.", tree_ls },
-	{ "tree.info", path_params, true, "Everything about an object.", tree_info },
-	{ "tree.get", get_params, true, "Settings with their rows.", tree_get },
+	{ "tree.ls", ls_params, true, "Lists the tree with summaries.", tree_ls },
+	{ "tree.info", path_params, true, "Shows details of a node.", tree_info },
+	{ "tree.get", get_params, true, "Shows settings.", tree_get },
 	{ "tree.set", set_params, false, "Changes settings.", tree_set },
-	{ "tree.create", verb_params, false, "Runs an object's create.", tree_create },
-	{ "tree.delete", verb_params, false, "Runs an object's delete.", tree_delete },
+	{ "tree.create", verb_params, false, "Runs the create command of a node.", tree_create },
+	{ "tree.delete", verb_params, false, "Runs the delete command of a node.", tree_delete },
 	// Each command's row says whether it only looks; config_run() checks that.
-	{ "tree.run", run_params, true, "Runs any command of an object.", tree_run },
-	// results: the replies to what is done and saved; error: why the next one failed. Neither an
-	// error nor all results: ask again for the rest.
-	{ "tree.batch", batch_params, true, "Runs commands until one fails, saved together.",
+	{ "tree.run", run_params, true, "Runs any command of a node.", tree_run },
+	// results: replies to the commands that are done and saved; error: why the next one failed. With
+	// neither an error nor all results the client sends the rest again.
+	{ "tree.batch", batch_params, true, "Runs commands until one fails; saves once.",
 	  rpc_tree_batch },
 	{ "config.save", save_params, false, "Saves the configuration.", config_save_method },
-	{ "config.restore", restore_params, false, "Restore a saved configuration.",
+	{ "config.restore", restore_params, false, "Restores a saved configuration.",
 	  config_restore_method },
-	{ "config.clear", clear_params, false, "Drops the configuration.", config_clear_method },
-	{ "tree.complete", complete_params, true, "What a parameter may be, with a note on each.",
+	{ "config.clear", clear_params, false, "Removes the whole configuration.", config_clear_method },
+	{ "tree.complete", complete_params, true, "Lists possible values of a parameter.",
 	  tree_complete },
-	{ "session.list", sid_params, true, "Live sessions.", session_list },
-	{ "session.drop", drop_params, false, "End a session.", session_drop_method },
-	{ "session.ended", sid_params, true, "The sessions that ended last and why, newest first.",
+	{ "session.list", sid_params, true, "Lists sessions.", session_list },
+	{ "session.drop", drop_params, false, "Ends a session.", session_drop_method },
+	{ "session.ended", sid_params, true, "Lists sessions that ended recently, newest first.",
 	  session_ended_method },
-	{ "login.refusals", NULL, true, "Refused logins and why, the newest first.",
+	{ "login.refusals", NULL, true, "Lists refused logins, newest first.",
 	  login_refusals_method },
-	{ "stats.get", NULL, true, "Counters of storage objects, sessions, portals, workers.", stats_get },
-	{ "status.get", status_params, true, "What live views draw: sessions, disks, workers, progress.",
+	{ "stats.get", NULL, true, "Shows counters of storage objects, sessions, portals and workers.",
+	  stats_get },
+	{ "status.get", status_params, true,
+	  "Shows the state of sessions, disks, workers and long operations.",
 	  status_get },
-	{ "schema", NULL, true, "Every class, command, setting and method.", schema },
-	{ "version", NULL, true, "Version and process id of the daemon.", version },
-	{ "daemon.stop", NULL, false, "Ends the daemon.", daemon_stop },
+	{ "schema", NULL, true, "Describes every class, command, setting and method.", schema },
+	{ "version", NULL, true, "Shows version and process ID of the daemon.", version },
+	{ "daemon.stop", NULL, false, "Stops the daemon.", daemon_stop },
 	{ 0 },
 };
 // clang-format on

@@ -29,22 +29,24 @@ static void release_held(void *arg)
 
 // ---- when there are too many ----
 
-// Told once, until half of the clients have left: whoever fills the socket may not fill the log as
-// well.
+// Logged once, until half of the clients have left, so that whoever fills the socket does not fill
+// the log as well.
 static void tell_full(struct rpc_server *s)
 {
 	if (!s->has_told_full)
-		log_warn("control socket: %d clients: the idlest makes way for the next (end some)",
+		log_warn("control socket: all %d connections are in use: the idlest one is closed "
+			 "for each new client",
 			 RPC_CLIENTS_MAX);
 	s->has_told_full = true;
 }
 
-// An error to no request in particular, as much of it as the socket takes.
+// Sends an error that belongs to no request, as far as the socket takes it.
 static void tell_end(int fd, int code, const char *why)
 {
 	struct err e;
 	size_t len;
-	err_set(&e, code, "control socket: %d clients are connected, %s", RPC_CLIENTS_MAX, why);
+	err_set(&e, code, "control socket: all %d connections are in use: %s", RPC_CLIENTS_MAX,
+		why);
 	char *text = rpc_refusal(&e, &len);
 	if (text)
 		(void)!send(fd, text, len, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -65,8 +67,8 @@ static bool has_transaction(const struct client *c)
 	return config && config_has_transaction(config);
 }
 
-// How little is lost with a client: 0 nothing; 1 a request or answer that has stood still;
-// 2 a transaction. -1: it is at work, or more than whoever comes.
+// The cost of closing a client: 0 nothing; 1 a stalled request or answer;
+// 2 a transaction. -1: must not be closed, because it is busy or has more rights than the new one.
 static int rank(const struct client *c, bool is_for_admin, uint64_t now)
 {
 	bool is_working = c->out || frame_is_partial(&c->in);
@@ -77,7 +79,7 @@ static int rank(const struct client *c, bool is_for_admin, uint64_t now)
 	return has_transaction(c) ? 2 : is_working;
 }
 
-// Ends the client whose end costs least, among several the one that has been silent for longest.
+// Closes the client that costs least; among equals the one that has been idle for longest.
 static bool make_room(struct rpc_server *s, bool is_for_admin)
 {
 	struct client *least = NULL;
@@ -96,7 +98,7 @@ static bool make_room(struct rpc_server *s, bool is_for_admin)
 		return false;
 	if (!least->out)
 		tell_end(least->watch.fd, -ECONNABORTED,
-			 "and this one was silent for longest: its place went to another (connect "
+			 "this one was idle for longest and is closed for a new client (connect "
 			 "again)");
 	client_free(least);
 	return true;
@@ -113,11 +115,11 @@ static void take(struct rpc_server *s, int fd)
 		is_full = !make_room(s, client_is_admin(cred.uid));
 	}
 	if (is_full)
-		tell_end(fd, -EBUSY, "all at work (try again, or end some)");
+		tell_end(fd, -EBUSY, "none is idle (try again later)");
 	else if (!r)
 		r = client_new(s, fd, &cred);
 	if (r < 0)
-		log_warn("control socket: client refused: %s", strerror(-r));
+		log_warn("control socket: accept client: %s", strerror(-r));
 	if (r < 0 || is_full)
 		close(fd);
 }

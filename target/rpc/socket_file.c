@@ -29,15 +29,15 @@ static int make_way(const struct sockaddr_un *a, struct err *e)
 		return 0;
 	if (!S_ISSOCK(st.st_mode))
 		return err_set(e, -EEXIST,
-			       "%s: exists and is no socket (remove it, or use --socket)",
+			       "%s: exists and is not a socket (remove it, or use --socket)",
 			       a->sun_path);
 	int r = is_answered(a);
 	if (r > 0)
 		return err_set(e, -EADDRINUSE,
-			       "%s: another farblockd answers there (stop it, or use --socket)",
+			       "%s: in use by another farblockd (stop it, or use --socket)",
 			       a->sun_path);
 	if (r != -ECONNREFUSED && r != -ENOENT)
-		return err_errno(e, r, "%s: cannot be asked whether it lives", a->sun_path);
+		return err_errno(e, r, "%s: connect to an existing socket", a->sun_path);
 	unlink(a->sun_path);
 	return 0;
 }
@@ -46,7 +46,7 @@ static int take_lock(struct socket_file *s, struct err *e)
 {
 	int r = lockfile_take(s->lock_path, &s->lock_fd, e);
 	if (r == -EADDRINUSE)
-		return err_set(e, r, "%s: another farblockd runs there (stop it, or use --socket)",
+		return err_set(e, r, "%s: locked by another farblockd (stop it, or use --socket)",
 			       s->path);
 	return r;
 }

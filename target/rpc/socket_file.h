@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The file of a listening socket: who holds it, and that nobody else does. Control thread; blocks.
+// The file of a listening socket and its lock. Control thread; blocks.
 #pragma once
 
 #include <stdbool.h>
@@ -12,9 +12,9 @@ struct socket_file {
 	bool is_bound;	 // the path is ours to remove
 };
 
-// Takes the lock PATH.lock, removes a socket that nobody answers at, and binds; mode 0600. The
-// folder is made. -EADDRINUSE: somebody runs there; -EEXIST: what is there is no socket; others by
+// Takes the lock PATH.lock, removes a stale socket, and binds; mode 0600. The
+// folder is created. -EADDRINUSE: another process has it; -EEXIST: not a socket; others by
 // bind(). socket_file_done() in any case.
 int socket_file_init(struct socket_file *s, const char *path, struct err *e);
-// Removes the socket and lets go of the lock, whose file stays.
+// Removes the socket and releases the lock, whose file stays.
 void socket_file_done(struct socket_file *s);
