@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Attribute rows: from text to a field and back, and the sizes that users type. Pure
+// Attribute rows: converts between text and fields; parses sizes. Pure
 // functions, any thread.
 #include "core/attr.h"
 
@@ -14,7 +14,8 @@
 const struct attr_row *attr_find(const struct attr_row *rows, const char *name)
 {
 	for (const struct attr_row *row = rows; row && row->name; row++)
-		if (*row->name == *name && !strcmp(row->name, name)) // 300,000 times a restore
+		if (*row->name == *name &&
+		    !strcmp(row->name, name)) // runs 300,000 times per restore
 			return row;
 	return NULL;
 }
@@ -29,12 +30,13 @@ static const void *const_field_of(const struct attr_row *row, const void *base)
 	return (const char *)base + row->offset;
 }
 
+// text NULL: not quoted.
 static int refuse(const struct attr_row *row, const char *cause, const char *text, struct err *e)
 {
 	char range[160];
 	attr_range(row, range, sizeof range);
-	if (row->flags & ATTR_SECRET)
-		return err_set(e, -EINVAL, "%s: %s (%s)", row->name, cause, range);
+	if (row->flags & ATTR_SECRET || !text)
+		return err_set(e, -EINVAL, "%s: value %s (%s)", row->name, cause, range);
 	return err_set(e, -EINVAL, "%s: '%.60s' %s (%s)", row->name, text, cause, range);
 }
 
@@ -61,8 +63,8 @@ bool is_yes(const char *text)
 	return text && parse_bool(text, &is) && is;
 }
 
-// A number in decimal or 0x form with nothing behind it. Sign and magnitude apart, so that
-// the whole range of uint64_t is there.
+// Parses a decimal or 0x number. Sign and magnitude are separate, so that
+// the whole range of uint64_t fits.
 static bool parse_number(const char *text, bool *ret_negative, uint64_t *ret)
 {
 	*ret_negative = *text == '-';
@@ -117,7 +119,7 @@ static int set_enum(const struct attr_row *row, void *field, const char *text, s
 			__atomic_store_n((uint32_t *)field, i, __ATOMIC_RELAXED);
 			return 0;
 		}
-	return refuse(row, "is not known", text, e);
+	return refuse(row, "is not a valid choice", text, e);
 }
 
 static int set_string(const struct attr_row *row, void *field, const char *text, struct err *e)
@@ -127,7 +129,7 @@ static int set_string(const struct attr_row *row, void *field, const char *text,
 		return refuse(row, "is too long", text, e);
 	for (const char *p = text; *p; p++)
 		if (iscntrl((unsigned char)*p))
-			return refuse(row, "has a control character", "text", e);
+			return refuse(row, "contains a control character", NULL, e);
 	memset(field, 0, room);
 	memcpy(field, text, len);
 	return 0;
@@ -140,7 +142,8 @@ int attr_set(const struct attr_row *row, void *base, const char *text, struct er
 	switch (row->type) {
 	case ATTR_BOOL:
 		if (!parse_bool(text, &is))
-			return refuse(row, "is neither on nor off", text, e);
+			return err_set(e, -EINVAL, "%s: must be true or false, not '%.60s'",
+				       row->name, text);
 		__atomic_store_n((uint32_t *)field, is, __ATOMIC_RELAXED);
 		return 0;
 	case ATTR_UINT:
@@ -249,8 +252,8 @@ static int unit_shift(const char *unit)
 	return 10 * (int)(at - letters + 1);
 }
 
-// Digits behind the point, as a count of bytes: floor(0.digits * 2^shift). Nine digits are
-// enough to name every byte of what people write; more are refused as a typing error.
+// Parses the digits after the point, as bytes: floor(0.digits * 2^shift). Nine digits are
+// enough for any size that people write; more are refused as a typing error.
 static bool parse_fraction(const char **text, int shift, uint64_t *ret)
 {
 	uint64_t digits = 0, scale = 1;
@@ -270,9 +273,10 @@ static bool parse_fraction(const char **text, int shift, uint64_t *ret)
 
 int parse_size(const char *text, uint64_t *ret, struct err *e)
 {
-	static const char cure[] = "a number with K, M, G, T or P, such as 512, 10M or 1.5G";
+	static const char cure[] =
+		"a number, optionally with K, M, G, T or P, such as 512, 10M or 1.5G";
 	if (!isdigit((unsigned char)*text))
-		return err_set(e, -EINVAL, "size: '%.60s' is not a size (%s)", text, cure);
+		return err_set(e, -EINVAL, "size: invalid value '%.60s' (%s)", text, cure);
 	char *end;
 	errno = 0;
 	uint64_t whole = strtoull(text, &end, 10), fraction = 0;
@@ -283,9 +287,10 @@ int parse_size(const char *text, uint64_t *ret, struct err *e)
 	int shift = unit_shift(unit);
 	if (shift < 0 || (*end == '.' && !parse_fraction(&digits, shift, &fraction)) ||
 	    (*end == '.' && !shift))
-		return err_set(e, -EINVAL, "size: '%.60s' is not a size (%s)", text, cure);
+		return err_set(e, -EINVAL, "size: invalid value '%.60s' (%s)", text, cure);
 	if (overflow || (shift && whole >> (64 - shift)))
-		return err_set(e, -ERANGE, "size: '%.60s' is too large (less than 16384P)", text);
+		return err_set(e, -ERANGE, "size: '%.60s' is too large (must be below 16384P)",
+			       text);
 	*ret = (whole << shift) + fraction;
 	return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Attributes as table rows: one row holds a setting's name, type, range, default, unit and
-// help; from it come validation, the shell's help and completion, JSON and the man page.
+// Attributes as table rows. A row holds a setting's name, type, range, default, unit and
+// help; validation, help, completion, JSON and man pages are generated from it.
 // A row describes a field of some struct by its offset. Pure functions; any thread.
 #pragma once
 
@@ -23,9 +23,9 @@ enum {
 	ATTR_READONLY = 1, // shown, never set by a user
 	ATTR_RESTART = 2,  // takes effect with the next session or open
 	ATTR_SECRET = 4,   // masked on display, absent from logs
-	ATTR_IGNORED = 8,  // known to targetcli, without meaning here: kept and saved only
-	ATTR_OWN = 16,	   // ours, unknown to rtslib
-	ATTR_NAME = 32,	   // STRING: the name of something that is there, which completion offers
+	ATTR_IGNORED = 8,  // known to targetcli, without effect here: only saved
+	ATTR_OWN = 16,	   // unknown to rtslib
+	ATTR_NAME = 32,	   // STRING: the name of an existing object, which completion offers
 };
 
 struct attr_row {
@@ -58,9 +58,9 @@ size_t attr_get(const struct attr_row *row, const void *base, char *out, size_t 
 // "0..512", "0 or 1", "a|b|c": the accepted values in words.
 size_t attr_range(const struct attr_row *row, char *out, size_t size);
 
-// 0 1, false true, no yes, off on, in any case. False: none of them.
+// Parses 0 1, false true, no yes, off on, in any case. False: not a boolean.
 bool parse_bool(const char *text, bool *ret);
-// Whether it is one that says yes; NULL does not.
+// Whether text is a boolean that is true; NULL is not.
 bool is_yes(const char *text);
 // Sizes as users write them: 512, 4k, 10M, 1.5G, 1GiB, 128MB (powers of 1024). -EINVAL,
 // -ERANGE with text.

@@ -9,11 +9,11 @@
 
 #include "core/counter.h"
 
-// How much of one size may stay unmerged: 1 MiB, but 2 to 64 buffers.
+// How much of one size may stay unmerged: 1 MiB, at least 2 and at most 64 buffers.
 static const unsigned quick_max[BUF_ORDERS] = { 64, 64, 64, 32, 16, 8, 4, 2, 2 };
 
-#define TRIM_USEC  10000000u // idle memory goes back after one to two of these
-#define RETRY_USEC 100000u   // the system had no memory: asked again for those who wait
+#define TRIM_USEC  10000000u // idle memory is returned after one to two of these
+#define RETRY_USEC 100000u   // retry interval while the system has no memory and there are waiters
 
 static void wake_run(struct defer *d);
 static void trim_run(struct timer *t);
@@ -68,7 +68,7 @@ void buf_pool_free(struct buf_pool *p)
 	free(p);
 }
 
-// Merges what the quick lists hold. True if they held anything.
+// Merges the contents of the quick lists. True if there were any.
 static bool quick_flush(struct buf_pool *p)
 {
 	bool ret = false;
@@ -146,7 +146,7 @@ void buf_wait_add(struct worker *w, struct buf_wait *wait, void (*fn)(struct buf
 	if (list_linked(&wait->link))
 		return;
 	list_push_back(&p->waiters, &wait->link);
-	// Below the limit it was the system that refused: no put may ever come.
+	// Below the limit the system refused, so a put may never come.
 	if (p->extent_count < p->extents_max)
 		timer_arm(w, &p->trim, RETRY_USEC);
 }
@@ -156,9 +156,9 @@ void buf_wait_cancel(struct buf_wait *wait)
 	list_remove(&wait->link);
 }
 
-// Each waiter is asked once, oldest first. One that fails again queues itself behind the others
-// that failed, which is its old place; the smaller wish of a later one may still be granted,
-// for it may be what the earlier one waits for.
+// Calls each waiter once, oldest first. One that fails again queues itself behind the others
+// that failed, which is its old place. A later one that wants less may still succeed,
+// and the earlier one may be waiting for it.
 static void wake_run(struct defer *d)
 {
 	struct buf_pool *p = container_of(d, struct buf_pool, wake);
@@ -172,7 +172,7 @@ static void wake_run(struct defer *d)
 	}
 }
 
-// Returns empty extents, as far as the most that was in use of late leaves any over.
+// Returns empty extents beyond the recent peak of use.
 static void trim_extents(struct buf_pool *p)
 {
 	uint64_t keep = (p->peak + EXTENT_SIZE - 1) / EXTENT_SIZE;

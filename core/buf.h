@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Registered buffers: page-aligned memory for payload, in power-of-two sizes from 4 KiB to
-// 1 MiB, one pool a worker, so that neither a lock nor a system call stands on the I/O path.
+// 1 MiB, one pool per worker, so that the I/O path needs neither a lock nor a system call.
 //
 // Memory comes in extents of 8 MiB (2 MiB pages, else transparent huge pages, else 4 KiB
 // pages), each registered as one fixed buffer with the worker's io_uring where the memlock
@@ -63,7 +63,7 @@ void buf_copy(struct worker *w, void *to, const void *from, size_t len);
 struct buf_copies {
 	uint64_t count, bytes;
 };
-// As buf_copy, and counts in of too, which belongs to the worker's thread; NULL: nobody's.
+// As buf_copy, and also counts in of, which belongs to the worker's thread; may be NULL.
 void buf_copy_for(struct worker *w, struct buf_copies *of, void *to, const void *from, size_t len);
 
 struct buf_pool_stats {

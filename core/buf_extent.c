@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Extents of a buffer pool, on the worker's thread: memory from the system, registered as fixed
 // buffers with the worker's io_uring and announced to devices (which pin it: about a millisecond
-// each), and the buddy system that divides it.
+// each), and divided by a buddy system.
 #include "core/buf_priv.h"
 
 #include <assert.h>
@@ -73,11 +73,11 @@ static void extent_try_register(struct buf_extent *x)
 	if (r == 0 || p->no_register)
 		return;
 	p->no_register = true;
-	// Not an error: I/O goes on without fixed buffers. Every worker would say the same.
+	// Not an error: I/O works without fixed buffers. Logged once for all workers.
 	static atomic_flag is_said = ATOMIC_FLAG_INIT;
 	if (!atomic_flag_test_and_set(&is_said))
-		log_warn("buffers: register %u bytes with io_uring: %s (raise the memlock limit, "
-			 "LimitMEMLOCK=infinity or ulimit -l unlimited, for less CPU an I/O)",
+		log_warn("buffers: register %u bytes with io_uring: %s (I/O takes more CPU; raise "
+			 "the memlock limit: LimitMEMLOCK=infinity or ulimit -l unlimited)",
 			 EXTENT_SIZE, strerror(-r));
 }
 

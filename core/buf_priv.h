@@ -24,7 +24,7 @@ struct buf_extent {
 	struct buf_pool *pool;
 	uint8_t *addr;
 	int fixed_index;
-	struct region region;	       // announced to who drives devices
+	struct region region;	       // announced to device drivers
 	unsigned index;		       // in pool->extents
 	unsigned pages_used;	       // not in the buddy system's free lists
 	struct buf bufs[EXTENT_PAGES]; // a block is described by its first page's entry
@@ -33,7 +33,7 @@ struct buf_extent {
 struct buf_pool {
 	struct worker *worker;
 	struct list
-		quick[BUF_ORDERS]; // put lately, not merged with their buddies: last in first out
+		quick[BUF_ORDERS]; // recently put, not merged with their buddies: last in first out
 	unsigned quick_count[BUF_ORDERS];
 	struct list free[BUF_ORDERS]; // the buddy system
 	struct list waiters;
@@ -44,7 +44,7 @@ struct buf_pool {
 	uint64_t in_use, peak, exhausted; // bytes, most bytes since the last trim, refusals
 	bool has_huge_pages;
 	bool has_table;	  // the ring's table of fixed buffers exists
-	bool no_register; // registration failed once: not tried again
+	bool no_register; // registration failed, do not try again
 };
 
 // Maps and registers one more extent and gives it to the buddy system; -ENOMEM.
@@ -57,7 +57,7 @@ void extent_free(struct buf_extent *x); // unmaps only, whatever its state
 struct buf *buddy_get(struct buf_pool *p, unsigned order);
 void buddy_put(struct buf *b);
 
-// Under AddressSanitizer, memory that is in nobody's hands must not be touched.
+// Poisons free memory under AddressSanitizer.
 static inline void buf_forbid(const void *addr, size_t len)
 {
 #ifdef ASAN_POISON_MEMORY_REGION

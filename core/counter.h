@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Statistics that one thread counts and any thread reads: plain words, never torn. Adding costs
-// what an ordinary addition costs; it is no read-modify-write against other threads.
+// Counters that one thread writes and any thread reads: plain words, never torn. Adding costs
+// as much as an ordinary addition; it is not an atomic read-modify-write.
 #pragma once
 
 #include <stdint.h>

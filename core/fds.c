@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-// Kept for administration, and on top of that for storage; of a small limit an eighth each.
+// Reserved for administration, and in addition for storage; an eighth each of a small limit.
 #define KEPT_ADMIN   96u
 #define KEPT_STORAGE 256u
 

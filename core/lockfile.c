@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Folders and lock files of programs: flock(2), which ends with the process that holds it.
+// Directories and lock files: flock(2), which the kernel releases when the process ends.
 #include "core/lockfile.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 static int make_one(const char *folder, mode_t mode, struct err *e)
 {
 	struct stat st;
-	// Asked first: mkdir() on a read-only file system does not say EEXIST.
+	// Checked first, since mkdir() on a read-only file system does not return EEXIST.
 	if (!stat(folder, &st))
 		return S_ISDIR(st.st_mode) ? 0
 					   : err_set(e, -ENOTDIR, "%s: not a directory", folder);
@@ -58,7 +58,7 @@ int lockfile_take(const char *path, int *ret_fd, struct err *e)
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		int r = errno == EWOULDBLOCK ? -EADDRINUSE : -errno;
 		close(fd);
-		return r == -EADDRINUSE ? r : err_errno(e, r, "%s: cannot be locked", path);
+		return r == -EADDRINUSE ? r : err_errno(e, r, "%s: lock", path);
 	}
 	*ret_fd = fd;
 	return 0;

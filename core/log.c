@@ -86,5 +86,5 @@ void log_line(enum log_level level, const char *fmt, ...)
 	}
 	line[n] = '\n';
 	if (write(STDERR_FILENO, line, n + 1) < 0)
-		return; // nowhere left to say it
+		return; // stderr is broken too
 }

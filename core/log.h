@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Log lines: one line an event, beginning with the object it is about.
+// Log lines: one line per event, beginning with the object it is about.
 //
 // Any thread may log. A line goes to stderr in one write; under systemd (JOURNAL_STREAM is
 // set) it carries the "<N>" priority prefix that journald reads. Levels are runtime state.

@@ -15,11 +15,11 @@ int mailbox_init(struct worker *w, struct err *e)
 {
 	w->event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	if (w->event_fd < 0)
-		return err_errno(e, -errno, "worker %s: eventfd", w->name);
+		return err_errno(e, -errno, "worker %s: create eventfd", w->name);
 	// Edge-triggered, every write is one event: the counter need never be read.
 	struct epoll_event ev = { .events = EPOLLIN | EPOLLET };
 	if (epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, w->event_fd, &ev) < 0)
-		return err_errno(e, -errno, "worker %s: epoll_ctl eventfd", w->name);
+		return err_errno(e, -errno, "worker %s: watch eventfd", w->name);
 	return 0;
 }
 

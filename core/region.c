@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The list of regions and of those who watch it, under one lock.
+// The list of regions and of their watchers, under one lock.
 #include "core/region.h"
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The io_uring of a worker, on its thread: set-up with the best flags the kernel knows,
-// submission once a round, completions without a system call when there are none.
+// The io_uring of a worker, on its thread: set up with the best flags the kernel knows,
+// submissions once per round, no system call if there are no completions.
 #include "core/worker_priv.h"
 
 #include <errno.h>
@@ -26,11 +26,11 @@ static const struct {
 	int code;
 	const char *cure;
 } cures[] = {
-	{-ENOSYS,  "this kernel or sandbox has no io_uring: use Linux 6.1 or later, and let the "
-		   "seccomp filter pass io_uring_setup"		},
-	{ -EPERM,  "io_uring is forbidden: set sysctl kernel.io_uring_disabled=0"},
+	{-ENOSYS, "io_uring is missing: use Linux 6.1 or later, and allow io_uring_setup in the "
+	   "seccomp filter" },
+	{ -EPERM,  "io_uring is disabled: set sysctl kernel.io_uring_disabled=0" },
 	{ -ENOMEM, "raise the memlock limit: LimitMEMLOCK=infinity or ulimit -l" },
-	{ -EMFILE, "raise the limit of open files: LimitNOFILE or ulimit -n"     },
+	{ -EMFILE, "raise the limit on open files: LimitNOFILE or ulimit -n" },
 };
 
 static const char *ring_cure(int code)
@@ -38,7 +38,7 @@ static const char *ring_cure(int code)
 	for (size_t i = 0; i < sizeof cures / sizeof *cures; i++)
 		if (cures[i].code == code)
 			return cures[i].cure;
-	return "io_uring set-up is needed";
+	return "farblockd needs io_uring";
 }
 
 static int ring_setup(struct worker *w)
@@ -113,7 +113,7 @@ void ring_reap(struct worker *w)
 
 	if (ring_needs_flush(w))
 		io_uring_get_events(ring);
-	// Only what is there now: work that completes at once must not starve the rest.
+	// Only the completions present now: work that completes at once must not starve the rest.
 	for (unsigned n = io_uring_cq_ready(ring); n; n--) {
 		const struct io_uring_cqe *cqe =
 			&ring->cq.cqes[*ring->cq.khead & ring->cq.ring_mask];
@@ -139,7 +139,7 @@ struct io_uring_sqe *worker_sqe(struct worker *w, struct uring_op *op)
 	struct io_uring_sqe *sqe = io_uring_get_sqe(&w->ring);
 
 	while (!sqe) {
-		// -EAGAIN: the kernel is short of memory for requests; it gets some back.
+		// -EAGAIN: the kernel is short of memory for requests, which completions free.
 		if (io_uring_submit(&w->ring) < 0)
 			sched_yield();
 		sqe = io_uring_get_sqe(&w->ring);

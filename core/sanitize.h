@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What ThreadSanitizer cannot know by itself. Nothing in any other build.
+// Annotations for ThreadSanitizer; empty in any other build.
 #pragma once
 
 #include <stddef.h>

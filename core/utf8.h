@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// UTF-8 [RFC 3629] in text that somebody else wrote. Pure functions.
+// UTF-8 [RFC 3629] in untrusted text. Pure functions.
 #pragma once
 
 #include <stdbool.h>
@@ -11,19 +11,19 @@
 size_t utf8_len(const uint8_t *s, size_t left);
 
 // Whether a well-formed sequence of n bytes is a control character (C0, DEL, C1) or one that turns
-// the direction of text round, has no width or ends a line: what does to a terminal or a reader
-// something else than to be read [RFC 3722 prohibits them in iSCSI names].
+// the direction of text round, has no width or ends a line: anything a terminal or a reader acts on
+// instead of showing it [RFC 3722 prohibits them in iSCSI names].
 bool utf8_is_control(const uint8_t *s, size_t n);
 bool utf8_is_control_number(uint32_t c); // the same of a code point
 
 // Whether a text is well-formed to its end.
 bool utf8_is_fine(const char *text);
-// Puts a ? in place of every byte that is none of a well-formed sequence.
+// Replaces every byte outside a well-formed sequence with '?'.
 void utf8_mend(char *text);
-// The same, and for every byte of a control character: what is left is one line that a terminal, a
-// log and a JSON reader take as it is.
+// The same, and every byte of a control character: the result is one line that a terminal, a
+// log and a JSON reader show as it is.
 void utf8_tame(char *text);
-// The same without loss: control characters are written as \u009b, bytes that are malformed as
-// \xff. As much as fits into size bytes (at least 4), the last character whole; where something is
-// left out it ends with "...".
+// The same without loss: control characters become \u009b, malformed bytes
+// \xff. Writes as many whole characters as fit into size bytes (at least 4); a truncated
+// result ends with "...".
 void utf8_show(const char *text, char *ret, size_t size);

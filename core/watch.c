@@ -11,7 +11,7 @@ int watches_init(struct worker *w, struct err *e)
 {
 	w->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (w->epoll_fd < 0)
-		return err_errno(e, -errno, "worker %s: epoll_create1", w->name);
+		return err_errno(e, -errno, "worker %s: create epoll", w->name);
 	return 0;
 }
 

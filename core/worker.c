@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Workers: creation, the thread, the index of data workers. The loop is in worker_loop.c.
+// Creation of workers, their threads, the index of data workers. The loop is in worker_loop.c.
 #include "core/worker_priv.h"
 
 #include <errno.h>
@@ -63,7 +63,7 @@ static int worker_init(struct worker *w, struct err *e)
 		return err_set(e, -ENOMEM, "worker %s: buffer pool: out of memory", w->name);
 	if (!w->options.is_control && registry_add(w) < 0)
 		return err_set(e, -EMFILE,
-			       "worker %s: create: there are %u workers already (start "
+			       "worker %s: create: %u workers exist already (start "
 			       "fewer)",
 			       w->name, WORKER_MAX);
 	return 0;
@@ -83,7 +83,7 @@ int worker_new(struct worker **ret, const struct worker_options *options, struct
 	w->index = WORKER_MAX;
 	w->epoll_fd = w->event_fd = w->ring.ring_fd = -1;
 	w->spin_ns = options->spin_usec * NS_PER_USEC;
-	w->traffic_gap = w->spin_ns * 2; // not dense until traffic says so
+	w->traffic_gap = w->spin_ns * 2; // no dense traffic yet
 	w->now = clock_ns();
 	list_init(&w->defers);
 	list_init(&w->pollers);
@@ -131,7 +131,7 @@ int worker_start(struct worker *w, struct err *e)
 {
 	sigset_t all, old;
 
-	// Signals go to the threads that expect them.
+	// Workers block all signals.
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	int r = pthread_create(&w->thread, NULL, thread_main, w);
@@ -153,7 +153,7 @@ void worker_run(struct worker *w)
 	int r = ring_enter(w);
 
 	if (r < 0) {
-		log_error("worker %s: io_uring: enable: %s", w->name, strerror(-r));
+		log_error("worker %s: io_uring: enable rings: %s", w->name, strerror(-r));
 		return;
 	}
 	self = w;

@@ -4,7 +4,7 @@
 // A worker owns whatever was created on it: connections, tasks, buffers. Only its own thread
 // touches them; every other thread sends a message with worker_post(). Unless a function
 // below says "any thread", it is called on the worker's own thread. No callback may block:
-// work that does goes through offload_submit().
+// work that blocks goes through offload_submit().
 //
 // The loop: mailbox, timers, file descriptors, pollers, io_uring completions, deferred work; then
 // it spins for a short while if traffic was dense, else it sleeps in epoll.
@@ -67,14 +67,14 @@ struct defer {
 	void (*fn)(struct defer *d);
 };
 
-// Something that is looked at rather than waited for (a completion queue), once a round and while
+// Something to poll rather than to wait for (a completion queue), once per round and while
 // the worker spins. Zero it before the first use.
 struct poller {
 	struct list link;
-	// Serves what is there; true if there was anything.
+	// Processes pending events; true if there were any.
 	bool (*poll)(struct poller *p);
-	// The worker is about to sleep: see to it that the next event wakes it (by a watched
-	// descriptor). True if there is something to poll for already: then it does not sleep.
+	// Called before the worker sleeps: arranges that the next event wakes it (by a watched
+	// descriptor). True if events are pending already: then it does not sleep.
 	bool (*arm)(struct poller *p);
 };
 
@@ -147,21 +147,21 @@ struct io_uring *worker_ring(struct worker *w);
 void worker_defer(struct worker *w, struct defer *d, void (*fn)(struct defer *d));
 void worker_defer_cancel(struct defer *d);
 
-// True while one file descriptor alone has had events for some rounds: who serves it may go on
-// with it for longer, since nobody else is likely to wait.
+// True while a single file descriptor has had events for some rounds: its handler may continue
+// for longer, since nobody else is likely to wait.
 bool worker_serves_one(const struct worker *w);
 
-// Tells the loop that a request was served, so that it may spin for the next one.
+// Notes that a request was served, so that the loop may spin for the next one.
 void worker_note_traffic(struct worker *w);
 
 // Counters of this worker (stats and buf add to them), by core/counter.h.
 struct worker_counters {
 	uint64_t rounds, sleeps, spins, messages;
 	uint64_t payload_copies, payload_copy_bytes; // buf_copy() alone adds to these
-	uint64_t rdma_errors; // completions with an error, but those that a close has flushed
+	uint64_t rdma_errors; // completions with an error, except those flushed by a close
 };
 struct worker_counters *worker_counters(struct worker *w);
-// CPU time that its thread has used, in ns; 0 for one that has no thread of its own. Any thread,
+// CPU time of its thread in ns; 0 if it has no thread of its own. Any thread,
 // while the worker exists; one system call.
 uint64_t worker_cpu_ns(const struct worker *w);
 

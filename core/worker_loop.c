@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The loop of a worker, on its thread: rounds, deferred work, the spin before the sleep.
 //
-// It spins only while a request is likely to come soon: the moving average of how long the
-// worker had nothing to do before the last ones says so. Otherwise it sleeps until epoll has
-// something, a message comes or the next timer is due.
+// It spins only while a request is likely to come soon, judged by the moving average of how long
+// the worker was idle before recent requests. Otherwise it sleeps until epoll has an event, a
+// message comes or the next timer is due.
 #include "core/counter.h"
 #include "core/worker_priv.h"
 
@@ -36,7 +36,7 @@ void worker_defer_cancel(struct defer *d)
 static void defers_run(struct worker *w)
 {
 	for (int pass = 0; pass < DEFER_PASSES && !list_empty(&w->defers); pass++) {
-		// A list of its own, so that what is deferred meanwhile waits for the next pass; a
+		// A separate list, so that work deferred meanwhile waits for the next pass; a
 		// cancelled one unlinks itself from whichever list it is in.
 		struct list now;
 		list_init(&now);
@@ -62,7 +62,7 @@ void poller_remove(struct poller *p)
 	list_remove(&p->link);
 }
 
-// True if one of them had something.
+// True if any poller had events.
 static bool pollers_run(struct worker *w, bool is_arming)
 {
 	bool had_work = false;
@@ -105,7 +105,7 @@ static void run_round(struct worker *w)
 	}
 }
 
-// True if the next round has something to do already; no system call.
+// True if the next round has work already; no system call.
 static bool has_work(struct worker *w)
 {
 	return !list_empty(&w->defers) || !mailbox_is_empty(w) || ring_is_ready(w) ||
@@ -127,7 +127,8 @@ static bool spin(struct worker *w)
 		return false;
 	if (w->traffic_at == w->now)
 		w->idle_since = w->now = clock_ns();
-	// The gaps of a worker that sleeps hold its wake-up too, some 20 us: half as much again.
+	// The idle gaps of a sleeping worker include its wake-up of some 20 us: allow half as much
+	// again.
 	if (w->traffic_gap > w->spin_ns + w->spin_ns / 2)
 		return false;
 	uint64_t until = w->idle_since + w->spin_ns;

@@ -26,7 +26,7 @@ struct worker {
 	bool runs_timers;     // timers_run() is on the stack
 	struct list defers;
 	struct list pollers;
-	struct list *poller_next; // of the walk that is on, so that pollers may go meanwhile
+	struct list *poller_next; // of the current walk, so that pollers may be removed during it
 	int epoll_fd;
 	int batch_next, batch_count; // batch[next .. count) is fetched and not yet called
 	struct epoll_event batch[WORKER_BATCH];

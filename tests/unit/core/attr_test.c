@@ -101,7 +101,7 @@ static void refusal_tells_the_accepted_values(void **state)
 	set(&s, "depth", "9999", &e);
 	assert_string_equal(e.text, "depth: '9999' is out of range (1..512)");
 	set(&s, "mode", "both", &e);
-	assert_string_equal(e.text, "mode: 'both' is not known (none|implicit|explicit)");
+	assert_string_equal(e.text, "mode: 'both' is not a valid choice (none|implicit|explicit)");
 }
 
 static void refusal_never_shows_a_secret(void **state)
