@@ -27,7 +27,7 @@ const struct backstore_type *backstore_type_find(const char *name)
 
 static int refuse_open(struct backstore *bs, const struct bs_config *config, struct err *e)
 {
-	return err_set(e, -EOPNOTSUPP, "cannot be opened by itself");
+	return err_set(e, -EOPNOTSUPP, "this type cannot be opened alone");
 }
 
 static void nothing_to_close(struct backstore *bs)
@@ -52,7 +52,7 @@ static bool loses_nothing(struct backstore *bs)
 
 static int refuse_resize(struct backstore *bs, uint64_t size, struct err *e)
 {
-	return err_set(e, -EOPNOTSUPP, "%s storage cannot be resized from here", bs->type->name);
+	return err_set(e, -EOPNOTSUPP, "%s storage cannot be resized", bs->type->name);
 }
 
 static void refuse_io(struct backstore *bs, struct bs_io *io)
@@ -116,8 +116,7 @@ int backstore_open(struct backstore **ret, const struct backstore_type *type,
 		goto fail;
 	if (!fds_have_room(FDS_STORAGE)) {
 		r = err_set(e, -EMFILE,
-			    "open: no file descriptor left for storage (raise LimitNOFILE or "
-			    "ulimit -n)");
+			    "open: out of file descriptors (raise LimitNOFILE or ulimit -n)");
 		goto fail;
 	}
 	bs = backstore_alloc(type, config->name);
@@ -175,7 +174,7 @@ static const struct {
 	[BS_WRITE_ZEROES] = { false, true },
 };
 
-// 0 when io may go to the type.
+// Checks io; 0 if the type may serve it.
 static int check_io(const struct backstore *bs, const struct bs_io *io)
 {
 	if ((unsigned)io->op >= BS_OP_MAX)
@@ -264,7 +263,7 @@ bool backstore_holds_data(struct backstore *bs)
 static int check_resize(const struct backstore *floor, uint64_t size, struct err *e)
 {
 	if (floor->limits.is_readonly)
-		return err_set(e, -EROFS, "it is read-only");
+		return err_set(e, -EROFS, "read-only");
 	if (size % floor->limits.block_size)
 		return err_set(e, -EINVAL, "%llu bytes is not a multiple of the block size %u",
 			       (unsigned long long)size, floor->limits.block_size);
@@ -273,7 +272,7 @@ static int check_resize(const struct backstore *floor, uint64_t size, struct err
 			       (unsigned long long)size);
 	if (size < floor->limits.size)
 		return err_set(e, -EINVAL,
-			       "%llu bytes is less than the present %llu (storage only grows)",
+			       "%llu bytes is less than the current %llu (storage can only grow)",
 			       (unsigned long long)size, (unsigned long long)floor->limits.size);
 	return 0;
 }

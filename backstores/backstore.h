@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The floor's contract: what a logical unit's storage can do, in bytes, without any CDB
-// (pscsi apart). A type fills a struct backstore_type; slots it leaves out get refusing
+// The interface of storage behind a logical unit: byte ranges, no CDBs
+// (except pscsi). A type fills a struct backstore_type; slots it leaves out get failing
 // defaults (backstore.c), so that callers never test for NULL.
 #pragma once
 
@@ -16,8 +16,8 @@ struct backstore;
 struct bs_io;
 struct bs_scsi;
 
-// How a backstore is to be opened: the union of what the types take. Strings are borrowed
-// for the call. Which fields a type reads, requires and refuses, its option rows say; name,
+// How to open a backstore: the union of all types' options. Strings are borrowed
+// for the call. A type's option rows say which fields it takes and requires; name,
 // block_size and is_new belong to all. Start from backstore_config_init().
 struct bs_config {
 	const char *name;    // of the storage object, for messages
@@ -35,7 +35,7 @@ struct bs_config {
 			 // block device are refused unless force
 };
 
-// One row an option: from it come the shell's parameters, help, completion and validation.
+// One row per option; the shell's parameters, help, completion and validation come from it.
 enum bs_option_type { BS_OPT_STRING, BS_OPT_PATH, BS_OPT_SIZE, BS_OPT_BOOL };
 struct bs_option {
 	const char *name; // as in saveconfig.json and in the shell: dev, size, write_back ...
@@ -48,7 +48,7 @@ struct bs_option {
 	bool is_own;		  // not one of rtslib's: in the shell it stands behind wwn
 };
 
-// What the opened backstore is. Constant but for size, which backstore_resize() and
+// Properties of an open backstore. Constant except size, which backstore_resize() and
 // backstore_refresh() change while workers run: off the control thread read it with
 // backstore_size().
 struct bs_limits {
@@ -101,10 +101,10 @@ struct bs_io {
 	// res: 0 or negative errno (-EIO medium error, -ENOSPC thin store full, -EREMOTEIO
 	// transport, -EROFS ...). No short transfers: they are errors by then.
 	void (*done)(struct bs_io *io, int res);
-	struct buf_copies *copied;  // whose copies of payload are counted; NULL: nobody's
+	struct buf_copies *copied;  // where payload copies are counted; NULL: nowhere
 	uint64_t ret_extent_length; // BS_EXTENT: bytes, >= 1 block
 	bool ret_is_mapped;	    // BS_EXTENT
-	// Scratch of whoever serves the I/O at the moment.
+	// Scratch space of the code that serves the I/O.
 	struct backstore *bs;
 	struct uring_op uring;
 	struct offload offload;
@@ -153,12 +153,12 @@ struct backstore_type {
 	int (*open)(struct backstore *bs, const struct bs_config *config, struct err *e);
 	// Control thread, no I/O in flight any more; may block. Default: nothing.
 	void (*close)(struct backstore *bs);
-	// Looks at the storage again and stores its size in *ret_size. Control thread; may
+	// Reads the size of the storage again into *ret_size. Control thread; may
 	// block. Default: the size never changes.
 	int (*refresh)(struct backstore *bs, uint64_t *ret_size, struct err *e);
-	// Bytes used and bytes there are in the pool that holes are filled from: of the file
-	// system for a sparse file. Control thread; may block. Default: -EOPNOTSUPP, there is
-	// no such pool or it cannot be looked at.
+	// Used and total bytes of the pool that holes are filled from: the file
+	// system for a sparse file. Control thread; may block. Default: -EOPNOTSUPP: there is
+	// no such pool, or it cannot be queried.
 	int (*space)(struct backstore *bs, uint64_t *ret_used, uint64_t *ret_total);
 	// Whether it holds data that closing it loses. Control thread; may block. Default: no.
 	bool (*holds_data)(struct backstore *bs);
@@ -180,13 +180,13 @@ struct backstore {
 	struct backstore_type ops; // *type with every absent slot filled by its default
 	char *name;
 	struct bs_limits limits;
-	struct backstore *lower; // of a filter; NULL at the floor
+	struct backstore *lower; // of a filter; NULL at the bottom
 	// The disk's own memory, where direct access is possible: byte 0 of it, its address
 	// constant while the backstore is open. Only a type whose writes need no completion of
 	// their own offers it. NULL otherwise; then data goes through submit.
 	uint8_t *memory;
-	// What the user ought to know although opening succeeded (a size ignored, O_DIRECT not
-	// possible): lines separated by a newline, empty when there is nothing.
+	// Warnings for the user although opening succeeded (a size ignored, O_DIRECT not
+	// possible): lines separated by a newline, empty if there are none.
 	char note[400];
 };
 
@@ -197,7 +197,7 @@ const struct backstore_type *backstore_type_find(const char *name); // NULL: no 
 // Zeroes config and applies the defaults of the type's option rows. Any thread.
 void backstore_config_init(struct bs_config *config, const struct backstore_type *type);
 // Sets the option called key from its text (sizes as parse_size() takes them). The string is
-// borrowed. Any thread. -EINVAL with a text that tells what is possible.
+// borrowed. Any thread. -EINVAL with a text that names the valid values.
 int backstore_config_set(struct bs_config *config, const struct backstore_type *type,
 			 const char *key, const char *text, struct err *e);
 
@@ -224,10 +224,10 @@ uint64_t backstore_size(const struct backstore *bs);
 // is no direct access. Any thread.
 uint8_t *backstore_map(struct backstore *bs, uint64_t offset, uint64_t length);
 
-// Looks at the storage again; *ret_changed tells whether backstore_size() is another now.
+// Reads the size of the storage again; *ret_changed tells whether backstore_size() has changed.
 // Control thread; may block; I/O may be in flight.
 int backstore_refresh(struct backstore *bs, bool *ret_changed, struct err *e);
-// The floor's space(). Control thread; may block.
+// Calls space() of the bottom type. Control thread; may block.
 int backstore_space(struct backstore *bs, uint64_t *ret_used, uint64_t *ret_total);
 // The floor's holds_data(). Control thread; may block.
 bool backstore_holds_data(struct backstore *bs);
@@ -241,18 +241,18 @@ void backstore_note(struct backstore *bs, const char *fmt, ...)
 // For types: a failed -errno of the storage as what io->done may carry (see struct bs_io).
 int backstore_errno(int res);
 
-// Filters: a new top of the stack over lower, which it owns afterwards. Fault and latency
+// Filters: puts a new top on the stack over lower and owns it afterwards. Fault and latency
 // injection are product features (storage-object attributes); a filter hides the memory, and
 // refuses a pass-through type. Control thread. The settings may be changed while I/O runs
 // (relaxed atomics). UNMAP and WRITE_ZEROES count as writes, EXTENT as a read.
 struct bs_faults {
 	uint32_t error_read_ppm, error_write_ppm,
-		error_flush_ppm; // of a million I/Os, fail with -EIO
+		error_flush_ppm; // I/Os per million that fail with -EIO
 	uint32_t delay_read_us, delay_write_us, delay_flush_us;
 };
 int backstore_error_new(struct backstore **ret, struct backstore *lower, struct err *e);
 int backstore_delay_new(struct backstore **ret, struct backstore *lower, struct err *e);
 void backstore_error_set(struct backstore *filter, const struct bs_faults *faults);
 void backstore_delay_set(struct backstore *filter, const struct bs_faults *faults);
-// Takes the filter off, frees it and returns what was below. No I/O in flight.
+// Removes and frees the top filter and returns what was below. No I/O in flight.
 struct backstore *backstore_filter_remove(struct backstore *filter);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// block: a whole block device or partition, opened exclusively, with O_DIRECT. What the device
-// is (sizes, cache, discard) Linux tells. Opening runs on the control thread, I/O is fdstore.c's.
+// block: a block device or partition, opened exclusively with O_DIRECT. Size, cache and
+// discard support are read from the kernel. Opening runs on the control thread; I/O is in
+// fdstore.c.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -24,18 +25,18 @@ static int explain_open(const struct bs_config *config, dev_t rdev, int r, struc
 			   : err_errno(e, r, "%s", config->dev);
 }
 
-// Opens config->dev with O_EXCL, or, when forced to, without if somebody has it.
+// Opens config->dev with O_EXCL, or without if it is in use and force is set.
 static int open_device(const struct bs_config *config, struct stat *ret_st, struct err *e)
 {
 	if (stat(config->dev, ret_st) < 0)
 		return err_errno(e, -errno, "%s", config->dev);
 	if (!S_ISBLK(ret_st->st_mode))
-		return err_set(e, -ENOTBLK, "%s is not a block device (for a file use fileio)",
+		return err_set(e, -ENOTBLK, "%s: not a block device (use fileio for a file)",
 			       config->dev);
 	int flags = (config->readonly ? O_RDONLY : O_RDWR) | O_CLOEXEC;
 	int fd = open(config->dev, flags | O_EXCL);
 	if (fd < 0 && errno == EACCES && !config->readonly) {
-		// What a write-protected device says; BLKROGET then tells that it is.
+		// The error of a write-protected device; BLKROGET confirms it below.
 		flags = O_RDONLY | O_CLOEXEC;
 		fd = open(config->dev, flags | O_EXCL);
 	}
@@ -52,11 +53,11 @@ static int settle_block_size(struct bs_limits *l, int fd, const struct bs_config
 	int logical = 0;
 	unsigned physical = 0, optimal = 0;
 	if (ioctl(fd, BLKSSZGET, &logical) < 0 || logical < 512)
-		return err_errno(e, -errno, "%s: sector size", config->dev);
+		return err_errno(e, -errno, "%s: read sector size", config->dev);
 	l->block_size = config->block_size ? config->block_size : (uint32_t)logical;
 	if (l->block_size < (uint32_t)logical)
-		return err_set(e, -EINVAL, "%s has sectors of %d bytes: block_size %u is too small",
-			       config->dev, logical, l->block_size);
+		return err_set(e, -EINVAL, "%s: block_size %u is smaller than the sector size %d",
+			       config->dev, l->block_size, logical);
 	if (ioctl(fd, BLKPBSZGET, &physical) < 0 || physical < l->block_size)
 		physical = l->block_size;
 	l->physical_block = physical;
@@ -70,8 +71,8 @@ static void settle_discard(struct fdstore *f, dev_t rdev)
 	struct bs_limits *l = &f->bs.limits;
 	uint64_t granularity = device_queue_number(rdev, "discard_granularity");
 	bool can_discard = device_queue_number(rdev, "discard_max_bytes") > 0;
-	// A hole in a device is the kernel's "write zeroes, and you may deallocate": its content
-	// is certain, a discard's is not.
+	// Punching a hole in a device is "write zeroes, may deallocate" in the kernel: its content
+	// is defined, that after a discard is not.
 	f->is_punching = can_discard && device_queue_number(rdev, "write_zeroes_max_bytes") > 0;
 	f->is_discarding = can_discard && !f->is_punching;
 	l->can_unmap = can_discard && !l->is_readonly;
@@ -81,13 +82,13 @@ static void settle_discard(struct fdstore *f, dev_t rdev)
 		l->unmap_granularity = granularity > l->block_size && granularity <= UINT32_MAX
 					       ? (uint32_t)granularity
 					       : l->block_size;
-	l->can_write_zeroes = true; // the kernel writes them where the device cannot
+	l->can_write_zeroes = true; // the kernel falls back to writing them
 }
 
 static int block_refresh(struct backstore *bs, uint64_t *ret_size, struct err *e)
 {
 	if (ioctl(fdstore_of(bs)->fd, BLKGETSIZE64, ret_size) < 0)
-		return err_errno(e, -errno, "size of the device");
+		return err_errno(e, -errno, "read device size");
 	return 0;
 }
 
@@ -99,7 +100,7 @@ static int settle_size(struct backstore *bs, const struct bs_config *config, str
 		return r;
 	bs->limits.size = size - size % bs->limits.block_size;
 	if (bs->limits.size == 0)
-		return err_set(e, -ENOMEDIUM, "%s has no capacity (no medium?)", config->dev);
+		return err_set(e, -ENOMEDIUM, "%s: no medium", config->dev);
 	return 0;
 }
 
@@ -129,8 +130,8 @@ static int set_up(struct fdstore *f, const struct bs_config *config, dev_t rdev,
 	if (r < 0)
 		return r;
 	if (fdstore_set_direct(f, f->bs.limits.block_size, &why) < 0) {
-		backstore_note(&f->bs, "%s goes through the page cache: %s", config->dev, why);
-		f->is_durable = true; // what the device's cache says is not all there is now
+		backstore_note(&f->bs, "%s: using the page cache: %s", config->dev, why);
+		f->is_durable = true; // the page cache is volatile, whatever the device's cache is
 	}
 	settle_limits(f, config, rdev);
 	return 0;
@@ -156,20 +157,21 @@ static int block_resize(struct backstore *bs, uint64_t size, struct err *e)
 	if (r < 0 || have >= size)
 		return r;
 	return err_set(e, -EOPNOTSUPP,
-		       "the device has %llu bytes (grow it with its own tools, then refresh)",
+		       "the device has %llu bytes (grow it, then run resize without a size)",
 		       (unsigned long long)have);
 }
 
 static const struct bs_option block_options[] = {
-	{"dev",						   BS_OPT_PATH, true, NULL, "path of the block device, best below /dev/disk/by-id",
-	  offsetof(struct bs_config, dev), false },
-	{ "readonly",						   BS_OPT_BOOL, false, "false", "no writes; a read-only device is so anyway",
+	{"dev",							BS_OPT_PATH, true, NULL,
+	  "path of the block device, preferably below /dev/disk/by-id", offsetof(struct bs_config, dev), false },
+	{ "readonly",							BS_OPT_BOOL, false, "false", "reject writes; implied for a read-only device",
 	  offsetof(struct bs_config, readonly), false },
-	{ "exclusive", BS_OPT_BOOL, false, "true", "false: other programs may have it open too",
+	{ "exclusive", BS_OPT_BOOL, false, "true", "false: other programs may open it too",
 	  offsetof(struct bs_config, exclusive), true },
-	{ "force",						   BS_OPT_BOOL, false, "false", "serve it although mounted, in use or not empty",
-	  offsetof(struct bs_config, force), true },
-	{ 0						     },
+	{ "force",							BS_OPT_BOOL, false, "false",
+	  "serve it even if it is mounted, in use or not empty", offsetof(struct bs_config, force),
+	  true },
+	{ 0							  },
 };
 
 const struct backstore_type block_type = {

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-enum { BUCKETS = 4096 }; // ten thousand files, and each of them asks for all the others
+enum { BUCKETS = 4096 }; // for ten thousand files, each of which is looked up at every open
 
 static struct list claims[BUCKETS]; // zeroed: empty
 
@@ -38,9 +38,9 @@ static int lock(int fd, bool is_readonly, const char *path, struct err *e)
 		return 0;
 	if (errno == EAGAIN || errno == EACCES)
 		return err_set(e, -EBUSY,
-			       "%s is locked by another program (stop it, or serve another file)",
+			       "%s: locked by another program (stop it, or use another file)",
 			       path);
-	return 0; // a filesystem without locks: the list has to do
+	return 0; // a filesystem without locks: the list must suffice
 }
 
 int claim_take(struct claim *c, int fd, bool is_readonly, const char *name, const char *path,
@@ -53,8 +53,7 @@ int claim_take(struct claim *c, int fd, bool is_readonly, const char *name, cons
 	c->ino = S_ISBLK(st.st_mode) ? 0 : st.st_ino;
 	const struct claim *other = find(c->dev, c->ino);
 	if (other)
-		return err_set(e, -EBUSY, "%s is served already, by storage object %s", path,
-			       other->name);
+		return err_set(e, -EBUSY, "%s: in use by storage object %s", path, other->name);
 	int r = lock(fd, is_readonly, path, e);
 	if (r < 0)
 		return r;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which storage object serves which file or device, so that no two serve the same one: within
-// this process by a list, towards other programs by a lock on the open file (OFD lock) that the
+// Keeps two storage objects from serving the same file or device: within
+// this process by a list, against other programs by a lock on the open file (OFD lock) that the
 // kernel drops with the last descriptor. Control thread only.
 #pragma once
 
@@ -21,5 +21,5 @@ struct claim {
 // for messages. -EBUSY with a text that names the owner.
 int claim_take(struct claim *c, int fd, bool is_readonly, const char *name, const char *path,
 	       struct err *e);
-// The lock goes with fd, which the caller closes. A zeroed claim is fine.
+// The lock ends when the caller closes fd. A zeroed claim is fine.
 void claim_release(struct claim *c);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// delay: a filter that holds every I/O back for a while before the storage sees it; for testing
-// slow disks. The wait is a worker timer in the I/O, so nothing blocks. Worker thread.
+// delay: a filter that delays every I/O before it reaches the storage, for testing
+// slow disks. The delay is a worker timer in the I/O, so nothing blocks. Worker thread.
 #include "backstores/filter.h"
 
 static void delay_over(struct timer *t)
@@ -25,7 +25,7 @@ static const struct bs_option no_options[] = { { 0 } };
 
 static const struct backstore_type delay_type = {
 	.name = "delay",
-	.help = "holds I/Os back",
+	.help = "delays I/Os",
 	.options = no_options,
 	.size = sizeof(struct filter),
 	.submit = delay_submit,

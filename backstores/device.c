@@ -153,7 +153,7 @@ bool device_signature(int fd, char *ret, size_t size)
 		blkid_probe_enable_superblocks(probe, 1);
 		blkid_probe_set_superblocks_flags(probe, BLKID_SUBLKS_TYPE | BLKID_SUBLKS_USAGE);
 		blkid_probe_enable_partitions(probe, 1);
-		// -2, ambivalent: several signatures, which is one more reason to refuse.
+		// -2, ambivalent: several signatures.
 		int r = blkid_do_safeprobe(probe);
 		if (r == -2)
 			snprintf(ret, size, "several signatures");
@@ -167,7 +167,7 @@ int device_refuse_used(dev_t rdev, const char *path, struct err *e)
 {
 	char user[200];
 	device_user(rdev, user, sizeof(user));
-	return err_set(e, -EBUSY, "%s is %s (stop that, or force=true)", path, user);
+	return err_set(e, -EBUSY, "%s: %s (stop that, or set force=true)", path, user);
 }
 
 int device_refuse_signed(int fd, const char *path, struct err *e)
@@ -176,6 +176,7 @@ int device_refuse_signed(int fd, const char *path, struct err *e)
 	if (!device_signature(fd, what, sizeof(what)))
 		return 0;
 	return err_set(e, -EBUSY,
-		       "%s is not empty: %s (force=true serves it as it is; wipefs -a empties it)",
+		       "%s: not empty: %s (set force=true to serve it as it is, or erase it with "
+		       "wipefs -a)",
 		       path, what);
 }

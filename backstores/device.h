@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What Linux says about a block device: its queue attributes, who uses it, what is on it.
+// Facts about a block device: its queue attributes, who uses it, what is on it.
 // Control thread; all of it may block.
 #pragma once
 
@@ -24,7 +24,7 @@ void device_user(dev_t rdev, char *ret, size_t size);
 // "ext4 filesystem", "gpt partition table". False when there is none.
 bool device_signature(int fd, char *ret, size_t size);
 
-// -EBUSY with who uses path, whose number is rdev, and the cure.
+// Sets -EBUSY with the user of path, whose device number is rdev, and the cure.
 int device_refuse_used(dev_t rdev, const char *path, struct err *e);
 // 0, or -EBUSY with what is on path, which fd has open, and the cure.
 int device_refuse_signed(int fd, const char *path, struct err *e);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// error: a filter that lets a share of the I/Os fail with a medium error, without the storage
-// seeing them; for testing what stands above, initiators included. Worker thread.
+// error: a filter that fails a fraction of the I/Os with a medium error, without passing
+// them to the storage, for testing initiators. Worker thread.
 #include <errno.h>
 
 #include "backstores/filter.h"
@@ -8,7 +8,7 @@
 
 #define MILLION 1000000u
 
-// xorshift64*, one state a thread: cheap, and no worker waits for another.
+// xorshift64*, one state per thread: cheap, and no worker waits for another.
 static uint32_t random_32(void)
 {
 	static __thread uint64_t state;
@@ -33,7 +33,7 @@ static const struct bs_option no_options[] = { { 0 } };
 
 static const struct backstore_type error_type = {
 	.name = "error",
-	.help = "fails a share of the I/Os",
+	.help = "fails a fraction of the I/Os",
 	.options = no_options,
 	.size = sizeof(struct filter),
 	.submit = error_submit,

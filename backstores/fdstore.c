@@ -95,7 +95,7 @@ static unsigned fill_iov(struct bs_io *io)
 	return n;
 }
 
-// Between the scatter list, from io->progress on, and the bounce buffer.
+// Copies between the scatter list, from io->progress on, and the bounce buffer.
 static void copy_bounce(struct bs_io *io, uint32_t length, bool is_to_bounce)
 {
 	struct worker *w = worker_self();
@@ -170,8 +170,8 @@ static void rw_submit(struct bs_io *io, unsigned n)
 		sqe->rw_flags = RWF_DSYNC;
 }
 
-// A bounce buffer from the pool. When that is used up, from the heap: whoever holds the pool's
-// buffers may be waiting for this very I/O.
+// A bounce buffer from the pool, or from the heap if the pool is exhausted: the holders of the
+// pool's buffers may be waiting for this I/O.
 static bool get_bounce(struct bs_io *io)
 {
 	uint32_t length = io->length < BUF_MAX ? (uint32_t)io->length : BUF_MAX;
@@ -245,7 +245,7 @@ static void zero_finish(struct bs_io *io)
 	}
 }
 
-// The file refused one way of making zeroes: the next one.
+// Continues with the next way of writing zeroes when the file refuses one.
 static void zero_fall_back(struct bs_io *io)
 {
 	struct fdstore *f = store(io);
@@ -377,7 +377,7 @@ void fdstore_submit(struct backstore *bs, struct bs_io *io)
 
 // --- open and close
 
-// By trying: the smallest length that O_DIRECT reads. Before Linux 6.1 nobody tells.
+// Finds the smallest length that O_DIRECT reads by trying. Linux before 6.1 has no query for it.
 static uint32_t probe_align(int fd, uint32_t block_size)
 {
 	uint8_t *page = aligned_alloc(BUF_PAGE, BUF_PAGE);
@@ -407,7 +407,7 @@ int fdstore_set_direct(struct fdstore *f, uint32_t block_size, const char **ret_
 	int flags = fcntl(f->fd, F_GETFL);
 	uint32_t mem = 0, io = 0;
 	f->mem_align = f->io_align = 1;
-	*ret_why = "its filesystem has no direct I/O";
+	*ret_why = "the filesystem does not support direct I/O";
 	if (flags < 0 || fcntl(f->fd, F_SETFL, flags | O_DIRECT) < 0)
 		return -EINVAL;
 	find_align(f->fd, block_size, &mem, &io);
@@ -417,7 +417,7 @@ int fdstore_set_direct(struct fdstore *f, uint32_t block_size, const char **ret_
 		return 0;
 	}
 	if (mem && io)
-		*ret_why = "direct I/O there needs larger blocks (block_size=4096)";
+		*ret_why = "direct I/O needs larger blocks (set block_size=4096)";
 	fcntl(f->fd, F_SETFL, flags);
 	return -EINVAL;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// fileio: a disk in a regular file (or, second best, a block device). By default O_DIRECT with
-// every write durable when it completes; with write_back through the page cache. Opening runs on
-// the control thread, I/O is fdstore.c's.
+// fileio: a disk in a regular file or, less well, a block device. By default it uses O_DIRECT and
+// every write is durable when it completes; with write_back it uses the page cache. Opening runs on
+// the control thread; I/O is in fdstore.c.
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -27,7 +27,7 @@ static struct fileio *fileio_of(struct backstore *bs)
 	return (struct fileio *)bs;
 }
 
-// The folder's entry of a new file must survive a crash as well as its content.
+// Syncs the directory, so that a new file survives a crash.
 static int sync_folder(const char *path)
 {
 	char *copy = strdup(path);
@@ -43,11 +43,11 @@ static int sync_folder(const char *path)
 	return r;
 }
 
-// Refuses what cannot work before a file is created.
+// Checks for errors before a file is created.
 static int check_new(const struct bs_config *config, struct err *e)
 {
 	if (config->readonly)
-		return err_set(e, -ENOENT, "%s: no such file, and readonly creates none",
+		return err_set(e, -ENOENT, "%s: no such file (readonly does not create one)",
 			       config->dev);
 	if (config->size == 0)
 		return err_set(e, -ENOENT, "%s: no such file (give a size to create it)",
@@ -58,9 +58,9 @@ static int check_new(const struct bs_config *config, struct err *e)
 static int refuse_kind(const struct stat *st, const char *path, struct err *e)
 {
 	if (S_ISDIR(st->st_mode))
-		return err_set(e, -EISDIR, "%s is a folder (name a file in it)", path);
+		return err_set(e, -EISDIR, "%s: is a directory (give the path of a file)", path);
 	if (!S_ISREG(st->st_mode) && !S_ISBLK(st->st_mode))
-		return err_set(e, -EINVAL, "%s is neither a regular file nor a block device", path);
+		return err_set(e, -EINVAL, "%s: not a regular file or block device", path);
 	return 0;
 }
 
@@ -70,7 +70,7 @@ static int open_file(const struct bs_config *config, bool *ret_is_new, struct er
 	int access = config->readonly ? O_RDONLY : O_RDWR;
 	struct stat st = { 0 };
 	*ret_is_new = false;
-	// A socket would say that no such device, a device may do something when opened.
+	// Opening a socket gives ENXIO, and opening a device may have side effects.
 	int r = stat(config->dev, &st) ? 0 : refuse_kind(&st, config->dev, e);
 	if (r < 0)
 		return r;
@@ -79,7 +79,8 @@ static int open_file(const struct bs_config *config, bool *ret_is_new, struct er
 	if (fd < 0 && errno == EBUSY && config->force)
 		fd = open(config->dev, access | O_CLOEXEC | O_NONBLOCK);
 	if (fd >= 0) {
-		// Only for the open, of a FIFO say; io_uring would take it to mean "never wait".
+		// O_NONBLOCK is for open() alone (FIFOs); io_uring would take it to mean "never
+		// wait".
 		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
 		return fd;
 	}
@@ -92,7 +93,7 @@ static int open_file(const struct bs_config *config, bool *ret_is_new, struct er
 		return r;
 	fd = open(config->dev, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return err_errno(e, -errno, "create %s", config->dev);
+		return err_errno(e, -errno, "%s: create", config->dev);
 	*ret_is_new = true;
 	return fd;
 }
@@ -106,7 +107,7 @@ static int reserve(int fd, uint64_t offset, uint64_t length)
 	return r < 0 ? -errno : 0;
 }
 
-// Gives a file its size, in space as well unless it is sparse. Makes that durable.
+// Sets the size of a file, allocates its space unless it is sparse, and syncs.
 static int set_size(struct fileio *f, uint64_t old, uint64_t size)
 {
 	if (old < size && ftruncate(f->fds.fd, (off_t)size) < 0)
@@ -122,9 +123,9 @@ static int set_size(struct fileio *f, uint64_t old, uint64_t size)
 static int explain_size(struct err *e, int r, const char *path, uint64_t size)
 {
 	if (r == -EOPNOTSUPP)
-		return err_set(e, r, "%s: its filesystem cannot reserve space (use sparse=true)",
+		return err_set(e, r, "%s: the filesystem cannot reserve space (use sparse=true)",
 			       path);
-	return err_errno(e, r, "%s: %llu bytes", path, (unsigned long long)size);
+	return err_errno(e, r, "%s: allocate %llu bytes", path, (unsigned long long)size);
 }
 
 static int find_size(int fd, const struct stat *st, uint64_t *ret)
@@ -136,7 +137,7 @@ static int find_size(int fd, const struct stat *st, uint64_t *ret)
 	return ioctl(fd, BLKGETSIZE64, ret) < 0 ? -errno : 0;
 }
 
-// An existing file's size wins over the size asked for, an empty file's does not.
+// The size of an existing file overrides the option, unless the file is empty.
 static int settle_size(struct fileio *f, const struct bs_config *config, const struct stat *st,
 		       struct err *e)
 {
@@ -144,7 +145,7 @@ static int settle_size(struct fileio *f, const struct bs_config *config, const s
 	uint64_t have, want = config->size - config->size % l->block_size;
 	int r = find_size(f->fds.fd, st, &have);
 	if (r < 0)
-		return err_errno(e, r, "%s: size", config->dev);
+		return err_errno(e, r, "%s: read size", config->dev);
 	if (f->is_device && config->size)
 		backstore_note(&f->fds.bs, "Block device, size parameter ignored");
 	else if (have && config->size && have != config->size)
@@ -152,16 +153,17 @@ static int settle_size(struct fileio *f, const struct bs_config *config, const s
 			       config->dev, (unsigned long long)have);
 	l->size = have ? have - have % l->block_size : want;
 	if (have % l->block_size)
-		backstore_note(&f->fds.bs, "The last %llu bytes are no whole block: not served",
+		backstore_note(&f->fds.bs,
+			       "The last %llu bytes are less than a block and not served",
 			       (unsigned long long)(have % l->block_size));
 	if (l->size == 0 && !have && config->size)
-		return err_set(e, -EINVAL, "size: %llu bytes is less than one block of %u bytes",
+		return err_set(e, -EINVAL, "size: %llu bytes is less than a block of %u bytes",
 			       (unsigned long long)config->size, l->block_size);
 	if (l->size == 0)
-		return err_set(e, -EINVAL, "%s: %s than one block of %u bytes (give a size)",
-			       config->dev, have ? "is less" : "is empty, less", l->block_size);
+		return err_set(e, -EINVAL, "%s: %s a block of %u bytes (give a size)", config->dev,
+			       have ? "smaller than" : "empty, smaller than", l->block_size);
 	if (l->size > INT64_MAX)
-		return err_set(e, -EFBIG, "%s: more than 8 EiB", config->dev);
+		return err_set(e, -EFBIG, "%s: larger than 8 EiB", config->dev);
 	if (f->is_device || l->is_readonly || (have && f->is_sparse))
 		return 0;
 	r = set_size(f, have, l->size > have ? l->size : have);
@@ -175,7 +177,7 @@ static void settle_cache(struct fileio *f, const struct bs_config *config)
 	f->fds.bs.limits.has_write_cache = config->write_back;
 	f->fds.is_durable = !config->write_back;
 	if (!config->write_back && fdstore_set_direct(&f->fds, f->fds.bs.limits.block_size, &why))
-		backstore_note(&f->fds.bs, "%s goes through the page cache: %s", config->dev, why);
+		backstore_note(&f->fds.bs, "%s: using the page cache: %s", config->dev, why);
 }
 
 static void settle_limits(struct fileio *f, const struct stat *st)
@@ -190,7 +192,7 @@ static void settle_limits(struct fileio *f, const struct stat *st)
 	l->optimal_io = st->st_blksize > BUF_PAGE ? (uint32_t)st->st_blksize : 0;
 	l->can_write_zeroes = true;
 	l->can_extent = !f->is_device;
-	// A file whose space is reserved is not to lose it to an UNMAP.
+	// UNMAP must not free the space of a file that has it reserved.
 	f->fds.is_punching = f->is_sparse && !l->is_readonly && !f->is_device &&
 			     fallocate(f->fds.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 				       (off_t)l->size, BUF_PAGE) == 0;
@@ -207,7 +209,7 @@ static int check_kind(struct fileio *f, const struct stat *st, const char *path,
 	return r;
 }
 
-// All that follows the open; the caller cleans up.
+// Everything after open(); the caller cleans up.
 static int set_up(struct fileio *f, const struct bs_config *config, bool is_new, struct err *e)
 {
 	struct bs_limits *l = &f->fds.bs.limits;
@@ -231,7 +233,7 @@ static int set_up(struct fileio *f, const struct bs_config *config, bool is_new,
 	if (is_new) {
 		r = sync_folder(config->dev);
 		if (r < 0)
-			return err_errno(e, r, "%s: sync of its folder", config->dev);
+			return err_errno(e, r, "%s: sync directory", config->dev);
 	}
 	settle_cache(f, config);
 	settle_limits(f, &st);
@@ -263,7 +265,7 @@ static int fileio_refresh(struct backstore *bs, uint64_t *ret_size, struct err *
 	return r < 0 ? err_errno(e, r, "size") : 0;
 }
 
-// What everybody stores in the file system counts: it is the same space that runs out.
+// Counts the whole file system, since all its files share the space.
 static int fileio_space(struct backstore *bs, uint64_t *ret_used, uint64_t *ret_total)
 {
 	struct fileio *f = fileio_of(bs);
@@ -283,27 +285,29 @@ static int fileio_resize(struct backstore *bs, uint64_t size, struct err *e)
 	uint64_t have;
 	int r = fileio_refresh(bs, &have, e);
 	if (r < 0 || have >= size)
-		return r; // has grown already, behind our back: that is what is asked for
+		return r; // the file has grown already
 	if (f->is_device)
-		return err_set(e, -EOPNOTSUPP, "a block device is resized by its own tools");
+		return err_set(e, -EOPNOTSUPP,
+			       "block devices cannot be resized here (grow the device, then run "
+			       "resize without a size)");
 	r = set_size(f, have, size);
 	return r < 0 ? explain_size(e, r, "file", size) : 0;
 }
 
 static const struct bs_option fileio_options[] = {
-	{"dev",						 BS_OPT_PATH, true, NULL, "path of the file; it is created if a size is given",
+	{"dev",					 BS_OPT_PATH, true, NULL, "path of the file; created if size is given",
 	  offsetof(struct bs_config, dev), false },
-	{ "size",						 BS_OPT_SIZE, false, NULL, "bytes, e.g. 10G; an existing file keeps its own",
-	  offsetof(struct bs_config, size), false },
+	{ "size",					 BS_OPT_SIZE, false, NULL,
+	  "bytes, e.g. 10G; ignored if the file exists and is not empty", offsetof(struct bs_config, size), false },
 	{ "write_back", BS_OPT_BOOL, false, "false",
-	  "through the page cache: faster, lost at power failure unless flushed", offsetof(struct bs_config, write_back), false },
-	{ "sparse",						 BS_OPT_BOOL, false, "true", "space when first written; false reserves all now",
-	  offsetof(struct bs_config, sparse), false },
-	{ "readonly",						    BS_OPT_BOOL, false, "false", "no writes, whatever the file's mode",
+	  "use the page cache: faster, but unflushed data is lost at power failure", offsetof(struct bs_config, write_back), false },
+	{ "sparse",					 BS_OPT_BOOL, false, "true",
+	  "true: allocate space when written; false: allocate it now", offsetof(struct bs_config, sparse), false },
+	{ "readonly",					    BS_OPT_BOOL, false, "false", "reject writes",
 	  offsetof(struct bs_config, readonly), true },
 	{ "force",BS_OPT_BOOL, false, "false",
-	  "a device: serve it although mounted, in use or not empty", offsetof(struct bs_config, force), true },
-	{ 0						},
+	  "serve a device even if it is mounted, in use or not empty", offsetof(struct bs_config, force), true },
+	{ 0					},
 };
 
 const struct backstore_type fileio_type = {

@@ -9,7 +9,7 @@ int filter_new(struct backstore **ret, const struct backstore_type *type, struct
 {
 	if (lower->ops.is_passthrough)
 		return err_set(e, -EOPNOTSUPP,
-			       "%s over %s %s: pass-through commands cannot be filtered",
+			       "%s over %s %s: pass-through storage does not support filters",
 			       type->name, lower->type->name, lower->name);
 	struct backstore *bs = backstore_alloc(type, lower->name);
 	if (!bs)

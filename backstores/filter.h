@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the filters have in common: a backstore over another, with per-operation numbers that may
+// Common code of filters: a backstore over another, with per-operation settings that may
 // change while I/O runs.
 #pragma once
 
@@ -15,11 +15,11 @@ struct filter {
 int filter_new(struct backstore **ret, const struct backstore_type *type, struct backstore *lower,
 	       struct err *e);
 
-// Sets the numbers: reads (and EXTENT), writes (and UNMAP, WRITE_ZEROES), flushes. Control thread.
+// Sets the values: reads (and EXTENT), writes (and UNMAP, WRITE_ZEROES), flushes. Control thread.
 void filter_set(struct backstore *bs, uint32_t read, uint32_t write, uint32_t flush);
 
-// The number for io's operation. Worker thread.
+// The value for io's operation. Worker thread.
 uint32_t filter_value(const struct backstore *bs, const struct bs_io *io);
 
-// Hands io to what is below. Worker thread.
+// Passes io to the lower backstore. Worker thread.
 void filter_pass(struct backstore *bs, struct bs_io *io);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Collapses what is written whole into huge pages, on a thread of its own that looks once a
-// second, and ever less often while it finds nothing to do. Whoever touches a page meanwhile waits
-// for the copy of its 2 MiB; a page that is pinned (RDMA, fixed buffers) stays as it is.
+// Collapses completely written ranges into huge pages, on a thread of its own that looks once a
+// second, and less and less often while it finds nothing to do. A thread that touches a page
+// meanwhile waits for the copy of its 2 MiB; a page that is pinned (RDMA, fixed buffers) stays as
+// it is.
 #include "backstores/hugepages.h"
 
 #include <errno.h>
@@ -29,7 +30,7 @@ struct hugepages {
 	struct list link;
 	uint8_t *memory;
 	int fd;
-	unsigned pass; // the last one that has seen it whole
+	unsigned pass; // the last pass over all of it
 	_Atomic uint64_t size;
 	uint64_t at;	       // where the next slice begins
 	_Atomic bool *is_huge; // by index of the huge page
@@ -39,9 +40,9 @@ static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t change;	// is_ending or busy
 	struct list all;	// those to be seen in this pass first
-	struct hugepages *busy; // the thread works on it without the lock
+	struct hugepages *busy; // in use by the thread without the lock
 	unsigned pass;
-	bool is_found, is_refused; // in this pass; by the kernel, for good
+	bool is_found, is_refused; // in this pass; by the kernel, permanently
 	bool is_ending;
 	pthread_t thread;
 } keeper = {
@@ -71,7 +72,7 @@ static uint64_t distance(const struct hugepages *h, int whence)
 	return to < 0 ? UINT64_MAX / 2 : (uint64_t)to - h->at;
 }
 
-// True if this one has more to be seen in this pass.
+// True if this mapping needs another look in this pass.
 static bool slice(struct hugepages *h)
 {
 	unsigned pages = 0, looks = 0;
@@ -95,7 +96,7 @@ static bool slice(struct hugepages *h)
 	return true;
 }
 
-// With the lock held. True when the thread is to end.
+// Call with the lock held. True if the thread must end.
 static bool wait_ms(unsigned ms)
 {
 	struct timespec until;
@@ -110,7 +111,7 @@ static bool wait_ms(unsigned ms)
 	return keeper.is_ending;
 }
 
-// With the lock held, which it lets go of meanwhile.
+// Call with the lock held; releases it meanwhile.
 static void pass(void)
 {
 	keeper.pass++;

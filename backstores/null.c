@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// null: a disk of any size that reads as zeroes and keeps nothing; for measuring what stands
-// above it. Served inline on the worker thread.
+// null: a disk of any size that reads zeroes and discards writes, for measuring the layers
+// above. Served inline on the worker thread.
 #include <errno.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ static int null_open(struct backstore *bs, const struct bs_config *config, struc
 	uint32_t block_size = config->block_size ? config->block_size : 512;
 	uint64_t size = config->size - config->size % block_size;
 	if (size == 0 || size > INT64_MAX)
-		return err_set(e, -EINVAL, "size: %llu bytes is not possible (%u bytes to 8 EiB)",
+		return err_set(e, -EINVAL, "size: %llu bytes is out of range (%u bytes to 8 EiB)",
 			       (unsigned long long)config->size, block_size);
 	null_limits(&bs->limits, size, block_size);
 	return 0;
@@ -56,7 +56,7 @@ static const struct bs_option null_options[] = {
 
 const struct backstore_type null_type = {
 	.name = "null",
-	.help = "reads zeroes, forgets what is written; for benchmarks",
+	.help = "reads zeroes and discards writes; for benchmarks",
 	.options = null_options,
 	.size = sizeof(struct backstore),
 	.open = null_open,

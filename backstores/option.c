@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Options of the backstore types: from text to struct bs_config, and the check of a whole
+// Options of the backstore types: parses text into struct bs_config and checks a whole
 // config against the option rows of its type. Any thread; nothing blocks.
 #include "backstores/option.h"
 
@@ -9,7 +9,7 @@
 
 #include "core/attr.h"
 
-// Every field that is somebody's option, to find those given to a type that does not take them.
+// All options of all types, to find those given to a type that does not take them.
 static const struct {
 	const char *name;
 	enum bs_option_type type;
@@ -25,7 +25,7 @@ static const struct {
 	{ "force",	   BS_OPT_BOOL, offsetof(struct bs_config, force)	  },
 };
 
-// Stores text in the field at, which stays as it is when text does not fit.
+// Stores text in the field at, which is unchanged if text is invalid.
 static int parse(const struct bs_option *o, const char *text, void *at, struct err *e)
 {
 	const struct attr_row row = { .name = o->name, .type = ATTR_BOOL };
@@ -36,14 +36,14 @@ static int parse(const struct bs_option *o, const char *text, void *at, struct e
 	case BS_OPT_STRING:
 	case BS_OPT_PATH:
 		if (!text[0])
-			return err_set(e, -EINVAL, "%s: empty (%s)", o->name, o->help);
+			return err_set(e, -EINVAL, "%s: empty value (%s)", o->name, o->help);
 		*(const char **)at = text;
 		break;
 	case BS_OPT_SIZE:
-		r = parse_size(text, &size, e); // whose texts begin with "size"
+		r = parse_size(text, &size, e); // its texts begin with "size"
 		if (r == 0 && !size)
-			r = err_set(e, -EINVAL, "%s: '%.60s' is no size for a disk (%s)", o->name,
-				    text, o->help);
+			r = err_set(e, -EINVAL, "%s: invalid value '%.60s' (%s)", o->name, text,
+				    o->help);
 		if (r == 0)
 			*(uint64_t *)at = size;
 		break;
@@ -92,7 +92,7 @@ static int refuse_unknown(const struct backstore_type *type, const char *key, st
 {
 	char names[120];
 	list_names(type, names, sizeof(names));
-	return err_set(e, -EINVAL, "%s is not an option of %s (its options: %s)", key, type->name,
+	return err_set(e, -EINVAL, "%s: %s has no such option (options: %s)", key, type->name,
 		       names);
 }
 
@@ -119,14 +119,14 @@ static int check_block_size(uint32_t block_size, struct err *e)
 	for (size_t i = 0; i < sizeof(possible) / sizeof(possible[0]); i++)
 		if (block_size == possible[i])
 			return 0;
-	return err_set(e, -EINVAL, "block_size: %u is not possible (512, 1024, 2048 or 4096)",
+	return err_set(e, -EINVAL, "block_size: invalid value %u (512, 1024, 2048 or 4096)",
 		       block_size);
 }
 
 int option_check(const struct backstore_type *type, const struct bs_config *config, struct err *e)
 {
 	if (!config->name || !config->name[0])
-		return err_set(e, -EINVAL, "a storage object needs a name");
+		return err_set(e, -EINVAL, "name: missing");
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
 		const void *at = (const char *)config + fields[i].offset;
 		if (is_given(fields[i].type, at) && !row_at(type, fields[i].offset))
@@ -134,6 +134,6 @@ int option_check(const struct backstore_type *type, const struct bs_config *conf
 	}
 	for (const struct bs_option *o = type->options; o->name; o++)
 		if (o->is_required && !is_given(o->type, (const char *)config + o->offset))
-			return err_set(e, -EINVAL, "%s is missing (%s)", o->name, o->help);
+			return err_set(e, -EINVAL, "%s: missing (%s)", o->name, o->help);
 	return check_block_size(config->block_size, e);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// pscsi: a SCSI device of this machine, given away whole: every CDB goes to it by ioctl SG_IO on
-// an offload thread, with its own sense and residual coming back. The device is named as
+// pscsi: SCSI pass-through: every CDB goes to a SCSI device of this machine by ioctl SG_IO on
+// an offload thread, and its own sense and residual come back. The device is named as
 // /dev/sgN, /dev/bsg/H:C:T:L, H:C:T:L or its block device.
 #include <dirent.h>
 #include <errno.h>
@@ -29,7 +29,7 @@ static struct pscsi *pscsi_of(struct backstore *bs)
 	return (struct pscsi *)bs;
 }
 
-// --- which device node
+// --- find the device node
 
 // "0:0:1:0": host, channel, target, LUN.
 static bool is_hctl(const char *text)
@@ -60,7 +60,7 @@ static int find_node(const char *hctl, char *ret, size_t size, struct err *e)
 	snprintf(ret, size, "/dev/bsg/%.60s", hctl);
 	if (access(ret, F_OK) == 0)
 		return 0;
-	return err_set(e, -ENODEV, "there is no SCSI device %s (see lsscsi -g)", hctl);
+	return err_set(e, -ENODEV, "no SCSI device %s (see lsscsi -g)", hctl);
 }
 
 static bool is_bsg_path(const char *path)
@@ -80,7 +80,7 @@ static int open_node(struct pscsi *p, const char *path, bool is_forced, struct e
 	bool is_block = S_ISBLK(st.st_mode);
 	if (!is_block && !S_ISCHR(st.st_mode))
 		return err_set(e, -EINVAL,
-			       "%s is no device (give /dev/sgN, /dev/bsg/H:C:T:L, H:C:T:L or a "
+			       "%s: not a device (give /dev/sgN, /dev/bsg/H:C:T:L, H:C:T:L or a "
 			       "SCSI block device)",
 			       path);
 	int flags = O_RDWR | O_CLOEXEC | O_NONBLOCK | (is_block && !is_forced ? O_EXCL : 0);
@@ -164,7 +164,7 @@ static void pscsi_scsi(struct backstore *bs, struct bs_scsi *io)
 		return;
 	}
 	if (!pscsi_is_direct(io, pscsi_of(bs)->is_bsg)) {
-		// From the heap: it may be of any size, and the device is slower than malloc.
+		// From the heap: the size is arbitrary, and the device is slower than malloc.
 		io->bounce = malloc(io->data_len ? io->data_len : 1);
 		if (!io->bounce) {
 			io->done(io, -ENOMEM);
@@ -180,7 +180,7 @@ static void pscsi_scsi(struct backstore *bs, struct bs_scsi *io)
 
 // --- open
 
-// A command of our own that reads into data; its length, or a negative errno. Blocks.
+// Sends a command that reads into data; returns its length or a negative errno. Blocks.
 static int ask(struct pscsi *p, const uint8_t *cdb, uint32_t cdb_len, uint8_t *data,
 	       uint32_t length)
 {
@@ -195,7 +195,7 @@ static int ask(struct pscsi *p, const uint8_t *cdb, uint32_t cdb_len, uint8_t *d
 		.timeout_ms = 10000,
 	};
 	int r = -EIO;
-	// Twice: the first command after a reset fetches the UNIT ATTENTION.
+	// Tries twice: the first command after a reset returns the UNIT ATTENTION.
 	for (int i = 0; i < 2; i++) {
 		r = run(p, &io);
 		if (r < 0 || io.status == 0)
@@ -234,10 +234,10 @@ static int identify(struct pscsi *p, const char *path, struct err *e)
 	uint8_t data[36] = { 0 };
 	int n = ask(p, inquiry, sizeof(inquiry), data, sizeof(data));
 	if (n < 5)
-		return err_set(e, n < 0 && n != -ENOTTY ? n : -EINVAL,
-			       "%s does not answer SCSI commands (for a disk that is not SCSI use "
-			       "block)",
-			       path);
+		return err_set(
+			e, n < 0 && n != -ENOTTY ? n : -EINVAL,
+			"%s: no response to SCSI commands (use block for a disk that is not SCSI)",
+			path);
 	l->block_size = l->physical_block = 512;
 	l->is_removable = data[1] & 0x80;
 	l->device_type = data[0] & 0x1f;
@@ -291,14 +291,14 @@ static int pscsi_open(struct backstore *bs, const struct bs_config *config, stru
 static const struct bs_option pscsi_options[] = {
 	{"dev",							BS_OPT_STRING, true, NULL,
 	  "/dev/sgN, /dev/bsg/H:C:T:L, H:C:T:L or a SCSI block device", offsetof(struct bs_config, dev), false },
-	{ "force",							BS_OPT_BOOL, false, "false", "a block device: serve it although it is in use",
+	{ "force",							BS_OPT_BOOL, false, "false", "serve a block device even if it is in use",
 	  offsetof(struct bs_config, force), true },
 	{ 0},
 };
 
 const struct backstore_type pscsi_type = {
 	.name = "pscsi",
-	.help = "a SCSI device of this machine, passed through whole",
+	.help = "SCSI pass-through to a local device",
 	.options = pscsi_options,
 	.size = sizeof(struct pscsi),
 	.open = pscsi_open,

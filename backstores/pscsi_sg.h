@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A bs_scsi as Linux takes it with ioctl SG_IO: version 3 on /dev/sgN and on block devices,
-// version 4 on /dev/bsg; and the kernel's answer back. Pure translation; any thread.
+// Converts a bs_scsi to the headers of ioctl SG_IO: version 3 for /dev/sgN and block devices,
+// version 4 for /dev/bsg; and the kernel's result back. Pure functions; any thread.
 #pragma once
 
 #include <linux/bsg.h>
@@ -21,8 +21,8 @@ bool pscsi_is_direct(const struct bs_scsi *io, bool is_bsg);
 void pscsi_fill_v3(struct sg_io_hdr *h, struct bs_scsi *io);
 void pscsi_fill_v4(struct sg_io_v4 *h, struct bs_scsi *io);
 
-// Store status, sense length and residual in io. Return 0, or the negative errno that tells why
-// no status came: -ETIMEDOUT, -EREMOTEIO.
+// Store status, sense length and residual in io. Return 0, or the negative errno that explains why
+// there is no status: -ETIMEDOUT, -EREMOTEIO.
 int pscsi_result_v3(const struct sg_io_hdr *h, struct bs_scsi *io);
 int pscsi_result_v4(const struct sg_io_v4 *h, struct bs_scsi *io);
 

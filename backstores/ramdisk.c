@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// ramdisk: a disk in anonymous memory (memfd) that farblock hands out directly: bs->memory is
+// ramdisk: a disk in anonymous memory (memfd) with direct access: bs->memory is
 // the disk. Address space is reserved ahead of the disk, so that it grows without moving.
 //
 // Reads and writes are served inline on the worker; punching holes and looking for them are
 // quick for small ranges (inline) and go to the offload threads in slices for large ones. RDMA
-// devices that pin the memory are told of it (core/region.h); then ranges are zeroed, not punched.
+// devices may pin the memory (core/region.h); then ranges are zeroed, not punched.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/falloc.h>
@@ -28,7 +28,7 @@
 #define SCAN_BYTES   (64u << 20)  // looked through for zeroes in one go there
 #define LOOK_MAX     (1ull << 30) // of pages that may be zeroes alone: more are taken for data
 
-// What the disk had at first, and each piece it grew by.
+// The initial memory of the disk, and each piece added by growing.
 struct part {
 	struct region region;
 	struct part *older;
@@ -36,7 +36,7 @@ struct part {
 
 struct ramdisk {
 	struct backstore bs;
-	struct part *parts; // newest first; grows while others look
+	struct part *parts; // newest first; grows while other threads read it
 	int fd;
 	bool is_hugetlb;	   // pages reserved up front: nothing to punch
 	uint64_t mapped, reserved; // bytes of file mapping, of address space
@@ -61,7 +61,7 @@ static uint64_t page_of(const struct ramdisk *rd)
 	return rd->is_hugetlb ? HUGE_PAGE : BUF_PAGE;
 }
 
-// Address space for the disk to grow in: twice its size if that can be had.
+// Reserves address space for the disk to grow in: twice its size if possible.
 static int reserve(struct ramdisk *rd, uint64_t size)
 {
 	uint64_t need = round_up(size, HUGE_PAGE), want = need < INT64_MAX / 2 ? 2 * need : need;
@@ -87,7 +87,7 @@ static int reserve(struct ramdisk *rd, uint64_t size)
 	}
 }
 
-// The range [at, at + length) of the reservation is gone, but others may have taken it meanwhile.
+// Takes back the range [at, at + length) of the reservation, unless it was reused meanwhile.
 static void reserve_again(struct ramdisk *rd, uint8_t *at, size_t length)
 {
 	uint8_t *end = rd->bs.memory + rd->reserved;
@@ -137,7 +137,7 @@ static int extend(struct ramdisk *rd, uint64_t size)
 	uint8_t *at = rd->bs.memory + rd->mapped;
 	size_t length = end - rd->mapped;
 	if (!rd->is_hugetlb)
-		madvise(at, length, MADV_HUGEPAGE); // a wish: fails where THP is not built in
+		madvise(at, length, MADV_HUGEPAGE); // a hint: fails on kernels without THP
 	madvise(at, length, MADV_DONTDUMP);
 	sanitize_medium(at, length);
 	rd->mapped = end;
@@ -157,7 +157,7 @@ static int make_file(struct ramdisk *rd, uint64_t size, bool is_hugetlb)
 	return r;
 }
 
-// Announces [from, rd->mapped), before any I/O can reach it. Blocks while devices pin it.
+// Announces [from, rd->mapped) before any I/O reaches it. Blocks while devices pin it.
 static int announce(struct ramdisk *rd, uint64_t from)
 {
 	struct part *p = calloc(1, sizeof *p);
@@ -216,9 +216,9 @@ static int make_memory(struct ramdisk *rd, uint64_t size, struct err *e)
 {
 	int r = reserve(rd, size);
 	if (r < 0)
-		return err_errno(e, r, "size: %llu bytes: no address space for it",
+		return err_errno(e, r, "size: reserve address space for %llu bytes",
 				 (unsigned long long)size);
-	// Huge pages that lie reserved and idle are used if they hold the whole disk.
+	// Uses free reserved huge pages if they hold the whole disk.
 	r = -ENOMEM;
 	if (size >= HUGE_PAGE)
 		r = make_file(rd, size, true);
@@ -229,7 +229,7 @@ static int make_memory(struct ramdisk *rd, uint64_t size, struct err *e)
 	if (r < 0) {
 		if (rd->reserved)
 			munmap(rd->bs.memory, rd->reserved);
-		return err_errno(e, r, "size: %llu bytes of memory", (unsigned long long)size);
+		return err_errno(e, r, "size: map %llu bytes of memory", (unsigned long long)size);
 	}
 	return 0;
 }
@@ -238,7 +238,7 @@ static int ramdisk_open(struct backstore *bs, const struct bs_config *config, st
 {
 	uint32_t block_size = config->block_size ? config->block_size : 512;
 	if (config->size > INT64_MAX - HUGE_PAGE)
-		return err_set(e, -EINVAL, "size: %llu bytes is not possible (1 page to 8 EiB)",
+		return err_set(e, -EINVAL, "size: %llu bytes is out of range (1 page to 8 EiB)",
 			       (unsigned long long)config->size);
 	uint64_t size = round_up(config->size, BUF_PAGE);
 	null_limits(&bs->limits, size, block_size);
@@ -269,11 +269,11 @@ static int ramdisk_resize(struct backstore *bs, uint64_t size, struct err *e)
 		r = announce(rd, before);
 	if (r == -EFBIG)
 		return err_set(e, r,
-			       "%llu bytes is more than it can grow to while in use, %llu "
-			       "(delete and create it)",
+			       "%llu bytes is more than a disk in use can grow to, %llu "
+			       "(delete and recreate it)",
 			       (unsigned long long)size, (unsigned long long)rd->reserved);
 	if (r < 0)
-		return err_errno(e, r, "%llu bytes of memory%s", (unsigned long long)size,
+		return err_errno(e, r, "map %llu bytes of memory%s", (unsigned long long)size,
 				 rd->is_hugetlb ? " in huge pages (raise vm.nr_hugepages)" : "");
 	hugepages_grow(rd->huge, rd->mapped);
 	if (rd->mapped > before)
@@ -287,7 +287,7 @@ static void holes_end(struct part *p, const struct part *until)
 		region_hole_end(&p->region);
 }
 
-// False if a device has pinned pages: what it moves would miss those that replace them.
+// False if a device has pinned pages: it would keep using the old ones after a hole is punched.
 static bool holes_begin(struct part *parts)
 {
 	for (struct part *p = parts; p; p = p->older) {
@@ -311,7 +311,7 @@ static int punch_file(struct ramdisk *rd, uint64_t offset, uint64_t length)
 }
 
 // Frees the memory of [offset, offset + length), or zeroes it where it cannot be freed. A huge page
-// given back is no longer reserved for us: touching it again could be fatal.
+// given back is no longer reserved for us, and touching it again could be fatal.
 static int punch(struct ramdisk *rd, uint64_t offset, uint64_t length)
 {
 	struct part *parts = __atomic_load_n(&rd->parts, __ATOMIC_ACQUIRE);
@@ -355,7 +355,7 @@ static void punch_submit(struct backstore *bs, struct bs_io *io)
 	offload_submit(&io->offload);
 }
 
-// Here come only those who cannot use bs->memory themselves.
+// Serves callers that cannot use bs->memory directly.
 static void serve_read_write(struct backstore *bs, struct bs_io *io)
 {
 	struct worker *w = worker_self();
@@ -399,8 +399,8 @@ static bool is_zero_page(const uint8_t *page)
 	return page[0] == 0 && memcmp(page, page + 1, BUF_PAGE - 1) == 0;
 }
 
-// Reading a hole through the mapping gives it a page of zeroes for good. A page of zeroes
-// reads as a hole does, so it is reported as one. Looks at no more than SCAN_BYTES.
+// Reading a hole through the mapping allocates a page of zeroes. A page of zeroes
+// reads like a hole, so it is reported as one. Looks at no more than SCAN_BYTES.
 static void see_zero_pages(const struct ramdisk *rd, struct bs_io *io)
 {
 	uint64_t end = io->offset + io->ret_extent_length;
@@ -485,16 +485,16 @@ static void ramdisk_submit(struct backstore *bs, struct bs_io *io)
 }
 
 static const struct bs_option ramdisk_options[] = {
-	{"size",						 BS_OPT_SIZE, true, NULL, "size=BYTES, e.g. size=1G; rounded up to whole pages",
+	{"size",				       BS_OPT_SIZE, true, NULL, "bytes, e.g. 1G; rounded up to whole pages",
 	  offsetof(struct bs_config, size), false },
-	{ "nullio",						  BS_OPT_BOOL, false, "false", "takes no memory, reads zeroes, forgets writes",
+	{ "nullio",					BS_OPT_BOOL, false, "false", "use no memory, read zeroes, discard writes",
 	  offsetof(struct bs_config, nullio), false },
 	{ 0},
 };
 
 const struct backstore_type ramdisk_type = {
 	.name = "ramdisk",
-	.help = "a disk in memory; its content goes with the daemon",
+	.help = "a disk in memory; its content is lost when farblockd stops",
 	.options = ramdisk_options,
 	.size = sizeof(struct ramdisk),
 	.open = ramdisk_open,

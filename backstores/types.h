@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The types by name, for the list in backstore.c, and what only types and filters may call.
+// The types by name, for the list in backstore.c, and functions for types and filters only.
 #pragma once
 
 #include "backstores/backstore.h"
@@ -10,8 +10,8 @@ extern const struct backstore_type block_type, fileio_type, null_type, pscsi_typ
 // backstore_close(). Control thread.
 struct backstore *backstore_alloc(const struct backstore_type *type, const char *name);
 
-// Serves io as storage that keeps nothing: reads zeroes, all of it unmapped. Worker thread.
+// Serves io as the null type does: reads zeroes, everything is unmapped. Worker thread.
 void null_submit(struct backstore *bs, struct bs_io *io);
 
-// limits of storage of size bytes that keeps nothing.
+// The limits of such storage of size bytes.
 void null_limits(struct bs_limits *limits, uint64_t size, uint32_t block_size);

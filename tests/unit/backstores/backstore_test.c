@@ -65,11 +65,11 @@ static void bad_option_texts_are_refused_in_words(void **state)
 		{"size",	  "lots",		  "size"						     },
 		{ "size",	  "-1",			"size"						     },
 		{ "size",	  "99999999999999999999", "size"							 },
-		{ "size",	  "0",		       "size: '0' is no size for a disk"				 },
-		{ "size",	  "0k",			"size: '0k' is no size for a disk"			   },
+		{ "size",	  "0",		       "size: invalid value '0'"				 },
+		{ "size",	  "0k",			"size: invalid value '0k'"			   },
 		{ "write_back", "maybe",		 "write_back"						      },
-		{ "dev",	 "",		     "dev: empty"					     },
-		{ "nullio",	    "true",		    "nullio is not an option of fileio (its options: dev, size"},
+		{ "dev",	 "",		     "dev: empty value"					     },
+		{ "nullio",	    "true",		    "nullio: fileio has no such option (options: dev, size"},
 	};
 	const struct backstore_type *t = backstore_type_find("fileio");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -87,9 +87,9 @@ static void bad_option_texts_are_refused_in_words(void **state)
 static void a_missing_required_option_is_named(void **state)
 {
 	struct bs_config c = config_of("fileio", "f0");
-	must_refuse("fileio", &c, -EINVAL, "fileio f0: dev is missing", "path of the file");
+	must_refuse("fileio", &c, -EINVAL, "fileio f0: dev: missing", "path of the file");
 	c = config_of("ramdisk", "rd0");
-	must_refuse("ramdisk", &c, -EINVAL, "ramdisk rd0: size is missing", "size=1G");
+	must_refuse("ramdisk", &c, -EINVAL, "ramdisk rd0: size: missing", "1G");
 }
 
 static void an_option_of_another_type_is_refused(void **state)
@@ -97,16 +97,16 @@ static void an_option_of_another_type_is_refused(void **state)
 	struct bs_config c = config_of("ramdisk", "rd0");
 	c.size = MIB;
 	c.dev = "/x";
-	must_refuse("ramdisk", &c, -EINVAL, "dev is not an option of ramdisk", "size, nullio");
+	must_refuse("ramdisk", &c, -EINVAL, "dev: ramdisk has no such option", "size, nullio");
 }
 
 static void a_name_is_needed(void **state)
 {
 	struct bs_config c = config_of("null", "");
 	c.size = MIB;
-	must_refuse("null", &c, -EINVAL, "null", "needs a name");
+	must_refuse("null", &c, -EINVAL, "null", "name: missing");
 	c.name = NULL;
-	must_refuse("null", &c, -EINVAL, "null (no name)", "needs a name");
+	must_refuse("null", &c, -EINVAL, "null (no name)", "name: missing");
 }
 
 static void an_impossible_block_size_is_refused(void **state)
@@ -124,9 +124,9 @@ static void an_impossible_null_size_is_refused(void **state)
 {
 	struct bs_config c = config_of("null", "n0");
 	c.size = 511;
-	must_refuse("null", &c, -EINVAL, "null n0: size", "not possible");
+	must_refuse("null", &c, -EINVAL, "null n0: size", "out of range");
 	c.size = UINT64_MAX;
-	must_refuse("null", &c, -EINVAL, "null n0: size", "not possible");
+	must_refuse("null", &c, -EINVAL, "null n0: size", "out of range");
 }
 
 static const struct bs_option no_options[] = { { 0 } };
@@ -152,7 +152,7 @@ static void absent_slots_refuse(void **state)
 	assert_int_equal(io_one(bs, BS_READ, 0, 512, arena), -EOPNOTSUPP);
 	assert_int_equal(io_one(bs, BS_FLUSH, 0, 0, NULL), -EOPNOTSUPP);
 	assert_int_equal(backstore_resize(bs, 2 * MIB, &e), -EOPNOTSUPP);
-	assert_string_equal(e.text, "bare b: resize: bare storage cannot be resized from here");
+	assert_string_equal(e.text, "bare b: resize: bare storage cannot be resized");
 	assert_int_equal(backstore_refresh(bs, &is_changed, &e), 0);
 	assert_false(is_changed);
 	backstore_close(bs);

@@ -118,7 +118,7 @@ static void a_block_size_below_the_sectors_is_refused(void **state)
 	begin(4096, false);
 	struct bs_config c = block_config();
 	c.block_size = 512;
-	must_refuse("block", &c, -EINVAL, "has sectors of 4096 bytes", "block_size 512");
+	must_refuse("block", &c, -EINVAL, "sector size 4096", "block_size 512");
 }
 
 static void a_write_protected_device_is_read_only(void **state)
@@ -160,7 +160,7 @@ static void a_second_storage_object_is_refused_by_name(void **state)
 	struct backstore *bs = must_open("block", &c);
 	c.name = "b1";
 	c.force = true;
-	must_refuse("block", &c, -EBUSY, "block b1", "already, by storage object b0");
+	must_refuse("block", &c, -EBUSY, "block b1", "in use by storage object b0");
 	struct bs_config f = config_of("fileio", "f0");
 	f.dev = loop.path;
 	must_refuse("fileio", &f, -EBUSY, "fileio f0", loop.path);
@@ -171,7 +171,7 @@ static void a_signature_is_named_and_refused_for_a_new_object(void **state)
 {
 	make_ext4();
 	struct bs_config c = block_config();
-	must_refuse("block", &c, -EBUSY, "is not empty: ext4 filesystem", "force=true");
+	must_refuse("block", &c, -EBUSY, "not empty: ext4 filesystem", "force=true");
 	c.is_new = false;
 	backstore_close(must_open("block", &c));
 	c.is_new = true;
@@ -185,7 +185,7 @@ static void fileio_asks_a_device_the_same(void **state)
 	struct bs_config c = config_of("fileio", "f0");
 	c.dev = loop.path;
 	c.is_new = true;
-	must_refuse("fileio", &c, -EBUSY, "is not empty: ext4 filesystem", "force=true");
+	must_refuse("fileio", &c, -EBUSY, "not empty: ext4 filesystem", "force=true");
 	c.force = true;
 	int fd = open(loop.path, O_RDWR | O_EXCL);
 	assert_true(fd >= 0);
@@ -201,7 +201,7 @@ static void a_shared_device_is_served_unless_it_has_content(void **state)
 	c.exclusive = false;
 	backstore_close(must_open("block", &c));
 	make_ext4();
-	must_refuse("block", &c, -EBUSY, "is not empty: ext4 filesystem", "force=true");
+	must_refuse("block", &c, -EBUSY, "not empty: ext4 filesystem", "force=true");
 	close(fd);
 }
 
@@ -276,7 +276,7 @@ static void it_cannot_grow_the_device_itself(void **state)
 	struct backstore *bs = must_open("block", &c);
 	struct err e;
 	assert_int_equal(backstore_resize(bs, 2 * SUBJECT_SIZE, &e), -EOPNOTSUPP);
-	assert_non_null(strstr(e.text, "then refresh"));
+	assert_non_null(strstr(e.text, "run resize without a size"));
 	backstore_close(bs);
 }
 
@@ -314,7 +314,7 @@ static void pscsi_refuses_a_disk_that_is_not_scsi(void **state)
 {
 	struct bs_config c = config_of("pscsi", "p0");
 	c.dev = loop.path;
-	must_refuse("pscsi", &c, -EINVAL, loop.path, "does not answer SCSI commands");
+	must_refuse("pscsi", &c, -EINVAL, loop.path, "no response to SCSI commands");
 }
 
 // Whether this machine lets us have a loop device at all.

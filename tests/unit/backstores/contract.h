@@ -333,7 +333,7 @@ static void it_does_not_shrink(void **state)
 	struct err e;
 	int r = backstore_resize(bs_of(state), SUBJECT_SIZE - 4096, &e);
 	assert_int_equal(r, -EINVAL);
-	assert_non_null(strstr(e.text, "only grows"));
+	assert_non_null(strstr(e.text, "can only grow"));
 	assert_int_equal(backstore_size(bs_of(state)), SUBJECT_SIZE);
 }
 

@@ -105,9 +105,9 @@ static void an_empty_file_takes_the_size_given(void **state)
 {
 	make_file(path, 0);
 	struct bs_config c = file_config(0);
-	must_refuse("fileio", &c, -EINVAL, "is empty", "give a size");
+	must_refuse("fileio", &c, -EINVAL, "empty, smaller", "give a size");
 	c = file_config(100);
-	must_refuse("fileio", &c, -EINVAL, "size: 100 bytes", "less than one block of 512");
+	must_refuse("fileio", &c, -EINVAL, "size: 100 bytes", "less than a block of 512");
 	c = file_config(2 * MIB);
 	struct backstore *bs = must_open("fileio", &c);
 	assert_int_equal(bs->limits.size, 2 * MIB);
@@ -250,11 +250,11 @@ static void two_storage_objects_cannot_have_one_file(void **state)
 	char other[230];
 	struct backstore *bs = must_open("fileio", &c);
 	c.name = "f1";
-	must_refuse("fileio", &c, -EBUSY, "fileio f1", "already, by storage object f0");
+	must_refuse("fileio", &c, -EBUSY, "fileio f1", "in use by storage object f0");
 	snprintf(other, sizeof(other), "%s.link", path);
 	assert_int_equal(link(path, other), 0);
 	c.dev = other;
-	must_refuse("fileio", &c, -EBUSY, "fileio f1", "already, by storage object f0");
+	must_refuse("fileio", &c, -EBUSY, "fileio f1", "in use by storage object f0");
 	unlink(other);
 	c.dev = path;
 	backstore_close(bs);
@@ -297,7 +297,7 @@ static void a_read_only_store_refuses_changes(void **state)
 	assert_int_equal(io_one(bs, BS_UNMAP, 0, 4096, NULL), -EROFS);
 	assert_int_equal(io_one(bs, BS_WRITE_ZEROES, 0, 4096, NULL), -EROFS);
 	assert_int_equal(backstore_resize(bs, 2 * MIB, &e), -EROFS);
-	assert_non_null(strstr(e.text, "fileio f0: resize: it is read-only"));
+	assert_non_null(strstr(e.text, "fileio f0: resize: read-only"));
 	backstore_close(bs);
 }
 
@@ -317,7 +317,7 @@ static void a_folder_a_fifo_and_a_missing_folder_are_refused(void **state)
 	must_refuse("fileio", &c, -EISDIR, folder, "");
 	c.dev = path;
 	assert_int_equal(mkfifo(path, 0600), 0);
-	must_refuse("fileio", &c, -EINVAL, path, "neither a regular file nor a block device");
+	must_refuse("fileio", &c, -EINVAL, path, "not a regular file or block device");
 	snprintf(at, sizeof(at), "%s/none/disk", folder);
 	c.dev = at;
 	must_refuse("fileio", &c, -ENOENT, at, "No such file");

@@ -12,12 +12,12 @@ static void what_cannot_be_a_scsi_device_is_refused(void **state)
 		const char *word;
 	} cases[] = {
 		{"/dev/there-is-none", -ENOENT, "No such file"				},
-		{ "99:0:0:0",	      -ENODEV, "there is no SCSI device 99:0:0:0 (see lsscsi"},
+		{ "99:0:0:0",	      -ENODEV, "no SCSI device 99:0:0:0 (see lsscsi"},
 		{ "0:0:0",		   -ENOENT, "0:0:0: No such file"			  },
 		{ "0:0:0:0x",	      -ENOENT, "0:0:0:0x: No such file"			},
-		{ "/etc/passwd",	 -EINVAL, "is no device (give /dev/sgN"			},
-		{ "/tmp",		  -EINVAL, "is no device"				  },
-		{ "/dev/null",	       -EINVAL, "does not answer SCSI commands"		},
+		{ "/etc/passwd",	 -EINVAL, "not a device (give /dev/sgN"			},
+		{ "/tmp",		  -EINVAL, "not a device"				  },
+		{ "/dev/null",	       -EINVAL, "no response to SCSI commands"		},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct bs_config c = config_of("pscsi", "p0");
@@ -29,10 +29,10 @@ static void what_cannot_be_a_scsi_device_is_refused(void **state)
 static void pscsi_needs_a_device_and_takes_no_size(void **state)
 {
 	struct bs_config c = config_of("pscsi", "p0");
-	must_refuse("pscsi", &c, -EINVAL, "dev is missing", "H:C:T:L");
+	must_refuse("pscsi", &c, -EINVAL, "dev: missing", "H:C:T:L");
 	c.dev = "0:0:0:0";
 	c.size = MIB;
-	must_refuse("pscsi", &c, -EINVAL, "size is not an option of pscsi", "dev");
+	must_refuse("pscsi", &c, -EINVAL, "size: pscsi has no such option", "dev");
 }
 
 static uint8_t cdb[16] = { 0x28 }, data[3][512];

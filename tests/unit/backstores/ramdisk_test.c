@@ -131,7 +131,7 @@ static void growth_past_the_reserved_addresses_is_refused_in_words(void **state)
 	int r = backstore_resize(bs, 1ull << 50, &e);
 	assert_int_equal(r, -EFBIG);
 	assert_non_null(strstr(e.text, "ramdisk rd0: resize"));
-	assert_non_null(strstr(e.text, "delete and create it"));
+	assert_non_null(strstr(e.text, "delete and recreate it"));
 	assert_int_equal(backstore_size(bs), MIB);
 	backstore_close(bs);
 }
@@ -205,7 +205,7 @@ static void an_impossible_size_is_refused(void **state)
 {
 	struct bs_config c = config_of("ramdisk", "rd0");
 	c.size = UINT64_MAX;
-	must_refuse("ramdisk", &c, -EINVAL, "ramdisk rd0: size", "not possible");
+	must_refuse("ramdisk", &c, -EINVAL, "ramdisk rd0: size", "out of range");
 	c.size = 1ull << 62;
 	must_refuse("ramdisk", &c, -ENOMEM, "ramdisk rd0: size", "address space");
 }
