@@ -26,11 +26,11 @@ static const struct {
 	int code;
 	const char *cure;
 } cures[] = {
-	{-ENOSYS, "io_uring is missing: use Linux 6.1 or later, and allow io_uring_setup in the "
-	   "seccomp filter" },
-	{ -EPERM,  "io_uring is disabled: set sysctl kernel.io_uring_disabled=0" },
-	{ -ENOMEM, "raise the memlock limit: LimitMEMLOCK=infinity or ulimit -l" },
-	{ -EMFILE, "raise the limit on open files: LimitNOFILE or ulimit -n" },
+	{-ENOSYS,  "io_uring is missing: use Linux 6.1 or later, and allow io_uring_setup in the "
+		   "seccomp filter"			    },
+	{ -EPERM,  "io_uring is disabled: set sysctl kernel.io_uring_disabled=0"},
+	{ -ENOMEM, "raise the memlock limit: LimitMEMLOCK=infinity or ulimit -l"},
+	{ -EMFILE, "raise the limit on open files: LimitNOFILE or ulimit -n"    },
 };
 
 static const char *ring_cure(int code)

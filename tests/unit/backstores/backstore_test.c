@@ -62,13 +62,13 @@ static void bad_option_texts_are_refused_in_words(void **state)
 	static const struct {
 		const char *key, *text, *word;
 	} cases[] = {
-		{"size",	  "lots",		  "size"						     },
-		{ "size",	  "-1",			"size"						     },
-		{ "size",	  "99999999999999999999", "size"							 },
+		{"size",	  "lots",		  "size"						 },
+		{ "size",	  "-1",			"size"						 },
+		{ "size",	  "99999999999999999999", "size"						 },
 		{ "size",	  "0",		       "size: invalid value '0'"				 },
-		{ "size",	  "0k",			"size: invalid value '0k'"			   },
-		{ "write_back", "maybe",		 "write_back"						      },
-		{ "dev",	 "",		     "dev: empty value"					     },
+		{ "size",	  "0k",			"size: invalid value '0k'"				   },
+		{ "write_back", "maybe",		 "write_back"					      },
+		{ "dev",	 "",		     "dev: empty value"					},
 		{ "nullio",	    "true",		    "nullio: fileio has no such option (options: dev, size"},
 	};
 	const struct backstore_type *t = backstore_type_find("fileio");

@@ -11,13 +11,13 @@ static void what_cannot_be_a_scsi_device_is_refused(void **state)
 		int code;
 		const char *word;
 	} cases[] = {
-		{"/dev/there-is-none", -ENOENT, "No such file"				},
+		{"/dev/there-is-none", -ENOENT, "No such file"			},
 		{ "99:0:0:0",	      -ENODEV, "no SCSI device 99:0:0:0 (see lsscsi"},
-		{ "0:0:0",		   -ENOENT, "0:0:0: No such file"			  },
-		{ "0:0:0:0x",	      -ENOENT, "0:0:0:0x: No such file"			},
-		{ "/etc/passwd",	 -EINVAL, "not a device (give /dev/sgN"			},
-		{ "/tmp",		  -EINVAL, "not a device"				  },
-		{ "/dev/null",	       -EINVAL, "no response to SCSI commands"		},
+		{ "0:0:0",		   -ENOENT, "0:0:0: No such file"		  },
+		{ "0:0:0:0x",	      -ENOENT, "0:0:0:0x: No such file"		},
+		{ "/etc/passwd",	 -EINVAL, "not a device (give /dev/sgN"	},
+		{ "/tmp",		  -EINVAL, "not a device"			  },
+		{ "/dev/null",	       -EINVAL, "no response to SCSI commands"       },
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct bs_config c = config_of("pscsi", "p0");
