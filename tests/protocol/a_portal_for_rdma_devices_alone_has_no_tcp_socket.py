@@ -32,7 +32,7 @@ def test(daemon):
         somebody.bind((host, port))
         somebody.listen()
         info = transport("iser")
-        check(info["state"] == "waiting" and "another socket" in info["reason"], f"{info}")
+        check(info["state"] == "waiting" and "port is in use" in info["reason"], f"{info}")
     info = transport("rdma")
     check("RDMA" in info["reason"], f"{info}")
     info = transport("all")

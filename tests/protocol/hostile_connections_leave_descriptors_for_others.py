@@ -34,7 +34,7 @@ def storage(daemon):
             daemon.rpc("tree.create", path="/backstores/fileio", params={
                 "name": f"f{n}", "file_or_dev": os.path.join(folder, f"f{n}"), "size": "1M"})
         except Failure as why:
-            check("no file descriptor left for storage" in str(why), f"{why}")
+            check("out of file descriptors" in str(why), f"{why}")
             return n
     raise Failure(f"{FILES} files with {FILES} descriptors")
 

@@ -15,7 +15,7 @@ def test(daemon):
     except ConnectionError:
         pass
     eventually("the session ends", lambda: not daemon.sessions())
-    check("responses wait for RDMA Reads" in daemon.log(), "no word of the reason")
+    check("responses are waiting for RDMA Reads" in daemon.log(), "no word of the reason")
     daemon.session(kind=IserPeer)
 
 

@@ -8,8 +8,8 @@ from iser import *
 
 GOOD_REQUEST = iser_raw.mpa_request()
 GARBAGE = {  # what it is: the bytes, the cause on record
-    "a wrong key": (b"MPA ID Rep Frame" + GOOD_REQUEST[16:], "no request"),
-    "noise": (b"M" * 600, "no request"),
+    "a wrong key": (b"MPA ID Rep Frame" + GOOD_REQUEST[16:], "not a valid request frame"),
+    "noise": (b"M" * 600, "not a valid request frame"),
     "revision 0": (iser_raw.mpa_request(revision=0, flags=0), "revision 0"),
     "revision 3": (iser_raw.mpa_request(revision=3), "revision 3"),
     "markers": (iser_raw.mpa_request(flags=iser_raw.MARKERS | iser_raw.ENHANCED), "markers"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""An initiator that answers no RDMA Reads (IRD 0) could write nothing: its connect is refused, with the
+"""An initiator that does not allow RDMA Reads (IRD 0) could write nothing: its connect is refused, with the
 cause, rather than its first write after a timeout."""
 
 import socket
@@ -13,7 +13,7 @@ def test(daemon):
             peer.sendall(iser_raw.mpa_request(ird=ird))
             answer = peer.recv(4096)
             check(len(answer) >= 20 and answer[16] & iser_raw.REJECTED, f"not refused: {answer}")
-        check("answers no RDMA Reads" in daemon.refusals()[0]["reason"], f"{daemon.refusals()}")
+        check("does not allow RDMA Reads" in daemon.refusals()[0]["reason"], f"{daemon.refusals()}")
     daemon.session(kind=IserPeer).write(0, pattern(65536))
 
 

@@ -110,7 +110,7 @@ def silent_peer(answer):
 def failures(target):
     url = "iser://127.0.0.1:{}/" + target.iqn + "/0"
     begin = ["--login-timeout", "1"]
-    cases = ((free_port(), "refused"), (silent_peer(b""), "in time"),
+    cases = ((free_port(), "refused"), (silent_peer(b""), "timeout"),
              (silent_peer(b"HTTP/1.1 400 Bad Request\r\n\r\n" * 4), "MPA"))
     for port, word in cases:
         text = tool("ping", url.format(port), *begin, status=1)

@@ -42,10 +42,10 @@ int chap_creds_set(struct chap_creds *c, const char *user, const char *secret, s
 {
 	if (strlen(user) > CHAP_USER_MAX || strlen(secret) > CHAP_SECRET_MAX)
 		return err_set(e, -EINVAL,
-			       "CHAP: user or secret too long (at most %d and %d bytes)",
+			       "CHAP: user name or secret too long (at most %d and %d bytes)",
 			       CHAP_USER_MAX, CHAP_SECRET_MAX);
 	if (!*user != !*secret)
-		return err_set(e, -EINVAL, "CHAP: user without secret or secret without user");
+		return err_set(e, -EINVAL, "CHAP: user name and secret must be set together");
 	chap_wipe(c, sizeof *c);
 	memcpy(c->user, user, strlen(user));
 	memcpy(c->secret, secret, strlen(secret));
@@ -80,10 +80,11 @@ int chap_algs_parse(const char *list, unsigned *ret_mask, struct err *e)
 				found = &algs[i];
 		}
 		if (!found)
-			return err_set(e, -EINVAL,
-				       "CHAP: %.64s: not a list of algorithms (SHA3-256, SHA256, "
-				       "SHA1, MD5)",
-				       list);
+			return err_set(
+				e, -EINVAL,
+				"CHAP: invalid list of algorithms '%.64s' (SHA3-256, SHA256, "
+				"SHA1, MD5)",
+				list);
 		mask |= CHAP_BIT(found->number);
 	}
 	*ret_mask = mask;
@@ -164,9 +165,9 @@ int chap_challenge_parse(const char *chap_i, const char *chap_c, struct chap_cha
 {
 	uint64_t id;
 	if (text_number(chap_i, 0, UINT8_MAX, &id))
-		return err_set(e, -EPROTO, "CHAP_I: %.32s is not 0 to 255", chap_i);
+		return err_set(e, -EPROTO, "CHAP_I: invalid value %.32s (0 to 255)", chap_i);
 	if (text_binary_decode(chap_c, ret->bytes, sizeof ret->bytes, &ret->len))
-		return err_set(e, -EPROTO, "CHAP_C: not 1 to %d bytes in hexadecimal or base64",
+		return err_set(e, -EPROTO, "CHAP_C: must be 1 to %d bytes in hexadecimal or base64",
 			       ISCSI_BINARY_MAX);
 	ret->id = (uint8_t)id;
 	return 0;
@@ -225,25 +226,25 @@ int chap_answer_check(unsigned alg, const struct chap_challenge *c, const struct
 	size_t len;
 	if (text_binary_decode(chap_r, response, sizeof response, &len) ||
 	    len != chap_digest_len(alg))
-		return err_set(e, -EACCES, "CHAP_R: not exactly %zu bytes in hexadecimal or base64",
+		return err_set(e, -EACCES, "CHAP_R: must be %zu bytes in hexadecimal or base64",
 			       chap_digest_len(alg));
 	if (own && own->user[0]) {
 		int is_ours = is_response(alg, c, own, response);
 		if (is_ours < 0)
-			return err_set(e, -EACCES, "CHAP: libcrypto refuses algorithm %u", alg);
+			return err_set(e, -EACCES, "CHAP: libcrypto does not support algorithm %u",
+				       alg);
 		if (is_ours)
-			return err_set(
-				e, -EACCES,
-				"CHAP_R: our own answer came back (reflection, or one secret "
-				"for both directions)");
+			return err_set(e, -EACCES,
+				       "CHAP_R: same as our own response (reflection attack, or "
+				       "one secret for both directions)");
 	}
 	// Both are computed whatever the first one says. The text is for our log, not for the peer.
 	int is_right = is_response(alg, c, creds, response);
 	bool is_known = is_user(creds, chap_n);
 	if (is_right < 0)
-		return err_set(e, -EACCES, "CHAP: libcrypto refuses algorithm %u", alg);
+		return err_set(e, -EACCES, "CHAP: libcrypto does not support algorithm %u", alg);
 	if (!creds->user[0] || !is_known)
-		return err_set(e, -EACCES, "CHAP_N: user %.64s is not the one configured", chap_n);
+		return err_set(e, -EACCES, "CHAP_N: wrong user name %.64s", chap_n);
 	if (!is_right)
 		return err_set(e, -EACCES, "CHAP_R: wrong secret for user %.64s", chap_n);
 	return 0;

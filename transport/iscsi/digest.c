@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// CRC32C by isa-l, which picks the instructions the processor has. RFC 7143 §13.1: the value
-// is complemented and travels with its low byte first.
+// CRC32C by isa-l, which uses the processor's instructions. RFC 7143 §13.1: the value
+// is complemented and sent with its low byte first.
 #include "transport/iscsi/digest.h"
 
 #include <isa-l/crc.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the target's movers have in common: see dm_task.h. RFC 7143 4.2.2, 11.7.
+// Common code of the target's movers, see dm_task.h. RFC 7143 4.2.2, 11.7.
 #include "transport/iscsi/dm_task.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What every mover of the target does with its tasks, whatever carries them: tasks that are owed
-// data-out, found by their tag; data that came unasked, judged and parked; serial numbers. All of
-// it on the connection's worker; nothing blocks. RFC 7143 4.2.2, 11.7.
+// Common code of the target's movers for tasks: finds tasks that expect
+// data-out by their tag; checks and parks unsolicited data; assigns serial numbers. Runs
+// on the connection's worker; nothing blocks. RFC 7143 4.2.2, 11.7.
 #pragma once
 
 #include "transport/iscsi/datamover.h"

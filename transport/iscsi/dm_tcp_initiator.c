@@ -169,7 +169,7 @@ static void tcpi_send(struct dmi *dm, const uint8_t *bhs, const void *data, uint
 {
 	struct dm_tcpi *d = dm_tcpi(dm);
 	if (d->control_pending >= CONTROL_MAX) {
-		fault(d, -EPROTO, "the target asks for more answers than it reads");
+		fault(d, -EPROTO, "the target requests responses without reading them");
 		return;
 	}
 	struct pdu_tx *tx = pdu_tx_copy(&d->conn, bhs, data, len);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The initiator's TCP mover: see datamover_initiator.h for the border it implements.
+// The initiator's TCP mover; it implements datamover_initiator.h.
 #pragma once
 
 #include "core/worker.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Private to the initiator's TCP mover: its connection and what its two files share.
+// Private to the initiator's TCP mover: its connection, shared by its two files.
 #pragma once
 
 #include "transport/iscsi/dm_tcp_initiator.h"

@@ -2,10 +2,10 @@
 // The initiator's TCP mover, receiving side, on the worker that owns the connection: Data-In
 // into the caller's memory, R2T, SCSI Response. RFC 7143 11.4, 11.7, 11.8.
 //
-// Nothing here believes the target: a tag must be that of a command in flight, offsets and
-// lengths must continue where the last PDU ended and stay inside the command's memory, sense
-// must lie inside the segment that brings it. Anything else closes the connection, which is
-// what error recovery level 0 has for it.
+// Everything from the target is checked: a tag must be that of a command in flight, offsets and
+// lengths must continue where the last PDU ended and stay within the command's memory, sense
+// data must lie within its segment. Anything else closes the connection, as
+// error recovery level 0 requires.
 #include <errno.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static struct dm_tcpi *conn_dm(struct pdu_conn *c)
 
 static int no_task(const struct iscsi_pdu *pdu, uint32_t itt, struct err *e)
 {
-	return err_set(e, -EPROTO, "%s with tag 0x%08x: no such command is in flight",
+	return err_set(e, -EPROTO, "%s: no command in flight with tag 0x%08x",
 		       iscsi_opcode_name(pdu->opcode), itt);
 }
 
@@ -61,7 +61,8 @@ static int scsi_response(struct dm_tcpi *d, const struct iscsi_pdu *pdu, const u
 	if (!pdu->data_len)
 		return take_response(d, t, bhs, NULL, 0, e);
 	if (pdu->data_len > CONTROL_DATA_MAX)
-		return err_set(e, -EPROTO, "SCSI Response with %u bytes of data", pdu->data_len);
+		return err_set(e, -EPROTO, "SCSI Response: unexpected data segment of %u bytes",
+			       pdu->data_len);
 	d->rx_task = t;
 	sink->kind = PDU_TO_BUFFER;
 	return 0;
@@ -91,16 +92,16 @@ static int data_in(struct dm_tcpi *d, const struct iscsi_pdu *pdu, const uint8_t
 	if (!t)
 		return no_task(pdu, itt, e);
 	if (!t->is_read)
-		return err_set(e, -EPROTO, "Data-In for a command that reads nothing");
+		return err_set(e, -EPROTO, "Data-In: the command does not read");
 	if (get_be32(h->data_sn) != t->data_sn)
-		return err_set(e, -EPROTO, "Data-In: DataSN is %u, not %u", get_be32(h->data_sn),
+		return err_set(e, -EPROTO, "Data-In: DataSN %u, expected %u", get_be32(h->data_sn),
 			       t->data_sn);
 	if (offset != t->in_done || (uint64_t)offset + pdu->data_len > t->len)
 		return err_set(e, -EPROTO,
-			       "Data-In: %u bytes at %u, where %u of %u have been received",
+			       "Data-In: %u bytes at offset %u, but %u of %u are received",
 			       pdu->data_len, offset, t->in_done, t->len);
 	if (!pdu->data_len && !(h->flags & ISCSI_F))
-		return err_set(e, -EPROTO, "Data-In: without data and not final");
+		return err_set(e, -EPROTO, "Data-In: no data, and not the last PDU");
 	t->data_sn++;
 	if (!pdu->data_len)
 		return data_in_end(d, t, bhs, e);
@@ -125,18 +126,18 @@ static int r2t(struct dm_tcpi *d, const struct iscsi_pdu *pdu, const uint8_t *bh
 	if (!t)
 		return no_task(pdu, itt, e);
 	if (!t->is_write)
-		return err_set(e, -EPROTO, "R2T for a command that writes nothing");
+		return err_set(e, -EPROTO, "R2T: the command does not write");
 	if (get_be32(h->r2t_sn) != t->r2t_sn)
-		return err_set(e, -EPROTO, "R2T: R2TSN is %u, not %u", get_be32(h->r2t_sn),
+		return err_set(e, -EPROTO, "R2T: R2TSN %u, expected %u", get_be32(h->r2t_sn),
 			       t->r2t_sn);
 	if (offset != t->out_done || (uint64_t)offset + len > t->len)
-		return err_set(e, -EPROTO, "R2T: %u bytes at %u, where %u of %u are asked for", len,
-			       offset, t->out_done, t->len);
+		return err_set(e, -EPROTO, "R2T: %u bytes at offset %u, but %u of %u are requested",
+			       len, offset, t->out_done, t->len);
 	if (len > d->params.max_burst)
-		return err_set(e, -EPROTO, "R2T: %u bytes (MaxBurstLength is %u)", len,
+		return err_set(e, -EPROTO, "R2T: %u bytes exceed MaxBurstLength %u", len,
 			       d->params.max_burst);
 	if (t->r2t_count >= d->params.max_outstanding_r2t)
-		return err_set(e, -EPROTO, "R2T: more than %u at once (MaxOutstandingR2T)",
+		return err_set(e, -EPROTO, "R2T: more than %u outstanding (MaxOutstandingR2T)",
 			       d->params.max_outstanding_r2t);
 	t->r2t_sn++;
 	t->r2t_count++;
@@ -153,7 +154,7 @@ static int control_header(struct dm_tcpi *d, const struct iscsi_pdu *pdu, const 
 	if (!pdu->data_len)
 		return d->dm.up->control(&d->dm, pdu, bhs, NULL, e);
 	if (pdu->data_len > CONTROL_DATA_MAX && pdu->opcode != ISCSI_OP_TEXT_RSP)
-		return err_set(e, -EPROTO, "%s with %u bytes of data",
+		return err_set(e, -EPROTO, "%s: unexpected data segment of %u bytes",
 			       iscsi_opcode_name(pdu->opcode), pdu->data_len);
 	sink->kind = PDU_TO_BUFFER;
 	return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The target's TCP mover: connection, control PDUs, Data-In and status (with the status
-// collapsed into the last Data-In where that is sound). RFC 7143 4.2, 11.4, 11.7; the border
+// collapsed into the last Data-In where possible). RFC 7143 4.2, 11.4, 11.7; the interface
 // is RFC 5047's.
 #include <errno.h>
 #include <stdlib.h>
@@ -95,7 +95,7 @@ static bool may_collapse(const struct dm_result *r)
 static void out_of_memory(struct dm_tcp *d)
 {
 	struct err e;
-	err_set(&e, -ENOMEM, "no memory for an answer");
+	err_set(&e, -ENOMEM, "out of memory for a response");
 	pdu_conn_close(&d->conn, false, &e);
 }
 

@@ -48,7 +48,8 @@ int dmi_take_residual(struct dmi_task *t, uint8_t flags, uint32_t residual, uint
 	t->residual = t->residual_flags ? residual : 0;
 	if (t->residual_flags & ISCSI_RSP_UNDERFLOW) {
 		if (residual > t->len)
-			return err_set(e, -EPROTO, "underflow of %u bytes in a transfer of %u",
+			return err_set(e, -EPROTO,
+				       "residual: underflow of %u bytes in a transfer of %u",
 				       residual, t->len);
 		most -= residual;
 	}
@@ -67,7 +68,7 @@ int dmi_take_sense(struct dmi_task *t, const uint8_t *data, uint32_t len, struct
 {
 	uint32_t n = len >= 2 ? get_be16(data) : 0;
 	if (len && (len < 2 || n > len - 2))
-		return err_set(e, -EPROTO, "%u bytes of sense in a data segment of %u", n, len);
+		return err_set(e, -EPROTO, "sense: %u bytes in a data segment of %u", n, len);
 	t->sense_len = (uint16_t)(n < DMI_SENSE_MAX ? n : DMI_SENSE_MAX);
 	if (n)
 		memcpy(t->sense, data + 2, t->sense_len);

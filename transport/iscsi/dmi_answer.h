@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What every mover of the initiator does with a target's answer, whatever brought it: serial
-// numbers, residuals, sense. Pure functions over the caller's structs; nothing is believed.
+// Common code of the initiator's movers for a target's responses: serial
+// numbers, residuals, sense. Pure functions over the caller's structs; all input is checked.
 // RFC 7143 4.2.2, 11.4.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tags, command headers and serial numbers of what an initiator sends: see dmi_request.h. Pure
+// Tags, command headers and serial numbers of an initiator's PDUs: see dmi_request.h. Pure
 // functions. RFC 7143 4.2.2, 11.3.
 #include "transport/iscsi/dmi_request.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What every mover of the initiator does with what it sends, whatever carries it: initiator task
+// Common code of the initiator's movers for sending: initiator task
 // tags, the header of a SCSI Command, serial numbers. Pure functions over the caller's structs.
 // RFC 7143 4.2.2, 11.3.
 #pragma once

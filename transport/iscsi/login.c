@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What both roles of the login share: joining texts, flags, results.
+// Common code of both login roles: joining texts, flags, results.
 #include "transport/iscsi/login.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ int login_join(struct login *l, const void *text, size_t len, bool has_more, con
 		return 0;
 	}
 	if (len > sizeof l->in - l->in_len)
-		return err_set(e, -EPROTO, "login text: more than %d bytes", LOGIN_TEXT_MAX);
+		return err_set(e, -EPROTO, "login: text longer than %d bytes", LOGIN_TEXT_MAX);
 	if (len)
 		memcpy(l->in + l->in_len, text, len);
 	l->in_len += (uint32_t)len;

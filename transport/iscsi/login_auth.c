@@ -34,7 +34,7 @@ static int target_method(struct login *l, const struct iscsi_key_set *set, struc
 	size_t len;
 	if (has_chap_key(set))
 		return fail(e, ISCSI_LOGIN_INITIATOR_ERROR,
-			    "CHAP keys before AuthMethod is agreed on");
+			    "CHAP keys before AuthMethod is negotiated");
 	while (text_list_next(&at, &item, &len)) {
 		if (is_item(item, len, "None") && !t->is_auth_required) {
 			l->auth = LOGIN_AUTH_DONE;
@@ -47,11 +47,12 @@ static int target_method(struct login *l, const struct iscsi_key_set *set, struc
 			return 0;
 		}
 	}
-	err_set(e, -EACCES, "AuthMethod: the initiator offers %.64s, but %s",
+	err_set(e, -EACCES, "AuthMethod: initiator offers %.64s, but %s",
 		set->value[ISCSI_KEY_AUTH_METHOD],
-		!t->is_auth_required   ? "no CHAP user is configured for it (or let it offer None)"
+		!t->is_auth_required
+			? "no CHAP user is configured (set one, or let the initiator offer None)"
 		: t->initiator.user[0] ? "CHAP is required"
-				       : "CHAP is required and no user is configured for it");
+				       : "CHAP is required and no CHAP user is configured");
 	return ISCSI_LOGIN_AUTH_FAILED;
 }
 
@@ -63,12 +64,12 @@ static int target_algorithm(struct login *l, const struct iscsi_key_set *set, st
 		return fail(e, ISCSI_LOGIN_AUTH_FAILED, "CHAP_A: missing");
 	int alg = chap_alg_choose(list, l->terms.chap_algs);
 	if (alg < 0) {
-		err_set(e, -EACCES, "CHAP_A: none of %.64s is allowed", list);
+		err_set(e, -EACCES, "CHAP_A: no allowed algorithm in %.64s", list);
 		return ISCSI_LOGIN_AUTH_FAILED;
 	}
 	l->alg = (unsigned)alg;
 	if (chap_challenge_new(l->alg, &l->challenge))
-		return fail(e, ISCSI_LOGIN_TARGET_ERROR, "CHAP: no random numbers to be had");
+		return fail(e, ISCSI_LOGIN_TARGET_ERROR, "CHAP: cannot get random numbers");
 	text_append_number(&l->out, "CHAP_A", l->alg);
 	chap_challenge_append(&l->challenge, &l->out);
 	l->auth = LOGIN_AUTH_CHALLENGE;
@@ -83,18 +84,18 @@ static int target_mutual(struct login *l, const struct iscsi_key_set *set, struc
 		return 0;
 	if (!chap_i || !chap_c)
 		return fail(e, ISCSI_LOGIN_INITIATOR_ERROR,
-			    "CHAP_I and CHAP_C: one without the other");
+			    "CHAP_I and CHAP_C: must come together");
 	if (chap_challenge_parse(chap_i, chap_c, &l->peer_challenge, e))
 		return ISCSI_LOGIN_AUTH_FAILED;
 	if (chap_challenge_same(&l->challenge, &l->peer_challenge))
 		return fail(e, ISCSI_LOGIN_AUTH_FAILED,
-			    "CHAP_C: our own challenge came back (reflection)");
+			    "CHAP_C: same as our own challenge (reflection attack)");
 	if (!l->terms.target.user[0])
 		return fail(e, ISCSI_LOGIN_AUTH_FAILED,
-			    "CHAP: the initiator asks for mutual authentication, and no mutual "
-			    "user is configured for it");
+			    "CHAP: initiator requests mutual authentication, but no mutual user is "
+			    "configured");
 	if (chap_answer_append(l->alg, &l->peer_challenge, &l->terms.target, &l->out))
-		return fail(e, ISCSI_LOGIN_TARGET_ERROR, "CHAP: our answer cannot be computed");
+		return fail(e, ISCSI_LOGIN_TARGET_ERROR, "CHAP: cannot compute the response");
 	l->proof.is_mutual = true;
 	return 0;
 }
@@ -119,7 +120,7 @@ int login_target_auth(struct login *l, const struct iscsi_key_set *set, struct e
 {
 	if (set->value[ISCSI_KEY_AUTH_METHOD]) {
 		if (l->auth != LOGIN_AUTH_START)
-			return fail(e, ISCSI_LOGIN_INITIATOR_ERROR, "AuthMethod: said twice");
+			return fail(e, ISCSI_LOGIN_INITIATOR_ERROR, "AuthMethod: sent twice");
 		return target_method(l, set, e);
 	}
 	switch (l->auth) {
@@ -131,12 +132,12 @@ int login_target_auth(struct login *l, const struct iscsi_key_set *set, struct e
 		break;
 	}
 	if (has_chap_key(set))
-		return fail(e, ISCSI_LOGIN_INITIATOR_ERROR, "CHAP keys outside of a CHAP exchange");
+		return fail(e, ISCSI_LOGIN_INITIATOR_ERROR, "CHAP keys outside a CHAP exchange");
 	if (l->auth == LOGIN_AUTH_START && l->wants_transit) {
 		if (l->terms.is_auth_required)
 			return fail(
 				e, ISCSI_LOGIN_AUTH_FAILED,
-				"AuthMethod: CHAP is required, and the initiator offers no method");
+				"AuthMethod: CHAP is required, but the initiator offers no method");
 		l->auth = LOGIN_AUTH_DONE;
 	}
 	return 0;
@@ -154,18 +155,19 @@ static int initiator_method(struct login *l, const struct iscsi_key_set *set, bo
 {
 	const char *method = set->value[ISCSI_KEY_AUTH_METHOD];
 	if (has_chap_key(set))
-		return err_set(e, -EPROTO, "CHAP keys before AuthMethod is agreed on");
+		return err_set(e, -EPROTO, "CHAP keys before AuthMethod is negotiated");
 	if (!method && !is_transit)
-		return err_set(e, -EPROTO, "AuthMethod: the target gives no answer");
+		return err_set(e, -EPROTO, "AuthMethod: no answer from the target");
 	if (!method || !strcmp(method, "None")) {
 		if (login_initiator_is_mutual(l))
 			return err_set(e, -EACCES,
-				       "AuthMethod: the target will not authenticate itself");
+				       "AuthMethod: the target refuses to authenticate itself");
 		l->auth = LOGIN_AUTH_DONE;
 		return 0;
 	}
 	if (strcmp(method, "CHAP"))
-		return err_set(e, -EPROTO, "AuthMethod: the target chose %.64s", method);
+		return err_set(e, -EPROTO, "AuthMethod: target chose %.64s, which was not offered",
+			       method);
 	char list[16];
 	chap_alg_list(l->terms.chap_algs, list);
 	text_append(&l->out, "CHAP_A", list);
@@ -181,17 +183,18 @@ static int initiator_answer(struct login *l, const struct iscsi_key_set *set, st
 		return err_set(e, -EPROTO, "CHAP_A, CHAP_I or CHAP_C: missing");
 	int alg = strchr(chap_a, ',') ? -EPROTO : chap_alg_choose(chap_a, l->terms.chap_algs);
 	if (alg < 0)
-		return err_set(e, -EPROTO, "CHAP_A: the target chose %.64s, which was not offered",
+		return err_set(e, -EPROTO, "CHAP_A: target chose %.64s, which was not offered",
 			       chap_a);
 	l->alg = (unsigned)alg;
 	int rc = chap_challenge_parse(chap_i, chap_c, &l->peer_challenge, e);
 	if (rc)
 		return rc;
 	if (chap_answer_append(l->alg, &l->peer_challenge, &l->terms.initiator, &l->out))
-		return err_set(e, -EOPNOTSUPP, "CHAP: libcrypto refuses algorithm %u", l->alg);
+		return err_set(e, -EOPNOTSUPP, "CHAP: libcrypto does not support algorithm %u",
+			       l->alg);
 	if (login_initiator_is_mutual(l)) {
 		if (chap_challenge_new(l->alg, &l->challenge))
-			return err_set(e, -EIO, "CHAP: no random numbers to be had");
+			return err_set(e, -EIO, "CHAP: cannot get random numbers");
 		chap_challenge_append(&l->challenge, &l->out);
 	}
 	l->auth = LOGIN_AUTH_RESPONSE;
@@ -210,7 +213,7 @@ static int initiator_verify(struct login *l, const struct iscsi_key_set *set, st
 		if (rc)
 			return rc;
 	} else if (has_chap_key(set)) {
-		return err_set(e, -EPROTO, "CHAP keys that nobody asked for");
+		return err_set(e, -EPROTO, "unexpected CHAP keys");
 	}
 	l->auth = LOGIN_AUTH_DONE;
 	return 0;
@@ -229,7 +232,6 @@ int login_initiator_auth(struct login *l, const struct iscsi_key_set *set, bool 
 	case LOGIN_AUTH_RESPONSE:
 		return initiator_verify(l, set, e);
 	default:
-		return has_chap_key(set) ? err_set(e, -EPROTO, "CHAP keys that nobody asked for")
-					 : 0;
+		return has_chap_key(set) ? err_set(e, -EPROTO, "unexpected CHAP keys") : 0;
 	}
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What login_target.c and login_initiator.c share; for nobody else.
+// Private to login_target.c and login_initiator.c.
 #pragma once
 
 #include "transport/iscsi/login.h"

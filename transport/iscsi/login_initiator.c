@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The initiator's side of the login [RFC 7143 §6.3]. The target is as hostile as anybody:
-// every answer must be one that our offer allows, and come once.
+// The initiator's side of the login [RFC 7143 §6.3]. The target is not trusted:
+// every answer must be allowed by our offer, and come once.
 //
-// LIO proposes whatever it does not hear, and treats a key said twice as fatal: so the
-// operational keys are all said, once, in one text, and whatever a target proposes is answered.
+// LIO proposes every key that it does not receive, and a key sent twice is fatal. Therefore all
+// operational keys are sent once, in one text, and every proposal of a target is answered.
 #include <errno.h>
 #include <string.h>
 
@@ -42,11 +42,13 @@ static int copy_auth(struct login *l, const struct login_config *c, struct err *
 	l->terms.target = c->target;
 	l->terms.chap_algs = c->chap_algs;
 	if (!c->initiator.user[0] && c->target.user[0])
-		return err_set(e, -EINVAL, "CHAP: mutual authentication without our own user");
+		return err_set(e, -EINVAL,
+			       "CHAP: mutual authentication requires a user name for one-way "
+			       "authentication");
 	if (c->target.user[0] && !strcmp(c->initiator.secret, c->target.secret))
-		return err_set(e, -EINVAL, "CHAP: one secret for both directions");
+		return err_set(e, -EINVAL, "CHAP: the secrets of the two directions must differ");
 	if (c->initiator.user[0] && !(c->chap_algs & CHAP_ALGS_ALL))
-		return err_set(e, -EINVAL, "CHAP: no algorithm to offer");
+		return err_set(e, -EINVAL, "CHAP: no algorithms to offer");
 	return 0;
 }
 
@@ -129,13 +131,13 @@ static int check_format(const struct login *l, const uint8_t *bhs, size_t len, s
 	const struct iscsi_login_rsp *rsp = (const struct iscsi_login_rsp *)bhs;
 	uint8_t opcode = bhs[0] & ISCSI_OP_MASK;
 	if (l->is_over || opcode != ISCSI_OP_LOGIN_RSP)
-		return err_set(e, -EPROTO, "login: %s 0x%02x instead of a Login Response",
+		return err_set(e, -EPROTO,
+			       "login: unexpected %s 0x%02x instead of a Login Response",
 			       iscsi_opcode_name(opcode), opcode);
 	if (rsp->ahs_len || len != get_be24(rsp->data_len) || len > ISCSI_LOGIN_DATA_MAX)
-		return err_set(e, -EPROTO, "login: a response of %zu bytes of text, or with AHS",
-			       len);
+		return err_set(e, -EPROTO, "login: response has %zu bytes of text, or AHS", len);
 	if (get_be32(rsp->itt) != l->itt)
-		return err_set(e, -EPROTO, "login: a response to another request");
+		return err_set(e, -EPROTO, "login: response to another request");
 	return 0;
 }
 
@@ -145,15 +147,15 @@ static int check_stage(const struct login *l, const struct iscsi_login_rsp *rsp,
 	unsigned next = rsp->flags & ISCSI_LOGIN_NSG_MASK;
 	bool is_transit = rsp->flags & ISCSI_LOGIN_T;
 	if (rsp->version_active != ISCSI_VERSION)
-		return err_set(e, -EPROTO, "login: the target's version is %u (only 0)",
+		return err_set(e, -EPROTO, "login: target has version %u (only 0 is supported)",
 			       rsp->version_active);
 	if (stage != l->stage)
-		return err_set(e, -EPROTO, "login: the target is in stage %u, not %u", stage,
+		return err_set(e, -EPROTO, "login: target is in stage %u, expected %u", stage,
 			       l->stage);
 	if (is_transit && rsp->flags & ISCSI_LOGIN_C)
 		return err_set(e, -EPROTO, "login: T and C are both set");
 	if (is_transit && (!l->wants_transit || next != l->next_stage))
-		return err_set(e, -EPROTO, "login: the target goes to stage %u unasked", next);
+		return err_set(e, -EPROTO, "login: unrequested transition to stage %u", next);
 	return 0;
 }
 
@@ -165,7 +167,7 @@ static int read_tag(struct login *l, const char *value, struct err *e)
 	if (!value)
 		return 0;
 	if (text_number(value, 0, UINT16_MAX, &tag) || (l->has_tpgt && l->tpgt != tag))
-		return err_set(e, -EPROTO, "TargetPortalGroupTag: %.32s is no tag, or another one",
+		return err_set(e, -EPROTO, "TargetPortalGroupTag: %.32s is invalid or has changed",
 			       value);
 	l->tpgt = (uint16_t)tag;
 	l->has_tpgt = true;
@@ -185,7 +187,8 @@ static int take_key(struct login *l, unsigned id, const char *value, bool is_tra
 	if (l->offered & login_bit(id))
 		return iscsi_key_accept(id, value, o, &l->params, e);
 	if (is_transit && k->kind != ISCSI_KIND_DECLARE)
-		return err_set(e, -EPROTO, "%s: proposed in the last response", k->name);
+		return err_set(e, -EPROTO, "%s: proposed by the target in its last response",
+			       k->name);
 	return iscsi_key_answer(id, value, o, &l->params, &l->out, e);
 }
 
@@ -197,8 +200,8 @@ static int take_keys(struct login *l, const struct iscsi_key_set *set, bool is_t
 		unsigned id = set->order[i];
 		const struct iscsi_key *k = &iscsi_keys[id];
 		if (!(k->by & ISCSI_BY_TARGET) || !login_is_in_stage(l, id))
-			rc = err_set(e, -EPROTO, "%s: not from a target in login stage %u", k->name,
-				     l->stage);
+			rc = err_set(e, -EPROTO, "%s: not allowed from a target in login stage %u",
+				     k->name, l->stage);
 		else if (l->stage == ISCSI_STAGE_OPERATIONAL)
 			rc = take_key(l, id, set->value[id], is_transit, e);
 	}
@@ -220,7 +223,7 @@ static int take_text(struct login *l, const char *text, size_t len, bool is_tran
 	if (!rc && l->stage == ISCSI_STAGE_SECURITY)
 		rc = login_initiator_auth(l, &set, is_transit, e);
 	if (!rc && is_transit && l->auth != LOGIN_AUTH_DONE)
-		rc = err_set(e, -EACCES, "login: the target ends the security stage too early");
+		rc = err_set(e, -EACCES, "login: target ends the security stage too early");
 	return rc;
 }
 
@@ -243,13 +246,13 @@ static enum login_outcome refused(struct login *l, int status, const void *text,
 	struct err e;
 	struct text_pair pair;
 	struct iscsi_address address;
-	err_set(&e, -ECONNREFUSED, "login: refused by the target: %04x %s", (unsigned)status,
+	err_set(&e, -ECONNREFUSED, "login: refused by target: %04x %s", (unsigned)status,
 		login_status_text(status));
 	if (ISCSI_LOGIN_CLASS(status) != ISCSI_LOGIN_CLASS_REDIRECT)
 		return fail(l, status, &e, ret);
 	if (text_find(text, len, "TargetAddress", &pair) != 1 ||
 	    pair.value_len >= sizeof l->redirect || iscsi_address_parse(pair.value, &address, &e)) {
-		err_set(&e, -EPROTO, "login: redirected without a usable TargetAddress");
+		err_set(&e, -EPROTO, "login: redirect without a valid TargetAddress");
 		return fail(l, status, &e, ret);
 	}
 	memcpy(l->redirect, pair.value, pair.value_len + 1);
@@ -310,7 +313,7 @@ enum login_outcome login_initiator_step(struct login *l, const uint8_t bhs[ISCSI
 	if (check_stage(l, rsp, &e) || login_join(l, text, len, has_more, &whole, &whole_len, &e))
 		return fail(l, 0, &e, ret);
 	if (++l->exchanges > LOGIN_EXCHANGES_MAX) {
-		err_set(&e, -EPROTO, "login: the target answers without end");
+		err_set(&e, -EPROTO, "login: too many responses from the target");
 		return fail(l, 0, &e, ret);
 	}
 	if (has_more)
@@ -318,7 +321,7 @@ enum login_outcome login_initiator_step(struct login *l, const uint8_t bhs[ISCSI
 	if (take_text(l, whole, whole_len, is_transit, &e))
 		return fail(l, 0, &e, ret);
 	if (l->out.is_full) {
-		err_set(&e, -EPROTO, "login: the answers do not fit into one request");
+		err_set(&e, -EPROTO, "login: answers do not fit into one request");
 		return fail(l, 0, &e, ret);
 	}
 	return next(l, rsp, ret);

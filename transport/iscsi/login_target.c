@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The target's side of the login [RFC 7143 §6.3]. Every step* function returns 0 to go on or
-// the login status to refuse with; the reason is in the err.
+// The target's side of the login [RFC 7143 §6.3]. Every step* function returns 0 to continue or
+// the login status of a refusal; the reason is in the err.
 //
-// What the peers taught: iscsid refuses keys it did not offer, TargetPortalGroupTag,
-// TargetAlias and MaxRecvDataSegmentLength apart; libiscsi says everything in one text and
-// says it again when T is not granted; iPXE never answers a proposal. So nothing is ever
-// proposed, what was offered is always answered, and T is granted whenever it can be.
+// Behaviour of initiators: iscsid refuses keys it did not offer, except TargetPortalGroupTag,
+// TargetAlias and MaxRecvDataSegmentLength; libiscsi sends everything in one text and
+// sends it again if T is not granted; iPXE never answers a proposal. So nothing is ever
+// proposed, every offer is answered, and T is granted whenever possible.
 #include <errno.h>
 #include <string.h>
 
@@ -88,10 +88,10 @@ static int step_opcode(struct login *l, const uint8_t *bhs, struct err *e)
 {
 	uint8_t opcode = bhs[0] & ISCSI_OP_MASK;
 	if (l->is_over || l->is_waiting)
-		return refuse(e, DROP, "login: a PDU while none may come");
+		return refuse(e, DROP, "login: unexpected PDU");
 	if (opcode == ISCSI_OP_LOGIN_REQ)
 		return 0;
-	err_set(e, -EPROTO, "login: %s 0x%02x instead of a Login Request",
+	err_set(e, -EPROTO, "login: unexpected %s 0x%02x instead of a Login Request",
 		iscsi_opcode_name(opcode), opcode);
 	return l->has_started ? ISCSI_LOGIN_INVALID_REQUEST : DROP;
 }
@@ -99,15 +99,15 @@ static int step_opcode(struct login *l, const uint8_t *bhs, struct err *e)
 static int step_format(const struct iscsi_login_req *rq, size_t len, struct err *e)
 {
 	if (rq->version_min > ISCSI_VERSION) {
-		err_set(e, -EPROTO, "login: the initiator's lowest version is %u (only 0)",
+		err_set(e, -EPROTO, "login: initiator requires version %u (only 0 is supported)",
 			rq->version_min);
 		return ISCSI_LOGIN_VERSION;
 	}
 	if (rq->ahs_len)
-		return refuse(e, ISCSI_LOGIN_INITIATOR_ERROR, "login: additional header segments");
-	if (len != get_be24(rq->data_len) || len > ISCSI_LOGIN_DATA_MAX)
 		return refuse(e, ISCSI_LOGIN_INITIATOR_ERROR,
-			      "login: more than 8192 bytes of text");
+			      "login: unexpected additional header segments");
+	if (len != get_be24(rq->data_len) || len > ISCSI_LOGIN_DATA_MAX)
+		return refuse(e, ISCSI_LOGIN_INITIATOR_ERROR, "login: text longer than 8192 bytes");
 	if (get_be32(rq->itt) == ISCSI_TAG_NONE)
 		return refuse(e, ISCSI_LOGIN_INITIATOR_ERROR, "login: no initiator task tag");
 	return 0;
@@ -119,7 +119,7 @@ static int step_stage(struct login *l, const struct iscsi_login_req *rq, struct 
 	unsigned next = rq->flags & ISCSI_LOGIN_NSG_MASK;
 	l->wants_transit = rq->flags & ISCSI_LOGIN_T;
 	if (stage > ISCSI_STAGE_OPERATIONAL || (l->exchanges > 1 && stage != l->stage)) {
-		err_set(e, -EPROTO, "login: current stage %u is not the one in force", stage);
+		err_set(e, -EPROTO, "login: unexpected current stage %u", stage);
 		return ISCSI_LOGIN_INITIATOR_ERROR;
 	}
 	l->stage = (uint8_t)stage;
@@ -128,7 +128,7 @@ static int step_stage(struct login *l, const struct iscsi_login_req *rq, struct 
 	if (rq->flags & ISCSI_LOGIN_C)
 		return refuse(e, ISCSI_LOGIN_INITIATOR_ERROR, "login: T and C are both set");
 	if (next <= stage || next == 2) {
-		err_set(e, -EPROTO, "login: transit from stage %u to %u", stage, next);
+		err_set(e, -EPROTO, "login: invalid transition from stage %u to %u", stage, next);
 		return ISCSI_LOGIN_INITIATOR_ERROR;
 	}
 	l->next_stage = (uint8_t)next;
@@ -158,7 +158,8 @@ static int step_header(struct login *l, const uint8_t *bhs, size_t len, struct e
 		return status;
 	if (memcmp(n->isid, rq->isid, sizeof n->isid) || n->tsih != get_be16(rq->tsih) ||
 	    n->cid != get_be16(rq->cid))
-		return refuse(e, ISCSI_LOGIN_INITIATOR_ERROR, "login: ISID, TSIH or CID changes");
+		return refuse(e, ISCSI_LOGIN_INITIATOR_ERROR,
+			      "login: ISID, TSIH or CID has changed");
 	if (++l->exchanges > LOGIN_EXCHANGES_MAX)
 		return refuse(e, ISCSI_LOGIN_INITIATOR_ERROR, "login: too many requests");
 	return step_stage(l, rq, e);
@@ -178,7 +179,7 @@ static int read_name(struct login *l, const struct iscsi_key_set *set, unsigned 
 		return status;
 	}
 	if (l->has_names && strcmp(name, ret)) {
-		err_set(e, -EPROTO, "%s: changes during the login", iscsi_keys[id].name);
+		err_set(e, -EPROTO, "%s: changed during login", iscsi_keys[id].name);
 		return ISCSI_LOGIN_INITIATOR_ERROR;
 	}
 	memcpy(ret, name, sizeof name);
@@ -189,12 +190,12 @@ static int read_session_type(struct login *l, const char *value, struct err *e)
 {
 	bool is_discovery = value && !strcmp(value, "Discovery");
 	if (value && !is_discovery && strcmp(value, "Normal")) {
-		err_set(e, -EPROTO, "SessionType: %.64s is neither Normal nor Discovery", value);
+		err_set(e, -EPROTO, "SessionType: invalid value %.64s (Normal or Discovery)",
+			value);
 		return ISCSI_LOGIN_SESSION_TYPE;
 	}
 	if (value && l->has_names && is_discovery != l->names.is_discovery)
-		return refuse(e, ISCSI_LOGIN_INITIATOR_ERROR,
-			      "SessionType: changes during the login");
+		return refuse(e, ISCSI_LOGIN_INITIATOR_ERROR, "SessionType: changed during login");
 	if (!l->has_names)
 		l->names.is_discovery = is_discovery;
 	return 0;
@@ -217,7 +218,7 @@ static int step_names(struct login *l, const struct iscsi_key_set *set, struct e
 		return refuse(e, ISCSI_LOGIN_MISSING_PARAMETER, "InitiatorName: missing");
 	if (!n->is_discovery && !n->target_name[0])
 		return refuse(e, ISCSI_LOGIN_MISSING_PARAMETER,
-			      "TargetName: missing in a normal session");
+			      "TargetName: missing (required for a normal session)");
 	if (set->value[ISCSI_KEY_INITIATOR_ALIAS])
 		memcpy(n->initiator_alias, set->value[ISCSI_KEY_INITIATOR_ALIAS],
 		       strlen(set->value[ISCSI_KEY_INITIATOR_ALIAS]) + 1);
@@ -232,14 +233,14 @@ static int step_admit(struct login *l, struct err *e)
 	if (status)
 		return status > 0 ? status : ISCSI_LOGIN_TARGET_ERROR;
 	if (l->terms.redirect[0]) {
-		err_set(e, -EREMCHG, "login: sent to %.200s", l->terms.redirect);
+		err_set(e, -EREMCHG, "login: redirected to %.200s", l->terms.redirect);
 		return l->terms.is_redirect_permanent ? ISCSI_LOGIN_MOVED_PERMANENTLY
 						      : ISCSI_LOGIN_MOVED_TEMPORARILY;
 	}
 	if (l->stage == ISCSI_STAGE_OPERATIONAL) {
 		if (l->terms.is_auth_required)
 			return refuse(e, ISCSI_LOGIN_AUTH_FAILED,
-				      "AuthMethod: CHAP is required, and the initiator skips the "
+				      "AuthMethod: CHAP is required, but the initiator skips the "
 				      "security stage");
 		l->auth = LOGIN_AUTH_DONE;
 	}
@@ -254,7 +255,7 @@ static int step_allowed(struct login *l, const struct iscsi_key_set *set, struct
 		const struct iscsi_key *k = &iscsi_keys[set->order[i]];
 		if (k->by & ISCSI_BY_INITIATOR && login_is_in_stage(l, set->order[i]))
 			continue;
-		err_set(e, -EPROTO, "%s: not from an initiator in login stage %u", k->name,
+		err_set(e, -EPROTO, "%s: not allowed from an initiator in login stage %u", k->name,
 			l->stage);
 		return ISCSI_LOGIN_INITIATOR_ERROR;
 	}
@@ -276,7 +277,7 @@ static int negotiate(struct login *l, unsigned id, const char *value, struct err
 	if (iscsi_key_answer(id, value, &l->terms.offer, &l->params, &l->out, e))
 		return ISCSI_LOGIN_INITIATOR_ERROR;
 	if (l->answered & login_bit(id) && iscsi_key_load(id, &l->params) != before) {
-		err_set(e, -EPROTO, "%s: said again with another value", k->name);
+		err_set(e, -EPROTO, "%s: sent again with another value", k->name);
 		return ISCSI_LOGIN_INITIATOR_ERROR;
 	}
 	l->answered |= login_bit(id);
@@ -327,7 +328,7 @@ static int step_text(struct login *l, const void *text, size_t len, struct err *
 		say_tag(l);
 	if (!status && l->out.is_full)
 		return refuse(e, ISCSI_LOGIN_INITIATOR_ERROR,
-			      "login: the answers do not fit into one response");
+			      "login: answers do not fit into one response");
 	return status;
 }
 
@@ -336,7 +337,7 @@ static int step_text(struct login *l, const void *text, size_t len, struct err *
 static int step_granted(struct login *l, struct err *e)
 {
 	if (!l->session.tsih)
-		return refuse(e, ISCSI_LOGIN_TARGET_ERROR, "login: the session got no handle");
+		return refuse(e, ISCSI_LOGIN_TARGET_ERROR, "login: no session handle is free");
 	return 0;
 }
 
@@ -396,8 +397,7 @@ enum login_outcome login_target_resume(struct login *l, int status,
 	struct err e = { 0 };
 	*ret = (struct login_reply){ 0 };
 	if (!l->is_waiting || l->is_over)
-		return finish_refused(l, refuse(&e, DROP, "login: nothing waits to be resumed"), &e,
-				      ret);
+		return finish_refused(l, refuse(&e, DROP, "login: no login to resume"), &e, ret);
 	l->is_waiting = false;
 	if (session)
 		l->session = *session;

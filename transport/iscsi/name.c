@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// iSCSI names: normalisation of what arrives, syntax of what is created [RFC 7143 §4.2.7].
+// iSCSI names: normalises received names, checks the syntax of new ones [RFC 7143 §4.2.7].
 #include "transport/iscsi/name.h"
 
 #include <errno.h>
@@ -14,15 +14,16 @@ int iscsi_name_normalize(const char *name, size_t len, char ret[ISCSI_NAME_MAX +
 {
 	ret[0] = 0;
 	if (!len || len > ISCSI_NAME_MAX)
-		return err_set(e, -EINVAL, "iSCSI name: %zu bytes (1 to %d)", len, ISCSI_NAME_MAX);
+		return err_set(e, -EINVAL, "iSCSI name: invalid length %zu (1 to %d bytes)", len,
+			       ISCSI_NAME_MAX);
 	const uint8_t *s = (const uint8_t *)name;
 	for (size_t i = 0; i < len;) {
 		size_t n = utf8_len(s + i, len - i);
 		if (!n || s[i] == ' ' || utf8_is_control(s + i, n)) {
 			ret[0] = 0;
 			return err_set(e, -EINVAL,
-				       "iSCSI name: byte 0x%02x at offset %zu (no blanks, control "
-				       "characters or broken UTF-8)",
+				       "iSCSI name: invalid byte 0x%02x at offset %zu (no blanks, "
+				       "control characters or malformed UTF-8)",
 				       s[i], i);
 		}
 		for (; n; n--, i++)
@@ -63,8 +64,8 @@ int iscsi_name_check(const char *name, struct err *e)
 {
 	if (!has_name_characters_only(name))
 		return err_set(e, -EINVAL,
-			       "%.100s: a character no iSCSI name may have (letters, digits, "
-			       "'-', '.' and ':')",
+			       "%.100s: invalid character in iSCSI name (letters, digits, '-', '.' "
+			       "and ':')",
 			       name);
 	if (strncmp(name, "iqn.", 4) == 0 && is_iqn_tail(name + 4))
 		return 0;

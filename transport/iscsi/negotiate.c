@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Negotiation by the rows of keys.c: collecting a text's keys, answering, proposing, taking
-// answers, and settling what belongs together [RFC 7143 §6.2].
+// Negotiation by the rows of keys.c: collects keys of a text, answers, proposes, takes
+// answers, and makes dependent values consistent [RFC 7143 §6.2].
 #include "transport/iscsi/keys.h"
 
 #include <errno.h>
@@ -25,12 +25,12 @@ static int collect_unknown(const void *text, size_t len, const struct text_pair 
 	while (text_next(&it, &before) > 0 && before.key != pair->key)
 		if (before.key_len == pair->key_len &&
 		    !memcmp(before.key, pair->key, pair->key_len))
-			return err_set(e, -EPROTO, "%.*s: said twice", (int)pair->key_len,
+			return err_set(e, -EPROTO, "%.*s: sent twice", (int)pair->key_len,
 				       pair->key);
 	if (!unknown || is_reserved_answer(pair->value))
 		return 0;
 	if (text_append_len(unknown, pair->key, pair->key_len, "NotUnderstood"))
-		return err_set(e, -ENOSPC, "text: the answers to its unknown keys do not fit");
+		return err_set(e, -ENOSPC, "text: answers to unknown keys do not fit");
 	return 0;
 }
 
@@ -40,9 +40,9 @@ static int collect_known(int id, const struct text_pair *pair, struct iscsi_key_
 	const struct iscsi_key *k = &iscsi_keys[id];
 	size_t max = k->value_max ? k->value_max : ISCSI_VALUE_MAX;
 	if (ret->value[id])
-		return err_set(e, -EPROTO, "%s: said twice", k->name);
+		return err_set(e, -EPROTO, "%s: sent twice", k->name);
 	if (pair->value_len > max)
-		return err_set(e, -EPROTO, "%s: value of %zu bytes (at most %zu)", k->name,
+		return err_set(e, -EPROTO, "%s: value too long: %zu bytes (at most %zu)", k->name,
 			       pair->value_len, max);
 	ret->value[id] = pair->value;
 	ret->order[ret->count++] = (uint8_t)id;
@@ -86,7 +86,8 @@ int iscsi_keys_collect(const void *text, size_t len, struct iscsi_key_set *ret,
 			return rc;
 	}
 	if (rc < 0)
-		return err_set(e, -EPROTO, "text: not a list of key=value, each ended by a NUL");
+		return err_set(e, -EPROTO,
+			       "text: not a list of key=value pairs that end with a NUL");
 	order_bursts(ret);
 	return 0;
 }
@@ -150,7 +151,7 @@ static uint32_t combine(const struct iscsi_key *k, uint32_t a, uint32_t b)
 static int say(struct text_out *out, const struct iscsi_key *k, const char *value, struct err *e)
 {
 	if (text_append(out, k->name, value))
-		return err_set(e, -ENOSPC, "%s: the answer does not fit", k->name);
+		return err_set(e, -ENOSPC, "%s: answer does not fit", k->name);
 	return 0;
 }
 
@@ -193,7 +194,7 @@ static int declare(unsigned id, const char *value, struct iscsi_params *p, struc
 	const struct iscsi_key *k = &iscsi_keys[id];
 	uint32_t v;
 	if (parse(k, value, &v))
-		return err_set(e, -EPROTO, "%s: %.64s is not a legal value", k->name, value);
+		return err_set(e, -EPROTO, "%s: invalid value %.64s", k->name, value);
 	iscsi_key_store(id, p, v);
 	return 0;
 }
@@ -269,8 +270,8 @@ static int accept_list(unsigned id, const char *value, const struct iscsi_offer 
 	const struct iscsi_key *k = &iscsi_keys[id];
 	int i = index_of(k, value, strlen(value));
 	if (i < 0 || !is_in_list(ours_of(id, o), (unsigned)i))
-		return err_set(e, -EPROTO, "%s: the peer chose %.64s, which was not offered",
-			       k->name, value);
+		return err_set(e, -EPROTO, "%s: peer chose %.64s, which was not offered", k->name,
+			       value);
 	iscsi_key_store(id, p, (uint32_t)i);
 	return 0;
 }
@@ -291,8 +292,7 @@ int iscsi_key_accept(unsigned id, const char *value, const struct iscsi_offer *o
 	if (k->kind == ISCSI_KIND_LIST)
 		return accept_list(id, value, o, p, e);
 	if (parse(k, value, &v) || !is_allowed(k, v, ours_of(id, o)))
-		return err_set(e, -EPROTO, "%s: %.64s does not answer what was offered", k->name,
-			       value);
+		return err_set(e, -EPROTO, "%s: invalid answer %.64s", k->name, value);
 	iscsi_key_store(id, p, v);
 	return 0;
 }
@@ -305,7 +305,7 @@ static int settle_list(unsigned id, const struct iscsi_params *p, const struct i
 	if (k->kind != ISCSI_KIND_LIST || k->dest == ISCSI_NO_DEST ||
 	    k->flags & ISCSI_KEY_WHEN_SET || is_in_list(ours_of(id, o), v))
 		return 0;
-	return err_set(e, -EPROTO, "%s: the peer wants %s, which is not enabled here", k->name,
+	return err_set(e, -EPROTO, "%s: peer requires %s, which is not enabled here", k->name,
 		       k->values[v]);
 }
 
@@ -324,7 +324,7 @@ int iscsi_params_settle(struct iscsi_params *p, const struct iscsi_offer *o, uns
 		return 0;
 	}
 	if (!p->rdma_extensions && !p->is_discovery)
-		return err_set(e, -EPROTO, "RDMAExtensions: not agreed on, over RDMA");
+		return err_set(e, -EPROTO, "RDMAExtensions: not negotiated over RDMA");
 	bool is_target = role_by == ISCSI_BY_TARGET;
 	p->max_recv_data = is_target ? p->target_recv_data : p->initiator_recv_data;
 	p->max_send_data = is_target ? p->initiator_recv_data : p->target_recv_data;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a side is willing to agree to, set and shown by key name.
+// The values that a side accepts, set and shown by key name.
 #include "transport/iscsi/keys.h"
 
 #include <errno.h>
@@ -103,7 +103,7 @@ int iscsi_offer_set(struct iscsi_offer *o, const char *name, const char *value, 
 	if (rc) {
 		char range[64];
 		describe(&iscsi_keys[id], range, sizeof range);
-		return err_set(e, rc, "%s: '%.64s' does not fit (%s)", name, value, range);
+		return err_set(e, rc, "%s: invalid value '%.64s' (%s)", name, value, range);
 	}
 	o->value[id] = parsed;
 	return 0;

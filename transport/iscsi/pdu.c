@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Judging a received header: one row an opcode says who may receive it, when, with what, and
-// which function knows its flags. RFC 7143 §11.
+// Checks a received header: one row per opcode says who may receive it, when, with what, and
+// which function checks its flags. RFC 7143 §11.
 #include "transport/iscsi/pdu.h"
 
 #include <errno.h>
@@ -45,7 +45,7 @@ static uint32_t ttt_of(const uint8_t *bhs)
 static int check_nop_out(const uint8_t *bhs, const struct iscsi_pdu *pdu, const char **ret_cause)
 {
 	if (itt_of(bhs) == ISCSI_TAG_NONE && !pdu->is_immediate)
-		return fail(ret_cause, ISCSI_REJECT_PROTOCOL, "without a tag it must be immediate");
+		return fail(ret_cause, ISCSI_REJECT_PROTOCOL, "no task tag, but not immediate");
 	return 0;
 }
 
@@ -66,7 +66,7 @@ static int check_text(const uint8_t *bhs, const struct iscsi_pdu *pdu, const cha
 static int check_text_rsp(const uint8_t *bhs, const struct iscsi_pdu *pdu, const char **ret_cause)
 {
 	if (!(bhs[1] & ISCSI_F) && ttt_of(bhs) == ISCSI_TAG_NONE)
-		return fail(ret_cause, ISCSI_REJECT_PROTOCOL, "not final and no target tag");
+		return fail(ret_cause, ISCSI_REJECT_PROTOCOL, "not final, but no target tag");
 	return check_text(bhs, pdu, ret_cause);
 }
 
@@ -86,7 +86,7 @@ static int check_snack(const uint8_t *bhs, const struct iscsi_pdu *pdu, const ch
 static int check_nop_in(const uint8_t *bhs, const struct iscsi_pdu *pdu, const char **ret_cause)
 {
 	if (itt_of(bhs) == ISCSI_TAG_NONE && pdu->data_len)
-		return fail(ret_cause, ISCSI_REJECT_PROTOCOL, "unsolicited and with data");
+		return fail(ret_cause, ISCSI_REJECT_PROTOCOL, "unsolicited, but has data");
 	return 0;
 }
 
@@ -97,7 +97,8 @@ static int check_scsi_rsp(const uint8_t *bhs, const struct iscsi_pdu *pdu, const
 	if (!(bhs[1] & ISCSI_F))
 		return fail(ret_cause, ISCSI_REJECT_PROTOCOL, "F is not set");
 	if ((bhs[1] & ou) == ou || (bhs[1] & bidi) == bidi)
-		return fail(ret_cause, ISCSI_REJECT_PROTOCOL, "overflow and underflow at once");
+		return fail(ret_cause, ISCSI_REJECT_PROTOCOL,
+			    "overflow and underflow are both set");
 	return 0;
 }
 
@@ -110,7 +111,7 @@ static int check_data_in(const uint8_t *bhs, const struct iscsi_pdu *pdu, const 
 		return fail(ret_cause, ISCSI_REJECT_PROTOCOL, "status before the last PDU");
 	if (bhs[1] & ou && ((bhs[1] & ou) == ou || !(bhs[1] & ISCSI_DATA_S)))
 		return fail(ret_cause, ISCSI_REJECT_PROTOCOL,
-			    "residual flags without status or both");
+			    "both residual flags, or residual without status");
 	return 0;
 }
 
@@ -119,21 +120,21 @@ static int check_r2t(const uint8_t *bhs, const struct iscsi_pdu *pdu, const char
 	if (ttt_of(bhs) == ISCSI_TAG_NONE)
 		return fail(ret_cause, ISCSI_REJECT_PROTOCOL, "no target tag");
 	if (!get_be32(bhs + offsetof(struct iscsi_r2t, desired_len)))
-		return fail(ret_cause, ISCSI_REJECT_PROTOCOL, "asks for no data");
+		return fail(ret_cause, ISCSI_REJECT_PROTOCOL, "requests no data");
 	return 0;
 }
 
 static int check_async(const uint8_t *bhs, const struct iscsi_pdu *pdu, const char **ret_cause)
 {
 	if (bhs[offsetof(struct iscsi_async, event)] == ISCSI_ASYNC_SCSI && pdu->data_len < 2)
-		return fail(ret_cause, ISCSI_REJECT_PROTOCOL, "a SCSI event without sense");
+		return fail(ret_cause, ISCSI_REJECT_PROTOCOL, "SCSI event without sense");
 	return 0;
 }
 
 static int check_reject(const uint8_t *bhs, const struct iscsi_pdu *pdu, const char **ret_cause)
 {
 	if (pdu->data_len < ISCSI_BHS_LEN)
-		return fail(ret_cause, ISCSI_REJECT_PROTOCOL, "without the rejected header");
+		return fail(ret_cause, ISCSI_REJECT_PROTOCOL, "rejected header is missing");
 	return 0;
 }
 
@@ -193,15 +194,15 @@ static int judge(const struct row *r, enum iscsi_role role, enum iscsi_phase pha
 		 const uint8_t *bhs, const struct iscsi_pdu *pdu, const char **ret_cause)
 {
 	if (!r)
-		return fail(ret_cause, ISCSI_REJECT_NOT_SUPPORTED, "the opcode is not known");
+		return fail(ret_cause, ISCSI_REJECT_NOT_SUPPORTED, "unknown opcode");
 	if (r->role != role)
-		return fail(ret_cause, ISCSI_REJECT_PROTOCOL, "it goes the other way");
+		return fail(ret_cause, ISCSI_REJECT_PROTOCOL, "wrong direction");
 	if (!(r->phases & (1 << phase)))
-		return fail(ret_cause, ISCSI_REJECT_PROTOCOL, "not in this phase");
+		return fail(ret_cause, ISCSI_REJECT_PROTOCOL, "not allowed in this phase");
 	if (pdu->ahs_len && !(r->has & HAS_AHS))
-		return fail(ret_cause, ISCSI_REJECT_INVALID_FIELD, "it takes no AHS");
+		return fail(ret_cause, ISCSI_REJECT_INVALID_FIELD, "AHS not allowed");
 	if (pdu->data_len && !(r->has & HAS_DATA))
-		return fail(ret_cause, ISCSI_REJECT_INVALID_FIELD, "it takes no data");
+		return fail(ret_cause, ISCSI_REJECT_INVALID_FIELD, "data not allowed");
 	if (r->has & HAS_ITT && itt_of(bhs) == ISCSI_TAG_NONE)
 		return fail(ret_cause, ISCSI_REJECT_INVALID_FIELD, "no initiator task tag");
 	return r->check ? r->check(bhs, pdu, ret_cause) : 0;
@@ -232,7 +233,8 @@ static int parse_one(const uint8_t *ahs, uint32_t len, struct iscsi_ahs_info *re
 	switch (ahs[offsetof(struct iscsi_ahs, type)]) {
 	case ISCSI_AHS_EXTENDED_CDB:
 		if (ret->cdb_ext || len < 2 || len - 1 > ISCSI_CDB_MAX - ISCSI_CDB_LEN) {
-			err_set(e, -EPROTO, "AHS: extended CDB of %u bytes, or a second one", len);
+			err_set(e, -EPROTO, "AHS: extended CDB is invalid (%u bytes) or repeated",
+				len);
 			return ISCSI_REJECT_INVALID_FIELD;
 		}
 		ret->cdb_ext = ahs + sizeof(struct iscsi_ahs);
@@ -240,14 +242,16 @@ static int parse_one(const uint8_t *ahs, uint32_t len, struct iscsi_ahs_info *re
 		return 0;
 	case ISCSI_AHS_BIDI_READ_LEN:
 		if (ret->has_bidi_read || len != 5) {
-			err_set(e, -EPROTO, "AHS: read length of %u bytes, or a second one", len);
+			err_set(e, -EPROTO,
+				"AHS: bidirectional read length is invalid (%u bytes) or repeated",
+				len);
 			return ISCSI_REJECT_INVALID_FIELD;
 		}
 		ret->has_bidi_read = true;
 		ret->bidi_read_len = get_be32(ahs + sizeof(struct iscsi_ahs));
 		return 0;
 	default:
-		err_set(e, -EPROTO, "AHS: type %u is not known", ahs[2]);
+		err_set(e, -EPROTO, "AHS: unknown type %u", ahs[2]);
 		return ISCSI_REJECT_NOT_SUPPORTED;
 	}
 }
@@ -260,7 +264,7 @@ int iscsi_ahs_parse(const uint8_t *ahs, size_t len, struct iscsi_ahs_info *ret, 
 		size_t own = len >= sizeof(struct iscsi_ahs) ? get_be16(ahs) : 0;
 		size_t whole = (own + 3 + 3) & ~(size_t)3;
 		if (!own || whole > len) {
-			err_set(e, -EPROTO, "AHS: %zu bytes in a header that has %zu left", own,
+			err_set(e, -EPROTO, "AHS: %zu bytes exceed the %zu left in the header", own,
 				len);
 			return ISCSI_REJECT_INVALID_FIELD;
 		}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a received basic header segment may say, before anything acts on it: opcode against
+// Checks of a received basic header segment before anything acts on it: opcode against
 // role and phase, lengths, flags that exclude each other; additional header segments; serial
 // number arithmetic. Pure functions: no I/O, no state, any thread, nothing blocks.
 // RFC 7143 §4.2.2, §11.

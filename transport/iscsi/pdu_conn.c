@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Life of a PDU connection: from the socket to the close that carries its reason.
+// The life of a PDU connection: from the socket to the close with its reason.
 #include "transport/iscsi/pdu_conn.h"
 
 #include <errno.h>
@@ -71,7 +71,7 @@ int pdu_conn_init(struct pdu_conn *c, struct worker *w, int fd, enum iscsi_role 
 	int r = pdu_scratch_get();
 	if (r < 0) {
 		close(fd);
-		return err_set(e, r, "connection: no memory for the receive buffer");
+		return err_set(e, r, "connection: out of memory for the receive buffer");
 	}
 	r = stream_new(&c->stream, w, fd, &stream_ops, c, e);
 	if (r < 0) {

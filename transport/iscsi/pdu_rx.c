@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The receive machine: bytes to PDUs. One loop owns partial reads; what is above never meets
+// The receive machine: bytes to PDUs. One loop owns partial reads; upper layers never see
 // one. RFC 7143 11.1, 11.2.
 //
 //   BHS -> [MORE: AHS, header digest] -> [DATA -> [TAIL: pad, data digest]] -> BHS ...
@@ -183,8 +183,8 @@ static int pdu_header(struct pdu_conn *c, const uint8_t *bhs, struct err *e)
 		// One byte more than the data: the terminator of a text that lacks it.
 		c->buffer = calloc(1, (size_t)pdu->data_len + 1);
 		if (!c->buffer)
-			return err_set(e, -ENOMEM, "no memory for %u bytes of %s", pdu->data_len,
-				       iscsi_opcode_name(pdu->opcode));
+			return err_set(e, -ENOMEM, "out of memory for %u bytes of %s",
+				       pdu->data_len, iscsi_opcode_name(pdu->opcode));
 	}
 	sink_open(c);
 	return 0;

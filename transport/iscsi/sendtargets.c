@@ -58,19 +58,19 @@ int iscsi_address_parse(const char *value, struct iscsi_address *ret, struct err
 	*ret = (struct iscsi_address){ .port = ISCSI_PORT };
 	const char *at = take_host(value, ret);
 	if (!at)
-		return bad_address(value, "no host", e);
+		return bad_address(value, "host is missing", e);
 	if (*at == ':') {
 		at++;
 		if (take_number(&at, ',', 1, &ret->port))
-			return bad_address(value, "port is not 1 to 65535", e);
+			return bad_address(value, "port must be 1 to 65535", e);
 	}
 	if (*at == ',') {
 		at++;
 		if (take_number(&at, 0, 0, &ret->tpgt))
-			return bad_address(value, "portal group tag is not 0 to 65535", e);
+			return bad_address(value, "portal group tag must be 0 to 65535", e);
 		ret->has_tpgt = true;
 	}
-	return *at ? bad_address(value, "something behind it", e) : 0;
+	return *at ? bad_address(value, "unexpected text at the end", e) : 0;
 }
 
 int iscsi_address_format(const struct iscsi_address *a, char *ret, size_t size)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The initiator's iSER mover: life of a connection, on the worker that owns it, from the connect
-// to the close. Login PDUs are messages of the same connection. RFC 7145 5.1, 10; private data and
-// the receive buffers' sizes are those of Linux.
+// The initiator's iSER mover: the life of a connection, on the worker that owns it, from connect
+// to close. Login PDUs are messages of the same connection. RFC 7145 5.1, 10; private data and
+// receive buffer sizes are those of Linux.
 #include "transport/iser/dm_iser_initiator.h"
 
 #include <errno.h>
@@ -128,10 +128,10 @@ static const struct {
 	int code;
 	const char *cure;
 } cures[] = {
-	{-ECONNREFUSED, "is a target listening there, with iSER enabled?"},
-	{ -ECONNRESET,  "is iSER enabled on that portal?"		 },
-	{ -EPROTO,	   "is iSER enabled on that portal?"		     },
-	{ -ETIMEDOUT,   "is the address right, a firewall between?"	  },
+	{-ECONNREFUSED, "check that a target listens there with iSER enabled"},
+	{ -ECONNRESET,  "check that iSER is enabled on that portal"	   },
+	{ -EPROTO,	   "check that iSER is enabled on that portal"	       },
+	{ -ETIMEDOUT,   "check the address and firewalls"			},
 };
 
 static void explain(struct err *e, const struct err *why)

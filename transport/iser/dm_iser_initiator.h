@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The initiator's iSER mover: see transport/iscsi/datamover_initiator.h for the border it
-// implements. RFC 7145.
+// The initiator's iSER mover; it implements transport/iscsi/datamover_initiator.h.
+// RFC 7145.
 #pragma once
 
 #include "core/worker.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A command's memory within the peer's reach, for as long as the command lives: of a read as the
-// Read STag, of a write's solicited data as the Write STag. On the connection's worker.
+// Exposes a command's memory to the peer while the command is in flight: that of a read as the
+// Read STag, that of a write's solicited data as the Write STag. On the connection's worker.
 // RFC 7145 7.3.
 //
-// A device that exposes only what was registered for it gets a registration for this one command:
-// of the command's memory if that is one piece, else of a copy.
+// A device that exposes only memory registered for that purpose gets a registration per command:
+// of the command's memory if it is one piece, else of a copy.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +61,7 @@ static int expose_own(struct iseri_slot *s, struct err *e)
 		return r;
 	}
 	r = rnic_expose(s->d->qp, &s->exposed, &one, 1, one.len, exposed_for(t));
-	return r < 0 ? err_errno(e, r, "memory for RDMA") : 0;
+	return r < 0 ? err_errno(e, r, "register memory for RDMA") : 0;
 }
 
 int iseri_expose(struct iseri_slot *s, struct err *e)
@@ -71,7 +71,7 @@ int iseri_expose(struct iseri_slot *s, struct err *e)
 	if (r == -EOPNOTSUPP)
 		r = expose_own(s, e);
 	else if (r < 0)
-		err_errno(e, r, "memory for RDMA");
+		err_errno(e, r, "register memory for RDMA");
 	s->is_exposed = r == 0;
 	return r;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Private to the initiator's iSER mover: its connection and what its files share.
+// Private to the initiator's iSER mover: its connection, shared by its files.
 #pragma once
 
 #include "transport/iser/dm_iser_initiator.h"

@@ -2,9 +2,9 @@
 // The initiator's iSER mover, receiving side, on the worker that owns the connection: SCSI
 // Responses, invalidated STags, control PDUs. RFC 7145 7.3, 9.2, RFC 7143 11.4.
 //
-// Nothing here believes the target: lengths must add up, a tag must be that of a command in
-// flight, an invalidated STag that command's own and invalidated with leave; Data-In and R2T do
-// not exist. Anything else closes the connection.
+// Everything from the target is checked: lengths must add up, a tag must be that of a command in
+// flight, an invalidated STag must be that command's and allowed to be invalidated; Data-In and R2T
+// do not exist. Anything else closes the connection.
 #include <errno.h>
 #include <string.h>
 
@@ -48,7 +48,7 @@ static int take_invalidation(struct dm_iseri *d, const struct iseri_slot *s,
 	if (!rx->is_invalidated)
 		return 0;
 	if (!d->is_invalidating || !s || !s->is_exposed || s->exposed.rkey != rx->invalidated_rkey)
-		return err_set(e, -EPROTO, "STag 0x%08x is invalidated, but not its command's",
+		return err_set(e, -EPROTO, "STag 0x%08x invalidated, which is not the command's",
 			       rx->invalidated_rkey);
 	return 0;
 }
@@ -59,9 +59,7 @@ static int scsi_response(struct dm_iseri *d, const struct iser_msg *m, const str
 	uint32_t itt = get_be32(((const struct iscsi_bhs *)m->bhs)->itt);
 	struct iseri_slot *s = iseri_find(d, itt);
 	if (!s)
-		return err_set(e, -EPROTO,
-			       "SCSI Response with tag 0x%08x: no such command is in "
-			       "flight",
+		return err_set(e, -EPROTO, "SCSI Response: no command in flight with tag 0x%08x",
 			       itt);
 	int r = take_invalidation(d, s, rx, e);
 	return r ? r : take_response(s, m, e);
@@ -88,14 +86,15 @@ static int message(struct dm_iseri *d, const struct rnic_rx *rx, struct err *e)
 	if (r)
 		return r;
 	if (m.opcode != ISER_CONTROL)
-		return err_set(e, -EPROTO, "iSER Hello%s that nobody asked for",
+		return err_set(e, -EPROTO, "unexpected iSER Hello%s",
 			       m.opcode == ISER_HELLO ? "" : "Reply");
 	r = iscsi_pdu_check(ISCSI_ROLE_INITIATOR, d->phase, m.bhs, d->params.max_recv_data, &m.pdu,
 			    e);
 	if (r)
 		return r;
 	if (m.pdu.opcode == ISCSI_OP_DATA_IN || m.pdu.opcode == ISCSI_OP_R2T)
-		return err_set(e, -EPROTO, "%s over iSER", iscsi_opcode_name(m.pdu.opcode));
+		return err_set(e, -EPROTO, "unexpected %s over iSER",
+			       iscsi_opcode_name(m.pdu.opcode));
 	if (d->phase != ISCSI_PHASE_LOGIN && dmi_take_numbers(&d->dm.sns, &m.pdu, m.bhs))
 		d->has_window_moved = true;
 	return m.pdu.opcode == ISCSI_OP_SCSI_RSP ? scsi_response(d, &m, rx, e)

@@ -3,9 +3,9 @@
 // with their immediate data or their STag, control PDUs; the life of a task. RFC 7145 7.3, 9.2,
 // RFC 7143 11.3.
 //
-// A write travels in its command's PDU when the whole of it fits there, which saves the target an
-// RDMA Read; a longer one has no immediate data at all, so that every byte of it can go straight
-// to its place.
+// Write data is sent in the command PDU if all of it fits there, which saves the target an
+// RDMA Read; a longer write has no immediate data at all, so that every byte goes directly
+// to its destination.
 #include <errno.h>
 #include <string.h>
 
@@ -113,7 +113,7 @@ static bool post(struct iseri_slot *s, uint32_t len, void (*done)(struct rnic_wr
 	s->wr.done = done;
 	if (rnic_post(s->d->qp, &s->wr) == 0)
 		return true;
-	fault_text(s->d, -EIO, "the device does not take a PDU");
+	fault_text(s->d, -EIO, "the device does not accept a PDU");
 	return false;
 }
 
@@ -220,14 +220,14 @@ void iseri_send(struct dmi *dm, const uint8_t *bhs, const void *data, uint32_t l
 {
 	struct dm_iseri *d = dm_iseri(dm);
 	if (d->controls == ISERI_CONTROLS_MAX || len > ISER_DATA_MAX) {
-		fault_text(d, -EPROTO, "the target asks for more answers than it takes");
+		fault_text(d, -EPROTO, "the target requests responses without receiving them");
 		return;
 	}
 	struct iseri_slot *s = slot_take(d, NULL);
 	uint8_t *h = (void *)slot_bhs(s);
 	if (len && !slot_data(s)) {
 		slot_put(s);
-		fault_text(d, -ENOMEM, "no registered memory for a PDU");
+		fault_text(d, -ENOMEM, "out of registered memory for a PDU");
 		return;
 	}
 	d->controls++;
@@ -257,7 +257,7 @@ int iseri_tx_open(struct dm_iseri *d, struct err *e)
 		d->headers ? rnic_find(d->qp->rnic, d->headers->addr, ISERI_SLOTS * ISERI_HDR_LEN)
 			   : NULL;
 	if (!mr)
-		return err_set(e, -ENOMEM, "no registered memory for PDUs");
+		return err_set(e, -ENOMEM, "out of registered memory for PDUs");
 	for (unsigned i = 0; i < ISERI_SLOTS; i++) {
 		struct iseri_slot *s = &d->slots[i];
 		s->d = d;

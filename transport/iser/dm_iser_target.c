@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The target's iSER mover: accept, control PDUs, the close. RFC 7145 5, 8; the border is RFC
+// The target's iSER mover: accept, control PDUs, close. RFC 7145 5, 8; the interface is RFC
 // 5047's. The connection's worker.
 //
-// Sends lie in slots of a pool buffer that the device knows, 16 of them in 4 KiB, got as they are
-// needed; what login and discovery send may take a buffer of its own.
+// Sends use slots of a registered pool buffer, 16 in 4 KiB, allocated on demand;
+// login and discovery responses may use a buffer of their own.
 #include "transport/iser/dm_iser_target.h"
 
 #include <errno.h>
@@ -81,9 +81,9 @@ struct iser_tx *iser_tx_get(struct dm_iser *d, uint32_t len)
 	struct list *l = NULL;
 	int r = list_empty(&d->free_tx) ? slab_add(d) : 0;
 	if (d->tx_out >= d->dm.window + ISER_TX_EXTRA)
-		iser_fail(d, -ENOBUFS, "the peer does not take its answers");
+		iser_fail(d, -ENOBUFS, "the peer does not receive its responses");
 	else if (r < 0 || !(l = list_pop_front(&d->free_tx)))
-		iser_fail(d, r, "no memory for an answer");
+		iser_fail(d, r, "out of memory for a response");
 	if (!l)
 		return NULL;
 	struct iser_tx *tx = list_entry(l, struct iser_tx, link);
@@ -97,7 +97,7 @@ struct iser_tx *iser_tx_get(struct dm_iser *d, uint32_t len)
 	list_init(&tx->link);
 	if (!tx_takes(tx, len)) {
 		tx_put(tx);
-		iser_fail(d, -ENOMEM, "no memory for an answer");
+		iser_fail(d, -ENOMEM, "out of memory for a response");
 		return NULL;
 	}
 	memset(tx->sge.addr, 0, ISER_HDR_LEN + ISCSI_BHS_LEN);
@@ -124,7 +124,7 @@ static void tx_post(struct dm_iser *d, struct iser_tx *tx, uint32_t bytes)
 		return;
 	}
 	on_sent(&tx->wr, r);
-	iser_fail(d, r, "a send could not be made");
+	iser_fail(d, r, "cannot post a send");
 }
 
 void iser_tx_post_header(struct dm_iser *d, struct iser_tx *tx)
@@ -184,8 +184,8 @@ static void hold(struct dm_iser *d, struct iser_tx *tx)
 	list_push_back(&d->held, &tx->link);
 	if (++d->held_count > d->dm.window + ISER_TX_EXTRA)
 		iser_fail(d, -ENOBUFS,
-			  "%u task management responses wait for RDMA Reads that the peer does not "
-			  "answer",
+			  "%u task management responses are waiting for RDMA Reads that the peer "
+			  "does not answer",
 			  d->held_count);
 }
 
@@ -242,7 +242,7 @@ static void iser_full_feature(struct dm *dm, const struct iscsi_params *params)
 		return;
 	int r = rnic_reserve(d->rnic, want - d->reserved);
 	if (r < 0) {
-		iser_fail(d, r, "no memory for %u receive buffers", want);
+		iser_fail(d, r, "out of memory for %u receive buffers", want);
 		return;
 	}
 	d->reserved = want;
@@ -419,10 +419,9 @@ int dm_iser_target_new(struct dm **ret, struct rnic_request *q,
 	struct rnic *rnic = q->rnic;
 	if (!q->reads_out) {
 		rnic_reject(q, NULL, 0);
-		return err_set(
-			e, -EPROTO,
-			"iSER: the initiator answers no RDMA Reads (IRD 0), which fetch what "
-			"it writes");
+		return err_set(e, -EPROTO,
+			       "iSER: the initiator does not allow RDMA Reads (IRD 0), which "
+			       "writes require");
 	}
 	struct dm_iser *d = calloc(1, sizeof *d);
 	int r = -ENOMEM;
@@ -434,7 +433,7 @@ int dm_iser_target_new(struct dm **ret, struct rnic_request *q,
 		r = rnic_reserve(rnic, ISER_LOGIN_RX);
 	if (r < 0) {
 		rnic_reject(q, NULL, 0);
-		err_set(e, r, "out of memory for a connection, or none that the device may use");
+		err_set(e, r, "out of memory for a connection, or no registered memory");
 	} else {
 		d->reserved = ISER_LOGIN_RX;
 		r = accept_request(d, q, wanted, e);

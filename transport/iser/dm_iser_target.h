@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The target's iSER mover: the border of datamover.h over an RDMA connection. Put_Data becomes
-// RDMA Writes with a SCSI Response behind them, Get_Data RDMA Reads. RFC 7145.
+// The target's iSER mover: datamover.h over an RDMA connection. Put_Data becomes
+// RDMA Writes followed by a SCSI Response, Get_Data becomes RDMA Reads. RFC 7145.
 #pragma once
 
 #include "transport/iscsi/datamover.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Private to the target's iSER mover: its connection and what its files share.
+// Private to the target's iSER mover: its connection, shared by its files.
 #pragma once
 
 #include "transport/iscsi/dm_task.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The target's iSER mover, RDMA: Put_Data as RDMA Writes and a SCSI Response behind them, Get_Data
-// as RDMA Reads, the end of a command, which nobody hears of before its requests are done.
+// The target's iSER mover, RDMA: Put_Data as RDMA Writes followed by a SCSI Response, Get_Data
+// as RDMA Reads, and the end of a command, which is reported when all its requests are done.
 // RFC 7145 7.3, 9.5. The connection's worker.
 #include <errno.h>
 #include <stdlib.h>
@@ -209,7 +209,7 @@ static bool transfer_post(struct iser_task *it)
 			return false;
 		}
 		if (r < 0) {
-			iser_fail(it->d, r, "an RDMA request could not be made");
+			iser_fail(it->d, r, "cannot post an RDMA request");
 			return false;
 		}
 	}
@@ -341,7 +341,7 @@ void iser_send_result(struct iser_task *it, struct dm_result *r)
 		it->rkey = it->read.stag;
 		it->remote = it->read.base;
 		if (len && !it->has_read) {
-			iser_fail(d, -EPROTO, "a command that reads advertises no memory");
+			iser_fail(d, -EPROTO, "a read command has no Read STag");
 		} else {
 			transfer_begin(it, r->sg, r->nsg, 0, len);
 			if (transfer_post(it))

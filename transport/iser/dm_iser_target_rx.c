@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The target's iSER mover, what comes in: messages are judged and handed up; immediate data stays
-// in its receive buffer until the command asks for it, unsolicited Data-Outs are copied to where
-// they belong. RFC 7145 7.3.2 to 7.3.4, RFC 7143 11.7. The connection's worker.
+// The target's iSER mover, receiving side: messages are checked and passed up; immediate data stays
+// in its receive buffer until the command needs it, unsolicited Data-Outs are copied to their
+// destination. RFC 7145 7.3.2 to 7.3.4, RFC 7143 11.7. The connection's worker.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -277,7 +277,7 @@ static void on_data_out(struct dm_iser *d, const struct iser_msg *m)
 	const struct iscsi_data_out *h = (const void *)m->bhs;
 	uint32_t itt, n = m->pdu.data_len;
 	if (get_be32(h->ttt) != ISCSI_TAG_NONE) {
-		iser_fail(d, -EPROTO, "Data-Out for an R2T, and there is none in iSER");
+		iser_fail(d, -EPROTO, "solicited Data-Out (iSER has no R2T)");
 		return;
 	}
 	memcpy(&itt, h->itt, sizeof itt);
@@ -328,8 +328,8 @@ static void on_hello(struct dm_iser *d, const struct iser_msg *m)
 	iser_tx_post_header(d, tx);
 	if (knows_version(m))
 		return;
-	err_set(&e, -EPROTO, "Hello: the initiator speaks versions %u to %u of iSER, not %u",
-		m->version, m->version_max, ISER_VERSION);
+	err_set(&e, -EPROTO, "Hello: initiator supports iSER versions %u to %u, not %u", m->version,
+		m->version_max, ISER_VERSION);
 	d->dm.ops->close(&d->dm, true, &e);
 }
 
@@ -367,7 +367,7 @@ void iser_received(struct dm_iser *d, struct rnic_rx *rx)
 		if (m.opcode != ISER_CONTROL)
 			on_hello(d, &m);
 		else if (d->is_hello_due)
-			iser_fail(d, -EPROTO, "a PDU before the Hello of iSERHelloRequired=Yes");
+			iser_fail(d, -EPROTO, "PDU before Hello (iSERHelloRequired=Yes)");
 		else
 			on_pdu(d, &m);
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What both roles of iSER share: a received message taken apart and judged, the header of one
-// that is sent, the private data of connect and accept. RFC 7145 9.
+// Common code of both iSER roles: parses and checks a received message, writes the header of one
+// to be sent, and the private data of connect and accept. RFC 7145 9.
 //
 // Pure functions over the caller's bytes: any thread, nothing blocks, nothing allocates.
 #pragma once

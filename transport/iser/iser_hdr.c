@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The iSER header, read and written. Pure functions, any thread. RFC 7145 9.
+// Reads and writes the iSER header. Pure functions, any thread. RFC 7145 9.
 #include "transport/iser/iser.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@ static int parse_control(struct iser_msg *m, const uint8_t *msg, uint32_t len, s
 {
 	const struct iser_hdr *h = (const void *)msg;
 	if (len < ISER_HDR_LEN + ISCSI_BHS_LEN)
-		return err_set(e, -EPROTO, "message of %u bytes, too short for a PDU", len);
+		return err_set(e, -EPROTO, "iSER: message of %u bytes is too short for a PDU", len);
 	m->has_write = h->opcode & ISER_WSV;
 	m->has_read = h->opcode & ISER_RSV;
 	m->write = (struct iser_tag){ get_be32(h->write_stag), get_be64(h->write_base) };
@@ -23,8 +23,8 @@ static int parse_control(struct iser_msg *m, const uint8_t *msg, uint32_t len, s
 	uint64_t ahs_at = ISER_HDR_LEN + ISCSI_BHS_LEN, data_at = ahs_at + m->pdu.ahs_len;
 	uint64_t end = data_at + m->pdu.data_len;
 	if (len < end || len > end + PAD_MAX)
-		return err_set(e, -EPROTO, "message of %u bytes with a PDU of %u, %u and %u", len,
-			       ISCSI_BHS_LEN, m->pdu.ahs_len, m->pdu.data_len);
+		return err_set(e, -EPROTO, "iSER: message of %u bytes, but PDU of %u, %u and %u",
+			       len, ISCSI_BHS_LEN, m->pdu.ahs_len, m->pdu.data_len);
 	m->ahs = m->pdu.ahs_len ? msg + ahs_at : NULL;
 	m->data = m->pdu.data_len ? msg + data_at : NULL;
 	return 0;
@@ -34,7 +34,8 @@ int iser_msg_parse(struct iser_msg *ret, const uint8_t *msg, uint32_t len, struc
 {
 	*ret = (struct iser_msg){ 0 };
 	if (len < ISER_HDR_LEN)
-		return err_set(e, -EPROTO, "message of %u bytes, shorter than its header", len);
+		return err_set(e, -EPROTO, "iSER: message of %u bytes is shorter than its header",
+			       len);
 	const struct iser_hello *h = (const void *)msg;
 	ret->opcode = h->opcode & ISER_OPCODE_MASK;
 	switch (ret->opcode) {
@@ -48,7 +49,7 @@ int iser_msg_parse(struct iser_msg *ret, const uint8_t *msg, uint32_t len, struc
 		ret->depth = get_be16(h->depth);
 		return 0;
 	default:
-		return err_set(e, -EPROTO, "unknown opcode 0x%02x of the iSER header", h->opcode);
+		return err_set(e, -EPROTO, "iSER: unknown opcode 0x%02x in the header", h->opcode);
 	}
 }
 

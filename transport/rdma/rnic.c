@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What all providers share: requests are checked before a provider sees them, and wait in
+// Common code of all providers: checks requests before a provider sees them, and queues them in
 // software while the queue pair is full or has its agreed number of reads in flight.
 //
-// A read that waits holds up nothing behind it (sends are not ordered behind reads anyway), but
-// for a fenced request, which waits for every earlier read, and with it whatever follows.
+// A waiting read does not hold up later requests (sends are not ordered behind reads anyway),
+// except a fenced request, which waits for every earlier read, and everything after it.
 #include "transport/rdma/rnic.h"
 
 #include <errno.h>

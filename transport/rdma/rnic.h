@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The contract between what speaks RDMA (iSER, SRP) and what provides it: a device through
+// The interface between users of RDMA (iSER, SRP) and its providers: a device through
 // libibverbs (verbs/) or software iWARP over TCP (iwarp/). RFC 5040, RFC 5041, IBTA 10.
 //
 // A queue pair belongs to one worker, as do its requests; all functions are called on that
 // worker's thread and all callbacks come from its loop, never from inside a function of this
 // header; nothing blocks, unless it says so.
 //
-// What goes out is a struct rnic_wr that its owner embeds and keeps until done. What comes in
-// lands in receive buffers that all queue pairs of a worker's device share (SRQ).
+// A request is a struct rnic_wr that its owner embeds and keeps until done. Messages are received
+// in buffers that all queue pairs of a worker's device share (SRQ).
 #pragma once
 
 #include <stdbool.h>

@@ -60,9 +60,9 @@ static const char *split_host(struct host_port *hp, const char *text, const char
 	}
 	size_t n = (size_t)(end - text);
 	if (!n)
-		return "the host is missing";
+		return "host is missing";
 	if (n >= sizeof hp->host)
-		return "the host is too long";
+		return "host is too long";
 	memcpy(hp->host, text, n);
 	hp->host[n] = 0;
 	return NULL;
@@ -77,7 +77,7 @@ int tcp_addr_split(struct host_port *ret, const char *text, uint16_t default_por
 		return bad(e, text, cause);
 	ret->port = default_port;
 	if (port && parse_port(port, &ret->port) < 0)
-		return bad(e, text, "the port is not a number from 1 to 65535");
+		return bad(e, text, "port must be 1 to 65535");
 	return 0;
 }
 
@@ -140,8 +140,8 @@ int tcp_addr_parse(struct tcp_addr *ret, const char *text, uint16_t default_port
 		return r;
 	r = tcp_addr_from_host(ret, &hp);
 	if (r == -ENODEV)
-		return err_set(e, r, "address \"%.64s\": there is no such interface", text);
-	return r < 0 ? bad(e, text, "neither an IPv4 nor an IPv6 address") : 0;
+		return err_set(e, r, "address \"%.64s\": no such interface", text);
+	return r < 0 ? bad(e, text, "not an IPv4 or IPv6 address") : 0;
 }
 
 char *tcp_addr_format_ip(const struct tcp_addr *a, char *out)
@@ -218,17 +218,17 @@ static const char *why_not_local(const struct tcp_addr *a)
 {
 	if (a->sa.sa_family == AF_INET) {
 		uint32_t ip = ntohl(a->in4.sin_addr.s_addr);
-		return ip == INADDR_BROADCAST ? "is the broadcast address"
-		       : IN_MULTICAST(ip)     ? "is a multicast address"
+		return ip == INADDR_BROADCAST ? "broadcast address"
+		       : IN_MULTICAST(ip)     ? "multicast address"
 					      : NULL;
 	}
 	const struct in6_addr *ip = &a->in6.sin6_addr;
 	if (IN6_IS_ADDR_MULTICAST(ip))
-		return "is a multicast address";
+		return "multicast address";
 	if (IN6_IS_ADDR_V4MAPPED(ip))
-		return "is an IPv4 address in IPv6 clothes (give it as 1.2.3.4)";
+		return "IPv4-mapped IPv6 address (give it as 1.2.3.4)";
 	if (IN6_IS_ADDR_LINKLOCAL(ip) && !a->in6.sin6_scope_id)
-		return "is link-local, without its interface (give it as fe80::1%eth0)";
+		return "link-local address without an interface (give it as fe80::1%eth0)";
 	return NULL;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What addr.c and resolve.c share: a host and a port taken apart.
+// Private to addr.c and resolve.c: splits a host and a port.
 #pragma once
 
 #include "transport/tcp/addr.h"

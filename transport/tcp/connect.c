@@ -13,7 +13,8 @@ static int open_socket(const struct tcp_addr *peer, const struct tcp_addr *local
 	int fd = socket(peer->sa.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
-		return err_errno(e, -errno, "connect to %s: socket", tcp_addr_format(peer, text));
+		return err_errno(e, -errno, "connect to %s: create socket",
+				 tcp_addr_format(peer, text));
 	if (local && bind(fd, &local->sa, tcp_addr_len(local)) < 0) {
 		int r = err_errno(e, -errno, "connect: bind to %s", tcp_addr_format(local, text));
 		close(fd);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Listeners on a worker, on its thread: bind, listen, the accept loop and its pauses.
+// Listeners of a worker, on its thread: bind, listen, the accept loop and its pauses.
 #include "transport/tcp/listener.h"
 
 #include <errno.h>
@@ -27,15 +27,14 @@ static const struct {
 	int code;
 	const char *cause;
 } causes[] = {
-	{-EADDRINUSE,
-	  "another socket listens there (see ss -ltnp; stop it or take another port)"	      },
-	{ -EADDRNOTAVAIL, "no interface of this machine has the address"			 },
-	{ -EACCES,	   "not permitted (ports below 1024 need root or CAP_NET_BIND_SERVICE)"},
-	{ -EAFNOSUPPORT,	 "this kernel has no such address family (IPv6 disabled?)"	   },
-	{ -EMFILE,	   "out of file descriptors (raise LimitNOFILE or ulimit -n)"	      },
+	{-EADDRINUSE,     "the port is in use (see ss -ltnp; stop the program or use another port)"},
+	{ -EADDRNOTAVAIL, "no interface has this address"					  },
+	{ -EACCES,	   "permission denied (ports below 1024 need root or CAP_NET_BIND_SERVICE)" },
+	{ -EAFNOSUPPORT,	 "address family not supported by the kernel (IPv6 may be disabled)"	     },
+	{ -EMFILE,	   "out of file descriptors (raise LimitNOFILE or ulimit -n)"		      },
 	{ -ENFILE,	   "the system is out of file descriptors (raise fs.file-max)"	       },
-	{ -ENOBUFS,	    "the kernel is out of memory for sockets"			      },
-	{ -ENOMEM,	   "the kernel is out of memory for sockets"			     },
+	{ -ENOBUFS,	    "out of kernel memory for sockets"				       },
+	{ -ENOMEM,	   "out of kernel memory for sockets"					      },
 };
 
 static const char *cause_of(int code)

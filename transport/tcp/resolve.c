@@ -56,7 +56,7 @@ int tcp_addr_resolve(struct tcp_addr *ret, int max, const char *text, uint16_t d
 	if (r < 0)
 		return r;
 	if (max < 1)
-		return err_set(e, -EINVAL, "host \"%.64s\": resolve: no room for a result", text);
+		return err_set(e, -EINVAL, "host \"%.64s\": resolve: no room for the result", text);
 	r = tcp_addr_from_host(ret, &hp);
 	if (r == 0)
 		return 1;

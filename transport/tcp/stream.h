@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Streams: a connected TCP socket on a worker, or one that is being connected.
 //
-// A stream belongs to the worker it was made on; all functions are called on that worker's
+// A stream belongs to the worker that created it; all functions are called on that worker's
 // thread and none blocks. Its owner moves bytes with stream_readv() and stream_writev() and is
-// told by its ops when that is worth while. Events are edges: see the slots.
+// told by its ops when data or room is available. Events are edges: see the slots.
 #pragma once
 
 #include <stdbool.h>

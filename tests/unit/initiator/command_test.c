@@ -269,7 +269,7 @@ static void a_reject_without_a_whole_header_ends_the_connection(void **state)
 	r.logs_out_when_done = false;
 	r.on_up = up_one_command;
 	rig_run(&r);
-	assert_non_null(strstr(r.why.text, "without the rejected header"));
+	assert_non_null(strstr(r.why.text, "rejected header is missing"));
 	rig_done(&r);
 }
 

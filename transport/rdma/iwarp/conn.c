@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Life of a connection: what its stream tells, its close, its end. On the worker's thread.
+// The life of a connection: events of its stream, close, end. On the worker's thread.
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -216,7 +216,8 @@ void iw_fail(struct iw_qp *qp, unsigned code, bool quotes, const char *text)
 
 	if (qp->is_over)
 		return;
-	err_set(&e, -EPROTO, "iwarp: peer broke the protocol: %s", text ? text : term_text(code));
+	err_set(&e, -EPROTO, "iwarp: protocol error by the peer: %s",
+		text ? text : term_text(code));
 	iw_tx_terminate(qp, code, quotes);
 	iw_end(qp, &e);
 }
@@ -228,7 +229,7 @@ static void on_linger_timeout(struct timer *t)
 	struct iw_qp *qp = container_of(t, struct iw_qp, timer);
 	struct err e;
 
-	err_set(&e, -ETIMEDOUT, "iwarp: peer did not take what was left to send");
+	err_set(&e, -ETIMEDOUT, "iwarp: timeout: peer does not receive the remaining data");
 	iw_end(qp, &e);
 }
 

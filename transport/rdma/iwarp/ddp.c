@@ -172,8 +172,8 @@ static const struct {
 } term_rows[] = {
 	{TERM_RDMAP_STAG,		   "RDMAP: invalid STag"				 },
 	{ TERM_RDMAP_BOUNDS,		     "RDMAP: outside the bounds of the STag"	     },
-	{ TERM_RDMAP_ACCESS,		     "RDMAP: the STag lacks the access right"	      },
-	{ TERM_RDMAP_STREAM,		     "RDMAP: the STag is another connection's"	       },
+	{ TERM_RDMAP_ACCESS,		     "RDMAP: access right missing for the STag"	},
+	{ TERM_RDMAP_STREAM,		     "RDMAP: the STag belongs to another connection"  },
 	{ TERM_RDMAP_TO_WRAP,	      "RDMAP: tagged offset wraps around"		  },
 	{ TERM_RDMAP_INVALIDATE,		 "RDMAP: the STag cannot be invalidated"		 },
 	{ TERM_RDMAP_PROTECTION,		 "RDMAP: remote protection error"		  },
@@ -184,7 +184,7 @@ static const struct {
 	{ TERM_RDMAP_INVALIDATE_STAG,     "RDMAP: the STag cannot be invalidated"	      },
 	{ TERM_DDP_STAG,			 "DDP: invalid STag"				     },
 	{ TERM_DDP_BOUNDS,		   "DDP: outside the bounds of the STag"		 },
-	{ TERM_DDP_STREAM,		   "DDP: the STag is another connection's"	   },
+	{ TERM_DDP_STREAM,		   "DDP: the STag belongs to another connection"	 },
 	{ TERM_DDP_TO_WRAP,		    "DDP: tagged offset wraps around"		      },
 	{ TERM_DDP_TAGGED_VERSION,	   "DDP: invalid version"				  },
 	{ TERM_DDP_QN,		       "DDP: invalid queue number"			   },
@@ -195,11 +195,11 @@ static const struct {
 	{ TERM_DDP_UNTAGGED_VERSION,	     "DDP: invalid version"			    },
 	{ TERM_MPA_CLOSED,		   "MPA: the TCP connection was lost"		      },
 	{ TERM_MPA_CRC,			"MPA: CRC error"				 },
-	{ TERM_MPA_LENGTH,		   "MPA: the FPDU's length does not fit its content"},
+	{ TERM_MPA_LENGTH,		   "MPA: FPDU length does not match its content"	 },
 	{ TERM_MPA_STARTUP,		    "MPA: invalid startup frame"			 },
 	{ TERM_MPA_CATASTROPHIC,		 "MPA: catastrophic error"			   },
 	{ TERM_MPA_IRD,			"MPA: not enough inbound reads (IRD)"	      },
-	{ TERM_MPA_NO_RTR,		   "MPA: no agreement on the first frame"		  },
+	{ TERM_MPA_NO_RTR,		   "MPA: no agreement on the ready-to-receive frame"},
 };
 
 const char *term_text(unsigned code)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The device: one for each worker that uses software iWARP, made with its first user and freed
-// with its last. Registrations and exposures. All on the worker's thread, but iw_each_mr().
+// The device: one per worker that uses software iWARP, created with its first user and freed
+// with its last. Registrations and exposures. All on the worker's thread, except iw_each_mr().
 #include <errno.h>
 #include <stdlib.h>
 
@@ -110,7 +110,7 @@ int iw_register(struct rnic *r, struct rnic_mr **ret, void *addr, uint64_t len, 
 		free(sg);
 		if (!m->stag) {
 			free(m);
-			return err_set(e, -ENOMEM, "iwarp: register: no STag left");
+			return err_set(e, -ENOMEM, "iwarp: register: out of STags");
 		}
 		m->mr.rkey = m->mr.lkey = m->stag->stag;
 	}

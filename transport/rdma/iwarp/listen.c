@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Listeners of the provider: accept on the listener's worker, hand the socket to the worker that
-// the caller assigns. Sockets that have not asked yet end with their listener on its own worker;
+// Listeners of the provider: accept on the listener's worker and pass the socket to the worker that
+// the caller assigns. Sockets without a request yet end with their listener on its own worker;
 // for those on other workers the caller keeps ops and arg (see iwarp.h).
 #include <errno.h>
 #include <stdlib.h>
@@ -78,7 +78,7 @@ int iw_listen(struct rnic_listener **ret, struct worker *w, const struct tcp_add
 		l->dev = iw_device_get(w);
 	if (!l || !l->dev) {
 		free(l);
-		return err_set(e, -ENOMEM, "iwarp: no memory for a listener");
+		return err_set(e, -ENOMEM, "iwarp: out of memory for a listener");
 	}
 	l->l.provider = &rnic_iwarp;
 	l->worker = w;

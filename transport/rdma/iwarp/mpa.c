@@ -14,10 +14,10 @@ int mpa_frame_len(const uint8_t *head, bool is_reply, struct err *e)
 	uint32_t len = get_be16(h->private_len);
 
 	if (memcmp(h->key, key, MPA_KEY_LEN) != 0)
-		return err_set(e, -EPROTO, "MPA: what came is no %s (RFC 5044 7.1)",
+		return err_set(e, -EPROTO, "MPA: not a valid %s frame (RFC 5044 7.1)",
 			       is_reply ? "reply" : "request");
 	if (len > MPA_PRIVATE_MAX)
-		return err_set(e, -EPROTO, "MPA: %u bytes of private data, at most %u are legal",
+		return err_set(e, -EPROTO, "MPA: %u bytes of private data exceed the limit of %u",
 			       len, (unsigned)MPA_PRIVATE_MAX);
 	return (int)(MPA_STARTUP_LEN + len);
 }
@@ -38,7 +38,7 @@ int mpa_parse(const uint8_t *frame, struct mpa_frame *ret, struct err *e)
 	if (ret->flags & MPA_S) {
 		const struct mpa_enhanced *m = (const void *)data;
 		if (len < MPA_ENHANCED_LEN)
-			return err_set(e, -EPROTO, "MPA: enhanced data announced, but absent");
+			return err_set(e, -EPROTO, "MPA: announced enhanced data is missing");
 		ret->ird = get_be16(m->ird) & MPA_DEPTH_MASK;
 		ret->ord = get_be16(m->ord) & MPA_DEPTH_MASK;
 		ret->peer_to_peer = get_be16(m->ird) & MPA_A;

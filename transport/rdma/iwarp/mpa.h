@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// MPA startup frames: to and from bytes, and what the two sides agree on. Pure functions; any
+// MPA startup frames: encodes, decodes and negotiates. Pure functions; any
 // thread, nothing blocks. RFC 5044 7.1, RFC 6581 6 and 9.
 #pragma once
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The receive machine: bytes to segments. One loop owns partial reads; the handlers of rx_msg.c
-// never meet one. RFC 5044 4, RFC 5041 4.
+// never see one. RFC 5044 4, RFC 5041 4.
 //
 //   HEADER -> [DATA] -> TAIL: pad, CRC -> HEADER ...
 //
-// Payload is received in place, as rx_plan.c has foreseen; a peer that does otherwise is found out
-// by its headers.
+// Payload is received in place, as rx_plan.c predicts; a wrong prediction is detected
+// by the headers.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,7 +158,7 @@ static void stash(struct iw_qp *qp, const uint8_t *p, uint32_t n)
 		return;
 	uint8_t *all = realloc(qp->stash, (size_t)qp->stash_len + n);
 	if (!all) {
-		err_set(&e, -ENOMEM, "iwarp: no memory for what the peer sent");
+		err_set(&e, -ENOMEM, "iwarp: out of memory for received data");
 		iw_end(qp, &e);
 		return;
 	}
@@ -223,7 +223,7 @@ static void consume_elsewhere(struct iw_qp *qp, const struct iw_plan *plan, unsi
 
 	qp->is_irregular = true;
 	if (!all) {
-		err_set(&e, -ENOMEM, "iwarp: no memory for what the peer sent");
+		err_set(&e, -ENOMEM, "iwarp: out of memory for received data");
 		iw_end(qp, &e);
 		return;
 	}
@@ -317,7 +317,8 @@ static void on_grace_over(struct timer *t)
 	struct err e;
 
 	err_set(&e, -ECONNRESET,
-		"iwarp: peer closed the connection; no buffer was free for its last messages");
+		"iwarp: peer closed the connection; no receive buffer was free for its last "
+		"messages");
 	iw_end(qp, &e);
 }
 

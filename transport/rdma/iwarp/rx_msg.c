@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What segments mean: where their payload goes, what follows when it is there. One row for each
+// Handles segments: where their payload goes, and what follows when it is complete. One row per
 // RDMAP opcode. RFC 5040 4 to 6, RFC 5041 5 and 7.
 #include <errno.h>
 #include <string.h>

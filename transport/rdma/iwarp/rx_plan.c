@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where the bytes of the next receive go. RFC 5044 4, RFC 5041 4.
+// Plans where the bytes of the next receive go. RFC 5044 4, RFC 5041 4.
 //
-// Payload is received in place. While no large one can come (nobody reads or exposes more than
+// Payload is received in place. While no large payload can come (nobody reads or exposes more than
 // IW_SMALL), a receive also reads ahead into the device's scratch, and small payload is copied
-// from there; else it ends with the first bytes of the next header. Within the response to a read
-// it goes on behind those with the payload that is to be expected, again in place: its segments
-// are of one size, but for the last. So it does within a write to exposed scratch, which most
-// peers fill. A peer that does otherwise is found out by its headers.
+// from there; else it ends with the first bytes of the next header. In the response to a read
+// it continues after those with the expected payload, again in place: its segments
+// have one size, except the last. It does the same in a write to exposed scratch, which most
+// peers fill. A wrong prediction is detected by the headers.
 #include "transport/rdma/iwarp/rx_plan.h"
 
 // A send of a header's size, which follows a write, and what IW_RX_AHEAD asks for.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Private to software iWARP: what one receive asks for. On the connection's worker; nothing blocks.
+// Private to software iWARP: plans one receive. On the connection's worker; nothing blocks.
 #pragma once
 
 #include "transport/rdma/iwarp/iw_priv.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Receive buffers: as many as were reserved, up to the limit, carved out of the worker's buffer
-// pool, and shared by its connections. Who finds none waits here in the order of coming.
+// Receive buffers: as many as were reserved, up to the limit, allocated from the worker's buffer
+// pool and shared by its connections. Connections without one wait in FIFO order.
 #include <errno.h>
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// STags: a 24-bit index and an 8-bit key. A slot that was given up goes to the end of the free
-// list and comes back with the next key, so that an old STag meets its slot again only after 256
-// uses of it. Who else may look (iw_each_mr()) reads single words. RFC 5040 1.3, RFC 5042 5.4.
+// STags: a 24-bit index and an 8-bit key. A released slot goes to the end of the free
+// list and is reused with the next key, so that an old STag becomes valid again only after 256
+// uses of its slot. Other threads (iw_each_mr()) read single words. RFC 5040 1.3, RFC 5042 5.4.
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From a TCP connection to an RDMA one: the startup frames of both sides. Nothing past a frame is
-// read, so that FPDUs find an empty receive machine. RFC 5044 7.1, RFC 6581.
+// Turns a TCP connection into an RDMA connection: the startup frames of both sides. Nothing past a
+// frame is read, so that FPDUs find an empty receive machine. RFC 5044 7.1, RFC 6581.
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -84,7 +84,7 @@ static void on_request_timeout(struct timer *t)
 {
 	struct err e;
 
-	err_set(&e, -ETIMEDOUT, "MPA: no complete request came in time");
+	err_set(&e, -ETIMEDOUT, "MPA: timeout waiting for a complete request");
 	iw_turn_away(container_of(t, struct iw_qp, timer), &e);
 }
 
@@ -94,7 +94,8 @@ static void crowded_run(struct defer *defer)
 	struct iw_device *d = container_of(defer, struct iw_device, crowded);
 	struct err e;
 
-	err_set(&e, -EBUSY, "MPA: no request yet, and too many others have not sent theirs");
+	err_set(&e, -EBUSY,
+		"MPA: closed without a request: too many connections have not sent theirs");
 	iw_device_hold(d);
 	while (d->half_open_count > IW_HALF_OPEN_MAX)
 		iw_turn_away(list_entry(list_first(&d->half_open), struct iw_qp, half_open), &e);
@@ -124,12 +125,12 @@ static void refuse(struct iw_qp *qp, const void *private_data, uint32_t len)
 static int check_request(const struct mpa_frame *f, struct err *e)
 {
 	if (f->revision < 1 || f->revision > 2)
-		return err_set(e, -EPROTO, "MPA: a request of revision %u, only 1 and 2 are known",
+		return err_set(e, -EPROTO, "MPA: unsupported revision %u (only 1 and 2)",
 			       f->revision);
 	if (f->flags & MPA_M)
-		return err_set(e, -EPROTO, "MPA: the peer wants markers, which are not supported");
+		return err_set(e, -EPROTO, "MPA: peer requires markers, which are not supported");
 	if (f->flags & MPA_R)
-		return err_set(e, -EPROTO, "MPA: a request with the bit of a rejection");
+		return err_set(e, -EPROTO, "MPA: request with the reject bit set");
 	return 0;
 }
 
@@ -213,7 +214,7 @@ static int check_private(uint32_t len, uint32_t most, struct err *e)
 {
 	if (len <= most)
 		return 0;
-	return err_set(e, -EINVAL, "iwarp: %u bytes of private data, at most %u can be sent", len,
+	return err_set(e, -EINVAL, "iwarp: %u bytes of private data exceed the limit of %u", len,
 		       most);
 }
 
@@ -266,7 +267,7 @@ int iw_accept(struct rnic_request *q, struct rnic_qp **ret, const struct rnic_qp
 		return r;
 	}
 	if (!send_frame(qp, &f)) {
-		r = err_set(e, -ECONNRESET, "iwarp: peer went before the answer to its connect");
+		r = err_set(e, -ECONNRESET, "iwarp: peer closed the connection before the reply");
 		iw_qp_delete(qp);
 		return r;
 	}
@@ -296,10 +297,11 @@ static void on_connect_timeout(struct timer *t)
 {
 	struct iw_qp *qp = container_of(t, struct iw_qp, timer);
 
-	connect_failed(qp, -ETIMEDOUT,
-		       qp->state == IW_CONNECTING ? "connect: no answer in time"
-						  : "connect: peer did not answer in MPA in time "
-						    "(it may not speak iWARP)");
+	connect_failed(
+		qp, -ETIMEDOUT,
+		qp->state == IW_CONNECTING
+			? "connect: timeout"
+			: "connect: timeout waiting for an MPA reply (peer may not support iWARP)");
 }
 
 static int open_stream(struct iw_qp *qp, struct err *e)
@@ -419,14 +421,15 @@ static void reply_in(struct iw_qp *qp)
 	timer_cancel(qp->worker, &qp->timer);
 	if (f->flags & MPA_R) {
 		qp->qp.ops->rejected(&qp->qp, f->private_data, f->private_len);
-		connect_failed(qp, -ECONNREFUSED, "connect: peer refused");
+		connect_failed(qp, -ECONNREFUSED, "connect: refused by the peer");
 		return;
 	}
 	if (f->flags & MPA_M || f->revision != qp->revision) {
-		connect_failed(qp, -EPROTO,
-			       f->flags & MPA_M ? "connect: peer wants MPA markers, which are not "
-						  "supported"
-						: "connect: peer answered another MPA revision");
+		connect_failed(
+			qp, -EPROTO,
+			f->flags & MPA_M
+				? "connect: peer requires MPA markers, which are not supported"
+				: "connect: peer replied with another MPA revision");
 		return;
 	}
 	unsigned code = take_depths(qp);
@@ -437,7 +440,7 @@ static void reply_in(struct iw_qp *qp)
 	}
 	if (code) {
 		iw_fail(qp, code, false,
-			code == TERM_MPA_IRD ? "it announces more reads than we can hold"
+			code == TERM_MPA_IRD ? "its IRD exceeds our limit"
 					     : "its reply lacks the enhanced data");
 		return;
 	}

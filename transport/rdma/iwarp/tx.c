@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The sending side: batches to the socket, and what follows from what has left. What is in a batch
-// is tx_batch.c's. RFC 5044 4.1, RFC 5040 5.
+// The sending side: writes batches to the socket and completes what was sent. Batches are built by
+// tx_batch.c. RFC 5044 4.1, RFC 5040 5.
 //
-// What has left only in part is kept in the connection (struct iw_partial) but for its payload.
+// A partially sent frame is kept in the connection (struct iw_partial), except its payload.
 #include <errno.h>
 #include <string.h>
 
@@ -93,7 +93,7 @@ static void revoked(struct iw_qp *qp)
 {
 	struct err e;
 
-	err_set(&e, -ECONNABORTED, "iwarp: what the peer was reading was taken from it");
+	err_set(&e, -ECONNABORTED, "iwarp: memory was revoked while the peer was reading it");
 	iw_end(qp, &e);
 }
 
@@ -188,7 +188,7 @@ void iw_tx_nothing(struct iw_qp *qp)
 	// A part of it would leave the stream broken: nothing is unsent, so there is room.
 	if (n > 0 && (size_t)n < iov.iov_len) {
 		struct err e;
-		err_set(&e, -ECONNRESET, "iwarp: the socket takes no whole frame");
+		err_set(&e, -ECONNRESET, "iwarp: the socket does not take a whole frame");
 		iw_end(qp, &e);
 	}
 }

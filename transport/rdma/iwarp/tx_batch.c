@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Requests and responses to segments, as many as the socket takes in one sendmsg, payload straight
+// Turns requests and responses into segments, as many as one sendmsg takes, payload directly
 // from its memory. RFC 5044 4.1, RFC 5040 5.
 //
-// A message that has begun goes on before another begins. Requests and responses take turns, but
+// A message is sent completely before the next one starts. Requests and responses take turns, but
 // several of a kind at a time: the peer receives a run of responses in place, and a run of small
 // sends with one receive.
 #include "transport/rdma/iwarp/tx_batch.h"

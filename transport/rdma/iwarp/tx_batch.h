@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Private to software iWARP: what one sendmsg sends. Headers lie in the device's frames until it
-// has; the rest is where the messages have it. On the connection's worker; nothing blocks.
+// Private to software iWARP: the contents of one sendmsg. Headers stay in the device's frames until
+// it returns; the rest stays in the messages' memory. On the connection's worker; nothing blocks.
 #pragma once
 
 #include "transport/rdma/iwarp/iw_priv.h"

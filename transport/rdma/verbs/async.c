@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What befalls a device or a queue pair out of turn. A device has one stream of such events for all
-// workers: each watches it, whoever reads an event sends it where it belongs.
+// Asynchronous events of devices and queue pairs. A device has one stream of such events for all
+// workers: each watches it, and the one that reads an event passes it to its owner.
 //
-// A port that goes down is given some seconds to come back: the transport repeats what got lost.
+// A port that goes down has some seconds to come back: the transport retransmits.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -16,9 +16,9 @@ static const struct {
 	enum ibv_event_type type;
 	const char *text;
 } qp_events[] = {
-	{IBV_EVENT_QP_FATAL,	      "the device gave up the queue pair"		  },
-	{ IBV_EVENT_QP_REQ_ERR,	"the peer sent an invalid request"		   },
-	{ IBV_EVENT_QP_ACCESS_ERR, "the peer reached for memory it has no rights to"},
+	{IBV_EVENT_QP_FATAL,	      "fatal error of the queue pair"	      },
+	{ IBV_EVENT_QP_REQ_ERR,	"the peer sent an invalid request"	   },
+	{ IBV_EVENT_QP_ACCESS_ERR, "the peer violated memory access rights"},
 };
 
 static void fail_all(struct verbs_rnic *r, int code, const char *text)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Event channels of librdmacm, one a worker, read on its thread. Events are copied and acknowledged
-// before anybody looks at them. Fetching one blocks for some system calls only: librdmacm moves the
-// queue pair of an answered connect to its next states in there.
+// Event channels of librdmacm, one per worker, read on its thread. Events are copied and
+// acknowledged before they are handled. Fetching one blocks for some system calls: librdmacm moves
+// the queue pair of an answered connect to its next states meanwhile.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static int channel_open(struct verbs_worker *vw, struct err *e)
 	if (!vw->channel) {
 		int code = errno == ENOENT || errno == ENXIO ? -ENODEV : -errno;
 		return err_set(e, code, "RDMA: %s",
-			       code == -ENODEV ? "no device here (load its driver and rdma_ucm)"
+			       code == -ENODEV ? "no device (load its driver and rdma_ucm)"
 					       : strerror(-code));
 	}
 	fcntl(vw->channel->fd, F_SETFL, fcntl(vw->channel->fd, F_GETFL) | O_NONBLOCK);

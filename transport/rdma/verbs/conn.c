@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Connections, on their worker's thread: from a request or a connect to closed.
+// Connections, on their worker's thread: from a request or connect to closed.
 //
-// A close takes these steps, each looked at by end_run(): what lingers leaves; rdma_disconnect();
-// the requests are flushed and the peer's answer comes; the queue pair is destroyed, from where on
-// no memory is touched; closed. Creating and destroying queue pairs and cm ids blocks for some
+// A close takes these steps, driven by end_run(): pending sends leave; rdma_disconnect();
+// the requests are flushed and the peer's answer arrives; the queue pair is destroyed, after which
+// no memory is accessed; closed. Creating and destroying queue pairs and cm ids blocks for some
 // system calls each (some 100 us on an adapter).
 #include <errno.h>
 #include <stdio.h>
@@ -175,7 +175,7 @@ static void timer_run(struct timer *t)
 		c->is_late = true;
 		verbs_conn_progress(c);
 	} else {
-		verbs_conn_fail(c, -ETIMEDOUT, "connect: the peer does not answer");
+		verbs_conn_fail(c, -ETIMEDOUT, "connect: timeout");
 	}
 }
 
@@ -200,8 +200,8 @@ static int check_pkey(const struct verbs_conn *c, struct err *e)
 	if (!c->options.pkey || c->r->device->is_iwarp || !((is ^ c->options.pkey) & 0x7fff))
 		return 0;
 	return err_set(e, -EADDRNOTAVAIL,
-		       "the address is in partition %#x, not %#x (use the address of that "
-		       "partition's interface)",
+		       "the address is in partition %#x, not %#x (use an address of an interface "
+		       "in that partition)",
 		       is, c->options.pkey);
 }
 
@@ -446,7 +446,8 @@ int verbs_connect(struct rnic_qp **ret, struct worker *w, const struct tcp_addr 
 		return err_set(e, -ENOMEM, "connect: out of memory");
 	if (o->private_len > RNIC_PRIVATE_REQ_MAX) {
 		free(c);
-		return err_set(e, -EMSGSIZE, "connect: %u bytes of private data, at most %u",
+		return err_set(e, -EMSGSIZE,
+			       "connect: %u bytes of private data exceed the limit of %u",
 			       o->private_len, RNIC_PRIVATE_REQ_MAX);
 	}
 	int r = verbs_worker_get(&c->vw, w, e);

@@ -2,9 +2,9 @@
 // Completion queues of a worker's share of a device, on its thread: polled once a round, armed only
 // before the worker sleeps.
 //
-// What is received and what was posted complete on queues of their own, for different things wake
-// the worker: whatever comes in, but of requests only those that somebody waits for. The others,
-// a target's responses above all, end with the next round that there is, or when the worker has
+// Receives and posted requests complete on separate queues, because different events wake
+// the worker: every receive, but only requests that somebody waits for. The others,
+// above all a target's responses, complete in the next round, or when the worker has
 // slept for VERBS_LAZY_USEC.
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What all workers share of a device: its protection domain, its limits, the registrations of
-// regions. A device is here from the first listener or connection that uses it to the last. Any
+// The part of a device that all workers share: its protection domain, limits, and registrations of
+// regions. It exists from the first listener or connection that uses the device to the last. Any
 // thread, under one lock; the first get blocks while memory is registered.
 #include <errno.h>
 #include <stdlib.h>
@@ -84,10 +84,10 @@ static int device_open(struct verbs_device *d, struct err *e)
 	if (r)
 		return err_errno(e, -r, "%s: query", d->name);
 	if (a.max_srq <= 0 || a.max_qp_wr < 8 || a.max_sge < 1)
-		return err_set(e, -EOPNOTSUPP, "%s: it has no shared receive queues", d->name);
+		return err_set(e, -EOPNOTSUPP, "%s: no support for shared receive queues", d->name);
 	d->pd = ibv_alloc_pd(d->context);
 	if (!d->pd)
-		return err_errno(e, -errno, "%s: protection domain", d->name);
+		return err_errno(e, -errno, "%s: create protection domain", d->name);
 	ask_limits(d, &a);
 	verbs_memory_init(d);
 	return 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Listeners, on the thread they were made on: a connect that comes is handed to its worker, cm id
-// and all. Making one blocks for system calls, and for the registration of all regions if it is the
-// first to use its device.
+// Listeners, on the thread that created them: a connect request is passed to its worker, cm id
+// included. Creating one blocks for system calls, and for the registration of all regions if it is
+// the first to use its device.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +98,7 @@ static int bind_error(struct err *e, const struct tcp_addr *addr, int error)
 	if (error == ENODEV || error == EADDRNOTAVAIL || error == ENXIO || error == ENOENT)
 		return err_set(e, -ENODEV, "%s: listen: no RDMA device has this address", text);
 	if (error == EADDRINUSE)
-		return err_set(e, -EADDRINUSE, "%s: listen: the port is taken", text);
+		return err_set(e, -EADDRINUSE, "%s: listen: the port is in use", text);
 	return err_errno(e, -error, "%s: listen", text);
 }
 

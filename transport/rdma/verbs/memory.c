@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Registered memory of a device: regions (buffer pools, RAM disks) as they come and go, what
-// rnic_register() is given, and what is opened to peers while a connection exposes memory.
+// Registered memory of a device: regions (buffer pools, RAM disks) as they come and go, memory that
+// rnic_register() is given, and memory exposed to peers by a connection.
 //
 // Lists change under the device's lock, on any thread; looking an address up takes none. Pinning
 // pages blocks, a millisecond for an extent of a pool, seconds for a large RAM disk: it happens
@@ -132,8 +132,8 @@ static void region_added(struct region_watch *w, struct region *r)
 	struct err e;
 
 	if (!fits_into_memory(r)) {
-		log_warn("%s: %llu bytes of a disk are not registered: they would take more memory "
-			 "than is free (its data is copied by way of buffers)",
+		log_warn("%s: %llu bytes of a RAM disk are not registered: not enough free memory "
+			 "(its data is copied through buffers)",
 			 d->name, (unsigned long long)r->len);
 		return;
 	}

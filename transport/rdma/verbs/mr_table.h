@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which registration covers an address: ranges in order of their beginning, looked up on every
-// worker's I/O path without a lock while somebody else changes them.
+// Finds the registration that covers an address: ranges in order of their start, looked up on every
+// worker's I/O path without a lock while another thread changes them.
 //
-// A sequence lock: readers that met a change look again. Arrays that were outgrown are kept until
-// the end, since someone may still read them; they double, so they are no larger than what is in
-// use. A range may overlap others by a little: of those that cover an address any is found.
+// A sequence lock: readers retry after a change. Outgrown arrays are kept until
+// the end, since a reader may still use them; sizes double, so they total no more than the one in
+// use. Ranges may overlap a little: any range that covers the address may be found.
 #pragma once
 
 #include <stdint.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Requests and completions of queue pairs, on their worker's thread. What a round posts to a queue
-// pair leaves with one doorbell at its end.
+// Requests and completions of queue pairs, on their worker's thread. All requests that a round
+// posts to a queue pair are submitted with one doorbell at its end.
 //
-// Reads are signaled always, for they may end after what was posted behind them (RFC 5040; IBTA
-// completes them in order, which is no contradiction). Of the others those that ask, and so many
-// more that the send queue does not fill up with finished requests nobody hears of: the completion
-// of one is that of all others before it, but over siw.
+// Reads are always signaled, since they may complete after later requests (RFC 5040; IBTA
+// completes them in order, which is allowed). Other requests are signaled if they ask for it, and
+// often enough that the send queue does not fill up with finished unsignaled requests: the
+// completion of one implies that of all earlier ones, except over siw.
 #include <errno.h>
 #include <stdlib.h>
 
@@ -191,7 +191,7 @@ static bool post_chain(struct verbs_conn *c)
 		return true;
 	unsigned first = bad ? (unsigned)(bad - r->wrs) : 0;
 	take_back(c, &r->wrs[first], n - first);
-	verbs_conn_fail(c, -EIO, "post: the device refused a request: %s", strerror(error));
+	verbs_conn_fail(c, -EIO, "post: request refused by the device: %s", strerror(error));
 	return false;
 }
 

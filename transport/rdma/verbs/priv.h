@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The inside of the verbs provider. By subject: device.c (what all workers share of a device),
+// Private to the verbs provider. By subject: device.c (the shared part of a device),
 // memory.c (registrations), worker_rnic.c (a worker's share), cq.c (completion queues), rx.c
 // (receive buffers), channel.c (events of connection management), listener.c, conn.c (queue pairs),
-// post.c (requests), async.c (what befalls a device), status.c (what codes mean).
+// post.c (requests), async.c (asynchronous events), status.c (meaning of codes).
 //
 // A device's context belongs to librdmacm, which opens it for the first cm id that needs it and
 // keeps it open while cm ids refer to it.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Receive buffers of a worker's share of a device, on its thread: cut from pool buffers, posted to
-// one shared receive queue, as many as connections reserved.
+// one shared receive queue, as many as the connections reserved.
 #include <errno.h>
 #include <stdlib.h>
 
@@ -198,8 +198,8 @@ int verbs_rx_init(struct verbs_rnic *r, struct err *e)
 	refill(r);
 	if (!r->rx_posted)
 		return err_set(e, -ENOMEM,
-			       "%s: receive buffers: none can be registered (raise the memlock "
-			       "limit: LimitMEMLOCK=infinity or ulimit -l unlimited)",
+			       "%s: receive buffers: cannot register any (raise the memlock limit: "
+			       "LimitMEMLOCK=infinity or ulimit -l unlimited)",
 			       d->name);
 	return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The verbs provider: InfiniBand, RoCE and iWARP adapters by way of librdmacm and libibverbs.
+// The verbs provider: InfiniBand, RoCE and iWARP adapters through librdmacm and libibverbs.
 #include "transport/rdma/verbs/priv.h"
 
 const struct rnic_provider rnic_verbs = {

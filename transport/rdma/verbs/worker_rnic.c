@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A worker's share of a device, on its thread: its life, and which connection a queue pair number
-// belongs to.
+// A worker's share of a device, on its thread: its life, and the map from queue pair numbers
+// to connections.
 //
-// It is made with the first connection and goes, at the end of a round, with the last thing that
-// needs it. Making it blocks for some system calls, about a millisecond.
+// It is created with the first connection and freed, at the end of a round, with the last object
+// that needs it. Creating it blocks for some system calls, about a millisecond.
 #include <errno.h>
 #include <stdlib.h>
 

@@ -289,7 +289,7 @@ static void what_is_wrong_with_a_value_is_said(void **state)
 		{ TPG "/luns", "delete", "[\"\"]", "lun: is empty" },
 		{ "/iscsi/" IQN, "create", "[\"70000\"]", "'70000'; 0..65535" },
 		{ TPG, "set", "{\"group\": \"parameter\", \"MaxBurstLength\": \"\"}",
-		  "MaxBurstLength: '' does not fit" },
+		  "MaxBurstLength: invalid value ''" },
 		{ "/", "drop", "[\"0\"]", "invalid session id: '0'" },
 		{ "/", "drop", "[\"-1\"]", "invalid session id: '-1'" },
 		{ "/", "saveconfig", "[\"\"]", "savefile: empty" },

@@ -254,7 +254,7 @@ static void a_dropped_command_takes_no_more_data(void **state)
 	rig_run(&r);
 	assert_int_equal(r.res[0], -ECANCELED);
 	assert_int_equal(mem[0], 0);
-	assert_non_null(strstr(r.why.text, "no such command"));
+	assert_non_null(strstr(r.why.text, "no command in flight"));
 }
 
 // --- digests ---

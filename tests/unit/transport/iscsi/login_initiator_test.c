@@ -186,7 +186,7 @@ static void test_redirects_to_nowhere(void **state)
 		start();
 		respond(OP, NULL, 0);
 		respond_raw(ISCSI_LOGIN_MOVED_PERMANENTLY, OP, bad[i], strlen(bad[i]) + 1);
-		expect_failed("usable TargetAddress");
+		expect_failed("valid TargetAddress");
 	}
 }
 
@@ -260,7 +260,7 @@ static void test_a_target_without_end(void **state)
 		assert_int_equal(out.outcome, LOGIN_CONTINUE);
 	}
 	respond(OP, NULL, 0);
-	expect_failed("without end");
+	expect_failed("too many responses");
 	respond(OP, NULL, 0);
 	expect_failed("instead");
 }
@@ -271,7 +271,7 @@ static void test_transit_nobody_asked_for(void **state)
 	respond(SEC, TEXT("AuthMethod=CHAP"));
 	expect_request(SEC, TEXT("CHAP_A=8,7,6,5"));
 	respond(SEC_TO_OP, TEXT("CHAP_A=5\0CHAP_I=1\0CHAP_C=0x00"));
-	expect_failed("unasked");
+	expect_failed("unrequested");
 }
 
 static void test_security_answers_that_fail(void **state)
@@ -326,7 +326,7 @@ static void test_mutual_is_enforced(void **state)
 		start_chap(true);
 		assert_memory_equal(out.text + out.text_len - 16, "AuthMethod=CHAP", 16);
 		respond(SEC_TO_OP, none[i], strlen(none[i]) + 1);
-		expect_failed("not authenticate itself");
+		expect_failed("authenticate itself");
 	}
 	setup(NULL);
 	start_chap(true);
@@ -373,7 +373,7 @@ static void test_bad_configurations(void **state)
 	assert_int_equal(login_initiator_init(&initiator, &config, &e), -EINVAL);
 	chap_creds_set(&config.initiator, "i", MUTUAL, NULL);
 	assert_int_equal(login_initiator_init(&initiator, &config, &e), -EINVAL);
-	assert_non_null(strstr(e.text, "one secret"));
+	assert_non_null(strstr(e.text, "must differ"));
 	chap_creds_set(&config.initiator, "i", SECRET, NULL);
 	config.chap_algs = 0;
 	assert_int_equal(login_initiator_init(&initiator, &config, &e), -EINVAL);

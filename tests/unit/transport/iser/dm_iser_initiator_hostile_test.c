@@ -115,7 +115,7 @@ static const struct hostile {
 	const char *text; // in the reason
 } hostiles[] = {
 	// clang-format off
-	{"tag beyond the last slot", h_slot_beyond_the_last, .text = "no such command"},
+	{"tag beyond the last slot", h_slot_beyond_the_last, .text = "no command in flight"},
 	{"Data-In", h_data_in, .text = "Data-In over iSER"},
 	{"R2T", h_r2t, .is_write = true, .text = "R2T over iSER"},
 	{"segment longer than its message", h_segment_longer_than_message, .text = "message of 92"},
@@ -128,12 +128,12 @@ static const struct hostile {
 	{"unknown opcode of the header", h_header_opcode, .text = "unknown opcode"},
 	{"Hello", h_hello, .text = "iSER Hello"},
 	{"HelloReply", h_hello_reply, .text = "iSER HelloReply"},
-	{"another's STag invalidated", h_invalidates_another, .text = "not its command's"},
-	{"STag invalidated by a ping", h_invalidates_in_a_ping, .text = "not its command's"},
+	{"another's STag invalidated", h_invalidates_another, .text = "not the command's"},
+	{"STag invalidated by a ping", h_invalidates_in_a_ping, .text = "not the command's"},
 	{"STag invalidated without leave", h_invalidates_without_leave, .no_leave = true,
-	 .text = "not its command's"},
+	 .text = "not the command's"},
 	{"STag invalidated where there is none", h_invalidates_for_immediate_data, .is_write = true,
-	 .text = "not its command's"},
+	 .text = "not the command's"},
 	// clang-format on
 };
 

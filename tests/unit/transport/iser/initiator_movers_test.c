@@ -213,18 +213,18 @@ static const struct hostile {
 	int res;	  // of the command
 } hostiles[] = {
 	// clang-format off
-	{ "response with an unknown tag", h_unknown_response, "no such command", -EPIPE },
-	{ "response with a tag of the role", h_role_tag_response, "no such command", -EPIPE },
-	{ "second response", h_response_twice, "no such command", 0 },
-	{ "sense longer than its segment", h_sense_too_long, "19 bytes of sense", -EPIPE },
-	{ "sense of 65535 bytes", h_sense_huge, "65535 bytes of sense", -EPIPE },
+	{ "response with an unknown tag", h_unknown_response, "no command in flight", -EPIPE },
+	{ "response with a tag of the role", h_role_tag_response, "no command in flight", -EPIPE },
+	{ "second response", h_response_twice, "no command in flight", 0 },
+	{ "sense longer than its segment", h_sense_too_long, "sense: 19 bytes", -EPIPE },
+	{ "sense of 65535 bytes", h_sense_huge, "sense: 65535 bytes", -EPIPE },
 	{ "sense segment of one byte", h_sense_one_byte, "in a data segment of 1", -EPIPE },
 	{ "underflow above EDTL", h_underflow_too_large, "underflow of 1001", -EPIPE },
-	{ "underflow and overflow", h_underflow_and_overflow, "at once", -EPIPE },
-	{ "unknown opcode", h_opcode, "not known", -EPIPE },
-	{ "initiator's PDU", h_from_an_initiator, "the other way", -EPIPE },
+	{ "underflow and overflow", h_underflow_and_overflow, "both set", -EPIPE },
+	{ "unknown opcode", h_opcode, "unknown opcode", -EPIPE },
+	{ "initiator's PDU", h_from_an_initiator, "wrong direction", -EPIPE },
 	{ "response that is not final", h_no_final, "F is not set", -EPIPE },
-	{ "AHS in a response", h_ahs, "no AHS", -EPIPE },
+	{ "AHS in a response", h_ahs, "AHS not allowed", -EPIPE },
 	{ "segment beyond the agreed", h_segment_beyond_the_agreed, "at most 4096", -EPIPE },
 	// clang-format on
 };

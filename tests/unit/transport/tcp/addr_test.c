@@ -69,13 +69,13 @@ static void wrong_text_is_refused_with_its_cause(void **state)
 		{ "1.2.3.4: 1",			"port"	       },
 		{ "1.2.3.4:1x",			"port"	       },
 		{ "[::1]:",			    "port"	   },
-		{ "1.2.3",			   "neither"	     },
-		{ "1.2.3.256",		       "neither"	 },
-		{ "[1.2.3.4]:1",			 "neither"	   },
-		{ "localhost",		       "neither"	 },
-		{ "1::2::3",			     "neither"	       },
-		{ "fe80::1%",		      "neither"	},
-		{ "1.2.3.4%lo",			"neither"	  },
+		{ "1.2.3",			   "not an IPv4"	 },
+		{ "1.2.3.256",		       "not an IPv4"    },
+		{ "[1.2.3.4]:1",			 "not an IPv4"    },
+		{ "localhost",		       "not an IPv4"    },
+		{ "1::2::3",			     "not an IPv4"	   },
+		{ "fe80::1%",		      "not an IPv4"    },
+		{ "1.2.3.4%lo",			"not an IPv4"    },
 	};
 	struct tcp_addr a;
 	struct err e;
@@ -140,16 +140,16 @@ static void addresses_nobody_can_listen_on_are_refused(void **state)
 	static const struct {
 		const char *text, *why; // why NULL: fine
 	} cases[] = {
-		{"0.0.0.0",	     NULL			  },
+		{"0.0.0.0",	     NULL		  },
 		{ "::",		NULL		     },
 		{ "10.0.0.1",	      NULL		   },
 		{ "fe80::1%1",	       NULL		    },
-		{ "224.0.0.1",	       "multicast"		   },
+		{ "224.0.0.1",	       "multicast"	   },
 		{ "239.255.255.255",  "multicast"		 },
 		{ "ff02::1",	     "multicast"		 },
 		{ "255.255.255.255",  "broadcast"		 },
 		{ "::ffff:127.0.0.1", "as 1.2.3.4"	   },
-		{ "fe80::1",	     "without its interface"},
+		{ "fe80::1",	     "without an interface"},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -179,7 +179,7 @@ static void an_address_in_use_is_told_in_words(void **state)
 	assert_int_equal(listener_new(&l, r.w, listener_addr(r.l), &rig_ops, &r, &e), -EADDRINUSE);
 	assert_null(l);
 	assert_non_null(strstr(e.text, "127.0.0.1:"));
-	assert_non_null(strstr(e.text, "another socket listens there"));
+	assert_non_null(strstr(e.text, "the port is in use"));
 	rig_done(&r);
 }
 
@@ -192,7 +192,7 @@ static void an_address_of_no_interface_is_told_in_words(void **state)
 
 	rig_init(&r);
 	assert_int_equal(listener_new(&l, r.w, &a, &rig_ops, &r, &e), -EADDRNOTAVAIL);
-	assert_non_null(strstr(e.text, "no interface of this machine has the address"));
+	assert_non_null(strstr(e.text, "no interface has this address"));
 	rig_done(&r);
 }
 

@@ -76,7 +76,7 @@ static void a_request_that_says_it_is_a_rejection_is_refused(void **state)
 {
 	passive();
 	ask(MPA_R | MPA_S, 2, 1, 1);
-	expect_refusal("rejection");
+	expect_refusal("reject bit");
 }
 
 static void a_revision_of_the_future_is_refused(void **state)
@@ -91,7 +91,7 @@ static void a_request_with_another_key_is_dropped(void **state)
 {
 	passive();
 	put("MPA ID Rex Frame\0\2\0\0", 20);
-	expect_told(-EPROTO, "no request");
+	expect_told(-EPROTO, "not a valid request frame");
 }
 
 static void too_much_private_data_is_dropped(void **state)
@@ -113,7 +113,7 @@ static void a_request_that_does_not_come_is_waited_for_only_so_long(void **state
 {
 	passive();
 	put("MPA ID Req", 10);
-	expect_told(-ETIMEDOUT, "in time");
+	expect_told(-ETIMEDOUT, "timeout");
 }
 
 static void of_too_many_silent_peers_the_oldest_are_turned_away(void **state)

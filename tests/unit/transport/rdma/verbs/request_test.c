@@ -53,7 +53,7 @@ int __wrap_verbs_device_get(struct verbs_device **ret, struct ibv_context *c, st
 {
 	*ret = fake.device_error ? NULL : &device;
 	if (fake.device_error)
-		return err_set(e, fake.device_error, "fake0: it has no shared receive queues");
+		return err_set(e, fake.device_error, "fake0: no support for shared receive queues");
 	return 0;
 }
 
@@ -240,7 +240,7 @@ static void who_comes_by_a_device_without_use_is_refused_in_words(void **state)
 	assert_int_equal(heard.refused, 1);
 	assert_null(heard.request);
 	assert_int_equal(heard.why.code, -EOPNOTSUPP);
-	assert_non_null(strstr(heard.why.text, "no shared receive queues"));
+	assert_non_null(strstr(heard.why.text, "no support for shared receive queues"));
 	assert_int_equal(fake.rejected, 1);
 	assert_int_equal(fake.destroyed, 1);
 }
