@@ -11,9 +11,9 @@
 #include "core/err.h"
 
 // A line of /sys/dev/block/MAJOR:MINOR/queue/NAME (of the whole disk for a partition), without
-// its newline. False when there is none.
+// its newline. False if it does not exist.
 bool device_queue_text(dev_t rdev, const char *name, char *ret, size_t size);
-// The same as a number; 0 when there is none.
+// The same as a number; 0 if it does not exist.
 uint64_t device_queue_number(dev_t rdev, const char *name);
 
 // Who has the device, or a partition of it: "mounted at /mnt", "used as swap", "held by dm-0
@@ -21,7 +21,7 @@ uint64_t device_queue_number(dev_t rdev, const char *name);
 void device_user(dev_t rdev, char *ret, size_t size);
 
 // The filesystem, partition table, RAID or LVM signature on what fd has open (buffered):
-// "ext4 filesystem", "gpt partition table". False when there is none.
+// "ext4 filesystem", "gpt partition table". False if there is no signature.
 bool device_signature(int fd, char *ret, size_t size);
 
 // Sets -EBUSY with the user of path, whose device number is rdev, and the cure.

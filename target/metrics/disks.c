@@ -119,7 +119,7 @@ static void progresses(FILE *out, const struct snapshot *s)
 	for (unsigned i = 0; i < s->progress_count; i++) {
 		const struct progress_info *p = &s->progress[i];
 		char path[SNAPSHOT_NAME], operation[40];
-		// Several copies to one disk are told apart by number.
+		// Numbers distinguish several copies to one disk.
 		snprintf(path, sizeof path, "/backstores/%s", p->storage_object);
 		snprintf(operation, sizeof operation, "copy%u", i);
 		put_progress(out, path, operation,

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-// Bytes of the UTF-8 character at p (RFC 3629), 0 when it is none.
+// Bytes of the UTF-8 character at p (RFC 3629), 0 if it is malformed.
 static unsigned utf8_len(const unsigned char *p)
 {
 	static const struct {
@@ -56,7 +56,7 @@ static void put_value(FILE *out, const char *value)
 	}
 }
 
-// more: one label behind the others, or NULL.
+// more: one label after the others, or NULL.
 static void put_labels(FILE *out, const struct label *labels, const struct label *more)
 {
 	bool is_first = true;

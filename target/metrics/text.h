@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-// One row. Names end as the specification wants: a unit is the end of its family's name, and the
+// A metric family. As the specification requires, a unit is the end of its family's name, and the
 // writers below add _total, _info, _bucket, _count and _sum.
 struct family {
 	const char *name;
@@ -18,7 +18,7 @@ struct family {
 };
 
 enum { LABELS_MAX = 12 };
-// value is anything: it is escaped, and made UTF-8 where it is not. Ends with a NULL name.
+// value may be any text: it is escaped, and malformed UTF-8 is replaced. Ends with a NULL name.
 struct label {
 	const char *name, *value;
 };
@@ -29,11 +29,11 @@ void metric_number(FILE *out, const struct family *f, const struct label *labels
 void metric_fraction(FILE *out, const struct family *f, const struct label *labels, uint64_t value,
 		     uint64_t per);
 void metric_info(FILE *out, const struct family *f, const struct label *labels);
-// buckets[i]: observations below 2^i us, for the last: all others. sum_us: their sum.
+// buckets[i]: observations below 2^i us, the last: all others. sum_us: their sum.
 void metric_histogram(FILE *out, const struct family *f, const struct label *labels,
 		      const uint64_t *buckets, unsigned count, uint64_t sum_us);
 void metric_end(FILE *out);
 
-// The same document in the text format of Prometheus, version 0.0.4. text is one that the functions
-// above have written. For free(); NULL: no memory.
+// The same document in the text format of Prometheus, version 0.0.4. text was written by the
+// functions above. For free(); NULL: no memory.
 char *metrics_plain(const char *text, size_t *ret_len);

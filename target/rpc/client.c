@@ -73,8 +73,8 @@ static bool answer_all(struct client *c)
 			config_set_caller(s->context.config, &c->who);
 		c->out = rpc_answer(&s->context, line, len, c->is_admin, &c->out_len);
 		explicit_bzero(line, len);
-		// What was just deleted may still be held by sessions that are ending; whoever
-		// is told "deleted" may rely on the file or device being free.
+		// A deleted object may still be held by sessions that are ending; a client
+		// that gets "deleted" may rely on the file or device being free.
 		c->is_held = closing(s) > before;
 		if (!c->is_held && c->out && !flush(c))
 			return false;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // CHAP for both roles, one-way and mutual [RFC 7143 §9.2.1, §12.1.3; RFC 1994].
 //
-// Pure but for getrandom(), which never blocks once the machine is up. Any thread. Secrets
-// live in the caller's structs; whoever holds one wipes it with chap_wipe.
+// Pure except for getrandom(), which never blocks once the machine is up. Any thread. Secrets
+// live in the caller's structs; the holder wipes them with chap_wipe.
 #pragma once
 
 #include <stdbool.h>
@@ -20,7 +20,7 @@ enum chap_alg { // IANA's "PPP authentication algorithms"
 };
 #define CHAP_BIT(alg) (1u << (alg))
 #define CHAP_ALGS_ALL (CHAP_BIT(5) | CHAP_BIT(6) | CHAP_BIT(7) | CHAP_BIT(8))
-// What an initiator offers unless told otherwise: without 7, which tgt takes for SHA-1.
+// The default offer of an initiator: without 7, which tgt takes for SHA-1.
 #define CHAP_ALGS_OFFER (CHAP_BIT(5) | CHAP_BIT(6) | CHAP_BIT(8))
 
 enum {

@@ -16,7 +16,7 @@ static inline uint32_t dmi_tag_slot(uint32_t itt)
 	return itt & ((1u << DMI_SLOT_BITS) - 1);
 }
 
-// t begins anew in that slot: its tag, with the next generation, and the next CmdSN; nothing has
+// Restarts t in that slot: its tag, with the next generation, and the next CmdSN; nothing has
 // come of it.
 void dmi_task_begin(struct dmi_task *t, struct dmi_sns *s, uint32_t *generation, uint32_t slot);
 

@@ -107,7 +107,7 @@ struct iscsi_key {
 #define ISCSI_NO_DEST UINT16_MAX
 extern const struct iscsi_key iscsi_keys[ISCSI_KEY_COUNT];
 
-// The row of a key seen on the wire, or -1 (MaxXmitDataSegmentLength is none of those).
+// The row of a key seen on the wire, or -1 (MaxXmitDataSegmentLength is not on the wire).
 int iscsi_key_find(const char *name, size_t len);
 
 enum iscsi_task_reporting { // RFC 7143 §13.23

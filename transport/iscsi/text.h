@@ -41,7 +41,7 @@ int text_find(const void *text, size_t len, const char *key, struct text_pair *r
 // after the last item. False when there is no further item.
 bool text_list_next(const char **at, const char **ret_item, size_t *ret_len);
 
-// The value of a hexadecimal digit, -1 if it is none.
+// The value of a hexadecimal digit, -1 for any other character.
 int text_hex_digit(char c);
 
 // Decimal, or hexadecimal behind 0x [RFC 7143 §6.1]. -EINVAL: not a number. -ERANGE: outside

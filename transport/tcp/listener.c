@@ -19,7 +19,7 @@ struct listener {
 	struct listener_ops ops;
 	void *arg;
 	struct tcp_addr addr;
-	bool is_in_trouble; // told, until the backlog is empty again
+	bool is_in_trouble; // logged, until the backlog is empty again
 	bool is_in_accept, is_freed;
 };
 

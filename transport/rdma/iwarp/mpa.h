@@ -26,7 +26,7 @@ struct mpa_frame {
 // MPA_STARTUP_LEN + MPA_PRIVATE_MAX. -EPROTO: it is no request (or reply).
 int mpa_frame_len(const uint8_t *head, bool is_reply, struct err *e);
 
-// Reads a whole frame whose length mpa_frame_len() has told; private_data points into it.
+// Reads a whole frame whose length mpa_frame_len() has returned; private_data points into it.
 // -EPROTO: enhanced data is announced and not there.
 int mpa_parse(const uint8_t *frame, struct mpa_frame *ret, struct err *e);
 

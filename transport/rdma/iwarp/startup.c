@@ -102,7 +102,7 @@ static void crowded_run(struct defer *defer)
 	iw_device_put(d);
 }
 
-// Says in MPA that we cannot do what was asked for, or were told to refuse it.
+// Sends an MPA reply that refuses the request.
 static void send_refusal(struct iw_qp *qp, const void *private_data, uint32_t len)
 {
 	struct mpa_frame f;
@@ -121,7 +121,7 @@ static void refuse(struct iw_qp *qp, const void *private_data, uint32_t len)
 	iw_qp_delete(qp);
 }
 
-// What the peer asks for and we cannot do.
+// Checks the request for features that we do not support.
 static int check_request(const struct mpa_frame *f, struct err *e)
 {
 	if (f->revision < 1 || f->revision > 2)

@@ -122,7 +122,7 @@ static void take_event(struct verbs_rnic *r, const struct ibv_async_event *ev)
 	case IBV_EVENT_SRQ_ERR:
 		tell_all(r->device, ev->event_type);
 		break;
-	default: // others are told by connection management, or nobody's business
+	default: // others come from connection management too, or do not matter
 		break;
 	}
 }

@@ -218,7 +218,7 @@ static struct rdma_conn_param conn_param(const struct verbs_conn *c)
 	};
 }
 
-// How long a peer waits that met an empty receive queue: 655 ms unless told.
+// How long a peer waits after an empty receive queue (RNR timer): default 655 ms.
 static void set_rnr_timer(struct verbs_conn *c)
 {
 	struct ibv_qp_attr a = { .min_rnr_timer = VERBS_RNR_TIMER };

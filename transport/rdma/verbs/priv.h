@@ -29,7 +29,7 @@ enum {
 	VERBS_RNR_TIMER = 12, // 0.64 ms until a peer tries again (IBTA 9.7.5.2.8)
 	VERBS_RNR_RETRY = 7,  // for ever
 	VERBS_RETRY = 7,
-	VERBS_LAZY_USEC = 10000, // until requests that nobody waits for are looked after
+	VERBS_LAZY_USEC = 10000, // poll interval for requests that nobody waits for
 };
 
 struct verbs_conn;
@@ -275,7 +275,7 @@ static inline struct verbs_conn *verbs_conn_of(struct rnic_qp *qp)
 	return (struct verbs_conn *)qp;
 }
 
-// A request that came to a listener; its worker is told. The cm id is the connection's.
+// A connect request at a listener, passed to its worker. The cm id belongs to the connection.
 void verbs_conn_requested(struct verbs_listener *l, struct worker *w,
 			  const struct rnic_listener_ops *ops, void *arg,
 			  const struct verbs_cm_event *ev);
