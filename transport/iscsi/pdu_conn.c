@@ -87,7 +87,8 @@ int pdu_conn_init(struct pdu_conn *c, struct worker *w, int fd, enum iscsi_role 
 void pdu_conn_done(struct pdu_conn *c)
 {
 	free(c->buffer);
-	c->buffer = NULL;
+	free(c->rest);
+	c->buffer = c->rest = NULL;
 	pdu_scratch_put();
 }
 

@@ -99,8 +99,12 @@ struct pdu_conn {
 
 	// in
 	enum pdu_rx_state rx_state;
-	uint32_t rx_have;   // bytes of header or tail gathered
-	uint32_t rx_limit;  // how far a receive may read ahead
+	uint32_t rx_have;  // bytes of header or tail gathered
+	uint32_t rx_limit; // how far a receive may read ahead
+	uint32_t rx_left;  // PDUs of this round's share
+	uint64_t rx_until; // ... and when its time is over
+	uint8_t *rest; // received, but not looked at before receiving stopped or the share ended
+	uint32_t rest_len, rest_at;
 	uint32_t rx_streak; // PDUs in a row without a large data segment
 	uint32_t rx_small;  // ... that had a small one
 	uint32_t data_left, data_done, tail_len;
@@ -109,6 +113,7 @@ struct pdu_conn {
 	struct pdu_sink sink;
 	uint32_t sink_index, sink_offset; // cursor into sink.sg
 	uint8_t *buffer;		  // PDU_TO_BUFFER
+	uint64_t buffer_ns;		  // ... since then
 	uint8_t rx_header[ISCSI_BHS_LEN + ISCSI_AHS_MAX + ISCSI_DIGEST_LEN];
 	uint8_t rx_tail[8];
 	bool is_in_rx, is_rx_posted, is_rx_stopped;
@@ -153,7 +158,8 @@ void pdu_conn_close(struct pdu_conn *c, bool linger, const struct err *why);
 // The sink's owner wants no more bytes: the rest of the segment being received is discarded.
 void pdu_conn_discard(struct pdu_conn *c, const void *owner);
 
-// Receiving pauses (memory is short, the peer does not read) and goes on.
+// Receiving pauses (memory is short, the peer does not read) and goes on. No PDU is looked at while
+// it pauses, not even one that came with the last receive.
 void pdu_conn_stop_rx(struct pdu_conn *c);
 void pdu_conn_start_rx(struct pdu_conn *c);
 

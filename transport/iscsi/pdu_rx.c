@@ -19,8 +19,13 @@
 // After so many PDUs without a large data segment, receives read ahead.
 #define STREAK	   8
 #define READ_AHEAD 8192u // past commands without data: 170 of them, and never much to copy
-// A round's share, so that one busy connection does not starve the others of the worker.
+// A round's share, so that one busy connection does not starve the others of the worker: bytes,
+// PDUs and time. A login and discovery go step by step, so few PDUs are plenty there.
 #define ROUND_BYTES (4u << 20)
+#define ROUND_PDUS  256u
+#define ROUND_STEPS 8u
+#define ROUND_NS    1000000u
+#define CLOCK_EACH  8u // PDUs between two looks at the clock
 #define RX_IOV	    64
 // Answering so many PDUs took long enough for the peer to have sent more: look at once, so often.
 #define BURST  8u
@@ -119,10 +124,12 @@ void pdu_conn_discard(struct pdu_conn *c, const void *owner)
 // --- PDUs ---
 
 // How far the next receive may read past the bytes it must have. With large data segments
-// about, not past the next header: their payload is then received in place, uncopied.
+// about, not past the next header: their payload is then received in place, uncopied. Nor before
+// full feature phase: one request is answered before the next, and a peer that nobody knows yet has
+// no bytes kept here.
 static void rx_judge(struct pdu_conn *c, uint32_t data_len)
 {
-	if (data_len > SMALL_DATA) {
+	if (data_len > SMALL_DATA || c->phase != ISCSI_PHASE_FULL_FEATURE) {
 		c->rx_streak = c->rx_small = 0;
 		c->rx_limit = ISCSI_BHS_LEN;
 		return;
@@ -156,10 +163,26 @@ static int pdu_complete(struct pdu_conn *c, struct err *e)
 	return r;
 }
 
+// One PDU less of the round's share, or none left if its time is over.
+static void share_use(struct pdu_conn *c)
+{
+	if (c->rx_left)
+		c->rx_left--;
+	if (!(c->rx_left % CLOCK_EACH) && clock_ns() >= c->rx_until)
+		c->rx_left = 0;
+}
+
+static void share_begin(struct pdu_conn *c)
+{
+	c->rx_left = c->phase == ISCSI_PHASE_FULL_FEATURE ? ROUND_PDUS : ROUND_STEPS;
+	c->rx_until = clock_ns() + ROUND_NS;
+}
+
 // A whole header, checked against its digest, at bhs (which may lie in the scratch).
 static int pdu_header(struct pdu_conn *c, const uint8_t *bhs, struct err *e)
 {
 	c->pdus_in++;
+	share_use(c);
 	int r = iscsi_pdu_check(c->role, c->phase, bhs, c->max_recv_data, &c->rx_pdu, e);
 	if (r < 0)
 		return r;
@@ -182,6 +205,7 @@ static int pdu_header(struct pdu_conn *c, const uint8_t *bhs, struct err *e)
 	if (c->sink.kind == PDU_TO_BUFFER && pdu->data_len) {
 		// One byte more than the data: the terminator of a text that lacks it.
 		c->buffer = calloc(1, (size_t)pdu->data_len + 1);
+		c->buffer_ns = worker_now(c->worker);
 		if (!c->buffer)
 			return err_set(e, -ENOMEM, "out of memory for %u bytes of %s",
 				       pdu->data_len, iscsi_opcode_name(pdu->opcode));
@@ -311,17 +335,57 @@ static int (*const rx_states[])(struct pdu_conn *c, const uint8_t *p, uint32_t n
 	[PDU_RX_TAIL] = rx_tail,
 };
 
-static int rx_feed(struct pdu_conn *c, const uint8_t *p, size_t n, struct err *e)
+static bool is_receiving(const struct pdu_conn *c)
 {
+	return !c->is_closed && !c->is_closing && !c->is_rx_stopped;
+}
+
+// How many of n bytes were consumed: all, unless receiving stops or the share ends. Or negative.
+static int rx_feed(struct pdu_conn *c, const uint8_t *p, uint32_t n, struct err *e)
+{
+	uint32_t at = 0;
 	c->ops->ahead(c, NULL);
-	while (n && !c->is_closed) {
-		int used = rx_states[c->rx_state](c, p, (uint32_t)n, e);
+	while (at < n && is_receiving(c) && c->rx_left) {
+		int used = rx_states[c->rx_state](c, p + at, n - at, e);
 		if (used < 0)
 			return used;
-		p += used;
-		n -= (size_t)used;
+		at += (uint32_t)used;
 	}
+	return (int)at;
+}
+
+// The scratch is for the next connection: what was not consumed is kept. Seldom: a peer by the book
+// has no more commands out than its window.
+static int rest_keep(struct pdu_conn *c, const uint8_t *p, uint32_t n, struct err *e)
+{
+	c->rest = malloc(n);
+	if (!c->rest)
+		return err_set(e, -ENOMEM, "no memory for %u received bytes", n);
+	buf_copy_for(c->worker, &c->copied, c->rest, p, n);
+	c->rest_len = n;
+	c->rest_at = 0;
 	return 0;
+}
+
+static int rest_feed(struct pdu_conn *c, struct err *e)
+{
+	int used = rx_feed(c, c->rest + c->rest_at, c->rest_len - c->rest_at, e);
+	if (used < 0)
+		return used;
+	c->rest_at += (uint32_t)used;
+	if (c->rest_at < c->rest_len)
+		return 0;
+	free(c->rest);
+	c->rest = NULL;
+	return 0;
+}
+
+static int scratch_feed(struct pdu_conn *c, uint32_t n, struct err *e)
+{
+	int used = rx_feed(c, scratch.mem, n, e);
+	if (used < 0 || (uint32_t)used == n || c->is_closed || c->is_closing)
+		return used < 0 ? used : 0;
+	return rest_keep(c, scratch.mem + used, n - (uint32_t)used, e);
 }
 
 // --- receiving ---
@@ -413,7 +477,7 @@ static int consume(struct pdu_conn *c, const struct rx_plan *plan, size_t got, s
 		if (r < 0)
 			return r;
 	}
-	return rest ? rx_feed(c, scratch.mem, rest, e) : 0;
+	return rest ? scratch_feed(c, (uint32_t)rest, e) : 0;
 }
 
 static void rx_again(struct pdu_conn *c)
@@ -424,34 +488,42 @@ static void rx_again(struct pdu_conn *c)
 	worker_post(c->worker, &c->rx_msg);
 }
 
+// One receive, and the PDUs it brought. 0: there may be more; 1: nothing is left; or negative.
+static int rx_some(struct pdu_conn *c, uint64_t *done, struct err *e)
+{
+	struct rx_plan plan;
+	plan_make(c, &plan);
+	ssize_t got = stream_readv(c->stream, plan.iov, plan.count);
+	if (got == -EAGAIN)
+		return 1;
+	if (got <= 0) {
+		err_errno(e, got ? (int)got : -EPIPE,
+			  got ? "receive" : "peer closed the connection");
+		pdu_conn_close(c, false, e);
+		return 1;
+	}
+	*done += (uint64_t)got;
+	c->bytes_in += (uint64_t)got;
+	int r = consume(c, &plan, (size_t)got, e);
+	if (r < 0 || c->is_closed)
+		return r < 0 ? r : 1;
+	// Less than asked for: the socket is empty, and the next byte is a new event.
+	return (size_t)got < plan.asked && !stream_is_hup(c->stream) && !c->rest;
+}
+
 // done: bytes received in this round.
 static void rx_loop(struct pdu_conn *c, uint64_t *done)
 {
-	struct rx_plan plan;
 	struct err e = { 0 };
-	while (!c->is_closed && !c->is_closing && !c->is_rx_stopped) {
-		if (*done >= ROUND_BYTES) {
+	while (is_receiving(c)) {
+		if (*done >= ROUND_BYTES || !c->rx_left) {
 			rx_again(c);
 			return;
 		}
-		plan_make(c, &plan);
-		ssize_t got = stream_readv(c->stream, plan.iov, plan.count);
-		if (got == -EAGAIN)
-			return;
-		if (got <= 0) {
-			err_errno(&e, got ? (int)got : -EPIPE,
-				  got ? "receive" : "peer closed the connection");
-			pdu_conn_close(c, false, &e);
-			return;
-		}
-		*done += (uint64_t)got;
-		c->bytes_in += (uint64_t)got;
-		if (consume(c, &plan, (size_t)got, &e) < 0) {
+		int r = c->rest ? rest_feed(c, &e) : rx_some(c, done, &e);
+		if (r < 0)
 			rx_fail(c, &e);
-			return;
-		}
-		// Less than asked for: the socket is empty, and the next byte is a new event.
-		if (c->is_closed || ((size_t)got < plan.asked && !stream_is_hup(c->stream)))
+		if (r)
 			return;
 	}
 }
@@ -462,6 +534,7 @@ void pdu_rx_run(struct pdu_conn *c)
 		return;
 	c->last_rx_ns = worker_now(c->worker);
 	uint64_t done = 0;
+	share_begin(c);
 	for (unsigned bursts = 1;; bursts++) {
 		unsigned queued = c->tx_count;
 		c->is_in_rx = true;
