@@ -109,7 +109,8 @@ static int fill_portals(struct view_tpg *v, const struct tpg *tpg)
 			v->portals[v->portal_count++] =
 				(struct view_portal){ .addr = *portal_addr(p->open),
 						      .transports = p->transports,
-						      .attr = p->attr };
+						      .attr = p->attr,
+						      .portal = portal_get(p->open) };
 	}
 	return 0;
 }

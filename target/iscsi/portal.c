@@ -30,7 +30,8 @@ struct portal {
 	unsigned users_of[3];		 // who wants PORTAL_TCP, PORTAL_ISER, PORTAL_IWARP
 	unsigned transports;		 // relaxed atomic: those with a user
 	struct portal_rdma rdma;	 // while PORTAL_ISER has one
-	int refs;			 // atomic: users and connections
+	bool has_socket;		 // relaxed atomic: listener is there
+	int refs;			 // atomic: users, connections and views
 	struct portal_counters counters; // relaxed atomics
 	struct session_traffic *ended; // of ended sessions, by worker, which alone looks at its own
 };
@@ -45,9 +46,15 @@ struct hand_over {
 
 static struct list portals = { &portals, &portals };
 
-static void portal_put(struct portal *p)
+struct portal *portal_get(struct portal *p)
 {
-	if (__atomic_sub_fetch(&p->refs, 1, __ATOMIC_ACQ_REL))
+	__atomic_add_fetch(&p->refs, 1, __ATOMIC_RELAXED);
+	return p;
+}
+
+void portal_put(struct portal *p)
+{
+	if (!p || __atomic_sub_fetch(&p->refs, 1, __ATOMIC_ACQ_REL))
 		return;
 	free(p->ended);
 	free(p);
@@ -256,6 +263,7 @@ static void portal_try(struct portal *p)
 	tcp_addr_format(&p->addr, text);
 	int r = listener_new(&p->listener, p->control, &p->addr, &listener_ops, p, &e);
 	if (!r) {
+		__atomic_store_n(&p->has_socket, true, __ATOMIC_RELAXED);
 		if (p->why.code)
 			log_info("portal %s: listening", text);
 		p->why = (struct err){ 0 };
@@ -293,6 +301,24 @@ unsigned portal_transports(const struct portal *p)
 	return __atomic_load_n(&p->transports, __ATOMIC_RELAXED);
 }
 
+unsigned portal_listening(const struct portal *p)
+{
+	unsigned ret = portal_transports(p);
+	if (!__atomic_load_n(&p->has_socket, __ATOMIC_RELAXED))
+		ret &= ~(unsigned)PORTAL_SOCKET;
+	if (!portal_rdma_listens(&p->rdma))
+		ret &= ~(unsigned)PORTAL_ISER;
+	return ret;
+}
+
+static void socket_close(struct portal *p)
+{
+	timer_cancel(p->control, &p->retry);
+	__atomic_store_n(&p->has_socket, false, __ATOMIC_RELAXED);
+	listener_free(p->listener);
+	p->listener = NULL;
+}
+
 // The socket goes or comes. Before it comes, siw's listener has to let go of the port.
 static void follow(struct portal *p)
 {
@@ -306,9 +332,7 @@ static void follow(struct portal *p)
 		portal_try(p);
 		return;
 	}
-	timer_cancel(p->control, &p->retry);
-	listener_free(p->listener);
-	p->listener = NULL;
+	socket_close(p);
 	p->why = (struct err){ 0 };
 	rdma_follow(p);
 }
@@ -361,9 +385,7 @@ void portal_close(struct portal *p, unsigned transports)
 		follow(p);
 		return;
 	}
-	timer_cancel(p->control, &p->retry);
-	listener_free(p->listener);
-	p->listener = NULL;
+	socket_close(p);
 	portal_rdma_stop(&p->rdma);
 	list_remove(&p->link);
 	portal_put(p);

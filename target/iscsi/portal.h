@@ -41,6 +41,10 @@ void portal_close(struct portal *p, unsigned transports);
 // A user wants others from now on. Sessions go on.
 void portal_change(struct portal *p, unsigned from, unsigned to);
 unsigned portal_transports(const struct portal *p); // offered now; any thread
+unsigned portal_listening(const struct portal *p);  // ... and listened for; any thread
+// References keep the memory, not the listener. Any thread; put: NULL is fine.
+struct portal *portal_get(struct portal *p);
+void portal_put(struct portal *p);
 // What the portal's listener on RDMA devices waits for; "": it listens; NULL: there is none, since
 // iSER is not offered or the portal waits itself.
 const char *portal_rdma_waits(const struct portal *p);

@@ -9,6 +9,16 @@
 #define RETRY_MIN_USEC 2000000u
 #define RETRY_MAX_USEC 60000000u
 
+static void set_listens(struct portal_rdma *r, bool listens)
+{
+	__atomic_store_n(&r->listens, listens, __ATOMIC_RELAXED);
+}
+
+bool portal_rdma_listens(const struct portal_rdma *r)
+{
+	return __atomic_load_n(&r->listens, __ATOMIC_RELAXED);
+}
+
 static void try_again_later(struct portal_rdma *r)
 {
 	r->retry_usec *= 2;
@@ -33,6 +43,7 @@ static void try_now(struct portal_rdma *r)
 	log_info("portal %s: listening on RDMA devices", text);
 	r->why = (struct err){ 0 };
 	r->retry_usec = RETRY_MIN_USEC;
+	set_listens(r, true);
 }
 
 static void on_retry(struct timer *t)
@@ -50,6 +61,7 @@ void portal_rdma_failed(struct portal_rdma *r, const struct err *e)
 	log_warn("portal %s: RDMA devices: %s", tcp_addr_format(r->addr, text), e->text);
 	r->why = *e;
 	r->has_failed = true;
+	set_listens(r, false);
 	try_again_later(r);
 }
 
@@ -59,15 +71,16 @@ void portal_rdma_start(struct portal_rdma *r, const struct rnic_provider *provid
 {
 	if (r->is_started)
 		return;
-	*r = (struct portal_rdma){
-		.provider = provider,
-		.control = control,
-		.addr = addr,
-		.ops = ops,
-		.arg = arg,
-		.is_started = true,
-		.retry_usec = RETRY_MIN_USEC,
-	};
+	r->provider = provider;
+	r->control = control;
+	r->addr = addr;
+	r->ops = ops;
+	r->arg = arg;
+	r->listener = NULL;
+	r->is_started = true;
+	r->has_failed = false;
+	r->retry_usec = RETRY_MIN_USEC;
+	r->why = (struct err){ 0 };
 	timer_init(&r->retry, on_retry);
 	try_now(r);
 }
@@ -81,6 +94,7 @@ void portal_rdma_stop(struct portal_rdma *r)
 	if (!r->is_started)
 		return;
 	r->is_started = false;
+	set_listens(r, false);
 	timer_cancel(r->control, &r->retry);
 	if (!r->listener)
 		return;

@@ -18,6 +18,7 @@ struct portal_rdma {
 	void *arg;
 	struct rnic_listener *listener; // NULL while waiting
 	bool is_started, has_failed;
+	bool listens; // relaxed atomic
 	uint64_t retry_usec;
 	struct timer retry;
 	struct err why;
@@ -33,5 +34,6 @@ void portal_rdma_failed(struct portal_rdma *r, const struct err *e);
 // Ends that; after it no request comes. Waits for the workers. No-op if not started.
 void portal_rdma_stop(struct portal_rdma *r);
 
+bool portal_rdma_listens(const struct portal_rdma *r); // any thread
 // NULL: not started. "": listening. Else why it waits.
 const char *portal_rdma_reason(const struct portal_rdma *r);

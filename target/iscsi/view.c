@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "target/iscsi/conn.h"
+#include "target/iscsi/portal.h"
 
 // Taken for a moment by logins, discovery and publishing; never on the I/O path.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -41,6 +42,8 @@ static void tpg_done(struct view_tpg *tpg)
 		lun_map_put(tpg->acls[i].map);
 	}
 	chap_wipe(&tpg->auth, sizeof tpg->auth);
+	for (unsigned i = 0; i < tpg->portal_count; i++)
+		portal_put(tpg->portals[i].portal);
 	free(tpg->acls);
 	free(tpg->portals);
 	lun_map_put(tpg->demo_map);
@@ -158,11 +161,17 @@ static int target_compare(const void *key, const void *item)
 	return strcmp(key, (*t)->name);
 }
 
-const struct view_target *view_find_target(const struct iscsi_view *v, const char *name)
+int view_target_index(const struct iscsi_view *v, const char *name)
 {
 	struct view_target *const *t =
 		bsearch(name, v->targets, v->target_count, sizeof v->targets[0], target_compare);
-	return t ? *t : NULL;
+	return t ? (int)(t - v->targets) : -1;
+}
+
+const struct view_target *view_find_target(const struct iscsi_view *v, const char *name)
+{
+	int at = view_target_index(v, name);
+	return at < 0 ? NULL : v->targets[at];
 }
 
 static int acl_compare(const void *key, const void *item)

@@ -16,6 +16,8 @@
 #include "transport/iscsi/keys.h"
 #include "transport/tcp/addr.h"
 
+struct portal;
+
 // CHAP credentials of a TPG, an ACL or discovery. Empty userid: not set. One-way when userid
 // and password are set, mutual when all four are.
 struct view_auth {
@@ -64,6 +66,7 @@ struct view_portal {
 	struct tcp_addr addr; // as configured; may be a wildcard
 	unsigned transports;  // PORTAL_TCP ...
 	struct portal_attr attr;
+	struct portal *portal; // a reference, which tells what can be reached now; or NULL
 };
 
 struct view_tpg {
@@ -116,4 +119,5 @@ struct portal_attr view_portal_attr(const struct iscsi_view *v, const struct tcp
 
 // Lookup, any thread. NULL when there is none.
 const struct view_target *view_find_target(const struct iscsi_view *v, const char *name);
+int view_target_index(const struct iscsi_view *v, const char *name); // -1: there is none
 const struct view_acl *view_find_acl(const struct view_tpg *tpg, const char *initiator);
