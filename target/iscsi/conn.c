@@ -101,8 +101,6 @@ static void conn_free(struct conn *c)
 	c->dm->ops->free(c->dm);
 	view_target_put(c->target);
 	iscsi_view_put(c->view);
-	free(c->text_in);
-	free(c->text_out);
 	list_remove(&c->link);
 	__atomic_sub_fetch(&iw->count, 1, __ATOMIC_RELAXED);
 	free(c);
@@ -163,6 +161,7 @@ static void on_closed(struct dm *dm, const struct err *e)
 			conn_log(c, LOG_LVL_WARN, "connection dropped: %s", e->text);
 	}
 	c->state = CONN_ENDING;
+	text_drop(c);
 	c->logout_when_idle = false;
 	conn_hold(c);
 	ffp_drop_held(c);
@@ -188,6 +187,8 @@ static int on_control(struct dm *dm, const struct iscsi_pdu *pdu, const uint8_t 
 
 static void on_sent(struct dm *dm)
 {
+	if (text_sent(c))
+		return;
 	struct conn *c = dm->role;
 	// Over RDMA the initiator closes: a queue pair that goes while the response is still being
 	// completed is an error there.

@@ -25,10 +25,10 @@ struct conn;
 struct portal;
 struct rnic_request;
 struct session_entry; // session.c: its place in the table of sessions
+struct text_exchange; // text.c
 
-#define CONN_TAGS 64 // buckets of commands by tag
-// Not yet sent.
-#define TEXT_ANSWER_MAX (8u << 20)
+#define CONN_TAGS     64 // buckets of commands by tag
+#define LOGINS_LOGGED 16 // logins, and ends of sessions, of one address in PEER_LOG_S seconds
 
 enum conn_state {
 	CONN_LOGIN,	   // for Login Requests, or for a session that is being reinstated
@@ -123,11 +123,7 @@ struct conn {
 	uint32_t next_ttt;
 	uint64_t drain_ns; // when an asked-for logout is due at the latest, 0 not asked
 
-	// text
-	char *text_in; // continued request
-	uint32_t text_in_len;
-	char *text_out; // answer not yet fetched
-	uint32_t text_out_len, text_out_at, text_ttt;
+	struct text_exchange *text; // Text Requests and their answer under way, or NULL
 
 	struct nexus_lun *ahead; // of the command after the next; valid within one receive
 	uint64_t commands, read_bytes, written_bytes;
@@ -145,9 +141,13 @@ struct iscsi_worker {
 	unsigned logins;	 // in progress
 	struct list login_peers; // ... by address
 	struct list greetings;	 // of iWARP, first_byte.c
-	bool is_short;		 // of memory: a session has had none for a second
-	struct timer tick;	 // every second while there are connections
-	struct list free_cmds;	 // commands to use again
+	struct list texts;	 // answers to be made, text.c
+	struct msg text_msg;	 // makes a part of the first
+	bool is_text_posted;
+	uint64_t text_unread;  // bytes of answers in movers
+	bool is_short;	       // of memory: a session has had none for a second
+	struct timer tick;     // every second while there are connections
+	struct list free_cmds; // commands to use again
 	unsigned free_count;
 	struct iscsi_counters counters;
 };
@@ -265,6 +265,12 @@ void tmf_abort_done(struct cmd *cmd, bool was_aborted);
 // async.c
 void async_logout(struct conn *c, unsigned seconds);
 void async_scsi(struct conn *c, uint16_t lun, uint32_t sense_code);
+// A PDU with DM_WANTS_SENT has left: whether it was an answer.
+bool text_sent(struct conn *c);
+// An answer is due or has not left: nothing else is served.
+bool text_is_busy(const struct conn *c);
+void text_drop(struct conn *c);		      // idempotent
+void text_tick(struct conn *c, uint64_t now); // ends what the peer does not go on with
 void async_held(struct conn *c); // the initiator lives: sends what waited for it
 
 // cmd.c --------------------------------------------------------------------------------

@@ -59,9 +59,9 @@ enum ffp_order ffp_look(struct conn *c, const uint8_t *bhs, bool is_immediate)
 	// Outside the window, or there already: dropped without a word.
 	if (!serial32_in(sn, c->sns.exp_cmd_sn, c->sns.max_cmd_sn))
 		return FFP_DROP;
-	if (sn != c->sns.exp_cmd_sn)
-		return is_held(c, held_place(c, sn), sn) ? FFP_DROP : FFP_HOLD;
-	return FFP_TAKE;
+	if (c->held_count && is_held(c, held_place(c, sn), sn))
+		return FFP_DROP;
+	return sn == c->sns.exp_cmd_sn ? FFP_TAKE : FFP_HOLD;
 }
 
 enum ffp_order ffp_order(struct conn *c, const uint8_t *bhs, bool is_immediate)
@@ -136,7 +136,7 @@ static void held_run(struct conn *c, struct held_pdu *h)
 
 void ffp_run_held(struct conn *c)
 {
-	while (c->state == CONN_FULL_FEATURE && !c->logout_when_idle) {
+	while (c->state == CONN_FULL_FEATURE && !c->logout_when_idle && !text_is_busy(c)) {
 		struct list *l = list_first(&c->held);
 		struct held_pdu *h = l ? list_entry(l, struct held_pdu, link) : NULL;
 		if (!h || h->cmd_sn != c->sns.exp_cmd_sn)

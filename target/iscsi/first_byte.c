@@ -107,12 +107,18 @@ static void waiting_flush(struct dm *dm)
 	// Nothing is queued.
 }
 
+static void waiting_pause(struct dm *dm, bool is_paused)
+{
+	// Nothing is received.
+}
+
 static const struct dm_ops waiting_ops = {
 	.send = waiting_send,
 	.get_data = waiting_get_data,
 	.put_data = waiting_put_data,
 	.full_feature = waiting_full_feature,
 	.flush = waiting_flush,
+	.pause = waiting_pause,
 	.close = waiting_close,
 	.free = waiting_free,
 	.oldest_owed = waiting_oldest_owed,

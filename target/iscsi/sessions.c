@@ -225,6 +225,7 @@ int iscsi_target_init(struct worker *control, struct err *e)
 		list_init(&iw->login_peers);
 		list_init(&iw->free_cmds);
 		list_init(&iw->greetings);
+		list_init(&iw->texts);
 	}
 	struct iscsi_view *v = iscsi_view_new(0);
 	if (!v)

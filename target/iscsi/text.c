@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Text requests in full feature phase: SendTargets, and nothing else to negotiate.
-// RFC 7143 11.10, 11.11, appendix C.
+// Text Requests in full feature phase: SendTargets, and nothing else to negotiate. RFC 7143 11.10,
+// 11.11, appendix C. The connection's worker.
+//
+// Anybody may ask, so neither the work nor the memory of an answer is the peer's to choose. Each
+// connection has one request at a time and is received from again when the answer to it has left.
+// The answers wait in the worker's queue: the first one gets a slice of work a round, until its PDU
+// is whole. What does not fit into that PDU is made when the peer asks for it.
 #include "transport/iscsi/text.h"
 
 #include <errno.h>
@@ -8,235 +13,356 @@
 #include <string.h>
 
 #include "target/iscsi/conn.h"
-#include "target/iscsi/portal.h"
-#include "transport/iscsi/sendtargets.h"
+#include "target/iscsi/discovery.h"
 #include "transport/wire/be.h"
 
 #define REQUEST_MAX 8192u
+#define HEAD_MAX    8192u
+#define PAIR_MAX    512u // TargetName=, TargetAddress= and their longest values
+#define SLICE	    256u // steps of target_list_next() in one round
+// libiscsi takes no answer of several PDUs, so one PDU is as long as the peer takes it, up to this;
+// but less once so much lies unread in the movers of this worker.
+#define PDU_MAX	   (256u << 10)
+#define PDU_SHORT  8192u
+#define UNREAD_MAX (4u << 20)
+#define PEER_NS	   15000000000ull // for the peer to read an answer, or to ask for the rest
 
-struct portal_filter {
-	unsigned wanted, unwanted; // transports
+enum text_state {
+	TEXT_OPEN,   // the peer has to go on with its request, or to ask for more of the answer
+	TEXT_DUE,    // in the worker's queue
+	TEXT_UNREAD, // the mover has not sent it all
 };
 
-static bool is_shown(const struct view_portal *p, const struct portal_filter *f)
+struct text_exchange {
+	struct list turn; // iscsi_worker.texts
+	struct conn *conn;
+	enum text_state state;
+	uint64_t since_ns; // of the state
+	uint8_t lun[8], itt[4];
+	bool is_final;	   // F of the last request
+	bool is_answering; // there is more to say, or to end
+	uint32_t ttt;	   // 0: none yet
+	char *in;	   // the request so far
+	uint32_t in_len;
+	char *head; // what is said of the other keys, before the list
+	uint32_t head_len, head_at;
+	struct target_list list;
+	char pair[PAIR_MAX];
+	uint32_t pair_len, pair_at;
+	char *out; // the PDU's data, while it is made
+	uint32_t out_len, out_size;
+	uint32_t unread;
+};
+
+static void set_state(struct text_exchange *x, enum text_state state)
 {
-	return (p->transports & f->wanted) && !(p->transports & f->unwanted);
+	x->state = state;
+	x->since_ns = worker_now(x->conn->worker);
 }
 
-static bool has_portal_at(const struct view_tpg *tpg, const struct tcp_addr *addr,
-			  const struct portal_filter *f)
+void text_drop(struct conn *c)
 {
-	for (unsigned i = 0; i < tpg->portal_count; i++)
-		if (is_shown(&tpg->portals[i], f) && !tcp_addr_compare(&tpg->portals[i].addr, addr))
-			return true;
-	return false;
+	struct text_exchange *x = c->text;
+	if (!x)
+		return;
+	c->text = NULL;
+	list_remove(&x->turn);
+	iscsi_worker()->text_unread -= x->unread;
+	target_list_end(&x->list);
+	free(x->in);
+	free(x->head);
+	free(x->out);
+	free(x);
 }
 
-static int add_portal(struct text_out *o, const struct conn *c, const struct view_tpg *tpg,
-		      const struct tcp_addr *addr, const struct portal_filter *f)
+bool text_is_busy(const struct conn *c)
 {
-	char ip[TCP_ADDR_TEXT];
-	struct tcp_addr real = *addr;
-	if (tcp_addr_is_wildcard(addr)) {
-		// The address the initiator came by is one it can come by again.
-		if (addr->sa.sa_family != c->dm->local_addr.sa.sa_family)
-			return 0;
-		real = c->dm->local_addr;
-		tcp_addr_set_port(&real, tcp_addr_port(addr));
-		if (has_portal_at(tpg, &real, f))
-			return 0;
+	return c->text && c->text->state != TEXT_OPEN;
+}
+
+static struct text_exchange *exchange_new(struct conn *c)
+{
+	struct text_exchange *x = calloc(1, sizeof *x);
+	if (!x)
+		return NULL;
+	list_init(&x->turn);
+	x->conn = c;
+	c->text = x;
+	return x;
+}
+
+// --- what is sent ---
+
+// len bytes of data. C: more of this text follows; F answers F: to a request that is not final the
+// answer is not final either (11.11.1). x may be gone afterwards.
+static void respond(struct text_exchange *x, const char *data, uint32_t len, bool has_more)
+{
+	struct conn *c = x->conn;
+	struct iscsi_text_rsp h = { .opcode = ISCSI_OP_TEXT_RSP };
+	bool is_last = !has_more && x->is_final;
+	h.flags = is_last ? ISCSI_F : has_more ? ISCSI_TEXT_C : 0;
+	memcpy(h.lun, x->lun, sizeof h.lun);
+	memcpy(h.itt, x->itt, sizeof h.itt);
+	if (!is_last && !x->ttt)
+		x->ttt = conn_next_ttt(c);
+	put_be32(h.ttt, is_last ? ISCSI_TAG_NONE : x->ttt);
+	if (is_last)
+		x->ttt = 0;
+	x->is_answering = has_more;
+	x->unread = len;
+	iscsi_worker()->text_unread += len;
+	set_state(x, TEXT_UNREAD);
+	c->dm->ops->pause(c->dm, true);
+	conn_send(c, (const uint8_t *)&h, data, len, DM_ADVANCES | DM_WANTS_SENT);
+}
+
+bool text_sent(struct conn *c)
+{
+	struct text_exchange *x = c->text;
+	if (!x || x->state != TEXT_UNREAD)
+		return false;
+	iscsi_worker()->text_unread -= x->unread;
+	x->unread = 0;
+	set_state(x, TEXT_OPEN);
+	if (!x->ttt)
+		text_drop(c);
+	c->dm->ops->pause(c->dm, false);
+	ffp_run_held(c);
+	return true;
+}
+
+// --- the answer, PDU by PDU ---
+
+// The bytes that come next: of the head, then pair by pair. 1, 0: no more; or negative.
+static int next_bytes(struct text_exchange *x, const char **ret, uint32_t *ret_len, unsigned *steps)
+{
+	*ret = x->head + x->head_at;
+	*ret_len = x->head_len - x->head_at;
+	if (*ret_len)
+		return 1;
+	if (x->pair_at == x->pair_len) {
+		struct text_out o;
+		text_out_init(&o, x->pair, sizeof x->pair);
+		int r = target_list_next(&x->list, x->conn, &o, steps);
+		x->pair_len = (uint32_t)o.len;
+		x->pair_at = 0;
+		if (r <= 0)
+			return r;
 	}
-	tcp_addr_format_ip(&real, ip);
-	return sendtargets_append_address(o, ip, tcp_addr_port(&real), tpg->tag);
+	*ret = x->pair + x->pair_at;
+	*ret_len = x->pair_len - x->pair_at;
+	return 1;
 }
 
-// RFC 7145 7.1: initiators of iSER discover over TCP as well, so there every portal is shown, those
-// that TCP can log in to first. What is discovered over iSER is logged in to over iSER.
-static int add_portals(struct text_out *o, const struct conn *c, const struct view_tpg *tpg,
-		       unsigned wanted, unsigned unwanted)
+static void take_bytes(struct text_exchange *x, const char *from, uint32_t n)
 {
-	const struct portal_filter f = { wanted, unwanted };
-	int r = 0;
-	for (unsigned p = 0; !r && p < tpg->portal_count; p++)
-		if (is_shown(&tpg->portals[p], &f))
-			r = add_portal(o, c, tpg, &tpg->portals[p].addr, &f);
+	memcpy(x->out + x->out_len, from, n);
+	x->out_len += n;
+	*(x->head_at < x->head_len ? &x->head_at : &x->pair_at) += n;
+}
+
+// One slice. 1: the PDU is full and there is more; 0: the answer's end; -EAGAIN: another slice.
+static int fill_slice(struct text_exchange *x)
+{
+	unsigned steps = SLICE;
+	const char *from;
+	uint32_t n;
+	int r;
+	while ((r = next_bytes(x, &from, &n, &steps)) > 0) {
+		uint32_t room = x->out_size - x->out_len;
+		if (!room)
+			return 1;
+		take_bytes(x, from, n < room ? n : room);
+	}
 	return r;
 }
 
-static int add_target(struct text_out *o, const struct conn *c, const struct view_target *t)
+static int out_begin(struct text_exchange *x)
 {
-	bool has_name = false;
-	for (unsigned i = 0; i < t->tpg_count; i++) {
-		const struct view_tpg *tpg = &t->tpgs[i];
-		if (!tpg_shows(tpg, c->names.initiator_name))
-			continue;
-		int r = has_name ? 0 : sendtargets_append_name(o, t->name);
-		has_name = true;
-		if (!r)
-			r = add_portals(o, c, tpg, c->transport, 0);
-		if (!r && !c->dm->is_rdma)
-			r = add_portals(o, c, tpg, PORTAL_ISER, PORTAL_TCP);
-		if (r)
-			return r;
-	}
+	uint32_t most = iscsi_worker()->text_unread > UNREAD_MAX ? PDU_SHORT : PDU_MAX;
+	uint32_t peers = x->conn->params.max_send_data;
+	x->out_size = peers < most ? peers : most;
+	x->out_len = 0;
+	x->out = malloc(x->out_size);
+	return x->out ? 0 : -ENOMEM;
+}
+
+// -EAGAIN: it stays the first of the queue. Else x may be gone.
+static int serve_slice(struct text_exchange *x)
+{
+	int r = x->out ? 0 : out_begin(x);
+	if (!r)
+		r = fill_slice(x);
+	if (r == -EAGAIN)
+		return r;
+	list_remove(&x->turn);
+	char *out = x->out;
+	x->out = NULL;
+	if (r < 0)
+		conn_close(x->conn, false, "no memory for a Text Response");
+	else
+		respond(x, out, x->out_len, r > 0);
+	free(out);
 	return 0;
 }
 
-// which: "All", "" (this target) or a name. Appendix C knows All in discovery sessions only;
-// initiators ask for it in normal ones, and get the target they are in.
-static int send_targets(struct text_out *o, const struct conn *c, const char *which)
+static void turns_post(struct iscsi_worker *iw);
+
+static void turns_run(struct msg *m)
 {
-	struct iscsi_view *v = iscsi_view_current();
-	bool all = !strcmp(which, "All");
-	int r = 0, found = 0;
-	for (unsigned i = 0; !r && i < v->target_count; i++) {
-		const struct view_target *t = v->targets[i];
-		bool mine = c->target && !strcmp(t->name, c->target->name);
-		bool named = !strcmp(t->name, which);
-		if (c->params.is_discovery ? !(all || named) : !(mine && (all || !*which || named)))
-			continue;
-		found++;
-		r = add_target(o, c, t);
-	}
-	iscsi_view_put(v);
-	if (!found && !all && *which)
-		r = text_append(o, "SendTargets", "Reject");
+	struct iscsi_worker *iw = container_of(m, struct iscsi_worker, text_msg);
+	struct list *first = list_first(&iw->texts);
+	iw->is_text_posted = false;
+	if (first)
+		serve_slice(list_entry(first, struct text_exchange, turn));
+	if (!list_empty(&iw->texts))
+		turns_post(iw);
+}
+
+static void turns_post(struct iscsi_worker *iw)
+{
+	if (iw->is_text_posted)
+		return;
+	iw->is_text_posted = true;
+	iw->text_msg.fn = turns_run;
+	worker_post(iw->worker, &iw->text_msg);
+}
+
+static void answer_due(struct text_exchange *x)
+{
+	struct iscsi_worker *iw = iscsi_worker();
+	set_state(x, TEXT_DUE);
+	x->conn->dm->ops->pause(x->conn->dm, true);
+	list_push_back(&iw->texts, &x->turn);
+	turns_post(iw);
+}
+
+// --- the request ---
+
+static int say_other_keys(const struct iscsi_key_set *keys, struct text_out *o)
+{
+	int r = 0;
+	for (unsigned i = 0; !r && i < keys->count; i++)
+		if (keys->order[i] != ISCSI_KEY_SEND_TARGETS)
+			r = text_append(o, iscsi_keys[keys->order[i]].name, "Reject");
 	return r;
 }
 
-static int answer_keys(struct text_out *o, const struct conn *c, const char *text, uint32_t len)
+static int begin_list(struct text_exchange *x, const char *which, struct text_out *o)
 {
-	struct text_iter it;
-	struct text_pair p;
-	int r, n = 0;
-	text_iter_init(&it, text, len);
-	while ((r = text_next(&it, &p)) > 0) {
-		if (++n > ISCSI_TEXT_KEYS_MAX)
-			return -EPROTO;
-		if (text_key_is(&p, "SendTargets")) {
-			if (c->params.is_discovery && !*p.value)
-				r = text_append(o, "SendTargets", "Reject");
-			else
-				r = send_targets(o, c, p.value);
-		} else if (iscsi_key_find(p.key, p.key_len) >= 0) {
-			r = text_append_len(o, p.key, p.key_len, "Reject");
-		} else {
-			r = text_append_len(o, p.key, p.key_len, "NotUnderstood");
-		}
-		if (r < 0)
-			return r;
-	}
-	return r;
+	int r = 0;
+	if (x->conn->params.is_discovery && !*which)
+		r = -ENOENT;
+	else
+		r = target_list_begin(&x->list, x->conn, which);
+	return r == -ENOENT ? text_append(o, "SendTargets", "Reject") : r;
 }
 
-// Builds the whole answer; it may be longer than one PDU.
-static int answer_build(struct conn *c, const char *text, uint32_t len)
+// The request is whole: what is to be said to it. -EPROTO, -ENOSPC: it is to be rejected.
+static int answer_begin(struct text_exchange *x)
 {
-	for (size_t size = 64 << 10; size <= TEXT_ANSWER_MAX; size *= 4) {
-		char *buf = malloc(size);
-		if (!buf)
-			return -ENOMEM;
-		struct text_out o;
-		text_out_init(&o, buf, size);
-		int r = answer_keys(&o, c, text, len);
-		if (!r && !o.is_full) {
-			c->text_out = buf;
-			c->text_out_len = (uint32_t)o.len;
-			c->text_out_at = 0;
-			return 0;
-		}
-		free(buf);
-		if (!o.is_full)
-			return r;
-	}
-	return -ENOSPC;
+	struct iscsi_key_set keys;
+	struct text_out o;
+	struct err e;
+	char head[HEAD_MAX];
+	text_out_init(&o, head, sizeof head);
+	x->head_at = x->head_len = 0;
+	free(x->head);
+	x->head = NULL;
+	target_list_end(&x->list);
+	int r = iscsi_keys_collect(x->in, x->in_len, &keys, &o, &e);
+	if (!r)
+		r = say_other_keys(&keys, &o);
+	if (!r && keys.value[ISCSI_KEY_SEND_TARGETS])
+		r = begin_list(x, keys.value[ISCSI_KEY_SEND_TARGETS], &o);
+	free(x->in);
+	x->in = NULL;
+	x->in_len = 0;
+	if (r || !o.len)
+		return r;
+	x->head = malloc(o.len);
+	if (!x->head)
+		return -ENOMEM;
+	memcpy(x->head, head, o.len);
+	x->head_len = (uint32_t)o.len;
+	return 0;
 }
 
-static void answer_drop(struct conn *c)
+static int gather(struct text_exchange *x, const uint8_t *data, uint32_t len, struct err *e)
 {
-	free(c->text_out);
-	free(c->text_in);
-	c->text_out = c->text_in = NULL;
-	c->text_in_len = 0;
-}
-
-static void answer_send(struct conn *c, const struct iscsi_text_req *req)
-{
-	struct iscsi_text_rsp h = { .opcode = ISCSI_OP_TEXT_RSP };
-	uint32_t len = c->text_out_len - c->text_out_at;
-	bool more = len > c->params.max_send_data;
-	len = more ? c->params.max_send_data : len;
-	// F answers F: to a request that is not final the answer is not final either (11.11.1).
-	bool is_last = !more && req->flags & ISCSI_F;
-	h.flags = more ? ISCSI_TEXT_C : is_last ? ISCSI_F : 0;
-	memcpy(h.lun, req->lun, sizeof h.lun);
-	memcpy(h.itt, req->itt, sizeof h.itt);
-	if (!is_last && !c->text_ttt)
-		c->text_ttt = conn_next_ttt(c);
-	put_be32(h.ttt, is_last ? ISCSI_TAG_NONE : c->text_ttt);
-	conn_send(c, (const uint8_t *)&h, c->text_out + c->text_out_at, len, DM_ADVANCES);
-	c->text_out_at += len;
-	if (!more)
-		answer_drop(c);
-	if (is_last)
-		c->text_ttt = 0;
-}
-
-// A request of several PDUs: an empty answer asks for the next.
-static int request_gather(struct conn *c, const struct iscsi_text_req *req, const uint8_t *data,
-			  uint32_t len, struct err *e)
-{
-	if (c->text_in_len + len > REQUEST_MAX)
-		return err_set(e, -EPROTO, "Text Request longer than %u bytes", REQUEST_MAX);
-	char *grown = realloc(c->text_in, c->text_in_len + len + 1);
+	if (x->in_len + len > REQUEST_MAX)
+		return err_set(e, -EPROTO, "Text Request of more than %u bytes", REQUEST_MAX);
+	char *grown = realloc(x->in, x->in_len + len + 1);
 	if (!grown)
 		return err_set(e, -ENOMEM, "no memory for a Text Request");
-	memcpy(grown + c->text_in_len, data ? data : (const uint8_t *)"", len);
-	c->text_in = grown;
-	c->text_in_len += len;
-	if (!(req->flags & ISCSI_TEXT_C))
+	if (len)
+		memcpy(grown + x->in_len, data, len);
+	x->in = grown;
+	x->in_len += len;
+	return 0;
+}
+
+static int request_take(struct text_exchange *x, const struct iscsi_text_req *req,
+			const uint8_t *data, uint32_t len, struct err *e)
+{
+	struct conn *c = x->conn;
+	int r = gather(x, data, len, e);
+	if (r < 0)
+		return r;
+	if (req->flags & ISCSI_TEXT_C) {
+		respond(x, NULL, 0, false); // an empty answer asks for the next piece
 		return 0;
-	struct iscsi_text_rsp h = { .opcode = ISCSI_OP_TEXT_RSP };
-	memcpy(h.itt, req->itt, sizeof h.itt);
-	memcpy(h.lun, req->lun, sizeof h.lun);
-	if (!c->text_ttt)
-		c->text_ttt = conn_next_ttt(c);
-	put_be32(h.ttt, c->text_ttt);
-	conn_send(c, (const uint8_t *)&h, NULL, 0, DM_ADVANCES);
-	return 1;
+	}
+	r = answer_begin(x);
+	if (r == -ENOMEM)
+		return err_set(e, r, "no memory for a Text Response");
+	if (r < 0) {
+		text_drop(c);
+		conn_reject(c, ISCSI_REJECT_PROTOCOL, (const uint8_t *)req);
+		return 0;
+	}
+	answer_due(x);
+	return 0;
 }
 
 int text_request(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		 const uint8_t *data, struct err *e)
 {
 	const struct iscsi_text_req *req = (const void *)bhs;
+	struct text_exchange *x = c->text;
 	uint32_t ttt = get_be32(req->ttt);
-	if (ttt != ISCSI_TAG_NONE && ttt != c->text_ttt) {
+	// One at a time (RFC 7143 11.10); over TCP a second one is not even received.
+	if (text_is_busy(c)) {
+		conn_reject(c, ISCSI_REJECT_PROTOCOL, bhs);
+		return 0;
+	}
+	if (ttt != ISCSI_TAG_NONE && (!x || ttt != x->ttt)) {
 		conn_reject(c, ISCSI_REJECT_INVALID_FIELD, bhs);
 		return 0;
 	}
 	if (ttt == ISCSI_TAG_NONE) {
-		answer_drop(c); // a new request ends an old one
-		c->text_ttt = 0;
+		text_drop(c); // a new request ends an old one
+		x = exchange_new(c);
 	}
-	if (c->text_out) {
-		answer_send(c, req);
-		return 0;
-	}
-	int r = request_gather(c, req, data, pdu->data_len, e);
-	if (r)
-		return r < 0 ? r : 0;
-	r = answer_build(c, c->text_in, c->text_in_len);
-	if (r == -EPROTO || r == -EINVAL) {
-		answer_drop(c);
-		conn_reject(c, ISCSI_REJECT_PROTOCOL, bhs);
-		return 0;
-	}
-	if (r < 0)
-		return err_errno(e, r, "SendTargets answer");
-	free(c->text_in);
-	c->text_in = NULL;
-	c->text_in_len = 0;
-	answer_send(c, req);
+	if (!x)
+		return err_set(e, -ENOMEM, "no memory for a Text Request");
+	memcpy(x->lun, req->lun, sizeof x->lun);
+	memcpy(x->itt, req->itt, sizeof x->itt);
+	x->is_final = req->flags & ISCSI_F;
+	if (!x->is_answering)
+		return request_take(x, req, data, pdu->data_len, e);
+	answer_due(x);
 	return 0;
+}
+
+void text_tick(struct conn *c, uint64_t now)
+{
+	const struct text_exchange *x = c->text;
+	if (!x || x->state == TEXT_DUE || now < x->since_ns + PEER_NS)
+		return;
+	if (x->state == TEXT_UNREAD)
+		conn_close(c, false, "a Text Response was not read for %u s",
+			   (unsigned)(PEER_NS / 1000000000));
+	else
+		text_drop(c);
 }

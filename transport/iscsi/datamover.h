@@ -140,6 +140,9 @@ struct dm_ops {
 	// Sends what is queued now rather than at the end of the round.
 	void (*flush)(struct dm *dm);
 	// Closes the connection; up->closed follows, possibly at once. With linger, what is
+	// Receives nothing more, not even what came already, until paused with false. Over RDMA,
+	// where nothing holds back what a peer sends, it has no effect.
+	void (*pause)(struct dm *dm, bool is_paused);
 	// queued goes out first.
 	void (*close)(struct dm *dm, bool linger, const struct err *why);
 	void (*free)(struct dm *dm);

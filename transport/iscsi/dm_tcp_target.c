@@ -32,7 +32,7 @@ static void task_released(struct dm_tcp *d, struct dm_task *t)
 static void tx_flow(struct dm_tcp *d)
 {
 	const struct pdu_conn *c = &d->conn;
-	if (c->tx_count > TX_STOP || c->tx_copied > TX_COPIED_STOP)
+	if (d->is_paused || c->tx_count > TX_STOP || c->tx_copied > TX_COPIED_STOP)
 		pdu_conn_stop_rx(&d->conn);
 	else if (c->is_rx_stopped && c->tx_count < TX_START && c->tx_copied < TX_COPIED_START)
 		pdu_conn_start_rx(&d->conn);
@@ -250,6 +250,13 @@ static void tcp_flush(struct dm *dm)
 	pdu_conn_flush(&dm_tcp(dm)->conn);
 }
 
+static void tcp_pause(struct dm *dm, bool is_paused)
+{
+	struct dm_tcp *d = dm_tcp(dm);
+	d->is_paused = is_paused;
+	tx_flow(d);
+}
+
 static void tcp_close(struct dm *dm, bool linger, const struct err *why)
 {
 	pdu_conn_close(&dm_tcp(dm)->conn, linger, why);
@@ -285,6 +292,7 @@ static const struct dm_ops tcp_ops = {
 	.full_feature = tcp_full_feature,
 	.flush = tcp_flush,
 	.close = tcp_close,
+	.pause = tcp_pause,
 	.free = tcp_free,
 	.oldest_owed = dm_tcp_oldest_owed,
 	.counters = tcp_counters,

@@ -12,6 +12,7 @@ struct dm_tcp {
 	struct dm_owed owed;
 	struct dm_task *rx_task; // whose data segment is being received
 	bool is_rx_solicited;
+	bool is_paused;		  // by the role
 	bool is_in_command;	  // up->command is running
 	bool is_arrival_released; // ... and the task it is about is gone again
 	uint32_t next_ttt;

@@ -253,6 +253,11 @@ static void iser_flush(struct dm *dm)
 	rnic_flush(dm_iser(dm)->qp);
 }
 
+static void iser_pause(struct dm *dm, bool is_paused)
+{
+	// The peer's messages come whether or not they are wanted.
+}
+
 static void iser_close(struct dm *dm, bool linger, const struct err *why)
 {
 	struct dm_iser *d = dm_iser(dm);
@@ -320,6 +325,7 @@ static const struct dm_ops iser_ops = {
 	.put_data = iser_put_data,
 	.full_feature = iser_full_feature,
 	.flush = iser_flush,
+	.pause = iser_pause,
 	.close = iser_close,
 	.free = iser_free,
 	.oldest_owed = iser_oldest_owed,
