@@ -18,7 +18,6 @@
 #include "transport/wire/be.h"
 
 #define LOGIN_TIMEOUT 15 // seconds, until the TPG's own is known
-#define WINDOW_LOGIN  64 // preset; the session's own comes with attach
 
 static struct iscsi_worker iscsi_workers[WORKER_MAX];
 static uint64_t next_id; // atomic
@@ -103,6 +102,7 @@ static void conn_free(struct conn *c)
 	iscsi_view_put(c->view);
 	list_remove(&c->link);
 	__atomic_sub_fetch(&iw->count, 1, __ATOMIC_RELAXED);
+	iw->displaced -= c->is_displaced;
 	free(c);
 	if (!list_empty(&iw->conns))
 		return;
@@ -150,9 +150,8 @@ static void on_closed(struct dm *dm, const struct err *e)
 	struct conn *c = dm->role;
 	struct iscsi_worker *iw = iscsi_worker();
 	bool was_login = c->state == CONN_LOGIN;
-	if (was_login)
-		login_slot_leave(c);
-	else
+	login_slot_leave(c);
+	if (!was_login)
 		session_ended(c, c->state == CONN_LOGOUT ? "logged out" : e->text);
 	if (e->code == -EPROTO || e->code == -EBADMSG) {
 		counter_add(&iw->counters.connections_closed_protocol_error, 1);
@@ -161,8 +160,8 @@ static void on_closed(struct dm *dm, const struct err *e)
 			conn_log(c, LOG_LVL_WARN, "connection dropped: %s", e->text);
 	}
 	c->state = CONN_ENDING;
-	text_drop(c);
 	c->logout_when_idle = false;
+	text_drop(c);
 	conn_hold(c);
 	ffp_drop_held(c);
 	cmd_end_all(c);
@@ -187,9 +186,9 @@ static int on_control(struct dm *dm, const struct iscsi_pdu *pdu, const uint8_t 
 
 static void on_sent(struct dm *dm)
 {
+	struct conn *c = dm->role;
 	if (text_sent(c))
 		return;
-	struct conn *c = dm->role;
 	// Over RDMA the initiator closes: a queue pair that goes while the response is still being
 	// completed is an error there.
 	if (c->close_when_sent && !c->dm->is_rdma)
@@ -230,7 +229,8 @@ void conn_enter_full_feature(struct conn *c)
 	c->state = CONN_FULL_FEATURE;
 	c->dm->window = c->window;
 	c->dm->ops->full_feature(c->dm, &c->params);
-	login_slot_leave(c);
+	if (!c->params.is_discovery)
+		login_slot_leave(c); // discovery is open to anybody: it stays a login in its limits
 	counter_add(&iw->counters.logins_ok, 1);
 	portal_note_login(c->portal);
 	conn_log(c, LOG_LVL_INFO, "login ok transport=%s carrier=%s auth=%s%s digests=%s,%s",
@@ -328,14 +328,11 @@ static void refuse(int fd, struct rnic_request *q)
 static int conn_start(struct conn *c, int fd, struct rnic_request *q, const struct tcp_addr *peer,
 		      struct err *e)
 {
-	c->login = calloc(1, sizeof *c->login);
-	int r = c->login ? login_slot_take(c, peer, e)
-			 : err_set(e, -ENOMEM, "out of memory for a login");
+	int r = login_slot_take(c, peer, e);
 	if (r < 0) {
 		refuse(fd, q);
 		return r;
 	}
-	login_target_init(c->login, &login_policy, c, 1, WINDOW_LOGIN);
 	r = q ? transport_begin_rdma(c, q, e) : transport_begin(c, fd, e);
 	if (r < 0)
 		login_slot_leave(c);
@@ -380,7 +377,5 @@ void conn_new(struct worker *w, int fd, struct rnic_request *q, struct portal *p
 	portal_conn_closed(portal, &peer);
 	if (c && c->dm)
 		c->dm->ops->free(c->dm);
-	if (c)
-		free(c->login);
 	free(c);
 }

@@ -32,7 +32,7 @@ struct text_exchange; // text.c
 
 enum conn_state {
 	CONN_LOGIN,	   // for Login Requests, or for a session that is being reinstated
-	CONN_FULL_FEATURE, // commands
+	CONN_FULL_FEATURE, // commands, or discovery
 	CONN_LOGOUT,	   // the Logout Response is on its way
 	CONN_ENDING,	   // the mover is closed; commands are being ended
 };
@@ -61,6 +61,7 @@ struct held_pdu {
 	struct list link; // conn->held, ascending by CmdSN
 	uint32_t cmd_sn;
 	bool is_aborted; // nothing to run: the number counts as received
+	uint32_t data_len;
 	struct cmd *cmd; // a SCSI command instead of the rest
 	struct iscsi_pdu pdu;
 	uint8_t bhs[ISCSI_BHS_LEN];
@@ -81,11 +82,12 @@ struct conn {
 	unsigned transport;	     // what it came by: PORTAL_TCP, PORTAL_ISER or PORTAL_IWARP
 
 	// login
-	struct login *login; // NULL afterwards
+	struct login *login; // from the first PDU on; NULL afterwards
 	struct iscsi_view *view;
 	uint32_t login_timeout;	       // seconds
-	struct login_peer *login_peer; // login_slots.c; NULL: holds no place
+	struct login_peer *login_peer; // login_slots.c, also of discovery; NULL: holds no place
 	struct list login_link;
+	bool is_displaced; // has given way to a newcomer
 	bool has_spoken;   // a whole Login Request has come
 	uint64_t login_ns; // ... and when the last one did, or the connection
 	struct session_entry *entry;
@@ -107,7 +109,9 @@ struct conn {
 	unsigned cmd_count;
 	struct list held;
 	unsigned held_count;
-	unsigned tmfs; // task management requests under way
+	uint32_t held_bytes; // of their data
+	uint64_t held_ns;    // since when the next CmdSN has been missing
+	unsigned tmfs;	     // task management requests under way
 	bool logout_when_idle, close_when_sent;
 	uint8_t logout_bhs[ISCSI_BHS_LEN];
 
@@ -138,7 +142,8 @@ struct iscsi_worker {
 	struct worker *worker;
 	struct list conns;
 	unsigned count;		 // atomic: connections, for balancing
-	unsigned logins;	 // in progress
+	unsigned logins;	 // in progress, and discovery sessions
+	unsigned displaced;	 // connections that gave way and have not ended yet
 	struct list login_peers; // ... by address
 	struct list greetings;	 // of iWARP, first_byte.c
 	struct list texts;	 // answers to be made, text.c
@@ -204,8 +209,8 @@ void login_policy_resume(struct conn *c, int status, const struct err *why);
 int conn_login_pdu(struct conn *c, const uint8_t *bhs, const uint8_t *data, uint32_t len,
 		   struct err *e);
 void conn_login_expired(struct conn *c);
-// All places are taken and this login gives way to one from newcomer.
-void conn_login_displaced(struct conn *c, const char *newcomer);
+// All places are taken and this login, or discovery session, gives way to a newcomer.
+void conn_login_displaced(struct conn *c);
 // Whether the TPG and its ACLs let the initiator in and on which terms; status, or 0.
 int admit_to_tpg(struct conn *c, const struct view_tpg *tpg, struct login_terms *ret,
 		 struct err *e);
@@ -217,6 +222,8 @@ bool tpg_shows(const struct view_tpg *tpg, const char *initiator);
 int login_slot_take(struct conn *c, const struct tcp_addr *addr, struct err *e);
 void login_slot_progress(struct conn *c); // it has sent a Login Request
 void login_slot_leave(struct conn *c);	  // idempotent
+// Newcomers that no connection was left for did not get as far as to displace a login.
+void login_slots_tick(struct iscsi_worker *iw);
 
 // session.c ----------------------------------------------------------------------------
 
@@ -258,6 +265,12 @@ void logout_finish(struct conn *c);
 // text.c
 int text_request(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		 const uint8_t *data, struct err *e);
+// A PDU with DM_WANTS_SENT has left: whether it was an answer.
+bool text_sent(struct conn *c);
+// An answer is due or has not left: nothing else is served.
+bool text_is_busy(const struct conn *c);
+void text_drop(struct conn *c);		      // idempotent
+void text_tick(struct conn *c, uint64_t now); // ends what the peer does not go on with
 // tmf.c
 int tmf_request(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		const uint8_t *data, struct err *e);
@@ -265,12 +278,6 @@ void tmf_abort_done(struct cmd *cmd, bool was_aborted);
 // async.c
 void async_logout(struct conn *c, unsigned seconds);
 void async_scsi(struct conn *c, uint16_t lun, uint32_t sense_code);
-// A PDU with DM_WANTS_SENT has left: whether it was an answer.
-bool text_sent(struct conn *c);
-// An answer is due or has not left: nothing else is served.
-bool text_is_busy(const struct conn *c);
-void text_drop(struct conn *c);		      // idempotent
-void text_tick(struct conn *c, uint64_t now); // ends what the peer does not go on with
 void async_held(struct conn *c); // the initiator lives: sends what waited for it
 
 // cmd.c --------------------------------------------------------------------------------

@@ -5,9 +5,11 @@
 
 #define TICK_US	       1000000u
 #define SECOND	       1000000000ull
-#define LOGOUT_TIMEOUT 5 // for the response to leave, and over RDMA for the peer's close
-#define LINGER_TIMEOUT 5 // for what is queued when the connection is to close
-#define SHORT_TIMEOUT  5 // without progress of who holds memory while others have none
+#define LOGOUT_TIMEOUT 5  // for the response to leave, and over RDMA for the peer's close
+#define LINGER_TIMEOUT 5  // for what is queued when the connection is to close
+#define SHORT_TIMEOUT  5  // without progress of who holds memory while others have none
+#define PDU_TIMEOUT    30 // for all of a control PDU that has begun to come
+#define HELD_TIMEOUT   60 // for the CmdSN that held PDUs wait for
 
 static void tick_ping(struct conn *c, uint64_t now)
 {
@@ -83,6 +85,40 @@ static bool tick_closing(struct conn *c, uint64_t now)
 	return n.closing_ns != 0;
 }
 
+// A peer cannot keep memory by half a PDU, or by leaving out a CmdSN.
+static void tick_half_done(struct conn *c, uint64_t now)
+{
+	struct dm_counters n;
+	c->dm->ops->counters(c->dm, &n);
+	if (is_over(now, n.partial_ns, PDU_TIMEOUT))
+		conn_close(c, false, "a PDU did not come whole within %u s", PDU_TIMEOUT);
+	else if (c->held_count && is_over(now, c->held_ns, HELD_TIMEOUT))
+		conn_close(c, false, "CmdSN %u did not come within %u s", c->sns.exp_cmd_sn,
+			   HELD_TIMEOUT);
+	else
+		text_tick(c, now);
+}
+
+// Discovery has the time of a login, all in all.
+static void tick_discovery(struct conn *c, uint64_t now)
+{
+	if (now - c->start_ns > c->login_timeout * SECOND)
+		conn_close(c, false, "discovery not finished after %u s", c->login_timeout);
+	else
+		text_tick(c, now);
+}
+
+static void tick_session(struct conn *c, uint64_t now)
+{
+	tick_ping(c, now);
+	if (c->state == CONN_FULL_FEATURE)
+		tick_data_out(c, now);
+	if (c->state == CONN_FULL_FEATURE)
+		tick_half_done(c, now);
+	if (c->state == CONN_FULL_FEATURE && iscsi_worker()->is_short)
+		tick_short_of_memory(c, now);
+}
+
 static void tick_conn(struct conn *c, uint64_t now)
 {
 	if (c->state != CONN_ENDING && tick_closing(c, now))
@@ -95,13 +131,10 @@ static void tick_conn(struct conn *c, uint64_t now)
 	case CONN_FULL_FEATURE:
 		if (c->drain_ns && now > c->drain_ns)
 			conn_close(c, true, "logout timeout after a drain");
-		else if (c->tpg) {
-			tick_ping(c, now);
-			if (c->state == CONN_FULL_FEATURE)
-				tick_data_out(c, now);
-			if (c->state == CONN_FULL_FEATURE && iscsi_worker()->is_short)
-				tick_short_of_memory(c, now);
-		}
+		else if (c->params.is_discovery)
+			tick_discovery(c, now);
+		else
+			tick_session(c, now);
 		break;
 	case CONN_LOGOUT:
 		if (!c->drain_ns)
@@ -133,6 +166,7 @@ static void on_tick(struct timer *t)
 	uint64_t now = worker_now(iw->worker);
 	timer_arm(iw->worker, t, TICK_US);
 	iw->is_short = is_short_of_memory(iw);
+	login_slots_tick(iw);
 	list_for_each_safe (it, &iw->conns)
 		tick_conn(list_entry(it, struct conn, link), now); // frees none at once
 }

@@ -7,6 +7,8 @@
 #include "target/iscsi/conn.h"
 #include "transport/wire/be.h"
 
+#define HELD_BYTES_MAX (512u << 10) // of the data of PDUs that came before their turn
+
 typedef int control_fn(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		       const uint8_t *data, struct err *e);
 
@@ -73,10 +75,16 @@ enum ffp_order ffp_order(struct conn *c, const uint8_t *bhs, bool is_immediate)
 
 static struct held_pdu *held_new(struct conn *c, uint32_t sn, uint32_t data_len)
 {
+	if (data_len > HELD_BYTES_MAX - c->held_bytes)
+		return NULL;
 	struct held_pdu *h = calloc(1, sizeof *h + data_len);
 	if (!h)
 		return NULL;
 	h->cmd_sn = sn;
+	h->data_len = data_len;
+	c->held_bytes += data_len;
+	if (!c->held_count)
+		c->held_ns = worker_now(c->worker);
 	list_insert_before(held_place(c, sn), &h->link);
 	c->held_count++;
 	return h;
@@ -144,6 +152,8 @@ void ffp_run_held(struct conn *c)
 		c->sns.exp_cmd_sn++;
 		list_remove(&h->link);
 		c->held_count--;
+		c->held_bytes -= h->data_len;
+		c->held_ns = worker_now(c->worker);
 		held_run(c, h);
 		free(h);
 	}
@@ -169,7 +179,7 @@ void ffp_drop_held(struct conn *c)
 {
 	for (struct list *l; (l = list_pop_front(&c->held));)
 		free(list_entry(l, struct held_pdu, link));
-	c->held_count = 0;
+	c->held_count = c->held_bytes = 0;
 }
 
 int ffp_control(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs,
@@ -187,7 +197,7 @@ int ffp_control(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		return 0;
 	if (order == FFP_HOLD) {
 		int r = ffp_hold(c, pdu, bhs, data, NULL);
-		return r < 0 ? err_set(e, r, "out of memory for a PDU") : 0;
+		return r < 0 ? err_set(e, r, "out of memory for a PDU ahead of its CmdSN") : 0;
 	}
 	if (!pdu->is_immediate)
 		c->sns.max_cmd_sn++;

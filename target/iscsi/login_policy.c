@@ -16,6 +16,8 @@
 #include "target/scsi/nexus.h"
 #include "transport/wire/be.h"
 
+#define WINDOW_LOGIN 64 // preset; the session's own comes with attach
+
 static bool prefix_matches(const struct tcp_addr *peer, const char *item, size_t len)
 {
 	char text[80];
@@ -154,6 +156,8 @@ static int admit_discovery(struct conn *c, struct login_terms *t, struct err *e)
 {
 	const struct iscsi_view *v = c->view;
 	t->offer.is_rdma = c->dm->is_rdma;
+	// Anybody may come here: no more memory than a login takes.
+	t->offer.value[ISCSI_KEY_MAX_RECV_DATA_SEGMENT_LENGTH] = ISCSI_LOGIN_DATA_MAX;
 	return v->discovery_auth_enabled ? require_auth(t, &v->discovery_auth, "discovery", e) : 0;
 }
 
@@ -238,9 +242,11 @@ static int make_nexus(struct conn *c, const struct login_names *n, struct err *e
 
 static uint32_t session_window(const struct conn *c)
 {
+	if (!c->tpg)
+		return 1; // discovery: one request after the other, and none is held
 	if (c->acl && c->acl->attr.cmdsn_depth)
 		return c->acl->attr.cmdsn_depth;
-	return c->tpg && c->tpg->attr.default_cmdsn_depth ? c->tpg->attr.default_cmdsn_depth : 64;
+	return c->tpg->attr.default_cmdsn_depth ? c->tpg->attr.default_cmdsn_depth : 64;
 }
 
 static int attach_finish(struct conn *c, const struct login_names *n, struct login_session *ret,
@@ -321,10 +327,22 @@ static void login_act(struct conn *c, const struct login_reply *r)
 	}
 }
 
+// Who says nothing, or not all of it, takes no memory for a login.
+static int login_begin(struct conn *c, struct err *e)
+{
+	c->login = malloc(sizeof *c->login);
+	if (!c->login)
+		return err_set(e, -ENOMEM, "no memory for a login");
+	login_target_init(c->login, &login_policy, c, 1, WINDOW_LOGIN);
+	return 0;
+}
+
 int conn_login_pdu(struct conn *c, const uint8_t *bhs, const uint8_t *data, uint32_t len,
 		   struct err *e)
 {
 	struct login_reply r;
+	if (!c->login && login_begin(c, e) < 0)
+		return e->code;
 	login_slot_progress(c);
 	login_target_step(c->login, bhs, data, len, &r);
 	login_act(c, &r);
@@ -349,8 +367,9 @@ void login_policy_resume(struct conn *c, int status, const struct err *why)
 
 static void login_end(struct conn *c, int status, const struct err *why)
 {
-	struct login_reply r;
-	login_target_refuse(c->login, status, why, &r);
+	struct login_reply r = { .outcome = LOGIN_DROP };
+	if (c->login)
+		login_target_refuse(c->login, status, why, &r);
 	r.err = *why;
 	r.status = (uint16_t)status; // in the table of refusals, whether or not it is answered
 	login_act(c, &r);
@@ -366,12 +385,15 @@ void conn_login_expired(struct conn *c)
 	login_end(c, ISCSI_LOGIN_TARGET_ERROR, &why);
 }
 
-void conn_login_displaced(struct conn *c, const char *newcomer)
+void conn_login_displaced(struct conn *c)
 {
 	struct err why;
 	login_slot_leave(c);
-	err_set(&why, -EBUSY, "too many logins in progress: ended %s in favor of %s",
-		c->has_spoken ? "the oldest" : "a silent one", newcomer);
-	login_end(c, ISCSI_LOGIN_OUT_OF_RESOURCES, &why);
+	err_set(&why, -EBUSY, "too many logins in progress: ended %s",
+		c->state != CONN_LOGIN ? "a discovery session"
+		: c->has_spoken	       ? "the oldest"
+				       : "a silent one");
+	if (c->state == CONN_LOGIN)
+		login_end(c, ISCSI_LOGIN_OUT_OF_RESOURCES, &why);
 	conn_close(c, false, "%s", why.text); // read or not
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The logins in progress of a worker, by the peer's address: who gives way when all places are
-// taken. The worker's thread.
+// taken, or nearly all connections there may be. A discovery session, which anybody may have,
+// keeps the place of its login. The worker's thread.
 //
 // The address with the most logins loses one: of those that have not sent a whole Login Request
 // the oldest, else the one whose last request is the longest ago. A login that has made progress
@@ -11,9 +12,11 @@
 
 #include "core/counter.h"
 #include "target/iscsi/conn.h"
+#include "target/iscsi/peers.h"
 #include "target/iscsi/portal.h"
 
-#define LOGIN_GRACE_NS 1000000000u
+#define LOGIN_GRACE_NS	 250000000u
+#define DISPLACED_BY_ONE 2
 
 struct login_peer {
 	struct list link; // iscsi_worker.login_peers
@@ -55,37 +58,69 @@ static bool goes_before(const struct conn *a, const struct conn *b)
 	return a->login_ns < b->login_ns;
 }
 
-// The login that gives way to one from addr, or NULL.
+static bool is_fresh(const struct iscsi_worker *iw, const struct conn *c)
+{
+	return worker_now(iw->worker) - c->login_ns < LOGIN_GRACE_NS;
+}
+
+// The login that gives way to one from addr (NULL: to anybody), or NULL.
 static struct conn *victim_for(struct iscsi_worker *iw, const struct tcp_addr *addr)
 {
 	struct login_peer *most = NULL;
 	unsigned own = 0;
 	list_for_each (it, &iw->login_peers) {
 		struct login_peer *p = peer_of(it);
-		if (tcp_addr_same_ip(&p->addr, addr))
+		if (addr && tcp_addr_same_ip(&p->addr, addr))
 			own = p->count;
 		if (!most || p->count > most->count ||
 		    (p->count == most->count && goes_before(candidate(p), candidate(most))))
 			most = p;
 	}
 	struct conn *c = most ? candidate(most) : NULL;
-	bool is_fresh = c && c->has_spoken && worker_now(iw->worker) - c->login_ns < LOGIN_GRACE_NS;
-	return is_fresh && most->count <= own + 1 ? NULL : c;
+	return c && c->has_spoken && is_fresh(iw, c) && most->count <= own + 1 ? NULL : c;
+}
+
+static void displace(struct iscsi_worker *iw, struct conn *victim)
+{
+	counter_add(&iw->counters.logins_displaced, 1);
+	iw->displaced++;
+	victim->is_displaced = true;
+	conn_login_displaced(victim);
+}
+
+// Room for a login from addr: in the worker's table, and, as long as there are logins, in the
+// number of connections, of which more come in at once than a worker has taken over. -EBUSY.
+static int make_room(struct iscsi_worker *iw, const struct tcp_addr *addr)
+{
+	struct iscsi_limits limits;
+	iscsi_limits_get(&limits);
+	bool is_full = iw->logins >= limits.logins_in_progress;
+	for (int i = 0; i < DISPLACED_BY_ONE && (is_full || peers_are_crowded(iw->displaced));
+	     i++) {
+		struct conn *victim = victim_for(iw, addr);
+		if (!victim)
+			return is_full ? -EBUSY : 0;
+		displace(iw, victim);
+		is_full = false;
+	}
+	return 0;
+}
+
+void login_slots_tick(struct iscsi_worker *iw)
+{
+	while (peers_are_crowded(iw->displaced)) {
+		struct conn *victim = victim_for(iw, NULL);
+		if (!victim || is_fresh(iw, victim))
+			return;
+		displace(iw, victim);
+	}
 }
 
 int login_slot_take(struct conn *c, const struct tcp_addr *addr, struct err *e)
 {
 	struct iscsi_worker *iw = iscsi_worker();
-	struct iscsi_limits limits;
-	char text[TCP_ADDR_TEXT];
-	iscsi_limits_get(&limits);
-	if (iw->logins >= limits.logins_in_progress) {
-		struct conn *victim = victim_for(iw, addr);
-		if (!victim)
-			return err_set(e, -EBUSY, "too many logins in progress");
-		counter_add(&iw->counters.logins_displaced, 1);
-		conn_login_displaced(victim, tcp_addr_format(addr, text));
-	}
+	if (make_room(iw, addr) < 0)
+		return err_set(e, -EBUSY, "too many logins in progress");
 	struct login_peer *p = peer_find(iw, addr);
 	if (!p) {
 		p = calloc(1, sizeof *p);

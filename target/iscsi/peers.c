@@ -10,6 +10,11 @@
 #include "core/log.h"
 #include "target/iscsi/sessions.h"
 
+// Connections that are left for newcomers to come in by: one of RESERVE, and some for descriptors
+// that were opened after the limit was fitted to them.
+#define RESERVE	    16
+#define RESERVE_MIN 16
+
 struct peer_count {
 	struct peer_count *next;
 	struct tcp_addr addr;
@@ -78,6 +83,15 @@ const char *peers_enter(const struct tcp_addr *peer)
 	}
 	pthread_mutex_unlock(&peers_lock);
 	return why;
+}
+
+bool peers_are_crowded(unsigned ending)
+{
+	pthread_mutex_lock(&peers_lock);
+	uint32_t spare = limits.connections / RESERVE + RESERVE_MIN;
+	bool ret = connections + spare > limits.connections + ending;
+	pthread_mutex_unlock(&peers_lock);
+	return ret;
 }
 
 void peers_leave(const struct tcp_addr *peer)

@@ -31,6 +31,7 @@ struct dm_counters {
 	uint64_t last_rx_ns;
 	uint64_t tx_stuck_ns;	// since when nothing that is to be sent has left, 0: nothing waits
 	uint64_t owed_since_ns; // since when data-out has been owed the longest, 0: none is
+	uint64_t partial_ns;	// since when a control PDU's data has been coming in, 0: none is
 	uint64_t closing_ns;	// when a close began that waits for the peer to read, 0: none
 };
 
@@ -139,10 +140,10 @@ struct dm_ops {
 	void (*full_feature)(struct dm *dm, const struct iscsi_params *params);
 	// Sends what is queued now rather than at the end of the round.
 	void (*flush)(struct dm *dm);
-	// Closes the connection; up->closed follows, possibly at once. With linger, what is
 	// Receives nothing more, not even what came already, until paused with false. Over RDMA,
 	// where nothing holds back what a peer sends, it has no effect.
 	void (*pause)(struct dm *dm, bool is_paused);
+	// Closes the connection; up->closed follows, possibly at once. With linger, what is
 	// queued goes out first.
 	void (*close)(struct dm *dm, bool linger, const struct err *why);
 	void (*free)(struct dm *dm);

@@ -281,6 +281,7 @@ static void tcp_counters(struct dm *dm, struct dm_counters *ret)
 				     .copied = c->copied,
 				     .owed_since_ns = dm_tcp_owed_since(d),
 				     .tx_stuck_ns = list_empty(&c->tx) ? 0 : c->last_tx_ns,
+				     .partial_ns = c->buffer ? c->buffer_ns : 0,
 				     .closing_ns = c->is_closing ? c->closing_ns : 0,
 				     .last_rx_ns = c->last_rx_ns };
 }
@@ -291,8 +292,8 @@ static const struct dm_ops tcp_ops = {
 	.put_data = tcp_put_data,
 	.full_feature = tcp_full_feature,
 	.flush = tcp_flush,
-	.close = tcp_close,
 	.pause = tcp_pause,
+	.close = tcp_close,
 	.free = tcp_free,
 	.oldest_owed = dm_tcp_oldest_owed,
 	.counters = tcp_counters,
@@ -333,6 +334,9 @@ static int on_header(struct pdu_conn *c, const struct iscsi_pdu *pdu, const uint
 	default:
 		if (!pdu->data_len)
 			return d->dm.up->control(&d->dm, pdu, bhs, NULL, e);
+		if (pdu->opcode == ISCSI_OP_TEXT_REQ && pdu->data_len > ISCSI_LOGIN_DATA_MAX)
+			return err_set(e, -EPROTO, "Text Request of more than %u bytes",
+				       ISCSI_LOGIN_DATA_MAX);
 		sink->kind = PDU_TO_BUFFER;
 		return 0;
 	}
