@@ -215,6 +215,20 @@ void conn_widen(struct conn *c)
 	c->sns.max_cmd_sn += c->window - c->dm->first_window;
 }
 
+static void log_login(const struct conn *c)
+{
+	if (!peer_log_permits_some(LOG_LVL_INFO, "login ok", &c->dm->peer_addr, LOGINS_LOGGED))
+		return;
+	conn_log(c, LOG_LVL_INFO, "login ok transport=%s carrier=%s auth=%s%s digests=%s,%s",
+		 c->dm->transport, c->dm->carrier,
+		 c->proof.is_mutual ? "mutual-chap"
+		 : c->proof.alg	    ? "chap"
+				    : "none",
+		 c->params.is_discovery ? " discovery" : "",
+		 c->params.header_digest ? "header" : "none",
+		 c->params.data_digest ? "data" : "none");
+}
+
 void conn_enter_full_feature(struct conn *c)
 {
 	struct iscsi_worker *iw = iscsi_worker();
@@ -233,14 +247,7 @@ void conn_enter_full_feature(struct conn *c)
 		login_slot_leave(c); // discovery is open to anybody: it stays a login in its limits
 	counter_add(&iw->counters.logins_ok, 1);
 	portal_note_login(c->portal);
-	conn_log(c, LOG_LVL_INFO, "login ok transport=%s carrier=%s auth=%s%s digests=%s,%s",
-		 c->dm->transport, c->dm->carrier,
-		 c->proof.is_mutual ? "mutual-chap"
-		 : c->proof.alg	    ? "chap"
-				    : "none",
-		 c->params.is_discovery ? " discovery" : "",
-		 c->params.header_digest ? "header" : "none",
-		 c->params.data_digest ? "data" : "none");
+	log_login(c);
 	iscsi_view_put(c->view);
 	c->view = NULL;
 	// What was published while the login ran has passed this connection by.

@@ -301,6 +301,7 @@ void refusal_note(const char *initiator, const char *target, const char *peer, u
 // ended.c ------------------------------------------------------------------------------
 // Any thread. Notes in log and table of ended sessions that c has ended, and why.
 void session_ended(const struct conn *c, const char *why);
+void session_end_note(const struct session_end *s); // the table alone
 
 // portal.c: counts of connections; any thread ----------------------------------------------
 void portal_conn_closed(struct portal *p, const struct tcp_addr *peer);

@@ -14,6 +14,7 @@ struct heard {
 	struct tcp_addr addr; // AF_UNSPEC: the addresses there was no place for
 	uint64_t since_ns;    // the line, or the last count
 	uint64_t more;
+	unsigned said, most; // lines
 	enum log_level level;
 };
 
@@ -47,6 +48,8 @@ static bool say_counts(void)
 		say(&heard[i], now);
 		heard[kept] = heard[i];
 		heard[kept].since_ns = now;
+		if (heard[i].most > 1)
+			heard[kept].said = 0;
 		heard[kept++].more = 0;
 	}
 	heard_count = kept;
@@ -98,7 +101,8 @@ static struct heard *find(const char *cause, const struct tcp_addr *peer)
 	return NULL;
 }
 
-static bool count(enum log_level level, const char *cause, const struct tcp_addr *peer)
+static bool count(enum log_level level, const char *cause, const struct tcp_addr *peer,
+		  unsigned most)
 {
 	struct heard *h = find(cause, peer);
 	if (!h && heard_count == KEPT) {
@@ -108,26 +112,37 @@ static bool count(enum log_level level, const char *cause, const struct tcp_addr
 					     .since_ns = clock_ns(),
 					     .level = level };
 	}
+	if (h && h->said < h->most) {
+		h->said++;
+		return true;
+	}
 	if (h) {
 		h->more++;
 		return false;
 	}
 	h = &heard[heard_count++];
-	*h = (struct heard){ .addr = *peer, .since_ns = clock_ns(), .level = level };
+	*h = (struct heard){ .addr = *peer, .since_ns = clock_ns(), .level = level, .said = 1 };
+	h->most = most;
 	snprintf(h->cause, sizeof h->cause, "%s", cause);
 	return true;
 }
 
-bool peer_log_permits(enum log_level level, const char *cause, const struct tcp_addr *peer)
+bool peer_log_permits_some(enum log_level level, const char *cause, const struct tcp_addr *peer,
+			   unsigned most)
 {
 	if (level > log_threshold)
 		return false;
 	pthread_mutex_lock(&lock);
-	bool permits = count(level, cause, peer);
+	bool permits = count(level, cause, peer, most);
 	struct worker *w = is_armed ? NULL : control;
 	is_armed = is_armed || w;
 	pthread_mutex_unlock(&lock);
 	if (w)
 		worker_post(w, &arm);
 	return permits;
+}
+
+bool peer_log_permits(enum log_level level, const char *cause, const struct tcp_addr *peer)
+{
+	return peer_log_permits_some(level, cause, peer, 1);
 }

@@ -19,3 +19,6 @@ void peer_log_done(void);
 // cause: at most 63 bytes, such as "login refused, status 0201"; it begins the line that tells
 // the count. Any thread; a short mutex, no system call.
 bool peer_log_permits(enum log_level level, const char *cause, const struct tcp_addr *peer);
+// The same for what is no trouble as such: so many lines every PEER_LOG_S seconds are permitted.
+bool peer_log_permits_some(enum log_level level, const char *cause, const struct tcp_addr *peer,
+			   unsigned most);

@@ -94,6 +94,21 @@ static void more_addresses_than_fit_are_counted_together(void **state)
 	assert_memory_equal(lines[0], want, strlen(want));
 }
 
+static void some_are_said_again_in_each_sweep(void **state)
+{
+	struct tcp_addr a;
+	tcp_addr_parse(&a, "10.0.0.1", 1, NULL);
+	for (unsigned sweep = 1; sweep <= 3; sweep++) {
+		unsigned said = 0;
+		for (int i = 0; i < 100; i++)
+			said += peer_log_permits_some(LOG_LVL_WARN, "login ok", &a, 16);
+		assert_int_equal(said, 16);
+		peer_log_done();
+		assert_int_equal(line_count, sweep);
+		assert_memory_equal(lines[sweep - 1], "iscsi: login ok: 84 more from 10.0.0.1", 38);
+	}
+}
+
 static void what_the_log_does_not_show_is_not_counted(void **state)
 {
 	struct tcp_addr a;
@@ -113,6 +128,7 @@ int main(void)
 		T(what_was_quiet_is_said_again),
 		T(what_goes_on_is_not),
 		T(more_addresses_than_fit_are_counted_together),
+		T(some_are_said_again_in_each_sweep),
 		T(what_the_log_does_not_show_is_not_counted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
