@@ -112,7 +112,7 @@ int admit_to_tpg(struct conn *c, const struct view_tpg *tpg, struct login_terms 
 		return ISCSI_LOGIN_UNAVAILABLE;
 	}
 	if (!address_allowed(tpg, &c->dm->peer_addr)) {
-		err_set(e, -EACCES, "address %s is not in allowed_addresses", c->dm->peer);
+		err_set(e, -EACCES, "the initiator's address is not in allowed_addresses");
 		return ISCSI_LOGIN_FORBIDDEN;
 	}
 	c->acl = view_find_acl(tpg, initiator);

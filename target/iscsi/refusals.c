@@ -2,16 +2,17 @@
 // The latest refused logins, with the reason in words. Any thread; a short mutex, at login
 // failures only.
 //
-// Repeats of one initiator, target and status fold into one entry, and so do those of one address
-// that did not get as far as to name an initiator. When the table is full, the address with the
-// most entries has its two oldest of one status folded into one: an initiator that calls itself
-// by a new name each time displaces its own entries, and the counts stay complete.
+// Repeats of one initiator, target, address, status and reason are one entry with their number.
+// When the table is full, the address with the most entries has two of one reason, or else of one
+// status, folded into one, the oldest first: an initiator that calls itself by a new name each time
+// displaces its own entries, and the counts stay complete.
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "target/iscsi/conn.h"
+#include "target/iscsi/crowd.h"
 
 #define KEPT 64
 
@@ -28,56 +29,34 @@ static bool same_host(const char *a, const char *b)
 	return !strncmp(a, b, len) && !strchr(b + len, ':');
 }
 
-static bool is_repeat(const struct login_refusal *r, const char *initiator, const char *target,
-		      const char *peer, uint16_t status)
+static bool is_repeat(const struct login_refusal *a, const struct login_refusal *b)
 {
-	return r->status == status && !strcmp(r->initiator, initiator) &&
-	       !strcmp(r->target, target) && (*initiator || same_host(r->peer, peer));
+	return a->status == b->status && !strcmp(a->reason, b->reason) &&
+	       !strcmp(a->initiator, b->initiator) && !strcmp(a->target, b->target) &&
+	       same_host(a->peer, b->peer);
 }
 
-static unsigned find(const char *initiator, const char *target, const char *peer, uint16_t status)
+static unsigned find(const struct login_refusal *r)
 {
 	unsigned i = 0;
-	while (i < kept_count && !is_repeat(&kept[i], initiator, target, peer, status))
+	while (i < kept_count && !is_repeat(&kept[i], r))
 		i++;
 	return i;
 }
 
-static uint32_t host_hash(const char *peer)
+static bool is_alike(unsigned a, unsigned b, bool in_reason)
 {
-	const char *end = strrchr(peer, ':');
-	uint32_t h = 5381;
-	while (*peer && peer != end)
-		h = h * 33 + (uint8_t)*peer++;
-	return h;
+	return kept[a].status == kept[b].status &&
+	       (!in_reason || !strcmp(kept[a].reason, kept[b].reason));
 }
 
-// The address that has the most entries. Any peer can have us do this at each of its logins:
-// hashes are compared, not texts.
-static uint32_t crowd(const uint32_t hosts[KEPT])
-{
-	uint32_t ret = 0;
-	unsigned most = 0;
-	for (unsigned i = 0; i < KEPT; i++) {
-		unsigned n = 0;
-		for (unsigned j = 0; j < KEPT; j++)
-			n += hosts[i] == hosts[j];
-		if (n > most) {
-			most = n;
-			ret = hosts[i];
-		}
-	}
-	return ret;
-}
-
-// The oldest entry that has a newer one of its status, both of the given address if there is one.
-static bool find_pair(const uint32_t hosts[KEPT], const uint32_t *host, unsigned *ret_old,
-		      unsigned *ret_into)
+// The oldest entry that has a newer one like it, both of the given address if there is one.
+static bool find_pair(const uint32_t hosts[KEPT], const uint32_t *host, bool in_reason,
+		      unsigned *ret_old, unsigned *ret_into)
 {
 	for (unsigned old = KEPT; old--;)
 		for (unsigned into = old; into-- && (!host || hosts[old] == *host);)
-			if (kept[into].status == kept[old].status &&
-			    (!host || hosts[into] == *host)) {
+			if (is_alike(into, old, in_reason) && (!host || hosts[into] == *host)) {
 				*ret_old = old;
 				*ret_into = into;
 				return true;
@@ -108,10 +87,12 @@ static void make_room(void)
 {
 	uint32_t hosts[KEPT];
 	for (unsigned i = 0; i < KEPT; i++)
-		hosts[i] = host_hash(kept[i].peer);
-	uint32_t host = crowd(hosts);
+		hosts[i] = crowd_hash(kept[i].peer);
+	uint32_t host = crowd_most(hosts, KEPT);
 	unsigned old = KEPT - 1, into;
-	if (find_pair(hosts, &host, &old, &into) || find_pair(hosts, NULL, &old, &into))
+	if (find_pair(hosts, &host, true, &old, &into) ||
+	    find_pair(hosts, &host, false, &old, &into) ||
+	    find_pair(hosts, NULL, false, &old, &into))
 		fold(&kept[into], &kept[old]);
 	kept_count--;
 	memmove(kept + old, kept + old + 1, (kept_count - old) * sizeof kept[0]);
@@ -120,23 +101,24 @@ static void make_room(void)
 void refusal_note(const char *initiator, const char *target, const char *peer, uint16_t status,
 		  const char *reason)
 {
-	uint64_t now = (uint64_t)time(NULL);
+	struct login_refusal r = { .first_s = (uint64_t)time(NULL), .status = status };
+	uint64_t now = r.first_s;
+	snprintf(r.initiator, sizeof r.initiator, "%s", initiator);
+	snprintf(r.target, sizeof r.target, "%s", target);
+	snprintf(r.peer, sizeof r.peer, "%s", peer);
+	snprintf(r.reason, sizeof r.reason, "%s", reason);
 	pthread_mutex_lock(&lock);
-	unsigned at = find(initiator, target, peer, status);
-	struct login_refusal r = { .first_s = now, .count = 1, .status = status };
+	unsigned at = find(&r);
 	if (at < kept_count) {
-		r = kept[at];
-		r.count++;
+		r.first_s = kept[at].first_s;
+		r.count = kept[at].count;
 	} else {
 		if (kept_count == KEPT)
 			make_room();
 		at = kept_count++;
 	}
+	r.count++;
 	r.last_s = now;
-	snprintf(r.initiator, sizeof r.initiator, "%s", initiator);
-	snprintf(r.target, sizeof r.target, "%s", target);
-	snprintf(r.peer, sizeof r.peer, "%s", peer);
-	snprintf(r.reason, sizeof r.reason, "%s", reason);
 	memmove(kept + 1, kept, at * sizeof kept[0]);
 	kept[0] = r;
 	pthread_mutex_unlock(&lock);

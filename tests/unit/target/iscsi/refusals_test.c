@@ -48,6 +48,22 @@ static void repeats_are_one_entry(void **state)
 	assert_string_equal(entry(n, "iqn.a")->peer, "10.0.0.1:7");
 }
 
+static void each_cause_and_address_is_an_entry(void **state)
+{
+	static const char *const causes[] = { "no CHAP", "wrong user", "wrong secret" };
+	for (unsigned i = 0; i < 12; i++)
+		refusal_note("iqn.b", "iqn.t", i < 9 ? "10.0.0.4:7" : "10.0.0.5:7", 0x201,
+			     causes[i % 3]);
+	unsigned n = login_refusals(got, TABLE), found = 0;
+	for (unsigned i = 0; i < n; i++)
+		if (!strcmp(got[i].initiator, "iqn.b")) {
+			bool is_first = !strcmp(got[i].peer, "10.0.0.4:7");
+			assert_int_equal(got[i].count, is_first ? 3 : 1);
+			found++;
+		}
+	assert_int_equal(found, 6);
+}
+
 static void those_without_a_name_fold_by_address(void **state)
 {
 	for (int i = 0; i < 4; i++)
@@ -97,6 +113,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(repeats_are_one_entry),
+		cmocka_unit_test(each_cause_and_address_is_an_entry),
 		cmocka_unit_test(those_without_a_name_fold_by_address),
 		cmocka_unit_test(a_crowd_displaces_its_own_entries_and_no_count_is_lost),
 		cmocka_unit_test(many_addresses_fold_by_status),
