@@ -256,6 +256,11 @@ static int begin_tcp(struct conn *c, int fd, struct err *e)
 static int begin(struct conn *c, int fd, uint8_t first, struct err *e)
 {
 	bool is_iwarp = first == MPA_FIRST_BYTE;
+	// Logins come with the bit for immediate delivery; some leave it out.
+	if (!is_iwarp && (first & ~ISCSI_I) != ISCSI_OP_LOGIN_REQ) {
+		close(fd);
+		return err_set(e, -EPROTO, "the peer speaks neither iSCSI nor iWARP");
+	}
 	c->transport = is_iwarp ? PORTAL_IWARP : PORTAL_TCP;
 	if (portal_transports(c->portal) & c->transport)
 		return is_iwarp ? begin_iwarp(c, fd, e) : begin_tcp(c, fd, e);
@@ -306,9 +311,9 @@ int transport_begin(struct conn *c, int fd, struct err *e)
 {
 	uint8_t first;
 	ssize_t n = recv(fd, &first, 1, MSG_PEEK | MSG_DONTWAIT);
-	if (n < 0)
-		return wait_for_byte(c, fd, e); // an error is reported there
-	return begin(c, fd, n ? first : 0, e);
+	if (n <= 0)
+		return wait_for_byte(c, fd, e); // an error or the end is reported there
+	return begin(c, fd, first, e);
 }
 
 int transport_begin_rdma(struct conn *c, struct rnic_request *q, struct err *e)
