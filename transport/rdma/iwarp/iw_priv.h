@@ -226,8 +226,10 @@ struct iw_qp {
 	uint32_t large_sinks; // reads and exposures above IW_SMALL: nothing is read ahead
 	uint8_t term[TERM_MAX];
 	struct list rx_wait; // for a receive buffer
-	uint8_t *stash;	     // what a receive brought past the message that waits
+	uint8_t *stash;	     // what a receive brought past the message that waits, or the share
 	uint32_t stash_len;
+	uint32_t rx_left;   // messages of this round's share
+	uint64_t rx_until;  // ... and when its time is over
 	struct timer again; // goes on in the next round
 	struct timer nudge; // active: until the passive side has spoken
 	unsigned nudges;

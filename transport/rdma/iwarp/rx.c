@@ -13,8 +13,12 @@
 #include "transport/rdma/iwarp/crc.h"
 #include "transport/rdma/iwarp/rx_plan.h"
 
-#define ROUND_BYTES (4u << 20) // a round's share of a connection
-#define GRACE_USEC  10000000u
+// A round's share of a connection: bytes, messages and time.
+#define ROUND_BYTES    (4u << 20)
+#define ROUND_MESSAGES 256u
+#define ROUND_NS       1000000u
+#define CLOCK_EACH     8u // messages between two looks at the clock
+#define GRACE_USEC     10000000u
 
 static void next_segment(struct iw_qp *qp)
 {
@@ -41,6 +45,23 @@ static unsigned header_in(struct iw_qp *qp)
 	return 0;
 }
 
+static void share_begin(struct iw_qp *qp)
+{
+	qp->rx_left = ROUND_MESSAGES;
+	qp->rx_until = clock_ns() + ROUND_NS;
+}
+
+// One message less, or none left if the time is over. Payload that the peer places is no message.
+static void share_use(struct iw_qp *qp)
+{
+	if (qp->seg.is_tagged)
+		return;
+	if (qp->rx_left)
+		qp->rx_left--;
+	if (!(qp->rx_left % CLOCK_EACH) && clock_ns() >= qp->rx_until)
+		qp->rx_left = 0;
+}
+
 static unsigned tail_in(struct iw_qp *qp)
 {
 	if (qp->has_crc) {
@@ -54,6 +75,7 @@ static unsigned tail_in(struct iw_qp *qp)
 		iw_tx_soon(qp);
 	}
 	unsigned code = iw_segment_end(qp);
+	share_use(qp);
 	if (!code)
 		next_segment(qp);
 	return code;
@@ -149,7 +171,8 @@ static bool is_receiving(const struct iw_qp *qp)
 	return qp->state == IW_RUNNING && !qp->qp.is_closing && !qp->is_stalled;
 }
 
-// What came past a message that has to wait for a buffer. Seldom, and bounded by one receive.
+// What came past a message that has to wait for a buffer, or past the share. Seldom, and bounded by
+// one receive.
 static void stash(struct iw_qp *qp, const uint8_t *p, uint32_t n)
 {
 	struct err e;
@@ -167,9 +190,10 @@ static void stash(struct iw_qp *qp, const uint8_t *p, uint32_t n)
 	qp->stash_len += n;
 }
 
-static void feed(struct iw_qp *qp, const uint8_t *p, uint32_t n)
+// is_last: nothing was received behind it, so that it may be left for the next round.
+static void feed(struct iw_qp *qp, const uint8_t *p, uint32_t n, bool is_last)
 {
-	while (n && is_receiving(qp)) {
+	while (n && is_receiving(qp) && (qp->rx_left || !is_last)) {
 		uint32_t used = 0;
 		unsigned code = feeds[qp->rx_state](qp, p, n, &used);
 		p += used;
@@ -179,8 +203,19 @@ static void feed(struct iw_qp *qp, const uint8_t *p, uint32_t n)
 			return;
 		}
 	}
-	if (qp->is_stalled && !qp->is_over)
+	if ((qp->is_stalled || !qp->rx_left) && !qp->is_over)
 		stash(qp, p, n);
+}
+
+static void stash_feed(struct iw_qp *qp)
+{
+	uint8_t *p = qp->stash;
+	uint32_t n = qp->stash_len;
+
+	qp->stash = NULL;
+	qp->stash_len = 0;
+	feed(qp, p, n, true);
+	free(p);
 }
 
 // --- receiving ---
@@ -233,7 +268,7 @@ static void consume_elsewhere(struct iw_qp *qp, const struct iw_plan *plan, unsi
 		buf_copy(qp->worker, all + at, plan->iov[i].iov_base, n);
 		at += n;
 	}
-	feed(qp, all, got);
+	feed(qp, all, got, true);
 	free(all);
 }
 
@@ -261,7 +296,7 @@ static void consume(struct iw_qp *qp, const struct iw_plan *plan, uint32_t got)
 		if (!plan->is_scratch[i])
 			is_as_planned = take_in_place(qp, plan->iov[i].iov_base, n);
 		else if (n == got || is_between_segments(qp, n))
-			feed(qp, plan->iov[i].iov_base, n);
+			feed(qp, plan->iov[i].iov_base, n, n == got);
 		else
 			is_as_planned = false;
 		if (!is_as_planned) {
@@ -290,7 +325,7 @@ static void rx_loop(struct iw_qp *qp)
 	struct iw_plan plan;
 
 	for (uint64_t done = 0; is_receiving(qp);) {
-		if (done >= ROUND_BYTES) {
+		if (done >= ROUND_BYTES || !qp->rx_left) {
 			timer_arm(qp->worker, &qp->again, 0);
 			return;
 		}
@@ -306,7 +341,9 @@ static void rx_loop(struct iw_qp *qp)
 		qp->qp.bytes_in += (uint64_t)got;
 		consume(qp, &plan, (uint32_t)got);
 		// Less than asked for: the socket is empty, and the next byte is a new event.
-		if (qp->is_over || ((uint64_t)got < plan.asked && !stream_is_hup(qp->stream)))
+		if (qp->is_over)
+			return;
+		if ((uint64_t)got < plan.asked && !stream_is_hup(qp->stream) && !qp->stash)
 			return;
 	}
 }
@@ -341,6 +378,9 @@ void iw_rx_run(struct iw_qp *qp)
 	qp->qp.last_rx_ns = worker_now(qp->worker);
 	if (!qp->rx_need)
 		next_segment(qp);
+	share_begin(qp);
+	if (qp->stash && is_receiving(qp))
+		stash_feed(qp);
 	rx_loop(qp);
 	qp->is_in_rx = false;
 	if (!qp->is_over)
@@ -351,13 +391,8 @@ void iw_rx_run(struct iw_qp *qp)
 // The header that waited goes on, then what was read past it, then the socket.
 void iw_rx_resume(struct iw_qp *qp)
 {
-	uint8_t *p = qp->stash;
-	uint32_t n = qp->stash_len;
-
 	if (qp->is_over)
 		return;
-	qp->stash = NULL;
-	qp->stash_len = 0;
 	qp->is_stalled = false;
 	if (!qp->qp.is_closing)
 		timer_cancel(qp->worker, &qp->timer);
@@ -365,9 +400,6 @@ void iw_rx_resume(struct iw_qp *qp)
 	unsigned code = header_in(qp);
 	if (code)
 		rx_fail(qp, code);
-	else
-		feed(qp, p, n);
-	free(p);
 	qp->is_in_rx = false;
 	iw_rx_run(qp);
 }

@@ -199,6 +199,51 @@ static void messages_without_a_buffer_wait_and_are_not_lost(void **state)
 		run(&b, put_here, &b, (void *)i);
 }
 
+// Looks once a round how many messages there have been.
+struct look {
+	struct msg msg;
+	unsigned seen, most; // messages, and between two looks
+	bool is_over;
+};
+
+static void look_run(struct msg *m)
+{
+	struct look *l = container_of(m, struct look, msg);
+	unsigned now;
+
+	NOTE(now = b.received);
+	l->most = now - l->seen > l->most ? now - l->seen : l->most;
+	l->seen = now;
+	if (now < 1000)
+		worker_post(b.w, m);
+	else
+		NOTE(l->is_over = true);
+}
+
+static void look_here(void *fd, void *l)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < 1000; i++) {
+		f.len = ddp_put_untagged(f.bytes, RDMAP_SEND, true, 4, 0, 0, i + 1, 0);
+		payload("ping", 4);
+		memcpy(all + n, f.bytes, f.len);
+		n += f.len;
+	}
+	put(all, n);
+	worker_post(b.w, &((struct look *)l)->msg);
+}
+
+static void a_flood_of_messages_is_worked_off_in_shares(void **state)
+{
+	struct look l = { .msg.fn = look_run };
+
+	connected();
+	run(&b, look_here, NULL, &l);
+	WAIT(l.is_over);
+	assert_in_range(l.most, 1, 512);
+}
+
 static void a_read_is_answered_from_all_its_pieces(void **state)
 {
 	exposed(RNIC_REMOTE_READ);
@@ -620,6 +665,7 @@ int main(void)
 		TEST(a_response_whose_segments_grow_is_placed),
 		TEST(a_send_between_the_segments_of_a_response_arrives),
 		TEST(messages_without_a_buffer_wait_and_are_not_lost),
+		TEST(a_flood_of_messages_is_worked_off_in_shares),
 		TEST(a_read_is_answered_from_all_its_pieces),
 		TEST(an_empty_read_needs_no_key),
 		TEST(a_write_with_a_made_up_key_is_refused),
