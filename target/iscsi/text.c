@@ -14,6 +14,7 @@
 
 #include "target/iscsi/conn.h"
 #include "target/iscsi/discovery.h"
+#include "transport/iscsi/name.h"
 #include "transport/wire/be.h"
 
 #define REQUEST_MAX 8192u
@@ -248,14 +249,45 @@ static int say_other_keys(const struct iscsi_key_set *keys, struct text_out *o)
 	return r;
 }
 
-static int begin_list(struct text_exchange *x, const char *which, struct text_out *o)
+// Whether there is a key that we do not know and that has no name of an extension.
+static bool has_unknown_key(const struct text_exchange *x)
 {
-	int r = 0;
-	if (x->conn->params.is_discovery && !*which)
-		r = -ENOENT;
-	else
-		r = target_list_begin(&x->list, x->conn, which);
-	return r == -ENOENT ? text_append(o, "SendTargets", "Reject") : r;
+	struct text_iter it;
+	struct text_pair p;
+	text_iter_init(&it, x->in, x->in_len);
+	while (text_next(&it, &p) > 0)
+		if (iscsi_key_find(p.key, p.key_len) < 0 &&
+		    (p.key_len < 2 || p.key[0] != 'X' || (p.key[1] != '-' && p.key[1] != '#')))
+			return true;
+	return false;
+}
+
+// A name that is not there, or may not be seen, has an empty list: whoever asks learns of neither.
+static int begin_list(struct text_exchange *x, const char *which)
+{
+	char name[ISCSI_NAME_MAX + 1];
+	struct err e;
+	if (!strcmp(which, "All") || (!*which && !x->conn->params.is_discovery))
+		return target_list_begin(&x->list, x->conn, which);
+	if (iscsi_name_normalize(which, strlen(which), name, &e) < 0)
+		return -EPROTO;
+	int r = target_list_begin(&x->list, x->conn, name);
+	if (r == -ENOENT)
+		r = iscsi_name_check(name, &e) < 0 ? -EPROTO : 0;
+	return r;
+}
+
+// What initiators make of an answer that is no list: libiscsi ends the connection, with every
+// command on it, at any key but TargetName and TargetAddress, and at a Reject fails that request
+// alone, which its test suite demands; LIO sends a Reject. open-iscsi asks for SendTargets=All and
+// nothing else. So what asks for nothing that can be listed is rejected. Keys of extensions, and
+// others beside a list, are answered NotUnderstood, as RFC 7143 6.2 has it.
+static int judge_keys(struct text_exchange *x, const struct iscsi_key_set *keys)
+{
+	const char *which = keys->value[ISCSI_KEY_SEND_TARGETS];
+	if (which)
+		return begin_list(x, which);
+	return has_unknown_key(x) ? -EPROTO : 0;
 }
 
 // The request is whole: what is to be said to it. -EPROTO, -ENOSPC: it is to be rejected.
@@ -273,8 +305,8 @@ static int answer_begin(struct text_exchange *x)
 	int r = iscsi_keys_collect(x->in, x->in_len, &keys, &o, &e);
 	if (!r)
 		r = say_other_keys(&keys, &o);
-	if (!r && keys.value[ISCSI_KEY_SEND_TARGETS])
-		r = begin_list(x, keys.value[ISCSI_KEY_SEND_TARGETS], &o);
+	if (!r)
+		r = judge_keys(x, &keys);
 	free(x->in);
 	x->in = NULL;
 	x->in_len = 0;
