@@ -2,8 +2,12 @@
 """Discovery sessions that send half a Text Request, leave out a CmdSN, leave a request open or do
 not read their answers take at most some KiB each, however long a request they announce."""
 
+import os
+
 from protocol import *
 
+# What AddressSanitizer keeps of freed memory is not the daemon's.
+Daemon.environment = {"ASAN_OPTIONS": f"{os.environ.get('ASAN_OPTIONS', '')}:quarantine_size_mb=1"}
 COUNT = 200
 EACH = 40960  # bytes
 WHOLE = text({"SendTargets": "All"})
