@@ -5,7 +5,8 @@
 set -eu
 here=$(dirname "$0")
 FARBLOCK_BUILD=$(cd "${1:?usage: compare.sh BUILD_DIR [OPTION...]}" && pwd)
-export FARBLOCK_BUILD
+FARBLOCK_LAB_CPUS=${FARBLOCK_LAB_CPUS:-2}
+export FARBLOCK_BUILD FARBLOCK_LAB_CPUS
 shift
 "$here/prepare.sh"
 exec python3 "$here/compare.py" "$@"

@@ -15,7 +15,7 @@ import time
 
 import farblock_path  # noqa: F401: makes tests/lib importable
 import farblock
-from guest import Guest, User
+from guest import HANG, Guest, User
 
 ADDRESS = User.guest.split("/", maxsplit=1)[0]
 CONNECTIONS = os.environ.get("FARBLOCK_LAB_CONNECTIONS", "100")
@@ -39,15 +39,15 @@ def one(scratch, device, program):
     """Returns whether it passed, and a text."""
     with Guest(scratch, name=f"guest-{device}", memory=2048, shares_host=True) as guest:
         # In this order: removal is told to rdma_cm before uverbs waits for programs to end.
-        status, output = guest.ask(f"modprobe -a {MODULES[device]} rdma_ucm", 60)
+        status, output = guest.ask(f"modprobe -a {MODULES[device]} rdma_ucm")
         if status:
             return False, f"no such device in the guest's kernel: {output.strip()}"
-        run = f"{ENVIRONMENT} timeout 500 /host{program} verbs {ADDRESS}"
+        run = f"{ENVIRONMENT} timeout {HANG} /host{program} verbs {ADDRESS}"
         status, output = guest.ask(f"{run} --connections {CONNECTIONS} "
-                                   f"{options(device, 'find', 'lose')}", 520)
+                                   f"{options(device, 'find', 'lose')}", 2 * HANG)
         guest.run(f"while rdma link show {device}0; do sleep 0.2; done 2>/dev/null >&2")
         guest.run(commands(device)["find"])
-        again, more = guest.ask(f"{run} {options(device, 'down', 'up')} 'a_port*'", 520)
+        again, more = guest.ask(f"{run} {options(device, 'down', 'up')} 'a_port*'", 2 * HANG)
     status, output = status or again, output + more
     count = len(re.findall(r"^\[ +OK \]", output, re.M))
     skipped = sorted(set(re.findall(r"^\[ +SKIPPED \] ([a-z]\w+)", output, re.M)))

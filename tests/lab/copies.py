@@ -3,7 +3,7 @@
 
 import re
 
-from data import PATIENT, VARIANTS, direct_file
+from data import VARIANTS, direct_file
 from farblock import Failure
 from logins import MIB, no_complaint, ramdisk, round_trip, same
 from place import rdma_device
@@ -24,12 +24,12 @@ def both_ways(lab, disk):
         for i in $(seq {GIB // DISK - 1}); do
             dd if={disk} of=/dev/null bs={COMMAND} iflag=direct status=none || exit
         done
-        dd if={disk} bs={COMMAND} iflag=direct status=none | cmp - /tmp/big && rm /tmp/big""", 300)
+        dd if={disk} bs={COMMAND} iflag=direct status=none | cmp - /tmp/big && rm /tmp/big""")
 
 
 def no_copies(lab, make):
     """make: adds the storage object to a Config."""
-    daemon, target, initiator = lab.serve(make, settings=PATIENT)
+    daemon, target, initiator = lab.serve(make)
     if "page cache" in daemon.log():
         raise Failure(f"the file is not served with O_DIRECT: {daemon.log()}")
     initiator.login(target, update=VARIANTS["iser"])

@@ -8,9 +8,6 @@ SIZE = 96 * MIB
 DIGESTS = {"node.conn[0].iscsi.HeaderDigest": "CRC32C", "node.conn[0].iscsi.DataDigest": "CRC32C"}
 # What a session is asked for beside the defaults: iSER knows no digests.
 VARIANTS = {"tcp": DIGESTS, "iser": {"node.session.iscsi.ImmediateData": "No"}}
-# A guest that is emulated and busy answers late: nothing here is about that.
-PATIENT = {"node.conn[0].timeo.noop_out_interval": "10",
-           "node.conn[0].timeo.noop_out_timeout": "30"}
 TAKES_DIGESTS = {"HeaderDigest": "CRC32C,None", "DataDigest": "CRC32C,None"}
 
 
@@ -33,7 +30,7 @@ def backing(lab, name="disk"):
 def byte_for_byte(lab):
     """Writes of 512 bytes to 16 MiB arrive in the file behind the LUN, seen from this side, and
     are read back the same; so do writes at odd sectors."""
-    _, target, initiator = lab.serve(thin_file, settings=PATIENT)
+    _, target, initiator = lab.serve(thin_file)
     initiator.login(target)
     disk = initiator.disk()
     lab.guest.run(f"""
@@ -45,21 +42,21 @@ def byte_for_byte(lab):
             dd if=/tmp/big of={disk} bs={bs} count={count} oflag=direct conv=fsync status=none
             dd if={disk} bs={bs} count={count} iflag=direct status=none | cmp - \
                 <(head -c {bs * count} /tmp/big) || exit
-            head -c {bs * count} /tmp/big | sha256sum""", 120).split()[0]
+            head -c {bs * count} /tmp/big | sha256sum""").split()[0]
         same(lab.place.sha256_of(backing(lab), bs * count), wanted, f"the file after blocks of {bs}")
     lab.guest.run(f"""
         for at in 1 7 63 1001 65535; do
             dd if=/tmp/big of={disk} bs=512 seek=$at count=333 oflag=direct status=none || exit
             dd if={disk} bs=512 skip=$at count=333 iflag=direct status=none |
                 cmp - <(head -c $((333*512)) /tmp/big) || exit
-        done; rm /tmp/big""", 120)
+        done; rm /tmp/big""")
     no_complaint(initiator)
 
 
 def filesystem(lab):
     """ext4: files written, checked after an unmount, after a new login, and by fsck; fstrim
     gives their space back."""
-    _, target, initiator = lab.serve(thin_file, settings=PATIENT, parameters=TAKES_DIGESTS)
+    _, target, initiator = lab.serve(thin_file, parameters=TAKES_DIGESTS)
     variant = VARIANTS[lab.carrier]
     where = initiator.login(target, update=variant)
     disk = initiator.disk()
@@ -68,15 +65,15 @@ def filesystem(lab):
         cp -r /usr/share/zoneinfo /mnt 2>/dev/null || cp -r /usr/sbin /mnt/
         for i in 1 2 3 4; do head -c 8M /dev/urandom >/mnt/big$i; done
         cd /mnt && find . -type f -print0 | xargs -0 sha256sum >/tmp/sums && [ -s /tmp/sums ] &&
-            cd / && umount /mnt""", 120)
+            cd / && umount /mnt""")
     initiator.logout(where)
     initiator.login(target, update=variant)
     disk = initiator.disk()
     lab.guest.run(f"""
         e2fsck -fn {disk} && mount {disk} /mnt || exit
-        (cd /mnt && sha256sum --quiet -c /tmp/sums) || exit""", 120)
+        (cd /mnt && sha256sum --quiet -c /tmp/sums) || exit""")
     before = lab.place.allocated(backing(lab))
-    lab.guest.run("rm -f /mnt/big* && sync && fstrim /mnt && umount /mnt", 60)
+    lab.guest.run("rm -f /mnt/big* && sync && fstrim /mnt && umount /mnt")
     after = lab.place.allocated(backing(lab))
     if before - after < 24 * MIB:
         raise Failure(f"fstrim of 32 MiB: the file had {before} bytes allocated, has {after}")
@@ -87,7 +84,7 @@ def filesystem(lab):
 def discard(lab):
     """UNMAP by blkdiscard and WRITE SAME by blkdiscard -z: the blocks read as zeros, the
     neighbours stay, the file gives up its space."""
-    _, target, initiator = lab.serve(thin_file, settings=PATIENT)
+    _, target, initiator = lab.serve(thin_file)
     initiator.login(target)
     disk = initiator.disk()
     same(lab.guest.run(f"cat /sys/block/{disk[5:]}/device/scsi_disk/*/provisioning_mode").strip(),
@@ -104,7 +101,7 @@ def discard(lab):
             dd if={disk} bs=1M skip=4 count=8 iflag=direct status=none |
                 cmp -n 8388608 - /dev/zero || exit
             dd if={disk} bs=1M skip=12 count=4 iflag=direct status=none |
-                cmp - <(tail -c 4194304 /tmp/big)""", 90)
+                cmp - <(tail -c 4194304 /tmp/big)""")
         if not mode and full - lab.place.allocated(backing(lab)) < 8 * MIB:
             raise Failure(f"blkdiscard: {full} bytes allocated before, "
                           f"{lab.place.allocated(backing(lab))} after 8 MiB less")
@@ -114,13 +111,13 @@ def discard(lab):
 
 def fio_verify(lab):
     """fio writes at random, many at once, 512 bytes to 1 MiB, and verifies each block."""
-    _, target, initiator = lab.serve(direct_file, settings=PATIENT, parameters=TAKES_DIGESTS)
+    _, target, initiator = lab.serve(direct_file, parameters=TAKES_DIGESTS)
     for update in ({}, VARIANTS[lab.carrier]):
         where = initiator.login(target, update=update)
         lab.guest.run(f"""fio --name=v --filename={initiator.disk()} --direct=1 --ioengine=libaio \
             --iodepth=32 --rw=randwrite --bsrange=512-1M --bs_unaligned=0 --size=48M \
             --verify=crc32c --verify_fatal=1 --do_verify=1 --minimal >/tmp/fio 2>&1 ||
-            {{ tail -5 /tmp/fio; exit 1; }}""", 120)
+            {{ tail -5 /tmp/fio; exit 1; }}""")
         initiator.logout(where)
     no_complaint(initiator)
 

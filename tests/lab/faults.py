@@ -2,13 +2,14 @@
 """Scenarios: task management, and either end or the cable going away under load."""
 
 import random
+import re
 import time
 
 import net
 from data import thin_file
 from farblock import Failure
 from logins import ramdisk, round_trip, same
-from open_iscsi import SESSION_LOST, wait_until
+from open_iscsi import IMPATIENT, wait_until
 
 # Writes at random places for about so many seconds, many at once, and verifies every block at
 # the end: an acknowledged write that is lost, or one that lands after a later one, shows. The
@@ -31,7 +32,7 @@ def load(lab, initiator, disk, seconds):
 
 def finish(initiator):
     """The load ends well, and the guest's kernel has given up no I/O."""
-    initiator.finished("load", 120)
+    initiator.finished("load")
     for line in initiator.kernel_log().splitlines():
         if "I/O error" in line or "BUG" in line:
             raise Failure(f"the guest's kernel: {line.strip()}")
@@ -44,9 +45,14 @@ def resets(lab):
     disk = initiator.disk()
     load(lab, initiator, disk, 8)
     for kind in ("-d", "-t", "-d"):
-        lab.guest.run(f"sg_reset {kind} -N {disk}", 60)
+        lab.guest.run(f"sg_reset {kind} -N {disk}")
         time.sleep(1)
     finish(initiator)
+
+
+def functions(lab):
+    """How many task management functions the kernel has sent in the one session."""
+    return int(lab.guest.run("iscsiadm -m session -s | sed -n 's/.*tmfcmd_pdus: //p'") or 0)
 
 
 def aborts(lab):
@@ -60,16 +66,12 @@ def aborts(lab):
     daemon.rpc("tree.set", path="/backstores/ramdisk/rd0", group="attribute",
                values={"delay_write_us": 20000000})
     initiator.in_background("write", f"dd if=/dev/zero of={disk} bs=64k count=4 oflag=direct")
-    time.sleep(4)
+    wait_until(lambda: functions(lab), "the kernel sends a task management function")
     daemon.rpc("tree.set", path="/backstores/ramdisk/rd0", group="attribute",
                values={"delay_write_us": 0})
-    initiator.finished("write", 60)
-    functions = int(lab.guest.run(
-        "iscsiadm -m session -s | sed -n 's/.*tmfcmd_pdus: //p'").strip() or 0)
+    initiator.finished("write")
     lab.guest.run(f"echo 30 >/sys/block/{disk[5:]}/device/timeout")
     round_trip(lab, disk, ("64k",))
-    if not functions:
-        raise Failure("the kernel has sent no task management function")
 
 
 def target_killed(lab):
@@ -84,7 +86,7 @@ def target_killed(lab):
         time.sleep(pause)
         daemon.start()
         wait_until(lambda: initiator.state() == "LOGGED_IN" and
-                   sessions(daemon), "the session is back", SESSION_LOST)
+                   sessions(daemon), "the session is back")
         time.sleep(1)
     finish(initiator)
 
@@ -96,7 +98,7 @@ def sessions(daemon):
 def target_paused(lab):
     """The daemon stopped with SIGSTOP for longer than the initiator's NOPs wait: the session is
     reinstated while the old connection is still there."""
-    daemon, target, initiator = lab.serve(thin_file)
+    daemon, target, initiator = lab.serve(thin_file, settings=IMPATIENT)
     initiator.login(target)
     disk = initiator.disk()
     load(lab, initiator, disk, 6)
@@ -109,7 +111,7 @@ def target_paused(lab):
 
 def cable_pulled(lab):
     """The cable pulled for 6 s under load, without a FIN or RST: reinstatement, no I/O lost."""
-    daemon, target, initiator = lab.serve(thin_file)
+    daemon, target, initiator = lab.serve(thin_file, settings=IMPATIENT)
     initiator.login(target)
     disk = initiator.disk()
     load(lab, initiator, disk, 6)
@@ -119,7 +121,7 @@ def cable_pulled(lab):
     finally:
         lab.place.cut(False)
     finish(initiator)
-    wait_until(lambda: len(sessions(daemon)) == 1, "one session is left", 60)
+    wait_until(lambda: len(sessions(daemon)) == 1, "one session is left")
 
 
 def session_dropped(lab):
@@ -128,10 +130,23 @@ def session_dropped(lab):
     initiator.login(target)
     disk = initiator.disk()
     load(lab, initiator, disk, 6)
+    dropped = set()
     for _ in range(3):
-        daemon.rpc("session.drop", sid=wait_until(lambda: sessions(daemon), "a session")[0]["sid"])
-        time.sleep(2)
+        sid = wait_until(lambda: {s["sid"] for s in sessions(daemon)} - dropped, "a session").pop()
+        dropped.add(sid)
+        daemon.rpc("session.drop", sid=sid)
     finish(initiator)
+
+
+def failed_paths(lab):
+    return re.findall(r"(\d+:\d+) F", lab.guest.run("dmsetup status two"))
+
+
+def reinstated(lab, numbers):
+    """Has multipath try all paths again, as multipathd does; which have failed nevertheless."""
+    for number in numbers:
+        lab.guest.run(f"dmsetup message two 0 reinstate_path {number}")
+    return failed_paths(lab)
 
 
 def two_paths(lab):
@@ -159,13 +174,11 @@ def two_paths(lab):
         for found in sessions(daemon):
             if host in str(found):
                 daemon.rpc("session.drop", sid=found["sid"])
-        time.sleep(5)
+        wait_until(lambda: failed_paths(lab), "multipath has given up the path")
         daemon.rpc("tree.create", path=path, params={"ip_address": host, "ip_port": net.PORT})
-        wait_until(lambda: len(sessions(daemon)) == 2, "both paths are logged in", 30)
-        time.sleep(1)
-        for number in numbers:
-            lab.guest.run(f"dmsetup message two 0 reinstate_path {number}")
-    initiator.finished("load", 120)  # its paths do fail I/O, which multipath tries again
+        wait_until(lambda: len(sessions(daemon)) == 2, "both paths are logged in")
+        wait_until(lambda: not reinstated(lab, numbers), "multipath uses both paths")
+    initiator.finished("load")  # its paths do fail I/O, which multipath tries again
     lab.guest.run("dmsetup remove --noudevsync two")
     same(len(sessions(daemon)), 2, "sessions")
 

@@ -7,7 +7,8 @@
 
 The guest has this machine's loopback as 10.0.2.2 and this machine's files, read only, under
 /host; what it writes is gone when it ends. Needs tests/lab/prepare.sh to have run.
-FARBLOCK_LAB_ACCEL (kvm or tcg) and FARBLOCK_LAB_TIMEOUT (seconds, 300) override the defaults.
+FARBLOCK_LAB_ACCEL (kvm or tcg), FARBLOCK_LAB_CPUS (1) and FARBLOCK_LAB_TIMEOUT (seconds, 300)
+override the defaults.
 """
 
 import base64
@@ -15,11 +16,19 @@ import os
 import socket
 import sys
 
+import tsc
+
 import farblock_path  # noqa: E402, F401
 import farblock  # noqa: E402
 
 LAB = os.environ.get("FARBLOCK_LAB") or os.path.join(
     os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "farblock-lab")
+# Seconds. What takes so long hangs: no verdict depends on it.
+HANG = 600
+# One, as Linux 6.12's initiator needs: it hands a login response to iscsid before it takes note that
+# the request is over, and on another CPU iscsid may be faster with the next request, which is
+# refused ("Login/Text in progress") and never sent again in that session.
+CPUS = os.environ.get("FARBLOCK_LAB_CPUS", "1")
 ACCEL = {"kvm": ["-accel", "kvm", "-cpu", "host"], "tcg": ["-accel", "tcg,thread=multi",
                                                            "-cpu", "max"]}
 
@@ -60,14 +69,14 @@ class Guest(farblock.Process):
             self.spawn(self.command(path))
             self.channel, _ = self.accepted(listener)
         self.lines = self.channel.makefile("rb")
-        self.channel.settimeout(90)
+        self.channel.settimeout(HANG)
         if self.line() != b"ready\n":
             raise farblock.Failure(f"{self.name}: no sign of life: {self.log()[-1000:]}")
         return self
 
     def accepted(self, listener):
         listener.settimeout(0.2)
-        for _ in range(100):
+        for _ in range(5 * HANG):
             try:
                 return listener.accept()
             except TimeoutError:
@@ -78,12 +87,15 @@ class Guest(farblock.Process):
     def command(self, channel):
         share = ["-virtfs", "local,path=/,mount_tag=host,security_model=none,readonly=on,"
                  "multidevs=remap"] if self.shares_host else []
-        # A busy machine makes the clocks look wrong to the guest, which would take the slowest of all.
+        accel = accelerator()
+        # An emulated CPU counts time as this one does. The guest would measure how fast, which goes
+        # wrong on a busy machine: its clock has been seen to run twenty times too fast.
+        clock = [f"tsc_early_khz={tsc.khz()}"] if accel == "tcg" else []
         words = ["console=ttyS0", "quiet", "panic=-1", "mitigations=off", "net.ifnames=0",
-                 "tsc=reliable", f"lab.address={self.network.guest}",
+                 "tsc=reliable", *clock, f"lab.address={self.network.guest}",
                  f"lab.gateway={self.network.gateway}",
                  *(["lab.host=1"] if share else [])]
-        return ["qemu-system-x86_64", *ACCEL[accelerator()], "-smp", "2", "-m", str(self.memory),
+        return ["qemu-system-x86_64", *ACCEL[accel], "-smp", CPUS, "-m", str(self.memory),
                 "-nodefaults", "-no-user-config", "-display", "none", "-serial", "stdio",
                 "-no-reboot", "-kernel", os.path.join(LAB, "vmlinuz"),
                 "-initrd", os.path.join(LAB, "initrd.img"), "-append", " ".join(words),
@@ -100,7 +112,7 @@ class Guest(farblock.Process):
             raise farblock.Failure(f"{self.name}: does not answer in "
                                    f"{self.channel.gettimeout():.0f} s") from None
 
-    def ask(self, script, timeout=60):
+    def ask(self, script, timeout=HANG):
         """Runs shell commands as root; returns exit status and output."""
         self.channel.settimeout(timeout)
         try:
@@ -113,7 +125,7 @@ class Guest(farblock.Process):
         output = base64.b64decode(answer[0]) if len(answer) == 2 else b""
         return int(answer[-1]), output.decode(errors="replace")
 
-    def run(self, script, timeout=60):
+    def run(self, script, timeout=HANG):
         """As ask(), for commands that have to succeed; returns their output."""
         status, output = self.ask(script, timeout)
         if status:

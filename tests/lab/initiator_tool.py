@@ -7,6 +7,7 @@ import shlex
 import subprocess
 
 from farblock import Failure, program, run
+from guest import HANG
 from open_iscsi import wait_until
 from place import sha256_of
 
@@ -36,13 +37,13 @@ class Process:
         self.process.kill()
         self.process.communicate()
 
-    def end(self, status=0, timeout=180):
+    def end(self, status=0):
         """Waits for its end; returns what it printed."""
         try:
-            output = self.process.communicate(timeout=timeout)[0]
+            output = self.process.communicate(timeout=HANG)[0]
         except subprocess.TimeoutExpired:
             self.process.kill()
-            raise Failure(f"farblock-initiator: no end within {timeout} s: "
+            raise Failure(f"farblock-initiator: no end within {HANG} s: "
                           f"{self.process.communicate()[0][-1000:]}") from None
         return checked(self.words, self.process.returncode, status, output)
 
@@ -63,9 +64,9 @@ class Tool:
         """The tool's name of a file in the scratch folder."""
         return self.lab.scratch.file(name)
 
-    def run(self, *words, status=0, secrets=None, timeout=120):
+    def run(self, *words, status=0, secrets=None):
         """farblock-initiator; its exit status has to be this one. Returns what it printed."""
-        done = run(["farblock-initiator", *self.words(words)], timeout, check=False,
+        done = run(["farblock-initiator", *self.words(words)], HANG, check=False,
                    env={**os.environ, **(secrets or {})})
         return checked(words, done.returncode, status, done.stdout)
 
@@ -97,8 +98,8 @@ class Background:
     def abandon(self):
         pass  # it goes with the guest
 
-    def end(self, status=0, timeout=180):
-        wait_until(self.is_over, f"farblock-initiator {' '.join(self.words)} ends", timeout)
+    def end(self, status=0):
+        wait_until(self.is_over, f"farblock-initiator {' '.join(self.words)} ends")
         told, output = self.guest.ask(f"cat {self.at}.log; exit $(cat {self.at}.status)")
         return checked(self.words, told, status, output)
 
@@ -122,8 +123,8 @@ class GuestTool:
         return shlex.join(["env", *names, self.program, *words, *OPTIONS, "--provider",
                            self.provider])
 
-    def run(self, *words, status=0, secrets=None, timeout=120):
-        told, output = self.lab.guest.ask(self.command(words, secrets), timeout)
+    def run(self, *words, status=0, secrets=None):
+        told, output = self.lab.guest.ask(self.command(words, secrets))
         return checked(words, told, status, output)
 
     def begin(self, *words):
@@ -133,4 +134,4 @@ class GuestTool:
         return self.shell(f"head -c {length} {self.back} | sha256sum").split()[0]
 
     def shell(self, script):
-        return self.lab.guest.run(script, 60)
+        return self.lab.guest.run(script)

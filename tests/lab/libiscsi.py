@@ -56,7 +56,7 @@ def bring(guest, *names):
     copies = "".join(f"[ -e {HOME}/{name} ] || ldconfig -p | grep -q '[^.]{name} ' || "
                      f"cp -L /host{os.path.realpath(path)} {HOME}/{name} || exit\n"
                      for name, path in wanted.items())
-    guest.run(f"mkdir -p {HOME} && PATH=$PATH:/usr/sbin\n{copies}true", 120)
+    guest.run(f"mkdir -p {HOME} && PATH=$PATH:/usr/sbin\n{copies}true")
 
 
 def shim(guest):
@@ -206,7 +206,7 @@ def programs(lab):
         export QEMU_MODULE_DIR={HOME}
         {running('iscsi-perf -r -m 32 -b 8 -t 2', False)} {iser(target.url())} 2>&1 || exit
         {running('qemu-img convert', False)} -n -f raw -O raw /tmp/image {iser(target.url())} &&
-        {running('qemu-img compare', False)} -f raw -F raw /tmp/image {iser(target.url())}""", 240)
+        {running('qemu-img compare', False)} -f raw -F raw /tmp/image {iser(target.url())}""")
     if not re.search(r"iops average [1-9]", output) or "identical" not in output:
         raise Failure(output[-500:])
     same(lab.place.sha256_of(backing(lab), 64 * MIB),

@@ -103,7 +103,7 @@ def filesystem(lab):
             blockdev --flushbufs /dev/mapper/lio
             e2fsck -fn /dev/mapper/lio && mount /dev/mapper/lio /mnt || exit
             head -c 8M /dev/urandom >/mnt/more && sha256sum </mnt/more >/mnt/sum && sync &&
-                umount /mnt""", 90)
+                umount /mnt""")
         lab.guest.run(f"""
             cd {CONFIGFS} && mkdir core/iblock_0/disk &&
             echo udev_path=/dev/mapper/lio >core/iblock_0/disk/control &&
@@ -138,7 +138,7 @@ def disable_and_enable(lab, pause):
         (echo 0 >{TPG}/enable; sleep {pause}; echo 1 >{TPG}/enable; echo >/run/gone) \
             >/dev/null 2>&1 </dev/null &""")
     try:
-        wait_until(lambda: lab.guest.ask("[ -e /run/gone ]")[0] == 0, "LIO is back", 30)
+        wait_until(lambda: lab.guest.ask("[ -e /run/gone ]")[0] == 0, "LIO is back", 120)
     except Failure:
         if lab.guest.ask(f"grep -q {STUCK} /proc/[0-9]*/stack")[0]:
             raise
@@ -153,7 +153,7 @@ def survives(lab, tool, pause):
              "--allow-replaced", "--length", str(12 * MIB))
     before = commands(lab)
     load = tool.begin(*words, "--bs", "4k")
-    wait_until(lambda: commands(lab) > before + 100 or load.is_over(), "commands", 60)
+    wait_until(lambda: commands(lab) > before + 100 or load.is_over(), "commands")
     if load.is_over():
         raise Failure(f"the load was over before LIO went away: {load.end()}")
     if not disable_and_enable(lab, pause):

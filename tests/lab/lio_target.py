@@ -59,10 +59,10 @@ def kernel_target(lab):
     """LIO with one target of two LUNs, open to everybody, for as long as the block."""
     rdma_device(lab.guest, lab.device)
     try:
-        lab.guest.run(f"{SET_UP}\n{PORTAL[lab.device]} &&\n{ENABLE}", 90)
+        lab.guest.run(f"{SET_UP}\n{PORTAL[lab.device]} &&\n{ENABLE}")
         yield
     finally:
-        status, output = lab.guest.ask(TEAR_DOWN, 90)
+        status, output = lab.guest.ask(TEAR_DOWN)
     if status:
         raise Failure(f"LIO does not let go: {output.strip()}")
 
@@ -85,10 +85,10 @@ def aborts(lab):
 def wait_for_abort(lab):
     """LIO has an ABORT TASK in hand; its counters move when the task is over."""
     wait_until(lambda: lab.guest.ask("dmesg | grep -q 'ABORT_TASK: Found referenced'")[0] == 0,
-               "LIO has an ABORT TASK", 60)
+               "LIO has an ABORT TASK")
 
 
 def there(lab, length):
     """The sum of what is on LUN 0, seen in the guest."""
     return lab.guest.run(f"dd if=/dev/mapper/lio bs=1M iflag=direct,count_bytes count={length} "
-                         "status=none | sha256sum", 60).split()[0]
+                         "status=none | sha256sum").split()[0]

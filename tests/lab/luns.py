@@ -13,7 +13,7 @@ def resize(lab):
     daemon, target, initiator = lab.serve(thin_file)
     initiator.login(target)
     disk = initiator.disk()
-    lab.guest.run(f"mkfs.ext4 -q {disk} && mount {disk} /mnt && cp /usr/bin/bash /mnt/", 60)
+    lab.guest.run(f"mkfs.ext4 -q {disk} && mount {disk} /mnt && cp /usr/bin/bash /mnt/")
     size = int(lab.guest.run(f"blockdev --getsize64 {disk}"))
     daemon.rpc("tree.run", path="/backstores/fileio/disk", command="resize",
                named={"size": str(2 * size)})
@@ -21,7 +21,7 @@ def resize(lab):
     same(int(lab.guest.run(f"blockdev --getsize64 {disk}")), 2 * size, "size after the rescan")
     lab.guest.run(f"""
         resize2fs {disk} 2>&1 && head -c {size} /dev/zero >/mnt/more && cmp /usr/bin/bash /mnt/bash &&
-        umount /mnt && e2fsck -fn {disk}""", 120)
+        umount /mnt && e2fsck -fn {disk}""")
     if "capacity" not in initiator.kernel_log():
         raise Failure("the guest's kernel says nothing of a capacity that changed")
 
@@ -83,7 +83,7 @@ def many_luns(lab):
     _, target, initiator = lab.serve(*[
         lambda config, _scratch, i=i: config.ramdisk(f"rd{i}", MIB) for i in range(40)])
     initiator.login(target)
-    wait_until(lambda: len(initiator.disks()) == 40, "40 disks in the guest", 60)
+    wait_until(lambda: len(initiator.disks()) == 40, "40 disks in the guest")
 
 
 def write_protected(lab):
@@ -114,7 +114,7 @@ def persistent_reservation(lab):
         iscsiadm -m iface -I other -o new >/dev/null
         iscsiadm -m iface -I other -o update -n iface.initiatorname -v {first_name(1)} >/dev/null
         iscsiadm -m node {other} -p {portal} -o new >/dev/null &&
-        iscsiadm -m node {other} -p {portal} -l""", 60)
+        iscsiadm -m node {other} -p {portal} -l""")
     both = first.disk(count=2)
     theirs = next(d for d in both if d != disk)
     if lab.guest.ask(f"dd if=/dev/zero of={theirs} bs=4k count=1 oflag=direct")[0] == 0:

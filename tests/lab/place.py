@@ -9,6 +9,7 @@ import signal
 
 import farblock
 import net
+from guest import HANG
 
 MIB = 1 << 20
 MODULES = {"rxe": "rdma_rxe", "siw": "siw"}
@@ -68,7 +69,7 @@ class Inside:
         return Daemon(self.guest, scratch, config, name, **options)
 
     def sha256_of(self, path, length):
-        return self.guest.run(f"head -c {length} {path} | sha256sum", 120).split()[0]
+        return self.guest.run(f"head -c {length} {path} | sha256sum").split()[0]
 
     def allocated(self, path):
         return int(self.guest.run(f"stat -c %b {path}")) * 512
@@ -145,9 +146,9 @@ class Daemon(farblock.Farblockd):
     def kill(self):
         if self.number is not None:
             self.signal(signal.SIGKILL)
-            self.ended(30)
+            self.ended(HANG)
 
-    def stop(self, timeout=30):
+    def stop(self, timeout=HANG):
         if self.number is None:
             return None
         self.resume()

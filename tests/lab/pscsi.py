@@ -3,7 +3,6 @@
 open-iscsi in the same guest, over TCP. What the device says of itself is asked for
 beside farblockd, too."""
 
-from data import PATIENT
 from farblock import Failure
 from logins import MIB, no_complaint, same
 from open_iscsi import wait_until
@@ -37,7 +36,7 @@ def serve(lab, name):
     """farblockd with the device under this name, and a session to it; returns daemon, the device as
     the initiator has it, target."""
     daemon, target, initiator = lab.serve(
-        lambda config, _scratch: config.storage("pscsi", "p0", dev=name), settings=PATIENT)
+        lambda config, _scratch: config.storage("pscsi", "p0", dev=name))
     initiator.login(target)
     return daemon, target, initiator
 
@@ -65,7 +64,7 @@ def bytes_arrive(lab, device, disk):
             dd if={device.block} bs={bs} count={count} iflag=direct status=none |
                 cmp - <(dd if=/tmp/big bs={bs} count={count} status=none) &&
             dd if={disk} bs={bs} count={count} iflag=direct status=none |
-                cmp - <(dd if=/tmp/big bs={bs} count={count} status=none)""", 120)
+                cmp - <(dd if=/tmp/big bs={bs} count={count} status=none)""")
     lab.guest.run(f"""
         head -c 1M /dev/urandom >/tmp/other
         dd if=/tmp/other of={device.block} bs=64k seek=5 oflag=direct status=none &&
@@ -88,7 +87,7 @@ def passed_through(lab):
                 (cd /mnt && find . -type f -print0 | xargs -0 sha256sum >/tmp/sums) &&
                 umount /mnt && blockdev --flushbufs {device.block} &&
                 e2fsck -fn {device.block} && mount {disk} /mnt &&
-                (cd /mnt && sha256sum --quiet -c /tmp/sums) && umount /mnt""", 120)
+                (cd /mnt && sha256sum --quiet -c /tmp/sums) && umount /mnt""")
             no_complaint(initiator)
             initiator.end()
             daemon.stop()
