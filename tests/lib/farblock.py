@@ -53,8 +53,10 @@ def check(holds, what):
 def main(function):
     """Runs a test's main function: exit status 0 passed, 1 failed, 77 skipped."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    # A shell that starts us in the background has it ignored.
+    # A shell that starts us in the background has the one ignored, nohup the other; what we start
+    # would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     try:
         sys.exit(function())
     except Skip as why:
