@@ -441,9 +441,13 @@ static void summarize_portals(struct config *c, const struct node *n, struct sum
 static void summarize(struct config *c, const struct node *n, struct summary *ret)
 {
 	const struct portal_node *p = NODE_OF(const struct portal_node, n);
-	ret->is_healthy = p->open && portal_state(p->open) == PORTAL_LISTENING;
+	const char *gone = p->open ? portal_rdma_gone(p->open) : NULL;
+	bool is_up = p->open && portal_state(p->open) == PORTAL_LISTENING;
+	ret->is_healthy = is_up && !gone;
 	ret->is_broken = !ret->is_healthy;
-	if (ret->is_broken)
+	if (gone)
+		snprintf(ret->text, sizeof ret->text, "RDMA waiting: %s", gone);
+	else if (ret->is_broken)
 		snprintf(ret->text, sizeof ret->text, "waiting: %s",
 			 p->open ? portal_reason(p->open) : p->reason);
 	else

@@ -404,6 +404,12 @@ const char *portal_reason(const struct portal *p)
 	return reason ? bare(p, reason) : "not started";
 }
 
+const char *portal_rdma_gone(const struct portal *p)
+{
+	const char *why = portal_rdma_lost(&p->rdma);
+	return why && portal_state(p) == PORTAL_LISTENING ? bare(p, why) : NULL;
+}
+
 const struct tcp_addr *portal_addr(const struct portal *p)
 {
 	return &p->addr;

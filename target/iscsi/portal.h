@@ -48,6 +48,8 @@ void portal_put(struct portal *p);
 // What the portal's listener on RDMA devices waits for; "": it listens; NULL: there is none, since
 // iSER is not offered or the portal waits itself.
 const char *portal_rdma_waits(const struct portal *p);
+// Why the portal lacks an RDMA device that it had before, or NULL. The same.
+const char *portal_rdma_gone(const struct portal *p);
 
 enum portal_state portal_state(const struct portal *p);
 const char *portal_reason(const struct portal *p); // without its address; "" while listening

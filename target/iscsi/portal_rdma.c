@@ -42,6 +42,7 @@ static void try_now(struct portal_rdma *r)
 	}
 	log_info("portal %s: listening on RDMA devices", text);
 	r->why = (struct err){ 0 };
+	r->is_lost = false;
 	r->retry_usec = RETRY_MIN_USEC;
 	set_listens(r, true);
 }
@@ -60,7 +61,7 @@ void portal_rdma_failed(struct portal_rdma *r, const struct err *e)
 	char text[TCP_ADDR_TEXT];
 	log_warn("portal %s: RDMA devices: %s", tcp_addr_format(r->addr, text), e->text);
 	r->why = *e;
-	r->has_failed = true;
+	r->has_failed = r->is_lost = true;
 	set_listens(r, false);
 	try_again_later(r);
 }
@@ -110,4 +111,9 @@ const char *portal_rdma_reason(const struct portal_rdma *r)
 	if (!r->is_started)
 		return NULL;
 	return r->listener && !r->has_failed ? "" : r->why.text;
+}
+
+const char *portal_rdma_lost(const struct portal_rdma *r)
+{
+	return r->is_started && r->is_lost ? r->why.text : NULL;
 }

@@ -19,6 +19,7 @@ struct portal_rdma {
 	struct rnic_listener *listener; // NULL while waiting
 	bool is_started, has_failed;
 	bool listens; // relaxed atomic
+	bool is_lost; // there was a device
 	uint64_t retry_usec;
 	struct timer retry;
 	struct err why;
@@ -37,3 +38,5 @@ void portal_rdma_stop(struct portal_rdma *r);
 bool portal_rdma_listens(const struct portal_rdma *r); // any thread
 // NULL: not started. "": listening. Else why it waits.
 const char *portal_rdma_reason(const struct portal_rdma *r);
+// Why it waits for a device that it had before, or NULL.
+const char *portal_rdma_lost(const struct portal_rdma *r);

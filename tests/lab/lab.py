@@ -17,6 +17,7 @@ import farblock_path  # noqa: F401: makes tests/lib importable
 import farblock
 import copies
 import data
+import devices
 import faults
 import libiscsi
 import lio
@@ -35,6 +36,7 @@ ISER = [logins.discovery, logins.discovery_wildcard, logins.chap, logins.chap_mu
 # kernel's queue pair for them in error for good, and no connection comes about any more.
 RXE = [scenario for scenario in ISER if scenario is not faults.cable_pulled]
 CHECK = [logins.chap, data.byte_for_byte, faults.target_killed]
+DEVICE = [*CHECK, devices.device_removed]
 
 
 class Group(NamedTuple):
@@ -50,8 +52,8 @@ GROUPS = {
     "tcp": Group([*logins.SCENARIOS, *data.SCENARIOS, *luns.SCENARIOS, *faults.SCENARIOS], CHECK),
     "iser": Group(ISER, CHECK, "siw"),
     "lio": Group(lio.SCENARIOS, [lio.chap, lio.byte_for_byte], "siw"),
-    "rxe": Group([*RXE, *copies.SCENARIOS], CHECK, "rxe", True),
-    "siw-verbs": Group([*ISER, *copies.SCENARIOS], CHECK, "siw", True),
+    "rxe": Group([*RXE, *copies.SCENARIOS, *devices.SCENARIOS], DEVICE, "rxe", True),
+    "siw-verbs": Group([*ISER, *copies.SCENARIOS, *devices.SCENARIOS], DEVICE, "siw", True),
     "lio-rxe": Group(lio.INSIDE, [lio.chap, lio.byte_for_byte], "rxe", True),
     "lio-siw-verbs": Group(lio.INSIDE_SIW, [lio.verified], "siw", True),
     "pscsi": Group(pscsi.SCENARIOS, [pscsi.passed_through], None, True),

@@ -24,10 +24,11 @@ def sha256_of(path, length):
 
 
 def rdma_device(guest, kind):
-    """The guest's kernel does RDMA in software on its network device: "rxe" or "siw"."""
+    """The guest's kernel does RDMA in software on its network device: "rxe" or "siw". With the modules
+    in this order, a device that goes is missed by programs before rdma_cm tells them of it."""
     status, output = guest.ask(f"""
         modinfo {MODULES[kind]} >/dev/null || exit 77
-        modprobe -a ib_uverbs {MODULES[kind]} rdma_ucm || exit
+        modprobe -a rdma_cm ib_uverbs {MODULES[kind]} rdma_ucm || exit
         [ -e /sys/class/infiniband/{kind}0 ] || rdma link add {kind}0 type {kind} netdev eth0""")
     if status == 77:
         raise farblock.Skip(f"the guest's kernel has no {kind} (see prepare.sh)")

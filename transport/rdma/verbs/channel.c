@@ -34,15 +34,20 @@ static void copy_event(struct verbs_cm_event *to, const struct rdma_cm_event *ev
 	}
 }
 
+static void hold(struct verbs_worker *vw)
+{
+	pthread_mutex_lock(&workers_lock);
+	vw->refs++;
+	pthread_mutex_unlock(&workers_lock);
+}
+
 static void channel_ready(struct watch *wa, uint32_t events)
 {
 	struct verbs_worker *vw = container_of(wa, struct verbs_worker, watch);
 	struct rdma_cm_event *ev;
 	struct verbs_cm_event copy;
 
-	pthread_mutex_lock(&workers_lock);
-	vw->refs++; // it stays until its channel is empty
-	pthread_mutex_unlock(&workers_lock);
+	hold(vw); // it stays until its channel is empty
 	while (rdma_get_cm_event(vw->channel, &ev) == 0) {
 		const struct rdma_cm_id *from = ev->listen_id ? ev->listen_id : ev->id;
 		struct verbs_cm_owner *owner = from->context;
@@ -50,6 +55,18 @@ static void channel_ready(struct watch *wa, uint32_t events)
 		rdma_ack_cm_event(ev);
 		owner->event(owner, &copy);
 	}
+	verbs_worker_put(vw);
+}
+
+static void look_run(struct timer *t)
+{
+	struct verbs_worker *vw = container_of(t, struct verbs_worker, look);
+
+	hold(vw);
+	timer_arm(vw->worker, t, VERBS_LOOK_USEC);
+	verbs_devices_look();
+	verbs_rnics_look(vw);
+	verbs_listeners_look(vw);
 	verbs_worker_put(vw);
 }
 
@@ -79,7 +96,9 @@ static int worker_make(struct verbs_worker **ret, struct worker *w, struct err *
 	}
 	vw->worker = w;
 	vw->watch = (struct watch){ .fn = channel_ready, .fd = -1 };
+	timer_init(&vw->look, look_run);
 	list_init(&vw->rnics);
+	list_init(&vw->listeners);
 	vw->nowhere = (struct rnic){
 		.provider = &rnic_verbs,
 		.worker = w,
@@ -119,6 +138,7 @@ int verbs_worker_enter(struct verbs_worker *vw, struct err *e)
 	if (r < 0)
 		return err_errno(e, r, "RDMA: watch events");
 	vw->is_watching = true;
+	timer_arm(vw->worker, &vw->look, VERBS_LOOK_USEC);
 	return 0;
 }
 
@@ -131,6 +151,7 @@ void verbs_worker_put(struct verbs_worker *vw)
 	pthread_mutex_unlock(&workers_lock);
 	if (!is_last)
 		return;
+	timer_cancel(vw->worker, &vw->look);
 	watch_remove(vw->worker, &vw->watch);
 	rdma_destroy_event_channel(vw->channel);
 	free(vw);

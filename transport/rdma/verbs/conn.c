@@ -45,7 +45,7 @@ static void conn_free(struct verbs_conn *c)
 	worker_defer_cancel(&c->flush);
 	worker_defer_cancel(&c->end);
 	list_remove(&c->link);
-	if (r && __atomic_load_n(&r->device->is_removed, __ATOMIC_RELAXED)) {
+	if (r && verbs_device_is_removed(r->device)) {
 		list_push_back(&r->parked, &c->link);
 		verbs_rnic_put(r);
 		return;
@@ -359,7 +359,7 @@ void verbs_conn_requested(struct verbs_listener *l, struct worker *w,
 	note_addresses(c, &q->local_addr, &q->peer_addr);
 	c->msg.fn = request_come;
 	// Of a device that cannot be used the worker says why.
-	if (verbs_device_get(&c->device, c->id->verbs, &c->why) < 0 ||
+	if (verbs_device_get(&c->device, c->id, &c->why) < 0 ||
 	    (c->id->channel != c->vw->channel && rdma_migrate_id(c->id, c->vw->channel) < 0))
 		c->is_peer_gone = true; // as good as
 	if (w == worker_self())
@@ -489,7 +489,7 @@ static void address_known(struct verbs_conn *c, const struct verbs_cm_event *ev)
 
 	if (c->qp.is_closing)
 		return;
-	int r = verbs_device_get(&d, c->id->verbs, &e);
+	int r = verbs_device_get(&d, c->id, &e);
 	if (r == 0) {
 		r = verbs_rnic_get(&c->r, c->vw, d, &e);
 		verbs_device_put(d);
@@ -554,7 +554,7 @@ static void ended(struct verbs_conn *c, const struct verbs_cm_event *ev)
 	struct verbs_status s = verbs_cm_status(ev->type, ev->status);
 
 	if (ev->type == RDMA_CM_EVENT_DEVICE_REMOVAL && c->r) {
-		__atomic_store_n(&c->r->device->is_removed, true, __ATOMIC_RELAXED);
+		verbs_device_removed(c->r->device);
 		c->is_late = true;
 	}
 	if (c->state == VERBS_REQUESTED) {
@@ -566,6 +566,14 @@ static void ended(struct verbs_conn *c, const struct verbs_cm_event *ev)
 	if (c->r && c->state == VERBS_STANDS && ev->type == RDMA_CM_EVENT_DISCONNECTED)
 		verbs_rnic_drain(c->r);
 	verbs_conn_fail(c, s.code, "%s", s.text);
+}
+
+void verbs_conn_removed(struct verbs_conn *c)
+{
+	static const struct verbs_cm_event ev = { .type = RDMA_CM_EVENT_DEVICE_REMOVAL };
+
+	if (c->state != VERBS_CLOSED)
+		ended(c, &ev);
 }
 
 static void conn_event(struct verbs_cm_owner *o, const struct verbs_cm_event *ev)

@@ -11,6 +11,11 @@
 
 static pthread_mutex_t devices_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct list devices = { &devices, &devices };
+static struct verbs_look look = {
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.open = {&look.open, &look.open},
+	.ops = &verbs_look_system
+};
 
 static uint32_t least(uint64_t a, uint64_t b)
 {
@@ -103,33 +108,61 @@ static struct verbs_device *device_find(const struct ibv_context *context)
 	return NULL;
 }
 
-int verbs_device_get(struct verbs_device **ret, struct ibv_context *context, struct err *e)
+static int removed(struct err *e, const char *name)
+{
+	return err_set(e, -ENODEV, "%s: the device was removed", name);
+}
+
+static int device_new(struct verbs_device **ret, struct rdma_cm_id *id, struct err *e)
+{
+	struct verbs_device *d = calloc(1, sizeof *d);
+
+	*ret = NULL;
+	if (!d)
+		return err_set(e, -ENOMEM, "device: out of memory");
+	d->context = id->verbs;
+	d->name = ibv_get_device_name(id->verbs->device);
+	int r = verbs_look_use(&look, &d->open, id);
+	if (r == -ENODEV)
+		removed(e, d->name);
+	else if (r < 0)
+		err_errno(e, r, "%s", d->name);
+	if (r == 0 && (r = device_open(d, e)) < 0)
+		verbs_look_unuse(&look, d->open);
+	if (r < 0) {
+		free(d);
+		return r;
+	}
+	list_push_back(&devices, &d->link);
+	*ret = d;
+	return 0;
+}
+
+int verbs_device_get(struct verbs_device **ret, struct rdma_cm_id *id, struct err *e)
 {
 	int r = 0;
 
 	pthread_mutex_lock(&devices_lock);
-	struct verbs_device *d = device_find(context);
+	struct verbs_device *d = device_find(id->verbs);
 	if (!d) {
-		d = calloc(1, sizeof *d);
-		if (d) {
-			d->context = context;
-			d->name = ibv_get_device_name(context->device);
-			r = device_open(d, e);
-		} else {
-			r = err_set(e, -ENOMEM, "device: out of memory");
-		}
-		if (r < 0) {
-			free(d);
-			d = NULL;
-		} else {
-			list_push_back(&devices, &d->link);
-		}
+		r = device_new(&d, id, e);
+	} else if (verbs_device_is_removed(d)) {
+		r = removed(e, d->name);
+		d = NULL;
 	}
 	if (d)
 		d->refs++;
 	pthread_mutex_unlock(&devices_lock);
 	*ret = d;
 	return r;
+}
+
+struct verbs_device *verbs_device_hold(struct verbs_device *d)
+{
+	pthread_mutex_lock(&devices_lock);
+	d->refs++;
+	pthread_mutex_unlock(&devices_lock);
+	return d;
 }
 
 void verbs_device_put(struct verbs_device *d)
@@ -141,7 +174,23 @@ void verbs_device_put(struct verbs_device *d)
 		list_remove(&d->link);
 		verbs_memory_done(d);
 		ibv_dealloc_pd(d->pd);
+		verbs_look_unuse(&look, d->open);
 		free(d);
 	}
 	pthread_mutex_unlock(&devices_lock);
+}
+
+void verbs_devices_look(void)
+{
+	verbs_look(&look);
+}
+
+bool verbs_device_is_removed(const struct verbs_device *d)
+{
+	return __atomic_load_n(&d->is_removed, __ATOMIC_RELAXED) || verbs_open_is_gone(d->open);
+}
+
+void verbs_device_removed(struct verbs_device *d)
+{
+	__atomic_store_n(&d->is_removed, true, __ATOMIC_RELAXED);
 }

@@ -13,6 +13,7 @@
 struct verbs_listener {
 	struct rnic_listener head; // first
 	struct verbs_cm_owner cm;
+	struct list link; // of vw
 	struct worker *worker;
 	struct verbs_worker *vw;
 	struct verbs_device *device; // of an address that is a device's
@@ -57,6 +58,25 @@ static void listener_fail(struct verbs_listener *l, struct verbs_status s)
 	err_set(&e, s.code, "%s: listen: %s", tcp_addr_format(&l->addr, text), s.text);
 	if (l->ops->failed)
 		l->ops->failed(l->arg, &e);
+}
+
+static struct verbs_listener *find_removed(const struct verbs_worker *vw)
+{
+	list_for_each (it, &vw->listeners) {
+		struct verbs_listener *l = list_entry(it, struct verbs_listener, link);
+		if (l->device && verbs_device_is_removed(l->device))
+			return l;
+	}
+	return NULL;
+}
+
+// Each may free itself, or another.
+void verbs_listeners_look(struct verbs_worker *vw)
+{
+	struct verbs_listener *l;
+
+	while ((l = find_removed(vw)))
+		listener_fail(l, verbs_cm_status(RDMA_CM_EVENT_DEVICE_REMOVAL, 0));
 }
 
 static void requested(struct verbs_listener *l, const struct verbs_cm_event *ev)
@@ -117,11 +137,12 @@ static int listener_open(struct verbs_listener *l, struct err *e)
 		rdma_set_option(l->id, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, &one, sizeof one);
 	if (rdma_bind_addr(l->id, &l->addr.sa) < 0)
 		return bind_error(e, &l->addr, errno);
-	if (l->id->verbs && (r = verbs_device_get(&l->device, l->id->verbs, e)) < 0)
-		return r;
+	if (l->id->verbs && (r = verbs_device_get(&l->device, l->id, e)) < 0)
+		return err_prefix(e, "listen"), r;
 	if (rdma_listen(l->id, BACKLOG) < 0)
 		return bind_error(e, &l->addr, errno);
 	tcp_addr_set_port(&l->addr, ntohs(rdma_get_src_port(l->id)));
+	list_push_back(&l->vw->listeners, &l->link);
 	return 0;
 }
 
@@ -157,6 +178,7 @@ void verbs_listener_free(struct rnic_listener *head)
 {
 	struct verbs_listener *l = (struct verbs_listener *)head;
 
+	list_remove(&l->link);
 	close_id(l);
 	if (l->vw)
 		verbs_worker_put(l->vw);

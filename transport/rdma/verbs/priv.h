@@ -2,7 +2,8 @@
 // Private to the verbs provider. By subject: device.c (the shared part of a device),
 // memory.c (registrations), worker_rnic.c (a worker's share), cq.c (completion queues), rx.c
 // (receive buffers), channel.c (events of connection management), listener.c, conn.c (queue pairs),
-// post.c (requests), async.c (asynchronous events), status.c (meaning of codes).
+// post.c (requests), async.c (asynchronous events), look.c (devices removed without an event),
+// status.c (meaning of codes).
 //
 // A device's context belongs to librdmacm, which opens it for the first cm id that needs it and
 // keeps it open while cm ids refer to it.
@@ -14,6 +15,7 @@
 
 #include "core/region.h"
 #include "transport/rdma/rnic.h"
+#include "transport/rdma/verbs/look.h"
 #include "transport/rdma/verbs/mr_table.h"
 
 enum {
@@ -40,8 +42,9 @@ struct verbs_worker;
 // --- a device, shared by all workers (device.c, memory.c) ---
 
 struct verbs_device {
-	struct list link; // of all; under the lock of device.c
-	unsigned refs;	  // "
+	struct list link;	 // of all; under the lock of device.c
+	unsigned refs;		 // "
+	struct verbs_open *open; // look.c's
 	struct ibv_context *context;
 	struct ibv_pd *pd;
 	struct rnic_limits limits;
@@ -51,7 +54,7 @@ struct verbs_device {
 	uint64_t mr_max;  // bytes of one registration
 	int cqe_max, srq_wr_max;
 	bool has_warned; // of memory that could not be registered; under the regions' lock
-	bool is_removed; // any thread, atomic: its context goes with the last cm id
+	bool is_removed; // atomic; an event said so
 
 	pthread_mutex_t lock; // of what follows
 	struct list mrs;
@@ -61,10 +64,16 @@ struct verbs_device {
 	struct region_watch watch;
 };
 
-// The device of a context that some cm id has opened. Blocks for as long as it takes to register
-// the regions that there are, the first time. Any thread.
-int verbs_device_get(struct verbs_device **ret, struct ibv_context *context, struct err *e);
-void verbs_device_put(struct verbs_device *d); // NULL is fine
+// The device of a cm id. Blocks for as long as it takes to register the regions that there are, the
+// first time. -ENODEV: it was removed. Any thread, as all of these.
+int verbs_device_get(struct verbs_device **ret, struct rdma_cm_id *id, struct err *e);
+struct verbs_device *verbs_device_hold(struct verbs_device *d); // one user more
+void verbs_device_put(struct verbs_device *d);			// NULL is fine
+// Looks whether the devices that are open are still there.
+void verbs_devices_look(void);
+// An event or the look said so. Its context goes with the last cm id.
+bool verbs_device_is_removed(const struct verbs_device *d);
+void verbs_device_removed(struct verbs_device *d);
 
 struct verbs_mr {
 	struct rnic_mr head;
@@ -155,6 +164,7 @@ static inline struct verbs_rnic *verbs_rnic_of(struct rnic *r)
 int verbs_rnic_get(struct verbs_rnic **ret, struct verbs_worker *vw, struct verbs_device *d,
 		   struct err *e);
 void verbs_rnic_put(struct verbs_rnic *r);
+void verbs_rnics_look(struct verbs_worker *vw); // connections over removed devices end
 // Looks whether anybody still needs it; what is left of it goes at the end of the round.
 void verbs_rnic_check(struct verbs_rnic *r);
 
@@ -205,7 +215,8 @@ struct verbs_worker {
 	struct rdma_event_channel *channel;
 	struct watch watch;
 	bool is_watching;
-	struct list rnics;
+	struct timer look;
+	struct list rnics, listeners;
 	struct rnic nowhere; // of connections whose device is not known yet
 };
 
@@ -221,6 +232,8 @@ int verbs_listen(struct rnic_listener **ret, struct worker *w, const struct tcp_
 		 const struct rnic_listener_ops *ops, void *arg, struct err *e);
 const struct tcp_addr *verbs_listener_addr(const struct rnic_listener *l);
 void verbs_listener_free(struct rnic_listener *l);
+// Those of removed devices fail. On the worker's thread.
+void verbs_listeners_look(struct verbs_worker *vw);
 
 enum verbs_state {
 	VERBS_HANDED,	 // a request on its way to its worker
@@ -290,6 +303,7 @@ void verbs_qp_free(struct rnic_qp *qp);
 // The connection broke.
 void verbs_conn_fail(struct verbs_conn *c, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+void verbs_conn_removed(struct verbs_conn *c);	// its device was removed
 void verbs_conn_progress(struct verbs_conn *c); // requests ended: a close may go on
 void verbs_conn_arrived(struct verbs_conn *c, struct verbs_rx *rx);
 void verbs_listener_put(struct verbs_listener *l);

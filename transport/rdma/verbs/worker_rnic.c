@@ -116,6 +116,17 @@ void verbs_rnic_put(struct verbs_rnic *r)
 	verbs_rnic_check(r);
 }
 
+void verbs_rnics_look(struct verbs_worker *vw)
+{
+	list_for_each (it, &vw->rnics) {
+		struct verbs_rnic *r = list_entry(it, struct verbs_rnic, link);
+		if (!verbs_device_is_removed(r->device))
+			continue;
+		list_for_each_safe (at, &r->conns)
+			verbs_conn_removed(list_entry(at, struct verbs_conn, link));
+	}
+}
+
 static int rnic_open(struct verbs_rnic *r, struct err *e)
 {
 	r->mask = QPN_PLACES - 1;
@@ -141,7 +152,6 @@ int verbs_rnic_get(struct verbs_rnic **ret, struct verbs_worker *vw, struct verb
 		}
 	}
 	struct verbs_rnic *r = calloc(1, sizeof *r);
-	struct verbs_device *held;
 	if (!r)
 		return err_set(e, -ENOMEM, "%s: out of memory", d->name);
 	r->head = (struct rnic){
@@ -154,8 +164,7 @@ int verbs_rnic_get(struct verbs_rnic **ret, struct verbs_worker *vw, struct verb
 	list_init(&r->slabs);
 	list_init(&r->idle);
 	verbs_worker_get(&r->vw, vw->worker, NULL); // one more of what is there cannot fail
-	verbs_device_get(&held, d->context, NULL);
-	r->device = d;
+	r->device = verbs_device_hold(d);
 	list_push_back(&vw->rnics, &r->link);
 	int n = rnic_open(r, e);
 	if (n < 0) {

@@ -101,6 +101,7 @@ static void a_device_that_is_missing_is_waited_for(void **state)
 	absences = 1;
 	start();
 	assert_string_equal(portal_rdma_reason(&rdma), "no RDMA device has this address");
+	assert_null(portal_rdma_lost(&rdma));
 	retry_now();
 	assert_int_equal(listens, 2);
 	assert_string_equal(portal_rdma_reason(&rdma), "");
@@ -113,7 +114,9 @@ static void a_device_that_was_removed_is_waited_for(void **state)
 	err_set(&e, -ENODEV, "the device was removed");
 	given_ops->failed(given_arg, &e);
 	assert_string_equal(portal_rdma_reason(&rdma), "the device was removed");
+	assert_string_equal(portal_rdma_lost(&rdma), "the device was removed");
 	retry_now();
+	assert_null(portal_rdma_lost(&rdma));
 	assert_int_equal(frees, 1);
 	assert_int_equal(listens, 2);
 	assert_string_equal(portal_rdma_reason(&rdma), "");

@@ -22,7 +22,8 @@ static struct {
 	bool is_set_before_accept;
 } fake;
 static struct ibv_context context;
-static struct verbs_device device = { .name = "fake0" };
+static struct verbs_open is_open;
+static struct verbs_device device = { .name = "fake0", .open = &is_open };
 static struct verbs_rnic rnic = { .head = { .name = "fake0" }, .device = &device };
 static struct verbs_worker vw;
 static struct worker *w;
@@ -48,8 +49,8 @@ void __wrap_verbs_worker_put(struct verbs_worker *v)
 {
 }
 
-int __wrap_verbs_device_get(struct verbs_device **ret, struct ibv_context *c, struct err *e);
-int __wrap_verbs_device_get(struct verbs_device **ret, struct ibv_context *c, struct err *e)
+int __wrap_verbs_device_get(struct verbs_device **ret, struct rdma_cm_id *id, struct err *e);
+int __wrap_verbs_device_get(struct verbs_device **ret, struct rdma_cm_id *id, struct err *e)
 {
 	*ret = fake.device_error ? NULL : &device;
 	if (fake.device_error)
