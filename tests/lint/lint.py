@@ -10,6 +10,7 @@ last line counts. Exit status 1 if there is any.
   layout      SPDX line first, clang-format (not with --quick)
   words       no markers of unfinished work, no paths of the machine it was written on
   tests       named after what they claim, each of them run, each fuzzer with its corpus
+  waiting     tests wait for events: who sleeps is in tests/lint/sleeps.txt, and why; no second try
 What users read in help and documentation is checked by rows.py beside this, in the daemon.
 """
 import concurrent.futures
@@ -38,6 +39,8 @@ WORDS = {
     r'/wor[k]/|/hom[e]/\w|\.\./share[d]|/tmp/p[_]': 'a path of some machine',
     r'\b[Ii]ssu[e]s? (#?\d|show)': 'documents stand alone',
 }
+SLEEPS = re.compile(r'\btime\.sleep\s*\(|\b(u|nano|clock_nano)?sleep\s*\(|\bsleep +[\d$%{]')
+AGAIN = re.compile(r'--repea[t]\b|--rerun-faile[d]\b')
 EXIT_ALLOWED = re.compile(r'/main\.c$|^tests/')
 findings = []
 
@@ -126,6 +129,26 @@ def check_tests(code):
     check_corpora(code)
 
 
+def check_waiting(code, scripts, texts):
+    """A test that sleeps to find out, or passes when tried again, says nothing."""
+    allowed = {}
+    for line in read('tests/lint/sleeps.txt').splitlines():
+        if line and not line.startswith('#'):
+            path, _, why = line.partition(': ')
+            allowed[path] = why
+    sleepers = set()
+    for path in code + scripts + texts:
+        for n, line in enumerate(read(path).splitlines(), 1):
+            if AGAIN.search(line):
+                say(path, n, f'a test passes the first time: {line.strip()[:60]}')
+            if path.startswith('tests/') and path not in texts and SLEEPS.search(line):
+                sleepers.add(path)
+                if path not in allowed:
+                    say(path, n, 'sleeps: wait for the event, or say in tests/lint/sleeps.txt why')
+    for path in sorted(allowed.keys() - sleepers):
+        say('tests/lint/sleeps.txt', 1, f'{path} does not sleep')
+
+
 def check_corpora(code):
     fuzzers = {os.path.basename(p)[5:-2]: p for p in code
                if p.startswith('tests/fuzz/') and os.path.basename(p).startswith('fuzz_')}
@@ -205,12 +228,13 @@ def main():
     os.chdir(ROOT)
     code = [p for p in tracked('*.c', '*.h') if '/corpus/' not in p]
     scripts = [p for p in tracked('*.sh', '*.py', '.ci/run') if '/corpus/' not in p]
-    texts = [p for p in tracked('*.md', '*.txt', '*.cmake', 'Makefile', 'etc/*')
+    texts = [p for p in tracked('*.md', '*.txt', '*.cmake', 'Makefile', 'etc/*', '.ci/*')
              if '/corpus/' not in p]
     check_includes(code)
     check_text(code + scripts)
     check_words(code + scripts + texts)
     check_tests(code)
+    check_waiting(code, scripts + tracked('tests/lab/agent', 'tests/lab/init'), texts)
     if not is_quick:
         check_functions(code)
         check_headers([p for p in code if p.endswith('.h')])
