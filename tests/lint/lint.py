@@ -10,6 +10,7 @@ last line counts. Exit status 1 if there is any.
   layout      SPDX line first, clang-format (not with --quick)
   words       no markers of unfinished work, no paths of the machine it was written on
   tests       named after what they claim, each of them run, each fuzzer with its corpus
+  english     no turned phrases in what users read: strings of the sources, docs, README, manual
   waiting     tests wait for events: who sleeps is in tests/lint/sleeps.txt, and why; no second try
 What users read in help and documentation is checked by rows.py beside this, in the daemon.
 """
@@ -41,6 +42,12 @@ WORDS = {
 }
 SLEEPS = re.compile(r'\btime\.sleep\s*\(|\b(u|nano|clock_nano)?sleep\s*\(|\bsleep +[\d$%{]')
 AGAIN = re.compile(r'--repea[t]\b|--rerun-faile[d]\b')
+# Say what is there, or what is wrong: subject, verb, object.
+ENGLISH = re.compile(r'\b(is\s+none|waits\s+for|that\s+which|as\s+told|made\s+anew|is\s+had|whoever)\b',
+                     re.I)
+ENGLISH_IS_ERROR = False
+# Comments, strings, characters of C; the strings of one expression stand together.
+TOKENS = re.compile(r"""//[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\])+'|((?:"(?:\\.|[^"\\\n])*"\s*)+)""", re.S)
 EXIT_ALLOWED = re.compile(r'/main\.c$|^tests/')
 findings = []
 
@@ -149,6 +156,27 @@ def check_waiting(code, scripts, texts):
         say('tests/lint/sleeps.txt', 1, f'{path} does not sleep')
 
 
+def check_english(code, texts):
+    """Returns how many phrases there are."""
+    found = []
+    for path in (p for p in code if not p.startswith('tests/')):
+        text = read(path)
+        for m in (m for m in TOKENS.finditer(text) if m[1]):
+            said = re.sub(r'"\s*"', '', m[1])
+            found += [(path, text.count('\n', 0, m.start()) + 1, phrase[0])
+                      for phrase in ENGLISH.finditer(said)]
+    for path in texts:
+        text = read(path)
+        found += [(path, text.count('\n', 0, m.start()) + 1, m[0])
+                  for m in ENGLISH.finditer(text)]
+    for path, line, phrase in found:
+        if ENGLISH_IS_ERROR:
+            say(path, line, f'say it plainly: "{phrase}"')
+        elif '--english' in sys.argv:
+            print(f'{path}:{line}: {phrase}')
+    return len(found)
+
+
 def check_corpora(code):
     fuzzers = {os.path.basename(p)[5:-2]: p for p in code
                if p.startswith('tests/fuzz/') and os.path.basename(p).startswith('fuzz_')}
@@ -224,7 +252,7 @@ def check_format(files):
 
 
 def main():
-    is_quick = sys.argv[1:] == ['--quick']
+    is_quick = '--quick' in sys.argv
     os.chdir(ROOT)
     code = [p for p in tracked('*.c', '*.h') if '/corpus/' not in p]
     scripts = [p for p in tracked('*.sh', '*.py', '.ci/run') if '/corpus/' not in p]
@@ -235,12 +263,16 @@ def main():
     check_words(code + scripts + texts)
     check_tests(code)
     check_waiting(code, scripts + tracked('tests/lab/agent', 'tests/lab/init'), texts)
+    phrases = check_english(code, tracked('README.md', 'docs/*.md', 'backstores/*.md',
+                                          'manual/*.in'))
     if not is_quick:
         check_functions(code)
         check_headers([p for p in code if p.endswith('.h')])
         check_format(code)
     for line in findings:
         print(line)
+    if not ENGLISH_IS_ERROR:
+        print(f'lint: english: {phrases}')
     count = len(set(code + scripts + texts))
     print(f'lint: {count} files, {len(findings)} findings')
     return 1 if findings else 0
