@@ -57,8 +57,9 @@ static struct verbs_open *find(struct verbs_look *l, const struct ibv_context *c
 
 static void let_go(struct verbs_look *l, struct verbs_open *o)
 {
+	if (!l->ops->let_go(o))
+		return; // the next look tries again
 	list_remove(&o->link);
-	l->ops->let_go(o);
 	free(o);
 }
 
@@ -141,17 +142,19 @@ static struct rdma_cm_id *pin(struct rdma_cm_id *id)
 	return NULL;
 }
 
-static void release(struct verbs_open *o)
+static bool release(struct verbs_open *o)
 {
-	int null = o->is_gone ? open("/dev/null", O_RDWR | O_CLOEXEC) : -1;
-
-	if (null >= 0) {
+	if (o->is_gone) {
+		int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+		if (null < 0)
+			return !o->pin; // without, the context is not ours to look at later
 		dup3(null, o->context->cmd_fd, O_CLOEXEC);
 		dup3(null, o->context->async_fd, O_CLOEXEC);
 		close(null);
 	}
 	if (o->pin)
 		rdma_destroy_id(o->pin);
+	return true;
 }
 
 const struct verbs_look_ops verbs_look_system = {

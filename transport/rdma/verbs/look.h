@@ -30,7 +30,8 @@ struct verbs_open {
 struct verbs_look_ops {
 	const char *folder; // has a node for each device
 	struct rdma_cm_id *(*pin)(struct rdma_cm_id *id);
-	void (*let_go)(struct verbs_open *o); // it is not used any more; closed if it is gone
+	// It is not used any more; closed if it is gone. False: not possible now.
+	bool (*let_go)(struct verbs_open *o);
 };
 extern const struct verbs_look_ops verbs_look_system;
 

@@ -24,17 +24,20 @@ static struct verbs_look_ops ops;
 static char folder[] = "look_test.XXXXXX";
 static int commands, events; // what the kernel has of the two
 static unsigned let_go;
+static bool is_busy; // it cannot be let go of
 
 static struct rdma_cm_id *fake_pin(struct rdma_cm_id *of)
 {
 	return of;
 }
 
-static void count_let_go(struct verbs_open *o)
+static bool count_let_go(struct verbs_open *o)
 {
+	if (is_busy)
+		return false;
 	let_go++;
 	o->pin = NULL; // it is nobody's
-	verbs_look_system.let_go(o);
+	return verbs_look_system.let_go(o);
 }
 
 static const char *path_of(const char *name)
@@ -73,6 +76,7 @@ static int setup(void **state)
 	fcntl(commands, F_SETFL, O_NONBLOCK);
 	fcntl(events, F_SETFL, O_NONBLOCK);
 	let_go = 0;
+	is_busy = false;
 	return 0;
 }
 
@@ -146,6 +150,20 @@ static void a_device_that_goes_while_nothing_uses_it_is_closed(void **state)
 	assert_false(is_open(commands) || is_open(events));
 }
 
+static void one_that_could_not_be_closed_is_closed_at_the_next_look(void **state)
+{
+	struct verbs_open *o = use();
+
+	go();
+	is_busy = true;
+	verbs_look(&look);
+	verbs_look_unuse(&look, o);
+	assert_true(is_open(commands));
+	is_busy = false;
+	verbs_look(&look);
+	assert_false(is_open(commands) || is_open(events));
+}
+
 static void another_device_of_the_same_name_is_another(void **state)
 {
 	struct verbs_open *o = use();
@@ -185,6 +203,7 @@ int main(void)
 		CASE(a_device_that_is_there_stays_open),
 		CASE(a_device_that_goes_is_closed_when_nothing_uses_it_any_more),
 		CASE(a_device_that_goes_while_nothing_uses_it_is_closed),
+		CASE(one_that_could_not_be_closed_is_closed_at_the_next_look),
 		CASE(another_device_of_the_same_name_is_another),
 		CASE(a_device_without_a_node_is_not_opened),
 		CASE(without_sysfs_no_device_is_ever_gone),
