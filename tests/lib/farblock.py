@@ -33,7 +33,7 @@ BUILD = os.environ.get("FARBLOCK_BUILD", os.path.join(SOURCE, "build"))
 IQN = "iqn.2025-01.org.farblock.test"
 PR_SET_PDEATHSIG = 1
 LIBC = ctypes.CDLL(None, use_errno=True)
-os.environ["XDG_CONFIG_HOME"] = "/nonexistent"  # tests do not depend on somebody's preferences
+os.environ["XDG_CONFIG_HOME"] = "/dev/null/none"  # nobody has preferences there, nor may root make it
 
 
 class Failure(Exception):
