@@ -11,7 +11,7 @@
 #include "cli/schema.h"
 #include "cli/set.h"
 
-enum { PATIENCE_MS = 300, FILES_MAX = 1000 };
+enum { PATIENCE_MS = 300, PATIENCE_MAX_MS = 60000, FILES_MAX = 1000 };
 
 // The result, for json_object_put(); NULL: none.
 static struct json_object *ask(struct source *s, const char *method, struct json_object *params)
@@ -123,11 +123,20 @@ static struct json_object *bookmarks(void *arg)
 	return bookmarks_json();
 }
 
+// How long somebody at a prompt waits for completion.
+static int patience(void)
+{
+	const char *text = getenv("FARBLOCK_COMPLETE_MS");
+	long ms = text ? strtol(text, NULL, 10) : 0;
+
+	return ms > 0 && ms <= PATIENCE_MAX_MS ? (int)ms : PATIENCE_MS;
+}
+
 void source_init(struct source *s, struct shell *shell)
 {
 	*s = (struct source){
 		.shell = shell,
-		.client = {.fd = -1,		      .timeout_ms = PATIENCE_MS},
+		.client = {.fd = -1,		      .timeout_ms = patience()},
 		.base = { .bookmark = bookmark,
 			   .class_of = class_of,
 			   .children = children,

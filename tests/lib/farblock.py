@@ -32,8 +32,10 @@ SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file_
 BUILD = os.environ.get("FARBLOCK_BUILD", os.path.join(SOURCE, "build"))
 IQN = "iqn.2025-01.org.farblock.test"
 PR_SET_PDEATHSIG = 1
+HANG = 600  # seconds; no verdict depends on it
 LIBC = ctypes.CDLL(None, use_errno=True)
 os.environ["XDG_CONFIG_HOME"] = "/dev/null/none"  # nobody has preferences there, nor may root make it
+os.environ["FARBLOCK_COMPLETE_MS"] = "60000"  # completion waits for a daemon that is slow
 
 
 class Failure(Exception):
@@ -81,7 +83,7 @@ def program(name):
     return path
 
 
-def run(command, timeout=120, check=True, **options):
+def run(command, timeout=HANG, check=True, **options):
     """Runs a program to its end and returns it with its output as text."""
     done = subprocess.run([program(command[0]), *command[1:]], text=True, timeout=timeout,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -91,7 +93,7 @@ def run(command, timeout=120, check=True, **options):
     return done
 
 
-def eventually(what, condition, timeout=20):
+def eventually(what, condition, timeout=120):
     """Returns as soon as condition() is true; fails with what was waited for."""
     end = time.monotonic() + timeout
     while not condition():
@@ -201,7 +203,7 @@ class Process:
         with open(self.log_path, errors="replace") as text:
             return text.read()
 
-    def wait_connect(self, address, timeout=20):
+    def wait_connect(self, address, timeout=120):
         """Returns as soon as something accepts on (host, port) or on a socket's path."""
         family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
         end, pause = time.monotonic() + timeout, 0.001
@@ -233,7 +235,7 @@ class Process:
             self.process.kill()
             self.process.wait()
 
-    def stop(self, timeout=15):
+    def stop(self, timeout=120):
         """SIGTERM; returns the exit status. Not ending in time is a failure."""
         if self.process is None:
             return None
@@ -391,7 +393,7 @@ class Farblockd(Process):
 
     def __exit__(self, kind, why, trace):
         if kind is None and self.is_running():
-            status = self.stop(timeout=60)
+            status = self.stop()
             if status and not self.sanitizer_report():
                 raise Failure(f"{self.name}: ended with status {status}: {self.log()[-2000:]}")
         self.kill()
