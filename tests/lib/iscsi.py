@@ -59,7 +59,7 @@ class Command:
 class Session:
     """A normal session with one connection. url: iscsi://HOST:PORT/IQN/LUN"""
 
-    def __init__(self, url, initiator="iqn.2025-01.org.farblock:test", isid=1, timeout=20, keys=()):
+    def __init__(self, url, initiator="iqn.2025-01.org.farblock:test", isid=1, timeout=120, keys=()):
         host, port, self.iqn, lun = re.fullmatch(
             r"iscsi://(.+):(\d+)/([^/]+)/(\d+)", url).groups()
         self.lun = int(lun)
@@ -208,7 +208,7 @@ class Session:
                 return command
         raise Closed("unit attention without end")
 
-    def ready(self, timeout=20):
+    def ready(self, timeout=120):
         """Waits until the logical unit is ready."""
         end = time.monotonic() + timeout
         while not self.run(bytes(6)).is_good:

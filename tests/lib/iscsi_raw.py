@@ -25,7 +25,7 @@ F, READ, WRITE, SIMPLE, ORDERED = 0x80, 0x40, 0x20, 0x01, 0x02
 GOOD, CHECK, TASK_ABORTED = 0x00, 0x02, 0x40
 ABORT_TASK, ABORT_TASK_SET, CLEAR_ACA, CLEAR_TASK_SET, LU_RESET = 1, 2, 3, 4, 5
 WARM_RESET, COLD_RESET, TASK_REASSIGN, QUERY_TASK = 6, 7, 8, 9
-TIMEOUT = float(os.environ.get("FARBLOCK_TEST_TIMEOUT", "20"))
+TIMEOUT = float(os.environ.get("FARBLOCK_TEST_TIMEOUT", "120"))
 
 # Name: offset and size in the basic header segment. Names share places, as PDUs do.
 FIELDS = {

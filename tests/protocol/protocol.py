@@ -376,6 +376,7 @@ def make_config(scratch, luns=1, size=16 * MIB, attributes=None, parameters=None
                 discovery=None, storage=None, targets=1, chap=None, adapt=None, **tpg):
     config = Configuration()
     config.discovery = discovery
+    attributes = {"nopin_timeout": 60, **(attributes or {})}  # no ping of a peer that is slow
     disks = [config.ramdisk(f"rd{i}", size, storage) for i in range(luns)]
     for i in range(targets):
         config.target(disks, iqn=f"{farblock.IQN}:t{i:04}" if i else None,
