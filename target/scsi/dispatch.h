@@ -43,7 +43,7 @@ enum {
 	// lacks it is WRITE PROTECTED there: reservations, mode pages, the medium's position and
 	// access states are everybody's.
 	OP_HARMLESS = 4096,
-	OP_UNMAP = 8192,    // CDB byte 1 bit 3 is UNMAP, accepted if LBPWS is advertised
+	OP_UNMAP = 8192, // CDB byte 1 bit 3 is UNMAP, accepted if LBPWS is advertised
 };
 
 #define CDB_MAX 16

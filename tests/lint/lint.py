@@ -45,7 +45,7 @@ AGAIN = re.compile(r'--repea[t]\b|--rerun-faile[d]\b')
 # Say what is there, or what is wrong: subject, verb, object.
 ENGLISH = re.compile(r'\b(is\s+none|waits\s+for|that\s+which|as\s+told|made\s+anew|is\s+had|whoever)\b',
                      re.I)
-ENGLISH_IS_ERROR = False
+ENGLISH_IS_ERROR = True
 # Comments, strings, characters of C; the strings of one expression stand together.
 TOKENS = re.compile(r"""//[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\])+'|((?:"(?:\\.|[^"\\\n])*"\s*)+)""", re.S)
 EXIT_ALLOWED = re.compile(r'/main\.c$|^tests/')

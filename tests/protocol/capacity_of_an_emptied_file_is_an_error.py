@@ -26,14 +26,14 @@ def test(daemon):
     peer = daemon.session()
     path = daemon.scratch.file("f0.img")
     os.truncate(path, 0)
-    eventually("the new size is seen", lambda: "has 0 bytes now, less" in daemon.log())
+    eventually("the new size is seen", lambda: "size is now 0 bytes, less" in daemon.log())
     for cdb, size in ((CAPACITY_16, 32), (CAPACITY_10, 8)):
         end = ask(peer, cdb, size)[1]
         if end.sense and end.sense[0] == 6:  # CAPACITY DATA HAS CHANGED
             end = ask(peer, cdb, size)[1]
         check(end.sense == CORRUPTED, f"{cdb.hex()} of an empty file: {end.status} {end.sense}")
     os.truncate(path, MIB)
-    eventually("the old size is seen", lambda: f"has {MIB} bytes now" in daemon.log())
+    eventually("the old size is seen", lambda: f"size is now {MIB} bytes" in daemon.log())
     peer.ready()
     last = struct.unpack(">I", ask(peer, CAPACITY_10, 8)[0][:4])[0]
     check(last == MIB // BLOCK - 1, f"the last block is {last}")

@@ -11,7 +11,7 @@ def test(daemon):
         try:
             daemon.rpc("session.drop", sid=999, drain=drain)
         except Failure as why:
-            check("no such session" in str(why), str(why))
+            check("no session 999" in str(why), str(why))
         else:
             check(False, "a session that is not there was dropped")
     peer.good(peer.test_unit_ready())

@@ -282,11 +282,11 @@ static void what_is_wrong_with_a_value_is_said(void **state)
 		// clang-format off
 	} rows[] = {
 		{ "/backstores/ramdisk", "create", "[\"x\", \"0\"]", "size: invalid value '0'" },
-		{ "/backstores/fileio", "create", "[\"x\", \"\"]", "dev: is empty" },
-		{ TPG "/luns", "create", "[\"\"]", "storage_object: is empty" },
+		{ "/backstores/fileio", "create", "[\"x\", \"\"]", "dev: empty value" },
+		{ TPG "/luns", "create", "[\"\"]", "storage_object: empty" },
 		{ TPG "/luns", "create", "[\"ramdisk/rd0\", \"\"]", "lun: '' is no LUN number" },
 		{ TPG "/luns", "create", "[\"ramdisk/rd0\", \"-1\"]", "lun: '-1' is no LUN number" },
-		{ TPG "/luns", "delete", "[\"\"]", "lun: is empty" },
+		{ TPG "/luns", "delete", "[\"\"]", "lun: empty" },
 		{ "/iscsi/" IQN, "create", "[\"70000\"]", "'70000'; 0..65535" },
 		{ TPG, "set", "{\"group\": \"parameter\", \"MaxBurstLength\": \"\"}",
 		  "MaxBurstLength: invalid value ''" },
