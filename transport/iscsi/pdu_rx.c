@@ -25,7 +25,7 @@
 #define ROUND_PDUS  256u
 #define ROUND_STEPS 8u
 #define ROUND_NS    1000000u
-#define CLOCK_EACH  8u // PDUs between two looks at the clock
+#define CLOCK_EACH  16u // PDUs between two looks at the clock, the first of which begins the time
 #define RX_IOV	    64
 // Answering so many PDUs took long enough for the peer to have sent more: look at once, so often.
 #define BURST  8u
@@ -168,14 +168,19 @@ static void share_use(struct pdu_conn *c)
 {
 	if (c->rx_left)
 		c->rx_left--;
-	if (!(c->rx_left % CLOCK_EACH) && clock_ns() >= c->rx_until)
+	if (c->rx_left % CLOCK_EACH)
+		return;
+	uint64_t now = clock_ns();
+	if (!c->rx_until)
+		c->rx_until = now + ROUND_NS;
+	else if (now >= c->rx_until)
 		c->rx_left = 0;
 }
 
 static void share_begin(struct pdu_conn *c)
 {
 	c->rx_left = c->phase == ISCSI_PHASE_FULL_FEATURE ? ROUND_PDUS : ROUND_STEPS;
-	c->rx_until = clock_ns() + ROUND_NS;
+	c->rx_until = 0;
 }
 
 // A whole header, checked against its digest, at bhs (which may lie in the scratch).

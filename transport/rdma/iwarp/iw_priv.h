@@ -229,7 +229,7 @@ struct iw_qp {
 	uint8_t *stash;	     // what a receive brought past the message that waits, or the share
 	uint32_t stash_len;
 	uint32_t rx_left;   // messages of this round's share
-	uint64_t rx_until;  // ... and when its time is over
+	uint64_t rx_until;  // ... and when its time is over; 0: not yet known
 	struct timer again; // goes on in the next round
 	struct timer nudge; // active: until the passive side has spoken
 	unsigned nudges;

@@ -17,8 +17,9 @@
 #define ROUND_BYTES    (4u << 20)
 #define ROUND_MESSAGES 256u
 #define ROUND_NS       1000000u
-#define CLOCK_EACH     8u // messages between two looks at the clock
-#define GRACE_USEC     10000000u
+#define CLOCK_EACH                                                                                 \
+	16u // messages between two looks at the clock, the first of which begins the time
+#define GRACE_USEC 10000000u
 
 static void next_segment(struct iw_qp *qp)
 {
@@ -48,7 +49,7 @@ static unsigned header_in(struct iw_qp *qp)
 static void share_begin(struct iw_qp *qp)
 {
 	qp->rx_left = ROUND_MESSAGES;
-	qp->rx_until = clock_ns() + ROUND_NS;
+	qp->rx_until = 0;
 }
 
 // One message less, or none left if the time is over. Payload that the peer places is no message.
@@ -58,7 +59,12 @@ static void share_use(struct iw_qp *qp)
 		return;
 	if (qp->rx_left)
 		qp->rx_left--;
-	if (!(qp->rx_left % CLOCK_EACH) && clock_ns() >= qp->rx_until)
+	if (qp->rx_left % CLOCK_EACH)
+		return;
+	uint64_t now = clock_ns();
+	if (!qp->rx_until)
+		qp->rx_until = now + ROUND_NS;
+	else if (now >= qp->rx_until)
 		qp->rx_left = 0;
 }
 
