@@ -212,20 +212,26 @@ void buf_pool_stats(struct worker *w, struct buf_pool_stats *ret)
 	};
 }
 
-void buf_copy(struct worker *w, void *to, const void *from, size_t len)
+void buf_copied(struct worker *w, struct buf_copies *of, size_t len)
 {
 	struct worker_counters *c = worker_counters(w);
 
 	counter_add(&c->payload_copies, 1);
 	counter_add(&c->payload_copy_bytes, len);
+	if (of) {
+		of->count++;
+		of->bytes += len;
+	}
+}
+
+void buf_copy(struct worker *w, void *to, const void *from, size_t len)
+{
+	buf_copied(w, NULL, len);
 	memcpy(to, from, len);
 }
 
 void buf_copy_for(struct worker *w, struct buf_copies *of, void *to, const void *from, size_t len)
 {
-	if (of) {
-		of->count++;
-		of->bytes += len;
-	}
-	buf_copy(w, to, from, len);
+	buf_copied(w, of, len);
+	memcpy(to, from, len);
 }

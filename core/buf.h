@@ -65,6 +65,8 @@ struct buf_copies {
 };
 // As buf_copy, and also counts in of, which belongs to the worker's thread; may be NULL.
 void buf_copy_for(struct worker *w, struct buf_copies *of, void *to, const void *from, size_t len);
+// Counts a copy of payload that was made among bytes which were not parsed yet. of may be NULL.
+void buf_copied(struct worker *w, struct buf_copies *of, size_t len);
 
 struct buf_pool_stats {
 	uint64_t bytes_reserved, bytes_in_use, bytes_limit, exhausted; // exhausted: buf_get -> NULL

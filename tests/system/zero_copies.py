@@ -33,11 +33,12 @@ def counter_counts(daemon, url):
 
 
 def both_ways(daemon, url, path):
-    """Writes and reads back the whole disk, as often as it takes."""
+    """Writes and reads back the whole disk, as often as it takes. --force: behind the small commands
+    of a check for data the first write's data may come with its header, and be copied once."""
     before, bytes_before = daemon.copied(), daemon.moved(path)
     for pattern in range(GIB // DISK):
         farblock.run(["farblock-initiator", "verify", url, "--pattern", str(pattern), "--bs",
-                      str(COMMAND)], timeout=600)
+                      str(COMMAND), "--force"], timeout=600)
     count, size = since(before, daemon.copied())
     written, read = since(bytes_before, daemon.moved(path))
     if written < GIB or read < GIB:

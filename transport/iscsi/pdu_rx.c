@@ -316,6 +316,8 @@ static int rx_data(struct pdu_conn *c, const uint8_t *p, uint32_t n, struct err 
 		take = room;
 		if (c->sink.kind == PDU_TO_SG) {
 			buf_copy_for(c->worker, &c->copied, to, p, take);
+			if (c->rest) // p lies there, copied once before
+				buf_copied(c->worker, &c->copied, take);
 			sink_advance(c, take);
 		} else {
 			memcpy(to, p, take); // text and the like: no payload
@@ -365,8 +367,8 @@ static int rest_keep(struct pdu_conn *c, const uint8_t *p, uint32_t n, struct er
 {
 	c->rest = malloc(n);
 	if (!c->rest)
-		return err_set(e, -ENOMEM, "no memory for %u received bytes", n);
-	buf_copy_for(c->worker, &c->copied, c->rest, p, n);
+		return err_set(e, -ENOMEM, "out of memory for %u received bytes", n);
+	memcpy(c->rest, p, n); // headers mostly; rx_data() counts the payload among them
 	c->rest_len = n;
 	c->rest_at = 0;
 	return 0;
