@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Scenarios: task management, and either end or the cable going away under load."""
 
-import random
 import re
 import time
 
@@ -11,28 +10,42 @@ from farblock import Failure
 from logins import ramdisk, round_trip, same
 from open_iscsi import IMPATIENT, wait_until
 
-# Writes at random places for about so many seconds, many at once, and verifies every block at
-# the end: an acknowledged write that is lost, or one that lands after a later one, shows. The
-# rate makes it last as long on any machine.
-RATE, BLOCK = 150, 16384
-LOAD = """fio --name=load --filename={disk} --direct=1 --ioengine=libaio --iodepth=16 --rw=randwrite \
-    --bs={block} --size=16M --io_size={size} --rate_iops={rate} --norandommap --randseed={seed} \
-    --serialize_overlap=1 --verify=crc32c --verify_fatal=1 --do_verify=1 --minimal"""
+# Writes at random places, many at once, and verifies every block, again and again until it is told to
+# end: an acknowledged write that is lost, or one that lands after a later one, shows. At its rate a
+# round takes some seconds on any machine.
+RATE, BLOCK, SECONDS = 150, 16384, 4
+STOP = "/run/stop"
+LOAD = """until [ -e {stop} ]; do
+    fio --name=load --filename={disk} --direct=1 --ioengine=libaio --iodepth=16 --rw=randwrite \
+        --bs={block} --size=16M --io_size={size} --rate_iops={rate} --norandommap \
+        --randseed=$RANDOM --serialize_overlap=1 --verify=crc32c --verify_fatal=1 --do_verify=1 \
+        --minimal || exit
+done"""
 
 
-def load(lab, initiator, disk, seconds):
-    """Starts it and returns as soon as it writes; finish() waits for its end."""
+def load(lab, initiator, disk):
+    """Starts it and returns as soon as it writes; end_of_load() ends it."""
     written = f"awk '{{print $7}}' /sys/dev/block/$(stat -L -c %Hr:%Lr {disk})/stat"
     before = int(lab.guest.run(written))
+    lab.guest.run(f"rm -f {STOP}")
     initiator.in_background("load", LOAD.format(
-        disk=disk, block=BLOCK, size=seconds * RATE * BLOCK, rate=RATE,
-        seed=random.randrange(1 << 30)))
+        stop=STOP, disk=disk, block=BLOCK, size=SECONDS * RATE * BLOCK, rate=RATE))
     wait_until(lambda: int(lab.guest.run(written)) > before + 1000, "the load writes")
 
 
-def finish(initiator):
-    """The load ends well, and the guest's kernel has given up no I/O."""
+def end_of_load(initiator):
+    """The load, which is still there, ends well."""
+    if initiator.is_finished("load"):
+        initiator.finished("load")
+        raise Failure("the load was over before its time")
+    initiator.guest.run(f"touch {STOP}")
     initiator.finished("load")
+    initiator.guest.run(f"rm {STOP}")
+
+
+def finish(initiator):
+    """The same, and the guest's kernel has given up no I/O."""
+    end_of_load(initiator)
     for line in initiator.kernel_log().splitlines():
         if "I/O error" in line or "BUG" in line:
             raise Failure(f"the guest's kernel: {line.strip()}")
@@ -43,7 +56,7 @@ def resets(lab):
     daemon, target, initiator = lab.serve(thin_file)
     initiator.login(target)
     disk = initiator.disk()
-    load(lab, initiator, disk, 8)
+    load(lab, initiator, disk)
     for kind in ("-d", "-t", "-d"):
         lab.guest.run(f"sg_reset {kind} -N {disk}")
         time.sleep(1)
@@ -80,7 +93,7 @@ def target_killed(lab):
     daemon, target, initiator = lab.serve(thin_file)
     initiator.login(target)
     disk = initiator.disk()
-    load(lab, initiator, disk, 12)
+    load(lab, initiator, disk)
     for pause in (0, 3):
         daemon.kill()
         time.sleep(pause)
@@ -101,7 +114,7 @@ def target_paused(lab):
     daemon, target, initiator = lab.serve(thin_file, settings=IMPATIENT)
     initiator.login(target)
     disk = initiator.disk()
-    load(lab, initiator, disk, 6)
+    load(lab, initiator, disk)
     daemon.pause()
     time.sleep(6)
     daemon.resume()
@@ -114,7 +127,7 @@ def cable_pulled(lab):
     daemon, target, initiator = lab.serve(thin_file, settings=IMPATIENT)
     initiator.login(target)
     disk = initiator.disk()
-    load(lab, initiator, disk, 6)
+    load(lab, initiator, disk)
     lab.place.cut(True)
     try:
         time.sleep(6)
@@ -129,7 +142,7 @@ def session_dropped(lab):
     daemon, target, initiator = lab.serve(thin_file)
     initiator.login(target)
     disk = initiator.disk()
-    load(lab, initiator, disk, 6)
+    load(lab, initiator, disk)
     dropped = set()
     for _ in range(3):
         sid = wait_until(lambda: {s["sid"] for s in sessions(daemon)} - dropped, "a session").pop()
@@ -165,7 +178,7 @@ def two_paths(lab):
         dmsetup create two --noudevsync --table "0 {sectors} multipath 1 queue_if_no_path 1 alua \
             1 1 round-robin 0 2 1 {numbers[0]} 100 {numbers[1]} 100"
         dmsetup mknodes""")
-    load(lab, initiator, "/dev/mapper/two", 16)
+    load(lab, initiator, "/dev/mapper/two")
     for portal in (0, 1):
         path = f"/iscsi/{target.iqn}/tpg1/portals"
         host = lab.place.hosts[portal]
@@ -178,7 +191,7 @@ def two_paths(lab):
         daemon.rpc("tree.create", path=path, params={"ip_address": host, "ip_port": net.PORT})
         wait_until(lambda: len(sessions(daemon)) == 2, "both paths are logged in")
         wait_until(lambda: not reinstated(lab, numbers), "multipath uses both paths")
-    initiator.finished("load")  # its paths do fail I/O, which multipath tries again
+    end_of_load(initiator)  # its paths do fail I/O, which multipath tries again
     lab.guest.run("dmsetup remove --noudevsync two")
     same(len(sessions(daemon)), 2, "sessions")
 
