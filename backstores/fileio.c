@@ -98,11 +98,25 @@ static int open_file(const struct bs_config *config, bool *ret_is_new, struct er
 	return fd;
 }
 
-static int reserve(int fd, uint64_t offset, uint64_t length)
+// Whether a file of this size, all allocated, can fit. fallocate() finds out by filling the
+// filesystem, which fails the writes of others until it gives the space back.
+static bool has_room(int fd, uint64_t size)
+{
+	struct statvfs fs;
+	struct stat st;
+	if (fstatvfs(fd, &fs) < 0 || fstat(fd, &st) < 0)
+		return true;
+	uint64_t has = (uint64_t)st.st_blocks * 512;
+	return size <= has || (size - has) / fs.f_frsize <= fs.f_bfree;
+}
+
+static int reserve(int fd, uint64_t size)
 {
 	int r;
+	if (!has_room(fd, size))
+		return -ENOSPC;
 	do {
-		r = fallocate(fd, 0, (off_t)offset, (off_t)length);
+		r = fallocate(fd, 0, 0, (off_t)size);
 	} while (r < 0 && errno == EINTR);
 	return r < 0 ? -errno : 0;
 }
@@ -112,7 +126,7 @@ static int set_size(struct fileio *f, uint64_t old, uint64_t size)
 {
 	if (old < size && ftruncate(f->fds.fd, (off_t)size) < 0)
 		return -errno;
-	int r = f->is_sparse ? 0 : reserve(f->fds.fd, 0, size);
+	int r = f->is_sparse ? 0 : reserve(f->fds.fd, size);
 	if (r == 0 && fsync(f->fds.fd) < 0)
 		r = -errno;
 	if (r < 0 && old < size && ftruncate(f->fds.fd, (off_t)old) < 0)
