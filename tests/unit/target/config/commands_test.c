@@ -282,7 +282,7 @@ static void what_is_wrong_with_a_value_is_said(void **state)
 		// clang-format off
 	} rows[] = {
 		{ "/backstores/ramdisk", "create", "[\"x\", \"0\"]", "size: invalid value '0'" },
-		{ "/backstores/fileio", "create", "[\"x\", \"\"]", "dev: empty value" },
+		{ "/backstores/fileio", "create", "[\"x\", \"\"]", "file_or_dev: empty" },
 		{ TPG "/luns", "create", "[\"\"]", "storage_object: empty" },
 		{ TPG "/luns", "create", "[\"ramdisk/rd0\", \"\"]", "lun: '' is no LUN number" },
 		{ TPG "/luns", "create", "[\"ramdisk/rd0\", \"-1\"]", "lun: '-1' is no LUN number" },
