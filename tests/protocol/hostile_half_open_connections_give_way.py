@@ -32,10 +32,11 @@ def silent_flood(daemon):
     crowd += half_open(daemon, 300)
     check(all(is_closed(one) for one in crowd[:300]), "the oldest are still there")
     spoken.login_step(spoken.OPERATIONAL)
-    silent.login()
     mine = [r for r in daemon.refusals() if "a silent one" in r["reason"]]
     check(sum(r["count"] for r in mine) == daemon.counter("logins_displaced") >= 300, f"{mine}")
-    check(mine[0]["peer"].startswith("127.0.0.1:"), f"{mine}")
+    # On a slow machine the silent one may have run out of time meanwhile, which is not giving way.
+    check(all(r["peer"].startswith("127.0.0.1:") for r in mine), f"{mine}, not {silent}")
+    silent.socket.close()
     for one in crowd:
         one.close()
 
