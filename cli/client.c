@@ -71,10 +71,12 @@ void client_check(struct client *c)
 // An answer that nobody waits for any more would be taken for that of the next request.
 static int wait_for(struct client *c, struct err *e)
 {
+	bool is_resized = false;
 	int r;
-	do
-		r = interrupt_wait(c->fd, c->timeout_ms ? c->timeout_ms : -1);
-	while (r == -ERESTART);
+	while ((r = interrupt_wait(c->fd, c->timeout_ms ? c->timeout_ms : -1)) == -ERESTART)
+		is_resized = true;
+	if (is_resized)
+		interrupt_again(-ERESTART); // for the prompt
 	if (r > 0)
 		return 0;
 	client_close(c);

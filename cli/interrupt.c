@@ -33,21 +33,38 @@ void interrupt_catch(void)
 	is_caught = true;
 }
 
+// Takes a signal that has come: -EINTR, -ERESTART or 0.
+static int take(void)
+{
+	if (has_interrupt) {
+		has_interrupt = 0;
+		return -EINTR;
+	}
+	if (has_resize) {
+		has_resize = 0;
+		return -ERESTART;
+	}
+	return 0;
+}
+
 int interrupt_wait(int fd, int timeout_ms)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	struct timespec t = { timeout_ms / 1000, timeout_ms % 1000 * 1000000L };
-	int n;
+	int n, r;
 	do {
+		r = take();
+		if (r < 0)
+			return r;
 		n = ppoll(&p, 1, timeout_ms < 0 ? NULL : &t, is_caught ? &open_mask : NULL);
-		if (n < 0 && errno == EINTR && has_interrupt) {
-			has_interrupt = 0;
-			return -EINTR;
-		}
-		if (n < 0 && errno == EINTR && has_resize) {
-			has_resize = 0;
-			return -ERESTART;
-		}
 	} while (n < 0 && errno == EINTR);
 	return n != 0;
+}
+
+void interrupt_again(int r)
+{
+	if (r == -EINTR)
+		has_interrupt = 1;
+	else if (r == -ERESTART)
+		has_resize = 1;
 }

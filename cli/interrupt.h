@@ -10,3 +10,5 @@ void interrupt_catch(void);
 // Waits until fd can be read. 1: it can, or it has ended; 0: timeout_ms (-1: none) are over;
 // -EINTR: Ctrl-C, -ERESTART: the window has another size.
 int interrupt_wait(int fd, int timeout_ms);
+// Leaves -EINTR or -ERESTART for the next interrupt_wait(): the caller is not who it is meant for.
+void interrupt_again(int r);

@@ -8,6 +8,7 @@
 
 #include "cli/bookmarks.h"
 #include "cli/command.h"
+#include "cli/interrupt.h"
 #include "cli/schema.h"
 #include "cli/set.h"
 
@@ -26,8 +27,10 @@ static struct json_object *ask(struct source *s, const char *method, struct json
 		return NULL;
 	}
 	// What the daemon refuses it has answered; what it does not answer closes the connection.
-	if (client_call(&s->client, method, params, &o, &e) < 0 && s->client.fd < 0)
+	int r = client_call(&s->client, method, params, &o, &e);
+	if (r < 0 && s->client.fd < 0)
 		s->is_silent = true;
+	interrupt_again(r); // Ctrl-C is for the line, not for its hint
 	return o;
 }
 

@@ -169,6 +169,16 @@ def ctrl_c_ends_waiting(t, daemon):
         raise Failure("the next request is not answered")
 
 
+def ctrl_c_is_for_the_line_while_its_hint_is_asked_for(t, daemon):
+    daemon.pause()
+    t.type("/iscsi delete ")
+    t.wait("delete ")
+    t.type("\x03")
+    t.wait("^C")
+    daemon.resume()
+    t.at("/")
+
+
 def ctrl_c_ends_top(t):
     t.type("top\r")
     t.wait("q quit")
@@ -450,6 +460,7 @@ def main():
             hints(t)
             ctrl_c(t)
             ctrl_c_ends_waiting(t, daemon)
+            ctrl_c_is_for_the_line_while_its_hint_is_asked_for(t, daemon)
             ctrl_c_ends_top(t)
             resize(t)
             hidden_password(t)
