@@ -57,7 +57,7 @@ static void *wait_for_signals(void *set)
 	}
 }
 
-void tool_interrupt_init(void)
+static void start(void)
 {
 	static sigset_t set;
 	static const struct sigaction wake = { .sa_handler = woken }; // no SA_RESTART
@@ -72,6 +72,12 @@ void tool_interrupt_init(void)
 		pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 	else
 		pthread_detach(thread);
+}
+
+void tool_interrupt_init(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, start);
 }
 
 void tool_interrupt_set(struct ini_sync *y)
