@@ -92,6 +92,11 @@ static int open_file(const struct bs_config *config, bool *ret_is_new, struct er
 	if (r < 0)
 		return r;
 	fd = open(config->dev, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0 && errno == EACCES)
+		return err_set(e, -EACCES,
+			       "%s: create: Permission denied (farblockd runs as uid %u: use a "
+			       "directory that it can write)",
+			       config->dev, (unsigned)geteuid());
 	if (fd < 0)
 		return err_errno(e, -errno, "%s: create", config->dev);
 	*ret_is_new = true;

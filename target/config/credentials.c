@@ -71,7 +71,7 @@ void acl_warn(const struct acl *a, struct reply *r)
 	if (!warning)
 		return;
 	reply_say(r, "Warning: %s.", warning);
-	say_ways_out(&a->node, a->attr.authentication < 0 ? &tpg_of(&a->node)->node : &a->node, r);
+	say_ways_out(&a->node, &a->node, r);
 }
 
 void tpg_warn(const struct tpg *tpg, struct reply *r)

@@ -39,7 +39,7 @@ static void creating_it_tells_both_ways_out(void **state)
 	make();
 	assert_true(says("nobody can log in: authentication is required"));
 	assert_true(says(ACL " set auth userid=NAME password=SECRET"));
-	assert_true(says(TPG " set attribute authentication=0"));
+	assert_true(says(ACL " set attribute authentication=0"));
 	assert_non_null(strstr(warning(ACL), "CHAP credentials"));
 	assert_non_null(strstr(summary(ACL), "auth required, no credentials"));
 }
