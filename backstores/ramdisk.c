@@ -206,10 +206,11 @@ static void promise(struct ramdisk *rd, uint64_t more)
 		return;
 	format_size(promised, all);
 	format_size(memory_most(), most);
-	backstore_note(&rd->bs,
-		       "Warning: RAM disks may take %s in all, and there are %s of memory and "
-		       "swap: if more is written, Linux ends the daemon.",
-		       all, most);
+	backstore_note(
+		&rd->bs,
+		"Warning: RAM disks can grow to %s; memory and swap total %s. If they run out, "
+		"the kernel kills farblockd.",
+		all, most);
 }
 
 static int make_memory(struct ramdisk *rd, uint64_t size, struct err *e)

@@ -72,7 +72,7 @@ static const struct {
 	[0x3] = { "medium error",						 "check dmesg and SMART of the machine with the disk"},
 	[0x4] = { "hardware error",					       "read the device's log"				    },
 	[0x5] = { "the device does not support the command or one of its fields",
-		  "no action needed: initiators do without it"									 },
+		  "no action needed: the option is optional"									   },
 	[0x6] = { "unit attention: an event, reported once",
 		  "no action needed: the initiator retries the command"								},
 	[0x7] = { "the medium is write-protected",				   "look for ro in ls"				       },

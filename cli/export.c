@@ -162,7 +162,7 @@ static int take_lun(struct export *x, const char *created, struct err *e)
 	char step[16];
 	int r = take_step(step, sizeof step, created, e);
 	if (!r && strncmp(step, "lun", 3))
-		r = err_set(e, -EPROTO, "export: farblockd has made a LUN '%s'", step);
+		r = err_set(e, -EPROTO, "export: farblockd created an unexpected LUN '%s'", step);
 	if (!r)
 		snprintf(x->lun, sizeof x->lun, "%.7s", step + 3);
 	return r;

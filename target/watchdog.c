@@ -26,7 +26,7 @@ static void answered(struct msg *m)
 {
 	struct watchdog_beat *b = container_of(m, struct watchdog_beat, answer);
 	if (b->is_reported)
-		log_info("farblockd: the worker that hung continues");
+		log_info("farblockd: worker recovered");
 	b->is_out = b->is_reported = false;
 }
 

@@ -260,8 +260,7 @@ static void say_values(const struct group_row *g, struct node *n, struct json_ob
 			  is_made_up ? ", generated and shown only now" : "");
 		const char *why = no_effect(n, row, text);
 		if (why)
-			reply_say(r, "Warning: %s has no effect here: %s; it is only saved.", name,
-				  why);
+			reply_say(r, "Warning: %s is saved but has no effect: %s.", name, why);
 		if (!strcmp(name, "password") || !strcmp(name, "mutual_password"))
 			if (*text && strlen(text) < 12)
 				reply_say(

@@ -216,7 +216,7 @@ int import_include(struct import *im, const char *pattern,
 	if (g == GLOB_NOMATCH && !strpbrk(whole, "*?["))
 		r = import_fail(e, im->at, "include %.200s: no such file", whole);
 	else if (g && g != GLOB_NOMATCH)
-		r = import_fail(e, im->at, "include %.200s: cannot be looked for", whole);
+		r = import_fail(e, im->at, "include %.200s: cannot search", whole);
 	for (size_t i = 0; !r && i < found.gl_pathc; i++) {
 		struct stat st;
 		if (!stat(found.gl_pathv[i], &st) && !S_ISDIR(st.st_mode))

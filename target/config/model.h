@@ -327,7 +327,7 @@ int acl_untag(struct config *c, struct node *n, const struct args *a, struct rep
 // The parameter of the commands that ask: the last one of each.
 #define PARAM_FORCE                                                                                \
 	{                                                                                          \
-		"force", PARAM_BOOL, false, "false", "true: even if a session uses it", NULL       \
+		"force", PARAM_BOOL, false, "false", "true: delete it even if in use", NULL        \
 	}
 int in_use_refuse(struct config *c, const struct node *n, const struct args *a, struct err *e);
 

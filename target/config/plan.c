@@ -80,7 +80,7 @@ int plan_run(struct config *c, struct json_object *doc, const char *what,
 		diff_documents(from, to, lines);
 		say_result(r, lines, errors, what, o->is_dry);
 		if (lost && o->is_dry)
-			reply_say(r, "It would need force=true, as data will be lost.");
+			reply_say(r, "Requires force=true: data will be lost.");
 		code = (int)json_object_array_length(lines);
 	}
 	if (o->is_dry || !code) // what changes nothing is no generation

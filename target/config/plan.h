@@ -16,8 +16,7 @@ void diff_documents(struct json_object *from, struct json_object *to, struct jso
 // The parameter of the commands that may lose what is on RAM disks.
 #define PARAM_FORCE_LOSS                                                                           \
 	{                                                                                          \
-		"force", PARAM_BOOL, false, "false",                                               \
-			"true: although data on RAM disks will be lost", NULL                      \
+		"force", PARAM_BOOL, false, "false", "true: discard data on RAM disks", NULL       \
 	}
 
 // Makes the tree what doc says, or with is_apply unset adds that to it, and touches nothing else,

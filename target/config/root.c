@@ -284,8 +284,8 @@ const struct command_row every_node_commands[] = {
 	{ "ls", ls_params, "Show the tree below a node.", true, ls },
 	{ "get", get_params, "Show settings.", true, config_get },
 	// Its values are free names: config_run() hands them to config_set().
-	{ "set", set_params, "Change settings, all or none.", false, NULL },
-	{ "info", NULL, "Show all facts of this object.", true, info },
+	{ "set", set_params, "Change settings atomically.", false, NULL },
+	{ "info", NULL, "Show all properties of this object.", true, info },
 	{ "status", NULL, "Show the summary of this object.", true, status },
 	{ "refresh", NULL, "Retry missing files, devices and addresses now.", false, refresh },
 	{ "version", NULL, "Show the version.", true, version },
@@ -304,7 +304,7 @@ static const struct param_row restore_params[] = {
 	{ 0 },
 };
 static const struct param_row clear_params[] = {
-	{ "confirm", PARAM_BOOL, false, "false", "true: really", NULL },
+	{ "confirm", PARAM_BOOL, false, "false", "true: required to confirm", NULL },
 	{ 0 },
 };
 static const struct param_row drop_params[] = {
@@ -313,11 +313,11 @@ static const struct param_row drop_params[] = {
 	{ 0 },
 };
 static const struct param_row document_params[] = {
-	{ "file", PARAM_FILE, true, NULL, "saved configuration, or one written by hand", NULL },
+	{ "file", PARAM_FILE, true, NULL, "configuration file", NULL },
 	{ 0 },
 };
 static const struct param_row apply_params[] = {
-	{ "file", PARAM_FILE, true, NULL, "saved configuration, or one written by hand", NULL },
+	{ "file", PARAM_FILE, true, NULL, "configuration file", NULL },
 	PARAM_FORCE_LOSS,
 	{ 0 },
 };
@@ -366,7 +366,7 @@ static const struct command_row root_commands[] = {
 	{ "import", import_params, "Import the configuration of tgt or SCST.", false, plan_import },
 	{ "undo", undo_params, "Return to an older generation of the saved file.", false,
 	  plan_undo },
-	{ "generations", NULL, "Lists the generations of the saved file, with the change that replaced each.", true, plan_generations },
+	{ "generations", NULL, "List the generations of the saved file, with the change that replaced each.", true, plan_generations },
 	{ "drop", drop_params, "End a session.", false, drop },
 	{ "refusals", NULL, "Show refused logins and their causes.", true, refusals },
 	{ "stats", NULL, "Show counters of storage objects, sessions, portals and workers.", true, stats },

@@ -17,8 +17,8 @@ static int check_file(int fd, const char *file, struct err *e)
 	if (!S_ISREG(st.st_mode))
 		return err_set(e, -EINVAL, "%s: not a regular file", file);
 	if (st.st_uid && st.st_uid != geteuid())
-		return err_set(e, -EACCES, "%s: owned by user %u, who could change it (chown root)",
-			       file, st.st_uid);
+		return err_set(e, -EACCES, "%s: owned by untrusted user %u (chown root)", file,
+			       st.st_uid);
 	if (st.st_mode & (S_IRWXG | S_IRWXO))
 		return err_set(e, -EACCES, "%s: accessible to others (chmod 600)", file);
 	return 0;

@@ -91,7 +91,7 @@ static void tick_half_done(struct conn *c, uint64_t now)
 	struct dm_counters n;
 	c->dm->ops->counters(c->dm, &n);
 	if (is_over(now, n.partial_ns, PDU_TIMEOUT))
-		conn_close(c, false, "a PDU did not come whole within %u s", PDU_TIMEOUT);
+		conn_close(c, false, "incomplete PDU after %u s", PDU_TIMEOUT);
 	else if (c->held_count && is_over(now, c->held_ns, HELD_TIMEOUT))
 		conn_close(c, false, "CmdSN %u did not come within %u s", c->sns.exp_cmd_sn,
 			   HELD_TIMEOUT);

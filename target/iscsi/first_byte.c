@@ -259,7 +259,7 @@ static int begin(struct conn *c, int fd, uint8_t first, struct err *e)
 	// Logins come with the bit for immediate delivery; some leave it out.
 	if (!is_iwarp && (first & ~ISCSI_I) != ISCSI_OP_LOGIN_REQ) {
 		close(fd);
-		return err_set(e, -EPROTO, "the peer speaks neither iSCSI nor iWARP");
+		return err_set(e, -EPROTO, "not an iSCSI or iWARP connection");
 	}
 	c->transport = is_iwarp ? PORTAL_IWARP : PORTAL_TCP;
 	if (portal_transports(c->portal) & c->transport)

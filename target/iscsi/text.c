@@ -393,7 +393,7 @@ void text_tick(struct conn *c, uint64_t now)
 	if (!x || x->state == TEXT_DUE || now < x->since_ns + PEER_NS)
 		return;
 	if (x->state == TEXT_UNREAD)
-		conn_close(c, false, "a Text Response was not read for %u s",
+		conn_close(c, false, "the peer did not read a Text Response for %u s",
 			   (unsigned)(PEER_NS / 1000000000));
 	else
 		text_drop(c);

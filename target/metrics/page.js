@@ -141,7 +141,7 @@ function drawHealth(s) {
 	const isBad = h.problems.some(p => p.class !== "tpg");
 	at("health").className = "health " + (isEmpty ? "" : isBad ? "bad" : title.length ? "warn" : "good");
 	at("health-title").textContent = title.join(" · ") ||
-		(isEmpty ? "Nothing is configured yet" : "Everything is served");
+		(isEmpty ? "Nothing is configured yet" : "All services available");
 	at("health-counts").textContent = [number(n.storage, "disk"), number(n.target, "target"),
 		number(n.portal, "portal"), number(n.acl, "ACL"),
 		...(h.luns_unavailable ? [number(h.luns_unavailable, "LUN") + " unavailable"] : [])].join(" · ");
@@ -289,7 +289,7 @@ function drawGraph(id, h, least, format, lines) {
 		k.append(make("i"), name + (isPicked ? " " + format(values[pick]) : ""));
 		key.append(k);
 	});
-	key.append(make("span", isPicked ? span((len - 1 - pick) * h.step_s) + " ago" : "scale to " + format(top), "most"));
+	key.append(make("span", isPicked ? span((len - 1 - pick) * h.step_s) + " ago" : "max " + format(top), "most"));
 	axis.append(make("span", span((steps + 1) * h.step_s) + " ago"), make("span", "now"));
 	box.replaceChildren(key, svg, axis);
 }

@@ -20,8 +20,8 @@ def test(daemon):
         one.close()
     check(daemon.counter("logins_timed_out") == 0, "it was held until its time was over")
     mine, = daemon.refusals()
-    check(mine["count"] == 8 and "neither iSCSI nor iWARP" in mine["reason"], f"{mine}")
-    check(daemon.log().count("neither iSCSI nor iWARP") == 1, "more than one line")
+    check(mine["count"] == 8 and "not an iSCSI or iWARP connection" in mine["reason"], f"{mine}")
+    check(daemon.log().count("not an iSCSI or iWARP connection") == 1, "more than one line")
 
 
 main(test)

@@ -119,7 +119,7 @@ def the_graph_begins_before_the_page(scratch, browser):
         run(["farblock-initiator", "bench", target.url(), "--time", "1"])
         check(daemon.moved("/backstores/ramdisk/rd0")[1] > 0, "nothing was read")
         show(browser, daemon, 1280)
-        check(text(browser, "#health-title") == "Everything is served", text(browser, "#health-title"))
+        check(text(browser, "#health-title") == "All services available", text(browser, "#health-title"))
         path = "document.querySelector('#throughput path.a')?.getAttribute('d') ?? ''"
         browser.until("what was read before", f"/ (?!99)[0-9.]+[Lh]/.test({path})")
 

@@ -91,7 +91,7 @@ static bool is_warned(uint64_t size, bool is_nullio, struct backstore **ret)
 	c.size = size & ~(uint64_t)(MIB - 1);
 	c.nullio = is_nullio;
 	*ret = must_open("ramdisk", &c);
-	return strstr((*ret)->note, "Warning: RAM disks may take") != NULL;
+	return strstr((*ret)->note, "Warning: RAM disks can grow to") != NULL;
 }
 
 static void more_than_there_is_memory_is_warned_of(void **state)
@@ -117,7 +117,7 @@ static void growing_beyond_memory_is_warned_of(void **state)
 	uint64_t memory = all_memory() & ~(uint64_t)(MIB - 1);
 	if (!is_warned(memory / 2 + MIB, false, &bs)) { // or a cgroup allows less
 		assert_int_equal(backstore_resize(bs, memory + MIB, &e), 0);
-		assert_non_null(strstr(bs->note, "Warning: RAM disks may take"));
+		assert_non_null(strstr(bs->note, "Warning: RAM disks can grow to"));
 	}
 	backstore_close(bs);
 }

@@ -188,7 +188,7 @@ void iw_tx_nothing(struct iw_qp *qp)
 	// A part of it would leave the stream broken: nothing is unsent, so there is room.
 	if (n > 0 && (size_t)n < iov.iov_len) {
 		struct err e;
-		err_set(&e, -ECONNRESET, "iwarp: the socket does not take a whole frame");
+		err_set(&e, -ECONNRESET, "iwarp: incomplete frame written to the socket");
 		iw_end(qp, &e);
 	}
 }

@@ -22,7 +22,7 @@ static bool warns(const char *path, const char *group, const char *name, const c
 	int code = set(path, group, values);
 	if (code < 0)
 		fail_msg("%s=%s: %s", name, value, error.text);
-	return strstr(message(1), "has no effect here") != NULL;
+	return strstr(message(1), "has no effect") != NULL;
 }
 
 // Another value than the default.
