@@ -319,6 +319,7 @@ enum edit_result edit_line(struct edit *e, const char *text, const char **ret)
 	}
 	if (!line || len <= 0)
 		return EDIT_END;
+	look_resize(e->look); // keys that were typed already hide the signal
 	static char copy[65536];
 	size_t n = strcspn(line, "\r\n");
 	n = n < sizeof copy ? n : sizeof copy - 1;

@@ -33,7 +33,7 @@ class Terminal:
         self.preferences = os.path.join(env["XDG_CONFIG_HOME"], "farblock", "preferences")
         self.shell = pexpect.spawn(farblock.program("farblock"),
                                    ["--socket", daemon.socket_path, *flags], env=env,
-                                   encoding="utf-8", dimensions=(24, columns), timeout=120)
+                                   encoding="utf-8", dimensions=(24, columns), timeout=60)
 
     def type(self, text):
         self.shell.send(text)
