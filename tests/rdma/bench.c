@@ -2,6 +2,7 @@
 // The bench of the RDMA contract's cases. Everything happens on the test's thread.
 #include "bench.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -336,10 +337,17 @@ struct end *bench_connect(void)
 
 struct end *bench_pair(struct end **ret_server)
 {
-	struct end *client = bench_connect();
+	struct end *client;
 
-	b->server = NULL;
-	UNTIL(client->is_established && b->server && b->server->is_established);
+	// Linux's rdma_cm chooses the port of a connection without asking TCP: over siw it may be
+	// that of a connection in TIME_WAIT, which the connect then reports.
+	do {
+		client = bench_connect();
+		b->server = NULL;
+		UNTIL(client->is_closed ||
+		      (client->is_established && b->server && b->server->is_established));
+	} while (client->is_closed && client->why.code == -EADDRNOTAVAIL);
+	assert_false(client->is_closed);
 	*ret_server = b->server;
 	end_memory(client);
 	end_memory(b->server);
