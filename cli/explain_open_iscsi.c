@@ -22,7 +22,7 @@ static const struct explain_row conn_rows[] = {
 	{ 1015, "ISCSI_ERR_DATA_DGST: data digest error", "the data of a PDU was damaged in transit, or its pages changed while they were sent", "check cable, switch and network card; try without checksum offload (ethtool -K)" },
 	{ 1016, "ISCSI_ERR_PARAM_NOT_FOUND: unknown parameter", "iscsid and the kernel are not compatible", "update open-iscsi" },
 	{ 1017, "ISCSI_ERR_NO_SCSI_CMD: no such command", "a PDU belongs to a command that has ended", "no action needed: the initiator logs in again" },
-	{ 1018, "ISCSI_ERR_INVALID_HOST: invalid host", "the host adapter of the session is gone: its driver was unloaded or reset", "load the driver again and log in" },
+	{ 1018, "ISCSI_ERR_INVALID_HOST: invalid host", "the host adapter of the session was removed: its driver was unloaded or reset", "load the driver again and log in" },
 	{ 1019, "ISCSI_ERR_XMIT_FAILED: transmission failed", "the kernel could not send: the connection is broken or memory is short", "read the preceding messages in dmesg; the initiator logs in again by itself" },
 	{ 1020, "ISCSI_ERR_TCP_CONN_CLOSE: TCP connection closed", "the target closed the connection: it was stopped or restarted, it dropped the session, or another login took its place (two hosts with one initiator name)", "read journalctl -u farblockd and `refusals` at the target; give each host its own name in /etc/iscsi/initiatorname.iscsi" },
 	{ 1021, "ISCSI_ERR_SCSI_EH_SESSION_RST: reset by error handling", "commands timed out, and aborts and resets did not help, so Linux dropped the session", "look for slow disks at the target (`top`); raise the timeout in /sys/block/DISK/device/timeout" },

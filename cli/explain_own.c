@@ -8,7 +8,7 @@
 
 // clang-format off
 static const struct explain_row errno_rows[] = {
-	{ EPERM, "EPERM", "read-only access: the socket admits this user, who is neither root nor the daemon's user", "use sudo" },
+	{ EPERM, "EPERM", "read-only access: read-only access: only root and the daemon's user may change the configuration", "use sudo" },
 	{ ENOENT, "ENOENT", "no such object, file or session", "find the path with ls" },
 	{ EIO, "EIO", "the storage failed", "read dmesg of the machine that runs farblockd" },
 	{ EAGAIN, "EAGAIN", "temporarily unavailable: the daemon is starting or stopping, or another operation is in progress", "try again" },

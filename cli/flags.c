@@ -143,7 +143,7 @@ int flags_parse(struct flags *ret, int argc, char **argv, struct err *e)
 		const struct row *r = at == ':' || at == '?' ? NULL : found(at);
 		if (!r)
 			return err_set(e, -EINVAL, "%.60s: %s (see --help)", argv[optind - 1],
-				       at == ':' ? "needs a value" : "no such flag");
+				       at == ':' ? "needs a value" : "unknown option");
 		int rc = r->on(ret, optarg, e);
 		if (rc < 0)
 			return rc;

@@ -110,7 +110,7 @@ void check_storage(struct doctor *d)
 {
 	struct json_object *tree = ask(d, "tree.ls");
 	if (tree && !waiting(d, tree, "/"))
-		doctor_say(d, &(struct finding){ DOCTOR_OK }, "no object is waiting");
+		doctor_say(d, &(struct finding){ DOCTOR_OK }, "all storage is available");
 	json_object_put(tree);
 }
 

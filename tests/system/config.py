@@ -62,7 +62,7 @@ def wrong_flags(scratch):
         check(out.count("\n") == 1, f"{flags}: more than one line: {out}")
     call(["farblockd", "--version"], 0, "farblockd ")
     call(["farblockd", "--help"], 0, "--state-dir DIR")
-    call(["farblock", "--nosuch"], 2, "no such flag")
+    call(["farblock", "--nosuch"], 2, "unknown option")
     call(["farblock", "--socket", scratch.file("none.sock"), "ls"], 7, "cannot connect")
 
 

@@ -153,7 +153,7 @@ static void announced_but_absent_enhanced_data_is_refused(void **state)
 	unhex(request_hex, frame);
 	put_be16(frame + 18, 3);
 	assert_int_equal(mpa_parse(frame, &f, &e), -EPROTO);
-	frame[17] = 1; // there is no such flag in revision 1
+	frame[17] = 1; // there is unknown option in revision 1
 	assert_int_equal(mpa_parse(frame, &f, &e), 0);
 	assert_int_equal(f.private_len, 3);
 }
