@@ -33,9 +33,15 @@ void interrupt_catch(void)
 	is_caught = true;
 }
 
-// Takes a signal that has come: -EINTR, -ERESTART or 0.
+// Takes a signal that has come: -EINTR, -ERESTART or 0. One that is still blocked is older than the
+// keys that can be read: ppoll() would tell of the keys first.
 static int take(void)
 {
+	sigset_t ours;
+	if (is_caught) {
+		sigprocmask(SIG_SETMASK, &open_mask, &ours);
+		sigprocmask(SIG_SETMASK, &ours, NULL);
+	}
 	if (has_interrupt) {
 		has_interrupt = 0;
 		return -EINTR;
