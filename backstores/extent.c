@@ -23,7 +23,7 @@ static int seek(int fd, uint64_t offset, int whence, uint64_t end, uint64_t *ret
 	return 0;
 }
 
-// The first run of mapped bytes at or after offset; both are end when there is none.
+// The first run of mapped bytes at or after offset; both are end if no bytes are mapped.
 static int find_by_seek(int fd, uint64_t offset, uint64_t end, uint64_t *ret_data,
 			uint64_t *ret_hole)
 {

@@ -194,7 +194,7 @@ static void ramdisk_close(struct backstore *bs)
 	close(rd->fd);
 }
 
-// Linux gives memory to whoever writes first, and ends a process when none is left.
+// Linux allocates memory at the first write, and kills a process when it runs out.
 static void promise(struct ramdisk *rd, uint64_t more)
 {
 	char all[32], most[32];

@@ -72,7 +72,7 @@ void state_done(struct state_lines *l)
 		free(l->line[--l->count]);
 }
 
-// -1: there is none. Somebody else's file is not what we wrote.
+// -1: not found. Somebody else's file is not what we wrote.
 static int open_ours(int dir, const char *name)
 {
 	struct stat st;

@@ -119,5 +119,5 @@ struct portal_attr view_portal_attr(const struct iscsi_view *v, const struct tcp
 
 // Lookup, any thread. NULL when there is none.
 const struct view_target *view_find_target(const struct iscsi_view *v, const char *name);
-int view_target_index(const struct iscsi_view *v, const char *name); // -1: there is none
+int view_target_index(const struct iscsi_view *v, const char *name); // -1: not found
 const struct view_acl *view_find_acl(const struct view_tpg *tpg, const char *initiator);
