@@ -26,16 +26,11 @@ struct lu_freeze {
 	struct lu_frozen frozen[WORKER_MAX];
 };
 
-static bool overlaps(uint64_t a, uint64_t na, uint64_t b, uint64_t nb)
-{
-	return na && nb && (a < b ? b - a < na : a - b < nb);
-}
-
 bool lu_is_frozen(const struct lu_channel *c, const struct task *t, uint64_t lba, uint64_t blocks)
 {
 	list_for_each (it, &c->frozen) {
 		const struct lu_frozen *f = list_entry(it, struct lu_frozen, link);
-		if (f->owner != t && overlaps(f->lba, f->blocks, lba, blocks))
+		if (f->owner != t && lu_ranges_overlap(f->lba, f->blocks, lba, blocks))
 			return true;
 	}
 	return false;
@@ -74,7 +69,7 @@ static bool freeze_awaits(const struct lu_round *r, const struct task *t)
 	const struct lu_freeze *f = container_of(r, const struct lu_freeze, round);
 	if (t == f->owner || t->freeze || t->state == TASK_WAITS_TURN || task_has_yet_to_begin(t))
 		return false;
-	return overlaps(f->lba, f->blocks, t->lba, t->blocks);
+	return lu_ranges_overlap(f->lba, f->blocks, t->lba, t->blocks);
 }
 
 static void freeze_grant(struct msg *m)
@@ -101,7 +96,7 @@ static bool has_older_overlap(const struct lu *lu, const struct lu_freeze *f)
 		const struct lu_freeze *older = list_entry(it, struct lu_freeze, link);
 		if (older == f)
 			return false;
-		if (overlaps(f->lba, f->blocks, older->lba, older->blocks))
+		if (lu_ranges_overlap(f->lba, f->blocks, older->lba, older->blocks))
 			return true;
 	}
 	return false;
@@ -155,15 +150,16 @@ void lu_freeze(struct task *t, uint64_t lba, uint64_t blocks, void (*granted)(st
 	t->freeze = f;
 	t->state = TASK_RUNNING;
 	// An older freeze may have been waiting for this task.
-	lu_round_poll(t->nl->channel);
+	lu_round_recheck(t);
 	send_home(f, freeze_arrived);
 }
 
 static void thaw_each(struct lu_channel *c, struct lu_round *r)
 {
 	struct lu_freeze *f = container_of(r, struct lu_freeze, round);
-	list_remove(&f->frozen[worker_index(c->worker)].link);
-	taskset_kick(c);
+	struct lu_frozen *z = &f->frozen[worker_index(c->worker)];
+	list_remove(&z->link);
+	taskset_thawed(c, z);
 }
 
 static void thaw_finished(struct lu_round *r)
@@ -174,10 +170,23 @@ static void thaw_finished(struct lu_round *r)
 	lu_put(lu);
 }
 
+// The first that waited for [lba, lba + blocks) and for no other freeze.
+static struct lu_freeze *next_to_activate(const struct lu *lu, uint64_t lba, uint64_t blocks)
+{
+	list_for_each (it, &lu->freezes) {
+		struct lu_freeze *f = list_entry(it, struct lu_freeze, link);
+		if (!f->is_active && lu_ranges_overlap(f->lba, f->blocks, lba, blocks) &&
+		    !has_older_overlap(lu, f))
+			return f;
+	}
+	return NULL;
+}
+
 static void thaw_arrived(struct msg *m)
 {
 	struct lu_freeze *f = container_of(m, struct lu_freeze, msg);
 	struct lu *lu = lu_get(f->lu);
+	uint64_t lba = f->lba, blocks = f->blocks;
 	pthread_mutex_lock(&lu->lock);
 	list_remove(&f->link);
 	f->is_active = false;
@@ -186,19 +195,8 @@ static void thaw_arrived(struct msg *m)
 	f->round.awaits = NULL;
 	f->round.done = thaw_finished;
 	lu_round_start(&f->round, lu);
-	// Those that waited behind it; starting one may change the list.
-	bool again;
-	do {
-		again = false;
-		list_for_each (it, &lu->freezes) {
-			struct lu_freeze *w = list_entry(it, struct lu_freeze, link);
-			if (w->is_active || has_older_overlap(lu, w))
-				continue;
-			freeze_activate(w);
-			again = true;
-			break;
-		}
-	} while (again);
+	while ((f = next_to_activate(lu, lba, blocks)))
+		freeze_activate(f);
 	lu_put(lu);
 }
 

@@ -210,7 +210,9 @@ struct lu_channel *lu_channel(struct lu *lu)
 	list_init(&c->tasks);
 	list_init(&c->nexus_luns);
 	list_init(&c->frozen);
-	list_init(&c->rounds);
+	list_init(&c->kicks);
+	list_init(&c->range_waiters);
+	list_init(&c->thawed);
 	pthread_mutex_lock(&lu->lock);
 	lu_freeze_channel_init(c);
 	for (unsigned p = 0; lu_parts[p]; p++) {

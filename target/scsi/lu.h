@@ -74,14 +74,16 @@ struct lu_channel {
 	struct list frozen;   // struct lu_frozen; empty on the fast path
 	struct pr_view *pr;   // NULL: nothing reserved, nobody registered
 	uint64_t reserved_by; // nexus id that holds RESERVE(6/10), 0 none
-	uint32_t ordered;     // ORDERED tasks in the set: newcomers wait
-	uint32_t turns;	      // tasks in TASK_WAITS_TURN
-	struct list rounds;   // rounds that wait for tasks of this channel
 	struct lu_counters counters;
 	struct lu *lu;
 	struct worker *worker;
-	struct list nexus_luns;	     // every nexus of this worker that maps the LU
-	bool is_kicking, kick_again; // taskset.c
+	struct list nexus_luns; // every nexus of this worker that maps the LU
+	// taskset.c
+	struct list kicks;	   // nexus_luns whose oldest waiting task may go on
+	struct list range_waiters; // tasks that wait for frozen blocks
+	struct list thawed;	   // of these: those whose turn it may be
+	struct taskset_walk *walk; // under way, innermost first
+	bool is_kicking;
 };
 
 enum lu_medium { LU_MEDIUM_PRESENT, LU_MEDIUM_EJECTED };
@@ -176,14 +178,15 @@ struct lu_round_slot {
 	struct msg msg;
 	struct lu_round *round;
 	struct lu_channel *channel;
-	struct list link;   // in channel->rounds
-	struct timer limit; // armed while linked
+	struct lu_round_slot *next; // in the blocker's awaited_by
+	struct timer limit;	    // armed while there is a blocker
 };
 struct lu_round {
 	void (*each)(struct lu_channel *c, struct lu_round *r);
-	// Whether the round waits for t, a task of the channel's set. Asked of all of them after
-	// each(), and again whenever one has ended or let go of its memory, on the channel's
-	// worker. NULL: for none.
+	// Whether the round waits for t, a task of the channel's set. Asked after each(), on the
+	// channel's worker, of one task after the other, and again of the one it waits for when
+	// that changes. A task that comes or begins later has looked at what each() has done, so
+	// that the round need not wait for it. NULL: for none.
 	bool (*awaits)(const struct lu_round *r, const struct task *t);
 	void (*done)(struct lu_round *r);
 	// private
@@ -196,8 +199,9 @@ void lu_round_start(struct lu_round *r, struct lu *lu);
 // How long a round waits for data that transports are moving. Then the nexuses of those tasks are
 // told (nexus_ops.overdue). A variable for the sake of tests.
 extern uint32_t lu_round_limit_ms;
-// For task.c: a task of c ended.
-void lu_round_poll(struct lu_channel *c);
+// For what changes a task: rounds that wait for t and need no longer do so go on, but not before
+// this function has returned to the worker's loop.
+void lu_round_watch_next(struct task *t, bool is_leaving);
 
 // Freezes [lba, lba + blocks) for t on every channel and waits until no task in flight there
 // overlaps; granted runs on t's worker, possibly at once. Ranges that overlap wait for each
@@ -210,6 +214,10 @@ void lu_thaw(struct task *t);
 
 // For lu.c: copies the active freezes into a new channel; lu->lock is held.
 void lu_freeze_channel_init(struct lu_channel *c);
+static inline bool lu_ranges_overlap(uint64_t a, uint64_t na, uint64_t b, uint64_t nb)
+{
+	return na && nb && (a < b ? b - a < na : a - b < nb);
+}
 // For taskset.c: [lba, lba + blocks) is frozen for another task than t on c.
 bool lu_is_frozen(const struct lu_channel *c, const struct task *t, uint64_t lba, uint64_t blocks);
 

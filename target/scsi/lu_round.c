@@ -29,14 +29,19 @@ static void round_ack(struct lu_round *r, struct lu_round_slot *slot)
 	worker_post(r->home, &slot->msg);
 }
 
-static bool round_is_settled(const struct lu_round *r, const struct lu_channel *c)
+// The first task from it on that the round waits for becomes its blocker. False: there is no more.
+static bool round_watch(struct lu_round_slot *slot, struct list *it)
 {
-	if (!r->awaits)
+	const struct lu_round *r = slot->round;
+	for (; r->awaits && it != &slot->channel->tasks; it = it->next) {
+		struct task *t = list_entry(it, struct task, link);
+		if (!r->awaits(r, t))
+			continue;
+		slot->next = t->awaited_by;
+		t->awaited_by = slot;
 		return true;
-	list_for_each (it, &c->tasks)
-		if (r->awaits(r, list_entry(it, struct task, link)))
-			return false;
-	return true;
+	}
+	return false;
 }
 
 static struct task *round_find_overdue(const struct lu_round *r, const struct lu_channel *c)
@@ -73,11 +78,10 @@ static void round_serve(struct lu_round_slot *slot)
 	struct lu_round *r = slot->round;
 	struct lu_channel *c = slot->channel;
 	r->each(c, r);
-	if (round_is_settled(r, c)) {
+	if (!round_watch(slot, c->tasks.next)) {
 		round_ack(r, slot);
 		return;
 	}
-	list_push_back(&c->rounds, &slot->link);
 	timer_init(&slot->limit, limit_over);
 	limit_arm(slot, lu_round_limit_ms);
 }
@@ -87,19 +91,25 @@ static void round_arrived(struct msg *m)
 	round_serve(container_of(m, struct lu_round_slot, msg));
 }
 
-void lu_round_poll(struct lu_channel *c)
+static void round_settled(struct msg *m)
 {
-	// An answer may end the round and, through its done(), change the list: begin anew.
-	struct list *it = c->rounds.next;
-	while (it != &c->rounds) {
-		struct lu_round_slot *slot = list_entry(it, struct lu_round_slot, link);
-		it = it->next;
-		if (!round_is_settled(slot->round, c))
+	struct lu_round_slot *slot = container_of(m, struct lu_round_slot, msg);
+	round_ack(slot->round, slot);
+}
+
+// A round looks on from where it was: those before t it need not wait for. So all its steps
+// together take one walk over the tasks.
+void lu_round_watch_next(struct task *t, bool is_leaving)
+{
+	struct lu_round_slot *slot = t->awaited_by, *next;
+	t->awaited_by = NULL;
+	for (; slot; slot = next) {
+		next = slot->next;
+		if (round_watch(slot, is_leaving ? t->link.next : &t->link))
 			continue;
-		list_remove(&slot->link);
-		timer_cancel(c->worker, &slot->limit);
-		round_ack(slot->round, slot);
-		it = c->rounds.next;
+		timer_cancel(slot->channel->worker, &slot->limit);
+		slot->msg.fn = round_settled;
+		worker_post(slot->channel->worker, &slot->msg);
 	}
 }
 

@@ -39,6 +39,7 @@ static struct nexus_lun *nexus_lun_new(struct nexus *n, const struct lun_entry *
 	nl->number = entry->number;
 	nl->alua_group = entry->alua_group;
 	nl->is_write_protected = entry->is_write_protected;
+	list_init(&nl->turn_waiters);
 	list_push_back(&c->nexus_luns, &nl->channel_link);
 	return nl;
 }
@@ -70,6 +71,7 @@ static void nexus_lun_lose(struct nexus_lun *nl)
 static void nexus_lun_free(struct nexus_lun *nl)
 {
 	struct lu *lu = nl->lu;
+	list_remove(&nl->kick_link);
 	free(nl->mode_pages);
 	free(nl);
 	lu_put(lu);

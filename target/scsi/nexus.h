@@ -52,6 +52,8 @@ struct nexus_lun {
 	struct lu_channel *channel; // of this worker
 	ua_mask ua;		    // pending unit attentions
 	uint32_t inflight;	    // tasks submitted and not done
+	uint32_t begun;		    // of these: those that older ones do not hold up (SAM-5 8.6)
+	bool is_ordering;	    // one of begun is ORDERED: SIMPLE tasks wait
 	uint32_t held;		    // tasks submitted and not released
 	uint16_t number;
 	uint16_t alua_group;
@@ -63,6 +65,8 @@ struct nexus_lun {
 	struct nexus *nexus;
 	struct lun_leave *leave;  // nexus.c: the change of map that takes it away, or NULL
 	struct list channel_link; // in channel->nexus_luns
+	struct list turn_waiters; // tasks that wait for older ones, in order of arrival
+	struct list kick_link;	  // in channel->kicks
 	void *mode_pages;	  // reserved for per-nexus mode pages; NULL
 };
 

@@ -53,29 +53,26 @@ static bool is_victim(const struct task *t)
 	return t->state != TASK_DONE && !is_special(t);
 }
 
-// True if the command was still under way.
-static bool abort_first(struct lu_channel *c, const struct pr_out *o, const struct nexus_lun *nl)
+// True if a command was still under way.
+static bool abort_tasks(struct lu_channel *c, const struct pr_out *o, const struct nexus_lun *nl)
 {
-	bool is_self = nl->nexus->id == o->nexus_id;
-	list_for_each (it, &c->tasks) {
-		struct task *t = list_entry(it, struct task, link);
+	bool is_self = nl->nexus->id == o->nexus_id, any = false;
+	struct taskset_walk walk;
+	taskset_walk_begin(&walk, c);
+	for (struct task *t; (t = taskset_walk_next(&walk));) {
 		if (t->nl != nl || !is_victim(t) || t->is_aborted)
 			continue;
 		task_abort(t, o->tas && !is_self);
-		return true;
+		any = true;
 	}
-	return false;
+	return any;
 }
 
 static void affect(struct lu_channel *c, struct pr_out *o, struct nexus_lun *nl)
 {
 	unsigned effect = effect_on(o, nl), ua = effect & ~(unsigned)PR_EFFECT_ABORT;
-	bool is_self = nl->nexus->id == o->nexus_id, any = false;
-	// From the front again each time: the end of one task may be the end of others.
-	if (effect & PR_EFFECT_ABORT)
-		while (abort_first(c, o, nl))
-			any = true;
-	if (is_self)
+	bool any = effect & PR_EFFECT_ABORT && abort_tasks(c, o, nl);
+	if (nl->nexus->id == o->nexus_id)
 		return;
 	if (any && !o->tas)
 		ua_set(nl, UA_COMMANDS_CLEARED);

@@ -262,7 +262,7 @@ static void drain_nothing(struct lu_channel *c, struct lu_round *r)
 // be, when it comes; those that wait for frozen blocks were let through.
 static bool drain_awaits(const struct lu_round *r, const struct task *t)
 {
-	if ((t->state == TASK_WAITS_TURN && !t->waits_range) || task_has_yet_to_begin(t))
+	if ((t->state == TASK_WAITS_TURN && !t->has_begun) || task_has_yet_to_begin(t))
 		return false;
 	return t->row && (t->row->flags & OP_MEDIUM);
 }

@@ -30,7 +30,8 @@ void task_init(struct task *t, const struct task_ops *ops, struct nexus *n)
 	t->lent = NULL;
 	t->state = TASK_NEW;
 	t->in_set = t->in_place = t->fetches = false;
-	t->is_ordered = t->waits_range = t->is_held = t->is_internal = false;
+	t->has_begun = t->is_held = t->is_internal = false;
+	t->awaited_by = NULL;
 	t->row = NULL;
 	t->nl = NULL;
 	t->lu = NULL;
@@ -110,20 +111,17 @@ void task_complete(struct task *t)
 	task_account(t);
 	// Memory that is still being sent, or that an aborted transfer may yet write to, must not
 	// change under a freeze: the task stays in the set until task_release().
-	if (t->in_place && (t->data_in || t->is_aborted))
-		taskset_done(t);
-	else
+	taskset_done(t);
+	if (!t->in_place || !(t->data_in || t->is_aborted))
 		taskset_leave(t);
-	// done() may end everything, the LU included, unless somebody is waiting for our end.
-	bool is_awaited = c->turns || !list_empty(&c->rounds);
-	if (!is_awaited) {
+	// done() may end everything, the LU included, unless it is somebody's turn now.
+	if (!taskset_wants_kick(c)) {
 		t->ops->done(t);
 		return;
 	}
 	struct lu *lu = lu_get(c->lu);
 	t->ops->done(t);
 	taskset_kick(c);
-	lu_round_poll(c);
 	lu_put(lu);
 }
 
@@ -164,7 +162,7 @@ void task_abort(struct task *t, bool with_status)
 		timer_cancel(t->nexus->worker, &t->timer);
 		break;
 	case TASK_WAITS_TURN:
-		t->nl->channel->turns--;
+		list_remove(&t->turn_link);
 		break;
 	case TASK_WAITS_DATA:
 		break;
@@ -185,12 +183,8 @@ void task_release(struct task *t)
 	t->scratch = t->reply = NULL;
 
 	struct nexus_lun *nl = t->nl;
-	if (t->in_set) {
-		struct lu_channel *c = nl->channel;
+	if (t->in_set)
 		taskset_leave(t);
-		if (!list_empty(&c->rounds))
-			lu_round_poll(c);
-	}
 	if (t->is_held) {
 		t->is_held = false;
 		if (--nl->held == 0 && nl->leave)

@@ -89,15 +89,16 @@ struct task {
 	bool in_set;	  // linked in the channel's task set
 	bool in_place;	  // sg is the disk's own memory: stays in the set until task_release()
 	bool fetches;	  // next runs after the data-out has come, not when buffers are there
-	bool is_ordered;  // counted in channel->ordered
-	bool waits_range; // TASK_WAITS_TURN is for a freeze, not for the task attributes
+	bool has_begun;	  // counted in nl->begun: TASK_WAITS_TURN is not for the task attributes
 	bool is_held;	  // counted in nl->held until task_release()
 	bool is_internal; // of a copy manager: meets no unit attention and no full task set
 	struct buf *lent; // of a copy manager: memory for its data, instead of the pool's
 	const struct opcode_row *row;
 	struct nexus_lun *nl;
-	struct lu *lu;		      // nl's, NULL for commands to no logical unit
-	struct list link;	      // in the channel's task set
+	struct lu *lu;	       // nl's, NULL for commands to no logical unit
+	struct list link;      // in the channel's task set
+	struct list turn_link; // TASK_WAITS_TURN: in a list of those that wait
+	struct lu_round_slot *awaited_by;
 	void (*next)(struct task *t); // what to run when data, buffers or the turn arrive
 	uint64_t lba;		      // decoded operands, in blocks
 	uint64_t blocks;

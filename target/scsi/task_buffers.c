@@ -165,6 +165,7 @@ void task_buffers_start(struct task *t, uint64_t len)
 		return;
 	}
 	t->state = TASK_WAITS_BUFFERS;
+	lu_round_recheck(t);
 	list_push_back(&n->pool_waiters, &t->buf_wait.link);
 	buf_wait_add(n->worker, &n->pool_wait, memory_came);
 }

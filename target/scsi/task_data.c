@@ -39,6 +39,7 @@ void task_reply(struct task *t, const void *data, uint32_t len, uint32_t alloc)
 static void data_fetch(struct task *t)
 {
 	t->state = TASK_WAITS_DATA;
+	lu_round_recheck(t);
 	t->ops->get_data(t);
 }
 

@@ -32,17 +32,38 @@ static inline bool task_has_yet_to_begin(const struct task *t)
 	return !t->in_place && (t->state == TASK_WAITS_DATA || t->state == TASK_WAITS_BUFFERS);
 }
 
+// t has come to a state in which rounds may no longer wait for it (lu_round.awaits), or leaves its
+// channel's set.
+static inline void lu_round_recheck(struct task *t)
+{
+	if (t->awaited_by)
+		lu_round_watch_next(t, false);
+}
+
 // taskset.c. Links t into its channel's set, then runs next as soon as the task attributes
 // let it (SAM-5 8.4): at once or later.
 void taskset_enter(struct task *t, void (*next)(struct task *t));
-// t is done, but may stay linked for its memory.
+// t is done, but may stay linked for its memory. Those whose turn it is now go on with
+// taskset_kick().
 void taskset_done(struct task *t);
 // Unlinks t.
 void taskset_leave(struct task *t);
 // Runs next when no freeze overlaps t->lba and t->blocks.
 void taskset_await_range(struct task *t, void (*next)(struct task *t));
-// Looks again at the tasks that wait for their turn.
+// f is no longer among c->frozen: the tasks that waited for its blocks go on.
+void taskset_thawed(struct lu_channel *c, const struct lu_frozen *f);
+// Runs the tasks of c whose turn it is. The caller holds a reference to the LU.
 void taskset_kick(struct lu_channel *c);
+bool taskset_wants_kick(const struct lu_channel *c);
+// Walks the tasks of c. The end of any task, also by what is done to the one in hand, is fine; the
+// walk is to be taken to its end (NULL).
+struct taskset_walk {
+	struct lu_channel *channel;
+	struct list *next;
+	struct taskset_walk *outer; // under way in the same channel
+};
+void taskset_walk_begin(struct taskset_walk *w, struct lu_channel *c);
+struct task *taskset_walk_next(struct taskset_walk *w);
 // Aborts the tasks of c that came by nl (NULL: by any path) and were submitted so far.
 // sends_status() says whether the initiator of a task gets TASK ABORTED; NULL: no.
 void taskset_abort(struct lu_channel *c, const struct nexus_lun *nl,

@@ -3,7 +3,9 @@
 //
 // Only the tasks of one nexus are ordered among each other. Between nexuses no initiator can
 // observe the order of arrival, so that TST=000b (one task set) remains true; and an initiator
-// whose ORDERED command waits for its data does not hold up the others. Worker's own thread.
+// whose ORDERED command waits for its data does not hold up the others. What waits stands in
+// lists of its own, so that a task that ends costs the same however many wait. Worker's own
+// thread.
 #include "target/scsi/dispatch.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
@@ -15,62 +17,80 @@ static struct task *task_of(struct list *link)
 	return list_entry(link, struct task, link);
 }
 
-// SAM-5 8.6: SIMPLE waits for older ORDERED tasks of its nexus, ORDERED for all older ones. HEAD
-// OF QUEUE stands in front of the set.
-static bool order_permits(const struct lu_channel *c, const struct task *t)
+static struct task *waiter_of(struct list *link)
 {
-	if (t->attr == TASK_HEAD_OF_QUEUE)
-		return true;
-	list_for_each (it, &c->tasks) {
-		const struct task *older = task_of(it);
-		if (older == t)
-			return true;
-		if (older->state == TASK_DONE || older->nl != t->nl)
-			continue;
-		if (t->is_ordered || older->is_ordered)
-			return false;
-	}
-	return true;
+	return list_entry(link, struct task, turn_link);
 }
 
-static void wait_turn(struct task *t, bool for_range, void (*next)(struct task *t))
+// SAM-5 8.6, for the oldest task of nl that waits: SIMPLE waits for older ORDERED tasks of its
+// nexus, ORDERED for all older ones.
+static bool order_permits(const struct nexus_lun *nl, const struct task *t)
+{
+	return t->attr == TASK_ORDERED ? !nl->begun : !nl->is_ordering;
+}
+
+static void begin(struct task *t)
+{
+	t->has_begun = true;
+	t->nl->begun++;
+	if (t->attr == TASK_ORDERED)
+		t->nl->is_ordering = true;
+}
+
+static void wait_turn(struct task *t, struct list *waiters, void (*next)(struct task *t))
 {
 	t->state = TASK_WAITS_TURN;
-	t->waits_range = for_range;
+	lu_round_recheck(t);
 	t->next = next;
-	t->nl->channel->turns++;
+	list_push_back(waiters, &t->turn_link);
 }
 
+// HEAD OF QUEUE stands in front of the set. Who comes while others wait is behind them: an older
+// ORDERED task is the reason.
 void taskset_enter(struct task *t, void (*next)(struct task *t))
 {
-	struct lu_channel *c = t->nl->channel;
+	struct nexus_lun *nl = t->nl;
+	bool is_head = t->attr == TASK_HEAD_OF_QUEUE;
 	t->in_set = true;
 	t->state = TASK_RUNNING;
-	if (t->attr == TASK_HEAD_OF_QUEUE)
-		list_push_front(&c->tasks, &t->link);
+	if (is_head)
+		list_push_front(&nl->channel->tasks, &t->link);
 	else
-		list_push_back(&c->tasks, &t->link);
-	if (t->attr == TASK_ORDERED) {
-		t->is_ordered = true;
-		c->ordered++;
+		list_push_back(&nl->channel->tasks, &t->link);
+	if (!is_head && (!list_empty(&nl->turn_waiters) || !order_permits(nl, t))) {
+		wait_turn(t, &nl->turn_waiters, next);
+		return;
 	}
-	if (!c->ordered || order_permits(c, t))
-		next(t);
-	else
-		wait_turn(t, false, next);
+	begin(t);
+	next(t);
+}
+
+static struct task *next_in_order(const struct nexus_lun *nl)
+{
+	struct list *first = list_first(&nl->turn_waiters);
+	return first && order_permits(nl, waiter_of(first)) ? waiter_of(first) : NULL;
 }
 
 void taskset_done(struct task *t)
 {
-	if (!t->is_ordered)
-		return;
-	t->is_ordered = false;
-	t->nl->channel->ordered--;
+	struct nexus_lun *nl = t->nl;
+	if (t->has_begun) {
+		t->has_begun = false;
+		nl->begun--;
+		if (t->attr == TASK_ORDERED)
+			nl->is_ordering = false;
+	}
+	if (next_in_order(nl) && !list_linked(&nl->kick_link))
+		list_push_back(&nl->channel->kicks, &nl->kick_link);
 }
 
 void taskset_leave(struct task *t)
 {
-	taskset_done(t);
+	if (t->awaited_by)
+		lu_round_watch_next(t, true);
+	for (struct taskset_walk *w = t->nl->channel->walk; w; w = w->outer)
+		if (w->next == &t->link)
+			w->next = t->link.next;
 	list_remove(&t->link);
 	t->in_set = false;
 }
@@ -83,65 +103,90 @@ void taskset_await_range(struct task *t, void (*next)(struct task *t))
 	if (list_empty(&c->frozen) || !lu_is_frozen(c, t, t->lba, t->blocks))
 		next(t);
 	else
-		wait_turn(t, true, next);
+		wait_turn(t, &c->range_waiters, next);
 }
 
 void task_claim(struct task *t, uint64_t lba, uint64_t blocks, void (*next)(struct task *t))
 {
 	t->lba = lba;
 	t->blocks = blocks;
+	lu_round_recheck(t);
 	taskset_await_range(t, next);
 }
 
-static bool may_go(const struct lu_channel *c, const struct task *t)
+void taskset_thawed(struct lu_channel *c, const struct lu_frozen *f)
 {
-	if (t->state != TASK_WAITS_TURN)
-		return false;
-	return t->waits_range ? !lu_is_frozen(c, t, t->lba, t->blocks) : order_permits(c, t);
+	list_for_each_safe (it, &c->range_waiters) {
+		const struct task *t = waiter_of(it);
+		if (!lu_ranges_overlap(f->lba, f->blocks, t->lba, t->blocks))
+			continue;
+		list_remove(it);
+		list_push_back(&c->thawed, it);
+	}
+	taskset_kick(c);
 }
 
-static struct task *next_ready(const struct lu_channel *c)
+static struct task *next_of_kicks(struct lu_channel *c)
 {
-	list_for_each (it, &c->tasks) {
-		if (may_go(c, task_of(it)))
-			return task_of(it);
+	for (struct list *it; (it = list_first(&c->kicks));) {
+		struct task *t = next_in_order(list_entry(it, struct nexus_lun, kick_link));
+		if (t) {
+			list_remove(&t->turn_link);
+			begin(t);
+			return t;
+		}
+		list_remove(it);
 	}
 	return NULL;
+}
+
+static struct task *next_thawed(struct lu_channel *c)
+{
+	for (struct list *it; (it = list_pop_front(&c->thawed));) {
+		struct task *t = waiter_of(it);
+		if (!lu_is_frozen(c, t, t->lba, t->blocks))
+			return t;
+		list_push_back(&c->range_waiters, it);
+	}
+	return NULL;
+}
+
+bool taskset_wants_kick(const struct lu_channel *c)
+{
+	return !list_empty(&c->kicks) || !list_empty(&c->thawed);
 }
 
 void taskset_kick(struct lu_channel *c)
 {
 	// A task that goes on may end at once and bring us here again.
-	if (c->is_kicking) {
-		c->kick_again = true;
+	if (c->is_kicking)
 		return;
-	}
 	c->is_kicking = true;
-	do {
-		c->kick_again = false;
-		struct task *t = c->turns ? next_ready(c) : NULL;
-		if (!t)
-			continue;
-		c->turns--;
-		c->kick_again = true;
+	for (struct task *t; (t = next_of_kicks(c)) || (t = next_thawed(c));)
 		task_resume(t);
-	} while (c->kick_again);
 	c->is_kicking = false;
+}
+
+void taskset_walk_begin(struct taskset_walk *w, struct lu_channel *c)
+{
+	*w = (struct taskset_walk){ .channel = c, .next = c->tasks.next, .outer = c->walk };
+	c->walk = w;
+}
+
+struct task *taskset_walk_next(struct taskset_walk *w)
+{
+	if (w->next == &w->channel->tasks) {
+		w->channel->walk = w->outer;
+		return NULL;
+	}
+	struct task *t = task_of(w->next);
+	w->next = w->next->next;
+	return t;
 }
 
 static bool is_open(const struct task *t, const struct nexus_lun *nl)
 {
 	return t->state != TASK_DONE && (!nl || t->nl == nl);
-}
-
-static struct task *next_victim(const struct lu_channel *c, const struct nexus_lun *nl)
-{
-	list_for_each (it, &c->tasks) {
-		struct task *t = task_of(it);
-		if (is_open(t, nl) && !t->is_aborted)
-			return t;
-	}
-	return NULL;
 }
 
 void taskset_abort(struct lu_channel *c, const struct nexus_lun *nl,
@@ -150,11 +195,14 @@ void taskset_abort(struct lu_channel *c, const struct nexus_lun *nl,
 	// Nobody's turn comes while older tasks are being aborted: it is their turn to go, too.
 	bool was_kicking = c->is_kicking;
 	c->is_kicking = true;
-	// done() of one may release others: look anew each time.
-	for (struct task *t; (t = next_victim(c, nl));)
-		task_abort(t, sends_status && sends_status(t, arg));
+	struct taskset_walk walk;
+	taskset_walk_begin(&walk, c);
+	for (struct task *t; (t = taskset_walk_next(&walk));) {
+		if (is_open(t, nl) && !t->is_aborted)
+			task_abort(t, sends_status && sends_status(t, arg));
+	}
 	c->is_kicking = was_kicking;
-	if (!was_kicking && c->kick_again)
+	if (!was_kicking)
 		taskset_kick(c);
 }
 
