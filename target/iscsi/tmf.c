@@ -95,7 +95,7 @@ static const uint8_t tmf_responses[] = {
 	[TMF_COMPLETE] = ISCSI_TMF_RSP_COMPLETE,
 	[TMF_SUCCEEDED] = ISCSI_TMF_RSP_SUCCEEDED,
 	[TMF_NO_LUN] = ISCSI_TMF_RSP_NO_LUN,
-	[TMF_REJECTED] = ISCSI_TMF_RSP_REJECTED,
+	[TMF_DENIED] = ISCSI_TMF_RSP_NOT_AUTHORIZED,
 };
 
 static void lu_tmf_done(struct tmf *t, enum tmf_result result)

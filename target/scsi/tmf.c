@@ -46,6 +46,18 @@ static void abort_each(struct lu_channel *c, struct lu_round *r)
 		taskset_abort(c, f->nl, NULL, NULL);
 }
 
+// A reset by a path that is write-protected ends the tasks of its own nexus and nothing else:
+// initiators have to get out of trouble by it, and others must not notice.
+static void reset_own_each(struct lu_channel *c, struct lu_round *r)
+{
+	struct tmf *f = container_of(r, struct tmf, round);
+	abort_each(c, r);
+	if (c->worker != r->home)
+		return;
+	nexus_lun_allow_removal(f->nl);
+	ua_set(f->nl, UA_DEVICE_RESET);
+}
+
 static bool awaits_all(const struct lu_round *r, const struct task *t)
 {
 	return task_is_aborting(t);
@@ -71,16 +83,24 @@ static void tmf_round_done(struct lu_round *r)
 	tmf_end(container_of(r, struct tmf, round), TMF_COMPLETE);
 }
 
+// One logical unit after the other, each in its own turn of the worker's loop: a map may have
+// thousands.
+static void reset_next(struct msg *m)
+{
+	tmf_next_reset(container_of(m, struct tmf, msg));
+}
+
 static void reset_back(struct msg *m)
 {
 	struct tmf *f = container_of(m, struct tmf, msg);
-	if (f->function == TMF_TARGET_RESET) {
-		lu_put(f->lu);
-		f->lu = NULL;
-		tmf_next_reset(f);
-	} else {
+	if (f->function != TMF_TARGET_RESET) {
 		tmf_end(f, TMF_COMPLETE);
+		return;
 	}
+	lu_put(f->lu);
+	f->lu = NULL;
+	m->fn = reset_next;
+	worker_post(f->nexus->worker, m);
 }
 
 static void reset_parts(struct msg *m)
@@ -110,16 +130,43 @@ static void reset_round_done(struct lu_round *r)
 	worker_post(f->lu->home, &f->msg);
 }
 
-static void tmf_start(struct tmf *f, struct nexus_lun *nl,
-		      void (*each)(struct lu_channel *c, struct lu_round *r),
-		      bool (*awaits)(const struct lu_round *r, const struct task *t),
-		      void (*done)(struct lu_round *r))
+static void reset_own_done(struct lu_round *r)
 {
+	reset_back(&container_of(r, struct tmf, round)->msg);
+}
+
+struct tmf_row {
+	void (*each)(struct lu_channel *c, struct lu_round *r);
+	bool (*awaits)(const struct lu_round *r, const struct task *t);
+	void (*done)(struct lu_round *r);
+};
+
+static const struct tmf_row rows[] = {
+	[TMF_ABORT_TASK_SET] = {abort_each,  awaits_own, tmf_round_done	},
+	[TMF_CLEAR_TASK_SET] = { clear_each, awaits_all, tmf_round_done	},
+	[TMF_LU_RESET] = { reset_each, awaits_all, reset_round_done},
+	[TMF_TARGET_RESET] = { reset_each, awaits_all, reset_round_done},
+};
+
+// What a write-protected path may do.
+static const struct tmf_row protected_rows[] = {
+	[TMF_ABORT_TASK_SET] = {abort_each,	     awaits_own, tmf_round_done},
+	[TMF_LU_RESET] = { reset_own_each, awaits_own, reset_own_done},
+	[TMF_TARGET_RESET] = { reset_own_each, awaits_own, reset_own_done},
+};
+
+static void tmf_start(struct tmf *f, struct nexus_lun *nl)
+{
+	const struct tmf_row *row = (nl->is_write_protected ? protected_rows : rows) + f->function;
+	if (!row->each) {
+		f->done(f, TMF_DENIED);
+		return;
+	}
 	f->nl = nl;
 	f->lu = lu_get(nl->lu);
-	f->round.each = each;
-	f->round.awaits = awaits;
-	f->round.done = done;
+	f->round.each = row->each;
+	f->round.awaits = row->awaits;
+	f->round.done = row->done;
 	lu_round_start(&f->round, f->lu);
 }
 
@@ -133,8 +180,7 @@ static void tmf_next_reset(struct tmf *f)
 		tmf_end(f, TMF_COMPLETE);
 		return;
 	}
-	struct nexus_lun *nl = n->luns[f->next_lun++];
-	tmf_start(f, nl, reset_each, awaits_all, reset_round_done);
+	tmf_start(f, n->luns[f->next_lun++]);
 }
 
 void tmf_submit(struct tmf *f)
@@ -146,24 +192,10 @@ void tmf_submit(struct tmf *f)
 		return;
 	}
 	struct nexus_lun *nl = nexus_find_lun(f->nexus, f->lun);
-	if (!nl) {
+	if (!nl)
 		f->done(f, TMF_NO_LUN);
-		return;
-	}
-	switch (f->function) {
-	case TMF_ABORT_TASK_SET:
-		tmf_start(f, nl, abort_each, awaits_own, tmf_round_done);
-		break;
-	case TMF_CLEAR_TASK_SET:
-		tmf_start(f, nl, clear_each, awaits_all, tmf_round_done);
-		break;
-	case TMF_LU_RESET:
-		tmf_start(f, nl, reset_each, awaits_all, reset_round_done);
-		break;
-	case TMF_QUERY_TASK_SET:
+	else if (f->function == TMF_QUERY_TASK_SET)
 		f->done(f, taskset_has_open(nl->channel, nl) ? TMF_SUCCEEDED : TMF_COMPLETE);
-		break;
-	default:
-		f->done(f, TMF_REJECTED);
-	}
+	else
+		tmf_start(f, nl);
 }

@@ -8,6 +8,8 @@
 
 #include "target/scsi/lu.h"
 
+// By a write-protected path CLEAR TASK SET is denied, and a reset ends the tasks of its own nexus
+// only.
 enum tmf_function {
 	TMF_ABORT_TASK_SET, // this nexus's tasks on the LUN
 	TMF_CLEAR_TASK_SET, // every nexus's tasks on the LUN
@@ -20,7 +22,7 @@ enum tmf_result {
 	TMF_COMPLETE,
 	TMF_SUCCEEDED, // QUERY TASK SET found one
 	TMF_NO_LUN,
-	TMF_REJECTED,
+	TMF_DENIED, // the path is write-protected, and the function is for all nexuses
 };
 
 struct tmf {

@@ -109,6 +109,70 @@ static void a_read_only_disk_may_be_reserved(void **state)
 	expect_code(SENSE_WRITE_PROTECTED);
 }
 
+// A WRITE of nexus 1 that waits for its data, beside a reservation of its own.
+static struct bench_cmd *begin_work_of_others(void)
+{
+	static struct bench_cmd k;
+	static const uint8_t block[512];
+	begin();
+	expect_good(BENCH_NONE(&b, 1, &c, 0x16, 0, 0, 0, 0, 0));
+	memset(&k, 0, offsetof(struct bench_cmd, data));
+	memcpy(k.cdb, (uint8_t[]){ 0x2a, 0, 0, 0, 0, 1, 0, 0, 1, 0 }, 10);
+	k.cdb_len = 10;
+	k.out = block;
+	k.out_len = sizeof block;
+	k.holds_data = true;
+	bench_start(&b, 1, &k);
+	bench_wait_asked(&k);
+	return &k;
+}
+
+static void expect_undisturbed(struct bench_cmd *k)
+{
+	assert_false(k->is_done);
+	bench_send_data(k);
+	bench_wait(k);
+	expect_good(k->status);
+	assert_int_equal(BENCH_IN(&b, 0, &c, 512, 0x28, 0, 0, 0, 0, 0, 0, 0, 1, 0),
+			 STATUS_RESERVATION_CONFLICT);
+	expect_good(write_by(1)); // no unit attention
+}
+
+static void a_reset_leaves_others_alone(void **state)
+{
+	struct bench_cmd *k = begin_work_of_others();
+	assert_int_equal(bench_tmf(&b, 0, TMF_LU_RESET, 0), TMF_COMPLETE);
+	assert_int_equal(bench_tmf(&b, 0, TMF_TARGET_RESET, 0), TMF_COMPLETE);
+	BENCH_NONE(&b, 0, &c, 0, 0, 0, 0, 0, 0);
+	expect_code(SENSE(SK_UNIT_ATTENTION, 0x29, 0x03));
+	expect_undisturbed(k);
+}
+
+static void a_reset_ends_its_own_tasks(void **state)
+{
+	static struct bench_cmd own;
+	struct bench_cmd *k = begin_work_of_others();
+	memcpy(own.cdb, (uint8_t[]){ 0x2f, 0x02, 0, 0, 0, 0, 0, 0, 1, 0 }, 10);
+	own.cdb_len = 10;
+	own.out_len = 512;
+	own.holds_data = true;
+	BENCH_NONE(&b, 1, &c, 0x17, 0, 0, 0, 0, 0);
+	bench_start(&b, 0, &own);
+	bench_wait_asked(&own);
+	assert_int_equal(bench_tmf(&b, 0, TMF_LU_RESET, 0), TMF_COMPLETE);
+	assert_true(own.is_aborted);
+	assert_false(k->is_done);
+	bench_send_data(k);
+	bench_wait(k);
+}
+
+static void clear_task_set_is_denied(void **state)
+{
+	struct bench_cmd *k = begin_work_of_others();
+	assert_int_equal(bench_tmf(&b, 0, TMF_CLEAR_TASK_SET, 0), TMF_DENIED);
+	expect_undisturbed(k);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -118,6 +182,9 @@ int main(void)
 		T(an_eject_does_not_take_the_medium_from_others),
 		T(a_path_that_becomes_protected_can_give_its_reservation_back),
 		T(a_read_only_disk_may_be_reserved),
+		T(a_reset_leaves_others_alone),
+		T(a_reset_ends_its_own_tasks),
+		T(clear_task_set_is_denied),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

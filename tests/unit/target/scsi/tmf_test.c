@@ -128,6 +128,34 @@ static void reset_begin(void *arg)
 	tmf_submit(arg);
 }
 
+struct reset_test {
+	struct tmf f;
+	bool is_over_at_once;
+};
+
+static void reset_and_look(void *arg)
+{
+	struct reset_test *t = arg;
+	tmf_submit(&t->f);
+	t->is_over_at_once = reset_is_over;
+}
+
+// A map may have thousands.
+static void a_target_reset_takes_a_turn_for_each_unit(void **state)
+{
+	struct reset_test t = { 0 };
+	start(NULL);
+	bench_set_map(&b, 0, 2, (const uint16_t[]){ 0, 1 }, (struct lu *const[]){ b.lu, b.lu });
+	t.f = (struct tmf){ .nexus = b.nexuses[0], .function = TMF_TARGET_RESET };
+	t.f.done = reset_ended;
+	reset_is_over = false;
+	bench_on_nexus(&b, 0, reset_and_look, &t);
+	for (unsigned i = 0; i < 4; i++)
+		bench_settle(&b);
+	assert_false(t.is_over_at_once);
+	assert_true(reset_is_over);
+}
+
 static void a_reset_waits_for_the_backstore(void **state)
 {
 	held_start(&(struct bench_options){ 0 });
@@ -172,6 +200,7 @@ int main(void)
 		T(a_target_reset_resets_every_unit_of_the_map),
 		T(a_function_on_an_unmapped_lun_finds_none),
 		T(query_task_set_tells_whether_there_is_one),
+		T(a_target_reset_takes_a_turn_for_each_unit),
 		T(a_reset_waits_for_the_backstore),
 		T(a_reset_takes_tasks_that_wait_for_their_turn),
 	};
