@@ -215,6 +215,8 @@ void conn_login_displaced(struct conn *c);
 int admit_to_tpg(struct conn *c, const struct view_tpg *tpg, struct login_terms *ret,
 		 struct err *e);
 bool tpg_shows(const struct view_tpg *tpg, const char *initiator);
+// Whether the initiator has kept others waiting lately (late.h).
+bool conn_is_late(const struct conn *c, uint64_t now);
 
 // login_slots.c ------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@
 #include "core/counter.h"
 #include "core/log.h"
 #include "target/iscsi/conn.h"
+#include "target/iscsi/late.h"
 #include "target/iscsi/peer_log.h"
 #include "target/iscsi/portal.h"
 #include "target/scsi/nexus.h"
@@ -203,10 +204,27 @@ static void on_notice(struct nexus *n, uint16_t lun, uint32_t sense_code)
 	async_scsi(n->owner, lun, sense_code);
 }
 
+#define SECOND 1000000000ull
+
+// Who can choose its name is known by its address.
+static const char *late_name(const struct conn *c, char address[TCP_ADDR_TEXT])
+{
+	return c->acl ? c->names.initiator_name : tcp_addr_format_ip(&c->dm->peer_addr, address);
+}
+
 static void on_overdue(struct nexus *n, uint32_t seconds)
 {
+	const struct conn *c = n->owner;
+	char address[TCP_ADDR_TEXT];
+	late_note(late_name(c, address), worker_now(c->worker) / SECOND);
 	conn_close(n->owner, false, "other sessions have waited %u s for blocks that it transfers",
 		   seconds);
+}
+
+bool conn_is_late(const struct conn *c, uint64_t now)
+{
+	char address[TCP_ADDR_TEXT];
+	return late_is_known(late_name(c, address), now / SECOND);
 }
 
 static const struct nexus_ops nexus_ops = { .notice = on_notice, .overdue = on_overdue };
@@ -226,6 +244,7 @@ static int make_nexus(struct conn *c, const struct login_names *n, struct err *e
 		.target_name = n->target_name,
 		.target_port = target_port,
 		.relative_port = c->tpg->relative_port,
+		.is_buffered = conn_is_late(c, worker_now(c->worker)),
 	};
 	// SPC-5 7.6.4.6: format 1, the port name, NUL padded to 4, at least 20 bytes.
 	uint32_t body = ((uint32_t)len + 1 + 3) & ~3u;

@@ -180,6 +180,8 @@ struct lu_round_slot {
 	struct lu_channel *channel;
 	struct lu_round_slot *next; // in the blocker's awaited_by
 	struct timer limit;	    // armed while there is a blocker
+	unsigned looks;		    // how often it has passed
+	bool is_telling;	    // armed to look for one more
 };
 struct lu_round {
 	void (*each)(struct lu_channel *c, struct lu_round *r);

@@ -5,8 +5,10 @@
 #include "target/scsi/nexus.h"
 #include "target/scsi/task.h"
 
-// As long as LIO gives a data-out at most; less than initiators wait for a command (30 s).
+// As long as LIO gives a data-out at most; less than initiators wait for a command (30 s). What is
+// only to be read has a third of it.
 uint32_t lu_round_limit_ms = 15000;
+#define LOOKS 3
 
 static void round_finished(struct msg *m)
 {
@@ -44,12 +46,19 @@ static bool round_watch(struct lu_round_slot *slot, struct list *it)
 	return false;
 }
 
-static struct task *round_find_overdue(const struct lu_round *r, const struct lu_channel *c)
+static bool is_overdue(const struct lu_round_slot *slot, const struct task *t)
 {
-	list_for_each (it, &c->tasks) {
+	if (t->state == TASK_DONE && t->data_in)
+		return true;
+	return slot->looks >= LOOKS && (t->state == TASK_WAITS_DATA || t->state == TASK_DONE);
+}
+
+static struct task *round_find_overdue(const struct lu_round_slot *slot)
+{
+	const struct lu_round *r = slot->round;
+	list_for_each (it, &slot->channel->tasks) {
 		struct task *t = list_entry(it, struct task, link);
-		bool is_moving = t->state == TASK_WAITS_DATA || t->state == TASK_DONE;
-		if (is_moving && !t->nexus->is_overdue && r->awaits(r, t))
+		if (!t->nexus->is_overdue && is_overdue(slot, t) && r->awaits(r, t))
 			return t;
 	}
 	return NULL;
@@ -64,13 +73,16 @@ static void limit_arm(struct lu_round_slot *slot, uint32_t msecs)
 static void limit_over(struct timer *timer)
 {
 	struct lu_round_slot *slot = container_of(timer, struct lu_round_slot, limit);
-	struct task *t = round_find_overdue(slot->round, slot->channel);
-	limit_arm(slot, t ? 0 : lu_round_limit_ms);
+	if (!slot->is_telling)
+		slot->looks++;
+	struct task *t = round_find_overdue(slot);
+	slot->is_telling = t;
+	limit_arm(slot, t ? 0 : lu_round_limit_ms / LOOKS);
 	if (!t)
 		return;
 	t->nexus->is_overdue = true;
 	if (t->nexus->ops->overdue)
-		t->nexus->ops->overdue(t->nexus, lu_round_limit_ms / 1000);
+		t->nexus->ops->overdue(t->nexus, slot->looks * lu_round_limit_ms / LOOKS / 1000);
 }
 
 static void round_serve(struct lu_round_slot *slot)
@@ -83,7 +95,7 @@ static void round_serve(struct lu_round_slot *slot)
 		return;
 	}
 	timer_init(&slot->limit, limit_over);
-	limit_arm(slot, lu_round_limit_ms);
+	limit_arm(slot, lu_round_limit_ms / LOOKS);
 }
 
 static void round_arrived(struct msg *m)

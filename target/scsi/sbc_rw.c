@@ -37,6 +37,12 @@ static void read_into_buffers(struct task *t)
 	task_io(t, BS_READ, t->lba, blocks, 0, read_done);
 }
 
+// The disk's own memory, if the transport is to move it as it is.
+static uint8_t *memory_in_place(const struct task *t)
+{
+	return t->nexus->info.is_buffered ? NULL : lu_memory(t->lu);
+}
+
 void read_run(struct task *t)
 {
 	struct lu *lu = t->lu;
@@ -45,7 +51,7 @@ void read_run(struct task *t)
 	uint64_t bytes = t->blocks << lu->block_shift;
 	uint32_t len = bytes < t->expected_in ? (uint32_t)bytes : t->expected_in;
 	t->wanted = bytes;
-	uint8_t *memory = lu_memory(lu);
+	uint8_t *memory = memory_in_place(t);
 	if (memory || !len) {
 		if (memory)
 			sg_in_place(t, memory, len);
@@ -88,7 +94,7 @@ void write_run(struct task *t)
 	if (!lba_check_transfer(t) || !write_cut_to_announced(t))
 		return;
 	uint64_t bytes = t->blocks << lu->block_shift;
-	uint8_t *memory = lu_memory(lu);
+	uint8_t *memory = memory_in_place(t);
 	if (!bytes) {
 		task_finish(t, STATUS_GOOD);
 		return;
