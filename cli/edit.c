@@ -131,10 +131,10 @@ static void redraw(struct edit *e)
 static bool wait_for_key(struct edit *e)
 {
 	for (;;) {
-		int r = interrupt_wait(STDIN_FILENO, 0);
+		int r = interrupt_wait_key(STDIN_FILENO, 0);
 		bool has_hint = !r && draw_hint(e);
 		if (!r)
-			r = interrupt_wait(STDIN_FILENO, -1);
+			r = interrupt_wait_key(STDIN_FILENO, -1);
 		if (has_hint)
 			wipe_hint();
 		if (r == -ERESTART) {

@@ -67,6 +67,13 @@ int interrupt_wait(int fd, int timeout_ms)
 	return n != 0;
 }
 
+int interrupt_wait_key(int fd, int timeout_ms)
+{
+	int r = interrupt_wait(fd, timeout_ms);
+	int signalled = r > 0 ? take() : 0;
+	return signalled ? signalled : r;
+}
+
 void interrupt_again(int r)
 {
 	if (r == -EINTR)

@@ -108,7 +108,7 @@ static const struct {
 static int read_step(void)
 {
 	char bytes[KEY_BYTES + 1];
-	int r = interrupt_wait(STDIN_FILENO, -1);
+	int r = interrupt_wait_key(STDIN_FILENO, -1);
 	ssize_t n = r == 1 ? read(STDIN_FILENO, bytes, KEY_BYTES) : 0;
 	if (r == -ERESTART)
 		return 0;

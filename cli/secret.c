@@ -21,7 +21,7 @@ static ssize_t read_line(char out[SECRET_BYTES])
 	for (size_t n = 0; n < SECRET_BYTES; n++) {
 		int ready;
 		do
-			ready = interrupt_wait(STDIN_FILENO, -1);
+			ready = interrupt_wait_key(STDIN_FILENO, -1);
 		while (ready == -ERESTART);
 		if (ready < 0)
 			return ready;
