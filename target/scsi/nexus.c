@@ -172,9 +172,12 @@ int nexus_new(struct nexus **ret, const struct nexus_info *info, const struct ne
 
 void nexus_leave(struct nexus *n)
 {
-	for (uint32_t i = 0; i < n->lun_limit; i++)
-		if (n->luns[i])
-			pr_nexus_leaves(n->luns[i]);
+	for (uint32_t i = 0; i < n->lun_limit; i++) {
+		if (!n->luns[i])
+			continue;
+		pr_nexus_leaves(n->luns[i]);
+		nexus_lun_allow_removal(n->luns[i]);
+	}
 }
 
 void nexus_free(struct nexus *n)

@@ -130,7 +130,8 @@ int nexus_new(struct nexus **ret, const struct nexus_info *info, const struct ne
 	      void *owner, struct lun_map *map);
 
 // The initiator has logged out and no task is left: what others must not meet any more is over
-// when this returns (RESERVE, SPC-2 5.5.1). nexus_free() follows.
+// when this returns: RESERVE (SPC-2 5.5.1), PREVENT ALLOW MEDIUM REMOVAL (SPC-4 6.15). nexus_free()
+// follows.
 void nexus_leave(struct nexus *n);
 
 // Loses the nexus (SAM-5 6.3.4): the owner has no task left in it. RESERVE reservations go.

@@ -169,6 +169,21 @@ static void prevention_ends_with_the_nexus(void **state)
 	assert_int_equal(b.lu->prevented, 0);
 }
 
+static void leave(void *nexus)
+{
+	nexus_leave(nexus);
+}
+
+static void prevention_ends_before_the_answer_to_a_logout(void **state)
+{
+	start(&(struct bench_options){
+		.attrs = (const char *[]){"removable=1", NULL}
+	 });
+	BENCH_NONE(&b, 0, &c, 0x1e, 0, 0, 0, 1, 0);
+	bench_on_nexus(&b, 0, leave, b.nexuses[0]);
+	assert_int_equal(b.lu->prevented, 0);
+}
+
 static void prevention_ends_with_a_reset(void **state)
 {
 	start(&(struct bench_options){
@@ -296,6 +311,7 @@ int main(void)
 		T(sanitizing_is_not_ready_with_its_progress),
 		T(prevention_counts_each_nexus_once),
 		T(prevention_ends_with_the_nexus),
+		T(prevention_ends_before_the_answer_to_a_logout),
 		T(prevention_ends_with_a_reset),
 		T(a_fixed_medium_knows_no_prevention),
 		T(the_default_self_test_is_good),
