@@ -213,13 +213,22 @@ static void list(struct edit *e, const struct candidates *c, const char *line, s
 	el_set(e->el, EL_REFRESH);
 }
 
+// Lines that came at once. Keys that were typed ahead, or that a slow network brings together, are
+// keys.
+static bool is_pasted(const struct edit *e)
+{
+	const char *rest = e->typed + e->at;
+	size_t n = e->len - e->at;
+	return n && (memchr(rest, '\r', n) || memchr(rest, '\n', n));
+}
+
 static unsigned char complete_key(EditLine *el, int key)
 {
 	struct edit *e = edit_of(el);
 	const LineInfo *li = el_line(el);
 	size_t cursor = (size_t)(li->cursor - li->buffer);
 	size_t len = (size_t)(li->lastchar - li->buffer);
-	if (e->at < e->len) // pasted: nobody asks for anything
+	if (is_pasted(e)) // nobody asks for anything
 		return el_insertstr(el, " ") < 0 ? CC_ERROR : CC_REFRESH;
 	char *line = strndup(li->buffer, len), *text = strndup(li->buffer, cursor);
 	unsigned char answer = CC_ERROR;

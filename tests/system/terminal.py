@@ -102,6 +102,14 @@ def completion(t):
     t.at("/")
 
 
+def completion_of_keys_typed_ahead(t):
+    t.type("/backstores/ramdisk create rd1 1M n\t\tf\t")
+    t.wait("nullio=f")
+    t.wait("alse ")
+    t.type("\x03")
+    t.at("/")
+
+
 def completion_of_files(t, scratch):
     os.makedirs(scratch.file("folder"), exist_ok=True)
     path = scratch.file("folder/a file.img", content="")
@@ -454,6 +462,7 @@ def main():
     with Scratch() as scratch, Farblockd(scratch, Config()) as daemon:
         with Terminal(daemon, scratch) as t:
             completion(t)
+            completion_of_keys_typed_ahead(t)
             completion_of_files(t, scratch)
             completion_of_addresses(t)
             completion_of_settings(t)
