@@ -21,7 +21,7 @@ NAMES = {0: "NOP-Out", 1: "Command", 2: "TMF", 3: "Login", 4: "Text", 5: "Data-O
          0x10: "SNACK", 0x20: "NOP-In", 0x21: "Response", 0x22: "TMF Rsp", 0x23: "Login Rsp",
          0x24: "Text Rsp", 0x25: "Data-In", 0x26: "Logout Rsp", 0x31: "R2T", 0x32: "Async",
          0x3f: "Reject"}
-F, READ, WRITE, SIMPLE, ORDERED = 0x80, 0x40, 0x20, 0x01, 0x02
+F, READ, WRITE, SIMPLE, ORDERED, HEAD_OF_QUEUE = 0x80, 0x40, 0x20, 0x01, 0x02, 0x03
 GOOD, CHECK, TASK_ABORTED = 0x00, 0x02, 0x40
 ABORT_TASK, ABORT_TASK_SET, CLEAR_ACA, CLEAR_TASK_SET, LU_RESET = 1, 2, 3, 4, 5
 WARM_RESET, COLD_RESET, TASK_REASSIGN, QUERY_TASK = 6, 7, 8, 9
