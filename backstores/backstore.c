@@ -50,6 +50,16 @@ static bool loses_nothing(struct backstore *bs)
 	return false;
 }
 
+static enum bs_path has_no_path(struct backstore *bs, const char *path)
+{
+	return BS_PATH_SAME;
+}
+
+static int nothing_to_flush(struct backstore *bs, struct err *e)
+{
+	return 0;
+}
+
 static int refuse_resize(struct backstore *bs, uint64_t size, struct err *e)
 {
 	return err_set(e, -EOPNOTSUPP, "%s storage cannot be resized", bs->type->name);
@@ -77,6 +87,10 @@ static void fill_defaults(struct backstore_type *ops)
 		ops->space = no_space_known;
 	if (!ops->holds_data)
 		ops->holds_data = loses_nothing;
+	if (!ops->path)
+		ops->path = has_no_path;
+	if (!ops->flush)
+		ops->flush = nothing_to_flush;
 	if (!ops->resize)
 		ops->resize = refuse_resize;
 	if (!ops->submit)
@@ -258,6 +272,19 @@ bool backstore_holds_data(struct backstore *bs)
 {
 	struct backstore *floor = floor_of(bs);
 	return floor->ops.holds_data(floor);
+}
+
+enum bs_path backstore_path(struct backstore *bs, const char *path)
+{
+	struct backstore *floor = floor_of(bs);
+	return floor->ops.path(floor, path);
+}
+
+int backstore_flush(struct backstore *bs, struct err *e)
+{
+	struct backstore *floor = floor_of(bs);
+	int r = floor->ops.flush(floor, e);
+	return r < 0 ? (err_prefix(e, "%s %s: flush", floor->type->name, floor->name), r) : 0;
 }
 
 static int check_resize(const struct backstore *floor, uint64_t size, struct err *e)

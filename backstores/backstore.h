@@ -141,6 +141,9 @@ struct bs_scsi {
 	int result;   // from the offload thread to the worker
 };
 
+// What has become of the path that a backstore was opened from.
+enum bs_path { BS_PATH_SAME, BS_PATH_REMOVED, BS_PATH_REPLACED };
+
 struct backstore_type {
 	const char *name;		 // "ramdisk", the folder's file name and the shell's
 	const char *help;		 // one line
@@ -162,6 +165,11 @@ struct backstore_type {
 	int (*space)(struct backstore *bs, uint64_t *ret_used, uint64_t *ret_total);
 	// Whether it holds data that closing it loses. Control thread; may block. Default: no.
 	bool (*holds_data)(struct backstore *bs);
+	// Whether path, which it was opened from, still names what is open. Control thread; may
+	// block. Default: BS_PATH_SAME.
+	enum bs_path (*path)(struct backstore *bs, const char *path);
+	// BS_FLUSH from the control thread, which it may block. Default: nothing to flush.
+	int (*flush)(struct backstore *bs, struct err *e);
 	// Grows to size bytes, a multiple of the block size and more than now; the caller
 	// publishes it in limits. Control thread; may block. Default: -EOPNOTSUPP.
 	int (*resize)(struct backstore *bs, uint64_t size, struct err *e);
@@ -231,6 +239,10 @@ int backstore_refresh(struct backstore *bs, bool *ret_changed, struct err *e);
 int backstore_space(struct backstore *bs, uint64_t *ret_used, uint64_t *ret_total);
 // The floor's holds_data(). Control thread; may block.
 bool backstore_holds_data(struct backstore *bs);
+// Calls path() of the bottom type. Control thread; may block.
+enum bs_path backstore_path(struct backstore *bs, const char *path);
+// What was written before is durable afterwards. Control thread; may block; I/O may be in flight.
+int backstore_flush(struct backstore *bs, struct err *e);
 // Grows the storage to size bytes and publishes it. -EINVAL when size is less than now or not
 // whole blocks, -EROFS, -EOPNOTSUPP. Control thread; may block; I/O may be in flight.
 int backstore_resize(struct backstore *bs, uint64_t size, struct err *e);

@@ -182,6 +182,8 @@ const struct backstore_type block_type = {
 	.open = block_open,
 	.close = fdstore_close,
 	.refresh = block_refresh,
+	.path = fdstore_path,
+	.flush = fdstore_flush,
 	.resize = block_resize,
 	.submit = fdstore_submit,
 };

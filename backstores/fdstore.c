@@ -422,6 +422,28 @@ int fdstore_set_direct(struct fdstore *f, uint32_t block_size, const char **ret_
 	return -EINVAL;
 }
 
+enum bs_path fdstore_path(struct backstore *bs, const char *path)
+{
+	struct stat open, there;
+	if (fstat(fdstore_of(bs)->fd, &open) < 0)
+		return BS_PATH_SAME;
+	if (stat(path, &there) < 0)
+		return errno == ENOENT || errno == ENOTDIR ? BS_PATH_REMOVED : BS_PATH_SAME;
+	bool is_same = S_ISBLK(open.st_mode)
+			       ? S_ISBLK(there.st_mode) && there.st_rdev == open.st_rdev
+			       : there.st_dev == open.st_dev && there.st_ino == open.st_ino;
+	return is_same ? BS_PATH_SAME : BS_PATH_REPLACED;
+}
+
+int fdstore_flush(struct backstore *bs, struct err *e)
+{
+	int r;
+	do
+		r = fdatasync(fdstore_of(bs)->fd) < 0 ? -errno : 0;
+	while (r == -EINTR);
+	return r < 0 ? err_errno(e, r, "fdatasync") : 0;
+}
+
 void fdstore_close(struct backstore *bs)
 {
 	struct fdstore *f = fdstore_of(bs);

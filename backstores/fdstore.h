@@ -26,5 +26,11 @@ int fdstore_set_direct(struct fdstore *f, uint32_t block_size, const char **ret_
 // Serves io. Worker thread.
 void fdstore_submit(struct backstore *bs, struct bs_io *io);
 
+// What has become of the path. Control thread; may block.
+enum bs_path fdstore_path(struct backstore *bs, const char *path);
+
+// BS_FLUSH from the control thread, which it blocks.
+int fdstore_flush(struct backstore *bs, struct err *e);
+
 // Releases the claim and closes fd. Control thread; may block.
 void fdstore_close(struct backstore *bs);

@@ -338,6 +338,8 @@ const struct backstore_type fileio_type = {
 	.close = fdstore_close,
 	.refresh = fileio_refresh,
 	.space = fileio_space,
+	.path = fdstore_path,
+	.flush = fdstore_flush,
 	.resize = fileio_resize,
 	.submit = fdstore_submit,
 };

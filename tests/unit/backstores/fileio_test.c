@@ -225,6 +225,27 @@ static void zeroes_and_holes_that_must_be_durable_are_synced(void **state)
 	backstore_close(bs);
 }
 
+static unsigned syncs;
+int __real_fdatasync(int fd);
+int __wrap_fdatasync(int fd);
+int __wrap_fdatasync(int fd)
+{
+	syncs++;
+	return __real_fdatasync(fd);
+}
+
+static void a_flush_of_the_control_thread_syncs_the_file(void **state)
+{
+	struct bs_config c = file_config(MIB);
+	struct err e;
+	c.write_back = true;
+	struct backstore *bs = must_open("fileio", &c);
+	syncs = 0;
+	assert_int_equal(backstore_flush(bs, &e), 0);
+	assert_int_equal(syncs, 1);
+	backstore_close(bs);
+}
+
 static void zeroes_that_were_written_keep_their_space(void **state)
 {
 	static const char *const bases[] = { NULL, "/dev/shm" };
@@ -441,6 +462,7 @@ int main(void)
 		FOLDER_TEST(space_that_is_not_there_is_refused_and_nothing_stays),
 		FOLDER_TEST(writes_are_durable_unless_write_back),
 		FOLDER_TEST(zeroes_and_holes_that_must_be_durable_are_synced),
+		FOLDER_TEST(a_flush_of_the_control_thread_syncs_the_file),
 		cmocka_unit_test(zeroes_that_were_written_keep_their_space),
 		FOLDER_TEST(two_storage_objects_cannot_have_one_file),
 		FOLDER_TEST(a_file_that_another_program_locked_is_refused),
