@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "target/scsi/lu.h"
+#include "target/scsi/sbc_rw.h"
 
 uint32_t lu_max_transfer(const struct lu *lu)
 {
@@ -137,6 +138,19 @@ static void copy_field(struct lu_attr *to, const struct lu_attr *from, const str
 		__atomic_store_n((uint32_t *)dst, *(const uint32_t *)src, __ATOMIC_RELAXED);
 }
 
+// When a cache that initiators may have relied on goes, what it holds becomes durable first (SBC-3
+// 6.5.5). Writes that are in flight flush it themselves (write_is_cached()).
+static int follow_cache(struct lu *lu, bool was_on, struct err *e)
+{
+	bool may_cache = lu->bs->limits.has_write_cache;
+	bool is_on = lu->attr.emulate_write_cache, wce = write_is_cached(lu);
+	__atomic_store_n(&lu->wce, may_cache && is_on, __ATOMIC_SEQ_CST);
+	int r = may_cache && was_on && !is_on ? backstore_flush(lu->bs, e) : 0;
+	if (r < 0)
+		__atomic_store_n(&lu->wce, wce, __ATOMIC_RELAXED);
+	return r;
+}
+
 int lu_attr_apply(struct lu *lu, const struct attr_row *row, const char *text, struct err *e)
 {
 	struct lu_attr wanted = lu->attr;
@@ -150,15 +164,14 @@ int lu_attr_apply(struct lu *lu, const struct attr_row *row, const char *text, s
 		return r;
 	struct lu_attr before = lu->attr;
 	copy_field(&lu->attr, &wanted, row);
-	if (IN(row, faults)) {
+	if (IN(row, faults))
 		r = lu_faults_apply(lu, e);
-		if (r < 0)
-			copy_field(&lu->attr, &before, row);
+	else if (IN(row, emulate_write_cache))
+		r = follow_cache(lu, before.emulate_write_cache, e);
+	if (r < 0) {
+		copy_field(&lu->attr, &before, row);
 		return r;
 	}
-	if (IN(row, emulate_write_cache))
-		__atomic_store_n(&lu->wce, limits->has_write_cache && wanted.emulate_write_cache,
-				 __ATOMIC_RELAXED);
 	enum ua u = ua_of_change(row);
 	if (u != UA_MAX && memcmp(&before, &lu->attr, sizeof before))
 		ua_raise_lu(lu, u, NULL);

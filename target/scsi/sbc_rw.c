@@ -63,11 +63,14 @@ void read_run(struct task *t)
 	task_buffers(t, whole, read_into_buffers);
 }
 
+bool write_is_cached(const struct lu *lu)
+{
+	return __atomic_load_n(&lu->wce, __ATOMIC_RELAXED);
+}
+
 uint32_t write_flags(const struct task *t)
 {
-	const struct lu *lu = t->lu;
-	bool is_cached = __atomic_load_n(&lu->wce, __ATOMIC_RELAXED);
-	return t->fua || !is_cached ? BS_FUA : 0;
+	return t->fua || !write_is_cached(t->lu) ? BS_FUA : 0;
 }
 
 bool write_cut_to_announced(struct task *t)
@@ -83,9 +86,18 @@ bool write_cut_to_announced(struct task *t)
 	return true;
 }
 
+static void write_cached(struct task *t)
+{
+	if (write_is_cached(t->lu))
+		task_good(t);
+	else
+		task_io(t, BS_FLUSH, 0, 0, 0, task_good);
+}
+
 static void write_buffers(struct task *t)
 {
-	task_io(t, BS_WRITE, t->lba, t->blocks, write_flags(t), task_good);
+	uint32_t flags = write_flags(t);
+	task_io(t, BS_WRITE, t->lba, t->blocks, flags, flags & BS_FUA ? task_good : write_cached);
 }
 
 void write_run(struct task *t)

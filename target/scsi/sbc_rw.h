@@ -5,12 +5,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct lu;
 struct task;
 
 // When the initiator announced less data than the CDB asks for, the blocks it will send are
 // written and the rest is its residual overflow (RFC 7143 11.4.5.2): cuts t->blocks to them. False:
 // what it announced ends within a block, and the task has been ended.
 bool write_cut_to_announced(struct task *t);
+
+// WCE, as of now. A write that was given to the backstore without BS_FUA looks again when it is
+// done: if the cache went off meanwhile, it is flushed before the command ends.
+bool write_is_cached(const struct lu *lu);
 
 // BS_FUA when the command's FUA bit or a cache that is switched off (WCE 0) asks for it.
 uint32_t write_flags(const struct task *t);

@@ -30,20 +30,6 @@ static uint32_t descriptor_blocks(const uint8_t *d)
 	return get_be32(d + 8);
 }
 
-static void unmap_flushed(struct sbc_walk *w)
-{
-	sbc_walk_finish(w, STATUS_GOOD);
-}
-
-// Without a write cache all of it is durable when the status says so.
-static void unmap_end(struct sbc_walk *w)
-{
-	if (write_flags(w->t) & BS_FUA)
-		sbc_walk_io(w, BS_FLUSH, NULL, 0, 0, 0, 0, unmap_flushed);
-	else
-		unmap_flushed(w);
-}
-
 static void unmap_next(struct sbc_walk *w)
 {
 	struct unmap *u = (struct unmap *)w;
@@ -55,7 +41,8 @@ static void unmap_next(struct sbc_walk *w)
 			return;
 		}
 	}
-	unmap_end(w);
+	// Without a write cache it flushes once for all ranges.
+	sbc_walk_finish(w, STATUS_GOOD);
 }
 
 static void unmap_claimed(struct task *t)

@@ -8,6 +8,7 @@
 #include "target/scsi/io_log.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/sbc_rw.h"
 #include "target/scsi/task_priv.h"
 
 #define STEPS_A_ROUND 8 // that completed at once, before the walk yields
@@ -57,10 +58,19 @@ static void drop_bounce(struct sbc_walk *w)
 	w->bounce = NULL;
 }
 
+static void flushed(struct task *t)
+{
+	task_finish(t, STATUS_GOOD);
+}
+
 void sbc_walk_finish(struct sbc_walk *w, enum scsi_status status)
 {
+	struct task *t = w->t;
 	drop_bounce(w);
-	task_finish(w->t, status);
+	if (status == STATUS_GOOD && w->is_cached && !t->is_aborted && !write_is_cached(t->lu))
+		task_io(t, BS_FLUSH, 0, 0, 0, flushed);
+	else
+		task_finish(t, status);
 }
 
 void sbc_walk_check(struct sbc_walk *w, uint32_t code, const struct sense_extra *extra)
@@ -120,6 +130,8 @@ void sbc_walk_io(struct sbc_walk *w, enum bs_op op, struct sg *sg, uint32_t nsg,
 		 uint64_t blocks, uint32_t flags, void (*next)(struct sbc_walk *w))
 {
 	struct task *t = w->t;
+	bool is_change = op == BS_WRITE || op == BS_WRITE_ZEROES || op == BS_UNMAP;
+	w->is_cached |= is_change && !(flags & BS_FUA);
 	t->io.op = op;
 	t->io.flags = flags;
 	t->io.offset = lba << t->lu->block_shift;

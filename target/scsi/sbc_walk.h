@@ -33,6 +33,7 @@ struct sbc_walk {
 	void (*next)(struct sbc_walk *w);
 	struct msg yield;
 	unsigned steps;
+	bool is_cached;	   // some of what it wrote is in the cache
 	bool *done_inline; // set while submit runs: tells it that the I/O is done
 };
 
@@ -57,7 +58,8 @@ void sbc_walk_view(struct sbc_walk *w, void (*next)(struct sbc_walk *w));
 // Moves on by the blocks viewed; true while some are left.
 bool sbc_walk_advance(struct sbc_walk *w);
 
-// End the walk and the task; the walk is gone afterwards (a frozen range is thawed by the
+// End the walk and the task, with a flush where blocks were changed without BS_FUA and there is no
+// write cache (any more); the walk is gone afterwards (a frozen range is thawed by the
 // task's end).
 void sbc_walk_finish(struct sbc_walk *w, enum scsi_status status);
 void sbc_walk_check(struct sbc_walk *w, uint32_t code, const struct sense_extra *extra);

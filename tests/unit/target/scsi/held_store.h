@@ -21,6 +21,7 @@ static unsigned nheld;
 static sem_t held_count; // posted for each arrival
 static unsigned held_flushes, held_fua, held_ops;
 static bool held_passes; // serve at once
+static int held_flush_result;
 
 static void held_finish(struct bs_io *io, int res)
 {
@@ -84,6 +85,12 @@ static int held_open(struct backstore *bs, const struct bs_config *config, struc
 	return 0;
 }
 
+static int held_flush(struct backstore *bs, struct err *e)
+{
+	held_flushes++;
+	return held_flush_result < 0 ? err_errno(e, held_flush_result, "medium") : 0;
+}
+
 static const struct bs_option held_options[] = {
 	{.name = "size",			  .type = BS_OPT_SIZE, .offset = offsetof(struct bs_config, size) },
 	{ 0},
@@ -94,6 +101,7 @@ static const struct backstore_type held_type = {
 	.options = held_options,
 	.size = sizeof(struct held_store),
 	.open = held_open,
+	.flush = held_flush,
 	.submit = held_submit,
 };
 
@@ -102,6 +110,7 @@ static inline void held_start(struct bench_options *o)
 	nheld = 0;
 	sem_init(&held_count, 0, 0);
 	held_flushes = held_fua = held_ops = 0;
+	held_flush_result = 0;
 	held_passes = false;
 	o->type = &held_type;
 	start(o);

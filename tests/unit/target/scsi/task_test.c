@@ -382,6 +382,73 @@ static void switching_the_cache_off_flushes_it(void **state)
 	assert_int_equal(held_fua, 1);
 }
 
+static void start_cached(void)
+{
+	held_start(&(struct bench_options){
+		.attrs = (const char *[]){"emulate_write_cache=1", NULL}
+	   });
+}
+
+static void clearing_emulate_write_cache_flushes_the_cache(void **state)
+{
+	start_cached();
+	held_passes = true;
+	BENCH_OUT(&b, 0, &c, block, 512, 0x2a, 0, 0, 0, 0, 0, 0, 0, 1, 0);
+	assert_int_equal(bench_attr(&b, "emulate_write_cache", "0"), 0);
+	assert_int_equal(held_flushes, 1);
+	assert_int_equal(bench_attr(&b, "emulate_write_cache", "0"), 0);
+	assert_int_equal(bench_attr(&b, "emulate_write_cache", "1"), 0);
+	assert_int_equal(held_flushes, 1);
+}
+
+static void a_cache_that_cannot_be_flushed_stays_on(void **state)
+{
+	start_cached();
+	held_passes = true;
+	held_flush_result = -EIO;
+	assert_int_equal(bench_attr(&b, "emulate_write_cache", "0"), -EIO);
+	assert_int_equal(b.lu->attr.emulate_write_cache, 1);
+	BENCH_OUT(&b, 0, &c, block, 512, 0x2a, 0, 0, 0, 0, 0, 0, 0, 1, 0);
+	assert_int_equal(held_fua, 0);
+}
+
+// Starts a write, clears emulate_write_cache while the backstore has it, and lets it go on: the
+// number of flushes before its status.
+static unsigned flushes_of_a_write_in_flight(const uint8_t *cdb, unsigned cdb_len)
+{
+	struct bench_cmd *k = &cmds[0];
+	start_cached();
+	memset(k, 0, offsetof(struct bench_cmd, data));
+	memcpy(k->cdb, cdb, cdb_len);
+	k->cdb_len = cdb_len;
+	k->out = block;
+	k->out_len = 512;
+	bench_start(&b, 0, k);
+	held_wait(1);
+	assert_int_equal(held_fua, 0);
+	assert_int_equal(bench_attr(&b, "emulate_write_cache", "0"), 0);
+	held_passes = true;
+	held_flushes = 0;
+	held_go(0);
+	bench_wait(k);
+	assert_int_equal(k->status, STATUS_GOOD);
+	return held_flushes;
+}
+
+static void a_write_in_flight_when_the_cache_goes_is_flushed(void **state)
+{
+	assert_int_equal(
+		flushes_of_a_write_in_flight((uint8_t[]){ 0x2a, 0, 0, 0, 0, 0, 0, 0, 1, 0 }, 10),
+		1);
+}
+
+static void a_write_same_in_flight_when_the_cache_goes_is_flushed(void **state)
+{
+	assert_int_equal(
+		flushes_of_a_write_in_flight((uint8_t[]){ 0x41, 0, 0, 0, 0, 0, 0, 0, 1, 0 }, 10),
+		1);
+}
+
 static void all_counters_count(void **state)
 {
 	struct lu_counters k;
@@ -424,6 +491,10 @@ int main(void)
 		T(without_write_cache_what_is_unmapped_is_durable),
 		T(synchronize_cache_flushes),
 		T(switching_the_cache_off_flushes_it),
+		T(clearing_emulate_write_cache_flushes_the_cache),
+		T(a_cache_that_cannot_be_flushed_stays_on),
+		T(a_write_in_flight_when_the_cache_goes_is_flushed),
+		T(a_write_same_in_flight_when_the_cache_goes_is_flushed),
 		T(all_counters_count),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
