@@ -462,6 +462,7 @@ struct restore_options {
 	bool is_dry;	 // reads only: nothing is opened, no address listened on
 	bool is_running; // an object that exists already is left alone and told
 	bool is_apply;	 // ... is changed to what the document says; what it does not name goes
+	bool is_undo;	 // ... which was saved here before
 	bool is_forced;	 // data on RAM disks may be lost (plan_run())
 };
 // Whether the user's word for a storage object means that one: its name, or its path. NULL: any.

@@ -8,6 +8,7 @@
 
 #include "target/config/file.h"
 #include "target/config/plan.h"
+#include "target/config/saved.h"
 
 int document_read(const char *file, struct json_object **ret, struct err *e)
 {
@@ -26,6 +27,14 @@ static bool has_entries(struct json_object *doc, const char *key)
 {
 	struct json_object *list = json_field(doc, key);
 	return json_object_is_type(list, json_type_array) && json_object_array_length(list);
+}
+
+// An empty configuration that was saved here, not a file that lost its content.
+static bool is_saved_empty(struct json_object *doc)
+{
+	return json_field(json_field(doc, SAVED_SECTION), "generation") &&
+	       json_object_is_type(json_field(doc, "storage_objects"), json_type_array) &&
+	       json_object_is_type(json_field(doc, "targets"), json_type_array);
 }
 
 int plan_refuse_nothing(const struct config *c, struct json_object *doc, const char *what,
@@ -64,7 +73,8 @@ static void say_result(struct reply *r, struct json_object *lines, struct json_o
 int plan_run(struct config *c, struct json_object *doc, const char *what,
 	     const struct restore_options *o, struct reply *r, struct err *e)
 {
-	int code = o->is_apply ? plan_refuse_nothing(c, doc, what, e) : 0;
+	bool may_empty = !o->is_apply || (o->is_undo && is_saved_empty(doc));
+	int code = may_empty ? 0 : plan_refuse_nothing(c, doc, what, e);
 	if (code < 0)
 		return code;
 	struct txn_mark mark = txn_mark(c);

@@ -102,6 +102,7 @@ int plan_undo(struct config *c, struct node *n, const struct args *a, struct rep
 	const struct restore_options o = {
 		.is_running = true,
 		.is_apply = true,
+		.is_undo = true,
 		.is_forced = arg_bool(a, "force", false),
 	};
 	int code = document_read(path, &doc, e);

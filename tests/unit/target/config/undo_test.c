@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// undo: to which generations it goes.
+#include "target/config/config_bench.h"
+
+#define RAM "/backstores/ramdisk"
+
+static void undo_of_an_undo_returns_to_the_empty_configuration(void **state)
+{
+	assert_int_equal(run(RAM, "create", "[\"rd0\", \"1M\"]"), 0);
+	assert_int_equal(run("/", "clearconfig", "[\"true\"]"), 0);
+	assert_int_equal(run("/", "undo", NULL), 0);
+	assert_true(exists(RAM "/rd0"));
+	if (run("/", "undo", NULL) < 0)
+		fail_msg("%s", error.text);
+	assert_false(exists(RAM "/rd0"));
+}
+
+static void a_file_that_lost_its_content_is_not_returned_to(void **state)
+{
+	static const char *const lost[] = { "{}", "{\"storage_objects\": [], \"targets\": []}",
+					    "{\"farblock\": {\"generation\": 1}}" };
+	for (size_t i = 0; i < sizeof lost / sizeof lost[0]; i++) {
+		char name[40];
+		snprintf(name, sizeof name, "[\"rd%zu\", \"1M\"]", i);
+		write_saved(lost[i]);
+		assert_int_equal(run(RAM, "create", name), 0);
+		assert_int_equal(run("/", "undo", NULL), -EPERM);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(undo_of_an_undo_returns_to_the_empty_configuration),
+		T(a_file_that_lost_its_content_is_not_returned_to),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
