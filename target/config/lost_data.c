@@ -46,6 +46,38 @@ unsigned lost_data(struct config *c, struct txn_mark since, struct json_object *
 	return count;
 }
 
+static bool has_memory(const struct storage *s)
+{
+	return s->lu && s->lu->bs->limits.is_volatile;
+}
+
+// Whether one of its kind and name is taken out since the mark: lost_data() has it.
+static bool is_replaced(struct config *c, struct txn_mark since, const struct storage *s)
+{
+	for (size_t i = since.count; c->txn.has_removed && i < c->txn.count; i++) {
+		const struct storage *other = closed_by(&c->txn.entries[i]);
+		if (other && other->type == s->type && !strcmp(other->node.name, s->node.name))
+			return true;
+	}
+	return false;
+}
+
+void lost_before(struct config *c, struct txn_mark since, struct json_object *lines)
+{
+	for (size_t i = since.count; i < c->txn.count; i++) {
+		const struct txn_entry *entry = &c->txn.entries[i];
+		char text[NAME_MAX_LEN + 80];
+		if (entry->kind != TXN_ADDED || entry->node->class != &storage_class)
+			continue;
+		const struct storage *s = NODE_OF(const struct storage, entry->node);
+		if (!has_memory(s) || is_replaced(c, since, s))
+			continue;
+		snprintf(text, sizeof text, "%s %s is empty: its data was lost when it was deleted",
+			 s->type->name, s->node.name);
+		json_object_array_add(lines, json_object_new_string(text));
+	}
+}
+
 int lost_data_refuse(unsigned count, const char *first, const char *what, struct err *e)
 {
 	char more[32] = "";

@@ -83,6 +83,8 @@ int plan_run(struct config *c, struct json_object *doc, const char *what,
 	const char *first = NULL;
 	code = restore_document(c, doc, o, errors, e);
 	unsigned lost = lost_data(c, mark, errors, &first);
+	if (!code && o->is_undo)
+		lost_before(c, mark, errors);
 	if (!code && !o->is_dry && !o->is_forced)
 		code = lost_data_refuse(lost, first, what, e);
 	struct json_object *to = save_document(c);

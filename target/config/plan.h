@@ -35,6 +35,9 @@ int plan_refuse_nothing(const struct config *c, struct json_object *doc, const c
 // open.
 unsigned lost_data(struct config *c, struct txn_mark since, struct json_object *lines,
 		   const char **ret_first);
+// Adds a line for each RAM disk that the transaction recreates since the mark, empty, where it had
+// been deleted before.
+void lost_before(struct config *c, struct txn_mark since, struct json_object *lines);
 // -EPERM with text unless count is 0.
 int lost_data_refuse(unsigned count, const char *first, const char *what, struct err *e);
 

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// undo: to which generations it goes.
+// undo: to which generations it goes, and what it cannot bring back.
 #include "target/config/config_bench.h"
 
 #define RAM "/backstores/ramdisk"
+
+static bool says(const char *text)
+{
+	for (unsigned i = 0; *message(i); i++)
+		if (!strcmp(message(i), text))
+			return true;
+	return false;
+}
 
 static void undo_of_an_undo_returns_to_the_empty_configuration(void **state)
 {
@@ -28,11 +36,27 @@ static void a_file_that_lost_its_content_is_not_returned_to(void **state)
 	}
 }
 
+static void undo_says_which_ram_disks_are_empty(void **state)
+{
+	assert_int_equal(run(RAM, "create", "[\"rd0\", \"1M\"]"), 0);
+	assert_int_equal(run(RAM, "create",
+			     "{\"name\": \"zero\", \"size\": \"1M\", \"nullio\": "
+			     "\"true\"}"),
+			 0);
+	assert_int_equal(run(RAM, "delete", "[\"rd0\"]"), 0);
+	assert_int_equal(run("/", "undo", NULL), 0);
+	assert_true(says("Note: ramdisk rd0 is empty: its data was lost when it was deleted"));
+	assert_int_equal(run(RAM, "delete", "[\"zero\"]"), 0);
+	assert_int_equal(run("/", "undo", NULL), 0);
+	assert_false(says("Note: ramdisk zero is empty: its data was lost when it was deleted"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(undo_of_an_undo_returns_to_the_empty_configuration),
 		T(a_file_that_lost_its_content_is_not_returned_to),
+		T(undo_says_which_ram_disks_are_empty),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
