@@ -43,7 +43,8 @@ struct storage {
 	struct list waiting_link; // in config->waiting while there is no lu
 	struct list luns;	  // struct lun, storage_link
 	unsigned lun_count;
-	bool is_busy; // it waits for somebody else to let go
+	bool is_busy;	   // it waits for somebody else to let go
+	enum bs_path path; // what storage_look.c saw last
 };
 
 struct alua_node {

@@ -166,6 +166,7 @@ int storage_open(struct storage *s, bool is_new, struct err *e)
 	}
 	s->attr = s->lu->attr;
 	alua_push(s);
+	s->path = BS_PATH_SAME;
 	s->reason[0] = 0;
 	list_remove(&s->waiting_link);
 	mark_luns(s);

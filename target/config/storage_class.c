@@ -215,6 +215,18 @@ static void summarize_sanitize(const struct lu *lu, struct summary *ret)
 	ret->is_healthy = !ret->is_broken;
 }
 
+static void summarize_path(const struct storage *s, struct summary *ret)
+{
+	size_t n = strlen(ret->text);
+	if (s->path == BS_PATH_SAME)
+		return;
+	snprintf(ret->text + n, sizeof ret->text - n, ", its %s was %s while in use",
+		 strcmp(s->type->name, "block") ? "file" : "device",
+		 s->path == BS_PATH_REMOVED ? "removed" : "replaced");
+	ret->is_broken = true;
+	ret->is_healthy = false;
+}
+
 static void summarize(struct config *c, const struct node *n, struct summary *ret)
 {
 	const struct storage *s = NODE_OF(const struct storage, n);
@@ -245,6 +257,7 @@ static void summarize(struct config *c, const struct node *n, struct summary *re
 						     : "write-thru ",
 		 s->lun_count ? "activated" : "deactivated");
 	summarize_sanitize(s->lu, ret);
+	summarize_path(s, ret);
 }
 
 static void sanitize_info(const struct lu *lu, struct json_object *ret)
@@ -289,6 +302,8 @@ static void info(struct config *c, const struct node *n, struct json_object *ret
 		json_put_text(ret, "reason", s->reason);
 	if (s->lu && s->lu->bs->note[0])
 		put_note(s->lu->bs->note, ret);
+	if (s->lu && s->path != BS_PATH_SAME)
+		json_put_text(ret, "backing", s->path == BS_PATH_REMOVED ? "removed" : "replaced");
 	if (s->lu)
 		sanitize_info(s->lu, ret);
 	struct json_object *luns = json_object_new_array();

@@ -1,13 +1,30 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Looks at open storage objects now and then, on the control thread: a file or device that
 // grew behind our back is announced (CAPACITY DATA HAS CHANGED), a pool that fills up is
-// reported where thin_threshold_percent asks for it, failures of the storage are counted in the
-// log.
+// reported where thin_threshold_percent asks for it, a file or device that was removed or replaced
+// is reported, failures of the storage are counted in the log.
 #include "target/config/model.h"
 #include "target/scsi/io_log.h"
 #include "target/scsi/sbc_thin.h"
 
 #define LOOK_USEC (IO_LOG_S * 1000000u)
+
+// What is removed while it is open exists until it is closed.
+static void look_at_path(struct storage *s)
+{
+	const char *dev = storage_get_option(s, "dev");
+	enum bs_path path = dev ? backstore_path(s->lu->bs, dev) : BS_PATH_SAME;
+	if (path == s->path)
+		return;
+	s->path = path;
+	if (path == BS_PATH_SAME)
+		log_info("%s %s: %s is back", s->type->name, s->node.name, dev);
+	else
+		log_warn("%s %s: %s was %s while in use: its data is lost when farblockd stops or "
+			 "the disk is deleted (see farblock doctor disks)",
+			 s->type->name, s->node.name, dev,
+			 path == BS_PATH_REMOVED ? "removed" : "replaced");
+}
 
 static void look_at(struct storage *s)
 {
@@ -25,6 +42,7 @@ static void look_at(struct storage *s)
 			 is_less ? ", less than before: another program truncated it" : "");
 		lu_set_size(s->lu, size);
 	}
+	look_at_path(s);
 	thin_check(s->lu);
 	io_log_sweep(s->lu);
 }
