@@ -277,9 +277,36 @@ int addresses_check(const char *list, struct err *e)
 	return 0;
 }
 
+// "name:port", where the port may be absent: a name has a letter, or it is a mistyped address.
+static bool is_host_name(const char *text)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-");
+	bool has_port = text[n] == ':';
+	return strcspn(text, letters) < n && *text != '.' && *text != '-' &&
+	       (has_port ? number_of(text + n + 1, "", 65535) > 0 : !text[n]);
+}
+
+// What a login redirected there is sent as TargetAddress (RFC 7143, 13.8): IPv6 in brackets.
+static int check_redirect(const char *text, struct err *e)
+{
+	struct tcp_addr addr;
+	const char *colon = strchr(text, ':');
+	bool is_bare = *text != '[' && colon && strchr(colon + 1, ':');
+	if (!*text || is_host_name(text) ||
+	    (!is_bare && !tcp_addr_parse(&addr, text, 0, NULL) && !tcp_addr_is_wildcard(&addr)))
+		return 0;
+	return err_set(e, -EINVAL,
+		       "redirect: '%.60s' is not an address (such as 192.0.2.1:3260, "
+		       "[2001:db8::1]:3260 or host.example:3260)",
+		       text);
+}
+
 static int check_tpg(struct config *c, struct node *n, struct err *e)
 {
-	return addresses_check(NODE_OF(struct tpg, n)->attr.allowed_addresses, e);
+	const struct tpg_attr *attr = &NODE_OF(struct tpg, n)->attr;
+	int r = addresses_check(attr->allowed_addresses, e);
+	return r ? r : check_redirect(attr->redirect, e);
 }
 
 static int check_storage(struct config *c, struct node *n, struct err *e)
