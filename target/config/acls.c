@@ -41,6 +41,18 @@ static struct login_refusal *seen_list(struct config *c, struct node *n, unsigne
 	return list;
 }
 
+static void say_one_seen(const struct login_refusal *l, const struct tpg *tpg, struct reply *r)
+{
+	char name[224];
+	unsigned long count = (unsigned long)l->count;
+	if (acl_name(tpg, l->initiator, name, NULL) < 0)
+		reply_say(r, "%s from %s, refused %lu time%s (invalid name: no ACL can admit it)",
+			  l->initiator, l->peer, count, count == 1 ? "" : "s");
+	else
+		reply_say(r, "%s from %s, refused %lu time%s (admit it: create from_seen=%s)",
+			  l->initiator, l->peer, count, count == 1 ? "" : "s", l->initiator);
+}
+
 static int say_seen(struct config *c, struct node *n, struct reply *r, struct err *e)
 {
 	unsigned count;
@@ -50,9 +62,7 @@ static int say_seen(struct config *c, struct node *n, struct reply *r, struct er
 	if (!count)
 		reply_say(r, "No recent refusals for lack of an ACL.");
 	for (unsigned i = 0; i < count; i++)
-		reply_say(r, "%s from %s, refused %lu times (admit it: create from_seen=%s)",
-			  list[i].initiator, list[i].peer, (unsigned long)list[i].count,
-			  list[i].initiator);
+		say_one_seen(&list[i], tpg_of(n), r);
 	free(list);
 	return 0;
 }

@@ -196,6 +196,13 @@ static void session(const struct candidates *c)
 	free(list);
 }
 
+// Refused initiators of which an ACL can be created.
+static bool may_have_acl(const struct candidates *c, const char *name)
+{
+	char normalized[224];
+	return *name && acl_name(tpg_of(c->node), name, normalized, NULL) == 0;
+}
+
 // Those that were refused lately, the newest first, and those that are logged in.
 static void initiator(const struct candidates *c)
 {
@@ -203,7 +210,7 @@ static void initiator(const struct candidates *c)
 	struct login_refusal *refused = calloc(MOST, sizeof *refused);
 	unsigned n = refused ? login_refusals(refused, MOST) : 0;
 	for (unsigned i = 0; i < n; i++)
-		if (*refused[i].initiator)
+		if (may_have_acl(c, refused[i].initiator))
 			add(c, refused[i].initiator, refused[i].reason);
 	free(refused);
 	struct session_info *list = NULL;
