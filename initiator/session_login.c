@@ -86,7 +86,7 @@ static const char *cure(uint16_t status)
 {
 	switch (status) {
 	case ISCSI_LOGIN_AUTH_FAILED:
-		return " (check CHAP user and secret)";
+		return " (check --chap-user and --chap-secret-file)";
 	case ISCSI_LOGIN_FORBIDDEN:
 		return " (check that the target has an ACL of this initiator name)";
 	case ISCSI_LOGIN_NOT_FOUND:
@@ -110,7 +110,8 @@ static void redirected(struct ini_session *s)
 	struct iscsi_address a;
 	struct err e = { 0 };
 	if (iscsi_address_parse(login_redirect(s->login), &a, &e) < 0) {
-		session_lost(s, &e, true); // the login has seen to it
+		err_prefix(&e, "login: redirect"); // the login has seen to it
+		session_lost(s, &e, true);
 		return;
 	}
 	a.has_tpgt = false;

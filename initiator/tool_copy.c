@@ -29,10 +29,10 @@ static int report(const struct tool *t, const char *what, uint64_t bytes, uint64
 	return TOOL_OK;
 }
 
-static int missing(const char *option)
+static int missing(const char *option, const char *stream)
 {
 	struct err e;
-	err_set(&e, -EINVAL, "missing %s FILE (- for a pipe)", option);
+	err_set(&e, -EINVAL, "missing %s FILE (- for %s)", option, stream);
 	return tool_fail(TOOL_USAGE, &e);
 }
 
@@ -76,7 +76,7 @@ int tool_read(struct tool *t)
 	struct tool_disk d;
 	struct err e;
 	if (!c.path)
-		return missing("-o");
+		return missing("-o", "standard output");
 	int status = tool_open_disk(t, &d);
 	if (status)
 		return status;
@@ -175,20 +175,30 @@ static int write_range(struct tool *t, struct tool_disk *d, struct copy *c)
 	return report(t, "Wrote", (uint64_t)n, clock_ns() - c->begin_ns, stdout);
 }
 
+// Only reading one fails.
+static int refuse_directory(int fd)
+{
+	struct stat st;
+	return fstat(fd, &st) < 0 ? -errno : S_ISDIR(st.st_mode) ? -EISDIR : 0;
+}
+
 int tool_write(struct tool *t)
 {
 	struct copy c = { .path = t->o.input };
 	struct tool_disk d;
 	struct err e;
 	if (!c.path)
-		return missing("-i");
+		return missing("-i", "standard input");
 	bool is_pipe = !strcmp(c.path, "-");
 	c.fd = is_pipe ? STDIN_FILENO : open(c.path, O_RDONLY | O_CLOEXEC);
-	if (c.fd < 0) {
-		err_errno(&e, -errno, "%s: open", c.path);
+	int status = c.fd < 0 ? -errno : refuse_directory(c.fd);
+	if (status < 0) {
+		err_errno(&e, status, "%s: open", c.path);
+		if (c.fd >= 0 && !is_pipe)
+			close(c.fd);
 		return tool_fail(TOOL_FAILED, &e);
 	}
-	int status = tool_open_disk(t, &d);
+	status = tool_open_disk(t, &d);
 	if (!status)
 		status = write_range(t, &d, &c);
 	if (!is_pipe)

@@ -150,9 +150,9 @@ static int with_file(struct tool *t, struct tool_disk *d, struct check *c)
 {
 	struct err e;
 	struct stat st;
-	if (fstat(c->fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-		err_set(&e, -EINVAL, "%s: not a regular file", c->path);
-		return tool_fail(TOOL_USAGE, &e);
+	if (fstat(c->fd, &st) < 0) {
+		err_errno(&e, -errno, "%s: stat", c->path);
+		return tool_fail(TOOL_FAILED, &e);
 	}
 	if (t->o.length == TOOL_UNSET)
 		t->o.length = (uint64_t)st.st_size;
@@ -166,23 +166,43 @@ static int with_file(struct tool *t, struct tool_disk *d, struct check *c)
 	return compared(t, d, c, check_file);
 }
 
+static int check_source(bool has_pattern, bool has_file, bool is_check_only, struct err *e)
+{
+	if (has_pattern && has_file)
+		return err_set(e, -EINVAL, "a file and --pattern exclude each other");
+	if (is_check_only && !has_pattern)
+		return err_set(e, -EINVAL, "--check-only requires --pattern SEED");
+	if (!has_pattern && !has_file)
+		return err_set(e, -EINVAL, "missing FILE to compare with (or --pattern SEED)");
+	return 0;
+}
+
+static int open_file(struct check *c, struct err *e)
+{
+	struct stat st;
+	c->fd = open(c->path, O_RDONLY | O_CLOEXEC);
+	if (c->fd < 0)
+		return err_errno(e, -errno, "%s: open", c->path);
+	if (!fstat(c->fd, &st) && S_ISREG(st.st_mode))
+		return 0;
+	close(c->fd);
+	c->fd = -1;
+	return err_set(e, -EINVAL, "%s: not a regular file", c->path);
+}
+
 int tool_verify(struct tool *t)
 {
 	struct check c = { .fd = -1, .seed = t->o.pattern };
 	struct tool_disk d;
 	struct err e;
 	bool has_pattern = t->o.pattern != TOOL_UNSET;
-	if (has_pattern == (t->o.arg_count == 2)) {
-		err_set(&e, -EINVAL, "either a file or --pattern SEED is required");
+	if (check_source(has_pattern, t->o.arg_count == 2, t->o.is_check_only, &e) < 0)
 		return tool_fail(TOOL_USAGE, &e);
-	}
 	if (!has_pattern) {
 		c.path = t->o.args[1];
-		c.fd = open(c.path, O_RDONLY | O_CLOEXEC);
-		if (c.fd < 0) {
-			err_errno(&e, -errno, "%s: open", c.path);
-			return tool_fail(TOOL_FAILED, &e);
-		}
+		int r = open_file(&c, &e);
+		if (r < 0)
+			return tool_fail(r == -EINVAL ? TOOL_USAGE : TOOL_FAILED, &e);
 	}
 	int status = tool_open_disk(t, &d);
 	if (!status)

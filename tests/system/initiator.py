@@ -81,6 +81,35 @@ def failures(url):
     tool("ping", "iscsi://127.0.0.1:1/iqn.2025-01.org.farblock.test:t0", status=1)
 
 
+def usage(scratch, url):
+    """What is refused before the target is asked names what was typed and what to type."""
+    file, absent = scratch.file("usage", content=b"x" * 512), url.rsplit("/", 1)[0] + "/200"
+    rows = [
+        (["read", url], 2, "missing -o FILE (- for standard output)"),
+        (["write", url], 2, "missing -i FILE (- for standard input)"),
+        (["write", absent, "-i", scratch.path], 1, "Is a directory"),
+        (["verify", absent, scratch.path], 2, "not a regular file"),
+        (["verify", url], 2, "missing FILE to compare with (or --pattern SEED)"),
+        (["verify", url, file, "--pattern", "1"], 2, "a file and --pattern exclude each other"),
+        (["verify", url, file, "--check-only"], 2, "--check-only requires --pattern SEED"),
+        (["discover", "127.0.0.1:99999"], 2, "invalid address '127.0.0.1:99999'"),
+    ]
+    for arguments, status, text in rows:
+        told = tool(*arguments, status=status)
+        check(text in told, f"{' '.join(arguments)}: {told}")
+
+
+def wrong_secret(scratch, daemon, target):
+    """Who is refused for it learns which options have it."""
+    path, secret = f"/iscsi/{target.iqn}/tpg1", scratch.file("secret", content=b"another secret")
+    os.chmod(secret, 0o600)
+    daemon.rpc("tree.set", path=path, group="auth", values={"userid": "u", "password": "p" * 12})
+    daemon.rpc("tree.set", path=path, group="attribute", values={"authentication": "1"})
+    told = tool("ping", target.url(), "--chap-user", "u", "--chap-secret-file", secret, status=1)
+    check("0201" in told and "(check --chap-user and --chap-secret-file)" in told, told)
+    daemon.rpc("tree.set", path=path, group="attribute", values={"authentication": "0"})
+
+
 def restart(daemon, url):
     """A bench goes on over the end and the return of the daemon."""
     bench = subprocess.Popen([program("farblock-initiator"), "bench", url, "--time", "5", "--json"],
@@ -139,6 +168,8 @@ def farblockd(scratch):
                "--set", "FirstBurstLength=4096", "--set", "MaxRecvDataSegmentLength=512", *both)
         tool("ping", target.url(), "--count", "10")
         failures(target.url())
+        usage(scratch, target.url())
+        wrong_secret(scratch, daemon, target)
         restart(daemon, target.url(1))
         waits(daemon, target)
 

@@ -20,7 +20,7 @@ static bool is_host(const char *s, size_t n)
 
 static int bad_address(const char *value, const char *cause, struct err *e)
 {
-	return err_set(e, -EINVAL, "TargetAddress: %.100s: %s (host[:port][,group])", value, cause);
+	return err_set(e, -EINVAL, "invalid address '%.100s': %s (host[:port])", value, cause);
 }
 
 // Splits off the host; the rest begins with ':', ',' or the end.
@@ -133,7 +133,10 @@ int sendtargets_next(struct sendtargets_iter *it, struct sendtargets_record *ret
 					       "SendTargets: TargetAddress without a TargetName");
 			fill(it, ret);
 			ret->has_address = true;
-			return iscsi_address_parse(pair.value, &ret->address, e) ? -EPROTO : 1;
+			if (!iscsi_address_parse(pair.value, &ret->address, e))
+				return 1;
+			err_prefix(e, "SendTargets: TargetAddress");
+			return -EPROTO;
 		} else {
 			return err_set(e, -EPROTO, "SendTargets: unexpected key %.*s",
 				       (int)pair.key_len, pair.key);
