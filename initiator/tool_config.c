@@ -53,13 +53,16 @@ static int initiator_name(struct tool *t, struct err *e)
 	char *name = t->config.login.initiator_name;
 	size_t size = sizeof t->config.login.initiator_name;
 	const char *given = t->o.initiator_name;
-	if (given) {
-		int r = iscsi_name_normalize(given, strlen(given), name, e);
-		return r ? (err_prefix(e, "--initiator-name"), r) : 0;
-	}
-	if (!name_of_file(name, size))
+	const char *from = given ? "--initiator-name" : NAME_FILE;
+	char text[ISCSI_NAME_MAX + 1];
+	if (!given && !name_of_file(text, sizeof text)) {
 		own_name(name, size);
-	return 0;
+		return 0;
+	}
+	int r = iscsi_name_normalize(given ? given : text, strlen(given ? given : text), name, e);
+	if (!r)
+		r = iscsi_name_check_type(name, e);
+	return r ? (err_prefix(e, "%s", from), r) : 0;
 }
 
 // --- secrets ---

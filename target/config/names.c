@@ -143,9 +143,8 @@ int name_iscsi(const char *in, bool is_target, char out[224], struct err *e)
 		r = err_set(e, -EINVAL, "a name cannot contain /");
 	if (!r && is_target)
 		r = iscsi_name_check(out, e);
-	else if (!r && strncmp(out, "iqn.", 4) && strncmp(out, "eui.", 4) &&
-		 strncmp(out, "naa.", 4))
-		r = err_set(e, -EINVAL, "'%.100s' does not start with iqn., eui. or naa.", in);
+	else if (!r)
+		r = iscsi_name_check_type(out, e);
 	if (r < 0)
 		err_prefix(e, "WWN not valid as: iqn, naa, eui");
 	return r;

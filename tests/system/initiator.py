@@ -93,6 +93,7 @@ def usage(scratch, url):
         (["verify", url, file, "--pattern", "1"], 2, "a file and --pattern exclude each other"),
         (["verify", url, file, "--check-only"], 2, "--check-only requires --pattern SEED"),
         (["discover", "127.0.0.1:99999"], 2, "invalid address '127.0.0.1:99999'"),
+        (["ping", url, "--initiator-name", "bad"], 2, "--initiator-name: 'bad' does not start"),
     ]
     for arguments, status, text in rows:
         told = tool(*arguments, status=status)

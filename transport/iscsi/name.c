@@ -79,6 +79,15 @@ int iscsi_name_check(const char *name, struct err *e)
 		       name);
 }
 
+int iscsi_name_check_type(const char *name, struct err *e)
+{
+	static const char *const types[] = { "iqn.", "eui.", "naa." };
+	for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+		if (!strncmp(name, types[i], strlen(types[i])))
+			return 0;
+	return err_set(e, -EINVAL, "'%.100s' does not start with iqn., eui. or naa.", name);
+}
+
 void iscsi_isid_format(const uint8_t isid[ISCSI_ISID_LEN], char ret[ISCSI_ISID_TEXT])
 {
 	snprintf(ret, ISCSI_ISID_TEXT, "0x%02x%02x%02x%02x%02x%02x", isid[0], isid[1], isid[2],

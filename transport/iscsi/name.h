@@ -18,6 +18,10 @@ int iscsi_name_normalize(const char *name, size_t len, char ret[ISCSI_NAME_MAX +
 // 16 or naa. with 16 or 32 hex digits. -EINVAL with a text that shows the right form.
 int iscsi_name_check(const char *name, struct err *e);
 
+// Whether a normalised name begins with iqn., eui. or naa., as every name of an ACL does. -EINVAL
+// with a text otherwise.
+int iscsi_name_check_type(const char *name, struct err *e);
+
 enum { ISCSI_ISID_TEXT = 15 }; // "0x", 12 hex digits, NUL
 
 // As it appears in the SCSI initiator port name behind ",i," [RFC 7143 §4.4.2].
