@@ -11,6 +11,7 @@
 // Values by parameter of command_export.
 struct values {
 	const char *text[16];
+	bool is_positional[16];
 };
 
 static int find(const char *name, size_t len)
@@ -32,6 +33,11 @@ static int put(struct values *v, const char *name, const char *text, struct err 
 	int i = find(name, strlen(name));
 	if (i < 0)
 		return err_set(e, -EBADRQC, "Unexpected keyword parameter '%.60s'.", name);
+	if (v->text[i] && v->is_positional[i])
+		return err_set(e, -EBADRQC,
+			       "%s: given by position, as '%.60s', and by name (name the other "
+			       "values, such as size=SIZE)",
+			       name, v->text[i]);
 	if (v->text[i])
 		return err_set(e, -EBADRQC, "%s: given twice%s", name,
 			       strcmp(name, "to") ? ""
@@ -44,8 +50,10 @@ static int put(struct values *v, const char *name, const char *text, struct err 
 static int put_next(struct values *v, const char *text, struct err *e)
 {
 	for (int i = 0; command_export.params[i].name; i++)
-		if (!v->text[i])
+		if (!v->text[i]) {
+			v->is_positional[i] = true;
 			return put(v, command_export.params[i].name, text, e);
+		}
 	return err_set(e, -EBADRQC, "Unexpected value '%.60s'.", text);
 }
 
