@@ -106,7 +106,7 @@ static int thread_enter(struct worker *w)
 		CPU_SET((unsigned)w->options.cpu % CPU_SETSIZE, &set);
 		int r = pthread_setaffinity_np(pthread_self(), sizeof set, &set);
 		if (r)
-			return -r;
+			return r == EINVAL ? -ENODEV : -r;
 	}
 	return ring_enter(w);
 }
@@ -145,7 +145,9 @@ int worker_start(struct worker *w, struct err *e)
 		return 0;
 	pthread_join(w->thread, NULL);
 	w->has_thread = false;
-	return err_errno(e, w->start_error, "worker %s: start on CPU %d", w->name, w->options.cpu);
+	if (w->start_error == -ENODEV && w->options.cpu >= 0)
+		return err_set(e, -ENODEV, "no CPU %d available to this process", w->options.cpu);
+	return err_errno(e, w->start_error, "worker %s: start", w->name);
 }
 
 void worker_run(struct worker *w)

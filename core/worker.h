@@ -82,7 +82,8 @@ struct poller {
 // free index. Any thread; blocks shortly. -EMFILE past WORKER_MAX.
 int worker_new(struct worker **ret, const struct worker_options *options, struct err *e);
 
-// Starts the thread that runs the loop; returns when it runs. Called once, by the creator.
+// Starts the thread that runs the loop; returns when it runs. Called once, by the creator. -ENODEV:
+// the CPU does not exist, or this process may not use it.
 int worker_start(struct worker *w, struct err *e);
 
 // Runs the loop on the calling thread until worker_stop(). For the control thread.

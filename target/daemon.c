@@ -146,6 +146,8 @@ static int start_workers(struct daemon *d, struct err *e)
 	}
 	for (unsigned i = 0; !r && i < d->worker_count; i++)
 		r = worker_start(d->workers[i], e);
+	if (r == -ENODEV && o->cpu_count)
+		err_prefix(e, "--cpus");
 	return r;
 }
 

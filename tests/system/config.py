@@ -72,6 +72,7 @@ def wrong_places(scratch):
     flags = daemon.flags()
     flags[flags.index("--state-dir") + 1] = occupied
     call(flags, 1, "not a directory")
+    call([*daemon.flags(), "--cpus", "999"], 1, "--cpus: no CPU 999 available to this process")
     flags = daemon.flags()
     flags[flags.index("--socket") + 1] = occupied
     call(flags, 1, "is not a socket")
