@@ -215,10 +215,14 @@ static int delete_mapping(struct config *c, struct node *n, const struct args *a
 {
 	char name[24];
 	int number = number_of(arg(a, "mapped_lun"), "mapped_lun", 65535);
+	if (number < 0)
+		return err_set(e, -EINVAL,
+			       "mapped_lun: '%.60s' is not a mapped LUN (such as 3 or mapped_lun3)",
+			       arg(a, "mapped_lun"));
 	snprintf(name, sizeof name, "mapped_lun%d", number);
-	struct node *m = number < 0 ? NULL : node_child(&c->names, n, name);
+	struct node *m = node_child(&c->names, n, name);
 	if (!m)
-		return err_set(e, -ENOENT, "Invalid mapped LUN");
+		return err_set(e, -ENOENT, "no mapped LUN %d", number);
 	int code = in_use_refuse(c, m, a, e);
 	if (!code)
 		code = model_remove(c, m, e);

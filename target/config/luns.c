@@ -114,7 +114,7 @@ int lun_for(struct config *c, struct tpg *tpg, const char *text, struct lun **re
 	if (l)
 		return *ret = NODE_OF(struct lun, l), 0;
 	if (number >= 0)
-		return err_set(e, -ENOENT, "Invalid LUN: no %.100s in this portal group", text);
+		return err_set(e, -ENOENT, "no LUN %d", number);
 	struct storage *s = storage_find(c, text);
 	int code = s ? 0 : storage_for_path(c, text, &s, r, e);
 	if (code < 0)
@@ -160,10 +160,13 @@ static int delete_lun(struct config *c, struct node *n, const struct args *a, st
 {
 	char name[16];
 	int number = number_of(arg(a, "lun"), "lun", 65535);
+	if (number < 0)
+		return err_set(e, -EINVAL, "lun: '%.60s' is not a LUN (such as 3 or lun3)",
+			       arg(a, "lun"));
 	snprintf(name, sizeof name, "lun%d", number);
-	struct node *l = number < 0 ? NULL : node_child(&c->names, n, name);
+	struct node *l = node_child(&c->names, n, name);
 	if (!l)
-		return err_set(e, -ENOENT, "Invalid LUN");
+		return err_set(e, -ENOENT, "no LUN %d", number);
 	int code = in_use_refuse(c, l, a, e);
 	if (!code)
 		code = model_remove(c, l, e);
