@@ -209,7 +209,7 @@ enum status status_of(int code)
 		     { -ENXIO,	       STATUS_NOT_FOUND },
 		{ -EEXIST,	   STATUS_EXISTS	 },
 		     { -EBUSY,	       STATUS_IN_USE    },
-		{ -ESTALE,	   STATUS_IN_USE	 },
+		{ -ESTALE,	   STATUS_CHANGED	  },
 		     { -EADDRINUSE,   STATUS_IN_USE	  },
 		{ -EPERM,	  STATUS_PERMISSION},
 		     { -EACCES,	STATUS_PERMISSION},
@@ -218,6 +218,7 @@ enum status status_of(int code)
 		{ -EINVAL,	   STATUS_INVALID	  },
 		     { -ERANGE,	STATUS_INVALID   },
 		{ -ENAMETOOLONG, STATUS_INVALID	},
+		     { -ENOTBLK,	 STATUS_INVALID	},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		if (rows[i].code == code)

@@ -7,7 +7,7 @@
 
 #include "core/err.h"
 
-// Exit statuses of the program.
+// Exit statuses of the program; explain_own.c has their names.
 enum status {
 	STATUS_OK,
 	STATUS_FAILED,
@@ -18,6 +18,7 @@ enum status {
 	STATUS_PERMISSION,
 	STATUS_NO_DAEMON,
 	STATUS_INVALID,
+	STATUS_CHANGED,
 };
 
 enum { ANSWER_MAX = 1 << 28 }; // bytes; 10,000 disks with all they have are a tenth

@@ -8,7 +8,7 @@
 
 // clang-format off
 static const struct explain_row errno_rows[] = {
-	{ EPERM, "EPERM", "read-only access: read-only access: only root and the daemon's user may change the configuration", "use sudo" },
+	{ EPERM, "EPERM", "read-only access: only root and the daemon's user may change the configuration", "use sudo" },
 	{ ENOENT, "ENOENT", "no such object, file or session", "find the path with ls" },
 	{ EIO, "EIO", "the storage failed", "read dmesg of the machine that runs farblockd" },
 	{ EAGAIN, "EAGAIN", "temporarily unavailable: the daemon is starting or stopping, or another operation is in progress", "try again" },
@@ -39,20 +39,23 @@ static const struct explain_row errno_rows[] = {
 	{ ETIMEDOUT, "ETIMEDOUT", "no answer in time", "check the network, the firewall and the peer's load" },
 	{ EHOSTUNREACH, "EHOSTUNREACH", "the machine is not reachable", "check ip route, ping and the firewall" },
 	{ ESTALE, "ESTALE", "another client changed the configuration in the meantime", "read the configuration again, then repeat" },
+	{ ENOTBLK, "ENOTBLK", "not a block device", "use fileio for a file" },
 	{ EREMOTEIO, "EREMOTEIO", "completed, except for objects that are waiting or were not understood", "read the preceding lines" },
 	{ EINTR, "EINTR", "interrupted with Ctrl-C", "no action needed" },
 	{ 0 },
 };
+// Their names are those of --help, farblock(8) and docs/targetcli.md.
 static const struct explain_row exit_rows[] = {
-	{ STATUS_OK, "done", "the command succeeded", "no action needed" },
-	{ STATUS_FAILED, "failed", "the message shows the cause", "read the message" },
-	{ STATUS_USAGE, "usage", "no such command, or invalid parameters", "see farblock help COMMAND" },
-	{ STATUS_NOT_FOUND, "not found", "no such object", "find it with farblock ls" },
-	{ STATUS_EXISTS, "exists", "an object of this name exists", "choose another name" },
-	{ STATUS_IN_USE, "in use", "a session, a mount or another program uses it", "check farblock sessions; use force=true where the help lists it" },
-	{ STATUS_PERMISSION, "permission denied", "permission denied", "use sudo" },
+	{ STATUS_OK, "success", "the command succeeded", "no action needed" },
+	{ STATUS_FAILED, "failure", "the message shows the cause", "read the message" },
+	{ STATUS_USAGE, "invalid usage", "no such command, or invalid parameters", "see farblock help COMMAND" },
+	{ STATUS_NOT_FOUND, "not found", "no such object, file or transaction", "find it with farblock ls" },
+	{ STATUS_EXISTS, "already exists", "an object of this name exists", "choose another name" },
+	{ STATUS_IN_USE, "in use", "a session, a mount or another program uses it, or its data would be lost", "check farblock sessions; use force=true where the help lists it" },
+	{ STATUS_PERMISSION, "permission denied", "read-only access, or the setting or object is read-only", "use sudo, unless the message shows another cause" },
 	{ STATUS_NO_DAEMON, "no connection to farblockd", "farblockd is not running, or its socket has another path", "systemctl start farblockd, or use --socket PATH" },
 	{ STATUS_INVALID, "invalid value", "the message lists the valid values", "see farblock help COMMAND" },
+	{ STATUS_CHANGED, "configuration changed", "the configuration is not at the revision of --revision", "read the configuration again, then repeat" },
 	{ 0 },
 };
 // clang-format on

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Flags of farblock.
 #include "cli/flags.h"
+#include "cli/explain.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -153,11 +154,26 @@ int flags_parse(struct flags *ret, int argc, char **argv, struct err *e)
 	return optind;
 }
 
+// "exit status: 0 success, 1 failure ..." in lines of at most 90 columns.
+static void help_statuses(void)
+{
+	int column = printf("\nexit status:");
+	for (const struct explain_row *r = explain_exit.rows; r->name; r++) {
+		char text[64];
+		int len = snprintf(text, sizeof text, "%u %s%s", r->code, r->name,
+				   r[1].name ? "," : "\n");
+		bool is_full = column + 1 + len > 90;
+		column = (is_full ? 0 : column) + 1 + len;
+		printf("%s%s", is_full ? "\n" : " ", text);
+	}
+}
+
 void flags_help(void)
 {
-	fputs("usage: farblock [FLAG]... [PATH] COMMAND [value ...] [name=value ...]\n"
-	      "       farblock [FLAG]... -c FILE    run the lines of a file\n"
-	      "       farblock [FLAG]...            prompt, or run the lines of standard input\n\n",
+	fputs("usage: farblock [OPTION]... [PATH] COMMAND [value ...] [name=value ...]\n"
+	      "       farblock [OPTION]... -c FILE    run the lines of a file\n"
+	      "       farblock [OPTION]...            prompt, or run the lines of standard "
+	      "input\n\n",
 	      stdout);
 	for (int i = 0; i < ROWS; i++) {
 		const struct flag_row *r = &rows[i].row;
@@ -168,7 +184,5 @@ void flags_help(void)
 			 r->argument ? r->argument : "");
 		printf("  %-16s %s\n", left, r->help);
 	}
-	fputs("\nexit status: 0 done, 1 failed, 2 usage, 3 not found, 4 exists, 5 in use, 6 not "
-	      "allowed,\n7 farblockd does not answer, 8 invalid value\n",
-	      stdout);
+	help_statuses();
 }

@@ -57,14 +57,14 @@ static enum status once(struct shell *s, int count, char **words)
 	return status;
 }
 
-// What is wrong with the flags, where no command is to blame.
-static enum status tell_usage(struct shell *s, const struct err *e)
+// What fails before the first command.
+static enum status tell_start(struct shell *s, enum status status, const struct err *e)
 {
 	const struct origin o = { 0 };
 	if (s->is_json)
-		return failure_tell(s, &o, NULL, SIZE_MAX, STATUS_USAGE, e);
+		return failure_tell(s, &o, NULL, SIZE_MAX, status, e);
 	fprintf(stderr, "farblock: %s\n", e->text);
-	return STATUS_USAGE;
+	return status;
 }
 
 static enum status from_file(struct shell *s, const char *name)
@@ -73,7 +73,7 @@ static enum status from_file(struct shell *s, const char *name)
 	if (fd < 0) {
 		struct err e;
 		err_errno(&e, -errno, "%s", name);
-		return tell_usage(s, &e);
+		return tell_start(s, status_of(e.code), &e);
 	}
 	enum status status = shell_batch(s, fd, name);
 	close(fd);
@@ -116,7 +116,7 @@ int main(int argc, char **argv)
 	int first = flags_parse(&f, argc, argv, &e);
 	shell_init(&s, f.socket, f.is_json);
 	if (first < 0) {
-		status = tell_usage(&s, &e);
+		status = tell_start(&s, STATUS_USAGE, &e);
 		shell_done(&s);
 		return (int)status;
 	}

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The flags of farblockd and of farblock, from target/options.h and cli/flags.h.
+// The flags of farblockd and of farblock, from target/options.h and cli/flags.h; exit statuses.
 #include <stdbool.h>
 #include <string.h>
 
+#include "cli/explain.h"
 #include "cli/flags.h"
 #include "manual/directive.h"
 #include "target/options.h"
@@ -77,6 +78,13 @@ int flags_words(FILE *out, const char *argument)
 	for (unsigned i = 0; p->at(i, &e); i++)
 		fprintf(out, "%s--%s", i ? " " : "", e.name);
 	fputs("'\n", out);
+	return 0;
+}
+
+int exit_statuses(FILE *out, const char *argument)
+{
+	for (const struct explain_row *r = explain_exit.rows; r->name; r++)
+		fprintf(out, "%u %s%s\n", r->code, r->name, r[1].name ? "," : ".");
 	return 0;
 }
 

@@ -81,7 +81,9 @@ static int on_socket(struct daemon_options *o, const char *text, struct err *e)
 static int on_metrics(struct daemon_options *o, const char *text, struct err *e)
 {
 	o->metrics = text;
-	return 0;
+	// An interface may appear later.
+	int r = metrics_server_check(text, e);
+	return r == -ENODEV ? 0 : r;
 }
 
 static int on_workers(struct daemon_options *o, const char *text, struct err *e)

@@ -103,7 +103,7 @@ int plan_commit(struct config *c, struct node *n, const struct args *a, struct r
 		struct err *e)
 {
 	if (!is_owner(c))
-		return err_set(e, -EINVAL, "commit: no transaction is open");
+		return err_set(e, -ENOENT, "commit: no transaction is open");
 	bool has_changes = c->together.has_changes;
 	end(c);
 	c->skips_backup = !arg_bool(a, "backup", true);
@@ -127,7 +127,7 @@ int plan_abort(struct config *c, struct node *n, const struct args *a, struct re
 		return 0;
 	}
 	if (!is_owner(c))
-		return err_set(e, -EINVAL, "abort: no transaction is open");
+		return err_set(e, -ENOENT, "abort: no transaction is open");
 	undo(c);
 	reply_say(r, "Undone.");
 	return 0;

@@ -330,7 +330,7 @@ static int apply_storage(struct config *c, struct node *n, const struct attr_row
 			       "%s: cannot change while %u LUNs use %s (delete them first)",
 			       row->name, s->lun_count, n->name);
 	if (storage_loses_data(s))
-		return err_set(e, -EPERM,
+		return err_set(e, -EBUSY,
 			       "%s: the data of RAM disk %s would be lost (delete and create it)",
 			       row->name, n->name);
 	return 0;

@@ -85,6 +85,6 @@ int lost_data_refuse(unsigned count, const char *first, const char *what, struct
 		return 0;
 	if (count > 1)
 		snprintf(more, sizeof more, " and %u more", count - 1);
-	return err_set(e, -EPERM, "%.100s: the data of RAM disk %.60s%s would be lost (force=true)",
+	return err_set(e, -EBUSY, "%.100s: the data of RAM disk %.60s%s would be lost (force=true)",
 		       what, first, more);
 }

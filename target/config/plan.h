@@ -38,7 +38,7 @@ unsigned lost_data(struct config *c, struct txn_mark since, struct json_object *
 // Adds a line for each RAM disk that the transaction recreates since the mark, empty, where it had
 // been deleted before.
 void lost_before(struct config *c, struct txn_mark since, struct json_object *lines);
-// -EPERM with text unless count is 0.
+// -EBUSY with text unless count is 0.
 int lost_data_refuse(unsigned count, const char *first, const char *what, struct err *e);
 
 // What ends a command whose plan_run() returned code.

@@ -182,19 +182,35 @@ static void locks_init(struct metrics_server *s)
 	pthread_condattr_destroy(&monotonic);
 }
 
+// SERVER_OFF is AF_UNSPEC.
+static int read_address(struct tcp_addr *ret, const char *address, struct err *e)
+{
+	*ret = (struct tcp_addr){ 0 };
+	if (!strcmp(address, SERVER_OFF))
+		return 0;
+	int r = tcp_addr_parse(ret, address, 0, e);
+	if (!r && !tcp_addr_port(ret))
+		r = err_set(e, -EINVAL, "no port in '%.60s' (give ADDR:PORT, or %s)", address,
+			    SERVER_OFF);
+	if (r < 0)
+		err_prefix(e, "--metrics");
+	return r;
+}
+
+int metrics_server_check(const char *address, struct err *e)
+{
+	struct tcp_addr ignored;
+	return read_address(&ignored, address, e);
+}
+
 int metrics_server_new(struct metrics_server **ret, const char *address, struct worker *control,
 		       struct config *config, struct err *e)
 {
 	struct tcp_addr addr;
 	*ret = NULL;
-	if (!strcmp(address, SERVER_OFF))
-		return 0;
-	int r = tcp_addr_parse(&addr, address, 0, e);
-	if (r < 0)
-		return err_prefix(e, "--metrics");
-	if (!tcp_addr_port(&addr))
-		return err_set(e, -EINVAL, "--metrics: no port in '%.60s' (give ADDR:PORT, or %s)",
-			       address, SERVER_OFF);
+	int r = read_address(&addr, address, e);
+	if (r < 0 || !addr.sa.sa_family)
+		return r;
 	struct metrics_server *s = calloc(1, sizeof *s);
 	if (!s)
 		return err_set(e, -ENOMEM, "metrics: out of memory");

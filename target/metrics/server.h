@@ -27,6 +27,8 @@ enum {
 #define SERVER_DEFAULT "127.0.0.1:9287"
 #define SERVER_OFF     "off"
 
+// Whether address is one for metrics_server_new(). -EINVAL, -ENODEV (no such interface now).
+int metrics_server_check(const char *address, struct err *e);
 // address: "1.2.3.4:9287", "[::1]:9287", or SERVER_OFF: then *ret is NULL. An address that is taken
 // or missing is logged once and retried. -EINVAL, -ENOMEM, -EAGAIN (no thread). Control
 // thread, after its worker exists.

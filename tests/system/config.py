@@ -56,6 +56,7 @@ def wrong_flags(scratch):
                         (["--workers", "none"], "--workers: invalid value 'none'"),
                         (["--workers"], "value missing"),
                         (["--cpus", "9-1"], "invalid list"),
+                        (["--metrics", "foo"], "--metrics: "),
                         (["--log-level", "loud"], "error, warn, info, debug"),
                         (["stray"], "unexpected argument")]:
         out = call(["farblockd", *flags], 2, text)
@@ -249,14 +250,15 @@ def malformed_lines(scratch):
 
 def wrong_flags_as_json(scratch):
     """--json is for every error, also where it never comes to a command."""
-    for words in (["--bogus"], ["--revision", "abc", "ls"], ["-c", "/nonexistent/batch"]):
+    for words, status in ((["--bogus"], 2), (["--revision", "abc", "ls"], 2),
+                          (["-c", "/nonexistent/batch"], 3)):
         done = subprocess.run([farblock.program("farblock"), "--json", *words], timeout=30,
                               capture_output=True, check=False)
         try:
             told = json.loads(done.stderr)["error"]
         except ValueError:
             told = {}
-        check(done.returncode == told.get("status") == 2, f"{words}: {done}")
+        check(done.returncode == told.get("status") == status, f"{words}: {done}")
 
 
 def long_batch(scratch):

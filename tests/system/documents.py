@@ -370,9 +370,24 @@ def stale_write_is_refused(scratch):
         shell = ["farblock", "--socket", daemon.socket_path, "--revision"]
         words = ["/backstores/ramdisk", "create", "c", "4M"]
         done = farblock.run([*shell, str(seen), *words], check=False)
-        check(done.returncode == 5 and "read it again" in done.stdout, done.stdout)
+        check(done.returncode == 9 and "read it again" in done.stdout, done.stdout)
         farblock.run([*shell, str(newer), *words])
         check("c" in names(daemon), "the shell with the right revision is refused")
+
+
+def failures_have_their_exit_status(scratch):
+    daemon, target = start(scratch)
+    file = scratch.file("file.img")
+    with open(file, "wb") as image:
+        image.truncate(1 << 20)
+    rows = [(["commit"], 3), (["abort"], 3), (["-c", scratch.file("none")], 3), (["undo"], 5),
+            (["/backstores/block", "create", "b", file], 8), (["--revision", "99", "commit"], 9)]
+    with daemon, Client(daemon) as client:
+        client.run("resize", "12M", path="/backstores/ramdisk/rd0")
+        write(target)
+        for words, status in rows:
+            done = farblock.run(["farblock", "--socket", daemon.socket_path, *words], check=False)
+            check(done.returncode == status, f"{words}: {done.returncode}, {done.stdout}")
 
 
 def one_object_is_restored_alone(scratch):
@@ -408,7 +423,7 @@ def main():
                  undo_goes_back_change_by_change, each_generation_names_its_change, every_path_that_is_named_exists, an_edited_file_is_told_of_and_can_be_applied,
                  transaction_takes_effect_with_commit,
                  transaction_ends_with_its_client_or_its_time, stale_write_is_refused,
-                 one_object_is_restored_alone):
+                 failures_have_their_exit_status, one_object_is_restored_alone):
         with farblock.Scratch() as scratch:
             test(scratch)
         print(f"{test.__name__}: passed")

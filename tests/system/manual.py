@@ -59,6 +59,19 @@ def commands_once():
     print("farblock(8) tells of each command once")
 
 
+def exit_statuses():
+    """--help, farblock(8), docs/targetcli.md and explain name them alike."""
+    told = " ".join(farblock.run(["farblock", "--help"]).stdout.split())
+    told = told[told.index("exit status: ") + len("exit status: "):]
+    page = " ".join(text_of("farblock").split())
+    if f"EXIT STATUS {told}." not in page:
+        raise farblock.Failure(f"farblock(8) does not have '{told}'")
+    with open(os.path.join(farblock.SOURCE, "docs/targetcli.md"), encoding="utf-8") as doc:
+        if told[told.index("1 "):] not in doc.read():
+            raise farblock.Failure(f"docs/targetcli.md does not have '{told}'")
+    print("the exit statuses have one name each")
+
+
 def initiator_options():
     """What the help of each subcommand lists is what farblock-initiator(8) says of it: letter,
     name, value, text, and the subcommands that have it; and the page has no other option."""
@@ -165,6 +178,7 @@ def main():
     pages()
     flags()
     commands_once()
+    exit_statuses()
     initiator_options()
     completion()
     with farblock.Scratch() as scratch:
