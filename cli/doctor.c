@@ -97,9 +97,10 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 	else if (d.findings)
 		doctor_show(&d, s->look.out);
 	json_object_put(d.findings);
-	if (!r && d.counts[DOCTOR_FAIL])
-		r = err_set(e, -EREMOTEIO, "doctor: %u findings prevent service",
-			    d.counts[DOCTOR_FAIL]);
+	unsigned failed = d.counts[DOCTOR_FAIL];
+	if (!r && failed)
+		r = err_set(e, -EREMOTEIO, "doctor: %u finding%s service", failed,
+			    failed == 1 ? " prevents" : "s prevent");
 	return r;
 }
 

@@ -94,6 +94,18 @@ static const char *text(struct json_object *o, const char *key)
 	return json_object_object_get_ex(o, key, &v) ? json_object_get_string(v) : "";
 }
 
+// Alternatives stand on lines of their own, so that each can be copied.
+static void show_fixes(const char *fix, FILE *out)
+{
+	const char *before = "fix:";
+	while (*fix) {
+		size_t len = strcspn(fix, "\n");
+		fprintf(out, "       %4s %.*s\n", before, (int)len, fix);
+		fix += len + (fix[len] == '\n');
+		before = "or:";
+	}
+}
+
 void doctor_show(const struct doctor *d, FILE *out)
 {
 	static const char *const boxes[][2] = {
@@ -112,11 +124,11 @@ void doctor_show(const struct doctor *d, FILE *out)
 			*text(f, "object") ? " " : "", text(f, "object"), text(f, "what"));
 		if (*text(f, "why"))
 			fprintf(out, "       why: %s\n", text(f, "why"));
-		if (*text(f, "fix"))
-			fprintf(out, "       fix: %s\n", text(f, "fix"));
+		show_fixes(text(f, "fix"), out);
 	}
-	fprintf(out, "%u ok, %u warnings, %u failed, %u skipped\n", d->counts[DOCTOR_OK],
-		d->counts[DOCTOR_WARN], d->counts[DOCTOR_FAIL], d->counts[DOCTOR_SKIP]);
+	unsigned warnings = d->counts[DOCTOR_WARN];
+	fprintf(out, "%u ok, %u warning%s, %u failed, %u skipped\n", d->counts[DOCTOR_OK], warnings,
+		warnings == 1 ? "" : "s", d->counts[DOCTOR_FAIL], d->counts[DOCTOR_SKIP]);
 }
 
 size_t doctor_children(struct json_object *node, struct json_object **ret)

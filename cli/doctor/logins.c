@@ -25,8 +25,8 @@ static void look(struct doctor *d, void *arg, const char *path, struct json_obje
 		if (strcmp(doctor_text(node, "class"), r->class) || !*why)
 			continue;
 		snprintf(fix, sizeof fix,
-			 "farblock %s set auth userid=NAME password=SECRET, or, to allow logins "
-			 "without CHAP: farblock %s set attribute authentication=0",
+			 "farblock %s set auth userid=NAME password=SECRET\n"
+			 "farblock %s set attribute authentication=0  # logins without CHAP",
 			 path, path);
 		doctor_say(d, &(struct finding){ r->verdict, path, why, fix }, "%s", r->what);
 		++*count;
