@@ -89,7 +89,7 @@ static const struct attr_row kept_params[] = {
 	{ "TargetAlias", ATTR_STRING, offsetof(struct tpg_attr, alias), 0, 256, "", NULL,
 	  "description shown to initiators", NULL, 0 },
 	{ "AuthMethod", ATTR_STRING, 0, 0, 64, "CHAP", NULL,
-	  "no effect (see attribute authentication); kept in the saved file", NULL,
+	  "authentication methods", NULL,
 	  ATTR_IGNORED },
 	{ "IFMarker", ATTR_STRING, 0, 0, 16, "No", NULL, "obsolete", NULL, ATTR_IGNORED },
 	{ "OFMarker", ATTR_STRING, 0, 0, 16, "No", NULL, "obsolete", NULL, ATTR_IGNORED },

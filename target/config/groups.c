@@ -84,6 +84,15 @@ static void put_choices(struct json_object *o, const char *const *words)
 	json_put_text(o, "choices", text);
 }
 
+static void put_help(struct json_object *o, const struct attr_row *row)
+{
+	char text[400];
+	const char *why = no_effect_here(row);
+	snprintf(text, sizeof text, "%s%s%s%s", row->help, why ? " (no effect: " : "",
+		 why ? why : "", why ? ")" : "");
+	json_put_text(o, "help", text);
+}
+
 static struct json_object *row_schema(const struct group_row *g, const struct attr_row *row)
 {
 	static const char *const types[] = {
@@ -103,7 +112,7 @@ static struct json_object *row_schema(const struct group_row *g, const struct at
 	json_put_text(o, "range", range);
 	json_put_text(o, "default", absent);
 	json_put_text(o, "unit", row->unit);
-	json_put_text(o, "help", row->help);
+	put_help(o, row);
 	if (row->type == ATTR_STRING && row->choices)
 		put_choices(o, row->choices);
 	if (row->flags & ATTR_READONLY)

@@ -285,6 +285,8 @@ void acl_warn(const struct acl *a, struct reply *r);
 void tpg_warn(const struct tpg *tpg, struct reply *r);
 
 // ---- no_effect.c ----
+// Why the setting never has an effect; NULL: it has.
+const char *no_effect_here(const struct attr_row *row);
 // Why the setting, which is text now, changes nothing; NULL: it does, or has its default value.
 const char *no_effect(const struct node *n, const struct attr_row *row, const char *text);
 

@@ -57,8 +57,12 @@ static const char *by_name(const char *name)
 	static const char *const reasons[][2] = {
 		{"AuthMethod",		"the attribute authentication decides"	       },
 		{ "DefaultTime2Retain", "tasks end with their connection"		  },
+		{ "IFMarkInt",	       "RFC 7143 has no markers"			 },
+		{ "IFMarker",	      "RFC 7143 has no markers"				},
+		{ "OFMarkInt",	       "RFC 7143 has no markers"			 },
+		{ "OFMarker",	      "RFC 7143 has no markers"				},
 		{ "cache_dynamic_acls", "generated ACLs keep no state"		       },
-		{ "default_erl",	 "error recovery level 0 is offered"		     },
+		{ "default_erl",	 "only level 0 is supported"			     },
 		{ "emulate_dpo",	 "emulate_fua_write decides"			     },
 		{ "emulate_fua_read",   "emulate_fua_write decides"			  },
 		{ "fabric_prot_type",   "protection information is not supported"		},
@@ -74,13 +78,17 @@ static const char *by_name(const char *name)
 	return NULL;
 }
 
+const char *no_effect_here(const struct attr_row *row)
+{
+	const char *why = by_name(row->name);
+	return why || !(row->flags & ATTR_IGNORED) ? why : "it belongs to the kernel's target";
+}
+
 const char *no_effect(const struct node *n, const struct attr_row *row, const char *text)
 {
 	if (!strcasecmp(text, row->default_text ? row->default_text : ""))
 		return NULL;
-	const char *why = by_name(row->name);
-	if (!why && row->flags & ATTR_IGNORED)
-		why = "it belongs to the kernel's target";
+	const char *why = no_effect_here(row);
 	if (!why && n->class == &storage_class)
 		why = of_storage(NODE_OF(const struct storage, n), row->name);
 	return why;
