@@ -16,12 +16,12 @@
 // clang-format off
 #define AUTH_ROWS \
 	{ "userid", ATTR_STRING, AUTH(userid), NULL, "user name of the initiator", NULL, 0 }, \
-	{ "password", ATTR_STRING, AUTH(password), NULL, "secret of the initiator; + generates one", NULL, \
+	{ "password", ATTR_STRING, AUTH(password), NULL, "secret of the initiator, at least 12 characters; + generates one", NULL, \
 	  ATTR_SECRET }, \
 	{ "mutual_userid", ATTR_STRING, AUTH(mutual_userid), NULL, \
 	  "user name of the target (mutual CHAP)", NULL, 0 }, \
 	{ "mutual_password", ATTR_STRING, AUTH(mutual_password), NULL, \
-	  "secret of the target (mutual CHAP); + generates one", NULL, ATTR_SECRET }, \
+	  "secret of the target (mutual CHAP), at least 12 characters; + generates one", NULL, ATTR_SECRET }, \
 	{ "password_file", ATTR_STRING, AUTH_FILE(password_file), NULL, \
 	  "file of mode 0600 whose first line is the password; only its path is saved", NULL, \
 	  ATTR_OWN }, \
