@@ -4,6 +4,7 @@
 #include "target/config/change.h"
 
 #include <errno.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,14 +95,30 @@ static void put_commands(struct json_object *change, struct json_object *to)
 	free(t.text);
 }
 
+// The user's name, of local users only: a name service may take long to answer. False: not known.
+static bool user_name(long long uid, char *ret, size_t size)
+{
+	FILE *f = fopen("/etc/passwd", "re");
+	const struct passwd *p = NULL;
+	while (f && (p = fgetpwent(f)) && (long long)p->pw_uid != uid)
+		;
+	if (p)
+		snprintf(ret, size, "%s", p->pw_name);
+	if (f)
+		fclose(f);
+	return p != NULL;
+}
+
 void change_tell(struct json_object *change, struct json_object *to)
 {
-	char who[64];
+	char who[128], name[64];
 	put_commands(change, to);
 	if (!json_field(change, "uid"))
 		return;
-	snprintf(who, sizeof who, "uid %lld, process %lld",
-		 (long long)json_object_get_int64(json_field(change, "uid")),
+	long long uid = json_object_get_int64(json_field(change, "uid"));
+	if (!user_name(uid, name, sizeof name))
+		snprintf(name, sizeof name, "uid %lld", uid);
+	snprintf(who, sizeof who, "%s, process %lld", name,
 		 (long long)json_object_get_int64(json_field(change, "process")));
 	json_put_text(to, "by", who);
 }

@@ -7,6 +7,7 @@
 
 import json
 import os
+import pwd
 import socket
 import sys
 
@@ -242,7 +243,7 @@ def each_generation_names_its_change(scratch):
                   f"/backstores/ramdisk create b 4M; {tpg} disable",
                   f"{tpg} set auth userid password", "/backstores/ramdisk create a 4M"]
         check([row["change"] for row in rows] == wanted, rows)
-        who = f"uid {os.getuid()}, process {os.getpid()}"
+        who = f"{pwd.getpwuid(os.getuid()).pw_name}, process {os.getpid()}"
         check(all(row["by"] == who and row["replaced"] for row in rows), rows)
         check("top-secret-12" not in json.dumps(saved(daemon)["farblock"]), "a secret")
         client.run("undo", "3")
