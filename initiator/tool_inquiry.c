@@ -35,7 +35,8 @@ static void show_number(struct view *v, const char *key, const char *label, uint
 	if (v->json)
 		json_object_object_add(v->json, key, json_object_new_uint64(value));
 	else
-		printf("%-24s %lu%s%s\n", label, (unsigned long)value, *unit ? " " : "", unit);
+		printf("%-24s %lu%s%s%s\n", label, (unsigned long)value, *unit ? " " : "", unit,
+		       !strcmp(unit, "block") && value != 1 ? "s" : "");
 }
 
 // Text of a target, for a terminal: printable ASCII, without the blanks around it.
@@ -200,7 +201,7 @@ static void block_limits(struct view *v, const struct page *p)
 			printf("%-24s not reported\n", fields[i].label);
 		else
 			show_number(v, fields[i].key, fields[i].label, value,
-				    fields[i].at == 24 ? "" : "blocks");
+				    fields[i].at == 24 ? "" : "block");
 	}
 }
 

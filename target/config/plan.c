@@ -65,9 +65,9 @@ static void say_result(struct reply *r, struct json_object *lines, struct json_o
 	if (!n)
 		reply_say(r, "Nothing to do: the configuration equals %s.", what);
 	else if (is_dry)
-		reply_say(r, "%zu differences; nothing changed.", n);
+		reply_say(r, "%zu difference%s; nothing changed.", n, n == 1 ? "" : "s");
 	else
-		reply_say(r, "Applied %s: %zu differences.", what, n);
+		reply_say(r, "Applied %s: %zu difference%s.", what, n, n == 1 ? "" : "s");
 }
 
 int plan_run(struct config *c, struct json_object *doc, const char *what,
