@@ -173,13 +173,85 @@ static int show_topic(struct topic *t, const char *name, struct err *e)
 	return 0;
 }
 
+// ---- settings of other kinds of node ----
+
+static struct json_object *setting_of(struct topic *t, const char *class, const char *group,
+				      const char *setting)
+{
+	struct json_object *rows = schema_group(t->shell->schema, class, group);
+	return rows ? row_find(rows, setting) : NULL;
+}
+
+// The kinds of node that have the group, or that very row of it, with a comma between.
+static void put_kinds(struct topic *t, const char *group, struct json_object *row, char *out,
+		      size_t size)
+{
+	size_t used = 0;
+	*out = 0;
+	json_object_object_foreach(field(t->shell->schema, "classes"), class, unused)
+	{
+		(void)unused;
+		bool has = row ? json_object_equal(
+					 setting_of(t, class, group, text_field(row, "name")), row)
+			       : schema_group(t->shell->schema, class, group) != NULL;
+		if (has && used < size)
+			used += (size_t)snprintf(out + used, size - used, "%s%s", used ? ", " : "",
+						 class);
+	}
+}
+
+// The rows of that name that differ, for json_object_put().
+static struct json_object *rows_elsewhere(struct topic *t, const char *group, const char *setting)
+{
+	struct json_object *list = json_object_new_array();
+	json_object_object_foreach(field(t->shell->schema, "classes"), class, unused)
+	{
+		(void)unused;
+		struct json_object *row = setting_of(t, class, group, setting);
+		bool is_new = row != NULL;
+		for (size_t i = 0; row && i < list_length(list); i++)
+			is_new &= !json_object_equal(json_object_array_get_idx(list, i), row);
+		if (is_new)
+			json_object_array_add(list, json_object_get(row));
+	}
+	return list;
+}
+
+static int show_elsewhere(struct topic *t, const char *group, const char *setting, struct err *e)
+{
+	struct look *l = &t->shell->look;
+	char kinds[200];
+	if (!json_object_is_type(field(t->shell->schema, "classes"), json_type_object))
+		return err_set(e, -EPROTO, "farblockd's schema has no classes");
+	put_kinds(t, group, NULL, kinds, sizeof kinds);
+	if (!*kinds)
+		return err_set(e, -ENOENT, "Unknown configuration group: %.60s", group);
+	if (!setting)
+		return err_set(e, -ENOENT,
+			       "Unknown configuration group: %.60s (nodes that have it: %s)", group,
+			       kinds);
+	struct json_object *list = rows_elsewhere(t, group, setting);
+	size_t n = list_length(list);
+	if (t->shell->is_json && n)
+		show_json(l, list);
+	for (size_t i = 0; i < n && !t->shell->is_json; i++) {
+		struct json_object *row = json_object_array_get_idx(list, i);
+		put_kinds(t, group, row, kinds, sizeof kinds);
+		show_setting(l->out, row);
+		fprintf(l->out, "  nodes:   %s\n", kinds);
+	}
+	json_object_put(list);
+	return n ? 0
+		 : err_set(e, -ENOENT, "Unknown parameter %.60s in group '%.60s'.", setting, group);
+}
+
 static int show_settings_of(struct topic *t, const char *group, const char *setting, struct err *e)
 {
 	struct shell *s = t->shell;
 	struct json_object *rows = schema_group(s->schema, t->class, group);
 	struct json_object *row = rows && setting ? row_find(rows, setting) : NULL;
 	if (!rows)
-		return err_set(e, -ENOENT, "Unknown configuration group: %.60s", group);
+		return show_elsewhere(t, group, setting, e);
 	if (setting && !row)
 		return err_set(e, -ENOENT, "Unknown parameter %.60s in group '%.60s'.", setting,
 			       group);
