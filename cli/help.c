@@ -89,7 +89,7 @@ static void show_setting(FILE *out, struct json_object *row)
 		const char *flag, *text;
 	} flags[] = {
 		{"readonly",	      "Read-only."				   },
-		{ "needs_restart", "Takes effect with the next session or open."},
+		{ "needs_restart", NEEDS_RESTART_TEXT			      },
 		{ "secret",	    "Never shown; =- asks for it."		   },
 		{ "ignored",	     "Kept for other targets; has no effect here."},
 	};

@@ -27,7 +27,7 @@ static const char *const only_none[] = { "none", NULL }, *const only_debug[] = {
 // clang-format off
 #define FIELD(field) offsetof(struct preferences, field)
 #define YES_NO(field, value, help) \
-	{ #field, ATTR_BOOL, FIELD(field), 0, 1, value, NULL, help, NULL, 0 }
+	{ #field, ATTR_BOOL, FIELD(field), 0, 1, value, NULL, help, NULL, 0, "true or false" }
 #define NUMBER(field, value, most, unit, help) \
 	{ #field, ATTR_UINT, FIELD(field), 0, most, value, unit, help, NULL, 0 }
 #define COLOR(field, value, help) \
@@ -41,7 +41,8 @@ const struct attr_row preference_rows[] = {
 	      "every change is saved at once (use begin, then commit or abort, to try "
 	      "changes)"),
 	{ "auto_use_daemon", ATTR_BOOL, FIELD(auto_use_daemon), 0, 1, "0", NULL,
-	  "kept for scripts of targetcli; farblock always uses farblockd", NULL, ATTR_IGNORED },
+	  "kept for scripts of targetcli; farblock always uses farblockd", NULL, ATTR_IGNORED,
+	  "true or false" },
 	COLOR(color_command, "cyan", "color of commands in completions"),
 	COLOR(color_default, "none", "color of groups, settings and notes in completions"),
 	COLOR(color_keyword, "cyan", "color of parameter names, NAME=, in completions"),
@@ -58,7 +59,7 @@ const struct attr_row preference_rows[] = {
 	  "warning: commands print warnings and not what they did; error, critical: errors only",
 	  levels, 0 },
 	FIXED("loglevel_file", only_debug, "debug",
-	      "the shell has no log (farblockd's flag --log-level controls its log)"),
+	      "the shell has no log (farblockd's option --log-level controls its log)"),
 	NUMBER(prompt_length, "30", 4096, "characters",
 	       "length of the path in the prompt; a longer path is abbreviated in the middle; 0: no limit"),
 	NUMBER(tree_max_depth, "0", 1000, "levels", "default depth of ls; 0: no limit"),
@@ -107,10 +108,7 @@ void preference_text(const struct attr_row *row, const struct preferences *p, ch
 
 void preference_range(const struct attr_row *row, char *out, size_t size)
 {
-	if (row->type == ATTR_BOOL)
-		snprintf(out, size, "true or false");
-	else
-		attr_range(row, out, size);
+	attr_range(row, out, size);
 }
 
 const char *preference_color(uint32_t color)

@@ -25,6 +25,9 @@ struct json_object *schema_group(struct json_object *schema, const char *class, 
 void schema_groups(struct json_object *schema, const char *class,
 		   void (*fn)(const char *group, struct json_object *rows, void *arg), void *arg);
 
+// Of settings with the flag "needs_restart".
+#define NEEDS_RESTART_TEXT "Takes effect at the next login, or when the disk is opened again."
+
 // The row called so in an array of parameters or settings, also by its alias; NULL.
 struct json_object *row_find(struct json_object *rows, const char *name);
 bool row_flag(struct json_object *row, const char *flag);

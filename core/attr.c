@@ -135,6 +135,11 @@ static int set_string(const struct attr_row *row, void *field, const char *text,
 	return 0;
 }
 
+static const char *bool_range(const struct attr_row *row)
+{
+	return row->range ? row->range : "0 or 1";
+}
+
 int attr_set(const struct attr_row *row, void *base, const char *text, struct err *e)
 {
 	void *field = field_of(row, base);
@@ -142,8 +147,8 @@ int attr_set(const struct attr_row *row, void *base, const char *text, struct er
 	switch (row->type) {
 	case ATTR_BOOL:
 		if (!parse_bool(text, &is))
-			return err_set(e, -EINVAL, "%s: must be true or false, not '%.60s'",
-				       row->name, text);
+			return err_set(e, -EINVAL, "%s: must be %s, not '%.60s'", row->name,
+				       bool_range(row), text);
 		__atomic_store_n((uint32_t *)field, is, __ATOMIC_RELAXED);
 		return 0;
 	case ATTR_UINT:
@@ -211,7 +216,7 @@ size_t attr_range(const struct attr_row *row, char *out, size_t size)
 {
 	switch (row->type) {
 	case ATTR_BOOL:
-		snprintf(out, size, "0 or 1");
+		snprintf(out, size, "%s", bool_range(row));
 		break;
 	case ATTR_UINT:
 		snprintf(out, size, "%" PRId64 "..%" PRId64, row->min,

@@ -21,7 +21,7 @@ enum attr_type {
 
 enum {
 	ATTR_READONLY = 1, // shown, never set by a user
-	ATTR_RESTART = 2,  // takes effect with the next session or open
+	ATTR_RESTART = 2,  // takes effect at the next login or open
 	ATTR_SECRET = 4,   // masked on display, absent from logs
 	ATTR_IGNORED = 8,  // known to targetcli, without effect here: only saved
 	ATTR_OWN = 16,	   // unknown to rtslib
@@ -38,7 +38,9 @@ struct attr_row {
 	const char *help;	    // one line
 	const char *const *choices; // NULL-terminated words. ENUM: the values; STRING: offered ones
 	uint32_t flags;
-	const char *range; // ATTR_STRING: the accepted values in words; NULL: any text that fits
+	// In words. ATTR_STRING: the accepted values; NULL: any text that fits. ATTR_BOOL: NULL for
+	// "0 or 1".
+	const char *range;
 };
 
 // Rows end with a NULL name. Returns NULL for an unknown name.

@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/set.h"
+#include "cli/schema.h"
 #include "manual/directive.h"
 #include "target/config/config.h"
 
@@ -134,7 +135,7 @@ static void setting(FILE *out, struct json_object *row)
 	if (*absent)
 		fprintf(out, "Default: %s.\n", absent);
 	if (json_object_get_boolean(field(row, "needs_restart")))
-		fputs("Takes effect at the next login.\n", out);
+		fputs(NEEDS_RESTART_TEXT "\n", out);
 }
 
 static void group(FILE *out, const char *class, const char *name, struct json_object *rows)

@@ -46,13 +46,13 @@ const struct attr_row discovery_rows[] = {
 
 const struct attr_row pref_rows[] = {
 	{ "auto_add_default_portal", PREF(auto_add_default_portal),
-	  "create portal 0.0.0.0:3260 with a portal group", NULL, ATTR_OWN },
+	  "create portal 0.0.0.0:3260 with a portal group", NULL, ATTR_OWN, "true or false" },
 	{ "auto_add_mapped_luns", PREF(auto_add_mapped_luns),
-	  "map new LUNs in all ACLs, and all LUNs in new ACLs", NULL, ATTR_OWN },
+	  "map new LUNs in all ACLs, and all LUNs in new ACLs", NULL, ATTR_OWN, "true or false" },
 	{ "auto_enable_tpgt", PREF(auto_enable_tpgt), "enable new portal groups",
-	  NULL, ATTR_OWN },
+	  NULL, ATTR_OWN, "true or false" },
 	{ "export_backstore_name_as_model", PREF(export_backstore_name_as_model),
-	  "use the storage object's name as SCSI product name of new disks", NULL, ATTR_OWN },
+	  "use the storage object's name as SCSI product name of new disks", NULL, ATTR_OWN, "true or false" },
 	{ "max_backup_files", ATTR_UINT, offsetof(struct prefs, max_backup_files), 0, 1000, "10", NULL,
 	  "number of changes that undo can revert; as many older backups are kept, a minute apart", NULL,
 	  ATTR_OWN },

@@ -100,13 +100,12 @@ static struct json_object *row_schema(const struct group_row *g, const struct at
 		[ATTR_INT] = "number", [ATTR_ENUM] = "choice", [ATTR_STRING] = "string",
 	};
 	struct json_object *o = json_object_new_object();
-	char range[256] = "true or false";
+	char range[256];
 	const char *absent = row->default_text;
 	bool is_worded = g->is_worded && row->type == ATTR_BOOL;
 	if (is_worded)
 		absent = *absent == '1' ? "true" : "false";
-	else
-		attr_range(row, range, sizeof range);
+	attr_range(row, range, sizeof range);
 	json_put_text(o, "name", row->name);
 	json_put_text(o, "type", row->flags & ATTR_NAME ? "name" : types[row->type]);
 	json_put_text(o, "range", range);
