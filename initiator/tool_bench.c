@@ -140,8 +140,8 @@ static int print_result(const struct tool *t, const struct bench *b, const char 
 	if (!b->failed)
 		return tool_interrupted();
 	tool_cmd_text(t->sync, &b->first_failed, why, sizeof why);
-	err_set(&e, -EIO, "bench: %lu commands failed, the first with: %s",
-		(unsigned long)b->failed, why[0] ? why : "short read");
+	err_set(&e, -EIO, "bench: %lu command%s failed, the first with: %s",
+		(unsigned long)b->failed, b->failed == 1 ? "" : "s", why[0] ? why : "short read");
 	return tool_fail(TOOL_FAILED, &e);
 }
 

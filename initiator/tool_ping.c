@@ -19,7 +19,7 @@ static void print_session(const struct ini_session_info *i)
 	if (i->tpgt >= 0)
 		printf(", portal group %d", i->tpgt);
 	if (i->redirects)
-		printf(", %u redirects", i->redirects);
+		printf(", %u redirect%s", i->redirects, i->redirects == 1 ? "" : "s");
 	printf("\n  digests: header %s, data %s\n", p->header_digest ? "CRC32C" : "None",
 	       p->data_digest ? "CRC32C" : "None");
 	printf("  MaxRecvDataSegmentLength %u (initiator), %u (target)\n", p->max_recv_data,

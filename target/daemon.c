@@ -270,8 +270,8 @@ int daemon_run(const struct daemon_options *o, struct err *e)
 	};
 	int r = start(&d, e);
 	if (!r) {
-		log_info("farblockd " FARBLOCK_VERSION ": %u workers, control socket %s",
-			 d.worker_count, o->socket);
+		log_info("farblockd " FARBLOCK_VERSION ": %u worker%s, control socket %s",
+			 d.worker_count, d.worker_count == 1 ? "" : "s", o->socket);
 		status_init(&d.status, d.control, d.config);
 		watchdog_init(&d.watchdog, d.control);
 		worker_run(d.control);

@@ -326,9 +326,9 @@ static int apply_storage(struct config *c, struct node *n, const struct attr_row
 	if (!(row->flags & ATTR_RESTART))
 		return lu_attr_apply(s->lu, row, text, e);
 	if (s->lun_count)
-		return err_set(e, -EBUSY,
-			       "%s: cannot change while %u LUNs use %s (delete them first)",
-			       row->name, s->lun_count, n->name);
+		return err_set(
+			e, -EBUSY, "%s: cannot change while %u LUN%s %s (delete the LUNs first)",
+			row->name, s->lun_count, s->lun_count == 1 ? " uses" : "s use", n->name);
 	if (storage_loses_data(s))
 		return err_set(e, -EBUSY,
 			       "%s: the data of RAM disk %s would be lost (delete and create it)",

@@ -151,9 +151,9 @@ int alua_group_free(struct lu *lu, const char *name, struct err *e)
 	unsigned n = members(lu, s->id);
 	if (n)
 		return err_set(e, -EBUSY,
-			       "%s: ALUA group %s: delete: in use by %u ports (move "
-			       "them to another group first)",
-			       lu->name, name, n);
+			       "%s: ALUA group %s: delete: in use by %u port%s (move "
+			       "ports to another group first)",
+			       lu->name, name, n, n == 1 ? "" : "s");
 	store(&s->id, ALUA_SLOT_FREE);
 	alua_refresh_plain(lu);
 	return 0;
