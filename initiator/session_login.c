@@ -86,7 +86,7 @@ static const char *cure(uint16_t status)
 {
 	switch (status) {
 	case ISCSI_LOGIN_AUTH_FAILED:
-		return " (check --chap-user and --chap-secret-file)";
+		return " (check the CHAP user and secret: --chap-user, --chap-secret-file)";
 	case ISCSI_LOGIN_FORBIDDEN:
 		return " (check that the target has an ACL of this initiator name)";
 	case ISCSI_LOGIN_NOT_FOUND:

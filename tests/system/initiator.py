@@ -107,7 +107,7 @@ def wrong_secret(scratch, daemon, target):
     daemon.rpc("tree.set", path=path, group="auth", values={"userid": "u", "password": "p" * 12})
     daemon.rpc("tree.set", path=path, group="attribute", values={"authentication": "1"})
     told = tool("ping", target.url(), "--chap-user", "u", "--chap-secret-file", secret, status=1)
-    check("0201" in told and "(check --chap-user and --chap-secret-file)" in told, told)
+    check("0201" in told and "--chap-user, --chap-secret-file)" in told, told)
     daemon.rpc("tree.set", path=path, group="attribute", values={"authentication": "0"})
 
 
