@@ -106,8 +106,8 @@ static void conn_free(struct conn *c)
 	free(c);
 	if (!list_empty(&iw->conns))
 		return;
-	timer_cancel(iw->worker, &iw->tick);
 	cmd_pool_trim(iw);
+	conn_tick_stop(iw);
 }
 
 static void free_run(struct msg *m)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "core/list.h"
+#include "core/offload.h"
 #include "core/worker.h"
 #include "target/iscsi/portal.h"
 #include "target/iscsi/sessions.h"
@@ -149,9 +150,11 @@ struct iscsi_worker {
 	struct list texts;	 // answers to be made, text.c
 	struct msg text_msg;	 // makes a part of the first
 	bool is_text_posted;
-	uint64_t text_unread;  // bytes of answers in movers
-	bool is_short;	       // of memory: a session has had none for a second
-	struct timer tick;     // every second while there are connections
+	uint64_t text_unread; // bytes of answers in movers
+	bool is_short;	      // of memory: a session has had none for a second
+	struct timer tick;    // every second while there are connections
+	struct offload trim;  // returns freed memory to the system
+	bool is_trimming;
 	struct list free_cmds; // commands to use again
 	unsigned free_count;
 	struct iscsi_counters counters;
@@ -195,6 +198,8 @@ void conn_follow(struct conn *c, struct iscsi_view *v);
 
 // The worker's first connection comes: looks at them every second from now on.
 void conn_tick_start(struct iscsi_worker *iw);
+// ... and its last one has gone.
+void conn_tick_stop(struct iscsi_worker *iw);
 
 // first_byte.c -------------------------------------------------------------------------
 

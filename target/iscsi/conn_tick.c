@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The worker's second hand: what a connection owes by now, and what it loses for it.
+#include <malloc.h>
+
 #include "target/iscsi/conn.h"
 #include "target/scsi/nexus.h"
+#include "transport/iscsi/peer_memory.h"
 
 #define TICK_US	       1000000u
 #define SECOND	       1000000000ull
@@ -161,6 +164,31 @@ static bool is_short_of_memory(struct iscsi_worker *iw)
 	return ret;
 }
 
+// --- memory that peers made us keep ---
+
+static void trim_work(struct offload *o)
+{
+#ifdef __GLIBC__
+	malloc_trim(0);
+#endif
+}
+
+static void trim_done(struct offload *o)
+{
+	container_of(o, struct iscsi_worker, trim)->is_trimming = false;
+}
+
+// The allocator keeps what is freed, as fragments of this worker's arena.
+static void trim(struct iscsi_worker *iw)
+{
+	if (iw->is_trimming || !peer_memory_was_freed())
+		return;
+	iw->is_trimming = true;
+	iw->trim.work = trim_work;
+	iw->trim.done = trim_done;
+	offload_submit(&iw->trim);
+}
+
 static void on_tick(struct timer *t)
 {
 	struct iscsi_worker *iw = container_of(t, struct iscsi_worker, tick);
@@ -170,6 +198,13 @@ static void on_tick(struct timer *t)
 	login_slots_tick(iw);
 	list_for_each_safe (it, &iw->conns)
 		tick_conn(list_entry(it, struct conn, link), now); // frees none at once
+	trim(iw);
+}
+
+void conn_tick_stop(struct iscsi_worker *iw)
+{
+	timer_cancel(iw->worker, &iw->tick);
+	trim(iw);
 }
 
 void conn_tick_start(struct iscsi_worker *iw)

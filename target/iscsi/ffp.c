@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "target/iscsi/conn.h"
+#include "transport/iscsi/peer_memory.h"
 #include "transport/wire/be.h"
 
 #define HELD_BYTES_MAX (512u << 10) // of the data of PDUs that came before their turn
@@ -73,13 +74,22 @@ enum ffp_order ffp_order(struct conn *c, const uint8_t *bhs, bool is_immediate)
 	return order;
 }
 
+// Bytes of data that c may still hold.
+static uint64_t held_room(const struct conn *c)
+{
+	uint64_t most = peer_memory_limit(PEER_ANSWERS);
+	most = most < HELD_BYTES_MAX ? most : HELD_BYTES_MAX;
+	return most > c->held_bytes ? most - c->held_bytes : 0;
+}
+
 static struct held_pdu *held_new(struct conn *c, uint32_t sn, uint32_t data_len)
 {
-	if (data_len > HELD_BYTES_MAX - c->held_bytes)
+	if (data_len > held_room(c))
 		return NULL;
 	struct held_pdu *h = calloc(1, sizeof *h + data_len);
 	if (!h)
 		return NULL;
+	peer_memory_take(PEER_ANSWERS, sizeof *h + data_len);
 	h->cmd_sn = sn;
 	h->data_len = data_len;
 	c->held_bytes += data_len;
@@ -88,6 +98,12 @@ static struct held_pdu *held_new(struct conn *c, uint32_t sn, uint32_t data_len)
 	list_insert_before(held_place(c, sn), &h->link);
 	c->held_count++;
 	return h;
+}
+
+static void held_free(struct held_pdu *h)
+{
+	peer_memory_give(PEER_ANSWERS, sizeof *h + h->data_len);
+	free(h);
 }
 
 int ffp_hold(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs, const uint8_t *data,
@@ -155,7 +171,7 @@ void ffp_run_held(struct conn *c)
 		c->held_bytes -= h->data_len;
 		c->held_ns = worker_now(c->worker);
 		held_run(c, h);
-		free(h);
+		held_free(h);
 	}
 }
 
@@ -178,7 +194,7 @@ void ffp_unhold(struct conn *c, struct cmd *cmd)
 void ffp_drop_held(struct conn *c)
 {
 	for (struct list *l; (l = list_pop_front(&c->held));)
-		free(list_entry(l, struct held_pdu, link));
+		held_free(list_entry(l, struct held_pdu, link));
 	c->held_count = c->held_bytes = 0;
 }
 

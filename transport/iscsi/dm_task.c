@@ -6,10 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "transport/iscsi/peer_memory.h"
 #include "transport/wire/be.h"
-
-// What one connection may park of data that came before there was a place for it.
-#define PARKED_MAX (16u << 20)
 
 void dm_task_init(struct dm_task *t, const uint8_t *bhs)
 {
@@ -88,13 +86,14 @@ bool dm_park(struct dm_owed *o, struct dm_task *t, const struct iscsi_params *p)
 	uint32_t size = unasked_max(p, t);
 	if (t->parked.addr)
 		return true;
-	if (o->parked_bytes + size > PARKED_MAX)
+	if (o->parked_bytes + size > peer_memory_limit(PEER_DATA_OUT))
 		return false;
 	t->parked.addr = malloc(size);
 	if (!t->parked.addr)
 		return false;
 	t->parked.len = size;
 	o->parked_bytes += size;
+	peer_memory_take(PEER_DATA_OUT, size);
 	return true;
 }
 
@@ -103,6 +102,7 @@ void dm_parked_free(struct dm_owed *o, struct dm_task *t)
 	if (!t->parked.addr)
 		return;
 	o->parked_bytes -= t->parked.len;
+	peer_memory_give(PEER_DATA_OUT, t->parked.len);
 	free(t->parked.addr);
 	t->parked = (struct sg){ 0 };
 }

@@ -8,14 +8,13 @@
 #include <unistd.h>
 
 #include "transport/iscsi/dm_tcp_target.h"
+#include "transport/iscsi/peer_memory.h"
 #include "transport/wire/be.h"
 
-// A peer that does not read its answers is not served further beyond this many of them, or
-// this many bytes of echoes, texts and data frozen for their digests.
-#define TX_STOP		4096
-#define TX_START	1024
-#define TX_COPIED_STOP	(4u << 20)
-#define TX_COPIED_START (1u << 20)
+// A peer that does not read its answers is not served further beyond this many of them, or when
+// they, with echoes, texts and data frozen for its digest, take the memory it may have.
+#define TX_STOP	 4096
+#define TX_START 1024
 
 static struct dm_tcp *conn_dm(struct pdu_conn *c)
 {
@@ -32,9 +31,10 @@ static void task_released(struct dm_tcp *d, struct dm_task *t)
 static void tx_flow(struct dm_tcp *d)
 {
 	const struct pdu_conn *c = &d->conn;
-	if (d->is_paused || c->tx_count > TX_STOP || c->tx_copied > TX_COPIED_STOP)
+	uint64_t most = peer_memory_limit(PEER_ANSWERS);
+	if (d->is_paused || c->tx_count > TX_STOP || c->tx_kept > most)
 		pdu_conn_stop_rx(&d->conn);
-	else if (c->is_rx_stopped && c->tx_count < TX_START && c->tx_copied < TX_COPIED_START)
+	else if (c->is_rx_stopped && c->tx_count < TX_START && c->tx_kept < most / 4)
 		pdu_conn_start_rx(&d->conn);
 }
 
@@ -320,6 +320,13 @@ static int on_command(struct dm_tcp *d, const struct iscsi_pdu *pdu, const uint8
 	return 0;
 }
 
+// Whether there is memory for a ping's data. Without, it is answered without, as over iSER.
+static bool may_keep(const struct dm_tcp *d, uint32_t len)
+{
+	return !peer_memory_is_short(PEER_ANSWERS) ||
+	       d->conn.tx_kept + len <= peer_memory_limit(PEER_ANSWERS);
+}
+
 static int on_header(struct pdu_conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		     const uint8_t *ahs, struct pdu_sink *sink, struct err *e)
 {
@@ -337,7 +344,8 @@ static int on_header(struct pdu_conn *c, const struct iscsi_pdu *pdu, const uint
 		if (pdu->opcode == ISCSI_OP_TEXT_REQ && pdu->data_len > ISCSI_LOGIN_DATA_MAX)
 			return err_set(e, -EPROTO, "Text Request of more than %u bytes",
 				       ISCSI_LOGIN_DATA_MAX);
-		sink->kind = PDU_TO_BUFFER;
+		d->is_ping_cut = pdu->opcode == ISCSI_OP_NOP_OUT && !may_keep(d, pdu->data_len);
+		sink->kind = d->is_ping_cut ? PDU_DISCARD : PDU_TO_BUFFER;
 		return 0;
 	}
 }
@@ -359,8 +367,15 @@ static int on_received(struct pdu_conn *c, const struct iscsi_pdu *pdu, const ui
 	}
 	if (res) {
 		// RFC 7143 7.8: the PDU is lost; the initiator hears of it and tries again.
+		d->is_ping_cut = false;
 		send_reject(d, ISCSI_REJECT_DATA_DIGEST, bhs);
 		return 0;
+	}
+	if (d->is_ping_cut) {
+		struct iscsi_pdu cut = *pdu;
+		cut.data_len = 0;
+		d->is_ping_cut = false;
+		return d->dm.up->control(&d->dm, &cut, bhs, NULL, e);
 	}
 	return data ? d->dm.up->control(&d->dm, pdu, bhs, data, e) : 0;
 }

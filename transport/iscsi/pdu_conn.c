@@ -86,9 +86,7 @@ int pdu_conn_init(struct pdu_conn *c, struct worker *w, int fd, enum iscsi_role 
 
 void pdu_conn_done(struct pdu_conn *c)
 {
-	free(c->buffer);
-	free(c->rest);
-	c->buffer = c->rest = NULL;
+	pdu_rx_free(c);
 	pdu_scratch_put();
 }
 

@@ -113,7 +113,8 @@ struct pdu_conn {
 	struct pdu_sink sink;
 	uint32_t sink_index, sink_offset; // cursor into sink.sg
 	uint8_t *buffer;		  // PDU_TO_BUFFER
-	uint64_t buffer_ns;		  // ... since then
+	uint32_t buffer_len;
+	uint64_t buffer_ns; // since when
 	uint8_t rx_header[ISCSI_BHS_LEN + ISCSI_AHS_MAX + ISCSI_DIGEST_LEN];
 	uint8_t rx_tail[8];
 	bool is_in_rx, is_rx_posted, is_rx_stopped;
@@ -124,7 +125,7 @@ struct pdu_conn {
 	unsigned tx_count;
 	uint64_t tx_bytes;
 	uint64_t last_tx_ns; // when a byte last left, or could have for the first time
-	uint64_t tx_copied;  // bytes of data that the queued PDUs own
+	uint64_t tx_kept;    // bytes of the queued PDUs and of data that they own
 	uint32_t tx_offset;  // bytes of the first PDU that have left
 	bool is_tx_blocked;  // the socket is full
 	bool is_closing;     // close once tx is empty
@@ -178,7 +179,8 @@ void pdu_conn_flush(struct pdu_conn *c);
 // private to pdu_*.c
 void pdu_rx_run(struct pdu_conn *c);
 void pdu_rx_reset(struct pdu_conn *c);
-int pdu_scratch_get(void); // one user more of the worker's scratch; -ENOMEM
+void pdu_rx_free(struct pdu_conn *c); // what was received and not passed on
+int pdu_scratch_get(void);	      // one user more of the worker's scratch; -ENOMEM
 void pdu_scratch_put(void);
 void pdu_tx_drop_all(struct pdu_conn *c);
 void pdu_tx_flush_most(struct pdu_conn *c); // keeps a short end that would be a packet of its own

@@ -9,6 +9,7 @@
 
 #include "transport/iscsi/digest.h"
 #include "transport/iscsi/pdu_conn.h"
+#include "transport/iscsi/peer_memory.h"
 #include "transport/wire/be.h"
 
 // One receive may fill this much scratch; shared by the connections of a worker, since what a
@@ -126,7 +127,8 @@ void pdu_conn_discard(struct pdu_conn *c, const void *owner)
 // How far the next receive may read past the bytes it must have. With large data segments
 // about, not past the next header: their payload is then received in place, uncopied. Nor before
 // full feature phase: one request is answered before the next, and a peer that nobody knows yet has
-// no bytes kept here.
+// no bytes kept here. And little while peers that do not read keep much memory: what was received
+// and has to wait is kept too.
 static void rx_judge(struct pdu_conn *c, uint32_t data_len)
 {
 	if (data_len > SMALL_DATA || c->phase != ISCSI_PHASE_FULL_FEATURE) {
@@ -138,9 +140,37 @@ static void rx_judge(struct pdu_conn *c, uint32_t data_len)
 		c->rx_small++;
 	if (c->rx_streak++ < STREAK)
 		c->rx_limit = ISCSI_BHS_LEN;
+	else if (c->rx_small > STREAK && !peer_memory_is_short(PEER_ANSWERS))
+		c->rx_limit = SCRATCH_SIZE;
 	else
-		c->rx_limit = c->rx_small > STREAK ? SCRATCH_SIZE : READ_AHEAD;
+		c->rx_limit = READ_AHEAD;
 }
+
+// --- a control PDU's data ---
+
+static int buffer_new(struct pdu_conn *c, uint32_t len, struct err *e)
+{
+	// One byte more than the data: the terminator of a text that lacks it.
+	c->buffer = calloc(1, (size_t)len + 1);
+	if (!c->buffer)
+		return err_set(e, -ENOMEM, "out of memory for %u bytes of %s", len,
+			       iscsi_opcode_name(c->rx_pdu.opcode));
+	c->buffer_len = len;
+	c->buffer_ns = worker_now(c->worker);
+	peer_memory_take(PEER_ANSWERS, len);
+	return 0;
+}
+
+static void buffer_free(struct pdu_conn *c)
+{
+	if (!c->buffer)
+		return;
+	peer_memory_give(PEER_ANSWERS, c->buffer_len);
+	free(c->buffer);
+	c->buffer = NULL;
+}
+
+// --- PDUs, whole ---
 
 static int pdu_complete(struct pdu_conn *c, struct err *e)
 {
@@ -156,10 +186,7 @@ static int pdu_complete(struct pdu_conn *c, struct err *e)
 	c->rx_have = 0;
 	uint8_t *data = c->sink.kind == PDU_TO_BUFFER ? c->buffer : NULL;
 	int r = c->ops->received(c, &c->rx_pdu, c->rx_header, data, res, e);
-	if (c->buffer) {
-		free(c->buffer);
-		c->buffer = NULL;
-	}
+	buffer_free(c);
 	return r;
 }
 
@@ -207,14 +234,10 @@ static int pdu_header(struct pdu_conn *c, const uint8_t *bhs, struct err *e)
 	r = c->ops->header(c, pdu, bhs, pdu->ahs_len ? bhs + ISCSI_BHS_LEN : NULL, &c->sink, e);
 	if (r < 0)
 		return r;
-	if (c->sink.kind == PDU_TO_BUFFER && pdu->data_len) {
-		// One byte more than the data: the terminator of a text that lacks it.
-		c->buffer = calloc(1, (size_t)pdu->data_len + 1);
-		c->buffer_ns = worker_now(c->worker);
-		if (!c->buffer)
-			return err_set(e, -ENOMEM, "out of memory for %u bytes of %s",
-				       pdu->data_len, iscsi_opcode_name(pdu->opcode));
-	}
+	if (c->sink.kind == PDU_TO_BUFFER && pdu->data_len)
+		r = buffer_new(c, pdu->data_len, e);
+	if (r < 0)
+		return r;
 	sink_open(c);
 	return 0;
 }
@@ -368,10 +391,26 @@ static int rest_keep(struct pdu_conn *c, const uint8_t *p, uint32_t n, struct er
 	c->rest = malloc(n);
 	if (!c->rest)
 		return err_set(e, -ENOMEM, "out of memory for %u received bytes", n);
+	peer_memory_take(PEER_ANSWERS, n);
 	memcpy(c->rest, p, n); // headers mostly; rx_data() counts the payload among them
 	c->rest_len = n;
 	c->rest_at = 0;
 	return 0;
+}
+
+static void rest_free(struct pdu_conn *c)
+{
+	if (!c->rest)
+		return;
+	peer_memory_give(PEER_ANSWERS, c->rest_len);
+	free(c->rest);
+	c->rest = NULL;
+}
+
+void pdu_rx_free(struct pdu_conn *c)
+{
+	buffer_free(c);
+	rest_free(c);
 }
 
 static int rest_feed(struct pdu_conn *c, struct err *e)
@@ -380,10 +419,8 @@ static int rest_feed(struct pdu_conn *c, struct err *e)
 	if (used < 0)
 		return used;
 	c->rest_at += (uint32_t)used;
-	if (c->rest_at < c->rest_len)
-		return 0;
-	free(c->rest);
-	c->rest = NULL;
+	if (c->rest_at == c->rest_len)
+		rest_free(c);
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 
 #include "transport/iscsi/digest.h"
 #include "transport/iscsi/pdu_conn.h"
+#include "transport/iscsi/peer_memory.h"
 #include "transport/wire/be.h"
 
 #define TX_IOV	  512
@@ -163,9 +164,16 @@ static uint64_t tx_size(const struct pdu_tx *tx)
 	return (uint64_t)tx->header_len + tx->data_len + tx->tail_len;
 }
 
-static uint64_t tx_copied(const struct pdu_tx *tx)
+// Memory that the PDU keeps until it has left.
+static uint64_t tx_kept(const struct pdu_tx *tx)
 {
-	return tx->owns_data ? tx->data_len : 0;
+	return sizeof *tx + (tx->owns_data ? tx->data_len : 0);
+}
+
+static void tx_keep(struct pdu_conn *c, uint64_t bytes)
+{
+	c->tx_kept += bytes;
+	peer_memory_take(PEER_ANSWERS, bytes);
 }
 
 static void tx_end(struct pdu_conn *c, struct pdu_tx *tx, int res)
@@ -175,7 +183,8 @@ static void tx_end(struct pdu_conn *c, struct pdu_tx *tx, int res)
 	list_remove(&tx->link);
 	c->tx_count--;
 	c->tx_bytes -= tx_size(tx);
-	c->tx_copied -= tx_copied(tx);
+	c->tx_kept -= tx_kept(tx);
+	peer_memory_give(PEER_ANSWERS, tx_kept(tx));
 	pdu_tx_put(c, tx);
 	if (sent)
 		sent(c, owner, res);
@@ -214,7 +223,7 @@ void pdu_tx_queue(struct pdu_conn *c, struct pdu_tx *tx)
 	list_push_back(&c->tx, &tx->link);
 	c->tx_count++;
 	c->tx_bytes += tx_size(tx);
-	c->tx_copied += tx_copied(tx);
+	tx_keep(c, tx_kept(tx));
 	c->pdus_out++;
 	if (!c->is_in_rx)
 		worker_defer(c->worker, &c->tx_defer, on_defer);
