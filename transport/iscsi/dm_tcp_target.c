@@ -61,31 +61,6 @@ static struct pdu_tx *task_tx(struct dm_tcp *d, struct dm_task *t, uint8_t opcod
 	return tx;
 }
 
-// A copy of what a RAM disk's memory holds now: with a data digest the bytes must not change
-// between the CRC and the send.
-static bool tx_freeze_data(struct dm_tcp *d, struct pdu_tx *tx)
-{
-	uint64_t offset = tx->sg_offset;
-	uint32_t done = 0;
-	tx->data = malloc(tx->data_len);
-	tx->owns_data = true;
-	if (!tx->data)
-		return false;
-	for (uint32_t i = 0; i < tx->nsg && done < tx->data_len; i++) {
-		if (offset >= tx->sg[i].len) {
-			offset -= tx->sg[i].len;
-			continue;
-		}
-		uint32_t n = tx->sg[i].len - (uint32_t)offset;
-		n = n < tx->data_len - done ? n : tx->data_len - done;
-		buf_copy_for(d->conn.worker, &d->conn.copied, tx->data + done,
-			     tx->sg[i].addr + offset, n);
-		done += n;
-		offset = 0;
-	}
-	return true;
-}
-
 static bool may_collapse(const struct dm_result *r)
 {
 	return r->data_len && r->status == 0 && !r->sense_len && !r->residual_flags &&
@@ -134,11 +109,7 @@ static bool send_data_in(struct dm_tcp *d, struct dm_task *t, struct dm_result *
 		tx->sent = on_task_sent;
 		tx->owner = t;
 		t->tx_pending++;
-		if (d->conn.data_digest && !tx_freeze_data(d, tx)) {
-			tx->data_len = 0; // it still carries the reference; the connection ends
-			pdu_tx_queue(&d->conn, tx);
-			return false;
-		}
+		tx->freezes = d->conn.data_digest;
 		pdu_tx_queue(&d->conn, tx);
 	}
 	*ret_sn = sn;

@@ -40,6 +40,7 @@ struct pdu_tx {
 	uint64_t sg_offset;
 	uint8_t *data;	// instead of sg
 	bool owns_data; // data is freed with the PDU
+	bool freezes;	// data in sg may change: it is copied when it leaves, for its digest
 	// Called when the last byte has left, or (res < 0) when the connection is gone.
 	void (*sent)(struct pdu_conn *c, void *owner, int res);
 	void *owner;

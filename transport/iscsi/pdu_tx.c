@@ -14,6 +14,7 @@
 #define FREE_KEEP 4096	 // PDUs a worker keeps for the next burst
 #define PACKET	  65160u // bytes of the largest packet TCP makes at once, 45 segments of 1448
 #define PREFETCH  256u
+#define FROZEN	  4 // of the memory for answers, one part in so many is for frozen data
 
 static _Thread_local struct {
 	struct pdu_tx *first; // linked through owner
@@ -141,6 +142,12 @@ static uint32_t data_crc(const struct pdu_tx *tx)
 	return digest_update_iov(ISCSI_CRC_START, iov, v.count, tx->data_len);
 }
 
+static void tx_digest(struct pdu_tx *tx)
+{
+	uint32_t pad = -tx->data_len & 3;
+	digest_put(digest_update_pad(data_crc(tx), tx->data_len), tx->tail + pad);
+}
+
 static void tx_seal(struct pdu_conn *c, struct pdu_tx *tx)
 {
 	struct iscsi_bhs *h = (void *)tx->bhs;
@@ -153,10 +160,11 @@ static void tx_seal(struct pdu_conn *c, struct pdu_tx *tx)
 	if (!tx->data_len)
 		return;
 	tx->tail_len = -tx->data_len & 3;
-	if (c->data_digest) {
-		digest_put(digest_update_pad(data_crc(tx), tx->data_len), tx->tail + tx->tail_len);
-		tx->tail_len += ISCSI_DIGEST_LEN;
-	}
+	if (!c->data_digest)
+		return;
+	tx->tail_len += ISCSI_DIGEST_LEN;
+	if (!tx->freezes)
+		tx_digest(tx);
 }
 
 static uint64_t tx_size(const struct pdu_tx *tx)
@@ -174,6 +182,50 @@ static void tx_keep(struct pdu_conn *c, uint64_t bytes)
 {
 	c->tx_kept += bytes;
 	peer_memory_take(PEER_ANSWERS, bytes);
+}
+
+static void tx_copy(struct pdu_conn *c, const struct pdu_tx *tx, uint8_t *to)
+{
+	uint64_t offset = tx->sg_offset;
+	uint32_t done = 0;
+	for (uint32_t i = 0; i < tx->nsg && done < tx->data_len; i++) {
+		if (offset >= tx->sg[i].len) {
+			offset -= tx->sg[i].len;
+			continue;
+		}
+		uint32_t n = tx->sg[i].len - (uint32_t)offset;
+		n = n < tx->data_len - done ? n : tx->data_len - done;
+		buf_copy_for(c->worker, &c->copied, to + done, tx->sg[i].addr + offset, n);
+		done += n;
+		offset = 0;
+	}
+}
+
+// Data that may change, as a RAM disk's memory, must not do so between its digest and the send.
+static int tx_freeze(struct pdu_conn *c, struct pdu_tx *tx)
+{
+	uint8_t *data = malloc(tx->data_len);
+	if (!data)
+		return -ENOMEM;
+	tx_copy(c, tx, data);
+	tx->data = data;
+	tx->owns_data = true;
+	tx->freezes = false;
+	tx_keep(c, tx->data_len);
+	tx_digest(tx);
+	return 0;
+}
+
+// Whether tx goes into a batch of so many bytes: a copy of its data may have to wait until others
+// have left. Negative: out of memory.
+static int tx_ready(struct pdu_conn *c, struct pdu_tx *tx, size_t batch)
+{
+	if (!tx->freezes)
+		return 1;
+	if (batch && c->tx_kept + tx->data_len > peer_memory_limit(PEER_ANSWERS) / FROZEN)
+		return 0;
+	int r = tx_freeze(c, tx);
+	return r < 0 ? r : 1;
 }
 
 static void tx_end(struct pdu_conn *c, struct pdu_tx *tx, int res)
@@ -254,12 +306,20 @@ static bool send_some(struct pdu_conn *c, uint64_t limit)
 {
 	struct iovec iov[TX_IOV];
 	struct tx_cursor v = { .iov = iov, .max = TX_IOV, .skip = c->tx_offset };
+	int r = 1;
 	list_for_each (it, &c->tx) {
-		const struct pdu_tx *tx = list_entry(it, struct pdu_tx, link);
+		struct pdu_tx *tx = list_entry(it, struct pdu_tx, link);
 		if (v.bytes && v.bytes + tx_size(tx) > limit)
 			break;
-		if (!cursor_add_pdu(&v, tx))
+		r = tx_ready(c, tx, v.bytes);
+		if (r <= 0 || !cursor_add_pdu(&v, tx))
 			break;
+	}
+	if (r < 0 && !v.bytes) {
+		struct err e;
+		err_set(&e, r, "out of memory for data with a digest");
+		pdu_conn_close(c, false, &e);
+		return false;
 	}
 	ssize_t n = stream_writev(c->stream, iov, v.count);
 	if (n == -EAGAIN) {
