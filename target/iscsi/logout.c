@@ -23,6 +23,7 @@ void logout_finish(struct conn *c)
 	c->logout_when_idle = false;
 	c->state = CONN_LOGOUT;
 	c->close_when_sent = true;
+	text_drop(c); // nothing follows the Logout Response
 	if (c->nexus)
 		nexus_leave(c->nexus);
 	logout_answer(c, c->logout_bhs, ISCSI_LOGOUT_RSP_OK, DM_WANTS_SENT);
