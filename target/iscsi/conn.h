@@ -200,6 +200,8 @@ void conn_follow(struct conn *c, struct iscsi_view *v);
 void conn_tick_start(struct iscsi_worker *iw);
 // ... and its last one has gone.
 void conn_tick_stop(struct iscsi_worker *iw);
+// Ends c if at that time it owes something for too long, as every second.
+void conn_tick(struct conn *c, uint64_t now);
 
 // first_byte.c -------------------------------------------------------------------------
 

@@ -8,11 +8,13 @@
 
 #define TICK_US	       1000000u
 #define SECOND	       1000000000ull
-#define LOGOUT_TIMEOUT 5  // for the response to leave, and over RDMA for the peer's close
-#define LINGER_TIMEOUT 5  // for what is queued when the connection is to close
-#define SHORT_TIMEOUT  5  // without progress of who holds memory while others have none
-#define PDU_TIMEOUT    30 // for all of a control PDU that has begun to come
-#define HELD_TIMEOUT   60 // for the CmdSN that held PDUs wait for
+#define LOGOUT_TIMEOUT 5	   // for the response to leave, and over RDMA for the peer's close
+#define LINGER_TIMEOUT 5	   // for what is queued when the connection is to close
+#define SHORT_TIMEOUT  5	   // without progress of who holds memory while others have none
+#define SHORT_RATE     (64u << 10) // bytes a second at which that memory has to come free
+#define SHORT_MAX      15	   // ... but within this: initiators give a command 30 s
+#define PDU_TIMEOUT    30	   // for all of a control PDU that has begun to come
+#define HELD_TIMEOUT   60	   // for the CmdSN that held PDUs wait for
 
 static void tick_ping(struct conn *c, uint64_t now)
 {
@@ -59,23 +61,38 @@ static void tick_data_out(struct conn *c, uint64_t now)
 			   (unsigned long)most);
 }
 
-// Somebody has no memory at all: who holds some has to make use of it. Data-out that trickles in
-// does not put off dataout_timeout any more.
+// Seconds that the transfer of what c has of the buffers may take.
+static uint64_t short_seconds(const struct conn *c)
+{
+	uint64_t most = data_out_seconds(c), need = c->nexus->pool_used / SHORT_RATE;
+	most = most && most < SHORT_MAX ? most : SHORT_MAX;
+	need = need < most ? need : most;
+	return need > SHORT_TIMEOUT ? need : SHORT_TIMEOUT;
+}
+
+static void close_short(struct conn *c, const char *what, uint64_t ns)
+{
+	conn_close(c, false, "out of buffer memory, and %s for %lu s", what,
+		   (unsigned long)(ns / SECOND));
+}
+
+// Another session has no buffer at all: a session that has some must use them. Progress is not
+// enough: a peer that sends or takes a few bytes at a time would keep its buffers.
 static void tick_short_of_memory(struct conn *c, uint64_t now)
 {
-	uint64_t most = data_out_seconds(c);
 	if (!c->nexus || !c->nexus->pool_used)
 		return;
-	uint64_t oldest = c->dm->ops->oldest_owed(c->dm);
+	uint64_t most = short_seconds(c), oldest = c->dm->ops->oldest_owed(c->dm);
 	struct dm_counters n;
 	c->dm->ops->counters(c->dm, &n);
-	if (is_over(now, oldest, SHORT_TIMEOUT) || (most && is_over(now, n.owed_since_ns, most)))
-		conn_close(c, false,
-			   "out of buffer memory, and requested data-out has not arrived for %lu s",
-			   (unsigned long)((now - oldest) / SECOND));
+	if (is_over(now, oldest, SHORT_TIMEOUT))
+		close_short(c, "requested data-out has not arrived", now - oldest);
+	else if (is_over(now, n.owed_since_ns, most))
+		close_short(c, "requested data-out has not arrived in full", now - n.owed_since_ns);
 	else if (is_over(now, n.tx_stuck_ns, SHORT_TIMEOUT))
-		conn_close(c, false, "out of buffer memory, and the peer has not read for %lu s",
-			   (unsigned long)((now - n.tx_stuck_ns) / SECOND));
+		close_short(c, "the peer has not read", now - n.tx_stuck_ns);
+	else if (is_over(now, n.tx_since_ns, most))
+		close_short(c, "the peer has not read all of its data", now - n.tx_since_ns);
 }
 
 // A close that lets queued answers leave first does not wait for ever for a peer to read them.
@@ -123,7 +140,7 @@ static void tick_session(struct conn *c, uint64_t now)
 		tick_short_of_memory(c, now);
 }
 
-static void tick_conn(struct conn *c, uint64_t now)
+void conn_tick(struct conn *c, uint64_t now)
 {
 	if (c->state != CONN_ENDING && tick_closing(c, now))
 		return;
@@ -197,7 +214,7 @@ static void on_tick(struct timer *t)
 	iw->is_short = is_short_of_memory(iw);
 	login_slots_tick(iw);
 	list_for_each_safe (it, &iw->conns)
-		tick_conn(list_entry(it, struct conn, link), now); // frees none at once
+		conn_tick(list_entry(it, struct conn, link), now); // frees none at once
 	trim(iw);
 }
 

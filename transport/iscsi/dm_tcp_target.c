@@ -240,6 +240,11 @@ static void tcp_free(struct dm *dm)
 	free(d);
 }
 
+static uint64_t tx_since(const struct pdu_conn *c)
+{
+	return list_empty(&c->tx) ? 0 : list_entry(c->tx.next, struct pdu_tx, link)->queued_ns;
+}
+
 static void tcp_counters(struct dm *dm, struct dm_counters *ret)
 {
 	const struct dm_tcp *d = dm_tcp(dm);
@@ -252,6 +257,7 @@ static void tcp_counters(struct dm *dm, struct dm_counters *ret)
 				     .copied = c->copied,
 				     .owed_since_ns = dm_tcp_owed_since(d),
 				     .tx_stuck_ns = list_empty(&c->tx) ? 0 : c->last_tx_ns,
+				     .tx_since_ns = tx_since(c),
 				     .partial_ns = c->buffer ? c->buffer_ns : 0,
 				     .closing_ns = c->is_closing ? c->closing_ns : 0,
 				     .last_rx_ns = c->last_rx_ns };

@@ -34,6 +34,7 @@ struct pdu_tx {
 	uint8_t tail[8]; // pad and data digest
 	uint8_t header_len, tail_len;
 	uint32_t data_len;
+	uint64_t queued_ns; // since when it waits
 	// Data: len bytes that begin sg_offset bytes into sg, or at data.
 	const struct sg *sg;
 	uint32_t nsg;

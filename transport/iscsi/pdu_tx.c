@@ -270,8 +270,9 @@ void pdu_tx_queue(struct pdu_conn *c, struct pdu_tx *tx)
 	}
 	tx_prefetch(tx);
 	tx_seal(c, tx);
+	tx->queued_ns = worker_now(c->worker);
 	if (list_empty(&c->tx))
-		c->last_tx_ns = worker_now(c->worker);
+		c->last_tx_ns = tx->queued_ns;
 	list_push_back(&c->tx, &tx->link);
 	c->tx_count++;
 	c->tx_bytes += tx_size(tx);

@@ -301,6 +301,7 @@ static void iser_counters(struct dm *dm, struct dm_counters *ret)
 				     .bytes_out = d->qp->bytes_out,
 				     .copied = d->copied,
 				     .tx_stuck_ns = d->outgoing ? d->tx_ns : 0,
+				     .tx_since_ns = iser_tx_since(d),
 				     .owed_since_ns = iser_owed_since(d),
 				     .closing_ns = d->is_closed ? 0 : d->closing_ns,
 				     .last_rx_ns = d->qp->last_rx_ns };

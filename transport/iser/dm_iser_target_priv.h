@@ -42,10 +42,11 @@ struct iser_task {
 	uint32_t rkey;
 	uint64_t remote; // of byte 0 of the command's data
 
-	unsigned pending; // requests that name the task, and waits
-	unsigned reads;	  // ... of them RDMA Reads
-	bool is_ending;	  // put_data was called and nothing holds it up but pending
-	bool is_draining; // ... without status: counted in dm_iser.draining
+	unsigned pending;   // requests that name the task, and waits
+	unsigned reads;	    // ... of them RDMA Reads
+	uint64_t ending_ns; // when put_data was called
+	bool is_ending;	    // put_data was called and nothing holds it up but pending
+	bool is_draining;   // ... without status: counted in dm_iser.draining
 };
 
 // One RDMA Write or Read.
@@ -148,6 +149,7 @@ void iser_forget(struct iser_task *it);
 struct iser_task *iser_task_of(struct dm_iser *d, struct dm_task *t);
 uint64_t iser_oldest_owed(struct dm *dm);
 uint64_t iser_owed_since(const struct dm_iser *d);
+uint64_t iser_tx_since(const struct dm_iser *d);
 
 // dm_iser_target_rdma.c: RDMA Writes and Reads, and how a command ends. -------------------------
 

@@ -329,6 +329,7 @@ void iser_send_result(struct iser_task *it, struct dm_result *r)
 	iser_forget(it);
 	unstarve(it);
 	it->is_ending = true;
+	it->ending_ns = worker_now(d->worker);
 	if (!r && it->pending) {
 		it->is_draining = true;
 		d->draining++;
@@ -349,6 +350,17 @@ void iser_send_result(struct iser_task *it, struct dm_result *r)
 		}
 	}
 	iser_task_unref(it);
+}
+
+uint64_t iser_tx_since(const struct dm_iser *d)
+{
+	uint64_t since = 0;
+	list_for_each (l, &d->tasks) {
+		const struct iser_task *it = list_entry(l, struct iser_task, link);
+		if (it->is_ending && (!since || it->ending_ns < since))
+			since = it->ending_ns;
+	}
+	return since;
 }
 
 void iser_put_data(struct dm *dm, struct dm_task *t, struct dm_result *r)

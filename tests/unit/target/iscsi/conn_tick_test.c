@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a session may leave undone, and for how long, by a clock of the test.
+#include "target/iscsi/conn_rig.h"
+
+static struct rig r;
+static uint8_t payload[8192];
+
+static int open_one(void **state)
+{
+	rig_open(&r);
+	return 0;
+}
+
+static int close_one(void **state)
+{
+	rig_close(&r);
+	return 0;
+}
+
+// Another session has no buffer; this one has so many bytes of them.
+static void fall_short(uint64_t bytes)
+{
+	static struct nexus nexus;
+	nexus = (struct nexus){ .pool_used = bytes };
+	r.c->nexus = &nexus;
+	iscsi_worker_at(worker_index(worker))->is_short = true;
+}
+
+static void be_rich(void)
+{
+	iscsi_worker_at(worker_index(worker))->is_short = false;
+}
+
+static void to_take_a_few_bytes_is_not_to_make_progress(void **state)
+{
+	enum { PINGS = 100 };
+	struct look l, later;
+	for (uint32_t i = 1; i <= PINGS; i++)
+		rig_send(&r, request(ISCSI_OP_NOP_OUT, ISCSI_F, i, ISCSI_TAG_NONE), payload,
+			 sizeof payload);
+	WAIT(&r, l, l.n.pdus_in == PINGS);
+	WAIT(&r, later, later.now > l.now + 1);
+	// Until some more have left, of what was queued before.
+	uint8_t bin[4096];
+	for (later = l; later.n.tx_stuck_ns == l.n.tx_stuck_ns; later = look(&r, 0))
+		wire_recv(r.fds[1], bin, sizeof bin);
+	fall_short(64 << 10);
+	uint64_t since = later.n.tx_since_ns;
+	assert_true(since && since < later.n.tx_stuck_ns);
+	assert_false(look(&r, since + 5 * SECOND).is_closed);
+	assert_true(look(&r, since + 5 * SECOND + 1).is_closed);
+	be_rich();
+	assert_string_equal(
+		r.why.text,
+		"out of buffer memory, and the peer has not read all of its data for 5 s");
+}
+
+// A mover that says what the test wants.
+static struct dm_counters said;
+static uint64_t said_owed;
+static bool is_told_to_close;
+
+static void said_counters(struct dm *dm, struct dm_counters *ret)
+{
+	*ret = said;
+}
+
+static uint64_t said_oldest_owed(struct dm *dm)
+{
+	return said_owed;
+}
+
+static void said_close(struct dm *dm, bool linger, const struct err *why)
+{
+	is_told_to_close = true;
+}
+
+static bool is_ended(uint64_t bytes, uint64_t read_seconds, uint64_t owed_seconds)
+{
+	static const struct dm_ops ops = { .counters = said_counters,
+					   .oldest_owed = said_oldest_owed,
+					   .close = said_close };
+	const struct dm_ops *own = r.c->dm->ops;
+	const uint64_t now = 1000 * SECOND;
+	said = (struct dm_counters){ .last_rx_ns = now };
+	said.tx_stuck_ns = read_seconds ? now : 0;
+	said.tx_since_ns = read_seconds ? now - read_seconds * SECOND : 0;
+	said.owed_since_ns = owed_seconds ? now - owed_seconds * SECOND : 0;
+	said_owed = owed_seconds ? now : 0;
+	is_told_to_close = false;
+	fall_short(bytes);
+	r.c->dm->ops = &ops;
+	struct look l = look(&r, now);
+	r.c->dm->ops = own;
+	be_rich();
+	assert_false(l.is_closed);
+	return is_told_to_close;
+}
+
+static void kept_buffers_leave_at_64_kib_a_second_or_in_15_s(void **state)
+{
+	static const struct {
+		uint64_t bytes, seconds; // that they may take
+	} rows[] = {
+		{4096,	5 },
+		     { 320 << 10, 5 },
+		       { 640 << 10, 10},
+		  { 64 << 20,  15}
+	};
+	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		uint64_t bytes = rows[i].bytes, most = rows[i].seconds;
+		assert_false(is_ended(bytes, most, 0));
+		assert_true(is_ended(bytes, most + 1, 0));
+		assert_false(is_ended(bytes, 0, most));
+		assert_true(is_ended(bytes, 0, most + 1));
+	}
+	assert_false(is_ended(0, 100, 0)); // it has none
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, open_one, close_one)
+	const struct CMUnitTest tests[] = {
+		T(to_take_a_few_bytes_is_not_to_make_progress),
+		T(kept_buffers_leave_at_64_kib_a_second_or_in_15_s),
+	};
+	return cmocka_run_group_tests(tests, rig_begin, rig_end);
+}
