@@ -17,6 +17,62 @@ static int close_one(void **state)
 	return 0;
 }
 
+static void a_control_pdu_has_30_s_to_arrive(void **state)
+{
+	struct look l;
+	uint8_t raw[ISCSI_BHS_LEN + sizeof payload + 8];
+	size_t len = wire_pdu(raw, request(ISCSI_OP_NOP_OUT, ISCSI_F, 1, ISCSI_TAG_NONE), NULL, 0,
+			      payload, sizeof payload, false, false);
+	wire_send(r.fds[1], raw, len - 4);
+	WAIT(&r, l, l.n.partial_ns);
+	assert_false(look(&r, l.n.partial_ns + 30 * SECOND).is_closed);
+	assert_true(look(&r, l.n.partial_ns + 30 * SECOND + 1).is_closed);
+	assert_string_equal(r.why.text, "incomplete PDU after 30 s");
+}
+
+static void a_gap_of_cmd_sns_has_60_s_to_be_filled(void **state)
+{
+	struct look l;
+	rig_send(&r, request(ISCSI_OP_NOP_OUT, ISCSI_F, 2, ISCSI_TAG_NONE), NULL, 0);
+	WAIT(&r, l, l.held == 1);
+	uint64_t since = r.c->held_ns;
+	assert_false(look(&r, since + 60 * SECOND).is_closed);
+	assert_true(look(&r, since + 60 * SECOND + 1).is_closed);
+	assert_string_equal(r.why.text, "CmdSN 1 did not come within 60 s");
+}
+
+static void data_held_for_an_earlier_cmd_sn_is_at_most_512_kib(void **state)
+{
+	struct look l;
+	enum { MOST = (512 << 10) / sizeof payload };
+	for (uint32_t i = 0; i < MOST; i++)
+		rig_send(&r, request(ISCSI_OP_NOP_OUT, ISCSI_F, 2 + i, ISCSI_TAG_NONE), payload,
+			 sizeof payload);
+	WAIT(&r, l, l.is_closed || l.held == MOST);
+	assert_false(l.is_closed);
+	rig_send(&r, request(ISCSI_OP_NOP_OUT, ISCSI_F, WINDOW, ISCSI_TAG_NONE), payload, 4);
+	WAIT(&r, l, l.is_closed || l.held > MOST);
+	assert_true(l.is_closed);
+	assert_string_equal(r.why.text, "out of memory for a PDU ahead of its CmdSN");
+	assert_int_equal(l.held, 0);
+}
+
+static void a_text_is_open_for_15_s(void **state)
+{
+	uint8_t bhs[ISCSI_BHS_LEN];
+	struct look l;
+	rig_send(&r, request(ISCSI_OP_TEXT_REQ, ISCSI_TEXT_C, 1, ISCSI_TAG_NONE), "X-a", 3);
+	assert_int_equal(rig_recv(&r, bhs), ISCSI_OP_TEXT_RSP);
+	uint32_t ttt = get_be32(bhs + 20);
+	l = look(&r, 0);
+	assert_true(look(&r, l.now + 14 * SECOND).has_text);
+	l = look(&r, l.now + 16 * SECOND);
+	assert_false(l.has_text);
+	assert_false(l.is_closed);
+	rig_send(&r, request(ISCSI_OP_TEXT_REQ, ISCSI_F, 2, ttt), "=1", 3);
+	assert_int_equal(rig_recv(&r, bhs), ISCSI_OP_REJECT);
+}
+
 // Another session has no buffer; this one has so many bytes of them.
 static void fall_short(uint64_t bytes)
 {
@@ -121,6 +177,10 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, open_one, close_one)
 	const struct CMUnitTest tests[] = {
+		T(a_control_pdu_has_30_s_to_arrive),
+		T(a_gap_of_cmd_sns_has_60_s_to_be_filled),
+		T(data_held_for_an_earlier_cmd_sn_is_at_most_512_kib),
+		T(a_text_is_open_for_15_s),
 		T(to_take_a_few_bytes_is_not_to_make_progress),
 		T(kept_buffers_leave_at_64_kib_a_second_or_in_15_s),
 	};
