@@ -4,7 +4,7 @@
 
     tests/bench/hostile.py latency    the slowest answer that four sessions get on the worker that
                                       one unauthenticated peer floods with 3 MB of discovery
-                                      requests, in five ways (to be below 100 ms), and that 64
+                                      requests, in six ways (to be below 100 ms), and that 64
                                       sessions fill with ORDERED tasks that do not end
     tests/bench/hostile.py crowd      the memory that 2,000 hostile connections of each kind take
                                       (to be at most 64 MiB), and how long a login takes meanwhile
@@ -69,20 +69,20 @@ def victim(daemon, number, results, is_over):
     results.put((worst, count))
 
 
-def requests(peer, data, immediate, size=FLOOD):
+def requests(peer, data, immediate, flags, size):
     out, have = [], 0
     while have < size:
-        out.append(peer.request(TEXT, data=data, ttt=NONE, immediate=immediate).wire())
+        out.append(peer.request(TEXT, flags, data=data, ttt=NONE, immediate=immediate).wire())
         have += len(out[-1])
     return b"".join(out)
 
 
-def flood(daemon, peers, data, immediate, reads):
+def flood(daemon, peers, data, immediate, reads, flags):
     """Sends the flood over all of peers and takes the answers, until the last one has come or the
     time is over."""
     end, left, poll, silent = time.monotonic() + SECONDS, {}, select.epoll(), 0
     for peer in peers:
-        raw = memoryview(requests(peer, data, immediate, FLOOD // len(peers)))
+        raw = memoryview(requests(peer, data, immediate, flags, FLOOD // len(peers)))
         left[peer.socket.fileno()] = [peer.socket, raw]
         peer.socket.setblocking(False)
         poll.register(peer.socket, select.EPOLLIN * reads | select.EPOLLOUT)
@@ -106,13 +106,15 @@ def flood(daemon, peers, data, immediate, reads):
 
 
 KEYS = text([("SendTargets", "All")] * 128)
-FLOODS = [  # what, connections, data of a request, immediate, reads the answers
-    ("nobody else (for comparison)", 0, ALL, True, True),
-    ("128 times the key in each request", 1, KEYS, True, True),
-    ("small immediate requests", 1, ALL, True, True),
-    ("small requests in turn", 1, ALL, False, True),
-    ("small immediate requests, unread", 1, ALL, True, False),
-    ("the same over 64 connections, read", 64, ALL, True, True),
+C = 0x40
+FLOODS = [  # what, connections, data of a request, immediate, reads the answers, flags
+    ("nobody else (for comparison)", 0, ALL, True, True, F),
+    ("128 times the key in each request", 1, KEYS, True, True, F),
+    ("small immediate requests", 1, ALL, True, True, F),
+    ("small requests in turn", 1, ALL, False, True, F),
+    ("small immediate requests, unread", 1, ALL, True, False, F),
+    ("requests that are never finished", 1, b"", True, True, C),
+    ("small immediate requests over 64 connections", 64, ALL, True, True, F),
 ]
 
 
@@ -143,13 +145,13 @@ def waiting_tasks(daemon, _):
     return peers
 
 
-def text_flood(count, data, immediate, reads):
+def text_flood(count, data, immediate, reads, flags):
     def attack(daemon, _):
         peers = [daemon.connect(isid=bytes([0x80, 0, 0, 0, 3, n])) for n in range(count)]
         for peer in peers:
             peer.login(discovery=True)
         if peers:
-            flood(daemon, peers, data, immediate, reads)
+            flood(daemon, peers, data, immediate, reads, flags)
         else:
             time.sleep(SECONDS / 2)
         return peers
