@@ -110,6 +110,8 @@ struct worker *worker_at(unsigned index); // NULL past worker_count(). Any threa
 uint64_t worker_now(const struct worker *w);
 // The same clock, read now. Any thread.
 uint64_t clock_ns(void);
+// The same clock at the kernel's last tick, some ms ago: a quarter of the cost. Any thread.
+uint64_t clock_coarse_ns(void);
 
 // Sends m to w: FIFO between two threads, never blocks, allocates nothing. Any thread; a
 // worker may post to itself (then m runs in a later round).

@@ -12,12 +12,22 @@
 #define GAP_SHIFT    3	// the moving average's weight: 1/8
 #define GAP_CAP	     8	// one pause counts as at most that many spin times
 
-uint64_t clock_ns(void)
+static uint64_t clock_read(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return (uint64_t)t.tv_sec * NS_PER_SEC + (uint64_t)t.tv_nsec;
+}
+
+uint64_t clock_ns(void)
+{
+	return clock_read(CLOCK_MONOTONIC);
+}
+
+uint64_t clock_coarse_ns(void)
+{
+	return clock_read(CLOCK_MONOTONIC_COARSE);
 }
 
 void worker_defer(struct worker *w, struct defer *d, void (*fn)(struct defer *d))

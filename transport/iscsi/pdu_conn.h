@@ -105,6 +105,7 @@ struct pdu_conn {
 	uint32_t rx_limit; // how far a receive may read ahead
 	uint32_t rx_left;  // PDUs of this round's share
 	uint64_t rx_until; // ... and when its time is over; 0: not yet known
+	uint64_t rx_tick;  // the coarse clock when the other was read last
 	uint8_t *rest; // received, but not looked at before receiving stopped or the share ended
 	uint32_t rest_len, rest_at;
 	uint32_t rx_streak; // PDUs in a row without a large data segment

@@ -26,7 +26,7 @@
 #define ROUND_PDUS  256u
 #define ROUND_STEPS 8u
 #define ROUND_NS    1000000u
-#define CLOCK_EACH  16u // PDUs between two looks at the clock, the first of which begins the time
+#define CLOCK_EACH  16u // PDUs between two looks at the clock
 #define RX_IOV	    64
 // Answering so many PDUs took long enough for the peer to have sent more: look at once, so often.
 #define BURST  8u
@@ -190,14 +190,17 @@ static int pdu_complete(struct pdu_conn *c, struct err *e)
 	return r;
 }
 
-// One PDU less of the round's share, or none left if its time is over.
+// One PDU less of the round's share, or none left if its time is over. The clock is read at the
+// first PDU and every few, and after each that took so long that the coarse one has moved.
 static void share_use(struct pdu_conn *c)
 {
+	uint64_t now = clock_coarse_ns();
 	if (c->rx_left)
 		c->rx_left--;
-	if (c->rx_left % CLOCK_EACH)
+	if (now == c->rx_tick && c->rx_left % CLOCK_EACH)
 		return;
-	uint64_t now = clock_ns();
+	c->rx_tick = now;
+	now = clock_ns();
 	if (!c->rx_until)
 		c->rx_until = now + ROUND_NS;
 	else if (now >= c->rx_until)
@@ -207,7 +210,7 @@ static void share_use(struct pdu_conn *c)
 static void share_begin(struct pdu_conn *c)
 {
 	c->rx_left = c->phase == ISCSI_PHASE_FULL_FEATURE ? ROUND_PDUS : ROUND_STEPS;
-	c->rx_until = 0;
+	c->rx_until = c->rx_tick = 0;
 }
 
 // A whole header, checked against its digest, at bhs (which may lie in the scratch).

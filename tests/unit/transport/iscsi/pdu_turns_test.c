@@ -5,16 +5,25 @@
 
 #include "transport/iscsi/pdu_conn.h"
 
-enum { FLOOD = 1000, SHARE = 256, SETTLED = 16 };
+enum { FLOOD = 1000, SHARE = 256, SETTLED = 16, SLOW = 40 };
 
 struct rig {
 	struct pdu_conn c;
 	int fds[2];
 	unsigned count, closes;
 	bool stops_each; // receiving stops at each PDU
+	bool is_slow;	 // each PDU is a long piece of work
 	const struct rig *other;
 	unsigned others; // PDUs that the other one had been given when ours came first
 };
+
+// For more than a round's time, by either clock.
+static void work_long(void)
+{
+	uint64_t begin = clock_coarse_ns(), end = clock_ns() + 2000000;
+	while (clock_coarse_ns() == begin || clock_ns() < end)
+		;
+}
 
 static int on_header(struct pdu_conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		     const uint8_t *ahs, struct pdu_sink *sink, struct err *e)
@@ -25,6 +34,8 @@ static int on_header(struct pdu_conn *c, const struct iscsi_pdu *pdu, const uint
 		r->others = r->other->count;
 	if (r->stops_each)
 		pdu_conn_stop_rx(c);
+	if (r->is_slow)
+		work_long();
 	return 0;
 }
 
@@ -161,6 +172,25 @@ static void a_flood_leaves_a_turn_for_others(void **state)
 	rig_close(&r[1]);
 }
 
+static void a_few_pdus_that_take_long_are_a_whole_turn(void **state)
+{
+	static struct rig r[2];
+	rig_open(&r[0]);
+	rig_open(&r[1]);
+	r[0].is_slow = true;
+	r[1].other = &r[0];
+	send_pdus(&r[0], SLOW);
+	send_pdus(&r[1], 1);
+	wait_event(&r[0]);
+	wait_event(&r[1]);
+	worker_call(worker, both_start, r);
+	while (seen(&r[1]) < 1 || seen(&r[0]) < SLOW)
+		sched_yield();
+	assert_in_range(r[1].others, 1, 2);
+	rig_close(&r[0]);
+	rig_close(&r[1]);
+}
+
 // Past the first ones a receive brings many PDUs at once.
 static void nothing_is_looked_at_once_receiving_has_stopped(void **state)
 {
@@ -193,6 +223,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_flood_leaves_a_turn_for_others),
+		cmocka_unit_test(a_few_pdus_that_take_long_are_a_whole_turn),
 		cmocka_unit_test(nothing_is_looked_at_once_receiving_has_stopped),
 		cmocka_unit_test(what_is_left_is_dropped_with_the_connection),
 	};
