@@ -168,17 +168,20 @@ void conn_tick(struct conn *c, uint64_t now)
 	}
 }
 
-// Whether a session that holds nothing has been waiting since the last tick.
+// Whether a session that holds nothing has been waiting since the last tick. The one that waits the
+// longest is served first.
 static bool is_short_of_memory(struct iscsi_worker *iw)
 {
-	bool ret = false;
+	const struct conn *first = NULL;
 	list_for_each (it, &iw->conns) {
 		struct conn *c = list_entry(it, struct conn, link);
 		bool is_starved = c->nexus && nexus_is_starved(c->nexus);
-		ret = ret || (is_starved && c->was_starved);
-		c->was_starved = is_starved;
+		c->starved = is_starved ? c->starved + 1 : 0;
+		if (c->starved > (first ? first->starved : 1))
+			first = c;
 	}
-	return ret;
+	nexus_serve_first(first ? first->nexus : NULL);
+	return first;
 }
 
 // --- memory that peers made us keep ---
