@@ -39,7 +39,7 @@ def test(daemon):
     other.write_and_read_back(0, pattern(MIB))
     for hog in hogs:
         hog.close()
-    eventually("the memory is returned", lambda: daemon.memory() - memory < AFTERWARDS)
+    daemon.frees_memory(memory + AFTERWARDS)
 
 
 main(test)

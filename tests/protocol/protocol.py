@@ -82,6 +82,14 @@ class Daemon(Farblockd):
                     return int(line.split()[1]) * 1024
         return 0
 
+    def frees_memory(self, limit):
+        """Waits until at most limit bytes are in RAM, as freed memory returns to the system, but for
+        that of AddressSanitizer's allocator."""
+        with open(f"/proc/{self.pid}/exe", "rb") as program:
+            if b"__asan_init" in program.read():
+                return
+        eventually("freed memory returns to the system", lambda: self.memory() <= limit)
+
     def descriptors(self):
         return len(os.listdir(f"/proc/{self.pid}/fd"))
 
