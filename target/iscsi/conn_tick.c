@@ -61,10 +61,10 @@ static void tick_data_out(struct conn *c, uint64_t now)
 			   (unsigned long)most);
 }
 
-// Seconds that the transfer of what c has of the buffers may take.
-static uint64_t short_seconds(const struct conn *c)
+// Seconds that the transfer of so many bytes of the buffers may take.
+static uint64_t short_seconds(const struct conn *c, uint64_t bytes)
 {
-	uint64_t most = data_out_seconds(c), need = c->nexus->pool_used / SHORT_RATE;
+	uint64_t most = data_out_seconds(c), need = bytes / SHORT_RATE;
 	most = most && most < SHORT_MAX ? most : SHORT_MAX;
 	need = need < most ? need : most;
 	return need > SHORT_TIMEOUT ? need : SHORT_TIMEOUT;
@@ -80,11 +80,12 @@ static void close_short(struct conn *c, const char *what, uint64_t ns)
 // enough: a peer that sends or takes a few bytes at a time would keep its buffers.
 static void tick_short_of_memory(struct conn *c, uint64_t now)
 {
-	if (!c->nexus || !c->nexus->pool_used)
-		return;
-	uint64_t most = short_seconds(c), oldest = c->dm->ops->oldest_owed(c->dm);
 	struct dm_counters n;
 	c->dm->ops->counters(c->dm, &n);
+	uint64_t used = n.buffers + (c->nexus ? c->nexus->pool_used : 0);
+	if (!used)
+		return;
+	uint64_t most = short_seconds(c, used), oldest = c->dm->ops->oldest_owed(c->dm);
 	if (is_over(now, oldest, SHORT_TIMEOUT))
 		close_short(c, "requested data-out has not arrived", now - oldest);
 	else if (is_over(now, n.owed_since_ns, most))

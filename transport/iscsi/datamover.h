@@ -28,6 +28,7 @@ struct dm_sns {
 struct dm_counters {
 	uint64_t pdus_in, pdus_out, bytes_in, bytes_out, digest_errors;
 	struct buf_copies copied; // of payload
+	uint64_t buffers;	  // bytes of the pool that the mover has
 	uint64_t last_rx_ns;
 	uint64_t tx_stuck_ns;	// since when nothing that is to be sent has left, 0: nothing waits
 	uint64_t tx_since_ns;	// since when the oldest of what is to be sent waits, 0: nothing

@@ -2,8 +2,8 @@
 // The target's iSER mover: accept, control PDUs, close. RFC 7145 5, 8; the interface is RFC
 // 5047's. The connection's worker.
 //
-// Sends use slots of a registered pool buffer, 16 in 4 KiB, allocated on demand;
-// login and discovery responses may use a buffer of their own.
+// Sends use slots of a registered pool buffer, 16 in 4 KiB, allocated on demand, and freed beyond
+// what the command window needs; login and discovery responses may use a buffer of their own.
 #include "transport/iser/dm_iser_target.h"
 
 #include <errno.h>
@@ -47,19 +47,40 @@ static int slab_add(struct dm_iser *d)
 	}
 	for (unsigned i = 0; i < ISER_SLAB; i++) {
 		s->tx[i].d = d;
+		s->tx[i].slab = s;
 		s->tx[i].slot = s->buf->addr + i * ISER_SLOT;
 		s->tx[i].slot_mr = mr;
 		list_push_back(&d->free_tx, &s->tx[i].link);
 	}
 	list_push_back(&d->slabs, &s->link);
+	d->slab_count++;
 	return 0;
 }
 
+static void slab_free(struct dm_iser *d, struct iser_slab *s)
+{
+	for (unsigned i = 0; i < ISER_SLAB; i++)
+		list_remove(&s->tx[i].link);
+	list_remove(&s->link);
+	d->slab_count--;
+	buf_put(s->buf);
+	free(s);
+}
+
+static unsigned slabs_kept(const struct dm_iser *d)
+{
+	return (d->dm.window + ISER_EXTRA_RX) / ISER_SLAB + 1;
+}
+
+// tx may be gone afterwards.
 static void tx_put(struct iser_tx *tx)
 {
+	struct dm_iser *d = tx->d;
 	buf_put(tx->big);
 	tx->big = NULL;
-	list_push_front(&tx->d->free_tx, &tx->link);
+	list_push_front(&d->free_tx, &tx->link);
+	if (!--tx->slab->used && d->slab_count > slabs_kept(d))
+		slab_free(d, tx->slab);
 }
 
 static bool tx_takes(struct iser_tx *tx, uint32_t len)
@@ -87,6 +108,7 @@ struct iser_tx *iser_tx_get(struct dm_iser *d, uint32_t len)
 	if (!l)
 		return NULL;
 	struct iser_tx *tx = list_entry(l, struct iser_tx, link);
+	tx->slab->used++;
 	memset(&tx->wr, 0, sizeof tx->wr);
 	tx->wr.opcode = RNIC_SEND;
 	tx->wr.sge = &tx->sge;
@@ -284,11 +306,8 @@ static void iser_free(struct dm *dm)
 	free_each(&d->free_tasks);
 	for (struct list *l; (l = list_pop_front(&d->free_ops));)
 		free(list_entry(l, struct iser_op, link));
-	for (struct list *l; (l = list_pop_front(&d->slabs));) {
-		struct iser_slab *s = list_entry(l, struct iser_slab, link);
-		buf_put(s->buf);
-		free(s);
-	}
+	while (!list_empty(&d->slabs))
+		slab_free(d, list_entry(d->slabs.next, struct iser_slab, link));
 	free(d);
 }
 
@@ -300,6 +319,7 @@ static void iser_counters(struct dm *dm, struct dm_counters *ret)
 				     .bytes_in = d->qp->bytes_in,
 				     .bytes_out = d->qp->bytes_out,
 				     .copied = d->copied,
+				     .buffers = (uint64_t)d->slab_count * BUF_MIN,
 				     .tx_stuck_ns = d->outgoing ? d->tx_ns : 0,
 				     .tx_since_ns = iser_tx_since(d),
 				     .owed_since_ns = iser_owed_since(d),

@@ -66,7 +66,8 @@ struct iser_tx {
 	struct list link; // free_tx, held
 	struct dm_iser *d;
 	struct iser_task *task; // whose response it is
-	uint8_t *slot;		// ISER_SLOT bytes of its own
+	struct iser_slab *slab;
+	uint8_t *slot; // ISER_SLOT bytes of its own
 	struct rnic_mr *slot_mr;
 	struct buf *big; // instead of the slot, for login and discovery
 	unsigned flags;	 // DM_*
@@ -76,6 +77,7 @@ struct iser_tx {
 struct iser_slab {
 	struct list link;
 	struct buf *buf;
+	unsigned used; // of its sends
 	struct iser_tx tx[ISER_SLAB];
 };
 
@@ -102,6 +104,7 @@ struct dm_iser {
 	unsigned draining;   // aborted tasks with RDMA in flight
 	struct list starved; // tasks that wait for pool buffers
 	struct buf_wait wait;
+	unsigned slab_count;
 	unsigned unsignaled; // requests since the last that was signaled
 
 	uint32_t reserved; // receive buffers

@@ -113,7 +113,7 @@ static void to_take_a_few_bytes_is_not_to_make_progress(void **state)
 
 // A mover that says what the test wants.
 static struct dm_counters said;
-static uint64_t said_owed;
+static uint64_t said_owed, said_buffers;
 static bool is_told_to_close;
 
 static void said_counters(struct dm *dm, struct dm_counters *ret)
@@ -138,7 +138,7 @@ static bool is_ended(uint64_t bytes, uint64_t read_seconds, uint64_t owed_second
 					   .close = said_close };
 	const struct dm_ops *own = r.c->dm->ops;
 	const uint64_t now = 1000 * SECOND;
-	said = (struct dm_counters){ .last_rx_ns = now };
+	said = (struct dm_counters){ .last_rx_ns = now, .buffers = said_buffers };
 	said.tx_stuck_ns = read_seconds ? now : 0;
 	said.tx_since_ns = read_seconds ? now - read_seconds * SECOND : 0;
 	said.owed_since_ns = owed_seconds ? now - owed_seconds * SECOND : 0;
@@ -171,6 +171,8 @@ static void kept_buffers_leave_at_64_kib_a_second_or_in_15_s(void **state)
 		assert_true(is_ended(bytes, 0, most + 1));
 	}
 	assert_false(is_ended(0, 100, 0)); // it has none
+	said_buffers = 4096;		   // but its mover
+	assert_true(is_ended(0, 100, 0));
 }
 
 int main(void)

@@ -375,6 +375,39 @@ static void what_comes_after_a_close_is_not_looked_at(void **state)
 	shut();
 }
 
+static uint64_t pool_in_use(void)
+{
+	struct buf_pool_stats s;
+	buf_pool_stats(worker, &s);
+	return s.bytes_in_use;
+}
+
+static uint64_t buffers(void)
+{
+	struct dm_counters n;
+	dm->ops->counters(dm, &n);
+	return n.buffers;
+}
+
+static void memory_of_responses_beyond_the_window_returns_to_the_pool(void **state)
+{
+	enum { PINGS = 112 };
+	uint64_t before = pool_in_use();
+	open_full();
+	echoes = true;
+	for (unsigned i = 0; i < PINGS; i++)
+		say((struct say){ .opcode = ISCSI_OP_NOP_OUT, .flags = ISCSI_F, .itt = i });
+	uint64_t most = pool_in_use() - before;
+	assert_int_equal(buffers(), most);
+	fake_run();
+	uint64_t least = pool_in_use() - before;
+	assert_int_equal(buffers(), least);
+	assert_int_equal(most, PINGS * 256); // 256 bytes each
+	assert_int_equal(least, 2 * 4096);   // room for 24, of a window of 16
+	shut();
+	assert_int_equal(pool_in_use(), before);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup(f, setup)
@@ -392,6 +425,7 @@ int main(void)
 		T(numbers_are_stamped),
 		T(no_message_after_login_has_more_than_128_bytes_of_data),
 		T(discovery_may_answer_with_more),
+		T(memory_of_responses_beyond_the_window_returns_to_the_pool),
 		T(sent_comes_when_it_has_left),
 		T(a_peer_that_takes_no_answers_is_given_up),
 		T(counters_count),
