@@ -112,7 +112,9 @@ struct conn {
 	unsigned held_count;
 	uint32_t held_bytes; // of their data
 	uint64_t held_ns;    // since when the next CmdSN has been missing
-	unsigned tmfs;	     // task management requests under way
+	struct msg held_msg; // runs what is due of them in the next round
+	bool is_held_posted;
+	unsigned tmfs; // task management requests under way
 	bool logout_when_idle, close_when_sent;
 	uint8_t logout_bhs[ISCSI_BHS_LEN];
 
@@ -252,8 +254,9 @@ enum ffp_order { FFP_TAKE, FFP_HOLD, FFP_DROP };
 enum ffp_order ffp_order(struct conn *c, const uint8_t *bhs, bool is_immediate);
 // The same without moving anything.
 enum ffp_order ffp_look(struct conn *c, const uint8_t *bhs, bool is_immediate);
-// Runs what was held for the CmdSNs that are due now.
+// Runs what was held for the CmdSNs that are due now; after ffp_turn_ns the rest in the next round.
 void ffp_run_held(struct conn *c);
+extern uint64_t ffp_turn_ns;
 int ffp_hold(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs, const uint8_t *data,
 	     struct cmd *cmd);
 void ffp_drop_held(struct conn *c);

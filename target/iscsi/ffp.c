@@ -10,6 +10,8 @@
 
 #define HELD_BYTES_MAX (512u << 10) // of the data of PDUs that came before their turn
 
+uint64_t ffp_turn_ns = 1000000; // as long as a mover receives from a connection in one round
+
 typedef int control_fn(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		       const uint8_t *data, struct err *e);
 
@@ -158,8 +160,27 @@ static void held_run(struct conn *c, struct held_pdu *h)
 		conn_close(c, true, "%s", e.text);
 }
 
+static void held_again(struct msg *m)
+{
+	struct conn *c = container_of(m, struct conn, held_msg);
+	c->is_held_posted = false;
+	ffp_run_held(c);
+	conn_release(c);
+}
+
+static void held_post(struct conn *c)
+{
+	if (c->is_held_posted)
+		return;
+	c->is_held_posted = true;
+	c->held_msg.fn = held_again;
+	conn_hold(c);
+	worker_post(c->worker, &c->held_msg);
+}
+
 void ffp_run_held(struct conn *c)
 {
+	uint64_t until = clock_ns() + ffp_turn_ns;
 	while (c->state == CONN_FULL_FEATURE && !c->logout_when_idle && !text_is_busy(c)) {
 		struct list *l = list_first(&c->held);
 		struct held_pdu *h = l ? list_entry(l, struct held_pdu, link) : NULL;
@@ -172,6 +193,10 @@ void ffp_run_held(struct conn *c)
 		c->held_ns = worker_now(c->worker);
 		held_run(c, h);
 		held_free(h);
+		if (clock_ns() >= until) {
+			held_post(c);
+			return;
+		}
 	}
 }
 
