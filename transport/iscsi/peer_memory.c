@@ -3,6 +3,7 @@
 #include "transport/iscsi/peer_memory.h"
 
 #define TRIM_MIN (4u << 20) // what is less stays with the allocator
+#define LEAST	 16	    // of less, one part in so many while twice as much as all is kept
 
 static const struct {
 	uint64_t all;	    // of all connections
@@ -37,7 +38,10 @@ bool peer_memory_is_short(enum peer_memory kind)
 
 uint64_t peer_memory_limit(enum peer_memory kind)
 {
-	return peer_memory_is_short(kind) ? limits[kind].less : limits[kind].one;
+	uint64_t all = limits[kind].all, less = limits[kind].less;
+	if (kept.bytes[kind] <= all)
+		return limits[kind].one;
+	return kept.bytes[kind] <= 2 * all ? less : less / LEAST;
 }
 
 bool peer_memory_was_freed(void)

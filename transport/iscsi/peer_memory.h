@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Memory beside the buffer pool that a connection keeps for as long as its peer likes: one limit
 // for each connection, and one for all connections of a worker together. Above the latter, each
-// connection may keep little, so that peers by the book, which need no more, go on.
+// connection may keep little, and above twice the latter very little, so that peers by the book,
+// which need no more, go on.
 //
 // Counted per thread; called on the worker that owns the connection.
 #pragma once
