@@ -89,15 +89,21 @@ static inline void rig_close(struct rig *r)
 	close(r->fds[1]);
 }
 
+static struct worker *control; // what is posted to it is not run
+
 static inline int rig_begin(void **state)
 {
+	struct worker_options o = { .name = "control", .cpu = -1, .is_control = true };
 	struct err e;
-	return wire_setup(state) || iscsi_target_init(worker, &e);
+	if (wire_setup(state) || worker_new(&control, &o, &e) < 0)
+		return -1;
+	return iscsi_target_init(control, &e);
 }
 
 static inline int rig_end(void **state)
 {
 	iscsi_target_done();
+	worker_free(control);
 	return wire_teardown(state);
 }
 
