@@ -131,7 +131,8 @@ static void tick_discovery(struct conn *c, uint64_t now)
 
 static void tick_session(struct conn *c, uint64_t now)
 {
-	c->nexus->info.is_buffered = conn_is_late(c, now);
+	if (c->nexus)
+		c->nexus->info.is_buffered = conn_is_late(c, now);
 	tick_ping(c, now);
 	if (c->state == CONN_FULL_FEATURE)
 		tick_data_out(c, now);
