@@ -21,7 +21,7 @@ enum attr_type {
 
 enum {
 	ATTR_READONLY = 1, // shown, never set by a user
-	ATTR_RESTART = 2,  // takes effect with the next session or open
+	ATTR_RESTART = 2,  // takes effect at the next login or open
 	ATTR_SECRET = 4,   // masked on display, absent from logs
 	ATTR_IGNORED = 8,  // known to targetcli, without effect here: only saved
 	ATTR_OWN = 16,	   // unknown to rtslib
@@ -36,7 +36,7 @@ struct attr_row {
 	const char *default_text;
 	const char *unit;	    // "s", "blocks", "bytes", "us" or NULL
 	const char *help;	    // one line
-	const char *const *choices; // NULL-terminated words. ENUM: the values; STRING: offered ones
+	const char *const *choices; // NULL-terminated words. ENUM: the values; STRING: suggestions
 	uint32_t flags;
 	const char *range; // ATTR_STRING: the accepted values in words; NULL: any text that fits
 };
@@ -47,12 +47,12 @@ const struct attr_row *attr_find(const struct attr_row *rows, const char *name);
 // Writes every row's default into the struct at base.
 void attr_defaults(const struct attr_row *rows, void *base);
 
-// Parses text into the field. -EINVAL with "name: cause (accepted values)" and the field
-// untouched when it does not fit. Does not look at ATTR_READONLY: the caller decides.
+// Parses text into the field. -EINVAL with "name: cause (accepted values)" if it does not fit; the
+// field is then unchanged. Does not look at ATTR_READONLY: the caller decides.
 int attr_set(const struct attr_row *row, void *base, const char *text, struct err *e);
 
 // The field as text, in the form that saveconfig.json and `get` show; at most size bytes.
-// Secrets come out in clear: the caller masks. Returns the length.
+// Secrets are not masked: the caller does that. Returns the length.
 size_t attr_get(const struct attr_row *row, const void *base, char *out, size_t size);
 
 // "0..512", "0 or 1", "a|b|c": the accepted values in words.
