@@ -10,8 +10,8 @@
 #include "transport/iscsi/dm_tcp_target.h"
 #include "transport/wire/be.h"
 
-// A peer that does not read its answers is not served further beyond this many of them, or
-// this many bytes of echoes, texts and data frozen for their digests.
+// Limits for a peer that does not read its responses: their number, and the bytes of echoes, texts
+// and data copied for digests. Beyond them it is not served.
 #define TX_STOP		4096
 #define TX_START	1024
 #define TX_COPIED_STOP	(4u << 20)
@@ -61,8 +61,7 @@ static struct pdu_tx *task_tx(struct dm_tcp *d, struct dm_task *t, uint8_t opcod
 	return tx;
 }
 
-// A copy of what a RAM disk's memory holds now: with a data digest the bytes must not change
-// between the CRC and the send.
+// Copies data of a RAM disk: with a data digest the bytes must not change between CRC and send.
 static bool tx_freeze_data(struct dm_tcp *d, struct pdu_tx *tx)
 {
 	uint64_t offset = tx->sg_offset;
@@ -135,7 +134,7 @@ static bool send_data_in(struct dm_tcp *d, struct dm_task *t, struct dm_result *
 		tx->owner = t;
 		t->tx_pending++;
 		if (d->conn.data_digest && !tx_freeze_data(d, tx)) {
-			tx->data_len = 0; // it still carries the reference; the connection ends
+			tx->data_len = 0; // it still holds the reference; the connection ends
 			pdu_tx_queue(&d->conn, tx);
 			return false;
 		}
@@ -191,7 +190,7 @@ void dm_tcp_send_result(struct dm_tcp *d, struct dm_task *t, struct dm_result *r
 		out_of_memory(d);
 }
 
-// --- what the role calls ---
+// --- called by the role ---
 
 static void tcp_put_data(struct dm *dm, struct dm_task *t, struct dm_result *r)
 {
@@ -299,13 +298,13 @@ static const struct dm_ops tcp_ops = {
 	.counters = tcp_counters,
 };
 
-// --- what comes in ---
+// --- receiving ---
 
 static int on_command(struct dm_tcp *d, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		      const uint8_t *ahs, struct pdu_sink *sink)
 {
-	// Tasks that were there before may go on inside: a command that fills a gap of CmdSNs
-	// runs those that waited behind it.
+	// Earlier tasks may continue inside: a command that fills a gap of CmdSNs runs those held
+	// behind it.
 	d->is_in_command = true;
 	d->is_arrival_released = false;
 	struct dm_task *t = d->dm.up->command(&d->dm, pdu, bhs, ahs);
@@ -314,7 +313,7 @@ static int on_command(struct dm_tcp *d, const struct iscsi_pdu *pdu, const uint8
 		return 0;
 	t->is_begun = true;
 	if (t->is_ended)
-		return 0; // answered at once: what it brings or announces is discarded
+		return 0; // completed at once: its immediate and announced data is discarded
 	if (pdu->data_len || (bhs[1] & (ISCSI_F | ISCSI_CMD_W)) != ISCSI_F)
 		dm_tcp_command_data(d, t, pdu, sink);
 	return 0;
@@ -358,7 +357,7 @@ static int on_received(struct pdu_conn *c, const struct iscsi_pdu *pdu, const ui
 		return 0;
 	}
 	if (res) {
-		// RFC 7143 7.8: the PDU is lost; the initiator hears of it and tries again.
+		// RFC 7143 7.8: the PDU is discarded with a Reject, and the initiator retries.
 		send_reject(d, ISCSI_REJECT_DATA_DIGEST, bhs);
 		return 0;
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The receive machine: bytes to PDUs. One loop owns partial reads; upper layers never see
-// one. RFC 7143 11.1, 11.2.
+// The receive state machine: bytes to PDUs. One loop handles partial reads; upper layers never see
+// them. RFC 7143 11.1, 11.2.
 //
 //   BHS -> [MORE: AHS, header digest] -> [DATA -> [TAIL: pad, data digest]] -> BHS ...
 #include <errno.h>
@@ -11,23 +11,24 @@
 #include "transport/iscsi/pdu_conn.h"
 #include "transport/wire/be.h"
 
-// One receive may fill this much scratch; shared by the connections of a worker, since what a
-// receive leaves over is consumed before it returns.
+// Scratch for one receive; shared by the connections of a worker, since each receive consumes all
+// of it before it returns.
 #define SCRATCH_SIZE (256u << 10)
-// A data segment above this is received in place, whatever the traffic.
+// A larger data segment is always received in place.
 #define SMALL_DATA 8192u
-// After so many PDUs without a large data segment, receives read ahead.
+// After this many PDUs without a large data segment, receives read ahead.
 #define STREAK	   8
-#define READ_AHEAD 8192u // past commands without data: 170 of them, and never much to copy
+#define READ_AHEAD 8192u // after commands without data: 170 of them, and never much to copy
 // A round's share, so that one busy connection does not starve the others of the worker: bytes,
-// PDUs and time. A login and discovery go step by step, so few PDUs are plenty there.
+// PDUs and time. Login and discovery exchange one PDU at a time, so few are enough there.
 #define ROUND_BYTES (4u << 20)
 #define ROUND_PDUS  256u
 #define ROUND_STEPS 8u
 #define ROUND_NS    1000000u
-#define CLOCK_EACH  16u // PDUs between two looks at the clock, the first of which begins the time
+#define CLOCK_EACH  16u // PDUs between two reads of the clock; the first starts the time
 #define RX_IOV	    64
-// Answering so many PDUs took long enough for the peer to have sent more: look at once, so often.
+// Answering this many PDUs took long enough for the peer to have sent more: receive again at once,
+// up to this many times.
 #define BURST  8u
 #define BURSTS 8
 
@@ -123,10 +124,9 @@ void pdu_conn_discard(struct pdu_conn *c, const void *owner)
 
 // --- PDUs ---
 
-// How far the next receive may read past the bytes it must have. With large data segments
-// about, not past the next header: their payload is then received in place, uncopied. Nor before
-// full feature phase: one request is answered before the next, and a peer that nobody knows yet has
-// no bytes kept here.
+// How far the next receive may read beyond the required bytes. Not beyond the next header if large
+// data segments are expected, so that their payload is received in place; nor before full feature
+// phase: requests come one at a time, and nothing is buffered for an unauthenticated peer.
 static void rx_judge(struct pdu_conn *c, uint32_t data_len)
 {
 	if (data_len > SMALL_DATA || c->phase != ISCSI_PHASE_FULL_FEATURE) {
@@ -163,7 +163,7 @@ static int pdu_complete(struct pdu_conn *c, struct err *e)
 	return r;
 }
 
-// One PDU less of the round's share, or none left if its time is over.
+// Counts a PDU of the round's share; ends the share if its time is over.
 static void share_use(struct pdu_conn *c)
 {
 	if (c->rx_left)
@@ -183,7 +183,7 @@ static void share_begin(struct pdu_conn *c)
 	c->rx_until = 0;
 }
 
-// A whole header, checked against its digest, at bhs (which may lie in the scratch).
+// A complete header with a correct digest, at bhs (possibly in the scratch).
 static int pdu_header(struct pdu_conn *c, const uint8_t *bhs, struct err *e)
 {
 	c->pdus_in++;
@@ -208,7 +208,7 @@ static int pdu_header(struct pdu_conn *c, const uint8_t *bhs, struct err *e)
 	if (r < 0)
 		return r;
 	if (c->sink.kind == PDU_TO_BUFFER && pdu->data_len) {
-		// One byte more than the data: the terminator of a text that lacks it.
+		// One byte more than the data: a terminator for text without one.
 		c->buffer = calloc(1, (size_t)pdu->data_len + 1);
 		c->buffer_ns = worker_now(c->worker);
 		if (!c->buffer)
@@ -239,7 +239,7 @@ static uint32_t header_more(const struct pdu_conn *c, const uint8_t *bhs)
 	return h->ahs_len * 4u + (c->header_digest ? ISCSI_DIGEST_LEN : 0);
 }
 
-// How many bytes a PDU takes, by its unchecked header.
+// The length of a PDU, by its unchecked header.
 static uint32_t pdu_span(const struct pdu_conn *c, const uint8_t *bhs)
 {
 	uint32_t data = get_be24(((const struct iscsi_bhs *)(const void *)bhs)->data_len);
@@ -257,7 +257,7 @@ static void look_ahead(struct pdu_conn *c, const uint8_t *p, uint32_t n)
 		c->ops->ahead(c, p + at);
 }
 
-// Takes what is missing of whole bytes, of which rx_have are there.
+// Copies the missing part of whole bytes, of which rx_have are present.
 static uint32_t gather(struct pdu_conn *c, uint8_t *to, uint32_t whole, const uint8_t *p,
 		       uint32_t n)
 {
@@ -316,11 +316,11 @@ static int rx_data(struct pdu_conn *c, const uint8_t *p, uint32_t n, struct err 
 		take = room;
 		if (c->sink.kind == PDU_TO_SG) {
 			buf_copy_for(c->worker, &c->copied, to, p, take);
-			if (c->rest) // p lies there, copied once before
+			if (c->rest) // p lies there: it was copied once already
 				buf_copied(c->worker, &c->copied, take);
 			sink_advance(c, take);
 		} else {
-			memcpy(to, p, take); // text and the like: no payload
+			memcpy(to, p, take); // text and the like: not payload
 		}
 	}
 	data_advance(c, p, take);
@@ -347,7 +347,7 @@ static bool is_receiving(const struct pdu_conn *c)
 	return !c->is_closed && !c->is_closing && !c->is_rx_stopped;
 }
 
-// How many of n bytes were consumed: all, unless receiving stops or the share ends. Or negative.
+// The number of bytes consumed of n: all, unless receiving stops or the share ends. Or negative.
 static int rx_feed(struct pdu_conn *c, const uint8_t *p, uint32_t n, struct err *e)
 {
 	uint32_t at = 0;
@@ -361,14 +361,14 @@ static int rx_feed(struct pdu_conn *c, const uint8_t *p, uint32_t n, struct err 
 	return (int)at;
 }
 
-// The scratch is for the next connection: what was not consumed is kept. Seldom: a peer by the book
-// has no more commands out than its window.
+// The next connection uses the scratch, so unconsumed bytes are copied. Rare: a conforming peer
+// sends no more commands than its window.
 static int rest_keep(struct pdu_conn *c, const uint8_t *p, uint32_t n, struct err *e)
 {
 	c->rest = malloc(n);
 	if (!c->rest)
 		return err_set(e, -ENOMEM, "out of memory for %u received bytes", n);
-	memcpy(c->rest, p, n); // headers mostly; rx_data() counts the payload among them
+	memcpy(c->rest, p, n); // mostly headers; rx_data() counts the payload among them
 	c->rest_len = n;
 	c->rest_at = 0;
 	return 0;
@@ -400,8 +400,8 @@ static int scratch_feed(struct pdu_conn *c, uint32_t n, struct err *e)
 struct rx_plan {
 	struct iovec iov[RX_IOV + 3];
 	unsigned count;
-	uint32_t in_place; // bytes that go straight to the sink
-	uint32_t discard;  // ... or to nowhere, by way of the scratch
+	uint32_t in_place; // bytes received directly into the sink
+	uint32_t discard;  // ... or discarded through the scratch
 	uint32_t asked;
 };
 
@@ -430,8 +430,8 @@ static void plan_sink(const struct pdu_conn *c, struct rx_plan *plan)
 	}
 }
 
-// What the next receive asks for: the rest of the data segment in place, its tail, then as
-// much of what follows as rx_limit allows.
+// The next receive: the rest of the data segment in place, its tail, then as much of what follows
+// as rx_limit allows.
 static void plan_make(struct pdu_conn *c, struct rx_plan *plan)
 {
 	plan->count = 0;
@@ -456,7 +456,7 @@ static void plan_make(struct pdu_conn *c, struct rx_plan *plan)
 		} else if (plan->count) {
 			ahead = 0; // more pieces than one receive takes, or a rest to discard
 		} else {
-			// No digest is kept of what is discarded unless all of it passes here.
+			// The digest of discarded data is computed only if all of it passes here.
 			ahead = c->data_left + c->tail_len;
 		}
 		break;
@@ -495,7 +495,7 @@ static void rx_again(struct pdu_conn *c)
 	worker_post(c->worker, &c->rx_msg);
 }
 
-// One receive, and the PDUs it brought. 0: there may be more; 1: nothing is left; or negative.
+// One receive and its PDUs. 0: there may be more; 1: nothing is left; or negative.
 static int rx_some(struct pdu_conn *c, uint64_t *done, struct err *e)
 {
 	struct rx_plan plan;
@@ -514,7 +514,7 @@ static int rx_some(struct pdu_conn *c, uint64_t *done, struct err *e)
 	int r = consume(c, &plan, (size_t)got, e);
 	if (r < 0 || c->is_closed)
 		return r < 0 ? r : 1;
-	// Less than asked for: the socket is empty, and the next byte is a new event.
+	// Less than requested: the socket is empty, and the next byte raises a new event.
 	return (size_t)got < plan.asked && !stream_is_hup(c->stream) && !c->rest;
 }
 
