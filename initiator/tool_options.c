@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The options of farblock-initiator: one row an option, read into struct tool_options.
+// The options of farblock-initiator: one row per option, parsed into struct tool_options.
 #include <errno.h>
 #include <string.h>
 
@@ -112,7 +112,7 @@ static int set(struct tool_options *o, const struct row *r, const char *value, s
 	return -EINVAL;
 }
 
-// The row of "--name", "--name=value" or "-x"; ret_value: what follows '=', or NULL.
+// The row of "--name", "--name=value" or "-x"; ret_value: the text after '=', or NULL.
 static const struct row *find(const char *arg, unsigned verb, const char **ret_value)
 {
 	*ret_value = NULL;

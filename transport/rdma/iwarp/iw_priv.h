@@ -26,8 +26,7 @@ enum {
 	IW_SGE_MAX = 128,		    // pieces of a request
 	IW_TX_IOV = 1024,		    // pieces of a batch
 	IW_TX_FPDUS = 256,		    // FPDUs of a batch
-	IW_TX_COPY = 256,		    // a message up to this size is sent together with its
-			  // header
+	IW_TX_COPY = 256,		    // a message up to this is sent with its header
 	IW_TX_FRAME = DDP_HEADER_MAX + IW_TX_COPY + MPA_TAIL_MAX,
 };
 
