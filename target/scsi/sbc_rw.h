@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the commands that write have in common. Task's worker.
+// Shared by commands that write. Task's worker.
 #pragma once
 
 #include <stdbool.h>
@@ -7,10 +7,10 @@
 
 struct task;
 
-// When the initiator announced less data than the CDB asks for, the blocks it will send are
-// written and the rest is its residual overflow (RFC 7143 11.4.5.2): cuts t->blocks to them. False:
-// what it announced ends within a block, and the task has been ended.
+// If the initiator announced less data than the CDB requires, only the announced blocks are written
+// and the rest is residual overflow (RFC 7143 11.4.5.2): reduces t->blocks to them. False: the
+// announced data ends within a block, and the task has ended.
 bool write_cut_to_announced(struct task *t);
 
-// BS_FUA when the command's FUA bit or a cache that is switched off (WCE 0) asks for it.
+// BS_FUA if the command's FUA bit or a disabled write cache (WCE 0) requires it.
 uint32_t write_flags(const struct task *t);
