@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Whether anybody can log in by an ACL or a portal group: where CHAP is required, it needs a name
-// and a password [RFC 7143 12.1.3]. login_policy.c decides so at each login. Control thread.
+// Whether logins by an ACL or a portal group can succeed: required CHAP needs a name and a password
+// [RFC 7143 12.1.3]. login_policy.c applies the same rule at each login. Control thread.
 #include "target/config/model.h"
 
 static bool has_password(const char *password, const char *file)
 {
-	return *password || *file; // what the file holds is known at the login
+	return *password || *file; // the file is read at the login
 }
 
 enum credentials credentials_of(const struct auth_group *a)

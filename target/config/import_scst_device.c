@@ -59,7 +59,7 @@ static bool filename(struct scst *s, char *value)
 	return true;
 }
 
-// A backstore of the file's own size takes none.
+// A backstore with the size of its file needs none.
 static bool take_size(struct scst *s, const char *value, const char *unit)
 {
 	char text[32];
@@ -106,7 +106,7 @@ static bool without_cache(struct scst *s, char *value)
 	return has_cache || !is_yes(value);
 }
 
-// Flushes were thought needless; here every write is durable instead.
+// SCST skips flushes; here every write is durable instead.
 static bool nv_cache(struct scst *s, char *value)
 {
 	without_cache(s, value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Secrets in files: whose they are is looked at before what they hold.
+// Secrets in files: the owner is checked before reading.
 #include "target/config/secret.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static int check_file(int fd, const char *file, struct err *e)
 	return 0;
 }
 
-// The first line of what was read.
+// The first line of the text.
 static int take_line(const char *file, const char *text, size_t n, char out[256], struct err *e)
 {
 	size_t len = strcspn(text, "\r\n");

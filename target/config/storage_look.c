@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Looks at open storage objects now and then, on the control thread: a file or device that
-// grew behind our back is announced (CAPACITY DATA HAS CHANGED), a pool that fills up is
-// reported where thin_threshold_percent asks for it, failures of the storage are counted in the
-// log.
+// Checks open storage objects periodically, on the control thread: announces growth of a file or
+// device by other programs (CAPACITY DATA HAS CHANGED), reports a pool that fills up beyond
+// thin_threshold_percent, and logs counts of storage failures.
 #include "target/config/model.h"
 #include "target/scsi/io_log.h"
 #include "target/scsi/sbc_thin.h"
