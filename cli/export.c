@@ -28,7 +28,7 @@ static int make_secret(char ret[EXPORT_SECRET_SIZE], struct err *e)
 static bool is_warning(const char *text)
 {
 	return text && (!strncmp(text, "Warning: ", 9) || !strncmp(text, "Note: ", 6)) &&
-	       strncmp(text, "Warning: nobody can log in", 26);
+	       strncmp(text, "Warning: CHAP is required, but the ACL", 38);
 }
 
 static void keep_warnings(struct export *x, struct json_object *messages)

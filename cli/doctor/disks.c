@@ -60,13 +60,14 @@ static void file(struct doctor *d, const char *path, const char *name, const str
 	if (statvfs(name, &fs) < 0)
 		return;
 	unsigned long long room = (unsigned long long)fs.f_bavail * fs.f_frsize;
+	char growth[DOCTOR_SIZE_SIZE], left[DOCTOR_SIZE_SIZE];
 	struct finding f = { missing > room ? DOCTOR_WARN : DOCTOR_OK, path, NULL, NULL };
 	if (missing > room) {
 		f.why = "writes of initiators fail when the filesystem is full";
 		f.fix = "add space, or use a smaller disk (fallocate reserves the space of a disk)";
 	}
-	doctor_say(d, &f, "can grow by %llu MiB; its filesystem has %llu MiB free", missing >> 20,
-		   room >> 20);
+	doctor_say(d, &f, "can grow by %s; its filesystem has %s free",
+		   doctor_size(growth, missing), doctor_size(left, room));
 }
 
 static void at_path(struct doctor *d, const char *path, const char *name)

@@ -75,6 +75,10 @@ bool doctor_read(const struct doctor *d, char *ret, size_t size, const char *pat
 bool doctor_exists(const struct doctor *d, const char *path, ...)
 	__attribute__((format(printf, 2, 3)));
 
+// "8 MiB", "1.50 GiB", below 1 KiB "N bytes". Returns out.
+enum { DOCTOR_SIZE_SIZE = 24 };
+const char *doctor_size(char out[DOCTOR_SIZE_SIZE], unsigned long long bytes);
+
 // The path below d->root. False: too long.
 bool doctor_place(const struct doctor *d, char ret[PATH_MAX], const char *path);
 

@@ -314,7 +314,7 @@ int file_write(const char *path, const char *text, size_t len, int backups, stru
 		unlink(temp);
 		return r;
 	}
-	step("fsync folder");
+	step("fsync directory");
 	// The new file is in place and cannot be undone, so a failed sync of the directory is only
 	// logged.
 	r = sync_folder(folder);

@@ -44,7 +44,7 @@ void scst_device_close(struct scst *s)
 		import_text_field(d->disk, "size", "1T");
 		import_note(s->im, d->at, "DEVICE %.60s: no size; using 1 TiB", d->name);
 	} else if (d->disk && !is_null && !is_plugin(s, "pscsi") && !d->has_file) {
-		import_note(s->im, d->at, "DEVICE %.60s: no file; unavailable (delete it)",
+		import_note(s->im, d->at, "DEVICE %.60s: no file; the disk is waiting (delete it)",
 			    d->name);
 	}
 	d->disk = NULL;

@@ -145,7 +145,7 @@ static int add_disk(struct tgt *t, char *path, bool is_direct, struct err *e)
 	};
 	if (*path != '/')
 		import_note(t->im, t->im->at,
-			    "%.150s: not an absolute path; the disk is unavailable (set its "
+			    "%.150s: not an absolute path; the disk is waiting (set its "
 			    "absolute path)",
 			    path);
 	return 0;

@@ -118,7 +118,7 @@ static const struct tgt_row {
 	[TGT_ONLINE] = { "online",		   must_be_true,
 			 "disks are always online (delete the LUN to remove it)",				  true },
 	[TGT_IN_USE] = { "allow-in-use",	 never,
-			 "not imported: a device in use is unavailable until it is free",			  true },
+			 "not imported: a disk whose device is in use is waiting until it is free",		 true },
 	[TGT_BSOPTS] = { "bsopts",		   never,	  "not supported; skipped",			    true },
 	[TGT_SENSE_FORMAT] = { "sense_format",      never,
 			       "not supported; sense data has the fixed format until an "

@@ -147,7 +147,7 @@ static int create_lun(struct config *c, struct node *n, const struct args *a, st
 	if (!code) {
 		reply_say(r, "Created LUN %d.", number);
 		if (!s->lu)
-			reply_say(r, "Warning: storage unavailable: %s", s->reason);
+			reply_say(r, "Warning: storage waiting: %s", s->reason);
 	}
 	if (!code && arg_bool(a, "add_mapped_luns", c->prefs.auto_add_mapped_luns))
 		code = map_for_acls(c, tpg, l, r, e);
@@ -190,7 +190,7 @@ static void summarize_lun(struct config *c, const struct node *n, struct summary
 		utf8_show(dev, shown, sizeof shown);
 	snprintf(ret->text, sizeof ret->text, "%s/%s%s%s%s (%.60s)%s", s->node.parent->name,
 		 s->node.name, dev ? " (" : "", shown, dev ? ")" : "", l->group,
-		 s->lu ? "" : ", storage unavailable");
+		 s->lu ? "" : ", no storage");
 	ret->is_healthy = s->lu != NULL;
 	ret->is_broken = !s->lu;
 }

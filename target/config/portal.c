@@ -267,7 +267,7 @@ static int create(struct config *c, struct node *n, const struct args *a, struct
 	if (!code) {
 		reply_say(r, "Created network portal %s.", p->node.name);
 		if (!p->open || portal_state(p->open) == PORTAL_WAITING)
-			reply_say(r, "Warning: not listening: %s",
+			reply_say(r, "Warning: portal waiting: %s",
 				  p->open ? portal_reason(p->open) : p->reason);
 		if (mask != PORTAL_ALL)
 			warn_rdma(p, r);

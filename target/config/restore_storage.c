@@ -259,7 +259,7 @@ int restore_storage(struct restore *r, void *parent, struct json_object *o, stru
 		return code;
 	if (!r->options->is_dry && storage_open(s, false, &why) < 0 &&
 	    !(why.code == -EBUSY && is_held_by_what_goes(r, s)))
-		restore_complain(r, "storage object %s/%s unavailable: %s", st->node.name, name,
+		restore_complain(r, "storage object %s/%s waiting: %s", st->node.name, name,
 				 why.text);
 	return 0;
 }

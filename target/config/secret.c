@@ -61,8 +61,7 @@ static int fill_one(const char *file, const char *name, char password[256], stru
 {
 	if (!*file)
 		return 0;
-	int r = *password ? err_set(e, -EINVAL,
-				    "%s and %s_file are both set (set one of them to nothing)",
+	int r = *password ? err_set(e, -EINVAL, "%s and %s_file are both set (clear one of them)",
 				    name, name)
 			  : secret_read(file, password, e);
 	if (r < 0 && !*password)

@@ -125,7 +125,7 @@ static int create(struct config *c, struct node *n, const struct args *a, struct
 		if (!has_port(name))
 			reply_say(r, "Warning: Hardware missing for this WWN");
 		reply_say(r, "Created target %s.", name);
-		reply_say(r, "Warning: not listening: " WAITS);
+		reply_say(r, "Warning: target waiting: " WAITS);
 	}
 	return config_finish(c, code, e);
 }

@@ -135,7 +135,7 @@ static int resize(struct config *c, struct node *n, const struct args *a, struct
 	uint64_t size = 0;
 	bool has_changed = false;
 	if (!s->lu)
-		return err_set(e, -EAGAIN, "%s: unavailable: %s", s->node.name, s->reason);
+		return err_set(e, -EAGAIN, "%s: waiting: %s", s->node.name, s->reason);
 	size_t noted = strlen(s->lu->bs->note);
 	int code = text ? parse_size(text, &size, e) : 0;
 	if (!code && text)

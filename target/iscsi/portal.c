@@ -208,7 +208,7 @@ static void rdma_follow(struct portal *p)
 	}
 	portal_rdma_start(&p->rdma, &rnic_verbs, p->control, &p->addr, &rdma_ops, p);
 	if (is_new && is_alone && *portal_reason(p))
-		log_warn("portal %s: not listening: %s", tcp_addr_format(&p->addr, text),
+		log_warn("portal %s: waiting: %s", tcp_addr_format(&p->addr, text),
 			 portal_reason(p));
 }
 
@@ -272,7 +272,7 @@ static void portal_try(struct portal *p)
 	}
 	waiting_why(p, &e, &why);
 	if (strcmp(p->why.text, why.text))
-		log_warn("portal %s: not listening: %s", text, why.text);
+		log_warn("portal %s: waiting: %s", text, why.text);
 	p->why = why;
 	timer_arm(p->control, &p->retry, RETRY_US);
 }

@@ -51,18 +51,18 @@ static int open_folder(const char *dir, const char *sub, bool makes, struct err 
 {
 	int top = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (top < 0)
-		return err_errno(e, -errno, "state folder %s: open", dir);
+		return err_errno(e, -errno, "state directory %s: open", dir);
 	int res = 0;
 	if (makes && mkdirat(top, sub, 0700)) {
 		if (errno != EEXIST)
-			res = err_errno(e, -errno, "state folder %s/%s: create", dir, sub);
+			res = err_errno(e, -errno, "state directory %s/%s: create", dir, sub);
 	} else if (makes && fsync(top)) {
-		res = err_errno(e, -errno, "state folder %s: sync", dir);
+		res = err_errno(e, -errno, "state directory %s: sync", dir);
 	}
 	if (!res) {
 		res = openat(top, sub, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 		if (res < 0)
-			res = err_errno(e, -errno, "state folder %s/%s: open", dir, sub);
+			res = err_errno(e, -errno, "state directory %s/%s: open", dir, sub);
 	}
 	close(top);
 	return res;
@@ -133,12 +133,12 @@ int state_file_remove(const char *dir, const char *sub, const char *name, struct
 	if (folder == -ENOENT)
 		return 0;
 	if (folder < 0)
-		return err_errno(e, folder, "state folder %s/%s: open", dir, sub);
+		return err_errno(e, folder, "state directory %s/%s: open", dir, sub);
 	if (unlinkat(folder, name, 0)) {
 		if (errno != ENOENT)
 			res = err_errno(e, -errno, "state file %s/%s/%s: remove", dir, sub, name);
 	} else if (fsync(folder)) {
-		res = err_errno(e, -errno, "state folder %s/%s: sync", dir, sub);
+		res = err_errno(e, -errno, "state directory %s/%s: sync", dir, sub);
 	}
 	close(folder);
 	return res;

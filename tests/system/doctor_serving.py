@@ -64,7 +64,7 @@ def logins(daemon, tpg):
     daemon.rpc("tree.set", path=two, group="auth", values={"userid": "u", "password": "p" * 12})
     daemon.rpc("tree.set", path=one, group="attribute", values={"authentication": "0"})
     found = doctor(daemon, "logins")
-    fix = fails(found, HOSTS[2], "nobody can log in", "authentication is required", "set auth userid=")
+    fix = fails(found, HOSTS[2], "refuses every login", "CHAP is required", "set auth userid=")
     check(list(found) == [HOSTS[2]], f"logins: {found}")
     command = fix.split("CHAP: farblock ")[1].split()
     farblock.run(["farblock", "--socket", daemon.socket_path, *command])
