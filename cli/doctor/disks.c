@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Files and devices behind the disks that farblockd serves: whether they still exist, whether they
-// are mounted, and whether there is space for all that initiators can write.
+// are mounted, and whether there is space for everything that initiators can write.
 #include <errno.h>
 #include <json-c/json.h>
 #include <string.h>
@@ -95,7 +95,7 @@ static void disk(struct doctor *d, void *arg, const char *path, struct json_obje
 	if (!strcmp(plugin, "ramdisk") && !is_empty && json_object_object_get_ex(o, "size", &size))
 		*ram += json_object_get_uint64(size);
 	if (is_ours && *name == '/' && !strcmp(doctor_text(o, "state"), "open"))
-		at_path(d, path, name); // else without a file or device, or unavailable
+		at_path(d, path, name); // else without a file or device, or waiting
 	json_object_put(o);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// doctor: finds what prevents service on this machine, and suggests fixes. One thread; reads files
-// of sysfs and procfs, changes nothing, needs no privileges: it reports what it may not read as
-// skipped. Everything blocks.
+// doctor: finds problems of this machine and suggests fixes. One thread; reads files of sysfs and
+// procfs, changes nothing, needs no privileges: checks without access are reported as skipped.
+// Everything blocks.
 #pragma once
 
 #include <limits.h>
@@ -34,8 +34,8 @@ struct doctor_check {
 };
 extern const struct doctor_check doctor_checks[]; // ends with a NULL name
 
-// Runs one check, or all when name is NULL. -ENOENT with text: no such check. Adds to d->findings
-// and counts; the caller releases findings with json_object_put().
+// Runs one check, or all if name is NULL. -ENOENT with text: no such check. Adds to d->findings and
+// counts; the caller releases findings with json_object_put().
 int doctor_run(struct doctor *d, const char *name, struct err *e);
 
 // The number of children of a node of tree.ls, and their list, borrowed.

@@ -97,7 +97,7 @@ static unsigned long long mem_total(const struct doctor *d)
 }
 
 // The lowest memory limit of the daemon's control group and its ancestors (cgroups(7), version 2);
-// most if there is none.
+// most if there is no limit.
 static unsigned long long group_limit(struct doctor *d, unsigned long long most)
 {
 	char text[4096], limit[32];
