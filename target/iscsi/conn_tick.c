@@ -5,8 +5,8 @@
 
 #define TICK_US	       1000000u
 #define SECOND	       1000000000ull
-#define LOGOUT_TIMEOUT 5  // for the response to leave, and over RDMA for the peer's close
-#define LINGER_TIMEOUT 5  // for what is queued when the connection is to close
+#define LOGOUT_TIMEOUT 5  // for sending the response, and over RDMA for the peer's close
+#define LINGER_TIMEOUT 5  // for sending queued PDUs before the close
 #define SHORT_TIMEOUT  5  // without progress of who holds memory while others have none
 #define PDU_TIMEOUT    30 // for all of a control PDU that has begun to come
 #define HELD_TIMEOUT   60 // for the CmdSN that held PDUs wait for
@@ -29,7 +29,7 @@ static void tick_ping(struct conn *c, uint64_t now)
 		conn_close(c, false, "no answer to NOP-In for %lu s", (unsigned long)most);
 		return;
 	}
-	// iPXE never answers: TCP's own keepalive looks after such sessions.
+	// iPXE never answers: TCP's keepalive monitors such sessions.
 	c->is_ping_out = false;
 	c->ignores_pings = true;
 }
@@ -99,7 +99,7 @@ static void tick_half_done(struct conn *c, uint64_t now)
 		text_tick(c, now);
 }
 
-// Discovery has the time of a login, all in all.
+// Discovery has the total time of a login.
 static void tick_discovery(struct conn *c, uint64_t now)
 {
 	if (now - c->start_ns > c->login_timeout * SECOND)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Small state files, see state_file.h. Everything here blocks but state_file_verify().
+// Small state files, see state_file.h. Everything except state_file_verify() blocks.
 #include "target/scsi/state_file.h"
 
 #include <errno.h>
@@ -46,7 +46,7 @@ long state_file_verify(const char *bytes, size_t len)
 	return (long)(len - SUM_LINE);
 }
 
-// Opens <dir>/<sub>, made if asked for. Negative errno on failure.
+// Opens <dir>/<sub>, created on request. Negative errno on failure.
 static int open_folder(const char *dir, const char *sub, bool makes, struct err *e)
 {
 	int top = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -169,8 +169,8 @@ static int read_all(int fd, char **ret, size_t *ret_len)
 	return 0;
 }
 
-// Most units have no state at all, and 10,000 of them ask for three files each at a start: one
-// lookup of the whole path tells.
+// Most units have no state, and 10,000 of them look for three files each at start: one lookup of
+// the whole path is enough.
 static bool is_missing(const char *dir, const char *sub, const char *name)
 {
 	char path[PATH_MAX];
