@@ -7,9 +7,7 @@
 #include "core/counter.h"
 #include "core/worker_priv.h"
 
-#define RING_PASSES                                                                                \
-	4		// completions of operations that complete at once are served in the same
-			// round
+#define RING_PASSES  4	// of completions that complete at once, per round
 #define DEFER_PASSES 16 // work that is deferred again is served in the same round
 #define GAP_SHIFT    3	// the moving average's weight: 1/8
 #define GAP_CAP	     8	// upper bound of one pause, in spin times

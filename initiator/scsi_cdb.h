@@ -50,8 +50,7 @@ enum {
 // The variable fields of a CDB; a field that the command does not have must be 0.
 struct scsi_args {
 	uint64_t lba;
-	uint32_t len;  // blocks or bytes of the allocation or parameter list, depending on the
-		       // command
+	uint32_t len;  // blocks, or bytes of the allocation or parameter list
 	uint8_t flags; // ORed into byte 1: EVPD, FUA (0x08), UNMAP (0x08), a PR service action
 	uint8_t page;  // byte 2: page code, or scope and type of PERSISTENT RESERVE OUT
 };

@@ -31,9 +31,8 @@ struct tpg_attr { // rows: tpg_attr_rows (targetcli's names first)
 	uint32_t tpg_enabled_sendtargets, login_timeout, netif_timeout, default_cmdsn_depth;
 	uint32_t default_erl, t10_pi, fabric_prot_type, login_keys_workaround;
 	// ours
-	uint32_t chap_algorithms; // bits 5..8, the permitted CHAP_A: 1<<5 MD5 ...
-	char redirect[128];	  // host:port that logins are redirected to (status 0101);
-			    // empty: none
+	uint32_t chap_algorithms;    // bits 5..8, the permitted CHAP_A: 1<<5 MD5 ...
+	char redirect[128];	     // host:port to redirect logins to (status 0101); empty: none
 	char allowed_addresses[512]; // comma-separated address/prefix; empty: any
 	char alias[256];
 	uint32_t nopin_timeout, nopin_response_timeout, dataout_timeout; // demo-mode sessions

@@ -21,9 +21,7 @@
 #define REPEATS	      4u
 #define ERASE_BYTES   (64u << 20) // unmapped or zeroed in one slice
 #define PATTERN_MAX   4096u	  // the longest block
-#define PHASES                                                                                     \
-	2u // of BLOCK ERASE: writes zeroes if unmapping does not guarantee
-	   // them
+#define PHASES	      2u	  // of BLOCK ERASE: zeroes what unmapping does not zero
 
 struct sanitize {
 	int refs;	// atomic

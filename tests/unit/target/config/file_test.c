@@ -147,9 +147,8 @@ static void elsewhere_neither_links_nor_neighbours_are_touched(void **state)
 	assert_int_equal(access(name, F_OK), 0);
 }
 
-static const char *const steps[] = {
-	"create", "write", "fsync", "backup", "rename", "fsync directory"
-};
+static const char *const steps[] = { "create", "write",	 "fsync",
+				     "backup", "rename", "fsync directory" };
 static const char *fatal_step;
 
 static void die(const char *step)
