@@ -401,7 +401,7 @@ static bool is_zero_page(const uint8_t *page)
 }
 
 // Reading a hole through the mapping allocates a page of zeroes. A page of zeroes
-// reads like a hole, so it is reported as one. Looks at no more than SCAN_BYTES.
+// reads like a hole, so it is reported as one. Examines at most SCAN_BYTES.
 static void see_zero_pages(const struct ramdisk *rd, struct bs_io *io)
 {
 	uint64_t end = io->offset + io->ret_extent_length;

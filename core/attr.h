@@ -38,7 +38,7 @@ struct attr_row {
 	const char *help;	    // one line
 	const char *const *choices; // NULL-terminated words. ENUM: the values; STRING: suggestions
 	uint32_t flags;
-	const char *range; // ATTR_STRING: the accepted values in words; NULL: any text that fits
+	const char *range; // ATTR_STRING: the accepted values as text; NULL: any text that fits
 };
 
 // Rows end with a NULL name. Returns NULL for an unknown name.
@@ -48,14 +48,14 @@ const struct attr_row *attr_find(const struct attr_row *rows, const char *name);
 void attr_defaults(const struct attr_row *rows, void *base);
 
 // Parses text into the field. -EINVAL with "name: cause (accepted values)" if it does not fit; the
-// field is then unchanged. Does not look at ATTR_READONLY: the caller decides.
+// field is then unchanged. Ignores ATTR_READONLY: the caller checks it.
 int attr_set(const struct attr_row *row, void *base, const char *text, struct err *e);
 
 // The field as text, in the form that saveconfig.json and `get` show; at most size bytes.
 // Secrets are not masked: the caller does that. Returns the length.
 size_t attr_get(const struct attr_row *row, const void *base, char *out, size_t size);
 
-// "0..512", "0 or 1", "a|b|c": the accepted values in words.
+// "0..512", "0 or 1", "a|b|c": the accepted values as text.
 size_t attr_range(const struct attr_row *row, char *out, size_t size);
 
 // Parses 0 1, false true, no yes, off on, in any case. False: not a boolean.

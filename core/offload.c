@@ -108,7 +108,7 @@ void offload_shutdown(void)
 	pthread_mutex_lock(&pool.lock);
 	pool.is_ending = true;
 	pthread_cond_broadcast(&pool.change);
-	// A thread may be started while others end: begin again until there is none.
+	// A thread may be started while others end: repeat until none is left.
 	while (pool.count) {
 		unsigned n = pool.count;
 		for (unsigned i = 0; i < n; i++)

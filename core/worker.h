@@ -160,8 +160,8 @@ struct worker_counters {
 	uint64_t rdma_errors; // completions with an error, except those flushed by a close
 };
 struct worker_counters *worker_counters(struct worker *w);
-// CPU time of its thread in ns; 0 if it has no thread of its own. Any thread,
-// while the worker exists; one system call.
+// CPU time of its thread in ns; 0 without a separate thread. Any thread, while the worker exists;
+// one system call.
 uint64_t worker_cpu_ns(const struct worker *w);
 
 struct buf_pool *worker_pool(struct worker *w);

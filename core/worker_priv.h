@@ -45,7 +45,7 @@ struct worker {
 	sem_t started;
 	int start_error;
 
-	// Touched by any thread; on a cache line of its own.
+	// Accessed by any thread; on a separate cache line.
 	_Alignas(64) _Atomic(struct msg *) mailbox; // newest first
 	atomic_bool is_asleep;			    // someone must write event_fd to be heard
 	atomic_bool is_stopping;
@@ -77,7 +77,7 @@ void mailbox_run(struct worker *w);
 bool mailbox_is_empty(struct worker *w);
 void mailbox_wake(struct worker *w); // async-signal-safe
 
-// watch.c. watches_fetch waits up to timeout (NULL: for ever) and fills the batch.
+// watch.c. watches_fetch waits up to timeout (NULL: no timeout) and fills the batch.
 int watches_init(struct worker *w, struct err *e);
 void watches_fetch(struct worker *w, const struct timespec *timeout);
 void watches_run(struct worker *w);

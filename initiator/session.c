@@ -58,7 +58,7 @@ void session_drop(struct ini_session *s, const struct err *why)
 
 void session_lost(struct ini_session *s, const struct err *why, bool is_final)
 {
-	struct err e = *why; // may be part of what is freed
+	struct err e = *why; // may be part of the freed memory
 	if (s->state == SESSION_CLOSED)
 		return;
 	s->state = SESSION_WAITING; // commands submitted by callbacks below must wait

@@ -68,7 +68,7 @@ void doctor_begin(struct doctor *d, const char *check);
 void doctor_say(struct doctor *d, const struct finding *f, const char *what, ...)
 	__attribute__((format(printf, 3, 4)));
 
-// The text of a file without the newline at its end. False: absent or not readable; errno says why.
+// The text of a file without the newline at its end. False: absent or not readable; sets errno.
 bool doctor_read(const struct doctor *d, char *ret, size_t size, const char *path, ...)
 	__attribute__((format(printf, 4, 5)));
 // Whether a path exists.

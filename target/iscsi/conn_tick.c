@@ -56,8 +56,8 @@ static void tick_data_out(struct conn *c, uint64_t now)
 			   (unsigned long)most);
 }
 
-// Somebody has no memory at all: who holds some has to make use of it. Data-out that trickles in
-// does not put off dataout_timeout any more.
+// A session has no memory at all: those that hold memory must make progress. Data-out that trickles
+// in no longer extends dataout_timeout.
 static void tick_short_of_memory(struct conn *c, uint64_t now)
 {
 	uint64_t most = data_out_seconds(c);
@@ -75,7 +75,7 @@ static void tick_short_of_memory(struct conn *c, uint64_t now)
 			   (unsigned long)((now - n.tx_stuck_ns) / SECOND));
 }
 
-// A close that lets queued answers leave first does not wait for ever for a peer to read them.
+// Limits how long a close waits for a peer to read queued responses.
 static bool tick_closing(struct conn *c, uint64_t now)
 {
 	struct dm_counters n;

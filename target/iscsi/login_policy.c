@@ -195,7 +195,7 @@ static int admit(void *arg, const struct login_names *names, struct login_terms 
 	return admit_to_tpg(c, tpg, t, e);
 }
 
-// --- the session behind a login ---
+// --- the session of a login ---
 
 static void on_notice(struct nexus *n, uint16_t lun, uint32_t sense_code)
 {

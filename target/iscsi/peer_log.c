@@ -19,7 +19,7 @@ struct heard {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct heard heard[KEPT + 1]; // the first heard_count; behind KEPT: all others
+static struct heard heard[KEPT + 1]; // the first heard_count; after KEPT: all others
 static unsigned heard_count;
 static struct worker *control; // NULL: not started
 static struct timer sweep;

@@ -117,7 +117,7 @@ struct lu {
 	// Guards the table of channels and the state that a new channel copies: the active freezes,
 	// and data read by channel_init() of the parts. Never taken on the I/O path.
 	pthread_mutex_t lock;
-	struct list freezes;		 // freeze.c: all asked for, FIFO. Home worker
+	struct list freezes;		 // freeze.c: all requests, FIFO. Home worker
 	struct pr_state *pr;		 // home worker
 	bool sanitize_ause;		 // of the last SANITIZE, relaxed atomic
 	bool is_space_low;		 // sbc_thin.c, control thread

@@ -28,7 +28,7 @@ struct sbc_walk {
 	uint8_t *bounce; // sbc_walk_bounce()
 	uint32_t bounce_len;
 	// private
-	struct buf *buf; // bounce lies in it; NULL: on the heap
+	struct buf *buf; // bounce is in it; NULL: on the heap
 	struct sg sg;
 	void (*next)(struct sbc_walk *w);
 	struct msg yield;

@@ -138,7 +138,7 @@ struct dm_ops {
 	// Login is over: params hold from the next PDU on, in both directions
 	// (RFC 5047 Enable_Datamover). Copied.
 	void (*full_feature)(struct dm *dm, const struct iscsi_params *params);
-	// Sends what is queued now rather than at the end of the round.
+	// Sends queued PDUs now instead of at the end of the round.
 	void (*flush)(struct dm *dm);
 	// Stops receiving, even of data that has arrived already, until called with false. No
 	// effect over RDMA, where a peer's sends cannot be held back.

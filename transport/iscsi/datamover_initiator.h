@@ -100,7 +100,7 @@ struct dmi_ops {
 	void (*drop)(struct dmi *dm, struct dmi_task *t);
 	// Login is over: params hold from the next PDU on. dm->sns is set. Copied.
 	void (*full_feature)(struct dmi *dm, const struct iscsi_params *params);
-	// Sends what is queued now rather than at the end of the round.
+	// Sends queued PDUs now instead of at the end of the round.
 	void (*flush)(struct dmi *dm);
 	// Closes the connection; up->done for every task and up->closed follow, possibly at once.
 	void (*close)(struct dmi *dm, const struct err *why);

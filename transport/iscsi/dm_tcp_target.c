@@ -304,7 +304,7 @@ static int on_command(struct dm_tcp *d, const struct iscsi_pdu *pdu, const uint8
 		      const uint8_t *ahs, struct pdu_sink *sink)
 {
 	// Earlier tasks may continue inside: a command that fills a gap of CmdSNs runs those held
-	// behind it.
+	// after it.
 	d->is_in_command = true;
 	d->is_arrival_released = false;
 	struct dm_task *t = d->dm.up->command(&d->dm, pdu, bhs, ahs);

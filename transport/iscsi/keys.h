@@ -165,7 +165,7 @@ int iscsi_offer_set(struct iscsi_offer *o, const char *name, const char *value, 
 // Writes the value of a CONFIG key as iscsi_offer_set takes it. 0, -ENOENT or -ENOSPC.
 int iscsi_offer_get(const struct iscsi_offer *o, const char *name, char *ret, size_t size);
 
-// One CONFIG key in words, for help, completion and documentation.
+// A CONFIG key as text, for help, completion and documentation.
 struct iscsi_offer_row {
 	const char *name;
 	const char *type; // "number", "boolean" or "list"

@@ -53,7 +53,7 @@ struct login_names {
 	char target_name[ISCSI_NAME_MAX + 1]; // empty: an unnamed discovery session
 	bool is_discovery;
 	uint8_t isid[ISCSI_ISID_LEN];
-	uint16_t tsih; // 0: a new session is asked for
+	uint16_t tsih; // 0: requests a new session
 	uint16_t cid;
 };
 

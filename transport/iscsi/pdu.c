@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks a received header: one row per opcode says who may receive it, when, with what, and
-// which function checks its flags. RFC 7143 §11.
+// Checks a received header: one row per opcode with its receiver, phases, properties and check of
+// flags. RFC 7143 §11.
 #include "transport/iscsi/pdu.h"
 
 #include <errno.h>

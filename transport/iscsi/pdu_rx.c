@@ -316,7 +316,7 @@ static int rx_data(struct pdu_conn *c, const uint8_t *p, uint32_t n, struct err 
 		take = room;
 		if (c->sink.kind == PDU_TO_SG) {
 			buf_copy_for(c->worker, &c->copied, to, p, take);
-			if (c->rest) // p lies there: it was copied once already
+			if (c->rest) // p is there: it was copied once already
 				buf_copied(c->worker, &c->copied, take);
 			sink_advance(c, take);
 		} else {

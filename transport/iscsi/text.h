@@ -44,8 +44,7 @@ bool text_list_next(const char **at, const char **ret_item, size_t *ret_len);
 // The value of a hexadecimal digit, -1 for any other character.
 int text_hex_digit(char c);
 
-// Decimal, or hexadecimal behind 0x [RFC 7143 §6.1]. -EINVAL: not a number. -ERANGE: outside
-// lo..hi.
+// Decimal, or hexadecimal after 0x [RFC 7143 §6.1]. -EINVAL: not a number. -ERANGE: outside lo..hi.
 int text_number(const char *value, uint64_t lo, uint64_t hi, uint64_t *ret);
 
 // Binary: 0x and an even number of hex digits, or 0b and base64. -EINVAL: malformed or empty.

@@ -20,8 +20,8 @@ struct listener_ops {
 };
 
 // Binds and listens. addr's port may be 0: listener_addr() returns the chosen one. An IPv6 address
-// takes IPv6 connections only, so that 0.0.0.0 and [::] can be bound side by side. Errors, with the
-// cause in words: -EADDRINUSE, -EADDRNOTAVAIL (no interface has it), -EACCES, -EMFILE...
+// takes IPv6 connections only, so that 0.0.0.0 and [::] can be bound side by side. Errors, with a
+// text: -EADDRINUSE, -EADDRNOTAVAIL (no interface has it), -EACCES, -EMFILE...
 int listener_new(struct listener **ret, struct worker *w, const struct tcp_addr *addr,
 		 const struct listener_ops *ops, void *arg, struct err *e);
 

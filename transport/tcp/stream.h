@@ -22,8 +22,8 @@ struct stream;
 // nothing. The table must outlive the stream.
 struct stream_ops {
 	// Bytes, an end of file or an error can be read. Read until -EAGAIN or until fewer bytes
-	// come than were asked for (then, unless stream_is_hup(), nothing is left): there is no
-	// second event for unread data. An owner that stops earlier must continue by itself.
+	// arrive than requested (then, unless stream_is_hup(), nothing is left): there is no second
+	// event for unread data. An owner that stops earlier must continue by itself.
 	void (*rx)(struct stream *s);
 	// There is room again after stream_writev() returned -EAGAIN or wrote less than requested.
 	void (*tx_ready)(struct stream *s);

@@ -47,7 +47,7 @@ struct iw_stag {
 	struct iw_qp *qp; // queue pair whose peer may access it; NULL: any peer of the device
 	struct rnic_sge *sge;
 	uint32_t nsge, room;
-	struct rnic_sge one; // where a single piece lies
+	struct rnic_sge one; // the position of a single piece
 	struct list link;    // of the qp's, or of the free ones
 };
 

@@ -233,7 +233,7 @@ static void add_partial(struct iw_batch *b)
 		iw_batch_add(b, p->head + skip, p->head_len - skip);
 	skip -= skip < p->head_len ? skip : p->head_len;
 	uint32_t out = skip < p->external ? skip : p->external;
-	skip_payload(b, out + p->len - p->external); // what is not external was in head
+	skip_payload(b, out + p->len - p->external); // the rest was in head
 	add_payload(b, p->external - out, 0, false);
 	skip -= out;
 	iw_batch_add(b, p->tail + skip, p->tail_len - skip);

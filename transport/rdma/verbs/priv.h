@@ -29,7 +29,7 @@ enum {
 	VERBS_CQ_SIZE = 16384,
 	VERBS_INLINE_WANTED = 256,
 	VERBS_RNR_TIMER = 12, // 0.64 ms until a peer retries (IBTA 9.7.5.2.8)
-	VERBS_RNR_RETRY = 7,  // for ever
+	VERBS_RNR_RETRY = 7,  // no limit
 	VERBS_RETRY = 7,
 	VERBS_LAZY_USEC = 10000, // poll interval for requests without RNIC_SIGNALED
 };
@@ -261,7 +261,7 @@ struct verbs_conn {
 	enum verbs_state state;
 	bool is_passive, is_exposing;
 	bool is_peer_gone, is_late; // it reports nothing more; closing took too long
-	bool is_mute;		    // iWARP: the peer speaks first
+	bool is_mute;		    // iWARP: the peer sends first
 	bool is_awaited;	    // its close is counted by the rnic
 	bool is_marking;	    // a marker is on the send queue
 	struct err why;
@@ -304,7 +304,7 @@ void verbs_qp_free(struct rnic_qp *qp);
 void verbs_conn_fail(struct verbs_conn *c, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void verbs_conn_removed(struct verbs_conn *c);	// its device was removed
-void verbs_conn_progress(struct verbs_conn *c); // requests ended: a close may go on
+void verbs_conn_progress(struct verbs_conn *c); // requests ended: a close may continue
 void verbs_conn_arrived(struct verbs_conn *c, struct verbs_rx *rx);
 void verbs_listener_put(struct verbs_listener *l);
 bool verbs_listener_is_freed(const struct verbs_listener *l);
