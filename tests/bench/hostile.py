@@ -104,7 +104,7 @@ def flood(daemon, peers, data, immediate, reads):
 
 KEYS = text([("SendTargets", "All")] * 128)
 FLOODS = [  # what, connections, data of a request, immediate, reads the answers
-    ("nobody else (for comparison)", 0, ALL, True, True),
+    ("no other sessions (for comparison)", 0, ALL, True, True),
     ("128 times the key in each request", 1, KEYS, True, True),
     ("small immediate requests", 1, ALL, True, True),
     ("small requests in turn", 1, ALL, False, True),

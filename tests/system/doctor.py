@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """doctor, on machines that are prepared folders: a fabric that is well, each illness alone with
-the words that name it and its cure, and files that nobody meant to be read; and against a daemon:
+the words that name it and its cure, and files of unexpected content; and against a daemon:
 the self-test, and a portal as a remote one."""
 
 import json
@@ -190,7 +190,7 @@ def hostile(scratch):
 
 
 def odd_things(scratch):
-    """Folders, loops, and pipes nobody writes to in the place of files; more ports than there are."""
+    """Directories, loops, and pipes without a writer in the place of files; more ports than exist."""
     def loop(path):
         os.symlink(os.path.basename(path), path)
     makers = (os.mkdir, os.mkfifo, loop, lambda path: os.symlink("/dev/zero", path))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """doctor about what farblockd serves: files that were removed, with a command that saves the data;
-ACLs by which nobody can log in; RAM disks larger than memory; room for what is saved."""
+ACLs that refuse every login; RAM disks larger than memory; space for the saved files."""
 
 import json
 import os
@@ -42,7 +42,7 @@ def removed_files(scratch, daemon):
                 scratch.path, "folder", name)})
     os.unlink(paths["gone.img"])
     os.unlink(paths["it's new.img"])
-    scratch.file("it's new.img", content=b"somebody else's")
+    scratch.file("it's new.img", content=b"of another user")
     os.rename(paths["moved.img"], paths["moved.img"] + ".old")
     found = doctor(daemon, "disks")
     fails(found, "moved.img", "removed or renamed", f"/proc/{daemon.pid}/fd")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What fuzzers of the initiator behind the login share: a session on a worker of its own, with
+// Shared by fuzzers of the initiator after the login: a session on a worker of its own, with
 // commands, an abort and a ping under way. Whatever comes, every command has to end once, and what
 // is valid of its data and sense has to lie inside it.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// An ACL by which nobody can log in says so: when it comes about, in the tree, and with the cure.
+// An ACL that refuses every login is reported: when it arises, in the tree, and with the cure.
 #include "target/config/config_bench.h"
 
 #define TPG "/iscsi/iqn.2025-01.org.example:disk1/tpg1"

@@ -80,7 +80,7 @@ struct lu *bench_lu(struct bench *b, const char *name, const char *serial,
 // Gives the nexus a map of count LUs at LUN numbers[i]; waits until it is in force.
 void bench_set_map(struct bench *b, unsigned nexus, unsigned count, const uint16_t *numbers,
 		   struct lu *const *lus);
-// Loses the nexus and makes it anew with the bench's map (unit attention 29/07 is pending).
+// Loses the nexus and recreates it with the bench's map (unit attention 29/07 is pending).
 void bench_relogin(struct bench *b, unsigned nexus);
 void bench_nexus_free(struct bench *b, unsigned nexus);
 // Runs fn on the worker of a nexus, or on the control thread.

@@ -113,7 +113,7 @@ static inline int fake_connect(struct rnic_qp **ret, struct worker *w, const str
 	return 0;
 }
 
-// What was sent has left for good.
+// Sent data has left completely.
 static inline void fake_let_go(struct fake_qp *q, int res)
 {
 	while (q->held_count)
@@ -136,7 +136,7 @@ static inline void fake_closed(struct msg *m)
 	q->qp.ops->closed(&q->qp, &q->why);
 }
 
-// Whoever comes second, the test or the mover, finds it under way.
+// The second one, the test or the mover, finds it in progress.
 static inline void fake_close_held(struct fake_qp *q)
 {
 	if (q->is_close_posted)
@@ -228,7 +228,7 @@ static inline void fake_rx_put(struct rnic_rx *rx)
 	free(rx);
 }
 
-// A message in a buffer of its own, whose rest is nothing that anybody should see.
+// A message in a buffer of its own, whose rest must not be visible.
 static inline void rdma_say_raw(struct fake_qp *q, const void *bytes, uint32_t len,
 				const uint32_t *rkey)
 {

@@ -191,7 +191,7 @@ static inline void fake_arrive(const struct rnic_wr *wr)
 	memcpy(s->data, wr->sge[0].addr, s->len);
 }
 
-// Serves the oldest request that is not served yet. False: there is none.
+// Serves the oldest unserved request. False: none.
 static inline bool fake_step(void)
 {
 	if (fake.done_count == fake.posted_count)
