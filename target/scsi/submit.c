@@ -141,7 +141,7 @@ static void submit_medium(struct task *t)
 void submit_again(struct task *t)
 {
 	t->state = TASK_RUNNING;
-	if (t->in_place) // all handlers rely on it
+	if (t->in_place) // others wait for it already
 		t->next(t);
 	else if (!(t->row->flags & OP_MEDIUM) || medium_check(t))
 		taskset_await_range(t, t->next);
