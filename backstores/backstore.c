@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Backstores: the list of types, refusing defaults, open and close, the checks that every I/O
-// passes before a type sees it, resize of a whole stack. Opening, closing and resizing run on
-// the control thread; submit, scsi and map on the workers.
+// Backstores: the list of types, defaults that refuse, open and close, the checks of every I/O
+// before it reaches a type, resize of a whole stack. Opening, closing and resizing run on the
+// control thread; submit, scsi and map on the workers.
 #include "backstores/backstore.h"
 
 #include <errno.h>

@@ -22,17 +22,17 @@ struct bs_scsi;
 struct bs_config {
 	const char *name;    // of the storage object, for messages
 	const char *dev;     // file or device path
-	uint64_t size;	     // bytes; 0 when not given
-	uint32_t block_size; // logical block length wanted: 512, 1024, 2048 or 4096; 0 for the
-			     // type's own
+	uint64_t size;	     // bytes; 0 if not given
+	uint32_t block_size; // logical block length: 512, 1024, 2048 or 4096; 0 for the type's
+			     // default
 	bool readonly;
 	bool write_back; // fileio: buffered, volatile cache (WCE=1); else O_DIRECT where possible
 	bool nullio;	 // ramdisk: no memory, reads zeroes
 	bool sparse;	 // fileio: leave holes (default true); false reserves the space
-	bool exclusive;	 // block: false: others may have it open too (default true)
+	bool exclusive;	 // block: false: other programs may open it too (default true)
 	bool force;	 // open a device although it is mounted, in use, or not empty
-	bool is_new;	 // asked for now, not restored from a saved file: then signs of data on a
-			 // block device are refused unless force
+	bool is_new;	 // created now, not restored from a saved file: a block device with signs
+			 // of data is refused unless force
 };
 
 // One row per option; the shell's parameters, help, completion and validation come from it.
@@ -41,11 +41,11 @@ struct bs_option {
 	const char *name; // as in saveconfig.json and in the shell: dev, size, write_back ...
 	enum bs_option_type type;
 	bool is_required;
-	const char *default_text; // what the help shows and an absent option means, in the form
-				  // backstore_config_set() takes; NULL none
+	const char *default_text; // the default, in the form that backstore_config_set() takes;
+				  // NULL none
 	const char *help;	  // one line
 	size_t offset;		  // of the field in struct bs_config
-	bool is_own;		  // not one of rtslib's: in the shell it stands behind wwn
+	bool is_own;		  // unknown to rtslib: in the shell it comes after wwn
 };
 
 // Properties of an open backstore. Constant except size, which backstore_resize() and
@@ -56,16 +56,16 @@ struct bs_limits {
 	uint32_t block_size;	    // logical block length
 	uint32_t physical_block;    // bytes, >= block_size, a power of two
 	uint32_t optimal_io;	    // bytes, 0 unknown
-	uint32_t max_io;	    // largest read or write the storage likes in bytes, 0 no
-				    // limit; a hint, larger ones are served too
-	uint32_t unmap_granularity; // bytes, 0 when unmap is not supported
-	uint32_t atomic_write_max;  // bytes the medium itself writes atomically, 0 none
+	uint32_t max_io;	    // preferred limit of a read or write in bytes, 0: no limit; a
+				    // hint, larger ones are served too
+	uint32_t unmap_granularity; // bytes, 0: unmap is not supported
+	uint32_t atomic_write_max;  // bytes that the medium itself writes atomically, 0 none
 	bool can_unmap;		    // BS_UNMAP frees space
 	bool unmap_zeroes;	    // reads return zeroes after BS_UNMAP (LBPRZ)
 	bool can_write_zeroes;	    // BS_WRITE_ZEROES is supported without a data buffer
 	bool can_extent;	    // BS_EXTENT reports allocation
-	bool has_write_cache;	    // volatile cache: BS_FLUSH and BS_FUA mean something
-	bool is_volatile;	    // nothing outlives the daemon, flushed or not
+	bool has_write_cache;	    // volatile cache: BS_FLUSH and BS_FUA have an effect
+	bool is_volatile;	    // no data outlives the daemon, flushed or not
 	bool is_readonly;
 	bool is_rotational;
 	bool is_removable;
@@ -75,33 +75,33 @@ struct bs_limits {
 enum bs_op {
 	BS_READ,	 // sg <- storage
 	BS_WRITE,	 // sg -> storage
-	BS_FLUSH,	 // everything completed before is durable afterwards
+	BS_FLUSH,	 // all operations completed before it are durable afterwards
 	BS_UNMAP,	 // offset, length may become holes; durable with BS_FUA or BS_FLUSH only
-	BS_WRITE_ZEROES, // offset, length read as zeroes afterwards, and keep their space
+	BS_WRITE_ZEROES, // offset, length read as zeroes afterwards; the space stays allocated
 	BS_EXTENT,	 // ret_extent_length, ret_is_mapped for the run that starts at offset
 	BS_OP_MAX
 };
 
 enum { BS_FUA = 1 }; // the write (or the zeroes, or the hole) is durable when it completes
 
-#define BS_IO_IOV 8 // pieces handed to the kernel at once; longer lists go in several rounds
+#define BS_IO_IOV 8 // pieces passed to the kernel at once; longer lists take several rounds
 
-// One I/O. Embedded in its owner (a task); the backstore owns it from submit to done. The
-// owner sets what stands above ret_extent_length; the rest needs no initialisation.
+// One I/O. Embedded in its owner (a task); the backstore owns it from submit to done. The owner
+// sets the fields above ret_extent_length; the rest needs no initialisation.
 struct bs_io {
 	enum bs_op op;
 	uint32_t flags;	 // BS_FUA
 	uint64_t offset; // bytes, multiple of the block size
 	uint64_t length; // bytes, multiple of the block size; the sum of sg for READ and WRITE;
-			 // for EXTENT how far the answer may reach; FLUSH covers everything and
-			 // ignores both
+			 // for EXTENT the limit of the result; FLUSH covers everything and ignores
+			 // both
 	struct sg *sg;
 	uint32_t nsg;
 	// Called exactly once, on the submitting worker, possibly before submit returns.
 	// res: 0 or negative errno (-EIO medium error, -ENOSPC thin store full, -EREMOTEIO
-	// transport, -EROFS ...). No short transfers: they are errors by then.
+	// transport, -EROFS ...). A short transfer is an error.
 	void (*done)(struct bs_io *io, int res);
-	struct buf_copies *copied;  // where payload copies are counted; NULL: nowhere
+	struct buf_copies *copied;  // counter of payload copies; NULL: none
 	uint64_t ret_extent_length; // BS_EXTENT: bytes, >= 1 block
 	bool ret_is_mapped;	    // BS_EXTENT
 	// Scratch space of the code that serves the I/O.
@@ -112,9 +112,9 @@ struct bs_io {
 	uint64_t progress;  // bytes done so far
 	uint32_t step;	    // of an operation in several steps
 	uint32_t tries;	    // retries after EAGAIN or EINTR
-	uint8_t *bounce;    // for memory that O_DIRECT cannot use, bounce_size bytes
+	uint8_t *bounce;    // replaces memory that O_DIRECT cannot use, bounce_size bytes
 	uint32_t bounce_size;
-	struct buf *bounce_buf; // bounce is this one's, NULL if it came from the heap
+	struct buf *bounce_buf; // owner of bounce, NULL if it came from the heap
 	int result;		// from the offload thread to the worker
 	struct iovec iov[BS_IO_IOV];
 };
@@ -137,7 +137,7 @@ struct bs_scsi {
 	struct backstore *bs;
 	struct offload offload;
 	struct iovec iov[64];
-	void *bounce; // data_len bytes when the device node takes no scatter list
+	void *bounce; // data_len bytes if the device node takes no scatter list
 	int result;   // from the offload thread to the worker
 };
 
@@ -145,16 +145,16 @@ struct bs_scsi {
 enum bs_path { BS_PATH_SAME, BS_PATH_REMOVED, BS_PATH_REPLACED };
 
 struct backstore_type {
-	const char *name;		 // "ramdisk", the folder's file name and the shell's
+	const char *name;		 // "ramdisk": the name of its file and in the shell
 	const char *help;		 // one line
 	const struct bs_option *options; // ends with a NULL name
 	size_t size;			 // of the type's struct, which begins with struct backstore
 
 	// Opens the storage, fills bs->limits and, for direct access, bs->memory. Control thread;
-	// may block. On failure it returns a negative errno and leaves nothing behind; the text
-	// need not name type and object, backstore_open() puts them in front.
+	// may block. On failure it returns a negative errno and has released everything;
+	// backstore_open() prefixes the text with type and object.
 	int (*open)(struct backstore *bs, const struct bs_config *config, struct err *e);
-	// Control thread, no I/O in flight any more; may block. Default: nothing.
+	// Control thread, without I/O in flight; may block. Default: no-op.
 	void (*close)(struct backstore *bs);
 	// Reads the size of the storage again into *ret_size. Control thread; may
 	// block. Default: the size never changes.
@@ -163,7 +163,8 @@ struct backstore_type {
 	// system for a sparse file. Control thread; may block. Default: -EOPNOTSUPP: there is
 	// no such pool, or it cannot be queried.
 	int (*space)(struct backstore *bs, uint64_t *ret_used, uint64_t *ret_total);
-	// Whether it holds data that closing it loses. Control thread; may block. Default: no.
+	// Whether it holds data that would be lost by closing it. Control thread; may block.
+	// Default: no.
 	bool (*holds_data)(struct backstore *bs);
 	// Whether path, which it was opened from, still names what is open. Control thread; may
 	// block. Default: BS_PATH_SAME.
@@ -173,32 +174,32 @@ struct backstore_type {
 	// Grows to size bytes, a multiple of the block size and more than now; the caller
 	// publishes it in limits. Control thread; may block. Default: -EOPNOTSUPP.
 	int (*resize)(struct backstore *bs, uint64_t size, struct err *e);
-	// Serves io, which has passed backstore_submit()'s checks: in bounds, whole blocks, not
-	// empty, allowed. Worker thread; must not block; completes through io->done. Default:
+	// Serves io, which has passed the checks of backstore_submit(): in bounds, whole blocks,
+	// not empty, permitted. Worker thread; must not block; completes through io->done. Default:
 	// -EOPNOTSUPP.
 	void (*submit)(struct backstore *bs, struct bs_io *io);
-	// Serves a whole SCSI command. Worker thread; must not block. Default: -EOPNOTSUPP;
-	// only types with is_passthrough set have it.
+	// Serves a whole SCSI command. Worker thread; must not block. Default: -EOPNOTSUPP; only
+	// types with is_passthrough implement it.
 	void (*scsi)(struct backstore *bs, struct bs_scsi *io);
 	bool is_passthrough;
 };
 
 struct backstore {
 	const struct backstore_type *type;
-	struct backstore_type ops; // *type with every absent slot filled by its default
+	struct backstore_type ops; // *type, with defaults in absent slots
 	char *name;
 	struct bs_limits limits;
 	struct backstore *lower; // of a filter; NULL at the bottom
-	// The disk's own memory, where direct access is possible: byte 0 of it, its address
-	// constant while the backstore is open. Only a type whose writes need no completion of
-	// their own offers it. NULL otherwise; then data goes through submit.
+	// The memory of the disk, if direct access is possible; its address is constant while the
+	// backstore is open. Only for types whose writes need no completion. NULL: data goes
+	// through submit.
 	uint8_t *memory;
-	// Warnings for the user although opening succeeded (a size ignored, O_DIRECT not
-	// possible): lines separated by a newline, empty if there are none.
+	// Warnings for the user after a successful open (a size ignored, O_DIRECT not possible):
+	// lines separated by a newline, or empty.
 	char note[400];
 };
 
-// The types, in the order the shell lists them; ends with NULL. Filters are not among them.
+// The types, in the order of the shell; ends with NULL. Without filters.
 extern const struct backstore_type *const backstore_types[];
 const struct backstore_type *backstore_type_find(const char *name); // NULL: no such type
 
@@ -210,34 +211,34 @@ int backstore_config_set(struct bs_config *config, const struct backstore_type *
 			 const char *key, const char *text, struct err *e);
 
 // Allocates, validates the config against the option rows and opens. Control thread; may
-// block. On success *ret is to be closed with backstore_close(); read (*ret)->note.
+// block. On success close *ret with backstore_close(); read (*ret)->note.
 int backstore_open(struct backstore **ret, const struct backstore_type *type,
 		   const struct bs_config *config, struct err *e);
 // Closes the whole stack, filters included, and frees it. No I/O may be in flight. NULL is
 // fine. Control thread; may block.
 void backstore_close(struct backstore *bs);
 
-// Checks io in 64 bits, then hands it to the type. Worker thread. Out of range: done with
-// -ERANGE; not whole blocks, or sg is not length: -EINVAL; change of a read-only store:
-// -EROFS; nothing to do: 0.
+// Checks io in 64 bits, then passes it to the type. Worker thread. done gets -ERANGE: out of range;
+// -EINVAL: not whole blocks, or sg does not match length; -EROFS: change of a read-only store; 0:
+// nothing to do.
 void backstore_submit(struct backstore *bs, struct bs_io *io);
 
-// Hands a SCSI command to a pass-through type. Worker thread.
+// Passes a SCSI command to a pass-through type. Worker thread.
 void backstore_scsi(struct backstore *bs, struct bs_scsi *io);
 
-// limits.size as of now. Any thread.
+// The current limits.size. Any thread.
 uint64_t backstore_size(const struct backstore *bs);
 
-// The disk's memory for [offset, offset + length), or NULL when out of bounds or when there
-// is no direct access. Any thread.
+// The disk's memory for [offset, offset + length), or NULL: out of bounds, or no direct access. Any
+// thread.
 uint8_t *backstore_map(struct backstore *bs, uint64_t offset, uint64_t length);
 
-// Reads the size of the storage again; *ret_changed tells whether backstore_size() has changed.
-// Control thread; may block; I/O may be in flight.
+// Reads the size of the storage again; *ret_changed: whether backstore_size() has changed. Control
+// thread; may block; I/O may be in flight.
 int backstore_refresh(struct backstore *bs, bool *ret_changed, struct err *e);
 // Calls space() of the bottom type. Control thread; may block.
 int backstore_space(struct backstore *bs, uint64_t *ret_used, uint64_t *ret_total);
-// The floor's holds_data(). Control thread; may block.
+// Calls holds_data() of the bottom type. Control thread; may block.
 bool backstore_holds_data(struct backstore *bs);
 // Calls path() of the bottom type. Control thread; may block.
 enum bs_path backstore_path(struct backstore *bs, const char *path);
@@ -250,13 +251,13 @@ int backstore_resize(struct backstore *bs, uint64_t size, struct err *e);
 // For types: adds a line to bs->note.
 void backstore_note(struct backstore *bs, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-// For types: a failed -errno of the storage as what io->done may carry (see struct bs_io).
+// For types: converts a -errno of the storage to one that io->done may report (see struct bs_io).
 int backstore_errno(int res);
 
-// Filters: puts a new top on the stack over lower and owns it afterwards. Fault and latency
-// injection are product features (storage-object attributes); a filter hides the memory, and
-// refuses a pass-through type. Control thread. The settings may be changed while I/O runs
-// (relaxed atomics). UNMAP and WRITE_ZEROES count as writes, EXTENT as a read.
+// Filters: put a new top over lower, which it then owns. Fault and latency injection are product
+// features (storage-object attributes); a filter hides the memory, and refuses a pass-through type.
+// Control thread. The settings may be changed while I/O runs (relaxed atomics). UNMAP and
+// WRITE_ZEROES count as writes, EXTENT as a read.
 struct bs_faults {
 	uint32_t error_read_ppm, error_write_ppm,
 		error_flush_ppm; // I/Os per million that fail with -EIO
@@ -266,5 +267,5 @@ int backstore_error_new(struct backstore **ret, struct backstore *lower, struct 
 int backstore_delay_new(struct backstore **ret, struct backstore *lower, struct err *e);
 void backstore_error_set(struct backstore *filter, const struct bs_faults *faults);
 void backstore_delay_set(struct backstore *filter, const struct bs_faults *faults);
-// Removes and frees the top filter and returns what was below. No I/O in flight.
+// Removes and frees the top filter and returns the lower backstore. No I/O in flight.
 struct backstore *backstore_filter_remove(struct backstore *filter);

@@ -25,7 +25,7 @@ static int explain_open(const struct bs_config *config, dev_t rdev, int r, struc
 			   : err_errno(e, r, "%s", config->dev);
 }
 
-// Opens config->dev with O_EXCL, or without if it is in use and force is set.
+// Opens config->dev with O_EXCL; without O_EXCL if it is in use and force is set.
 static int open_device(const struct bs_config *config, struct stat *ret_st, struct err *e)
 {
 	if (stat(config->dev, ret_st) < 0)
@@ -72,7 +72,7 @@ static void settle_discard(struct fdstore *f, dev_t rdev)
 	uint64_t granularity = device_queue_number(rdev, "discard_granularity");
 	bool can_discard = device_queue_number(rdev, "discard_max_bytes") > 0;
 	// Punching a hole in a device is "write zeroes, may deallocate" in the kernel: its content
-	// is defined, that after a discard is not.
+	// is defined; after a discard it is not.
 	f->is_punching = can_discard && device_queue_number(rdev, "write_zeroes_max_bytes") > 0;
 	f->is_discarding = can_discard && !f->is_punching;
 	l->can_unmap = can_discard && !l->is_readonly;

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-enum { BUCKETS = 4096 }; // for ten thousand files, each of which is looked up at every open
+enum { BUCKETS = 4096 }; // for ten thousand files, each looked up at every open
 
 static struct list claims[BUCKETS]; // zeroed: empty
 
@@ -40,7 +40,7 @@ static int lock(int fd, bool is_readonly, const char *path, struct err *e)
 		return err_set(e, -EBUSY,
 			       "%s: locked by another program (stop it, or use another file)",
 			       path);
-	return 0; // a filesystem without locks: the list must suffice
+	return 0; // a filesystem without locks: only the list protects
 }
 
 int claim_take(struct claim *c, int fd, bool is_readonly, const char *name, const char *path,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Keeps two storage objects from serving the same file or device: within
 // this process by a list, against other programs by a lock on the open file (OFD lock) that the
-// kernel drops with the last descriptor. Control thread only.
+// kernel releases with the last descriptor. Control thread only.
 #pragma once
 
 #include <stdbool.h>
@@ -17,9 +17,9 @@ struct claim {
 	const char *name;
 };
 
-// Claims what fd has open for the storage object name (borrowed until claim_release); path is
-// for messages. -EBUSY with a text that names the owner.
+// Claims the file or device of fd for the storage object name (borrowed until claim_release); path
+// is for messages. -EBUSY with a text that names the owner.
 int claim_take(struct claim *c, int fd, bool is_readonly, const char *name, const char *path,
 	       struct err *e);
-// The lock ends when the caller closes fd. A zeroed claim is fine.
+// The lock ends when the caller closes fd. No-op for a zeroed claim.
 void claim_release(struct claim *c);

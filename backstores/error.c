@@ -8,7 +8,7 @@
 
 #define MILLION 1000000u
 
-// xorshift64*, one state per thread: cheap, and no worker waits for another.
+// xorshift64*, one state per thread: cheap, and without contention.
 static uint32_t random_32(void)
 {
 	static __thread uint64_t state;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// BS_EXTENT for files, by FIEMAP, which knows space that is reserved and not written yet: zeroes
-// that were written may be such space. File systems without FIEMAP (tmpfs, NFS) are asked by
-// lseek. Both may wait for the file system's locks, so they run on the offload threads. The file
-// position that lseek moves is nobody's: all I/O names its offset.
+// BS_EXTENT for files, by FIEMAP, which reports allocated but unwritten space: WRITE_ZEROES may
+// leave such space. On file systems without FIEMAP (tmpfs, NFS) by lseek. Both may wait for the
+// file system's locks, so they run on the offload threads. lseek moves the file position, which no
+// other code uses.
 #include "backstores/extent.h"
 
 #include <errno.h>
@@ -11,9 +11,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define EXTENTS 32 // looked at in one step; neighbours make one run
+#define EXTENTS 32 // examined in one step; adjacent extents form one run
 
-// First byte at or after offset that is data (or hole); end when there is none.
+// First byte at or after offset that is data (or hole); end if there is none.
 static int seek(int fd, uint64_t offset, int whence, uint64_t end, uint64_t *ret)
 {
 	off_t at = lseek(fd, (off_t)offset, whence);
@@ -74,7 +74,7 @@ int extent_find(struct bs_io *io, int fd)
 	}
 	hole += (block - hole % block) % block;
 	if (hole <= io->offset)
-		hole = io->offset + block; // the data begins inside of the block
+		hole = io->offset + block; // the data begins inside the block
 	io->ret_extent_length = hole - io->offset;
 	return 0;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What of a file is allocated: BS_EXTENT by FIEMAP, or SEEK_DATA and SEEK_HOLE, on an offload
-// thread.
+// The allocation of a file: BS_EXTENT by FIEMAP, or SEEK_DATA and SEEK_HOLE, on an offload thread.
 #pragma once
 
 #include "backstores/backstore.h"

@@ -2,7 +2,7 @@
 // I/O on a file descriptor through the worker's io_uring. Each I/O is a chain of operations on
 // its own struct uring_op: rounds of at most BS_IO_IOV pieces, continued after short transfers,
 // from a bounce buffer where O_DIRECT cannot use the caller's memory; zeroes by ZERO_RANGE, else
-// by writing them; and a sync behind zeroes and holes that must be durable.
+// by writing them; and a sync after zeroes and holes that must be durable.
 #include "backstores/fdstore.h"
 
 #include <errno.h>
@@ -22,8 +22,8 @@
 
 static const _Alignas(BUF_PAGE) uint8_t zeroes[ZERO_PAGE];
 
-// How BS_UNMAP (from STEP_PUNCH on) and BS_WRITE_ZEROES go on when the file refuses. A hole is no
-// written zero: its space may be gone when it is wanted.
+// The steps of BS_UNMAP (from STEP_PUNCH on) and BS_WRITE_ZEROES when the file refuses one. A hole
+// does not replace written zeroes: its space may be missing later.
 enum step { STEP_PUNCH, STEP_ZERO_RANGE, STEP_WRITE_ZEROES, STEP_SYNC };
 
 static struct fdstore *fdstore_of(struct backstore *bs)
@@ -75,8 +75,8 @@ static bool is_aligned(const struct fdstore *f, const struct iovec *v)
 	       0;
 }
 
-// Fills io->iov with what follows io->progress in the scatter list. Returns the number of
-// pieces, 0 when O_DIRECT cannot take them.
+// Fills io->iov with the part of the scatter list after io->progress. Returns the number of pieces,
+// 0 if O_DIRECT cannot take them.
 static unsigned fill_iov(struct bs_io *io)
 {
 	uint64_t skip = io->progress;
@@ -233,7 +233,7 @@ static void sync_done(struct uring_op *op, int res)
 
 static void zero_next(struct bs_io *io);
 
-// An unmap is made durable when that is asked for: a list of ranges needs one sync.
+// An unmap is made durable only on request: a list of ranges needs one sync.
 static void zero_finish(struct bs_io *io)
 {
 	if (io->flags & BS_FUA || (store(io)->is_durable && io->op == BS_WRITE_ZEROES)) {
@@ -245,7 +245,7 @@ static void zero_finish(struct bs_io *io)
 	}
 }
 
-// Continues with the next way of writing zeroes when the file refuses one.
+// Continues with the next method of writing zeroes if the file refuses one.
 static void zero_fall_back(struct bs_io *io)
 {
 	struct fdstore *f = store(io);
@@ -321,7 +321,7 @@ static void discard_done(struct offload *o)
 		zero_finish(io);
 }
 
-// --- one entry an operation
+// --- one entry per operation
 
 static void serve_flush(struct bs_io *io)
 {
@@ -377,7 +377,7 @@ void fdstore_submit(struct backstore *bs, struct bs_io *io)
 
 // --- open and close
 
-// Finds the smallest length that O_DIRECT reads by trying. Linux before 6.1 has no query for it.
+// Finds by trial the smallest length that O_DIRECT can read. Linux before 6.1 has no query for it.
 static uint32_t probe_align(int fd, uint32_t block_size)
 {
 	uint8_t *page = aligned_alloc(BUF_PAGE, BUF_PAGE);
@@ -389,7 +389,7 @@ static uint32_t probe_align(int fd, uint32_t block_size)
 	return align;
 }
 
-// *ret_mem and *ret_io: 0 when the file cannot do O_DIRECT.
+// *ret_mem and *ret_io: 0 if the file cannot do O_DIRECT.
 static void find_align(int fd, uint32_t block_size, uint32_t *ret_mem, uint32_t *ret_io)
 {
 	struct statx st;

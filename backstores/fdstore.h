@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Storage behind a file descriptor, served by io_uring: what fileio and block have in common.
-// Their structs begin with struct fdstore.
+// Storage behind a file descriptor, served by io_uring: the common part of fileio and block, whose
+// structs begin with struct fdstore.
 #pragma once
 
 #include "backstores/backstore.h"
@@ -13,14 +13,13 @@ struct fdstore {
 				      // 1 when buffered
 	bool is_durable;	      // every write is on stable storage when it completes
 	bool is_punching;	      // holes may be punched, and read as zeroes
-	bool is_discarding;	      // BLKDISCARD is all there is: nothing is said of the content
-	bool has_no_zero_range;	      // learnt from the first refusal; relaxed atomic
+	bool is_discarding;	      // only BLKDISCARD is available: the content is undefined
+	bool has_no_zero_range;	      // known after the first refusal; relaxed atomic
 	struct claim claim;
 };
 
-// Sets fd up for O_DIRECT and finds its alignment. -EINVAL when the file cannot do it in
-// blocks of block_size; then everything is as before and *ret_why tells the cause. Control
-// thread; may block.
+// Sets fd up for O_DIRECT and finds its alignment. -EINVAL if the file cannot do it in blocks of
+// block_size; then nothing has changed and *ret_why has the cause. Control thread; may block.
 int fdstore_set_direct(struct fdstore *f, uint32_t block_size, const char **ret_why);
 
 // Serves io. Worker thread.

@@ -64,7 +64,7 @@ static int refuse_kind(const struct stat *st, const char *path, struct err *e)
 	return 0;
 }
 
-// Opens an existing file, or creates it when it is missing and a size is given.
+// Opens an existing file, or creates it if it is missing and a size is given.
 static int open_file(const struct bs_config *config, bool *ret_is_new, struct err *e)
 {
 	int access = config->readonly ? O_RDONLY : O_RDWR;
@@ -79,8 +79,7 @@ static int open_file(const struct bs_config *config, bool *ret_is_new, struct er
 	if (fd < 0 && errno == EBUSY && config->force)
 		fd = open(config->dev, access | O_CLOEXEC | O_NONBLOCK);
 	if (fd >= 0) {
-		// O_NONBLOCK is for open() alone (FIFOs); io_uring would take it to mean "never
-		// wait".
+		// O_NONBLOCK is for open() only (FIFOs); io_uring would never wait with it.
 		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
 		return fd;
 	}
@@ -103,8 +102,8 @@ static int open_file(const struct bs_config *config, bool *ret_is_new, struct er
 	return fd;
 }
 
-// Whether a file of this size, all allocated, can fit. fallocate() finds out by filling the
-// filesystem, which fails the writes of others until it gives the space back.
+// Whether a fully allocated file of this size can fit. fallocate() would find out by filling the
+// filesystem, so that writes of other programs fail until it frees the space.
 static bool has_room(int fd, uint64_t size)
 {
 	struct statvfs fs;
@@ -211,7 +210,7 @@ static void settle_limits(struct fileio *f, const struct stat *st)
 	l->optimal_io = st->st_blksize > BUF_PAGE ? (uint32_t)st->st_blksize : 0;
 	l->can_write_zeroes = true;
 	l->can_extent = !f->is_device;
-	// UNMAP must not free the space of a file that has it reserved.
+	// UNMAP must not free the space of a fully allocated file.
 	f->fds.is_punching = f->is_sparse && !l->is_readonly && !f->is_device &&
 			     fallocate(f->fds.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 				       (off_t)l->size, BUF_PAGE) == 0;

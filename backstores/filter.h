@@ -10,8 +10,8 @@ struct filter {
 	uint32_t value[BS_OP_MAX]; // ppm or microseconds; relaxed atomics
 };
 
-// A filter of type over lower, with lower's name and limits and without its memory. On failure
-// lower is as before. Control thread.
+// Creates a filter of type over lower, with lower's name and limits but without its memory. On
+// failure lower is unchanged. Control thread.
 int filter_new(struct backstore **ret, const struct backstore_type *type, struct backstore *lower,
 	       struct err *e);
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Collapses completely written ranges into huge pages, on a thread of its own that looks once a
-// second, and less and less often while it finds nothing to do. A thread that touches a page
-// meanwhile waits for the copy of its 2 MiB; a page that is pinned (RDMA, fixed buffers) stays as
-// it is.
+// Collapses completely written ranges into huge pages, on a separate thread that checks once a
+// second, and less often while it finds nothing. A thread that accesses a page meanwhile waits for
+// the copy of its 2 MiB; pinned pages (RDMA, fixed buffers) are not changed.
 #include "backstores/hugepages.h"
 
 #include <errno.h>
@@ -20,10 +19,10 @@
 #define MADV_COLLAPSE 25
 #endif
 
-#define SLICE_PAGES 32	 // collapsed before others may have the thread, some 10 ms
-#define SLICE_LOOKS 2048 // ... or looked at
+#define SLICE_PAGES 32	 // collapsed in one slice, some 10 ms
+#define SLICE_LOOKS 2048 // ... or checked
 #define PAUSE_MS    20	 // between two slices
-#define PASS_MS	    1000 // between two passes, the first time
+#define PASS_MS	    1000 // between two passes, at first
 #define PASS_MS_MAX 64000
 
 struct hugepages {
@@ -39,8 +38,8 @@ struct hugepages {
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t change;	// is_ending or busy
-	struct list all;	// those to be seen in this pass first
-	struct hugepages *busy; // in use by the thread without the lock
+	struct list all;	// mappings left in this pass first
+	struct hugepages *busy; // used by the thread without the lock
 	unsigned pass;
 	bool is_found, is_refused; // in this pass; by the kernel, permanently
 	bool is_ending;
@@ -55,7 +54,7 @@ static void collapse(struct hugepages *h)
 {
 	_Atomic bool *is_huge = &h->is_huge[h->at / HUGE_PAGE];
 
-	atomic_store(is_huge, true); // before, so that a hole punched meanwhile is not forgotten
+	atomic_store(is_huge, true); // first, so that a hole punched meanwhile is not missed
 	if (!madvise(h->memory + h->at, HUGE_PAGE, MADV_COLLAPSE)) {
 		keeper.is_found = true;
 		return;
@@ -64,7 +63,7 @@ static void collapse(struct hugepages *h)
 	atomic_store(is_huge, false);
 }
 
-// Bytes from h->at to the next data or hole; many when there is none.
+// Bytes from h->at to the next data or hole; a large number if there is none.
 static uint64_t distance(const struct hugepages *h, int whence)
 {
 	off_t to = lseek(h->fd, (off_t)h->at, whence);
@@ -72,7 +71,7 @@ static uint64_t distance(const struct hugepages *h, int whence)
 	return to < 0 ? UINT64_MAX / 2 : (uint64_t)to - h->at;
 }
 
-// True if this mapping needs another look in this pass.
+// True if this mapping needs another slice in this pass.
 static bool slice(struct hugepages *h)
 {
 	unsigned pages = 0, looks = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The least of what the machine has and what each cgroup above this process allows.
+// The lowest of the machine's memory and the limits of the cgroups of this process.
 #include "backstores/memory.h"
 
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/sysinfo.h>
 
-// A file with a number or "max"; what cannot be read limits nothing.
+// A file with a number or "max"; an unreadable file means no limit.
 static uint64_t limit_in(const char *root, const char *path, const char *name)
 {
 	char file[PATH_MAX];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How much memory there can be for RAM disks. Control thread; reads /proc and cgroup files.
+// How much memory RAM disks can use. Control thread; reads /proc and cgroup files.
 #pragma once
 
 #include <stdint.h>
@@ -8,6 +8,6 @@
 // cgroups.
 uint64_t memory_most(void);
 
-// What cgroups (version 2) below root allow a process in path, "/a/b", in bytes of memory and swap;
-// swap: of the machine. UINT64_MAX: no limit.
+// The limit of cgroups (version 2) below root for a process in path, "/a/b", in bytes of memory and
+// swap; swap: of the machine. UINT64_MAX: no limit.
 uint64_t memory_of_cgroup(const char *root, const char *path, uint64_t swap);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// null: a disk of any size that reads zeroes and discards writes, for measuring the layers
-// above. Served inline on the worker thread.
+// null: a disk of any size that reads zeroes and discards writes, for measuring the layers above.
+// Runs inline on the worker thread.
 #include <errno.h>
 #include <string.h>
 

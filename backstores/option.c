@@ -9,7 +9,7 @@
 
 #include "core/attr.h"
 
-// All options of all types, to find those given to a type that does not take them.
+// All options of all types, to detect those that a type does not take.
 static const struct {
 	const char *name;
 	enum bs_option_type type;
@@ -25,7 +25,7 @@ static const struct {
 	{ "force",	   BS_OPT_BOOL, offsetof(struct bs_config, force)	  },
 };
 
-// Stores text in the field at, which is unchanged if text is invalid.
+// Stores text in the field at; unchanged if text is invalid.
 static int parse(const struct bs_option *o, const char *text, void *at, struct err *e)
 {
 	const struct attr_row row = { .name = o->name, .type = ATTR_BOOL };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks a whole struct bs_config against the option rows of its type; functions that set the
-// fields from text are in backstore.h.
+// Checks a struct bs_config against the option rows of its type; functions that set the fields from
+// text are in backstore.h.
 #pragma once
 
 #include "backstores/backstore.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // pscsi: SCSI pass-through: every CDB goes to a SCSI device of this machine by ioctl SG_IO on
-// an offload thread, and its own sense and residual come back. The device is named as
-// /dev/sgN, /dev/bsg/H:C:T:L, H:C:T:L or its block device.
+// an offload thread, and its sense and residual are returned. The device is named as /dev/sgN,
+// /dev/bsg/H:C:T:L, H:C:T:L or its block device.
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -244,7 +244,7 @@ static int identify(struct pscsi *p, const char *path, struct err *e)
 	if (!has_capacity(l->device_type))
 		return 0;
 	int r = find_capacity(p, &l->size, &l->block_size);
-	if (r < 0 && !l->is_removable) // an empty drive is fine: the initiator sees it
+	if (r < 0 && !l->is_removable) // an empty drive is fine: the initiator sees the status
 		return err_errno(e, r, "%s: READ CAPACITY", path);
 	if (l->physical_block < l->block_size)
 		l->physical_block = l->block_size;

@@ -6,9 +6,9 @@
 #include <errno.h>
 #include <string.h>
 
-enum { SENSE_DRIVER = 8 }; // driver byte that only says "there is sense"
+enum { SENSE_DRIVER = 8 }; // driver byte that only means "sense is present"
 
-// host_status of the kernel's SCSI layer, where it tells more than "transport".
+// host_status of the kernel's SCSI layer, if it is more specific than "transport".
 enum { HOST_TIME_OUT = 3 };
 
 bool pscsi_is_direct(const struct bs_scsi *io, bool is_bsg)
@@ -31,9 +31,9 @@ static void *flat_data(const struct bs_scsi *io)
 	return io->bounce ? io->bounce : io->sg[0].addr;
 }
 
-// Where less comes than was asked for, drivers may leave the residual 0. What the device does not
-// write then goes to the initiator as well, and must not be what the memory held before. The helper
-// thread pays for it.
+// After a short transfer, drivers may leave the residual 0. The initiator then also gets bytes that
+// the device did not write, which must not be old contents of the memory. The helper thread does
+// the clearing.
 static void clear_data_in(struct bs_scsi *io)
 {
 	if (io->direction != BS_SCSI_IN)

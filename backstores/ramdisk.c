@@ -2,9 +2,9 @@
 // ramdisk: a disk in anonymous memory (memfd) with direct access: bs->memory is
 // the disk. Address space is reserved ahead of the disk, so that it grows without moving.
 //
-// Reads and writes are served inline on the worker; punching holes and looking for them are
-// quick for small ranges (inline) and go to the offload threads in slices for large ones. RDMA
-// devices may pin the memory (core/region.h); then ranges are zeroed, not punched.
+// Reads and writes run inline on the worker; punching and finding holes runs inline for small
+// ranges, and in slices on the offload threads for large ones. RDMA devices may pin the memory
+// (core/region.h); then ranges are zeroed, not punched.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/falloc.h>
@@ -23,10 +23,10 @@
 #include "core/sanitize.h"
 
 #define RESERVE_MIN  (1ull << 30)
-#define INLINE_BYTES (64u << 10)  // zeroed by memset, or punched, without leaving the worker
-#define SLICE_BYTES  (256u << 20) // punched in one go on an offload thread
-#define SCAN_BYTES   (64u << 20)  // looked through for zeroes in one go there
-#define LOOK_MAX     (1ull << 30) // of pages that may be zeroes alone: more are taken for data
+#define INLINE_BYTES (64u << 10)  // limit of zeroing by memset, or punching, on the worker
+#define SLICE_BYTES  (256u << 20) // punched at once on an offload thread
+#define SCAN_BYTES   (64u << 20)  // searched for zeroes at once there
+#define LOOK_MAX     (1ull << 30) // limit of pages checked for zeroes; more count as data
 
 // The initial memory of the disk, and each piece added by growing.
 struct part {
@@ -38,13 +38,13 @@ struct ramdisk {
 	struct backstore bs;
 	struct part *parts; // newest first; grows while other threads read it
 	int fd;
-	bool is_hugetlb;	   // pages reserved up front: nothing to punch
+	bool is_hugetlb;	   // pages are reserved: holes cannot be punched
 	uint64_t mapped, reserved; // bytes of file mapping, of address space
 	uint64_t promised;	   // its part of promised
-	struct hugepages *huge;	   // NULL if is_hugetlb, or none could be had
+	struct hugepages *huge;	   // NULL if is_hugetlb, or no memory
 };
 
-static uint64_t promised; // bytes of all RAM disks that have reserved nothing; control thread
+static uint64_t promised; // bytes of all RAM disks without reserved memory; control thread
 
 static struct ramdisk *ramdisk_of(struct backstore *bs)
 {
@@ -87,7 +87,7 @@ static int reserve(struct ramdisk *rd, uint64_t size)
 	}
 }
 
-// Takes back the range [at, at + length) of the reservation, unless it was reused meanwhile.
+// Restores the reservation of [at, at + length), unless the range was reused meanwhile.
 static void reserve_again(struct ramdisk *rd, uint8_t *at, size_t length)
 {
 	uint8_t *end = rd->bs.memory + rd->reserved;
@@ -100,11 +100,11 @@ static void reserve_again(struct ramdisk *rd, uint8_t *at, size_t length)
 		munmap(p, length);
 	if (at + length < end)
 		munmap(at + length, (size_t)(end - at) - length);
-	rd->reserved = (uint64_t)(at - rd->bs.memory); // what is left of it
+	rd->reserved = (uint64_t)(at - rd->bs.memory); // the rest of it
 }
 
-// Maps [rd->mapped, end) of the file at its place in the reservation. Elsewhere first: a
-// MAP_FIXED that fails takes the reservation away, and any thread's malloc() may then move in.
+// Maps [rd->mapped, end) of the file at its place in the reservation. Maps elsewhere first: a
+// failed MAP_FIXED removes the reservation, and a malloc() of any thread may then take the range.
 static int map_file(struct ramdisk *rd, uint64_t end)
 {
 	uint8_t *at = rd->bs.memory + rd->mapped;
@@ -219,7 +219,7 @@ static int make_memory(struct ramdisk *rd, uint64_t size, struct err *e)
 	if (r < 0)
 		return err_errno(e, r, "size: reserve address space for %llu bytes",
 				 (unsigned long long)size);
-	// Uses free reserved huge pages if they hold the whole disk.
+	// Uses free reserved huge pages if there are enough for the whole disk.
 	r = -ENOMEM;
 	if (size >= HUGE_PAGE)
 		r = make_file(rd, size, true);
@@ -288,7 +288,7 @@ static void holes_end(struct part *p, const struct part *until)
 		region_hole_end(&p->region);
 }
 
-// False if a device has pinned pages: it would keep using the old ones after a hole is punched.
+// False if a device has pinned pages: it would use the old pages after a hole is punched.
 static bool holes_begin(struct part *parts)
 {
 	for (struct part *p = parts; p; p = p->older) {
@@ -311,8 +311,8 @@ static int punch_file(struct ramdisk *rd, uint64_t offset, uint64_t length)
 	return r < 0 ? backstore_errno(-errno) : 0;
 }
 
-// Frees the memory of [offset, offset + length), or zeroes it where it cannot be freed. A huge page
-// given back is no longer reserved for us, and touching it again could be fatal.
+// Frees the memory of [offset, offset + length), or zeroes it where it cannot be freed. A freed
+// huge page is no longer reserved, and accessing it again could be fatal.
 static int punch(struct ramdisk *rd, uint64_t offset, uint64_t length)
 {
 	struct part *parts = __atomic_load_n(&rd->parts, __ATOMIC_ACQUIRE);
@@ -401,7 +401,7 @@ static bool is_zero_page(const uint8_t *page)
 }
 
 // Reading a hole through the mapping allocates a page of zeroes. A page of zeroes
-// reads like a hole, so it is reported as one. Looks at no more than SCAN_BYTES.
+// reads like a hole, so it is reported as one. Examines at most SCAN_BYTES.
 static void see_zero_pages(const struct ramdisk *rd, struct bs_io *io)
 {
 	uint64_t end = io->offset + io->ret_extent_length;
@@ -445,7 +445,7 @@ static void serve_extent(struct backstore *bs, struct bs_io *io)
 	}
 }
 
-// The next pages from *at on that were touched, and where they end; false: there are none.
+// The next touched pages from *at on, and their end; false: none.
 static bool next_pages(const struct ramdisk *rd, uint64_t *at, uint64_t *ret_end)
 {
 	*ret_end = rd->mapped;
@@ -460,7 +460,7 @@ static bool next_pages(const struct ramdisk *rd, uint64_t *at, uint64_t *ret_end
 	return true;
 }
 
-// Reading touches pages too, which are zeroes then.
+// Reading touches pages too; they contain zeroes.
 static bool ramdisk_holds_data(struct backstore *bs)
 {
 	const struct ramdisk *rd = ramdisk_of(bs);

@@ -6,11 +6,11 @@
 
 extern const struct backstore_type block_type, fileio_type, null_type, pscsi_type, ramdisk_type;
 
-// A zeroed type->size with type, ops and name set; NULL when out of memory. To be freed by
+// A zeroed type->size with type, ops and name set; NULL: out of memory. Free it with
 // backstore_close(). Control thread.
 struct backstore *backstore_alloc(const struct backstore_type *type, const char *name);
 
-// Serves io as the null type does: reads zeroes, everything is unmapped. Worker thread.
+// Serves io like the null type: reads zeroes, everything is unmapped. Worker thread.
 void null_submit(struct backstore *bs, struct bs_io *io);
 
 // The limits of such storage of size bytes.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Many lines from a file or a pipe. Those that are there without waiting go to the daemon in one
-// request, which it saves as one change; the rest of the behaviour is that of one at a time.
+// Many lines from a file or a pipe. Lines that are available without waiting go to the daemon in
+// one request and are saved as one change; otherwise the behaviour is that of single lines.
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -11,22 +11,22 @@
 #include "cli/failure.h"
 
 enum {
-	QUEUE_MAX = 256,	     // what the daemon takes in one request
-	QUEUE_BYTES_MAX = 256 << 10, // of lines; it takes longer requests than these can make
+	QUEUE_MAX = 256,	     // limit of the daemon for one request
+	QUEUE_BYTES_MAX = 256 << 10, // of lines; well below the daemon's limit
 	LINE_BYTES_MAX = 1 << 20,
 };
 
-// Bytes that were read; lines are cut out in place.
+// Bytes read; lines are split in place.
 struct input {
 	int fd;
 	char *text;
-	size_t len, size, at; // at: where the first line not yet taken begins
+	size_t len, size, at; // at: start of the first unconsumed line
 };
 
 struct queued {
 	struct line line;
 	struct json_object *params;
-	char *text; // the line it stands in
+	char *text; // its line
 	unsigned number;
 };
 
@@ -43,7 +43,7 @@ struct batch {
 
 // ---- input ----
 
-// The next whole line, or at the end what is left, with its newline cut off. NULL: none.
+// The next complete line, or the rest at the end of input, without its newline. NULL: none.
 static char *next_line(struct input *in, bool has_ended, size_t *ret_len)
 {
 	if (in->at == in->len)
@@ -106,7 +106,7 @@ static ssize_t fill(struct input *in)
 
 // ---- the queue ----
 
-// A line that has failed. l, text: NULL where they are not known.
+// A failed line. l, text: NULL: unknown.
 static enum status tell(struct batch *b, unsigned number, const struct line *l, const char *text,
 			size_t at, enum status status, const struct err *e)
 {
@@ -122,7 +122,7 @@ static enum status tell_queued(struct batch *b, const struct queued *q, int r, c
 	return tell(b, q->number, &q->line, q->text, 0, status_of(r), e);
 }
 
-// Sends the queue from *at on and moves *at behind what was done.
+// Sends the queue from *at on and advances *at past the completed lines.
 static enum status send_from(struct batch *b, unsigned *at)
 {
 	struct json_object *params = json_object_new_object(), *list = json_object_new_array();
@@ -169,7 +169,7 @@ static void drop_queue(struct batch *b)
 	b->bytes = 0;
 }
 
-// With keeps_going what stands behind a failed command is sent on its own.
+// With keeps_going the lines after a failed command are sent separately.
 static enum status flush_queue(struct batch *b)
 {
 	enum status status = STATUS_OK;
@@ -184,7 +184,7 @@ static enum status flush_queue(struct batch *b)
 	return b->shell->keeps_going ? STATUS_OK : status;
 }
 
-// A line of our own sees what the lines before it did.
+// A line for the shell itself needs the effects of earlier lines.
 static enum status run_now(struct batch *b, struct line *l, const char *text)
 {
 	struct err e = { 0 };
@@ -205,7 +205,7 @@ static enum status refuse(struct batch *b, const struct line *l, const char *tex
 	return b->shell->keeps_going ? STATUS_OK : status;
 }
 
-// Takes over what l has.
+// Takes ownership of l's contents.
 static enum status take_command(struct batch *b, struct line *l, const char *text)
 {
 	struct err e = { 0 };
@@ -242,7 +242,7 @@ static enum status take(struct batch *b, const char *text, size_t len)
 	return status;
 }
 
-// What could not be read comes behind the lines that were.
+// A read error is reported after the lines that were read.
 static enum status end_unread(struct batch *b, int why)
 {
 	enum status status = flush_queue(b);
@@ -256,7 +256,7 @@ static enum status end_unread(struct batch *b, int why)
 	return why == -EMSGSIZE ? STATUS_USAGE : STATUS_FAILED;
 }
 
-// What a value of "-" is taken from: the next line of the batch.
+// The value for "-": the next line of the batch.
 static char *read_value(void *arg)
 {
 	struct batch *b = arg;
@@ -278,7 +278,7 @@ static enum status run_all(struct batch *b)
 			status = take(b, line, len);
 			continue;
 		}
-		// Whoever writes lines one by one may wait for the answer to the last.
+		// A writer of single lines may wait for the response to the last one.
 		if (b->has_ended || must_wait(&b->in))
 			status = flush_queue(b);
 		if (b->has_ended || status != STATUS_OK)

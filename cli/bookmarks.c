@@ -16,7 +16,7 @@ static bool is_called(const char *line, const char *name)
 }
 
 #define LAST "last"
-static char *last; // this shell's own
+static char *last; // of this shell
 
 char *bookmark_path(const char *name)
 {
@@ -52,7 +52,7 @@ struct json_object *bookmarks_json(void)
 }
 
 struct change {
-	const char *name, *path; // path NULL: take it out
+	const char *name, *path; // path NULL: remove it
 	bool was_there;
 };
 
@@ -81,7 +81,7 @@ void bookmark_last(const char *path, bool keeps)
 	}
 	if (keeps)
 		state_change(HOME_STATE, "bookmarks", change, &c,
-			     NULL); // without a home it is good for this time
+			     NULL); // without a home directory it is kept in memory only
 }
 
 static int add(struct shell *s, const char *path, const char *name, struct err *e)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names for paths, kept in the file "bookmarks" of cli/state.h: "name path" a line. Blocks.
+// Names for paths, in the file "bookmarks" of cli/state.h: "name path" lines. Blocks.
 #pragma once
 
 #include <json-c/json.h>
 #include <stdbool.h>
 
-// The path of a bookmark, for free(); NULL: none of that name.
+// The path of a bookmark, for free(); NULL: no such name.
 char *bookmark_path(const char *name);
-// What was created last, @last from now on; keeps: for later shells, too.
+// Sets @last to the object created last; keeps: for later shells, too.
 void bookmark_last(const char *path, bool keeps);
 // All of them as an array of {"text": "@name", "note": path}, for json_object_put().
 struct json_object *bookmarks_json(void);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// cd and pwd: where in the tree the shell is, and the way it took.
+// cd and pwd: the current path of the shell, and its earlier paths.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,14 +56,14 @@ void shell_enter(struct shell *s, const char *path)
 	arrive(s, path, true, NULL);
 }
 
-// The way back and forth does not count as places, so the last one is not always where we are.
+// Moving back and forth adds no entries, so the last one is not always the current path.
 void shell_keep_place(struct shell *s)
 {
 	if (s->places && s->places->count)
 		state_change(HOME_STATE, "places", push, s->cwd, NULL);
 }
 
-// The next place that way that still exists.
+// The next entry in that direction that still exists.
 static int walk(struct shell *s, int step, struct err *e)
 {
 	unsigned at = s->place, n = s->places ? s->places->count : 0;
@@ -84,7 +84,7 @@ static int walk(struct shell *s, int step, struct err *e)
 		       step < 0 ? "beginning" : "end");
 }
 
-// Where we were before; there and back again as often as one likes.
+// The previous path; repeating it alternates between the two.
 static int swap(struct shell *s, struct err *e)
 {
 	if (!s->places || s->places->count < 2 || !s->place)

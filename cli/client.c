@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One JSON-RPC request, one answer, a line each.
+// One JSON-RPC request and its response, one line each.
 #include "cli/client.h"
 
 #include <errno.h>
@@ -68,7 +68,7 @@ void client_check(struct client *c)
 		client_close(c);
 }
 
-// An answer that nobody waits for any more would be taken for that of the next request.
+// A late response would be mistaken for that of the next request.
 static int wait_for(struct client *c, struct err *e)
 {
 	bool is_resized = false;
@@ -92,7 +92,7 @@ static int no_answer(struct client *c, const char *why, struct err *e)
 		       why);
 }
 
-// One line with its end; what is behind it stays for the next.
+// One line with its newline; bytes after it stay for the next one.
 static int read_line(struct client *c, char **ret_end, struct err *e)
 {
 	size_t seen = 0;
@@ -136,7 +136,7 @@ static int receive(struct client *c, struct json_object **ret, struct err *e)
 	return *ret ? 0 : no_answer(c, "is not JSON", e);
 }
 
-// The errno's name back to its number; every failure has one, most have this meaning.
+// Converts the errno's name to its number; every failure has one.
 static int code_of(struct json_object *error)
 {
 	const char *name = text_field(field(error, "data"), "errno");
@@ -161,7 +161,7 @@ static int take_result(struct client *c, struct json_object *answer, struct json
 		       json_object_get_int64(id) == (int64_t)c->next_id;
 	bool has_result = json_object_is_type(answer, json_type_object) &&
 			  json_object_object_get_ex(answer, "result", &result);
-	if (error && !id) { // to no request: the daemon does not go on with us
+	if (error && !id) { // without a request: the daemon ends the connection
 		client_close(c);
 		return client_error(error, e);
 	}
@@ -186,7 +186,7 @@ int client_call(struct client *c, const char *method, struct json_object *params
 	if (!send_all(c, text, strlen(text)))
 		send_all(c, "\n", 1);
 	json_object_put(request);
-	// Who was not let send may have been told why.
+	// If the send failed, the daemon may have sent the reason.
 	int r = receive(c, &answer, e);
 	if (r < 0)
 		return r;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The table of the shell's own commands, and the schema that has them beside the daemon's.
+// The table of the shell's own commands, and the schema of all commands.
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>

@@ -10,18 +10,18 @@
 #include "cli/client.h"
 #include "cli/schema.h"
 
-// One completion.
+// A completion.
 struct work {
 	const struct complete_source *source;
 	const struct cursor *cursor;
 	char *path, *class; // where the command runs
 	struct candidates *ret;
-	enum candidate_kind kind; // of those that are added
+	enum candidate_kind kind; // of candidates to add
 };
 
 // ---- candidates ----
 
-// What goes into the line and onto the terminal has to be text.
+// Text for the line and the terminal must be printable.
 static bool is_printable(const char *text)
 {
 	for (; *text; text++)
@@ -30,7 +30,7 @@ static bool is_printable(const char *text)
 	return true;
 }
 
-// A candidate text made of head and tail, if it begins with what is typed.
+// Adds the candidate head+tail if it begins with the typed text.
 static void add(struct work *w, const char *head, const char *tail, const char *note, char end)
 {
 	struct candidates *c = w->ret;
@@ -53,7 +53,7 @@ static void add(struct work *w, const char *head, const char *tail, const char *
 	grown[c->count++] = (struct candidate){ text, copy, end, w->kind };
 }
 
-// head: what stands before the value in the word, "name=" or "".
+// head: the part of the word before the value, "name=" or "".
 static void add_value(struct work *w, const char *head, const char *value, const char *note)
 {
 	size_t n = strlen(value);
@@ -102,7 +102,7 @@ size_t candidates_common(const struct candidates *c)
 	return n;
 }
 
-// ---- where ----
+// ---- paths ----
 
 char *source_path(const struct complete_source *s, const char *base, const char *word)
 {
@@ -126,7 +126,7 @@ char *source_where(const struct complete_source *s, const struct cursor *c, char
 	return path;
 }
 
-// The names in the folder part of the word, each with its folder in front.
+// The names in the directory part of the word, each with its directory.
 static void add_paths(struct work *w, const char *head, const char *base, const char *value)
 {
 	const char *slash = strrchr(value, '/');
@@ -227,8 +227,8 @@ static void nothing(struct work *w, const char *head)
 {
 }
 
-// What is offered for a type of the schema's; for types that are not here the daemon is asked.
-// Commands, groups and settings come out of the schema itself.
+// Candidates for a type of the schema; the daemon provides those of types not listed here.
+// Commands, groups and settings come from the schema itself.
 static const struct {
 	const char *type;
 	void (*add)(struct work *w, const char *head);
@@ -280,7 +280,7 @@ static struct json_object *params_of(const struct complete_source *s, const stru
 	return list_field(row, "params", &n);
 }
 
-// The settings that go behind the parameters, if one is a group and none a setting.
+// The settings that follow the parameters, if one is a group and none a setting.
 static struct json_object *settings_of(const struct complete_source *s, const struct cursor *c,
 				       const char *class, struct json_object *params)
 {
@@ -304,7 +304,7 @@ struct json_object *row_at(const struct complete_source *s, const struct cursor 
 	}
 	if (c->position < n)
 		return json_object_array_get_idx(params, c->position);
-	// Settings may be asked for one after another.
+	// Several settings may follow.
 	row = n ? json_object_array_get_idx(params, n - 1) : NULL;
 	return !strcmp(text_field(row, "type"), "setting") ? row : NULL;
 }
@@ -317,7 +317,7 @@ static bool is_given(const struct line *l, const char *name)
 	return false;
 }
 
-// "name=" for those that may be left out and have no value yet.
+// "name=" for optional parameters without a value.
 static void add_names(struct work *w, struct json_object *rows, size_t from)
 {
 	size_t n = list_length(rows);
@@ -335,7 +335,7 @@ static void add_names(struct work *w, struct json_object *rows, size_t from)
 	}
 }
 
-// ---- the word at hand ----
+// ---- the current word ----
 
 static void add_first_words(struct work *w)
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What may come next in a line: candidates for the word that is being typed, and a hint of the
-// values that follow. Everything comes from the schema's rows and from a source that answers for
-// the tree. Pure functions but for the source.
+// Completion: candidates for the current word, and a hint of the values that follow, from the rows
+// of the schema and from a source for the tree. Pure functions except for the source.
 #pragma once
 
 #include <json-c/json.h>
@@ -10,9 +9,9 @@
 
 enum { CANDIDATES_MAX = 1000 };
 
-// Slots may answer NULL: not known. What they answer is not trusted to have any shape.
+// Slots may return NULL: unknown. Their results may have any shape.
 struct complete_source {
-	struct json_object *schema; // with the shell's own commands; NULL: nothing is known
+	struct json_object *schema; // with the shell's own commands; NULL: unknown
 	const char *cwd;
 	void *arg;
 	// For free(): the path of a bookmark.
@@ -20,7 +19,7 @@ struct complete_source {
 	// For free(): the class of the node at an absolute path.
 	char *(*class_of)(void *arg, const char *path);
 	// For json_object_put(), arrays of {"text", "note"}: names of a node's children, of files
-	// that begin with prefix, of bookmarks, and what the daemon says a parameter may be.
+	// that begin with prefix, of bookmarks, and the daemon's candidates for a parameter.
 	struct json_object *(*children)(void *arg, const char *path);
 	struct json_object *(*files)(void *arg, const char *prefix);
 	struct json_object *(*bookmarks)(void *arg);
@@ -28,39 +27,38 @@ struct complete_source {
 				      const char *parameter, const char *prefix);
 };
 
-// What a candidate is, which its color tells.
+// The kind of a candidate, shown by its color.
 enum candidate_kind { KIND_OTHER, KIND_PATH, KIND_COMMAND, KIND_VALUE, KIND_KEYWORD };
 
 struct candidate {
-	char *text; // the whole word, unquoted
+	char *text; // the complete word, unquoted
 	char *note; // "": none
-	char end;   // what stands behind it when it is chosen: ' ', or 0
+	char end;   // appended after it: ' ', or 0
 	enum candidate_kind kind;
 };
 
 struct candidates {
-	size_t start; // where the word begins that they stand for
+	size_t start; // start of the word that they replace
 	unsigned count;
 	struct candidate *list;
 };
 
-// For the word at the end of text, which reaches to the cursor. End with candidates_done().
+// Candidates for the word at the end of text, which ends at the cursor. End with candidates_done().
 void complete(const struct complete_source *s, const char *text, struct candidates *ret);
 void candidates_done(struct candidates *c);
-// How many first bytes they have in common, whole characters of UTF-8.
+// The length of their common prefix in bytes, whole characters of UTF-8.
 size_t candidates_common(const struct candidates *c);
 
-// What is to come behind text: "size [nullio=false] [wwn]". At most size bytes (2 or
-// more), printable and in
-// one line; returns its length.
+// The values that follow text: "size [nullio=false] [wwn]". At most size bytes (2 or more),
+// printable, on one line; returns its length.
 size_t hint(const struct complete_source *s, const char *text, char *out, size_t size);
 
-// The absolute path that a word names: of a bookmark, or from base on. For free(); NULL: none.
+// The absolute path of a word: of a bookmark, or relative to base. For free(); NULL: none.
 char *source_path(const struct complete_source *s, const char *base, const char *word);
-// Where the words of a cursor's command are for: the path in it, or cwd; and its class. For free().
+// The path of a cursor's command: the one in it, or cwd; and its class. For free().
 char *source_where(const struct complete_source *s, const struct cursor *c, char **ret_class);
 
-// The row of the value that the cursor is in, NULL: none. *ret_rows: the settings that go on
-// behind a command's parameters ("set GROUP name=value ..."), NULL: none.
+// The row of the value at the cursor, NULL: none. *ret_rows: the settings that follow a command's
+// parameters ("set GROUP name=value ..."), NULL: none.
 struct json_object *row_at(const struct complete_source *s, const struct cursor *c,
 			   const char *class, struct json_object **ret_rows);

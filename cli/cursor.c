@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The last token: the word that ends where the text does, or an empty one behind a blank.
-// *ret_start is where the command begins that it belongs to.
+// The last token: the word at the end of the text, or an empty one after a blank. *ret_start is the
+// start of its command.
 static bool find_word(struct word *ret, const char *text, size_t *ret_start)
 {
 	size_t at = 0, len = strlen(text);
@@ -36,7 +36,7 @@ static bool parse_before(struct cursor *c, const char *text, size_t start)
 	free(before);
 	if (before && !r && s.count == 1) {
 		c->line = s.lines[0];
-		s.count = 0; // its texts are ours
+		s.count = 0; // we own its texts
 	} else if (before && s.count) {
 		r = -1;
 	}

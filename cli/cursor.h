@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where in a line somebody is typing: what is whole, and the word at the end that is not. Pure
-// functions.
+// The cursor in a line: the complete words, and the incomplete word at the end. Pure functions.
 #pragma once
 
 #include "cli/grammar.h"
 
 struct cursor {
-	struct line line; // the command that is being typed, of its whole words
-	struct word word; // the one that is not whole yet; its text is "" where none has begun
+	struct line line; // the current command, of its complete words
+	struct word word; // the incomplete word; its text is "" if none has begun
 	const char *name; // of "name=value", NULL: positional
 	char *name_text;
-	const char *value; // the word's text behind the '='
-	unsigned position; // which positional value the word is, from 0
+	const char *value; // the word's text after the '='
+	unsigned position; // index of the word among positional values, from 0
 };
 
-// text up to where the cursor is. False: nothing can be said there (a comment, a line that is
-// refused already, no memory). End with cursor_done() where it is true.
+// text up to the cursor. False: no completion there (a comment, an invalid line, no memory). If
+// true, end with cursor_done().
 bool cursor_find(struct cursor *ret, const char *text);
 void cursor_done(struct cursor *c);
 
-// text as a word of a line that means just that, with backslashes where they are needed. For
-// free(); NULL: no memory.
+// Quotes text as a word of a line, with backslashes where needed. For free(); NULL: no memory.
 char *word_quote(const char *text);

@@ -15,7 +15,7 @@ static int ask(void *arg, const char *method, struct json_object *params, struct
 	return shell_call(arg, method, params, ret, e);
 }
 
-// The request: a check's name (NULL: all), or the portal of another machine.
+// The request: name of a check (NULL: all), or the portal of another machine.
 struct wish {
 	const char *check, *remote;
 };
@@ -77,7 +77,7 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 	int r = understand(l, &w, e);
 	if (r < 0)
 		return r;
-	// This machine's daemon has no part in another machine's files.
+	// With files of another machine this machine's daemon is not asked.
 	struct doctor d = { .root = root ? root : "",
 			    .sample_ms = 1000,
 			    .ask = root && *root ? NULL : ask,

@@ -21,7 +21,7 @@ struct edit {
 	struct look *look;
 	const char *prompt;
 	bool is_interrupted, has_ended, is_dumb;
-	char typed[4096]; // read and not yet handed over
+	char typed[4096]; // read but not yet passed on
 	size_t len, at;
 	mbstate_t state;
 };
@@ -38,7 +38,7 @@ static char *prompt(EditLine *el)
 	return (char *)edit_of(el)->prompt;
 }
 
-// ---- where the cursor is ----
+// ---- cursor position ----
 
 // Columns of n bytes of text.
 static size_t width_of(const char *text, size_t n)
@@ -64,7 +64,7 @@ static unsigned columns(void)
 	return !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col ? w.ws_col : 80;
 }
 
-// The column behind the prompt and n bytes of the line, counted on over the rows.
+// The column after the prompt and n bytes of the line, counted across rows.
 static size_t position(const struct edit *e, const char *line, size_t n)
 {
 	return width_of(e->prompt, strlen(e->prompt)) + width_of(line, n);
@@ -72,7 +72,7 @@ static size_t position(const struct edit *e, const char *line, size_t n)
 
 // ---- the hint ----
 
-// As much of text as fits into so many columns; returns its bytes.
+// The part of text that fits into this many columns; returns its bytes.
 static size_t fitting(const char *text, size_t room)
 {
 	size_t n = strlen(text);
@@ -91,7 +91,7 @@ static bool draw_hint(struct edit *e)
 	size_t len = hint(e->source, line, text, sizeof text);
 	size_t used = position(e, line, n) % width;
 	free(line);
-	// Without dimming it must not look like a part of the line: as a comment it is none.
+	// Without dimming it must not look like a part of the line: shown as a comment.
 	const char *before = e->look->has_color ? "\033[2m" : "  # ";
 	size_t taken = e->look->has_color ? 0 : 4;
 	if (!len || used + taken + 1 >= width)
@@ -111,7 +111,7 @@ static void wipe_hint(void)
 
 // ---- keys ----
 
-// The terminal may have wrapped the line anew; begin where it began.
+// The terminal may have rewrapped the line; start at its beginning.
 static void redraw(struct edit *e)
 {
 	const LineInfo *li = el_line(e->el);
@@ -127,7 +127,7 @@ static void redraw(struct edit *e)
 	look_resize(e->look);
 }
 
-// False: there are no more keys for this line.
+// False: no more keys for this line.
 static bool wait_for_key(struct edit *e)
 {
 	for (;;) {
@@ -296,7 +296,7 @@ struct edit *edit_new(const struct complete_source *source, struct look *look)
 	el_set(e->el, EL_HIST, history, e->past);
 	el_set(e->el, EL_SIGNAL, 0);
 	el_set(e->el, EL_GETCFN, next_key);
-	// Not el_set(): that keeps copies of the names for ever.
+	// Not el_set(): it never frees its copies of the names.
 	el_wset(e->el, EL_ADDFN, L"complete", L"Complete the word", complete_key);
 	el_set(e->el, EL_BIND, "^I", "complete", NULL);
 	el_set(e->el, EL_BIND, "^R", "em-inc-search-prev", NULL);
@@ -328,7 +328,7 @@ enum edit_result edit_line(struct edit *e, const char *text, const char **ret)
 	}
 	if (!line || len <= 0)
 		return EDIT_END;
-	look_resize(e->look); // keys that were typed already hide the signal
+	look_resize(e->look); // keys typed earlier hide the signal
 	static char copy[65536];
 	size_t n = strcspn(line, "\r\n");
 	n = n < sizeof copy ? n : sizeof copy - 1;

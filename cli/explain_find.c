@@ -101,7 +101,7 @@ static void find_sense(struct search *s, uint32_t code)
 	snprintf(h->name, sizeof h->name, "%s, %s", key, name);
 }
 
-// ---- the others ----
+// ---- other codes ----
 
 // A number in the notation of the table. Hexadecimal codes may have the prefix 0x; is_exact:
 // without it they need all their digits.
@@ -155,7 +155,7 @@ static const char *skip_fillers(const char *text)
 	return text;
 }
 
-// The table that the first word names; moves *text behind the word.
+// The table selected by the first word; advances *text past it.
 static const struct explain_table *named_table(const char **text)
 {
 	size_t len = strcspn(*text, " ");

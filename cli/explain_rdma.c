@@ -4,7 +4,7 @@
 
 // clang-format off
 static const struct explain_row srp_rows[] = {
-	{ 0x00010000, "unable to establish channel", "the target cannot accept the login, for a reason without a code of its own", "read the target's log (farblock: `refusals`)" },
+	{ 0x00010000, "unable to establish channel", "the target cannot accept the login, for an unspecified reason", "read the target's log (farblock: `refusals`)" },
 	{ 0x00010001, "insufficient resources", "too many channels, or no memory for their queues", "use fewer channels (ch_count) or shorter queues (queue_size) at the initiator" },
 	{ 0x00010002, "request IU too large", "the initiator requests longer information units than the target accepts", "use a smaller cmd_sg_entries or max_it_iu_size in add_target" },
 	{ 0x00010003, "unable to associate channel", "the target port id (id_ext, ioc_guid) is not the target's, or the initiator has no ACL", "take id_ext and ioc_guid from ibsrpdm or from the target; create an ACL for the initiator port id" },

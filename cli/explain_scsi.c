@@ -23,7 +23,7 @@ static const struct explain_row sense_rows[] = {
 	{ S(0x3, 0x11, 0x00), "unrecovered read error", "the underlying storage failed to read", "check dmesg and SMART of the machine that runs farblockd" },
 	{ S(0x3, 0x31, 0x00), "medium format corrupted", "a sanitize operation was interrupted: the contents of blocks are undefined", "sanitize again" },
 	{ S(0x3, 0x31, 0x03), "sanitize command failed", "the last SANITIZE did not complete", "sanitize again, or use EXIT FAILURE MODE where it was allowed" },
-	{ S(0x4, 0x44, 0x00), "internal target failure", "an error without a more specific code", "read the log of farblockd" },
+	{ S(0x4, 0x44, 0x00), "internal target failure", "unspecified error of the target", "read the log of farblockd" },
 	{ S(0x5, 0x0e, 0x03), "invalid field in command information unit", "the PDU's fields contradict the CDB", "update the initiator" },
 	{ S(0x5, 0x1a, 0x00), "parameter list length error", "the data that came with the command is too short or too long", "update the initiator" },
 	{ S(0x5, 0x20, 0x00), "invalid command operation code", "the disk does not support this command, or an attribute disables it (emulate_*)", "no action needed: the option is optional; else check get attribute" },

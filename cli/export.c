@@ -24,11 +24,11 @@ static int make_secret(char ret[EXPORT_SECRET_SIZE], struct err *e)
 	return 0;
 }
 
-// Credentials come in the next step: an ACL without them is no news.
+// Credentials follow in the next step, so this warning is suppressed.
 static bool is_warning(const char *text)
 {
 	return text && (!strncmp(text, "Warning: ", 9) || !strncmp(text, "Note: ", 6)) &&
-	       strncmp(text, "Warning: nobody can log in", 26);
+	       strncmp(text, "Warning: CHAP is required, but the ACL", 38);
 }
 
 static void keep_warnings(struct export *x, struct json_object *messages)
@@ -105,7 +105,7 @@ static int make_storage(struct shell *s, struct export *x, struct err *e)
 	return r;
 }
 
-// The last step of a path that was created.
+// The last component of the created path.
 static int take_step(char *ret, size_t size, const char *created, struct err *e)
 {
 	const char *slash = created ? strrchr(created, '/') : NULL;
@@ -131,7 +131,7 @@ static int make_target(struct shell *s, struct export *x, struct err *e)
 	return r;
 }
 
-// The ACL, and what proves who it is; one that is there keeps its secret.
+// The ACL and its credentials; an existing ACL keeps its secret.
 static int admit(struct shell *s, struct export *x, struct export_initiator *to, struct err *e)
 {
 	char acls[300], acl[560];
@@ -184,7 +184,8 @@ static int share(struct shell *s, struct export *x, struct err *e)
 	return r;
 }
 
-// A new file stays when a later step fails: storage comes after the steps that invalid names fail.
+// A new file remains if a later step fails: so storage comes after the steps that fail for invalid
+// names.
 static int make_parts(struct shell *s, struct export *x, struct err *e)
 {
 	int r = make_target(s, x, e);

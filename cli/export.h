@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// export: shares a disk in one line, and prints the commands that attach it. Parsing the line, the
-// daemon's commands, and printing are a file each.
+// export: shares a disk with one command, and prints the commands that attach it. One file each for
+// parsing, the daemon's commands, and printing.
 #pragma once
 
 #include <stdbool.h>
@@ -10,59 +10,58 @@
 
 enum { EXPORT_SECRET_SIZE = 17, EXPORT_INITIATORS_MAX = 16, EXPORT_NAME_SIZE = 224 };
 
-// Who may log in.
+// An initiator that may log in.
 struct export_initiator {
 	char name[EXPORT_NAME_SIZE], user[EXPORT_NAME_SIZE]; // user: its CHAP name
-	char secret[EXPORT_SECRET_SIZE];		     // that was made, "" none
+	char secret[EXPORT_SECRET_SIZE];		     // generated, "": none
 };
 
 struct export
 {
-	char *device;	      // whole path, for free()
+	char *device;	      // absolute path, for free()
 	const char *given;    // as typed
-	const char *size;     // of a file that is made
+	const char *size;     // of a new file
 	const char *asked;    // name of the storage object, NULL: from the device's
 	const char *user;     // NULL: from each initiator's name
-	const char *portal;   // as typed, NULL: one that the target has
-	const char *password; // made when none is given
+	const char *portal;   // as typed, NULL: one of the target's
+	const char *password; // generated if not given
 	bool is_readonly, has_iser, is_forced;
-	bool is_new; // the target was made, with the default portal of those
+	bool is_new; // the target was created, with the default portal
 	unsigned count;
 	struct export_initiator to[EXPORT_INITIATORS_MAX];
 	char name[64];		      // of the storage object
 	char storage[256];	      // its path
 	struct json_object *warnings; // texts, NULL none
 	char target[EXPORT_NAME_SIZE], lun[8];
-	char portal_name[96];	   // of the portal that is used, as in the tree
-	char address[80], port[8]; // what initiators connect to; IPv6 in brackets
-	char portal_waits[160];	   // why nobody can connect to it yet, "" they can
-	bool has_tcp;		   // it serves iSCSI over TCP, too
+	char portal_name[96];	   // of the portal, as in the tree
+	char address[80], port[8]; // address for initiators; IPv6 in brackets
+	char portal_waits[160];	   // why it is waiting, "": it is listening
+	bool has_tcp;		   // it also offers iSCSI over TCP
 };
 
-// What a line asks for, its texts the line's. -EBADRQC with text: words that mean nothing or are
-// missing; -EINVAL, -EOPNOTSUPP, -ENOMEM. x->device is for free() also on error.
+// Parses a line; the texts belong to the line. -EBADRQC with text: unknown or missing values;
+// -EINVAL, -EOPNOTSUPP, -ENOMEM. Free x->device, on errors too.
 int export_read(struct export *x, const struct line *l, struct err *e);
 
-// One command of the daemon: words without a name, then, behind a NULL, name=value pairs (those
-// without a value left out), then a NULL. *ret, for free(), is the path that was created, NULL
-// none; may be NULL. Warnings go to x->warnings. 0 or a negative errno with text. Blocks.
+// Runs a command of the daemon: positional values, NULL, names and values in pairs (skipped if the
+// value is NULL), NULL. *ret, for free(), is the created path, NULL: none; may be NULL. Adds
+// warnings to x->warnings. 0 or a negative errno with text. Blocks.
 int export_command(struct shell *s, struct export *x, char **ret, struct err *e, const char *path,
 		   const char *name, ...);
 
-// A storage object that is there: finds the one that the line means, as "/backstores/TYPE/NAME",
-// "TYPE/NAME" or "NAME", into x->storage; empty: the line means a file or device. -EEXIST: several
-// have that name. Blocks.
+// Finds an existing storage object by "/backstores/TYPE/NAME", "TYPE/NAME" or "NAME" and fills
+// x->storage; empty: the line names a file or device. -EEXIST: several have this name. Blocks.
 int export_find_storage(struct shell *s, struct export *x, struct err *e);
-// The LUN that the target has of x->storage already, into x->lun; -ENOENT: none. Blocks.
+// Fills x->lun with the target's existing LUN of x->storage; -ENOENT: none. Blocks.
 int export_find_lun(struct shell *s, struct export *x, struct err *e);
 
-// Makes the portal that is asked for, or one where the target has none, offers iSER there if that
-// is asked for, and fills portal_name, address and port. Blocks.
+// Creates the requested portal, or one if the target has none, enables iSER on request, and fills
+// portal_name, address and port. Blocks.
 int export_make_portal(struct shell *s, struct export *x, struct err *e);
 // Fills portal_waits and has_tcp. Blocks.
 void export_look_at_portal(struct shell *s, struct export *x);
 
-// What attaches the disk, for several programs. Secrets are in it once: where one was made.
+// Prints commands of several programs that attach the disk. A generated secret is shown once.
 void export_lines(const struct export *x, FILE *out);
-// The same for programs. For json_object_put().
+// The same as JSON. For json_object_put().
 struct json_object *export_json(const struct export *x);

@@ -27,7 +27,7 @@ static const char *quoted(const char *word, char out[QUOTED_SIZE])
 	return out;
 }
 
-// What one initiator needs to know.
+// Data for one initiator.
 struct view {
 	const struct export *x;
 	const struct export_initiator *to;

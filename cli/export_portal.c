@@ -133,7 +133,7 @@ static int split(const struct export *x, char address[80], char port[8], struct 
 	if (*p == '[' && end)
 		p++;
 	else if (colon && strchr(colon + 1, ':'))
-		colon = NULL; // IPv6 alone
+		colon = NULL; // IPv6 without a port
 	size_t len = end ? (size_t)(end - p) : colon ? (size_t)(colon - p) : strlen(p);
 	bool is_odd = end && end[1] && end[1] != ':';
 	if (!len || len >= 80 || is_odd || (colon && (!colon[1] || strlen(colon + 1) > 5)))
@@ -157,7 +157,7 @@ static int create(struct shell *s, struct export *x, const char *address, const 
 	char path[400], *created = NULL;
 	portal_path(x, "", path);
 	int r = export_command(s, x, &created, e, path, "create", address, port, END, END);
-	// Of an interface only the daemon's words tell the address.
+	// The address of an interface is known only from the daemon's reply.
 	const char *name =
 		r == -EEXIST ? behind_last(e->text, ' ') : behind_last(created ? created : "", '/');
 	if (!r || r == -EEXIST) {
@@ -168,7 +168,7 @@ static int create(struct shell *s, struct export *x, const char *address, const 
 	return r;
 }
 
-// A target that was made just now got a portal on all addresses, which is not what was asked for.
+// A new target got a portal on all addresses instead of the requested one.
 static void drop_default(struct shell *s, struct export *x)
 {
 	struct err ignored;

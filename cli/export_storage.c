@@ -29,7 +29,7 @@ static bool is_storage(struct shell *s, const char *path)
 	return is_it;
 }
 
-// Takes the storage object if it has that name.
+// Uses the storage object if it has this name.
 static int try_type(struct shell *s, struct export *x, const char *type, struct err *e)
 {
 	char path[256];
@@ -53,7 +53,7 @@ static int find_name(struct shell *s, struct export *x, struct err *e)
 	return r;
 }
 
-// Its name, and nothing that a new one would need.
+// Permits only its name, no values for a new one.
 static int take(struct export *x, struct err *e)
 {
 	const char *slash = strrchr(x->storage, '/');

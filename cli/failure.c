@@ -12,7 +12,7 @@
 #include "cli/suggest.h"
 #include "core/utf8.h"
 
-// ---- what was meant ----
+// ---- suggestions ----
 
 static void add_command(struct json_object *command, void *arg)
 {
@@ -36,7 +36,7 @@ static char *copy_of(const char *text)
 	return text ? strdup(text) : NULL;
 }
 
-// The row of the i-th value: by its name, or by its place among those without.
+// The row of the i-th value: by its name, or by its position among those without.
 static struct json_object *row_of(struct json_object *params, const struct line *l, unsigned i)
 {
 	size_t n = list_length(params);
@@ -57,7 +57,7 @@ static const struct line_value *value_of_type(struct json_object *params, const 
 	return NULL;
 }
 
-// A group that does not exist, or a setting that its group has not.
+// An unknown group, or an unknown setting of a group.
 static void find_setting(struct json_object *schema, const char *class, const struct line *l,
 			 struct json_object *params, size_t *ret_at, char **ret_meant)
 {
@@ -83,7 +83,7 @@ static void find_setting(struct json_object *schema, const char *class, const st
 	}
 }
 
-// The name of a command that there is not.
+// The name of an unknown command.
 static void find_topic(struct json_object *schema, const char *class, const struct line_value *v,
 		       size_t *ret_at, char **ret_meant)
 {
@@ -95,7 +95,7 @@ static void find_topic(struct json_object *schema, const char *class, const stru
 	*ret_meant = copy_of(s.best);
 }
 
-// A name that the command does not know, or one value too many.
+// An unknown parameter, or one value too many.
 static void find_param(struct json_object *params, const struct line *l, size_t *ret_at,
 		       char **ret_meant)
 {
@@ -113,7 +113,7 @@ static void find_param(struct json_object *params, const struct line *l, size_t 
 	}
 }
 
-// The value that the text has in quotes, or SIZE_MAX.
+// The value quoted in the text, or SIZE_MAX.
 static size_t quoted_at(const struct line *l, const struct err *e)
 {
 	for (unsigned i = 0; i < l->count; i++) {
@@ -125,7 +125,7 @@ static size_t quoted_at(const struct line *l, const struct err *e)
 	return SIZE_MAX;
 }
 
-// The value that the text speaks of: 'value', or "name: ".
+// The value that the text refers to: 'value', or "name: ".
 static void find_value(struct json_object *params, const struct line *l, const struct err *e,
 		       size_t *ret_at)
 {
@@ -173,7 +173,7 @@ void failure_find(struct json_object *schema, const char *class, const struct li
 
 // ---- paths ----
 
-// The class of the node, NULL: there is none; for free().
+// The class of the node, NULL: no such node; for free().
 static char *class_at(struct shell *s, const char *path)
 {
 	struct json_object *o;
@@ -185,8 +185,8 @@ static char *class_at(struct shell *s, const char *path)
 	return class;
 }
 
-// How much of the path is there. From the top on, as what is missing may be of any length and what
-// is there is no deeper than the tree.
+// The existing part of the path. From the top on, since the missing part may be of any length and
+// the existing one is limited by the tree.
 static size_t existing(struct shell *s, const char *path)
 {
 	for (size_t have = 0;;) {
@@ -203,7 +203,7 @@ static size_t existing(struct shell *s, const char *path)
 	}
 }
 
-// The name in o, of what a folder of the tree has, that is nearest to a step, for free(); NULL.
+// The name of the child in o nearest to a component, for free(); NULL: none.
 static char *near_child(struct json_object *o, const char *step)
 {
 	size_t count;
@@ -214,7 +214,7 @@ static char *near_child(struct json_object *o, const char *step)
 	return copy_of(near.best);
 }
 
-// The path with its first step that does not exist replaced by one that does and is near.
+// The path with its first unknown component replaced by a similar existing one.
 static char *near_path(struct shell *s, const char *path)
 {
 	char *meant = NULL, *near = NULL;
@@ -240,7 +240,7 @@ static char *near_path(struct shell *s, const char *path)
 	return meant;
 }
 
-// The path of the line, or that of cd and ls.
+// The path of the line, or the argument of cd and ls.
 static char *find_path(struct shell *s, const struct line *l, const char *where, size_t *ret_at)
 {
 	char *class = class_at(s, where);
@@ -284,7 +284,7 @@ static void find(struct shell *s, const struct line *l, const struct err *e, siz
 	free(where);
 }
 
-// ---- telling ----
+// ---- reporting ----
 
 static void tell_json(const struct origin *o, size_t at, const char *text, enum status status,
 		      const struct err *e)
@@ -307,7 +307,7 @@ static void tell_json(const struct origin *o, size_t at, const char *text, enum 
 	json_object_put(doc);
 }
 
-// The bytes of text before at as columns: what follows the first byte of a character has none.
+// The columns of the text before at: only first bytes of characters count.
 static unsigned columns(const char *text, size_t at)
 {
 	unsigned n = 0;
@@ -316,8 +316,8 @@ static unsigned columns(const char *text, size_t at)
 	return n;
 }
 
-// The line as a terminal may have it, every byte of it as long as it was, so that the caret stands
-// where it should.
+// The line made safe for a terminal without changing its width, so that the caret is at the right
+// column.
 static char *shown_again(const char *text)
 {
 	char *copy = strdup(text);
@@ -351,7 +351,7 @@ enum status failure_tell(struct shell *s, const struct origin *o, const struct l
 	if (!meant || asprintf(&text, "%s%s Did you mean %s?", e->text,
 			       strchr(".?!", e->text[strlen(e->text) - 1]) ? "" : ".", meant) < 0)
 		text = strdup(e->text);
-	fflush(s->look.out); // what went well stands before it
+	fflush(s->look.out); // preceded by the successful output
 	bool has_caret = at != SIZE_MAX && o->text && at <= strlen(o->text) &&
 			 (o->is_on_screen || history_may_keep(s->schema, o->text));
 	if (s->is_json) {

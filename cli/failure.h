@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What went wrong with a line: where in it, in what words, and what may have been meant.
+// Reports a failed line: position, text, and a suggestion.
 #pragma once
 
 #include "cli/shell.h"
 
-// Where the line comes from.
+// The origin of a line.
 struct origin {
-	const char *name; // of a batch: "FILE:NUMBER: " stands before; NULL: none
+	const char *name; // of a batch: prefix "FILE:NUMBER: "; NULL: none
 	unsigned number;
-	const char *text;  // the line; NULL: it is not known, or not to be shown again
-	bool is_on_screen; // the line stands above, indent columns from the left
+	const char *text;  // the line; NULL: unknown, or not to be repeated
+	bool is_on_screen; // the line is shown above, indented by indent columns
 	unsigned indent;
 };
 
-// Tells e on stderr: with a caret under the word that is wrong, where one is; as an object of
-// "code", "status", "text", "file", "line" and "column" where s->is_json. l: what was run, NULL:
-// the line could not be parsed, and *at is where. Asks the daemon for names that are near. Returns
-// status.
+// Reports e on stderr, with a caret under the wrong word, if known; with s->is_json as an object of
+// "code", "status", "text", "file", "line" and "column". l: the parsed line, NULL: it could not be
+// parsed, at *at. Asks the daemon for similar names. Returns status.
 enum status failure_tell(struct shell *s, const struct origin *o, const struct line *l, size_t at,
 			 enum status status, const struct err *e);
 
-// What is wrong with a line that was refused with e, as far as the rows tell it: *ret_at is the
-// column in bytes (SIZE_MAX: not known), *ret_meant a word that is near (for free(), NULL: none).
-// class: of the node the line is for. Pure.
+// Locates the error of a line that was refused with e, by the rows: *ret_at is the column in bytes
+// (SIZE_MAX: unknown), *ret_meant a similar word (for free(), NULL: none). class: of the line's
+// node. Pure.
 void failure_find(struct json_object *schema, const char *class, const struct line *l,
 		  const struct err *e, size_t *ret_at, char **ret_meant);

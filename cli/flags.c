@@ -100,7 +100,7 @@ const struct flag_row *flags_row(unsigned index)
 	return index < ROWS ? &rows[index].row : NULL;
 }
 
-// What getopt wants. "+": what stands behind the command belongs to it.
+// The argument of getopt. "+": words after the command belong to it.
 static void describe(struct option longs[ROWS + 1], char letters[LETTERS])
 {
 	size_t n = 0;
@@ -118,7 +118,7 @@ static void describe(struct option longs[ROWS + 1], char letters[LETTERS])
 	letters[n] = 0;
 }
 
-// The row of what getopt has found, NULL: none.
+// The row of getopt's result, NULL: none.
 static const struct row *found(int at)
 {
 	if (at >= 256)
@@ -138,7 +138,7 @@ int flags_parse(struct flags *ret, int argc, char **argv, struct err *e)
 	*ret = (struct flags){ .socket = getenv("FARBLOCK_SOCKET") };
 	if (!ret->socket || !*ret->socket)
 		ret->socket = "/run/farblock/control.sock";
-	optind = 0; // starts getopt anew, for tests
+	optind = 0; // resets getopt, for tests
 	opterr = 0;
 	while ((at = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
 		const struct row *r = at == ':' || at == '?' ? NULL : found(at);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The program's flags: one row a flag. Pure functions but for the environment.
+// The program's flags: one row per flag. Pure functions except for the environment.
 #pragma once
 
 #include <stdbool.h>
@@ -11,19 +11,19 @@
 struct flags {
 	const char *socket;
 	const char *file;     // lines to run, NULL: none
-	const char *complete; // a line whose last word wants to be completed, NULL: none
+	const char *complete; // a line whose last word to complete, NULL: none
 	enum color color;
 	bool is_json, keeps_going, wants_help, wants_version;
 	bool has_revision;
-	uint64_t revision; // at which the configuration has to be
+	uint64_t revision; // required revision of the configuration
 };
 
-// Fills ret and returns the index of the first word behind the flags; or -EINVAL with text.
+// Fills ret and returns the index of the first word after the flags; or -EINVAL with text.
 int flags_parse(struct flags *ret, int argc, char **argv, struct err *e);
 void flags_help(void); // on stdout
 
-// A flag as help and manual show it; argument NULL: takes none; letter 0: has none. index: from 0
-// on; NULL behind the last one.
+// A flag for help and manual; argument NULL: takes none; letter 0: none. index: from 0 on; NULL
+// after the last one.
 struct flag_row {
 	char letter;
 	const char *name, *argument, *help;

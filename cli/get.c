@@ -5,7 +5,7 @@
 #include "cli/command.h"
 #include "cli/set.h"
 
-// Settings of a group, or one of them, in the daemon's shape.
+// Settings of a group, or one of them, in the daemon's form.
 static int ask(struct shell *s, const char *path, const char *group, const char *name,
 	       struct json_object **ret, struct err *e)
 {

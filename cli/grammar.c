@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Splitting and sorting out a line.
+// Splits and parses a line.
 #include "cli/grammar.h"
 
 #include <ctype.h>
@@ -12,13 +12,13 @@
 
 // ---- words ----
 
-// Not isspace(), which in a locale of one byte a character counts parts of others' letters.
+// Not isspace(): in a single-byte locale it matches bytes of UTF-8 characters.
 static bool is_blank(char c)
 {
 	return c && strchr(" \t\r\n\v\f", c);
 }
 
-// Whether a ; at p ends a command; one that is followed by something would be part of a word.
+// Whether a ; at p ends a command; else it would be part of a word.
 static bool is_end(const char *p)
 {
 	return !p[1] || is_blank(p[1]) || p[1] == ';' || p[1] == '#';
@@ -31,7 +31,7 @@ static void wipe(char *text)
 	free(text);
 }
 
-// Takes a word's bytes; returns how many.
+// Parses the bytes of a word; returns their number.
 static int take_word(const char *text, struct word *w, struct err *e)
 {
 	const char *p = text;
@@ -104,7 +104,7 @@ static bool is_name(const char *text, size_t len)
 	return len > 0;
 }
 
-// Puts w, which is used up, where it belongs.
+// Adds w to the line and takes ownership of it.
 static int add_word(struct line *l, struct word *w, struct err *e)
 {
 	bool is_named = w->equals != SIZE_MAX && is_name(w->text, w->equals);
@@ -140,8 +140,8 @@ static int add_word(struct line *l, struct word *w, struct err *e)
 	return 0;
 }
 
-// The daemon takes text alone, and would tell a column of the request. ret_at: the word's first
-// byte that is of no character.
+// The daemon accepts only UTF-8, and would report a column of the request. ret_at: the first
+// invalid byte of the word.
 static int refuse_malformed(const char *word, size_t len, size_t *ret_at, struct err *e)
 {
 	size_t n;
@@ -168,7 +168,7 @@ static int refuse_unfinished(const struct word *w, struct err *e)
 	return 0;
 }
 
-// The line that the next word belongs to; is_new: a command was ended before it.
+// The line of the next word; is_new: a command ended before it.
 static struct line *line_for(struct script *s, bool is_new, struct err *e)
 {
 	if (s->count && !is_new)
@@ -187,7 +187,7 @@ static struct line *line_for(struct script *s, bool is_new, struct err *e)
 	return &grown[s->count++];
 }
 
-// Puts w, which is used up, where it belongs; r: what is wrong with it already.
+// Adds w to its line and takes ownership of it; r: an earlier error.
 static int take_in(struct script *s, struct word *w, bool is_new, int r, struct err *e)
 {
 	if (!r)
@@ -284,7 +284,7 @@ const char *line_value(const struct line *l, const char *name, unsigned position
 	return line_positional(l, position);
 }
 
-// The length of a path without its last step.
+// The length of a path without its last component.
 static size_t drop_last(const char *path, size_t len)
 {
 	while (len && path[--len] != '/')

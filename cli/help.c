@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// help: what can be done here, and what a command or a setting means. All of it is rows.
+// help: the commands of the current node, and the meaning of commands and settings, from the rows.
 #include <errno.h>
 #include <string.h>
 

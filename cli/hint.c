@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is still to be typed, as a line of names.
+// The hint: names of the values that follow.
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -56,7 +56,7 @@ static void put_params(struct out *o, const struct line *l, struct json_object *
 			put_param(o, json_object_array_get_idx(params, i));
 }
 
-// Behind "name=": what it takes.
+// After "name=": its values.
 static void put_value(struct out *o, struct json_object *row)
 {
 	const char *range = text_field(row, "range"), *unit = text_field(row, "unit");
@@ -82,7 +82,7 @@ static void put_rest(struct out *o, const struct complete_source *s, const struc
 			put_value(o, row);
 		return;
 	}
-	// The command itself may be the word that is not whole.
+	// The incomplete word may be the command itself.
 	const char *name = c->line.command ? c->line.command : c->word.text;
 	struct json_object *command = schema_command(s->schema, class, name);
 	struct json_object *params = list_field(command, "params", &n);
@@ -100,7 +100,7 @@ size_t hint(const struct complete_source *s, const char *text, char *out, size_t
 	if (!cursor_find(&c, text))
 		return 0;
 	bool has_word = *c.word.text || c.line.command;
-	size_t gap = *c.word.text && !c.name; // a blank is to be typed before it
+	size_t gap = *c.word.text && !c.name; // needs a blank before it
 	struct out o = { out + gap, 0, size - gap };
 	path = has_word && !c.word.is_quoted ? source_where(s, &c, &class) : NULL;
 	o.text[0] = 0;

@@ -8,11 +8,13 @@
 #include "cli/schema.h"
 #include "cli/state.h"
 
-// Also where a name stands in a word of its own: "password = x" is a slip that tells it as well.
+// Also if the name is a separate word: "password = x" is a typing error that contains the secret
+// too.
 static bool tells_secret(struct json_object *schema, const struct line *l)
 {
 	const struct shell_command *c = l->command ? shell_command_find(l->command) : NULL;
-	const struct shell_param *next = c ? c->params : NULL; // what the next nameless value is
+	const struct shell_param *next = c ? c->params : NULL; // the parameter of the next
+							       // positional value
 	for (unsigned i = 0; i < l->count; i++) {
 		const struct line_value *v = &l->values[i];
 		if (v->name && schema_is_secret(schema, v->name) && strcmp(v->text, "-") &&

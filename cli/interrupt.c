@@ -8,7 +8,7 @@
 
 static volatile sig_atomic_t has_interrupt, has_resize;
 static bool is_caught;
-static sigset_t open_mask; // that of the program's start
+static sigset_t open_mask; // mask at the program's start
 
 static void note(int number)
 {
@@ -33,8 +33,8 @@ void interrupt_catch(void)
 	is_caught = true;
 }
 
-// Takes a signal that has come: -EINTR, -ERESTART or 0. One that is still blocked is older than the
-// keys that can be read: ppoll() would tell of the keys first.
+// Consumes a pending signal: -EINTR, -ERESTART or 0. A blocked signal is older than readable keys,
+// but ppoll() would report the keys first.
 static int take(void)
 {
 	sigset_t ours;

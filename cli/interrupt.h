@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Ctrl-C and a window that changes its size, for a shell that goes on: both signals are blocked
-// but while something is waited for. One thread.
+// Ctrl-C and changes of the window's size in an interactive shell: both signals are blocked except
+// during waits. One thread.
 #pragma once
 
 #include <stdbool.h>
 
-// Without it Ctrl-C ends the program, as it should where nobody sits at a prompt.
+// Without it Ctrl-C ends the program, as it should without a prompt.
 void interrupt_catch(void);
-// Waits until fd can be read. 1: it can, or it has ended; 0: timeout_ms (-1: none) are over;
-// -EINTR: Ctrl-C, -ERESTART: the window has another size.
+// Waits until fd is readable. 1: readable or at its end; 0: timeout_ms (-1: none) have passed;
+// -EINTR: Ctrl-C; -ERESTART: the window's size has changed.
 int interrupt_wait(int fd, int timeout_ms);
 // The same for keys: a signal that has come goes before keys that can be read.
 int interrupt_wait_key(int fd, int timeout_ms);

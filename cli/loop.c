@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lines from a person.
+// The interactive loop.
 #include <errno.h>
 #include <locale.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "cli/source.h"
 #include "cli/state.h"
 
-// For free(). The star: what was changed is not saved, as a transaction is open. It ends with the
+// For free(). The star: a transaction is open, so changes are not saved. It ends with the
 // connection.
 static char *make_prompt(const struct shell *s)
 {
@@ -53,10 +53,10 @@ static void keep(struct source *source, struct edit *edit, const char *text)
 	if (!text[strspn(text, " \t")] || !history_may_keep(source->schema, text))
 		return;
 	edit_remember(edit, text);
-	history_save(text, NULL); // without a home it is good for this time
+	history_save(text, NULL); // without a home directory it is not saved
 }
 
-// Goes to a path, or to what is left of the way there.
+// Goes to a path, or to its nearest existing parent.
 static void go_near(struct shell *s, const char *path)
 {
 	char *to = strdup(path);
@@ -68,7 +68,7 @@ static void go_near(struct shell *s, const char *path)
 	free(to);
 }
 
-// Where the last shell was.
+// The path of the last shell.
 static void begin_where_we_were(struct shell *s)
 {
 	struct state_lines *l = calloc(1, sizeof *l);
@@ -81,7 +81,7 @@ static void begin_where_we_were(struct shell *s)
 		go_near(s, l->line[l->count - 1]);
 }
 
-// One line; false: there are no more.
+// Runs one line; false: end of input.
 static bool converse(struct shell *s, struct source *source, struct edit *edit, const char *prompt)
 {
 	const char *text;

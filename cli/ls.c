@@ -8,7 +8,7 @@
 #include "cli/tree.h"
 #include "core/attr.h"
 
-// What was asked for. depth NULL: all of it.
+// The request. depth NULL: unlimited.
 struct wish {
 	const char *path, *depth;
 	bool is_long, is_plain;
@@ -81,7 +81,7 @@ static int draw(struct shell *s, const struct wish *w, const char *path, struct 
 	return r;
 }
 
-// As a tree, for people; what programs read does not depend on somebody's preferences.
+// As a tree, for users; formats for programs do not depend on preferences.
 static bool is_drawn(const struct shell *s, const struct wish *w)
 {
 	return !s->is_json && !w->is_plain;

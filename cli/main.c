@@ -13,7 +13,7 @@
 #include "cli/flags.h"
 #include "core/fds.h"
 
-// The words with a blank between, for free(); NULL: no memory.
+// Joins the words with blanks, for free(); NULL: no memory.
 static char *join(int count, char **words)
 {
 	char *text = strdup(words[0]);
@@ -28,7 +28,7 @@ static char *join(int count, char **words)
 	return text;
 }
 
-// One word with blanks is a whole line, as typed at the prompt; it may hold several commands.
+// A single word with blanks is a complete line, as at the prompt; it may contain several commands.
 static enum status once(struct shell *s, int count, char **words)
 {
 	struct script script = { 0 };
@@ -93,8 +93,7 @@ static enum status run(struct shell *s, const struct flags *f, int count, char *
 	return shell_batch(s, STDIN_FILENO, "stdin");
 }
 
-// What was begun here and not committed goes with the connection, which nobody should find out
-// later.
+// An open transaction is undone with the connection: report it now.
 static enum status end_transaction(struct shell *s, enum status status)
 {
 	const struct origin o = { 0 };
@@ -125,7 +124,7 @@ int main(int argc, char **argv)
 	s.revision = f.revision;
 	s.look.when = f.color;
 	if (!f.wants_help && !f.wants_version)
-		preferences_load(&s.prefs, !f.complete); // whoever presses TAB reads no warning
+		preferences_load(&s.prefs, !f.complete); // no warnings during completion
 	look_choose(&s.look);
 	if (f.wants_help)
 		flags_help();

@@ -5,7 +5,7 @@
 
 enum { WITH_NOTES_MAX = 24, SHOWN_MAX = 100 };
 
-// What tells it from the others: the last step of a path, the value of a name.
+// Its distinctive part: the last component of a path, the value of a name.
 static const char *label(const struct candidate *c, size_t common)
 {
 	const char *from = c->text;
@@ -15,7 +15,8 @@ static const char *label(const struct candidate *c, size_t common)
 	return from;
 }
 
-// What a row of that width has room for behind used columns; notes are cut between characters.
+// The part of a note that fits into a row of this width after used columns; truncated between
+// characters.
 static int room_for(const char *note, unsigned width, size_t used)
 {
 	size_t n = used + 1 < width ? width - used - 1 : 0;
@@ -36,7 +37,7 @@ static const char *kind_color(const struct preferences *p, enum candidate_kind k
 	return preference_color(colors[kind]);
 }
 
-// Its label, and blanks up to so many columns; returns how many it has taken.
+// Prints its label and blanks up to this many columns; returns the columns used.
 static void draw_label(const struct look *l, const struct candidate *c, size_t common,
 		       size_t widest)
 {

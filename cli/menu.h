@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Candidates under the line.
+// Shows candidates below the line.
 #pragma once
 
 #include "cli/complete.h"
 #include "cli/show.h"
 
-// A few with their notes one below the other, many in columns unless the preference
-// completions_in_columns says no, at most a hundred. width: of the line below which they stand.
+// A few candidates one per line with notes, many in columns unless completions_in_columns is false;
+// at most a hundred. width: of the line above.
 void menu_draw(const struct look *l, const struct candidates *c, unsigned width);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The whole tree on the screen, to choose a node from: what `cd` alone does.
+// Shows the tree on the screen to choose a node: `cd` without an argument.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +83,7 @@ static void draw(struct pick *p)
 	fflush(stdout);
 }
 
-// What a key does: a step, or with STEP_CHOOSE and STEP_LEAVE an end.
+// The action of a key: a step, or the end with STEP_CHOOSE and STEP_LEAVE.
 enum { STEP_CHOOSE = 1 << 20, STEP_LEAVE };
 
 static const struct {

@@ -71,7 +71,7 @@ const struct attr_row preference_rows[] = {
 // clang-format on
 enum { ROWS = sizeof preference_rows / sizeof preference_rows[0] - 1 };
 
-// A row with one value: its help says why, and what to do instead.
+// A row with a single value: its help has the reason and an alternative.
 static bool is_fixed(const struct attr_row *row)
 {
 	return row->choices && !row->choices[1];
@@ -118,7 +118,7 @@ const char *preference_color(uint32_t color)
 
 // ---- the file ----
 
-// Cuts blanks off both ends.
+// Removes blanks at both ends.
 static char *trim(char *text)
 {
 	text += strspn(text, " \t");

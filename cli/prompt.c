@@ -20,7 +20,7 @@ static size_t characters(const char *text)
 	return n;
 }
 
-// Where the character of that number begins.
+// The start of the n-th character.
 static const char *character_at(const char *text, size_t number)
 {
 	for (; *text; text++)

@@ -4,6 +4,6 @@
 
 #include <stddef.h>
 
-// path, or if it has more than most characters (0: any number) its beginning and its end with "..."
-// between, as much of both as most has room for. For free(); NULL: no memory.
+// path or, if it has more than most characters (0: no limit), its beginning and its end with "..."
+// between, in most characters. For free(); NULL: no memory.
 char *prompt_path(const char *path, size_t most);

@@ -42,7 +42,7 @@ void rate_add(struct rate *r, struct json_object *now, struct json_object *befor
 	}
 }
 
-// Entry i counts what took less than 2^i us; within it, as if evenly spread.
+// Entry i counts commands below 2^i us; linear within a bucket.
 static double quantile(const double buckets[RATE_BUCKETS], double q)
 {
 	double total = 0;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From counters that were read twice to rates and latencies, and these as short texts. Pure
-// functions.
+// Rates and latencies from two readings of counters, and short texts of them. Pure functions.
 #pragma once
 
 #include <json-c/json.h>
@@ -9,18 +8,19 @@
 enum { RATE_BUCKETS = 64 };
 
 struct rate {
-	double iops, read, written; // commands, bytes, bytes a second
-	double p50, p99;	    // us; below 0: no command ended
+	double iops, read, written; // commands, bytes, bytes per second
+	double p50, p99;	    // us; negative: no command ended
 	double buckets[RATE_BUCKETS];
 };
 
-// Adds what happened between two readings of one object's counters (read, write and other with
-// commands, bytes, latency_log2_us), seconds apart; before NULL: since they were 0. Counters that
-// went back count nothing.
+// Adds the difference between two readings of one object's counters (read, write and other with
+// commands, bytes, latency_log2_us), seconds apart; before NULL: from 0. A counter that has
+// decreased counts as 0.
 void rate_add(struct rate *r, struct json_object *now, struct json_object *before, double seconds);
-void rate_finish(struct rate *r); // works p50 and p99 out
+void rate_finish(struct rate *r); // computes p50 and p99
 
-// As JSON: iops, read_bytes and written_bytes a second, p50_us and p99_us (null: no command ended).
+// As JSON: iops, read_bytes and written_bytes per second, p50_us and p99_us (null: no command
+// ended).
 void rate_put(struct json_object *to, const struct rate *r);
 
 // Texts of at most 15 characters: "12.3k", "349 MB/s", "1.2 ms", "-" for none.

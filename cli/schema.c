@@ -35,7 +35,7 @@ bool row_flag(struct json_object *row, const char *flag)
 	return json_object_get_boolean(field(row, flag));
 }
 
-// In the order in which `help` tells them; what an earlier list has hides the same of a later one.
+// In the order of `help`; an entry of an earlier list hides one with the same name of a later list.
 static void command_lists(struct json_object *schema, const char *class, struct json_object *ret[3])
 {
 	size_t n;
@@ -74,7 +74,7 @@ void schema_commands(struct json_object *schema, const char *class,
 
 // ---- settings ----
 
-static const char root_class[] = "root"; // its groups are every node's
+static const char root_class[] = "root"; // its groups are available at every node
 
 void schema_groups(struct json_object *schema, const char *class,
 		   void (*fn)(const char *group, struct json_object *rows, void *arg), void *arg)
@@ -121,7 +121,7 @@ static bool has_secret(struct json_object *rows, const char *name)
 	return false;
 }
 
-// Whether fn says so of one value of an object.
+// Whether fn returns true for a value of an object.
 static bool any_value(struct json_object *o, bool (*fn)(struct json_object *v, const char *name),
 		      const char *name)
 {

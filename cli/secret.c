@@ -15,7 +15,7 @@
 
 enum { SECRET_BYTES = 1024 };
 
-// A byte at a time: what stands behind the line is not ours. Its length, or a negative errno.
+// Reads single bytes: data after the line is not ours. Returns its length, or a negative errno.
 static ssize_t read_line(char out[SECRET_BYTES])
 {
 	for (size_t n = 0; n < SECRET_BYTES; n++) {
@@ -47,7 +47,7 @@ static void restore_and_end(int number)
 	raise(number);
 }
 
-// With the echo off, and on again whatever happens.
+// With the echo off; always restores it.
 static ssize_t read_hidden(const char *name, char out[SECRET_BYTES])
 {
 	static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
@@ -63,7 +63,7 @@ static ssize_t read_hidden(const char *name, char out[SECRET_BYTES])
 	quiet = before;
 	quiet.c_lflag &= ~(tcflag_t)(ECHO | ECHOE | ECHOK);
 	quiet.c_lflag |= ECHONL | ICANON | ISIG;
-	quiet.c_cc[VSUSP] = _POSIX_VDISABLE; // whoever comes back finds the echo on
+	quiet.c_cc[VSUSP] = _POSIX_VDISABLE; // restores the echo for other programs
 	tcsetattr(STDIN_FILENO, TCSADRAIN, &quiet);
 	fprintf(stderr, "%s: ", name);
 	ssize_t n = read_line(out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// session: ends one, at once or by asking its initiator, and tells what became of it.
+// session: ends a session, at once or by asking its initiator, and reports the result.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +8,9 @@
 #include "cli/wait.h"
 
 #define LOOK_EVERY 0.05 // seconds
-enum { GRACE_S = 8 };	// for an end that is due: the daemon looks once a second, and lingers
+enum { GRACE_S = 8 };	// for the end of a session: the daemon checks once a second, and lingers
 
-// The session's entry among those that ended, or NULL: it has not yet.
+// The session's entry in the list of ended ones, or NULL: not ended yet.
 static int ended(struct shell *s, int64_t sid, struct json_object **ret, struct err *e)
 {
 	struct json_object *params = json_object_new_object(), *list;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// sessions: who is logged in, and in detail what with, how, and how fast. Rates are the difference
-// of the daemon's counters over a short interval.
+// sessions: lists the sessions, or one in detail. Rates are differences of the daemon's counters
+// over a short interval.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

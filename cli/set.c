@@ -90,7 +90,7 @@ bool global_is_set(const struct line *l)
 	return group && !strcmp(group, GROUP);
 }
 
-// Those of a line that are the shell's, and what they would make of its preferences.
+// The preferences of the shell in a line, and their effect.
 struct change {
 	struct preferences all;
 	unsigned count;
@@ -113,8 +113,7 @@ static int check(const struct shell *s, const struct line *l, struct change *ret
 	return r;
 }
 
-// What is left of the line for the daemon, for json_object_put(); NULL: nothing is, so it is not
-// asked.
+// The part of the line for the daemon, for json_object_put(); NULL: none, do not ask it.
 static struct json_object *rest_of(struct json_object *params, const struct change *c)
 {
 	size_t positional;
@@ -122,7 +121,7 @@ static struct json_object *rest_of(struct json_object *params, const struct chan
 	list_field(params, "positional", &positional);
 	for (unsigned i = 0; i < c->count; i++)
 		json_object_object_del(named, c->rows[i]->name);
-	// The group itself is one of either.
+	// The group has settings of both.
 	size_t left = positional + (size_t)json_object_object_length(named);
 	if (!c->count || left > 1)
 		return params;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From a line to the daemon and back.
+// Runs lines: requests to the daemon and their results.
 #include "cli/bookmarks.h"
 #include "cli/command.h"
 #include "cli/schema.h"
@@ -38,7 +38,7 @@ void shell_done(struct shell *s)
 int shell_call(struct shell *s, const char *method, struct json_object *params,
 	       struct json_object **ret, struct err *e)
 {
-	if (!s->has_transaction) // which has ended with it, and that is to be told
+	if (!s->has_transaction) // it has ended with the connection: report that
 		client_check(&s->client);
 	if (s->client.fd < 0) {
 		int r = client_open(&s->client, s->socket, e);
@@ -77,15 +77,15 @@ struct json_object *params_at(const char *path)
 	return p;
 }
 
-// ---- the daemon's ----
+// ---- commands of the daemon ----
 
-// Commands of the root that work from anywhere, as they concern the whole configuration. file:
-// which of their values is one; the daemon has another working folder.
+// Commands of the root that work at every node, since they affect the whole configuration. file:
+// index of a value that is a file; the daemon has another working directory.
 // clang-format off
 static const struct whole {
 	const char *name;
 	int file;     // -1: none
-	bool is_here; // it is run where we are: objects other than the root have it, too
+	bool is_here; // runs at the current node: other objects have it, too
 } wholes[] = {
 	{ "begin", -1 },
 	{ "commit", -1 },
@@ -120,7 +120,7 @@ char *shell_whole_path(const char *file)
 	return whole;
 }
 
-// The value as the daemon is to have it.
+// The value for the daemon.
 static struct json_object *value_text(const struct whole *w, const struct line_value *v, int at)
 {
 	bool is_file = w && w->file >= 0 &&
@@ -151,7 +151,7 @@ static struct json_object *run_params(const char *path, const struct line *l)
 	return params;
 }
 
-// A name given twice would silently win over the first.
+// A duplicate name would silently override the first.
 static int refuse_twice(const struct line *l, struct err *e)
 {
 	for (unsigned i = 0; i < l->count; i++)
@@ -163,7 +163,7 @@ static int refuse_twice(const struct line *l, struct err *e)
 	return 0;
 }
 
-// Commands whose words tell what they have done, and nothing that was asked for.
+// Commands whose messages only report what they did.
 static const char *const doers[] = { "clearconfig", "create", "delete",	    "disable", "enable",
 				     "set",	    "tag",    "saveconfig", "untag",   NULL };
 
@@ -175,7 +175,7 @@ static bool is_doer(const char *command)
 	return false;
 }
 
-// A secret that was made up is shown this once.
+// A generated secret is shown only now.
 static bool makes_secret(const struct line *l)
 {
 	for (unsigned i = 0; i < l->count; i++)
@@ -189,7 +189,7 @@ static bool is_warning(const char *text)
 	return !strncmp(text, "Warning", 7);
 }
 
-// Whether somebody with this loglevel_console wants to be told so.
+// Whether loglevel_console permits this message.
 static bool is_wanted(const struct shell *s, const struct line *l, const char *text)
 {
 	uint32_t level = s->prefs.loglevel_console;
@@ -210,7 +210,7 @@ static void show_reply(struct shell *s, const struct line *l, struct json_object
 		if (text && is_wanted(s, l, text))
 			fprintf(s->look.out, "%s\n", text);
 	}
-	if (!data || !strcmp(l->command, "import")) // its words have said it all
+	if (!data || !strcmp(l->command, "import")) // its messages are enough
 		return;
 	if (!strcmp(l->command, "refusals")) {
 		show_refusals(&s->look, data);
@@ -316,14 +316,14 @@ static bool asks_for_value(const struct line *l)
 	return false;
 }
 
-// Where the lines behind it are run depends on its answer.
+// The path of later lines depends on its result.
 static bool moves_us(const struct shell *s, const struct line *l)
 {
 	return s->prefs.auto_cd_after_create && !strcmp(l->command, "create");
 }
 
-// The shell's own command that a line runs; NULL: it is the daemon's. set that sets nothing shows
-// what could be set, as get does.
+// The shell's own command of a line; NULL: one of the daemon. set without values shows the
+// settings, like get.
 static const struct shell_command *own_command(const struct line *l)
 {
 	bool has_values = l->count > 1 ||
@@ -370,7 +370,7 @@ static int run_each(struct shell *s, const struct line *l, struct err *e)
 	struct json_object *o, *params = params_at(s->cwd);
 	size_t n;
 	json_object_object_add(params, "depth", json_object_new_int64(1));
-	char *base = strdup(s->cwd); // the line itself may move us
+	char *base = strdup(s->cwd); // the line itself may change the path
 	int r = base ? shell_call(s, "tree.ls", params, &o, e)
 		     : err_set(e, -ENOMEM, "out of memory");
 	if (r < 0) {

@@ -168,7 +168,7 @@ void show_refusals(const struct look *l, struct json_object *list)
 		show_refusal(l, json_object_array_get_idx(list, i));
 }
 
-// ---- anything else ----
+// ---- other data ----
 
 static bool is_deep_type(struct json_object *v)
 {

@@ -26,11 +26,11 @@ static struct json_object *ask(struct source *s, const char *method, struct json
 		json_object_put(params);
 		return NULL;
 	}
-	// What the daemon refuses it has answered; what it does not answer closes the connection.
+	// A refusal is a response; no response closes the connection.
 	int r = client_call(&s->client, method, params, &o, &e);
 	if (r < 0 && s->client.fd < 0)
 		s->is_silent = true;
-	interrupt_again(r); // Ctrl-C is for the line, not for its hint
+	interrupt_again(r); // Ctrl-C is meant for the line, not for its hint
 	return o;
 }
 
@@ -88,7 +88,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(text_field(*x, "text"), text_field(*y, "text"));
 }
 
-// The control socket is a path of this machine, so its files are the daemon's.
+// The control socket is local, so the daemon's files are on this machine.
 static struct json_object *files(void *arg, const char *prefix)
 {
 	struct json_object *list = json_object_new_array();
@@ -126,7 +126,7 @@ static struct json_object *bookmarks(void *arg)
 	return bookmarks_json();
 }
 
-// How long somebody at a prompt waits for completion.
+// How long completion waits for the daemon.
 static int patience(void)
 {
 	const char *text = getenv("FARBLOCK_COMPLETE_MS");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What completion and hints ask of the daemon and of the machine, over a connection of its own that
-// waits for an answer a moment only. Blocks for at most that.
+// Queries of completion and hints to the daemon and the machine, over a separate connection with a
+// short time limit. Blocks at most that long.
 #pragma once
 
 #include "cli/complete.h"
@@ -10,11 +10,11 @@ struct source {
 	struct complete_source base;
 	struct shell *shell;
 	struct client client;
-	struct json_object *schema, *classes; // classes: path -> class, since the line began
-	bool is_silent;			      // the daemon did not answer: not asked again
+	struct json_object *schema, *classes; // classes: path -> class, since the start of the line
+	bool is_silent;			      // the daemon did not respond: do not ask again
 };
 
 void source_init(struct source *s, struct shell *shell);
-// A new line: what is in the tree may have changed.
+// A new line: the tree may have changed.
 void source_begin(struct source *s);
 void source_done(struct source *s);

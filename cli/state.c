@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Makes every folder on the way; at + 1 is where the first may end.
+// Creates all directories of the path; the first may end at at + 1.
 static void make_folders(char *path)
 {
 	for (char *p = path + 1; *p; p++)
@@ -23,13 +23,13 @@ static void make_folders(char *path)
 }
 
 static const struct {
-	const char *variable, *below; // below HOME where the variable says nothing
+	const char *variable, *below; // below HOME if the variable is unset
 } homes[] = {
 	[HOME_STATE] = {"XDG_STATE_HOME",   ".local/state"},
 	[HOME_CONFIG] = { "XDG_CONFIG_HOME", ".config"     },
 };
 
-// The folder's path; false: there is no home.
+// The path of the directory; false: no home directory.
 static bool folder(enum state_home which, char *out, size_t size)
 {
 	const char *own = getenv(homes[which].variable), *home = getenv("HOME");
@@ -72,7 +72,7 @@ void state_done(struct state_lines *l)
 		free(l->line[--l->count]);
 }
 
-// -1: not found. Somebody else's file is not what we wrote.
+// -1: not found. Files of other users are ignored.
 static int open_ours(int dir, const char *name)
 {
 	struct stat st;
@@ -135,7 +135,7 @@ char *state_text(const char *path, size_t max, size_t *ret_len, struct err *e)
 	return NULL;
 }
 
-// Root with a user's HOME neither reads nor replaces what is the user's.
+// Root with a user's HOME neither reads nor replaces the user's files.
 static int refuse_foreign(int dir, const char *name, struct err *e)
 {
 	struct stat st;
@@ -145,7 +145,7 @@ static int refuse_foreign(int dir, const char *name, struct err *e)
 	return err_set(e, -EPERM, "%s: not saved: not a regular file of this user", name);
 }
 
-// What a user has written may be nowhere else: it is on the disk before it takes the name.
+// User-edited content may be the only copy: sync it before the rename.
 static bool is_flushed(FILE *f, enum state_home home)
 {
 	return home != HOME_CONFIG || (!fflush(f) && !fsync(fileno(f)));
@@ -188,7 +188,7 @@ int state_change(enum state_home home, const char *name,
 		return err_errno(e, -errno, "%s: not saved: %.150s", name, path);
 	struct state_lines *l = calloc(1, sizeof *l);
 	int r = l ? 0 : err_set(e, -ENOMEM, "out of memory");
-	flock(dir, LOCK_EX); // without it two shells may lose each other's lines, no more
+	flock(dir, LOCK_EX); // without it concurrent shells may only lose lines
 	if (!r)
 		r = refuse_foreign(dir, name, e);
 	if (!r)

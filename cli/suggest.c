@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Damerau's distance, of neighbours only.
+// Damerau's distance, with swaps of neighbours only.
 #include "cli/suggest.h"
 
 #include <ctype.h>
@@ -39,7 +39,7 @@ unsigned distance(const char *a, const char *b)
 	return rows[n % 3][m];
 }
 
-// How many slips a word of that length may have.
+// The number of typing errors permitted for a word of this length.
 static unsigned slips(size_t length)
 {
 	return length < 3 ? 0 : length < 6 ? 1 : 2;

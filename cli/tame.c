@@ -10,8 +10,7 @@
 
 #include "core/utf8.h"
 
-// Bytes that need no look: nearly all of an answer is plain ASCII, and one that tells of 10,000
-// objects has megabytes of it.
+// Skips plain ASCII: nearly all of a response, which has megabytes for 10,000 objects.
 static size_t plain_part(const char *s)
 {
 	size_t n = 0;
@@ -20,7 +19,7 @@ static size_t plain_part(const char *s)
 	return n;
 }
 
-// Bytes of the character at s, and its number; a byte that is no UTF-8 stands for itself.
+// The length of the character at s, and its code point; an invalid byte stands for itself.
 static size_t character(const char *s, uint32_t *ret)
 {
 	const uint8_t *b = (const uint8_t *)s;
@@ -36,7 +35,7 @@ static bool is_line_end_or_tab(uint32_t c)
 	return c == '\n' || c == '\t';
 }
 
-// What stands behind a backslash at s; returns the bytes of both.
+// The escape at s; returns its length.
 static size_t tame_escape(char *s)
 {
 	if (!s[1])

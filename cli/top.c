@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// top: live sessions and disks in the terminal, or so many rounds of text.
+// top: live sessions and disks in the terminal, or a number of text reports.
 #include "cli/top.h"
 
 #include <ctype.h>
@@ -26,7 +26,7 @@ struct choice {
 	double interval;
 };
 
-// Two readings, of which the older one is replaced.
+// Two readings; each new one replaces the older.
 struct readings {
 	struct json_object *before, *now;
 };
@@ -49,7 +49,7 @@ static void readings_done(struct readings *r)
 	json_object_put(r->now);
 }
 
-// ---- rounds of text ----
+// ---- text reports ----
 
 static int run_plain(struct shell *s, const struct choice *c, struct err *e)
 {
@@ -104,7 +104,7 @@ static void screen_begin(struct screen *sc)
 	raw = sc->saved;
 	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
 	tcsetattr(STDIN_FILENO, TCSAFLUSH, &raw);
-	sigaction(SIGWINCH, &resize, &sc->resize); // ends the wait: the picture is drawn anew
+	sigaction(SIGWINCH, &resize, &sc->resize); // ends the wait: redraws the screen
 	sigaction(SIGINT, &end, &sc->interrupt);
 	sigaction(SIGTERM, &end, &sc->term);
 	sigset_t ours; // a prompt has them blocked (cli/interrupt.h)
@@ -126,7 +126,7 @@ static void screen_end(const struct screen *sc)
 	tcsetattr(STDIN_FILENO, TCSAFLUSH, &sc->saved);
 }
 
-// The picture in one write, each line cut at the terminal's edge by the terminal itself.
+// Writes the screen at once; the terminal truncates each line.
 static void draw(const struct readings *k, struct top_look *l)
 {
 	struct winsize w = { 0 };
@@ -136,7 +136,7 @@ static void draw(const struct readings *k, struct top_look *l)
 		w.ws_col = 80;
 		w.ws_row = 24;
 	}
-	// The last column stays free: what clears the rest of a line would clear it as well.
+	// The last column stays free: clearing the rest of a line would clear it too.
 	l->width = w.ws_col > 240 ? 240 : w.ws_col - 1u;
 	l->height = w.ws_row;
 	FILE *out = open_memstream(&text, &size);

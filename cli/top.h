@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The picture of top: from two readings of the daemon's counters to lines. Pure but for the stream
-// it writes to.
+// The screen of top: lines from two readings of the daemon's counters. Pure except for its output
+// stream.
 #pragma once
 
 #include <json-c/json.h>

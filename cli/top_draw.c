@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What top shows: totals, workers, long operations, sessions, disks. See top.h.
+// The content of top: totals, workers, long operations, sessions, disks. See top.h.
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -30,7 +30,7 @@ static double seconds_of(struct json_object *now, struct json_object *before)
 
 // ---- from readings to lines ----
 
-// What peers say of themselves must not drive the terminal.
+// Names from peers must not control the terminal.
 static void take_text(char *out, size_t size, const char *text)
 {
 	snprintf(out, size, "%s", text);
@@ -71,7 +71,7 @@ static struct lines sessions_of(struct json_object *now, struct json_object *bef
 	return ret;
 }
 
-// Commands of all sessions that a disk has not answered.
+// Commands in flight of a disk, of all sessions.
 static int64_t disk_depth(struct json_object *now, const char *disk)
 {
 	struct json_object *list = field(now, "sessions");
@@ -137,7 +137,7 @@ static void sort_lines(struct lines *l, enum top_sort sort)
 
 // ---- lines to text ----
 
-// Cut in the middle: the ends of names differ.
+// Truncated in the middle: names differ at their ends.
 static void fit(const char *text, unsigned width, char *out, size_t size)
 {
 	size_t len = strlen(text);
@@ -280,7 +280,7 @@ static void put_totals(FILE *out, const struct top_look *l, struct json_object *
 	fprintf(out, " written%s\n", l->is_paused ? "  [paused]" : "");
 }
 
-// Returns how many lines it took.
+// Returns the number of lines used.
 static size_t put_progress(FILE *out, const struct top_look *l, struct json_object *now)
 {
 	enum { BAR = 30 };
@@ -313,7 +313,7 @@ void top_draw(FILE *out, const struct top_look *l, struct json_object *now,
 	put_workers(out, now, before);
 	size_t used = put_progress(out, l, now) + 8, most_sessions = SIZE_MAX;
 	size_t most_disks = SIZE_MAX;
-	if (l->height) { // half of the room each, and what the other one does not need
+	if (l->height) { // half of the room each, and the unused rest of the other
 		size_t room = l->height > used + 2 ? l->height - used : 2, half = room / 2;
 		most_disks = sessions.count < half ? room - sessions.count : half;
 		most_sessions = disks.count < half ? room - disks.count : room - half;

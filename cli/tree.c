@@ -10,10 +10,10 @@ enum { DEPTH_MAX = 64, FLUSH_BYTES = 65536 };
 
 struct drawing {
 	const struct look *look;
-	bool has_later[DEPTH_MAX]; // of the row above at each depth
+	bool has_later[DEPTH_MAX]; // of the previous row at each depth
 	bool is_plain, has_failed;
 	struct tree_part path;	    // of the first row, without a slash at its end
-	size_t path_len[DEPTH_MAX]; // of the path of the row above at each depth
+	size_t path_len[DEPTH_MAX]; // of the path of the previous row at each depth
 	char *paths;		    // the path of the last row
 	size_t paths_size;
 	char *out;
@@ -51,7 +51,7 @@ int tree_row_next(const char **at, struct tree_row *ret)
 
 // ---- the buffer ----
 
-// Room for so many bytes more.
+// Makes room for this many more bytes.
 static bool room(struct drawing *d, size_t len)
 {
 	if (d->size - d->len >= len)
@@ -68,7 +68,7 @@ static bool room(struct drawing *d, size_t len)
 
 static void flush(struct drawing *d)
 {
-	if (d->len) // whoever closes the stream looks for its error
+	if (d->len) // its error is checked when the stream is closed
 		fwrite(d->out, 1, d->len, d->look->out);
 	d->len = 0;
 }
@@ -101,7 +101,7 @@ static void put_colored(struct drawing *d, const char *color, struct tree_part p
 
 // ---- lines ----
 
-// Names are told apart by their depth; what the listing begins with is underlined.
+// Colors show the depth of names; the first node is underlined.
 static const char *name_color(unsigned depth)
 {
 	static const char *const colors[] = { "1", "1;34", "1;35" };
@@ -121,7 +121,7 @@ static void put_serial(struct drawing *d, const struct tree_row *r)
 	}
 }
 
-// Behind the name, for a line with so many columns in front of it.
+// The part after the name, for a line with this many columns before it.
 static void put_status(struct drawing *d, const struct tree_row *r, size_t margin)
 {
 	size_t serial = r->serial.len ? r->serial.len + 1 : 0;
@@ -153,7 +153,7 @@ static void dotted_line(struct drawing *d, const struct tree_row *r)
 	put(d, "\n", 1);
 }
 
-// The row's path becomes the last one. Whoever lies deeper than its predecessor lies in it.
+// Sets the last path to the row's. A deeper row is a child of its predecessor.
 static bool path_to(struct drawing *d, const struct tree_row *r)
 {
 	size_t above = r->depth ? d->path_len[r->depth - 1] : 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The tree as ls draws it, from the rows of tree.ls. Ten thousand LUNs are fifty thousand rows:
-// they are drawn from the text as it came, without an object for each. Pure functions.
+// Draws the tree of ls from the rows of tree.ls. Ten thousand LUNs are fifty thousand rows: they
+// are drawn from the received text, without an object for each. Pure functions.
 #pragma once
 
 #include <stdbool.h>
@@ -9,9 +9,9 @@
 #include "cli/show.h"
 #include "core/err.h"
 
-// One line of the text: as many blanks as the node lies deep; '+' healthy, '-' not, '=' neither;
-// '|' if a sibling follows, else '.'; name/serial/summary. The root's name is empty, serials are
-// there where they were asked for and the node has one.
+// A line of the text: a blank per level; '+' healthy, '-' not, '=' neither; '|' if a sibling
+// follows, else '.'; name/serial/summary. The root's name is empty; serials are present if
+// requested and available.
 struct tree_part {
 	const char *at; // in the rows, not terminated
 	size_t len;
@@ -23,10 +23,10 @@ struct tree_row {
 	struct tree_part name, serial, summary;
 };
 
-// The row at *at, which moves behind it. 1, 0 at the end, -EPROTO: this is no row.
+// Parses the row at *at and advances *at. 1, 0 at the end, -EPROTO: not a row.
 int tree_row_next(const char **at, struct tree_row *ret);
 
-// Draws them, a line each as wide as the terminal; with path (NULL: not), the absolute path of the
-// first one, as paths and summaries alone. -EPROTO with text, and nothing more drawn, where there
-// is no row, -ENOMEM. Rows deeper than 63 are left out.
+// Draws the rows, one line each in the width of the terminal; with path, the absolute path of the
+// first one (NULL: as a tree), only paths and summaries. -EPROTO with text: an invalid row, stops
+// drawing; -ENOMEM. Omits rows deeper than 63.
 int tree_draw(const struct look *l, const char *rows, const char *path, struct err *e);

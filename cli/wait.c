@@ -23,7 +23,7 @@ int wait_seconds(double seconds, struct err *e)
 	sigemptyset(&block);
 	sigaddset(&block, SIGINT);
 	sigprocmask(SIG_BLOCK, &block, &before);
-	sigset_t open = before; // during the wait alone: none is lost in front of it
+	sigset_t open = before; // only during the wait, so that none is lost before it
 	sigdelset(&open, SIGINT);
 	ppoll(NULL, 0, &t, &open);
 	sigprocmask(SIG_SETMASK, &before, NULL);

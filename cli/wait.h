@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Waiting for time to pass, or for a key, which Ctrl-C ends. Blocks.
+// Waits for a time or a key; Ctrl-C ends the wait. Blocks.
 #pragma once
 
 #include "core/err.h"
 
-// Seconds; -EINTR with text when SIGINT came.
+// Seconds; -EINTR with text: SIGINT.
 int wait_seconds(double seconds, struct err *e);

@@ -3,7 +3,7 @@
 # farblock_library(NAME folder DEPS lib... LINK external...)
 # A static library of every .c in the current folder. Headers are reached as
 # "folder/x.h", and only by libraries that name this one in DEPS: each library
-# has an include root of its own that holds nothing but a link to its folder.
+# has a separate include root that contains only a link to its folder.
 function(farblock_library name)
   cmake_parse_arguments(A "" "" "DEPS;LINK" ${ARGN})
   file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})

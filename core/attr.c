@@ -30,7 +30,7 @@ static const void *const_field_of(const struct attr_row *row, const void *base)
 	return (const char *)base + row->offset;
 }
 
-// text NULL: not quoted.
+// text NULL: the value is not quoted.
 static int refuse(const struct attr_row *row, const char *cause, const char *text, struct err *e)
 {
 	char range[160];

@@ -36,7 +36,7 @@ struct attr_row {
 	const char *default_text;
 	const char *unit;	    // "s", "blocks", "bytes", "us" or NULL
 	const char *help;	    // one line
-	const char *const *choices; // NULL-terminated words. ENUM: the values; STRING: offered ones
+	const char *const *choices; // NULL-terminated words. ENUM: the values; STRING: suggestions
 	uint32_t flags;
 	// In words. ATTR_STRING: the accepted values; NULL: any text that fits. ATTR_BOOL: NULL for
 	// "0 or 1".
@@ -49,15 +49,15 @@ const struct attr_row *attr_find(const struct attr_row *rows, const char *name);
 // Writes every row's default into the struct at base.
 void attr_defaults(const struct attr_row *rows, void *base);
 
-// Parses text into the field. -EINVAL with "name: cause (accepted values)" and the field
-// untouched when it does not fit. Does not look at ATTR_READONLY: the caller decides.
+// Parses text into the field. -EINVAL with "name: cause (accepted values)" if it does not fit; the
+// field is then unchanged. Ignores ATTR_READONLY: the caller checks it.
 int attr_set(const struct attr_row *row, void *base, const char *text, struct err *e);
 
 // The field as text, in the form that saveconfig.json and `get` show; at most size bytes.
-// Secrets come out in clear: the caller masks. Returns the length.
+// Secrets are not masked: the caller does that. Returns the length.
 size_t attr_get(const struct attr_row *row, const void *base, char *out, size_t size);
 
-// "0..512", "0 or 1", "a|b|c": the accepted values in words.
+// "0..512", "0 or 1", "a|b|c": the accepted values as text.
 size_t attr_range(const struct attr_row *row, char *out, size_t size);
 
 // Parses 0 1, false true, no yes, off on, in any case. False: not a boolean.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The buffer pool of a worker, on its thread: quick lists in front of the buddy system, so that
-// the usual get and put are a pop and a push; waiters; return of idle memory.
+// the usual get and put are a pop and a push; waiters; freeing of idle memory.
 #include "core/buf_priv.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 // How much of one size may stay unmerged: 1 MiB, at least 2 and at most 64 buffers.
 static const unsigned quick_max[BUF_ORDERS] = { 64, 64, 64, 32, 16, 8, 4, 2, 2 };
 
-#define TRIM_USEC  10000000u // idle memory is returned after one to two of these
+#define TRIM_USEC  10000000u // idle memory is freed after one to two intervals
 #define RETRY_USEC 100000u   // retry interval while the system has no memory and there are waiters
 
 static void wake_run(struct defer *d);
@@ -146,7 +146,7 @@ void buf_wait_add(struct worker *w, struct buf_wait *wait, void (*fn)(struct buf
 	if (list_linked(&wait->link))
 		return;
 	list_push_back(&p->waiters, &wait->link);
-	// Below the limit the system refused, so a put may never come.
+	// Below the limit it was the system that refused, so a put may never come.
 	if (p->extent_count < p->extents_max)
 		timer_arm(w, &p->trim, RETRY_USEC);
 }
@@ -156,9 +156,9 @@ void buf_wait_cancel(struct buf_wait *wait)
 	list_remove(&wait->link);
 }
 
-// Calls each waiter once, oldest first. One that fails again queues itself behind the others
-// that failed, which is its old place. A later one that wants less may still succeed,
-// and the earlier one may be waiting for it.
+// Calls each waiter once, oldest first. One that fails again queues itself behind the others that
+// failed, so it keeps its place. A later one that needs less may still succeed, and an earlier one
+// may depend on it.
 static void wake_run(struct defer *d)
 {
 	struct buf_pool *p = container_of(d, struct buf_pool, wake);
@@ -172,7 +172,7 @@ static void wake_run(struct defer *d)
 	}
 }
 
-// Returns empty extents beyond the recent peak of use.
+// Frees empty extents beyond the recent peak of use.
 static void trim_extents(struct buf_pool *p)
 {
 	uint64_t keep = (p->peak + EXTENT_SIZE - 1) / EXTENT_SIZE;

@@ -4,7 +4,7 @@
 //
 // Memory comes in extents of 8 MiB (2 MiB pages, else transparent huge pages, else 4 KiB
 // pages), each registered as one fixed buffer with the worker's io_uring where the memlock
-// limit permits. Buffers are got and put on the owning worker's thread only.
+// limit permits. Only the owning worker's thread gets and puts buffers.
 #pragma once
 
 #include <stddef.h>
@@ -31,7 +31,7 @@ struct buf {
 	uint16_t page;	       // private: place in its extent, in pages
 };
 
-// A wait for memory: fn runs once on the worker, at the end of a round, when buffers came back,
+// A wait for memory: fn runs once on the worker, at the end of a round in which buffers were put,
 // in FIFO order. If its buf_get() fails again, fn calls buf_wait_add() again and keeps its place.
 // Zero it before the first use.
 struct buf_wait {
@@ -40,32 +40,32 @@ struct buf_wait {
 };
 
 // A buffer of at least len bytes (1 .. BUF_MAX), content undefined. NULL when the pool is
-// exhausted: then buf_wait_add() and try again from its fn.
+// exhausted: call buf_wait_add() and try again from its fn.
 struct buf *buf_get(struct worker *w, uint32_t len);
 void buf_put(struct buf *b); // NULL is fine
-// No-op for a wait that is queued already.
+// No-op if w is queued already.
 void buf_wait_add(struct worker *w, struct buf_wait *wait, void (*fn)(struct buf_wait *wait));
 void buf_wait_cancel(struct buf_wait *wait);
 
-// One piece of a scatter list. addr may lie in a pool buffer (buf says which, and it is put
-// when the list is released) or in memory that outlives the I/O (buf NULL: a RAM disk).
+// One piece of a scatter list. addr may lie in a pool buffer (buf, which is put when the list is
+// released) or in memory that outlives the I/O (buf NULL: a RAM disk).
 struct sg {
 	uint8_t *addr;
 	uint32_t len;
 	struct buf *buf;
 };
 
-// The one function that copies payload in this program; it counts calls and bytes in the
-// worker's counters. Parameter data, headers and sense are no payload: memcpy.
+// The only function of this program that copies payload; it counts calls and bytes in the worker's
+// counters. Parameter data, headers and sense are not payload: use memcpy.
 void buf_copy(struct worker *w, void *to, const void *from, size_t len);
 
 // Copies of payload made for one session.
 struct buf_copies {
 	uint64_t count, bytes;
 };
-// As buf_copy, and also counts in of, which belongs to the worker's thread; may be NULL.
+// As buf_copy(), but counts in of as well. of belongs to the worker's thread; may be NULL.
 void buf_copy_for(struct worker *w, struct buf_copies *of, void *to, const void *from, size_t len);
-// Counts a copy of payload that was made among bytes which were not parsed yet. of may be NULL.
+// Counts payload that was copied as part of bytes not yet parsed. of may be NULL.
 void buf_copied(struct worker *w, struct buf_copies *of, size_t len);
 
 struct buf_pool_stats {
@@ -73,8 +73,8 @@ struct buf_pool_stats {
 };
 void buf_pool_stats(struct worker *w, struct buf_pool_stats *ret);
 
-// For worker.c: a pool that takes at most limit bytes (but never less than one extent), in
-// extents got when first needed; all but the first are returned after some idle seconds. NULL
-// if memory is short. Freed after the worker's ring, by any thread.
+// For worker.c: a pool of at most limit bytes (but at least one extent). Extents are allocated on
+// demand; all but the first are freed after some idle seconds. NULL if memory is short. Free it
+// after the worker's ring, on any thread.
 struct buf_pool *buf_pool_new(struct worker *w, uint64_t limit);
 void buf_pool_free(struct buf_pool *p);

@@ -32,14 +32,13 @@ struct buf_extent {
 
 struct buf_pool {
 	struct worker *worker;
-	struct list
-		quick[BUF_ORDERS]; // recently put, not merged with their buddies: last in first out
+	struct list quick[BUF_ORDERS]; // recently put, not merged with their buddies; LIFO
 	unsigned quick_count[BUF_ORDERS];
 	struct list free[BUF_ORDERS]; // the buddy system
 	struct list waiters;
 	struct defer wake;
 	struct timer trim;
-	struct buf_extent **extents; // extents_max slots, NULL where there is none
+	struct buf_extent **extents; // extents_max slots, NULL if unused
 	unsigned extents_max, extent_count;
 	uint64_t in_use, peak, exhausted; // bytes, most bytes since the last trim, refusals
 	bool has_huge_pages;
@@ -49,7 +48,7 @@ struct buf_pool {
 
 // Maps and registers one more extent and gives it to the buddy system; -ENOMEM.
 int extent_add(struct buf_pool *p);
-// Unregisters and unmaps an extent none of whose pages is used.
+// Unregisters and unmaps an extent without used pages.
 void extent_remove(struct buf_extent *x);
 void extent_free(struct buf_extent *x); // unmaps only, whatever its state
 

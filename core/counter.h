@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Counters that one thread writes and any thread reads: plain words, never torn. Adding costs
-// as much as an ordinary addition; it is not an atomic read-modify-write.
+// Counters that one thread writes and any thread reads: plain words, never torn. counter_add() is
+// an ordinary addition, not an atomic read-modify-write.
 #pragma once
 
 #include <stdint.h>

@@ -11,7 +11,7 @@ __attribute__((format(printf, 2, 0))) static void put_text(struct err *e, const 
 							   va_list ap)
 {
 	vsnprintf(e->text, sizeof e->text, fmt, ap);
-	utf8_tame(e->text); // it may quote peers and files, and may be truncated
+	utf8_tame(e->text); // it may contain text of peers and files, and may be truncated
 }
 
 static void add_text(struct err *e, const char *text)

@@ -12,12 +12,11 @@ struct err {
 	char text[240]; // one line, no newline, never a secret
 };
 
-// Fills e (which may be NULL) and returns code, so that "return err_set(...)" reads well.
-// code: negative errno.
+// Fills e (may be NULL) and returns code, for "return err_set(...)". code: negative errno.
 int err_set(struct err *e, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-// As err_set, with ": " and the text of the errno behind it. code: negative errno.
+// As err_set(), with ": " and strerror(-code) appended. code: negative errno.
 int err_errno(struct err *e, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-// Puts a prefix and ": " in front of e's text; returns e's code (0 and no change for NULL).
+// Prepends a prefix and ": " to e's text; returns e's code (NULL: no-op, returns 0).
 int err_prefix(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-// Reserved for administration, and in addition for storage; an eighth each of a small limit.
+// Reserved for administration, and in addition for storage; each at most an eighth of the limit.
 #define KEPT_ADMIN   96u
 #define KEPT_STORAGE 256u
 
@@ -22,7 +22,7 @@ static unsigned kept(unsigned most)
 void fds_fill_std(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-		if (fcntl(fd, F_GETFD) < 0) // the lowest free number is this one
+		if (fcntl(fd, F_GETFD) < 0) // this is the lowest free number
 			(void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 

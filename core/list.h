@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Intrusive doubly linked list. A head that is empty points at itself; a node outside any
-// list is either zeroed or self-linked. Not thread-safe: the owner of the head is the owner
-// of every node.
+// Intrusive doubly linked list. An empty head points to itself; a node outside any list is zeroed
+// or points to itself. Not thread-safe: the owner of the head owns every node.
 #pragma once
 
 #include <stdbool.h>
@@ -23,7 +22,7 @@ static inline bool list_empty(const struct list *head)
 	return head->next == head;
 }
 
-// True while the node is in some list.
+// True if the node is in a list.
 static inline bool list_linked(const struct list *n)
 {
 	return n->next && n->next != n;

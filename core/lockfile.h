@@ -8,14 +8,14 @@
 
 #include "core/err.h"
 
-// Creates a directory and its missing parents with mode. An existing one is left alone.
-// 0, or an errno of mkdir(2); -ENOTDIR: not a directory.
+// Creates a directory and its missing parents with mode. An existing one is not changed. 0, or an
+// errno of mkdir(2); -ENOTDIR: not a directory.
 int folder_make(const char *folder, mode_t mode, struct err *e);
 
 // The same for the directory of path; that of a bare name is ".".
 int folder_make_for(const char *path, mode_t mode, struct err *e);
 
 // Creates path with mode 0600 and locks it for this process, until *ret_fd is closed
-// or the process ends. The file stays: removing it would let two processes in.
+// or the process ends. The file is never removed, since then two processes could hold the lock.
 // -EADDRINUSE, without text: another process holds it; else an errno of open(2).
 int lockfile_take(const char *path, int *ret_fd, struct err *e);

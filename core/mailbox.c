@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The mailbox of a worker: any thread pushes onto a lock-free stack, the worker takes the whole
-// stack at once and runs it in reverse, which is the order of posting.
+// stack at once and runs it in reverse, the order of posting.
 //
 // No wake-up is lost: the poster pushes, then reads is_asleep; the worker sets is_asleep, then
 // looks for messages. All four are sequentially consistent, so at least one sees the other.
@@ -16,7 +16,7 @@ int mailbox_init(struct worker *w, struct err *e)
 	w->event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	if (w->event_fd < 0)
 		return err_errno(e, -errno, "worker %s: create eventfd", w->name);
-	// Edge-triggered, every write is one event: the counter need never be read.
+	// Edge-triggered: every write is an event, so the counter is never read.
 	struct epoll_event ev = { .events = EPOLLIN | EPOLLET };
 	if (epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, w->event_fd, &ev) < 0)
 		return err_errno(e, -errno, "worker %s: watch eventfd", w->name);
@@ -47,7 +47,7 @@ void worker_post(struct worker *w, struct msg *m)
 	do
 		m->next = head;
 	while (!atomic_compare_exchange_weak(&w->mailbox, &head, m));
-	// Of several posters, one pays for the system call.
+	// Only one of several posters makes the system call.
 	if (atomic_load(&w->is_asleep) && atomic_exchange(&w->is_asleep, false))
 		mailbox_wake(w);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The threads for work that blocks: at most four, each started when work waits and none is idle.
+// The threads for work that blocks: at most four, each started when work is queued and no thread is
+// idle.
 #include "core/offload.h"
 
 #include <pthread.h>
@@ -90,7 +91,7 @@ void offload_submit(struct offload *o)
 	if (pool.queued > pool.idle)
 		grow_locked();
 	bool has_thread = pool.count || pool.idle;
-	if (!has_thread) { // the system refuses threads: late is better than never
+	if (!has_thread) { // no thread can be created: run it here, late rather than never
 		pool.first = NULL;
 		pool.queued = 0;
 	}
@@ -107,7 +108,7 @@ void offload_shutdown(void)
 	pthread_mutex_lock(&pool.lock);
 	pool.is_ending = true;
 	pthread_cond_broadcast(&pool.change);
-	// A thread may be started while others end: begin again until there is none.
+	// A thread may be started while others end: repeat until none is left.
 	while (pool.count) {
 		unsigned n = pool.count;
 		for (unsigned i = 0; i < n; i++)

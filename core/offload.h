@@ -12,9 +12,9 @@ struct offload {
 	void (*done)(struct offload *o); // back on home, after work
 };
 
-// Queues o; o->work and o->done are set by the caller, home becomes the calling worker. The
-// memory belongs to the pool until done runs. Call on a worker's thread.
+// Queues o, whose work and done the caller has set; home becomes the calling worker. The pool owns
+// o until done runs. Call on a worker's thread.
 void offload_submit(struct offload *o);
 
-// Ends the pool's threads once its queue is empty. Any thread but a pool thread; blocks.
+// Ends the pool's threads when its queue is empty. Any thread except those of the pool; blocks.
 void offload_shutdown(void);

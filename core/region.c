@@ -53,8 +53,8 @@ void region_watch_remove(struct region_watch *w)
 	pthread_mutex_unlock(&lock);
 }
 
-// One side announces a pin and then looks for holes, the other a hole and then looks for pins: at
-// least one of them sees the other.
+// One side announces a pin, then looks for holes; the other announces a hole, then looks for pins:
+// at least one sees the other.
 void region_pin(struct region *r)
 {
 	const struct timespec while_it_lasts = { .tv_nsec = 100000 };

@@ -3,8 +3,8 @@
 // pools, RAM disks. Their owners announce them here; RDMA devices (transport/rdma/verbs)
 // watch the list and register the regions.
 //
-// Any thread. Each function takes one lock and may block for as long as the watchers take:
-// not for the I/O path.
+// Any thread. Each function takes a lock and may block while the watchers run: not for the I/O
+// path.
 #pragma once
 
 #include <stdbool.h>
@@ -16,17 +16,17 @@ struct region {
 	uint8_t *addr;
 	uint64_t len;	  // bytes
 	bool is_resident; // its pages are reserved already (huge pages): pinning costs no memory
-	// Private. Some watcher has pinned the pages: they must not be replaced, so no hole may be
-	// punched into the region; see region_hole_begin().
+	// Private. A watcher has pinned the pages: they must not be replaced, so no hole may be
+	// punched; see region_hole_begin().
 	unsigned pins, holes;
 	struct list link;
 };
 
-// A watcher of regions. Both are called with the lock held and must call no function here except
-// region_pin() and region_unpin().
+// A watcher of regions. Both are called with the lock held and must not call functions of this file
+// except region_pin() and region_unpin().
 struct region_watch {
 	void (*added)(struct region_watch *w, struct region *r);
-	void (*removed)(struct region_watch *w, struct region *r); // before its memory goes
+	void (*removed)(struct region_watch *w, struct region *r); // before its memory is freed
 	struct list link;
 };
 
@@ -34,17 +34,17 @@ struct region_watch {
 void region_add(struct region *r);
 void region_remove(struct region *r); // no-op if it was not added
 
-// added is called at once for every existing region, and later for each new one.
+// Calls added for every existing region now, and for each new one later.
 void region_watch_add(struct region_watch *w);
-// removed is called for every existing region.
+// Calls removed for every existing region.
 void region_watch_remove(struct region_watch *w);
 
-// From added, before the pages are pinned. Waits for holes that are being punched.
+// Call from added, before pinning the pages. Waits for holes being punched.
 void region_pin(struct region *r);
 void region_unpin(struct region *r);
 bool region_is_pinned(const struct region *r); // no lock
 
-// Call before replacing pages of r. False: it is pinned and they must not be replaced (zero them).
-// After true, nobody pins it until region_hole_end(). Any thread, no lock.
+// Call before replacing pages of r. False: r is pinned, so zero the pages instead. After true, r is
+// not pinned until region_hole_end(). Any thread, no lock.
 bool region_hole_begin(struct region *r);
 void region_hole_end(struct region *r);

@@ -14,7 +14,7 @@
 #define RING_ENTRIES   512
 #define RING_CQ_FACTOR 8 // operations in flight before completions overflow to the slow list
 
-// Best first. A kernel that does not know a flag answers -EINVAL.
+// Best first. A kernel that does not know a flag returns -EINVAL.
 static const unsigned setups[] = {
 	IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_TASKRUN_FLAG |
 		IORING_SETUP_SUBMIT_ALL,
@@ -66,8 +66,8 @@ int ring_new(struct worker *w, struct err *e)
 		return err_set(e, r, "worker %s: io_uring: %s (%s)", w->name, strerror(-r),
 			       ring_cure(r));
 	}
-	// Not the ring's own descriptor: with deferred task work a completion from elsewhere does
-	// not wake its pollers, only an eventfd. The mailbox has one that ends sleeps already.
+	// Not the ring's own descriptor: with deferred task work a completion from another context
+	// wakes only an eventfd, not pollers of the ring. The mailbox's eventfd serves for this.
 	r = io_uring_register_eventfd(&w->ring, w->event_fd);
 	if (r < 0)
 		return err_errno(e, r, "worker %s: io_uring: register eventfd", w->name);
@@ -88,7 +88,7 @@ int ring_enter(struct worker *w)
 		    0) < 0 &&
 	    errno != EBADFD)
 		return -errno;
-	io_uring_register_ring_fd(&w->ring); // saves a lookup a call; fine without
+	io_uring_register_ring_fd(&w->ring); // saves a lookup per call; optional
 	return 0;
 }
 

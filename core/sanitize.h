@@ -13,9 +13,9 @@ void AnnotateBenignRaceSized(const char *file, int line, const volatile void *me
 			     const char *why);
 #endif
 
-// Memory that is a medium: initiators on several workers read and write it, and what they do at
-// once to the same blocks, or one after the other, is theirs to order, not ours to lock. What has
-// to be atomic, such as COMPARE AND WRITE, is tested by its outcome.
+// Memory that serves as a medium: initiators on several workers read and write it. Ordering
+// accesses to the same blocks is their task; we take no lock. Commands that must be atomic, such as
+// COMPARE AND WRITE, have tests of their outcome.
 static inline void sanitize_medium(const void *memory, size_t len)
 {
 #if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)

@@ -3,7 +3,7 @@
 // A node's prev is its parent if it is the first child, else the sibling before it.
 #include "core/worker_priv.h"
 
-// Two roots become one; the later one becomes the first child of the earlier.
+// Melds two heaps: the later root becomes the first child of the earlier one.
 static struct timer *meld(struct timer *a, struct timer *b)
 {
 	if (b->deadline_ns < a->deadline_ns) {
@@ -19,7 +19,7 @@ static struct timer *meld(struct timer *a, struct timer *b)
 	return a;
 }
 
-// Makes one heap of a row of siblings: melds them in pairs, then the pairs from the right.
+// Melds siblings into one heap: in pairs, then the pairs from the right.
 static struct timer *meld_siblings(struct timer *t)
 {
 	struct timer *pairs = NULL, *root = NULL;

@@ -104,7 +104,7 @@ void utf8_tame(char *text)
 
 void utf8_show(const char *text, char *ret, size_t size)
 {
-	size_t used = 0, cut = 0, left = strlen(text); // cut: the last end with room for "..."
+	size_t used = 0, cut = 0, left = strlen(text); // cut: the last position with room for "..."
 	for (size_t n; left; text += n, left -= n) {
 		const uint8_t *s = (const uint8_t *)text;
 		char escape[12];

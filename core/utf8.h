@@ -10,8 +10,8 @@
 // forms, surrogates and values past U+10FFFF are malformed: one text must have one spelling.
 size_t utf8_len(const uint8_t *s, size_t left);
 
-// Whether a well-formed sequence of n bytes is a control character (C0, DEL, C1) or one that turns
-// the direction of text round, has no width or ends a line: anything a terminal or a reader acts on
+// Whether a well-formed sequence of n bytes is a control character (C0, DEL, C1) or one that
+// reverses the direction of text, has no width or ends a line: anything that a terminal interprets
 // instead of showing it [RFC 3722 prohibits them in iSCSI names].
 bool utf8_is_control(const uint8_t *s, size_t n);
 bool utf8_is_control_number(uint32_t c); // the same of a code point
@@ -20,8 +20,8 @@ bool utf8_is_control_number(uint32_t c); // the same of a code point
 bool utf8_is_fine(const char *text);
 // Replaces every byte outside a well-formed sequence with '?'.
 void utf8_mend(char *text);
-// The same, and every byte of a control character: the result is one line that a terminal, a
-// log and a JSON reader show as it is.
+// The same, and every byte of a control character: the result is one line that terminals, logs and
+// JSON viewers show unchanged.
 void utf8_tame(char *text);
 // The same without loss: control characters become \u009b, malformed bytes
 // \xff. Writes as many whole characters as fit into size bytes (at least 4); a truncated

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // File descriptors of a worker, on its thread: one epoll instance, edge-triggered. The eventfd of
-// mailbox and ring sits in it with no watch; it only ends the sleep.
+// mailbox and ring is in it without a watch; it only ends the sleep.
 #include "core/worker_priv.h"
 
 #include <errno.h>

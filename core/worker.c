@@ -83,7 +83,7 @@ int worker_new(struct worker **ret, const struct worker_options *options, struct
 	w->index = WORKER_MAX;
 	w->epoll_fd = w->event_fd = w->ring.ring_fd = -1;
 	w->spin_ns = options->spin_usec * NS_PER_USEC;
-	w->traffic_gap = w->spin_ns * 2; // no dense traffic yet
+	w->traffic_gap = w->spin_ns * 2; // no dense traffic so far
 	w->now = clock_ns();
 	list_init(&w->defers);
 	list_init(&w->pollers);

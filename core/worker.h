@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Worker: one thread, one io_uring, its timers and its mailbox.
 //
-// A worker owns whatever was created on it: connections, tasks, buffers. Only its own thread
-// touches them; every other thread sends a message with worker_post(). Unless a function
-// below says "any thread", it is called on the worker's own thread. No callback may block:
-// work that blocks goes through offload_submit().
+// A worker owns what was created on it: connections, tasks, buffers. Only its own thread accesses
+// them; other threads send messages with worker_post(). Unless a function below says "any thread",
+// it is called on the worker's own thread. No callback may block: work that blocks goes through
+// offload_submit().
 //
 // The loop: mailbox, timers, file descriptors, pollers, io_uring completions, deferred work; then
 // it spins for a short while if traffic was dense, else it sleeps in epoll.
@@ -29,7 +29,7 @@ struct worker_options {
 	int cpu;	       // CPU to pin the thread to, -1 for any
 	unsigned ring_entries; // io_uring submission entries, 0 for the default of 512
 	unsigned spin_usec;  // how long to spin after dense traffic before sleeping; 0 never spins
-	uint64_t pool_bytes; // most memory its buffer pool may take, 0 for the default of 256 MiB
+	uint64_t pool_bytes; // limit of its buffer pool in bytes, 0 for the default of 256 MiB
 	bool is_control;     // the control thread: not a data worker, may block
 };
 
@@ -54,27 +54,27 @@ struct watch {
 };
 
 // One io_uring operation in flight; done runs on the submitting worker with the CQE's res. A
-// multishot operation is done when cqe_flags lacks IORING_CQE_F_MORE.
+// multishot operation has ended when cqe_flags lacks IORING_CQE_F_MORE.
 struct uring_op {
 	void (*done)(struct uring_op *op, int res);
 	uint32_t cqe_flags; // of the completion being reported
 };
 
-// Work put off to the end of the current round of the loop, so that one system call can
-// serve many requests (sends above all).
+// Work deferred to the end of the current round of the loop, so that one system call can serve many
+// requests (above all sends).
 struct defer {
 	struct list link;
 	void (*fn)(struct defer *d);
 };
 
-// Something to poll rather than to wait for (a completion queue), once per round and while
-// the worker spins. Zero it before the first use.
+// Something that is polled (a completion queue), once per round and while the worker spins. Zero it
+// before the first use.
 struct poller {
 	struct list link;
 	// Processes pending events; true if there were any.
 	bool (*poll)(struct poller *p);
-	// Called before the worker sleeps: arranges that the next event wakes it (by a watched
-	// descriptor). True if events are pending already: then it does not sleep.
+	// Called before the worker sleeps: makes the next event wake it (through a watched
+	// descriptor). True if events are pending: then it does not sleep.
 	bool (*arm)(struct poller *p);
 };
 
@@ -89,13 +89,13 @@ int worker_start(struct worker *w, struct err *e);
 // Runs the loop on the calling thread until worker_stop(). For the control thread.
 void worker_run(struct worker *w);
 
-// Makes the loop end after the current round and whatever was posted before. Any thread, also
-// a signal handler.
+// Ends the loop after the current round and everything posted before. Any thread, also a signal
+// handler.
 void worker_stop(struct worker *w);
 
-// Stops and joins the thread, then frees the worker. What was created on it must be gone, and
-// nobody may post to it any more: a message that is still in the mailbox when the loop has
-// ended is not run. Not from the worker's own thread; blocks. NULL is fine.
+// Stops and joins the thread, then frees the worker. Free what was created on it first, and do not
+// post to it any more: messages still in the mailbox when the loop ends are not run. Not from the
+// worker's own thread; blocks. NULL is fine.
 void worker_free(struct worker *w);
 
 // The worker whose thread this is, or NULL.
@@ -117,22 +117,21 @@ uint64_t clock_coarse_ns(void);
 // worker may post to itself (then m runs in a later round).
 void worker_post(struct worker *w, struct msg *m);
 
-// As worker_post, but waits until fn has run. Not from a data worker's thread; not towards
-// oneself.
+// As worker_post(), but waits until fn has run. Not from a data worker's thread; not to oneself.
 void worker_call(struct worker *w, void (*fn)(void *arg), void *arg);
 
 void timer_init(struct timer *t, void (*fn)(struct timer *t));
-// Arms or re-arms t to fire usec after worker_now(). Allocates nothing. From inside fn it is
-// never earlier than the next round.
+// Arms or re-arms t to fire usec after worker_now(). Allocates nothing. If armed from inside fn, it
+// fires in the next round at the earliest.
 void timer_arm(struct worker *w, struct timer *t, uint64_t usec);
 void timer_cancel(struct worker *w, struct timer *t);
 bool timer_is_armed(const struct timer *t);
 
 // Watches fd, edge-triggered, for events (0: EPOLLIN | EPOLLOUT | EPOLLRDHUP; errors and hang-up
-// always come). What is ready already is reported. Negative errno of epoll_ctl.
+// always come). Events that are pending already are reported. Negative errno of epoll_ctl.
 int watch_add(struct worker *w, struct watch *wa, int fd, uint32_t events);
-// No callback comes after it, even if the event is already read. The fd stays open, and must
-// not have been closed before. No-op while not watched.
+// No callback follows, even for an event already fetched. fd stays open; it must not be closed
+// before this call. No-op if it is not watched.
 void watch_remove(struct worker *w, struct watch *wa);
 
 // Polls p until poller_remove(), which may be called from any callback of this worker.
@@ -146,26 +145,26 @@ struct io_uring_sqe *worker_sqe(struct worker *w, struct uring_op *op);
 struct io_uring *worker_ring(struct worker *w);
 
 // Queues d to run at the end of this round; no-op if it is queued already. fn may queue d
-// again: it then runs later in the same round, or in the next one if that goes on.
+// again: it then runs later in the same round, or in the next one if this repeats.
 void worker_defer(struct worker *w, struct defer *d, void (*fn)(struct defer *d));
 void worker_defer_cancel(struct defer *d);
 
-// True while a single file descriptor has had events for some rounds: its handler may continue
-// for longer, since nobody else is likely to wait.
+// True if only one file descriptor had events in recent rounds: its handler may run longer, since
+// probably nothing else is waiting.
 bool worker_serves_one(const struct worker *w);
 
 // Notes that a request was served, so that the loop may spin for the next one.
 void worker_note_traffic(struct worker *w);
 
-// Counters of this worker (stats and buf add to them), by core/counter.h.
+// Counters of this worker (stats and buf add to them); see core/counter.h.
 struct worker_counters {
 	uint64_t rounds, sleeps, spins, messages;
 	uint64_t payload_copies, payload_copy_bytes; // buf_copy() alone adds to these
 	uint64_t rdma_errors; // completions with an error, except those flushed by a close
 };
 struct worker_counters *worker_counters(struct worker *w);
-// CPU time of its thread in ns; 0 if it has no thread of its own. Any thread,
-// while the worker exists; one system call.
+// CPU time of its thread in ns; 0 without a separate thread. Any thread, while the worker exists;
+// one system call.
 uint64_t worker_cpu_ns(const struct worker *w);
 
 struct buf_pool *worker_pool(struct worker *w);

@@ -2,15 +2,15 @@
 // The loop of a worker, on its thread: rounds, deferred work, the spin before the sleep.
 //
 // It spins only while a request is likely to come soon, judged by the moving average of how long
-// the worker was idle before recent requests. Otherwise it sleeps until epoll has an event, a
-// message comes or the next timer is due.
+// the worker was idle before recent requests. Otherwise it sleeps until an epoll event, a message
+// or the next timer.
 #include "core/counter.h"
 #include "core/worker_priv.h"
 
-#define RING_PASSES  4	// completions that complete at once are served in the same round
-#define DEFER_PASSES 16 // deferred work that defers again is served in the same round
+#define RING_PASSES  4	// of completions that complete at once, per round
+#define DEFER_PASSES 16 // work that is deferred again is served in the same round
 #define GAP_SHIFT    3	// the moving average's weight: 1/8
-#define GAP_CAP	     8	// one pause counts as at most that many spin times
+#define GAP_CAP	     8	// upper bound of one pause, in spin times
 
 static uint64_t clock_read(clockid_t clock)
 {
@@ -46,8 +46,8 @@ void worker_defer_cancel(struct defer *d)
 static void defers_run(struct worker *w)
 {
 	for (int pass = 0; pass < DEFER_PASSES && !list_empty(&w->defers); pass++) {
-		// A separate list, so that work deferred meanwhile waits for the next pass; a
-		// cancelled one unlinks itself from whichever list it is in.
+		// A separate list, so that work deferred meanwhile runs in the next pass; cancelled
+		// work unlinks itself from the list that it is in.
 		struct list now;
 		list_init(&now);
 		list_splice_back(&now, &w->defers);
@@ -137,8 +137,8 @@ static bool spin(struct worker *w)
 		return false;
 	if (w->traffic_at == w->now)
 		w->idle_since = w->now = clock_ns();
-	// The idle gaps of a sleeping worker include its wake-up of some 20 us: allow half as much
-	// again.
+	// The idle gaps of a sleeping worker include the wake-up of some 20 us: allow half as much
+	// more.
 	if (w->traffic_gap > w->spin_ns + w->spin_ns / 2)
 		return false;
 	uint64_t until = w->idle_since + w->spin_ns;

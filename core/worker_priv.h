@@ -20,18 +20,18 @@ struct worker {
 	uint64_t now;	      // clock_ns() of this round
 	uint64_t spin_ns;     // 0: never spins
 	uint64_t traffic_at;  // round of the last worker_note_traffic()
-	uint64_t idle_since;  // when the work of that round was done
-	uint64_t traffic_gap; // moving average of the time from there to the next traffic
+	uint64_t idle_since;  // when the work of that round ended
+	uint64_t traffic_gap; // moving average of the time from then to the next traffic
 	struct timer *timers; // root of the pairing heap
 	bool runs_timers;     // timers_run() is on the stack
 	struct list defers;
 	struct list pollers;
-	struct list *poller_next; // of the current walk, so that pollers may be removed during it
+	struct list *poller_next; // next of the current walk, so that callbacks may remove pollers
 	int epoll_fd;
 	int batch_next, batch_count; // batch[next .. count) is fetched and not yet called
 	struct epoll_event batch[WORKER_BATCH];
-	const void *only;     // whose event the last batch was that had just one
-	unsigned only_rounds; // so many batches in a row
+	const void *only;     // the watch of the last batch with a single event
+	unsigned only_rounds; // number of such batches in a row
 	struct io_uring ring;
 	struct worker_counters counters;
 	struct buf_pool *pool;
@@ -45,7 +45,7 @@ struct worker {
 	sem_t started;
 	int start_error;
 
-	// Touched by any thread; on a cache line of its own.
+	// Accessed by any thread; on a separate cache line.
 	_Alignas(64) _Atomic(struct msg *) mailbox; // newest first
 	atomic_bool is_asleep;			    // someone must write event_fd to be heard
 	atomic_bool is_stopping;
@@ -55,16 +55,16 @@ struct worker {
 // worker_loop.c. Runs rounds until is_stopping; the ring must be enabled.
 void worker_loop(struct worker *w);
 
-// ring.c. ring_new creates the ring disabled, so that the thread that calls ring_enter, and
-// no other, becomes its issuer; ring_leave undoes ring_enter on the same thread.
+// ring.c. ring_new creates the ring disabled, so that the thread that calls ring_enter becomes its
+// only issuer; ring_leave undoes ring_enter on the same thread.
 int ring_new(struct worker *w, struct err *e);
 int ring_enter(struct worker *w);
 void ring_leave(struct worker *w);
 void ring_reap(struct worker *w);	    // calls done for what has completed
 void ring_submit(struct worker *w);	    // system call only if something is queued
 bool ring_is_ready(const struct worker *w); // completions to reap; no system call
-// Whether completions signal the eventfd, which costs them time: only while the worker sleeps.
-// Switch it on, then (with a full barrier between) ask ring_is_ready(), then sleep.
+// Whether completions signal the eventfd. That costs time, so only while the worker sleeps: switch
+// it on, then (after a full barrier) call ring_is_ready(), then sleep.
 void ring_wakes(struct worker *w, bool is_asleep);
 
 // timer.c
@@ -77,7 +77,7 @@ void mailbox_run(struct worker *w);
 bool mailbox_is_empty(struct worker *w);
 void mailbox_wake(struct worker *w); // async-signal-safe
 
-// watch.c. watches_fetch waits up to timeout (NULL: for ever) and fills the batch.
+// watch.c. watches_fetch waits up to timeout (NULL: no timeout) and fills the batch.
 int watches_init(struct worker *w, struct err *e);
 void watches_fetch(struct worker *w, const struct timespec *timeout);
 void watches_run(struct worker *w);

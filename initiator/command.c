@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // SCSI commands of a session, on its worker: the queue in front of the command window, what is
-// in flight, time limits, the second try after a lost connection. RFC 7143 4.2.2.1, 11.3, 11.4.
+// in flight, time limits, the retry after a lost connection. RFC 7143 4.2.2.1, 11.3, 11.4.
 #include <errno.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #define STATUS_CHECK_CONDITION 0x02
 #define KEY_UNIT_ATTENTION     0x06
 #define ASC_RESET	       0x29 // power on, reset, I_T nexus loss
-#define TRIES_MAX	       8    // of one command, whatever happens to connections
+#define TRIES_MAX	       8    // of one command, across connections
 
 void ini_cmd_init(struct ini_cmd *c, uint16_t lun)
 {
@@ -56,7 +56,7 @@ static bool is_unit_attention(const struct dmi_task *t)
 	       s[2] == ASC_RESET;
 }
 
-// To the head of the queue: it keeps its place.
+// Back to the head of the queue, so that it keeps its place.
 static void again(struct ini_session *s, struct ini_cmd *c)
 {
 	list_remove(&c->link);
@@ -89,17 +89,18 @@ void command_done(struct dmi *dm, struct dmi_task *t, int res)
 	c->is_with_mover = false;
 	s->flying_count--;
 	if (res == -EPIPE && !is_ended && s->dm == dm) {
-		s->is_draining = true; // the connection is as good as closed: nothing more goes out
+		s->is_draining = true; // the connection is closing: send nothing more
 		return;
 	}
 	if (res == -EPIPE) {
-		// Of a connection that was given up before: it waits already, if it may.
+		// Of an abandoned connection: the command is queued again already, if it may be
+		// retried.
 		if (is_ended || !may_go_again(c))
 			complete(c, result(c, is_ended ? s->end_res : -ENOTCONN));
 		return;
 	}
-	// A new nexus reports a unit attention to its first command. What it says of the data
-	// concerns those who watch the unit.
+	// A new nexus reports a unit attention to its first command. Its meaning for the data is
+	// handled by the watch of the unit.
 	bool is_watched = !res && !is_ended && watch_attention(s, c);
 	if (!res && !c->is_once && !c->is_timed_out && c->tries < TRIES_MAX && !is_ended &&
 	    (is_watched || is_unit_attention(t))) {
@@ -112,7 +113,7 @@ void command_done(struct dmi *dm, struct dmi_task *t, int res)
 
 // --- sending ---
 
-// The first command that may go; NULL: none.
+// The first command that may be sent; NULL: none.
 static struct ini_cmd *next_command(struct ini_session *s)
 {
 	list_for_each (it, &s->waiting)
@@ -190,7 +191,7 @@ void command_lost(struct ini_session *s)
 {
 	struct list over;
 	list_init(&over);
-	// From the last to the first, so that the order holds in front of the queue.
+	// From the last to the first, to keep the order at the head of the queue.
 	while (!list_empty(&s->flying)) {
 		struct ini_cmd *c = cmd_of(s->flying.prev);
 		list_remove(&c->link);
@@ -207,7 +208,7 @@ void command_lost(struct ini_session *s)
 
 void command_fail_all(struct ini_session *s, int res)
 {
-	// What is still with the mover (it is closing just now) ends in command_done.
+	// Commands still with the mover (which is closing) end in command_done.
 	struct list over;
 	list_init(&over);
 	list_splice_back(&over, &s->flying);
@@ -223,7 +224,7 @@ void command_fail_all(struct ini_session *s, int res)
 	}
 }
 
-// Those that wait; lun NULL: of every logical unit.
+// Waiting commands; lun NULL: of all logical units.
 static void fail_waiting(struct ini_session *s, const uint8_t *lun, int res)
 {
 	struct list over;

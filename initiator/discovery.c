@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// SendTargets over a discovery session, on its worker: one Text Request, as many as the answer
-// has parts, then logout. RFC 7143 4.3, 11.10, 11.11, appendix C.
+// SendTargets over a discovery session, on its worker: one Text Request per part of the response,
+// then logout. RFC 7143 4.3, 11.10, 11.11, appendix C.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,13 +20,13 @@ struct ini_discovery {
 	unsigned parts;
 	char *text;
 	size_t len, size;
-	struct err why; // the first thing that went wrong
+	struct err why; // the first error
 };
 
 static void ask(struct ini_discovery *d, const uint8_t *previous, const void *text, uint32_t len)
 {
 	uint8_t bhs[ISCSI_BHS_LEN] = { ISCSI_I | ISCSI_OP_TEXT_REQ, ISCSI_F };
-	struct iscsi_nop_out *h = (void *)bhs; // LUN and tags stand as in Text
+	struct iscsi_nop_out *h = (void *)bhs; // LUN and tags have the same offsets as in Text
 	put_be32(h->itt, d->tag);
 	put_be32(h->ttt, ISCSI_TAG_NONE);
 	if (previous) {
@@ -64,7 +64,7 @@ static int append(struct ini_discovery *d, const uint8_t *data, size_t n, struct
 	return 0;
 }
 
-// Everything is read before anything is told: an answer that is damaged tells nothing.
+// The complete response is parsed before anything is reported: an invalid response reports nothing.
 static int tell(struct ini_discovery *d, bool is_dry, struct err *e)
 {
 	struct sendtargets_iter it;
@@ -126,7 +126,7 @@ static void on_closed(struct ini_session *s, const struct err *why)
 {
 	struct ini_discovery *d = s->arg;
 	timer_cancel(s->worker, &d->timer);
-	// A target may close instead of answering the logout; then all has been told already.
+	// A target may close instead of answering the logout; everything has been reported by then.
 	if (!d->why.code && (why->code && (d->tag || !d->parts)))
 		d->why = *why;
 	ini_session_free(s);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// See identity.h. Every answer is read with the length that came, not with the one it claims.
+// See identity.h. Responses are parsed up to the received length, not the one they claim.
 #include "initiator/identity.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ void identity_inquiry(struct identity *i, const uint8_t *data, uint32_t len)
 	memcpy(i->vendor_product, data + 8, sizeof i->vendor_product);
 }
 
-// The bytes of a VPD page behind its header.
+// The bytes of a VPD page after its header.
 static uint32_t page_len(const uint8_t *data, uint32_t len)
 {
 	uint32_t claimed = len < 4 ? 0 : get_be16(data + 2), room = len < 4 ? 0 : len - 4;
@@ -66,7 +66,7 @@ void identity_extended(struct identity *i, const uint8_t *data, uint32_t len)
 
 void identity_caching(struct identity *i, const uint8_t *data, uint32_t len)
 {
-	uint32_t at = len < 4 ? 4 : 4u + data[3]; // behind the block descriptors
+	uint32_t at = len < 4 ? 4 : 4u + data[3]; // after the block descriptors
 	if (at + 3 > len || (data[at] & 0x3f) != 0x08)
 		return;
 	i->has_caching = true;
@@ -89,18 +89,18 @@ void identity_capacity_10(struct identity *i, const uint8_t *data, uint32_t len)
 	i->block_size = get_be32(data + 4);
 }
 
-// --- judging ---
+// --- evaluation ---
 
-// No field says that a medium is durable. A unit that has neither a write cache that is on nor
-// anything volatile, and says so, has acknowledged what was on its medium; of any other one, and
-// of one that does not say, an acknowledged write may be lost by a power on.
+// No field reports that a medium is durable. A unit that reports both its write cache as off and
+// nothing as volatile acknowledges only what is on its medium; any other unit may lose acknowledged
+// writes at a power on.
 bool identity_is_durable(const struct identity *i)
 {
 	return i->has_extended && !i->has_volatile && i->has_caching && !i->has_write_cache;
 }
 
-// SPC-4 annex D, SAM-5 6.3. The first row that fits. A logical unit reset and the loss of a nexus
-// end commands and lose no data; the other codes of 29h include a power on.
+// SPC-4 annex D, SAM-5 6.3. The first matching row applies. A logical unit reset and the loss of a
+// nexus end commands without loss of data; the other codes of 29h include a power on.
 static const struct {
 	uint8_t asc;
 	int ascq; // -1: any
@@ -134,7 +134,7 @@ static bool has_designator(const struct identity *i, const uint8_t *d)
 	return false;
 }
 
-// Further designators may have come with new firmware; those that were there stay.
+// New firmware may add designators; the old ones must remain.
 static bool has_designators(const struct identity *before, const struct identity *after)
 {
 	for (uint32_t at = 0; at < before->designators_len; at += 4u + before->designators[at + 3])

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who a logical unit is and whether it keeps what it acknowledges, read from its answers. Pure
+// The identity of a logical unit, and whether it keeps acknowledged data, from its responses. Pure
 // functions. SPC-4 6.6, 7.8; SBC-3 5.16, 6.4.5.
 #pragma once
 
@@ -8,12 +8,12 @@
 
 #include "initiator/initiator.h"
 
-enum { IDENTITY_DATA_MAX = 2048 }; // bytes of one answer that are looked at
+enum { IDENTITY_DATA_MAX = 2048 }; // limit of bytes of a response
 
 struct identity {
 	uint8_t type;
 	uint8_t vendor_product[24];
-	uint8_t designators[512]; // of the unit itself, whole; VPD page 83h
+	uint8_t designators[512]; // of the unit itself; VPD page 83h
 	uint32_t designators_len;
 	uint8_t serial[128]; // VPD page 80h
 	uint32_t serial_len;
@@ -23,7 +23,7 @@ struct identity {
 	bool has_caching, has_write_cache; // mode page 08h, WCE
 };
 
-// Each takes an answer of len bytes; one that is too short leaves its fields as they are.
+// Each parses a response of len bytes; one that is too short leaves its fields unchanged.
 void identity_inquiry(struct identity *i, const uint8_t *data, uint32_t len);
 void identity_designators(struct identity *i, const uint8_t *data, uint32_t len);
 void identity_serial(struct identity *i, const uint8_t *data, uint32_t len);
@@ -32,17 +32,18 @@ void identity_caching(struct identity *i, const uint8_t *data, uint32_t len); //
 void identity_capacity_16(struct identity *i, const uint8_t *data, uint32_t len);
 void identity_capacity_10(struct identity *i, const uint8_t *data, uint32_t len);
 
-// Whether a write that was acknowledged survives a power on.
+// Whether acknowledged writes survive a power on.
 bool identity_is_durable(const struct identity *i);
 
-// What a unit attention says of the unit's data.
+// What a unit attention means for the unit's data.
 enum {
 	ATTENTION_LOOK = 1,	// it may be another unit
-	ATTENTION_POWER_ON = 2, // what is volatile is gone
+	ATTENTION_POWER_ON = 2, // volatile data is lost
 	ATTENTION_MEDIUM = 4,	// the medium may have been changed
 };
 unsigned identity_attention(uint8_t asc, uint8_t ascq); // 0: nothing
 
-// before became after, and attentions (ATTENTION_*) were reported. why: unless it is the same.
+// Compares before and after, with the reported attentions (ATTENTION_*). why: set unless it is the
+// same.
 enum ini_lu_change identity_compare(const struct identity *before, const struct identity *after,
 				    unsigned attentions, struct err *why);

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What follows a lost connection, on the session's worker: another attempt after a while, until
-// replacement_timeout; the hop to another portal that a target asks for. RFC 7143 7.2, 7.5,
-// 11.13.5.
+// Reconnecting, on the session's worker: attempts after a lost connection until
+// replacement_timeout; redirection to another portal. RFC 7143 7.2, 7.5, 11.13.5.
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "initiator/session_priv.h"
 
-#define BACK_OFF_MAX  15 // seconds between two attempts, at most
+#define BACK_OFF_MAX  15 // limit of seconds between two attempts
 #define REDIRECTS_MAX 8
 
-// Time2Wait before the first attempt, then ever longer.
+// Time2Wait before the first attempt, then longer each time.
 static uint64_t back_off(struct ini_session *s)
 {
 	unsigned wait = s->attempt ? 1u << (s->attempt < 4 ? s->attempt - 1 : 4) : s->time2wait;
@@ -19,7 +18,7 @@ static uint64_t back_off(struct ini_session *s)
 	return wait < BACK_OFF_MAX ? wait : BACK_OFF_MAX;
 }
 
-// Rounded up: nobody waits 0 seconds.
+// Rounded up, to avoid 0 seconds.
 static unsigned seconds_left(const struct ini_session *s, uint64_t now)
 {
 	uint64_t end = s->down_ns + s->config.replacement_timeout * NS_PER_SEC;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// CDBs from one row a command: where the logical block address and the length stand, and which
-// way data goes. Pure functions. SPC-5, SBC-4.
+// CDBs from one row per command: the fields of the logical block address and the length, and the
+// direction of the data. Pure functions. SPC-5, SBC-4.
 #include "initiator/scsi_cdb.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@ static const struct row {
 	uint8_t opcode, service; // service action, 0xff: none
 	uint8_t data;
 	uint8_t lba_at, lba_size, len_at, len_size; // bytes; size 0: no such field
-	uint8_t flags, page;			    // bits of bytes 1 and 2 that may be set
+	uint8_t flags, page;			    // permitted bits of bytes 1 and 2
 	const char *name;
 } rows[SCSI_OP_MAX] = {
 	// clang-format off
@@ -43,7 +43,7 @@ static const struct row {
 	// clang-format on
 };
 
-// Big-endian into size bytes; false when it does not fit.
+// Big-endian into size bytes; false: it does not fit.
 static bool put(uint8_t *at, unsigned size, uint64_t value)
 {
 	for (unsigned i = size; i-- > 0; value >>= 8)
@@ -85,7 +85,7 @@ int scsi_cmd(struct ini_cmd *c, uint16_t lun, enum scsi_op op, const struct scsi
 		return -EINVAL;
 	if (bytes)
 		ini_cmd_data(c, data, bytes, rows[op].data == OUT);
-	// What a second execution would answer otherwise.
+	// Commands whose second execution would have another result.
 	c->is_once = op == SCSI_COMPARE_AND_WRITE || op == SCSI_PR_OUT;
 	return 0;
 }

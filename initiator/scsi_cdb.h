@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// SCSI as an initiator speaks it: CDBs built from one row a command, sense data read and put in
-// words. Pure functions, any thread, nothing blocks. SPC-5, SBC-4.
+// SCSI for the initiator: CDBs built from one row per command, sense data parsed and formatted.
+// Pure functions, any thread, nothing blocks. SPC-5, SBC-4.
 #pragma once
 
 #include <stdbool.h>
@@ -47,21 +47,23 @@ enum {
 	SCSI_TASK_SET_FULL = 0x28,
 };
 
-// What varies in a CDB; a field that the command has no place for must be 0.
+// The variable fields of a CDB; a field that the command does not have must be 0.
 struct scsi_args {
 	uint64_t lba;
-	uint32_t len;  // blocks or bytes of the allocation or parameter list, as the command counts
+	uint32_t len;  // blocks, or bytes of the allocation or parameter list
 	uint8_t flags; // ORed into byte 1: EVPD, FUA (0x08), UNMAP (0x08), a PR service action
 	uint8_t page;  // byte 2: page code, or scope and type of PERSISTENT RESERVE OUT
 };
 
-// Builds a CDB. -ERANGE: lba or len do not fit into that command; -EINVAL: no place for a field.
+// Builds a CDB. -ERANGE: lba or len do not fit into that command; -EINVAL: the command does not
+// have a field.
 int scsi_cdb(uint8_t cdb[ISCSI_CDB_LEN], enum scsi_op op, const struct scsi_args *args);
 
-// The command's name as the standards have it.
+// The command's name in the standards.
 const char *scsi_op_name(enum scsi_op op);
 
-// Makes c a command for lun that moves bytes of data the way op does. Returns as scsi_cdb.
+// Initialises c as a command for lun that transfers bytes of data in op's direction. Returns as
+// scsi_cdb().
 int scsi_cmd(struct ini_cmd *c, uint16_t lun, enum scsi_op op, const struct scsi_args *args,
 	     void *data, uint32_t bytes);
 
@@ -70,15 +72,15 @@ struct scsi_sense {
 	bool is_deferred;
 };
 
-// Reads len bytes of sense data, fixed or descriptor format. False: it is neither, or too short.
+// Reads len bytes of sense data, fixed or descriptor format. False: another format, or too short.
 bool scsi_sense_parse(const uint8_t *sense, size_t len, struct scsi_sense *ret);
 
 const char *scsi_status_text(uint8_t status);
 const char *scsi_sense_key_text(uint8_t key);
 
-// How a command failed, in words: "MEDIUM ERROR, unrecovered read error (03/11/00)". An empty
-// string when it did not.
+// The failure of a command as text: "MEDIUM ERROR, unrecovered read error (03/11/00)". Empty: it
+// did not fail.
 void scsi_cmd_text(const struct ini_cmd *c, char *ret, size_t size);
 
-// True when the command ended well: answered, and with GOOD or CONDITION MET.
+// True if the command succeeded: with status GOOD or CONDITION MET.
 bool scsi_cmd_is_good(const struct ini_cmd *c);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sense data and status, read with bounds and put in words. Pure functions. SPC-5 4.4, SAM-5 5.3.
+// Sense data and status, parsed with bounds and formatted. Pure functions. SPC-5 4.4, SAM-5 5.3.
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@ bool scsi_sense_parse(const uint8_t *sense, size_t len, struct scsi_sense *ret)
 {
 	uint8_t format = len ? sense[0] & 0x7f : 0;
 	if ((format == 0x70 || format == 0x71) && len > 2) {
-		// ASC and ASCQ are there only as far as the sense data goes.
+		// Short sense data may lack ASC and ASCQ.
 		*ret = (struct scsi_sense){ .key = sense[2] & 0xf,
 					    .asc = len > 12 ? sense[12] : 0,
 					    .ascq = len > 13 ? sense[13] : 0,
@@ -61,7 +61,7 @@ const char *scsi_sense_key_text(uint8_t key)
 	return keys[key & 0xf];
 }
 
-// What an initiator of disks meets; the rest is shown as numbers.
+// Common codes of disks; others are shown as numbers.
 static const struct {
 	uint8_t asc, ascq;
 	const char *text;

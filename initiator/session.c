@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Life of a session, on its worker: the border to the mover, logout, the end. RFC 7143 4.3,
-// 11.14. Connecting is in session_connect.c, logging in in session_login.c, what happens while it
-// is up in session_ffp.c, coming back after a loss in reconnect.c.
+// Life of a session, on its worker: the interface to the mover, logout, the end. RFC 7143 4.3,
+// 11.14. Connecting is in session_connect.c, login in session_login.c, full feature phase in
+// session_ffp.c, reconnecting in reconnect.c.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,16 +58,16 @@ void session_drop(struct ini_session *s, const struct err *why)
 
 void session_lost(struct ini_session *s, const struct err *why, bool is_final)
 {
-	struct err e = *why; // may lie in what is dropped
+	struct err e = *why; // may be part of the freed memory
 	if (s->state == SESSION_CLOSED)
 		return;
-	s->state = SESSION_WAITING; // what callbacks below submit waits
+	s->state = SESSION_WAITING; // commands submitted by callbacks below must wait
 	session_drop(s, &e);
 	if (s->state != SESSION_CLOSED) // a command's done may have freed it
 		reconnect_begin(s, &e, is_final);
 }
 
-// Commands that an old mover still refers to end when it has closed: only then all is over.
+// Commands that an old mover still refers to end when it has closed: only then the session ends.
 static void tell_end(struct ini_session *s)
 {
 	s->is_end_due = s->old;
@@ -95,7 +95,7 @@ static void end_asked(struct ini_session *s)
 	session_end(s, &none);
 }
 
-// --- what the mover calls ---
+// --- called by the mover ---
 
 static int up_control(struct dmi *dm, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		      const uint8_t *data, struct err *e)
@@ -115,7 +115,7 @@ static void up_window(struct dmi *dm)
 		command_pump(s);
 }
 
-// What waited for an old connection to be gone.
+// Actions that waited for the end of an old connection.
 static void old_gone(struct ini_session *s)
 {
 	s->old = NULL;
@@ -265,8 +265,8 @@ static int config_check(struct ini_config *c, struct err *e)
 	return r;
 }
 
-// What iSER's movers and their peers can do, whatever was asked for: text, sense and immediate
-// data of 8 KiB, no unsolicited Data-Out [RFC 7145 6.2].
+// Limits of iSER's movers and their peers, whatever was configured: text, sense and immediate data
+// of 8 KiB, no unsolicited Data-Out [RFC 7145 6.2].
 static void offer_rdma(struct iscsi_offer *o)
 {
 	o->is_rdma = true;
@@ -313,7 +313,7 @@ int ini_session_new(struct ini_session **ret, struct worker *w, const struct ini
 		return r;
 	}
 	session_init(s, w, ops, arg);
-	// The first attempt begins in a later round, so that every failure comes as a callback.
+	// The first attempt starts in a later round, so that every failure is reported by callback.
 	s->state = SESSION_WAITING;
 	timer_arm(w, &s->timer, 0);
 	*ret = s;
@@ -324,7 +324,7 @@ static void free_run(struct msg *m)
 {
 	struct ini_session *s = container_of(m, struct ini_session, free_msg);
 	s->is_free_due = s->is_resolving || s->old;
-	if (s->is_free_due) // their end brings us here again
+	if (s->is_free_due) // their end calls this again
 		return;
 	worker_defer_cancel(&s->pump_defer);
 	worker_defer_cancel(&s->over_defer);

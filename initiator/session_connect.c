@@ -33,8 +33,8 @@ static void explain(struct err *e, int reason)
 	err_errno(e, reason, "connect");
 }
 
-// The next provider may reach what this one does not. What a provider with a device had to say
-// is the better explanation of the two.
+// The next provider may reach the portal. The error of a provider with a device is the more useful
+// one.
 static bool try_next_provider(struct ini_session *s, const struct err *why)
 {
 	if (!s->connect_why.code || s->connect_why.code == -ENODEV)
@@ -56,7 +56,7 @@ void connect_failed(struct ini_session *s, const struct err *why)
 	s->provider_at = 0;
 	err_prefix(&e, "%s", tcp_addr_format(portal(s), text));
 	s->has_redirect = false;
-	// Another portal of the list may do; after the last one it is a lost attempt.
+	// Tries the next portal of the list; after the last one the attempt has failed.
 	s->portal_at = (s->portal_at + 1) % s->config.portal_count;
 	if (s->portal_at)
 		session_connect(s);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Full feature phase of a session, on its worker: NOP both ways, asynchronous messages, Reject,
-// the answers to Logout and task management, and the clock. RFC 7143 11.6, 11.9, 11.15, 11.17 to
+// the responses to Logout and task management, and the clock. RFC 7143 11.6, 11.9, 11.15, 11.17 to
 // 11.19.
 #include <errno.h>
 #include <string.h>
@@ -46,7 +46,7 @@ int ini_ping(struct ini_session *s, struct ini_ping *p)
 		return -EBUSY;
 	s->ping = p;
 	p->sent_ns = clock_ns();
-	ping_send(s); // the answer to one that is out by itself does not count any more
+	ping_send(s); // a response to the session's own ping is ignored from now on
 	s->dm->ops->flush(s->dm);
 	return 0;
 }
@@ -63,7 +63,7 @@ static int nop_in(struct ini_session *s, const struct iscsi_pdu *pdu, const uint
 		return 0;
 	}
 	if (get_be32(in->ttt) == ISCSI_TAG_NONE)
-		return 0; // the window was all it had to say
+		return 0; // it only updates the window
 	memcpy(out->lun, in->lun, sizeof out->lun);
 	memcpy(out->ttt, in->ttt, sizeof out->ttt);
 	put_be32(out->itt, ISCSI_TAG_NONE);
@@ -71,7 +71,7 @@ static int nop_in(struct ini_session *s, const struct iscsi_pdu *pdu, const uint
 	return 0;
 }
 
-// --- answers ---
+// --- responses ---
 
 static int tmf_rsp(struct ini_session *s, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		   const uint8_t *data, struct err *e)
@@ -80,8 +80,8 @@ static int tmf_rsp(struct ini_session *s, const struct iscsi_pdu *pdu, const uin
 	return 0;
 }
 
-// The kernel's target releases a session only after a pause when the queue pair goes while its
-// Logout Response is still being completed. It closes by itself, as others do not.
+// The kernel's target releases a session only after a pause if the queue pair is closed while its
+// Logout Response is being completed. It closes by itself; others do not.
 #define CLOSE_TIMEOUT_USEC 50000u
 
 static int logout_rsp(struct ini_session *s, const struct iscsi_pdu *pdu, const uint8_t *bhs,
@@ -118,8 +118,8 @@ static int login_rsp(struct ini_session *s, const struct iscsi_pdu *pdu, const u
 	return err_set(e, -EPROTO, "Login Response in full feature phase");
 }
 
-// Only the header's copy says what was rejected. A command's CmdSN counts as never received:
-// the hole cannot be filled without a new connection [RFC 7143 7.3].
+// Only the copy of the header shows what was rejected. The target has not received that CmdSN: the
+// gap cannot be filled without a new connection [RFC 7143 7.3].
 static int reject(struct ini_session *s, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		  const uint8_t *data, struct err *e)
 {
@@ -161,7 +161,7 @@ static int async(struct ini_session *s, const struct iscsi_pdu *pdu, const uint8
 		return 0;
 	case ISCSI_ASYNC_LOGOUT:
 	case ISCSI_ASYNC_RENEGOTIATE:
-		// Out once nothing is in flight, and in again: a new login is a renegotiation.
+		// Logs out when nothing is in flight, and in again: a new login renegotiates.
 		if (s->state == SESSION_UP) {
 			s->is_draining = s->wants_relogin = true;
 			command_pump(s);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Logging in: from a connection to full feature phase, on the session's worker. The login
-// itself is transport/iscsi/login_initiator.c; here are its PDUs, its clock and its redirects.
-// RFC 7143 6.3, 11.12, 11.13.
+// Login: from a connection to full feature phase, on the session's worker. The protocol is in
+// transport/iscsi/login_initiator.c; here are its PDUs, its timer and its redirects. RFC 7143 6.3,
+// 11.12, 11.13.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,8 +74,8 @@ static void full_feature(struct ini_session *s)
 	session_enter_up(s);
 }
 
-// A second attempt can end otherwise after a lack of resources, or a target that is away for
-// now; not after a wrong name or secret [RFC 7143 11.13.5].
+// A retry can succeed after a lack of resources or a temporarily unavailable target, but not after
+// a wrong name or secret [RFC 7143 11.13.5].
 static bool is_final(uint16_t status)
 {
 	return ISCSI_LOGIN_CLASS(status) != ISCSI_LOGIN_CLASS_TARGET &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Private to initiator/: the session and what its files share. On the session's worker.
+// Private to initiator/: the session and functions shared by its files. On the session's worker.
 #pragma once
 
 #include "core/offload.h"
@@ -24,7 +24,7 @@ struct ini_session {
 	struct ini_config config;
 	struct ini_ops ops; // absent slots filled
 	void *arg;
-	// Text Responses of a discovery session; NULL: there are none.
+	// Text Responses of a discovery session; NULL: not supported.
 	int (*text)(struct ini_session *s, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		    const uint8_t *data, struct err *e);
 	enum session_state state;
@@ -36,15 +36,15 @@ struct ini_session {
 	struct stream *stream; // while connecting over TCP
 	struct login *login;   // while logging in
 	struct dmi *dm;	       // from the connection to its close
-	struct dmi *old;       // one that is closing, for as long as it takes; no other beside it
-	bool is_connect_due, is_end_due; // ... and what waits for that
-	struct err end_why;		 // why the session is over
-	int end_res;			 // how commands end by that
+	struct dmi *old;       // a closing one, until it is closed; no other at the same time
+	bool is_connect_due, is_end_due; // ... actions that wait for that
+	struct err end_why;		 // why the session has ended
+	int end_res;			 // result of its commands
 	struct ini_session_info info;
 
 	// connect and redirect
-	unsigned portal_at;   // the portal that is tried
-	unsigned provider_at; // ... and over what
+	unsigned portal_at;   // the current portal
+	unsigned provider_at; // ... and its transport
 	struct err connect_why;
 	unsigned redirects;
 	bool has_redirect, is_resolving, is_free_due;
@@ -55,24 +55,24 @@ struct ini_session {
 	struct offload resolve;
 
 	// reconnect
-	uint64_t down_ns; // since when; 0: it is up, or never was
+	uint64_t down_ns; // since when; 0: it is up, or was never up
 	unsigned attempt, time2wait;
 
 	// commands
 	struct list waiting, flying; // both in the order of submission
 	unsigned flying_count;
-	bool is_draining; // the target asked for a logout: nothing new is sent
+	bool is_draining; // the target requested a logout: nothing new is sent
 	struct defer pump_defer;
 	struct ini_watch *watches; // NULL: none
-	unsigned holds;		   // looks under way: only what is_ahead goes out
+	unsigned holds;		   // checks in progress: only is_ahead commands are sent
 	unsigned stale_count;
 
 	// task management, ping, logout
-	struct list tmfs; // the first one is out if tmf_tag is set
+	struct list tmfs; // the first one was sent if tmf_tag is set
 	struct list tmfs_over;
 	uint32_t tmf_tag, tmf_cmd_sn;
 	uint64_t tmf_deadline_ns;
-	struct ini_tmf tmf_timeout; // aborts a command that takes too long
+	struct ini_tmf tmf_timeout; // aborts commands that take too long
 	bool is_tmf_timeout_used;
 	struct ini_ping *ping;
 	struct defer over_defer;
@@ -83,10 +83,10 @@ struct ini_session {
 };
 
 // session.c
-uint32_t session_tag(struct ini_session *s); // a fresh ITT of the role
-// The connection or the attempt to get one is lost; decides what comes next.
+uint32_t session_tag(struct ini_session *s); // a new ITT of the role
+// The connection or the attempt failed; decides what to do next.
 void session_lost(struct ini_session *s, const struct err *why, bool is_final);
-// Closes the connection if there is one and forgets what hangs on it.
+// Closes the connection, if any, and drops its state.
 void session_drop(struct ini_session *s, const struct err *why);
 void session_end(struct ini_session *s, const struct err *why);
 void session_send_logout(struct ini_session *s);
@@ -95,12 +95,12 @@ void session_enter_up(struct ini_session *s);
 extern const struct dmi_up session_dmi_up;
 
 // session_connect.c
-// Begins to connect to the portal whose turn it is, as soon as an old connection is gone.
+// Starts to connect to the current portal, as soon as an old connection is closed.
 void session_connect(struct ini_session *s);
 void connect_failed(struct ini_session *s, const struct err *why);
 
 // session_login.c
-void login_begin(struct ini_session *s); // s->dm stands
+void login_begin(struct ini_session *s); // s->dm is connected
 int login_control(struct ini_session *s, const uint8_t *bhs, const uint8_t *data, uint32_t len);
 void login_forget(struct ini_session *s);
 
@@ -115,20 +115,20 @@ void command_done(struct dmi *dm, struct dmi_task *t, int res);
 void command_pump(struct ini_session *s);
 void command_pump_later(struct ini_session *s);
 void command_lost(struct ini_session *s);	       // back to the queue
-void command_fail_all(struct ini_session *s, int res); // ends what is not with the mover
+void command_fail_all(struct ini_session *s, int res); // ends commands that are not with the mover
 void command_tick(struct ini_session *s, uint64_t now);
-void command_resume(struct ini_session *s); // new deadlines, then on
+void command_resume(struct ini_session *s); // sets new deadlines, then continues
 bool command_rejected(struct ini_session *s, uint32_t itt);
 
 // Ends the waiting commands of a logical unit.
 void command_fail_lun(struct ini_session *s, const uint8_t lun[8], int res);
 
 // watch.c
-void watch_up(struct ini_session *s); // again: all are looked at
-// c met a unit attention: true if its unit is looked at now, and c waits for that.
+void watch_up(struct ini_session *s); // again: checks all units
+// c received a unit attention: true if its unit is checked now and c waits for that.
 bool watch_attention(struct ini_session *s, const struct ini_cmd *c);
 bool watch_refuses(struct ini_session *s, const uint8_t lun[8]);
-void watch_end(struct ini_session *s); // nothing is looked at any more
+void watch_end(struct ini_session *s); // ends all checks
 void watch_free(struct ini_session *s);
 
 // tmf.c

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Blocking calls over a session that runs on a worker of its own. The program's thread posts and
-// waits; the memory of what it posts belongs to the worker until the semaphore.
+// Blocking calls over a session that runs on a separate worker. The program's thread posts and
+// waits; the worker owns the posted memory until the semaphore.
 #include "initiator/sync.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 #include "initiator/scsi_cdb.h"
 
-#define ATTENTIONS_MAX 16  // unit attentions in a row that one command meets
+#define ATTENTIONS_MAX 16  // limit of consecutive unit attentions of a command
 #define BUSY_MAX       100 // tries, BUSY_WAIT_MS apart
 #define BUSY_WAIT_MS   50
 
@@ -19,9 +19,9 @@ struct ini_sync {
 	struct ini_session *session;
 	struct ini_config config;
 	const struct ini_sync_ops *ops;
-	struct err why, stale; // stale: of the watched unit, code 0: it is not
-	struct err waits_for;  // what was told last; code 0: nothing
-	sem_t changed;	       // up the first time, or over
+	struct err why, stale; // stale: of the watched unit, code 0: not stale
+	struct err waits_for;  // last reported cause; code 0: none
+	sem_t changed;	       // up for the first time, or ended
 	sem_t closed, freed;
 	bool is_up, has_ended, was_told;
 	struct err watch_why;
@@ -30,7 +30,7 @@ struct ini_sync {
 	bool is_cancelled;
 };
 
-// What one call passes to the worker.
+// Arguments of one call to the worker.
 struct call {
 	struct ini_sync *sync;
 	int res;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Task management of a session, on its worker: one request at a time on the wire, as RFC 7143
-// 11.5 and every target can bear. A task that the target has confirmed to be gone is dropped
-// before the caller hears of it.
+// Task management of a session, on its worker: one request at a time on the wire, which RFC 7143
+// 11.5 and every target support. A task whose end the target has confirmed is dropped before the
+// caller is notified.
 #include <errno.h>
 #include <string.h>
 
@@ -59,7 +59,7 @@ static void over(struct ini_session *s, struct ini_tmf *t, int res)
 		worker_defer(s->worker, &s->over_defer, run_over);
 }
 
-// --- the answer ---
+// --- the response ---
 
 static void drop_lun(struct ini_session *s, const uint8_t *lun)
 {
@@ -82,7 +82,7 @@ static void drop_lun(struct ini_session *s, const uint8_t *lun)
 	}
 }
 
-// A command that a request speaks of: still in flight, or over meanwhile?
+// Whether a request's command is still in flight.
 static bool is_flying(struct ini_session *s, const struct ini_cmd *c)
 {
 	list_for_each (it, &s->flying)
@@ -96,7 +96,7 @@ void tmf_response(struct ini_session *s, const uint8_t *bhs)
 	const struct iscsi_tmf_rsp *h = (const void *)bhs;
 	struct ini_tmf *t = first(s);
 	if (!t || !s->tmf_tag || get_be32(h->itt) != s->tmf_tag)
-		return; // to a request that was given up
+		return; // to an abandoned request
 	s->tmf_tag = 0;
 	t->response = h->response;
 	bool is_gone = h->response == ISCSI_TMF_RSP_COMPLETE;
@@ -135,7 +135,7 @@ void tmf_tick(struct ini_session *s, uint64_t now)
 	struct err e;
 	if (!s->tmf_tag || now < s->tmf_deadline_ns)
 		return;
-	// A target that neither executes nor aborts is not there any more.
+	// A target that neither executes nor aborts is considered dead.
 	err_set(&e, -ETIMEDOUT, "%s: task management: no answer within %u s", s->dm->peer,
 		s->config.abort_timeout);
 	over(s, first(s), -ETIMEDOUT);
@@ -181,7 +181,7 @@ static void late_done(struct ini_tmf *t)
 		return;
 	struct ini_cmd *c = late_command(s);
 	if (c && c == t->cmd) {
-		// It would not be aborted: the connection has to take it along.
+		// It was not aborted: close the connection to end it.
 		err_set(&e, -ETIMEDOUT,
 			"%s: a command timed out and ABORT TASK failed with response %u",
 			s->dm->peer, t->response);
@@ -194,7 +194,7 @@ static void late_done(struct ini_tmf *t)
 void tmf_abort_late(struct ini_session *s, struct ini_cmd *c)
 {
 	if (s->is_tmf_timeout_used)
-		return; // late_done goes on with the next one
+		return; // late_done continues with the next one
 	s->tmf_timeout = (struct ini_tmf){
 		.function = ISCSI_TMF_ABORT_TASK, .cmd = c, .done = late_done, .arg = s
 	};

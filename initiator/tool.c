@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // farblock-initiator: its subcommands as rows of a table, help, exit statuses. The program's
-// thread; sessions run on a worker of their own (sync.h).
+// thread; sessions run on a separate worker (sync.h).
 #include "initiator/tool.h"
 
 #include <errno.h>
@@ -85,8 +85,8 @@ static bool say_changed(enum ini_lu_change change, const struct err *why)
 	return true;
 }
 
-// A transfer that spans two disks, or that a disk has forgotten in part, is no transfer: it fails
-// unless the user says otherwise.
+// A transfer to two different disks, or to one that lost a part of it, fails unless the user
+// permits it.
 static const struct ini_sync_ops sync_ops = { .waits = say_waits, .back = say_back },
 				 allowing_ops = { .waits = say_waits,
 						  .back = say_back,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// farblock-initiator: what its subcommands share. One thread, the program's; it may block.
+// farblock-initiator: code shared by its subcommands. One thread, the program's; it may block.
 #pragma once
 
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 #include "initiator/sync.h"
 #include "initiator/url.h"
 
-enum { // which subcommands know an option
+enum { // the subcommands that take an option
 	TOOL_DISCOVER = 1,
 	TOOL_PING = 2,
 	TOOL_INQUIRY = 4,
@@ -63,44 +63,44 @@ struct tool_verb {
 	int (*run)(struct tool *t); // an exit status
 };
 
-// tool.c: the whole program behind main.
+// tool.c: the program, called by main().
 int tool_main(int argc, char **argv);
-// Its subcommands for the manual, by index from 0 on; NULL behind the last one.
+// Its subcommands for the manual, by index from 0 on; NULL after the last one.
 const struct tool_verb *tool_verb_at(unsigned index);
-// Prints "farblock-initiator: ..." and returns status; after a signal it is silent about what that
-// has cancelled, and returns the signal's.
+// Prints "farblock-initiator: ..." and returns status; after a signal it prints nothing about
+// cancelled commands and returns the signal's status.
 int tool_fail(int status, const struct err *e);
 
 // tool_options.c. -EINVAL with a text.
 int tool_options_parse(struct tool_options *o, unsigned verb, int argc, char **argv, struct err *e);
 void tool_options_help(unsigned verb, FILE *f);
-// An option as help and manual show it; letter 0: none; value "" when it takes none.
+// An option for help and manual; letter 0: none; value "": takes no value.
 struct tool_option_row {
 	char letter;
 	const char *name, *value, *help;
-	unsigned verbs; // that know it
+	unsigned verbs; // that take it
 };
-bool tool_option_at(unsigned index, struct tool_option_row *ret); // false behind the last one
+bool tool_option_at(unsigned index, struct tool_option_row *ret); // false after the last one
 
-// tool_config.c: a session's configuration from options and environment; asks for a secret on
-// the terminal when there is none. -EINVAL, -ENOENT, ... with a text.
+// tool_config.c: a session's configuration from options and environment; prompts for a missing
+// secret on the terminal. -EINVAL, -ENOENT, ... with a text.
 int tool_config(struct tool *t, struct err *e);
 // tool_transport.c: TCP, or the providers of RDMA to try. -EINVAL with a text.
 int tool_transport(struct tool *t, struct err *e);
 // Fills the portals of the configuration; may ask the resolver.
 int tool_resolve(struct tool *t, const struct iscsi_address *portal, struct err *e);
 
-// tool_interrupt.c: SIGINT and SIGTERM. From init on the first one cancels the session that is set,
-// or ends the program when none is; the second one ends it.
+// tool_interrupt.c: SIGINT and SIGTERM. After init the first one cancels the session that is set,
+// or ends the program if none is; the second one ends it.
 void tool_interrupt_init(void);
 void tool_interrupt_set(struct ini_sync *y); // NULL: none
 int tool_interrupted(void);		     // the exit status, 128 and the signal; 0: no
 
-// tool_progress.c: a transfer of total bytes (0: unknown), what it is called, how far it is. The
-// program's thread.
+// tool_progress.c: a transfer of total bytes (0: unknown), its name and progress. The program's
+// thread.
 void tool_progress_begin(const struct tool *t, const char *what, uint64_t total);
 void tool_progress(uint64_t done);
-void tool_progress_end(void); // also tells that it was interrupted
+void tool_progress_end(void); // also reports an interruption
 // One line on standard error, "farblock-initiator: ...". Any thread.
 void tool_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
@@ -111,12 +111,12 @@ void tool_close(struct tool *t);
 // after printing the error.
 int tool_open(struct tool *t, bool needs_lun);
 
-// tool_memory.c: memory for the data of commands, which devices know (core/region.h). Blocks for
-// as long as it takes to pin it. -ENOMEM with a text.
+// tool_memory.c: memory for the data of commands, announced to devices (core/region.h). Blocks
+// while it is pinned. -ENOMEM with a text.
 struct tool_memory;
 int tool_memory_new(struct tool_memory **ret, size_t len, struct err *e);
 uint8_t *tool_memory_at(const struct tool_memory *m, size_t offset);
-void tool_memory_free(struct tool_memory *m); // no command uses it any more; NULL is fine
+void tool_memory_free(struct tool_memory *m); // no command may be using it; NULL is fine
 
 // tool_disk.c: a block device behind a URL.
 struct tool_disk {
@@ -124,42 +124,42 @@ struct tool_disk {
 	uint16_t lun;
 	uint64_t blocks;
 	uint32_t block_size; // bytes, a power of two from 512 to 64 KiB
-	uint32_t chunk;	     // bytes that one command moves, a multiple of block_size
+	uint32_t chunk;	     // bytes per command, a multiple of block_size
 	uint32_t chunk_max;  // maximum of chunk
 	bool is_thin;
 };
 
-// How a command failed, in words: its sense data, or why the session was lost or the command
+// The failure of a command as text: its sense data, or why the session was lost or the command
 // rejected.
 void tool_cmd_text(struct ini_sync *y, const struct ini_cmd *c, char *ret, size_t size);
 
-// Runs c; -EIO or c's res with a text unless it ends well.
+// Runs c; -EIO or c's res with a text unless it succeeds.
 int tool_run(struct ini_sync *y, struct ini_sync_cmd *c, enum scsi_op op, struct err *e);
 
-// Ready, and how large? Errors with a text.
+// Waits until the disk is ready and reads its capacity. Errors with a text.
 int tool_disk_open(struct tool_disk *d, struct ini_sync *y, uint16_t lun, struct err *e);
 
-// tool_open() and the logical unit it names, which is watched from now on (ini_watch). TOOL_OK or
-// an exit status after printing the error.
+// tool_open(), and the logical unit of the URL, watched from now on (ini_watch). TOOL_OK or an exit
+// status after printing the error.
 int tool_watch_disk(struct tool *t, struct tool_disk *d);
 
-// The same, and what --bs says.
+// The same, with --bs applied.
 int tool_open_disk(struct tool *t, struct tool_disk *d);
 
-// tool_signature.c: whether the disk may be overwritten: nothing known is on it, or --force or the
-// user at the terminal says so. TOOL_OK, or an exit status after printing the error.
+// tool_signature.c: whether the disk may be overwritten: it has no known signature, or --force or
+// the user at the terminal permits it. TOOL_OK, or an exit status after printing the error.
 int tool_may_overwrite(struct tool *t, struct tool_disk *d);
 
 typedef int64_t tool_take(void *arg, uint64_t offset, const uint8_t *buf, uint32_t len,
 			  struct err *e);
 
-// Moves data of consecutive commands, several at a time. Reading: bytes from offset (both
-// multiples of the block size), and take sees them in order. Writing: give fills buf with up to
-// len bytes and returns how many (0: no more); a last block in parts is read first, so that the
-// rest of it stays. Either returns a negative errno to stop. Returns the bytes moved.
+// Transfers data by consecutive commands, several at a time. Reading: bytes from offset on (both
+// multiples of the block size); take gets them in order. Writing: give fills buf with up to len
+// bytes and returns how many (0: end); a partial last block is read first, to preserve its rest.
+// Both return a negative errno to stop. Returns the bytes transferred.
 struct tool_io {
 	bool is_write;
-	uint64_t offset, bytes; // bytes: writing: at most
+	uint64_t offset, bytes; // bytes: writing: upper limit
 	tool_take *take;
 	int64_t (*give)(void *arg, uint64_t offset, uint8_t *buf, uint32_t len, struct err *e);
 	void *arg;
@@ -168,14 +168,14 @@ int64_t tool_io_run(struct tool_disk *d, const struct tool_io *io, struct err *e
 // Reads every block that the bytes from first to before last touch; 0 or a negative errno.
 int tool_read_blocks(struct tool_disk *d, uint64_t first, uint64_t last, tool_take *take, void *arg,
 		     struct err *e);
-// SYNCHRONIZE CACHE, where the device has one.
+// SYNCHRONIZE CACHE, if the device has a cache.
 int tool_flush(struct tool_disk *d, struct err *e);
 
-// The range that --offset and --length ask for, cut to the device; -EINVAL when it does not fit.
+// The range of --offset and --length, within the device; -EINVAL: beyond the end.
 int tool_range(const struct tool *t, const struct tool_disk *d, uint64_t *ret_offset,
 	       uint64_t *ret_length, struct err *e);
 
-// tool_inquiry.c: a peripheral device type in words; in buf one that has no name.
+// tool_inquiry.c: the name of a peripheral device type; formatted in buf if it has none.
 #define TOOL_TYPE_TEXT 16
 const char *tool_device_type(uint8_t type, char buf[TOOL_TYPE_TEXT]);
 

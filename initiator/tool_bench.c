@@ -8,7 +8,7 @@
 
 #include "initiator/tool.h"
 
-// Latencies in 32 steps an octave of nanoseconds: 3 % exact, up to hours.
+// Latencies in 32 steps per octave of nanoseconds: exact to 3 %, up to hours.
 enum { STEP_BITS = 5, STEPS = 1 << STEP_BITS, BUCKETS = 48 * STEPS };
 
 struct bench_cmd {
@@ -28,7 +28,7 @@ struct bench {
 	unsigned depth, flying;
 	uint64_t begin_ns, end_ns, last_ns;
 	uint64_t done, failed;
-	struct ini_cmd first_failed; // what it answered
+	struct ini_cmd first_failed; // its response
 	uint64_t histogram[BUCKETS];
 	struct bench_cmd *cmds;
 	struct tool_memory *memory;
@@ -67,7 +67,7 @@ static uint64_t pick(struct bench *b)
 {
 	if (!b->is_random)
 		return b->next++ % b->slots;
-	// xorshift64*: the upper bits are the good ones.
+	// xorshift64*: the upper bits are the best.
 	b->random ^= b->random >> 12;
 	b->random ^= b->random << 25;
 	b->random ^= b->random >> 27;

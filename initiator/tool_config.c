@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A session's configuration from options, files, environment and terminal. Secrets never come
-// from the command line, and leave memory when the session has its copy.
+// A session's configuration from options, files, environment and terminal. Secrets never come from
+// the command line, and are wiped when the session has its copy.
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 
 // --- the initiator's name ---
 
-// InitiatorName=... of open-iscsi's file, so that the ACLs made for this machine fit.
+// InitiatorName=... of open-iscsi's file, so that this machine's ACLs match.
 static bool name_of_file(char *ret, size_t size)
 {
 	char line[512];

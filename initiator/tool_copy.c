@@ -13,7 +13,7 @@
 struct copy {
 	int fd;
 	const char *path;
-	uint64_t first, last; // the bytes that are wanted; commands move whole blocks
+	uint64_t first, last; // the requested bytes; commands transfer whole blocks
 	uint64_t begin_ns;
 };
 
@@ -133,7 +133,7 @@ static int check_all_read(const struct copy *c, bool is_cut, struct err *e)
 	return err_set(e, -ENOSPC, "%s: longer than the logical unit", c->path);
 }
 
-// What will be written; 0: not known before the end of the input.
+// The bytes to write; 0: unknown until the end of the input.
 static uint64_t total_of(const struct copy *c, bool is_cut, uint64_t length)
 {
 	struct stat st;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// farblock-initiator discover: the targets of a portal, in the lines that iscsiadm prints
-// ("PORTAL:PORT,TPGT IQN"), or as JSON.
+// farblock-initiator discover: the targets of a portal, in iscsiadm's format ("PORTAL:PORT,TPGT
+// IQN"), or as JSON.
 #include <errno.h>
 #include <json-c/json.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A logical unit as a range of bytes: capacity, and copies in commands of 1 MiB or what is asked
-// for, several at a time. SBC-4 5.15, 5.16, 6.6.3. What the target says about sizes is checked
-// before it is calculated with.
+// A logical unit as a range of bytes: capacity, and copies in commands of 1 MiB or a given size,
+// several at a time. SBC-4 5.15, 5.16, 6.6.3. Sizes from the target are checked before use.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +16,7 @@
 void tool_cmd_text(struct ini_sync *y, const struct ini_cmd *c, char *ret, size_t size)
 {
 	struct err why = { 0 };
-	// What has ended the session, or, of a command that was rejected, the connection.
+	// The cause of the end of the session or, for a rejected command, of the connection.
 	if (c->res == -ENOTCONN || c->res == -EPROTO || c->res == -ESTALE)
 		ini_sync_why(y, &why);
 	if (why.code)
@@ -81,7 +80,7 @@ static int capacity(struct tool_disk *d, struct err *e)
 	return 0;
 }
 
-// MAXIMUM TRANSFER LENGTH of the Block Limits page, when there is one.
+// MAXIMUM TRANSFER LENGTH of the Block Limits page, if present.
 static void limits(struct tool_disk *d)
 {
 	uint8_t b[64];
@@ -97,7 +96,7 @@ static void limits(struct tool_disk *d)
 	d->chunk = d->chunk_max < CHUNK_DEFAULT ? d->chunk_max : CHUNK_DEFAULT;
 }
 
-// What --bs says, else d->chunk as it is.
+// The size of --bs, else d->chunk unchanged.
 static int chunk(const struct tool *t, struct tool_disk *d, struct err *e)
 {
 	uint64_t bs = t->o.block_size;
@@ -165,13 +164,13 @@ int tool_range(const struct tool *t, const struct tool_disk *d, uint64_t *ret_of
 	return 0;
 }
 
-// --- moving data ---
+// --- transferring data ---
 
 struct slot {
 	struct ini_sync_cmd c;
 	uint8_t *buf;
 	uint64_t offset;
-	uint32_t len, used; // used: what the caller gave, without the rest of a last block
+	uint32_t len, used; // used: bytes from the caller, without the rest of a last block
 	bool is_out;
 };
 
@@ -200,7 +199,7 @@ static int submit(struct mover *m, struct slot *s)
 	return 0;
 }
 
-// The rest of a block that the caller's data fills in part.
+// The rest of a block that the caller's data fills partly.
 static int complete_block(struct mover *m, struct slot *s, struct err *e)
 {
 	uint32_t size = m->d->block_size, part = s->used % size, n;
@@ -229,7 +228,7 @@ static int begin(struct mover *m, struct slot *s, struct err *e)
 	s->used = s->len = (uint32_t)(left < m->d->chunk ? left : m->d->chunk);
 	if (m->io->is_write) {
 		int64_t n = m->io->give(m->io->arg, s->offset, s->buf, s->len, e);
-		if (n == -ECANCELED) { // what is in flight still counts
+		if (n == -ECANCELED) { // commands in flight still count
 			m->is_at_end = true;
 			return 0;
 		}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // farblock-initiator inquiry: standard INQUIRY data, vital product data pages, capacity and
-// limits, in words or as JSON. SPC-5 6.6, 7.7; SBC-4 6.6. Every page is read with the length
-// that came, not with the one that it claims.
+// limits, as text or JSON. SPC-5 6.6, 7.7; SBC-4 6.6. Every page is parsed up to the received
+// length, not the one that it claims.
 #include <errno.h>
 #include <json-c/json.h>
 #include <string.h>
@@ -12,13 +12,13 @@
 
 struct page {
 	uint8_t data[1024];
-	uint32_t len; // bytes that are there
+	uint32_t len; // bytes received
 };
 
 struct view {
 	struct ini_sync *sync;
 	uint16_t lun;
-	json_object *json; // NULL: words
+	json_object *json; // NULL: text
 };
 
 static void show(struct view *v, const char *key, const char *label, const char *value)
@@ -39,7 +39,7 @@ static void show_number(struct view *v, const char *key, const char *label, uint
 		       !strcmp(unit, "block") && value != 1 ? "s" : "");
 }
 
-// Text of a target, for a terminal: printable ASCII, without the blanks around it.
+// Text of a target, for a terminal: printable ASCII, without surrounding blanks.
 static void clean(char *ret, const uint8_t *from, size_t n)
 {
 	while (n && (*from == ' ' || !*from)) {
@@ -266,7 +266,7 @@ static void list_pages(struct view *v, const struct page *all)
 		json_object_object_add(v->json, "vpd_pages", list);
 }
 
-// A page that is listed and cannot be had is a fault of the target; the others are still shown.
+// A listed page that cannot be read is a fault of the target; the others are still shown.
 static int vital(struct view *v, struct err *e)
 {
 	struct page all, one;
@@ -315,7 +315,7 @@ static int inquire(struct view *v, struct err *e)
 	standard(v, &p);
 	uint8_t type = p.data[0];
 	r = vital(v, e);
-	// Only of disks there is a capacity in this sense.
+	// Only disks have such a capacity.
 	if (!r && (type == 0x00 || type == 0x0e || type == 0x14))
 		r = capacity(v, e);
 	return r;

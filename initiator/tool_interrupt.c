@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// farblock-initiator and Ctrl-C: the first SIGINT or SIGTERM ends what is under way in order, the
-// second one at once. A thread of its own waits for them, for all others have them blocked: it can
-// take locks, and wakes the program's thread from a read or write that blocks.
+// farblock-initiator and Ctrl-C: the first SIGINT or SIGTERM ends the command in order, the second
+// one at once. A separate thread waits for them, since all others block them: it can take locks,
+// and wakes the program's thread from a blocking read or write.
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -11,10 +11,10 @@
 #include "initiator/tool.h"
 
 #define WAKE	SIGUSR1
-#define WAKE_NS 20000000l // every so often: it may be about to block
+#define WAKE_NS 20000000l // repeatedly: the thread may be about to block
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct ini_sync *sync_of; // what is cancelled; under the lock
+static struct ini_sync *sync_of; // the session to cancel; under the lock
 static pthread_t program;
 static int interrupted_by; // atomic
 

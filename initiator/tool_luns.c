@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// farblock-initiator luns: REPORT LUNS, then what each logical unit is. SPC-5 6.32, SAM-5 4.7.
+// farblock-initiator luns: REPORT LUNS, then the properties of each logical unit. SPC-5 6.32, SAM-5
+// 4.7.
 #include <errno.h>
 #include <json-c/json.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@ struct unit {
 	uint16_t lun;
 	char vendor[9], product[17];
 	uint8_t type;
-	uint64_t bytes; // 0: no disk, or not ready
+	uint64_t bytes; // 0: not a disk, or not ready
 	char why[240];
 };
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// farblock-initiator: memory for the data of commands, announced to those who drive devices, so
-// that an adapter registers it once and not for each command. The program's thread.
+// farblock-initiator: memory for the data of commands, announced to devices, so that an adapter
+// registers it once and not for each command. The program's thread.
 #include <errno.h>
 #include <stdlib.h>
 
 #include "core/region.h"
 #include "initiator/tool.h"
 
-#define PAGE 4096u // what is registered is pinned by the page
+#define PAGE 4096u // registered memory is pinned in pages
 
 struct tool_memory {
 	struct region region;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The options of farblock-initiator: one row an option, read into struct tool_options.
+// The options of farblock-initiator: one row per option, parsed into struct tool_options.
 #include <errno.h>
 #include <string.h>
 
@@ -23,19 +23,19 @@ static const struct row {
 	{"help", 'h', FLAG, AT(is_help), TOOL_ALL, 0, 0, "", "show this help"},
 	{"json", 0, FLAG, AT(is_json), TOOL_ALL, 0, 0, "", "print JSON"},
 	{"transport", 0, TEXT, AT(transport), TOOL_ALL, 0, 0, "NAME",
-	 "tcp or iser; default: what the URL says"},
+	 "tcp or iser; default: from the URL"},
 	{"provider", 0, TEXT, AT(provider), TOOL_ALL, 0, 0, "NAME",
 	 "RDMA provider: verbs (adapter) or iwarp (software); default: the first that connects"},
 	{"initiator-name", 0, TEXT, AT(initiator_name), TOOL_ALL, 0, 0, "NAME",
-	 "default: from /etc/iscsi/initiatorname.iscsi, else a name made from the host name"},
+	 "initiator name; default: from /etc/iscsi/initiatorname.iscsi, else generated from the host name"},
 	{"chap-user", 0, TEXT, AT(chap_user), TOOL_ALL, 0, 0, "USER",
-	 "CHAP user name; overrides the user of the URL"},
+	 "CHAP user name; default: from the URL"},
 	{"chap-secret-file", 0, TEXT, AT(chap_secret_file), TOOL_ALL, 0, 0, "FILE",
 	 "file with the CHAP secret; default: $FARBLOCK_CHAP_SECRET, else a prompt"},
 	{"chap-mutual-user", 0, TEXT, AT(mutual_user), TOOL_ALL, 0, 0, "USER",
-	 "CHAP user name of the target, which must authenticate too"},
+	 "CHAP user name of the target (enables mutual CHAP)"},
 	{"chap-mutual-secret-file", 0, TEXT, AT(mutual_secret_file), TOOL_ALL, 0, 0, "FILE",
-	 "file with the target's secret; default: $FARBLOCK_CHAP_MUTUAL_SECRET, else a prompt"},
+	 "file with the CHAP secret of the target; default: $FARBLOCK_CHAP_MUTUAL_SECRET, else a prompt"},
 	{"chap-algs", 0, TEXT, AT(chap_algs), TOOL_ALL, 0, 0, "LIST",
 	 "CHAP algorithms: SHA3-256, SHA256, SHA1, MD5; default: all but SHA256"},
 	{"header-digest", 0, TEXT, AT(header_digest), TOOL_ALL, 0, 0, "LIST",
@@ -112,7 +112,7 @@ static int set(struct tool_options *o, const struct row *r, const char *value, s
 	return -EINVAL;
 }
 
-// The row of "--name", "--name=value" or "-x"; ret_value: what follows '=', or NULL.
+// The row of "--name", "--name=value" or "-x"; ret_value: the text after '=', or NULL.
 static const struct row *find(const char *arg, unsigned verb, const char **ret_value)
 {
 	*ret_value = NULL;

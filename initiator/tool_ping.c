@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// farblock-initiator ping: does a login work, what came of it, and how far away is the target?
+// farblock-initiator ping: tests the login, shows its result and the round-trip time.
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>

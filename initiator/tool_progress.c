@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// farblock-initiator: how far a transfer is, on standard error: a bar on a terminal, else, with
-// --progress, a line now and then. Messages of other threads go through here while there is a bar.
+// farblock-initiator: progress of a transfer on standard error: a bar on a terminal, else, with
+// --progress, a line every few seconds. Messages of other threads go through here while a bar is
+// shown.
 #include <pthread.h>
 #include <stdarg.h>
 #include <string.h>
@@ -11,15 +12,15 @@
 #include "core/worker.h"
 #include "initiator/tool.h"
 
-#define BAR_NS	   200000000ull	  // between two pictures of the bar
+#define BAR_NS	   200000000ull	  // between two updates of the bar
 #define LINE_NS	   10000000000ull // between two lines
 #define BAR_MAX	   40
-#define LINE_WIDTH 62 // of everything but the bar
+#define LINE_WIDTH 62 // of everything except the bar
 #define CLEAR_LINE "\r\033[K"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
-	const char *what; // NULL: nothing is under way
+	const char *what; // NULL: no transfer
 	uint64_t total;	  // 0: unknown
 	uint64_t done, begin_ns, told_ns;
 	bool is_terminal, is_told, has_bar;

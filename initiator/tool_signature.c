@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// farblock-initiator: what is on a disk that is about to be overwritten, by libblkid. It looks at
-// a sparse file in memory, as large as the disk, with the disk's first and last blocks in it: all
-// that filesystems, partition tables, RAID and volume managers are known by. VMFS begins at 1 MiB
-// and 2 MiB, ZFS has two labels at either end.
+// farblock-initiator: detects the content of a disk that is about to be overwritten, by libblkid.
+// It examines a sparse file in memory, as large as the disk, with the disk's first and last blocks:
+// they contain the signatures of filesystems, partition tables, RAID and volume managers. VMFS
+// begins at 1 MiB and 2 MiB, ZFS has two labels at either end.
 #include <blkid.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #define HEAD_BYTES (4u << 20)
 #define TAIL_BYTES (1u << 20)
 
-// --- what it is ---
+// --- detection ---
 
 // Printable ASCII: the label comes from a disk, and goes to a terminal.
 static void clean(char *text)
@@ -85,7 +85,7 @@ static int read_ends(struct tool_disk *d, int fd, struct err *e)
 	return r ? r : tool_read_blocks(d, tail, size, take, &fd, e);
 }
 
-// What is on the disk, "" for nothing that is known.
+// The content of the disk, "": unknown or none.
 static int look(struct tool_disk *d, char *ret, size_t size, struct err *e)
 {
 	int fd = memfd_create("farblock-signature", MFD_CLOEXEC);

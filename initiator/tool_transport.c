@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// farblock-initiator: TCP or iSER, and over which provider of RDMA; from the URL and the options.
+// farblock-initiator: TCP or iSER, and the provider of RDMA; from the URL and the options.
 #include <errno.h>
 #include <string.h>
 
 #include "initiator/tool.h"
 #include "transport/rdma/rnic.h"
 
-// In the order in which they are tried: a device, where one reaches the portal, is faster.
+// In the order of attempts: a device is faster, if one reaches the portal.
 static const struct {
 	const char *name;
 	const struct rnic_provider *provider;

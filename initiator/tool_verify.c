@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// farblock-initiator verify and checksum: a logical unit against a file, against a pattern that
-// a seed makes, and its SHA-256.
+// farblock-initiator verify and checksum: compares a logical unit with a file or a pattern
+// generated from a seed; its SHA-256.
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/evp.h>
@@ -18,8 +18,8 @@ struct check {
 	EVP_MD_CTX *digest;
 };
 
-// The 8 bytes at offset (a multiple of 8): splitmix64 of seed and place, so that a block in the
-// wrong place is seen too.
+// The 8 bytes at offset (a multiple of 8): splitmix64 of seed and offset, so that misplaced blocks
+// are detected too.
 static uint64_t pattern_word(uint64_t seed, uint64_t offset)
 {
 	uint64_t z = seed * 0xd1342543de82ef95u + offset / 8 * 0x9e3779b97f4a7c15u;

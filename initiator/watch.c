@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Watched logical units of a session, on its worker. A look is a row of commands, one after the
-// other, ahead of all others, which are held: a write that waits must not reach a disk that nobody
-// has recognised. It begins with TEST UNIT READY, which takes the unit attentions, and begins
-// again when the session is lost under it. SAM-5 5.14, 6.3.
+// Watched logical units of a session, on its worker. A check is a sequence of commands, sent before
+// all others, which are held: a waiting write must not reach an unidentified disk. It starts with
+// TEST UNIT READY, which fetches the unit attentions, and starts again if the session is lost
+// meanwhile. SAM-5 5.14, 6.3.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #define KEY_UNIT_ATTENTION  6
 #define WAIT_US		    50000 // for a unit that is busy or becoming ready
 #define WAITS_MAX	    100
-#define ATTENTIONS_MAX	    32 // in one look
+#define ATTENTIONS_MAX	    32 // in one check
 
 struct ini_watch {
 	struct ini_watch *next;
@@ -28,7 +28,7 @@ struct ini_watch {
 	bool is_ready, is_stale;
 	bool is_holding, is_out, is_again_due;
 	unsigned step, waits, attentions_seen;
-	unsigned attentions; // ATTENTION_*, until they have been judged
+	unsigned attentions; // ATTENTION_*, until they are evaluated
 	struct identity identity, found;
 	struct ini_cmd cmd;
 	struct timer timer;
@@ -68,7 +68,7 @@ static void release(struct ini_watch *w)
 	command_pump_later(w->session);
 }
 
-// --- the end of a look ---
+// --- the end of a check ---
 
 static void judge(struct ini_watch *w, enum ini_lu_change change, struct err *why, bool can_go_on)
 {
@@ -98,7 +98,7 @@ static void look_done(struct ini_watch *w)
 	}
 	enum ini_lu_change change = identity_compare(&w->identity, &w->found, w->attentions, &why);
 	w->attentions = 0;
-	// Commands that were built for blocks of another size would reach other bytes.
+	// Commands built for another block size would access other bytes.
 	if (change != INI_LU_SAME)
 		judge(w, change, &why, w->found.block_size == w->identity.block_size);
 	w->identity = w->found;
@@ -130,7 +130,7 @@ static void look_failed(struct ini_watch *w, const struct ini_cmd *c)
 	ready(w, &why);
 }
 
-// --- a look ---
+// --- a check ---
 
 static void on_done(struct ini_cmd *c);
 
@@ -171,7 +171,7 @@ static bool is_sense(const struct ini_cmd *c, uint8_t key, struct scsi_sense *re
 	       scsi_sense_parse(c->task.sense, c->task.sense_len, ret) && ret->key == key;
 }
 
-// What may be over in a moment: a unit that is busy or becoming ready (04/01).
+// A transient condition: a unit that is busy or becoming ready (04/01).
 static bool is_waiting(const struct ini_cmd *c)
 {
 	struct scsi_sense s;
@@ -222,7 +222,7 @@ static void on_done(struct ini_cmd *c)
 	}
 }
 
-// --- what the session calls ---
+// --- called by the session ---
 
 void watch_up(struct ini_session *s)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a template may ask for: lists made from the rows that the programs themselves work by. One
-// thread; everything blocks.
+// Directives of templates: lists generated from the rows of the programs. One thread; everything
+// blocks.
 #pragma once
 
 #include <json-c/json.h>
@@ -9,17 +9,17 @@
 
 struct directive {
 	const char *name;
-	// Writes its lines to out. argument: what stands behind the name, "" if nothing. 0, or -1
-	// when the rows cannot be had.
+	// Writes its lines to out. argument: the text after the name, or "". 0, or -1: the rows are
+	// not available.
 	int (*write)(FILE *out, const char *argument);
 };
-// Ends with a NULL name. The two roles do not go into one program: target.c and initiator.c each
-// have a table of their own.
+// Ends with a NULL name. The two roles cannot be linked into one program: target.c and initiator.c
+// each have a table.
 extern const struct directive directives[];
 
-// flags.c: the flags of the program that argument begins with, for mdoc(7); for completion, on one
-// line behind what argument goes on with and up to a quote; as zsh's _arguments and fish's complete
-// take them.
+// flags.c: the flags of the program at the start of argument, for mdoc(7); for completion, on one
+// line after the rest of argument and up to a quote; in the form of zsh's _arguments and fish's
+// complete.
 int flags_mdoc(FILE *out, const char *argument);
 int flags_words(FILE *out, const char *argument);
 int flags_zsh(FILE *out, const char *argument);
@@ -33,9 +33,9 @@ int every_node_list(FILE *out, const char *argument);
 int tree_commands(FILE *out, const char *argument);
 int tree_settings(FILE *out, const char *argument);
 
-// quote.c: text for a line of its own in mdoc(7).
+// quote.c: text for a separate line in mdoc(7).
 void roff_text(FILE *out, const char *text);
 // An argument of a macro: quoted.
 void roff_word(FILE *out, const char *text);
-// 'text' as shells take it; is_zsh: within a specification of _arguments.
+// 'text', quoted for shells; is_zsh: within a specification of _arguments.
 void shell_quoted(FILE *out, const char *text, bool is_zsh);

@@ -8,7 +8,7 @@
 #include "manual/directive.h"
 #include "target/options.h"
 
-// A flag of either; letter 0: none; argument NULL: takes none.
+// A flag of either program; letter 0: none; argument NULL: takes none.
 struct entry {
 	char letter;
 	const char *name, *argument, *help;
@@ -30,7 +30,7 @@ static bool shell_at(unsigned index, struct entry *ret)
 	return row;
 }
 
-// The program that an argument begins with.
+// The program at the start of an argument.
 struct program {
 	const char *name;
 	bool (*at)(unsigned index, struct entry *ret);

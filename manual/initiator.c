@@ -16,7 +16,7 @@ static int write_commands(FILE *out, const char *argument)
 	return 0;
 }
 
-// The subcommands that know an option, unless all do.
+// The subcommands that take an option, unless all do.
 static void known_to(FILE *out, unsigned verbs)
 {
 	const struct tool_verb *v;

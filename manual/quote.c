@@ -28,7 +28,7 @@ void roff_text(FILE *out, const char *text)
 void roff_word(FILE *out, const char *text)
 {
 	fputs(" \"", out);
-	// A word of one to three letters might be a macro's name.
+	// A word of one to three letters might be the name of a macro.
 	if (strlen(text) <= 3)
 		fputs("\\&", out);
 	roff(out, text, "\\(dq");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What pages of the target's side may ask for.
+// Directives of the target's pages.
 #include "manual/directive.h"
 
 const struct directive directives[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The shell's commands and the tree's, from the schema that the shell itself works by.
+// Commands of the shell and of the tree, from the schema that the shell uses.
 #include <string.h>
 
 #include "cli/command.h"
@@ -8,7 +8,7 @@
 #include "manual/directive.h"
 #include "target/config/config.h"
 
-// Of a configuration that has nothing in it; nothing runs, nothing is opened.
+// The schema of an empty configuration; nothing runs or is opened.
 static struct json_object *schema(void)
 {
 	static struct json_object *cached;
@@ -86,8 +86,7 @@ int shell_commands_list(FILE *out, const char *argument)
 	return 0;
 }
 
-// A command that the shell has itself is the shell's: the daemon's of the same name takes what
-// programs ask for.
+// A command of the shell hides that of the daemon with the same name, which is for programs.
 int every_node_list(FILE *out, const char *argument)
 {
 	struct json_object *s = schema();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Starts workers, target, configuration and control socket in that order and stops them in the
-// reverse one. Targets stop first, so that sessions end in order and storage is
-// closed after its last command; the saved file stays as it is.
+// reverse one. Targets stop first, so that sessions end in order and storage is closed after its
+// last command; the saved file does not change.
 #include "target/daemon.h"
 
 #include <errno.h>
@@ -52,13 +52,13 @@ static void on_idle(void *arg)
 	worker_stop(d->control);
 }
 
-// Closes the portals, then the connections, as if the machine went away: initiators
-// keep their sessions and find the same targets after a restart. Then storage is closed.
+// Closes the portals, then the connections, without a logout: initiators keep their sessions and
+// find the same targets after a restart. Then storage is closed.
 static void take_down(struct daemon *d)
 {
 	d->is_ending = true;
 	status_done(&d->status);
-	// In case storage never answers: the default action of SIGALRM ends the process.
+	// In case storage never responds: the default action of SIGALRM ends the process.
 	alarm(GRACE_S);
 	metrics_server_ending(d->metrics);
 	if (d->rpc)
@@ -151,8 +151,8 @@ static int start_workers(struct daemon *d, struct err *e)
 	return r;
 }
 
-// Two daemons with one saved file would undo each other's changes; with one state folder, each
-// other's reservations. Where a lock cannot be created, as on a read-only disk, it serves without.
+// Two daemons with one saved file would undo each other's changes; with one state directory, each
+// other's reservations. If a lock cannot be created, as on a read-only disk, it runs without.
 static int lock_place(const char *flag, const char *path, const char *name, int *ret_fd,
 		      struct err *e)
 {
@@ -221,7 +221,7 @@ static int start(struct daemon *d, struct err *e)
 	if (r < 0)
 		return r;
 	// The socket is bound before the saved file is read, since a second farblockd must not
-	// open the storage of the first. Clients are answered when the file is loaded.
+	// open the storage of the first. Clients get responses when the file is loaded.
 	struct rpc_context context = { d->config, begin_end, d };
 	r = rpc_server_new(&d->rpc, d->control, d->options->socket, &context, e);
 	if (!r)

@@ -12,10 +12,10 @@
 struct daemon_options {
 	const char *config, *state_dir, *socket;
 	const char *metrics;  // address of the HTTP server, or SERVER_OFF
-	unsigned workers;     // 0: one a CPU of cpus
-	int cpus[WORKER_MAX]; // CPUs the workers are pinned to
-	unsigned cpu_count;   // 0: not pinned, the scheduler's choice
-	uint64_t pool_mem;    // bytes a worker, 0 the default
+	unsigned workers;     // 0: one per CPU of cpus
+	int cpus[WORKER_MAX]; // CPUs for pinning the workers
+	unsigned cpu_count;   // 0: not pinned
+	uint64_t pool_mem;    // bytes per worker, 0: the default
 	unsigned spin_usec;
 	enum log_level log_level;
 	bool wants_help, wants_version;
@@ -25,12 +25,12 @@ struct daemon_options {
 int options_parse(struct daemon_options *ret, int argc, char **argv, struct err *e);
 void options_help(void); // on stdout
 
-// An option as help and manual show it; argument NULL: takes none. index: from 0 on; NULL behind
-// the last one. Any thread.
+// An option for help and manual; argument NULL: takes none. index: from 0 on; NULL after the last
+// one. Any thread.
 struct option_row {
 	const char *name, *argument, *help;
 };
 const struct option_row *options_row(unsigned index);
 
-// "0-3,8": fills ret with at most WORKER_MAX numbers; their count or -EINVAL.
+// Parses "0-3,8": fills ret with at most WORKER_MAX numbers; returns their count or -EINVAL.
 int options_cpus(const char *text, int ret[WORKER_MAX], struct err *e);

@@ -26,7 +26,7 @@ static unsigned storage_objects(struct config *c)
 	return n;
 }
 
-// Uses sums of counters alone, since listing sessions would wait for the workers.
+// Uses only sums of counters, since listing sessions would wait for the workers.
 static void describe(const struct status *s, char ret[sizeof s->told])
 {
 	struct iscsi_counters k;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sends a message to each worker twice per watchdog interval. The manager gets
-// "WATCHDOG=1" when all workers have answered the last one.
+// Sends a message to each worker twice per watchdog interval. The manager gets "WATCHDOG=1" when
+// all workers have responded to the last one.
 #include "target/watchdog.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The service manager's watchdog (sd_watchdog_enabled(3)): as long as every worker runs its loop,
-// the manager gets its keep-alive; if one hangs it does not, and restarts the daemon.
+// The service manager's watchdog (sd_watchdog_enabled(3)): the manager gets its keep-alive as long
+// as every worker runs its loop; if one hangs, the manager restarts the daemon.
 #pragma once
 
 #include <stdbool.h>
@@ -8,11 +8,11 @@
 
 #include "core/worker.h"
 
-struct watchdog_beat { // one worker's
+struct watchdog_beat { // of one worker
 	struct msg ask, answer;
 	struct watchdog *owner;
-	bool is_out;	  // message sent and not answered
-	bool is_reported; // logged that this worker hangs
+	bool is_out;	  // message sent, no response yet
+	bool is_reported; // the hang was logged
 };
 
 struct watchdog {
@@ -23,12 +23,12 @@ struct watchdog {
 	struct watchdog_beat beats[WORKER_MAX];
 };
 
-// Starts if the environment asks for it (WATCHDOG_USEC, WATCHDOG_PID), else does
-// nothing. Control thread, when all workers run.
+// Starts if the environment requests it (WATCHDOG_USEC, WATCHDOG_PID), else no-op. Control thread,
+// when all workers run.
 void watchdog_init(struct watchdog *d, struct worker *control);
-// Control thread, before workers end; d must outlive them. No-op on a zeroed one.
+// Control thread, before the workers end; d must outlive them. No-op on a zeroed struct.
 void watchdog_done(struct watchdog *d);
 
-// The interval in us that the texts of the two variables ask of the process pid; 0: none. NULL
-// texts are absent variables. Any thread.
+// The interval in us for process pid from the texts of the two variables; 0: none. NULL: absent
+// variable. Any thread.
 uint64_t watchdog_interval(const char *usec, const char *wanted_pid, long pid);

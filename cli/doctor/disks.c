@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Files and devices behind the disks that farblockd serves: whether they still exist, whether they
-// are mounted, and whether there is space for all that initiators can write.
+// are mounted, and whether there is space for everything that initiators can write.
 #include <errno.h>
 #include <json-c/json.h>
 #include <string.h>
@@ -60,13 +60,14 @@ static void file(struct doctor *d, const char *path, const char *name, const str
 	if (statvfs(name, &fs) < 0)
 		return;
 	unsigned long long room = (unsigned long long)fs.f_bavail * fs.f_frsize;
+	char growth[DOCTOR_SIZE_SIZE], left[DOCTOR_SIZE_SIZE];
 	struct finding f = { missing > room ? DOCTOR_WARN : DOCTOR_OK, path, NULL, NULL };
 	if (missing > room) {
 		f.why = "writes of initiators fail when the filesystem is full";
 		f.fix = "add space, or use a smaller disk (fallocate reserves the space of a disk)";
 	}
-	doctor_say(d, &f, "can grow by %llu MiB; its filesystem has %llu MiB free", missing >> 20,
-		   room >> 20);
+	doctor_say(d, &f, "can grow by %s; its filesystem has %s free",
+		   doctor_size(growth, missing), doctor_size(left, room));
 }
 
 static void at_path(struct doctor *d, const char *path, const char *name)
@@ -94,7 +95,7 @@ static void disk(struct doctor *d, void *arg, const char *path, struct json_obje
 	if (!strcmp(plugin, "ramdisk") && !is_empty && json_object_object_get_ex(o, "size", &size))
 		*ram += json_object_get_uint64(size);
 	if (is_ours && *name == '/' && !strcmp(doctor_text(o, "state"), "open"))
-		at_path(d, path, name); // else without a file or device, or unavailable
+		at_path(d, path, name); // else without a file or device, or waiting
 	json_object_put(o);
 }
 

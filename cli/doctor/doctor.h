@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// doctor: finds what prevents service on this machine, and suggests fixes. One thread; reads files
-// of sysfs and procfs, changes nothing, needs no privileges: it reports what it may not read as
-// skipped. Everything blocks.
+// doctor: finds problems of this machine and suggests fixes. One thread; reads files of sysfs and
+// procfs, changes nothing, needs no privileges: checks without access are reported as skipped.
+// Everything blocks.
 #pragma once
 
 #include <limits.h>
@@ -34,8 +34,8 @@ struct doctor_check {
 };
 extern const struct doctor_check doctor_checks[]; // ends with a NULL name
 
-// Runs one check, or all when name is NULL. -ENOENT with text: no such check. Adds to d->findings
-// and counts; the caller releases findings with json_object_put().
+// Runs one check, or all if name is NULL. -ENOENT with text: no such check. Adds to d->findings and
+// counts; the caller releases findings with json_object_put().
 int doctor_run(struct doctor *d, const char *name, struct err *e);
 
 // The number of children of a node of tree.ls, and their list, borrowed.
@@ -68,12 +68,16 @@ void doctor_begin(struct doctor *d, const char *check);
 void doctor_say(struct doctor *d, const struct finding *f, const char *what, ...)
 	__attribute__((format(printf, 3, 4)));
 
-// The text of a file without the newline at its end. False: absent or not readable; errno says why.
+// The text of a file without the newline at its end. False: absent or not readable; sets errno.
 bool doctor_read(const struct doctor *d, char *ret, size_t size, const char *path, ...)
 	__attribute__((format(printf, 4, 5)));
 // Whether a path exists.
 bool doctor_exists(const struct doctor *d, const char *path, ...)
 	__attribute__((format(printf, 2, 3)));
+
+// "8 MiB", "1.50 GiB", below 1 KiB "N bytes". Returns out.
+enum { DOCTOR_SIZE_SIZE = 24 };
+const char *doctor_size(char out[DOCTOR_SIZE_SIZE], unsigned long long bytes);
 
 // The path below d->root. False: too long.
 bool doctor_place(const struct doctor *d, char ret[PATH_MAX], const char *path);

@@ -21,6 +21,18 @@ __attribute__((format(printf, 3, 0))) static bool place(const struct doctor *d, 
 	return n >= 0 && (size_t)n < PATH_MAX - len;
 }
 
+const char *doctor_size(char out[DOCTOR_SIZE_SIZE], unsigned long long bytes)
+{
+	static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB", "PiB" };
+	unsigned unit = 0;
+	while (unit < 5 && bytes >> 10 * (unit + 1))
+		unit++;
+	bool is_whole = !(bytes & ((1ull << 10 * unit) - 1));
+	snprintf(out, DOCTOR_SIZE_SIZE, "%.*f %s", is_whole ? 0 : 2,
+		 (double)bytes / (double)(1ull << 10 * unit), units[unit]);
+	return out;
+}
+
 bool doctor_place(const struct doctor *d, char ret[PATH_MAX], const char *path)
 {
 	int n = snprintf(ret, PATH_MAX, "%s%s", d->root, path);

@@ -127,9 +127,11 @@ void check_memlock(struct doctor *d)
 		f.fix = "set LimitMEMLOCK=infinity in the unit, or run ulimit -l unlimited; for a "
 			"container, use --ulimit memlock=-1";
 	}
-	doctor_say(d, &f, "limit of pinned memory of %s: %s%s%s",
-		   *process == 's' ? "this process" : "farblockd", value, is_all ? "" : " bytes",
-		   may_all ? ", lifted by CAP_IPC_LOCK" : "");
+	char limit[DOCTOR_SIZE_SIZE];
+	doctor_say(d, &f, "RLIMIT_MEMLOCK of %s: %s%s",
+		   *process == 's' ? "this process" : "farblockd",
+		   is_all ? value : doctor_size(limit, strtoull(value, NULL, 10)),
+		   may_all ? ", overridden by CAP_IPC_LOCK" : "");
 }
 
 // ---- modules ----

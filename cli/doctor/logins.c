@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// ACLs and portal groups that admit nobody for lack of CHAP credentials.
+// ACLs and portal groups that refuse logins for lack of CHAP credentials.
 #include <json-c/json.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ static const struct row {
 	enum verdict verdict;
 	const char *what;
 } rows[] = {
-	{"acl",	 DOCTOR_FAIL, "nobody can log in"			  },
+	{"acl",	 DOCTOR_FAIL, "refuses every login"		    },
 	{ "tpg", DOCTOR_WARN, "initiators without an ACL cannot log in"},
 };
 

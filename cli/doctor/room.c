@@ -63,7 +63,8 @@ static void look_at(struct doctor *d, const char *object, const char *path,
 	unsigned long long room = (unsigned long long)fs.f_bavail * fs.f_frsize;
 	const struct judgement *v = judge(&fs, room, needed);
 	struct finding f = { v->verdict, object, v->why, v->fix };
-	doctor_say(d, &f, "%.200s: %llu MiB and %llu inodes free", path, room >> 20,
+	char left[DOCTOR_SIZE_SIZE];
+	doctor_say(d, &f, "%.200s: %s and %llu inodes free", path, doctor_size(left, room),
 		   (unsigned long long)fs.f_favail);
 }
 
@@ -96,7 +97,7 @@ static unsigned long long mem_total(const struct doctor *d)
 }
 
 // The lowest memory limit of the daemon's control group and its ancestors (cgroups(7), version 2);
-// most if there is none.
+// most if there is no limit.
 static unsigned long long group_limit(struct doctor *d, unsigned long long most)
 {
 	char text[4096], limit[32];
@@ -129,7 +130,8 @@ void doctor_ram_disks(struct doctor *d, unsigned long long bytes)
 		f.fix = limit < total ? "use smaller RAM disks, or raise MemoryMax= of the service"
 				      : "use smaller RAM disks, or fileio on a disk";
 	}
-	doctor_say(d, &f, "can use %llu MiB; %s %llu MiB", bytes >> 20,
+	char use[DOCTOR_SIZE_SIZE], most[DOCTOR_SIZE_SIZE];
+	doctor_say(d, &f, "can use %s; %s %s", doctor_size(use, bytes),
 		   limit < total ? "farblockd's control group is limited to" : "this machine has",
-		   limit >> 20);
+		   doctor_size(most, limit));
 }

@@ -96,7 +96,7 @@ static unsigned waiting(struct doctor *d, struct json_object *node, const char *
 		 is_root ? "" : doctor_text(node, "name"));
 	if (strcasestr(doctor_text(node, "summary"), "waiting")) {
 		struct finding f = { DOCTOR_WARN, path, NULL, NULL };
-		f.why = "unavailable until the missing device, file or address appears";
+		f.why = "retried until the missing device, file or address appears";
 		doctor_say(d, &f, "%s", doctor_text(node, "summary"));
 		n++;
 	}
@@ -110,7 +110,7 @@ void check_storage(struct doctor *d)
 {
 	struct json_object *tree = ask(d, "tree.ls");
 	if (tree && !waiting(d, tree, "/"))
-		doctor_say(d, &(struct finding){ DOCTOR_OK }, "all storage is available");
+		doctor_say(d, &(struct finding){ DOCTOR_OK }, "no object is waiting");
 	json_object_put(tree);
 }
 
@@ -133,12 +133,12 @@ static void resolve(struct doctor *d, const char *host)
 		has_word(hosts, host) || (!*d->root && !getaddrinfo(host, NULL, NULL, &list));
 	if (list)
 		freeaddrinfo(list);
-	struct finding f = { is_known ? DOCTOR_OK : DOCTOR_WARN, "host", NULL, NULL };
+	struct finding f = { is_known ? DOCTOR_OK : DOCTOR_WARN, "host name", NULL, NULL };
 	if (!is_known) {
 		f.why = "programs that resolve this machine's host name are delayed or fail";
 		f.fix = "add it to /etc/hosts, or to the name server";
 	}
-	doctor_say(d, &f, "its name %s", is_known ? "resolves" : "does not resolve");
+	doctor_say(d, &f, "%s", is_known ? "resolves" : "does not resolve");
 }
 
 // Reading rules needs privileges; reports only that there may be some.
@@ -159,7 +159,7 @@ void check_names(struct doctor *d)
 {
 	char name[300], host[80];
 	bool has = doctor_read(d, name, sizeof name, "/etc/iscsi/initiatorname.iscsi");
-	struct finding f = { DOCTOR_OK, "initiator", NULL, NULL };
+	struct finding f = { DOCTOR_OK, "initiator name", NULL, NULL };
 	char *at = has ? strstr(name, "InitiatorName=") : NULL;
 	if (has && !at) {
 		f.verdict = DOCTOR_WARN;
@@ -167,24 +167,24 @@ void check_names(struct doctor *d)
 		f.fix = "echo InitiatorName=$(iscsi-iname) > /etc/iscsi/initiatorname.iscsi";
 	}
 	if (at)
-		doctor_say(d, &f, "named %.*s", (int)strcspn(at + 14, "\n"), at + 14);
+		doctor_say(d, &f, "%.*s", (int)strcspn(at + 14, "\n"), at + 14);
 	else if (has)
-		doctor_say(d, &f, "no name in /etc/iscsi/initiatorname.iscsi");
+		doctor_say(d, &f, "missing in /etc/iscsi/initiatorname.iscsi");
 	else if (errno == ENOENT)
 		doctor_say(
-			d, &(struct finding){ DOCTOR_SKIP, .object = "initiator" },
+			d, &(struct finding){ DOCTOR_SKIP, .object = "initiator name" },
 			"no /etc/iscsi/initiatorname.iscsi: farblock-initiator generates a name");
 	else
-		doctor_say(d, &(struct finding){ DOCTOR_SKIP, .object = "initiator" },
+		doctor_say(d, &(struct finding){ DOCTOR_SKIP, .object = "initiator name" },
 			   "/etc/iscsi/initiatorname.iscsi: %m");
 	doctor_read(d, host, sizeof host, "/proc/sys/kernel/hostname");
 	bool is_named = *host && strcmp(host, "localhost") && strcmp(host, "(none)");
-	struct finding h = { is_named ? DOCTOR_OK : DOCTOR_WARN, "host", NULL, NULL };
+	struct finding h = { is_named ? DOCTOR_OK : DOCTOR_WARN, "host name", NULL, NULL };
 	if (!is_named) {
 		h.why = "names generated from it are not unique";
 		h.fix = "hostnamectl set-hostname NAME";
 	}
-	doctor_say(d, &h, "named %s", *host ? host : "(none)");
+	doctor_say(d, &h, "%s", *host ? host : "(none)");
 	if (is_named)
 		resolve(d, host);
 	firewall(d);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Initiators with one tag are a group: .../acls/TAG stands for each of them, and what is done there
-// is done to all or to none. Control thread.
+// Initiators with one tag are a group: a command at .../acls/TAG applies to all of them or to none.
+// Control thread.
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "target/config/model.h"
 
-// Splits ".../acls/TAG/rest"; NULL: it is no such path.
+// Splits ".../acls/TAG/rest"; NULL: not such a path.
 static struct node *split(struct config *c, const char *path, char tag[128], const char **ret_rest)
 {
 	char above[600];
@@ -22,7 +22,7 @@ static struct node *split(struct config *c, const char *path, char tag[128], con
 	return n && n->class == &acls_class ? n : NULL;
 }
 
-// The lines of more go behind those of to; the data is that of the first.
+// Appends the lines of more to those of to; the data is that of the first.
 static void merge(struct reply *to, struct reply *more)
 {
 	if (!to->messages && !to->data) {
@@ -44,7 +44,7 @@ static int run_on_one(struct config *c, const struct node *acl, const char *rest
 	size_t used = node_path(acl, path, sizeof path);
 	snprintf(path + used, sizeof path - used, "%s", rest);
 	const struct node *n = config_node(c, path);
-	if (!n) // an initiator's name could be another one's tag: not looked for again
+	if (!n) // an initiator's name may be the tag of another one: do not look it up again
 		return err_set(e, -ENOENT, "No such path %.200s", path);
 	const struct command_row *row = command_find(n->class, call->command);
 	*ret_is_enough = row && row->is_readonly;

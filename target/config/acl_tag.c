@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tags: several initiators under one name. Who gets a tag that others have becomes as they are:
-// mapped LUNs, settings and secrets. Control thread.
+// Tags: several initiators under one name. An ACL that gets a tag of others takes their mapped
+// LUNs, settings and secrets. Control thread.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +74,7 @@ static int become(struct config *c, struct acl *a, const struct acl *like, struc
 	return 0;
 }
 
-// Somebody who has the tag; NULL: it is a new one.
+// An ACL with the tag; NULL: a new tag.
 static const struct acl *model_of(const struct node *acls, const char *tag)
 {
 	list_for_each (i, &acls->children) {
@@ -110,7 +110,7 @@ int acl_tag(struct config *c, struct node *n, const struct args *a, struct reply
 		return err_set(e, -EINVAL, "invalid tag (not empty, without . and /)");
 	if (!named && !strcmp(who, tag))
 		return 0;
-	// Whoever has got the new tag is not found by the old one again.
+	// An ACL with the new tag is not found by the old one again.
 	for (; !code && acl; acl = named ? NULL : acl_next(c, n, who, NULL))
 		code = join(c, acl, tag, like, a, e);
 	return config_finish(c, code, e);

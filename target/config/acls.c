@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Initiators that may log in, and the LUNs each of them sees: /iscsi/WWN/tpgN/acls.
+// Initiators that may log in, and their LUNs: /iscsi/WWN/tpgN/acls.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static int map_all_luns(struct config *c, struct tpg *tpg, struct acl *a, struct
 	return code;
 }
 
-// Initiators that this target has refused of late for want of an ACL, for free(); NULL: no memory.
+// Initiators that this target has recently refused for lack of an ACL, for free(); NULL: no memory.
 static struct login_refusal *seen_list(struct config *c, struct node *n, unsigned *ret_count)
 {
 	struct login_refusal *list = calloc(SEEN_MAX, sizeof *list);

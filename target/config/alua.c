@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // /backstores/TYPE/NAME/alua: target port groups of a storage object. The tree, and so the saved
-// file, holds what was configured. What is shown of a state is the logical unit's, if it is there:
-// initiators change states too. Such a state outlives a restart in the file of the kept states,
-// where alua_write_metadata asks for that, and nowhere else.
+// file, contains the configured values. The state shown is that of the open logical unit, since
+// initiators change states too. Such a state survives a restart only with alua_write_metadata, in
+// the file of saved states.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +54,7 @@ int alua_check_name(const struct storage *s, const char *name, uint32_t id, stru
 	return 0;
 }
 
-// Brings one group to the open logical unit.
+// Applies a group to the open logical unit.
 static int push_group(struct storage *s, struct alua_node *g, struct err *e)
 {
 	int r = 0;
@@ -72,8 +72,7 @@ void alua_push(struct storage *s)
 			log_warn("%s: ALUA: %s", s->node.name, e.text);
 }
 
-// The group's settings as they are now. While a transition that was asked for is on its way, the
-// state is what was asked for.
+// The group's current settings. During a requested transition the state is the requested one.
 static struct alua_attr live_attr(const struct alua_node *g)
 {
 	struct storage *s = g->node.parent ? storage_of(&g->node) : NULL;
@@ -220,7 +219,7 @@ static size_t show_group(struct node *n, const struct attr_row *row, char *out, 
 	return attr_get(row, &attr, out, size);
 }
 
-// A transition on its way; the group may be gone when it ends.
+// A transition in progress; the group may be deleted before it ends.
 struct transition {
 	struct config *c;
 	char path[NAME_MAX_LEN + ALUA_NAME_MAX + 80];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Arguments of commands against their rows.
+// Checks arguments of commands against their rows.
 #include "target/config/class.h"
 
 #include <errno.h>
@@ -60,7 +60,7 @@ static int check_type(const struct param_row *row, const char *text, struct err 
 	case PARAM_FILE:
 		if (!*text)
 			return err_set(e, -EINVAL, "%s: empty (%s)", row->name, row->help);
-		// H:C:T:L is how SCSI devices are called.
+		// H:C:T:L is a SCSI address.
 		if (*text == '/' || (*text && !text[strspn(text, "0123456789:")]))
 			return 0;
 		return err_set(e, -EINVAL,

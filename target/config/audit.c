@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who has changed what: a line of the log for each command that went well. Control thread.
+// Audit log: a line for each successful command with its user. Control thread.
 #include <json-c/json.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static void add(struct words *w, const char *name, const char *value)
 					    name, *name && value ? "=" : "", value ? value : "");
 }
 
-// Of settings their names alone: a value may be a secret.
+// Only the names of settings: a value may be a secret.
 static void add_all(struct words *w, struct json_object *positional, struct json_object *named,
 		    bool is_set)
 {
@@ -43,14 +43,14 @@ void audit_text(char *out, size_t size, const char *path, const struct command_r
 	struct words w = { .text = "" };
 	add_all(&w, positional, named, !row->run);
 	snprintf(out, size, "%s%s%s%s", path, *path ? " " : "", row->name, w.text);
-	utf8_tame(out); // it may have been cut
+	utf8_tame(out); // it may be truncated
 }
 
 void audit_change(const struct config *c, const char *path, const struct command_row *row,
 		  struct json_object *positional, struct json_object *named)
 {
 	char text[1400];
-	if (!c->caller.id || row->is_readonly) // the daemon itself, and who only looks
+	if (!c->caller.id || row->is_readonly) // the daemon itself, and read-only commands
 		return;
 	audit_text(text, sizeof text, path, row, positional, named);
 	log_info("uid %u, process %d: %s", c->caller.uid, c->caller.pid, text);

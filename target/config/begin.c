@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Transactions of one client: what it changes between begin and commit is shown in the tree, but
-// not saved and not visible to initiators, and abort takes it back. ALUA states, settings of open
-// disks and their sizes take effect at once. Others may look, and are told who changes what; nobody
-// may hold the configuration longer than he has asked for, nor beyond his connection.
+// Transactions of a client: its changes between begin and commit are shown in the tree, but not
+// saved and not visible to initiators, and abort undoes them. ALUA states, settings of open disks
+// and their sizes take effect at once. Other clients have read access and see who holds the
+// transaction, which ends after the requested time or with the connection.
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static void undo(struct config *c)
 	end(c);
 	txn_undo(c);
 	change_back_to(c, 0);
-	config_retry(c); // what came meanwhile
+	config_retry(c); // what became available meanwhile
 }
 
 void begin_done(struct config *c)

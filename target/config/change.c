@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the next save saves: the commands that led to it and who ran them. It stands in the saved
-// file, so that a generation can be told by what came after it. Control thread.
+// The origin of the next save: its commands and their users. It is in the saved file, so that
+// `generations` can show the commands after each generation. Control thread.
 #include "target/config/change.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 #include "target/config/plan.h"
 
-enum { COMMANDS_MAX = 20, COMMAND_MAX = 200 }; // generations reads the beginning of a file alone
+enum { COMMANDS_MAX = 20, COMMAND_MAX = 200 }; // `generations` reads only the beginning of a file
 
 unsigned change_mark(const struct config *c)
 {

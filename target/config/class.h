@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What can be done with a node, as rows: its commands with their parameters, and its groups
-// of settings. The shell, its help and completion, and the RPC learn everything from here.
-// Control thread.
+// The operations of a node as rows: its commands with their parameters, and its groups of settings.
+// The shell, its help and completion, and the RPC are generated from them. Control thread.
 #pragma once
 
 #include <stdbool.h>
@@ -20,22 +19,22 @@ enum param_type {
 	PARAM_SIZE,
 	PARAM_FILE, // of the daemon's machine; completes file names
 	PARAM_NODE, // a path in the tree or an existing name
-	// What completion offers (complete.c); the command itself knows what it takes.
+	// Hints for completion (complete.c); the command itself checks the value.
 	PARAM_CHILD,	 // a child of the node
-	PARAM_STORAGE,	 // a storage object, or a file that is to become one
+	PARAM_STORAGE,	 // a storage object, or a file for a new one
 	PARAM_LUN,	 // a LUN of the ACL's portal group, or storage
 	PARAM_PORTAL,	 // the address of a portal
 	PARAM_ADDRESS,	 // an address of this machine
 	PARAM_SESSION,	 // a session's number
-	PARAM_INITIATOR, // a name; those that were seen are offered
-	PARAM_GROUP,	 // of settings; name=value may follow where the command takes them
+	PARAM_INITIATOR, // a name; completion offers those seen at logins
+	PARAM_GROUP,	 // of settings; name=value may follow if the command takes them
 };
 
 struct param_row {
 	const char *name;
 	enum param_type type;
 	bool is_required;
-	const char *default_text; // what an absent one means, NULL nothing
+	const char *default_text; // default, NULL none
 	const char *help;
 	const char *alias;   // another accepted name, or NULL
 	const char *choices; // "a|b|c", or NULL
@@ -43,26 +42,26 @@ struct param_row {
 
 enum { ARGS_MAX = 16 };
 
-// The arguments of one call, checked against the rows; text per row.
+// The arguments of a call, checked against the rows; one text per row.
 struct args {
 	const struct param_row *rows;
 	const char *value[ARGS_MAX]; // NULL absent
-	bool is_given[ARGS_MAX];     // else it is the default
+	bool is_given[ARGS_MAX];     // else the default is used
 };
 
-// What a command answers: lines for the user and data for programs.
+// The reply of a command: lines for the user and data for programs.
 struct reply {
 	struct json_object *messages; // array of strings
 	struct json_object *data;     // NULL: nothing
-	struct json_object *created;  // the path of what create has made, NULL: nothing
-	unsigned recoverable;	      // objects that were kept without effect, in the messages
+	struct json_object *created;  // the path of the created object, NULL: none
+	unsigned recoverable;	      // objects kept without effect, listed in the messages
 };
 
 struct command_row {
 	const char *name;
 	const struct param_row *params; // ends with a NULL name
 	const char *help;
-	bool is_readonly; // may be called by those who may only look
+	bool is_readonly; // permitted with read-only access
 	// 0 or a negative errno with text; on error nothing has changed.
 	int (*run)(struct config *c, struct node *n, const struct args *a, struct reply *r,
 		   struct err *e);
@@ -70,40 +69,39 @@ struct command_row {
 
 struct group_row {
 	const char *name;	     // "attribute", "parameter", "auth"
-	const struct attr_row *rows; // NULL: those of param_rows(), which are made when first used
+	const struct attr_row *rows; // NULL: those of param_rows(), created at first use
 	// The struct that the rows describe. NULL slots below take the default in brackets.
 	void *(*base)(struct node *n);
-	size_t offset, size; // of what undo has to bring back, from base
+	size_t offset, size; // size of the memory that undo restores, from base
 	bool is_worded;	     // its booleans are true and false instead of 1 and 0
-	// What a user is shown for get's text, where others than the shell change it [get].
+	// The value shown to users instead of get's text, if not only the shell changes it [get].
 	size_t (*show)(struct node *n, const struct attr_row *row, char *out, size_t size);
 	// Setting and getting one value [attr_set, attr_get].
 	int (*set)(struct node *n, const struct attr_row *row, const char *text, struct err *e);
 	size_t (*get)(struct node *n, const struct attr_row *row, char *out, size_t size);
-	// The whole struct after every value of one request is in [fine].
+	// Checks the struct after all values of a request are set [no check].
 	int (*check)(struct config *c, struct node *n, struct err *e);
-	// Brings one value to the running object [nothing to do]; called again with the old
-	// text when a later step fails.
+	// Applies one value to the running object [no-op]; called again with the old text if a
+	// later step fails.
 	int (*apply)(struct config *c, struct node *n, const struct attr_row *row, const char *text,
 		     struct err *e);
 };
 
 struct summary {
 	char text[320];
-	bool is_healthy, is_broken; // neither: nothing to say about its health
-	const char *warning;	    // NULL, or a constant: why it does not do what it is there for
+	bool is_healthy, is_broken; // no health to report
+	const char *warning;	    // NULL, or a constant: why the object does not work
 };
 
 struct node_class {
 	const char *name; // "backstores.ramdisk", "tpg"; the schema's key
 	const char *help;
-	const struct command_row
-		*commands;		// ends with a NULL name; those of every node come on top
-	const struct group_row *groups; // ends with a NULL name
+	const struct command_row *commands; // ends with a NULL name; those of every node are added
+	const struct group_row *groups;	    // ends with a NULL name
 	void (*summary)(struct config *c, const struct node *n, struct summary *ret);
-	// Data of `info`, added to a new object; NULL: nothing but name and class.
+	// Data of `info`, added to a new object; NULL: only name and class.
 	void (*info)(struct config *c, const struct node *n, struct json_object *ret);
-	// The node came into the tree or went out of it: links to other objects follow. May be
+	// The node was added to the tree or removed from it: update links to other objects. May be
 	// NULL.
 	void (*attached)(struct config *c, struct node *n, bool is_attached);
 	// Frees a detached node without children; NULL for nodes that live as long as the tree.
@@ -112,16 +110,16 @@ struct node_class {
 
 extern const struct command_row every_node_commands[];
 
-// Finds the row in the class or among those of every node; NULL.
+// Finds the row in the class or among those of every node; NULL: not found.
 const struct command_row *command_find(const struct node_class *class, const char *name);
 
 // Fills a from JSON values: positional (array or NULL) and named (object or NULL). The
-// texts belong to the JSON objects. -EBADRQC: not the rows' parameters; -EINVAL: not of their
-// types; with the shell's usual words.
+// texts belong to the JSON objects. -EBADRQC: not the parameters of the rows; -EINVAL: not of their
+// types; with the shell's usual texts.
 int args_parse(const struct param_row *rows, struct json_object *positional,
 	       struct json_object *named, struct args *a, struct err *e);
 
-// By name of the row; NULL when absent. Only names that are in the rows.
+// By name of the row; NULL: absent. Only names that are in the rows.
 const char *arg(const struct args *a, const char *name);
 bool arg_given(const struct args *a, const char *name);
 bool arg_bool(const struct args *a, const char *name, bool absent);

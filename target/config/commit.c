@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The end of a change. In this order, so that a failure leaves the running target, the tree
-// and the saved file as they were: the snapshots are built, the file is saved, and only then
-// does anything become visible.
+// The end of a change. The order ensures that a failure changes neither the running target, the
+// tree nor the saved file: build the snapshots, save the file, then publish.
 #include <errno.h>
 #include <stdlib.h>
 
@@ -21,7 +20,7 @@ struct built {
 	struct view_target *view;
 };
 
-// Targets that were taken out in this change need no view.
+// Targets removed in this change need no view.
 static int build_all(struct config *c, struct built **ret, size_t *ret_count, struct err *e)
 {
 	size_t n = 0, count = 0;
@@ -89,8 +88,8 @@ int config_commit(struct config *c, bool saves, struct err *e)
 	return r;
 }
 
-// The command is one of several. A target that it made dirty and left as it was is built once
-// more than needed; whatever it did is undone.
+// The command is one of several. Its changes are undone; a target that it marked dirty is rebuilt
+// unnecessarily.
 static int finish_one(struct config *c, int code, struct err *e)
 {
 	if (code == -ENOMEM && e && !e->code)
@@ -114,7 +113,7 @@ int config_finish(struct config *c, int code, struct err *e)
 		err_set(e, code, "out of memory");
 	if (code < 0) {
 		txn_undo(c);
-		// What waits for a view keeps waiting: objects that opened by themselves.
+		// Objects that opened by themselves still wait for the next view.
 		clean_dirty(c);
 	}
 	return code;

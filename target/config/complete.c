@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a parameter may be, as far as it is known: names in the tree, addresses of this machine,
-// initiators that were here. For completion; whether a value is right the command says.
+// Known values of parameters: names in the tree, addresses of this machine, initiators seen. For
+// completion only; the command checks the value.
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
@@ -17,7 +17,7 @@ enum { COMPLETE_MAX = 1000 };
 struct candidates {
 	struct config *config;
 	const struct node *node;
-	const char *prefix; // those that begin with it
+	const char *prefix; // candidates that begin with it
 	struct json_object *list;
 };
 
@@ -70,7 +70,7 @@ static void storage(const struct candidates *c)
 	}
 }
 
-// Of an ACL: the LUNs of its portal group, or storage that is to become one.
+// For an ACL: the LUNs of its portal group, or storage for a new LUN.
 static void lun(const struct candidates *c)
 {
 	const struct tpg *group = tpg_of(c->node);
@@ -79,7 +79,7 @@ static void lun(const struct candidates *c)
 	storage(c);
 }
 
-// The address of each child "ADDRESS:PORT"; in brackets if it is of IPv6.
+// The address of each child "ADDRESS:PORT"; in brackets for IPv6.
 static void portal(const struct candidates *c)
 {
 	list_for_each (it, &c->node->children) {
@@ -173,7 +173,7 @@ static void add_address(const struct candidates *c, const struct ifaddrs *i)
 static void address(const struct candidates *c)
 {
 	struct ifaddrs *list = NULL;
-	getifaddrs(&list); // without any there are the wildcards
+	getifaddrs(&list); // without it there are the wildcards
 	add(c, "0.0.0.0", "every IPv4 address");
 	add(c, "::", "every address");
 	for (const struct ifaddrs *i = list; i; i = i->ifa_next)
@@ -235,7 +235,7 @@ static const struct param_row *find_param(const struct command_row *command, con
 	return NULL;
 }
 
-// A setting that is the name of something: `set` at a LUN knows the ALUA groups of its disk.
+// A setting that is the name of an object: `set` at a LUN offers the ALUA groups of its disk.
 static bool complete_setting(const struct candidates *to, const struct command_row *command,
 			     const char *name)
 {

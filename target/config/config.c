@@ -13,7 +13,7 @@
 
 struct config_work config_work;
 
-enum { LOAD_LINES_MAX = 20 }; // of trouble in the log; `ls` shows the rest
+enum { LOAD_LINES_MAX = 20 }; // of errors in the log; `ls` shows the rest
 
 static int init_nodes(struct config *c, struct err *e)
 {
@@ -157,7 +157,7 @@ static int refuse_damaged(const char *file, struct err *e)
 	return code;
 }
 
-// Makes the text of every object now, so that the first change costs no more than the others.
+// Builds the text of every object now, so that the first change costs no more than others.
 static void keep_texts(struct config *c)
 {
 	size_t len = 0;
@@ -237,7 +237,7 @@ static int run_set(struct config *c, struct node *n, struct json_object *positio
 	return r;
 }
 
-// What targetcli has there, and where it is here.
+// Paths of targetcli, and their counterparts here.
 static int no_such_path(const char *path, struct err *e)
 {
 	static const char *const elsewhere[][2] = {
@@ -259,7 +259,7 @@ static int no_such_path(const char *path, struct err *e)
 	return err_set(e, -ENOENT, "No such path %.200s", path);
 }
 
-// targetcli's users may think of a node that is one level higher: a portal group for its target.
+// targetcli's users may use a node one level higher: a target for its portal group.
 static int no_such_command(const struct node *n, const char *command, struct err *e)
 {
 	char path[600];
@@ -329,7 +329,7 @@ static int run_command(struct config *c, const char *path, const char *command,
 	int r = row->is_readonly || row->run == plan_abort ? 0 : begin_check(c, e);
 	if (r < 0)
 		return r;
-	char where[600] = ""; // a fabric that is only kept goes with the last it has
+	char where[600] = ""; // a kept fabric is removed with its last object
 	if (!row->is_readonly)
 		node_path(n, where, sizeof where);
 	change_add(c, where, row, positional, named);

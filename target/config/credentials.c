@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Whether anybody can log in by an ACL or a portal group: where CHAP is required, it needs a name
-// and a password [RFC 7143 12.1.3]. login_policy.c decides so at each login. Control thread.
+// Whether logins by an ACL or a portal group can succeed: required CHAP needs a name and a password
+// [RFC 7143 12.1.3]. login_policy.c applies the same rule at each login. Control thread.
 #include "target/config/model.h"
 
 static bool has_password(const char *password, const char *file)
 {
-	return *password || *file; // what the file holds is known at the login
+	return *password || *file; // the file is read at the login
 }
 
 enum credentials credentials_of(const struct auth_group *a)
@@ -39,10 +39,8 @@ const char *acl_warning(const struct acl *a)
 	if (!acl_needs_credentials(a) || has >= CREDENTIALS_ONE_WAY)
 		return NULL;
 	return has == CREDENTIALS_NONE
-		       ? "nobody can log in: authentication is required, but neither the ACL nor "
-			 "its portal group has CHAP credentials"
-		       : "nobody can log in: authentication is required, but the CHAP credentials "
-			 "lack a password";
+		       ? "CHAP is required, but the ACL has no credentials"
+		       : "CHAP is required, but the ACL's credentials have no password";
 }
 
 const char *tpg_warning(const struct tpg *tpg)
@@ -50,9 +48,8 @@ const char *tpg_warning(const struct tpg *tpg)
 	if (!tpg->attr.generate_node_acls || !tpg->attr.authentication ||
 	    credentials_of(&tpg->auth) >= CREDENTIALS_ONE_WAY)
 		return NULL;
-	return "initiators without an ACL cannot log in: authentication is required, but the "
-	       "portal "
-	       "group has no CHAP credentials";
+	return "CHAP is required for initiators without an ACL, but the portal group has no "
+	       "credentials";
 }
 
 static void say_ways_out(const struct node *credentials, const struct node *attribute,
@@ -91,7 +88,9 @@ void tpg_warn(const struct tpg *tpg, struct reply *r)
 	}
 	if (count > 1)
 		reply_say(r,
-			  "Warning: %u ACLs admit nobody: no CHAP credentials; the first:", count);
+			  "Warning: %u ACLs have no CHAP credentials and refuse every login; the "
+			  "first:",
+			  count);
 	if (first)
 		acl_warn(first, r);
 }

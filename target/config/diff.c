@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What differs between two documents of the saved file's shape, in words. Objects of a list are
-// found by what names them, not by their place.
+// Differences between two documents in the form of the saved file, as text. Objects of a list are
+// identified by their name, not their position.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,10 +10,10 @@
 #include "target/config/plan.h"
 #include "target/config/saved.h"
 
-// The lists of a document: what names an object there, and its path below the list's owner.
+// The lists of a document: the key that names an object, and its path below the list's owner.
 static const struct list_row {
 	const char *key, *id[2];
-	const char *before; // what stands in front of the name, and between two
+	const char *before; // prefix of the name, and separator
 	const char *between;
 } lists[] = {
 	{"storage_objects", { "plugin", "name" },	   "/backstores/", "/"},
@@ -31,7 +31,7 @@ enum { PATH_SIZE = 1200 };
 
 struct diff {
 	struct json_object *lines;
-	struct json_object *whole; // paths of objects that came or went
+	struct json_object *whole; // paths of added or removed objects
 };
 
 static void compare(struct diff *d, const char *path, const char *part, struct json_object *from,
@@ -52,13 +52,13 @@ static void say(struct diff *d, const char *mark, const char *path, const char *
 	json_text_put(&t, path);
 	json_text_put(&t, rest);
 	if (t.text) {
-		utf8_tame(t.text); // values have been cut
+		utf8_tame(t.text); // values were truncated
 		json_object_array_add(d->lines, json_object_new_string(t.text));
 	}
 	free(t.text);
 }
 
-// An object: what it has of settings is not told.
+// An object: its settings are not reported.
 static void say_whole(struct diff *d, const char *mark, const char *path)
 {
 	say(d, mark, path, "");
@@ -67,7 +67,7 @@ static void say_whole(struct diff *d, const char *mark, const char *path)
 
 static bool is_secret(const char *key)
 {
-	return strstr(key, "password") && !strstr(key, "password_file"); // that is a path
+	return strstr(key, "password") && !strstr(key, "password_file"); // is a path
 }
 
 static const char *shown(struct json_object *v, const char *key)
@@ -96,7 +96,7 @@ static bool is_group_of_srpt(const struct list_row *row, const char *path)
 	return !strcmp(row->key, "tpgs") && !strncmp(path, "/srpt/", strlen("/srpt/"));
 }
 
-// The path of an entry, "" when it has no name.
+// The path of an entry, "": no name.
 static void entry_path(const struct list_row *row, const char *path, struct json_object *o,
 		       char out[PATH_SIZE])
 {
@@ -110,7 +110,7 @@ static void entry_path(const struct list_row *row, const char *path, struct json
 			 row->between, b);
 }
 
-// Entries by their path; the first of two of one name counts.
+// Entries by their path; the first of several with one name counts.
 static struct json_object *index_of(const struct list_row *row, const char *path,
 				    struct json_object *list)
 {
@@ -126,7 +126,7 @@ static struct json_object *index_of(const struct list_row *row, const char *path
 	return o;
 }
 
-// What is only kept for the saved file is one node, whatever it has.
+// An object that is only kept is one node, whatever its content.
 static bool is_kept(const struct list_row *row, struct json_object *o)
 {
 	const char *kind = json_text(o, row->id[0]);
@@ -177,7 +177,7 @@ static void compare_field(struct diff *d, const char *path, const char *part, co
 		say_change(d, path, part, key, from, to);
 }
 
-// from NULL: a new object, of which only the lists are told.
+// from NULL: a new object; only its lists are reported.
 static void compare(struct diff *d, const char *path, const char *part, struct json_object *from,
 		    struct json_object *to)
 {
@@ -197,8 +197,8 @@ static void compare(struct diff *d, const char *path, const char *part, struct j
 	}
 }
 
-// Our section: settings that rtslib does not know, by the path of their object. How often the file
-// was saved and which port number a group got are nobody's wish.
+// Our section: settings that rtslib does not know, by the path of their object. The number of saves
+// and the port numbers of groups are not user settings.
 static void compare_own_of(struct diff *d, const char *path, struct json_object *from,
 			   struct json_object *to)
 {
@@ -218,8 +218,8 @@ static void compare_own_of(struct diff *d, const char *path, struct json_object 
 	json_object_put(none);
 }
 
-// Objects that are there before and after: those that have own settings after, then those that had
-// them.
+// Objects that exist before and after: those with own settings after, then those with own settings
+// before.
 static void compare_own(struct diff *d, struct json_object *from, struct json_object *to)
 {
 	struct json_object *a = json_field(from, "objects"), *b = json_field(to, "objects");

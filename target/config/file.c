@@ -47,7 +47,8 @@ static int tell_closed(const char *path, int why, struct err *e)
 			       "%s: cannot open: Permission denied (farblockd runs as uid %u: "
 			       "chown or chmod it)",
 			       path, (unsigned)geteuid());
-	if (why == -ENOENT && !lstat(path, &st)) // not mounted yet, perhaps, which is not empty
+	if (why == -ENOENT && !lstat(path, &st)) // possibly not mounted yet, which differs from
+						 // empty
 		return err_set(e, -ENOLINK,
 			       "%s: dangling symbolic link (mount or create its target)", path);
 	if (why == -ENOENT && private_tmp_refuse(path, why, e) < 0)
@@ -80,7 +81,7 @@ int file_read(const char *path, char **ret, size_t *ret_len, struct err *e)
 	return r;
 }
 
-// The folder of path: "." when path has none.
+// The directory of path: "." if path has none.
 static void folder_of(const char *path, char folder[PATH_MAX])
 {
 	snprintf(folder, PATH_MAX, "%s", path);
@@ -100,7 +101,7 @@ static int make_folder(const char *folder, struct err *e)
 	return 0;
 }
 
-// A folder that is not there is a name written wrongly more often than one to be made.
+// A missing directory is more often a typing error than one to create.
 static int check_folder(const char *folder, struct err *e)
 {
 	struct stat st;
@@ -138,7 +139,7 @@ static int write_all(int fd, const char *text, size_t len)
 static int write_temporary(const char *temp, const char *text, size_t len, struct err *e)
 {
 	step("create");
-	unlink(temp); // left by a crash: nobody else writes here, and it was never complete
+	unlink(temp); // left by a crash: only we write here, and it was never complete
 	int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return err_errno(e, -errno, "%s: cannot create", temp);
@@ -158,7 +159,7 @@ static int write_temporary(const char *temp, const char *text, size_t len, struc
 
 enum { STAMP_LEN = 17 }; // YYYYMMDD-HH:MM:SS
 
-// Copies that somebody keeps there under names of his own are none of ours.
+// Files with other names belong to the user.
 static int is_backup(const struct dirent *d)
 {
 	struct tm tm;
@@ -168,15 +169,15 @@ static int is_backup(const struct dirent *d)
 	       strptime(d->d_name + 11, "%Y%m%d-%H:%M:%S", &tm) == d->d_name + 11 + STAMP_LEN;
 }
 
-// When a backup was made, by its name; -1 when that says nothing.
+// The time of a backup, from its name; -1: unknown.
 static time_t backup_time(const char *name)
 {
 	struct tm tm = { .tm_isdst = -1 };
 	return strptime(name + 11, "%Y%m%d-%H:%M:%S", &tm) ? mktime(&tm) : -1;
 }
 
-// The newest ones are all kept, since undo goes back by single changes; of those before them as
-// many again that lie apart, so that a burst of changes does not push the older states out.
+// All of the newest ones are kept, since undo reverts single changes; of the older ones as many
+// again with a minimum interval, so that a burst of changes does not remove the older states.
 static void drop_old_backups(const char *folder, int most)
 {
 	struct dirent **list;
@@ -207,9 +208,9 @@ static void put_name(char *ret, size_t size, const struct tm *tm, unsigned ms)
 	snprintf(ret, size, "saveconfig-%s.%03u.json", when, ms % 1000);
 }
 
-// A name that sorts behind that of the newest, since undo goes by their order: the clock may have
-// been set back, and local time goes back once a year. Local times are counted on as if they were
-// UTC, which knows no such hour.
+// A name that sorts after that of the newest, since undo uses their order: the clock may have been
+// set back, and local time goes back once a year. Local times are treated as UTC, which has no such
+// hour.
 static void name_behind(const char *newest, char *ret, size_t size)
 {
 	struct tm tm = { 0 };
@@ -238,8 +239,8 @@ static void name_backup(const char *dir, char *ret, size_t size)
 		free(list);
 }
 
-// Keeps the file that is about to be replaced. A failure is told and does not stop the save:
-// an old copy is worth less than the new configuration.
+// Keeps the file that is about to be replaced. A failure is reported but does not stop the save: an
+// old copy is worth less than the new configuration.
 static void keep_backup(const char *path, const char *folder, int most)
 {
 	char dir[PATH_MAX + 8], name[64], to[PATH_MAX + 80];
@@ -275,8 +276,8 @@ bool file_backup_at(const char *path, unsigned steps, char *ret, size_t size)
 	return is_there;
 }
 
-// rename() would put the file in the place of a device or socket, and elsewhere in that of a link,
-// as /dev/stdout is one. Our own may be one that the administrator has made.
+// rename() would replace a device or socket, and for a user's file also a link such as /dev/stdout.
+// Our own file may be a link of the administrator.
 static int check_replaceable(const char *path, bool is_own, struct err *e)
 {
 	struct stat st;
@@ -293,7 +294,7 @@ int file_write(const char *path, const char *text, size_t len, int backups, stru
 	if (strlen(path) >= PATH_MAX)
 		return err_set(e, -ENAMETOOLONG, "%.60s...: path too long", path);
 	folder_of(path, folder);
-	// What is in the way there is removed: elsewhere it has to be a name that nobody uses.
+	// An existing temporary file is removed: for a user's file the name must be unique.
 	snprintf(temp, sizeof temp, "%s%s", path, is_own ? ".temp" : ".farblock-temp");
 	int r = is_own ? 0 : private_tmp_refuse(path, -EINVAL, e);
 	if (!r)
@@ -313,9 +314,9 @@ int file_write(const char *path, const char *text, size_t len, int backups, stru
 		unlink(temp);
 		return r;
 	}
-	step("fsync folder");
-	// The new file is in place: going back is no longer possible, so a folder that cannot be
-	// synced is told and no failure.
+	step("fsync directory");
+	// The new file is in place and cannot be undone, so a failed sync of the directory is only
+	// logged.
 	r = sync_folder(folder);
 	if (r < 0)
 		log_warn("%s: cannot sync directory: %s", folder, strerror(-r));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Kept texts of the saved file, and the keys that tell whether they still hold.
+// Kept texts of the saved file, and the keys that show whether they are still valid.
 #include "target/config/frozen.h"
 
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Objects of the saved file whose text is kept from one save to the next. A change concerns one of
-// ten thousand disks; making the JSON of all others again is what a save would cost.
+// Objects of the saved file whose text is kept from one save to the next. A change affects one of
+// ten thousand disks; most of the cost of a save would be recreating the JSON of all others.
 //
-// Nobody has to tell that an object has changed: all that its text was made from is compared,
-// byte by byte, with what it would be made from now. Control thread.
+// Changes need not be announced: the sources of an object's text are compared, byte by byte, with
+// their current values. Control thread.
 #pragma once
 
 #include <stdbool.h>
@@ -12,32 +12,33 @@
 
 struct json_object;
 
-// What a text is made from. Zeroed at first; its memory is used again and again.
+// The sources of a text. Initially zeroed; its memory is reused.
 struct frozen_key {
 	uint8_t *at;
 	size_t len, size;
-	bool has_failed; // no memory, or nothing that can be compared: the text is not kept
+	bool has_failed; // no memory, or not comparable: the text is not kept
 };
 
 void frozen_key_begin(struct frozen_key *k); // empty it
 void frozen_key_add(struct frozen_key *k, const void *from, size_t len);
-void frozen_key_add_text(struct frozen_key *k, const char *text); // NULL is not ""
+void frozen_key_add_text(struct frozen_key *k, const char *text); // NULL differs from ""
 void frozen_key_done(struct frozen_key *k);
 
 struct frozen {
-	struct json_object *value; // json_frozen() of the object in its place
+	struct json_object *value; // json_frozen() of the object at its place
 	struct json_object *own;   // ... and in our own section; NULL: nothing there
-	struct json_object *kept;  // of the node; a part of the key that is compared as a pointer
+	struct json_object *kept;  // of the node; part of the key, compared as a pointer
 	size_t len;
 	uint8_t key[];
 };
 
 // The texts of value and own (NULL: none), for depths value_depth and own_depth of the document.
-// kept is referenced, so that its address remains its own. NULL: no memory, or the key has failed.
+// Takes a reference of kept, so that its address stays unique. NULL: no memory, or the key has
+// failed.
 struct frozen *frozen_new(const struct frozen_key *k, struct json_object *kept,
 			  struct json_object *value, int value_depth, struct json_object *own,
 			  int own_depth);
 void frozen_free(struct frozen *f); // NULL is fine
 
-// Whether f (NULL: no) was made from just this.
+// Whether f (NULL: no) was made from exactly this key.
 bool frozen_is(const struct frozen *f, const struct frozen_key *k, const struct json_object *kept);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Groups of settings as rows: what each node's groups hold, how they are checked and applied.
-// Control thread.
+// Groups of settings as rows: the settings of each node, how they are checked and applied. Control
+// thread.
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -60,12 +60,12 @@ const struct attr_row pref_rows[] = {
 };
 // clang-format on
 
-// TPG parameters: the keys that may be offered, then what only saved files of targetcli have.
+// TPG parameters: the keys that can be offered, then those that only saved files of targetcli have.
 enum { PARAM_ROWS_MAX = ISCSI_KEY_COUNT + 8 };
 static struct attr_row offer_rows[PARAM_ROWS_MAX];
 static struct iscsi_offer_row offer_text[PARAM_ROWS_MAX];
 
-// What completion offers for a key with that range; NULL: nothing.
+// Candidates of completion for a key with this range; NULL: none.
 static const char *const *offer_choices(const char *range)
 {
 	static const char *const yes_no[] = { "Yes", "No", NULL };
@@ -209,7 +209,7 @@ static void *prefs(struct node *n)
 	return &container_of(n, struct config, root)->prefs;
 }
 
-// As targetcli shows them.
+// In targetcli's form.
 static size_t get_pref(struct node *n, const struct attr_row *row, char *out, size_t size)
 {
 	size_t len = attr_get(row, prefs(n), out, size);
@@ -250,7 +250,7 @@ static int check_auth(struct config *c, struct node *n, struct err *e)
 	return r;
 }
 
-// "10.0.0.0/8,fd00::/16": what the login looks at later must be sound now.
+// "10.0.0.0/8,fd00::/16": checked now, since logins rely on it.
 int addresses_check(const char *list, struct err *e)
 {
 	char text[sizeof(((struct tpg_attr *)0)->allowed_addresses)], *rest = text, *item;
@@ -315,8 +315,8 @@ static int check_storage(struct config *c, struct node *n, struct err *e)
 	return s->lu ? lu_attr_check(&s->attr, &s->lu->bs->limits, e) : 0;
 }
 
-// A setting of the open storage object. One that is read when the storage opens takes effect
-// by opening it again, which nobody may be using then.
+// A setting of the open storage object. A setting read at open takes effect by reopening the
+// storage, which must not be in use.
 static int apply_storage(struct config *c, struct node *n, const struct attr_row *row,
 			 const char *text, struct err *e)
 {
@@ -360,7 +360,7 @@ const struct group_row tpg_groups[] = {
 	  .base = tpg_attr,
 	  .size = sizeof(struct tpg_attr),
 	  .check = check_tpg },
- // The alias lies in the attributes, so both structs are what undo brings back.
+ // The alias is in the attributes, so undo restores both structs.
 	{ .name = "parameter",
 	  .base = tpg_attr,
 	  .size = offsetof(struct tpg, offer) + sizeof(struct iscsi_offer) -

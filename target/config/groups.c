@@ -34,7 +34,7 @@ int group_set(const struct group_row *g, struct node *n, const struct attr_row *
 	return g->set ? g->set(n, row, text, e) : attr_set(row, g->base(n), text, e);
 }
 
-// A group of what is below the node is what targetcli's users may think of.
+// targetcli's users may use a group of the node below.
 static const struct group_row *no_such_group(const struct node *n, const char *name, struct err *e)
 {
 	char path[600];
@@ -51,7 +51,7 @@ static const struct group_row *no_such_group(const struct node *n, const char *n
 	return NULL;
 }
 
-// The root's group is every node's; *n becomes the node that has the group.
+// The root's group is available at every node; *n becomes the node with the group.
 static const struct group_row *want_group(struct config *c, struct node **n, const char *name,
 					  struct err *e)
 {
@@ -73,7 +73,7 @@ static const struct attr_row *want_row(const struct group_row *g, const char *na
 	return row;
 }
 
-// "a|b|c", as parameters of commands have it.
+// "a|b|c", in the form of command parameters.
 static void put_choices(struct json_object *o, const char *const *words)
 {
 	char text[256] = "";
@@ -193,7 +193,7 @@ static int apply(struct config *c, const struct group_row *g, struct node *n,
 	return r;
 }
 
-// A secret that is to be made up.
+// A secret to generate.
 static bool is_wish(const struct attr_row *row, const char *text)
 {
 	return row->flags & ATTR_SECRET && !strcmp(text, "+");
@@ -209,7 +209,7 @@ static int set_made_up(const struct group_row *g, struct node *n, const struct a
 	return r;
 }
 
-// A value of a saved file that did not fit gives way to one that was set.
+// Setting a value replaces an invalid one of the saved file.
 static int forget_kept(struct config *c, const struct group_row *g, struct node *n,
 		       const char *name, struct err *e)
 {
@@ -294,7 +294,7 @@ static void warn_login(const struct node *n, struct reply *r)
 		tpg_warn(NODE_OF(const struct tpg, n), r);
 }
 
-// Every value is set, then the whole is checked, then brought to what runs: one misfit and
+// Sets all values, checks the result, then applies it to the running objects: if one is invalid,
 // nothing has changed.
 int config_set(struct config *c, struct node *n, const char *group, struct json_object *values,
 	       struct reply *r, struct err *e)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// import KIND FILE: the configuration of another target becomes a document of the saved file's
-// shape, and that takes the way of apply FILE. Control thread; blocks.
+// import KIND FILE: converts the configuration of another target to a document in the form of the
+// saved file and applies it like `apply FILE`. Control thread; blocks.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "target/config/import.h"
 #include "target/config/plan.h"
 
-// Objects of a document that would meet others of the same name.
+// Objects of a document whose names are in use.
 static int refuse_twins(struct config *c, struct json_object *doc, const char *list,
 			const char *const id[2], const char *folder, struct err *e)
 {
@@ -37,7 +37,7 @@ static int refuse_existing(struct config *c, struct json_object *doc, struct err
 	return code ? code : refuse_twins(c, doc, "targets", target, "/", e);
 }
 
-// Passwords as they are shown everywhere.
+// Masks passwords as everywhere.
 static void mask(struct json_object *o)
 {
 	if (json_object_is_type(o, json_type_array))

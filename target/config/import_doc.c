@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pieces of a document of the saved file's shape, for the readers of other targets' files.
+// Builds parts of a document in the form of the saved file, for the readers of other targets'
+// files.
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -51,7 +52,7 @@ static void end(struct import *im)
 	json_object_put(im->told);
 }
 
-// A document has to be UTF-8, or nobody reads it again.
+// A document must be UTF-8, or it cannot be read again.
 static int read_all(const struct import_kind *kind, struct import *im, char *text, struct err *e)
 {
 	int r = kind->read(im, text, e);
@@ -123,7 +124,7 @@ void import_own(struct import *im, const char *path, const char *group, const ch
 
 // ---- disks ----
 
-// What a name may have of wanted, and one that no other disk has.
+// A unique disk name from the permitted characters of wanted.
 static void make_name(struct import *im, const char *wanted, char out[NAME_MAX_LEN + 1])
 {
 	char base[100];
@@ -173,7 +174,7 @@ bool import_inquiry(struct import *im, const char *path, const char *name, const
 		 { "product",  16},
 		    { "revision", 4 }
 	};
-	char cut[17] = ""; // SPC wants ASCII
+	char cut[17] = ""; // SPC requires ASCII
 	for (int i = 0; i < 3; i++)
 		if (!strcmp(rows[i].name, name))
 			snprintf(cut, sizeof cut, "%.*s", (int)rows[i].max, text);

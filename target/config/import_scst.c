@@ -107,7 +107,7 @@ static const struct {
 	 { SCST_GROUP,   "LUN",	      open_lun    },
 };
 
-// The kind of the block that a line opens; SCST_BLOCKS: none has that name here.
+// The kind of the block that a line opens; SCST_BLOCKS: unknown here.
 static int open_kind(struct scst *s, const char *name, char *value, struct err *e)
 {
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
@@ -230,7 +230,7 @@ static void take_value(struct scst *s, const char *name, char *value)
 		import_note(s->im, s->im->at, "%.60s: unknown; skipped", name);
 }
 
-// A line that neither opens nor closes; what could open a block has an empty one.
+// A line that neither opens nor closes a block; one that could open a block means an empty block.
 static int take_line(struct scst *s, char *line, struct err *e)
 {
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {

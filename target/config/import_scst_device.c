@@ -44,7 +44,7 @@ void scst_device_close(struct scst *s)
 		import_text_field(d->disk, "size", "1T");
 		import_note(s->im, d->at, "DEVICE %.60s: no size; using 1 TiB", d->name);
 	} else if (d->disk && !is_null && !is_plugin(s, "pscsi") && !d->has_file) {
-		import_note(s->im, d->at, "DEVICE %.60s: no file; unavailable (delete it)",
+		import_note(s->im, d->at, "DEVICE %.60s: no file; the disk is waiting (delete it)",
 			    d->name);
 	}
 	d->disk = NULL;
@@ -59,7 +59,7 @@ static bool filename(struct scst *s, char *value)
 	return true;
 }
 
-// A backstore of the file's own size takes none.
+// A backstore with the size of its file needs none.
 static bool take_size(struct scst *s, const char *value, const char *unit)
 {
 	char text[32];
@@ -106,7 +106,7 @@ static bool without_cache(struct scst *s, char *value)
 	return has_cache || !is_yes(value);
 }
 
-// Flushes were thought needless; here every write is durable instead.
+// SCST skips flushes; here every write is durable instead.
 static bool nv_cache(struct scst *s, char *value)
 {
 	without_cache(s, value);

@@ -16,7 +16,7 @@ static bool is_iscsi(const struct scst *s)
 
 // ---- LUNs ----
 
-// The LUN of a disk, made under the wanted number if that is free. NULL: no number is.
+// The LUN of a disk, created with the wanted number if that is free. NULL: no number is free.
 static struct json_object *lun_of(struct scst *s, const char *path, int wanted)
 {
 	struct scst_target *t = &s->target;
@@ -167,7 +167,7 @@ void scst_target_done(struct scst *s)
 	*t = (struct scst_target){ 0 };
 }
 
-// The number of a disk's LUN; -1: none was left for it.
+// The number of a disk's LUN; -1: no number was free.
 static int number_of_lun(struct scst *s, const char *number, struct json_object *seen)
 {
 	struct json_object *lun =
@@ -180,7 +180,7 @@ static bool is_protected(struct json_object *seen)
 	return json_object_get_boolean(json_field(seen, "write_protect"));
 }
 
-// Makes the LUNs of a list. True: all of them have the numbers that the list has.
+// Creates the LUNs of a list. True: all of them have the numbers of the list.
 static bool make_luns(struct scst *s, struct json_object *luns, bool protects)
 {
 	bool are_same = true;
@@ -213,7 +213,7 @@ static void map_group(struct scst *s, struct json_object *group)
 	}
 }
 
-// Whoever has no ACL sees every LUN of a portal group, as it is numbered there.
+// Initiators without an ACL see every LUN of a portal group, with its number there.
 static void tell_refused(struct scst *s)
 {
 	import_note(s->im, s->target.at,
@@ -224,8 +224,8 @@ static void tell_refused(struct scst *s)
 				: "SRP has only ACLs");
 }
 
-// LUNs and ACLs. True: those that no group names are admitted, as by SCST, which shows them the
-// common LUNs, or those of the group of *.
+// LUNs and ACLs. True: admit initiators outside all groups, as SCST does: they see the common LUNs,
+// or those of the group of *.
 static bool put_luns(struct scst *s)
 {
 	struct scst_target *t = &s->target;
@@ -247,7 +247,7 @@ static bool put_luns(struct scst *s)
 	return is_open;
 }
 
-// A rule of which nothing is left would let everybody in.
+// A rule without remaining entries would admit everyone.
 static void put_portals(struct scst *s)
 {
 	struct scst_target *t = &s->target;
@@ -375,7 +375,7 @@ const struct scst_row scst_target_rows[] = {
 	{ "OutgoingUser", outgoing, NULL },
 	{ "allowed_portal", allowed_portal, "a pattern; skipped (portals create ADDRESS)" },
 	{ "rel_tgt_id", rel_tgt_id, "not in 1..65535; using another number" },
-	{ "per_portal_acl", NULL, NULL }, // what it means is looked at where an INITIATOR has a #
+	{ "per_portal_acl", NULL, NULL }, // evaluated for an INITIATOR with a #
 	{ "alias", alias, "SRP has no aliases; skipped" },
 	{ "NopInInterval", nop_interval, "must be 3 to 60 s; using 15 s" },
 	{ "NopInTimeout", nop_timeout, "must be 3 to 60 s; using 30 s" },

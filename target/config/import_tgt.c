@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// targets.conf of tgt: <target NAME> with disks, accounts and initiators. Lines are those of Perl's
-// Config::General, which tgt-admin reads them with.
+// targets.conf of tgt: <target NAME> with disks, accounts and initiators. The syntax is that of
+// Perl's Config::General, which tgt-admin uses.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,13 +13,13 @@
 
 enum { TARGETS_MAX = 10000 };
 
-// All the files of one import. A target may be told in several pieces.
+// All files of an import. A target may be defined in several pieces.
 struct tgt {
 	struct import *im;
 	struct tgt_target **targets;
 	unsigned target_count;
 	struct json_object *by_name; // name -> place in targets
-	struct tgt_target *target;   // whose lines are being read, or NULL
+	struct tgt_target *target;   // the one being read, or NULL
 	struct import_place opened;
 	bool is_disk_open; // the last one of target
 	struct import_users discovery;
@@ -66,7 +66,7 @@ static int open_target(struct tgt *t, const char *name, struct err *e)
 	struct json_object *there;
 	t->opened = t->im->at;
 	if (name_iscsi(name, true, full, &why) < 0)
-		snprintf(full, sizeof full, "%s", name); // new_target() says what is wrong
+		snprintf(full, sizeof full, "%s", name); // new_target() reports the error
 	if (json_object_object_get_ex(t->by_name, full, &there)) {
 		t->target = t->targets[json_object_get_int(there)];
 		return 0;
@@ -77,7 +77,7 @@ static int open_target(struct tgt *t, const char *name, struct err *e)
 	return new_target(t, name, &t->target, e);
 }
 
-// An address rule of which nothing is left would let everybody in.
+// An address rule without remaining entries would admit everyone.
 static void put_addresses(struct import *im, struct tgt_target *g)
 {
 	char path[300];
@@ -111,7 +111,7 @@ static void put_acls(struct import *im, struct tgt_target *g)
 	}
 }
 
-// Who may log in is known at the end. Without initiator-name it is anybody with an account.
+// Access is known only at the end. Without initiator-name anyone with an account may log in.
 static void put_target(struct tgt *t, struct tgt_target *g)
 {
 	import_portal(g->tpg, "0.0.0.0", g->has_driver ? g->is_iser : t->is_iser);
@@ -145,7 +145,7 @@ static int add_disk(struct tgt *t, char *path, bool is_direct, struct err *e)
 	};
 	if (*path != '/')
 		import_note(t->im, t->im->at,
-			    "%.150s: not an absolute path; the disk is unavailable (set its "
+			    "%.150s: not an absolute path; the disk is waiting (set its "
 			    "absolute path)",
 			    path);
 	return 0;
@@ -256,7 +256,7 @@ static int include(struct tgt *t, char *value, struct err *e)
 struct directive {
 	const char *name;
 	int (*take)(struct tgt *t, char *value, struct err *e);
-	const char *why; // without take: what is told
+	const char *why; // without take: the note
 };
 
 static const struct directive in_target[] = {

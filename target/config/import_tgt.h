@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A targets.conf of tgt [targets.conf(5), tgt-admin(8) 1.0.85] as it is read: one target at a time,
-// since what stands anywhere in it holds for all of its disks. Private to import_tgt*.c.
+// State of reading a targets.conf of tgt [targets.conf(5), tgt-admin(8) 1.0.85]: one target at a
+// time, since a setting anywhere in it applies to all of its disks. Private to import_tgt*.c.
 #pragma once
 
 #include "target/config/import.h"
 
-// Settings of disks, which may stand in their target too.
+// Settings of disks, which may also be in their target.
 enum tgt_setting {
-	TGT_BS_TYPE, // decides what the disk becomes
+	TGT_BS_TYPE, // determines the type of the disk
 	TGT_DEVICE_TYPE,
 	TGT_LUN,
 	TGT_READONLY,
@@ -43,7 +43,7 @@ struct tgt_disk {
 	const char *path;
 	struct import_place at;
 	bool is_direct;
-	int lun; // -1: the next that is free
+	int lun; // -1: the next free number
 	struct tgt_value set[TGT_SETTINGS];
 };
 
@@ -62,7 +62,7 @@ struct tgt_target {
 	bool has_address_rule, has_name_rule, has_driver, is_iser;
 };
 
-// The setting of that name; TGT_SETTINGS: there is none.
+// The setting with this name; TGT_SETTINGS: none.
 enum tgt_setting tgt_setting_find(const char *name);
-// The target's disks, with its LUNs, into the document. Sorts t->disks.
+// Adds the target's disks and LUNs to the document. Sorts t->disks.
 void tgt_put_disks(struct import *im, struct tgt_target *t);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The disks of a target of tgt: what they are called here, their numbers, their settings.
+// The disks of a target of tgt: their names here, their numbers, their settings.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,21 +8,21 @@
 #include "target/config/import_tgt.h"
 #include "target/config/json.h"
 
-// A disk on its way into the document.
+// A disk being added to the document.
 struct making {
 	struct import *im;
-	struct json_object *disk; // NULL: it is there already, for another target
+	struct json_object *disk; // NULL: it exists already, for another target
 	const char *path;	  // in the tree
 	const char *plugin;
 	bool is_readonly;
 };
 
-// False: value has no counterpart, which is then told with the row's text.
+// False: value has no counterpart, reported with the row's text.
 typedef bool tgt_apply(struct making *m, const char *value);
 
 static bool same(struct making *m, const char *value)
 {
-	return true; // looked at elsewhere
+	return true; // handled elsewhere
 }
 
 static bool never(struct making *m, const char *value)
@@ -87,11 +87,11 @@ static bool must_be_true(struct making *m, const char *value)
 	return is_yes(value);
 }
 
-// In the order of enum tgt_setting; bsoflags after write-cache, which it wins over.
+// In the order of enum tgt_setting; bsoflags after write-cache, which it overrides.
 static const struct tgt_row {
 	const char *name;
 	tgt_apply *apply;
-	const char *why; // what apply refuses
+	const char *why; // refused by apply
 	bool holds_for_pscsi;
 } rows[] = {
 	[TGT_BS_TYPE] = {"bs-type",	     same,	   "",					       true },
@@ -118,7 +118,7 @@ static const struct tgt_row {
 	[TGT_ONLINE] = { "online",		   must_be_true,
 			 "disks are always online (delete the LUN to remove it)",				  true },
 	[TGT_IN_USE] = { "allow-in-use",	 never,
-			 "not imported: a device in use is unavailable until it is free",			  true },
+			 "not imported: a disk whose device is in use is waiting until it is free",		 true },
 	[TGT_BSOPTS] = { "bsopts",		   never,	  "not supported; skipped",			    true },
 	[TGT_SENSE_FORMAT] = { "sense_format",      never,
 			       "not supported; sense data has the fixed format until an "
@@ -156,7 +156,7 @@ static const char *text_of(const struct tgt_target *t, const struct tgt_disk *d,
 	return text ? text : absent;
 }
 
-// What serves the disk here; NULL: nothing does.
+// The type of the disk here; NULL: not supported.
 static const char *plugin_of(struct import *im, const struct tgt_target *t,
 			     const struct tgt_disk *d)
 {
@@ -184,7 +184,7 @@ static const char *plugin_of(struct import *im, const struct tgt_target *t,
 	return is_device ? "block" : "fileio";
 }
 
-// What a disk is called: a device by its path, a file by its name.
+// The name of a disk: the path of a device, the name of a file.
 static const char *wanted_name(const char *path, char out[128])
 {
 	static const char *const folders[] = { "/dev/mapper/", "/dev/disk/by-id/", "/dev/" };
@@ -243,7 +243,7 @@ static void put_disk(struct import *im, struct tgt_target *t, struct tgt_disk *d
 	import_lun(t->tpg, d->lun, m.path, m.is_readonly);
 }
 
-// As tgt-admin goes through them: backing-store first, then by path.
+// In tgt-admin's order: backing-store first, then by path.
 static int compare_store(const struct tgt_disk *x, const struct tgt_disk *y)
 {
 	return x->is_direct != y->is_direct ? x->is_direct - y->is_direct
@@ -257,7 +257,7 @@ static int compare(const void *a, const void *b)
 	return r ? r : (x->at.line > y->at.line) - (x->at.line < y->at.line);
 }
 
-// The number that the file gives; -1: none, or none that can be had.
+// The number in the file; -1: none, or not available.
 static int own_number(struct import *im, struct tgt_target *t, struct tgt_disk *d,
 		      const bool used[IMPORT_LUN_MAX + 1])
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the readers of other targets' files have in common: lines, words, numbers, included files.
+// Shared by the readers of other targets' files: lines, words, numbers, included files.
 #include <ctype.h>
 #include <errno.h>
 #include <glob.h>
@@ -32,7 +32,7 @@ void import_note(struct import *im, struct import_place at, const char *fmt, ...
 		 n == IMPORT_NOTES_MAX
 			 ? "more than 1000 lines cannot be imported; the list ends here"
 			 : text);
-	utf8_mend(line); // it may have been cut
+	utf8_mend(line); // it may be truncated
 	if (json_object_object_get_ex(im->told, line, NULL))
 		return; // of another disk of the same target
 	json_object_object_add(im->told, line, NULL);
@@ -50,7 +50,7 @@ int import_fail(struct err *e, struct import_place at, const char *fmt, ...)
 	return err_set(e, -EINVAL, "%.250s:%u: %s", at.file, at.line, text);
 }
 
-// Ends the text at a # that no \ stands in front of; \# becomes #.
+// Ends the text at a # without a \ before it; \# becomes #.
 static void cut_comment(char *line)
 {
 	char *to = line;
@@ -72,7 +72,7 @@ static char *trim(char *text)
 	return text;
 }
 
-// The next line of *rest, put behind what is before it.
+// The next line of *rest, appended to the text before it.
 static void join(struct import *im, char *line, char **rest)
 {
 	size_t n = strlen(line);
@@ -184,7 +184,7 @@ static int read_one(struct import *im, const char *path,
 	return r;
 }
 
-// The pattern as glob() wants it: below the file's own folder, and all that is in a folder.
+// The pattern for glob(): relative to the file's directory; a directory means all files in it.
 static void whole_pattern(const struct import *im, const char *pattern, char out[PATTERN_MAX])
 {
 	const char *slash = strrchr(im->at.file, '/');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which sessions use what somebody is about to delete. Control thread; visits the workers.
+// Sessions that use an object to be deleted. Control thread; visits the workers.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "target/config/model.h"
 #include "target/iscsi/sessions.h"
 
-// Where a session is in the tree. acl: NULL for an initiator that came in without one.
+// The nodes of a session. acl: NULL for an initiator without an ACL.
 struct place {
 	const struct session_use *use;
 	const struct target *target;
@@ -40,7 +40,7 @@ static bool uses_number(const struct place *p, uint32_t number)
 	return false;
 }
 
-// An initiator with an ACL knows a LUN by the numbers of its mapped LUNs.
+// An initiator with an ACL sees a LUN under the numbers of its mapped LUNs.
 static bool uses_lun(const struct place *p, const struct lun *l)
 {
 	if (l->node.parent != &p->tpg->luns)
@@ -63,7 +63,7 @@ static bool uses_storage(const struct place *p, const struct storage *s)
 	return false;
 }
 
-// A session came in by the address itself, or by the wildcard of its family and port.
+// A session arrived at the address itself, or at the wildcard of its family and port.
 static bool came_by(const struct place *p, const struct portal_node *portal)
 {
 	const char *name = portal->node.name, *any = *name == '[' ? "[::]:" : "0.0.0.0:";

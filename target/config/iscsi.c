@@ -44,7 +44,7 @@ static int make_tpg(struct config *c, struct target *t, unsigned tag, struct rep
 	reply_say(r, "Global pref auto_add_default_portal=true");
 	reply_say(r, "Created default portal listening on all IPs (0.0.0.0), port 3260.");
 	if (portal_state(p->open) == PORTAL_WAITING)
-		reply_say(r, "Warning: not listening: %s", portal_reason(p->open));
+		reply_say(r, "Warning: portal waiting: %s", portal_reason(p->open));
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reading with positions and writing with sorted keys.
+// Parses with positions and writes with sorted keys.
 #include "target/config/json.h"
 
 #include <errno.h>
@@ -23,8 +23,8 @@ static int complain(const char *text, size_t at, const char *what, const char *c
 	return err_set(e, -EINVAL, "%s: line %u, column %u: %s", what, line, column, cause);
 }
 
-// Bytes up to what is not UTF-8, len if nothing is. json-c's own check lets overlong forms and
-// surrogates pass, which other readers of the saved file refuse.
+// The number of bytes before the first invalid UTF-8, len if all is valid. json-c's check accepts
+// overlong forms and surrogates, which other readers of the saved file refuse.
 static size_t utf8_part(const char *text, size_t len)
 {
 	size_t at = 0;
@@ -106,7 +106,7 @@ static void put_indent(struct json_text *o, int depth)
 		put(o, "  ", 2);
 }
 
-// How many bytes of s stand for themselves.
+// How many bytes of s need no escape.
 static size_t plain_len(const char *s)
 {
 	size_t n = 0;
@@ -216,7 +216,7 @@ static void drop_text(struct json_object *v, void *text)
 
 static const char *frozen_text(struct json_object *v)
 {
-	bool is_object = json_object_is_type(v, json_type_object); // others have data of json-c
+	bool is_object = json_object_is_type(v, json_type_object); // others contain data of json-c
 	return is_object ? json_object_get_userdata(v) : NULL;
 }
 
@@ -251,7 +251,8 @@ struct json_object *json_frozen(struct json_object *v, int depth)
 	struct json_text o = { 0 };
 	put_value(&o, v, depth);
 	struct json_object *f = o.has_failed ? NULL : json_object_new_object();
-	char *text = f ? realloc(o.text, o.len + 1) : NULL; // what is kept is no longer than it is
+	char *text = f ? realloc(o.text, o.len + 1) : NULL; // the text is not kept longer than the
+							    // object
 	if (!text) {
 		json_object_put(f);
 		free(o.text);

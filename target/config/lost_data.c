@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a change would cost: a RAM disk that is deleted, made again or opened again comes back
-// empty. Control thread; looks at the disks' memory.
+// Data lost by a change: a RAM disk that is deleted, recreated or reopened is empty. Control
+// thread; examines the disks' memory.
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static const struct storage *closed_by(const struct txn_entry *entry)
 	return NODE_OF(const struct storage, entry->node);
 }
 
-// Whether it, or another of its name, is there afterwards.
+// Whether it, or another one with its name, exists afterwards.
 static bool is_there(struct config *c, const struct storage *s)
 {
 	struct storage_type *st = storage_type_of(c, s->type->name);

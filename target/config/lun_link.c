@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// LUNs that were read without their storage object, and find it again when it comes. Control
-// thread.
+// Connects LUNs that were read without their storage object when it appears. Control thread.
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include "target/config/file.h"
 #include "target/config/model.h"
 
-// The children of n are all named so: what is found here, the next search begins with.
+// All children of n have such names, so the next search starts with the number found here.
 uint32_t number_free(const struct config *c, struct node *n, const char *prefix)
 {
 	char name[24];
@@ -46,8 +46,7 @@ struct lun *lun_of_storage(const struct tpg *tpg, const struct storage *s)
 	return NULL;
 }
 
-// A storage object for a file or device that is there, named after its path, as targetcli
-// makes one.
+// A storage object for an existing file or device, named after its path, as in targetcli.
 static int storage_for_path(struct config *c, const char *path, struct storage **ret,
 			    struct reply *r, struct err *e)
 {
@@ -148,7 +147,7 @@ static int create_lun(struct config *c, struct node *n, const struct args *a, st
 	if (!code) {
 		reply_say(r, "Created LUN %d.", number);
 		if (!s->lu)
-			reply_say(r, "Warning: storage unavailable: %s", s->reason);
+			reply_say(r, "Warning: storage waiting: %s", s->reason);
 	}
 	if (!code && arg_bool(a, "add_mapped_luns", c->prefs.auto_add_mapped_luns))
 		code = map_for_acls(c, tpg, l, r, e);
@@ -194,7 +193,7 @@ static void summarize_lun(struct config *c, const struct node *n, struct summary
 		utf8_show(dev, shown, sizeof shown);
 	snprintf(ret->text, sizeof ret->text, "%s/%s%s%s%s (%.60s)%s", s->node.parent->name,
 		 s->node.name, dev ? " (" : "", shown, dev ? ")" : "", l->group,
-		 s->lu ? "" : ", storage unavailable");
+		 s->lu ? "" : ", no storage");
 	ret->is_healthy = s->lu != NULL;
 	ret->is_broken = !s->lu;
 }
@@ -218,7 +217,7 @@ static void free_lun(struct config *c, struct node *n)
 	struct lun *l = NODE_OF(struct lun, n);
 	if (l->storage && l->storage->lu && l->relative_port) {
 		alua_port_remove(l->storage->lu, l->relative_port);
-		list_for_each (i, &l->storage->luns) // one may be reached by the same port
+		list_for_each (i, &l->storage->luns) // several may be reached by the same port
 			list_entry(i, struct lun, storage_link)->told.lu = NULL;
 	}
 	node_done(n);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Map from (scope, name) to a pointer: children by name, storage objects by device path.
-// Keeps look-ups flat with ten thousand objects. Keys are borrowed: the object that is put
-// in owns its name and is taken out before the name goes. Control thread.
+// Keeps look-ups fast with ten thousand objects. Keys are borrowed: the object owns its name and
+// must be removed before the name is freed. Control thread.
 #pragma once
 
 #include <stddef.h>
@@ -21,6 +21,6 @@ struct map {
 
 // -EEXIST, -ENOMEM.
 int map_put(struct map *m, const void *scope, const char *name, void *value);
-void *map_get(const struct map *m, const void *scope, const char *name); // NULL: not there
-void map_remove(struct map *m, const void *scope, const char *name);	 // absent is fine
+void *map_get(const struct map *m, const void *scope, const char *name); // NULL: absent
+void map_remove(struct map *m, const void *scope, const char *name);	 // no-op if absent
 void map_done(struct map *m);

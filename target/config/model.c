@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Making and removing the objects of the tree. Every function here works within the
-// transaction: what it attached is freed, and what it detached comes back, if the change as a
-// whole fails.
+// Creates and removes the objects of the tree. Every function works within the transaction: if the
+// change fails, attached objects are freed and detached ones restored.
 #include "target/config/model.h"
 
 #include <errno.h>
@@ -14,7 +13,7 @@ static int out_of_memory(const char *what, struct err *e)
 	return err_set(e, -ENOMEM, "%s: out of memory", what);
 }
 
-// Attaches a new object or frees it. what: for the message when the name is taken.
+// Attaches a new object or frees it. what: for the message if the name is in use.
 static int attach_new(struct config *c, struct node *parent, struct node *n, const char *taken,
 		      struct err *e)
 {
@@ -28,7 +27,7 @@ static int attach_new(struct config *c, struct node *parent, struct node *n, con
 
 struct storage_type *storage_type_of(struct config *c, const char *name)
 {
-	// Other spellings that old saved files have.
+	// Other spellings in old saved files.
 	static const char *const alias[][2] = {
 		{"iblock",  "block"  },
 		       { "rd_mcp", "ramdisk"}
@@ -112,7 +111,7 @@ int target_new(struct config *c, struct target **ret, const char *name, struct e
 	return 0;
 }
 
-// The lowest RELATIVE TARGET PORT IDENTIFIER that no TPG has; 0 is reserved and means none.
+// The lowest free RELATIVE TARGET PORT IDENTIFIER; 0 is reserved and means none.
 static uint16_t free_relative_port(const struct config *c)
 {
 	for (unsigned p = 1; p < 65536; p++)
@@ -342,10 +341,10 @@ bool model_is_empty(const struct config *c)
 	for (unsigned i = 0; i < c->type_count; i++)
 		if (c->types[i].node.child_count)
 			return false;
-	// What could not be read and is kept for the saved file.
+	// Content that could not be read and is kept for the saved file.
 	if (json_field(c->root.kept, "targets") || json_field(c->root.kept, "storage_objects"))
 		return false;
-	// Fabrics of others hang beside backstores, iscsi and srpt.
+	// Kept fabrics are next to backstores, iscsi and srpt.
 	return !c->iscsi.child_count && !c->srpt.child_count && c->root.child_count <= 3 &&
 	       c->backstores.child_count == c->type_count;
 }

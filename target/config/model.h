@@ -38,7 +38,7 @@ struct storage {
 	char wwn[40];			   // unit serial
 	struct lu_attr attr;
 	struct lu *lu;	  // NULL: waiting
-	char reason[240]; // why it waits
+	char reason[240]; // why it is waiting
 	struct config *config;
 	struct list waiting_link; // in config->waiting while there is no lu
 	struct list luns;	  // struct lun, storage_link
@@ -49,21 +49,21 @@ struct storage {
 
 struct alua_node {
 	struct node node;
-	struct alua_attr attr; // as configured, whatever initiators have set since
-	unsigned transitions;  // asked for and not yet in force
+	struct alua_attr attr; // as configured, without changes by initiators
+	unsigned transitions;  // requested, not yet in force
 };
 
 struct auth_group {
 	uint32_t enable; // discovery only
 	struct view_auth auth;
-	char password_file[256], mutual_password_file[256]; // secrets that lie there: secret.h
+	char password_file[256], mutual_password_file[256]; // files of secrets: secret.h
 };
 
 // /iscsi/WWN
 struct target {
 	struct node node;
-	struct view_target *view; // published last; one reference
-	bool is_dirty;		  // must be built again before the next publish
+	struct view_target *view; // the last published one; one reference
+	bool is_dirty;		  // must be rebuilt before the next publish
 	struct list dirty_link;
 };
 
@@ -93,13 +93,13 @@ struct lun {
 	uint32_t number;
 	char alias[11];
 	char group[ALUA_NAME_MAX]; // ALUA group of the path
-	uint16_t relative_port;	   // as told to the logical unit; 0 not yet
+	uint16_t relative_port;	   // as set at the logical unit; 0: not yet
 	struct {
-		const struct lu *lu; // NULL: nothing yet
+		const struct lu *lu; // NULL: none yet
 		uint16_t port, group;
-	} told;			 // which port leads to it, and the port's ALUA group
+	} told;			 // the relative port of its path, and the port's ALUA group
 	struct storage *storage; // NULL: broken, kept has the path
-	uint32_t write_protect;	 // for every initiator
+	uint32_t write_protect;	 // of all initiators
 	struct list storage_link;
 	struct list mapped; // struct mapped_lun, lun_link
 };
@@ -123,33 +123,33 @@ struct mapped_lun {
 
 struct portal_node {
 	struct node node;    // "0.0.0.0:3260"
-	struct portal *open; // NULL: the address means nothing yet (its interface is missing)
-	char reason[160];    // then
+	struct portal *open; // NULL: the address is not usable yet (its interface is missing)
+	char reason[160];    // why it is NULL
 	unsigned transports; // PORTAL_*: offered
-	unsigned opened_for; // ... as open knows it
+	unsigned opened_for; // ... as passed to open
 	struct portal_attr attr;
-	bool is_iser; // said in targetcli's words (enable_iser, the saved file)
+	bool is_iser; // set as in targetcli (enable_iser, the saved file)
 	bool is_offload;
 };
 
-// A target or storage object of a kind that is not served here: node.kept is all of it.
+// A target or storage object of an unsupported kind: node.kept is its content.
 struct foreign {
 	struct node node;
 };
 
-// Those of targetcli's global preferences that are not a shell's: what creating does by itself, and
-// how many backups a save keeps.
+// targetcli's global preferences that concern the daemon: automatic steps of create, and the number
+// of backups.
 struct prefs {
 	uint32_t auto_add_default_portal, auto_add_mapped_luns, auto_enable_tpgt;
 	uint32_t export_backstore_name_as_model, max_backup_files;
 };
 
-// What was done since the start of the process. Tests of the work that a change takes count here,
-// since a clock would tell more about the machine than about us.
+// Counts of operations since the start of the process, for tests of the work of a change: a clock
+// would measure the machine.
 extern struct config_work {
 	unsigned long names; // numbers that number_free() tried
-	unsigned long texts; // objects whose text for the saved file was made
-	unsigned long ports; // ALUA ports that logical units were told of
+	unsigned long texts; // objects whose text for the saved file was built
+	unsigned long ports; // ALUA ports set at logical units
 } config_work;
 
 enum { OWN_FILES = 11 }; // rows of own_files.c
@@ -173,51 +173,50 @@ struct config {
 	struct txn txn;
 	struct {
 		bool is_open, has_changes;
-		struct txn_mark mark; // behind the last command that went well
-	} together;		      // commands that are one change: together.c
+		struct txn_mark mark; // after the last successful command
+	} together;		      // commands of one change: together.c
 	struct config_client caller;
 	struct {
-		const struct node *in;	 // what create runs on, NULL: no create runs
-		const struct node *node; // the first that it has put there
+		const struct node *in;	 // node of the running create, NULL: none
+		const struct node *node; // the first node that it has attached
 	} created;
 	struct {
 		bool is_open;
 		struct config_client owner;
 		time_t since;
-		unsigned seconds; // at most
+		unsigned seconds; // limit
 		struct timer limit;
-		uint64_t lapsed; // the client whose transaction ended by itself and who does not
-				 // know
+		uint64_t lapsed; // the client whose transaction timed out, until it is told
 	} transaction;		 // begin.c
 	struct {
 		struct json_object *commands; // texts, since the last save
-		unsigned more;		      // than fit
-		struct json_object *saved;    // of the saved file: what led to it
+		unsigned more;		      // number of dropped ones
+		struct json_object *saved;    // of the saved file: its origin
 	} change;
 	bool skips_backup;     // of the change that is being saved
 	struct list dirty;     // struct target
 	struct list waiting;   // struct storage
 	unsigned lost_portals; // portals without an address
 	unsigned broken_luns;  // LUNs without storage
-	bool is_view_dirty;    // targets came or went, discovery auth changed
+	bool is_view_dirty;    // targets added or removed, discovery auth changed
 	struct {
 		uint64_t inode;
 		struct timespec mtime;
-	} saved; // the file as we last read or wrote it
+	} saved; // the file when we last read or wrote it
 	struct {
 		bool are_known;
 		struct file_id file[OWN_FILES], folder[OWN_FILES];
-	} own;			// files of the daemon's
-	bool has_replaced_edit; // a version of the file that was not ours, and nobody was told
+	} own;			// the daemon's own files
+	bool has_replaced_edit; // an edited file was replaced, not reported yet
 	struct timer retry;
-	uint64_t retry_usec; // the delay it is armed with
+	uint64_t retry_usec; // its current delay
 	struct timer look;   // storage_look.c
 	unsigned closing;
 	void (*quiet)(void *arg);
 	void *quiet_arg;
 	bool is_shutting_down;
 	uint64_t generation, view_generation;
-	uint8_t ports[65536 / 8]; // relative target ports in use, a bit each
+	uint8_t ports[65536 / 8]; // relative target ports in use, one bit each
 };
 
 #define NODE_OF(type, n) container_of((n), type, node)
@@ -230,42 +229,42 @@ extern const struct command_row acl_commands[];
 extern const struct group_row root_groups[], storage_groups[], tpg_groups[], acl_groups[],
 	iscsi_groups[], lun_groups[], portal_groups[];
 
-// Every row that saveconfig.json has beside a node's own fields.
+// All rows of saveconfig.json in addition to a node's own fields.
 extern const struct attr_row auth_rows[], discovery_rows[], pref_rows[], srpt_attr_rows[];
 const struct attr_row *param_rows(void); // TPG parameters
-// A list for allowed_addresses: address[/prefix] with commas. -EINVAL.
+// Parses a list for allowed_addresses: address[/prefix], comma-separated. -EINVAL.
 int addresses_check(const char *list, struct err *e);
 
 // ---- own_files.c ----
-// -EINVAL with text: dev is, or would become, one of the daemon's own files, under whatever name.
-// Two system calls for most. Control thread; blocks on the file system.
+// -EINVAL with text: dev is, or would become, one of the daemon's own files, under any name.
+// Usually two system calls. Control thread; blocks on the file system.
 int own_files_refuse(struct config *c, const char *dev, struct err *e);
-// They may be others now: for the beginning of whatever opens disks.
+// The files may have changed: call before opening disks.
 void own_files_forget(struct config *c);
 
 // ---- names.c ----
 int name_check_storage(const char *name, struct err *e);
-// Of a file or device that is to be served: no control characters [core/utf8.h]. What is restored
-// may have them: it was served, and would be lost.
+// The path of a new file or device: no control characters [core/utf8.h]. Restored paths may have
+// them, since those disks would be lost.
 int name_check_dev(const char *dev, struct err *e);
 int name_check_wwn(const char *uuid, struct err *e);
 enum { NAME_SECRET_SIZE = 17 };
-// 16 letters and digits of 96 random bits: what RFC 7143 asks for, and the most that Windows takes.
+// 16 letters and digits of 96 random bits: required by RFC 7143, and the maximum of Windows.
 void name_new_secret(char out[NAME_SECRET_SIZE]);
 void name_new_uuid(char out[40]);
 void name_new_alias(char out[11]);
 void name_new_iqn(char out[224]);
-// Normalizes in into out; is_target: one that we create, strictly.
+// Normalizes in into out; is_target: a strict check for new targets.
 int name_iscsi(const char *in, bool is_target, char out[224], struct err *e);
 
 // ---- srpt.c ----
-// "ib." and 32 hex digits from the spellings that are in use.
+// "ib." and 32 hex digits from the spellings in use.
 int name_srpt_target(const char *in, char out[224], struct err *e);
 // The same of an initiator port id; "xxxx:xxxx:xxxx:xxxx" of a port GUID; an IP address.
 int name_srpt_initiator(const char *in, char out[224], struct err *e);
 int srpt_target_new(struct config *c, struct srpt_target **ret, const char *name, struct err *e);
 
-// ---- credentials.c: what a login has to prove, as far as the tree tells ----
+// ---- credentials.c: required credentials of logins, from the tree ----
 enum credentials {
 	CREDENTIALS_NONE,
 	CREDENTIALS_NO_PASSWORD,
@@ -273,14 +272,13 @@ enum credentials {
 	CREDENTIALS_MUTUAL
 };
 enum credentials credentials_of(const struct auth_group *a);
-// Those that count for logins by the ACL: its own, or those of its portal group. *ret_is_own:
-// which.
+// The credentials of logins by the ACL: its own, or those of its portal group. *ret_is_own: which.
 enum credentials credentials_of_acl(const struct acl *a, bool *ret_is_own);
 bool acl_needs_credentials(const struct acl *a);
-// Why nobody can log in by the ACL, or without one where that is allowed. NULL: somebody can.
+// Why no login by the ACL, or without an ACL where permitted, can succeed. NULL: it can.
 const char *acl_warning(const struct acl *a);
 const char *tpg_warning(const struct tpg *tpg);
-// Tells the user so, with what to do about it.
+// Warns the user of that, with cures.
 void acl_warn(const struct acl *a, struct reply *r);
 void tpg_warn(const struct tpg *tpg, struct reply *r);
 
@@ -290,31 +288,31 @@ const char *no_effect_here(const struct attr_row *row);
 // Why the setting, which is text now, changes nothing; NULL: it does, or has its default value.
 const char *no_effect(const struct node *n, const struct attr_row *row, const char *text);
 
-// ---- negotiated.c: what the live session of an ACL has agreed on ----
+// ---- negotiated.c: negotiated values of the live session of an ACL ----
 extern const struct attr_row negotiated_rows[];
 size_t negotiated_get(struct node *n, const struct attr_row *row, char *out, size_t size);
 
 // ---- acl_group.c ----
-// A command below .../acls/TAG: of all ACLs with that tag, or, when it only looks, of the first.
-// *ret is as of config_run(). False: no ACL has it, and nothing was done.
+// Runs a command below .../acls/TAG for all ACLs with that tag or, if it only reads, for the first.
+// *ret: as config_run(). False: no ACL has the tag; nothing was done.
 bool acl_group_run(struct config *c, const struct config_call *call, bool is_admin, int *ret,
 		   struct reply *out, struct err *e);
 
 // ---- config.c ----
-// Tells whoever changed something that the saved file had been edited, once.
+// Reports once, to the next client with a change, that the saved file had been edited.
 void config_tell_replaced(struct config *c, struct reply *r);
 
 // ---- audit.c ----
-// A command in words, values of settings left out.
+// A command as text, without values of settings.
 void audit_text(char *out, size_t size, const char *path, const struct command_row *row,
 		struct json_object *positional, struct json_object *named);
-// Tells the log who has run a command that changes something.
+// Logs who has run a command that changes the configuration.
 void audit_change(const struct config *c, const char *path, const struct command_row *row,
 		  struct json_object *positional, struct json_object *named);
 
 // ---- acl_tag.c ----
 struct acl *acl_by_name(struct config *c, struct node *acls, const char *text); // NULL: none
-// Those that text means: one by its name, or all with that tag, one behind the other, from NULL on.
+// Iterates the ACLs of text, a name or a tag, starting with NULL.
 struct acl *acl_next(struct config *c, struct node *acls, const char *text,
 		     const struct acl *after);
 int acl_unknown(const char *text, struct err *e); // -ENOENT
@@ -324,31 +322,31 @@ int acl_untag(struct config *c, struct node *n, const struct args *a, struct rep
 	      struct err *e);
 
 // ---- in_use.c ----
-// -EBUSY with whose session it is when a session uses n, unless a has force. A session uses the
-// LUNs that it has read, written or reserved, their storage, and, if it uses any LUN, the target,
-// portal group, ACL and portal that it logged in through. One that only sees them does not.
-// The parameter of the commands that ask: the last one of each.
+// -EBUSY with the session if a session uses n, unless a has force. A session uses the LUNs that it
+// has read, written or reserved, their storage, and, if it uses any LUN, the target, portal group,
+// ACL and portal that it logged in through. Seeing a LUN is not use.
+// PARAM_FORCE: the last parameter of each command concerned.
 #define PARAM_FORCE                                                                                \
 	{                                                                                          \
 		"force", PARAM_BOOL, false, "false", "true: delete it even if in use", NULL        \
 	}
 int in_use_refuse(struct config *c, const struct node *n, const struct args *a, struct err *e);
 
-// ---- model.c: making and finding objects. New ones are attached and in the transaction. ----
+// ---- model.c: creates and finds objects. New ones are attached within the transaction. ----
 struct storage_type *storage_type_of(struct config *c, const char *name);
 int storage_new(struct config *c, struct storage **ret, const struct backstore_type *type,
 		const char *name, struct err *e);
 struct storage *storage_find(struct config *c, const char *path); // /backstores/T/N, T/N
 int target_new(struct config *c, struct target **ret, const char *name, struct err *e);
-// Commands of a portal group, and of an SRP target, which is its own.
+// Commands of a portal group, and of an SRP target, which is also its portal group.
 int tpg_enable(struct config *c, struct node *n, const struct args *a, struct reply *r,
 	       struct err *e);
 int tpg_disable(struct config *c, struct node *n, const struct args *a, struct reply *r,
 		struct err *e);
-// Gives the TPG that RELATIVE TARGET PORT IDENTIFIER if nobody has it.
+// Gives the TPG this RELATIVE TARGET PORT IDENTIFIER if it is free.
 void tpg_want_port(struct config *c, struct tpg *tpg, uint16_t port);
 int tpg_new(struct config *c, struct tpg **ret, struct target *t, unsigned tag, struct err *e);
-// Fills the zeroed tpg and puts it under parent; frees it on failure.
+// Fills the zeroed tpg and attaches it to parent; frees it on failure.
 int tpg_add(struct config *c, struct tpg *tpg, struct node *parent, const struct node_class *class,
 	    const char *name, unsigned tag, const char *taken, struct err *e);
 void tpg_attached(struct config *c, struct node *n, bool is_attached);
@@ -365,64 +363,65 @@ int mapped_lun_new(struct config *c, struct mapped_lun **ret, struct acl *a, uin
 // is_dry: does not listen.
 int portal_new(struct config *c, struct portal_node **ret, struct tpg *tpg, const char *host,
 	       uint16_t port, unsigned transports, bool is_dry, struct err *e); // portal.c
-// Calls fn for the portals of every TPG; it may not take one out of the tree.
+// Calls fn for the portals of every TPG; fn must not remove one from the tree.
 void portals_each(struct config *c, void (*fn)(struct config *c, struct portal_node *p, void *arg),
 		  void *arg); // portal.c
 void portal_split(const struct portal_node *p, char host[TCP_ADDR_TEXT], uint16_t *ret_port);
-// Lets the listening portal offer what the node says now; once that is saved.
+// Makes the listening portal offer the node's current transports; call after the save.
 void portal_follow(struct portal_node *p);
 const char *portal_transport_name(unsigned mask);			    // "tcp", "iser", "all"
 int portal_transport_parse(const char *name, unsigned *ret, struct err *e); // -EINVAL
 // The portal of that address, or NULL.
 struct portal_node *portal_find(struct config *c, struct tpg *tpg, const char *host, uint16_t port);
-bool portal_retry(struct config *c, struct portal_node *p); // true: an address at last
+bool portal_retry(struct config *c, struct portal_node *p); // true: it has an address now
 int foreign_new(struct config *c, struct node *parent, const struct node_class *class,
 		const char *name, struct json_object *kept, struct err *e);
-// "/srpt": made when first needed.
+// "/srpt": created on demand.
 struct node *fabric_of(struct config *c, const char *fabric, struct err *e);
 
-// Takes a node and everything below it (and the mapped LUNs and LUNs that hang on it) out of
-// the tree, within the transaction.
+// Removes a node and everything below it (and the mapped LUNs and LUNs that depend on it) from the
+// tree, within the transaction.
 int model_remove(struct config *c, struct node *n, struct err *e);
-void model_dirty(struct config *c, const struct node *n); // its target must be published again
-struct target *target_of(const struct node *n);		  // of iSCSI; NULL: n is in no such target
-// Of the target that n is in, iSCSI or SRP, as logins name it; "": n is in none.
+void model_dirty(struct config *c, const struct node *n); // marks its target for the next publish
+struct target *target_of(const struct node *n);		  // of iSCSI; NULL: n is not in such a
+							  // target
+// The name of n's target, iSCSI or SRP, as used in logins; "": none.
 const char *target_name(const struct node *n);
 struct tpg *tpg_of(const struct node *n);
 bool model_is_empty(const struct config *c);
 
 // ---- storage.c: the life of a storage object ----
-// Opens it; is_new: asked for now, so that it may be created. On failure it waits with the
-// reason, and the code is returned with the text.
+// Opens it; is_new: a new object, so the file may be created. On failure it waits with the reason,
+// and the code is returned with the text.
 int storage_open(struct storage *s, bool is_new, struct err *e);
-// Puts it among those that are tried again.
+// Adds it to those that are retried.
 void storage_wait(struct storage *s, const struct err *why);
-// Lets go of the logical unit; it closes when the last session has let go too.
+// Releases the logical unit; it closes when the last session has released it too.
 void storage_release(struct storage *s);
 void storage_free(struct config *c, struct node *n);
-// Options by name. get returns NULL when it is not set.
+// Options by name. get returns NULL if it is not set.
 int storage_set_option(struct storage *s, const char *name, const char *text, struct err *e);
 const char *storage_get_option(const struct storage *s, const char *name);
 uint64_t storage_size(const struct storage *s);
-// Whether closing it loses data: a RAM disk that was written. lost_data.c; looks at its memory.
+// Whether closing it loses data: a RAM disk that was written. lost_data.c; examines its memory.
 bool storage_loses_data(const struct storage *s);
-void storage_look_init(struct config *c); // begins to look at open storage every ten seconds
+void storage_look_init(struct config *c); // starts to check open storage every ten seconds
 void storage_retry(struct timer *t);
 
 // ---- luns.c ----
-// The lowest number that no child of n named PREFIXnumber has; above LUN_MAX: none is free.
+// The lowest number not used by a child of n named PREFIXnumber; above LUN_MAX: none is free.
 uint32_t number_free(const struct config *c, struct node *n, const char *prefix);
 // The number in text, or number_free() without one; -EINVAL.
 int number_pick(const struct config *c, struct node *n, const char *prefix, const char *text,
 		struct err *e);
-// The LUN that text means: its number, or a storage object, file or device, of which a LUN is made
-// if there is none. -ENOENT and what making one can give.
+// The LUN of text: its number, or a storage object, file or device, for which a LUN is created if
+// missing. -ENOENT and errors of creating one.
 int lun_for(struct config *c, struct tpg *tpg, const char *text, struct lun **ret, struct reply *r,
 	    struct err *e);
 struct lun *lun_of_storage(const struct tpg *tpg, const struct storage *s); // NULL: none
 
 // ---- lun_link.c ----
-// Lets the LUNs that were kept for want of s lead to it. -ENOMEM.
+// Connects the LUNs that were kept without s to it. -ENOMEM.
 int luns_find_storage(struct config *c, struct storage *s, struct reply *r, struct err *e);
 
 // ---- alua.c ----
@@ -434,32 +433,32 @@ uint16_t alua_group_id(struct config *c, const struct lun *l);
 void alua_sync_ports(struct config *c, struct target *t); // before its LUNs become visible
 
 // ---- commit.c ----
-// Ends the transaction: views of the dirty targets, saved file, publish. On failure all is
-// undone. saves: false while a saved file is being read.
+// Ends the transaction: views of the dirty targets, saved file, publish. On failure everything is
+// undone. saves: false while reading a saved file.
 int config_commit(struct config *c, bool saves, struct err *e);
-// What ends every command: commits when code is 0, else undoes; returns the code. Among several
-// that are one change, what went well is committed with the last of them.
+// Ends every command: commits if code is 0, else undoes; returns the code. If several are one
+// change, the successful ones are committed with the last.
 int config_finish(struct config *c, int code, struct err *e);
 
 // ---- root.c ----
-void config_drop_all(struct config *c); // takes everything down; the saved file stays
+void config_drop_all(struct config *c); // deletes everything; the saved file stays
 
 // ---- publish.c ----
 int view_build(struct config *c, struct target *t, struct view_target **ret, struct err *e);
-// Publishes the targets as they are (t->view of each).
+// Publishes the current targets (t->view of each).
 int view_publish(struct config *c, struct err *e);
 
 // ---- save.c, saved_file.c, restore.c ----
 struct json_object *save_document(struct config *c);
 char *save_text(struct config *c, size_t *ret_len); // the same as text, for free(); NULL: no memory
 int config_save(struct config *c, const char *file, bool may_be_empty, struct err *e);
-// Puts one storage object, and the targets that export it, into a file that may hold others.
+// Writes one storage object, and the targets that export it, to a file that may contain others.
 int config_save_part(struct config *c, struct storage *s, const char *file, struct err *e);
-// A document, secrets included, to a file of the user's choice (FILE_ELSEWHERE, mode 0600).
+// Writes a document, including secrets, to a file of the user's choice (FILE_ELSEWHERE, mode 0600).
 int config_write_document(struct json_object *doc, const char *file, struct err *e);
-// The file that a command names: the daemon's own for NULL and for every path that leads to it.
+// The file of a command: the daemon's own for NULL and for every path to it.
 const char *config_named_file(const struct config *c, const char *path);
-void config_note_file(struct config *c); // takes the file as it is now for ours
+void config_note_file(struct config *c); // accepts the current file as ours
 struct restore_options {
 	const char *only_target, *only_storage; // NULL: everything; restore_is_meant()
 	bool is_dry;	 // reads only: nothing is opened, no address listened on
@@ -468,10 +467,10 @@ struct restore_options {
 	bool is_undo;	 // ... which was saved here before
 	bool is_forced;	 // data on RAM disks may be lost (plan_run())
 };
-// Whether the user's word for a storage object means that one: its name, or its path. NULL: any.
+// Whether the user's text refers to this storage object: its name or path. NULL: any.
 bool restore_is_meant(const char *wanted, const char *plugin, const char *name);
-// Adds what the document holds, within the transaction. Lines of trouble go to errors (an
-// array); the return code is for what makes all of it impossible.
+// Adds the content of the document, within the transaction. Appends error lines to errors (an
+// array); the return code is for fatal errors.
 int restore_document(struct config *c, struct json_object *doc, const struct restore_options *o,
 		     struct json_object *errors, struct err *e);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names: what may be given to objects, and what is made up where the user gives none.
+// Names of objects: rules, and generated names.
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -66,8 +66,8 @@ int name_check_wwn(const char *uuid, struct err *e)
 	return 0;
 }
 
-// getrandom() of so few bytes neither blocks nor fails once the machine is up; before that
-// it waits, and a name that is not unique would be worse.
+// getrandom() of so few bytes neither blocks nor fails once the machine is up; before that it
+// waits, which is better than a name that is not unique.
 static void random_bytes(uint8_t *out, size_t len)
 {
 	while (getrandom(out, len, 0) != (ssize_t)len)
@@ -110,7 +110,7 @@ void name_new_alias(char out[11])
 	hex(b, sizeof b, out);
 }
 
-// First label, lower case, without what a name cannot hold.
+// The first label in lower case, without characters that a name cannot contain.
 static void label(const char *in, char *out, size_t size)
 {
 	size_t n = 0;

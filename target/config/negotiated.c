@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The group parameter of an ACL: what its initiator's session has negotiated, to be read only.
+// The read-only group parameter of an ACL: the negotiated values of its initiator's session.
 // Control thread; visits the workers.
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@
 static const struct source {
 	size_t offset; // in struct session_info
 	bool is_choice;
-	const char *words[2]; // of false and true; one alone: always that
+	const char *words[2]; // for false and true; a single one: always that
 } sources[] = {
 	CHOICE(data_digest, "None", "CRC32C"),
 	ALWAYS("Yes"),
@@ -96,7 +96,7 @@ size_t negotiated_get(struct node *n, const struct attr_row *row, char *out, siz
 {
 	struct session_info *list = NULL;
 	unsigned count = 0, i = 0;
-	sessions_list(&list, &count); // without memory there are none
+	sessions_list(&list, &count); // none without memory
 	while (i < count && !is_of(&list[i], n))
 		i++;
 	size_t len = i < count ? put_value(&sources[row - negotiated_rows], &list[i], out, size)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Settings that are taken for targetcli's sake and change nothing here: whoever sets one is told
-// so. Control thread.
+// Settings that are accepted for compatibility with targetcli but have no effect: `set` warns.
+// Control thread.
 #include <string.h>
 #include <strings.h>
 
@@ -34,7 +34,7 @@ static const struct {
 	{ "thin_threshold_percent", lacks_space, "this storage does not report its used space"},
 };
 
-// What counts for a device that answers commands itself.
+// Attributes with an effect on a pass-through device.
 static bool is_of_pass_through(const char *name)
 {
 	return !strcmp(name, "queue_depth") || !strcmp(name, "emulate_tas") ||
@@ -51,7 +51,7 @@ static const char *of_storage(const struct storage *s, const char *name)
 	return NULL;
 }
 
-// Reasons that are the same everywhere.
+// Common reasons.
 static const char *by_name(const char *name)
 {
 	static const char *const reasons[][2] = {

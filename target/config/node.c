@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The tree's plumbing: children by name, paths, display order.
+// Common code of the tree: children by name, paths, display order.
 #include "target/config/node.h"
 
 #include <ctype.h>
@@ -118,7 +118,7 @@ struct node **node_sorted(const struct node *n)
 		return NULL;
 	list_for_each (it, &n->children)
 		out[i++] = list_entry(it, struct node, link);
-	// Most were made in their order: looking is cheaper than sorting.
+	// Most were created in order: checking is cheaper than sorting.
 	bool is_sorted = true;
 	for (unsigned j = 1; is_sorted && j < i; j++)
 		is_sorted = by_name(&out[j - 1], &out[j]) < 0;

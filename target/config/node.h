@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Nodes of the configuration tree. Every object of the model begins with one; its class says
-// what can be done with it. Control thread.
+// Nodes of the configuration tree. Every object of the model begins with one; its class defines its
+// operations. Control thread.
 #pragma once
 
 #include <stdbool.h>
@@ -14,35 +14,35 @@ struct node_class;
 
 struct node {
 	const struct node_class *class;
-	struct node *parent; // NULL at the root and while detached
+	struct node *parent; // NULL for the root and while detached
 	char *name;
 	struct list link; // in parent->children, in the order of creation
 	struct list children;
 	unsigned child_count;
-	bool is_named;		  // by the document that is being applied: restore_fill.c
-	unsigned numbers_taken;	  // no child's name ends in a lower number that is free
-	struct json_object *kept; // keys of the saved file that mean nothing here
+	bool is_named;		  // by the document being applied: restore_fill.c
+	unsigned numbers_taken;	  // lowest number that may be free as a suffix of a child's name
+	struct json_object *kept; // unknown keys of the saved file
 	struct frozen *frozen;	  // its text in the saved file: save.c
 };
 
 // Fills a zeroed node; name is copied. -ENOMEM.
 int node_init(struct node *n, const struct node_class *class, const char *name);
-// Frees the name, what was kept, and the text. The node is detached and has no children.
+// Frees the name, the unknown keys and the text. The node is detached and has no children.
 void node_done(struct node *n);
 
-// Puts a detached node under parent. -EEXIST when the name is taken, -ENOMEM.
+// Attaches a detached node to parent. -EEXIST: the name is in use; -ENOMEM.
 int node_attach(struct map *names, struct node *parent, struct node *n);
 void node_detach(struct map *names, struct node *n);
 
 struct node *node_child(const struct map *names, const struct node *parent, const char *name);
-// "/", "/iscsi/iqn...", with or without a slash at the end; NULL when there is no such node.
+// "/", "/iscsi/iqn...", with or without a slash at the end; NULL: no such node.
 struct node *node_at(const struct map *names, struct node *root, const char *path);
 // The absolute path, at most size bytes; returns its length.
 size_t node_path(const struct node *n, char *out, size_t size);
 
-// The children sorted for display, trailing numbers by value (lun2 before lun10). For
-// free(); NULL when there are none or no memory is left.
+// The children sorted for display, trailing numbers by value (lun2 before lun10). For free(); NULL:
+// no children, or no memory.
 struct node **node_sorted(const struct node *n);
 
-// "lun12" with prefix "lun" -> 12, also "12"; -1 when it is neither or above max.
+// "lun12" with prefix "lun" -> 12, also "12"; -1: neither, or above max.
 int number_of(const char *text, const char *prefix, int max);

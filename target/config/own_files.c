@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which files are farblockd's own: a disk in one of them would be overwritten by the daemon, and
-// an initiator would write what the daemon reads. Told by what a file is, not by how it is called.
+// farblockd's own files: a disk in one of them would be overwritten by the daemon, and an initiator
+// could write data that the daemon reads. Files are identified by inode, not by name.
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include "target/config/model.h"
 
 enum place { SAVED_FILE, SAVED_FOLDER, STATE_FOLDER, SOCKET };
-enum kind { FILE_ITSELF, FOLDER, PREFIX }; // PREFIX: whatever begins with it
+enum kind { FILE_ITSELF, FOLDER, PREFIX }; // PREFIX: all names that begin with it
 
 static const struct own {
 	enum place place;
@@ -34,7 +34,7 @@ static const struct own {
 	{ SOCKET,	  ".lock",	   FILE_ITSELF, "lock"			       },
 };
 
-// A path as the kernel sees it: what is there, if anything is, and the folder it is in.
+// A resolved path: the file, if it exists, and its directory.
 struct place_of {
 	struct stat file;
 	struct file_id id, folder;
@@ -79,7 +79,7 @@ static bool look(struct place_of *p, const char *path)
 	return p->folder.is_there;
 }
 
-// False: the daemon has no such file.
+// False: the daemon does not use such a file.
 static bool path_of(const struct config *c, const struct own *o, char ret[PATH_MAX])
 {
 	const char *base = o->place == STATE_FOLDER ? c->state_dir
@@ -93,7 +93,7 @@ static bool path_of(const struct config *c, const struct own *o, char ret[PATH_M
 	       (size_t)snprintf(ret, PATH_MAX, "%.*s%s", (int)len, base, o->suffix) < PATH_MAX;
 }
 
-// Other names of a file in folder, which is ours: hard links.
+// Other names of a file in our own directory: hard links.
 static bool is_linked_from(const char *folder, const struct file_id *file)
 {
 	DIR *d = opendir(folder);
@@ -111,7 +111,7 @@ static bool is_linked_from(const char *folder, const struct file_id *file)
 	return is_found;
 }
 
-// Once for ten thousand disks of a saved file.
+// Runs once for ten thousand disks of a saved file.
 static void find_all(struct config *c)
 {
 	char path[PATH_MAX];
@@ -129,7 +129,7 @@ void own_files_forget(struct config *c)
 	c->own.are_known = false;
 }
 
-// Whether p has the name of row i, or begins like it.
+// Whether p has the name of row i, or its prefix.
 static bool has_name(const struct config *c, const struct place_of *p, size_t i)
 {
 	char path[PATH_MAX];

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// plan FILE and apply FILE: the tree becomes what a document says. Both do the same; plan takes it
-// back.
+// plan FILE and apply FILE: make the tree match a document. Both do the same; plan undoes it.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,7 +94,7 @@ int plan_run(struct config *c, struct json_object *doc, const char *what,
 			reply_say(r, "Requires force=true: data will be lost.");
 		code = (int)json_object_array_length(lines);
 	}
-	if (o->is_dry || !code) // what changes nothing is no generation
+	if (o->is_dry || !code) // no generation without a change
 		txn_undo_to(c, mark);
 	json_object_put(from);
 	json_object_put(to);

@@ -43,8 +43,8 @@ static void strip_brackets(const char *host, char out[TCP_ADDR_TEXT])
 	snprintf(out, TCP_ADDR_TEXT, "%.*s", (int)(has ? len - 2 : len), host + has);
 }
 
-// The node's name: as tcp_addr_format writes it, or what it would be once the interface that
-// the address names is there.
+// The node's name: from tcp_addr_format(), or the name that it will have when the address's
+// interface exists.
 static int portal_name(const char *host, uint16_t port, char name[TCP_ADDR_TEXT],
 		       struct tcp_addr *ret, struct err *e)
 {
@@ -203,7 +203,7 @@ int portal_transport_parse(const char *name, unsigned *ret, struct err *e)
 		       name);
 }
 
-// Its first IPv4 address, else its first IPv6 one that needs no interface beside it.
+// Its first IPv4 address, else its first IPv6 one that is not link-local.
 static int address_of(const char *interface, char out[TCP_ADDR_TEXT], struct err *e)
 {
 	struct ifaddrs *list = NULL;
@@ -231,7 +231,7 @@ static int address_of(const char *interface, char out[TCP_ADDR_TEXT], struct err
 	return 0;
 }
 
-// iSER was asked for by name: what keeps an adapter from offering it is news then.
+// iSER was requested explicitly: report why no adapter offers it.
 static void warn_rdma(const struct portal_node *p, struct reply *r)
 {
 	const char *why = p->open ? portal_rdma_waits(p->open) : NULL;
@@ -267,7 +267,7 @@ static int create(struct config *c, struct node *n, const struct args *a, struct
 	if (!code) {
 		reply_say(r, "Created network portal %s.", p->node.name);
 		if (!p->open || portal_state(p->open) == PORTAL_WAITING)
-			reply_say(r, "Warning: not listening: %s",
+			reply_say(r, "Warning: portal waiting: %s",
 				  p->open ? portal_reason(p->open) : p->reason);
 		if (mask != PORTAL_ALL)
 			warn_rdma(p, r);
@@ -310,7 +310,7 @@ static int change_transports(struct config *c, struct portal_node *p, unsigned m
 	return 0;
 }
 
-// targetcli's: there it turns TCP off as well; here TCP stays unless transport says otherwise.
+// From targetcli, where it also disables TCP; here TCP stays enabled unless transport disables it.
 static int enable_iser(struct config *c, struct node *n, const struct args *a, struct reply *r,
 		       struct err *e)
 {
@@ -351,7 +351,7 @@ static int enable_offload(struct config *c, struct node *n, const struct args *a
 	return config_finish(c, code, e);
 }
 
-// ---- the same, typed one level higher: there is but one portal in most groups ----
+// ---- the same one level higher: most groups have only one portal ----
 
 typedef int portal_command(struct config *c, struct node *n, const struct args *a, struct reply *r,
 			   struct err *e);

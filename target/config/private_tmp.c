@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A service of systemd may have a /tmp and /var/tmp of its own (PrivateTmp=yes): folders named
-// systemd-private-* that are mounted there, hidden from everybody else, and removed when the
-// service stops. /proc/self/mountinfo tells (proc_pid_mountinfo(5)). Control thread; blocks.
+// A systemd service may have a private /tmp and /var/tmp (PrivateTmp=yes): directories named
+// systemd-private-*, mounted there, invisible to other programs, and removed when the service
+// stops. Detected by /proc/self/mountinfo (proc_pid_mountinfo(5)). Control thread; blocks.
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "target/config/file.h"
 
-// The folder of path, or the nearest one above that exists, without links.
+// The directory of path, or its nearest existing parent, without links.
 static bool real_folder(const char *path, char out[PATH_MAX])
 {
 	char text[PATH_MAX];
@@ -32,8 +32,8 @@ static bool is_below(const char *path, const char *folder)
 	return !strncmp(path, folder, n) && (!path[n] || path[n] == '/');
 }
 
-// The mount that folder is in: where it is, and what of its file system is there. Of two in one
-// place, the later one covers the other.
+// The mount of a directory: its mount point, and its root within the file system. Of two at one
+// mount point, the later one hides the other.
 static void find_mount(const char *folder, char where[PATH_MAX], bool *ret_is_private)
 {
 	char *line = NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From the tree to the snapshots the iSCSI target works with.
+// Builds the snapshots of the iSCSI target from the tree.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static int by_target(const void *a, const void *b)
 	return strcmp((*x)->name, (*y)->name);
 }
 
-// A LUN whose storage waits is not there for initiators until it opens.
+// A LUN whose storage is waiting does not exist for initiators until it opens.
 static void add_entry(struct config *c, struct lun_map *map, uint32_t number, const struct lun *l,
 		      bool is_protected)
 {
@@ -70,7 +70,7 @@ static struct lun_map *map_of_demo(struct config *c, const struct tpg *tpg)
 	return map;
 }
 
-// Credentials that cannot be read admit nobody.
+// With unreadable credentials no login succeeds.
 static void fill_auth(struct view_auth *v, const struct auth_group *a, const char *whose)
 {
 	struct err e = { 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sessions, how they ended and refused logins as JSON.
+// Sessions, ended sessions and refused logins as JSON.
 #include "target/config/report.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "target/config/json.h"
 #include "transport/iscsi/chap.h"
 
-enum { MOST = 64 }; // of ended sessions and of refusals: as many as are kept
+enum { MOST = 64 }; // limit of ended sessions and of refusals
 
 static void put_u64(struct json_object *o, const char *key, uint64_t v)
 {
@@ -20,7 +20,7 @@ static void put_bool(struct json_object *o, const char *key, bool v)
 	json_object_object_add(o, key, json_object_new_boolean(v));
 }
 
-// ---- what commands did ----
+// ---- statistics of commands ----
 
 void report_operations(struct json_object *to, const struct lu_counters *k)
 {
@@ -31,7 +31,7 @@ void report_operations(struct json_object *to, const struct lu_counters *k)
 		put_u64(one, "commands", k->op[op].commands);
 		put_u64(one, "bytes", k->op[op].bytes);
 		put_u64(one, "latency_sum_us", k->op[op].latency_sum_us);
-		// Entry i counts the commands that took less than 2^i us; the last: more.
+		// Entry i counts the commands below 2^i us; the last: all others.
 		for (int i = 0; i < LU_LATENCY_BUCKETS; i++)
 			json_object_array_add(latency,
 					      json_object_new_uint64(k->op[op].latency[i]));
@@ -80,7 +80,7 @@ static struct json_object *session_luns_json(const struct session_info *s)
 	return list;
 }
 
-// What was proven, in words: "none", "CHAP MD5", "mutual CHAP SHA3-256".
+// The authentication as text: "none", "CHAP MD5", "mutual CHAP SHA3-256".
 static void put_proof(struct json_object *o, const struct session_info *s)
 {
 	char text[48] = "none";

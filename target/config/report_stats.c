@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Statistics as JSON: storage objects, sessions, portals, the iSCSI target's sums, workers, and
-// what takes long.
+// long commands.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,7 +120,7 @@ static struct json_object *workers_json(void)
 	return list;
 }
 
-// ---- what takes long ----
+// ---- long commands ----
 
 static void add_progress(struct json_object *list, const char *operation, const char *path,
 			 double percent, uint64_t elapsed_ms)
@@ -168,7 +168,7 @@ static struct json_object *sessions_json(void)
 	struct json_object *list = json_object_new_object();
 	struct session_info *sessions = NULL;
 	unsigned count = 0;
-	sessions_list(&sessions, &count); // without memory there are none
+	sessions_list(&sessions, &count); // none without memory
 	for (unsigned i = 0; i < count; i++) {
 		struct json_object *o = json_object_new_object();
 		char sid[24];
@@ -195,7 +195,8 @@ struct json_object *report_status(struct config *c, bool wants_tree)
 	json_object_object_add(o, "workers", workers_json());
 	json_object_object_add(o, "iscsi", iscsi_json());
 	if (wants_tree) {
-		// Whoever has thousands of disks looks at targets first, and at the shell's ls.
+		// With thousands of disks only the upper levels are sent; the shell's ls shows the
+		// rest.
 		int depth = c->names.count > TREE_NODES_MAX ? 3 : 0;
 		json_object_object_add(o, "tree", config_tree(c, &c->root, depth));
 	}

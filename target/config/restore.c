@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From a document of rtslib's shape to the tree. Nothing in it is lost: what is not
-// understood, not served here, or wrong, is kept where it was and saved again; only the user
-// is told. Objects that cannot be opened wait.
+// From a document in rtslib's form to the tree. Nothing is lost: unknown, unsupported or invalid
+// content is kept in its place and saved again, and reported to the user. Objects that cannot be
+// opened wait.
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static void restore_pref(struct restore *r, const char *name, struct json_object
 		restore_complain(r, "%s: %s", SAVED_PREFS, why.text);
 }
 
-// What another program's file does not say stays as it is.
+// Values absent from another program's file do not change.
 static int restore_prefs(struct restore *r, struct json_object *values, struct err *e)
 {
 	bool is_there = json_object_is_type(values, json_type_object);
@@ -66,7 +66,7 @@ static int restore_prefs(struct restore *r, struct json_object *values, struct e
 	return 0;
 }
 
-// Until the document says otherwise.
+// Default, unless the document has a value.
 static int forget_discovery(struct config *c, struct err *e)
 {
 	static const struct auth_group none;
@@ -77,7 +77,7 @@ static int forget_discovery(struct config *c, struct err *e)
 	return 0;
 }
 
-// Kinds of which nothing is left go too.
+// Removes kinds that became empty too.
 static int sweep_kinds(struct restore *r, struct node *n, struct err *e)
 {
 	int code = 0;
@@ -101,7 +101,7 @@ static int sweep_all(struct restore *r, struct err *e)
 	return code ? code : sweep_kinds(r, &r->c->backstores, e);
 }
 
-// What a partial restore, or one that failed half way, has marked at the top.
+// Clears the marks of a partial or failed restore at the top.
 static void forget_named(struct config *c)
 {
 	list_for_each (i, &c->iscsi.children)
@@ -150,7 +150,7 @@ int restore_document(struct config *c, struct json_object *doc, const struct res
 	if (!is_partial) {
 		restore_keep_unknown(&r, &c->root, doc, known);
 		uint64_t generation = json_object_get_uint64(json_field(own, "generation"));
-		if (generation > c->generation) // numbers are given once
+		if (generation > c->generation) // each number is allocated once
 			c->generation = generation;
 	}
 	forget_named(c);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What reading every kind of object of a saved file has in common. Private to restore*.c;
-// control thread.
+// Shared by the readers of all objects of a saved file. Private to restore*.c; control thread.
 #pragma once
 
 #include "target/config/model.h"
@@ -10,24 +9,22 @@ struct restore {
 	const struct restore_options *options;
 	struct json_object *errors;
 	struct json_object *objects; // our section
-	bool is_exact;	 // it is there: the file was saved here, and what it leaves out is the
-			 // default
+	bool is_exact;	 // it exists: farblock saved the file, and absent values are defaults
 	struct map told; // unknown keys that were reported
 	struct json_object *told_keys;
-	struct map serials;  // of storage objects -> the first one that has it
-	struct map leaving;  // files and devices of open storage that this change takes out
-	size_t leaving_seen; // entries of the transaction that were looked at for it
+	struct map serials;  // of storage objects -> the first one with it
+	struct map leaving;  // files and devices of open storage that this change removes
+	size_t leaving_seen; // entries of the transaction already checked for that
 };
 
-// Makes the object that entry describes below parent. A failure keeps entry where it was.
+// Creates the object of entry below parent. On failure entry is kept in its place.
 typedef int (*restore_entry)(struct restore *r, void *parent, struct json_object *entry,
 			     struct err *e);
 
-// Adds a line of trouble.
+// Adds an error line.
 void restore_complain(struct restore *r, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-// Reports a key that means nothing here: each once, however many objects have it. what: a
-// literal, "key" or a group's name.
+// Reports an unknown key, once for all objects. what: a literal, "key" or a group's name.
 void restore_tell_unknown(struct restore *r, const char *what, const char *key, const char *where);
 
 // Keeps a value, or an entry of a list, to be saved again with the node.
@@ -48,20 +45,20 @@ void restore_set_auth(struct restore *r, const struct node *n, struct auth_group
 // Calls fn for every entry of the list o[key].
 void restore_each(struct restore *r, struct node *n, void *parent, struct json_object *o,
 		  const char *key, restore_entry fn);
-// A number in 0..max; -EINVAL.
+// A number in 0..max; else -EINVAL.
 int restore_number_field(struct json_object *o, const char *key, int max, struct err *e);
 
-// ---- restore_fill.c: an object that is there becomes what the document says ----
-// The node is in the document. is_old: it was in the tree before.
+// ---- restore_fill.c: changes an existing object to match the document ---- Marks the node as part
+// of the document. is_old: it was in the tree before.
 void restore_named(struct restore *r, struct node *n, bool is_old);
-// Takes out the children of n that the document does not name, where it is applied.
+// Removes the children of n that the document does not contain, if it is applied.
 int restore_sweep(struct restore *r, struct node *n, struct err *e);
-// A group's memory as it is; for restore_refill_end(). NULL: nothing to compare with.
+// A copy of a group's memory, for restore_refill_end(). NULL: nothing to compare with.
 void *restore_refill(struct restore *r, const struct group_row *g, struct node *n);
-// Brings what differs from before to the running object, checks the whole, marks the target.
+// Applies the differences from before to the running object, checks the result, marks the target.
 void restore_refill_end(struct restore *r, const struct group_row *g, struct node *n, void *before);
 
-// An object that is only kept: 1 if just that is there, else 0, and it is to be added.
+// An object that is only kept: 1: an equal one exists; 0: add it.
 int restore_meet_foreign(struct restore *r, struct node *parent, const char *name,
 			 struct json_object *o, struct err *e);
 int restore_add_foreign(struct restore *r, struct node *parent, const struct node_class *class,

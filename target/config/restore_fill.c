@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Applying a document to a tree that is there: objects that are the same remain, with their
-// sessions; settings that differ are changed; what the document does not name goes. Control thread.
+// Applies a document to an existing tree: equal objects remain, with their sessions; different
+// settings are changed; objects not in the document are removed. Control thread.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ int restore_sweep(struct restore *r, struct node *n, struct err *e)
 	return code;
 }
 
-// Only a file that was saved here says all that is not as delivered.
+// Only a file saved by farblock contains all values that differ from the defaults.
 static void set_defaults(const struct group_row *g, struct node *n)
 {
 	for (const struct attr_row *row = group_rows(g); row->name; row++)
@@ -55,7 +55,7 @@ void *restore_refill(struct restore *r, const struct group_row *g, struct node *
 	return before;
 }
 
-// What the running object refuses remains as it was.
+// A value that the running object refuses is not changed.
 static void apply_row(struct restore *r, const struct group_row *g, struct node *n,
 		      const struct attr_row *row, void *before, bool *ret_reopens)
 {

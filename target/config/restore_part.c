@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Keeping what is not understood, telling it once, setting what is.
+// Keeps unknown content, reports it once, and sets known values.
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,12 +17,12 @@ void restore_complain(struct restore *r, const char *fmt, ...)
 	vsnprintf(line, sizeof line, fmt, ap);
 	va_end(ap);
 	utf8_tame(line);
-	// The root has no name to begin with.
+	// The root has no name.
 	const char *text = strncmp(line, ": ", 2) ? line : line + 2;
 	json_object_array_add(r->errors, json_object_new_string(text));
 }
 
-// Keeps kept[key] = value, or appends when it is an array of leftovers.
+// Keeps kept[key] = value, or appends to an array of kept entries.
 void restore_keep(struct node *n, const char *key, struct json_object *value)
 {
 	if (!n->kept)
@@ -52,17 +52,17 @@ void restore_keep_entry(struct node *n, const char *key, struct json_object *ent
 		list = json_object_new_array();
 		json_object_object_add(n->kept, key, list);
 	}
-	// Read again what was saved before: once is enough.
+	// Reading what was kept before: no duplicates.
 	for (size_t i = 0; i < json_object_array_length(list); i++)
 		if (json_object_equal(json_object_array_get_idx(list, i), entry))
 			return;
 	json_object_array_add(list, json_object_get(entry));
 }
 
-// Each key once, however many objects have it.
+// Each key once for all objects.
 void restore_tell_unknown(struct restore *r, const char *what, const char *key, const char *where)
 {
-	// Known to rtslib, meaningless here, and kept: nothing to tell.
+	// Known to rtslib, kept without effect: not reported.
 	static const char *const quiet[] = { "aio", "write_back", "exclusive", "exists",
 					     "buffered_mode" };
 	for (size_t i = 0; i < sizeof quiet / sizeof quiet[0]; i++)
@@ -113,7 +113,7 @@ static void set_values(struct restore *r, const struct group_row *g, struct node
 		if (row && !is_readonly && text && !group_set(g, n, row, text, &e))
 			continue;
 		if (is_readonly)
-			; // ours to say, theirs to keep
+			; // read-only: ignore it
 		else if (!row)
 			restore_tell_unknown(r, g->name, key, n->name);
 		else

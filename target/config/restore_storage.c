@@ -120,8 +120,8 @@ static void note_leaving(struct restore *r)
 	}
 }
 
-// The file or device is that of an object that this very restore replaces: it is free when the
-// change is in force, and opened then.
+// The file or device belongs to an object that this restore replaces: it is free, and opened, at
+// the commit.
 static bool is_held_by_what_goes(struct restore *r, const struct storage *s)
 {
 	const char *dev = storage_get_option(s, "dev");
@@ -129,7 +129,7 @@ static bool is_held_by_what_goes(struct restore *r, const struct storage *s)
 	return dev && map_get(&r->leaving, r, dev);
 }
 
-// Whether the option's text in the document means what the object has.
+// Whether the option's text in the document equals the object's value.
 static bool is_same_option(const struct storage *s, int i, const char *text)
 {
 	const struct bs_option *o = &s->type->options[i];
@@ -146,7 +146,7 @@ static bool is_same_option(const struct storage *s, int i, const char *text)
 	}
 }
 
-// Whether the document means this very disk: what it has of settings may differ.
+// Whether the document describes this disk; settings may differ.
 static bool is_same_storage(struct restore *r, const struct storage *s, struct json_object *o)
 {
 	struct json_object *own = restore_own_section(r, &s->node);
@@ -173,7 +173,7 @@ static int fill_storage(struct restore *r, struct storage *s, struct json_object
 		restore_each(r, &s->node, s, o, "alua_tpgs", add_alua_group);
 		struct node *group = node_child(&r->c->names, &s->alua, ALUA_DEFAULT_GROUP);
 		if (group)
-			group->is_named = true; // always there
+			group->is_named = true; // always exists
 		code = restore_sweep(r, &s->alua, e);
 		if (group)
 			group->is_named = false;
@@ -184,7 +184,7 @@ static int fill_storage(struct restore *r, struct storage *s, struct json_object
 	return code;
 }
 
-// One that is there already: filled anew, or taken out to be made again. 1: nothing is left to do.
+// The storage object exists: fills it again, or removes it to recreate it. 1: nothing left to do.
 static int meet_storage(struct restore *r, struct node *there, struct json_object *o, struct err *e)
 {
 	struct storage *s = NODE_OF(struct storage, there);
@@ -253,13 +253,13 @@ int restore_storage(struct restore *r, void *parent, struct json_object *o, stru
 	code = fill_storage(r, s, o, false, e);
 	if (code < 0)
 		return code;
-	storage_class.attached(r->c, &s->node, true); // its device path is known now
+	storage_class.attached(r->c, &s->node, true); // its device path is now known
 	code = luns_find_storage(r->c, s, NULL, e);
 	if (code < 0)
 		return code;
 	if (!r->options->is_dry && storage_open(s, false, &why) < 0 &&
 	    !(why.code == -EBUSY && is_held_by_what_goes(r, s)))
-		restore_complain(r, "storage object %s/%s unavailable: %s", st->node.name, name,
+		restore_complain(r, "storage object %s/%s waiting: %s", st->node.name, name,
 				 why.text);
 	return 0;
 }

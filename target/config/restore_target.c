@@ -8,7 +8,7 @@
 #include "target/config/restore.h"
 #include "target/config/saved.h"
 
-// The LUN of this number, if it leads to s. One that leads elsewhere goes.
+// The LUN with this number, if its storage is s; else removes it.
 static int find_lun(struct restore *r, struct tpg *tpg, int number, const struct storage *s,
 		    struct lun **ret, struct err *e)
 {
@@ -49,7 +49,7 @@ static int fill_lun(struct restore *r, struct lun *l, struct json_object *o, con
 	return 0;
 }
 
-// It is not in the document that is applied, so it goes when all of it has been read.
+// It is not in the applied document, so it is removed after all of it is read.
 static bool goes(const struct restore *r, const struct storage *s)
 {
 	return r->options->is_apply && !r->options->only_target && !s->node.is_named;
@@ -102,7 +102,7 @@ static int add_portal(struct restore *r, void *parent, struct json_object *o, st
 	int port = restore_number_field(o, "port", 65535, e);
 	if (port < 1 || !host)
 		return port < 0 ? port : err_set(e, -EINVAL, "missing 'ip_address' or 'port'");
-	// iser=false is what targetcli writes for portals nobody thought about: not a refusal.
+	// targetcli writes iser=false for all portals by default: it does not disable iSER.
 	const char *transport = json_text(o, "transport");
 	unsigned mask = PORTAL_ALL;
 	int code = transport ? portal_transport_parse(transport, &mask, e) : 0;
@@ -127,7 +127,7 @@ static int add_portal(struct restore *r, void *parent, struct json_object *o, st
 	return 0;
 }
 
-// The mapping of this number, if it leads to that LUN. One that leads elsewhere goes.
+// The mapped LUN with this number, if it leads to that LUN; else removes it.
 static int find_mapped(struct restore *r, struct acl *a, int number, const struct lun *l,
 		       uint32_t tpg_lun, struct mapped_lun **ret, struct err *e)
 {
@@ -185,7 +185,7 @@ static int fill_tag(struct restore *r, struct acl *a, const char *tag)
 	return tag && !copy ? -ENOMEM : txn_text(r->c, &a->tag, copy);
 }
 
-// Credentials that the document does not give are none.
+// Credentials absent from the document are unset.
 static void fill_auth(struct restore *r, struct node *n, struct auth_group *a,
 		      struct json_object *o)
 {
@@ -315,7 +315,7 @@ static int add_srpt_tpg(struct restore *r, void *parent, struct json_object *o, 
 	return code;
 }
 
-// The node is the portal group as well: what was kept of the target stands apart.
+// The node is also the portal group: kept keys of the target are separate.
 static void keep_of_srpt_target(struct restore *r, struct node *n, struct json_object *o)
 {
 	struct json_object *rest = json_object_new_object();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The root: its commands, /backstores, and what is only kept for others.
+// The root: its commands, /backstores, and kept objects of other fabrics.
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static void info_root(struct config *c, const struct node *n, struct json_object
 	json_put_text(ret, "state_dir", c->state_dir);
 }
 
-// Takes everything out, within the transaction.
+// Removes everything, within the transaction.
 static int remove_all(struct config *c, struct err *e)
 {
 	int r = txn_memory(c, &c->discovery, sizeof c->discovery);
@@ -114,7 +114,7 @@ static int expect_entry(struct json_object *doc, const char *list,
 	return err_set(e, -ENOENT, "%s: no '%s' in %s", file, name, list);
 }
 
-// Looked at before anything is dropped for it.
+// Checked before anything is removed for it.
 static int check_named(struct json_object *doc, const struct restore_options *o, const char *file,
 		       struct err *e)
 {
@@ -142,7 +142,7 @@ static int restoreconfig(struct config *c, struct node *n, const struct args *a,
 		err_set(e, code, "Restore file %s not found", file);
 	if (!code)
 		code = check_named(doc, &o, file, e);
-	// One that is named becomes what the file says: what hangs on it, and its sessions, go on.
+	// The named object is changed to match the file; its LUNs and sessions continue.
 	bool is_clear = arg_bool(a, "clear_existing", false);
 	o.is_apply = is_clear && (o.only_target || o.only_storage);
 	bool is_whole = is_clear && !o.is_apply;
@@ -283,7 +283,7 @@ static const struct param_row set_params[] = {
 const struct command_row every_node_commands[] = {
 	{ "ls", ls_params, "Show the tree below a node.", true, ls },
 	{ "get", get_params, "Show settings.", true, config_get },
-	// Its values are free names: config_run() hands them to config_set().
+	// Its values have free names: config_run() passes them to config_set().
 	{ "set", set_params, "Change settings atomically.", false, NULL },
 	{ "info", NULL, "Show all properties of this object.", true, info },
 	{ "status", NULL, "Show the summary of this object.", true, status },

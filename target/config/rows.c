@@ -9,11 +9,11 @@
 struct rows {
 	struct config *c;
 	struct json_text text;
-	int depth; // of the deepest ones
+	int depth; // of the deepest nodes
 	bool has_serials;
 };
 
-// The unit serial of what the node is or stands for; "": it has none.
+// The unit serial of the node or of the object it stands for; "": none.
 static const char *serial_of(const struct node *n)
 {
 	const struct lun *l = n->class == &lun_class ? NODE_OF(const struct lun, n) : NULL;
@@ -24,7 +24,7 @@ static const char *serial_of(const struct node *n)
 	return l && l->storage ? l->storage->wwn : "";
 }
 
-// What stands in front of the name.
+// The prefix of the name.
 static void put_head(struct json_text *t, const struct summary *s, bool has_later, int level)
 {
 	static const char blanks[] = "                ";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The tree as a document of rtslib's shape. What rtslib would refuse stands in a section of
-// our own at the top level, which rtslib ignores.
+// The tree as a document in rtslib's form. Content that rtslib would refuse is in our own section
+// at the top level, which rtslib ignores.
 #include "target/config/save.h"
 #include "target/config/saved.h"
 
@@ -53,7 +53,7 @@ static struct json_object *fabric_list(struct save *s, struct config *c)
 	return list;
 }
 
-// Only what somebody has changed.
+// Only changed values.
 static struct json_object *changed_prefs(struct config *c)
 {
 	struct json_object *o = NULL;

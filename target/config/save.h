@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Making the document of the saved file: what its parts share. Private to save*.c. Objects that
-// come back belong to the caller (json_object_put()). Control thread.
+// Building the document of the saved file: shared by its parts. Private to save*.c. Returned
+// objects belong to the caller (json_object_put()). Control thread.
 #pragma once
 
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 #include "target/config/frozen.h"
 #include "target/config/model.h"
 
-// The text that the last object had for a part that most objects have alike.
+// The last text of a part that is the same in most objects.
 struct memo {
 	struct json_object *text; // NULL: none
 	const struct backstore_type *type;
@@ -20,37 +20,37 @@ struct save {
 	struct config *c;
 	struct json_object *doc;
 	struct json_object *objects; // of our section: path -> object
-	bool has_texts;		     // objects that are as they were come as their text
+	bool has_texts;		     // unchanged objects are returned as their text
 	struct frozen_key key;
 	struct memo attributes, alua;
 };
 
-// How deep in the document the objects lie whose texts are kept: those of which there are many.
+// Depth in the document of objects whose texts are kept: the numerous ones.
 enum { STORAGE_DEPTH = 2, OWN_DEPTH = 3, LUN_DEPTH = 6, MAPPED_DEPTH = 8 };
 
 // ---- save_values.c ----
 bool save_is_in(const char *const *list, const char *name); // list ends with NULL
 void save_append(struct json_object *to, struct json_object *list);
-// Adds what was kept: missing keys as they are, objects merged, arrays appended. kept may be NULL.
+// Adds unknown keys: missing ones unchanged, objects merged, arrays appended. kept may be NULL.
 void save_merge(struct json_object *to, struct json_object *kept);
-// The node's object in our section, made when first needed; it belongs to the section.
+// The node's object in our section, created on demand; the section owns it.
 struct json_object *save_own_of(struct save *s, const struct node *n);
 struct json_object *save_own_part(struct save *s, const struct node *n, const char *part);
 bool save_is_default(const struct attr_row *row, const char *text);
-// The settings of a group; what only farblock has goes into our section. only: all that rtslib has
-// of them here, NULL: no such list.
+// The settings of a group; those known only to farblock go into our section. only: the complete
+// list of rtslib's settings here, NULL: no such list.
 struct json_object *save_values(struct save *s, const struct group_row *g, struct node *n,
 				const char *const *only);
 // PREFIX_userid, PREFIX_password and so on.
 void save_put_auth(struct json_object *o, const char *prefix, const struct view_auth *v);
-// What rtslib does not know of them, into our section.
+// Adds those unknown to rtslib to our section.
 void save_put_own_auth(struct save *s, struct node *n, const char *group);
 
 // ---- objects whose texts are kept: save_object.c ----
 struct save_kind {
 	int depth;
 	struct json_object *(*make)(struct save *s, struct node *n);
-	// Everything that make() looks at, but for the name, the class and kept.
+	// Everything that make() reads, except the name, the class and kept.
 	void (*key)(struct frozen_key *k, struct node *n);
 };
 // A new reference to the object, or to its text.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Objects of the saved file whose texts are kept while nothing of them changes.
+// Objects of the saved file whose texts are kept while they do not change.
 #include "target/config/save.h"
 
 static struct json_object *reuse(struct save *s, const struct node *n)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One storage object, with the targets that export it, into a saved file that keeps all else it
-// holds. Control thread; blocks.
+// Saves one storage object, with the targets that export it, into a file without changing its other
+// content. Control thread; blocks.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static bool is_same(struct json_object *a, struct json_object *b, const char *ke
 	return x && y && !strcmp(x, y);
 }
 
-// Replaces the entry that has the same two names, or adds it.
+// Replaces the entry with the same two names, or adds it.
 static void put_entry(struct json_object *doc, const char *list, struct json_object *entry,
 		      const char *first, const char *second)
 {
@@ -32,7 +32,7 @@ static void put_entry(struct json_object *doc, const char *list, struct json_obj
 	json_object_array_put_idx(all, i, json_object_get(entry));
 }
 
-// A kept target of another fabric may hold anything.
+// A kept target of another fabric may contain anything.
 static size_t length(struct json_object *list)
 {
 	return json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
@@ -53,7 +53,7 @@ static bool exports(struct json_object *target, const char *path)
 	return false;
 }
 
-// What rtslib has no place for stands in a section of ours, by path.
+// Content unknown to rtslib is in our section, by path.
 static void put_own(struct json_object *doc, struct json_object *now, const char *path)
 {
 	struct json_object *own = json_field(doc, SAVED_SECTION);
@@ -91,7 +91,7 @@ static void put_targets(struct json_object *doc, struct json_object *now, const 
 	}
 }
 
-// The file's document, or an empty one when there is no file.
+// The file's document, or an empty one if the file does not exist.
 static int read_document(const char *file, struct json_object **ret, struct err *e)
 {
 	char *text;
@@ -130,7 +130,7 @@ int config_save_part(struct config *c, struct storage *s, const char *file, stru
 {
 	char path[NAME_MAX_LEN + 80];
 	struct json_object *doc;
-	if (!strcmp(file, c->file)) // which holds all of it at any time
+	if (!strcmp(file, c->file)) // which always contains everything
 		return config_save(c, file, false, e);
 	int r = read_document(file, &doc, e);
 	if (r < 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A storage object as the saved file has it.
+// A storage object in the saved file.
 #include <string.h>
 
 #include "target/config/save.h"
@@ -22,7 +22,7 @@ static struct json_object *option_value(const struct storage *s, const struct bs
 	}
 }
 
-// The options rtslib's constructor takes for a plugin; it refuses the object over any other.
+// The options of rtslib's constructor for a plugin; any other makes it refuse the object.
 static bool rtslib_takes(const char *plugin, const char *option)
 {
 	static const char *const taken[][5] = {
@@ -34,7 +34,7 @@ static bool rtslib_takes(const char *plugin, const char *option)
 	for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
 		if (!strcmp(taken[i][0], plugin))
 			return save_is_in(taken[i] + 1, option);
-	return true; // a plugin rtslib does not have: all in one place
+	return true; // a plugin unknown to rtslib: all in one place
 }
 
 static struct json_object *alua_list(struct storage *s)
@@ -47,7 +47,7 @@ static struct json_object *alua_list(struct storage *s)
 		for (const struct attr_row *row = alua_group_rows; row->name; row++) {
 			char text[32];
 			attr_get(row, &g->attr, text, sizeof text);
-			// rtslib writes the group's number and otherwise what can be set.
+			// rtslib writes the group's number and the writable settings.
 			if (!(row->flags & ATTR_READONLY) || !strcmp(row->name, "tg_pt_gp_id"))
 				json_object_object_add(o, row->name, json_number_or_text(text));
 		}
@@ -57,7 +57,7 @@ static struct json_object *alua_list(struct storage *s)
 	return list;
 }
 
-// Keeps a text for objects that are alike; takes over made, returns what stands for it.
+// Keeps a text for equal objects; takes ownership of made, returns its replacement.
 static struct json_object *memorize(struct memo *m, const struct storage *s,
 				    struct json_object *made)
 {
@@ -81,14 +81,14 @@ static struct json_object *saved_attributes(struct save *save, struct storage *s
 	node_path(&s->node, path, sizeof path);
 	struct json_object *o = save_values(save, storage_groups, &s->node,
 					    s->type->is_passthrough ? passthrough : NULL);
-	// What stands in our own section is no part of the text.
+	// Our own section is not part of the text.
 	if (!is_plain || json_field(json_field(save->objects, path), storage_groups[0].name))
 		return o;
 	m->attr = s->attr;
 	return memorize(m, s, o);
 }
 
-// Nearly every object has the default group alone, which nobody has touched.
+// Nearly every object has only the default group, unchanged.
 static struct json_object *saved_groups(struct save *save, struct storage *s)
 {
 	struct memo *m = &save->alua;
@@ -115,7 +115,7 @@ static struct json_object *storage_object(struct save *save, struct node *n)
 	for (int i = 0; s->type->options[i].name; i++) {
 		const struct bs_option *option = &s->type->options[i];
 		const char *text = s->option[i];
-		// A file that gave its own size has one now.
+		// The file determined the size.
 		if (!text && s->lu && !strcmp(option->name, "size"))
 			text = "0";
 		if (!text)
@@ -148,7 +148,7 @@ static void storage_key(struct frozen_key *k, struct node *n)
 		struct alua_node *g = NODE_OF(struct alua_node, list_entry(i, struct node, link));
 		frozen_key_add_text(k, g->node.name);
 		frozen_key_add(k, &g->attr, sizeof g->attr);
-		k->has_failed |= g->node.kept != NULL; // its address alone tells nothing
+		k->has_failed |= g->node.kept != NULL; // its address alone is not enough
 	}
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Targets as the saved file has them: portal groups, LUNs, ACLs, portals.
+// Targets in the saved file: portal groups, LUNs, ACLs, portals.
 #include <string.h>
 
 #include "target/config/save.h"
@@ -17,7 +17,7 @@ static struct json_object *lun_object(struct save *s, struct node *n)
 		json_put_text(o, "storage_object", path);
 	}
 	json_put_text(o, "alua_tg_pt_gp_name", l->group);
-	if (l->write_protect) // rtslib does not look at keys it does not know here
+	if (l->write_protect) // rtslib ignores unknown keys here
 		json_object_object_add(o, "write_protect", json_object_new_boolean(1));
 	save_merge(o, l->node.kept);
 	return o;
@@ -90,7 +90,7 @@ static struct json_object *portal_object(struct save *s, struct portal_node *p)
 	json_object_object_add(o, "port", json_object_new_int64(port));
 	json_object_object_add(o, "iser", json_object_new_boolean(p->is_iser));
 	json_object_object_add(o, "offload", json_object_new_boolean(p->is_offload));
-	if (p->transports != PORTAL_ALL) // a key of ours; rtslib passes over it
+	if (p->transports != PORTAL_ALL) // our own key, ignored by rtslib
 		json_put_text(o, "transport", portal_transport_name(p->transports));
 	json_object_put(save_values(s, portal_groups, &p->node, NULL)); // all of them are ours
 	save_merge(o, p->node.kept);
@@ -109,7 +109,7 @@ static struct json_object *tpg_object(struct save *s, struct tpg *tpg)
 	json_object_object_add(
 		o, "attributes",
 		save_values(s, group_find(tpg->node.class, "attribute"), &tpg->node, NULL));
-	if (params) // SRP has none, and nobody to prove anything
+	if (params) // SRP has neither parameters nor authentication
 		json_object_object_add(o, "parameters", save_values(s, params, &tpg->node, NULL));
 	save_put_auth(o, "chap", &tpg->auth.auth);
 	if (params)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Settings and names as the saved file has them, and what was kept of a file that had more.
+// Settings and names in the saved file, and kept unknown content.
 #include <stdio.h>
 #include <string.h>
 
 #include "target/config/save.h"
 
-// Attributes that older kernels do not know: written only when they say something.
+// Attributes unknown to older kernels: written only if they are set.
 static const char *const newer[] = { "emulate_rsoc", "submit_type", "netif_timeout", NULL };
 
 bool save_is_in(const char *const *list, const char *name)
@@ -84,11 +84,11 @@ struct json_object *save_values(struct save *s, const struct group_row *g, struc
 				 (are_params && !strcmp(row->name, "TargetAlias"));
 		if (is_silent && save_is_default(row, text))
 			continue;
-		// An own setting, or one that rtslib does not have for this plugin.
+		// Our own setting, or one that rtslib does not have for this plugin.
 		struct json_object *to = is_own || (only && !save_is_in(only, row->name))
 						 ? save_own_part(s, n, g->name)
 						 : o;
-		if (to == o && json_field(kept, row->name)) // which did not fit: save_merge()
+		if (to == o && json_field(kept, row->name)) // an invalid value: see save_merge()
 			continue;
 		json_object_object_add(to, row->name,
 				       are_params ? json_object_new_string(text)

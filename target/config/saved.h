@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names that writing and reading of the saved file share.
+// Names shared by the writer and the reader of the saved file.
 #pragma once
 
 #define SAVED_SECTION "farblock" // top-level key of ours; rtslib ignores it
-#define SAVED_TARGET  "target" // in what an SRP target keeps: the target's, not its portal group's
-#define SAVED_PREFS   "global" // in it: the preferences that are not as delivered
+#define SAVED_TARGET  "target"	 // in kept keys of an SRP target: those of the target itself
+#define SAVED_PREFS   "global"	 // in it: the preferences that differ from their defaults
 enum { SAVED_VERSION = 1 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The saved file: when it is replaced, and whose it is. Control thread.
+// The saved file: when it is replaced, and detection of edits. Control thread.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ const char *config_named_file(const struct config *c, const char *path)
 	return is_own ? c->file : path;
 }
 
-// Whether the file holds objects, or something that we cannot read and must not replace.
+// Whether the file contains objects, or something that we cannot read and must not replace.
 static bool has_objects(const char *file)
 {
 	char *text;
@@ -88,7 +88,7 @@ int config_save(struct config *c, const char *file, bool may_be_empty, struct er
 		is_kept = true;
 	}
 	struct json_object *before = json_object_get(c->change.saved);
-	if (is_kept) // otherwise undo goes back beyond what the file came from before
+	if (is_kept) // otherwise undo would skip the origin of the edited file
 		note_change(c, change_json(c));
 	c->generation += is_ours;
 	int r = write_tree(c, file,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Secrets in files: whose they are is looked at before what they hold.
+// Secrets in files: the owner is checked before reading.
 #include "target/config/secret.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static int check_file(int fd, const char *file, struct err *e)
 	return 0;
 }
 
-// The first line of what was read.
+// The first line of the text.
 static int take_line(const char *file, const char *text, size_t n, char out[256], struct err *e)
 {
 	size_t len = strcspn(text, "\r\n");
@@ -61,8 +61,7 @@ static int fill_one(const char *file, const char *name, char password[256], stru
 {
 	if (!*file)
 		return 0;
-	int r = *password ? err_set(e, -EINVAL,
-				    "%s and %s_file are both set (set one of them to nothing)",
+	int r = *password ? err_set(e, -EINVAL, "%s and %s_file are both set (clear one of them)",
 				    name, name)
 			  : secret_read(file, password, e);
 	if (r < 0 && !*password)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// /srpt: SRP targets. A target is a port of an adapter and has one portal group, so that both are
-// one node; initiators need an ACL. The names are those of T10 SRP annex B as the kernel's target
-// and rtslib write them. Control thread.
+// /srpt: SRP targets. A target is a port of an adapter and has one portal group, so both are one
+// node; initiators need an ACL. The names are those of T10 SRP annex B as the kernel's target and
+// rtslib write them. Control thread.
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 // ---- names ----
 
-// The hex digits of text without "ib.", "0x", "-" and ":"; how many there are, or -1.
+// The hex digits of text without "ib.", "0x", "-" and ":"; returns their number, or -1.
 static int hex_digits(const char *text, char out[33])
 {
 	int n = 0;
@@ -44,7 +44,7 @@ int name_srpt_target(const char *in, char out[224], struct err *e)
 			       "WWN not valid as: ib: '%.100s' (ib. and the 32 hex digits of a "
 			       "port's GID, or the 16 of its GUID)",
 			       in);
-	// A port's first GID is its GUID behind the link-local prefix [IBA 4.1.1].
+	// A port's first GID is the link-local prefix and its GUID [IBA 4.1.1].
 	snprintf(out, 224, "ib.%s%s", n == 16 ? "fe80000000000000" : "", hex);
 	return 0;
 }
@@ -87,7 +87,7 @@ int srpt_target_new(struct config *c, struct srpt_target **ret, const char *name
 	return r;
 }
 
-// Whether some port of this machine has that GID.
+// Whether a port of this machine has this GID.
 static bool has_port(const char *name)
 {
 	glob_t g;
@@ -125,7 +125,7 @@ static int create(struct config *c, struct node *n, const struct args *a, struct
 		if (!has_port(name))
 			reply_say(r, "Warning: Hardware missing for this WWN");
 		reply_say(r, "Created target %s.", name);
-		reply_say(r, "Warning: not listening: " WAITS);
+		reply_say(r, "Warning: target waiting: " WAITS);
 	}
 	return config_finish(c, code, e);
 }

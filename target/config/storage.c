@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The life of a storage object: opened, waiting, closed. One whose file or device is missing
-// stays in the tree, says why, and is tried again.
+// The life of a storage object: opened, waiting, closed. One whose file or device is missing stays
+// in the tree, shows why, and is retried.
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,8 +12,8 @@
 #include "target/config/model.h"
 #include "target/scsi/sbc_sanitize.h"
 
-// What is busy is tried soonest: a file that a killed predecessor held is free when the kernel
-// has cleared up behind it.
+// Busy files are retried soonest: a file held by a killed predecessor is free as soon as the kernel
+// has cleaned up.
 enum { RETRY_BUSY_USEC = 20000, RETRY_MIN_USEC = 1000000, RETRY_MAX_USEC = 16000000 };
 
 static int option_index(const struct storage *s, const char *name)
@@ -58,7 +58,7 @@ uint64_t storage_size(const struct storage *s)
 	return size;
 }
 
-// Another logical unit stands behind them, or none.
+// Their logical unit has changed.
 static void mark_luns(struct storage *s)
 {
 	list_for_each (i, &s->luns) {
@@ -82,7 +82,7 @@ void storage_wait(struct storage *s, const struct err *why)
 	timer_arm(c->control, &c->retry, first);
 }
 
-// A logical unit is closed for good: its file or device is free again.
+// A logical unit is completely closed: its file or device is free again.
 static void lu_closed(void *arg)
 {
 	struct config *c = arg;
@@ -93,8 +93,8 @@ static void lu_closed(void *arg)
 		c->quiet(c->quiet_arg);
 }
 
-// Restoring never makes a file: an empty one in place of a disk that is not mounted yet would
-// be taken for the disk.
+// A restore never creates files: an empty file in place of a disk that is not mounted yet would be
+// mistaken for the disk.
 static int refuse_absent(const struct storage *s, struct err *e)
 {
 	const char *dev = storage_get_option(s, "dev");
@@ -181,7 +181,7 @@ void storage_release(struct storage *s)
 	s->lu = NULL;
 	s->config->closing++;
 	mark_luns(s);
-	sanitize_stop(lu); // it would keep the unit open until it is through
+	sanitize_stop(lu); // it would keep the unit open until it ends
 	lu_put(lu);
 }
 
@@ -197,7 +197,7 @@ void storage_free(struct config *c, struct node *n)
 	free(s);
 }
 
-// Tries all the storage that waits, or what was busy, once. True: something came.
+// Retries all waiting storage, or only busy ones, once. True: one was opened.
 static bool retry_storage(struct config *c, bool only_busy)
 {
 	bool has_changed = false;
@@ -233,7 +233,7 @@ static bool has_busy(const struct config *c)
 	return false;
 }
 
-// Long waiters are looked at less often: each look costs an open().
+// Objects that wait long are retried less often: each attempt costs an open().
 static uint64_t next_delay(const struct config *c, uint64_t last, bool has_changed)
 {
 	if (last < RETRY_MIN_USEC && has_busy(c))
@@ -251,7 +251,7 @@ void storage_retry(struct timer *t)
 	struct err e = { 0 };
 	if (c->is_shutting_down)
 		return;
-	if (c->transaction.is_open) { // its commit would be ours
+	if (c->transaction.is_open) { // its commit would include this change
 		timer_arm(c->control, t, RETRY_MIN_USEC);
 		return;
 	}

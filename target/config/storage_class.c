@@ -31,8 +31,8 @@ static int set_options(struct storage *s, const struct args *a, struct err *e)
 	return r;
 }
 
-// Initiators know a disk by its serial: two with the same one are two paths to one disk, and
-// what is written goes to either.
+// Initiators identify a disk by its serial: two disks with the same one look like two paths to one
+// disk, and writes go to either.
 static int refuse_same_serial(struct config *c, const struct storage *s, struct err *e)
 {
 	for (unsigned i = 0; i < c->type_count; i++)
@@ -105,7 +105,7 @@ static int create(struct config *c, struct node *n, const struct args *a, struct
 	if (!code)
 		code = storage_open(s, true, e);
 	if (!code) {
-		storage_class.attached(c, &s->node, true); // now it has its device path
+		storage_class.attached(c, &s->node, true); // now it has a device path
 		say_created(s, r);
 		code = luns_find_storage(c, s, r, e);
 	}
@@ -135,7 +135,7 @@ static int resize(struct config *c, struct node *n, const struct args *a, struct
 	uint64_t size = 0;
 	bool has_changed = false;
 	if (!s->lu)
-		return err_set(e, -EAGAIN, "%s: unavailable: %s", s->node.name, s->reason);
+		return err_set(e, -EAGAIN, "%s: waiting: %s", s->node.name, s->reason);
 	size_t noted = strlen(s->lu->bs->note);
 	int code = text ? parse_size(text, &size, e) : 0;
 	if (!code && text)
@@ -194,14 +194,14 @@ static void attach(struct config *c, struct node *n, bool is_attached)
 		list_remove(&s->waiting_link);
 	if (!dev)
 		return;
-	// Two objects may name one path (restored so): the first is the one that is found.
+	// Two restored objects may have one path: look-ups find the first.
 	if (is_attached)
 		map_put(&c->paths, &c->paths, dev, s);
 	else if (map_get(&c->paths, &c->paths, dev) == s)
 		map_remove(&c->paths, &c->paths, dev);
 }
 
-// Behind the rest of the summary: why a disk that is there shows no block.
+// At the end of the summary: why no block of an open disk can be accessed.
 static void summarize_sanitize(const struct lu *lu, struct summary *ret)
 {
 	uint32_t state = sanitize_state(lu);
@@ -240,7 +240,7 @@ static void summarize(struct config *c, const struct node *n, struct summary *re
 			dev = NULL;
 		char why[200];
 		utf8_show(s->reason, why, sizeof why);
-		if (dev) // restored, it may have any name
+		if (dev) // a restored one may have any name
 			utf8_show(dev, shown, 100);
 		snprintf(ret->text, sizeof ret->text, "%s%swaiting: %s", shown, dev ? " " : "",
 			 why);
@@ -275,7 +275,7 @@ static void sanitize_info(const struct lu *lu, struct json_object *ret)
 									       __ATOMIC_RELAXED)));
 }
 
-// Its lines as one.
+// Its lines, joined.
 static void put_note(const char *note, struct json_object *ret)
 {
 	char line[2 * sizeof((struct backstore *)0)->note];
@@ -356,7 +356,7 @@ static void add_options(struct storage_type *st, unsigned *n, bool is_own)
 			continue;
 		bool is_file_or_dev = !strcmp(st->type->name, "fileio") && !strcmp(o->name, "dev");
 		st->params[(*n)++] = (struct param_row){
-			.name = is_file_or_dev ? "file_or_dev" : o->name, // targetcli's word
+			.name = is_file_or_dev ? "file_or_dev" : o->name, // targetcli's term
 			.type = param_types[o->type],
 			.is_required = o->is_required,
 			.default_text = o->is_required ? NULL : o->default_text,
@@ -366,7 +366,7 @@ static void add_options(struct storage_type *st, unsigned *n, bool is_own)
 	}
 }
 
-// create NAME, the options that targetcli has, WWN, then ours: in its order.
+// create NAME, targetcli's options, WWN, in its order, then ours.
 static void build_params(struct storage_type *st)
 {
 	unsigned n = 0;

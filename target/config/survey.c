@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A walk over what is configured, for who measures it.
+// A walk over the configured objects, for metrics.
 #include "target/config/survey.h"
 
 #include "target/config/model.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A walk over what is configured, for who measures it. Control thread.
+// A walk over the configured objects, for metrics. Control thread.
 #pragma once
 
 #include <stdbool.h>
@@ -10,10 +10,10 @@ struct lu;
 
 // Called for each object; texts are borrowed. NULL: that kind of object is skipped.
 struct survey {
-	// path: "/backstores/TYPE/NAME"; lu: NULL while it waits; size in bytes.
+	// path: "/backstores/TYPE/NAME"; lu: NULL while waiting; size in bytes.
 	void (*disk)(void *arg, const char *path, const struct lu *lu, uint64_t size);
 	void (*target)(void *arg, const char *name);
-	// disk: its path, "" where it is gone.
+	// disk: its path, "": missing.
 	void (*lun)(void *arg, const char *target, unsigned tpg, uint32_t lun, const char *disk);
 	void (*portal)(void *arg, const char *target, unsigned tpg, const char *name, bool is_up);
 };

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Several commands as one change of the configuration: each can fail and is undone by itself,
-// all that went well are saved and published once. Control thread.
+// Several commands as one change of the configuration: a failed one is undone separately, all
+// successful ones are saved and published once. Control thread.
 #include <string.h>
 
 #include "target/config/change.h"
 
-// Whether a command can be one of several: it changes something, in the way that
-// config_finish() ends.
+// Whether a command can be one of several: it changes something and ends by config_finish().
 static bool can_join(struct config *c, const struct config_call *call)
 {
 	struct node *n = config_node(c, call->path);
@@ -14,7 +13,7 @@ static bool can_join(struct config *c, const struct config_call *call)
 	return row && !row->is_readonly && n->class != &root_class;
 }
 
-// What was deleted is let go of with the commit: names, files and devices are free only then.
+// Deleted objects are released by the commit: names, files and devices are free only then.
 static bool may_want_what_was_freed(const struct config *c, const struct config_call *call,
 				    unsigned closing)
 {
@@ -28,7 +27,7 @@ static int run(struct config *c, const struct config_call *call, bool is_admin, 
 			  out, e);
 }
 
-// Commits what count commands did; their replies are void when that fails.
+// Commits count commands; on failure their replies are void.
 static int commit(struct config *c, struct reply *outs, unsigned count, struct err *e)
 {
 	int r = c->together.has_changes ? config_finish(c, 0, e) : 0;

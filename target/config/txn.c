@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The undo list of one change.
+// The undo list of a change.
 #include "target/config/txn.h"
 
 #include <errno.h>
@@ -170,7 +170,7 @@ static void undo_one(struct config *c, struct txn_entry *entry)
 		detach(c, entry->node);
 		break;
 	case TXN_REMOVED:
-		// Its slot in the table is still there: this cannot fail.
+		// Its slot in the table still exists: this cannot fail.
 		attach(c, entry->parent, entry->node);
 		break;
 	case TXN_MEMORY:

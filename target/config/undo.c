@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Generations of the saved file, and going back to one. The newest is what was saved before the
-// last change. Going back is a change as others: what it replaces becomes a generation itself.
+// Generations of the saved file, and undo. The newest is the file before the last change. Undo is a
+// change like others: the file that it replaces becomes a generation, too.
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,15 +14,15 @@
 #include "target/config/plan.h"
 #include "target/config/saved.h"
 
-enum { HEAD_SIZE = 65536 }; // of a file: our section stands near its beginning
+enum { HEAD_SIZE = 65536 }; // of a file: our section is near its beginning
 
-// What the beginning of a file tells.
+// Data from the beginning of a file.
 struct head {
 	uint64_t number;	    // 0: saved by another program
 	struct json_object *change; // for json_object_put(), NULL: none
 };
 
-// What follows "key": in text; NULL: it has no such key.
+// The text after "key": in text; NULL: no such key.
 static const char *value_at(const char *text, const char *key)
 {
 	const char *at = text ? strstr(text, key) : NULL;
@@ -49,7 +49,7 @@ static void read_head(const char *path, struct head *ret)
 	free(head);
 }
 
-// change: what led from this file to the next one.
+// change: the commands between this file and the next one.
 static struct json_object *generation_json(unsigned steps, const char *path, uint64_t number,
 					   struct json_object *change)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Asynchronous messages. RFC 7143 11.9. They go only to initiators that have shown that they
-// live (sent or answered a NOP): iPXE ends its connection when it meets one. The last notice for
-// one that has not yet is held until then.
+// Asynchronous messages. RFC 7143 11.9. They are sent only to initiators that have sent or answered
+// a NOP: iPXE closes its connection when it gets one. For other initiators the last notice is held
+// until then.
 #include <string.h>
 
 #include "target/iscsi/conn.h"
@@ -24,7 +24,7 @@ void async_logout(struct conn *c, unsigned seconds)
 	async_send(c, &h, NULL, 0);
 }
 
-// That the LUNs have changed is what initiators act on: nothing takes its place.
+// Initiators act on REPORTED LUNS DATA HAS CHANGED: no other notice replaces it.
 static void hold(struct conn *c, uint16_t lun, uint32_t sense_code)
 {
 	if (c->held_notice == ua_code(UA_LUNS_CHANGED))

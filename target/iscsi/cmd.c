@@ -55,7 +55,7 @@ void cmd_pool_trim(struct iscsi_worker *iw)
 
 // --- tags ---
 
-// Initiators number their tasks in one byte or the other of the tag.
+// Initiators number their tasks in the low or the high byte of the tag.
 static struct cmd **tag_bucket(struct conn *c, uint32_t itt)
 {
 	return &c->tags[(itt ^ itt >> 24 ^ itt >> 8) % CONN_TAGS];
@@ -84,8 +84,8 @@ struct cmd *cmd_find(struct conn *c, uint32_t itt_wire)
 	return cmd;
 }
 
-// Whether the tag belongs to a command that the initiator has no status of. Once the status is
-// on its way the tag may come again, before we know that it has left.
+// Whether the tag belongs to a command whose status the initiator does not have. Once the status is
+// being sent, the tag may be reused before we know that it was sent.
 static bool tag_is_taken(struct conn *c, uint32_t itt_wire)
 {
 	for (const struct cmd *cmd = *tag_bucket(c, itt_wire); cmd; cmd = cmd->tag_next)
@@ -100,7 +100,7 @@ static struct cmd *dm_cmd(struct dm_task *t)
 	return container_of(t, struct cmd, dm);
 }
 
-// One command less in flight: the window opens by one.
+// A command has ended: the window opens by one.
 static void window_open(struct cmd *cmd)
 {
 	struct conn *c = cmd->conn;
@@ -172,12 +172,11 @@ static struct cmd *cmd_new(struct conn *c, const uint8_t *bhs, const struct iscs
 	return cmd;
 }
 
-// 0, or why the command is rejected.
+// 0, or the reason for rejecting the command.
 static int cmd_check(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *ahs,
 		     struct iscsi_ahs_info *ret)
 {
-	// Immediate commands are outside the window; a peer that floods with them is stopped
-	// all the same.
+	// Immediate commands are outside the window, but a flood of them is limited too.
 	if (pdu->is_immediate && c->cmd_count >= 2 * c->window + 16)
 		return ISCSI_REJECT_TOO_MANY_IMMEDIATE;
 	return iscsi_ahs_parse(ahs, pdu->ahs_len, ret, NULL);
@@ -189,7 +188,7 @@ struct dm_task *cmd_arrived(struct dm *dm, const struct iscsi_pdu *pdu, const ui
 	struct conn *c = dm->role;
 	if (c->state != CONN_FULL_FEATURE || !c->nexus || c->logout_when_idle)
 		return NULL;
-	// Before its CmdSN is looked at: a rejected command counts as not received.
+	// Before its CmdSN is processed: a rejected command counts as not received.
 	struct iscsi_ahs_info info;
 	int reason = cmd_check(c, pdu, ahs, &info);
 	if (reason) {
@@ -202,7 +201,7 @@ struct dm_task *cmd_arrived(struct dm *dm, const struct iscsi_pdu *pdu, const ui
 	bool is_taken = tag_is_taken(c, itt);
 	enum ffp_order order = is_taken ? ffp_look(c, bhs, pdu->is_immediate)
 					: ffp_order(c, bhs, pdu->is_immediate);
-	if (order == FFP_DROP) // a retry of what we have, as like as not
+	if (order == FFP_DROP) // probably a retry of a command that we have
 		return NULL;
 	if (is_taken) {
 		conn_reject(c, ISCSI_REJECT_TASK_IN_PROGRESS, bhs);
@@ -229,8 +228,8 @@ struct dm_task *cmd_arrived(struct dm *dm, const struct iscsi_pdu *pdu, const ui
 	return &cmd->dm;
 }
 
-// With many logical units in use their state is in no cache. What a command needs comes in two
-// steps, each a command's time before the next: the nexus's part, then what that points to.
+// With many logical units in use their state is not in the cache. It is prefetched in two steps,
+// one command ahead each: the nexus's part, then the data that it points to.
 void cmd_ahead(struct dm *dm, const uint8_t *bhs)
 {
 	struct conn *c = dm->role;
@@ -268,7 +267,7 @@ void cmd_released(struct dm *dm, struct dm_task *t)
 		tmf_abort_done(cmd, was_aborted);
 	tag_leave(cmd);
 	cmd_put(cmd);
-	// An aborted command has no response that would tell of the window it leaves open.
+	// An aborted command has no response that could announce its place in the window.
 	if (was_closed && c->state == CONN_FULL_FEATURE)
 		nop_window(c);
 	if (c->state == CONN_ENDING)
@@ -286,7 +285,7 @@ static void on_get_data(struct task *t)
 	dm->ops->get_data(dm, &cmd->dm, t->sg, t->nsg, t->fetch_len);
 }
 
-// RFC 7143 11.4.5: against what the initiator expected in the command's direction.
+// RFC 7143 11.4.5: relative to the expected length in the command's direction.
 static void result_residual(const struct task *t, struct dm_result *r)
 {
 	uint64_t expected = t->expected_in ? t->expected_in : t->expected_out;
@@ -342,8 +341,8 @@ void cmd_abort(struct cmd *cmd, bool with_status)
 		task_abort(&cmd->task, with_status);
 		return;
 	}
-	// The status of a command that failed early stays with the mover while the command's
-	// data is due, which may never come.
+	// The mover holds the status of a command that failed early while its data is due, which
+	// may never arrive.
 	cmd->is_dropped = cmd->is_submitted && cmd->dm.is_finished;
 	if (!cmd->is_submitted || cmd->is_dropped)
 		c->dm->ops->put_data(c->dm, &cmd->dm, NULL);
@@ -361,10 +360,10 @@ static struct cmd *next_to_end(struct conn *c)
 
 void cmd_end_all(struct conn *c)
 {
-	// A logout may have been here before: what it left is visited once more.
+	// A logout may have run earlier: handles the remaining commands again.
 	list_for_each (it, &c->cmds)
 		list_entry(it, struct cmd, link)->is_ending = false;
-	// Ending one may end others (those whose turn it held up): begin anew each time.
+	// Ending one may end others that waited for their turn: start again each time.
 	for (struct cmd *cmd; (cmd = next_to_end(c));) {
 		cmd->is_ending = true;
 		cmd_abort(cmd, false);

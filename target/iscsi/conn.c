@@ -17,7 +17,7 @@
 #include "transport/rdma/rnic.h"
 #include "transport/wire/be.h"
 
-#define LOGIN_TIMEOUT 15 // seconds, until the TPG's own is known
+#define LOGIN_TIMEOUT 15 // seconds, until the TPG's value is known
 
 static struct iscsi_worker iscsi_workers[WORKER_MAX];
 static uint64_t next_id; // atomic
@@ -119,7 +119,7 @@ static void free_run(struct msg *m)
 		nexus_free(c->nexus);
 		c->nexus = NULL;
 	}
-	// Only now may a new session of the same nexus begin.
+	// Only now may a new session of the same nexus start.
 	session_leave(c);
 	if (!__atomic_load_n(&c->holds, __ATOMIC_ACQUIRE))
 		conn_free(c);
@@ -189,8 +189,8 @@ static void on_sent(struct dm *dm)
 	struct conn *c = dm->role;
 	if (text_sent(c))
 		return;
-	// Over RDMA the initiator closes: a queue pair that goes while the response is still being
-	// completed is an error there.
+	// Over RDMA the initiator closes: it is an error there if the queue pair is closed while
+	// the response is being completed.
 	if (c->close_when_sent && !c->dm->is_rdma)
 		conn_close(c, true, "logged out");
 }
@@ -205,7 +205,7 @@ const struct dm_up conn_dm_up = {
 	.closed = on_closed,
 };
 
-// --- login's end ---
+// --- end of the login ---
 
 void conn_widen(struct conn *c)
 {
@@ -244,13 +244,13 @@ void conn_enter_full_feature(struct conn *c)
 	c->dm->window = c->window;
 	c->dm->ops->full_feature(c->dm, &c->params);
 	if (!c->params.is_discovery)
-		login_slot_leave(c); // discovery is open to anybody: it stays a login in its limits
+		login_slot_leave(c); // discovery is open to all: the limits of logins still apply
 	counter_add(&iw->counters.logins_ok, 1);
 	portal_note_login(c->portal);
 	log_login(c);
 	iscsi_view_put(c->view);
 	c->view = NULL;
-	// What was published while the login ran has passed this connection by.
+	// The connection has missed changes published during the login.
 	struct iscsi_view *v = iscsi_view_current();
 	conn_follow(c, v);
 	iscsi_view_put(v);
@@ -296,7 +296,7 @@ void conn_follow(struct conn *c, struct iscsi_view *v)
 	view_target_put(old);
 }
 
-// --- the beginning ---
+// --- start ---
 
 void conn_refused(const struct tcp_addr *peer, const char *why)
 {

@@ -34,7 +34,7 @@ static void tick_ping(struct conn *c, uint64_t now)
 		conn_close(c, false, "no answer to NOP-In for %lu s", (unsigned long)most);
 		return;
 	}
-	// iPXE never answers: TCP's own keepalive looks after such sessions.
+	// iPXE never answers: TCP's keepalive monitors such sessions.
 	c->is_ping_out = false;
 	c->ignores_pings = true;
 }
@@ -96,7 +96,7 @@ static void tick_short_of_memory(struct conn *c, uint64_t now)
 		close_short(c, "the peer has not read all of its data", now - n.tx_since_ns);
 }
 
-// A close that lets queued answers leave first does not wait for ever for a peer to read them.
+// Limits how long a close waits for a peer to read queued responses.
 static bool tick_closing(struct conn *c, uint64_t now)
 {
 	struct dm_counters n;
@@ -120,7 +120,7 @@ static void tick_half_done(struct conn *c, uint64_t now)
 		text_tick(c, now);
 }
 
-// Discovery has the time of a login, all in all.
+// Discovery has the total time of a login.
 static void tick_discovery(struct conn *c, uint64_t now)
 {
 	if (now - c->start_ns > c->login_timeout * SECOND)

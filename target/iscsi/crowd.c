@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which address has the most entries of a table: see crowd.h.
+// Finds the address with the most entries of a table: see crowd.h.
 #include "target/iscsi/crowd.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which targets and portals a peer is told of: see discovery.h.
+// The targets and portals reported to a peer: see discovery.h.
 //
-// A target is listed with the portals that the peer can reach it by, and not at all without one: a
-// name alone would mean the address that was asked, which belongs to other targets.
+// A target is listed with the portals that the peer can use, and omitted without one: a name alone
+// would mean the queried address, which belongs to other targets.
 #include "target/iscsi/discovery.h"
 
 #include <errno.h>
@@ -12,8 +12,8 @@
 #include "target/iscsi/portal.h"
 #include "transport/iscsi/sendtargets.h"
 
-// RFC 7145 7.1: initiators of iSER discover over TCP as well, so there every portal is listed,
-// those that TCP can log in to first. What is discovered over iSER is logged in to over iSER.
+// RFC 7145 7.1: iSER initiators also discover over TCP, so there every portal is listed, those for
+// TCP first. Targets discovered over iSER are logged in to over iSER.
 struct filter {
 	unsigned wanted, unwanted; // transports
 };
@@ -43,7 +43,7 @@ static bool has_portal_at(const struct view_tpg *tpg, const struct tcp_addr *add
 	return false;
 }
 
-// The address that a portal is listed with.
+// The address of a portal in the list.
 static bool address_of(const struct conn *c, const struct view_tpg *tpg,
 		       const struct view_portal *p, const struct filter *f, struct tcp_addr *ret)
 {
@@ -52,7 +52,7 @@ static bool address_of(const struct conn *c, const struct view_tpg *tpg,
 	*ret = p->addr;
 	if (!tcp_addr_is_wildcard(ret))
 		return true;
-	// The address the initiator came by is one it can come by again.
+	// The initiator can use the address that it has used for this connection.
 	if (ret->sa.sa_family != c->dm->local_addr.sa.sa_family)
 		return false;
 	*ret = c->dm->local_addr;
@@ -121,8 +121,8 @@ int target_list_next(struct target_list *l, const struct conn *c, struct text_ou
 	return 0;
 }
 
-// Appendix C knows All in discovery sessions only; initiators ask for it in normal ones, and get
-// the target they are in.
+// Appendix C permits All in discovery sessions only; in normal ones initiators get the session's
+// target.
 int target_list_begin(struct target_list *l, const struct conn *c, const char *which)
 {
 	bool is_all = !strcmp(which, "All");

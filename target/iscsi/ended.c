@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The sessions that ended last, with the reason in words: what became of one that was asked to
-// log out, or why an initiator is gone. Any thread; a short mutex, at ends of sessions only.
+// The sessions that ended last, with the reason: for logouts requested by the administrator, and
+// lost initiators. Any thread; a short mutex, only at ends of sessions.
 //
-// When the table is full, the address with the most entries loses its oldest: who logs in and out
-// all the time does not displace the others. Discovery sessions are not kept.
+// When the table is full, the address with the most entries loses its oldest, so that frequent
+// logins of one initiator do not displace others. Discovery sessions are not recorded.
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>

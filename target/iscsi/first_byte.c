@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a peer of a portal's TCP socket speaks: iSCSI, or iWARP with iSER above it. The first byte
-// tells, and is looked at without being read; until it comes, and while iWARP's own greeting
-// goes on, the connection has a mover that moves nothing, so that limits, timeouts and reasons
-// are those of every login. RFC 5044 7.1, RFC 7143 11.12. The connection's worker.
+// Detects the protocol on a portal's TCP socket: iSCSI, or iWARP with iSER. The first byte, which
+// is peeked, decides; until it arrives, and during iWARP's startup, the connection has a mover that
+// transfers nothing, so that limits, timeouts and reasons are those of every login. RFC 5044 7.1,
+// RFC 7143 11.12. The connection's worker.
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -16,7 +16,7 @@
 #include "transport/rdma/iwarp/iwarp.h"
 #include "transport/wire/iwarp.h"
 
-// A socket that iWARP has, until it hands out the peer's request or refuses it (iwarp.h).
+// A socket owned by iWARP until it delivers the peer's request or refuses it (iwarp.h).
 struct greeting {
 	struct waiting *waiting; // NULL: the connection has ended meanwhile
 	struct list link;	 // iscsi_worker.greetings
@@ -41,7 +41,7 @@ static struct conn *conn_of(const struct waiting *w)
 	return w->dm.role;
 }
 
-// --- the mover that moves nothing ---
+// --- the mover that transfers nothing ---
 
 static int take_fd(struct waiting *w)
 {
@@ -83,7 +83,7 @@ static uint64_t waiting_oldest_owed(struct dm *dm)
 static void waiting_send(struct dm *dm, const uint8_t *bhs, const void *data, uint32_t len,
 			 unsigned flags)
 {
-	// Nothing was asked.
+	// There is no request to answer.
 }
 
 static void waiting_get_data(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t nsg,
@@ -99,7 +99,7 @@ static void waiting_put_data(struct dm *dm, struct dm_task *t, struct dm_result 
 
 static void waiting_full_feature(struct dm *dm, const struct iscsi_params *params)
 {
-	// Nobody has logged in.
+	// There is no login.
 }
 
 static void waiting_flush(struct dm *dm)
@@ -153,13 +153,13 @@ static void set_mover(struct conn *c, struct dm *dm)
 		old->ops->free(old);
 }
 
-// What it waited for went wrong.
+// Its wait has failed.
 static void waiting_fail(struct waiting *w, const struct err *why)
 {
 	struct err e = *why;
 	conn_refused(&w->dm.peer_addr, why->text);
 	counter_add(&iscsi_worker()->counters.connections_refused, 1);
-	e.code = -ESHUTDOWN; // told already
+	e.code = -ESHUTDOWN; // reported already
 	w->dm.ops->close(&w->dm, false, &e);
 }
 
@@ -211,7 +211,7 @@ static void on_request(void *arg, struct rnic_request *q)
 
 static void on_gone(void *arg, struct rnic_request *q)
 {
-	// Every request was answered where it came.
+	// Every request was answered when it arrived.
 }
 
 static const struct rnic_listener_ops greeting_ops = {
@@ -220,7 +220,7 @@ static const struct rnic_listener_ops greeting_ops = {
 	.refused = on_refused,
 };
 
-// The connection waits on, without its socket.
+// The connection continues to wait, without its socket.
 static int begin_iwarp(struct conn *c, int fd, struct err *e)
 {
 	struct waiting *w = c->dm ? waiting_of(c->dm) : waiting_new(c, fd);
@@ -256,7 +256,7 @@ static int begin_tcp(struct conn *c, int fd, struct err *e)
 static int begin(struct conn *c, int fd, uint8_t first, struct err *e)
 {
 	bool is_iwarp = first == MPA_FIRST_BYTE;
-	// Logins come with the bit for immediate delivery; some leave it out.
+	// Logins have the bit for immediate delivery; some initiators omit it.
 	if (!is_iwarp && (first & ~ISCSI_I) != ISCSI_OP_LOGIN_REQ) {
 		close(fd);
 		return err_set(e, -EPROTO, "not an iSCSI or iWARP connection");
@@ -284,7 +284,7 @@ static void on_first_byte(struct watch *watch, uint32_t events)
 		w->dm.ops->close(&w->dm, false, &e);
 		return;
 	}
-	// On success w is gone, or waits for iWARP.
+	// On success w is freed, or waits for iWARP.
 	if (begin(conn_of(w), take_fd(w), first, &e) < 0)
 		waiting_fail(w, &e);
 }
@@ -312,7 +312,7 @@ int transport_begin(struct conn *c, int fd, struct err *e)
 	uint8_t first;
 	ssize_t n = recv(fd, &first, 1, MSG_PEEK | MSG_DONTWAIT);
 	if (n <= 0)
-		return wait_for_byte(c, fd, e); // an error or the end is reported there
+		return wait_for_byte(c, fd, e); // errors and the end are reported there
 	return begin(c, fd, first, e);
 }
 

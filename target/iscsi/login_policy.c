@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the target decides about a login: who may enter, how they prove it, what is offered.
-// The stages and keys are login_target.c's; the configuration is one view, taken once.
-// RFC 7143 6.3, 9.2, 12.
+// The target's decisions about a login: admission, authentication, offer. login_target.c handles
+// the stages and keys; the configuration is a single view. RFC 7143 6.3, 9.2, 12.
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +16,7 @@
 #include "target/scsi/nexus.h"
 #include "transport/wire/be.h"
 
-#define WINDOW_LOGIN 64 // preset; the session's own comes with attach
+#define WINDOW_LOGIN 64 // preset; the session's value follows with attach
 
 static bool prefix_matches(const struct tcp_addr *peer, const char *item, size_t len)
 {
@@ -127,7 +126,7 @@ int admit_to_tpg(struct conn *c, const struct view_tpg *tpg, struct login_terms 
 	c->tpg = tpg;
 	t->offer = tpg->offer;
 	t->offer.is_rdma = c->dm->is_rdma;
-	// A write whose data is read by RDMA costs no copy.
+	// A write whose data is fetched by RDMA needs no copy.
 	if (c->dm->is_rdma && !tpg->attr.iser_unsolicited_data)
 		t->offer.value[ISCSI_KEY_INITIAL_R2T] = true;
 	if (c->dm->has_no_immediate)
@@ -138,7 +137,7 @@ int admit_to_tpg(struct conn *c, const struct view_tpg *tpg, struct login_terms 
 	return admit_auth(tpg, c->acl, t, e);
 }
 
-// The TPG of the target that this connection's portal belongs to.
+// The target's TPG with this connection's portal.
 static const struct view_tpg *tpg_of_portal(const struct conn *c, const struct view_target *t,
 					    unsigned *ret_transports)
 {
@@ -157,12 +156,12 @@ static int admit_discovery(struct conn *c, struct login_terms *t, struct err *e)
 {
 	const struct iscsi_view *v = c->view;
 	t->offer.is_rdma = c->dm->is_rdma;
-	// Anybody may come here: no more memory than a login takes.
+	// Open to all peers: no more memory than a login.
 	t->offer.value[ISCSI_KEY_MAX_RECV_DATA_SEGMENT_LENGTH] = ISCSI_LOGIN_DATA_MAX;
 	return v->discovery_auth_enabled ? require_auth(t, &v->discovery_auth, "discovery", e) : 0;
 }
 
-// What the connection came by, in words.
+// The connection's transport as text.
 static const char *transport_text(const struct conn *c)
 {
 	return c->transport == PORTAL_TCP     ? "iSCSI over TCP"
@@ -185,7 +184,7 @@ static int admit(void *arg, const struct login_names *names, struct login_terms 
 			target ? "the target has no portal at this address" : "no such target");
 		return ISCSI_LOGIN_NOT_FOUND;
 	}
-	// The portal may be shared with targets that offer more.
+	// The portal may be shared with targets that offer more transports.
 	if (!(transports & c->transport)) {
 		err_set(e, -EPROTONOSUPPORT,
 			"the target does not offer %s at this portal (set transport=all)",
@@ -197,7 +196,7 @@ static int admit(void *arg, const struct login_names *names, struct login_terms 
 	return admit_to_tpg(c, tpg, t, e);
 }
 
-// --- the session behind a login ---
+// --- the session of a login ---
 
 static void on_notice(struct nexus *n, uint16_t lun, uint32_t sense_code)
 {
@@ -262,7 +261,7 @@ static int make_nexus(struct conn *c, const struct login_names *n, struct err *e
 static uint32_t session_window(const struct conn *c)
 {
 	if (!c->tpg)
-		return 1; // discovery: one request after the other, and none is held
+		return 1; // discovery: one request at a time, none is held
 	if (c->acl && c->acl->attr.cmdsn_depth)
 		return c->acl->attr.cmdsn_depth;
 	return c->tpg->attr.default_cmdsn_depth ? c->tpg->attr.default_cmdsn_depth : 64;
@@ -346,7 +345,7 @@ static void login_act(struct conn *c, const struct login_reply *r)
 	}
 }
 
-// Who says nothing, or not all of it, takes no memory for a login.
+// Memory for a login is allocated only after a complete request.
 static int login_begin(struct conn *c, struct err *e)
 {
 	c->login = malloc(sizeof *c->login);
@@ -390,7 +389,8 @@ static void login_end(struct conn *c, int status, const struct err *why)
 	if (c->login)
 		login_target_refuse(c->login, status, why, &r);
 	r.err = *why;
-	r.status = (uint16_t)status; // in the table of refusals, whether or not it is answered
+	r.status = (uint16_t)status; // recorded in the table of refusals, with or without a
+				     // response
 	login_act(c, &r);
 	c->dm->ops->flush(c->dm);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The logins in progress of a worker, by the peer's address: who gives way when all places are
-// taken, or nearly all connections there may be. A discovery session, which anybody may have,
-// keeps the place of its login. The worker's thread.
+// The logins in progress of a worker, by the peer's address: selects the one to displace when all
+// slots, or nearly all connections, are in use. A discovery session, open to all peers, keeps the
+// slot of its login. The worker's thread.
 //
-// The address with the most logins loses one: of those that have not sent a whole Login Request
-// the oldest, else the one whose last request is the longest ago. A login that has made progress
-// within LOGIN_GRACE_NS gives way only to an address that would still have fewer, so that many
-// logins that come at once from one address do not undo each other.
+// The address with the most logins loses one: the oldest of those without a complete Login Request,
+// else the one with the oldest last request. A login with progress within LOGIN_GRACE_NS is
+// displaced only by an address that would still have fewer, so that concurrent logins from one
+// address do not displace each other.
 #include <errno.h>
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ struct login_peer {
 	struct list link; // iscsi_worker.login_peers
 	struct tcp_addr addr;
 	unsigned count;
-	struct list silent, spoken; // connections, the one that may wait the least at the end
+	struct list silent, spoken; // connections, the first to displace at the end
 };
 
 static struct login_peer *peer_of(struct list *link)
@@ -50,7 +50,7 @@ static struct conn *candidate(struct login_peer *p)
 	return c ? c : first_of(&p->spoken);
 }
 
-// Which of two candidates of addresses with as many logins has to go.
+// Which of two candidates is displaced if their addresses have equally many logins.
 static bool goes_before(const struct conn *a, const struct conn *b)
 {
 	if (a->has_spoken != b->has_spoken)
@@ -63,7 +63,7 @@ static bool is_fresh(const struct iscsi_worker *iw, const struct conn *c)
 	return worker_now(iw->worker) - c->login_ns < LOGIN_GRACE_NS;
 }
 
-// The login that gives way to one from addr (NULL: to anybody), or NULL.
+// The login to displace by one from addr (NULL: any), or NULL.
 static struct conn *victim_for(struct iscsi_worker *iw, const struct tcp_addr *addr)
 {
 	struct login_peer *most = NULL;
@@ -88,8 +88,8 @@ static void displace(struct iscsi_worker *iw, struct conn *victim)
 	conn_login_displaced(victim);
 }
 
-// Room for a login from addr: in the worker's table, and, as long as there are logins, in the
-// number of connections, of which more come in at once than a worker has taken over. -EBUSY.
+// Makes room for a login from addr: in the worker's table and, while logins can be displaced, in
+// the number of connections, since more may arrive at once than a worker has taken over. -EBUSY.
 static int make_room(struct iscsi_worker *iw, const struct tcp_addr *addr)
 {
 	struct iscsi_limits limits;

@@ -16,8 +16,7 @@ static void logout_answer(struct conn *c, const uint8_t *bhs, uint8_t response, 
 	conn_send(c, (const uint8_t *)&h, NULL, 0, DM_ADVANCES | flags);
 }
 
-// Every task has ended: the answer, and when that has left, the close, which over RDMA is the
-// initiator's.
+// Every task has ended: sends the response; then the connection closes, over RDMA by the initiator.
 void logout_finish(struct conn *c)
 {
 	c->logout_when_idle = false;

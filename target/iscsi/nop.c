@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// NOP-Out and NOP-In: echoes, our own pings, news of the window. RFC 7143 11.18, 11.19.
+// NOP-Out and NOP-In: echoes, our own pings, updates of the window. RFC 7143 11.18, 11.19.
 #include <string.h>
 
 #include "target/iscsi/conn.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who has been heard with what of late. Any thread, under a mutex; a timer of the control thread,
-// armed while there is anything to forget, says the counts.
+// Recent events by address and cause. Any thread, under a mutex; a timer of the control thread,
+// armed while there are entries, logs the counts.
 #include "target/iscsi/peer_log.h"
 
 #include <pthread.h>
@@ -11,7 +11,7 @@
 
 struct heard {
 	char cause[64];
-	struct tcp_addr addr; // AF_UNSPEC: the addresses there was no place for
+	struct tcp_addr addr; // AF_UNSPEC: addresses beyond the table's size
 	uint64_t since_ns;    // the line, or the last count
 	uint64_t more;
 	unsigned said, most; // lines
@@ -19,12 +19,12 @@ struct heard {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct heard heard[KEPT + 1]; // the first heard_count; behind KEPT: all others
+static struct heard heard[KEPT + 1]; // the first heard_count; after KEPT: all others
 static unsigned heard_count;
-static struct worker *control; // NULL: nobody sweeps
+static struct worker *control; // NULL: not started
 static struct timer sweep;
 static struct msg arm;
-static bool is_armed; // the timer, or the message that arms it is on its way
+static bool is_armed; // the timer is armed, or the message that arms it is pending
 
 static void say(const struct heard *h, uint64_t now)
 {
@@ -36,7 +36,7 @@ static void say(const struct heard *h, uint64_t now)
 		 (unsigned long)h->more, from, (unsigned long)(s ? s : 1));
 }
 
-// What has been quiet is forgotten, so that its next line is said at once.
+// Quiet entries are dropped, so that their next line is logged at once.
 static bool say_counts(void)
 {
 	unsigned kept = 0;
@@ -69,7 +69,7 @@ static void sweep_run(struct timer *t)
 
 static void arm_run(struct msg *m)
 {
-	if (control) // else the end has come first
+	if (control) // else it has ended first
 		timer_arm(control, &sweep, PEER_LOG_S * UINT64_C(1000000));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Log lines that a peer can cause as often as it likes: the first of a cause and an address is
-// said, further ones are counted and said as one line every PEER_LOG_S seconds.
+// Log lines that a peer can cause without limit: the first of a cause and an address is logged,
+// further ones are counted and logged as one line every PEER_LOG_S seconds.
 #pragma once
 
 #include <stdbool.h>
@@ -11,14 +11,14 @@
 
 #define PEER_LOG_S 10
 
-// Starts and ends it. control's thread; done says what has been counted so far.
+// Starts and ends it. control's thread; done logs the remaining counts.
 void peer_log_init(struct worker *control);
 void peer_log_done(void);
 
-// Whether the line is to be logged now; else it has been counted, or level is below the log's.
-// cause: at most 63 bytes, such as "login refused, status 0201"; it begins the line that tells
-// the count. Any thread; a short mutex, no system call.
+// Whether to log the line now; else it was counted, or the log level excludes it. cause: at most 63
+// bytes, such as "login refused, status 0201"; it begins the line with the count. Any thread; a
+// short mutex, no system call.
 bool peer_log_permits(enum log_level level, const char *cause, const struct tcp_addr *peer);
-// The same for what is no trouble as such: so many lines every PEER_LOG_S seconds are permitted.
+// The same for events that are not errors: permits this many lines every PEER_LOG_S seconds.
 bool peer_log_permits_some(enum log_level level, const char *cause, const struct tcp_addr *peer,
 			   unsigned most);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How many connections there are, in all and from each address: see peers.h. Under a lock; the
-// limits change on the control thread at start alone.
+// The number of connections, in total and per address: see peers.h. Under a lock; the limits change
+// only at start, on the control thread.
 #include "target/iscsi/peers.h"
 
 #include <pthread.h>
@@ -10,8 +10,8 @@
 #include "core/log.h"
 #include "target/iscsi/sessions.h"
 
-// Connections that are left for newcomers to come in by: one of RESERVE, and some for descriptors
-// that were opened after the limit was fitted to them.
+// Connections reserved for newcomers: one in RESERVE, and some for descriptors opened after the
+// limit was set.
 #define RESERVE	    16
 #define RESERVE_MIN 16
 

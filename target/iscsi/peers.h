@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Connections counted, in all and by the peer's address, so that one peer cannot take all there
-// are. Any thread; a lock is held for a moment.
+// Counts connections, in total and by the peer's address, so that one peer cannot use all of them.
+// Any thread; a short lock.
 #pragma once
 
 #include <stdbool.h>
 
 #include "transport/tcp/addr.h"
 
-// One more connection from there. NULL: it may come in, and peers_leave() follows. Else why not.
+// Counts a connection from this address. NULL: admitted, peers_leave() must follow. Else the reason
+// for refusing it.
 const char *peers_enter(const struct tcp_addr *peer);
 void peers_leave(const struct tcp_addr *peer);
-// Whether few connections are left, not counting so many that are ending: then newcomers take the
-// places of logins. Any thread.
+// Whether few connections are left, not counting the given number of ending ones: then newcomers
+// displace logins. Any thread.
 bool peers_are_crowded(unsigned ending);
 
-// Lowers the limit of connections to the descriptors there are, and says so. At start, when no
-// connection can have come.
+// Lowers the limit of connections to the available descriptors, and logs it. At start, before any
+// connection.
 void iscsi_limits_fit(void);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Portals: listeners that are bound late, and the connections they hand to the workers.
-// Control thread, but for the counts, which workers lower when a connection ends.
+// Portals: listeners, retried until they are bound, and the connections that they pass to workers.
+// Control thread, except for the counts, which workers lower when a connection ends.
 #include "target/iscsi/portal.h"
 
 #include <errno.h>
@@ -23,20 +23,21 @@ struct portal {
 	struct list link;
 	struct tcp_addr addr;
 	struct worker *control;
-	struct listener *listener; // NULL while waiting, and where nobody wants PORTAL_SOCKET
+	struct listener *listener; // NULL while waiting, and if no user wants PORTAL_SOCKET
 	struct timer retry;
 	struct err why;
 	unsigned users;
-	unsigned users_of[3];		 // who wants PORTAL_TCP, PORTAL_ISER, PORTAL_IWARP
+	unsigned users_of[3];		 // users of PORTAL_TCP, PORTAL_ISER, PORTAL_IWARP
 	unsigned transports;		 // relaxed atomic: those with a user
 	struct portal_rdma rdma;	 // while PORTAL_ISER has one
-	bool has_socket;		 // relaxed atomic: listener is there
+	bool has_socket;		 // relaxed atomic: listener exists
 	int refs;			 // atomic: users, connections and views
 	struct portal_counters counters; // relaxed atomics
-	struct session_traffic *ended; // of ended sessions, by worker, which alone looks at its own
+	struct session_traffic *ended;	 // of ended sessions, by worker; each worker accesses only
+					 // its own
 };
 
-// A connection on its way to its worker.
+// A connection being passed to its worker.
 struct hand_over {
 	struct msg msg;
 	int fd;
@@ -171,7 +172,7 @@ static void on_rdma_request(void *arg, struct rnic_request *q)
 
 static void on_rdma_gone(void *arg, struct rnic_request *q)
 {
-	// Every request is answered where it comes.
+	// Every request is answered when it arrives.
 }
 
 static void on_rdma_refused(void *arg, const struct tcp_addr *peer, const struct err *why)
@@ -195,8 +196,8 @@ static const struct rnic_listener_ops rdma_ops = {
 	.failed = on_rdma_failed,
 };
 
-// Where the kernel has siw, whoever comes first has the port: TCP has to, if it is wanted, since
-// everything comes by it.
+// With the kernel's siw the first listener gets the port: TCP must be first if it is wanted, since
+// all transports can use it.
 static void rdma_follow(struct portal *p)
 {
 	unsigned offered = portal_transports(p);
@@ -208,7 +209,7 @@ static void rdma_follow(struct portal *p)
 	}
 	portal_rdma_start(&p->rdma, &rnic_verbs, p->control, &p->addr, &rdma_ops, p);
 	if (is_new && is_alone && *portal_reason(p))
-		log_warn("portal %s: not listening: %s", tcp_addr_format(&p->addr, text),
+		log_warn("portal %s: waiting: %s", tcp_addr_format(&p->addr, text),
 			 portal_reason(p));
 }
 
@@ -219,7 +220,7 @@ const char *portal_rdma_waits(const struct portal *p)
 
 // --- binding ---
 
-// A portal of ours that has the port because one of the two is for all addresses, or NULL.
+// Another portal of ours that has the port because one of the two is a wildcard, or NULL.
 static const struct portal *wildcard_clash(const struct portal *p)
 {
 	list_for_each (it, &portals) {
@@ -232,7 +233,7 @@ static const struct portal *wildcard_clash(const struct portal *p)
 	return NULL;
 }
 
-// Without the address it begins with: whoever shows it has named the portal already.
+// Without the address at its beginning, since output already names the portal.
 static const char *bare(const struct portal *p, const char *why)
 {
 	char addr[TCP_ADDR_TEXT];
@@ -272,7 +273,7 @@ static void portal_try(struct portal *p)
 	}
 	waiting_why(p, &e, &why);
 	if (strcmp(p->why.text, why.text))
-		log_warn("portal %s: not listening: %s", text, why.text);
+		log_warn("portal %s: waiting: %s", text, why.text);
 	p->why = why;
 	timer_arm(p->control, &p->retry, RETRY_US);
 }
@@ -319,7 +320,7 @@ static void socket_close(struct portal *p)
 	p->listener = NULL;
 }
 
-// The socket goes or comes. Before it comes, siw's listener has to let go of the port.
+// Closes or opens the socket. Before it opens, siw's listener must release the port.
 static void follow(struct portal *p)
 {
 	bool has_socket = p->listener || p->why.code;
@@ -433,7 +434,7 @@ struct traffic_call {
 	struct session_traffic *sum;
 };
 
-// A session ends on its worker: it is found here in one of the two places, never in both.
+// A session ends on its worker: it is found here either as live or as ended, never both.
 static void traffic_run(void *arg)
 {
 	struct traffic_call *call = arg;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A portal's listener on RDMA devices, bound late. Control thread.
+// A portal's listener on RDMA devices, retried until it is bound. Control thread.
 #include "target/iscsi/portal_rdma.h"
 
 #include <string.h>
@@ -34,7 +34,7 @@ static void try_now(struct portal_rdma *r)
 	tcp_addr_format(r->addr, text);
 	if (rnic_listen(r->provider, &r->listener, r->control, r->addr, r->ops, r->arg, &e) < 0) {
 		r->listener = NULL;
-		if (strcmp(r->why.text, e.text)) // that there is no device is no news to most
+		if (strcmp(r->why.text, e.text)) // most machines have no device: do not log it
 			log_debug("portal %s: no RDMA device: %s", text, e.text);
 		r->why = e;
 		try_again_later(r);
@@ -101,7 +101,7 @@ void portal_rdma_stop(struct portal_rdma *r)
 		return;
 	rnic_listener_free(r->listener);
 	r->listener = NULL;
-	// A request may be on its way to a worker: it comes before this.
+	// A request being passed to a worker arrives before this message.
 	for (unsigned i = 0; i < worker_count(); i++)
 		worker_call(worker_at(i), nothing, NULL);
 }

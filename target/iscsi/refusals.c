@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The latest refused logins, with the reason in words. Any thread; a short mutex, at login
-// failures only.
+// The latest refused logins, with the reason. Any thread; a short mutex, only at login failures.
 //
-// Repeats of one initiator, target, address, status and reason are one entry with their number.
+// Repeats with the same initiator, target, address, status and reason are one entry with a count.
 // When the table is full, the address with the most entries has two of one reason, or else of one
-// status, folded into one, the oldest first: an initiator that calls itself by a new name each time
-// displaces its own entries, and the counts stay complete.
+// status, merged, the oldest first: an initiator with a new name each time displaces its own
+// entries, and the counts stay complete.
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The table of sessions: who holds which I_T nexus, TSIHs, reinstatement.
+// The table of sessions: owners of I_T nexuses, TSIHs, reinstatement.
 // RFC 7143 6.3.1, 6.3.4, 6.3.5.
 //
-// The table is shared by the workers under a mutex that only logins and ends of sessions
-// take. An entry belongs to its connection, which removes it when its nexus is gone; whoever
-// waits for that is told by a message.
+// The workers share the table under a mutex that only logins and ends of sessions take. An entry
+// belongs to its connection, which removes it when its nexus is freed; a message notifies those who
+// wait for that.
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ struct session_entry {
 	char initiator[ISCSI_NAME_MAX + 1], target[ISCSI_NAME_MAX + 1];
 	uint8_t isid[ISCSI_ISID_LEN];
 	uint16_t tpgt, tsih, cid;
-	struct conn *waiter; // the login that takes its place
+	struct conn *waiter; // the login that replaces it
 	bool is_kill_sent;
 };
 
@@ -67,8 +67,8 @@ static void tsih_give(uint16_t tsih)
 	tsih_used[tsih / 8] &= (uint8_t) ~(1u << tsih % 8);
 }
 
-// On the old session's worker. The message is the connection's, not the entry's: a session that
-// is just ending leaves the table with the message still on its way.
+// On the old session's worker. The message belongs to the connection, not to the entry: an ending
+// session may leave the table while the message is pending.
 static void kill_run(struct msg *m)
 {
 	struct conn *c = container_of(m, struct conn, kill_msg);
@@ -114,7 +114,7 @@ static int entry_add(struct conn *c, const struct login_names *n, uint16_t tsih,
 	return 0;
 }
 
-// RFC 7143 6.3.1, the table. One connection a session: no second CID can join.
+// RFC 7143 6.3.1, the table. One connection per session: no second CID can join.
 static int enter_locked(struct conn *c, const struct login_names *n, struct err *err)
 {
 	if (!c->tpg) // discovery: no nexus, nothing to reinstate

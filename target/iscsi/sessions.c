@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The administrator's view of live sessions. Control thread; visits the workers.
+// Live sessions for the administrator. Control thread; visits the workers.
 #include "target/iscsi/sessions.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include "target/scsi/nexus.h"
 #include "transport/iser/dm_iser_target.h"
 
-// Both structs are words that are summed.
+// Both structs consist of words, which are summed.
 void traffic_add(struct session_traffic *sum, const struct session_traffic *more)
 {
 	uint64_t *to = (uint64_t *)sum;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the administrator sees and does of live sessions and of refused logins.
-// Control thread; each call visits the workers and blocks for their answer.
+// Administration of sessions and refused logins. Control thread; each call visits the workers and
+// blocks until they respond.
 #pragma once
 
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 #include "core/worker.h"
 #include "target/scsi/lu.h"
 
-// What sessions did: commands by kind with bytes and latency, copies of payload made for them.
+// Statistics of sessions: commands by kind with bytes and latency, payload copies.
 struct session_traffic {
 	struct lu_counters scsi;
 	struct buf_copies copied;
@@ -22,11 +22,11 @@ struct session_info {
 	uint16_t tpg, tsih, cid;
 	char isid[16]; // 12 hex digits
 	bool is_discovery, is_dynamic_acl;
-	unsigned chap_alg; // enum chap_alg: with what the initiator has proven who it is, 0 nothing
-	bool is_mutual;	   // the target has, too
+	unsigned chap_alg;  // enum chap_alg: how the initiator authenticated, 0: not
+	bool is_mutual;	    // the target authenticated too
 	char transport[16]; // "TCP", "iSER"
-	char carrier[16];   // what is below: "TCP", "iWARP", "RoCE v2" ...
-	// RDMA: registrations of memory on the session's device that some peer may read or write.
+	char carrier[16];   // the layer below: "TCP", "iWARP", "RoCE v2" ...
+	// RDMA: memory registrations on the session's device that a peer may read or write.
 	uint32_t remote_rights;
 	char peer[80], local[80]; // address:port
 	uint64_t age_s;
@@ -43,13 +43,13 @@ struct session_info {
 		bool is_write_protected;
 		uint32_t in_flight; // commands of this session
 		char storage_object[64];
-	} luns[16]; // the first ones; lun_count tells how many there are
+	} luns[16]; // the first ones of lun_count
 };
 
 // *ret is an array of *ret_count entries, for free(). -ENOMEM.
 int sessions_list(struct session_info **ret, unsigned *ret_count);
 
-// A session that uses LUNs (nexus_lun_is_used()), and which.
+// A session that uses LUNs (nexus_lun_is_used()), and these LUNs.
 struct session_use {
 	uint64_t id;
 	char initiator[224], target[224];
@@ -62,9 +62,8 @@ struct session_use {
 int session_uses_list(struct session_use **ret, unsigned *ret_count);
 void session_uses_free(struct session_use *list, unsigned count);
 
-// Ends one session. drain_s not 0: asks it to log out (Async Message, event 1) and drops it if it
-// has not within so many seconds; *ret_asked then, unless it is one of discovery, which ends at
-// once. -ENOENT.
+// Ends a session. drain_s not 0: requests a logout (Async Message, event 1), sets *ret_asked, and
+// drops the session after that many seconds; discovery sessions end at once. -ENOENT.
 int session_drop(uint64_t id, unsigned drain_s, bool *ret_asked, struct err *e);
 enum { SESSION_DRAIN_S = 10, SESSION_DRAIN_MAX_S = 3600 };
 
@@ -99,8 +98,8 @@ struct iscsi_counters {
 };
 void iscsi_counters(struct iscsi_counters *ret); // sum over the workers
 
-// Limits (one peer cannot starve the others). Zero fields keep their value. Of connections there
-// may be fewer: as many as there are descriptors that core/fds.h has for them.
+// Limits, so that one peer cannot starve the others. Zero fields keep their value. Connections are
+// also limited by their descriptors (core/fds.h).
 struct iscsi_limits {
 	uint32_t connections; // in all
 	uint32_t connections_per_address;
@@ -109,7 +108,7 @@ struct iscsi_limits {
 void iscsi_limits_set(const struct iscsi_limits *l);
 void iscsi_limits_get(struct iscsi_limits *ret);
 
-// Starts and ends the iSCSI target on the workers that exist. init: control thread, after
-// the workers run and before the first portal. done: closes every connection and waits.
+// Starts and ends the iSCSI target on the existing workers. init: control thread, after the workers
+// run and before the first portal. done: closes every connection and waits.
 int iscsi_target_init(struct worker *control, struct err *e);
 void iscsi_target_done(void);

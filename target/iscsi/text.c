@@ -2,10 +2,10 @@
 // Text Requests in full feature phase: SendTargets, and nothing else to negotiate. RFC 7143 11.10,
 // 11.11, appendix C. The connection's worker.
 //
-// Anybody may ask, so neither the work nor the memory of an answer is the peer's to choose. Each
-// connection has one request at a time and is received from again when the answer to it has left.
-// The answers wait in the worker's queue: the first one gets a slice of work a round, until its PDU
-// is whole. What does not fit into that PDU is made when the peer asks for it.
+// Any peer may send them, so the work and memory of a response are limited. Each connection has one
+// request at a time; receiving continues when its response was sent. Responses wait in the worker's
+// queue: the first one gets a slice of work per round, until its PDU is complete. The part that
+// does not fit into that PDU is built when the peer requests it.
 #include "transport/iscsi/text.h"
 
 #include <errno.h>
@@ -21,17 +21,17 @@
 #define HEAD_MAX    8192u
 #define PAIR_MAX    512u // TargetName=, TargetAddress= and their longest values
 #define SLICE	    256u // steps of target_list_next() in one round
-// libiscsi takes no answer of several PDUs, so one PDU is as long as the peer takes it, up to this;
-// but less once so much lies unread in the movers of this worker.
+// libiscsi does not support responses of several PDUs, so a PDU is as long as the peer accepts, up
+// to this; less if the movers of this worker hold too much unread data.
 #define PDU_MAX	   (256u << 10)
 #define PDU_SHORT  8192u
 #define UNREAD_MAX (4u << 20)
-#define PEER_NS	   15000000000ull // for the peer to read an answer, or to ask for the rest
+#define PEER_NS	   15000000000ull // for the peer to read a response, or to request the rest
 
 enum text_state {
-	TEXT_OPEN,   // the peer has to go on with its request, or to ask for more of the answer
+	TEXT_OPEN,   // the peer must continue its request, or request more of the response
 	TEXT_DUE,    // in the worker's queue
-	TEXT_UNREAD, // the mover has not sent it all
+	TEXT_UNREAD, // the mover has not sent all of it
 };
 
 struct text_exchange {
@@ -41,16 +41,16 @@ struct text_exchange {
 	uint64_t since_ns; // of the state
 	uint8_t lun[8], itt[4];
 	bool is_final;	   // F of the last request
-	bool is_answering; // there is more to say, or to end
+	bool is_answering; // there is more to send, or the end
 	uint32_t ttt;	   // 0: none yet
 	char *in;	   // the request so far
 	uint32_t in_len;
-	char *head; // what is said of the other keys, before the list
+	char *head; // the answers to other keys, before the list
 	uint32_t head_len, head_at;
 	struct target_list list;
 	char pair[PAIR_MAX];
 	uint32_t pair_len, pair_at;
-	char *out; // the PDU's data, while it is made
+	char *out; // the PDU's data, while it is built
 	uint32_t out_len, out_size;
 	uint32_t unread;
 };
@@ -92,10 +92,10 @@ static struct text_exchange *exchange_new(struct conn *c)
 	return x;
 }
 
-// --- what is sent ---
+// --- sending ---
 
 // len bytes of data. C: more of this text follows; F answers F: to a request that is not final the
-// answer is not final either (11.11.1). x may be gone afterwards.
+// answer is not final either (11.11.1). x may be freed afterwards.
 static void respond(struct text_exchange *x, const char *data, uint32_t len, bool has_more)
 {
 	struct conn *c = x->conn;
@@ -132,9 +132,9 @@ bool text_sent(struct conn *c)
 	return true;
 }
 
-// --- the answer, PDU by PDU ---
+// --- the response, PDU by PDU ---
 
-// The bytes that come next: of the head, then pair by pair. 1, 0: no more; or negative.
+// The next bytes: of the head, then pair by pair. 1; 0: no more; or negative.
 static int next_bytes(struct text_exchange *x, const char **ret, uint32_t *ret_len, unsigned *steps)
 {
 	*ret = x->head + x->head_at;
@@ -162,7 +162,7 @@ static void take_bytes(struct text_exchange *x, const char *from, uint32_t n)
 	*(x->head_at < x->head_len ? &x->head_at : &x->pair_at) += n;
 }
 
-// One slice. 1: the PDU is full and there is more; 0: the answer's end; -EAGAIN: another slice.
+// One slice. 1: the PDU is full and there is more; 0: end of the response; -EAGAIN: another slice.
 static int fill_slice(struct text_exchange *x)
 {
 	unsigned steps = SLICE;
@@ -188,7 +188,7 @@ static int out_begin(struct text_exchange *x)
 	return x->out ? 0 : -ENOMEM;
 }
 
-// -EAGAIN: it stays the first of the queue. Else x may be gone.
+// -EAGAIN: it stays first in the queue. Else x may be freed.
 static int serve_slice(struct text_exchange *x)
 {
 	int r = x->out ? 0 : out_begin(x);
@@ -249,7 +249,7 @@ static int say_other_keys(const struct iscsi_key_set *keys, struct text_out *o)
 	return r;
 }
 
-// Whether there is a key that we do not know and that has no name of an extension.
+// Whether there is an unknown key that is not an extension.
 static bool has_unknown_key(const struct text_exchange *x)
 {
 	struct text_iter it;
@@ -262,7 +262,7 @@ static bool has_unknown_key(const struct text_exchange *x)
 	return false;
 }
 
-// A name that is not there, or may not be seen, has an empty list: whoever asks learns of neither.
+// The list for an unknown or hidden name is empty: peers cannot distinguish them.
 static int begin_list(struct text_exchange *x, const char *which)
 {
 	char name[ISCSI_NAME_MAX + 1];
@@ -277,11 +277,11 @@ static int begin_list(struct text_exchange *x, const char *which)
 	return r;
 }
 
-// What initiators make of an answer that is no list: libiscsi ends the connection, with every
-// command on it, at any key but TargetName and TargetAddress, and at a Reject fails that request
-// alone, which its test suite demands; LIO sends a Reject. open-iscsi asks for SendTargets=All and
-// nothing else. So what asks for nothing that can be listed is rejected. Keys of extensions, and
-// others beside a list, are answered NotUnderstood, as RFC 7143 6.2 has it.
+// How initiators handle a response that is not a list: libiscsi closes the connection, with every
+// command on it, at any key except TargetName and TargetAddress; at a Reject it fails only that
+// request, as its test suite requires; LIO sends a Reject. open-iscsi sends only SendTargets=All.
+// So a request without a list is rejected. Keys of extensions, and other keys beside a list, are
+// answered NotUnderstood (RFC 7143 6.2).
 static int judge_keys(struct text_exchange *x, const struct iscsi_key_set *keys)
 {
 	const char *which = keys->value[ISCSI_KEY_SEND_TARGETS];
@@ -290,7 +290,7 @@ static int judge_keys(struct text_exchange *x, const struct iscsi_key_set *keys)
 	return has_unknown_key(x) ? -EPROTO : 0;
 }
 
-// The request is whole: what is to be said to it. -EPROTO, -ENOSPC: it is to be rejected.
+// The request is complete: prepares the response. -EPROTO, -ENOSPC: reject it.
 static int answer_begin(struct text_exchange *x)
 {
 	struct iscsi_key_set keys;
@@ -342,7 +342,7 @@ static int request_take(struct text_exchange *x, const struct iscsi_text_req *re
 	if (r < 0)
 		return r;
 	if (req->flags & ISCSI_TEXT_C) {
-		respond(x, NULL, 0, false); // an empty answer asks for the next piece
+		respond(x, NULL, 0, false); // an empty response requests the next piece
 		return 0;
 	}
 	r = answer_begin(x);

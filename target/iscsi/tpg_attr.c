@@ -62,7 +62,7 @@ const struct attr_row tpg_attr_rows[] = {
 
 const struct attr_row acl_attr_rows[] = {
 	{ "authentication", ATTR_INT, ACL(authentication), -1, 1, "-1", NULL,
-	  "1: require CHAP, 0: do not, -1: as the portal group", NULL, 0 },
+	  "1: require CHAP; 0: do not require it; -1: inherit from the portal group", NULL, 0 },
 	{ "dataout_timeout", ATTR_UINT, ACL(dataout_timeout), 2, 60, "3", "s",
 	  "time limit of requested data-out", NULL, 0 },
 	{ "dataout_timeout_retries", ATTR_UINT, ACL(dataout_timeout_retries), 1, 15, "5", NULL,
@@ -80,7 +80,7 @@ const struct attr_row acl_attr_rows[] = {
 	{ "random_r2t_offsets", ATTR_BOOL, ACL(random_r2t_offsets), 0, 1, "0", NULL,
 	  "test aid of the kernel's target", NULL, ATTR_IGNORED },
 	{ "cmdsn_depth", ATTR_UINT, ACL(cmdsn_depth), 0, 512, "0", "commands",
-	  "command window of a session, 0: as the portal group", NULL,
+	  "command window of a session; 0: inherit from the portal group", NULL,
 	  ATTR_RESTART | ATTR_OWN },
 	{ 0 },
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which LUNs the live sessions use. Control thread; visits the workers.
+// The LUNs that live sessions use. Control thread; visits the workers.
 #include "target/iscsi/sessions.h"
 
 #include <errno.h>

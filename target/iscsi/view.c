@@ -9,7 +9,7 @@
 #include "target/iscsi/conn.h"
 #include "target/iscsi/portal.h"
 
-// Taken for a moment by logins, discovery and publishing; never on the I/O path.
+// Taken briefly by logins, discovery and publishing; never on the I/O path.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct iscsi_view *current;
 
@@ -108,7 +108,7 @@ struct portal_attr view_portal_attr(const struct iscsi_view *v, const struct tcp
 	return ret;
 }
 
-// One for each worker: follow the view that is current by then.
+// One per worker: apply the view that is current then.
 struct follow_msg {
 	struct msg msg;
 };
@@ -140,7 +140,7 @@ void iscsi_view_publish(struct iscsi_view *v)
 	for (unsigned i = 0; i < worker_count(); i++) {
 		struct follow_msg *m = calloc(1, sizeof *m);
 		if (!m)
-			continue; // the next change or login sees to it
+			continue; // the next change or login applies it
 		m->msg.fn = follow_run;
 		worker_post(worker_at(i), &m->msg);
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which nodes of the tree are not all right, see health.h.
+// Broken nodes of the tree, see health.h.
 #include "target/metrics/health.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What of the configuration is served and what is not, for the status page. Control thread.
+// Which configured objects work and which do not, for the status page. Control thread.
 #pragma once
 
 struct config;

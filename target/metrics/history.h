@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The rates of the last ten minutes, which the status page draws: a ring of fixed size that a timer
-// fills. Control thread; reads the workers' counters without asking them.
+// The rates of the last ten minutes for the status page: a ring of fixed size, filled by a timer.
+// Control thread; reads the workers' counters without messages.
 #pragma once
 
 #include <stdint.h>
@@ -12,7 +12,7 @@ struct json_object;
 
 enum { HISTORY_STEP_S = 2, HISTORY_SAMPLES = 300 };
 
-// All disks together: totals of a moment, or rates per second.
+// All disks together: totals at a time, or rates per second.
 struct history_sample {
 	uint64_t read_bytes, written_bytes, commands;
 };
@@ -29,7 +29,7 @@ struct history {
 
 // Takes a sample now and every HISTORY_STEP_S seconds.
 void history_init(struct history *h, struct worker *control, struct config *config);
-void history_done(struct history *h); // before the configuration goes
+void history_done(struct history *h); // before the configuration is freed
 // Adds the rates between the previous total and this one. A total falls when a disk is deleted;
 // that step counts as 0.
 void history_add(struct history *h, const struct history_sample *total, uint64_t now_ns);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// HTTP requests and responses, see http.h. Everything but http_new() and http_free() runs on the
+// HTTP requests and responses, see http.h. Everything except http_new() and http_free() runs on the
 // HTTP thread: our own loop runs libmicrohttpd and closes slow connections.
 #include "target/metrics/http.h"
 
@@ -61,7 +61,7 @@ static const struct {
 	[HTTP_METRICS] = { "/metrics",     OPENMETRICS "; version=1.0.0; charset=utf-8"},
 };
 
-// ---- answers ----
+// ---- responses ----
 
 static enum MHD_Result send_answer(struct http *h, struct MHD_Connection *c, unsigned status,
 				   struct MHD_Response *r, const char *type)
@@ -150,7 +150,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const cha
 	if (MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_TRANSFER_ENCODING) ||
 	    MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH))
 		return refuse(h, c, MHD_HTTP_BAD_REQUEST, "a GET request must not have a body\n");
-	if (!*request) { // the headers; it is answered with the next call
+	if (!*request) { // only the headers; the response is sent in the next call
 		*request = &seen;
 		return MHD_YES;
 	}
@@ -180,8 +180,8 @@ static void shut(struct http *h, struct peer *p)
 	h->peer_count--;
 }
 
-// Requests are answered at once, so the oldest connection has not sent its request
-// or does not read its response.
+// Responses are immediate, so the oldest connection has not sent its request or does not read its
+// response.
 static void make_room(struct http *h)
 {
 	struct peer *oldest = NULL;
@@ -213,7 +213,7 @@ static void on_peer(void *arg, struct MHD_Connection *c, void **context,
 	p = calloc(1, sizeof *p);
 	*context = p;
 	if (!p) {
-		shutdown(i->connect_fd, SHUT_RDWR); // nobody would look after it
+		shutdown(i->connect_fd, SHUT_RDWR); // it would not be served
 		return;
 	}
 	p->fd = i->connect_fd;
@@ -234,7 +234,7 @@ static void on_answered(void *arg, struct MHD_Connection *c, void **request,
 		p->since_ns = clock_ns();
 }
 
-// Also ends a peer that sends a byte now and then, which resets libmicrohttpd's own timeout.
+// Also closes a peer that sends single bytes, which reset libmicrohttpd's own timeout.
 static void end_slow(struct http *h)
 {
 	uint64_t now = clock_ns();
@@ -267,8 +267,8 @@ static void *run(void *arg)
 	};
 	pthread_setname_np(pthread_self(), "metrics");
 	for (unsigned idle = 0; !fds[1].revents;) {
-		// After the last of many connections libmicrohttpd wants a round to listen again;
-		// while there are none at all nothing wakes up.
+		// After the last of many connections libmicrohttpd needs a round to listen again;
+		// without connections nothing would wake it.
 		MHD_UNSIGNED_LONG_LONG wait = 1000, sooner;
 		idle = list_empty(&h->peers) ? idle + 1 : 0;
 		if (MHD_get_timeout(h->mhd, &sooner) == MHD_YES && sooner < wait)

@@ -20,8 +20,8 @@ struct http_answer {
 enum http_path { HTTP_PAGE, HTTP_STATUS, HTTP_METRICS, HTTP_PATHS };
 typedef struct http_answer (*http_ask)(void *arg, enum http_path path);
 
-// fd: a listening socket, taken over. is_local: it is bound to a loopback address. -EAGAIN,
+// Takes ownership of fd, a listening socket. is_local: it is bound to a loopback address. -EAGAIN,
 // -ENOMEM.
 int http_new(struct http **ret, int fd, bool is_local, http_ask ask, void *arg, struct err *e);
-// Ends the thread, which must not be left waiting in ask. Blocks. NULL is fine.
+// Ends the thread, which must not be blocked in ask. Blocks. NULL is fine.
 void http_free(struct http *h);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// LUNs with their disks, to be joined with the metrics of disks; portals.
+// LUNs with their disks, for joins with the metrics of disks; portals.
 #include "target/metrics/metrics.h"
 
 // clang-format off

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The status page, a part of the program, see page.h.
+// The embedded status page, see page.h.
 #include "target/metrics/page.h"
 
 #include <openssl/evp.h>
@@ -21,7 +21,7 @@ const char *page_text(size_t *ret_len)
 	return page_begin;
 }
 
-// The hash of what stands between the tags, as CSP writes it.
+// The hash of the text between the tags, in CSP's form.
 static void hash_of(const char *open, const char *close, char out[64])
 {
 	unsigned char digest[SHA256_DIGEST_LENGTH];

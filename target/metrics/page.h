@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The status page: one static file with its style and script, and the policy that lets a browser
-// run these two and nothing else.
+// run only these two.
 #pragma once
 
 #include <stddef.h>

@@ -94,14 +94,14 @@ function add(sum, more) {
 
 // Classes of broken nodes: the tag, and the sentence about n of them.
 const problemKinds = {
-	"storage": ["disk", n => number(n, "disk") + " unavailable"],
+	"storage": ["disk", n => number(n, "disk needs", "disks need") + " attention"],
 	"kept.storage": ["disk", n => number(n, "disk") + " of unsupported type"],
-	"target": ["target", n => number(n, "target") + " unavailable"],
-	"srpt_target": ["SRP target", n => number(n, "SRP target") + " unavailable"],
+	"target": ["target", n => number(n, "target") + " waiting"],
+	"srpt_target": ["SRP target", n => number(n, "SRP target") + " waiting"],
 	"kept.target": ["target", n => number(n, "target") + " of unsupported fabric"],
 	"tpg": ["portal group", n => number(n, "portal group") + " disabled"],
-	"portal": ["portal", n => number(n, "portal") + " not listening"],
-	"acl": ["ACL", n => number(n, "ACL admits", "ACLs admit") + " nobody"],
+	"portal": ["portal", n => number(n, "portal") + " waiting"],
+	"acl": ["ACL", n => number(n, "ACL") + " without credentials"],
 };
 const recentSeconds = 600;
 
@@ -144,7 +144,7 @@ function drawHealth(s) {
 		(isEmpty ? "Nothing is configured yet" : "All services available");
 	at("health-counts").textContent = [number(n.storage, "disk"), number(n.target, "target"),
 		number(n.portal, "portal"), number(n.acl, "ACL"),
-		...(h.luns_unavailable ? [number(h.luns_unavailable, "LUN") + " unavailable"] : [])].join(" · ");
+		...(h.luns_unavailable ? [number(h.luns_unavailable, "LUN") + " without storage"] : [])].join(" · ");
 	document.title = (isBad ? "✗ " : "") + (s.host || "farblock") + " · farblock";
 }
 
@@ -201,7 +201,7 @@ function drawDisks(s, before, seconds) {
 	const broken = new Map(s.health.problems.filter(p => p.class.endsWith("storage")).map(p => [p.path, p.text]));
 	const name = (path, isBroken) => {
 		const v = make("span", breakable(path.replace("/backstores/", "")));
-		if (isBroken) v.append(make("span", "unavailable", "tag bad"));
+		if (isBroken) v.append(make("span", "problem", "tag bad"));
 		return v;
 	};
 	for (const [path, disk] of Object.entries(s.storage_objects)) {

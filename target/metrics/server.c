@@ -31,7 +31,7 @@ struct metrics_server {
 	pthread_cond_t answered;
 	struct config *config; // NULL: shutting down
 	struct msg ask;
-	bool is_asked; // ask is posted and not answered
+	bool is_asked; // ask is posted, without a result yet
 	enum http_path path;
 	struct http_answer status; // result of the control thread, taken by the HTTP thread
 	struct snapshot *snapshot; // the same for /metrics

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A read-only HTTP server: GET / (the status page), /status.json, /metrics. It runs on a thread of
-// its own and takes its data from the control thread, never from the workers.
+// A read-only HTTP server: GET / (the status page), /status.json, /metrics. It runs on a separate
+// thread and gets its data from the control thread, never from the workers.
 //
-// Limits on hostile clients: SERVER_CLIENTS connections, of which the oldest without a response
-// gives way to a new one; SERVER_MEMORY bytes per request;
-// SERVER_REQUEST_S seconds from connecting, or from the last response, to the next request.
-// On a loopback address it answers only requests whose Host header is localhost or a literal
-// address, which defeats DNS rebinding.
+// Limits on hostile clients: SERVER_CLIENTS connections, of which a new one displaces the oldest
+// without a response; SERVER_MEMORY bytes per request; SERVER_REQUEST_S seconds from connecting, or
+// from the last response, to the next request. On a loopback address it answers only requests whose
+// Host header is localhost or a literal address, which defeats DNS rebinding.
 #pragma once
 
 #include "core/err.h"

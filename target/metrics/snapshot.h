@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A copy of the counters of the whole daemon: taken on the control thread, which must not be held
-// up, and formatted on the HTTP thread.
+// A copy of all counters of the daemon: taken on the control thread, which must not be delayed, and
+// formatted on the HTTP thread.
 #pragma once
 
 #include <stdbool.h>
@@ -18,7 +18,7 @@ struct snapshot_disk {
 	char path[SNAPSHOT_NAME]; // "/backstores/fileio/disk0"
 	bool is_up;
 	uint64_t size;	   // bytes
-	uint32_t sanitize; // sbc_sanitize.h's state
+	uint32_t sanitize; // state of sbc_sanitize.h
 	struct lu_counters counters;
 };
 struct snapshot_lun {

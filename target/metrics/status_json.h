@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The text of /status.json, which the status page draws. Control thread.
+// The text of /status.json, for the status page. Control thread.
 #pragma once
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From a line of text to the answer (JSON-RPC 2.0, sections 4 to 6).
+// From a line of text to the response (JSON-RPC 2.0, sections 4 to 6).
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,7 +114,7 @@ static struct json_object *call(struct rpc_context *x, const struct rpc_method *
 	if (r < 0) {
 		if (!e.code)
 			err_errno(&e, r, "%s", m->name);
-		json_object_put(result); // what was made before it failed
+		json_object_put(result); // objects built before the failure
 		return new_error(id, RPC_FAILED, &e);
 	}
 	struct json_object *o = new_answer(id);
@@ -122,7 +122,7 @@ static struct json_object *call(struct rpc_context *x, const struct rpc_method *
 	return o;
 }
 
-// One request; NULL when it wants no answer.
+// One request; NULL: no response wanted.
 static struct json_object *answer_one(struct rpc_context *x, struct json_object *request,
 				      bool is_admin)
 {

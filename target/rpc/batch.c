@@ -23,7 +23,7 @@ static int take_calls(struct json_object *commands, struct config_call *calls, s
 	return 0;
 }
 
-// Runs calls until one fails, all are done, or the answer has to wait for storage that closes.
+// Runs calls until one fails, all are done, or the response must wait for storage that is closing.
 static void run_all(struct config *c, const struct config_call *calls, unsigned count,
 		    bool is_admin, struct json_object *result)
 {
@@ -33,7 +33,7 @@ static void run_all(struct config *c, const struct config_call *calls, unsigned 
 	struct err e = { 0 };
 	int r = 0;
 	json_object_object_add(result, "results", list);
-	bool is_whole = true; // no reply tells of errors: the client decides what they mean
+	bool is_whole = true; // replies do not contain errors: the client handles them
 	for (unsigned at = 0, done; !r && is_whole && at < count && config_closing(c) <= closing;
 	     at += done) {
 		r = config_run_together(c, calls + at, count - at, is_admin, replies, &done, &e);

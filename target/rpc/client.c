@@ -28,7 +28,7 @@ void client_free(struct client *c)
 	free(c);
 }
 
-// Sends pending output; false if the client is gone.
+// Sends pending output; false: the client is gone.
 static bool flush(struct client *c)
 {
 	while (c->out_done < c->out_len) {
@@ -52,13 +52,13 @@ static unsigned closing(const struct rpc_server *s)
 	return s->context.config ? config_closing(s->context.config) : 0;
 }
 
-// Limits a turn, so that a client that sends without pause does not block the others.
+// Limits a turn, so that a client that sends without pause does not block others.
 static bool has_turn(const struct client *c)
 {
 	return clock_ns() - c->turn_ns < RPC_TURN_MS * UINT64_C(1000000);
 }
 
-// Answers whole requests until one has to wait; false when the client is gone.
+// Processes complete requests until one must wait; false: the client is gone.
 static bool answer_all(struct client *c)
 {
 	struct rpc_server *s = c->server;
@@ -67,7 +67,7 @@ static bool answer_all(struct client *c)
 	while (!c->out && !c->is_held && has_turn(c) && (line = frame_next(&c->in, &len))) {
 		if (!len)
 			continue;
-		timer_cancel(s->control, &c->timer); // the next request has its time from now on
+		timer_cancel(s->control, &c->timer); // the time of the next request starts now
 		unsigned before = closing(s);
 		if (s->context.config)
 			config_set_caller(s->context.config, &c->who);
@@ -82,7 +82,7 @@ static bool answer_all(struct client *c)
 	return true;
 }
 
-// Reads until there is nothing more or its turn is over; false when the client is gone.
+// Reads until nothing is left or its turn is over; false: the client is gone.
 static bool fill(struct client *c)
 {
 	while (!c->out && !c->is_held && !c->has_ended && has_turn(c)) {
@@ -155,7 +155,7 @@ static void client_timeout(struct timer *t)
 
 bool client_is_admin(uid_t uid)
 {
-	// Whoever else the administrator lets at the socket may look and no more.
+	// Other users with access to the socket may only read.
 	return uid == 0 || uid == geteuid();
 }
 

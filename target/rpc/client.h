@@ -13,7 +13,7 @@ struct client {
 	struct list link;
 	struct rpc_server *server;
 	struct watch watch;
-	struct timer timer; // for a partial request, an unread answer or a held answer
+	struct timer timer; // for a partial request, an unread response or a held response
 	struct timer turn;  // its next turn
 	uint64_t turn_ns;   // when its turn began
 	struct config_client who;
@@ -30,7 +30,7 @@ struct rpc_server {
 	struct watch watch;
 	struct timer again; // retries accept after a shortage of descriptors or memory
 	struct socket_file file;
-	bool has_told_full; // logged that there are too many clients
+	bool has_told_full; // the limit of clients was logged
 	struct list clients;
 	unsigned client_count;
 	uint64_t last_id; // of a client
@@ -38,7 +38,7 @@ struct rpc_server {
 
 // Whether a client with this uid may change the configuration.
 bool client_is_admin(uid_t uid);
-// Takes over fd. Negative errno: fd is still the caller's.
+// Takes ownership of fd. Negative errno: the caller still owns fd.
 int client_new(struct rpc_server *s, int fd, const struct ucred *cred);
 // Closes the connection and aborts its transaction.
 void client_free(struct client *c);

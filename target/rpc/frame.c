@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lines out of a byte stream, each byte looked at once.
+// Splits a byte stream into lines, scanning each byte once.
 #include "target/rpc/frame.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Framing on the control socket: one JSON document a line, in both directions. Pure data;
-// control thread.
+// Framing on the control socket: one JSON document per line, in both directions. Pure data; control
+// thread.
 #pragma once
 
 #include <stdbool.h>
@@ -8,20 +8,20 @@
 
 enum { RPC_REQUEST_MAX = 4 << 20 }; // bytes of one request
 
-// Bytes that came in and are not yet taken.
+// Received bytes that are not consumed yet.
 struct frame {
 	char *data;
-	size_t len, size, start; // start: where the first untaken line begins
-	size_t seen;		 // up to here no newline was found
+	size_t len, size, start; // start of the first unconsumed line
+	size_t seen;		 // no newline up to here
 };
 
-// Room for at least 4 KiB more at data + len; -EMSGSIZE when the line at the front is
-// already longer than RPC_REQUEST_MAX, -ENOMEM.
+// Makes room for at least 4 KiB more at data + len; -EMSGSIZE: the first line is longer than
+// RPC_REQUEST_MAX; -ENOMEM.
 int frame_room(struct frame *f, char **ret, size_t *ret_room);
 void frame_filled(struct frame *f, size_t n);
 
-// The next whole line without its newline, NUL-terminated, in place; valid until the next
+// The next complete line without its newline, NUL-terminated, in place; valid until the next
 // frame_room(). NULL: none yet.
 char *frame_next(struct frame *f, size_t *ret_len);
-bool frame_is_partial(const struct frame *f); // something is there
+bool frame_is_partial(const struct frame *f); // a line has begun
 void frame_done(struct frame *f);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// JSON-RPC 2.0: methods as table rows; answers requests. Control thread.
+// JSON-RPC 2.0: methods as table rows; responses to requests. Control thread.
 #pragma once
 
 #include <stdbool.h>
@@ -17,9 +17,9 @@ struct rpc_param {
 	const char *help;
 };
 
-// What a method works on.
+// Context of a method.
 struct rpc_context {
-	struct config *config;	 // NULL in the fuzzer: methods that need it refuse
+	struct config *config;	 // NULL in the fuzzer: methods that need it fail
 	void (*stop)(void *arg); // ends the daemon
 	void *stop_arg;
 };
@@ -29,8 +29,8 @@ struct rpc_method {
 	const struct rpc_param *params; // ends with a NULL name
 	bool is_readonly;		// also for clients with read-only access
 	const char *help;
-	// params: an object that fits the rows. 0 with *ret (one reference), or a negative
-	// errno with text.
+	// params: an object that matches the rows. 0 with *ret (one reference), or a negative errno
+	// with text.
 	int (*fn)(struct rpc_context *x, struct json_object *params, bool is_admin,
 		  struct json_object **ret, struct err *e);
 };
@@ -38,23 +38,23 @@ extern const struct rpc_method rpc_methods[];
 
 enum { RPC_BATCH_MAX = 256 }; // requests of a batch, commands of tree.batch
 
-enum { RPC_FAILED = -32000 }; // code of a failure; its data.errno says what
+enum { RPC_FAILED = -32000 }; // code of a failure; its data.errno has the cause
 // Fills an error object.
 void rpc_put_error(struct json_object *o, int code, const struct err *e);
-// What a command answered, {messages, data, created}; takes over the reply.
+// The reply of a command, {messages, data, created}; takes ownership of it.
 struct json_object *rpc_reply_json(struct reply *reply);
-// The number of the last saved change, and whether the client has a transaction open; x->config is
-// there.
+// The number of the last saved change, and whether the client has an open transaction; x->config
+// must exist.
 void rpc_put_state(const struct rpc_context *x, struct json_object *to);
 // batch.c
 int rpc_tree_batch(struct rpc_context *x, struct json_object *params, bool is_admin,
 		   struct json_object **ret, struct err *e);
 
-// Answers one document: a request or a batch. Returns the answer as one line with its newline,
-// for free(), or NULL when there is nothing to answer (notifications) or no memory.
+// Processes one document: a request or a batch. Returns the response as one line with its newline,
+// for free(); NULL: no response (notifications), or no memory.
 char *rpc_answer(struct rpc_context *x, const char *text, size_t len, bool is_admin,
 		 size_t *ret_len);
 
-// An error that belongs to no request (its id is null), as one line with its newline, for free();
-// NULL: no memory.
+// An error without a request (its id is null), as one line with its newline, for free(); NULL: no
+// memory.
 char *rpc_refusal(const struct err *e, size_t *ret_len);

@@ -39,7 +39,7 @@ void rpc_put_state(const struct rpc_context *x, struct json_object *to)
 		json_object_object_add(to, "transaction", json_object_new_boolean(true));
 }
 
-// Runs a command of the tree; the answer is {messages, data}.
+// Runs a command of the tree; the result is {messages, data}.
 static int run(struct rpc_context *x, const char *path, const char *command,
 	       struct json_object *positional, struct json_object *named, bool is_admin,
 	       struct json_object **ret, struct err *e)
@@ -55,7 +55,7 @@ static int run(struct rpc_context *x, const char *path, const char *command,
 	return 0;
 }
 
-// As run, but returns the command's data alone.
+// As run(), but returns only the command's data.
 static int run_for_data(struct rpc_context *x, const char *path, const char *command,
 			struct json_object *named, struct json_object **ret, struct err *e)
 {
@@ -385,10 +385,10 @@ const struct rpc_method rpc_methods[] = {
 	{ "tree.set", set_params, false, "Changes settings.", tree_set },
 	{ "tree.create", verb_params, false, "Runs the create command of a node.", tree_create },
 	{ "tree.delete", verb_params, false, "Runs the delete command of a node.", tree_delete },
-	// Each command's row says whether it only looks; config_run() checks that.
+	// Each command's row defines whether it only reads; config_run() checks that.
 	{ "tree.run", run_params, true, "Runs any command of a node.", tree_run },
-	// results: replies to the commands that are done and saved; error: why the next one failed. With
-	// neither an error nor all results the client sends the rest again.
+	// results: replies of the commands that were run and saved; error: why the next one failed.
+	// Without an error and with fewer results, the client sends the rest again.
 	{ "tree.batch", batch_params, true, "Runs commands until one fails; saves once.",
 	  rpc_tree_batch },
 	{ "config.save", save_params, false, "Saves the configuration.", config_save_method },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Listening, and who is taken.
+// Listening, and admission of clients.
 #include "target/rpc/server.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "core/log.h"
 #include "target/rpc/client.h"
 
-// Storage that was being closed is closed: answers that waited for it go out.
+// Closing storage is closed: sends the responses held for it.
 static void release_held(void *arg)
 {
 	struct rpc_server *s = arg;
@@ -27,10 +27,10 @@ static void release_held(void *arg)
 	}
 }
 
-// ---- when there are too many ----
+// ---- too many clients ----
 
-// Logged once, until half of the clients have left, so that whoever fills the socket does not fill
-// the log as well.
+// Logged once, until half of the clients have left, so that clients that fill the socket do not
+// fill the log.
 static void tell_full(struct rpc_server *s)
 {
 	if (!s->has_told_full)
@@ -40,7 +40,7 @@ static void tell_full(struct rpc_server *s)
 	s->has_told_full = true;
 }
 
-// Sends an error that belongs to no request, as far as the socket takes it.
+// Sends an error without a request, as far as the socket takes it.
 static void tell_end(int fd, int code, const char *why)
 {
 	struct err e;
@@ -130,7 +130,7 @@ static void accept_all(struct rpc_server *s)
 		int fd = accept4(s->watch.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
 			continue;
-		// Whoever waits already is no new event.
+		// Waiting connections raise no new event.
 		if (fd < 0 && errno != EAGAIN)
 			timer_arm(s->control, &s->again, RPC_PAUSE_MS * UINT64_C(1000));
 		if (fd < 0)

@@ -19,7 +19,7 @@ static int is_answered(const struct sockaddr_un *a)
 		return -errno;
 	int r = connect(fd, (const struct sockaddr *)a, sizeof *a) < 0 ? -errno : 1;
 	close(fd);
-	return r == -EAGAIN ? 1 : r; // a full backlog belongs to somebody
+	return r == -EAGAIN ? 1 : r; // a full backlog: another process listens
 }
 
 static int make_way(const struct sockaddr_un *a, struct err *e)
@@ -93,7 +93,7 @@ void socket_file_done(struct socket_file *s)
 	if (s->fd >= 0)
 		close(s->fd);
 	if (s->lock_fd >= 0)
-		close(s->lock_fd); // its file stays: removing it would let two in
+		close(s->lock_fd); // its file stays: otherwise two processes could hold the lock
 	free(s->path);
 	free(s->lock_path);
 }

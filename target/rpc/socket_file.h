@@ -9,12 +9,12 @@
 struct socket_file {
 	char *path, *lock_path;
 	int fd, lock_fd; // -1: none
-	bool is_bound;	 // the path is ours to remove
+	bool is_bound;	 // we must remove the path
 };
 
-// Takes the lock PATH.lock, removes a stale socket, and binds; mode 0600. The
-// folder is created. -EADDRINUSE: another process has it; -EEXIST: not a socket; others by
-// bind(). socket_file_done() in any case.
+// Takes the lock PATH.lock, removes a stale socket, and binds; mode 0600. Creates the directory.
+// -EADDRINUSE: another process has the lock; -EEXIST: not a socket; errnos of bind(). Call
+// socket_file_done() in any case.
 int socket_file_init(struct socket_file *s, const char *path, struct err *e);
 // Removes the socket and releases the lock, whose file stays.
 void socket_file_done(struct socket_file *s);

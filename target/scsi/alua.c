@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Target port groups of a logical unit, see alua.h: making, changing and deleting groups on
-// the control thread, and which target port belongs to which.
+// Target port groups of a logical unit, see alua.h: creates, changes and deletes groups on the
+// control thread, and assigns target ports.
 #include "target/scsi/alua.h"
 
 #include <errno.h>
@@ -38,7 +38,7 @@ static struct alua_slot *slot_named(struct lu *lu, const char *name)
 	return NULL;
 }
 
-// Group names become file and path names elsewhere.
+// Group names are used in file names and paths.
 static bool is_good_name(const char *name)
 {
 	size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -46,7 +46,7 @@ static bool is_good_name(const char *name)
 	return len && len < ALUA_NAME_MAX && !name[len] && name[0] != '.';
 }
 
-// Field by field, for a reader that looks meanwhile (all are uint32_t).
+// Field by field, for concurrent readers (all are uint32_t).
 static void store_attr(struct alua_attr *to, const struct alua_attr *from)
 {
 	const uint32_t *word = (const uint32_t *)from;
@@ -68,7 +68,7 @@ static int slot_fill(struct lu *lu, const char *name, uint32_t id, struct err *e
 	struct alua_attr attr;
 	attr_defaults(alua_group_rows, &attr);
 	attr.tg_pt_gp_id = id;
-	store_attr(&s->attr, &attr); // a reader may be late with the slot's former id
+	store_attr(&s->attr, &attr); // a reader may still use the slot's former id
 	snprintf(s->name, sizeof s->name, "%s", name);
 	s->order = a->next_order++;
 	__atomic_store_n(&s->id, id, __ATOMIC_RELEASE);
@@ -168,7 +168,7 @@ int alua_group_find(struct lu *lu, const char *name, uint16_t *ret_id)
 	return 0;
 }
 
-// Each setting as it is; the home worker may be changing one (all are uint32_t).
+// Copies each setting; the home worker may be changing one (all are uint32_t).
 static void load_attr(const struct alua_attr *from, struct alua_attr *ret)
 {
 	const uint32_t *word = (const uint32_t *)from;
@@ -198,7 +198,7 @@ int alua_group_at(struct lu *lu, unsigned index, char name[ALUA_NAME_MAX], struc
 	return 0;
 }
 
-// A change of state that the administrator asked for.
+// A change of state by the administrator.
 struct implicit {
 	struct alua_change change;
 	struct msg msg;

@@ -2,9 +2,9 @@
 // Asymmetric logical unit access (SPC-4 5.15, 6.37, 6.45): the target port groups of a
 // logical unit, their states, and which target port belongs to which group.
 //
-// Groups live in slots that stay as long as the LU. The control thread makes, changes and
-// deletes them; a change of state runs on the LU's home worker (it may take time and is
-// written to a file); the I/O path reads states as relaxed atomics.
+// Groups are in slots that exist as long as the LU. The control thread creates, changes and deletes
+// them; a change of state runs on the LU's home worker (it may take time and is written to a file);
+// the I/O path reads states as relaxed atomics.
 #pragma once
 
 #include <stdbool.h>
@@ -29,7 +29,7 @@ enum alua_state {
 
 // A group's settings under targetcli's names; alua_group_rows describes them.
 struct alua_attr {
-	uint32_t tg_pt_gp_id; // never set through the row
+	uint32_t tg_pt_gp_id; // never set by the row
 	uint32_t alua_access_state, alua_access_status, alua_access_type;
 	uint32_t alua_write_metadata, preferred;
 	uint32_t nonop_delay_msecs, trans_delay_msecs, implicit_trans_secs;
@@ -42,12 +42,12 @@ extern const struct attr_row alua_group_rows[]; // of struct alua_attr
 
 #define ALUA_GROUPS_MAX	   64
 #define ALUA_NAME_MAX	   64
-#define ALUA_DEFAULT_GROUP "default_tg_pt_gp" // id 0, always there
+#define ALUA_DEFAULT_GROUP "default_tg_pt_gp" // id 0, always exists
 
 // The groups, for the configuration. All on the control thread; none blocks for long.
 // -EEXIST name or id taken, -ENOSPC too many, -EINVAL bad name or id. id 1..65535.
 int alua_group_new(struct lu *lu, const char *name, uint32_t id, struct err *e);
-// -ENOENT, -EBUSY while ports belong to it, -EPERM for the default group.
+// -ENOENT, -EBUSY if it has ports, -EPERM for the default group.
 int alua_group_free(struct lu *lu, const char *name, struct err *e);
 // Id of the group called name; -ENOENT.
 int alua_group_find(struct lu *lu, const char *name, uint16_t *ret_id);
@@ -55,27 +55,27 @@ int alua_group_find(struct lu *lu, const char *name, uint16_t *ret_id);
 // its ports in *ret_members. -ENOENT past the end. Any pointer may be NULL.
 int alua_group_at(struct lu *lu, unsigned index, char name[ALUA_NAME_MAX], struct alua_attr *ret,
 		  unsigned *ret_members);
-// Changes one setting (row of alua_group_rows) from its text. alua_access_state goes through
-// an implicit transition: done(arg, result) runs on the control thread when it is in force
-// (done may be NULL). After alua_write_metadata it runs when the file of kept states is written,
-// after any other row at once. When an error is returned done is not run.
+// Changes one setting (row of alua_group_rows) from its text. alua_access_state makes an implicit
+// transition: done(arg, result) runs on the control thread when it is in force (done may be NULL).
+// For alua_write_metadata it runs when the file of saved states is written, for any other row at
+// once. After an error done is not run.
 int alua_group_set(struct lu *lu, const char *name, const struct attr_row *row, const char *text,
 		   void (*done)(void *arg, int result), void *arg, struct err *e);
 
-// Brings the settings that were configured to a group, without a transition: for a logical unit
-// that no initiator sees yet. Where alua_write_metadata is set, a state that the last run has kept
-// goes before the configured one. -ENOENT; -EINVAL when the state is none that the group may be
-// put into: everything else is in force then.
+// Applies the configured settings to a group, without a transition: for a logical unit that no
+// initiator sees yet. With alua_write_metadata a state saved by the last run takes precedence over
+// the configured one. -ENOENT; -EINVAL: the group does not support the state; the other settings
+// are applied.
 int alua_group_configure(struct lu *lu, const char *name, const struct alua_attr *attr,
 			 struct err *e);
 
-// Which group a relative target port belongs to on this LU, and the port's name (SCSI target
-// port name). Setting it again moves it; every path of a live LUN through it is to be given
-// the new group by a new LUN map. Control thread. -ENOENT no such group, -ENOMEM.
+// Sets the group of a relative target port on this LU, and the port's name (SCSI target port name).
+// Setting it again moves the port; give every path of a live LUN through it the new group by a new
+// LUN map. Control thread. -ENOENT no such group, -ENOMEM.
 int alua_port_set(struct lu *lu, uint16_t relative_port, uint16_t group, const char *port_name,
 		  struct err *e);
 void alua_port_remove(struct lu *lu, uint16_t relative_port);
-// Copies the name of a port that leads to lu; false when there is none. Any thread.
+// Copies the name of a port of lu; false: no port. Any thread.
 bool alua_port_name(struct lu *lu, uint16_t relative_port, char *ret, size_t size);
 
 // TPGS bits of INQUIRY byte 5 (30h) for a path of this group. Any thread.
@@ -97,14 +97,14 @@ struct alua_port {
 	char *name;
 };
 
-struct alua_saved { // a state kept by the last run
+struct alua_saved { // a state saved by the last run
 	uint16_t id;
 	uint8_t state, status;
 };
 
 struct alua {
 	uint32_t is_plain; // every group is active/optimized: nothing to check. Relaxed atomic
-	uint32_t nslots;   // used so far, free ones among them
+	uint32_t nslots;   // used so far, including freed ones
 	struct alua_slot slots[ALUA_GROUPS_MAX];
 	struct alua_port *ports; // nports, by number; under lu->lock
 	uint32_t nports;
@@ -115,7 +115,7 @@ struct alua {
 	struct alua_saved saved[ALUA_GROUPS_MAX]; // for alua_group_configure(). Control thread
 };
 
-// 0, or the sense code that refuses row's command on a path of group. Any thread.
+// 0, or the sense code for refusing row's command on a path of group. Any thread.
 static inline uint32_t alua_check(const struct lu *lu, uint16_t group, const struct opcode_row *row)
 {
 	if (__builtin_expect(__atomic_load_n(&lu->alua->is_plain, __ATOMIC_RELAXED), 1))
@@ -123,8 +123,8 @@ static inline uint32_t alua_check(const struct lu *lu, uint16_t group, const str
 	return alua_check_slow(lu, group, row);
 }
 
-// Milliseconds by which a command that touches the medium is to be put off: the group is
-// active/non-optimized and has nonop_delay_msecs. Any thread.
+// The delay of commands that access the medium, in ms: of a group that is active/non-optimized and
+// has nonop_delay_msecs. Any thread.
 static inline uint32_t alua_delay(const struct lu *lu, uint16_t group)
 {
 	if (__builtin_expect(__atomic_load_n(&lu->alua->is_plain, __ATOMIC_RELAXED), 1))
@@ -143,10 +143,10 @@ struct alua_change {
 	struct list link;
 	struct lu *lu;			     // with a reference
 	uint8_t states[ALUA_GROUPS_MAX];     // new state by slot, or ALUA_KEEP
-	uint32_t ids[ALUA_GROUPS_MAX];	     // whose slot it was
+	uint32_t ids[ALUA_GROUPS_MAX];	     // the former group of the slot
 	bool is_explicit;		     // by SET TARGET PORT GROUPS
-	bool only_writes;		     // changes none: what is to be kept has changed
-	const struct nexus *except;	     // asked for it and needs no unit attention
+	bool only_writes;		     // no change of state: only the saved states change
+	const struct nexus *except;	     // requested it and needs no unit attention
 	int result;			     // 0, or -EIO: in force, but not written to the file
 	void (*done)(struct alua_change *c); // home worker
 	bool is_started;
@@ -158,21 +158,21 @@ struct alua_change {
 
 // An empty change for lu.
 void alua_change_init(struct alua_change *c, struct lu *lu);
-// Carries it out when those before are through. Home worker; the memory lives until done.
+// Starts it after the earlier ones. Home worker; the memory must stay valid until done.
 void alua_change_start(struct alua_change *c);
 
-// The states to be kept as text for state_file_write(), free(); NULL: no memory.
+// The states to save as text for state_file_write(), free(); NULL: no memory.
 char *alua_saved_format(const struct alua *a, size_t *ret_len);
 // Reads such text; -EBADMSG. At most ALUA_GROUPS_MAX entries.
 int alua_saved_parse(struct alua_saved *ret, uint32_t *ret_n, const char *text, size_t len);
 
 // The slot of a group id, or ALUA_GROUPS_MAX. Any thread.
 unsigned alua_slot_of(const struct lu *lu, uint32_t id);
-// Supported states as REPORT TARGET PORT GROUPS shows them.
+// Supported states for REPORT TARGET PORT GROUPS.
 uint8_t alua_supported(const struct alua_attr *a);
-// Whether a group may be put into state, by command or administrator.
+// Whether a group supports state, by command or administrator.
 bool alua_can_enter(const struct alua_attr *a, uint32_t state);
-// Works out is_plain again. Any thread.
+// Updates is_plain. Any thread.
 void alua_refresh_plain(struct lu *lu);
 
 static inline uint32_t alua_load(const uint32_t *field)

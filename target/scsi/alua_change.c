@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A change of access states (SPC-4 5.15.2.6): through transitioning where a delay is set, to
-// the file where states are kept, to the initiators by unit attention. LU's home worker.
+// A change of access states (SPC-4 5.15.2.6): with a delay through the state transitioning; saved
+// to a file; reported to initiators by unit attention. LU's home worker.
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ void alua_change_init(struct alua_change *c, struct lu *lu)
 		c->ids[i] = alua_load(&lu->alua->slots[i].id);
 }
 
-// The group whose state is to change, or NULL: kept, or deleted meanwhile.
+// The group whose state changes, or NULL: unchanged, or deleted meanwhile.
 static struct alua_attr *target(struct alua_change *c, unsigned slot)
 {
 	struct alua_slot *s = &c->lu->alua->slots[slot];
@@ -46,8 +46,8 @@ static void set_states(struct alua_change *c, bool is_final)
 
 static void begin(struct alua_change *c);
 
-// Runs the first change, and those behind it as long as they end at once: a loop and no
-// recursion, since peers decide how many there are.
+// Runs the first change, and later ones while they end at once: a loop instead of recursion, since
+// peers determine their number.
 static void drain(struct alua *a)
 {
 	struct list *first;

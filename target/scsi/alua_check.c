@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What an access state lets through (SPC-4 5.15.2.4 to 5.15.2.8), as a table. Any thread;
-// reads relaxed atomics only.
+// The commands permitted in an access state (SPC-4 5.15.2.4 to 5.15.2.8), as a table. Any thread;
+// reads only relaxed atomics.
 #include "target/scsi/alua.h"
 
 #include "target/scsi/sense.h"
 
-// By access state: the lowest class of command that is refused, and how.
+// By access state: the lowest refused class of commands, and the sense code.
 static const struct {
 	uint8_t refuses; // enum alua_class
 	uint8_t ascq;	 // of 04h NOT READY

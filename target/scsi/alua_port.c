@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which target port of a logical unit belongs to which target port group, and what the port
-// is called. Changed on the control thread, read anywhere, under lu->lock.
+// The target ports of a logical unit with their target port groups and names. Changed on the
+// control thread, read anywhere, under lu->lock.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "target/scsi/alua.h"
 
-// Index of the port, or where it would stand.
+// Index of the port, or its insertion point.
 static uint32_t port_index(const struct alua *a, uint16_t relative_port)
 {
 	uint32_t i = 0;

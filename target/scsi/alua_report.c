@@ -17,9 +17,9 @@ static uint8_t *put_port(uint8_t *p, uint16_t relative_port)
 	return p + 4;
 }
 
-// One group with its ports. self: the port of this path, if nobody has told of it. A group without
-// ports is left out: every target port group contains at least one (SPC-4 6.37), even if LIO
-// reports its empty ones.
+// One group with its ports. self: the port of this path, if it is not registered. A group without
+// ports is omitted: every target port group contains at least one (SPC-4 6.37), even if LIO reports
+// its empty ones.
 static uint8_t *put_group(uint8_t *p, const struct alua *a, const struct alua_slot *s, uint32_t id,
 			  uint32_t self)
 {

@@ -39,7 +39,7 @@ static void finish(struct task *t)
 		task_finish(t, STATUS_GOOD);
 }
 
-// Descriptor at d: 4 bytes. Byte in it that is wrong, or -1.
+// Checks the descriptor at d, 4 bytes. Returns the invalid byte, or -1.
 static int take_descriptor(struct alua_change *c, const uint8_t *d)
 {
 	const struct lu *lu = c->lu;

@@ -11,7 +11,7 @@
 #include "target/scsi/task_priv.h"
 #include "transport/wire/be.h"
 
-#define COPY_ZEROES   (64u << 20) // bytes one WRITE SAME is asked to zero
+#define COPY_ZEROES   (64u << 20) // bytes zeroed by one WRITE SAME
 #define CHUNKS_A_TURN 1
 
 enum state { IDLE, READING, READ, WRITING, WRITTEN };
@@ -19,8 +19,8 @@ enum { READ_16 = 0x88, WRITE_16 = 0x8a, WRITE_SAME_16 = 0x93, NDOB = 0x01 };
 
 static void run(struct copy_job *j);
 
-// Fills the data-out of a WRITE from the bounce buffer, unless it is that; of WRITE SAME nothing
-// is fetched.
+// Fills the data-out of a WRITE from the bounce buffer, unless it is that buffer; WRITE SAME
+// fetches nothing.
 static void child_get_data(struct task *t)
 {
 	struct copy_job *j = container_of(t, struct copy_job, child);
@@ -33,8 +33,8 @@ static void child_get_data(struct task *t)
 	task_data_ready(t, 0);
 }
 
-// The disk's own memory must be let go before the write, or a freeze over both could never
-// be granted: so the data is taken over now.
+// The disk's own memory must be released before the write, or a freeze of both ranges could never
+// be granted: so the data is copied now.
 static void take_data(struct copy_job *j)
 {
 	struct task *t = &j->child;
@@ -64,7 +64,7 @@ static void child_done(struct task *t)
 
 static const struct task_ops child_ops = { .get_data = child_get_data, .done = child_done };
 
-// The paths stay while the job runs, even if a new LUN map takes them away meanwhile.
+// The paths stay while the job runs, even if a new LUN map removes them.
 static void hold_paths(const struct copy_job *j)
 {
 	for (uint32_t i = 0; i < j->npieces; i++) {
@@ -92,7 +92,7 @@ static void submit(struct copy_job *j, uint8_t opcode, const struct nexus_lun *n
 {
 	struct task *t = &j->child;
 	if (nexus_find_lun(nl->nexus, nl->number) != nl) {
-		// The session has lost it; the number may be another LU's by now.
+		// The session has lost it; another LU may have the number now.
 		j->child_status = STATUS_TASK_ABORTED;
 		j->child_sense_len = 0;
 		j->state = j->state == READING ? READ : WRITTEN;
@@ -134,7 +134,7 @@ static uint32_t chunk_of(const struct copy_job *j, const struct copy_piece *p)
 		limit = reads;
 	if (writes && writes < limit)
 		limit = writes;
-	// Whole blocks of the larger kind: block sizes are powers of two.
+	// Whole blocks of the larger size: block sizes are powers of two.
 	uint64_t block = p->from->lu->block_size > p->to->lu->block_size ? p->from->lu->block_size
 									 : p->to->lu->block_size;
 	limit -= limit % block;
@@ -179,7 +179,7 @@ static void skip_empty(struct copy_job *j)
 		j->pieces_done++;
 }
 
-// Goes on until a child is under way, the turn is over (-1) or the job has ended (its end).
+// Continues until a child is in flight, the turn is over (-1) or the job has ended (its end).
 static int advance(struct copy_job *j)
 {
 	for (unsigned turns = 0;;) {

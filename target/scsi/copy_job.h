@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The copy manager's engine (SPC-4 5.16): moves pieces between LUNs of one nexus on behalf of
-// a task, through READ(16) and WRITE(16) tasks of its own. So what another initiator's READ
-// or WRITE would meet - write protection, reservations, ALUA, frozen ranges, aborts - the
-// copy meets as well. Data goes through one pool buffer, which is the parent's. Everything runs
-// on the worker of the parent task.
+// The copy manager's engine (SPC-4 5.16): copies pieces between LUNs of one nexus on behalf of a
+// task, with internal READ(16) and WRITE(16) tasks. So the rules of another initiator's READ or
+// WRITE - write protection, reservations, ALUA, frozen ranges, aborts - apply to the copy as well.
+// Data goes through one pool buffer, owned by the parent. Everything runs on the worker of the
+// parent task.
 #pragma once
 
 #include <stdbool.h>
@@ -15,21 +15,21 @@
 #include "target/scsi/progress.h"
 #include "target/scsi/task.h"
 
-// Copies that run at the same time, as VPD page 8Fh and RECEIVE COPY OPERATING PARAMETERS tell:
-// in this process, and of one nexus. Commands beyond wait for their turn.
+// Limits of concurrent copies, in this process and of one nexus, as reported by VPD page 8Fh and
+// RECEIVE COPY OPERATING PARAMETERS. Further commands wait for their turn.
 #define COPIES_MAX	 64u
 #define COPIES_NEXUS_MAX 16u
 
 #define COPY_CHUNK (256u << 10) // bytes of the buffer of each
 
-// Gives back the data that t has fetched, waits until t's nexus may have one more copy, gets the
-// buffer, which counts as any of the nexus's, and runs next. An aborted task ends instead. BUSY
-// when others have all the copies there are.
+// Releases the data that t has fetched, waits until t's nexus may start another copy, gets the
+// buffer, charged to the nexus, and runs next. An aborted task ends instead; so does a task with
+// BUSY if other nexuses use all copies.
 void copy_await_turn(struct task *t, void (*next)(struct task *t));
-// After next: the copy has ended, or has not come to pass. copy_job_start() sees to it itself.
+// After next: the copy has ended, or was not started. copy_job_start() calls it itself.
 void copy_turn_over(struct task *t);
 
-// Bytes to be copied, or zeroed. Offsets and length are multiples of the block sizes.
+// Bytes to copy or to zero. Offsets and length are multiples of the block sizes.
 struct copy_piece {
 	struct nexus_lun *from; // NULL: zeroes
 	struct nexus_lun *to;
@@ -39,19 +39,19 @@ struct copy_piece {
 
 enum copy_end {
 	COPY_DONE,
-	COPY_FAILED,  // child_status, child_sense and child_reads tell why
-	COPY_ABORTED, // the parent was
-	COPY_INVALID, // is_valid() said no
+	COPY_FAILED,  // see child_status, child_sense and child_reads
+	COPY_ABORTED, // the parent was aborted
+	COPY_INVALID, // is_valid() returned false
 };
 
 struct copy_job {
-	// The owner's part. It keeps pieces until done. It is the parent's turn.
+	// The owner's part. It keeps pieces until done. The parent has its turn.
 	struct task *parent;
 	const struct copy_piece *pieces;
 	uint32_t npieces;
-	// Asked after every read: false ends the job. NULL: always true.
+	// Called after every read: false ends the job. NULL: always true.
 	bool (*is_valid)(struct copy_job *j);
-	// The job has ended and holds nothing any more.
+	// The job has ended and holds no resources.
 	void (*done)(struct copy_job *j, enum copy_end end);
 	// The result so far.
 	uint32_t pieces_done;
@@ -65,14 +65,14 @@ struct copy_job {
 	uint8_t cdb[16];
 	struct buf *bounce;
 	struct msg resume;
-	uint64_t at;	// bytes of the piece that are done
-	uint32_t chunk; // bytes under way
+	uint64_t at;	// bytes of the piece already copied
+	uint32_t chunk; // bytes in flight
 	uint8_t state;
 	bool is_running;
 };
 
-// Starts it; done comes at once or later. pieces may be none.
+// Starts it; done is called at once or later. There may be no pieces.
 void copy_job_start(struct copy_job *j);
 
-// True if length bytes from byte at lie on lu and are whole blocks.
+// True if length bytes from byte at are within lu and whole blocks.
 bool copy_range_fits(const struct lu *lu, uint64_t at, uint64_t length);

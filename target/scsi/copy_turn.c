@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How many copies run, see copy_job.h: at most COPIES_NEXUS_MAX of a nexus, and of what is left of
-// COPIES_MAX at most half, so that a nexus which has none gets one. The others wait in the order
-// they came; they hold nothing. Worker of the nexus; the sum is an atomic.
+// Limits concurrent copies, see copy_job.h: at most COPIES_NEXUS_MAX of a nexus, and at most half
+// of the rest of COPIES_MAX, so that a nexus without copies gets one. The others wait in FIFO order
+// without holding resources. Worker of the nexus; the sum is an atomic.
 #include "target/scsi/copy_job.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/task_priv.h"
@@ -15,7 +15,7 @@ static bool turn_permits(const struct nexus *n)
 	       n->copies < (COPIES_MAX + 1 - sum) / 2;
 }
 
-// Other workers take theirs meanwhile.
+// Other workers may change it concurrently.
 static bool turn_take(struct nexus *n)
 {
 	if (!turn_permits(n))
@@ -28,7 +28,7 @@ static bool turn_take(struct nexus *n)
 	return true;
 }
 
-// The end of one of the nexus's own makes room.
+// The end of a copy of the same nexus makes room.
 static void turn_wait(struct task *t)
 {
 	task_buffers_drop(t);
@@ -73,7 +73,7 @@ void copy_turn_over(struct task *t)
 	if (n->is_turning_copies) // a copy that ended at once
 		return;
 	n->is_turning_copies = true;
-	// Without a copy of its own left, nothing would come back to those that wait.
+	// Without running copies of the nexus, nothing would wake its waiting ones.
 	while ((turn_permits(n) || !n->copies) && (first = list_pop_front(&n->copy_waiters)))
 		turn_try(list_entry(first, struct task, buf_wait.link));
 	n->is_turning_copies = false;

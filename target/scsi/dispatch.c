@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The command set, one row a command, in opcode and service action order. Constant; the
-// index by opcode is filled before main(). There are no 32-byte commands: they are for type 2
-// protection (SBC-3 5.11), which this device server does not have.
+// The command set, one row per command, in opcode and service action order. Constant; the index by
+// opcode is filled before main(). There are no 32-byte commands: they are for type 2 protection
+// (SBC-3 5.11), which this device server does not have.
 #include "target/scsi/dispatch.h"
 
 #include <string.h>
@@ -53,13 +53,13 @@ static const struct opcode_row rows[] = {
 	OP(0x16, 6, CLASS(PR_SPECIAL, ALUA_STANDBY, 0),
 	   .run = reserve_run, .is_available = pr_is_available, .name = "RESERVE(6)",
 	   USAGE(0x16)),
-	// Ends this nexus's own reservation alone.
+	// Ends only this nexus's own reservation.
 	OP(0x17, 6, CLASS(PR_SPECIAL, ALUA_STANDBY, OP_HARMLESS),
 	   .run = release_run, .is_available = pr_is_available, .name = "RELEASE(6)",
 	   USAGE(0x17)),
 	OP(0x1a, 6, CLASS(PR_READ, ALUA_STANDBY, OP_DATA_IN | OP_HARMLESS),
 	   .run = mode_sense6_run, .name = "MODE SENSE(6)", USAGE(0x1a, 0x08, X3)),
-	// Without LOEJ a stop leaves the unit ready: sbc_start_stop.c says why.
+	// Without LOEJ a stop leaves the unit ready: see sbc_start_stop.c.
 	OP(0x1b, 6, CLASS(PR_WRITE, ALUA_ACTIVE, 0),
 	   .run = start_stop_run, .name = "START STOP UNIT", USAGE(0x1b, 0x01, 0, 0x0f, 0xf7)),
 	OP(0x1c, 6, CLASS(PR_READ, ALUA_STANDBY, OP_DATA_IN | OP_HARMLESS),
@@ -160,7 +160,7 @@ static const struct opcode_row rows[] = {
 	   .run = pr_out_run, .is_available = pr_is_available,
 	   .name = "PERSISTENT RESERVE OUT, REGISTER AND MOVE",
 	   USAGE(0x5f, 0x07, 0, 0, 0, X4)),
-	// Each copy is checked once more at the LUN that it writes to.
+	// Each copy is checked again at the LUN that it writes to.
 	SA(0x83, 0x00, 16, CLASS(PR_WRITE, ALUA_ACTIVE, OP_DATA_OUT | OP_MEDIUM | OP_HARMLESS),
 	   .run = extended_copy_run, .is_available = third_party_is_available,
 	   .name = "EXTENDED COPY(LID1)", USAGE(0x83, 0x00, Z4, Z4, X4)),

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The command set as rows: what a command is called, how long it is, who may run it under a
-// reservation or in an ALUA state, and the handler. REPORT SUPPORTED OPERATION CODES is
-// printed from the same rows (SPC-5 6.35).
+// The command set as rows: name and length of a command, its reservation and ALUA class, and its
+// handler. REPORT SUPPORTED OPERATION CODES is printed from the same rows (SPC-5 6.35).
 #pragma once
 
 #include <stdbool.h>
@@ -10,10 +9,10 @@
 struct lu;
 struct task;
 
-// Reservation class (SPC-5 table 12 and SBC-4 table 13): what a conflicting persistent
-// reservation or a RESERVE by another nexus does to the command.
+// Reservation class (SPC-5 table 12 and SBC-4 table 13): the effect of a conflicting persistent
+// reservation, or of a RESERVE by another nexus, on the command.
 enum pr_class {
-	PR_ALWAYS,  // allowed whatever is reserved
+	PR_ALWAYS,  // allowed under any reservation
 	PR_READ,    // allowed for write-exclusive types
 	PR_WRITE,   // needs registration or the reservation
 	PR_SPECIAL, // the handler decides (PERSISTENT RESERVE OUT, RESERVE, RELEASE ...)
@@ -32,16 +31,16 @@ enum {
 	OP_WRITES = 4,	    // changes the medium: refused on a read-only disk and under SWP
 	OP_MEDIUM = 8,	    // needs a medium: refused while ejected or under SANITIZE
 	OP_IGNORES_UA = 16, // runs without reporting a pending unit attention
-	OP_NO_LU = 32,	    // answered for a LUN that does not exist
+	OP_NO_LU = 32,	    // also runs for a LUN that does not exist
 	OP_RANGE = 64,	    // task->lba/blocks are decoded and checked beforehand (sbc_lba.h)
 	OP_DPO = 128,	    // CDB byte 1 bit 4 is DPO, accepted if DPOFUA is advertised
 	OP_FUA = 256,	    // ... bit 3 is FUA, likewise; task->fua
 	OP_PROTECT = 512,   // ... bits 7-5 are RD/WR/VRPROTECT: must be zero, PROTECT is 0
-	OP_TO_END = 1024,   // 0 blocks mean: to the end of the medium
-	OP_LOCAL = 2048,    // answered here for pass-through backstores too
-	// Runs on a write-protected path, as it changes nothing that another nexus meets. What
-	// lacks it is WRITE PROTECTED there: reservations, mode pages, the medium's position and
-	// access states are everybody's.
+	OP_TO_END = 1024,   // 0 blocks mean to the end of the medium
+	OP_LOCAL = 2048,    // handled here for pass-through backstores too
+	// Runs on a write-protected path, as it changes nothing for another nexus. Commands without
+	// it end with WRITE PROTECTED there: reservations, mode pages, the medium's position and
+	// access states are shared.
 	OP_HARMLESS = 4096,
 	OP_UNMAP = 8192, // CDB byte 1 bit 3 is UNMAP, accepted if LBPWS is advertised
 };
@@ -57,8 +56,8 @@ struct opcode_row {
 	uint8_t alua; // enum alua_class
 	uint16_t flags;
 	void (*run)(struct task *t);
-	// False: this logical unit, with its present settings, does not have the command.
-	// NULL: always there.
+	// False: this logical unit, with its current settings, does not support the command. NULL:
+	// always available.
 	bool (*is_available)(const struct lu *lu);
 	const char *name;
 	uint8_t usage[CDB_MAX]; // CDB usage bits; byte 0 is the opcode
@@ -70,7 +69,7 @@ const struct opcode_row *dispatch_rows(unsigned *ret_count);
 // The row for a CDB, or NULL.
 const struct opcode_row *dispatch_find(const uint8_t *cdb, unsigned cdb_len);
 
-// Whether lu, with its present settings, has the command of row.
+// Whether lu, with its current settings, supports the command of row.
 bool dispatch_has_row(const struct lu *lu, const struct opcode_row *row);
-// Whether it has the opcode, with whatever service action.
+// Whether it supports the opcode with any service action.
 bool dispatch_has_opcode(const struct lu *lu, uint8_t opcode);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The handlers that dispatch.c's rows name, grouped by file. Each runs on the task's worker
-// after submit.c's checks, must not block, and ends the task through task.h.
+// The handlers of dispatch.c's rows, by file. Each runs on the task's worker after the checks of
+// submit.c, must not block, and ends the task through task.h.
 #pragma once
 
 #include <stdbool.h>

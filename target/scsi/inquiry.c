@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// INQUIRY: standard data (SPC-4 6.6.2) and the way to the vital product data pages. Task's
-// worker.
+// INQUIRY: standard data (SPC-4 6.6.2) and dispatch to the vital product data pages. Task's worker.
 #include "target/scsi/inquiry.h"
 
 #include <string.h>
@@ -15,7 +14,7 @@
 enum {
 	STANDARD_LEN = 96,
 	VERSION_SPC4 = 0x06,
-	QUALIFIER_NO_LU = 0x7f, // no logical unit there, nor can there be
+	QUALIFIER_NO_LU = 0x7f, // no logical unit, and none is possible
 	RMB = 0x80,
 	RESPONSE_FORMAT = 0x02,
 	HISUP = 0x10,
@@ -85,7 +84,7 @@ void inquiry_run(struct task *t)
 		return;
 	}
 	if (!t->lu) {
-		if (is_vital) { // there is no page of a logical unit that is not there
+		if (is_vital) { // a missing logical unit has no pages
 			task_invalid_cdb(t, 1, 0);
 			return;
 		}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Failures of the storage, folded. The part of a logical unit that remembers them: any worker
-// adds, under a mutex that is met after a failure only; the control thread sweeps.
+// Failures of the storage, aggregated. A part of a logical unit: any worker adds failures, under a
+// mutex taken only after a failure; the control thread logs the counts.
 #include "target/scsi/io_log.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "target/scsi/lu_part.h"
 
 #define OPS  (BS_OP_MAX + 1) // the last: a SCSI command passed through
-#define KEPT 16		     // operations and causes told apart
+#define KEPT 16		     // distinct operations and causes
 _Static_assert(OPS <= 8, "a byte has a bit for each");
 
 struct failure {
@@ -29,8 +29,8 @@ struct io_log {
 	pthread_mutex_t lock;
 	struct failure failures[KEPT];
 	unsigned count;
-	uint64_t others;	// there was no place for
-	uint8_t failed, worked; // since the last sweep, a bit an operation
+	uint64_t others;	// beyond the table's size
+	uint8_t failed, worked; // since the last sweep, one bit per operation
 };
 
 static const char *const op_names[OPS] = {
@@ -43,7 +43,7 @@ static const char *const op_names[OPS] = {
 	[BS_OP_MAX] = "SCSI command",
 };
 
-// " of LBA 8 to 15", " of LBA 8"; nothing for what has no range.
+// " of LBA 8 to 15", " of LBA 8"; empty without a range.
 static void range_text(const struct lu *lu, const struct failure *f, char *out, size_t size)
 {
 	*out = 0;
@@ -83,7 +83,7 @@ static void say_others(const struct lu *lu, struct io_log *l)
 	l->others = 0;
 }
 
-// What the initiator asked wrongly, or what this storage cannot do at all, is no failure of it.
+// Invalid requests, and operations that this storage does not support, are not failures.
 static bool is_failure(int res)
 {
 	return res < 0 && res != -ERANGE && res != -EOPNOTSUPP;
@@ -121,7 +121,7 @@ void io_log_result(struct lu *lu, unsigned op, uint64_t offset, uint64_t length,
 	bool is_failing = __atomic_load_n(&lu->failing_ops, __ATOMIC_RELAXED) & bit;
 	if (res < 0 ? !is_failure(res) : !is_failing)
 		return;
-	if (!res) { // all that the sweep wants to know
+	if (!res) { // all that the sweep needs
 		if (!(__atomic_load_n(&l->worked, __ATOMIC_RELAXED) & bit))
 			__atomic_fetch_or(&l->worked, bit, __ATOMIC_RELAXED);
 		return;
@@ -134,8 +134,8 @@ void io_log_result(struct lu *lu, unsigned op, uint64_t offset, uint64_t length,
 	pthread_mutex_unlock(&l->lock);
 }
 
-// A cause that was not met again while others of its operation were is forgotten: its coming back
-// is said again.
+// A cause that did not recur while others of its operation did is dropped: its recurrence is logged
+// again.
 static bool is_kept(const struct io_log *l, const struct failure *f, uint8_t recovered)
 {
 	uint8_t bit = (uint8_t)(1 << f->op);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Logical unit: birth, identity, channels, capacity, end. Control thread, but for the
-// references and channels, which any worker takes. See lu.h for who may touch what.
+// Logical unit: creation, identity, channels, capacity, end. Control thread, except for references
+// and channels, which any worker takes. See lu.h for ownership.
 #include "target/scsi/lu.h"
 
 #include <errno.h>
@@ -13,12 +13,12 @@
 #include "target/scsi/sbc_sanitize_mark.h"
 #include "transport/wire/be.h"
 
-// NAA 6 wants a 24-bit company id. We have none assigned: this one has the locally
-// administered bit set, so that it collides with no assigned one.
+// NAA 6 requires a 24-bit company id. We have no assigned one: this one has the locally
+// administered bit set, so it cannot collide with an assigned one.
 #define NAA_COMPANY_ID 0x024642u
 
 // The NAA identifier (SPC-4 7.8.6.6.5): nibble 6, the company id, and 100 bits of the SHA-256
-// of the serial; the same wherever and whenever the storage object is served.
+// of the serial; the same on every machine and after every restart.
 static int naa_from_serial(uint8_t naa[16], const char *serial)
 {
 	uint8_t hash[32];
@@ -31,7 +31,7 @@ static int naa_from_serial(uint8_t naa[16], const char *serial)
 	return 0;
 }
 
-// The first n parts, the last one first.
+// Frees the first n parts, the last one first.
 static void parts_detach(struct lu *lu, unsigned n)
 {
 	while (n-- > 0) {
@@ -156,7 +156,7 @@ static void channel_free(struct lu_channel *c)
 	free(c);
 }
 
-// No reference is left: no task, no round, no message knows the LU any more.
+// No reference is left: no task, round or message refers to the LU.
 static void lu_close(struct msg *m)
 {
 	struct lu *lu = container_of(m, struct lu, close_msg);
@@ -199,7 +199,7 @@ struct lu_channel *lu_channel(struct lu *lu)
 	unsigned i = w ? worker_index(w) : WORKER_MAX;
 	if (i >= WORKER_MAX)
 		return NULL;
-	// Only this worker ever writes the slot.
+	// Only this worker writes the slot.
 	if (lu->channels[i])
 		return lu->channels[i];
 	struct lu_channel *c = lines_new(sizeof *c);

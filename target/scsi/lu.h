@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Logical unit: one storage object's device server state, shared by every path to it.
 //
-// Who may touch what: the control thread creates, changes settings and closes. State that
-// all paths share (reservations, ALUA, frozen ranges) is owned by the LU's home worker. On
-// the I/O path a worker reads only its own struct lu_channel, which the home worker brings
-// up to date by messages; a change is complete when every channel has acknowledged it.
+// Ownership: the control thread creates, changes settings and closes. The LU's home worker owns the
+// state that all paths share (reservations, ALUA, frozen ranges). On the I/O path a worker reads
+// only its own struct lu_channel, which the home worker updates by messages; a change is complete
+// when every channel has acknowledged it.
 #pragma once
 
 #include <pthread.h>
@@ -18,18 +18,18 @@
 #include "target/scsi/ua.h"
 
 struct alua;   // alua.c: target port groups
-struct io_log; // io_log.c: what the storage failed with
+struct io_log; // io_log.c: failures of the storage
 struct lu;
 struct nexus;
 struct pr_state; // pr.c: registrations and the reservation, home worker
-struct pr_view;	 // pr.c: immutable snapshot of the above, one a channel
+struct pr_view;	 // pr.c: immutable snapshot of the above, one per channel
 struct task;
 struct third_party; // third_party.c
 
 // Settings of a storage object; the rows are in lu_attr.c. Written by the control thread
 // with relaxed atomic stores of single fields, read anywhere.
 struct lu_attr {
-	// What every command looks at comes first: see struct lu.
+	// Fields read by every command come first: see struct lu.
 	uint32_t block_size, queue_depth, max_transfer_kib, emulate_fua_write;
 	uint32_t emulate_tpu, emulate_tpws;
 	uint32_t emulate_caw, emulate_3pc, emulate_pr, emulate_tas, emulate_ua_intlck_ctrl;
@@ -72,7 +72,7 @@ struct lu_frozen {
 struct lu_channel {
 	struct list tasks;    // submitted and not done, in order of arrival
 	struct list frozen;   // struct lu_frozen; empty on the fast path
-	struct pr_view *pr;   // NULL: nothing reserved, nobody registered
+	struct pr_view *pr;   // NULL: no reservation, no registrations
 	uint64_t reserved_by; // nexus id that holds RESERVE(6/10), 0 none
 	struct lu_counters counters;
 	struct lu *lu;
@@ -88,8 +88,8 @@ struct lu_channel {
 
 enum lu_medium { LU_MEDIUM_PRESENT, LU_MEDIUM_EJECTED };
 
-// What every command reads stands first, in two cache lines and the attributes' first: with a
-// thousand logical units in use, the lines that a command touches are what it costs.
+// Fields read by every command come first, in two cache lines and the first one of the attributes:
+// with a thousand logical units in use, the cache lines that a command touches determine its cost.
 struct lu {
 	const struct backstore_type *type;
 	uint8_t *memory; // of a RAM disk, else NULL: then data moves through bs. lu_memory()
@@ -97,8 +97,8 @@ struct lu {
 	uint32_t block_size, block_shift;
 	struct backstore *bs; // top of the stack; lu_bs() on the I/O path
 	struct alua *alua;    // home worker writes; readers see relaxed atomics
-	uint32_t sanitize;    // sbc_sanitize.h: 0 idle, else why not; atomic
-	uint32_t rod_tokens;  // good ROD tokens for its blocks, relaxed atomic
+	uint32_t sanitize;    // sbc_sanitize.h: 0 idle; atomic
+	uint32_t rod_tokens;  // number of valid ROD tokens for its blocks, relaxed atomic
 	uint8_t medium;	      // enum lu_medium, relaxed atomic
 	uint8_t d_sense, swp; // mode page 0Ah, relaxed atomics; MODE SELECT at home
 	uint8_t wce;	      // mode page 08h
@@ -112,14 +112,14 @@ struct lu {
 	char *name;				       // of the storage object
 	struct backstore *error_filter, *delay_filter; // in the stack, or NULL. Control thread
 	struct worker *home;
-	struct worker *control; // where it is closed; NULL: wherever the last reference goes
+	struct worker *control; // closes it; NULL: the thread that drops the last reference
 	char unit_serial[40];	// the storage object's wwn
 	uint8_t naa[16];	// NAA 6 registered extended, from unit_serial
-	struct lu_channel *channels[WORKER_MAX]; // made on first use by that worker
-	// Guards the table of channels and what a new channel copies: the active freezes, and
-	// what the parts' channel_init() reads. Never taken on the I/O path.
+	struct lu_channel *channels[WORKER_MAX]; // created on first use by that worker
+	// Guards the table of channels and the state that a new channel copies: the active freezes,
+	// and data read by channel_init() of the parts. Never taken on the I/O path.
 	pthread_mutex_t lock;
-	struct list freezes;		 // freeze.c: all asked for, FIFO. Home worker
+	struct list freezes;		 // freeze.c: all requests, FIFO. Home worker
 	struct pr_state *pr;		 // home worker
 	bool sanitize_ause;		 // of the last SANITIZE, relaxed atomic
 	bool is_space_low;		 // sbc_thin.c, control thread
@@ -133,34 +133,33 @@ struct lu {
 	struct msg close_msg; // private
 };
 
-// Makes an LU over bs, which it owns from then on; on failure bs remains the caller's. attr holds
-// the settings; unit_serial is a UUID text. Control thread; may block (reads the APTPL file in
+// Creates an LU over bs, which it then owns; on failure the caller keeps bs. attr holds the
+// settings; unit_serial is a UUID text. Control thread; may block (reads the APTPL file in
 // state_dir).
 int lu_new(struct lu **ret, const char *name, struct backstore *bs, const char *unit_serial,
 	   const struct lu_attr *attr, const char *state_dir, struct err *e);
-// When the last reference is gone the LU and its bs are closed on control, which need not run yet,
-// and then closed is called there. Control thread, before others know the LU.
+// After the last lu_put() the LU and its bs are closed on control, which need not run yet; then
+// closed is called there. Control thread, before others know the LU.
 void lu_set_closed(struct lu *lu, struct worker *control, void (*closed)(void *arg), void *arg);
 struct lu *lu_get(struct lu *lu); // any thread
 void lu_put(struct lu *lu);	  // any thread; NULL is fine
 
-// Looks the settings over before they are used: -EINVAL with text for what does not go
-// together. Applies one setting to a live LU, raising the unit attention it calls for.
-// Control thread.
+// Checks the settings before use: -EINVAL with text for contradictory ones. Applies one setting to
+// a live LU and raises its unit attention. Control thread.
 int lu_attr_check(const struct lu_attr *attr, const struct bs_limits *limits, struct err *e);
 int lu_attr_apply(struct lu *lu, const struct attr_row *row, const char *text, struct err *e);
-// For lu_new(): puts the filters that attr.faults calls for on top of the stack.
+// For lu_new(): adds the filters of attr.faults to the stack.
 int lu_faults_apply(struct lu *lu, struct err *e);
-// For lu_new(), when it fails: the stack as it was given.
+// For lu_new(), on failure: restores the original stack.
 void lu_faults_remove(struct lu *lu);
 // Largest READ or WRITE in blocks: max_transfer_kib and the backstore's own limit. Any thread.
 uint32_t lu_max_transfer(const struct lu *lu);
 
-// The backstore changed its size: new capacity, CAPACITY DATA HAS CHANGED everywhere.
-// Control thread.
+// The backstore changed its size: new capacity, CAPACITY DATA HAS CHANGED for every nexus. Control
+// thread.
 void lu_set_size(struct lu *lu, uint64_t bytes);
 
-// The calling worker's channel; made if needed. NULL: no memory.
+// The calling worker's channel, created if needed. NULL: no memory.
 struct lu_channel *lu_channel(struct lu *lu);
 
 // Runs each(channel, round) on every worker that has a channel, then done(round) on the
@@ -223,11 +222,11 @@ static inline bool lu_ranges_overlap(uint64_t a, uint64_t na, uint64_t b, uint64
 // For taskset.c: [lba, lba + blocks) is frozen for another task than t on c.
 bool lu_is_frozen(const struct lu_channel *c, const struct task *t, uint64_t lba, uint64_t blocks);
 
-// Sum of the channels' counters, torn at worst. Any thread.
+// Sum of the channels' counters; may be slightly inconsistent. Any thread.
 void lu_counters_sum(const struct lu *lu, struct lu_counters *ret);
 
-// The I/O path's reads: the stack may grow a fault filter while I/O runs, which also takes
-// the direct memory away. What is in flight then goes on with what it has: it stays valid.
+// Reads of the I/O path: a fault filter may be added while I/O runs, which also ends direct access.
+// I/O in flight continues with the old pointers, which stay valid.
 static inline struct backstore *lu_bs(const struct lu *lu)
 {
 	return __atomic_load_n(&lu->bs, __ATOMIC_ACQUIRE);
@@ -238,7 +237,7 @@ static inline uint8_t *lu_memory(const struct lu *lu)
 	return __atomic_load_n(&lu->memory, __ATOMIC_RELAXED);
 }
 
-// A setting, which the control thread may change meanwhile.
+// A setting; the control thread may change it concurrently.
 static inline uint32_t lu_setting(const uint32_t *field)
 {
 	return __atomic_load_n(field, __ATOMIC_RELAXED);

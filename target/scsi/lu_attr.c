@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a change of an attribute means for a live logical unit. Control thread; readers see
-// single fields through relaxed atomics.
+// Applies changes of attributes to a live logical unit. Control thread; readers access single
+// fields through relaxed atomics.
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
@@ -56,9 +56,9 @@ static bool has_delays(const struct bs_faults *f)
 	return f->delay_read_us || f->delay_write_us || f->delay_flush_us;
 }
 
-// A filter is put on top when first needed and stays, idle, until the LU closes: so I/O in
-// flight needs no quiescing, whatever level it was given to is still there. Without any
-// fault the disk's own memory is offered again.
+// A filter is added on demand and stays, idle, until the LU closes: I/O in flight needs no
+// quiescing, since the level that it was passed to still exists. Without faults direct access is
+// available again.
 int lu_faults_apply(struct lu *lu, struct err *e)
 {
 	const struct bs_faults *f = &lu->attr.faults;
@@ -103,7 +103,7 @@ static bool in_field(const struct attr_row *row, size_t offset, size_t size)
 }
 #define IN(row, f) in_field(row, offsetof(struct lu_attr, f), sizeof(((struct lu_attr *)0)->f))
 
-// The unit attention that initiators must get to look again at what they cached.
+// The unit attention that makes initiators re-read cached data.
 static enum ua ua_of_change(const struct attr_row *row)
 {
 	if (IN(row, vendor) || IN(row, product) || IN(row, revision) ||
@@ -121,7 +121,7 @@ static enum ua ua_of_change(const struct attr_row *row)
 	return UA_MAX;
 }
 
-// Workers may read a string while it changes: byte by byte, a mixture at worst.
+// Workers may read a string while it changes: byte by byte, possibly mixed.
 static void copy_text(char *to, const char *from, size_t size)
 {
 	for (size_t i = 0; i < size; i++)

@@ -32,9 +32,9 @@ static struct mode_values mode_default(const struct lu *lu)
 	return (struct mode_values){ .wce = may_cache(lu) };
 }
 
-// An initiator switches the cache off and on again, but never on where emulate_write_cache=0: the
-// writes of all others would no longer be durable when they end. SWP takes nothing from who may
-// write anyway; a write-protected path does not get here.
+// An initiator may disable the cache and enable it again, but not with emulate_write_cache=0:
+// completed writes of others would no longer be durable. SWP may be set by any path that may write;
+// a write-protected path does not get here.
 static struct mode_values mode_changeable(const struct lu *lu)
 {
 	return (struct mode_values){ .d_sense = true, .swp = true, .wce = may_cache(lu) };
@@ -54,8 +54,8 @@ void mode_reset(struct lu *lu)
 	mode_set(lu, &v);
 }
 
-// Builders fill the page's bytes past its header (at is the page's first byte). fixed is false
-// for the changeable values, where only what can be changed is set.
+// Builders fill the page's bytes after its header (at is the page's first byte). fixed is false for
+// changeable values, where only changeable bits are set.
 struct mode_page {
 	uint8_t page, subpage;
 	uint16_t len; // whole page, header included
@@ -68,7 +68,7 @@ static void exceptions(const struct lu *lu, const struct mode_values *v, bool fi
 	at[2] = fixed ? 0x08 : 0;
 }
 
-// Errors are recovered below us, if at all: all zero (SBC-3 6.5.8).
+// Only the storage recovers errors: all zero (SBC-3 6.5.8).
 static void recovery(const struct lu *lu, const struct mode_values *v, bool fixed, uint8_t *at)
 {
 }
@@ -157,8 +157,8 @@ static void values_take(struct mode_values *v, const struct mode_page *p, const 
 	}
 }
 
-// One page of a list: left bytes from at on. Returns its length, 0 if it is not acceptable;
-// *ret_byte is then relative to at.
+// Parses one page of a list: left bytes from at on. Returns its length, 0: invalid; *ret_byte is
+// then relative to at.
 static unsigned page_parse(const struct lu *lu, const uint8_t *at, size_t left,
 			   struct mode_values *v, uint32_t *ret_code, unsigned *ret_byte)
 {
@@ -194,7 +194,7 @@ static unsigned page_parse(const struct lu *lu, const uint8_t *at, size_t left,
 	return (unsigned)len;
 }
 
-// Block descriptors are accepted when they say what is the case (SBC-3 6.5.2).
+// Block descriptors are accepted if they match the current values (SBC-3 6.5.2).
 static bool descriptor_is_ours(const struct lu *lu, const uint8_t *d, bool is_long)
 {
 	uint64_t blocks = is_long ? get_be64(d) : get_be32(d);

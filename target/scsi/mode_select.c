@@ -36,7 +36,7 @@ static void select_applied(struct task *t)
 	const struct mode_change *c = t->home_result;
 	if (c->is_changed)
 		ua_raise_lu(t->lu, UA_MODE_CHANGED, t->nexus);
-	// What is in the cache goes to the medium before it is said to be off (SBC-3 6.5.5).
+	// The cache is flushed before it is reported as off (SBC-3 6.5.5).
 	if (c->cache_ends)
 		task_io(t, BS_FLUSH, 0, 0, 0, select_done);
 	else
@@ -69,7 +69,7 @@ static void mode_select(struct task *t, uint32_t len)
 		task_invalid_cdb(t, 1, 0);
 		return;
 	}
-	if (!(t->cdb[1] & 0x10)) { // PF: only the standard's page format is known
+	if (!(t->cdb[1] & 0x10)) { // PF: only the standard's page format is supported
 		task_invalid_cdb(t, 1, 4);
 		return;
 	}

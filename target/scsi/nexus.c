@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// I_T nexus: birth, change of its LUN map, loss (SAM-5 4.8, 6.3.4). Everything runs on the
+// I_T nexus: creation, change of its LUN map, loss (SAM-5 4.8, 6.3.4). Everything runs on the
 // nexus's worker.
 #include "target/scsi/nexus.h"
 
@@ -13,7 +13,7 @@
 #include "target/scsi/pr.h"
 #include "target/scsi/task_priv.h"
 
-// A change of map that waits for the tasks of the LUNs it took away.
+// A change of map that waits for the tasks of removed LUNs.
 struct lun_leave {
 	unsigned waiting;
 	void (*finished)(void *arg);
@@ -57,7 +57,7 @@ void nexus_lun_allow_removal(struct nexus_lun *nl)
 	__atomic_sub_fetch(&nl->lu->prevented, 1, __ATOMIC_RELAXED);
 }
 
-// The path is gone for everything but the tasks that still hold on to it.
+// The path is removed except for tasks that still refer to it.
 static void nexus_lun_lose(struct nexus_lun *nl)
 {
 	for (unsigned i = 0; lu_parts[i]; i++) {
@@ -131,7 +131,7 @@ static bool info_copy(struct nexus_info *to, const struct nexus_info *from)
 	return to->initiator_port && to->initiator_name && to->target_name && to->target_port;
 }
 
-// A unit attention that nobody has fetched is still to be told.
+// A pending unit attention must still be reported.
 static enum ua first_attention(const struct nexus_lun *nl)
 {
 	return power_on_was_reported(nl) ? UA_NEXUS_LOSS : UA_POWER_ON;
@@ -211,7 +211,7 @@ static const struct lun_entry *map_find(const struct lun_map *map, uint16_t numb
 	return lo < map->count && map->entries[lo].number == number ? &map->entries[lo] : NULL;
 }
 
-// Takes away what the new map does not hold, tasks first.
+// Removes LUNs that the new map does not contain, tasks first.
 static void map_remove(struct nexus *n, const struct lun_map *map, struct lun_leave *leave)
 {
 	for (uint32_t i = 0; i < n->lun_limit; i++) {
@@ -221,7 +221,7 @@ static void map_remove(struct nexus *n, const struct lun_map *map, struct lun_le
 			continue;
 		n->luns[i] = NULL;
 		leave->waiting++;
-		nl->held++; // ours, until its tasks are told
+		nl->held++; // ours, until its tasks are aborted
 		nl->leave = leave;
 		taskset_abort(nl->channel, nl, NULL, NULL);
 		nexus_lun_lose(nl);
@@ -230,7 +230,7 @@ static void map_remove(struct nexus *n, const struct lun_map *map, struct lun_le
 	}
 }
 
-// What a peer sees of a map: its LUNs, and which of them it may write.
+// Compares what a peer sees of maps: LUNs and write access.
 static bool map_is_alike(const struct lun_map *a, const struct lun_map *b)
 {
 	if (a->count != b->count)
@@ -255,7 +255,7 @@ static void map_add(struct nexus *n, const struct lun_map *map, bool is_told)
 				ua_set(nl, first_attention(nl));
 		}
 		if (!nl)
-			continue; // no memory: the LUN stays away until the next change
+			continue; // no memory: the LUN is missing until the next change
 		nl->alua_group = e->alua_group;
 		nl->is_write_protected = e->is_write_protected;
 		if (is_told)

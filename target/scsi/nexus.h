@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// I_T nexus, its LUN map and what one nexus keeps for each logical unit (SAM-5 4.7, 4.8).
+// I_T nexus, its LUN map and its state for each logical unit (SAM-5 4.7, 4.8).
 //
-// A nexus is owned by the worker of its connection. A LUN map is an immutable, refcounted
-// snapshot made by the configuration; changing the map of a live nexus is one call on its
-// worker.
+// The worker of its connection owns a nexus. A LUN map is an immutable, refcounted snapshot created
+// by the configuration; changing the map of a live nexus is one call on its worker.
 #pragma once
 
 #include <stdbool.h>
@@ -35,8 +34,8 @@ struct lun_map {
 	struct lun_entry entries[]; // ascending by number
 };
 
-// A map with room for count entries, one reference held; the caller fills entries (taking LU
-// references by lu_get) before it shares the map. Control thread. NULL: no memory.
+// A map with room for count entries and one reference; the caller fills entries (with LU references
+// of lu_get()) before it shares the map. Control thread. NULL: no memory.
 struct lun_map *lun_map_new(uint32_t count);
 struct lun_map *lun_map_get(struct lun_map *m); // any thread
 void lun_map_put(struct lun_map *m);		// any thread; drops the LU references last
@@ -46,7 +45,7 @@ void lun_map_put(struct lun_map *m);		// any thread; drops the LU references las
 uint64_t lun_decode(const uint8_t lun[8]);
 void lun_encode(uint8_t out[8], uint16_t number);
 
-// What one nexus keeps for one logical unit. Nexus's worker.
+// State of one nexus for one logical unit. Nexus's worker.
 struct nexus_lun {
 	struct lu *lu;		    // reference held
 	struct lu_channel *channel; // of this worker
@@ -61,9 +60,9 @@ struct nexus_lun {
 	bool prevents_removal; // PREVENT ALLOW MEDIUM REMOVAL
 	bool has_accessed;     // a command has read, written or verified the medium
 	uint8_t pr_standing;
-	uint64_t pr_version; // pr_rules.c: the reservation table that pr_standing is for
+	uint64_t pr_version; // pr_rules.c: the reservation table of pr_standing
 	struct nexus *nexus;
-	struct lun_leave *leave;  // nexus.c: the change of map that takes it away, or NULL
+	struct lun_leave *leave;  // nexus.c: the change of map that removes it, or NULL
 	struct list channel_link; // in channel->nexus_luns
 	struct list turn_waiters; // tasks that wait for older ones, in order of arrival
 	struct list kick_link;	  // in channel->kicks
@@ -72,7 +71,7 @@ struct nexus_lun {
 
 enum scsi_protocol { SCSI_PROTOCOL_SRP = 4, SCSI_PROTOCOL_ISCSI = 5 };
 
-// What the protocol tells about the nexus; strings are copied.
+// Properties of the nexus, from the protocol; strings are copied.
 struct nexus_info {
 	enum scsi_protocol protocol;
 	const char *initiator_port;	// SCSI initiator port name: "iqn...,i,0x000000000000"
@@ -88,12 +87,11 @@ struct nexus_info {
 };
 
 struct nexus_ops {
-	// A unit attention (REPORTED LUNS DATA HAS CHANGED above all) became pending: the
-	// protocol may send an asynchronous event (iSCSI Async Message event 0). May be NULL
-	// in the table given; the default does nothing.
+	// A unit attention (above all REPORTED LUNS DATA HAS CHANGED) became pending: the protocol
+	// may send an asynchronous event (iSCSI Async Message event 0). May be NULL: no-op.
 	void (*notice)(struct nexus *n, uint16_t lun, uint32_t sense_code);
-	// Other nexuses have waited this long for memory of a disk that the transport of n is
-	// still moving: the protocol is to end the session. Called once. May be NULL.
+	// Other nexuses have waited too long for memory of a disk that n's transport still uses:
+	// the protocol must end the session. Called once. May be NULL.
 	void (*overdue)(struct nexus *n, uint32_t seconds);
 };
 
@@ -105,27 +103,27 @@ struct nexus {
 	struct lun_map *map;
 	struct nexus_lun **luns; // by LUN number; lun_limit slots, NULL where unmapped
 	uint32_t lun_limit;
-	bool luns_changed; // REPORTED LUNS DATA HAS CHANGED not yet seen
+	bool luns_changed; // REPORTED LUNS DATA HAS CHANGED not yet reported
 	bool is_overdue;   // ops->overdue() was called
 	uint64_t id;	   // unique in this process, never reused
-	// Bytes of the worker's buffers that its tasks hold, and how many there are; the tasks
-	// that wait for some, and their common wait.
+	// Bytes of the worker's buffers that its tasks hold, and their number; the tasks that wait
+	// for buffers, and their common wait.
 	uint64_t pool_used, pool_limit;
 	struct list pool_waiters;
 	struct buf_wait pool_wait;
-	// Copies under way, and the commands that wait for their turn to be one (copy_turn.c).
+	// Running copies, and commands that wait to start one (copy_turn.c).
 	unsigned copies;
 	struct list copy_waiters;
 	bool is_turning_copies;
-	// What its commands did, and what the device server copied for them. Plain words: read on
+	// Statistics of its commands, and payload copies of the device server. Plain words: read on
 	// the worker.
 	struct lu_counters counters;
 	struct buf_copies copied;
 };
 
-// Makes the nexus on the calling worker, with every LUN of map in unit attention POWER ON,
-// RESET, OR BUS DEVICE RESET (29/00) or, where its ports have been told that before, I_T NEXUS
-// LOSS (29/07; power_on.h). -ENOMEM.
+// Creates the nexus on the calling worker, with a unit attention for every LUN of map: POWER ON,
+// RESET, OR BUS DEVICE RESET (29/00) or, if its ports were told that before, I_T NEXUS LOSS (29/07;
+// power_on.h). -ENOMEM.
 int nexus_new(struct nexus **ret, const struct nexus_info *info, const struct nexus_ops *ops,
 	      void *owner, struct lun_map *map);
 
@@ -134,24 +132,24 @@ int nexus_new(struct nexus **ret, const struct nexus_info *info, const struct ne
 // follows.
 void nexus_leave(struct nexus *n);
 
-// Loses the nexus (SAM-5 6.3.4): the owner has no task left in it. RESERVE reservations go.
+// Ends the nexus (SAM-5 6.3.4), which has no task left, and its RESERVE reservations.
 void nexus_free(struct nexus *n);
 
-// Replaces the map. Tasks on LUNs that vanish are aborted first, and when they are done
-// finished(arg) runs on the worker (at once if there are none). Raises 3F/0E on the rest, unless
-// the peer sees no change.
+// Replaces the map. Aborts tasks on removed LUNs first; when they are done, finished(arg) runs on
+// the worker (at once without such tasks). Raises 3F/0E on the other LUNs, unless the peer sees no
+// change.
 void nexus_set_map(struct nexus *n, struct lun_map *map, void (*finished)(void *arg), void *arg);
 
-// Whether it holds no buffer and a task of it waits for some.
+// Whether it holds no buffer while one of its tasks waits for one.
 bool nexus_is_starved(const struct nexus *n);
 // n, which is starved, is the next of its worker to get buffers; NULL: none has to be. Its worker.
 void nexus_serve_first(const struct nexus *n);
 
 // Whether the nexus uses the logical unit: it has accessed the medium, is registered or holds a
-// reservation, or prevents removal. To see it is not to use it. Nexus's worker.
+// reservation, or prevents removal. Seeing it is not use. Nexus's worker.
 bool nexus_lun_is_used(struct nexus_lun *nl);
 
-// Takes back PREVENT ALLOW MEDIUM REMOVAL's prevention; nexus's worker.
+// Ends the nexus's prevention of medium removal; nexus's worker.
 void nexus_lun_allow_removal(struct nexus_lun *nl);
 
 static inline struct nexus_lun *nexus_find_lun(const struct nexus *n, uint64_t number)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // POPULATE TOKEN and WRITE USING TOKEN (SBC-3 5.7, 5.37). Task's worker.
 //
-// Both work in the foreground. With IMMED the status says that the request was well formed,
-// and how the copy went is left to RECEIVE ROD TOKEN INFORMATION; without it the status says
-// both.
+// Both work in the foreground. With IMMED the status only means that the request was well formed,
+// and RECEIVE ROD TOKEN INFORMATION reports the result; without it the status reports both.
 #include "target/scsi/odx.h"
 
 #include <stdlib.h>
@@ -26,7 +25,7 @@ enum {
 
 struct odx { // the task's scratch
 	struct odx_request request;
-	struct rod_token *token; // made or used; reference, given back before the task ends
+	struct rod_token *token; // created or used; a reference, released before the task ends
 	struct lu_round drain;	 // POPULATE TOKEN: of writes that began before the token
 	struct copy_job job;
 	struct copy_piece pieces[2 * ROD_RANGES_MAX];
@@ -82,8 +81,8 @@ static void drain_nothing(struct lu_channel *c, struct lu_round *r)
 {
 }
 
-// Writes to the token's blocks that are under way. Of those to come the first revokes the token,
-// and so does one that has yet to begin.
+// Counts writes to the token's blocks in flight. Later ones, and those not started yet, revoke the
+// token.
 static bool drain_awaits(const struct lu_round *r, const struct task *t)
 {
 	const struct odx *o = container_of(r, const struct odx, drain);
@@ -110,8 +109,8 @@ static void populate(struct task *t)
 		end(t, STATUS_BUSY, 0);
 		return;
 	}
-	// Writes revoke the token from here on; those that passed by before must end first. None
-	// has to wait for that.
+	// Writes revoke the token from here on; earlier ones must end first. Writes need not wait
+	// for that.
 	o->job.parent = t;
 	o->drain.each = drain_nothing;
 	o->drain.awaits = drain_awaits;
@@ -170,8 +169,8 @@ static void plan_zeroes(struct task *t)
 	o->job.npieces = o->request.nranges;
 }
 
-// Cuts the token's ranges, from offset on, to fit the ranges to be written. The lengths have
-// been compared: the source lasts.
+// Splits the token's ranges, from offset on, to match the ranges to write. The lengths were
+// compared: the source is long enough.
 static void plan_copy(struct task *t, struct nexus_lun *from)
 {
 	struct odx *o = t->scratch;
@@ -207,7 +206,7 @@ static void plan_copy(struct task *t, struct nexus_lun *from)
 	o->job.npieces = n;
 }
 
-// 0 or what is wrong with the token for this use.
+// 0, or the sense code for a token that cannot be used here.
 static uint32_t plan(struct task *t)
 {
 	struct odx *o = t->scratch;

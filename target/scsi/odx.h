@@ -9,9 +9,9 @@
 
 struct odx_request {
 	bool is_immediate;
-	bool has_type;	  // RTV: rod_type is asked for
+	bool has_type;	  // RTV: rod_type is requested
 	bool deletes;	  // DEL_TKN
-	uint32_t timeout; // s of inactivity; 0: as the copy manager likes
+	uint32_t timeout; // s of inactivity; 0: default of the copy manager
 	uint32_t rod_type;
 	uint64_t offset; // blocks into the token's data
 	uint8_t token[ROD_TOKEN_LEN];
@@ -21,7 +21,7 @@ struct odx_request {
 };
 
 // Parses len bytes. capacity: blocks of the LU, block_size its bytes. 0 or a SENSE() code;
-// *ret_field is the byte at fault, -1 if none is.
+// *ret_field is the invalid byte, -1: none.
 uint32_t odx_parse_populate(struct odx_request *ret, const uint8_t *list, uint32_t len,
 			    uint64_t capacity, uint32_t block_size, int *ret_field);
 uint32_t odx_parse_write(struct odx_request *ret, const uint8_t *list, uint32_t len,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// RECEIVE ROD TOKEN INFORMATION (SPC-4 6.21 and SBC-3 5.22): how POPULATE TOKEN or WRITE USING
-// TOKEN went, and the token. Task's worker.
+// RECEIVE ROD TOKEN INFORMATION (SPC-4 6.21 and SBC-3 5.22): the result of POPULATE TOKEN or WRITE
+// USING TOKEN, and the token. Task's worker.
 #include <string.h>
 
 #include "target/scsi/handlers.h"

@@ -23,7 +23,7 @@ static bool range_overlaps_earlier(const struct odx_request *r, uint64_t lba, ui
 	return false;
 }
 
-// Range descriptors in list[at..at + len). Those of no blocks are passed over.
+// Range descriptors in list[at..at + len). Those without blocks are skipped.
 static uint32_t parse_ranges(struct odx_request *r, const uint8_t *list, uint32_t at, uint32_t len,
 			     uint64_t capacity, uint32_t block_size, int *ret_field)
 {
@@ -50,7 +50,7 @@ static uint32_t parse_ranges(struct odx_request *r, const uint8_t *list, uint32_
 	return 0;
 }
 
-// DATA LENGTH and RANGE DESCRIPTOR LENGTH against what came.
+// Checks DATA LENGTH and RANGE DESCRIPTOR LENGTH against the received length.
 static uint32_t check_lengths(const uint8_t *list, uint32_t len, uint32_t header, uint32_t *ret)
 {
 	if (len < header)

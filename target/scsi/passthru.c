@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pass-through: the device's own device server answers; only what concerns nexuses and LUNs
-// is answered here (OP_LOCAL rows). Task's worker.
+// Pass-through: the device's own device server responds; only commands about nexuses and LUNs are
+// handled here (OP_LOCAL rows). Task's worker.
 #include "target/scsi/passthru.h"
 
 #include <stdlib.h>
@@ -17,16 +17,16 @@ struct passthru {
 	struct bs_scsi io;
 };
 
-// The device's sense data as it is, which may be longer than ours can hold.
+// The device's sense data, which may be longer than ours.
 static void copy_sense(struct task *t, const struct bs_scsi *io)
 {
 	t->sense_len = io->sense_len < SENSE_MAX ? (uint8_t)io->sense_len : SENSE_MAX;
 	memcpy(t->sense, io->sense, t->sense_len);
 }
 
-// A tape that meets a filemark, a block of another length or the end of its data, and a disk that
-// has corrected an error, bring data together with CHECK CONDITION. With other sense keys it is not
-// known what came, as drivers leave the residual 0 then.
+// A tape at a filemark, a block of another length or the end of its data, and a disk that has
+// corrected an error, return data together with CHECK CONDITION. With other sense keys the length
+// is unknown, since drivers leave the residual 0.
 static bool fails_with_data(const struct bs_scsi *io)
 {
 	uint8_t format = io->sense[0] & 0x7f; // deferred errors are not this command's
@@ -70,8 +70,8 @@ static bool is_refused(const struct task *t)
 	return is_protected && !passthru_is_harmless(lu_bs(t->lu)->limits.device_type, t->cdb);
 }
 
-// The row's length, or what the opcode's group says (SPC-4 4.2.5.1); vendor-specific groups get
-// all there is.
+// The row's length, or that of the opcode's group (SPC-4 4.2.5.1); for vendor-specific groups all
+// bytes.
 static uint32_t cdb_length(const struct task *t)
 {
 	static const uint8_t of_group[8] = { 6, 10, 10, 0, 16, 12, 0, 0 };

@@ -7,9 +7,9 @@
 
 struct task;
 
-// Sends t's CDB as it is, after submit.c's checks; ends t with the device's own answer.
+// Sends t's CDB unchanged, after the checks of submit.c; ends t with the device's response.
 void passthru_run(struct task *t);
 
-// Whether a write-protected path may send the CDB, of at least 6 bytes, to a device of this
-// peripheral device type.
+// Whether a write-protected path may send the CDB (at least 6 bytes) to a device of this peripheral
+// device type.
 bool passthru_is_harmless(uint8_t device_type, const uint8_t *cdb);

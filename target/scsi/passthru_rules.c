@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a write-protected path may send to a pass-through device: commands that read, and those that
-// position a tape to be read (SPC-5 6, SBC-4 5, SSC-4 7, MMC-6 6, SMC-3 6). An opcode means
-// something else to each type of device, and the device takes all paths for one initiator, so that
-// even RELEASE would end what another path reserved. Constant; any thread.
+// Commands that a write-protected path may send to a pass-through device: those that read, and
+// those that position a tape for reading (SPC-5 6, SBC-4 5, SSC-4 7, MMC-6 6, SMC-3 6). Opcodes
+// have a different meaning for each type of device, and for the device all paths are one initiator,
+// so even RELEASE would end a reservation of another path. Constant; any thread.
 #include "target/scsi/passthru.h"
 
 #define TYPE(n) (UINT32_C(1) << (n))

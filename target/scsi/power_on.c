@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// See power_on.h. A set-associative table of hashes, 128 KiB: the newest entry of a full set takes
-// the place of another.
+// See power_on.h. A set-associative table of hashes, 128 KiB: in a full set a new entry replaces
+// another.
 #include "target/scsi/power_on.h"
 
 #include <stdint.h>
@@ -21,8 +21,8 @@ static uint64_t add(uint64_t h, const char *text)
 	return h;
 }
 
-// Of the initiator port, the target port and the unit; never 0. A collision that somebody makes on
-// purpose needs access to the unit.
+// Of the initiator port, the target port and the unit; never 0. Creating a collision requires
+// access to the unit.
 static uint64_t key(const struct nexus_lun *nl)
 {
 	uint64_t h = (0xcbf29ce484222325u ^ nl->lu->id) * 0x100000001b3u;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The reservations of a logical unit as one of its parts: the state, the queue of changes at
-// the home worker, and what becomes of it on restart, reset and nexus loss.
+// The reservations of a logical unit as one of its parts: the state, the queue of changes at the
+// home worker, and the effects of restart, reset and nexus loss.
 #include "target/scsi/pr.h"
 
 #include <errno.h>
@@ -14,8 +14,8 @@ struct pr_view *pr_view_of(struct lu *lu)
 	return v;
 }
 
-// Runs the first op of the queue, and those behind it as long as they end at once: a loop and
-// no recursion, since peers decide how long the queue is.
+// Runs the first op of the queue, and later ones while they end at once: a loop instead of
+// recursion, since peers determine the length of the queue.
 static void drain(struct pr_state *st)
 {
 	struct list *first;
@@ -79,7 +79,7 @@ static void release_turn(struct pr_op *op)
 	struct pr_state *st = op->lu->pr;
 	uint64_t lost = __atomic_load_n(&st->lost, __ATOMIC_ACQUIRE);
 	bool is_over = st->reserved_by && (lost == PR_LOST_ANY || lost == st->reserved_by);
-	if (is_over) { // before lost is forgotten: the rules look at both
+	if (is_over) { // before lost is cleared: the rules check both
 		pthread_mutex_lock(&op->lu->lock);
 		__atomic_store_n(&st->reserved_by, 0, __ATOMIC_RELEASE);
 		pthread_mutex_unlock(&op->lu->lock);
@@ -127,7 +127,7 @@ static void release_arrived(struct msg *m)
 void pr_nexus_leaves(struct nexus_lun *nl)
 {
 	struct pr_state *st = nl->lu->pr;
-	// Asked of the state, not of the channel: only who still holds it may say that it is over.
+	// Checks the state, not the channel: only the current holder may end it.
 	if (__atomic_load_n(&st->reserved_by, __ATOMIC_ACQUIRE) != nl->nexus->id)
 		return;
 	__atomic_store_n(&st->lost, nl->nexus->id, __ATOMIC_SEQ_CST);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Persistent reservations (SPC-4 5.13, 6.15, 6.16) and RESERVE/RELEASE (SPC-2 7.21).
 //
-// Registrations and the reservation are one immutable, refcounted table, struct pr_view. The
-// LU's home worker makes the next table from the last one, writes it to the APTPL file where
-// that is wanted, puts it into pr_state under lu->lock and shows it to every channel in a
-// round; then the command completes. Commands are served one after the other, FIFO.
+// Registrations and the reservation are one immutable, refcounted table, struct pr_view. The LU's
+// home worker creates the next table from the last one, writes it to the APTPL file if requested,
+// stores it in pr_state under lu->lock and passes it to every channel in a round; then the command
+// completes. Commands run one after the other, FIFO.
 #pragma once
 
 #include <stdbool.h>
@@ -44,7 +44,7 @@ enum pr_out_action {
 #define PR_PORT_MAX 240	 // target port name with its NUL
 #define PR_NOBODY   UINT32_MAX
 
-// An I_T nexus as reservations know it: it outlives sessions and restarts.
+// An I_T nexus for reservations: it outlives sessions and restarts.
 struct pr_port {
 	struct pr_tid tid;
 	char target_port[PR_PORT_MAX]; // target port name, lower case; may be empty
@@ -54,7 +54,7 @@ struct pr_port {
 struct pr_reg {
 	uint64_t key;
 	struct pr_port port;
-	bool all_tg_pt; // through whatever target port
+	bool all_tg_pt; // through any target port
 };
 
 // Immutable once published.
@@ -64,13 +64,13 @@ struct pr_view {
 	uint32_t generation;
 	uint8_t type;	    // enum pr_type; PR_NONE: no reservation
 	bool aptpl;	    // survives power loss
-	bool enforce_isids; // attribute enforce_pr_isids when it was made
+	bool enforce_isids; // attribute enforce_pr_isids when it was created
 	uint32_t holder;    // index of the holder; PR_NOBODY if none or all registrants hold it
 	uint32_t count;
 	struct pr_reg regs[];
 };
 
-// The table as it is now; one reference is the caller's. Any thread.
+// The current table; the caller gets a reference. Any thread.
 struct pr_view *pr_view_of(struct lu *lu);
 void pr_view_put(struct pr_view *v); // any thread; NULL is fine
 
@@ -104,15 +104,15 @@ static inline bool pr_type_is_all_registrants(unsigned type)
 	return type == PR_WE_AR || type == PR_EA_AR;
 }
 
-// True for the types whose end the other registrants are told of.
+// True for the types whose end is reported to the other registrants.
 static inline bool pr_type_is_shared(unsigned type)
 {
 	return type >= PR_WE_RO;
 }
 
-// Fills *ret from the nexus. False: the protocol gave no usable TransportID.
+// Fills *ret from the nexus. False: no usable TransportID.
 bool pr_port_of_nexus(struct pr_port *ret, const struct nexus *n);
-// Index of the registration that covers port, PR_NOBODY if there is none.
+// Index of the registration that covers port, PR_NOBODY: none.
 uint32_t pr_find(const struct pr_view *v, const struct pr_port *port);
 bool pr_is_holder(const struct pr_view *v, uint32_t index);
 
@@ -133,21 +133,21 @@ struct pr_request {
 	uint32_t ntids;
 	struct pr_tid *tids; // owned
 };
-// Parses CDB and parameter list (len bytes) of action. 0, or a SENSE() code; *ret_field is
-// then the offending byte of the list, -1 if the CDB is at fault.
+// Parses CDB and parameter list (len bytes) of action. 0, or a SENSE() code; *ret_field is then the
+// invalid byte of the list, -1: the error is in the CDB.
 uint32_t pr_request_parse(struct pr_request *ret, const uint8_t *cdb, const uint8_t *list,
 			  uint32_t len, int *ret_field);
 void pr_request_done(struct pr_request *r);
 
-// What may and must happen besides: attributes of the LU.
+// Attributes of the LU that change the result.
 struct pr_policy {
 	bool can_persist;   // there is a state_dir
 	bool force_aptpl;   // attribute force_pr_aptpl
 	bool enforce_isids; // attribute enforce_pr_isids
 };
 
-// What becomes of the nexuses of one registration of the old table: a unit attention (enum
-// ua, or PR_EFFECT_NONE) and PR_EFFECT_ABORT.
+// Effect on the nexuses of one registration of the old table: a unit attention (enum ua, or
+// PR_EFFECT_NONE) and PR_EFFECT_ABORT.
 enum { PR_EFFECT_NONE = 0x7f, PR_EFFECT_ABORT = 0x80 };
 struct pr_result {
 	enum scsi_status status; // GOOD, RESERVATION CONFLICT or CHECK CONDITION
@@ -155,7 +155,7 @@ struct pr_result {
 	struct pr_view *view; // GOOD: the next table, one reference
 	uint8_t *effects;     // GOOD: for each registration of the old table; free()
 };
-// Carries out r, which came through the nexus self, on old (NULL: empty). Pure.
+// Applies r, received through the nexus self, to old (NULL: empty). Pure.
 void pr_apply(struct pr_result *ret, const struct pr_view *old, const struct pr_request *r,
 	      const struct pr_port *self, const struct pr_policy *policy);
 
@@ -163,16 +163,16 @@ void pr_apply(struct pr_result *ret, const struct pr_view *old, const struct pr_
 char *pr_store_format(const struct pr_view *v, size_t *ret_len);
 // -EBADMSG: damaged; -ENOMEM.
 int pr_store_parse(struct pr_view **ret, const char *text, size_t len);
-// Reads the file of lu. 0 with *ret NULL when there is none; a damaged one is put aside and
-// treated as none. Control thread; blocks.
+// Reads the file of lu. 0 with *ret NULL: no file; a damaged one is renamed and ignored. Control
+// thread; blocks.
 int pr_store_load(struct pr_view **ret, const struct lu *lu, struct err *e);
 
 // A change of state at the home worker. Embedded in its owner.
 struct pr_op {
 	struct list link;
 	struct lu *lu;
-	void (*run)(struct pr_op *op);	 // on its turn; ends in pr_op_end()
-	void (*ended)(struct pr_op *op); // the owner has the memory again
+	void (*run)(struct pr_op *op);	 // called on its turn; must call pr_op_end()
+	void (*ended)(struct pr_op *op); // the owner gets the memory back
 	bool is_started;
 	struct lu_round round;
 };
@@ -184,10 +184,10 @@ struct pr_state {
 	bool is_draining;
 	// A reservation by RESERVE that ends with its nexus or a reset.
 	uint64_t lost;		  // the nexus's id, PR_LOST_ANY on reset, 0 none; atomic
-	bool is_posted;		  // release_msg is under way; atomic
+	bool is_posted;		  // release_msg is in flight; atomic
 	struct msg release_msg;	  // to the home worker
 	struct pr_op release;	  // home worker
-	bool is_releasing, again; // it is queued; and once more behind that
+	bool is_releasing, again; // it is queued; and again after that
 	struct lu *lu;
 };
 #define PR_LOST_ANY UINT64_MAX
@@ -195,10 +195,10 @@ struct pr_state {
 // Queues op; lu, run and ended are set. Home worker, with a reference to lu held till ended.
 void pr_op_start(struct pr_op *op);
 void pr_op_end(struct pr_op *op);
-// The RESERVE of a nexus that sends no command any more is over, for whoever asks after this call;
-// nothing if it has none. The nexus's worker.
+// Ends the RESERVE, if any, of a nexus that sends no more commands; later checks do not see it. The
+// nexus's worker.
 void pr_nexus_leaves(struct nexus_lun *nl);
-// Puts reserved_by in force everywhere, then ends op. Home worker.
+// Applies reserved_by on all channels, then ends op. Home worker.
 void pr_publish_reserved(struct pr_op *op, uint64_t nexus_id);
 
 extern const struct lu_part pr_part;

@@ -13,10 +13,10 @@ enum {
 	SENSE_NO_MEMORY = SENSE(SK_ILLEGAL_REQUEST, 0x55, 0x03), // INSUFFICIENT RESOURCES
 };
 
-// One command under way.
+// A command in progress.
 struct apply {
 	const struct pr_request *r;
-	const struct pr_port *port; // of the nexus it came through
+	const struct pr_port *port; // of its nexus
 	const struct pr_policy *policy;
 	const struct pr_view *old; // NULL: empty
 	struct pr_view *v;	   // the copy that becomes the next table
@@ -38,7 +38,7 @@ static void check(struct apply *a, uint32_t sense)
 	a->ret->sense = sense;
 }
 
-// Tells registration i of v, unless it is the nexus of the command.
+// Notifies registration i of v, unless it is the nexus of the command.
 static void tell(struct apply *a, uint32_t i, enum ua ua)
 {
 	if (i != a->self && a->origin[i] != PR_NOBODY)
@@ -88,7 +88,7 @@ static bool add(struct apply *a, uint64_t key, const struct pr_port *port, bool 
 	return true;
 }
 
-// Registration i goes away by its own nexus's wish.
+// Registration i is removed by its own nexus.
 static void unregister(struct apply *a, uint32_t i)
 {
 	struct pr_view *v = a->v;
@@ -100,8 +100,8 @@ static void unregister(struct apply *a, uint32_t i)
 		release(a);
 }
 
-// The other registrations of the same initiator port become part of a->self's, which from
-// then on stands for every target port.
+// Merges the other registrations of the same initiator port into a->self's, which then covers every
+// target port.
 static void widen(struct apply *a)
 {
 	struct pr_view *v = a->v;
@@ -209,8 +209,8 @@ static void run_clear(struct apply *a)
 	a->v->generation++;
 }
 
-// Removes the registrations with key (0: all), but spared; their nexuses are told, and on
-// PREEMPT AND ABORT lose their tasks. Returns how many there were.
+// Removes the registrations with key (0: all), except spared; notifies their nexuses and, on
+// PREEMPT AND ABORT, aborts their tasks. Returns their number.
 static uint32_t preempt_keys(struct apply *a, uint64_t key, bool spares_self)
 {
 	uint32_t n = 0;
@@ -228,7 +228,7 @@ static uint32_t preempt_keys(struct apply *a, uint64_t key, bool spares_self)
 	return n;
 }
 
-// The reservation changes hands (SPC-4 5.13.11.2.3).
+// Transfers the reservation (SPC-4 5.13.11.2.3).
 static void preempt_reservation(struct apply *a)
 {
 	uint8_t before = a->v->type;
@@ -272,7 +272,7 @@ static void run_move(struct apply *a)
 		return;
 	}
 	uint32_t there = pr_find(v, &to);
-	// iSCSI and SRP ports are not to be had through each other's target ports.
+	// iSCSI and SRP initiator ports cannot use each other's target ports.
 	if (!r->sa_key || there == a->self ||
 	    (to.tid.bytes[0] & 15) != (a->port->tid.bytes[0] & 15)) {
 		check(a, SENSE_INVALID_FIELD_PARAM);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PERSISTENT RESERVE IN (SPC-4 6.15): answered on the task's worker from the table in force.
+// PERSISTENT RESERVE IN (SPC-4 6.15): answered on the task's worker from the current table.
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "target/scsi/pr.h"
 #include "transport/wire/be.h"
 
-// All registrants: any of them holds the reservation, with no key of its own.
+// All registrants: each of them holds the reservation; its key is 0.
 static uint64_t reservation_key(const struct pr_view *v)
 {
 	return v->holder == PR_NOBODY ? 0 : v->regs[v->holder].key;
@@ -47,7 +47,7 @@ static uint32_t read_full_status(const struct pr_view *v, uint8_t *out)
 	return at;
 }
 
-// PRGENERATION, ADDITIONAL LENGTH, then what fill wrote. max_each: bytes a registration takes.
+// PRGENERATION, ADDITIONAL LENGTH, then what fill wrote. max_each: maximum bytes of a registration.
 static void reply(struct task *t, uint32_t (*fill)(const struct pr_view *v, uint8_t *out),
 		  size_t max_each)
 {
@@ -86,7 +86,7 @@ void pr_report_capabilities_run(struct task *t)
 	uint8_t out[8] = { 0, 8 };
 	bool can_persist = t->lu->state_dir;
 	struct pr_view *v = pr_view_of(t->lu);
-	// CRH, SIP_C, ATP_C and, where there is a place to keep them, PTPL_C.
+	// CRH, SIP_C, ATP_C and, with a state directory, PTPL_C.
 	out[2] = (uint8_t)(0x10 | 0x08 | 0x04 | (can_persist ? 0x01 : 0));
 	// TMV; ALLOW COMMANDS 001b: TEST UNIT READY passes exclusive types; PTPL_A.
 	out[3] = (uint8_t)(0x80 | 0x10 | (v && v->aptpl ? 0x01 : 0));

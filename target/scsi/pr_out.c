@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // PERSISTENT RESERVE OUT (SPC-4 6.16): from the parameter list on the task's worker to the
-// LU's home worker, where the next table is made, stored and shown to every channel.
+// LU's home worker, where the next table is created, stored and passed to every channel.
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +33,7 @@ struct pr_out {
 	int stored;
 };
 
-// What the table before this command has in store for nl's nexus.
+// The effect of the command on nl's nexus, by the old table.
 static unsigned effect_on(const struct pr_out *o, const struct nexus_lun *nl)
 {
 	struct pr_port port;
@@ -41,8 +41,8 @@ static unsigned effect_on(const struct pr_out *o, const struct nexus_lun *nl)
 	return i == PR_NOBODY ? PR_EFFECT_NONE : o->result.effects[i];
 }
 
-// Reservation commands are served one after the other: those behind this one see what it has
-// done, and to wait for them would be to wait for itself.
+// Reservation commands run one after the other: later ones see the result of this one, and waiting
+// for them would be a deadlock.
 static bool is_special(const struct task *t)
 {
 	return t->row && t->row->pr == PR_SPECIAL;
@@ -90,7 +90,7 @@ static void show(struct lu_channel *c, struct lu_round *r)
 		affect(c, o, list_entry(it, struct nexus_lun, channel_link));
 }
 
-// PREEMPT AND ABORT completes when what it aborted is gone.
+// PREEMPT AND ABORT completes when the aborted tasks have ended.
 static bool awaits(const struct lu_round *r, const struct task *t)
 {
 	const struct pr_op *op = container_of(r, const struct pr_op, round);
@@ -196,7 +196,7 @@ static void finish(struct task *t)
 		task_finish(t, o->status);
 }
 
-// REGISTER AND MOVE: the port must be one that leads to this LU.
+// REGISTER AND MOVE: the port must be a port of this LU.
 static bool find_port(struct pr_out *o)
 {
 	struct pr_request *r = &o->request;
@@ -255,7 +255,7 @@ static void fetched(struct task *t)
 void pr_out_run(struct task *t)
 {
 	uint32_t len = get_be32(t->cdb + 5);
-	// The longest list that can mean something: PR_TIDS_MAX TransportIDs.
+	// The longest valid list: PR_TIDS_MAX TransportIDs.
 	if (len < 24 || len > 28 + PR_TIDS_MAX * PR_TID_MAX)
 		task_check(t, SENSE_PARAM_LIST_LENGTH, NULL);
 	else

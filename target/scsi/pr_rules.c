@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who may do what under a reservation, as a table (SPC-4 table 65, SBC-3 table 13), and the
-// check on the I/O path. Nexus's worker; reads the channel's snapshot and nothing else.
+// Access under a reservation, as a table (SPC-4 table 65, SBC-3 table 13), and the check on the I/O
+// path. Nexus's worker; reads only the channel's snapshot.
 #include "target/scsi/pr.h"
 
 enum { ANYONE, REGISTERED, HOLDER };
 
-// Who passes: by class of the command and type of the reservation.
+// Permitted nexuses, by class of the command and type of the reservation.
 static const uint8_t rules[][PR_EA_AR + 1] = {
 	[PR_ALWAYS] = {[PR_WE] = ANYONE,
 			[PR_EA] = ANYONE,
@@ -39,9 +39,9 @@ enum {
 	OPCODE_PR_OUT = 0x5f,
 };
 
-// RESERVE(6/10) excludes the others from everything but what identifies the LU and what asks
-// about or ends the reservation (SPC-2 table 10), and excludes persistent reservations for
-// everybody (SPC-4 5.13.2).
+// RESERVE(6/10) excludes others from everything except commands that identify the LU and that query
+// or end the reservation (SPC-2 table 10), and excludes persistent reservations for all (SPC-4
+// 5.13.2).
 static bool reserve_conflict(const struct lu_channel *c, const struct nexus_lun *nl,
 			     const struct opcode_row *row)
 {
@@ -54,7 +54,7 @@ static bool reserve_conflict(const struct lu_channel *c, const struct nexus_lun 
 	return row->pr != PR_ALWAYS && row->pr != PR_SPECIAL;
 }
 
-// What the channel shows may be over already: the end of a nexus takes its way round the workers.
+// The channel may be out of date: the end of a nexus reaches the workers by messages.
 static bool is_reserved(const struct lu_channel *c)
 {
 	const struct pr_state *st = c->lu->pr;
@@ -63,7 +63,7 @@ static bool is_reserved(const struct lu_channel *c)
 	return by && by != __atomic_load_n(&st->lost, __ATOMIC_ACQUIRE);
 }
 
-// ANYONE, REGISTERED or HOLDER: the nexus's standing, worked out once for each table.
+// ANYONE, REGISTERED or HOLDER: the nexus's standing, computed once per table.
 static uint8_t standing(const struct pr_view *v, struct nexus_lun *nl)
 {
 	struct pr_port port;
@@ -81,7 +81,8 @@ bool pr_has_standing(struct nexus_lun *nl)
 	struct pr_port port;
 	if (c->reserved_by == nl->nexus->id && is_reserved(c))
 		return true;
-	struct pr_view *v = pr_view_of(nl->lu); // the channel's is there with a reservation only
+	struct pr_view *v = pr_view_of(nl->lu); // the channel's table exists only with a
+						// reservation
 	bool is_registered = v && v->count && pr_port_of_nexus(&port, nl->nexus) &&
 			     pr_find(v, &port) != PR_NOBODY;
 	pr_view_put(v);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The APTPL file (SPC-4 5.13.5): registrations and reservation that survive a loss of power,
-// as lines of text in <state_dir>/pr/aptpl_<unit serial>. Names stand in hexadecimal, so that
-// nothing a peer chose is ever a separator. The parser trusts nothing, although the file
-// carries a checksum.
+// as lines of text in <state_dir>/pr/aptpl_<unit serial>. Names are hexadecimal, so that they
+// cannot contain a separator. The parser trusts nothing, although the file has a checksum.
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -51,7 +50,7 @@ char *pr_store_format(const struct pr_view *v, size_t *ret_len)
 	return text;
 }
 
-// What is left to read.
+// The unread rest.
 struct cursor {
 	const char *p, *end;
 };
@@ -83,7 +82,7 @@ static int digit_of(char ch)
 	return ch >= '0' && ch <= '9' ? ch - '0' : ch >= 'a' && ch <= 'f' ? ch - 'a' + 10 : -1;
 }
 
-// Hexadecimal digits into at most max bytes; "-" is none.
+// Decodes hexadecimal digits into at most max bytes; "-" means empty.
 static bool take_hex(struct cursor *c, uint8_t *out, size_t max, size_t *ret_len)
 {
 	size_t n = 0;

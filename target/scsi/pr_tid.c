@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// TransportIDs, see pr_tid.h: parsing into the normal form and comparison (SPC-4 7.6.4.5 for
+// TransportIDs, see pr_tid.h: parsing into the canonical form and comparison (SPC-4 7.6.4.5 for
 // iSCSI, 7.6.4.6 for SRP).
 #include "target/scsi/pr_tid.h"
 

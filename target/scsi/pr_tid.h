@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // TransportIDs (SPC-4 7.6.4): the name of an initiator port in PERSISTENT RESERVE commands
-// and in APTPL files. Kept in a normal form, so that equal ports have equal bytes. Pure
+// and in APTPL files. Kept in a canonical form, so that equal ports have equal bytes. Pure
 // functions; any thread.
 #pragma once
 
@@ -14,14 +14,14 @@
 struct pr_tid {
 	uint16_t len;	   // of bytes
 	uint16_t name_len; // iSCSI: length of the node name in bytes[4..]; else 0
-	bool has_isid;	   // iSCSI: TPID FORMAT 01b, a port and not just a node
+	bool has_isid;	   // iSCSI: TPID FORMAT 01b, a port, not a node
 	uint8_t bytes[PR_TID_MAX];
 };
 
 // Parses the TransportID at p, of which len bytes may be read. *ret_used is its whole length.
-// -EINVAL: malformed, or of a protocol that no nexus here can have (iSCSI and SRP can).
+// -EINVAL: malformed, or of a protocol other than iSCSI and SRP.
 int pr_tid_parse(struct pr_tid *ret, const uint8_t *p, size_t len, size_t *ret_used);
 
-// Whether the two name the same port. Without enforce_isid, and wherever one names only a
-// node, iSCSI names decide alone.
+// Whether both name the same port. Without enforce_isid, or if one names only a node, only iSCSI
+// names are compared.
 bool pr_tid_equal(const struct pr_tid *a, const struct pr_tid *b, bool enforce_isid);

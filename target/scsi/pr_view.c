@@ -49,7 +49,7 @@ static bool reg_covers(const struct pr_reg *reg, const struct pr_port *port)
 {
 	if (reg->all_tg_pt)
 		return true;
-	// The name lasts; the number is what is left when a transport has no names.
+	// The name is persistent; the number is used if a transport has no names.
 	if (reg->port.target_port[0] && port->target_port[0])
 		return !strcmp(reg->port.target_port, port->target_port);
 	return reg->port.relative_port == port->relative_port;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Commands under way that take long, see progress.h.
+// Long commands in progress, see progress.h.
 #include "target/scsi/progress.h"
 
 #include <stdio.h>

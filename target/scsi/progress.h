@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Commands that take long, for who wants to see how far they are: the copies of EXTENDED COPY and
-// ROD tokens. (SANITIZE tells by lu->sanitize.) Each worker keeps a list of its own.
+// Progress of long commands: copies of EXTENDED COPY and ROD tokens. (SANITIZE uses lu->sanitize.)
+// Each worker has its own list.
 #pragma once
 
 #include <stdint.h>
@@ -9,11 +9,11 @@
 
 struct lu;
 
-// Part of what is under way; the data worker that begins it also ends it. lu stays until then.
+// A running command; the data worker that begins it also ends it. lu must exist until then.
 struct progress {
 	struct list link;
 	const char *operation; // "COPY"
-	const struct lu *lu;   // what is written
+	const struct lu *lu;   // the destination
 	uint64_t start_ns, total;
 	const uint64_t *done; // of total, written by the same worker
 };
@@ -27,6 +27,6 @@ struct progress_info {
 	char storage_object[160]; // "fileio/disk0"
 	uint64_t done, total, elapsed_ms;
 };
-// What is under way, at most max entries. Control thread; visits the workers and blocks for their
-// answer.
+// The running commands, at most max entries. Control thread; visits the workers and blocks until
+// they respond.
 unsigned progress_list(struct progress_info *out, unsigned max);

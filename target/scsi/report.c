@@ -13,7 +13,7 @@
 #include "target/scsi/task.h"
 #include "transport/wire/be.h"
 
-// The initiator looks at the inventory: nobody needs to tell it any more that it changed.
+// The initiator reads the inventory: REPORTED LUNS DATA HAS CHANGED is obsolete.
 static void luns_were_read(struct nexus *n)
 {
 	if (!n->luns_changed)
@@ -95,7 +95,7 @@ static void report_all(struct task *t, bool has_timeouts, uint32_t alloc)
 	task_reply(t, d, n, alloc);
 }
 
-// The row asked for, or NULL; *ret_opcode is any row of the opcode.
+// The requested row, or NULL; *ret_opcode is any row of the opcode.
 static const struct opcode_row *row_asked(const struct lu *lu, uint8_t opcode, uint16_t sa,
 					  const struct opcode_row **ret_opcode)
 {
@@ -112,7 +112,7 @@ static const struct opcode_row *row_asked(const struct lu *lu, uint8_t opcode, u
 	return NULL;
 }
 
-// The bits of DPO, FUA and UNMAP count as used only when they are accepted.
+// The bits of DPO, FUA and UNMAP count as used only if they are accepted.
 static void put_usage(uint8_t *out, const struct opcode_row *row, const struct lu *lu)
 {
 	memcpy(out, row->usage, row->cdb_len);
@@ -170,7 +170,7 @@ void report_opcodes_run(struct task *t)
 }
 
 // ABORT TASK, ABORT TASK SET, CLEAR TASK SET, LOGICAL UNIT RESET and TARGET RESET. CLEAR ACA needs
-// NORMACA=1. Whether a session has the queries is the protocol's business: they are not listed.
+// NORMACA=1. The queries depend on the session's protocol: they are not listed.
 void report_tmfs_run(struct task *t)
 {
 	uint8_t d[16] = { 0x80 | 0x40 | 0x10 | 0x08 | 0x02 };

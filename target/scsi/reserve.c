@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // RESERVE and RELEASE (SPC-2 7.16, 7.21) for the whole logical unit, with the compatible
-// handling of SPC-4 5.13.3 (CRH): while anybody is registered they do nothing for those who
-// are, and RESERVE conflicts for those who are not.
+// handling of SPC-4 5.13.3 (CRH): while registrations exist they have no effect for registered
+// nexuses, and RESERVE conflicts for the others.
 #include <stdlib.h>
 
 #include "target/scsi/handlers.h"

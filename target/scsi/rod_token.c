@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The registry of ROD tokens, see rod_token.h. A token that ended stays for a while, so that
-// its user learns why; the oldest give way.
+// The registry of ROD tokens, see rod_token.h. An ended token stays for a while, so that its user
+// gets the reason; the oldest are dropped.
 #include "target/scsi/rod_token.h"
 
 #include <openssl/crypto.h>
@@ -30,7 +30,7 @@ static uint8_t state_of(const struct rod_token *t)
 	return __atomic_load_n(&t->state, __ATOMIC_ACQUIRE);
 }
 
-// Ends a good token; lock held.
+// Ends a valid token; lock held.
 static void end(struct rod_token *t, enum rod_state state)
 {
 	if (state_of(t) != ROD_GOOD)
@@ -56,7 +56,7 @@ static void expire(uint64_t now)
 	}
 }
 
-// Room for one more: what has ended goes first.
+// Makes room for another: ended tokens are dropped first.
 static void make_room(void)
 {
 	struct rod_token *victim = NULL;
@@ -132,7 +132,7 @@ uint32_t rod_token_find(struct rod_token **ret, const uint8_t bytes[ROD_TOKEN_LE
 	expire(now);
 	list_for_each (it, &tokens) {
 		struct rod_token *t = list_entry(it, struct rod_token, link);
-		// In constant time, for a token is a secret.
+		// In constant time, since a token is a secret.
 		if (CRYPTO_memcmp(t->bytes, bytes, ROD_TOKEN_LEN))
 			continue;
 		sense = senses[state_of(t)];

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// ROD tokens (SPC-4 5.16.6, 7.8.17): short names for ranges of blocks, made by POPULATE TOKEN.
+// ROD tokens (SPC-4 5.16.6, 7.8.17): short names for ranges of blocks, created by POPULATE TOKEN.
 //
-// A token stands for the data as it was when it was made (ROD type 0080 0000h, point in time
-// copy - default). No snapshot is taken: a write to any of its blocks, by whatever path,
-// revokes the token before the blocks change, and a copy in progress finds that out after each
-// read. So WRITE USING TOKEN gives that data or an error, never something else.
+// A token represents the data at its creation (ROD type 0080 0000h, point in time copy - default).
+// There is no snapshot: a write to any of its blocks, by any path, revokes the token before the
+// blocks change, and a copy in progress checks this after each read. So WRITE USING TOKEN writes
+// that data or fails.
 //
-// Tokens are 512 bytes, nearly all of them random: knowing one is the right to use it, though
-// only through a session whose own LUN map holds the source. The registry is one in the
-// process, under a mutex; lu->rod_tokens lets the write path pass by without it.
+// Tokens have 512 bytes, nearly all of them random: knowing a token is the right to use it, but
+// only through a session whose LUN map contains the source. The process has one registry, under a
+// mutex; with lu->rod_tokens 0 the write path does not take it.
 #pragma once
 
 #include <stdbool.h>
@@ -20,11 +20,11 @@
 enum {
 	ROD_TYPE_POINT_IN_TIME = 0x00800000,
 	ROD_TYPE_CHANGE_VULNERABLE = 0x00800001,
-	ROD_TYPE_ZERO = 0xffff0001, // block device zero: known to everyone
+	ROD_TYPE_ZERO = 0xffff0001, // block device zero: a well-known token
 };
 
 #define ROD_RANGES_MAX	  64
-#define ROD_TIMEOUT_SECS  60		 // inactivity timeout when none is asked for
+#define ROD_TIMEOUT_SECS  60		 // default inactivity timeout
 #define ROD_TIMEOUT_MAX	  600		 // longest
 #define ROD_BYTES_MAX	  (256ull << 20) // one token or one transfer
 #define ROD_BYTES_OPTIMAL (64ull << 20)
@@ -39,7 +39,7 @@ struct rod_token {
 	struct list link;
 	uint8_t bytes[ROD_TOKEN_LEN];
 	uint8_t state;	  // enum rod_state; atomic
-	struct lu *lu;	  // no reference: rod_tokens_drop() comes before the LU goes
+	struct lu *lu;	  // no reference: rod_tokens_drop() is called before the LU is freed
 	uint32_t lu_id;	  // of the source
 	uint64_t timeout; // ns of inactivity
 	uint64_t expires; // clock_ns()
@@ -50,28 +50,27 @@ struct rod_token {
 
 enum rod_state { ROD_GOOD, ROD_REVOKED, ROD_EXPIRED, ROD_DELETED };
 
-// Registers a token for ranges of lu, valid at once; writes revoke it from now on. One
-// reference is the caller's. NULL: no memory or no random numbers.
+// Registers a token for ranges of lu, valid at once; writes revoke it from now on. The caller gets
+// a reference. NULL: no memory or no random numbers.
 struct rod_token *rod_token_new(struct lu *lu, uint32_t type, const struct rod_range *ranges,
 				uint32_t nranges, uint32_t timeout_secs);
 void rod_token_put(struct rod_token *t); // NULL is fine
 
-// Looks bytes up and puts the expiry off. 0 with a reference in *ret, or the SENSE() code that
-// says what is wrong with the token. Any thread.
+// Looks up bytes and restarts the timeout. 0 with a reference in *ret, or the SENSE() code of the
+// error. Any thread.
 uint32_t rod_token_find(struct rod_token **ret, const uint8_t bytes[ROD_TOKEN_LEN]);
 bool rod_token_is_good(const struct rod_token *t);
-// Whether it stands for any of [lba, lba + blocks). Any thread.
+// Whether it covers any of [lba, lba + blocks). Any thread.
 bool rod_token_covers(const struct rod_token *t, uint64_t lba, uint64_t blocks);
 void rod_token_delete(struct rod_token *t);
 
 void rod_tokens_written_slow(struct lu *lu, uint64_t lba, uint64_t blocks);
-// [lba, lba + blocks) is about to change: revokes the tokens that stand for any of it. To be
-// called by every write when the blocks are known and before it waits for a frozen range. Any
-// worker.
+// [lba, lba + blocks) is about to change: revokes the tokens that cover any of it. Every write must
+// call it when the blocks are known and before it waits for a frozen range. Any worker.
 static inline void rod_tokens_written(struct lu *lu, uint64_t lba, uint64_t blocks)
 {
 	if (__builtin_expect(__atomic_load_n(&lu->rod_tokens, __ATOMIC_RELAXED), 0))
 		rod_tokens_written_slow(lu, lba, blocks);
 }
-// Forgets all tokens of lu. Control thread.
+// Drops all tokens of lu. Control thread.
 void rod_tokens_drop(struct lu *lu);

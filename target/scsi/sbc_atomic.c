@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // WRITE ATOMIC(16) (SBC-4 5.49). All data is in memory before the first block changes, and the
 // range is frozen on every worker while it is written, so that no other command sees a part
-// of the write. A power failure is another matter: a RAM disk loses everything, a file or
-// block device may be left with a part of the write unless it says (bs_limits.atomic_write_max)
-// that it does not; atomic_write_kib is the administrator's word for the rest. Task's worker.
+// of the write. This does not cover power failures: a RAM disk loses everything, a file or block
+// device may keep a part of the write unless it reports otherwise (bs_limits.atomic_write_max);
+// atomic_write_kib is the administrator's declaration for the rest. Task's worker.
 #include "target/scsi/handlers.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/sbc_limits.h"
@@ -35,7 +35,7 @@ static bool is_multiple(uint64_t n, uint32_t unit)
 	return unit < 2 || n % unit == 0;
 }
 
-// The CDB byte of the field that breaks a limit of VPD page B0h, or 0.
+// The CDB byte of the field that exceeds a limit of VPD page B0h, or 0.
 static unsigned atomic_bad_field(const struct task *t, const struct sbc_limits *limits)
 {
 	enum { LBA = 2, BOUNDARY = 10, LENGTH = 12 };
@@ -46,7 +46,7 @@ static unsigned atomic_bad_field(const struct task *t, const struct sbc_limits *
 		return LENGTH;
 	if (!boundary)
 		return t->blocks > limits->atomic_max ? LENGTH : 0;
-	// With a boundary the write may fall apart there; ours never does, which is allowed.
+	// A write may be split at a boundary; ours never is, which is permitted.
 	if (boundary > limits->atomic_boundary ||
 	    !is_multiple(boundary, limits->atomic_granularity))
 		return BOUNDARY;

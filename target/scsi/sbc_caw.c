@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // COMPARE AND WRITE (SBC-3 5.2): reads the blocks, compares them with the first half of the
-// data-out and, if they are equal, writes the second half; no other command sees or changes
-// the blocks meanwhile, for the range is frozen on every worker from before the read until
-// after the write. Task's worker.
+// data-out and, if they are equal, writes the second half; no other command sees or changes the
+// blocks meanwhile, since the range is frozen on every worker from before the read until after the
+// write. Task's worker.
 #include "target/scsi/handlers.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/sbc_limits.h"
@@ -35,7 +35,7 @@ static void caw_compare(struct sbc_walk *w)
 	size_t len = w->view_blocks << t->lu->block_shift;
 	size_t equal = sbc_sg_compare(t->sg, t->nsg, w->offset, w->view, len);
 	if (equal < len) {
-		// The byte of the data-out that differs first.
+		// The first different byte of the data-out.
 		struct sense_extra x = { .has_information = true,
 					 .information = w->offset + equal };
 		sbc_walk_check(w, SENSE_MISCOMPARE, &x);
@@ -71,7 +71,7 @@ void compare_and_write_run(struct task *t)
 	} else if (t->blocks == 0) {
 		task_finish(t, STATUS_GOOD);
 	} else if (t->expected_out > len) {
-		// More data than the CDB says: which half is which is not certain.
+		// More data than in the CDB: the halves are ambiguous.
 		t->wanted = len;
 		task_check(t, SENSE_INVALID_FIELD_IU, NULL);
 	} else {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// READ DEFECT DATA(10) and (12) (SBC-3 5.13, 5.14). What lies below a logical unit keeps its
-// own defects; the lists here are valid and empty. Task's worker.
+// READ DEFECT DATA(10) and (12) (SBC-3 5.13, 5.14). The storage handles its defects itself; the
+// lists here are valid and empty. Task's worker.
 #include <string.h>
 
 #include "target/scsi/handlers.h"
 #include "target/scsi/task.h"
 #include "transport/wire/be.h"
 
-// REQ_PLIST, REQ_GLIST and the format: the answer has them in the same places.
+// REQ_PLIST, REQ_GLIST and the format: at the same positions in the response.
 #define REQUEST_BITS 0x1f
 
 void read_defect_data10_run(struct task *t)

@@ -7,7 +7,7 @@
 #include "target/scsi/task.h"
 #include "transport/wire/be.h"
 
-// Commands whose count is elsewhere than their length says.
+// Commands whose count is not at the position for their length.
 static uint64_t odd_count(const uint8_t *cdb, uint64_t usual)
 {
 	switch (cdb[0]) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// GET LBA STATUS(16) (SBC-3 5.4): the backstore's extents, neighbours of one kind merged. The
-// answer holds a bounded number of descriptors and is made in a bounded number of look-ups;
-// the initiator asks again from where it ends. Task's worker.
+// GET LBA STATUS(16) (SBC-3 5.4): the backstore's extents, with adjacent ones of one kind merged.
+// The response has a bounded number of descriptors from a bounded number of look-ups; the initiator
+// continues from its end. Task's worker.
 #include <string.h>
 
 #include "target/scsi/handlers.h"
@@ -16,7 +16,7 @@
 #define DESCRIPTORS_MAX	  255u
 #define LOOKUPS_MAX	  1024u
 #define PROVISIONING_BYTE 12
-#define DESCRIPTOR_BLOCKS UINT32_MAX // the most one can say
+#define DESCRIPTOR_BLOCKS UINT32_MAX // the maximum of a descriptor
 enum { STATUS_MAPPED, STATUS_DEALLOCATED };
 
 struct lba_status {
@@ -33,7 +33,7 @@ static void status_reply(struct lba_status *s)
 	task_reply(t, s->data, len, get_be32(t->cdb + 10));
 }
 
-// Adds [lba, lba + blocks); false when there is no room for all of it.
+// Adds [lba, lba + blocks); false: no room for all of it.
 static bool status_add(struct lba_status *s, uint64_t lba, uint64_t blocks, uint8_t provisioning)
 {
 	while (blocks) {
@@ -66,7 +66,7 @@ static void status_extent(struct sbc_walk *w)
 	struct lba_status *s = (struct lba_status *)w;
 	const struct bs_io *io = &w->t->io;
 	uint64_t blocks = io->ret_extent_length >> w->t->lu->block_shift;
-	// A store that says less than it was asked to say must not keep us here for ever.
+	// A store that returns short extents must not keep us here forever.
 	if (blocks == 0)
 		blocks = 1;
 	if (blocks > w->left)

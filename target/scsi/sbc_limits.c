@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One source for what block commands accept and what VPD pages promise (SBC-4 6.6). Pure
-// functions of the logical unit's settings and of its backstore's limits; any worker.
+// One source for limits of block commands and of VPD pages (SBC-4 6.6). Pure functions of the
+// logical unit's settings and of its backstore's limits; any worker.
 #include "target/scsi/sbc_limits.h"
 
 #include "target/scsi/lu.h"
 
-// Used where the settings say 0. UNMAP: what initiators still consider sane for one command.
+// Used where the settings are 0. UNMAP: a value that initiators accept for one command.
 #define UNMAP_BLOCKS	  (1u << 20)
 #define UNMAP_DESCRIPTORS 1024u
-// WRITE SAME: bounds how long one command keeps the disk busy, and is what WRITE SAME(10)
-// can say in a power of two.
+// WRITE SAME: limits the duration of one command; the largest power of two of WRITE SAME(10).
 #define WRITE_SAME_BLOCKS 32768u
 
 static uint32_t setting(const uint32_t *field)
@@ -40,7 +39,8 @@ static uint8_t log2_of(uint32_t n)
 
 static void provisioning(struct sbc_limits *l, const struct lu *lu, const struct bs_limits *bs)
 {
-	// A read-only store keeps the commands: they answer WRITE PROTECTED, not "no such command".
+	// A read-only store keeps the commands: they end with WRITE PROTECTED, not "no such
+	// command".
 	l->can_unmap = bs->can_unmap && setting(&lu->attr.emulate_tpu);
 	l->can_write_same_unmap = bs->can_unmap && setting(&lu->attr.emulate_tpws);
 	l->is_thin = l->can_unmap || l->can_write_same_unmap;
@@ -60,10 +60,10 @@ static void provisioning(struct sbc_limits *l, const struct lu *lu, const struct
 		or_default(setting(&lu->attr.max_unmap_block_desc_count), UNMAP_DESCRIPTORS);
 }
 
-// An atomic write is held in memory whole before the first block changes, so that no other
-// command sees a part of it. Whether a power failure can leave a part is up to the storage;
-// atomic_write_kib is therefore the administrator's promise, and a store that reports what it
-// writes atomically (atomic_write_max) caps it.
+// An atomic write is completely in memory before the first block changes, so that no other command
+// sees a part of it. Whether a power failure can leave a part depends on the storage;
+// atomic_write_kib is therefore the administrator's declaration, limited by the store's
+// atomic_write_max, if reported.
 static void atomic_writes(struct sbc_limits *l, const struct lu *lu, const struct bs_limits *bs)
 {
 	uint64_t bytes = (uint64_t)setting(&lu->attr.atomic_write_kib) << 10;

@@ -9,7 +9,7 @@
 #include "target/scsi/task.h"
 #include "transport/wire/be.h"
 
-// The last block of a file that was emptied under us would be number 2^64-1.
+// The last block of a file truncated to 0 by another program would be 2^64-1.
 static bool check_blocks(struct task *t)
 {
 	if (lu_capacity(t->lu))
@@ -51,8 +51,8 @@ static void flushed(struct task *t)
 	task_finish(t, STATUS_GOOD);
 }
 
-// With IMMED, too, status is sent when the data is on the medium: the bit permits an early
-// status, and a late one lets errors be told.
+// Also with IMMED, status is sent when the data is on the medium: the bit permits an early status,
+// but a late one can report errors.
 void synchronize_cache_run(struct task *t)
 {
 	if (!lu_bs(t->lu)->limits.has_write_cache)

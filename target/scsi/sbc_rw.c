@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // READ and WRITE (SBC-3 5.8 to 5.11, 5.32 to 5.35). Task's worker.
 //
-// A RAM disk's memory is handed to the protocol as it is: a read ends before this function
-// returns, a write when the protocol has put the bytes there. Other backstores move data
-// through pool buffers.
+// The protocol accesses a RAM disk's memory directly: a read ends before this function returns, a
+// write when the protocol has stored the bytes. Other backstores use pool buffers.
 #include "target/scsi/handlers.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
@@ -58,7 +57,7 @@ void read_run(struct task *t)
 		read_done(t);
 		return;
 	}
-	// Whole blocks, even where the initiator has room for part of the last one only.
+	// Whole blocks, even if the initiator has room for only a part of the last one.
 	uint64_t whole = (len + (uint64_t)lu->block_size - 1) & ~((uint64_t)lu->block_size - 1);
 	task_buffers(t, whole, read_into_buffers);
 }

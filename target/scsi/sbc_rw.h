@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the commands that write have in common. Task's worker.
+// Shared by commands that write. Task's worker.
 #pragma once
 
 #include <stdbool.h>
@@ -8,9 +8,9 @@
 struct lu;
 struct task;
 
-// When the initiator announced less data than the CDB asks for, the blocks it will send are
-// written and the rest is its residual overflow (RFC 7143 11.4.5.2): cuts t->blocks to them. False:
-// what it announced ends within a block, and the task has been ended.
+// If the initiator announced less data than the CDB requires, only the announced blocks are written
+// and the rest is residual overflow (RFC 7143 11.4.5.2): reduces t->blocks to them. False: the
+// announced data ends within a block, and the task has ended.
 bool write_cut_to_announced(struct task *t);
 
 // WCE, as of now. A write that was given to the backstore without BS_FUA looks again when it is

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // SANITIZE (SBC-4 5.28, 4.11): OVERWRITE, BLOCK ERASE, CRYPTOGRAPHIC ERASE, EXIT FAILURE MODE.
-// Nothing is encrypted here, so there is no key to change: what a cryptographic erase promises
-// (no block can be read any more) is kept by doing a block erase. The commands, on the task's
-// worker; the operation itself is sbc_sanitize_run.c and belongs to the logical unit: aborts,
-// resets and lost nexuses end the command at most.
+// Nothing is encrypted here, so there is no key to change: a cryptographic erase (no block can be
+// read any more) is done by a block erase. This file has the commands, on the task's worker; the
+// operation is in sbc_sanitize_run.c and belongs to the logical unit: aborts, resets and lost
+// nexuses only end the command.
 //
-// What is erased is what a logical unit can reach: holes punched into a file and blocks that
-// a device has remapped may keep old data on the medium below. A restart of the program ends
-// the operation, which has failed then: it does not resume, and is remembered where the data is.
+// Only blocks that a logical unit can access are erased: holes punched into a file and blocks
+// remapped by a device may keep old data on the medium below. A restart of the program makes the
+// operation fail: it does not resume, and the failure is recorded if the data persists.
 #include "target/scsi/sbc_sanitize.h"
 
 #include <stdlib.h>
@@ -20,15 +20,15 @@
 #include "transport/wire/be.h"
 
 #define SENSE_SANITIZE_FAILED SENSE(SK_MEDIUM_ERROR, 0x31, 0x03)
-#define WAIT_USEC	      5000 // between looks of a command that waits for the end
+#define WAIT_USEC	      5000 // between checks of a command that waits for the end
 
 // CDB byte 1; bit 6 is ZNR, which only zoned devices know.
 enum { SAN_AUSE = 0x20, SAN_ZNR = 0x40, SAN_IMMED = 0x80 };
 // Parameter list byte 0 of OVERWRITE.
 enum { OVERWRITE_COUNT = 0x1f, OVERWRITE_TEST = 0x60, OVERWRITE_INVERT = 0x80 };
 
-// Looks now and then, so that an abort never waits for the medium: with IMMED=0 for the end, else
-// until the operation can no longer be forgotten.
+// Polls, so that an abort never waits for the medium: with IMMED=0 for the end, else until the
+// operation is recorded.
 struct sanitize_wait {
 	struct timer timer;
 	struct msg msg; // to the home worker and back; task_at_home() would lose job on an abort
@@ -56,12 +56,12 @@ unsigned sanitize_percent(uint32_t state)
 	return (state - 1) * 100 / 65536;
 }
 
-// Ends t with the sense that the present state calls for.
+// Ends t with the sense for the current state.
 static void refuse(struct task *t)
 {
 	struct sense_extra x;
 	uint32_t state = sanitize_state(t->lu);
-	// It may have ended since.
+	// It may have ended meanwhile.
 	if (state == SANITIZE_IDLE || state == SANITIZE_FAILED)
 		state = 1;
 	uint32_t code = sanitize_sense(state, &x);
@@ -124,7 +124,7 @@ static void start(struct task *t, const struct sanitize_plan *plan)
 	worker_post(t->lu->home, &w->msg);
 }
 
-// What all service actions check. False: the task has been ended.
+// The checks of all service actions. False: the task has ended.
 static bool sanitize_check(struct task *t)
 {
 	if (t->cdb[1] & SAN_ZNR) {

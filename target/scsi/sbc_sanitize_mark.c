@@ -55,7 +55,7 @@ void sanitize_mark(struct sanitize_mark *m)
 	offload_submit(&m->offload);
 }
 
-// A damaged mark is one, of the kind that asks for more.
+// A damaged mark counts, as the stricter kind.
 void sanitize_mark_load(struct lu *lu)
 {
 	char *text = NULL;

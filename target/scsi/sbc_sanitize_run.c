@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The operation behind SANITIZE (SBC-4 4.11), on the logical unit's home worker: waits until
-// no command that was let through touches the medium any more, then goes over the blocks in
-// slices, one a round of the worker's loop, and flushes. It holds a reference of the unit.
+// The operation behind SANITIZE (SBC-4 4.11), on the logical unit's home worker: waits until no
+// admitted command accesses the medium any more, then processes the blocks in slices, one per round
+// of the worker's loop, and flushes. It holds a reference of the unit.
 #include "target/scsi/sbc_sanitize_run.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@
 #define REPEATS	      4u
 #define ERASE_BYTES   (64u << 20) // unmapped or zeroed in one slice
 #define PATTERN_MAX   4096u	  // the longest block
-#define PHASES	      2u	  // of BLOCK ERASE: zeroes where unmapping does not promise them
+#define PHASES	      2u	  // of BLOCK ERASE: zeroes what unmapping does not zero
 
 struct sanitize {
 	int refs;	// atomic
@@ -42,7 +42,7 @@ struct sanitize {
 	uint32_t buf_used; // whole blocks in buf
 	struct sg sg[REPEATS];
 	struct bs_io io;
-	uint64_t slice; // blocks under way
+	uint64_t slice; // blocks in flight
 };
 
 struct sanitize *sanitize_new(const struct sanitize_plan *plan)
@@ -72,7 +72,7 @@ enum sanitize_state sanitize_state_of(const struct sanitize *s)
 	return __atomic_load_n(&s->state, __ATOMIC_ACQUIRE);
 }
 
-// Who finds the unit idle must find what was written, too.
+// Release order: whoever sees the unit idle must see the writes, too.
 static void publish(struct lu *lu, uint32_t state)
 {
 	__atomic_store_n(&lu->sanitize, state, __ATOMIC_RELEASE);
@@ -150,7 +150,7 @@ static void slice_done(struct bs_io *io, int res)
 	worker_post(s->lu->home, &s->msg);
 }
 
-// Fills the buffer with blocks that hold this pass's pattern, over and over within each.
+// Fills the buffer with blocks of this pass's pattern, repeated within each block.
 static void pattern_fill(struct sanitize *s)
 {
 	uint32_t size = s->lu->block_size;
@@ -258,8 +258,8 @@ static void drain_nothing(struct lu_channel *c, struct lu_round *r)
 {
 }
 
-// Commands that come now are refused. Those that wait for their turn, for data or for memory will
-// be, when it comes; those that wait for frozen blocks were let through.
+// New commands are refused. Those that wait for their turn, for data or for memory will be refused
+// later; those that wait for frozen blocks were admitted.
 static bool drain_awaits(const struct lu_round *r, const struct task *t)
 {
 	if ((t->state == TASK_WAITS_TURN && !t->has_begun) || task_has_yet_to_begin(t))

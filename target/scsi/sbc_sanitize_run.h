@@ -17,7 +17,7 @@ struct sanitize_plan {
 	enum sanitize_method method;
 	unsigned passes;
 	bool inverts; // the pattern, from one pass to the next
-	bool ause;    // a failure can be left by EXIT FAILURE MODE
+	bool ause;    // EXIT FAILURE MODE can end a failure
 	const uint8_t *pattern;
 	uint32_t pattern_len;
 };
@@ -27,17 +27,17 @@ struct sanitize *sanitize_new(const struct sanitize_plan *plan);
 void sanitize_put(struct sanitize *s);				 // any worker; NULL is fine
 enum sanitize_state sanitize_state_of(const struct sanitize *s); // any worker
 
-// Starts s, which lives on by references of its own. False: another one is running. Home
-// worker.
+// Starts s, which holds its own references. False: another one is running. Home worker.
 bool sanitize_start(struct lu *lu, struct sanitize *s);
 
-// EXIT FAILURE MODE. Its memory is used until done runs.
+// EXIT FAILURE MODE. Its memory must stay valid until done runs.
 struct sanitize_exit {
-	struct sanitize_mark mark; // private; mark.result: negative errno, the mode is not left
-	bool is_allowed;	   // not if the failed operation had AUSE=0
+	struct sanitize_mark mark; // private; mark.result: negative errno: the unit stays in
+				   // failure mode
+	bool is_allowed;	   // false if the failed operation had AUSE=0
 	void (*done)(struct sanitize_exit *x);
 };
 
-// Leaves the failure mode, if the unit is in it; x->done runs then. Home worker; the caller
-// holds a reference of the unit.
+// Ends the failure mode, if the unit is in it; then x->done runs. Home worker; the caller holds a
+// reference of the unit.
 void sanitize_exit_failure(struct sanitize_exit *x, struct lu *lu);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// START STOP UNIT (SBC-3 5.25). There is no motor: power conditions and START without LOEJ
-// are accepted and change nothing but that a stop flushes the cache. A unit that a stop made NOT
-// READY (04/02) would be lost to all of its initiators when one of them shuts down, and sd of Linux
-// starts it again only where allow_restart is set. LOEJ ejects and loads the
-// medium of a removable unit; whether somebody prevents its removal, which stops loading as
-// well, is asked of every worker from the home worker, which alone changes lu->medium.
+// START STOP UNIT (SBC-3 5.25). There is no motor: power conditions and START without LOEJ are
+// accepted without effect, except that a stop flushes the cache. A unit made NOT READY (04/02) by a
+// stop would be lost to all of its initiators when one of them shuts down, and sd of Linux starts
+// it again only with allow_restart. LOEJ ejects and loads the medium of a removable unit. The home
+// worker, which alone changes lu->medium, asks every worker whether a nexus prevents removal, which
+// also prevents loading.
 #include "target/scsi/handlers.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
@@ -38,7 +38,7 @@ static void move_ask(struct lu_channel *c, struct lu_round *r)
 	}
 }
 
-// The one who loads knows; everybody else is told.
+// All nexuses except the one that loads are notified.
 static void move_asked(struct lu_round *r)
 {
 	struct start_stop *s = container_of(r, struct start_stop, round);
@@ -51,7 +51,7 @@ static void move_asked(struct lu_round *r)
 	task_home_done(t);
 }
 
-// Home worker. A medium that is where it should be is not moved.
+// Home worker. No-op if the medium is in the requested state.
 static void move_at_home(struct task *t)
 {
 	struct start_stop *s = start_stop_of(t);
@@ -85,7 +85,7 @@ static void stop_flushed(struct sbc_walk *w)
 	sbc_walk_finish(w, STATUS_GOOD);
 }
 
-// IMMED needs no early answer: it is a flush at most.
+// IMMED needs no early status: at most a flush is due.
 static void flush_then(struct task *t, void (*next)(struct sbc_walk *w))
 {
 	struct start_stop *s = sbc_walk_new(t, sizeof *s);
@@ -111,7 +111,7 @@ void start_stop_run(struct task *t)
 	if (__atomic_load_n(&t->lu->sanitize, __ATOMIC_RELAXED))
 		task_check(t, SENSE_NOT_READY_SANITIZE, NULL);
 	else if (t->cdb[4] & SSU_POWER)
-		task_finish(t, STATUS_GOOD); // LOEJ and START mean nothing then
+		task_finish(t, STATUS_GOOD); // LOEJ and START are then ignored
 	else if (t->cdb[4] & SSU_LOEJ)
 		load_or_eject(t);
 	else if (t->cdb[4] & SSU_START)

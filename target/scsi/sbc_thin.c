@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Soft threshold of thin provisioning, see sbc_thin.h. Control thread.
 //
-// The pool of a sparse file is its file system, which others fill as well: the threshold says
-// how full that is, not how much of the unit is mapped. VPD page B2h therefore reports no
-// threshold exponent, and no threshold can be set by mode page 1Ch/02h.
+// The pool of a sparse file is its file system, which other files fill as well: the threshold
+// applies to that, not to the unit's mapped blocks. VPD page B2h therefore reports no threshold
+// exponent, and no threshold can be set by mode page 1Ch/02h.
 #include "target/scsi/sbc_thin.h"
 
 #include "target/scsi/lu.h"

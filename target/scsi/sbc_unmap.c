@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // UNMAP (SBC-3 5.28). The whole parameter list is checked before the first block changes;
-// then the descriptors are served one after another. Blocks outside whole granules are the
-// backstore's: it zeroes what it can not free where LBPRZ is promised. Task's worker.
+// then the descriptors are processed one after another. The backstore handles blocks outside whole
+// granules: with LBPRZ it zeroes what it cannot free. Task's worker.
 #include "target/scsi/handlers.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/sbc_lba.h"
@@ -92,8 +92,8 @@ static void unmap_params(struct task *t)
 {
 	uint32_t len = get_be16(t->cdb + 7);
 	const uint8_t *p = task_params(t);
-	// An incomplete descriptor at the end is ignored; a list that promises more than came is
-	// not.
+	// An incomplete descriptor at the end is ignored; a length beyond the received data is an
+	// error.
 	uint32_t list = get_be16(p + 2);
 	if (list > len - UNMAP_HEADER) {
 		task_check(t, SENSE_PARAM_LIST_LENGTH, NULL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // VERIFY(10), (12), (16) (SBC-3 5.29 to 5.31) and WRITE AND VERIFY(10), (12), (16) (SBC-3
-// 5.37 to 5.39). Reading goes through the backstore: where the page cache answers, what is
-// verified is what a READ would get. Task's worker.
+// 5.37 to 5.39). Reads go through the backstore: with the page cache, the verified data is that of
+// a READ. Task's worker.
 #include "target/scsi/handlers.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/sbc_lba.h"
@@ -16,7 +16,7 @@ static unsigned bytchk(const struct task *t)
 	return t->cdb[1] >> 1 & 3;
 }
 
-// How many bytes of the view are as they should be.
+// The number of equal bytes of the view.
 static size_t view_equal(const struct sbc_walk *w, size_t len)
 {
 	const struct task *t = w->t;
@@ -94,7 +94,7 @@ void write_verify_run(struct task *t)
 		task_invalid_cdb(t, 1, 2);
 		return;
 	}
-	// Data that is received straight into the disk's memory can only be compared with itself.
+	// Data received directly into the disk's memory would be compared with itself.
 	if (lu_memory(t->lu)) {
 		write_run(t);
 		return;

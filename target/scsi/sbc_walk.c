@@ -11,7 +11,7 @@
 #include "target/scsi/sbc_rw.h"
 #include "target/scsi/task_priv.h"
 
-#define STEPS_A_ROUND 8 // that completed at once, before the walk yields
+#define STEPS_A_ROUND 8 // limit of steps that complete at once, before the walk yields
 
 void *sbc_walk_new(struct task *t, size_t size)
 {
@@ -35,8 +35,8 @@ bool sbc_walk_bounce(struct sbc_walk *w, uint64_t len)
 	if (w->buf) {
 		w->bounce = w->buf->addr;
 	} else {
-		// Waiting for pool memory while holding data-out in it could wait forever, when
-		// everybody does. So the walk goes on in steps of a page from the heap.
+		// Waiting for pool memory while holding data-out in it could deadlock. So the walk
+		// continues in steps of a page from the heap.
 		want = BUF_PAGE;
 		w->bounce = aligned_alloc(BUF_PAGE, want);
 	}
@@ -147,7 +147,7 @@ void sbc_walk_io(struct sbc_walk *w, enum bs_op op, struct sg *sg, uint32_t nsg,
 	backstore_submit(lu_bs(t->lu), &t->io);
 	if (!done_inline)
 		w->done_inline = NULL;
-	// else the task may be gone
+	// else the task may be freed
 }
 
 void sbc_walk_view(struct sbc_walk *w, void (*next)(struct sbc_walk *w))

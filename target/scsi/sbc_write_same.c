@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// WRITE SAME(10) and (16) (SBC-3 5.42, 5.43). Zeroes go to the backstore as such
-// (unmapped, where UNMAP asks for it and unmapped blocks read as zeroes); any other block is
-// repeated in one bounce buffer and written from there, a slice at a time. Task's worker.
+// WRITE SAME(10) and (16) (SBC-3 5.42, 5.43). Zeroes use the backstore's operation (unmapping, if
+// UNMAP is set and unmapped blocks read as zeroes); any other block is repeated in a bounce buffer
+// and written from there, a slice at a time. Task's worker.
 #include <string.h>
 
 #include "target/scsi/dispatch.h"
@@ -74,7 +74,7 @@ static void pattern_next(struct sbc_walk *w)
 	sbc_walk_io(w, BS_WRITE, s->sg, n, lba, blocks, write_flags(w->t), pattern_next);
 }
 
-// Fills the bounce buffer with copies of the block that was sent (NULL: zeroes).
+// Fills the bounce buffer with copies of the received block (NULL: zeroes).
 static bool pattern_make(struct write_same *s, const uint8_t *block)
 {
 	struct sbc_walk *w = &s->walk;
@@ -158,7 +158,7 @@ void write_same_run(struct task *t)
 	}
 	uint32_t size = t->lu->block_size;
 	if (t->expected_out > size) {
-		// Which of the blocks would be the one?
+		// the block would be ambiguous
 		t->wanted = size;
 		task_check(t, SENSE_INVALID_FIELD_IU, NULL);
 		return;

@@ -32,7 +32,7 @@ static unsigned encode_fixed(uint8_t *out, uint32_t code, const struct sense_ext
 	out[7] = 10;
 	out[12] = (uint8_t)(code >> 8);
 	out[13] = (uint8_t)code;
-	// The field has 32 bits; without VALID nobody looks at it.
+	// The field has 32 bits; without VALID it is ignored.
 	if (x->has_information && x->information <= UINT32_MAX) {
 		out[0] |= 0x80;
 		put_be32(out + 3, (uint32_t)x->information);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sense data: the additional sense codes this target answers, and their encoding in fixed
-// and descriptor format (SPC-5 4.5). Pure functions.
+// Sense data: the additional sense codes of this target, and their encoding in fixed and descriptor
+// format (SPC-5 4.5). Pure functions.
 #pragma once
 
 #include <stdbool.h>
@@ -60,11 +60,11 @@ enum scsi_status {
 	STATUS_TASK_ABORTED = 0x40,
 };
 
-// What may accompany a code.
+// Additional data of a code.
 struct sense_extra {
 	bool has_information;
 	uint64_t information;	// LBA, or byte offset of a miscompare
-	bool has_field_pointer; // sense-key specific: which byte (and bit) of CDB or parameters
+	bool has_field_pointer; // sense-key specific: byte (and bit) of CDB or parameters
 	bool is_field_in_cdb;
 	uint16_t field_byte;
 	int8_t field_bit; // -1: none

@@ -10,13 +10,13 @@
 #include "target/scsi/task.h"
 #include "transport/wire/be.h"
 
-// submit.c has found the medium ready.
+// submit.c has checked that the medium is ready.
 void test_unit_ready_run(struct task *t)
 {
 	task_finish(t, STATUS_GOOD);
 }
 
-// What is the matter now, in order of urgency (SPC-4 6.39); a unit attention ends with it.
+// The current condition, in order of urgency (SPC-4 6.39); clears a unit attention.
 static uint32_t sense_now(struct task *t, struct sense_extra *x)
 {
 	if (!t->lu)
@@ -62,8 +62,7 @@ void prevent_allow_run(struct task *t)
 	task_finish(t, STATUS_GOOD);
 }
 
-// The default self-test: the device server answers, which is the test. There are no
-// diagnostic pages to send.
+// The default self-test: the response is the test. There are no diagnostic pages to send.
 void send_diagnostic_run(struct task *t)
 {
 	if (t->cdb[1] & 0xe0) // SELF-TEST CODE

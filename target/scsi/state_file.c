@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Small state files, see state_file.h. Everything here blocks but state_file_verify().
+// Small state files, see state_file.h. Everything except state_file_verify() blocks.
 #include "target/scsi/state_file.h"
 
 #include <errno.h>
@@ -46,23 +46,23 @@ long state_file_verify(const char *bytes, size_t len)
 	return (long)(len - SUM_LINE);
 }
 
-// Opens <dir>/<sub>, made if asked for. Negative errno on failure.
+// Opens <dir>/<sub>, created on request. Negative errno on failure.
 static int open_folder(const char *dir, const char *sub, bool makes, struct err *e)
 {
 	int top = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (top < 0)
-		return err_errno(e, -errno, "state folder %s: open", dir);
+		return err_errno(e, -errno, "state directory %s: open", dir);
 	int res = 0;
 	if (makes && mkdirat(top, sub, 0700)) {
 		if (errno != EEXIST)
-			res = err_errno(e, -errno, "state folder %s/%s: create", dir, sub);
+			res = err_errno(e, -errno, "state directory %s/%s: create", dir, sub);
 	} else if (makes && fsync(top)) {
-		res = err_errno(e, -errno, "state folder %s: sync", dir);
+		res = err_errno(e, -errno, "state directory %s: sync", dir);
 	}
 	if (!res) {
 		res = openat(top, sub, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 		if (res < 0)
-			res = err_errno(e, -errno, "state folder %s/%s: open", dir, sub);
+			res = err_errno(e, -errno, "state directory %s/%s: open", dir, sub);
 	}
 	close(top);
 	return res;
@@ -133,12 +133,12 @@ int state_file_remove(const char *dir, const char *sub, const char *name, struct
 	if (folder == -ENOENT)
 		return 0;
 	if (folder < 0)
-		return err_errno(e, folder, "state folder %s/%s: open", dir, sub);
+		return err_errno(e, folder, "state directory %s/%s: open", dir, sub);
 	if (unlinkat(folder, name, 0)) {
 		if (errno != ENOENT)
 			res = err_errno(e, -errno, "state file %s/%s/%s: remove", dir, sub, name);
 	} else if (fsync(folder)) {
-		res = err_errno(e, -errno, "state folder %s/%s: sync", dir, sub);
+		res = err_errno(e, -errno, "state directory %s/%s: sync", dir, sub);
 	}
 	close(folder);
 	return res;
@@ -169,8 +169,8 @@ static int read_all(int fd, char **ret, size_t *ret_len)
 	return 0;
 }
 
-// Most units have no state at all, and 10,000 of them ask for three files each at a start: one
-// lookup of the whole path tells.
+// Most units have no state, and 10,000 of them look for three files each at start: one lookup of
+// the whole path is enough.
 static bool is_missing(const char *dir, const char *sub, const char *name)
 {
 	char path[PATH_MAX];

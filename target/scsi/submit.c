@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From the protocol's task_submit() to the handler: the chain of checks, cheap ones first, in
-// the order that SAM-5 5.3 and SPC-4 4.5 give the answers priority. Task's worker; nothing
-// here allocates, locks or sends a message.
+// From the protocol's task_submit() to the handler: the checks, cheap ones first, in the priority
+// of SAM-5 5.3 and SPC-4 4.5. Task's worker; nothing here allocates, locks or sends a message.
 #include "target/scsi/alua.h"
 #include "target/scsi/dispatch.h"
 #include "target/scsi/handlers.h"
@@ -23,12 +22,12 @@ static void submit_no_lu(struct task *t)
 
 static void report_ua(struct task *t)
 {
-	// UA_INTLCK_CTRL 10b and 11b: it stays until REQUEST SENSE takes it.
+	// UA_INTLCK_CTRL 10b and 11b: it stays until REQUEST SENSE.
 	bool stays = lu_setting(&t->lu->attr.emulate_ua_intlck_ctrl);
 	task_check(t, ua_code(stays ? ua_peek(t->nl) : ua_take(t->nl)), NULL);
 }
 
-// An opcode that is there with another service action is a valid one.
+// An opcode with another service action is valid.
 static void refuse_opcode(struct task *t)
 {
 	if (dispatch_has_opcode(t->lu, t->cdb[0]))
@@ -43,7 +42,7 @@ static bool wants_aca(const struct task *t)
 	return (t->cdb[t->row->cdb_len - 1] & 0x04) || t->attr == TASK_ACA;
 }
 
-// True if the medium can be used; else the task has been ended.
+// True if the medium can be used; else the task has ended.
 static bool medium_check(struct task *t)
 {
 	uint32_t sanitize = __atomic_load_n(&t->lu->sanitize, __ATOMIC_ACQUIRE);
@@ -82,7 +81,7 @@ static void submit_run(struct task *t)
 	t->row->run(t);
 }
 
-// What other nexuses and target port groups have to say about it.
+// Checks against other nexuses and target port groups.
 static bool access_check(struct task *t)
 {
 	const struct opcode_row *row = t->row;
@@ -97,16 +96,16 @@ static bool access_check(struct task *t)
 	return false;
 }
 
-// Commands a pass-through device may have and we do not know: nobody but the holder of a
-// reservation sends them, and only through an active port.
+// Unknown commands for a pass-through device: only the holder of a reservation may send them, and
+// only through an active port.
 static const struct opcode_row unknown_row = {
 	.pr = PR_WRITE,
 	.alua = ALUA_ACTIVE,
 	.name = "unknown",
 };
 
-// From here on the nexus uses the LU (nexus_lun_is_used()). What only asks about the LU has neither
-// a range nor writes; of an unknown command it cannot be told.
+// From here on the nexus uses the LU (nexus_lun_is_used()). Queries about the LU have neither a
+// range nor writes; for unknown commands this is not known.
 static void note_access(struct task *t)
 {
 	if (t->row->flags & (OP_RANGE | OP_WRITES) || t->row == &unknown_row)
@@ -142,7 +141,7 @@ static void submit_medium(struct task *t)
 void submit_again(struct task *t)
 {
 	t->state = TASK_RUNNING;
-	if (t->in_place) // everybody has waited for it
+	if (t->in_place) // others wait for it already
 		t->next(t);
 	else if (!(t->row->flags & OP_MEDIUM) || medium_check(t))
 		taskset_await_range(t, t->next);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Life of a task (SAM-5 5): init, end, abort, release, and the steps a handler is made of.
-// What moves data is in task_data.c. Everything here runs on the task's worker, but for the
-// function that task_at_home() takes to the LU's home worker.
+// Life of a task (SAM-5 5): init, end, abort, release, and the steps of handlers. Data transfer is
+// in task_data.c. Everything here runs on the task's worker, except the function that
+// task_at_home() runs on the LU's home worker.
 #include "target/scsi/task.h"
 
 #include <errno.h>
@@ -58,8 +58,8 @@ static void op_account(struct lu_op_counters *k, uint64_t bytes, unsigned bucket
 	counter_add(&k->latency_sum_us, us);
 }
 
-// Latency and bytes by kind of command, of the logical unit and of the session. Commands of our
-// own, as those an EXTENDED COPY is made of, are not the session's.
+// Latency and bytes by kind of command, of the logical unit and of the session. Internal commands,
+// such as those of an EXTENDED COPY, are not counted for the session.
 static void task_account(struct task *t)
 {
 	uint16_t flags = t->row ? t->row->flags : 0;
@@ -79,8 +79,8 @@ static void task_account(struct task *t)
 		op_account(&t->nexus->counters.op[op], bytes, bucket, us);
 }
 
-// A command that fails moves no data-in: sg may be empty, or hold what its buffers were used for
-// before. The residual is then the whole expected length.
+// A failed command has no data-in: sg may be empty, or its buffers contain old data. The residual
+// is then the whole expected length.
 static void task_drop_data_in(struct task *t)
 {
 	t->data_in = 0;
@@ -167,7 +167,7 @@ void task_abort(struct task *t, bool with_status)
 	case TASK_WAITS_DATA:
 		break;
 	default:
-		return; // whoever has it comes back to task_resume() or ends it
+		return; // its current owner calls task_resume() or ends it
 	}
 	task_complete(t);
 }
@@ -192,8 +192,8 @@ void task_release(struct task *t)
 	}
 }
 
-// With UA_INTLCK_CTRL 11b the next command learns of a status that left no sense (SPC-4
-// 7.5.8, Control mode page).
+// With UA_INTLCK_CTRL 11b the next command reports a status without sense data (SPC-4 7.5.8,
+// Control mode page).
 static void task_note_status(struct task *t)
 {
 	if (!t->nl || t->is_internal || lu_setting(&t->lu->attr.emulate_ua_intlck_ctrl) != 2)

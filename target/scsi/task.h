@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The one struct that crosses from a protocol to the device server (SAM-5 5.1): one command
-// on one I_T_L nexus. A task lives on the worker of its nexus; nothing here blocks.
+// The struct that a protocol passes to the device server (SAM-5 5.1): one command on one I_T_L
+// nexus. A task belongs to the worker of its nexus; nothing here blocks.
 //
 // Life: the protocol embeds a struct task in its command, fills the caller's part and calls
 // task_submit(). The device server checks and decodes, then either
@@ -33,38 +33,38 @@ enum task_attr { TASK_SIMPLE, TASK_ORDERED, TASK_HEAD_OF_QUEUE, TASK_ACA };
 // What the device server is waiting for on behalf of the task.
 enum task_state {
 	TASK_NEW,	    // not submitted yet
-	TASK_WAITS_TURN,    // behind an ORDERED task, or its blocks are frozen
-	TASK_WAITS_DELAY,   // for the time a non-optimized path costs
+	TASK_WAITS_TURN,    // for an ORDERED task, or for frozen blocks
+	TASK_WAITS_DELAY,   // for the delay of a non-optimized path
 	TASK_WAITS_BUFFERS, // for pool memory
 	TASK_WAITS_DATA,    // for the protocol's data-out
-	TASK_RUNNING,	    // the handler, the backstore or the LU's home worker has it
+	TASK_RUNNING,	    // owned by the handler, the backstore or the LU's home worker
 	TASK_DONE,	    // done was called
 };
 
 // The protocol's side of a task. All slots are required.
 struct task_ops {
 	// Move task->fetch_len bytes of data-out into task->sg, then call task_data_ready(),
-	// possibly before returning. Called at most once a task, never with 0 bytes.
+	// possibly before returning. Called at most once per task, never with 0 bytes.
 	void (*get_data)(struct task *t);
-	// The task is finished: status, sense, wanted and the data-in in sg are valid. The
-	// protocol owns the task again and calls task_release() when it has sent what it must.
+	// The task is finished: status, sense, wanted and the data-in in sg are valid. The protocol
+	// owns the task again and calls task_release() after sending the response.
 	void (*done)(struct task *t);
 };
 
 #define TASK_SG 4
 
 struct task {
-	// The protocol's part, filled before task_submit().
+	// Set by the protocol before task_submit().
 	const struct task_ops *ops;
 	struct nexus *nexus;
-	uint64_t lun; // decoded LUN number (lun_decode); UINT64_MAX for an address we do not know
-	const uint8_t *cdb; // cdb_len bytes, stable until done; bytes past it are not read
-	uint16_t cdb_len; // 6..260; as many as the protocol received, at least the opcode's length
-	uint8_t attr;	  // enum task_attr
+	uint64_t lun; // decoded LUN number (lun_decode); UINT64_MAX for an unknown address format
+	const uint8_t *cdb;    // cdb_len bytes, stable until done; bytes after it are not read
+	uint16_t cdb_len;      // 6..260; as received by the protocol, at least the opcode's length
+	uint8_t attr;	       // enum task_attr
 	uint32_t expected_out; // bytes of data-out the initiator announced (EDTL)
-	uint32_t expected_in;  // bytes of data-in it has room for
-	bool is_landing; // set in done() of an aborted task: until task_release() data-out may
-			 // still arrive in sg, so that whoever has aborted it waits for that
+	uint32_t expected_in;  // bytes of data-in that it has room for
+	bool is_landing; // set in done() of an aborted task: data-out may still arrive in sg until
+			 // task_release(), for which an aborter must wait
 
 	// The result, valid in done().
 	uint8_t status; // enum scsi_status
@@ -73,26 +73,26 @@ struct task {
 	bool is_aborted;      // no status may be sent
 	bool sends_aborted;   // ... unless this is set too: TASK ABORTED status (TAS=1)
 	bool fails_with_data; // data_in is valid with CHECK CONDITION too: a pass-through device
-	uint32_t data_in;     // bytes of data-in that lie in sg, <= expected_in; 0 unless GOOD
-	// Bytes the command would transfer, whatever was expected: residual overflow = wanted -
-	// expected, underflow = expected - wanted.
+	uint32_t data_in;     // bytes of data-in in sg, <= expected_in; 0 unless GOOD
+	// Bytes that the command would transfer without the expected length: residual overflow =
+	// wanted - expected, underflow = expected - wanted.
 	uint64_t wanted;
 
-	// Data: where data-in lies or data-out goes.
+	// Data: source of data-in or destination of data-out.
 	struct sg *sg; // sg_inline, or a longer list owned by the task
 	uint32_t nsg;
 	uint32_t fetch_len; // get_data: bytes to fetch, the sum of sg
 	struct sg sg_inline[TASK_SG];
 
-	// The device server's part.
+	// Private to the device server.
 	uint8_t state;	  // enum task_state
 	bool in_set;	  // linked in the channel's task set
 	bool in_place;	  // sg is the disk's own memory: stays in the set until task_release()
 	bool fetches;	  // next runs after the data-out has come, not when buffers are there
 	bool has_begun;	  // counted in nl->begun: TASK_WAITS_TURN is not for the task attributes
 	bool is_held;	  // counted in nl->held until task_release()
-	bool is_internal; // of a copy manager: meets no unit attention and no full task set
-	struct buf *lent; // of a copy manager: memory for its data, instead of the pool's
+	bool is_internal; // of a copy manager: exempt from unit attentions and TASK SET FULL
+	struct buf *lent; // of a copy manager: memory for its data instead of pool buffers
 	const struct opcode_row *row;
 	struct nexus_lun *nl;
 	struct lu *lu;	       // nl's, NULL for commands to no logical unit
@@ -106,42 +106,41 @@ struct task {
 	uint64_t start_ns;
 	struct timer timer;
 	struct buf_wait buf_wait;
-	uint32_t buffer_len;		 // bytes it waits for
+	uint32_t buffer_len;		 // bytes that it waits for
 	uint32_t pooled;		 // bytes counted in nexus->pool_used until task_release()
 	struct msg msg;			 // to the LU's home worker and back
-	void (*home_fn)(struct task *t); // what the home worker, or a copy in its turn, is to run
+	void (*home_fn)(struct task *t); // run by the home worker, or by a copy on its turn
 	void *home_result;		 // handler's scratch across messages
-	void *scratch;		  // handler's allocation, freed with free() by task_release()
+	void *scratch;		  // allocation of the handler, freed with free() by task_release()
 	void *reply;		  // parameter data when the pool was empty, freed likewise
-	struct lu_freeze *freeze; // asked for by lu_freeze(), until lu_thaw()
+	struct lu_freeze *freeze; // requested by lu_freeze(), until lu_thaw()
 	struct bs_io io;	  // READ, WRITE, ... in flight at the backstore
 };
 
-// Resets the device server's part and the result; the protocol calls it before it fills its
-// own part. Cheap: it clears fields, not buffers.
+// Resets the device server's fields and the result; the protocol calls it before it sets its own
+// fields. Cheap: it clears fields, not buffers.
 void task_init(struct task *t, const struct task_ops *ops, struct nexus *n);
 
-// Hands the task to the device server (SAM-5 Send SCSI Command). Nexus's worker.
+// Passes the task to the device server (SAM-5 Send SCSI Command). Nexus's worker.
 void task_submit(struct task *t);
 
-// The protocol's answer to get_data. res: 0, or negative: -EPIPE the connection is gone,
-// -EBADMSG digest error, -EMSGSIZE wrong amount of data, -EPROTO unexpected data, -ENOBUFS no
-// memory for what came unasked.
+// Completes get_data. res: 0, or negative: -EPIPE the connection is closed, -EBADMSG digest error,
+// -EMSGSIZE wrong amount of data, -EPROTO unexpected data, -ENOBUFS no memory for unsolicited data.
 void task_data_ready(struct task *t, int res);
 
-// Asks for an early end (task management, lost nexus). done() follows when the backstore has
-// let go of the memory, possibly before this returns. Idempotent. with_status: the initiator
-// gets TASK ABORTED status.
+// Requests an early end (task management, lost nexus). done() follows when the backstore has
+// released the memory, possibly before this returns. Idempotent. with_status: the initiator gets
+// TASK ABORTED status.
 void task_abort(struct task *t, bool with_status);
 
-// Gives back buffers and scratch after done(). The struct itself is the protocol's.
+// Frees buffers and scratch after done(). The protocol owns the struct itself.
 void task_release(struct task *t);
 
 // --- For handlers ---------------------------------------------------------------------
 
 // Ends the task with GOOD (or another status without sense).
 void task_finish(struct task *t, enum scsi_status status);
-// Ends it with CHECK CONDITION. extra may be NULL.
+// Ends the task with CHECK CONDITION. extra may be NULL.
 void task_check(struct task *t, uint32_t code, const struct sense_extra *extra);
 // CHECK CONDITION for an invalid field: byte and bit (-1 none) of the CDB or parameter list.
 void task_invalid_cdb(struct task *t, unsigned byte, int bit);
@@ -149,24 +148,24 @@ void task_invalid_param(struct task *t, unsigned byte, int bit);
 // Maps a backstore's negative errno to status and sense, and ends the task.
 void task_fail_io(struct task *t, int res, uint64_t lba);
 
-// Ends the task with GOOD and len bytes of parameter data cut to the CDB's allocation
-// length alloc; data is copied out before the call returns.
+// Ends the task with GOOD and len bytes of parameter data, truncated to the CDB's allocation length
+// alloc; data is copied before the call returns.
 void task_reply(struct task *t, const void *data, uint32_t len, uint32_t alloc);
 
-// Gets pool buffers for len bytes into sg, then runs next (at once or when memory came
-// back). -EFBIG is answered to the initiator and next not run when len can never be had.
+// Gets pool buffers for len bytes into sg, then runs next (at once or when memory is free). If len
+// is never possible, the initiator gets -EFBIG and next does not run.
 void task_buffers(struct task *t, uint64_t len, void (*next)(struct task *t));
 
-// Fetches len bytes of data-out into new pool buffers, then runs next. If the initiator
-// announced fewer than len, ends the task with INVALID FIELD IN COMMAND INFORMATION UNIT
-// (and the residual). len 0 runs next at once.
+// Fetches len bytes of data-out into new pool buffers, then runs next. If the initiator announced
+// fewer bytes, ends the task with INVALID FIELD IN COMMAND INFORMATION UNIT (and the residual). len
+// 0 runs next at once.
 void task_fetch(struct task *t, uint64_t len, void (*next)(struct task *t));
-// The same for a parameter list of at most 64 KiB that next wants contiguous: the pointer
-// is what task_params() returns.
+// The same for a contiguous parameter list of at most 64 KiB; next gets its address from
+// task_params().
 void task_fetch_params(struct task *t, uint32_t len, void (*next)(struct task *t));
 const uint8_t *task_params(const struct task *t);
 
-// Fetches into sg as the caller has already set it (the disk's own memory), then next.
+// Fetches into sg as set by the caller (the disk's own memory), then runs next.
 void task_fetch_in_place(struct task *t, uint64_t len, void (*next)(struct task *t));
 
 // Starts t->io on the LU's backstore: op over [lba, lba + blocks) with t->sg. On success
@@ -175,15 +174,15 @@ void task_io(struct task *t, enum bs_op op, uint64_t lba, uint64_t blocks, uint3
 	     void (*next)(struct task *t));
 
 // For commands whose ranges are known only from their parameter list (UNMAP, copies): declares
-// [lba, lba + blocks), so that a freeze of another task waits for this one, and runs next as
-// soon as no such freeze overlaps, possibly at once. Rows with OP_RANGE have done so already.
+// [lba, lba + blocks), so that a freeze of another task waits for this one, and runs next as soon
+// as no such freeze overlaps, possibly at once. Rows with OP_RANGE do this automatically.
 void task_claim(struct task *t, uint64_t lba, uint64_t blocks, void (*next)(struct task *t));
 
-// Runs fn on the LU's home worker, then back here next. The task does not move: fn may read
-// it, and may write home_result. fn must call task_home_done(t) exactly once, from the home
-// worker, at once or later.
+// Runs fn on the LU's home worker, then next back on this worker. The task stays here: fn may read
+// it, and may write home_result. fn must call task_home_done(t) exactly once, on the home worker,
+// at once or later.
 void task_at_home(struct task *t, void (*fn)(struct task *t), void (*next)(struct task *t));
 void task_home_done(struct task *t);
 
-// The worker the task lives on.
+// The worker of the task.
 struct worker *task_worker(const struct task *t);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pool buffers for a task's data: how many a nexus may hold, and the wait for them. Task's worker.
+// Pool buffers for a task's data: the share of a nexus, and waits for buffers. Task's worker.
 //
-// An initiator that does not send what it announced or does not read what it asked for keeps its
-// tasks' buffers. So that the others go on all the same:
+// An initiator that does not send announced data or does not read requested data keeps its tasks'
+// buffers. Other initiators are protected as follows:
 // - an eighth of a worker's pool is kept: a nexus gets of it what brings it to a 64th of that at
 //   most, enough for small commands;
 // - of the rest a nexus holds at most a third of what it leaves free: a quarter when it is alone,
@@ -18,12 +18,12 @@
 #include "target/scsi/nexus.h"
 #include "target/scsi/task_priv.h"
 
-// More than any MAXIMUM TRANSFER LENGTH that lu_attr.c lets through; the pool holds several.
+// More than any MAXIMUM TRANSFER LENGTH that lu_attr.c permits; the pool holds several.
 #define TASK_DATA_MAX (64ull << 20)
 
 #define KEPT_PART  8  // of the pool, for small commands
 #define SMALL_PART 64 // of that, for one nexus
-#define RETRIES	   4  // of one nexus whenever memory came back
+#define RETRIES	   4  // of one nexus per return of memory
 
 // The nexus to be served first, and what has to be left for it to have half.
 static _Thread_local struct {
@@ -64,7 +64,7 @@ static bool share_permits(const struct task *t, uint64_t len)
 	return len <= rest && after <= (rest - len) / 3;
 }
 
-// All buffers or none, so that tasks that wait hold nothing the others need.
+// All buffers or none, so that waiting tasks hold nothing that others need.
 static bool buffers_get(struct task *t)
 {
 	struct worker *w = t->nexus->worker;
@@ -103,8 +103,8 @@ static struct task *next_served(struct nexus *n)
 	return NULL;
 }
 
-// One wait of a nexus in the pool stands for all of its tasks: each gets its turn, however many
-// tasks the others have, and what comes back is not offered to thousands.
+// A nexus has one wait in the pool for all of its tasks: each nexus gets its turn, regardless of
+// the number of tasks of others, and returned memory is not offered to thousands of tasks.
 static void memory_came(struct buf_wait *wait)
 {
 	struct nexus *n = container_of(wait, struct nexus, pool_wait);

@@ -58,8 +58,8 @@ void task_buffers(struct task *t, uint64_t len, void (*next)(struct task *t))
 	task_buffers_start(t, len);
 }
 
-// The amount the command takes against the amount the initiator announced. What exceeds the
-// command is the protocol's to discard (underflow); less cannot be served.
+// Compares the length of the command with the announced one. The protocol discards excess data
+// (underflow); less is an error.
 static bool data_out_is_enough(struct task *t, uint64_t len)
 {
 	if (t->wanted < len)
@@ -122,7 +122,7 @@ void task_data_ready(struct task *t, int res)
 	case EBADMSG:
 		task_check(t, SENSE_SERVICE_CRC_ERROR, NULL);
 		break;
-	case ENOBUFS: // it came before there was memory for it
+	case ENOBUFS: // it arrived before memory was free
 		task_finish(t, STATUS_BUSY);
 		break;
 	case EMSGSIZE:

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the files of a task's life share with each other and with nobody else. Task's worker.
+// Private to the files that implement tasks. Task's worker.
 #pragma once
 
 #include "target/scsi/lu.h"
 #include "target/scsi/task.h"
 
-// Goes on with t->next, or ends an aborted task.
+// Continues with t->next, or ends an aborted task.
 void task_resume(struct task *t);
 // Runs next after msecs.
 void task_delay(struct task *t, uint32_t msecs, void (*next)(struct task *t));
 // Ends the task with the status it has.
 void task_complete(struct task *t);
 
-// task_buffers.c. Gets pool buffers for len bytes, at once or when memory came back, then calls
+// task_buffers.c. Gets pool buffers for len bytes, at once or when memory is free, then calls
 // task_buffers_ready() of task_data.c.
 void task_buffers_start(struct task *t, uint64_t len);
 void task_buffers_ready(struct task *t);
-// Gives them back before the task ends.
+// Returns them before the task ends.
 void task_buffers_drop(struct task *t);
-// One more buffer of len bytes, charged to t's nexus until task_buf_put(). NULL when its share or
-// the pool does not permit it: then go on with less.
+// One more buffer of len bytes, charged to t's nexus until task_buf_put(). NULL: its share or the
+// pool is used up; continue with less.
 struct buf *task_buf_get(struct task *t, uint32_t len);
 void task_buf_put(struct task *t, struct buf *b, uint32_t len); // NULL is fine
-// Charges t's nexus for a buffer in t->sg that was taken elsewhere.
+// Charges t's nexus for a buffer in t->sg that was got elsewhere.
 void task_buf_charge(struct task *t, uint32_t len);
 
 // True while t waits for its data-out or for memory, and none of the disk's memory is in the
@@ -82,6 +82,6 @@ void nexus_lun_released(struct nexus_lun *nl);
 
 // submit.c
 void submit_checks(struct task *t);
-// Goes on with t->next after a wait for data or memory: the medium may have gone meanwhile, or
-// the blocks may be frozen.
+// Continues with t->next after a wait for data or memory: the medium may have been removed
+// meanwhile, or the blocks may be frozen.
 void submit_again(struct task *t);

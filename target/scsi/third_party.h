@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a logical unit keeps about copies: the results that RECEIVE COPY RESULTS and RECEIVE
-// ROD TOKEN INFORMATION ask for (SPC-4 6.20, 6.21). A few dozen, the oldest give way. Under a
-// mutex of their own: no I/O path comes here. Any worker.
+// Results of copies of a logical unit, for RECEIVE COPY RESULTS and RECEIVE ROD TOKEN INFORMATION
+// (SPC-4 6.20, 6.21). A few dozen; the oldest are dropped. Under a separate mutex, not used on the
+// I/O path. Any worker.
 #pragma once
 
 #include <stdbool.h>
@@ -21,7 +21,7 @@ enum copy_kind { // the service action of the command
 
 struct copy_result {
 	struct list link;
-	uint64_t nexus_id; // list identifiers are an I_T nexus's own
+	uint64_t nexus_id; // list identifiers belong to an I_T nexus
 	uint32_t list_id;
 	uint8_t kind; // enum copy_kind
 	bool is_running;
@@ -30,15 +30,15 @@ struct copy_result {
 	uint8_t sense[SENSE_MAX];
 	uint32_t segments; // done
 	uint64_t bytes;	   // done
-	uint64_t blocks;   // the same in blocks of the LU the command went to
+	uint64_t blocks;   // the same in blocks of the command's LU
 	bool has_token;
 	uint8_t token[ROD_TOKEN_LEN];
 };
 
-// Keeps a copy of r in place of an older one of the same command. Without memory: nothing.
+// Keeps a copy of r, replacing an older one of the same command. No-op without memory.
 void copy_result_keep(struct lu *lu, const struct copy_result *r);
-// Finds the latest of kind for t's nexus; is_odx: either of the two token commands. False:
-// there is none.
+// Finds the latest of kind for t's nexus; is_odx: either of the two token commands. False: no such
+// result.
 bool copy_result_find(struct lu *lu, const struct task *t, bool is_odx, uint32_t list_id,
 		      struct copy_result *ret);
 void copy_result_drop(struct lu *lu, const struct copy_result *r);

@@ -39,12 +39,12 @@ uint32_t ua_code(enum ua u);
 
 // Sets it for one nexus; nexus's worker.
 void ua_set(struct nexus_lun *nl, enum ua u);
-// Takes the most urgent one out of the mask; UA_MAX if none is pending.
+// Removes the most urgent one from the mask; UA_MAX: none pending.
 enum ua ua_take(struct nexus_lun *nl);
-// The most urgent one, left pending; UA_MAX if none is.
+// The most urgent one, which stays pending; UA_MAX: none.
 enum ua ua_peek(const struct nexus_lun *nl);
 
 // Raises it for every nexus of the LU but one (NULL: for every nexus). Any worker or the
-// control thread; other workers learn of it by message. except is compared by nexus id, so
-// it may be gone by then.
+// control thread; other workers get a message. except is compared by nexus id, so it may be freed
+// meanwhile.
 void ua_raise_lu(struct lu *lu, enum ua u, const struct nexus *except);

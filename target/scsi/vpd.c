@@ -25,8 +25,8 @@ static unsigned extended_inquiry(const struct task *t, uint8_t *out)
 {
 	out[5] = 0x07; // HEADSUP, ORDSUP, SIMPSUP
 	const struct bs_limits *l = &t->lu->bs->limits;
-	// V_SUP. A RAM disk is all cache: an initiator that is told of a power on has to know
-	// that writes without a write cache are lost as well.
+	// V_SUP. A RAM disk is completely volatile: after a power on an initiator must know that
+	// writes without a write cache are lost as well.
 	out[6] = l->has_write_cache || l->is_volatile ? 0x01 : 0;
 	out[7] = 0x01; // LUICLR: unit attentions are per I_T nexus
 	return 64;

@@ -65,8 +65,8 @@ static unsigned add_number(const struct task *t, uint8_t *out, uint8_t type, uin
 	return add_header(out, of_protocol(t, CODE_BINARY), (uint8_t)(PIV | ASSOC_PORT | type), 4);
 }
 
-// SCSI name string: UTF-8, at least one NUL, padded to a multiple of four. Names longer than
-// the field are left out rather than cut, since a cut name names another device.
+// SCSI name string: UTF-8, at least one NUL, padded to a multiple of four. Names longer than the
+// field are omitted, since a truncated name identifies another device.
 static unsigned add_name(const struct task *t, uint8_t *out, uint8_t assoc, const char *name)
 {
 	size_t len = strlen(name);
@@ -92,8 +92,8 @@ unsigned vpd_device_id(const struct task *t, uint8_t *out)
 	return n;
 }
 
-// A SCSI port identification descriptor at n, without an initiator port. Returns where the next
-// one goes: n again when there is no room.
+// A SCSI port identification descriptor at n, without an initiator port. Returns the position of
+// the next one: n if there is no room.
 static unsigned add_port(const struct task *t, uint8_t *out, unsigned n, uint16_t relative_port,
 			 const char *name)
 {
@@ -106,8 +106,8 @@ static unsigned add_port(const struct task *t, uint8_t *out, unsigned n, uint16_
 }
 
 // All ports that lead to the logical unit, as REPORT TARGET PORT GROUPS has them: those of the
-// SCSI target device, and those of others that share the unit. The port of this path is listed
-// also where the configuration has not told of it.
+// SCSI target device, and those of others that share the unit. The port of this path is listed even
+// if it is not registered.
 unsigned vpd_scsi_ports(const struct task *t, uint8_t *out)
 {
 	const struct nexus_info *info = &t->nexus->info;

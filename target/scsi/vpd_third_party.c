@@ -11,8 +11,8 @@
 #include "target/scsi/xcopy.h"
 #include "transport/wire/be.h"
 
-// Each writes the body of its descriptor and returns the body's length, a multiple of 4 less
-// the 4 bytes of the head.
+// Each writes the body of its descriptor and returns the body's length, a multiple of 4 minus the 4
+// bytes of the header.
 static unsigned token_limits(const struct task *t, uint8_t *out)
 {
 	uint32_t shift = t->lu->block_shift;
@@ -111,7 +111,7 @@ unsigned vpd_third_party(const struct task *t, uint8_t *out)
 	unsigned at = 4;
 	for (unsigned i = 0; i < sizeof descriptors / sizeof descriptors[0]; i++) {
 		unsigned len = descriptors[i].body(t, out + at + 4);
-		len += -len & 3; // with the head, a multiple of 4
+		len += -len & 3; // with the header, a multiple of 4
 		put_be16(out + at, descriptors[i].type);
 		put_be16(out + at + 2, (uint16_t)len);
 		at += 4 + len;

@@ -22,7 +22,7 @@ struct xcopy { // the task's scratch
 	struct copy_job job;
 	struct copy_piece pieces[XCOPY_SEGMENT_MAX];
 	uint8_t cscds[XCOPY_CSCD_MAX * XCOPY_CSCD_LEN];
-	bool has_bad_segment; // after pieces comes one that cannot be carried out
+	bool has_bad_segment; // the segment after pieces cannot be executed
 };
 
 static void keep_result(struct task *t, bool is_running)
@@ -37,7 +37,7 @@ static void keep_result(struct task *t, bool is_running)
 				 .bytes = x->job.bytes_done };
 	if (x->request.usage != XCOPY_HOLD)
 		return;
-	// What failed underneath tells more than the COPY ABORTED it led to.
+	// The underlying failure is more specific than the resulting COPY ABORTED.
 	if (x->job.child_status == STATUS_CHECK_CONDITION) {
 		r.sense_len = x->job.child_sense_len;
 		memcpy(r.sense, x->job.child_sense, r.sense_len);
@@ -71,7 +71,7 @@ static void copied(struct copy_job *j, enum copy_end end)
 	}
 }
 
-// False: an index, an LU or a range that is not there.
+// False: an invalid index, LU or range.
 static bool make_piece(struct copy_piece *p, const struct task *t, const struct xcopy_segment *s)
 {
 	const struct xcopy_request *r = &((const struct xcopy *)t->scratch)->request;
@@ -126,7 +126,7 @@ static void fetched(struct task *t)
 		task_check(t, sense, NULL);
 		return;
 	}
-	// The list goes.
+	// Frees the list.
 	memcpy(x->cscds, x->request.cscds, (size_t)x->request.ncscds * XCOPY_CSCD_LEN);
 	x->request.cscds = x->cscds;
 	copy_await_turn(t, run);

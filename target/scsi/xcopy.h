@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What EXTENDED COPY(LID1) takes, in one place for the parser, RECEIVE COPY RESULTS and VPD
-// page 8Fh (SPC-4 6.4, 6.20, 7.8.17). Pure functions.
+// Limits of EXTENDED COPY(LID1), in one place for the parser, RECEIVE COPY RESULTS and VPD page 8Fh
+// (SPC-4 6.4, 6.20, 7.8.17). Pure functions.
 #pragma once
 
 #include <stdbool.h>
@@ -37,10 +37,10 @@ struct xcopy_request {
 	struct xcopy_segment segments[XCOPY_SEGMENT_MAX];
 };
 
-// Parses a parameter list of len bytes. 0 or a SENSE() code; *ret_field is then the byte at
-// fault, -1 if none is.
+// Parses a parameter list of len bytes. 0 or a SENSE() code; *ret_field is then the invalid byte,
+// -1: none.
 uint32_t xcopy_parse(struct xcopy_request *ret, const uint8_t *list, uint32_t len, int *ret_field);
 
-// The LUN of n that CSCD descriptor d (32 bytes) identifies, or NULL. Only n's own LUN map is
-// searched: what the session cannot reach, its copies cannot either.
+// The LUN of n that CSCD descriptor d (32 bytes) identifies, or NULL. Only n's LUN map is searched:
+// copies cannot access more than the session.
 struct nexus_lun *xcopy_find_lun(const struct nexus *n, const uint8_t *d);

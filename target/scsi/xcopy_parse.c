@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The parameter list of EXTENDED COPY(LID1) (SPC-4 6.4.2 to 6.4.6), see xcopy.h. Pure; all
-// lengths are checked in 64 bits against the bytes that came.
+// The parameter list of EXTENDED COPY(LID1) (SPC-4 6.4.2 to 6.4.6), see xcopy.h. Pure; all lengths
+// are checked in 64 bits against the received bytes.
 #include <string.h>
 
 #include "target/scsi/lu.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // RECEIVE COPY STATUS, RECEIVE COPY OPERATING PARAMETERS and RECEIVE COPY FAILURE DETAILS
-// (SPC-4 6.17, 6.18, 6.20): what became of an EXTENDED COPY, and what one may ask for.
+// (SPC-4 6.17, 6.18, 6.20): the results of an EXTENDED COPY, and its limits.
 #include <string.h>
 
 #include "target/scsi/copy_job.h"
@@ -12,7 +12,7 @@
 
 enum { IN_PROGRESS = 0, COMPLETED = 1, COMPLETED_WITH_ERRORS = 2, UNITS_KIB = 1 };
 
-// The result with the list identifier in CDB byte 2; false: the task has been ended.
+// The result with the list identifier in CDB byte 2; false: the task has ended.
 static bool find_result(struct task *t, struct copy_result *ret)
 {
 	if (copy_result_find(t->lu, t, false, t->cdb[2], ret))
@@ -50,7 +50,7 @@ void receive_copy_failure_run(struct task *t)
 		memcpy(out + 60, r.sense, r.sense_len);
 		len = 60u + r.sense_len;
 		put_be32(out, len - 4);
-		// These details are held until they have been asked for.
+		// These details are kept until they are requested.
 		copy_result_drop(t->lu, &r);
 	}
 	task_reply(t, out, len, get_be32(t->cdb + 10));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the load generator's files share. One process, one thread: commands are
-// queued, sent many to a sendmsg, and answers drained with large receives, so
-// that it is the target that saturates.
+// Shared by the files of the load generator. One process, one thread: commands are queued and sent
+// with few sendmsg calls, and responses drained with large receives, so that the target saturates
+// first.
 #pragma once
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 
 enum {
 	RX_BUFFER = 512 * 1024,	 // of a session that does I/O
-	RX_SEGMENT = 256 * 1024, // MaxRecvDataSegmentLength we declare
+	RX_SEGMENT = 256 * 1024, // our MaxRecvDataSegmentLength
 	RX_IDLE = 16 * 1024,	 // of a session that only answers pings
 	MAX_PIDS = 64,
 	NS_PER_SEC = 1000000000,
@@ -29,14 +29,14 @@ struct options {
 	uint32_t depth;	  // commands in flight a session
 	unsigned sessions;
 	double seconds, ramp; // measured, and before it
-	double rate;	      // offered commands/s over all sessions; 0: keep the queue full
+	double rate;	      // offered commands/s of all sessions; 0: keep the queue full
 	int read_percent;     // 100 read, 0 write
 	bool is_sequential, is_spinning, is_verifying;
 	bool has_header_digest, has_data_digest;
 	bool initial_r2t, immediate_data, use_16;
 	uint32_t first_burst, max_burst;
 	uint64_t span;	      // bytes of the LUN to use; 0: all
-	uint64_t max_ios;     // stop after so many; 0: by time
+	uint64_t max_ios;     // stop after this many; 0: by time
 	int cpu;	      // pin to it; -1: do not
 	pid_t pids[MAX_PIDS]; // whose CPU clock is read
 	unsigned n_pids;
@@ -48,10 +48,10 @@ struct slot {
 	uint8_t *data;
 	unsigned lun;
 	bool is_write, is_busy;
-	bool is_wrong; // data came that is not the pattern; counts if the status is GOOD
+	bool is_wrong; // data differs from the pattern; counts if the status is GOOD
 };
 
-// A PDU on its way out: header with digest, data by reference, data digest.
+// An outgoing PDU: header with digest, data by reference, data digest.
 struct out_pdu {
 	uint8_t head[BHS_LEN + DIGEST_LEN], tail[DIGEST_LEN];
 	uint32_t head_len, data_len, tail_len;
@@ -70,12 +70,12 @@ struct session {
 	uint32_t *free_slots, n_free;
 	uint64_t next_sequential, random;
 	unsigned unit_attentions;
-	// Out: a ring of PDUs, head and tail count up for ever.
+	// Out: a ring of PDUs; head and tail only increase.
 	struct out_pdu *out;
 	uint32_t out_size, out_head, out_tail;
 	size_t out_done; // bytes of the head PDU already sent
 	bool wants_write;
-	// In: whole PDUs, or the rest of one whose header was already seen.
+	// In: complete PDUs, or the rest of one whose header was processed.
 	uint8_t *rx;
 	size_t rx_size, rx_len, rx_skip;
 	uint8_t rx_held[BHS_LEN];
@@ -88,7 +88,7 @@ struct load {
 	uint32_t block_size;
 	uint64_t n_slots; // I/O-sized places on the LUN
 	uint64_t capacity;
-	uint8_t *pattern; // what writes carry; in verify mode one place a slot
+	uint8_t *pattern; // data of writes; in verify mode one part per slot
 	uint64_t t0, started;
 	bool is_stopping, is_measuring;
 	uint64_t all, errors, busy, mismatches;
@@ -114,7 +114,7 @@ static inline bool out_is_empty(const struct session *s)
 {
 	return s->out_head == s->out_tail;
 }
-// True when the socket is full and must be watched for room.
+// True if the socket is full and must be watched.
 bool out_flush(struct load *l, struct session *s);
 uint32_t digest(const uint8_t *data, uint32_t len);
 
@@ -130,7 +130,7 @@ void command_refill(struct load *l, struct session *s, uint64_t now);
 uint64_t command_due(const struct load *l);
 
 // receive.c
-// Drains the socket once; false when nothing was there.
+// Drains the socket once; false: no data.
 bool receive(struct load *l, struct session *s, bool may_sleep, uint64_t *ret_now);
 
 // pattern.c: content that depends on every bit of its address.

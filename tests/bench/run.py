@@ -119,7 +119,7 @@ def wait_busy(pid, timeout=10):
 
 def wait_idle(pid, timeout=15):
     """Until a process has rested for a second: what it still does with what was written to it,
-    such as making huge pages of it, is none of the first sample's."""
+    such as creating huge pages, does not count for the first sample."""
     end = time.monotonic() + timeout
     while time.monotonic() < end:
         before = cpu_seconds(pid)

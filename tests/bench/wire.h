@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The few iSCSI fields a load generator touches (RFC 7143 §11), written down a
-// second time on purpose: a peer that shared transport/wire with the daemon
-// would agree with it about a wrong offset.
+// The few iSCSI fields of a load generator (RFC 7143 §11), intentionally independent: a peer that
+// shared transport/wire with the daemon would share a wrong offset.
 #pragma once
 
 #include <endian.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// An empty tree for fuzzers of what changes one; nothing is ever saved.
+// An empty tree for fuzzers of configuration changes; nothing is saved.
 #pragma once
 
 #include <stdlib.h>

@@ -33,7 +33,7 @@ ISER = [logins.discovery, logins.discovery_wildcard, logins.chap, logins.chap_mu
         logins.negotiation, logins.fifty_logins, logins.idle, *data.SCENARIOS, luns.luns_live,
         *faults.SCENARIOS]
 # A port that is down takes rxe's own connection management with it: a message sent then leaves the
-# kernel's queue pair for them in error for good, and no connection comes about any more.
+# kernel's queue pair for them in error permanently, and no connection succeeds any more.
 RXE = [scenario for scenario in ISER if scenario is not faults.cable_pulled]
 CHECK = [logins.chap, data.byte_for_byte, faults.target_killed]
 DEVICE = [*CHECK, devices.device_removed]
@@ -198,7 +198,7 @@ def run_all(scenarios):
                     print(f"lab: guest up in {time.monotonic() - start:.0f} s", flush=True)
                 results.append(run_one(scratch, guest, name, group, function))
                 if results[-1] == "failed":
-                    guest.kill()  # what a failure leaves behind is nobody's business
+                    guest.kill()  # discard what a failure leaves behind
                     guest = None
         finally:
             if guest:

@@ -26,7 +26,7 @@ PARTS = {
     "unmap": ["Unmap*", "GetLBAStatus*", "Sanitize*"],
     "rest": [],
 }
-# The target ends the session, and libiscsi's iSER does not connect anew: in a process of its own, as
+# The target ends the session, and libiscsi's iSER does not reconnect: in a separate process, as
 # what comes after it would have no connection.
 ALONE = ["*ColdReset"]
 CONTROL = "Read10.Simple"  # passes wherever libiscsi's iSER works at all

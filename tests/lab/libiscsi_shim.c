@@ -10,7 +10,7 @@
 // - What sends a request asks the SCSI task for its length, which task management has none of, and
 //   follows a null pointer: page zero is there to be read, and its zeroes say "no data".
 // - Commands are sent however many are out: there are descriptors for 256, and receives, and the
-//   target's window. Who sends more at once waits for answers first.
+//   target's window. A sender of more must wait for responses first.
 // - Data-in counts as long as it was expected to be, however little the target had: it is as long
 //   as status and residual say, as over TCP.
 // - A wait of one second for an answer ends the command with an error, and the answer, when it
@@ -19,7 +19,8 @@
 // - Who frees a connection's context ends the connection only if it has a socket, so that sessions
 //   stay as long as the process: they end before. Once, as the library ends them twice otherwise.
 // - What it printed is lost when it dies: every line is written at once.
-// - The thread that hears of connections is cancelled while it holds what the library waits for
+// - The thread that receives connection events is cancelled while it holds what the library waits
+// for
 //   next, and not waited for before its memory is freed: it ends of itself, as the connection has,
 //   and is waited for.
 #include <dlfcn.h>

@@ -182,7 +182,7 @@ def target_gone(lab):
 
 def aborts(lab):
     """A command whose device takes longer than the initiator waits is aborted with ABORT TASK,
-    which LIO confirms; the session goes on."""
+    which LIO confirms; the session continues."""
     tool = initiator(lab)
     source = lab.scratch.file("source", content=os.urandom(65536))
     with kernel_target(lab):

@@ -35,7 +35,7 @@ SET_UP = f"""
     set -- authentication=0 generate_node_acls=1 cache_dynamic_acls=1 demo_mode_write_protect=0
     for a; do echo ${{a#*=}} >attrib/${{a%=*}} || exit; done"""
 # LIO's portal listens on TCP as soon as it is made. siw's listener would need the same address and
-# port: so TCP's is made where nobody is, in a network namespace of its own. RoCE has its own ports.
+# port: so TCP's portal is in a separate, unused network namespace. RoCE has its own ports.
 PORTAL = {
     "siw": f"""
         unshare -n bash -c 'ip link set lo up; ip addr add {HOST}/32 dev lo

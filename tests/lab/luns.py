@@ -41,7 +41,7 @@ def delete_lun(daemon, target, number):
 
 def luns_live(lab):
     """A LUN added while logged in appears by itself (iscsid rescans when an asynchronous message
-    tells it), works, and is gone after its deletion; the LUN beside it goes on without an error.
+    tells it), works, and is gone after its deletion; the LUN beside it continues without an error.
     One added before the initiator has shown that it lives is told of as soon as it does."""
     daemon, target, initiator = lab.serve(ramdisk)
     initiator.login(target)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The network between the daemon and the guest: a tap device in a network namespace that the
-run has for itself, so that the addresses and ports here collide with nobody's and SendTargets
+run has for itself, so that the addresses and ports here do not collide with others and SendTargets
 tells the guest the very addresses it can reach."""
 
 import os

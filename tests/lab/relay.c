@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // lab_relay SOCKET: a line of standard input to a socket's path, a line of the answer to standard
 // output. The lab's guest has no other program that could ask farblockd's control socket there.
-// Without input it only connects. Exit status 1: nobody answers.
+// Without input it only connects. Exit status 1: no answer.
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>

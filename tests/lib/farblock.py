@@ -34,7 +34,7 @@ IQN = "iqn.2025-01.org.farblock.test"
 PR_SET_PDEATHSIG = 1
 HANG = 600  # seconds; no verdict depends on it
 LIBC = ctypes.CDLL(None, use_errno=True)
-os.environ["XDG_CONFIG_HOME"] = "/dev/null/none"  # nobody has preferences there, nor may root make it
+os.environ["XDG_CONFIG_HOME"] = "/dev/null/none"  # no preferences there, and root cannot create it
 os.environ["FARBLOCK_COMPLETE_MS"] = "60000"  # completion waits for a daemon that is slow
 
 
@@ -149,7 +149,7 @@ def _reserve(port):
 
 
 def free_port(host="127.0.0.1"):
-    """A TCP port nobody listens on, and which no other test is given while this one runs."""
+    """A free TCP port, which no other test gets while this one runs."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     first = random.SystemRandom().randrange(len(PORTS))
     for i in range(len(PORTS)):

@@ -128,7 +128,7 @@ class IserWire(Wire):
     def find(self, stag, to, length, writable, what):
         region = self.regions.get(stag)
         if not region or not region.is_valid:
-            self.fail(f"{what} names STag {stag:#x}, which is none (any more)")
+            self.fail(f"{what} names STag {stag:#x}, which is not (or no longer) valid")
         if region.writable != writable:
             self.fail(f"{what} of memory that is for the other direction")
         at = to - region.base
@@ -199,7 +199,7 @@ class IserWire(Wire):
         self.invalidated = stag if opcode in (SEND_INV, SEND_SE_INV) else None
         if self.invalidated is not None:
             if self.invalidated not in self.regions:
-                self.fail(f"STag {stag:#x} is invalidated, and is none")
+                self.fail(f"STag {stag:#x} is invalidated but not valid")
             self.regions[stag].is_valid = False
         return whole
 

@@ -43,8 +43,11 @@ WORDS = {
 SLEEPS = re.compile(r'\btime\.sleep\s*\(|\b(u|nano|clock_nano)?sleep\s*\(|\bsleep +[\d$%{]')
 AGAIN = re.compile(r'--repea[t]\b|--rerun-faile[d]\b')
 # Say what is there, or what is wrong: subject, verb, object.
-ENGLISH = re.compile(r'\b(is\s+none|waits\s+for|that\s+which|as\s+told|made\s+anew|is\s+had|whoever)\b',
-                     re.I)
+TURNED = (r'is\s+none', r'waits\s+for', r'that\s+which', r'as\s+told', r'anew', r'is\s+had', r'whoever',
+          r'nobody', r'somebody', r'of\s+them\s+all', r'for\s+good', r'for\s+ever', r'goes\s+on',
+          r'what\s+it\s+is', r'(is|are|was)\s+no\s+more', r'gives?\s+way', r'lets?\s+go\s+of',
+          r'see[sn]?\s+to\s+it', r'by\s+the\s+book', r'comes?\s+to\s+pass', r'folders?')
+ENGLISH = re.compile(rf'\b({"|".join(TURNED)})\b', re.I)
 ENGLISH_IS_ERROR = True
 # Comments, strings, characters of C; the strings of one expression stand together.
 TOKENS = re.compile(r"""//[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\])+'|((?:"(?:\\.|[^"\\\n])*"\s*)+)""", re.S)

@@ -59,7 +59,7 @@ def test(daemon):
     daemon.set(GROUP, "alua", alua_write_metadata="0")
     daemon.stop()
     daemon.start()
-    check(state_of(daemon) == OPTIMIZED, "a state is kept that nobody asked for")
+    check(state_of(daemon) == OPTIMIZED, "an unrequested state is saved")
 
 
 main(test)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Somebody empties the file of a disk that is served: READ CAPACITY is an error, and no disk of
-2^64 blocks; the blocks of a file that is there again are served again."""
+"""Another program truncates the file of a disk: READ CAPACITY is an error, not a disk of 2^64
+blocks; when the file has its blocks again, they are served again."""
 
 import os
 

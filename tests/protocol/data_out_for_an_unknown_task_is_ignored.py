@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Data for a tag that is not there (aborted, most likely) is discarded; the session goes on."""
+"""Data for a tag that is not there (aborted, most likely) is discarded; the session continues."""
 
 from protocol import *
 

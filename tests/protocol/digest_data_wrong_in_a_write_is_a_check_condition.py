@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Data that does not fit its digest ends the write with ABORTED COMMAND 47/05, the medium as it
-was, and the session goes on: for immediate, unsolicited and solicited data."""
+was, and the session continues: for immediate, unsolicited and solicited data."""
 
 from protocol import *
 

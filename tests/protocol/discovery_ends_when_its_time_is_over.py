@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A discovery session has the time of a login, all in all: one that goes on asking ends as one that
+"""A discovery session has the time of a login, all in all: one that keeps asking ends as one that
 is silent does, over TCP and over iSER."""
 
 import threading
@@ -24,7 +24,7 @@ def test(daemon):
     for peer in silent:
         peer.expect_closed("when its time is over")
     asking.join(40)
-    check(not asking.is_alive(), "the one that goes on asking is there still")
+    check(not asking.is_alive(), "the session that keeps asking has not ended")
     check(not daemon.sessions(), f"{daemon.sessions()}")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A portal beside the wildcard portal of its port, one of which waits for the other: whoever asks is
+"""A portal beside the wildcard portal of its port, one of which waits for the other: a peer is
 shown the address once."""
 
 from protocol import *

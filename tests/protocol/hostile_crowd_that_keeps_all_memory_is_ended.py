@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""So many sessions that keep buffers and send no data that nothing is left: while a session that
-holds nothing waits, those without progress are ended long before dataout_timeout, and it goes on."""
+"""Sessions that keep buffers and send no data until nothing is left: while a session that holds
+nothing waits, those without progress are ended long before dataout_timeout, and it continues."""
 
 from protocol import *
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Discovery sessions count as logins in progress: when those are all taken, the oldest of the address
-with the most of them gives way, and somebody else's login and discovery go on."""
+with the most of them gives way, and logins and discovery of others continue."""
 
 from protocol import *
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Thousands of pings without reading: receiving stops and goes on, none is lost."""
+"""Thousands of pings without reading: receiving stops and continues, none is lost."""
 
 import select
 import socket

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """When all logins in progress are taken, the oldest one that has said nothing of the address with
-the most of them gives way: newcomers get in while a flood goes on, and a slow login from another
+the most of them gives way: newcomers get in during a flood, and a slow login from another
 address is not touched. Those that have said something and wait give way too, and are told."""
 
 import socket

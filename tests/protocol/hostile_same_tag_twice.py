@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A tag that is in use already comes again: each command is answered or one is refused, and the
-session goes on or ends; nothing else suffers."""
+session continues or ends; nothing else suffers."""
 
 from protocol import *
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""They are bounded in memory, a session that is there goes on, one that comes is served, and all
+"""They are bounded in memory, an existing session continues, a new one is served, and all
 are gone when their time (15 s, as they name no target) is over."""
 
 import socket

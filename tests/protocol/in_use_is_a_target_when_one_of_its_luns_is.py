@@ -24,7 +24,7 @@ def test(daemon):
     user.logout()
     new = daemon.session()
     daemon.delete("/iscsi", wwn=daemon.target.iqn)
-    eventually("nobody is left", lambda: not daemon.sessions())
+    eventually("no session is left", lambda: not daemon.sessions())
     new.close()
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What begins with 'M' and is no request of MPA, in every way, ends and is on record with its cause
-at once, and holds up nobody."""
+at once, without delaying others."""
 
 import socket
 

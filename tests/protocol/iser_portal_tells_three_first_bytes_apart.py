@@ -7,7 +7,7 @@ from iser import *
 
 
 def late(peer, raw):
-    """One byte first, and the rest once the target has answered somebody else."""
+    """One byte first, and the rest once the target has answered another peer."""
     peer.send_bytes(raw[:1])
     return raw[1:]
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Over RDMA nothing holds back what a peer sends: Text Requests that come before the answer to an
-earlier one are rejected (RFC 7143 11.10), and the session goes on."""
+earlier one are rejected (RFC 7143 11.10), and the session continues."""
 
 from iser import *
 

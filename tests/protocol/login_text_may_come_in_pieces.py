@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""With C a text goes on in the next request: empty answers without T until the last piece."""
+"""With C a text continues in the next request: empty answers without T until the last piece."""
 
 from protocol import *
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A key the target does not know is answered NotUnderstood, and the login goes on."""
+"""A key the target does not know is answered NotUnderstood, and the login continues."""
 
 from protocol import *
 

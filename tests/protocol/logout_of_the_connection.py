@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Reason 1 with the connection's CID is as good; with another CID it is "CID not found", with
-reason 2 "not supported", and the session goes on."""
+reason 2 "not supported", and the session continues."""
 
 from protocol import *
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Additional header segments whose lengths contradict each other or the header, of unknown type,
-twice, or where none belong: Reject, nothing read past the header, the session goes on."""
+twice, or where none belong: Reject, nothing read past the header, the session continues."""
 
 from protocol import *
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """An idle session is pinged: tag reserved, target tag given, StatSN not advanced. Answered, it
-goes on; the next ping comes after the next silence."""
+continues; the next ping comes after the next silence."""
 
 from protocol import *
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""With C a Text Request goes on; empty answers with a target tag ask for the rest."""
+"""With C a Text Request continues; empty answers with a target tag ask for the rest."""
 
 from protocol import *
 

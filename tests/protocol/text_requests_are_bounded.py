@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A text that goes on for ever closes the connection, whatever it says."""
+"""A text without an end closes the connection, whatever its content."""
 
 from protocol import *
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Writes in every state (R2T open, half of the data sent, held for a gap) end with the reset,
-which is answered; the session goes on with a unit attention."""
+which is answered; the session continues with a unit attention."""
 
 from protocol import *
 

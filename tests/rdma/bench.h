@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the cases of the RDMA contract share: both ends of connections on one worker whose loop
-// runs on the test's own thread, and only while the test waits for something.
+// Shared by the cases of the RDMA contract: both ends of connections on one worker, whose loop runs
+// on the test's thread, only while the test waits.
 #pragma once
 
 #include <setjmp.h>
@@ -24,7 +24,7 @@ extern struct tcp_addr bench_addr;
 extern unsigned bench_connections;
 extern const char *device_lose, *device_find, *device_down, *device_up; // shell commands or NULL
 
-// A message that came, with its first bytes.
+// A received message, with its first bytes.
 struct note {
 	uint32_t len, rkey;
 	bool is_invalidated;
@@ -34,7 +34,7 @@ struct note {
 
 // One end of a connection.
 struct end {
-	struct rnic_qp *qp; // NULL once it was closed: freed then
+	struct rnic_qp *qp; // NULL after it was closed and freed
 	bool is_established, is_closed, is_rejected;
 	unsigned closed_when;
 	struct err why;
@@ -47,7 +47,7 @@ struct end {
 	unsigned kept_count, outstanding;
 	void (*on_established)(struct end *e);
 	void (*on_received)(struct end *e);
-	uint8_t *out; // OUT_SIZE bytes for local use, and in for what comes
+	uint8_t *out; // OUT_SIZE bytes for local use, and in for received data
 	uint8_t *in;
 	struct rnic_mr *out_mr, *in_mr;
 };
@@ -67,7 +67,7 @@ enum answer { ANSWER_ACCEPT, ANSWER_REJECT, ANSWER_HOLD };
 struct bench {
 	struct worker *worker;
 	struct rnic_listener *listener;
-	struct tcp_addr addr; // where it listens
+	struct tcp_addr addr; // its address
 	enum answer answer;
 	struct rnic_qp_options accept, connect;
 	uint8_t reject[RNIC_PRIVATE_REJ_MAX];
@@ -81,8 +81,8 @@ struct bench {
 	char carrier[32];
 	struct rnic *rnic; // of the last request; a reservation keeps it
 	uint32_t reserved;
-	struct err failed; // what the listener said
-	bool is_late;	   // the guard struck
+	struct err failed; // the listener's report
+	bool is_late;	   // the time limit has expired
 	struct end *ends[ENDS_MAX];
 	unsigned end_count;
 	struct end *server; // the last that was accepted
@@ -90,7 +90,7 @@ struct bench {
 
 extern struct bench *b; // of the running case
 
-// cmocka's set-up and tear-down of each case: worker and listener, and that nothing is left.
+// cmocka's set-up and tear-down of each case: worker and listener; checks that nothing is left.
 int bench_setup(void **state);
 int bench_teardown(void **state);
 
@@ -98,7 +98,7 @@ int bench_teardown(void **state);
 void bench_request(void *arg, struct rnic_request *q);
 void bench_gone(void *arg, struct rnic_request *q);
 
-// Runs the worker's loop until condition holds; fails the case when it takes too long.
+// Runs the worker's loop until condition holds; fails the case if it takes too long.
 #define UNTIL(condition)                                                                           \
 	do                                                                                         \
 		while (!(condition))                                                               \
@@ -109,11 +109,11 @@ void bench_run_once(struct worker *w); // a round of its loop, on this thread
 void bench_stir(void);		       // something happened: the loop returns to the test
 
 struct end *end_new(void);
-struct end *bench_connect(void); // begins to; b->connect has the options
+struct end *bench_connect(void); // starts to connect; b->connect has the options
 struct end *bench_connect_to(const struct tcp_addr *addr);
-struct end *bench_answer_held(void); // accepts what is held
-// Connects, waits for both ends, and lets the client say hello, which iWARP wants. Fills *ret
-// with the accepting end.
+struct end *bench_answer_held(void); // accepts the held request
+// Connects, waits for both ends, and sends the client's first message, which iWARP requires. Fills
+// *ret with the accepting end.
 struct end *bench_pair(struct end **ret_server);
 void end_close(struct end *e, bool linger); // with -ESHUTDOWN, "the test says so"
 
@@ -135,9 +135,9 @@ void op_remote(struct op *op, uint64_t addr, uint32_t rkey);
 int op_post(struct op *op);
 struct op *send_text(struct end *e, const char *text); // from e->out
 
-bool is_iwarp_adapter(void); // iWARP in silicon or kernel: no receiver-not-ready, no write acks
+bool is_iwarp_adapter(void); // iWARP in hardware or kernel: no receiver-not-ready, no write acks
 bool is_iwarp(void);
-bool is_siw(void); // Linux's: it lets peers read whatever is registered
+bool is_siw(void); // Linux's: peers can read all registered memory
 
 extern const struct CMUnitTest connect_cases[], message_cases[], rdma_cases[], protection_cases[],
 	close_cases[], device_cases[], late_cases[];

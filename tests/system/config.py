@@ -91,7 +91,7 @@ def wrong_places(scratch):
 
 
 def missing_folders(scratch):
-    """Folders on the way to the three places are made, for nobody else to read."""
+    """Missing directories of the three paths are created, unreadable for others."""
     daemon = Daemon(scratch, "folders")
     daemon.config_path = scratch.file("a/b/saveconfig.json")
     daemon.state_path = scratch.file("a/c/state")
@@ -283,7 +283,7 @@ def long_batch(scratch):
 
 
 def line_by_line(scratch):
-    """Whoever waits for the answer to a line before writing the next gets it."""
+    """A writer that waits for the answer to a line before writing the next gets it."""
     with Daemon(scratch, "lines") as daemon:
         shell = subprocess.Popen([farblock.program("farblock"), "--socket", daemon.socket_path],
                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -361,7 +361,7 @@ def what_is_no_file(scratch):
 
 
 def output_and_input_without_end(scratch):
-    """An answer that nobody gets is a failure; a line without end is refused."""
+    """An answer that cannot be written is a failure; a line without end is refused."""
     with Daemon(scratch, "endless") as daemon:
         command = [farblock.program("farblock"), "--socket", daemon.socket_path]
         with open("/dev/full", "wb") as full:

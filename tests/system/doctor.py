@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """doctor, on machines that are prepared folders: a fabric that is well, each illness alone with
-the words that name it and its cure, and files that nobody meant to be read; and against a daemon:
+the words that name it and its cure, and files of unexpected content; and against a daemon:
 the self-test, and a portal as a remote one."""
 
 import json
@@ -190,7 +190,7 @@ def hostile(scratch):
 
 
 def odd_things(scratch):
-    """Folders, loops, and pipes nobody writes to in the place of files; more ports than there are."""
+    """Directories, loops, and pipes without a writer in the place of files; more ports than exist."""
     def loop(path):
         os.symlink(os.path.basename(path), path)
     makers = (os.mkdir, os.mkfifo, loop, lambda path: os.symlink("/dev/zero", path))
@@ -239,7 +239,7 @@ def disks(scratch):
             raise farblock.Failure(f"disks: {done.stdout}")
         limits = subprocess.run([farblock.program("farblock"), "--socket", daemon.socket_path,
                                  "doctor", "memlock"], capture_output=True, text=True, timeout=60)
-        if "pinned memory of farblockd" not in limits.stdout:
+        if "RLIMIT_MEMLOCK of farblockd" not in limits.stdout:
             raise farblock.Failure(f"memlock: {limits.stdout}")
     print("a file that may outgrow its filesystem is told")
 
@@ -256,7 +256,7 @@ def live(scratch):
             return [(f["verdict"], f["object"], f["what"]) for f in json.loads(done.stdout)], \
                 done.returncode
         found, _ = ask("all", f"root={scratch.file('well')}", "interval=0")
-        told = [what for _, _, what in found if what.startswith("limit of pinned memory of this process")]
+        told = [what for _, _, what in found if what.startswith("RLIMIT_MEMLOCK of this process")]
         if not told or any(str(target.port) in object for _, object, _ in found):
             raise farblock.Failure(f"another machine's files with this one's daemon: {found}")
         done = subprocess.run([farblock.program("farblock"), "--socket", daemon.socket_path, "doctor",

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """doctor about what farblockd serves: files that were removed, with a command that saves the data;
-ACLs by which nobody can log in; RAM disks larger than memory; room for what is saved."""
+ACLs that refuse every login; RAM disks larger than memory; space for the saved files."""
 
 import json
 import os
@@ -42,7 +42,7 @@ def removed_files(scratch, daemon):
                 scratch.path, "folder", name)})
     os.unlink(paths["gone.img"])
     os.unlink(paths["it's new.img"])
-    scratch.file("it's new.img", content=b"somebody else's")
+    scratch.file("it's new.img", content=b"of another user")
     os.rename(paths["moved.img"], paths["moved.img"] + ".old")
     found = doctor(daemon, "disks")
     fails(found, "moved.img", "removed or renamed", f"/proc/{daemon.pid}/fd")
@@ -64,7 +64,7 @@ def logins(daemon, tpg):
     daemon.rpc("tree.set", path=two, group="auth", values={"userid": "u", "password": "p" * 12})
     daemon.rpc("tree.set", path=one, group="attribute", values={"authentication": "0"})
     found = doctor(daemon, "logins")
-    fix = fails(found, HOSTS[2], "nobody can log in", "authentication is required", "set auth userid=")
+    fix = fails(found, HOSTS[2], "refuses every login", "CHAP is required", "set auth userid=")
     check(list(found) == [HOSTS[2]], f"logins: {found}")
     shell = ["farblock", "--socket", daemon.socket_path]
     told = farblock.run([*shell, "doctor", "logins"], check=False).stdout

@@ -145,8 +145,8 @@ def size_of(daemon):
     return daemon.rpc("tree.info", path="/backstores/ramdisk/rd0")["size"]
 
 
-def apply_makes_anew_what_is_another_disk(scratch):
-    """A RAM disk that nobody has written is replaced without a question."""
+def apply_recreates_what_is_another_disk(scratch):
+    """A RAM disk that was never written is replaced without a question."""
     daemon, target = start(scratch)
     with daemon, Client(daemon) as client:
         check(not holds_what_was_written(target), "blocks that were only read")
@@ -312,7 +312,7 @@ def transaction_takes_effect_with_commit(scratch):
         before = saved(daemon)
         luns = f"/iscsi/{target.iqn}/tpg1/luns"
         check(client.run("begin").get("transaction") is True, "begin tells of no transaction")
-        check("transaction" not in other.run("generations"), "somebody else's transaction")
+        check("transaction" not in other.run("generations"), "another client's transaction")
         client.run("create", "rd1", "4M", path="/backstores/ramdisk")
         client.run("create", "/backstores/ramdisk/rd1", path=luns)
         lines = client.run("diff")["messages"]
@@ -419,7 +419,7 @@ def one_object_is_restored_alone(scratch):
 
 def main():
     for test in (apply_touches_only_what_differs, a_setting_that_only_farblock_has_is_applied,
-                 apply_makes_anew_what_is_another_disk, apply_asks_before_data_is_lost,
+                 apply_recreates_what_is_another_disk, apply_asks_before_data_is_lost,
                  undo_asks_before_data_is_lost,
                  undo_goes_back_change_by_change, each_generation_names_its_change, every_path_that_is_named_exists, an_edited_file_is_told_of_and_can_be_applied,
                  transaction_takes_effect_with_commit,

@@ -64,7 +64,7 @@ def told(text, path, line, words):
 
 
 def capacity(host, target, lun, user=""):
-    """What libiscsi tells of a disk; "" where it may not log in, or there is none."""
+    """libiscsi's properties of a disk; "" if it may not log in, or there is no disk."""
     done = subprocess.run(["iscsi-readcapacity16", "-i", host,
                            f"iscsi://{user}127.0.0.1:3260/{target}/{lun}"],
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=30,

@@ -112,7 +112,7 @@ def wrong_secret(scratch, daemon, target):
 
 
 def restart(daemon, url):
-    """A bench goes on over the end and the return of the daemon."""
+    """A bench continues across a restart of the daemon."""
     bench = subprocess.Popen([program("farblock-initiator"), "bench", url, "--time", "5", "--json"],
                              stdout=subprocess.PIPE, text=True)
     disks = daemon.rpc("stats.get")["storage_objects"]
@@ -138,7 +138,7 @@ def waits(daemon, target):
     told = []
     while not told or " 0301 " not in told[-1]:
         told.append(bench.stderr.readline())
-        check(told[-1], f"nobody says that the portal group is disabled: {told}")
+        check(told[-1], f"no report that the portal group is disabled: {told}")
     refused = sum(entry["count"] for entry in daemon.rpc("login.refusals"))
     eventually("another attempt", lambda: sum(
         entry["count"] for entry in daemon.rpc("login.refusals")) > refused)

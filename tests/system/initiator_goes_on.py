@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""A write of farblock-initiator goes on and loses nothing when its disk has lost nothing: a file
+"""A write of farblock-initiator continues and loses nothing if its disk has lost nothing: a file
 written through survives kill -9 of the daemon, a RAM disk the loss of a session."""
 
 import os

@@ -37,7 +37,7 @@ def write(daemon, target, path):
 
 
 def read(daemon, target, path):
-    """Nobody reads what it prints."""
+    """Its output is not read."""
     stream = Stream("read", target.url(), "-o", "-")
     stream.take(MIB)
     told = interrupted(stream, f" of {SIZE} bytes")

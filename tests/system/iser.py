@@ -87,7 +87,7 @@ def chap(scratch):
 
 
 def silent_peer(answer):
-    """The port of somebody who accepts once and answers a connect with these bytes."""
+    """The port of a peer that accepts once and answers a connect with these bytes."""
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     listener.listen(1)

@@ -107,7 +107,7 @@ def fish(name, line):
 
 
 def zsh(scratch):
-    """Its completion needs a terminal and a line that somebody types at."""
+    """Its completion needs a terminal and a line being typed."""
     if pexpect is None:
         raise farblock.Skip("python3-pexpect is not installed")
     lines = {"farblock-initiator ver": "verify", "farblock-initiator luns --chap-u": "--chap-user=",

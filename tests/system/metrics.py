@@ -249,7 +249,7 @@ def lives_on(daemon):
 
 def slow_ones_keep_nobody_out(daemon):
     """However many say nothing, half a request, or read no answer: the next one gets its own. The
-    server gives each of them 30 seconds; whoever comes does not wait for that."""
+    server gives each of them 30 seconds; newcomers do not wait for that."""
     for text in (b"", b"GET /metrics HTTP/1.1\r\nHost: a", b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"):
         with contextlib.ExitStack() as crowd:
             for _ in range(150):

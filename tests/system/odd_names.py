@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Files with names that a terminal would obey: none is served anew, one that a saved file has goes
+"""Files with names that a terminal would interpret: new ones are refused, one of a saved file goes
 on being served, and no byte of its name reaches the terminal as it is."""
 
 import json

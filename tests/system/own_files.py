@@ -14,7 +14,7 @@ from farblock import Shell, check  # noqa: E402
 
 
 def own(scratch, daemon):
-    """Paths of its own files by what they are, those that are not there yet among them."""
+    """Paths of its own files by kind, including those that do not exist yet."""
     for folder in ("pr", "alua", "sanitize"):
         os.makedirs(os.path.join(daemon.state_path, folder), exist_ok=True)
     state = os.path.join(daemon.state_path, "pr", "aptpl_x")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""A service with PrivateTmp has folders for temporary files that nobody else sees and that systemd
+"""A service with PrivateTmp has temporary directories that no other program sees and that systemd
 removes: no disk and no copy of the configuration is put there, and what is looked for there is told."""
 
 import ctypes

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""qemu-img, an initiator nobody here wrote: convert an image onto a LUN, compare, convert it
+"""qemu-img, an initiator of another project: convert an image onto a LUN, compare, convert it
 back, compare every byte, and bench both ways.
 
     qemu_img.py               a RAM disk and a file of farblockd

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""A password that lies in a file of its own: libiscsi proves it, and nobody gets in when the file
+"""A password in a separate file: libiscsi proves it, and no login succeeds when the file
 is for others too.
 
     secret_file.py

@@ -67,7 +67,7 @@ def a_phone_shows_it_whole(browser):
 def health_tells_what_is_not_served(browser):
     check(text(browser, "h1") == socket.gethostname(), "no host name")
     title, rows = text(browser, "#health-title"), text(browser, "#health-list")
-    for part in ("1 disk unavailable", "1 portal not listening", "1 ACL admits nobody",
+    for part in ("1 disk needs attention", "1 portal waiting", "1 ACL without credentials",
                  "1 initiator refused in the last 10 minutes"):
         check(part in title, f"{part}: not in {title!r}")
     for part in ("fileio/gone", "No such file", f"{AWAY}:3260", NOBODY, INITIATOR + "x"):

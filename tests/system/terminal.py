@@ -65,7 +65,7 @@ class Terminal:
     def __enter__(self):
         self.greeting = self.wait("> ")
         if "For help on commands, type 'help'." not in self.greeting:
-            raise Failure(f"nobody is told of help: {self.greeting!r}")
+            raise Failure(f"the greeting does not mention help: {self.greeting!r}")
         return self
 
     def __exit__(self, *_):
@@ -208,7 +208,7 @@ def resize(t):
         raise Failure(f"in 60 columns lines are {lines} wide")
     t.type("pw")
     t.shell.setwinsize(24, 100)
-    t.wait("pw")  # drawn anew
+    t.wait("pw")  # redrawn
     t.type("d\r")
     t.wait("/\r\n")
     t.at("/")

@@ -41,7 +41,7 @@ OWN = ("cd", "pwd", "ls", "get", "help")
 
 
 def own_network():
-    """Ports and addresses of the machine are nobody's business here."""
+    """Hides ports and addresses of the machine."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(CLONE_NEWNET) and libc.unshare(CLONE_NEWUSER | CLONE_NEWNET):
         raise farblock.Skip("no network namespace can be made here")

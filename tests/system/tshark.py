@@ -117,7 +117,7 @@ def check():
 
 
 def enter():
-    """Again in a network namespace of its own, where it may capture and has the port to itself."""
+    """Again in a separate network namespace, where it may capture and has the port to itself."""
     for name in ("tshark", "ip"):
         program(name)
     unshare = [program("unshare"), "--net"]

@@ -14,7 +14,7 @@
 static const struct alg {
 	unsigned number;
 	size_t digest_len;
-	const char *name; // as open-iscsi's configuration calls it
+	const char *name; // its name in open-iscsi's configuration
 	const EVP_MD *(*md)(void);
 } algs[] = {
 	// The strongest first: the order in which an initiator offers them.
@@ -140,7 +140,7 @@ int chap_response(unsigned alg, uint8_t id, const char *secret, const void *chal
 
 static int fill_random(void *p, size_t n)
 {
-	// Up to 256 bytes come whole or not at all.
+	// Up to 256 bytes are all or nothing.
 	ssize_t rc = getrandom(p, n, 0);
 	return rc == (ssize_t)n ? 0 : rc < 0 ? -errno : -EIO;
 }
@@ -192,7 +192,7 @@ int chap_answer_append(unsigned alg, const struct chap_challenge *c, const struc
 	return rc;
 }
 
-// Names are compared over their whole buffers, so that time tells nothing about them.
+// Names are compared over their whole buffers, so that the time reveals nothing.
 static bool is_user(const struct chap_creds *creds, const char *name)
 {
 	char padded[CHAP_USER_MAX + 1] = "";
@@ -205,7 +205,7 @@ static bool is_user(const struct chap_creds *creds, const char *name)
 	return CRYPTO_memcmp(padded, mine, sizeof padded) == 0;
 }
 
-// Whether response is what creds answer to c. A negative errno when it cannot be computed.
+// Whether response is the response of creds to c. A negative errno if it cannot be computed.
 static int is_response(unsigned alg, const struct chap_challenge *c, const struct chap_creds *creds,
 		       const uint8_t *response)
 {
@@ -238,7 +238,7 @@ int chap_answer_check(unsigned alg, const struct chap_challenge *c, const struct
 				       "CHAP_R: same as our own response (reflection attack, or "
 				       "one secret for both directions)");
 	}
-	// Both are computed whatever the first one says. The text is for our log, not for the peer.
+	// Both are computed whatever the first result. The text is for our log, not for the peer.
 	int is_right = is_response(alg, c, creds, response);
 	bool is_known = is_user(creds, chap_n);
 	if (is_right < 0)

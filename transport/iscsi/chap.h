@@ -20,14 +20,14 @@ enum chap_alg { // IANA's "PPP authentication algorithms"
 };
 #define CHAP_BIT(alg) (1u << (alg))
 #define CHAP_ALGS_ALL (CHAP_BIT(5) | CHAP_BIT(6) | CHAP_BIT(7) | CHAP_BIT(8))
-// The default offer of an initiator: without 7, which tgt takes for SHA-1.
+// The default offer of an initiator: without 7, which tgt mistakes for SHA-1.
 #define CHAP_ALGS_OFFER (CHAP_BIT(5) | CHAP_BIT(6) | CHAP_BIT(8))
 
 enum {
 	CHAP_DIGEST_MAX = 32,
 	CHAP_USER_MAX = 255,
 	CHAP_SECRET_MAX = 255,
-	CHAP_SECRET_MIN = 12, // 96 bits [RFC 7143 §9.2.1]; for the configuration to insist on
+	CHAP_SECRET_MIN = 12, // 96 bits [RFC 7143 §9.2.1]; enforced by the configuration
 };
 
 struct chap_creds {
@@ -35,10 +35,10 @@ struct chap_creds {
 	char secret[CHAP_SECRET_MAX + 1]; // text, without its NUL
 };
 
-// Fills creds. -EINVAL: too long, or one of the two empty and the other not.
+// Fills creds. -EINVAL: too long, or only one of the two is empty.
 int chap_creds_set(struct chap_creds *c, const char *user, const char *secret, struct err *e);
 
-// Overwrites n bytes in a way no compiler removes.
+// Overwrites n bytes; the compiler cannot remove it.
 void chap_wipe(void *p, size_t n);
 
 // Bytes of the algorithm's response; 0 for an unknown one.
@@ -51,25 +51,25 @@ const char *chap_alg_name(unsigned alg);
 int chap_algs_parse(const char *list, unsigned *ret_mask, struct err *e);
 
 // The first algorithm of CHAP_A's list that is in allowed. -EPROTO: not a list of numbers.
-// -ENOENT: none of them.
+// -ENOENT: no such algorithm in it.
 int chap_alg_choose(const char *list, unsigned allowed);
 
 // Writes the mask's numbers, the strongest first, as a CHAP_A value. ret needs 16 bytes.
 void chap_alg_list(unsigned mask, char ret[16]);
 
-// H(id || secret || challenge). Returns its length, or a negative errno (an algorithm the
-// machine's libcrypto refuses).
+// H(id || secret || challenge). Returns its length, or a negative errno (libcrypto refuses the
+// algorithm).
 int chap_response(unsigned alg, uint8_t id, const char *secret, const void *challenge,
 		  size_t challenge_len, uint8_t ret[CHAP_DIGEST_MAX]);
 
-// One direction's question.
+// The challenge of one direction.
 struct chap_challenge {
 	uint8_t id;
 	size_t len;
 	uint8_t bytes[ISCSI_BINARY_MAX];
 };
 
-// A fresh one, as long as the algorithm's response.
+// A new random challenge, as long as the algorithm's response.
 int chap_challenge_new(unsigned alg, struct chap_challenge *ret);
 
 // Appends CHAP_I and CHAP_C (hexadecimal: libiscsi reads nothing else).
@@ -79,16 +79,16 @@ int chap_challenge_append(const struct chap_challenge *c, struct text_out *out);
 int chap_challenge_parse(const char *chap_i, const char *chap_c, struct chap_challenge *ret,
 			 struct err *e);
 
-// True when both ask the same bytes: a reflected challenge.
+// True if both challenges are the same bytes: a reflection.
 bool chap_challenge_same(const struct chap_challenge *a, const struct chap_challenge *b);
 
 // Appends CHAP_N and CHAP_R that answer c.
 int chap_answer_append(unsigned alg, const struct chap_challenge *c, const struct chap_creds *creds,
 		       struct text_out *out);
 
-// Judges the peer's CHAP_N and CHAP_R against what creds should answer to c, in constant time.
-// own: our credentials for the other direction (may be NULL); an answer that these would have
-// given is a reflection or a shared secret, and refused. 0 or -EACCES with a text.
+// Compares the peer's CHAP_N and CHAP_R with the expected response of creds to c, in constant time.
+// own: our credentials for the other direction (may be NULL); a response that matches these is a
+// reflection or a shared secret, and refused. 0 or -EACCES with a text.
 int chap_answer_check(unsigned alg, const struct chap_challenge *c, const struct chap_creds *creds,
 		      const struct chap_creds *own, const char *chap_n, const char *chap_r,
 		      struct err *e);

@@ -19,8 +19,8 @@
 
 struct dm;
 
-// The serial numbers the mover stamps into what it sends. The role owns and moves the two
-// command numbers; the mover alone advances stat_sn [RFC 7143 4.2.2].
+// The serial numbers that the mover puts into outgoing PDUs. The role owns and advances the two
+// command numbers; only the mover advances stat_sn [RFC 7143 4.2.2].
 struct dm_sns {
 	uint32_t stat_sn, exp_cmd_sn, max_cmd_sn;
 };
@@ -39,13 +39,13 @@ struct dm_counters {
 
 enum { DM_R2T_MAX = 16 };
 
-// One R2T that is out.
+// An outstanding R2T.
 struct dm_r2t {
 	uint32_t ttt, offset, len, received, data_sn;
 };
 
-// The mover's part of a SCSI command; the role embeds it and fills the first group before it
-// returns from up->command.
+// The mover's part of a SCSI command; the role embeds it and fills the first group before
+// up->command returns.
 struct dm_task {
 	uint32_t itt;	       // as on the wire, byte order untouched
 	uint8_t lun[8];	       // as on the wire
@@ -56,21 +56,21 @@ struct dm_task {
 	void *mover; // a mover's own part, if it keeps one
 	struct dm_task *hash_next;
 	bool is_hashed;
-	bool is_ended;	    // its result is queued, or it has none: no data-out reaches it
-	bool is_begun;	    // the mover has dealt with its header: R2Ts may go out
-	bool wants_data;    // get_data was called and is not answered
-	bool is_finished;   // put_data was called; status waits for owed unsolicited data,
-			    // and put_data(NULL) still takes it back (the role may look)
-	bool owes_data;	    // unsolicited data (immediate or Data-Out) is still to come
-	int error;	    // what get_data will be answered with
+	bool is_ended;	    // its result is queued, or it gets none: it receives no more data-out
+	bool is_begun;	    // the mover has processed its header: R2Ts may be sent
+	bool wants_data;    // get_data was called and has not completed
+	bool is_finished;   // put_data was called; status waits for outstanding unsolicited data,
+			    // and put_data(NULL) can still cancel it (the role may read this)
+	bool owes_data;	    // unsolicited data (immediate or Data-Out) is outstanding
+	int error;	    // result of get_data
 	struct sg *sg;	    // destination
-	uint32_t nsg, want; // bytes that get_data asked for
-	bool is_fetching;   // RDMA Reads into sg are in flight, which nothing can call back
-	uint32_t received;  // bytes of data-out received so far, from 0 without gaps
-	uint32_t requested; // bytes covered by what was unsolicited and by R2Ts sent
+	uint32_t nsg, want; // bytes requested by get_data
+	bool is_fetching;   // RDMA Reads into sg are in flight; they cannot be cancelled
+	uint32_t received;  // bytes of data-out received so far, without gaps
+	uint32_t requested; // bytes covered by unsolicited data and by R2Ts sent
 	uint32_t data_sn;   // next DataSN of the unsolicited sequence
 	uint32_t r2t_sn;
-	struct sg parked;   // unsolicited data that came before get_data; malloc'ed
+	struct sg parked;   // unsolicited data received before get_data; malloc'ed
 	unsigned r2t_count; // outstanding, in order
 	struct dm_r2t r2t[DM_R2T_MAX];
 	uint64_t progress_ns;	  // when data-out last arrived or was first owed
@@ -96,37 +96,37 @@ struct dm_result {
 
 // What the mover calls. All slots are required.
 struct dm_up {
-	// A SCSI Command's header arrived (its digest was right); the immediate data has not.
-	// The role fills the dm_task of its command, returns it, and may call get_data and
-	// put_data from inside. NULL: the command is ignored, its data discarded.
-	// ahs: len bytes, NULL when there are none. All pointers end with the call.
+	// A SCSI Command's header arrived (its digest is correct), its immediate data not yet. The
+	// role fills the dm_task of its command and returns it; it may call get_data and put_data
+	// from inside. NULL: ignores the command and discards its data. ahs: len bytes, NULL when
+	// there are none. All pointers end with the call.
 	struct dm_task *(*command)(struct dm *dm, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 				   const uint8_t *ahs);
-	// A hint: a SCSI Command with this header, not checked yet, comes after the next one.
-	// NULL: older hints mean nothing any more.
+	// A hint: a SCSI Command with this header, not checked yet, follows the next one. NULL:
+	// older hints are void.
 	void (*ahead)(struct dm *dm, const uint8_t *bhs);
-	// Any other PDU, whole. data: pdu->data_len bytes. Negative: close the connection, the
-	// text in e says why.
+	// Any other PDU, complete. data: pdu->data_len bytes. Negative: close the connection for
+	// the reason in e.
 	int (*control)(struct dm *dm, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		       const uint8_t *data, struct err *e);
-	// get_data is done: res 0, or -EPIPE, -EBADMSG (data digest), -EMSGSIZE, -EPROTO,
-	// -ENOBUFS (no memory for what came unasked).
+	// get_data has completed: res 0, or -EPIPE, -EBADMSG (data digest), -EMSGSIZE, -EPROTO,
+	// -ENOBUFS (no memory for unsolicited data).
 	void (*data)(struct dm *dm, struct dm_task *t, int res);
-	// The mover no longer refers to the task or its memory. Once after each put_data.
+	// The mover no longer refers to the task or its memory. Called once after each put_data.
 	void (*released)(struct dm *dm, struct dm_task *t);
 	// A control PDU that was sent with wants_sent has left.
 	void (*sent)(struct dm *dm);
-	// The connection is gone, once; e says why. The role ends its tasks (put_data with NULL
-	// for each) and calls free when none is left, not from inside this call.
+	// The connection is closed, for the reason in e. Called once. The role ends its tasks
+	// (put_data with NULL for each) and calls free when none is left, but not from inside this
+	// call.
 	void (*closed)(struct dm *dm, const struct err *e);
 };
 
 // What the role calls.
 struct dm_ops {
-	// Sends a PDU other than Data-In, R2T and SCSI Response. data is copied. The mover
-	// stamps ExpCmdSN, MaxCmdSN and, with advances, a StatSN of its own; without, the next
-	// one unadvanced. Login responses come complete and are stamped by the login engine:
-	// is_login leaves the numbers alone.
+	// Sends a PDU other than Data-In, R2T and SCSI Response. data is copied. The mover fills in
+	// ExpCmdSN, MaxCmdSN and the next StatSN, which it advances only with advances. Login
+	// responses are complete: with is_login the mover does not change the numbers.
 	void (*send)(struct dm *dm, const uint8_t bhs[ISCSI_BHS_LEN], const void *data,
 		     uint32_t len, unsigned flags);
 	// Moves the first len bytes of the command's data-out to sg (RFC 5047 Get_Data):
@@ -134,32 +134,32 @@ struct dm_ops {
 	void (*get_data)(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t nsg,
 			 uint32_t len);
 	// Ends the command: data-in and status (RFC 5047 Put_Data and Send_Control). NULL: no
-	// status (aborted); data-out that still comes is discarded. up->released follows,
-	// possibly at once. result must stay valid until then.
+	// status (aborted); data-out that still arrives is discarded. up->released follows,
+	// possibly at once; result must stay valid until then.
 	void (*put_data)(struct dm *dm, struct dm_task *t, struct dm_result *result);
 	// Login is over: params hold from the next PDU on, in both directions
 	// (RFC 5047 Enable_Datamover). Copied.
 	void (*full_feature)(struct dm *dm, const struct iscsi_params *params);
-	// Sends what is queued now rather than at the end of the round.
+	// Sends queued PDUs now instead of at the end of the round.
 	void (*flush)(struct dm *dm);
-	// Receives nothing more, not even what came already, until paused with false. Over RDMA,
-	// where nothing holds back what a peer sends, it has no effect.
+	// Stops receiving, even of data that has arrived already, until called with false. No
+	// effect over RDMA, where a peer's sends cannot be held back.
 	void (*pause)(struct dm *dm, bool is_paused);
-	// Closes the connection; up->closed follows, possibly at once. With linger, what is
-	// queued goes out first.
+	// Closes the connection; up->closed follows, possibly at once. With linger, queued PDUs are
+	// sent first.
 	void (*close)(struct dm *dm, bool linger, const struct err *why);
 	void (*free)(struct dm *dm);
-	// When data-out that is owed last made progress, for the task that waits longest; 0
-	// when none is owed. worker_now()'s clock.
+	// Time of the last progress of owed data-out, for the task that waits longest; 0 if none is
+	// owed. worker_now()'s clock.
 	uint64_t (*oldest_owed)(struct dm *dm);
-	// What the connection has moved so far, and when the last byte came in.
+	// What the connection has transferred so far, and when the last byte arrived.
 	void (*counters)(struct dm *dm, struct dm_counters *ret);
 };
 
 enum {
 	DM_ADVANCES = 1, // the PDU takes a StatSN
 	DM_IS_LOGIN = 2,
-	DM_WANTS_SENT = 4, // call up->sent when it has left
+	DM_WANTS_SENT = 4, // call up->sent when it has been sent
 };
 
 // A connection as the role sees it; the mover's struct begins with it.
@@ -169,17 +169,17 @@ struct dm {
 	void *role;
 	struct dm_sns *sns;    // set by the role before the first PDU
 	uint32_t window;       // commands; set by the role before full_feature
-	uint32_t first_window; // not 0: the final login response lets no more in than this, and
-			       // the first answer after it opens the window
-	bool is_rdma;	       // the keys of RFC 7145 are to be agreed on
-	bool has_no_immediate; // the peer may announce immediate data and not send it
+	uint32_t first_window; // not 0: the command window of the final login response; the first
+			       // response after it opens the full window
+	bool is_rdma;	       // the keys of RFC 7145 are negotiated
+	bool has_no_immediate; // the peer may announce immediate data without sending it
 	const char *transport; // "TCP", "iSER"
-	const char *carrier;   // what is below: "TCP", "iWARP", "RoCE v2", "InfiniBand"
+	const char *carrier;   // the layer below: "TCP", "iWARP", "RoCE v2", "InfiniBand"
 	struct tcp_addr local_addr, peer_addr;
 	char peer[TCP_ADDR_TEXT], local[TCP_ADDR_TEXT];
 };
 
-// TCP mover over an accepted socket. Takes the descriptor over (closed on failure too).
+// A TCP mover over an accepted socket. Takes ownership of the descriptor, on failure too.
 struct worker;
 int dm_tcp_target_new(struct dm **ret, struct worker *w, int fd, const struct dm_up *up, void *role,
 		      struct err *e);

@@ -28,8 +28,8 @@ enum {
 	DMI_ROLE_TAG = 0x40000000,
 };
 
-// The serial numbers of the session. Set by the role when login is over; the mover stamps them
-// into what it sends and moves them with what it receives [RFC 7143 4.2.2].
+// The serial numbers of the session. The role sets them after the login; the mover puts them into
+// outgoing PDUs and updates them from incoming ones [RFC 7143 4.2.2].
 struct dmi_sns {
 	uint32_t cmd_sn;		 // of the next command
 	uint32_t exp_cmd_sn, max_cmd_sn; // the target's window
@@ -38,30 +38,30 @@ struct dmi_sns {
 
 // A SCSI command in flight, embedded in the role's.
 struct dmi_task {
-	// The role's, constant from ops->command until up->done.
+	// Set by the role, constant from ops->command until up->done.
 	uint8_t lun[8]; // as on the wire
 	uint8_t cdb[ISCSI_CDB_LEN];
 	uint8_t attr; // ISCSI_ATTR_*
 	bool is_read, is_write;
-	struct sg *sg; // len bytes that are read from or written to
+	struct sg *sg; // len bytes, the source or destination of the data
 	uint32_t nsg, len;
 
-	// The result, valid in up->done with res 0.
+	// The result; valid in up->done if res is 0.
 	uint8_t response; // ISCSI_RSP_*
 	uint8_t status;	  // SAM status
 	uint8_t residual_flags;
 	uint32_t residual;
-	uint32_t data_len; // bytes of data-in that are valid, counted from the beginning
+	uint32_t data_len; // valid bytes of data-in, from the beginning
 	uint16_t sense_len;
 	uint8_t sense[DMI_SENSE_MAX];
 
-	// The mover's.
+	// Private to the mover.
 	uint32_t itt, cmd_sn;
 	uint32_t in_done;    // data-in received
 	uint32_t data_sn;    // next DataSN of data-in
-	uint32_t out_done;   // data-out sent unsolicited or asked for by R2Ts
+	uint32_t out_done;   // data-out sent unsolicited or requested by R2Ts
 	uint32_t r2t_sn;     // next R2TSN
-	uint32_t r2t_count;  // R2Ts whose data has not left
+	uint32_t r2t_count;  // R2Ts whose data has not been sent
 	uint32_t tx_pending; // PDUs that refer to sg
 	int res;
 	bool is_finished; // up->done waits for tx_pending
@@ -69,45 +69,44 @@ struct dmi_task {
 
 // What the mover calls. All slots are required. Every slot may call every op, free in closed only.
 struct dmi_up {
-	// The mover no longer refers to the task or its memory. res 0: the target answered, see
-	// the result; -ECANCELED: dropped; -ENOMEM: its memory could not be registered, nothing
-	// was sent; -EPIPE: the connection is gone, closed follows, and ops->command must not be
-	// called any more.
+	// The mover no longer refers to the task or its memory. res 0: the target responded, see
+	// the result; -ECANCELED: dropped; -ENOMEM: its memory could not be registered, nothing was
+	// sent; -EPIPE: the connection is lost, closed follows, and ops->command must not be called
+	// again.
 	void (*done)(struct dmi *dm, struct dmi_task *t, int res);
-	// Any other PDU, whole, its numbers already taken. data: pdu->data_len bytes and a NUL.
-	// Negative: close the connection, e says why.
+	// Any other PDU, complete; its serial numbers are processed. data: pdu->data_len bytes and
+	// a NUL. Negative: close the connection for the reason in e.
 	int (*control)(struct dmi *dm, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		       const uint8_t *data, struct err *e);
 	// The command window has opened further.
 	void (*window)(struct dmi *dm);
-	// The connection is gone, once; each task was done before. The role calls free, here or
-	// later.
+	// The connection is closed; called once, after up->done of every task. The role calls free,
+	// here or later.
 	void (*closed)(struct dmi *dm, const struct err *e);
 };
 
 // What the role calls.
 struct dmi_ops {
-	// Sends a SCSI command with the next CmdSN, and what data the parameters let it send at
-	// once. The role has seen to the window and to dm->tasks_max. up->done follows, never
-	// from inside this call.
+	// Sends a SCSI command with the next CmdSN, and the unsolicited data that the parameters
+	// permit. The role has checked the window and dm->tasks_max. up->done follows, never from
+	// inside this call.
 	void (*command)(struct dmi *dm, struct dmi_task *t);
-	// Sends any other PDU; data is copied. The mover stamps ExpStatSN and CmdSN, which
-	// advances unless the PDU is immediate. Login requests come complete: with is_login the
-	// numbers are left alone.
+	// Sends any other PDU; data is copied. The mover fills in ExpStatSN and CmdSN, which
+	// advances unless the PDU is immediate. Login requests are complete: with is_login the
+	// mover does not change the numbers.
 	void (*send)(struct dmi *dm, const uint8_t bhs[ISCSI_BHS_LEN], const void *data,
 		     uint32_t len, bool is_login);
-	// Forgets a task that the target has confirmed to be aborted. up->done follows, possibly
-	// at once.
+	// Drops a task whose abort the target has confirmed. up->done follows, possibly at once.
 	void (*drop)(struct dmi *dm, struct dmi_task *t);
 	// Login is over: params hold from the next PDU on. dm->sns is set. Copied.
 	void (*full_feature)(struct dmi *dm, const struct iscsi_params *params);
-	// Sends what is queued now rather than at the end of the round.
+	// Sends queued PDUs now instead of at the end of the round.
 	void (*flush)(struct dmi *dm);
 	// Closes the connection; up->done for every task and up->closed follow, possibly at once.
 	void (*close)(struct dmi *dm, const struct err *why);
 	// The connection is closed. Frees dm in a later round.
 	void (*free)(struct dmi *dm);
-	// When the last byte came in, of worker_now()'s clock.
+	// When the last byte arrived, on worker_now()'s clock.
 	uint64_t (*last_rx)(struct dmi *dm);
 };
 
@@ -118,6 +117,6 @@ struct dmi {
 	void *role;
 	struct dmi_sns sns;
 	const char *transport; // "TCP", "iSER (device)"
-	unsigned tasks_max;    // commands in flight that it takes, up to DMI_TASKS_MAX
+	unsigned tasks_max;    // limit of commands in flight, up to DMI_TASKS_MAX
 	char peer[TCP_ADDR_TEXT], local[TCP_ADDR_TEXT];
 };

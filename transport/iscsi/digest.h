@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Header and data digests: CRC32C, incremental, over bytes and iovecs [RFC 7143 §13.1].
 //
-// Any thread, nothing blocks, nothing allocates. A running value starts at
-// ISCSI_CRC_START, goes through any number of updates, and becomes wire bytes by digest_put.
+// Any thread, nothing blocks, nothing allocates. A running value starts at ISCSI_CRC_START;
+// digest_put() turns it into wire bytes.
 #pragma once
 
 #include <stdbool.h>

@@ -23,7 +23,7 @@ void dm_task_init(struct dm_task *t, const uint8_t *bhs)
 	t->owes_data = !t->is_final || get_be24(h->data_len);
 }
 
-// --- tasks that are owed data, by tag ---
+// --- tasks that expect data, by tag ---
 
 static unsigned bucket(uint32_t itt)
 {
@@ -57,9 +57,9 @@ struct dm_task *dm_owed_find(const struct dm_owed *o, uint32_t itt)
 	return t;
 }
 
-// --- data that comes unasked ---
+// --- unsolicited data ---
 
-// How much of a command's data may come unasked.
+// How much of a command's data may be unsolicited.
 static uint32_t unasked_max(const struct iscsi_params *p, const struct dm_task *t)
 {
 	return t->expected_out < p->first_burst ? t->expected_out : p->first_burst;
@@ -107,11 +107,11 @@ void dm_parked_free(struct dm_owed *o, struct dm_task *t)
 	t->parked = (struct sg){ 0 };
 }
 
-// --- what goes out ---
+// --- sending ---
 
 void dm_stamp(const struct dm *dm, uint8_t *bhs)
 {
-	struct iscsi_scsi_rsp *h = (void *)bhs; // the numbers stand alike in all
+	struct iscsi_scsi_rsp *h = (void *)bhs; // the numbers have the same offsets in all PDUs
 	put_be32(h->stat_sn, dm->sns->stat_sn);
 	put_be32(h->exp_cmd_sn, dm->sns->exp_cmd_sn);
 	put_be32(h->max_cmd_sn, dm->sns->max_cmd_sn);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The initiator's TCP mover, sending side, on the worker that owns the connection: commands
 // with their immediate and unsolicited data, Data-Outs, control PDUs; the life of a task.
-// RFC 7143 4.2.5.2, 11.3, 11.7.1. Data leaves straight from the caller's memory.
+// RFC 7143 4.2.5.2, 11.3, 11.7.1. Data is sent directly from the caller's memory.
 #include "transport/iscsi/dm_tcp_initiator.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "transport/iscsi/dmi_request.h"
 #include "transport/wire/be.h"
 
-// A target that asks for answers (NOP-In) and does not read them.
+// Limit of queued responses for a target that does not read.
 #define CONTROL_MAX 256
 
 static struct dm_tcpi *conn_dm(struct pdu_conn *c)
@@ -68,7 +68,7 @@ static void on_r2t_sent(struct pdu_conn *c, void *owner, int res)
 
 // --- sending ---
 
-// From a fresh stack: nobody expects the end of a connection inside a call that sends.
+// From a fresh stack: callers do not expect a send function to close the connection.
 static void on_fault(struct defer *defer)
 {
 	struct dm_tcpi *d = container_of(defer, struct dm_tcpi, fault_defer);
@@ -184,7 +184,7 @@ static void tcpi_send(struct dmi *dm, const uint8_t *bhs, const void *data, uint
 	pdu_tx_queue(&d->conn, tx);
 }
 
-// --- the rest of what the role calls ---
+// --- other functions that the role calls ---
 
 static void tcpi_drop(struct dmi *dm, struct dmi_task *t)
 {
@@ -217,8 +217,8 @@ static void free_run(struct msg *m)
 	free(d);
 }
 
-// In a later round: the connection may be in the middle of a receive, or have a message to
-// itself under way.
+// In a later round: the connection may be in the middle of a receive, or may have posted a message
+// to itself.
 static void tcpi_free(struct dmi *dm)
 {
 	struct dm_tcpi *d = dm_tcpi(dm);

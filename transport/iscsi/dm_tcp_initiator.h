@@ -5,7 +5,7 @@
 #include "core/worker.h"
 #include "transport/iscsi/datamover_initiator.h"
 
-// Takes over fd, a connected socket (closed on failure too); the connection is in the login
-// phase. On w's thread; does not block. -ENOMEM and what epoll says.
+// Takes ownership of fd, a connected socket, on failure too; the connection is in the login phase.
+// On w's thread; does not block. -ENOMEM, or an errno of epoll_ctl().
 int dm_tcp_initiator_new(struct dmi **ret, struct worker *w, int fd, const struct dmi_up *up,
 			 void *role, struct err *e);

@@ -13,10 +13,10 @@ struct dm_tcpi {
 	uint16_t free_slots[DMI_TASKS_MAX];
 	unsigned free_count;
 	uint32_t generation; // the upper bits of the next ITT
-	// Whose PDU is being received; NULL again when that task has ended meanwhile.
+	// The task whose PDU is being received; NULL again if the task ends meanwhile.
 	struct dmi_task *rx_task;
 	bool has_window_moved;
-	unsigned control_pending; // control PDUs that have not left
+	unsigned control_pending; // control PDUs not sent yet
 	struct err fault;	  // why the connection will close at the end of the round
 	struct defer fault_defer;
 	struct msg free_msg;
@@ -27,14 +27,14 @@ static inline struct dm_tcpi *dm_tcpi(struct dmi *dm)
 	return container_of(dm, struct dm_tcpi, dm);
 }
 
-// dm_tcp_initiator.c: what goes out, and how a task ends.
+// dm_tcp_initiator.c: sending, and the end of tasks.
 
 // Sends len bytes of t's data-out from offset as Data-Outs with the given TTT (wire order).
-// sent counts them off. False: no memory, the connection will close.
+// sent counts them. False: no memory, the connection will close.
 bool dm_tcpi_data_out(struct dm_tcpi *d, struct dmi_task *t, const uint8_t *lun, const uint8_t *ttt,
 		      uint32_t offset, uint32_t len);
-// t leaves the table; up->done follows as soon as nothing that is queued refers to it.
+// Removes t from the table; up->done follows as soon as no queued PDU refers to it.
 void dm_tcpi_finish(struct dm_tcpi *d, struct dmi_task *t, int res);
 
-// dm_tcp_initiator_rx.c: what comes in.
+// dm_tcp_initiator_rx.c: receiving.
 extern const struct pdu_conn_ops dm_tcpi_conn_ops;

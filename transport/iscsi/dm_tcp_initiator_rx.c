@@ -14,7 +14,7 @@
 #include "transport/iscsi/dmi_request.h"
 #include "transport/wire/be.h"
 
-// Longest data segment of what is neither Data-In nor text [RFC 7143 13.12: 8192 before any
+// Longest data segment of PDUs other than Data-In and text [RFC 7143 13.12: 8192 before any
 // negotiation].
 #define CONTROL_DATA_MAX 8192
 
@@ -146,7 +146,7 @@ static int r2t(struct dm_tcpi *d, const struct iscsi_pdu *pdu, const uint8_t *bh
 	return 0;
 }
 
-// --- what the connection calls ---
+// --- called by the connection ---
 
 static int control_header(struct dm_tcpi *d, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 			  struct pdu_sink *sink, struct err *e)
@@ -175,7 +175,7 @@ static int header(struct dm_tcpi *d, const struct iscsi_pdu *pdu, const uint8_t 
 	}
 }
 
-// A violation ends the connection at once: nothing that is queued matters to such a target.
+// A violation closes the connection at once, without sending what is queued.
 static int end(struct dm_tcpi *d, int r, const struct err *e)
 {
 	if (r < 0)
@@ -223,7 +223,7 @@ static int on_received(struct pdu_conn *c, const struct iscsi_pdu *pdu, const ui
 
 static int on_reject(struct pdu_conn *c, uint8_t reason, const uint8_t *bhs, struct err *e)
 {
-	return err_set(e, -EPROTO, "malformed PDU"); // an initiator has nothing to answer
+	return err_set(e, -EPROTO, "malformed PDU"); // an initiator cannot Reject
 }
 
 static void on_closed(struct pdu_conn *c, const struct err *e)

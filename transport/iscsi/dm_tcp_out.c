@@ -17,7 +17,7 @@ void dm_tcp_forget(struct dm_tcp *d, struct dm_task *t)
 	t->wants_data = false;
 }
 
-// --- where a segment goes ---
+// --- the destination of a segment ---
 
 static void sink_for(struct dm_tcp *d, struct dm_task *t, uint32_t offset, uint32_t len,
 		     struct pdu_sink *sink)
@@ -31,8 +31,8 @@ static void sink_for(struct dm_tcp *d, struct dm_task *t, uint32_t offset, uint3
 		sink->sg = t->sg;
 		sink->nsg = t->nsg;
 	} else {
-		// The device server has no place for it yet (its turn or memory has to come):
-		// commands behind this one must not wait for that.
+		// The device server has no buffer for it yet (the task waits for its turn or for
+		// memory): later commands must not be held up.
 		if (!dm_park(&d->owed, t, &d->params)) {
 			t->error = -ENOBUFS;
 			return;
@@ -67,7 +67,7 @@ static bool out_is_solicited(const struct iscsi_data_out *h)
 	return get_be32(h->ttt) != ISCSI_TAG_NONE;
 }
 
-// Whether a Data-Out is what the task's present sequence must bring next.
+// Whether a Data-Out continues the task's current sequence.
 static int out_check(const struct dm_tcp *d, const struct dm_task *t,
 		     const struct iscsi_data_out *h, uint32_t len)
 {
@@ -95,7 +95,7 @@ void dm_tcp_data_out(struct dm_tcp *d, const struct iscsi_pdu *pdu, const uint8_
 	d->rx_task = t;
 	d->is_rx_solicited = out_is_solicited(h);
 	if (!t)
-		return; // aborted, most likely: its data is on the way still
+		return; // probably aborted, with data still in transit
 	t->progress_ns = worker_now(d->conn.worker);
 	if (!t->error)
 		t->error = out_check(d, t, h, pdu->data_len);
@@ -105,7 +105,7 @@ void dm_tcp_data_out(struct dm_tcp *d, const struct iscsi_pdu *pdu, const uint8_
 		dm_tcp_data_received(d, pdu, bhs, 0);
 }
 
-// --- what follows from a segment ---
+// --- after a segment ---
 
 static void r2t_pop(struct dm_task *t)
 {
@@ -194,7 +194,7 @@ static void unpark(struct dm_tcp *d, struct dm_task *t)
 void dm_tcp_progress(struct dm_tcp *d, struct dm_task *t)
 {
 	if (d->rx_task == t)
-		return; // in the middle of a segment of its own
+		return; // in the middle of receiving a segment of t
 	if (t->wants_data && t->parked.addr) {
 		unpark(d, t);
 		dm_parked_free(&d->owed, t);
@@ -209,7 +209,7 @@ void dm_tcp_progress(struct dm_tcp *d, struct dm_task *t)
 	}
 	if (!t->wants_data)
 		return;
-	// With an error, what is outstanding still has to come before the status may go.
+	// After an error, outstanding data must still arrive before the status is sent.
 	if (t->error ? !t->r2t_count : t->received >= t->want) {
 		data_done(d, t);
 		return;
@@ -228,7 +228,7 @@ void dm_tcp_get_data(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t n
 	t->want = len;
 	t->wants_data = true;
 	t->progress_ns = worker_now(d->conn.worker);
-	if (!t->owes_data) // else since its command came
+	if (!t->owes_data) // else since its command arrived
 		t->owed_ns = t->progress_ns;
 	if (d->conn.is_closed) {
 		t->error = -EPIPE;
@@ -237,7 +237,7 @@ void dm_tcp_get_data(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t n
 		data_done(d, t);
 		return;
 	}
-	if (t->is_begun) // else on_command goes on
+	if (t->is_begun) // else on_command continues
 		dm_tcp_progress(d, t);
 }
 

@@ -162,7 +162,7 @@ void dm_tcp_send_result(struct dm_tcp *d, struct dm_task *t, struct dm_result *r
 		out_of_memory(d);
 }
 
-// --- what the role calls ---
+// --- called by the role ---
 
 static void tcp_put_data(struct dm *dm, struct dm_task *t, struct dm_result *r)
 {
@@ -276,13 +276,13 @@ static const struct dm_ops tcp_ops = {
 	.counters = tcp_counters,
 };
 
-// --- what comes in ---
+// --- receiving ---
 
 static int on_command(struct dm_tcp *d, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		      const uint8_t *ahs, struct pdu_sink *sink)
 {
-	// Tasks that were there before may go on inside: a command that fills a gap of CmdSNs
-	// runs those that waited behind it.
+	// Earlier tasks may continue inside: a command that fills a gap of CmdSNs runs those held
+	// after it.
 	d->is_in_command = true;
 	d->is_arrival_released = false;
 	struct dm_task *t = d->dm.up->command(&d->dm, pdu, bhs, ahs);
@@ -291,7 +291,7 @@ static int on_command(struct dm_tcp *d, const struct iscsi_pdu *pdu, const uint8
 		return 0;
 	t->is_begun = true;
 	if (t->is_ended)
-		return 0; // answered at once: what it brings or announces is discarded
+		return 0; // completed at once: its immediate and announced data is discarded
 	if (pdu->data_len || (bhs[1] & (ISCSI_F | ISCSI_CMD_W)) != ISCSI_F)
 		dm_tcp_command_data(d, t, pdu, sink);
 	return 0;

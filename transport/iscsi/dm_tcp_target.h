@@ -10,7 +10,7 @@ struct dm_tcp {
 	struct pdu_conn conn;
 	struct iscsi_params params;
 	struct dm_owed owed;
-	struct dm_task *rx_task; // whose data segment is being received
+	struct dm_task *rx_task; // task whose data segment is being received
 	bool is_rx_solicited;
 	bool is_paused;		  // by the role
 	bool is_in_command;	  // up->command is running
@@ -26,23 +26,23 @@ static inline struct dm_tcp *dm_tcp(struct dm *dm)
 
 // dm_tcp_out.c: data-out.
 
-// The immediate data of t's SCSI Command is about to arrive (pdu->data_len may be 0): says
-// where it goes.
+// The immediate data of t's SCSI Command is about to arrive (pdu->data_len may be 0): sets its
+// destination.
 void dm_tcp_command_data(struct dm_tcp *d, struct dm_task *t, const struct iscsi_pdu *pdu,
 			 struct pdu_sink *sink);
 // A Data-Out's header; an unknown task's is discarded.
 void dm_tcp_data_out(struct dm_tcp *d, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		     struct pdu_sink *sink);
-// The segment announced by one of the two is in.
+// The segment announced by one of the two above has arrived.
 void dm_tcp_data_received(struct dm_tcp *d, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 			  int res);
-// Takes the next step of t: R2Ts, the answer to get_data, a status that had to wait.
+// Takes the next step of t: R2Ts, completion of get_data, a deferred status.
 void dm_tcp_progress(struct dm_tcp *d, struct dm_task *t);
 void dm_tcp_get_data(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t nsg, uint32_t len);
-// Forgets t: no more bytes reach its memory.
+// Forgets t: its memory receives no more bytes.
 void dm_tcp_forget(struct dm_tcp *d, struct dm_task *t);
 uint64_t dm_tcp_oldest_owed(struct dm *dm);
 uint64_t dm_tcp_owed_since(const struct dm_tcp *d);
 
-// dm_tcp_target.c: what goes out.
+// dm_tcp_target.c: sending.
 void dm_tcp_send_result(struct dm_tcp *d, struct dm_task *t, struct dm_result *r);

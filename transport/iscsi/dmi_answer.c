@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Serial numbers, residuals and sense of a target's answers: see dmi_answer.h. Pure functions.
+// Serial numbers, residuals and sense of a target's responses: see dmi_answer.h. Pure functions.
 // RFC 7143 4.2.2, 11.4.
 #include "transport/iscsi/dmi_answer.h"
 
@@ -25,7 +25,7 @@ static bool has_status(const struct iscsi_pdu *pdu, const uint8_t *bhs)
 // RFC 7143 4.2.2.1: a pair that contradicts itself is ignored; each number only moves forward.
 bool dmi_take_numbers(struct dmi_sns *s, const struct iscsi_pdu *pdu, const uint8_t *bhs)
 {
-	const struct iscsi_scsi_rsp *h = (const void *)bhs; // they stand alike in all
+	const struct iscsi_scsi_rsp *h = (const void *)bhs; // same offsets in all PDUs
 	uint32_t exp = get_be32(h->exp_cmd_sn), max = get_be32(h->max_cmd_sn);
 	uint32_t stat = get_be32(h->stat_sn);
 	if (has_status(pdu, bhs) && serial32_le(s->exp_stat_sn, stat))
@@ -55,7 +55,7 @@ int dmi_take_residual(struct dmi_task *t, uint8_t flags, uint32_t residual, uint
 	}
 	if (!t->is_read)
 		return 0;
-	// What did not come is missing, whatever the target says about it.
+	// Data that did not arrive is missing, whatever the target reports.
 	t->data_len = in_done < most ? in_done : most;
 	if (t->data_len < t->len && !(t->residual_flags & ISCSI_RSP_OVERFLOW)) {
 		t->residual_flags = ISCSI_RSP_UNDERFLOW;

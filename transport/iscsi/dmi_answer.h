@@ -6,16 +6,15 @@
 
 #include "transport/iscsi/datamover_initiator.h"
 
-// Takes StatSN, ExpCmdSN and MaxCmdSN of a received header into s. True if the command window
-// has opened further.
+// Updates s from StatSN, ExpCmdSN and MaxCmdSN of a received header. True if the command window has
+// opened further.
 bool dmi_take_numbers(struct dmi_sns *s, const struct iscsi_pdu *pdu, const uint8_t *bhs);
 
-// Takes the O and U flags and the residual count of an answer to t, of which in_done bytes of
-// data-in have come: sets residual, residual_flags and data_len. -EPROTO: an underflow that is
-// longer than the transfer.
+// Sets t's residual, residual_flags and data_len from the O and U flags and the residual count of
+// its response, after in_done bytes of data-in. -EPROTO: an underflow longer than the transfer.
 int dmi_take_residual(struct dmi_task *t, uint8_t flags, uint32_t residual, uint32_t in_done,
 		      struct err *e);
 
-// Takes the sense data out of len bytes of a SCSI Response's data segment. -EPROTO: it does not
-// lie inside.
+// Extracts the sense data from len bytes of a SCSI Response's data segment. -EPROTO: it exceeds
+// them.
 int dmi_take_sense(struct dmi_task *t, const uint8_t *data, uint32_t len, struct err *e);

@@ -40,7 +40,7 @@ void dmi_put_command(struct iscsi_scsi_cmd *h, const struct dmi_task *t, const s
 
 void dmi_stamp(struct dmi_sns *s, uint8_t *bhs)
 {
-	struct iscsi_nop_out *h = (void *)bhs; // the numbers stand alike in all
+	struct iscsi_nop_out *h = (void *)bhs; // the numbers have the same offsets in all PDUs
 	put_be32(h->cmd_sn, s->cmd_sn);
 	put_be32(h->exp_stat_sn, s->exp_stat_sn);
 	if (!(h->opcode & ISCSI_I))

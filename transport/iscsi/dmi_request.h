@@ -6,8 +6,8 @@
 
 #include "transport/iscsi/datamover_initiator.h"
 
-// A command's tag is its slot in the mover's table and a generation, which tells commands of the
-// same slot apart. Below DMI_ROLE_TAG.
+// A command's tag is its slot in the mover's table and a generation, which distinguishes commands
+// of the same slot. Below DMI_ROLE_TAG.
 enum { DMI_SLOT_BITS = 10 };
 _Static_assert(DMI_TASKS_MAX == 1 << DMI_SLOT_BITS, "slots fill the lower bits of an ITT");
 
@@ -16,13 +16,12 @@ static inline uint32_t dmi_tag_slot(uint32_t itt)
 	return itt & ((1u << DMI_SLOT_BITS) - 1);
 }
 
-// Restarts t in that slot: its tag, with the next generation, and the next CmdSN; nothing has
-// come of it.
+// Resets t for a new start in that slot: next generation of its tag, next CmdSN, no progress.
 void dmi_task_begin(struct dmi_task *t, struct dmi_sns *s, uint32_t *generation, uint32_t slot);
 
 // Fills in a zeroed SCSI Command for t. is_final: no unsolicited Data-Out follows.
 void dmi_put_command(struct iscsi_scsi_cmd *h, const struct dmi_task *t, const struct dmi_sns *s,
 		     bool is_final);
 
-// Puts CmdSN and ExpStatSN into any other PDU; CmdSN advances unless the PDU is immediate.
+// Fills in CmdSN and ExpStatSN of any other PDU; CmdSN advances unless the PDU is immediate.
 void dmi_stamp(struct dmi_sns *s, uint8_t *bhs);

@@ -17,7 +17,7 @@
 #define YES_OURS_NO    .standard = 1, .hi = 1, .ours = 0, .ours_hi = 1
 #define YES_ONLY       YES, .ours_lo = 1
 #define NO	       .standard = 0, .hi = 1, .ours = 0, .ours_hi = 1
-// Where and by whom, the combinations that exist.
+// The combinations of sender and stage that exist.
 #define SECURITY	    .by = ISCSI_BY_BOTH, .in = ISCSI_IN_SECURITY
 #define OPERATIONAL	    .by = ISCSI_BY_BOTH, .in = ISCSI_IN_OPERATIONAL
 #define BY_INITIATOR(where) .by = ISCSI_BY_INITIATOR, .in = (where)
@@ -25,14 +25,15 @@
 #define ALWAYS		    (ISCSI_IN_LOGIN | ISCSI_IN_FULL_FEATURE)
 #define SESSION		    (ISCSI_KEY_LEADING | ISCSI_KEY_NOT_DISCOVERY | ISCSI_KEY_CONFIG)
 
-// Binary values are bounded by what they decode to; base64 and hex need at most this much.
+// Binary values are limited by their decoded length; base64 and hex need at most this much.
 #define BINARY_TEXT_MAX (2 + 2 * ISCSI_BINARY_MAX)
 
 static const char *const auth_methods[] = { "None", "CHAP", NULL };
-// As an offer None comes first: check sums cost, and TCP has one; who wants them, says so.
+// The default offer has None first: digests cost time and TCP has a checksum; configure them if
+// needed.
 static const char *const digests[] = { "None", "CRC32C", NULL };
 static const char *const reporting[] = { "RFC3720", "ResponseFence", "FastAbort", NULL };
-// iscsid wants to hear No about the markers; their intervals have nothing to answer.
+// iscsid requires the answer No for markers; their intervals need no answer.
 static const char *const answer_no[] = { "No", NULL };
 static const char *const answer_reject[] = { "Reject", NULL };
 
@@ -147,7 +148,7 @@ const struct iscsi_key iscsi_keys[ISCSI_KEY_COUNT] = {
 	[ISCSI_KEY_MAX_AHS_LENGTH] = { "MaxAHSLength", .kind = ISCSI_KIND_DECLARE, OPERATIONAL,
 		.flags = ISCSI_KEY_RDMA | ISCSI_KEY_WHEN_SET, NUMBER(0, UINT32_MAX),
 		.standard = 256, .ours = 256, .dest = ISCSI_NO_DEST },
-	// The RFC's default is No, but initiators that say nothing behave as Yes, all of them.
+	// The RFC's default is No, but all initiators that do not send it behave as with Yes.
 	[ISCSI_KEY_TAGGED_BUFFER_ONLY] = { "TaggedBufferForSolicitedDataOnly",
 		.kind = ISCSI_KIND_DECLARE,
 		BY_INITIATOR(ISCSI_IN_OPERATIONAL), YES, .dest = DEST(tagged_solicited_only),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Every text key as a row of one table, what a side is willing to agree to (struct
-// iscsi_offer) and what both agreed on (struct iscsi_params). RFC 7143 §6.2, §13; RFC 7144
-// §9; RFC 7145 §6 for the rows that only RDMA offers.
+// Every text key as a row of one table, what a side is willing to accept (struct iscsi_offer) and
+// the result of the negotiation (struct iscsi_params). RFC 7143 §6.2, §13; RFC 7144 §9; RFC 7145 §6
+// for the rows that apply to RDMA only.
 //
 // Pure functions over caller-owned structs: any thread, nothing blocks, nothing allocates.
 #pragma once
@@ -61,8 +61,8 @@ enum iscsi_key_id {
 };
 
 enum iscsi_key_kind {
-	ISCSI_KIND_STRING,  // declared; the login code knows what to do with it
-	ISCSI_KIND_DECLARE, // declared number or boolean, never answered
+	ISCSI_KIND_STRING,  // declared; handled by the login code
+	ISCSI_KIND_DECLARE, // declared number or boolean, without an answer
 	ISCSI_KIND_LIST,    // the first offered value that the answering side accepts
 	ISCSI_KIND_MIN,
 	ISCSI_KIND_MAX,
@@ -70,12 +70,12 @@ enum iscsi_key_kind {
 	ISCSI_KIND_OR,
 	ISCSI_KIND_OBSOLETE, // answered with the row's text
 };
-enum { // who may say it
+enum { // who may send it
 	ISCSI_BY_INITIATOR = 1,
 	ISCSI_BY_TARGET = 2,
 	ISCSI_BY_BOTH = 3,
 };
-enum { // where it may be said
+enum { // in which stage it may be sent
 	ISCSI_IN_SECURITY = 1,
 	ISCSI_IN_OPERATIONAL = 2,
 	ISCSI_IN_FULL_FEATURE = 4,
@@ -86,8 +86,8 @@ enum {
 	ISCSI_KEY_NOT_DISCOVERY = 2, // meaningless in a discovery session
 	ISCSI_KEY_RDMA = 4,	     // only where the transport is RDMA (RFC 7145)
 	ISCSI_KEY_TCP = 8,	     // not negotiated where the transport is RDMA
-	ISCSI_KEY_CONFIG = 16,	     // may be set in an offer
-	ISCSI_KEY_WHEN_SET = 32,     // an initiator offers it only when it differs from standard
+	ISCSI_KEY_CONFIG = 16,	     // can be set in an offer
+	ISCSI_KEY_WHEN_SET = 32,     // an initiator offers it only if it differs from standard
 	ISCSI_KEY_BOOL = 64,	     // DECLARE: Yes or No
 };
 
@@ -95,10 +95,10 @@ struct iscsi_key {
 	const char *name;
 	enum iscsi_key_kind kind;
 	uint8_t by, in, flags;
-	uint32_t standard;	   // the result when nobody says it (list: index of the value)
+	uint32_t standard;	   // the result if neither side sends it (list: index of the value)
 	uint32_t lo, hi;	   // legal numbers on the wire
 	uint32_t ours;		   // our default in an offer (list: packed)
-	uint32_t ours_lo, ours_hi; // what an offer may be set to
+	uint32_t ours_lo, ours_hi; // values that an offer can be set to
 	const char *const *values; // LIST: legal values, NULL-ended. OBSOLETE: [0] is the answer
 	uint16_t value_max;	   // longest value in bytes
 	uint16_t dest;		   // where in struct iscsi_params, or ISCSI_NO_DEST
@@ -116,11 +116,11 @@ enum iscsi_task_reporting { // RFC 7143 §13.23
 	ISCSI_TASK_REPORTING_FAST_ABORT,
 };
 
-// What both ends agreed on; all the data path needs to know. Lengths in bytes, times in
-// seconds. Over RDMA the two *_data limits are those of the control-type PDUs (RFC 7145 §6.2).
+// The negotiated values: all that the data path needs. Lengths in bytes, times in seconds. Over
+// RDMA the two *_data limits are those of the control-type PDUs (RFC 7145 §6.2).
 struct iscsi_params {
-	uint32_t max_recv_data; // the longest data segment the peer may send to us
-	uint32_t max_send_data; // the longest data segment we may send
+	uint32_t max_recv_data; // longest data segment that the peer may send
+	uint32_t max_send_data; // longest data segment that we may send
 	uint32_t max_burst;
 	uint32_t first_burst; // never above max_burst
 	uint32_t max_outstanding_r2t;
@@ -134,37 +134,38 @@ struct iscsi_params {
 	bool initial_r2t, immediate_data;
 	bool data_pdu_in_order, data_sequence_in_order;
 	bool rdma_extensions;
-	bool tagged_solicited_only; // iSER: advertised memory begins behind unsolicited data
+	bool tagged_solicited_only; // iSER: advertised memory begins after unsolicited data
 	bool is_hello_required;	    // iSER: full feature phase begins with Hello and HelloReply
 	bool is_discovery;
 	uint8_t task_reporting; // enum iscsi_task_reporting
 };
 
-// One result by its key; the standard's value for keys without a place in struct iscsi_params.
+// One result by its key; the standard's value for keys without a field in struct iscsi_params.
 uint32_t iscsi_key_load(unsigned id, const struct iscsi_params *p);
 void iscsi_key_store(unsigned id, struct iscsi_params *p, uint32_t value);
 
 // The standard's values, in force where nothing is negotiated.
 void iscsi_params_init(struct iscsi_params *p);
 
-// What one side is willing to agree to. Filled by iscsi_offer_init and iscsi_offer_set.
+// What one side is willing to accept. Filled by iscsi_offer_init and iscsi_offer_set.
 struct iscsi_offer {
 	uint32_t
 		value[ISCSI_KEY_COUNT]; // lists: up to four (index + 1) bytes, first in the low one
-	bool is_rdma;			// the connection is iSER's: offer and demand its keys
+	bool is_rdma;			// the connection is iSER: offer and require its keys
 };
 
 // Our defaults, for TCP.
 void iscsi_offer_init(struct iscsi_offer *o);
 
-// Sets one value by its key's name, as a shell or a saved file has it ("262144", "Yes",
-// "CRC32C,None"). -ENOENT: no such key to be set. -EINVAL, -ERANGE: the text says what fits.
+// Sets one value by its key's name, in the form of a shell or a saved file ("262144", "Yes",
+// "CRC32C,None"). -ENOENT: no such key, or not settable. -EINVAL, -ERANGE: e lists the accepted
+// values.
 int iscsi_offer_set(struct iscsi_offer *o, const char *name, const char *value, struct err *e);
 
 // Writes the value of a CONFIG key as iscsi_offer_set takes it. 0, -ENOENT or -ENOSPC.
 int iscsi_offer_get(const struct iscsi_offer *o, const char *name, char *ret, size_t size);
 
-// One CONFIG key in words, for help, completion and documentation.
+// A CONFIG key as text, for help, completion and documentation.
 struct iscsi_offer_row {
 	const char *name;
 	const char *type; // "number", "boolean" or "list"
@@ -177,40 +178,40 @@ bool iscsi_offer_next(unsigned *at, struct iscsi_offer_row *ret);
 
 // The known keys of one text, in the order of arrival. Pointers go into that text.
 struct iscsi_key_set {
-	const char *value[ISCSI_KEY_COUNT]; // NULL: not there
+	const char *value[ISCSI_KEY_COUNT]; // NULL: absent
 	uint8_t order[ISCSI_KEY_COUNT];	    // ids; MaxBurstLength before FirstBurstLength
 	unsigned count;
 };
 
-// Most keys, known or not, one text may hold.
+// Limit of keys, known or not, in one text.
 enum { ISCSI_TEXT_KEYS_MAX = 128 };
 
 // Collects len bytes of text. Unknown keys are answered NotUnderstood into unknown (may be
 // NULL: they are dropped), unless their value is itself such an answer. -EPROTO: malformed, a
-// key twice, a value too long, too many keys; -ENOSPC: unknown is full.
+// duplicate key, a value too long, too many keys; -ENOSPC: unknown is full.
 int iscsi_keys_collect(const void *text, size_t len, struct iscsi_key_set *ret,
 		       struct text_out *unknown, struct err *e);
 
-// Answers the offer value for key id by our own, appends the answer to out (when the kind has
-// one) and stores the result. Illegal or unacceptable values are answered Reject and leave
-// the standard value; a malformed declaration is -EPROTO. -ENOSPC: out is full.
+// Answers the offered value for key id by our own offer, appends the answer to out (if the kind has
+// one) and stores the result. Illegal or unacceptable values are answered with Reject and leave the
+// standard value; a malformed declaration is -EPROTO. -ENOSPC: out is full.
 int iscsi_key_answer(unsigned id, const char *value, const struct iscsi_offer *o,
 		     struct iscsi_params *p, struct text_out *out, struct err *e);
 
-// Whether an initiator says key id in its operational text.
+// Whether an initiator sends key id in its operational text.
 bool iscsi_key_is_proposed(unsigned id, const struct iscsi_offer *o, bool is_discovery,
 			   bool is_leading);
 
 // Appends our offer of key id (initiator).
 int iscsi_key_propose(unsigned id, const struct iscsi_offer *o, struct text_out *out);
 
-// Takes the peer's answer to our offer of id; value is NULL when it gave none. -EPROTO: not an
-// answer that offer allows.
+// Processes the peer's answer to our offer of id; value is NULL if there was no answer. -EPROTO:
+// our offer does not allow this answer.
 int iscsi_key_accept(unsigned id, const char *value, const struct iscsi_offer *o,
 		     struct iscsi_params *p, struct err *e);
 
-// Brings the results into agreement with each other (FirstBurstLength under MaxBurstLength, our
-// own limits) and with the offer. -EPROTO: a result that the offer rules out, as an absent
-// digest where one is demanded.
+// Makes the results consistent with each other (FirstBurstLength up to MaxBurstLength, our own
+// limits) and with the offer. -EPROTO: a result that the offer excludes, such as no digest where
+// one is required.
 int iscsi_params_settle(struct iscsi_params *p, const struct iscsi_offer *o, unsigned role_by,
 			struct err *e);

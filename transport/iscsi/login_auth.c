@@ -56,7 +56,7 @@ static int target_method(struct login *l, const struct iscsi_key_set *set, struc
 	return ISCSI_LOGIN_AUTH_FAILED;
 }
 
-// CHAP_A: choose one, ask our question.
+// CHAP_A: choose an algorithm, send our challenge.
 static int target_algorithm(struct login *l, const struct iscsi_key_set *set, struct err *e)
 {
 	const char *list = set->value[ISCSI_KEY_CHAP_A];
@@ -76,7 +76,7 @@ static int target_algorithm(struct login *l, const struct iscsi_key_set *set, st
 	return 0;
 }
 
-// The initiator's question, when it asks one.
+// The initiator's challenge, if it sends one.
 static int target_mutual(struct login *l, const struct iscsi_key_set *set, struct err *e)
 {
 	const char *chap_i = set->value[ISCSI_KEY_CHAP_I], *chap_c = set->value[ISCSI_KEY_CHAP_C];

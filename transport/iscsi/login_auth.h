@@ -4,12 +4,13 @@
 
 #include "transport/iscsi/login.h"
 
-// One text of the security stage: answers go to l->out, l->auth moves on. 0 or a login status.
+// Processes one text of the security stage: appends answers to l->out, advances l->auth. 0 or a
+// login status.
 int login_target_auth(struct login *l, const struct iscsi_key_set *set, struct err *e);
 
 // The same for the initiator; is_transit: the response has T. 0 or a negative errno.
 int login_initiator_auth(struct login *l, const struct iscsi_key_set *set, bool is_transit,
 			 struct err *e);
 
-// True when the target has to authenticate itself too.
+// True if the target must authenticate itself too.
 bool login_initiator_is_mutual(const struct login *l);

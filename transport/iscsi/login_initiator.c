@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The initiator's side of the login [RFC 7143 §6.3]. The target is not trusted:
-// every answer must be allowed by our offer, and come once.
+// our offer must allow every answer, and each may arrive once.
 //
 // LIO proposes every key that it does not receive, and a key sent twice is fatal. Therefore all
 // operational keys are sent once, in one text, and every proposal of a target is answered.
@@ -63,7 +63,7 @@ int login_initiator_init(struct login *l, const struct login_config *c, struct e
 	return rc;
 }
 
-// A request with the text gathered; is_transit asks for the stage behind the current one.
+// A request with the text in l->out; is_transit requests the next stage.
 static enum login_outcome request(struct login *l, bool is_transit, struct login_reply *ret)
 {
 	struct iscsi_login_req *rq = (struct iscsi_login_req *)ret->bhs;
@@ -174,7 +174,7 @@ static int read_tag(struct login *l, const char *value, struct err *e)
 	return 0;
 }
 
-// One key of the operational stage: the answer to ours, or a proposal of the target's.
+// One key of the operational stage: an answer to our offer, or a proposal of the target.
 static int take_key(struct login *l, unsigned id, const char *value, bool is_transit, struct err *e)
 {
 	const struct iscsi_key *k = &iscsi_keys[id];
@@ -216,7 +216,7 @@ static int take_keys(struct login *l, const struct iscsi_key_set *set, bool is_t
 static int take_text(struct login *l, const char *text, size_t len, bool is_transit, struct err *e)
 {
 	struct iscsi_key_set set;
-	// Where T is set nothing can be answered any more: unknown keys are passed over.
+	// If T is set, no answer can be sent any more: unknown keys are ignored.
 	int rc = iscsi_keys_collect(text, len, &set, is_transit ? NULL : &l->out, e);
 	if (!rc)
 		rc = take_keys(l, &set, is_transit, e);
@@ -239,7 +239,7 @@ static enum login_outcome fail(struct login *l, int status, const struct err *e,
 	return ret->outcome;
 }
 
-// A status other than success. Redirects need an address that can be one.
+// A status other than success. Redirects need a valid address.
 static enum login_outcome refused(struct login *l, int status, const void *text, size_t len,
 				  struct login_reply *ret)
 {
@@ -279,7 +279,7 @@ static enum login_outcome full_feature(struct login *l, const struct iscsi_login
 	return ret->outcome = LOGIN_FULL_FEATURE;
 }
 
-// What to say after a whole text was taken.
+// The next request, after a complete text.
 static enum login_outcome next(struct login *l, const struct iscsi_login_rsp *rsp,
 			       struct login_reply *ret)
 {
@@ -290,7 +290,7 @@ static enum login_outcome next(struct login *l, const struct iscsi_login_rsp *rs
 		say_operational(l);
 		return request(l, true, ret);
 	}
-	// The CHAP algorithm is a question that keeps the stage open.
+	// An open CHAP negotiation keeps the stage.
 	bool can_transit = l->stage != ISCSI_STAGE_SECURITY || l->auth >= LOGIN_AUTH_RESPONSE;
 	return request(l, can_transit, ret);
 }

@@ -3,9 +3,9 @@
 // the login status of a refusal; the reason is in the err.
 //
 // Behaviour of initiators: iscsid refuses keys it did not offer, except TargetPortalGroupTag,
-// TargetAlias and MaxRecvDataSegmentLength; libiscsi sends everything in one text and
-// sends it again if T is not granted; iPXE never answers a proposal. So nothing is ever
-// proposed, every offer is answered, and T is granted whenever possible.
+// TargetAlias and MaxRecvDataSegmentLength; libiscsi sends everything in one text and sends it
+// again if T is not granted; iPXE never answers a proposal. So the target proposes nothing, answers
+// every offer, and grants T whenever possible.
 #include <errno.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@
 #include "transport/iscsi/name.h"
 #include "transport/wire/be.h"
 
-enum { DROP = -1 }; // beside the statuses: close without an answer
+enum { DROP = -1 }; // in addition to the statuses: close without a response
 
 void login_target_init(struct login *l, const struct login_target_ops *ops, void *arg,
 		       uint32_t stat_sn, uint32_t window)
@@ -60,7 +60,7 @@ static enum login_outcome finish_refused(struct login *l, int status, const stru
 		status != DROP && ISCSI_LOGIN_CLASS(status) == ISCSI_LOGIN_CLASS_REDIRECT;
 	if (is_redirect && !l->terms.redirect[0]) {
 		is_redirect = false;
-		status = ISCSI_LOGIN_TARGET_ERROR; // a redirect to nowhere
+		status = ISCSI_LOGIN_TARGET_ERROR; // a redirect without an address
 	}
 	ret->outcome = status == DROP ? LOGIN_DROP : LOGIN_REFUSED;
 	if (e)
@@ -201,7 +201,7 @@ static int read_session_type(struct login *l, const char *value, struct err *e)
 	return 0;
 }
 
-// The names, in the first text where they must be and in later ones where they may be again.
+// The names: required in the first text, permitted in later ones.
 static int step_names(struct login *l, const struct iscsi_key_set *set, struct err *e)
 {
 	struct login_names *n = &l->names;
@@ -262,13 +262,13 @@ static int step_allowed(struct login *l, const struct iscsi_key_set *set, struct
 	return 0;
 }
 
-// One offered key. Said again in a later text it must come to the same result.
+// One offered key. If it is repeated in a later text, the result must be the same.
 static int negotiate(struct login *l, unsigned id, const char *value, struct err *e)
 {
 	const struct iscsi_key *k = &iscsi_keys[id];
 	if (k->kind == ISCSI_KIND_STRING)
 		return 0;
-	// The leading connection has settled it for the session.
+	// The leading connection has negotiated it for the session.
 	if (k->flags & ISCSI_KEY_LEADING && l->names.tsih) {
 		text_append(&l->out, k->name, "Irrelevant");
 		return 0;

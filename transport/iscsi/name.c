@@ -38,7 +38,7 @@ static bool is_hex(const char *s, size_t n)
 	return strlen(s) == n && strspn(s, "0123456789abcdef") == n;
 }
 
-// yyyy-mm.domain with something in front of a colon, if there is one.
+// yyyy-mm.domain, not empty before an optional colon.
 static bool is_iqn_tail(const char *s)
 {
 	static const char form[] = "dddd-dd.";
@@ -50,7 +50,7 @@ static bool is_iqn_tail(const char *s)
 	return month >= 1 && month <= 12 && *s && *s != ':' && *s != '.';
 }
 
-// The characters stringprep leaves: letters, digits, "-.:" and what is not ASCII.
+// Characters that stringprep permits: letters, digits, "-.:" and non-ASCII.
 static bool has_name_characters_only(const char *s)
 {
 	for (; *s; s++)

@@ -15,7 +15,7 @@ static bool is_reserved_answer(const char *value)
 	       !strcmp(value, "Irrelevant");
 }
 
-// An unknown key: said twice it is an error, else it is answered.
+// An unknown key: an error if sent twice, else answered.
 static int collect_unknown(const void *text, size_t len, const struct text_pair *pair,
 			   struct text_out *unknown, struct err *e)
 {
@@ -49,7 +49,7 @@ static int collect_known(int id, const struct text_pair *pair, struct iscsi_key_
 	return 0;
 }
 
-// FirstBurstLength's answer depends on MaxBurstLength's.
+// The answer to FirstBurstLength depends on that to MaxBurstLength.
 static void order_bursts(struct iscsi_key_set *set)
 {
 	for (unsigned i = 0; i < set->count; i++) {
@@ -97,7 +97,7 @@ static uint32_t min32(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-// Our value, with what follows from the transport and from our other values.
+// Our value, adapted to the transport and to our other values.
 static uint32_t ours_of(unsigned id, const struct iscsi_offer *o)
 {
 	if (id == ISCSI_KEY_RDMA_EXTENSIONS)
@@ -123,7 +123,7 @@ static bool is_boolean(const struct iscsi_key *k)
 	return k->kind == ISCSI_KIND_AND || k->kind == ISCSI_KIND_OR || k->flags & ISCSI_KEY_BOOL;
 }
 
-// A number or boolean off the wire.
+// A received number or boolean.
 static int parse(const struct iscsi_key *k, const char *value, uint32_t *ret)
 {
 	uint64_t n;
@@ -221,8 +221,8 @@ int iscsi_key_answer(unsigned id, const char *value, const struct iscsi_offer *o
 	if (parse(k, value, &v))
 		return say(out, k, "Reject", e);
 	v = combine(k, v, ours_of(id, o));
-	// iPXE offers FirstBurstLength where it means nothing, and other initiators read any
-	// answer as a number: so it is always a number, and one that MaxBurstLength allows.
+	// iPXE offers FirstBurstLength where it has no meaning, and other initiators parse any
+	// answer as a number: so the answer is always a number, and at most MaxBurstLength.
 	if (id == ISCSI_KEY_FIRST_BURST_LENGTH)
 		v = min32(v, p->max_burst);
 	iscsi_key_store(id, p, v);
@@ -258,7 +258,7 @@ int iscsi_key_propose(unsigned id, const struct iscsi_offer *o, struct text_out 
 	return say(out, k, list, NULL);
 }
 
-// True when the answer v is one that offering ours allows.
+// True if the offer ours allows the answer v.
 static bool is_allowed(const struct iscsi_key *k, uint32_t v, uint32_t ours)
 {
 	return k->kind == ISCSI_KIND_DECLARE || combine(k, v, ours) == v;
@@ -284,7 +284,7 @@ int iscsi_key_accept(unsigned id, const char *value, const struct iscsi_offer *o
 	if (k->kind == ISCSI_KIND_DECLARE)
 		return value ? declare(id, value, p, e) : 0;
 	if (!value || is_reserved_answer(value)) {
-		// The standard's value stays, but never more than we offered to take.
+		// Keeps the standard value, limited to what we offered.
 		if (k->kind != ISCSI_KIND_LIST)
 			iscsi_key_store(id, p, combine(k, k->standard, ours_of(id, o)));
 		return 0;

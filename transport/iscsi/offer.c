@@ -81,7 +81,7 @@ static int parse(const struct iscsi_key *k, const char *value, uint32_t *ret)
 	return 0;
 }
 
-// Markers are gone from the protocol, but files written for other targets still name them.
+// The protocol has no markers any more, but files written for other targets still contain them.
 static int set_obsolete(const char *name, const char *value, struct err *e)
 {
 	int id = iscsi_key_find(name, strlen(name));

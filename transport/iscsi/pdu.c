@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks a received header: one row per opcode says who may receive it, when, with what, and
-// which function checks its flags. RFC 7143 §11.
+// Checks a received header: one row per opcode with its receiver, phases, properties and check of
+// flags. RFC 7143 §11.
 #include "transport/iscsi/pdu.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ enum {
 	IN_FFP = 1 << ISCSI_PHASE_FULL_FEATURE,
 	HAS_AHS = 1,
 	HAS_DATA = 2,
-	HAS_ITT = 4, // the tag must not be the reserved one
+	HAS_ITT = 4, // the tag must not be the reserved value
 };
 
 struct row {
@@ -22,7 +22,7 @@ struct row {
 	uint8_t phases;
 	uint8_t has;
 	const char *name;
-	// 0 or the reason of a Reject, which an initiator takes as a reason to close.
+	// 0 or the reason for a Reject; an initiator closes the connection instead.
 	int (*check)(const uint8_t *bhs, const struct iscsi_pdu *pdu, const char **ret_cause);
 };
 
@@ -77,7 +77,7 @@ static int check_login(const uint8_t *bhs, const struct iscsi_pdu *pdu, const ch
 	return 0;
 }
 
-// Error recovery level 0 has nothing to resend.
+// Error recovery level 0 does not retransmit.
 static int check_snack(const uint8_t *bhs, const struct iscsi_pdu *pdu, const char **ret_cause)
 {
 	return fail(ret_cause, ISCSI_REJECT_SNACK, "ErrorRecoveryLevel is 0");
@@ -140,30 +140,29 @@ static int check_reject(const uint8_t *bhs, const struct iscsi_pdu *pdu, const c
 
 #define T ISCSI_ROLE_TARGET
 #define I ISCSI_ROLE_INITIATOR
-// A discovery session knows Text and Logout and nothing else [RFC 7143 §4.3, §7.4.3].
-// clang-format off
+// A discovery session permits only Text and Logout [RFC 7143 §4.3, §7.4.3]. clang-format off
 static const struct row rows[ISCSI_OP_MASK + 1] = {
-	[ISCSI_OP_NOP_OUT] = { T, IN_FFP, HAS_DATA, "NOP-Out", check_nop_out },
-	[ISCSI_OP_SCSI_CMD] = { T, IN_FFP, HAS_AHS | HAS_DATA | HAS_ITT, "SCSI Command",
-		check_scsi_cmd },
-	[ISCSI_OP_TMF_REQ] = { T, IN_FFP, HAS_ITT, "Task Management Request", NULL },
-	[ISCSI_OP_LOGIN_REQ] = { T, IN_LOGIN, HAS_DATA, "Login Request", check_login },
-	[ISCSI_OP_TEXT_REQ] = { T, IN_FFP | IN_DISCOVERY, HAS_DATA | HAS_ITT, "Text Request",
-		check_text },
-	[ISCSI_OP_DATA_OUT] = { T, IN_FFP, HAS_DATA | HAS_ITT, "Data-Out", NULL },
-	[ISCSI_OP_LOGOUT_REQ] = { T, IN_FFP | IN_DISCOVERY, HAS_ITT, "Logout Request", NULL },
-	[ISCSI_OP_SNACK] = { T, IN_FFP, 0, "SNACK Request", check_snack },
-	[ISCSI_OP_NOP_IN] = { I, IN_FFP | IN_DISCOVERY, HAS_DATA, "NOP-In", check_nop_in },
-	[ISCSI_OP_SCSI_RSP] = { I, IN_FFP, HAS_DATA | HAS_ITT, "SCSI Response", check_scsi_rsp },
-	[ISCSI_OP_TMF_RSP] = { I, IN_FFP, HAS_ITT, "Task Management Response", NULL },
-	[ISCSI_OP_LOGIN_RSP] = { I, IN_LOGIN, HAS_DATA, "Login Response", check_login },
-	[ISCSI_OP_TEXT_RSP] = { I, IN_FFP | IN_DISCOVERY, HAS_DATA | HAS_ITT, "Text Response",
-		check_text_rsp },
-	[ISCSI_OP_DATA_IN] = { I, IN_FFP, HAS_DATA | HAS_ITT, "Data-In", check_data_in },
-	[ISCSI_OP_LOGOUT_RSP] = { I, IN_FFP | IN_DISCOVERY, HAS_ITT, "Logout Response", NULL },
-	[ISCSI_OP_R2T] = { I, IN_FFP, HAS_ITT, "R2T", check_r2t },
-	[ISCSI_OP_ASYNC] = { I, IN_FFP | IN_DISCOVERY, HAS_DATA, "Async Message", check_async },
-	[ISCSI_OP_REJECT] = { I, IN_FFP | IN_DISCOVERY, HAS_DATA, "Reject", check_reject },
+	[ISCSI_OP_NOP_OUT] = {T,  IN_FFP,		  HAS_DATA,			    "NOP-Out",		       check_nop_out },
+	[ISCSI_OP_SCSI_CMD] = { T, IN_FFP,		   HAS_AHS | HAS_DATA | HAS_ITT, "SCSI Command",
+				check_scsi_cmd										     },
+	[ISCSI_OP_TMF_REQ] = { T, IN_FFP,		  HAS_ITT,			   "Task Management Request",  NULL	   },
+	[ISCSI_OP_LOGIN_REQ] = { T, IN_LOGIN,	      HAS_DATA,			"Login Request",		 check_login   },
+	[ISCSI_OP_TEXT_REQ] = { T, IN_FFP | IN_DISCOVERY, HAS_DATA | HAS_ITT,	      "Text Request",
+				check_text											 },
+	[ISCSI_OP_DATA_OUT] = { T, IN_FFP,		   HAS_DATA | HAS_ITT,	       "Data-Out",		   NULL		},
+	[ISCSI_OP_LOGOUT_REQ] = { T, IN_FFP | IN_DISCOVERY, HAS_ITT,			     "Logout Request",	       NULL	    },
+	[ISCSI_OP_SNACK] = { T, IN_FFP,		0,				   "SNACK Request",	    check_snack	},
+	[ISCSI_OP_NOP_IN] = { I, IN_FFP | IN_DISCOVERY, HAS_DATA,			  "NOP-In",		    check_nop_in	 },
+	[ISCSI_OP_SCSI_RSP] = { I, IN_FFP,		   HAS_DATA | HAS_ITT,	       "SCSI Response",		check_scsi_rsp},
+	[ISCSI_OP_TMF_RSP] = { I, IN_FFP,		  HAS_ITT,			   "Task Management Response", NULL	    },
+	[ISCSI_OP_LOGIN_RSP] = { I, IN_LOGIN,	      HAS_DATA,			"Login Response",		  check_login   },
+	[ISCSI_OP_TEXT_RSP] = { I, IN_FFP | IN_DISCOVERY, HAS_DATA | HAS_ITT,	      "Text Response",
+				check_text_rsp										     },
+	[ISCSI_OP_DATA_IN] = { I, IN_FFP,		  HAS_DATA | HAS_ITT,	      "Data-In",			 check_data_in },
+	[ISCSI_OP_LOGOUT_RSP] = { I, IN_FFP | IN_DISCOVERY, HAS_ITT,			     "Logout Response",		NULL	     },
+	[ISCSI_OP_R2T] = { I, IN_FFP,		      HAS_ITT,		       "R2T",		      check_r2t	},
+	[ISCSI_OP_ASYNC] = { I, IN_FFP | IN_DISCOVERY, HAS_DATA,			 "Async Message",		  check_async   },
+	[ISCSI_OP_REJECT] = { I, IN_FFP | IN_DISCOVERY, HAS_DATA,			  "Reject",		    check_reject	 },
 };
 // clang-format on
 #undef T
@@ -222,7 +221,7 @@ int iscsi_pdu_check(enum iscsi_role role, enum iscsi_phase phase, const uint8_t 
 	if (!reason)
 		return 0;
 	err_set(e, -EPROTO, "%s 0x%02x: %s", name, ret->opcode, cause);
-	// Only a target can Reject, and nobody gets a Reject before or instead of a login.
+	// Only a target sends Reject, and never during a login.
 	bool must_close = role == ISCSI_ROLE_INITIATOR || phase == ISCSI_PHASE_LOGIN ||
 			  ret->opcode == ISCSI_OP_LOGIN_REQ;
 	return must_close ? -EPROTO : reason;

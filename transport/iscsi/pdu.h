@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks of a received basic header segment before anything acts on it: opcode against
-// role and phase, lengths, flags that exclude each other; additional header segments; serial
-// number arithmetic. Pure functions: no I/O, no state, any thread, nothing blocks.
-// RFC 7143 §4.2.2, §11.
+// Checks of a received basic header segment: opcode against role and phase, lengths, contradictory
+// flags; additional header segments; serial number arithmetic. Pure functions: no I/O, no state,
+// any thread, nothing blocks. RFC 7143 §4.2.2, §11.
 #pragma once
 
 #include <stdbool.h>
@@ -30,13 +29,13 @@ struct iscsi_pdu {
 	uint32_t pad_len;  // 0 to 3
 };
 
-// Splits byte 0 and the two lengths out of a header; checks nothing.
+// Extracts opcode, flags and lengths of a header; checks nothing.
 void iscsi_pdu_decode(const uint8_t bhs[ISCSI_BHS_LEN], struct iscsi_pdu *ret);
 
-// Judges a received header. max_data: bytes of data segment the receiver accepts (its
-// MaxRecvDataSegmentLength; ISCSI_LOGIN_DATA_MAX during login). ret is always filled.
-// 0: well formed. > 0 (target only): answer Reject with this iscsi_reject_reason and skip the
-// PDU, whose lengths can be trusted. -EPROTO: close the connection.
+// Checks a received header. max_data: bytes of data segment the receiver accepts (its
+// MaxRecvDataSegmentLength; ISCSI_LOGIN_DATA_MAX during login). ret is always filled. 0: well
+// formed. > 0 (target only): send Reject with this iscsi_reject_reason and skip the PDU, whose
+// lengths are valid. -EPROTO: close the connection.
 int iscsi_pdu_check(enum iscsi_role role, enum iscsi_phase phase, const uint8_t bhs[ISCSI_BHS_LEN],
 		    uint32_t max_data, struct iscsi_pdu *ret, struct err *e);
 
@@ -54,8 +53,8 @@ struct iscsi_ahs_info {
 // ISCSI_CDB_MAX is SPC's longest CDB: 8 bytes and an ADDITIONAL CDB LENGTH of 252.
 enum { ISCSI_CDB_MAX = 260 };
 
-// Parses len bytes of AHS [RFC 7143 §11.2.2]. 0, or > 0: the iscsi_reject_reason to answer
-// (type unknown, type twice, lengths that do not fit).
+// Parses len bytes of AHS [RFC 7143 §11.2.2]. 0, or > 0: the iscsi_reject_reason to send (unknown
+// type, duplicate type, inconsistent lengths).
 int iscsi_ahs_parse(const uint8_t *ahs, size_t len, struct iscsi_ahs_info *ret, struct err *e);
 
 // Serial number arithmetic modulo 2^32 [RFC 7143 §4.2.2.1, RFC 1982].

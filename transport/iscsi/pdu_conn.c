@@ -135,7 +135,7 @@ void pdu_conn_start_rx(struct pdu_conn *c)
 	c->is_rx_stopped = false;
 	if (c->is_closed || c->is_rx_posted)
 		return;
-	// The edge may have passed while receiving was stopped: look again, from a fresh stack.
+	// An event may have been missed while receiving was paused: try again, from a fresh stack.
 	c->is_rx_posted = true;
 	worker_post(c->worker, &c->rx_msg);
 }

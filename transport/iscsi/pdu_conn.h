@@ -3,12 +3,12 @@
 // both ways. Role-neutral; the target's and the initiator's TCP movers sit on it.
 // RFC 7143 4.2, 11.1, 13.1.
 //
-// In: one receive machine owns all framing. Headers come out of a scratch buffer that the
-// connections of a worker share, so that one receive brings many commands; a data segment is
-// received in place, straight into its sink. Only what arrived in the scratch buffer together
-// with a header is copied, and reading ahead stops at the header as soon as large segments
-// are about (see rx_limit in pdu_rx.c).
-// Out: PDUs queue up and leave with one sendmsg a batch, data straight from its memory.
+// In: one state machine does all framing. Headers are received in a scratch buffer that the
+// connections of a worker share, so that one receive delivers many commands; a data segment is
+// received directly into its sink. Only data that arrived in the scratch buffer together with a
+// header is copied, and when large segments are expected, reading ahead stops at the header (see
+// rx_limit in pdu_rx.c).
+// Out: PDUs are queued and sent with one sendmsg a batch, data directly from its memory.
 //
 // All on the worker that owns the stream; nothing blocks.
 #pragma once
@@ -26,7 +26,7 @@
 
 struct pdu_conn;
 
-// One PDU on its way out. Got with pdu_tx_get(), filled, queued; the connection frees it.
+// An outgoing PDU. Get it with pdu_tx_get(), fill and queue it; the connection frees it.
 struct pdu_tx {
 	struct list link;
 	uint8_t bhs[ISCSI_BHS_LEN];
@@ -47,38 +47,38 @@ struct pdu_tx {
 	void *owner;
 };
 
-// Where the data segment of the PDU being received goes.
+// The destination of the data segment being received.
 enum pdu_sink_kind {
 	PDU_DISCARD,
-	PDU_TO_SG, // to sg, beginning sg_offset bytes into it; at most len bytes, rest discarded
-	PDU_TO_BUFFER, // into a buffer of the connection, handed over whole
+	PDU_TO_SG,     // to sg from sg_offset on; at most len bytes, the rest is discarded
+	PDU_TO_BUFFER, // to a buffer of the connection, passed on when complete
 };
 struct pdu_sink {
 	enum pdu_sink_kind kind;
 	struct sg *sg;
 	uint32_t nsg, len;
 	uint64_t sg_offset;
-	void *owner; // so that pdu_conn_discard(c, owner) finds it
+	void *owner; // for pdu_conn_discard(c, owner)
 };
 
 // What the connection calls. All slots are required. None may call pdu_conn_free().
 struct pdu_conn_ops {
-	// A header is in and well formed for role and phase. Without a data segment the PDU
-	// is complete and received does not follow. *sink is preset to PDU_DISCARD. The
-	// pointers end with the call. Negative: the connection closes for the reason in e.
+	// A header has arrived and is well formed for role and phase. Without a data segment the
+	// PDU is complete and received does not follow. *sink is preset to PDU_DISCARD. The
+	// pointers are valid during the call. Negative: the connection closes for the reason in e.
 	int (*header)(struct pdu_conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		      const uint8_t *ahs, struct pdu_sink *sink, struct err *e);
-	// The data segment is in. bhs is the header's copy; data is set for PDU_TO_BUFFER.
-	// res: 0, or -EBADMSG when the data digest was wrong.
+	// The data segment is complete. bhs is a copy of the header; data is set for PDU_TO_BUFFER.
+	// res: 0, or -EBADMSG if the data digest is wrong.
 	int (*received)(struct pdu_conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 			const uint8_t *data, int res, struct err *e);
-	// A hint, from inside a receive that brought several PDUs: this header comes after the
-	// next one, so that the memory it will need can be fetched meanwhile. It has not been
-	// checked. NULL: a new receive begins, older hints mean nothing any more.
+	// A hint during a receive of several PDUs: this header, not checked yet, follows the next
+	// one, so the memory that it needs can be prefetched. NULL: a new receive begins, older
+	// hints are void.
 	void (*ahead)(struct pdu_conn *c, const uint8_t *bhs);
-	// A header that must be answered with Reject (its data is discarded).
+	// A header that requires a Reject (its data is discarded).
 	int (*reject)(struct pdu_conn *c, uint8_t reason, const uint8_t *bhs, struct err *e);
-	// The stream is gone, once. Every queued PDU's sent has been called with -EPIPE.
+	// The stream is closed; called once, after sent of every queued PDU with -EPIPE.
 	void (*closed)(struct pdu_conn *c, const struct err *e);
 };
 
@@ -101,7 +101,7 @@ struct pdu_conn {
 
 	// in
 	enum pdu_rx_state rx_state;
-	uint32_t rx_have;  // bytes of header or tail gathered
+	uint32_t rx_have;  // bytes of header or tail so far
 	uint32_t rx_limit; // how far a receive may read ahead
 	uint32_t rx_left;  // PDUs of this round's share
 	uint64_t rx_until; // ... and when its time is over; 0: not yet known
@@ -121,7 +121,7 @@ struct pdu_conn {
 	uint8_t rx_header[ISCSI_BHS_LEN + ISCSI_AHS_MAX + ISCSI_DIGEST_LEN];
 	uint8_t rx_tail[8];
 	bool is_in_rx, is_rx_posted, is_rx_stopped;
-	struct msg rx_msg; // goes on in the next round when a round's share is used up
+	struct msg rx_msg; // continues in the next round when the share is used up
 
 	// out
 	struct list tx;
@@ -131,7 +131,7 @@ struct pdu_conn {
 	uint64_t tx_kept;    // bytes of the queued PDUs and of data that they own
 	uint32_t tx_offset;  // bytes of the first PDU that have left
 	bool is_tx_blocked;  // the socket is full
-	bool is_closing;     // close once tx is empty
+	bool is_closing;     // close when tx is empty
 	uint64_t closing_ns; // ... since then
 	struct defer tx_defer;
 	struct err why; // of the close
@@ -142,40 +142,40 @@ struct pdu_conn {
 	uint64_t last_rx_ns;
 };
 
-// Initialises c over a connected socket (taken over, closed on failure too), which gets keepalives.
-// The phase is login, digests are off, data segments up to ISCSI_LOGIN_DATA_MAX.
+// Initialises c with a connected socket, which it owns, on failure too. Enables keepalives. The
+// phase is login, digests are off, data segments up to ISCSI_LOGIN_DATA_MAX.
 int pdu_conn_init(struct pdu_conn *c, struct worker *w, int fd, enum iscsi_role role,
 		  const struct pdu_conn_ops *ops, void *owner, struct err *e);
 
 // Frees what c holds; the stream must be closed. Not from inside a callback.
 void pdu_conn_done(struct pdu_conn *c);
 
-// What holds from the next PDU on, in both directions.
+// Settings from the next PDU on, in both directions.
 void pdu_conn_set_phase(struct pdu_conn *c, enum iscsi_phase phase, uint32_t max_recv_data,
 			bool header_digest, bool data_digest);
-// The same, as a login has agreed.
+// The same, from the parameters of a login.
 void pdu_conn_full_feature(struct pdu_conn *c, const struct iscsi_params *params);
 
-// Closes: at once, or with linger after what is queued has left. closed follows.
+// Closes at once or, with linger, after the queue is sent. closed follows.
 void pdu_conn_close(struct pdu_conn *c, bool linger, const struct err *why);
 
-// The sink's owner wants no more bytes: the rest of the segment being received is discarded.
+// Discards the rest of the segment being received if owner is that of its sink.
 void pdu_conn_discard(struct pdu_conn *c, const void *owner);
 
-// Receiving pauses (memory is short, the peer does not read) and goes on. No PDU is looked at while
-// it pauses, not even one that came with the last receive.
+// Pauses receiving (memory is short, the peer does not read) and resumes it. No PDU is processed
+// while paused, not even one that was already received.
 void pdu_conn_stop_rx(struct pdu_conn *c);
 void pdu_conn_start_rx(struct pdu_conn *c);
 
-// A zeroed PDU to fill; NULL: no memory. One that is not queued goes back with pdu_tx_put.
+// A zeroed PDU to fill; NULL: no memory. Return it with pdu_tx_put() if it is not queued.
 struct pdu_tx *pdu_tx_get(struct pdu_conn *c);
 void pdu_tx_put(struct pdu_conn *c, struct pdu_tx *tx);
-// One with this header and a copy of len bytes of data that is no payload (text, pings).
+// A PDU with this header and a copy of len bytes of data other than payload (text, pings).
 struct pdu_tx *pdu_tx_copy(struct pdu_conn *c, const uint8_t bhs[ISCSI_BHS_LEN], const void *data,
 			   uint32_t len);
 
-// Queues tx: fills in DataSegmentLength, pad and digests. It leaves at the end of the round,
-// or with pdu_conn_flush(). On a closed connection its sent is called at once.
+// Queues tx: fills in DataSegmentLength, pad and digests. It is sent at the end of the round, or by
+// pdu_conn_flush(). On a closed connection its sent is called at once.
 void pdu_tx_queue(struct pdu_conn *c, struct pdu_tx *tx);
 void pdu_conn_flush(struct pdu_conn *c);
 
@@ -186,5 +186,5 @@ void pdu_rx_free(struct pdu_conn *c); // what was received and not passed on
 int pdu_scratch_get(void);	      // one user more of the worker's scratch; -ENOMEM
 void pdu_scratch_put(void);
 void pdu_tx_drop_all(struct pdu_conn *c);
-void pdu_tx_flush_most(struct pdu_conn *c); // keeps a short end that would be a packet of its own
+void pdu_tx_flush_most(struct pdu_conn *c); // keeps a short rest that would be a separate packet
 void pdu_tx_trim(void);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The receive machine: bytes to PDUs. One loop owns partial reads; upper layers never see
-// one. RFC 7143 11.1, 11.2.
+// The receive state machine: bytes to PDUs. One loop handles partial reads; upper layers never see
+// them. RFC 7143 11.1, 11.2.
 //
 //   BHS -> [MORE: AHS, header digest] -> [DATA -> [TAIL: pad, data digest]] -> BHS ...
 #include <errno.h>
@@ -12,23 +12,24 @@
 #include "transport/iscsi/peer_memory.h"
 #include "transport/wire/be.h"
 
-// One receive may fill this much scratch; shared by the connections of a worker, since what a
-// receive leaves over is consumed before it returns.
+// Scratch for one receive; shared by the connections of a worker, since each receive consumes all
+// of it before it returns.
 #define SCRATCH_SIZE (256u << 10)
-// A data segment above this is received in place, whatever the traffic.
+// A larger data segment is always received in place.
 #define SMALL_DATA 8192u
-// After so many PDUs without a large data segment, receives read ahead.
+// After this many PDUs without a large data segment, receives read ahead.
 #define STREAK	   8
-#define READ_AHEAD 8192u // past commands without data: 170 of them, and never much to copy
+#define READ_AHEAD 8192u // after commands without data: 170 of them, and never much to copy
 // A round's share, so that one busy connection does not starve the others of the worker: bytes,
-// PDUs and time. A login and discovery go step by step, so few PDUs are plenty there.
+// PDUs and time. Login and discovery exchange one PDU at a time, so few are enough there.
 #define ROUND_BYTES (4u << 20)
 #define ROUND_PDUS  256u
 #define ROUND_STEPS 8u
 #define ROUND_NS    1000000u
 #define CLOCK_EACH  16u // PDUs between two looks at the clock
 #define RX_IOV	    64
-// Answering so many PDUs took long enough for the peer to have sent more: look at once, so often.
+// Answering this many PDUs took long enough for the peer to have sent more: receive again at once,
+// up to this many times.
 #define BURST  8u
 #define BURSTS 8
 
@@ -213,7 +214,7 @@ static void share_begin(struct pdu_conn *c)
 	c->rx_until = c->rx_tick = 0;
 }
 
-// A whole header, checked against its digest, at bhs (which may lie in the scratch).
+// A complete header with a correct digest, at bhs (possibly in the scratch).
 static int pdu_header(struct pdu_conn *c, const uint8_t *bhs, struct err *e)
 {
 	c->pdus_in++;
@@ -265,7 +266,7 @@ static uint32_t header_more(const struct pdu_conn *c, const uint8_t *bhs)
 	return h->ahs_len * 4u + (c->header_digest ? ISCSI_DIGEST_LEN : 0);
 }
 
-// How many bytes a PDU takes, by its unchecked header.
+// The length of a PDU, by its unchecked header.
 static uint32_t pdu_span(const struct pdu_conn *c, const uint8_t *bhs)
 {
 	uint32_t data = get_be24(((const struct iscsi_bhs *)(const void *)bhs)->data_len);
@@ -283,7 +284,7 @@ static void look_ahead(struct pdu_conn *c, const uint8_t *p, uint32_t n)
 		c->ops->ahead(c, p + at);
 }
 
-// Takes what is missing of whole bytes, of which rx_have are there.
+// Copies the missing part of whole bytes, of which rx_have are present.
 static uint32_t gather(struct pdu_conn *c, uint8_t *to, uint32_t whole, const uint8_t *p,
 		       uint32_t n)
 {
@@ -342,11 +343,11 @@ static int rx_data(struct pdu_conn *c, const uint8_t *p, uint32_t n, struct err 
 		take = room;
 		if (c->sink.kind == PDU_TO_SG) {
 			buf_copy_for(c->worker, &c->copied, to, p, take);
-			if (c->rest) // p lies there, copied once before
+			if (c->rest) // p is there: it was copied once already
 				buf_copied(c->worker, &c->copied, take);
 			sink_advance(c, take);
 		} else {
-			memcpy(to, p, take); // text and the like: no payload
+			memcpy(to, p, take); // text and the like: not payload
 		}
 	}
 	data_advance(c, p, take);
@@ -373,7 +374,7 @@ static bool is_receiving(const struct pdu_conn *c)
 	return !c->is_closed && !c->is_closing && !c->is_rx_stopped;
 }
 
-// How many of n bytes were consumed: all, unless receiving stops or the share ends. Or negative.
+// The number of bytes consumed of n: all, unless receiving stops or the share ends. Or negative.
 static int rx_feed(struct pdu_conn *c, const uint8_t *p, uint32_t n, struct err *e)
 {
 	uint32_t at = 0;
@@ -387,8 +388,8 @@ static int rx_feed(struct pdu_conn *c, const uint8_t *p, uint32_t n, struct err 
 	return (int)at;
 }
 
-// The scratch is for the next connection: what was not consumed is kept. Seldom: a peer by the book
-// has no more commands out than its window.
+// The next connection uses the scratch, so unconsumed bytes are copied. Rare: a conforming peer
+// sends no more commands than its window.
 static int rest_keep(struct pdu_conn *c, const uint8_t *p, uint32_t n, struct err *e)
 {
 	c->rest = malloc(n);
@@ -440,8 +441,8 @@ static int scratch_feed(struct pdu_conn *c, uint32_t n, struct err *e)
 struct rx_plan {
 	struct iovec iov[RX_IOV + 3];
 	unsigned count;
-	uint32_t in_place; // bytes that go straight to the sink
-	uint32_t discard;  // ... or to nowhere, by way of the scratch
+	uint32_t in_place; // bytes received directly into the sink
+	uint32_t discard;  // ... or discarded through the scratch
 	uint32_t asked;
 };
 
@@ -470,8 +471,8 @@ static void plan_sink(const struct pdu_conn *c, struct rx_plan *plan)
 	}
 }
 
-// What the next receive asks for: the rest of the data segment in place, its tail, then as
-// much of what follows as rx_limit allows.
+// The next receive: the rest of the data segment in place, its tail, then as much of what follows
+// as rx_limit allows.
 static void plan_make(struct pdu_conn *c, struct rx_plan *plan)
 {
 	plan->count = 0;
@@ -496,7 +497,7 @@ static void plan_make(struct pdu_conn *c, struct rx_plan *plan)
 		} else if (plan->count) {
 			ahead = 0; // more pieces than one receive takes, or a rest to discard
 		} else {
-			// No digest is kept of what is discarded unless all of it passes here.
+			// The digest of discarded data is computed only if all of it passes here.
 			ahead = c->data_left + c->tail_len;
 		}
 		break;
@@ -535,7 +536,7 @@ static void rx_again(struct pdu_conn *c)
 	worker_post(c->worker, &c->rx_msg);
 }
 
-// One receive, and the PDUs it brought. 0: there may be more; 1: nothing is left; or negative.
+// One receive and its PDUs. 0: there may be more; 1: nothing is left; or negative.
 static int rx_some(struct pdu_conn *c, uint64_t *done, struct err *e)
 {
 	struct rx_plan plan;
@@ -554,7 +555,7 @@ static int rx_some(struct pdu_conn *c, uint64_t *done, struct err *e)
 	int r = consume(c, &plan, (size_t)got, e);
 	if (r < 0 || c->is_closed)
 		return r < 0 ? r : 1;
-	// Less than asked for: the socket is empty, and the next byte is a new event.
+	// Less than requested: the socket is empty, and the next byte raises a new event.
 	return (size_t)got < plan.asked && !stream_is_hup(c->stream) && !c->rest;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The sending side: PDUs in order, as many as the socket takes in one sendmsg, data straight
-// from its memory. RFC 7143 11.1, 11.2.
+// The sending side: PDUs in order, as many as the socket accepts in one sendmsg, data directly from
+// its memory. RFC 7143 11.1, 11.2.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 #define TX_IOV	  512
 #define FREE_KEEP 4096	 // PDUs a worker keeps for the next burst
-#define PACKET	  65160u // bytes of the largest packet TCP makes at once, 45 segments of 1448
+#define PACKET	  65160u // bytes of the largest packet that TCP builds, 45 segments of 1448
 #define PREFETCH  256u
 #define FROZEN	  4 // of the memory for answers, one part in so many is for frozen data
 
@@ -66,7 +66,7 @@ struct pdu_tx *pdu_tx_copy(struct pdu_conn *c, const uint8_t bhs[ISCSI_BHS_LEN],
 	return tx;
 }
 
-// The free list goes with the worker's last connection.
+// The free list is freed with the worker's last connection.
 void pdu_tx_trim(void)
 {
 	while (free_tx.first) {
@@ -80,11 +80,11 @@ void pdu_tx_trim(void)
 struct tx_cursor {
 	struct iovec *iov;
 	unsigned count, max;
-	uint64_t skip; // bytes of the first PDU that have left already
+	uint64_t skip; // bytes of the first PDU already sent
 	size_t bytes;
 };
 
-// False when the vector is full.
+// False if the vector is full.
 static bool cursor_add(struct tx_cursor *v, const void *base, uint64_t len)
 {
 	if (v->skip >= len) {
@@ -120,7 +120,7 @@ static bool cursor_add_sg(struct tx_cursor *v, const struct pdu_tx *tx)
 
 static bool cursor_add_pdu(struct tx_cursor *v, const struct pdu_tx *tx)
 {
-	// bhs and header_digest are neighbours: one piece.
+	// bhs and header_digest are adjacent: one piece.
 	if (!cursor_add(v, tx->bhs, tx->header_len))
 		return false;
 	if (tx->data ? !cursor_add(v, tx->data, tx->data_len) : !cursor_add_sg(v, tx))
@@ -247,8 +247,8 @@ static void on_defer(struct defer *d)
 	pdu_conn_flush(container_of(d, struct pdu_conn, tx_defer));
 }
 
-// The copy into the socket comes a batch later: the first lines of each piece, and with them the
-// translation of its address, are fetched meanwhile. More of them is slower.
+// The copy into the socket comes a batch later: prefetch the first cache lines of each piece, and
+// with them the translation of its address. Prefetching more is slower.
 static void tx_prefetch(const struct pdu_tx *tx)
 {
 	if (!tx->nsg || tx->sg_offset >= tx->sg[0].len)
@@ -302,7 +302,8 @@ static void tx_consume(struct pdu_conn *c, uint64_t n)
 	}
 }
 
-// As many whole PDUs as fit into limit bytes, at least one. False: nothing more can leave now.
+// Sends as many whole PDUs as fit into limit bytes, at least one. False: nothing more can be sent
+// now.
 static bool send_some(struct pdu_conn *c, uint64_t limit)
 {
 	struct iovec iov[TX_IOV];
@@ -333,7 +334,7 @@ static bool send_some(struct pdu_conn *c, uint64_t limit)
 		pdu_conn_close(c, false, &e);
 		return false;
 	}
-	// Short: the socket is full, and room in it is a new event.
+	// Short: the socket is full, and free space raises a new event.
 	c->is_tx_blocked = (size_t)n < v.bytes;
 	tx_consume(c, (uint64_t)n);
 	return !c->is_closed && !c->is_tx_blocked;
@@ -352,8 +353,8 @@ void pdu_conn_flush(struct pdu_conn *c)
 		pdu_conn_close(c, false, NULL);
 }
 
-// A packet of a few bytes costs the kernel as much as one of 64 KiB. What is short of filling
-// one stays for the next call, if it is little.
+// A packet of a few bytes costs the kernel as much as one of 64 KiB. A short rest is kept for the
+// next call.
 void pdu_tx_flush_most(struct pdu_conn *c)
 {
 	uint64_t left = c->tx_bytes - c->tx_offset, tail = left % PACKET;

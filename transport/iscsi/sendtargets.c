@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// SendTargets answers and TargetAddress values [RFC 7143 App. C, §13.8].
+// SendTargets responses and TargetAddress values [RFC 7143 App. C, §13.8].
 #include "transport/iscsi/sendtargets.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 #include "transport/iscsi/name.h"
 
-// Letters, digits, "-._:%" and nothing that would mean something to a shell or a log.
+// Letters, digits, "-._:%": no character with a meaning to a shell or a log.
 static bool is_host(const char *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -36,7 +36,7 @@ static const char *take_host(const char *value, struct iscsi_address *ret)
 	return host + n + is_bracketed;
 }
 
-// A decimal number that ends at end; hexadecimal has no place in an address.
+// A decimal number that ends at end; an address has no hexadecimal numbers.
 static int take_number(const char **at, char end, uint64_t lo, uint16_t *ret)
 {
 	char digits[8];

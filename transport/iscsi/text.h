@@ -26,41 +26,40 @@ struct text_iter {
 // Starts over len bytes of text (may be NULL when len is 0).
 void text_iter_init(struct text_iter *it, const void *text, size_t len);
 
-// 1: the next pair. 0: the end. -EPROTO: no '=', no closing NUL, a key that is empty, too long
-// or has a character no key may have. Surplus NULs between pairs are skipped, since peers send
-// them as padding. Value lengths are for the caller to judge by key.
+// 1: the next pair. 0: the end. -EPROTO: no '=', no closing NUL, or an empty, too long or malformed
+// key. Surplus NULs between pairs are skipped, since peers send them as padding. The caller checks
+// the lengths of values.
 int text_next(struct text_iter *it, struct text_pair *ret);
 
-// True when the pair's key is exactly name.
+// True if the pair's key is exactly name.
 bool text_key_is(const struct text_pair *pair, const char *name);
 
 // The first pair with that key. 1, 0 (none) or -EPROTO (malformed before it was found).
 int text_find(const void *text, size_t len, const char *key, struct text_pair *ret);
 
-// Iterates the items of a comma separated value: *at starts at the value, and becomes NULL
-// after the last item. False when there is no further item.
+// Iterates the items of a comma-separated value: *at starts at the value and becomes NULL after the
+// last item. False: no further item.
 bool text_list_next(const char **at, const char **ret_item, size_t *ret_len);
 
 // The value of a hexadecimal digit, -1 for any other character.
 int text_hex_digit(char c);
 
-// Decimal, or hexadecimal behind 0x [RFC 7143 §6.1]. -EINVAL: not a number. -ERANGE: outside
-// lo..hi.
+// Decimal, or hexadecimal after 0x [RFC 7143 §6.1]. -EINVAL: not a number. -ERANGE: outside lo..hi.
 int text_number(const char *value, uint64_t lo, uint64_t hi, uint64_t *ret);
 
 // Binary: 0x and an even number of hex digits, or 0b and base64. -EINVAL: malformed or empty.
-// -EMSGSIZE: decodes to more than size bytes; nothing was written then.
+// -EMSGSIZE: decodes to more than size bytes; nothing is written.
 int text_binary_decode(const char *value, uint8_t *ret, size_t size, size_t *ret_len);
 
 struct text_out {
 	char *buf;
 	size_t size, len;
-	bool is_full; // sticky: something did not fit; len still ends at a whole pair
+	bool is_full; // sticky: a pair did not fit; len ends at a complete pair
 };
 
 void text_out_init(struct text_out *o, void *buf, size_t size);
 
-// Each appends one whole pair or nothing. 0, -ENOSPC (and is_full), or -EINVAL (key or value
+// Each appends one complete pair or nothing. 0, -ENOSPC (and is_full), or -EINVAL (key or value
 // with a NUL, '=' in the key).
 int text_append(struct text_out *o, const char *key, const char *value);
 int text_append_len(struct text_out *o, const char *key, size_t key_len, const char *value);

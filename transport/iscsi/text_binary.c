@@ -32,8 +32,8 @@ static int base64_digit(char c)
 	return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-// Digits of s without its padding, or 0 when s is no base64. Padding may be left out, but
-// what is there must be right, and the bits that no byte uses must be zero.
+// The number of digits of s without padding, or 0 if s is not base64. Padding is optional but must
+// be correct; unused bits must be zero.
 static size_t base64_digits(const char *s)
 {
 	size_t n = strlen(s), digits = n;
@@ -84,7 +84,7 @@ int text_binary_decode(const char *value, uint8_t *ret, size_t size, size_t *ret
 	}
 }
 
-// Begins a pair whose value is prefix and value_len characters; NULL when it does not fit.
+// Begins a pair whose value is prefix and value_len characters; NULL: it does not fit.
 static char *begin(struct text_out *o, const char *key, const char *prefix, size_t value_len)
 {
 	size_t need;

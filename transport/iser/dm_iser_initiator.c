@@ -21,7 +21,7 @@ static void close_now(struct dm_iseri *d, const struct err *why)
 	rnic_close(d->qp, false, why);
 }
 
-// From a fresh stack: nobody expects the end of a connection inside a call that sends.
+// From a fresh stack: callers do not expect a send function to close the connection.
 static void on_fault(struct defer *defer)
 {
 	struct dm_iseri *d = container_of(defer, struct dm_iseri, fault_defer);
@@ -36,7 +36,7 @@ void iseri_fault(struct dm_iseri *d, const struct err *e)
 	worker_defer(d->worker, &d->fault_defer, on_fault);
 }
 
-// --- what the role calls ---
+// --- called by the role ---
 
 static void iseri_full_feature(struct dmi *dm, const struct iscsi_params *params)
 {
@@ -90,7 +90,7 @@ static const struct dmi_ops iseri_ops = {
 	.last_rx = iseri_last_rx,
 };
 
-// --- what the queue pair calls ---
+// --- called by the queue pair ---
 
 // The target sends nothing before the first Login Request: receive buffers for login and full
 // feature phase are early enough here.
@@ -119,7 +119,7 @@ static void on_established(struct rnic_qp *qp, const uint8_t *private_data, uint
 		d->connected(&d->dm);
 }
 
-// closed follows and has the words.
+// closed follows with the text.
 static void on_rejected(struct rnic_qp *qp, const uint8_t *private_data, uint32_t len)
 {
 }
@@ -192,7 +192,7 @@ int dm_iser_initiator_connect(struct dmi **ret, struct worker *w, const struct d
 	snprintf(d->transport, sizeof d->transport, "iSER");
 	iser_cm_put(private_data, d->is_invalidating);
 	const struct rnic_qp_options qo = { .send_depth = ISERI_SLOTS,
-					    .reads_out = 1, // none is sent; some peers refuse 0
+					    .reads_out = 1, // unused; some peers refuse 0
 					    .reads_in = RNIC_READS_MAX,
 					    .private_data = private_data,
 					    .private_len = sizeof private_data,

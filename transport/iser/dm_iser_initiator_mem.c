@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Exposes a command's memory to the peer while the command is in flight: that of a read as the
-// Read STag, that of a write's solicited data as the Write STag. On the connection's worker.
-// RFC 7145 7.3.
+// Exposes a command's memory to the peer while the command is in flight: for a read as the Read
+// STag, for the solicited data of a write as the Write STag. On the connection's worker. RFC 7145
+// 7.3.
 //
-// A device that exposes only memory registered for that purpose gets a registration per command:
-// of the command's memory if it is one piece, else of a copy.
+// If a device exposes only memory registered for that purpose, each command is registered: its own
+// memory if that is one piece, else a copy.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static unsigned access_of(const struct dmi_task *t)
 	return t->is_read ? RNIC_REMOTE_WRITE : RNIC_REMOTE_READ;
 }
 
-// What a read does not bring is of no value: see initiator.h.
+// Memory that a read does not fill has no defined content: see initiator.h.
 static unsigned exposed_for(const struct dmi_task *t)
 {
 	return access_of(t) | (t->is_read ? RNIC_SCRATCH : 0);

@@ -6,21 +6,21 @@
 #include "transport/iser/iser.h"
 
 enum {
-	// Commands in flight. A target posts as many receives as it takes PDUs: Linux's 128, which
-	// pings, task management and logout have their share of.
+	// Commands in flight. A target posts one receive per PDU that it accepts; Linux posts 128,
+	// also for pings, task management and logout.
 	ISERI_TASKS_MAX = 120,
-	ISERI_CONTROLS_MAX = 40, // other PDUs that have not left
+	ISERI_CONTROLS_MAX = 40, // other PDUs not sent yet
 	ISERI_SLOTS = ISERI_TASKS_MAX + ISERI_CONTROLS_MAX,
-	// Messages that the target may send at once: an answer each, and what it says unasked.
+	// Messages that the target may send at once: a response to each PDU, and unsolicited PDUs.
 	ISERI_RX = ISERI_TASKS_MAX + 16,
 	ISERI_HDR_LEN = ISER_HDR_LEN + ISCSI_BHS_LEN,
 };
 
-// A PDU that is sent, and the command it begins until that ends.
+// An outgoing PDU, and the command that it starts until that ends.
 struct iseri_slot {
 	struct rnic_wr wr;
 	struct rnic_sge sge[2]; // headers, data
-	struct rnic_sge own;	// memory of the slot's for data, once it was needed
+	struct rnic_sge own;	// memory of the slot for data, allocated on demand
 	struct dm_iseri *d;
 	struct dmi_task *task; // NULL: any other PDU
 	bool is_exposed;
@@ -42,7 +42,7 @@ struct dm_iseri {
 	unsigned free_count, controls;
 	uint32_t generation;	       // the upper bits of the next ITT
 	struct buf *headers;	       // ISERI_HDR_LEN for each slot
-	struct buf *data[ISERI_SLOTS]; // ISER_DATA_MAX for those that have needed it
+	struct buf *data[ISERI_SLOTS]; // ISER_DATA_MAX for slots that needed it
 	struct err fault;	       // why the connection will close at the end of the round
 	struct defer fault_defer;
 	struct defer unsent_defer; // ends tasks that could not be sent
@@ -55,25 +55,25 @@ static inline struct dm_iseri *dm_iseri(struct dmi *dm)
 	return container_of(dm, struct dm_iseri, dm);
 }
 
-// dm_iser_initiator.c: closes at the end of the round, with the first reason given.
+// dm_iser_initiator.c: closes at the end of the round, for the first reason given.
 void iseri_fault(struct dm_iseri *d, const struct err *e);
 
-// dm_iser_initiator_tx.c: what goes out, and how a task ends.
+// dm_iser_initiator_tx.c: sending, and the end of tasks.
 void iseri_command(struct dmi *dm, struct dmi_task *t);
 void iseri_send(struct dmi *dm, const uint8_t *bhs, const void *data, uint32_t len, bool is_login);
 void iseri_drop(struct dmi *dm, struct dmi_task *t);
-// Readies the slots for a connection that stands. -ENOMEM.
+// Prepares the slots of an established connection. -ENOMEM.
 int iseri_tx_open(struct dm_iseri *d, struct err *e);
-void iseri_tx_close(struct dm_iseri *d); // the connection has closed: ends all tasks with -EPIPE
+void iseri_tx_close(struct dm_iseri *d); // the connection is closed: ends all tasks with -EPIPE
 void iseri_tx_free(struct dm_iseri *d);
 // The slot of a command in flight, or NULL.
 struct iseri_slot *iseri_find(struct dm_iseri *d, uint32_t itt);
-// The slot's task is over; up->done follows as soon as nothing that was posted refers to it.
+// The slot's task has ended; up->done follows as soon as no posted request refers to it.
 void iseri_finish(struct iseri_slot *s, int res);
 
 // dm_iser_initiator_mem.c: a command's memory and the peer. expose: as rnic_expose().
 int iseri_expose(struct iseri_slot *s, struct err *e);
-void iseri_conceal(struct iseri_slot *s); // fine when nothing is exposed
+void iseri_conceal(struct iseri_slot *s); // no-op if nothing is exposed
 
-// dm_iser_initiator_rx.c: what comes in.
+// dm_iser_initiator_rx.c: receiving.
 void iseri_received(struct rnic_qp *qp, struct rnic_rx *rx);

@@ -14,8 +14,8 @@
 
 // --- status ---
 
-// How much data a read has got: with a status other than GOOD nothing, unless the residual says so.
-// Where the device counts it, no more than the target has written; else only the target knows.
+// How much data a read has received. With a status other than GOOD nothing, unless the residual
+// says otherwise. At most what the target has written, if the device counts that.
 static uint32_t in_done(const struct iseri_slot *s)
 {
 	const struct dmi_task *t = s->task;
@@ -41,7 +41,7 @@ static int take_response(struct iseri_slot *s, const struct iser_msg *m, struct 
 	return r;
 }
 
-// The peer has taken an STag away, as it may once, with the response of the command it was for.
+// The peer has invalidated an STag, permitted once, with the response to its command.
 static int take_invalidation(struct dm_iseri *d, const struct iseri_slot *s,
 			     const struct rnic_rx *rx, struct err *e)
 {
@@ -73,7 +73,8 @@ static int control(struct dm_iseri *d, const struct iser_msg *m, const struct rn
 	int r = take_invalidation(d, NULL, rx, e);
 	if (r)
 		return r;
-	// What comes is shorter than the buffer, the role is promised a NUL behind the data.
+	// The message is shorter than the buffer, so a NUL after the data fits; the role expects
+	// it.
 	if (m->data)
 		rx->data[m->data - rx->data + m->pdu.data_len] = 0;
 	return d->dm.up->control(&d->dm, &m->pdu, m->bhs, m->data, e);
@@ -107,7 +108,7 @@ void iseri_received(struct rnic_qp *qp, struct rnic_rx *rx)
 	struct err e;
 	int r = d->is_closing ? 0 : message(d, rx, &e);
 	rnic_rx_put(rx);
-	// A violation ends the connection at once: nothing that is queued matters to such a target.
+	// A violation closes the connection at once, without sending what is queued.
 	if (r < 0) {
 		d->dm.ops->close(&d->dm, &e);
 	} else if (d->has_window_moved && !d->is_closing) {

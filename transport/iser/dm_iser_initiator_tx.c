@@ -78,7 +78,7 @@ static struct iscsi_bhs *slot_bhs(struct iseri_slot *s)
 	return (void *)(s->sge[0].addr + ISER_HDR_LEN);
 }
 
-// Memory of the slot's own for data, as its second piece. False: there is none.
+// Gives the slot memory for data, as its second piece. False: no memory.
 static bool slot_data(struct iseri_slot *s)
 {
 	if (!s->own.addr) {
@@ -129,7 +129,7 @@ static bool is_immediate(const struct dm_iseri *d, const struct dmi_task *t)
 	       t->len <= min32(min32(p->first_burst, p->max_send_data), ISER_DATA_MAX);
 }
 
-// Straight from the command's memory where the device knows it. -ENOMEM.
+// Directly from the command's memory if the device knows it. -ENOMEM.
 static int add_immediate(struct iseri_slot *s)
 {
 	const struct dmi_task *t = s->task;
@@ -174,8 +174,8 @@ static void on_unsent(struct defer *defer)
 	}
 }
 
-// There is no memory for it, or the process may not pin any more: others can go on. From a fresh
-// stack, since nobody expects the end of a command inside the call that sends it.
+// No memory, or the limit of pinned memory is reached: other commands continue. From a fresh stack,
+// since callers do not expect the call that sends a command to end it.
 static void end_unsent(struct iseri_slot *s)
 {
 	s->d->dm.sns.cmd_sn--;
@@ -185,7 +185,7 @@ static void end_unsent(struct iseri_slot *s)
 	worker_defer(s->d->worker, &s->d->unsent_defer, on_unsent);
 }
 
-// What the command needs of memory; *ret_immediate: bytes of data that go along with it.
+// Prepares the command's memory; *ret_immediate: bytes of immediate data.
 static int prepare(struct iseri_slot *s, uint32_t *ret_immediate, struct err *e)
 {
 	const struct dmi_task *t = s->task;
@@ -195,7 +195,7 @@ static int prepare(struct iseri_slot *s, uint32_t *ret_immediate, struct err *e)
 	return *ret_immediate ? add_immediate(s) : advertise(s, e);
 }
 
-// Where the device refuses it, or the connection ends already, the close takes the task along.
+// If the device refuses it or the connection is closing, the close ends the task.
 void iseri_command(struct dmi *dm, struct dmi_task *t)
 {
 	struct dm_iseri *d = dm_iseri(dm);
@@ -248,7 +248,7 @@ void iseri_drop(struct dmi *dm, struct dmi_task *t)
 		iseri_finish(s, -ECANCELED);
 }
 
-// --- the connection's begin and end ---
+// --- start and end of the connection ---
 
 int iseri_tx_open(struct dm_iseri *d, struct err *e)
 {
@@ -280,7 +280,7 @@ void iseri_tx_close(struct dm_iseri *d)
 		if (!s->task)
 			continue;
 		s->task->tx_pending = 0;
-		s->is_exposed = false; // the close has seen to it
+		s->is_exposed = false; // the close has ended it
 		iseri_finish(s, s->task->is_finished ? s->task->res : -EPIPE);
 	}
 }

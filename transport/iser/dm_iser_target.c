@@ -29,7 +29,7 @@ void iser_fail(struct dm_iser *d, int code, const char *fmt, ...)
 
 static void on_sent(struct rnic_wr *wr, int res);
 
-// -ENOMEM, -ENOBUFS: the device does not know the pool's memory.
+// -ENOMEM, -ENOBUFS: the pool's memory is not registered with the device.
 static int slab_add(struct dm_iser *d)
 {
 	struct iser_slab *s = calloc(1, sizeof *s);
@@ -134,8 +134,8 @@ uint8_t *iser_tx_bhs(struct iser_tx *tx)
 static void tx_post(struct dm_iser *d, struct iser_tx *tx, uint32_t bytes)
 {
 	tx->sge.len = bytes;
-	// RFC 7145 7.3: what a target sends is to wake the initiator. Us it need not wake: the next
-	// command does.
+	// RFC 7145 7.3: a target's sends must wake the initiator. Their completion need not wake
+	// us: the next command does.
 	tx->wr.flags = RNIC_SOLICITED | (tx->flags & DM_WANTS_SENT ? RNIC_SIGNALED : RNIC_LAZY);
 	d->unsignaled = 0;
 	d->tx_out++;
@@ -200,7 +200,7 @@ void iser_send_held(struct dm_iser *d)
 	}
 }
 
-// The peer says how long: it answers the RDMA Reads that are waited for, or does not.
+// The peer determines how long: it answers the outstanding RDMA Reads or does not.
 static void hold(struct dm_iser *d, struct iser_tx *tx)
 {
 	list_push_back(&d->held, &tx->link);
@@ -211,8 +211,8 @@ static void hold(struct dm_iser *d, struct iser_tx *tx)
 			  d->held_count);
 }
 
-// What initiators have room for after login. A ping's data is not echoed at all: they do not
-// expect any.
+// The receive buffers of initiators after login. A ping's data is not echoed: they do not expect
+// any.
 static uint32_t data_limit(const struct dm_iser *d, uint8_t opcode)
 {
 	if (d->phase != ISCSI_PHASE_FULL_FEATURE)
@@ -236,8 +236,8 @@ static void iser_send(struct dm *dm, const uint8_t *bhs, const void *data, uint3
 	if (len)
 		memcpy(to + ISCSI_BHS_LEN, data, len);
 	tx->flags = flags;
-	// A command that was aborted while RDMA is in flight is over when that is: only then may
-	// the initiator take its memory back.
+	// A command aborted with RDMA in flight ends when that is done: only then may the initiator
+	// reuse its memory.
 	if (opcode == ISCSI_OP_TMF_RSP && d->draining)
 		hold(d, tx);
 	else
@@ -251,7 +251,7 @@ void iser_reject(struct dm_iser *d, uint8_t reason, const uint8_t *bad)
 	iser_send(&d->dm, bhs, bad, ISCSI_BHS_LEN, DM_ADVANCES);
 }
 
-// --- what the role calls ---
+// --- called by the role ---
 
 static void iser_full_feature(struct dm *dm, const struct iscsi_params *params)
 {
@@ -277,7 +277,7 @@ static void iser_flush(struct dm *dm)
 
 static void iser_pause(struct dm *dm, bool is_paused)
 {
-	// The peer's messages come whether or not they are wanted.
+	// The peer's messages arrive in any case.
 }
 
 static void iser_close(struct dm *dm, bool linger, const struct err *why)
@@ -353,7 +353,7 @@ static const struct dm_ops iser_ops = {
 	.counters = iser_counters,
 };
 
-// --- what the queue pair calls ---
+// --- called by the queue pair ---
 
 static void on_established(struct rnic_qp *qp, const uint8_t *private_data, uint32_t len)
 {
@@ -369,7 +369,7 @@ static void on_received(struct rnic_qp *qp, struct rnic_rx *rx)
 
 static void on_rejected(struct rnic_qp *qp, const uint8_t *private_data, uint32_t len)
 {
-	// Only who connects is rejected.
+	// Only the connecting side is rejected.
 }
 
 static void on_closed(struct rnic_qp *qp, const struct err *e)
@@ -389,7 +389,7 @@ static const struct rnic_qp_ops qp_ops = {
 	.closed = on_closed,
 };
 
-// --- the beginning ---
+// --- start ---
 
 static void dm_init(struct dm_iser *d, const struct rnic_request *q, const struct dm_up *up,
 		    void *role)
@@ -408,15 +408,15 @@ static void dm_init(struct dm_iser *d, const struct rnic_request *q, const struc
 	d->worker = q->rnic->worker;
 	d->phase = ISCSI_PHASE_LOGIN;
 	iscsi_params_init(&d->params);
-	// Linux says that it takes invalidations. Others, libiscsi among them, have one receive
-	// buffer until the first answer to a command has come, and where nothing is sent again
-	// (iWARP) a second message would end the connection: they begin with one command.
+	// Linux announces that it accepts invalidations. Others, such as libiscsi, have one receive
+	// buffer until the first response to a command, and over iWARP, which does not retransmit,
+	// a second message would break the connection: they start with one command.
 	bool wants_inval = iser_cm_can_invalidate(q->private_data, q->private_len);
 	d->can_invalidate = wants_inval && q->rnic->limits.can_invalidate;
 	if (!wants_inval && !strcmp(q->carrier, "iWARP"))
 		d->dm.first_window = 1;
-	// libiscsi up to 1.19 counts immediate data in DataSegmentLength and then leaves it in the
-	// memory it advertises: it is not offered any.
+	// libiscsi up to 1.19 counts immediate data in DataSegmentLength but leaves it in the
+	// advertised memory: so it is not offered any.
 	d->dm.has_no_immediate = !wants_inval;
 	struct list *lists[] = { &d->tasks,   &d->free_tasks, &d->free_ops, &d->slabs,
 				 &d->free_tx, &d->held,	      &d->starved };
@@ -435,7 +435,7 @@ static int accept_request(struct dm_iser *d, struct rnic_request *q,
 				     .pkey = wanted ? wanted->pkey : 0 };
 	iser_cm_put(answer, d->can_invalidate);
 	o.reads_out = l->max_reads_out < RNIC_READS_MAX ? l->max_reads_out : RNIC_READS_MAX;
-	o.reads_in = q->reads_in; // none comes; but some refuse to be given fewer than they ask for
+	o.reads_in = q->reads_in; // none arrives, but some peers refuse fewer than they request
 	return rnic_accept(q, &d->qp, &o, &qp_ops, d, e);
 }
 

@@ -10,17 +10,17 @@ enum {
 	ISER_SGE = 8,	 // pieces of one RDMA Write or Read
 	ISER_SLOT = 256, // bytes of a send: headers and ISER_FFP_DATA_MAX
 	ISER_SLAB = BUF_MIN / ISER_SLOT,
-	ISER_LOGIN_RX = 2, // receive buffers of a connection that logs in
+	ISER_LOGIN_RX = 2, // receive buffers of a connection during login
 	ISER_EXTRA_RX = 8, // ... beyond the command window: pings, task management, text, logout
-	ISER_SIGNAL_EACH = 32, // a chain of writes reports back at least this often
-	ISER_TX_EXTRA = 1024, // sends that wait beyond the window, after which the peer is hopeless
-	ISER_BLOCK_MIN = 512, // what is shorter is no block of a disk: no payload
+	ISER_SIGNAL_EACH = 32, // a chain of writes is signaled at least this often
+	ISER_TX_EXTRA = 1024, // limit of queued sends beyond the window; then the connection closes
+	ISER_BLOCK_MIN = 512, // shorter data is not a disk block and so not payload
 };
 _Static_assert(ISER_SLOT >= ISER_HDR_LEN + ISCSI_BHS_LEN + ISER_FFP_DATA_MAX, "slot");
 
 struct dm_iser;
 
-// One command. In the lists of its connection from its arrival until up->released.
+// A command. In the lists of its connection from its arrival until up->released.
 struct iser_task {
 	struct list link; // dm_iser.tasks or free_tasks
 	struct list wait; // dm_iser.starved
@@ -28,13 +28,13 @@ struct iser_task {
 	struct dm_task *t;
 	struct iser_tag write, read; // the initiator's memory; "read" takes data-in
 	bool has_write, has_read;
-	uint32_t room; // bytes of data-in that fit there
+	uint32_t room; // bytes of data-in that fit into it
 	// Immediate data, in its receive buffer.
 	struct rnic_rx *rx;
 	const uint8_t *imm;
 	uint32_t imm_len;
 
-	// The transfer under way: bytes from offset at on of sg, to or from remote.
+	// The current transfer: bytes from offset at of sg, to or from remote.
 	enum { ISER_IDLE, ISER_READING, ISER_WRITING } transfer;
 	struct sg *sg;
 	uint32_t nsg, index, offset; // and the cursor in it
@@ -55,8 +55,8 @@ struct iser_op {
 	struct rnic_sge sge[ISER_SGE];
 	struct list link; // free_ops
 	struct iser_task *task;
-	struct buf *bounce; // for memory that the device does not know
-	uint8_t *target;    // where its bytes belong, after a read
+	struct buf *bounce; // for memory that is not registered with the device
+	uint8_t *target;    // destination of its bytes, after a read
 };
 
 // One send.
@@ -89,18 +89,18 @@ struct dm_iser {
 	struct iscsi_params params;
 	enum iscsi_phase phase;
 	bool can_invalidate;
-	bool has_said_hello, is_hello_due; // due: nothing else may come
+	bool has_said_hello, is_hello_due; // required: nothing else is accepted
 	bool is_closing, is_closed;
 	uint64_t closing_ns;
 
 	struct list tasks, free_tasks, free_ops, slabs, free_tx;
 	struct dm_owed owed;	    // unsolicited data
-	struct iser_task *arriving; // the command that up->command is being told of
-	struct rnic_rx *current;    // the message being served
+	struct iser_task *arriving; // the command that up->command is being called for
+	struct rnic_rx *current;    // the message being processed
 	bool keeps_current;	    // ... whose buffer a task holds
 
 	struct list held;    // task management responses that wait for draining to become 0
-	unsigned held_count; // ... so many
+	unsigned held_count; // ... their number
 	unsigned draining;   // aborted tasks with RDMA in flight
 	struct list starved; // tasks that wait for pool buffers
 	struct buf_wait wait;
@@ -111,7 +111,7 @@ struct dm_iser {
 	uint32_t rx_held;  // ... that tasks hold
 	uint32_t tx_out;   // sends in flight
 	uint32_t outgoing; // ... and RDMA Writes
-	uint64_t tx_ns;	   // when the last of those left, or the first began to wait
+	uint64_t tx_ns;	   // when the last of those was sent, or the first began to wait
 	uint64_t pdus_in, pdus_out;
 	struct buf_copies copied;
 };
@@ -121,34 +121,34 @@ static inline struct dm_iser *dm_iser(struct dm *dm)
 	return container_of(dm, struct dm_iser, dm);
 }
 
-// dm_iser_target.c: the connection, and what is sent. ----------------------------------------
+// dm_iser_target.c: the connection, and sending. ---------------------------------------------
 
-// Closes for a reason of our own.
+// Closes for our own reason.
 void iser_fail(struct dm_iser *d, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-// A send with room for len bytes of data behind the zeroed headers; NULL: out of memory, and the
+// A send with room for len bytes of data after the zeroed headers; NULL: out of memory, and the
 // connection is closing.
 struct iser_tx *iser_tx_get(struct dm_iser *d, uint32_t len);
 // Sends it with len bytes of data: fills in iSER header, DataSegmentLength and padding.
 void iser_tx_post(struct dm_iser *d, struct iser_tx *tx, uint32_t len);
-// ... the iSER header alone, as it is.
+// ... the iSER header alone, unchanged.
 void iser_tx_post_header(struct dm_iser *d, struct iser_tx *tx);
 uint8_t *iser_tx_bhs(struct iser_tx *tx);
 void iser_reject(struct dm_iser *d, uint8_t reason, const uint8_t *bad);
 // Task management responses that waited for draining tasks.
 void iser_send_held(struct dm_iser *d);
 
-// dm_iser_target_rx.c: messages, and data-out up to where it has to be fetched. ----------------
+// dm_iser_target_rx.c: messages, and data-out until it is fetched. -----------------------------
 
 void iser_received(struct dm_iser *d, struct rnic_rx *rx);
 void iser_get_data(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t nsg, uint32_t len);
-// Takes the next step of a task: copies, reads, the answer to get_data, a status that had to wait.
+// Takes the next step of a task: copies, reads, completion of get_data, a deferred status.
 void iser_progress(struct iser_task *it);
-// Throws away data that came before it was asked for.
+// Discards data received before get_data.
 void iser_drop_data(struct iser_task *it);
-// The same, and what is to come.
+// The same, and later data.
 void iser_forget(struct iser_task *it);
-// The mover's part of t; of the arriving one if it has none yet.
+// The mover's part of t; that of the arriving command if t has none yet.
 struct iser_task *iser_task_of(struct dm_iser *d, struct dm_task *t);
 uint64_t iser_oldest_owed(struct dm *dm);
 uint64_t iser_owed_since(const struct dm_iser *d);
@@ -159,13 +159,13 @@ uint64_t iser_tx_since(const struct dm_iser *d);
 void iser_put_data(struct dm *dm, struct dm_task *t, struct dm_result *r);
 // Data-in and status; NULL: neither.
 void iser_send_result(struct iser_task *it, struct dm_result *r);
-// Fetches data-out from byte at on; iser_progress() follows with t->received at t->want.
+// Fetches data-out from byte at; iser_progress() follows when t->received reaches t->want.
 void iser_read(struct iser_task *it, uint32_t at);
 void iser_task_unref(struct iser_task *it);
-// The connection is gone: nobody waits for buffers any more.
+// The connection is closed: cancels all waits for buffers.
 void iser_drop_starved(struct dm_iser *d);
-// A send or RDMA Write was posted, or is done: keeps count of what is on its way out.
+// A send or RDMA Write was posted or is done: counts those in flight.
 void iser_out_begins(struct dm_iser *d);
 void iser_out_ends(struct dm_iser *d);
-// Copies n bytes, which are counted as payload if they can be any.
+// Copies n bytes, counted as payload if they may be payload.
 void iser_copy(struct dm_iser *d, void *to, const void *from, uint32_t n);

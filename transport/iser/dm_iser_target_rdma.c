@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The target's iSER mover, RDMA: Put_Data as RDMA Writes followed by a SCSI Response, Get_Data
-// as RDMA Reads, and the end of a command, which is reported when all its requests are done.
-// RFC 7145 7.3, 9.5. The connection's worker.
+// as RDMA Reads, and the end of a command, reported when all its requests are done. RFC 7145 7.3,
+// 9.5. The connection's worker.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +74,7 @@ void iser_task_unref(struct iser_task *it)
 		task_free(it);
 		return;
 	}
-	// Flushed reads answer nobody: the close ends the task.
+	// Flushed reads need no result: the close ends the task.
 	if (it->transfer != ISER_READING || it->d->is_closed || it->t->error == -EPIPE)
 		return;
 	it->transfer = ISER_IDLE;
@@ -103,7 +103,7 @@ static void on_op_done(struct rnic_wr *wr, int res)
 
 // --- requests ---
 
-// The piece at the cursor that is contiguous and no longer than most.
+// The contiguous piece at the cursor, at most most bytes.
 static struct sg piece(struct iser_task *it, uint32_t most)
 {
 	while (it->index < it->nsg && it->offset == it->sg[it->index].len) {
@@ -117,8 +117,8 @@ static struct sg piece(struct iser_task *it, uint32_t most)
 	return (struct sg){ .addr = s->addr + it->offset, .len = n < most ? n : most };
 }
 
-// Memory that the device does not know (parameter data from the heap, a RAM disk that could not
-// be pinned) goes through a buffer of the pool. -EAGAIN: none is free.
+// Memory that is not registered (parameter data from the heap, a RAM disk that could not be pinned)
+// goes through a buffer of the pool. -EAGAIN: no buffer is free.
 static int op_bounce(struct iser_op *op, struct sg s)
 {
 	struct iser_task *it = op->task;
@@ -137,7 +137,7 @@ static int op_bounce(struct iser_op *op, struct sg s)
 	return (int)n;
 }
 
-// Fills op with what comes next: as much as the device takes in one request. Bytes, or -EAGAIN.
+// Fills op with the next part: as much as the device takes in one request. Bytes, or -EAGAIN.
 static int op_fill(struct iser_op *op)
 {
 	struct iser_task *it = op->task;
@@ -197,7 +197,7 @@ static int op_post(struct iser_op *op)
 	return 0;
 }
 
-// Posts what is left of the transfer. True when all of it is; else it goes on by itself, or the
+// Posts the rest of the transfer. True if all of it is posted; else it continues by itself, or the
 // connection is closing.
 static bool transfer_post(struct iser_task *it)
 {
@@ -243,7 +243,7 @@ static void starved_run(struct buf_wait *w)
 		struct iser_task *it = list_entry(l, struct iser_task, wait);
 		if (transfer_post(it) && it->transfer == ISER_WRITING)
 			send_status(it);
-		iser_task_unref(it); // starve() has taken another reference, if need be
+		iser_task_unref(it); // starve() has taken another reference if necessary
 	}
 }
 
@@ -274,14 +274,14 @@ void iser_drop_starved(struct dm_iser *d)
 void iser_read(struct iser_task *it, uint32_t at)
 {
 	struct dm_task *t = it->t;
-	// The initiator advertises what is left to be solicited; as the RFC has it by default, but
-	// nobody does it unless he says so, the whole of the command's memory.
+	// The initiator advertises the memory of the solicited data only. By the RFC's default it
+	// would be all of the command's memory, but initiators do that only if they declare it.
 	uint32_t skip = it->d->params.tagged_solicited_only ? t->requested : 0;
 	it->transfer = ISER_READING;
 	it->rkey = it->write.stag;
 	it->remote = it->write.base - skip;
 	transfer_begin(it, t->sg, t->nsg, at, t->want);
-	it->pending++; // so that no completion comes in between
+	it->pending++; // so that no completion comes between
 	transfer_post(it);
 	it->pending--;
 }
@@ -311,7 +311,7 @@ static void send_status(struct iser_task *it)
 	}
 	dm_stamp(&d->dm, bhs);
 	d->dm.sns->stat_sn++;
-	// The peer checks that it is this command's tag that goes.
+	// The peer checks that the invalidated tag is this command's.
 	uint32_t stag = it->has_read ? it->read.stag : it->has_write ? it->write.stag : 0;
 	if (d->can_invalidate && stag) {
 		tx->wr.opcode = RNIC_SEND_INVALIDATE;
@@ -367,7 +367,7 @@ void iser_put_data(struct dm *dm, struct dm_task *t, struct dm_result *r)
 {
 	struct dm_iser *d = dm_iser(dm);
 	struct iser_task *it = iser_task_of(d, t);
-	// Status lets the initiator take its memory back, so reads that are in flight end first.
+	// Status lets the initiator reuse its memory, so reads in flight end first.
 	if (r && (t->owes_data || it->reads) && !d->is_closed) {
 		iser_drop_data(it);
 		unstarve(it);

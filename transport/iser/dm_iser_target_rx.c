@@ -40,10 +40,10 @@ void iser_forget(struct iser_task *it)
 	it->t->owes_data = false;
 }
 
-// --- data that came unasked ---
+// --- unsolicited data ---
 
-// n bytes at offset into the command's data go to where the device server wants them; what it
-// does not want is dropped.
+// Copies n bytes at offset of the command's data to the device server's destination; drops bytes
+// outside it.
 static void place(struct iser_task *it, uint32_t offset, const uint8_t *data, uint32_t n)
 {
 	const struct dm_task *t = it->t;
@@ -62,7 +62,7 @@ static void place(struct iser_task *it, uint32_t offset, const uint8_t *data, ui
 	}
 }
 
-// The device server has no place for it yet (its turn or memory has to come).
+// The device server has no buffer for it yet (the task waits for its turn or for memory).
 static void park(struct iser_task *it, uint32_t offset, const uint8_t *data, uint32_t n)
 {
 	struct dm_iser *d = it->d;
@@ -85,7 +85,7 @@ static void take(struct iser_task *it, uint32_t offset, const uint8_t *data, uin
 		park(it, offset, data, n);
 }
 
-// What had to wait for get_data.
+// Data that waited for get_data.
 static void unpark(struct iser_task *it)
 {
 	struct dm_task *t = it->t;
@@ -124,7 +124,7 @@ void iser_progress(struct iser_task *it)
 	if (!t->wants_data || it->transfer == ISER_READING)
 		return;
 	if (!t->error && t->want > t->expected_out)
-		t->error = -EMSGSIZE; // never beyond what the initiator has advertised
+		t->error = -EMSGSIZE; // never beyond the memory that the initiator advertised
 	if (!t->error && t->received < t->want && !it->has_write)
 		t->error = -EPROTO;
 	if (t->error || t->received >= t->want)
@@ -190,7 +190,7 @@ static struct iser_task *task_get(struct dm_iser *d)
 	return it;
 }
 
-// The role has filled t, which the arriving command belongs to.
+// The role has filled t for the arriving command.
 static void task_bind(struct dm_iser *d, struct dm_task *t)
 {
 	struct iser_task *it = d->arriving;
@@ -233,8 +233,8 @@ static uint32_t read_room(const struct iser_msg *m)
 	return info.has_bidi_read ? info.bidi_read_len : 0;
 }
 
-// A command that has to wait: its peer keeps no more buffers than were set aside for it, and none
-// that others may soon go without.
+// A command that must wait: its peer holds no more buffers than were reserved for it, and none that
+// others may soon need.
 static void give_back(struct iser_task *it)
 {
 	struct dm_iser *d = it->d;
@@ -265,7 +265,7 @@ static void on_command(struct dm_iser *d, const struct iser_msg *m)
 	} else if (d->arriving) {
 		d->arriving = NULL;
 		list_push_front(&d->free_tasks, &it->link);
-	} // else the role has asked for data or ended it, and it may be gone
+	} // else the role has requested data or ended it, and it may be freed
 	if (d->keeps_current)
 		give_back(it);
 }
@@ -283,7 +283,7 @@ static void on_data_out(struct dm_iser *d, const struct iser_msg *m)
 	memcpy(&itt, h->itt, sizeof itt);
 	struct dm_task *t = dm_owed_find(&d->owed, itt);
 	if (!t)
-		return; // aborted, most likely: its data was on the way still
+		return; // probably aborted, with data still in transit
 	struct iser_task *it = t->mover;
 	t->progress_ns = worker_now(d->worker);
 	if (!t->error)
@@ -302,15 +302,15 @@ static void on_data_out(struct dm_iser *d, const struct iser_msg *m)
 
 // --- messages ---
 
-// One iSER version is known. REJ tells the initiator why the connection then closes.
+// Only one iSER version is known. REJ tells the initiator why the connection closes.
 static bool knows_version(const struct iser_msg *m)
 {
 	return m->version <= ISER_VERSION && m->version_max >= ISER_VERSION;
 }
 
-// RFC 7145 5.1, 9.3, 9.4: a Hello is the first message of full feature phase, if the login has
-// declared iSERHelloRequired=Yes, and none then. For who says it before the login, since to it RDMA
-// begins there, it is the first message of all.
+// RFC 7145 5.1, 9.3, 9.4: if the login declared iSERHelloRequired=Yes, a Hello is the first message
+// of full feature phase. Some initiators send it before the login, as the first message of the
+// connection.
 static void on_hello(struct dm_iser *d, const struct iser_msg *m)
 {
 	struct err e;
@@ -359,7 +359,7 @@ void iser_received(struct dm_iser *d, struct rnic_rx *rx)
 	d->current = rx;
 	d->keeps_current = false;
 	if (d->is_closing || d->is_closed) {
-		// What is on its way still is not looked at.
+		// Messages still in transit are ignored.
 	} else if (iser_msg_parse(&m, rx->data, rx->len, &e) < 0) {
 		iser_fail(d, e.code, "%s", e.text);
 	} else {

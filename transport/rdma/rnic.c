@@ -3,7 +3,7 @@
 // software while the queue pair is full or has its agreed number of reads in flight.
 //
 // A waiting read does not hold up later requests (sends are not ordered behind reads anyway),
-// except a fenced request, which waits for every earlier read, and everything after it.
+// except a fenced request, which waits for all earlier reads, and everything after it.
 #include "transport/rdma/rnic.h"
 
 #include <errno.h>
@@ -71,7 +71,7 @@ static bool has_reads(const struct rnic_qp *qp)
 	return qp->reads_posted || !list_empty(&qp->waiting_reads);
 }
 
-// Reads come first: they were posted before what they may have held up.
+// Reads first: they were posted before the requests that they delay.
 static void post_waiting(struct rnic_qp *qp)
 {
 	while (has_room(qp) && qp->reads_posted < qp->reads_out && !list_empty(&qp->waiting_reads))
@@ -96,7 +96,7 @@ static void cancel_all(struct list *l)
 	}
 }
 
-// What lingers ends before what came later.
+// While the queue pair lingers, earlier requests end first.
 static void cancel_run(struct defer *d)
 {
 	struct rnic_qp *qp = container_of(d, struct rnic_qp, cancel);
@@ -151,7 +151,7 @@ void rnic_qp_flush_waiting(struct rnic_qp *qp)
 	cancel_all(&qp->late);
 }
 
-// A fenced request must not leave without the reads before it, nor must what is behind it.
+// A fenced request, and those after it, must not be sent before the earlier reads are done.
 void rnic_qp_linger(struct rnic_qp *qp)
 {
 	bool had_reads = has_reads(qp), is_lost = false;
@@ -169,7 +169,7 @@ void rnic_qp_linger(struct rnic_qp *qp)
 	}
 }
 
-// --- what the provider does ---
+// --- implemented by the provider ---
 
 void rnic_flush(struct rnic_qp *qp)
 {

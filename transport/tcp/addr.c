@@ -12,7 +12,7 @@
 
 static int bad(struct err *e, const char *text, const char *cause)
 {
-	// Cut short: what was given may be of any length.
+	// Truncated: the input may be of any length.
 	return err_set(e, -EINVAL, "address \"%.64s\": %s (give 1.2.3.4:3260 or [::1]:3260)", text,
 		       cause);
 }
@@ -81,7 +81,7 @@ int tcp_addr_split(struct host_port *ret, const char *text, uint16_t default_por
 	return 0;
 }
 
-// "%eth0" or "%2" behind an IPv6 address (RFC 4007 section 11).
+// "%eth0" or "%2" after an IPv6 address (RFC 4007 section 11).
 static int parse_scope(const char *zone, uint32_t *ret)
 {
 	unsigned n = 0;
@@ -96,7 +96,7 @@ static int parse_scope(const char *zone, uint32_t *ret)
 	return *ret ? 0 : -ENODEV;
 }
 
-// 0, -ENODEV for an interface that is not there, -EINVAL if it is no IPv6 address.
+// 0, -ENODEV for an interface that does not exist, -EINVAL if it is not an IPv6 address.
 static int parse_in6(const char *host, struct sockaddr_in6 *ret)
 {
 	char ip[HOST_MAX];

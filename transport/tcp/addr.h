@@ -22,13 +22,13 @@ struct tcp_addr {
 #define TCP_ADDR_TEXT 72 // room for "[address%interface]:port" and its NUL
 
 // Reads "1.2.3.4", "1.2.3.4:3260", "::1", "[::1]", "[::1]:3260", "[fe80::1%eth0]:3260" (RFC 3986,
-// RFC 4007). No names. Without a port it is default_port. -EINVAL, or -ENODEV for an interface
-// that does not exist (now); then *ret is untouched.
+// RFC 4007). No names. Without a port it is default_port. -EINVAL, or -ENODEV for an interface that
+// does not exist (now); *ret is then unchanged.
 int tcp_addr_parse(struct tcp_addr *ret, const char *text, uint16_t default_port, struct err *e);
 
-// As tcp_addr_parse, but "name" and "name:port" too: asks the resolver, which may block for
-// seconds. Not on a worker that serves data. Fills up to max addresses in the resolver's order
-// of preference and returns how many; -EINVAL, -ENOENT (no such name), -EAGAIN, -ENOMEM.
+// As tcp_addr_parse(), but also "name" and "name:port": calls the resolver, which may block for
+// seconds. Not on a worker that serves data. Fills up to max addresses in the resolver's order of
+// preference and returns how many; -EINVAL, -ENOENT (no such name), -EAGAIN, -ENOMEM.
 int tcp_addr_resolve(struct tcp_addr *ret, int max, const char *text, uint16_t default_port,
 		     struct err *e);
 
@@ -43,18 +43,18 @@ bool tcp_addr_is_wildcard(const struct tcp_addr *a);   // 0.0.0.0 or ::
 bool tcp_addr_is_loopback(const struct tcp_addr *a);   // 127.0.0.0/8 or ::1
 bool tcp_addr_is_link_local(const struct tcp_addr *a); // 169.254.0.0/16 or fe80::/10
 
-// Whether one may ever listen there: 0, or -EINVAL with text for a multicast or broadcast
-// address, a mapped IPv4 address, and an IPv6 link-local one without its interface.
+// Whether a socket can listen there: 0, or -EINVAL with text for a multicast or broadcast address,
+// a mapped IPv4 address, and an IPv6 link-local one without its interface.
 int tcp_addr_check_local(const struct tcp_addr *a, struct err *e);
 
-// A total order: IPv4 before IPv6, then address, scope, port. 0 if they are the same.
+// A total order: IPv4 before IPv6, then address, scope, port. 0: equal.
 int tcp_addr_compare(const struct tcp_addr *a, const struct tcp_addr *b);
-// As compare() == 0, whatever the ports.
+// As compare() == 0, but ignores the ports.
 bool tcp_addr_same_ip(const struct tcp_addr *a, const struct tcp_addr *b);
 
 // Size of the sockaddr in use.
 socklen_t tcp_addr_len(const struct tcp_addr *a);
-// AF_UNSPEC if it is neither IPv4 nor IPv6 or cut short; IPv4 mapped into IPv6 becomes IPv4.
+// AF_UNSPEC if it is neither IPv4 nor IPv6, or truncated; IPv4 mapped into IPv6 becomes IPv4.
 void tcp_addr_from_sockaddr(struct tcp_addr *ret, const struct sockaddr *sa, socklen_t len);
 // The two ends of a socket; AF_UNSPEC if it has none.
 void tcp_addr_of_socket(struct tcp_addr *ret, int fd);

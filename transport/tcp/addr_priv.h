@@ -15,5 +15,5 @@ struct host_port {
 // -EINVAL with its cause.
 int tcp_addr_split(struct host_port *ret, const char *text, uint16_t default_port, struct err *e);
 
-// -EINVAL if the host is no numeric address, -ENODEV if its interface is not there.
+// -EINVAL if the host is not a numeric address, -ENODEV if its interface does not exist.
 int tcp_addr_from_host(struct tcp_addr *ret, const struct host_port *hp);

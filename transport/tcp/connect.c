@@ -31,7 +31,7 @@ void stream_connect_timeout(struct timer *t)
 	stream_close(s, s->reason ? s->reason : -ETIMEDOUT);
 }
 
-// connect() may fail at once (loopback, no route); reported by closed like every other failure.
+// connect() may fail at once (loopback, no route); closed reports this like every other failure.
 static void begin(struct stream *s, int fd, uint64_t timeout_usec)
 {
 	int r;

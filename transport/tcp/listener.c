@@ -8,13 +8,13 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#define BACKLOG	     1024   // the kernel cuts it to net.core.somaxconn
-#define ACCEPT_ROUND 64	    // connections a round, so that others get their turn
-#define PAUSE_USEC   100000 // until descriptors or memory are asked for again
+#define BACKLOG	     1024   // the kernel limits it to net.core.somaxconn
+#define ACCEPT_ROUND 64	    // connections per round, so that others get their turn
+#define PAUSE_USEC   100000 // retry interval if descriptors or memory are short
 
 struct listener {
 	struct watch watch;
-	struct timer again; // goes on accepting: later in turn, or after a pause
+	struct timer again; // continues accepting: in the next round, or after a pause
 	struct worker *worker;
 	struct listener_ops ops;
 	void *arg;
@@ -77,7 +77,7 @@ static void accept_failed(struct listener *l, int code)
 	l->ops.trouble(l, &e);
 }
 
-// False when there is nothing more to accept now.
+// False: nothing more to accept now.
 static bool accept_one(struct listener *l)
 {
 	struct sockaddr_storage ss;
@@ -95,7 +95,7 @@ static bool accept_one(struct listener *l)
 		l->is_in_trouble = false;
 		return false;
 	case EINTR:
-	case ECONNABORTED: // it broke while it waited; so do the next ones (accept(2))
+	case ECONNABORTED: // that connection failed in the backlog; try the next one (accept(2))
 	case EPROTO:
 	case ENETDOWN:
 	case ENETUNREACH:
@@ -196,7 +196,7 @@ void listener_free(struct listener *l)
 	watch_remove(l->worker, &l->watch);
 	close(fd);
 	if (l->is_in_accept)
-		l->is_freed = true; // accept_all() is on the stack and frees it
+		l->is_freed = true; // accept_all() is running and frees it
 	else
 		free(l);
 }

@@ -60,8 +60,8 @@ int tcp_addr_resolve(struct tcp_addr *ret, int max, const char *text, uint16_t d
 	r = tcp_addr_from_host(ret, &hp);
 	if (r == 0)
 		return 1;
-	// Brackets, a colon or a zone are an address, and a wrong one; so is what has only digits
-	// and dots, which the resolver would read the way of 1970 (octal, fewer parts).
+	// Brackets, a colon or a zone mean an invalid address; so do only digits and dots, which
+	// the resolver would parse as inet_aton(3) (octal, fewer parts).
 	if (hp.is_bracketed || strpbrk(hp.host, ":%") ||
 	    strspn(hp.host, "0123456789.") == strlen(hp.host))
 		return tcp_addr_parse(ret, text, default_port, e);

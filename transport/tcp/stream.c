@@ -39,7 +39,8 @@ struct stream *stream_alloc(struct worker *w, const struct stream_ops *ops, void
 	return s;
 }
 
-// Small requests and answers must not wait for an acknowledgement. No TCP (a socketpair): fine.
+// Small requests and responses must not wait for an acknowledgement. Sockets other than TCP (a
+// socketpair) are fine.
 void stream_set_options(int fd)
 {
 	const int on = 1;
@@ -84,7 +85,7 @@ static int socket_error(int fd)
 	return -code;
 }
 
-// The peer's last words come before its error; what the owner leaves unread is lost with it.
+// Data of the peer is read before the error is reported; unread data is lost with it.
 static void handle_events(struct stream *s, uint32_t events)
 {
 	if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
@@ -101,7 +102,7 @@ static void handle_events(struct stream *s, uint32_t events)
 	}
 }
 
-// True if the stream is connected and events are for its owner.
+// True if the stream is connected and its events go to its owner.
 static bool finish_connect(struct stream *s)
 {
 	int code = socket_error(s->watch.fd);
@@ -245,13 +246,13 @@ int stream_shutdown(struct stream *s)
 	return shutdown(s->watch.fd, SHUT_WR) < 0 ? -errno : 0;
 }
 
-// A close with unread bytes makes the kernel send a reset, which may take from the peer what we
-// sent last, such as the reason of a refusal: discard what is there.
+// A close with unread bytes makes the kernel send a reset, which may destroy what we sent last,
+// such as the reason of a refusal: discard unread bytes first.
 static void discard_unread(int fd)
 {
 	const size_t most = 1 << 20;
 
-	// Bounded: a peer that goes on sending does not hold the worker.
+	// Bounded: a peer that keeps sending does not block the worker.
 	for (int i = 0; i < 8; i++)
 		if (recv(fd, NULL, most, MSG_DONTWAIT | MSG_TRUNC) != (ssize_t)most)
 			return;
@@ -308,7 +309,7 @@ void stream_free(struct stream *s)
 	close_socket(s);
 	worker_defer_cancel(&s->report);
 	if (s->is_in_event)
-		s->is_freed = true; // stream_event() is on the stack and frees it
+		s->is_freed = true; // stream_event() is running and frees it
 	else
 		free(s);
 }

@@ -5,13 +5,13 @@
 #include "transport/tcp/stream.h"
 
 struct stream {
-	struct watch watch; // fd -1: closed or handed out
+	struct watch watch; // fd -1: closed or detached
 	struct worker *worker;
 	struct stream_ops ops;
 	void *arg;
 	struct tcp_addr local, peer;
 	struct timer timeout; // of connecting
-	struct defer report;  // closed, once the caller's functions have returned
+	struct defer report;  // calls closed after the caller's functions have returned
 	int reason;	      // of the close, or why connect() failed at once
 	bool is_connecting;
 	bool is_hup;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Big-endian integers in byte arrays: what every iSCSI, iSER, SRP, MPA and SCSI field is.
+// Big-endian integers in byte arrays: the form of all iSCSI, iSER, SRP, MPA and SCSI fields.
 //
 // The pointer needs no alignment; nothing here checks a length. Any thread, nothing blocks.
 #pragma once

@@ -13,8 +13,8 @@ enum {
 	ISCSI_DATA_LEN_MAX = (1 << 24) - 1, // DataSegmentLength is 24 bits
 	ISCSI_DIGEST_LEN = 4,		    // CRC32C [RFC 7143 §13.1]
 	ISCSI_PORT = 3260,		    // [RFC 7143 §4.2.7.3]
-	ISCSI_VERSION = 0,		    // the only one there is [RFC 7143 §11.12.4]
-	ISCSI_LOGIN_DATA_MAX = 8192, // any login PDU, whatever is declared [RFC 7143 §13.12]
+	ISCSI_VERSION = 0,		    // the only version [RFC 7143 §11.12.4]
+	ISCSI_LOGIN_DATA_MAX = 8192, // any login PDU, regardless of declarations [RFC 7143 §13.12]
 	ISCSI_NAME_MAX = 223,	     // bytes of an iSCSI name [RFC 7143 §4.2.7.2]
 	ISCSI_KEY_MAX = 63,	     // bytes of a text key [RFC 7143 §6.1]
 	ISCSI_VALUE_MAX = 255,	     // bytes of a text value, unless the key says otherwise
@@ -68,7 +68,7 @@ enum {
 	ISCSI_RSP_OVERFLOW = 0x04,
 	ISCSI_RSP_UNDERFLOW = 0x02,
 	ISCSI_DATA_S = 0x01, // Data-In: carries status
-	ISCSI_DATA_A = 0x40, // Data-In: asks for a DataACK, ERL >= 1
+	ISCSI_DATA_A = 0x40, // Data-In: requests a DataACK, ERL >= 1
 };
 // Byte 2 of SCSI Response [RFC 7143 §11.4.3]
 enum {
@@ -101,7 +101,7 @@ enum iscsi_tmf {
 	ISCSI_TMF_TARGET_WARM_RESET = 6,
 	ISCSI_TMF_TARGET_COLD_RESET = 7,
 	ISCSI_TMF_TASK_REASSIGN = 8,
-	ISCSI_TMF_QUERY_TASK = 9, // from here on with protocol level 2
+	ISCSI_TMF_QUERY_TASK = 9, // the following with protocol level 2
 	ISCSI_TMF_QUERY_TASK_SET = 10,
 	ISCSI_TMF_I_T_NEXUS_RESET = 11,
 	ISCSI_TMF_QUERY_ASYNC_EVENT = 12,
@@ -203,7 +203,7 @@ struct iscsi_ahs {
 };
 _Static_assert(sizeof(struct iscsi_ahs) == 4, "iscsi_ahs");
 
-// ISID: how its first byte is to be read [RFC 7143 §11.12.5]
+// ISID: types of its first byte [RFC 7143 §11.12.5]
 enum {
 	ISCSI_ISID_TYPE_MASK = 0xc0,
 	ISCSI_ISID_TYPE_OUI = 0x00,
@@ -211,7 +211,7 @@ enum {
 	ISCSI_ISID_TYPE_RANDOM = 0x80,
 };
 
-// What all of them share [RFC 7143 §11.2.1]
+// Common fields [RFC 7143 §11.2.1]
 struct iscsi_bhs {
 	uint8_t opcode;	     // 0: ISCSI_I | opcode
 	uint8_t flags;	     // 1: ISCSI_F | per opcode

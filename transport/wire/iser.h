@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // iSER on the wire: the header in front of every PDU, Hello and HelloReply, and the private data
 // of the connection manager's messages. Constants and layouts only; multi-byte fields are
-// big-endian byte arrays to be read and written with be.h. RFC 7145 9; the private data is
-// Linux's and everybody's.
+// big-endian byte arrays to be read and written with be.h. RFC 7145 9; the private data is that of
+// Linux, used by all.
 #pragma once
 
 #include <stddef.h>
@@ -12,12 +12,12 @@ enum {
 	ISER_HDR_LEN = 28,
 	ISER_CM_LEN = 4,
 	ISER_VERSION = 10,    // of Hello and HelloReply [RFC 7145 9.3]
-	ISER_DATA_MAX = 8192, // bytes of data of one PDU that every peer takes during login, and
-			      // that targets take afterwards
-	// Bytes of data of one PDU that every initiator takes after login, whatever it declares:
-	// Linux's and libiscsi's receive buffers end there.
+	ISER_DATA_MAX = 8192, // bytes of data of one PDU that every peer accepts during login, and
+			      // targets afterwards
+	// Bytes of data of one PDU that every initiator accepts after login, whatever it declares:
+	// the size of Linux's and libiscsi's receive buffers.
 	ISER_FFP_DATA_MAX = 128,
-	ISER_SENSE_MAX = ISER_FFP_DATA_MAX - 2, // behind SenseLength
+	ISER_SENSE_MAX = ISER_FFP_DATA_MAX - 2, // after SenseLength
 };
 
 // High nibble of byte 0.
@@ -52,7 +52,7 @@ _Static_assert(offsetof(struct iser_hdr, read_base) == 20, "iser_hdr.read_base")
 // Hello and HelloReply [RFC 7145 9.3, 9.4].
 struct iser_hello {
 	uint8_t opcode;	  // 0
-	uint8_t versions; // 1: Hello: most << 4 | least, HelloReply: most << 4 | chosen
+	uint8_t versions; // 1: Hello: maximum << 4 | minimum, HelloReply: maximum << 4 | chosen
 	uint8_t depth[2]; // 2: Hello: the initiator's IRD, HelloReply: the target's ORD
 	uint8_t rsvd[24]; // 4
 };
@@ -61,6 +61,7 @@ _Static_assert(offsetof(struct iser_hello, depth) == 2, "iser_hello.depth");
 
 // Private data of a connect and of its answer: byte 0 has the flags, the rest is 0.
 enum {
-	ISER_CM_NO_ZBVA = 0x80,	 // base offsets are addresses, they do not count from 0
-	ISER_CM_NO_INVAL = 0x40, // no send with invalidate to me, or none from me
+	ISER_CM_NO_ZBVA = 0x80,	 // base offsets are addresses, not counted from 0
+	ISER_CM_NO_INVAL = 0x40, // the sender does not accept, or does not send, send with
+				 // invalidate
 };

@@ -14,7 +14,7 @@ enum {
 	MPA_STARTUP_LEN = 20,  // before the private data
 	MPA_PRIVATE_MAX = 512, // the enhanced word included
 	MPA_ENHANCED_LEN = 4,  // in front of the private data, with MPA_S
-	MPA_FIRST_BYTE = 'M',  // of a request: what tells iWARP from iSCSI, whose login begins
+	MPA_FIRST_BYTE = 'M',  // of a request: distinguishes iWARP from iSCSI, whose login begins
 			       // with 0x43 or 0x03
 	MPA_NO_NEGOTIATION = 0x3fff, // as IRD or ORD [RFC 6581 9.1]
 	MPA_DEPTH_MASK = 0x3fff,
@@ -24,7 +24,7 @@ enum {
 
 // Flags of a startup frame.
 enum {
-	MPA_M = 0x80, // the sender wants markers in what it receives
+	MPA_M = 0x80, // the sender wants to receive markers
 	MPA_C = 0x40, // CRC in both directions
 	MPA_R = 0x20, // reply: rejected
 	MPA_S = 0x10, // revision 2: enhanced data [RFC 6581 6]
@@ -32,8 +32,8 @@ enum {
 
 // The two halves of the enhanced word, above IRD and ORD [RFC 6581 9].
 enum {
-	MPA_A = 0x8000, // IRD half: peer-to-peer, the active side sends a frame to begin with
-	MPA_B = 0x4000, // IRD half: that may be an empty send
+	MPA_A = 0x8000, // IRD half: peer-to-peer, the active side sends the first frame
+	MPA_B = 0x4000, // IRD half: it may be an empty send
 	MPA_W = 0x8000, // ORD half (C in the RFC): ... an empty write
 	MPA_D = 0x4000, // ORD half: ... an empty read
 };
@@ -61,7 +61,7 @@ enum {
 	MPA_TAIL_MAX = 3 + MPA_CRC_LEN,
 };
 
-// --- DDP and RDMAP headers, the MPA length in front [RFC 5041 4, RFC 5040 4] ---
+// --- DDP and RDMAP headers, after the MPA length [RFC 5041 4, RFC 5040 4] ---
 
 // Byte 0 of a segment.
 enum {
@@ -129,9 +129,9 @@ _Static_assert(sizeof(struct rdmap_read_request) == 48, "read request");
 _Static_assert(offsetof(struct rdmap_read_request, source_to) == 40, "read request: source");
 
 enum {
-	DDP_TAGGED_LEN = 14, // of a header without the MPA length: what a Terminate quotes
+	DDP_TAGGED_LEN = 14, // of a header without the MPA length, as quoted by a Terminate
 	DDP_UNTAGGED_LEN = 18,
-	RDMAP_READ_REQUEST_LEN = 28, // behind the untagged header
+	RDMAP_READ_REQUEST_LEN = 28, // after the untagged header
 	DDP_HEADER_MAX = 48,	     // of any FPDU, the MPA length included
 };
 
@@ -190,5 +190,5 @@ enum term_code {
 	TERM_MPA_STARTUP = 0x2004,
 	TERM_MPA_CATASTROPHIC = 0x2005, // RFC 6581 8
 	TERM_MPA_IRD = 0x2006,		// insufficient IRD
-	TERM_MPA_NO_RTR = 0x2007,	// no matching frame to begin with
+	TERM_MPA_NO_RTR = 0x2007,	// no matching first frame
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a file of another target becomes is a document that the saved file's reader takes: it can be
-// written and read again, fits into an empty tree, and goes out of it again.
+// A converted file of another target is a document for the reader of the saved file: it can be
+// written and read again, applied to an empty tree, and removed again.
 #pragma once
 
 #include <stdint.h>
@@ -16,7 +16,7 @@ static void restore_and_undo(struct config *c, struct json_object *doc)
 	struct json_object *errors = json_object_new_array();
 	struct err e;
 	if (restore_document(c, doc, &o, errors, &e) < 0)
-		abort(); // a document that no reader takes
+		abort(); // an invalid document
 	txn_undo(c);
 	if (!model_is_empty(c))
 		abort();
@@ -39,7 +39,7 @@ static inline int import_one(const struct import_kind *kind, const uint8_t *data
 	text[size] = 0;
 	struct json_object *doc = import_text(kind, "input", text, size, false, notes, &e);
 	if (!doc && (e.code >= 0 || strncmp(e.text, "input:", 6)))
-		abort(); // what is wrong has a place
+		abort(); // an error has a position
 	for (size_t i = 0; i < json_object_array_length(notes); i++)
 		if (strncmp(json_object_get_string(json_object_array_get_idx(notes, i)),
 			    "input:", 6))

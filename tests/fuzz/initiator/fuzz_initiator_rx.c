@@ -32,7 +32,7 @@ static void feed(void)
 	while (input_len) {
 		ssize_t n = write(peer.fd, input, input_len);
 		if (n <= 0)
-			return; // full: goes on when there is room; or the session has closed
+			return; // full: continues when there is room; or the session has closed
 		input += n;
 		input_len -= (size_t)n;
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What fuzzers of the initiator behind the login share: a session on a worker of its own, with
-// commands, an abort and a ping under way. Whatever comes, every command has to end once, and what
-// is valid of its data and sense has to lie inside it.
+// Shared by fuzzers of the initiator after the login: a session on a worker of its own, with
+// commands, an abort and a ping in flight. For any input every command must end once, and its valid
+// data and sense must be within its memory.
 #pragma once
 
 #include <errno.h>
@@ -48,7 +48,7 @@ static void on_closed(struct ini_session *s, const struct err *why)
 	ini_session_free(s);
 }
 
-// A session without a connection; freed is told when it has ended.
+// A session without a connection; freed is called when it has ended.
 static inline void make_session(const struct ini_ops *ops)
 {
 	struct ini_config c;
@@ -72,7 +72,7 @@ static inline void enter_full_feature(struct dmi *dm)
 	session_enter_up(session);
 }
 
-// len bytes of memory, exact, so that AddressSanitizer sees one too many.
+// Exactly len bytes of memory, so that AddressSanitizer detects an overrun.
 static inline void submit(enum scsi_op op, uint32_t len)
 {
 	struct scsi_args args = { .len = 1 };
@@ -83,7 +83,7 @@ static inline void submit(enum scsi_op op, uint32_t len)
 	ini_cmd_submit(session, c);
 }
 
-// Sends what was submitted, an abort of the last of it, and a ping.
+// Sends the submitted commands, an abort of the last one, and a ping.
 static inline void pump(void)
 {
 	command_pump(session);
@@ -100,7 +100,7 @@ static void stop(void)
 	worker_free(worker);
 }
 
-// One worker serves every input; making one takes longer than most of them.
+// One worker for all inputs; creating one takes longer than most of them.
 static inline void start(void)
 {
 	struct worker_options o = { .name = "fuzz", .cpu = -1 };

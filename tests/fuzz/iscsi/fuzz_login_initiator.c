@@ -43,7 +43,7 @@ static void judge(uint8_t how, const struct login *l, const struct login_reply *
 		abort();
 	if (r->outcome != LOGIN_FULL_FEATURE)
 		return;
-	// Nobody guesses the answer to a fresh challenge; nobody gets more than was offered.
+	// A peer cannot guess the response to a new challenge, nor get more than was offered.
 	if (how & IS_MUTUAL || p->first_burst > p->max_burst || p->max_burst > 1048576 ||
 	    p->max_send_data < 512 || p->max_connections != 1 || p->erl)
 		abort();

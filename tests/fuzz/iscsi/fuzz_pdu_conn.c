@@ -63,7 +63,7 @@ static void cmd_fetch(struct role *r, struct cmd *c)
 	r->dm->ops->get_data(r->dm, &c->dm, c->sg, 2, c->len);
 }
 
-// One of those that wait goes on.
+// One of the waiting ones continues.
 static void go_on(struct role *r)
 {
 	list_for_each (it, &r->cmds) {

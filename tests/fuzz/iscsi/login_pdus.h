@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The input of a fuzzer of logins, taken apart: PDUs, each a header and as many bytes as its
-// DataSegmentLength says (or as are left).
+// Splits the input of a fuzzer of logins into PDUs, each a header and as many bytes as its
+// DataSegmentLength (or the rest).
 #pragma once
 
 #include <stdbool.h>
@@ -17,7 +17,7 @@ struct login_pdu {
 	size_t len;
 };
 
-// The PDU at *at, which becomes the place behind it; false at the end. The text is the caller's.
+// The PDU at *at, which is advanced past it; false at the end. The caller owns the text.
 static inline bool login_pdu_next(struct login_pdu *ret, const uint8_t *data, size_t size,
 				  size_t *at)
 {

@@ -95,7 +95,7 @@ static void answer(struct one *o)
 
 static void drop(struct one *o)
 {
-	// A status that was given away is taken back only while it waits for data.
+	// A submitted status can be cancelled only while it waits for data.
 	if (!o->is_live || (o->is_ended && !o->dm.is_finished))
 		return;
 	o->is_ended = true;

@@ -108,7 +108,7 @@ static void put_kept(void)
 		rnic_rx_put(r.kept[--r.kept_count]);
 }
 
-// So that nobody waits for a buffer for ever.
+// So that no connection waits for a buffer forever.
 static void on_later(struct timer *t)
 {
 	put_kept();

@@ -28,7 +28,7 @@ static void fpdu(struct wire *w, const uint8_t *head, size_t head_len, const uin
 	put_be16(to, (uint16_t)(head_len + len));
 	memcpy(to + 2, head, head_len);
 	memcpy(to + 2 + head_len, data, len);
-	memset(to + all, 0, 7); // pad, and a CRC that nobody looks at
+	memset(to + all, 0, 7); // pad, and a CRC that is not checked
 	w->n += all + (-all & 3) + 4;
 }
 

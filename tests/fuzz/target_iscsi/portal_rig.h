@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What fuzzers of whole connections share: a portal on loopback with a RAM disk behind it, in this
-// process, and sockets that connect to it.
+// Shared by fuzzers of complete connections: a portal on loopback with a RAM disk, in this process,
+// and sockets that connect to it.
 #pragma once
 
 #include <errno.h>

@@ -10,7 +10,7 @@ enum {
 	IS_LASTING = 2,	   // and still do after close and open
 	IS_GROWING = 4,	   // resize works
 	IS_THIN = 8,	   // unmap works and reads as zeroes
-	IS_EXPLAINED = 16, // extents are told
+	IS_EXPLAINED = 16, // extents are reported
 };
 
 struct subject {

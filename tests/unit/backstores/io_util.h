@@ -159,7 +159,7 @@ static inline void pool_buf_free(struct buf *b)
 	worker_call(worker, pool_put, b);
 }
 
-// How a transfer is cut into pieces. Memory comes from the arena unless is_pool.
+// How a transfer is split into pieces. Memory comes from the arena unless is_pool.
 struct shape {
 	const char *name;
 	bool is_pool;
@@ -212,7 +212,7 @@ static inline void shape_free(struct sg_list *l)
 		pool_buf_free(l->buf);
 }
 
-// A byte that depends on its place and on seed.
+// A byte that depends on its offset and on seed.
 static inline uint8_t pattern(uint64_t offset, uint32_t seed)
 {
 	return (uint8_t)((offset * 2654435761u >> 7) + offset + seed * 31 + 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A loop device over a file, for tests of what needs a real block device. It detaches itself
-// with its last user, so that a test that dies leaves none behind.
+// A loop device over a file, for tests of what needs a real block device. It detaches itself after
+// its last close, so that a killed test leaves none behind.
 #pragma once
 
 #include <errno.h>

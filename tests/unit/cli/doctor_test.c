@@ -72,9 +72,9 @@ static void ram_disks_are_held_against_the_least_limit(void **state)
 		const char *verdict, *what;
 	} rows[] = {
 		{1ull << 30,	      "ok",
-		  "can use 1024 MiB; farblockd's control group is limited to 1024 MiB"},
+		  "can use 1 GiB; farblockd's control group is limited to 1 GiB"	 },
 		{ (1ull << 30) + 1, "warn",
-		  "can use 1024 MiB; farblockd's control group is limited to 1024 MiB"},
+		  "can use 1.00 GiB; farblockd's control group is limited to 1 GiB"},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct doctor d = { .root = *state, .ask = ask };
@@ -93,7 +93,7 @@ static void ram_disks_may_have_the_machine_without_a_limit(void **state)
 	doctor_begin(&d, "disks");
 	doctor_ram_disks(&d, 5ull << 30);
 	assert_string_equal(field(&d, "verdict"), "warn");
-	assert_string_equal(field(&d, "what"), "can use 5120 MiB; this machine has 4096 MiB");
+	assert_string_equal(field(&d, "what"), "can use 5 GiB; this machine has 4 GiB");
 	json_object_put(d.findings);
 }
 

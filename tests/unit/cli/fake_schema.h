@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A schema in the daemon's shape, and a tree of three nodes, for tests of what the shell makes of
-// it.
+// A schema in the daemon's form, and a tree of three nodes, for tests of the shell.
 #pragma once
 
 #include <json-c/json.h>
@@ -88,7 +87,7 @@ static inline char *fake_bookmark(void *arg, const char *name)
 	return !strcmp(name, "disks") ? strdup("/rd") : NULL;
 }
 
-// Says what it was asked, so that the question can be tested.
+// Returns its request, so that tests can check it.
 static inline struct json_object *fake_values(void *arg, const char *path, const char *command,
 					      const char *parameter, const char *prefix)
 {

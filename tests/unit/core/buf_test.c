@@ -147,7 +147,7 @@ static void model_get(struct model *m)
 	m->bytes += b->size;
 }
 
-// Whoever else had been given one of the pages would have overwritten its stamp.
+// Another owner of one of the pages would have overwritten its stamp.
 static void model_put(struct model *m)
 {
 	unsigned i = (unsigned)random() % m->count;

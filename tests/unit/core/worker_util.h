@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the worker tests share: workers made and run with a guard against a loop without end.
+// Shared by the worker tests: workers created and run with a guard against endless loops.
 #pragma once
 
 #include <setjmp.h>

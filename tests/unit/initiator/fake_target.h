@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A target in a test, on the same worker as the initiator: a loopback listener whose connections
-// log in by the target's side of the login engine, or by the test's own words, and hand every
-// later PDU to the test.
+// log in by the target's side of the login engine, or by a script of the test, and pass every later
+// PDU to the test.
 #pragma once
 
 #include "core/worker_util.h"
@@ -52,7 +52,7 @@ struct fake {
 	// Every PDU after the login.
 	void (*pdu)(struct fake_conn *c, const uint8_t *bhs, const uint8_t *data, uint32_t len);
 	int seen[64]; // PDUs by opcode, of all connections
-	int step;     // the test's own
+	int step;     // for the test
 };
 
 static inline void fake_say(struct fake_conn *c, const void *bhs, const void *data, uint32_t len)
@@ -68,7 +68,7 @@ static inline void fake_say(struct fake_conn *c, const void *bhs, const void *da
 		assert_true(errno == EPIPE || errno == ECONNRESET);
 }
 
-// The head of an answer to a PDU of the initiator's, with the numbers of a good target.
+// The header of a response to a PDU of the initiator, with correct serial numbers.
 static inline void fake_head(struct fake_conn *c, uint8_t *ret, uint8_t opcode, uint8_t flags,
 			     const uint8_t *to)
 {
@@ -103,7 +103,7 @@ static inline void fake_close(struct fake_conn *c)
 	c->fd = -1;
 }
 
-// What every good target answers to the end of a session.
+// The response of a conforming target to a logout.
 static inline void fake_logout(struct fake_conn *c, const uint8_t *to)
 {
 	uint8_t bhs[48];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the session tests share: a session, a fake target for it, and commands with their ends.
+// Shared by the session tests: a session, a fake target for it, and commands with their results.
 #pragma once
 
 #include "initiator/fake_target.h"

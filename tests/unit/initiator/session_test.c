@@ -26,7 +26,7 @@ static void a_portal_that_refuses_is_followed_by_the_next(void **state)
 	r.config.portals[1] = r.config.portals[0];
 	r.config.portals[0] = dead.addr;
 	r.config.portal_count = 2;
-	fake_done(&dead); // nobody listens there now
+	fake_done(&dead); // no listener there now
 	r.on_up = up_logout;
 	rig_run(&r);
 	assert_int_equal(r.ups, 1);

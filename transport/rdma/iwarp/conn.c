@@ -9,7 +9,7 @@
 #include "core/counter.h"
 #include "transport/rdma/iwarp/iw_priv.h"
 
-#define LINGER_USEC 10000000u // for what was posted to leave
+#define LINGER_USEC 10000000u // for sending what was posted
 
 static void on_rx(struct stream *s)
 {
@@ -119,7 +119,7 @@ void iw_qp_delete(struct iw_qp *qp)
 	iw_device_put(d);
 }
 
-#define NO_WIRE_MSS 16384 // where segments are so large there is no wire: it is our own memory
+#define NO_WIRE_MSS 16384 // such large segments exist only within this machine's memory
 
 // The largest FPDU that fits a TCP segment, without pads [RFC 5044 4.5]: its payload and header.
 static uint32_t mulpdu_of(int fd)
@@ -184,7 +184,7 @@ static void finish_run(struct defer *d)
 	if (qp->rx)
 		iw_rx_put(qp->rx);
 	qp->rx = NULL;
-	struct err why = qp->why; // for who frees qp and then looks at it
+	struct err why = qp->why; // for callers that read qp after freeing it
 	qp->qp.ops->closed(&qp->qp, &why);
 }
 
@@ -205,7 +205,7 @@ void iw_end(struct iw_qp *qp, const struct err *why)
 	qp->stream = NULL;
 	list_for_each (it, &qp->stags)
 		iw_unexpose(qp, list_entry(it, struct iw_stag, link));
-	// No request may begin any more, also none that waited for those that end now.
+	// No request may start any more, not even those that waited for the ones ending now.
 	qp->qp.is_lingering = false;
 	worker_defer(qp->worker, &qp->finish, finish_run);
 }

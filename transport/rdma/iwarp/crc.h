@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The CRC32C of an FPDU, by isa-l: over length, ULPDU and pad; it travels complemented and with
-// its low byte first, as in iSCSI. RFC 5044 4.4. Any thread, nothing blocks.
+// The CRC32C of an FPDU, by isa-l: over length, ULPDU and pad; sent complemented with its low byte
+// first, as in iSCSI. RFC 5044 4.4. Any thread, nothing blocks.
 #pragma once
 
 #include <isa-l/crc.h>
@@ -9,7 +9,7 @@
 
 #define IW_CRC_START UINT32_C(0xffffffff)
 
-// len: of a piece of an FPDU, so far below isa-l's limit of an int.
+// len: of a piece of an FPDU, well below isa-l's limit of an int.
 static inline uint32_t iw_crc(uint32_t crc, const void *p, uint32_t len)
 {
 	// isa-l reads only, though its prototype lacks the const.

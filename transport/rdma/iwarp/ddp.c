@@ -6,7 +6,7 @@
 
 #include "transport/wire/be.h"
 
-// What each opcode's header has to be.
+// The required header of each opcode.
 static const struct row {
 	bool is_known, is_tagged;
 	uint8_t header_len;
@@ -160,7 +160,7 @@ unsigned term_decode(const uint8_t *control, bool *ret_is_read)
 	uint8_t swapped = (uint8_t)(t->layer_type << 4 | t->layer_type >> 4);
 	unsigned code = (unsigned)t->layer_type << 8 | t->code;
 
-	// Without quotes: what is no code of RFC 5040 but one of siw's.
+	// Without quotes: a code of siw that is not in RFC 5040.
 	is_siw |= t->layer_type == 0x21 || (code >= 0x0201 && code <= 0x0204);
 	*ret_is_read = t->quotes & (is_siw ? SIW_R : TERM_R);
 	return is_siw ? (unsigned)swapped << 8 | t->code : code;

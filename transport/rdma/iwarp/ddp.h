@@ -25,8 +25,8 @@ struct ddp_segment {
 	uint64_t sink_to, source_to;
 };
 
-// Judges the first four bytes: fills opcode, is_tagged, is_last, the lengths. Returns 0, or the
-// enum term_code of what is wrong with them.
+// Parses the first four bytes: fills opcode, is_tagged, is_last, the lengths. Returns 0, or the
+// enum term_code of an error.
 unsigned ddp_begin(const uint8_t *head, struct ddp_segment *ret);
 
 // Decodes the rest, header_len bytes in all. Returns 0, or the enum term_code.
@@ -40,18 +40,18 @@ uint32_t ddp_put_untagged(uint8_t *out, enum rdmap_opcode op, bool is_last, uint
 uint32_t ddp_put_read_request(uint8_t *out, uint32_t msn, uint32_t sink_stag, uint64_t sink_to,
 			      uint32_t len, uint32_t source_stag, uint64_t source_to);
 
-// A whole Terminate message without its tail; quotes the segment whose header is given, header
-// NULL: none. Returns its length, at most TERM_FRAME_MAX.
+// Writes a Terminate message without its tail; quotes the segment with this header, NULL: none.
+// Returns its length, at most TERM_FRAME_MAX.
 enum { TERM_FRAME_MAX = 20 + TERM_MAX };
 uint32_t ddp_put_terminate(uint8_t *out, unsigned code, const uint8_t *header,
 			   const struct ddp_segment *s);
 
-// What the TERM_CONTROL_LEN bytes of a peer's Terminate say, as an enum term_code, and whether it
-// is about a read request of ours. Linux's siw (6.1 and 6.12, on little-endian machines) fills them
-// from the other end of each byte, which its quotes give away.
+// Decodes the TERM_CONTROL_LEN bytes of a peer's Terminate to an enum term_code, and whether it
+// concerns a read request of ours. Linux's siw (6.1 and 6.12, on little-endian machines) fills each
+// byte from the other end, which its quotes reveal.
 unsigned term_decode(const uint8_t *control, bool *ret_is_read);
 
 // "RDMAP: access rights violated" and the like, for any code.
 const char *term_text(unsigned code);
-// Whether that says that a key, its bounds or its rights did not allow an access.
+// Whether the code means that a key, its bounds or its rights did not permit an access.
 bool term_is_access(unsigned code);

@@ -96,7 +96,7 @@ int iw_register(struct rnic *r, struct rnic_mr **ret, void *addr, uint64_t len, 
 			       (unsigned long long)len);
 	m->mr = (struct rnic_mr){ .rnic = r, .addr = addr, .len = len, .access = access };
 	if (access) {
-		// A piece has 32 bits of length: what is longer becomes several.
+		// The length of a piece has 32 bits: longer memory becomes several pieces.
 		uint32_t n = (uint32_t)((len + UINT32_MAX - 1) / UINT32_MAX);
 		struct sg *sg = calloc(n ? n : 1, sizeof *sg);
 		for (uint32_t i = 0; sg && i < n; i++) {
@@ -141,8 +141,8 @@ struct rnic_mr *iw_find(struct rnic *r, const void *addr, uint64_t len)
 	return &((struct iw_device *)(void *)r)->all;
 }
 
-// Exposures are not under the lock, which would stand on the I/O path: each word is read for
-// itself, and one that ends meanwhile may be told of with its last state.
+// Exposures are not under the lock, which would be on the I/O path: each word is read separately,
+// and an exposure that ends meanwhile may be reported with its last state.
 static bool each_exposure(struct iw_device *d, bool (*fn)(const struct rnic_mr *mr, void *arg),
 			  void *arg)
 {
@@ -174,7 +174,7 @@ void iw_each_mr(struct rnic *r, bool (*fn)(const struct rnic_mr *mr, void *arg),
 	pthread_mutex_lock(&d->lock);
 	list_for_each (it, &d->mrs) {
 		const struct rnic_mr *mr = &list_entry(it, struct iw_mr, link)->mr;
-		// Those with rights have a STag, and are told of with those.
+		// Those with rights have an STag, and are reported with the STags.
 		if (!mr->access && !(goes_on = fn(mr, arg)))
 			break;
 	}
@@ -204,7 +204,7 @@ int iw_expose(struct rnic_qp *q, struct rnic_exposed *ret, const struct sg *sg, 
 		return -EINVAL;
 	if (qp->is_over)
 		return -ENOTCONN;
-	// Any offset will do, but for those that tell where our memory is.
+	// Any offset is fine, except one that reveals the address of our memory.
 	uint64_t base = (iw_random(t) >> 32 | 1) << 12;
 	struct iw_stag *s = iw_stag_new(t, qp, sg, nsg, len, base,
 					access & (RNIC_REMOTE_READ | RNIC_REMOTE_WRITE));
@@ -220,7 +220,7 @@ int iw_expose(struct rnic_qp *q, struct rnic_exposed *ret, const struct sg *sg, 
 	return 0;
 }
 
-// What of a segment or a response is still to come finds the slot revoked.
+// The rest of a segment or a response finds the slot revoked.
 void iw_unexpose(struct iw_qp *qp, struct iw_stag *s)
 {
 	qp->large_sinks -= is_large_sink(s);

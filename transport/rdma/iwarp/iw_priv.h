@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Private to iwarp/: the device of a worker, its STags and receive buffers, and a connection's
-// two machines. All on the worker's thread.
+// Private to iwarp/: the device of a worker, its STags and receive buffers, and a connection's two
+// state machines. All on the worker's thread.
 #pragma once
 
 #include <pthread.h>
@@ -16,17 +16,17 @@
 #include "transport/tcp/stream.h"
 
 enum {
-	IW_HALF_OPEN_MAX = 1024,	    // accepted sockets of a worker without a request yet
-	IW_SCRATCH = 256 << 10,		    // one receive may bring so much
-	IW_SMALL = 8192,		    // up to this, payload may be read ahead and copied
-	IW_COUNTED = 512,		    // a send above that is copied as payload
-	IW_SINK_STAGS = 0xf0,		    // upper byte of the STags of our reads' sinks
+	IW_HALF_OPEN_MAX = 1024,	    // accepted sockets of a worker that have no request yet
+	IW_SCRATCH = 256 << 10,		    // limit of one receive
+	IW_SMALL = 8192,		    // payload up to this size may be read ahead and copied
+	IW_COUNTED = 512,		    // a larger send is counted as payload when copied
+	IW_SINK_STAGS = 0xf0,		    // upper byte of the STags of our read sinks
 	IW_STAG_PAGE = 256,		    // STags that are allocated at once
-	IW_STAG_PAGES = IW_SINK_STAGS << 8, // of 2^16: those of sinks stay apart
+	IW_STAG_PAGES = IW_SINK_STAGS << 8, // of 2^16: separate from those of sinks
 	IW_SGE_MAX = 128,		    // pieces of a request
 	IW_TX_IOV = 1024,		    // pieces of a batch
 	IW_TX_FPDUS = 256,		    // FPDUs of a batch
-	IW_TX_COPY = 256,		    // a message up to this goes along with its header
+	IW_TX_COPY = 256,		    // a message up to this is sent with its header
 	IW_TX_FRAME = DDP_HEADER_MAX + IW_TX_COPY + MPA_TAIL_MAX,
 };
 
@@ -34,26 +34,26 @@ struct iw_qp;
 
 // --- STags [RFC 5041 4.2, RFC 5042] ---
 
-// Memory that a peer may reach. Freed slots are used again in turn, and with another key.
+// Memory that a peer may access. Freed slots are reused in turn, with another key.
 struct iw_stag {
 	uint32_t index, stag;
-	unsigned access; // RNIC_REMOTE_*, 0: none (any more). Read by other threads
+	unsigned access; // RNIC_REMOTE_*, 0: none. Read by other threads
 	uint64_t base;	 // tagged offset of the first byte
 	uint64_t len;
-	uint64_t high;	  // behind the last byte that the peer has written; of scratch
-	uint64_t moved;	  // bytes that the peer has written or asked for
+	uint64_t high;	  // after the last byte that the peer has written; of scratch
+	uint64_t moved;	  // bytes that the peer has written or requested
 	bool is_scratch;  // RNIC_SCRATCH
-	uint8_t *addr;	  // of the first piece, for who lists registrations
-	struct iw_qp *qp; // whose peer may; NULL: any peer of the device
+	uint8_t *addr;	  // of the first piece, for listing registrations
+	struct iw_qp *qp; // queue pair whose peer may access it; NULL: any peer of the device
 	struct rnic_sge *sge;
 	uint32_t nsge, room;
-	struct rnic_sge one; // where a single piece lies
+	struct rnic_sge one; // the position of a single piece
 	struct list link;    // of the qp's, or of the free ones
 };
 
 struct iw_stags {
 	struct iw_stag **pages; // IW_STAG_PAGES of them
-	uint32_t count;		// slots that there are; read by other threads
+	uint32_t count;		// number of slots; read by other threads
 	struct list free;
 	uint64_t seed;
 };
@@ -63,15 +63,15 @@ void iw_stags_done(struct iw_stags *t);
 // A slot for these pieces; NULL: no memory. qp NULL: for any.
 struct iw_stag *iw_stag_new(struct iw_stags *t, struct iw_qp *qp, const struct sg *sg, uint32_t nsg,
 			    uint64_t len, uint64_t base, unsigned access);
-void iw_stag_revoke(struct iw_stag *s); // nothing reaches the memory any more
+void iw_stag_revoke(struct iw_stag *s); // ends all access to the memory
 void iw_stag_free(struct iw_stags *t, struct iw_stag *s);
 uint64_t iw_random(struct iw_stags *t);
-// The slot that lets the peer of qp do access on len bytes at to. Returns 0, or which rule that
-// would break, as a code of the RDMAP layer (of the DDP layer with a different type).
+// Finds the slot that permits the peer of qp this access to len bytes at to. Returns 0, or the
+// violation as a code of the RDMAP layer (of the DDP layer with a different type).
 unsigned iw_stag_check(struct iw_stags *t, const struct iw_qp *qp, uint32_t stag, uint64_t to,
 		       uint64_t len, unsigned access, struct iw_stag **ret);
-// Whether that still is the memory that qp's peer found under the STag. Slots come back, with the
-// same key after 256 uses: then it is another connection's.
+// Whether the slot is still the memory that qp's peer found with the STag. Slots are reused, with
+// the same key after 256 uses: then another connection owns it.
 static inline bool iw_stag_holds(const struct iw_stag *s, const struct iw_qp *qp, uint32_t stag)
 {
 	return s->stag == stag && s->access && (!s->qp || s->qp == qp);
@@ -94,7 +94,7 @@ uint32_t iw_cursor_next(struct iw_cursor *c, uint32_t max, uint8_t **ret);
 struct iw_rx_chunk;
 struct iw_rx_pool {
 	struct list free, chunks;
-	uint32_t total, out; // buffers that there are, that are handed out
+	uint32_t total, out; // buffers in total, buffers in use
 	uint32_t reserved, limit;
 	struct list waiting; // connections whose next message needs one
 	struct defer wake;
@@ -109,7 +109,7 @@ int iw_rx_reserve(struct rnic *r, uint32_t count);
 void iw_rx_unreserve(struct rnic *r, uint32_t count);
 void iw_rx_limit(struct rnic *r, uint32_t buffers);
 
-// --- the device of a worker: there while anything uses it ---
+// --- the device of a worker: exists while it is used ---
 
 struct iw_device {
 	struct rnic rnic; // first
@@ -120,7 +120,7 @@ struct iw_device {
 	struct list half_open; // oldest first
 	uint32_t half_open_count;
 	struct defer crowded; // there are too many
-	uint8_t *scratch;     // IW_SCRATCH bytes; what a receive leaves there is consumed at once
+	uint8_t *scratch;     // IW_SCRATCH bytes; each receive is consumed at once
 	uint8_t *frames;      // IW_TX_FPDUS of IW_TX_FRAME bytes: headers of the batch being sent
 	pthread_mutex_t lock;
 	struct list mrs; // under lock
@@ -147,7 +147,7 @@ enum iw_state {
 	IW_REQUEST,    // passive: the peer's request
 	IW_PENDING,    // passive: the caller's answer
 	IW_RUNNING,    // FPDUs
-	IW_OVER,       // the socket is gone
+	IW_OVER,       // the socket is closed
 };
 
 enum iw_rx_state {
@@ -164,19 +164,19 @@ struct iw_response {
 	uint32_t source_stag, sink_stag, len, sent;
 };
 
-// What rnic_wr.scratch holds.
+// Contents of rnic_wr.scratch.
 enum {
-	IW_WR_SENT, // bytes in FPDUs that have left; of a read: that have come
+	IW_WR_SENT, // bytes in FPDUs already sent; of a read: received
 	IW_WR_MSN,  // of a send or read
 	IW_WR_STAG, // of a read's sink
 };
 
-// An FPDU that has left in part: its bytes but for the payload, which is where it was.
+// A partially sent FPDU: its bytes except the payload, which stays in its memory.
 struct iw_partial {
 	uint8_t head[DDP_HEADER_MAX + IW_TX_COPY];
 	uint8_t tail[MPA_TAIL_MAX];
 	uint32_t head_len, tail_len, sent;
-	uint32_t len, external; // of the payload, of what is not in head
+	uint32_t len, external; // of the payload that is not in head
 	bool is_there, is_last;
 };
 
@@ -184,7 +184,7 @@ struct iw_qp {
 	struct rnic_qp qp; // first
 	struct iw_device *dev;
 	struct worker *worker;
-	struct stream *stream; // NULL: not yet, or no more
+	struct stream *stream; // NULL: not yet, or not any more
 	enum iw_state state;
 	struct timer timer; // of the startup, of a close that lingers
 	struct err why;
@@ -213,43 +213,43 @@ struct iw_qp {
 	enum iw_rx_state rx_state;
 	uint8_t rx_header[DDP_HEADER_MAX];
 	uint8_t rx_tail[MPA_TAIL_MAX];
-	uint32_t rx_have, rx_need; // bytes of the header (or tail) that are there, that it has
+	uint32_t rx_have, rx_need; // bytes of the header (or tail) received, and its length
 	struct ddp_segment seg;
 	uint32_t rx_crc, data_left;
 	struct iw_cursor sink;		   // no pieces: discarded
-	struct iw_stag *sink_stag;	   // whose memory that is
-	struct rnic_sge flat;		   // the sink of what is no peer's to place
-	uint32_t send_msn_in, read_msn_in; // the next ones
-	struct rnic_rx *rx; // the message being received, and how much of it is there
+	struct iw_stag *sink_stag;	   // the owner of that memory
+	struct rnic_sge flat;		   // the sink of messages without STag
+	uint32_t send_msn_in, read_msn_in; // the next values
+	struct rnic_rx *rx;		   // the message being received, and its length so far
 	uint32_t rx_len;
 	uint8_t rx_opcode;
 	uint32_t large_sinks; // reads and exposures above IW_SMALL: nothing is read ahead
 	uint8_t term[TERM_MAX];
 	struct list rx_wait; // for a receive buffer
-	uint8_t *stash;	     // what a receive brought past the message that waits, or the share
+	uint8_t *stash;	     // bytes received after the waiting message or the share
 	uint32_t stash_len;
-	uint32_t rx_left;   // messages of this round's share
-	uint64_t rx_until;  // ... and when its time is over; 0: not yet known
-	struct timer again; // goes on in the next round
-	struct timer nudge; // active: until the passive side has spoken
+	uint32_t rx_left;   // messages left of this round's share
+	uint64_t rx_until;  // ... and when its time ends; 0: not yet known
+	struct timer again; // continues in the next round
+	struct timer nudge; // active: until the passive side's first message
 	unsigned nudges;
 	bool is_in_rx, is_stalled;
-	bool is_irregular; // the peer's segments are not of one size: nothing is predicted
+	bool is_irregular; // the peer's segments vary in size: nothing is predicted
 
 	// out
-	struct list tx;		 // requests that have not left
-	struct list reads;	 // ... that wait for their responses
+	struct list tx;		 // requests not sent yet
+	struct list reads;	 // ... that wait for responses
 	struct list done;	 // to be reported
 	struct iw_response *irq; // a ring of irq_room
 	uint32_t irq_room, irq_head, irq_count;
 	uint32_t send_msn, read_msn, read_stag;
 	struct iw_partial partial;
-	bool is_tx_held;       // passive: until the peer has spoken
+	bool is_tx_held;       // passive: until the peer's first message
 	bool is_tx_blocked;    // the socket is full
-	bool is_in_message;    // ... has begun and must go on
-	bool is_response_turn; // with both at hand; in a message: whose it is
-	uint32_t mulpdu;       // payload and header of an FPDU that we send, at most
-	int read_error;	       // of the oldest read, when the peer said so
+	bool is_in_message;    // ... has begun and must continue
+	bool is_response_turn; // with both present; within a message: its kind
+	uint32_t mulpdu;       // limit of payload and header of an FPDU that we send
+	int read_error;	       // of the oldest read, from the peer's Terminate
 };
 
 static inline struct iw_qp *iw_of(struct rnic_qp *q)
@@ -257,10 +257,10 @@ static inline struct iw_qp *iw_of(struct rnic_qp *q)
 	return (struct iw_qp *)(void *)q;
 }
 
-// conn.c: the end, whose reason is why (kept if one was given before). No callback comes from
-// inside; closed follows at the end of the round.
+// conn.c: ends the connection with this reason, unless it has one. No callback from inside; closed
+// follows at the end of the round.
 void iw_end(struct iw_qp *qp, const struct err *why);
-// The peer broke the protocol: tells it so in a Terminate, if the socket takes it, and ends.
+// The peer violated the protocol: sends a Terminate, if the socket takes it, and ends.
 void iw_fail(struct iw_qp *qp, unsigned code, bool quotes, const char *text);
 void iw_later(struct iw_qp *qp, void (*fn)(struct defer *d));
 void iw_stop_timers(struct iw_qp *qp);
@@ -272,8 +272,8 @@ extern const struct stream_ops iw_stream_ops;
 // startup.c
 void iw_startup_rx(struct iw_qp *qp);
 void iw_connected(struct iw_qp *qp);
-// Ends a passive one that was not accepted: without a word, or with gone if its request was handed
-// out; and before that with refused.
+// Ends a passive connection that was not accepted: silently, or with gone if its request was
+// delivered, or before that with refused.
 void iw_drop(struct iw_qp *qp);
 void iw_turn_away(struct iw_qp *qp, const struct err *why);
 int iw_accept(struct rnic_request *q, struct rnic_qp **ret, const struct rnic_qp_options *o,
@@ -291,20 +291,20 @@ void iw_listener_free(struct rnic_listener *l);
 
 // rx.c
 void iw_rx_run(struct iw_qp *qp);
-void iw_rx_resume(struct iw_qp *qp); // there is a receive buffer again
+void iw_rx_resume(struct iw_qp *qp); // a receive buffer is free again
 
-// rx_msg.c: what a segment's header and its end mean. 0, or a term_code; iw_segment_begin()
-// returns 0 with is_stalled when a buffer is missing.
+// rx_msg.c: handles a segment's header and its end. 0, or a term_code; iw_segment_begin() returns 0
+// with is_stalled if no buffer is free.
 unsigned iw_segment_begin(struct iw_qp *qp);
 unsigned iw_segment_end(struct iw_qp *qp);
-bool iw_open_buffer(struct iw_qp *qp); // for the message to come, if it has none
+bool iw_open_buffer(struct iw_qp *qp); // for the next message, if it has none
 
 // tx.c
 void iw_post(struct rnic_qp *q, struct rnic_wr *wr);
 void iw_flush(struct rnic_qp *q);
 void iw_tx_run(struct iw_qp *qp);
 void iw_tx_soon(struct iw_qp *qp);
-void iw_deliver(struct iw_qp *qp); // done of what has left
+void iw_deliver(struct iw_qp *qp); // calls done of sent requests
 bool iw_has_tx(const struct iw_qp *qp);
-void iw_tx_nothing(struct iw_qp *qp); // an RDMA Write of no bytes, if nothing else is on its way
+void iw_tx_nothing(struct iw_qp *qp); // an RDMA Write of no bytes, if nothing else is queued
 void iw_tx_terminate(struct iw_qp *qp, unsigned code, bool quotes);

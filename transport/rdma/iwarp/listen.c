@@ -16,10 +16,10 @@ struct iw_listener {
 	struct worker *worker;
 	const struct rnic_listener_ops *ops;
 	void *arg;
-	struct iw_device *dev; // kept, so that connections that come and go do not remake it
+	struct iw_device *dev; // kept, so that it is not recreated for each connection
 };
 
-// A socket on its way to another worker.
+// A socket being passed to another worker.
 struct handover {
 	struct msg msg;
 	struct worker *to;

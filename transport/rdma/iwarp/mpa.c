@@ -34,7 +34,7 @@ int mpa_parse(const uint8_t *frame, struct mpa_frame *ret, struct err *e)
 		.revision = h->revision,
 	};
 	if (h->revision < 2)
-		ret->flags &= (uint8_t)~MPA_S; // a reserved bit then
+		ret->flags &= (uint8_t)~MPA_S; // a reserved bit in that case
 	if (ret->flags & MPA_S) {
 		const struct mpa_enhanced *m = (const void *)data;
 		if (len < MPA_ENHANCED_LEN)
@@ -97,7 +97,7 @@ void mpa_answer(struct mpa_frame *ret, const struct mpa_frame *request, uint32_t
 	ret->ord = agree(reads_out, request->ird);
 	if (!request->peer_to_peer)
 		return;
-	// An empty write is cheapest; an empty send would need a receive buffer. As siw does.
+	// An empty write is cheapest; an empty send would need a receive buffer. siw does the same.
 	ret->peer_to_peer = MPA_A;
 	ret->rtr = request->rtr & MPA_W || !request->rtr ? MPA_W : MPA_D;
 }

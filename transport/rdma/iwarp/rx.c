@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The receive machine: bytes to segments. One loop owns partial reads; the handlers of rx_msg.c
-// never see one. RFC 5044 4, RFC 5041 4.
+// The receive state machine: bytes to segments. One loop handles partial reads; the handlers of
+// rx_msg.c never see them. RFC 5044 4, RFC 5041 4.
 //
 //   HEADER -> [DATA] -> TAIL: pad, CRC -> HEADER ...
 //
@@ -17,9 +17,8 @@
 #define ROUND_BYTES    (4u << 20)
 #define ROUND_MESSAGES 256u
 #define ROUND_NS       1000000u
-#define CLOCK_EACH                                                                                 \
-	16u // messages between two looks at the clock, the first of which begins the time
-#define GRACE_USEC 10000000u
+#define CLOCK_EACH     16u // messages between two reads of the clock; the first starts the time
+#define GRACE_USEC     10000000u
 
 static void next_segment(struct iw_qp *qp)
 {
@@ -30,7 +29,8 @@ static void next_segment(struct iw_qp *qp)
 	qp->sink = (struct iw_cursor){ 0 };
 }
 
-// The header is whole: who is it for? Runs again when a missing buffer is there.
+// The header is complete: finds the message's destination. Runs again when a missing buffer is
+// free.
 static unsigned header_in(struct iw_qp *qp)
 {
 	unsigned code = iw_segment_begin(qp);
@@ -52,7 +52,8 @@ static void share_begin(struct iw_qp *qp)
 	qp->rx_until = 0;
 }
 
-// One message less, or none left if the time is over. Payload that the peer places is no message.
+// Counts a message of the share; ends the share if its time is over. Tagged payload is not a
+// message.
 static void share_use(struct iw_qp *qp)
 {
 	if (qp->seg.is_tagged)
@@ -108,8 +109,8 @@ static uint32_t gather(struct iw_qp *qp, uint8_t *to, const uint8_t *p, uint32_t
 	return take;
 }
 
-// The first IW_RX_FIRST bytes are there: how long is the header? True if there is an error or none
-// of it is missing.
+// Determines the length of the header from its first IW_RX_FIRST bytes. True: an error, or the
+// header is complete.
 static bool head_in(struct iw_qp *qp, unsigned *ret_code)
 {
 	if (qp->rx_need == IW_RX_FIRST) {
@@ -144,7 +145,7 @@ static unsigned feed_data(struct iw_qp *qp, const uint8_t *p, uint32_t n, uint32
 		if (qp->seg.is_tagged || qp->seg.len > IW_COUNTED)
 			buf_copy(qp->worker, to, p, n);
 		else
-			memcpy(to, p, n); // a header's size: no payload
+			memcpy(to, p, n); // the size of a header: not payload
 	}
 	data_in(qp, p, n);
 	*ret_used = n;
@@ -166,7 +167,7 @@ static unsigned (*const feeds[])(struct iw_qp *qp, const uint8_t *p, uint32_t n,
 
 static void rx_fail(struct iw_qp *qp, unsigned code)
 {
-	// Only a header that is whole can be quoted.
+	// Only a complete header can be quoted.
 	bool is_whole = qp->rx_state != IW_RX_HEADER || qp->rx_have == qp->seg.header_len;
 
 	iw_fail(qp, code, is_whole && code >> 12 != 2, NULL);
@@ -177,7 +178,7 @@ static bool is_receiving(const struct iw_qp *qp)
 	return qp->state == IW_RUNNING && !qp->qp.is_closing && !qp->is_stalled;
 }
 
-// What came past a message that has to wait for a buffer, or past the share. Seldom, and bounded by
+// Bytes received after a message that waits for a buffer, or after the share. Rare, and limited by
 // one receive.
 static void stash(struct iw_qp *qp, const uint8_t *p, uint32_t n)
 {
@@ -196,7 +197,7 @@ static void stash(struct iw_qp *qp, const uint8_t *p, uint32_t n)
 	qp->stash_len += n;
 }
 
-// is_last: nothing was received behind it, so that it may be left for the next round.
+// is_last: nothing was received after it, so it may be left for the next round.
 static void feed(struct iw_qp *qp, const uint8_t *p, uint32_t n, bool is_last)
 {
 	while (n && is_receiving(qp) && (qp->rx_left || !is_last)) {
@@ -226,7 +227,7 @@ static void stash_feed(struct iw_qp *qp)
 
 // --- receiving ---
 
-// The header that was received in place; true if the payload behind it is where it belongs.
+// A header that was received in place; true if the payload after it is at its destination.
 static bool consume_header(struct iw_qp *qp, const struct iw_plan *plan, uint32_t got)
 {
 	qp->rx_have += got < plan->header ? got : plan->header;
@@ -239,7 +240,7 @@ static bool consume_header(struct iw_qp *qp, const struct iw_plan *plan, uint32_
 	return false;
 }
 
-// Payload that was received at p: true if that is where it belongs.
+// Payload that was received at p: true if that is its destination.
 static bool take_in_place(struct iw_qp *qp, const uint8_t *p, uint32_t n)
 {
 	struct iw_cursor after = qp->sink;
@@ -253,8 +254,8 @@ static bool take_in_place(struct iw_qp *qp, const uint8_t *p, uint32_t n)
 	return true;
 }
 
-// The peer's segments are not what was predicted: what lies in the memory of its message is taken
-// from there and read as it should have been. Nothing was reported since it was received.
+// The peer's segments differ from the prediction: the bytes received in place are copied out and
+// parsed again. Nothing was reported since they were received.
 static void consume_elsewhere(struct iw_qp *qp, const struct iw_plan *plan, unsigned i,
 			      uint32_t got)
 {
@@ -278,8 +279,8 @@ static void consume_elsewhere(struct iw_qp *qp, const struct iw_plan *plan, unsi
 	free(all);
 }
 
-// What was read between two pieces of predicted payload has to be the end of one segment and the
-// header of the next. Payload in there would be copied over what lies, unread, at its place.
+// The bytes read between two pieces of predicted payload must be the end of one segment and the
+// header of the next. Payload among them would be copied over bytes not parsed yet.
 static bool is_between_segments(const struct iw_qp *qp, uint32_t n)
 {
 	return qp->rx_state == IW_RX_TAIL && qp->rx_need - qp->rx_have + IW_RX_AHEAD == n;
@@ -346,7 +347,7 @@ static void rx_loop(struct iw_qp *qp)
 		done += (uint64_t)got;
 		qp->qp.bytes_in += (uint64_t)got;
 		consume(qp, &plan, (uint32_t)got);
-		// Less than asked for: the socket is empty, and the next byte is a new event.
+		// Less than requested: the socket is empty, and the next byte raises a new event.
 		if (qp->is_over)
 			return;
 		if ((uint64_t)got < plan.asked && !stream_is_hup(qp->stream) && !qp->stash)
@@ -365,7 +366,7 @@ static void on_grace_over(struct timer *t)
 	iw_end(qp, &e);
 }
 
-// The peer has gone while its messages wait for a buffer: they get some time to find one.
+// The peer has disconnected while its messages wait for a buffer: they get some time.
 static void begin_grace(struct iw_qp *qp)
 {
 	if (timer_is_armed(&qp->timer))
@@ -394,7 +395,7 @@ void iw_rx_run(struct iw_qp *qp)
 	iw_deliver(qp);
 }
 
-// The header that waited goes on, then what was read past it, then the socket.
+// Continues with the waiting header, then the bytes read after it, then the socket.
 void iw_rx_resume(struct iw_qp *qp)
 {
 	if (qp->is_over)

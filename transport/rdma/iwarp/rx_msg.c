@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Handles segments: where their payload goes, and what follows when it is complete. One row per
-// RDMAP opcode. RFC 5040 4 to 6, RFC 5041 5 and 7.
+// Handles segments: the destination of their payload, and the action when it is complete. One row
+// per RDMAP opcode. RFC 5040 4 to 6, RFC 5041 5 and 7.
 #include <errno.h>
 #include <string.h>
 
@@ -73,8 +73,8 @@ static unsigned send_end(struct iw_qp *qp)
 
 // --- tagged [RFC 5040 5.3, RFC 5041 5.2] ---
 
-// The DDP layer counts what is wrong with a tagged segment in another way, and has no code for a
-// lack of rights, which is RDMAP's to judge.
+// The DDP layer has other codes for errors of tagged segments, and none for missing rights, which
+// are checked by RDMAP.
 static unsigned tagged_code(unsigned code)
 {
 	static const struct {
@@ -98,7 +98,7 @@ static unsigned write_begin(struct iw_qp *qp)
 	struct iw_stag *stag;
 
 	if (!s->len)
-		return 0; // nothing is placed, no STag is looked at
+		return 0; // nothing is placed, the STag is not checked
 	unsigned code = iw_stag_check(&qp->dev->stags, qp, s->stag, s->to, s->len,
 				      RNIC_REMOTE_WRITE, &stag);
 	if (code)
@@ -124,7 +124,7 @@ static struct rnic_wr *oldest_read(const struct iw_qp *qp)
 	return l ? list_entry(l, struct rnic_wr, link) : NULL;
 }
 
-// Responses come in the order of the requests, each without gaps [RFC 5040 5.2].
+// Responses arrive in the order of the requests, each without gaps [RFC 5040 5.2].
 static unsigned response_begin(struct iw_qp *qp)
 {
 	const struct ddp_segment *s = &qp->seg;
@@ -168,7 +168,7 @@ static unsigned request_begin(struct iw_qp *qp)
 		return TERM_DDP_MO;
 	if (!s->is_last)
 		return TERM_DDP_TOO_LONG;
-	// More than were agreed on: their queue has no buffer for it.
+	// More than negotiated: their queue has no buffer for it.
 	return qp->irq_count < qp->irq_room ? 0 : TERM_DDP_NO_BUFFER;
 }
 
@@ -206,7 +206,7 @@ static unsigned terminate_begin(struct iw_qp *qp)
 	if (qp->seg.len < TERM_CONTROL_LEN)
 		return TERM_MPA_LENGTH;
 	qp->flat = (struct rnic_sge){ .addr = qp->term, .len = sizeof qp->term };
-	iw_cursor_set(&qp->sink, &qp->flat, 1, 0); // what is longer is discarded
+	iw_cursor_set(&qp->sink, &qp->flat, 1, 0); // the rest is discarded
 	return 0;
 }
 

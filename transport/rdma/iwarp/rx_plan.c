@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Plans where the bytes of the next receive go. RFC 5044 4, RFC 5041 4.
 //
-// Payload is received in place. While no large payload can come (nobody reads or exposes more than
-// IW_SMALL), a receive also reads ahead into the device's scratch, and small payload is copied
-// from there; else it ends with the first bytes of the next header. In the response to a read
-// it continues after those with the expected payload, again in place: its segments
-// have one size, except the last. It does the same in a write to exposed scratch, which most
-// peers fill. A wrong prediction is detected by the headers.
+// Payload is received in place. While no large payload can arrive (no read or exposure above
+// IW_SMALL), a receive also reads ahead into the device's scratch, and small payload is copied from
+// there; else it ends with the first bytes of the next header. In the response to a read it
+// continues after those with the expected payload, again in place: its segments have one size,
+// except the last. The same applies to a write to exposed scratch, which most peers fill. A wrong
+// prediction is detected by the headers.
 #include "transport/rdma/iwarp/rx_plan.h"
 
-// A send of a header's size, which follows a write, and what IW_RX_AHEAD asks for.
+// A send of the size of a header, which follows a write, and IW_RX_AHEAD.
 #define AHEAD_OF_SEND (20 + 76 + MPA_CRC_LEN + IW_RX_AHEAD)
-#define PREDICTED     (1u << 20) // bytes that one receive may bring by prediction
+#define PREDICTED     (1u << 20) // limit of predicted bytes in one receive
 
 void iw_check_sink(struct iw_qp *qp)
 {
@@ -35,7 +35,7 @@ static void plan_scratch(struct iw_plan *plan, uint32_t len)
 	plan->scratch += len;
 }
 
-// Returns how many of the left bytes it found room for.
+// Returns how many of the left bytes fit.
 static uint32_t plan_sink(struct iw_plan *plan, struct iw_cursor *sink, uint32_t left)
 {
 	uint32_t placed = 0;
@@ -51,9 +51,9 @@ static uint32_t plan_sink(struct iw_plan *plan, struct iw_cursor *sink, uint32_t
 	return placed;
 }
 
-// How many bytes should follow the current segment in its message. Of a write nobody knows how
-// much of the exposed memory it will fill, and the rest must stay as it is, unless it is scratch
-// in which nothing lies behind this segment.
+// How many bytes should follow the current segment in its message. It is not known how much of the
+// exposed memory a write will fill, and the rest must not change, unless it is scratch without data
+// after this segment.
 static uint64_t predict(const struct iw_qp *qp)
 {
 	const struct ddp_segment *s = &qp->seg;
@@ -71,7 +71,7 @@ static uint64_t predict(const struct iw_qp *qp)
 	return stag->len - end;
 }
 
-// The segments that should follow the current one, whose payload sink has just passed.
+// The segments that should follow the current one, whose payload sink has just consumed.
 static void plan_next_segments(struct iw_qp *qp, struct iw_plan *plan, struct iw_cursor *sink)
 {
 	const struct ddp_segment *s = &qp->seg;
@@ -83,7 +83,7 @@ static void plan_next_segments(struct iw_qp *qp, struct iw_plan *plan, struct iw
 	while (left && plan->asked < PREDICTED && plan->count + 2 < IW_RX_IOV) {
 		uint32_t len = left < s->len ? (uint32_t)left : s->len;
 		plan_scratch(plan, tail + IW_RX_AHEAD);
-		// Where not all of it fits, the rest is the next receive's.
+		// The rest is left for the next receive if not all of it fits.
 		if (plan_sink(plan, sink, len) < len)
 			return;
 		tail = (-(len + DDP_TAGGED_LEN + MPA_LENGTH_LEN) & 3) + MPA_CRC_LEN;
@@ -93,8 +93,9 @@ static void plan_next_segments(struct iw_qp *qp, struct iw_plan *plan, struct iw
 		     tail + (s->opcode == RDMAP_WRITE && !left ? AHEAD_OF_SEND : IW_RX_AHEAD));
 }
 
-// Where the payload of a send will go is known before its header is whole: header, payload, tail
-// and the next header then come with one receive. Only the header can tell whether that was right.
+// The destination of a send's payload is known before its header is complete: one receive can take
+// header, payload, tail and the next header. The header then shows whether the prediction was
+// right.
 static bool plan_send(struct iw_qp *qp, struct iw_plan *plan)
 {
 	if (qp->rx_need == IW_RX_FIRST || qp->seg.is_tagged || qp->seg.opcode < RDMAP_SEND ||

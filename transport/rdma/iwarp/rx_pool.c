@@ -124,7 +124,7 @@ struct rnic_rx *iw_rx_get(struct iw_device *d)
 	return rx;
 }
 
-// The last one used is the next one used: it is in the cache.
+// The last buffer used is reused first: it is in the cache.
 void iw_rx_put(struct rnic_rx *rx)
 {
 	struct iw_device *d = (void *)rx->rnic;

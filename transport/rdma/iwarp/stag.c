@@ -8,7 +8,7 @@
 
 #include "transport/rdma/iwarp/iw_priv.h"
 
-#define KEEP_SGE 64 // a slot keeps room for that many pieces
+#define KEEP_SGE 64 // a slot keeps room for this many pieces
 
 int iw_stags_init(struct iw_stags *t)
 {
@@ -29,8 +29,7 @@ void iw_stags_done(struct iw_stags *t)
 	free(t->pages);
 }
 
-// xorshift64*: keys that a peer guesses are of no use to it, since only what was given to that
-// very peer is in its reach.
+// xorshift64*: guessing keys is useless, since a peer can access only memory exposed to itself.
 uint64_t iw_random(struct iw_stags *t)
 {
 	t->seed ^= t->seed >> 12;
@@ -44,12 +43,12 @@ static struct iw_stag *slot_at(const struct iw_stags *t, uint32_t index)
 	return &t->pages[index / IW_STAG_PAGE][index % IW_STAG_PAGE];
 }
 
-// In an order of no use to who guesses. Index 0 is left out: STag 0 stands for none.
+// In an unpredictable order. Index 0 is unused: STag 0 means none.
 static bool grow(struct iw_stags *t)
 {
 	uint32_t page = t->count / IW_STAG_PAGE;
 
-	if (page + 1 >= IW_STAG_PAGES) // the last stays NULL, it ends the array
+	if (page + 1 >= IW_STAG_PAGES) // the last stays NULL and ends the array
 		return false;
 	struct iw_stag *slots = calloc(IW_STAG_PAGE, sizeof *slots);
 	if (!slots)

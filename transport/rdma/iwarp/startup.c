@@ -21,11 +21,11 @@ static bool send_frame(struct iw_qp *qp, const struct mpa_frame *f)
 	size_t len = mpa_build(f, out);
 	struct iovec iov = { out, len };
 
-	// The socket is new: what does not fit at once never will.
+	// The socket is new: if a frame does not fit now, it never will.
 	return stream_writev(qp->stream, &iov, 1) == (ssize_t)len;
 }
 
-// 1: the whole frame is there; 0: not yet; negative: what went wrong is in e.
+// 1: the frame is complete; 0: not yet; negative: error in e.
 static int read_frame(struct iw_qp *qp, bool is_reply, struct err *e)
 {
 	for (;;) {
@@ -88,7 +88,7 @@ static void on_request_timeout(struct timer *t)
 	iw_turn_away(container_of(t, struct iw_qp, timer), &e);
 }
 
-// Who has said nothing for longest makes room.
+// Closes the oldest silent connection to make room.
 static void crowded_run(struct defer *defer)
 {
 	struct iw_device *d = container_of(defer, struct iw_device, crowded);
@@ -166,7 +166,7 @@ static void request_in(struct iw_qp *qp)
 	qp->lops->request(qp->larg, &qp->request); // qp may be gone
 }
 
-// A new connection whose request is to come. fd is ours.
+// A new connection that has not sent its request. Owns fd.
 static int passive_new(struct worker *w, int fd, const struct rnic_listener_ops *ops, void *arg,
 		       struct err *e)
 {
@@ -362,7 +362,7 @@ void iw_connected(struct iw_qp *qp)
 		connect_failed(qp, -ECONNRESET, "connect: peer closed the connection");
 }
 
-// A peer that knows revision 1 only took our enhanced data for private data: once more, without.
+// A peer with revision 1 only mistook our enhanced data for private data: retry without it.
 static void connect_again(struct iw_qp *qp)
 {
 	struct err e;
@@ -374,7 +374,7 @@ static void connect_again(struct iw_qp *qp)
 		iw_end(qp, &e);
 }
 
-// 0, or the term_code of what the reply lacks.
+// 0, or the term_code of a missing property of the reply.
 static unsigned take_depths(struct iw_qp *qp)
 {
 	const struct mpa_frame *f = &qp->peer_frame;
@@ -384,8 +384,8 @@ static unsigned take_depths(struct iw_qp *qp)
 	if (!(f->flags & MPA_S))
 		return TERM_MPA_STARTUP;
 	if (f->ord != MPA_NO_NEGOTIATION) {
-		// More reads than we asked to be sent are fine as long as we can hold them, as with
-		// Linux; a peer that follows RFC 6581 does not send that.
+		// More reads than we requested are fine as long as we can hold them, as in Linux; a
+		// peer that follows RFC 6581 does not send that.
 		if (f->ord > RNIC_READS_MAX)
 			return TERM_MPA_IRD;
 		qp->qp.reads_in = f->ord;
@@ -395,9 +395,9 @@ static unsigned take_depths(struct iw_qp *qp)
 	return 0;
 }
 
-// Linux siw sends its reply before it watches the socket for FPDUs: one that arrives in between
-// lies there until more comes. So, as long as the passive side says nothing, there comes more: an
-// RDMA Write of no bytes, which needs no memory (RFC 5040 5.1).
+// Linux's siw sends its reply before it watches the socket for FPDUs: one that arrives in between
+// is not read until more data arrives. So until the passive side's first message we send more: RDMA
+// Writes of no bytes, which need no memory (RFC 5040 5.1).
 static void on_nudge(struct timer *t)
 {
 	struct iw_qp *qp = container_of(t, struct iw_qp, nudge);

@@ -23,7 +23,7 @@ static void commit_request(struct iw_qp *qp, const struct iw_fpdu *f)
 		list_push_back(&qp->done, &wr->link);
 		return;
 	}
-	list_push_back(&qp->reads, &wr->link); // from here on it counts what has come
+	list_push_back(&qp->reads, &wr->link); // from here on it counts received bytes
 }
 
 static void commit_response(struct iw_qp *qp, const struct iw_fpdu *f)
@@ -120,7 +120,7 @@ void iw_tx_run(struct iw_qp *qp)
 			iw_end(qp, &e);
 			return;
 		}
-		// Short: the socket is full, and room in it is a new event.
+		// Short: the socket is full, and free space raises a new event.
 		qp->is_tx_blocked = (uint64_t)n < b.bytes;
 		consume(qp, &b, (uint64_t)n);
 	}
@@ -165,7 +165,7 @@ void iw_post(struct rnic_qp *q, struct rnic_wr *wr)
 	iw_tx_soon(qp);
 }
 
-// done is never called from in here.
+// done is never called from inside.
 void iw_flush(struct rnic_qp *q)
 {
 	struct iw_qp *qp = iw_of(q);
@@ -183,9 +183,9 @@ void iw_tx_nothing(struct iw_qp *qp)
 	struct iovec iov = { frame, len + iw_put_tail(frame + len, len, crc, qp->has_crc) };
 
 	if (qp->partial.is_there || qp->is_tx_blocked || qp->is_in_message)
-		return; // more is on its way anyhow
+		return; // more is being sent anyway
 	ssize_t n = stream_writev(qp->stream, &iov, 1);
-	// A part of it would leave the stream broken: nothing is unsent, so there is room.
+	// A partial send would corrupt the stream: nothing is unsent, so there is room.
 	if (n > 0 && (size_t)n < iov.iov_len) {
 		struct err e;
 		err_set(&e, -ECONNRESET, "iwarp: incomplete frame written to the socket");
@@ -193,7 +193,7 @@ void iw_tx_nothing(struct iw_qp *qp)
 	}
 }
 
-// One attempt: a peer that does not read has no use for it.
+// One attempt: a peer that does not read will not see it.
 void iw_tx_terminate(struct iw_qp *qp, unsigned code, bool quotes)
 {
 	uint8_t frame[TERM_FRAME_MAX + MPA_TAIL_MAX];

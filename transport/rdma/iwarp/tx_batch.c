@@ -12,7 +12,7 @@
 #include "transport/rdma/iwarp/crc.h"
 
 #define RUN	    32	       // messages of one kind before the other has its turn
-#define BATCH_BYTES (4u << 20) // more than that a socket seldom takes
+#define BATCH_BYTES (4u << 20) // a socket rarely takes more
 
 static struct rnic_wr *wr_of(struct iw_batch *b)
 {
@@ -26,7 +26,7 @@ static struct iw_response *response_of(struct iw_batch *b)
 	return &qp->irq[(qp->irq_head + b->response) % qp->irq_room];
 }
 
-// Whether the memory of a response is still the peer's to read.
+// Whether the peer may still read the memory of a response.
 static bool is_gone(const struct iw_batch *b, const struct iw_response *r)
 {
 	return r->len && !iw_stag_holds(r->source, b->qp, r->source_stag);
@@ -46,7 +46,7 @@ void iw_batch_add(struct iw_batch *b, uint8_t *p, uint32_t len)
 	b->iov[b->count++] = (struct iovec){ p, len };
 }
 
-// How many of the len bytes that come fit into the vector, with head and tail.
+// How many of the next len bytes fit into the vector, with head and tail.
 static uint32_t fitting(const struct iw_batch *b, uint32_t len)
 {
 	struct iw_cursor c = b->cursor;
@@ -106,7 +106,7 @@ static uint32_t put_send(const struct rnic_wr *wr, uint8_t *out, bool is_last, u
 				(uint32_t)wr->scratch[IW_WR_MSN], mo);
 }
 
-// The header at out of the next FPDU, which has len bytes of payload from b->sent on.
+// Writes the header of the next FPDU, with len bytes of payload from b->sent on, to out.
 static uint32_t put_header(struct iw_batch *b, uint8_t *out, bool is_last, uint32_t len)
 {
 	if (b->is_response_turn) {
@@ -130,7 +130,7 @@ static uint32_t put_header(struct iw_batch *b, uint8_t *out, bool is_last, uint3
 
 // --- a batch ---
 
-// The next message, or the one that has begun. False: there is none.
+// The next message, or the current one. False: no message.
 static bool pick(struct iw_batch *b)
 {
 	struct iw_qp *qp = b->qp;
@@ -175,7 +175,7 @@ static void set_cursor(struct iw_batch *b)
 		b->cursor = (struct iw_cursor){ 0 };
 }
 
-// The message b stands at has had len bytes more put into FPDUs.
+// Another len bytes of b's current message are in FPDUs.
 static void advance(struct iw_batch *b, uint32_t len, bool is_last)
 {
 	b->sent += len;
@@ -199,7 +199,7 @@ static void begin(struct iw_batch *b, struct iw_qp *qp)
 	b->response = 0;
 	b->sent = 0;
 	b->is_in_message = qp->is_in_message;
-	// The last batch ended with a turn that may have been cut short: the other kind begins.
+	// The last batch may have ended in the middle of a turn: start with the other kind.
 	b->is_response_turn = qp->is_response_turn != !qp->is_in_message;
 	b->run = 0;
 	if (!b->is_in_message)
@@ -216,7 +216,7 @@ static void skip_payload(struct iw_batch *b, uint32_t len)
 		;
 }
 
-// What is left of the FPDU that has left in part.
+// The rest of the partially sent FPDU.
 static void add_partial(struct iw_batch *b)
 {
 	struct iw_partial *p = &b->qp->partial;
@@ -233,14 +233,14 @@ static void add_partial(struct iw_batch *b)
 		iw_batch_add(b, p->head + skip, p->head_len - skip);
 	skip -= skip < p->head_len ? skip : p->head_len;
 	uint32_t out = skip < p->external ? skip : p->external;
-	skip_payload(b, out + p->len - p->external); // what is not external was in head
+	skip_payload(b, out + p->len - p->external); // the rest was in head
 	add_payload(b, p->external - out, 0, false);
 	skip -= out;
 	iw_batch_add(b, p->tail + skip, p->tail_len - skip);
 	advance(b, p->len, p->is_last);
 }
 
-// How long the payload of the next FPDU is; false: the batch is full.
+// Determines the payload length of the next FPDU; false: the batch is full.
 static bool choose_len(struct iw_batch *b, uint32_t *ret_len, bool *ret_is_last)
 {
 	uint64_t left = size_of(b) - b->sent;
@@ -309,7 +309,7 @@ bool iw_batch_build(struct iw_batch *b, struct iw_qp *qp)
 			break;
 		if (!goes_on) {
 			if (b->is_response_turn && is_gone(b, response_of(b)))
-				return b->fpdu_count > 0; // what is before it may leave
+				return b->fpdu_count > 0; // what precedes it may be sent
 			set_cursor(b);
 		}
 		if (!add_fpdu(b))

@@ -44,7 +44,7 @@ static void qp_failed(struct msg *m)
 		verbs_conn_fail(c, -EPROTO, "%s", c->async_text);
 }
 
-// The connection is there: destroying its queue pair waits until this event is acknowledged.
+// The connection exists: destroying its queue pair waits until this event is acknowledged.
 static void qp_event(struct verbs_conn *c, const char *text)
 {
 	if (__atomic_exchange_n(&c->is_msg_posted, true, __ATOMIC_ACQ_REL))
@@ -79,12 +79,12 @@ static void port_late(struct timer *t)
 		fail_all(r, -ENETDOWN, "the port is down");
 }
 
-// On the worker that r belongs to.
+// On r's worker.
 static void device_event(struct msg *m)
 {
 	struct verbs_rnic *r = container_of(m, struct verbs_rnic, port_msg);
 
-	if (!r->device) { // it went meanwhile
+	if (!r->device) { // it was removed meanwhile
 		free(r);
 		return;
 	}
@@ -122,7 +122,7 @@ static void take_event(struct verbs_rnic *r, const struct ibv_async_event *ev)
 	case IBV_EVENT_SRQ_ERR:
 		tell_all(r->device, ev->event_type);
 		break;
-	default: // others come from connection management too, or do not matter
+	default: // others are also reported by connection management, or do not matter
 		break;
 	}
 }

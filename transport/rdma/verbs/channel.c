@@ -18,7 +18,7 @@ static void copy_event(struct verbs_cm_event *to, const struct rdma_cm_event *ev
 	const struct rdma_conn_param *p = &ev->param.conn;
 
 	*to = (struct verbs_cm_event){ .type = ev->event, .status = ev->status, .id = ev->id };
-	switch (ev->event) { // those that carry parameters
+	switch (ev->event) { // events with parameters
 	case RDMA_CM_EVENT_CONNECT_REQUEST:
 	case RDMA_CM_EVENT_CONNECT_RESPONSE:
 	case RDMA_CM_EVENT_ESTABLISHED:

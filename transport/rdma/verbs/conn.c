@@ -13,7 +13,7 @@
 #include "transport/rdma/verbs/priv.h"
 
 #define CONNECT_USEC 10000000u
-#define CLOSE_USEC   5000000u // what lingers and is flushed has that long
+#define CLOSE_USEC   5000000u // time limit of linger and flush
 
 static void end_run(struct defer *d);
 static void timer_run(struct timer *t);
@@ -35,7 +35,7 @@ static struct verbs_conn *conn_new(void)
 	return c;
 }
 
-// The cm id of a removed device keeps the device's context, so it goes last.
+// The cm id of a removed device keeps the device's context, so it is destroyed last.
 static void conn_free(struct verbs_conn *c)
 {
 	struct verbs_rnic *r = c->r;
@@ -108,7 +108,7 @@ static void end_run(struct defer *d)
 	if (has_qp && (c->state == VERBS_STANDS || c->state == VERBS_ACCEPTING)) {
 		c->state = VERBS_DISCONNECTING;
 		if (rdma_disconnect(c->id) < 0)
-			c->is_peer_gone = true; // it never stood: there is nobody to answer
+			c->is_peer_gone = true; // it was never established: no peer to answer
 	}
 	if (c->state == VERBS_DISCONNECTING && !c->is_late && (has_requests(c) || !c->is_peer_gone))
 		return;
@@ -123,7 +123,7 @@ void verbs_conn_progress(struct verbs_conn *c)
 
 static void begin_close(struct verbs_conn *c, bool linger)
 {
-	// Over iWARP, where the peer has not spoken, nothing may leave.
+	// Over iWARP nothing may be sent before the peer's first message.
 	if (linger && c->state == VERBS_STANDS && !c->is_mute && !c->is_peer_gone)
 		rnic_qp_linger(&c->qp);
 	c->qp.is_closing = true;
@@ -179,7 +179,7 @@ static void timer_run(struct timer *t)
 	}
 }
 
-// --- both ways to a connection ---
+// --- accepting and connecting ---
 
 static void note_addresses(struct verbs_conn *c, struct tcp_addr *local, struct tcp_addr *peer)
 {
@@ -218,7 +218,7 @@ static struct rdma_conn_param conn_param(const struct verbs_conn *c)
 	};
 }
 
-// How long a peer waits after an empty receive queue (RNR timer): default 655 ms.
+// How long a peer waits after it found the receive queue empty (RNR timer): default 655 ms.
 static void set_rnr_timer(struct verbs_conn *c)
 {
 	struct ibv_qp_attr a = { .min_rnr_timer = VERBS_RNR_TIMER };
@@ -258,7 +258,7 @@ static void established(struct verbs_conn *c, const struct verbs_cm_event *ev)
 	}
 }
 
-// On InfiniBand a message may overtake the news that the connection stands.
+// On InfiniBand a message may arrive before the event that the connection is established.
 void verbs_conn_arrived(struct verbs_conn *c, struct verbs_rx *rx)
 {
 	c->qp.bytes_in += rx->head.len;
@@ -313,7 +313,7 @@ static void request_come(struct msg *m)
 	}
 	if (r == 0)
 		r = verbs_rnic_get(&c->r, c->vw, c->device, &e);
-	verbs_device_put(c->device); // by now the rnic holds it
+	verbs_device_put(c->device); // now the rnic holds it
 	c->device = NULL;
 	if (r < 0 && !is_freed && ops->refused)
 		ops->refused(c->listener_arg, &c->request.peer_addr, &e);
@@ -328,7 +328,7 @@ static void request_come(struct msg *m)
 	c->listener_ops->request(c->listener_arg, &c->request);
 }
 
-// On the listener's thread. From the migration on, the id's events come on the worker's.
+// On the listener's thread. After the migration the id's events arrive on the worker's.
 void verbs_conn_requested(struct verbs_listener *l, struct worker *w,
 			  const struct rnic_listener_ops *ops, void *arg,
 			  const struct verbs_cm_event *ev)
@@ -358,7 +358,7 @@ void verbs_conn_requested(struct verbs_listener *l, struct worker *w,
 				    .reads_in = ev->responder_resources };
 	note_addresses(c, &q->local_addr, &q->peer_addr);
 	c->msg.fn = request_come;
-	// Of a device that cannot be used the worker says why.
+	// If the device cannot be used, the worker reports why.
 	if (verbs_device_get(&c->device, c->id, &c->why) < 0 ||
 	    (c->id->channel != c->vw->channel && rdma_migrate_id(c->id, c->vw->channel) < 0))
 		c->is_peer_gone = true; // as good as
@@ -406,7 +406,7 @@ int verbs_accept(struct rnic_request *q, struct rnic_qp **ret, const struct rnic
 		refuse(c);
 		return r;
 	}
-	c->options.private_data = NULL; // the caller's
+	c->options.private_data = NULL; // set by the caller
 	c->state = VERBS_ACCEPTING;
 	*ret = &c->qp;
 	return 0;
@@ -548,7 +548,7 @@ static void request_gone(struct verbs_conn *c)
 	conn_free(c);
 }
 
-// What came before the end is served before it.
+// Messages received before the end are handled before it.
 static void ended(struct verbs_conn *c, const struct verbs_cm_event *ev)
 {
 	struct verbs_status s = verbs_cm_status(ev->type, ev->status);

@@ -3,9 +3,8 @@
 // before the worker sleeps.
 //
 // Receives and posted requests complete on separate queues, because different events wake
-// the worker: every receive, but only requests that somebody waits for. The others,
-// above all a target's responses, complete in the next round, or when the worker has
-// slept for VERBS_LAZY_USEC.
+// the worker: every receive, but only awaited requests (post.c). The others, above all a target's
+// responses, complete in the next round, or when the worker has slept for VERBS_LAZY_USEC.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -14,7 +13,7 @@
 #include "transport/rdma/verbs/priv.h"
 
 #define POLL_PASSES 4	// batches of one queue in a row, so that others get their turn
-#define ACK_BATCH   128 // events acknowledged at once: each time is a mutex
+#define ACK_BATCH   128 // events acknowledged at once: each call takes a mutex
 
 static int cq_new(struct verbs_cqs *s, struct verbs_cq **ret, unsigned size, struct err *e)
 {
@@ -38,7 +37,7 @@ static int cq_new(struct verbs_cqs *s, struct verbs_cq **ret, unsigned size, str
 	return 0;
 }
 
-// An overrun is fatal: each queue pair has places for all it can have under way.
+// An overrun is fatal: each queue pair has places for all requests that it can have in flight.
 struct verbs_cq *verbs_cq_reserve(struct verbs_rnic *r, unsigned places, struct err *e)
 {
 	struct verbs_cq *q = NULL;
@@ -87,7 +86,7 @@ static bool cqs_poll(struct verbs_cqs *s)
 	return had_some;
 }
 
-// Requests first: what they held may be needed for what came in.
+// Requests first: received messages may need what they held.
 static bool poll_all(struct verbs_rnic *r)
 {
 	bool had_sends = cqs_poll(&r->sends), had_receives = cqs_poll(&r->receives);
@@ -120,7 +119,7 @@ static void cqs_arm(struct verbs_cqs *s)
 	s->is_armed = true;
 }
 
-// What completed before the queue was armed makes no event, so look once more.
+// Completions from before the queue was armed raise no event, so poll again.
 static bool rnic_arm(struct poller *p)
 {
 	struct verbs_rnic *r = container_of(p, struct verbs_rnic, poller);
@@ -131,7 +130,7 @@ static bool rnic_arm(struct poller *p)
 	return poll_all(r);
 }
 
-// The round polls; what is left then wakes the worker when it ends.
+// The round polls; completions left at its end wake the worker.
 static void overdue_run(struct timer *t)
 {
 	struct verbs_rnic *r = container_of(t, struct verbs_rnic, overdue);
@@ -139,7 +138,7 @@ static void overdue_run(struct timer *t)
 	r->is_overdue = r->posted > 0;
 }
 
-// While there is traffic it never comes to that.
+// This does not happen while there is traffic.
 void verbs_look_later(struct verbs_rnic *r)
 {
 	timer_arm(r->head.worker, &r->overdue, VERBS_LAZY_USEC);
@@ -152,9 +151,9 @@ static void cqs_ack(struct verbs_cqs *s, struct ibv_cq *cq)
 	s->unacked = 0;
 }
 
-// The completions themselves are polled in this same round. An event disarms its queue only;
-// arming the others once more costs little. No more events are read than there are queues: with one
-// queue no second system call finds that there is none, and what is left wakes again.
+// The completions are polled in the same round. An event disarms its queue only; arming the others
+// again costs little. At most one event per queue is read, so that with one queue no second system
+// call is needed; remaining events wake the worker again.
 static void channel_ready(struct watch *wa, uint32_t events)
 {
 	struct verbs_cqs *s = container_of(wa, struct verbs_cqs, watch);

@@ -22,7 +22,7 @@ static uint32_t least(uint64_t a, uint64_t b)
 	return (uint32_t)(a < b ? a : b);
 }
 
-// How much a device takes inline it only tells by making a queue pair.
+// The limit of inline data is known only after creating a queue pair.
 static uint32_t ask_inline(struct verbs_device *d)
 {
 	static const uint32_t wanted[] = { VERBS_INLINE_WANTED, 128, 80, 64 };
@@ -61,7 +61,7 @@ static void ask_limits(struct verbs_device *d, const struct ibv_device_attr *a)
 	d->mr_max = a->max_mr_size ? a->max_mr_size : UINT64_MAX;
 	d->cqe_max = a->max_cqe;
 	d->srq_wr_max = a->max_srq_wr;
-	l->max_send_wr = least((uint64_t)a->max_qp_wr, VERBS_SEND_WR_MAX) - 2; // a marker's place
+	l->max_send_wr = least((uint64_t)a->max_qp_wr, VERBS_SEND_WR_MAX) - 2; // place of a marker
 	l->max_sge = least((uint64_t)a->max_sge, VERBS_SGE_MAX);
 	l->max_read_sge = d->is_iwarp ? 1 : l->max_sge;
 	if (a->max_sge_rd > 0)
@@ -71,12 +71,13 @@ static void ask_limits(struct verbs_device *d, const struct ibv_device_attr *a)
 	l->max_message = 1u << 30;
 	if (ibv_query_port(d->context, 1, &port) == 0 && port.max_msg_sz)
 		l->max_message = least(port.max_msg_sz, 1u << 30);
-	// siw copies what is signaled. The rest TCP sends from the buffer itself, and the peer may
-	// get what is put there after a signaled request behind it has completed.
+	// siw copies signaled requests. TCP sends the others from the buffer itself: if the buffer
+	// is changed after a later signaled request has completed, the peer may receive the new
+	// content.
 	d->signals_all = is_siw;
 	l->needs_remote_sink = d->is_iwarp && !is_siw;
-	// siw says it can; but its library takes the key from the wrong field, and the kernel
-	// refuses such a send with inline data when it is too late to tell whose it was.
+	// siw claims support, but its library takes the key from the wrong field, and the kernel
+	// refuses such a send with inline data too late to identify the request.
 	l->can_invalidate = a->device_cap_flags & IBV_DEVICE_MEM_MGT_EXTENSIONS && !is_siw;
 	l->max_inline = ask_inline(d);
 }

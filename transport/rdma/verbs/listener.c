@@ -16,12 +16,12 @@ struct verbs_listener {
 	struct list link; // of vw
 	struct worker *worker;
 	struct verbs_worker *vw;
-	struct verbs_device *device; // of an address that is a device's
+	struct verbs_device *device; // for the address of a device
 	struct rdma_cm_id *id;
 	struct tcp_addr addr;
 	const struct rnic_listener_ops *ops;
 	void *arg;
-	unsigned refs; // requests on their way to their worker; atomic
+	unsigned refs; // requests being passed to their worker; atomic
 	bool is_freed; // atomic
 	bool has_failed;
 };
@@ -109,7 +109,7 @@ static void listener_event(struct verbs_cm_owner *o, const struct verbs_cm_event
 		listener_fail(l, s);
 }
 
-// What librdmacm says of an address that no device has.
+// What librdmacm returns for an address that no device has.
 static int bind_error(struct err *e, const struct tcp_addr *addr, int error)
 {
 	char text[TCP_ADDR_TEXT];
@@ -132,7 +132,7 @@ static int listener_open(struct verbs_listener *l, struct err *e)
 		return r;
 	if (rdma_create_id(l->vw->channel, &l->id, &l->cm, RDMA_PS_TCP) < 0)
 		return bind_error(e, &l->addr, errno);
-	// So that 0.0.0.0 and [::] go together.
+	// So that 0.0.0.0 and [::] can be used together.
 	if (l->addr.sa.sa_family == AF_INET6)
 		rdma_set_option(l->id, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, &one, sizeof one);
 	if (rdma_bind_addr(l->id, &l->addr.sa) < 0)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Devices that go without an event. rxe and siw raise none that reaches a program before it has
-// closed the device, for which `rdma link del` waits in the kernel: so the node of each open device
-// in sysfs is looked at now and then. Any thread, under the lock of the list.
+// Detects devices removed without an event. `rdma link del` waits in the kernel until programs
+// close the device, and rxe and siw raise no event before that: so the sysfs node of each open
+// device is checked periodically. Any thread, under the lock of the list.
 //
 // librdmacm opens a device for the first cm id on it and never closes it while it is the only
-// device, whatever becomes of it. So its descriptors are replaced by /dev/null, which ends them for
-// the kernel; the context stays librdmacm's. A cm id of our own, bound to the device, sees to it
-// that librdmacm does not free the context before.
+// device, even if it was removed. So its descriptors are replaced by /dev/null, which closes them
+// for the kernel; the context remains librdmacm's. A cm id bound to the device keeps librdmacm from
+// freeing the context earlier.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static bool node_find(struct verbs_node *ret, const char *folder, const char *na
 	return true;
 }
 
-// Another device may have got the name meanwhile.
+// Another device may have the name meanwhile.
 static bool is_there(const struct verbs_look *l, const struct verbs_open *o)
 {
 	struct verbs_node now;
@@ -58,7 +58,7 @@ static struct verbs_open *find(struct verbs_look *l, const struct ibv_context *c
 static void let_go(struct verbs_look *l, struct verbs_open *o)
 {
 	if (!l->ops->let_go(o))
-		return; // the next look tries again
+		return; // the next check tries again
 	list_remove(&o->link);
 	free(o);
 }
@@ -126,7 +126,7 @@ bool verbs_open_is_gone(const struct verbs_open *o)
 
 // --- librdmacm's side ---
 
-// An id at the same address, without a port. NULL: it did not come to the same device.
+// An id at the same address, without a port. NULL: it resolved to another device.
 static struct rdma_cm_id *pin(struct rdma_cm_id *id)
 {
 	struct rdma_cm_id *ret = NULL;
@@ -147,7 +147,7 @@ static bool release(struct verbs_open *o)
 	if (o->is_gone) {
 		int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 		if (null < 0)
-			return !o->pin; // without, the context is not ours to look at later
+			return !o->pin; // without it the context may be freed before the next check
 		dup3(null, o->context->cmd_fd, O_CLOEXEC);
 		dup3(null, o->context->async_fd, O_CLOEXEC);
 		close(null);

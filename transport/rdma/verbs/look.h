@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The devices that librdmacm has open for us, and whether they are still there (look.c). Any
-// thread.
+// The devices that librdmacm has opened for us, and whether they still exist (look.c). Any thread.
 #pragma once
 
 #include <pthread.h>
@@ -12,7 +11,7 @@
 
 #define VERBS_LOOK_USEC 2000000u
 
-// What a device is in sysfs.
+// A device in sysfs.
 struct verbs_node {
 	dev_t dev;
 	ino_t ino;
@@ -21,16 +20,16 @@ struct verbs_node {
 struct verbs_open {
 	struct list link;
 	struct ibv_context *context;
-	struct rdma_cm_id *pin; // keeps the context; NULL: it stays as long as it is used
+	struct rdma_cm_id *pin; // keeps the context; NULL: the context exists while it is used
 	struct verbs_node node; // when it was opened
-	bool has_node;		// false where there is no sysfs: nobody can tell
+	bool has_node;		// false: no sysfs, cannot tell
 	bool is_used, is_gone;	// is_gone: atomic
 };
 
 struct verbs_look_ops {
 	const char *folder; // has a node for each device
 	struct rdma_cm_id *(*pin)(struct rdma_cm_id *id);
-	// It is not used any more; closed if it is gone. False: not possible now.
+	// Ends a use; closes the device if it was removed. False: not possible now.
 	bool (*let_go)(struct verbs_open *o);
 };
 extern const struct verbs_look_ops verbs_look_system;
@@ -42,10 +41,10 @@ struct verbs_look {
 };
 
 void verbs_look_init(struct verbs_look *l, const struct verbs_look_ops *ops);
-// The device of id is used until verbs_look_unuse(), and may be used again after it. -ENODEV: it is
-// gone; -ENOMEM.
+// Uses the device of id until verbs_look_unuse(); it may be used again later. -ENODEV: it was
+// removed; -ENOMEM.
 int verbs_look_use(struct verbs_look *l, struct verbs_open **ret, struct rdma_cm_id *id);
 void verbs_look_unuse(struct verbs_look *l, struct verbs_open *o);
-// Looks for each device; one that is gone and not used is closed.
+// Checks each device; closes those that were removed and are not in use.
 void verbs_look(struct verbs_look *l);
 bool verbs_open_is_gone(const struct verbs_open *o);

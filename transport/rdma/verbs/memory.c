@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Registered memory of a device: regions (buffer pools, RAM disks) as they come and go, memory that
-// rnic_register() is given, and memory exposed to peers by a connection.
+// Registered memory of a device: regions (buffer pools, RAM disks) as they are added and removed,
+// memory passed to rnic_register(), and memory exposed to peers by a connection.
 //
-// Lists change under the device's lock, on any thread; looking an address up takes none. Pinning
+// Lists change under the device's lock, on any thread; looking up an address takes no lock. Pinning
 // pages blocks, a millisecond for an extent of a pool, seconds for a large RAM disk: it happens
-// when regions are announced (a pool grows, a disk is created, the device gets its first user),
-// and at the first exposure of an extent, never for a request.
+// when regions are announced (a pool grows, a disk is created, the device gets its first user), and
+// at the first exposure of an extent, never for a request.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 #include "transport/rdma/verbs/priv.h"
 
 #define CHUNK_BYTES   (1ull << 30)
-#define OVERLAP_BYTES (16ull << 20) // so that no transfer meets the end of a chunk
-#define ALWAYS_BYTES  (64ull << 20) // such a region is pinned without asking what is free
+#define OVERLAP_BYTES (16ull << 20) // so that no transfer crosses the end of a chunk
+#define ALWAYS_BYTES  (64ull << 20) // such a region is pinned without checking free memory
 
 static int access_flags(unsigned access)
 {
@@ -76,7 +76,7 @@ static void mr_free(struct verbs_mr *m)
 
 // --- regions ---
 
-// Pinning makes every page of a sparse disk real. What does not fit is served by way of buffers.
+// Pinning allocates every page of a sparse disk. Disks that do not fit are served through buffers.
 static bool fits_into_memory(const struct region *r)
 {
 	unsigned long long kib = 0;
@@ -142,7 +142,7 @@ static void region_added(struct region_watch *w, struct region *r)
 		return;
 	unregister_chunks(d, r);
 	region_unpin(r);
-	if (!d->has_warned || r->len > ALWAYS_BYTES) // pools ask again and again
+	if (!d->has_warned || r->len > ALWAYS_BYTES) // pools ask repeatedly
 		log_warn("%s", e.text);
 	d->has_warned = true;
 }
@@ -174,7 +174,7 @@ void verbs_memory_done(struct verbs_device *d)
 	pthread_mutex_destroy(&d->lock);
 }
 
-// --- what the contract offers ---
+// --- functions of the contract ---
 
 int verbs_register(struct rnic *r, struct rnic_mr **ret, void *addr, uint64_t len, unsigned access,
 		   struct err *e)
@@ -282,7 +282,7 @@ int verbs_expose(struct rnic_qp *qp, struct rnic_exposed *ret, const struct sg *
 	return r;
 }
 
-// The key stays good until the connections that expose have ended: limits.revokes_exposed.
+// The key stays valid until all exposing connections have ended: limits.revokes_exposed.
 void verbs_conceal(struct rnic_qp *qp, struct rnic_exposed *x)
 {
 	x->handle = NULL;

@@ -19,9 +19,9 @@ struct mr_table_array {
 	struct range ranges[];
 };
 
-// Entries are read and written as single words: a reader that meets a change sees nonsense, but no
-// torn word, and looks again. Loads that acquire come before the second look at seq; stores that
-// release come after it was made odd.
+// Entries are read and written as single words: a reader that races with a change sees inconsistent
+// entries, but no torn word, and retries. Acquire loads precede the second read of seq; release
+// stores follow the one that makes it odd.
 static struct range load_range(const struct range *r)
 {
 	return (struct range){
@@ -115,7 +115,7 @@ static void *look(const struct mr_table_array *a, uint64_t addr, uint64_t len)
 {
 	uint32_t low = 0, high = __atomic_load_n(&a->count, __ATOMIC_ACQUIRE);
 
-	while (low < high) { // the first range that begins behind addr
+	while (low < high) { // the first range that begins after addr
 		uint32_t middle = low + (high - low) / 2;
 		if (__atomic_load_n(&a->ranges[middle].addr, __ATOMIC_ACQUIRE) <= addr)
 			low = middle + 1;

@@ -51,8 +51,8 @@ int verbs_qp_create(struct verbs_conn *c, struct err *e)
 	return err_errno(e, -errno, "%s: queue pair", r->device->name);
 }
 
-// Waits for the device to have done with it. Completions that are left find no connection; they go
-// now, since their places in the queue are given to others.
+// Waits until the device has finished with it. Remaining completions are dropped now, since their
+// places in the queue are reused.
 void verbs_qp_destroy(struct verbs_conn *c)
 {
 	verbs_qpn_remove(c->r, c);
@@ -85,8 +85,8 @@ static bool wants_completion(struct verbs_conn *c, const struct rnic_wr *wr)
 	return false;
 }
 
-// How far a request is, in its scratch[0]. Somebody waits for one that says so, and for those of a
-// full queue, which hold up what waits in software.
+// Progress of a request, in its scratch[0]. It is awaited if it is a read or signaled, or if the
+// queue is full: then others may wait in software.
 enum { WR_PENDING, WR_POSTED, WR_AWAITED };
 
 static void count_posted(struct verbs_conn *c, struct rnic_wr *wr)
@@ -139,7 +139,8 @@ static void fill(struct verbs_conn *c, struct ibv_send_wr *to, struct ibv_sge *s
 		to->send_flags |= IBV_SEND_INLINE;
 }
 
-// What the device did not take is pending again, to be canceled when the connection has ended.
+// Requests that the device did not accept are pending again, and cancelled at the end of the
+// connection.
 static void take_back(struct verbs_conn *c, const struct ibv_send_wr *from, unsigned count)
 {
 	for (unsigned i = count; i--;) {
@@ -150,8 +151,8 @@ static void take_back(struct verbs_conn *c, const struct ibv_send_wr *from, unsi
 	}
 }
 
-// The completion of a request is that of all before it but reads: of what is posted together, the
-// last that asks for one tells for all.
+// The completion of a request implies that of all before it except reads: of requests posted
+// together, the last signaled one is enough.
 static void signal_last(struct ibv_send_wr *wrs, unsigned count)
 {
 	bool has_one = false;
@@ -219,7 +220,7 @@ void verbs_post(struct rnic_qp *qp, struct rnic_wr *wr)
 	worker_defer(qp->rnic->worker, &c->flush, flush_run);
 }
 
-// A write of no bytes goes nowhere, but its completion is that of all before it.
+// A write of no bytes has no effect, but its completion implies that of all before it.
 void verbs_mark(struct verbs_conn *c)
 {
 	struct ibv_send_wr wr = { .wr_id = VERBS_WR_MARKER,
@@ -254,7 +255,7 @@ static void received(struct verbs_conn *c, struct verbs_rx *rx, const struct ibv
 	verbs_conn_arrived(c, rx);
 }
 
-// Ends those in front of wr, and wr (NULL: all).
+// Ends the requests before wr, and wr (NULL: all).
 static void end_others(struct verbs_conn *c, const struct rnic_wr *wr, int code)
 {
 	for (struct list *n; (n = list_pop_front(&c->others));) {
@@ -282,8 +283,8 @@ static void sent(struct verbs_conn *c, uint64_t wr_id, int code)
 	}
 }
 
-// The first failure says why; what was behind it is flushed. The opcode of a failed completion is
-// undefined, so the request tells what it was.
+// The first failure has the reason; later requests are flushed. The opcode of a failed completion
+// is undefined, so the request determines it.
 void verbs_completed(struct verbs_rnic *r, const struct ibv_wc *wc)
 {
 	struct verbs_conn *c = verbs_qpn_find(r, wc->qp_num);

@@ -3,7 +3,7 @@
 // memory.c (registrations), worker_rnic.c (a worker's share), cq.c (completion queues), rx.c
 // (receive buffers), channel.c (events of connection management), listener.c, conn.c (queue pairs),
 // post.c (requests), async.c (asynchronous events), look.c (devices removed without an event),
-// status.c (meaning of codes).
+// status.c (meanings of codes).
 //
 // A device's context belongs to librdmacm, which opens it for the first cm id that needs it and
 // keeps it open while cm ids refer to it.
@@ -19,19 +19,19 @@
 #include "transport/rdma/verbs/mr_table.h"
 
 enum {
-	VERBS_SGE_MAX = 16,    // pieces we use, at most
+	VERBS_SGE_MAX = 16,    // limit of pieces
 	VERBS_CHAIN = 32,      // requests posted with one doorbell
 	VERBS_BATCH = 32,      // completions polled at once
-	VERBS_RX_BASE = 16,    // receive buffers before anybody reserves
-	VERBS_RX_LIMIT = 4096, // ... beyond which connections share
-	VERBS_RX_MAX = 8192,   // ... that the shared receive queue has places for
+	VERBS_RX_BASE = 16,    // receive buffers without reservations
+	VERBS_RX_LIMIT = 4096, // ... beyond this, connections share
+	VERBS_RX_MAX = 8192,   // ... capacity of the shared receive queue
 	VERBS_SEND_WR_MAX = 16384,
 	VERBS_CQ_SIZE = 16384,
 	VERBS_INLINE_WANTED = 256,
-	VERBS_RNR_TIMER = 12, // 0.64 ms until a peer tries again (IBTA 9.7.5.2.8)
-	VERBS_RNR_RETRY = 7,  // for ever
+	VERBS_RNR_TIMER = 12, // 0.64 ms until a peer retries (IBTA 9.7.5.2.8)
+	VERBS_RNR_RETRY = 7,  // no limit
 	VERBS_RETRY = 7,
-	VERBS_LAZY_USEC = 10000, // poll interval for requests that nobody waits for
+	VERBS_LAZY_USEC = 10000, // poll interval for requests without RNIC_SIGNALED
 };
 
 struct verbs_conn;
@@ -44,34 +44,34 @@ struct verbs_worker;
 struct verbs_device {
 	struct list link;	 // of all; under the lock of device.c
 	unsigned refs;		 // "
-	struct verbs_open *open; // look.c's
+	struct verbs_open *open; // private to look.c
 	struct ibv_context *context;
 	struct ibv_pd *pd;
 	struct rnic_limits limits;
 	const char *name;
 	bool is_iwarp;
-	bool signals_all; // what is not signaled may leave after a later request has completed
+	bool signals_all; // an unsignaled request may be sent after a later one has completed
 	uint64_t mr_max;  // bytes of one registration
 	int cqe_max, srq_wr_max;
 	bool has_warned; // of memory that could not be registered; under the regions' lock
-	bool is_removed; // atomic; an event said so
+	bool is_removed; // atomic; reported by an event
 
-	pthread_mutex_t lock; // of what follows
+	pthread_mutex_t lock; // for the following fields
 	struct list mrs;
 	struct mr_table table; // read without it
 	struct list rnics;
-	unsigned exposers; // connections that let their peers reach memory
+	unsigned exposers; // connections that expose memory
 	struct region_watch watch;
 };
 
-// The device of a cm id. Blocks for as long as it takes to register the regions that there are, the
-// first time. -ENODEV: it was removed. Any thread, as all of these.
+// The device of a cm id. The first time it blocks while the existing regions are registered.
+// -ENODEV: it was removed. Any thread, like all of these.
 int verbs_device_get(struct verbs_device **ret, struct rdma_cm_id *id, struct err *e);
-struct verbs_device *verbs_device_hold(struct verbs_device *d); // one user more
+struct verbs_device *verbs_device_hold(struct verbs_device *d); // adds a user
 void verbs_device_put(struct verbs_device *d);			// NULL is fine
-// Looks whether the devices that are open are still there.
+// Checks whether the open devices still exist.
 void verbs_devices_look(void);
-// An event or the look said so. Its context goes with the last cm id.
+// Reported by an event or the check. Its context is freed with the last cm id.
 bool verbs_device_is_removed(const struct verbs_device *d);
 void verbs_device_removed(struct verbs_device *d);
 
@@ -79,7 +79,7 @@ struct verbs_mr {
 	struct rnic_mr head;
 	struct verbs_device *device;
 	struct ibv_mr *mr;
-	struct ibv_mr *remote;	     // the same memory for peers; while somebody exposes
+	struct ibv_mr *remote;	     // the same memory for peers; while a connection exposes it
 	const struct region *region; // it is of, or NULL
 	struct list link;
 };
@@ -94,17 +94,17 @@ void verbs_each_mr(struct rnic *r, bool (*fn)(const struct rnic_mr *mr, void *ar
 int verbs_expose(struct rnic_qp *qp, struct rnic_exposed *ret, const struct sg *sg, uint32_t nsg,
 		 uint64_t len, unsigned access);
 void verbs_conceal(struct rnic_qp *qp, struct rnic_exposed *x);
-void verbs_expose_end(struct verbs_conn *c); // its peer can reach nothing any more
+void verbs_expose_end(struct verbs_conn *c); // its peer can access nothing any more
 
 // --- a worker's share of a device (worker_rnic.c, cq.c, rx.c) ---
 
 struct verbs_cq {
 	struct ibv_cq *cq;
-	unsigned size, used; // places, given to queue pairs
+	unsigned size, used; // places, allocated to queue pairs
 	struct list link;
 };
 
-// Completion queues whose events come by one channel.
+// Completion queues whose events share one channel.
 struct verbs_cqs {
 	struct verbs_rnic *r;
 	struct list all;
@@ -127,26 +127,26 @@ struct verbs_rnic {
 	struct list device_link; // of the device; under its lock
 	unsigned refs;
 	struct defer release;
-	struct list parked; // connections of a removed device whose cm id keeps the context
+	struct list parked; // cm ids of a removed device that keep its context
 
 	struct verbs_cqs receives, sends; // of the shared receive queue, of the send queues
 	struct poller poller;
-	unsigned posted, awaited; // requests; those whose end wakes the worker, and closes
-	bool is_overdue;	  // nothing has ended for long: whatever ends wakes it
+	unsigned posted, awaited; // requests; those whose completion wakes the worker, and closes
+	bool is_overdue;	  // nothing completed for long: any completion wakes it
 	struct timer overdue;
 
 	struct watch async_watch;
 	struct list conns;
 	struct verbs_conn **by_qpn; // open hash, mask + 1 places
 	uint32_t mask, qpn_count;
-	struct msg port_msg;	 // async.c's
+	struct msg port_msg;	 // private to async.c
 	bool is_port_msg_posted; // atomic, as is port_event
 	int port_event;
 	struct timer port_timer;
 
 	struct ibv_srq *srq;
 	unsigned srq_size;
-	struct list slabs, idle; // receive buffers; those in nobody's hands
+	struct list slabs, idle; // receive buffers; the free ones
 	unsigned rx_total, rx_posted, rx_handed, rx_reserved, rx_limit;
 	struct defer rx_refill;
 	struct buf_wait rx_wait;
@@ -160,20 +160,20 @@ static inline struct verbs_rnic *verbs_rnic_of(struct rnic *r)
 	return (struct verbs_rnic *)r;
 }
 
-// On the worker's thread, as all below.
+// On the worker's thread, like all below.
 int verbs_rnic_get(struct verbs_rnic **ret, struct verbs_worker *vw, struct verbs_device *d,
 		   struct err *e);
 void verbs_rnic_put(struct verbs_rnic *r);
 void verbs_rnics_look(struct verbs_worker *vw); // connections over removed devices end
-// Looks whether anybody still needs it; what is left of it goes at the end of the round.
+// Frees the share at the end of the round if it is no longer needed.
 void verbs_rnic_check(struct verbs_rnic *r);
 
 void verbs_cqs_init(struct verbs_rnic *r);
-int verbs_cqs_open(struct verbs_rnic *r, struct err *e); // the receive queue is there
-void verbs_cqs_done(struct verbs_rnic *r);		 // it is no more
-void verbs_rnic_drain(struct verbs_rnic *r);		 // serves what has completed
+int verbs_cqs_open(struct verbs_rnic *r, struct err *e); // the receive queue exists
+void verbs_cqs_done(struct verbs_rnic *r);		 // it is gone
+void verbs_rnic_drain(struct verbs_rnic *r);		 // handles completions
 void verbs_look_later(struct verbs_rnic *r);		 // requests were posted
-// Where a queue pair's requests complete, with room for places of them.
+// The completion queue of a queue pair's requests, with room for places of them.
 struct verbs_cq *verbs_cq_reserve(struct verbs_rnic *r, unsigned places, struct err *e);
 
 int verbs_qpn_add(struct verbs_rnic *r, struct verbs_conn *c);
@@ -186,13 +186,13 @@ int verbs_reserve(struct rnic *r, uint32_t count);
 void verbs_unreserve(struct rnic *r, uint32_t count);
 void verbs_rx_limit(struct rnic *r, uint32_t buffers);
 void verbs_rx_put(struct rnic_rx *rx);
-// A completion took it off the queue: it is handed out, or given back with verbs_rx_put().
+// A completion removed it from the queue: deliver it, or return it with verbs_rx_put().
 void verbs_rx_taken(struct verbs_rx *rx);
 
 // --- events of connection management (channel.c) ---
 
-// An event, copied, so that it is acknowledged before anybody looks at it: destroying a cm id
-// waits for that.
+// An event, copied so that it is acknowledged before it is handled: destroying a cm id waits for
+// that.
 struct verbs_cm_event {
 	enum rdma_cm_event_type type;
 	int status;
@@ -202,7 +202,7 @@ struct verbs_cm_event {
 	uint8_t private_data[256];
 };
 
-// What a cm id's context points at.
+// What a cm id's context points to.
 struct verbs_cm_owner {
 	void (*event)(struct verbs_cm_owner *o, const struct verbs_cm_event *ev);
 };
@@ -217,11 +217,11 @@ struct verbs_worker {
 	bool is_watching;
 	struct timer look;
 	struct list rnics, listeners;
-	struct rnic nowhere; // of connections whose device is not known yet
+	struct rnic nowhere; // connections whose device is not known yet
 };
 
-// The channel of a worker. Any thread; blocks for as long as librdmacm looks for devices, the first
-// time. -ENODEV: there are none, or no support for them.
+// The channel of a worker. Any thread; the first time it blocks while librdmacm searches for
+// devices. -ENODEV: no devices, or no support for them.
 int verbs_worker_get(struct verbs_worker **ret, struct worker *w, struct err *e);
 int verbs_worker_enter(struct verbs_worker *vw, struct err *e); // on its thread: watches
 void verbs_worker_put(struct verbs_worker *vw);			// on its thread
@@ -236,8 +236,8 @@ void verbs_listener_free(struct rnic_listener *l);
 void verbs_listeners_look(struct verbs_worker *vw);
 
 enum verbs_state {
-	VERBS_HANDED,	 // a request on its way to its worker
-	VERBS_REQUESTED, // waits for the owner's answer
+	VERBS_HANDED,	 // a request being passed to its worker
+	VERBS_REQUESTED, // waiting for the owner's answer
 	VERBS_RESOLVING, // address, then route
 	VERBS_CONNECTING,
 	VERBS_ACCEPTING,
@@ -260,23 +260,23 @@ struct verbs_conn {
 	struct list link; // of the rnic
 	enum verbs_state state;
 	bool is_passive, is_exposing;
-	bool is_peer_gone, is_late; // nothing more comes from it; closing took too long
-	bool is_mute;		    // iWARP: the peer speaks first
-	bool is_awaited;	    // its close is, in the rnic's count
+	bool is_peer_gone, is_late; // it reports nothing more; closing took too long
+	bool is_mute;		    // iWARP: the peer sends first
+	bool is_awaited;	    // its close is counted by the rnic
 	bool is_marking;	    // a marker is on the send queue
 	struct err why;
 	struct timer timer;	   // of connect, then of close
-	struct defer flush, end;   // of the round: posts; looks how far a close is
-	struct list pending;	   // taken, not posted yet
+	struct defer flush, end;   // end of the round: posts, and advances a close
+	struct list pending;	   // accepted, not posted yet
 	struct list reads, others; // posted
 	uint32_t unsignaled, signal_every;
-	struct list early; // receive buffers that came before established did
+	struct list early; // messages received before established
 
-	struct msg msg; // from the listener to the worker; then async.c's
+	struct msg msg; // from the listener to the worker; then for async.c
 	const struct rnic_listener_ops *listener_ops;
 	void *listener_arg;
-	struct verbs_listener *listener; // held on the way to the worker
-	bool is_msg_posted, is_freed;	 // async.c's; atomic, the worker's
+	struct verbs_listener *listener; // held while passed to the worker
+	bool is_msg_posted, is_freed;	 // for async.c; atomic, the worker's
 	const char *async_text;
 
 	uint32_t private_len;
@@ -304,7 +304,7 @@ void verbs_qp_free(struct rnic_qp *qp);
 void verbs_conn_fail(struct verbs_conn *c, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void verbs_conn_removed(struct verbs_conn *c);	// its device was removed
-void verbs_conn_progress(struct verbs_conn *c); // requests ended: a close may go on
+void verbs_conn_progress(struct verbs_conn *c); // requests ended: a close may continue
 void verbs_conn_arrived(struct verbs_conn *c, struct verbs_rx *rx);
 void verbs_listener_put(struct verbs_listener *l);
 bool verbs_listener_is_freed(const struct verbs_listener *l);
@@ -314,7 +314,7 @@ void verbs_qp_destroy(struct verbs_conn *c);
 
 void verbs_post(struct rnic_qp *qp, struct rnic_wr *wr);
 void verbs_flush(struct rnic_qp *qp);
-void verbs_mark(struct verbs_conn *c); // sees to it that what was posted is done some time
+void verbs_mark(struct verbs_conn *c); // makes sure that posted requests complete
 void verbs_completed(struct verbs_rnic *r, const struct ibv_wc *wc);
 void verbs_cancel(struct verbs_conn *c); // ends all that was posted
 
@@ -322,13 +322,13 @@ void verbs_cancel(struct verbs_conn *c); // ends all that was posted
 #define VERBS_WR_RX	1ull
 #define VERBS_WR_MARKER 2ull
 
-// --- what befalls devices (async.c) ---
+// --- asynchronous events of devices (async.c) ---
 
 int verbs_async_init(struct verbs_rnic *r, struct err *e);
 void verbs_async_done(struct verbs_rnic *r);
 void verbs_async_gone(struct verbs_conn *c); // its queue pair is destroyed; frees it
 
-// --- what codes mean (status.c) ---
+// --- meanings of codes (status.c) ---
 
 struct verbs_status {
 	int code; // negative errno
@@ -336,9 +336,9 @@ struct verbs_status {
 };
 
 struct verbs_status verbs_wc_status(enum ibv_wc_status s);
-// Of an event that ends a connection; code 0 for one that does not.
+// The error of an event that ends a connection; code 0 for other events.
 struct verbs_status verbs_cm_status(enum rdma_cm_event_type type, int status);
-// Why InfiniBand's connection management rejects (IBTA 12.6.7.2), or NULL.
+// The text of an InfiniBand CM reject reason (IBTA 12.6.7.2), or NULL.
 const char *verbs_reject_reason(int status);
 // Fills e for a failed registration: memlock and its cure.
 int verbs_register_error(struct err *e, int error, const char *device, uint64_t len);

@@ -8,7 +8,7 @@
 
 #define SLAB_BYTES (256u << 10)
 #define SLAB_RX	   (SLAB_BYTES / RNIC_RX_SIZE)
-#define REFILL_AT  32 // buffers that came back are posted together, at once if they are as many
+#define REFILL_AT  32 // returned buffers are posted together, at once if there are this many
 
 struct verbs_slab {
 	struct list link;
@@ -82,7 +82,7 @@ static void post_chain(struct verbs_rnic *r, unsigned count)
 	r->rx_posted += count;
 	if (ibv_post_srq_recv(r->srq, wrs, &bad) == 0)
 		return;
-	for (; bad; bad = bad->next) { // only a device that is gone refuses
+	for (; bad; bad = bad->next) { // only a removed device refuses
 		struct verbs_rx *rx = (struct verbs_rx *)(uintptr_t)(bad->wr_id & ~VERBS_WR_RX);
 		rx->slab->idle++;
 		list_push_back(&r->idle, &rx->head.link);
@@ -100,7 +100,7 @@ static void refill(struct verbs_rnic *r)
 		unsigned n = want - r->rx_posted - r->rx_handed, before = r->rx_posted;
 		unsigned idle = r->rx_total - r->rx_posted - r->rx_handed;
 		if (!idle && slab_add(r) < 0) {
-			if (!r->rx_posted) // somebody gets memory back some time
+			if (!r->rx_posted) // memory will be freed later
 				buf_wait_add(r->head.worker, &r->rx_wait, refill_later);
 			return;
 		}
@@ -140,7 +140,7 @@ void verbs_rx_put(struct rnic_rx *head)
 	unsigned want = wanted(r);
 
 	r->rx_handed--;
-	list_push_front(&r->idle, &head->link); // it is warm
+	list_push_front(&r->idle, &head->link); // it is in the cache
 	rx->slab->idle++;
 	if (r->rx_posted + r->rx_handed >= want) {
 		if (rx->slab->idle == SLAB_RX && r->rx_total - SLAB_RX > want)
@@ -209,7 +209,7 @@ void verbs_rx_done(struct verbs_rnic *r)
 	buf_wait_cancel(&r->rx_wait);
 	worker_defer_cancel(&r->rx_refill);
 	if (r->srq)
-		ibv_destroy_srq(r->srq); // what was posted is ours again
+		ibv_destroy_srq(r->srq); // the posted buffers are ours again
 	while (!list_empty(&r->slabs))
 		slab_free(r, list_entry(list_first(&r->slabs), struct verbs_slab, link));
 }

@@ -41,7 +41,7 @@ struct verbs_status verbs_wc_status(enum ibv_wc_status s)
 	return (struct verbs_status){ -EIO, ibv_wc_status_str(s) };
 }
 
-// Codes of 0 are those that the event's own status gives.
+// Code 0: use the event's own status.
 static const struct {
 	enum rdma_cm_event_type type;
 	int fallback;
@@ -94,8 +94,8 @@ const char *verbs_reject_reason(int status)
 	return NULL;
 }
 
-// The kernel answers -ENOMEM, or -EPERM with a limit of 0, to what exceeds RLIMIT_MEMLOCK, and
-// counts what several devices pin several times.
+// Beyond RLIMIT_MEMLOCK the kernel returns -ENOMEM, or -EPERM if the limit is 0; memory pinned by
+// several devices counts several times.
 int verbs_register_error(struct err *e, int error, const char *device, uint64_t len)
 {
 	struct rlimit limit;

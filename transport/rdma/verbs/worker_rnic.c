@@ -63,7 +63,7 @@ void verbs_qpn_remove(struct verbs_rnic *r, struct verbs_conn *c)
 		i = (i + 1) & r->mask;
 	r->by_qpn[i] = NULL;
 	r->qpn_count--;
-	// Those behind it may have been pushed on by it.
+	// Later entries may have been displaced by it.
 	for (i = (i + 1) & r->mask; r->by_qpn[i]; i = (i + 1) & r->mask) {
 		struct verbs_conn *moved = r->by_qpn[i];
 		r->by_qpn[i] = NULL;
@@ -81,7 +81,7 @@ static void rnic_free(struct verbs_rnic *r)
 	list_remove(&r->link);
 	free(r->by_qpn);
 	verbs_device_put(r->device);
-	// The context of a removed device had to stay until here.
+	// The context of a removed device was needed until here.
 	while (!list_empty(&r->parked)) {
 		struct verbs_conn *c =
 			list_entry(list_pop_front(&r->parked), struct verbs_conn, link);
@@ -163,7 +163,7 @@ int verbs_rnic_get(struct verbs_rnic **ret, struct verbs_worker *vw, struct verb
 	list_init(&r->parked);
 	list_init(&r->slabs);
 	list_init(&r->idle);
-	verbs_worker_get(&r->vw, vw->worker, NULL); // one more of what is there cannot fail
+	verbs_worker_get(&r->vw, vw->worker, NULL); // cannot fail: the device exists
 	r->device = verbs_device_hold(d);
 	list_push_back(&vw->rnics, &r->link);
 	int n = rnic_open(r, e);

@@ -26,7 +26,7 @@ static char dir[64], saved[96];
 static struct reply reply; // of the last run()
 static struct err error;   // of the last call
 
-static bool is_text_old; // the kept texts are not what the tree says
+static bool is_text_old; // the kept texts differ from the tree
 
 struct bench_call {
 	const char *path, *command;
@@ -52,7 +52,7 @@ static void bench_load(void *arg)
 	*code = config_load(config, &error);
 }
 
-// Whatever a command does: a save with kept texts is one without.
+// After every command, a save with kept texts equals one without.
 static void compare_texts(void *arg)
 {
 	size_t len;
@@ -129,7 +129,7 @@ static inline const char *message(unsigned i)
 	return m ? json_object_get_string(m) : "";
 }
 
-// A value of a setting, good until the next call.
+// A value of a setting, valid until the next call.
 static inline const char *get(const char *path, const char *group, const char *name)
 {
 	char values[300];
@@ -186,7 +186,7 @@ static inline void config_close(void)
 	worker_call(control, bench_free, NULL);
 }
 
-// The same saved file in a new process, so to speak.
+// Simulates a new process with the same saved file.
 static inline void restart(void)
 {
 	config_close();

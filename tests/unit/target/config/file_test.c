@@ -147,9 +147,8 @@ static void elsewhere_neither_links_nor_neighbours_are_touched(void **state)
 	assert_int_equal(access(name, F_OK), 0);
 }
 
-static const char *const steps[] = {
-	"create", "write", "fsync", "backup", "rename", "fsync folder"
-};
+static const char *const steps[] = { "create", "write",	 "fsync",
+				     "backup", "rename", "fsync directory" };
 static const char *fatal_step;
 
 static void die(const char *step)
@@ -173,7 +172,7 @@ static void death_at_any_step_leaves_a_whole_file(void **state)
 		}
 		waitpid(child, &status, 0);
 		assert_int_equal(WEXITSTATUS(status), 7);
-		expect_content(!strcmp(steps[i], "fsync folder") ? "new" : "old");
+		expect_content(!strcmp(steps[i], "fsync directory") ? "new" : "old");
 		assert_int_equal(save("next"), 0);
 		expect_content("next");
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A file of another target, as text, and the document that it becomes.
+// A file of another target as text, and its document.
 #pragma once
 
 #include <setjmp.h>
@@ -25,7 +25,7 @@ static int forget(void **state)
 	return 0;
 }
 
-// What text says, in a file of that name.
+// Converts text as a file with this name.
 static void take_file(const struct import_kind *kind, const char *file, const char *text)
 {
 	char *copy = strdup(text);
@@ -85,7 +85,7 @@ static const char *all_notes(void)
 	return json_object_to_json_string(notes);
 }
 
-// The text is refused with words that begin with start.
+// The text is refused with a message that begins with start.
 static void refused(const struct import_kind *kind, const char *text, const char *start)
 {
 	take_file(kind, "f.conf", text);

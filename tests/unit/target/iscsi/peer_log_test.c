@@ -29,7 +29,7 @@ static bool heard(const char *cause, const char *from)
 
 static int begin(void **state)
 {
-	peer_log_init(NULL); // nobody sweeps: done says the counts
+	peer_log_init(NULL); // not started: done logs the counts
 	line_count = 0;
 	log_set_sink(take, NULL);
 	return 0;

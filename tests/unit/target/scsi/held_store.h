@@ -50,7 +50,7 @@ static void held_submit(struct backstore *bs, struct bs_io *io)
 		sem_post(&held_count);
 }
 
-// The oldest that came from this worker, out of the list.
+// Removes the oldest of this worker from the list.
 static struct bs_io *held_take(void)
 {
 	struct bs_io *io = NULL;

@@ -190,7 +190,7 @@ static void task_management_functions_are_listed(void **state)
 	start(NULL);
 	expect_good(BENCH_IN(&b, 0, &c, 16, 0xa3, 0x0d, 0, 0, 0, 0, 0, 0, 0, 16, 0, 0));
 	assert_int_equal(c.data_in, 4);
-	// Not CLEAR ACA (20h): there is none with NORMACA=0.
+	// Not CLEAR ACA (20h): not supported with NORMACA=0.
 	assert_int_equal(c.data[0], 0xda);
 	BENCH_IN(&b, 0, &c, 16, 0xa3, 0x0d, 0x80, 0, 0, 0, 0, 0, 0, 16, 0, 0);
 	assert_int_equal(c.data_in, 16);

@@ -42,7 +42,7 @@ struct bench {
 	sem_t closed;
 };
 
-// A command and what became of it.
+// A command and its result.
 struct bench_cmd {
 	// set by the caller
 	uint8_t cdb[64];
@@ -53,7 +53,7 @@ struct bench_cmd {
 	uint32_t out_len, expected_in;
 	bool holds_data;    // data-out comes with bench_send_data() only
 	bool holds_release; // task_release() comes with bench_release() only
-	int data_result;    // what task_data_ready() is told instead of 0
+	int data_result;    // result passed to task_data_ready() instead of 0
 	// the result
 	uint8_t status, sense_len, sense[SENSE_MAX];
 	uint32_t code; // SENSE() of the sense data, 0 without
@@ -74,13 +74,13 @@ struct bench_cmd {
 void bench_init(struct bench *b, const struct bench_options *o);
 void bench_done(struct bench *b);
 
-// One more LU over a RAM disk of size bytes; the caller's reference.
+// Another LU over a RAM disk of size bytes; the caller owns the reference.
 struct lu *bench_lu(struct bench *b, const char *name, const char *serial,
 		    const struct bench_options *o);
 // Gives the nexus a map of count LUs at LUN numbers[i]; waits until it is in force.
 void bench_set_map(struct bench *b, unsigned nexus, unsigned count, const uint16_t *numbers,
 		   struct lu *const *lus);
-// Loses the nexus and makes it anew with the bench's map (unit attention 29/07 is pending).
+// Loses the nexus and recreates it with the bench's map (unit attention 29/07 is pending).
 void bench_relogin(struct bench *b, unsigned nexus);
 void bench_nexus_free(struct bench *b, unsigned nexus);
 // Runs fn on the worker of a nexus, or on the control thread.
@@ -89,10 +89,10 @@ void bench_on_control(struct bench *b, void (*fn)(void *arg), void *arg);
 // lu_attr_apply() by name; its result.
 int bench_attr(struct bench *b, const char *name, const char *text);
 
-// Starts a command; c stays where it is until bench_wait(). The memory is the caller's.
+// Starts a command; c must not move until bench_wait(). The caller owns the memory.
 void bench_start(struct bench *b, unsigned nexus, struct bench_cmd *c);
 void bench_wait(struct bench_cmd *c);
-// Waits until the device server asked for data-out.
+// Waits until the device server requests data-out.
 void bench_wait_asked(struct bench_cmd *c);
 void bench_send_data(struct bench_cmd *c);
 void bench_release(struct bench_cmd *c);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What every test of the device server begins with: cmocka, one bench, one command. A test
-// calls start(); the teardown ends the bench.
+// Common start of the device server's tests: cmocka, one bench, one command. A test calls start();
+// the teardown ends the bench.
 #pragma once
 
 #include <setjmp.h>
@@ -39,7 +39,7 @@ static inline int stop(void **state)
 		assert_int_equal(c.code, (x));                                                     \
 	} while (0)
 
-// TEST UNIT READY through nexus n: the code it got, 0 for GOOD.
+// TEST UNIT READY through nexus n: its sense code, 0: GOOD.
 static inline uint32_t tur(unsigned n)
 {
 	BENCH_NONE(&b, n, &c, 0, 0, 0, 0, 0, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Whoever takes memory from the worker's pool is charged for it, and what a nexus takes has a
+// Memory of the worker's pool is charged to its user, and the share of a nexus has a
 // limit, whatever the command takes it for.
 #include "target/scsi/held_store.h"
 

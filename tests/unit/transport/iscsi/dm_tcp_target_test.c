@@ -91,7 +91,7 @@ static void test_wrong_data_out_is_an_error(void **state)
 static void abort_run(void *arg)
 {
 	drop(&one[1]);
-	memset(memory[1], 0xee, ROOM); // it is nobody's now
+	memset(memory[1], 0xee, ROOM); // it has no owner now
 }
 
 static void test_an_abort_in_the_middle_of_a_segment(void **state)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The table of a scripted role above a mover of the target; who includes it writes the functions.
+// The table of a scripted role above a mover of the target; the including file defines the
+// functions.
 #pragma once
 
 #include "transport/iscsi/datamover.h"
@@ -13,7 +14,7 @@ static void on_released(struct dm *d, struct dm_task *t);
 static void on_sent(struct dm *d);
 static void on_closed(struct dm *d, const struct err *e);
 
-// A hint, for which such a role has no use.
+// A hint, unused by such a role.
 static void on_ahead(struct dm *d, const uint8_t *bhs)
 {
 }

@@ -21,11 +21,11 @@ typedef void script_fn(struct rig *r, const uint8_t *bhs, const uint8_t *data, u
 struct carrier {
 	const char *name;
 	void (*init)(struct rig *r);
-	// Makes the connection; rig_begin() when it stands.
+	// Connects; rig_begin() when established.
 	void (*connect)(struct rig *r);
 	// The target sends these bytes as one PDU.
 	void (*say)(struct rig *r, const void *pdu, uint32_t len);
-	void (*hang_up)(struct rig *r); // the target goes
+	void (*hang_up)(struct rig *r); // the target closes
 	void (*closed)(struct rig *r);	// the mover has closed; worker_stop() when that is all
 	void (*done)(struct rig *r);
 };
@@ -199,7 +199,7 @@ static inline void rig_go(struct msg *m)
 	r->carrier->connect(r);
 }
 
-// Until the connection is closed.
+// Runs until the connection is closed.
 static inline void rig_run(struct rig *r)
 {
 	r->start.fn = rig_go;

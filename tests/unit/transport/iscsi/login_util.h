@@ -91,7 +91,7 @@ static inline void demand_chap(void)
 	chap_creds_set(&role.terms.initiator, "alice", SECRET, NULL);
 }
 
-// One request. The text is an exact heap copy, so that AddressSanitizer sees reads past it.
+// One request. The text is an exact heap copy, so that AddressSanitizer detects reads beyond it.
 static inline enum login_outcome say(uint8_t flags, const char *text, size_t len)
 {
 	char *copy = calloc(1, len ? len : 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A role above a mover of the target in a test: what it does with a command is planned by the
-// command's tag, what the mover tells it is counted. Below is a carrier, which
-// transport/iscsi/dm_tcp_target_rig.h and transport/iser/dm_iser_target_rig.h have.
+// A role above a mover of the target in a test: the command's tag selects its action, and calls of
+// the mover are counted. Below is a carrier, which transport/iscsi/dm_tcp_target_rig.h and
+// transport/iser/dm_iser_target_rig.h have.
 #pragma once
 
 #include "transport/iscsi/wire_util.h"
@@ -119,7 +119,7 @@ static void on_sent(struct dm *d)
 	sents++;
 }
 
-// What has an answer is released by the mover, unless that waits for data.
+// The mover releases commands with a response, unless it waits for data.
 static void on_closed(struct dm *d, const struct err *e)
 {
 	closed_why = *e;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a test says to a mover of the target over any carrier, and what it expects to hear.
+// PDUs from a test to a mover of the target over any carrier, and expected PDUs.
 #pragma once
 
 #include "transport/iscsi/target_role.h"
 
 static const struct carrier *carrier;
-static uint8_t payload[ROOM]; // data-out, byte by byte what belongs there
+static uint8_t payload[ROOM]; // data-out with the expected content
 
 // now: bytes of immediate data.
 static inline void put_command(uint32_t tag, uint8_t flags, uint32_t edtl, uint32_t now)
@@ -50,7 +50,7 @@ static inline void expect_status(uint32_t tag)
 	assert_int_equal(get_be32(bhs + 16), tag);
 }
 
-// The answer to a ping comes next: nothing else was on its way.
+// The next PDU is the response to a ping: nothing else was queued.
 static inline void expect_nothing(void)
 {
 	uint8_t ping[ISCSI_BHS_LEN] = { ISCSI_OP_NOP_OUT, ISCSI_F }, bhs[ISCSI_BHS_LEN];

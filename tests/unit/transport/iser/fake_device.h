@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A provider of RDMA that is a test's own: what is sent goes to the test's script as one block of
-// exactly its size, what the script says is received, exposures are a table to look at. On the
-// test's worker; one device, several connections.
+// An RDMA provider for tests: sends go to the test's script as a block of exact size, the script's
+// messages are received, and exposures are in a table. On the test's worker; one device, several
+// connections.
 #pragma once
 
 #include "core/worker_util.h"
@@ -51,7 +51,7 @@ struct fake_rnic {
 	struct fake_exposure exposed[FAKE_EXPOSED];
 	int exposed_count, live, registered, reserved;
 
-	// The test's wishes.
+	// Set by the test.
 	bool (*is_unknown)(struct fake_rnic *f, const void *addr); // memory that find must not know
 	bool (*is_full)(struct fake_rnic *f, const void *addr);	   // that cannot be registered
 	bool exposes_registered_only;
@@ -59,7 +59,7 @@ struct fake_rnic {
 	const uint64_t *moved;	 // of every exposure; NULL: it does not count
 	bool holds_sends;	 // until fake_let_go()
 	bool holds_closes;	 // until fake_close_held()
-	struct err connect_fail; // code set: what every connect ends with
+	struct err connect_fail; // code set: the result of every connect
 	bool fails_at_once;	 // ... from inside rnic_connect()
 	void *arg;
 	void (*message)(struct fake_qp *q, const uint8_t *hdr, const uint8_t *bhs,
@@ -113,7 +113,7 @@ static inline int fake_connect(struct rnic_qp **ret, struct worker *w, const str
 	return 0;
 }
 
-// What was sent has left for good.
+// Sent data has left completely.
 static inline void fake_let_go(struct fake_qp *q, int res)
 {
 	while (q->held_count)
@@ -136,7 +136,7 @@ static inline void fake_closed(struct msg *m)
 	q->qp.ops->closed(&q->qp, &q->why);
 }
 
-// Whoever comes second, the test or the mover, finds it under way.
+// The second one, the test or the mover, finds it in progress.
 static inline void fake_close_held(struct fake_qp *q)
 {
 	if (q->is_close_posted)
@@ -228,7 +228,7 @@ static inline void fake_rx_put(struct rnic_rx *rx)
 	free(rx);
 }
 
-// A message in a buffer of its own, whose rest is nothing that anybody should see.
+// A message in a separate buffer, whose rest must not be visible.
 static inline void rdma_say_raw(struct fake_qp *q, const void *bytes, uint32_t len,
 				const uint32_t *rkey)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // An RDMA provider in memory, whose requests end when the test says so, and the initiator at its
-// other end: what it receives, its memory, what it sends. Who includes it has assert_true() and
-// assert_int_equal(), cmocka's or others.
+// other end: what it receives, its memory, what it sends. The including file provides assert_true()
+// and assert_int_equal(), cmocka's or others.
 #pragma once
 
 #include <errno.h>
@@ -30,7 +30,7 @@ static struct {
 	struct fake_sent sent[FAKE_SENT];
 	unsigned sent_count;
 	uint8_t remote[FAKE_REMOTE]; // the initiator's, from address 0 on
-	uint64_t remote_len;	     // what it has registered
+	uint64_t remote_len;	     // its registrations
 	int reserved, reserved_at_accept, rx_out, accepts, rejects, closes;
 	bool is_lingering, refuses_reserve;
 	struct err why;
@@ -191,7 +191,7 @@ static inline void fake_arrive(const struct rnic_wr *wr)
 	memcpy(s->data, wr->sge[0].addr, s->len);
 }
 
-// Serves the oldest request that is not served yet. False: there is none.
+// Serves the oldest unserved request. False: none.
 static inline bool fake_step(void)
 {
 	if (fake.done_count == fake.posted_count)
@@ -211,7 +211,7 @@ static inline void fake_run(void)
 		;
 }
 
-// Ends the connection: what is not served is flushed.
+// Ends the connection: unserved requests are flushed.
 static inline void fake_end(int code)
 {
 	struct err e = fake.why;

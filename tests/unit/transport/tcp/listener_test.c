@@ -205,7 +205,7 @@ static void both_wildcards_share_a_port(void **state)
 	int code = -EADDRINUSE;
 
 	rig_init(&r);
-	// The port that IPv6 gets may be somebody else's in IPv4: another one then.
+	// The port of IPv6 may be in use in IPv4: then try another one.
 	for (int tries = 0; code == -EADDRINUSE && tries < 1000; tries++) {
 		listener_free(six);
 		assert_int_equal(listener_new(&six, r.w, &b, &rig_ops, &r, &e), 0);

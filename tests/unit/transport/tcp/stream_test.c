@@ -579,7 +579,7 @@ static void connect_to_a_port_without_listener_is_refused(void **state)
 {
 	struct rig r;
 	int fd;
-	struct tcp_addr a = listen_on_loopback(&fd, -1); // bound, so nobody else listens there
+	struct tcp_addr a = listen_on_loopback(&fd, -1); // bound, so no other program listens there
 
 	rig_connect(&r, &a, 20000000);
 	assert_int_equal(r.closed_runs, 0);

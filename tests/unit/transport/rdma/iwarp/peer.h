@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A scripted peer that knows nothing but a socket, and the side that is tested.
+// A scripted peer on a socket, and the tested side.
 #pragma once
 
 #include "transport/rdma/iwarp/rig.h"
@@ -11,7 +11,7 @@
 #include "transport/rdma/iwarp/ddp.h"
 #include "transport/rdma/iwarp/mpa.h"
 
-static struct side b; // what is tested
+static struct side b; // the tested side
 static int peer = -1; // our end of its socket
 static bool has_crc;
 
@@ -148,7 +148,7 @@ static inline void passive_here(void *fd, void *unused)
 	MUST(!iwarp_passive(b.w, (int)(intptr_t)fd, &listener_ops, &b, &e));
 }
 
-// A socket of ours towards b, which accepts on its other end.
+// Our socket to b, which accepts at the other end.
 static inline void passive(void)
 {
 	int fds[2];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Two ends of a connection, each on a worker of its own, driven and watched from the test's
-// thread: run() does something on a worker, WAIT() waits until something has happened there.
+// Two ends of a connection, each on a separate worker, driven and watched from the test's thread:
+// run() does something on a worker, WAIT() waits until something has happened there.
 #pragma once
 
 #include <setjmp.h>
@@ -51,7 +51,7 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 			fail_msg("never happened: %s", #condition);                                \
 	} while (0)
 
-// On a worker's thread cmocka cannot end a test: what must hold there ends the program.
+// On a worker's thread cmocka cannot end a test: a failed check there ends the program.
 #define MUST(condition)                                                                            \
 	do {                                                                                       \
 		if (!(condition)) {                                                                \

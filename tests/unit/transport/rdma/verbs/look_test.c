@@ -36,7 +36,7 @@ static bool count_let_go(struct verbs_open *o)
 	if (is_busy)
 		return false;
 	let_go++;
-	o->pin = NULL; // it is nobody's
+	o->pin = NULL; // it has no owner
 	return verbs_look_system.let_go(o);
 }
 
@@ -105,7 +105,7 @@ static struct verbs_open *use(void)
 	return o;
 }
 
-// What has no cm id of its own is let go of with its last user.
+// A device without its own cm id is released with its last user.
 static void end(struct verbs_open *o)
 {
 	o->pin = NULL;
