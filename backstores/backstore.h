@@ -171,7 +171,7 @@ struct backstore_type {
 	enum bs_path (*path)(struct backstore *bs, const char *path);
 	// BS_FLUSH from the control thread, which it may block. Default: nothing to flush.
 	int (*flush)(struct backstore *bs, struct err *e);
-	// Grows to size bytes, a multiple of the block size and more than now; the caller
+	// Grows to size bytes, a multiple of the block size above the current size; the caller
 	// publishes it in limits. Control thread; may block. Default: -EOPNOTSUPP.
 	int (*resize)(struct backstore *bs, uint64_t size, struct err *e);
 	// Serves io, which has passed the checks of backstore_submit(): in bounds, whole blocks,
@@ -244,7 +244,7 @@ bool backstore_holds_data(struct backstore *bs);
 enum bs_path backstore_path(struct backstore *bs, const char *path);
 // What was written before is durable afterwards. Control thread; may block; I/O may be in flight.
 int backstore_flush(struct backstore *bs, struct err *e);
-// Grows the storage to size bytes and publishes it. -EINVAL when size is less than now or not
+// Grows the storage to size bytes and publishes it. -EINVAL if size is below the current one or not
 // whole blocks, -EROFS, -EOPNOTSUPP. Control thread; may block; I/O may be in flight.
 int backstore_resize(struct backstore *bs, uint64_t size, struct err *e);
 

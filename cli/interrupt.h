@@ -12,5 +12,5 @@ void interrupt_catch(void);
 int interrupt_wait(int fd, int timeout_ms);
 // The same for keys: a signal that has come goes before keys that can be read.
 int interrupt_wait_key(int fd, int timeout_ms);
-// Leaves -EINTR or -ERESTART for the next interrupt_wait(): the caller is not who it is meant for.
+// Returns -EINTR or -ERESTART to the next interrupt_wait(): it is not meant for the caller.
 void interrupt_again(int r);

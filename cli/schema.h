@@ -27,7 +27,7 @@ void schema_groups(struct json_object *schema, const char *class,
 // Of settings with the flag "needs_restart".
 #define NEEDS_RESTART_TEXT "Takes effect at the next login, or when the disk is opened again."
 
-// The row called so in an array of parameters or settings, also by its alias; NULL.
+// The row with this name or alias in an array of parameters or settings; NULL: none.
 struct json_object *row_find(struct json_object *rows, const char *name);
 bool row_flag(struct json_object *row, const char *flag);
 

@@ -110,7 +110,7 @@ static void redirected(struct ini_session *s)
 	struct iscsi_address a;
 	struct err e = { 0 };
 	if (iscsi_address_parse(login_redirect(s->login), &a, &e) < 0) {
-		err_prefix(&e, "login: redirect"); // the login has seen to it
+		err_prefix(&e, "login: redirect"); // ensured by the login
 		session_lost(s, &e, true);
 		return;
 	}

@@ -26,7 +26,7 @@ int flags_zsh(FILE *out, const char *argument);
 int flags_fish(FILE *out, const char *argument);
 // flags.c, for mdoc(7): the exit statuses of farblock.
 int exit_statuses(FILE *out, const char *argument);
-// tree.c, for mdoc(7): the shell's own commands, what every node knows, commands by kind of node,
+// tree.c, for mdoc(7): the shell's own commands, commands of every node, commands by kind of node,
 // settings by kind of node and group.
 int shell_commands_list(FILE *out, const char *argument);
 int every_node_list(FILE *out, const char *argument);

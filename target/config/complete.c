@@ -203,7 +203,7 @@ static bool may_have_acl(const struct candidates *c, const char *name)
 	return *name && acl_name(tpg_of(c->node), name, normalized, NULL) == 0;
 }
 
-// Those that were refused lately, the newest first, and those that are logged in.
+// Recently refused initiators, newest first, and those logged in.
 static void initiator(const struct candidates *c)
 {
 	enum { MOST = 64 };

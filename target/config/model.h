@@ -43,7 +43,7 @@ struct storage {
 	struct list waiting_link; // in config->waiting while there is no lu
 	struct list luns;	  // struct lun, storage_link
 	unsigned lun_count;
-	bool is_busy;	   // it waits for somebody else to let go
+	bool is_busy;	   // in use elsewhere: waits until it is free
 	enum bs_path path; // what storage_look.c saw last
 };
 
@@ -285,7 +285,7 @@ void tpg_warn(const struct tpg *tpg, struct reply *r);
 // ---- no_effect.c ----
 // Why the setting never has an effect; NULL: it has.
 const char *no_effect_here(const struct attr_row *row);
-// Why the setting, which is text now, changes nothing; NULL: it does, or has its default value.
+// Why the setting with value text has no effect; NULL: it has, or is the default.
 const char *no_effect(const struct node *n, const struct attr_row *row, const char *text);
 
 // ---- negotiated.c: negotiated values of the live session of an ACL ----
@@ -461,11 +461,11 @@ const char *config_named_file(const struct config *c, const char *path);
 void config_note_file(struct config *c); // accepts the current file as ours
 struct restore_options {
 	const char *only_target, *only_storage; // NULL: everything; restore_is_meant()
-	bool is_dry;	 // reads only: nothing is opened, no address listened on
-	bool is_running; // an object that exists already is left alone and told
-	bool is_apply;	 // ... is changed to what the document says; what it does not name goes
-	bool is_undo;	 // ... which was saved here before
-	bool is_forced;	 // data on RAM disks may be lost (plan_run())
+	bool is_dry;				// read only: opens no storage, no listeners
+	bool is_running;			// keeps and reports existing objects
+	bool is_apply;	// ... changes them to match the document, deletes others
+	bool is_undo;	// ... which was saved here before
+	bool is_forced; // data of RAM disks may be lost (plan_run())
 };
 // Whether the user's text refers to this storage object: its name or path. NULL: any.
 bool restore_is_meant(const char *wanted, const char *plugin, const char *name);

@@ -111,10 +111,10 @@ struct conn {
 	struct list held;
 	unsigned held_count;
 	uint32_t held_bytes; // of their data
-	uint64_t held_ns;    // since when the next CmdSN has been missing
+	uint64_t held_ns;    // since when the next CmdSN is missing
 	struct msg held_msg; // runs what is due of them in the next round
 	bool is_held_posted;
-	unsigned tmfs; // task management requests under way
+	unsigned tmfs; // task management requests in progress
 	bool logout_when_idle, close_when_sent;
 	uint8_t logout_bhs[ISCSI_BHS_LEN];
 
@@ -152,12 +152,12 @@ struct iscsi_worker {
 	struct list texts;	 // responses to build, text.c
 	struct msg text_msg;	 // builds a part of the first
 	bool is_text_posted;
-	uint64_t text_unread; // bytes of answers in movers
+	uint64_t text_unread; // bytes of responses in movers
 	bool is_short;	      // of memory: a session has had none for a second
 	struct timer tick;    // every second while there are connections
 	struct offload trim;  // returns freed memory to the system
 	bool is_trimming;
-	struct list free_cmds; // commands to use again
+	struct list free_cmds; // free commands
 	unsigned free_count;
 	struct iscsi_counters counters;
 };

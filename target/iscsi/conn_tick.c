@@ -8,8 +8,8 @@
 
 #define TICK_US	       1000000u
 #define SECOND	       1000000000ull
-#define LOGOUT_TIMEOUT 5	   // for the response to leave, and over RDMA for the peer's close
-#define LINGER_TIMEOUT 5	   // for what is queued when the connection is to close
+#define LOGOUT_TIMEOUT 5	   // for sending the response, and over RDMA for the peer's close
+#define LINGER_TIMEOUT 5	   // for sending queued PDUs before the close
 #define SHORT_TIMEOUT  5	   // without progress of who holds memory while others have none
 #define SHORT_RATE     (64u << 10) // bytes a second at which that memory has to come free
 #define SHORT_MAX      15	   // ... but within this: initiators give a command 30 s

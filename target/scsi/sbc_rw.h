@@ -17,5 +17,5 @@ bool write_cut_to_announced(struct task *t);
 // done: if the cache went off meanwhile, it is flushed before the command ends.
 bool write_is_cached(const struct lu *lu);
 
-// BS_FUA when the command's FUA bit or a cache that is switched off (WCE 0) asks for it.
+// BS_FUA if the command's FUA bit or a disabled write cache (WCE 0) requires it.
 uint32_t write_flags(const struct task *t);

@@ -34,7 +34,7 @@ struct sbc_walk {
 	struct msg yield;
 	unsigned steps;
 	bool is_cached;	   // some of what it wrote is in the cache
-	bool *done_inline; // set while submit runs: tells it that the I/O is done
+	bool *done_inline; // used while submit runs: the I/O is done
 };
 
 // A zeroed walk of size bytes (sizeof a struct that begins with sbc_walk), over the task's

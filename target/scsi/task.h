@@ -88,18 +88,19 @@ struct task {
 	uint8_t state;	  // enum task_state
 	bool in_set;	  // linked in the channel's task set
 	bool in_place;	  // sg is the disk's own memory: stays in the set until task_release()
-	bool fetches;	  // next runs after the data-out has come, not when buffers are there
+	bool fetches;	  // next runs after the data-out has arrived, not when buffers are
+			  // available
 	bool has_begun;	  // counted in nl->begun: TASK_WAITS_TURN is not for the task attributes
 	bool is_held;	  // counted in nl->held until task_release()
 	bool is_internal; // of a copy manager: exempt from unit attentions and TASK SET FULL
 	struct buf *lent; // of a copy manager: memory for its data instead of pool buffers
 	const struct opcode_row *row;
 	struct nexus_lun *nl;
-	struct lu *lu;	       // nl's, NULL for commands to no logical unit
+	struct lu *lu;	       // of nl, NULL for commands to no logical unit
 	struct list link;      // in the channel's task set
 	struct list turn_link; // TASK_WAITS_TURN: in a list of those that wait
 	struct lu_round_slot *awaited_by;
-	void (*next)(struct task *t); // what to run when data, buffers or the turn arrive
+	void (*next)(struct task *t); // runs when data, buffers or the turn arrive
 	uint64_t lba;		      // decoded operands, in blocks
 	uint64_t blocks;
 	bool fua;

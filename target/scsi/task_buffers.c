@@ -7,8 +7,8 @@
 //   most, enough for small commands;
 // - of the rest a nexus holds at most a third of what it leaves free: a quarter when it is alone,
 //   and the less the more the others hold, so that there is always something left;
-// - one that holds nothing may have half of what is left for a single command, and everything
-//   when nobody holds anything, since large commands have to work too.
+// - one that holds nothing may have half of the rest for a single command, and everything
+//   when no nexus holds anything, since large commands must work too.
 // The protocol asks nexus_is_starved(). A nexus that has been for long is served first: what it
 // wants is taken from the rest that the others see. Sessions that give nothing back meanwhile are
 // ended.

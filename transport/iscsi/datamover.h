@@ -30,11 +30,11 @@ struct dm_counters {
 	struct buf_copies copied; // of payload
 	uint64_t buffers;	  // bytes of the pool that the mover has
 	uint64_t last_rx_ns;
-	uint64_t tx_stuck_ns;	// since when nothing that is to be sent has left, 0: nothing waits
+	uint64_t tx_stuck_ns;	// since when queued output has made no progress, 0: none is queued
 	uint64_t tx_since_ns;	// since when the oldest of what is to be sent waits, 0: nothing
-	uint64_t owed_since_ns; // since when data-out has been owed the longest, 0: none is
-	uint64_t partial_ns;	// since when a control PDU's data has been coming in, 0: none is
-	uint64_t closing_ns;	// when a close began that waits for the peer to read, 0: none
+	uint64_t owed_since_ns; // start of the longest wait for data-out, 0: none is owed
+	uint64_t partial_ns;	// since when a control PDU's data is being received, 0: none
+	uint64_t closing_ns;	// start of a close that waits for the peer to read, 0: none
 };
 
 enum { DM_R2T_MAX = 16 };

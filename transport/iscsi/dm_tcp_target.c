@@ -343,7 +343,7 @@ static int on_received(struct pdu_conn *c, const struct iscsi_pdu *pdu, const ui
 		return 0;
 	}
 	if (res) {
-		// RFC 7143 7.8: the PDU is lost; the initiator hears of it and tries again.
+		// RFC 7143 7.8: the PDU is discarded with a Reject, and the initiator retries.
 		d->is_ping_cut = false;
 		send_reject(d, ISCSI_REJECT_DATA_DIGEST, bhs);
 		return 0;

@@ -14,7 +14,7 @@ struct dm_tcp {
 	bool is_rx_solicited;
 	bool is_paused;		  // by the role
 	bool is_in_command;	  // up->command is running
-	bool is_arrival_released; // ... and the task it is about is gone again
+	bool is_arrival_released; // ... and has already released its task
 	bool is_ping_cut;	  // the NOP-Out being received is answered without its data
 	uint32_t next_ttt;
 };

@@ -35,14 +35,14 @@ struct pdu_tx {
 	uint8_t header_len, tail_len;
 	uint32_t data_len;
 	uint64_t queued_ns; // since when it waits
-	// Data: len bytes that begin sg_offset bytes into sg, or at data.
+	// Data: len bytes from sg_offset in sg, or at data.
 	const struct sg *sg;
 	uint32_t nsg;
 	uint64_t sg_offset;
 	uint8_t *data;	// instead of sg
-	bool owns_data; // data is freed with the PDU
+	bool owns_data; // data is freed together with the PDU
 	bool freezes;	// data in sg may change: it is copied when it leaves, for its digest
-	// Called when the last byte has left, or (res < 0) when the connection is gone.
+	// Called when the last byte was sent, or (res < 0) the connection is closed.
 	void (*sent)(struct pdu_conn *c, void *owner, int res);
 	void *owner;
 };
@@ -103,10 +103,10 @@ struct pdu_conn {
 	enum pdu_rx_state rx_state;
 	uint32_t rx_have;  // bytes of header or tail so far
 	uint32_t rx_limit; // how far a receive may read ahead
-	uint32_t rx_left;  // PDUs of this round's share
-	uint64_t rx_until; // ... and when its time is over; 0: not yet known
+	uint32_t rx_left;  // PDUs left of this round's share
+	uint64_t rx_until; // ... and when its time ends; 0: not yet known
 	uint64_t rx_tick;  // the coarse clock when the other was read last
-	uint8_t *rest; // received, but not looked at before receiving stopped or the share ended
+	uint8_t *rest; // received, but not processed before receiving stopped or the share ended
 	uint32_t rest_len, rest_at;
 	uint32_t rx_streak; // PDUs in a row without a large data segment
 	uint32_t rx_small;  // ... that had a small one
@@ -127,9 +127,9 @@ struct pdu_conn {
 	struct list tx;
 	unsigned tx_count;
 	uint64_t tx_bytes;
-	uint64_t last_tx_ns; // when a byte last left, or could have for the first time
+	uint64_t last_tx_ns; // when a byte was last sent, or the queue became non-empty
 	uint64_t tx_kept;    // bytes of the queued PDUs and of data that they own
-	uint32_t tx_offset;  // bytes of the first PDU that have left
+	uint32_t tx_offset;  // bytes of the first PDU already sent
 	bool is_tx_blocked;  // the socket is full
 	bool is_closing;     // close when tx is empty
 	uint64_t closing_ns; // ... since then
@@ -183,7 +183,7 @@ void pdu_conn_flush(struct pdu_conn *c);
 void pdu_rx_run(struct pdu_conn *c);
 void pdu_rx_reset(struct pdu_conn *c);
 void pdu_rx_free(struct pdu_conn *c); // what was received and not passed on
-int pdu_scratch_get(void);	      // one user more of the worker's scratch; -ENOMEM
+int pdu_scratch_get(void);	      // adds a user of the worker's scratch; -ENOMEM
 void pdu_scratch_put(void);
 void pdu_tx_drop_all(struct pdu_conn *c);
 void pdu_tx_flush_most(struct pdu_conn *c); // keeps a short rest that would be a separate packet

@@ -125,11 +125,11 @@ void pdu_conn_discard(struct pdu_conn *c, const void *owner)
 
 // --- PDUs ---
 
-// How far the next receive may read past the bytes it must have. With large data segments
-// about, not past the next header: their payload is then received in place, uncopied. Nor before
-// full feature phase: one request is answered before the next, and a peer that nobody knows yet has
-// no bytes kept here. And little while peers that do not read keep much memory: what was received
-// and has to wait is kept too.
+// How far the next receive may read beyond the required bytes. Not beyond the next header if large
+// data segments are expected, so that their payload is received in place; nor before full feature
+// phase: requests come one at a time, and nothing is buffered for an unauthenticated peer. And
+// little while peers that do not read keep much memory: what was received and has to wait is kept
+// too.
 static void rx_judge(struct pdu_conn *c, uint32_t data_len)
 {
 	if (data_len > SMALL_DATA || c->phase != ISCSI_PHASE_FULL_FEATURE) {
@@ -151,7 +151,7 @@ static void rx_judge(struct pdu_conn *c, uint32_t data_len)
 
 static int buffer_new(struct pdu_conn *c, uint32_t len, struct err *e)
 {
-	// One byte more than the data: the terminator of a text that lacks it.
+	// One byte more than the data: a terminator for text without one.
 	c->buffer = calloc(1, (size_t)len + 1);
 	if (!c->buffer)
 		return err_set(e, -ENOMEM, "out of memory for %u bytes of %s", len,
@@ -191,7 +191,7 @@ static int pdu_complete(struct pdu_conn *c, struct err *e)
 	return r;
 }
 
-// One PDU less of the round's share, or none left if its time is over. The clock is read at the
+// Counts a PDU of the round's share; ends the share if its time is over. The clock is read at the
 // first PDU and every few, and after each that took so long that the coarse one has moved.
 static void share_use(struct pdu_conn *c)
 {
@@ -396,7 +396,7 @@ static int rest_keep(struct pdu_conn *c, const uint8_t *p, uint32_t n, struct er
 	if (!c->rest)
 		return err_set(e, -ENOMEM, "out of memory for %u received bytes", n);
 	peer_memory_take(PEER_ANSWERS, n);
-	memcpy(c->rest, p, n); // headers mostly; rx_data() counts the payload among them
+	memcpy(c->rest, p, n); // mostly headers; rx_data() counts the payload among them
 	c->rest_len = n;
 	c->rest_at = 0;
 	return 0;

@@ -42,10 +42,10 @@ struct iser_task {
 	uint32_t rkey;
 	uint64_t remote; // of byte 0 of the command's data
 
-	unsigned pending;   // requests that name the task, and waits
+	unsigned pending;   // requests that refer to the task, and waits
 	unsigned reads;	    // ... of them RDMA Reads
 	uint64_t ending_ns; // when put_data was called
-	bool is_ending;	    // put_data was called and nothing holds it up but pending
+	bool is_ending;	    // put_data was called and only pending delays the end
 	bool is_draining;   // ... without status: counted in dm_iser.draining
 };
 
@@ -65,9 +65,9 @@ struct iser_tx {
 	struct rnic_sge sge;
 	struct list link; // free_tx, held
 	struct dm_iser *d;
-	struct iser_task *task; // whose response it is
+	struct iser_task *task; // the task that it responds to
 	struct iser_slab *slab;
-	uint8_t *slot; // ISER_SLOT bytes of its own
+	uint8_t *slot; // private slot of ISER_SLOT bytes
 	struct rnic_mr *slot_mr;
 	struct buf *big; // instead of the slot, for login and discovery
 	unsigned flags;	 // DM_*
@@ -105,7 +105,7 @@ struct dm_iser {
 	struct list starved; // tasks that wait for pool buffers
 	struct buf_wait wait;
 	unsigned slab_count;
-	unsigned unsignaled; // requests since the last that was signaled
+	unsigned unsignaled; // requests since the last signaled one
 
 	uint32_t reserved; // receive buffers
 	uint32_t rx_held;  // ... that tasks hold
