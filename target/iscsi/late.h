@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Initiators that have kept others waiting: a session of theirs was ended because it did not take,
 // or did not send, data of blocks that another command needed. For a while their data moves through
-// buffers, where nobody waits for it. Any thread; a short mutex while somebody is
-// noted, else none.
+// buffers, where no other command waits for it. Any thread; takes a short mutex while an initiator
+// is noted.
 #pragma once
 
 #include <stdbool.h>

@@ -198,9 +198,9 @@ struct lu_round {
 };
 void lu_round_start(struct lu_round *r, struct lu *lu);
 // How long a round waits for data that transports are moving. Then the nexuses of those tasks are
-// told (nexus_ops.overdue). A variable for the sake of tests.
+// called (nexus_ops.overdue). A variable for tests.
 extern uint32_t lu_round_limit_ms;
-// For what changes a task: rounds that wait for t and need no longer do so go on, but not before
+// Called when t changes: rounds that need not wait for t any longer continue, but not before
 // this function has returned to the worker's loop.
 void lu_round_watch_next(struct task *t, bool is_leaving);
 

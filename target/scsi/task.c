@@ -114,7 +114,7 @@ void task_complete(struct task *t)
 	taskset_done(t);
 	if (!t->in_place || !(t->data_in || t->is_aborted))
 		taskset_leave(t);
-	// done() may end everything, the LU included, unless it is somebody's turn now.
+	// done() may free everything, including the LU, unless a task waits for this one.
 	if (!taskset_wants_kick(c)) {
 		t->ops->done(t);
 		return;

@@ -43,14 +43,14 @@ static inline void lu_round_recheck(struct task *t)
 // taskset.c. Links t into its channel's set, then runs next as soon as the task attributes
 // let it (SAM-5 8.4): at once or later.
 void taskset_enter(struct task *t, void (*next)(struct task *t));
-// t is done, but may stay linked for its memory. Those whose turn it is now go on with
-// taskset_kick().
+// t is done, but may stay linked for its memory. taskset_kick() resumes the tasks that waited for
+// it.
 void taskset_done(struct task *t);
 // Unlinks t.
 void taskset_leave(struct task *t);
 // Runs next when no freeze overlaps t->lba and t->blocks.
 void taskset_await_range(struct task *t, void (*next)(struct task *t));
-// f is no longer among c->frozen: the tasks that waited for its blocks go on.
+// f is no longer among c->frozen: resumes the tasks that waited for its blocks.
 void taskset_thawed(struct lu_channel *c, const struct lu_frozen *f);
 // Runs the tasks of c whose turn it is. The caller holds a reference to the LU.
 void taskset_kick(struct lu_channel *c);

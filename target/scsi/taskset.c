@@ -45,8 +45,8 @@ static void wait_turn(struct task *t, struct list *waiters, void (*next)(struct 
 	list_push_back(waiters, &t->turn_link);
 }
 
-// HEAD OF QUEUE stands in front of the set. Who comes while others wait is behind them: an older
-// ORDERED task is the reason.
+// HEAD OF QUEUE goes to the front of the set. A task that arrives while others wait is behind them:
+// they wait because of an older ORDERED task.
 void taskset_enter(struct task *t, void (*next)(struct task *t))
 {
 	struct nexus_lun *nl = t->nl;
@@ -158,7 +158,7 @@ bool taskset_wants_kick(const struct lu_channel *c)
 
 void taskset_kick(struct lu_channel *c)
 {
-	// A task that goes on may end at once and bring us here again.
+	// A resumed task may end at once, which calls this function again.
 	if (c->is_kicking)
 		return;
 	c->is_kicking = true;
@@ -192,7 +192,8 @@ static bool is_open(const struct task *t, const struct nexus_lun *nl)
 void taskset_abort(struct lu_channel *c, const struct nexus_lun *nl,
 		   bool (*sends_status)(const struct task *t, const void *arg), const void *arg)
 {
-	// Nobody's turn comes while older tasks are being aborted: it is their turn to go, too.
+	// Tasks that wait for those aborted here may be aborted next: none of them is resumed
+	// before.
 	bool was_kicking = c->is_kicking;
 	c->is_kicking = true;
 	struct taskset_walk walk;

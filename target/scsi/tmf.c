@@ -17,7 +17,7 @@ static bool tas_applies(const struct task *t, const void *arg)
 static void clear_each(struct lu_channel *c, struct lu_round *r)
 {
 	struct tmf *f = container_of(r, struct tmf, round);
-	// Without TAS an initiator learns from a unit attention that somebody else has cleared
+	// Without TAS an initiator learns from a unit attention that another one has cleared
 	// its commands (SAM-5 7.4).
 	list_for_each (it, &c->tasks) {
 		struct task *t = list_entry(it, struct task, link);
@@ -46,8 +46,8 @@ static void abort_each(struct lu_channel *c, struct lu_round *r)
 		taskset_abort(c, f->nl, NULL, NULL);
 }
 
-// A reset by a path that is write-protected ends the tasks of its own nexus and nothing else:
-// initiators have to get out of trouble by it, and others must not notice.
+// A reset through a write-protected path ends the tasks of its own nexus only: an initiator can
+// recover with it, and others do not notice.
 static void reset_own_each(struct lu_channel *c, struct lu_round *r)
 {
 	struct tmf *f = container_of(r, struct tmf, round);
@@ -148,7 +148,7 @@ static const struct tmf_row rows[] = {
 	[TMF_TARGET_RESET] = { reset_each, awaits_all, reset_round_done},
 };
 
-// What a write-protected path may do.
+// The functions that a write-protected path may use.
 static const struct tmf_row protected_rows[] = {
 	[TMF_ABORT_TASK_SET] = {abort_each,	     awaits_own, tmf_round_done},
 	[TMF_LU_RESET] = { reset_own_each, awaits_own, reset_own_done},
