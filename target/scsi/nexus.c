@@ -39,6 +39,9 @@ static struct nexus_lun *nexus_lun_new(struct nexus *n, const struct lun_entry *
 	nl->number = entry->number;
 	nl->alua_group = entry->alua_group;
 	nl->is_write_protected = entry->is_write_protected;
+	list_init(&nl->open);
+	list_init(&nl->aborting);
+	list_init(&nl->abort_waiters);
 	list_init(&nl->turn_waiters);
 	list_push_back(&c->nexus_luns, &nl->channel_link);
 	return nl;
@@ -223,7 +226,7 @@ static void map_remove(struct nexus *n, const struct lun_map *map, struct lun_le
 		leave->waiting++;
 		nl->held++; // ours, until its tasks are aborted
 		nl->leave = leave;
-		taskset_abort(nl->channel, nl, NULL, NULL);
+		taskset_abort_nexus(nl);
 		nexus_lun_lose(nl);
 		if (--nl->held == 0)
 			nexus_lun_released(nl);

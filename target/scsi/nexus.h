@@ -62,11 +62,14 @@ struct nexus_lun {
 	uint8_t pr_standing;
 	uint64_t pr_version; // pr_rules.c: the reservation table of pr_standing
 	struct nexus *nexus;
-	struct lun_leave *leave;  // nexus.c: the change of map that removes it, or NULL
-	struct list channel_link; // in channel->nexus_luns
-	struct list turn_waiters; // tasks that wait for older ones, in order of arrival
-	struct list kick_link;	  // in channel->kicks
-	void *mode_pages;	  // reserved for per-nexus mode pages; NULL
+	struct lun_leave *leave;   // nexus.c: the change of map that removes it, or NULL
+	struct list channel_link;  // in channel->nexus_luns
+	struct list open;	   // tasks in the set that are neither done nor aborted
+	struct list aborting;	   // aborted ones that are still in the set
+	struct list abort_waiters; // struct aborts_wait: for the end of aborting
+	struct list turn_waiters;  // tasks that wait for older ones, in order of arrival
+	struct list kick_link;	   // in channel->kicks
+	void *mode_pages;	   // reserved for per-nexus mode pages; NULL
 };
 
 enum scsi_protocol { SCSI_PROTOCOL_SRP = 4, SCSI_PROTOCOL_ISCSI = 5 };

@@ -48,30 +48,29 @@ static bool is_special(const struct task *t)
 	return t->row && t->row->pr == PR_SPECIAL;
 }
 
-static bool is_victim(const struct task *t)
+static struct task *next_victim(const struct nexus_lun *nl)
 {
-	return t->state != TASK_DONE && !is_special(t);
+	list_for_each (it, &nl->open) {
+		struct task *t = list_entry(it, struct task, nl_link);
+		if (!is_special(t))
+			return t;
+	}
+	return NULL;
 }
 
 // True if a command was still under way.
-static bool abort_tasks(struct lu_channel *c, const struct pr_out *o, const struct nexus_lun *nl)
+static bool abort_tasks(const struct pr_out *o, const struct nexus_lun *nl)
 {
 	bool is_self = nl->nexus->id == o->nexus_id, any = false;
-	struct taskset_walk walk;
-	taskset_walk_begin(&walk, c);
-	for (struct task *t; (t = taskset_walk_next(&walk));) {
-		if (t->nl != nl || !is_victim(t) || t->is_aborted)
-			continue;
+	for (struct task *t; (t = next_victim(nl)); any = true)
 		task_abort(t, o->tas && !is_self);
-		any = true;
-	}
 	return any;
 }
 
-static void affect(struct lu_channel *c, struct pr_out *o, struct nexus_lun *nl)
+static void affect(struct pr_out *o, struct nexus_lun *nl)
 {
 	unsigned effect = effect_on(o, nl), ua = effect & ~(unsigned)PR_EFFECT_ABORT;
-	bool any = effect & PR_EFFECT_ABORT && abort_tasks(c, o, nl);
+	bool any = effect & PR_EFFECT_ABORT && abort_tasks(o, nl);
 	if (nl->nexus->id == o->nexus_id)
 		return;
 	if (any && !o->tas)
@@ -87,7 +86,7 @@ static void show(struct lu_channel *c, struct lu_round *r)
 	c->pr = v->type ? pr_view_get(v) : NULL;
 	pr_view_put(before);
 	list_for_each_safe (it, &c->nexus_luns)
-		affect(c, o, list_entry(it, struct nexus_lun, channel_link));
+		affect(o, list_entry(it, struct nexus_lun, channel_link));
 }
 
 // PREEMPT AND ABORT completes when the aborted tasks have ended.

@@ -35,7 +35,7 @@ void task_init(struct task *t, const struct task_ops *ops, struct nexus *n)
 	t->row = NULL;
 	t->nl = NULL;
 	t->lu = NULL;
-	t->link = (struct list){ 0 };
+	t->link = t->nl_link = (struct list){ 0 };
 	t->next = NULL;
 	t->lba = t->blocks = 0;
 	t->fua = false;
@@ -154,6 +154,8 @@ void task_abort(struct task *t, bool with_status)
 		return;
 	t->is_aborted = true;
 	t->sends_aborted = with_status;
+	if (t->in_set)
+		taskset_aborted(t);
 	switch (t->state) {
 	case TASK_WAITS_BUFFERS:
 		buf_wait_cancel(&t->buf_wait);

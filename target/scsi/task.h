@@ -98,6 +98,7 @@ struct task {
 	struct nexus_lun *nl;
 	struct lu *lu;	       // of nl, NULL for commands to no logical unit
 	struct list link;      // in the channel's task set
+	struct list nl_link;   // in nl->open or nl->aborting
 	struct list turn_link; // TASK_WAITS_TURN: in a list of those that wait
 	struct lu_round_slot *awaited_by;
 	void (*next)(struct task *t); // runs when data, buffers or the turn arrive

@@ -4,6 +4,7 @@
 
 #include "target/scsi/lu.h"
 #include "target/scsi/task.h"
+#include "target/scsi/tmf.h"
 
 // Continues with t->next, or ends an aborted task.
 void task_resume(struct task *t);
@@ -64,18 +65,22 @@ struct taskset_walk {
 };
 void taskset_walk_begin(struct taskset_walk *w, struct lu_channel *c);
 struct task *taskset_walk_next(struct taskset_walk *w);
-// Aborts the tasks of c that came by nl (NULL: by any path) and were submitted so far.
-// sends_status() says whether the initiator of a task gets TASK ABORTED; NULL: no.
-void taskset_abort(struct lu_channel *c, const struct nexus_lun *nl,
+// t was aborted while in the set.
+void taskset_aborted(struct task *t);
+// Aborts the tasks of c. sends_status() returns whether the initiator of a task gets TASK ABORTED;
+// NULL: no.
+void taskset_abort(struct lu_channel *c,
 		   bool (*sends_status)(const struct task *t, const void *arg), const void *arg);
+// Aborts the tasks of nl, without status, at no cost for those of others. The caller keeps nl.
+void taskset_abort_nexus(struct nexus_lun *nl);
+// Runs fn(&w->msg) on the worker when no aborted task of nl is in the set.
+void taskset_await_aborts(struct nexus_lun *nl, struct aborts_wait *w, void (*fn)(struct msg *m));
 // Whether an aborted task is still on its way to done(), or what the initiator sends for it may
 // still land in the disk's memory.
 static inline bool task_is_aborting(const struct task *t)
 {
 	return t->is_aborted && (t->state != TASK_DONE || t->is_landing);
 }
-// True if nl has a task that is not done.
-bool taskset_has_open(const struct lu_channel *c, const struct nexus_lun *nl);
 
 // nexus.c: the last task of a nexus_lun that leaves its map was released.
 void nexus_lun_released(struct nexus_lun *nl);

@@ -53,6 +53,7 @@ void taskset_enter(struct task *t, void (*next)(struct task *t))
 	bool is_head = t->attr == TASK_HEAD_OF_QUEUE;
 	t->in_set = true;
 	t->state = TASK_RUNNING;
+	list_push_back(&nl->open, &t->nl_link);
 	if (is_head)
 		list_push_front(&nl->channel->tasks, &t->link);
 	else
@@ -74,6 +75,8 @@ static struct task *next_in_order(const struct nexus_lun *nl)
 void taskset_done(struct task *t)
 {
 	struct nexus_lun *nl = t->nl;
+	if (!t->is_aborted)
+		list_remove(&t->nl_link);
 	if (t->has_begun) {
 		t->has_begun = false;
 		nl->begun--;
@@ -82,6 +85,27 @@ void taskset_done(struct task *t)
 	}
 	if (next_in_order(nl) && !list_linked(&nl->kick_link))
 		list_push_back(&nl->channel->kicks, &nl->kick_link);
+}
+
+void taskset_aborted(struct task *t)
+{
+	list_remove(&t->nl_link);
+	list_push_back(&t->nl->aborting, &t->nl_link);
+}
+
+// Those that wait continue in the worker's loop: the last task has yet to reach done().
+static void aborts_ended(struct nexus_lun *nl)
+{
+	for (struct list *it; (it = list_pop_front(&nl->abort_waiters));)
+		worker_post(nl->channel->worker, &list_entry(it, struct aborts_wait, link)->msg);
+}
+
+void taskset_await_aborts(struct nexus_lun *nl, struct aborts_wait *w, void (*fn)(struct msg *m))
+{
+	w->msg.fn = fn;
+	list_push_back(&nl->abort_waiters, &w->link);
+	if (list_empty(&nl->aborting))
+		aborts_ended(nl);
 }
 
 void taskset_leave(struct task *t)
@@ -93,6 +117,11 @@ void taskset_leave(struct task *t)
 			w->next = t->link.next;
 	list_remove(&t->link);
 	t->in_set = false;
+	if (!t->is_aborted || !list_linked(&t->nl_link))
+		return;
+	list_remove(&t->nl_link);
+	if (list_empty(&t->nl->aborting))
+		aborts_ended(t->nl);
 }
 
 void taskset_await_range(struct task *t, void (*next)(struct task *t))
@@ -184,12 +213,7 @@ struct task *taskset_walk_next(struct taskset_walk *w)
 	return t;
 }
 
-static bool is_open(const struct task *t, const struct nexus_lun *nl)
-{
-	return t->state != TASK_DONE && (!nl || t->nl == nl);
-}
-
-void taskset_abort(struct lu_channel *c, const struct nexus_lun *nl,
+void taskset_abort(struct lu_channel *c,
 		   bool (*sends_status)(const struct task *t, const void *arg), const void *arg)
 {
 	// Tasks that wait for those aborted here may be aborted next: none of them is resumed
@@ -199,7 +223,7 @@ void taskset_abort(struct lu_channel *c, const struct nexus_lun *nl,
 	struct taskset_walk walk;
 	taskset_walk_begin(&walk, c);
 	for (struct task *t; (t = taskset_walk_next(&walk));) {
-		if (is_open(t, nl) && !t->is_aborted)
+		if (t->state != TASK_DONE && !t->is_aborted)
 			task_abort(t, sends_status && sends_status(t, arg));
 	}
 	c->is_kicking = was_kicking;
@@ -207,11 +231,14 @@ void taskset_abort(struct lu_channel *c, const struct nexus_lun *nl,
 		taskset_kick(c);
 }
 
-bool taskset_has_open(const struct lu_channel *c, const struct nexus_lun *nl)
+void taskset_abort_nexus(struct nexus_lun *nl)
 {
-	list_for_each (it, &c->tasks) {
-		if (is_open(task_of(it), nl))
-			return true;
-	}
-	return false;
+	struct lu_channel *c = nl->channel;
+	bool was_kicking = c->is_kicking;
+	c->is_kicking = true;
+	for (struct list *it; (it = list_first(&nl->open));)
+		task_abort(list_entry(it, struct task, nl_link), false);
+	c->is_kicking = was_kicking;
+	if (!was_kicking)
+		taskset_kick(c);
 }

@@ -25,13 +25,13 @@ static void clear_each(struct lu_channel *c, struct lu_round *r)
 		    !lu_setting(&f->lu->attr.emulate_tas))
 			ua_set(t->nl, UA_COMMANDS_CLEARED);
 	}
-	taskset_abort(c, NULL, tas_applies, f);
+	taskset_abort(c, tas_applies, f);
 }
 
 static void reset_each(struct lu_channel *c, struct lu_round *r)
 {
 	struct tmf *f = container_of(r, struct tmf, round);
-	taskset_abort(c, NULL, tas_applies, f);
+	taskset_abort(c, tas_applies, f);
 	list_for_each (it, &c->nexus_luns) {
 		struct nexus_lun *nl = list_entry(it, struct nexus_lun, channel_link);
 		nexus_lun_allow_removal(nl);
@@ -39,33 +39,9 @@ static void reset_each(struct lu_channel *c, struct lu_round *r)
 	}
 }
 
-static void abort_each(struct lu_channel *c, struct lu_round *r)
-{
-	struct tmf *f = container_of(r, struct tmf, round);
-	if (c->worker == r->home)
-		taskset_abort(c, f->nl, NULL, NULL);
-}
-
-// A reset through a write-protected path ends the tasks of its own nexus only: an initiator can
-// recover with it, and others do not notice.
-static void reset_own_each(struct lu_channel *c, struct lu_round *r)
-{
-	struct tmf *f = container_of(r, struct tmf, round);
-	abort_each(c, r);
-	if (c->worker != r->home)
-		return;
-	nexus_lun_allow_removal(f->nl);
-	ua_set(f->nl, UA_DEVICE_RESET);
-}
-
 static bool awaits_all(const struct lu_round *r, const struct task *t)
 {
 	return task_is_aborting(t);
-}
-
-static bool awaits_own(const struct lu_round *r, const struct task *t)
-{
-	return t->nl == container_of(r, const struct tmf, round)->nl && task_is_aborting(t);
 }
 
 static void tmf_next_reset(struct tmf *f);
@@ -130,44 +106,72 @@ static void reset_round_done(struct lu_round *r)
 	worker_post(f->lu->home, &f->msg);
 }
 
-static void reset_own_done(struct lu_round *r)
+static void everywhere(struct tmf *f, void (*each)(struct lu_channel *c, struct lu_round *r),
+		       void (*done)(struct lu_round *r))
 {
-	reset_back(&container_of(r, struct tmf, round)->msg);
+	f->round.each = each;
+	f->round.awaits = awaits_all;
+	f->round.done = done;
+	lu_round_start(&f->round, f->lu);
 }
 
-struct tmf_row {
-	void (*each)(struct lu_channel *c, struct lu_round *r);
-	bool (*awaits)(const struct lu_round *r, const struct task *t);
-	void (*done)(struct lu_round *r);
+static void clear_task_set(struct tmf *f)
+{
+	everywhere(f, clear_each, tmf_round_done);
+}
+
+static void reset(struct tmf *f)
+{
+	everywhere(f, reset_each, reset_round_done);
+}
+
+static void own_tasks_ended(struct msg *m)
+{
+	struct tmf *f = container_of(m, struct tmf, wait.msg);
+	reset_back(&f->msg);
+}
+
+static void abort_task_set(struct tmf *f)
+{
+	taskset_abort_nexus(f->nl);
+	taskset_await_aborts(f->nl, &f->wait, own_tasks_ended);
+}
+
+// A reset through a write-protected path ends the tasks of its own nexus only: an initiator can
+// recover with it, and others do not notice.
+static void reset_own(struct tmf *f)
+{
+	nexus_lun_allow_removal(f->nl);
+	ua_set(f->nl, UA_DEVICE_RESET);
+	abort_task_set(f);
+}
+
+typedef void tmf_fn(struct tmf *f);
+
+static tmf_fn *const functions[] = {
+	[TMF_ABORT_TASK_SET] = abort_task_set,
+	[TMF_CLEAR_TASK_SET] = clear_task_set,
+	[TMF_LU_RESET] = reset,
+	[TMF_TARGET_RESET] = reset,
 };
 
-static const struct tmf_row rows[] = {
-	[TMF_ABORT_TASK_SET] = {abort_each,  awaits_own, tmf_round_done	},
-	[TMF_CLEAR_TASK_SET] = { clear_each, awaits_all, tmf_round_done	},
-	[TMF_LU_RESET] = { reset_each, awaits_all, reset_round_done},
-	[TMF_TARGET_RESET] = { reset_each, awaits_all, reset_round_done},
-};
-
-// The functions that a write-protected path may use.
-static const struct tmf_row protected_rows[] = {
-	[TMF_ABORT_TASK_SET] = {abort_each,	     awaits_own, tmf_round_done},
-	[TMF_LU_RESET] = { reset_own_each, awaits_own, reset_own_done},
-	[TMF_TARGET_RESET] = { reset_own_each, awaits_own, reset_own_done},
+// Those that a write-protected path may use.
+static tmf_fn *const protected_functions[] = {
+	[TMF_ABORT_TASK_SET] = abort_task_set,
+	[TMF_LU_RESET] = reset_own,
+	[TMF_TARGET_RESET] = reset_own,
 };
 
 static void tmf_start(struct tmf *f, struct nexus_lun *nl)
 {
-	const struct tmf_row *row = (nl->is_write_protected ? protected_rows : rows) + f->function;
-	if (!row->each) {
+	tmf_fn *run = (nl->is_write_protected ? protected_functions : functions)[f->function];
+	if (!run) {
 		f->done(f, TMF_DENIED);
 		return;
 	}
 	f->nl = nl;
 	f->lu = lu_get(nl->lu);
-	f->round.each = row->each;
-	f->round.awaits = row->awaits;
-	f->round.done = row->done;
-	lu_round_start(&f->round, f->lu);
+	run(f);
 }
 
 // TARGET RESET: one logical unit after the other.
@@ -183,6 +187,11 @@ static void tmf_next_reset(struct tmf *f)
 	tmf_start(f, n->luns[f->next_lun++]);
 }
 
+static bool has_tasks(const struct nexus_lun *nl)
+{
+	return !list_empty(&nl->open) || !list_empty(&nl->aborting);
+}
+
 void tmf_submit(struct tmf *f)
 {
 	f->lu = NULL;
@@ -195,7 +204,7 @@ void tmf_submit(struct tmf *f)
 	if (!nl)
 		f->done(f, TMF_NO_LUN);
 	else if (f->function == TMF_QUERY_TASK_SET)
-		f->done(f, taskset_has_open(nl->channel, nl) ? TMF_SUCCEEDED : TMF_COMPLETE);
+		f->done(f, has_tasks(nl) ? TMF_SUCCEEDED : TMF_COMPLETE);
 	else
 		tmf_start(f, nl);
 }

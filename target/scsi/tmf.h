@@ -25,6 +25,12 @@ enum tmf_result {
 	TMF_DENIED, // the path is write-protected, and the function is for all nexuses
 };
 
+// Waits for the end of the aborted tasks of one nexus.
+struct aborts_wait {
+	struct list link;
+	struct msg msg;
+};
+
 struct tmf {
 	struct nexus *nexus;
 	enum tmf_function function;
@@ -33,6 +39,7 @@ struct tmf {
 	void (*done)(struct tmf *t, enum tmf_result result);
 	// private
 	struct lu_round round;
+	struct aborts_wait wait;
 	struct msg msg;
 	struct nexus_lun *nl;
 	struct lu *lu;

@@ -43,6 +43,27 @@ static void a_task_that_ends_does_not_look_at_those_that_wait_at_another_nexus(v
 	expect_good(status);
 }
 
+// Reads that their initiator has not taken stay in the set for as long as it likes.
+static void to_abort_the_tasks_of_a_nexus_does_not_look_at_those_of_others(void **state)
+{
+	size_t len = page_round(sizeof(struct bench_cmd));
+	struct bench_cmd *others =
+		mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(others, MAP_FAILED);
+	held_start(&(struct bench_options){ .nexuses = 2 });
+	start_command(&cmds[0], 1, 0x28, TASK_SIMPLE); // neighbours of others in the set
+	start_command(others, 1, 0x28, TASK_SIMPLE);
+	start_command(&cmds[1], 1, 0x28, TASK_SIMPLE);
+	held_wait(3);
+	mprotect(others, len, PROT_NONE);
+	int result = bench_tmf(&b, 0, TMF_ABORT_TASK_SET, 0);
+	mprotect(others, len, PROT_READ | PROT_WRITE);
+	held_go(0);
+	bench_wait(others);
+	munmap(others, len);
+	assert_int_equal(result, TMF_COMPLETE);
+}
+
 static void tasks_go_on_in_order_after_an_ordered_one(void **state)
 {
 	held_start(&(struct bench_options){ 0 });
@@ -126,6 +147,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(a_task_that_ends_does_not_look_at_those_that_wait_at_another_nexus),
+		T(to_abort_the_tasks_of_a_nexus_does_not_look_at_those_of_others),
 		T(tasks_go_on_in_order_after_an_ordered_one),
 		T(an_aborted_task_in_the_middle_lets_those_behind_it_go),
 		T(a_round_walks_the_tasks_once),
