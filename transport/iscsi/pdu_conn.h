@@ -121,6 +121,10 @@ struct pdu_conn {
 	uint8_t rx_header[ISCSI_BHS_LEN + ISCSI_AHS_MAX + ISCSI_DIGEST_LEN];
 	uint8_t rx_tail[8];
 	bool is_in_rx, is_rx_posted, is_rx_stopped;
+	bool is_tx_posted;
+	struct msg tx_msg; // sends more in the next round when the share is used up
+	uint64_t tx_round; // worker_now() of the round that tx_share is for
+	uint32_t tx_share; // bytes that may still be sent in it
 	struct msg rx_msg; // continues in the next round when the share is used up
 
 	// out

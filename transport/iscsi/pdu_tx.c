@@ -302,8 +302,33 @@ static void tx_consume(struct pdu_conn *c, uint64_t n)
 	}
 }
 
-// Sends as many whole PDUs as fit into limit bytes, at least one. False: nothing more can be sent
-// now.
+// Copies into sockets take the worker's time: with much room in many of them, each gets this much a
+// round.
+#define ROUND_BYTES (256u << 10)
+
+static uint32_t tx_share(struct pdu_conn *c)
+{
+	if (c->tx_round != worker_now(c->worker)) {
+		c->tx_round = worker_now(c->worker);
+		c->tx_share = ROUND_BYTES;
+	}
+	return c->tx_share;
+}
+
+static void cursor_cut(struct tx_cursor *v, size_t bytes)
+{
+	while (v->bytes > bytes) {
+		struct iovec *last = &v->iov[v->count - 1];
+		size_t more = v->bytes - bytes;
+		size_t n = more < last->iov_len ? more : last->iov_len;
+		last->iov_len -= n;
+		v->bytes -= n;
+		v->count -= !last->iov_len;
+	}
+}
+
+// Sends as many whole PDUs as fit into limit bytes, at least one, or what the share of the round
+// permits. False: nothing more can be sent now.
 static bool send_some(struct pdu_conn *c, uint64_t limit)
 {
 	struct iovec iov[TX_IOV];
@@ -323,6 +348,7 @@ static bool send_some(struct pdu_conn *c, uint64_t limit)
 		pdu_conn_close(c, false, &e);
 		return false;
 	}
+	cursor_cut(&v, c->tx_share);
 	ssize_t n = stream_writev(c->stream, iov, v.count);
 	if (n == -EAGAIN) {
 		c->is_tx_blocked = true;
@@ -336,6 +362,7 @@ static bool send_some(struct pdu_conn *c, uint64_t limit)
 	}
 	// Short: the socket is full, and free space raises a new event.
 	c->is_tx_blocked = (size_t)n < v.bytes;
+	c->tx_share -= (uint32_t)n;
 	tx_consume(c, (uint64_t)n);
 	return !c->is_closed && !c->is_tx_blocked;
 }
@@ -345,10 +372,29 @@ static bool has_tx(const struct pdu_conn *c)
 	return !c->is_closed && !c->is_tx_blocked && !list_empty(&c->tx);
 }
 
+static void on_tx_msg(struct msg *m)
+{
+	struct pdu_conn *c = container_of(m, struct pdu_conn, tx_msg);
+	c->is_tx_posted = false;
+	if (!c->is_closed)
+		pdu_conn_flush(c);
+}
+
+static void tx_post(struct pdu_conn *c)
+{
+	if (c->is_tx_posted)
+		return;
+	c->is_tx_posted = true;
+	c->tx_msg.fn = on_tx_msg;
+	worker_post(c->worker, &c->tx_msg);
+}
+
 void pdu_conn_flush(struct pdu_conn *c)
 {
-	while (has_tx(c) && send_some(c, UINT64_MAX))
+	while (has_tx(c) && tx_share(c) && send_some(c, tx_share(c)))
 		;
+	if (has_tx(c) && !tx_share(c))
+		tx_post(c);
 	if (c->is_closing && !c->is_closed && list_empty(&c->tx))
 		pdu_conn_close(c, false, NULL);
 }
@@ -360,7 +406,7 @@ void pdu_tx_flush_most(struct pdu_conn *c)
 	uint64_t left = c->tx_bytes - c->tx_offset, tail = left % PACKET;
 	if (left < PACKET || tail > PACKET / 4)
 		pdu_conn_flush(c);
-	else if (has_tx(c))
+	else if (has_tx(c) && tx_share(c))
 		send_some(c, left - tail);
 }
 

@@ -191,6 +191,57 @@ static void a_few_pdus_that_take_long_are_a_whole_turn(void **state)
 	rig_close(&r[1]);
 }
 
+enum { ANSWERS = 64, ANSWER = 65536, SENT_A_ROUND = 256 << 10 };
+
+struct sending {
+	struct rig *r;
+	uint64_t left; // bytes after the first round
+	bool is_over;
+};
+
+static void send_run(void *arg)
+{
+	static uint8_t data[ANSWER];
+	struct sending *s = arg;
+	struct pdu_conn *c = &s->r->c;
+	for (unsigned i = 0; i < ANSWERS; i++) {
+		uint8_t bhs[ISCSI_BHS_LEN] = { ISCSI_OP_NOP_IN, ISCSI_F };
+		pdu_tx_queue(c, pdu_tx_copy(c, bhs, data, sizeof data));
+	}
+	pdu_conn_flush(c);
+	pdu_conn_flush(c);
+	s->left = c->tx_bytes - c->tx_offset;
+}
+
+static void sent_run(void *arg)
+{
+	struct sending *s = arg;
+	s->is_over = list_empty(&s->r->c.tx);
+}
+
+// However much room there is in the socket.
+static void a_connection_sends_its_share_in_a_round(void **state)
+{
+	static struct rig r;
+	static struct sending s = { .r = &r };
+	static uint8_t in[1 << 20];
+	uint64_t total = (uint64_t)ANSWERS * (ISCSI_BHS_LEN + ANSWER);
+	int room = 8 << 20;
+	rig_open(&r);
+	setsockopt(r.fds[0], SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof room);
+	setsockopt(r.fds[1], SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof room);
+	worker_call(worker, send_run, &s);
+	assert_in_range(s.left, total - SENT_A_ROUND, total - 1);
+	for (uint64_t got = 0; got < total;) {
+		ssize_t n = read(r.fds[1], in, sizeof in);
+		assert_true(n > 0);
+		got += (uint64_t)n;
+	}
+	worker_call(worker, sent_run, &s);
+	assert_true(s.is_over);
+	rig_close(&r);
+}
+
 // Past the first ones a receive brings many PDUs at once.
 static void nothing_is_looked_at_once_receiving_has_stopped(void **state)
 {
@@ -224,6 +275,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_flood_leaves_a_turn_for_others),
 		cmocka_unit_test(a_few_pdus_that_take_long_are_a_whole_turn),
+		cmocka_unit_test(a_connection_sends_its_share_in_a_round),
 		cmocka_unit_test(nothing_is_looked_at_once_receiving_has_stopped),
 		cmocka_unit_test(what_is_left_is_dropped_with_the_connection),
 	};
