@@ -157,6 +157,7 @@ struct iscsi_worker {
 	struct timer tick;    // every second while there are connections
 	struct offload trim;  // returns freed memory to the system
 	bool is_trimming;
+	unsigned crowd;	       // most connections at a tick, since few were there
 	struct list free_cmds; // free commands
 	unsigned free_count;
 	struct iscsi_counters counters;

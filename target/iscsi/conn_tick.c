@@ -14,6 +14,7 @@
 #define SHORT_RATE     (64u << 10) // bytes a second at which that memory has to come free
 #define SHORT_MAX      15	   // ... but within this: initiators give a command 30 s
 #define PDU_TIMEOUT    30	   // for all of a control PDU that has begun to come
+#define CROWD	       64	   // connections whose end is worth a look at the allocator
 #define HELD_TIMEOUT   60	   // for the CmdSN that held PDUs wait for
 
 static void tick_ping(struct conn *c, uint64_t now)
@@ -200,10 +201,20 @@ static void trim_done(struct offload *o)
 	container_of(o, struct iscsi_worker, trim)->is_trimming = false;
 }
 
-// The allocator keeps what is freed, as fragments of this worker's arena.
-static void trim(struct iscsi_worker *iw)
+// Whether most connections have gone since so many were there.
+static bool crowd_has_gone(struct iscsi_worker *iw, unsigned count)
 {
-	if (iw->is_trimming || !peer_memory_was_freed())
+	bool has_gone = iw->crowd >= CROWD && count < iw->crowd / 4;
+	if (has_gone || count > iw->crowd)
+		iw->crowd = count;
+	return has_gone;
+}
+
+// The allocator keeps what is freed, as fragments of this worker's arena.
+static void trim(struct iscsi_worker *iw, unsigned count)
+{
+	bool has_gone = crowd_has_gone(iw, count);
+	if (iw->is_trimming || (!peer_memory_was_freed() && !has_gone))
 		return;
 	iw->is_trimming = true;
 	iw->trim.work = trim_work;
@@ -218,15 +229,18 @@ static void on_tick(struct timer *t)
 	timer_arm(iw->worker, t, TICK_US);
 	iw->is_short = is_short_of_memory(iw);
 	login_slots_tick(iw);
-	list_for_each_safe (it, &iw->conns)
+	unsigned count = 0;
+	list_for_each_safe (it, &iw->conns) {
 		conn_tick(list_entry(it, struct conn, link), now); // frees none at once
-	trim(iw);
+		count++;
+	}
+	trim(iw, count);
 }
 
 void conn_tick_stop(struct iscsi_worker *iw)
 {
 	timer_cancel(iw->worker, &iw->tick);
-	trim(iw);
+	trim(iw, 0);
 }
 
 void conn_tick_start(struct iscsi_worker *iw)

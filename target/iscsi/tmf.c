@@ -10,6 +10,7 @@
 
 #include "target/iscsi/conn.h"
 #include "target/scsi/nexus.h"
+#include "transport/iscsi/peer_memory.h"
 #include "transport/wire/be.h"
 
 // A request under way.
@@ -98,6 +99,20 @@ static const uint8_t tmf_responses[] = {
 	[TMF_DENIED] = ISCSI_TMF_RSP_NOT_AUTHORIZED,
 };
 
+static struct tmf_wait *wait_new(void)
+{
+	struct tmf_wait *w = calloc(1, sizeof *w);
+	if (w)
+		peer_memory_take(PEER_ANSWERS, sizeof *w);
+	return w;
+}
+
+static void wait_free(struct tmf_wait *w)
+{
+	peer_memory_give(PEER_ANSWERS, sizeof *w);
+	free(w);
+}
+
 static void lu_tmf_done(struct tmf *t, enum tmf_result result)
 {
 	struct tmf_wait *w = container_of(t, struct tmf_wait, tmf);
@@ -106,7 +121,7 @@ static void lu_tmf_done(struct tmf *t, enum tmf_result result)
 	c->tmfs--;
 	if (w->is_cold)
 		conn_close(c, true, "TARGET COLD RESET");
-	free(w);
+	wait_free(w);
 	conn_release(c);
 }
 
@@ -140,7 +155,7 @@ static void drop_owing(struct conn *c, enum tmf_function function, uint64_t lun)
 
 static void lu_tmf(struct conn *c, const struct iscsi_tmf_req *h, enum tmf_function function)
 {
-	struct tmf_wait *w = calloc(1, sizeof *w);
+	struct tmf_wait *w = wait_new();
 	if (!w) {
 		tmf_answer(c, h->itt, ISCSI_TMF_RSP_REJECTED);
 		return;
@@ -173,6 +188,12 @@ static const struct {
 	[ISCSI_TMF_QUERY_TASK_SET] = { true, true,  NULL,	 TMF_QUERY_TASK_SET},
 };
 
+// Those of a connection that may be under way.
+static unsigned tmfs_max(void)
+{
+	return peer_memory_is_short(PEER_ANSWERS) ? 1 : 16;
+}
+
 int tmf_request(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		const uint8_t *data, struct err *e)
 {
@@ -187,7 +208,7 @@ int tmf_request(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		tmf_answer(c, h->itt, ISCSI_TMF_RSP_UNSUPPORTED);
 		return 0;
 	}
-	if (c->tmfs >= 16) {
+	if (c->tmfs >= tmfs_max()) {
 		conn_reject(c, ISCSI_REJECT_TOO_MANY_IMMEDIATE, bhs);
 		return 0;
 	}

@@ -3,47 +3,58 @@
 // WRITE and its like (SBC-3 5.2: no other command touches the blocks between the read and the
 // write).
 //
-// The home worker keeps all requests in a FIFO and activates one when no older one overlaps;
+// The home worker keeps the oldest requests in a FIFO and activates one when no older one overlaps;
 // a round then tells every channel, which answers when its last overlapping task has ended.
-// The range of an active freeze stands in each channel's list, where submit.c looks.
+// The range of an active freeze stands in each channel's list, where submit.c looks. How many there
+// are at a time is limited, since commands and freezes look at each of them; the others queue.
+#include <errno.h>
 #include <stdlib.h>
 
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/task_priv.h"
 
+#define FREEZES_MAX 128
+#define REFILL	    16 // of the queue, in one turn of the worker's loop
+
+struct freeze_round {
+	struct lu_round round;
+	struct lu_freeze *freeze;
+	struct lu_frozen frozen[WORKER_MAX];
+};
+
 struct lu_freeze {
-	struct list link; // in lu->freezes; home worker
+	struct list link; // in lu->freezes or lu->freeze_queue; home worker
 	struct lu *lu;	  // reference held
 	struct worker *worker;
 	struct task *task; // until lu_thaw()
 	const struct task *owner;
 	uint64_t lba, blocks;
 	void (*granted)(struct task *t);
-	bool is_active; // under lu->lock
+	bool is_active;		    // under lu->lock
+	struct freeze_round *round; // since it is active; NULL then: no memory
 	struct msg msg;
-	struct lu_round round;
-	struct lu_frozen frozen[WORKER_MAX];
 };
 
-bool lu_is_frozen(const struct lu_channel *c, const struct task *t, uint64_t lba, uint64_t blocks)
+struct lu_frozen *lu_frozen_by(const struct lu_channel *c, const struct task *t)
 {
-	list_for_each (it, &c->frozen) {
-		const struct lu_frozen *f = list_entry(it, struct lu_frozen, link);
-		if (f->owner != t && lu_ranges_overlap(f->lba, f->blocks, lba, blocks))
-			return true;
+	for (struct list *it = c->frozen.prev; it != &c->frozen; it = it->prev) {
+		struct lu_frozen *f = list_entry(it, struct lu_frozen, link);
+		if (f->owner != t && lu_ranges_overlap(f->lba, f->blocks, t->lba, t->blocks))
+			return f;
 	}
-	return false;
+	return NULL;
 }
 
 static void channel_add(struct lu_channel *c, struct lu_freeze *f)
 {
-	struct lu_frozen *z = &f->frozen[worker_index(c->worker)];
+	struct lu_frozen *z = &f->round->frozen[worker_index(c->worker)];
 	if (list_linked(&z->link))
 		return; // the channel is new and took it from lu->freezes
 	z->lba = f->lba;
 	z->blocks = f->blocks;
 	z->owner = f->owner;
+	list_init(&z->waiters);
 	list_push_back(&c->frozen, &z->link);
 }
 
@@ -51,14 +62,19 @@ void lu_freeze_channel_init(struct lu_channel *c)
 {
 	list_for_each (it, &c->lu->freezes) {
 		struct lu_freeze *f = list_entry(it, struct lu_freeze, link);
-		if (f->is_active)
+		if (f->is_active && f->round)
 			channel_add(c, f);
 	}
 }
 
+static struct lu_freeze *freeze_of(const struct lu_round *r)
+{
+	return container_of(r, const struct freeze_round, round)->freeze;
+}
+
 static void freeze_each(struct lu_channel *c, struct lu_round *r)
 {
-	channel_add(c, container_of(r, struct lu_freeze, round));
+	channel_add(c, freeze_of(r));
 }
 
 // Tasks that have started and overlap are waited for, also those whose memory is still in
@@ -66,7 +82,7 @@ static void freeze_each(struct lu_channel *c, struct lu_round *r)
 // again before they touch the medium: a peer decides when their data comes.
 static bool freeze_awaits(const struct lu_round *r, const struct task *t)
 {
-	const struct lu_freeze *f = container_of(r, const struct lu_freeze, round);
+	const struct lu_freeze *f = freeze_of(r);
 	if (t == f->owner || t->freeze || t->state == TASK_WAITS_TURN || task_has_yet_to_begin(t))
 		return false;
 	return lu_ranges_overlap(f->lba, f->blocks, t->lba, t->blocks);
@@ -75,19 +91,27 @@ static bool freeze_awaits(const struct lu_round *r, const struct task *t)
 static void freeze_grant(struct msg *m)
 {
 	struct lu_freeze *f = container_of(m, struct lu_freeze, msg);
+	if (!f->round && !f->task->is_aborted) {
+		task_finish(f->task, STATUS_BUSY);
+		return;
+	}
 	f->task->next = f->granted;
 	task_resume(f->task); // an aborted task ends here, and thaws
 }
 
-static void freeze_granted(struct lu_round *r)
+static void send_grant(struct lu_freeze *f)
 {
-	struct lu_freeze *f = container_of(r, struct lu_freeze, round);
-	if (f->worker == r->home) {
+	if (f->worker == worker_self()) {
 		freeze_grant(&f->msg);
 		return;
 	}
 	f->msg.fn = freeze_grant;
 	worker_post(f->worker, &f->msg);
+}
+
+static void freeze_granted(struct lu_round *r)
+{
+	send_grant(freeze_of(r));
 }
 
 static bool has_older_overlap(const struct lu *lu, const struct lu_freeze *f)
@@ -104,23 +128,68 @@ static bool has_older_overlap(const struct lu *lu, const struct lu_freeze *f)
 
 static void freeze_activate(struct lu_freeze *f)
 {
+	struct freeze_round *r = calloc(1, sizeof *r);
 	pthread_mutex_lock(&f->lu->lock);
 	f->is_active = true;
+	f->round = r;
 	pthread_mutex_unlock(&f->lu->lock);
-	f->round.each = freeze_each;
-	f->round.awaits = freeze_awaits;
-	f->round.done = freeze_granted;
-	lu_round_start(&f->round, f->lu);
+	if (!r) {
+		send_grant(f);
+		return;
+	}
+	r->freeze = f;
+	r->round.each = freeze_each;
+	r->round.awaits = freeze_awaits;
+	r->round.done = freeze_granted;
+	lu_round_start(&r->round, f->lu);
+}
+
+static void freeze_enter(struct lu *lu, struct lu_freeze *f)
+{
+	lu->freeze_count++;
+	pthread_mutex_lock(&lu->lock);
+	list_push_back(&lu->freezes, &f->link);
+	pthread_mutex_unlock(&lu->lock);
+	if (!has_older_overlap(lu, f))
+		freeze_activate(f);
 }
 
 static void freeze_arrived(struct msg *m)
 {
 	struct lu_freeze *f = container_of(m, struct lu_freeze, msg);
-	pthread_mutex_lock(&f->lu->lock);
-	list_push_back(&f->lu->freezes, &f->link);
-	pthread_mutex_unlock(&f->lu->lock);
-	if (!has_older_overlap(f->lu, f))
-		freeze_activate(f);
+	struct lu *lu = f->lu;
+	if (lu->freeze_count < FREEZES_MAX && list_empty(&lu->freeze_queue))
+		freeze_enter(lu, f);
+	else
+		list_push_back(&lu->freeze_queue, &f->link);
+}
+
+static void refill_post(struct lu *lu);
+
+static void refill(struct msg *m)
+{
+	struct lu *lu = container_of(m, struct lu, freeze_msg);
+	lu->is_freeze_posted = false;
+	for (unsigned i = 0; i < REFILL && lu->freeze_count < FREEZES_MAX; i++) {
+		struct list *it = list_pop_front(&lu->freeze_queue);
+		if (!it)
+			break;
+		freeze_enter(lu, list_entry(it, struct lu_freeze, link));
+	}
+	refill_post(lu);
+	lu_put(lu);
+}
+
+// In a turn of its own: an entry may be granted and end at once.
+static void refill_post(struct lu *lu)
+{
+	if (lu->is_freeze_posted || list_empty(&lu->freeze_queue) ||
+	    lu->freeze_count >= FREEZES_MAX)
+		return;
+	lu->is_freeze_posted = true;
+	lu->freeze_msg.fn = refill;
+	lu_get(lu);
+	worker_post(lu->home, &lu->freeze_msg);
 }
 
 static void send_home(struct lu_freeze *f, void (*fn)(struct msg *m))
@@ -156,18 +225,36 @@ void lu_freeze(struct task *t, uint64_t lba, uint64_t blocks, void (*granted)(st
 
 static void thaw_each(struct lu_channel *c, struct lu_round *r)
 {
-	struct lu_freeze *f = container_of(r, struct lu_freeze, round);
-	struct lu_frozen *z = &f->frozen[worker_index(c->worker)];
+	struct lu_frozen *z =
+		&container_of(r, struct freeze_round, round)->frozen[worker_index(c->worker)];
 	list_remove(&z->link);
 	taskset_thawed(c, z);
 }
 
-static void thaw_finished(struct lu_round *r)
+static void freeze_free(struct lu_freeze *f)
 {
-	struct lu_freeze *f = container_of(r, struct lu_freeze, round);
 	struct lu *lu = f->lu;
+	free(f->round);
 	free(f);
 	lu_put(lu);
+}
+
+static void thaw_finished(struct lu_round *r)
+{
+	freeze_free(freeze_of(r));
+}
+
+static void thaw(struct lu_freeze *f)
+{
+	if (!f->round) {
+		freeze_free(f);
+		return;
+	}
+	struct lu_round *r = &f->round->round;
+	r->each = thaw_each;
+	r->awaits = NULL;
+	r->done = thaw_finished;
+	lu_round_start(r, f->lu);
 }
 
 // The first that waited for [lba, lba + blocks) and for no other freeze.
@@ -191,12 +278,11 @@ static void thaw_arrived(struct msg *m)
 	list_remove(&f->link);
 	f->is_active = false;
 	pthread_mutex_unlock(&lu->lock);
-	f->round.each = thaw_each;
-	f->round.awaits = NULL;
-	f->round.done = thaw_finished;
-	lu_round_start(&f->round, lu);
+	lu->freeze_count--;
+	thaw(f);
 	while ((f = next_to_activate(lu, lba, blocks)))
 		freeze_activate(f);
+	refill_post(lu);
 	lu_put(lu);
 }
 

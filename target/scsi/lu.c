@@ -109,6 +109,7 @@ int lu_new(struct lu **ret, const char *name, struct backstore *bs, const char *
 	lu->attr = *attr;
 	pthread_mutex_init(&lu->lock, NULL);
 	list_init(&lu->freezes);
+	list_init(&lu->freeze_queue);
 	strncpy(lu->unit_serial, unit_serial, sizeof lu->unit_serial - 1);
 	lu_take_limits(lu);
 	r = lu->name && (lu->state_dir || !state_dir) ? 0 : -ENOMEM;
@@ -211,7 +212,6 @@ struct lu_channel *lu_channel(struct lu *lu)
 	list_init(&c->nexus_luns);
 	list_init(&c->frozen);
 	list_init(&c->kicks);
-	list_init(&c->range_waiters);
 	list_init(&c->thawed);
 	pthread_mutex_lock(&lu->lock);
 	lu_freeze_channel_init(c);

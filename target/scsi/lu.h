@@ -64,6 +64,7 @@ struct lu_counters {
 // A range of blocks that tasks must not touch while a COMPARE AND WRITE or the like owns it.
 struct lu_frozen {
 	struct list link;
+	struct list waiters; // tasks that wait for it; each looks for another one afterwards
 	uint64_t lba, blocks;
 	const struct task *owner; // it passes
 };
@@ -80,8 +81,7 @@ struct lu_channel {
 	struct list nexus_luns; // every nexus of this worker that maps the LU
 	// taskset.c
 	struct list kicks;	   // nexus_luns whose oldest waiting task may go on
-	struct list range_waiters; // tasks that wait for frozen blocks
-	struct list thawed;	   // of these: those whose turn it may be
+	struct list thawed;	   // tasks that waited for blocks no longer frozen
 	struct taskset_walk *walk; // under way, innermost first
 	bool is_kicking;
 };
@@ -119,7 +119,11 @@ struct lu {
 	// Guards the table of channels and the state that a new channel copies: the active freezes,
 	// and data read by channel_init() of the parts. Never taken on the I/O path.
 	pthread_mutex_t lock;
-	struct list freezes;		 // freeze.c: all requests, FIFO. Home worker
+	struct list freezes;	  // freeze.c: the oldest requests, FIFO. Home worker
+	struct list freeze_queue; // those behind them
+	unsigned freeze_count;	  // of freezes
+	bool is_freeze_posted;
+	struct msg freeze_msg;
 	struct pr_state *pr;		 // home worker
 	bool sanitize_ause;		 // of the last SANITIZE, relaxed atomic
 	bool is_space_low;		 // sbc_thin.c, control thread
@@ -219,8 +223,9 @@ static inline bool lu_ranges_overlap(uint64_t a, uint64_t na, uint64_t b, uint64
 {
 	return na && nb && (a < b ? b - a < na : a - b < nb);
 }
-// For taskset.c: [lba, lba + blocks) is frozen for another task than t on c.
-bool lu_is_frozen(const struct lu_channel *c, const struct task *t, uint64_t lba, uint64_t blocks);
+// For taskset.c: the newest range on c that is frozen for another task and overlaps that of t, or
+// NULL. The newest one, since that is often the last to go.
+struct lu_frozen *lu_frozen_by(const struct lu_channel *c, const struct task *t);
 
 // Sum of the channels' counters; may be slightly inconsistent. Any thread.
 void lu_counters_sum(const struct lu *lu, struct lu_counters *ret);

@@ -154,6 +154,7 @@ struct pr_result {
 	uint32_t sense;
 	struct pr_view *view; // GOOD: the next table, one reference
 	uint8_t *effects;     // GOOD: for each registration of the old table; free()
+	bool has_effects;     // one of them is not PR_EFFECT_NONE
 };
 // Applies r, received through the nexus self, to old (NULL: empty). Pure.
 void pr_apply(struct pr_result *ret, const struct pr_view *old, const struct pr_request *r,

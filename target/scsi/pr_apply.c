@@ -334,6 +334,8 @@ end:
 	if (ret->status == STATUS_GOOD) {
 		ret->view = a.v;
 		ret->effects = a.effects;
+		for (uint32_t i = 0; i < count && !ret->has_effects; i++)
+			ret->has_effects = a.effects[i] != PR_EFFECT_NONE;
 	} else {
 		pr_view_put(a.v);
 		free(a.effects);

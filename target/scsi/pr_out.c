@@ -85,6 +85,8 @@ static void show(struct lu_channel *c, struct lu_round *r)
 	struct pr_view *before = c->pr, *v = o->result.view;
 	c->pr = v->type ? pr_view_get(v) : NULL;
 	pr_view_put(before);
+	if (!o->result.has_effects)
+		return;
 	list_for_each_safe (it, &c->nexus_luns)
 		affect(o, list_entry(it, struct nexus_lun, channel_link));
 }

@@ -52,7 +52,7 @@ void taskset_leave(struct task *t);
 // Runs next when no freeze overlaps t->lba and t->blocks.
 void taskset_await_range(struct task *t, void (*next)(struct task *t));
 // f is no longer among c->frozen: resumes the tasks that waited for its blocks.
-void taskset_thawed(struct lu_channel *c, const struct lu_frozen *f);
+void taskset_thawed(struct lu_channel *c, struct lu_frozen *f);
 // Runs the tasks of c whose turn it is. The caller holds a reference to the LU.
 void taskset_kick(struct lu_channel *c);
 bool taskset_wants_kick(const struct lu_channel *c);

@@ -129,10 +129,11 @@ void taskset_await_range(struct task *t, void (*next)(struct task *t))
 	struct lu_channel *c = t->nl->channel;
 	if (t->row->flags & OP_WRITES)
 		rod_tokens_written(t->lu, t->lba, t->blocks);
-	if (list_empty(&c->frozen) || !lu_is_frozen(c, t, t->lba, t->blocks))
-		next(t);
+	struct lu_frozen *f = list_empty(&c->frozen) ? NULL : lu_frozen_by(c, t);
+	if (f)
+		wait_turn(t, &f->waiters, next);
 	else
-		wait_turn(t, &c->range_waiters, next);
+		next(t);
 }
 
 void task_claim(struct task *t, uint64_t lba, uint64_t blocks, void (*next)(struct task *t))
@@ -143,15 +144,9 @@ void task_claim(struct task *t, uint64_t lba, uint64_t blocks, void (*next)(stru
 	taskset_await_range(t, next);
 }
 
-void taskset_thawed(struct lu_channel *c, const struct lu_frozen *f)
+void taskset_thawed(struct lu_channel *c, struct lu_frozen *f)
 {
-	list_for_each_safe (it, &c->range_waiters) {
-		const struct task *t = waiter_of(it);
-		if (!lu_ranges_overlap(f->lba, f->blocks, t->lba, t->blocks))
-			continue;
-		list_remove(it);
-		list_push_back(&c->thawed, it);
-	}
+	list_splice_back(&c->thawed, &f->waiters);
 	taskset_kick(c);
 }
 
@@ -172,10 +167,10 @@ static struct task *next_of_kicks(struct lu_channel *c)
 static struct task *next_thawed(struct lu_channel *c)
 {
 	for (struct list *it; (it = list_pop_front(&c->thawed));) {
-		struct task *t = waiter_of(it);
-		if (!lu_is_frozen(c, t, t->lba, t->blocks))
-			return t;
-		list_push_back(&c->range_waiters, it);
+		struct lu_frozen *f = lu_frozen_by(c, waiter_of(it));
+		if (!f)
+			return waiter_of(it);
+		list_push_back(&f->waiters, it);
 	}
 	return NULL;
 }
