@@ -73,8 +73,9 @@ void taskset_abort(struct lu_channel *c,
 		   bool (*sends_status)(const struct task *t, const void *arg), const void *arg);
 // Aborts the tasks of nl, without status, at no cost for those of others. The caller keeps nl.
 void taskset_abort_nexus(struct nexus_lun *nl);
-// Runs fn(&w->msg) on the worker when no aborted task of nl is in the set.
-void taskset_await_aborts(struct nexus_lun *nl, struct aborts_wait *w, void (*fn)(struct msg *m));
+// True if an aborted task of nl is in the set: when none is any more, fn(&w->msg) runs on the
+// worker.
+bool taskset_await_aborts(struct nexus_lun *nl, struct aborts_wait *w, void (*fn)(struct msg *m));
 // Whether an aborted task is still on its way to done(), or what the initiator sends for it may
 // still land in the disk's memory.
 static inline bool task_is_aborting(const struct task *t)

@@ -100,12 +100,13 @@ static void aborts_ended(struct nexus_lun *nl)
 		worker_post(nl->channel->worker, &list_entry(it, struct aborts_wait, link)->msg);
 }
 
-void taskset_await_aborts(struct nexus_lun *nl, struct aborts_wait *w, void (*fn)(struct msg *m))
+bool taskset_await_aborts(struct nexus_lun *nl, struct aborts_wait *w, void (*fn)(struct msg *m))
 {
+	if (list_empty(&nl->aborting))
+		return false;
 	w->msg.fn = fn;
 	list_push_back(&nl->abort_waiters, &w->link);
-	if (list_empty(&nl->aborting))
-		aborts_ended(nl);
+	return true;
 }
 
 void taskset_leave(struct task *t)

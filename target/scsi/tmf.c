@@ -134,7 +134,8 @@ static void own_tasks_ended(struct msg *m)
 static void abort_task_set(struct tmf *f)
 {
 	taskset_abort_nexus(f->nl);
-	taskset_await_aborts(f->nl, &f->wait, own_tasks_ended);
+	if (!taskset_await_aborts(f->nl, &f->wait, own_tasks_ended))
+		reset_back(&f->msg);
 }
 
 // A reset through a write-protected path ends the tasks of its own nexus only: an initiator can
