@@ -68,6 +68,16 @@ struct json_object *change_json(const struct config *c)
 	return o;
 }
 
+void change_mark_edit(struct json_object *change)
+{
+	json_object_object_add(change, "edited", json_object_new_boolean(true));
+}
+
+bool change_replaced_edit(struct json_object *change)
+{
+	return json_object_get_boolean(json_field(change, "edited"));
+}
+
 static void add(struct json_text *t, const char *text)
 {
 	if (t->text && *t->text)

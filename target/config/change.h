@@ -17,5 +17,8 @@ void change_end(struct config *c, unsigned mark, int code);
 
 // The recorded commands and the client, in the form of the saved file. For json_object_put().
 struct json_object *change_json(const struct config *c);
+// Marks a change that replaced a file edited by another program; whether it did.
+void change_mark_edit(struct json_object *change);
+bool change_replaced_edit(struct json_object *change);
 // Adds "change" and "by" for users. change: from change_json(), untrusted, or NULL.
 void change_tell(struct json_object *change, struct json_object *to);

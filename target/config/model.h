@@ -463,9 +463,10 @@ struct restore_options {
 	const char *only_target, *only_storage; // NULL: everything; restore_is_meant()
 	bool is_dry;				// read only: opens no storage, no listeners
 	bool is_running;			// keeps and reports existing objects
-	bool is_apply;	// ... changes them to match the document, deletes others
-	bool is_undo;	// ... which was saved here before
-	bool is_forced; // data of RAM disks may be lost (plan_run())
+	bool is_apply;	   // ... changes them to match the document, deletes others
+	bool is_undo;	   // ... which was saved here before
+	bool may_be_empty; // ... and was the whole configuration then
+	bool is_forced;	   // data of RAM disks may be lost (plan_run())
 };
 // Whether the user's text refers to this storage object: its name or path. NULL: any.
 bool restore_is_meant(const char *wanted, const char *plugin, const char *name);

@@ -72,7 +72,7 @@ static void say_result(struct reply *r, struct json_object *lines, struct json_o
 int plan_run(struct config *c, struct json_object *doc, const char *what,
 	     const struct restore_options *o, struct reply *r, struct err *e)
 {
-	bool may_empty = !o->is_apply || (o->is_undo && is_saved_empty(doc));
+	bool may_empty = !o->is_apply || o->may_be_empty || (o->is_undo && is_saved_empty(doc));
 	int code = may_empty ? 0 : plan_refuse_nothing(c, doc, what, e);
 	if (code < 0)
 		return code;

@@ -90,6 +90,8 @@ int config_save(struct config *c, const char *file, bool may_be_empty, struct er
 	struct json_object *before = json_object_get(c->change.saved);
 	if (is_kept) // otherwise undo would skip the origin of the edited file
 		note_change(c, change_json(c));
+	if (is_edited)
+		change_mark_edit(c->change.saved);
 	c->generation += is_ours;
 	int r = write_tree(c, file,
 			   is_kept   ? (int)c->prefs.max_backup_files

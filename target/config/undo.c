@@ -85,6 +85,27 @@ int plan_generations(struct config *c, struct node *n, const struct args *a, str
 	return 0;
 }
 
+// The change between that generation and the next one. For json_object_put().
+static struct json_object *change_after(const struct config *c, unsigned steps)
+{
+	char path[PATH_MAX];
+	struct head next = { .change = NULL };
+	if (steps == 1)
+		return json_object_get(c->change.saved);
+	if (file_backup_at(c->file, steps - 1, path, sizeof path))
+		read_head(path, &next);
+	return next.change;
+}
+
+// Whether that generation was the running configuration, not a file of another program.
+static bool was_running(const struct config *c, unsigned steps)
+{
+	struct json_object *change = change_after(c, steps);
+	bool was = change && !change_replaced_edit(change);
+	json_object_put(change);
+	return was;
+}
+
 int plan_undo(struct config *c, struct node *n, const struct args *a, struct reply *r,
 	      struct err *e)
 {
@@ -103,6 +124,7 @@ int plan_undo(struct config *c, struct node *n, const struct args *a, struct rep
 		.is_running = true,
 		.is_apply = true,
 		.is_undo = true,
+		.may_be_empty = was_running(c, (unsigned)steps),
 		.is_forced = arg_bool(a, "force", false),
 	};
 	int code = document_read(path, &doc, e);

@@ -36,6 +36,21 @@ static void a_file_that_lost_its_content_is_not_returned_to(void **state)
 	}
 }
 
+static void undo_of_the_first_change_returns_to_an_empty_file(void **state)
+{
+	static const char *const empty[] = { "{}", "{\"storage_objects\": [], \"targets\": []}" };
+	for (size_t i = 0; i < sizeof empty / sizeof empty[0]; i++) {
+		write_saved(empty[i]);
+		restart();
+		assert_int_equal(run(RAM, "create", "[\"rd0\", \"1M\"]"), 0);
+		if (run("/", "undo", NULL) < 0)
+			fail_msg("%s", error.text);
+		assert_false(exists(RAM "/rd0"));
+		assert_int_equal(run("/", "undo", NULL), 0);
+		assert_true(exists(RAM "/rd0"));
+	}
+}
+
 static void undo_says_which_ram_disks_are_empty(void **state)
 {
 	assert_int_equal(run(RAM, "create", "[\"rd0\", \"1M\"]"), 0);
@@ -56,6 +71,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(undo_of_an_undo_returns_to_the_empty_configuration),
 		T(a_file_that_lost_its_content_is_not_returned_to),
+		T(undo_of_the_first_change_returns_to_an_empty_file),
 		T(undo_says_which_ram_disks_are_empty),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
