@@ -463,10 +463,11 @@ struct restore_options {
 	const char *only_target, *only_storage; // NULL: everything; restore_is_meant()
 	bool is_dry;				// read only: opens no storage, no listeners
 	bool is_running;			// keeps and reports existing objects
-	bool is_apply;	   // ... changes them to match the document, deletes others
-	bool is_undo;	   // ... which was saved here before
-	bool may_be_empty; // ... and was the whole configuration then
-	bool is_forced;	   // data of RAM disks may be lost (plan_run())
+	bool is_apply;		    // ... changes them to match the document, deletes others
+	bool is_undo;		    // ... which was saved here before
+	bool may_be_empty;	    // ... and was the whole configuration then
+	struct json_object *undone; // ... commands that it undoes, an array
+	bool is_forced;		    // data of RAM disks may be lost (plan_run())
 };
 // Whether the user's text refers to this storage object: its name or path. NULL: any.
 bool restore_is_meant(const char *wanted, const char *plugin, const char *name);
@@ -474,6 +475,12 @@ bool restore_is_meant(const char *wanted, const char *plugin, const char *name);
 // array); the return code is for fatal errors.
 int restore_document(struct config *c, struct json_object *doc, const struct restore_options *o,
 		     struct json_object *errors, struct err *e);
+
+// -EBUSY with text: the document gives an open disk in a file or device another size, which cannot
+// change (is_apply). If undo does not undo a resize of it, the disk keeps its size: a line is added
+// to notes, unless NULL. restore_size.c
+int restore_check_sizes(struct config *c, struct json_object *doc, const struct restore_options *o,
+			struct json_object *notes, struct err *e);
 
 // ---- groups.c ----
 const struct group_row *group_find(const struct node_class *class, const char *name);

@@ -87,8 +87,11 @@ int plan_run(struct config *c, struct json_object *doc, const char *what,
 	if (!code && !o->is_dry && !o->is_forced)
 		code = lost_data_refuse(lost, first, what, e);
 	struct json_object *to = save_document(c);
-	if (!code) {
+	if (!code)
 		diff_documents(from, to, lines);
+	if (!code && o->is_undo && !json_object_array_length(lines)) // only sizes would change
+		code = restore_check_sizes(c, doc, o, NULL, e);
+	if (!code) {
 		say_result(r, lines, errors, what, o->is_dry);
 		if (lost && o->is_dry)
 			reply_say(r, "Requires force=true: data will be lost.");

@@ -128,12 +128,15 @@ int restore_document(struct config *c, struct json_object *doc, const struct res
 		if (json_field(doc, known[i]) &&
 		    !json_object_is_type(json_field(doc, known[i]), json_type_array))
 			return err_set(e, -EINVAL, "'%s' is not an array", known[i]);
+	int code = restore_check_sizes(c, doc, o, errors, e);
+	if (code < 0)
+		return code;
 	struct json_object *own = json_field(doc, SAVED_SECTION);
 	r.objects = json_field(own, "objects");
 	r.is_exact = own != NULL;
 	r.told_keys = json_object_new_array();
 	bool is_whole_apply = o->is_apply && !is_partial;
-	int code = txn_kept(c, &c->root, !is_whole_apply);
+	code = txn_kept(c, &c->root, !is_whole_apply);
 	code = code ? code : txn_kept(c, &c->iscsi, !is_whole_apply);
 	if (!code && is_whole_apply)
 		code = forget_discovery(c, e);

@@ -64,6 +64,11 @@ int restore_meet_foreign(struct restore *r, struct node *parent, const char *nam
 int restore_add_foreign(struct restore *r, struct node *parent, const struct node_class *class,
 			const char *name, struct json_object *o, struct err *e);
 
+// ---- restore_size.c ----
+// Gives the new object the size of the disk in use on its file or device: leaving, which this
+// restore removes, or one in the tree. It is opened at the commit, after the save.
+void restore_true_size(struct restore *r, struct storage *s, const struct storage *leaving);
+
 // restore_storage.c, restore_target.c
 int restore_storage(struct restore *r, void *parent, struct json_object *o, struct err *e);
 int restore_target(struct restore *r, void *parent, struct json_object *o, struct err *e);

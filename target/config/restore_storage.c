@@ -122,11 +122,11 @@ static void note_leaving(struct restore *r)
 
 // The file or device belongs to an object that this restore replaces: it is free, and opened, at
 // the commit.
-static bool is_held_by_what_goes(struct restore *r, const struct storage *s)
+static const struct storage *held_by_what_goes(struct restore *r, const struct storage *s)
 {
 	const char *dev = storage_get_option(s, "dev");
 	note_leaving(r);
-	return dev && map_get(&r->leaving, r, dev);
+	return dev ? map_get(&r->leaving, r, dev) : NULL;
 }
 
 // Whether the option's text in the document equals the object's value.
@@ -140,6 +140,8 @@ static bool is_same_option(const struct storage *s, int i, const char *text)
 	case BS_OPT_BOOL:
 		return is_yes(text) == is_yes(s->option[i]);
 	case BS_OPT_SIZE:
+		if (s->lu && storage_get_option(s, "dev")) // restore_check_sizes() has looked at it
+			return true;
 		return !text || (!parse_size(text, &size, NULL) && size == storage_size(s));
 	default:
 		return !text == !s->option[i] && (!text || !strcmp(text, s->option[i]));
@@ -250,6 +252,7 @@ int restore_storage(struct restore *r, void *parent, struct json_object *o, stru
 		map_put(&r->serials, r, s->wwn, s);
 	set_options(r, s, o);
 	set_options(r, s, json_field(own, "options"));
+	restore_true_size(r, s, held_by_what_goes(r, s));
 	code = fill_storage(r, s, o, false, e);
 	if (code < 0)
 		return code;
@@ -258,7 +261,7 @@ int restore_storage(struct restore *r, void *parent, struct json_object *o, stru
 	if (code < 0)
 		return code;
 	if (!r->options->is_dry && storage_open(s, false, &why) < 0 &&
-	    !(why.code == -EBUSY && is_held_by_what_goes(r, s)))
+	    !(why.code == -EBUSY && held_by_what_goes(r, s)))
 		restore_complain(r, "storage object %s/%s waiting: %s", st->node.name, name,
 				 why.text);
 	return 0;
