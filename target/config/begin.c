@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Transactions of a client: its changes between begin and commit are shown in the tree, but not
 // saved and not visible to initiators, and abort undoes them. ALUA states, settings of open disks
-// and their sizes take effect at once. Other clients have read access and see who holds the
-// transaction, which ends after the requested time or with the connection.
+// and their sizes take effect at once; sizes are not undone. Other clients have read access and see
+// who holds the transaction, which ends after the requested time or with the connection.
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,11 +21,23 @@ static void end(struct config *c)
 	c->together.is_open = false;
 }
 
+// The saved file has the sizes of the disks in use. Nothing else has changed: not a generation.
+static void save_sizes(struct config *c)
+{
+	struct err e = { 0 };
+	c->skips_backup = true;
+	if (config_save(c, c->file, false, &e) < 0)
+		log_error("%s: sizes are saved with the next change", e.text);
+	c->skips_backup = false;
+}
+
 static void undo(struct config *c)
 {
 	end(c);
 	txn_undo(c);
 	change_back_to(c, 0);
+	if (c->transaction.has_resized)
+		save_sizes(c);
 	config_retry(c); // what became available meanwhile
 }
 
@@ -88,6 +100,7 @@ int plan_begin(struct config *c, struct node *n, const struct args *a, struct re
 	if (c->transaction.is_open)
 		return err_set(e, -EBUSY, "begin: a transaction is already open");
 	c->transaction.is_open = true;
+	c->transaction.has_resized = false;
 	c->transaction.owner = c->caller;
 	c->transaction.since = time(NULL);
 	c->transaction.seconds = (unsigned)seconds;
@@ -129,7 +142,8 @@ int plan_abort(struct config *c, struct node *n, const struct args *a, struct re
 	if (!is_owner(c))
 		return err_set(e, -ENOENT, "abort: no transaction is open");
 	undo(c);
-	reply_say(r, "Undone.");
+	reply_say(r, c->transaction.has_resized ? "Undone, except resize: a disk cannot shrink."
+						: "Undone.");
 	return 0;
 }
 

@@ -186,6 +186,7 @@ struct config {
 		time_t since;
 		unsigned seconds; // limit
 		struct timer limit;
+		bool has_resized;
 		uint64_t lapsed; // the client whose transaction timed out, until it is told
 	} transaction;		 // begin.c
 	struct {

@@ -148,6 +148,7 @@ static int resize(struct config *c, struct node *n, const struct args *a, struct
 	size = backstore_size(s->lu->bs);
 	if (has_changed || text)
 		lu_set_size(s->lu, size);
+	c->transaction.has_resized |= c->transaction.is_open;
 	format_size(size, shown);
 	reply_say(r, "%s now has %s.", s->node.name, shown);
 	return config_finish(c, 0, e);

@@ -341,6 +341,24 @@ def transaction_takes_effect_with_commit(scratch):
         session.logout()
 
 
+def aborted_resize_is_saved(scratch):
+    """A disk cannot shrink: the saved file has its size, and everything else as before."""
+    daemon, _ = start(scratch)
+    with daemon, Client(daemon) as client:
+        client.run("create", "f", scratch.file("f.img"), "1M", path="/backstores/fileio")
+        wish = saved(daemon)
+        client.run("begin")
+        client.run("resize", "2M", path="/backstores/fileio/f")
+        client.run("create", "gone", "4M", path="/backstores/ramdisk")
+        told = client.run("abort")["messages"]
+        check(told == ["Undone, except resize: a disk cannot shrink."], told)
+        check("No differences" in client.run("diff")["messages"][0], client.run("diff"))
+        next(o for o in wish["storage_objects"] if o["name"] == "f")["size"] = 2 << 20
+        check(saved(daemon)["storage_objects"] == wish["storage_objects"], saved(daemon))
+        client.run("undo")
+        check(names(daemon, "/backstores/fileio") == [], "undo of the change before begin")
+
+
 def transaction_ends_with_its_client_or_its_time(scratch):
     daemon, _ = start(scratch)
     with daemon, Client(daemon) as other:
@@ -422,7 +440,7 @@ def main():
                  apply_recreates_what_is_another_disk, apply_asks_before_data_is_lost,
                  undo_asks_before_data_is_lost,
                  undo_goes_back_change_by_change, each_generation_names_its_change, every_path_that_is_named_exists, an_edited_file_is_told_of_and_can_be_applied,
-                 transaction_takes_effect_with_commit,
+                 transaction_takes_effect_with_commit, aborted_resize_is_saved,
                  transaction_ends_with_its_client_or_its_time, stale_write_is_refused,
                  failures_have_their_exit_status, one_object_is_restored_alone):
         with farblock.Scratch() as scratch:
