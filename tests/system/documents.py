@@ -181,6 +181,7 @@ def undo_asks_before_data_is_lost(scratch):
         write(target)
         client.refused("the data of RAM disk rd0 would be lost (force=true)", "undo")
         check(holds_what_was_written(target) and size_of(daemon) == 12 << 20, "undone")
+        farblock.eventually("the session ends", lambda: not daemon.rpc("session.list"))
         client.run("delete", "0", path=f"/iscsi/{target.iqn}/tpg1/luns")
         client.refused("block_size: the data of RAM disk rd0 would be lost", "set", "attribute",
                        path="/backstores/ramdisk/rd0", named={"block_size": 4096})
