@@ -6,7 +6,7 @@ from protocol import *
 
 
 def test(daemon):
-    peer = daemon.session(timeout=10)
+    peer = daemon.session()
     failed = peer.send(peer.write_task(0x7ffffff0, 16, final=False))
     abort = peer.send(peer.tmf(ABORT_TASK, failed))
     peer.expect(TMF_RSP, itt=abort.itt, response=0)

@@ -25,7 +25,7 @@ def trickle(peer, r2t, n):
 def test(daemon):
     slow = daemon.session({"InitialR2T": "Yes", "ImmediateData": "No", "MaxBurstLength": "1048576"},
                           isid=bytes.fromhex("80aabb000002"))
-    other = daemon.session(timeout=10)
+    other = daemon.session()
     pdu = slow.send(slow.write_task(0, BLOCKS))
     r2t = slow.expect(R2T, itt=pdu.itt)
     waiting = other.send(compare_and_write(other))

@@ -32,7 +32,7 @@ def test(daemon):
         peer = daemon.session(isid=bytes([0x80, 0, 0, 1, 0, i]))
         peer.send(*[extended_copy(peer, naa) for _ in range(COPIES)])
         crowd.append(peer)
-    other = daemon.session(timeout=8, isid=bytes.fromhex("80aabb000002"))
+    other = daemon.session(isid=bytes.fromhex("80aabb000002"))
     for i in range(20):
         other.write_and_read_back(200000 + 128 * i, pattern(65536, seed=i))
     check(len(daemon.sessions()) == SESSIONS + 2, "a session is gone")

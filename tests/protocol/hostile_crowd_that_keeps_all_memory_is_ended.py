@@ -11,7 +11,7 @@ BLOCKS = 128  # 64 KiB a command
 def test(daemon):
     hogs = [daemon.hoard(lambda hog: hog.write_task(0, BLOCKS), bytes([0x80, 0, 0, 1, 0, i]))
             for i in range(SESSIONS)]
-    other = daemon.session(timeout=25)
+    other = daemon.session()
     for i in range(20):
         other.write_and_read_back(256 * i, pattern(131072, seed=i))
     log = daemon.log()

@@ -16,7 +16,7 @@ def read_only(config, scratch):
 
 
 def reader_of(daemon):
-    reader = daemon.session({"MaxRecvDataSegmentLength": "65536"}, initiator=READER, timeout=30)
+    reader = daemon.session({"MaxRecvDataSegmentLength": "65536"}, initiator=READER)
     tasks = [reader.send(reader.read_task(0, BLOCKS)) for _ in range(4)]
     reader.expect(DATA_IN, itt=tasks[0].itt)
     return reader, tasks
@@ -29,7 +29,7 @@ def compare_and_write(peer):
 
 
 def test(daemon):
-    writer = daemon.session(timeout=30)
+    writer = daemon.session()
     first, _ = reader_of(daemon)
     compare_and_write(writer)
     check("for blocks that it transfers" in daemon.log(), "the reader was not ended for it")

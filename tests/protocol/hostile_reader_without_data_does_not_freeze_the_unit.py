@@ -33,8 +33,8 @@ def compare_and_write(peer):
 
 
 def test(daemon):
-    writer = daemon.session(timeout=10)
-    reader = daemon.session({"InitialR2T": "Yes"}, initiator=READER, timeout=10)
+    writer = daemon.session()
+    reader = daemon.session({"InitialR2T": "Yes"}, initiator=READER)
     owing = reader.send(verify(reader))
     reader.expect(R2T, itt=owing.itt)
     token = reader.send(populate_token(reader))

@@ -14,10 +14,10 @@ def test(daemon):
         hog = daemon.hoard(make, bytes.fromhex("80aabb0000ff"))
         eventually("60 commands taken",
                    lambda: any(s["commands"] >= 60 for s in daemon.sessions()))
-        others = [daemon.session(isid=bytes([0x80, 0, 0, 0, 0, i]), timeout=10)
-                  for i in range(2)]
+        others = [daemon.session(isid=bytes([0x80, 0, 0, 0, 0, i])) for i in range(2)]
         for i, other in enumerate(others):
             other.write_and_read_back(64 * i, pattern(32768, seed=i))
+        check(len(daemon.sessions()) == 3, "a session is gone")
         hog.close()
         for other in others:
             other.close()

@@ -15,7 +15,7 @@ def rejected(peer, pdu):
 
 
 def test(daemon):
-    peer = daemon.session({"InitialR2T": "Yes", "ImmediateData": "Yes"}, timeout=10)
+    peer = daemon.session({"InitialR2T": "Yes", "ImmediateData": "Yes"})
     first = peer.send(peer.write_task(0, 8, itt=0x77))
     r2t = peer.expect(R2T, itt=first.itt)
     peer.send(first)  # a retry: CmdSN and tag are known
@@ -30,7 +30,7 @@ def test(daemon):
     check(peer.read(0, 16) == pattern(4096) + bytes(4096), "what was written differs")
 
     # Failed, with its status kept back while data is owed: in flight all the same.
-    other = daemon.session({"InitialR2T": "No"}, isid=bytes.fromhex("80aabb000002"), timeout=10)
+    other = daemon.session({"InitialR2T": "No"}, isid=bytes.fromhex("80aabb000002"))
     failed = other.send(other.write_task(0x7ffffff0, 16, final=False, itt=0x99))
     rejected(other, other.test_unit_ready(itt=0x99, immediate=True))
     other.send(*other.data_out(failed, pattern(8192), 0))

@@ -45,7 +45,7 @@ def hogs(daemon, make, kind, start):
 
 def test(daemon):
     crowd = hogs(daemon, lambda hog: hog.write_task(0, BLOCKS), 0, 16)
-    other = daemon.session({"InitialR2T": "Yes", "ImmediateData": "No"}, timeout=30)
+    other = daemon.session({"InitialR2T": "Yes", "ImmediateData": "No"})
     pdu = other.send(other.write_task(0, 2048))
     for _ in range(60):
         for hog in crowd:
@@ -59,7 +59,7 @@ def test(daemon):
         hog.close()
 
     crowd = hogs(daemon, lambda hog: hog.read_task(0, BLOCKS), 1, 60)
-    other = daemon.session(timeout=20)
+    other = daemon.session()
     other.read(0, 2048)
     check("out of buffer memory, and the peer has not read" in daemon.log(), "nobody was ended for it")
     for hog in crowd:

@@ -7,7 +7,7 @@ from protocol import *
 
 def test(daemon):
     for end in ("logout", "close after a logout", "close"):
-        peer = daemon.session(timeout=10)
+        peer = daemon.session()
         failed = peer.write_task(0x7ffffff0, 16, final=False)
         if end == "logout":
             peer.send(failed)
@@ -18,7 +18,7 @@ def test(daemon):
         else:
             peer.send(failed, peer.request(LOGOUT, F, immediate=True))
             peer.close()
-    check(daemon.session(timeout=10).read(0, 1) == bytes(512), "the disk is not as it was")
+    check(daemon.session().read(0, 1) == bytes(512), "the disk is not as it was")
 
 
 main(test)

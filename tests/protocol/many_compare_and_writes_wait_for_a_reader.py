@@ -14,8 +14,8 @@ def compare_and_write(peer, lba):
 
 
 def test(daemon):
-    reader = daemon.session({"MaxRecvDataSegmentLength": "65536"}, timeout=30)
-    writers = [daemon.session(isid=bytes((0x80, 0, 0, 0, 1, n)), timeout=30) for n in range(4)]
+    reader = daemon.session({"MaxRecvDataSegmentLength": "65536"})
+    writers = [daemon.session(isid=bytes((0x80, 0, 0, 0, 1, n))) for n in range(4)]
     tasks = [reader.send(reader.read_task(0, BLOCKS)) for _ in range(4)]
     reader.expect(DATA_IN, itt=tasks[0].itt)
     for n, writer in enumerate(writers):

@@ -19,11 +19,11 @@ def finish(peer, pdu, size=8192):
 
 
 def test(daemon):
-    other = daemon.session(isid=bytes.fromhex("80aabb000002"), timeout=10)
+    other = daemon.session(isid=bytes.fromhex("80aabb000002"))
     other.lun = lun(1)
     other.ready()
     for function in FUNCTIONS:
-        peer = daemon.session(timeout=10)
+        peer = daemon.session()
         theirs, elsewhere, failed = failing(other), failing(peer, 1), failing(peer)
         reset = peer.send(peer.tmf(function))
         peer.expect(TMF_RSP, itt=reset.itt, response=0)
@@ -44,7 +44,7 @@ def test(daemon):
         other.ready()
         peer.logout()
     # Nothing ends where there is nothing: the status comes.
-    peer = daemon.session(timeout=10)
+    peer = daemon.session()
     missing = failing(peer, 7)
     reset = peer.send(peer.tmf(LU_RESET, lun=lun(7)))
     peer.expect(TMF_RSP, itt=reset.itt, response=2)
