@@ -118,7 +118,7 @@ struct conn {
 	bool logout_when_idle, close_when_sent;
 	uint8_t logout_bhs[ISCSI_BHS_LEN];
 
-	unsigned starved; // ticks in a row: had no memory and waited for some
+	bool was_starved; // at the last tick: held no memory and waited for some
 
 	// idle pings
 	bool is_ping_out;

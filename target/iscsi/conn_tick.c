@@ -171,20 +171,17 @@ void conn_tick(struct conn *c, uint64_t now)
 	}
 }
 
-// Whether a session that holds nothing has been waiting since the last tick. The one that waits the
-// longest is served first.
+// Whether a session that holds nothing has been waiting since the last tick.
 static bool is_short_of_memory(struct iscsi_worker *iw)
 {
-	const struct conn *first = NULL;
+	bool ret = false;
 	list_for_each (it, &iw->conns) {
 		struct conn *c = list_entry(it, struct conn, link);
 		bool is_starved = c->nexus && nexus_is_starved(c->nexus);
-		c->starved = is_starved ? c->starved + 1 : 0;
-		if (c->starved > (first ? first->starved : 1))
-			first = c;
+		ret = ret || (is_starved && c->was_starved);
+		c->was_starved = is_starved;
 	}
-	nexus_serve_first(first ? first->nexus : NULL);
-	return first;
+	return ret;
 }
 
 // --- memory that peers made us keep ---

@@ -145,8 +145,6 @@ void nexus_set_map(struct nexus *n, struct lun_map *map, void (*finished)(void *
 
 // Whether it holds no buffer while one of its tasks waits for one.
 bool nexus_is_starved(const struct nexus *n);
-// n, which is starved, is the next of its worker to get buffers; NULL: none has to be. Its worker.
-void nexus_serve_first(const struct nexus *n);
 
 // Whether the nexus uses the logical unit: it has accessed the medium, is registered or holds a
 // reservation, or prevents removal. Seeing it is not use. Nexus's worker.

@@ -9,9 +9,8 @@
 //   and the less the more the others hold, so that there is always something left;
 // - one that holds nothing may have half of the rest for a single command, and everything
 //   when no nexus holds anything, since large commands must work too.
-// The protocol asks nexus_is_starved(). A nexus that has been for long is served first: what it
-// wants is taken from the rest that the others see. Sessions that give nothing back meanwhile are
-// ended.
+// A session that makes no progress while one that holds nothing waits is ended by the protocol,
+// which asks nexus_is_starved().
 #include <stdlib.h>
 
 #include "target/scsi/lu.h"
@@ -24,12 +23,6 @@
 #define KEPT_PART  8  // of the pool, for small commands
 #define SMALL_PART 64 // of that, for one nexus
 #define RETRIES	   4  // of one nexus per return of memory
-
-// The nexus to be served first, and what has to be left for it to have half.
-static _Thread_local struct {
-	uint64_t nexus_id; // 0: none
-	uint64_t bytes;
-} first;
 
 static struct task *waiter_of(struct list *link)
 {
@@ -57,7 +50,7 @@ static bool share_permits(const struct task *t, uint64_t len)
 	buf_pool_stats(n->worker, &pool);
 	if (!pool.bytes_in_use)
 		return true;
-	uint64_t taken = pool.bytes_in_use + kept + (n->id == first.nexus_id ? 0 : first.bytes);
+	uint64_t taken = pool.bytes_in_use + kept;
 	uint64_t rest = n->pool_limit > taken ? n->pool_limit - taken : 0;
 	if (!n->pool_used && len <= rest / 2)
 		return true;
@@ -86,8 +79,6 @@ static bool buffers_get(struct task *t)
 		len -= n;
 	}
 	t->nexus->pool_used += t->pooled;
-	if (t->nexus->id == first.nexus_id)
-		nexus_serve_first(NULL);
 	return true;
 }
 
@@ -177,13 +168,6 @@ void task_buffers_start(struct task *t, uint64_t len)
 	lu_round_recheck(t);
 	list_push_back(&n->pool_waiters, &t->buf_wait.link);
 	buf_wait_add(n->worker, &n->pool_wait, memory_came);
-}
-
-void nexus_serve_first(const struct nexus *n)
-{
-	struct list *l = n ? list_first(&n->pool_waiters) : NULL;
-	first.nexus_id = l ? n->id : 0;
-	first.bytes = l ? 2ull * waiter_of(l)->buffer_len : 0;
 }
 
 bool nexus_is_starved(const struct nexus *n)

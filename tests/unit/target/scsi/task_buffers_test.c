@@ -3,7 +3,7 @@
 // limit, whatever the command takes it for.
 #include "target/scsi/held_store.h"
 
-enum { CROWD = 60, SLICE = 256 << 10, LARGE = 1 << 20 };
+enum { CROWD = 60, SLICE = 256 << 10 };
 static struct bench_cmd cmds[CROWD];
 
 struct pool_look {
@@ -27,8 +27,7 @@ static struct pool_look look(void)
 	return p;
 }
 
-static void send_over(unsigned nexus, unsigned i, const uint8_t *cdb, unsigned len,
-		      uint32_t out_len, uint32_t in)
+static void send(unsigned i, const uint8_t *cdb, unsigned len, uint32_t out_len, uint32_t in)
 {
 	static const uint8_t block[512] = { 1 };
 	struct bench_cmd *k = &cmds[i];
@@ -38,12 +37,7 @@ static void send_over(unsigned nexus, unsigned i, const uint8_t *cdb, unsigned l
 	k->out = block;
 	k->out_len = out_len;
 	k->expected_in = in;
-	bench_start(&b, nexus, k);
-}
-
-static void send(unsigned i, const uint8_t *cdb, unsigned len, uint32_t out_len, uint32_t in)
-{
-	send_over(0, i, cdb, len, out_len, in);
+	bench_start(&b, 0, k);
 }
 
 static void let_all_go(unsigned n)
@@ -100,73 +94,12 @@ static void a_reply_is_charged_until_it_has_left(void **state)
 	assert_int_equal(look().charged, 0);
 }
 
-// --- who waits the longest ---
-
-static void make_small(void *arg)
-{
-	for (unsigned i = 0; i < b.nnexuses; i++)
-		b.nexuses[i]->pool_limit = 6 << 20;
-}
-
-static void serve_first(void *arg)
-{
-	assert_true(nexus_is_starved(arg));
-	nexus_serve_first(arg);
-}
-
-struct queue {
-	bool has_large;
-	unsigned others;
-};
-
-static void look_at_queue(void *arg)
-{
-	struct queue *q = arg;
-	q->has_large = cmds[0].task.state == TASK_WAITS_BUFFERS;
-	for (unsigned i = 1; i < CROWD; i++)
-		q->others += cmds[i].task.state == TASK_WAITS_BUFFERS;
-}
-
-// What waits for buffers.
-static struct queue queue(void)
-{
-	struct queue q = { 0 };
-	bench_on_nexus(&b, 0, look_at_queue, &q);
-	return q;
-}
-
-static void finish_one(void *arg)
-{
-	struct bs_io *io = held_take();
-	if (io)
-		held_finish(io, 0);
-}
-
-// Others have so much to do that a large command never fits in between.
-static void who_has_waited_long_is_served_first(void **state)
-{
-	held_start(&(struct bench_options){ .size = 4 << 20, .nexuses = BENCH_NEXUSES });
-	bench_on_nexus(&b, 0, make_small, NULL);
-	for (unsigned i = 1; i < CROWD; i++)
-		send_over(1 + i % (BENCH_NEXUSES - 1), i, (uint8_t[10]){ 0x28, [7] = 2 }, 10, 0,
-			  SLICE);
-	send(0, (uint8_t[10]){ 0x28, [7] = LARGE / 512 >> 8 }, 10, 0, LARGE);
-	bench_settle(&b);
-	bench_on_nexus(&b, 0, serve_first, b.nexuses[0]);
-	struct queue q = queue();
-	for (; q.has_large && q.others; q = queue())
-		bench_on_nexus(&b, 0, finish_one, NULL);
-	let_all_go(CROWD);
-	assert_in_range(q.others, CROWD / 2, CROWD);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(verifies_without_data_are_charged_and_limited),
 		T(the_pattern_of_write_same_is_charged),
 		T(a_reply_is_charged_until_it_has_left),
-		T(who_has_waited_long_is_served_first),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
