@@ -13,7 +13,7 @@
 
 #define EXTENTS 32 // examined in one step; adjacent extents form one run
 
-// First byte at or after offset that is data (or hole); end if there is none.
+// First byte at or after offset that is data (or hole), else end.
 static int seek(int fd, uint64_t offset, int whence, uint64_t end, uint64_t *ret)
 {
 	off_t at = lseek(fd, (off_t)offset, whence);

@@ -63,7 +63,7 @@ static void collapse(struct hugepages *h)
 	atomic_store(is_huge, false);
 }
 
-// Bytes from h->at to the next data or hole; a large number if there is none.
+// Bytes from h->at to the next data or hole, else a large number.
 static uint64_t distance(const struct hugepages *h, int whence)
 {
 	off_t to = lseek(h->fd, (off_t)h->at, whence);

@@ -72,7 +72,7 @@ enum sanitize_state sanitize_state_of(const struct sanitize *s)
 	return __atomic_load_n(&s->state, __ATOMIC_ACQUIRE);
 }
 
-// Release order: whoever sees the unit idle must see the writes, too.
+// Release order: a thread that sees the unit idle must see the writes, too.
 static void publish(struct lu *lu, uint32_t state)
 {
 	__atomic_store_n(&lu->sanitize, state, __ATOMIC_RELEASE);

@@ -14,7 +14,7 @@ struct listener;
 struct listener_ops {
 	// fd is a new connection, non-blocking and close-on-exec; the callee owns it.
 	void (*accepted)(struct listener *l, int fd, const struct tcp_addr *peer);
-	// Nothing can be accepted for now, with the reason (no free descriptor, no memory). Called
+	// accept() fails until resources are free (descriptors, memory); e has the reason. Called
 	// once per episode; the listener retries by itself. Connections wait in the backlog.
 	void (*trouble)(struct listener *l, const struct err *e);
 };
