@@ -91,6 +91,7 @@ struct conn {
 	bool is_displaced; // displaced by a newcomer
 	bool has_spoken;   // a complete Login Request has arrived
 	uint64_t login_ns; // ... and when the last one, or the connection, arrived
+	bool is_settled;   // settle.c: what came before the login has been handled
 	struct session_entry *entry;
 
 	// session
@@ -136,7 +137,8 @@ struct conn {
 	uint64_t commands, read_bytes, written_bytes;
 	struct msg free_msg;
 	bool is_free_posted;
-	struct msg resume_msg; // session.c: the old session has ended
+	struct msg resume_msg; // settle.c: the workers have settled; session.c: the old session has
+			       // ended
 	struct msg kill_msg;   // session.c: a new login takes the session's place
 };
 
@@ -236,6 +238,12 @@ void login_slot_progress(struct conn *c); // it has sent a Login Request
 void login_slot_leave(struct conn *c);	  // idempotent
 // For newcomers refused for lack of connections, before they could displace a login.
 void login_slots_tick(struct iscsi_worker *iw);
+
+// settle.c -----------------------------------------------------------------------------
+
+// Posts c's resume_msg when every worker has handled what its sockets had received before the call,
+// and has freed the nexuses of idle connections that ended thereby. -ENOMEM.
+int settle_start(struct conn *c);
 
 // session.c ----------------------------------------------------------------------------
 

@@ -285,6 +285,10 @@ static int attach(void *arg, const struct login_names *names, const struct iscsi
 		  struct login_session *ret, struct err *e)
 {
 	struct conn *c = arg;
+	// An initiator that names its session expects to find it.
+	if (c->tpg && !names->tsih && settle_start(c) == 0)
+		return -EINPROGRESS;
+	c->is_settled = true;
 	int r = session_enter(c, names, e);
 	return r ? r : attach_finish(c, names, ret, e);
 }
@@ -375,7 +379,11 @@ void login_policy_resume(struct conn *c, int status, const struct err *why)
 	if (why)
 		e = *why;
 	if (!status)
-		status = session_enter_again(c, &e);
+		status = c->is_settled ? session_enter_again(c, &e)
+				       : session_enter(c, login_names(c->login), &e);
+	c->is_settled = true;
+	if (status == -EINPROGRESS)
+		return;
 	if (!status)
 		status = attach_finish(c, login_names(c->login), &s, &e);
 	login_target_resume(c->login, status, &s, &e, &r);
