@@ -4,6 +4,7 @@
 #include "core/worker_priv.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -66,18 +67,7 @@ int ring_new(struct worker *w, struct err *e)
 		return err_set(e, r, "worker %s: io_uring: %s (%s)", w->name, strerror(-r),
 			       ring_cure(r));
 	}
-	// Not the ring's own descriptor: with deferred task work a completion from another context
-	// wakes only an eventfd, not pollers of the ring. The mailbox's eventfd serves for this.
-	r = io_uring_register_eventfd(&w->ring, w->event_fd);
-	if (r < 0)
-		return err_errno(e, r, "worker %s: io_uring: register eventfd", w->name);
-	ring_wakes(w, false);
 	return 0;
-}
-
-void ring_wakes(struct worker *w, bool is_asleep)
-{
-	io_uring_cq_eventfd_toggle(&w->ring, is_asleep);
 }
 
 int ring_enter(struct worker *w)
@@ -107,6 +97,11 @@ bool ring_is_ready(const struct worker *w)
 	return io_uring_cq_ready(&w->ring) || ring_needs_flush(w);
 }
 
+static unsigned in_kernel(const struct worker *w)
+{
+	return w->in_flight - io_uring_sq_ready(&w->ring);
+}
+
 void ring_reap(struct worker *w)
 {
 	struct io_uring *ring = &w->ring;
@@ -121,8 +116,12 @@ void ring_reap(struct worker *w)
 		int res = cqe->res;
 		uint32_t flags = cqe->flags;
 		io_uring_cq_advance(ring, 1);
-		if (!op)
-			continue;
+		if (op != &w->fds_op)
+			w->worked_at = w->now;
+		if (!(flags & IORING_CQE_F_MORE)) {
+			w->in_flight -= op != &w->fds_op;
+			list_remove(&op->link);
+		}
 		op->cqe_flags = flags;
 		op->done(op, res);
 	}
@@ -130,11 +129,25 @@ void ring_reap(struct worker *w)
 
 void ring_submit(struct worker *w)
 {
-	if (io_uring_sq_ready(&w->ring))
-		io_uring_submit(&w->ring); // what it could not take stays queued for the next round
+	if (!io_uring_sq_ready(&w->ring))
+		return;
+	// Before the worker waits for the first of these, sockets must be watched: now it needs no
+	// system call of its own.
+	ring_watch_fds(w);
+	io_uring_submit_and_get_events(&w->ring); // what it could not take stays for the next round
 }
 
-struct io_uring_sqe *worker_sqe(struct worker *w, struct uring_op *op)
+void ring_wait(struct worker *w, const struct timespec *timeout)
+{
+	struct __kernel_timespec t;
+	struct io_uring_cqe *cqe;
+
+	if (timeout)
+		t = (struct __kernel_timespec){ timeout->tv_sec, timeout->tv_nsec };
+	io_uring_submit_and_wait_timeout(&w->ring, &cqe, 1, timeout ? &t : NULL, NULL);
+}
+
+static struct io_uring_sqe *ring_sqe(struct worker *w, struct uring_op *op)
 {
 	struct io_uring_sqe *sqe = io_uring_get_sqe(&w->ring);
 
@@ -145,7 +158,36 @@ struct io_uring_sqe *worker_sqe(struct worker *w, struct uring_op *op)
 		sqe = io_uring_get_sqe(&w->ring);
 	}
 	io_uring_sqe_set_data(sqe, op);
+	list_init(&op->link);
 	return sqe;
+}
+
+struct io_uring_sqe *worker_sqe(struct worker *w, struct uring_op *op)
+{
+	// A device that has nothing to do gets the first operations of a batch at once, and one
+	// that is busy not many small batches.
+	unsigned ready = io_uring_sq_ready(&w->ring);
+	if (ready && ready >= in_kernel(w))
+		ring_submit(w);
+	w->in_flight++;
+	return ring_sqe(w, op);
+}
+
+static void fds_ready(struct uring_op *op, int res)
+{
+	struct worker *w = container_of(op, struct worker, fds_op);
+
+	w->is_ring_watching = false;
+	w->has_fds_ready = true;
+}
+
+void ring_watch_fds(struct worker *w)
+{
+	if (w->is_ring_watching)
+		return;
+	w->is_ring_watching = true;
+	w->fds_op.done = fds_ready;
+	io_uring_prep_poll_add(ring_sqe(w, &w->fds_op), w->epoll_fd, POLLIN);
 }
 
 struct io_uring *worker_ring(struct worker *w)

@@ -68,6 +68,14 @@ void watches_fetch(struct worker *w, const struct timespec *timeout)
 		note_only(w);
 }
 
+void watches_fetch_ready(struct worker *w)
+{
+	static const struct timespec at_once;
+
+	w->has_fds_ready = false;
+	watches_fetch(w, &at_once);
+}
+
 void watches_run(struct worker *w)
 {
 	while (w->batch_next < w->batch_count) {

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "core/buf.h"
@@ -87,6 +88,8 @@ int worker_new(struct worker **ret, const struct worker_options *options, struct
 	w->now = clock_ns();
 	list_init(&w->defers);
 	list_init(&w->pollers);
+	for (unsigned i = 0; i < EXPECTED_LISTS; i++)
+		list_init(&w->expected[i]);
 	sem_init(&w->started, 0, 0);
 	int r = worker_init(w, e);
 	if (r) {
@@ -100,6 +103,7 @@ int worker_new(struct worker **ret, const struct worker_options *options, struct
 static int thread_enter(struct worker *w)
 {
 	pthread_setname_np(pthread_self(), w->name);
+	prctl(PR_SET_TIMERSLACK, 1); // sleeps of some us end in time
 	if (w->options.cpu >= 0) {
 		cpu_set_t set;
 		CPU_ZERO(&set);

@@ -58,6 +58,8 @@ struct watch {
 struct uring_op {
 	void (*done)(struct uring_op *op, int res);
 	uint32_t cqe_flags; // of the completion being reported
+	struct list link;   // private, as the rest: wait.c
+	uint64_t since_ns, expected_ns;
 };
 
 // Work deferred to the end of the current round of the loop, so that one system call can serve many
@@ -144,6 +146,14 @@ void poller_remove(struct poller *p); // no-op for one that was not added
 struct io_uring_sqe *worker_sqe(struct worker *w, struct uring_op *op);
 struct io_uring *worker_ring(struct worker *w);
 
+// Says how long op is likely to take, 0: unknown, and by how much that varies. The worker polls for
+// it around then, for at most the spin time, unless it varies by more than that. Once for each
+// worker_sqe(), after it.
+void worker_expect(struct worker *w, struct uring_op *op, uint64_t ns, uint64_t deviation);
+// How long op took, for its done, without the time that the worker needed to wake up. ns; only
+// after worker_expect().
+uint64_t worker_elapsed(struct worker *w, const struct uring_op *op);
+
 // Queues d to run at the end of this round; no-op if it is queued already. fn may queue d
 // again: it then runs later in the same round, or in the next one if this repeats.
 void worker_defer(struct worker *w, struct defer *d, void (*fn)(struct defer *d));
@@ -159,6 +169,7 @@ void worker_note_traffic(struct worker *w);
 // Counters of this worker (stats and buf add to them); see core/counter.h.
 struct worker_counters {
 	uint64_t rounds, sleeps, spins, messages;
+	uint64_t polls, polls_missed; // for a completion; those that ended without one
 	uint64_t payload_copies, payload_copy_bytes; // buf_copy() alone adds to these
 	uint64_t rdma_errors; // completions with an error, except those flushed by a close
 };

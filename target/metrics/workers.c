@@ -18,6 +18,8 @@ static const struct {
 	ROW(rounds, "rounds", NULL, "Rounds of the event loop of a worker."),
 	ROW(sleeps, "sleeps", NULL, "Times a worker went to sleep because it had no work."),
 	ROW(spins, "spins", NULL, "Times a worker polled before going to sleep."),
+	ROW(polls, "polls", NULL, "Times a worker polled for a completion of its disks."),
+	ROW(polls_missed, "polls_missed", NULL, "Times it came later than that."),
 	ROW(payload_copies, "payload_copies", NULL, "Payload copies in memory."),
 	ROW(payload_copy_bytes, "payload_copied_bytes", "bytes", "Payload bytes copied in memory."),
 	NAMED(rdma_errors, "rdma_cq_errors", NULL,
