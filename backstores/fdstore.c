@@ -67,6 +67,42 @@ static struct io_uring_sqe *next_sqe(struct bs_io *io, void (*done)(struct uring
 	return worker_sqe(worker_self(), &io->uring);
 }
 
+// --- how long a read or write takes: moving averages by size, from 4 KiB up in powers of two
+
+#define PACE_SHIFT 3
+#define PACE_MAX   1000000000u // ns
+
+static struct fdstore_pace *pace_of(const struct bs_io *io)
+{
+	uint64_t pages = io->length >> 12 | 1;
+	unsigned i = 63 - (unsigned)__builtin_clzll(pages);
+	return &store(io)->pace[io->op == BS_WRITE][i < FDSTORE_PACES ? i : FDSTORE_PACES - 1];
+}
+
+static uint32_t average(uint32_t old, uint32_t more)
+{
+	return old - (old >> PACE_SHIFT) + (more >> PACE_SHIFT);
+}
+
+static void pace_note(const struct bs_io *io)
+{
+	struct fdstore_pace *p = pace_of(io);
+	uint64_t took = worker_elapsed(worker_self(), &io->uring);
+	uint32_t ns = took < PACE_MAX ? (uint32_t)took : PACE_MAX;
+	uint32_t mean = __atomic_load_n(&p->mean, __ATOMIC_RELAXED);
+	uint32_t deviation = __atomic_load_n(&p->deviation, __ATOMIC_RELAXED);
+	deviation = average(deviation, ns > mean ? ns - mean : mean - ns);
+	__atomic_store_n(&p->mean, mean ? average(mean, ns) : ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&p->deviation, deviation, __ATOMIC_RELAXED);
+}
+
+static void pace_expect(struct bs_io *io)
+{
+	const struct fdstore_pace *p = pace_of(io);
+	worker_expect(worker_self(), &io->uring, __atomic_load_n(&p->mean, __ATOMIC_RELAXED),
+		      __atomic_load_n(&p->deviation, __ATOMIC_RELAXED));
+}
+
 // --- reads and writes
 
 static bool is_aligned(const struct fdstore *f, const struct iovec *v)
@@ -129,6 +165,7 @@ static void rw_done(struct uring_op *op, int res)
 		rw_next(io);
 		return;
 	}
+	pace_note(io);
 	if (res <= 0) {
 		end(io, res < 0 ? res : -EIO); // 0: the file has become shorter
 		return;
@@ -168,6 +205,7 @@ static void rw_submit(struct bs_io *io, unsigned n)
 		io_uring_prep_writev(sqe, f->fd, io->iov, n, at);
 	if (!is_read && (f->is_durable || io->flags & BS_FUA))
 		sqe->rw_flags = RWF_DSYNC;
+	pace_expect(io);
 }
 
 // A bounce buffer from the pool, or from the heap if the pool is exhausted: the holders of the

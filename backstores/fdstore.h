@@ -6,6 +6,12 @@
 #include "backstores/backstore.h"
 #include "backstores/claim.h"
 
+#define FDSTORE_PACES 8
+
+struct fdstore_pace { // ns, relaxed atomics
+	uint32_t mean, deviation;
+};
+
 struct fdstore {
 	struct backstore bs;
 	int fd;
@@ -16,6 +22,7 @@ struct fdstore {
 	bool is_discarding;	      // only BLKDISCARD is available: the content is undefined
 	bool has_no_zero_range;	      // known after the first refusal; relaxed atomic
 	struct claim claim;
+	struct fdstore_pace pace[2][FDSTORE_PACES]; // of reads, of writes
 };
 
 // Sets fd up for O_DIRECT and finds its alignment. -EINVAL if the file cannot do it in blocks of

@@ -13,7 +13,7 @@
 #include "core/attr.h"
 #include "target/metrics/server.h"
 
-enum { SPIN_DEFAULT_USEC = 50, CPU_NUMBER_MAX = 4095 };
+enum { SPIN_DEFAULT_USEC = 100, CPU_NUMBER_MAX = 4095 };
 
 static int set_path(const char **field, const char *flag, const char *text, struct err *e)
 {
@@ -146,7 +146,7 @@ static const struct flag {
 	{{"workers", "N", "number of I/O threads (default: one per CPU)"}, on_workers},
 	{{"cpus", "LIST", "pin I/O threads to these CPUs, such as 0-3,8"}, on_cpus},
 	{{"pool-mem", "SIZE", "buffer memory limit per I/O thread (default 256M)"}, on_pool_mem},
-	{{"spin", "USEC", "microseconds to poll before sleeping, under load (default 50)"}, on_spin},
+	{{"spin", "USEC", "microseconds to poll for a request or a disk, under load (default 100)"}, on_spin},
 	{{"log-level", "LEVEL", "error, warn, info or debug (default info)"}, on_log_level},
 	{{"version", NULL, "show the version"}, on_version},
 	{{"help", NULL, "show this help"}, on_help},
