@@ -160,6 +160,16 @@ void backstore_close(struct backstore *bs)
 	}
 }
 
+const char *backstore_cache_name(enum bs_cache cache)
+{
+	static const char *const names[] = {
+		[BS_CACHE_NONE] = "none",
+		[BS_CACHE_WRITETHROUGH] = "writethrough",
+		[BS_CACHE_WRITEBACK] = "writeback",
+	};
+	return names[cache];
+}
+
 uint64_t backstore_size(const struct backstore *bs)
 {
 	return __atomic_load_n(&bs->limits.size, __ATOMIC_ACQUIRE);

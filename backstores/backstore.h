@@ -26,7 +26,8 @@ struct bs_config {
 	uint32_t block_size; // logical block length: 512, 1024, 2048 or 4096; 0 for the type's
 			     // default
 	bool readonly;
-	bool write_back; // fileio: buffered, volatile cache (WCE=1); else O_DIRECT where possible
+	bool write_back; // fileio: the same as cache=writeback
+	uint32_t cache;	 // fileio, block: enum bs_cache
 	bool nullio;	 // ramdisk: no memory, reads zeroes
 	bool sparse;	 // fileio: leave holes (default true); false reserves the space
 	bool exclusive;	 // block: false: other programs may open it too (default true)
@@ -36,7 +37,7 @@ struct bs_config {
 };
 
 // One row per option; the shell's parameters, help, completion and validation come from it.
-enum bs_option_type { BS_OPT_STRING, BS_OPT_PATH, BS_OPT_SIZE, BS_OPT_BOOL };
+enum bs_option_type { BS_OPT_STRING, BS_OPT_PATH, BS_OPT_SIZE, BS_OPT_BOOL, BS_OPT_CHOICE };
 struct bs_option {
 	const char *name; // as in saveconfig.json and in the shell: dev, size, write_back ...
 	enum bs_option_type type;
@@ -46,7 +47,17 @@ struct bs_option {
 	const char *help;	  // one line
 	size_t offset;		  // of the field in struct bs_config
 	bool is_own;		  // unknown to rtslib: in the shell it comes after wwn
+	const char *choices;	  // CHOICE: "a|b|c"; the field is a uint32_t, 1 for the first
 };
+
+// Where acknowledged writes are, and what makes them durable; "cache" in the shell.
+enum bs_cache {
+	BS_CACHE_UNSET,
+	BS_CACHE_NONE,	       // in the device (O_DIRECT); BS_FLUSH or BS_FUA (WCE=1)
+	BS_CACHE_WRITETHROUGH, // on stable storage (O_DIRECT): nothing (WCE=0)
+	BS_CACHE_WRITEBACK,    // in the page cache; BS_FLUSH or BS_FUA (WCE=1)
+};
+#define BS_CACHE_CHOICES "none|writethrough|writeback"
 
 // Properties of an open backstore. Constant except size, which backstore_resize() and
 // backstore_refresh() change while workers run: off the control thread read it with
@@ -66,6 +77,7 @@ struct bs_limits {
 	bool can_extent;	    // BS_EXTENT reports allocation
 	bool has_write_cache;	    // volatile cache: BS_FLUSH and BS_FUA have an effect
 	bool is_volatile;	    // no data outlives the daemon, flushed or not
+	enum bs_cache cache;	    // UNSET: the type has no such choice
 	bool is_readonly;
 	bool is_rotational;
 	bool is_removable;
@@ -228,6 +240,8 @@ void backstore_scsi(struct backstore *bs, struct bs_scsi *io);
 
 // The current limits.size. Any thread.
 uint64_t backstore_size(const struct backstore *bs);
+// "none", "writethrough", "writeback", or NULL for UNSET. Any thread.
+const char *backstore_cache_name(enum bs_cache cache);
 
 // The disk's memory for [offset, offset + length), or NULL: out of bounds, or no direct access. Any
 // thread.

@@ -107,19 +107,30 @@ static int settle_size(struct backstore *bs, const struct bs_config *config, str
 static void settle_limits(struct fdstore *f, const struct bs_config *config, dev_t rdev)
 {
 	struct bs_limits *l = &f->bs.limits;
-	char cache[32] = "";
 	int is_readonly = 0;
 	ioctl(f->fd, BLKROGET, &is_readonly);
 	l->is_readonly = config->readonly || is_readonly;
-	device_queue_text(rdev, "write_cache", cache, sizeof(cache));
-	l->has_write_cache = strcmp(cache, "write back") == 0;
 	l->is_rotational = device_queue_number(rdev, "rotational") != 0;
 	settle_discard(f, rdev);
 }
 
+static void settle_cache(struct fdstore *f, const struct bs_config *config, dev_t rdev)
+{
+	struct bs_limits *l = &f->bs.limits;
+	char cache[32] = "";
+	device_queue_text(rdev, "write_cache", cache, sizeof(cache));
+	enum bs_cache mode = config->cache ? config->cache : BS_CACHE_NONE;
+	bool is_direct = fdstore_set_cache(f, mode, config->dev);
+	bool is_buffered = !is_direct || config->cache == BS_CACHE_WRITEBACK;
+	bool is_volatile = is_buffered || strcmp(cache, "write through") != 0;
+	f->has_stable_writes = !is_volatile;
+	// A page cache instead of O_DIRECT must not show.
+	f->is_durable = is_volatile && (config->cache == BS_CACHE_WRITETHROUGH || !is_direct);
+	l->has_write_cache = is_volatile && !f->is_durable;
+}
+
 static int set_up(struct fdstore *f, const struct bs_config *config, dev_t rdev, struct err *e)
 {
-	const char *why;
 	int r = claim_take(&f->claim, f->fd, config->readonly, f->bs.name, config->dev, e);
 	if (r == 0 && config->is_new && !config->force)
 		r = device_refuse_signed(f->fd, config->dev, e);
@@ -129,11 +140,8 @@ static int set_up(struct fdstore *f, const struct bs_config *config, dev_t rdev,
 		r = settle_size(&f->bs, config, e);
 	if (r < 0)
 		return r;
-	if (fdstore_set_direct(f, f->bs.limits.block_size, &why) < 0) {
-		backstore_note(&f->bs, "%s: using the page cache: %s", config->dev, why);
-		f->is_durable = true; // the page cache is volatile, whatever the device's cache is
-	}
 	settle_limits(f, config, rdev);
+	settle_cache(f, config, rdev);
 	return 0;
 }
 
@@ -168,10 +176,13 @@ static const struct bs_option block_options[] = {
 	  offsetof(struct bs_config, readonly), false },
 	{ "exclusive", BS_OPT_BOOL, false, "true", "false: other programs may open it too",
 	  offsetof(struct bs_config, exclusive), true },
-	{ "force",							BS_OPT_BOOL, false, "false",
+	{ "cache",							BS_OPT_CHOICE, false, NULL,
+	  "what makes writes durable: none: a flush; writethrough: nothing; writeback: a flush, "
+	  "with the page cache (default: as attribute emulate_write_cache says)", offsetof(struct bs_config, cache), true, BS_CACHE_CHOICES },
+	{ "force",							   BS_OPT_BOOL, false, "false",
 	  "serve it even if it is mounted, in use or not empty", offsetof(struct bs_config, force),
 	  true },
-	{ 0							  },
+	{ 0},
 };
 
 const struct backstore_type block_type = {

@@ -203,7 +203,7 @@ static void rw_submit(struct bs_io *io, unsigned n)
 		io_uring_prep_readv(sqe, f->fd, io->iov, n, at);
 	else
 		io_uring_prep_writev(sqe, f->fd, io->iov, n, at);
-	if (!is_read && (f->is_durable || io->flags & BS_FUA))
+	if (!is_read && !f->has_stable_writes && (f->is_durable || io->flags & BS_FUA))
 		sqe->rw_flags = RWF_DSYNC;
 	pace_expect(io);
 }
@@ -274,7 +274,9 @@ static void zero_next(struct bs_io *io);
 // An unmap is made durable only on request: a list of ranges needs one sync.
 static void zero_finish(struct bs_io *io)
 {
-	if (io->flags & BS_FUA || (store(io)->is_durable && io->op == BS_WRITE_ZEROES)) {
+	const struct fdstore *f = store(io);
+	bool must_sync = io->flags & BS_FUA || (f->is_durable && io->op == BS_WRITE_ZEROES);
+	if (must_sync && !f->has_stable_writes) {
 		io->step = STEP_SYNC;
 		io->tries = 0;
 		sync_next(io);
@@ -363,7 +365,10 @@ static void discard_done(struct offload *o)
 
 static void serve_flush(struct bs_io *io)
 {
-	sync_next(io);
+	if (store(io)->has_stable_writes)
+		io->done(io, 0);
+	else
+		sync_next(io);
 }
 
 static void serve_unmap(struct bs_io *io)
@@ -440,11 +445,11 @@ static void find_align(int fd, uint32_t block_size, uint32_t *ret_mem, uint32_t 
 	*ret_mem = *ret_io = probe_align(fd, block_size);
 }
 
-int fdstore_set_direct(struct fdstore *f, uint32_t block_size, const char **ret_why)
+// -EINVAL: *ret_why has the cause, nothing has changed.
+static int set_direct(struct fdstore *f, const char **ret_why)
 {
+	uint32_t mem = 0, io = 0, block_size = f->bs.limits.block_size;
 	int flags = fcntl(f->fd, F_GETFL);
-	uint32_t mem = 0, io = 0;
-	f->mem_align = f->io_align = 1;
 	*ret_why = "the filesystem does not support direct I/O";
 	if (flags < 0 || fcntl(f->fd, F_SETFL, flags | O_DIRECT) < 0)
 		return -EINVAL;
@@ -458,6 +463,17 @@ int fdstore_set_direct(struct fdstore *f, uint32_t block_size, const char **ret_
 		*ret_why = "direct I/O needs larger blocks (set block_size=4096)";
 	fcntl(f->fd, F_SETFL, flags);
 	return -EINVAL;
+}
+
+bool fdstore_set_cache(struct fdstore *f, enum bs_cache cache, const char *path)
+{
+	const char *why;
+	f->mem_align = f->io_align = 1;
+	f->bs.limits.cache = cache;
+	if (cache == BS_CACHE_WRITEBACK || set_direct(f, &why) == 0)
+		return true;
+	backstore_note(&f->bs, "%s: using the page cache: %s", path, why);
+	return false;
 }
 
 enum bs_path fdstore_path(struct backstore *bs, const char *path)

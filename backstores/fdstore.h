@@ -18,6 +18,7 @@ struct fdstore {
 	uint32_t mem_align, io_align; // of O_DIRECT: of addresses and of lengths, powers of two;
 				      // 1 when buffered
 	bool is_durable;	      // every write is on stable storage when it completes
+	bool has_stable_writes;	      // ... without RWF_DSYNC: the device has no volatile cache
 	bool is_punching;	      // holes may be punched, and read as zeroes
 	bool is_discarding;	      // only BLKDISCARD is available: the content is undefined
 	bool has_no_zero_range;	      // known after the first refusal; relaxed atomic
@@ -25,9 +26,10 @@ struct fdstore {
 	struct fdstore_pace pace[2][FDSTORE_PACES]; // of reads, of writes
 };
 
-// Sets fd up for O_DIRECT and finds its alignment. -EINVAL if the file cannot do it in blocks of
-// block_size; then nothing has changed and *ret_why has the cause. Control thread; may block.
-int fdstore_set_direct(struct fdstore *f, uint32_t block_size, const char **ret_why);
+// Sets limits.cache, and fd up for it: O_DIRECT, unless it is WRITEBACK. False, with a note for the
+// user: fd cannot do O_DIRECT in blocks of limits.block_size, the page cache is used. Control
+// thread; may block.
+bool fdstore_set_cache(struct fdstore *f, enum bs_cache cache, const char *path);
 
 // Serves io. Worker thread.
 void fdstore_submit(struct backstore *bs, struct bs_io *io);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // fileio: a disk in a regular file or, less well, a block device. By default it uses O_DIRECT and
-// every write is durable when it completes; with write_back it uses the page cache. Opening runs on
-// the control thread; I/O is in fdstore.c.
+// every write is durable when it completes; see enum bs_cache. Opening runs on the control thread;
+// I/O is in fdstore.c.
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -188,14 +188,20 @@ static int settle_size(struct fileio *f, const struct bs_config *config, const s
 	return r < 0 ? explain_size(e, r, config->dev, l->size) : 0;
 }
 
-static void settle_cache(struct fileio *f, const struct bs_config *config)
+static int settle_cache(struct fileio *f, const struct bs_config *config, struct err *e)
 {
-	const char *why;
-	f->fds.mem_align = f->fds.io_align = 1;
-	f->fds.bs.limits.has_write_cache = config->write_back;
-	f->fds.is_durable = !config->write_back;
-	if (!config->write_back && fdstore_set_direct(&f->fds, f->fds.bs.limits.block_size, &why))
-		backstore_note(&f->fds.bs, "%s: using the page cache: %s", config->dev, why);
+	enum bs_cache mode = config->cache;
+	if (!mode)
+		mode = config->write_back ? BS_CACHE_WRITEBACK : BS_CACHE_WRITETHROUGH;
+	if (config->write_back && mode != BS_CACHE_WRITEBACK)
+		return err_set(e, -EINVAL,
+			       "write_back=true and cache=%s contradict each other (leave out "
+			       "write_back)",
+			       backstore_cache_name(mode));
+	f->fds.bs.limits.has_write_cache = mode != BS_CACHE_WRITETHROUGH;
+	f->fds.is_durable = mode == BS_CACHE_WRITETHROUGH;
+	fdstore_set_cache(&f->fds, mode, config->dev);
+	return 0;
 }
 
 static void settle_limits(struct fileio *f, const struct stat *st)
@@ -253,9 +259,10 @@ static int set_up(struct fileio *f, const struct bs_config *config, bool is_new,
 		if (r < 0)
 			return err_errno(e, r, "%s: sync directory", config->dev);
 	}
-	settle_cache(f, config);
-	settle_limits(f, &st);
-	return 0;
+	r = settle_cache(f, config, e);
+	if (r == 0)
+		settle_limits(f, &st);
+	return r;
 }
 
 static int fileio_open(struct backstore *bs, const struct bs_config *config, struct err *e)
@@ -317,15 +324,18 @@ static const struct bs_option fileio_options[] = {
 	  offsetof(struct bs_config, dev), false },
 	{ "size",					 BS_OPT_SIZE, false, NULL,
 	  "bytes, e.g. 10G; ignored if the file exists and is not empty", offsetof(struct bs_config, size), false },
-	{ "write_back", BS_OPT_BOOL, false, "false",
-	  "use the page cache: faster, but unflushed data is lost at power failure", offsetof(struct bs_config, write_back), false },
+	{ "write_back", BS_OPT_BOOL, false, "false", "the same as cache=writeback",
+	  offsetof(struct bs_config, write_back), false },
 	{ "sparse",					 BS_OPT_BOOL, false, "true",
 	  "true: allocate space when written; false: allocate it now", offsetof(struct bs_config, sparse), false },
-	{ "readonly",					    BS_OPT_BOOL, false, "false", "reject writes",
+	{ "cache",					    BS_OPT_CHOICE, false, NULL,
+	  "what makes writes durable: none: a flush; writethrough (default): nothing; writeback: a "
+	  "flush, with the page cache", offsetof(struct bs_config, cache), true, BS_CACHE_CHOICES },
+	{ "readonly",BS_OPT_BOOL, false, "false", "reject writes",
 	  offsetof(struct bs_config, readonly), true },
-	{ "force",BS_OPT_BOOL, false, "false",
+	{ "force",					 BS_OPT_BOOL, false, "false",
 	  "serve a device even if it is mounted, in use or not empty", offsetof(struct bs_config, force), true },
-	{ 0					},
+	{ 0		   },
 };
 
 const struct backstore_type fileio_type = {

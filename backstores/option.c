@@ -15,15 +15,30 @@ static const struct {
 	enum bs_option_type type;
 	size_t offset;
 } fields[] = {
-	{"dev",	 BS_OPT_PATH, offsetof(struct bs_config, dev)	      },
-	{ "size",	  BS_OPT_SIZE, offsetof(struct bs_config, size)	},
-	{ "readonly",   BS_OPT_BOOL, offsetof(struct bs_config, readonly)	},
-	{ "write_back", BS_OPT_BOOL, offsetof(struct bs_config, write_back)},
-	{ "nullio",	    BS_OPT_BOOL, offsetof(struct bs_config, nullio)    },
-	{ "sparse",	    BS_OPT_BOOL, offsetof(struct bs_config, sparse)    },
-	{ "exclusive",  BS_OPT_BOOL, offsetof(struct bs_config, exclusive) },
-	{ "force",	   BS_OPT_BOOL, offsetof(struct bs_config, force)	  },
+	{"dev",	 BS_OPT_PATH,   offsetof(struct bs_config, dev)	      },
+	{ "size",	  BS_OPT_SIZE,   offsetof(struct bs_config, size)	},
+	{ "readonly",   BS_OPT_BOOL,   offsetof(struct bs_config, readonly)	},
+	{ "write_back", BS_OPT_BOOL,   offsetof(struct bs_config, write_back)},
+	{ "cache",	   BS_OPT_CHOICE, offsetof(struct bs_config, cache)	    },
+	{ "nullio",	    BS_OPT_BOOL,	 offsetof(struct bs_config, nullio)    },
+	{ "sparse",	    BS_OPT_BOOL,	 offsetof(struct bs_config, sparse)    },
+	{ "exclusive",  BS_OPT_BOOL,   offsetof(struct bs_config, exclusive) },
+	{ "force",	   BS_OPT_BOOL,	offsetof(struct bs_config, force)	  },
 };
+
+// The index of text in "a|b|c" from 1 on, 0: it is not there.
+static uint32_t choice_of(const char *choices, const char *text)
+{
+	size_t len = strlen(text);
+	for (uint32_t i = 1; choices; i++) {
+		const char *end = strchr(choices, '|');
+		size_t n = end ? (size_t)(end - choices) : strlen(choices);
+		if (n == len && !memcmp(choices, text, n))
+			return i;
+		choices = end ? end + 1 : NULL;
+	}
+	return 0;
+}
 
 // Stores text in the field at; unchanged if text is invalid.
 static int parse(const struct bs_option *o, const char *text, void *at, struct err *e)
@@ -52,6 +67,13 @@ static int parse(const struct bs_option *o, const char *text, void *at, struct e
 		if (r == 0)
 			*(bool *)at = flag;
 		break;
+	case BS_OPT_CHOICE:
+		flag = choice_of(o->choices, text);
+		if (!flag)
+			return err_set(e, -EINVAL, "%s: invalid value '%.60s' (%s)", o->name, text,
+				       o->choices);
+		*(uint32_t *)at = flag;
+		break;
 	}
 	return r;
 }
@@ -66,6 +88,8 @@ static bool is_given(enum bs_option_type type, const void *at)
 		return *(const uint64_t *)at != 0;
 	case BS_OPT_BOOL:
 		return *(const bool *)at;
+	case BS_OPT_CHOICE:
+		return *(const uint32_t *)at != 0;
 	}
 	return false;
 }

@@ -98,8 +98,8 @@ static int make_storage(struct shell *s, struct export *x, struct err *e)
 	snprintf(where, sizeof where, "/backstores/%s", kind);
 	snprintf(x->storage, sizeof x->storage, "%s/%s", where, x->name);
 	int r = export_command(s, x, NULL, e, where, "create", END, "name", x->name, dev, x->device,
-			       "readonly", readonly, "size", is_there ? NULL : x->size, "force",
-			       x->is_forced ? "true" : NULL, END);
+			       "readonly", readonly, "size", is_there ? NULL : x->size, "cache",
+			       x->cache, "force", x->is_forced ? "true" : NULL, END);
 	if (r == -EEXIST)
 		add_cure(e, "export NAME shares a storage object that exists");
 	return r;
@@ -250,6 +250,8 @@ static const struct shell_param params[] = {
 	{"portal", "string", false, NULL,
 	 "ADDRESS[:PORT] to listen on, created if missing; default: a portal of the target, or 0.0.0.0:3260"},
 	{"force", "bool", false, "false", "accept a device that is mounted, in use or not empty"},
+	{"cache", "string", false, NULL,
+	 "what makes writes durable: none, writethrough or writeback; default: of the storage object"},
 	{0},
 };
 // clang-format on

@@ -21,6 +21,7 @@ struct export
 	char *device;	      // absolute path, for free()
 	const char *given;    // as typed
 	const char *size;     // of a new file
+	const char *cache;    // of a new storage object, NULL: its default
 	const char *asked;    // name of the storage object, NULL: from the device's
 	const char *user;     // NULL: from each initiator's name
 	const char *portal;   // as typed, NULL: one of the target's

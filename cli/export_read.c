@@ -151,6 +151,7 @@ int export_read(struct export *x, const struct line *l, struct err *e)
 	int r = sort_words(&v, l, e);
 	const char *device = value(&v, "device");
 	*x = (struct export){ .size = value(&v, "size"),
+			      .cache = value(&v, "cache"),
 			      .user = value(&v, "userid"),
 			      .given = device,
 			      .asked = value(&v, "name"),

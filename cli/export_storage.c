@@ -57,8 +57,11 @@ static int find_name(struct shell *s, struct export *x, struct err *e)
 static int take(struct export *x, struct err *e)
 {
 	const char *slash = strrchr(x->storage, '/');
-	if (x->size || x->asked)
-		return err_set(e, -EBADRQC, "%s: %.120s already exists", x->size ? "size" : "name",
+	if (x->size || x->asked || x->cache)
+		return err_set(e, -EBADRQC, "%s: %.120s already exists",
+			       x->size	  ? "size"
+			       : x->cache ? "cache"
+					  : "name",
 			       x->storage);
 	snprintf(x->name, sizeof x->name, "%s", slash + 1);
 	return 0;

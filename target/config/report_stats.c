@@ -29,6 +29,7 @@ static struct json_object *lu_json(const struct lu *lu)
 		return o;
 	lu_counters_sum(lu, k);
 	put_u64(o, "size", lu_capacity(lu) << lu->block_shift);
+	json_put_text(o, "cache", lu_cache_name(lu));
 	report_operations(o, k);
 	free(k);
 	return o;

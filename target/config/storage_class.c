@@ -84,6 +84,13 @@ static void say_created(const struct storage *s, struct reply *r)
 		reply_say(r, "Created %s %s with size %s.", s->type->name, s->node.name, size);
 }
 
+static bool asks_for_cache(const struct storage *s)
+{
+	const char *cache = storage_get_option(s, "cache");
+	return is_yes(storage_get_option(s, "write_back")) ||
+	       (cache && strcmp(cache, backstore_cache_name(BS_CACHE_WRITETHROUGH)));
+}
+
 static int create(struct config *c, struct node *n, const struct args *a, struct reply *r,
 		  struct err *e)
 {
@@ -96,7 +103,7 @@ static int create(struct config *c, struct node *n, const struct args *a, struct
 		attr_set(attr_find(lu_attr_rows, "emulate_model_alias"), &s->attr, "1", NULL);
 	code = set_options(s, a, e);
 	// A volatile cache is reported as one.
-	if (!code && is_yes(storage_get_option(s, "write_back")))
+	if (!code && asks_for_cache(s))
 		attr_set(attr_find(lu_attr_rows, "emulate_write_cache"), &s->attr, "1", NULL);
 	if (!code && arg_given(a, "wwn"))
 		code = refuse_same_serial(c, s, e);
@@ -228,12 +235,23 @@ static void summarize_path(const struct storage *s, struct summary *ret)
 	ret->is_healthy = false;
 }
 
+// targetcli's words, unless a mode was chosen.
+static void cache_summary(const struct storage *s, char *ret, size_t size)
+{
+	const char *chosen = storage_get_option(s, "cache");
+	bool has_cache = s->lu->bs->limits.has_write_cache;
+	if (chosen)
+		snprintf(ret, size, "cache=%s ", chosen);
+	else
+		snprintf(ret, size, "%s", has_cache ? "write-back " : "write-thru ");
+}
+
 static void summarize(struct config *c, const struct node *n, struct summary *ret)
 {
 	const struct storage *s = NODE_OF(const struct storage, n);
 	const char *dev = storage_get_option(s, "dev");
 	const char *nullio = storage_get_option(s, "nullio");
-	char size[32], shown[200] = "";
+	char size[32], shown[200] = "", cache[32] = "";
 	bool has_cache = strcmp(s->type->name, "ramdisk") && strcmp(s->type->name, "null") &&
 			 strcmp(s->type->name, "pscsi");
 	if (!s->lu) {
@@ -251,11 +269,10 @@ static void summarize(struct config *c, const struct node *n, struct summary *re
 	format_size(storage_size(s), size);
 	if (dev)
 		utf8_show(dev, shown, sizeof shown);
+	if (has_cache)
+		cache_summary(s, cache, sizeof cache);
 	snprintf(ret->text, sizeof ret->text, "%s%s%s(%s) %s%s%s", is_yes(nullio) ? "nullio " : "",
-		 shown, dev ? " " : "", size, s->lu->is_readonly ? "ro " : "",
-		 !has_cache			     ? ""
-		 : s->lu->bs->limits.has_write_cache ? "write-back "
-						     : "write-thru ",
+		 shown, dev ? " " : "", size, s->lu->is_readonly ? "ro " : "", cache,
 		 s->lun_count ? "activated" : "deactivated");
 	summarize_sanitize(s->lu, ret);
 	summarize_path(s, ret);
@@ -301,6 +318,8 @@ static void info(struct config *c, const struct node *n, struct json_object *ret
 	json_put_text(ret, "state", s->lu ? "open" : "waiting");
 	if (!s->lu)
 		json_put_text(ret, "reason", s->reason);
+	if (s->lu && lu_cache_name(s->lu))
+		json_put_text(ret, "cache_mode", lu_cache_name(s->lu));
 	if (s->lu && s->lu->bs->note[0])
 		put_note(s->lu->bs->note, ret);
 	if (s->lu && s->path != BS_PATH_SAME)
@@ -343,10 +362,8 @@ static const struct param_row name_params[] = {
 // clang-format on
 
 static const enum param_type param_types[] = {
-	[BS_OPT_STRING] = PARAM_STRING,
-	[BS_OPT_PATH] = PARAM_FILE,
-	[BS_OPT_SIZE] = PARAM_SIZE,
-	[BS_OPT_BOOL] = PARAM_BOOL,
+	[BS_OPT_STRING] = PARAM_STRING, [BS_OPT_PATH] = PARAM_FILE,	[BS_OPT_SIZE] = PARAM_SIZE,
+	[BS_OPT_BOOL] = PARAM_BOOL,	[BS_OPT_CHOICE] = PARAM_STRING,
 };
 
 static void add_options(struct storage_type *st, unsigned *n, bool is_own)
@@ -363,6 +380,7 @@ static void add_options(struct storage_type *st, unsigned *n, bool is_own)
 			.default_text = o->is_required ? NULL : o->default_text,
 			.help = o->help,
 			.alias = is_file_or_dev ? o->name : NULL,
+			.choices = o->choices,
 		};
 	}
 }

@@ -208,14 +208,14 @@ function drawDisks(s, before, seconds) {
 		const c = change(disk, before && before.storage_objects[path], seconds);
 		add(sum, c);
 		rows.push([broken.has(path) ? 1e12 : c.iops, [name(path, broken.has(path)), size(disk.size),
-			...rates(c), String(disk.errors)]]);
+			disk.cache || "", ...rates(c), String(disk.errors)]]);
 		broken.delete(path);
 	}
 	for (const [path, text] of broken)
 		rows.push([1e13, [name(path, true), make("span", breakable(text), "cause")]]);
 	rows.sort((a, b) => b[0] - a[0]);
 	const most = 200;
-	table("disk-table", [["disk", "title name"], ["size", "n"], ...rateHeads, ["errors", "n"]],
+	table("disk-table", [["disk", "title name"], ["size", "n"], ["cache"], ...rateHeads, ["errors", "n"]],
 		rows.slice(0, most).map(r => r[1]), "No disks.");
 	if (rows.length > most)
 		at("disk-table").append(make("div", (rows.length - most) + " more disks, all quieter", "none"));

@@ -138,6 +138,13 @@ static void copy_field(struct lu_attr *to, const struct lu_attr *from, const str
 		__atomic_store_n((uint32_t *)dst, *(const uint32_t *)src, __ATOMIC_RELAXED);
 }
 
+const char *lu_cache_name(const struct lu *lu)
+{
+	const struct bs_limits *l = &lu_bs(lu)->limits;
+	bool is_forced = l->cache && l->has_write_cache && !write_is_cached(lu);
+	return backstore_cache_name(is_forced ? BS_CACHE_WRITETHROUGH : l->cache);
+}
+
 // When a cache that initiators may have relied on goes, what it holds becomes durable first (SBC-3
 // 6.5.5). Writes that are in flight flush it themselves (write_is_cached()).
 static int follow_cache(struct lu *lu, bool was_on, struct err *e)

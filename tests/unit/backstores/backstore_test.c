@@ -68,6 +68,10 @@ static void bad_option_texts_are_refused_in_words(void **state)
 		{ "size",	  "0",		       "size: invalid value '0'"				 },
 		{ "size",	  "0k",			"size: invalid value '0k'"				   },
 		{ "write_back", "maybe",		 "write_back"					      },
+		{ "cache",	   "unsafe",
+		  "cache: invalid value 'unsafe' (none|writethrough|writeback)"					},
+		{ "cache",	   "",		       "cache: invalid value ''"				 },
+		{ "cache",	   "non",		  "cache: invalid value 'non'"			       },
 		{ "dev",	 "",		     "dev: empty value"					},
 		{ "nullio",	    "true",		    "nullio: fileio has no such option (options: dev, size"},
 	};

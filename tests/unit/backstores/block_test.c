@@ -6,6 +6,7 @@
 #include <sys/mount.h>
 #include <sys/wait.h>
 
+#include "backstores/fdstore.h"
 #include "backstores/loop_util.h"
 
 static char folder[200], path[220];
@@ -101,6 +102,53 @@ static void it_tells_the_sector_size_and_the_cache(void **state)
 	assert_false(bs->limits.is_readonly);
 	assert_string_equal(bs->note, "");
 	backstore_close(bs);
+}
+
+static void set_queue_cache(const char *text)
+{
+	char at[120];
+	snprintf(at, sizeof at, "/sys/block/%s/queue/write_cache", strrchr(loop.path, '/') + 1);
+	int fd = open(at, O_WRONLY);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	close(fd);
+}
+
+// The setting stays with the device, whatever file it gets next.
+static int loop_teardown_cached(void **state)
+{
+	set_queue_cache("write back");
+	return loop_teardown(state);
+}
+
+static void the_cache_mode_and_the_devices_cache_decide_on_flushes(void **state)
+{
+	static const struct {
+		const char *device;
+		enum bs_cache cache;
+		bool has_cache, is_durable, has_stable_writes;
+	} rows[] = {
+		{"write back",	BS_CACHE_UNSET,	true,  false, false},
+		{ "write back",	BS_CACHE_NONE,	       true,  false, false},
+		{ "write back",	BS_CACHE_WRITETHROUGH, false, true,  false},
+		{ "write back",	BS_CACHE_WRITEBACK,    true,  false, false},
+		{ "write through", BS_CACHE_UNSET,	   false, false, true },
+		{ "write through", BS_CACHE_NONE,	  false, false, true },
+		{ "write through", BS_CACHE_WRITETHROUGH, false, false, true },
+		{ "write through", BS_CACHE_WRITEBACK,    true,  false, false},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		set_queue_cache(rows[i].device);
+		struct bs_config c = block_config();
+		c.cache = rows[i].cache;
+		struct backstore *bs = must_open("block", &c);
+		struct fdstore *f = (struct fdstore *)bs;
+		assert_int_equal(bs->limits.has_write_cache, rows[i].has_cache);
+		assert_int_equal(f->is_durable, rows[i].is_durable);
+		assert_int_equal(f->has_stable_writes, rows[i].has_stable_writes);
+		assert_int_equal(io_one(bs, BS_FLUSH, 0, 0, NULL), 0);
+		backstore_close(bs);
+	}
 }
 
 static void a_block_size_may_be_larger_than_the_sectors(void **state)
@@ -347,6 +395,9 @@ int main(void)
 	};
 	const struct CMUnitTest tests[] = {
 		LOOP_TEST(it_tells_the_sector_size_and_the_cache),
+		cmocka_unit_test_setup_teardown(
+			the_cache_mode_and_the_devices_cache_decide_on_flushes, loop_setup,
+			loop_teardown_cached),
 		LOOP_TEST(a_block_size_may_be_larger_than_the_sectors),
 		LOOP_TEST(a_block_size_below_the_sectors_is_refused),
 		LOOP_TEST(a_write_protected_device_is_read_only),

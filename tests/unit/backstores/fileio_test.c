@@ -3,6 +3,8 @@
 // cache; and what is its own: creation, sizes, sparseness, locks, messages.
 #include "backstores/contract.h"
 
+#include "backstores/fdstore.h"
+
 #include <liburing.h>
 #include <sys/resource.h>
 #include <signal.h>
@@ -181,18 +183,6 @@ static void space_that_is_not_there_is_refused_and_nothing_stays(void **state)
 	assert_int_equal(access(path, F_OK), -1);
 }
 
-static void writes_are_durable_unless_write_back(void **state)
-{
-	struct bs_config c = file_config(MIB);
-	struct backstore *bs = must_open("fileio", &c);
-	assert_false(bs->limits.has_write_cache);
-	backstore_close(bs);
-	c.write_back = true;
-	bs = must_open("fileio", &c);
-	assert_true(bs->limits.has_write_cache);
-	backstore_close(bs);
-}
-
 // Each operation goes through worker_sqe(): what the last one was can be seen when it is over.
 static struct io_uring_sqe *last_sqe;
 struct io_uring_sqe *__real_worker_sqe(struct worker *w, struct uring_op *op);
@@ -200,6 +190,54 @@ struct io_uring_sqe *__wrap_worker_sqe(struct worker *w, struct uring_op *op);
 struct io_uring_sqe *__wrap_worker_sqe(struct worker *w, struct uring_op *op)
 {
 	return last_sqe = __real_worker_sqe(w, op);
+}
+
+static bool is_direct(struct backstore *bs)
+{
+	return fcntl(((struct fdstore *)bs)->fd, F_GETFL) & O_DIRECT;
+}
+
+static bool write_is_synced(struct backstore *bs, uint32_t flags)
+{
+	struct sg sg = { .addr = arena, .len = 64 * KIB };
+	assert_int_equal(io_sg(bs, BS_WRITE, 0, 64 * KIB, &sg, 1, flags), 0);
+	return last_sqe->rw_flags & RWF_DSYNC;
+}
+
+static void each_cache_mode_makes_writes_durable_in_its_way(void **state)
+{
+	static const struct {
+		bool write_back;
+		enum bs_cache cache, is;
+		bool is_direct, has_cache, is_synced;
+	} rows[] = {
+		{false,	 BS_CACHE_UNSET,	 BS_CACHE_WRITETHROUGH, true,  false, true },
+		{ true,	BS_CACHE_UNSET,	BS_CACHE_WRITEBACK,    false, true,	 false},
+		{ false, BS_CACHE_NONE,		BS_CACHE_NONE,	       true,  true,  false},
+		{ false, BS_CACHE_WRITETHROUGH, BS_CACHE_WRITETHROUGH, true,  false, true },
+		{ false, BS_CACHE_WRITEBACK,    BS_CACHE_WRITEBACK,	 false, true,  false},
+		{ true,	BS_CACHE_WRITEBACK,    BS_CACHE_WRITEBACK,	false, true,  false},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct bs_config c = file_config(MIB);
+		c.write_back = rows[i].write_back;
+		c.cache = rows[i].cache;
+		struct backstore *bs = must_open("fileio", &c);
+		assert_int_equal(bs->limits.cache, rows[i].is);
+		assert_int_equal(is_direct(bs), rows[i].is_direct);
+		assert_int_equal(bs->limits.has_write_cache, rows[i].has_cache);
+		assert_int_equal(write_is_synced(bs, 0), rows[i].is_synced);
+		assert_true(write_is_synced(bs, BS_FUA));
+		backstore_close(bs);
+	}
+}
+
+static void cache_and_write_back_may_not_contradict_each_other(void **state)
+{
+	struct bs_config c = file_config(MIB);
+	c.write_back = true;
+	c.cache = BS_CACHE_NONE;
+	must_refuse("fileio", &c, -EINVAL, "write_back=true and cache=none", "leave out");
 }
 
 static bool ends_with_a_sync(struct backstore *bs, enum bs_op op, uint32_t flags)
@@ -460,7 +498,8 @@ int main(void)
 		FOLDER_TEST(a_file_with_its_space_has_no_pool_to_run_out_of),
 		FOLDER_TEST(unmap_gives_space_back_to_the_filesystem),
 		FOLDER_TEST(space_that_is_not_there_is_refused_and_nothing_stays),
-		FOLDER_TEST(writes_are_durable_unless_write_back),
+		FOLDER_TEST(each_cache_mode_makes_writes_durable_in_its_way),
+		FOLDER_TEST(cache_and_write_back_may_not_contradict_each_other),
 		FOLDER_TEST(zeroes_and_holes_that_must_be_durable_are_synced),
 		FOLDER_TEST(a_flush_of_the_control_thread_syncs_the_file),
 		cmocka_unit_test(zeroes_that_were_written_keep_their_space),
