@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A folder with one file that behaves like a disk with a volatile cache: what was written is lost
+at a power cut unless it was synced after that. A FUSE server in a process of its own, over the
+plain file that keeps what is durable; root only.
+
+    with VolatileDisk(scratch, "name", size) as disk:
+        use(disk.path)
+        disk.cut()      # and everything that was not synced is gone
+        disk.start()
+"""
+
+import ctypes
+import errno
+import os
+import signal
+import struct
+import subprocess
+
+from farblock import Failure
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+PAGE, WRITE_MAX = 4096, 1 << 20
+ROOT, FILE, NAME = 1, 2, b"disk.img"
+LOOKUP, FORGET, GETATTR, SETATTR, OPEN, READ, WRITE = 1, 2, 3, 4, 14, 15, 16
+RELEASE, FSYNC, FLUSH, INIT, INTERRUPT, BATCH_FORGET = 18, 20, 25, 26, 36, 42
+NO_ANSWER = (FORGET, INTERRUPT, BATCH_FORGET)
+ASYNC_READ, BIG_WRITES, MAX_PAGES = 1 << 0, 1 << 5, 1 << 22
+
+
+class Server:
+    """Answers the kernel's requests until it is killed."""
+
+    def __init__(self, device, durable, size):
+        self.device, self.size = device, size
+        self.durable = os.open(durable, os.O_RDWR)
+        self.cache = {}  # number: content, of pages that are not durable
+
+    def page(self, number):
+        return self.cache.get(number) or os.pread(self.durable, PAGE, number * PAGE)
+
+    def read(self, offset, size):
+        size = max(0, min(size, self.size - offset))
+        first, last = offset // PAGE, (offset + size + PAGE - 1) // PAGE
+        data = b"".join(self.page(number) for number in range(first, last))
+        return data[offset - first * PAGE:offset - first * PAGE + size]
+
+    def write(self, offset, data):
+        at = 0
+        while at < len(data):
+            number, skip = divmod(offset + at, PAGE)
+            piece = data[at:at + PAGE - skip]
+            old = self.page(number)
+            self.cache[number] = old[:skip] + piece + old[skip + len(piece):]
+            at += len(piece)
+
+    def sync(self):
+        for number, content in self.cache.items():
+            os.pwrite(self.durable, content, number * PAGE)
+        self.cache.clear()
+
+    def attr(self, node):
+        mode, size = (0o100600, self.size) if node == FILE else (0o40700, 0)
+        return struct.pack("<QQQQQQIIIIIIIIII", node, size, size // 512, 0, 0, 0, 0, 0, 0, mode, 1,
+                           0, 0, 0, PAGE, 0)
+
+    def answer(self, opcode, node, body):
+        """The answer's body, or a negative errno."""
+        if opcode == INIT:
+            flags = ASYNC_READ | BIG_WRITES | MAX_PAGES
+            return struct.pack("<IIIIHHIIHHI28x", 7, 31, 128 << 10, flags, 64, 48, WRITE_MAX, 1,
+                               WRITE_MAX // PAGE, 0, 0)
+        if opcode == LOOKUP:
+            if body.rstrip(b"\0") != NAME:
+                return -errno.ENOENT
+            return struct.pack("<QQQQII", FILE, 0, 3600, 3600, 0, 0) + self.attr(FILE)
+        if opcode in (GETATTR, SETATTR):
+            return struct.pack("<QII", 3600, 0, 0) + self.attr(node)
+        if opcode == OPEN:
+            return struct.pack("<QII", 1, 0, 0)
+        if opcode == READ:
+            _, offset, size = struct.unpack_from("<QQI", body)
+            return self.read(offset, size)
+        if opcode == WRITE:
+            _, offset, size = struct.unpack_from("<QQI", body)
+            self.write(offset, body[40:40 + size])
+            return struct.pack("<II", size, 0)
+        if opcode == FSYNC:
+            self.sync()
+            return b""
+        return b"" if opcode in (RELEASE, FLUSH) else -errno.ENOSYS
+
+    def run(self):
+        while True:
+            try:
+                request = os.read(self.device, WRITE_MAX + 4096)
+            except OSError as why:
+                if why.errno == errno.ENODEV:  # unmounted
+                    return
+                if why.errno in (errno.EINTR, errno.ENOENT):
+                    continue
+                raise
+            _, opcode, unique, node = struct.unpack_from("<IIQQ", request)
+            if opcode in NO_ANSWER:
+                continue
+            body = self.answer(opcode, node, request[40:])
+            code, body = (body, b"") if isinstance(body, int) else (0, body)
+            os.write(self.device, struct.pack("<IiQ", 16 + len(body), code, unique) + body)
+
+
+class VolatileDisk:
+    def __init__(self, scratch, name, size):
+        self.size, self.pid = size, None
+        self.durable = scratch.file(f"{name}.durable", size=size)
+        self.folder = scratch.file(f"{name}.mnt")
+        os.mkdir(self.folder)
+        self.path = os.path.join(self.folder, NAME.decode())
+
+    def start(self):
+        device = os.open("/dev/fuse", os.O_RDWR)
+        options = f"fd={device},rootmode=40000,user_id=0,group_id=0,max_read={WRITE_MAX}"
+        if LIBC.mount(b"volatile", self.folder.encode(), b"fuse.volatile", 0, options.encode()):
+            raise Failure(f"mount {self.folder}: {os.strerror(ctypes.get_errno())}")
+        self.pid = os.fork()
+        if not self.pid:
+            try:
+                Server(device, self.durable, self.size).run()
+            finally:
+                os._exit(0)
+        os.close(device)
+        return self
+
+    def cut(self):
+        """The power fails: the cache is gone."""
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+        self.pid = None
+        subprocess.run(["umount", "-l", self.folder], check=True)
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *_):
+        if self.pid:
+            self.cut()

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""The power of the target fails in the middle of writes, in each cache mode of fileio: the disk
+below loses what was not synced (tests/lib/volatile_disk.py), and farblockd ends. Afterwards is
+there what was flushed, what was written with FUA, and in writethrough what was acknowledged."""
+
+import os
+import random
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
+import farblock  # noqa: E402
+import iscsi  # noqa: E402
+import kill9  # noqa: E402
+from volatile_disk import VolatileDisk  # noqa: E402
+
+SIZE, ROUNDS = 4 << 20, 6
+FUA, FUA_EACH, FLUSH_EACH = 0x08, 90, 130
+
+
+class Record(kill9.Record):
+    """With writes that are durable when they are acknowledged."""
+
+    def __init__(self, blocks, is_durable):
+        super().__init__(blocks)
+        self.is_durable = is_durable
+
+    def write_done(self, block, generation, is_fua):
+        self.acknowledged[block] = generation
+        if is_fua or self.is_durable:
+            self.flushed[block] = generation
+
+    def flush_done(self, snapshot):
+        super().flush_done([max(pair) for pair in zip(snapshot, self.flushed)])
+
+
+def submit(session, record, dice, busy, number):
+    if number % FLUSH_EACH == FLUSH_EACH - 1:
+        session.submit(iscsi.SYNCHRONIZE_CACHE, tag=("flush", record.snapshot()))
+        return
+    block = dice.choice([b for b in range(len(record.sent)) if b not in busy])
+    busy.add(block)
+    record.sent[block] += 1
+    cdb, is_fua = bytearray(iscsi.write16(block * 8, 8)), number % FUA_EACH == 0
+    if is_fua:
+        cdb[1] |= FUA
+    session.submit(bytes(cdb), kill9.content(block, record.sent[block]),
+                   tag=("write", block, record.sent[block], is_fua))
+
+
+def take(session, record, busy):
+    command = session.wait()
+    if not command.is_good:
+        raise farblock.Failure(f"{command.tag}: status {command.status}, {command.sense.hex()}")
+    if command.tag[0] == "flush":
+        record.flush_done(command.tag[1])
+    else:
+        record.write_done(*command.tag[1:])
+        busy.discard(command.tag[1])
+
+
+def write_until_cut(session, record, dice, cut_after):
+    busy, submitted = set(), 0
+    for _ in range(cut_after):
+        while len(session.commands) < kill9.DEPTH and session.has_room:
+            submit(session, record, dice, busy, submitted)
+            submitted += 1
+        take(session, record, busy)
+
+
+def cut(disk, daemon, session):
+    """No answer leaves the target after the disk has lost its power."""
+    daemon.pause()
+    disk.cut()
+    daemon.kill()
+    session.close()
+    disk.start()
+    daemon.start()
+
+
+def lost(session, record):
+    """How many acknowledged writes are gone."""
+    count = 0
+    for block, generation in enumerate(record.acknowledged):
+        data = bytes(session.run(iscsi.read16(block * 8, 8), read_len=kill9.BLOCK).data_in)
+        count += int.from_bytes(data[8:16], "little") < generation
+    return count
+
+
+def cuts(disk, daemon, url, mode):
+    record, dice = Record(SIZE // kill9.BLOCK, mode == "writethrough"), random.Random(mode)
+    session = iscsi.Session(url)
+    session.ready()
+    kill9.fill(session, record)
+    gone = 0
+    for _ in range(ROUNDS):
+        write_until_cut(session, record, dice, dice.randrange(300, 900))
+        cut(disk, daemon, session)
+        session = iscsi.Session(url)
+        session.ready()
+        kill9.verify(session, record, f"cache={mode}")
+        gone += lost(session, record)
+        record.acknowledged = list(record.flushed)
+    session.logout()
+    print(f"cache={mode}: after {ROUNDS} power cuts everything that was durable is there, "
+          f"{gone} other acknowledged writes are gone", flush=True)
+    return gone
+
+
+def run(scratch, mode):
+    config = farblock.Config()
+    with VolatileDisk(scratch, mode, SIZE) as disk:
+        path = config.storage("fileio", mode, {"emulate_write_cache": int(mode != "writethrough")},
+                              dev=disk.path, size=SIZE, cache=mode)
+        target = config.target([path])
+        with farblock.Farblockd(scratch, config, f"farblockd-{mode}") as daemon:
+            gone = cuts(disk, daemon, target.url(), mode)
+            # The test can tell a disk that loses writes from one that does not.
+            if (gone == 0) != (mode == "writethrough"):
+                raise farblock.Failure(f"cache={mode}: {gone} acknowledged writes are gone")
+            daemon.stop()
+
+
+def main():
+    with farblock.Scratch() as scratch:
+        for mode in ("none", "writethrough", "writeback"):
+            run(scratch, mode)
+    return 0
+
+
+if __name__ == "__main__":
+    farblock.main(main)
