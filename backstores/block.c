@@ -177,8 +177,7 @@ static const struct bs_option block_options[] = {
 	{ "exclusive", BS_OPT_BOOL, false, "true", "false: other programs may open it too",
 	  offsetof(struct bs_config, exclusive), true },
 	{ "cache",							BS_OPT_CHOICE, false, NULL,
-	  "what makes writes durable: none: a flush; writethrough: nothing; writeback: a flush, "
-	  "with the page cache (default: as attribute emulate_write_cache says)", offsetof(struct bs_config, cache), true, BS_CACHE_CHOICES },
+	  "what makes a write durable: nothing (writethrough) or a flush (none, writeback)", offsetof(struct bs_config, cache), true, BS_CACHE_CHOICES },
 	{ "force",							   BS_OPT_BOOL, false, "false",
 	  "serve it even if it is mounted, in use or not empty", offsetof(struct bs_config, force),
 	  true },

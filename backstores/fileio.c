@@ -329,8 +329,8 @@ static const struct bs_option fileio_options[] = {
 	{ "sparse",					 BS_OPT_BOOL, false, "true",
 	  "true: allocate space when written; false: allocate it now", offsetof(struct bs_config, sparse), false },
 	{ "cache",					    BS_OPT_CHOICE, false, NULL,
-	  "what makes writes durable: none: a flush; writethrough (default): nothing; writeback: a "
-	  "flush, with the page cache", offsetof(struct bs_config, cache), true, BS_CACHE_CHOICES },
+	  "what makes a write durable: nothing (writethrough, the default) or a flush (none, "
+	  "writeback)", offsetof(struct bs_config, cache), true, BS_CACHE_CHOICES },
 	{ "readonly",BS_OPT_BOOL, false, "false", "reject writes",
 	  offsetof(struct bs_config, readonly), true },
 	{ "force",					 BS_OPT_BOOL, false, "false",

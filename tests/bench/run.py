@@ -24,6 +24,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lib"))
 import farblock  # noqa: E402
+import disks  # noqa: E402
 import peers  # noqa: E402
 import scale  # noqa: E402
 import tree  # noqa: E402
@@ -328,11 +329,14 @@ def parse():
     parser.add_argument("--build", metavar="DIR", help=f"default {farblock.BUILD}")
     parser.add_argument("--scale", action="store_true",
                         help="1,000 connections and 1,000 LUNs against one, instead")
+    parser.add_argument("--disks", action="store_true",
+                        help="files of a real disk beside fio, instead")
+    parser.add_argument("--folder", metavar="DIR", help="of these files; default: the build's")
     parser.add_argument("--tree", action="store_true",
                         help="what the configuration costs with many LUNs, instead")
     parser.add_argument("--luns", type=int, default=10000, help="of --tree")
     options = parser.parse_args()
-    options.points = choose_points(options.only)
+    options.points = [] if options.disks else choose_points(options.only)
     if options.build:
         farblock.BUILD = os.path.abspath(options.build)
     for name, slow, fast in (("rounds", 3, 1), ("secs", 3, 1), ("retries", 3, 0)):
@@ -347,6 +351,8 @@ def main():
     if options.tree:
         return tree.run(options)
     farblock.program("iscsi_load")
+    if options.disks:
+        return disks.run(options)
     return scale.run(options) if options.scale else compare(options)
 
 

@@ -103,11 +103,13 @@ def eventually(what, condition, timeout=120):
 
 
 class Scratch:
-    """A temporary folder, 0700, removed at the end; in memory when in_memory."""
+    """A temporary folder, 0700, removed at the end; in memory when in_memory, else in parent or
+    where temporary files are."""
 
-    def __init__(self, in_memory=False, keep=False):
+    def __init__(self, in_memory=False, keep=False, parent=None):
         self.keep = keep
-        parent = "/dev/shm" if in_memory and os.access("/dev/shm", os.W_OK) else None
+        if in_memory and os.access("/dev/shm", os.W_OK):
+            parent = "/dev/shm"
         self.path = tempfile.mkdtemp(prefix="farblock-test.", dir=parent)
 
     def __enter__(self):
