@@ -232,6 +232,20 @@ static void each_cache_mode_makes_writes_durable_in_its_way(void **state)
 	}
 }
 
+static void it_learns_how_long_operations_of_a_size_take(void **state)
+{
+	struct bs_config c = file_config(MIB);
+	struct backstore *bs = must_open("fileio", &c);
+	const struct fdstore *f = (const struct fdstore *)bs;
+	assert_int_equal(io_one(bs, BS_WRITE, 0, 64 * KIB, arena), 0);
+	assert_int_equal(io_one(bs, BS_READ, 0, 4 * KIB, arena), 0);
+	for (unsigned i = 0; i < FDSTORE_PACES; i++) {
+		assert_int_equal(f->pace[0][i].mean > 0, i == 0);
+		assert_int_equal(f->pace[1][i].mean > 0, i == 4);
+	}
+	backstore_close(bs);
+}
+
 static void cache_and_write_back_may_not_contradict_each_other(void **state)
 {
 	struct bs_config c = file_config(MIB);
@@ -499,6 +513,7 @@ int main(void)
 		FOLDER_TEST(unmap_gives_space_back_to_the_filesystem),
 		FOLDER_TEST(space_that_is_not_there_is_refused_and_nothing_stays),
 		FOLDER_TEST(each_cache_mode_makes_writes_durable_in_its_way),
+		FOLDER_TEST(it_learns_how_long_operations_of_a_size_take),
 		FOLDER_TEST(cache_and_write_back_may_not_contradict_each_other),
 		FOLDER_TEST(zeroes_and_holes_that_must_be_durable_are_synced),
 		FOLDER_TEST(a_flush_of_the_control_thread_syncs_the_file),
