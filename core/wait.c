@@ -14,7 +14,7 @@
 #include <sched.h>
 
 #define GAP_SHIFT    3	    // the moving average's weight: 1/8
-#define GAP_CAP	     8	    // upper bound of one pause, in spin times
+#define GAP_CAP	     5	    // upper bound of one pause, in limits
 #define GAP_LIMIT_NS 75000u // or 3/4 of the spin time
 
 #define EARLY_PART(ns) ((ns) / 4 * 3) // of the spin time, before a completion is expected
@@ -27,13 +27,23 @@
 #define PROBE_NS     100000000u
 #define SHARED_NS    1000000000u
 
+// Requests that come less often are not worth the CPU time. The idle gaps of a sleeping worker
+// include the wake-up of some 20 us: a short spin time allows half as much more.
+static uint64_t gap_limit(const struct worker *w)
+{
+	uint64_t most = w->spin_ns / 4 * 3, limit = w->spin_ns / 2 * 3;
+	if (most < GAP_LIMIT_NS)
+		most = GAP_LIMIT_NS;
+	return limit < most ? limit : most;
+}
+
 void worker_note_traffic(struct worker *w)
 {
 	if (!w->spin_ns || w->traffic_at == w->now)
 		return;
 	// Work of the last round may have ended after this one's clock was read.
 	uint64_t gap = w->now > w->idle_since ? w->now - w->idle_since : 0;
-	uint64_t cap = w->spin_ns * GAP_CAP;
+	uint64_t cap = gap_limit(w) * GAP_CAP;
 	if (gap > cap)
 		gap = cap;
 	w->traffic_gap += (gap >> GAP_SHIFT) - (w->traffic_gap >> GAP_SHIFT);
@@ -63,16 +73,6 @@ static bool poll_all(struct worker *w)
 }
 
 // --- for a request
-
-// Requests that come less often are not worth the CPU time. The idle gaps of a sleeping worker
-// include the wake-up of some 20 us: a short spin time allows half as much more.
-static uint64_t gap_limit(const struct worker *w)
-{
-	uint64_t most = w->spin_ns / 4 * 3, limit = w->spin_ns / 2 * 3;
-	if (most < GAP_LIMIT_NS)
-		most = GAP_LIMIT_NS;
-	return limit < most ? limit : most;
-}
 
 // True if work came while it spun.
 static bool spin(struct worker *w)
@@ -242,8 +242,10 @@ void wait_for_work(struct worker *w)
 		w->now = clock_ns();
 		return;
 	}
-	if (w->traffic_at == w->now || w->worked_at == w->now)
-		w->idle_since = w->now = clock_ns();
+	bool had_request = w->traffic_at == w->now || w->worked_at == w->now;
+	w->now = clock_ns();
+	if (had_request)
+		w->idle_since = w->now;
 	bool had_work = poll_expected(w, &until) || (until == UINT64_MAX && spin(w));
 	if (!had_work)
 		sleep_until_event(w, until);

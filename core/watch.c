@@ -58,6 +58,8 @@ void watches_fetch(struct worker *w, const struct timespec *timeout)
 {
 	int n;
 
+	if (w->batch_next < w->batch_count)
+		return; // these come first: no descriptor reports its event again
 	if (timeout && !timeout->tv_sec && !timeout->tv_nsec)
 		n = epoll_wait(w->epoll_fd, w->batch, WORKER_BATCH, 0);
 	else

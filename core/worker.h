@@ -7,7 +7,7 @@
 // offload_submit().
 //
 // The loop: mailbox, timers, file descriptors, pollers, io_uring completions, deferred work; then
-// it spins for a short while if traffic was dense, else it sleeps in epoll.
+// it waits (wait.c): it polls for a short while for what is likely to come, else it sleeps.
 #pragma once
 
 #include <stdbool.h>

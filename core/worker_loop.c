@@ -84,12 +84,14 @@ static void run_round(struct worker *w)
 	counter_add(&w->counters.rounds, 1);
 	mailbox_run(w);
 	timers_run(w);
+	watches_run(w);
 	pollers_run(w, false);
 	for (int pass = 0; pass < RING_PASSES; pass++) {
 		ring_reap(w);
-		if (w->has_fds_ready)
+		if (w->has_fds_ready) {
 			watches_fetch_ready(w);
-		watches_run(w);
+			watches_run(w);
+		}
 		defers_run(w);
 		ring_submit(w);
 		if (!io_uring_cq_ready(&w->ring))

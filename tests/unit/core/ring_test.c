@@ -184,6 +184,68 @@ static void an_idle_kernel_gets_the_first_operations_at_once(void **state)
 	worker_free(w);
 }
 
+// Two pipes: the second one becomes readable, and operations are queued, when the event of the
+// first one is fetched and not yet called.
+struct two_pipes {
+	struct msg first, second;
+	struct watch watch[2];
+	int pipe[2][2];
+	unsigned events[2];
+};
+
+static struct two_pipes *two_pipes;
+
+static void pipe_event(struct watch *wa, uint32_t epoll_events)
+{
+	struct two_pipes *t = two_pipes;
+
+	t->events[wa == &t->watch[1]]++;
+	if (t->events[0] && t->events[1])
+		worker_stop(worker_self());
+}
+
+static void write_second(struct msg *m)
+{
+	static struct operation o[2];
+	struct two_pipes *t = container_of(m, struct two_pipes, second);
+
+	assert_int_equal(write(t->pipe[1][1], "x", 1), 1);
+	for (unsigned i = 0; i < 2; i++) {
+		o[i] = (struct operation){ .op.done = op_done, .left = 1 << 30 };
+		io_uring_prep_nop(worker_sqe(worker_self(), &o[i].op));
+	}
+}
+
+static void write_first(struct msg *m)
+{
+	struct two_pipes *t = container_of(m, struct two_pipes, first);
+
+	assert_int_equal(write(t->pipe[0][1], "x", 1), 1);
+	worker_post(worker_self(), &t->second);
+}
+
+static void events_that_are_fetched_are_not_lost(void **state)
+{
+	struct worker *w = make_worker(true, 0);
+	struct two_pipes t = { .first.fn = write_first, .second.fn = write_second };
+
+	two_pipes = &t;
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(pipe(t.pipe[i]), 0);
+		t.watch[i].fn = pipe_event;
+		assert_int_equal(watch_add(w, &t.watch[i], t.pipe[i][0], EPOLLIN), 0);
+	}
+	worker_post(w, &t.first);
+	run_guarded(w);
+	assert_int_equal(t.events[0], 1);
+	assert_int_equal(t.events[1], 1);
+	for (unsigned i = 0; i < 2; i++) {
+		watch_remove(w, &t.watch[i]);
+		close_pair(t.pipe[i]);
+	}
+	worker_free(w);
+}
+
 static unsigned flood_left;
 
 static void flood_done(struct uring_op *op, int res)
@@ -226,6 +288,7 @@ int main(void)
 		cmocka_unit_test(a_completion_from_another_thread_ends_the_sleep),
 		cmocka_unit_test(done_may_submit_again),
 		cmocka_unit_test(an_idle_kernel_gets_the_first_operations_at_once),
+		cmocka_unit_test(events_that_are_fetched_are_not_lost),
 		cmocka_unit_test(more_operations_than_both_queues_hold_all_complete),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
