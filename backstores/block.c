@@ -123,7 +123,6 @@ static void settle_cache(struct fdstore *f, const struct bs_config *config, dev_
 	bool is_direct = fdstore_set_cache(f, mode, config->dev);
 	bool is_buffered = !is_direct || config->cache == BS_CACHE_WRITEBACK;
 	bool is_volatile = is_buffered || strcmp(cache, "write through") != 0;
-	f->has_stable_writes = !is_volatile;
 	// A page cache instead of O_DIRECT must not show.
 	f->is_durable = is_volatile && (config->cache == BS_CACHE_WRITETHROUGH || !is_direct);
 	l->has_write_cache = is_volatile && !f->is_durable;
@@ -142,7 +141,7 @@ static int set_up(struct fdstore *f, const struct bs_config *config, dev_t rdev,
 		return r;
 	settle_limits(f, config, rdev);
 	settle_cache(f, config, rdev);
-	return 0;
+	return fdstore_settle(f, config->dev, e);
 }
 
 static int block_open(struct backstore *bs, const struct bs_config *config, struct err *e)
@@ -176,11 +175,11 @@ static const struct bs_option block_options[] = {
 	  offsetof(struct bs_config, readonly), false },
 	{ "exclusive", BS_OPT_BOOL, false, "true", "false: other programs may open it too",
 	  offsetof(struct bs_config, exclusive), true },
-	{ "cache",							BS_OPT_CHOICE, false, NULL,
-	  "what makes a write durable: nothing (writethrough) or a flush (none, writeback)", offsetof(struct bs_config, cache), true, BS_CACHE_CHOICES },
-	{ "force",							   BS_OPT_BOOL, false, "false",
+	{ "force",							BS_OPT_BOOL, false, "false",
 	  "serve it even if it is mounted, in use or not empty", offsetof(struct bs_config, force),
 	  true },
+	{ "cache",							   BS_OPT_CHOICE, false, NULL,
+	  "what makes a write durable: nothing (writethrough) or a flush (none, writeback)", offsetof(struct bs_config, cache), true, BS_CACHE_CHOICES },
 	{ 0},
 };
 

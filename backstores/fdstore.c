@@ -203,7 +203,7 @@ static void rw_submit(struct bs_io *io, unsigned n)
 		io_uring_prep_readv(sqe, f->fd, io->iov, n, at);
 	else
 		io_uring_prep_writev(sqe, f->fd, io->iov, n, at);
-	if (!is_read && !f->has_stable_writes && (f->is_durable || io->flags & BS_FUA))
+	if (!is_read && (f->is_durable || io->flags & BS_FUA))
 		sqe->rw_flags = RWF_DSYNC;
 	pace_expect(io);
 }
@@ -274,9 +274,7 @@ static void zero_next(struct bs_io *io);
 // An unmap is made durable only on request: a list of ranges needs one sync.
 static void zero_finish(struct bs_io *io)
 {
-	const struct fdstore *f = store(io);
-	bool must_sync = io->flags & BS_FUA || (f->is_durable && io->op == BS_WRITE_ZEROES);
-	if (must_sync && !f->has_stable_writes) {
+	if (io->flags & BS_FUA || (store(io)->is_durable && io->op == BS_WRITE_ZEROES)) {
 		io->step = STEP_SYNC;
 		io->tries = 0;
 		sync_next(io);
@@ -365,10 +363,7 @@ static void discard_done(struct offload *o)
 
 static void serve_flush(struct bs_io *io)
 {
-	if (store(io)->has_stable_writes)
-		io->done(io, 0);
-	else
-		sync_next(io);
+	sync_next(io);
 }
 
 static void serve_unmap(struct bs_io *io)
@@ -463,6 +458,13 @@ static int set_direct(struct fdstore *f, const char **ret_why)
 		*ret_why = "direct I/O needs larger blocks (set block_size=4096)";
 	fcntl(f->fd, F_SETFL, flags);
 	return -EINVAL;
+}
+
+int fdstore_settle(struct fdstore *f, const char *path, struct err *e)
+{
+	if (f->bs.limits.has_write_cache || f->bs.limits.is_readonly || fdatasync(f->fd) == 0)
+		return 0;
+	return err_errno(e, -errno, "%s: fdatasync", path);
 }
 
 bool fdstore_set_cache(struct fdstore *f, enum bs_cache cache, const char *path)

@@ -18,7 +18,6 @@ struct fdstore {
 	uint32_t mem_align, io_align; // of O_DIRECT: of addresses and of lengths, powers of two;
 				      // 1 when buffered
 	bool is_durable;	      // every write is on stable storage when it completes
-	bool has_stable_writes;	      // ... without RWF_DSYNC: the device has no volatile cache
 	bool is_punching;	      // holes may be punched, and read as zeroes
 	bool is_discarding;	      // only BLKDISCARD is available: the content is undefined
 	bool has_no_zero_range;	      // known after the first refusal; relaxed atomic
@@ -30,6 +29,10 @@ struct fdstore {
 // user: fd cannot do O_DIRECT in blocks of limits.block_size, the page cache is used. Control
 // thread; may block.
 bool fdstore_set_cache(struct fdstore *f, enum bs_cache cache, const char *path);
+
+// The end of an open: if no volatile cache is reported from now on, what one held becomes durable,
+// since initiators cannot flush it any more. Control thread; may block.
+int fdstore_settle(struct fdstore *f, const char *path, struct err *e);
 
 // Serves io. Worker thread.
 void fdstore_submit(struct backstore *bs, struct bs_io *io);

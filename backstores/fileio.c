@@ -260,9 +260,10 @@ static int set_up(struct fileio *f, const struct bs_config *config, bool is_new,
 			return err_errno(e, r, "%s: sync directory", config->dev);
 	}
 	r = settle_cache(f, config, e);
-	if (r == 0)
-		settle_limits(f, &st);
-	return r;
+	if (r < 0)
+		return r;
+	settle_limits(f, &st);
+	return fdstore_settle(&f->fds, config->dev, e);
 }
 
 static int fileio_open(struct backstore *bs, const struct bs_config *config, struct err *e)
@@ -328,13 +329,13 @@ static const struct bs_option fileio_options[] = {
 	  offsetof(struct bs_config, write_back), false },
 	{ "sparse",					 BS_OPT_BOOL, false, "true",
 	  "true: allocate space when written; false: allocate it now", offsetof(struct bs_config, sparse), false },
-	{ "cache",					    BS_OPT_CHOICE, false, NULL,
+	{ "readonly",					    BS_OPT_BOOL, false, "false", "reject writes",
+	  offsetof(struct bs_config, readonly), true },
+	{ "force",BS_OPT_BOOL, false, "false",
+	  "serve a device even if it is mounted, in use or not empty", offsetof(struct bs_config, force), true },
+	{ "cache",					 BS_OPT_CHOICE, false, NULL,
 	  "what makes a write durable: nothing (writethrough, the default) or a flush (none, "
 	  "writeback)", offsetof(struct bs_config, cache), true, BS_CACHE_CHOICES },
-	{ "readonly",BS_OPT_BOOL, false, "false", "reject writes",
-	  offsetof(struct bs_config, readonly), true },
-	{ "force",					 BS_OPT_BOOL, false, "false",
-	  "serve a device even if it is mounted, in use or not empty", offsetof(struct bs_config, force), true },
 	{ 0		   },
 };
 

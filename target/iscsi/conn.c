@@ -311,7 +311,7 @@ void conn_refused(const struct tcp_addr *peer, const char *why)
 static void resume_run(struct msg *m)
 {
 	struct conn *c = container_of(m, struct conn, resume_msg);
-	if (c->state == CONN_LOGIN && c->login)
+	if (c->state == CONN_LOGIN && c->login && login_is_waiting(c->login))
 		login_policy_resume(c, 0, NULL);
 	conn_release(c);
 }

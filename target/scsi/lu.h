@@ -248,8 +248,8 @@ static inline uint32_t lu_setting(const uint32_t *field)
 	return __atomic_load_n(field, __ATOMIC_RELAXED);
 }
 
-// The cache mode that initiators see: that of the backstore, or "writethrough" while
-// emulate_write_cache=0 makes every write durable. NULL: it has none. Any thread.
+// The cache mode that initiators see: that of the backstore, or "writethrough" if every write is
+// durable, as with emulate_write_cache=0. NULL: it has none. Any thread.
 const char *lu_cache_name(const struct lu *lu);
 
 static inline uint64_t lu_capacity(const struct lu *lu)

@@ -140,9 +140,9 @@ static void copy_field(struct lu_attr *to, const struct lu_attr *from, const str
 
 const char *lu_cache_name(const struct lu *lu)
 {
-	const struct bs_limits *l = &lu_bs(lu)->limits;
-	bool is_forced = l->cache && l->has_write_cache && !write_is_cached(lu);
-	return backstore_cache_name(is_forced ? BS_CACHE_WRITETHROUGH : l->cache);
+	enum bs_cache cache = lu_bs(lu)->limits.cache;
+	bool is_durable = cache && !write_is_cached(lu);
+	return backstore_cache_name(is_durable ? BS_CACHE_WRITETHROUGH : cache);
 }
 
 // When a cache that initiators may have relied on goes, what it holds becomes durable first (SBC-3

@@ -24,7 +24,7 @@ ROOT, FILE, NAME = 1, 2, b"disk.img"
 LOOKUP, FORGET, GETATTR, SETATTR, OPEN, READ, WRITE = 1, 2, 3, 4, 14, 15, 16
 RELEASE, FSYNC, FLUSH, INIT, INTERRUPT, BATCH_FORGET = 18, 20, 25, 26, 36, 42
 NO_ANSWER = (FORGET, INTERRUPT, BATCH_FORGET)
-ASYNC_READ, BIG_WRITES, MAX_PAGES = 1 << 0, 1 << 5, 1 << 22
+ASYNC_READ, BIG_WRITES, WRITEBACK_CACHE, MAX_PAGES = 1 << 0, 1 << 5, 1 << 16, 1 << 22
 
 
 class Server:
@@ -66,7 +66,7 @@ class Server:
     def answer(self, opcode, node, body):
         """The answer's body, or a negative errno."""
         if opcode == INIT:
-            flags = ASYNC_READ | BIG_WRITES | MAX_PAGES
+            flags = ASYNC_READ | BIG_WRITES | WRITEBACK_CACHE | MAX_PAGES
             return struct.pack("<IIIIHHIIHHI28x", 7, 31, 128 << 10, flags, 64, 48, WRITE_MAX, 1,
                                WRITE_MAX // PAGE, 0, 0)
         if opcode == LOOKUP:

@@ -163,6 +163,9 @@ enum login_outcome login_target_resume(struct login *l, int status,
 				       const struct login_session *session, const struct err *why,
 				       struct login_reply *ret);
 
+// Target: it waits for login_target_resume(), and has not ended otherwise.
+bool login_is_waiting(const struct login *l);
+
 // The response to a peer whose login cannot continue, with the reason (timer, shutdown, limits).
 // Possible after the first request; DROP before it.
 enum login_outcome login_target_refuse(struct login *l, int status, const struct err *why,

@@ -390,13 +390,18 @@ enum login_outcome login_target_step(struct login *l, const uint8_t bhs[ISCSI_BH
 	return status ? finish_refused(l, status, &e, ret) : finish_full_feature(l, ret);
 }
 
+bool login_is_waiting(const struct login *l)
+{
+	return l->is_waiting && !l->is_over;
+}
+
 enum login_outcome login_target_resume(struct login *l, int status,
 				       const struct login_session *session, const struct err *why,
 				       struct login_reply *ret)
 {
 	struct err e = { 0 };
 	*ret = (struct login_reply){ 0 };
-	if (!l->is_waiting || l->is_over)
+	if (!login_is_waiting(l))
 		return finish_refused(l, refuse(&e, DROP, "login: no login to resume"), &e, ret);
 	l->is_waiting = false;
 	if (session)
