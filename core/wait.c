@@ -23,9 +23,9 @@
 
 // Whether others wait for this CPU: then the worker does not poll for completions for a while. It
 // yields now and then and reads the clock; a timer tick of a virtual machine takes up to 0.1 ms.
-#define PREEMPTED_NS 250000u
-#define PROBE_NS     100000000u
-#define SHARED_NS    1000000000u
+uint64_t wait_preempted_ns = 250000;
+#define PROBE_NS  100000000u
+#define SHARED_NS 1000000000u
 
 // Requests that come less often are not worth the CPU time. The idle gaps of a sleeping worker
 // include the wake-up of some 20 us: a short spin time allows half as much more.
@@ -138,7 +138,7 @@ static bool is_shared(struct worker *w)
 	sched_yield();
 	w->now = clock_ns();
 	w->probe_at = w->now + PROBE_NS;
-	if (w->now - before > PREEMPTED_NS)
+	if (w->now - before > wait_preempted_ns)
 		w->shared_until = w->now + SHARED_NS;
 	return w->now < w->shared_until;
 }
@@ -155,7 +155,7 @@ static bool poll_for(struct worker *w, struct uring_op *op)
 		before = w->now;
 		if (poll_all(w))
 			return true;
-		if (w->now - before > PREEMPTED_NS)
+		if (w->now - before > wait_preempted_ns)
 			w->probe_at = w->now;
 		if (is_shared(w))
 			return false;

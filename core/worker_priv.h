@@ -71,6 +71,7 @@ bool pollers_run(struct worker *w, bool is_arming);
 
 // wait.c. Returns when there is work, or a timer is due; may return without.
 void wait_for_work(struct worker *w);
+extern uint64_t wait_preempted_ns; // a yield that takes longer: others wait for the CPU
 
 // ring.c. ring_new creates the ring disabled, so that the thread that calls ring_enter becomes its
 // only issuer; ring_leave undoes ring_enter on the same thread.

@@ -97,9 +97,9 @@ static struct pipe_read read_expecting(struct worker *w, uint64_t written_usec,
 static void it_polls_for_a_completion_that_is_due(void **state)
 {
 	struct worker *w = make_worker(true, 1000000);
-	struct pipe_read r = read_expecting(w, 2000, 2 * MSEC, 0);
+	struct pipe_read r = read_expecting(w, 100000, 100 * MSEC, 0);
 
-	assert_true(r.elapsed >= 2 * MSEC);
+	assert_true(r.elapsed >= 100 * MSEC);
 	assert_true(worker_counters(w)->polls > 0);
 	assert_int_equal(worker_counters(w)->sleeps, 0);
 	worker_free(w);
@@ -119,7 +119,7 @@ static void it_sleeps_when_a_completion_does_not_come_in_time(void **state)
 {
 	struct worker *w = make_worker(true, 100);
 
-	read_expecting(w, 50000, 1, 0);
+	read_expecting(w, 300000, 1, 0);
 	assert_int_equal(worker_counters(w)->polls_missed, 1);
 	assert_true(worker_counters(w)->sleeps > 0);
 	worker_free(w);
@@ -129,7 +129,7 @@ static uint64_t polls_with(unsigned spin_usec, uint64_t expected_ns, uint64_t de
 {
 	struct worker *w = make_worker(true, spin_usec);
 
-	read_expecting(w, 1000, expected_ns, deviation);
+	read_expecting(w, 100000, expected_ns, deviation);
 	uint64_t ret = worker_counters(w)->polls;
 	worker_free(w);
 	return ret;
@@ -150,6 +150,7 @@ static void without_spin_time_it_never_polls(void **state)
 // --- others on the same CPU
 
 static atomic_bool is_hogging;
+static uint64_t was_preempted_ns;
 
 static void pin(void)
 {
@@ -190,6 +191,7 @@ static void it_does_not_poll_while_others_want_the_cpu(void **state)
 	pthread_t other, self;
 	uint64_t shared_until = 0;
 
+	wait_preempted_ns = was_preempted_ns;
 	atomic_store(&is_hogging, true);
 	assert_int_equal(pthread_create(&other, NULL, hog, NULL), 0);
 	assert_int_equal(pthread_create(&self, NULL, poll_beside_hog, &shared_until), 0);
@@ -201,6 +203,8 @@ static void it_does_not_poll_while_others_want_the_cpu(void **state)
 
 int main(void)
 {
+	was_preempted_ns = wait_preempted_ns;
+	wait_preempted_ns = UINT64_MAX; // other programs' load
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(dense_traffic_makes_it_spin),
 		cmocka_unit_test(without_spin_time_it_never_spins),
