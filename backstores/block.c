@@ -141,7 +141,7 @@ static int set_up(struct fdstore *f, const struct bs_config *config, dev_t rdev,
 		return r;
 	settle_limits(f, config, rdev);
 	settle_cache(f, config, rdev);
-	return fdstore_settle(f, config->dev, e);
+	return 0;
 }
 
 static int block_open(struct backstore *bs, const struct bs_config *config, struct err *e)

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "backstores/extent.h"
+#include "core/log.h"
 
 #define TRIES_MAX 100 // of EAGAIN and EINTR in a row
 #define ZERO_PAGE (64u << 10)
@@ -460,13 +461,6 @@ static int set_direct(struct fdstore *f, const char **ret_why)
 	return -EINVAL;
 }
 
-int fdstore_settle(struct fdstore *f, const char *path, struct err *e)
-{
-	if (f->bs.limits.has_write_cache || f->bs.limits.is_readonly || fdatasync(f->fd) == 0)
-		return 0;
-	return err_errno(e, -errno, "%s: fdatasync", path);
-}
-
 bool fdstore_set_cache(struct fdstore *f, enum bs_cache cache, const char *path)
 {
 	const char *why;
@@ -503,6 +497,9 @@ int fdstore_flush(struct backstore *bs, struct err *e)
 void fdstore_close(struct backstore *bs)
 {
 	struct fdstore *f = fdstore_of(bs);
+	struct err e;
+	if (bs->limits.has_write_cache && !bs->limits.is_readonly && fdstore_flush(bs, &e) < 0)
+		log_warn("%s: close: %s", bs->name, e.text);
 	claim_release(&f->claim);
 	close(f->fd);
 }

@@ -30,10 +30,6 @@ struct fdstore {
 // thread; may block.
 bool fdstore_set_cache(struct fdstore *f, enum bs_cache cache, const char *path);
 
-// The end of an open: if no volatile cache is reported from now on, what one held becomes durable,
-// since initiators cannot flush it any more. Control thread; may block.
-int fdstore_settle(struct fdstore *f, const char *path, struct err *e);
-
 // Serves io. Worker thread.
 void fdstore_submit(struct backstore *bs, struct bs_io *io);
 
@@ -43,5 +39,6 @@ enum bs_path fdstore_path(struct backstore *bs, const char *path);
 // BS_FLUSH from the control thread, which it blocks.
 int fdstore_flush(struct backstore *bs, struct err *e);
 
-// Releases the claim and closes fd. Control thread; may block.
+// Makes durable what a volatile cache holds, since initiators may find none at the next open and
+// cannot flush it then. Releases the claim and closes fd. Control thread; may block.
 void fdstore_close(struct backstore *bs);

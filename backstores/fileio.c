@@ -260,10 +260,9 @@ static int set_up(struct fileio *f, const struct bs_config *config, bool is_new,
 			return err_errno(e, r, "%s: sync directory", config->dev);
 	}
 	r = settle_cache(f, config, e);
-	if (r < 0)
-		return r;
-	settle_limits(f, &st);
-	return fdstore_settle(&f->fds, config->dev, e);
+	if (r == 0)
+		settle_limits(f, &st);
+	return r;
 }
 
 static int fileio_open(struct backstore *bs, const struct bs_config *config, struct err *e)
