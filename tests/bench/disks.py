@@ -11,7 +11,7 @@ import sys
 
 import farblock
 import peers
-from machine import Foreign, describe, quietest
+from machine import Foreign, describe, quietest, save
 
 FIO, BASE = "fio", "tgtd aio"
 COLUMNS = [FIO, "fio dsync", BASE, "istgt", "farblockd none", "farblockd writethrough",
@@ -225,9 +225,7 @@ def report(samples, names, points, options):
           f"{options.client_cpu}; {options.rounds} rounds of {options.secs:g} s, files of "
           f"{options.size >> 20} MiB; {noisy} of {len(samples)} samples "
           f"disturbed by others.")
-    if options.json:
-        with open(options.json, "w") as out:
-            json.dump({"machine": describe(), "samples": samples}, out, indent=1)
+    save(samples, options)
 
 
 def run(options):

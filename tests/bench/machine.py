@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What the kernel says about processes and the machine, for measurements."""
 
+import json
 import os
 import platform
 import time
@@ -42,6 +43,13 @@ def describe():
         model = next((line.split(":")[1].strip() for line in info
                       if line.startswith("model name")), platform.machine())
     return f"{model}, {os.cpu_count()} CPUs, Linux {platform.release()}"
+
+
+def save(samples, options):
+    """Every sample, for other programs, if --json asks for it."""
+    if options.json:
+        with open(options.json, "w") as out:
+            json.dump({"machine": describe(), "samples": samples}, out, indent=1)
 
 
 def _ticks():

@@ -28,7 +28,7 @@ import disks  # noqa: E402
 import peers  # noqa: E402
 import scale  # noqa: E402
 import tree  # noqa: E402
-from machine import Foreign, cpu_seconds, describe, quietest  # noqa: E402
+from machine import Foreign, cpu_seconds, describe, quietest, save  # noqa: E402
 
 MIB = 1 << 20
 BASE = "tgtd aio"
@@ -280,9 +280,7 @@ def report(samples, names, options):
           f"{options.client_cpu}; {options.rounds} rounds of {options.secs:g} s, "
           f"LUN {options.size // MIB} MiB; {len(noisy)} of {len(samples)} samples disturbed by "
           f"others (more than {options.max_foreign:g} of a core).")
-    if options.json:
-        with open(options.json, "w") as out:
-            json.dump({"machine": describe(), "samples": samples}, out, indent=1)
+    save(samples, options)
 
 
 def compare(options):
