@@ -21,7 +21,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lib"))
 import farblock  # noqa: E402
-from machine import Foreign, cpu_seconds, describe, quietest  # noqa: E402
+from machine import Foreign, cpu_seconds, describe, quietest, save  # noqa: E402
 from run import MIB, OurTarget, wait_idle  # noqa: E402
 
 CARRIERS = {"iSCSI/TCP": "iscsi", "iSER": "iser"}
@@ -110,9 +110,7 @@ def report(samples, options):
           f"{options.client_cpu}; {options.rounds} rounds of {options.secs} s, LUN "
           f"{options.size // MIB} MiB; {len(noisy)} of {len(samples)} samples disturbed by "
           f"others (more than {options.max_foreign:g} of a core).")
-    if options.json:
-        with open(options.json, "w") as out:
-            json.dump({"machine": describe(), "samples": samples}, out, indent=1)
+    save(samples, options)
 
 
 def prepare(target, options):
