@@ -96,6 +96,14 @@ enum bs_op {
 
 enum { BS_FUA = 1 }; // the write (or the zeroes, or the hole) is durable when it completes
 
+// How a write becomes durable.
+enum bs_durable {
+	BS_NOT_DURABLE,
+	BS_WRITTEN_DURABLY,	// by RWF_DSYNC
+	BS_WRITTEN_BEFORE_SYNC, // it is being written, a sync follows
+	BS_DURABLE_BY_SYNC,	// it has been written
+};
+
 #define BS_IO_IOV 8 // pieces passed to the kernel at once; longer lists take several rounds
 
 // One I/O. Embedded in its owner (a task); the backstore owns it from submit to done. The owner
@@ -127,7 +135,9 @@ struct bs_io {
 	uint8_t *bounce;    // replaces memory that O_DIRECT cannot use, bounce_size bytes
 	uint32_t bounce_size;
 	struct buf *bounce_buf; // owner of bounce, NULL if it came from the heap
-	int result;		// from the offload thread to the worker
+	enum bs_durable durable;
+	struct list link; // of those that wait for a sync
+	int result;	  // from the offload thread to the worker
 	struct iovec iov[BS_IO_IOV];
 };
 

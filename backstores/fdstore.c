@@ -11,10 +11,12 @@
 #include <linux/falloc.h>
 #include <linux/fs.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "backstores/device.h"
 #include "backstores/extent.h"
 #include "core/log.h"
 
@@ -25,7 +27,7 @@ static const _Alignas(BUF_PAGE) uint8_t zeroes[ZERO_PAGE];
 
 // The steps of BS_UNMAP (from STEP_PUNCH on) and BS_WRITE_ZEROES when the file refuses one. A hole
 // does not replace written zeroes: its space may be missing later.
-enum step { STEP_PUNCH, STEP_ZERO_RANGE, STEP_WRITE_ZEROES, STEP_SYNC };
+enum step { STEP_PUNCH, STEP_ZERO_RANGE, STEP_WRITE_ZEROES };
 
 static struct fdstore *fdstore_of(struct backstore *bs)
 {
@@ -42,6 +44,15 @@ static struct bs_io *io_of(struct uring_op *op)
 	return container_of(op, struct bs_io, uring);
 }
 
+static void end(struct bs_io *io, int res);
+
+// Those of this worker; NULL: out of memory.
+static struct fdsync *syncs(const struct bs_io *io)
+{
+	struct fdstore *f = store(io);
+	return fdsync_get(&f->syncs, f->fd, end);
+}
+
 static void end(struct bs_io *io, int res)
 {
 	if (io->bounce_buf)
@@ -50,7 +61,19 @@ static void end(struct bs_io *io, int res)
 		free(io->bounce);
 	io->bounce = NULL;
 	io->bounce_buf = NULL;
+	if (io->durable != BS_NOT_DURABLE)
+		fdsync_end(syncs(io), io);
 	io->done(io, res < 0 ? backstore_errno(res) : 0);
+}
+
+// Ends io when it is durable.
+static void sync_and_end(struct bs_io *io)
+{
+	struct fdsync *s = syncs(io);
+	if (s)
+		fdsync_wait(s, io);
+	else
+		end(io, -ENOMEM);
 }
 
 static bool try_again(struct bs_io *io, int res)
@@ -176,6 +199,8 @@ static void rw_done(struct uring_op *op, int res)
 	io->progress += (uint64_t)res;
 	if (io->progress < io->length)
 		rw_next(io);
+	else if (io->durable == BS_WRITTEN_BEFORE_SYNC)
+		sync_and_end(io);
 	else
 		end(io, 0);
 }
@@ -204,7 +229,7 @@ static void rw_submit(struct bs_io *io, unsigned n)
 		io_uring_prep_readv(sqe, f->fd, io->iov, n, at);
 	else
 		io_uring_prep_writev(sqe, f->fd, io->iov, n, at);
-	if (!is_read && (f->is_durable || io->flags & BS_FUA))
+	if (io->durable == BS_WRITTEN_DURABLY)
 		sqe->rw_flags = RWF_DSYNC;
 	pace_expect(io);
 }
@@ -249,25 +274,6 @@ static void rw_next(struct bs_io *io)
 		bounce_next(io);
 }
 
-// --- flush
-
-static void sync_done(struct uring_op *op, int res);
-
-static void sync_next(struct bs_io *io)
-{
-	struct io_uring_sqe *sqe = next_sqe(io, sync_done);
-	io_uring_prep_fsync(sqe, store(io)->fd, IORING_FSYNC_DATASYNC);
-}
-
-static void sync_done(struct uring_op *op, int res)
-{
-	struct bs_io *io = io_of(op);
-	if (try_again(io, res))
-		sync_next(io);
-	else
-		end(io, res);
-}
-
 // --- unmap and zeroes
 
 static void zero_next(struct bs_io *io);
@@ -276,9 +282,7 @@ static void zero_next(struct bs_io *io);
 static void zero_finish(struct bs_io *io)
 {
 	if (io->flags & BS_FUA || (store(io)->is_durable && io->op == BS_WRITE_ZEROES)) {
-		io->step = STEP_SYNC;
-		io->tries = 0;
-		sync_next(io);
+		sync_and_end(io);
 	} else {
 		end(io, 0);
 	}
@@ -362,9 +366,18 @@ static void discard_done(struct offload *o)
 
 // --- one entry per operation
 
-static void serve_flush(struct bs_io *io)
+static void serve_write(struct bs_io *io)
 {
-	sync_next(io);
+	const struct fdstore *f = store(io);
+	if (f->is_durable || io->flags & BS_FUA) {
+		struct fdsync *s = syncs(io);
+		if (!s) {
+			end(io, -ENOMEM);
+			return;
+		}
+		fdsync_begin(s, io, f->has_fua);
+	}
+	rw_next(io);
 }
 
 static void serve_unmap(struct bs_io *io)
@@ -404,13 +417,14 @@ void fdstore_submit(struct backstore *bs, struct bs_io *io)
 {
 	static void (*const serve[BS_OP_MAX])(struct bs_io * io) = {
 		[BS_READ] = rw_next,
-		[BS_WRITE] = rw_next,
-		[BS_FLUSH] = serve_flush,
+		[BS_WRITE] = serve_write,
+		[BS_FLUSH] = sync_and_end,
 		[BS_UNMAP] = serve_unmap,
 		[BS_WRITE_ZEROES] = serve_write_zeroes,
 		[BS_EXTENT] = serve_extent,
 	};
 	io->bs = bs;
+	io->durable = BS_NOT_DURABLE;
 	serve[io->op](io);
 }
 
@@ -461,11 +475,24 @@ static int set_direct(struct fdstore *f, const char **ret_why)
 	return -EINVAL;
 }
 
+// Whether a durable write costs the device no flush.
+static bool has_fua(int fd)
+{
+	struct stat st;
+	char cache[32];
+	if (fstat(fd, &st) < 0)
+		return false;
+	dev_t dev = S_ISBLK(st.st_mode) ? st.st_rdev : st.st_dev;
+	return device_queue_text(dev, "write_cache", cache, sizeof cache) &&
+	       (strcmp(cache, "write through") == 0 || device_queue_number(dev, "fua"));
+}
+
 bool fdstore_set_cache(struct fdstore *f, enum bs_cache cache, const char *path)
 {
 	const char *why;
 	f->mem_align = f->io_align = 1;
 	f->bs.limits.cache = cache;
+	f->has_fua = has_fua(f->fd);
 	if (cache == BS_CACHE_WRITEBACK || set_direct(f, &why) == 0)
 		return true;
 	backstore_note(&f->bs, "%s: using the page cache: %s", path, why);
@@ -500,6 +527,7 @@ void fdstore_close(struct backstore *bs)
 	struct err e;
 	if (bs->limits.has_write_cache && !bs->limits.is_readonly && fdstore_flush(bs, &e) < 0)
 		log_warn("%s: close: %s", bs->name, e.text);
+	fdsyncs_done(&f->syncs);
 	claim_release(&f->claim);
 	close(f->fd);
 }

@@ -5,6 +5,7 @@
 
 #include "backstores/backstore.h"
 #include "backstores/claim.h"
+#include "backstores/fdsync.h"
 
 #define FDSTORE_PACES 8
 
@@ -21,7 +22,9 @@ struct fdstore {
 	bool is_punching;	      // holes may be punched, and read as zeroes
 	bool is_discarding;	      // only BLKDISCARD is available: the content is undefined
 	bool has_no_zero_range;	      // known after the first refusal; relaxed atomic
+	bool has_fua;		      // a durable write costs the device no flush
 	struct claim claim;
+	struct fdsyncs syncs;
 	struct fdstore_pace pace[2][FDSTORE_PACES]; // of reads, of writes
 };
 
