@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Kills the daemon with SIGKILL in the middle of writes through fileio, starts it again and
-reads every block: what was acknowledged before a flush that was acknowledged has to be there.
+"""Kills the daemon with SIGKILL in the middle of writes, starts it again and reads every block:
+what was acknowledged has to be there, in each cache mode.
 
 Every write carries its block's number and a generation that counts up, repeated through the
 block. After the restart each 512 bytes of a block must hold one generation, at least the last
-one flushed and at most the last one sent. Meanwhile qemu-img writes to a LUN beside it, and
+one acknowledged and at most the last one sent. Meanwhile qemu-img writes to a LUN beside it, and
 an image it has converted and flushed before has to compare equal afterwards.
 
-    kill9.py                 farblockd, O_DIRECT and through the page cache
-    kill9.py --peer NAME     a peer of tests/lib/peers.py, to see that the test itself works
+    kill9.py                 farblockd, fileio and block
+    kill9.py --peer NAME     a peer of tests/lib/peers.py, to see that the test itself works: of
+                             which only what was flushed has to be there
 """
 
 import argparse
+import contextlib
 import os
 import random
 import struct
@@ -28,6 +30,8 @@ import peers  # noqa: E402
 MIB = 1 << 20
 SIZE, BLOCK, SECTOR = 16 * MIB, 4096, 512
 DEPTH, WRITES_A_FLUSH = 16, 100
+MODES = [(kind, mode) for kind in ("fileio", "block")
+         for mode in ("none", "writethrough", "writeback")]
 
 
 def content(block, generation):
@@ -126,7 +130,7 @@ def converted(scratch, url):
     return source
 
 
-def one_kill(server, urls, record, dice, what):
+def one_kill(server, urls, record, dice, what, only_flushed):
     """urls: of the LUN that is recorded, and of one that qemu-img writes to, or None."""
     session = iscsi.Session(urls[0])
     session.ready()
@@ -142,52 +146,70 @@ def one_kill(server, urls, record, dice, what):
         if noise:
             noise.kill()
             noise.wait()
+    if not only_flushed:
+        record.flushed = record.snapshot()
     begin = time.monotonic()
     server.start()
     session = iscsi.Session(urls[0])
     session.ready()
     restart = time.monotonic() - begin
     later = verify(session, record, what)
-    # Acknowledged but not flushed may be gone by right: later flushes do not cover it.
+    # What was not flushed may be gone by right: later flushes do not cover it.
     record.acknowledged = list(record.flushed)
     session.logout()
-    print(f"{what}: killed after flush {record.flushes}, back in {restart:.2f} s: every flushed "
-          f"block is there, {later} blocks newer", flush=True)
+    print(f"{what}: killed after flush {record.flushes}, back in {restart:.2f} s: every "
+          f"{'flushed' if only_flushed else 'acknowledged'} block is there, {later} blocks newer",
+          flush=True)
 
 
-def kills(server, scratch, urls, rounds, what):
+def kills(server, scratch, urls, rounds, what, only_flushed=False):
     """urls: recorded, written by qemu-img, converted once; the last two may be None."""
     record, dice = Record(SIZE // BLOCK), random.Random(what)
     source = converted(scratch, urls[2]) if urls[2] else None
     for _ in range(rounds):
-        one_kill(server, urls, record, dice, what)
+        one_kill(server, urls, record, dice, what, only_flushed)
         if source:
             farblock.run(["qemu-img", "compare", "-f", "raw", "-F", "raw", source, urls[2]])
 
 
-def farblockd(scratch, rounds, write_back):
-    what = "fileio, page cache" if write_back else "fileio, O_DIRECT"
-    config = farblock.Config()
-    disks = [config.fileio(f"disk{i}", scratch.file(f"{write_back}-{i}.img"), SIZE,
-                           write_back=write_back) for i in range(3)]
-    target = config.target(disks)
-    with farblock.Farblockd(scratch, config, f"farblockd-{write_back}") as daemon:
+@contextlib.contextmanager
+def loop_device(path):
+    device = farblock.run(["losetup", "--find", "--show", "--direct-io=on", path]).stdout.strip()
+    try:
+        yield device
+    finally:
+        farblock.run(["losetup", "--detach", device])
+
+
+def farblockd(scratch, rounds, kind, mode):
+    what, config = f"{kind}, cache={mode}", farblock.Config()
+    with contextlib.ExitStack() as stack:
+        paths = [scratch.file(f"{kind}-{mode}-{i}.img", size=SIZE) for i in range(3)]
+        if kind == "block":
+            paths = [stack.enter_context(loop_device(path)) for path in paths]
+        attributes = {"emulate_write_cache": int(mode != "writethrough")}
+        disks = [config.storage(kind, f"disk{i}", attributes, dev=path, cache=mode,
+                                **({"size": SIZE} if kind == "fileio" else {}))
+                 for i, path in enumerate(paths)]
+        target = config.target(disks)
+        daemon = stack.enter_context(farblock.Farblockd(scratch, config, f"farblockd-{mode}"))
         kills(daemon, scratch, [target.url(lun) for lun in range(3)], rounds, what)
+        daemon.stop()
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--peer", metavar="NAME")
     options = parser.parse_args()
     with farblock.Scratch() as scratch:
         if options.peer:
             with peers.by_name(options.peer, scratch, SIZE) as peer:
-                kills(peer, scratch, [peer.url, None, None], options.rounds, peer.name)
+                kills(peer, scratch, [peer.url, None, None], options.rounds, peer.name, True)
         else:
-            for write_back in (False, True):
-                farblockd(scratch, options.rounds, write_back)
+            for kind, mode in MODES:
+                farblockd(scratch, options.rounds, kind, mode)
     return 0
 
 
