@@ -183,6 +183,7 @@ void worker_free(struct worker *w)
 		pthread_join(w->thread, NULL);
 	}
 	registry_remove(w);
+	polled_free(w);
 	if (w->ring.ring_fd >= 0)
 		io_uring_queue_exit(&w->ring);
 	buf_pool_free(w->pool);

@@ -145,6 +145,10 @@ void poller_remove(struct poller *p); // no-op for one that was not added
 // submitted at the end of the round, at the latest.
 struct io_uring_sqe *worker_sqe(struct worker *w, struct uring_op *op);
 struct io_uring *worker_ring(struct worker *w);
+// As worker_sqe(), for a read or write with O_DIRECT on a device with poll queues, without
+// registered buffers: the worker polls the device and does not sleep until it completes;
+// -EOPNOTSUPP if the device has none. NULL: the kernel has no such ring.
+struct io_uring_sqe *worker_polled_sqe(struct worker *w, struct uring_op *op);
 
 // Says how long op is likely to take, 0: unknown, and by how much that varies. The worker polls for
 // it around then, for at most the spin time, unless it varies by more than that. Once for each

@@ -94,6 +94,7 @@ static void run_round(struct worker *w)
 		}
 		defers_run(w);
 		ring_submit(w);
+		polled_submit(w);
 		if (!io_uring_cq_ready(&w->ring))
 			break;
 	}

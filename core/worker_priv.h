@@ -40,6 +40,8 @@ struct worker {
 	struct uring_op fds_op;		      // watches the epoll instance
 	bool is_ring_watching;		      // ... and is queued or submitted
 	bool has_fds_ready;		      // ... and has found events
+	struct polled_ring *polled;	      // ring_polled.c; NULL: not used so far
+	bool has_no_polled;		      // the kernel has refused it
 	struct list expected[EXPECTED_LISTS]; // operations to poll for, see wait.c
 	uint64_t probe_at, shared_until;      // no polling before: the CPU is shared
 	uint64_t wake_ns; // moving average of how late the end of a timed sleep is
@@ -78,8 +80,10 @@ extern uint64_t wait_preempted_ns; // a yield that takes longer: others wait for
 int ring_new(struct worker *w, struct err *e);
 int ring_enter(struct worker *w);
 void ring_leave(struct worker *w);
-void ring_reap(struct worker *w);	    // calls done for what has completed
-void ring_submit(struct worker *w);	    // system call only if something is queued
+void ring_reap(struct worker *w);     // calls done for what has completed
+void ring_submit(struct worker *w);   // system call only if something is queued
+void polled_submit(struct worker *w); // the same for worker_polled_sqe()
+void polled_free(struct worker *w);
 bool ring_is_ready(const struct worker *w); // completions to reap; no system call
 void ring_watch_fds(struct worker *w);	    // has_fds_ready is set when epoll has events
 // Submits what is queued, and waits for a completion up to timeout (NULL: no timeout).
