@@ -28,6 +28,7 @@ struct bs_config {
 	bool readonly;
 	bool write_back; // fileio: the same as cache=writeback
 	uint32_t cache;	 // fileio, block: enum bs_cache
+	bool iopoll;	 // fileio, block: poll the device for completions
 	bool nullio;	 // ramdisk: no memory, reads zeroes
 	bool sparse;	 // fileio: leave holes (default true); false reserves the space
 	bool exclusive;	 // block: false: other programs may open it too (default true)

@@ -141,6 +141,7 @@ static int set_up(struct fdstore *f, const struct bs_config *config, dev_t rdev,
 		return r;
 	settle_limits(f, config, rdev);
 	settle_cache(f, config, rdev);
+	fdstore_set_polling(f, config);
 	return 0;
 }
 
@@ -180,7 +181,9 @@ static const struct bs_option block_options[] = {
 	  true },
 	{ "cache",							   BS_OPT_CHOICE, false, NULL,
 	  "what makes a write durable: nothing (writethrough) or a flush (none, writeback)", offsetof(struct bs_config, cache), true, BS_CACHE_CHOICES },
-	{ 0},
+	{ "iopoll",BS_OPT_BOOL, false, "false",
+	  "true: poll the device for completions instead of waiting for interrupts", offsetof(struct bs_config, iopoll), true },
+	{ 0						    },
 };
 
 const struct backstore_type block_type = {

@@ -91,6 +91,16 @@ static struct io_uring_sqe *next_sqe(struct bs_io *io, void (*done)(struct uring
 	return worker_sqe(worker_self(), &io->uring);
 }
 
+static bool is_polling(const struct fdstore *f)
+{
+	return __atomic_load_n(&f->is_polling, __ATOMIC_RELAXED);
+}
+
+static void stop_polling(struct fdstore *f)
+{
+	__atomic_store_n(&f->is_polling, false, __ATOMIC_RELAXED);
+}
+
 // --- how long a read or write takes: moving averages by size, from 4 KiB up in powers of two
 
 #define PACE_SHIFT 3
@@ -185,11 +195,16 @@ static void rw_next(struct bs_io *io);
 static void rw_done(struct uring_op *op, int res)
 {
 	struct bs_io *io = io_of(op);
+	if (res == -EOPNOTSUPP && is_polling(store(io))) {
+		stop_polling(store(io));
+		res = -EAGAIN;
+	}
 	if (try_again(io, res)) {
 		rw_next(io);
 		return;
 	}
-	pace_note(io);
+	if (!is_polling(store(io)))
+		pace_note(io);
 	if (res <= 0) {
 		end(io, res < 0 ? res : -EIO); // 0: the file has become shorter
 		return;
@@ -212,13 +227,29 @@ static int fixed_index(const struct bs_io *io, unsigned n)
 	return n == 1 && b && b->pool == worker_pool(worker_self()) ? b->fixed_index : -1;
 }
 
+// NULL: the kernel cannot, or it is not asked to.
+static struct io_uring_sqe *polled_sqe(struct bs_io *io)
+{
+	struct fdstore *f = store(io);
+	if (!is_polling(f))
+		return NULL;
+	io->uring.done = rw_done;
+	struct io_uring_sqe *sqe = worker_polled_sqe(worker_self(), &io->uring);
+	if (!sqe)
+		stop_polling(f);
+	return sqe;
+}
+
 static void rw_submit(struct bs_io *io, unsigned n)
 {
 	const struct fdstore *f = store(io);
 	bool is_read = io->op == BS_READ;
 	uint64_t at = io->offset + io->progress;
-	int fixed = fixed_index(io, n);
-	struct io_uring_sqe *sqe = next_sqe(io, rw_done);
+	struct io_uring_sqe *sqe = polled_sqe(io);
+	int fixed = sqe ? -1 : fixed_index(io, n);
+	bool is_expected = !sqe;
+	if (!sqe)
+		sqe = next_sqe(io, rw_done);
 	if (fixed >= 0 && is_read)
 		io_uring_prep_read_fixed(sqe, f->fd, io->iov[0].iov_base,
 					 (unsigned)io->iov[0].iov_len, at, fixed);
@@ -231,7 +262,8 @@ static void rw_submit(struct bs_io *io, unsigned n)
 		io_uring_prep_writev(sqe, f->fd, io->iov, n, at);
 	if (io->durable == BS_WRITTEN_DURABLY)
 		sqe->rw_flags = RWF_DSYNC;
-	pace_expect(io);
+	if (is_expected)
+		pace_expect(io);
 }
 
 // A bounce buffer from the pool, or from the heap if the pool is exhausted: the holders of the
@@ -475,14 +507,20 @@ static int set_direct(struct fdstore *f, const char **ret_why)
 	return -EINVAL;
 }
 
+// The block device that fd is, or that its file system is on.
+static dev_t device_of(int fd)
+{
+	struct stat st;
+	if (fstat(fd, &st) < 0)
+		return 0;
+	return S_ISBLK(st.st_mode) ? st.st_rdev : st.st_dev;
+}
+
 // Whether a durable write costs the device no flush.
 static bool has_fua(int fd)
 {
-	struct stat st;
 	char cache[32];
-	if (fstat(fd, &st) < 0)
-		return false;
-	dev_t dev = S_ISBLK(st.st_mode) ? st.st_rdev : st.st_dev;
+	dev_t dev = device_of(fd);
 	return device_queue_text(dev, "write_cache", cache, sizeof cache) &&
 	       (strcmp(cache, "write through") == 0 || device_queue_number(dev, "fua"));
 }
@@ -497,6 +535,19 @@ bool fdstore_set_cache(struct fdstore *f, enum bs_cache cache, const char *path)
 		return true;
 	backstore_note(&f->bs, "%s: using the page cache: %s", path, why);
 	return false;
+}
+
+void fdstore_set_polling(struct fdstore *f, const struct bs_config *config)
+{
+	bool is_direct = fcntl(f->fd, F_GETFL) & O_DIRECT;
+	f->is_polling =
+		config->iopoll && is_direct && device_queue_number(device_of(f->fd), "io_poll");
+	if (!config->iopoll || f->is_polling)
+		return;
+	backstore_note(&f->bs, "%s: iopoll has no effect: %s", config->dev,
+		       is_direct ? "the device has no poll queues (for NVMe set the parameter "
+				   "nvme.poll_queues)"
+				 : "it needs direct I/O");
 }
 
 enum bs_path fdstore_path(struct backstore *bs, const char *path)

@@ -22,6 +22,7 @@ struct fdstore {
 	bool is_punching;	      // holes may be punched, and read as zeroes
 	bool is_discarding;	      // only BLKDISCARD is available: the content is undefined
 	bool has_no_zero_range;	      // known after the first refusal; relaxed atomic
+	bool is_polling;	      // reads and writes with IOPOLL; relaxed atomic
 	bool has_fua;		      // a durable write costs the device no flush
 	struct claim claim;
 	struct fdsyncs syncs;
@@ -32,6 +33,10 @@ struct fdstore {
 // user: fd cannot do O_DIRECT in blocks of limits.block_size, the page cache is used. Control
 // thread; may block.
 bool fdstore_set_cache(struct fdstore *f, enum bs_cache cache, const char *path);
+
+// Sets up IOPOLL if config asks for it, after fdstore_set_cache(); else, or with a note for the
+// user if it is not possible, reads and writes wait for interrupts. Control thread; may block.
+void fdstore_set_polling(struct fdstore *f, const struct bs_config *config);
 
 // Serves io. Worker thread.
 void fdstore_submit(struct backstore *bs, struct bs_io *io);

@@ -260,8 +260,10 @@ static int set_up(struct fileio *f, const struct bs_config *config, bool is_new,
 			return err_errno(e, r, "%s: sync directory", config->dev);
 	}
 	r = settle_cache(f, config, e);
-	if (r == 0)
-		settle_limits(f, &st);
+	if (r < 0)
+		return r;
+	fdstore_set_polling(&f->fds, config);
+	settle_limits(f, &st);
 	return r;
 }
 
@@ -335,7 +337,9 @@ static const struct bs_option fileio_options[] = {
 	{ "cache",					 BS_OPT_CHOICE, false, NULL,
 	  "what makes a write durable: nothing (writethrough, the default) or a flush (none, "
 	  "writeback)", offsetof(struct bs_config, cache), true, BS_CACHE_CHOICES },
-	{ 0		   },
+	{ "iopoll",		    BS_OPT_BOOL, false, "false",
+	  "true: poll the device for completions instead of waiting for interrupts", offsetof(struct bs_config, iopoll), true },
+	{ 0				       },
 };
 
 const struct backstore_type fileio_type = {

@@ -23,6 +23,7 @@ static const struct {
 	{ "nullio",	    BS_OPT_BOOL,	 offsetof(struct bs_config, nullio)    },
 	{ "sparse",	    BS_OPT_BOOL,	 offsetof(struct bs_config, sparse)    },
 	{ "exclusive",  BS_OPT_BOOL,   offsetof(struct bs_config, exclusive) },
+	{ "iopoll",	    BS_OPT_BOOL,	 offsetof(struct bs_config, iopoll)    },
 	{ "force",	   BS_OPT_BOOL,	offsetof(struct bs_config, force)	  },
 };
 

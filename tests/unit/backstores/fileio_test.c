@@ -246,6 +246,33 @@ static void it_learns_how_long_operations_of_a_size_take(void **state)
 	backstore_close(bs);
 }
 
+static void iopoll_is_refused_with_a_note_where_it_is_not_possible(void **state)
+{
+	struct bs_config c = file_config(MIB);
+	c.iopoll = true;
+	struct backstore *bs = must_open("fileio", &c);
+	if (!((struct fdstore *)bs)->is_polling)
+		assert_non_null(strstr(bs->note, "iopoll has no effect: the device has no poll"));
+	backstore_close(bs);
+	c.write_back = true;
+	bs = must_open("fileio", &c);
+	assert_false(((struct fdstore *)bs)->is_polling);
+	assert_non_null(strstr(bs->note, "iopoll has no effect: it needs direct I/O"));
+	backstore_close(bs);
+}
+
+// A device that has no poll queues, or loses them, is served by interrupts.
+static void a_device_that_cannot_be_polled_is_served(void **state)
+{
+	struct bs_config c = file_config(MIB);
+	struct backstore *bs = must_open("fileio", &c);
+	((struct fdstore *)bs)->is_polling = true;
+	put_pattern(bs, 0, MIB, 1);
+	expect_pattern(bs, 0, MIB, 1);
+	expect_pattern(bs, 4 * KIB, 4 * KIB, 1);
+	backstore_close(bs);
+}
+
 static void cache_and_write_back_may_not_contradict_each_other(void **state)
 {
 	struct bs_config c = file_config(MIB);
@@ -535,6 +562,8 @@ int main(void)
 		FOLDER_TEST(closing_a_volatile_cache_syncs_the_file),
 		FOLDER_TEST(each_cache_mode_makes_writes_durable_in_its_way),
 		FOLDER_TEST(it_learns_how_long_operations_of_a_size_take),
+		FOLDER_TEST(iopoll_is_refused_with_a_note_where_it_is_not_possible),
+		FOLDER_TEST(a_device_that_cannot_be_polled_is_served),
 		FOLDER_TEST(cache_and_write_back_may_not_contradict_each_other),
 		FOLDER_TEST(zeroes_and_holes_that_must_be_durable_are_synced),
 		FOLDER_TEST(a_flush_of_the_control_thread_syncs_the_file),
