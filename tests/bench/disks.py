@@ -8,10 +8,12 @@ import os
 import statistics
 import subprocess
 import sys
+import time
 
 import farblock
+import iscsi
 import peers
-from machine import Foreign, describe, quietest, save
+from machine import Foreign, cpu_seconds, describe, quietest, save
 
 FIO, BASE = "fio", "tgtd aio"
 COLUMNS = [FIO, "fio dsync", BASE, "istgt", "farblockd none", "farblockd writethrough",
@@ -228,6 +230,48 @@ def report(samples, names, points, options):
     save(samples, options)
 
 
+def idle_cores(target, options):
+    """What 32 sessions cost that are logged in and do nothing."""
+    done = farblock.run(["iscsi_load", f"-C{options.client_cpu}", f"-P{target.pid}", "-t3", "-I",
+                         "-c32", target.process.url])
+    return json.loads(done.stdout.splitlines()[-1])["target_cores"]  # after "logged in"
+
+
+def cores_after(target, _options):
+    """What a session costs from 100 ms after the last of its reads on, which kept it polling."""
+    session = iscsi.Session(target.process.url)
+    session.ready()
+    end = time.monotonic() + 0.5
+    while time.monotonic() < end:
+        session.run(iscsi.read16(0, 8), read_len=4096)
+    time.sleep(0.1)
+    before = cpu_seconds(target.pid)
+    time.sleep(1)
+    cores = cpu_seconds(target.pid) - before
+    session.logout()
+    return cores
+
+
+def busy_cores(target, options):
+    return target.sample(next(p for p in POINTS if p[0] == "read-qd1"), options.secs)["target_cores"]
+
+
+# What waiting may cost, in CPUs.
+RESTS = [("32 sessions that do nothing", idle_cores, 0.001),
+         ("one session, reads at depth 1", busy_cores, 1.001),
+         ("one session, in the second from 100 ms after its last read", cores_after, 0.001)]
+
+
+def report_rests(target, options):
+    """The largest of all rounds."""
+    print("\n| farblockd writethrough | CPUs | at most |\n|---|---|---|")
+    target.resume()
+    for title, measure_cores, limit in RESTS:
+        cores = max(measure_cores(target, options) for _ in range(options.rounds))
+        print(f"| {title} | {cores:.4f} | {limit:g}: {'met' if cores <= limit else 'missed'} |")
+    target.pause()
+
+
 def run(options):
     names = options.targets.split(",") if options.targets else COLUMNS
     points = [p for p in POINTS if not options.only or p[0] in options.only.split(",")]
@@ -235,5 +279,8 @@ def run(options):
         scratch = stack.enter_context(farblock.Scratch(parent=options.folder or farblock.BUILD))
         targets = [t for t in (start(n, scratch, stack, options) for n in names) if t]
         samples = measure(targets, points, options)
-    report(samples, [t.name for t in targets], points, options)
+        report(samples, [t.name for t in targets], points, options)
+        for target in targets:
+            if target.name == READ and not options.only:
+                report_rests(target, options)
     return 0
