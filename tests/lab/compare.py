@@ -3,7 +3,9 @@
 """Measures iSER targets side by side in one guest, all over its rxe device: farblockd (libibverbs), the
 kernel's LIO (ib_isert) and tgtd, each with a LUN in memory. Called by compare.sh.
 
-    compare.py [--client perf|fio] [--rounds 3] [--secs 2] [--size MIB]
+    compare.py [--client perf|fio] [--rounds 3] [--secs 2] [--size MIB] [--spin USEC ...]
+
+--spin adds a farblockd that polls that long before it sleeps.
 
 Clients: libiscsi's iscsi-perf, and fio on the disks of the kernel's ib_iser. Samples are interleaved:
 once a round each point on each target in turn. Prints a Markdown table: medians,
@@ -36,6 +38,7 @@ class Target(NamedTuple):
     name: str
     port: int
     lun: int = 0
+    spin: str = ""
 
     @property
     def iqn(self):
@@ -49,6 +52,7 @@ class Target(NamedTuple):
 # Debian's tgtd takes no other port for iSER than the usual one.
 OURS, LIO, TGT = Target("farblockd", 3262), Target("LIO", 3261), Target("tgtd", 3260, 1)
 TARGETS = [OURS, LIO, TGT]
+FIRST_PORT = 3270  # of those with --spin
 
 # Title, client's words, bytes of a block (then the figure is MB/s) or None (IOPS).
 POINTS = {
@@ -97,10 +101,11 @@ def tgtd(guest, size):
             {{ cat /run/tgtd.log; exit 1; }}""", 90)
 
 
-def ours(guest, scratch, size):
+def ours(guest, scratch, target, size):
     config = farblock.Config()
-    config.target([config.ramdisk("disk", size)], iqn=OURS.iqn, portals=[(ADDRESS, OURS.port)])
-    return place.Daemon(guest, scratch, config, "farblockd").start()
+    config.target([config.ramdisk("disk", size)], iqn=target.iqn, portals=[(ADDRESS, target.port)])
+    arguments = ["--spin", target.spin] if target.spin else []
+    return place.Daemon(guest, scratch, config, target.name, arguments=arguments).start()
 
 
 def fill(guest):
@@ -172,12 +177,17 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--secs", type=int, default=2)
     parser.add_argument("--size", type=int, default=64, metavar="MIB")
+    parser.add_argument("--spin", metavar="USEC", action="append", default=[])
     options = parser.parse_args()
+    spinning = [Target(f"farblockd-spin-{usec}", FIRST_PORT + i, spin=usec)
+                for i, usec in enumerate(options.spin)]
+    TARGETS.extend(spinning)
     sample = {"perf": perf_sample, "fio": fio_sample}
     with farblock.Scratch() as scratch, Guest(scratch, memory=3072, shares_host=True) as guest:
         place.rdma_device(guest, "rxe")
         guest.run(f"mkdir -p {scratch.path}")
-        ours(guest, scratch, options.size * MIB)
+        for target in [OURS, *spinning]:
+            ours(guest, scratch, target, options.size * MIB)
         lio(guest, options.size * MIB)
         tgtd(guest, options.size * MIB)
         libiscsi.bring(guest, "iscsi-perf")
