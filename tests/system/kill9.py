@@ -51,6 +51,12 @@ class Record:
     def flush_done(self, snapshot):
         self.flushed, self.flushes = snapshot, self.flushes + 1
 
+    def generation(self, block, sector):
+        """What this sector of the block holds; None: no generation of that block."""
+        number, generation = struct.unpack_from("<QQ", sector)
+        is_whole = sector == sector[:16] * (SECTOR // 16) and number == block
+        return generation if is_whole else None
+
 
 def fill(session, record):
     """Generation 0 everywhere, flushed."""
@@ -113,12 +119,11 @@ def verify(session, record, what):
         data = bytes(session.run(iscsi.read16(block * 8, 8), read_len=BLOCK).data_in)
         for at in range(0, BLOCK, SECTOR):
             sector = data[at:at + SECTOR]
-            number, generation = struct.unpack_from("<QQ", sector)
-            if sector != sector[:16] * (SECTOR // 16) or number != block or \
-                    not low <= generation <= high:
+            generation = record.generation(block, sector)
+            if generation is None or not low <= generation <= high:
                 raise farblock.Failure(
-                    f"{what}: block {block}, byte {at}: generation {generation} of block {number}, "
-                    f"not {low} (flushed) to {high} (sent) of block {block}")
+                    f"{what}: block {block}, byte {at}: generation {generation} "
+                    f"({sector[:16].hex()}), not {low} (flushed) to {high} (sent)")
             later += at == 0 and generation > low
     return later
 
