@@ -62,14 +62,15 @@ GROUPS = {
 
 
 class Lab:
-    """What a scenario gets: a guest, a folder, and daemons and initiators that end with it."""
+    """What a scenario gets: a guest, a folder, and daemons, initiators and devices of the guest,
+    which end with it."""
 
     def __init__(self, scratch, guest, group):
         self.scratch, self.guest, self.device = scratch, guest, group.device
         self.is_inside = group.is_inside
         self.carrier = "iser" if group.device else "tcp"
         self.place = Inside(guest, group.device) if group.is_inside else Here()
-        self.daemons, self.initiators = [], []
+        self.daemons, self.initiators, self.devices = [], [], []
 
     def daemon(self, config, **options):
         daemon = self.place.daemon(self.scratch, config, f"farblockd-{time.monotonic_ns()}",
@@ -92,7 +93,8 @@ class Lab:
         return self.daemon(config), target, self.initiator(settings)
 
     def end(self):
-        """Everything ends well: sessions log out, daemons end with status 0."""
+        """Everything ends well: sessions log out, daemons end with status 0, nothing holds their
+        devices."""
         for initiator in self.initiators:
             initiator.end()
         for daemon in self.daemons:
@@ -102,6 +104,8 @@ class Lab:
                                        f"{daemon.log()[-1500:].strip()}")
             if daemon.sanitizer_report():
                 raise farblock.Failure(f"farblockd: {daemon.sanitizer_report()}")
+        for device in self.devices:
+            device.end()
 
     def abandon(self):
         for daemon in self.daemons:
