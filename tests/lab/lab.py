@@ -19,6 +19,7 @@ import copies
 import data
 import devices
 import faults
+import iscsi
 import libiscsi
 import lio
 import logins
@@ -83,14 +84,18 @@ class Lab:
         self.initiators.append(initiator)
         return initiator
 
-    def serve(self, *disks, settings=None, config=None, **options):
-        """One daemon with one target of these disks on the first address, one initiator."""
+    def serve(self, *disks, settings=None, **options):
+        """As target(), and one initiator."""
+        return *self.target(*disks, **options), self.initiator(settings)
+
+    def target(self, *disks, config=None, **options):
+        """One daemon with one target of these disks on the first address."""
         config = config or farblock.Config()
         made = [disk(config, self.scratch) for disk in disks]
         options.setdefault("portals", [(self.place.hosts[0], net.PORT)])
         options["attributes"] = {"login_timeout": 30, **options.get("attributes", {})}
         target = config.target(made, portal_keys=self.place.portal, **options)
-        return self.daemon(config), target, self.initiator(settings)
+        return self.daemon(config), target
 
     def end(self):
         """Everything ends well: sessions log out, daemons end with status 0, nothing holds their
@@ -130,7 +135,7 @@ def one(scratch, guest, group, function):
     try:
         function(lab)
         lab.end()
-    except farblock.Failure as why:
+    except (farblock.Failure, iscsi.Closed, OSError) as why:
         return f"{why}\n{lab.story()}"
     finally:
         lab.abandon()
