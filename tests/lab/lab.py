@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import farblock_path  # noqa: F401: makes tests/lib importable
 import farblock
+import block
 import copies
 import data
 import devices
@@ -58,6 +59,7 @@ GROUPS = {
     "lio-rxe": Group(lio.INSIDE, [lio.chap, lio.byte_for_byte], "rxe", True),
     "lio-siw-verbs": Group(lio.INSIDE_SIW, [lio.verified], "siw", True),
     "pscsi": Group(pscsi.SCENARIOS, [pscsi.passed_through], None, True),
+    "block": Group(block.SCENARIOS, block.CHECK, None, True),
     "libiscsi": Group(libiscsi.SCENARIOS, libiscsi.CHECK, "rxe", True),
 }
 
