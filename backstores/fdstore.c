@@ -407,7 +407,7 @@ static void serve_write(struct bs_io *io)
 			end(io, -ENOMEM);
 			return;
 		}
-		fdsync_begin(s, io, f->has_fua);
+		fdsync_begin(s, io, f->has_fua, io->length > f->dsync_max);
 	}
 	rw_next(io);
 }
@@ -525,14 +525,29 @@ static bool has_fua(int fd)
 	       (strcmp(cache, "write through") == 0 || device_queue_number(dev, "fua"));
 }
 
+// For O_DIRECT. A write to a device without FUA is flushed by Linux after each request that it is
+// split into; a filesystem flushes once.
+static uint64_t dsync_max(int fd)
+{
+	struct stat st;
+	if (fstat(fd, &st) < 0 || !S_ISBLK(st.st_mode))
+		return UINT64_MAX;
+	return device_queue_number(st.st_rdev, "max_sectors_kb") << 10;
+}
+
 bool fdstore_set_cache(struct fdstore *f, enum bs_cache cache, const char *path)
 {
 	const char *why;
 	f->mem_align = f->io_align = 1;
 	f->bs.limits.cache = cache;
 	f->has_fua = has_fua(f->fd);
-	if (cache == BS_CACHE_WRITEBACK || set_direct(f, &why) == 0)
+	f->dsync_max = UINT64_MAX;
+	if (cache == BS_CACHE_WRITEBACK)
 		return true;
+	if (set_direct(f, &why) == 0) {
+		f->dsync_max = dsync_max(f->fd);
+		return true;
+	}
 	backstore_note(&f->bs, "%s: using the page cache: %s", path, why);
 	return false;
 }

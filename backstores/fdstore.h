@@ -24,6 +24,7 @@ struct fdstore {
 	bool has_no_zero_range;	      // known after the first refusal; relaxed atomic
 	bool is_polling;	      // reads and writes with IOPOLL; relaxed atomic
 	bool has_fua;		      // a durable write costs the device no flush
+	uint64_t dsync_max;	      // bytes that RWF_DSYNC makes durable by one flush
 	struct claim claim;
 	struct fdsyncs syncs;
 	struct fdstore_pace pace[2][FDSTORE_PACES]; // of reads, of writes

@@ -127,12 +127,13 @@ void fdsync_wait(struct fdsync *s, struct bs_io *io)
 	look_later(s);
 }
 
-void fdsync_begin(struct fdsync *s, struct bs_io *io, bool has_fua)
+void fdsync_begin(struct fdsync *s, struct bs_io *io, bool has_fua, bool is_split)
 {
 	if (++s->writes > s->most)
 		s->most = s->writes;
 	bool is_alone = s->most == 1 && s->usual <= 1;
-	io->durable = is_alone || has_fua ? BS_WRITTEN_DURABLY : BS_WRITTEN_BEFORE_SYNC;
+	io->durable =
+		has_fua || (is_alone && !is_split) ? BS_WRITTEN_DURABLY : BS_WRITTEN_BEFORE_SYNC;
 	s->writing += io->durable == BS_WRITTEN_BEFORE_SYNC;
 }
 

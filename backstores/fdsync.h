@@ -22,6 +22,7 @@ void fdsyncs_done(struct fdsyncs *all);
 void fdsync_wait(struct fdsync *s, struct bs_io *io);
 
 // A write that must be durable begins, and ends; sets io->durable. One that is alone is written
-// with RWF_DSYNC, which saves an operation, and so is each if the device has_fua. Worker thread.
-void fdsync_begin(struct fdsync *s, struct bs_io *io, bool has_fua);
+// with RWF_DSYNC, which saves an operation, unless it is_split: then each part would be flushed for
+// itself. So is each if the device has_fua. Worker thread.
+void fdsync_begin(struct fdsync *s, struct bs_io *io, bool has_fua, bool is_split);
 void fdsync_end(struct fdsync *s, struct bs_io *io);

@@ -94,6 +94,22 @@ static void a_write_that_is_alone_needs_no_sync(void **state)
 	backstore_close(bs);
 }
 
+static void a_write_that_the_device_splits_is_synced_once(void **state)
+{
+	struct backstore *bs = open_file(BS_CACHE_WRITETHROUGH);
+	struct fdstore *f = (struct fdstore *)bs;
+	f->dsync_max = 4 * KIB;
+	assert_int_equal(io_one(bs, BS_WRITE, 0, 8 * KIB, arena), 0);
+	assert_int_equal(count_durable_writes(), 0);
+	assert_int_equal(count_syncs(), 1);
+	n_sqes = 0;
+	f->has_fua = true;
+	assert_int_equal(io_one(bs, BS_WRITE, 0, 8 * KIB, arena), 0);
+	assert_int_equal(count_durable_writes(), 1);
+	assert_int_equal(n_sqes, 1);
+	backstore_close(bs);
+}
+
 static void writes_that_are_in_flight_together_share_a_sync(void **state)
 {
 	struct backstore *bs = open_file(BS_CACHE_WRITETHROUGH);
@@ -198,6 +214,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		FOLDER_TEST(a_write_that_is_alone_needs_no_sync),
+		FOLDER_TEST(a_write_that_the_device_splits_is_synced_once),
 		FOLDER_TEST(writes_that_are_in_flight_together_share_a_sync),
 		FOLDER_TEST(so_do_writes_with_fua),
 		FOLDER_TEST(a_device_with_fua_needs_no_sync),
