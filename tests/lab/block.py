@@ -19,6 +19,7 @@ from pscsi import Device
 
 SIZE, CACHE, SECTOR = 64, 16, 512  # MiB, MiB, bytes
 REQUEST = 32 << 10  # bytes of a request, at most, where a device is limited
+LARGE = 8 * REQUEST  # of a write that is split
 CUTS = 2  # of each disk
 
 
@@ -318,30 +319,34 @@ def has_write_cache(session):
 
 
 def flushes_of(lab, device, session):
-    """How many flushes the device sees of a write, of one with FUA, and of SYNCHRONIZE CACHE."""
-    durable = bytearray(iscsi.write16(8, 8))
-    durable[1] |= power_cut.FUA
-    data = bytes(8 * SECTOR)
-    return [counted(lab, device, lambda: good(session, *command))[0].flushes for command in (
-        (iscsi.write16(0, 8), data), (durable, data), (iscsi.SYNCHRONIZE_CACHE,))]
+    """How many flushes the device sees of a write, of one with FUA, of one with FUA that is split
+    into requests, and of SYNCHRONIZE CACHE."""
+    commands = [(iscsi.SYNCHRONIZE_CACHE,)]
+    for blocks, flags in ((LARGE // SECTOR, power_cut.FUA), (8, power_cut.FUA), (8, 0)):
+        cdb = bytearray(iscsi.write16(0, blocks))
+        cdb[1] |= flags
+        commands.insert(0, (cdb, bytes(blocks * SECTOR)))
+    return [counted(lab, device, lambda: good(session, *command))[0].flushes
+            for command in commands]
 
 
 # Settings of a device, cache mode, WCE, and what flushes_of() returns; None where that is open.
 FLUSHES = [
-    ({}, "none", False, [0, 0, 0]),
-    ({}, "writethrough", False, [0, 0, 0]),
-    ({"cache_size": CACHE}, "none", True, [0, 0, 1]),
-    ({"cache_size": CACHE}, "writethrough", False, [0, 0, None]),
-    ({"cache_size": CACHE, "fua": 0}, "none", True, [0, 1, 1]),
-    ({"cache_size": CACHE, "fua": 0}, "writethrough", False, [1, 1, None]),
+    ({}, "none", False, [0, 0, 0, 0]),
+    ({}, "writethrough", False, [0, 0, 0, 0]),
+    ({"cache_size": CACHE}, "none", True, [0, 0, 0, 1]),
+    ({"cache_size": CACHE}, "writethrough", False, [0, 0, 0, None]),
+    ({"cache_size": CACHE, "fua": 0}, "none", True, [0, 1, 1, 1]),
+    ({"cache_size": CACHE, "fua": 0}, "writethrough", False, [1, 1, 1, None]),
 ]
 
 
 def flushes(lab):
     """A device without a volatile cache sees no flush in any mode; one with a cache sees one for
-    SYNCHRONIZE CACHE, and for a durable write only if it has no FUA. WCE is that of the device, 0
-    in writethrough."""
-    devices = [NullDisk(lab, f"flushed{i}", **row[0]) for i, row in enumerate(FLUSHES)]
+    SYNCHRONIZE CACHE, and one for a durable write of any length only if it has no FUA. WCE is that
+    of the device, 0 in writethrough."""
+    devices = [NullDisk(lab, f"flushed{i}", max_sectors=REQUEST // SECTOR, **row[0])
+               for i, row in enumerate(FLUSHES)]
     _, target = serve(lab, *[(device, row[1]) for device, row in zip(devices, FLUSHES)])
     for lun, (device, row) in enumerate(zip(devices, FLUSHES)):
         settings, mode, has_cache, wanted = row
@@ -350,7 +355,7 @@ def flushes(lab):
         found = [None if want is None else count
                  for want, count in zip(wanted, flushes_of(lab, device, session))]
         same(found, wanted, f"{settings}, cache={mode}: flushes of a write, of one with FUA, of "
-             "SYNCHRONIZE CACHE")
+             "a long one with FUA, of SYNCHRONIZE CACHE")
         session.logout()
 
 
