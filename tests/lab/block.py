@@ -90,12 +90,13 @@ class ScsiDisk(Device):
         return [(int(pair[0]), int(pair[-1])) for pair in pairs]
 
 
-def serve(lab, *disks):
-    """Each a LUN: (device, cache mode). Returns daemon, target."""
+def serve(lab, *disks, **options):
+    """Each a LUN: (device, cache mode); options: of create. Returns daemon, target."""
     def storage(config, number, device, mode):
         attributes = {"emulate_tpu": 1, "emulate_tpws": 1, "block_size": device.block_size,
                       "emulate_write_cache": int(mode != "writethrough")}
-        return config.storage("block", f"b{number}", attributes, dev=device.block, cache=mode)
+        return config.storage("block", f"b{number}", attributes, dev=device.block, cache=mode,
+                              **options)
 
     return lab.target(*[lambda config, _scratch, i=i, disk=disk: storage(config, i, *disk)
                         for i, disk in enumerate(disks)])
@@ -359,6 +360,47 @@ def flushes(lab):
         session.logout()
 
 
+def submitted(lab, daemon):
+    """What was submitted to each io_uring of the daemon, in the order of their descriptors."""
+    return [int(word) for word in lab.guest.run(f"""
+        cd /proc/{daemon.number}/fd && for fd in $(ls | sort -n); do
+            case $(readlink $fd) in *io_uring*) sed -n 's/^SqTail:[^0-9]*//p' ../fdinfo/$fd ;; esac
+        done""").split()]
+
+
+def iopoll(lab):
+    """iopoll=true: reads and writes of a device with poll queues go through a ring of their own and
+    are whole, also durable ones and more of them than the device has tags; of a device without poll
+    queues they go the usual way, and info says so."""
+    polled = NullDisk(lab, "polled", submit_queues=1, poll_queues=1, hw_queue_depth=4)
+    unpolled = ScsiDisk(lab)
+    for device, has_queue in ((polled, "1"), (unpolled, "0")):
+        found = lab.guest.run(f"cat /sys/block/{device.block[5:]}/queue/io_poll").strip()
+        same(found, has_queue, f"{device.block}: io_poll")
+    daemon, target = serve(lab, (polled, "none"), (unpolled, "none"), iopoll=True)
+    sizes = []
+    for lun in (1, 0):
+        session = session_to(target, lun)
+        data = filled(session, 2048)
+        cdb = bytearray(iscsi.write16(64, 64))
+        cdb[1] |= power_cut.FUA
+        data[64 * SECTOR:128 * SECTOR] = random.Random(1).randbytes(64 * SECTOR)
+        good(session, cdb, data[64 * SECTOR:128 * SECTOR])
+        for lba in range(0, 2048, 64):
+            session.submit(iscsi.read16(lba, 64), read_len=64 * SECTOR, tag=lba)
+        while session.commands:
+            command = session.wait()
+            if bytes(command.data_in) != data[command.tag * SECTOR:(command.tag + 64) * SECTOR]:
+                raise Failure(f"LUN {lun}: block {command.tag}: other data")
+        session.logout()
+        sizes.append(submitted(lab, daemon))
+    without, with_it = sizes
+    if len(with_it) != len(without) + 1 or with_it[-1] < 34:
+        raise Failure(f"submitted to each ring: {without}, then {with_it}")
+    notes = [str(daemon.rpc("tree.info", path=f"/backstores/block/b{i}")) for i in range(2)]
+    same(["iopoll has no effect" in note for note in notes], [False, True], "notes")
+
+
 CHECK = [power_cut_writethrough, discard]
 SCENARIOS = [power_cut_none, power_cut_writethrough, power_cut_writeback, large_commands, discard,
-             write_same, flushes]
+             write_same, flushes, iopoll]
