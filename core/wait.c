@@ -246,7 +246,9 @@ void wait_for_work(struct worker *w)
 	w->now = clock_ns();
 	if (had_request)
 		w->idle_since = w->now;
+	uint64_t from = w->now;
 	bool had_work = poll_expected(w, &until) || (until == UINT64_MAX && spin(w));
+	counter_add(&w->counters.polled_ns, w->now - from);
 	if (!had_work)
 		sleep_until_event(w, until);
 }

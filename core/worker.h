@@ -174,6 +174,7 @@ void worker_note_traffic(struct worker *w);
 struct worker_counters {
 	uint64_t rounds, sleeps, spins, messages;
 	uint64_t polls, polls_missed; // for a completion; those that ended without one
+	uint64_t polled_ns; // time that it polled before there was work, or before it slept
 	uint64_t payload_copies, payload_copy_bytes; // buf_copy() alone adds to these
 	uint64_t rdma_errors; // completions with an error, except those flushed by a close
 };

@@ -114,6 +114,7 @@ static struct json_object *workers_json(void)
 		put_u64(o, "spins", counter_get(&k->spins));
 		put_u64(o, "polls", counter_get(&k->polls));
 		put_u64(o, "polls_missed", counter_get(&k->polls_missed));
+		put_u64(o, "polled_us", counter_get(&k->polled_ns) / 1000);
 		put_u64(o, "messages", counter_get(&k->messages));
 		put_u64(o, "payload_copies", counter_get(&k->payload_copies));
 		put_u64(o, "payload_copy_bytes", counter_get(&k->payload_copy_bytes));

@@ -7,6 +7,8 @@
 // clang-format off
 static const struct family cpu = { "farblock_worker_cpu_seconds", "counter", "seconds",
 	"CPU time of a worker thread." };
+static const struct family polled = { "farblock_worker_polled_seconds", "counter", "seconds",
+	"Time that a worker polled without work; part of its CPU time." };
 
 #define NAMED(field, name, unit, help)                                                             \
 	{ { "farblock_" name, "counter", unit, help }, offsetof(struct worker_counters, field) }
@@ -38,6 +40,11 @@ void metrics_workers(FILE *out, const struct snapshot *s)
 	for (unsigned w = 0; w < s->worker_count; w++) {
 		snprintf(number, sizeof number, "%u", w);
 		metric_fraction(out, &cpu, labels, s->workers[w].cpu_ns, 1000000000);
+	}
+	metric_family(out, &polled);
+	for (unsigned w = 0; w < s->worker_count; w++) {
+		snprintf(number, sizeof number, "%u", w);
+		metric_fraction(out, &polled, labels, s->workers[w].counters.polled_ns, 1000000000);
 	}
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		metric_family(out, &rows[i].family);

@@ -105,6 +105,15 @@ static void it_polls_for_a_completion_that_is_due(void **state)
 	worker_free(w);
 }
 
+static void the_time_that_it_polls_is_counted(void **state)
+{
+	struct worker *w = make_worker(true, 1000000);
+	struct pipe_read r = read_expecting(w, 100000, 100 * MSEC, 0);
+
+	assert_in_range(worker_counters(w)->polled_ns, r.elapsed / 2, UINT64_MAX);
+	worker_free(w);
+}
+
 static void it_sleeps_until_a_completion_is_due(void **state)
 {
 	struct worker *w = make_worker(true, 100);
@@ -209,6 +218,7 @@ int main(void)
 		cmocka_unit_test(dense_traffic_makes_it_spin),
 		cmocka_unit_test(without_spin_time_it_never_spins),
 		cmocka_unit_test(it_polls_for_a_completion_that_is_due),
+		cmocka_unit_test(the_time_that_it_polls_is_counted),
 		cmocka_unit_test(it_sleeps_until_a_completion_is_due),
 		cmocka_unit_test(it_sleeps_when_a_completion_does_not_come_in_time),
 		cmocka_unit_test(it_polls_for_nothing_that_is_unknown_or_varies),
