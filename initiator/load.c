@@ -3,22 +3,46 @@
 #include "initiator/load.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "core/counter.h"
 
-// CPU time of the session's thread without the time that it spent polling for work. On the worker.
-// Negative where others took its CPU while it polled.
-static int64_t worked_ns(const struct load *l)
+// How long the calling thread was ready to run while others had its CPU (schedstat: sched-stats in
+// the kernel's documentation). ns, 0: unknown.
+static uint64_t waited_ns(void)
+{
+	unsigned long long ns = 0;
+	FILE *f = fopen("/proc/thread-self/schedstat", "re");
+	if (f && fscanf(f, "%*s %llu", &ns) != 1)
+		ns = 0;
+	if (f)
+		fclose(f);
+	return ns;
+}
+
+// On the worker; blocks shortly.
+static struct load_clock clock_of(const struct load *l)
 {
 	struct worker *w = ini_sync_worker(l->sync);
-	return (int64_t)(worker_cpu_ns(w) - counter_get(&worker_counters(w)->polled_ns));
+	return (struct load_clock){ clock_ns(), worker_cpu_ns(w), waited_ns(),
+				    counter_get(&worker_counters(w)->polled_ns) };
+}
+
+// The time that it polled is not work, whether it had its CPU then or waited for it.
+static void note_use(struct load *l)
+{
+	struct load_clock from = l->begin, to = clock_of(l);
+	double wall = (double)(to.ns - from.ns), wait = (double)(to.waited_ns - from.waited_ns);
+	double all =
+		(double)(to.cpu_ns - from.cpu_ns) + wait - (double)(to.polled_ns - from.polled_ns);
+	all = wall <= 0 || all < 0 ? 0 : all > wall ? 1 : all / wall;
+	l->waited = wall <= 0 || wait < 0 ? 0 : wait > all * wall ? all : wait / wall;
+	l->busy = all - l->waited;
 }
 
 static void finish(struct load *l)
 {
-	double worked = (double)(worked_ns(l) - l->worked_ns);
-	double took = (double)(clock_ns() - l->begin_ns);
-	l->busy = worked <= 0 || took <= 0 ? 0 : worked >= took ? 1 : worked / took;
+	note_use(l);
 	sem_post(&l->over);
 }
 
@@ -58,8 +82,8 @@ static void on_done(struct ini_cmd *c)
 static void begin(void *arg)
 {
 	struct load *l = arg;
+	l->begin = clock_of(l);
 	uint64_t now = clock_ns();
-	l->worked_ns = worked_ns(l);
 	l->end_ns = now + l->time_ns;
 	l->begin_ns = l->last_ns = now;
 	for (unsigned i = 0; i < l->depth; i++) {

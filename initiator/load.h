@@ -35,13 +35,17 @@ struct load {
 	uint64_t failed;	     // without those that an interruption cancelled
 	struct ini_cmd first_failed; // its response
 	uint64_t last_bytes;	     // data that the last good command transferred
-	double busy;		     // share of the time that the worker's thread worked, 0 to 1
-	struct histogram histogram;  // of the good commands
+	// Shares of the time, 0 to 1: the worker's thread worked; it could have, but others had its
+	// CPU.
+	double busy, waited;
+	struct histogram histogram; // of the good commands
 
 	// private
 	unsigned flying;
 	uint64_t end_ns;
-	int64_t worked_ns;
+	struct load_clock {
+		uint64_t ns, cpu_ns, waited_ns, polled_ns;
+	} begin;
 	sem_t over;
 };
 

@@ -40,6 +40,7 @@ static const struct row {
 	[SCSI_WRITE_SAME_16]        = {0x93, 0xff, OUT, 2, 8, 10, 4, 0xf9, 0, "WRITE SAME(16)"},
 	[SCSI_UNMAP]                = {0x42, 0xff, OUT, 0, 0, 7, 2, 1, 0, "UNMAP"},
 	[SCSI_COMPARE_AND_WRITE]    = {0x89, 0xff, OUT, 2, 8, 13, 1, 0xf8, 0, "COMPARE AND WRITE"},
+	[SCSI_REPORT_OPCODES]       = {0xa3, 0x0c, IN, 0, 0, 6, 4, 0, 0x80, "REPORT SUPPORTED OPERATION CODES"},
 	// clang-format on
 };
 

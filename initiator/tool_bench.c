@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// farblock-initiator bench: one session, depth commands in flight for some seconds, one line.
+// farblock-initiator bench: one session, depth commands in flight for some seconds, one line of
+// figures and one that says what limited them.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "initiator/load.h"
 #include "initiator/tool.h"
+#include "initiator/tool_limit.h"
 
 enum { FAILED_MAX = 100 };
 
@@ -18,6 +19,7 @@ struct bench {
 	uint64_t first, slots; // in units of bytes
 	uint64_t next, random;
 	struct tool_memory *memory;
+	struct limit_figures limit;
 };
 
 static uint64_t pick(struct bench *b)
@@ -49,22 +51,36 @@ static bool is_good(const struct load *l, const struct ini_cmd *c)
 
 // --- the result ---
 
+// The limit and the figures it was decided from, as the last members of an object.
+static void print_limit_json(const struct limit_figures *f)
+{
+	printf("\"limit\": \"%s\", \"limit_figures\": { \"busy\": %.2f, \"waited\": %.2f, "
+	       "\"iops_without_disk\": %.0f, \"bare_iops\": %.0f, \"data_iops\": %.0f, "
+	       "\"data_bytes\": %.0f, \"interface\": \"%s\", \"link_MB_per_s\": %.0f } }\n",
+	       limit_name(limit_of(f)), f->busy, f->waited, limit_without_disk(f), f->bare_rate,
+	       f->data_rate, f->data_bytes, f->link.name, f->link.bytes / 1e6);
+}
+
 static void print_figures(const struct tool *t, const struct bench *b)
 {
 	const struct load *l = &b->load;
 	double s = (double)(l->last_ns - l->begin_ns) / 1e9;
 	double iops = load_rate(l), rate = iops * b->bytes / 1e6;
 	double p50 = histogram_us(&l->histogram, 0.5), p99 = histogram_us(&l->histogram, 0.99);
+	char text[LIMIT_TEXT];
 	if (t->o.is_json) {
 		printf("{ \"op\": \"%s\", \"bs\": %u, \"depth\": %u, \"seconds\": %.3f, "
 		       "\"iops\": %.1f, \"MB_per_s\": %.1f, \"p50_us\": %.1f, \"p99_us\": %.1f, "
-		       "\"errors\": %lu }\n",
+		       "\"errors\": %lu, ",
 		       b->op, b->bytes, l->depth, s, iops, rate, p50, p99,
 		       (unsigned long)l->failed);
+		print_limit_json(&b->limit);
 		return;
 	}
 	printf("%s bs %u depth %u: %.0f IOPS, %.1f MB/s, p50 %.1f us, p99 %.1f us\n", b->op,
 	       b->bytes, l->depth, iops, rate, p50, p99);
+	if (!l->failed && !tool_interrupted())
+		printf("limit: %s\n", limit_text(&b->limit, text));
 }
 
 static int print_result(const struct tool *t, const struct bench *b)
@@ -148,6 +164,13 @@ static int prepare(struct tool *t, struct bench *b, struct err *e)
 	return 0;
 }
 
+static unsigned reconnects(struct tool *t)
+{
+	struct ini_session_info info;
+	ini_sync_info(t->sync, &info);
+	return info.reconnects;
+}
+
 static int measure(struct tool *t, struct bench *b)
 {
 	struct err e;
@@ -158,7 +181,10 @@ static int measure(struct tool *t, struct bench *b)
 		return tool_fail(TOOL_USAGE, &e);
 	if (b->is_write && (status = tool_may_overwrite(t, &b->disk)))
 		return status;
+	unsigned before = reconnects(t);
 	load_run(&b->load);
+	b->limit.was_interrupted = reconnects(t) != before;
+	tool_limit(&b->limit, &b->disk, &b->load, b->bytes, b->is_write);
 	return print_result(t, b);
 }
 

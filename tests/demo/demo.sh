@@ -133,6 +133,7 @@ measure() {
 	for scheme in iscsi iser; do
 		answer=$(farblock-initiator bench "$(url $scheme "$1")" --op "$2" --bs "$3" \
 			--depth "$4" --time "$seconds" --offset $bytes "${login[@]}")
+		answer=${answer%%$'\n'*}
 		row "$1" "${name[$scheme]}" "$2 $3, depth $4" "$(sed 's/^[^:]*: //' <<<"$answer")"
 		echo "LUN $1 over ${name[$scheme]}: $answer"
 	done

@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""farblock-initiator bench says what limits it: a disk with a delay of 20 ms, by line and by
+JSON; memory is never called a slow disk; one command at a time is limited by its latency."""
+
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
+import farblock  # noqa: E402
+from farblock import check  # noqa: E402
+
+SIZE = 64 << 20
+
+
+def bench(url, *options):
+    return farblock.run(["farblock-initiator", "bench", url, "--time", "1", *options]).stdout
+
+
+def by_json(url, *options):
+    return json.loads(bench(url, "--json", *options))
+
+
+def a_slow_disk(url):
+    for options in ((), ("--op", "randwrite"), ("--op", "write", "--bs", "8k")):
+        told = bench(url, *options).splitlines()
+        check(len(told) == 2 and told[1].startswith("limit: the disk; without it the session does"),
+              f"{options}: {told}")
+    told = by_json(url)
+    check(told["limit"] == "disk", told)
+    figures = told["limit_figures"]
+    check(figures["iops_without_disk"] > 2 * told["iops"] and figures["interface"] == "lo", told)
+
+
+def memory(url):
+    for options in (("--bs", "128k"), ("--bs", "1m"), ("--op", "write", "--bs", "128k")):
+        told = by_json(url, *options)
+        check(told["limit"] not in ("disk", "network", "unknown"), f"{options}: {told}")
+
+
+def one_at_a_time(url):
+    told = bench(url, "--depth", "1")
+    check("\nlimit: the latency; one command at a time takes " in told, told)
+
+
+def main():
+    with farblock.Scratch() as scratch:
+        config = farblock.Config()
+        slow = {"delay_read_us": 20000, "delay_write_us": 20000}
+        target = config.target([config.ramdisk("rd0", SIZE), config.ramdisk("rd1", SIZE, slow)])
+        with farblock.Farblockd(scratch, config):
+            memory(target.url(0))
+            a_slow_disk(target.url(1))
+            one_at_a_time(target.url(1))
+    return 0
+
+
+if __name__ == "__main__":
+    farblock.main(main)
