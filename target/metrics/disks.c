@@ -14,6 +14,8 @@ static const struct family errors = { "farblock_lun_errors", "counter", NULL,
 	"Commands that ended with CHECK CONDITION, not counting unit attentions." };
 static const struct family durations = { "farblock_lun_command_duration_seconds", "histogram",
 	"seconds", "Time from the arrival of a command to its completion." };
+static const struct family storage = { "farblock_lun_storage_seconds", "counter", "seconds",
+	"Time that commands spent in the file or device; part of their duration." };
 static const struct family size_bytes = { "farblock_lun_size_bytes", "gauge", "bytes",
 	"Capacity." };
 static const struct family up = { "farblock_lun_up", "gauge", NULL,
@@ -127,6 +129,18 @@ static void progresses(FILE *out, const struct snapshot *s)
 	}
 }
 
+static void storage_times(FILE *out, const struct snapshot *s)
+{
+	metric_family(out, &storage);
+	for (unsigned i = 0; i < s->disk_count; i++) {
+		const struct label labels[] = {
+			{"backstore", s->disks[i].path },
+			{ 0	    },
+		};
+		metric_fraction(out, &storage, labels, s->disks[i].counters.storage_ns, 1000000000);
+	}
+}
+
 void metrics_disks(FILE *out, const struct snapshot *s)
 {
 	each(out, s, &up, get_up);
@@ -136,5 +150,6 @@ void metrics_disks(FILE *out, const struct snapshot *s)
 	each(out, s, &errors, get_errors);
 	each_op(out, s, &commands, put_commands);
 	each_op(out, s, &durations, put_durations);
+	storage_times(out, s);
 	progresses(out, s);
 }

@@ -59,6 +59,9 @@ struct lu_counters {
 		uint64_t latency[LU_LATENCY_BUCKETS];
 	} op[LU_OP_MAX];
 	uint64_t errors; // CHECK CONDITION other than unit attentions
+	// Of a logical unit only: time that its commands were with the backstore, in rounds of the
+	// worker as the latencies are. 0 for what moves in a RAM disk's own memory.
+	uint64_t storage_ns;
 };
 
 // A range of blocks that tasks must not touch while a COMPARE AND WRITE or the like owns it.

@@ -10,7 +10,7 @@
 #include "target/scsi/io_log.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
-#include "target/scsi/task.h"
+#include "target/scsi/task_priv.h"
 
 struct passthru {
 	struct task *task;
@@ -40,6 +40,7 @@ static bool fails_with_data(const struct bs_scsi *io)
 static void passthru_done(struct bs_scsi *io, int res)
 {
 	struct task *t = container_of(io, struct passthru, io)->task;
+	task_storage_ends(t);
 	io_log_note_scsi(t->lu, res);
 	if (res < 0) {
 		task_fail_io(t, res, 0);
@@ -61,6 +62,7 @@ static void passthru_submit(struct task *t)
 	p->io.nsg = t->nsg;
 	p->io.copied = &t->nexus->copied;
 	t->state = TASK_RUNNING;
+	task_storage_begins(t);
 	backstore_scsi(lu_bs(t->lu), &p->io);
 }
 

@@ -113,6 +113,7 @@ static void io_done(struct bs_io *io, int res)
 	if (is_inline)
 		*w->done_inline = true;
 	w->done_inline = NULL;
+	task_storage_ends(t);
 	io_log_note(t->lu, io, res);
 	if (res < 0) {
 		uint64_t lba = io->offset >> t->lu->block_shift;
@@ -142,6 +143,7 @@ void sbc_walk_io(struct sbc_walk *w, enum bs_op op, struct sg *sg, uint32_t nsg,
 	t->io.copied = &t->nexus->copied;
 	w->next = next;
 	t->state = TASK_RUNNING;
+	task_storage_begins(t);
 	bool done_inline = false;
 	w->done_inline = &done_inline;
 	backstore_submit(lu_bs(t->lu), &t->io);

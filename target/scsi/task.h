@@ -116,6 +116,7 @@ struct task {
 	void *scratch;		  // allocation of the handler, freed with free() by task_release()
 	void *reply;		  // parameter data when the pool was empty, freed likewise
 	struct lu_freeze *freeze; // requested by lu_freeze(), until lu_thaw()
+	uint64_t io_ns;		  // when the backstore got it
 	struct bs_io io;	  // READ, WRITE, ... in flight at the backstore
 };
 

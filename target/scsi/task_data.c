@@ -139,6 +139,7 @@ void task_data_ready(struct task *t, int res)
 static void io_done(struct bs_io *io, int res)
 {
 	struct task *t = container_of(io, struct task, io);
+	task_storage_ends(t);
 	io_log_note(t->lu, io, res);
 	if (res < 0 && !t->is_aborted)
 		task_fail_io(t, res, io->offset >> t->lu->block_shift);
@@ -160,5 +161,6 @@ void task_io(struct task *t, enum bs_op op, uint64_t lba, uint64_t blocks, uint3
 	io->nsg = t->nsg;
 	io->done = io_done;
 	io->copied = &t->nexus->copied;
+	task_storage_begins(t);
 	backstore_submit(lu_bs(t->lu), io);
 }

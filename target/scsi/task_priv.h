@@ -2,7 +2,9 @@
 // Private to the files that implement tasks. Task's worker.
 #pragma once
 
+#include "core/counter.h"
 #include "target/scsi/lu.h"
+#include "target/scsi/nexus.h"
 #include "target/scsi/task.h"
 #include "target/scsi/tmf.h"
 
@@ -12,6 +14,17 @@ void task_resume(struct task *t);
 void task_delay(struct task *t, uint32_t msecs, void (*next)(struct task *t));
 // Ends the task with the status it has.
 void task_complete(struct task *t);
+
+// Around what the backstore does for t: the time counts for the logical unit.
+static inline void task_storage_begins(struct task *t)
+{
+	t->io_ns = worker_now(t->nexus->worker);
+}
+
+static inline void task_storage_ends(struct task *t)
+{
+	counter_add(&t->nl->channel->counters.storage_ns, worker_now(t->nexus->worker) - t->io_ns);
+}
 
 // task_buffers.c. Gets pool buffers for len bytes, at once or when memory is free, then calls
 // task_buffers_ready() of task_data.c.

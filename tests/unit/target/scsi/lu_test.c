@@ -219,6 +219,25 @@ static void commands_from_two_workers_leave_every_block_whole(void **state)
 	}
 }
 
+static struct lu_counters counted(void)
+{
+	struct lu_counters k;
+	lu_counters_sum(b.lu, &k);
+	return k;
+}
+
+static void the_time_of_commands_with_the_storage_is_counted(void **state)
+{
+	start(&(struct bench_options){ .block_size = 4096 });
+	BENCH_IN(&b, 0, &c, 4096, 0x28, 0, 0, 0, 0, 0, 0, 0, 1, 0);
+	assert_int_equal(counted().storage_ns, 0); // from the disk's own memory
+	bench_attr(&b, "delay_read_us", "3000");
+	BENCH_IN(&b, 0, &c, 4096, 0x28, 0, 0, 0, 0, 0, 0, 0, 1, 0);
+	struct lu_counters k = counted();
+	assert_in_range(k.storage_ns, 3000000, (k.op[LU_OP_READ].latency_sum_us + 1) * 1000);
+	stop(NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -230,6 +249,7 @@ int main(void)
 		T(a_round_waits_for_the_tasks_it_names),
 		T(a_unit_goes_away_under_load),
 		T(commands_from_two_workers_leave_every_block_whole),
+		T(the_time_of_commands_with_the_storage_is_counted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
