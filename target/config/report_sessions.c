@@ -115,6 +115,7 @@ static struct json_object *session_json(const struct session_info *s)
 	json_object_object_add(o, "parameters", negotiated_json(s));
 	put_u64(o, "window", s->window);
 	put_u64(o, "commands_in_flight", s->commands_in_flight);
+	put_u64(o, "output_waits_us", s->output_waits_us);
 	put_u64(o, "commands", s->commands);
 	put_u64(o, "read_bytes", s->read_bytes);
 	put_u64(o, "written_bytes", s->written_bytes);

@@ -63,6 +63,14 @@ static void fill_luns(struct session_info *s, const struct nexus *n)
 	}
 }
 
+static uint64_t output_waits_us(const struct conn *c)
+{
+	struct dm_counters k;
+	uint64_t now = worker_now(c->worker);
+	c->dm->ops->counters(c->dm, &k);
+	return k.tx_since_ns && now > k.tx_since_ns ? (now - k.tx_since_ns) / 1000 : 0;
+}
+
 static void fill(struct session_info *s, const struct conn *c)
 {
 	const struct iscsi_params *p = &c->params;
@@ -103,6 +111,7 @@ static void fill(struct session_info *s, const struct conn *c)
 	s->read_bytes = c->read_bytes;
 	s->written_bytes = c->written_bytes;
 	conn_add_traffic(c, &s->traffic);
+	s->output_waits_us = output_waits_us(c);
 	s->worker = worker_index(c->worker);
 	if (c->nexus)
 		fill_luns(s, c->nexus);

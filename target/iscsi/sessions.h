@@ -35,6 +35,7 @@ struct session_info {
 	uint32_t max_recv_dsl, max_xmit_dsl, max_burst, first_burst, max_outstanding_r2t;
 	uint32_t window, commands_in_flight;
 	uint64_t commands, read_bytes, written_bytes;
+	uint64_t output_waits_us; // since the oldest of what is to be sent waits for the peer
 	struct session_traffic traffic;
 	unsigned worker;
 	uint32_t lun_count;
