@@ -35,6 +35,7 @@ const struct doctor_check doctor_checks[] = {
 	{"logins", "CHAP secrets of ACLs and portal groups", check_logins},
 	{"names", "initiator name and host name", check_names},
 	{"portals", "connections to farblockd's portals", check_portals},
+	{"limit", "what limits the present load: disk, network or CPU", check_limit},
 	{0},
 };
 // clang-format on

@@ -125,6 +125,25 @@ bool doctor_removed(struct doctor *d, const char *object, const char *path);
 // Compares the total size of RAM disks with memory.
 void doctor_ram_disks(struct doctor *d, unsigned long long bytes);
 
+// What a network interface or an RDMA port has carried, in bytes, and what it carries at most in a
+// second in one direction.
+enum { DOCTOR_LINKS_MAX = 64 };
+#define DOCTOR_LINK_FULL 0.85 // of the rate: packets, and what is lost between them, take the rest
+struct doctor_links {
+	unsigned count;
+	struct doctor_link {
+		char name[80];
+		double rate, received, sent;
+	} link[DOCTOR_LINKS_MAX];
+};
+// Reads those with a known rate.
+void doctor_links_read(struct doctor *d, struct doctor_links *ret);
+// Reports those that were full between two readings, seconds apart; returns how many.
+unsigned doctor_links_full(struct doctor *d, const struct doctor_links *now,
+			   const struct doctor_links *before, double seconds);
+// Bytes of data a second in one direction; 0: unknown.
+double doctor_port_rate(struct doctor *d, const struct doctor_port *p);
+
 // The checks, a file for each subject.
 void check_device(struct doctor *d);
 void check_access(struct doctor *d);
@@ -152,3 +171,4 @@ void check_space(struct doctor *d);
 void check_logins(struct doctor *d);
 void check_names(struct doctor *d);
 void check_portals(struct doctor *d);
+void check_limit(struct doctor *d);

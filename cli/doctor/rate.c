@@ -91,6 +91,16 @@ static void rate(struct doctor *d, const struct doctor_port *p)
 	doctor_say(d, &f, "%s: at most %.2f GB/s of data", text, r->gbyte * lanes / 4);
 }
 
+double doctor_port_rate(struct doctor *d, const struct doctor_port *p)
+{
+	char text[64];
+	unsigned lanes;
+	const struct rate *r;
+	bool is_known =
+		doctor_read(d, text, sizeof text, "%s/rate", p->path) && parse(text, &lanes, &r);
+	return is_known ? r->gbyte * 1e9 * lanes / 4 : 0;
+}
+
 void check_rate(struct doctor *d)
 {
 	doctor_each_port(d, rate);

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """doctor about what farblockd serves: files that were removed, with a command that saves the data;
-ACLs that refuse every login; RAM disks larger than memory; space for the saved files."""
+ACLs that refuse every login; RAM disks larger than memory; space for the saved files; a slow disk
+that limits the load."""
 
 import json
 import os
@@ -11,7 +12,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
 import farblock  # noqa: E402
-from farblock import check  # noqa: E402
+from farblock import check, eventually  # noqa: E402
 
 MIB = 1 << 20
 HOSTS = [f"iqn.2025-01.org.example:{name}" for name in ("host1", "host2", "host3")]
@@ -86,11 +87,27 @@ def room(daemon):
     check(told["verdict"] == "warn" and "memory runs out" in told["why"], f"RAM disks: {told}")
 
 
+def limit(scratch, daemon, url):
+    """The disk behind url has a delay."""
+    told = doctor(daemon, "limit")[""]
+    check(told["verdict"] == "skip" and "no load to judge" in told["what"], f"without load: {told}")
+    load = farblock.Process(scratch, "load")
+    try:
+        load.spawn(["farblock-initiator", "bench", url, "--time", "3600"])
+        eventually("the load at work", lambda: daemon.moved("/backstores/ramdisk/slow")[1])
+        told = doctor(daemon, "limit")
+    finally:
+        load.kill()
+    check(list(told) == ["slow"] and "the limit is the disk: of " in told["slow"]["what"], told)
+
+
 def main():
     with farblock.Scratch() as scratch:
         config = farblock.Config()
-        target = config.target([config.ramdisk("rd0", MIB)])
+        target = config.target([config.ramdisk("rd0", MIB), config.ramdisk(
+            "slow", MIB, {"delay_read_us": 20000})])
         with farblock.Farblockd(scratch, config) as daemon:
+            limit(scratch, daemon, target.url(1))
             removed_files(scratch, daemon)
             logins(daemon, f"/iscsi/{target.iqn}/tpg1")
             room(daemon)
