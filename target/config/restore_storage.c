@@ -250,8 +250,8 @@ int restore_storage(struct restore *r, void *parent, struct json_object *o, stru
 			name, s->wwn, twin->node.name);
 	else
 		map_put(&r->serials, r, s->wwn, s);
-	set_options(r, s, o);
 	set_options(r, s, json_field(own, "options"));
+	set_options(r, s, o); // wins: a person writes an option there
 	restore_true_size(r, s, held_by_what_goes(r, s));
 	code = fill_storage(r, s, o, false, e);
 	if (code < 0)

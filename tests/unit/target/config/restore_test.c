@@ -151,6 +151,15 @@ static void unknown_keys_are_kept_at_every_level(void **state)
 	json_object_put(after);
 }
 
+static void an_option_beside_the_name_of_an_object_wins(void **state)
+{
+	write_saved("{\"storage_objects\": [{\"plugin\": \"ramdisk\", \"name\": \"r\", \"size\": "
+		    "1048576}], \"targets\": [], \"farblock\": {\"version\": 1, \"objects\": "
+		    "{\"/backstores/ramdisk/r\": {\"options\": {\"size\": 2097152}}}}}");
+	assert_int_equal(load(), 0);
+	assert_non_null(strstr(summary("/backstores/ramdisk/r"), "(1.0MiB)"));
+}
+
 static void values_that_do_not_fit_are_kept_without_effect(void **state)
 {
 	write_saved("{\"storage_objects\": [], \"targets\": [{\"fabric\": \"iscsi\", \"wwn\": "
@@ -315,6 +324,7 @@ int main(void)
 		T(what_is_missing_waits_and_what_is_foreign_is_kept),
 		T(storage_that_appears_is_opened),
 		T(unknown_keys_are_kept_at_every_level),
+		T(an_option_beside_the_name_of_an_object_wins),
 		T(values_that_do_not_fit_are_kept_without_effect),
 		T(damaged_files_are_named_by_place_and_kept_aside),
 		T(an_empty_tree_does_not_replace_a_full_file),
