@@ -12,7 +12,10 @@
 
 #include "core/log.h"
 
-#define RING_ENTRIES   512
+#define RING_ENTRIES 512
+#define BLOCKING_MAX                                                                               \
+	256		 // operations at once that block a thread of the kernel: syncs and others
+			 // of a slow disk must not delay those of a fast one
 #define RING_CQ_FACTOR 8 // operations in flight before completions overflow to the slow list
 
 // Best first. A kernel that does not know a flag returns -EINVAL.
@@ -78,7 +81,9 @@ int ring_enter(struct worker *w)
 		    0) < 0 &&
 	    errno != EBADFD)
 		return -errno;
-	io_uring_register_ring_fd(&w->ring); // saves a lookup per call; optional
+	io_uring_register_ring_fd(&w->ring);	   // saves a lookup per call; optional
+	unsigned threads[2] = { BLOCKING_MAX, 0 }; // 0: as it is, for what is not a file
+	io_uring_register_iowq_max_workers(&w->ring, threads); // else 4 for each CPU; optional
 	return 0;
 }
 
@@ -99,7 +104,8 @@ bool ring_is_ready(const struct worker *w)
 
 static unsigned in_kernel(const struct worker *w)
 {
-	return w->in_flight - io_uring_sq_ready(&w->ring);
+	unsigned queued = io_uring_sq_ready(&w->ring); // the watch of the epoll instance, too
+	return w->in_flight > queued ? w->in_flight - queued : 0;
 }
 
 void ring_reap(struct worker *w)

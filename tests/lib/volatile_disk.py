@@ -30,8 +30,8 @@ ASYNC_READ, BIG_WRITES, WRITEBACK_CACHE, MAX_PAGES = 1 << 0, 1 << 5, 1 << 16, 1 
 class Server:
     """Answers the kernel's requests until it is killed."""
 
-    def __init__(self, device, durable, size):
-        self.device, self.size = device, size
+    def __init__(self, device, durable, size, gate):
+        self.device, self.size, self.gate = device, size, gate
         self.durable = os.open(durable, os.O_RDWR)
         self.cache = {}  # number: content, of pages that are not durable
 
@@ -54,6 +54,8 @@ class Server:
             at += len(piece)
 
     def sync(self):
+        if self.gate:
+            self.gate.wait()
         for number, content in self.cache.items():
             os.pwrite(self.durable, content, number * PAGE)
         self.cache.clear()
@@ -107,9 +109,24 @@ class Server:
             os.write(self.device, struct.pack("<IiQ", 16 + len(body), code, unique) + body)
 
 
+class Gate:
+    """Syncs of disks that have it end when this process closes it, or ends."""
+
+    def __init__(self):
+        self.reader, self.writer = os.pipe()
+
+    def wait(self):
+        os.read(self.reader, 1)
+
+    def close(self):
+        if self.writer is not None:
+            os.close(self.writer)
+        self.writer = None
+
+
 class VolatileDisk:
-    def __init__(self, scratch, name, size):
-        self.size, self.pid = size, None
+    def __init__(self, scratch, name, size, gate=None):
+        self.size, self.pid, self.gate = size, None, gate
         self.durable = scratch.file(f"{name}.durable", size=size)
         self.folder = scratch.file(f"{name}.mnt")
         os.mkdir(self.folder)
@@ -123,7 +140,9 @@ class VolatileDisk:
         self.pid = os.fork()
         if not self.pid:
             try:
-                Server(device, self.durable, self.size).run()
+                if self.gate:
+                    self.gate.close()
+                Server(device, self.durable, self.size, self.gate).run()
             finally:
                 os._exit(0)
         os.close(device)
