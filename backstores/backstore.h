@@ -103,6 +103,7 @@ enum bs_durable {
 	BS_WRITTEN_DURABLY,	// by RWF_DSYNC
 	BS_WRITTEN_BEFORE_SYNC, // it is being written, a sync follows
 	BS_DURABLE_BY_SYNC,	// it has been written
+	BS_WRITTEN_AGAIN,	// without RWF_DSYNC, to see whether the write or the sync failed
 };
 
 #define BS_IO_IOV 8 // pieces passed to the kernel at once; longer lists take several rounds
@@ -137,6 +138,7 @@ struct bs_io {
 	uint32_t bounce_size;
 	struct buf *bounce_buf; // owner of bounce, NULL if it came from the heap
 	enum bs_durable durable;
+	bool is_polled;	  // it is in the ring with IOPOLL
 	struct list link; // of those that wait for a sync
 	int result;	  // from the offload thread to the worker
 	struct iovec iov[BS_IO_IOV];

@@ -44,13 +44,36 @@ static struct bs_io *io_of(struct uring_op *op)
 	return container_of(op, struct bs_io, uring);
 }
 
-static void end(struct bs_io *io, int res);
+static void synced(struct bs_io *io, int res);
 
 // Those of this worker; NULL: out of memory.
 static struct fdsync *syncs(const struct bs_io *io)
 {
 	struct fdstore *f = store(io);
-	return fdsync_get(&f->syncs, f->fd, end);
+	return fdsync_get(&f->syncs, f->fd, synced);
+}
+
+static bool must_be_durable(const struct bs_io *io)
+{
+	bool is_write = io->op == BS_WRITE || io->op == BS_WRITE_ZEROES;
+	return io->op == BS_FLUSH || io->flags & BS_FUA || (is_write && store(io)->is_durable);
+}
+
+// A sync has failed. Linux reports that a page could not be written once for each open file, to
+// whichever sync comes first, and drops the page: who wrote it does not learn that it is lost. Over
+// the page cache nothing is called durable from then on.
+static void note_lost(struct fdstore *f, int res)
+{
+	if (f->is_direct || __atomic_exchange_n(&f->has_lost_writes, true, __ATOMIC_RELAXED))
+		return;
+	log_error("%s: the page cache has lost writes: %s (flushes and durable writes fail until "
+		  "the disk is opened again)",
+		  f->bs.name, strerror(-res));
+}
+
+static bool has_lost(const struct fdstore *f)
+{
+	return __atomic_load_n(&f->has_lost_writes, __ATOMIC_RELAXED);
 }
 
 static void end(struct bs_io *io, int res)
@@ -63,7 +86,16 @@ static void end(struct bs_io *io, int res)
 	io->bounce_buf = NULL;
 	if (io->durable != BS_NOT_DURABLE)
 		fdsync_end(syncs(io), io);
+	if (res == 0 && has_lost(store(io)) && must_be_durable(io))
+		res = -EIO;
 	io->done(io, res < 0 ? backstore_errno(res) : 0);
+}
+
+static void synced(struct bs_io *io, int res)
+{
+	if (res < 0)
+		note_lost(store(io), res);
+	end(io, res);
 }
 
 // Ends io when it is durable.
@@ -98,7 +130,9 @@ static bool is_polling(const struct fdstore *f)
 
 static void stop_polling(struct fdstore *f)
 {
-	__atomic_store_n(&f->is_polling, false, __ATOMIC_RELAXED);
+	if (__atomic_exchange_n(&f->is_polling, false, __ATOMIC_RELAXED))
+		log_warn("%s: iopoll has no effect: the device or filesystem cannot be polled",
+			 f->bs.name);
 }
 
 // --- how long a read or write takes: moving averages by size, from 4 KiB up in powers of two
@@ -192,10 +226,20 @@ static void copy_bounce(struct bs_io *io, uint32_t length, bool is_to_bounce)
 
 static void rw_next(struct bs_io *io);
 
+static void rw_failed(struct bs_io *io, int res)
+{
+	if (io->durable != BS_WRITTEN_DURABLY || store(io)->is_direct) {
+		end(io, res);
+		return;
+	}
+	io->durable = BS_WRITTEN_AGAIN;
+	rw_next(io);
+}
+
 static void rw_done(struct uring_op *op, int res)
 {
 	struct bs_io *io = io_of(op);
-	if (res == -EOPNOTSUPP && is_polling(store(io))) {
+	if (res == -EOPNOTSUPP && io->is_polled) {
 		stop_polling(store(io));
 		res = -EAGAIN;
 	}
@@ -203,10 +247,10 @@ static void rw_done(struct uring_op *op, int res)
 		rw_next(io);
 		return;
 	}
-	if (!is_polling(store(io)))
+	if (!io->is_polled)
 		pace_note(io);
 	if (res <= 0) {
-		end(io, res < 0 ? res : -EIO); // 0: the file has become shorter
+		rw_failed(io, res < 0 ? res : -EIO); // 0: the file has become shorter
 		return;
 	}
 	if (io->bounce && io->op == BS_READ)
@@ -216,6 +260,8 @@ static void rw_done(struct uring_op *op, int res)
 		rw_next(io);
 	else if (io->durable == BS_WRITTEN_BEFORE_SYNC)
 		sync_and_end(io);
+	else if (io->durable == BS_WRITTEN_AGAIN)
+		synced(io, -EIO); // the write succeeds, so the sync has failed
 	else
 		end(io, 0);
 }
@@ -246,8 +292,8 @@ static void rw_submit(struct bs_io *io, unsigned n)
 	bool is_read = io->op == BS_READ;
 	uint64_t at = io->offset + io->progress;
 	struct io_uring_sqe *sqe = polled_sqe(io);
+	io->is_polled = sqe;
 	int fixed = sqe ? -1 : fixed_index(io, n);
-	bool is_expected = !sqe;
 	if (!sqe)
 		sqe = next_sqe(io, rw_done);
 	if (fixed >= 0 && is_read)
@@ -262,7 +308,7 @@ static void rw_submit(struct bs_io *io, unsigned n)
 		io_uring_prep_writev(sqe, f->fd, io->iov, n, at);
 	if (io->durable == BS_WRITTEN_DURABLY)
 		sqe->rw_flags = RWF_DSYNC;
-	if (is_expected)
+	if (!io->is_polled)
 		pace_expect(io);
 }
 
@@ -313,11 +359,10 @@ static void zero_next(struct bs_io *io);
 // An unmap is made durable only on request: a list of ranges needs one sync.
 static void zero_finish(struct bs_io *io)
 {
-	if (io->flags & BS_FUA || (store(io)->is_durable && io->op == BS_WRITE_ZEROES)) {
+	if (must_be_durable(io))
 		sync_and_end(io);
-	} else {
+	else
 		end(io, 0);
-	}
 }
 
 // Continues with the next method of writing zeroes if the file refuses one.
@@ -398,16 +443,26 @@ static void discard_done(struct offload *o)
 
 // --- one entry per operation
 
-static void serve_write(struct bs_io *io)
+// Over the page cache, RWF_DSYNC writes what others have written to the file only where it is, a
+// sync all of it. In a mode in which all writes are durable that is the same.
+static void choose_durability(struct fdsync *s, struct bs_io *io)
 {
 	const struct fdstore *f = store(io);
-	if (f->is_durable || io->flags & BS_FUA) {
+	if (f->is_direct)
+		fdsync_begin(s, io, f->has_fua, io->length > f->dsync_max);
+	else
+		fdsync_begin(s, io, !f->is_durable, f->is_durable);
+}
+
+static void serve_write(struct bs_io *io)
+{
+	if (must_be_durable(io)) {
 		struct fdsync *s = syncs(io);
 		if (!s) {
 			end(io, -ENOMEM);
 			return;
 		}
-		fdsync_begin(s, io, f->has_fua, io->length > f->dsync_max);
+		choose_durability(s, io);
 	}
 	rw_next(io);
 }
@@ -539,12 +594,14 @@ bool fdstore_set_cache(struct fdstore *f, enum bs_cache cache, const char *path)
 {
 	const char *why;
 	f->mem_align = f->io_align = 1;
+	f->is_direct = false;
 	f->bs.limits.cache = cache;
 	f->has_fua = has_fua(f->fd);
 	f->dsync_max = UINT64_MAX;
 	if (cache == BS_CACHE_WRITEBACK)
 		return true;
 	if (set_direct(f, &why) == 0) {
+		f->is_direct = true;
 		f->dsync_max = dsync_max(f->fd);
 		return true;
 	}
@@ -554,15 +611,14 @@ bool fdstore_set_cache(struct fdstore *f, enum bs_cache cache, const char *path)
 
 void fdstore_set_polling(struct fdstore *f, const struct bs_config *config)
 {
-	bool is_direct = fcntl(f->fd, F_GETFL) & O_DIRECT;
 	f->is_polling =
-		config->iopoll && is_direct && device_queue_number(device_of(f->fd), "io_poll");
+		config->iopoll && f->is_direct && device_queue_number(device_of(f->fd), "io_poll");
 	if (!config->iopoll || f->is_polling)
 		return;
 	backstore_note(&f->bs, "%s: iopoll has no effect: %s", config->dev,
-		       is_direct ? "the device has no poll queues (for NVMe set the parameter "
-				   "nvme.poll_queues)"
-				 : "it needs direct I/O");
+		       f->is_direct ? "the device has no poll queues (for NVMe set the parameter "
+				      "nvme.poll_queues)"
+				    : "it needs direct I/O");
 }
 
 enum bs_path fdstore_path(struct backstore *bs, const char *path)
@@ -584,6 +640,10 @@ int fdstore_flush(struct backstore *bs, struct err *e)
 	do
 		r = fdatasync(fdstore_of(bs)->fd) < 0 ? -errno : 0;
 	while (r == -EINTR);
+	if (r < 0)
+		note_lost(fdstore_of(bs), r);
+	else if (has_lost(fdstore_of(bs)))
+		r = -EIO;
 	return r < 0 ? err_errno(e, r, "fdatasync") : 0;
 }
 

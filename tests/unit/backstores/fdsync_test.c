@@ -195,6 +195,69 @@ static void a_sync_that_fails_fails_all_that_wait_for_it(void **state)
 	backstore_close(bs);
 }
 
+// Each writes its own blocks; a sync writes all that others have left in the page cache.
+static void writes_with_fua_over_the_page_cache_share_no_sync(void **state)
+{
+	struct backstore *bs = open_file(BS_CACHE_WRITEBACK);
+	run_all(bs, BS_WRITE, BS_FUA, 0);
+	assert_int_equal(count_durable_writes(), MANY);
+	assert_int_equal(n_sqes, MANY);
+	backstore_close(bs);
+}
+
+static void what_the_page_cache_has_lost_fails_all_that_must_be_durable(void **state)
+{
+	struct backstore *bs = open_file(BS_CACHE_WRITEBACK);
+	int fd = ((struct fdstore *)bs)->fd, file = dup(fd), ends[2];
+	struct sg sg = { .addr = arena, .len = BUF_PAGE };
+	assert_int_equal(pipe(ends), 0);
+	assert_true(dup2(ends[1], fd) >= 0);
+	assert_int_equal(io_one(bs, BS_FLUSH, 0, 0, NULL), -EIO);
+	assert_true(dup2(file, fd) >= 0); // it can be synced again
+	assert_int_equal(io_one(bs, BS_FLUSH, 0, 0, NULL), -EIO);
+	assert_int_equal(io_sg(bs, BS_WRITE, 0, BUF_PAGE, &sg, 1, BS_FUA), -EIO);
+	assert_int_equal(io_sg(bs, BS_WRITE, 0, BUF_PAGE, &sg, 1, 0), 0);
+	assert_int_equal(io_sg(bs, BS_READ, 0, BUF_PAGE, &sg, 1, 0), 0);
+	close(ends[0]);
+	close(ends[1]);
+	close(file);
+	backstore_close(bs);
+}
+
+static void durable_writes_over_the_page_cache_end_with_a_sync(void **state)
+{
+	struct backstore *bs = open_file(BS_CACHE_WRITETHROUGH);
+	((struct fdstore *)bs)->is_direct = false; // as on a filesystem without direct I/O
+	assert_int_equal(io_one(bs, BS_WRITE, 0, 4 * KIB, arena), 0);
+	assert_int_equal(count_durable_writes(), 0);
+	assert_int_equal(count_syncs(), 1);
+	backstore_close(bs);
+}
+
+static void a_write_with_fua_that_fails_loses_nothing_of_others(void **state)
+{
+	struct backstore *bs = open_file(BS_CACHE_WRITEBACK);
+	int fd = ((struct fdstore *)bs)->fd, file = dup(fd), readonly = open(path, O_RDONLY);
+	struct sg sg = { .addr = arena, .len = BUF_PAGE };
+	assert_true(readonly >= 0 && dup2(readonly, fd) >= 0);
+	assert_int_equal(io_sg(bs, BS_WRITE, 0, BUF_PAGE, &sg, 1, BS_FUA), -EIO);
+	assert_true(dup2(file, fd) >= 0);
+	assert_int_equal(io_one(bs, BS_FLUSH, 0, 0, NULL), 0);
+	close(readonly);
+	close(file);
+	backstore_close(bs);
+}
+
+// Those of a device without poll queues.
+static void all_that_is_in_flight_when_polling_ends_is_served(void **state)
+{
+	struct backstore *bs = open_file(BS_CACHE_NONE);
+	put_pattern(bs, 0, MANY * BUF_PAGE, 1);
+	((struct fdstore *)bs)->is_polling = true;
+	run_all(bs, BS_READ, 0, 0);
+	backstore_close(bs);
+}
+
 static int setup(void **state)
 {
 	make_folder(NULL, folder);
@@ -220,6 +283,11 @@ int main(void)
 		FOLDER_TEST(a_device_with_fua_needs_no_sync),
 		FOLDER_TEST(flushes_that_come_together_share_a_sync),
 		FOLDER_TEST(a_flush_that_comes_while_one_runs_has_its_own),
+		FOLDER_TEST(writes_with_fua_over_the_page_cache_share_no_sync),
+		FOLDER_TEST(what_the_page_cache_has_lost_fails_all_that_must_be_durable),
+		FOLDER_TEST(durable_writes_over_the_page_cache_end_with_a_sync),
+		FOLDER_TEST(a_write_with_fua_that_fails_loses_nothing_of_others),
+		FOLDER_TEST(all_that_is_in_flight_when_polling_ends_is_served),
 		FOLDER_TEST(a_sync_that_fails_fails_all_that_wait_for_it),
 	};
 	return cmocka_run_group_tests(tests, start_worker, stop_worker);
