@@ -3,20 +3,16 @@
 // its own struct uring_op: rounds of at most BS_IO_IOV pieces, continued after short transfers,
 // from a bounce buffer where O_DIRECT cannot use the caller's memory; zeroes by ZERO_RANGE, else
 // by writing them; and a sync after zeroes and holes that must be durable.
-#include "backstores/fdstore.h"
+#include "backstores/fdstore_priv.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <liburing.h>
 #include <linux/falloc.h>
 #include <linux/fs.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "backstores/device.h"
 #include "backstores/extent.h"
 #include "core/log.h"
 
@@ -59,10 +55,7 @@ static bool must_be_durable(const struct bs_io *io)
 	return io->op == BS_FLUSH || io->flags & BS_FUA || (is_write && store(io)->is_durable);
 }
 
-// A sync has failed. Linux reports that a page could not be written once for each open file, to
-// whichever sync comes first, and drops the page: who wrote it does not learn that it is lost. Over
-// the page cache nothing is called durable from then on.
-static void note_lost(struct fdstore *f, int res)
+void fdstore_note_lost(struct fdstore *f, int res)
 {
 	if (f->is_direct || __atomic_exchange_n(&f->has_lost_writes, true, __ATOMIC_RELAXED))
 		return;
@@ -71,7 +64,7 @@ static void note_lost(struct fdstore *f, int res)
 		  f->bs.name, strerror(-res));
 }
 
-static bool has_lost(const struct fdstore *f)
+bool fdstore_has_lost(const struct fdstore *f)
 {
 	return __atomic_load_n(&f->has_lost_writes, __ATOMIC_RELAXED);
 }
@@ -86,7 +79,7 @@ static void end(struct bs_io *io, int res)
 	io->bounce_buf = NULL;
 	if (io->durable != BS_NOT_DURABLE)
 		fdsync_end(syncs(io), io);
-	if (res == 0 && has_lost(store(io)) && must_be_durable(io))
+	if (res == 0 && fdstore_has_lost(store(io)) && must_be_durable(io))
 		res = -EIO;
 	io->done(io, res < 0 ? backstore_errno(res) : 0);
 }
@@ -94,7 +87,7 @@ static void end(struct bs_io *io, int res)
 static void synced(struct bs_io *io, int res)
 {
 	if (res < 0)
-		note_lost(store(io), res);
+		fdstore_note_lost(store(io), res);
 	end(io, res);
 }
 
@@ -513,147 +506,4 @@ void fdstore_submit(struct backstore *bs, struct bs_io *io)
 	io->bs = bs;
 	io->durable = BS_NOT_DURABLE;
 	serve[io->op](io);
-}
-
-// --- open and close
-
-// Finds by trial the smallest length that O_DIRECT can read. Linux before 6.1 has no query for it.
-static uint32_t probe_align(int fd, uint32_t block_size)
-{
-	uint8_t *page = aligned_alloc(BUF_PAGE, BUF_PAGE);
-	uint32_t align = 0;
-	for (uint32_t n = 512; page && !align && n <= block_size; n *= 2)
-		if (pread(fd, page, n, 0) >= 0)
-			align = n;
-	free(page);
-	return align;
-}
-
-// *ret_mem and *ret_io: 0 if the file cannot do O_DIRECT.
-static void find_align(int fd, uint32_t block_size, uint32_t *ret_mem, uint32_t *ret_io)
-{
-	struct statx st;
-	int r = statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &st);
-	if (r == 0 && st.stx_mask & STATX_DIOALIGN) {
-		*ret_mem = st.stx_dio_mem_align;
-		*ret_io = st.stx_dio_offset_align;
-		return;
-	}
-	*ret_mem = *ret_io = probe_align(fd, block_size);
-}
-
-// -EINVAL: *ret_why has the cause, nothing has changed.
-static int set_direct(struct fdstore *f, const char **ret_why)
-{
-	uint32_t mem = 0, io = 0, block_size = f->bs.limits.block_size;
-	int flags = fcntl(f->fd, F_GETFL);
-	*ret_why = "the filesystem does not support direct I/O";
-	if (flags < 0 || fcntl(f->fd, F_SETFL, flags | O_DIRECT) < 0)
-		return -EINVAL;
-	find_align(f->fd, block_size, &mem, &io);
-	if (mem && io && mem <= BUF_PAGE && io <= block_size) {
-		f->mem_align = mem;
-		f->io_align = io;
-		return 0;
-	}
-	if (mem && io)
-		*ret_why = "direct I/O needs larger blocks (set block_size=4096)";
-	fcntl(f->fd, F_SETFL, flags);
-	return -EINVAL;
-}
-
-// The block device that fd is, or that its file system is on.
-static dev_t device_of(int fd)
-{
-	struct stat st;
-	if (fstat(fd, &st) < 0)
-		return 0;
-	return S_ISBLK(st.st_mode) ? st.st_rdev : st.st_dev;
-}
-
-// Whether a durable write costs the device no flush.
-static bool has_fua(int fd)
-{
-	char cache[32];
-	dev_t dev = device_of(fd);
-	return device_queue_text(dev, "write_cache", cache, sizeof cache) &&
-	       (strcmp(cache, "write through") == 0 || device_queue_number(dev, "fua"));
-}
-
-// For O_DIRECT. A write to a device without FUA is flushed by Linux after each request that it is
-// split into; a filesystem flushes once.
-static uint64_t dsync_max(int fd)
-{
-	struct stat st;
-	if (fstat(fd, &st) < 0 || !S_ISBLK(st.st_mode))
-		return UINT64_MAX;
-	return device_queue_number(st.st_rdev, "max_sectors_kb") << 10;
-}
-
-bool fdstore_set_cache(struct fdstore *f, enum bs_cache cache, const char *path)
-{
-	const char *why;
-	f->mem_align = f->io_align = 1;
-	f->is_direct = false;
-	f->bs.limits.cache = cache;
-	f->has_fua = has_fua(f->fd);
-	f->dsync_max = UINT64_MAX;
-	if (cache == BS_CACHE_WRITEBACK)
-		return true;
-	if (set_direct(f, &why) == 0) {
-		f->is_direct = true;
-		f->dsync_max = dsync_max(f->fd);
-		return true;
-	}
-	backstore_note(&f->bs, "%s: using the page cache: %s", path, why);
-	return false;
-}
-
-void fdstore_set_polling(struct fdstore *f, const struct bs_config *config)
-{
-	f->is_polling =
-		config->iopoll && f->is_direct && device_queue_number(device_of(f->fd), "io_poll");
-	if (!config->iopoll || f->is_polling)
-		return;
-	backstore_note(&f->bs, "%s: iopoll has no effect: %s", config->dev,
-		       f->is_direct ? "the device has no poll queues (for NVMe set the parameter "
-				      "nvme.poll_queues)"
-				    : "it needs direct I/O");
-}
-
-enum bs_path fdstore_path(struct backstore *bs, const char *path)
-{
-	struct stat open, there;
-	if (fstat(fdstore_of(bs)->fd, &open) < 0)
-		return BS_PATH_SAME;
-	if (stat(path, &there) < 0)
-		return errno == ENOENT || errno == ENOTDIR ? BS_PATH_REMOVED : BS_PATH_SAME;
-	bool is_same = S_ISBLK(open.st_mode)
-			       ? S_ISBLK(there.st_mode) && there.st_rdev == open.st_rdev
-			       : there.st_dev == open.st_dev && there.st_ino == open.st_ino;
-	return is_same ? BS_PATH_SAME : BS_PATH_REPLACED;
-}
-
-int fdstore_flush(struct backstore *bs, struct err *e)
-{
-	int r;
-	do
-		r = fdatasync(fdstore_of(bs)->fd) < 0 ? -errno : 0;
-	while (r == -EINTR);
-	if (r < 0)
-		note_lost(fdstore_of(bs), r);
-	else if (has_lost(fdstore_of(bs)))
-		r = -EIO;
-	return r < 0 ? err_errno(e, r, "fdatasync") : 0;
-}
-
-void fdstore_close(struct backstore *bs)
-{
-	struct fdstore *f = fdstore_of(bs);
-	struct err e;
-	if (bs->limits.has_write_cache && !bs->limits.is_readonly && fdstore_flush(bs, &e) < 0)
-		log_warn("%s: close: %s", bs->name, e.text);
-	fdsyncs_done(&f->syncs);
-	claim_release(&f->claim);
-	close(f->fd);
 }

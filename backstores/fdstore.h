@@ -19,7 +19,7 @@ struct fdstore {
 	uint32_t mem_align, io_align; // of O_DIRECT: of addresses and of lengths, powers of two;
 				      // 1 when buffered
 	bool is_direct;		      // O_DIRECT
-	bool has_lost_writes;	      // relaxed atomic, see note_lost()
+	bool has_lost_writes;	      // relaxed atomic, see fdstore_note_lost()
 	bool is_durable;	      // every write is on stable storage when it completes
 	bool is_punching;	      // holes may be punched, and read as zeroes
 	bool is_discarding;	      // only BLKDISCARD is available: the content is undefined
