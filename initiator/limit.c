@@ -35,8 +35,8 @@ double limit_without_disk(const struct limit_figures *f)
 	if (f->link.bytes > 0)
 		byte_s = larger(byte_s, 1 / f->link.bytes);
 	double command_s = f->trips / f->bare_rate + byte_s * f->bytes;
-	// This program's own work for a command of the run remains.
-	return 1 / larger(command_s, f->busy / f->rate);
+	// This program's own work for a command of the run remains, and its waits for a CPU.
+	return 1 / larger(command_s, (f->busy + f->waited) / f->rate);
 }
 
 // --- the rules ---

@@ -105,7 +105,7 @@ def main():
     with farblock.Scratch() as scratch:
         config = farblock.Config()
         target = config.target([config.ramdisk("rd0", MIB), config.ramdisk(
-            "slow", MIB, {"delay_read_us": 20000})])
+            "slow", MIB, {"delay_read_us": 200000})])
         with farblock.Farblockd(scratch, config) as daemon:
             limit(scratch, daemon, target.url(1))
             removed_files(scratch, daemon)

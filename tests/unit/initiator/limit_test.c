@@ -59,6 +59,16 @@ static void a_thread_without_a_cpu_of_its_own_is_the_limit(void **state)
 	       "CPU that others used)");
 }
 
+// The bursts had the CPU that the run had to share.
+static void the_disk_is_not_blamed_for_what_others_took_of_the_cpu(void **state)
+{
+	struct limit_figures f = slow_disk();
+	assert_int_equal(limit_of(&f), LIMIT_DISK);
+	f.busy = 0.2;
+	f.waited = 0.44;
+	assert_int_equal(limit_of(&f), LIMIT_DISK_OR_TARGET);
+}
+
 static void a_full_link_is_the_limit_however_busy_the_thread_is(void **state)
 {
 	struct limit_figures f = slow_disk();
@@ -178,6 +188,7 @@ int main(void)
 		cmocka_unit_test(a_disk_far_below_the_session_without_it_is_the_limit),
 		cmocka_unit_test(a_busy_thread_is_the_limit),
 		cmocka_unit_test(a_thread_without_a_cpu_of_its_own_is_the_limit),
+		cmocka_unit_test(the_disk_is_not_blamed_for_what_others_took_of_the_cpu),
 		cmocka_unit_test(a_full_link_is_the_limit_however_busy_the_thread_is),
 		cmocka_unit_test(a_link_that_is_not_full_is_not_the_limit),
 		cmocka_unit_test(a_link_of_unknown_rate_is_not_called_full),
