@@ -70,7 +70,14 @@ class NullDisk:
         """The power fails."""
         self.guest.run(f"echo 0 >{self.folder}/power")
 
+    def wait_closed(self):
+        """A mount that cannot succeed, and flushes nothing; it is another error while the disk is
+        open. The guest's kernel crashed once when an open one lost its power."""
+        wait_until(lambda: "busy" not in self.guest.ask(
+            f"mount -r -t ext4 {self.block} /mnt 2>&1")[1], f"{self.block} is closed")
+
     def end(self):
+        self.wait_closed()
         self.guest.run(f"rmdir {self.folder}")
 
 
@@ -138,12 +145,9 @@ CUT_AFTER = [n for n in range(200, 600)
 
 
 def cut(disk, daemon, session):
-    """What the daemon has acknowledged when it is killed has reached the disk's cache. The disk is
-    closed then: the guest's kernel crashed once when an open one lost its power."""
+    """What the daemon has acknowledged when it is killed has reached the disk's cache."""
     daemon.kill()
-    # A try that cannot succeed, and flushes nothing; it is another error while the disk is open.
-    wait_until(lambda: "busy" not in disk.guest.ask(f"mount -r -t ext4 {disk.block} /mnt 2>&1")[1],
-               "the disk is closed")
+    disk.wait_closed()
     disk.cut()
     session.close()
     disk.start()
