@@ -133,14 +133,6 @@ class Daemon(farblock.Farblockd):
     def signal(self, number):
         self.guest.run(f"[ -e {self.status_path} ] || kill -{int(number)} {self.number}")
 
-    def pause(self):
-        """After this nothing of it runs: neither its threads nor io_uring's for it."""
-        super().pause()
-        self.guest.run(f"""
-            until ! cat /proc/{self.number}/task/*/status | grep '^State:' | grep -vq '[tT] ('; do
-                sleep 0.05
-            done""")
-
     def ended(self, seconds):
         """Waits for its end; returns its exit status."""
         status, output = self.guest.ask(f"""

@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <cmocka.h>
 #include <json-c/json.h>
 
 #include "cli/doctor/doctor.h"
+#include "fake_root.h"
 
 // What grows in the second, and what is there both times.
 struct daemon {
@@ -24,21 +24,6 @@ struct daemon {
 	int answers;
 };
 
-static void put(const char *root, const char *path, const char *text)
-{
-	char full[300];
-	snprintf(full, sizeof full, "%s%s", root, path);
-	for (char *at = full + strlen(root) + 1; (at = strchr(at, '/')); at++) {
-		*at = 0;
-		mkdir(full, 0700);
-		*at = '/';
-	}
-	FILE *f = fopen(full, "w");
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
-}
-
 static int ask(void *arg, const char *method, struct json_object *params, struct json_object **ret,
 	       struct err *e)
 {
@@ -49,7 +34,7 @@ static int ask(void *arg, const char *method, struct json_object *params, struct
 		return err_set(e, -1, "not here");
 	unsigned n = k->answers++ ? 1 : 0;
 	if (n && k->received)
-		put(k->root, "/sys/class/net/eth0/statistics/rx_bytes", k->received);
+		fake_root_put(k->root, "/sys/class/net/eth0/statistics/rx_bytes", k->received);
 	snprintf(text, sizeof text,
 		 "{\"clock_us\": %u, \"workers\": [{\"cpu_us\": %u, \"polled_us\": %u}, "
 		 "{\"cpu_us\": 0, \"polled_us\": 0}], \"storage_objects\": {\"/disk\": "
@@ -69,9 +54,9 @@ static void expect(struct daemon k, const char *verdict, const char *object, con
 	memcpy(root + sizeof root - 7, "XXXXXX", 6);
 	assert_non_null(mkdtemp(root));
 	k.root = root;
-	put(root, "/sys/class/net/eth0/speed", "1000\n");
-	put(root, "/sys/class/net/eth0/statistics/rx_bytes", "5000\n");
-	put(root, "/sys/class/net/lo/statistics/rx_bytes", "7\n");
+	fake_root_put(root, "/sys/class/net/eth0/speed", "1000\n");
+	fake_root_put(root, "/sys/class/net/eth0/statistics/rx_bytes", "5000\n");
+	fake_root_put(root, "/sys/class/net/lo/statistics/rx_bytes", "7\n");
 	struct doctor d = { .root = root, .ask = ask, .ask_arg = &k, .sample_ms = 1 };
 	doctor_begin(&d, "limit");
 	check_limit(&d);

@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <cmocka.h>
 #include <json-c/json.h>
 
 #include "cli/doctor/doctor.h"
+#include "fake_root.h"
 
 static const char *saved_file = "/etc/farblock/saveconfig.json";
 
@@ -27,21 +27,6 @@ static int ask(void *arg, const char *method, struct json_object *params, struct
 	return 0;
 }
 
-static void put(const char *root, const char *path, const char *text)
-{
-	char full[300];
-	snprintf(full, sizeof full, "%s%s", root, path);
-	for (char *at = full + strlen(root) + 1; (at = strchr(at, '/')); at++) {
-		*at = 0;
-		mkdir(full, 0700);
-		*at = '/';
-	}
-	FILE *f = fopen(full, "w");
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
-}
-
 static const char *field(const struct doctor *d, const char *key)
 {
 	return doctor_text(json_object_array_get_idx(d->findings, 0), key);
@@ -51,10 +36,10 @@ static int make_machine(void **state)
 {
 	static char root[] = "/tmp/farblock-doctor.XXXXXX";
 	*state = mkdtemp(root);
-	put(root, "/proc/meminfo", "MemTotal:        4194304 kB\nMemFree:  1 kB\n");
-	put(root, "/proc/7/cgroup", "0::/system.slice/farblockd.service\n");
-	put(root, "/sys/fs/cgroup/system.slice/farblockd.service/memory.max", "max\n");
-	put(root, "/sys/fs/cgroup/system.slice/memory.max", "1073741824\n");
+	fake_root_put(root, "/proc/meminfo", "MemTotal:        4194304 kB\nMemFree:  1 kB\n");
+	fake_root_put(root, "/proc/7/cgroup", "0::/system.slice/farblockd.service\n");
+	fake_root_put(root, "/sys/fs/cgroup/system.slice/farblockd.service/memory.max", "max\n");
+	fake_root_put(root, "/sys/fs/cgroup/system.slice/memory.max", "1073741824\n");
 	return 0;
 }
 
@@ -89,7 +74,7 @@ static void ram_disks_are_held_against_the_least_limit(void **state)
 static void ram_disks_may_have_the_machine_without_a_limit(void **state)
 {
 	struct doctor d = { .root = *state, .ask = ask };
-	put(*state, "/sys/fs/cgroup/system.slice/memory.max", "max\n");
+	fake_root_put(*state, "/sys/fs/cgroup/system.slice/memory.max", "max\n");
 	doctor_begin(&d, "disks");
 	doctor_ram_disks(&d, 5ull << 30);
 	assert_string_equal(field(&d, "verdict"), "warn");

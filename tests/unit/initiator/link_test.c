@@ -7,43 +7,28 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <cmocka.h>
 
 #include "initiator/link.h"
-
-static void put(const char *sysfs, const char *path, const char *text)
-{
-	char full[300];
-	snprintf(full, sizeof full, "%s%s", sysfs, path);
-	for (char *at = full + strlen(sysfs) + 1; (at = strchr(at, '/')); at++) {
-		*at = 0;
-		mkdir(full, 0700);
-		*at = '/';
-	}
-	FILE *f = fopen(full, "w");
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
-}
+#include "fake_root.h"
 
 static void an_interface_has_the_rate_that_sysfs_shows(void **state)
 {
 	static char sysfs[] = "/tmp/farblock-link.XXXXXX";
 	char command[100];
 	assert_non_null(mkdtemp(sysfs));
-	put(sysfs, "/class/net/eth0/type", "1\n");
-	put(sysfs, "/class/net/eth0/speed", "1000\n");
-	put(sysfs, "/class/net/virtual/speed", "-1\n");
-	put(sysfs, "/class/net/ib0/type", "32\n");
-	put(sysfs, "/class/net/ib0/dev_port", "0x1\n");
-	put(sysfs, "/class/net/ib0/speed", "40000\n");
-	put(sysfs, "/class/net/ib0/device/infiniband/mlx4_0/node_type", "1: CA\n");
-	put(sysfs, "/class/infiniband/mlx4_0/ports/1/rate", "2.5 Gb/sec (1X SDR)\n");
-	put(sysfs, "/class/infiniband/mlx4_0/ports/2/rate", "40 Gb/sec (4X QDR)\n");
-	put(sysfs, "/class/net/ib1/type", "32\n");
-	put(sysfs, "/class/net/ib1/device/infiniband/mlx5_1/node_type", "1: CA\n");
-	put(sysfs, "/class/infiniband/mlx5_1/ports/1/rate", "200 Gb/sec (4X HDR)\n");
+	fake_root_put(sysfs, "/class/net/eth0/type", "1\n");
+	fake_root_put(sysfs, "/class/net/eth0/speed", "1000\n");
+	fake_root_put(sysfs, "/class/net/virtual/speed", "-1\n");
+	fake_root_put(sysfs, "/class/net/ib0/type", "32\n");
+	fake_root_put(sysfs, "/class/net/ib0/dev_port", "0x1\n");
+	fake_root_put(sysfs, "/class/net/ib0/speed", "40000\n");
+	fake_root_put(sysfs, "/class/net/ib0/device/infiniband/mlx4_0/node_type", "1: CA\n");
+	fake_root_put(sysfs, "/class/infiniband/mlx4_0/ports/1/rate", "2.5 Gb/sec (1X SDR)\n");
+	fake_root_put(sysfs, "/class/infiniband/mlx4_0/ports/2/rate", "40 Gb/sec (4X QDR)\n");
+	fake_root_put(sysfs, "/class/net/ib1/type", "32\n");
+	fake_root_put(sysfs, "/class/net/ib1/device/infiniband/mlx5_1/node_type", "1: CA\n");
+	fake_root_put(sysfs, "/class/infiniband/mlx5_1/ports/1/rate", "200 Gb/sec (4X HDR)\n");
 	double eth0 = link_rate(sysfs, "eth0"), none = link_rate(sysfs, "virtual");
 	double ib0 = link_rate(sysfs, "ib0"), ib1 = link_rate(sysfs, "ib1");
 	snprintf(command, sizeof command, "rm -rf %s", sysfs);
