@@ -26,6 +26,11 @@ enum {
 	ATTR_IGNORED = 8,  // known to targetcli, without effect here: only saved
 	ATTR_OWN = 16,	   // unknown to rtslib
 	ATTR_NAME = 32,	   // STRING: the name of an existing object, which completion offers
+	// In the saved file:
+	ATTR_SPARSE = 64, // left out while it has its default
+	ATTR_GIVEN =
+		128, // belongs to the object from its creation: never read into an existing one
+	ATTR_GENERATED = 256, // has no default: if it is absent, the object's own one continues
 };
 
 struct attr_row {
@@ -41,6 +46,7 @@ struct attr_row {
 	// In words. ATTR_STRING: the accepted values; NULL: any text that fits. ATTR_BOOL: NULL for
 	// "0 or 1".
 	const char *range;
+	const char *saved; // its key in the saved file, if that is not its name
 };
 
 // Rows end with a NULL name. Returns NULL for an unknown name.

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/config/model.h"
+#include "target/config/restore.h"
 #include "target/iscsi/sessions.h"
 #include "transport/iscsi/login.h"
 
@@ -254,6 +254,112 @@ static void attach_mapping(struct config *c, struct node *n, bool is_attached)
 		list_remove(&m->lun_link);
 }
 
+// ---- the saved file ----
+
+static size_t saved_tag(struct node *n, const struct attr_row *row, char *out, size_t size)
+{
+	const char *tag = NODE_OF(const struct acl, n)->tag;
+	snprintf(out, size, "%s", tag ? tag : "");
+	return strlen(out);
+}
+
+static int saved_acl_name(struct restore *r, struct node *n, struct json_object *o,
+			  char out[SAVED_NAME_SIZE], struct err *e)
+{
+	const char *name = json_text(o, "node_wwn");
+	return name ? acl_name(tpg_of(n), name, out, e) : err_set(e, -EINVAL, "missing 'node_wwn'");
+}
+
+static int make_acl(struct restore *r, struct node *n, const char *name, struct json_object *o,
+		    struct node **ret, struct err *e)
+{
+	struct acl *a;
+	int code = acl_new(r->c, &a, tpg_of(n), name, e);
+	if (!code)
+		*ret = &a->node;
+	return code;
+}
+
+static int set_tag(struct restore *r, struct node *n, struct json_object *o, bool is_old,
+		   struct err *e)
+{
+	struct acl *a = NODE_OF(struct acl, n);
+	const char *tag = json_text(o, "tag");
+	if (tag && !*tag)
+		tag = NULL;
+	if ((!tag && !a->tag) || (tag && a->tag && !strcmp(tag, a->tag)))
+		return 0;
+	char *copy = tag ? strdup(tag) : NULL;
+	return tag && !copy ? -ENOMEM : txn_text(r->c, &a->tag, copy);
+}
+
+static void *mapped_base(struct node *n)
+{
+	return NODE_OF(struct mapped_lun, n);
+}
+
+static uint32_t tpg_lun(const struct mapped_lun *m)
+{
+	return m->lun ? m->lun->number : m->tpg_lun;
+}
+
+static size_t saved_tpg_lun(struct node *n, const struct attr_row *row, char *out, size_t size)
+{
+	return (size_t)snprintf(out, size, "%u", tpg_lun(NODE_OF(const struct mapped_lun, n)));
+}
+
+static int saved_mapped_name(struct restore *r, struct node *n, struct json_object *o,
+			     char out[SAVED_NAME_SIZE], struct err *e)
+{
+	int number = restore_number_field(o, "index", 65535, e);
+	int code = number < 0 ? number : restore_number_field(o, "tpg_lun", 65535, e);
+	snprintf(out, SAVED_NAME_SIZE, "mapped_lun%d", number);
+	return code < 0 ? code : 0;
+}
+
+static struct lun *lun_in(struct restore *r, const struct node *acl, struct json_object *o,
+			  uint32_t *ret_number)
+{
+	char name[16];
+	int number = restore_number_field(o, "tpg_lun", 65535, NULL);
+	snprintf(name, sizeof name, "lun%d", number);
+	struct node *l = node_child(&r->c->names, &tpg_of(acl)->luns, name);
+	*ret_number = (uint32_t)number;
+	return l ? NODE_OF(struct lun, l) : NULL;
+}
+
+static bool is_same_mapping(struct restore *r, const struct node *n, struct json_object *o)
+{
+	const struct mapped_lun *m = NODE_OF(const struct mapped_lun, n);
+	uint32_t number;
+	return m->lun == lun_in(r, n->parent, o, &number) && m->tpg_lun == number;
+}
+
+static int make_mapping(struct restore *r, struct node *n, const char *name, struct json_object *o,
+			struct node **ret, struct err *e)
+{
+	struct mapped_lun *m;
+	uint32_t lun;
+	struct lun *l = lun_in(r, n, o, &lun);
+	int number = number_of(name, "mapped_lun", 65535);
+	int code = mapped_lun_new(r->c, &m, NODE_OF(struct acl, n), (uint32_t)number, l, false, e);
+	if (code < 0)
+		return code;
+	m->tpg_lun = lun;
+	*ret = &m->node;
+	return 0;
+}
+
+static int check_mapping(struct restore *r, struct node *n, struct json_object *o, bool is_old,
+			 struct err *e)
+{
+	const struct mapped_lun *m = NODE_OF(const struct mapped_lun, n);
+	if (!m->lun)
+		restore_complain(r, "%s: mapped LUN %u: no LUN %u, kept", n->parent->name,
+				 m->number, m->tpg_lun);
+	return 0;
+}
+
 // ---- rows ----
 
 // clang-format off
@@ -309,6 +415,71 @@ const struct command_row acl_commands[] = {
 };
 // clang-format on
 
+static const struct attr_row tag_rows[] = {
+	{.name = "tag",			 .type = ATTR_STRING, .flags = ATTR_GIVEN | ATTR_SPARSE },
+	{ 0},
+};
+static const struct group_row acl_fields[] = {
+	{.form = SAVED_TYPED, .rows = tag_rows, .get = saved_tag },
+	{ 0  },
+};
+static const struct node_class *const acl_lists[] = { &mapped_lun_class, NULL };
+// Of an SRP target, which has neither; rtslib may write them.
+static const char *const acl_ignored[] = { "attributes",	   "chap_userid",
+					   "chap_password",	   "chap_mutual_userid",
+					   "chap_mutual_password", NULL };
+const struct saved_class acl_saved = {
+	.list = "node_acls",
+	.folder = "acls",
+	.id = { "node_wwn" },
+	.fields = acl_fields,
+	.lists = acl_lists,
+	.ignored = acl_ignored,
+	.name = saved_acl_name,
+	.make = make_acl,
+	.filled = set_tag,
+};
+
+static const struct attr_row mapped_rows[] = {
+	{.name = "alias",
+	  .type = ATTR_STRING,
+	  .offset = offsetof(struct mapped_lun, alias),
+	  .max = 11,
+	  .flags = ATTR_GENERATED },
+	{ .name = "write_protect",
+	  .type = ATTR_BOOL,
+	  .offset = offsetof(struct mapped_lun, is_write_protected),
+	  .default_text = "0" },
+	{ 0			   },
+};
+static const struct attr_row mapped_links[] = {
+	{.name = "tpg_lun",    .type = ATTR_UINT, .flags = ATTR_GIVEN },
+	{ 0},
+};
+static const struct group_row mapped_fields[] = {
+	{.form = SAVED_TYPED,
+	  .is_whole = true,
+	  .rows = mapped_rows,
+	  .base = mapped_base,
+	  .offset = offsetof(struct mapped_lun, is_write_protected),
+	  .size = offsetof(struct mapped_lun, alias) + 11 -
+		  offsetof(struct mapped_lun, is_write_protected) },
+	{ .form = SAVED_TYPED,		       .rows = mapped_links, .get = saved_tpg_lun },
+	{ 0},
+};
+static const struct saved_class mapped_saved = {
+	.list = "mapped_luns",
+	.id = { "index" },
+	.prefix = "mapped_lun",
+	.is_numbered = true,
+	.depth = 8,
+	.fields = mapped_fields,
+	.name = saved_mapped_name,
+	.is_same = is_same_mapping,
+	.make = make_mapping,
+	.filled = check_mapping,
+};
+
 const struct node_class acls_class = {
 	.name = "acls",
 	.help = "Initiators that may log in",
@@ -318,6 +489,7 @@ const struct node_class acls_class = {
 const struct node_class acl_class = {
 	.name = "acl",
 	.help = "One initiator and the LUNs it sees",
+	.saved = &acl_saved,
 	.commands = acl_commands,
 	.groups = acl_groups,
 	.summary = summarize_acl,
@@ -327,6 +499,7 @@ const struct node_class acl_class = {
 const struct node_class mapped_lun_class = {
 	.name = "mapped_lun",
 	.help = "A LUN as the initiator sees it",
+	.saved = &mapped_saved,
 	.summary = summarize_mapping,
 	.attached = attach_mapping,
 	.free = free_node,

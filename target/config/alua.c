@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/config/model.h"
+#include "target/config/restore.h"
 
 static struct storage *storage_of(const struct node *group)
 {
@@ -31,6 +31,7 @@ int alua_new(struct config *c, struct alua_node **ret, struct storage *s, const 
 		return err_set(e, r, r == -EEXIST ? "group %s already exists" : "%s: out of memory",
 			       name);
 	}
+	g->node.is_fixed = !strcmp(name, ALUA_DEFAULT_GROUP);
 	*ret = g;
 	return 0;
 }
@@ -257,6 +258,43 @@ static int apply_group(struct config *c, struct node *n, const struct attr_row *
 	return r;
 }
 
+// ---- the saved file ----
+
+static int saved_name(struct restore *r, struct node *n, struct json_object *o,
+		      char out[SAVED_NAME_SIZE], struct err *e)
+{
+	const char *name = json_text(o, "name");
+	if (!name)
+		return err_set(e, -EINVAL, "missing 'name'");
+	snprintf(out, SAVED_NAME_SIZE, "%s", name);
+	return 0;
+}
+
+static int make_group(struct restore *r, struct node *n, const char *name, struct json_object *o,
+		      struct node **ret, struct err *e)
+{
+	struct storage *s = NODE_OF(struct storage, n);
+	struct alua_node *g;
+	int id = restore_number_field(o, "tg_pt_gp_id", 65535, e);
+	int code = id < 0 ? id : alua_check_name(s, name, (uint32_t)id, e);
+	if (!code)
+		code = alua_new(r->c, &g, s, name, (uint32_t)id, e);
+	if (!code)
+		*ret = &g->node;
+	return code;
+}
+
+static const struct saved_class group_saved = {
+	.list = "alua_tpgs",
+	.folder = "alua",
+	.id = { "name" },
+	.unknown = "alua key",
+	.depth = 4,
+	.is_alike = true,
+	.name = saved_name,
+	.make = make_group,
+};
+
 // clang-format off
 static const struct attr_row lun_alua_rows[] = {
 	{ "alua_tg_pt_gp_name", ATTR_STRING, offsetof(struct lun, group), 0, ALUA_NAME_MAX,
@@ -267,7 +305,7 @@ static const struct attr_row lun_alua_rows[] = {
 
 static const struct attr_row lun_attr_rows[] = {
 	{ "write_protect", ATTR_BOOL, offsetof(struct lun, write_protect), 0, 1, "0", NULL,
-	  "1: read-only access for all initiators", NULL, 0 },
+	  "1: read-only access for all initiators", NULL, ATTR_SPARSE },
 	{ 0 },
 };
 // clang-format on
@@ -288,6 +326,7 @@ static int check_lun(struct config *c, struct node *n, struct err *e)
 
 static const struct group_row group_groups[] = {
 	{.name = "alua",
+	  .form = SAVED_NUMBERS,
 	  .rows = alua_group_rows,
 	  .base = group_attr,
 	  .size = sizeof(struct alua_attr),
@@ -297,17 +336,21 @@ static const struct group_row group_groups[] = {
 };
 const struct group_row lun_groups[] = {
 	{.name = "attribute",
+	  .form = SAVED_TYPED,
+	  .is_whole = true,
 	  .rows = lun_attr_rows,
 	  .base = lun_base,
 	  .offset = offsetof(struct lun, write_protect),
 	  .size = sizeof(uint32_t) },
 	{ .name = "alua",
+	  .form = SAVED_TYPED,
+	  .is_whole = true,
 	  .rows = lun_alua_rows,
 	  .base = lun_base,
 	  .offset = offsetof(struct lun, group),
 	  .size = ALUA_NAME_MAX,
 	  .check = check_lun },
-	{ .name = NULL    },
+	{ .name = NULL   },
 };
 
 // clang-format off
@@ -337,6 +380,7 @@ const struct node_class alua_class = {
 const struct node_class alua_group_class = {
 	.name = "alua_group",
 	.help = "A target port group",
+	.saved = &group_saved,
 	.groups = group_groups,
 	.summary = summarize_group,
 	.free = free_group,

@@ -67,6 +67,14 @@ struct command_row {
 		   struct err *e);
 };
 
+// The values of a group in the saved file.
+enum saved_form {
+	SAVED_NOT,
+	SAVED_NUMBERS, // as rtslib's attributes: numbers if they are, else strings
+	SAVED_STRINGS, // as rtslib's parameters
+	SAVED_TYPED,   // booleans, numbers and strings, by the type of the row
+};
+
 struct group_row {
 	const char *name;	     // "attribute", "parameter", "auth"
 	const struct attr_row *rows; // NULL: those of param_rows(), created at first use
@@ -85,6 +93,17 @@ struct group_row {
 	// later step fails.
 	int (*apply)(struct config *c, struct node *n, const struct attr_row *row, const char *text,
 		     struct err *e);
+	// ---- the saved file ----
+	enum saved_form form;
+	const struct attr_row *(*node_rows)(
+		const struct node *n); // ... instead of rows, if they
+				       // differ between nodes of a class
+	const char *part; // key of the object with the values; NULL: they are in the node's object
+	const char *prefix; // of their keys there; NULL: none
+	// Values of rows that rtslib does not know are in our own section, in an object named like
+	// the group, or, without a name, in the node's [rows with ATTR_OWN].
+	bool (*is_own)(const struct node *n, const struct attr_row *row);
+	bool is_whole; // absent values are defaults, also in files of other programs
 };
 
 struct summary {
@@ -98,6 +117,7 @@ struct node_class {
 	const char *help;
 	const struct command_row *commands; // ends with a NULL name; those of every node are added
 	const struct group_row *groups;	    // ends with a NULL name
+	const struct saved_class *saved;    // saved.h; NULL: not in the saved file by itself
 	void (*summary)(struct config *c, const struct node *n, struct summary *ret);
 	// Data of `info`, added to a new object; NULL: only name and class.
 	void (*info)(struct config *c, const struct node *n, struct json_object *ret);

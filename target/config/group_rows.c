@@ -15,13 +15,14 @@
 
 // clang-format off
 #define AUTH_ROWS \
-	{ "userid", ATTR_STRING, AUTH(userid), NULL, "user name of the initiator", NULL, 0 }, \
+	{ "userid", ATTR_STRING, AUTH(userid), NULL, "user name of the initiator", NULL, ATTR_SPARSE }, \
 	{ "password", ATTR_STRING, AUTH(password), NULL, "secret of the initiator, at least 12 characters; + generates one", NULL, \
-	  ATTR_SECRET }, \
+	  ATTR_SECRET | ATTR_SPARSE }, \
 	{ "mutual_userid", ATTR_STRING, AUTH(mutual_userid), NULL, \
-	  "user name of the target (mutual CHAP)", NULL, 0 }, \
+	  "user name of the target (mutual CHAP)", NULL, ATTR_SPARSE }, \
 	{ "mutual_password", ATTR_STRING, AUTH(mutual_password), NULL, \
-	  "secret of the target (mutual CHAP), at least 12 characters; + generates one", NULL, ATTR_SECRET }, \
+	  "secret of the target (mutual CHAP), at least 12 characters; + generates one", NULL, \
+	  ATTR_SECRET | ATTR_SPARSE }, \
 	{ "password_file", ATTR_STRING, AUTH_FILE(password_file), NULL, \
 	  "file of mode 0600 whose first line is the password; only its path is saved", NULL, \
 	  ATTR_OWN }, \
@@ -35,7 +36,7 @@ const struct attr_row auth_rows[] = {
 
 const struct attr_row discovery_rows[] = {
 	{ "enable", ATTR_BOOL, offsetof(struct auth_group, enable), 0, 1, "0", NULL,
-	  "1: discovery requires CHAP", NULL, 0 },
+	  "1: discovery requires CHAP", NULL, 0, NULL, "enable_auth" },
 	AUTH_ROWS,
 	{ 0 },
 };
@@ -46,16 +47,16 @@ const struct attr_row discovery_rows[] = {
 
 const struct attr_row pref_rows[] = {
 	{ "auto_add_default_portal", PREF(auto_add_default_portal),
-	  "create portal 0.0.0.0:3260 with a portal group", NULL, ATTR_OWN, "true or false" },
+	  "create portal 0.0.0.0:3260 with a portal group", NULL, ATTR_SPARSE, "true or false" },
 	{ "auto_add_mapped_luns", PREF(auto_add_mapped_luns),
-	  "map new LUNs in all ACLs, and all LUNs in new ACLs", NULL, ATTR_OWN, "true or false" },
+	  "map new LUNs in all ACLs, and all LUNs in new ACLs", NULL, ATTR_SPARSE, "true or false" },
 	{ "auto_enable_tpgt", PREF(auto_enable_tpgt), "enable new portal groups",
-	  NULL, ATTR_OWN, "true or false" },
+	  NULL, ATTR_SPARSE, "true or false" },
 	{ "export_backstore_name_as_model", PREF(export_backstore_name_as_model),
-	  "use the storage object's name as SCSI product name of new disks", NULL, ATTR_OWN, "true or false" },
+	  "use the storage object's name as SCSI product name of new disks", NULL, ATTR_SPARSE, "true or false" },
 	{ "max_backup_files", ATTR_UINT, offsetof(struct prefs, max_backup_files), 0, 1000, "10", NULL,
 	  "number of changes that undo can revert; as many older backups are kept, a minute apart", NULL,
-	  ATTR_OWN },
+	  ATTR_SPARSE },
 	{ 0 },
 };
 // clang-format on
@@ -87,7 +88,7 @@ static const char *const *offer_choices(const char *range)
 // clang-format off
 static const struct attr_row kept_params[] = {
 	{ "TargetAlias", ATTR_STRING, offsetof(struct tpg_attr, alias), 0, 256, "", NULL,
-	  "description shown to initiators", NULL, 0 },
+	  "description shown to initiators", NULL, ATTR_SPARSE },
 	{ "AuthMethod", ATTR_STRING, 0, 0, 64, "CHAP", NULL,
 	  "authentication methods", NULL,
 	  ATTR_IGNORED },
@@ -309,6 +310,14 @@ static int check_tpg(struct config *c, struct node *n, struct err *e)
 	return r ? r : check_redirect(attr->redirect, e);
 }
 
+// All that rtslib knows of a pass-through object.
+static bool is_unknown_to_rtslib(const struct node *n, const struct attr_row *row)
+{
+	bool is_passthrough = NODE_OF(const struct storage, n)->type->is_passthrough;
+	return row->flags & ATTR_OWN || (is_passthrough && strcmp(row->name, "emulate_pr") &&
+					 strcmp(row->name, "pgr_support"));
+}
+
 static int check_storage(struct config *c, struct node *n, struct err *e)
 {
 	struct storage *s = NODE_OF(struct storage, n);
@@ -347,6 +356,9 @@ const struct group_row root_groups[] = {
 };
 const struct group_row storage_groups[] = {
 	{.name = "attribute",
+	  .form = SAVED_NUMBERS,
+	  .part = "attributes",
+	  .is_own = is_unknown_to_rtslib,
 	  .rows = lu_attr_rows,
 	  .base = storage_attr,
 	  .size = sizeof(struct lu_attr),
@@ -356,26 +368,35 @@ const struct group_row storage_groups[] = {
 };
 const struct group_row tpg_groups[] = {
 	{.name = "attribute",
+	  .form = SAVED_NUMBERS,
+	  .part = "attributes",
 	  .rows = tpg_attr_rows,
 	  .base = tpg_attr,
 	  .size = sizeof(struct tpg_attr),
 	  .check = check_tpg },
  // The alias is in the attributes, so undo restores both structs.
 	{ .name = "parameter",
+	  .form = SAVED_STRINGS,
+	  .part = "parameters",
 	  .base = tpg_attr,
 	  .size = offsetof(struct tpg, offer) + sizeof(struct iscsi_offer) -
 		  offsetof(struct tpg, attr),
 	  .set = set_param,
 	  .get = get_param },
 	{ .name = "auth",
+	  .form = SAVED_TYPED,
+	  .prefix = "chap_",
+	  .is_whole = true,
 	  .rows = auth_rows,
 	  .base = tpg_auth,
 	  .size = sizeof(struct auth_group),
 	  .check = check_auth },
-	{ 0},
+	{ 0  },
 };
 const struct group_row acl_groups[] = {
 	{.name = "attribute",
+	  .form = SAVED_NUMBERS,
+	  .part = "attributes",
 	  .rows = acl_attr_rows,
 	  .base = acl_attr,
 	  .size = sizeof(struct acl_attr) },
@@ -385,14 +406,19 @@ const struct group_row acl_groups[] = {
 	  .size = sizeof(struct acl_attr),
 	  .get = negotiated_get },
 	{ .name = "auth",
+	  .form = SAVED_TYPED,
+	  .prefix = "chap_",
+	  .is_whole = true,
 	  .rows = auth_rows,
 	  .base = acl_auth,
 	  .size = sizeof(struct auth_group),
 	  .check = check_auth },
-	{ 0},
+	{ 0		  },
 };
 const struct group_row portal_groups[] = {
 	{.name = "attribute",
+	  .form = SAVED_NUMBERS,
+	  .part = "attributes",
 	  .rows = portal_attr_rows,
 	  .base = portal_attr,
 	  .size = sizeof(struct portal_attr) },
@@ -400,6 +426,9 @@ const struct group_row portal_groups[] = {
 };
 const struct group_row iscsi_groups[] = {
 	{.name = "discovery_auth",
+	  .form = SAVED_TYPED,
+	  .prefix = "discovery_",
+	  .is_whole = true,
 	  .rows = discovery_rows,
 	  .base = discovery_auth,
 	  .size = sizeof(struct auth_group),

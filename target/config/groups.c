@@ -213,13 +213,11 @@ static int set_made_up(const struct group_row *g, struct node *n, const struct a
 static int forget_kept(struct config *c, const struct group_row *g, struct node *n,
 		       const char *name, struct err *e)
 {
-	char part[32];
-	snprintf(part, sizeof part, "%ss", g->name);
-	if (!json_field(json_field(n->kept, part), name))
+	if (!g->part || !json_field(json_field(n->kept, g->part), name))
 		return 0;
 	if (txn_kept(c, n, true) < 0)
 		return err_set(e, -ENOMEM, "%s: out of memory", name);
-	json_object_object_del(json_field(n->kept, part), name);
+	json_object_object_del(json_field(n->kept, g->part), name);
 	return 0;
 }
 

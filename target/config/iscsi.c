@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/config/model.h"
+#include "target/config/restore.h"
 #include "target/iscsi/sessions.h"
 
 // ---- /iscsi ----
@@ -254,6 +254,56 @@ void tpg_free(struct config *c, struct node *n)
 	free(tpg);
 }
 
+// ---- the saved file ----
+
+static int make_saved_tpg(struct restore *r, struct node *n, const char *name,
+			  struct json_object *o, struct node **ret, struct err *e)
+{
+	struct tpg *tpg;
+	int tag = number_of(name, "tpg", 65535);
+	int code = tpg_new(r->c, &tpg, NODE_OF(struct target, n), (unsigned)tag, e);
+	if (!code)
+		*ret = &tpg->node;
+	return code;
+}
+
+static int make_saved_target(struct restore *r, struct node *n, const char *name,
+			     struct json_object *o, struct node **ret, struct err *e)
+{
+	struct target *t;
+	int code = target_new(r->c, &t, name, e);
+	if (!code)
+		*ret = &t->node;
+	return code;
+}
+
+static int saved_target_name(struct restore *r, struct node *n, struct json_object *o,
+			     char out[SAVED_NAME_SIZE], struct err *e)
+{
+	int code = name_iscsi(json_text(o, "wwn"), false, out, e);
+	return code ? code : restore_leaves_target(r, n, out);
+}
+
+static void *tpg_base(struct node *n)
+{
+	return NODE_OF(struct tpg, n);
+}
+
+static size_t saved_port(struct node *n, const struct attr_row *row, char *out, size_t size)
+{
+	return (size_t)snprintf(out, size, "%u", NODE_OF(const struct tpg, n)->relative_port);
+}
+
+int tpg_keep_port(struct restore *r, struct node *n, struct json_object *o, bool is_old,
+		  struct err *e)
+{
+	struct json_object *own = restore_own_section(r, n);
+	int port = restore_number_field(own, "relative_port", 65535, NULL);
+	if (port > 0 && !is_old)
+		tpg_want_port(r->c, NODE_OF(struct tpg, n), (uint16_t)port);
+	return 0;
+}
+
 // ---- rows ----
 
 // clang-format off
@@ -294,11 +344,56 @@ static const struct command_row tpg_commands[] = {
 };
 // clang-format on
 
-extern const struct group_row iscsi_groups[], tpg_groups[];
+static const struct attr_row enable_rows[] = {
+	{.name = "enable",
+	  .type = ATTR_BOOL,
+	  .offset = offsetof(struct tpg, is_enabled),
+	  .default_text = "1" },
+	{ 0},
+};
+static const struct attr_row port_rows[] = {
+	{.name = "relative_port",	   .type = ATTR_UINT, .flags = ATTR_GIVEN | ATTR_OWN },
+	{ 0},
+};
+const struct group_row tpg_fields[] = {
+	{.form = SAVED_TYPED,
+	  .is_whole = true,
+	  .rows = enable_rows,
+	  .base = tpg_base,
+	  .offset = offsetof(struct tpg, is_enabled),
+	  .size = sizeof(uint32_t) },
+	{ .form = SAVED_TYPED,	       .rows = port_rows, .get = saved_port },
+	{ 0},
+};
+static const struct node_class *const tpg_lists[] = { &lun_class, &acl_class, &portal_class, NULL };
+static const struct saved_class tpg_saved = {
+	.list = "tpgs",
+	.id = { "tag" },
+	.prefix = "tpg",
+	.is_numbered = true,
+	.fields = tpg_fields,
+	.lists = tpg_lists,
+	.make = make_saved_tpg,
+	.filled = tpg_keep_port,
+};
+static const struct node_class *const target_lists[] = { &tpg_class, NULL };
+static const struct saved_class target_saved = {
+	.list = "targets",
+	.id = {"fabric", "wwn"},
+	.between = "/",
+	.lists = target_lists,
+	.name = saved_target_name,
+	.make = make_saved_target,
+};
+static const struct saved_class iscsi_saved = {
+	.list = "fabric_modules",
+	.id = { "name" },
+};
 
 const struct node_class iscsi_class = {
 	.name = "iscsi",
 	.help = "iSCSI targets",
+	.saved = &iscsi_saved,
 	.commands = iscsi_commands,
 	.groups = iscsi_groups,
 	.summary = summarize_iscsi,
@@ -306,6 +401,7 @@ const struct node_class iscsi_class = {
 const struct node_class target_class = {
 	.name = "target",
 	.help = "An iSCSI target",
+	.saved = &target_saved,
 	.commands = target_commands,
 	.summary = summarize_target,
 	.info = info_target,
@@ -314,6 +410,7 @@ const struct node_class target_class = {
 const struct node_class tpg_class = {
 	.name = "tpg",
 	.help = "A target portal group",
+	.saved = &tpg_saved,
 	.commands = tpg_commands,
 	.groups = tpg_groups,
 	.summary = summarize_tpg,

@@ -8,7 +8,7 @@
 
 #include "core/utf8.h"
 #include "target/config/file.h"
-#include "target/config/model.h"
+#include "target/config/restore.h"
 
 // All children of n have such names, so the next search starts with the number found here.
 uint32_t number_free(const struct config *c, struct node *n, const char *prefix)
@@ -224,6 +224,65 @@ static void free_lun(struct config *c, struct node *n)
 	free(l);
 }
 
+// ---- the saved file ----
+
+static void *lun_base(struct node *n)
+{
+	return NODE_OF(struct lun, n);
+}
+
+static size_t saved_storage(struct node *n, const struct attr_row *row, char *out, size_t size)
+{
+	const struct storage *s = NODE_OF(const struct lun, n)->storage;
+	*out = 0;
+	return s ? node_path(&s->node, out, size) : 0;
+}
+
+// The storage object of the entry; NULL: there is none, or it leaves with this change.
+static struct storage *storage_in(const struct restore *r, struct json_object *o)
+{
+	const char *path = json_text(o, "storage_object");
+	struct storage *s = path ? storage_find(r->c, path) : NULL;
+	bool leaves = s && r->options->is_apply && !r->options->only_target && !s->node.is_named;
+	return leaves ? NULL : s;
+}
+
+static bool is_same_lun(struct restore *r, const struct node *n, struct json_object *o)
+{
+	return NODE_OF(const struct lun, n)->storage == storage_in(r, o);
+}
+
+static int make_lun(struct restore *r, struct node *n, const char *name, struct json_object *o,
+		    struct node **ret, struct err *e)
+{
+	struct lun *l;
+	int number = number_of(name, "lun", 65535);
+	int code = lun_new(r->c, &l, tpg_of(n), (uint32_t)number, storage_in(r, o), e);
+	if (!code)
+		*ret = &l->node;
+	return code;
+}
+
+static int check_links(struct restore *r, struct node *n, struct json_object *o, bool is_old,
+		       struct err *e)
+{
+	const struct lun *l = NODE_OF(const struct lun, n);
+	const struct storage *s = l->storage;
+	const char *path = json_text(o, "storage_object");
+	if (s && !node_child(&r->c->names, &s->alua, l->group) && !s->type->is_passthrough)
+		restore_complain(r, "LUN %u: no ALUA group '%s', using the default group",
+				 l->number, l->group);
+	if (!s && path)
+		restore_keep(n, "storage_object", json_field(o, "storage_object"));
+	if (!s)
+		restore_complain(r, "LUN %u: no storage object %.120s, LUN kept without it",
+				 l->number, path ? path : "named");
+	if (l->number > LUN_MAX)
+		restore_complain(r, "LUN %u: above %d, not shown to initiators", l->number,
+				 LUN_MAX);
+	return 0;
+}
+
 // ---- rows ----
 
 // clang-format off
@@ -246,6 +305,41 @@ static const struct command_row luns_commands[] = {
 };
 // clang-format on
 
+static const struct attr_row own_rows[] = {
+	{.name = "alias",
+	  .type = ATTR_STRING,
+	  .offset = offsetof(struct lun, alias),
+	  .max = 11,
+	  .flags = ATTR_GENERATED },
+	{ 0},
+};
+static const struct attr_row saved_links[] = {
+	{.name = "storage_object",	    .type = ATTR_STRING, .flags = ATTR_GIVEN | ATTR_SPARSE },
+	{ 0},
+};
+static const struct group_row saved_fields[] = {
+	{.form = SAVED_TYPED,
+	  .is_whole = true,
+	  .rows = own_rows,
+	  .base = lun_base,
+	  .offset = offsetof(struct lun, alias),
+	  .size = 11 },
+	{ .form = SAVED_TYPED,	       .rows = saved_links, .get = saved_storage },
+	{ 0},
+};
+static const struct saved_class lun_saved = {
+	.list = "luns",
+	.folder = "luns",
+	.id = { "index" },
+	.prefix = "lun",
+	.is_numbered = true,
+	.depth = 6,
+	.fields = saved_fields,
+	.is_same = is_same_lun,
+	.make = make_lun,
+	.filled = check_links,
+};
+
 const struct node_class luns_class = {
 	.name = "luns",
 	.help = "Storage objects exported by this portal group",
@@ -255,6 +349,7 @@ const struct node_class luns_class = {
 const struct node_class lun_class = {
 	.name = "lun",
 	.help = "A LUN of the portal group",
+	.saved = &lun_saved,
 	.groups = lun_groups,
 	.summary = summarize_lun,
 	.attached = attach_lun,

@@ -27,6 +27,7 @@ struct storage_type {
 	struct node_class class;			  // built from the type's option rows
 	struct command_row commands[3];			  // create, delete
 	struct param_row params[STORAGE_OPTIONS_MAX + 3]; // name, options, wwn, the end
+	struct attr_row options[STORAGE_OPTIONS_MAX + 1]; // in the saved file
 };
 
 // /backstores/TYPE/NAME
@@ -114,7 +115,7 @@ struct acl {
 struct mapped_lun {
 	struct node node; // "mapped_lunN"
 	uint32_t number;
-	bool is_write_protected;
+	uint32_t is_write_protected;
 	char alias[11];
 	struct lun *lun; // NULL: broken
 	struct list lun_link;
@@ -128,8 +129,8 @@ struct portal_node {
 	unsigned transports; // PORTAL_*: offered
 	unsigned opened_for; // ... as passed to open
 	struct portal_attr attr;
-	bool is_iser; // set as in targetcli (enable_iser, the saved file)
-	bool is_offload;
+	uint32_t is_iser; // set as in targetcli (enable_iser, the saved file)
+	uint32_t is_offload;
 };
 
 // A target or storage object of an unsupported kind: node.kept is its content.
@@ -227,6 +228,8 @@ extern const struct node_class root_class, backstores_class, iscsi_class, target
 	storage_class, alua_class, alua_group_class, fabric_class, foreign_class,
 	foreign_storage_class, srpt_class, srpt_target_class, srpt_acl_class;
 extern const struct command_row acl_commands[];
+extern const struct saved_class acl_saved;
+extern const struct group_row tpg_fields[]; // of the saved file
 extern const struct group_row root_groups[], storage_groups[], tpg_groups[], acl_groups[],
 	iscsi_groups[], lun_groups[], portal_groups[];
 
@@ -496,6 +499,10 @@ int config_get(struct config *c, struct node *n, const struct args *a, struct re
 // Sets values (an object) of one group: all of them or none.
 int config_set(struct config *c, struct node *n, const char *group, struct json_object *values,
 	       struct reply *r, struct err *e);
+
+// ---- storage_saved.c ----
+extern const struct saved_class storage_saved;
+void storage_saved_options(struct storage_type *st); // fills its rows
 
 // ---- storage_class.c ----
 int storage_types_new(struct config *c, struct err *e);

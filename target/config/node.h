@@ -19,7 +19,8 @@ struct node {
 	struct list link; // in parent->children, in the order of creation
 	struct list children;
 	unsigned child_count;
-	bool is_named;		  // by the document being applied: restore_fill.c
+	bool is_fixed;		  // exists as long as its parent
+	bool is_named;		  // by the document being applied: restore_object.c
 	unsigned numbers_taken;	  // lowest number that may be free as a suffix of a child's name
 	struct json_object *kept; // unknown keys of the saved file
 	struct frozen *frozen;	  // its text in the saved file: save.c

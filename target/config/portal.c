@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "target/config/model.h"
+#include "target/config/restore.h"
 #include "target/config/report.h"
 
 static void portal_free(struct config *c, struct node *n)
@@ -501,6 +501,98 @@ static void info(struct config *c, const struct node *n, struct json_object *ret
 	report_traffic(ret, &traffic);
 }
 
+// ---- the saved file ----
+
+static void *portal_base(struct node *n)
+{
+	return NODE_OF(struct portal_node, n);
+}
+
+static size_t saved_transport(struct node *n, const struct attr_row *row, char *out, size_t size)
+{
+	return (size_t)snprintf(
+		out, size, "%s",
+		portal_transport_name(NODE_OF(const struct portal_node, n)->transports));
+}
+
+static int set_saved_transport(struct node *n, const struct attr_row *row, const char *text,
+			       struct err *e)
+{
+	return portal_transport_parse(text, &NODE_OF(struct portal_node, n)->transports, e);
+}
+
+static int saved_name(struct restore *r, struct node *n, struct json_object *o,
+		      char out[SAVED_NAME_SIZE], struct err *e)
+{
+	const char *host = json_text(o, "ip_address");
+	struct tcp_addr addr;
+	int port = restore_number_field(o, "port", 65535, e);
+	if (port < 1 || !host)
+		return port < 0 ? port : err_set(e, -EINVAL, "missing 'ip_address' or 'port'");
+	int code = portal_name(host, (uint16_t)port, out, &addr, e);
+	return code == -ENODEV ? 0 : code;
+}
+
+static int make_saved(struct restore *r, struct node *n, const char *name, struct json_object *o,
+		      struct node **ret, struct err *e)
+{
+	const char *transport = json_text(o, "transport");
+	unsigned mask = PORTAL_ALL;
+	struct portal_node *p;
+	int port = restore_number_field(o, "port", 65535, e);
+	int code = transport ? portal_transport_parse(transport, &mask, e) : 0;
+	if (!code)
+		code = portal_new(r->c, &p, tpg_of(n), json_text(o, "ip_address"), (uint16_t)port,
+				  mask, r->options->is_dry, e);
+	if (!code)
+		*ret = &p->node;
+	return code;
+}
+
+// targetcli writes iser=false for all portals by default: it does not disable iSER.
+static const struct attr_row own_rows[] = {
+	{.name = "iser",
+	  .type = ATTR_BOOL,
+	  .offset = offsetof(struct portal_node, is_iser),
+	  .default_text = "0" },
+	{ .name = "offload",
+	  .type = ATTR_BOOL,
+	  .offset = offsetof(struct portal_node, is_offload),
+	  .default_text = "0" },
+	{ 0		  },
+};
+static const struct attr_row transport_rows[] = {
+	{.name = "transport",    .type = ATTR_STRING, .default_text = "all", .flags = ATTR_SPARSE },
+	{ 0},
+};
+static const struct group_row saved_fields[] = {
+	{.form = SAVED_TYPED,
+	  .is_whole = true,
+	  .rows = own_rows,
+	  .base = portal_base,
+	  .offset = offsetof(struct portal_node, is_iser),
+	  .size = 2 * sizeof(uint32_t) },
+	{ .form = SAVED_TYPED,
+	  .is_whole = true,
+	  .rows = transport_rows,
+	  .base = portal_base,
+	  .offset = offsetof(struct portal_node, transports),
+	  .size = sizeof(unsigned),
+	  .get = saved_transport,
+	  .set = set_saved_transport },
+	{ 0},
+};
+static const struct saved_class portal_saved = {
+	.list = "portals",
+	.folder = "portals",
+	.id = {"ip_address", "port"},
+	.between = ":",
+	.is_numbered = true,
+	.fields = saved_fields,
+	.name = saved_name,
+	.make = make_saved,
+};
+
 const struct node_class portals_class = {
 	.name = "portals",
 	.help = "The addresses this portal group listens on",
@@ -510,6 +602,7 @@ const struct node_class portals_class = {
 const struct node_class portal_class = {
 	.name = "portal",
 	.help = "One address and port",
+	.saved = &portal_saved,
 	.commands = portal_commands,
 	.groups = portal_groups,
 	.summary = summarize,

@@ -7,17 +7,10 @@
 #include <string.h>
 
 #include "target/config/restore.h"
-#include "target/config/saved.h"
 
-static int add_fabric(struct restore *r, void *parent, struct json_object *o, struct err *e)
+static int add_fabric(struct restore *r, struct node *n, const struct node_class *class,
+		      struct json_object *o, struct err *e)
 {
-	static const char *const known[] = { "name",
-					     "discovery_enable_auth",
-					     "discovery_userid",
-					     "discovery_password",
-					     "discovery_mutual_userid",
-					     "discovery_mutual_password",
-					     NULL };
 	struct config *c = r->c;
 	const char *name = json_text(o, "name");
 	if (!name)
@@ -29,12 +22,9 @@ static int add_fabric(struct restore *r, void *parent, struct json_object *o, st
 	int code = txn_memory(c, &c->discovery, sizeof c->discovery);
 	if (code < 0)
 		return err_set(e, code, "out of memory");
-	explicit_bzero(&c->discovery, sizeof c->discovery);
-	c->discovery.enable =
-		(uint32_t)json_object_get_boolean(json_field(o, "discovery_enable_auth"));
-	restore_set_auth(r, &c->iscsi, &c->discovery, o, "discovery");
+	restore_group(r, &c->iscsi, iscsi_groups, o, false);
 	c->is_view_dirty = true;
-	restore_keep_unknown(r, &c->iscsi, o, known);
+	restore_keep_unknown(r, &c->iscsi, o);
 	return 0;
 }
 
@@ -64,6 +54,44 @@ static int restore_prefs(struct restore *r, struct json_object *values, struct e
 		return 0;
 	json_object_object_foreach(values, key, value) restore_pref(r, key, value);
 	return 0;
+}
+
+bool restore_leaves_target(struct restore *r, const struct node *n, const char *name)
+{
+	bool leaves = restore_leaves(r, n, name);
+	if (leaves)
+		restore_complain(r, "target with wwn %s exist, not restoring", name);
+	return leaves;
+}
+
+static int keep_unsupported(struct restore *r, const char *fabric, const char *wwn,
+			    struct json_object *o, struct err *e)
+{
+	if (!*fabric || strchr(fabric, '/') || !*wwn || strchr(wwn, '/') || strlen(fabric) > 63 ||
+	    strlen(wwn) > 223)
+		return err_set(e, -EINVAL, "invalid 'fabric' or 'wwn'");
+	struct node *n = fabric_of(r->c, fabric, e);
+	if (!n)
+		return err_set(e, -EINVAL, "'fabric' cannot be '%s'", fabric);
+	int code = restore_foreign(r, n, &foreign_class, wwn, o, e);
+	if (code > 0)
+		restore_complain(r, "target %s: fabric '%s' is not supported, kept", wwn, fabric);
+	return code;
+}
+
+static int add_target(struct restore *r, struct node *n, const struct node_class *class,
+		      struct json_object *o, struct err *e)
+{
+	const char *fabric = json_text(o, "fabric"), *wwn = json_text(o, "wwn");
+	if (!fabric || !wwn)
+		return err_set(e, -EINVAL, "missing 'fabric' or 'wwn'");
+	if (r->options->only_target && strcmp(r->options->only_target, wwn))
+		return 0;
+	if (!strcmp(fabric, "iscsi"))
+		return restore_entry(r, &r->c->iscsi, &target_class, o, e);
+	if (!strcmp(fabric, "srpt"))
+		return restore_entry(r, &r->c->srpt, &srpt_target_class, o, e);
+	return keep_unsupported(r, fabric, wwn, o, e);
 }
 
 // Default, unless the document has a value.
@@ -118,16 +146,15 @@ static void forget_named(struct config *c)
 int restore_document(struct config *c, struct json_object *doc, const struct restore_options *o,
 		     struct json_object *errors, struct err *e)
 {
-	static const char *const known[] = { "storage_objects", "targets", "fabric_modules",
-					     SAVED_SECTION, NULL };
+	static const char *const lists[] = { "storage_objects", "targets", "fabric_modules" };
 	struct restore r = { .c = c, .options = o, .errors = errors };
 	bool is_partial = o->only_target || o->only_storage;
 	if (!json_object_is_type(doc, json_type_object))
 		return err_set(e, -EINVAL, "not an object with storage_objects and targets");
 	for (int i = 0; i < 3; i++)
-		if (json_field(doc, known[i]) &&
-		    !json_object_is_type(json_field(doc, known[i]), json_type_array))
-			return err_set(e, -EINVAL, "'%s' is not an array", known[i]);
+		if (json_field(doc, lists[i]) &&
+		    !json_object_is_type(json_field(doc, lists[i]), json_type_array))
+			return err_set(e, -EINVAL, "'%s' is not an array", lists[i]);
 	int code = restore_check_sizes(c, doc, o, errors, e);
 	if (code < 0)
 		return code;
@@ -143,15 +170,15 @@ int restore_document(struct config *c, struct json_object *doc, const struct res
 	if (!code && !is_partial)
 		code = restore_prefs(&r, json_field(own, SAVED_PREFS), e);
 	if (!is_partial)
-		restore_each(&r, &c->root, NULL, doc, "fabric_modules", add_fabric);
+		restore_each(&r, &c->root, doc, "fabric_modules", add_fabric, &iscsi_class);
 	if (!o->only_target)
-		restore_each(&r, &c->root, NULL, doc, "storage_objects", restore_storage);
+		restore_each(&r, &c->root, doc, "storage_objects", restore_storage, &storage_class);
 	if (!o->only_storage)
-		restore_each(&r, &c->root, NULL, doc, "targets", restore_target);
+		restore_each(&r, &c->root, doc, "targets", add_target, &target_class);
 	if (!code && is_whole_apply)
 		code = sweep_all(&r, e);
 	if (!is_partial) {
-		restore_keep_unknown(&r, &c->root, doc, known);
+		restore_keep_unknown(&r, &c->root, doc);
 		uint64_t generation = json_object_get_uint64(json_field(own, "generation"));
 		if (generation > c->generation) // each number is allocated once
 			c->generation = generation;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "target/config/file.h"
-#include "target/config/model.h"
+#include "target/config/restore.h"
 #include "target/config/plan.h"
 #include "target/config/report.h"
 #include "target/iscsi/sessions.h"
@@ -421,9 +421,14 @@ static const struct command_row foreign_commands[] = {
 };
 // clang-format on
 
+static const char *const lists[] = { "storage_objects", "targets", "fabric_modules", SAVED_SECTION,
+				     NULL };
+static const struct saved_class saved = { .ignored = lists };
+
 const struct node_class root_class = {
 	.name = "root",
 	.help = "The configuration",
+	.saved = &saved,
 	.commands = root_commands,
 	.groups = root_groups,
 	.summary = summarize_backstores,

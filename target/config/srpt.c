@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/config/model.h"
+#include "target/config/restore.h"
 
 #define WAITS "SRP is not supported yet"
 
@@ -190,6 +190,32 @@ static void summarize_acl(struct config *c, const struct node *n, struct summary
 	ret->is_healthy = true;
 }
 
+// ---- the saved file ----
+
+static int saved_name(struct restore *r, struct node *n, struct json_object *o,
+		      char out[SAVED_NAME_SIZE], struct err *e)
+{
+	int code = name_srpt_target(json_text(o, "wwn"), out, e);
+	return code ? code : restore_leaves_target(r, n, out);
+}
+
+static int make_saved(struct restore *r, struct node *n, const char *name, struct json_object *o,
+		      struct node **ret, struct err *e)
+{
+	struct srpt_target *t;
+	int code = srpt_target_new(r->c, &t, name, e);
+	if (!code)
+		*ret = &t->tpg.node;
+	return code;
+}
+
+// The same node is given as an existing one, since its target was read before it.
+static int keep_port(struct restore *r, struct node *n, struct json_object *o, bool is_old,
+		     struct err *e)
+{
+	return tpg_keep_port(r, n, o, false, e);
+}
+
 // ---- rows ----
 
 // clang-format off
@@ -225,11 +251,26 @@ static const struct command_row target_commands[] = {
 	{ 0 },
 };
 static const struct group_row target_groups[] = {
-	{ .name = "attribute", .rows = srpt_attr_rows, .base = target_attr,
-	  .size = sizeof(struct srpt_attr) },
+	{ .name = "attribute", .form = SAVED_NUMBERS, .part = "attributes", .rows = srpt_attr_rows,
+	  .base = target_attr, .size = sizeof(struct srpt_attr) },
 	{ 0 },
 };
 // clang-format on
+
+static const struct node_class *const lists[] = { &lun_class, &srpt_acl_class, NULL };
+static const char *const ignored[] = { "tag", "parameters", "portals", NULL };
+static const struct saved_class target_saved = {
+	.list = "targets",
+	.id = {"fabric", "wwn"},
+	.between = "/",
+	.entries = "tpgs",
+	.fields = tpg_fields,
+	.lists = lists,
+	.ignored = ignored,
+	.name = saved_name,
+	.make = make_saved,
+	.filled = keep_port,
+};
 
 const struct node_class srpt_class = {
 	.name = "srpt",
@@ -241,6 +282,7 @@ const struct node_class srpt_class = {
 const struct node_class srpt_target_class = {
 	.name = "srpt_target",
 	.help = "An SRP target, with its one portal group",
+	.saved = &target_saved,
 	.commands = target_commands,
 	.groups = target_groups,
 	.summary = summarize_target,
@@ -251,6 +293,7 @@ const struct node_class srpt_target_class = {
 const struct node_class srpt_acl_class = {
 	.name = "srpt_acl",
 	.help = "One SRP initiator and the LUNs it sees",
+	.saved = &acl_saved,
 	.commands = acl_commands,
 	.summary = summarize_acl,
 	.free = acl_free,

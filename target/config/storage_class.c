@@ -338,6 +338,7 @@ static void info(struct config *c, const struct node *n, struct json_object *ret
 const struct node_class storage_class = {
 	.name = "storage",
 	.help = "A storage object",
+	.saved = &storage_saved,
 	.commands = object_commands,
 	.groups = storage_groups,
 	.summary = summarize,
@@ -403,6 +404,7 @@ static int init_type(struct config *c, struct storage_type *st, const struct bac
 {
 	st->type = type;
 	build_params(st);
+	storage_saved_options(st);
 	st->commands[0] = (struct command_row){ "create", st->params, type->help, false, create };
 	st->commands[1] = (struct command_row){ "delete", name_params,
 						"Delete a storage object and the LUNs that use it.",

@@ -63,7 +63,7 @@ int txn_detach(struct config *c, struct node *n)
 	return 0;
 }
 
-int txn_memory(struct config *c, void *base, size_t size)
+int txn_was(struct config *c, void *base, const void *before, size_t size)
 {
 	void *old = malloc(size);
 	struct txn_entry *entry = old ? append(&c->txn, TXN_MEMORY) : NULL;
@@ -71,11 +71,16 @@ int txn_memory(struct config *c, void *base, size_t size)
 		free(old);
 		return -ENOMEM;
 	}
-	memcpy(old, base, size);
+	memcpy(old, before, size);
 	entry->base = base;
 	entry->size = size;
 	entry->old = old;
 	return 0;
+}
+
+int txn_memory(struct config *c, void *base, size_t size)
+{
+	return txn_was(c, base, base, size);
 }
 
 int txn_change(struct config *c, void *base, const void *value, size_t size)

@@ -46,6 +46,8 @@ int txn_attach(struct config *c, struct node *parent, struct node *n);
 int txn_detach(struct config *c, struct node *n);
 // Records size bytes at base before they change.
 int txn_memory(struct config *c, void *base, size_t size);
+// Records that they were those at old.
+int txn_was(struct config *c, void *base, const void *old, size_t size);
 // Records n's kept keys, which continue as a copy or empty.
 int txn_kept(struct config *c, struct node *n, bool has_copy);
 // Replaces a malloc()ed string or NULL with text (NULL: none), which it owns. -ENOMEM frees text.

@@ -27,7 +27,7 @@ const struct attr_row tpg_attr_rows[] = {
 	{ "login_timeout", ATTR_UINT, TPG(login_timeout), 5, 30, "15", "s",
 	  "time limit of a login", NULL, 0 },
 	{ "netif_timeout", ATTR_UINT, TPG(netif_timeout), 2, 15, "2", "s",
-	  "obsolete", NULL, ATTR_IGNORED },
+	  "obsolete", NULL, ATTR_IGNORED | ATTR_SPARSE },
 	{ "default_cmdsn_depth", ATTR_UINT, TPG(default_cmdsn_depth), 1, 512, "64", "commands",
 	  "command window of a session", NULL, ATTR_RESTART },
 	{ "default_erl", ATTR_UINT, TPG(default_erl), 0, 2, "0", NULL,

@@ -11,7 +11,8 @@
 
 const struct attr_row alua_group_rows[] = {
 	ROW(tg_pt_gp_id, .type = ATTR_UINT, .max = 65535, .default_text = "0",
-	    .flags = ATTR_READONLY, .help = "number of the group in REPORT TARGET PORT GROUPS"),
+	    .flags = ATTR_READONLY | ATTR_GIVEN,
+	    .help = "number of the group in REPORT TARGET PORT GROUPS"),
 	ROW(alua_access_state, .type = ATTR_UINT, .max = 15, .default_text = "0",
 	    .help = "0 active/optimized, 1 active/non-optimized, 2 standby, 3 unavailable, "
 		    "14 offline"),
