@@ -10,23 +10,6 @@
 #include "target/config/plan.h"
 #include "target/config/saved.h"
 
-// The lists of a document: the key that names an object, and its path below the list's owner.
-static const struct list_row {
-	const char *key, *id[2];
-	const char *before; // prefix of the name, and separator
-	const char *between;
-} lists[] = {
-	{"storage_objects", { "plugin", "name" },	   "/backstores/", "/"},
-	{ "targets",	     { "fabric", "wwn" },	  "/",	       "/"},
-	{ "fabric_modules", { "name", NULL },	      "/",		   "" },
-	{ "tpgs",		  { "tag", NULL },	   "/tpg",	   "" },
-	{ "luns",		  { "index", NULL },	     "/luns/lun",	  "" },
-	{ "portals",	     { "ip_address", "port" }, "/portals/",    ":"},
-	{ "node_acls",      { "node_wwn", NULL },     "/acls/",       "" },
-	{ "mapped_luns",	 { "index", NULL },	    "/mapped_lun",  "" },
-	{ "alua_tpgs",      { "name", NULL },	 "/alua/",	   "" },
-};
-
 enum { PATH_SIZE = 1200 };
 
 struct diff {
@@ -37,11 +20,12 @@ struct diff {
 static void compare(struct diff *d, const char *path, const char *part, struct json_object *from,
 		    struct json_object *to);
 
-static const struct list_row *list_of(const char *key)
+// The class of the entries of a list.
+static const struct saved_class *list_of(const char *key)
 {
-	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-		if (!strcmp(lists[i].key, key))
-			return &lists[i];
+	for (const struct node_class *const *class = saved_classes; *class; class ++)
+		if (!strcmp((*class)->saved->list, key))
+			return (*class)->saved;
 	return NULL;
 }
 
@@ -65,17 +49,12 @@ static void say_whole(struct diff *d, const char *mark, const char *path)
 	json_object_object_add(d->whole, path, NULL);
 }
 
-static bool is_secret(const char *key)
-{
-	return strstr(key, "password") && !strstr(key, "password_file"); // is a path
-}
-
 static const char *shown(struct json_object *v, const char *key)
 {
 	const char *text = v ? json_scalar(v) : NULL;
 	if (!v || (text && !*text))
 		return "nothing";
-	if (is_secret(key))
+	if (saved_is_secret(key))
 		return "********";
 	return text ? text : json_object_to_json_string_ext(v, JSON_C_TO_STRING_PLAIN);
 }
@@ -86,32 +65,34 @@ static void say_change(struct diff *d, const char *path, const char *part, const
 	char rest[700], old[256];
 	snprintf(old, sizeof old, "%s", shown(from, key));
 	snprintf(rest, sizeof rest, ": %s%s%s: %s -> %.256s", part, *part ? " " : "", key, old,
-		 is_secret(key) && from && to ? "another ********" : shown(to, key));
+		 saved_is_secret(key) && from && to ? "another ********" : shown(to, key));
 	say(d, "  ", path, rest);
 }
 
 // An SRP target is its portal group: one node.
-static bool is_group_of_srpt(const struct list_row *row, const char *path)
+static bool is_group_of_srpt(const struct saved_class *k, const char *path)
 {
-	return !strcmp(row->key, "tpgs") && !strncmp(path, "/srpt/", strlen("/srpt/"));
+	return !strcmp(k->list, "tpgs") && !strncmp(path, "/srpt/", strlen("/srpt/"));
 }
 
 // The path of an entry, "": no name.
-static void entry_path(const struct list_row *row, const char *path, struct json_object *o,
+static void entry_path(const struct saved_class *k, const char *path, struct json_object *o,
 		       char out[PATH_SIZE])
 {
-	const char *a = json_scalar(json_field(o, row->id[0]));
-	const char *b = row->id[1] ? json_scalar(json_field(o, row->id[1])) : "";
+	const char *a = json_scalar(json_field(o, k->id[0]));
+	const char *b = k->id[1] ? json_scalar(json_field(o, k->id[1])) : "";
+	const char *above = k->above ? k->above : "", *prefix = k->prefix ? k->prefix : "";
 	*out = 0;
-	if (a && b && is_group_of_srpt(row, path))
+	if (a && b && is_group_of_srpt(k, path))
 		snprintf(out, PATH_SIZE, "%s", path);
 	else if (a && b)
-		snprintf(out, PATH_SIZE, "%.600s%s%.250s%s%.250s", path, row->before, a,
-			 row->between, b);
+		snprintf(out, PATH_SIZE, "%.600s%s%s%s/%s%.250s%s%.250s", path, above,
+			 k->folder ? "/" : "", k->folder ? k->folder : "", prefix, a,
+			 k->between ? k->between : "", b);
 }
 
 // Entries by their path; the first of several with one name counts.
-static struct json_object *index_of(const struct list_row *row, const char *path,
+static struct json_object *index_of(const struct saved_class *k, const char *path,
 				    struct json_object *list)
 {
 	struct json_object *o = json_object_new_object();
@@ -119,7 +100,7 @@ static struct json_object *index_of(const struct list_row *row, const char *path
 	size_t n = json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
 	for (size_t i = 0; i < n; i++) {
 		struct json_object *entry = json_object_array_get_idx(list, i);
-		entry_path(row, path, entry, name);
+		entry_path(k, path, entry, name);
 		if (*name && !json_object_object_get_ex(o, name, NULL))
 			json_object_object_add(o, name, json_object_get(entry));
 	}
@@ -127,27 +108,27 @@ static struct json_object *index_of(const struct list_row *row, const char *path
 }
 
 // An object that is only kept is one node, whatever its content.
-static bool is_kept(const struct list_row *row, struct json_object *o)
+static bool is_kept(const struct saved_class *k, struct json_object *o)
 {
-	const char *kind = json_text(o, row->id[0]);
-	if (row == &lists[0])
+	const char *kind = json_text(o, k->id[0]);
+	if (k == &storage_saved)
 		return kind && !backstore_type_find(kind);
-	return row == &lists[1] && kind && strcmp(kind, "iscsi") && strcmp(kind, "srpt");
+	return !strcmp(k->list, "targets") && kind && strcmp(kind, "iscsi") && strcmp(kind, "srpt");
 }
 
-static void compare_entry(struct diff *d, const struct list_row *row, const char *path,
+static void compare_entry(struct diff *d, const struct saved_class *k, const char *path,
 			  struct json_object *from, struct json_object *to)
 {
-	if (!is_kept(row, to))
+	if (!is_kept(k, to))
 		compare(d, path, "", from, to);
 	else if (from && !json_object_equal(from, to))
 		say(d, "  ", path, ": another content");
 }
 
-static void compare_lists(struct diff *d, const struct list_row *row, const char *path,
+static void compare_lists(struct diff *d, const struct saved_class *k, const char *path,
 			  struct json_object *from, struct json_object *to)
 {
-	struct json_object *a = index_of(row, path, from), *b = index_of(row, path, to);
+	struct json_object *a = index_of(k, path, from), *b = index_of(k, path, to);
 	json_object_object_foreach(a, gone, old)
 	{
 		(void)old;
@@ -159,7 +140,7 @@ static void compare_lists(struct diff *d, const struct list_row *row, const char
 		struct json_object *before = json_field(a, name);
 		if (!before && strcmp(name, path))
 			say_whole(d, "+ ", name);
-		compare_entry(d, row, name, before, entry);
+		compare_entry(d, k, name, before, entry);
 	}
 	json_object_put(a);
 	json_object_put(b);
@@ -168,9 +149,9 @@ static void compare_lists(struct diff *d, const struct list_row *row, const char
 static void compare_field(struct diff *d, const char *path, const char *part, const char *key,
 			  struct json_object *from, struct json_object *to, bool is_new)
 {
-	const struct list_row *row = *part ? NULL : list_of(key);
-	if (row)
-		compare_lists(d, row, path, from, to);
+	const struct saved_class *k = *part ? NULL : list_of(key);
+	if (k)
+		compare_lists(d, k, path, from, to);
 	else if (json_object_is_type(from ? from : to, json_type_object))
 		compare(d, path, key, from, is_new ? NULL : to);
 	else if (!is_new && !json_object_equal(from, to))
@@ -203,6 +184,10 @@ static void compare_own_of(struct diff *d, const char *path, struct json_object 
 			   struct json_object *to)
 {
 	struct json_object *none = json_object_new_object();
+	if (!json_object_is_type(from, json_type_object))
+		from = none;
+	if (!json_object_is_type(to, json_type_object))
+		to = none;
 	json_object_object_foreach(from, gone, old)
 	{
 		if (!json_object_object_get_ex(to, gone, NULL) && strcmp(gone, "relative_port"))
@@ -242,12 +227,13 @@ static void compare_own(struct diff *d, struct json_object *from, struct json_ob
 	json_object_put(none);
 }
 
-void diff_documents(struct json_object *from, struct json_object *to, struct json_object *lines)
+void diff_documents(struct json_object *from, struct json_object *to, struct json_object *lines_out)
 {
-	struct diff d = { lines, json_object_new_object() };
+	static const char *const lists[] = { "storage_objects", "targets", "fabric_modules" };
+	struct diff d = { lines_out, json_object_new_object() };
 	for (size_t i = 0; i < 3; i++)
-		compare_lists(&d, &lists[i], "", json_field(from, lists[i].key),
-			      json_field(to, lists[i].key));
+		compare_lists(&d, list_of(lists[i]), "", json_field(from, lists[i]),
+			      json_field(to, lists[i]));
 	compare_own(&d, json_field(from, SAVED_SECTION), json_field(to, SAVED_SECTION));
 	json_object_put(d.whole);
 }

@@ -257,6 +257,7 @@ static int name(struct restore *r, struct node *n, struct json_object *o, char o
 static const struct node_class *const lists[] = { &alua_group_class, NULL };
 const struct saved_class storage_saved = {
 	.list = "storage_objects",
+	.above = "/backstores",
 	.id = {"plugin", "name"},
 	.between = "/",
 	.depth = 2,

@@ -174,10 +174,10 @@ def small_bursts(lab):
 
 def no_complaint(initiator):
     """The kernel saw no connection error, no reject and no bad PDU."""
-    log = initiator.kernel_log()
-    for line in log.splitlines():
+    lines = initiator.kernel_log().splitlines()
+    for i, line in enumerate(lines):
         if any(word in line for word in ("conn error", "eject", "I/O error", "BUG", "WARNING")):
-            raise Failure(f"the guest's kernel: {line.strip()}")
+            raise Failure("the guest's kernel: " + "\n".join(lines[max(i - 2, 0):i + 30]))
 
 
 def fifty_logins(lab):

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A saved file: read into a tree without opening anything, written, undone.
+// A saved file: read into a tree without opening anything, written, compared, applied, undone.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../empty_tree.h"
+#include "target/config/plan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -20,6 +21,22 @@ static void compare_kept(const char *text)
 			abort();
 		free(kept);
 	}
+}
+
+static void apply(struct json_object *doc, struct json_object *written)
+{
+	struct restore_options o = { .is_dry = true, .is_running = true, .is_apply = true };
+	struct json_object *errors = json_object_new_array(), *lines = json_object_new_array();
+	struct err e;
+	diff_documents(doc, written, lines);
+	if (restore_document(config, doc, &o, errors, &e) >= 0) {
+		size_t len;
+		char *text = save_text(config, &len);
+		compare_kept(text);
+		free(text);
+	}
+	json_object_put(errors);
+	json_object_put(lines);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -38,6 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct json_object *read = json_read(text, len, "output", &e);
 		if (!read)
 			abort(); // what we write we can read
+		apply(doc, read);
 		json_object_put(read);
 		json_object_put(again);
 		json_object_put(config_tree(config, config_root(config), 0));
