@@ -113,7 +113,7 @@ int acl_tag(struct config *c, struct node *n, const struct args *a, struct reply
 	// An ACL with the new tag is not found by the old one again.
 	for (; !code && acl; acl = named ? NULL : acl_next(c, n, who, NULL))
 		code = join(c, acl, tag, like, a, e);
-	return config_finish(c, code, e);
+	return code;
 }
 
 int acl_untag(struct config *c, struct node *n, const struct args *a, struct reply *r,
@@ -126,5 +126,5 @@ int acl_untag(struct config *c, struct node *n, const struct args *a, struct rep
 		return acl_unknown(who, e);
 	for (; !code && acl; acl = named ? NULL : acl_next(c, n, who, NULL))
 		code = set_tag(c, acl, NULL, e);
-	return config_finish(c, code, e);
+	return code;
 }

@@ -104,7 +104,7 @@ static int create_acl(struct config *c, struct node *n, const struct args *a, st
 		code = map_all_luns(c, tpg, acl, r, e);
 	if (!code)
 		acl_warn(acl, r);
-	return config_finish(c, code, e);
+	return code;
 }
 
 static int delete_one(struct config *c, struct acl *acl, const struct args *a, struct reply *r,
@@ -127,7 +127,7 @@ static int delete_acl(struct config *c, struct node *n, const struct args *a, st
 		return acl_unknown(who, e);
 	for (; !code && acl; acl = is_one ? NULL : acl_next(c, n, who, NULL))
 		code = delete_one(c, acl, a, r, e);
-	return config_finish(c, code, e);
+	return code;
 }
 
 static void summarize_acls(struct config *c, const struct node *n, struct summary *ret)
@@ -201,13 +201,13 @@ static int create_mapping(struct config *c, struct node *n, const struct args *a
 		return number;
 	int code = lun_for(c, tpg_of(n), arg(a, "tpg_lun_or_backstore"), &l, r, e);
 	if (code < 0)
-		return config_finish(c, code, e);
+		return code;
 	if (is_mapped(l, n))
 		reply_say(r, "Warning: TPG LUN %u already mapped to this NodeACL", l->number);
 	code = mapped_lun_new(c, &m, acl, (uint32_t)number, l, arg_bool(a, "write_protect", false),
 			      e);
 	reply_say(r, "Created Mapped LUN %d.", number);
-	return config_finish(c, code, e);
+	return code;
 }
 
 static int delete_mapping(struct config *c, struct node *n, const struct args *a, struct reply *r,
@@ -227,7 +227,7 @@ static int delete_mapping(struct config *c, struct node *n, const struct args *a
 	if (!code)
 		code = model_remove(c, m, e);
 	reply_say(r, "Deleted Mapped LUN %d.", number);
-	return config_finish(c, code, e);
+	return code;
 }
 
 static void summarize_mapping(struct config *c, const struct node *n, struct summary *ret)

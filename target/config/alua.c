@@ -132,6 +132,22 @@ void alua_sync_ports(struct config *c, struct target *t)
 
 // ---- commands ----
 
+// Undo create and delete at the open logical unit.
+static void free_live(struct config *c, struct node *n)
+{
+	struct storage *s = storage_of(n);
+	if (s->lu)
+		alua_group_free(s->lu, n->name, NULL);
+}
+
+static void make_live(struct config *c, struct node *n)
+{
+	struct storage *s = storage_of(n);
+	struct err e;
+	if (s->lu && push_group(s, NODE_OF(struct alua_node, n), &e) < 0)
+		log_warn("%s: ALUA: %s", s->node.name, e.text);
+}
+
 static int create(struct config *c, struct node *n, const struct args *a, struct reply *r,
 		  struct err *e)
 {
@@ -144,10 +160,9 @@ static int create(struct config *c, struct node *n, const struct args *a, struct
 		code = alua_new(c, &g, s, name, (uint32_t)id, e);
 	if (!code && s->lu)
 		code = alua_group_new(s->lu, name, (uint32_t)id, e);
+	if (!code && s->lu)
+		code = txn_call(c, &g->node, free_live, NULL);
 	reply_say(r, "Created ALUA group %s.", name);
-	code = config_finish(c, code, e);
-	if (code < 0 && s->lu && code != -EEXIST)
-		alua_group_free(s->lu, name, NULL);
 	return code;
 }
 
@@ -170,10 +185,12 @@ static int delete (struct config *c, struct node *n, const struct args *a, struc
 		return err_set(e, -EBUSY, "%s: in use by %s", name, path);
 	}
 	int code = s->lu ? alua_group_free(s->lu, name, e) : 0;
+	if (!code && s->lu)
+		code = txn_call(c, g, make_live, NULL);
 	if (!code)
 		code = model_remove(c, g, e);
 	reply_say(r, "Deleted ALUA group %s.", name);
-	return config_finish(c, code, e);
+	return code;
 }
 
 static const char *state_word(uint32_t state)

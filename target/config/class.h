@@ -93,6 +93,8 @@ struct group_row {
 	// later step fails.
 	int (*apply)(struct config *c, struct node *n, const struct attr_row *row, const char *text,
 		     struct err *e);
+	// A value with ATTR_RESTART was set: makes it take effect at the commit [nothing]. -ENOMEM.
+	int (*restart)(struct config *c, struct node *n);
 	// ---- the saved file ----
 	enum saved_form form;
 	const struct attr_row *(*node_rows)(

@@ -335,6 +335,7 @@ static int run_command(struct config *c, const char *path, const char *command,
 	change_add(c, where, row, positional, named);
 	c->created.in = strcmp(command, "create") ? NULL : n;
 	c->created.node = NULL;
+	struct txn_mark mark = txn_mark(c);
 	if (row->run) {
 		r = args_parse(row->params, positional, named, &args, e);
 		if (!r && !is_admin)
@@ -344,6 +345,8 @@ static int run_command(struct config *c, const char *path, const char *command,
 	} else {
 		r = run_set(c, n, positional, named, out, e);
 	}
+	if (!row->is_readonly && (r < 0 || txn_has_changed(c, mark)))
+		r = config_finish(c, r, e);
 	if (r < 0)
 		reply_done(out);
 	else {

@@ -363,7 +363,8 @@ const struct group_row storage_groups[] = {
 	  .base = storage_attr,
 	  .size = sizeof(struct lu_attr),
 	  .check = check_storage,
-	  .apply = apply_storage },
+	  .apply = apply_storage,
+	  .restart = storage_restart },
 	{ 0},
 };
 const struct group_row tpg_groups[] = {

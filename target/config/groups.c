@@ -238,10 +238,8 @@ static int set_one(struct config *c, const struct group_row *g, struct node *n, 
 	return is_wish(row, text) ? set_made_up(g, n, row, e) : group_set(g, n, row, text, e);
 }
 
-static bool must_reopen(const struct group_row *g, const struct node *n, struct json_object *values)
+static bool has_restart(const struct group_row *g, struct json_object *values)
 {
-	if (n->class != &storage_class || !NODE_OF(const struct storage, n)->lu)
-		return false;
 	json_object_object_foreach(values, name, value)
 	{
 		(void)value;
@@ -325,13 +323,13 @@ int config_set(struct config *c, struct node *n, const char *group, struct json_
 	if (before)
 		explicit_bzero(before, g->offset + g->size);
 	free(before);
-	if (!code && must_reopen(g, n, values))
-		code = txn_reopen(c, n);
+	if (!code && g->restart && has_restart(g, values))
+		code = g->restart(c, n);
 	if (!code)
 		model_dirty(c, n);
 	if (!code && r)
 		say_values(g, n, values, r);
 	if (!code && r && is_about_login(g, values))
 		warn_login(n, r);
-	return config_finish(c, code, e);
+	return code;
 }

@@ -114,5 +114,5 @@ int plan_import(struct config *c, struct node *n, const struct args *a, struct r
 	json_object_put(notes);
 	if (code >= 0 && (to || arg_bool(a, "plan", false)))
 		return 0;
-	return plan_finish(c, code, e);
+	return code < 0 ? code : 0;
 }

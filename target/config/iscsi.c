@@ -63,7 +63,7 @@ static int create_target(struct config *c, struct node *n, const struct args *a,
 		reply_say(r, "Created target %s.", t->node.name);
 		code = make_tpg(c, t, 1, r, e);
 	}
-	return config_finish(c, code, e);
+	return code;
 }
 
 static int delete_target(struct config *c, struct node *n, const struct args *a, struct reply *r,
@@ -80,7 +80,7 @@ static int delete_target(struct config *c, struct node *n, const struct args *a,
 	if (!code)
 		code = model_remove(c, t, e);
 	reply_say(r, "Deleted Target %s.", name);
-	return config_finish(c, code, e);
+	return code;
 }
 
 static void summarize_iscsi(struct config *c, const struct node *n, struct summary *ret)
@@ -118,7 +118,7 @@ static int create_tpg(struct config *c, struct node *n, const struct args *a, st
 		if (!node_child(&c->names, n, name))
 			break;
 	}
-	return config_finish(c, make_tpg(c, t, (unsigned)tag, r, e), e);
+	return make_tpg(c, t, (unsigned)tag, r, e);
 }
 
 static int delete_tpg(struct config *c, struct node *n, const struct args *a, struct reply *r,
@@ -136,7 +136,7 @@ static int delete_tpg(struct config *c, struct node *n, const struct args *a, st
 	if (!code)
 		code = model_remove(c, tpg, e);
 	reply_say(r, "Deleted TPGT %d.", tag);
-	return config_finish(c, code, e);
+	return code;
 }
 
 static void summarize_target(struct config *c, const struct node *n, struct summary *ret)
@@ -175,7 +175,7 @@ static int switch_tpg(struct config *c, struct node *n, bool is_on, struct reply
 		model_dirty(c, n);
 	}
 	reply_say(r, "The TPGT has been %s.", is_on ? "enabled" : "disabled");
-	return config_finish(c, code, e);
+	return code;
 }
 
 int tpg_enable(struct config *c, struct node *n, const struct args *a, struct reply *r,

@@ -15,7 +15,7 @@ bool storage_loses_data(const struct storage *s)
 // The storage object that the entry of the transaction closes, or NULL.
 static const struct storage *closed_by(const struct txn_entry *entry)
 {
-	bool is_closing = entry->kind == TXN_REMOVED || entry->kind == TXN_REOPEN;
+	bool is_closing = entry->kind == TXN_REMOVED || entry->commit; // reopens
 	if (!is_closing || entry->node->class != &storage_class)
 		return NULL;
 	return NODE_OF(const struct storage, entry->node);

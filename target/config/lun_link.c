@@ -6,11 +6,24 @@
 
 #include "target/config/model.h"
 
+static void set_storage(struct config *c, struct lun *l, struct storage *s)
+{
+	lun_class.attached(c, &l->node, false);
+	l->storage = s;
+	lun_class.attached(c, &l->node, true);
+}
+
+static void unlink_lun(struct config *c, struct node *n)
+{
+	set_storage(c, NODE_OF(struct lun, n), NULL);
+}
+
 static int link_lun(struct config *c, struct lun *l, struct storage *s, struct reply *r,
 		    struct err *e)
 {
-	if (txn_kept(c, &l->node, true) < 0 || txn_link(c, l, s) < 0)
+	if (txn_kept(c, &l->node, true) < 0 || txn_call(c, &l->node, unlink_lun, NULL) < 0)
 		return err_set(e, -ENOMEM, "%s: out of memory", l->node.name);
+	set_storage(c, l, s);
 	json_object_object_del(l->node.kept, "storage_object");
 	model_dirty(c, &l->node);
 	const struct node *tpg = &tpg_of(&l->node)->node;

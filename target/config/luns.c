@@ -151,7 +151,7 @@ static int create_lun(struct config *c, struct node *n, const struct args *a, st
 	}
 	if (!code && arg_bool(a, "add_mapped_luns", c->prefs.auto_add_mapped_luns))
 		code = map_for_acls(c, tpg, l, r, e);
-	return config_finish(c, code, e);
+	return code;
 }
 
 static int delete_lun(struct config *c, struct node *n, const struct args *a, struct reply *r,
@@ -170,7 +170,7 @@ static int delete_lun(struct config *c, struct node *n, const struct args *a, st
 	if (!code)
 		code = model_remove(c, l, e);
 	reply_say(r, "Deleted LUN %d.", number);
-	return config_finish(c, code, e);
+	return code;
 }
 
 static void summarize_luns(struct config *c, const struct node *n, struct summary *ret)

@@ -402,6 +402,8 @@ int storage_open(struct storage *s, bool is_new, struct err *e);
 void storage_wait(struct storage *s, const struct err *why);
 // Releases the logical unit; it closes when the last session has released it too.
 void storage_release(struct storage *s);
+// Reopens it at the commit. -ENOMEM.
+int storage_restart(struct config *c, struct node *n);
 void storage_free(struct config *c, struct node *n);
 // Options by name. get returns NULL if it is not set.
 int storage_set_option(struct storage *s, const char *name, const char *text, struct err *e);

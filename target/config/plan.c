@@ -106,11 +106,6 @@ int plan_run(struct config *c, struct json_object *doc, const char *what,
 	return code;
 }
 
-int plan_finish(struct config *c, int code, struct err *e)
-{
-	return code ? config_finish(c, code < 0 ? code : 0, e) : 0;
-}
-
 static int run_file(struct config *c, const struct args *a, bool is_dry, struct reply *r,
 		    struct err *e)
 {
@@ -139,5 +134,6 @@ int plan_plan(struct config *c, struct node *n, const struct args *a, struct rep
 int plan_apply(struct config *c, struct node *n, const struct args *a, struct reply *r,
 	       struct err *e)
 {
-	return plan_finish(c, run_file(c, a, false, r, e), e);
+	int code = run_file(c, a, false, r, e);
+	return code < 0 ? code : 0;
 }

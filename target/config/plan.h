@@ -39,9 +39,6 @@ void lost_before(struct config *c, struct txn_mark since, struct json_object *li
 // -EBUSY with text unless count is 0.
 int lost_data_refuse(unsigned count, const char *first, const char *what, struct err *e);
 
-// Ends a command whose plan_run() returned code.
-int plan_finish(struct config *c, int code, struct err *e);
-
 // The commands, rows of the root.
 typedef int plan_command(struct config *c, struct node *n, const struct args *a, struct reply *r,
 			 struct err *e);

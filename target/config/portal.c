@@ -272,7 +272,7 @@ static int create(struct config *c, struct node *n, const struct args *a, struct
 		if (mask != PORTAL_ALL)
 			warn_rdma(p, r);
 	}
-	return config_finish(c, code, e);
+	return code;
 }
 
 static int delete (struct config *c, struct node *n, const struct args *a, struct reply *r,
@@ -294,7 +294,7 @@ static int delete (struct config *c, struct node *n, const struct args *a, struc
 	if (!code)
 		code = model_remove(c, p, e);
 	reply_say(r, "Deleted network portal %s", name);
-	return config_finish(c, code, e);
+	return code;
 }
 
 static int change_transports(struct config *c, struct portal_node *p, unsigned mask, bool is_iser)
@@ -323,7 +323,7 @@ static int enable_iser(struct config *c, struct node *n, const struct args *a, s
 	reply_say(r, "iSER enable now: %s", p->is_iser ? "True" : "False");
 	if (p->is_iser)
 		warn_rdma(p, r);
-	return config_finish(c, code, e);
+	return code;
 }
 
 static int set_transport(struct config *c, struct node *n, const struct args *a, struct reply *r,
@@ -336,7 +336,7 @@ static int set_transport(struct config *c, struct node *n, const struct args *a,
 		code = change_transports(c, p, mask, p->is_iser && (mask & PORTAL_ISER));
 	if (!code)
 		reply_say(r, "Transport is now: %s", portal_transport_name(mask));
-	return config_finish(c, code, e);
+	return code;
 }
 
 static int enable_offload(struct config *c, struct node *n, const struct args *a, struct reply *r,
@@ -348,7 +348,7 @@ static int enable_offload(struct config *c, struct node *n, const struct args *a
 		p->is_offload = arg_bool(a, "boolean", true);
 	reply_say(r, "offload enable now: %s (kept in the saved file, without effect here)",
 		  p->is_offload ? "True" : "False");
-	return config_finish(c, code, e);
+	return code;
 }
 
 // ---- the same one level higher: most groups have only one portal ----

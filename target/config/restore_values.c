@@ -205,7 +205,7 @@ static void set_defaults(const struct group_row *g, struct node *n)
 
 // A value that the running object refuses is not changed.
 static void apply_row(struct restore *r, const struct group_row *g, struct node *n,
-		      const struct attr_row *row, void *before, bool *ret_reopens)
+		      const struct attr_row *row, void *before, bool *ret_restarts)
 {
 	char old[1024], text[1024];
 	struct err e = { 0 };
@@ -220,15 +220,14 @@ static void apply_row(struct restore *r, const struct group_row *g, struct node 
 	}
 	if (txn_applied(r->c, n, g, row, old) < 0)
 		restore_complain(r, "%s: out of memory", n->name);
-	*ret_reopens |= n->class == &storage_class && NODE_OF(struct storage, n)->lu &&
-			row->flags & ATTR_RESTART && !(row->flags & ATTR_IGNORED);
+	*ret_restarts |= row->flags & ATTR_RESTART && !(row->flags & ATTR_IGNORED);
 }
 
 // Checks the values and applies the differences from before to the running object.
 static void apply_group(struct restore *r, const struct group_row *g, struct node *n, void *before)
 {
 	struct err e = { 0 };
-	bool reopens = false;
+	bool restarts = false;
 	char *now = (char *)g->base(n) + g->offset, *then = (char *)before + g->offset;
 	if (g->part && g->check && g->check(r->c, n, &e) < 0) {
 		restore_complain(r, "%s: %s", n->name, e.text);
@@ -237,11 +236,11 @@ static void apply_group(struct restore *r, const struct group_row *g, struct nod
 	for (const struct attr_row *row = group_rows(g);
 	     row->name && g->apply && !r->options->is_dry; row++)
 		if (!(row->flags & ATTR_READONLY))
-			apply_row(r, g, n, row, before, &reopens);
+			apply_row(r, g, n, row, before, &restarts);
 	if (!memcmp(now, then, g->size))
 		return;
 	model_dirty(r->c, n);
-	if (txn_was(r->c, now, then, g->size) < 0 || (reopens && txn_reopen(r->c, n) < 0))
+	if (txn_was(r->c, now, then, g->size) < 0 || (restarts && g->restart && g->restart(r->c, n) < 0))
 		restore_complain(r, "%s: out of memory", n->name);
 }
 

@@ -74,7 +74,7 @@ static int clearconfig(struct config *c, struct node *n, const struct args *a, s
 	int code = remove_all(c, e);
 	c->txn.has_removed = 1;
 	reply_say(r, "All configuration cleared");
-	return config_finish(c, code, e);
+	return code;
 }
 
 static void say_restored(const char *file, struct json_object *errors, struct reply *r)
@@ -157,10 +157,11 @@ static int restoreconfig(struct config *c, struct node *n, const struct args *a,
 	if (!code) {
 		lost_data(c, mark, errors, &first);
 		say_restored(file, errors, r);
+		txn_touch(c);
 	}
 	json_object_put(doc);
 	json_object_put(errors);
-	return config_finish(c, code, e);
+	return code;
 }
 
 static int parse_sid(const char *text, uint64_t *ret, struct err *e)
@@ -407,7 +408,7 @@ static int delete_foreign(struct config *c, struct node *n, const struct args *a
 	if (!code && !n->child_count)
 		code = model_remove(c, n, e);
 	reply_say(r, "Deleted %s.", arg(a, "name"));
-	return config_finish(c, code, e);
+	return code;
 }
 
 // clang-format off

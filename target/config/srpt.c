@@ -127,7 +127,7 @@ static int create(struct config *c, struct node *n, const struct args *a, struct
 		reply_say(r, "Created target %s.", name);
 		reply_say(r, "Warning: target waiting: " WAITS);
 	}
-	return config_finish(c, code, e);
+	return code;
 }
 
 static int delete (struct config *c, struct node *n, const struct args *a, struct reply *r,
@@ -142,7 +142,7 @@ static int delete (struct config *c, struct node *n, const struct args *a, struc
 		return err_set(e, -ENOENT, "No target %s", name);
 	code = model_remove(c, t, e);
 	reply_say(r, "Deleted Target %s.", name);
-	return config_finish(c, code, e);
+	return code;
 }
 
 static void summarize(struct config *c, const struct node *n, struct summary *ret)

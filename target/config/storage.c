@@ -186,6 +186,21 @@ void storage_release(struct storage *s)
 	lu_put(lu);
 }
 
+static void reopen(struct config *c, struct node *n)
+{
+	struct storage *s = NODE_OF(struct storage, n);
+	struct err why = { .text = "reopening for a changed setting" };
+	if (!s->lu || !n->parent)
+		return;
+	storage_release(s);
+	storage_wait(s, &why);
+}
+
+int storage_restart(struct config *c, struct node *n)
+{
+	return NODE_OF(struct storage, n)->lu ? txn_call(c, n, NULL, reopen) : 0;
+}
+
 void storage_free(struct config *c, struct node *n)
 {
 	struct storage *s = NODE_OF(struct storage, n);

@@ -98,7 +98,7 @@ static int create(struct config *c, struct node *n, const struct args *a, struct
 	struct storage *s;
 	int code = storage_new(c, &s, st->type, arg(a, "name"), e);
 	if (code < 0)
-		return config_finish(c, code, e);
+		return code;
 	if (c->prefs.export_backstore_name_as_model)
 		attr_set(attr_find(lu_attr_rows, "emulate_model_alias"), &s->attr, "1", NULL);
 	code = set_options(s, a, e);
@@ -116,7 +116,7 @@ static int create(struct config *c, struct node *n, const struct args *a, struct
 		say_created(s, r);
 		code = luns_find_storage(c, s, r, e);
 	}
-	return config_finish(c, code, e);
+	return code;
 }
 
 static int delete (struct config *c, struct node *n, const struct args *a, struct reply *r,
@@ -130,7 +130,7 @@ static int delete (struct config *c, struct node *n, const struct args *a, struc
 	if (!code)
 		code = model_remove(c, child, e);
 	reply_say(r, "Deleted storage object %s.", name);
-	return config_finish(c, code, e);
+	return code;
 }
 
 static int resize(struct config *c, struct node *n, const struct args *a, struct reply *r,
@@ -156,9 +156,10 @@ static int resize(struct config *c, struct node *n, const struct args *a, struct
 	if (has_changed || text)
 		lu_set_size(s->lu, size);
 	c->transaction.has_resized |= c->transaction.is_open;
+	txn_touch(c); // its size is saved
 	format_size(size, shown);
 	reply_say(r, "%s now has %s.", s->node.name, shown);
-	return config_finish(c, 0, e);
+	return 0;
 }
 
 static int saveconfig(struct config *c, struct node *n, const struct args *a, struct reply *r,

@@ -107,24 +107,14 @@ int txn_text(struct config *c, char **at, char *text)
 	return 0;
 }
 
-int txn_link(struct config *c, struct lun *l, struct storage *s)
+int txn_call(struct config *c, struct node *n, txn_call_fn *undo, txn_call_fn *commit)
 {
-	struct txn_entry *entry = append(&c->txn, TXN_LINKED);
-	if (!entry)
-		return -ENOMEM;
-	entry->node = &l->node;
-	lun_class.attached(c, &l->node, false);
-	l->storage = s;
-	lun_class.attached(c, &l->node, true);
-	return 0;
-}
-
-int txn_reopen(struct config *c, struct node *n)
-{
-	struct txn_entry *entry = append(&c->txn, TXN_REOPEN);
+	struct txn_entry *entry = append(&c->txn, TXN_CALL);
 	if (!entry)
 		return -ENOMEM;
 	entry->node = n;
+	entry->undo = undo;
+	entry->commit = commit;
 	return 0;
 }
 
@@ -192,12 +182,9 @@ static void undo_one(struct config *c, struct txn_entry *entry)
 		free(*(char **)entry->base);
 		*(char **)entry->base = entry->old;
 		return;
-	case TXN_LINKED:
-		lun_class.attached(c, entry->node, false);
-		NODE_OF(struct lun, entry->node)->storage = NULL;
-		lun_class.attached(c, entry->node, true);
-		return;
-	case TXN_REOPEN:
+	case TXN_CALL:
+		if (entry->undo)
+			entry->undo(c, entry->node);
 		return;
 	}
 	free(entry->old);
@@ -205,7 +192,17 @@ static void undo_one(struct config *c, struct txn_entry *entry)
 
 struct txn_mark txn_mark(const struct config *c)
 {
-	return (struct txn_mark){ c->txn.count, c->txn.has_removed };
+	return (struct txn_mark){ c->txn.count, c->txn.has_removed, c->txn.is_touched };
+}
+
+void txn_touch(struct config *c)
+{
+	c->txn.is_touched = true;
+}
+
+bool txn_has_changed(const struct config *c, struct txn_mark mark)
+{
+	return c->txn.count > mark.count || (c->txn.is_touched && !mark.is_touched);
 }
 
 void txn_undo_to(struct config *c, struct txn_mark mark)
@@ -218,6 +215,7 @@ void txn_undo_to(struct config *c, struct txn_mark mark)
 			t->entries[i].node->class->free(c, t->entries[i].node);
 	t->count = mark.count;
 	t->has_removed = mark.has_removed;
+	t->is_touched = mark.is_touched;
 }
 
 void txn_undo(struct config *c)
@@ -226,23 +224,13 @@ void txn_undo(struct config *c)
 	reset(&c->txn);
 }
 
-static void reopen(struct node *n)
-{
-	struct storage *s = NODE_OF(struct storage, n);
-	struct err why = { .text = "reopening for a changed setting" };
-	if (!s->lu || !n->parent)
-		return;
-	storage_release(s);
-	storage_wait(s, &why);
-}
-
 void txn_commit(struct config *c)
 {
 	struct txn t = c->txn;
 	c->txn = (struct txn){ 0 };
 	for (size_t i = 0; i < t.count; i++)
-		if (t.entries[i].kind == TXN_REOPEN)
-			reopen(t.entries[i].node);
+		if (t.entries[i].commit)
+			t.entries[i].commit(c, t.entries[i].node);
 	for (size_t i = 0; i < t.count; i++) {
 		struct txn_entry *entry = &t.entries[i];
 		if (entry->kind == TXN_REMOVED && entry->node->class->free)
