@@ -37,7 +37,7 @@ struct attr_row {
 	const char *name;
 	enum attr_type type;
 	size_t offset;
-	int64_t min, max; // UINT/INT: range; STRING: size of the array
+	int64_t min, max; // UINT/INT: range; STRING: size of the array, and length of a good secret
 	const char *default_text;
 	const char *unit;	    // "s", "blocks", "bytes", "us" or NULL
 	const char *help;	    // one line

@@ -46,7 +46,7 @@ static int run_on_one(struct config *c, const struct node *acl, const char *rest
 	const struct node *n = config_node(c, path);
 	if (!n) // an initiator's name may be the tag of another one: do not look it up again
 		return err_set(e, -ENOENT, "No such path %.200s", path);
-	const struct command_row *row = command_find(n->class, call->command);
+	const struct command_row *row = command_find(c, n->class, call->command);
 	*ret_is_enough = row && row->is_readonly;
 	int r = config_run(c, path, call->command, call->positional, call->named, is_admin, &one,
 			   e);

@@ -48,7 +48,7 @@ static int take_mappings(struct config *c, struct acl *a, const struct acl *like
 {
 	int r = 0;
 	while (!r && !list_empty(&a->node.children))
-		r = model_remove(c, list_entry(a->node.children.next, struct node, link), e);
+		r = tree_remove(c, list_entry(a->node.children.next, struct node, link), e);
 	list_for_each (i, &like->node.children) {
 		const struct mapped_lun *m =
 			NODE_OF(const struct mapped_lun, list_entry(i, struct node, link));
@@ -70,7 +70,7 @@ static int become(struct config *c, struct acl *a, const struct acl *like, struc
 	if (txn_change(c, &a->attr, &like->attr, sizeof a->attr) < 0 ||
 	    txn_change(c, &a->auth, &like->auth, sizeof a->auth) < 0)
 		return err_set(e, -ENOMEM, "%s: out of memory", a->node.name);
-	model_dirty(c, &a->node);
+	tree_changed(c, &a->node);
 	return 0;
 }
 

@@ -113,7 +113,7 @@ static int delete_one(struct config *c, struct acl *acl, const struct args *a, s
 	int code = in_use_refuse(c, &acl->node, a, e);
 	if (!code)
 		reply_say(r, "Deleted Node ACL for %s.", acl->node.name);
-	return code ? code : model_remove(c, &acl->node, e);
+	return code ? code : tree_remove(c, &acl->node, e);
 }
 
 static int delete_acl(struct config *c, struct node *n, const struct args *a, struct reply *r,
@@ -225,7 +225,7 @@ static int delete_mapping(struct config *c, struct node *n, const struct args *a
 		return err_set(e, -ENOENT, "no mapped LUN %d", number);
 	int code = in_use_refuse(c, m, a, e);
 	if (!code)
-		code = model_remove(c, m, e);
+		code = tree_remove(c, m, e);
 	reply_say(r, "Deleted Mapped LUN %d.", number);
 	return code;
 }
@@ -490,6 +490,7 @@ const struct node_class acl_class = {
 	.name = "acl",
 	.help = "One initiator and the LUNs it sees",
 	.saved = &acl_saved,
+	.warn = acl_warn_set,
 	.commands = acl_commands,
 	.groups = acl_groups,
 	.summary = summarize_acl,

@@ -188,7 +188,7 @@ static int delete (struct config *c, struct node *n, const struct args *a, struc
 	if (!code && s->lu)
 		code = txn_call(c, g, make_live, NULL);
 	if (!code)
-		code = model_remove(c, g, e);
+		code = tree_remove(c, g, e);
 	reply_say(r, "Deleted ALUA group %s.", name);
 	return code;
 }

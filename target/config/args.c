@@ -10,17 +10,21 @@
 #include <strings.h>
 
 #include "core/utf8.h"
-#include "target/config/json.h"
+#include "target/config/model.h"
 
-const struct command_row *command_find(const struct node_class *class, const char *name)
+static const struct command_row *find_in(const struct command_row *rows, const char *name)
 {
-	for (const struct command_row *c = class->commands; c && c->name; c++)
-		if (!strcmp(c->name, name))
-			return c;
-	for (const struct command_row *c = every_node_commands; c->name; c++)
-		if (!strcmp(c->name, name))
-			return c;
+	for (; rows && rows->name; rows++)
+		if (!strcmp(rows->name, name))
+			return rows;
 	return NULL;
+}
+
+const struct command_row *command_find(const struct config *c, const struct node_class *class,
+				       const char *name)
+{
+	const struct command_row *row = find_in(class->commands, name);
+	return row ? row : find_in(c->every_node, name);
 }
 
 static int row_index(const struct param_row *rows, const char *name)

@@ -76,8 +76,9 @@ enum saved_form {
 };
 
 struct group_row {
-	const char *name;	     // "attribute", "parameter", "auth"
-	const struct attr_row *rows; // NULL: those of param_rows(), created at first use
+	const char *name; // "attribute", "parameter", "auth"
+	const struct attr_row *rows;
+	const struct attr_row *(*get_rows)(void); // instead: rows that are created at first use
 	// The struct that the rows describe. NULL slots below take the default in brackets.
 	void *(*base)(struct node *n);
 	size_t offset, size; // size of the memory that undo restores, from base
@@ -123,6 +124,16 @@ struct node_class {
 	void (*summary)(struct config *c, const struct node *n, struct summary *ret);
 	// Data of `info`, added to a new object; NULL: only name and class.
 	void (*info)(struct config *c, const struct node *n, struct json_object *ret);
+	// Warns after values of a group were set. May be NULL.
+	void (*warn)(const struct node *n, const struct group_row *g, struct json_object *values,
+		     struct reply *r);
+	// Why a setting has no effect at this node, NULL: it has. May be NULL.
+	const char *(*no_effect)(const struct node *n, const struct attr_row *row);
+	// Removes the objects that use the node, which is removed next. May be NULL.
+	int (*remove_users)(struct config *c, struct node *n, struct err *e);
+	// The node, or one below it whose class has no such function, has changed: running objects
+	// learn of it at the commit. May be NULL.
+	void (*changed)(struct config *c, struct node *n);
 	// The node was added to the tree or removed from it: update links to other objects. May be
 	// NULL.
 	void (*attached)(struct config *c, struct node *n, bool is_attached);
@@ -130,10 +141,9 @@ struct node_class {
 	void (*free)(struct config *c, struct node *n);
 };
 
-extern const struct command_row every_node_commands[];
-
 // Finds the row in the class or among those of every node; NULL: not found.
-const struct command_row *command_find(const struct node_class *class, const char *name);
+const struct command_row *command_find(const struct config *c, const struct node_class *class,
+				       const char *name);
 
 // Fills a from JSON values: positional (array or NULL) and named (object or NULL). The
 // texts belong to the JSON objects. -EBADRQC: not the parameters of the rows; -EINVAL: not of their

@@ -252,7 +252,7 @@ struct json_object *config_complete(struct config *c, const char *path, const ch
 				    const char *parameter, const char *prefix, struct err *e)
 {
 	const struct node *n = config_node(c, path);
-	const struct command_row *row = n ? command_find(n->class, command) : NULL;
+	const struct command_row *row = n ? command_find(c, n->class, command) : NULL;
 	const struct param_row *param = row ? find_param(row, parameter) : NULL;
 	if (!n)
 		err_set(e, -ENOENT, "No such path %.200s", path);

@@ -39,6 +39,8 @@ int config_new(struct config **ret, const struct config_options *options, struct
 	if (!c)
 		return err_set(e, -ENOMEM, "configuration: out of memory");
 	c->control = options->control;
+	c->every_node = every_node_commands;
+	c->classes = node_classes;
 	c->file = strdup(options->file);
 	attr_defaults(pref_rows, &c->prefs);
 	c->state_dir = options->state_dir ? strdup(options->state_dir) : NULL;
@@ -260,12 +262,13 @@ static int no_such_path(const char *path, struct err *e)
 }
 
 // targetcli's users may use a node one level higher: a target for its portal group.
-static int no_such_command(const struct node *n, const char *command, struct err *e)
+static int no_such_command(const struct config *c, const struct node *n, const char *command,
+			   struct err *e)
 {
 	char path[600];
 	list_for_each (i, &n->children) {
 		const struct node *child = list_entry(i, struct node, link);
-		if (!command_find(child->class, command))
+		if (!command_find(c, child->class, command))
 			continue;
 		node_path(child, path, sizeof path);
 		return err_set(e, -ENOSYS, "Command not found %.60s (%.150s has it)", command,
@@ -321,9 +324,9 @@ static int run_command(struct config *c, const char *path, const char *command,
 		return acl_group_run(c, &call, is_admin, &code, out, e) ? code
 									: no_such_path(path, e);
 	}
-	const struct command_row *row = command_find(n->class, command);
+	const struct command_row *row = command_find(c, n->class, command);
 	if (!row)
-		return no_such_command(n, command, e);
+		return no_such_command(c, n, command, e);
 	if (!row->is_readonly && !is_admin)
 		return err_set(e, -EPERM, "%s: permission denied: read-only access", command);
 	int r = row->is_readonly || row->run == plan_abort ? 0 : begin_check(c, e);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Whether logins by an ACL or a portal group can succeed: required CHAP needs a name and a password
 // [RFC 7143 12.1.3]. login_policy.c applies the same rule at each login. Control thread.
+#include <string.h>
+
 #include "target/config/model.h"
 
 static bool has_password(const char *password, const char *file)
@@ -60,6 +62,26 @@ static void say_ways_out(const struct node *credentials, const struct node *attr
 	reply_say(r, "Either set credentials: %s set auth userid=NAME password=SECRET", path);
 	node_path(attribute, path, sizeof path);
 	reply_say(r, "or do not require them: %s set attribute authentication=0", path);
+}
+
+static bool is_about_login(const struct group_row *g, struct json_object *values)
+{
+	return !strcmp(g->name, "auth") || json_field(values, "authentication") ||
+	       json_field(values, "generate_node_acls");
+}
+
+void acl_warn_set(const struct node *n, const struct group_row *g, struct json_object *values,
+		  struct reply *r)
+{
+	if (is_about_login(g, values))
+		acl_warn(NODE_OF(const struct acl, n), r);
+}
+
+void tpg_warn_set(const struct node *n, const struct group_row *g, struct json_object *values,
+		  struct reply *r)
+{
+	if (is_about_login(g, values))
+		tpg_warn(NODE_OF(const struct tpg, n), r);
 }
 
 void acl_warn(const struct acl *a, struct reply *r)

@@ -13,21 +13,13 @@
 enum { PATH_SIZE = 1200 };
 
 struct diff {
+	const struct config *c;
 	struct json_object *lines;
 	struct json_object *whole; // paths of added or removed objects
 };
 
 static void compare(struct diff *d, const char *path, const char *part, struct json_object *from,
 		    struct json_object *to);
-
-// The class of the entries of a list.
-static const struct saved_class *list_of(const char *key)
-{
-	for (const struct node_class *const *class = saved_classes; *class; class ++)
-		if (!strcmp((*class)->saved->list, key))
-			return (*class)->saved;
-	return NULL;
-}
 
 static void say(struct diff *d, const char *mark, const char *path, const char *rest)
 {
@@ -49,12 +41,12 @@ static void say_whole(struct diff *d, const char *mark, const char *path)
 	json_object_object_add(d->whole, path, NULL);
 }
 
-static const char *shown(struct json_object *v, const char *key)
+static const char *shown(const struct diff *d, struct json_object *v, const char *key)
 {
 	const char *text = v ? json_scalar(v) : NULL;
 	if (!v || (text && !*text))
 		return "nothing";
-	if (saved_is_secret(key))
+	if (saved_is_secret(d->c, key))
 		return "********";
 	return text ? text : json_object_to_json_string_ext(v, JSON_C_TO_STRING_PLAIN);
 }
@@ -63,9 +55,9 @@ static void say_change(struct diff *d, const char *path, const char *part, const
 		       struct json_object *from, struct json_object *to)
 {
 	char rest[700], old[256];
-	snprintf(old, sizeof old, "%s", shown(from, key));
+	snprintf(old, sizeof old, "%s", shown(d, from, key));
 	snprintf(rest, sizeof rest, ": %s%s%s: %s -> %.256s", part, *part ? " " : "", key, old,
-		 saved_is_secret(key) && from && to ? "another ********" : shown(to, key));
+		 saved_is_secret(d->c, key) && from && to ? "another ********" : shown(d, to, key));
 	say(d, "  ", path, rest);
 }
 
@@ -149,9 +141,9 @@ static void compare_lists(struct diff *d, const struct saved_class *k, const cha
 static void compare_field(struct diff *d, const char *path, const char *part, const char *key,
 			  struct json_object *from, struct json_object *to, bool is_new)
 {
-	const struct saved_class *k = *part ? NULL : list_of(key);
-	if (k)
-		compare_lists(d, k, path, from, to);
+	const struct node_class *class = *part ? NULL : saved_class_of(d->c, key);
+	if (class)
+		compare_lists(d, class->saved, path, from, to);
 	else if (json_object_is_type(from ? from : to, json_type_object))
 		compare(d, path, key, from, is_new ? NULL : to);
 	else if (!is_new && !json_object_equal(from, to))
@@ -227,13 +219,13 @@ static void compare_own(struct diff *d, struct json_object *from, struct json_ob
 	json_object_put(none);
 }
 
-void diff_documents(struct json_object *from, struct json_object *to, struct json_object *lines_out)
+void diff_documents(const struct config *c, struct json_object *from, struct json_object *to,
+		    struct json_object *lines)
 {
-	static const char *const lists[] = { "storage_objects", "targets", "fabric_modules" };
-	struct diff d = { lines_out, json_object_new_object() };
+	struct diff d = { c, lines, json_object_new_object() };
 	for (size_t i = 0; i < 3; i++)
-		compare_lists(&d, list_of(lists[i]), "", json_field(from, lists[i]),
-			      json_field(to, lists[i]));
+		compare_lists(&d, saved_class_of(c, saved_lists[i])->saved, "",
+			      json_field(from, saved_lists[i]), json_field(to, saved_lists[i]));
 	compare_own(&d, json_field(from, SAVED_SECTION), json_field(to, SAVED_SECTION));
 	json_object_put(d.whole);
 }
@@ -247,7 +239,7 @@ int plan_diff(struct config *c, struct node *n, const struct args *a, struct rep
 	if (code < 0 && (code != -ENOENT || arg(a, "savefile")))
 		return code;
 	struct json_object *to = save_document(c), *lines = json_object_new_array();
-	diff_documents(from, to, lines);
+	diff_documents(c, from, to, lines);
 	json_object_put(from);
 	json_object_put(to);
 	r->messages = lines;

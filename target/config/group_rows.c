@@ -8,19 +8,21 @@
 #include "target/config/model.h"
 #include "target/config/secret.h"
 
-#define AUTH(field)                                                                                \
-	offsetof(struct auth_group, auth) + offsetof(struct view_auth, field), 0, 256, ""
+#define AUTH(field) offsetof(struct auth_group, auth) + offsetof(struct view_auth, field), 0, 256, ""
+#define SECRET(field)                                                                              \
+	offsetof(struct auth_group, auth) + offsetof(struct view_auth, field), SECRET_MIN, 256, ""
+enum { SECRET_MIN = 12 }; // characters [RFC 7143 9.2.1]; shorter ones cause a warning
 
 #define AUTH_FILE(field) offsetof(struct auth_group, field), 0, 256, ""
 
 // clang-format off
 #define AUTH_ROWS \
 	{ "userid", ATTR_STRING, AUTH(userid), NULL, "user name of the initiator", NULL, ATTR_SPARSE }, \
-	{ "password", ATTR_STRING, AUTH(password), NULL, "secret of the initiator, at least 12 characters; + generates one", NULL, \
+	{ "password", ATTR_STRING, SECRET(password), NULL, "secret of the initiator, at least 12 characters; + generates one", NULL, \
 	  ATTR_SECRET | ATTR_SPARSE }, \
 	{ "mutual_userid", ATTR_STRING, AUTH(mutual_userid), NULL, \
 	  "user name of the target (mutual CHAP)", NULL, ATTR_SPARSE }, \
-	{ "mutual_password", ATTR_STRING, AUTH(mutual_password), NULL, \
+	{ "mutual_password", ATTR_STRING, SECRET(mutual_password), NULL, \
 	  "secret of the target (mutual CHAP), at least 12 characters; + generates one", NULL, \
 	  ATTR_SECRET | ATTR_SPARSE }, \
 	{ "password_file", ATTR_STRING, AUTH_FILE(password_file), NULL, \
@@ -247,7 +249,6 @@ static int check_auth(struct config *c, struct node *n, struct err *e)
 			    "discovery_auth: enable needs userid and password (set them in the "
 			    "same command)");
 	explicit_bzero(&v, sizeof v);
-	c->is_view_dirty |= n == &c->iscsi;
 	return r;
 }
 
@@ -379,6 +380,7 @@ const struct group_row tpg_groups[] = {
 	{ .name = "parameter",
 	  .form = SAVED_STRINGS,
 	  .part = "parameters",
+	  .get_rows = param_rows,
 	  .base = tpg_attr,
 	  .size = offsetof(struct tpg, offer) + sizeof(struct iscsi_offer) -
 		  offsetof(struct tpg, attr),

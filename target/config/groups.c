@@ -19,7 +19,7 @@ const struct group_row *group_find(const struct node_class *class, const char *n
 
 const struct attr_row *group_rows(const struct group_row *g)
 {
-	return g->rows ? g->rows : param_rows();
+	return g->rows ? g->rows : g->get_rows();
 }
 
 size_t group_get(const struct group_row *g, struct node *n, const struct attr_row *row, char *out,
@@ -58,7 +58,7 @@ static const struct group_row *want_group(struct config *c, struct node **n, con
 	const struct group_row *g = group_find((*n)->class, name);
 	if (g)
 		return g;
-	g = group_find(&root_class, name);
+	g = group_find(c->root.class, name);
 	if (!g)
 		return no_such_group(*n, name, e);
 	*n = &c->root;
@@ -159,7 +159,8 @@ int config_get(struct config *c, struct node *n, const struct args *a, struct re
 		for (const struct group_row *g = n->class->groups; g && g->name; g++)
 			json_object_array_add(list, json_object_new_string(g->name));
 		if (n != &c->root)
-			json_object_array_add(list, json_object_new_string(root_groups[0].name));
+			json_object_array_add(list,
+					      json_object_new_string(c->root.class->groups->name));
 		return 0;
 	}
 	const struct group_row *g = want_group(c, &n, arg(a, "group"), e);
@@ -265,29 +266,13 @@ static void say_values(const struct group_row *g, struct node *n, struct json_ob
 		const char *why = no_effect(n, row, text);
 		if (why)
 			reply_say(r, "Warning: %s is saved but has no effect: %s.", name, why);
-		if (!strcmp(name, "password") || !strcmp(name, "mutual_password"))
-			if (*text && strlen(text) < 12)
-				reply_say(
-					r,
-					"Warning: %s is shorter than the 12 characters required by "
-					"RFC 7143.",
-					name);
+		if (row->flags & ATTR_SECRET && *text && (int64_t)strlen(text) < row->min)
+			reply_say(r,
+				  "Warning: %s is shorter than the %d characters required by RFC "
+				  "7143.",
+				  name, (int)row->min);
 		explicit_bzero(text, sizeof text);
 	}
-}
-
-static bool is_about_login(const struct group_row *g, struct json_object *values)
-{
-	return !strcmp(g->name, "auth") || json_field(values, "authentication") ||
-	       json_field(values, "generate_node_acls");
-}
-
-static void warn_login(const struct node *n, struct reply *r)
-{
-	if (n->class == &acl_class)
-		acl_warn(NODE_OF(const struct acl, n), r);
-	else if (n->class == &tpg_class)
-		tpg_warn(NODE_OF(const struct tpg, n), r);
 }
 
 // Sets all values, checks the result, then applies it to the running objects: if one is invalid,
@@ -326,10 +311,10 @@ int config_set(struct config *c, struct node *n, const char *group, struct json_
 	if (!code && g->restart && has_restart(g, values))
 		code = g->restart(c, n);
 	if (!code)
-		model_dirty(c, n);
+		tree_changed(c, n);
 	if (!code && r)
 		say_values(g, n, values, r);
-	if (!code && r && is_about_login(g, values))
-		warn_login(n, r);
+	if (!code && r && n->class->warn)
+		n->class->warn(n, g, values, r);
 	return code;
 }

@@ -78,7 +78,7 @@ static int delete_target(struct config *c, struct node *n, const struct args *a,
 		return err_set(e, -ENOENT, "No target %s", name);
 	code = in_use_refuse(c, t, a, e);
 	if (!code)
-		code = model_remove(c, t, e);
+		code = tree_remove(c, t, e);
 	reply_say(r, "Deleted Target %s.", name);
 	return code;
 }
@@ -134,7 +134,7 @@ static int delete_tpg(struct config *c, struct node *n, const struct args *a, st
 		return err_set(e, -ENOENT, "No TPGT %d", tag);
 	int code = in_use_refuse(c, tpg, a, e);
 	if (!code)
-		code = model_remove(c, tpg, e);
+		code = tree_remove(c, tpg, e);
 	reply_say(r, "Deleted TPGT %d.", tag);
 	return code;
 }
@@ -149,6 +149,25 @@ static void info_target(struct config *c, const struct node *n, struct json_obje
 	json_put_text(ret, "wwn", n->name);
 	json_object_object_add(ret, "sessions",
 			       json_object_new_int64(sessions_count(n->name, -1, NULL)));
+}
+
+static void target_attached(struct config *c, struct node *n, bool is_attached)
+{
+	c->is_view_dirty = true;
+}
+
+static void target_changed(struct config *c, struct node *n)
+{
+	struct target *t = NODE_OF(struct target, n);
+	if (t->is_dirty)
+		return;
+	t->is_dirty = true;
+	list_push_back(&c->dirty, &t->dirty_link);
+}
+
+static void discovery_changed(struct config *c, struct node *n)
+{
+	c->is_view_dirty = true;
 }
 
 static void free_target(struct config *c, struct node *n)
@@ -172,7 +191,7 @@ static int switch_tpg(struct config *c, struct node *n, bool is_on, struct reply
 	int code = txn_memory(c, &tpg->is_enabled, sizeof tpg->is_enabled);
 	if (!code) {
 		tpg->is_enabled = is_on;
-		model_dirty(c, n);
+		tree_changed(c, n);
 	}
 	reply_say(r, "The TPGT has been %s.", is_on ? "enabled" : "disabled");
 	return code;
@@ -284,6 +303,12 @@ static int saved_target_name(struct restore *r, struct node *n, struct json_obje
 	return code ? code : restore_leaves_target(r, n, out);
 }
 
+static bool has_discovery_auth(const struct node *n)
+{
+	const struct auth_group *d = &container_of(n, const struct config, iscsi)->discovery;
+	return d->enable || d->auth.userid[0] || d->auth.mutual_userid[0];
+}
+
 static void *tpg_base(struct node *n)
 {
 	return NODE_OF(struct tpg, n);
@@ -387,6 +412,8 @@ static const struct saved_class target_saved = {
 };
 static const struct saved_class iscsi_saved = {
 	.list = "fabric_modules",
+	.targets = &target_class,
+	.is_set = has_discovery_auth,
 	.id = { "name" },
 };
 
@@ -394,6 +421,7 @@ const struct node_class iscsi_class = {
 	.name = "iscsi",
 	.help = "iSCSI targets",
 	.saved = &iscsi_saved,
+	.changed = discovery_changed,
 	.commands = iscsi_commands,
 	.groups = iscsi_groups,
 	.summary = summarize_iscsi,
@@ -402,6 +430,8 @@ const struct node_class target_class = {
 	.name = "target",
 	.help = "An iSCSI target",
 	.saved = &target_saved,
+	.attached = target_attached,
+	.changed = target_changed,
 	.commands = target_commands,
 	.summary = summarize_target,
 	.info = info_target,
@@ -411,6 +441,7 @@ const struct node_class tpg_class = {
 	.name = "tpg",
 	.help = "A target portal group",
 	.saved = &tpg_saved,
+	.warn = tpg_warn_set,
 	.commands = tpg_commands,
 	.groups = tpg_groups,
 	.summary = summarize_tpg,

@@ -25,7 +25,7 @@ static int link_lun(struct config *c, struct lun *l, struct storage *s, struct r
 		return err_set(e, -ENOMEM, "%s: out of memory", l->node.name);
 	set_storage(c, l, s);
 	json_object_object_del(l->node.kept, "storage_object");
-	model_dirty(c, &l->node);
+	tree_changed(c, &l->node);
 	const struct node *tpg = &tpg_of(&l->node)->node;
 	reply_say(r, "LUN %u of %s now uses it.", l->number,
 		  tpg->class == &srpt_target_class ? tpg->name : tpg->parent->name);

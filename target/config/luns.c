@@ -168,7 +168,7 @@ static int delete_lun(struct config *c, struct node *n, const struct args *a, st
 		return err_set(e, -ENOENT, "no LUN %d", number);
 	int code = in_use_refuse(c, l, a, e);
 	if (!code)
-		code = model_remove(c, l, e);
+		code = tree_remove(c, l, e);
 	reply_say(r, "Deleted LUN %d.", number);
 	return code;
 }
@@ -210,6 +210,16 @@ static void attach_lun(struct config *c, struct node *n, bool is_attached)
 	else
 		list_remove(&l->storage_link);
 	l->storage->lun_count += is_attached ? 1 : -1u;
+}
+
+static int remove_mappings(struct config *c, struct node *n, struct err *e)
+{
+	struct list *mapped = &NODE_OF(struct lun, n)->mapped;
+	int r = 0;
+	while (!r && !list_empty(mapped))
+		r = tree_remove(
+			c, &list_entry(mapped->next, struct mapped_lun, lun_link)->node, e);
+	return r;
 }
 
 static void free_lun(struct config *c, struct node *n)
@@ -350,6 +360,7 @@ const struct node_class lun_class = {
 	.name = "lun",
 	.help = "A LUN of the portal group",
 	.saved = &lun_saved,
+	.remove_users = remove_mappings,
 	.groups = lun_groups,
 	.summary = summarize_lun,
 	.attached = attach_lun,

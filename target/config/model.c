@@ -13,18 +13,6 @@ static int out_of_memory(const char *what, struct err *e)
 	return err_set(e, -ENOMEM, "%s: out of memory", what);
 }
 
-// Attaches a new object or frees it. what: for the message if the name is in use.
-static int attach_new(struct config *c, struct node *parent, struct node *n, const char *taken,
-		      struct err *e)
-{
-	int r = txn_attach(c, parent, n);
-	if (!r)
-		return 0;
-	r = r == -EEXIST ? err_set(e, r, "%s", taken) : out_of_memory(n->name, e);
-	n->class->free(c, n);
-	return r;
-}
-
 struct storage_type *storage_type_of(struct config *c, const char *name)
 {
 	// Other spellings in old saved files.
@@ -73,7 +61,7 @@ int storage_new(struct config *c, struct storage **ret, const struct backstore_t
 	name_new_uuid(s->wwn);
 	snprintf(s->reason, sizeof s->reason, "not opened yet");
 	snprintf(taken, sizeof taken, "storage object %s/%s already exists", type->name, name);
-	r = attach_new(c, &st->node, &s->node, taken, e);
+	r = tree_add(c, &st->node, &s->node, taken, e);
 	if (!r && !type->is_passthrough)
 		r = add_alua(c, s, e);
 	if (!r)
@@ -102,11 +90,9 @@ int target_new(struct config *c, struct target **ret, const char *name, struct e
 	}
 	list_init(&t->dirty_link);
 	snprintf(taken, sizeof taken, "target %s already exists", name);
-	int r = attach_new(c, &c->iscsi, &t->node, taken, e);
+	int r = tree_add(c, &c->iscsi, &t->node, taken, e);
 	if (r < 0)
 		return r;
-	model_dirty(c, &t->node);
-	c->is_view_dirty = true;
 	*ret = t;
 	return 0;
 }
@@ -145,7 +131,7 @@ int tpg_add(struct config *c, struct tpg *tpg, struct node *parent, const struct
 		tpg_free(c, &tpg->node);
 		return out_of_memory(name, e);
 	}
-	int r = attach_new(c, parent, &tpg->node, taken, e);
+	int r = tree_add(c, parent, &tpg->node, taken, e);
 	if (r < 0)
 		return r;
 	struct node *parts[] = { &tpg->acls, &tpg->luns, &tpg->portals };
@@ -166,7 +152,6 @@ int tpg_new(struct config *c, struct tpg **ret, struct target *t, unsigned tag, 
 	int r = tpg_add(c, tpg, &t->node, &tpg_class, name, tag, taken, e);
 	if (r < 0)
 		return r;
-	model_dirty(c, &tpg->node);
 	*ret = tpg;
 	return 0;
 }
@@ -188,10 +173,9 @@ int lun_new(struct config *c, struct lun **ret, struct tpg *tpg, uint32_t number
 	name_new_alias(l->alias);
 	snprintf(l->group, sizeof l->group, ALUA_DEFAULT_GROUP);
 	snprintf(taken, sizeof taken, "LUN %u already exists", number);
-	int r = attach_new(c, &tpg->luns, &l->node, taken, e);
+	int r = tree_add(c, &tpg->luns, &l->node, taken, e);
 	if (r < 0)
 		return r;
-	model_dirty(c, &l->node);
 	*ret = l;
 	return 0;
 }
@@ -217,10 +201,9 @@ int acl_new(struct config *c, struct acl **ret, struct tpg *tpg, const char *ini
 	}
 	attr_defaults(acl_attr_rows, &a->attr);
 	snprintf(taken, sizeof taken, "Node ACL for %s already exists", name);
-	r = attach_new(c, &tpg->acls, &a->node, taken, e);
+	r = tree_add(c, &tpg->acls, &a->node, taken, e);
 	if (r < 0)
 		return r;
-	model_dirty(c, &a->node);
 	*ret = a;
 	return 0;
 }
@@ -242,66 +225,11 @@ int mapped_lun_new(struct config *c, struct mapped_lun **ret, struct acl *a, uin
 	list_init(&m->lun_link);
 	name_new_alias(m->alias);
 	snprintf(taken, sizeof taken, "Mapped LUN %u already exists", number);
-	int r = attach_new(c, &a->node, &m->node, taken, e);
+	int r = tree_add(c, &a->node, &m->node, taken, e);
 	if (r < 0)
 		return r;
-	model_dirty(c, &m->node);
 	*ret = m;
 	return 0;
-}
-
-int foreign_new(struct config *c, struct node *parent, const struct node_class *class,
-		const char *name, struct json_object *kept, struct err *e)
-{
-	struct foreign *f = calloc(1, sizeof *f);
-	if (!f || node_init(&f->node, class, name) < 0) {
-		free(f);
-		return out_of_memory(name, e);
-	}
-	f->node.kept = json_object_get(kept);
-	return attach_new(c, parent, &f->node, "an object of this name already exists", e);
-}
-
-struct node *fabric_of(struct config *c, const char *fabric, struct err *e)
-{
-	struct node *n = node_child(&c->names, &c->root, fabric);
-	if (n)
-		return n->class == &fabric_class ? n : NULL;
-	if (foreign_new(c, &c->root, &fabric_class, fabric, NULL, e) < 0)
-		return NULL;
-	return node_child(&c->names, &c->root, fabric);
-}
-
-// ---- removal ----
-
-static int remove_list(struct config *c, struct list *head, size_t offset, struct err *e)
-{
-	while (!list_empty(head)) {
-		char *object = (char *)head->next - offset;
-		int r = model_remove(c, (struct node *)object, e);
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
-int model_remove(struct config *c, struct node *n, struct err *e)
-{
-	int r = remove_list(c, &n->children, offsetof(struct node, link), e);
-	if (!r && n->class == &storage_class)
-		r = remove_list(c, &NODE_OF(struct storage, n)->luns,
-				offsetof(struct lun, storage_link) - offsetof(struct lun, node), e);
-	if (!r && n->class == &lun_class)
-		r = remove_list(c, &NODE_OF(struct lun, n)->mapped,
-				offsetof(struct mapped_lun, lun_link) -
-					offsetof(struct mapped_lun, node),
-				e);
-	if (r < 0)
-		return r;
-	model_dirty(c, n);
-	if (n->class == &target_class)
-		c->is_view_dirty = true;
-	return txn_detach(c, n) < 0 ? out_of_memory(n->name, e) : 0;
 }
 
 // ---- links ----
@@ -325,15 +253,6 @@ struct tpg *tpg_of(const struct node *n)
 	while (n && n->class != &tpg_class && n->class != &srpt_target_class)
 		n = n->parent;
 	return n ? NODE_OF(struct tpg, n) : NULL;
-}
-
-void model_dirty(struct config *c, const struct node *n)
-{
-	struct target *t = target_of(n);
-	if (t && !t->is_dirty) {
-		t->is_dirty = true;
-		list_push_back(&c->dirty, &t->dirty_link);
-	}
 }
 
 bool model_is_empty(const struct config *c)

@@ -165,7 +165,9 @@ struct config {
 	struct worker *control;
 	struct prefs prefs;
 	char *file, *state_dir, *socket;
-	struct map names; // (parent, name) -> struct node
+	const struct command_row *every_node;	 // commands of every node
+	const struct node_class *const *classes; // all, ends with NULL
+	struct map names;			 // (parent, name) -> struct node
 	struct map paths; // ("dev", path) -> struct storage, for block and fileio
 	struct node root, backstores, iscsi, srpt;
 	struct storage_type *types;
@@ -227,7 +229,8 @@ extern const struct node_class root_class, backstores_class, iscsi_class, target
 	luns_class, acls_class, portals_class, lun_class, acl_class, mapped_lun_class, portal_class,
 	storage_class, alua_class, alua_group_class, fabric_class, foreign_class,
 	foreign_storage_class, srpt_class, srpt_target_class, srpt_acl_class;
-extern const struct command_row acl_commands[];
+extern const struct command_row every_node_commands[], acl_commands[];
+extern const struct node_class *const node_classes[]; // all of them, ends with NULL
 extern const struct saved_class acl_saved;
 extern const struct group_row tpg_fields[]; // of the saved file
 extern const struct group_row root_groups[], storage_groups[], tpg_groups[], acl_groups[],
@@ -285,12 +288,19 @@ const char *tpg_warning(const struct tpg *tpg);
 // Warns the user of that, with cures.
 void acl_warn(const struct acl *a, struct reply *r);
 void tpg_warn(const struct tpg *tpg, struct reply *r);
+// The same after settings that decide about it: a class's warn.
+void acl_warn_set(const struct node *n, const struct group_row *g, struct json_object *values,
+		  struct reply *r);
+void tpg_warn_set(const struct node *n, const struct group_row *g, struct json_object *values,
+		  struct reply *r);
 
 // ---- no_effect.c ----
 // Why the setting never has an effect; NULL: it has.
 const char *no_effect_here(const struct attr_row *row);
 // Why the setting with value text has no effect; NULL: it has, or is the default.
 const char *no_effect(const struct node *n, const struct attr_row *row, const char *text);
+// ---- storage_no_effect.c ----
+const char *storage_no_effect(const struct node *n, const struct attr_row *row);
 
 // ---- negotiated.c: negotiated values of the live session of an ACL ----
 extern const struct attr_row negotiated_rows[];
@@ -381,14 +391,20 @@ bool portal_retry(struct config *c, struct portal_node *p); // true: it has an a
 int foreign_new(struct config *c, struct node *parent, const struct node_class *class,
 		const char *name, struct json_object *kept, struct err *e);
 // "/srpt": created on demand.
-struct node *fabric_of(struct config *c, const char *fabric, struct err *e);
+struct node *kept_fabric(struct config *c, const char *fabric, struct err *e);
 
-// Removes a node and everything below it (and the mapped LUNs and LUNs that depend on it) from the
-// tree, within the transaction.
-int model_remove(struct config *c, struct node *n, struct err *e);
-void model_dirty(struct config *c, const struct node *n); // marks its target for the next publish
-struct target *target_of(const struct node *n);		  // of iSCSI; NULL: n is not in such a
-							  // target
+// ---- tree.c ----
+// Adds a new node to parent, or frees it. taken: the message if its name is in use. -EEXIST,
+// -ENOMEM.
+int tree_add(struct config *c, struct node *parent, struct node *n, const char *taken,
+	     struct err *e);
+// Removes a node with everything below it and everything that uses it.
+int tree_remove(struct config *c, struct node *n, struct err *e);
+// Calls changed of the nearest class that has it, from n upwards.
+void tree_changed(struct config *c, struct node *n);
+
+struct target *target_of(const struct node *n); // of iSCSI; NULL: n is not in such a
+						// target
 // The name of n's target, iSCSI or SRP, as used in logins; "": none.
 const char *target_name(const struct node *n);
 struct tpg *tpg_of(const struct node *n);
@@ -482,11 +498,11 @@ bool restore_is_meant(const char *wanted, const char *plugin, const char *name);
 int restore_document(struct config *c, struct json_object *doc, const struct restore_options *o,
 		     struct json_object *errors, struct err *e);
 
-// -EBUSY with text: the document gives an open disk in a file or device another size, which cannot
-// change (is_apply). If undo does not undo a resize of it, the disk keeps its size: a line is added
-// to notes, unless NULL. restore_size.c
-int restore_check_sizes(struct config *c, struct json_object *doc, const struct restore_options *o,
-			struct json_object *notes, struct err *e);
+// Whether the document can be applied, before anything changes (is_apply): -EBUSY with text if it
+// gives an open disk in a file or device another size, which cannot change. If undo does not undo a
+// resize of it, the disk keeps its size: a line is added to notes, unless NULL.
+int restore_check(struct config *c, struct json_object *doc, const struct restore_options *o,
+		  struct json_object *notes, struct err *e);
 
 // ---- groups.c ----
 const struct group_row *group_find(const struct node_class *class, const char *name);

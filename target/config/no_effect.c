@@ -6,51 +6,6 @@
 
 #include "target/config/model.h"
 
-static bool lacks_cache(const struct storage *s)
-{
-	return !s->lu->bs->limits.has_write_cache;
-}
-
-static bool lacks_unmap(const struct storage *s)
-{
-	return !s->lu->bs->limits.can_unmap;
-}
-
-static bool lacks_space(const struct storage *s)
-{
-	uint64_t used, total;
-	return backstore_space(s->lu->bs, &used, &total) < 0;
-}
-
-// Attributes that depend on the backstore.
-static const struct {
-	const char *name;
-	bool (*lacks)(const struct storage *s);
-	const char *why;
-} conditions[] = {
-	{"emulate_write_cache",	 lacks_cache, "this storage has no volatile write cache"	 },
-	{ "emulate_tpu",		 lacks_unmap, "this storage cannot unmap"		  },
-	{ "emulate_tpws",		  lacks_unmap, "this storage cannot unmap"		   },
-	{ "thin_threshold_percent", lacks_space, "this storage does not report its used space"},
-};
-
-// Attributes with an effect on a pass-through device.
-static bool is_of_pass_through(const char *name)
-{
-	return !strcmp(name, "queue_depth") || !strcmp(name, "emulate_tas") ||
-	       !strcmp(name, "emulate_ua_intlck_ctrl");
-}
-
-static const char *of_storage(const struct storage *s, const char *name)
-{
-	if (s->type && s->type->is_passthrough && !is_of_pass_through(name))
-		return "the device itself answers";
-	for (size_t i = 0; s->lu && i < sizeof conditions / sizeof *conditions; i++)
-		if (!strcmp(conditions[i].name, name) && conditions[i].lacks(s))
-			return conditions[i].why;
-	return NULL;
-}
-
 // Common reasons.
 static const char *by_name(const char *name)
 {
@@ -89,7 +44,5 @@ const char *no_effect(const struct node *n, const struct attr_row *row, const ch
 	if (!strcasecmp(text, row->default_text ? row->default_text : ""))
 		return NULL;
 	const char *why = no_effect_here(row);
-	if (!why && n->class == &storage_class)
-		why = of_storage(NODE_OF(const struct storage, n), row->name);
-	return why;
+	return why || !n->class->no_effect ? why : n->class->no_effect(n, row);
 }

@@ -88,9 +88,9 @@ int plan_run(struct config *c, struct json_object *doc, const char *what,
 		code = lost_data_refuse(lost, first, what, e);
 	struct json_object *to = save_document(c);
 	if (!code)
-		diff_documents(from, to, lines);
+		diff_documents(c, from, to, lines);
 	if (!code && o->is_undo && !json_object_array_length(lines)) // only sizes would change
-		code = restore_check_sizes(c, doc, o, NULL, e);
+		code = restore_check(c, doc, o, NULL, e);
 	if (!code) {
 		say_result(r, lines, errors, what, o->is_dry);
 		if (lost && o->is_dry)

@@ -10,7 +10,8 @@ int document_read(const char *file, struct json_object **ret, struct err *e);
 
 // Adds the differences between two documents to lines (an array), one line per object or setting:
 // "+ PATH", "- PATH", "  PATH: setting: old -> new". Secrets are masked.
-void diff_documents(struct json_object *from, struct json_object *to, struct json_object *lines);
+void diff_documents(const struct config *c, struct json_object *from, struct json_object *to,
+		    struct json_object *lines);
 
 // The parameter of the commands that may lose data of RAM disks.
 #define PARAM_FORCE_LOSS                                                                           \

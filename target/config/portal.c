@@ -135,7 +135,7 @@ int portal_new(struct config *c, struct portal_node **ret, struct tpg *tpg, cons
 	}
 	if (c->lost_portals && !is_dry && !timer_is_armed(&c->retry))
 		config_retry(c);
-	model_dirty(c, &p->node);
+	tree_changed(c, &p->node);
 	*ret = p;
 	return 0;
 }
@@ -157,7 +157,7 @@ bool portal_retry(struct config *c, struct portal_node *p)
 	c->lost_portals--;
 	p->reason[0] = 0;
 	log_info("portal %s: interface appeared", p->node.name);
-	model_dirty(c, &p->node);
+	tree_changed(c, &p->node);
 	return true;
 }
 
@@ -292,7 +292,7 @@ static int delete (struct config *c, struct node *n, const struct args *a, struc
 		return err_set(e, -ENOENT, "No network portal %s", name);
 	code = in_use_refuse(c, p, a, e);
 	if (!code)
-		code = model_remove(c, p, e);
+		code = tree_remove(c, p, e);
 	reply_say(r, "Deleted network portal %s", name);
 	return code;
 }
@@ -306,7 +306,7 @@ static int change_transports(struct config *c, struct portal_node *p, unsigned m
 		return code;
 	p->is_iser = is_iser;
 	p->transports = mask;
-	model_dirty(c, &p->node);
+	tree_changed(c, &p->node);
 	return 0;
 }
 

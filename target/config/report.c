@@ -116,19 +116,12 @@ static struct json_object *class_json(const struct node_class *class)
 
 struct json_object *config_schema(struct config *c)
 {
-	static const struct node_class *const classes[] = {
-		&root_class,	 &backstores_class, &storage_class,    &iscsi_class,
-		&target_class,	 &tpg_class,	    &luns_class,       &lun_class,
-		&acls_class,	 &acl_class,	    &mapped_lun_class, &portals_class,
-		&portal_class,	 &fabric_class,	    &foreign_class,    &foreign_storage_class,
-		&alua_class,	 &alua_group_class, &srpt_class,       &srpt_target_class,
-		&srpt_acl_class,
-	};
 	struct json_object *o = json_object_new_object(), *list = json_object_new_object();
-	json_object_object_add(o, "every_node", commands_json(every_node_commands));
-	json_object_object_add(o, root_groups[0].name, group_schema(&root_groups[0]));
-	for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
-		json_object_object_add(list, classes[i]->name, class_json(classes[i]));
+	json_object_object_add(o, "every_node", commands_json(c->every_node));
+	const struct group_row *global = c->root.class->groups;
+	json_object_object_add(o, global->name, group_schema(global));
+	for (const struct node_class *const *class = c->classes; *class; class++)
+		json_object_object_add(list, (*class)->name, class_json(*class));
 	for (unsigned i = 0; i < c->type_count; i++)
 		json_object_object_add(list, c->types[i].class_name,
 				       class_json(&c->types[i].class));

@@ -8,29 +8,50 @@
 
 #include "target/config/restore.h"
 
-static int add_fabric(struct restore *r, struct node *n, const struct node_class *class,
-		      struct json_object *o, struct err *e)
+// ---- the fabrics ----
+
+static bool is_fabric(const struct node *n)
 {
-	struct config *c = r->c;
+	const struct saved_class *k = n->class->saved;
+	return k && k->list && !strcmp(k->list, "fabric_modules");
+}
+
+static int read_fabric(struct restore *r, struct node *n, const struct node_class *class,
+		       struct json_object *o, struct err *e)
+{
 	const char *name = json_text(o, "name");
 	if (!name)
 		return err_set(e, -EINVAL, "missing 'name'");
-	if (strcmp(name, "iscsi")) {
-		restore_keep_entry(&c->root, "fabric_modules", o);
+	struct node *fabric = node_child(&r->c->names, n, name);
+	if (!fabric || !is_fabric(fabric)) {
+		restore_keep_entry(n, "fabric_modules", o);
 		return 0;
 	}
-	int code = txn_memory(c, &c->discovery, sizeof c->discovery);
-	if (code < 0)
-		return err_set(e, code, "out of memory");
-	restore_group(r, &c->iscsi, iscsi_groups, o, false);
-	c->is_view_dirty = true;
-	restore_keep_unknown(r, &c->iscsi, o);
+	saved_each_group(g, fabric->class) restore_group(r, fabric, g, o, true);
+	restore_keep_unknown(r, fabric, o);
 	return 0;
 }
 
+// Their settings are defaults, unless the document has values.
+static int forget_fabrics(struct restore *r, bool is_whole_apply)
+{
+	int code = txn_kept(r->c, &r->c->root, !is_whole_apply);
+	list_for_each (i, &r->c->root.children) {
+		struct node *n = list_entry(i, struct node, link);
+		if (code || !is_fabric(n))
+			continue;
+		code = txn_kept(r->c, n, !is_whole_apply);
+		if (is_whole_apply)
+			saved_each_group(g, n->class) restore_group(r, n, g, NULL, true);
+	}
+	return code;
+}
+
+// ---- the preferences ----
+
 static void restore_pref(struct restore *r, const char *name, struct json_object *value)
 {
-	const struct attr_row *row = attr_find(pref_rows, name);
+	const struct attr_row *row = attr_find(r->c->root.class->groups->rows, name);
 	const char *text = json_scalar(value);
 	struct err why = { 0 };
 	if (!row)
@@ -49,7 +70,7 @@ static int restore_prefs(struct restore *r, struct json_object *values, struct e
 	if (code < 0)
 		return err_set(e, code, "out of memory");
 	if (r->options->is_apply)
-		attr_defaults(pref_rows, &r->c->prefs);
+		attr_defaults(r->c->root.class->groups->rows, &r->c->prefs);
 	if (!is_there)
 		return 0;
 	json_object_object_foreach(values, key, value) restore_pref(r, key, value);
@@ -70,7 +91,7 @@ static int keep_unsupported(struct restore *r, const char *fabric, const char *w
 	if (!*fabric || strchr(fabric, '/') || !*wwn || strchr(wwn, '/') || strlen(fabric) > 63 ||
 	    strlen(wwn) > 223)
 		return err_set(e, -EINVAL, "invalid 'fabric' or 'wwn'");
-	struct node *n = fabric_of(r->c, fabric, e);
+	struct node *n = kept_fabric(r->c, fabric, e);
 	if (!n)
 		return err_set(e, -EINVAL, "'fabric' cannot be '%s'", fabric);
 	int code = restore_foreign(r, n, &foreign_class, wwn, o, e);
@@ -79,83 +100,99 @@ static int keep_unsupported(struct restore *r, const char *fabric, const char *w
 	return code;
 }
 
-static int add_target(struct restore *r, struct node *n, const struct node_class *class,
-		      struct json_object *o, struct err *e)
+static int read_target(struct restore *r, struct node *n, const struct node_class *class,
+		       struct json_object *o, struct err *e)
 {
 	const char *fabric = json_text(o, "fabric"), *wwn = json_text(o, "wwn");
 	if (!fabric || !wwn)
 		return err_set(e, -EINVAL, "missing 'fabric' or 'wwn'");
 	if (r->options->only_target && strcmp(r->options->only_target, wwn))
 		return 0;
-	if (!strcmp(fabric, "iscsi"))
-		return restore_entry(r, &r->c->iscsi, &target_class, o, e);
-	if (!strcmp(fabric, "srpt"))
-		return restore_entry(r, &r->c->srpt, &srpt_target_class, o, e);
-	return keep_unsupported(r, fabric, wwn, o, e);
+	struct node *kind = node_child(&r->c->names, n, fabric);
+	bool is_ours = kind && kind->class->saved && kind->class->saved->targets;
+	return is_ours ? restore_entry(r, kind, kind->class->saved->targets, o, e)
+		       : keep_unsupported(r, fabric, wwn, o, e);
 }
 
-// Default, unless the document has a value.
-static int forget_discovery(struct config *c, struct err *e)
+static int read_storage(struct restore *r, struct node *n, const struct node_class *class,
+			struct json_object *o, struct err *e)
 {
-	static const struct auth_group none;
-	int r = txn_change(c, &c->discovery, &none, sizeof none);
-	if (r < 0)
-		return err_set(e, r, "out of memory");
-	c->is_view_dirty |= r;
-	return 0;
+	return class->saved->entry(r, n, class, o, e);
 }
 
-// Removes kinds that became empty too.
-static int sweep_kinds(struct restore *r, struct node *n, struct err *e)
+// ---- the document ----
+
+// Calls fn for the nodes whose children are entries of the document: types of storage, fabrics.
+static int each_kind(struct config *c, int (*fn)(struct config *c, struct node *kind, void *arg),
+		     void *arg)
 {
+	struct node *above[] = { &c->root, &c->backstores };
 	int code = 0;
-	list_for_each_safe (i, &n->children) {
-		struct node *kind = list_entry(i, struct node, link);
-		bool is_foreign = kind->class == &fabric_class;
-		if (!is_foreign && n == &r->c->root)
-			continue;
-		code = code ? code : restore_sweep(r, kind, e);
-		if (!code && is_foreign && !kind->child_count)
-			code = model_remove(r->c, kind, e);
-	}
+	for (int i = 0; i < 2; i++)
+		list_for_each_safe (it, &above[i]->children) {
+			struct node *kind = list_entry(it, struct node, link);
+			if (!code && kind != &c->backstores)
+				code = fn(c, kind, arg);
+		}
 	return code;
 }
 
-static int sweep_all(struct restore *r, struct err *e)
+struct sweep {
+	struct restore *r;
+	struct err *e;
+};
+
+// Kinds of unsupported objects that became empty are removed, too.
+static int sweep_kind(struct config *c, struct node *kind, void *arg)
 {
-	int code = restore_sweep(r, &r->c->iscsi, e);
-	code = code ? code : restore_sweep(r, &r->c->srpt, e);
-	code = code ? code : sweep_kinds(r, &r->c->root, e);
-	return code ? code : sweep_kinds(r, &r->c->backstores, e);
+	struct sweep *s = arg;
+	int code = restore_sweep(s->r, kind, s->e);
+	if (code || kind->class != &fabric_class || kind->child_count)
+		return code;
+	return tree_remove(c, kind, s->e);
 }
 
-// Clears the marks of a partial or failed restore at the top.
-static void forget_named(struct config *c)
+// Clears the marks of a partial or failed restore.
+static int forget_named(struct config *c, struct node *kind, void *arg)
 {
-	list_for_each (i, &c->iscsi.children)
+	list_for_each (i, &kind->children)
 		list_entry(i, struct node, link)->is_named = false;
-	list_for_each (i, &c->srpt.children)
-		list_entry(i, struct node, link)->is_named = false;
-	list_for_each (i, &c->backstores.children) {
-		struct node *type = list_entry(i, struct node, link);
-		list_for_each (j, &type->children)
-			list_entry(j, struct node, link)->is_named = false;
+	return 0;
+}
+
+static void read_list(struct restore *r, struct json_object *doc, const char *list,
+		      int (*fn)(struct restore *r, struct node *n, const struct node_class *class,
+				struct json_object *entry, struct err *e))
+{
+	restore_each(r, &r->c->root, doc, list, fn, saved_class_of(r->c, list));
+}
+
+int restore_check(struct config *c, struct json_object *doc, const struct restore_options *o,
+		  struct json_object *notes, struct err *e)
+{
+	int code = 0;
+	for (int i = 0; i < SAVED_LISTS && o->is_apply; i++) {
+		const struct saved_class *k = saved_class_of(c, saved_lists[i])->saved;
+		struct json_object *list = k->check ? json_field(doc, saved_lists[i]) : NULL;
+		bool is_list = json_object_is_type(list, json_type_array);
+		for (size_t j = 0; is_list && !code && j < json_object_array_length(list); j++)
+			code = k->check(c, json_object_array_get_idx(list, j), o, notes, e);
 	}
+	return code;
 }
 
 int restore_document(struct config *c, struct json_object *doc, const struct restore_options *o,
 		     struct json_object *errors, struct err *e)
 {
-	static const char *const lists[] = { "storage_objects", "targets", "fabric_modules" };
 	struct restore r = { .c = c, .options = o, .errors = errors };
 	bool is_partial = o->only_target || o->only_storage;
 	if (!json_object_is_type(doc, json_type_object))
 		return err_set(e, -EINVAL, "not an object with storage_objects and targets");
-	for (int i = 0; i < 3; i++)
-		if (json_field(doc, lists[i]) &&
-		    !json_object_is_type(json_field(doc, lists[i]), json_type_array))
-			return err_set(e, -EINVAL, "'%s' is not an array", lists[i]);
-	int code = restore_check_sizes(c, doc, o, errors, e);
+	for (int i = 0; i < SAVED_LISTS; i++)
+		if (json_field(doc, saved_lists[i]) &&
+		    !json_object_is_type(json_field(doc, saved_lists[i]), json_type_array))
+			return err_set(e, -EINVAL, "'%s' is not an array", saved_lists[i]);
+	int code = restore_check(c, doc, o, errors, e);
 	if (code < 0)
 		return code;
 	struct json_object *own = json_field(doc, SAVED_SECTION);
@@ -163,27 +200,26 @@ int restore_document(struct config *c, struct json_object *doc, const struct res
 	r.is_exact = own != NULL;
 	r.told_keys = json_object_new_array();
 	bool is_whole_apply = o->is_apply && !is_partial;
-	code = txn_kept(c, &c->root, !is_whole_apply);
-	code = code ? code : txn_kept(c, &c->iscsi, !is_whole_apply);
-	if (!code && is_whole_apply)
-		code = forget_discovery(c, e);
+	code = forget_fabrics(&r, is_whole_apply);
+	if (code < 0)
+		err_set(e, code, "out of memory");
 	if (!code && !is_partial)
 		code = restore_prefs(&r, json_field(own, SAVED_PREFS), e);
 	if (!is_partial)
-		restore_each(&r, &c->root, doc, "fabric_modules", add_fabric, &iscsi_class);
+		read_list(&r, doc, "fabric_modules", read_fabric);
 	if (!o->only_target)
-		restore_each(&r, &c->root, doc, "storage_objects", restore_storage, &storage_class);
+		read_list(&r, doc, "storage_objects", read_storage);
 	if (!o->only_storage)
-		restore_each(&r, &c->root, doc, "targets", add_target, &target_class);
+		read_list(&r, doc, "targets", read_target);
 	if (!code && is_whole_apply)
-		code = sweep_all(&r, e);
+		code = each_kind(c, sweep_kind, &(struct sweep){ &r, e });
 	if (!is_partial) {
 		restore_keep_unknown(&r, &c->root, doc);
 		uint64_t generation = json_object_get_uint64(json_field(own, "generation"));
 		if (generation > c->generation) // each number is allocated once
 			c->generation = generation;
 	}
-	forget_named(c);
+	each_kind(c, forget_named, NULL);
 	map_done(&r.told);
 	map_done(&r.serials);
 	map_done(&r.leaving);

@@ -61,6 +61,8 @@ int restore_foreign(struct restore *r, struct node *parent, const struct node_cl
 		    const char *name, struct json_object *o, struct err *e);
 
 // ---- restore_size.c ----
+int storage_check_size(struct config *c, struct json_object *o, const struct restore_options *how,
+		       struct json_object *notes, struct err *e);
 // Gives the new object the size of the disk in use on its file or device: leaving, which this
 // restore removes, or one in the tree. It is opened at the commit, after the save.
 void restore_true_size(struct restore *r, struct storage *s, const struct storage *leaving);
@@ -69,6 +71,3 @@ void restore_true_size(struct restore *r, struct storage *s, const struct storag
 // Gives a new portal group the relative port of the document.
 int tpg_keep_port(struct restore *r, struct node *n, struct json_object *o, bool is_old,
 		  struct err *e);
-// An entry of storage_objects.
-int restore_storage(struct restore *r, struct node *n, const struct node_class *class,
-		    struct json_object *o, struct err *e);

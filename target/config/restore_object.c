@@ -42,7 +42,7 @@ int restore_sweep(struct restore *r, struct node *n, struct err *e)
 		bool is_named = child->is_named;
 		child->is_named = false;
 		if (!code && !is_named && !child->is_fixed)
-			code = model_remove(r->c, child, e);
+			code = tree_remove(r->c, child, e);
 	}
 	return code;
 }
@@ -151,7 +151,7 @@ int restore_entry(struct restore *r, struct node *parent, const struct node_clas
 	if (n && !r->options->is_apply && !n->is_fixed)
 		n = NULL; // to create it again is an error
 	if (n && k->is_same && !k->is_same(r, n, o)) {
-		code = model_remove(r->c, n, e);
+		code = tree_remove(r->c, n, e);
 		n = NULL;
 	}
 	bool is_old = n;
@@ -168,7 +168,7 @@ int restore_foreign(struct restore *r, struct node *parent, const struct node_cl
 		there->is_named = true;
 		return 0;
 	}
-	int code = there && r->options->is_apply ? model_remove(r->c, there, e) : 0;
+	int code = there && r->options->is_apply ? tree_remove(r->c, there, e) : 0;
 	if (!code)
 		code = foreign_new(r->c, parent, class, name, o, e);
 	struct node *n = code ? NULL : node_child(&r->c->names, parent, name);

@@ -49,14 +49,14 @@ static bool has_resize(struct json_object *commands, const struct storage *s)
 }
 
 // Undo of changes that did not resize the disk leaves its size, and says so.
-static int check_size(struct config *c, struct json_object *o, const struct restore_options *how,
-		      struct json_object *notes, struct err *e)
+int storage_check_size(struct config *c, struct json_object *o, const struct restore_options *how,
+		       struct json_object *notes, struct err *e)
 {
 	const char *plugin = json_text(o, "plugin"), *name = json_text(o, "name");
 	const struct storage *s = open_disk(c, plugin, json_text(o, "dev"));
 	uint64_t wanted = s ? size_in(s, o) : 0, size = s ? storage_size(s) : 0;
 	struct err why = { 0 };
-	if (!name || !wanted || wanted == size ||
+	if (how->only_target || !name || !wanted || wanted == size ||
 	    !restore_is_meant(how->only_storage, plugin, name))
 		return 0;
 	int code = err_set(&why, -EBUSY,
@@ -69,18 +69,6 @@ static int check_size(struct config *c, struct json_object *o, const struct rest
 	}
 	if (e)
 		*e = why;
-	return code;
-}
-
-int restore_check_sizes(struct config *c, struct json_object *doc, const struct restore_options *o,
-			struct json_object *notes, struct err *e)
-{
-	struct json_object *list = json_field(doc, "storage_objects");
-	bool is_concerned =
-		o->is_apply && !o->only_target && json_object_is_type(list, json_type_array);
-	int code = 0;
-	for (size_t i = 0; is_concerned && !code && i < json_object_array_length(list); i++)
-		code = check_size(c, json_object_array_get_idx(list, i), o, notes, e);
 	return code;
 }
 

@@ -239,7 +239,7 @@ static void apply_group(struct restore *r, const struct group_row *g, struct nod
 			apply_row(r, g, n, row, before, &restarts);
 	if (!memcmp(now, then, g->size))
 		return;
-	model_dirty(r->c, n);
+	tree_changed(r->c, n);
 	if (txn_was(r->c, now, then, g->size) < 0 || (restarts && g->restart && g->restart(r->c, n) < 0))
 		restore_complain(r, "%s: out of memory", n->name);
 }
@@ -247,7 +247,7 @@ static void apply_group(struct restore *r, const struct group_row *g, struct nod
 void restore_group(struct restore *r, struct node *n, const struct group_row *g,
 		   struct json_object *o, bool is_old)
 {
-	bool has_before = g->base && r->options->is_apply && (is_old || g->part);
+	bool has_before = g->base && (is_old || (r->options->is_apply && g->part));
 	char *before = has_before ? malloc(g->offset + g->size) : NULL;
 	if (before)
 		memcpy(before, g->base(n), g->offset + g->size);

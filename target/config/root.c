@@ -41,20 +41,20 @@ static int remove_all(struct config *c, struct err *e)
 	c->discovery = (struct auth_group){ 0 };
 	c->is_view_dirty = true;
 	while (!r && !list_empty(&c->iscsi.children))
-		r = model_remove(c, list_entry(c->iscsi.children.next, struct node, link), e);
+		r = tree_remove(c, list_entry(c->iscsi.children.next, struct node, link), e);
 	while (!r && !list_empty(&c->srpt.children))
-		r = model_remove(c, list_entry(c->srpt.children.next, struct node, link), e);
+		r = tree_remove(c, list_entry(c->srpt.children.next, struct node, link), e);
 	list_for_each_safe (i, &c->root.children) {
 		struct node *n = list_entry(i, struct node, link);
 		if (!r && n->class == &fabric_class)
-			r = model_remove(c, n, e);
+			r = tree_remove(c, n, e);
 	}
 	list_for_each_safe (i, &c->backstores.children) {
 		struct node *type = list_entry(i, struct node, link);
 		while (!r && !list_empty(&type->children))
-			r = model_remove(c, list_entry(type->children.next, struct node, link), e);
+			r = tree_remove(c, list_entry(type->children.next, struct node, link), e);
 		if (!r && type->class == &fabric_class)
-			r = model_remove(c, type, e);
+			r = tree_remove(c, type, e);
 	}
 	return r;
 }
@@ -380,48 +380,6 @@ static void summarize_backstores(struct config *c, const struct node *n, struct 
 	snprintf(ret->text, sizeof ret->text, "...");
 }
 
-static void summarize_fabric(struct config *c, const struct node *n, struct summary *ret)
-{
-	snprintf(ret->text, sizeof ret->text, "%s: %u, kept",
-		 n->parent == &c->backstores ? "Storage Objects" : "Targets", n->child_count);
-}
-
-static void summarize_foreign(struct config *c, const struct node *n, struct summary *ret)
-{
-	snprintf(ret->text, sizeof ret->text, "kept: %s is not supported", n->parent->name);
-	ret->is_broken = true;
-}
-
-static void free_foreign(struct config *c, struct node *n)
-{
-	node_done(n);
-	free(n); // the object begins with its node
-}
-
-static int delete_foreign(struct config *c, struct node *n, const struct args *a, struct reply *r,
-			  struct err *e)
-{
-	struct node *child = node_child(&c->names, n, arg(a, "name"));
-	if (!child)
-		return err_set(e, -ENOENT, "No %.200s here", arg(a, "name"));
-	int code = model_remove(c, child, e);
-	if (!code && !n->child_count)
-		code = model_remove(c, n, e);
-	reply_say(r, "Deleted %s.", arg(a, "name"));
-	return code;
-}
-
-// clang-format off
-static const struct param_row foreign_params[] = {
-	{ "name", PARAM_CHILD, true, NULL, "name of the object", "wwn" },
-	{ 0 },
-};
-static const struct command_row foreign_commands[] = {
-	{ "delete", foreign_params, "Delete a kept object.", false, delete_foreign },
-	{ 0 },
-};
-// clang-format on
-
 static const char *const lists[] = { "storage_objects", "targets", "fabric_modules", SAVED_SECTION,
 				     NULL };
 static const struct saved_class saved = { .ignored = lists };
@@ -439,23 +397,4 @@ const struct node_class backstores_class = {
 	.name = "backstores",
 	.help = "Storage objects by type",
 	.summary = summarize_backstores,
-};
-const struct node_class fabric_class = {
-	.name = "kept",
-	.help = "Unsupported objects, kept for the saved file",
-	.commands = foreign_commands,
-	.summary = summarize_fabric,
-	.free = free_foreign,
-};
-const struct node_class foreign_class = {
-	.name = "kept.target",
-	.help = "A target of another fabric, kept for the saved file",
-	.summary = summarize_foreign,
-	.free = free_foreign,
-};
-const struct node_class foreign_storage_class = {
-	.name = "kept.storage",
-	.help = "A storage object of another plugin, kept for the saved file",
-	.summary = summarize_foreign,
-	.free = free_foreign,
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The tree as a document in rtslib's form. Content that rtslib would refuse is in our own section
 // at the top level, which rtslib ignores.
+#include <string.h>
+
 #include "target/config/saved.h"
 
 // The entries of every kind below n, such as the disks of every type or the targets of every
@@ -19,13 +21,21 @@ static void put_kinds(struct save *s, struct node *n, const char *list_key, stru
 	json_object_object_add(doc, list_key, list);
 }
 
-// An entry for what is set.
+// Fabrics with settings, or with unknown ones.
 static struct json_object *fabric_list(struct save *s)
 {
 	struct json_object *list = json_object_new_array();
-	const struct auth_group *d = &s->c->discovery;
-	if (d->enable || d->auth.userid[0] || d->auth.mutual_userid[0] || s->c->iscsi.kept)
-		json_object_array_add(list, save_object(s, &s->c->iscsi));
+	list_for_each (i, &s->c->root.children) {
+		struct node *n = list_entry(i, struct node, link);
+		const struct saved_class *k = n->class->saved;
+		if (!k || !k->list || strcmp(k->list, "fabric_modules"))
+			continue;
+		struct json_object *o = save_object(s, n);
+		if (k->is_set(n) || n->kept)
+			json_object_array_add(list, o);
+		else
+			json_object_put(o);
+	}
 	return list;
 }
 
@@ -37,7 +47,7 @@ static struct json_object *own_section(struct save *s)
 	if (c->change.saved)
 		json_object_object_add(own, "change", json_object_get(c->change.saved));
 	json_object_object_add(own, "generation", json_object_new_uint64(c->generation));
-	save_group(s, &root_groups[0], &c->root, prefs);
+	save_group(s, c->root.class->groups, &c->root, prefs);
 	if (json_object_object_length(prefs))
 		json_object_object_add(own, SAVED_PREFS, json_object_get(prefs));
 	json_object_put(prefs);

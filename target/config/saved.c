@@ -5,11 +5,16 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct node_class *const saved_classes[] = {
-	&storage_class,	 &alua_group_class, &target_class, &srpt_target_class,
-	&tpg_class,	 &lun_class,	    &portal_class, &acl_class,
-	&srpt_acl_class, &mapped_lun_class, &iscsi_class,  NULL,
-};
+const char *const saved_lists[SAVED_LISTS] = { "storage_objects", "targets", "fabric_modules" };
+
+const struct node_class *saved_class_of(const struct config *c, const char *list)
+{
+	for (const struct node_class *const *class = c->classes; *class; class ++)
+		if ((*class)->saved && (*class)->saved->list &&
+		    !strcmp((*class)->saved->list, list))
+			return *class;
+	return NULL;
+}
 
 void saved_ids(const struct node *n, char ids[2][SAVED_NAME_SIZE])
 {
@@ -68,16 +73,21 @@ bool saved_is_own(const struct group_row *g, const struct node *n, const struct 
 	return g->is_own ? g->is_own(n, row) : row->flags & ATTR_OWN;
 }
 
-bool saved_is_secret(const char *key)
+static bool is_secret_of(const struct group_row *g, const char *key)
 {
 	char text[80];
-	for (const struct node_class *const *class = saved_classes; *class; class ++)
-		saved_each_group(g, *class) for (const struct attr_row *row =
-							 g->node_rows ? NULL : group_rows(g);
-						 row && row->name;
-						 row++) if (row->flags & ATTR_SECRET &&
-							    (!strcmp(row->name, key) ||
-							     !strcmp(saved_key(g, row, text),
-								     key))) return true;
+	for (const struct attr_row *row = g->node_rows ? NULL : group_rows(g); row && row->name;
+	     row++)
+		if (row->flags & ATTR_SECRET &&
+		    (!strcmp(row->name, key) || !strcmp(saved_key(g, row, text), key)))
+			return true;
+	return false;
+}
+
+bool saved_is_secret(const struct config *c, const char *key)
+{
+	for (const struct node_class *const *class = c->classes; *class; class ++)
+		if ((*class)->saved)
+			saved_each_group(g, *class) if (is_secret_of(g, key)) return true;
 	return false;
 }

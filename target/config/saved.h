@@ -10,7 +10,8 @@
 #define SAVED_SECTION "farblock" // top-level key of ours; rtslib ignores it
 #define SAVED_TARGET  "target"	 // in kept keys of an SRP target: those of the target itself
 #define SAVED_PREFS   "global"	 // in it: the preferences that differ from their defaults
-enum { SAVED_VERSION = 1, SAVED_NAME_SIZE = 300 };
+enum { SAVED_VERSION = 1, SAVED_NAME_SIZE = 300, SAVED_LISTS = 3 };
+extern const char *const saved_lists[SAVED_LISTS]; // of the document
 
 struct restore;
 
@@ -30,11 +31,21 @@ struct saved_class {
 	const char *entries; // its fields and lists are in the only entry of this list
 	const struct group_row *fields; // rows beside the groups of the class; ends with SAVED_NOT
 	const struct node_class *const *lists; // of the entries in it, in the order of reading
+	const struct node_class *targets;      // of a fabric: the class of its children
 	const char *const *ignored;	       // keys of rtslib without a meaning here
 	const char *unknown; // what an unknown key of the node above is called in messages, if
 			     // those of its entries are reported as its own ["key", of the node]
+	// Whether the settings of a fabric are to be saved.
+	bool (*is_set)(const struct node *n);
 	// Adds what the text of an entry depends on beside rows and ids. [nothing]
 	void (*key)(struct frozen_key *k, struct node *n);
+	// An entry of a list of the document itself: finds its class and node. [NULL]
+	int (*entry)(struct restore *r, struct node *n, const struct node_class *class,
+		     struct json_object *o, struct err *e);
+	// Whether the entry of a document that is applied is possible, before anything changes.
+	// notes: NULL, or an array for lines. 0, or a negative errno with text. [it is]
+	int (*check)(struct config *c, struct json_object *o, const struct restore_options *options,
+		     struct json_object *notes, struct err *e);
 	// The name of the node for entry o below n. 0, 1: the entry is handled, or a negative errno
 	// with text. [id[0] is a number in 0..65535, after prefix]
 	int (*name)(struct restore *r, struct node *n, struct json_object *o,
@@ -50,8 +61,8 @@ struct saved_class {
 };
 
 // ---- saved.c: names ----
-// The classes whose entries are in the document itself, then all others.
-extern const struct node_class *const saved_classes[];
+// The class of the entries of a list, the first of several; NULL: no such list.
+const struct node_class *saved_class_of(const struct config *c, const char *list);
 // The keys of an entry as text, "" for an absent id[1].
 void saved_ids(const struct node *n, char ids[2][SAVED_NAME_SIZE]);
 // The node between n and its children of a class; NULL: it has none.
@@ -64,7 +75,7 @@ const struct group_row *saved_next_group(const struct node_class *class, const s
 const struct attr_row *saved_rows(const struct group_row *g, const struct node *n);
 const char *saved_key(const struct group_row *g, const struct attr_row *row, char out[80]);
 bool saved_is_own(const struct group_row *g, const struct node *n, const struct attr_row *row);
-bool saved_is_secret(const char *key); // of any class
+bool saved_is_secret(const struct config *c, const char *key); // of any class
 
 // ---- save_object.c ----
 struct save {

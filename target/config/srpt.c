@@ -140,7 +140,7 @@ static int delete (struct config *c, struct node *n, const struct args *a, struc
 	struct node *t = node_child(&c->names, n, name);
 	if (!t)
 		return err_set(e, -ENOENT, "No target %s", name);
-	code = model_remove(c, t, e);
+	code = tree_remove(c, t, e);
 	reply_say(r, "Deleted Target %s.", name);
 	return code;
 }
@@ -272,9 +272,12 @@ static const struct saved_class target_saved = {
 	.filled = keep_port,
 };
 
+static const struct saved_class fabric_saved = { .targets = &srpt_target_class };
+
 const struct node_class srpt_class = {
 	.name = "srpt",
 	.help = "SRP targets",
+	.saved = &fabric_saved,
 	.commands = commands,
 	.summary = summarize,
 	.info = info_fabric,

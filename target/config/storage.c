@@ -64,7 +64,7 @@ static void mark_luns(struct storage *s)
 	list_for_each (i, &s->luns) {
 		struct lun *l = list_entry(i, struct lun, storage_link);
 		l->told.lu = NULL;
-		model_dirty(s->config, &l->node);
+		tree_changed(s->config, &l->node);
 	}
 }
 

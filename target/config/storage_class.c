@@ -128,7 +128,7 @@ static int delete (struct config *c, struct node *n, const struct args *a, struc
 		return err_set(e, -ENOENT, "No storage object named %s.", name);
 	int code = in_use_refuse(c, child, a, e);
 	if (!code)
-		code = model_remove(c, child, e);
+		code = tree_remove(c, child, e);
 	reply_say(r, "Deleted storage object %s.", name);
 	return code;
 }
@@ -208,6 +208,15 @@ static void attach(struct config *c, struct node *n, bool is_attached)
 		map_put(&c->paths, &c->paths, dev, s);
 	else if (map_get(&c->paths, &c->paths, dev) == s)
 		map_remove(&c->paths, &c->paths, dev);
+}
+
+static int remove_luns(struct config *c, struct node *n, struct err *e)
+{
+	struct list *luns = &NODE_OF(struct storage, n)->luns;
+	int r = 0;
+	while (!r && !list_empty(luns))
+		r = tree_remove(c, &list_entry(luns->next, struct lun, storage_link)->node, e);
+	return r;
 }
 
 // At the end of the summary: why no block of an open disk can be accessed.
@@ -340,6 +349,8 @@ const struct node_class storage_class = {
 	.name = "storage",
 	.help = "A storage object",
 	.saved = &storage_saved,
+	.remove_users = remove_luns,
+	.no_effect = storage_no_effect,
 	.commands = object_commands,
 	.groups = storage_groups,
 	.summary = summarize,

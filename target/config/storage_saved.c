@@ -254,22 +254,6 @@ static int name(struct restore *r, struct node *n, struct json_object *o, char o
 	return 1;
 }
 
-static const struct node_class *const lists[] = { &alua_group_class, NULL };
-const struct saved_class storage_saved = {
-	.list = "storage_objects",
-	.above = "/backstores",
-	.id = {"plugin", "name"},
-	.between = "/",
-	.depth = 2,
-	.fields = fields,
-	.lists = lists,
-	.key = add_key,
-	.name = name,
-	.is_same = is_same,
-	.make = make,
-	.filled = filled,
-};
-
 // ---- any entry of storage_objects ----
 
 // "rd0", "ramdisk/rd0", "ramdisk:rd0", "/backstores/ramdisk/rd0"
@@ -303,8 +287,8 @@ static int keep_unsupported(struct restore *r, const char *plugin, const char *n
 	return code;
 }
 
-int restore_storage(struct restore *r, struct node *n, const struct node_class *class,
-		    struct json_object *o, struct err *e)
+static int entry(struct restore *r, struct node *n, const struct node_class *class,
+		 struct json_object *o, struct err *e)
 {
 	const char *plugin = json_text(o, "plugin"), *name = json_text(o, "name");
 	if (!plugin || !name)
@@ -315,3 +299,21 @@ int restore_storage(struct restore *r, struct node *n, const struct node_class *
 	return st ? restore_entry(r, &st->node, class, o, e)
 		  : keep_unsupported(r, plugin, name, o, e);
 }
+
+static const struct node_class *const lists[] = { &alua_group_class, NULL };
+const struct saved_class storage_saved = {
+	.list = "storage_objects",
+	.above = "/backstores",
+	.id = {"plugin", "name"},
+	.between = "/",
+	.depth = 2,
+	.fields = fields,
+	.lists = lists,
+	.key = add_key,
+	.entry = entry,
+	.check = storage_check_size,
+	.name = name,
+	.is_same = is_same,
+	.make = make,
+	.filled = filled,
+};

@@ -9,7 +9,7 @@
 static bool can_join(struct config *c, const struct config_call *call)
 {
 	struct node *n = config_node(c, call->path);
-	const struct command_row *row = n ? command_find(n->class, call->command) : NULL;
+	const struct command_row *row = n ? command_find(c, n->class, call->command) : NULL;
 	return row && !row->is_readonly && n->class != &root_class;
 }
 

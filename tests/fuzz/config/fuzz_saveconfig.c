@@ -28,7 +28,7 @@ static void apply(struct json_object *doc, struct json_object *written)
 	struct restore_options o = { .is_dry = true, .is_running = true, .is_apply = true };
 	struct json_object *errors = json_object_new_array(), *lines = json_object_new_array();
 	struct err e;
-	diff_documents(doc, written, lines);
+	diff_documents(config, doc, written, lines);
 	if (restore_document(config, doc, &o, errors, &e) >= 0) {
 		size_t len;
 		char *text = save_text(config, &len);
