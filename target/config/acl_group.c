@@ -18,7 +18,7 @@ static struct node *split(struct config *c, const char *path, char tag[128], con
 	snprintf(above, sizeof above, "%.*s/acls", (int)(at - path), path);
 	snprintf(tag, 128, "%.*s", (int)len, name);
 	*ret_rest = name + len;
-	struct node *n = config_node(c, above);
+	struct node *n = node_at(&c->names, &c->root, above);
 	return n && n->class == &acls_class ? n : NULL;
 }
 
@@ -36,27 +36,26 @@ static void merge(struct reply *to, struct reply *more)
 }
 
 static int run_on_one(struct config *c, const struct node *acl, const char *rest,
-		      const struct config_call *call, bool is_admin, struct reply *out,
-		      bool *ret_is_enough, struct err *e)
+		      const struct config_call *call, bool is_admin, config_run_fn *run,
+		      struct reply *out, bool *ret_is_enough, struct err *e)
 {
 	char path[700];
 	struct reply one;
 	size_t used = node_path(acl, path, sizeof path);
 	snprintf(path + used, sizeof path - used, "%s", rest);
-	const struct node *n = config_node(c, path);
+	const struct node *n = node_at(&c->names, &c->root, path);
 	if (!n) // an initiator's name may be the tag of another one: do not look it up again
 		return err_set(e, -ENOENT, "No such path %.200s", path);
 	const struct command_row *row = command_find(c, n->class, call->command);
 	*ret_is_enough = row && row->is_readonly;
-	int r = config_run(c, path, call->command, call->positional, call->named, is_admin, &one,
-			   e);
+	int r = run(c, path, call->command, call->positional, call->named, is_admin, &one, e);
 	if (!r)
 		merge(out, &one);
 	return r;
 }
 
-bool acl_group_run(struct config *c, const struct config_call *call, bool is_admin, int *ret,
-		   struct reply *out, struct err *e)
+bool acl_group_run(struct config *c, const struct config_call *call, bool is_admin,
+		   config_run_fn *run, int *ret, struct reply *out, struct err *e)
 {
 	char tag[128];
 	const char *rest;
@@ -73,11 +72,11 @@ bool acl_group_run(struct config *c, const struct config_call *call, bool is_adm
 		if (r || is_enough || !a->tag || strcmp(a->tag, tag))
 			continue;
 		has_any = true;
-		r = run_on_one(c, &a->node, rest, call, is_admin, out, &is_enough, e);
+		r = run_on_one(c, &a->node, rest, call, is_admin, run, out, &is_enough, e);
 	}
 	c->together.mark = start;
 	c->together.is_open = was_open;
-	if (has_any && !is_enough)
+	if (r < 0 || (!is_enough && txn_has_changed(c, start)))
 		r = config_finish(c, r, e);
 	if (r < 0)
 		reply_done(out);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Initiators that may log in, and their LUNs: /iscsi/WWN/tpgN/acls.
+// Initiators that may log in: /iscsi/WWN/tpgN/acls.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/config/restore.h"
+#include "target/config/model.h"
 #include "target/iscsi/sessions.h"
 #include "transport/iscsi/login.h"
 
@@ -135,231 +135,6 @@ static void summarize_acls(struct config *c, const struct node *n, struct summar
 	snprintf(ret->text, sizeof ret->text, "ACLs: %u", n->child_count);
 }
 
-static void summarize_acl(struct config *c, const struct node *n, struct summary *ret)
-{
-	const struct acl *a = NODE_OF(const struct acl, n);
-	static const char *const words[] = {
-		[CREDENTIALS_NONE] = "auth required, no credentials",
-		[CREDENTIALS_NO_PASSWORD] = "auth required, no password",
-		[CREDENTIALS_ONE_WAY] = "1-way auth",
-		[CREDENTIALS_MUTUAL] = "mutual auth",
-	};
-	bool is_own;
-	enum credentials has = credentials_of_acl(a, &is_own);
-	const char *auth = !acl_needs_credentials(a)		   ? "no-auth"
-			   : !is_own && has >= CREDENTIALS_ONE_WAY ? "auth via tpg"
-								   : words[has];
-	snprintf(ret->text, sizeof ret->text, "%s%s%s%s, Mapped LUNs: %u", a->tag ? "(tag " : "",
-		 a->tag ? a->tag : "", a->tag ? "), " : "", auth, n->child_count);
-	ret->warning = acl_warning(a);
-	ret->is_broken = ret->warning;
-	ret->is_healthy = !ret->is_broken;
-}
-
-static void info_acl(struct config *c, const struct node *n, struct json_object *ret)
-{
-	const char *target = target_name(n);
-	unsigned sessions = sessions_count(target, tpg_of(n)->tag, n->name);
-	json_put_text(ret, "node_wwn", n->name);
-	json_put_text(ret, "tag", NODE_OF(const struct acl, n)->tag);
-	json_object_object_add(ret, "sessions", json_object_new_int64(sessions));
-}
-
-void acl_free(struct config *c, struct node *n)
-{
-	struct acl *a = NODE_OF(struct acl, n);
-	free(a->tag);
-	node_done(n);
-	explicit_bzero(&a->auth, sizeof a->auth);
-	free(a);
-}
-
-// ---- an ACL's mapped LUNs ----
-
-static void free_node(struct config *c, struct node *n)
-{
-	node_done(n);
-	free(n); // the object begins with its node
-}
-
-static bool is_mapped(const struct lun *l, const struct node *acl)
-{
-	list_for_each (i, &l->mapped)
-		if (list_entry(i, struct mapped_lun, lun_link)->node.parent == acl)
-			return true;
-	return false;
-}
-
-static int create_mapping(struct config *c, struct node *n, const struct args *a, struct reply *r,
-			  struct err *e)
-{
-	struct acl *acl = NODE_OF(struct acl, n);
-	struct mapped_lun *m;
-	struct lun *l;
-	int number = number_pick(c, n, "mapped_lun", arg(a, "mapped_lun"), e);
-	if (number < 0)
-		return number;
-	int code = lun_for(c, tpg_of(n), arg(a, "tpg_lun_or_backstore"), &l, r, e);
-	if (code < 0)
-		return code;
-	if (is_mapped(l, n))
-		reply_say(r, "Warning: TPG LUN %u already mapped to this NodeACL", l->number);
-	code = mapped_lun_new(c, &m, acl, (uint32_t)number, l, arg_bool(a, "write_protect", false),
-			      e);
-	reply_say(r, "Created Mapped LUN %d.", number);
-	return code;
-}
-
-static int delete_mapping(struct config *c, struct node *n, const struct args *a, struct reply *r,
-			  struct err *e)
-{
-	char name[24];
-	int number = number_of(arg(a, "mapped_lun"), "mapped_lun", 65535);
-	if (number < 0)
-		return err_set(e, -EINVAL,
-			       "mapped_lun: '%.60s' is not a mapped LUN (such as 3 or mapped_lun3)",
-			       arg(a, "mapped_lun"));
-	snprintf(name, sizeof name, "mapped_lun%d", number);
-	struct node *m = node_child(&c->names, n, name);
-	if (!m)
-		return err_set(e, -ENOENT, "no mapped LUN %d", number);
-	int code = in_use_refuse(c, m, a, e);
-	if (!code)
-		code = tree_remove(c, m, e);
-	reply_say(r, "Deleted Mapped LUN %d.", number);
-	return code;
-}
-
-static void summarize_mapping(struct config *c, const struct node *n, struct summary *ret)
-{
-	const struct mapped_lun *m = NODE_OF(const struct mapped_lun, n);
-	if (!m->lun || !m->lun->storage) {
-		snprintf(ret->text, sizeof ret->text, "BROKEN LUN LINK");
-		ret->is_broken = true;
-		return;
-	}
-	const struct storage *s = m->lun->storage;
-	snprintf(ret->text, sizeof ret->text, "lun%u %s/%s (%s)", m->lun->number,
-		 s->node.parent->name, s->node.name, m->is_write_protected ? "ro" : "rw");
-	ret->is_healthy = s->lu != NULL;
-	ret->is_broken = !s->lu;
-}
-
-static void attach_mapping(struct config *c, struct node *n, bool is_attached)
-{
-	struct mapped_lun *m = NODE_OF(struct mapped_lun, n);
-	if (m->lun && is_attached)
-		list_push_back(&m->lun->mapped, &m->lun_link);
-	else
-		list_remove(&m->lun_link);
-}
-
-// ---- the saved file ----
-
-static size_t saved_tag(struct node *n, const struct attr_row *row, char *out, size_t size)
-{
-	const char *tag = NODE_OF(const struct acl, n)->tag;
-	snprintf(out, size, "%s", tag ? tag : "");
-	return strlen(out);
-}
-
-static int saved_acl_name(struct restore *r, struct node *n, struct json_object *o,
-			  char out[SAVED_NAME_SIZE], struct err *e)
-{
-	const char *name = json_text(o, "node_wwn");
-	return name ? acl_name(tpg_of(n), name, out, e) : err_set(e, -EINVAL, "missing 'node_wwn'");
-}
-
-static int make_acl(struct restore *r, struct node *n, const char *name, struct json_object *o,
-		    struct node **ret, struct err *e)
-{
-	struct acl *a;
-	int code = acl_new(r->c, &a, tpg_of(n), name, e);
-	if (!code)
-		*ret = &a->node;
-	return code;
-}
-
-static int set_tag(struct restore *r, struct node *n, struct json_object *o, bool is_old,
-		   struct err *e)
-{
-	struct acl *a = NODE_OF(struct acl, n);
-	const char *tag = json_text(o, "tag");
-	if (tag && !*tag)
-		tag = NULL;
-	if ((!tag && !a->tag) || (tag && a->tag && !strcmp(tag, a->tag)))
-		return 0;
-	char *copy = tag ? strdup(tag) : NULL;
-	return tag && !copy ? -ENOMEM : txn_text(r->c, &a->tag, copy);
-}
-
-static void *mapped_base(struct node *n)
-{
-	return NODE_OF(struct mapped_lun, n);
-}
-
-static uint32_t tpg_lun(const struct mapped_lun *m)
-{
-	return m->lun ? m->lun->number : m->tpg_lun;
-}
-
-static size_t saved_tpg_lun(struct node *n, const struct attr_row *row, char *out, size_t size)
-{
-	return (size_t)snprintf(out, size, "%u", tpg_lun(NODE_OF(const struct mapped_lun, n)));
-}
-
-static int saved_mapped_name(struct restore *r, struct node *n, struct json_object *o,
-			     char out[SAVED_NAME_SIZE], struct err *e)
-{
-	int number = restore_number_field(o, "index", 65535, e);
-	int code = number < 0 ? number : restore_number_field(o, "tpg_lun", 65535, e);
-	snprintf(out, SAVED_NAME_SIZE, "mapped_lun%d", number);
-	return code < 0 ? code : 0;
-}
-
-static struct lun *lun_in(struct restore *r, const struct node *acl, struct json_object *o,
-			  uint32_t *ret_number)
-{
-	char name[16];
-	int number = restore_number_field(o, "tpg_lun", 65535, NULL);
-	snprintf(name, sizeof name, "lun%d", number);
-	struct node *l = node_child(&r->c->names, &tpg_of(acl)->luns, name);
-	*ret_number = (uint32_t)number;
-	return l ? NODE_OF(struct lun, l) : NULL;
-}
-
-static bool is_same_mapping(struct restore *r, const struct node *n, struct json_object *o)
-{
-	const struct mapped_lun *m = NODE_OF(const struct mapped_lun, n);
-	uint32_t number;
-	return m->lun == lun_in(r, n->parent, o, &number) && m->tpg_lun == number;
-}
-
-static int make_mapping(struct restore *r, struct node *n, const char *name, struct json_object *o,
-			struct node **ret, struct err *e)
-{
-	struct mapped_lun *m;
-	uint32_t lun;
-	struct lun *l = lun_in(r, n, o, &lun);
-	int number = number_of(name, "mapped_lun", 65535);
-	int code = mapped_lun_new(r->c, &m, NODE_OF(struct acl, n), (uint32_t)number, l, false, e);
-	if (code < 0)
-		return code;
-	m->tpg_lun = lun;
-	*ret = &m->node;
-	return 0;
-}
-
-static int check_mapping(struct restore *r, struct node *n, struct json_object *o, bool is_old,
-			 struct err *e)
-{
-	const struct mapped_lun *m = NODE_OF(const struct mapped_lun, n);
-	if (!m->lun)
-		restore_complain(r, "%s: mapped LUN %u: no LUN %u, kept", n->parent->name,
-				 m->number, m->tpg_lun);
-	return 0;
-}
-
 // ---- rows ----
 
 // clang-format off
@@ -385,18 +160,6 @@ static const struct param_row untag_params[] = {
 	{ "wwn_or_tag", PARAM_CHILD, true, NULL, "initiator name or tag", NULL },
 	{ 0 },
 };
-static const struct param_row create_mapping_params[] = {
-	{ "mapped_lun", PARAM_STRING, true, NULL, "LUN number for the initiator", NULL },
-	{ "tpg_lun_or_backstore", PARAM_LUN, true, NULL,
-	  "LUN of the portal group, or path of a storage object", NULL },
-	{ "write_protect", PARAM_BOOL, false, "false", "true: read-only access", NULL },
-	{ 0 },
-};
-static const struct param_row mapping_params[] = {
-	{ "mapped_lun", PARAM_CHILD, true, NULL, "3 or mapped_lun3", NULL },
-	PARAM_FORCE,
-	{ 0 },
-};
 static const struct command_row acls_commands[] = {
 	{ "create", create_acl_params, "Allow an initiator to log in.", false, create_acl },
 	{ "delete", acl_params, "Delete an ACL, or all with a tag, and end its sessions.", false,
@@ -407,101 +170,11 @@ static const struct command_row acls_commands[] = {
 	{ "untag", untag_params, "Remove the tag.", false, acl_untag },
 	{ 0 },
 };
-const struct command_row acl_commands[] = {
-	{ "create", create_mapping_params, "Map a LUN for this initiator.", false,
-	  create_mapping },
-	{ "delete", mapping_params, "Delete a mapped LUN.", false, delete_mapping },
-	{ 0 },
-};
 // clang-format on
-
-static const struct attr_row tag_rows[] = {
-	{.name = "tag",			 .type = ATTR_STRING, .flags = ATTR_GIVEN | ATTR_SPARSE },
-	{ 0},
-};
-static const struct group_row acl_fields[] = {
-	{.form = SAVED_TYPED, .rows = tag_rows, .get = saved_tag },
-	{ 0  },
-};
-static const struct node_class *const acl_lists[] = { &mapped_lun_class, NULL };
-// Of an SRP target, which has neither; rtslib may write them.
-static const char *const acl_ignored[] = { "attributes",	   "chap_userid",
-					   "chap_password",	   "chap_mutual_userid",
-					   "chap_mutual_password", NULL };
-const struct saved_class acl_saved = {
-	.list = "node_acls",
-	.folder = "acls",
-	.id = { "node_wwn" },
-	.fields = acl_fields,
-	.lists = acl_lists,
-	.ignored = acl_ignored,
-	.name = saved_acl_name,
-	.make = make_acl,
-	.filled = set_tag,
-};
-
-static const struct attr_row mapped_rows[] = {
-	{.name = "alias",
-	  .type = ATTR_STRING,
-	  .offset = offsetof(struct mapped_lun, alias),
-	  .max = 11,
-	  .flags = ATTR_GENERATED },
-	{ .name = "write_protect",
-	  .type = ATTR_BOOL,
-	  .offset = offsetof(struct mapped_lun, is_write_protected),
-	  .default_text = "0" },
-	{ 0			   },
-};
-static const struct attr_row mapped_links[] = {
-	{.name = "tpg_lun",    .type = ATTR_UINT, .flags = ATTR_GIVEN },
-	{ 0},
-};
-static const struct group_row mapped_fields[] = {
-	{.form = SAVED_TYPED,
-	  .is_whole = true,
-	  .rows = mapped_rows,
-	  .base = mapped_base,
-	  .offset = offsetof(struct mapped_lun, is_write_protected),
-	  .size = offsetof(struct mapped_lun, alias) + 11 -
-		  offsetof(struct mapped_lun, is_write_protected) },
-	{ .form = SAVED_TYPED,		       .rows = mapped_links, .get = saved_tpg_lun },
-	{ 0},
-};
-static const struct saved_class mapped_saved = {
-	.list = "mapped_luns",
-	.id = { "index" },
-	.prefix = "mapped_lun",
-	.is_numbered = true,
-	.depth = 8,
-	.fields = mapped_fields,
-	.name = saved_mapped_name,
-	.is_same = is_same_mapping,
-	.make = make_mapping,
-	.filled = check_mapping,
-};
 
 const struct node_class acls_class = {
 	.name = "acls",
 	.help = "Initiators that may log in",
 	.commands = acls_commands,
 	.summary = summarize_acls,
-};
-const struct node_class acl_class = {
-	.name = "acl",
-	.help = "One initiator and the LUNs it sees",
-	.saved = &acl_saved,
-	.warn = acl_warn_set,
-	.commands = acl_commands,
-	.groups = acl_groups,
-	.summary = summarize_acl,
-	.info = info_acl,
-	.free = acl_free,
-};
-const struct node_class mapped_lun_class = {
-	.name = "mapped_lun",
-	.help = "A LUN as the initiator sees it",
-	.saved = &mapped_saved,
-	.summary = summarize_mapping,
-	.attached = attach_mapping,
-	.free = free_node,
 };

@@ -186,3 +186,11 @@ void reply_say(struct reply *r, const char *fmt, ...)
 		r->messages = json_object_new_array();
 	json_object_array_add(r->messages, json_object_new_string(line));
 }
+
+void reply_done(struct reply *r)
+{
+	json_object_put(r->messages);
+	json_object_put(r->data);
+	json_object_put(r->created);
+	*r = (struct reply){ 0 };
+}

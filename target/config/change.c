@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/config/plan.h"
-
 enum { COMMANDS_MAX = 20, COMMAND_MAX = 200 }; // `generations` reads only the beginning of a file
 
 unsigned change_mark(const struct config *c)
@@ -26,17 +24,11 @@ void change_back_to(struct config *c, unsigned mark)
 		json_object_array_del_idx(c->change.commands, mark, n - mark);
 }
 
-// begin, commit and abort change nothing themselves.
-static bool is_of_transaction(const struct command_row *row)
-{
-	return row->run == plan_begin || row->run == plan_commit || row->run == plan_abort;
-}
-
 void change_add(struct config *c, const char *path, const struct command_row *row,
 		struct json_object *positional, struct json_object *named)
 {
 	char text[COMMAND_MAX + 1];
-	if (row->is_readonly || is_of_transaction(row))
+	if (row->is_readonly || row->is_unrecorded)
 		return;
 	if (json_object_array_length(c->change.commands) >= COMMANDS_MAX) {
 		c->change.more++;

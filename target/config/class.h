@@ -10,6 +10,7 @@
 
 struct config;
 struct json_object;
+struct session_place;
 struct node;
 
 enum param_type {
@@ -65,6 +66,7 @@ struct command_row {
 	// 0 or a negative errno with text; on error nothing has changed.
 	int (*run)(struct config *c, struct node *n, const struct args *a, struct reply *r,
 		   struct err *e);
+	bool is_unrecorded; // changes nothing by itself: begin, commit, abort
 };
 
 // The values of a group in the saved file.
@@ -120,6 +122,7 @@ struct node_class {
 	const char *help;
 	const struct command_row *commands; // ends with a NULL name; those of every node are added
 	const struct group_row *groups;	    // ends with a NULL name
+	bool is_target, is_group;	    // a target, a portal group; of SRP both
 	const struct saved_class *saved;    // saved.h; NULL: not in the saved file by itself
 	void (*summary)(struct config *c, const struct node *n, struct summary *ret);
 	// Data of `info`, added to a new object; NULL: only name and class.
@@ -129,6 +132,8 @@ struct node_class {
 		     struct reply *r);
 	// Why a setting has no effect at this node, NULL: it has. May be NULL.
 	const char *(*no_effect)(const struct node *n, const struct attr_row *row);
+	// Whether the session uses the node, a constraint of its removal. NULL: none can.
+	bool (*is_used)(const struct node *n, const struct session_place *p);
 	// Removes the objects that use the node, which is removed next. May be NULL.
 	int (*remove_users)(struct config *c, struct node *n, struct err *e);
 	// The node, or one below it whose class has no such function, has changed: running objects

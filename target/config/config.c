@@ -11,8 +11,6 @@
 #include "target/config/plan.h"
 #include "target/config/saved.h"
 
-struct config_work config_work;
-
 enum { LOAD_LINES_MAX = 20 }; // of errors in the log; `ls` shows the rest
 
 static int init_nodes(struct config *c, struct err *e)
@@ -321,8 +319,9 @@ static int run_command(struct config *c, const char *path, const char *command,
 	if (!n) {
 		const struct config_call call = { path, command, positional, named };
 		int code;
-		return acl_group_run(c, &call, is_admin, &code, out, e) ? code
-									: no_such_path(path, e);
+		return acl_group_run(c, &call, is_admin, config_run, &code, out, e)
+			       ? code
+			       : no_such_path(path, e);
 	}
 	const struct command_row *row = command_find(c, n->class, command);
 	if (!row)
@@ -369,12 +368,4 @@ int config_run(struct config *c, const char *path, const char *command,
 	int r = run_command(c, path, command, positional, named, is_admin, out, e);
 	change_end(c, mark, r);
 	return r;
-}
-
-void reply_done(struct reply *r)
-{
-	json_object_put(r->messages);
-	json_object_put(r->data);
-	json_object_put(r->created);
-	*r = (struct reply){ 0 };
 }

@@ -43,9 +43,10 @@ struct node *config_node(struct config *c, const char *path); // NULL: no such p
 
 // Runs a command of a node. -ENOENT: no such path; -ENOSYS: no such command; else the command's
 // result. out is filled on success; free it with reply_done().
-int config_run(struct config *c, const char *path, const char *command,
-	       struct json_object *positional, struct json_object *named, bool is_admin,
-	       struct reply *out, struct err *e);
+typedef int config_run_fn(struct config *c, const char *path, const char *command,
+			  struct json_object *positional, struct json_object *named, bool is_admin,
+			  struct reply *out, struct err *e);
+config_run_fn config_run;
 void reply_done(struct reply *r);
 
 // A command in the form of config_run().

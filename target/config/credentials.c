@@ -86,7 +86,7 @@ void tpg_warn_set(const struct node *n, const struct group_row *g, struct json_o
 
 void acl_warn(const struct acl *a, struct reply *r)
 {
-	const char *warning = a->node.class == &acl_class ? acl_warning(a) : NULL;
+	const char *warning = a->node.class->warn ? acl_warning(a) : NULL;
 	if (!warning)
 		return;
 	reply_say(r, "Warning: %s.", warning);

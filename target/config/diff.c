@@ -100,18 +100,20 @@ static struct json_object *index_of(const struct saved_class *k, const char *pat
 }
 
 // An object that is only kept is one node, whatever its content.
-static bool is_kept(const struct saved_class *k, struct json_object *o)
+static bool is_kept(const struct diff *d, const struct saved_class *k, struct json_object *o)
 {
-	const char *kind = json_text(o, k->id[0]);
-	if (k == &storage_saved)
-		return kind && !backstore_type_find(kind);
-	return !strcmp(k->list, "targets") && kind && strcmp(kind, "iscsi") && strcmp(kind, "srpt");
+	const char *name = json_text(o, k->id[0]);
+	const struct node *above = !strcmp(k->list, "storage_objects") ? &d->c->backstores
+				   : !strcmp(k->list, "targets")       ? &d->c->root
+								       : NULL;
+	const struct node *kind = above && name ? node_child(&d->c->names, above, name) : NULL;
+	return above && name && (!kind || kind->class == &fabric_class);
 }
 
 static void compare_entry(struct diff *d, const struct saved_class *k, const char *path,
 			  struct json_object *from, struct json_object *to)
 {
-	if (!is_kept(k, to))
+	if (!is_kept(d, k, to))
 		compare(d, path, "", from, to);
 	else if (from && !json_object_equal(from, to))
 		say(d, "  ", path, ": another content");
@@ -228,22 +230,4 @@ void diff_documents(const struct config *c, struct json_object *from, struct jso
 			      json_field(from, saved_lists[i]), json_field(to, saved_lists[i]));
 	compare_own(&d, json_field(from, SAVED_SECTION), json_field(to, SAVED_SECTION));
 	json_object_put(d.whole);
-}
-
-int plan_diff(struct config *c, struct node *n, const struct args *a, struct reply *r,
-	      struct err *e)
-{
-	const char *file = arg(a, "savefile") ? arg(a, "savefile") : c->file;
-	struct json_object *from = NULL;
-	int code = document_read(file, &from, e);
-	if (code < 0 && (code != -ENOENT || arg(a, "savefile")))
-		return code;
-	struct json_object *to = save_document(c), *lines = json_object_new_array();
-	diff_documents(c, from, to, lines);
-	json_object_put(from);
-	json_object_put(to);
-	r->messages = lines;
-	if (!json_object_array_length(lines))
-		reply_say(r, "No differences from %s.", file);
-	return 0;
 }

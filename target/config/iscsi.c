@@ -8,6 +8,49 @@
 #include "target/config/restore.h"
 #include "target/iscsi/sessions.h"
 
+static int initiator_name(const char *in, char out[224], struct err *e)
+{
+	return name_iscsi(in, false, out, e);
+}
+
+static const struct tpg_kind iscsi_kind = {
+	.acl_class = &acl_class,
+	.has_portals = true,
+	.initiator_name = initiator_name,
+};
+
+int target_new(struct config *c, struct target **ret, const char *name, struct err *e)
+{
+	char taken[280];
+	struct target *t = calloc(1, sizeof *t);
+	if (!t || node_init(&t->node, &target_class, name) < 0) {
+		free(t);
+		return err_set(e, -ENOMEM, "%s: out of memory", name);
+	}
+	list_init(&t->dirty_link);
+	snprintf(taken, sizeof taken, "target %s already exists", name);
+	int r = tree_add(c, &c->iscsi, &t->node, taken, e);
+	if (r < 0)
+		return r;
+	*ret = t;
+	return 0;
+}
+
+int tpg_new(struct config *c, struct tpg **ret, struct target *t, unsigned tag, struct err *e)
+{
+	char name[16], taken[64];
+	snprintf(name, sizeof name, "tpg%u", tag);
+	snprintf(taken, sizeof taken, "TPG %u already exists", tag);
+	struct tpg *tpg = calloc(1, sizeof *tpg);
+	if (!tpg)
+		return err_set(e, -ENOMEM, "%s: out of memory", name);
+	int r = tpg_add(c, tpg, &t->node, &tpg_class, &iscsi_kind, name, tag, taken, e);
+	if (r < 0)
+		return r;
+	*ret = tpg;
+	return 0;
+}
+
 // ---- /iscsi ----
 
 static bool has_default_portal(const struct config *c, const struct target *t)
@@ -151,6 +194,16 @@ static void info_target(struct config *c, const struct node *n, struct json_obje
 			       json_object_new_int64(sessions_count(n->name, -1, NULL)));
 }
 
+static bool target_is_used(const struct node *n, const struct session_place *p)
+{
+	return n == &p->target->node;
+}
+
+static bool tpg_is_used(const struct node *n, const struct session_place *p)
+{
+	return n == &p->tpg->node;
+}
+
 static void target_attached(struct config *c, struct node *n, bool is_attached)
 {
 	c->is_view_dirty = true;
@@ -180,34 +233,6 @@ static void free_target(struct config *c, struct node *n)
 }
 
 // ---- tpgN ----
-
-static int switch_tpg(struct config *c, struct node *n, bool is_on, struct reply *r, struct err *e)
-{
-	struct tpg *tpg = NODE_OF(struct tpg, n);
-	if (tpg->is_enabled == is_on) {
-		reply_say(r, "The TPGT is already %s.", is_on ? "enabled" : "disabled");
-		return 0;
-	}
-	int code = txn_memory(c, &tpg->is_enabled, sizeof tpg->is_enabled);
-	if (!code) {
-		tpg->is_enabled = is_on;
-		tree_changed(c, n);
-	}
-	reply_say(r, "The TPGT has been %s.", is_on ? "enabled" : "disabled");
-	return code;
-}
-
-int tpg_enable(struct config *c, struct node *n, const struct args *a, struct reply *r,
-	       struct err *e)
-{
-	return switch_tpg(c, n, true, r, e);
-}
-
-int tpg_disable(struct config *c, struct node *n, const struct args *a, struct reply *r,
-		struct err *e)
-{
-	return switch_tpg(c, n, false, r, e);
-}
 
 static void summarize_tpg(struct config *c, const struct node *n, struct summary *ret)
 {
@@ -241,36 +266,6 @@ static void info_tpg(struct config *c, const struct node *n, struct json_object 
 			       json_object_new_int64(tpg->relative_port));
 	json_object_object_add(ret, "enable", json_object_new_boolean((int)tpg->is_enabled));
 	json_object_object_add(ret, "sessions", json_object_new_int64(sessions));
-}
-
-void tpg_attached(struct config *c, struct node *n, bool is_attached)
-{
-	uint16_t port = NODE_OF(struct tpg, n)->relative_port;
-	uint8_t bit = (uint8_t)(1u << port % 8);
-	if (is_attached)
-		c->ports[port / 8] |= bit;
-	else
-		c->ports[port / 8] &= (uint8_t)~bit;
-}
-
-void tpg_want_port(struct config *c, struct tpg *tpg, uint16_t port)
-{
-	if (!port || c->ports[port / 8] & 1u << port % 8)
-		return;
-	tpg_attached(c, &tpg->node, false);
-	tpg->relative_port = port;
-	tpg_attached(c, &tpg->node, true);
-}
-
-void tpg_free(struct config *c, struct node *n)
-{
-	struct tpg *tpg = NODE_OF(struct tpg, n);
-	node_done(&tpg->acls);
-	node_done(&tpg->luns);
-	node_done(&tpg->portals);
-	node_done(n);
-	explicit_bzero(&tpg->auth, sizeof tpg->auth);
-	free(tpg);
 }
 
 // ---- the saved file ----
@@ -307,26 +302,6 @@ static bool has_discovery_auth(const struct node *n)
 {
 	const struct auth_group *d = &container_of(n, const struct config, iscsi)->discovery;
 	return d->enable || d->auth.userid[0] || d->auth.mutual_userid[0];
-}
-
-static void *tpg_base(struct node *n)
-{
-	return NODE_OF(struct tpg, n);
-}
-
-static size_t saved_port(struct node *n, const struct attr_row *row, char *out, size_t size)
-{
-	return (size_t)snprintf(out, size, "%u", NODE_OF(const struct tpg, n)->relative_port);
-}
-
-int tpg_keep_port(struct restore *r, struct node *n, struct json_object *o, bool is_old,
-		  struct err *e)
-{
-	struct json_object *own = restore_own_section(r, n);
-	int port = restore_number_field(own, "relative_port", 65535, NULL);
-	if (port > 0 && !is_old)
-		tpg_want_port(r->c, NODE_OF(struct tpg, n), (uint16_t)port);
-	return 0;
 }
 
 // ---- rows ----
@@ -369,27 +344,35 @@ static const struct command_row tpg_commands[] = {
 };
 // clang-format on
 
-static const struct attr_row enable_rows[] = {
-	{.name = "enable",
-	  .type = ATTR_BOOL,
-	  .offset = offsetof(struct tpg, is_enabled),
-	  .default_text = "1" },
-	{ 0},
-};
-static const struct attr_row port_rows[] = {
-	{.name = "relative_port",	   .type = ATTR_UINT, .flags = ATTR_GIVEN | ATTR_OWN },
-	{ 0},
-};
-const struct group_row tpg_fields[] = {
-	{.form = SAVED_TYPED,
+static void *discovery_auth(struct node *n)
+{
+	return &container_of(n, struct config, iscsi)->discovery;
+}
+
+static int check_discovery(struct config *c, struct node *n, struct err *e)
+{
+	const struct auth_group *d = &c->discovery;
+	int r = auth_check(d, e);
+	bool has_credentials = *d->auth.userid && (*d->auth.password || *d->password_file);
+	if (!r && d->enable && !has_credentials)
+		r = err_set(e, -EINVAL,
+			    "discovery_auth: enable needs userid and password (set them in the "
+			    "same command)");
+	return r;
+}
+
+static const struct group_row iscsi_groups[] = {
+	{.name = "discovery_auth",
+	  .form = SAVED_TYPED,
+	  .prefix = "discovery_",
 	  .is_whole = true,
-	  .rows = enable_rows,
-	  .base = tpg_base,
-	  .offset = offsetof(struct tpg, is_enabled),
-	  .size = sizeof(uint32_t) },
-	{ .form = SAVED_TYPED,	       .rows = port_rows, .get = saved_port },
-	{ 0},
+	  .rows = discovery_rows,
+	  .base = discovery_auth,
+	  .size = sizeof(struct auth_group),
+	  .check = check_discovery },
+	{ 0  },
 };
+
 static const struct node_class *const tpg_lists[] = { &lun_class, &acl_class, &portal_class, NULL };
 static const struct saved_class tpg_saved = {
 	.list = "tpgs",
@@ -429,9 +412,11 @@ const struct node_class iscsi_class = {
 const struct node_class target_class = {
 	.name = "target",
 	.help = "An iSCSI target",
+	.is_target = true,
 	.saved = &target_saved,
 	.attached = target_attached,
 	.changed = target_changed,
+	.is_used = target_is_used,
 	.commands = target_commands,
 	.summary = summarize_target,
 	.info = info_target,
@@ -440,8 +425,10 @@ const struct node_class target_class = {
 const struct node_class tpg_class = {
 	.name = "tpg",
 	.help = "A target portal group",
+	.is_group = true,
 	.saved = &tpg_saved,
 	.warn = tpg_warn_set,
+	.is_used = tpg_is_used,
 	.commands = tpg_commands,
 	.groups = tpg_groups,
 	.summary = summarize_tpg,

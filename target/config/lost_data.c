@@ -7,11 +7,6 @@
 
 #include "target/config/plan.h"
 
-bool storage_loses_data(const struct storage *s)
-{
-	return s->lu && backstore_holds_data(s->lu->bs);
-}
-
 // The storage object that the entry of the transaction closes, or NULL.
 static const struct storage *closed_by(const struct txn_entry *entry)
 {

@@ -8,9 +8,9 @@
 
 static void set_storage(struct config *c, struct lun *l, struct storage *s)
 {
-	lun_class.attached(c, &l->node, false);
+	l->node.class->attached(c, &l->node, false);
 	l->storage = s;
-	lun_class.attached(c, &l->node, true);
+	l->node.class->attached(c, &l->node, true);
 }
 
 static void unlink_lun(struct config *c, struct node *n)
@@ -26,42 +26,32 @@ static int link_lun(struct config *c, struct lun *l, struct storage *s, struct r
 	set_storage(c, l, s);
 	json_object_object_del(l->node.kept, "storage_object");
 	tree_changed(c, &l->node);
-	const struct node *tpg = &tpg_of(&l->node)->node;
-	reply_say(r, "LUN %u of %s now uses it.", l->number,
-		  tpg->class == &srpt_target_class ? tpg->name : tpg->parent->name);
+	reply_say(r, "LUN %u of %s now uses it.", l->number, target_name(&l->node));
 	return 0;
 }
 
-static int link_in(struct config *c, const struct tpg *tpg, struct storage *s, struct reply *r,
-		   struct err *e)
+struct link {
+	struct storage *storage;
+	struct reply *reply;
+	struct err *e;
+	int code;
+};
+
+static void link_in(struct config *c, struct tpg *tpg, void *arg)
 {
-	int code = 0;
+	struct link *x = arg;
 	list_for_each (i, &tpg->luns.children) {
 		struct lun *l = NODE_OF(struct lun, list_entry(i, struct node, link));
 		const char *path = json_text(l->node.kept, "storage_object");
-		if (!code && !l->storage && path && storage_find(c, path) == s)
-			code = link_lun(c, l, s, r, e);
+		if (!x->code && !l->storage && path && storage_find(c, path) == x->storage)
+			x->code = link_lun(c, l, x->storage, x->reply, x->e);
 	}
-	return code;
 }
 
 int luns_find_storage(struct config *c, struct storage *s, struct reply *r, struct err *e)
 {
-	int code = 0;
-	if (!c->broken_luns)
-		return 0;
-	list_for_each (i, &c->iscsi.children) {
-		const struct node *target = list_entry(i, struct node, link);
-		list_for_each (j, &target->children) {
-			const struct node *tpg = list_entry(j, struct node, link);
-			if (!code)
-				code = link_in(c, NODE_OF(const struct tpg, tpg), s, r, e);
-		}
-	}
-	list_for_each (i, &c->srpt.children) {
-		const struct node *tpg = list_entry(i, struct node, link);
-		if (!code)
-			code = link_in(c, NODE_OF(const struct tpg, tpg), s, r, e);
-	}
-	return code;
+	struct link x = { s, r, e, 0 };
+	if (c->broken_luns)
+		tpgs_each(c, link_in, &x);
+	return x.code;
 }

@@ -36,6 +36,30 @@ int number_pick(const struct config *c, struct node *n, const char *prefix, cons
 	return number;
 }
 
+int lun_new(struct config *c, struct lun **ret, struct tpg *tpg, uint32_t number, struct storage *s,
+	    struct err *e)
+{
+	char name[16], taken[64];
+	snprintf(name, sizeof name, "lun%u", number);
+	struct lun *l = calloc(1, sizeof *l);
+	if (!l || node_init(&l->node, &lun_class, name) < 0) {
+		free(l);
+		return err_set(e, -ENOMEM, "%s: out of memory", name);
+	}
+	l->number = number;
+	l->storage = s;
+	list_init(&l->storage_link);
+	list_init(&l->mapped);
+	name_new_alias(l->alias);
+	snprintf(l->group, sizeof l->group, ALUA_DEFAULT_GROUP);
+	snprintf(taken, sizeof taken, "LUN %u already exists", number);
+	int r = tree_add(c, &tpg->luns, &l->node, taken, e);
+	if (r < 0)
+		return r;
+	*ret = l;
+	return 0;
+}
+
 struct lun *lun_of_storage(const struct tpg *tpg, const struct storage *s)
 {
 	list_for_each (i, &s->luns) {
@@ -77,7 +101,7 @@ static int storage_for_path(struct config *c, const char *path, struct storage *
 		code = storage_open(s, true, e);
 	if (code < 0)
 		return code;
-	storage_class.attached(c, &s->node, true);
+	s->node.class->attached(c, &s->node, true);
 	reply_say(r, "Created storage object %s.", name);
 	*ret = s;
 	return 0;
@@ -212,13 +236,28 @@ static void attach_lun(struct config *c, struct node *n, bool is_attached)
 	l->storage->lun_count += is_attached ? 1 : -1u;
 }
 
+// An initiator with an ACL sees a LUN under the numbers of its mapped LUNs.
+bool lun_is_used(const struct node *n, const struct session_place *p)
+{
+	const struct lun *l = NODE_OF(const struct lun, n);
+	if (l->node.parent != &p->tpg->luns)
+		return false;
+	if (!p->acl)
+		return place_uses(p, l->number);
+	list_for_each (i, &l->mapped) {
+		const struct mapped_lun *m = list_entry(i, struct mapped_lun, lun_link);
+		if (m->node.parent == &p->acl->node && place_uses(p, m->number))
+			return true;
+	}
+	return false;
+}
+
 static int remove_mappings(struct config *c, struct node *n, struct err *e)
 {
 	struct list *mapped = &NODE_OF(struct lun, n)->mapped;
 	int r = 0;
 	while (!r && !list_empty(mapped))
-		r = tree_remove(
-			c, &list_entry(mapped->next, struct mapped_lun, lun_link)->node, e);
+		r = tree_remove(c, &list_entry(mapped->next, struct mapped_lun, lun_link)->node, e);
 	return r;
 }
 
@@ -361,6 +400,7 @@ const struct node_class lun_class = {
 	.help = "A LUN of the portal group",
 	.saved = &lun_saved,
 	.remove_users = remove_mappings,
+	.is_used = lun_is_used,
 	.groups = lun_groups,
 	.summary = summarize_lun,
 	.attached = attach_lun,

@@ -24,6 +24,7 @@ struct storage_type {
 	struct node node;
 	const struct backstore_type *type;
 	char class_name[40];
+	const struct node_class *objects;		  // the class of its children
 	struct node_class class;			  // built from the type's option rows
 	struct command_row commands[3];			  // create, delete
 	struct param_row params[STORAGE_OPTIONS_MAX + 3]; // name, options, wwn, the end
@@ -68,10 +69,19 @@ struct target {
 	struct list dirty_link;
 };
 
+// What the portal groups of a fabric have.
+struct tpg_kind {
+	const struct node_class *acl_class;
+	bool has_portals;
+	// The name of an initiator, normalised. -EINVAL.
+	int (*initiator_name)(const char *in, char out[224], struct err *e);
+};
+
 // /iscsi/WWN/tpgN
 struct tpg {
 	struct node node;
 	struct node acls, luns, portals;
+	const struct tpg_kind *kind;
 	uint16_t tag, relative_port;
 	uint32_t is_enabled;
 	struct tpg_attr attr;
@@ -233,12 +243,17 @@ extern const struct command_row every_node_commands[], acl_commands[];
 extern const struct node_class *const node_classes[]; // all of them, ends with NULL
 extern const struct saved_class acl_saved;
 extern const struct group_row tpg_fields[]; // of the saved file
-extern const struct group_row root_groups[], storage_groups[], tpg_groups[], acl_groups[],
-	iscsi_groups[], lun_groups[], portal_groups[];
+extern const struct group_row root_groups[], storage_groups[], tpg_groups[], lun_groups[];
 
 // All rows of saveconfig.json in addition to a node's own fields.
 extern const struct attr_row auth_rows[], discovery_rows[], pref_rows[], srpt_attr_rows[];
-const struct attr_row *param_rows(void); // TPG parameters
+// ---- tpg_params.c ----
+const struct attr_row *param_rows(void);
+int tpg_param_set(struct node *n, const struct attr_row *row, const char *text, struct err *e);
+size_t tpg_param_get(struct node *n, const struct attr_row *row, char *out, size_t size);
+// ---- auth.c ----
+int auth_check(const struct auth_group *a, struct err *e); // -EINVAL
+// ---- tpg_attr.c ----
 // Parses a list for allowed_addresses: address[/prefix], comma-separated. -EINVAL.
 int addresses_check(const char *list, struct err *e);
 
@@ -309,8 +324,8 @@ size_t negotiated_get(struct node *n, const struct attr_row *row, char *out, siz
 // ---- acl_group.c ----
 // Runs a command below .../acls/TAG for all ACLs with that tag or, if it only reads, for the first.
 // *ret: as config_run(). False: no ACL has the tag; nothing was done.
-bool acl_group_run(struct config *c, const struct config_call *call, bool is_admin, int *ret,
-		   struct reply *out, struct err *e);
+bool acl_group_run(struct config *c, const struct config_call *call, bool is_admin,
+		   config_run_fn *run, int *ret, struct reply *out, struct err *e);
 
 // ---- config.c ----
 // Reports once, to the next client with a change, that the saved file had been edited.
@@ -344,6 +359,15 @@ int acl_untag(struct config *c, struct node *n, const struct args *a, struct rep
 	{                                                                                          \
 		"force", PARAM_BOOL, false, "false", "true: delete it even if in use", NULL        \
 	}
+// Where a session is logged in, and the LUNs that it uses.
+struct session_place {
+	const struct session_use *use;
+	const struct target *target;
+	const struct tpg *tpg;
+	const struct acl *acl; // NULL: by demo mode
+};
+bool place_uses(const struct session_place *p, uint32_t lun); // a number that the session sees
+bool lun_is_used(const struct node *n, const struct session_place *p); // luns.c
 int in_use_refuse(struct config *c, const struct node *n, const struct args *a, struct err *e);
 
 // ---- model.c: creates and finds objects. New ones are attached within the transaction. ----
@@ -362,7 +386,8 @@ void tpg_want_port(struct config *c, struct tpg *tpg, uint16_t port);
 int tpg_new(struct config *c, struct tpg **ret, struct target *t, unsigned tag, struct err *e);
 // Fills the zeroed tpg and attaches it to parent; frees it on failure.
 int tpg_add(struct config *c, struct tpg *tpg, struct node *parent, const struct node_class *class,
-	    const char *name, unsigned tag, const char *taken, struct err *e);
+	    const struct tpg_kind *kind, const char *name, unsigned tag, const char *taken,
+	    struct err *e);
 void tpg_attached(struct config *c, struct node *n, bool is_attached);
 void tpg_free(struct config *c, struct node *n);
 int lun_new(struct config *c, struct lun **ret, struct tpg *tpg, uint32_t number, struct storage *s,
@@ -408,6 +433,9 @@ struct target *target_of(const struct node *n); // of iSCSI; NULL: n is not in s
 // The name of n's target, iSCSI or SRP, as used in logins; "": none.
 const char *target_name(const struct node *n);
 struct tpg *tpg_of(const struct node *n);
+// Calls fn for every portal group; fn must not remove one.
+void tpgs_each(struct config *c, void (*fn)(struct config *c, struct tpg *tpg, void *arg),
+	       void *arg);
 bool model_is_empty(const struct config *c);
 
 // ---- storage.c: the life of a storage object ----
@@ -428,6 +456,11 @@ uint64_t storage_size(const struct storage *s);
 // Whether closing it loses data: a RAM disk that was written. lost_data.c; examines its memory.
 bool storage_loses_data(const struct storage *s);
 void storage_look_init(struct config *c); // starts to check open storage every ten seconds
+// Busy files are retried soonest: a file held by a killed predecessor is free as soon as the kernel
+// has cleaned up.
+enum { STORAGE_BUSY_USEC = 20000, STORAGE_RETRY_USEC = 1000000 };
+
+// ---- retry.c ----
 void storage_retry(struct timer *t);
 
 // ---- luns.c ----

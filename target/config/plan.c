@@ -106,6 +106,24 @@ int plan_run(struct config *c, struct json_object *doc, const char *what,
 	return code;
 }
 
+int plan_diff(struct config *c, struct node *n, const struct args *a, struct reply *r,
+	      struct err *e)
+{
+	const char *file = arg(a, "savefile") ? arg(a, "savefile") : c->file;
+	struct json_object *from = NULL;
+	int code = document_read(file, &from, e);
+	if (code < 0 && (code != -ENOENT || arg(a, "savefile")))
+		return code;
+	struct json_object *to = save_document(c), *lines = json_object_new_array();
+	diff_documents(c, from, to, lines);
+	json_object_put(from);
+	json_object_put(to);
+	r->messages = lines;
+	if (!json_object_array_length(lines))
+		reply_say(r, "No differences from %s.", file);
+	return 0;
+}
+
 static int run_file(struct config *c, const struct args *a, bool is_dry, struct reply *r,
 		    struct err *e)
 {

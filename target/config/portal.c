@@ -21,19 +21,24 @@ static void portal_free(struct config *c, struct node *n)
 	free(p);
 }
 
+struct portal_call {
+	void (*fn)(struct config *c, struct portal_node *p, void *arg);
+	void *arg;
+};
+
+static void portals_of(struct config *c, struct tpg *tpg, void *arg)
+{
+	const struct portal_call *call = arg;
+	list_for_each (i, &tpg->portals.children)
+		call->fn(c, NODE_OF(struct portal_node, list_entry(i, struct node, link)),
+			 call->arg);
+}
+
 void portals_each(struct config *c, void (*fn)(struct config *c, struct portal_node *p, void *arg),
 		  void *arg)
 {
-	list_for_each (i, &c->iscsi.children) {
-		struct node *t = list_entry(i, struct node, link);
-		list_for_each (j, &t->children) {
-			struct tpg *tpg = NODE_OF(struct tpg, list_entry(j, struct node, link));
-			list_for_each (k, &tpg->portals.children) {
-				struct node *p = list_entry(k, struct node, link);
-				fn(c, NODE_OF(struct portal_node, p), arg);
-			}
-		}
-	}
+	struct portal_call call = { fn, arg };
+	tpgs_each(c, portals_of, &call);
 }
 
 static void strip_brackets(const char *host, char out[TCP_ADDR_TEXT])
@@ -433,6 +438,18 @@ static const struct command_row portal_commands[] = {
 };
 // clang-format on
 
+// A session arrived at the address itself, or at the wildcard of its family and port.
+static bool is_used(const struct node *n, const struct session_place *p)
+{
+	const char *name = n->name, *any = *name == '[' ? "[::]:" : "0.0.0.0:";
+	if (n->parent != &p->tpg->portals)
+		return false;
+	if (!strncmp(name, any, strlen(any)))
+		return (*p->use->local == '[') == (*name == '[') &&
+		       !strcmp(strrchr(p->use->local, ':') ?: "", strrchr(name, ':'));
+	return !strcmp(name, p->use->local);
+}
+
 static void summarize_portals(struct config *c, const struct node *n, struct summary *ret)
 {
 	snprintf(ret->text, sizeof ret->text, "Portals: %u", n->child_count);
@@ -593,6 +610,21 @@ static const struct saved_class portal_saved = {
 	.make = make_saved,
 };
 
+static void *portal_attr(struct node *n)
+{
+	return &NODE_OF(struct portal_node, n)->attr;
+}
+
+static const struct group_row portal_groups[] = {
+	{.name = "attribute",
+	  .form = SAVED_NUMBERS,
+	  .part = "attributes",
+	  .rows = portal_attr_rows,
+	  .base = portal_attr,
+	  .size = sizeof(struct portal_attr) },
+	{ 0},
+};
+
 const struct node_class portals_class = {
 	.name = "portals",
 	.help = "The addresses this portal group listens on",
@@ -603,6 +635,7 @@ const struct node_class portal_class = {
 	.name = "portal",
 	.help = "One address and port",
 	.saved = &portal_saved,
+	.is_used = is_used,
 	.commands = portal_commands,
 	.groups = portal_groups,
 	.summary = summarize,

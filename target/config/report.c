@@ -120,7 +120,7 @@ struct json_object *config_schema(struct config *c)
 	json_object_object_add(o, "every_node", commands_json(c->every_node));
 	const struct group_row *global = c->root.class->groups;
 	json_object_object_add(o, global->name, group_schema(global));
-	for (const struct node_class *const *class = c->classes; *class; class++)
+	for (const struct node_class *const *class = c->classes; *class; class ++)
 		json_object_object_add(list, (*class)->name, class_json(*class));
 	for (unsigned i = 0; i < c->type_count; i++)
 		json_object_object_add(list, c->types[i].class_name,

@@ -240,7 +240,8 @@ static void apply_group(struct restore *r, const struct group_row *g, struct nod
 	if (!memcmp(now, then, g->size))
 		return;
 	tree_changed(r->c, n);
-	if (txn_was(r->c, now, then, g->size) < 0 || (restarts && g->restart && g->restart(r->c, n) < 0))
+	if (txn_was(r->c, now, then, g->size) < 0 ||
+	    (restarts && g->restart && g->restart(r->c, n) < 0))
 		restore_complain(r, "%s: out of memory", n->name);
 }
 

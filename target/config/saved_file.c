@@ -9,6 +9,19 @@
 #include "target/config/file.h"
 #include "target/config/model.h"
 
+bool model_is_empty(const struct config *c)
+{
+	for (unsigned i = 0; i < c->type_count; i++)
+		if (c->types[i].node.child_count)
+			return false;
+	// Content that could not be read and is kept for the saved file.
+	if (json_field(c->root.kept, "targets") || json_field(c->root.kept, "storage_objects"))
+		return false;
+	// Kept fabrics are next to backstores, iscsi and srpt.
+	return !c->iscsi.child_count && !c->srpt.child_count && c->root.child_count <= 3 &&
+	       c->backstores.child_count == c->type_count;
+}
+
 static bool is_same_file(const struct config *c, const char *file)
 {
 	struct stat st;

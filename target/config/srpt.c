@@ -72,6 +72,11 @@ int name_srpt_initiator(const char *in, char out[224], struct err *e)
 
 // ---- /srpt ----
 
+static const struct tpg_kind srpt_kind = {
+	.acl_class = &srpt_acl_class,
+	.initiator_name = name_srpt_initiator,
+};
+
 int srpt_target_new(struct config *c, struct srpt_target **ret, const char *name, struct err *e)
 {
 	char taken[280];
@@ -81,7 +86,7 @@ int srpt_target_new(struct config *c, struct srpt_target **ret, const char *name
 	snprintf(taken, sizeof taken, "target %s already exists", name);
 	attr_defaults(srpt_attr_rows, &t->attr);
 	t->tpg.is_enabled = 1;
-	int r = tpg_add(c, &t->tpg, &c->srpt, &srpt_target_class, name, 1, taken, e);
+	int r = tpg_add(c, &t->tpg, &c->srpt, &srpt_target_class, &srpt_kind, name, 1, taken, e);
 	if (!r)
 		*ret = t;
 	return r;
@@ -285,6 +290,8 @@ const struct node_class srpt_class = {
 const struct node_class srpt_target_class = {
 	.name = "srpt_target",
 	.help = "An SRP target, with its one portal group",
+	.is_target = true,
+	.is_group = true,
 	.saved = &target_saved,
 	.commands = target_commands,
 	.groups = target_groups,

@@ -12,10 +12,6 @@
 #include "target/config/model.h"
 #include "target/scsi/sbc_sanitize.h"
 
-// Busy files are retried soonest: a file held by a killed predecessor is free as soon as the kernel
-// has cleaned up.
-enum { RETRY_BUSY_USEC = 20000, RETRY_MIN_USEC = 1000000, RETRY_MAX_USEC = 16000000 };
-
 static int option_index(const struct storage *s, const char *name)
 {
 	const struct bs_option *o = s->type ? s->type->options : NULL;
@@ -71,7 +67,7 @@ static void mark_luns(struct storage *s)
 void storage_wait(struct storage *s, const struct err *why)
 {
 	struct config *c = s->config;
-	uint64_t first = why->code == -EBUSY ? RETRY_BUSY_USEC : RETRY_MIN_USEC;
+	uint64_t first = why->code == -EBUSY ? STORAGE_BUSY_USEC : STORAGE_RETRY_USEC;
 	snprintf(s->reason, sizeof s->reason, "%s", why->text);
 	s->is_busy = why->code == -EBUSY;
 	if (!list_linked(&s->waiting_link))
@@ -174,6 +170,11 @@ int storage_open(struct storage *s, bool is_new, struct err *e)
 	return 0;
 }
 
+bool storage_loses_data(const struct storage *s)
+{
+	return s->lu && backstore_holds_data(s->lu->bs);
+}
+
 void storage_release(struct storage *s)
 {
 	struct lu *lu = s->lu;
@@ -211,78 +212,6 @@ void storage_free(struct config *c, struct node *n)
 	node_done(&s->alua);
 	node_done(n);
 	free(s);
-}
-
-// Retries all waiting storage, or only busy ones, once. True: one was opened.
-static bool retry_storage(struct config *c, bool only_busy)
-{
-	bool has_changed = false;
-	list_for_each_safe (i, &c->waiting) {
-		struct storage *s = list_entry(i, struct storage, waiting_link);
-		if ((only_busy && !s->is_busy) || storage_open(s, false, NULL) < 0)
-			continue;
-		log_info("%s %s: available", s->type->name, s->node.name);
-		has_changed = true;
-	}
-	return has_changed;
-}
-
-static void retry_portal(struct config *c, struct portal_node *p, void *arg)
-{
-	bool *has_changed = arg;
-	*has_changed |= portal_retry(c, p);
-}
-
-static bool retry_portals(struct config *c)
-{
-	bool has_changed = false;
-	if (c->lost_portals)
-		portals_each(c, retry_portal, &has_changed);
-	return has_changed;
-}
-
-static bool has_busy(const struct config *c)
-{
-	list_for_each (i, &c->waiting)
-		if (list_entry(i, struct storage, waiting_link)->is_busy)
-			return true;
-	return false;
-}
-
-// Objects that wait long are retried less often: each attempt costs an open().
-static uint64_t next_delay(const struct config *c, uint64_t last, bool has_changed)
-{
-	if (last < RETRY_MIN_USEC && has_busy(c))
-		return last < RETRY_BUSY_USEC ? RETRY_BUSY_USEC : 2 * last;
-	if (last < RETRY_MIN_USEC || has_changed)
-		return RETRY_MIN_USEC;
-	return 2 * last > RETRY_MAX_USEC ? RETRY_MAX_USEC : 2 * last;
-}
-
-void storage_retry(struct timer *t)
-{
-	struct config *c = container_of(t, struct config, retry);
-	uint64_t last = c->retry_usec;
-	bool only_busy = last && last < RETRY_MIN_USEC;
-	struct err e = { 0 };
-	if (c->is_shutting_down)
-		return;
-	if (c->transaction.is_open) { // its commit would include this change
-		timer_arm(c->control, t, RETRY_MIN_USEC);
-		return;
-	}
-	own_files_forget(c);
-	bool has_changed = retry_storage(c, only_busy);
-	if (!only_busy)
-		has_changed |= retry_portals(c);
-	if (has_changed && config_commit(c, false, &e) < 0)
-		log_error("%s", e.text);
-	if (list_empty(&c->waiting) && !c->lost_portals) {
-		timer_cancel(c->control, t);
-		return;
-	}
-	c->retry_usec = next_delay(c, last, has_changed);
-	timer_arm(c->control, t, c->retry_usec);
 }
 
 void config_retry(struct config *c)

@@ -112,7 +112,7 @@ static int create(struct config *c, struct node *n, const struct args *a, struct
 	if (!code)
 		code = storage_open(s, true, e);
 	if (!code) {
-		storage_class.attached(c, &s->node, true); // now it has a device path
+		s->node.class->attached(c, &s->node, true); // now it has a device path
 		say_created(s, r);
 		code = luns_find_storage(c, s, r, e);
 	}
@@ -208,6 +208,15 @@ static void attach(struct config *c, struct node *n, bool is_attached)
 		map_put(&c->paths, &c->paths, dev, s);
 	else if (map_get(&c->paths, &c->paths, dev) == s)
 		map_remove(&c->paths, &c->paths, dev);
+}
+
+static bool is_used(const struct node *n, const struct session_place *p)
+{
+	const struct storage *s = NODE_OF(const struct storage, n);
+	list_for_each (i, &s->luns)
+		if (lun_is_used(&list_entry(i, struct lun, storage_link)->node, p))
+			return true;
+	return false;
 }
 
 static int remove_luns(struct config *c, struct node *n, struct err *e)
@@ -350,6 +359,7 @@ const struct node_class storage_class = {
 	.help = "A storage object",
 	.saved = &storage_saved,
 	.remove_users = remove_luns,
+	.is_used = is_used,
 	.no_effect = storage_no_effect,
 	.commands = object_commands,
 	.groups = storage_groups,
@@ -415,6 +425,7 @@ static void build_params(struct storage_type *st)
 static int init_type(struct config *c, struct storage_type *st, const struct backstore_type *type)
 {
 	st->type = type;
+	st->objects = &storage_class;
 	build_params(st);
 	storage_saved_options(st);
 	st->commands[0] = (struct command_row){ "create", st->params, type->help, false, create };

@@ -126,12 +126,12 @@ static void set_options(struct restore *r, struct storage *s, struct json_object
 	}
 }
 
-static void note_leaving(struct restore *r)
+static void note_leaving(struct restore *r, const struct node_class *class)
 {
 	const struct txn *t = &r->c->txn;
 	for (; r->leaving_seen < t->count; r->leaving_seen++) {
 		const struct txn_entry *entry = &t->entries[r->leaving_seen];
-		if (entry->kind != TXN_REMOVED || entry->node->class != &storage_class)
+		if (entry->kind != TXN_REMOVED || entry->node->class != class)
 			continue;
 		struct storage *gone = NODE_OF(struct storage, entry->node);
 		const char *dev = storage_get_option(gone, "dev");
@@ -145,7 +145,7 @@ static void note_leaving(struct restore *r)
 static const struct storage *held_by_what_goes(struct restore *r, const struct storage *s)
 {
 	const char *dev = storage_get_option(s, "dev");
-	note_leaving(r);
+	note_leaving(r, s->node.class);
 	return dev ? map_get(&r->leaving, r, dev) : NULL;
 }
 
@@ -232,7 +232,7 @@ static int filled(struct restore *r, struct node *n, struct json_object *o, bool
 		map_put(&r->serials, r, s->wwn, s);
 	if (is_old)
 		return 0;
-	storage_class.attached(r->c, n, true); // its device path is now known
+	n->class->attached(r->c, n, true); // its device path is now known
 	int code = luns_find_storage(r->c, s, NULL, e);
 	if (code < 0)
 		return code;
@@ -255,19 +255,6 @@ static int name(struct restore *r, struct node *n, struct json_object *o, char o
 }
 
 // ---- any entry of storage_objects ----
-
-// "rd0", "ramdisk/rd0", "ramdisk:rd0", "/backstores/ramdisk/rd0"
-bool restore_is_meant(const char *wanted, const char *plugin, const char *name)
-{
-	static const char top[] = "/backstores/";
-	if (!wanted || !strcmp(wanted, name))
-		return true;
-	if (!strncmp(wanted, top, strlen(top)))
-		wanted += strlen(top);
-	size_t n = strlen(plugin);
-	return !strncmp(wanted, plugin, n) && strchr("/:", wanted[n]) && wanted[n] &&
-	       !strcmp(wanted + n + 1, name);
-}
 
 static int keep_unsupported(struct restore *r, const char *plugin, const char *name,
 			    struct json_object *o, struct err *e)

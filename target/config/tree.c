@@ -4,6 +4,8 @@
 
 #include "target/config/model.h"
 
+struct config_work config_work;
+
 void tree_changed(struct config *c, struct node *n)
 {
 	while (n && !n->class->changed)

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Settings of a portal group.
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "target/config/model.h"
+
+// "10.0.0.0/8,fd00::/16": checked now, since logins rely on it.
+int addresses_check(const char *list, struct err *e)
+{
+	char text[sizeof(((struct tpg_attr *)0)->allowed_addresses)], *rest = text, *item;
+	snprintf(text, sizeof text, "%s", list);
+	while ((item = strsep(&rest, ","))) {
+		struct tcp_addr addr;
+		char *slash = strchr(item, '/');
+		if (slash)
+			*slash++ = 0;
+		item += strspn(item, " ");
+		if (!*item && !slash && !*list)
+			continue;
+		int r = tcp_addr_parse(&addr, item, 0, NULL);
+		int max = !r && addr.sa.sa_family == AF_INET ? 32 : 128;
+		if (r < 0)
+			err_set(e, r,
+				"'%.60s' is not an address (such as 192.0.2.0/24 or fd00::/8)",
+				item);
+		else if (slash && number_of(slash, "", max) < 0)
+			r = err_set(e, -EINVAL, "'%s' is not a prefix length (0..%d)", slash, max);
+		if (r < 0)
+			return err_prefix(e, "allowed_addresses"), -EINVAL;
+	}
+	return 0;
+}
+
+// "name:port", where the port may be absent: a name has a letter, or it is a mistyped address.
+static bool is_host_name(const char *text)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-");
+	bool has_port = text[n] == ':';
+	return strcspn(text, letters) < n && *text != '.' && *text != '-' &&
+	       (has_port ? number_of(text + n + 1, "", 65535) > 0 : !text[n]);
+}
+
+// What a login redirected there is sent as TargetAddress (RFC 7143, 13.8): IPv6 in brackets.
+static int check_redirect(const char *text, struct err *e)
+{
+	struct tcp_addr addr;
+	const char *colon = strchr(text, ':');
+	bool is_bare = *text != '[' && colon && strchr(colon + 1, ':');
+	if (!*text || is_host_name(text) ||
+	    (!is_bare && !tcp_addr_parse(&addr, text, 0, NULL) && !tcp_addr_is_wildcard(&addr)))
+		return 0;
+	return err_set(e, -EINVAL,
+		       "redirect: '%.60s' is not an address (such as 192.0.2.1:3260, "
+		       "[2001:db8::1]:3260 or host.example:3260)",
+		       text);
+}
+
+static int check_tpg(struct config *c, struct node *n, struct err *e)
+{
+	const struct tpg_attr *attr = &NODE_OF(struct tpg, n)->attr;
+	int r = addresses_check(attr->allowed_addresses, e);
+	return r ? r : check_redirect(attr->redirect, e);
+}
+
+static int check_tpg_auth(struct config *c, struct node *n, struct err *e)
+{
+	return auth_check(&NODE_OF(const struct tpg, n)->auth, e);
+}
+
+static void *tpg_attr(struct node *n)
+{
+	return &NODE_OF(struct tpg, n)->attr;
+}
+
+static void *tpg_auth(struct node *n)
+{
+	return &NODE_OF(struct tpg, n)->auth;
+}
+
+const struct group_row tpg_groups[] = {
+	{.name = "attribute",
+	  .form = SAVED_NUMBERS,
+	  .part = "attributes",
+	  .rows = tpg_attr_rows,
+	  .base = tpg_attr,
+	  .size = sizeof(struct tpg_attr),
+	  .check = check_tpg },
+ // The alias is in the attributes, so undo restores both structs.
+	{ .name = "parameter",
+	  .form = SAVED_STRINGS,
+	  .part = "parameters",
+	  .get_rows = param_rows,
+	  .base = tpg_attr,
+	  .size = offsetof(struct tpg, offer) + sizeof(struct iscsi_offer) -
+		  offsetof(struct tpg, attr),
+	  .set = tpg_param_set,
+	  .get = tpg_param_get },
+	{ .name = "auth",
+	  .form = SAVED_TYPED,
+	  .prefix = "chap_",
+	  .is_whole = true,
+	  .rows = auth_rows,
+	  .base = tpg_auth,
+	  .size = sizeof(struct auth_group),
+	  .check = check_tpg_auth },
+	{ 0  },
+};
