@@ -39,26 +39,16 @@ static int check_acl_auth(struct config *c, struct node *n, struct err *e)
 	return auth_check(&NODE_OF(const struct acl, n)->auth, e);
 }
 
-static void *acl_attr(struct node *n)
-{
-	return &NODE_OF(struct acl, n)->attr;
-}
-
-static void *acl_auth(struct node *n)
-{
-	return &NODE_OF(struct acl, n)->auth;
-}
-
 static const struct group_row acl_groups[] = {
 	{.name = "attribute",
 	  .form = SAVED_NUMBERS,
 	  .part = "attributes",
 	  .rows = acl_attr_rows,
-	  .base = acl_attr,
+	  .at = offsetof(struct acl, attr),
 	  .size = sizeof(struct acl_attr) },
 	{ .name = "parameter",
 	  .rows = negotiated_rows,
-	  .base = acl_attr,
+	  .at = offsetof(struct acl, attr),
 	  .size = sizeof(struct acl_attr),
 	  .get = negotiated_get },
 	{ .name = "auth",
@@ -66,10 +56,10 @@ static const struct group_row acl_groups[] = {
 	  .prefix = "chap_",
 	  .is_whole = true,
 	  .rows = auth_rows,
-	  .base = acl_auth,
+	  .at = offsetof(struct acl, auth),
 	  .size = sizeof(struct auth_group),
 	  .check = check_acl_auth },
-	{ 0		  },
+	{ 0},
 };
 
 static void summarize_acl(struct config *c, const struct node *n, struct summary *ret)
@@ -159,9 +149,7 @@ static int delete_mapping(struct config *c, struct node *n, const struct args *a
 	struct node *m = node_child(&c->names, n, name);
 	if (!m)
 		return err_set(e, -ENOENT, "no mapped LUN %d", number);
-	int code = in_use_refuse(c, m, a, e);
-	if (!code)
-		code = tree_remove(c, m, e);
+	int code = delete_unused(c, m, a, e);
 	reply_say(r, "Deleted Mapped LUN %d.", number);
 	return code;
 }

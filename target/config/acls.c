@@ -107,15 +107,6 @@ static int create_acl(struct config *c, struct node *n, const struct args *a, st
 	return code;
 }
 
-static int delete_one(struct config *c, struct acl *acl, const struct args *a, struct reply *r,
-		      struct err *e)
-{
-	int code = in_use_refuse(c, &acl->node, a, e);
-	if (!code)
-		reply_say(r, "Deleted Node ACL for %s.", acl->node.name);
-	return code ? code : tree_remove(c, &acl->node, e);
-}
-
 static int delete_acl(struct config *c, struct node *n, const struct args *a, struct reply *r,
 		      struct err *e)
 {
@@ -125,14 +116,11 @@ static int delete_acl(struct config *c, struct node *n, const struct args *a, st
 	int code = 0;
 	if (!acl)
 		return acl_unknown(who, e);
-	for (; !code && acl; acl = is_one ? NULL : acl_next(c, n, who, NULL))
-		code = delete_one(c, acl, a, r, e);
+	for (; !code && acl; acl = is_one ? NULL : acl_next(c, n, who, NULL)) {
+		reply_say(r, "Deleted Node ACL for %s.", acl->node.name);
+		code = delete_unused(c, &acl->node, a, e);
+	}
 	return code;
-}
-
-static void summarize_acls(struct config *c, const struct node *n, struct summary *ret)
-{
-	snprintf(ret->text, sizeof ret->text, "ACLs: %u", n->child_count);
 }
 
 // ---- rows ----
@@ -176,5 +164,5 @@ const struct node_class acls_class = {
 	.name = "acls",
 	.help = "Initiators that may log in",
 	.commands = acls_commands,
-	.summary = summarize_acls,
+	.counts = "ACLs",
 };

@@ -207,29 +207,13 @@ static const char *state_word(uint32_t state)
 	return state < 16 && words[state] ? words[state] : "unknown";
 }
 
-static void summarize(struct config *c, const struct node *n, struct summary *ret)
-{
-	snprintf(ret->text, sizeof ret->text, "ALUA Groups: %u", n->child_count);
-}
-
 static void summarize_group(struct config *c, const struct node *n, struct summary *ret)
 {
 	struct alua_attr attr = live_attr(container_of(n, struct alua_node, node));
 	snprintf(ret->text, sizeof ret->text, "ALUA state: %s", state_word(attr.alua_access_state));
 }
 
-static void free_group(struct config *c, struct node *n)
-{
-	node_done(n);
-	free(n); // the object begins with its node
-}
-
 // ---- the group of settings ----
-
-static void *group_attr(struct node *n)
-{
-	return &NODE_OF(struct alua_node, n)->attr;
-}
 
 static size_t show_group(struct node *n, const struct attr_row *row, char *out, size_t size)
 {
@@ -327,11 +311,6 @@ static const struct attr_row lun_attr_rows[] = {
 };
 // clang-format on
 
-static void *lun_base(struct node *n)
-{
-	return NODE_OF(struct lun, n);
-}
-
 static int check_lun(struct config *c, struct node *n, struct err *e)
 {
 	const struct lun *l = NODE_OF(const struct lun, n);
@@ -345,7 +324,7 @@ static const struct group_row group_groups[] = {
 	{.name = "alua",
 	  .form = SAVED_NUMBERS,
 	  .rows = alua_group_rows,
-	  .base = group_attr,
+	  .at = offsetof(struct alua_node, attr),
 	  .size = sizeof(struct alua_attr),
 	  .show = show_group,
 	  .apply = apply_group },
@@ -356,18 +335,16 @@ const struct group_row lun_groups[] = {
 	  .form = SAVED_TYPED,
 	  .is_whole = true,
 	  .rows = lun_attr_rows,
-	  .base = lun_base,
 	  .offset = offsetof(struct lun, write_protect),
 	  .size = sizeof(uint32_t) },
 	{ .name = "alua",
 	  .form = SAVED_TYPED,
 	  .is_whole = true,
 	  .rows = lun_alua_rows,
-	  .base = lun_base,
 	  .offset = offsetof(struct lun, group),
 	  .size = ALUA_NAME_MAX,
 	  .check = check_lun },
-	{ .name = NULL   },
+	{ .name = NULL},
 };
 
 // clang-format off
@@ -392,7 +369,7 @@ const struct node_class alua_class = {
 	.name = "alua",
 	.help = "Target port groups of the storage object",
 	.commands = commands,
-	.summary = summarize,
+	.counts = "ALUA Groups",
 };
 const struct node_class alua_group_class = {
 	.name = "alua_group",
@@ -400,5 +377,5 @@ const struct node_class alua_group_class = {
 	.saved = &group_saved,
 	.groups = group_groups,
 	.summary = summarize_group,
-	.free = free_group,
+	.free = tree_free,
 };

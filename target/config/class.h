@@ -81,10 +81,12 @@ struct group_row {
 	const char *name; // "attribute", "parameter", "auth"
 	const struct attr_row *rows;
 	const struct attr_row *(*get_rows)(void); // instead: rows that are created at first use
-	// The struct that the rows describe. NULL slots below take the default in brackets.
-	void *(*base)(struct node *n);
-	size_t offset, size; // size of the memory that undo restores, from base
-	bool is_worded;	     // its booleans are true and false instead of 1 and 0
+	// The struct that the rows describe, from the node on, which an object begins with; size of
+	// the memory of the values, which undo restores, and its offset in that struct. Size 0: no
+	// memory. NULL slots below take the default in brackets.
+	ptrdiff_t at;
+	size_t offset, size;
+	bool is_worded; // its booleans are true and false instead of 1 and 0
 	// The value shown to users instead of get's text, if not only the shell changes it [get].
 	size_t (*show)(struct node *n, const struct attr_row *row, char *out, size_t size);
 	// Setting and getting one value [attr_set, attr_get].
@@ -125,6 +127,7 @@ struct node_class {
 	bool is_target, is_group;	    // a target, a portal group; of SRP both
 	const struct saved_class *saved;    // saved.h; NULL: not in the saved file by itself
 	void (*summary)(struct config *c, const struct node *n, struct summary *ret);
+	const char *counts; // what its children are, for a summary of their number
 	// Data of `info`, added to a new object; NULL: only name and class.
 	void (*info)(struct config *c, const struct node *n, struct json_object *ret);
 	// Warns after values of a group were set. May be NULL.

@@ -38,8 +38,8 @@ static void add(const struct candidates *c, const char *text, const char *note)
 static void add_node(const struct candidates *c, const struct node *n, const char *text)
 {
 	struct summary s = { 0 };
-	if (n->class->summary && !strncmp(text, c->prefix, strlen(c->prefix)))
-		n->class->summary(c->config, n, &s);
+	if (!strncmp(text, c->prefix, strlen(c->prefix)))
+		tree_summary(c->config, n, &s);
 	add(c, text, s.text);
 }
 

@@ -22,16 +22,26 @@ const struct attr_row *group_rows(const struct group_row *g)
 	return g->rows ? g->rows : g->get_rows();
 }
 
+void *group_base(const struct group_row *g, struct node *n)
+{
+	return (char *)n + g->at;
+}
+
+char *group_memory(const struct group_row *g, struct node *n)
+{
+	return (char *)group_base(g, n) + g->offset;
+}
+
 size_t group_get(const struct group_row *g, struct node *n, const struct attr_row *row, char *out,
 		 size_t size)
 {
-	return g->get ? g->get(n, row, out, size) : attr_get(row, g->base(n), out, size);
+	return g->get ? g->get(n, row, out, size) : attr_get(row, group_base(g, n), out, size);
 }
 
 int group_set(const struct group_row *g, struct node *n, const struct attr_row *row,
 	      const char *text, struct err *e)
 {
-	return g->set ? g->set(n, row, text, e) : attr_set(row, g->base(n), text, e);
+	return g->set ? g->set(n, row, text, e) : attr_set(row, group_base(g, n), text, e);
 }
 
 // targetcli's users may use a group of the node below.
@@ -284,10 +294,10 @@ int config_set(struct config *c, struct node *n, const char *group, struct json_
 	if (!g)
 		return -ENOENT;
 	char *before = malloc(g->offset + g->size);
-	int code = before ? txn_memory(c, (char *)g->base(n) + g->offset, g->size) : -ENOMEM;
+	int code = before ? txn_memory(c, group_memory(g, n), g->size) : -ENOMEM;
 	bool is_memory = !code;
 	if (is_memory)
-		memcpy(before, g->base(n), g->offset + g->size);
+		memcpy(before, group_base(g, n), g->offset + g->size);
 	json_object_object_foreach(values, name, value)
 	{
 		if (!code)

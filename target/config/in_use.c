@@ -63,3 +63,9 @@ int in_use_refuse(struct config *c, const struct node *n, const struct args *a, 
 	session_uses_free(list, count);
 	return r;
 }
+
+int delete_unused(struct config *c, struct node *n, const struct args *a, struct err *e)
+{
+	int r = in_use_refuse(c, n, a, e);
+	return r ? r : tree_remove(c, n, e);
+}

@@ -119,9 +119,7 @@ static int delete_target(struct config *c, struct node *n, const struct args *a,
 	struct node *t = node_child(&c->names, n, name);
 	if (!t)
 		return err_set(e, -ENOENT, "No target %s", name);
-	code = in_use_refuse(c, t, a, e);
-	if (!code)
-		code = tree_remove(c, t, e);
+	code = delete_unused(c, t, a, e);
 	reply_say(r, "Deleted Target %s.", name);
 	return code;
 }
@@ -175,16 +173,9 @@ static int delete_tpg(struct config *c, struct node *n, const struct args *a, st
 	struct node *tpg = node_child(&c->names, n, name);
 	if (!tpg)
 		return err_set(e, -ENOENT, "No TPGT %d", tag);
-	int code = in_use_refuse(c, tpg, a, e);
-	if (!code)
-		code = tree_remove(c, tpg, e);
+	int code = delete_unused(c, tpg, a, e);
 	reply_say(r, "Deleted TPGT %d.", tag);
 	return code;
-}
-
-static void summarize_target(struct config *c, const struct node *n, struct summary *ret)
-{
-	snprintf(ret->text, sizeof ret->text, "TPGs: %u", n->child_count);
 }
 
 static void info_target(struct config *c, const struct node *n, struct json_object *ret)
@@ -344,11 +335,6 @@ static const struct command_row tpg_commands[] = {
 };
 // clang-format on
 
-static void *discovery_auth(struct node *n)
-{
-	return &container_of(n, struct config, iscsi)->discovery;
-}
-
 static int check_discovery(struct config *c, struct node *n, struct err *e)
 {
 	const struct auth_group *d = &c->discovery;
@@ -367,7 +353,7 @@ static const struct group_row iscsi_groups[] = {
 	  .prefix = "discovery_",
 	  .is_whole = true,
 	  .rows = discovery_rows,
-	  .base = discovery_auth,
+	  .at = offsetof(struct config, discovery) - offsetof(struct config, iscsi),
 	  .size = sizeof(struct auth_group),
 	  .check = check_discovery },
 	{ 0  },
@@ -418,7 +404,7 @@ const struct node_class target_class = {
 	.changed = target_changed,
 	.is_used = target_is_used,
 	.commands = target_commands,
-	.summary = summarize_target,
+	.counts = "TPGs",
 	.info = info_target,
 	.free = free_target,
 };

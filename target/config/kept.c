@@ -41,12 +41,6 @@ static void summarize_foreign(struct config *c, const struct node *n, struct sum
 	ret->is_broken = true;
 }
 
-static void free_foreign(struct config *c, struct node *n)
-{
-	node_done(n);
-	free(n); // the object begins with its node
-}
-
 static int delete_foreign(struct config *c, struct node *n, const struct args *a, struct reply *r,
 			  struct err *e)
 {
@@ -76,17 +70,17 @@ const struct node_class fabric_class = {
 	.help = "Unsupported objects, kept for the saved file",
 	.commands = foreign_commands,
 	.summary = summarize_fabric,
-	.free = free_foreign,
+	.free = tree_free,
 };
 const struct node_class foreign_class = {
 	.name = "kept.target",
 	.help = "A target of another fabric, kept for the saved file",
 	.summary = summarize_foreign,
-	.free = free_foreign,
+	.free = tree_free,
 };
 const struct node_class foreign_storage_class = {
 	.name = "kept.storage",
 	.help = "A storage object of another plugin, kept for the saved file",
 	.summary = summarize_foreign,
-	.free = free_foreign,
+	.free = tree_free,
 };

@@ -190,16 +190,9 @@ static int delete_lun(struct config *c, struct node *n, const struct args *a, st
 	struct node *l = node_child(&c->names, n, name);
 	if (!l)
 		return err_set(e, -ENOENT, "no LUN %d", number);
-	int code = in_use_refuse(c, l, a, e);
-	if (!code)
-		code = tree_remove(c, l, e);
+	int code = delete_unused(c, l, a, e);
 	reply_say(r, "Deleted LUN %d.", number);
 	return code;
-}
-
-static void summarize_luns(struct config *c, const struct node *n, struct summary *ret)
-{
-	snprintf(ret->text, sizeof ret->text, "LUNs: %u", n->child_count);
 }
 
 static void summarize_lun(struct config *c, const struct node *n, struct summary *ret)
@@ -274,11 +267,6 @@ static void free_lun(struct config *c, struct node *n)
 }
 
 // ---- the saved file ----
-
-static void *lun_base(struct node *n)
-{
-	return NODE_OF(struct lun, n);
-}
 
 static size_t saved_storage(struct node *n, const struct attr_row *row, char *out, size_t size)
 {
@@ -370,11 +358,10 @@ static const struct group_row saved_fields[] = {
 	{.form = SAVED_TYPED,
 	  .is_whole = true,
 	  .rows = own_rows,
-	  .base = lun_base,
 	  .offset = offsetof(struct lun, alias),
 	  .size = 11 },
-	{ .form = SAVED_TYPED,	       .rows = saved_links, .get = saved_storage },
-	{ 0},
+	{ .form = SAVED_TYPED,    .rows = saved_links, .get = saved_storage },
+	{ 0	    },
 };
 static const struct saved_class lun_saved = {
 	.list = "luns",
@@ -393,7 +380,7 @@ const struct node_class luns_class = {
 	.name = "luns",
 	.help = "Storage objects exported by this portal group",
 	.commands = luns_commands,
-	.summary = summarize_luns,
+	.counts = "LUNs",
 };
 const struct node_class lun_class = {
 	.name = "lun",

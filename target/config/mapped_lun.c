@@ -54,12 +54,6 @@ static void attach_mapping(struct config *c, struct node *n, bool is_attached)
 		list_remove(&m->lun_link);
 }
 
-static void free_node(struct config *c, struct node *n)
-{
-	node_done(n);
-	free(n); // the object begins with its node
-}
-
 static bool is_used(const struct node *n, const struct session_place *p)
 {
 	return p->acl && n->parent == &p->acl->node &&
@@ -67,11 +61,6 @@ static bool is_used(const struct node *n, const struct session_place *p)
 }
 
 // ---- the saved file ----
-
-static void *mapped_base(struct node *n)
-{
-	return NODE_OF(struct mapped_lun, n);
-}
 
 static uint32_t tpg_lun(const struct mapped_lun *m)
 {
@@ -155,11 +144,10 @@ static const struct group_row mapped_fields[] = {
 	{.form = SAVED_TYPED,
 	  .is_whole = true,
 	  .rows = mapped_rows,
-	  .base = mapped_base,
 	  .offset = offsetof(struct mapped_lun, is_write_protected),
 	  .size = offsetof(struct mapped_lun, alias) + 11 -
 		  offsetof(struct mapped_lun, is_write_protected) },
-	{ .form = SAVED_TYPED,		       .rows = mapped_links, .get = saved_tpg_lun },
+	{ .form = SAVED_TYPED,  .rows = mapped_links, .get = saved_tpg_lun },
 	{ 0},
 };
 static const struct saved_class mapped_saved = {
@@ -182,5 +170,5 @@ const struct node_class mapped_lun_class = {
 	.is_used = is_used,
 	.summary = summarize_mapping,
 	.attached = attach_mapping,
-	.free = free_node,
+	.free = tree_free,
 };

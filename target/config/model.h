@@ -369,6 +369,8 @@ struct session_place {
 bool place_uses(const struct session_place *p, uint32_t lun); // a number that the session sees
 bool lun_is_used(const struct node *n, const struct session_place *p); // luns.c
 int in_use_refuse(struct config *c, const struct node *n, const struct args *a, struct err *e);
+// Removes n unless it is in use.
+int delete_unused(struct config *c, struct node *n, const struct args *a, struct err *e);
 
 // ---- model.c: creates and finds objects. New ones are attached within the transaction. ----
 struct storage_type *storage_type_of(struct config *c, const char *name);
@@ -425,6 +427,10 @@ int tree_add(struct config *c, struct node *parent, struct node *n, const char *
 	     struct err *e);
 // Removes a node with everything below it and everything that uses it.
 int tree_remove(struct config *c, struct node *n, struct err *e);
+// The summary of a node, by its class or by the number of its children.
+void tree_summary(struct config *c, const struct node *n, struct summary *ret);
+// A class's free for objects that are only a node and plain fields.
+void tree_free(struct config *c, struct node *n);
 // Calls changed of the nearest class that has it, from n upwards.
 void tree_changed(struct config *c, struct node *n);
 
@@ -540,6 +546,9 @@ int restore_check(struct config *c, struct json_object *doc, const struct restor
 // ---- groups.c ----
 const struct group_row *group_find(const struct node_class *class, const char *name);
 const struct attr_row *group_rows(const struct group_row *g);
+// The struct that the rows describe, and the memory of its values.
+void *group_base(const struct group_row *g, struct node *n);
+char *group_memory(const struct group_row *g, struct node *n);
 size_t group_get(const struct group_row *g, struct node *n, const struct attr_row *row, char *out,
 		 size_t size);
 int group_set(const struct group_row *g, struct node *n, const struct attr_row *row,

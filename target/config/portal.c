@@ -295,9 +295,7 @@ static int delete (struct config *c, struct node *n, const struct args *a, struc
 	struct node *p = node_child(&c->names, n, name);
 	if (!p)
 		return err_set(e, -ENOENT, "No network portal %s", name);
-	code = in_use_refuse(c, p, a, e);
-	if (!code)
-		code = tree_remove(c, p, e);
+	code = delete_unused(c, p, a, e);
 	reply_say(r, "Deleted network portal %s", name);
 	return code;
 }
@@ -450,11 +448,6 @@ static bool is_used(const struct node *n, const struct session_place *p)
 	return !strcmp(name, p->use->local);
 }
 
-static void summarize_portals(struct config *c, const struct node *n, struct summary *ret)
-{
-	snprintf(ret->text, sizeof ret->text, "Portals: %u", n->child_count);
-}
-
 static void summarize(struct config *c, const struct node *n, struct summary *ret)
 {
 	const struct portal_node *p = NODE_OF(const struct portal_node, n);
@@ -520,11 +513,6 @@ static void info(struct config *c, const struct node *n, struct json_object *ret
 
 // ---- the saved file ----
 
-static void *portal_base(struct node *n)
-{
-	return NODE_OF(struct portal_node, n);
-}
-
 static size_t saved_transport(struct node *n, const struct attr_row *row, char *out, size_t size)
 {
 	return (size_t)snprintf(
@@ -586,18 +574,16 @@ static const struct group_row saved_fields[] = {
 	{.form = SAVED_TYPED,
 	  .is_whole = true,
 	  .rows = own_rows,
-	  .base = portal_base,
 	  .offset = offsetof(struct portal_node, is_iser),
 	  .size = 2 * sizeof(uint32_t) },
 	{ .form = SAVED_TYPED,
 	  .is_whole = true,
 	  .rows = transport_rows,
-	  .base = portal_base,
 	  .offset = offsetof(struct portal_node, transports),
 	  .size = sizeof(unsigned),
 	  .get = saved_transport,
 	  .set = set_saved_transport },
-	{ 0},
+	{ 0	    },
 };
 static const struct saved_class portal_saved = {
 	.list = "portals",
@@ -610,17 +596,12 @@ static const struct saved_class portal_saved = {
 	.make = make_saved,
 };
 
-static void *portal_attr(struct node *n)
-{
-	return &NODE_OF(struct portal_node, n)->attr;
-}
-
 static const struct group_row portal_groups[] = {
 	{.name = "attribute",
 	  .form = SAVED_NUMBERS,
 	  .part = "attributes",
 	  .rows = portal_attr_rows,
-	  .base = portal_attr,
+	  .at = offsetof(struct portal_node, attr),
 	  .size = sizeof(struct portal_attr) },
 	{ 0},
 };
@@ -629,7 +610,7 @@ const struct node_class portals_class = {
 	.name = "portals",
 	.help = "The addresses this portal group listens on",
 	.commands = portals_commands,
-	.summary = summarize_portals,
+	.counts = "Portals",
 };
 const struct node_class portal_class = {
 	.name = "portal",

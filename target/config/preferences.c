@@ -23,15 +23,10 @@ const struct attr_row pref_rows[] = {
 };
 // clang-format on
 
-static void *prefs(struct node *n)
-{
-	return &container_of(n, struct config, root)->prefs;
-}
-
 // In targetcli's form.
 static size_t get_pref(struct node *n, const struct attr_row *row, char *out, size_t size)
 {
-	size_t len = attr_get(row, prefs(n), out, size);
+	size_t len = attr_get(row, &container_of(n, struct config, root)->prefs, out, size);
 	if (row->type != ATTR_BOOL)
 		return len;
 	return (size_t)snprintf(out, size, "%s", *out == '1' ? "true" : "false");
@@ -40,9 +35,9 @@ static size_t get_pref(struct node *n, const struct attr_row *row, char *out, si
 const struct group_row root_groups[] = {
 	{.name = "global",
 	  .rows = pref_rows,
-	  .base = prefs,
+	  .at = offsetof(struct config, prefs) - offsetof(struct config, root),
 	  .size = sizeof(struct prefs),
 	  .is_worded = true,
 	  .get = get_pref },
-	{ 0   },
+	{ 0},
 };

@@ -24,9 +24,8 @@ static void put_key(struct json_text *t, const char *key, const char *text)
 static void tree(struct config *c, const struct node *n, int depth, bool is_all,
 		 struct json_text *t)
 {
-	struct summary s = { 0 };
-	if (n->class->summary)
-		n->class->summary(c, n, &s);
+	struct summary s;
+	tree_summary(c, n, &s);
 	put_key(t, "{\"name\":", n->parent ? n->name : "/");
 	put_key(t, ",\"class\":", n->class->name);
 	put_key(t, ",\"summary\":", s.text);

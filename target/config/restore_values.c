@@ -131,7 +131,7 @@ struct json_object *restore_own_section(struct restore *r, const struct node *n)
 
 static bool is_read(const struct group_row *g, const struct attr_row *row)
 {
-	return g->base && !(row->flags & (ATTR_READONLY | ATTR_GIVEN));
+	return g->size && !(row->flags & (ATTR_READONLY | ATTR_GIVEN));
 }
 
 static bool set_value(struct restore *r, const struct group_row *g, struct node *n,
@@ -181,7 +181,7 @@ static void set_rows(struct restore *r, const struct group_row *g, struct node *
 {
 	bool is_typed = g->form == SAVED_TYPED;
 	struct json_object *own = g->name ? json_field(restore_own_section(r, n), g->name) : NULL;
-	for (const struct attr_row *row = saved_rows(g, n); g->base && row->name; row++) {
+	for (const struct attr_row *row = saved_rows(g, n); g->size && row->name; row++) {
 		char key[80];
 		bool is_own = saved_is_own(g, n, row);
 		const char *name = is_own ? row->name : saved_key(g, row, key);
@@ -210,12 +210,12 @@ static void apply_row(struct restore *r, const struct group_row *g, struct node 
 	char old[1024], text[1024];
 	struct err e = { 0 };
 	attr_get(row, before, old, sizeof old);
-	attr_get(row, g->base(n), text, sizeof text);
+	attr_get(row, group_base(g, n), text, sizeof text);
 	if (!strcmp(old, text))
 		return;
 	if (g->apply(r->c, n, row, text, &e) < 0) {
 		restore_complain(r, "%s: %s", n->name, e.text);
-		attr_set(row, g->base(n), old, NULL);
+		attr_set(row, group_base(g, n), old, NULL);
 		return;
 	}
 	if (txn_applied(r->c, n, g, row, old) < 0)
@@ -228,7 +228,7 @@ static void apply_group(struct restore *r, const struct group_row *g, struct nod
 {
 	struct err e = { 0 };
 	bool restarts = false;
-	char *now = (char *)g->base(n) + g->offset, *then = (char *)before + g->offset;
+	char *now = group_memory(g, n), *then = (char *)before + g->offset;
 	if (g->part && g->check && g->check(r->c, n, &e) < 0) {
 		restore_complain(r, "%s: %s", n->name, e.text);
 		memcpy(now, then, g->size);
@@ -248,14 +248,14 @@ static void apply_group(struct restore *r, const struct group_row *g, struct nod
 void restore_group(struct restore *r, struct node *n, const struct group_row *g,
 		   struct json_object *o, bool is_old)
 {
-	bool has_before = g->base && (is_old || (r->options->is_apply && g->part));
+	bool has_before = g->size && (is_old || (r->options->is_apply && g->part));
 	char *before = has_before ? malloc(g->offset + g->size) : NULL;
 	if (before)
-		memcpy(before, g->base(n), g->offset + g->size);
+		memcpy(before, group_base(g, n), g->offset + g->size);
 	else if (has_before)
 		restore_complain(r, "%s: out of memory", n->name);
 	// Only a file saved by farblock contains all values that differ from the defaults.
-	if (g->base && (g->is_whole || (before && r->is_exact)))
+	if (g->size && (g->is_whole || (before && r->is_exact)))
 		set_defaults(g, n);
 	if (g->part) {
 		set_part(r, g, n, json_field(o, g->part), false);

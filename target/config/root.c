@@ -230,14 +230,13 @@ static int info(struct config *c, struct node *n, const struct args *a, struct r
 		struct err *e)
 {
 	char path[600];
-	struct summary s = { 0 };
+	struct summary s;
 	node_path(n, path, sizeof path);
 	r->data = json_object_new_object();
 	json_put_text(r->data, "path", path);
 	json_put_text(r->data, "name", n->parent ? n->name : "/");
 	json_put_text(r->data, "class", n->class->name);
-	if (n->class->summary)
-		n->class->summary(c, n, &s);
+	tree_summary(c, n, &s);
 	json_put_text(r->data, "summary", s.text);
 	json_put_text(r->data, "warning", s.warning);
 	if (n->class->info)
@@ -249,10 +248,9 @@ static int status(struct config *c, struct node *n, const struct args *a, struct
 		  struct err *e)
 {
 	char path[600];
-	struct summary s = { 0 };
+	struct summary s;
 	node_path(n, path, sizeof path);
-	if (n->class->summary)
-		n->class->summary(c, n, &s);
+	tree_summary(c, n, &s);
 	reply_say(r, "Status for %s: %s", path, s.text);
 	return 0;
 }

@@ -39,11 +39,7 @@ static void row(struct rows *x, const struct node *n, bool has_later, int level)
 {
 	struct json_text *t = &x->text;
 	struct summary s;
-	s.text[0] = 0;
-	s.is_healthy = s.is_broken = false;
-	s.warning = NULL;
-	if (n->class->summary)
-		n->class->summary(x->c, n, &s);
+	tree_summary(x->c, n, &s);
 	put_head(t, &s, has_later, level);
 	json_text_line(t, n->parent ? n->name : "");
 	json_text_put(t, "/");

@@ -176,7 +176,7 @@ static struct json_object *entries(struct save *s, struct node *n, const struct 
 static void put_group(struct save *s, const struct group_row *g, struct node *n,
 		      struct json_object *o)
 {
-	bool is_plain = s->has_texts && n->class->saved->depth && g->part && g->base && !g->get &&
+	bool is_plain = s->has_texts && n->class->saved->depth && g->part && g->size && !g->get &&
 			!json_field(n->kept, g->part);
 	if (!is_plain) {
 		save_group(s, g, n, o);
@@ -185,7 +185,7 @@ static void put_group(struct save *s, const struct group_row *g, struct node *n,
 	struct save_memo *m = memo_of(s, g);
 	const struct node *type = g->is_own ? n->parent : NULL;
 	frozen_key_begin(&s->inner);
-	frozen_key_add(&s->inner, (char *)g->base(n) + g->offset, g->size);
+	frozen_key_add(&s->inner, group_memory(g, n), g->size);
 	frozen_key_add(&s->inner, &type, sizeof type);
 	struct json_object *text = recall(s, m);
 	if (!text) {
@@ -260,8 +260,8 @@ static void add_key(struct frozen_key *key, struct node *n)
 	saved_each_group(g, n->class)
 	{
 		char text[1024];
-		if (g->base && !g->get)
-			frozen_key_add(key, (char *)g->base(n) + g->offset, g->size);
+		if (g->size && !g->get)
+			frozen_key_add(key, group_memory(g, n), g->size);
 		for (const struct attr_row *row = saved_rows(g, n); g->get && row->name; row++) {
 			group_get(g, n, row, text, sizeof text);
 			frozen_key_add_text(key, text);

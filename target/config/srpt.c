@@ -150,11 +150,6 @@ static int delete (struct config *c, struct node *n, const struct args *a, struc
 	return code;
 }
 
-static void summarize(struct config *c, const struct node *n, struct summary *ret)
-{
-	snprintf(ret->text, sizeof ret->text, "Targets: %u", n->child_count);
-}
-
 static void info_fabric(struct config *c, const struct node *n, struct json_object *ret)
 {
 	json_put_text(ret, "state", "waiting");
@@ -180,11 +175,6 @@ static void info_target(struct config *c, const struct node *n, struct json_obje
 			       json_object_new_int64(tpg->relative_port));
 	json_object_object_add(ret, "enable", json_object_new_boolean((int)tpg->is_enabled));
 	info_fabric(c, n, ret);
-}
-
-static void *target_attr(struct node *n)
-{
-	return &container_of(n, struct srpt_target, tpg.node)->attr;
 }
 
 static void summarize_acl(struct config *c, const struct node *n, struct summary *ret)
@@ -257,7 +247,7 @@ static const struct command_row target_commands[] = {
 };
 static const struct group_row target_groups[] = {
 	{ .name = "attribute", .form = SAVED_NUMBERS, .part = "attributes", .rows = srpt_attr_rows,
-	  .base = target_attr, .size = sizeof(struct srpt_attr) },
+	  .at = offsetof(struct srpt_target, attr), .size = sizeof(struct srpt_attr) },
 	{ 0 },
 };
 // clang-format on
@@ -284,7 +274,7 @@ const struct node_class srpt_class = {
 	.help = "SRP targets",
 	.saved = &fabric_saved,
 	.commands = commands,
-	.summary = summarize,
+	.counts = "Targets",
 	.info = info_fabric,
 };
 const struct node_class srpt_target_class = {

@@ -40,18 +40,13 @@ static int apply_storage(struct config *c, struct node *n, const struct attr_row
 	return 0;
 }
 
-static void *storage_attr(struct node *n)
-{
-	return &NODE_OF(struct storage, n)->attr;
-}
-
 const struct group_row storage_groups[] = {
 	{.name = "attribute",
 	  .form = SAVED_NUMBERS,
 	  .part = "attributes",
 	  .is_own = is_unknown_to_rtslib,
 	  .rows = lu_attr_rows,
-	  .base = storage_attr,
+	  .at = offsetof(struct storage, attr),
 	  .size = sizeof(struct lu_attr),
 	  .check = check_storage,
 	  .apply = apply_storage,

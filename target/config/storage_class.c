@@ -126,9 +126,7 @@ static int delete (struct config *c, struct node *n, const struct args *a, struc
 	struct node *child = node_child(&c->names, n, name);
 	if (!child)
 		return err_set(e, -ENOENT, "No storage object named %s.", name);
-	int code = in_use_refuse(c, child, a, e);
-	if (!code)
-		code = tree_remove(c, child, e);
+	int code = delete_unused(c, child, a, e);
 	reply_say(r, "Deleted storage object %s.", name);
 	return code;
 }
@@ -369,11 +367,6 @@ const struct node_class storage_class = {
 	.free = storage_free,
 };
 
-static void summarize_type(struct config *c, const struct node *n, struct summary *ret)
-{
-	snprintf(ret->text, sizeof ret->text, "Storage Objects: %u", n->child_count);
-}
-
 // clang-format off
 static const struct param_row name_params[] = {
 	{ "name", PARAM_CHILD, true, NULL, "name of the storage object", NULL },
@@ -437,7 +430,7 @@ static int init_type(struct config *c, struct storage_type *st, const struct bac
 		.name = st->class_name,
 		.help = type->help,
 		.commands = st->commands,
-		.summary = summarize_type,
+		.counts = "Storage Objects",
 	};
 	int r = node_init(&st->node, &st->class, type->name);
 	return r ? r : node_attach(&c->names, &c->backstores, &st->node);

@@ -63,11 +63,6 @@ static size_t get_option(struct node *n, const struct attr_row *row, char *out, 
 	return strlen(out);
 }
 
-static void *storage_base(struct node *n)
-{
-	return NODE_OF(struct storage, n);
-}
-
 // rtslib takes no wwn for pass-through objects.
 static bool is_passthrough(const struct node *n, const struct attr_row *row)
 {
@@ -90,7 +85,6 @@ static const struct group_row fields[] = {
 	  .is_own = is_unknown_option },
 	{ .form = SAVED_TYPED,
 	  .rows = wwn_rows,
-	  .base = storage_base,
 	  .offset = offsetof(struct storage, wwn),
 	  .size = sizeof(((struct storage *)0)->wwn),
 	  .is_own = is_passthrough },

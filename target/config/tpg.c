@@ -113,11 +113,6 @@ void tpg_free(struct config *c, struct node *n)
 
 // ---- the saved file ----
 
-static void *tpg_base(struct node *n)
-{
-	return NODE_OF(struct tpg, n);
-}
-
 static size_t saved_port(struct node *n, const struct attr_row *row, char *out, size_t size)
 {
 	return (size_t)snprintf(out, size, "%u", NODE_OF(const struct tpg, n)->relative_port);
@@ -148,9 +143,8 @@ const struct group_row tpg_fields[] = {
 	{.form = SAVED_TYPED,
 	  .is_whole = true,
 	  .rows = enable_rows,
-	  .base = tpg_base,
 	  .offset = offsetof(struct tpg, is_enabled),
 	  .size = sizeof(uint32_t) },
-	{ .form = SAVED_TYPED,	       .rows = port_rows, .get = saved_port },
-	{ 0},
+	{ .form = SAVED_TYPED, .rows = port_rows, .get = saved_port },
+	{ 0	    },
 };

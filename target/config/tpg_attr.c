@@ -70,22 +70,12 @@ static int check_tpg_auth(struct config *c, struct node *n, struct err *e)
 	return auth_check(&NODE_OF(const struct tpg, n)->auth, e);
 }
 
-static void *tpg_attr(struct node *n)
-{
-	return &NODE_OF(struct tpg, n)->attr;
-}
-
-static void *tpg_auth(struct node *n)
-{
-	return &NODE_OF(struct tpg, n)->auth;
-}
-
 const struct group_row tpg_groups[] = {
 	{.name = "attribute",
 	  .form = SAVED_NUMBERS,
 	  .part = "attributes",
 	  .rows = tpg_attr_rows,
-	  .base = tpg_attr,
+	  .at = offsetof(struct tpg, attr),
 	  .size = sizeof(struct tpg_attr),
 	  .check = check_tpg },
  // The alias is in the attributes, so undo restores both structs.
@@ -93,7 +83,7 @@ const struct group_row tpg_groups[] = {
 	  .form = SAVED_STRINGS,
 	  .part = "parameters",
 	  .get_rows = param_rows,
-	  .base = tpg_attr,
+	  .at = offsetof(struct tpg, attr),
 	  .size = offsetof(struct tpg, offer) + sizeof(struct iscsi_offer) -
 		  offsetof(struct tpg, attr),
 	  .set = tpg_param_set,
@@ -103,8 +93,8 @@ const struct group_row tpg_groups[] = {
 	  .prefix = "chap_",
 	  .is_whole = true,
 	  .rows = auth_rows,
-	  .base = tpg_auth,
+	  .at = offsetof(struct tpg, auth),
 	  .size = sizeof(struct auth_group),
 	  .check = check_tpg_auth },
-	{ 0  },
+	{ 0},
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Changes of the tree, within the transaction.
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "target/config/model.h"
 
@@ -39,4 +41,21 @@ int tree_add(struct config *c, struct node *parent, struct node *n, const char *
 			 : err_set(e, -ENOMEM, "%s: out of memory", n->name);
 	n->class->free(c, n);
 	return r;
+}
+
+void tree_summary(struct config *c, const struct node *n, struct summary *ret)
+{
+	ret->text[0] = 0;
+	ret->is_healthy = ret->is_broken = false;
+	ret->warning = NULL;
+	if (n->class->summary)
+		n->class->summary(c, n, ret);
+	else if (n->class->counts)
+		snprintf(ret->text, sizeof ret->text, "%s: %u", n->class->counts, n->child_count);
+}
+
+void tree_free(struct config *c, struct node *n)
+{
+	node_done(n);
+	free(n); // the object begins with its node
 }
