@@ -9,6 +9,7 @@
 #include "core/err.h"
 
 struct config;
+struct frozen_key;
 struct json_object;
 struct session_place;
 struct node;
@@ -110,6 +111,8 @@ struct group_row {
 	// Values of rows that rtslib does not know are in our own section, in an object named like
 	// the group, or, without a name, in the node's [rows with ATTR_OWN].
 	bool (*is_own)(const struct node *n, const struct attr_row *row);
+	// Adds what get() reads to the key of a kept text [what it returns].
+	void (*key)(struct frozen_key *k, const struct node *n);
 	bool is_whole; // absent values are defaults, also in files of other programs
 };
 

@@ -275,6 +275,13 @@ static size_t saved_storage(struct node *n, const struct attr_row *row, char *ou
 	return s ? node_path(&s->node, out, size) : 0;
 }
 
+static void key_of_storage(struct frozen_key *k, const struct node *n)
+{
+	const struct storage *s = NODE_OF(const struct lun, n)->storage;
+	frozen_key_add_text(k, s ? s->type->name : NULL);
+	frozen_key_add_text(k, s ? s->node.name : NULL);
+}
+
 // The storage object of the entry; NULL: there is none, or it leaves with this change.
 static struct storage *storage_in(const struct restore *r, struct json_object *o)
 {
@@ -360,7 +367,7 @@ static const struct group_row saved_fields[] = {
 	  .rows = own_rows,
 	  .offset = offsetof(struct lun, alias),
 	  .size = 11 },
-	{ .form = SAVED_TYPED,    .rows = saved_links, .get = saved_storage },
+	{ .form = SAVED_TYPED,    .rows = saved_links, .get = saved_storage, .key = key_of_storage },
 	{ 0	    },
 };
 static const struct saved_class lun_saved = {

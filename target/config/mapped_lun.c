@@ -72,6 +72,12 @@ static size_t saved_tpg_lun(struct node *n, const struct attr_row *row, char *ou
 	return (size_t)snprintf(out, size, "%u", tpg_lun(NODE_OF(const struct mapped_lun, n)));
 }
 
+static void key_of_lun(struct frozen_key *k, const struct node *n)
+{
+	uint32_t number = tpg_lun(NODE_OF(const struct mapped_lun, n));
+	frozen_key_add(k, &number, sizeof number);
+}
+
 static int saved_mapped_name(struct restore *r, struct node *n, struct json_object *o,
 			     char out[SAVED_NAME_SIZE], struct err *e)
 {
@@ -147,7 +153,7 @@ static const struct group_row mapped_fields[] = {
 	  .offset = offsetof(struct mapped_lun, is_write_protected),
 	  .size = offsetof(struct mapped_lun, alias) + 11 -
 		  offsetof(struct mapped_lun, is_write_protected) },
-	{ .form = SAVED_TYPED,  .rows = mapped_links, .get = saved_tpg_lun },
+	{ .form = SAVED_TYPED,  .rows = mapped_links, .get = saved_tpg_lun, .key = key_of_lun },
 	{ 0},
 };
 static const struct saved_class mapped_saved = {

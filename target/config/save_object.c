@@ -262,7 +262,10 @@ static void add_key(struct frozen_key *key, struct node *n)
 		char text[1024];
 		if (g->size && !g->get)
 			frozen_key_add(key, group_memory(g, n), g->size);
-		for (const struct attr_row *row = saved_rows(g, n); g->get && row->name; row++) {
+		if (g->key)
+			g->key(key, n);
+		for (const struct attr_row *row = saved_rows(g, n); g->get && !g->key && row->name;
+		     row++) {
 			group_get(g, n, row, text, sizeof text);
 			frozen_key_add_text(key, text);
 		}

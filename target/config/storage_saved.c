@@ -63,6 +63,17 @@ static size_t get_option(struct node *n, const struct attr_row *row, char *out, 
 	return strlen(out);
 }
 
+static void key_of_options(struct frozen_key *k, const struct node *n)
+{
+	const struct storage *s = NODE_OF(const struct storage, n);
+	uint64_t size = storage_size(s);
+	bool is_open = s->lu;
+	frozen_key_add(k, &size, sizeof size);
+	frozen_key_add(k, &is_open, sizeof is_open);
+	for (int i = 0; s->type->options[i].name; i++)
+		frozen_key_add_text(k, s->option[i]);
+}
+
 // rtslib takes no wwn for pass-through objects.
 static bool is_passthrough(const struct node *n, const struct attr_row *row)
 {
@@ -82,13 +93,14 @@ static const struct group_row fields[] = {
 	  .form = SAVED_TYPED,
 	  .node_rows = option_rows,
 	  .get = get_option,
+	  .key = key_of_options,
 	  .is_own = is_unknown_option },
 	{ .form = SAVED_TYPED,
 	  .rows = wwn_rows,
 	  .offset = offsetof(struct storage, wwn),
 	  .size = sizeof(((struct storage *)0)->wwn),
 	  .is_own = is_passthrough },
-	{ 0},
+	{ 0   },
 };
 
 // Its ALUA groups.
