@@ -150,7 +150,7 @@ def survives(lab, tool, pause):
     """A load while LIO is away for so long; every byte has to be right then. False: LIO hangs."""
     # What LIO says of the device's write cache does not matter here: it is not restarted.
     words = ("verify", url(), "--pattern", str(random.randrange(1 << 30)), "--force",
-             "--allow-replaced", "--length", str(12 * MIB))
+             "--allow-replaced", "--length", str(48 * MIB))
     before = commands(lab)
     load = tool.begin(*words, "--bs", "4k")
     wait_until(lambda: commands(lab) > before + 100 or load.is_over(), "commands")
