@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "target/config/model.h"
+#include "target/fabric/refusals.h"
 #include "target/iscsi/sessions.h"
 
 enum { COMPLETE_MAX = 1000 };

@@ -459,16 +459,16 @@ static void summarize(struct config *c, const struct node *n, struct summary *re
 
 static void put_failures(struct json_object *to, const struct portal_counters *k)
 {
-	static const char *const names[LOGIN_FAILURES] = {
-		[LOGIN_BAD_AUTH] = "failed_auth",    [LOGIN_NO_ACL] = "failed_acl",
-		[LOGIN_NO_TARGET] = "failed_target", [LOGIN_TIMED_OUT] = "timed_out",
-		[LOGIN_OTHER] = "failed_other",
+	static const char *const names[REFUSAL_CAUSES] = {
+		[REFUSED_AUTH] = "failed_auth",	    [REFUSED_ACL] = "failed_acl",
+		[REFUSED_TARGET] = "failed_target", [REFUSED_TIMEOUT] = "timed_out",
+		[REFUSED_OTHER] = "failed_other",
 	};
 	uint64_t sum = 0;
-	for (int i = 0; i < LOGIN_FAILURES; i++)
+	for (int i = 0; i < REFUSAL_CAUSES; i++)
 		sum += k->login_failures[i];
 	json_object_object_add(to, "login_failures", json_object_new_uint64(sum));
-	for (int i = 0; i < LOGIN_FAILURES; i++)
+	for (int i = 0; i < REFUSAL_CAUSES; i++)
 		json_object_object_add(to, names[i], json_object_new_uint64(k->login_failures[i]));
 }
 

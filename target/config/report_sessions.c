@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #include "target/config/json.h"
+#include "target/fabric/refusals.h"
+#include "target/fabric/session_ends.h"
 #include "transport/iscsi/chap.h"
 
 enum { MOST = 64 }; // limit of ended sessions and of refusals

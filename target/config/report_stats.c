@@ -11,6 +11,7 @@
 #include "target/config/model.h"
 #include "target/config/report.h"
 #include "target/config/survey.h"
+#include "target/fabric/peer_limits.h"
 #include "target/scsi/progress.h"
 #include "target/scsi/sbc_sanitize.h"
 
@@ -68,8 +69,8 @@ static struct json_object *portals_json(struct config *c)
 static struct json_object *limits_json(void)
 {
 	struct json_object *o = json_object_new_object();
-	struct iscsi_limits l;
-	iscsi_limits_get(&l);
+	struct peer_limits l;
+	peer_limits_get(&l);
 	put_u64(o, "connections", l.connections);
 	put_u64(o, "connections_per_address", l.connections_per_address);
 	put_u64(o, "logins_in_progress_per_worker", l.logins_in_progress);

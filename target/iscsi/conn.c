@@ -7,11 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/counter.h"
 #include "core/log.h"
-#include "target/iscsi/peer_log.h"
+#include "target/fabric/peer_log.h"
+#include "target/fabric/session_ends.h"
 #include "target/iscsi/portal.h"
 #include "target/scsi/nexus.h"
 #include "transport/rdma/rnic.h"
@@ -64,7 +66,7 @@ void conn_reject(struct conn *c, uint8_t reason, const uint8_t *bad_bhs)
 	char cause[48];
 	snprintf(cause, sizeof cause, "rejected %s, reason %02x",
 		 iscsi_opcode_name(bad_bhs[0] & ISCSI_OP_MASK), reason);
-	if (peer_log_permits(LOG_LVL_INFO, cause, &c->dm->peer_addr))
+	if (peer_log_permits(LOG_LVL_INFO, ISCSI_FABRIC, cause, &c->dm->peer_addr))
 		conn_log(c, LOG_LVL_INFO, "%s", cause);
 	conn_send(c, (const uint8_t *)&h, bad_bhs, ISCSI_BHS_LEN, DM_ADVANCES);
 }
@@ -145,6 +147,26 @@ void conn_release(struct conn *c)
 		conn_check_end(c);
 }
 
+// The session has ended, for this reason: for the log and for the table of ended sessions.
+static void session_ended(const struct conn *c, const char *why)
+{
+	if (peer_log_permits_some(LOG_LVL_INFO, ISCSI_FABRIC, "session ended", &c->dm->peer_addr,
+				  LOGINS_LOGGED))
+		conn_log(c, LOG_LVL_INFO, "session ended: %s", why);
+	if (!c->tpg)
+		return;
+	struct session_end s = {
+		.id = c->id,
+		.when_s = (uint64_t)time(NULL),
+		.lasted_s = (worker_now(c->worker) - c->start_ns) / 1000000000,
+	};
+	snprintf(s.initiator, sizeof s.initiator, "%s", c->names.initiator_name);
+	snprintf(s.target, sizeof s.target, "%s", c->names.target_name);
+	snprintf(s.peer, sizeof s.peer, "%s", c->dm->peer);
+	snprintf(s.reason, sizeof s.reason, "%s", why);
+	session_end_note(&s);
+}
+
 static void on_closed(struct dm *dm, const struct err *e)
 {
 	struct conn *c = dm->role;
@@ -155,8 +177,8 @@ static void on_closed(struct dm *dm, const struct err *e)
 		session_ended(c, c->state == CONN_LOGOUT ? "logged out" : e->text);
 	if (e->code == -EPROTO || e->code == -EBADMSG) {
 		counter_add(&iw->counters.connections_closed_protocol_error, 1);
-		if (was_login &&
-		    peer_log_permits(LOG_LVL_WARN, "connection dropped", &dm->peer_addr))
+		if (was_login && peer_log_permits(LOG_LVL_WARN, ISCSI_FABRIC, "connection dropped",
+						  &dm->peer_addr))
 			conn_log(c, LOG_LVL_WARN, "connection dropped: %s", e->text);
 	}
 	c->state = CONN_ENDING;
@@ -217,7 +239,8 @@ void conn_widen(struct conn *c)
 
 static void log_login(const struct conn *c)
 {
-	if (!peer_log_permits_some(LOG_LVL_INFO, "login ok", &c->dm->peer_addr, LOGINS_LOGGED))
+	if (!peer_log_permits_some(LOG_LVL_INFO, ISCSI_FABRIC, "login ok", &c->dm->peer_addr,
+				   LOGINS_LOGGED))
 		return;
 	conn_log(c, LOG_LVL_INFO, "login ok transport=%s carrier=%s auth=%s%s digests=%s,%s",
 		 c->dm->transport, c->dm->carrier,
@@ -302,9 +325,9 @@ void conn_refused(const struct tcp_addr *peer, const char *why)
 {
 	char cause[64], text[TCP_ADDR_TEXT];
 	tcp_addr_format(peer, text);
-	refusal_note("", "", text, ISCSI_LOGIN_OUT_OF_RESOURCES, why);
+	refusal_note("", "", text, REFUSED_OTHER, ISCSI_LOGIN_OUT_OF_RESOURCES, why);
 	snprintf(cause, sizeof cause, "connection refused: %s", why);
-	if (peer_log_permits(LOG_LVL_WARN, cause, peer))
+	if (peer_log_permits(LOG_LVL_WARN, ISCSI_FABRIC, cause, peer))
 		log_warn("iscsi: connection from %s refused: %s", text, why);
 }
 

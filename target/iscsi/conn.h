@@ -28,8 +28,9 @@ struct rnic_request;
 struct session_entry; // session.c: its place in the table of sessions
 struct text_exchange; // text.c
 
-#define CONN_TAGS     64 // buckets of commands by tag
-#define LOGINS_LOGGED 16 // logins, and ends of sessions, of one address in PEER_LOG_S seconds
+#define CONN_TAGS     64      // buckets of commands by tag
+#define ISCSI_FABRIC  "iscsi" // in the log
+#define LOGINS_LOGGED 16      // logins, and ends of sessions, of one address in PEER_LOG_S seconds
 
 enum conn_state {
 	CONN_LOGIN,	   // waiting for Login Requests, or for a session being reinstated
@@ -91,7 +92,7 @@ struct conn {
 	bool is_displaced; // displaced by a newcomer
 	bool has_spoken;   // a complete Login Request has arrived
 	uint64_t login_ns; // ... and when the last one, or the connection, arrived
-	bool is_settled;   // settle.c: what came before the login has been handled
+	bool is_settled;   // what came before the login has been handled
 	struct session_entry *entry;
 
 	// session
@@ -137,7 +138,7 @@ struct conn {
 	uint64_t commands, read_bytes, written_bytes;
 	struct msg free_msg;
 	bool is_free_posted;
-	struct msg resume_msg; // settle.c: the workers have settled; session.c: the old session has
+	struct msg resume_msg; // the workers have settled; session.c: the old session has
 			       // ended
 	struct msg kill_msg;   // session.c: a new login takes the session's place
 };
@@ -227,7 +228,7 @@ void conn_login_displaced(struct conn *c);
 int admit_to_tpg(struct conn *c, const struct view_tpg *tpg, struct login_terms *ret,
 		 struct err *e);
 bool tpg_shows(const struct view_tpg *tpg, const char *initiator);
-// Whether the initiator has kept others waiting lately (late.h).
+// Whether the initiator has kept others waiting lately (slow_initiators.h).
 bool conn_is_late(const struct conn *c, uint64_t now);
 
 // login_slots.c ------------------------------------------------------------------------
@@ -238,12 +239,6 @@ void login_slot_progress(struct conn *c); // it has sent a Login Request
 void login_slot_leave(struct conn *c);	  // idempotent
 // For newcomers refused for lack of connections, before they could displace a login.
 void login_slots_tick(struct iscsi_worker *iw);
-
-// settle.c -----------------------------------------------------------------------------
-
-// Posts c's resume_msg when every worker has handled what its sockets had received before the call,
-// and has freed the nexuses of idle connections that ended thereby. -ENOMEM.
-int settle_start(struct conn *c);
 
 // session.c ----------------------------------------------------------------------------
 
@@ -314,21 +309,11 @@ struct cmd *cmd_find(struct conn *c, uint32_t itt_wire); // the newest with this
 void cmd_abort(struct cmd *cmd, bool with_status);
 void cmd_pool_trim(struct iscsi_worker *iw);
 
-// refusals.c ---------------------------------------------------------------------------
-// Any thread. status: class << 8 | detail.
-void refusal_note(const char *initiator, const char *target, const char *peer, uint16_t status,
-		  const char *reason);
-
-// ended.c ------------------------------------------------------------------------------
-// Any thread. Records the end of c and the reason in the log and in the table of ended sessions.
-void session_ended(const struct conn *c, const char *why);
-void session_end_note(const struct session_end *s); // only the table
-
 // portal.c: counts of connections; any thread ----------------------------------------------
 void portal_conn_closed(struct portal *p, const struct tcp_addr *peer);
 void traffic_add(struct session_traffic *sum, const struct session_traffic *more);
 void portal_note_login(struct portal *p);
-void portal_note_failure(struct portal *p, enum login_failure why);
+void portal_note_failure(struct portal *p, enum refusal_cause why);
 // The session ends: adds its statistics to its portal. The connection's worker.
 void portal_note_end(struct portal *p, const struct conn *c);
 // view.c: frees the last view, when no connection is left

@@ -9,9 +9,10 @@
 
 #include "core/counter.h"
 #include "core/log.h"
+#include "target/fabric/peer_log.h"
+#include "target/fabric/slow_initiators.h"
+#include "target/fabric/worker_barrier.h"
 #include "target/iscsi/conn.h"
-#include "target/iscsi/late.h"
-#include "target/iscsi/peer_log.h"
 #include "target/iscsi/portal.h"
 #include "target/scsi/nexus.h"
 #include "transport/wire/be.h"
@@ -215,7 +216,7 @@ static void on_overdue(struct nexus *n, uint32_t seconds)
 {
 	const struct conn *c = n->owner;
 	char address[TCP_ADDR_TEXT];
-	late_note(late_name(c, address), worker_now(c->worker) / SECOND);
+	slow_initiator_note(late_name(c, address), worker_now(c->worker) / SECOND);
 	conn_close(n->owner, false, "other sessions have waited %u s for blocks that it transfers",
 		   seconds);
 }
@@ -223,7 +224,7 @@ static void on_overdue(struct nexus *n, uint32_t seconds)
 bool conn_is_late(const struct conn *c, uint64_t now)
 {
 	char address[TCP_ADDR_TEXT];
-	return late_is_known(late_name(c, address), now / SECOND);
+	return slow_initiator_is_known(late_name(c, address), now / SECOND);
 }
 
 static const struct nexus_ops nexus_ops = { .notice = on_notice, .overdue = on_overdue };
@@ -286,8 +287,10 @@ static int attach(void *arg, const struct login_names *names, const struct iscsi
 {
 	struct conn *c = arg;
 	// An initiator that names its session expects to find it.
-	if (c->tpg && !names->tsih && settle_start(c) == 0)
+	if (c->tpg && !names->tsih && worker_barrier(c->worker, &c->resume_msg) == 0) {
+		conn_hold(c); // until the message
 		return -EINPROGRESS;
+	}
 	c->is_settled = true;
 	int r = session_enter(c, names, e);
 	return r ? r : attach_finish(c, names, ret, e);
@@ -303,31 +306,31 @@ const struct login_target_ops login_policy = {
 static void login_failed(struct conn *c, const struct login_reply *r)
 {
 	struct iscsi_counters *n = &iscsi_worker()->counters;
-	enum login_failure why = LOGIN_OTHER;
+	enum refusal_cause why = REFUSED_OTHER;
 	counter_add(&n->logins_failed, 1);
 	switch (r->status) {
 	case ISCSI_LOGIN_AUTH_FAILED:
 		counter_add(&n->failed_auth, 1);
-		why = LOGIN_BAD_AUTH;
+		why = REFUSED_AUTH;
 		break;
 	case ISCSI_LOGIN_FORBIDDEN:
 		counter_add(&n->failed_acl, 1);
-		why = LOGIN_NO_ACL;
+		why = REFUSED_ACL;
 		break;
 	case ISCSI_LOGIN_NOT_FOUND:
 		counter_add(&n->failed_target, 1);
-		why = LOGIN_NO_TARGET;
+		why = REFUSED_TARGET;
 		break;
 	default:
 		counter_add(&n->failed_other, 1);
 	}
 	portal_note_failure(c->portal, why);
-	refusal_note(c->names.initiator_name, c->names.target_name, c->dm->peer, r->status,
+	refusal_note(c->names.initiator_name, c->names.target_name, c->dm->peer, why, r->status,
 		     r->err.text);
 	char cause[40] = "login dropped";
 	if (r->has_pdu)
 		snprintf(cause, sizeof cause, "login refused, status %04x", r->status);
-	if (peer_log_permits(LOG_LVL_WARN, cause, &c->dm->peer_addr))
+	if (peer_log_permits(LOG_LVL_WARN, ISCSI_FABRIC, cause, &c->dm->peer_addr))
 		conn_log(c, LOG_LVL_WARN, "%s: %s", cause, r->err.text);
 }
 
@@ -407,7 +410,7 @@ void conn_login_expired(struct conn *c)
 {
 	struct err why;
 	counter_add(&iscsi_worker()->counters.logins_timed_out, 1);
-	portal_note_failure(c->portal, LOGIN_TIMED_OUT);
+	portal_note_failure(c->portal, REFUSED_TIMEOUT);
 	err_set(&why, -ETIMEDOUT, "login not finished after %u s", c->login_timeout);
 	login_end(c, ISCSI_LOGIN_TARGET_ERROR, &why);
 }

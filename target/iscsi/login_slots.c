@@ -11,8 +11,8 @@
 #include <stdlib.h>
 
 #include "core/counter.h"
+#include "target/fabric/peer_limits.h"
 #include "target/iscsi/conn.h"
-#include "target/iscsi/peers.h"
 #include "target/iscsi/portal.h"
 
 #define LOGIN_GRACE_NS	 250000000u
@@ -92,8 +92,8 @@ static void displace(struct iscsi_worker *iw, struct conn *victim)
 // the number of connections, since more may arrive at once than a worker has taken over. -EBUSY.
 static int make_room(struct iscsi_worker *iw, const struct tcp_addr *addr)
 {
-	struct iscsi_limits limits;
-	iscsi_limits_get(&limits);
+	struct peer_limits limits;
+	peer_limits_get(&limits);
 	bool is_full = iw->logins >= limits.logins_in_progress;
 	for (int i = 0; i < DISPLACED_BY_ONE && (is_full || peers_are_crowded(iw->displaced));
 	     i++) {

@@ -12,8 +12,8 @@
 #include "core/counter.h"
 #include "core/fds.h"
 #include "core/log.h"
+#include "target/fabric/peer_limits.h"
 #include "target/iscsi/conn.h"
-#include "target/iscsi/peers.h"
 #include "target/iscsi/portal_rdma.h"
 #include "transport/tcp/listener.h"
 
@@ -73,7 +73,7 @@ void portal_note_login(struct portal *p)
 	__atomic_add_fetch(&p->counters.logins, 1, __ATOMIC_RELAXED);
 }
 
-void portal_note_failure(struct portal *p, enum login_failure why)
+void portal_note_failure(struct portal *p, enum refusal_cause why)
 {
 	__atomic_add_fetch(&p->counters.login_failures[why], 1, __ATOMIC_RELAXED);
 }
@@ -425,7 +425,7 @@ void portal_counters(const struct portal *p, struct portal_counters *ret)
 		.logins = counter_get(&n->logins),
 		.connections = __atomic_load_n(&n->connections, __ATOMIC_RELAXED),
 	};
-	for (int i = 0; i < LOGIN_FAILURES; i++)
+	for (int i = 0; i < REFUSAL_CAUSES; i++)
 		ret->login_failures[i] = counter_get(&n->login_failures[i]);
 }
 

@@ -9,6 +9,7 @@
 
 #include "core/err.h"
 #include "core/worker.h"
+#include "target/fabric/refusals.h"
 #include "target/iscsi/sessions.h"
 #include "transport/tcp/addr.h"
 
@@ -55,18 +56,9 @@ enum portal_state portal_state(const struct portal *p);
 const char *portal_reason(const struct portal *p); // without its address; "" while listening
 const struct tcp_addr *portal_addr(const struct portal *p); // as configured
 
-enum login_failure {
-	LOGIN_BAD_AUTH,
-	LOGIN_NO_ACL,
-	LOGIN_NO_TARGET,
-	LOGIN_TIMED_OUT,
-	LOGIN_OTHER,
-	LOGIN_FAILURES
-};
-
 // Connections since the portal was opened: accepted, refused (limits), open.
 struct portal_counters {
-	uint64_t accepted, refused, logins, login_failures[LOGIN_FAILURES];
+	uint64_t accepted, refused, logins, login_failures[REFUSAL_CAUSES];
 	uint32_t connections;
 };
 void portal_counters(const struct portal *p, struct portal_counters *ret);

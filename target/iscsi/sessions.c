@@ -10,9 +10,9 @@
 #include "core/counter.h"
 #include "core/log.h"
 #include "core/utf8.h"
+#include "target/fabric/peer_limits.h"
+#include "target/fabric/peer_log.h"
 #include "target/iscsi/conn.h"
-#include "target/iscsi/peer_log.h"
-#include "target/iscsi/peers.h"
 #include "target/iscsi/portal.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
@@ -241,7 +241,7 @@ int iscsi_target_init(struct worker *control, struct err *e)
 		return err_set(e, -ENOMEM, "iscsi: out of memory");
 	iscsi_view_publish(v);
 	peer_log_init(control);
-	iscsi_limits_fit();
+	peer_limits_fit(ISCSI_FABRIC);
 	return 0;
 }
 

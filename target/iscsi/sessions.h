@@ -68,27 +68,8 @@ void session_uses_free(struct session_use *list, unsigned count);
 int session_drop(uint64_t id, unsigned drain_s, bool *ret_asked, struct err *e);
 enum { SESSION_DRAIN_S = 10, SESSION_DRAIN_MAX_S = 3600 };
 
-// The sessions that ended last, newest first; at most max entries. Any thread.
-struct session_end {
-	uint64_t id;
-	uint64_t when_s, lasted_s; // wall clock; from login to end
-	char initiator[224], target[224], peer[80];
-	char reason[200];
-};
-unsigned sessions_ended(struct session_end *out, unsigned max);
-
 // Sessions of a target, of one TPG (tag, or -1) or of one initiator (NULL: any).
 unsigned sessions_count(const char *target, int tag, const char *initiator);
-
-// The latest refused logins, newest first; at most max entries. Repeats are folded.
-struct login_refusal {
-	uint64_t first_s, last_s; // wall clock, seconds
-	uint64_t count;
-	char initiator[224], target[224], peer[80];
-	uint16_t status; // class << 8 | detail
-	char reason[200];
-};
-unsigned login_refusals(struct login_refusal *out, unsigned max);
 
 struct iscsi_counters {
 	uint64_t connections_accepted, connections_refused, connections_closed_protocol_error;
@@ -98,16 +79,6 @@ struct iscsi_counters {
 	uint64_t pdus_received, pdus_sent, bytes_received, bytes_sent;
 };
 void iscsi_counters(struct iscsi_counters *ret); // sum over the workers
-
-// Limits, so that one peer cannot starve the others. Zero fields keep their value. Connections are
-// also limited by their descriptors (core/fds.h).
-struct iscsi_limits {
-	uint32_t connections; // in all
-	uint32_t connections_per_address;
-	uint32_t logins_in_progress; // per worker
-};
-void iscsi_limits_set(const struct iscsi_limits *l);
-void iscsi_limits_get(struct iscsi_limits *ret);
 
 // Starts and ends the iSCSI target on the existing workers. init: control thread, after the workers
 // run and before the first portal. done: closes every connection and waits.

@@ -5,13 +5,15 @@
 // When the table is full, the address with the most entries has two of one reason, or else of one
 // status, merged, the oldest first: an initiator with a new name each time displaces its own
 // entries, and the counts stay complete.
+#include "target/fabric/refusals.h"
+
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include "target/iscsi/conn.h"
-#include "target/iscsi/crowd.h"
+#include "target/fabric/busiest_address.h"
 
 #define KEPT 64
 
@@ -35,7 +37,7 @@ static bool is_repeat(const struct login_refusal *a, const struct login_refusal 
 	       same_host(a->peer, b->peer);
 }
 
-static unsigned find(const struct login_refusal *r)
+static unsigned entry_of(const struct login_refusal *r)
 {
 	unsigned i = 0;
 	while (i < kept_count && !is_repeat(&kept[i], r))
@@ -86,8 +88,8 @@ static void make_room(void)
 {
 	uint32_t hosts[KEPT];
 	for (unsigned i = 0; i < KEPT; i++)
-		hosts[i] = crowd_hash(kept[i].peer);
-	uint32_t host = crowd_most(hosts, KEPT);
+		hosts[i] = address_hash(kept[i].peer);
+	uint32_t host = address_busiest(hosts, KEPT);
 	unsigned old = KEPT - 1, into;
 	if (find_pair(hosts, &host, true, &old, &into) ||
 	    find_pair(hosts, &host, false, &old, &into) ||
@@ -97,17 +99,19 @@ static void make_room(void)
 	memmove(kept + old, kept + old + 1, (kept_count - old) * sizeof kept[0]);
 }
 
-void refusal_note(const char *initiator, const char *target, const char *peer, uint16_t status,
-		  const char *reason)
+void refusal_note(const char *initiator, const char *target, const char *peer,
+		  enum refusal_cause cause, uint32_t status, const char *reason)
 {
-	struct login_refusal r = { .first_s = (uint64_t)time(NULL), .status = status };
+	struct login_refusal r = { .first_s = (uint64_t)time(NULL),
+				   .cause = cause,
+				   .status = status };
 	uint64_t now = r.first_s;
 	snprintf(r.initiator, sizeof r.initiator, "%s", initiator);
 	snprintf(r.target, sizeof r.target, "%s", target);
 	snprintf(r.peer, sizeof r.peer, "%s", peer);
 	snprintf(r.reason, sizeof r.reason, "%s", reason);
 	pthread_mutex_lock(&lock);
-	unsigned at = find(&r);
+	unsigned at = entry_of(&r);
 	if (at < kept_count) {
 		r.first_s = kept[at].first_s;
 		r.count = kept[at].count;

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A table of a fixed size. An entry that is not over is never displaced: that would be the way to
 // be forgotten.
-#include "target/iscsi/late.h"
+#include "target/fabric/slow_initiators.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "transport/iscsi/name.h"
+#include "target/fabric/name.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
-	char who[ISCSI_NAME_MAX + 1];
+	char who[FABRIC_NAME_SIZE];
 	uint64_t until_s;
-} kept[LATE_KEPT];
+} kept[SLOW_KEPT];
 static uint64_t all_until_s;  // there was no room for one
 static uint64_t last_until_s; // of all; atomic
 
 static int find(const char *who, uint64_t now_s)
 {
-	for (int i = 0; i < LATE_KEPT; i++)
+	for (int i = 0; i < SLOW_KEPT; i++)
 		if (kept[i].until_s > now_s && !strcmp(kept[i].who, who))
 			return i;
 	return -1;
@@ -27,29 +27,29 @@ static int find(const char *who, uint64_t now_s)
 
 static int find_free(uint64_t now_s)
 {
-	for (int i = 0; i < LATE_KEPT; i++)
+	for (int i = 0; i < SLOW_KEPT; i++)
 		if (kept[i].until_s <= now_s)
 			return i;
 	return -1;
 }
 
-void late_note(const char *who, uint64_t now_s)
+void slow_initiator_note(const char *who, uint64_t now_s)
 {
 	pthread_mutex_lock(&lock);
 	int i = find(who, now_s);
 	if (i < 0)
 		i = find_free(now_s);
 	if (i < 0) {
-		all_until_s = now_s + LATE_SECONDS;
+		all_until_s = now_s + SLOW_SECONDS;
 	} else {
 		snprintf(kept[i].who, sizeof kept[i].who, "%s", who);
-		kept[i].until_s = now_s + LATE_SECONDS;
+		kept[i].until_s = now_s + SLOW_SECONDS;
 	}
-	__atomic_store_n(&last_until_s, now_s + LATE_SECONDS, __ATOMIC_RELAXED);
+	__atomic_store_n(&last_until_s, now_s + SLOW_SECONDS, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&lock);
 }
 
-bool late_is_known(const char *who, uint64_t now_s)
+bool slow_initiator_is_known(const char *who, uint64_t now_s)
 {
 	if (__atomic_load_n(&last_until_s, __ATOMIC_RELAXED) <= now_s)
 		return false;

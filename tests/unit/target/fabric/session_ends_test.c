@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The table of ended sessions: the newest first, and a crowd of one address displaces itself.
 #include <setjmp.h>
+#include <stdbool.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -9,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "target/iscsi/conn.h"
+#include "target/fabric/session_ends.h"
 
 #define TABLE 64
 

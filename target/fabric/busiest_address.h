@@ -7,6 +7,6 @@
 
 // Hash of the host in "host:port". Any peer can trigger this search at each of its logins, so
 // hashes are compared, not texts.
-uint32_t crowd_hash(const char *peer);
+uint32_t address_hash(const char *peer);
 // The most frequent hash.
-uint32_t crowd_most(const uint32_t *hosts, unsigned count);
+uint32_t address_busiest(const uint32_t *hosts, unsigned count);

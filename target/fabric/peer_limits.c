@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The number of connections, in total and per address: see peers.h. Under a lock; the limits change
-// only at start, on the control thread.
-#include "target/iscsi/peers.h"
+// The number of connections, in total and per address: see peer_limits.h. Under a lock; the limits
+// change only at start, on the control thread.
+#include "target/fabric/peer_limits.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "core/fds.h"
 #include "core/log.h"
-#include "target/iscsi/sessions.h"
 
 // Connections reserved for newcomers: one in RESERVE, and some for descriptors opened after the
 // limit was set.
@@ -24,37 +23,26 @@ struct peer_count {
 static pthread_mutex_t peers_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct peer_count *peers;
 static unsigned connections;
-static struct iscsi_limits limits = {
+static struct peer_limits limits = {
 	.connections = 16384,
 	.connections_per_address = 4096,
 	.logins_in_progress = 1024,
 };
 
-void iscsi_limits_fit(void)
+void peer_limits_fit(const char *who)
 {
 	unsigned used = fds_in_use(), mark = fds_mark(FDS_CONNECTIONS);
 	unsigned room = mark > used ? mark - used : 1;
 	if (limits.connections <= room)
 		return;
-	log_warn("iscsi: limit of %u connections instead of %u: of %u file descriptors "
+	log_warn("%s: limit of %u connections instead of %u: of %u file descriptors "
 		 "%u are in use and %u reserved for storage and administration (raise "
 		 "LimitNOFILE or ulimit -n)",
-		 room, limits.connections, fds_limit(), used, fds_limit() - mark);
+		 who, room, limits.connections, fds_limit(), used, fds_limit() - mark);
 	limits.connections = room;
 }
 
-void iscsi_limits_set(const struct iscsi_limits *l)
-{
-	if (l->connections)
-		limits.connections = l->connections;
-	if (l->connections_per_address)
-		limits.connections_per_address = l->connections_per_address;
-	if (l->logins_in_progress)
-		limits.logins_in_progress = l->logins_in_progress;
-	iscsi_limits_fit();
-}
-
-void iscsi_limits_get(struct iscsi_limits *ret)
+void peer_limits_get(struct peer_limits *ret)
 {
 	*ret = limits;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Recent events by address and cause. Any thread, under a mutex; a timer of the control thread,
 // armed while there are entries, logs the counts.
-#include "target/iscsi/peer_log.h"
+#include "target/fabric/peer_log.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -10,6 +10,7 @@
 #define KEPT 256
 
 struct heard {
+	const char *who;
 	char cause[64];
 	struct tcp_addr addr; // AF_UNSPEC: addresses beyond the table's size
 	uint64_t since_ns;    // the line, or the last count
@@ -32,7 +33,7 @@ static void say(const struct heard *h, uint64_t now)
 	uint64_t s = (now - h->since_ns + 500000000) / 1000000000;
 	if (h->addr.sa.sa_family != AF_UNSPEC)
 		tcp_addr_format_ip(&h->addr, from);
-	log_line(h->level, "iscsi: %s: %lu more from %s in the last %lu s", h->cause,
+	log_line(h->level, "%s: %s: %lu more from %s in the last %lu s", h->who, h->cause,
 		 (unsigned long)h->more, from, (unsigned long)(s ? s : 1));
 }
 
@@ -93,22 +94,24 @@ void peer_log_done(void)
 	say_counts();
 }
 
-static struct heard *find(const char *cause, const struct tcp_addr *peer)
+static struct heard *heard_find(const char *who, const char *cause, const struct tcp_addr *peer)
 {
 	for (unsigned i = 0; i < heard_count; i++)
-		if (tcp_addr_same_ip(&heard[i].addr, peer) && !strcmp(heard[i].cause, cause))
+		if (tcp_addr_same_ip(&heard[i].addr, peer) && heard[i].who == who &&
+		    !strcmp(heard[i].cause, cause))
 			return &heard[i];
 	return NULL;
 }
 
-static bool count(enum log_level level, const char *cause, const struct tcp_addr *peer,
-		  unsigned most)
+static bool count(enum log_level level, const char *who, const char *cause,
+		  const struct tcp_addr *peer, unsigned most)
 {
-	struct heard *h = find(cause, peer);
+	struct heard *h = heard_find(who, cause, peer);
 	if (!h && heard_count == KEPT) {
 		h = &heard[KEPT];
 		if (!h->more)
-			*h = (struct heard){ .cause = "refusals",
+			*h = (struct heard){ .who = who,
+					     .cause = "refusals",
 					     .since_ns = clock_ns(),
 					     .level = level };
 	}
@@ -122,18 +125,19 @@ static bool count(enum log_level level, const char *cause, const struct tcp_addr
 	}
 	h = &heard[heard_count++];
 	*h = (struct heard){ .addr = *peer, .since_ns = clock_ns(), .level = level, .said = 1 };
+	h->who = who;
 	h->most = most;
 	snprintf(h->cause, sizeof h->cause, "%s", cause);
 	return true;
 }
 
-bool peer_log_permits_some(enum log_level level, const char *cause, const struct tcp_addr *peer,
-			   unsigned most)
+bool peer_log_permits_some(enum log_level level, const char *who, const char *cause,
+			   const struct tcp_addr *peer, unsigned most)
 {
 	if (level > log_threshold)
 		return false;
 	pthread_mutex_lock(&lock);
-	bool permits = count(level, cause, peer, most);
+	bool permits = count(level, who, cause, peer, most);
 	struct worker *w = is_armed ? NULL : control;
 	is_armed = is_armed || w;
 	pthread_mutex_unlock(&lock);
@@ -142,7 +146,8 @@ bool peer_log_permits_some(enum log_level level, const char *cause, const struct
 	return permits;
 }
 
-bool peer_log_permits(enum log_level level, const char *cause, const struct tcp_addr *peer)
+bool peer_log_permits(enum log_level level, const char *who, const char *cause,
+		      const struct tcp_addr *peer)
 {
-	return peer_log_permits_some(level, cause, peer, 1);
+	return peer_log_permits_some(level, who, cause, peer, 1);
 }

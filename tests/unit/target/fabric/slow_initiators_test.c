@@ -8,36 +8,36 @@
 
 #include <cmocka.h>
 
-#include "target/iscsi/late.h"
+#include "target/fabric/slow_initiators.h"
 
 static void one_is_known_for_a_while(void **state)
 {
-	late_note("iqn.a", 1000);
-	assert_true(late_is_known("iqn.a", 1000));
-	assert_true(late_is_known("iqn.a", 1000 + LATE_SECONDS - 1));
-	assert_false(late_is_known("iqn.a", 1000 + LATE_SECONDS));
-	assert_false(late_is_known("iqn.b", 1000));
+	slow_initiator_note("iqn.a", 1000);
+	assert_true(slow_initiator_is_known("iqn.a", 1000));
+	assert_true(slow_initiator_is_known("iqn.a", 1000 + SLOW_SECONDS - 1));
+	assert_false(slow_initiator_is_known("iqn.a", 1000 + SLOW_SECONDS));
+	assert_false(slow_initiator_is_known("iqn.b", 1000));
 }
 
 static void each_time_counts_anew(void **state)
 {
-	late_note("iqn.c", 3000);
-	late_note("iqn.c", 3100);
-	assert_true(late_is_known("iqn.c", 3000 + LATE_SECONDS));
+	slow_initiator_note("iqn.c", 3000);
+	slow_initiator_note("iqn.c", 3100);
+	assert_true(slow_initiator_is_known("iqn.c", 3000 + SLOW_SECONDS));
 }
 
 static void nobody_is_forgotten_by_a_crowd(void **state)
 {
 	char who[32];
-	for (unsigned i = 0; i < 10 * LATE_KEPT; i++) {
+	for (unsigned i = 0; i < 10 * SLOW_KEPT; i++) {
 		snprintf(who, sizeof who, "10.0.%u.%u", i >> 8, i & 255);
-		late_note(who, 9000);
+		slow_initiator_note(who, 9000);
 	}
-	for (unsigned i = 0; i < 10 * LATE_KEPT; i++) {
+	for (unsigned i = 0; i < 10 * SLOW_KEPT; i++) {
 		snprintf(who, sizeof who, "10.0.%u.%u", i >> 8, i & 255);
-		assert_true(late_is_known(who, 9001));
+		assert_true(slow_initiator_is_known(who, 9001));
 	}
-	assert_false(late_is_known(who, 9000 + LATE_SECONDS));
+	assert_false(slow_initiator_is_known(who, 9000 + SLOW_SECONDS));
 }
 
 int main(void)

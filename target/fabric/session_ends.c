@@ -4,15 +4,12 @@
 //
 // When the table is full, the address with the most entries loses its oldest, so that frequent
 // logins of one initiator do not displace others. Discovery sessions are not recorded.
-#include <pthread.h>
-#include <stdio.h>
-#include <string.h>
-#include <time.h>
+#include "target/fabric/session_ends.h"
 
-#include "core/log.h"
-#include "target/iscsi/conn.h"
-#include "target/iscsi/crowd.h"
-#include "target/iscsi/peer_log.h"
+#include <pthread.h>
+#include <string.h>
+
+#include "target/fabric/busiest_address.h"
 
 #define KEPT 64
 
@@ -24,8 +21,8 @@ static void make_room(void)
 {
 	uint32_t hosts[KEPT];
 	for (unsigned i = 0; i < KEPT; i++)
-		hosts[i] = crowd_hash(kept[i].peer);
-	uint32_t most = crowd_most(hosts, KEPT);
+		hosts[i] = address_hash(kept[i].peer);
+	uint32_t most = address_busiest(hosts, KEPT);
 	unsigned old = KEPT - 1;
 	while (hosts[old] != most)
 		old--;
@@ -42,24 +39,6 @@ void session_end_note(const struct session_end *s)
 	kept[0] = *s;
 	count++;
 	pthread_mutex_unlock(&lock);
-}
-
-void session_ended(const struct conn *c, const char *why)
-{
-	if (peer_log_permits_some(LOG_LVL_INFO, "session ended", &c->dm->peer_addr, LOGINS_LOGGED))
-		conn_log(c, LOG_LVL_INFO, "session ended: %s", why);
-	if (!c->tpg)
-		return;
-	struct session_end s = {
-		.id = c->id,
-		.when_s = (uint64_t)time(NULL),
-		.lasted_s = (worker_now(c->worker) - c->start_ns) / 1000000000,
-	};
-	snprintf(s.initiator, sizeof s.initiator, "%s", c->names.initiator_name);
-	snprintf(s.target, sizeof s.target, "%s", c->names.target_name);
-	snprintf(s.peer, sizeof s.peer, "%s", c->dm->peer);
-	snprintf(s.reason, sizeof s.reason, "%s", why);
-	session_end_note(&s);
 }
 
 unsigned sessions_ended(struct session_end *out, unsigned max)

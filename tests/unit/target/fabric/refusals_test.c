@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The table of refused logins: repeats fold, and a crowd of one address displaces itself.
 #include <setjmp.h>
+#include <stdbool.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -9,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "target/iscsi/conn.h"
+#include "target/fabric/refusals.h"
 
 #define TABLE 64
 
@@ -41,7 +42,8 @@ static void repeats_are_one_entry(void **state)
 {
 	uint64_t old = before();
 	for (int i = 0; i < 5; i++)
-		refusal_note("iqn.a", "iqn.t", i ? "10.0.0.1:7" : "10.0.0.1:99", 0x203, "none");
+		refusal_note("iqn.a", "iqn.t", i ? "10.0.0.1:7" : "10.0.0.1:99", REFUSED_OTHER,
+			     0x203, "none");
 	unsigned n = login_refusals(got, TABLE);
 	assert_int_equal(total(n), old + 5);
 	assert_int_equal(entry(n, "iqn.a")->count, 5);
@@ -52,8 +54,8 @@ static void each_cause_and_address_is_an_entry(void **state)
 {
 	static const char *const causes[] = { "no CHAP", "wrong user", "wrong secret" };
 	for (unsigned i = 0; i < 12; i++)
-		refusal_note("iqn.b", "iqn.t", i < 9 ? "10.0.0.4:7" : "10.0.0.5:7", 0x201,
-			     causes[i % 3]);
+		refusal_note("iqn.b", "iqn.t", i < 9 ? "10.0.0.4:7" : "10.0.0.5:7", REFUSED_OTHER,
+			     0x201, causes[i % 3]);
 	unsigned n = login_refusals(got, TABLE), found = 0;
 	for (unsigned i = 0; i < n; i++)
 		if (!strcmp(got[i].initiator, "iqn.b")) {
@@ -67,7 +69,8 @@ static void each_cause_and_address_is_an_entry(void **state)
 static void those_without_a_name_fold_by_address(void **state)
 {
 	for (int i = 0; i < 4; i++)
-		refusal_note("", "", i % 2 ? "10.0.0.2:1" : "[fe80::2]:1", 0x302, "full");
+		refusal_note("", "", i % 2 ? "10.0.0.2:1" : "[fe80::2]:1", REFUSED_OTHER, 0x302,
+			     "full");
 	unsigned n = login_refusals(got, TABLE), found = 0;
 	for (unsigned i = 0; i < n; i++)
 		if (got[i].status == 0x302) {
@@ -80,11 +83,12 @@ static void those_without_a_name_fold_by_address(void **state)
 static void a_crowd_displaces_its_own_entries_and_no_count_is_lost(void **state)
 {
 	uint64_t old = before();
-	refusal_note("iqn.lonely", "iqn.t", "10.0.0.3:1", 0x201, "wrong secret");
+	refusal_note("iqn.lonely", "iqn.t", "10.0.0.3:1", REFUSED_OTHER, 0x201, "wrong secret");
 	for (int i = 0; i < 1000; i++) {
 		char name[32];
 		snprintf(name, sizeof name, "iqn.crowd%d", i);
-		refusal_note(name, "iqn.t", "10.9.9.9:1", i % 2 ? 0x203 : 0x202, "no");
+		refusal_note(name, "iqn.t", "10.9.9.9:1", REFUSED_OTHER, i % 2 ? 0x203 : 0x202,
+			     "no");
 	}
 	unsigned n = login_refusals(got, TABLE);
 	assert_int_equal(n, TABLE);
@@ -102,7 +106,7 @@ static void many_addresses_fold_by_status(void **state)
 	for (int i = 0; i < 1000; i++) {
 		char peer[32];
 		snprintf(peer, sizeof peer, "10.1.%d.%d:1", i / 250, i % 250);
-		refusal_note("", "", peer, 0x302, "full");
+		refusal_note("", "", peer, REFUSED_OTHER, 0x302, "full");
 	}
 	unsigned n = login_refusals(got, TABLE);
 	assert_int_equal(n, TABLE);

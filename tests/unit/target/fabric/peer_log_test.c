@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "target/iscsi/peer_log.h"
+#include "target/fabric/peer_log.h"
 
 static char lines[400][200];
 static unsigned line_count;
@@ -24,7 +24,7 @@ static bool heard(const char *cause, const char *from)
 {
 	struct tcp_addr a;
 	assert_int_equal(tcp_addr_parse(&a, from, 1, NULL), 0);
-	return peer_log_permits(LOG_LVL_WARN, cause, &a);
+	return peer_log_permits(LOG_LVL_WARN, "iscsi", cause, &a);
 }
 
 static int begin(void **state)
@@ -101,7 +101,7 @@ static void some_are_said_again_in_each_sweep(void **state)
 	for (unsigned sweep = 1; sweep <= 3; sweep++) {
 		unsigned said = 0;
 		for (int i = 0; i < 100; i++)
-			said += peer_log_permits_some(LOG_LVL_WARN, "login ok", &a, 16);
+			said += peer_log_permits_some(LOG_LVL_WARN, "iscsi", "login ok", &a, 16);
 		assert_int_equal(said, 16);
 		peer_log_done();
 		assert_int_equal(line_count, sweep);
@@ -114,7 +114,7 @@ static void what_the_log_does_not_show_is_not_counted(void **state)
 	struct tcp_addr a;
 	tcp_addr_parse(&a, "10.0.0.1", 1, NULL);
 	for (int i = 0; i < 3; i++)
-		assert_false(peer_log_permits(LOG_LVL_DEBUG, "pinged", &a));
+		assert_false(peer_log_permits(LOG_LVL_DEBUG, "iscsi", "pinged", &a));
 	peer_log_done();
 	assert_int_equal(line_count, 0);
 }

@@ -15,10 +15,11 @@
 void peer_log_init(struct worker *control);
 void peer_log_done(void);
 
-// Whether to log the line now; else it was counted, or the log level excludes it. cause: at most 63
-// bytes, such as "login refused, status 0201"; it begins the line with the count. Any thread; a
-// short mutex, no system call.
-bool peer_log_permits(enum log_level level, const char *cause, const struct tcp_addr *peer);
+// Whether to log the line now; else it was counted, or the log level excludes it. who: the name of
+// the fabric, not copied. cause: at most 63 bytes, such as "login refused, status 0201". Both begin
+// the line with the count. Any thread; a short mutex, no system call.
+bool peer_log_permits(enum log_level level, const char *who, const char *cause,
+		      const struct tcp_addr *peer);
 // The same for events that are not errors: permits this many lines every PEER_LOG_S seconds.
-bool peer_log_permits_some(enum log_level level, const char *cause, const struct tcp_addr *peer,
-			   unsigned most);
+bool peer_log_permits_some(enum log_level level, const char *who, const char *cause,
+			   const struct tcp_addr *peer, unsigned most);

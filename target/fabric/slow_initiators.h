@@ -8,12 +8,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LATE_KEPT    64
-#define LATE_SECONDS 600
+#define SLOW_KEPT    64
+#define SLOW_SECONDS 600
 
 // who: an initiator name that an ACL has admitted, or the address of one that needs no ACL and can
 // have any name. now_s: of a clock that never goes back.
-void late_note(const char *who, uint64_t now_s);
-// Whether who has been noted within LATE_SECONDS. When too many are noted to know them all, anybody
+void slow_initiator_note(const char *who, uint64_t now_s);
+// Whether who has been noted within SLOW_SECONDS. When too many are noted to know them all, anybody
 // may be one.
-bool late_is_known(const char *who, uint64_t now_s);
+bool slow_initiator_is_known(const char *who, uint64_t now_s);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the address with the most entries of a table: see crowd.h.
-#include "target/iscsi/crowd.h"
+// Finds the address with the most entries of a table: see busiest_address.h.
+#include "target/fabric/busiest_address.h"
 
 #include <string.h>
 
-uint32_t crowd_hash(const char *peer)
+uint32_t address_hash(const char *peer)
 {
 	const char *end = strrchr(peer, ':');
 	uint32_t h = 5381;
@@ -13,7 +13,7 @@ uint32_t crowd_hash(const char *peer)
 	return h;
 }
 
-uint32_t crowd_most(const uint32_t *hosts, unsigned count)
+uint32_t address_busiest(const uint32_t *hosts, unsigned count)
 {
 	uint32_t ret = 0;
 	unsigned most = 0;
