@@ -7,7 +7,7 @@
 
 #include "target/config/model.h"
 #include "target/fabric/refusals.h"
-#include "target/iscsi/sessions.h"
+#include "target/fabric/sessions.h"
 
 enum { SEEN_MAX = 64 };
 

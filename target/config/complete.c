@@ -11,7 +11,7 @@
 
 #include "target/config/model.h"
 #include "target/fabric/refusals.h"
-#include "target/iscsi/sessions.h"
+#include "target/fabric/sessions.h"
 
 enum { COMPLETE_MAX = 1000 };
 

@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "target/config/model.h"
-#include "target/iscsi/sessions.h"
+#include "target/fabric/fabric.h"
+#include "target/fabric/sessions.h"
 
 // The nodes of a session. acl: NULL for an initiator without an ACL.
 struct place {
@@ -16,11 +17,12 @@ struct place {
 	const struct acl *acl;
 };
 
-static bool find_place(const struct config *c, const struct session_use *u, struct place *ret)
+static bool find_place(struct config *c, const struct session_use *u, struct place *ret)
 {
 	char tag[16];
 	snprintf(tag, sizeof tag, "tpg%u", u->tpg);
-	struct node *t = node_child(&c->names, &c->iscsi, u->target);
+	struct node *fabric = node_child(&c->names, &c->root, u->fabric->name);
+	struct node *t = fabric ? node_child(&c->names, fabric, u->target) : NULL;
 	struct node *tpg = t ? node_child(&c->names, t, tag) : NULL;
 	if (!tpg)
 		return false;

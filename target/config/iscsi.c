@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "target/config/model.h"
-#include "target/iscsi/sessions.h"
+#include "target/fabric/sessions.h"
 
 // ---- /iscsi ----
 

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "target/fabric/fabric.h"
+
 static int out_of_memory(const char *what, struct err *e)
 {
 	return err_set(e, -ENOMEM, "%s: out of memory", what);
@@ -311,6 +313,13 @@ struct target *target_of(const struct node *n)
 	while (n && n->class != &target_class)
 		n = n->parent;
 	return n ? NODE_OF(struct target, n) : NULL;
+}
+
+const struct fabric_ops *node_fabric(const struct node *n)
+{
+	while (n && n->parent && n->parent->parent)
+		n = n->parent;
+	return n ? fabric_find(n->name) : NULL;
 }
 
 const char *target_name(const struct node *n)

@@ -10,6 +10,8 @@
 
 #include "target/config/model.h"
 #include "target/config/report.h"
+#include "target/fabric/fabric.h"
+#include "target/fabric/sessions.h"
 
 static void portal_free(struct config *c, struct node *n)
 {
@@ -77,11 +79,11 @@ static bool has_name(struct tpg *tpg, const struct config *c, const char *name)
 	return node_child(&c->names, &tpg->portals, name) != NULL;
 }
 
-static int open_portal(struct config *c, struct portal_node *p, const struct tcp_addr *addr,
-		       struct err *e)
+static int open_portal(struct config *c, const struct fabric_ops *fabric, struct portal_node *p,
+		       const struct tcp_addr *addr, struct err *e)
 {
 	p->opened_for = p->transports;
-	return portal_open(&p->open, c->control, addr, p->opened_for, e);
+	return portal_open(&p->open, fabric, c->control, addr, p->opened_for, e);
 }
 
 void portal_follow(struct portal_node *p)
@@ -120,7 +122,7 @@ int portal_new(struct config *c, struct portal_node **ret, struct tpg *tpg, cons
 	}
 	p->transports = transports;
 	attr_defaults(portal_attr_rows, &p->attr);
-	int opened = r || is_dry ? 0 : open_portal(c, p, &addr, e);
+	int opened = r || is_dry ? 0 : open_portal(c, node_fabric(&tpg->node), p, &addr, e);
 	if (!p->open) {
 		c->lost_portals++;
 		snprintf(p->reason, sizeof p->reason, "%.150s", why.text);
@@ -152,7 +154,7 @@ bool portal_retry(struct config *c, struct portal_node *p)
 	struct tcp_addr addr;
 	struct err e = { 0 };
 	if (p->open || tcp_addr_parse(&addr, p->node.name, 0, &e) < 0 ||
-	    open_portal(c, p, &addr, &e) < 0)
+	    open_portal(c, node_fabric(&p->node), p, &addr, &e) < 0)
 		return false;
 	c->lost_portals--;
 	p->reason[0] = 0;
@@ -173,30 +175,26 @@ static int parse_port(const char *text, uint16_t *ret, struct err *e)
 #define TRANSPORT_CHOICES "tcp|iser|rdma|all"
 #define TRANSPORTS	  "tcp, iser, rdma (iSER over RDMA devices, no TCP socket) or all"
 
-static const struct {
-	const char *name;
-	unsigned mask;
-} transports[] = {
-	{"all",	 PORTAL_ALL		    },
-	{ "tcp",	 PORTAL_TCP		    },
-	{ "iser", PORTAL_ISER | PORTAL_IWARP},
-	{ "rdma", PORTAL_ISER		      },
-};
+// Of the fabric that has portals.
+static const struct fabric_transport *transports(void)
+{
+	return fabric_find("iscsi")->transports;
+}
 
 const char *portal_transport_name(unsigned mask)
 {
-	for (unsigned i = 0; i < sizeof transports / sizeof *transports; i++)
-		if (transports[i].mask == mask)
-			return transports[i].name;
+	for (const struct fabric_transport *t = transports(); t->name; t++)
+		if (t->mask == mask)
+			return t->name;
 	return "";
 }
 
 int portal_transport_parse(const char *name, unsigned *ret, struct err *e)
 {
-	for (unsigned i = 0; i < sizeof transports / sizeof *transports; i++) {
-		if (strcasecmp(transports[i].name, name))
+	for (const struct fabric_transport *t = transports(); t->name; t++) {
+		if (strcasecmp(t->name, name))
 			continue;
-		*ret = transports[i].mask;
+		*ret = t->mask;
 		return 0;
 	}
 	return err_set(e, -EINVAL, "transport: invalid value '%.20s' (tcp, iser, rdma or all)",
@@ -318,7 +316,7 @@ static int enable_iser(struct config *c, struct node *n, const struct args *a, s
 	bool is_on = arg_bool(a, "boolean", true);
 	unsigned mask = PORTAL_TCP;
 	if (is_on)
-		mask = p->transports & PORTAL_ISER ? p->transports : PORTAL_ALL;
+		mask = p->transports & PORTAL_RDMA ? p->transports : PORTAL_ALL;
 	int code = change_transports(c, p, mask, is_on);
 	reply_say(r, "iSER enable now: %s", p->is_iser ? "True" : "False");
 	if (p->is_iser)
@@ -333,7 +331,7 @@ static int set_transport(struct config *c, struct node *n, const struct args *a,
 	unsigned mask;
 	int code = portal_transport_parse(arg(a, "transport"), &mask, e);
 	if (!code)
-		code = change_transports(c, p, mask, p->is_iser && (mask & PORTAL_ISER));
+		code = change_transports(c, p, mask, p->is_iser && (mask & PORTAL_RDMA));
 	if (!code)
 		reply_say(r, "Transport is now: %s", portal_transport_name(mask));
 	return config_finish(c, code, e);
@@ -484,7 +482,7 @@ static void info(struct config *c, const struct node *n, struct json_object *ret
 	if (!is_up)
 		json_put_text(ret, "reason", p->open ? portal_reason(p->open) : p->reason);
 	json_object_object_add(ret, "iser",
-			       json_object_new_boolean((p->transports & PORTAL_ISER) != 0));
+			       json_object_new_boolean((p->transports & PORTAL_RDMA) != 0));
 	json_put_text(ret, "transport", portal_transport_name(p->transports));
 	const char *rdma = p->open ? portal_rdma_waits(p->open) : NULL;
 	if (rdma)
@@ -497,7 +495,7 @@ static void info(struct config *c, const struct node *n, struct json_object *ret
 	json_object_object_add(ret, "logins", json_object_new_uint64(k.logins));
 	put_failures(ret, &k);
 	if (p->open)
-		portal_traffic(p->open, &traffic);
+		sessions_portal_traffic(p->open, &traffic);
 	report_traffic(ret, &traffic);
 }
 

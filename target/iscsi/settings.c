@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The settings of target portal groups and of node ACLs as rows: targetcli's names first,
 // then ours. Constant tables.
-#include "target/iscsi/view.h"
+#include "target/iscsi/settings.h"
 
 #define TPG(field)     offsetof(struct tpg_attr, field)
 #define ACL(field)     offsetof(struct acl_attr, field)

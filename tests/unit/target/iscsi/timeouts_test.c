@@ -78,7 +78,7 @@ static void fall_short(uint64_t bytes)
 {
 	static struct nexus nexus;
 	nexus = (struct nexus){ .pool_used = bytes };
-	r.c->nexus = &nexus;
+	r.c->session.nexus = &nexus;
 	iscsi_worker_at(worker_index(worker))->is_short = true;
 }
 

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The LUNs that live sessions use. Control thread; visits the workers.
-#include "target/iscsi/sessions.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "target/iscsi/conn.h"
+#include "target/fabric/session.h"
 #include "target/scsi/nexus.h"
 
 struct collect {
@@ -23,7 +21,7 @@ static uint32_t count_used(const struct nexus *n)
 	return count;
 }
 
-static bool fill_luns(struct session_use *u, const struct nexus *n, uint32_t count)
+static bool copy_luns(struct session_use *u, const struct nexus *n, uint32_t count)
 {
 	u->luns = malloc(count * sizeof *u->luns);
 	for (uint32_t i = 0; u->luns && u->count < count; i++)
@@ -32,7 +30,7 @@ static bool fill_luns(struct session_use *u, const struct nexus *n, uint32_t cou
 	return u->luns;
 }
 
-static bool add(struct collect *k, const struct conn *c, uint32_t count)
+static bool add(struct collect *k, const struct session *s, uint32_t count)
 {
 	if (k->count == k->size) {
 		unsigned size = k->size ? k->size * 2 : 16;
@@ -43,22 +41,22 @@ static bool add(struct collect *k, const struct conn *c, uint32_t count)
 		k->size = size;
 	}
 	struct session_use *u = &k->list[k->count++];
-	*u = (struct session_use){ .id = c->id, .tpg = c->tpg->tag };
-	snprintf(u->initiator, sizeof u->initiator, "%s", c->names.initiator_name);
-	snprintf(u->target, sizeof u->target, "%s", c->names.target_name);
-	snprintf(u->peer, sizeof u->peer, "%s", c->dm->peer);
-	snprintf(u->local, sizeof u->local, "%s", c->dm->local);
-	return fill_luns(u, c->nexus, count);
+	*u = (struct session_use){ .id = s->id, .fabric = s->fabric, .tpg = s->tpg->tag };
+	snprintf(u->initiator, sizeof u->initiator, "%s", s->initiator);
+	snprintf(u->target, sizeof u->target, "%s", s->target_name);
+	snprintf(u->peer, sizeof u->peer, "%s", s->peer);
+	snprintf(u->local, sizeof u->local, "%s", s->local);
+	return copy_luns(u, s->nexus, count);
 }
 
 static void collect_run(void *arg)
 {
 	struct collect *k = arg;
-	list_for_each (it, &iscsi_worker()->conns) {
-		const struct conn *c = list_entry(it, struct conn, link);
-		bool is_live = c->state == CONN_FULL_FEATURE || c->state == CONN_LOGOUT;
-		uint32_t count = is_live && c->tpg && c->nexus ? count_used(c->nexus) : 0;
-		if (count && !add(k, c, count))
+	list_for_each (it, sessions_here()) {
+		const struct session *s = session_of(it);
+		bool has_luns = session_is_up(s) && s->tpg && s->nexus;
+		uint32_t count = has_luns ? count_used(s->nexus) : 0;
+		if (count && !add(k, s, count))
 			k->no_memory = true;
 	}
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Portals: listeners, retried until they are bound, and the connections that they pass to workers.
 // Control thread, except for the counts, which workers lower when a connection ends.
-#include "target/iscsi/portal.h"
+#include "target/fabric/portal.h"
 
 #include <errno.h>
 #include <netinet/tcp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,24 +13,26 @@
 #include "core/counter.h"
 #include "core/fds.h"
 #include "core/log.h"
+#include "target/fabric/fabric.h"
 #include "target/fabric/peer_limits.h"
-#include "target/iscsi/conn.h"
-#include "target/iscsi/portal_rdma.h"
+#include "target/fabric/peer_log.h"
+#include "target/fabric/portal_rdma.h"
 #include "transport/tcp/listener.h"
 
 #define RETRY_US 1000000u
 
 struct portal {
 	struct list link;
+	const struct fabric_ops *fabric;
 	struct tcp_addr addr;
 	struct worker *control;
 	struct listener *listener; // NULL while waiting, and if no user wants PORTAL_SOCKET
 	struct timer retry;
 	struct err why;
 	unsigned users;
-	unsigned users_of[3];		 // users of PORTAL_TCP, PORTAL_ISER, PORTAL_IWARP
+	unsigned users_of[3];		 // users of PORTAL_TCP, PORTAL_RDMA, PORTAL_IWARP
 	unsigned transports;		 // relaxed atomic: those with a user
-	struct portal_rdma rdma;	 // while PORTAL_ISER has one
+	struct portal_rdma rdma;	 // while PORTAL_RDMA has one
 	bool has_socket;		 // relaxed atomic: listener exists
 	int refs;			 // atomic: users, connections and views
 	struct portal_counters counters; // relaxed atomics
@@ -46,6 +49,25 @@ struct hand_over {
 };
 
 static struct list portals = { &portals, &portals };
+static unsigned loads[WORKER_MAX]; // relaxed atomics: connections of each worker
+
+static void load_add(unsigned worker, int change)
+{
+	__atomic_add_fetch(&loads[worker], (unsigned)change, __ATOMIC_RELAXED);
+}
+
+static unsigned quietest_worker(void)
+{
+	unsigned best = 0, best_load = UINT32_MAX;
+	for (unsigned i = 0; i < worker_count(); i++) {
+		unsigned n = __atomic_load_n(&loads[i], __ATOMIC_RELAXED);
+		if (n < best_load) {
+			best = i;
+			best_load = n;
+		}
+	}
+	return best;
+}
 
 struct portal *portal_get(struct portal *p)
 {
@@ -64,6 +86,7 @@ void portal_put(struct portal *p)
 void portal_conn_closed(struct portal *p, const struct tcp_addr *peer)
 {
 	peers_leave(peer);
+	load_add(worker_index(worker_self()), -1);
 	__atomic_sub_fetch(&p->counters.connections, 1, __ATOMIC_RELAXED);
 	portal_put(p);
 }
@@ -78,36 +101,44 @@ void portal_note_failure(struct portal *p, enum refusal_cause why)
 	__atomic_add_fetch(&p->counters.login_failures[why], 1, __ATOMIC_RELAXED);
 }
 
-void portal_note_end(struct portal *p, const struct conn *c)
+void portal_note_end(struct portal *p, const struct session_traffic *traffic)
 {
-	conn_add_traffic(c, &p->ended[worker_index(c->worker)]);
+	traffic_add(&p->ended[worker_index(worker_self())], traffic);
+}
+
+const struct session_traffic *portal_ended_here(const struct portal *p)
+{
+	return &p->ended[worker_index(worker_self())];
 }
 
 // --- accepting ---
 
+void portal_refused(const struct fabric_ops *fabric, const struct tcp_addr *peer, const char *why)
+{
+	char cause[64], text[TCP_ADDR_TEXT];
+	tcp_addr_format(peer, text);
+	refusal_note("", "", text, REFUSED_OTHER, fabric->status_full, why);
+	snprintf(cause, sizeof cause, "connection refused: %s", why);
+	if (peer_log_permits(LOG_LVL_WARN, fabric->name, cause, peer))
+		log_warn("%s: connection from %s refused: %s", fabric->name, text, why);
+}
+
+static void refuse(struct portal *p, const struct tcp_addr *peer, const char *why)
+{
+	portal_refused(p->fabric, peer, why);
+	__atomic_add_fetch(&p->counters.refused, 1, __ATOMIC_RELAXED);
+}
+
 static void hand_over_run(struct msg *m)
 {
 	struct hand_over *h = container_of(m, struct hand_over, msg);
-	conn_new(h->worker, h->fd, NULL, h->portal, &h->portal->addr);
+	h->portal->fabric->accept(h->worker, h->fd, NULL, h->portal);
 	free(h);
-}
-
-static unsigned quietest_worker(void)
-{
-	unsigned best = 0, best_count = UINT32_MAX;
-	for (unsigned i = 0; i < worker_count(); i++) {
-		unsigned n = __atomic_load_n(&iscsi_worker_at(i)->count, __ATOMIC_RELAXED);
-		if (n < best_count) {
-			best = i;
-			best_count = n;
-		}
-	}
-	return best;
 }
 
 static void count_accepted(struct portal *p, unsigned worker)
 {
-	__atomic_add_fetch(&iscsi_worker_at(worker)->count, 1, __ATOMIC_RELAXED);
+	load_add(worker, 1);
 	__atomic_add_fetch(&p->counters.accepted, 1, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&p->counters.connections, 1, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&p->refs, 1, __ATOMIC_RELAXED);
@@ -124,8 +155,7 @@ static void on_accepted(struct listener *l, int fd, const struct tcp_addr *peer)
 		why = peers_enter(peer);
 	if (why) {
 		free(h);
-		conn_refused(peer, why);
-		__atomic_add_fetch(&p->counters.refused, 1, __ATOMIC_RELAXED);
+		refuse(p, peer, why);
 		close(fd);
 		return;
 	}
@@ -161,13 +191,12 @@ static void on_rdma_request(void *arg, struct rnic_request *q)
 	struct worker *w = worker_self();
 	const char *why = peers_enter(&q->peer_addr);
 	if (why) {
-		conn_refused(&q->peer_addr, why);
-		__atomic_add_fetch(&p->counters.refused, 1, __ATOMIC_RELAXED);
+		refuse(p, &q->peer_addr, why);
 		rnic_reject(q, NULL, 0);
 		return;
 	}
 	count_accepted(p, worker_index(w));
-	conn_new(w, -1, q, p, &p->addr);
+	p->fabric->accept(w, -1, q, p);
 }
 
 static void on_rdma_gone(void *arg, struct rnic_request *q)
@@ -177,9 +206,7 @@ static void on_rdma_gone(void *arg, struct rnic_request *q)
 
 static void on_rdma_refused(void *arg, const struct tcp_addr *peer, const struct err *why)
 {
-	struct portal *p = arg;
-	conn_refused(peer, why->text);
-	__atomic_add_fetch(&p->counters.refused, 1, __ATOMIC_RELAXED);
+	refuse(arg, peer, why->text);
 }
 
 static void on_rdma_failed(void *arg, const struct err *e)
@@ -203,11 +230,11 @@ static void rdma_follow(struct portal *p)
 	unsigned offered = portal_transports(p);
 	bool is_alone = !(offered & PORTAL_SOCKET), is_new = !p->rdma.is_started;
 	char text[TCP_ADDR_TEXT];
-	if (!(offered & PORTAL_ISER) || (!p->listener && !is_alone)) {
+	if (!(offered & PORTAL_RDMA) || (!p->listener && !is_alone)) {
 		portal_rdma_stop(&p->rdma);
 		return;
 	}
-	portal_rdma_start(&p->rdma, &rnic_verbs, p->control, &p->addr, &rdma_ops, p);
+	portal_rdma_start(&p->rdma, p->fabric->devices, p->control, &p->addr, &rdma_ops, p);
 	if (is_new && is_alone && *portal_reason(p))
 		log_warn("portal %s: waiting: %s", tcp_addr_format(&p->addr, text),
 			 portal_reason(p));
@@ -308,7 +335,7 @@ unsigned portal_listening(const struct portal *p)
 	if (!__atomic_load_n(&p->has_socket, __ATOMIC_RELAXED))
 		ret &= ~(unsigned)PORTAL_SOCKET;
 	if (!portal_rdma_listens(&p->rdma))
-		ret &= ~(unsigned)PORTAL_ISER;
+		ret &= ~(unsigned)PORTAL_RDMA;
 	return ret;
 }
 
@@ -345,12 +372,12 @@ void portal_change(struct portal *p, unsigned from, unsigned to)
 	follow(p);
 }
 
-int portal_open(struct portal **ret, struct worker *control, const struct tcp_addr *addr,
-		unsigned transports, struct err *e)
+int portal_open(struct portal **ret, const struct fabric_ops *fabric, struct worker *control,
+		const struct tcp_addr *addr, unsigned transports, struct err *e)
 {
 	list_for_each (it, &portals) {
 		struct portal *p = list_entry(it, struct portal, link);
-		if (tcp_addr_compare(&p->addr, addr))
+		if (p->fabric != fabric || tcp_addr_compare(&p->addr, addr))
 			continue;
 		p->users++;
 		count_transports(p, transports, 1);
@@ -365,6 +392,7 @@ int portal_open(struct portal **ret, struct worker *control, const struct tcp_ad
 		free(p);
 		return err_set(e, -ENOMEM, "portal: out of memory");
 	}
+	p->fabric = fabric;
 	p->addr = *addr;
 	p->control = control;
 	p->users = 1;
@@ -416,6 +444,11 @@ const struct tcp_addr *portal_addr(const struct portal *p)
 	return &p->addr;
 }
 
+const struct fabric_ops *portal_fabric(const struct portal *p)
+{
+	return p->fabric;
+}
+
 void portal_counters(const struct portal *p, struct portal_counters *ret)
 {
 	const struct portal_counters *n = &p->counters;
@@ -427,30 +460,4 @@ void portal_counters(const struct portal *p, struct portal_counters *ret)
 	};
 	for (int i = 0; i < REFUSAL_CAUSES; i++)
 		ret->login_failures[i] = counter_get(&n->login_failures[i]);
-}
-
-struct traffic_call {
-	const struct portal *portal;
-	struct session_traffic *sum;
-};
-
-// A session ends on its worker: it is found here either as live or as ended, never both.
-static void traffic_run(void *arg)
-{
-	struct traffic_call *call = arg;
-	struct iscsi_worker *iw = iscsi_worker();
-	traffic_add(call->sum, &call->portal->ended[worker_index(iw->worker)]);
-	list_for_each (it, &iw->conns) {
-		const struct conn *c = list_entry(it, struct conn, link);
-		if (c->portal == call->portal)
-			conn_add_traffic(c, call->sum);
-	}
-}
-
-void portal_traffic(const struct portal *p, struct session_traffic *ret)
-{
-	struct traffic_call call = { p, ret };
-	*ret = (struct session_traffic){ 0 };
-	for (unsigned i = 0; i < worker_count(); i++)
-		worker_call(worker_at(i), traffic_run, &call);
 }

@@ -1,17 +1,42 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Snapshots of the configuration: references, publishing, lookup.
-#include "target/iscsi/view.h"
+// Snapshots of the configuration: references, the current one, lookup.
+#include "target/fabric/view.h"
 
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/iscsi/conn.h"
-#include "target/iscsi/portal.h"
+#include "core/list.h"
+#include "target/fabric/fabric.h"
 
 // Taken briefly by logins, discovery and publishing; never on the I/O path.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct iscsi_view *current;
+
+// Ahead of each `own`.
+struct own {
+	size_t size;
+	max_align_t data[];
+};
+
+void *view_own_new(size_t size)
+{
+	struct own *o = calloc(1, sizeof *o + size);
+	if (!o)
+		return NULL;
+	o->size = size;
+	return o->data;
+}
+
+// It may have secrets.
+static void own_free(void *own)
+{
+	if (!own)
+		return;
+	struct own *o = container_of((max_align_t *)own, struct own, data[0]);
+	explicit_bzero(own, o->size);
+	free(o);
+}
 
 struct view_target *view_target_new(const char *name, unsigned tpg_count)
 {
@@ -38,10 +63,10 @@ static void tpg_done(struct view_tpg *tpg)
 {
 	for (unsigned i = 0; i < tpg->acl_count; i++) {
 		free(tpg->acls[i].initiator);
-		chap_wipe(&tpg->acls[i].auth, sizeof tpg->acls[i].auth);
+		own_free(tpg->acls[i].own);
 		lun_map_put(tpg->acls[i].map);
 	}
-	chap_wipe(&tpg->auth, sizeof tpg->auth);
+	own_free(tpg->own);
 	for (unsigned i = 0; i < tpg->portal_count; i++)
 		portal_put(tpg->portals[i].portal);
 	free(tpg->acls);
@@ -60,30 +85,31 @@ void view_target_put(struct view_target *t)
 	free(t);
 }
 
-struct iscsi_view *iscsi_view_new(unsigned target_count)
+struct view *view_new(const struct fabric_ops *fabric, unsigned target_count)
 {
-	struct iscsi_view *v = calloc(1, sizeof *v + target_count * sizeof v->targets[0]);
+	struct view *v = calloc(1, sizeof *v + target_count * sizeof v->targets[0]);
 	if (v) {
 		v->refs = 1;
+		v->fabric = fabric;
 		v->target_count = target_count;
 	}
 	return v;
 }
 
-void iscsi_view_put(struct iscsi_view *v)
+void view_put(struct view *v)
 {
 	if (!v || __atomic_sub_fetch(&v->refs, 1, __ATOMIC_ACQ_REL))
 		return;
 	for (unsigned i = 0; i < v->target_count; i++)
 		view_target_put(v->targets[i]);
-	chap_wipe(&v->discovery_auth, sizeof v->discovery_auth);
+	own_free(v->own);
 	free(v);
 }
 
-struct iscsi_view *iscsi_view_current(void)
+struct view *view_current(const struct fabric_ops *fabric)
 {
 	pthread_mutex_lock(&lock);
-	struct iscsi_view *v = current;
+	struct view *v = fabric->views->current;
 	__atomic_add_fetch(&v->refs, 1, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&lock);
 	return v;
@@ -95,7 +121,7 @@ static void add_attr(struct portal_attr *to, const struct view_portal *p)
 	to->pkey = to->pkey ? to->pkey : p->attr.pkey;
 }
 
-struct portal_attr view_portal_attr(const struct iscsi_view *v, const struct tcp_addr *addr)
+struct portal_attr view_portal_attr(const struct view *v, const struct tcp_addr *addr)
 {
 	struct portal_attr ret = { 0 };
 	for (unsigned i = 0; i < v->target_count; i++)
@@ -108,51 +134,24 @@ struct portal_attr view_portal_attr(const struct iscsi_view *v, const struct tcp
 	return ret;
 }
 
-// One per worker: apply the view that is current then.
-struct follow_msg {
-	struct msg msg;
-};
-
-static void follow_run(struct msg *m)
+void view_set(struct view *v)
 {
-	struct iscsi_worker *iw = iscsi_worker();
-	struct iscsi_view *v = iscsi_view_current();
-	free(container_of(m, struct follow_msg, msg));
-	list_for_each_safe (it, &iw->conns) {
-		struct conn *c = list_entry(it, struct conn, link);
-		conn_hold(c);
-		if (c->state == CONN_FULL_FEATURE)
-			conn_follow(c, v);
-		it_next = it->next; // it may have changed meanwhile; c is held
-		conn_release(c);
-	}
-	iscsi_view_put(v);
-}
-
-void iscsi_view_publish(struct iscsi_view *v)
-{
+	struct view_place *place = v->fabric->views;
 	pthread_mutex_lock(&lock);
-	struct iscsi_view *old = current;
+	struct view *old = place->current;
 	v->generation = old ? old->generation + 1 : 1;
-	current = v;
+	place->current = v;
 	pthread_mutex_unlock(&lock);
-	iscsi_view_put(old);
-	for (unsigned i = 0; i < worker_count(); i++) {
-		struct follow_msg *m = calloc(1, sizeof *m);
-		if (!m)
-			continue; // the next change or login applies it
-		m->msg.fn = follow_run;
-		worker_post(worker_at(i), &m->msg);
-	}
+	view_put(old);
 }
 
-void iscsi_view_retire(void)
+void view_retire(const struct fabric_ops *fabric)
 {
 	pthread_mutex_lock(&lock);
-	struct iscsi_view *old = current;
-	current = NULL;
+	struct view *old = fabric->views->current;
+	fabric->views->current = NULL;
 	pthread_mutex_unlock(&lock);
-	iscsi_view_put(old);
+	view_put(old);
 }
 
 static int target_compare(const void *key, const void *item)
@@ -161,14 +160,14 @@ static int target_compare(const void *key, const void *item)
 	return strcmp(key, (*t)->name);
 }
 
-int view_target_index(const struct iscsi_view *v, const char *name)
+int view_target_index(const struct view *v, const char *name)
 {
 	struct view_target *const *t =
 		bsearch(name, v->targets, v->target_count, sizeof v->targets[0], target_compare);
 	return t ? (int)(t - v->targets) : -1;
 }
 
-const struct view_target *view_find_target(const struct iscsi_view *v, const char *name)
+const struct view_target *view_find_target(const struct view *v, const char *name)
 {
 	int at = view_target_index(v, name);
 	return at < 0 ? NULL : v->targets[at];

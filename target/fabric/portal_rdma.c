@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A portal's listener on RDMA devices, retried until it is bound. Control thread.
-#include "target/iscsi/portal_rdma.h"
+#include "target/fabric/portal_rdma.h"
 
 #include <string.h>
 

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The worker's second hand: what a connection owes by now, and what it loses for it.
+#include "target/iscsi/timeouts.h"
+
 #include <malloc.h>
 
-#include "target/iscsi/conn.h"
+#include "target/iscsi/login.h"
+#include "target/iscsi/nop.h"
+#include "target/iscsi/settings.h"
+#include "target/iscsi/text.h"
+#include "target/iscsi/worker.h"
 #include "target/scsi/nexus.h"
 #include "transport/iscsi/peer_memory.h"
 
@@ -14,14 +20,15 @@
 #define SHORT_RATE     (64u << 10) // bytes a second at which that memory has to come free
 #define SHORT_MAX      15	   // ... but within this: initiators give a command 30 s
 #define PDU_TIMEOUT    30	   // for all of a control PDU that has begun to come
-#define CROWD	       64	   // connections whose end is worth a look at the allocator
+#define MANY_CONNS     64	   // connections whose end is worth a look at the allocator
 #define HELD_TIMEOUT   60	   // for the CmdSN that held PDUs wait for
 
 static void tick_ping(struct conn *c, uint64_t now)
 {
-	const struct tpg_attr *ta = &c->tpg->attr;
-	uint64_t idle = c->acl ? c->acl->attr.nopin_timeout : ta->nopin_timeout;
-	uint64_t most = c->acl ? c->acl->attr.nopin_response_timeout : ta->nopin_response_timeout;
+	const struct tpg_attr *ta = &tpg_settings(c->session.tpg)->attr;
+	const struct acl_attr *aa = c->session.acl ? &acl_settings(c->session.acl)->attr : NULL;
+	uint64_t idle = aa ? aa->nopin_timeout : ta->nopin_timeout;
+	uint64_t most = aa ? aa->nopin_response_timeout : ta->nopin_response_timeout;
 	struct dm_counters n;
 	c->dm->ops->counters(c->dm, &n);
 	if (!c->is_ping_out) {
@@ -42,10 +49,11 @@ static void tick_ping(struct conn *c, uint64_t now)
 
 static uint64_t data_out_seconds(const struct conn *c)
 {
+	if (!c->session.acl)
+		return tpg_settings(c->session.tpg)->attr.dataout_timeout;
 	// An ACL has the kernel target's pair: a time, and how often it may pass.
-	return c->acl ? (uint64_t)c->acl->attr.dataout_timeout *
-				c->acl->attr.dataout_timeout_retries
-		      : c->tpg->attr.dataout_timeout;
+	const struct acl_attr *aa = &acl_settings(c->session.acl)->attr;
+	return (uint64_t)aa->dataout_timeout * aa->dataout_timeout_retries;
 }
 
 static bool is_over(uint64_t now, uint64_t since, uint64_t seconds)
@@ -83,7 +91,7 @@ static void tick_short_of_memory(struct conn *c, uint64_t now)
 {
 	struct dm_counters n;
 	c->dm->ops->counters(c->dm, &n);
-	uint64_t used = n.buffers + (c->nexus ? c->nexus->pool_used : 0);
+	uint64_t used = n.buffers + (c->session.nexus ? c->session.nexus->pool_used : 0);
 	if (!used)
 		return;
 	uint64_t most = short_seconds(c, used), oldest = c->dm->ops->oldest_owed(c->dm);
@@ -124,7 +132,7 @@ static void tick_half_done(struct conn *c, uint64_t now)
 // Discovery has the total time of a login.
 static void tick_discovery(struct conn *c, uint64_t now)
 {
-	if (now - c->start_ns > c->login_timeout * SECOND)
+	if (now - c->session.start_ns > c->login_timeout * SECOND)
 		conn_close(c, false, "discovery not finished after %u s", c->login_timeout);
 	else
 		text_tick(c, now);
@@ -132,27 +140,27 @@ static void tick_discovery(struct conn *c, uint64_t now)
 
 static void tick_session(struct conn *c, uint64_t now)
 {
-	if (c->nexus)
-		c->nexus->info.is_buffered = conn_is_late(c, now);
+	if (c->session.nexus)
+		c->session.nexus->info.is_buffered = session_is_slow(&c->session, now);
 	tick_ping(c, now);
-	if (c->state == CONN_FULL_FEATURE)
+	if (c->session.state == SESSION_LIVE)
 		tick_data_out(c, now);
-	if (c->state == CONN_FULL_FEATURE)
+	if (c->session.state == SESSION_LIVE)
 		tick_half_done(c, now);
-	if (c->state == CONN_FULL_FEATURE && iscsi_worker()->is_short)
+	if (c->session.state == SESSION_LIVE && iscsi_worker()->is_short)
 		tick_short_of_memory(c, now);
 }
 
-void conn_tick(struct conn *c, uint64_t now)
+void timeouts_check(struct conn *c, uint64_t now)
 {
-	if (c->state != CONN_ENDING && tick_closing(c, now))
+	if (c->session.state != SESSION_ENDING && tick_closing(c, now))
 		return;
-	switch (c->state) {
-	case CONN_LOGIN:
-		if (now - c->start_ns > c->login_timeout * SECOND)
-			conn_login_expired(c);
+	switch (c->session.state) {
+	case SESSION_LOGIN:
+		if (now - c->session.start_ns > c->login_timeout * SECOND)
+			login_expired(c);
 		break;
-	case CONN_FULL_FEATURE:
+	case SESSION_LIVE:
 		if (c->drain_ns && now > c->drain_ns)
 			conn_close(c, true, "logout timeout after a drain");
 		else if (c->params.is_discovery)
@@ -160,13 +168,13 @@ void conn_tick(struct conn *c, uint64_t now)
 		else
 			tick_session(c, now);
 		break;
-	case CONN_LOGOUT:
+	case SESSION_LEAVING:
 		if (!c->drain_ns)
 			c->drain_ns = now + LOGOUT_TIMEOUT * SECOND;
 		else if (now > c->drain_ns)
 			conn_close(c, false, "logged out");
 		break;
-	case CONN_ENDING:
+	case SESSION_ENDING:
 		break;
 	}
 }
@@ -177,7 +185,7 @@ static bool is_short_of_memory(struct iscsi_worker *iw)
 	bool ret = false;
 	list_for_each (it, &iw->conns) {
 		struct conn *c = list_entry(it, struct conn, link);
-		bool is_starved = c->nexus && nexus_is_starved(c->nexus);
+		bool is_starved = c->session.nexus && nexus_is_starved(c->session.nexus);
 		ret = ret || (is_starved && c->was_starved);
 		c->was_starved = is_starved;
 	}
@@ -199,18 +207,18 @@ static void trim_done(struct offload *o)
 }
 
 // Whether most connections have gone since so many were there.
-static bool crowd_has_gone(struct iscsi_worker *iw, unsigned count)
+static bool most_have_gone(struct iscsi_worker *iw, unsigned count)
 {
-	bool has_gone = iw->crowd >= CROWD && count < iw->crowd / 4;
-	if (has_gone || count > iw->crowd)
-		iw->crowd = count;
+	bool has_gone = iw->most_conns >= MANY_CONNS && count < iw->most_conns / 4;
+	if (has_gone || count > iw->most_conns)
+		iw->most_conns = count;
 	return has_gone;
 }
 
 // The allocator keeps what is freed, as fragments of this worker's arena.
 static void trim(struct iscsi_worker *iw, unsigned count)
 {
-	bool has_gone = crowd_has_gone(iw, count);
+	bool has_gone = most_have_gone(iw, count);
 	if (iw->is_trimming || (!peer_memory_was_freed() && !has_gone))
 		return;
 	iw->is_trimming = true;
@@ -225,22 +233,22 @@ static void on_tick(struct timer *t)
 	uint64_t now = worker_now(iw->worker);
 	timer_arm(iw->worker, t, TICK_US);
 	iw->is_short = is_short_of_memory(iw);
-	login_slots_tick(iw);
+	login_slots_tick(iw->worker);
 	unsigned count = 0;
 	list_for_each_safe (it, &iw->conns) {
-		conn_tick(list_entry(it, struct conn, link), now); // frees none at once
+		timeouts_check(list_entry(it, struct conn, link), now); // frees none at once
 		count++;
 	}
 	trim(iw, count);
 }
 
-void conn_tick_stop(struct iscsi_worker *iw)
+void timeouts_stop(struct iscsi_worker *iw)
 {
 	timer_cancel(iw->worker, &iw->tick);
 	trim(iw, 0);
 }
 
-void conn_tick_start(struct iscsi_worker *iw)
+void timeouts_start(struct iscsi_worker *iw)
 {
 	timer_init(&iw->tick, on_tick);
 	timer_arm(iw->worker, &iw->tick, TICK_US);

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "target/iscsi/portal_rdma.h"
+#include "target/fabric/portal_rdma.h"
 
 static struct worker *control;
 static struct portal_rdma rdma;

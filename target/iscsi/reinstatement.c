@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The table of sessions: owners of I_T nexuses, TSIHs, reinstatement.
+// The table of I_T nexuses: owners of I_T nexuses, TSIHs, reinstatement.
 // RFC 7143 6.3.1, 6.3.4, 6.3.5.
 //
 // The workers share the table under a mutex that only logins and ends of sessions take. An entry
 // belongs to its connection, which removes it when its nexus is freed; a message notifies those who
 // wait for that.
+#include "target/iscsi/reinstatement.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "target/iscsi/conn.h"
 
 #define BUCKETS 1024
 
@@ -40,11 +40,11 @@ static unsigned bucket_of(const char *initiator, const uint8_t *isid)
 	return h % BUCKETS;
 }
 
-static struct session_entry *find(const struct conn *c, const struct login_names *n)
+static struct session_entry *entry_of(const struct conn *c, const struct login_names *n)
 {
 	struct session_entry *e = buckets[bucket_of(n->initiator_name, n->isid)];
 	for (; e; e = e->next)
-		if (e->tpgt == c->tpg->tag && !memcmp(e->isid, n->isid, sizeof e->isid) &&
+		if (e->tpgt == c->session.tpg->tag && !memcmp(e->isid, n->isid, sizeof e->isid) &&
 		    !strcmp(e->initiator, n->initiator_name) && !strcmp(e->target, n->target_name))
 			return e;
 	return NULL;
@@ -99,11 +99,11 @@ static int entry_add(struct conn *c, const struct login_names *n, uint16_t tsih,
 		return ISCSI_LOGIN_OUT_OF_RESOURCES;
 	}
 	e->conn = c;
-	e->worker = c->worker;
+	e->worker = c->session.worker;
 	memcpy(e->initiator, n->initiator_name, sizeof e->initiator);
 	memcpy(e->target, n->target_name, sizeof e->target);
 	memcpy(e->isid, n->isid, sizeof e->isid);
-	e->tpgt = c->tpg ? c->tpg->tag : 0;
+	e->tpgt = c->session.tpg ? c->session.tpg->tag : 0;
 	e->cid = n->cid;
 	e->tsih = tsih;
 	struct session_entry **b = &buckets[bucket_of(e->initiator, e->isid)];
@@ -117,9 +117,9 @@ static int entry_add(struct conn *c, const struct login_names *n, uint16_t tsih,
 // RFC 7143 6.3.1, the table. One connection per session: no second CID can join.
 static int enter_locked(struct conn *c, const struct login_names *n, struct err *err)
 {
-	if (!c->tpg) // discovery: no nexus, nothing to reinstate
+	if (!c->session.tpg) // discovery: no nexus, nothing to reinstate
 		return entry_add(c, n, 0, err);
-	struct session_entry *old = find(c, n);
+	struct session_entry *old = entry_of(c, n);
 	if (n->tsih && (!old || old->tsih != n->tsih)) {
 		err_set(err, -ENOENT, "no session with TSIH %u", n->tsih);
 		return ISCSI_LOGIN_NO_SESSION;
@@ -138,7 +138,7 @@ static int enter_locked(struct conn *c, const struct login_names *n, struct err 
 	return -EINPROGRESS;
 }
 
-int session_enter(struct conn *c, const struct login_names *n, struct err *e)
+int reinstatement_enter(struct conn *c, const struct login_names *n, struct err *e)
 {
 	pthread_mutex_lock(&lock);
 	int r = enter_locked(c, n, e);
@@ -146,11 +146,11 @@ int session_enter(struct conn *c, const struct login_names *n, struct err *e)
 	return r;
 }
 
-int session_enter_again(struct conn *c, struct err *e)
+int reinstatement_enter_again(struct conn *c, struct err *e)
 {
 	const struct login_names *n = login_names(c->login);
 	pthread_mutex_lock(&lock);
-	struct session_entry *old = find(c, n);
+	struct session_entry *old = entry_of(c, n);
 	int r;
 	if (old) {
 		err_set(e, -EBUSY, "another login reinstated this session");
@@ -168,7 +168,7 @@ int session_enter_again(struct conn *c, struct err *e)
 	return r;
 }
 
-void session_leave(struct conn *c)
+void reinstatement_leave(struct conn *c)
 {
 	struct session_entry *e = c->entry;
 	if (!e)
@@ -184,5 +184,5 @@ void session_leave(struct conn *c)
 	pthread_mutex_unlock(&lock);
 	free(e);
 	if (waiter)
-		worker_post(waiter->worker, &waiter->resume_msg);
+		worker_post(waiter->session.worker, &waiter->resume_msg);
 }
