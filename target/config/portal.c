@@ -257,8 +257,8 @@ static int create(struct config *c, struct node *n, const struct args *a, struct
 		reply_say(r, "%s is %s", host, address);
 		host = address;
 	}
-	if (port == 3260)
-		reply_say(r, "Using default IP port 3260");
+	if (port == node_fabric(n)->port)
+		reply_say(r, "Using default IP port %u", port);
 	if (!strcmp(host, "0.0.0.0"))
 		reply_say(r, "Binding to INADDR_ANY (0.0.0.0)");
 	code = portal_new(c, &p, tpg_of(n), host, port, mask, false, e);

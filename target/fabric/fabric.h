@@ -60,6 +60,10 @@ struct fabric_ops {
 	// forms, such as a port id and an address. Absent: no name is accepted.
 	int (*name_initiator)(const char *in, char out[FABRIC_NAME_SIZE], struct err *e);
 
+	// Writes the SCSI TARGET PORT NAME of a portal group, as VPD pages 83h and 88h report it.
+	// Any thread. Required.
+	void (*port_name)(const char *target, uint16_t tag, char out[FABRIC_PORT_SIZE]);
+
 	// ---- life ----
 
 	// Called once, before the first portal, while the workers run; control thread. Absent:

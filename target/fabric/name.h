@@ -3,4 +3,7 @@
 // 4.2.7.2), of SRP "ib." and 32 hex digits.
 #pragma once
 
-enum { FABRIC_NAME_SIZE = 224 }; // with its NUL
+enum {
+	FABRIC_NAME_SIZE = 224,			  // with its NUL
+	FABRIC_PORT_SIZE = FABRIC_NAME_SIZE + 32, // a port: the name and what distinguishes it
+};

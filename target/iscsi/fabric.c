@@ -180,6 +180,7 @@ struct fabric_ops iscsi_fabric = {
 	.session_transports = session_transports,
 	.name_target = name_normal,
 	.name_initiator = name_initiator,
+	.port_name = iscsi_port_name,
 	.start = start,
 	.stop = stop,
 	.views = &views,

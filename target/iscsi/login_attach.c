@@ -6,6 +6,7 @@
 
 #include "target/fabric/worker_barrier.h"
 #include "target/iscsi/async.h"
+#include "target/iscsi/iscsi.h"
 #include "target/iscsi/login.h"
 #include "target/iscsi/reinstatement.h"
 #include "target/iscsi/settings.h"
@@ -27,15 +28,19 @@ static void on_overdue(struct nexus *n, uint32_t seconds)
 
 static const struct nexus_ops nexus_ops = { .notice = on_notice, .overdue = on_overdue };
 
+void iscsi_port_name(const char *target, uint16_t tag, char out[FABRIC_PORT_SIZE])
+{
+	snprintf(out, FABRIC_PORT_SIZE, "%s,t,0x%04x", target, tag);
+}
+
 static int make_nexus(struct conn *c, const struct login_names *n, struct err *e)
 {
-	char isid[ISCSI_ISID_TEXT], port[ISCSI_NAME_MAX + 32], target_port[ISCSI_NAME_MAX + 32];
+	char isid[ISCSI_ISID_TEXT], port[FABRIC_PORT_SIZE], target_port[FABRIC_PORT_SIZE];
 	if (!c->session.tpg)
 		return 0;
 	iscsi_isid_format(n->isid, isid);
 	snprintf(port, sizeof port, "%s,i,%s", n->initiator_name, isid);
-	snprintf(target_port, sizeof target_port, "%s,t,0x%04x", n->target_name,
-		 c->session.tpg->tag);
+	iscsi_port_name(n->target_name, c->session.tpg->tag, target_port);
 	struct nexus_info info = {
 		.protocol = SCSI_PROTOCOL_ISCSI,
 		.initiator_port = port,

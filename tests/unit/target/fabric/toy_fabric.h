@@ -84,6 +84,11 @@ static void toy_describe(const struct session *s, struct session_info *ret)
 	ret->window = 7;
 }
 
+static void toy_port_name(const char *target, uint16_t tag, char out[FABRIC_PORT_SIZE])
+{
+	snprintf(out, FABRIC_PORT_SIZE, "%s", target);
+}
+
 static const char *const toy_transports[] = { "Toy", NULL };
 
 static struct fabric_ops toy_fabric = {
@@ -91,6 +96,7 @@ static struct fabric_ops toy_fabric = {
 	.title = "Toy",
 	.protocol = SCSI_PROTOCOL_SRP,
 	.session_transports = toy_transports,
+	.port_name = toy_port_name,
 	.views = &toy_views,
 	.status_full = 0x00010001,
 	.close = toy_close,
