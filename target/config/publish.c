@@ -176,7 +176,7 @@ static void *discovery_own(const struct config *c)
 
 int config_publish(struct config *c, struct err *e)
 {
-	struct view *v = view_new(fabric_find("iscsi"), c->iscsi.child_count);
+	struct view *v = view_new(node_fabric(&c->iscsi), c->iscsi.child_count);
 	void *own = v ? discovery_own(c) : NULL;
 	if (!own) {
 		if (v)

@@ -17,7 +17,7 @@ static struct {
 static uint64_t all_until_s;  // there was no room for one
 static uint64_t last_until_s; // of all; atomic
 
-static int find(const char *who, uint64_t now_s)
+static int entry_of(const char *who, uint64_t now_s)
 {
 	for (int i = 0; i < SLOW_KEPT; i++)
 		if (kept[i].until_s > now_s && !strcmp(kept[i].who, who))
@@ -36,7 +36,7 @@ static int find_free(uint64_t now_s)
 void slow_initiator_note(const char *who, uint64_t now_s)
 {
 	pthread_mutex_lock(&lock);
-	int i = find(who, now_s);
+	int i = entry_of(who, now_s);
 	if (i < 0)
 		i = find_free(now_s);
 	if (i < 0) {
@@ -54,7 +54,7 @@ bool slow_initiator_is_known(const char *who, uint64_t now_s)
 	if (__atomic_load_n(&last_until_s, __ATOMIC_RELAXED) <= now_s)
 		return false;
 	pthread_mutex_lock(&lock);
-	bool is_known = all_until_s > now_s || find(who, now_s) >= 0;
+	bool is_known = all_until_s > now_s || entry_of(who, now_s) >= 0;
 	pthread_mutex_unlock(&lock);
 	return is_known;
 }

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "target/fabric/worker_barrier.h"
+#include "core/worker_barrier.h"
 #include "target/iscsi/async.h"
 #include "target/iscsi/iscsi.h"
 #include "target/iscsi/login.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Messages to all workers; the last one posts the caller's: see worker_barrier.h.
-#include "target/fabric/worker_barrier.h"
+// Messages to all workers; the last one posts the message of the caller: see worker_barrier.h.
+#include "core/worker_barrier.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 // Rounds that a worker makes: the first one's events may be older than the request; the second one
-// handles the close, the third one frees the nexus.
+// handles the close, the third one frees what belonged to it.
 #define ROUNDS 4
 
 struct slot {
