@@ -87,8 +87,7 @@ struct fabric_ops {
 	// Selections that users make, the first one is the default; ends with a NULL name. A portal
 	// of no listed selection has no name. Absent: none.
 	const struct fabric_transport *transports;
-	// Devices whose listeners bring RDMA requests. Absent: none; PORTAL_RDMA must not be
-	// offered.
+	// Devices whose listeners bring RDMA requests. Absent: none.
 	const struct rnic_provider *devices;
 	// A connection to p has been counted (peer_limits.h, portal.h) and assigned to the calling
 	// worker w: a socket, or an RDMA request with fd -1. Takes ownership of both, and of the

@@ -230,7 +230,7 @@ static void rdma_follow(struct portal *p)
 	unsigned offered = portal_transports(p);
 	bool is_alone = !(offered & PORTAL_SOCKET), is_new = !p->rdma.is_started;
 	char text[TCP_ADDR_TEXT];
-	if (!(offered & PORTAL_RDMA) || (!p->listener && !is_alone)) {
+	if (!(offered & PORTAL_RDMA) || !p->fabric->devices || (!p->listener && !is_alone)) {
 		portal_rdma_stop(&p->rdma);
 		return;
 	}
