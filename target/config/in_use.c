@@ -29,7 +29,7 @@ static bool find_place(struct config *c, const struct session_use *u, struct pla
 	ret->use = u;
 	ret->target = NODE_OF(struct target, t);
 	ret->tpg = NODE_OF(struct tpg, tpg);
-	struct node *a = node_child(&c->names, &ret->tpg->acls, u->initiator);
+	struct node *a = node_child(&c->names, &ret->tpg->acls, u->acl);
 	ret->acl = a ? NODE_OF(struct acl, a) : NULL;
 	return true;
 }

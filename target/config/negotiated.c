@@ -12,7 +12,7 @@
 
 static bool is_of(const struct session_info *s, const struct node *acl)
 {
-	return !s->is_discovery && !strcmp(s->initiator, acl->name) && s->tpg == tpg_of(acl)->tag &&
+	return !s->is_discovery && !strcmp(s->acl, acl->name) && s->tpg == tpg_of(acl)->tag &&
 	       !strcmp(s->target, target_name(acl));
 }
 

@@ -39,6 +39,11 @@ static void nothing_to_stop(void)
 {
 }
 
+static const struct view_acl *find_by_name(const struct view_tpg *tpg, const struct session *s)
+{
+	return view_find_acl(tpg, s->initiator);
+}
+
 static void nothing_with(struct session *s)
 {
 }
@@ -89,6 +94,7 @@ static void fill_defaults(struct fabric_ops *f)
 	DEFAULT(name_initiator, no_initiator_name);
 	DEFAULT(start, nothing_to_start);
 	DEFAULT(stop, nothing_to_stop);
+	DEFAULT(find_acl, find_by_name);
 	DEFAULT(follows, nothing_with);
 	DEFAULT(transports, none);
 	DEFAULT(accept, accept_none);

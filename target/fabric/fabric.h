@@ -22,7 +22,9 @@ struct rnic_provider;
 struct rnic_request;
 struct session;
 struct session_info;
+struct view_acl;
 struct view_place;
+struct view_tpg;
 struct worker;
 
 // Connections and logins of a fabric since the start; words, which are summed.
@@ -59,7 +61,6 @@ struct fabric_ops {
 	// The same of an initiator, as ACLs and sessions have it; a fabric may accept several
 	// forms, such as a port id and an address. Absent: no name is accepted.
 	int (*name_initiator)(const char *in, char out[FABRIC_NAME_SIZE], struct err *e);
-
 	// Writes the SCSI TARGET PORT NAME of a portal group, as VPD pages 83h and 88h report it.
 	// Any thread. Required.
 	void (*port_name)(const char *target, uint16_t tag, char out[FABRIC_PORT_SIZE]);
@@ -77,6 +78,9 @@ struct fabric_ops {
 
 	// Where its view is published: zeroed, static. Required.
 	struct view_place *views;
+	// The ACL of a portal group that admits s; NULL: none. s->initiator is known. Absent: the
+	// one with that name; a fabric whose ACLs have several forms tries them in its order.
+	const struct view_acl *(*find_acl)(const struct view_tpg *tpg, const struct session *s);
 	// The session continues with another configuration: s->target, s->tpg, s->acl or its LUN
 	// map is about to change. Absent: nothing to do.
 	void (*follows)(struct session *s);
@@ -114,7 +118,7 @@ struct fabric_ops {
 	void (*hold)(struct session *s);
 	void (*release)(struct session *s);
 	// Adds to ret what only the protocol knows: alias, proof, window, RDMA rights,
-	// output_waits_us, and the fields of `identity` and `negotiated` (session_field_*()). The
+	// output_waits_us, and the fields of `identity` and `negotiated` (session.h). The
 	// rest is filled. Absent: nothing.
 	void (*describe)(const struct session *s, struct session_info *ret);
 	// Payload copies by its transport, beside those of the device server. Absent: 0.

@@ -163,7 +163,7 @@ void session_follow(struct session *s, const struct view *v)
 				      : "the target was deleted");
 		return;
 	}
-	const struct view_acl *acl = view_find_acl(tpg, s->initiator);
+	const struct view_acl *acl = s->fabric->find_acl(tpg, s);
 	if (!acl && (s->acl || !tpg->is_open)) {
 		s->fabric->close(s, "the initiator's ACL was deleted");
 		return;

@@ -52,6 +52,7 @@ static void fill(struct session_info *to, const struct session *s)
 	to->tpg = s->tpg ? s->tpg->tag : 0;
 	to->is_discovery = s->is_discovery;
 	to->is_dynamic_acl = s->tpg && !s->acl;
+	snprintf(to->acl, sizeof to->acl, "%s", s->acl ? s->acl->initiator : "");
 	snprintf(to->proof, sizeof to->proof, "none");
 	snprintf(to->transport, sizeof to->transport, "%s", s->transport);
 	snprintf(to->carrier, sizeof to->carrier, "%s", s->carrier);
@@ -131,7 +132,7 @@ int session_drop(uint64_t id, unsigned drain_s, bool *ret_asked, struct err *e)
 }
 
 struct count {
-	const char *target, *initiator;
+	const char *target, *acl;
 	int tag;
 	unsigned found;
 };
@@ -145,13 +146,13 @@ static void count_run(void *arg)
 			continue;
 		k->found += (!k->target || !strcmp(k->target, s->target_name)) &&
 			    (k->tag < 0 || k->tag == s->tpg->tag) &&
-			    (!k->initiator || !strcmp(k->initiator, s->initiator));
+			    (!k->acl || (s->acl && !strcmp(k->acl, s->acl->initiator)));
 	}
 }
 
-unsigned sessions_count(const char *target, int tag, const char *initiator)
+unsigned sessions_count(const char *target, int tag, const char *acl)
 {
-	struct count k = { .target = target, .tag = tag, .initiator = initiator };
+	struct count k = { .target = target, .tag = tag, .acl = acl };
 	visit(count_run, &k);
 	return k.found;
 }

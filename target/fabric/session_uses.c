@@ -44,6 +44,7 @@ static bool add(struct collect *k, const struct session *s, uint32_t count)
 	*u = (struct session_use){ .id = s->id, .fabric = s->fabric, .tpg = s->tpg->tag };
 	snprintf(u->initiator, sizeof u->initiator, "%s", s->initiator);
 	snprintf(u->target, sizeof u->target, "%s", s->target_name);
+	snprintf(u->acl, sizeof u->acl, "%s", s->acl ? s->acl->initiator : "");
 	snprintf(u->peer, sizeof u->peer, "%s", s->peer);
 	snprintf(u->local, sizeof u->local, "%s", s->local);
 	return copy_luns(u, s->nexus, count);

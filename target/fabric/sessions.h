@@ -30,6 +30,7 @@ struct session_info {
 	char initiator[FABRIC_NAME_SIZE], alias[256], target[FABRIC_NAME_SIZE];
 	uint16_t tpg;
 	bool is_discovery, is_dynamic_acl;
+	char acl[FABRIC_NAME_SIZE]; // that admitted it; "": none
 	// How the initiator authenticated, and whether the target did too: "none", "CHAP MD5".
 	bool is_authenticated, is_mutual;
 	char proof[32];
@@ -65,6 +66,7 @@ struct session_use {
 	uint64_t id;
 	const struct fabric_ops *fabric;
 	char initiator[FABRIC_NAME_SIZE], target[FABRIC_NAME_SIZE];
+	char acl[FABRIC_NAME_SIZE]; // "": none
 	uint16_t tpg;
 	char peer[80], local[80];
 	uint32_t count;
@@ -79,8 +81,8 @@ void session_uses_free(struct session_use *list, unsigned count);
 int session_drop(uint64_t id, unsigned drain_s, bool *ret_asked, struct err *e);
 enum { SESSION_DRAIN_S = 10, SESSION_DRAIN_MAX_S = 3600 };
 
-// Sessions of a target, of one TPG (tag, or -1) or of one initiator (NULL: any).
-unsigned sessions_count(const char *target, int tag, const char *initiator);
+// Sessions of a target, of one TPG (tag, or -1) or of one ACL (NULL: any).
+unsigned sessions_count(const char *target, int tag, const char *acl);
 
 // The sum over the sessions of a portal since it was opened, live and ended.
 void sessions_portal_traffic(const struct portal *p, struct session_traffic *ret);

@@ -16,10 +16,10 @@ static struct view_target *target;
 
 // ---- a fabric with two sessions ----
 
-// With a portal group and two ACLs; NULL: no target.
-static void publish(bool has_acl1)
+// With a portal group and ACLs: toy.0 has one of its own, toy.1 needs the one for all.
+static void publish(bool has_all)
 {
-	static const char *const names[] = { "toy.0", "toy.1" };
+	static const char *const names[] = { "all", "toy.0" };
 	struct view *v = view_new(&toy_fabric, 1);
 	target = v->targets[0] = view_target_new(TOY_TARGET, 1);
 	struct view_tpg *tpg = &target->tpgs[0];
@@ -27,9 +27,9 @@ static void publish(bool has_acl1)
 	tpg->is_enabled = true;
 	tpg->demo_map = lun_map_new(0);
 	tpg->acls = calloc(2, sizeof *tpg->acls);
-	tpg->acl_count = 1 + has_acl1;
+	tpg->acl_count = 1 + has_all;
 	for (unsigned i = 0; i < tpg->acl_count; i++) {
-		tpg->acls[i].initiator = strdup(names[i]);
+		tpg->acls[i].initiator = strdup(names[i + !has_all]);
 		tpg->acls[i].map = lun_map_new(0);
 		tpg->acls[i].own = view_own_new(4);
 	}
@@ -54,7 +54,7 @@ static void enter(struct toy *t, const char *initiator)
 	s->peer_addr = &t->addr;
 	s->target = view_target_get(target);
 	s->tpg = &target->tpgs[0];
-	s->acl = view_find_acl(s->tpg, initiator);
+	s->acl = toy_fabric.find_acl(s->tpg, s);
 	nexus_new(&s->nexus, &info, &(struct nexus_ops){ 0 }, t, s->acl->map);
 	s->state = SESSION_LIVE;
 	session_enter(s);
@@ -140,10 +140,10 @@ static void a_drained_session_is_asked_to_log_out(void **state)
 	assert_string_equal(toys[1].closed, "");
 }
 
-static void sessions_are_counted_by_target_group_and_initiator(void **state)
+static void sessions_are_counted_by_target_group_and_acl(void **state)
 {
 	assert_int_equal(sessions_count(NULL, -1, NULL), 2);
-	assert_int_equal(sessions_count(TOY_TARGET, 3, "toy.1"), 1);
+	assert_int_equal(sessions_count(TOY_TARGET, 3, "all"), 1);
 	assert_int_equal(sessions_count(TOY_TARGET, 4, NULL), 0);
 }
 
@@ -152,7 +152,7 @@ static void a_session_gets_the_lun_map_that_is_published(void **state)
 	publish(true);
 	settle();
 	assert_ptr_equal(toys[0].session.target, target);
-	assert_ptr_equal(toys[0].session.nexus->map, target->tpgs[0].acls[0].map);
+	assert_ptr_equal(toys[0].session.nexus->map, view_find_acl(target->tpgs, "toy.0")->map);
 	assert_int_equal(toys[0].switches, 1);
 	assert_int_equal(toys[0].holds, 0);
 }
@@ -219,7 +219,7 @@ int main(void)
 		CLAIM(sessions_are_listed_with_what_only_their_protocol_knows),
 		CLAIM(a_dropped_session_ends_for_the_table_of_ends_too),
 		CLAIM(a_drained_session_is_asked_to_log_out),
-		CLAIM(sessions_are_counted_by_target_group_and_initiator),
+		CLAIM(sessions_are_counted_by_target_group_and_acl),
 		CLAIM(a_session_gets_the_lun_map_that_is_published),
 		CLAIM(a_session_ends_with_its_acl),
 		CLAIM(a_refused_connection_has_the_status_of_its_fabric),

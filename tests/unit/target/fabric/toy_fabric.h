@@ -77,6 +77,13 @@ static void toy_follows(struct session *s)
 	toy_of(s)->switches++;
 }
 
+// ACLs have two forms: a name, or all.
+static const struct view_acl *toy_find_acl(const struct view_tpg *tpg, const struct session *s)
+{
+	const struct view_acl *acl = view_find_acl(tpg, s->initiator);
+	return acl ? acl : view_find_acl(tpg, "all");
+}
+
 static void toy_describe(const struct session *s, struct session_info *ret)
 {
 	session_identity(ret, "channels", NULL, 2);
@@ -103,6 +110,7 @@ static struct fabric_ops toy_fabric = {
 	.ask_logout = toy_ask_logout,
 	.hold = toy_hold,
 	.release = toy_release,
+	.find_acl = toy_find_acl,
 	.follows = toy_follows,
 	.describe = toy_describe,
 };
