@@ -88,8 +88,7 @@ struct fabric_ops {
 	// ---- portals ----
 
 	uint16_t port; // default of ip_port
-	// Selections that users make, the first one is the default; ends with a NULL name. A portal
-	// of no listed selection has no name. Absent: none.
+	// Selections that users make; ends with a NULL name. Absent: none.
 	const struct fabric_transport *transports;
 	// Devices whose listeners bring RDMA requests. Absent: none.
 	const struct rnic_provider *devices;
