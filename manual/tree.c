@@ -7,6 +7,8 @@
 #include "cli/schema.h"
 #include "manual/directive.h"
 #include "target/config/config.h"
+#include "target/fabric/fabric.h"
+#include "target/fabrics.h"
 
 // The schema of an empty configuration; nothing runs or is opened.
 static struct json_object *schema(void)
@@ -18,6 +20,7 @@ static struct json_object *schema(void)
 	struct err e = { 0 };
 	if (cached)
 		return cached;
+	fabrics_use(farblockd_fabrics);
 	if (worker_new(&options.control, &wo, &e) < 0 || config_new(&c, &options, &e) < 0) {
 		fprintf(stderr, "manual: %s\n", e.text);
 		return NULL;

@@ -20,7 +20,8 @@
 #include "core/lockfile.h"
 #include "core/offload.h"
 #include "target/config/config.h"
-#include "target/iscsi/sessions.h"
+#include "target/fabric/fabric.h"
+#include "target/fabrics.h"
 #include "target/metrics/server.h"
 #include "target/notify.h"
 #include "target/rpc/server.h"
@@ -34,7 +35,7 @@ struct daemon {
 	struct worker *control;
 	struct worker *workers[WORKER_MAX];
 	unsigned worker_count;
-	bool has_iscsi, is_ending;
+	bool is_ending;
 	struct config *config;
 	struct rpc_server *rpc;
 	struct metrics_server *metrics;
@@ -64,8 +65,7 @@ static void take_down(struct daemon *d)
 	if (d->rpc)
 		rpc_server_ending(d->rpc);
 	config_stop_listening(d->config);
-	iscsi_target_done();
-	d->has_iscsi = false;
+	fabrics_stop();
 	config_shutdown(d->config, on_idle, d);
 }
 
@@ -200,12 +200,11 @@ static int start_config(struct daemon *d, struct err *e)
 		.socket = o->socket,
 	};
 	int r = take_places(d, e);
+	fabrics_use(farblockd_fabrics);
 	if (!r)
-		r = iscsi_target_init(d->control, e);
-	if (r < 0)
-		return r;
-	d->has_iscsi = true;
-	r = config_new(&d->config, &co, e);
+		r = fabrics_start(d->control, e);
+	if (!r)
+		r = config_new(&d->config, &co, e);
 	return r;
 }
 
@@ -239,8 +238,7 @@ static int start(struct daemon *d, struct err *e)
 
 static void finish(struct daemon *d)
 {
-	if (d->has_iscsi)
-		iscsi_target_done();
+	fabrics_stop();
 	rpc_server_free(d->rpc);
 	metrics_server_free(d->metrics);
 	config_free(d->config);

@@ -7,7 +7,7 @@
 
 #include "target/config/config.h"
 #include "target/config/node.h"
-#include "target/iscsi/sessions.h"
+#include "target/fabric/fabric.h"
 #include "target/notify.h"
 
 static unsigned children(struct config *c, const char *path)
@@ -29,9 +29,9 @@ static unsigned storage_objects(struct config *c)
 // Uses only sums of counters, since listing sessions would wait for the workers.
 static void describe(const struct status *s, char ret[sizeof s->told])
 {
-	struct iscsi_counters k;
+	struct fabric_counters k;
 	unsigned targets = children(s->config, "/iscsi"), disks = storage_objects(s->config);
-	iscsi_counters(&k);
+	fabric_counters_sum(&k);
 	snprintf(ret, sizeof s->told,
 		 "STATUS=%u target%s, %u storage object%s; %lu login%s, %lu refused", targets,
 		 targets == 1 ? "" : "s", disks, disks == 1 ? "" : "s", (unsigned long)k.logins_ok,

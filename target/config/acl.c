@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "target/config/restore.h"
-#include "target/iscsi/sessions.h"
+#include "target/fabric/sessions.h"
 
 int acl_name(const struct tpg *tpg, const char *in, char out[224], struct err *e)
 {
@@ -47,7 +47,7 @@ static const struct group_row acl_groups[] = {
 	  .at = offsetof(struct acl, attr),
 	  .size = sizeof(struct acl_attr) },
 	{ .name = "parameter",
-	  .rows = negotiated_rows,
+	  .rows = iscsi_negotiated_rows,
 	  .at = offsetof(struct acl, attr),
 	  .size = sizeof(struct acl_attr),
 	  .get = negotiated_get },

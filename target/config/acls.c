@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "target/config/model.h"
-#include "target/iscsi/sessions.h"
-#include "transport/iscsi/login.h"
+#include "target/fabric/refusals.h"
+#include "target/fabric/sessions.h"
 
 enum { SEEN_MAX = 64 };
 
@@ -33,8 +33,7 @@ static struct login_refusal *seen_list(struct config *c, struct node *n, unsigne
 	struct login_refusal *list = calloc(SEEN_MAX, sizeof *list);
 	unsigned count = list ? login_refusals(list, SEEN_MAX) : 0, kept = 0;
 	for (unsigned i = 0; i < count; i++)
-		if (list[i].status == ISCSI_LOGIN_FORBIDDEN &&
-		    !strcmp(list[i].target, target_name(n)) &&
+		if (list[i].cause == REFUSED_ACL && !strcmp(list[i].target, target_name(n)) &&
 		    !node_child(&c->names, n, list[i].initiator))
 			list[kept++] = list[i];
 	*ret_count = kept;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "target/config/restore.h"
+#include "target/fabric/fabric.h"
 
 static struct storage *storage_of(const struct node *group)
 {
@@ -100,7 +101,8 @@ static bool is_told(const struct lun *l, uint16_t port, uint16_t group)
 	return l->told.lu == l->storage->lu && l->told.port == port && l->told.group == group;
 }
 
-static void sync_port(struct config *c, struct lun *l, uint16_t port, const char *name)
+static void sync_port(struct config *c, struct lun *l, uint16_t port, uint8_t protocol,
+		      const char *name)
 {
 	struct lu *lu = l->storage ? l->storage->lu : NULL;
 	uint16_t group = alua_group_id(c, l);
@@ -108,7 +110,7 @@ static void sync_port(struct config *c, struct lun *l, uint16_t port, const char
 	l->relative_port = port;
 	if (!lu || is_told(l, port, group))
 		return;
-	if (alua_port_set(lu, port, group, name, &e) < 0) {
+	if (alua_port_set(lu, port, group, protocol, name, &e) < 0) {
 		log_warn("%s: ALUA: %s", name, e.text);
 		return;
 	}
@@ -120,13 +122,14 @@ static void sync_port(struct config *c, struct lun *l, uint16_t port, const char
 
 void alua_sync_ports(struct config *c, struct target *t)
 {
+	const struct fabric_ops *fabric = node_fabric(&t->node);
 	list_for_each (i, &t->node.children) {
 		struct tpg *tpg = NODE_OF(struct tpg, list_entry(i, struct node, link));
-		char name[256];
-		snprintf(name, sizeof name, "%s,t,0x%04x", t->node.name, tpg->tag);
+		char name[FABRIC_PORT_SIZE];
+		fabric->port_name(t->node.name, tpg->tag, name);
 		list_for_each (j, &tpg->luns.children)
 			sync_port(c, NODE_OF(struct lun, list_entry(j, struct node, link)),
-				  tpg->relative_port, name);
+				  tpg->relative_port, (uint8_t)fabric->protocol, name);
 	}
 }
 

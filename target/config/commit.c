@@ -60,7 +60,7 @@ static void show(struct config *c, struct built *list, size_t count)
 		show_portals(list[i].target);
 		alua_sync_ports(c, list[i].target);
 	}
-	if ((count || c->is_view_dirty) && view_publish(c, &e) < 0)
+	if ((count || c->is_view_dirty) && config_publish(c, &e) < 0)
 		log_error("%s: the change takes effect with the next change", e.text);
 }
 

@@ -10,7 +10,8 @@
 #include <string.h>
 
 #include "target/config/model.h"
-#include "target/iscsi/sessions.h"
+#include "target/fabric/refusals.h"
+#include "target/fabric/sessions.h"
 
 enum { COMPLETE_MAX = 1000 };
 

@@ -51,7 +51,7 @@ int config_new(struct config **ret, const struct config_options *options, struct
 	c->change.commands = json_object_new_array();
 	int r = c->file ? init_nodes(c, e) : err_set(e, -ENOMEM, "configuration: out of memory");
 	if (!r)
-		r = view_publish(c, e);
+		r = config_publish(c, e);
 	if (r < 0) {
 		config_free(c);
 		return r;

@@ -22,12 +22,12 @@ struct config_options {
 };
 
 // Creates an empty tree and publishes the empty view. Call after starting the workers and
-// iscsi_target_init().
+// fabrics_start().
 int config_new(struct config **ret, const struct config_options *options, struct err *e);
 
 // Closes every portal, so that no more logins arrive. The first step of the end.
 void config_stop_listening(struct config *c);
-// Closes everything without saving, after the connections (iscsi_target_done). Nothing is
+// Closes everything without saving, after the connections (fabrics_stop). Nothing is
 // published: initiators should find the same targets after a restart. idle(arg) runs on the control
 // thread when the last storage is closed, possibly at once. Then call config_free().
 void config_shutdown(struct config *c, void (*idle)(void *arg), void *arg);

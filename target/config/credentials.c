@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Whether logins by an ACL or a portal group can succeed: required CHAP needs a name and a password
-// [RFC 7143 12.1.3]. login_policy.c applies the same rule at each login. Control thread.
+// [RFC 7143 12.1.3]. login_admit.c applies the same rule at each login. Control thread.
 #include <string.h>
 
 #include "target/config/model.h"

@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "target/config/model.h"
-#include "target/iscsi/sessions.h"
+#include "target/fabric/fabric.h"
+#include "target/fabric/sessions.h"
 
 // The nodes of a session. acl: NULL for an initiator without an ACL.
 bool place_uses(const struct session_place *p, uint32_t number)
@@ -17,19 +18,19 @@ bool place_uses(const struct session_place *p, uint32_t number)
 	return false;
 }
 
-static bool find_place(const struct config *c, const struct session_use *u,
-		       struct session_place *ret)
+static bool find_place(struct config *c, const struct session_use *u, struct session_place *ret)
 {
 	char tag[16];
 	snprintf(tag, sizeof tag, "tpg%u", u->tpg);
-	struct node *t = node_child(&c->names, &c->iscsi, u->target);
+	struct node *fabric = node_child(&c->names, &c->root, u->fabric->name);
+	struct node *t = fabric ? node_child(&c->names, fabric, u->target) : NULL;
 	struct node *tpg = t ? node_child(&c->names, t, tag) : NULL;
 	if (!tpg)
 		return false;
 	ret->use = u;
 	ret->target = NODE_OF(struct target, t);
 	ret->tpg = NODE_OF(struct tpg, tpg);
-	struct node *a = node_child(&c->names, &ret->tpg->acls, u->initiator);
+	struct node *a = node_child(&c->names, &ret->tpg->acls, u->acl);
 	ret->acl = a ? NODE_OF(struct acl, a) : NULL;
 	return true;
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "target/config/restore.h"
-#include "target/iscsi/sessions.h"
+#include "target/fabric/sessions.h"
 
 static int initiator_name(const char *in, char out[224], struct err *e)
 {

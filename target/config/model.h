@@ -12,8 +12,9 @@
 #include "target/config/config.h"
 #include "target/config/json.h"
 #include "target/config/txn.h"
-#include "target/iscsi/portal.h"
-#include "target/iscsi/view.h"
+#include "target/fabric/portal.h"
+#include "target/fabric/view.h"
+#include "target/iscsi/settings.h"
 #include "target/scsi/alua.h"
 #include "target/scsi/lu.h"
 
@@ -56,8 +57,8 @@ struct alua_node {
 };
 
 struct auth_group {
-	uint32_t enable; // discovery only
-	struct view_auth auth;
+	uint32_t enable;				    // discovery only
+	struct view_auth auth;				    // CHAP
 	char password_file[256], mutual_password_file[256]; // files of secrets: secret.h
 };
 
@@ -318,7 +319,6 @@ const char *no_effect(const struct node *n, const struct attr_row *row, const ch
 const char *storage_no_effect(const struct node *n, const struct attr_row *row);
 
 // ---- negotiated.c: negotiated values of the live session of an ACL ----
-extern const struct attr_row negotiated_rows[];
 size_t negotiated_get(struct node *n, const struct attr_row *row, char *out, size_t size);
 
 // ---- acl_group.c ----
@@ -436,6 +436,8 @@ void tree_changed(struct config *c, struct node *n);
 
 struct target *target_of(const struct node *n); // of iSCSI; NULL: n is not in such a
 						// target
+// The fabric of n, which is below its node; NULL: this program does not have it, yet.
+const struct fabric_ops *node_fabric(const struct node *n);
 // The name of n's target, iSCSI or SRP, as used in logins; "": none.
 const char *target_name(const struct node *n);
 struct tpg *tpg_of(const struct node *n);
@@ -507,7 +509,7 @@ void config_drop_all(struct config *c); // deletes everything; the saved file st
 // ---- publish.c ----
 int view_build(struct config *c, struct target *t, struct view_target **ret, struct err *e);
 // Publishes the current targets (t->view of each).
-int view_publish(struct config *c, struct err *e);
+int config_publish(struct config *c, struct err *e);
 
 // ---- save.c, saved_file.c, restore.c ----
 struct json_object *save_document(struct config *c);

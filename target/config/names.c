@@ -9,7 +9,7 @@
 
 #include "core/utf8.h"
 #include "target/config/model.h"
-#include "transport/iscsi/name.h"
+#include "target/fabric/fabric.h"
 
 int name_check_storage(const char *name, struct err *e)
 {
@@ -138,14 +138,5 @@ void name_new_iqn(char out[224])
 
 int name_iscsi(const char *in, bool is_target, char out[224], struct err *e)
 {
-	int r = iscsi_name_normalize(in, strlen(in), out, e);
-	if (!r && strchr(out, '/'))
-		r = err_set(e, -EINVAL, "a name cannot contain /");
-	if (!r && is_target)
-		r = iscsi_name_check(out, e);
-	else if (!r)
-		r = iscsi_name_check_type(out, e);
-	if (r < 0)
-		err_prefix(e, "WWN not valid as: iqn, naa, eui");
-	return r;
+	return fabric_find("iscsi")->name_target(in, is_target, out, e);
 }

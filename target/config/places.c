@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Where a node stands: its target and its portal group; walks over all of them.
 #include "target/config/model.h"
+#include "target/fabric/fabric.h"
 
 struct target *target_of(const struct node *n)
 {
 	while (n && !n->class->is_target)
 		n = n->parent;
 	return n && !n->class->is_group ? NODE_OF(struct target, n) : NULL;
+}
+
+const struct fabric_ops *node_fabric(const struct node *n)
+{
+	while (n && n->parent && n->parent->parent)
+		n = n->parent;
+	return n ? fabric_find(n->name) : NULL;
 }
 
 const char *target_name(const struct node *n)

@@ -10,6 +10,8 @@
 
 #include "target/config/restore.h"
 #include "target/config/report.h"
+#include "target/fabric/fabric.h"
+#include "target/fabric/sessions.h"
 
 static void portal_free(struct config *c, struct node *n)
 {
@@ -82,11 +84,11 @@ static bool has_name(struct tpg *tpg, const struct config *c, const char *name)
 	return node_child(&c->names, &tpg->portals, name) != NULL;
 }
 
-static int open_portal(struct config *c, struct portal_node *p, const struct tcp_addr *addr,
-		       struct err *e)
+static int open_portal(struct config *c, const struct fabric_ops *fabric, struct portal_node *p,
+		       const struct tcp_addr *addr, struct err *e)
 {
 	p->opened_for = p->transports;
-	return portal_open(&p->open, c->control, addr, p->opened_for, e);
+	return portal_open(&p->open, fabric, c->control, addr, p->opened_for, e);
 }
 
 void portal_follow(struct portal_node *p)
@@ -125,7 +127,7 @@ int portal_new(struct config *c, struct portal_node **ret, struct tpg *tpg, cons
 	}
 	p->transports = transports;
 	attr_defaults(portal_attr_rows, &p->attr);
-	int opened = r || is_dry ? 0 : open_portal(c, p, &addr, e);
+	int opened = r || is_dry ? 0 : open_portal(c, node_fabric(&tpg->node), p, &addr, e);
 	if (!p->open) {
 		c->lost_portals++;
 		snprintf(p->reason, sizeof p->reason, "%.150s", why.text);
@@ -157,7 +159,7 @@ bool portal_retry(struct config *c, struct portal_node *p)
 	struct tcp_addr addr;
 	struct err e = { 0 };
 	if (p->open || tcp_addr_parse(&addr, p->node.name, 0, &e) < 0 ||
-	    open_portal(c, p, &addr, &e) < 0)
+	    open_portal(c, node_fabric(&p->node), p, &addr, &e) < 0)
 		return false;
 	c->lost_portals--;
 	p->reason[0] = 0;
@@ -178,30 +180,26 @@ static int parse_port(const char *text, uint16_t *ret, struct err *e)
 #define TRANSPORT_CHOICES "tcp|iser|rdma|all"
 #define TRANSPORTS	  "tcp, iser, rdma (iSER over RDMA devices, no TCP socket) or all"
 
-static const struct {
-	const char *name;
-	unsigned mask;
-} transports[] = {
-	{"all",	 PORTAL_ALL		    },
-	{ "tcp",	 PORTAL_TCP		    },
-	{ "iser", PORTAL_ISER | PORTAL_IWARP},
-	{ "rdma", PORTAL_ISER		      },
-};
+// Of the fabric that has portals.
+static const struct fabric_transport *transports(void)
+{
+	return fabric_find("iscsi")->transports;
+}
 
 const char *portal_transport_name(unsigned mask)
 {
-	for (unsigned i = 0; i < sizeof transports / sizeof *transports; i++)
-		if (transports[i].mask == mask)
-			return transports[i].name;
+	for (const struct fabric_transport *t = transports(); t->name; t++)
+		if (t->mask == mask)
+			return t->name;
 	return "";
 }
 
 int portal_transport_parse(const char *name, unsigned *ret, struct err *e)
 {
-	for (unsigned i = 0; i < sizeof transports / sizeof *transports; i++) {
-		if (strcasecmp(transports[i].name, name))
+	for (const struct fabric_transport *t = transports(); t->name; t++) {
+		if (strcasecmp(t->name, name))
 			continue;
-		*ret = transports[i].mask;
+		*ret = t->mask;
 		return 0;
 	}
 	return err_set(e, -EINVAL, "transport: invalid value '%.20s' (tcp, iser, rdma or all)",
@@ -264,8 +262,8 @@ static int create(struct config *c, struct node *n, const struct args *a, struct
 		reply_say(r, "%s is %s", host, address);
 		host = address;
 	}
-	if (port == 3260)
-		reply_say(r, "Using default IP port 3260");
+	if (port == node_fabric(n)->port)
+		reply_say(r, "Using default IP port %u", port);
 	if (!strcmp(host, "0.0.0.0"))
 		reply_say(r, "Binding to INADDR_ANY (0.0.0.0)");
 	code = portal_new(c, &p, tpg_of(n), host, port, mask, false, e);
@@ -321,7 +319,7 @@ static int enable_iser(struct config *c, struct node *n, const struct args *a, s
 	bool is_on = arg_bool(a, "boolean", true);
 	unsigned mask = PORTAL_TCP;
 	if (is_on)
-		mask = p->transports & PORTAL_ISER ? p->transports : PORTAL_ALL;
+		mask = p->transports & PORTAL_RDMA ? p->transports : PORTAL_ALL;
 	int code = change_transports(c, p, mask, is_on);
 	reply_say(r, "iSER enable now: %s", p->is_iser ? "True" : "False");
 	if (p->is_iser)
@@ -336,7 +334,7 @@ static int set_transport(struct config *c, struct node *n, const struct args *a,
 	unsigned mask;
 	int code = portal_transport_parse(arg(a, "transport"), &mask, e);
 	if (!code)
-		code = change_transports(c, p, mask, p->is_iser && (mask & PORTAL_ISER));
+		code = change_transports(c, p, mask, p->is_iser && (mask & PORTAL_RDMA));
 	if (!code)
 		reply_say(r, "Transport is now: %s", portal_transport_name(mask));
 	return code;
@@ -469,16 +467,16 @@ static void summarize(struct config *c, const struct node *n, struct summary *re
 
 static void put_failures(struct json_object *to, const struct portal_counters *k)
 {
-	static const char *const names[LOGIN_FAILURES] = {
-		[LOGIN_BAD_AUTH] = "failed_auth",    [LOGIN_NO_ACL] = "failed_acl",
-		[LOGIN_NO_TARGET] = "failed_target", [LOGIN_TIMED_OUT] = "timed_out",
-		[LOGIN_OTHER] = "failed_other",
+	static const char *const names[REFUSAL_CAUSES] = {
+		[REFUSED_AUTH] = "failed_auth",	    [REFUSED_ACL] = "failed_acl",
+		[REFUSED_TARGET] = "failed_target", [REFUSED_TIMEOUT] = "timed_out",
+		[REFUSED_OTHER] = "failed_other",
 	};
 	uint64_t sum = 0;
-	for (int i = 0; i < LOGIN_FAILURES; i++)
+	for (int i = 0; i < REFUSAL_CAUSES; i++)
 		sum += k->login_failures[i];
 	json_object_object_add(to, "login_failures", json_object_new_uint64(sum));
-	for (int i = 0; i < LOGIN_FAILURES; i++)
+	for (int i = 0; i < REFUSAL_CAUSES; i++)
 		json_object_object_add(to, names[i], json_object_new_uint64(k->login_failures[i]));
 }
 
@@ -494,7 +492,7 @@ static void info(struct config *c, const struct node *n, struct json_object *ret
 	if (!is_up)
 		json_put_text(ret, "reason", p->open ? portal_reason(p->open) : p->reason);
 	json_object_object_add(ret, "iser",
-			       json_object_new_boolean((p->transports & PORTAL_ISER) != 0));
+			       json_object_new_boolean((p->transports & PORTAL_RDMA) != 0));
 	json_put_text(ret, "transport", portal_transport_name(p->transports));
 	const char *rdma = p->open ? portal_rdma_waits(p->open) : NULL;
 	if (rdma)
@@ -507,7 +505,7 @@ static void info(struct config *c, const struct node *n, struct json_object *ret
 	json_object_object_add(ret, "logins", json_object_new_uint64(k.logins));
 	put_failures(ret, &k);
 	if (p->open)
-		portal_traffic(p->open, &traffic);
+		sessions_portal_traffic(p->open, &traffic);
 	report_traffic(ret, &traffic);
 }
 

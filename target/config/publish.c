@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Builds the snapshots of the iSCSI target from the tree.
+// Builds the view of a fabric from the tree: the common part, and the settings of iSCSI.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 
 #include "target/config/model.h"
 #include "target/config/secret.h"
+#include "target/fabric/fabric.h"
 
 static int by_number(const void *a, const void *b)
 {
@@ -78,6 +79,16 @@ static void fill_auth(struct view_auth *v, const struct auth_group *a, const cha
 		log_warn("%s: %s; no login is possible", whose, e.text);
 }
 
+static void *acl_own(const struct acl *a)
+{
+	struct acl_settings *own = view_own_new(sizeof *own);
+	if (!own)
+		return NULL;
+	own->attr = a->attr;
+	fill_auth(&own->auth, &a->auth, a->node.name);
+	return own;
+}
+
 static int fill_acls(struct config *c, struct view_tpg *v, const struct tpg *tpg)
 {
 	v->acls = calloc(tpg->acls.child_count + 1, sizeof *v->acls);
@@ -87,10 +98,9 @@ static int fill_acls(struct config *c, struct view_tpg *v, const struct tpg *tpg
 		const struct acl *a = NODE_OF(struct acl, list_entry(i, struct node, link));
 		struct view_acl *va = &v->acls[v->acl_count++];
 		va->initiator = strdup(a->node.name);
-		va->attr = a->attr;
-		fill_auth(&va->auth, &a->auth, a->node.name);
+		va->own = acl_own(a);
 		va->map = map_of_acl(c, tpg, a);
-		if (!va->initiator || !va->map)
+		if (!va->initiator || !va->own || !va->map)
 			return -ENOMEM;
 	}
 	qsort(v->acls, v->acl_count, sizeof *v->acls, by_initiator);
@@ -115,16 +125,26 @@ static int fill_portals(struct view_tpg *v, const struct tpg *tpg)
 	return 0;
 }
 
+static void *tpg_own(const struct tpg *tpg)
+{
+	struct tpg_settings *own = view_own_new(sizeof *own);
+	if (!own)
+		return NULL;
+	own->attr = tpg->attr;
+	own->offer = tpg->offer;
+	fill_auth(&own->auth, &tpg->auth, tpg->node.parent->name);
+	return own;
+}
+
 static int fill_tpg(struct config *c, struct view_tpg *v, const struct tpg *tpg)
 {
 	v->tag = tpg->tag;
 	v->relative_port = tpg->relative_port;
 	v->is_enabled = tpg->is_enabled;
-	v->attr = tpg->attr;
-	fill_auth(&v->auth, &tpg->auth, tpg->node.parent->name);
-	v->offer = tpg->offer;
+	v->is_open = tpg->attr.generate_node_acls;
+	v->own = tpg_own(tpg);
 	v->demo_map = map_of_demo(c, tpg);
-	int r = v->demo_map ? fill_acls(c, v, tpg) : -ENOMEM;
+	int r = v->own && v->demo_map ? fill_acls(c, v, tpg) : -ENOMEM;
 	return r ? r : fill_portals(v, tpg);
 }
 
@@ -144,20 +164,33 @@ int view_build(struct config *c, struct target *t, struct view_target **ret, str
 	return 0;
 }
 
-int view_publish(struct config *c, struct err *e)
+static void *discovery_own(const struct config *c)
 {
-	struct iscsi_view *v = iscsi_view_new(c->iscsi.child_count);
-	if (!v)
+	struct discovery_settings *own = view_own_new(sizeof *own);
+	if (!own)
+		return NULL;
+	own->auth_enabled = c->discovery.enable;
+	fill_auth(&own->auth, &c->discovery, "discovery");
+	return own;
+}
+
+int config_publish(struct config *c, struct err *e)
+{
+	struct view *v = view_new(node_fabric(&c->iscsi), c->iscsi.child_count);
+	void *own = v ? discovery_own(c) : NULL;
+	if (!own) {
+		if (v)
+			v->target_count = 0;
+		view_put(v);
 		return err_set(e, -ENOMEM, "iscsi: out of memory");
+	}
+	v->own = own;
 	v->target_count = 0;
 	list_for_each (i, &c->iscsi.children) {
 		struct target *t = NODE_OF(struct target, list_entry(i, struct node, link));
 		v->targets[v->target_count++] = view_target_get(t->view);
 	}
 	qsort(v->targets, v->target_count, sizeof v->targets[0], by_target);
-	v->generation = ++c->view_generation;
-	v->discovery_auth_enabled = c->discovery.enable;
-	fill_auth(&v->discovery_auth, &c->discovery, "discovery");
-	iscsi_view_publish(v);
+	view_publish(v);
 	return 0;
 }

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "target/iscsi/sessions.h"
+#include "target/fabric/sessions.h"
 
 struct config;
 struct json_object;

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 
 #include "target/config/json.h"
-#include "transport/iscsi/chap.h"
+#include "target/fabric/refusals.h"
+#include "target/fabric/session_ends.h"
 
 enum { MOST = 64 }; // limit of ended sessions and of refusals
 
@@ -50,18 +51,20 @@ void report_traffic(struct json_object *to, const struct session_traffic *t)
 
 // ---- sessions and refused logins ----
 
+static void put_field(struct json_object *o, const struct session_field *f)
+{
+	if (f->is_number)
+		put_u64(o, f->name, f->number);
+	else
+		json_put_text(o, f->name, f->text);
+}
+
 static struct json_object *negotiated_json(const struct session_info *s)
 {
 	struct json_object *o = json_object_new_object();
-	json_put_text(o, "HeaderDigest", s->header_digest ? "CRC32C" : "None");
-	json_put_text(o, "DataDigest", s->data_digest ? "CRC32C" : "None");
-	json_put_text(o, "InitialR2T", s->initial_r2t ? "Yes" : "No");
-	json_put_text(o, "ImmediateData", s->immediate_data ? "Yes" : "No");
-	put_u64(o, "MaxRecvDataSegmentLength", s->max_recv_dsl);
-	put_u64(o, "MaxXmitDataSegmentLength", s->max_xmit_dsl);
-	put_u64(o, "MaxBurstLength", s->max_burst);
-	put_u64(o, "FirstBurstLength", s->first_burst);
-	put_u64(o, "MaxOutstandingR2T", s->max_outstanding_r2t);
+	for (unsigned i = 0; i < s->negotiated_count; i++)
+		if (!s->negotiated[i].is_fixed)
+			put_field(o, &s->negotiated[i]);
 	return o;
 }
 
@@ -80,16 +83,6 @@ static struct json_object *session_luns_json(const struct session_info *s)
 	return list;
 }
 
-// The authentication as text: "none", "CHAP MD5", "mutual CHAP SHA3-256".
-static void put_proof(struct json_object *o, const struct session_info *s)
-{
-	char text[48] = "none";
-	if (s->chap_alg)
-		snprintf(text, sizeof text, "%sCHAP %s", s->is_mutual ? "mutual " : "",
-			 chap_alg_name(s->chap_alg));
-	json_put_text(o, "auth", text);
-}
-
 static struct json_object *session_json(const struct session_info *s)
 {
 	struct json_object *o = json_object_new_object();
@@ -98,14 +91,13 @@ static struct json_object *session_json(const struct session_info *s)
 	json_put_text(o, "alias", s->alias);
 	json_put_text(o, "target", s->target);
 	put_u64(o, "tpg", s->tpg);
-	put_u64(o, "tsih", s->tsih);
-	put_u64(o, "cid", s->cid);
-	json_put_text(o, "isid", s->isid);
+	for (unsigned i = 0; i < s->identity_count; i++)
+		put_field(o, &s->identity[i]);
 	json_put_text(o, "type", s->is_discovery ? "Discovery" : "Normal");
 	put_bool(o, "dynamic_acl", s->is_dynamic_acl);
-	put_bool(o, "authenticated", s->chap_alg != 0);
+	put_bool(o, "authenticated", s->is_authenticated);
 	put_bool(o, "mutual", s->is_mutual);
-	put_proof(o, s);
+	json_put_text(o, "auth", s->proof);
 	json_put_text(o, "transport", s->transport);
 	json_put_text(o, "carrier", s->carrier);
 	json_object_object_add(o, "remote_rights", json_object_new_int64(s->remote_rights));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Statistics as JSON: storage objects, sessions, portals, the iSCSI target's sums, workers, and
+// Statistics as JSON: storage objects, sessions, portals, the sums of each fabric, workers, and
 // long commands.
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,6 +11,8 @@
 #include "target/config/model.h"
 #include "target/config/report.h"
 #include "target/config/survey.h"
+#include "target/fabric/fabric.h"
+#include "target/fabric/peer_limits.h"
 #include "target/scsi/progress.h"
 #include "target/scsi/sbc_sanitize.h"
 
@@ -68,8 +70,8 @@ static struct json_object *portals_json(struct config *c)
 static struct json_object *limits_json(void)
 {
 	struct json_object *o = json_object_new_object();
-	struct iscsi_limits l;
-	iscsi_limits_get(&l);
+	struct peer_limits l;
+	peer_limits_get(&l);
 	put_u64(o, "connections", l.connections);
 	put_u64(o, "connections_per_address", l.connections_per_address);
 	put_u64(o, "logins_in_progress_per_worker", l.logins_in_progress);
@@ -77,11 +79,11 @@ static struct json_object *limits_json(void)
 	return o;
 }
 
-static struct json_object *iscsi_json(void)
+static struct json_object *fabric_json(const struct fabric_ops *fabric)
 {
 	struct json_object *o = json_object_new_object();
-	struct iscsi_counters k = { 0 };
-	iscsi_counters(&k);
+	struct fabric_counters k;
+	fabric->counters(&k);
 	put_u64(o, "connections_accepted", k.connections_accepted);
 	put_u64(o, "connections_refused", k.connections_refused);
 	put_u64(o, "connections_closed_protocol_error", k.connections_closed_protocol_error);
@@ -101,6 +103,13 @@ static struct json_object *iscsi_json(void)
 	put_u64(o, "bytes_sent", k.bytes_sent);
 	json_object_object_add(o, "limits", limits_json());
 	return o;
+}
+
+static void put_fabrics(struct json_object *to)
+{
+	const struct fabric_ops *fabric;
+	for (unsigned i = 0; (fabric = fabric_at(i)); i++)
+		json_object_object_add(to, fabric->name, fabric_json(fabric));
 }
 
 static struct json_object *workers_json(void)
@@ -198,7 +207,7 @@ struct json_object *report_status(struct config *c, bool wants_tree)
 	json_object_object_add(o, "storage_objects", storages_json(c));
 	json_object_object_add(o, "progress", report_progress(c));
 	json_object_object_add(o, "workers", workers_json());
-	json_object_object_add(o, "iscsi", iscsi_json());
+	put_fabrics(o);
 	if (wants_tree) {
 		// With thousands of disks only the upper levels are sent; the shell's ls shows the
 		// rest.
@@ -214,7 +223,7 @@ struct json_object *config_stats(struct config *c)
 	json_object_object_add(o, "storage_objects", storages_json(c));
 	json_object_object_add(o, "sessions", sessions_json());
 	json_object_object_add(o, "portals", portals_json(c));
-	json_object_object_add(o, "iscsi", iscsi_json());
+	put_fabrics(o);
 	json_object_object_add(o, "workers", workers_json());
 	json_object_object_add(o, "progress", report_progress(c));
 	return o;

@@ -10,7 +10,7 @@
 #include "target/config/restore.h"
 #include "target/config/plan.h"
 #include "target/config/report.h"
-#include "target/iscsi/sessions.h"
+#include "target/fabric/sessions.h"
 
 static int saveconfig(struct config *c, struct node *n, const struct args *a, struct reply *r,
 		      struct err *e)

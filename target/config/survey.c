@@ -28,7 +28,7 @@ static void survey_portals(struct tpg *tpg, const char *target, const struct sur
 static void survey_target(struct node *t, const struct survey *s, void *arg)
 {
 	if (s->target)
-		s->target(arg, t->name);
+		s->target(arg, node_fabric(t), t->name);
 	list_for_each (it, &t->children) {
 		struct tpg *tpg = NODE_OF(struct tpg, list_entry(it, struct node, link));
 		if (s->lun)

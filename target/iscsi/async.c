@@ -2,10 +2,12 @@
 // Asynchronous messages. RFC 7143 11.9. They are sent only to initiators that have sent or answered
 // a NOP: iPXE closes its connection when it gets one. For other initiators the last notice is held
 // until then.
+#include "target/iscsi/async.h"
+
 #include <string.h>
 
-#include "target/iscsi/conn.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/sense.h"
 #include "target/scsi/ua.h"
 #include "transport/wire/be.h"
 
@@ -35,7 +37,7 @@ static void hold(struct conn *c, uint16_t lun, uint32_t sense_code)
 
 void async_scsi(struct conn *c, uint16_t lun, uint32_t sense_code)
 {
-	if (c->state != CONN_FULL_FEATURE)
+	if (c->session.state != SESSION_LIVE)
 		return;
 	if (!c->knows_pings) {
 		hold(c, lun, sense_code);

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // SCSI commands between the mover and the device server: command window, tags, task, result.
 // RFC 7143 4.2.2.1, 11.2.1.8, 11.3, 11.4, 11.17.
+#include "target/iscsi/cmd.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/iscsi/conn.h"
+#include "target/iscsi/nop.h"
+#include "target/iscsi/window.h"
+#include "target/iscsi/worker.h"
 #include "target/scsi/nexus.h"
 #include "transport/wire/be.h"
 
@@ -145,7 +149,7 @@ static int cmd_fill(struct cmd *cmd, const uint8_t *bhs, const struct iscsi_ahs_
 	uint32_t edtl = get_be32(h->edtl), bidi = info->has_bidi_read ? info->bidi_read_len : 0;
 	dm_task_init(&cmd->dm, bhs);
 	cmd->cmd_sn = get_be32(h->cmd_sn);
-	task_init(t, &task_ops, cmd->conn->nexus);
+	task_init(t, &task_ops, cmd->conn->session.nexus);
 	int r = cmd_take_cdb(cmd, h, info);
 	t->lun = lun_decode(h->lun);
 	t->attr = task_attrs[h->flags & ISCSI_CMD_ATTR_MASK];
@@ -186,7 +190,7 @@ struct dm_task *cmd_arrived(struct dm *dm, const struct iscsi_pdu *pdu, const ui
 			    const uint8_t *ahs)
 {
 	struct conn *c = dm->role;
-	if (c->state != CONN_FULL_FEATURE || !c->nexus || c->logout_when_idle)
+	if (c->session.state != SESSION_LIVE || !c->session.nexus || c->when_idle)
 		return NULL;
 	// Before its CmdSN is processed: a rejected command counts as not received.
 	struct iscsi_ahs_info info;
@@ -199,9 +203,9 @@ struct dm_task *cmd_arrived(struct dm *dm, const struct iscsi_pdu *pdu, const ui
 	uint32_t itt;
 	memcpy(&itt, h->itt, sizeof itt);
 	bool is_taken = tag_is_taken(c, itt);
-	enum ffp_order order = is_taken ? ffp_look(c, bhs, pdu->is_immediate)
-					: ffp_order(c, bhs, pdu->is_immediate);
-	if (order == FFP_DROP) // probably a retry of a command that we have
+	enum window_order order = is_taken ? window_look(c, bhs, pdu->is_immediate)
+					   : window_order(c, bhs, pdu->is_immediate);
+	if (order == WINDOW_DROP) // probably a retry of a command that we have
 		return NULL;
 	if (is_taken) {
 		conn_reject(c, ISCSI_REJECT_TASK_IN_PROGRESS, bhs);
@@ -212,19 +216,19 @@ struct dm_task *cmd_arrived(struct dm *dm, const struct iscsi_pdu *pdu, const ui
 		conn_close(c, false, "out of memory for a command");
 		return NULL;
 	}
-	c->commands++;
-	conn_widen(c);
+	c->session.commands++;
+	window_widen(c);
 	cmd->is_counted = !pdu->is_immediate;
 	c->inflight += cmd->is_counted;
-	if (order == FFP_HOLD) {
+	if (order == WINDOW_HOLD) {
 		cmd->is_held = true;
-		if (ffp_hold(c, pdu, bhs, NULL, cmd) < 0)
+		if (window_hold(c, pdu, bhs, NULL, cmd) < 0)
 			conn_close(c, false, "out of memory for a command");
 		return &cmd->dm;
 	}
 	cmd_submit(cmd);
 	if (c->held_count)
-		ffp_run_held(c);
+		window_run_held(c);
 	return &cmd->dm;
 }
 
@@ -235,7 +239,7 @@ void cmd_ahead(struct dm *dm, const uint8_t *bhs)
 	struct conn *c = dm->role;
 	struct nexus_lun *nl = c->ahead;
 	c->ahead = NULL;
-	if (!bhs || !c->nexus)
+	if (!bhs || !c->session.nexus)
 		return;
 	if (nl) {
 		__builtin_prefetch(nl->lu);
@@ -244,7 +248,7 @@ void cmd_ahead(struct dm *dm, const uint8_t *bhs)
 		__builtin_prefetch((const uint8_t *)nl->channel + 64, 1);
 	}
 	const struct iscsi_scsi_cmd *h = (const void *)bhs;
-	c->ahead = nexus_find_lun(c->nexus, lun_decode(h->lun));
+	c->ahead = nexus_find_lun(c->session.nexus, lun_decode(h->lun));
 	if (c->ahead)
 		__builtin_prefetch(c->ahead, 1);
 }
@@ -264,16 +268,16 @@ void cmd_released(struct dm *dm, struct dm_task *t)
 	if (cmd->is_submitted)
 		task_release(&cmd->task);
 	if (cmd->abort_wait)
-		tmf_abort_done(cmd, was_aborted);
+		cmd->abort_wait->done(cmd->abort_wait, was_aborted);
 	tag_leave(cmd);
 	cmd_put(cmd);
 	// An aborted command has no response that could announce its place in the window.
-	if (was_closed && c->state == CONN_FULL_FEATURE)
+	if (was_closed && c->session.state == SESSION_LIVE)
 		nop_window(c);
-	if (c->state == CONN_ENDING)
+	if (c->session.state == SESSION_ENDING)
 		conn_check_end(c);
-	else if (c->logout_when_idle && list_empty(&c->cmds))
-		logout_finish(c);
+	else if (c->when_idle && list_empty(&c->cmds))
+		c->when_idle(c);
 }
 
 // --- from the device server ---
@@ -319,8 +323,8 @@ static void on_done(struct task *t)
 	r->sense = t->sense;
 	r->sense_len = t->sense_len;
 	result_residual(t, r);
-	c->read_bytes += t->data_in;
-	c->written_bytes += t->fetch_len;
+	c->session.read_bytes += t->data_in;
+	c->session.written_bytes += t->fetch_len;
 	window_open(cmd);
 	c->dm->ops->put_data(c->dm, &cmd->dm, r);
 }
@@ -336,7 +340,7 @@ void cmd_abort(struct cmd *cmd, bool with_status)
 {
 	struct conn *c = cmd->conn;
 	if (cmd->is_held)
-		ffp_unhold(c, cmd);
+		window_unhold(c, cmd);
 	if (cmd->is_submitted && cmd->task.state != TASK_DONE) {
 		task_abort(&cmd->task, with_status);
 		return;

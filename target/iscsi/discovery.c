@@ -8,8 +8,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "target/fabric/portal.h"
 #include "target/iscsi/conn.h"
-#include "target/iscsi/portal.h"
+#include "target/iscsi/settings.h"
 #include "transport/iscsi/sendtargets.h"
 
 // RFC 7145 7.1: iSER initiators also discover over TCP, so there every portal is listed, those for
@@ -18,9 +19,17 @@ struct filter {
 	unsigned wanted, unwanted; // transports
 };
 
+static bool tpg_shows(const struct view_tpg *tpg, const char *initiator)
+{
+	const struct tpg_attr *a = &tpg_settings(tpg)->attr;
+	if (!tpg->is_enabled && a->tpg_enabled_sendtargets)
+		return false;
+	return a->demo_mode_discovery || tpg->is_open || view_find_acl(tpg, initiator);
+}
+
 static bool filter_of(const struct conn *c, unsigned pass, struct filter *ret)
 {
-	*ret = pass ? (struct filter){ PORTAL_ISER | PORTAL_IWARP, PORTAL_TCP }
+	*ret = pass ? (struct filter){ PORTAL_RDMA | PORTAL_IWARP, PORTAL_TCP }
 		    : (struct filter){ c->transport, 0 };
 	return !pass || (pass == 1 && !c->dm->is_rdma);
 }
@@ -126,10 +135,10 @@ int target_list_next(struct target_list *l, const struct conn *c, struct text_ou
 int target_list_begin(struct target_list *l, const struct conn *c, const char *which)
 {
 	bool is_all = !strcmp(which, "All");
-	const char *own = c->target ? c->target->name : NULL;
+	const char *own = c->session.target ? c->session.target->name : NULL;
 	if (own && (is_all || !*which))
 		which = own;
-	*l = (struct target_list){ .view = iscsi_view_current() };
+	*l = (struct target_list){ .view = view_current(c->session.fabric) };
 	l->end = l->view->target_count;
 	if (is_all && !own)
 		return 0;
@@ -145,6 +154,6 @@ int target_list_begin(struct target_list *l, const struct conn *c, const char *w
 
 void target_list_end(struct target_list *l)
 {
-	iscsi_view_put(l->view);
+	view_put(l->view);
 	*l = (struct target_list){ 0 };
 }

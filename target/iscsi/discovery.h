@@ -3,14 +3,14 @@
 // snapshot of the configuration. RFC 7143 appendix C. The connection's worker.
 #pragma once
 
-#include "target/iscsi/view.h"
+#include "target/fabric/view.h"
 #include "transport/iscsi/text.h"
 
 struct conn;
 
 struct target_list {
-	struct iscsi_view *view; // NULL: no list
-	unsigned target, end;	 // of the view
+	struct view *view;    // NULL: no list
+	unsigned target, end; // of the view
 	unsigned tpg, portal, pass;
 	bool has_name; // the target's name was written
 };

@@ -3,6 +3,8 @@
 // is peeked, decides; until it arrives, and during iWARP's startup, the connection has a mover that
 // transfers nothing, so that limits, timeouts and reasons are those of every login. RFC 5044 7.1,
 // RFC 7143 11.12. The connection's worker.
+#include "target/iscsi/first_byte.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -10,8 +12,8 @@
 #include <unistd.h>
 
 #include "core/counter.h"
-#include "target/iscsi/conn.h"
-#include "target/iscsi/portal.h"
+#include "target/fabric/portal.h"
+#include "target/iscsi/worker.h"
 #include "transport/iser/dm_iser_target.h"
 #include "transport/rdma/iwarp/iwarp.h"
 #include "transport/wire/iwarp.h"
@@ -36,7 +38,7 @@ static struct waiting *waiting_of(struct dm *dm)
 	return container_of(dm, struct waiting, dm);
 }
 
-static struct conn *conn_of(const struct waiting *w)
+static struct conn *conn_waiting(const struct waiting *w)
 {
 	return w->dm.role;
 }
@@ -130,11 +132,11 @@ static struct waiting *waiting_new(struct conn *c, int fd)
 	struct waiting *w = calloc(1, sizeof *w);
 	if (!w)
 		return NULL;
-	w->worker = c->worker;
-	w->start_ns = worker_now(c->worker);
+	w->worker = c->session.worker;
+	w->start_ns = worker_now(c->session.worker);
 	w->watch.fd = -1;
 	w->dm.ops = &waiting_ops;
-	w->dm.up = &conn_dm_up;
+	w->dm.up = c->up;
 	w->dm.role = c;
 	w->dm.transport = w->dm.carrier = "unknown";
 	tcp_addr_of_peer(&w->dm.peer_addr, fd);
@@ -144,20 +146,11 @@ static struct waiting *waiting_new(struct conn *c, int fd)
 	return w;
 }
 
-static void set_mover(struct conn *c, struct dm *dm)
-{
-	struct dm *old = c->dm;
-	c->dm = dm;
-	dm->sns = &c->sns;
-	if (old)
-		old->ops->free(old);
-}
-
 // Its wait has failed.
 static void waiting_fail(struct waiting *w, const struct err *why)
 {
 	struct err e = *why;
-	conn_refused(&w->dm.peer_addr, why->text);
+	portal_refused(conn_waiting(w)->session.fabric, &w->dm.peer_addr, why->text);
 	counter_add(&iscsi_worker()->counters.connections_refused, 1);
 	e.code = -ESHUTDOWN; // reported already
 	w->dm.ops->close(&w->dm, false, &e);
@@ -167,12 +160,12 @@ static void waiting_fail(struct waiting *w, const struct err *why)
 
 static int begin_iser(struct conn *c, struct rnic_request *q, struct dm **ret, struct err *e)
 {
-	struct iscsi_view *v = iscsi_view_current();
-	struct portal_attr attr = view_portal_attr(v, &c->portal_addr);
+	struct view *v = view_current(c->session.fabric);
+	struct portal_attr attr = view_portal_attr(v, portal_addr(c->session.portal));
 	const struct rnic_qp_options wanted = { .tos = (uint8_t)attr.tos,
 						.pkey = (uint16_t)attr.pkey };
-	iscsi_view_put(v);
-	return dm_iser_target_new(ret, q, &wanted, &conn_dm_up, c, e);
+	view_put(v);
+	return dm_iser_target_new(ret, q, &wanted, c->up, c, e);
 }
 
 // --- iWARP ---
@@ -203,10 +196,10 @@ static void on_request(void *arg, struct rnic_request *q)
 	greeting_free(g);
 	if (!w)
 		rnic_reject(q, NULL, 0);
-	else if (begin_iser(conn_of(w), q, &dm, &e) < 0)
+	else if (begin_iser(conn_waiting(w), q, &dm, &e) < 0)
 		waiting_fail(w, &e);
 	else
-		set_mover(conn_of(w), dm);
+		conn_set_mover(conn_waiting(w), dm);
 }
 
 static void on_gone(void *arg, struct rnic_request *q)
@@ -226,12 +219,12 @@ static int begin_iwarp(struct conn *c, int fd, struct err *e)
 	struct waiting *w = c->dm ? waiting_of(c->dm) : waiting_new(c, fd);
 	struct greeting *g = w ? calloc(1, sizeof *g) : NULL;
 	if (w && !c->dm)
-		set_mover(c, &w->dm);
+		conn_set_mover(c, &w->dm);
 	if (!g) {
 		close(fd);
 		return err_set(e, -ENOMEM, "out of memory for a connection");
 	}
-	int r = iwarp_passive(c->worker, fd, &greeting_ops, g, e);
+	int r = iwarp_passive(c->session.worker, fd, &greeting_ops, g, e);
 	if (r < 0) {
 		free(g);
 		return r;
@@ -247,9 +240,9 @@ static int begin_iwarp(struct conn *c, int fd, struct err *e)
 static int begin_tcp(struct conn *c, int fd, struct err *e)
 {
 	struct dm *dm;
-	int r = dm_tcp_target_new(&dm, c->worker, fd, &conn_dm_up, c, e);
+	int r = dm_tcp_target_new(&dm, c->session.worker, fd, c->up, c, e);
 	if (!r)
-		set_mover(c, dm);
+		conn_set_mover(c, dm);
 	return r;
 }
 
@@ -262,7 +255,7 @@ static int begin(struct conn *c, int fd, uint8_t first, struct err *e)
 		return err_set(e, -EPROTO, "not an iSCSI or iWARP connection");
 	}
 	c->transport = is_iwarp ? PORTAL_IWARP : PORTAL_TCP;
-	if (portal_transports(c->portal) & c->transport)
+	if (portal_transports(c->session.portal) & c->transport)
 		return is_iwarp ? begin_iwarp(c, fd, e) : begin_tcp(c, fd, e);
 	close(fd);
 	return err_set(e, -EPROTONOSUPPORT,
@@ -285,7 +278,7 @@ static void on_first_byte(struct watch *watch, uint32_t events)
 		return;
 	}
 	// On success w is freed, or waits for iWARP.
-	if (begin(conn_of(w), take_fd(w), first, &e) < 0)
+	if (begin(conn_waiting(w), take_fd(w), first, &e) < 0)
 		waiting_fail(w, &e);
 }
 
@@ -297,17 +290,17 @@ static int wait_for_byte(struct conn *c, int fd, struct err *e)
 		return err_set(e, -ENOMEM, "out of memory for a connection");
 	}
 	w->watch.fn = on_first_byte;
-	int r = watch_add(c->worker, &w->watch, fd, EPOLLIN | EPOLLRDHUP);
+	int r = watch_add(c->session.worker, &w->watch, fd, EPOLLIN | EPOLLRDHUP);
 	if (r < 0) {
 		close(fd);
 		free(w);
 		return err_errno(e, r, "epoll");
 	}
-	set_mover(c, &w->dm);
+	conn_set_mover(c, &w->dm);
 	return 0;
 }
 
-int transport_begin(struct conn *c, int fd, struct err *e)
+int mover_begin(struct conn *c, int fd, struct err *e)
 {
 	uint8_t first;
 	ssize_t n = recv(fd, &first, 1, MSG_PEEK | MSG_DONTWAIT);
@@ -316,12 +309,12 @@ int transport_begin(struct conn *c, int fd, struct err *e)
 	return begin(c, fd, first, e);
 }
 
-int transport_begin_rdma(struct conn *c, struct rnic_request *q, struct err *e)
+int mover_begin_rdma(struct conn *c, struct rnic_request *q, struct err *e)
 {
 	struct dm *dm;
-	c->transport = PORTAL_ISER;
+	c->transport = PORTAL_RDMA;
 	int r = begin_iser(c, q, &dm, e);
 	if (!r)
-		set_mover(c, dm);
+		conn_set_mover(c, dm);
 	return r;
 }

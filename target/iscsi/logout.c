@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Logout. RFC 7143 11.14, 11.15.
+#include "target/iscsi/logout.h"
+
 #include <string.h>
 
-#include "target/iscsi/conn.h"
+#include "target/iscsi/cmd.h"
+#include "target/iscsi/text.h"
 #include "transport/wire/be.h"
 
 static void logout_answer(struct conn *c, const uint8_t *bhs, uint8_t response, unsigned flags)
@@ -17,14 +20,14 @@ static void logout_answer(struct conn *c, const uint8_t *bhs, uint8_t response, 
 }
 
 // Every task has ended: sends the response; then the connection closes, over RDMA by the initiator.
-void logout_finish(struct conn *c)
+static void logout_finish(struct conn *c)
 {
-	c->logout_when_idle = false;
-	c->state = CONN_LOGOUT;
+	c->when_idle = NULL;
+	c->session.state = SESSION_LEAVING;
 	c->close_when_sent = true;
 	text_drop(c); // nothing follows the Logout Response
-	if (c->nexus)
-		nexus_leave(c->nexus);
+	if (c->session.nexus)
+		nexus_leave(c->session.nexus);
 	logout_answer(c, c->logout_bhs, ISCSI_LOGOUT_RSP_OK, DM_WANTS_SENT);
 }
 
@@ -47,10 +50,10 @@ int logout_request(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *b
 		return 0;
 	}
 	memcpy(c->logout_bhs, bhs, sizeof c->logout_bhs);
-	c->logout_when_idle = true;
+	c->when_idle = logout_finish;
 	conn_hold(c);
 	cmd_end_all(c); // RFC 7143 11.14.5: implicitly terminated, without status
-	if (c->logout_when_idle && list_empty(&c->cmds))
+	if (c->when_idle && list_empty(&c->cmds))
 		logout_finish(c);
 	conn_release(c);
 	return 0;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // NOP-Out and NOP-In: echoes, our own pings, updates of the window. RFC 7143 11.18, 11.19.
+#include "target/iscsi/nop.h"
+
 #include <string.h>
 
-#include "target/iscsi/conn.h"
+#include "target/iscsi/async.h"
+#include "target/iscsi/worker.h"
 #include "transport/wire/be.h"
 
 static void nop_in(struct conn *c, const uint8_t itt[4], uint32_t ttt, const void *data,
@@ -39,7 +42,7 @@ void nop_ping(struct conn *c)
 {
 	uint32_t ttt = conn_next_ttt(c);
 	c->is_ping_out = true;
-	c->ping_ns = worker_now(c->worker);
+	c->ping_ns = worker_now(c->session.worker);
 	nop_in(c, NULL, ttt, NULL, 0, 0);
 }
 

@@ -6,15 +6,17 @@
 // request at a time; receiving continues when its response was sent. Responses wait in the worker's
 // queue: the first one gets a slice of work per round, until its PDU is complete. The part that
 // does not fit into that PDU is built when the peer requests it.
-#include "transport/iscsi/text.h"
+#include "target/iscsi/text.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/iscsi/conn.h"
 #include "target/iscsi/discovery.h"
+#include "target/iscsi/window.h"
+#include "target/iscsi/worker.h"
 #include "transport/iscsi/name.h"
+#include "transport/iscsi/text.h"
 #include "transport/wire/be.h"
 
 #define REQUEST_MAX 8192u
@@ -58,7 +60,8 @@ struct text_exchange {
 static void set_state(struct text_exchange *x, enum text_state state)
 {
 	x->state = state;
-	x->since_ns = worker_now(x->conn->worker);
+	x->conn->is_text_busy = state != TEXT_OPEN;
+	x->since_ns = worker_now(x->conn->session.worker);
 }
 
 void text_drop(struct conn *c)
@@ -67,6 +70,7 @@ void text_drop(struct conn *c)
 	if (!x)
 		return;
 	c->text = NULL;
+	c->is_text_busy = false;
 	list_remove(&x->turn);
 	iscsi_worker()->text_unread -= x->unread;
 	target_list_end(&x->list);
@@ -74,11 +78,6 @@ void text_drop(struct conn *c)
 	free(x->head);
 	free(x->out);
 	free(x);
-}
-
-bool text_is_busy(const struct conn *c)
-{
-	return c->text && c->text->state != TEXT_OPEN;
 }
 
 static struct text_exchange *exchange_new(struct conn *c)
@@ -128,7 +127,7 @@ bool text_sent(struct conn *c)
 	if (!x->ttt)
 		text_drop(c);
 	c->dm->ops->pause(c->dm, false);
-	ffp_run_held(c);
+	window_run_held(c);
 	return true;
 }
 
@@ -364,7 +363,7 @@ int text_request(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs
 	struct text_exchange *x = c->text;
 	uint32_t ttt = get_be32(req->ttt);
 	// One at a time (RFC 7143 11.10); over TCP a second one is not even received.
-	if (text_is_busy(c)) {
+	if (c->is_text_busy) {
 		conn_reject(c, ISCSI_REJECT_PROTOCOL, bhs);
 		return 0;
 	}

@@ -4,12 +4,16 @@
 // What single tasks concern is done here; what a logical unit concerns goes to the device
 // server. An aborted task's data-out need not arrive any more: initiators with fast abort
 // never send it, and what does come is discarded.
+#include "target/iscsi/tmf.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/iscsi/conn.h"
+#include "target/iscsi/cmd.h"
+#include "target/iscsi/window.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/tmf.h"
 #include "transport/iscsi/peer_memory.h"
 #include "transport/wire/be.h"
 
@@ -21,26 +25,19 @@ struct tmf_wait {
 	bool is_cold;
 };
 
-struct abort_wait {
-	struct conn *conn;
-	uint8_t itt[4];
-};
-
 static void tmf_answer(struct conn *c, const uint8_t itt[4], uint8_t response)
 {
 	struct iscsi_tmf_rsp h = { .opcode = ISCSI_OP_TMF_RSP, .flags = ISCSI_F };
 	h.response = response;
 	memcpy(h.itt, itt, sizeof h.itt);
-	if (c->state == CONN_FULL_FEATURE)
+	if (c->session.state == SESSION_LIVE)
 		conn_send(c, (const uint8_t *)&h, NULL, 0, DM_ADVANCES);
 }
 
 // --- ABORT TASK, QUERY TASK ---
 
-void tmf_abort_done(struct cmd *cmd, bool was_aborted)
+static void abort_done(struct abort_wait *w, bool was_aborted)
 {
-	struct abort_wait *w = cmd->abort_wait;
-	cmd->abort_wait = NULL;
 	tmf_answer(w->conn, w->itt, was_aborted ? ISCSI_TMF_RSP_COMPLETE : ISCSI_TMF_RSP_NO_TASK);
 	w->conn->tmfs--;
 	conn_release(w->conn);
@@ -53,7 +50,7 @@ static void abort_missing(struct conn *c, const struct iscsi_tmf_req *h)
 	uint32_t ref = get_be32(h->ref_cmd_sn), sn = get_be32(h->cmd_sn);
 	bool is_due =
 		serial32_in(ref, c->sns.exp_cmd_sn, c->sns.max_cmd_sn) && serial32_lt(ref, sn);
-	bool is_skipped = is_due && !ffp_skip(c, ref);
+	bool is_skipped = is_due && !window_skip(c, ref);
 	tmf_answer(c, h->itt, is_skipped ? ISCSI_TMF_RSP_COMPLETE : ISCSI_TMF_RSP_NO_TASK);
 }
 
@@ -75,6 +72,7 @@ static void abort_task(struct conn *c, const struct iscsi_tmf_req *h)
 		tmf_answer(c, h->itt, ISCSI_TMF_RSP_REJECTED); // it is being aborted already
 		return;
 	}
+	w->done = abort_done;
 	w->conn = c;
 	memcpy(w->itt, h->itt, sizeof w->itt);
 	cmd->abort_wait = w;
@@ -133,7 +131,7 @@ static bool ends_tasks(const struct conn *c, enum tmf_function function, uint64_
 	case TMF_ABORT_TASK_SET:
 	case TMF_CLEAR_TASK_SET:
 	case TMF_LU_RESET:
-		return nexus_find_lun(c->nexus, lun) != NULL;
+		return nexus_find_lun(c->session.nexus, lun) != NULL;
 	default:
 		return false;
 	}
@@ -163,7 +161,7 @@ static void lu_tmf(struct conn *c, const struct iscsi_tmf_req *h, enum tmf_funct
 	w->conn = c;
 	w->is_cold = (h->flags & ISCSI_TMF_MASK) == ISCSI_TMF_TARGET_COLD_RESET;
 	memcpy(w->itt, h->itt, sizeof w->itt);
-	w->tmf.nexus = c->nexus;
+	w->tmf.nexus = c->session.nexus;
 	w->tmf.function = function;
 	w->tmf.lun = lun_decode(h->lun);
 	w->tmf.done = lu_tmf_done;

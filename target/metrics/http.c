@@ -257,7 +257,7 @@ __attribute__((format(printf, 2, 0))) static void on_log(void *arg, const char *
 	log_debug("metrics: %s", text);
 }
 
-static void *run(void *arg)
+static void *serve(void *arg)
 {
 	struct http *h = arg;
 	struct pollfd fds[] = {
@@ -295,7 +295,7 @@ static int start(struct http *h, struct err *e)
 				  MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL, MHD_OPTION_END);
 	if (!h->mhd || h->stop_fd < 0)
 		return err_set(e, -EAGAIN, "metrics: cannot start libmicrohttpd");
-	int r = pthread_create(&h->thread, NULL, run, h);
+	int r = pthread_create(&h->thread, NULL, serve, h);
 	if (r)
 		return err_errno(e, -r, "metrics: create thread");
 	h->has_thread = true;

@@ -11,19 +11,19 @@ static const struct family logins = { "farblock_logins", "counter", NULL,
 
 static const struct {
 	const char *result;
-	size_t offset; // in struct iscsi_counters
+	size_t offset; // in struct fabric_counters
 } results[] = {
-	{"ok",	offsetof(struct iscsi_counters, logins_ok)	   },
-	{ "auth",	  offsetof(struct iscsi_counters, failed_auth)  },
-	{ "acl",	 offsetof(struct iscsi_counters, failed_acl)   },
-	{ "target", offsetof(struct iscsi_counters, failed_target)},
-	{ "other",  offsetof(struct iscsi_counters, failed_other) },
+	{"ok",	offsetof(struct fabric_counters, logins_ok)    },
+	{ "auth",	  offsetof(struct fabric_counters, failed_auth)	},
+	{ "acl",	 offsetof(struct fabric_counters, failed_acl)   },
+	{ "target", offsetof(struct fabric_counters, failed_target)},
+	{ "other",  offsetof(struct fabric_counters, failed_other) },
 };
 
 #define ROW(field, name, unit, help)                                                               \
 	{                                                                                          \
 		{ "farblock_" name, "counter", unit, help },                                       \
-			offsetof(struct iscsi_counters, field)                                     \
+			offsetof(struct fabric_counters, field)                                    \
 	}
 
 // clang-format off
@@ -44,7 +44,7 @@ static const struct {
 };
 // clang-format on
 
-static uint64_t at(const struct iscsi_counters *k, size_t offset)
+static uint64_t at(const struct fabric_counters *k, size_t offset)
 {
 	return *(const uint64_t *)((const char *)k + offset);
 }
@@ -57,10 +57,10 @@ void metrics_logins(FILE *out, const struct snapshot *s)
 			{"result", results[i].result },
 			{ 0	    },
 		};
-		metric_number(out, &logins, labels, at(&s->iscsi, results[i].offset));
+		metric_number(out, &logins, labels, at(&s->logins, results[i].offset));
 	}
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		metric_family(out, &rows[i].family);
-		metric_number(out, &rows[i].family, NULL, at(&s->iscsi, rows[i].offset));
+		metric_number(out, &rows[i].family, NULL, at(&s->logins, rows[i].offset));
 	}
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Sessions: their number by target and transport, and the counters of each.
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
-#include <strings.h>
 
 #include "target/metrics/metrics.h"
 
@@ -23,19 +23,25 @@ static const struct family copied_bytes = { "farblock_session_payload_copied_byt
 	"bytes", "Payload bytes copied in memory for the session." };
 // clang-format on
 
-// Names in struct session_info, and as labels.
-static const char *const transports[][2] = {
-	{"TCP",	 "tcp" },
-	{ "iSER", "iser"},
-};
-enum { TRANSPORTS = sizeof transports / sizeof transports[0] };
+enum { LABEL_SIZE = 16 };
 
-static const char *transport_label(const char *transport)
+// "iSER" of struct session_info is "iser" in a label.
+static const char *transport_label(const char *transport, char out[LABEL_SIZE])
 {
-	for (unsigned i = 0; i < TRANSPORTS; i++)
-		if (!strcasecmp(transports[i][0], transport))
-			return transports[i][1];
-	return transport;
+	size_t i = 0;
+	for (; transport[i] && i < LABEL_SIZE - 1; i++)
+		out[i] = (char)tolower((unsigned char)transport[i]);
+	out[i] = 0;
+	return out;
+}
+
+static uint64_t count_of(const struct snapshot *s, const char *target, const char *transport)
+{
+	uint64_t n = 0;
+	for (unsigned i = 0; i < s->session_count; i++)
+		n += !s->sessions[i].is_discovery && !strcmp(s->sessions[i].target, target) &&
+		     !strcmp(s->sessions[i].transport, transport);
+	return n;
 }
 
 // A target without sessions reports 0, since alerts cannot see absent samples.
@@ -43,34 +49,29 @@ static void put_counts(FILE *out, const struct snapshot *s)
 {
 	metric_family(out, &sessions);
 	for (unsigned i = 0; i < s->target_count; i++)
-		for (unsigned t = 0; t < TRANSPORTS; t++) {
-			const char *target = s->targets[i].name;
+		for (const char *const *t = s->targets[i].fabric->session_transports; *t; t++) {
+			char text[LABEL_SIZE];
 			const struct label labels[] = {
-				{"target",	    target },
-				{ "transport",		       transports[t][1] },
+				{"target",	    s->targets[i].name },
+				{ "transport",		       transport_label(*t, text) },
 				{ 0},
 			};
-			uint64_t n = 0;
-			for (unsigned k = 0; k < s->session_count; k++)
-				n += !s->sessions[k].is_discovery &&
-				     !strcmp(s->sessions[k].target, target) &&
-				     !strcasecmp(s->sessions[k].transport, transports[t][0]);
-			metric_number(out, &sessions, labels, n);
+			metric_number(out, &sessions, labels, count_of(s, s->targets[i].name, *t));
 		}
 }
 
 static void put_session(FILE *out, const struct session_info *i)
 {
-	char sid[24], tpg[12];
+	char sid[24], tpg[12], transport[LABEL_SIZE];
 	const struct label labels[] = {
-		{"sid",			  sid },
+		{"sid",			 sid },
 		{ "initiator",			       i->initiator },
 		{ "target",i->target },
 		{ "tpg",			 tpg },
-		{ "peer",			     i->peer },
-		{ "transport",      transport_label(i->transport) },
+		{ "peer",			    i->peer },
+		{ "transport",      transport_label(i->transport, transport) },
 		{ "carrier",			     i->carrier },
-		{ "acl",			     i->is_dynamic_acl ? "dynamic" : "static" },
+		{ "acl",			    i->is_dynamic_acl ? "dynamic" : "static" },
 		{ 0},
 	};
 	snprintf(sid, sizeof sid, "%" PRIu64, i->id);

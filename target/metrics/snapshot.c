@@ -52,12 +52,14 @@ static void take_disk(void *arg, const char *path, const struct lu *lu, uint64_t
 	}
 }
 
-static void take_target(void *arg, const char *target)
+static void take_target(void *arg, const struct fabric_ops *fabric, const char *target)
 {
 	struct taking *t = arg;
 	struct snapshot_target *n = one_more(t, &t->s->targets, &t->s->target_count, sizeof *n);
-	if (n)
-		name(n->name, target);
+	if (!n)
+		return;
+	n->fabric = fabric;
+	name(n->name, target);
 }
 
 static void take_lun(void *arg, const char *target, unsigned tpg, uint32_t lun, const char *disk)
@@ -108,7 +110,7 @@ struct snapshot *snapshot_take(struct config *c)
 		snapshot_free(s);
 		return NULL;
 	}
-	iscsi_counters(&s->iscsi);
+	fabric_counters_sum(&s->logins);
 	take_workers(s);
 	s->progress_count = progress_list(s->progress, SNAPSHOT_PROGRESS);
 	return s;

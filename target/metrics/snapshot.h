@@ -7,7 +7,8 @@
 #include <stdint.h>
 
 #include "core/worker.h"
-#include "target/iscsi/sessions.h"
+#include "target/fabric/fabric.h"
+#include "target/fabric/sessions.h"
 #include "target/scsi/progress.h"
 
 struct config;
@@ -32,6 +33,7 @@ struct snapshot_portal {
 	bool is_up;
 };
 struct snapshot_target {
+	const struct fabric_ops *fabric;
 	char name[SNAPSHOT_NAME];
 };
 struct snapshot_worker {
@@ -48,7 +50,7 @@ struct snapshot {
 	unsigned disk_count, lun_count, portal_count, target_count, session_count;
 	struct snapshot_worker workers[WORKER_MAX];
 	unsigned worker_count;
-	struct iscsi_counters iscsi;
+	struct fabric_counters logins; // of all fabrics
 	struct progress_info progress[SNAPSHOT_PROGRESS];
 	unsigned progress_count;
 };

@@ -7,7 +7,7 @@
 
 #include "target/config/json.h"
 #include "target/config/report.h"
-#include "target/iscsi/sessions.h"
+#include "target/fabric/sessions.h"
 #include "target/rpc/method.h"
 
 static int need_config(const struct rpc_context *x, struct err *e)

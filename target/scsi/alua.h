@@ -69,11 +69,12 @@ int alua_group_set(struct lu *lu, const char *name, const struct attr_row *row, 
 int alua_group_configure(struct lu *lu, const char *name, const struct alua_attr *attr,
 			 struct err *e);
 
-// Sets the group of a relative target port on this LU, and the port's name (SCSI target port name).
+// Sets the group of a relative target port on this LU, and the port's PROTOCOL IDENTIFIER (nexus.h)
+// and name (SCSI target port name), which VPD page 88h reports.
 // Setting it again moves the port; give every path of a live LUN through it the new group by a new
 // LUN map. Control thread. -ENOENT no such group, -ENOMEM.
-int alua_port_set(struct lu *lu, uint16_t relative_port, uint16_t group, const char *port_name,
-		  struct err *e);
+int alua_port_set(struct lu *lu, uint16_t relative_port, uint16_t group, uint8_t protocol,
+		  const char *port_name, struct err *e);
 void alua_port_remove(struct lu *lu, uint16_t relative_port);
 // Copies the name of a port of lu; false: no port. Any thread.
 bool alua_port_name(struct lu *lu, uint16_t relative_port, char *ret, size_t size);
@@ -94,6 +95,7 @@ struct alua_slot {
 
 struct alua_port {
 	uint16_t relative_port, group;
+	uint8_t protocol;
 	char *name;
 };
 

@@ -22,7 +22,8 @@ static bool has_port(const struct alua *a, uint32_t i, uint16_t relative_port)
 	return i < a->nports && a->ports[i].relative_port == relative_port;
 }
 
-static int port_insert(struct alua *a, uint16_t relative_port, uint16_t group, char *name)
+static int port_insert(struct alua *a, uint16_t relative_port, uint16_t group, uint8_t protocol,
+		       char *name)
 {
 	uint32_t i = port_index(a, relative_port);
 	if (!has_port(a, i, relative_port)) {
@@ -35,19 +36,19 @@ static int port_insert(struct alua *a, uint16_t relative_port, uint16_t group, c
 	} else {
 		free(a->ports[i].name);
 	}
-	a->ports[i] = (struct alua_port){ relative_port, group, name };
+	a->ports[i] = (struct alua_port){ relative_port, group, protocol, name };
 	return 0;
 }
 
-int alua_port_set(struct lu *lu, uint16_t relative_port, uint16_t group, const char *port_name,
-		  struct err *e)
+int alua_port_set(struct lu *lu, uint16_t relative_port, uint16_t group, uint8_t protocol,
+		  const char *port_name, struct err *e)
 {
 	if (alua_slot_of(lu, group) == ALUA_GROUPS_MAX)
 		return err_set(e, -ENOENT, "%s: port %u: no ALUA group %u", lu->name, relative_port,
 			       group);
 	char *name = strdup(port_name ? port_name : "");
 	pthread_mutex_lock(&lu->lock);
-	int res = name ? port_insert(lu->alua, relative_port, group, name) : -ENOMEM;
+	int res = name ? port_insert(lu->alua, relative_port, group, protocol, name) : -ENOMEM;
 	pthread_mutex_unlock(&lu->lock);
 	if (!res)
 		return 0;

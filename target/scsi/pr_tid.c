@@ -58,6 +58,13 @@ static int put_name(struct pr_tid *tid, const uint8_t *name, size_t len)
 	return 0;
 }
 
+// A name with its NUL, padded to 4 bytes, at least 20 (SPC-5 7.6.4.6).
+static unsigned iscsi_body_len(size_t name_len)
+{
+	unsigned len = ((unsigned)name_len + 1 + 3) & ~3u;
+	return len < 20 ? 20 : len;
+}
+
 static int parse_iscsi(struct pr_tid *tid, const uint8_t *p, size_t len, size_t *ret_used)
 {
 	unsigned format = p[0] >> 6;
@@ -84,9 +91,7 @@ static int parse_iscsi(struct pr_tid *tid, const uint8_t *p, size_t len, size_t 
 		put_isid(tid->bytes + 4 + name_len, isid);
 		normal += 5 + ISID_DIGITS;
 	}
-	normal = (normal + 1 + 3) / 4 * 4;
-	if (normal < 20)
-		normal = 20;
+	normal = iscsi_body_len(normal);
 	tid->bytes[0] = (uint8_t)(format << 6 | TID_ISCSI);
 	put_be16(tid->bytes + 2, (uint16_t)normal);
 	tid->has_isid = format == 1;
@@ -119,6 +124,16 @@ int pr_tid_parse(struct pr_tid *ret, const uint8_t *p, size_t len, size_t *ret_u
 	if (!res)
 		*ret = tid;
 	return res;
+}
+
+unsigned pr_tid_put_iscsi(uint8_t *out, const char *port)
+{
+	size_t len = strlen(port);
+	unsigned body = iscsi_body_len(len);
+	out[0] = 1 << 6 | TID_ISCSI;
+	put_be16(out + 2, (uint16_t)body);
+	memcpy(out + 4, port, len);
+	return 4 + body;
 }
 
 bool pr_tid_equal(const struct pr_tid *a, const struct pr_tid *b, bool enforce_isid)

@@ -22,6 +22,10 @@ struct pr_tid {
 // -EINVAL: malformed, or of a protocol other than iSCSI and SRP.
 int pr_tid_parse(struct pr_tid *ret, const uint8_t *p, size_t len, size_t *ret_used);
 
+// Writes the TransportID of an iSCSI initiator port, "iqn...,i,0x000000000000", into out, which is
+// zeroed and has PR_TID_MAX bytes. Returns its length.
+unsigned pr_tid_put_iscsi(uint8_t *out, const char *port);
+
 // Whether both name the same port. Without enforce_isid, or if one names only a node, only iSCSI
 // names are compared.
 bool pr_tid_equal(const struct pr_tid *a, const struct pr_tid *b, bool enforce_isid);

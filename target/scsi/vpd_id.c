@@ -53,21 +53,22 @@ static unsigned add_t10(uint8_t *out, const struct lu *lu)
 	return add_header(out, CODE_ASCII, ASSOC_LU | TYPE_T10, 24 + (unsigned)serial);
 }
 
-static uint8_t of_protocol(const struct task *t, uint8_t code_set)
+static uint8_t of_protocol(uint8_t protocol, uint8_t code_set)
 {
-	return (uint8_t)(t->nexus->info.protocol << 4 | code_set);
+	return (uint8_t)(protocol << 4 | code_set);
 }
 
-static unsigned add_number(const struct task *t, uint8_t *out, uint8_t type, uint16_t number)
+static unsigned add_number(uint8_t protocol, uint8_t *out, uint8_t type, uint16_t number)
 {
 	put_be16(out + 4, 0);
 	put_be16(out + 6, number);
-	return add_header(out, of_protocol(t, CODE_BINARY), (uint8_t)(PIV | ASSOC_PORT | type), 4);
+	return add_header(out, of_protocol(protocol, CODE_BINARY),
+			  (uint8_t)(PIV | ASSOC_PORT | type), 4);
 }
 
 // SCSI name string: UTF-8, at least one NUL, padded to a multiple of four. Names longer than the
 // field are omitted, since a truncated name identifies another device.
-static unsigned add_name(const struct task *t, uint8_t *out, uint8_t assoc, const char *name)
+static unsigned add_name(uint8_t protocol, uint8_t *out, uint8_t assoc, const char *name)
 {
 	size_t len = strlen(name);
 	unsigned padded = (unsigned)((len + 4) & ~(size_t)3);
@@ -75,32 +76,33 @@ static unsigned add_name(const struct task *t, uint8_t *out, uint8_t assoc, cons
 		return 0;
 	memset(out + 4, 0, padded);
 	memcpy(out + 4, name, len);
-	return add_header(out, of_protocol(t, CODE_UTF8), (uint8_t)(PIV | assoc | TYPE_NAME),
+	return add_header(out, of_protocol(protocol, CODE_UTF8), (uint8_t)(PIV | assoc | TYPE_NAME),
 			  padded);
 }
 
 unsigned vpd_device_id(const struct task *t, uint8_t *out)
 {
 	const struct nexus_info *info = &t->nexus->info;
+	uint8_t protocol = (uint8_t)info->protocol;
 	unsigned n = 4;
 	n += add_naa(out + n, t->lu);
 	n += add_t10(out + n, t->lu);
-	n += add_number(t, out + n, TYPE_RELATIVE_PORT, info->relative_port);
-	n += add_number(t, out + n, TYPE_PORT_GROUP, t->nl->alua_group);
-	n += add_name(t, out + n, ASSOC_PORT, info->target_port);
-	n += add_name(t, out + n, ASSOC_TARGET, info->target_name);
+	n += add_number(protocol, out + n, TYPE_RELATIVE_PORT, info->relative_port);
+	n += add_number(protocol, out + n, TYPE_PORT_GROUP, t->nl->alua_group);
+	n += add_name(protocol, out + n, ASSOC_PORT, info->target_port);
+	n += add_name(protocol, out + n, ASSOC_TARGET, info->target_name);
 	return n;
 }
 
 // A SCSI port identification descriptor at n, without an initiator port. Returns the position of
 // the next one: n if there is no room.
-static unsigned add_port(const struct task *t, uint8_t *out, unsigned n, uint16_t relative_port,
+static unsigned add_port(uint8_t *out, unsigned n, uint16_t relative_port, uint8_t protocol,
 			 const char *name)
 {
 	if (n + PORT_HEADER + 4 + NAME_MAX_LEN > VPD_PORTS_MAX)
 		return n;
 	put_be16(out + n + 2, relative_port);
-	unsigned len = add_name(t, out + n + PORT_HEADER, ASSOC_PORT, name);
+	unsigned len = add_name(protocol, out + n + PORT_HEADER, ASSOC_PORT, name);
 	put_be16(out + n + 10, (uint16_t)len);
 	return n + PORT_HEADER + len;
 }
@@ -112,16 +114,17 @@ unsigned vpd_scsi_ports(const struct task *t, uint8_t *out)
 {
 	const struct nexus_info *info = &t->nexus->info;
 	const struct alua *a = t->lu->alua;
+	uint8_t protocol = (uint8_t)info->protocol;
 	bool has_own = false;
 	unsigned n = 4;
 	pthread_mutex_lock(&t->lu->lock);
 	for (uint32_t i = 0; i < a->nports; i++) {
 		const struct alua_port *p = &a->ports[i];
 		if (!has_own && p->relative_port > info->relative_port)
-			n = add_port(t, out, n, info->relative_port, info->target_port);
+			n = add_port(out, n, info->relative_port, protocol, info->target_port);
 		has_own = has_own || p->relative_port >= info->relative_port;
-		n = add_port(t, out, n, p->relative_port, p->name);
+		n = add_port(out, n, p->relative_port, p->protocol, p->name);
 	}
 	pthread_mutex_unlock(&t->lu->lock);
-	return has_own ? n : add_port(t, out, n, info->relative_port, info->target_port);
+	return has_own ? n : add_port(out, n, info->relative_port, protocol, info->target_port);
 }

@@ -6,6 +6,7 @@
 
 #include "core/log.h"
 #include "target/config/model.h"
+#include "../unit/target/iscsi_fabric.h"
 
 static inline struct config *empty_tree(void)
 {
@@ -14,6 +15,7 @@ static inline struct config *empty_tree(void)
 	struct config *ret;
 	struct err e;
 	log_threshold = LOG_LVL_ERROR;
+	use_iscsi();
 	if (worker_new(&co.control, &wo, &e) < 0 || config_new(&ret, &co, &e) < 0)
 		abort();
 	return ret;

@@ -15,9 +15,10 @@
 #include "backstores/backstore.h"
 #include "core/log.h"
 #include "core/worker.h"
-#include "target/iscsi/portal.h"
-#include "target/iscsi/sessions.h"
-#include "target/iscsi/view.h"
+#include "target/fabric/fabric.h"
+#include "target/fabric/portal.h"
+#include "target/iscsi/settings.h"
+#include "../../unit/target/iscsi_fabric.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
 #include "transport/wire/be.h"
@@ -52,13 +53,13 @@ static void publish(struct lu *lu)
 	struct view_target *t = view_target_new(NAME, 1);
 	struct view_tpg *g = &t->tpgs[0];
 	struct err e;
-	attr_defaults(tpg_attr_rows, &g->attr);
+	struct tpg_settings *own = g->own = view_own_new(sizeof *own);
+	attr_defaults(tpg_attr_rows, &own->attr);
 	g->tag = g->relative_port = 1;
-	g->is_enabled = true;
-	g->attr.authentication = 0;
-	g->attr.generate_node_acls = 1;
-	iscsi_offer_init(&g->offer);
-	must(iscsi_offer_set(&g->offer, "MaxRecvDataSegmentLength", "8192", &e));
+	g->is_enabled = g->is_open = true;
+	own->attr.authentication = 0;
+	iscsi_offer_init(&own->offer);
+	must(iscsi_offer_set(&own->offer, "MaxRecvDataSegmentLength", "8192", &e));
 	g->demo_map = lun_map_new(1);
 	g->demo_map->entries[0].number = 0;
 	g->demo_map->entries[0].lu = lu;
@@ -66,9 +67,9 @@ static void publish(struct lu *lu)
 	g->portals[0].addr = address;
 	g->portals[0].transports = PORTAL_ALL;
 	g->portal_count = 1;
-	struct iscsi_view *v = iscsi_view_new(1);
+	struct view *v = view_new(&iscsi_fabric, 1);
 	v->targets[0] = t;
-	iscsi_view_publish(v);
+	view_publish(v);
 }
 
 static void *run_control(void *arg)
@@ -95,7 +96,8 @@ static void start(void)
 	must(worker_new(&control, &co, &e));
 	must(worker_new(&w, &wo, &e));
 	must(worker_start(w, &e));
-	must(iscsi_target_init(control, &e));
+	use_iscsi();
+	must(fabrics_start(control, &e));
 	must(backstore_open(&bs, backstore_type_find("ramdisk"), &disk, &e));
 	attr_defaults(lu_attr_rows, &attr);
 	must(lu_new(&lu, "rd0", bs, "c8f4e1d2-9b63-4a17-b1f0-7e5522aa3c04", &attr, NULL, &e));
@@ -103,7 +105,7 @@ static void start(void)
 	snprintf(text, sizeof text, "127.0.0.1:%u", free_port());
 	must(tcp_addr_parse(&address, text, 3260, &e));
 	publish(lu);
-	must(portal_open(&p, control, &address, PORTAL_ALL, &e));
+	must(portal_open(&p, &iscsi_fabric, control, &address, PORTAL_ALL, &e));
 	must(-pthread_create(&thread, NULL, run_control, NULL));
 }
 

@@ -18,7 +18,8 @@
 #include "core/offload.h"
 #include "target/config/file.h"
 #include "target/config/model.h"
-#include "target/iscsi/sessions.h"
+#include "target/fabric/fabric.h"
+#include "target/iscsi_fabric.h"
 
 static struct worker *control, *data;
 static struct config *config;
@@ -37,7 +38,8 @@ struct bench_call {
 
 static void bench_new(void *arg)
 {
-	if (iscsi_target_init(control, &error) < 0) {
+	use_iscsi();
+	if (fabrics_start(control, &error) < 0) {
 		*(int *)arg = -EIO;
 		return;
 	}
@@ -80,7 +82,7 @@ static void bench_nothing(void *arg)
 static void bench_shutdown(void *arg)
 {
 	config_stop_listening(config);
-	iscsi_target_done();
+	fabrics_stop();
 	config_shutdown(config, bench_nothing, NULL);
 }
 

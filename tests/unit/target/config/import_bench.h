@@ -13,6 +13,7 @@
 
 #include "target/config/import.h"
 #include "target/config/json.h"
+#include "target/iscsi_fabric.h"
 
 static struct json_object *doc, *notes; // of the last take()
 static struct err error;
@@ -29,6 +30,7 @@ static int forget(void **state)
 static void take_file(const struct import_kind *kind, const char *file, const char *text)
 {
 	char *copy = strdup(text);
+	use_iscsi(); // checks names
 	forget(NULL);
 	notes = json_object_new_array();
 	error = (struct err){ 0 };

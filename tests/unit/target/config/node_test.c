@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "target/config/model.h"
+#include "target/iscsi_fabric.h"
 
 static const struct node_class class = { .name = "test" };
 
@@ -138,5 +139,6 @@ int main(void)
 		cmocka_unit_test(made_up_names_are_valid_and_differ),
 		cmocka_unit_test(names_that_are_none_are_refused),
 	};
+	use_iscsi();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

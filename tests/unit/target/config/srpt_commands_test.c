@@ -2,8 +2,7 @@
 // Every command that a node below /srpt has of its own or shares with iSCSI, with whatever is
 // typed.
 #include "target/config/config_bench.h"
-#include "target/iscsi/conn.h"
-#include "transport/iscsi/login.h"
+#include "target/fabric/refusals.h"
 
 #define GID  "ib.fe800000000000000002c903000a1b2c"
 #define WWN  "/srpt/" GID
@@ -75,7 +74,7 @@ static void commands_answer_where_nobody_was_refused(void **state)
 static void commands_answer_where_logins_were_refused(void **state)
 {
 	refusal_note("iqn.2025-01.org.example:h", "iqn.2025-01.org.example:disk1", "192.0.2.1:1",
-		     ISCSI_LOGIN_FORBIDDEN, "no ACL");
+		     REFUSED_ACL, 0x0202, "no ACL");
 	try_tree();
 	assert_int_equal(run(WWN "/acls", "create", "[\"--from-seen\"]"), 0);
 	assert_string_equal(message(0), "No recent refusals for lack of an ACL.");

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Sessions in full feature phase on a worker, without login: the test is the initiator, at the
-// other end of a socket pair. Time is what the test gives to conn_tick().
+// other end of a socket pair. Time is what the test gives to timeouts_check().
 #pragma once
 
 #include "transport/iscsi/wire_util.h"
 
-#include "target/iscsi/conn.h"
+#include "target/iscsi/cmd.h"
+#include "target/iscsi/conn_life.h"
 #include "target/iscsi/discovery.h"
+#include "target/iscsi/full_feature.h"
+#include "target/iscsi/settings.h"
+#include "target/iscsi/text.h"
+#include "target/iscsi/timeouts.h"
+#include "target/iscsi/window.h"
+#include "target/iscsi/worker.h"
+#include "target/iscsi_fabric.h"
 #include "target/scsi/nexus.h"
 
 #define SECOND 1000000000ull
@@ -21,7 +29,8 @@ struct rig {
 	bool is_closed;
 };
 
-static const struct view_tpg rig_tpg;
+static struct tpg_settings rig_settings;
+static const struct view_tpg rig_tpg = { .own = &rig_settings };
 
 static void rig_closed(struct dm *dm, const struct err *e)
 {
@@ -36,17 +45,19 @@ static void rig_open_run(void *arg)
 	struct rig *r = arg;
 	struct conn *c = r->c = calloc(1, sizeof *c);
 	struct err e;
-	c->worker = worker;
-	c->state = CONN_FULL_FEATURE;
-	c->tpg = &rig_tpg;
+	session_init(&c->session, &iscsi_fabric, worker);
+	c->session.state = SESSION_LIVE;
+	c->session.tpg = &rig_tpg;
+	c->run_held = full_feature_held;
 	c->next_ttt = 1;
 	c->window = WINDOW;
 	c->sns = (struct dm_sns){ 1, 1, WINDOW };
 	list_init(&c->cmds);
 	list_init(&c->held);
 	conn_hold(c);
-	assert_int_equal(dm_tcp_target_new(&c->dm, worker, r->fds[0], &r->up, c, &e), 0);
-	c->dm->sns = &c->sns;
+	struct dm *dm;
+	assert_int_equal(dm_tcp_target_new(&dm, worker, r->fds[0], &r->up, c, &e), 0);
+	conn_set_mover(c, dm);
 	c->dm->window = WINDOW;
 	iscsi_params_init(&c->params);
 	c->params.max_recv_data = 262144;
@@ -70,7 +81,7 @@ static inline void rig_open(struct rig *r)
 static void rig_close_run(void *arg)
 {
 	struct rig *r = arg;
-	r->c->nexus = NULL;
+	r->c->session.nexus = NULL;
 	conn_close(r->c, false, "the test ends");
 }
 
@@ -97,12 +108,13 @@ static inline int rig_begin(void **state)
 	struct err e;
 	if (wire_setup(state) || worker_new(&control, &o, &e) < 0)
 		return -1;
-	return iscsi_target_init(control, &e);
+	use_iscsi();
+	return fabrics_start(control, &e);
 }
 
 static inline int rig_end(void **state)
 {
-	iscsi_target_done();
+	fabrics_stop();
 	worker_free(control);
 	return wire_teardown(state);
 }
@@ -139,7 +151,7 @@ static inline uint8_t rig_recv(struct rig *r, uint8_t bhs[ISCSI_BHS_LEN])
 
 struct look {
 	struct rig *r;
-	uint64_t at; // for conn_tick(); 0: it is not called
+	uint64_t at; // for timeouts_check(); 0: it is not called
 	struct dm_counters n;
 	uint64_t now;
 	unsigned held;
@@ -151,7 +163,7 @@ static void look_run(void *arg)
 	struct look *l = arg;
 	struct conn *c = l->r->c;
 	if (l->at)
-		conn_tick(c, l->at);
+		timeouts_check(c, l->at);
 	l->now = worker_now(worker);
 	l->is_closed = l->r->is_closed;
 	l->held = c->held_count;

@@ -34,7 +34,7 @@ static void send_out_of_turn(void)
 static void held_pdus_leave_turns_for_others(void **state)
 {
 	uint8_t bhs[ISCSI_BHS_LEN];
-	ffp_turn_ns = 0; // one of them is a turn
+	window_turn_ns = 0; // one of them is a turn
 	rig_init(&flood);
 	rig_init(&other);
 	other.up.control = on_ping;
@@ -55,7 +55,7 @@ static void held_pdus_leave_turns_for_others(void **state)
 static void a_connection_may_close_before_its_held_pdus_ran(void **state)
 {
 	struct look l;
-	ffp_turn_ns = 0;
+	window_turn_ns = 0;
 	rig_open(&flood);
 	send_out_of_turn();
 	WAIT(&flood, l, l.n.pdus_in == HELD + 1);

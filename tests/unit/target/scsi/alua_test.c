@@ -91,7 +91,8 @@ static int group_set(const char *name, const char *row, const char *text)
 static void call_port(void *arg)
 {
 	struct call *k = arg;
-	k->result = alua_port_set(b.lu, (uint16_t)k->id, (uint16_t)atoi(k->text), k->row, NULL);
+	k->result = alua_port_set(b.lu, (uint16_t)k->id, (uint16_t)atoi(k->text),
+				  SCSI_PROTOCOL_ISCSI, k->row, NULL);
 }
 
 static int port_set(uint16_t port, const char *group)

@@ -250,19 +250,20 @@ static void a_thin_unit_says_so_in_all_places(void **state)
 
 struct port {
 	uint16_t number;
+	uint8_t protocol;
 	char name[300];
 };
 
 static void tell_port(void *arg)
 {
 	const struct port *p = arg;
-	assert_int_equal(alua_port_set(b.lu, p->number, 0, p->name, NULL), 0);
+	assert_int_equal(alua_port_set(b.lu, p->number, 0, p->protocol, p->name, NULL), 0);
 }
 
 static void scsi_ports_lists_every_port_with_its_name(void **state)
 {
-	struct port third = { 3, "iqn.2026-01.test:target,t,0x0003" };
-	struct port second = { 2, "iqn.2026-01.test:other,t,0x0001" };
+	struct port third = { 3, SCSI_PROTOCOL_ISCSI, "iqn.2026-01.test:target,t,0x0003" };
+	struct port second = { 2, SCSI_PROTOCOL_ISCSI, "iqn.2026-01.test:other,t,0x0001" };
 	start(NULL);
 	bench_on_control(&b, tell_port, &third);
 	bench_on_control(&b, tell_port, &second);
@@ -277,6 +278,17 @@ static void scsi_ports_lists_every_port_with_its_name(void **state)
 		d += 12 + get_be16(d + 10);
 	}
 	assert_ptr_equal(d, end);
+}
+
+static void scsi_ports_has_the_protocol_of_each_port(void **state)
+{
+	struct port second = { 2, SCSI_PROTOCOL_SRP, "ib.fe800000000000000002c903000a1b2c" };
+	start(NULL);
+	bench_on_control(&b, tell_port, &second);
+	BENCH_IN(&b, 0, &c, 512, 0x12, 1, 0x88, 2, 0, 0);
+	const uint8_t *first = c.data + 4 + 12, *next = first + get_be16(first - 2) + 12;
+	assert_int_equal(first[0], SCSI_PROTOCOL_ISCSI << 4 | 3);
+	assert_int_equal(next[0], SCSI_PROTOCOL_SRP << 4 | 3);
 }
 
 static void scsi_ports_has_room_for_many(void **state)
@@ -328,6 +340,7 @@ int main(void)
 		T(a_thick_unit_has_no_unmap_limits),
 		T(a_thin_unit_says_so_in_all_places),
 		T(scsi_ports_lists_every_port_with_its_name),
+		T(scsi_ports_has_the_protocol_of_each_port),
 		T(scsi_ports_has_room_for_many),
 		T(scsi_ports_lists_the_port_of_the_command),
 	};

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The fabrics of this program: defaults of absent slots, start and stop. Control thread.
+#include "target/fabric/fabric.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/worker.h"
+#include "target/fabric/login_slots.h"
+#include "target/fabric/peer_limits.h"
+#include "target/fabric/peer_log.h"
+#include "target/fabric/portal.h"
+#include "target/fabric/session.h"
+#include "target/fabric/view.h"
+#include "transport/rdma/rnic.h"
+
+static struct fabric_ops *const *fabrics;
+static bool has_started;
+
+// ---- defaults ----
+
+static int no_target_name(const char *in, bool is_new, char out[FABRIC_NAME_SIZE], struct err *e)
+{
+	return err_set(e, -EINVAL, "WWN not valid: '%.100s'", in);
+}
+
+static int no_initiator_name(const char *in, char out[FABRIC_NAME_SIZE], struct err *e)
+{
+	return err_set(e, -EINVAL, "WWN not valid: '%.100s'", in);
+}
+
+static int nothing_to_start(struct worker *control, struct err *e)
+{
+	return 0;
+}
+
+static void nothing_to_stop(void)
+{
+}
+
+static const struct view_acl *find_by_name(const struct view_tpg *tpg, const struct session *s)
+{
+	return view_find_acl(tpg, s->initiator);
+}
+
+static void nothing_with(struct session *s)
+{
+}
+
+static void accept_none(struct worker *w, int fd, struct rnic_request *q, struct portal *p)
+{
+	struct tcp_addr peer;
+	if (q) {
+		peer = q->peer_addr;
+		rnic_reject(q, NULL, 0);
+	} else {
+		tcp_addr_of_peer(&peer, fd);
+		close(fd);
+	}
+	portal_conn_closed(p, &peer);
+}
+
+static bool ask_nobody(struct session *s, unsigned seconds)
+{
+	return false;
+}
+
+static void displace_by_close(struct session *s)
+{
+	login_slot_leave(s);
+	s->fabric->close(s, "too many logins in progress");
+}
+
+static void describe_nothing(const struct session *s, struct session_info *ret)
+{
+}
+
+static struct buf_copies no_copies(const struct session *s)
+{
+	return (struct buf_copies){ 0 };
+}
+
+static void no_counters(struct fabric_counters *ret)
+{
+	*ret = (struct fabric_counters){ 0 };
+}
+
+static void fill_defaults(struct fabric_ops *f)
+{
+	static const struct fabric_transport none[] = { { 0 } };
+#define DEFAULT(slot, value) f->slot = f->slot ? f->slot : (value)
+	DEFAULT(name_target, no_target_name);
+	DEFAULT(name_initiator, no_initiator_name);
+	DEFAULT(start, nothing_to_start);
+	DEFAULT(stop, nothing_to_stop);
+	DEFAULT(find_acl, find_by_name);
+	DEFAULT(follows, nothing_with);
+	DEFAULT(transports, none);
+	DEFAULT(accept, accept_none);
+	DEFAULT(ask_logout, ask_nobody);
+	DEFAULT(displace, displace_by_close);
+	DEFAULT(hold, nothing_with);
+	DEFAULT(release, nothing_with);
+	DEFAULT(describe, describe_nothing);
+	DEFAULT(copies, no_copies);
+	DEFAULT(counters, no_counters);
+#undef DEFAULT
+}
+
+// ---- the table ----
+
+void fabrics_use(struct fabric_ops *const *table)
+{
+	fabrics = table;
+	for (unsigned i = 0; table[i]; i++)
+		fill_defaults(table[i]);
+}
+
+const struct fabric_ops *fabric_at(unsigned index)
+{
+	for (unsigned i = 0; fabrics && fabrics[i]; i++)
+		if (i == index)
+			return fabrics[i];
+	return NULL;
+}
+
+const struct fabric_ops *fabric_find(const char *name)
+{
+	for (unsigned i = 0; fabrics && fabrics[i]; i++)
+		if (!strcmp(fabrics[i]->name, name))
+			return fabrics[i];
+	return NULL;
+}
+
+int fabrics_start(struct worker *control, struct err *e)
+{
+	int r = 0;
+	sessions_init();
+	login_slots_init();
+	peer_log_init(control);
+	peer_limits_fit(fabrics[0] ? fabrics[0]->name : "farblockd");
+	has_started = true;
+	for (unsigned i = 0; !r && fabrics[i]; i++) {
+		struct view *v = view_new(fabrics[i], 0);
+		if (!v)
+			return err_set(e, -ENOMEM, "%s: out of memory", fabrics[i]->name);
+		view_publish(v);
+		r = fabrics[i]->start(control, e);
+	}
+	return r;
+}
+
+void fabrics_stop(void)
+{
+	if (!has_started)
+		return;
+	has_started = false;
+	for (unsigned i = 0; fabrics[i]; i++)
+		fabrics[i]->stop();
+	peer_log_done();
+	for (unsigned i = 0; fabrics[i]; i++)
+		view_retire(fabrics[i]);
+}
+
+void fabric_counters_sum(struct fabric_counters *ret)
+{
+	uint64_t *sum = (uint64_t *)ret;
+	*ret = (struct fabric_counters){ 0 };
+	for (unsigned i = 0; fabrics && fabrics[i]; i++) {
+		struct fabric_counters k;
+		fabrics[i]->counters(&k);
+		const uint64_t *n = (const uint64_t *)&k;
+		for (size_t field = 0; field < sizeof k / sizeof *n; field++)
+			sum[field] += n[field];
+	}
+}

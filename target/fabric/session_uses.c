@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The LUNs that live sessions use. Control thread; visits the workers.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "target/fabric/session.h"
+#include "target/scsi/nexus.h"
+
+struct collect {
+	struct session_use *list;
+	unsigned count, size;
+	bool no_memory;
+};
+
+static uint32_t count_used(const struct nexus *n)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < n->lun_limit; i++)
+		count += n->luns[i] && nexus_lun_is_used(n->luns[i]);
+	return count;
+}
+
+static bool copy_luns(struct session_use *u, const struct nexus *n, uint32_t count)
+{
+	u->luns = malloc(count * sizeof *u->luns);
+	for (uint32_t i = 0; u->luns && u->count < count; i++)
+		if (n->luns[i] && nexus_lun_is_used(n->luns[i]))
+			u->luns[u->count++] = (uint16_t)i;
+	return u->luns;
+}
+
+static bool add(struct collect *k, const struct session *s, uint32_t count)
+{
+	if (k->count == k->size) {
+		unsigned size = k->size ? k->size * 2 : 16;
+		void *grown = realloc(k->list, size * sizeof *k->list);
+		if (!grown)
+			return false;
+		k->list = grown;
+		k->size = size;
+	}
+	struct session_use *u = &k->list[k->count++];
+	*u = (struct session_use){ .id = s->id, .fabric = s->fabric, .tpg = s->tpg->tag };
+	snprintf(u->initiator, sizeof u->initiator, "%s", s->initiator);
+	snprintf(u->target, sizeof u->target, "%s", s->target_name);
+	snprintf(u->acl, sizeof u->acl, "%s", s->acl ? s->acl->initiator : "");
+	snprintf(u->peer, sizeof u->peer, "%s", s->peer);
+	snprintf(u->local, sizeof u->local, "%s", s->local);
+	return copy_luns(u, s->nexus, count);
+}
+
+static void collect_run(void *arg)
+{
+	struct collect *k = arg;
+	list_for_each (it, sessions_here()) {
+		const struct session *s = session_of(it);
+		bool has_luns = session_is_up(s) && s->tpg && s->nexus;
+		uint32_t count = has_luns ? count_used(s->nexus) : 0;
+		if (count && !add(k, s, count))
+			k->no_memory = true;
+	}
+}
+
+int session_uses_list(struct session_use **ret, unsigned *ret_count)
+{
+	struct collect k = { 0 };
+	for (unsigned i = 0; i < worker_count(); i++)
+		worker_call(worker_at(i), collect_run, &k);
+	if (k.no_memory) {
+		session_uses_free(k.list, k.count);
+		return -ENOMEM;
+	}
+	*ret = k.list;
+	*ret_count = k.count;
+	return 0;
+}
+
+void session_uses_free(struct session_use *list, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		free(list[i].luns);
+	free(list);
+}

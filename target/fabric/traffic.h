@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Statistics of sessions: commands by kind with bytes and latency, payload copies.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "target/scsi/lu.h"
+
+struct session_traffic {
+	struct lu_counters scsi;
+	struct buf_copies copied;
+};
+
+// Adds more to sum: both consist of words.
+static inline void traffic_add(struct session_traffic *sum, const struct session_traffic *more)
+{
+	uint64_t *to = (uint64_t *)sum;
+	const uint64_t *from = (const uint64_t *)more;
+	for (size_t i = 0; i < sizeof *sum / sizeof *to; i++)
+		to[i] += from[i];
+}

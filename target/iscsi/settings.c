@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The settings of target portal groups and of node ACLs as rows: targetcli's names first,
+// then ours. Constant tables.
+#include "target/iscsi/settings.h"
+
+#define TPG(field)     offsetof(struct tpg_attr, field)
+#define ACL(field)     offsetof(struct acl_attr, field)
+#define TEXT_OF(field) sizeof(((struct tpg_attr *)0)->field)
+
+// clang-format off
+const struct attr_row tpg_attr_rows[] = {
+	{ "authentication", ATTR_BOOL, TPG(authentication), 0, 1, "1", NULL,
+	  "1: require CHAP", NULL, 0 },
+	{ "generate_node_acls", ATTR_BOOL, TPG(generate_node_acls), 0, 1, "0", NULL,
+	  "1: demo mode: initiators without an ACL can log in and see every LUN", NULL, 0 },
+	{ "demo_mode_write_protect", ATTR_BOOL, TPG(demo_mode_write_protect), 0, 1, "1", NULL,
+	  "1: read-only access for initiators without an ACL", NULL, 0 },
+	{ "prod_mode_write_protect", ATTR_BOOL, TPG(prod_mode_write_protect), 0, 1, "0", NULL,
+	  "1: read-only access for initiators with an ACL", NULL, 0 },
+	{ "demo_mode_discovery", ATTR_BOOL, TPG(demo_mode_discovery), 0, 1, "1", NULL,
+	  "1: show this target in discovery without an ACL", NULL, 0 },
+	{ "cache_dynamic_acls", ATTR_BOOL, TPG(cache_dynamic_acls), 0, 1, "0", NULL,
+	  "keep generated ACLs after logout", NULL,
+	  ATTR_IGNORED },
+	{ "tpg_enabled_sendtargets", ATTR_BOOL, TPG(tpg_enabled_sendtargets), 0, 1, "1", NULL,
+	  "1: show this portal group in discovery only while it is enabled", NULL, 0 },
+	{ "login_timeout", ATTR_UINT, TPG(login_timeout), 5, 30, "15", "s",
+	  "time limit of a login", NULL, 0 },
+	{ "netif_timeout", ATTR_UINT, TPG(netif_timeout), 2, 15, "2", "s",
+	  "obsolete", NULL, ATTR_IGNORED | ATTR_SPARSE },
+	{ "default_cmdsn_depth", ATTR_UINT, TPG(default_cmdsn_depth), 1, 512, "64", "commands",
+	  "command window of a session", NULL, ATTR_RESTART },
+	{ "default_erl", ATTR_UINT, TPG(default_erl), 0, 2, "0", NULL,
+	  "error recovery level", NULL, ATTR_IGNORED },
+	{ "t10_pi", ATTR_BOOL, TPG(t10_pi), 0, 1, "0", NULL,
+	  "T10 protection information", NULL, ATTR_IGNORED },
+	{ "fabric_prot_type", ATTR_UINT, TPG(fabric_prot_type), 0, 3, "0", NULL,
+	  "T10 protection type of the fabric", NULL, ATTR_IGNORED },
+	{ "login_keys_workaround", ATTR_BOOL, TPG(login_keys_workaround), 0, 1, "1", NULL,
+	  "tolerate initiators that negotiate keys twice", NULL, ATTR_IGNORED },
+	{ "chap_algorithms", ATTR_UINT, TPG(chap_algorithms), 32, 480, "480", NULL,
+	  "accepted CHAP digests, a sum: 32 MD5, 64 SHA-1, 128 SHA-256, 256 SHA3-256", NULL,
+	  ATTR_OWN },
+	{ "redirect", ATTR_STRING, TPG(redirect), 0, TEXT_OF(redirect), "", NULL,
+	  "host[:port] to redirect logins to; empty: no redirection", NULL,
+	  ATTR_OWN },
+	{ "allowed_addresses", ATTR_STRING, TPG(allowed_addresses), 0, TEXT_OF(allowed_addresses),
+	  "", NULL, "addresses[/prefix] that may log in, separated by commas; empty: any",
+	  NULL, ATTR_OWN },
+	{ "nopin_timeout", ATTR_UINT, TPG(nopin_timeout), 3, 60, "15", "s",
+	  "idle time before a NOP-In, for initiators without an ACL", NULL,
+	  ATTR_OWN },
+	{ "nopin_response_timeout", ATTR_UINT, TPG(nopin_response_timeout), 3, 60, "30", "s",
+	  "time to answer a NOP-In before the connection is closed", NULL, ATTR_OWN },
+	{ "dataout_timeout", ATTR_UINT, TPG(dataout_timeout), 2, 60, "30", "s",
+	  "time limit of requested data-out", NULL, ATTR_OWN },
+	{ "iser_unsolicited_data", ATTR_BOOL, TPG(iser_unsolicited_data), 0, 1, "0", NULL,
+	  "1: the parameter InitialR2T applies to iSER too; 0: iSER uses Yes", NULL,
+	  ATTR_OWN | ATTR_RESTART },
+	{ 0 },
+};
+
+const struct attr_row acl_attr_rows[] = {
+	{ "authentication", ATTR_INT, ACL(authentication), -1, 1, "-1", NULL,
+	  "1: require CHAP; 0: do not require it; -1: inherit from the portal group", NULL, 0 },
+	{ "dataout_timeout", ATTR_UINT, ACL(dataout_timeout), 2, 60, "3", "s",
+	  "time limit of requested data-out", NULL, 0 },
+	{ "dataout_timeout_retries", ATTR_UINT, ACL(dataout_timeout_retries), 1, 15, "5", NULL,
+	  "number of dataout_timeouts before the connection is closed", NULL, 0 },
+	{ "nopin_timeout", ATTR_UINT, ACL(nopin_timeout), 3, 60, "15", "s",
+	  "idle time before a NOP-In", NULL, 0 },
+	{ "nopin_response_timeout", ATTR_UINT, ACL(nopin_response_timeout), 3, 60, "30", "s",
+	  "time to answer a NOP-In before the connection is closed", NULL, 0 },
+	{ "default_erl", ATTR_UINT, ACL(default_erl), 0, 2, "0", NULL,
+	  "error recovery level", NULL, ATTR_IGNORED },
+	{ "random_datain_pdu_offsets", ATTR_BOOL, ACL(random_datain_pdu_offsets), 0, 1, "0", NULL,
+	  "test aid of the kernel's target", NULL, ATTR_IGNORED },
+	{ "random_datain_seq_offsets", ATTR_BOOL, ACL(random_datain_seq_offsets), 0, 1, "0", NULL,
+	  "test aid of the kernel's target", NULL, ATTR_IGNORED },
+	{ "random_r2t_offsets", ATTR_BOOL, ACL(random_r2t_offsets), 0, 1, "0", NULL,
+	  "test aid of the kernel's target", NULL, ATTR_IGNORED },
+	{ "cmdsn_depth", ATTR_UINT, ACL(cmdsn_depth), 0, 512, "0", "commands",
+	  "command window of a session; 0: inherit from the portal group", NULL,
+	  ATTR_RESTART | ATTR_OWN },
+	{ 0 },
+};
+
+const struct attr_row portal_attr_rows[] = {
+	{ "tos", ATTR_UINT, offsetof(struct portal_attr, tos), 0, 255, "0", NULL,
+	  "type of service (DSCP * 4) of iSER packets; 0: the system's, over RoCE the "
+	  "initiator's", NULL, ATTR_OWN | ATTR_RESTART },
+	{ "pkey", ATTR_UINT, offsetof(struct portal_attr, pkey), 0, 65535, "0", NULL,
+	  "InfiniBand partition required of iSER connections; 0: any", NULL,
+	  ATTR_OWN | ATTR_RESTART },
+	{ 0 },
+};
+// clang-format on

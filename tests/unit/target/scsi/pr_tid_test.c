@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// TransportIDs both ways: what is made for a nexus is the canonical form of what PERSISTENT RESERVE
+// OUT names.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "target/scsi/pr_tid.h"
+
+static void a_made_transport_id_is_canonical(void **state)
+{
+	static const char *const ports[] = {
+		"iqn.a,i,0x000000000000",
+		"iqn.2026-01.org.example:a-host,i,0x00023d000001",
+	};
+	for (size_t i = 0; i < sizeof ports / sizeof ports[0]; i++) {
+		uint8_t made[PR_TID_MAX] = { 0 };
+		struct pr_tid tid;
+		size_t used;
+		unsigned len = pr_tid_put_iscsi(made, ports[i]);
+		assert_int_equal(pr_tid_parse(&tid, made, len, &used), 0);
+		assert_int_equal(used, len);
+		assert_int_equal(tid.len, len);
+		assert_memory_equal(tid.bytes, made, len);
+		assert_true(tid.has_isid);
+	}
+}
+
+static void a_made_transport_id_is_never_too_short(void **state)
+{
+	uint8_t made[PR_TID_MAX] = { 0 };
+	assert_int_equal(pr_tid_put_iscsi(made, "iqn.a,i,0x0"), 24);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_made_transport_id_is_canonical),
+		cmocka_unit_test(a_made_transport_id_is_never_too_short),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
