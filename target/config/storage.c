@@ -10,6 +10,7 @@
 
 #include "target/config/file.h"
 #include "target/config/model.h"
+#include "target/scsi/device_server.h"
 #include "target/scsi/sbc_sanitize.h"
 
 // Busy files are retried soonest: a file held by a killed predecessor is free as soon as the kernel
@@ -144,7 +145,8 @@ static int open_lu(struct storage *s, bool is_new, struct err *e)
 		return r;
 	r = lu_attr_check(&s->attr, &bs->limits, e);
 	if (!r)
-		r = lu_new(&s->lu, s->node.name, bs, s->wwn, &s->attr, c->state_dir, e);
+		r = lu_new(&s->lu, &device_server, s->node.name, bs, s->wwn, &s->attr, c->state_dir,
+			   e);
 	if (r < 0) {
 		s->lu = NULL;
 		backstore_close(bs);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "target/iscsi/conn.h"
+#include "target/scsi/device_server.h"
 #include "target/scsi/nexus.h"
 #include "transport/wire/be.h"
 

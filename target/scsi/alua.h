@@ -13,7 +13,7 @@
 #include "core/attr.h"
 #include "core/err.h"
 #include "core/offload.h"
-#include "target/scsi/dispatch.h"
+#include "target/scsi/opcode.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/lu_part.h"
 

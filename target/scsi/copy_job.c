@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "target/scsi/lu.h"
+#include "target/scsi/lu_part.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/sbc_limits.h"
 #include "target/scsi/task_priv.h"
@@ -113,7 +114,7 @@ static void submit(struct copy_job *j, uint8_t opcode, const struct nexus_lun *n
 	t->lent = j->bounce;
 	t->expected_in = opcode == READ_16 ? j->chunk : 0;
 	t->expected_out = opcode == WRITE_16 ? j->chunk : 0;
-	task_submit(t);
+	nl->lu->server->submit(t);
 }
 
 static uint32_t at_most(uint64_t length, uint64_t limit)

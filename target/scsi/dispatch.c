@@ -35,7 +35,7 @@ enum {
 };
 
 // clang-format off
-static const struct opcode_row rows[] = {
+const struct opcode_row opcode_rows[] = {
 	OP(0x00, 6, CLASS(PR_ALWAYS, ALUA_ACTIVE, OP_MEDIUM | OP_HARMLESS),
 	   .run = test_unit_ready_run, .name = "TEST UNIT READY", USAGE(0x00)),
 	OP(0x03, 6, CLASS(PR_ALWAYS, ALUA_ALWAYS,
@@ -235,10 +235,11 @@ static const struct opcode_row rows[] = {
 	OP(0xb7, 12, CLASS(PR_READ, ALUA_ACTIVE, OP_DATA_IN | OP_MEDIUM | OP_HARMLESS),
 	   .run = read_defect_data12_run, .name = "READ DEFECT DATA(12)",
 	   USAGE(0xb7, 0x1f, X4, X4)),
+	{ .name = NULL },
 };
 // clang-format on
 
-enum { ROWS = sizeof rows / sizeof rows[0] };
+enum { ROWS = sizeof opcode_rows / sizeof opcode_rows[0] - 1 };
 _Static_assert(ROWS < 255, "first_row is a byte");
 
 // 1 + index of the opcode's first row; 0: no such opcode.
@@ -247,41 +248,31 @@ static uint8_t first_row[256];
 __attribute__((constructor)) static void index_rows(void)
 {
 	for (unsigned i = ROWS; i-- > 0;)
-		first_row[rows[i].opcode] = (uint8_t)(i + 1);
-}
-
-const struct opcode_row *dispatch_rows(unsigned *ret_count)
-{
-	*ret_count = ROWS;
-	return rows;
+		first_row[opcode_rows[i].opcode] = (uint8_t)(i + 1);
 }
 
 const struct opcode_row *dispatch_find(const uint8_t *cdb, unsigned cdb_len)
 {
 	if (cdb_len < 6 || !first_row[cdb[0]])
 		return NULL;
-	const struct opcode_row *row = &rows[first_row[cdb[0]] - 1];
+	const struct opcode_row *row = &opcode_rows[first_row[cdb[0]] - 1];
 	if (row->has_sa) {
 		uint16_t sa = cdb[1] & 0x1f;
 		while (row->sa != sa) {
-			if (++row == rows + ROWS || row->opcode != cdb[0])
+			if (++row == opcode_rows + ROWS || row->opcode != cdb[0])
 				return NULL;
 		}
 	}
 	return row->cdb_len <= cdb_len ? row : NULL;
 }
 
-bool dispatch_has_row(const struct lu *lu, const struct opcode_row *row)
-{
-	return !row->is_available || row->is_available(lu);
-}
-
 bool dispatch_has_opcode(const struct lu *lu, uint8_t opcode)
 {
 	if (!first_row[opcode])
 		return false;
-	for (unsigned i = first_row[opcode] - 1u; i < ROWS && rows[i].opcode == opcode; i++) {
-		if (dispatch_has_row(lu, &rows[i]))
+	const struct opcode_row *row = &opcode_rows[first_row[opcode] - 1];
+	for (; row < opcode_rows + ROWS && row->opcode == opcode; row++) {
+		if (opcode_is_available(row, lu))
 			return true;
 	}
 	return false;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "target/scsi/lu.h"
+#include "target/scsi/lu_part.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/task_priv.h"
 
@@ -58,7 +59,8 @@ static void channel_add(struct lu_channel *c, struct lu_freeze *f)
 	list_push_back(&c->frozen, &z->link);
 }
 
-void lu_freeze_channel_init(struct lu_channel *c)
+// The active freezes.
+static void channel_init(struct lu_channel *c)
 {
 	list_for_each (it, &c->lu->freezes) {
 		struct lu_freeze *f = list_entry(it, struct lu_freeze, link);
@@ -295,3 +297,12 @@ void lu_thaw(struct task *t)
 	f->task = NULL;
 	send_home(f, thaw_arrived);
 }
+
+static int attach(struct lu *lu, struct err *e)
+{
+	list_init(&lu->freezes);
+	list_init(&lu->freeze_queue);
+	return 0;
+}
+
+const struct lu_part freeze_part = { .attach = attach, .channel_init = channel_init };

@@ -17,7 +17,8 @@
 #include "core/worker.h"
 #include "target/scsi/ua.h"
 
-struct alua;   // alua.c: target port groups
+struct alua; // alua.c: target port groups
+struct device_server;
 struct io_log; // io_log.c: failures of the storage
 struct lu;
 struct nexus;
@@ -114,6 +115,7 @@ struct lu {
 	uint32_t id;				       // unique in this process, never reused
 	char *name;				       // of the storage object
 	struct backstore *error_filter, *delay_filter; // in the stack, or NULL. Control thread
+	const struct device_server *server;	       // lu_part.h
 	struct worker *home;
 	struct worker *control; // closes it; NULL: the thread that drops the last reference
 	char unit_serial[40];	// the storage object's wwn
@@ -140,11 +142,12 @@ struct lu {
 	struct msg close_msg; // private
 };
 
-// Creates an LU over bs, which it then owns; on failure the caller keeps bs. attr holds the
-// settings; unit_serial is a UUID text. Control thread; may block (reads the APTPL file in
-// state_dir).
-int lu_new(struct lu **ret, const char *name, struct backstore *bs, const char *unit_serial,
-	   const struct lu_attr *attr, const char *state_dir, struct err *e);
+// Creates an LU over bs, which it then owns; on failure the caller keeps bs. server executes its
+// commands; attr holds the settings; unit_serial is a UUID text. Control thread; may block (reads
+// the APTPL file in state_dir).
+int lu_new(struct lu **ret, const struct device_server *server, const char *name,
+	   struct backstore *bs, const char *unit_serial, const struct lu_attr *attr,
+	   const char *state_dir, struct err *e);
 // After the last lu_put() the LU and its bs are closed on control, which need not run yet; then
 // closed is called there. Control thread, before others know the LU.
 void lu_set_closed(struct lu *lu, struct worker *control, void (*closed)(void *arg), void *arg);
@@ -220,8 +223,6 @@ void lu_freeze(struct task *t, uint64_t lba, uint64_t blocks, void (*granted)(st
 // Ends it: the medium is as t leaves it. Ending the task does it too.
 void lu_thaw(struct task *t);
 
-// For lu.c: copies the active freezes into a new channel; lu->lock is held.
-void lu_freeze_channel_init(struct lu_channel *c);
 static inline bool lu_ranges_overlap(uint64_t a, uint64_t na, uint64_t b, uint64_t nb)
 {
 	return na && nb && (a < b ? b - a < na : a - b < nb);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 struct lu;
+struct lu_part;
 
 // Values that MODE SELECT can change.
 struct mode_values {
@@ -21,8 +22,8 @@ enum mode_pc { MODE_CURRENT, MODE_CHANGEABLE, MODE_DEFAULT, MODE_SAVED };
 struct mode_values mode_current(const struct lu *lu); // any thread
 // Applies v; home worker.
 void mode_set(struct lu *lu, const struct mode_values *v);
-// Restores the defaults; home worker.
-void mode_reset(struct lu *lu);
+// A reset restores the defaults.
+extern const struct lu_part mode_part;
 
 // Writes page/subpage (3Fh: all pages, subpage FFh: all subpages) to out, which has room for
 // MODE_PAGES_MAX bytes. Returns the length, 0: no such page.

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "target/scsi/lu.h"
+#include "target/scsi/lu_part.h"
 #include "target/scsi/mode.h"
 #include "target/scsi/sense.h"
 #include "transport/wire/be.h"
@@ -48,11 +49,13 @@ void mode_set(struct lu *lu, const struct mode_values *v)
 	__atomic_store_n(&lu->wce, v->wce && may_cache(lu), __ATOMIC_RELAXED);
 }
 
-void mode_reset(struct lu *lu)
+static void reset(struct lu *lu)
 {
 	struct mode_values v = mode_default(lu);
 	mode_set(lu, &v);
 }
+
+const struct lu_part mode_part = { .reset = reset };
 
 // Builders fill the page's bytes after its header (at is the page's first byte). fixed is false for
 // changeable values, where only changeable bits are set.

@@ -10,7 +10,6 @@
 #include "core/buf.h"
 #include "target/scsi/lu_part.h"
 #include "target/scsi/power_on.h"
-#include "target/scsi/pr.h"
 #include "target/scsi/task_priv.h"
 
 // A change of map that waits for the tasks of removed LUNs.
@@ -49,7 +48,10 @@ static struct nexus_lun *nexus_lun_new(struct nexus *n, const struct lun_entry *
 
 bool nexus_lun_is_used(struct nexus_lun *nl)
 {
-	return nl->has_accessed || nl->prevents_removal || pr_has_standing(nl);
+	bool is_used = nl->has_accessed || nl->prevents_removal;
+	for (const struct lu_part *const *p = nl->lu->server->parts; *p && !is_used; p++)
+		is_used = (*p)->is_used && (*p)->is_used(nl);
+	return is_used;
 }
 
 void nexus_lun_allow_removal(struct nexus_lun *nl)
@@ -63,9 +65,9 @@ void nexus_lun_allow_removal(struct nexus_lun *nl)
 // The path is removed except for tasks that still refer to it.
 static void nexus_lun_lose(struct nexus_lun *nl)
 {
-	for (unsigned i = 0; lu_parts[i]; i++) {
-		if (lu_parts[i]->nexus_lost)
-			lu_parts[i]->nexus_lost(nl);
+	for (const struct lu_part *const *p = nl->lu->server->parts; *p; p++) {
+		if ((*p)->nexus_lost)
+			(*p)->nexus_lost(nl);
 	}
 	nexus_lun_allow_removal(nl);
 	list_remove(&nl->channel_link);
@@ -176,10 +178,14 @@ int nexus_new(struct nexus **ret, const struct nexus_info *info, const struct ne
 void nexus_leave(struct nexus *n)
 {
 	for (uint32_t i = 0; i < n->lun_limit; i++) {
-		if (!n->luns[i])
+		struct nexus_lun *nl = n->luns[i];
+		if (!nl)
 			continue;
-		pr_nexus_leaves(n->luns[i]);
-		nexus_lun_allow_removal(n->luns[i]);
+		for (const struct lu_part *const *p = nl->lu->server->parts; *p; p++) {
+			if ((*p)->nexus_leaves)
+				(*p)->nexus_leaves(nl);
+		}
+		nexus_lun_allow_removal(nl);
 	}
 }
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "target/scsi/copy_job.h"
-#include "target/scsi/dispatch.h"
+#include "target/scsi/opcode.h"
 #include "target/scsi/handlers.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/task_priv.h"

@@ -124,7 +124,8 @@ static void release_arrived(struct msg *m)
 	lu_put(lu);
 }
 
-void pr_nexus_leaves(struct nexus_lun *nl)
+// Ends the RESERVE, if any, of a nexus that sends no more commands; later checks do not see it.
+static void nexus_leaves(struct nexus_lun *nl)
 {
 	struct pr_state *st = nl->lu->pr;
 	// Checks the state, not the channel: only the current holder may end it.
@@ -145,6 +146,20 @@ static void reset(struct lu *lu)
 		return;
 	__atomic_store_n(&st->lost, PR_LOST_ANY, __ATOMIC_SEQ_CST);
 	release_start(st);
+}
+
+// Registered, or the holder of a reservation of either kind. The channel's table exists only with a
+// reservation.
+static bool is_used(struct nexus_lun *nl)
+{
+	struct pr_port port;
+	if (nl->channel->reserved_by == nl->nexus->id && pr_is_reserved(nl->lu->pr))
+		return true;
+	struct pr_view *v = pr_view_of(nl->lu);
+	bool is_registered = v && v->count && pr_port_of_nexus(&port, nl->nexus) &&
+			     pr_find(v, &port) != PR_NOBODY;
+	pr_view_put(v);
+	return is_registered;
 }
 
 // --- The part -------------------------------------------------------------------------------
@@ -194,5 +209,7 @@ const struct lu_part pr_part = {
 	.channel_init = channel_init,
 	.channel_done = channel_done,
 	.reset = reset,
-	.nexus_lost = pr_nexus_leaves,
+	.nexus_lost = nexus_leaves,
+	.nexus_leaves = nexus_leaves,
+	.is_used = is_used,
 };

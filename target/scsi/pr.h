@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "target/scsi/dispatch.h"
+#include "target/scsi/opcode.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/lu_part.h"
 #include "target/scsi/nexus.h"
@@ -87,10 +87,6 @@ static inline bool pr_conflict(const struct lu_channel *c, struct nexus_lun *nl,
 		return false;
 	return pr_conflict_slow(c, nl, row, t);
 }
-
-// Whether the nexus is registered, or holds a reservation of either kind. Nexus's worker; takes
-// lu->lock, so not for the I/O path.
-bool pr_has_standing(struct nexus_lun *nl);
 
 // --- For the part's own files ---------------------------------------------------------
 
@@ -193,12 +189,17 @@ struct pr_state {
 };
 #define PR_LOST_ANY UINT64_MAX
 
+// Whether a RESERVE is in force. A channel may be out of date: the end of a nexus reaches the
+// workers by messages.
+static inline bool pr_is_reserved(const struct pr_state *st)
+{
+	uint64_t by = __atomic_load_n(&st->reserved_by, __ATOMIC_ACQUIRE);
+	return by && by != __atomic_load_n(&st->lost, __ATOMIC_ACQUIRE);
+}
+
 // Queues op; lu, run and ended are set. Home worker, with a reference to lu held till ended.
 void pr_op_start(struct pr_op *op);
 void pr_op_end(struct pr_op *op);
-// Ends the RESERVE, if any, of a nexus that sends no more commands; later checks do not see it. The
-// nexus's worker.
-void pr_nexus_leaves(struct nexus_lun *nl);
 // Applies reserved_by on all channels, then ends op. Home worker.
 void pr_publish_reserved(struct pr_op *op, uint64_t nexus_id);
 

@@ -54,15 +54,6 @@ static bool reserve_conflict(const struct lu_channel *c, const struct nexus_lun 
 	return row->pr != PR_ALWAYS && row->pr != PR_SPECIAL;
 }
 
-// The channel may be out of date: the end of a nexus reaches the workers by messages.
-static bool is_reserved(const struct lu_channel *c)
-{
-	const struct pr_state *st = c->lu->pr;
-	uint64_t by = __atomic_load_n(&st->reserved_by, __ATOMIC_ACQUIRE);
-
-	return by && by != __atomic_load_n(&st->lost, __ATOMIC_ACQUIRE);
-}
-
 // ANYONE, REGISTERED or HOLDER: the nexus's standing, computed once per table.
 static uint8_t standing(const struct pr_view *v, struct nexus_lun *nl)
 {
@@ -75,25 +66,11 @@ static uint8_t standing(const struct pr_view *v, struct nexus_lun *nl)
 	return nl->pr_standing;
 }
 
-bool pr_has_standing(struct nexus_lun *nl)
-{
-	const struct lu_channel *c = nl->channel;
-	struct pr_port port;
-	if (c->reserved_by == nl->nexus->id && is_reserved(c))
-		return true;
-	struct pr_view *v = pr_view_of(nl->lu); // the channel's table exists only with a
-						// reservation
-	bool is_registered = v && v->count && pr_port_of_nexus(&port, nl->nexus) &&
-			     pr_find(v, &port) != PR_NOBODY;
-	pr_view_put(v);
-	return is_registered;
-}
-
 bool pr_conflict_slow(const struct lu_channel *c, struct nexus_lun *nl,
 		      const struct opcode_row *row, const struct task *t)
 {
 	(void)t;
-	if (c->reserved_by && is_reserved(c) && reserve_conflict(c, nl, row))
+	if (c->reserved_by && pr_is_reserved(c->lu->pr) && reserve_conflict(c, nl, row))
 		return true;
 	if (!c->pr)
 		return false;

@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/scsi/dispatch.h"
 #include "target/scsi/handlers.h"
 #include "target/scsi/lu.h"
+#include "target/scsi/lu_part.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/opcode.h"
 #include "target/scsi/sbc_lba.h"
 #include "target/scsi/sbc_limits.h"
 #include "target/scsi/task.h"
@@ -69,18 +70,19 @@ static unsigned put_timeouts(uint8_t *out)
 
 static void report_all(struct task *t, bool has_timeouts, uint32_t alloc)
 {
-	unsigned count;
-	const struct opcode_row *rows = dispatch_rows(&count);
-	uint8_t *d = calloc(1, 4 + (size_t)count * 20);
+	const struct opcode_row *row = t->lu->server->rows;
+	size_t count = 0;
+	while (row[count].name)
+		count++;
+	uint8_t *d = calloc(1, 4 + count * 20);
 	if (!d) {
 		task_finish(t, STATUS_BUSY);
 		return;
 	}
 	t->scratch = d;
 	uint32_t n = 4;
-	for (unsigned i = 0; i < count; i++) {
-		const struct opcode_row *row = &rows[i];
-		if (!dispatch_has_row(t->lu, row))
+	for (; row->name; row++) {
+		if (!opcode_is_available(row, t->lu))
 			continue;
 		uint8_t *at = d + n;
 		at[0] = row->opcode;
@@ -99,15 +101,13 @@ static void report_all(struct task *t, bool has_timeouts, uint32_t alloc)
 static const struct opcode_row *row_asked(const struct lu *lu, uint8_t opcode, uint16_t sa,
 					  const struct opcode_row **ret_opcode)
 {
-	unsigned count;
-	const struct opcode_row *rows = dispatch_rows(&count);
 	*ret_opcode = NULL;
-	for (unsigned i = 0; i < count; i++) {
-		if (rows[i].opcode != opcode || !dispatch_has_row(lu, &rows[i]))
+	for (const struct opcode_row *row = lu->server->rows; row->name; row++) {
+		if (row->opcode != opcode || !opcode_is_available(row, lu))
 			continue;
-		*ret_opcode = &rows[i];
-		if (!rows[i].has_sa || rows[i].sa == sa)
-			return &rows[i];
+		*ret_opcode = row;
+		if (!row->has_sa || row->sa == sa)
+			return row;
 	}
 	return NULL;
 }

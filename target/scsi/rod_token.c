@@ -169,7 +169,7 @@ bool rod_token_covers(const struct rod_token *t, uint64_t lba, uint64_t blocks)
 	return false;
 }
 
-void rod_tokens_written_slow(struct lu *lu, uint64_t lba, uint64_t blocks)
+void rod_tokens_revoke(struct lu *lu, uint64_t lba, uint64_t blocks)
 {
 	if (!blocks)
 		return;

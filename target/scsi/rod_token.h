@@ -64,13 +64,8 @@ bool rod_token_is_good(const struct rod_token *t);
 bool rod_token_covers(const struct rod_token *t, uint64_t lba, uint64_t blocks);
 void rod_token_delete(struct rod_token *t);
 
-void rod_tokens_written_slow(struct lu *lu, uint64_t lba, uint64_t blocks);
-// [lba, lba + blocks) is about to change: revokes the tokens that cover any of it. Every write must
-// call it when the blocks are known and before it waits for a frozen range. Any worker.
-static inline void rod_tokens_written(struct lu *lu, uint64_t lba, uint64_t blocks)
-{
-	if (__builtin_expect(__atomic_load_n(&lu->rod_tokens, __ATOMIC_RELAXED), 0))
-		rod_tokens_written_slow(lu, lba, blocks);
-}
+// [lba, lba + blocks) is about to change: revokes the tokens that cover any of it. By
+// lu_note_write(). Any worker.
+void rod_tokens_revoke(struct lu *lu, uint64_t lba, uint64_t blocks);
 // Drops all tokens of lu. Control thread.
 void rod_tokens_drop(struct lu *lu);

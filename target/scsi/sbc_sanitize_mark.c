@@ -56,18 +56,21 @@ void sanitize_mark(struct sanitize_mark *m)
 }
 
 // A damaged mark counts, as the stricter kind.
-void sanitize_mark_load(struct lu *lu)
+static int attach(struct lu *lu, struct err *e)
 {
 	char *text = NULL;
 	size_t len;
-	struct err e = { 0 };
+	struct err read_e = { 0 };
 	if (!sanitize_mark_is_kept(lu))
-		return;
-	int r = state_file_read(&text, &len, lu->state_dir, FOLDER, lu->unit_serial, &e);
+		return 0;
+	int r = state_file_read(&text, &len, lu->state_dir, FOLDER, lu->unit_serial, &read_e);
 	if (r == -ENOENT)
-		return;
+		return 0;
 	lu->sanitize_ause = !r && !strcmp(text, text_of(true));
 	lu->sanitize = SANITIZE_FAILED;
 	log_warn("%s: SANITIZE unfinished; no medium access until it is run again", lu->name);
 	free(text);
+	return 0;
 }
+
+const struct lu_part sanitize_part = { .attach = attach };

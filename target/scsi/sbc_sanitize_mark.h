@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/offload.h"
+#include "target/scsi/lu_part.h"
 
 struct lu;
 
@@ -23,5 +24,5 @@ bool sanitize_mark_is_kept(const struct lu *lu);
 // also for done. The caller holds a reference of the unit.
 void sanitize_mark(struct sanitize_mark *m);
 
-// Puts the unit into failure mode if its mark exists. Blocks; in lu_new() only.
-void sanitize_mark_load(struct lu *lu);
+// Puts a new unit into failure mode if its mark exists.
+extern const struct lu_part sanitize_part;

@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "core/buf.h"
-#include "target/scsi/dispatch.h"
+#include "target/scsi/opcode.h"
 #include "target/scsi/io_log.h"
 #include "target/scsi/lu.h"
-#include "target/scsi/rod_token.h"
+#include "target/scsi/lu_part.h"
 #include "target/scsi/sbc_sanitize.h"
 #include "target/scsi/sbc_sanitize_mark.h"
 #include "target/scsi/task_priv.h"
@@ -278,7 +278,7 @@ bool sanitize_start(struct lu *lu, struct sanitize *s)
 	__atomic_store_n(&lu->sanitize_ause, s->ause, __ATOMIC_RELAXED);
 	publish(lu, 1);
 	pthread_mutex_unlock(&lu->lock);
-	rod_tokens_written(lu, 0, lu_capacity(lu));
+	lu_note_write(lu, 0, lu_capacity(lu));
 	s->drain.each = drain_nothing;
 	s->drain.awaits = drain_awaits;
 	s->drain.done = drained;

@@ -4,7 +4,7 @@
 // and written from there, a slice at a time. Task's worker.
 #include <string.h>
 
-#include "target/scsi/dispatch.h"
+#include "target/scsi/opcode.h"
 #include "target/scsi/handlers.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"

@@ -2,6 +2,7 @@
 // From the protocol's task_submit() to the handler: the checks, cheap ones first, in the priority
 // of SAM-5 5.3 and SPC-4 4.5. Task's worker; nothing here allocates, locks or sends a message.
 #include "target/scsi/alua.h"
+#include "target/scsi/device_server.h"
 #include "target/scsi/dispatch.h"
 #include "target/scsi/handlers.h"
 #include "target/scsi/lu.h"
@@ -159,7 +160,7 @@ void submit_checks(struct task *t)
 		submit_passthru(t);
 		return;
 	}
-	if (!row || !dispatch_has_row(lu, row)) {
+	if (!row || !opcode_is_available(row, lu)) {
 		refuse_opcode(t);
 		return;
 	}

@@ -124,9 +124,6 @@ struct task {
 // fields. Cheap: it clears fields, not buffers.
 void task_init(struct task *t, const struct task_ops *ops, struct nexus *n);
 
-// Passes the task to the device server (SAM-5 Send SCSI Command). Nexus's worker.
-void task_submit(struct task *t);
-
 // Completes get_data. res: 0, or negative: -EPIPE the connection is closed, -EBADMSG digest error,
 // -EMSGSIZE wrong amount of data, -EPROTO unexpected data, -ENOBUFS no memory for unsolicited data.
 void task_data_ready(struct task *t, int res);

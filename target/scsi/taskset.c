@@ -6,10 +6,10 @@
 // whose ORDERED command waits for its data does not hold up the others. What waits stands in
 // lists of its own, so that a task that ends costs the same however many wait. Worker's own
 // thread.
-#include "target/scsi/dispatch.h"
+#include "target/scsi/opcode.h"
 #include "target/scsi/lu.h"
+#include "target/scsi/lu_part.h"
 #include "target/scsi/nexus.h"
-#include "target/scsi/rod_token.h"
 #include "target/scsi/task_priv.h"
 
 static struct task *task_of(struct list *link)
@@ -129,7 +129,7 @@ void taskset_await_range(struct task *t, void (*next)(struct task *t))
 {
 	struct lu_channel *c = t->nl->channel;
 	if (t->row->flags & OP_WRITES)
-		rod_tokens_written(t->lu, t->lba, t->blocks);
+		lu_note_write(t->lu, t->lba, t->blocks);
 	struct lu_frozen *f = list_empty(&c->frozen) ? NULL : lu_frozen_by(c, t);
 	if (f)
 		wait_turn(t, &f->waiters, next);

@@ -4,7 +4,6 @@
 #include "target/scsi/tmf.h"
 
 #include "target/scsi/lu_part.h"
-#include "target/scsi/mode.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/task_priv.h"
 
@@ -82,11 +81,10 @@ static void reset_back(struct msg *m)
 static void reset_parts(struct msg *m)
 {
 	struct tmf *f = container_of(m, struct tmf, msg);
-	for (unsigned i = 0; lu_parts[i]; i++) {
-		if (lu_parts[i]->reset)
-			lu_parts[i]->reset(f->lu);
+	for (const struct lu_part *const *p = f->lu->server->parts; *p; p++) {
+		if ((*p)->reset)
+			(*p)->reset(f->lu);
 	}
-	mode_reset(f->lu);
 	if (f->nexus->worker == f->lu->home) {
 		reset_back(m);
 		return;

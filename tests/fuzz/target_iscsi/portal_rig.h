@@ -18,6 +18,7 @@
 #include "target/iscsi/portal.h"
 #include "target/iscsi/sessions.h"
 #include "target/iscsi/view.h"
+#include "target/scsi/device_server.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
 #include "transport/wire/be.h"
@@ -98,7 +99,8 @@ static void start(void)
 	must(iscsi_target_init(control, &e));
 	must(backstore_open(&bs, backstore_type_find("ramdisk"), &disk, &e));
 	attr_defaults(lu_attr_rows, &attr);
-	must(lu_new(&lu, "rd0", bs, "c8f4e1d2-9b63-4a17-b1f0-7e5522aa3c04", &attr, NULL, &e));
+	must(lu_new(&lu, &device_server, "rd0", bs, "c8f4e1d2-9b63-4a17-b1f0-7e5522aa3c04", &attr,
+		    NULL, &e));
 	char text[32];
 	snprintf(text, sizeof text, "127.0.0.1:%u", free_port());
 	must(tcp_addr_parse(&address, text, 3260, &e));

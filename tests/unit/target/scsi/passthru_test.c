@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Pass-through: commands reach the device whole, and its answers the initiator.
+#include "target/scsi/device_server.h"
 #include "target/scsi/scsi_test.h"
 
 static struct {
@@ -323,7 +324,7 @@ static void make_faulty(void *arg)
 	attr_defaults(lu_attr_rows, &attr);
 	attr.faults.error_read_ppm = 1;
 	assert_int_equal(backstore_open(&bs, &device_type, &config, &e), 0);
-	refused = lu_new(&lu, "faulty", bs, "1", &attr, NULL, &e);
+	refused = lu_new(&lu, &device_server, "faulty", bs, "1", &attr, NULL, &e);
 	backstore_close(bs);
 }
 

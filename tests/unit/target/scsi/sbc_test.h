@@ -21,6 +21,7 @@
 #include "core/buf.h"
 #include "core/offload.h"
 #include "core/worker.h"
+#include "target/scsi/device_server.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/task.h"
@@ -460,7 +461,8 @@ static inline void st_lu_make(void)
 	attr.max_unmap_lba_count = attr.max_unmap_block_desc_count = 0;
 	attr.max_write_same_len = attr.max_caw_blocks = 0;
 	attr.atomic_write_kib = 1024;
-	int r = lu_new(&st.lu, "test", bs, "11111111-2222-3333-4444-555555555555", &attr, NULL, &e);
+	int r = lu_new(&st.lu, &device_server, "test", bs, "11111111-2222-3333-4444-555555555555",
+		       &attr, NULL, &e);
 	if (r < 0)
 		fail_msg("%s", e.text);
 }
