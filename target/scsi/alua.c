@@ -16,19 +16,6 @@ static void store(uint32_t *field, uint32_t v)
 	__atomic_store_n(field, v, __ATOMIC_RELAXED);
 }
 
-void alua_refresh_plain(struct lu *lu)
-{
-	struct alua *a = lu->alua;
-	bool is_plain = true;
-	pthread_mutex_lock(&lu->lock);
-	for (unsigned i = 0; i < a->nslots; i++)
-		if (alua_load(&a->slots[i].id) != ALUA_SLOT_FREE &&
-		    alua_load(&a->slots[i].attr.alua_access_state) != ALUA_OPTIMIZED)
-			is_plain = false;
-	store(&a->is_plain, is_plain);
-	pthread_mutex_unlock(&lu->lock);
-}
-
 static struct alua_slot *slot_named(struct lu *lu, const char *name)
 {
 	struct alua *a = lu->alua;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The commands permitted in an access state (SPC-4 5.15.2.4 to 5.15.2.8), as a table. Any thread;
-// reads only relaxed atomics.
+// The commands permitted in an access state (SPC-4 5.15.2.4 to 5.15.2.8), as a table, and whether
+// any group restricts them. Any thread; readers use relaxed atomics.
 #include "target/scsi/alua.h"
 
 #include "target/scsi/sense.h"
@@ -27,6 +27,19 @@ unsigned alua_slot_of(const struct lu *lu, uint32_t id)
 		if (__atomic_load_n(&a->slots[i].id, __ATOMIC_RELAXED) == id)
 			return i;
 	return ALUA_GROUPS_MAX;
+}
+
+void alua_refresh_plain(struct lu *lu)
+{
+	struct alua *a = lu->alua;
+	bool is_plain = true;
+	pthread_mutex_lock(&lu->lock);
+	for (unsigned i = 0; i < a->nslots; i++)
+		if (alua_load(&a->slots[i].id) != ALUA_SLOT_FREE &&
+		    alua_load(&a->slots[i].attr.alua_access_state) != ALUA_OPTIMIZED)
+			is_plain = false;
+	__atomic_store_n(&a->is_plain, is_plain, __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&lu->lock);
 }
 
 uint32_t alua_check_slow(const struct lu *lu, uint16_t group, const struct opcode_row *row)

@@ -26,23 +26,6 @@ enum {
 // Version descriptors (SPC-4 table D.1).
 enum { V_SAM5 = 0x00a0, V_ISCSI = 0x0960, V_SRP = 0x0940, V_SPC4 = 0x0460, V_SBC3 = 0x04c0 };
 
-void inquiry_text(uint8_t *out, const char *text, size_t size)
-{
-	memset(out, ' ', size);
-	for (size_t i = 0; i < size; i++) {
-		char c = __atomic_load_n(&text[i], __ATOMIC_RELAXED);
-		if (!c)
-			break;
-		out[i] = c >= 0x20 && c < 0x7f ? (uint8_t)c : '?';
-	}
-}
-
-void inquiry_product(uint8_t out[16], const struct lu *lu)
-{
-	inquiry_text(out, lu_setting(&lu->attr.emulate_model_alias) ? lu->name : lu->attr.product,
-		     16);
-}
-
 static void standard_data(const struct task *t, uint8_t d[STANDARD_LEN])
 {
 	const struct lu *lu = t->lu;

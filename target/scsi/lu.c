@@ -188,12 +188,6 @@ void lu_put(struct lu *lu)
 		lu_close(&lu->close_msg);
 }
 
-void lu_set_size(struct lu *lu, uint64_t bytes)
-{
-	__atomic_store_n(&lu->blocks, bytes >> lu->block_shift, __ATOMIC_RELAXED);
-	ua_raise_lu(lu, UA_CAPACITY_CHANGED, NULL);
-}
-
 struct lu_channel *lu_channel(struct lu *lu)
 {
 	struct worker *w = worker_self();

@@ -256,6 +256,13 @@ static inline uint32_t lu_setting(const uint32_t *field)
 // durable, as with emulate_write_cache=0. NULL: it has none. Any thread.
 const char *lu_cache_name(const struct lu *lu);
 
+// WCE, as of now. A write that was given to the backstore without BS_FUA looks again when it is
+// done: if the cache went off meanwhile, it is flushed before the command ends.
+static inline bool lu_is_write_cached(const struct lu *lu)
+{
+	return __atomic_load_n(&lu->wce, __ATOMIC_RELAXED);
+}
+
 static inline uint64_t lu_capacity(const struct lu *lu)
 {
 	return __atomic_load_n(&lu->blocks, __ATOMIC_RELAXED);

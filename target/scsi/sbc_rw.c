@@ -62,14 +62,9 @@ void read_run(struct task *t)
 	task_buffers(t, whole, read_into_buffers);
 }
 
-bool write_is_cached(const struct lu *lu)
-{
-	return __atomic_load_n(&lu->wce, __ATOMIC_RELAXED);
-}
-
 uint32_t write_flags(const struct task *t)
 {
-	return t->fua || !write_is_cached(t->lu) ? BS_FUA : 0;
+	return t->fua || !lu_is_write_cached(t->lu) ? BS_FUA : 0;
 }
 
 bool write_cut_to_announced(struct task *t)
@@ -87,7 +82,7 @@ bool write_cut_to_announced(struct task *t)
 
 static void write_cached(struct task *t)
 {
-	if (write_is_cached(t->lu))
+	if (lu_is_write_cached(t->lu))
 		task_good(t);
 	else
 		task_io(t, BS_FLUSH, 0, 0, 0, task_good);

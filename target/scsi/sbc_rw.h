@@ -13,9 +13,5 @@ struct task;
 // announced data ends within a block, and the task has ended.
 bool write_cut_to_announced(struct task *t);
 
-// WCE, as of now. A write that was given to the backstore without BS_FUA looks again when it is
-// done: if the cache went off meanwhile, it is flushed before the command ends.
-bool write_is_cached(const struct lu *lu);
-
 // BS_FUA if the command's FUA bit or a disabled write cache (WCE 0) requires it.
 uint32_t write_flags(const struct task *t);

@@ -67,7 +67,7 @@ void sbc_walk_finish(struct sbc_walk *w, enum scsi_status status)
 {
 	struct task *t = w->t;
 	drop_bounce(w);
-	if (status == STATUS_GOOD && w->is_cached && !t->is_aborted && !write_is_cached(t->lu))
+	if (status == STATUS_GOOD && w->is_cached && !t->is_aborted && !lu_is_write_cached(t->lu))
 		task_io(t, BS_FLUSH, 0, 0, 0, flushed);
 	else
 		task_finish(t, status);
