@@ -12,7 +12,7 @@
 #include "target/config/report.h"
 #include "target/config/survey.h"
 #include "target/scsi/progress.h"
-#include "target/scsi/sbc_sanitize.h"
+#include "target/scsi/medium.h"
 
 enum { TREE_NODES_MAX = 2000 };
 

@@ -11,7 +11,7 @@
 #include "target/config/file.h"
 #include "target/config/model.h"
 #include "target/scsi/device_server.h"
-#include "target/scsi/sbc_sanitize.h"
+#include "target/scsi/medium.h"
 
 // Busy files are retried soonest: a file held by a killed predecessor is free as soon as the kernel
 // has cleaned up.

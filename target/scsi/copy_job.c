@@ -9,7 +9,6 @@
 #include "target/scsi/lu_part.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/sbc_limits.h"
-#include "target/scsi/task_priv.h"
 #include "transport/wire/be.h"
 
 #define COPY_ZEROES   (64u << 20) // bytes zeroed by one WRITE SAME
@@ -75,17 +74,12 @@ static void hold_paths(const struct copy_job *j)
 	}
 }
 
-static void let_go(struct nexus_lun *nl)
-{
-	if (nl && --nl->held == 0 && nl->leave)
-		nexus_lun_released(nl);
-}
-
-static void let_paths_go(const struct copy_job *j)
+static void put_paths(const struct copy_job *j)
 {
 	for (uint32_t i = 0; i < j->npieces; i++) {
-		let_go(j->pieces[i].from);
-		let_go(j->pieces[i].to);
+		if (j->pieces[i].from)
+			nexus_lun_put(j->pieces[i].from);
+		nexus_lun_put(j->pieces[i].to);
 	}
 }
 
@@ -219,7 +213,7 @@ static void run(struct copy_job *j)
 	if (end < 0)
 		return;
 	progress_end(&j->progress);
-	let_paths_go(j);
+	put_paths(j);
 	copy_turn_over(j->parent);
 	j->done(j, (enum copy_end)end);
 }

@@ -4,7 +4,7 @@
 // without holding resources. Worker of the nexus; the sum is an atomic.
 #include "target/scsi/copy_job.h"
 #include "target/scsi/nexus.h"
-#include "target/scsi/task_priv.h"
+#include "target/scsi/task_pool.h"
 
 static unsigned copies; // of all nexuses; atomic
 

@@ -14,6 +14,7 @@
 #include "target/scsi/lu_part.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/task_priv.h"
+#include "target/scsi/taskset.h"
 
 #define FREEZES_MAX 128
 #define REFILL	    16 // of the queue, in one turn of the worker's loop
@@ -25,6 +26,7 @@ struct freeze_round {
 };
 
 struct lu_freeze {
+	struct task_hold hold;
 	struct list link; // in lu->freezes or lu->freeze_queue; home worker
 	struct lu *lu;	  // reference held
 	struct worker *worker;
@@ -36,16 +38,6 @@ struct lu_freeze {
 	struct freeze_round *round; // since it is active; NULL then: no memory
 	struct msg msg;
 };
-
-struct lu_frozen *lu_frozen_by(const struct lu_channel *c, const struct task *t)
-{
-	for (struct list *it = c->frozen.prev; it != &c->frozen; it = it->prev) {
-		struct lu_frozen *f = list_entry(it, struct lu_frozen, link);
-		if (f->owner != t && lu_ranges_overlap(f->lba, f->blocks, t->lba, t->blocks))
-			return f;
-	}
-	return NULL;
-}
 
 static void channel_add(struct lu_channel *c, struct lu_freeze *f)
 {
@@ -85,7 +77,7 @@ static void freeze_each(struct lu_channel *c, struct lu_round *r)
 static bool freeze_awaits(const struct lu_round *r, const struct task *t)
 {
 	const struct lu_freeze *f = freeze_of(r);
-	if (t == f->owner || t->freeze || t->state == TASK_WAITS_TURN || task_has_yet_to_begin(t))
+	if (t == f->owner || t->hold || t->state == TASK_WAITS_TURN || task_has_yet_to_begin(t))
 		return false;
 	return lu_ranges_overlap(f->lba, f->blocks, t->lba, t->blocks);
 }
@@ -218,7 +210,8 @@ void lu_freeze(struct task *t, uint64_t lba, uint64_t blocks, void (*granted)(st
 	f->lba = lba;
 	f->blocks = blocks;
 	f->granted = granted;
-	t->freeze = f;
+	f->hold.release = lu_thaw;
+	t->hold = &f->hold;
 	t->state = TASK_RUNNING;
 	// An older freeze may have been waiting for this task.
 	lu_round_recheck(t);
@@ -231,6 +224,7 @@ static void thaw_each(struct lu_channel *c, struct lu_round *r)
 		&container_of(r, struct freeze_round, round)->frozen[worker_index(c->worker)];
 	list_remove(&z->link);
 	taskset_thawed(c, z);
+	task_resume_waiting(c);
 }
 
 static void freeze_free(struct lu_freeze *f)
@@ -290,10 +284,10 @@ static void thaw_arrived(struct msg *m)
 
 void lu_thaw(struct task *t)
 {
-	struct lu_freeze *f = t->freeze;
-	if (!f)
+	if (!t->hold)
 		return;
-	t->freeze = NULL;
+	struct lu_freeze *f = container_of(t->hold, struct lu_freeze, hold);
+	t->hold = NULL;
 	f->task = NULL;
 	send_home(f, thaw_arrived);
 }

@@ -205,7 +205,7 @@ struct lu_channel *lu_channel(struct lu *lu)
 	list_init(&c->tasks);
 	list_init(&c->nexus_luns);
 	list_init(&c->frozen);
-	list_init(&c->kicks);
+	list_init(&c->ready);
 	list_init(&c->thawed);
 	pthread_mutex_lock(&lu->lock);
 	for (const struct lu_part *const *p = lu->server->parts; *p; p++) {

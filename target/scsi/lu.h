@@ -84,10 +84,10 @@ struct lu_channel {
 	struct worker *worker;
 	struct list nexus_luns; // every nexus of this worker that maps the LU
 	// taskset.c
-	struct list kicks;	   // nexus_luns whose oldest waiting task may go on
+	struct list ready;	   // nexus_luns whose oldest waiting task may run
 	struct list thawed;	   // tasks that waited for blocks no longer frozen
 	struct taskset_walk *walk; // under way, innermost first
-	bool is_kicking;
+	bool is_resuming;
 };
 
 enum lu_medium { LU_MEDIUM_PRESENT, LU_MEDIUM_EJECTED };
@@ -210,8 +210,8 @@ void lu_round_start(struct lu_round *r, struct lu *lu);
 // How long a round waits for data that transports are moving. Then the nexuses of those tasks are
 // called (nexus_ops.overdue). A variable for tests.
 extern uint32_t lu_round_limit_ms;
-// Called when t changes: rounds that need not wait for t any longer continue, but not before
-// this function has returned to the worker's loop.
+// For a task with awaited_by that changes: rounds that need not wait for it any longer continue,
+// but not before this function has returned to the worker's loop.
 void lu_round_watch_next(struct task *t, bool is_leaving);
 
 // Freezes [lba, lba + blocks) for t on every channel and waits until no task in flight there
@@ -227,9 +227,6 @@ static inline bool lu_ranges_overlap(uint64_t a, uint64_t na, uint64_t b, uint64
 {
 	return na && nb && (a < b ? b - a < na : a - b < nb);
 }
-// For taskset.c: the newest range on c that is frozen for another task and overlaps that of t, or
-// NULL. The newest one, since that is often the last to go.
-struct lu_frozen *lu_frozen_by(const struct lu_channel *c, const struct task *t);
 
 // Sum of the channels' counters; may be slightly inconsistent. Any thread.
 void lu_counters_sum(const struct lu *lu, struct lu_counters *ret);

@@ -10,14 +10,7 @@
 #include "core/buf.h"
 #include "target/scsi/lu_part.h"
 #include "target/scsi/power_on.h"
-#include "target/scsi/task_priv.h"
-
-// A change of map that waits for the tasks of removed LUNs.
-struct lun_leave {
-	unsigned waiting;
-	void (*finished)(void *arg);
-	void *arg;
-};
+#include "target/scsi/task_abort.h"
 
 static void notice_nothing(struct nexus *n, uint16_t lun, uint32_t sense_code)
 {
@@ -76,7 +69,7 @@ static void nexus_lun_lose(struct nexus_lun *nl)
 static void nexus_lun_free(struct nexus_lun *nl)
 {
 	struct lu *lu = nl->lu;
-	list_remove(&nl->kick_link);
+	list_remove(&nl->ready_link);
 	free(nl->mode_pages);
 	free(nl);
 	lu_put(lu);
@@ -92,7 +85,7 @@ static void leave_step(struct lun_leave *leave)
 	finished(arg);
 }
 
-void nexus_lun_released(struct nexus_lun *nl)
+static void nexus_lun_released(struct nexus_lun *nl)
 {
 	struct lun_leave *leave = nl->leave;
 	nexus_lun_free(nl);
@@ -232,10 +225,9 @@ static void map_remove(struct nexus *n, const struct lun_map *map, struct lun_le
 		leave->waiting++;
 		nl->held++; // ours, until its tasks are aborted
 		nl->leave = leave;
-		taskset_abort_nexus(nl);
+		tasks_abort_nexus(nl);
 		nexus_lun_lose(nl);
-		if (--nl->held == 0)
-			nexus_lun_released(nl);
+		nexus_lun_put(nl);
 	}
 }
 
@@ -279,7 +271,9 @@ void nexus_set_map(struct nexus *n, struct lun_map *map, void (*finished)(void *
 		finished(arg);
 		return;
 	}
-	*leave = (struct lun_leave){ .waiting = 1, .finished = finished, .arg = arg };
+	*leave = (struct lun_leave){
+		.released = nexus_lun_released, .waiting = 1, .finished = finished, .arg = arg
+	};
 	map_remove(n, map, leave);
 	nexus_resize(n, map);
 	struct lun_map *old = n->map;

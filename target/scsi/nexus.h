@@ -53,7 +53,7 @@ struct nexus_lun {
 	uint32_t inflight;	    // tasks submitted and not done
 	uint32_t begun;		    // of these: those that older ones do not hold up (SAM-5 8.6)
 	bool is_ordering;	    // one of begun is ORDERED: SIMPLE tasks wait
-	uint32_t held;		    // tasks submitted and not released
+	uint32_t held;		    // tasks submitted and not released, and others that need it
 	uint16_t number;
 	uint16_t alua_group;
 	bool is_write_protected;
@@ -62,15 +62,30 @@ struct nexus_lun {
 	uint8_t pr_standing;
 	uint64_t pr_version; // pr_rules.c: the reservation table of pr_standing
 	struct nexus *nexus;
-	struct lun_leave *leave;   // nexus.c: the change of map that removes it, or NULL
+	struct lun_leave *leave;   // the change of map that removes it, or NULL
 	struct list channel_link;  // in channel->nexus_luns
 	struct list open;	   // tasks in the set that are neither done nor aborted
 	struct list aborting;	   // aborted ones that are still in the set
 	struct list abort_waiters; // struct aborts_wait: for the end of aborting
 	struct list turn_waiters;  // tasks that wait for older ones, in order of arrival
-	struct list kick_link;	   // in channel->kicks
+	struct list ready_link;	   // in channel->ready
 	void *mode_pages;	   // reserved for per-nexus mode pages; NULL
 };
+
+// A change of map that waits for the tasks of removed LUNs. nexus.c
+struct lun_leave {
+	void (*released)(struct nexus_lun *nl); // nothing holds nl any more
+	unsigned waiting;
+	void (*finished)(void *arg);
+	void *arg;
+};
+
+// Ends one hold. Nexus's worker.
+static inline void nexus_lun_put(struct nexus_lun *nl)
+{
+	if (--nl->held == 0 && nl->leave)
+		nl->leave->released(nl);
+}
 
 enum scsi_protocol { SCSI_PROTOCOL_SRP = 4, SCSI_PROTOCOL_ISCSI = 5 };
 

@@ -12,7 +12,7 @@
 #include "target/scsi/opcode.h"
 #include "target/scsi/handlers.h"
 #include "target/scsi/lu.h"
-#include "target/scsi/task_priv.h"
+#include "target/scsi/taskset.h"
 #include "target/scsi/third_party.h"
 #include "transport/wire/be.h"
 

@@ -10,7 +10,7 @@
 #include "target/scsi/handlers.h"
 #include "target/scsi/pr.h"
 #include "target/scsi/state_file.h"
-#include "target/scsi/task_priv.h"
+#include "target/scsi/taskset.h"
 #include "transport/wire/be.h"
 
 // One command. The task's scratch.

@@ -8,7 +8,7 @@
 // Only blocks that a logical unit can access are erased: holes punched into a file and blocks
 // remapped by a device may keep old data on the medium below. A restart of the program makes the
 // operation fail: it does not resume, and the failure is recorded if the data persists.
-#include "target/scsi/sbc_sanitize.h"
+#include "target/scsi/medium.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +19,7 @@
 #include "target/scsi/task.h"
 #include "transport/wire/be.h"
 
-#define SENSE_SANITIZE_FAILED SENSE(SK_MEDIUM_ERROR, 0x31, 0x03)
-#define WAIT_USEC	      5000 // between checks of a command that waits for the end
+#define WAIT_USEC 5000 // between checks of a command that waits for the end
 
 // CDB byte 1; bit 6 is ZNR, which only zoned devices know.
 enum { SAN_AUSE = 0x20, SAN_ZNR = 0x40, SAN_IMMED = 0x80 };
@@ -35,26 +34,6 @@ struct sanitize_wait {
 	struct task *t;
 	struct sanitize *job;
 };
-
-uint32_t sanitize_sense(uint32_t state, struct sense_extra *ret_extra)
-{
-	*ret_extra = (struct sense_extra){ 0 };
-	if (state == SANITIZE_FAILED)
-		return SENSE_SANITIZE_FAILED;
-	ret_extra->has_progress = true;
-	ret_extra->progress = (uint16_t)(state - 1);
-	return SENSE_NOT_READY_SANITIZE;
-}
-
-uint32_t sanitize_state(const struct lu *lu)
-{
-	return __atomic_load_n(&lu->sanitize, __ATOMIC_RELAXED);
-}
-
-unsigned sanitize_percent(uint32_t state)
-{
-	return (state - 1) * 100 / 65536;
-}
 
 // Ends t with the sense for the current state.
 static void refuse(struct task *t)

@@ -9,7 +9,7 @@
 
 #include "core/log.h"
 #include "target/scsi/lu.h"
-#include "target/scsi/sbc_sanitize.h"
+#include "target/scsi/medium.h"
 #include "target/scsi/state_file.h"
 
 #define FOLDER "sanitize"

@@ -13,9 +13,9 @@
 #include "target/scsi/io_log.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/lu_part.h"
-#include "target/scsi/sbc_sanitize.h"
+#include "target/scsi/medium.h"
 #include "target/scsi/sbc_sanitize_mark.h"
-#include "target/scsi/task_priv.h"
+#include "target/scsi/taskset.h"
 
 #define PATTERN_BYTES (256u << 10) // of the buffer; a slice repeats it
 #define REPEATS	      4u
@@ -306,9 +306,4 @@ void sanitize_exit_failure(struct sanitize_exit *x, struct lu *lu)
 		publish(lu, 1); // no other one starts meanwhile
 		sanitize_mark(&x->mark);
 	}
-}
-
-void sanitize_stop(struct lu *lu)
-{
-	__atomic_store_n(&lu->sanitize_stops, true, __ATOMIC_RELAXED);
 }

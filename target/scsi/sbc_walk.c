@@ -9,6 +9,7 @@
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/sbc_rw.h"
+#include "target/scsi/task_pool.h"
 #include "target/scsi/task_priv.h"
 
 #define STEPS_A_ROUND 8 // limit of steps that complete at once, before the walk yields

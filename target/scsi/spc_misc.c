@@ -6,7 +6,7 @@
 #include "target/scsi/handlers.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
-#include "target/scsi/sbc_sanitize.h"
+#include "target/scsi/medium.h"
 #include "target/scsi/task.h"
 #include "transport/wire/be.h"
 

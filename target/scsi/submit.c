@@ -4,14 +4,14 @@
 #include "target/scsi/alua.h"
 #include "target/scsi/device_server.h"
 #include "target/scsi/dispatch.h"
-#include "target/scsi/handlers.h"
 #include "target/scsi/lu.h"
+#include "target/scsi/medium.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/passthru.h"
 #include "target/scsi/pr.h"
 #include "target/scsi/sbc_lba.h"
-#include "target/scsi/sbc_sanitize.h"
 #include "target/scsi/task_priv.h"
+#include "target/scsi/taskset.h"
 
 static void submit_no_lu(struct task *t)
 {
@@ -43,23 +43,6 @@ static bool wants_aca(const struct task *t)
 	return (t->cdb[t->row->cdb_len - 1] & 0x04) || t->attr == TASK_ACA;
 }
 
-// True if the medium can be used; else the task has ended.
-static bool medium_check(struct task *t)
-{
-	uint32_t sanitize = __atomic_load_n(&t->lu->sanitize, __ATOMIC_ACQUIRE);
-	if (__atomic_load_n(&t->lu->medium, __ATOMIC_RELAXED) != LU_MEDIUM_PRESENT) {
-		task_check(t, SENSE_MEDIUM_NOT_PRESENT, NULL);
-		return false;
-	}
-	if (sanitize) {
-		struct sense_extra x;
-		uint32_t code = sanitize_sense(sanitize, &x);
-		task_check(t, code, &x);
-		return false;
-	}
-	return true;
-}
-
 static bool write_check(struct task *t)
 {
 	uint16_t flags = t->row->flags;
@@ -75,11 +58,6 @@ static bool write_check(struct task *t)
 		return false;
 	}
 	return true;
-}
-
-static void submit_run(struct task *t)
-{
-	t->row->run(t);
 }
 
 // Checks against other nexuses and target port groups.
@@ -135,20 +113,11 @@ static void submit_medium(struct task *t)
 		row->run(t);
 		return;
 	}
-	if (lba_check(t))
-		taskset_await_range(t, submit_run);
+	if (lba_check(t) && taskset_enter_range(t, row->run))
+		row->run(t);
 }
 
-void submit_again(struct task *t)
-{
-	t->state = TASK_RUNNING;
-	if (t->in_place) // others wait for it already
-		t->next(t);
-	else if (!(t->row->flags & OP_MEDIUM) || medium_check(t))
-		taskset_await_range(t, t->next);
-}
-
-void submit_checks(struct task *t)
+static void submit_checks(struct task *t)
 {
 	const struct opcode_row *row = t->row;
 	struct lu *lu = t->lu;
@@ -195,5 +164,6 @@ void task_submit(struct task *t)
 		task_finish(t, STATUS_TASK_SET_FULL);
 		return;
 	}
-	taskset_enter(t, submit_checks);
+	if (taskset_enter(t, submit_checks))
+		submit_checks(t);
 }

@@ -24,7 +24,6 @@
 struct nexus;
 struct nexus_lun;
 struct lu;
-struct lu_freeze;
 struct opcode_row;
 struct task;
 
@@ -49,6 +48,12 @@ struct task_ops {
 	// The task is finished: status, sense, wanted and the data-in in sg are valid. The protocol
 	// owns the task again and calls task_release() after sending the response.
 	void (*done)(struct task *t);
+};
+
+// What a task holds until its end: release() is called before its status is sent, unless it is
+// released earlier.
+struct task_hold {
+	void (*release)(struct task *t);
 };
 
 #define TASK_SG 4
@@ -113,11 +118,11 @@ struct task {
 	struct msg msg;			 // to the LU's home worker and back
 	void (*home_fn)(struct task *t); // run by the home worker, or by a copy on its turn
 	void *home_result;		 // handler's scratch across messages
-	void *scratch;		  // allocation of the handler, freed with free() by task_release()
-	void *reply;		  // parameter data when the pool was empty, freed likewise
-	struct lu_freeze *freeze; // requested by lu_freeze(), until lu_thaw()
-	uint64_t io_ns;		  // when the backstore got it
-	struct bs_io io;	  // READ, WRITE, ... in flight at the backstore
+	void *scratch;		// allocation of the handler, freed with free() by task_release()
+	void *reply;		// parameter data when the pool was empty, freed likewise
+	struct task_hold *hold; // of lu_freeze(), until lu_thaw()
+	uint64_t io_ns;		// when the backstore got it
+	struct bs_io io;	// READ, WRITE, ... in flight at the backstore
 };
 
 // Resets the device server's fields and the result; the protocol calls it before it sets its own

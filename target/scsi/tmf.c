@@ -5,7 +5,7 @@
 
 #include "target/scsi/lu_part.h"
 #include "target/scsi/nexus.h"
-#include "target/scsi/task_priv.h"
+#include "target/scsi/task_abort.h"
 
 static bool tas_applies(const struct task *t, const void *arg)
 {
@@ -24,13 +24,13 @@ static void clear_each(struct lu_channel *c, struct lu_round *r)
 		    !lu_setting(&f->lu->attr.emulate_tas))
 			ua_set(t->nl, UA_COMMANDS_CLEARED);
 	}
-	taskset_abort(c, tas_applies, f);
+	tasks_abort(c, tas_applies, f);
 }
 
 static void reset_each(struct lu_channel *c, struct lu_round *r)
 {
 	struct tmf *f = container_of(r, struct tmf, round);
-	taskset_abort(c, tas_applies, f);
+	tasks_abort(c, tas_applies, f);
 	list_for_each (it, &c->nexus_luns) {
 		struct nexus_lun *nl = list_entry(it, struct nexus_lun, channel_link);
 		nexus_lun_allow_removal(nl);
@@ -131,7 +131,7 @@ static void own_tasks_ended(struct msg *m)
 
 static void abort_task_set(struct tmf *f)
 {
-	taskset_abort_nexus(f->nl);
+	tasks_abort_nexus(f->nl);
 	if (!taskset_await_aborts(f->nl, &f->wait, own_tasks_ended))
 		reset_back(&f->msg);
 }

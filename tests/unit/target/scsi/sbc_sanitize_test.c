@@ -3,7 +3,7 @@
 // under the unit (st_gate) holds its writes where a test wants to see it at work.
 #include "target/scsi/sbc_test.h"
 
-#include "target/scsi/sbc_sanitize.h"
+#include "target/scsi/medium.h"
 
 #define SANITIZE_BROKE SENSE(SK_MEDIUM_ERROR, 0x31, 0x03)
 enum { OVERWRITE = 1, BLOCK_ERASE = 2, CRYPTO_ERASE = 3, EXIT_FAILURE_MODE = 0x1f };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pool buffers for a task's data: the share of a nexus, and waits for buffers. Task's worker.
+// Pool buffers for a task's data, and the share of a nexus. Task's worker.
 //
 // An initiator that does not send announced data or does not read requested data keeps its tasks'
 // buffers. Other initiators are protected as follows:
@@ -11,14 +11,11 @@
 //   when no nexus holds anything, since large commands must work too.
 // A session that makes no progress while one that holds nothing waits is ended by the protocol,
 // which asks nexus_is_starved().
+#include "target/scsi/task_pool.h"
+
 #include <stdlib.h>
 
-#include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
-#include "target/scsi/task_priv.h"
-
-// More than any MAXIMUM TRANSFER LENGTH that lu_attr.c permits; the pool holds several.
-#define TASK_DATA_MAX (64ull << 20)
 
 #define KEPT_PART  8  // of the pool, for small commands
 #define SMALL_PART 64 // of that, for one nexus
@@ -29,7 +26,7 @@ static struct task *waiter_of(struct list *link)
 	return list_entry(link, struct task, buf_wait.link);
 }
 
-static bool sg_reserve(struct task *t, uint32_t n)
+bool task_pool_reserve(struct task *t, uint32_t n)
 {
 	if (n <= TASK_SG)
 		return true;
@@ -58,7 +55,7 @@ static bool share_permits(const struct task *t, uint64_t len)
 }
 
 // All buffers or none, so that waiting tasks hold nothing that others need.
-static bool buffers_get(struct task *t)
+bool task_pool_take(struct task *t)
 {
 	struct worker *w = t->nexus->worker;
 	uint32_t len = t->buffer_len;
@@ -82,29 +79,16 @@ static bool buffers_get(struct task *t)
 	return true;
 }
 
-static struct task *next_served(struct nexus *n)
+struct task *task_pool_serve(struct nexus *n)
 {
 	unsigned tries = 0;
 	list_for_each_safe (it, &n->pool_waiters) {
-		if (buffers_get(waiter_of(it)))
+		if (task_pool_take(waiter_of(it)))
 			return waiter_of(it);
 		if (++tries == RETRIES)
 			break;
 	}
 	return NULL;
-}
-
-// A nexus has one wait in the pool for all of its tasks: each nexus gets its turn, regardless of
-// the number of tasks of others, and returned memory is not offered to thousands of tasks.
-static void memory_came(struct buf_wait *wait)
-{
-	struct nexus *n = container_of(wait, struct nexus, pool_wait);
-	for (struct task *t; (t = next_served(n));) {
-		list_remove(&t->buf_wait.link);
-		task_buffers_ready(t);
-	}
-	if (!list_empty(&n->pool_waiters))
-		buf_wait_add(n->worker, wait, memory_came);
 }
 
 void task_buf_charge(struct task *t, uint32_t len)
@@ -138,36 +122,6 @@ void task_buffers_drop(struct task *t)
 	t->nsg = 0;
 	t->nexus->pool_used -= t->pooled;
 	t->pooled = 0;
-}
-
-void task_buffers_start(struct task *t, uint64_t len)
-{
-	struct nexus *n = t->nexus;
-	if (t->lent && len <= t->lent->size) {
-		t->sg[0] =
-			(struct sg){ .addr = t->lent->addr, .len = (uint32_t)len, .buf = t->lent };
-		t->nsg = 1;
-		t->buffer_len = (uint32_t)len;
-		task_buffers_ready(t);
-		return;
-	}
-	if (len > TASK_DATA_MAX) {
-		task_check(t, SENSE_INVALID_FIELD_CDB, NULL);
-		return;
-	}
-	if (!sg_reserve(t, (uint32_t)((len + BUF_MAX - 1) / BUF_MAX))) {
-		task_finish(t, STATUS_BUSY);
-		return;
-	}
-	t->buffer_len = (uint32_t)len;
-	if (buffers_get(t)) {
-		task_buffers_ready(t);
-		return;
-	}
-	t->state = TASK_WAITS_BUFFERS;
-	lu_round_recheck(t);
-	list_push_back(&n->pool_waiters, &t->buf_wait.link);
-	buf_wait_add(n->worker, &n->pool_wait, memory_came);
 }
 
 bool nexus_is_starved(const struct nexus *n)
