@@ -13,9 +13,9 @@
 #include "core/attr.h"
 #include "core/err.h"
 #include "core/offload.h"
-#include "target/scsi/opcode.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/lu_part.h"
+#include "target/scsi/opcode.h"
 
 enum alua_state {
 	ALUA_OPTIMIZED = 0,

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "target/scsi/alua.h"
-#include "target/scsi/handlers.h"
+#include "target/scsi/alua_commands.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/task.h"
 #include "transport/wire/be.h"

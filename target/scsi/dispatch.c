@@ -6,8 +6,12 @@
 
 #include <string.h>
 
-#include "target/scsi/handlers.h"
+#include "target/scsi/alua_commands.h"
+#include "target/scsi/copy_commands.h"
+#include "target/scsi/reservations_commands.h"
+#include "target/scsi/sbc_commands.h"
 #include "target/scsi/sbc_limits.h"
+#include "target/scsi/spc_commands.h"
 
 // Usage bits of an LBA or a count.
 #define X2 0xff, 0xff

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "target/scsi/alua.h"
-#include "target/scsi/handlers.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/spc_commands.h"
 #include "target/scsi/task.h"
 #include "transport/wire/be.h"
 

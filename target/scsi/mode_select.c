@@ -3,10 +3,10 @@
 // values change on the LU's home worker.
 #include <stdlib.h>
 
-#include "target/scsi/handlers.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/mode.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/spc_commands.h"
 #include "target/scsi/task.h"
 #include "transport/wire/be.h"
 

@@ -3,11 +3,11 @@
 // Task's worker.
 #include <string.h>
 
-#include "target/scsi/handlers.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/mode.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/sbc_lba.h"
+#include "target/scsi/spc_commands.h"
 #include "target/scsi/task.h"
 #include "transport/wire/be.h"
 

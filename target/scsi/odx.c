@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "target/scsi/copy_commands.h"
 #include "target/scsi/copy_job.h"
-#include "target/scsi/opcode.h"
-#include "target/scsi/handlers.h"
 #include "target/scsi/lu.h"
+#include "target/scsi/opcode.h"
 #include "target/scsi/taskset.h"
 #include "target/scsi/third_party.h"
 #include "transport/wire/be.h"

@@ -3,7 +3,7 @@
 // USING TOKEN, and the token. Task's worker.
 #include <string.h>
 
-#include "target/scsi/handlers.h"
+#include "target/scsi/copy_commands.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/third_party.h"
 #include "transport/wire/be.h"

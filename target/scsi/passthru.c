@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/scsi/opcode.h"
 #include "target/scsi/io_log.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/opcode.h"
 #include "target/scsi/task_priv.h"
 
 struct passthru {

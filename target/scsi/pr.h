@@ -10,10 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "target/scsi/opcode.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/lu_part.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/opcode.h"
 #include "target/scsi/pr_tid.h"
 #include "target/scsi/task.h"
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/scsi/handlers.h"
 #include "target/scsi/pr.h"
+#include "target/scsi/reservations_commands.h"
 #include "transport/wire/be.h"
 
 // All registrants: each of them holds the reservation; its key is 0.

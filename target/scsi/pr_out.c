@@ -7,8 +7,8 @@
 
 #include "core/offload.h"
 #include "target/scsi/alua.h"
-#include "target/scsi/handlers.h"
 #include "target/scsi/pr.h"
+#include "target/scsi/reservations_commands.h"
 #include "target/scsi/state_file.h"
 #include "target/scsi/taskset.h"
 #include "transport/wire/be.h"

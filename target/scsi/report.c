@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/scsi/handlers.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/lu_part.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/opcode.h"
 #include "target/scsi/sbc_lba.h"
 #include "target/scsi/sbc_limits.h"
+#include "target/scsi/spc_commands.h"
 #include "target/scsi/task.h"
 #include "transport/wire/be.h"
 

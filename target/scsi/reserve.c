@@ -4,8 +4,8 @@
 // nexuses, and RESERVE conflicts for the others.
 #include <stdlib.h>
 
-#include "target/scsi/handlers.h"
 #include "target/scsi/pr.h"
+#include "target/scsi/reservations_commands.h"
 #include "transport/wire/be.h"
 
 struct reserve {

@@ -3,8 +3,8 @@
 // data-out and, if they are equal, writes the second half; no other command sees or changes the
 // blocks meanwhile, since the range is frozen on every worker from before the read until after the
 // write. Task's worker.
-#include "target/scsi/handlers.h"
 #include "target/scsi/lu.h"
+#include "target/scsi/sbc_commands.h"
 #include "target/scsi/sbc_limits.h"
 #include "target/scsi/sbc_rw.h"
 #include "target/scsi/sbc_walk.h"

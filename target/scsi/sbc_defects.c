@@ -3,7 +3,7 @@
 // lists here are valid and empty. Task's worker.
 #include <string.h>
 
-#include "target/scsi/handlers.h"
+#include "target/scsi/sbc_commands.h"
 #include "target/scsi/task.h"
 #include "transport/wire/be.h"
 

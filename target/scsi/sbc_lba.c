@@ -2,8 +2,8 @@
 // Operands of block commands, see sbc_lba.h. Pure functions; task's worker.
 #include "target/scsi/sbc_lba.h"
 
-#include "target/scsi/opcode.h"
 #include "target/scsi/lu.h"
+#include "target/scsi/opcode.h"
 #include "target/scsi/task.h"
 #include "transport/wire/be.h"
 

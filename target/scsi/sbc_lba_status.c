@@ -4,8 +4,8 @@
 // continues from its end. Task's worker.
 #include <string.h>
 
-#include "target/scsi/handlers.h"
 #include "target/scsi/lu.h"
+#include "target/scsi/sbc_commands.h"
 #include "target/scsi/sbc_limits.h"
 #include "target/scsi/sbc_walk.h"
 #include "target/scsi/task.h"

@@ -2,9 +2,9 @@
 // READ CAPACITY and SYNCHRONIZE CACHE (SBC-3 5.15, 5.16, 5.22, 5.23). Task's worker.
 #include <string.h>
 
-#include "target/scsi/handlers.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/sbc_commands.h"
 #include "target/scsi/sbc_limits.h"
 #include "target/scsi/task.h"
 #include "transport/wire/be.h"

@@ -3,9 +3,9 @@
 //
 // The protocol accesses a RAM disk's memory directly: a read ends before this function returns, a
 // write when the protocol has stored the bytes. Other backstores use pool buffers.
-#include "target/scsi/handlers.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/sbc_commands.h"
 #include "target/scsi/sbc_lba.h"
 #include "target/scsi/sbc_rw.h"
 #include "target/scsi/task.h"

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/scsi/handlers.h"
 #include "target/scsi/lu.h"
+#include "target/scsi/sbc_commands.h"
 #include "target/scsi/sbc_sanitize_run.h"
 #include "target/scsi/task.h"
 #include "transport/wire/be.h"

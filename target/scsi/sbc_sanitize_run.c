@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "core/buf.h"
-#include "target/scsi/opcode.h"
 #include "target/scsi/io_log.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/lu_part.h"
 #include "target/scsi/medium.h"
+#include "target/scsi/opcode.h"
 #include "target/scsi/sbc_sanitize_mark.h"
 #include "target/scsi/taskset.h"
 

@@ -5,9 +5,9 @@
 // it again only with allow_restart. LOEJ ejects and loads the medium of a removable unit. The home
 // worker, which alone changes lu->medium, asks every worker whether a nexus prevents removal, which
 // also prevents loading.
-#include "target/scsi/handlers.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/sbc_commands.h"
 #include "target/scsi/sbc_walk.h"
 #include "target/scsi/task.h"
 #include "target/scsi/ua.h"

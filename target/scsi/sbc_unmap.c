@@ -2,8 +2,8 @@
 // UNMAP (SBC-3 5.28). The whole parameter list is checked before the first block changes;
 // then the descriptors are processed one after another. The backstore handles blocks outside whole
 // granules: with LBPRZ it zeroes what it cannot free. Task's worker.
-#include "target/scsi/handlers.h"
 #include "target/scsi/lu.h"
+#include "target/scsi/sbc_commands.h"
 #include "target/scsi/sbc_lba.h"
 #include "target/scsi/sbc_limits.h"
 #include "target/scsi/sbc_rw.h"

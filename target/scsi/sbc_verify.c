@@ -2,8 +2,8 @@
 // VERIFY(10), (12), (16) (SBC-3 5.29 to 5.31) and WRITE AND VERIFY(10), (12), (16) (SBC-3
 // 5.37 to 5.39). Reads go through the backstore: with the page cache, the verified data is that of
 // a READ. Task's worker.
-#include "target/scsi/handlers.h"
 #include "target/scsi/lu.h"
+#include "target/scsi/sbc_commands.h"
 #include "target/scsi/sbc_lba.h"
 #include "target/scsi/sbc_rw.h"
 #include "target/scsi/sbc_walk.h"

@@ -4,10 +4,10 @@
 // and written from there, a slice at a time. Task's worker.
 #include <string.h>
 
-#include "target/scsi/opcode.h"
-#include "target/scsi/handlers.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/opcode.h"
+#include "target/scsi/sbc_commands.h"
 #include "target/scsi/sbc_limits.h"
 #include "target/scsi/sbc_rw.h"
 #include "target/scsi/sbc_walk.h"

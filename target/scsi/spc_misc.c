@@ -3,10 +3,10 @@
 // and the diagnostic commands (SPC-4 6). Task's worker.
 #include <string.h>
 
-#include "target/scsi/handlers.h"
 #include "target/scsi/lu.h"
-#include "target/scsi/nexus.h"
 #include "target/scsi/medium.h"
+#include "target/scsi/nexus.h"
+#include "target/scsi/spc_commands.h"
 #include "target/scsi/task.h"
 #include "transport/wire/be.h"
 

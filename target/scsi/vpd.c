@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/scsi/handlers.h"
+#include "target/scsi/copy_commands.h"
 #include "target/scsi/inquiry.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/mode.h"

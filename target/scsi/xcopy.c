@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "target/scsi/copy_commands.h"
 #include "target/scsi/copy_job.h"
-#include "target/scsi/handlers.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/third_party.h"
 #include "transport/wire/be.h"

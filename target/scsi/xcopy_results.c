@@ -3,8 +3,8 @@
 // (SPC-4 6.17, 6.18, 6.20): the results of an EXTENDED COPY, and its limits.
 #include <string.h>
 
+#include "target/scsi/copy_commands.h"
 #include "target/scsi/copy_job.h"
-#include "target/scsi/handlers.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/third_party.h"
 #include "target/scsi/xcopy.h"
