@@ -14,7 +14,7 @@
 #include "target/config/txn.h"
 #include "target/iscsi/portal.h"
 #include "target/iscsi/view.h"
-#include "target/scsi/alua.h"
+#include "target/scsi/alua/alua.h"
 #include "target/scsi/lu.h"
 
 enum { STORAGE_OPTIONS_MAX = 12, NAME_MAX_LEN = 127, LUN_MAX = 16383 };

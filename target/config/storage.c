@@ -10,8 +10,8 @@
 
 #include "target/config/file.h"
 #include "target/config/model.h"
-#include "target/scsi/device_server.h"
 #include "target/scsi/medium.h"
+#include "target/scsi/server/device_server.h"
 
 // Busy files are retried soonest: a file held by a killed predecessor is free as soon as the kernel
 // has cleaned up.

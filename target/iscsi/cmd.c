@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "target/iscsi/conn.h"
-#include "target/scsi/device_server.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/server/device_server.h"
 #include "transport/wire/be.h"
 
 #define FREE_KEEP 1024

@@ -5,8 +5,9 @@
 //
 // The home worker keeps the oldest requests in a FIFO and activates one when no older one overlaps;
 // a round then tells every channel, which answers when its last overlapping task has ended.
-// The range of an active freeze stands in each channel's list, where submit.c looks. How many there
-// are at a time is limited, since commands and freezes look at each of them; the others queue.
+// The range of an active freeze stands in each channel's list, where server/submit.c looks. How
+// many there are at a time is limited, since commands and freezes look at each of them; the others
+// queue.
 #include <errno.h>
 #include <stdlib.h>
 

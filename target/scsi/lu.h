@@ -17,15 +17,15 @@
 #include "core/worker.h"
 #include "target/scsi/ua.h"
 
-struct alua; // alua.c: target port groups
+struct alua; // alua/groups.c: target port groups
 struct device_server;
 struct io_log; // io_log.c: failures of the storage
 struct lu;
 struct nexus;
-struct pr_state; // pr.c: registrations and the reservation, home worker
-struct pr_view;	 // pr.c: immutable snapshot of the above, one per channel
+struct pr_state; // reservations/state.c: registrations and the reservation, home worker
+struct pr_view;	 // reservations/state.c: immutable snapshot of the above, one per channel
 struct task;
-struct third_party; // third_party.c
+struct third_party; // copy/results.c
 
 // Settings of a storage object; the rows are in lu_attr.c. Written by the control thread
 // with relaxed atomic stores of single fields, read anywhere.
@@ -101,7 +101,7 @@ struct lu {
 	uint32_t block_size, block_shift;
 	struct backstore *bs; // top of the stack; lu_bs() on the I/O path
 	struct alua *alua;    // home worker writes; readers see relaxed atomics
-	uint32_t sanitize;    // sbc_sanitize.h: 0 idle; atomic
+	uint32_t sanitize;    // medium.h: 0 idle; atomic
 	uint32_t rod_tokens;  // number of valid ROD tokens for its blocks, relaxed atomic
 	uint8_t medium;	      // enum lu_medium, relaxed atomic
 	uint8_t d_sense, swp; // mode page 0Ah, relaxed atomics; MODE SELECT at home
@@ -131,7 +131,7 @@ struct lu {
 	struct msg freeze_msg;
 	struct pr_state *pr;		 // home worker
 	bool sanitize_ause;		 // of the last SANITIZE, relaxed atomic
-	bool is_space_low;		 // sbc_thin.c, control thread
+	bool is_space_low;		 // sbc/thin_threshold.c, control thread
 	bool sanitize_stops;		 // sanitize_stop() was called, relaxed atomic
 	uint32_t prevented;		 // nexuses that prevent medium removal, relaxed atomic
 	struct third_party *third_party; // copy results

@@ -38,7 +38,7 @@ extern const struct lu_part freeze_part; // freeze.c
 // All slots are required. Constant.
 struct device_server {
 	const struct lu_part *const *parts; // in order of attach; ends with NULL
-	const struct opcode_row *rows;	    // of dispatch.h
+	const struct opcode_row *rows;	    // of server/dispatch.h
 	// task_submit(), for the internal tasks of a copy manager.
 	void (*submit)(struct task *t);
 	// Revokes the ROD tokens of [lba, lba + blocks), of which lu has some. Any worker.

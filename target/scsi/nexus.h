@@ -60,7 +60,7 @@ struct nexus_lun {
 	bool prevents_removal; // PREVENT ALLOW MEDIUM REMOVAL
 	bool has_accessed;     // a command has read, written or verified the medium
 	uint8_t pr_standing;
-	uint64_t pr_version; // pr_rules.c: the reservation table of pr_standing
+	uint64_t pr_version; // reservations/rules.c: the reservation table of pr_standing
 	struct nexus *nexus;
 	struct lun_leave *leave;   // the change of map that removes it, or NULL
 	struct list channel_link;  // in channel->nexus_luns
@@ -129,7 +129,7 @@ struct nexus {
 	uint64_t pool_used, pool_limit;
 	struct list pool_waiters;
 	struct buf_wait pool_wait;
-	// Running copies, and commands that wait to start one (copy_turn.c).
+	// Running copies, and commands that wait to start one (copy/turn.c).
 	unsigned copies;
 	struct list copy_waiters;
 	bool is_turning_copies;

@@ -32,7 +32,7 @@ enum {
 	OP_MEDIUM = 8,	    // needs a medium: refused while ejected or under SANITIZE
 	OP_IGNORES_UA = 16, // runs without reporting a pending unit attention
 	OP_NO_LU = 32,	    // also runs for a LUN that does not exist
-	OP_RANGE = 64,	    // task->lba/blocks are decoded and checked beforehand (sbc_lba.h)
+	OP_RANGE = 64,	    // task->lba/blocks are decoded and checked beforehand (sbc/lba.h)
 	OP_DPO = 128,	    // CDB byte 1 bit 4 is DPO, accepted if DPOFUA is advertised
 	OP_FUA = 256,	    // ... bit 3 is FUA, likewise; task->fua
 	OP_PROTECT = 512,   // ... bits 7-5 are RD/WR/VRPROTECT: must be zero, PROTECT is 0

@@ -18,9 +18,9 @@
 #include "target/iscsi/portal.h"
 #include "target/iscsi/sessions.h"
 #include "target/iscsi/view.h"
-#include "target/scsi/device_server.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/server/device_server.h"
 #include "transport/wire/be.h"
 #include "transport/wire/iscsi.h"
 

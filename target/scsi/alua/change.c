@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A change of access states (SPC-4 5.15.2.6): with a delay through the state transitioning; saved
+// to a file; reported to initiators by unit attention. LU's home worker.
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/scsi/alua/alua.h"
+#include "target/scsi/state_file.h"
+
+#define MAGIC "farblock alua 1\n"
+
+void alua_change_init(struct alua_change *c, struct lu *lu)
+{
+	memset(c, 0, sizeof *c);
+	c->lu = lu;
+	memset(c->states, ALUA_KEEP, sizeof c->states);
+	for (unsigned i = 0; i < lu->alua->nslots; i++)
+		c->ids[i] = alua_load(&lu->alua->slots[i].id);
+}
+
+// The group whose state changes, or NULL: unchanged, or deleted meanwhile.
+static struct alua_attr *target(struct alua_change *c, unsigned slot)
+{
+	struct alua_slot *s = &c->lu->alua->slots[slot];
+	if (c->states[slot] == ALUA_KEEP || alua_load(&s->id) != c->ids[slot])
+		return NULL;
+	return &s->attr;
+}
+
+static void set_states(struct alua_change *c, bool is_final)
+{
+	for (unsigned i = 0; i < ALUA_GROUPS_MAX; i++) {
+		struct alua_attr *attr = target(c, i);
+		if (!attr)
+			continue;
+		uint32_t state = is_final ? c->states[i] : ALUA_TRANSITIONING;
+		__atomic_store_n(&attr->alua_access_state, state, __ATOMIC_RELAXED);
+		__atomic_store_n(&attr->alua_access_status, c->is_explicit ? 1 : 2,
+				 __ATOMIC_RELAXED);
+	}
+	alua_refresh_plain(c->lu);
+}
+
+static void begin(struct alua_change *c);
+
+// Runs the first change, and later ones while they end at once: a loop instead of recursion, since
+// peers determine their number.
+static void drain(struct alua *a)
+{
+	struct list *first;
+	if (a->is_draining)
+		return;
+	a->is_draining = true;
+	while ((first = list_first(&a->changes))) {
+		struct alua_change *c = list_entry(first, struct alua_change, link);
+		if (c->is_started)
+			break;
+		c->is_started = true;
+		begin(c);
+	}
+	a->is_draining = false;
+}
+
+static void end(struct alua_change *c)
+{
+	struct lu *lu = lu_get(c->lu); // the owner may drop the last one
+	free(c->text);
+	c->text = NULL;
+	if (!c->only_writes)
+		ua_raise_lu(lu, UA_ALUA_CHANGED, c->except);
+	list_remove(&c->link);
+	c->done(c);
+	drain(lu->alua);
+	lu_put(lu);
+}
+
+static void write_file(struct offload *o)
+{
+	struct alua_change *c = container_of(o, struct alua_change, offload);
+	char name[64];
+	snprintf(name, sizeof name, "tpgs_%s", c->lu->unit_serial);
+	if (state_file_write(c->lu->state_dir, "alua", name, c->text, c->text_len, NULL))
+		c->result = -EIO;
+}
+
+static void written(struct offload *o)
+{
+	end(container_of(o, struct alua_change, offload));
+}
+
+static bool is_kept(struct alua_change *c)
+{
+	if (c->only_writes)
+		return c->lu->state_dir;
+	for (unsigned i = 0; i < ALUA_GROUPS_MAX; i++) {
+		const struct alua_attr *attr = target(c, i);
+		if (attr && alua_load(&attr->alua_write_metadata))
+			return c->lu->state_dir;
+	}
+	return false;
+}
+
+static void settle(struct timer *t)
+{
+	struct alua_change *c = container_of(t, struct alua_change, timer);
+	set_states(c, true);
+	if (!is_kept(c)) {
+		end(c);
+		return;
+	}
+	c->text = alua_saved_format(c->lu->alua, &c->text_len);
+	if (!c->text) {
+		c->result = -EIO;
+		end(c);
+		return;
+	}
+	c->offload.work = write_file;
+	c->offload.done = written;
+	offload_submit(&c->offload);
+}
+
+static uint32_t delay_msecs(struct alua_change *c)
+{
+	uint32_t longest = 0;
+	for (unsigned i = 0; i < ALUA_GROUPS_MAX; i++) {
+		const struct alua_attr *attr = target(c, i);
+		if (!attr || alua_load(&attr->alua_access_state) == c->states[i])
+			continue;
+		uint32_t delay = alua_load(&attr->trans_delay_msecs);
+		longest = delay > longest ? delay : longest;
+	}
+	return longest;
+}
+
+static void begin(struct alua_change *c)
+{
+	uint32_t delay = delay_msecs(c);
+	timer_init(&c->timer, settle);
+	if (!delay) {
+		settle(&c->timer);
+		return;
+	}
+	set_states(c, false);
+	timer_arm(c->lu->home, &c->timer, (uint64_t)delay * 1000);
+}
+
+void alua_change_start(struct alua_change *c)
+{
+	c->is_started = false;
+	list_push_back(&c->lu->alua->changes, &c->link);
+	drain(c->lu->alua);
+}
+
+char *alua_saved_format(const struct alua *a, size_t *ret_len)
+{
+	char *text = NULL;
+	FILE *f = open_memstream(&text, ret_len);
+	if (!f)
+		return NULL;
+	fputs(MAGIC, f);
+	for (unsigned i = 0; i < a->nslots; i++) {
+		const struct alua_slot *s = &a->slots[i];
+		if (alua_load(&s->id) != ALUA_SLOT_FREE && alua_load(&s->attr.alua_write_metadata))
+			fprintf(f, "%" PRIu32 " %" PRIu32 " %" PRIu32 "\n", alua_load(&s->id),
+				alua_load(&s->attr.alua_access_state),
+				alua_load(&s->attr.alua_access_status));
+	}
+	bool failed = ferror(f);
+	if (fclose(f) || failed) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+// A decimal number up to max and the character after it.
+static bool take(const char **p, const char *last, unsigned max, char after, unsigned *ret)
+{
+	unsigned v = 0;
+	const char *from = *p;
+	for (; *p < last && **p >= '0' && **p <= '9'; (*p)++)
+		if ((v = v * 10 + (unsigned)(**p - '0')) > max)
+			return false;
+	*ret = v;
+	return *p != from && *p < last && *(*p)++ == after;
+}
+
+int alua_saved_parse(struct alua_saved *ret, uint32_t *ret_n, const char *text, size_t len)
+{
+	const char *p = text, *last = text + len;
+	uint32_t n = 0;
+	*ret_n = 0;
+	if (len < sizeof MAGIC - 1 || memcmp(p, MAGIC, sizeof MAGIC - 1))
+		return -EBADMSG;
+	for (p += sizeof MAGIC - 1; p < last; n++) {
+		unsigned id, state, status;
+		if (n == ALUA_GROUPS_MAX || !take(&p, last, 65535, ' ', &id) ||
+		    !take(&p, last, ALUA_OFFLINE, ' ', &state) || !take(&p, last, 2, '\n', &status))
+			return -EBADMSG;
+		ret[n] = (struct alua_saved){ (uint16_t)id, (uint8_t)state, (uint8_t)status };
+	}
+	*ret_n = n;
+	return 0;
+}
