@@ -8,11 +8,14 @@
 // The range of an active freeze stands in each channel's list, where server/submit.c looks. How
 // many there are at a time is limited, since commands and freezes look at each of them; the others
 // queue.
+#include "target/scsi/freeze.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
 #include "target/scsi/lu.h"
 #include "target/scsi/lu_part.h"
+#include "target/scsi/lu_round.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/task_priv.h"
 #include "target/scsi/taskset.h"

@@ -12,9 +12,10 @@
 #include <stdint.h>
 
 #include "backstores/backstore.h"
-#include "core/attr.h"
 #include "core/list.h"
 #include "core/worker.h"
+#include "target/scsi/lu_attr.h"
+#include "target/scsi/lu_counters.h"
 #include "target/scsi/ua.h"
 
 struct alua; // alua/groups.c: target port groups
@@ -27,56 +28,10 @@ struct pr_view;	 // reservations/state.c: immutable snapshot of the above, one p
 struct task;
 struct third_party; // copy/results.c
 
-// Settings of a storage object; the rows are in lu_attr.c. Written by the control thread
-// with relaxed atomic stores of single fields, read anywhere.
-struct lu_attr {
-	// Fields read by every command come first: see struct lu.
-	uint32_t block_size, queue_depth, max_transfer_kib, emulate_fua_write;
-	uint32_t emulate_tpu, emulate_tpws;
-	uint32_t emulate_caw, emulate_3pc, emulate_pr, emulate_tas, emulate_ua_intlck_ctrl;
-	uint32_t emulate_write_cache, emulate_fua_read, emulate_dpo;
-	uint32_t emulate_model_alias, emulate_rest_reord, emulate_rsoc;
-	uint32_t enforce_pr_isids, force_pr_aptpl;
-	uint32_t is_nonrot, optimal_sectors, max_write_same_len;
-	uint32_t max_unmap_lba_count, max_unmap_block_desc_count;
-	uint32_t unmap_granularity, unmap_granularity_alignment, unmap_zeroes_data;
-	uint32_t pi_prot_type, pi_prot_format, pi_prot_verify, alua_support, pgr_support;
-	uint32_t hw_block_size, hw_queue_depth, hw_max_sectors, hw_pi_prot_type, submit_type;
-	// ours
-	uint32_t removable, max_caw_blocks, atomic_write_kib;
-	uint32_t thin_threshold_percent;
-	struct bs_faults faults; // filters error and delay
-	char vendor[9], product[17], revision[5];
-};
-
-extern const struct attr_row lu_attr_rows[]; // of struct lu_attr, targetcli's names first
-
-// Latency histogram: bucket i counts commands that took less than 2^i us (the last: more).
-#define LU_LATENCY_BUCKETS 24
-enum lu_op { LU_OP_READ, LU_OP_WRITE, LU_OP_OTHER, LU_OP_MAX };
-struct lu_counters {
-	struct lu_op_counters {
-		uint64_t commands, bytes, latency_sum_us;
-		uint64_t latency[LU_LATENCY_BUCKETS];
-	} op[LU_OP_MAX];
-	uint64_t errors; // CHECK CONDITION other than unit attentions
-	// Of a logical unit only: time that its commands were with the backstore, in rounds of the
-	// worker as the latencies are. 0 for what moves in a RAM disk's own memory.
-	uint64_t storage_ns;
-};
-
-// A range of blocks that tasks must not touch while a COMPARE AND WRITE or the like owns it.
-struct lu_frozen {
-	struct list link;
-	struct list waiters; // tasks that wait for it; each looks for another one afterwards
-	uint64_t lba, blocks;
-	const struct task *owner; // it passes
-};
-
 // One worker's view of the LU. Touched by that worker only.
 struct lu_channel {
 	struct list tasks;    // submitted and not done, in order of arrival
-	struct list frozen;   // struct lu_frozen; empty on the fast path
+	struct list frozen;   // struct lu_frozen of freeze.h; empty on the fast path
 	struct pr_view *pr;   // NULL: no reservation, no registrations
 	uint64_t reserved_by; // nexus id that holds RESERVE(6/10), 0 none
 	struct lu_counters counters;
@@ -154,14 +109,6 @@ void lu_set_closed(struct lu *lu, struct worker *control, void (*closed)(void *a
 struct lu *lu_get(struct lu *lu); // any thread
 void lu_put(struct lu *lu);	  // any thread; NULL is fine
 
-// Checks the settings before use: -EINVAL with text for contradictory ones. Applies one setting to
-// a live LU and raises its unit attention. Control thread.
-int lu_attr_check(const struct lu_attr *attr, const struct bs_limits *limits, struct err *e);
-int lu_attr_apply(struct lu *lu, const struct attr_row *row, const char *text, struct err *e);
-// For lu_new(): adds the filters of attr.faults to the stack.
-int lu_faults_apply(struct lu *lu, struct err *e);
-// For lu_new(), on failure: restores the original stack.
-void lu_faults_remove(struct lu *lu);
 // Largest READ or WRITE in blocks: max_transfer_kib and the backstore's own limit. Any thread.
 uint32_t lu_max_transfer(const struct lu *lu);
 
@@ -171,62 +118,6 @@ void lu_set_size(struct lu *lu, uint64_t bytes);
 
 // The calling worker's channel, created if needed. NULL: no memory.
 struct lu_channel *lu_channel(struct lu *lu);
-
-// Runs each(channel, round) on every worker that has a channel, then done(round) on the
-// calling worker, possibly before lu_round_start() returns. Data worker. The caller sets
-// each, done and awaits (or NULL), and the memory lives until done. The calling worker's
-// own channel is served at once.
-//
-// A channel may come into being meanwhile: it copies the shared state under lu->lock. So
-// change that state under lu->lock first, then start the round; each() may then find the
-// change made already and must not mind.
-//
-// What a round waits for may be memory that a transport reads from or writes to, and so up to a
-// peer. That has a limit, however the peer trickles.
-struct lu_round_slot {
-	struct msg msg;
-	struct lu_round *round;
-	struct lu_channel *channel;
-	struct lu_round_slot *next; // in the blocker's awaited_by
-	struct timer limit;	    // armed while there is a blocker
-	unsigned looks;		    // how often it has passed
-	bool is_telling;	    // armed to look for one more
-};
-struct lu_round {
-	void (*each)(struct lu_channel *c, struct lu_round *r);
-	// Whether the round waits for t, a task of the channel's set. Asked after each(), on the
-	// channel's worker, of one task after the other, and again of the one it waits for when
-	// that changes. A task that comes or begins later has looked at what each() has done, so
-	// that the round need not wait for it. NULL: for none.
-	bool (*awaits)(const struct lu_round *r, const struct task *t);
-	void (*done)(struct lu_round *r);
-	// private
-	struct lu_round_slot slots[WORKER_MAX], own;
-	struct lu *lu;
-	struct worker *home;
-	unsigned pending; // atomic
-};
-void lu_round_start(struct lu_round *r, struct lu *lu);
-// How long a round waits for data that transports are moving. Then the nexuses of those tasks are
-// called (nexus_ops.overdue). A variable for tests.
-extern uint32_t lu_round_limit_ms;
-// For a task with awaited_by that changes: rounds that need not wait for it any longer continue,
-// but not before this function has returned to the worker's loop.
-void lu_round_watch_next(struct task *t, bool is_leaving);
-
-// Freezes [lba, lba + blocks) for t on every channel and waits until no task in flight there
-// overlaps; granted runs on t's worker, possibly at once. Ranges that overlap wait for each
-// other, FIFO. Tasks that come later and overlap wait (TASK_WAITS_TURN) until lu_thaw().
-// Between the call and granted t must not touch the medium. A task aborted meanwhile ends
-// instead of being granted; without memory it ends with BUSY. Task's worker; one at a time.
-void lu_freeze(struct task *t, uint64_t lba, uint64_t blocks, void (*granted)(struct task *t));
-// Ends it: the medium is as t leaves it. Ending the task does it too.
-void lu_thaw(struct task *t);
-
-static inline bool lu_ranges_overlap(uint64_t a, uint64_t na, uint64_t b, uint64_t nb)
-{
-	return na && nb && (a < b ? b - a < na : a - b < nb);
-}
 
 // Sum of the channels' counters; may be slightly inconsistent. Any thread.
 void lu_counters_sum(const struct lu *lu, struct lu_counters *ret);
@@ -241,12 +132,6 @@ static inline struct backstore *lu_bs(const struct lu *lu)
 static inline uint8_t *lu_memory(const struct lu *lu)
 {
 	return __atomic_load_n(&lu->memory, __ATOMIC_RELAXED);
-}
-
-// A setting; the control thread may change it concurrently.
-static inline uint32_t lu_setting(const uint32_t *field)
-{
-	return __atomic_load_n(field, __ATOMIC_RELAXED);
 }
 
 // The cache mode that initiators see: that of the backstore, or "writethrough" if every write is

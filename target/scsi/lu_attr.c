@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What the attributes of a logical unit mean: their check, the filters for injected faults, limits
 // and cache mode. Control thread, unless lu.h says otherwise.
+#include "target/scsi/lu_attr.h"
+
 #include <errno.h>
 
 #include "target/scsi/lu.h"

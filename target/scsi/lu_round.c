@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Rounds: one piece of work on every worker that has a channel of a logical unit, see lu.h.
 // One worker asks, every worker answers on its own thread.
+#include "target/scsi/lu_round.h"
+
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/task.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The state of the medium, see medium.h.
+#include "target/scsi/lu_round.h"
 #include "target/scsi/medium.h"
 
 #include "target/scsi/lu.h"

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "target/scsi/lu.h"
-#include "target/scsi/nexus.h"
 #include "target/scsi/task.h"
 
 // Aborts the tasks of c. sends_status() returns whether the initiator of a task gets TASK ABORTED;

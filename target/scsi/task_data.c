@@ -7,6 +7,7 @@
 
 #include "target/scsi/io_log.h"
 #include "target/scsi/lu.h"
+#include "target/scsi/lu_round.h"
 #include "target/scsi/medium.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/task_pool.h"

@@ -3,8 +3,8 @@
 // for blocks. It keeps lists and runs nothing. Worker of the channel.
 #pragma once
 
+#include "target/scsi/freeze.h"
 #include "target/scsi/lu.h"
-#include "target/scsi/nexus.h"
 #include "target/scsi/task.h"
 
 // Links t into its channel's set. Returns whether the task attributes permit it to run now (SAM-5
@@ -54,13 +54,6 @@ bool taskset_await_aborts(struct nexus_lun *nl, struct aborts_wait *w, void (*fn
 static inline bool task_is_aborting(const struct task *t)
 {
 	return t->is_aborted && (t->state != TASK_DONE || t->is_landing);
-}
-
-// t has come to a state in which rounds may no longer wait for it (lu_round.awaits).
-static inline void lu_round_recheck(struct task *t)
-{
-	if (t->awaited_by)
-		lu_round_watch_next(t, false);
 }
 
 // True while t waits for its data-out or for memory, and none of the disk's memory is in the

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "target/scsi/lu.h"
+#include "target/scsi/lu_round.h"
 #include "target/scsi/taskset.h"
 
 // By a write-protected path CLEAR TASK SET is denied, and a reset ends the tasks of its own nexus

@@ -11,7 +11,6 @@
 
 #include "core/buf.h"
 #include "core/worker.h"
-#include "target/scsi/nexus.h"
 #include "target/scsi/progress.h"
 #include "target/scsi/task.h"
 

@@ -7,6 +7,7 @@
 
 #include "core/offload.h"
 #include "target/scsi/alua/alua.h"
+#include "target/scsi/lu_round.h"
 #include "target/scsi/reservations/commands.h"
 #include "target/scsi/reservations/reservations.h"
 #include "target/scsi/state_file.h"

@@ -12,6 +12,7 @@
 
 #include "target/scsi/lu.h"
 #include "target/scsi/lu_part.h"
+#include "target/scsi/lu_round.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/opcode.h"
 #include "target/scsi/reservations/transport_id.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The reservations of a logical unit as one of its parts: the state, the queue of changes at the
 // home worker, and the effects of restart, reset and nexus loss.
+#include "target/scsi/lu_round.h"
 #include "target/scsi/reservations/reservations.h"
 
 #include <errno.h>

@@ -3,6 +3,7 @@
 // data-out and, if they are equal, writes the second half; no other command sees or changes the
 // blocks meanwhile, since the range is frozen on every worker from before the read until after the
 // write. Task's worker.
+#include "target/scsi/freeze.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/sbc/commands.h"
 #include "target/scsi/sbc/limits.h"

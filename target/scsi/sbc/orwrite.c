@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // ORWRITE(16) (SBC-3 5.7): the medium becomes the OR of itself and the data-out. The range is
 // frozen on every worker while slices of it are read, combined and written. Task's worker.
+#include "target/scsi/freeze.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/sbc/commands.h"
 #include "target/scsi/sbc/lba.h"

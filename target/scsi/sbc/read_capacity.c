@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "target/scsi/lu.h"
-#include "target/scsi/nexus.h"
 #include "target/scsi/sbc/commands.h"
 #include "target/scsi/sbc/limits.h"
 #include "target/scsi/task.h"

@@ -2,6 +2,7 @@
 // The operation behind SANITIZE (SBC-4 4.11), on the logical unit's home worker: waits until no
 // admitted command accesses the medium any more, then processes the blocks in slices, one per round
 // of the worker's loop, and flushes. It holds a reference of the unit.
+#include "target/scsi/lu_round.h"
 #include "target/scsi/sbc/sanitize_run.h"
 
 #include <errno.h>

@@ -6,6 +6,7 @@
 // worker, which alone changes lu->medium, asks every worker whether a nexus prevents removal, which
 // also prevents loading.
 #include "target/scsi/lu.h"
+#include "target/scsi/lu_round.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/sbc/commands.h"
 #include "target/scsi/sbc/walk.h"

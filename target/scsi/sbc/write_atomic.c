@@ -4,6 +4,7 @@
 // of the write. This does not cover power failures: a RAM disk loses everything, a file or block
 // device may keep a part of the write unless it reports otherwise (bs_limits.atomic_write_max);
 // atomic_write_kib is the administrator's declaration for the rest. Task's worker.
+#include "target/scsi/freeze.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/sbc/commands.h"
 #include "target/scsi/sbc/limits.h"

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "target/scsi/lu.h"
-#include "target/scsi/nexus.h"
 #include "target/scsi/spc/commands.h"
 #include "target/scsi/spc/mode.h"
 #include "target/scsi/task.h"

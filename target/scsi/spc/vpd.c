@@ -5,7 +5,6 @@
 
 #include "target/scsi/copy/commands.h"
 #include "target/scsi/lu.h"
-#include "target/scsi/nexus.h"
 #include "target/scsi/spc/inquiry.h"
 #include "target/scsi/spc/mode.h"
 #include "target/scsi/task.h"
