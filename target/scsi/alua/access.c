@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The commands permitted in an access state (SPC-4 5.15.2.4 to 5.15.2.8), as a table, and whether
 // any group restricts them. Any thread; readers use relaxed atomics.
-#include "target/scsi/alua/alua.h"
+#include "target/scsi/alua/access.h"
 
 #include "target/scsi/sense.h"
 

@@ -12,10 +12,7 @@
 
 #include "core/attr.h"
 #include "core/err.h"
-#include "core/offload.h"
-#include "target/scsi/lu.h"
 #include "target/scsi/lu_part.h"
-#include "target/scsi/opcode.h"
 
 enum alua_state {
 	ALUA_OPTIMIZED = 0,
@@ -78,104 +75,4 @@ void alua_port_remove(struct lu *lu, uint16_t relative_port);
 // Copies the name of a port of lu; false: no port. Any thread.
 bool alua_port_name(struct lu *lu, uint16_t relative_port, char *ret, size_t size);
 
-// TPGS bits of INQUIRY byte 5 (30h) for a path of this group. Any thread.
-uint8_t alua_tpgs(const struct lu *lu, uint16_t group);
-
-uint32_t alua_check_slow(const struct lu *lu, uint16_t group, const struct opcode_row *row);
-uint32_t alua_delay_slow(const struct lu *lu, uint16_t group);
-
-#define ALUA_SLOT_FREE 0x10000u
-struct alua_slot {
-	uint32_t id;		  // or ALUA_SLOT_FREE; relaxed atomic
-	uint32_t order;		  // of creation
-	char name[ALUA_NAME_MAX]; // control thread
-	struct alua_attr attr;	  // single fields, relaxed atomics
-};
-
-struct alua_port {
-	uint16_t relative_port, group;
-	char *name;
-};
-
-struct alua_saved { // a state saved by the last run
-	uint16_t id;
-	uint8_t state, status;
-};
-
-struct alua {
-	uint32_t is_plain; // every group is active/optimized: nothing to check. Relaxed atomic
-	uint32_t nslots;   // used so far, including freed ones
-	struct alua_slot slots[ALUA_GROUPS_MAX];
-	struct alua_port *ports; // nports, by number; under lu->lock
-	uint32_t nports;
-	uint32_t next_order;
-	struct list changes; // struct alua_change, the first one runs. Home worker
-	bool is_draining;
-	uint32_t nsaved;
-	struct alua_saved saved[ALUA_GROUPS_MAX]; // for alua_group_configure(). Control thread
-};
-
-// 0, or the sense code for refusing row's command on a path of group. Any thread.
-static inline uint32_t alua_check(const struct lu *lu, uint16_t group, const struct opcode_row *row)
-{
-	if (__builtin_expect(__atomic_load_n(&lu->alua->is_plain, __ATOMIC_RELAXED), 1))
-		return 0;
-	return alua_check_slow(lu, group, row);
-}
-
-// The delay of commands that access the medium, in ms: of a group that is active/non-optimized and
-// has nonop_delay_msecs. Any thread.
-static inline uint32_t alua_delay(const struct lu *lu, uint16_t group)
-{
-	if (__builtin_expect(__atomic_load_n(&lu->alua->is_plain, __ATOMIC_RELAXED), 1))
-		return 0;
-	return alua_delay_slow(lu, group);
-}
-
 extern const struct lu_part alua_part;
-
-// --- For the part's own files ---------------------------------------------------------
-
-#define ALUA_KEEP 0xff
-
-// A change of states, of one group or several. Embedded in its owner.
-struct alua_change {
-	struct list link;
-	struct lu *lu;			     // with a reference
-	uint8_t states[ALUA_GROUPS_MAX];     // new state by slot, or ALUA_KEEP
-	uint32_t ids[ALUA_GROUPS_MAX];	     // the former group of the slot
-	bool is_explicit;		     // by SET TARGET PORT GROUPS
-	bool only_writes;		     // no change of state: only the saved states change
-	const struct nexus *except;	     // requested it and needs no unit attention
-	int result;			     // 0, or -EIO: in force, but not written to the file
-	void (*done)(struct alua_change *c); // home worker
-	bool is_started;
-	struct timer timer;
-	struct offload offload;
-	char *text;
-	size_t text_len;
-};
-
-// An empty change for lu.
-void alua_change_init(struct alua_change *c, struct lu *lu);
-// Starts it after the earlier ones. Home worker; the memory must stay valid until done.
-void alua_change_start(struct alua_change *c);
-
-// The states to save as text for state_file_write(), free(); NULL: no memory.
-char *alua_saved_format(const struct alua *a, size_t *ret_len);
-// Reads such text; -EBADMSG. At most ALUA_GROUPS_MAX entries.
-int alua_saved_parse(struct alua_saved *ret, uint32_t *ret_n, const char *text, size_t len);
-
-// The slot of a group id, or ALUA_GROUPS_MAX. Any thread.
-unsigned alua_slot_of(const struct lu *lu, uint32_t id);
-// Supported states for REPORT TARGET PORT GROUPS.
-uint8_t alua_supported(const struct alua_attr *a);
-// Whether a group supports state, by command or administrator.
-bool alua_can_enter(const struct alua_attr *a, uint32_t state);
-// Updates is_plain. Any thread.
-void alua_refresh_plain(struct lu *lu);
-
-static inline uint32_t alua_load(const uint32_t *field)
-{
-	return __atomic_load_n(field, __ATOMIC_RELAXED);
-}

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A change of access states (SPC-4 5.15.2.6): with a delay through the state transitioning; saved
 // to a file; reported to initiators by unit attention. LU's home worker.
+#include "target/scsi/alua/change.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/scsi/alua/alua.h"
 #include "target/scsi/state_file.h"
 
 #define MAGIC "farblock alua 1\n"

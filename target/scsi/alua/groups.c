@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/log.h"
+#include "target/scsi/alua/change.h"
 #include "target/scsi/state_file.h"
 
 static void store(uint32_t *field, uint32_t v)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/scsi/alua/alua.h"
+#include "target/scsi/alua/access.h"
 
 // Index of the port, or its insertion point.
 static uint32_t port_index(const struct alua *a, uint16_t relative_port)

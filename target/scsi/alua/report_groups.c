@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/scsi/alua/alua.h"
+#include "target/scsi/alua/access.h"
 #include "target/scsi/alua/commands.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/task.h"

@@ -3,7 +3,7 @@
 // state changes; the command ends when the new states are in force.
 #include <stdlib.h>
 
-#include "target/scsi/alua/alua.h"
+#include "target/scsi/alua/change.h"
 #include "target/scsi/alua/commands.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/task.h"

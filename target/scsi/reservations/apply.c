@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // PERSISTENT RESERVE OUT as a function from one table to the next (SPC-4 5.13.7 to 5.13.11).
 // Pure; each service action is one function in the table at the end, working on a copy.
+#include "target/scsi/reservations/request.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/scsi/reservations/reservations.h"
 #include "target/scsi/ua.h"
 
 enum {

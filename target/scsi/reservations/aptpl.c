@@ -2,6 +2,8 @@
 // The APTPL file (SPC-4 5.13.5): registrations and reservation that survive a loss of power,
 // as lines of text in <state_dir>/pr/aptpl_<unit serial>. Names are hexadecimal, so that they
 // cannot contain a separator. The parser trusts nothing, although the file has a checksum.
+#include "target/scsi/reservations/aptpl.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,7 +11,7 @@
 #include <string.h>
 
 #include "core/log.h"
-#include "target/scsi/reservations/reservations.h"
+#include "target/scsi/lu.h"
 #include "target/scsi/state_file.h"
 
 #define MAGIC "farblock aptpl 1\n"

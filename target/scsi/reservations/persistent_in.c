@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "target/scsi/lu_part.h"
 #include "target/scsi/reservations/commands.h"
-#include "target/scsi/reservations/reservations.h"
+#include "target/scsi/reservations/state.h"
+#include "target/scsi/task.h"
 #include "transport/wire/be.h"
 
 // All registrants: each of them holds the reservation; its key is 0.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The parameter list of PERSISTENT RESERVE OUT (SPC-4 6.16.3 basic, 6.16.4 REGISTER AND
 // MOVE). Pure; every length is checked against the bytes that were received.
+#include "target/scsi/reservations/request.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/scsi/reservations/reservations.h"
 #include "transport/wire/be.h"
 
 #define BASIC_LIST 24

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 
 #include "target/scsi/reservations/commands.h"
-#include "target/scsi/reservations/reservations.h"
+#include "target/scsi/reservations/state.h"
+#include "target/scsi/task.h"
 #include "transport/wire/be.h"
 
 struct reserve {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Access under a reservation, as a table (SPC-4 table 65, SBC-3 table 13), and the check on the I/O
 // path. Nexus's worker; reads only the channel's snapshot.
+#include "target/scsi/opcode.h"
 #include "target/scsi/reservations/reservations.h"
+#include "target/scsi/reservations/state.h"
 
 enum { ANYONE, REGISTERED, HOLDER };
 
@@ -66,10 +68,9 @@ static uint8_t standing(const struct pr_view *v, struct nexus_lun *nl)
 	return nl->pr_standing;
 }
 
-bool pr_conflict_slow(const struct lu_channel *c, struct nexus_lun *nl,
-		      const struct opcode_row *row, const struct task *t)
+bool pr_conflict_slow(struct nexus_lun *nl, const struct opcode_row *row)
 {
-	(void)t;
+	const struct lu_channel *c = nl->channel;
 	if (c->reserved_by && pr_is_reserved(c->lu->pr) && reserve_conflict(c, nl, row))
 		return true;
 	if (!c->pr)

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The reservations of a logical unit as one of its parts: the state, the queue of changes at the
 // home worker, and the effects of restart, reset and nexus loss.
+#include "target/scsi/reservations/state.h"
+
 #include "target/scsi/lu_round.h"
+#include "target/scsi/reservations/aptpl.h"
 #include "target/scsi/reservations/reservations.h"
 
 #include <errno.h>

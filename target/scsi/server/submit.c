@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // From the protocol's task_submit() to the handler: the checks, cheap ones first, in the priority
 // of SAM-5 5.3 and SPC-4 4.5. Task's worker; nothing here allocates, locks or sends a message.
-#include "target/scsi/alua/alua.h"
+#include "target/scsi/alua/access.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/medium.h"
 #include "target/scsi/nexus.h"
@@ -64,7 +64,7 @@ static bool write_check(struct task *t)
 static bool access_check(struct task *t)
 {
 	const struct opcode_row *row = t->row;
-	if (pr_conflict(t->nl->channel, t->nl, row, t)) {
+	if (pr_conflict(t->nl, row)) {
 		task_finish(t, STATUS_RESERVATION_CONFLICT);
 		return false;
 	}

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "target/scsi/alua/alua.h"
+#include "target/scsi/alua/access.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/spc/commands.h"

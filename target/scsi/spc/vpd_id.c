@@ -3,7 +3,7 @@
 // the same over every path, transport and restart. Task's worker.
 #include <string.h>
 
-#include "target/scsi/alua/alua.h"
+#include "target/scsi/alua/access.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/spc/inquiry.h"

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/scsi/alua/alua.h"
-#include "target/scsi/reservations/reservations.h"
+#include "target/scsi/alua/change.h"
+#include "target/scsi/reservations/aptpl.h"
 #include "target/scsi/state_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "core/log.h"
+#include "target/scsi/reservations/aptpl.h"
 #include "target/scsi/reservations/pr_bench.h"
-#include "target/scsi/reservations/reservations.h"
 #include "target/scsi/state_file.h"
 
 static char dir[64];

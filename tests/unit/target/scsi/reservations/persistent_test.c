@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "target/scsi/reservations/pr_bench.h"
-#include "target/scsi/reservations/reservations.h"
+#include "target/scsi/reservations/table.h"
 
 static int setup(void **state)
 {

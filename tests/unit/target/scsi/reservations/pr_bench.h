@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "target/scsi/reservations/reservations.h"
 #include "target/scsi/scsi_bench.h"
 #include "transport/wire/be.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The table of registrations, see reservations.h: references, copies, lookups. Any thread.
+#include "target/scsi/reservations/table.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "target/scsi/reservations/reservations.h"
 
 struct pr_view *pr_view_copy(const struct pr_view *from, uint32_t extra)
 {
