@@ -4,14 +4,10 @@
 #include "target/scsi/alua/change.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/scsi/state_file.h"
-
-#define MAGIC "farblock alua 1\n"
+#include "target/scsi/alua/saved.h"
 
 void alua_change_init(struct alua_change *c, struct lu *lu)
 {
@@ -81,10 +77,7 @@ static void end(struct alua_change *c)
 static void write_file(struct offload *o)
 {
 	struct alua_change *c = container_of(o, struct alua_change, offload);
-	char name[64];
-	snprintf(name, sizeof name, "tpgs_%s", c->lu->unit_serial);
-	if (state_file_write(c->lu->state_dir, "alua", name, c->text, c->text_len, NULL))
-		c->result = -EIO;
+	c->result = alua_saved_write(c->lu, c->text, c->text_len);
 }
 
 static void written(struct offload *o)
@@ -153,56 +146,4 @@ void alua_change_start(struct alua_change *c)
 	c->is_started = false;
 	list_push_back(&c->lu->alua->changes, &c->link);
 	drain(c->lu->alua);
-}
-
-char *alua_saved_format(const struct alua *a, size_t *ret_len)
-{
-	char *text = NULL;
-	FILE *f = open_memstream(&text, ret_len);
-	if (!f)
-		return NULL;
-	fputs(MAGIC, f);
-	for (unsigned i = 0; i < a->nslots; i++) {
-		const struct alua_slot *s = &a->slots[i];
-		if (alua_load(&s->id) != ALUA_SLOT_FREE && alua_load(&s->attr.alua_write_metadata))
-			fprintf(f, "%" PRIu32 " %" PRIu32 " %" PRIu32 "\n", alua_load(&s->id),
-				alua_load(&s->attr.alua_access_state),
-				alua_load(&s->attr.alua_access_status));
-	}
-	bool failed = ferror(f);
-	if (fclose(f) || failed) {
-		free(text);
-		return NULL;
-	}
-	return text;
-}
-
-// A decimal number up to max and the character after it.
-static bool take(const char **p, const char *last, unsigned max, char after, unsigned *ret)
-{
-	unsigned v = 0;
-	const char *from = *p;
-	for (; *p < last && **p >= '0' && **p <= '9'; (*p)++)
-		if ((v = v * 10 + (unsigned)(**p - '0')) > max)
-			return false;
-	*ret = v;
-	return *p != from && *p < last && *(*p)++ == after;
-}
-
-int alua_saved_parse(struct alua_saved *ret, uint32_t *ret_n, const char *text, size_t len)
-{
-	const char *p = text, *last = text + len;
-	uint32_t n = 0;
-	*ret_n = 0;
-	if (len < sizeof MAGIC - 1 || memcmp(p, MAGIC, sizeof MAGIC - 1))
-		return -EBADMSG;
-	for (p += sizeof MAGIC - 1; p < last; n++) {
-		unsigned id, state, status;
-		if (n == ALUA_GROUPS_MAX || !take(&p, last, 65535, ' ', &id) ||
-		    !take(&p, last, ALUA_OFFLINE, ' ', &state) || !take(&p, last, 2, '\n', &status))
-			return -EBADMSG;
-		ret[n] = (struct alua_saved){ (uint16_t)id, (uint8_t)state, (uint8_t)status };
-	}
-	*ret_n = n;
-	return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Changes of access states, one after the other at the LU's home worker, and the file of states.
+// Changes of access states, one after the other at the LU's home worker.
 #pragma once
 
 #include "core/offload.h"
@@ -29,8 +29,3 @@ struct alua_change {
 void alua_change_init(struct alua_change *c, struct lu *lu);
 // Starts it after the earlier ones. Home worker; the memory must stay valid until done.
 void alua_change_start(struct alua_change *c);
-
-// The states to save as text for state_file_write(), free(); NULL: no memory.
-char *alua_saved_format(const struct alua *a, size_t *ret_len);
-// Reads such text; -EBADMSG. At most ALUA_GROUPS_MAX entries.
-int alua_saved_parse(struct alua_saved *ret, uint32_t *ret_n, const char *text, size_t len);

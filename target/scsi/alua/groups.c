@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/log.h"
 #include "target/scsi/alua/change.h"
-#include "target/scsi/state_file.h"
+#include "target/scsi/alua/saved.h"
 
 static void store(uint32_t *field, uint32_t v)
 {
@@ -281,28 +280,6 @@ int alua_group_set(struct lu *lu, const char *name, const struct attr_row *row, 
 
 // --- The part ---------------------------------------------------------------------------
 
-static void load_saved(struct lu *lu)
-{
-	struct alua *a = lu->alua;
-	struct err e = { 0 };
-	char name[64], *text;
-	size_t len;
-	if (!lu->state_dir)
-		return;
-	snprintf(name, sizeof name, "tpgs_%s", lu->unit_serial);
-	int res = state_file_read(&text, &len, lu->state_dir, "alua", name, &e);
-	if (!res) {
-		res = alua_saved_parse(a->saved, &a->nsaved, text, len);
-		free(text);
-	}
-	if (res != -EBADMSG)
-		return;
-	log_warn("%s: ALUA states: file damaged and kept aside, all groups start "
-		 "active/optimized",
-		 lu->name);
-	state_file_set_aside(lu->state_dir, "alua", name);
-}
-
 static int attach(struct lu *lu, struct err *e)
 {
 	struct alua *a = calloc(1, sizeof *a);
@@ -311,7 +288,7 @@ static int attach(struct lu *lu, struct err *e)
 	a->is_plain = 1;
 	list_init(&a->changes);
 	lu->alua = a;
-	load_saved(lu);
+	alua_saved_load(lu);
 	return slot_fill(lu, ALUA_DEFAULT_GROUP, 0, e);
 }
 

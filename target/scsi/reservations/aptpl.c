@@ -13,6 +13,7 @@
 #include "core/log.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/state_file.h"
+#include "target/scsi/state_text.h"
 
 #define MAGIC "farblock aptpl 1\n"
 
@@ -44,39 +45,7 @@ char *pr_store_format(const struct pr_view *v, size_t *ret_len)
 		put_hex(f, r->port.target_port, strlen(r->port.target_port));
 		fputc('\n', f);
 	}
-	bool failed = ferror(f);
-	if (fclose(f) || failed) {
-		free(text);
-		return NULL;
-	}
-	return text;
-}
-
-// The unread rest.
-struct cursor {
-	const char *p, *end;
-};
-
-static bool take(struct cursor *c, const char *word)
-{
-	size_t len = strlen(word);
-	if ((size_t)(c->end - c->p) < len || memcmp(c->p, word, len))
-		return false;
-	c->p += len;
-	return true;
-}
-
-static bool take_number(struct cursor *c, uint64_t max, uint64_t *ret)
-{
-	uint64_t v = 0;
-	const char *from = c->p;
-	for (; c->p < c->end && *c->p >= '0' && *c->p <= '9'; c->p++) {
-		v = v * 10 + (unsigned)(*c->p - '0');
-		if (v > max)
-			return false;
-	}
-	*ret = v;
-	return c->p != from;
+	return state_text_close(f, &text);
 }
 
 static int digit_of(char ch)
@@ -85,11 +54,11 @@ static int digit_of(char ch)
 }
 
 // Decodes hexadecimal digits into at most max bytes; "-" means empty.
-static bool take_hex(struct cursor *c, uint8_t *out, size_t max, size_t *ret_len)
+static bool take_hex(struct state_text *c, uint8_t *out, size_t max, size_t *ret_len)
 {
 	size_t n = 0;
 	*ret_len = 0;
-	if (take(c, "-"))
+	if (state_text_take(c, "-"))
 		return true;
 	while (c->end - c->p >= 2 && digit_of(c->p[0]) >= 0 && digit_of(c->p[1]) >= 0) {
 		if (n == max)
@@ -101,7 +70,7 @@ static bool take_hex(struct cursor *c, uint8_t *out, size_t max, size_t *ret_len
 	return n;
 }
 
-static bool take_reg(struct cursor *c, struct pr_reg *reg)
+static bool take_reg(struct state_text *c, struct pr_reg *reg)
 {
 	uint8_t bytes[256];
 	uint64_t all, port;
@@ -110,31 +79,34 @@ static bool take_reg(struct cursor *c, struct pr_reg *reg)
 		return false;
 	for (int i = 0; i < 8; i++)
 		reg->key = reg->key << 8 | bytes[i];
-	if (!reg->key || !take(c, " ") || !take_number(c, 1, &all) || !take(c, " ") ||
-	    !take_number(c, UINT16_MAX, &port) || !take(c, " "))
+	if (!reg->key || !state_text_take(c, " ") || !state_text_number(c, 1, &all) ||
+	    !state_text_take(c, " ") || !state_text_number(c, UINT16_MAX, &port) ||
+	    !state_text_take(c, " "))
 		return false;
 	reg->all_tg_pt = all;
 	reg->port.relative_port = (uint16_t)port;
 	if (!take_hex(c, bytes, PR_TID_MAX, &len) ||
-	    pr_tid_parse(&reg->port.tid, bytes, len, &used) || used != len || !take(c, " "))
+	    pr_tid_parse(&reg->port.tid, bytes, len, &used) || used != len ||
+	    !state_text_take(c, " "))
 		return false;
 	if (!take_hex(c, bytes, PR_PORT_MAX - 1, &len) || memchr(bytes, 0, len))
 		return false;
 	memcpy(reg->port.target_port, bytes, len);
-	return take(c, "\n");
+	return state_text_take(c, "\n");
 }
 
-static bool take_header(struct cursor *c, struct pr_view *head)
+static bool take_header(struct state_text *c, struct pr_view *head)
 {
 	uint64_t generation, type, holder = 0, count;
-	if (!take(c, MAGIC) || !take(c, "generation ") ||
-	    !take_number(c, UINT32_MAX, &generation) || !take(c, "\ntype ") ||
-	    !take_number(c, PR_EA_AR, &type) || !take(c, "\nholder "))
+	if (!state_text_take(c, MAGIC) || !state_text_take(c, "generation ") ||
+	    !state_text_number(c, UINT32_MAX, &generation) || !state_text_take(c, "\ntype ") ||
+	    !state_text_number(c, PR_EA_AR, &type) || !state_text_take(c, "\nholder "))
 		return false;
-	bool is_nobody = take(c, "-1");
-	if (!is_nobody && !take_number(c, PR_REGS_MAX - 1, &holder))
+	bool is_nobody = state_text_take(c, "-1");
+	if (!is_nobody && !state_text_number(c, PR_REGS_MAX - 1, &holder))
 		return false;
-	if (!take(c, "\nregistrations ") || !take_number(c, PR_REGS_MAX, &count) || !take(c, "\n"))
+	if (!state_text_take(c, "\nregistrations ") || !state_text_number(c, PR_REGS_MAX, &count) ||
+	    !state_text_take(c, "\n"))
 		return false;
 	bool needs_holder = type && !pr_type_is_all_registrants((unsigned)type);
 	if ((type && (!pr_type_is_valid((unsigned)type) || !count)) || needs_holder == is_nobody ||
@@ -149,7 +121,7 @@ static bool take_header(struct cursor *c, struct pr_view *head)
 
 int pr_store_parse(struct pr_view **ret, const char *text, size_t len)
 {
-	struct cursor c = { text, text + len };
+	struct state_text c = { text, text + len };
 	struct pr_view head = { 0 };
 	if (!take_header(&c, &head))
 		return -EBADMSG;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/scsi/alua/change.h"
+#include "target/scsi/alua/saved.h"
 #include "target/scsi/reservations/aptpl.h"
 #include "target/scsi/state_file.h"
 
