@@ -112,6 +112,12 @@ static void freeze_granted(struct lu_round *r)
 	send_grant(freeze_of(r));
 }
 
+static const struct lu_round_ops freeze_round_ops = {
+	.each = freeze_each,
+	.awaits = freeze_awaits,
+	.done = freeze_granted,
+};
+
 static bool has_older_overlap(const struct lu *lu, const struct lu_freeze *f)
 {
 	list_for_each (it, &lu->freezes) {
@@ -136,10 +142,7 @@ static void freeze_activate(struct lu_freeze *f)
 		return;
 	}
 	r->freeze = f;
-	r->round.each = freeze_each;
-	r->round.awaits = freeze_awaits;
-	r->round.done = freeze_granted;
-	lu_round_start(&r->round, f->lu);
+	lu_round_start(&r->round, f->lu, &freeze_round_ops);
 }
 
 static void freeze_enter(struct lu *lu, struct lu_freeze *f)
@@ -244,17 +247,14 @@ static void thaw_finished(struct lu_round *r)
 	freeze_free(freeze_of(r));
 }
 
-static void thaw(struct lu_freeze *f)
+static const struct lu_round_ops thaw_round_ops = { .each = thaw_each, .done = thaw_finished };
+
+static void freeze_end(struct lu_freeze *f)
 {
-	if (!f->round) {
+	if (f->round)
+		lu_round_start(&f->round->round, f->lu, &thaw_round_ops);
+	else
 		freeze_free(f);
-		return;
-	}
-	struct lu_round *r = &f->round->round;
-	r->each = thaw_each;
-	r->awaits = NULL;
-	r->done = thaw_finished;
-	lu_round_start(r, f->lu);
 }
 
 // The first that waited for [lba, lba + blocks) and for no other freeze.
@@ -279,7 +279,7 @@ static void thaw_arrived(struct msg *m)
 	f->is_active = false;
 	pthread_mutex_unlock(&lu->lock);
 	lu->freeze_count--;
-	thaw(f);
+	freeze_end(f);
 	while ((f = next_to_activate(lu, lba, blocks)))
 		freeze_activate(f);
 	refill_post(lu);

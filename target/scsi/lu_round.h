@@ -6,17 +6,21 @@
 #include "target/scsi/lu.h"
 #include "target/scsi/task.h"
 
-// Runs each(channel, round) on every worker that has a channel, then done(round) on the
-// calling worker, possibly before lu_round_start() returns. Data worker. The caller sets
-// each, done and awaits (or NULL), and the memory lives until done. The calling worker's
-// own channel is served at once.
-//
-// A channel may come into being meanwhile: it copies the shared state under lu->lock. So
-// change that state under lu->lock first, then start the round; each() may then find the
-// change made already and must not mind.
-//
-// What a round waits for may be memory that a transport reads from or writes to, and so up to a
-// peer. That has a limit, however the peer trickles.
+struct lu_round;
+
+struct lu_round_ops {
+	// Runs on every worker that has a channel. NULL: nothing to do there.
+	void (*each)(struct lu_channel *c, struct lu_round *r);
+	// Whether the round waits for t, a task of the channel's set. Asked after each(), on the
+	// channel's worker, of one task after the other, and again of the one it waits for when
+	// that changes. A task that comes or begins later has looked at what each() has done, so
+	// that the round need not wait for it. NULL: for none.
+	bool (*awaits)(const struct lu_round *r, const struct task *t);
+	// Runs on the worker that started the round; the owner has the memory back.
+	void (*done)(struct lu_round *r);
+};
+
+// Private.
 struct lu_round_slot {
 	struct msg msg;
 	struct lu_round *round;
@@ -27,20 +31,22 @@ struct lu_round_slot {
 	bool is_telling;	    // armed to look for one more
 };
 struct lu_round {
-	void (*each)(struct lu_channel *c, struct lu_round *r);
-	// Whether the round waits for t, a task of the channel's set. Asked after each(), on the
-	// channel's worker, of one task after the other, and again of the one it waits for when
-	// that changes. A task that comes or begins later has looked at what each() has done, so
-	// that the round need not wait for it. NULL: for none.
-	bool (*awaits)(const struct lu_round *r, const struct task *t);
-	void (*done)(struct lu_round *r);
-	// private
+	const struct lu_round_ops *ops;
 	struct lu_round_slot slots[WORKER_MAX], own;
 	struct lu *lu;
 	struct worker *home;
 	unsigned pending; // atomic
 };
-void lu_round_start(struct lu_round *r, struct lu *lu);
+// Starts r, whose memory lives until done, which may run before this returns. Data worker. The
+// calling worker's own channel is served at once.
+//
+// A channel may come into being meanwhile: it copies the shared state under lu->lock. So
+// change that state under lu->lock first, then start the round; each() may then find the
+// change made already and must not mind.
+//
+// What a round waits for may be memory that a transport reads from or writes to, and so up to a
+// peer. That has a limit, however the peer trickles.
+void lu_round_start(struct lu_round *r, struct lu *lu, const struct lu_round_ops *ops);
 // How long a round waits for data that transports are moving. Then the nexuses of those tasks are
 // called (nexus_ops.overdue). A variable for tests.
 extern uint32_t lu_round_limit_ms;

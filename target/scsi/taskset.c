@@ -29,7 +29,7 @@ static bool order_permits(const struct nexus_lun *nl, const struct task *t)
 	return t->attr == TASK_ORDERED ? !nl->begun : !nl->is_ordering;
 }
 
-static void begin(struct task *t)
+static void begin_task(struct task *t)
 {
 	t->has_begun = true;
 	t->nl->begun++;
@@ -62,7 +62,7 @@ bool taskset_enter(struct task *t, void (*next)(struct task *t))
 		wait_turn(t, &nl->turn_waiters, next);
 		return false;
 	}
-	begin(t);
+	begin_task(t);
 	return true;
 }
 
@@ -159,7 +159,7 @@ static struct task *next_ready(struct lu_channel *c)
 		struct task *t = next_in_order(list_entry(it, struct nexus_lun, ready_link));
 		if (t) {
 			list_remove(&t->turn_link);
-			begin(t);
+			begin_task(t);
 			return t;
 		}
 		list_remove(it);

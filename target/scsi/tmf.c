@@ -105,23 +105,26 @@ static void reset_round_done(struct lu_round *r)
 	worker_post(f->lu->home, &f->msg);
 }
 
-static void everywhere(struct tmf *f, void (*each)(struct lu_channel *c, struct lu_round *r),
-		       void (*done)(struct lu_round *r))
-{
-	f->round.each = each;
-	f->round.awaits = awaits_all;
-	f->round.done = done;
-	lu_round_start(&f->round, f->lu);
-}
+static const struct lu_round_ops clear_round = {
+	.each = clear_each,
+	.awaits = awaits_all,
+	.done = tmf_round_done,
+};
 
 static void clear_task_set(struct tmf *f)
 {
-	everywhere(f, clear_each, tmf_round_done);
+	lu_round_start(&f->round, f->lu, &clear_round);
 }
 
-static void reset(struct tmf *f)
+static const struct lu_round_ops reset_round = {
+	.each = reset_each,
+	.awaits = awaits_all,
+	.done = reset_round_done,
+};
+
+static void reset_lu(struct tmf *f)
 {
-	everywhere(f, reset_each, reset_round_done);
+	lu_round_start(&f->round, f->lu, &reset_round);
 }
 
 static void own_tasks_ended(struct msg *m)
@@ -151,8 +154,8 @@ typedef void tmf_fn(struct tmf *f);
 static tmf_fn *const functions[] = {
 	[TMF_ABORT_TASK_SET] = abort_task_set,
 	[TMF_CLEAR_TASK_SET] = clear_task_set,
-	[TMF_LU_RESET] = reset,
-	[TMF_TARGET_RESET] = reset,
+	[TMF_LU_RESET] = reset_lu,
+	[TMF_TARGET_RESET] = reset_lu,
 };
 
 // Those that a write-protected path may use.
@@ -164,14 +167,14 @@ static tmf_fn *const protected_functions[] = {
 
 static void tmf_start(struct tmf *f, struct nexus_lun *nl)
 {
-	tmf_fn *run = (nl->is_write_protected ? protected_functions : functions)[f->function];
-	if (!run) {
+	tmf_fn *function = (nl->is_write_protected ? protected_functions : functions)[f->function];
+	if (!function) {
 		f->done(f, TMF_DENIED);
 		return;
 	}
 	f->nl = nl;
 	f->lu = lu_get(nl->lu);
-	run(f);
+	function(f);
 }
 
 // TARGET RESET: one logical unit after the other.

@@ -41,11 +41,11 @@ static void set_states(struct alua_change *c, bool is_final)
 	alua_refresh_plain(c->lu);
 }
 
-static void begin(struct alua_change *c);
+static void change_begin(struct alua_change *c);
 
 // Runs the first change, and later ones while they end at once: a loop instead of recursion, since
 // peers determine their number.
-static void drain(struct alua *a)
+static void changes_run(struct alua *a)
 {
 	struct list *first;
 	if (a->is_draining)
@@ -56,12 +56,12 @@ static void drain(struct alua *a)
 		if (c->is_started)
 			break;
 		c->is_started = true;
-		begin(c);
+		change_begin(c);
 	}
 	a->is_draining = false;
 }
 
-static void end(struct alua_change *c)
+static void change_end(struct alua_change *c)
 {
 	struct lu *lu = lu_get(c->lu); // the owner may drop the last one
 	free(c->text);
@@ -70,19 +70,19 @@ static void end(struct alua_change *c)
 		ua_raise_lu(lu, UA_ALUA_CHANGED, c->except);
 	list_remove(&c->link);
 	c->done(c);
-	drain(lu->alua);
+	changes_run(lu->alua);
 	lu_put(lu);
 }
 
-static void write_file(struct offload *o)
+static void file_write(struct offload *o)
 {
 	struct alua_change *c = container_of(o, struct alua_change, offload);
 	c->result = alua_saved_write(c->lu, c->text, c->text_len);
 }
 
-static void written(struct offload *o)
+static void file_written(struct offload *o)
 {
-	end(container_of(o, struct alua_change, offload));
+	change_end(container_of(o, struct alua_change, offload));
 }
 
 static bool is_kept(struct alua_change *c)
@@ -97,22 +97,22 @@ static bool is_kept(struct alua_change *c)
 	return false;
 }
 
-static void settle(struct timer *t)
+static void change_settle(struct timer *t)
 {
 	struct alua_change *c = container_of(t, struct alua_change, timer);
 	set_states(c, true);
 	if (!is_kept(c)) {
-		end(c);
+		change_end(c);
 		return;
 	}
 	c->text = alua_saved_format(c->lu->alua, &c->text_len);
 	if (!c->text) {
 		c->result = -EIO;
-		end(c);
+		change_end(c);
 		return;
 	}
-	c->offload.work = write_file;
-	c->offload.done = written;
+	c->offload.work = file_write;
+	c->offload.done = file_written;
 	offload_submit(&c->offload);
 }
 
@@ -129,12 +129,12 @@ static uint32_t delay_msecs(struct alua_change *c)
 	return longest;
 }
 
-static void begin(struct alua_change *c)
+static void change_begin(struct alua_change *c)
 {
 	uint32_t delay = delay_msecs(c);
-	timer_init(&c->timer, settle);
+	timer_init(&c->timer, change_settle);
 	if (!delay) {
-		settle(&c->timer);
+		change_settle(&c->timer);
 		return;
 	}
 	set_states(c, false);
@@ -145,5 +145,5 @@ void alua_change_start(struct alua_change *c)
 {
 	c->is_started = false;
 	list_push_back(&c->lu->alua->changes, &c->link);
-	drain(c->lu->alua);
+	changes_run(c->lu->alua);
 }

@@ -19,18 +19,18 @@ struct set_groups { // the task's scratch
 	struct task *task;
 };
 
-static void changed(struct alua_change *c)
+static void set_changed(struct alua_change *c)
 {
 	task_home_done(container_of(c, struct set_groups, change)->task);
 }
 
-static void at_home(struct task *t)
+static void set_at_home(struct task *t)
 {
 	struct set_groups *s = t->scratch;
 	alua_change_start(&s->change);
 }
 
-static void finish(struct task *t)
+static void set_finish(struct task *t)
 {
 	const struct set_groups *s = t->scratch;
 	if (s->change.result)
@@ -67,7 +67,7 @@ static void fetched(struct task *t)
 	alua_change_init(&s->change, t->lu);
 	s->change.is_explicit = true;
 	s->change.except = t->nexus;
-	s->change.done = changed;
+	s->change.done = set_changed;
 	for (uint32_t at = 4; at < len; at += 4) {
 		int bad = take_descriptor(&s->change, list + at);
 		if (bad >= 0) {
@@ -75,7 +75,7 @@ static void fetched(struct task *t)
 			return;
 		}
 	}
-	task_at_home(t, at_home, finish);
+	task_at_home(t, set_at_home, set_finish);
 }
 
 void set_target_port_groups_run(struct task *t)

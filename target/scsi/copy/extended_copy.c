@@ -93,7 +93,7 @@ static bool make_piece(struct copy_piece *p, const struct task *t, const struct 
 	       copy_range_fits(to, p->to_at, p->length);
 }
 
-static void run(struct task *t)
+static void copy_begin(struct task *t)
 {
 	struct xcopy *x = t->scratch;
 	uint32_t n = 0;
@@ -129,7 +129,7 @@ static void fetched(struct task *t)
 	// Frees the list.
 	memcpy(x->cscds, x->request.cscds, (size_t)x->request.ncscds * XCOPY_CSCD_LEN);
 	x->request.cscds = x->cscds;
-	copy_await_turn(t, run);
+	copy_await_turn(t, copy_begin);
 }
 
 void extended_copy_run(struct task *t)

@@ -17,7 +17,7 @@
 enum state { IDLE, READING, READ, WRITING, WRITTEN };
 enum { READ_16 = 0x88, WRITE_16 = 0x8a, WRITE_SAME_16 = 0x93, NDOB = 0x01 };
 
-static void run(struct copy_job *j);
+static void job_run(struct copy_job *j);
 
 // Fills the data-out of a WRITE from the bounce buffer, unless it is that buffer; WRITE SAME
 // fetches nothing.
@@ -59,7 +59,7 @@ static void child_done(struct task *t)
 	task_release(t);
 	j->state = j->state == READING ? READ : WRITTEN;
 	if (!j->is_running)
-		run(j);
+		job_run(j);
 }
 
 static const struct task_ops child_ops = { .get_data = child_get_data, .done = child_done };
@@ -83,7 +83,8 @@ static void put_paths(const struct copy_job *j)
 	}
 }
 
-static void submit(struct copy_job *j, uint8_t opcode, const struct nexus_lun *nl, uint64_t at)
+static void child_submit(struct copy_job *j, uint8_t opcode, const struct nexus_lun *nl,
+			 uint64_t at)
 {
 	struct task *t = &j->child;
 	if (nexus_find_lun(nl->nexus, nl->number) != nl) {
@@ -142,10 +143,10 @@ static void start_chunk(struct copy_job *j)
 	j->chunk = chunk_of(j, p);
 	if (p->from) {
 		j->state = READING;
-		submit(j, READ_16, p->from, p->from_at + j->at);
+		child_submit(j, READ_16, p->from, p->from_at + j->at);
 	} else {
 		j->state = WRITING;
-		submit(j, WRITE_SAME_16, p->to, p->to_at + j->at);
+		child_submit(j, WRITE_SAME_16, p->to, p->to_at + j->at);
 	}
 }
 
@@ -153,7 +154,7 @@ static void start_write(struct copy_job *j)
 {
 	const struct copy_piece *p = &j->pieces[j->pieces_done];
 	j->state = WRITING;
-	submit(j, WRITE_16, p->to, p->to_at + j->at);
+	child_submit(j, WRITE_16, p->to, p->to_at + j->at);
 }
 
 static void count_chunk(struct copy_job *j)
@@ -175,7 +176,7 @@ static void skip_empty(struct copy_job *j)
 }
 
 // Continues until a child is in flight, the turn is over (-1) or the job has ended (its end).
-static int advance(struct copy_job *j)
+static int job_advance(struct copy_job *j)
 {
 	for (unsigned turns = 0;;) {
 		if (j->state == READING || j->state == WRITING)
@@ -205,10 +206,10 @@ static int advance(struct copy_job *j)
 	}
 }
 
-static void run(struct copy_job *j)
+static void job_run(struct copy_job *j)
 {
 	j->is_running = true;
-	int end = advance(j);
+	int end = job_advance(j);
 	j->is_running = false;
 	if (end < 0)
 		return;
@@ -218,12 +219,12 @@ static void run(struct copy_job *j)
 	j->done(j, (enum copy_end)end);
 }
 
-static void resumed(struct msg *m)
+static void job_resumed(struct msg *m)
 {
-	run(container_of(m, struct copy_job, resume));
+	job_run(container_of(m, struct copy_job, resume));
 }
 
-static void tell(struct copy_job *j)
+static void progress_tell(struct copy_job *j)
 {
 	uint64_t total = 0;
 	for (uint32_t i = 0; i < j->npieces; i++)
@@ -238,10 +239,10 @@ void copy_job_start(struct copy_job *j)
 	j->bytes_done = j->at = 0;
 	j->state = IDLE;
 	j->bounce = j->parent->sg[0].buf;
-	j->resume.fn = resumed;
+	j->resume.fn = job_resumed;
 	hold_paths(j);
-	tell(j);
-	run(j);
+	progress_tell(j);
+	job_run(j);
 }
 
 bool copy_range_fits(const struct lu *lu, uint64_t at, uint64_t length)

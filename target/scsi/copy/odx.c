@@ -60,7 +60,7 @@ static void keep_result(struct task *t, bool is_running, enum scsi_status status
 	copy_result_keep(t->lu, &r);
 }
 
-static void end(struct task *t, enum scsi_status status, uint32_t sense)
+static void odx_end(struct task *t, enum scsi_status status, uint32_t sense)
 {
 	struct odx *o = t->scratch;
 	keep_result(t, false, status, sense);
@@ -78,10 +78,6 @@ static void end(struct task *t, enum scsi_status status, uint32_t sense)
 
 // --- POPULATE TOKEN -----------------------------------------------------------------------
 
-static void drain_nothing(struct lu_channel *c, struct lu_round *r)
-{
-}
-
 // Counts writes to the token's blocks in flight. Later ones, and those not started yet, revoke the
 // token.
 static bool drain_awaits(const struct lu_round *r, const struct task *t)
@@ -97,8 +93,13 @@ static void drained(struct lu_round *r)
 	struct task *t = o->job.parent;
 	if (t->is_aborted)
 		rod_token_delete(o->token);
-	end(t, t->is_aborted ? STATUS_TASK_ABORTED : STATUS_GOOD, 0);
+	odx_end(t, t->is_aborted ? STATUS_TASK_ABORTED : STATUS_GOOD, 0);
 }
+
+static const struct lu_round_ops drain_round = {
+	.awaits = drain_awaits,
+	.done = drained,
+};
 
 static void populate(struct task *t)
 {
@@ -107,16 +108,13 @@ static void populate(struct task *t)
 	uint32_t type = r->has_type ? r->rod_type : ROD_TYPE_POINT_IN_TIME;
 	o->token = rod_token_new(t->lu, type, r->ranges, r->nranges, r->timeout);
 	if (!o->token) {
-		end(t, STATUS_BUSY, 0);
+		odx_end(t, STATUS_BUSY, 0);
 		return;
 	}
 	// Writes revoke the token from here on; earlier ones must end first. Writes need not wait
 	// for that.
 	o->job.parent = t;
-	o->drain.each = drain_nothing;
-	o->drain.awaits = drain_awaits;
-	o->drain.done = drained;
-	lu_round_start(&o->drain, t->lu);
+	lu_round_start(&o->drain, t->lu, &drain_round);
 }
 
 // --- WRITE USING TOKEN --------------------------------------------------------------------
@@ -136,13 +134,13 @@ static void written(struct copy_job *j, enum copy_end why)
 {
 	struct task *t = j->parent;
 	if (why == COPY_DONE)
-		end(t, STATUS_GOOD, 0);
+		odx_end(t, STATUS_GOOD, 0);
 	else if (why == COPY_INVALID)
-		end(t, STATUS_CHECK_CONDITION, SENSE_TOKEN_REVOKED);
+		odx_end(t, STATUS_CHECK_CONDITION, SENSE_TOKEN_REVOKED);
 	else if (why == COPY_FAILED && j->child_status == STATUS_RESERVATION_CONFLICT)
-		end(t, STATUS_RESERVATION_CONFLICT, 0);
+		odx_end(t, STATUS_RESERVATION_CONFLICT, 0);
 	else
-		end(t, STATUS_CHECK_CONDITION, SENSE_COPY_DEVICE_FAILED);
+		odx_end(t, STATUS_CHECK_CONDITION, SENSE_COPY_DEVICE_FAILED);
 }
 
 // The session's own path to the token's source.

@@ -62,8 +62,8 @@ static uint32_t check_lengths(const uint8_t *list, uint32_t len, uint32_t header
 	return 0;
 }
 
-static uint32_t begin(struct odx_request *ret, const uint8_t *list, uint32_t len, uint32_t header,
-		      uint32_t *ret_ranges, int *ret_field)
+static uint32_t parse_header(struct odx_request *ret, const uint8_t *list, uint32_t len,
+			     uint32_t header, uint32_t *ret_ranges, int *ret_field)
 {
 	uint32_t sense = check_lengths(list, len, header, ret_ranges);
 	memset(ret, 0, sizeof *ret);
@@ -76,7 +76,7 @@ static uint32_t begin(struct odx_request *ret, const uint8_t *list, uint32_t len
 uint32_t odx_parse_populate(struct odx_request *ret, const uint8_t *list, uint32_t len,
 			    uint64_t capacity, uint32_t block_size, int *ret_field)
 {
-	uint32_t ranges, sense = begin(ret, list, len, POPULATE_HEADER, &ranges, ret_field);
+	uint32_t ranges, sense = parse_header(ret, list, len, POPULATE_HEADER, &ranges, ret_field);
 	if (sense)
 		return sense;
 	ret->has_type = list[2] & 0x02;
@@ -97,7 +97,7 @@ uint32_t odx_parse_populate(struct odx_request *ret, const uint8_t *list, uint32
 uint32_t odx_parse_write(struct odx_request *ret, const uint8_t *list, uint32_t len,
 			 uint64_t capacity, uint32_t block_size, int *ret_field)
 {
-	uint32_t ranges, sense = begin(ret, list, len, WRITE_HEADER, &ranges, ret_field);
+	uint32_t ranges, sense = parse_header(ret, list, len, WRITE_HEADER, &ranges, ret_field);
 	if (sense)
 		return sense;
 	ret->deletes = list[2] & 0x02;

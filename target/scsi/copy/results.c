@@ -21,8 +21,8 @@ static bool is_odx_kind(uint8_t kind)
 	return kind != COPY_EXTENDED;
 }
 
-static struct copy_result *find(struct third_party *tp, uint64_t nexus_id, bool is_odx,
-				uint32_t list_id)
+static struct copy_result *result_find(struct third_party *tp, uint64_t nexus_id, bool is_odx,
+				       uint32_t list_id)
 {
 	list_for_each (it, &tp->results) {
 		struct copy_result *r = list_entry(it, struct copy_result, link);
@@ -33,7 +33,7 @@ static struct copy_result *find(struct third_party *tp, uint64_t nexus_id, bool 
 	return NULL;
 }
 
-static void drop(struct third_party *tp, struct copy_result *r)
+static void result_drop(struct third_party *tp, struct copy_result *r)
 {
 	list_remove(&r->link);
 	free(r);
@@ -49,11 +49,11 @@ void copy_result_keep(struct lu *lu, const struct copy_result *r)
 	*kept = *r;
 	kept->link = (struct list){ 0 };
 	pthread_mutex_lock(&tp->lock);
-	struct copy_result *old = find(tp, r->nexus_id, is_odx_kind(r->kind), r->list_id);
+	struct copy_result *old = result_find(tp, r->nexus_id, is_odx_kind(r->kind), r->list_id);
 	if (old)
-		drop(tp, old);
+		result_drop(tp, old);
 	else if (tp->nresults == RESULTS_MAX)
-		drop(tp, list_entry(list_first(&tp->results), struct copy_result, link));
+		result_drop(tp, list_entry(list_first(&tp->results), struct copy_result, link));
 	list_push_back(&tp->results, &kept->link);
 	tp->nresults++;
 	pthread_mutex_unlock(&tp->lock);
@@ -64,7 +64,7 @@ bool copy_result_find(struct lu *lu, const struct task *t, bool is_odx, uint32_t
 {
 	struct third_party *tp = lu->third_party;
 	pthread_mutex_lock(&tp->lock);
-	const struct copy_result *r = find(tp, t->nexus->id, is_odx, list_id);
+	const struct copy_result *r = result_find(tp, t->nexus->id, is_odx, list_id);
 	if (r)
 		*ret = *r;
 	pthread_mutex_unlock(&tp->lock);
@@ -75,9 +75,9 @@ void copy_result_drop(struct lu *lu, const struct copy_result *r)
 {
 	struct third_party *tp = lu->third_party;
 	pthread_mutex_lock(&tp->lock);
-	struct copy_result *kept = find(tp, r->nexus_id, is_odx_kind(r->kind), r->list_id);
+	struct copy_result *kept = result_find(tp, r->nexus_id, is_odx_kind(r->kind), r->list_id);
 	if (kept)
-		drop(tp, kept);
+		result_drop(tp, kept);
 	pthread_mutex_unlock(&tp->lock);
 }
 
@@ -99,7 +99,7 @@ static void detach(struct lu *lu)
 		return;
 	rod_tokens_drop(lu);
 	while (!list_empty(&tp->results))
-		drop(tp, list_entry(list_first(&tp->results), struct copy_result, link));
+		result_drop(tp, list_entry(list_first(&tp->results), struct copy_result, link));
 	pthread_mutex_destroy(&tp->lock);
 	free(tp);
 	lu->third_party = NULL;

@@ -31,7 +31,7 @@ static uint8_t state_of(const struct rod_token *t)
 }
 
 // Ends a valid token; lock held.
-static void end(struct rod_token *t, enum rod_state state)
+static void token_end(struct rod_token *t, enum rod_state state)
 {
 	if (state_of(t) != ROD_GOOD)
 		return;
@@ -47,12 +47,12 @@ static void unlink_token(struct rod_token *t)
 	rod_token_put(t);
 }
 
-static void expire(uint64_t now)
+static void tokens_expire(uint64_t now)
 {
 	list_for_each (it, &tokens) {
 		struct rod_token *t = list_entry(it, struct rod_token, link);
 		if (now >= t->expires)
-			end(t, ROD_EXPIRED);
+			token_end(t, ROD_EXPIRED);
 	}
 }
 
@@ -71,7 +71,7 @@ static void make_room(void)
 	}
 	if (!victim)
 		victim = list_entry(list_first(&tokens), struct rod_token, link);
-	end(victim, ROD_REVOKED);
+	token_end(victim, ROD_REVOKED);
 	unlink_token(victim);
 }
 
@@ -105,7 +105,7 @@ struct rod_token *rod_token_new(struct lu *lu, uint32_t type, const struct rod_r
 		t->blocks += ranges[i].blocks;
 	}
 	pthread_mutex_lock(&lock);
-	expire(clock_ns());
+	tokens_expire(clock_ns());
 	make_room();
 	list_push_back(&tokens, &t->link);
 	ntokens++;
@@ -129,7 +129,7 @@ uint32_t rod_token_find(struct rod_token **ret, const uint8_t bytes[ROD_TOKEN_LE
 	uint32_t sense = SENSE_TOKEN_UNKNOWN;
 	uint64_t now = clock_ns();
 	pthread_mutex_lock(&lock);
-	expire(now);
+	tokens_expire(now);
 	list_for_each (it, &tokens) {
 		struct rod_token *t = list_entry(it, struct rod_token, link);
 		// In constant time, since a token is a secret.
@@ -155,7 +155,7 @@ bool rod_token_is_good(const struct rod_token *t)
 void rod_token_delete(struct rod_token *t)
 {
 	pthread_mutex_lock(&lock);
-	end(t, ROD_DELETED);
+	token_end(t, ROD_DELETED);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -174,11 +174,11 @@ void rod_tokens_revoke(struct lu *lu, uint64_t lba, uint64_t blocks)
 	if (!blocks)
 		return;
 	pthread_mutex_lock(&lock);
-	expire(clock_ns());
+	tokens_expire(clock_ns());
 	list_for_each (it, &tokens) {
 		struct rod_token *t = list_entry(it, struct rod_token, link);
 		if (t->lu == lu && rod_token_covers(t, lba, blocks))
-			end(t, ROD_REVOKED);
+			token_end(t, ROD_REVOKED);
 	}
 	pthread_mutex_unlock(&lock);
 }
@@ -190,7 +190,7 @@ void rod_tokens_drop(struct lu *lu)
 		struct rod_token *t = list_entry(it, struct rod_token, link);
 		if (t->lu_id != lu->id)
 			continue;
-		end(t, ROD_REVOKED);
+		token_end(t, ROD_REVOKED);
 		unlink_token(t);
 	}
 	pthread_mutex_unlock(&lock);

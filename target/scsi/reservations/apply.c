@@ -40,7 +40,7 @@ static void check(struct apply *a, uint32_t sense)
 }
 
 // Notifies registration i of v, unless it is the nexus of the command.
-static void tell(struct apply *a, uint32_t i, enum ua ua)
+static void tell_nexus(struct apply *a, uint32_t i, enum ua ua)
 {
 	if (i != a->self && a->origin[i] != PR_NOBODY)
 		a->effects[a->origin[i]] =
@@ -50,10 +50,10 @@ static void tell(struct apply *a, uint32_t i, enum ua ua)
 static void tell_others(struct apply *a, enum ua ua)
 {
 	for (uint32_t i = 0; i < a->v->count; i++)
-		tell(a, i, ua);
+		tell_nexus(a, i, ua);
 }
 
-static void drop(struct apply *a, uint32_t i)
+static void drop_registration(struct apply *a, uint32_t i)
 {
 	memmove(a->origin + i, a->origin + i + 1,
 		(size_t)(a->v->count - i - 1) * sizeof a->origin[0]);
@@ -77,7 +77,8 @@ static void reserve(struct apply *a, uint8_t type)
 }
 
 // Adds a registration at the end. False: the table is full.
-static bool add(struct apply *a, uint64_t key, const struct pr_port *port, bool all_tg_pt)
+static bool add_registration(struct apply *a, uint64_t key, const struct pr_port *port,
+			     bool all_tg_pt)
 {
 	struct pr_view *v = a->v;
 	if (v->count >= PR_REGS_MAX || v->count >= a->room) {
@@ -96,7 +97,7 @@ static void unregister(struct apply *a, uint32_t i)
 	bool was_holder = v->holder == i;
 	if (was_holder && pr_type_is_shared(v->type))
 		tell_others(a, UA_RESERVATIONS_RELEASED);
-	drop(a, i);
+	drop_registration(a, i);
 	if (was_holder || (pr_type_is_all_registrants(v->type) && !v->count))
 		release(a);
 }
@@ -112,7 +113,7 @@ static void widen(struct apply *a)
 		    !pr_tid_equal(&v->regs[i].port.tid, &a->port->tid, v->enforce_isids))
 			continue;
 		bool was_holder = v->holder == i;
-		drop(a, i);
+		drop_registration(a, i);
 		if (was_holder)
 			v->holder = a->self;
 	}
@@ -124,7 +125,7 @@ static void register_tids(struct apply *a)
 		struct pr_port port = *a->port;
 		port.tid = a->r->tids[i];
 		if (pr_find(a->v, &port) == PR_NOBODY &&
-		    !add(a, a->r->sa_key, &port, a->r->all_tg_pt))
+		    !add_registration(a, a->r->sa_key, &port, a->r->all_tg_pt))
 			return;
 	}
 }
@@ -167,7 +168,7 @@ static void run_register(struct apply *a)
 	if (a->self != PR_NOBODY) {
 		a->v->regs[a->self].key = r->sa_key;
 	} else {
-		if (!add(a, r->sa_key, a->port, false))
+		if (!add_registration(a, r->sa_key, a->port, false))
 			return;
 		a->self = a->v->count - 1;
 	}
@@ -220,11 +221,11 @@ static uint32_t preempt_keys(struct apply *a, uint64_t key, bool spares_self)
 			continue;
 		n++;
 		uint32_t origin = a->origin[i];
-		tell(a, i, UA_REGISTRATIONS_PREEMPTED);
+		tell_nexus(a, i, UA_REGISTRATIONS_PREEMPTED);
 		if (a->r->action == PR_OUT_PREEMPT_ABORT && origin != PR_NOBODY)
 			a->effects[origin] |= PR_EFFECT_ABORT;
 		if (!spares_self || i != a->self)
-			drop(a, i);
+			drop_registration(a, i);
 	}
 	return n;
 }
@@ -282,14 +283,14 @@ static void run_move(struct apply *a)
 	v->generation++;
 	set_aptpl(a);
 	if (there == PR_NOBODY) {
-		if (!add(a, r->sa_key, &to, false))
+		if (!add_registration(a, r->sa_key, &to, false))
 			return;
 		there = v->count - 1;
 	}
 	v->regs[there].key = r->sa_key;
 	v->holder = there;
 	if (r->unreg)
-		drop(a, a->self);
+		drop_registration(a, a->self);
 }
 
 static const struct {

@@ -84,7 +84,7 @@ static void affect(struct pr_out *o, struct nexus_lun *nl)
 		ua_set(nl, (enum ua)ua);
 }
 
-static void show(struct lu_channel *c, struct lu_round *r)
+static void table_show(struct lu_channel *c, struct lu_round *r)
 {
 	struct pr_out *o = container_of(container_of(r, struct pr_op, round), struct pr_out, op);
 	struct pr_view *before = c->pr, *v = o->result.view;
@@ -97,39 +97,42 @@ static void show(struct lu_channel *c, struct lu_round *r)
 }
 
 // PREEMPT AND ABORT completes when the aborted tasks have ended.
-static bool awaits(const struct lu_round *r, const struct task *t)
+static bool awaits_aborted(const struct lu_round *r, const struct task *t)
 {
 	const struct pr_op *op = container_of(r, const struct pr_op, round);
 	const struct pr_out *o = container_of(op, const struct pr_out, op);
 	return o->request.action == PR_OUT_PREEMPT_ABORT && !is_special(t) && task_is_aborting(t);
 }
 
-static void shown(struct lu_round *r)
+static void table_shown(struct lu_round *r)
 {
 	pr_op_end(container_of(r, struct pr_op, round));
 }
 
-static void install(struct pr_out *o)
+static const struct lu_round_ops install_round = {
+	.each = table_show,
+	.awaits = awaits_aborted,
+	.done = table_shown,
+};
+
+static void table_install(struct pr_out *o)
 {
 	struct lu *lu = o->op.lu;
 	pthread_mutex_lock(&lu->lock);
 	pr_view_put(lu->pr->view);
 	lu->pr->view = pr_view_get(o->result.view);
 	pthread_mutex_unlock(&lu->lock);
-	o->op.round.each = show;
-	o->op.round.awaits = awaits;
-	o->op.round.done = shown;
-	lu_round_start(&o->op.round, lu);
+	lu_round_start(&o->op.round, lu, &install_round);
 }
 
-static void fail(struct pr_out *o, enum scsi_status status, uint32_t sense)
+static void pr_out_fail(struct pr_out *o, enum scsi_status status, uint32_t sense)
 {
 	o->status = status;
 	o->sense = sense;
 	pr_op_end(&o->op);
 }
 
-static void store(struct offload *f)
+static void file_write(struct offload *f)
 {
 	struct pr_out *o = container_of(f, struct pr_out, offload);
 	const struct lu *lu = o->op.lu;
@@ -141,39 +144,39 @@ static void store(struct offload *f)
 		o->stored = state_file_remove(lu->state_dir, "pr", name, NULL);
 }
 
-static void stored(struct offload *f)
+static void file_written(struct offload *f)
 {
 	struct pr_out *o = container_of(f, struct pr_out, offload);
 	if (o->stored)
-		fail(o, STATUS_CHECK_CONDITION, SENSE_INTERNAL_FAILURE);
+		pr_out_fail(o, STATUS_CHECK_CONDITION, SENSE_INTERNAL_FAILURE);
 	else
-		install(o);
+		table_install(o);
 }
 
-static void run(struct pr_op *op)
+static void pr_out_on_turn(struct pr_op *op)
 {
 	struct pr_out *o = container_of(op, struct pr_out, op);
 	struct pr_view *old = op->lu->pr->view;
 	pr_apply(&o->result, old, &o->request, &o->self, &o->policy);
 	if (o->result.status != STATUS_GOOD) {
-		fail(o, o->result.status, o->result.sense);
+		pr_out_fail(o, o->result.status, o->result.sense);
 		return;
 	}
 	o->old = pr_view_get(old);
 	if (!o->result.view->aptpl && !(old && old->aptpl)) {
-		install(o);
+		table_install(o);
 		return;
 	}
 	if (o->result.view->aptpl && !(o->text = pr_store_format(o->result.view, &o->text_len))) {
-		fail(o, STATUS_CHECK_CONDITION, SENSE_INTERNAL_FAILURE);
+		pr_out_fail(o, STATUS_CHECK_CONDITION, SENSE_INTERNAL_FAILURE);
 		return;
 	}
-	o->offload.work = store;
-	o->offload.done = stored;
+	o->offload.work = file_write;
+	o->offload.done = file_written;
 	offload_submit(&o->offload);
 }
 
-static void ended(struct pr_op *op)
+static void pr_out_ended(struct pr_op *op)
 {
 	struct pr_out *o = container_of(op, struct pr_out, op);
 	pr_request_done(&o->request);
@@ -184,16 +187,16 @@ static void ended(struct pr_op *op)
 	task_home_done(o->task);
 }
 
-static void at_home(struct task *t)
+static void pr_out_at_home(struct task *t)
 {
 	struct pr_out *o = t->scratch;
 	o->op.lu = t->lu;
-	o->op.run = run;
-	o->op.ended = ended;
+	o->op.run = pr_out_on_turn;
+	o->op.ended = pr_out_ended;
 	pr_op_start(&o->op);
 }
 
-static void finish(struct task *t)
+static void pr_out_finish(struct task *t)
 {
 	const struct pr_out *o = t->scratch;
 	if (o->status == STATUS_CHECK_CONDITION)
@@ -227,7 +230,7 @@ static void parsed(struct task *t)
 					.enforce_isids = lu_setting(&lu->attr.enforce_pr_isids) };
 	o->nexus_id = t->nexus->id;
 	o->tas = lu_setting(&lu->attr.emulate_tas);
-	task_at_home(t, at_home, finish);
+	task_at_home(t, pr_out_at_home, pr_out_finish);
 }
 
 static void fetched(struct task *t)

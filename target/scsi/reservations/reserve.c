@@ -16,7 +16,7 @@ struct reserve {
 	enum scsi_status status;
 };
 
-static void run(struct pr_op *op)
+static void reserve_on_turn(struct pr_op *op)
 {
 	struct reserve *r = container_of(op, struct reserve, op);
 	struct pr_state *st = op->lu->pr;
@@ -37,26 +37,26 @@ static void run(struct pr_op *op)
 	}
 }
 
-static void ended(struct pr_op *op)
+static void reserve_ended(struct pr_op *op)
 {
 	task_home_done(container_of(op, struct reserve, op)->task);
 }
 
-static void at_home(struct task *t)
+static void reserve_at_home(struct task *t)
 {
 	struct reserve *r = t->scratch;
 	r->op.lu = t->lu;
-	r->op.run = run;
-	r->op.ended = ended;
+	r->op.run = reserve_on_turn;
+	r->op.ended = reserve_ended;
 	pr_op_start(&r->op);
 }
 
-static void finish(struct task *t)
+static void reserve_finish(struct task *t)
 {
 	task_finish(t, ((const struct reserve *)t->scratch)->status);
 }
 
-static void start(struct task *t, bool reserves)
+static void reserve_start(struct task *t, bool reserves)
 {
 	struct reserve *r = calloc(1, sizeof *r);
 	if (!r) {
@@ -66,7 +66,7 @@ static void start(struct task *t, bool reserves)
 	r->task = t;
 	r->reserves = reserves;
 	t->scratch = r;
-	task_at_home(t, at_home, finish);
+	task_at_home(t, reserve_at_home, reserve_finish);
 }
 
 // 3rdPty, LongID and extents are obsolete and refused. Byte 1 of both lengths of CDB.
@@ -81,11 +81,11 @@ static bool is_plain(struct task *t)
 void reserve_run(struct task *t)
 {
 	if (is_plain(t))
-		start(t, true);
+		reserve_start(t, true);
 }
 
 void release_run(struct task *t)
 {
 	if (is_plain(t))
-		start(t, false);
+		reserve_start(t, false);
 }

@@ -64,16 +64,18 @@ static void reserved_shown(struct lu_round *r)
 	pr_op_end(container_of(r, struct pr_op, round));
 }
 
+static const struct lu_round_ops reserved_round = {
+	.each = show_reserved,
+	.done = reserved_shown,
+};
+
 void pr_publish_reserved(struct pr_op *op, uint64_t nexus_id)
 {
 	struct pr_state *st = op->lu->pr;
 	pthread_mutex_lock(&op->lu->lock);
 	__atomic_store_n(&st->reserved_by, nexus_id, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&op->lu->lock);
-	op->round.each = show_reserved;
-	op->round.awaits = NULL;
-	op->round.done = reserved_shown;
-	lu_round_start(&op->round, op->lu);
+	lu_round_start(&op->round, op->lu, &reserved_round);
 }
 
 // --- RESERVE(6/10) ends with a reset and with its nexus (SPC-2 5.5.1) -----------------------

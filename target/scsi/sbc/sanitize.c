@@ -88,7 +88,7 @@ static void start_at_home(struct msg *m)
 	worker_post(task_worker(w->t), m);
 }
 
-static void start(struct task *t, const struct sanitize_plan *plan)
+static void operation_start(struct task *t, const struct sanitize_plan *plan)
 {
 	struct sanitize_wait *w = calloc(1, sizeof *w);
 	t->scratch = w;
@@ -168,7 +168,7 @@ static void overwrite_params(struct task *t)
 			.pattern = p + 4,
 			.pattern_len = pattern,
 		};
-		start(t, &plan);
+		operation_start(t, &plan);
 	}
 }
 
@@ -192,7 +192,7 @@ void sanitize_block_erase_run(struct task *t)
 		.passes = 1,
 		.ause = t->cdb[1] & SAN_AUSE,
 	};
-	start(t, &plan);
+	operation_start(t, &plan);
 }
 
 struct exit {

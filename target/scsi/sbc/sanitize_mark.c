@@ -24,7 +24,7 @@ bool sanitize_mark_is_kept(const struct lu *lu)
 	return lu->state_dir && !lu->memory;
 }
 
-static void change(struct offload *o)
+static void mark_write(struct offload *o)
 {
 	struct sanitize_mark *m = container_of(o, struct sanitize_mark, offload);
 	const struct lu *lu = m->lu;
@@ -37,7 +37,7 @@ static void change(struct offload *o)
 		log_warn("%s: SANITIZE: %s", lu->name, e.text);
 }
 
-static void changed(struct offload *o)
+static void mark_written(struct offload *o)
 {
 	struct sanitize_mark *m = container_of(o, struct sanitize_mark, offload);
 	m->done(m);
@@ -50,8 +50,8 @@ void sanitize_mark(struct sanitize_mark *m)
 		m->done(m);
 		return;
 	}
-	m->offload.work = change;
-	m->offload.done = changed;
+	m->offload.work = mark_write;
+	m->offload.done = mark_written;
 	offload_submit(&m->offload);
 }
 

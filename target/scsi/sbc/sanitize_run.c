@@ -74,15 +74,15 @@ enum sanitize_state sanitize_state_of(const struct sanitize *s)
 }
 
 // Release order: a thread that sees the unit idle must see the writes, too.
-static void publish(struct lu *lu, uint32_t state)
+static void state_publish(struct lu *lu, uint32_t state)
 {
 	__atomic_store_n(&lu->sanitize, state, __ATOMIC_RELEASE);
 }
 
-static void ended(struct sanitize *s, int res)
+static void sanitize_ended(struct sanitize *s, int res)
 {
 	struct lu *lu = s->lu;
-	publish(lu, res < 0 ? SANITIZE_FAILED : SANITIZE_IDLE);
+	state_publish(lu, res < 0 ? SANITIZE_FAILED : SANITIZE_IDLE);
 	__atomic_store_n(&s->state, res < 0 ? SANITIZE_BROKEN : SANITIZE_DONE, __ATOMIC_RELEASE);
 	sanitize_put(s);
 	lu_put(lu);
@@ -90,16 +90,16 @@ static void ended(struct sanitize *s, int res)
 
 static void unmarked(struct sanitize_mark *m)
 {
-	ended(container_of(m, struct sanitize, mark), m->result);
+	sanitize_ended(container_of(m, struct sanitize, mark), m->result);
 }
 
 // The mark of one that failed stays.
-static void finished(struct sanitize *s, int res)
+static void sanitize_finished(struct sanitize *s, int res)
 {
 	buf_put(s->buf);
 	s->buf = NULL;
 	if (res < 0) {
-		ended(s, res);
+		sanitize_ended(s, res);
 		return;
 	}
 	s->mark.is_set = false;
@@ -111,10 +111,10 @@ static void flushed(struct bs_io *io, int res)
 {
 	struct sanitize *s = container_of(io, struct sanitize, io);
 	io_log_note(s->lu, io, res);
-	finished(s, res);
+	sanitize_finished(s, res);
 }
 
-static void submit(struct sanitize *s, enum bs_op op, void (*done)(struct bs_io *io, int res))
+static void slice_submit(struct sanitize *s, enum bs_op op, void (*done)(struct bs_io *io, int res))
 {
 	unsigned shift = s->lu->block_shift;
 	s->io.op = op;
@@ -132,7 +132,7 @@ static void note_progress(struct sanitize *s)
 {
 	uint64_t permille = s->blocks ? s->at * 1000 / s->blocks : 1000;
 	uint64_t done = (s->pass * 1000ull + permille) * 65535 / (s->passes * 1000ull);
-	publish(s->lu, 1 + (uint32_t)(done < 65535 ? done : 65535));
+	state_publish(s->lu, 1 + (uint32_t)(done < 65535 ? done : 65535));
 }
 
 static void slice_next(struct msg *m);
@@ -142,7 +142,7 @@ static void slice_done(struct bs_io *io, int res)
 	struct sanitize *s = container_of(io, struct sanitize, io);
 	io_log_note(s->lu, io, res);
 	if (res < 0) {
-		finished(s, res);
+		sanitize_finished(s, res);
 		return;
 	}
 	s->at += s->slice;
@@ -180,28 +180,28 @@ static void overwrite_slice(struct sanitize *s)
 		s->sg[s->io.nsg++] = (struct sg){ .addr = s->buf->addr, .len = n, .buf = s->buf };
 		len -= n;
 	}
-	submit(s, BS_WRITE, slice_done);
+	slice_submit(s, BS_WRITE, slice_done);
 }
 
 static void erase_slice(struct sanitize *s)
 {
 	uint64_t left = s->blocks - s->at, most = ERASE_BYTES >> s->lu->block_shift;
 	s->slice = left < most ? left : most;
-	submit(s, s->erase[s->pass], slice_done);
+	slice_submit(s, s->erase[s->pass], slice_done);
 }
 
 static void slice_next(struct msg *m)
 {
 	struct sanitize *s = container_of(m, struct sanitize, msg);
 	if (__atomic_load_n(&s->lu->sanitize_stops, __ATOMIC_RELAXED)) {
-		finished(s, -ECANCELED);
+		sanitize_finished(s, -ECANCELED);
 		return;
 	}
 	if (s->at == s->blocks) {
 		s->at = 0;
 		if (++s->pass == s->passes) {
 			s->slice = 0;
-			submit(s, BS_FLUSH, flushed);
+			slice_submit(s, BS_FLUSH, flushed);
 			return;
 		}
 		if (s->method == SANITIZE_OVERWRITE)
@@ -229,7 +229,7 @@ static void marked(struct sanitize_mark *m)
 {
 	struct sanitize *s = container_of(m, struct sanitize, mark);
 	if (m->result < 0) {
-		finished(s, m->result);
+		sanitize_finished(s, m->result);
 		return;
 	}
 	__atomic_store_n(&s->state, SANITIZE_RUNNING, __ATOMIC_RELEASE);
@@ -255,10 +255,6 @@ static void drained(struct lu_round *r)
 	sanitize_mark(&s->mark);
 }
 
-static void drain_nothing(struct lu_channel *c, struct lu_round *r)
-{
-}
-
 // New commands are refused. Those that wait for their turn, for data or for memory will be refused
 // later; those that wait for frozen blocks were admitted.
 static bool drain_awaits(const struct lu_round *r, const struct task *t)
@@ -267,6 +263,11 @@ static bool drain_awaits(const struct lu_round *r, const struct task *t)
 		return false;
 	return t->row && (t->row->flags & OP_MEDIUM);
 }
+
+static const struct lu_round_ops drain_round = {
+	.awaits = drain_awaits,
+	.done = drained,
+};
 
 bool sanitize_start(struct lu *lu, struct sanitize *s)
 {
@@ -277,34 +278,31 @@ bool sanitize_start(struct lu *lu, struct sanitize *s)
 	s->lu = lu_get(lu);
 	pthread_mutex_lock(&lu->lock);
 	__atomic_store_n(&lu->sanitize_ause, s->ause, __ATOMIC_RELAXED);
-	publish(lu, 1);
+	state_publish(lu, 1);
 	pthread_mutex_unlock(&lu->lock);
 	lu_note_write(lu, 0, lu_capacity(lu));
-	s->drain.each = drain_nothing;
-	s->drain.awaits = drain_awaits;
-	s->drain.done = drained;
-	lu_round_start(&s->drain, lu);
+	lu_round_start(&s->drain, lu, &drain_round);
 	return true;
 }
 
-static void left(struct sanitize_mark *m)
+static void failure_mode_left(struct sanitize_mark *m)
 {
 	struct sanitize_exit *x = container_of(m, struct sanitize_exit, mark);
-	publish(m->lu, m->result < 0 ? SANITIZE_FAILED : SANITIZE_IDLE);
+	state_publish(m->lu, m->result < 0 ? SANITIZE_FAILED : SANITIZE_IDLE);
 	x->done(x);
 }
 
 void sanitize_exit_failure(struct sanitize_exit *x, struct lu *lu)
 {
 	x->is_allowed = true;
-	x->mark = (struct sanitize_mark){ .lu = lu, .done = left };
+	x->mark = (struct sanitize_mark){ .lu = lu, .done = failure_mode_left };
 	if (__atomic_load_n(&lu->sanitize, __ATOMIC_RELAXED) != SANITIZE_FAILED) {
 		x->done(x);
 	} else if (!__atomic_load_n(&lu->sanitize_ause, __ATOMIC_RELAXED)) {
 		x->is_allowed = false;
 		x->done(x);
 	} else {
-		publish(lu, 1); // no other one starts meanwhile
+		state_publish(lu, 1); // no other one starts meanwhile
 		sanitize_mark(&x->mark);
 	}
 }

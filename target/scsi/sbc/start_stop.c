@@ -52,6 +52,11 @@ static void move_asked(struct lu_round *r)
 	task_home_done(t);
 }
 
+static const struct lu_round_ops move_round = {
+	.each = move_ask,
+	.done = move_asked,
+};
+
 // Home worker. No-op if the medium is in the requested state.
 static void move_at_home(struct task *t)
 {
@@ -60,10 +65,7 @@ static void move_at_home(struct task *t)
 		task_home_done(t);
 		return;
 	}
-	s->round.each = move_ask;
-	s->round.awaits = NULL;
-	s->round.done = move_asked;
-	lu_round_start(&s->round, t->lu);
+	lu_round_start(&s->round, t->lu, &move_round);
 }
 
 static void move_done(struct task *t)
