@@ -5,8 +5,8 @@
 
 #include "target/scsi/copy/commands.h"
 #include "target/scsi/copy/extended_copy.h"
-#include "target/scsi/copy/job.h"
 #include "target/scsi/copy/results.h"
+#include "target/scsi/copy/turn.h"
 #include "target/scsi/lu.h"
 #include "transport/wire/be.h"
 

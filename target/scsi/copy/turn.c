@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Limits concurrent copies, see job.h: at most COPIES_NEXUS_MAX of a nexus, and at most half
+// Limits concurrent copies, see turn.h: at most COPIES_NEXUS_MAX of a nexus, and at most half
 // of the rest of COPIES_MAX, so that a nexus without copies gets one. The others wait in FIFO order
 // without holding resources. Worker of the nexus; the sum is an atomic.
-#include "target/scsi/copy/job.h"
+#include "target/scsi/copy/turn.h"
+
 #include "target/scsi/nexus.h"
 #include "target/scsi/task_pool.h"
 

@@ -10,7 +10,7 @@ struct task;
 void read_run(struct task *t);
 void write_run(struct task *t);
 
-// read_capacity.c
+// read_capacity.c, synchronize_cache.c
 void read_capacity10_run(struct task *t);   // SBC-3 5.15
 void read_capacity16_run(struct task *t);   // SBC-3 5.16
 void synchronize_cache_run(struct task *t); // SBC-3 5.22, 5.23

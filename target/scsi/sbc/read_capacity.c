@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// READ CAPACITY and SYNCHRONIZE CACHE (SBC-3 5.15, 5.16, 5.22, 5.23). Task's worker.
-#include <string.h>
-
+// READ CAPACITY(10) and (16) (SBC-3 5.15, 5.16). Task's worker.
 #include "target/scsi/lu.h"
 #include "target/scsi/sbc/commands.h"
 #include "target/scsi/sbc/limits.h"
@@ -43,19 +41,4 @@ void read_capacity16_run(struct task *t)
 	d[13] = l.lbppb_exponent;
 	d[14] = (uint8_t)((l.is_thin ? 0x80 : 0) | (l.is_thin && l.unmap_zeroes ? 0x40 : 0));
 	task_reply(t, d, sizeof d, get_be32(t->cdb + 10));
-}
-
-static void flushed(struct task *t)
-{
-	task_finish(t, STATUS_GOOD);
-}
-
-// Also with IMMED, status is sent when the data is on the medium: the bit permits an early status,
-// but a late one can report errors.
-void synchronize_cache_run(struct task *t)
-{
-	if (!lu_bs(t->lu)->limits.has_write_cache)
-		task_finish(t, STATUS_GOOD);
-	else
-		task_io(t, BS_FLUSH, 0, 0, 0, flushed);
 }

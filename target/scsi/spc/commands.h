@@ -21,12 +21,14 @@ void mode_select10_run(struct task *t);
 // request_sense.c
 void test_unit_ready_run(struct task *t); // SPC-4 6.47
 void request_sense_run(struct task *t);	  // SPC-4 6.39
+
+// prevent_allow.c, diagnostic.c
 bool prevent_allow_is_available(const struct lu *lu);
 void prevent_allow_run(struct task *t);	     // SPC-4 6.17
 void send_diagnostic_run(struct task *t);    // SPC-4 6.42
 void receive_diagnostic_run(struct task *t); // SPC-4 6.28
 
-// report.c
+// report_luns.c, report_supported.c
 void report_luns_run(struct task *t);	 // SPC-4 6.33
 void report_opcodes_run(struct task *t); // SPC-4 6.35
 void report_tmfs_run(struct task *t);	 // SPC-4 6.36

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "target/scsi/copy/extended_copy.h"
-#include "target/scsi/copy/job.h"
 #include "target/scsi/copy/odx.h"
+#include "target/scsi/copy/turn.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/spc/inquiry.h"
 #include "target/scsi/task.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // How many copies run at the same time, and whose memory they take.
-#include "target/scsi/copy/job.h"
+#include "target/scsi/copy/turn.h"
 #include "target/scsi/held_store.h"
 
 enum { CROWD = 20 };
