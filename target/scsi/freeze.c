@@ -34,7 +34,7 @@ struct lu_freeze {
 	struct list link; // in lu->freezes or lu->freeze_queue; home worker
 	struct lu *lu;	  // reference held
 	struct worker *worker;
-	struct task *task; // until lu_thaw()
+	struct task *task; // until it has ended
 	const struct task *owner;
 	uint64_t lba, blocks;
 	void (*granted)(struct task *t);
@@ -203,28 +203,6 @@ static void send_home(struct lu_freeze *f, void (*fn)(struct msg *m))
 	worker_post(f->lu->home, &f->msg);
 }
 
-void lu_freeze(struct task *t, uint64_t lba, uint64_t blocks, void (*granted)(struct task *t))
-{
-	struct lu_freeze *f = calloc(1, sizeof *f);
-	if (!f) {
-		task_finish(t, STATUS_BUSY);
-		return;
-	}
-	f->lu = lu_get(t->lu);
-	f->worker = t->nexus->worker;
-	f->task = t;
-	f->owner = t;
-	f->lba = lba;
-	f->blocks = blocks;
-	f->granted = granted;
-	f->hold.release = lu_thaw;
-	t->hold = &f->hold;
-	t->state = TASK_RUNNING;
-	// An older freeze may have been waiting for this task.
-	lu_round_recheck(t);
-	send_home(f, freeze_arrived);
-}
-
 static void thaw_each(struct lu_channel *c, struct lu_round *r)
 {
 	struct lu_frozen *z =
@@ -286,14 +264,35 @@ static void thaw_arrived(struct msg *m)
 	lu_put(lu);
 }
 
-void lu_thaw(struct task *t)
+// The medium is as t leaves it.
+static void thaw(struct task *t)
 {
-	if (!t->hold)
-		return;
 	struct lu_freeze *f = container_of(t->hold, struct lu_freeze, hold);
 	t->hold = NULL;
 	f->task = NULL;
 	send_home(f, thaw_arrived);
+}
+
+void lu_freeze(struct task *t, uint64_t lba, uint64_t blocks, void (*granted)(struct task *t))
+{
+	struct lu_freeze *f = calloc(1, sizeof *f);
+	if (!f) {
+		task_finish(t, STATUS_BUSY);
+		return;
+	}
+	f->lu = lu_get(t->lu);
+	f->worker = t->nexus->worker;
+	f->task = t;
+	f->owner = t;
+	f->lba = lba;
+	f->blocks = blocks;
+	f->granted = granted;
+	f->hold.release = thaw;
+	t->hold = &f->hold;
+	t->state = TASK_RUNNING;
+	// An older freeze may have been waiting for this task.
+	lu_round_recheck(t);
+	send_home(f, freeze_arrived);
 }
 
 static int attach(struct lu *lu, struct err *e)

@@ -14,12 +14,10 @@ struct lu_frozen {
 
 // Freezes [lba, lba + blocks) for t on every channel and waits until no task in flight there
 // overlaps; granted runs on t's worker, possibly at once. Ranges that overlap wait for each
-// other, FIFO. Tasks that come later and overlap wait (TASK_WAITS_TURN) until lu_thaw().
+// other, FIFO. Tasks that come later and overlap wait (TASK_WAITS_TURN) until t has ended.
 // Between the call and granted t must not touch the medium. A task aborted meanwhile ends
 // instead of being granted; without memory it ends with BUSY. Task's worker; one at a time.
 void lu_freeze(struct task *t, uint64_t lba, uint64_t blocks, void (*granted)(struct task *t));
-// Ends it: the medium is as t leaves it. Ending the task does it too.
-void lu_thaw(struct task *t);
 
 static inline bool lu_ranges_overlap(uint64_t a, uint64_t na, uint64_t b, uint64_t nb)
 {

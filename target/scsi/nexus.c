@@ -70,7 +70,6 @@ static void nexus_lun_free(struct nexus_lun *nl)
 {
 	struct lu *lu = nl->lu;
 	list_remove(&nl->ready_link);
-	free(nl->mode_pages);
 	free(nl);
 	lu_put(lu);
 }

@@ -42,7 +42,6 @@ struct nexus_lun {
 	struct list abort_waiters; // struct aborts_wait: for the end of aborting
 	struct list turn_waiters;  // tasks that wait for older ones, in order of arrival
 	struct list ready_link;	   // in channel->ready
-	void *mode_pages;	   // reserved for per-nexus mode pages; NULL
 };
 
 // A change of map that waits for the tasks of removed LUNs. nexus.c

@@ -200,6 +200,14 @@ void task_finish(struct task *t, enum scsi_status status)
 	task_complete(t);
 }
 
+void *task_scratch(struct task *t, size_t size)
+{
+	void *scratch = t->scratch = calloc(1, size);
+	if (!scratch)
+		task_finish(t, STATUS_BUSY);
+	return scratch;
+}
+
 void task_check(struct task *t, uint32_t code, const struct sense_extra *extra)
 {
 	bool descriptor = t->lu && __atomic_load_n(&t->lu->d_sense, __ATOMIC_RELAXED);

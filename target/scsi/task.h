@@ -50,8 +50,7 @@ struct task_ops {
 	void (*done)(struct task *t);
 };
 
-// What a task holds until its end: release() is called before its status is sent, unless it is
-// released earlier.
+// What a task holds until its end: release() is called before its status is sent.
 struct task_hold {
 	void (*release)(struct task *t);
 };
@@ -120,7 +119,7 @@ struct task {
 	void *home_result;		 // handler's scratch across messages
 	void *scratch;		// allocation of the handler, freed with free() by task_release()
 	void *reply;		// parameter data when the pool was empty, freed likewise
-	struct task_hold *hold; // of lu_freeze(), until lu_thaw()
+	struct task_hold *hold; // of lu_freeze()
 	uint64_t io_ns;		// when the backstore got it
 	struct bs_io io;	// READ, WRITE, ... in flight at the backstore
 };
@@ -142,6 +141,9 @@ void task_abort(struct task *t, bool with_status);
 void task_release(struct task *t);
 
 // --- For handlers ---------------------------------------------------------------------
+
+// Zeroed memory in t->scratch, until task_release(). NULL: the task has ended with BUSY.
+void *task_scratch(struct task *t, size_t size);
 
 // Ends the task with GOOD (or another status without sense).
 void task_finish(struct task *t, enum scsi_status status);

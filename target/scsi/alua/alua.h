@@ -46,8 +46,6 @@ extern const struct attr_row alua_group_rows[]; // of struct alua_attr
 int alua_group_new(struct lu *lu, const char *name, uint32_t id, struct err *e);
 // -ENOENT, -EBUSY if it has ports, -EPERM for the default group.
 int alua_group_free(struct lu *lu, const char *name, struct err *e);
-// Id of the group called name; -ENOENT.
-int alua_group_find(struct lu *lu, const char *name, uint16_t *ret_id);
 // The index-th group in order of creation: its name and a copy of its settings, the number of
 // its ports in *ret_members. -ENOENT past the end. Any pointer may be NULL.
 int alua_group_at(struct lu *lu, unsigned index, char name[ALUA_NAME_MAX], struct alua_attr *ret,

@@ -146,15 +146,6 @@ int alua_group_free(struct lu *lu, const char *name, struct err *e)
 	return 0;
 }
 
-int alua_group_find(struct lu *lu, const char *name, uint16_t *ret_id)
-{
-	const struct alua_slot *s = slot_named(lu, name);
-	if (!s)
-		return -ENOENT;
-	*ret_id = (uint16_t)s->id;
-	return 0;
-}
-
 // Copies each setting; the home worker may be changing one (all are uint32_t).
 static void load_attr(const struct alua_attr *from, struct alua_attr *ret)
 {

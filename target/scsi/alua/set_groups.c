@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // SET TARGET PORT GROUPS (SPC-4 6.45): explicit ALUA. The whole list is checked before any
 // state changes; the command ends when the new states are in force.
-#include <stdlib.h>
-
 #include "target/scsi/alua/change.h"
 #include "target/scsi/alua/commands.h"
 #include "target/scsi/nexus.h"
@@ -57,12 +55,9 @@ static void fetched(struct task *t)
 {
 	const uint8_t *list = task_params(t);
 	uint32_t len = get_be32(t->cdb + 6);
-	struct set_groups *s = calloc(1, sizeof *s);
-	if (!s) {
-		task_finish(t, STATUS_BUSY);
+	struct set_groups *s = task_scratch(t, sizeof *s);
+	if (!s)
 		return;
-	}
-	t->scratch = s;
 	s->task = t;
 	alua_change_init(&s->change, t->lu);
 	s->change.is_explicit = true;

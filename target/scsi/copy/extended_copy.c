@@ -4,7 +4,6 @@
 #include "target/scsi/copy/extended_copy.h"
 #include "target/scsi/copy/turn.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "target/scsi/copy/commands.h"
@@ -111,13 +110,10 @@ static void copy_begin(struct task *t)
 
 static void fetched(struct task *t)
 {
-	struct xcopy *x = calloc(1, sizeof *x);
+	struct xcopy *x = task_scratch(t, sizeof *x);
 	int field;
-	if (!x) {
-		task_finish(t, STATUS_BUSY);
+	if (!x)
 		return;
-	}
-	t->scratch = x;
 	uint32_t sense = xcopy_parse(&x->request, task_params(t), get_be32(t->cdb + 10), &field);
 	if (sense == SENSE_INVALID_FIELD_PARAM && field >= 0) {
 		task_invalid_param(t, (unsigned)field, -1);

@@ -7,7 +7,6 @@
 #include "target/scsi/copy/turn.h"
 #include "target/scsi/lu_round.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "target/scsi/copy/commands.h"
@@ -252,14 +251,11 @@ static void write_using(struct task *t)
 
 static void fetched(struct task *t)
 {
-	struct odx *o = calloc(1, sizeof *o);
+	struct odx *o = task_scratch(t, sizeof *o);
 	bool populates = (t->cdb[1] & 0x1f) == COPY_POPULATE_TOKEN;
 	int field;
-	if (!o) {
-		task_finish(t, STATUS_BUSY);
+	if (!o)
 		return;
-	}
-	t->scratch = o;
 	uint32_t sense = (populates ? odx_parse_populate : odx_parse_write)(
 		&o->request, task_params(t), get_be32(t->cdb + 10), lu_capacity(t->lu),
 		t->lu->block_size, &field);

@@ -3,7 +3,6 @@
 // handled here (OP_LOCAL rows). Task's worker.
 #include "target/scsi/passthru/passthru.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "target/scsi/io_log.h"
@@ -87,12 +86,9 @@ void passthru_run(struct task *t)
 		task_check(t, SENSE_WRITE_PROTECTED, NULL);
 		return;
 	}
-	struct passthru *p = calloc(1, sizeof *p);
-	if (!p) {
-		task_finish(t, STATUS_BUSY);
+	struct passthru *p = task_scratch(t, sizeof *p);
+	if (!p)
 		return;
-	}
-	t->scratch = p;
 	p->task = t;
 	p->io.cdb = t->cdb;
 	p->io.cdb_len = cdb_length(t);

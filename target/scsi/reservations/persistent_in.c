@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // PERSISTENT RESERVE IN (SPC-4 6.15): answered on the task's worker from the current table.
-#include <stdlib.h>
 #include <string.h>
 
 #include "target/scsi/lu_part.h"
@@ -54,10 +53,9 @@ static void reply(struct task *t, uint32_t (*fill)(const struct pr_view *v, uint
 		  size_t max_each)
 {
 	struct pr_view *v = pr_view_of(t->lu);
-	uint8_t *out = calloc(1, 24 + (v ? v->count * max_each : 0));
+	uint8_t *out = task_scratch(t, 24 + (v ? v->count * max_each : 0));
 	if (!out) {
 		pr_view_put(v);
-		task_finish(t, STATUS_BUSY);
 		return;
 	}
 	uint32_t len = fill(v, out);
@@ -65,7 +63,6 @@ static void reply(struct task *t, uint32_t (*fill)(const struct pr_view *v, uint
 	put_be32(out + 4, len - 8);
 	pr_view_put(v);
 	task_reply(t, out, len, get_be16(t->cdb + 7));
-	free(out);
 }
 
 void pr_read_keys_run(struct task *t)

@@ -235,13 +235,10 @@ static void parsed(struct task *t)
 
 static void fetched(struct task *t)
 {
-	struct pr_out *o = calloc(1, sizeof *o);
+	struct pr_out *o = task_scratch(t, sizeof *o);
 	int field;
-	if (!o) {
-		task_finish(t, STATUS_BUSY);
+	if (!o)
 		return;
-	}
-	t->scratch = o;
 	o->task = t;
 	uint32_t sense =
 		pr_request_parse(&o->request, t->cdb, task_params(t), get_be32(t->cdb + 5), &field);

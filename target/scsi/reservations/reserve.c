@@ -2,8 +2,6 @@
 // RESERVE and RELEASE (SPC-2 7.16, 7.21) for the whole logical unit, with the compatible
 // handling of SPC-4 5.13.3 (CRH): while registrations exist they have no effect for registered
 // nexuses, and RESERVE conflicts for the others.
-#include <stdlib.h>
-
 #include "target/scsi/reservations/commands.h"
 #include "target/scsi/reservations/state.h"
 #include "target/scsi/task.h"
@@ -58,14 +56,11 @@ static void reserve_finish(struct task *t)
 
 static void reserve_start(struct task *t, bool reserves)
 {
-	struct reserve *r = calloc(1, sizeof *r);
-	if (!r) {
-		task_finish(t, STATUS_BUSY);
+	struct reserve *r = task_scratch(t, sizeof *r);
+	if (!r)
 		return;
-	}
 	r->task = t;
 	r->reserves = reserves;
-	t->scratch = r;
 	task_at_home(t, reserve_at_home, reserve_finish);
 }
 

@@ -23,8 +23,9 @@ static uint64_t odd_count(const uint8_t *cdb, uint64_t usual)
 	}
 }
 
-void lba_decode(const struct opcode_row *row, const uint8_t *cdb, uint64_t *ret_lba,
-		uint64_t *ret_blocks)
+// t->cdb has row->cdb_len bytes. For READ(6) and WRITE(6) zero blocks mean 256.
+static void lba_decode(const struct opcode_row *row, const uint8_t *cdb, uint64_t *ret_lba,
+		       uint64_t *ret_blocks)
 {
 	uint64_t n;
 	switch (row->cdb_len) {
@@ -47,7 +48,8 @@ void lba_decode(const struct opcode_row *row, const uint8_t *cdb, uint64_t *ret_
 	*ret_blocks = odd_count(cdb, n);
 }
 
-bool lba_in_range(const struct lu *lu, uint64_t lba, uint64_t blocks)
+// So must be lba itself, even for 0 blocks.
+static bool lba_in_range(const struct lu *lu, uint64_t lba, uint64_t blocks)
 {
 	uint64_t capacity = lu_capacity(lu);
 	return lba < capacity && blocks <= capacity - lba;

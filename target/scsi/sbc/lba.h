@@ -7,20 +7,11 @@
 #include <stdint.h>
 
 struct lu;
-struct opcode_row;
 struct task;
-
-// Reads LBA and count of row's command; t->cdb has row->cdb_len bytes. For READ(6) and WRITE(6)
-// zero blocks mean 256.
-void lba_decode(const struct opcode_row *row, const uint8_t *cdb, uint64_t *ret_lba,
-		uint64_t *ret_blocks);
 
 // Decodes and checks the operands of an OP_RANGE row into t->lba, t->blocks and t->fua. False: the
 // task has ended with LOGICAL BLOCK ADDRESS OUT OF RANGE or INVALID FIELD IN CDB.
 bool lba_check(struct task *t);
-
-// True if [lba, lba + blocks) is within the medium; so must be lba itself, even for 0 blocks.
-bool lba_in_range(const struct lu *lu, uint64_t lba, uint64_t blocks);
 
 // Ends the task with INVALID FIELD IN CDB and returns false if t->blocks exceeds the MAXIMUM
 // TRANSFER LENGTH of VPD page B0h.

@@ -227,12 +227,9 @@ void sanitize_exit_run(struct task *t)
 {
 	if (!sanitize_check(t) || !has_no_list(t))
 		return;
-	struct exit *x = calloc(1, sizeof *x);
-	t->scratch = x;
-	if (!x) {
-		task_finish(t, STATUS_BUSY);
+	struct exit *x = task_scratch(t, sizeof *x);
+	if (!x)
 		return;
-	}
 	x->t = t;
 	task_at_home(t, exit_at_home, exit_done);
 }

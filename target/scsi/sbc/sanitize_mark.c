@@ -19,7 +19,8 @@ static const char *text_of(bool ause)
 	return ause ? "ause=1\n" : "ause=0\n";
 }
 
-bool sanitize_mark_is_kept(const struct lu *lu)
+// The unit's data outlives the program, so that a mark is needed.
+static bool is_kept(const struct lu *lu)
 {
 	return lu->state_dir && !lu->memory;
 }
@@ -46,7 +47,7 @@ static void mark_written(struct offload *o)
 void sanitize_mark(struct sanitize_mark *m)
 {
 	m->result = 0;
-	if (!sanitize_mark_is_kept(m->lu)) {
+	if (!is_kept(m->lu)) {
 		m->done(m);
 		return;
 	}
@@ -61,7 +62,7 @@ static int attach(struct lu *lu, struct err *e)
 	char *text = NULL;
 	size_t len;
 	struct err read_e = { 0 };
-	if (!sanitize_mark_is_kept(lu))
+	if (!is_kept(lu))
 		return 0;
 	int r = state_file_read(&text, &len, lu->state_dir, FOLDER, lu->unit_serial, &read_e);
 	if (r == -ENOENT)

@@ -17,9 +17,6 @@ struct sanitize_mark {
 	void (*done)(struct sanitize_mark *m);
 };
 
-// Whether the unit's data outlives the program, so that a mark is needed.
-bool sanitize_mark_is_kept(const struct lu *lu);
-
 // Writes or removes the mark durably; then done runs, at once if no mark is needed. Home worker,
 // also for done. The caller holds a reference of the unit.
 void sanitize_mark(struct sanitize_mark *m);

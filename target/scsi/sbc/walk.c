@@ -16,16 +16,13 @@
 
 void *sbc_walk_new(struct task *t, size_t size)
 {
-	struct sbc_walk *w = calloc(1, size);
-	if (!w) {
-		task_finish(t, STATUS_BUSY);
+	struct sbc_walk *w = task_scratch(t, size);
+	if (!w)
 		return NULL;
-	}
 	w->t = t;
 	w->lba = t->lba;
 	w->left = t->blocks;
 	w->memory = lu_memory(t->lu);
-	t->scratch = w;
 	return w;
 }
 

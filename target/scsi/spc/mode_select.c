@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // MODE SELECT(6) and (10) (SPC-4 6.9, 6.10). The list is checked on the task's worker, the
 // values change on the LU's home worker.
-#include <stdlib.h>
-
 #include "target/scsi/lu.h"
 #include "target/scsi/spc/commands.h"
 #include "target/scsi/spc/mode.h"
@@ -44,12 +42,10 @@ static void select_applied(struct task *t)
 
 static void select_list(struct task *t)
 {
-	struct mode_change *c = calloc(1, sizeof *c);
-	if (!c) {
-		task_finish(t, STATUS_BUSY);
+	struct mode_change *c = task_scratch(t, sizeof *c);
+	if (!c)
 		return;
-	}
-	t->scratch = t->home_result = c;
+	t->home_result = c;
 	c->values = mode_current(t->lu);
 	unsigned byte;
 	uint32_t code = mode_select_parse(t->lu, task_params(t), t->fetch_len, t->cdb[0] == 0x55,

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // REPORT LUNS (SPC-4 6.33). Task's worker.
-#include <stdlib.h>
-
 #include "target/scsi/nexus.h"
 #include "target/scsi/spc/commands.h"
 #include "target/scsi/task.h"
@@ -35,12 +33,9 @@ void report_luns_run(struct task *t)
 		task_invalid_cdb(t, 2, -1);
 		return;
 	}
-	uint8_t *d = calloc(1, 8 + 8 * (size_t)count);
-	if (!d) {
-		task_finish(t, STATUS_BUSY);
+	uint8_t *d = task_scratch(t, 8 + 8 * (size_t)count);
+	if (!d)
 		return;
-	}
-	t->scratch = d;
 	put_be32(d, 8 * count);
 	for (uint32_t i = 0; i < count; i++)
 		lun_encode(d + 8 + 8 * (size_t)i, n->map->entries[i].number);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // REPORT SUPPORTED OPERATION CODES and REPORT SUPPORTED TASK MANAGEMENT FUNCTIONS
 // (SPC-4 6.35, 6.36). Task's worker.
-#include <stdlib.h>
 #include <string.h>
 
 #include "target/scsi/lu.h"
@@ -32,12 +31,9 @@ static void report_all(struct task *t, bool has_timeouts, uint32_t alloc)
 	size_t count = 0;
 	while (row[count].name)
 		count++;
-	uint8_t *d = calloc(1, 4 + count * 20);
-	if (!d) {
-		task_finish(t, STATUS_BUSY);
+	uint8_t *d = task_scratch(t, 4 + count * 20);
+	if (!d)
 		return;
-	}
-	t->scratch = d;
 	uint32_t n = 4;
 	for (; row->name; row++) {
 		if (!opcode_is_available(row, t->lu))

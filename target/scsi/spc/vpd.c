@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Vital product data pages (SPC-4 7.8): the table, and the small pages. Task's worker.
-#include <stdlib.h>
 #include <string.h>
 
 #include "target/scsi/copy/commands.h"
@@ -84,10 +83,8 @@ void vpd_run(struct task *t, uint8_t code, uint16_t alloc)
 		task_invalid_cdb(t, 2, -1);
 		return;
 	}
-	if (page->size && !(out = t->scratch = calloc(1, page->size))) {
-		task_finish(t, STATUS_BUSY);
+	if (page->size && !(out = task_scratch(t, page->size)))
 		return;
-	}
 	unsigned n = page->build(t, out);
 	out[1] = code;
 	put_be16(out + 2, (uint16_t)(n - 4));
