@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "target/scsi/handler.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/lu_part.h"
 #include "target/scsi/lu_round.h"

@@ -3,9 +3,9 @@
 #include "target/scsi/lu_round.h"
 #include "target/scsi/medium.h"
 
+#include "target/scsi/handler.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/opcode.h"
-#include "target/scsi/task.h"
 #include "target/scsi/taskset.h"
 
 uint32_t sanitize_sense(uint32_t state, struct sense_extra *ret_extra)

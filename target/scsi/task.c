@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/counter.h"
+#include "target/scsi/handler.h"
 #include "target/scsi/opcode.h"
 #include "target/scsi/task_pool.h"
 #include "target/scsi/task_priv.h"

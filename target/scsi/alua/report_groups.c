@@ -5,8 +5,8 @@
 
 #include "target/scsi/alua/access.h"
 #include "target/scsi/alua/commands.h"
+#include "target/scsi/handler.h"
 #include "target/scsi/nexus.h"
-#include "target/scsi/task.h"
 #include "transport/wire/be.h"
 
 enum { PARAMETER_FORMAT_EXTENDED = 1 };

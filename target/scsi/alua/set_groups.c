@@ -3,8 +3,8 @@
 // state changes; the command ends when the new states are in force.
 #include "target/scsi/alua/change.h"
 #include "target/scsi/alua/commands.h"
+#include "target/scsi/handler.h"
 #include "target/scsi/nexus.h"
-#include "target/scsi/task.h"
 #include "transport/wire/be.h"
 
 enum {

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "target/scsi/handler.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/lu_part.h"
 #include "target/scsi/nexus.h"

@@ -5,6 +5,7 @@
 
 #include "target/scsi/copy/commands.h"
 #include "target/scsi/copy/results.h"
+#include "target/scsi/handler.h"
 #include "target/scsi/lu.h"
 #include "transport/wire/be.h"
 

@@ -7,6 +7,7 @@
 #include "target/scsi/copy/extended_copy.h"
 #include "target/scsi/copy/results.h"
 #include "target/scsi/copy/turn.h"
+#include "target/scsi/handler.h"
 #include "target/scsi/lu.h"
 #include "transport/wire/be.h"
 

@@ -4,6 +4,7 @@
 // without holding resources. Worker of the nexus; the sum is an atomic.
 #include "target/scsi/copy/turn.h"
 
+#include "target/scsi/handler.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/task_pool.h"
 

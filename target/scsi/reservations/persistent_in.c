@@ -2,10 +2,10 @@
 // PERSISTENT RESERVE IN (SPC-4 6.15): answered on the task's worker from the current table.
 #include <string.h>
 
+#include "target/scsi/handler.h"
 #include "target/scsi/lu_part.h"
 #include "target/scsi/reservations/commands.h"
 #include "target/scsi/reservations/state.h"
-#include "target/scsi/task.h"
 #include "transport/wire/be.h"
 
 // All registrants: each of them holds the reservation; its key is 0.

@@ -7,6 +7,7 @@
 
 #include "core/offload.h"
 #include "target/scsi/alua/alua.h"
+#include "target/scsi/handler.h"
 #include "target/scsi/lu_round.h"
 #include "target/scsi/opcode.h"
 #include "target/scsi/reservations/aptpl.h"
@@ -14,7 +15,6 @@
 #include "target/scsi/reservations/request.h"
 #include "target/scsi/reservations/state.h"
 #include "target/scsi/state_file.h"
-#include "target/scsi/task.h"
 #include "target/scsi/taskset.h"
 #include "transport/wire/be.h"
 

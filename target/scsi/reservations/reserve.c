@@ -2,9 +2,9 @@
 // RESERVE and RELEASE (SPC-2 7.16, 7.21) for the whole logical unit, with the compatible
 // handling of SPC-4 5.13.3 (CRH): while registrations exist they have no effect for registered
 // nexuses, and RESERVE conflicts for the others.
+#include "target/scsi/handler.h"
 #include "target/scsi/reservations/commands.h"
 #include "target/scsi/reservations/state.h"
-#include "target/scsi/task.h"
 #include "transport/wire/be.h"
 
 struct reserve {

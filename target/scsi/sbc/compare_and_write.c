@@ -4,12 +4,12 @@
 // blocks meanwhile, since the range is frozen on every worker from before the read until after the
 // write. Task's worker.
 #include "target/scsi/freeze.h"
+#include "target/scsi/handler.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/sbc/commands.h"
 #include "target/scsi/sbc/limits.h"
 #include "target/scsi/sbc/read_write.h"
 #include "target/scsi/sbc/walk.h"
-#include "target/scsi/task.h"
 
 struct caw {
 	struct sbc_walk walk;

@@ -2,12 +2,12 @@
 // ORWRITE(16) (SBC-3 5.7): the medium becomes the OR of itself and the data-out. The range is
 // frozen on every worker while slices of it are read, combined and written. Task's worker.
 #include "target/scsi/freeze.h"
+#include "target/scsi/handler.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/sbc/commands.h"
 #include "target/scsi/sbc/lba.h"
 #include "target/scsi/sbc/read_write.h"
 #include "target/scsi/sbc/walk.h"
-#include "target/scsi/task.h"
 
 struct orwrite {
 	struct sbc_walk walk;

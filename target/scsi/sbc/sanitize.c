@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "target/scsi/handler.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/sbc/commands.h"
 #include "target/scsi/sbc/sanitize_run.h"
-#include "target/scsi/task.h"
 #include "transport/wire/be.h"
 
 #define WAIT_USEC 5000 // between checks of a command that waits for the end

@@ -5,12 +5,12 @@
 // it again only with allow_restart. LOEJ ejects and loads the medium of a removable unit. The home
 // worker, which alone changes lu->medium, asks every worker whether a nexus prevents removal, which
 // also prevents loading.
+#include "target/scsi/handler.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/lu_round.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/sbc/commands.h"
 #include "target/scsi/sbc/walk.h"
-#include "target/scsi/task.h"
 #include "target/scsi/ua.h"
 
 #define SENSE_REMOVAL_PREVENTED SENSE(SK_ILLEGAL_REQUEST, 0x53, 0x02)

@@ -2,13 +2,13 @@
 // UNMAP (SBC-3 5.28). The whole parameter list is checked before the first block changes;
 // then the descriptors are processed one after another. The backstore handles blocks outside whole
 // granules: with LBPRZ it zeroes what it cannot free. Task's worker.
+#include "target/scsi/handler.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/sbc/commands.h"
 #include "target/scsi/sbc/lba.h"
 #include "target/scsi/sbc/limits.h"
 #include "target/scsi/sbc/read_write.h"
 #include "target/scsi/sbc/walk.h"
-#include "target/scsi/task.h"
 #include "transport/wire/be.h"
 
 #define UNMAP_HEADER	 8u

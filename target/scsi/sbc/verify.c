@@ -2,12 +2,12 @@
 // VERIFY(10), (12), (16) (SBC-3 5.29 to 5.31) and WRITE AND VERIFY(10), (12), (16) (SBC-3
 // 5.37 to 5.39). Reads go through the backstore: with the page cache, the verified data is that of
 // a READ. Task's worker.
+#include "target/scsi/handler.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/sbc/commands.h"
 #include "target/scsi/sbc/lba.h"
 #include "target/scsi/sbc/read_write.h"
 #include "target/scsi/sbc/walk.h"
-#include "target/scsi/task.h"
 
 enum { BYTCHK_NONE, BYTCHK_ALL, BYTCHK_RESERVED, BYTCHK_ONE };
 

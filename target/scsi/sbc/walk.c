@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "target/scsi/handler.h"
 #include "target/scsi/io_log.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"

@@ -5,12 +5,12 @@
 // device may keep a part of the write unless it reports otherwise (bs_limits.atomic_write_max);
 // atomic_write_kib is the administrator's declaration for the rest. Task's worker.
 #include "target/scsi/freeze.h"
+#include "target/scsi/handler.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/sbc/commands.h"
 #include "target/scsi/sbc/limits.h"
 #include "target/scsi/sbc/read_write.h"
 #include "target/scsi/sbc/walk.h"
-#include "target/scsi/task.h"
 #include "transport/wire/be.h"
 
 static void atomic_written(struct sbc_walk *w)

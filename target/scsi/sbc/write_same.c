@@ -4,6 +4,7 @@
 // and written from there, a slice at a time. Task's worker.
 #include <string.h>
 
+#include "target/scsi/handler.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/opcode.h"
@@ -11,7 +12,6 @@
 #include "target/scsi/sbc/limits.h"
 #include "target/scsi/sbc/read_write.h"
 #include "target/scsi/sbc/walk.h"
-#include "target/scsi/task.h"
 
 // CDB byte of the flags, and bits in it.
 enum { WS_NDOB = 0x01, WS_LBDATA = 0x02, WS_PBDATA = 0x04, WS_UNMAP = 0x08, WS_ANCHOR = 0x10 };

@@ -2,6 +2,7 @@
 // From the protocol's task_submit() to the handler: the checks, cheap ones first, in the priority
 // of SAM-5 5.3 and SPC-4 4.5. Task's worker; nothing here allocates, locks or sends a message.
 #include "target/scsi/alua/access.h"
+#include "target/scsi/handler.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/medium.h"
 #include "target/scsi/nexus.h"

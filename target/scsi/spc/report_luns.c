@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // REPORT LUNS (SPC-4 6.33). Task's worker.
+#include "target/scsi/handler.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/spc/commands.h"
-#include "target/scsi/task.h"
 #include "transport/wire/be.h"
 
 // The initiator reads the inventory: REPORTED LUNS DATA HAS CHANGED is obsolete.

@@ -3,13 +3,13 @@
 // (SPC-4 6.35, 6.36). Task's worker.
 #include <string.h>
 
+#include "target/scsi/handler.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/lu_part.h"
 #include "target/scsi/opcode.h"
 #include "target/scsi/sbc/lba.h"
 #include "target/scsi/sbc/limits.h"
 #include "target/scsi/spc/commands.h"
-#include "target/scsi/task.h"
 #include "transport/wire/be.h"
 
 bool report_opcodes_is_available(const struct lu *lu)

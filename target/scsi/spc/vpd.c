@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "target/scsi/copy/commands.h"
+#include "target/scsi/handler.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/spc/inquiry.h"
 #include "target/scsi/spc/mode.h"
-#include "target/scsi/task.h"
 #include "transport/wire/be.h"
 
 static unsigned supported_pages(const struct task *t, uint8_t *out);
