@@ -11,8 +11,8 @@
 #include "target/config/model.h"
 #include "target/config/report.h"
 #include "target/config/survey.h"
-#include "target/scsi/progress.h"
 #include "target/scsi/medium.h"
+#include "target/scsi/progress.h"
 
 enum { TREE_NODES_MAX = 2000 };
 
