@@ -2,6 +2,7 @@
 // EXTENDED COPY(LID1) (SPC-4 6.4): block to block segments between LUNs of the session, one
 // after the other, in the foreground. Task's worker.
 #include "target/scsi/copy/extended_copy.h"
+
 #include "target/scsi/copy/turn.h"
 
 #include <string.h>

@@ -4,6 +4,7 @@
 // Both work in the foreground. With IMMED the status only means that the request was well formed,
 // and RECEIVE ROD TOKEN INFORMATION reports the result; without it the status reports both.
 #include "target/scsi/copy/odx.h"
+
 #include "target/scsi/copy/turn.h"
 #include "target/scsi/lu_round.h"
 
