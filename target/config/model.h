@@ -15,7 +15,7 @@
 #include "target/fabric/portal.h"
 #include "target/fabric/view.h"
 #include "target/iscsi/settings.h"
-#include "target/scsi/alua.h"
+#include "target/scsi/alua/alua.h"
 #include "target/scsi/lu.h"
 
 enum { STORAGE_OPTIONS_MAX = 12, NAME_MAX_LEN = 127, LUN_MAX = 16383 };

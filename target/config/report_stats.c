@@ -13,8 +13,8 @@
 #include "target/config/survey.h"
 #include "target/fabric/fabric.h"
 #include "target/fabric/peer_limits.h"
+#include "target/scsi/medium.h"
 #include "target/scsi/progress.h"
-#include "target/scsi/sbc_sanitize.h"
 
 enum { TREE_NODES_MAX = 2000 };
 

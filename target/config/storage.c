@@ -10,7 +10,8 @@
 
 #include "target/config/file.h"
 #include "target/config/model.h"
-#include "target/scsi/sbc_sanitize.h"
+#include "target/scsi/medium.h"
+#include "target/scsi/server/device_server.h"
 
 static int option_index(const struct storage *s, const char *name)
 {
@@ -140,7 +141,8 @@ static int open_lu(struct storage *s, bool is_new, struct err *e)
 		return r;
 	r = lu_attr_check(&s->attr, &bs->limits, e);
 	if (!r)
-		r = lu_new(&s->lu, s->node.name, bs, s->wwn, &s->attr, c->state_dir, e);
+		r = lu_new(&s->lu, &device_server, s->node.name, bs, s->wwn, &s->attr, c->state_dir,
+			   e);
 	if (r < 0) {
 		s->lu = NULL;
 		backstore_close(bs);

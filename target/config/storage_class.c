@@ -9,7 +9,7 @@
 
 #include "core/utf8.h"
 #include "target/config/model.h"
-#include "target/scsi/sbc_sanitize.h"
+#include "target/scsi/medium.h"
 
 // ---- commands of /backstores/TYPE ----
 

@@ -11,6 +11,7 @@
 #include "target/iscsi/window.h"
 #include "target/iscsi/worker.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/server/device_server.h"
 #include "transport/wire/be.h"
 
 #define FREE_KEEP 1024

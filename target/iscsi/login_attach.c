@@ -11,7 +11,7 @@
 #include "target/iscsi/reinstatement.h"
 #include "target/iscsi/settings.h"
 #include "target/scsi/nexus.h"
-#include "target/scsi/pr_tid.h"
+#include "target/scsi/reservations/transport_id.h"
 
 static void on_notice(struct nexus *n, uint16_t lun, uint32_t sense_code)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Counters of disks (storage objects), summed over all paths.
 #include "target/metrics/metrics.h"
-#include "target/scsi/sbc_sanitize.h"
+#include "target/scsi/medium.h"
 
 // clang-format off
 static const struct family read_bytes = { "farblock_lun_read_bytes", "counter", "bytes",

@@ -9,7 +9,7 @@
 #include "core/counter.h"
 #include "target/config/survey.h"
 #include "target/scsi/lu.h"
-#include "target/scsi/sbc_sanitize.h"
+#include "target/scsi/medium.h"
 
 struct taking {
 	struct snapshot *s;

@@ -19,7 +19,7 @@ struct snapshot_disk {
 	char path[SNAPSHOT_NAME]; // "/backstores/fileio/disk0"
 	bool is_up;
 	uint64_t size;	   // bytes
-	uint32_t sanitize; // state of sbc_sanitize.h
+	uint32_t sanitize; // state of medium.h
 	struct lu_counters counters;
 };
 struct snapshot_lun {

@@ -5,14 +5,21 @@
 //
 // The home worker keeps the oldest requests in a FIFO and activates one when no older one overlaps;
 // a round then tells every channel, which answers when its last overlapping task has ended.
-// The range of an active freeze stands in each channel's list, where submit.c looks. How many there
-// are at a time is limited, since commands and freezes look at each of them; the others queue.
+// The range of an active freeze stands in each channel's list, where server/submit.c looks. How
+// many there are at a time is limited, since commands and freezes look at each of them; the others
+// queue.
+#include "target/scsi/freeze.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
+#include "target/scsi/handler.h"
 #include "target/scsi/lu.h"
+#include "target/scsi/lu_part.h"
+#include "target/scsi/lu_round.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/task_priv.h"
+#include "target/scsi/taskset.h"
 
 #define FREEZES_MAX 128
 #define REFILL	    16 // of the queue, in one turn of the worker's loop
@@ -24,10 +31,11 @@ struct freeze_round {
 };
 
 struct lu_freeze {
+	struct task_hold hold;
 	struct list link; // in lu->freezes or lu->freeze_queue; home worker
 	struct lu *lu;	  // reference held
 	struct worker *worker;
-	struct task *task; // until lu_thaw()
+	struct task *task; // until it has ended
 	const struct task *owner;
 	uint64_t lba, blocks;
 	void (*granted)(struct task *t);
@@ -35,16 +43,6 @@ struct lu_freeze {
 	struct freeze_round *round; // since it is active; NULL then: no memory
 	struct msg msg;
 };
-
-struct lu_frozen *lu_frozen_by(const struct lu_channel *c, const struct task *t)
-{
-	for (struct list *it = c->frozen.prev; it != &c->frozen; it = it->prev) {
-		struct lu_frozen *f = list_entry(it, struct lu_frozen, link);
-		if (f->owner != t && lu_ranges_overlap(f->lba, f->blocks, t->lba, t->blocks))
-			return f;
-	}
-	return NULL;
-}
 
 static void channel_add(struct lu_channel *c, struct lu_freeze *f)
 {
@@ -58,7 +56,8 @@ static void channel_add(struct lu_channel *c, struct lu_freeze *f)
 	list_push_back(&c->frozen, &z->link);
 }
 
-void lu_freeze_channel_init(struct lu_channel *c)
+// The active freezes.
+static void channel_init(struct lu_channel *c)
 {
 	list_for_each (it, &c->lu->freezes) {
 		struct lu_freeze *f = list_entry(it, struct lu_freeze, link);
@@ -83,7 +82,7 @@ static void freeze_each(struct lu_channel *c, struct lu_round *r)
 static bool freeze_awaits(const struct lu_round *r, const struct task *t)
 {
 	const struct lu_freeze *f = freeze_of(r);
-	if (t == f->owner || t->freeze || t->state == TASK_WAITS_TURN || task_has_yet_to_begin(t))
+	if (t == f->owner || t->hold || t->state == TASK_WAITS_TURN || task_has_yet_to_begin(t))
 		return false;
 	return lu_ranges_overlap(f->lba, f->blocks, t->lba, t->blocks);
 }
@@ -114,6 +113,12 @@ static void freeze_granted(struct lu_round *r)
 	send_grant(freeze_of(r));
 }
 
+static const struct lu_round_ops freeze_round_ops = {
+	.each = freeze_each,
+	.awaits = freeze_awaits,
+	.done = freeze_granted,
+};
+
 static bool has_older_overlap(const struct lu *lu, const struct lu_freeze *f)
 {
 	list_for_each (it, &lu->freezes) {
@@ -138,10 +143,7 @@ static void freeze_activate(struct lu_freeze *f)
 		return;
 	}
 	r->freeze = f;
-	r->round.each = freeze_each;
-	r->round.awaits = freeze_awaits;
-	r->round.done = freeze_granted;
-	lu_round_start(&r->round, f->lu);
+	lu_round_start(&r->round, f->lu, &freeze_round_ops);
 }
 
 static void freeze_enter(struct lu *lu, struct lu_freeze *f)
@@ -202,33 +204,13 @@ static void send_home(struct lu_freeze *f, void (*fn)(struct msg *m))
 	worker_post(f->lu->home, &f->msg);
 }
 
-void lu_freeze(struct task *t, uint64_t lba, uint64_t blocks, void (*granted)(struct task *t))
-{
-	struct lu_freeze *f = calloc(1, sizeof *f);
-	if (!f) {
-		task_finish(t, STATUS_BUSY);
-		return;
-	}
-	f->lu = lu_get(t->lu);
-	f->worker = t->nexus->worker;
-	f->task = t;
-	f->owner = t;
-	f->lba = lba;
-	f->blocks = blocks;
-	f->granted = granted;
-	t->freeze = f;
-	t->state = TASK_RUNNING;
-	// An older freeze may have been waiting for this task.
-	lu_round_recheck(t);
-	send_home(f, freeze_arrived);
-}
-
 static void thaw_each(struct lu_channel *c, struct lu_round *r)
 {
 	struct lu_frozen *z =
 		&container_of(r, struct freeze_round, round)->frozen[worker_index(c->worker)];
 	list_remove(&z->link);
 	taskset_thawed(c, z);
+	task_resume_waiting(c);
 }
 
 static void freeze_free(struct lu_freeze *f)
@@ -244,17 +226,14 @@ static void thaw_finished(struct lu_round *r)
 	freeze_free(freeze_of(r));
 }
 
-static void thaw(struct lu_freeze *f)
+static const struct lu_round_ops thaw_round_ops = { .each = thaw_each, .done = thaw_finished };
+
+static void freeze_end(struct lu_freeze *f)
 {
-	if (!f->round) {
+	if (f->round)
+		lu_round_start(&f->round->round, f->lu, &thaw_round_ops);
+	else
 		freeze_free(f);
-		return;
-	}
-	struct lu_round *r = &f->round->round;
-	r->each = thaw_each;
-	r->awaits = NULL;
-	r->done = thaw_finished;
-	lu_round_start(r, f->lu);
 }
 
 // The first that waited for [lba, lba + blocks) and for no other freeze.
@@ -279,19 +258,49 @@ static void thaw_arrived(struct msg *m)
 	f->is_active = false;
 	pthread_mutex_unlock(&lu->lock);
 	lu->freeze_count--;
-	thaw(f);
+	freeze_end(f);
 	while ((f = next_to_activate(lu, lba, blocks)))
 		freeze_activate(f);
 	refill_post(lu);
 	lu_put(lu);
 }
 
-void lu_thaw(struct task *t)
+// The medium is as t leaves it.
+static void thaw(struct task *t)
 {
-	struct lu_freeze *f = t->freeze;
-	if (!f)
-		return;
-	t->freeze = NULL;
+	struct lu_freeze *f = container_of(t->hold, struct lu_freeze, hold);
+	t->hold = NULL;
 	f->task = NULL;
 	send_home(f, thaw_arrived);
 }
+
+void lu_freeze(struct task *t, uint64_t lba, uint64_t blocks, void (*granted)(struct task *t))
+{
+	struct lu_freeze *f = calloc(1, sizeof *f);
+	if (!f) {
+		task_finish(t, STATUS_BUSY);
+		return;
+	}
+	f->lu = lu_get(t->lu);
+	f->worker = t->nexus->worker;
+	f->task = t;
+	f->owner = t;
+	f->lba = lba;
+	f->blocks = blocks;
+	f->granted = granted;
+	f->hold.release = thaw;
+	t->hold = &f->hold;
+	t->state = TASK_RUNNING;
+	// An older freeze may have been waiting for this task.
+	lu_round_recheck(t);
+	send_home(f, freeze_arrived);
+}
+
+static int attach(struct lu *lu, struct err *e)
+{
+	list_init(&lu->freezes);
+	list_init(&lu->freeze_queue);
+	return 0;
+}
+
+const struct lu_part freeze_part = { .attach = attach, .channel_init = channel_init };

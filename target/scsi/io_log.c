@@ -56,7 +56,7 @@ static void range_text(const struct lu *lu, const struct failure *f, char *out, 
 		snprintf(out + n, size - (size_t)n, " to %llu", (unsigned long long)last);
 }
 
-static void say(const struct lu *lu, const struct failure *f)
+static void log_failure(const struct lu *lu, const struct failure *f)
 {
 	char range[64], cause[96];
 	range_text(lu, f, range, sizeof range);
@@ -64,7 +64,7 @@ static void say(const struct lu *lu, const struct failure *f)
 		 strerror_r(-f->res, cause, sizeof cause));
 }
 
-static void say_count(const struct lu *lu, const struct failure *f, uint64_t now)
+static void log_count(const struct lu *lu, const struct failure *f, uint64_t now)
 {
 	char range[64], cause[96];
 	uint64_t s = (now - f->since_ns + 500000000) / 1000000000;
@@ -75,7 +75,7 @@ static void say_count(const struct lu *lu, const struct failure *f, uint64_t now
 		 *range ? ", the last one" : "", range);
 }
 
-static void say_others(const struct lu *lu, struct io_log *l)
+static void log_others(const struct lu *lu, struct io_log *l)
 {
 	if (l->others)
 		log_warn("%s %s: %llu more failures of other operations", lu->type->name, lu->name,
@@ -89,7 +89,7 @@ static bool is_failure(int res)
 	return res < 0 && res != -ERANGE && res != -EOPNOTSUPP;
 }
 
-static struct failure *find(struct io_log *l, unsigned op, int res)
+static struct failure *failure_find(struct io_log *l, unsigned op, int res)
 {
 	for (unsigned i = 0; i < l->count; i++)
 		if (l->failures[i].op == op && l->failures[i].res == res)
@@ -97,10 +97,10 @@ static struct failure *find(struct io_log *l, unsigned op, int res)
 	return NULL;
 }
 
-static void add(struct lu *lu, const struct failure *f)
+static void failure_add(struct lu *lu, const struct failure *f)
 {
 	struct io_log *l = lu->io_log;
-	struct failure *old = find(l, f->op, f->res);
+	struct failure *old = failure_find(l, f->op, f->res);
 	if (old) {
 		old->more++;
 		old->offset = f->offset;
@@ -109,7 +109,7 @@ static void add(struct lu *lu, const struct failure *f)
 	} else if (l->count == KEPT) {
 		l->others++;
 	} else {
-		say(lu, f);
+		log_failure(lu, f);
 		l->failures[l->count++] = *f;
 	}
 }
@@ -128,7 +128,7 @@ void io_log_result(struct lu *lu, unsigned op, uint64_t offset, uint64_t length,
 	}
 	struct failure f = { op, res, clock_ns(), 0, offset, length, true };
 	pthread_mutex_lock(&l->lock);
-	add(lu, &f);
+	failure_add(lu, &f);
 	l->failed |= bit;
 	__atomic_fetch_or(&lu->failing_ops, bit, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&l->lock);
@@ -149,11 +149,11 @@ static void say_counts(const struct lu *lu, struct io_log *l)
 		struct failure *f = &l->failures[i];
 		if (!f->more)
 			continue;
-		say_count(lu, f, now);
+		log_count(lu, f, now);
 		f->since_ns = now;
 		f->more = 0;
 	}
-	say_others(lu, l);
+	log_others(lu, l);
 }
 
 static void forget(struct io_log *l, uint8_t recovered)

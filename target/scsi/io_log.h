@@ -35,4 +35,4 @@ static inline void io_log_note_scsi(struct lu *lu, int res)
 // last call have succeeded and not failed. Control thread.
 void io_log_sweep(struct lu *lu);
 
-extern const struct lu_part io_log_part; // for lu_part.c
+extern const struct lu_part io_log_part;

@@ -10,7 +10,6 @@
 
 #include "core/counter.h"
 #include "target/scsi/lu_part.h"
-#include "target/scsi/sbc_sanitize_mark.h"
 #include "transport/wire/be.h"
 
 // NAA 6 requires a 24-bit company id. We have no assigned one: this one has the locally
@@ -35,19 +34,21 @@ static int naa_from_serial(uint8_t naa[16], const char *serial)
 static void parts_detach(struct lu *lu, unsigned n)
 {
 	while (n-- > 0) {
-		if (lu_parts[n]->detach)
-			lu_parts[n]->detach(lu);
+		if (lu->server->parts[n]->detach)
+			lu->server->parts[n]->detach(lu);
 	}
 }
 
 static int parts_attach(struct lu *lu, unsigned *ret_count, struct err *e)
 {
-	unsigned i = 0;
-	int r = 0;
-	for (; lu_parts[i] && !r; i++)
-		r = lu_parts[i]->attach ? lu_parts[i]->attach(lu, e) : 0;
-	*ret_count = r ? i - 1 : i;
-	return r;
+	const struct lu_part *const *parts = lu->server->parts;
+	for (*ret_count = 0; parts[*ret_count]; ++*ret_count) {
+		const struct lu_part *p = parts[*ret_count];
+		int r = p->attach ? p->attach(lu, e) : 0;
+		if (r < 0)
+			return r;
+	}
+	return 0;
 }
 
 static void lu_free(struct lu *lu)
@@ -83,8 +84,9 @@ static void *lines_new(size_t size)
 	return p ? memset(p, 0, whole) : NULL;
 }
 
-int lu_new(struct lu **ret, const char *name, struct backstore *bs, const char *unit_serial,
-	   const struct lu_attr *attr, const char *state_dir, struct err *e)
+int lu_new(struct lu **ret, const struct device_server *server, const char *name,
+	   struct backstore *bs, const char *unit_serial, const struct lu_attr *attr,
+	   const char *state_dir, struct err *e)
 {
 	static uint32_t last_id;
 	uint32_t block = bs->limits.block_size;
@@ -100,6 +102,7 @@ int lu_new(struct lu **ret, const char *name, struct backstore *bs, const char *
 	if (!lu)
 		return err_errno(e, -ENOMEM, "%s", name);
 	lu->refs = 1;
+	lu->server = server;
 	lu->id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);
 	lu->name = strdup(name);
 	lu->state_dir = state_dir ? strdup(state_dir) : NULL;
@@ -108,8 +111,6 @@ int lu_new(struct lu **ret, const char *name, struct backstore *bs, const char *
 	lu->control = worker_self();
 	lu->attr = *attr;
 	pthread_mutex_init(&lu->lock, NULL);
-	list_init(&lu->freezes);
-	list_init(&lu->freeze_queue);
 	strncpy(lu->unit_serial, unit_serial, sizeof lu->unit_serial - 1);
 	lu_take_limits(lu);
 	r = lu->name && (lu->state_dir || !state_dir) ? 0 : -ENOMEM;
@@ -120,17 +121,16 @@ int lu_new(struct lu **ret, const char *name, struct backstore *bs, const char *
 		lu_free(lu);
 		return r;
 	}
-	unsigned parts;
-	r = parts_attach(lu, &parts, e);
+	unsigned parts = 0;
+	r = lu_faults_apply(lu, e);
 	if (!r)
-		r = lu_faults_apply(lu, e);
+		r = parts_attach(lu, &parts, e);
 	if (r < 0) {
 		parts_detach(lu, parts);
 		lu_faults_remove(lu);
 		lu_free(lu);
 		return r;
 	}
-	sanitize_mark_load(lu);
 	*ret = lu;
 	return 0;
 }
@@ -150,9 +150,9 @@ struct lu *lu_get(struct lu *lu)
 
 static void channel_free(struct lu_channel *c)
 {
-	for (unsigned i = 0; lu_parts[i]; i++) {
-		if (lu_parts[i]->channel_done)
-			lu_parts[i]->channel_done(c);
+	for (const struct lu_part *const *p = c->lu->server->parts; *p; p++) {
+		if ((*p)->channel_done)
+			(*p)->channel_done(c);
 	}
 	free(c);
 }
@@ -166,7 +166,7 @@ static void lu_close(struct msg *m)
 			channel_free(lu->channels[i]);
 	}
 	unsigned parts = 0;
-	while (lu_parts[parts])
+	while (lu->server->parts[parts])
 		parts++;
 	parts_detach(lu, parts);
 	backstore_close(lu->bs);
@@ -188,12 +188,6 @@ void lu_put(struct lu *lu)
 		lu_close(&lu->close_msg);
 }
 
-void lu_set_size(struct lu *lu, uint64_t bytes)
-{
-	__atomic_store_n(&lu->blocks, bytes >> lu->block_shift, __ATOMIC_RELAXED);
-	ua_raise_lu(lu, UA_CAPACITY_CHANGED, NULL);
-}
-
 struct lu_channel *lu_channel(struct lu *lu)
 {
 	struct worker *w = worker_self();
@@ -211,13 +205,12 @@ struct lu_channel *lu_channel(struct lu *lu)
 	list_init(&c->tasks);
 	list_init(&c->nexus_luns);
 	list_init(&c->frozen);
-	list_init(&c->kicks);
+	list_init(&c->ready);
 	list_init(&c->thawed);
 	pthread_mutex_lock(&lu->lock);
-	lu_freeze_channel_init(c);
-	for (unsigned p = 0; lu_parts[p]; p++) {
-		if (lu_parts[p]->channel_init)
-			lu_parts[p]->channel_init(c);
+	for (const struct lu_part *const *p = lu->server->parts; *p; p++) {
+		if ((*p)->channel_init)
+			(*p)->channel_init(c);
 	}
 	__atomic_store_n(&lu->channels[i], c, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&lu->lock);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The attributes of a storage object as rows: targetcli's names, defaults and ranges first,
 // then ours. Constant.
+#include "target/scsi/lu_attr.h"
+
 #include "target/scsi/lu.h"
 
 #define FIELD(f) offsetof(struct lu_attr, f)

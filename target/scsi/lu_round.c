@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Rounds: one piece of work on every worker that has a channel of a logical unit, see lu.h.
 // One worker asks, every worker answers on its own thread.
+#include "target/scsi/lu_round.h"
+
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/task.h"
@@ -14,7 +16,7 @@ static void round_finished(struct msg *m)
 {
 	struct lu_round *r = container_of(m, struct lu_round_slot, msg)->round;
 	struct lu *lu = r->lu;
-	r->done(r); // may free r
+	r->ops->done(r); // may free r
 	lu_put(lu);
 }
 
@@ -35,9 +37,9 @@ static void round_ack(struct lu_round *r, struct lu_round_slot *slot)
 static bool round_watch(struct lu_round_slot *slot, struct list *it)
 {
 	const struct lu_round *r = slot->round;
-	for (; r->awaits && it != &slot->channel->tasks; it = it->next) {
+	for (; r->ops->awaits && it != &slot->channel->tasks; it = it->next) {
 		struct task *t = list_entry(it, struct task, link);
-		if (!r->awaits(r, t))
+		if (!r->ops->awaits(r, t))
 			continue;
 		slot->next = t->awaited_by;
 		t->awaited_by = slot;
@@ -58,7 +60,7 @@ static struct task *round_find_overdue(const struct lu_round_slot *slot)
 	const struct lu_round *r = slot->round;
 	list_for_each (it, &slot->channel->tasks) {
 		struct task *t = list_entry(it, struct task, link);
-		if (!t->nexus->is_overdue && is_overdue(slot, t) && r->awaits(r, t))
+		if (!t->nexus->is_overdue && is_overdue(slot, t) && r->ops->awaits(r, t))
 			return t;
 	}
 	return NULL;
@@ -89,7 +91,8 @@ static void round_serve(struct lu_round_slot *slot)
 {
 	struct lu_round *r = slot->round;
 	struct lu_channel *c = slot->channel;
-	r->each(c, r);
+	if (r->ops->each)
+		r->ops->each(c, r);
 	if (!round_watch(slot, c->tasks.next)) {
 		round_ack(r, slot);
 		return;
@@ -125,7 +128,7 @@ void lu_round_watch_next(struct task *t, bool is_leaving)
 	}
 }
 
-void lu_round_start(struct lu_round *r, struct lu *lu)
+void lu_round_start(struct lu_round *r, struct lu *lu, const struct lu_round_ops *ops)
 {
 	struct lu_channel *channels[WORKER_MAX];
 	unsigned n = 0;
@@ -136,6 +139,7 @@ void lu_round_start(struct lu_round *r, struct lu *lu)
 	}
 	pthread_mutex_unlock(&lu->lock);
 
+	r->ops = ops;
 	r->lu = lu_get(lu);
 	r->home = worker_self();
 	// One answer is this function's own: done() cannot come before all are on their way.

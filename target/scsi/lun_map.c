@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // LUN maps and LUN addresses (SAM-5 4.7). A map is immutable once published; any thread.
+#include "target/scsi/lun_map.h"
+
 #include <stdlib.h>
 
 #include "target/scsi/lu.h"

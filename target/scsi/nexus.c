@@ -10,15 +10,7 @@
 #include "core/buf.h"
 #include "target/scsi/lu_part.h"
 #include "target/scsi/power_on.h"
-#include "target/scsi/pr.h"
-#include "target/scsi/task_priv.h"
-
-// A change of map that waits for the tasks of removed LUNs.
-struct lun_leave {
-	unsigned waiting;
-	void (*finished)(void *arg);
-	void *arg;
-};
+#include "target/scsi/task_abort.h"
 
 static void notice_nothing(struct nexus *n, uint16_t lun, uint32_t sense_code)
 {
@@ -49,7 +41,10 @@ static struct nexus_lun *nexus_lun_new(struct nexus *n, const struct lun_entry *
 
 bool nexus_lun_is_used(struct nexus_lun *nl)
 {
-	return nl->has_accessed || nl->prevents_removal || pr_has_standing(nl);
+	bool is_used = nl->has_accessed || nl->prevents_removal;
+	for (const struct lu_part *const *p = nl->lu->server->parts; *p && !is_used; p++)
+		is_used = (*p)->is_used && (*p)->is_used(nl);
+	return is_used;
 }
 
 void nexus_lun_allow_removal(struct nexus_lun *nl)
@@ -63,9 +58,9 @@ void nexus_lun_allow_removal(struct nexus_lun *nl)
 // The path is removed except for tasks that still refer to it.
 static void nexus_lun_lose(struct nexus_lun *nl)
 {
-	for (unsigned i = 0; lu_parts[i]; i++) {
-		if (lu_parts[i]->nexus_lost)
-			lu_parts[i]->nexus_lost(nl);
+	for (const struct lu_part *const *p = nl->lu->server->parts; *p; p++) {
+		if ((*p)->nexus_lost)
+			(*p)->nexus_lost(nl);
 	}
 	nexus_lun_allow_removal(nl);
 	list_remove(&nl->channel_link);
@@ -74,8 +69,7 @@ static void nexus_lun_lose(struct nexus_lun *nl)
 static void nexus_lun_free(struct nexus_lun *nl)
 {
 	struct lu *lu = nl->lu;
-	list_remove(&nl->kick_link);
-	free(nl->mode_pages);
+	list_remove(&nl->ready_link);
 	free(nl);
 	lu_put(lu);
 }
@@ -90,7 +84,7 @@ static void leave_step(struct lun_leave *leave)
 	finished(arg);
 }
 
-void nexus_lun_released(struct nexus_lun *nl)
+static void nexus_lun_released(struct nexus_lun *nl)
 {
 	struct lun_leave *leave = nl->leave;
 	nexus_lun_free(nl);
@@ -176,10 +170,14 @@ int nexus_new(struct nexus **ret, const struct nexus_info *info, const struct ne
 void nexus_leave(struct nexus *n)
 {
 	for (uint32_t i = 0; i < n->lun_limit; i++) {
-		if (!n->luns[i])
+		struct nexus_lun *nl = n->luns[i];
+		if (!nl)
 			continue;
-		pr_nexus_leaves(n->luns[i]);
-		nexus_lun_allow_removal(n->luns[i]);
+		for (const struct lu_part *const *p = nl->lu->server->parts; *p; p++) {
+			if ((*p)->nexus_leaves)
+				(*p)->nexus_leaves(nl);
+		}
+		nexus_lun_allow_removal(nl);
 	}
 }
 
@@ -226,10 +224,9 @@ static void map_remove(struct nexus *n, const struct lun_map *map, struct lun_le
 		leave->waiting++;
 		nl->held++; // ours, until its tasks are aborted
 		nl->leave = leave;
-		taskset_abort_nexus(nl);
+		tasks_abort_nexus(nl);
 		nexus_lun_lose(nl);
-		if (--nl->held == 0)
-			nexus_lun_released(nl);
+		nexus_lun_put(nl);
 	}
 }
 
@@ -273,7 +270,9 @@ void nexus_set_map(struct nexus *n, struct lun_map *map, void (*finished)(void *
 		finished(arg);
 		return;
 	}
-	*leave = (struct lun_leave){ .waiting = 1, .finished = finished, .arg = arg };
+	*leave = (struct lun_leave){
+		.released = nexus_lun_released, .waiting = 1, .finished = finished, .arg = arg
+	};
 	map_remove(n, map, leave);
 	nexus_resize(n, map);
 	struct lun_map *old = n->map;

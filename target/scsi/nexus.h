@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// I_T nexus, its LUN map and its state for each logical unit (SAM-5 4.7, 4.8).
-//
-// The worker of its connection owns a nexus. A LUN map is an immutable, refcounted snapshot created
-// by the configuration; changing the map of a live nexus is one call on its worker.
+// I_T nexus and its state for each logical unit (SAM-5 4.8). The worker of its connection owns a
+// nexus; changing its LUN map is one call on that worker.
 #pragma once
 
 #include <stdbool.h>
@@ -11,6 +9,7 @@
 #include "core/buf.h"
 #include "core/list.h"
 #include "target/scsi/lu.h"
+#include "target/scsi/lun_map.h"
 #include "target/scsi/ua.h"
 
 struct lu;
@@ -18,32 +17,6 @@ struct lu_channel;
 struct nexus;
 struct task;
 struct worker;
-
-// One LUN of a map.
-struct lun_entry {
-	uint16_t number; // LUN number, 0..16383
-	bool is_write_protected;
-	uint16_t alua_group; // id of the LU's target port group this path belongs to
-	struct lu *lu;	     // the map holds a reference
-};
-
-// Immutable once published.
-struct lun_map {
-	int refs; // atomic
-	uint32_t count;
-	struct lun_entry entries[]; // ascending by number
-};
-
-// A map with room for count entries and one reference; the caller fills entries (with LU references
-// of lu_get()) before it shares the map. Control thread. NULL: no memory.
-struct lun_map *lun_map_new(uint32_t count);
-struct lun_map *lun_map_get(struct lun_map *m); // any thread
-void lun_map_put(struct lun_map *m);		// any thread; drops the LU references last
-
-// SAM-5 4.7 single-level LUN structures: peripheral (0..255) and flat (0..16383) addressing.
-// decode returns UINT64_MAX for any other address.
-uint64_t lun_decode(const uint8_t lun[8]);
-void lun_encode(uint8_t out[8], uint16_t number);
 
 // State of one nexus for one logical unit. Nexus's worker.
 struct nexus_lun {
@@ -53,24 +26,38 @@ struct nexus_lun {
 	uint32_t inflight;	    // tasks submitted and not done
 	uint32_t begun;		    // of these: those that older ones do not hold up (SAM-5 8.6)
 	bool is_ordering;	    // one of begun is ORDERED: SIMPLE tasks wait
-	uint32_t held;		    // tasks submitted and not released
+	uint32_t held;		    // tasks submitted and not released, and others that need it
 	uint16_t number;
 	uint16_t alua_group;
 	bool is_write_protected;
 	bool prevents_removal; // PREVENT ALLOW MEDIUM REMOVAL
 	bool has_accessed;     // a command has read, written or verified the medium
 	uint8_t pr_standing;
-	uint64_t pr_version; // pr_rules.c: the reservation table of pr_standing
+	uint64_t pr_version; // reservations/rules.c: the reservation table of pr_standing
 	struct nexus *nexus;
-	struct lun_leave *leave;   // nexus.c: the change of map that removes it, or NULL
+	struct lun_leave *leave;   // the change of map that removes it, or NULL
 	struct list channel_link;  // in channel->nexus_luns
 	struct list open;	   // tasks in the set that are neither done nor aborted
 	struct list aborting;	   // aborted ones that are still in the set
 	struct list abort_waiters; // struct aborts_wait: for the end of aborting
 	struct list turn_waiters;  // tasks that wait for older ones, in order of arrival
-	struct list kick_link;	   // in channel->kicks
-	void *mode_pages;	   // reserved for per-nexus mode pages; NULL
+	struct list ready_link;	   // in channel->ready
 };
+
+// A change of map that waits for the tasks of removed LUNs. nexus.c
+struct lun_leave {
+	void (*released)(struct nexus_lun *nl); // nothing holds nl any more
+	unsigned waiting;
+	void (*finished)(void *arg);
+	void *arg;
+};
+
+// Ends one hold. Nexus's worker.
+static inline void nexus_lun_put(struct nexus_lun *nl)
+{
+	if (--nl->held == 0 && nl->leave)
+		nl->leave->released(nl);
+}
 
 enum scsi_protocol { SCSI_PROTOCOL_SRP = 4, SCSI_PROTOCOL_ISCSI = 5 };
 
@@ -114,7 +101,7 @@ struct nexus {
 	uint64_t pool_used, pool_limit;
 	struct list pool_waiters;
 	struct buf_wait pool_wait;
-	// Running copies, and commands that wait to start one (copy_turn.c).
+	// Running copies, and commands that wait to start one (copy/turn.c).
 	unsigned copies;
 	struct list copy_waiters;
 	bool is_turning_copies;

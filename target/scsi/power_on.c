@@ -13,7 +13,7 @@ enum { SETS = 4096, WAYS = 4 };
 static uint64_t table[SETS][WAYS]; // 0: free; relaxed atomics
 
 // FNV-1a, the terminating NUL included.
-static uint64_t add(uint64_t h, const char *text)
+static uint64_t hash_text(uint64_t h, const char *text)
 {
 	do
 		h = (h ^ (uint8_t)*text) * 0x100000001b3u;
@@ -23,10 +23,10 @@ static uint64_t add(uint64_t h, const char *text)
 
 // Of the initiator port, the target port and the unit; never 0. Creating a collision requires
 // access to the unit.
-static uint64_t key(const struct nexus_lun *nl)
+static uint64_t hash_of_path(const struct nexus_lun *nl)
 {
 	uint64_t h = (0xcbf29ce484222325u ^ nl->lu->id) * 0x100000001b3u;
-	h = add(add(h, nl->nexus->info.initiator_port), nl->nexus->info.target_port);
+	h = hash_text(hash_text(h, nl->nexus->info.initiator_port), nl->nexus->info.target_port);
 	return h ? h : 1;
 }
 
@@ -37,7 +37,7 @@ static uint64_t *set_of(uint64_t k)
 
 bool power_on_was_reported(const struct nexus_lun *nl)
 {
-	uint64_t k = key(nl);
+	uint64_t k = hash_of_path(nl);
 	const uint64_t *set = set_of(k);
 	for (unsigned i = 0; i < WAYS; i++)
 		if (__atomic_load_n(&set[i], __ATOMIC_RELAXED) == k)
@@ -47,7 +47,7 @@ bool power_on_was_reported(const struct nexus_lun *nl)
 
 void power_on_reported(const struct nexus_lun *nl)
 {
-	uint64_t k = key(nl), *set = set_of(k);
+	uint64_t k = hash_of_path(nl), *set = set_of(k);
 	unsigned at = (unsigned)(k >> 60) % WAYS;
 	if (power_on_was_reported(nl))
 		return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Life of a task (SAM-5 5): init, end, abort, release, and the steps of handlers. Data transfer is
+// Life of a task (SAM-5 5): init, end, release, and the steps of handlers. Data transfer is
 // in task_data.c. Everything here runs on the task's worker, except the function that
 // task_at_home() runs on the LU's home worker.
 #include "target/scsi/task.h"
@@ -9,10 +9,11 @@
 #include <string.h>
 
 #include "core/counter.h"
-#include "target/scsi/dispatch.h"
-#include "target/scsi/lu.h"
-#include "target/scsi/nexus.h"
+#include "target/scsi/handler.h"
+#include "target/scsi/opcode.h"
+#include "target/scsi/task_pool.h"
 #include "target/scsi/task_priv.h"
+#include "target/scsi/taskset.h"
 
 void task_init(struct task *t, const struct task_ops *ops, struct nexus *n)
 {
@@ -42,7 +43,7 @@ void task_init(struct task *t, const struct task_ops *ops, struct nexus *n)
 	t->buf_wait.link = (struct list){ 0 };
 	t->home_result = NULL;
 	t->scratch = t->reply = NULL;
-	t->freeze = NULL;
+	t->hold = NULL;
 }
 
 struct worker *task_worker(const struct task *t)
@@ -98,8 +99,8 @@ void task_complete(struct task *t)
 	}
 	if (t->status != STATUS_GOOD && !t->fails_with_data)
 		task_drop_data_in(t);
-	if (t->freeze)
-		lu_thaw(t);
+	if (t->hold)
+		t->hold->release(t);
 	t->state = TASK_DONE;
 	if (!nl) {
 		t->ops->done(t);
@@ -115,13 +116,13 @@ void task_complete(struct task *t)
 	if (!t->in_place || !(t->data_in || t->is_aborted))
 		taskset_leave(t);
 	// done() may free everything, including the LU, unless a task waits for this one.
-	if (!taskset_wants_kick(c)) {
+	if (!taskset_has_next(c)) {
 		t->ops->done(t);
 		return;
 	}
 	struct lu *lu = lu_get(c->lu);
 	t->ops->done(t);
-	taskset_kick(c);
+	task_resume_waiting(c);
 	lu_put(lu);
 }
 
@@ -135,6 +136,17 @@ void task_resume(struct task *t)
 	t->next(t);
 }
 
+void task_resume_waiting(struct lu_channel *c)
+{
+	// A resumed task may end at once, which calls this function again.
+	if (c->is_resuming)
+		return;
+	c->is_resuming = true;
+	for (struct task *t; (t = taskset_next(c));)
+		task_resume(t);
+	c->is_resuming = false;
+}
+
 static void delay_over(struct timer *timer)
 {
 	task_resume(container_of(timer, struct task, timer));
@@ -146,32 +158,6 @@ void task_delay(struct task *t, uint32_t msecs, void (*next)(struct task *t))
 	t->next = next;
 	timer_init(&t->timer, delay_over);
 	timer_arm(t->nexus->worker, &t->timer, (uint64_t)msecs * 1000);
-}
-
-void task_abort(struct task *t, bool with_status)
-{
-	if (t->state == TASK_NEW || t->state == TASK_DONE || t->is_aborted)
-		return;
-	t->is_aborted = true;
-	t->sends_aborted = with_status;
-	if (t->in_set)
-		taskset_aborted(t);
-	switch (t->state) {
-	case TASK_WAITS_BUFFERS:
-		buf_wait_cancel(&t->buf_wait);
-		break;
-	case TASK_WAITS_DELAY:
-		timer_cancel(t->nexus->worker, &t->timer);
-		break;
-	case TASK_WAITS_TURN:
-		list_remove(&t->turn_link);
-		break;
-	case TASK_WAITS_DATA:
-		break;
-	default:
-		return; // its current owner calls task_resume() or ends it
-	}
-	task_complete(t);
 }
 
 void task_release(struct task *t)
@@ -189,8 +175,7 @@ void task_release(struct task *t)
 		taskset_leave(t);
 	if (t->is_held) {
 		t->is_held = false;
-		if (--nl->held == 0 && nl->leave)
-			nexus_lun_released(nl);
+		nexus_lun_put(nl);
 	}
 }
 
@@ -214,6 +199,14 @@ void task_finish(struct task *t, enum scsi_status status)
 	if (status != STATUS_GOOD)
 		task_note_status(t);
 	task_complete(t);
+}
+
+void *task_scratch(struct task *t, size_t size)
+{
+	void *scratch = t->scratch = calloc(1, size);
+	if (!scratch)
+		task_finish(t, STATUS_BUSY);
+	return scratch;
 }
 
 void task_check(struct task *t, uint32_t code, const struct sense_extra *extra)

@@ -24,7 +24,6 @@
 struct nexus;
 struct nexus_lun;
 struct lu;
-struct lu_freeze;
 struct opcode_row;
 struct task;
 
@@ -49,6 +48,11 @@ struct task_ops {
 	// The task is finished: status, sense, wanted and the data-in in sg are valid. The protocol
 	// owns the task again and calls task_release() after sending the response.
 	void (*done)(struct task *t);
+};
+
+// What a task holds until its end: release() is called before its status is sent.
+struct task_hold {
+	void (*release)(struct task *t);
 };
 
 #define TASK_SG 4
@@ -113,19 +117,16 @@ struct task {
 	struct msg msg;			 // to the LU's home worker and back
 	void (*home_fn)(struct task *t); // run by the home worker, or by a copy on its turn
 	void *home_result;		 // handler's scratch across messages
-	void *scratch;		  // allocation of the handler, freed with free() by task_release()
-	void *reply;		  // parameter data when the pool was empty, freed likewise
-	struct lu_freeze *freeze; // requested by lu_freeze(), until lu_thaw()
-	uint64_t io_ns;		  // when the backstore got it
-	struct bs_io io;	  // READ, WRITE, ... in flight at the backstore
+	void *scratch;		// allocation of the handler, freed with free() by task_release()
+	void *reply;		// parameter data when the pool was empty, freed likewise
+	struct task_hold *hold; // of lu_freeze()
+	uint64_t io_ns;		// when the backstore got it
+	struct bs_io io;	// READ, WRITE, ... in flight at the backstore
 };
 
 // Resets the device server's fields and the result; the protocol calls it before it sets its own
 // fields. Cheap: it clears fields, not buffers.
 void task_init(struct task *t, const struct task_ops *ops, struct nexus *n);
-
-// Passes the task to the device server (SAM-5 Send SCSI Command). Nexus's worker.
-void task_submit(struct task *t);
 
 // Completes get_data. res: 0, or negative: -EPIPE the connection is closed, -EBADMSG digest error,
 // -EMSGSIZE wrong amount of data, -EPROTO unexpected data, -ENOBUFS no memory for unsolicited data.
@@ -138,54 +139,3 @@ void task_abort(struct task *t, bool with_status);
 
 // Frees buffers and scratch after done(). The protocol owns the struct itself.
 void task_release(struct task *t);
-
-// --- For handlers ---------------------------------------------------------------------
-
-// Ends the task with GOOD (or another status without sense).
-void task_finish(struct task *t, enum scsi_status status);
-// Ends the task with CHECK CONDITION. extra may be NULL.
-void task_check(struct task *t, uint32_t code, const struct sense_extra *extra);
-// CHECK CONDITION for an invalid field: byte and bit (-1 none) of the CDB or parameter list.
-void task_invalid_cdb(struct task *t, unsigned byte, int bit);
-void task_invalid_param(struct task *t, unsigned byte, int bit);
-// Maps a backstore's negative errno to status and sense, and ends the task.
-void task_fail_io(struct task *t, int res, uint64_t lba);
-
-// Ends the task with GOOD and len bytes of parameter data, truncated to the CDB's allocation length
-// alloc; data is copied before the call returns.
-void task_reply(struct task *t, const void *data, uint32_t len, uint32_t alloc);
-
-// Gets pool buffers for len bytes into sg, then runs next (at once or when memory is free). If len
-// is never possible, the initiator gets -EFBIG and next does not run.
-void task_buffers(struct task *t, uint64_t len, void (*next)(struct task *t));
-
-// Fetches len bytes of data-out into new pool buffers, then runs next. If the initiator announced
-// fewer bytes, ends the task with INVALID FIELD IN COMMAND INFORMATION UNIT (and the residual). len
-// 0 runs next at once.
-void task_fetch(struct task *t, uint64_t len, void (*next)(struct task *t));
-// The same for a contiguous parameter list of at most 64 KiB; next gets its address from
-// task_params().
-void task_fetch_params(struct task *t, uint32_t len, void (*next)(struct task *t));
-const uint8_t *task_params(const struct task *t);
-
-// Fetches into sg as set by the caller (the disk's own memory), then runs next.
-void task_fetch_in_place(struct task *t, uint64_t len, void (*next)(struct task *t));
-
-// Starts t->io on the LU's backstore: op over [lba, lba + blocks) with t->sg. On success
-// next runs, on failure the task ends by task_fail_io().
-void task_io(struct task *t, enum bs_op op, uint64_t lba, uint64_t blocks, uint32_t flags,
-	     void (*next)(struct task *t));
-
-// For commands whose ranges are known only from their parameter list (UNMAP, copies): declares
-// [lba, lba + blocks), so that a freeze of another task waits for this one, and runs next as soon
-// as no such freeze overlaps, possibly at once. Rows with OP_RANGE do this automatically.
-void task_claim(struct task *t, uint64_t lba, uint64_t blocks, void (*next)(struct task *t));
-
-// Runs fn on the LU's home worker, then next back on this worker. The task stays here: fn may read
-// it, and may write home_result. fn must call task_home_done(t) exactly once, on the home worker,
-// at once or later.
-void task_at_home(struct task *t, void (*fn)(struct task *t), void (*next)(struct task *t));
-void task_home_done(struct task *t);
-
-// The worker of the task.
-struct worker *task_worker(const struct task *t);

@@ -5,11 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/scsi/dispatch.h"
+#include "target/scsi/handler.h"
 #include "target/scsi/io_log.h"
 #include "target/scsi/lu.h"
+#include "target/scsi/lu_round.h"
+#include "target/scsi/medium.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/task_pool.h"
 #include "target/scsi/task_priv.h"
+#include "target/scsi/taskset.h"
+
+// More than any MAXIMUM TRANSFER LENGTH that lu_attr.c permits; the pool holds several.
+#define TASK_DATA_MAX (64ull << 20)
 
 void task_reply(struct task *t, const void *data, uint32_t len, uint32_t alloc)
 {
@@ -43,19 +50,63 @@ static void data_fetch(struct task *t)
 	t->ops->get_data(t);
 }
 
-void task_buffers_ready(struct task *t)
+static void buffers_came(struct task *t)
 {
 	if (t->fetches)
 		data_fetch(t);
 	else
-		submit_again(t);
+		task_continue(t);
+}
+
+// A nexus has one wait in the pool for all of its tasks: each nexus gets its turn, regardless of
+// the number of tasks of others, and returned memory is not offered to thousands of tasks.
+static void memory_came(struct buf_wait *wait)
+{
+	struct nexus *n = container_of(wait, struct nexus, pool_wait);
+	for (struct task *t; (t = task_pool_serve(n));) {
+		list_remove(&t->buf_wait.link);
+		buffers_came(t);
+	}
+	if (!list_empty(&n->pool_waiters))
+		buf_wait_add(n->worker, wait, memory_came);
+}
+
+// Gets pool buffers for len bytes, at once or when memory is free.
+static void buffers_await(struct task *t, uint64_t len)
+{
+	struct nexus *n = t->nexus;
+	if (t->lent && len <= t->lent->size) {
+		t->sg[0] =
+			(struct sg){ .addr = t->lent->addr, .len = (uint32_t)len, .buf = t->lent };
+		t->nsg = 1;
+		t->buffer_len = (uint32_t)len;
+		buffers_came(t);
+		return;
+	}
+	if (len > TASK_DATA_MAX) {
+		task_check(t, SENSE_INVALID_FIELD_CDB, NULL);
+		return;
+	}
+	if (!task_pool_reserve(t, (uint32_t)((len + BUF_MAX - 1) / BUF_MAX))) {
+		task_finish(t, STATUS_BUSY);
+		return;
+	}
+	t->buffer_len = (uint32_t)len;
+	if (task_pool_take(t)) {
+		buffers_came(t);
+		return;
+	}
+	t->state = TASK_WAITS_BUFFERS;
+	lu_round_recheck(t);
+	list_push_back(&n->pool_waiters, &t->buf_wait.link);
+	buf_wait_add(n->worker, &n->pool_wait, memory_came);
 }
 
 void task_buffers(struct task *t, uint64_t len, void (*next)(struct task *t))
 {
 	t->next = next;
 	t->fetches = false;
-	task_buffers_start(t, len);
+	buffers_await(t, len);
 }
 
 // Compares the length of the command with the announced one. The protocol discards excess data
@@ -81,7 +132,7 @@ void task_fetch(struct task *t, uint64_t len, void (*next)(struct task *t))
 	}
 	t->fetches = true;
 	t->fetch_len = (uint32_t)len;
-	task_buffers_start(t, len);
+	buffers_await(t, len);
 }
 
 void task_fetch_params(struct task *t, uint32_t len, void (*next)(struct task *t))
@@ -112,7 +163,7 @@ void task_data_ready(struct task *t, int res)
 	if (t->state != TASK_WAITS_DATA)
 		return; // aborted meanwhile
 	if (res >= 0) {
-		submit_again(t);
+		task_continue(t);
 		return;
 	}
 	switch (-res) {

@@ -6,11 +6,11 @@
 // whose ORDERED command waits for its data does not hold up the others. What waits stands in
 // lists of its own, so that a task that ends costs the same however many wait. Worker's own
 // thread.
-#include "target/scsi/dispatch.h"
-#include "target/scsi/lu.h"
-#include "target/scsi/nexus.h"
-#include "target/scsi/rod_token.h"
-#include "target/scsi/task_priv.h"
+#include "target/scsi/taskset.h"
+
+#include "target/scsi/lu_part.h"
+#include "target/scsi/lu_round.h"
+#include "target/scsi/opcode.h"
 
 static struct task *task_of(struct list *link)
 {
@@ -29,7 +29,7 @@ static bool order_permits(const struct nexus_lun *nl, const struct task *t)
 	return t->attr == TASK_ORDERED ? !nl->begun : !nl->is_ordering;
 }
 
-static void begin(struct task *t)
+static void begin_task(struct task *t)
 {
 	t->has_begun = true;
 	t->nl->begun++;
@@ -47,7 +47,7 @@ static void wait_turn(struct task *t, struct list *waiters, void (*next)(struct 
 
 // HEAD OF QUEUE goes to the front of the set. A task that arrives while others wait is behind them:
 // they wait because of an older ORDERED task.
-void taskset_enter(struct task *t, void (*next)(struct task *t))
+bool taskset_enter(struct task *t, void (*next)(struct task *t))
 {
 	struct nexus_lun *nl = t->nl;
 	bool is_head = t->attr == TASK_HEAD_OF_QUEUE;
@@ -60,10 +60,10 @@ void taskset_enter(struct task *t, void (*next)(struct task *t))
 		list_push_back(&nl->channel->tasks, &t->link);
 	if (!is_head && (!list_empty(&nl->turn_waiters) || !order_permits(nl, t))) {
 		wait_turn(t, &nl->turn_waiters, next);
-		return;
+		return false;
 	}
-	begin(t);
-	next(t);
+	begin_task(t);
+	return true;
 }
 
 static struct task *next_in_order(const struct nexus_lun *nl)
@@ -83,8 +83,8 @@ void taskset_done(struct task *t)
 		if (t->attr == TASK_ORDERED)
 			nl->is_ordering = false;
 	}
-	if (next_in_order(nl) && !list_linked(&nl->kick_link))
-		list_push_back(&nl->channel->kicks, &nl->kick_link);
+	if (next_in_order(nl) && !list_linked(&nl->ready_link))
+		list_push_back(&nl->channel->ready, &nl->ready_link);
 }
 
 void taskset_aborted(struct task *t)
@@ -125,39 +125,41 @@ void taskset_leave(struct task *t)
 		aborts_ended(t->nl);
 }
 
-void taskset_await_range(struct task *t, void (*next)(struct task *t))
+// The newest range on c that is frozen for another task and overlaps that of t, or NULL. The newest
+// one, since that is often the last to go.
+static struct lu_frozen *frozen_by(const struct lu_channel *c, const struct task *t)
+{
+	for (struct list *it = c->frozen.prev; it != &c->frozen; it = it->prev) {
+		struct lu_frozen *f = list_entry(it, struct lu_frozen, link);
+		if (f->owner != t && lu_ranges_overlap(f->lba, f->blocks, t->lba, t->blocks))
+			return f;
+	}
+	return NULL;
+}
+
+bool taskset_enter_range(struct task *t, void (*next)(struct task *t))
 {
 	struct lu_channel *c = t->nl->channel;
 	if (t->row->flags & OP_WRITES)
-		rod_tokens_written(t->lu, t->lba, t->blocks);
-	struct lu_frozen *f = list_empty(&c->frozen) ? NULL : lu_frozen_by(c, t);
+		lu_note_write(t->lu, t->lba, t->blocks);
+	struct lu_frozen *f = list_empty(&c->frozen) ? NULL : frozen_by(c, t);
 	if (f)
 		wait_turn(t, &f->waiters, next);
-	else
-		next(t);
-}
-
-void task_claim(struct task *t, uint64_t lba, uint64_t blocks, void (*next)(struct task *t))
-{
-	t->lba = lba;
-	t->blocks = blocks;
-	lu_round_recheck(t);
-	taskset_await_range(t, next);
+	return !f;
 }
 
 void taskset_thawed(struct lu_channel *c, struct lu_frozen *f)
 {
 	list_splice_back(&c->thawed, &f->waiters);
-	taskset_kick(c);
 }
 
-static struct task *next_of_kicks(struct lu_channel *c)
+static struct task *next_ready(struct lu_channel *c)
 {
-	for (struct list *it; (it = list_first(&c->kicks));) {
-		struct task *t = next_in_order(list_entry(it, struct nexus_lun, kick_link));
+	for (struct list *it; (it = list_first(&c->ready));) {
+		struct task *t = next_in_order(list_entry(it, struct nexus_lun, ready_link));
 		if (t) {
 			list_remove(&t->turn_link);
-			begin(t);
+			begin_task(t);
 			return t;
 		}
 		list_remove(it);
@@ -168,7 +170,7 @@ static struct task *next_of_kicks(struct lu_channel *c)
 static struct task *next_thawed(struct lu_channel *c)
 {
 	for (struct list *it; (it = list_pop_front(&c->thawed));) {
-		struct lu_frozen *f = lu_frozen_by(c, waiter_of(it));
+		struct lu_frozen *f = frozen_by(c, waiter_of(it));
 		if (!f)
 			return waiter_of(it);
 		list_push_back(&f->waiters, it);
@@ -176,20 +178,10 @@ static struct task *next_thawed(struct lu_channel *c)
 	return NULL;
 }
 
-bool taskset_wants_kick(const struct lu_channel *c)
+struct task *taskset_next(struct lu_channel *c)
 {
-	return !list_empty(&c->kicks) || !list_empty(&c->thawed);
-}
-
-void taskset_kick(struct lu_channel *c)
-{
-	// A resumed task may end at once, which calls this function again.
-	if (c->is_kicking)
-		return;
-	c->is_kicking = true;
-	for (struct task *t; (t = next_of_kicks(c)) || (t = next_thawed(c));)
-		task_resume(t);
-	c->is_kicking = false;
+	struct task *t = next_ready(c);
+	return t ? t : next_thawed(c);
 }
 
 void taskset_walk_begin(struct taskset_walk *w, struct lu_channel *c)
@@ -207,34 +199,4 @@ struct task *taskset_walk_next(struct taskset_walk *w)
 	struct task *t = task_of(w->next);
 	w->next = w->next->next;
 	return t;
-}
-
-void taskset_abort(struct lu_channel *c,
-		   bool (*sends_status)(const struct task *t, const void *arg), const void *arg)
-{
-	// Tasks that wait for those aborted here may be aborted next: none of them is resumed
-	// before.
-	bool was_kicking = c->is_kicking;
-	c->is_kicking = true;
-	struct taskset_walk walk;
-	taskset_walk_begin(&walk, c);
-	for (struct task *t; (t = taskset_walk_next(&walk));) {
-		if (t->state != TASK_DONE && !t->is_aborted)
-			task_abort(t, sends_status && sends_status(t, arg));
-	}
-	c->is_kicking = was_kicking;
-	if (!was_kicking)
-		taskset_kick(c);
-}
-
-void taskset_abort_nexus(struct nexus_lun *nl)
-{
-	struct lu_channel *c = nl->channel;
-	bool was_kicking = c->is_kicking;
-	c->is_kicking = true;
-	for (struct list *it; (it = list_first(&nl->open));)
-		task_abort(list_entry(it, struct task, nl_link), false);
-	c->is_kicking = was_kicking;
-	if (!was_kicking)
-		taskset_kick(c);
 }

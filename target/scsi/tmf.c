@@ -4,9 +4,9 @@
 #include "target/scsi/tmf.h"
 
 #include "target/scsi/lu_part.h"
-#include "target/scsi/mode.h"
+#include "target/scsi/lu_round.h"
 #include "target/scsi/nexus.h"
-#include "target/scsi/task_priv.h"
+#include "target/scsi/task_abort.h"
 
 static bool tas_applies(const struct task *t, const void *arg)
 {
@@ -25,13 +25,13 @@ static void clear_each(struct lu_channel *c, struct lu_round *r)
 		    !lu_setting(&f->lu->attr.emulate_tas))
 			ua_set(t->nl, UA_COMMANDS_CLEARED);
 	}
-	taskset_abort(c, tas_applies, f);
+	tasks_abort(c, tas_applies, f);
 }
 
 static void reset_each(struct lu_channel *c, struct lu_round *r)
 {
 	struct tmf *f = container_of(r, struct tmf, round);
-	taskset_abort(c, tas_applies, f);
+	tasks_abort(c, tas_applies, f);
 	list_for_each (it, &c->nexus_luns) {
 		struct nexus_lun *nl = list_entry(it, struct nexus_lun, channel_link);
 		nexus_lun_allow_removal(nl);
@@ -82,11 +82,10 @@ static void reset_back(struct msg *m)
 static void reset_parts(struct msg *m)
 {
 	struct tmf *f = container_of(m, struct tmf, msg);
-	for (unsigned i = 0; lu_parts[i]; i++) {
-		if (lu_parts[i]->reset)
-			lu_parts[i]->reset(f->lu);
+	for (const struct lu_part *const *p = f->lu->server->parts; *p; p++) {
+		if ((*p)->reset)
+			(*p)->reset(f->lu);
 	}
-	mode_reset(f->lu);
 	if (f->nexus->worker == f->lu->home) {
 		reset_back(m);
 		return;
@@ -106,23 +105,26 @@ static void reset_round_done(struct lu_round *r)
 	worker_post(f->lu->home, &f->msg);
 }
 
-static void everywhere(struct tmf *f, void (*each)(struct lu_channel *c, struct lu_round *r),
-		       void (*done)(struct lu_round *r))
-{
-	f->round.each = each;
-	f->round.awaits = awaits_all;
-	f->round.done = done;
-	lu_round_start(&f->round, f->lu);
-}
+static const struct lu_round_ops clear_round = {
+	.each = clear_each,
+	.awaits = awaits_all,
+	.done = tmf_round_done,
+};
 
 static void clear_task_set(struct tmf *f)
 {
-	everywhere(f, clear_each, tmf_round_done);
+	lu_round_start(&f->round, f->lu, &clear_round);
 }
 
-static void reset(struct tmf *f)
+static const struct lu_round_ops reset_round = {
+	.each = reset_each,
+	.awaits = awaits_all,
+	.done = reset_round_done,
+};
+
+static void reset_lu(struct tmf *f)
 {
-	everywhere(f, reset_each, reset_round_done);
+	lu_round_start(&f->round, f->lu, &reset_round);
 }
 
 static void own_tasks_ended(struct msg *m)
@@ -133,7 +135,7 @@ static void own_tasks_ended(struct msg *m)
 
 static void abort_task_set(struct tmf *f)
 {
-	taskset_abort_nexus(f->nl);
+	tasks_abort_nexus(f->nl);
 	if (!taskset_await_aborts(f->nl, &f->wait, own_tasks_ended))
 		reset_back(&f->msg);
 }
@@ -152,8 +154,8 @@ typedef void tmf_fn(struct tmf *f);
 static tmf_fn *const functions[] = {
 	[TMF_ABORT_TASK_SET] = abort_task_set,
 	[TMF_CLEAR_TASK_SET] = clear_task_set,
-	[TMF_LU_RESET] = reset,
-	[TMF_TARGET_RESET] = reset,
+	[TMF_LU_RESET] = reset_lu,
+	[TMF_TARGET_RESET] = reset_lu,
 };
 
 // Those that a write-protected path may use.
@@ -165,14 +167,14 @@ static tmf_fn *const protected_functions[] = {
 
 static void tmf_start(struct tmf *f, struct nexus_lun *nl)
 {
-	tmf_fn *run = (nl->is_write_protected ? protected_functions : functions)[f->function];
-	if (!run) {
+	tmf_fn *function = (nl->is_write_protected ? protected_functions : functions)[f->function];
+	if (!function) {
 		f->done(f, TMF_DENIED);
 		return;
 	}
 	f->nl = nl;
 	f->lu = lu_get(nl->lu);
-	run(f);
+	function(f);
 }
 
 // TARGET RESET: one logical unit after the other.

@@ -7,6 +7,8 @@
 #include <stdint.h>
 
 #include "target/scsi/lu.h"
+#include "target/scsi/lu_round.h"
+#include "target/scsi/taskset.h"
 
 // By a write-protected path CLEAR TASK SET is denied, and a reset ends the tasks of its own nexus
 // only.
@@ -23,12 +25,6 @@ enum tmf_result {
 	TMF_SUCCEEDED, // QUERY TASK SET found one
 	TMF_NO_LUN,
 	TMF_DENIED, // the path is write-protected, and the function is for all nexuses
-};
-
-// Waits for the end of the aborted tasks of one nexus.
-struct aborts_wait {
-	struct list link;
-	struct msg msg;
 };
 
 struct tmf {

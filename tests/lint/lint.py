@@ -3,7 +3,8 @@
 """Checks of the source that no compiler makes. Prints each finding as file:line: text; the
 last line counts. Exit status 1 if there is any.
 
-  includes    tests/lint/deps.txt against every #include
+  includes    tests/lint/deps.txt against every #include, and that it points down
+  circles     sources that need each other (circles.py); tests/lint/circles.txt names those allowed
   headers     each header compiles alone, as the first of a file (not with --quick)
   budgets     files up to 800 lines, functions up to 100
   forbidden   calls that invite overruns or end the process
@@ -23,6 +24,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+
+import circles
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FILE_LINES, FUNCTION_LINES = 800, 100
@@ -81,11 +84,12 @@ def folder_of(path):
 
 
 def check_includes(files):
-    allowed = {}
-    for line in read('tests/lint/deps.txt').splitlines():
-        if line and not line.startswith('#'):
-            folder, below = line.split(':')
-            allowed[folder] = set(below.split()) | {folder}
+    allowed = circles.folders_below(read('tests/lint/deps.txt'))
+    seen = set()
+    for folder, below in allowed.items():
+        seen.add(folder)
+        for upper in sorted(below - seen):
+            say('tests/lint/deps.txt', 1, f'{folder}: {upper} has no line above')
     for path in files:
         if path.startswith('tests/'):
             continue
@@ -97,6 +101,12 @@ def check_includes(files):
             m = re.match(r'#\s*include\s*"([^"]+)"', line)
             if m and folder_of(m[1]) not in allowed[folder]:
                 say(path, n, f'{folder} may not include {m[1]}')
+
+
+def check_circles(files):
+    graph = circles.in_tree({p: read(p) for p in files}, read('tests/lint/deps.txt'))
+    for line, text in circles.complaints(circles.circles(graph), read('tests/lint/circles.txt')):
+        say('tests/lint/circles.txt', line, text)
 
 
 def check_text(files):
@@ -262,6 +272,7 @@ def main():
     texts = [p for p in tracked('*.md', '*.txt', '*.cmake', 'Makefile', 'etc/*', '.ci/*')
              if '/corpus/' not in p]
     check_includes(code)
+    check_circles(code)
     check_text(code + scripts)
     check_words(code + scripts + texts)
     check_tests(code)

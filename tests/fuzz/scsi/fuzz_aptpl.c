@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/scsi/alua.h"
-#include "target/scsi/pr.h"
+#include "target/scsi/alua/saved.h"
+#include "target/scsi/reservations/aptpl.h"
 #include "target/scsi/state_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

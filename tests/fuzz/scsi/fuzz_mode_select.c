@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "target/scsi/lu.h"
-#include "target/scsi/mode.h"
+#include "target/scsi/spc/mode.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/scsi/odx.h"
+#include "target/scsi/copy/odx.h"
 #include "target/scsi/scsi_bench.h"
 #include "transport/wire/be.h"
 

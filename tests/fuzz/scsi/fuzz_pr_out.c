@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/scsi/pr.h"
+#include "target/scsi/reservations/aptpl.h"
+#include "target/scsi/reservations/request.h"
 #include "transport/wire/be.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

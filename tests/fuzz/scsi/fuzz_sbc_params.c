@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/scsi/sbc_sanitize.h"
+#include "target/scsi/medium.h"
 #include "target/scsi/scsi_bench.h"
 
 struct command {

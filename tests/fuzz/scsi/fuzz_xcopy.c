@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "target/scsi/copy/extended_copy.h"
 #include "target/scsi/scsi_bench.h"
-#include "target/scsi/xcopy.h"
 #include "transport/wire/be.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

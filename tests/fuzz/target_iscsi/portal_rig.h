@@ -21,6 +21,7 @@
 #include "../../unit/target/iscsi_fabric.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/server/device_server.h"
 #include "transport/wire/be.h"
 #include "transport/wire/iscsi.h"
 
@@ -100,7 +101,8 @@ static void start(void)
 	must(fabrics_start(control, &e));
 	must(backstore_open(&bs, backstore_type_find("ramdisk"), &disk, &e));
 	attr_defaults(lu_attr_rows, &attr);
-	must(lu_new(&lu, "rd0", bs, "c8f4e1d2-9b63-4a17-b1f0-7e5522aa3c04", &attr, NULL, &e));
+	must(lu_new(&lu, &device_server, "rd0", bs, "c8f4e1d2-9b63-4a17-b1f0-7e5522aa3c04", &attr,
+		    NULL, &e));
 	char text[32];
 	snprintf(text, sizeof text, "127.0.0.1:%u", free_port());
 	must(tcp_addr_parse(&address, text, 3260, &e));

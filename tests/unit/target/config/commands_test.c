@@ -3,7 +3,7 @@
 #include "target/config/config_bench.h"
 
 #include "target/config/frozen.h"
-#include "target/scsi/sbc_sanitize.h"
+#include "target/scsi/medium.h"
 
 #define IQN  "iqn.2025-01.org.example:disk1"
 #define TPG  "/iscsi/" IQN "/tpg1"

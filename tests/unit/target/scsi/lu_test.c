@@ -63,6 +63,7 @@ static void each_worker_has_its_own_channel(void **state)
 
 struct round_test {
 	struct lu_round round;
+	struct lu_round_ops ops;
 	unsigned seen; // atomic
 	sem_t done;
 };
@@ -82,13 +83,13 @@ static void round_over(struct lu_round *r)
 static void round_begin(void *arg)
 {
 	struct round_test *t = arg;
-	lu_round_start(&t->round, b.lu);
+	lu_round_start(&t->round, b.lu, &t->ops);
 }
 
 static void a_round_visits_every_channel_on_its_worker(void **state)
 {
 	static struct round_test t = {
-		.round = {.each = round_each, .done = round_over}
+		.ops = {.each = round_each, .done = round_over}
 	};
 	start(&(struct bench_options){ .workers = 3, .nexuses = 3 });
 	t.seen = 0;
@@ -119,7 +120,7 @@ static bool awaits_reading(const struct lu_round *r, const struct task *t)
 static void a_round_waits_for_the_tasks_it_names(void **state)
 {
 	static struct round_test t = {
-		.round = {.each = round_each, .awaits = awaits_reading, .done = round_over}
+		.ops = {.each = round_each, .awaits = awaits_reading, .done = round_over}
 	};
 	int value;
 	start(&(struct bench_options){ .workers = 2, .nexuses = 2 });

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "target/scsi/pr_tid.h"
+#include "target/scsi/reservations/transport_id.h"
 
 static void a_made_transport_id_is_canonical(void **state)
 {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/offload.h"
+#include "target/scsi/server/device_server.h"
 
 static void must(bool holds, const char *what)
 {
@@ -67,7 +68,7 @@ static void lu_make(void *arg)
 	attr_defaults(lu_attr_rows, &attr);
 	attr.block_size = config.block_size;
 	options_set(&attr, o->attrs);
-	if (lu_new(&m->lu, m->name, bs, m->serial, &attr, o->state_dir, &e) < 0)
+	if (lu_new(&m->lu, &device_server, m->name, bs, m->serial, &attr, o->state_dir, &e) < 0)
 		must(false, e.text);
 }
 

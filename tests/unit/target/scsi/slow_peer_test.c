@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What an initiator that does not send or does not read holds up: nothing of the others' for
 // longer than a limit.
+#include "target/scsi/copy/results.h"
 #include "target/scsi/held_store.h"
-#include "target/scsi/third_party.h"
 
 static struct bench_cmd cmds[4];
 static uint8_t zeroes[65536];

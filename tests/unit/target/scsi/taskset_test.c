@@ -102,10 +102,6 @@ struct counting {
 	sem_t done;
 };
 
-static void nothing_each(struct lu_channel *ch, struct lu_round *r)
-{
-}
-
 static bool counts(const struct lu_round *r, const struct task *t)
 {
 	struct counting *k = container_of((struct lu_round *)r, struct counting, round);
@@ -120,15 +116,14 @@ static void counted(struct lu_round *r)
 
 static void round_begin(void *arg)
 {
-	lu_round_start(&((struct counting *)arg)->round, b.lu);
+	static const struct lu_round_ops ops = { .awaits = counts, .done = counted };
+	lu_round_start(&((struct counting *)arg)->round, b.lu, &ops);
 }
 
 static void a_round_walks_the_tasks_once(void **state)
 {
 	enum { COUNT = 50 };
-	static struct counting k = {
-		.round = {.each = nothing_each, .awaits = counts, .done = counted}
-	};
+	static struct counting k;
 	held_start(&(struct bench_options){ 0 });
 	for (unsigned i = 0; i < COUNT; i++)
 		start_command(&cmds[i], 0, 0x28, TASK_SIMPLE);

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Changes of access states, one after the other at the LU's home worker.
+#pragma once
+
+#include "core/offload.h"
+#include "target/scsi/alua/access.h"
+
+#define ALUA_KEEP 0xff
+
+// A change of states, of one group or several. Embedded in its owner.
+struct alua_change {
+	struct list link;
+	struct lu *lu;			     // with a reference
+	uint8_t states[ALUA_GROUPS_MAX];     // new state by slot, or ALUA_KEEP
+	uint32_t ids[ALUA_GROUPS_MAX];	     // the former group of the slot
+	bool is_explicit;		     // by SET TARGET PORT GROUPS
+	bool only_writes;		     // no change of state: only the saved states change
+	const struct nexus *except;	     // requested it and needs no unit attention
+	int result;			     // 0, or -EIO: in force, but not written to the file
+	void (*done)(struct alua_change *c); // home worker
+	bool is_started;
+	struct timer timer;
+	struct offload offload;
+	char *text;
+	size_t text_len;
+};
+
+// An empty change for lu.
+void alua_change_init(struct alua_change *c, struct lu *lu);
+// Starts it after the earlier ones. Home worker; the memory must stay valid until done.
+void alua_change_start(struct alua_change *c);

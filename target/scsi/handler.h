@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the handler of a command calls: each step of its task, until the task ends. Task's worker;
+// nothing blocks.
+#pragma once
+
+#include "target/scsi/task.h"
+
+// Zeroed memory in t->scratch, until task_release(). NULL: the task has ended with BUSY.
+void *task_scratch(struct task *t, size_t size);
+
+// Ends the task with GOOD (or another status without sense).
+void task_finish(struct task *t, enum scsi_status status);
+// Ends the task with CHECK CONDITION. extra may be NULL.
+void task_check(struct task *t, uint32_t code, const struct sense_extra *extra);
+// CHECK CONDITION for an invalid field: byte and bit (-1 none) of the CDB or parameter list.
+void task_invalid_cdb(struct task *t, unsigned byte, int bit);
+void task_invalid_param(struct task *t, unsigned byte, int bit);
+// Maps a backstore's negative errno to status and sense, and ends the task.
+void task_fail_io(struct task *t, int res, uint64_t lba);
+
+// Ends the task with GOOD and len bytes of parameter data, truncated to the CDB's allocation length
+// alloc; data is copied before the call returns.
+void task_reply(struct task *t, const void *data, uint32_t len, uint32_t alloc);
+
+// Gets pool buffers for len bytes into sg, then runs next (at once or when memory is free). If len
+// is never possible, the initiator gets -EFBIG and next does not run.
+void task_buffers(struct task *t, uint64_t len, void (*next)(struct task *t));
+
+// Fetches len bytes of data-out into new pool buffers, then runs next. If the initiator announced
+// fewer bytes, ends the task with INVALID FIELD IN COMMAND INFORMATION UNIT (and the residual). len
+// 0 runs next at once.
+void task_fetch(struct task *t, uint64_t len, void (*next)(struct task *t));
+// The same for a contiguous parameter list of at most 64 KiB; next gets its address from
+// task_params().
+void task_fetch_params(struct task *t, uint32_t len, void (*next)(struct task *t));
+const uint8_t *task_params(const struct task *t);
+
+// Fetches into sg as set by the caller (the disk's own memory), then runs next.
+void task_fetch_in_place(struct task *t, uint64_t len, void (*next)(struct task *t));
+
+// Starts t->io on the LU's backstore: op over [lba, lba + blocks) with t->sg. On success
+// next runs, on failure the task ends by task_fail_io().
+void task_io(struct task *t, enum bs_op op, uint64_t lba, uint64_t blocks, uint32_t flags,
+	     void (*next)(struct task *t));
+
+// For commands whose ranges are known only from their parameter list (UNMAP, copies): declares
+// [lba, lba + blocks), so that a freeze of another task waits for this one, and runs next as soon
+// as no such freeze overlaps, possibly at once. Rows with OP_RANGE do this automatically.
+void task_claim(struct task *t, uint64_t lba, uint64_t blocks, void (*next)(struct task *t));
+
+// Runs fn on the LU's home worker, then next back on this worker. The task stays here: fn may read
+// it, and may write home_result. fn must call task_home_done(t) exactly once, on the home worker,
+// at once or later.
+void task_at_home(struct task *t, void (*fn)(struct task *t), void (*next)(struct task *t));
+void task_home_done(struct task *t);
+
+// The worker of the task.
+struct worker *task_worker(const struct task *t);
