@@ -172,6 +172,12 @@ static struct cmd *cmd_new(struct conn *c, const uint8_t *bhs, const struct iscs
 	return cmd;
 }
 
+static void cmd_drop(struct cmd *cmd)
+{
+	tag_leave(cmd);
+	cmd_put(cmd);
+}
+
 // 0, or the reason for rejecting the command.
 static int cmd_check(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *ahs,
 		     struct iscsi_ahs_info *ret)
@@ -208,24 +214,31 @@ struct dm_task *cmd_arrived(struct dm *dm, const struct iscsi_pdu *pdu, const ui
 		return NULL;
 	}
 	struct cmd *cmd = cmd_new(c, bhs, &info);
+	if (cmd && order == FFP_HOLD && ffp_hold(c, pdu, bhs, NULL, cmd) < 0) {
+		cmd_drop(cmd);
+		cmd = NULL;
+	}
 	if (!cmd) {
 		conn_close(c, false, "out of memory for a command");
 		return NULL;
 	}
+	cmd->is_held = order == FFP_HOLD;
 	c->commands++;
 	conn_widen(c);
 	cmd->is_counted = !pdu->is_immediate;
 	c->inflight += cmd->is_counted;
-	if (order == FFP_HOLD) {
-		cmd->is_held = true;
-		if (ffp_hold(c, pdu, bhs, NULL, cmd) < 0)
-			conn_close(c, false, "out of memory for a command");
-		return &cmd->dm;
-	}
+	return &cmd->dm;
+}
+
+void cmd_begin(struct dm *dm, struct dm_task *t)
+{
+	struct conn *c = dm->role;
+	struct cmd *cmd = dm_cmd(t);
+	if (cmd->is_held)
+		return;
 	cmd_submit(cmd);
 	if (c->held_count)
 		ffp_run_held(c);
-	return &cmd->dm;
 }
 
 // With many logical units in use their state is not in the cache. It is prefetched in two steps,
@@ -265,8 +278,7 @@ void cmd_released(struct dm *dm, struct dm_task *t)
 		task_release(&cmd->task);
 	if (cmd->abort_wait)
 		tmf_abort_done(cmd, was_aborted);
-	tag_leave(cmd);
-	cmd_put(cmd);
+	cmd_drop(cmd);
 	// An aborted command has no response that could announce its place in the window.
 	if (was_closed && c->state == CONN_FULL_FEATURE)
 		nop_window(c);

@@ -304,6 +304,7 @@ void async_held(struct conn *c); // the initiator is alive: sends what waited fo
 // cmd.c --------------------------------------------------------------------------------
 struct dm_task *cmd_arrived(struct dm *dm, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 			    const uint8_t *ahs);
+void cmd_begin(struct dm *dm, struct dm_task *t);
 void cmd_ahead(struct dm *dm, const uint8_t *bhs);
 void cmd_data(struct dm *dm, struct dm_task *t, int res);
 void cmd_released(struct dm *dm, struct dm_task *t);

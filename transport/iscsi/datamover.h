@@ -56,8 +56,6 @@ struct dm_task {
 	void *mover; // a mover's own part, if it keeps one
 	struct dm_task *hash_next;
 	bool is_hashed;
-	bool is_ended;	    // its result is queued, or it gets none: it receives no more data-out
-	bool is_begun;	    // the mover has processed its header: R2Ts may be sent
 	bool wants_data;    // get_data was called and has not completed
 	bool is_finished;   // put_data was called; status waits for outstanding unsolicited data,
 			    // and put_data(NULL) can still cancel it (the role may read this)
@@ -94,16 +92,23 @@ struct dm_result {
 	uint32_t sense_len;
 };
 
-// What the mover calls. All slots are required.
+// What the mover calls. All slots are required. The mover has finished with a PDU, a request or a
+// task before it passes it up: whatever the role does inside, the mover looks at it no more. Except
+// where a slot says otherwise, the role may call every op from inside, for any task, but free; a
+// slot is then called while another one runs. The role calls free from a message.
 struct dm_up {
 	// A SCSI Command's header arrived (its digest is correct), its immediate data not yet. The
-	// role fills the dm_task of its command and returns it; it may call get_data and put_data
-	// from inside. NULL: ignores the command and discards its data. ahs: len bytes, NULL when
-	// there are none. All pointers end with the call.
+	// role fills the dm_task of its command and returns it; begin follows before anything else
+	// is called. NULL: ignores the command and discards its data. ahs: len bytes, NULL when
+	// there are none. All pointers end with the call. From inside only send, for a Reject, and,
+	// before NULL is returned, close.
 	struct dm_task *(*command)(struct dm *dm, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 				   const uint8_t *ahs);
+	// The mover has taken over the task and what has arrived with it: the role may run it, now
+	// or later. It may be released inside, and its memory may be that of another task then.
+	void (*begin)(struct dm *dm, struct dm_task *t);
 	// A hint: a SCSI Command with this header, not checked yet, follows the next one. NULL:
-	// older hints are void.
+	// older hints are void. Nothing may be called from inside.
 	void (*ahead)(struct dm *dm, const uint8_t *bhs);
 	// Any other PDU, complete. data: pdu->data_len bytes. Negative: close the connection for
 	// the reason in e.

@@ -19,8 +19,8 @@ void dm_tcp_forget(struct dm_tcp *d, struct dm_task *t)
 
 // --- the destination of a segment ---
 
-static void sink_for(struct dm_tcp *d, struct dm_task *t, uint32_t offset, uint32_t len,
-		     struct pdu_sink *sink)
+void dm_tcp_sink(struct dm_tcp *d, struct dm_task *t, uint32_t offset, uint32_t len,
+		 struct pdu_sink *sink)
 {
 	uint32_t room = t->want;
 	sink->owner = t;
@@ -45,21 +45,16 @@ static void sink_for(struct dm_tcp *d, struct dm_task *t, uint32_t offset, uint3
 	sink->len = offset >= room ? 0 : len < room - offset ? len : room - offset;
 }
 
-void dm_tcp_command_data(struct dm_tcp *d, struct dm_task *t, const struct iscsi_pdu *pdu,
-			 struct pdu_sink *sink)
+void dm_tcp_take(struct dm_tcp *d, struct dm_task *t, const struct iscsi_pdu *pdu)
 {
 	t->owed_ns = t->progress_ns = worker_now(d->conn.worker);
 	if (!dm_unasked_agreed(&d->params, t, pdu->data_len))
 		t->error = -EPROTO;
 	if (t->expected_out > pdu->data_len || !t->is_final)
 		dm_owed_add(&d->owed, t);
-	if (!pdu->data_len) {
-		dm_tcp_progress(d, t);
-		return;
-	}
-	d->rx_task = t;
+	if (pdu->data_len)
+		d->rx_task = t;
 	d->is_rx_solicited = false;
-	sink_for(d, t, 0, pdu->data_len, sink);
 }
 
 static bool out_is_solicited(const struct iscsi_data_out *h)
@@ -100,7 +95,7 @@ void dm_tcp_data_out(struct dm_tcp *d, const struct iscsi_pdu *pdu, const uint8_
 	if (!t->error)
 		t->error = out_check(d, t, h, pdu->data_len);
 	if (pdu->data_len)
-		sink_for(d, t, get_be32(h->buffer_offset), pdu->data_len, sink);
+		dm_tcp_sink(d, t, get_be32(h->buffer_offset), pdu->data_len, sink);
 	else
 		dm_tcp_data_received(d, pdu, bhs, 0);
 }
@@ -237,8 +232,7 @@ void dm_tcp_get_data(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t n
 		data_done(d, t);
 		return;
 	}
-	if (t->is_begun) // else on_command continues
-		dm_tcp_progress(d, t);
+	dm_tcp_progress(d, t);
 }
 
 static bool is_owed(const struct dm_task *t)

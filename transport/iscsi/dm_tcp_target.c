@@ -21,13 +21,6 @@ static struct dm_tcp *conn_dm(struct pdu_conn *c)
 	return container_of(c, struct dm_tcp, conn);
 }
 
-static void task_released(struct dm_tcp *d, struct dm_task *t)
-{
-	if (d->is_in_command && !t->is_begun)
-		d->is_arrival_released = true;
-	d->dm.up->released(&d->dm, t);
-}
-
 static void tx_flow(struct dm_tcp *d)
 {
 	const struct pdu_conn *c = &d->conn;
@@ -45,7 +38,7 @@ static void on_task_sent(struct pdu_conn *c, void *owner, int res)
 	if (d->conn.is_rx_stopped)
 		tx_flow(d);
 	if (!--t->tx_pending)
-		task_released(d, t);
+		d->dm.up->released(&d->dm, t);
 }
 
 // --- Data-In and status ---
@@ -147,7 +140,6 @@ void dm_tcp_send_result(struct dm_tcp *d, struct dm_task *t, struct dm_result *r
 {
 	uint32_t sn = 0;
 	dm_tcp_forget(d, t);
-	t->is_ended = true;
 	t->tx_pending++; // holds the task until everything is queued
 	bool ok = !r || d->conn.is_closed;
 	if (!ok) {
@@ -157,7 +149,7 @@ void dm_tcp_send_result(struct dm_tcp *d, struct dm_task *t, struct dm_result *r
 		tx_flow(d);
 	}
 	if (!--t->tx_pending)
-		task_released(d, t);
+		d->dm.up->released(&d->dm, t);
 	if (!ok)
 		out_of_memory(d);
 }
@@ -278,23 +270,18 @@ static const struct dm_ops tcp_ops = {
 
 // --- receiving ---
 
-static int on_command(struct dm_tcp *d, const struct iscsi_pdu *pdu, const uint8_t *bhs,
-		      const uint8_t *ahs, struct pdu_sink *sink)
+static void on_command(struct dm_tcp *d, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		       const uint8_t *ahs, struct pdu_sink *sink)
 {
-	// Earlier tasks may continue inside: a command that fills a gap of CmdSNs runs those held
-	// after it.
-	d->is_in_command = true;
-	d->is_arrival_released = false;
 	struct dm_task *t = d->dm.up->command(&d->dm, pdu, bhs, ahs);
-	d->is_in_command = false;
-	if (!t || d->is_arrival_released || d->conn.is_closed)
-		return 0;
-	t->is_begun = true;
-	if (t->is_ended)
-		return 0; // completed at once: its immediate and announced data is discarded
+	if (!t)
+		return;
 	if (pdu->data_len || (bhs[1] & (ISCSI_F | ISCSI_CMD_W)) != ISCSI_F)
-		dm_tcp_command_data(d, t, pdu, sink);
-	return 0;
+		dm_tcp_take(d, t, pdu);
+	d->dm.up->begin(&d->dm, t);
+	// The destination is known best now; the data of a task that has ended is discarded.
+	if (d->rx_task && !d->conn.is_closed)
+		dm_tcp_sink(d, d->rx_task, 0, pdu->data_len, sink);
 }
 
 // Whether there is memory for a ping's data. Without, it is answered without, as over iSER.
@@ -311,7 +298,8 @@ static int on_header(struct pdu_conn *c, const struct iscsi_pdu *pdu, const uint
 	d->rx_task = NULL;
 	switch (pdu->opcode) {
 	case ISCSI_OP_SCSI_CMD:
-		return on_command(d, pdu, bhs, ahs, sink);
+		on_command(d, pdu, bhs, ahs, sink);
+		return 0;
 	case ISCSI_OP_DATA_OUT:
 		dm_tcp_data_out(d, pdu, bhs, sink);
 		return 0;

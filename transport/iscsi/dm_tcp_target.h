@@ -10,12 +10,11 @@ struct dm_tcp {
 	struct pdu_conn conn;
 	struct iscsi_params params;
 	struct dm_owed owed;
-	struct dm_task *rx_task; // task whose data segment is being received
+	// The task whose data segment is being received; NULL again if it ends meanwhile.
+	struct dm_task *rx_task;
 	bool is_rx_solicited;
-	bool is_paused;		  // by the role
-	bool is_in_command;	  // up->command is running
-	bool is_arrival_released; // ... and has already released its task
-	bool is_ping_cut;	  // the NOP-Out being received is answered without its data
+	bool is_paused;	  // by the role
+	bool is_ping_cut; // the NOP-Out being received is answered without its data
 	uint32_t next_ttt;
 };
 
@@ -26,10 +25,11 @@ static inline struct dm_tcp *dm_tcp(struct dm *dm)
 
 // dm_tcp_out.c: data-out.
 
-// The immediate data of t's SCSI Command is about to arrive (pdu->data_len may be 0): sets its
-// destination.
-void dm_tcp_command_data(struct dm_tcp *d, struct dm_task *t, const struct iscsi_pdu *pdu,
-			 struct pdu_sink *sink);
+// t has arrived, a write, or with data: its immediate data is received next (rx_task), if any.
+void dm_tcp_take(struct dm_tcp *d, struct dm_task *t, const struct iscsi_pdu *pdu);
+// The destination of len bytes of t's data from offset on.
+void dm_tcp_sink(struct dm_tcp *d, struct dm_task *t, uint32_t offset, uint32_t len,
+		 struct pdu_sink *sink);
 // A Data-Out's header; an unknown task's is discarded.
 void dm_tcp_data_out(struct dm_tcp *d, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		     struct pdu_sink *sink);

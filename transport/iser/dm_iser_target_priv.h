@@ -94,10 +94,9 @@ struct dm_iser {
 	uint64_t closing_ns;
 
 	struct list tasks, free_tasks, free_ops, slabs, free_tx;
-	struct dm_owed owed;	    // unsolicited data
-	struct iser_task *arriving; // the command that up->command is being called for
-	struct rnic_rx *current;    // the message being processed
-	bool keeps_current;	    // ... whose buffer a task holds
+	struct dm_owed owed;	   // unsolicited data
+	struct rnic_rx *current;   // the message being processed, unless a task holds its buffer
+	struct iser_task *rx_task; // ... the one that has taken it; NULL again when it drops it
 
 	struct list held;    // task management responses that wait for draining to become 0
 	unsigned held_count; // ... their number
@@ -148,8 +147,6 @@ void iser_progress(struct iser_task *it);
 void iser_drop_data(struct iser_task *it);
 // The same, and later data.
 void iser_forget(struct iser_task *it);
-// The mover's part of t; that of the arriving command if t has none yet.
-struct iser_task *iser_task_of(struct dm_iser *d, struct dm_task *t);
 uint64_t iser_oldest_owed(struct dm *dm);
 uint64_t iser_owed_since(const struct dm_iser *d);
 uint64_t iser_tx_since(const struct dm_iser *d);

@@ -366,7 +366,7 @@ uint64_t iser_tx_since(const struct dm_iser *d)
 void iser_put_data(struct dm *dm, struct dm_task *t, struct dm_result *r)
 {
 	struct dm_iser *d = dm_iser(dm);
-	struct iser_task *it = iser_task_of(d, t);
+	struct iser_task *it = t->mover;
 	// Status lets the initiator reuse its memory, so reads in flight end first.
 	if (r && (t->owes_data || it->reads) && !d->is_closed) {
 		iser_drop_data(it);

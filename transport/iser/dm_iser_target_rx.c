@@ -20,10 +20,9 @@ static void rx_drop(struct iser_task *it)
 	it->rx = NULL;
 	it->imm = NULL;
 	d->rx_held--;
-	if (rx == d->current)
-		d->keeps_current = false;
-	else
-		rnic_rx_put(rx);
+	if (d->rx_task == it)
+		d->rx_task = NULL;
+	rnic_rx_put(rx);
 }
 
 void iser_drop_data(struct iser_task *it)
@@ -136,7 +135,7 @@ void iser_progress(struct iser_task *it)
 void iser_get_data(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t nsg, uint32_t len)
 {
 	struct dm_iser *d = dm_iser(dm);
-	struct iser_task *it = iser_task_of(d, t);
+	struct iser_task *it = t->mover;
 	t->sg = sg;
 	t->nsg = nsg;
 	t->want = len;
@@ -190,14 +189,12 @@ static struct iser_task *task_get(struct dm_iser *d)
 	return it;
 }
 
-// The role has filled t for the arriving command.
-static void task_bind(struct dm_iser *d, struct dm_task *t)
+// Its immediate data stays in the buffer of its message.
+static void task_bind(struct iser_task *it, struct dm_task *t)
 {
-	struct iser_task *it = d->arriving;
-	d->arriving = NULL;
+	struct dm_iser *d = it->d;
 	it->t = t;
 	t->mover = it;
-	t->is_begun = true;
 	t->progress_ns = t->owed_ns = worker_now(d->worker);
 	t->owes_data = !t->is_final;
 	list_push_back(&d->tasks, &it->link);
@@ -209,15 +206,9 @@ static void task_bind(struct dm_iser *d, struct dm_task *t)
 		return;
 	t->received = t->requested = it->imm_len;
 	it->rx = d->current;
+	d->current = NULL;
+	d->rx_task = it;
 	d->rx_held++;
-	d->keeps_current = true;
-}
-
-struct iser_task *iser_task_of(struct dm_iser *d, struct dm_task *t)
-{
-	if (!t->mover)
-		task_bind(d, t);
-	return t->mover;
 }
 
 // Bytes of data-in that the command has room for.
@@ -238,7 +229,7 @@ static uint32_t read_room(const struct iser_msg *m)
 static void give_back(struct iser_task *it)
 {
 	struct dm_iser *d = it->d;
-	if (d->rx_held + ISER_EXTRA_RX <= d->reserved && !d->current->is_scarce)
+	if (d->rx_held + ISER_EXTRA_RX <= d->reserved && !it->rx->is_scarce)
 		return;
 	park(it, 0, it->imm, it->imm_len);
 	rx_drop(it);
@@ -258,16 +249,16 @@ static void on_command(struct dm_iser *d, const struct iser_msg *m)
 	it->room = read_room(m);
 	it->imm = m->data;
 	it->imm_len = m->pdu.data_len;
-	d->arriving = it;
 	struct dm_task *t = d->dm.up->command(&d->dm, &m->pdu, m->bhs, m->ahs);
-	if (d->arriving && t) {
-		task_bind(d, t);
-	} else if (d->arriving) {
-		d->arriving = NULL;
+	if (!t) {
 		list_push_front(&d->free_tasks, &it->link);
-	} // else the role has requested data or ended it, and it may be freed
-	if (d->keeps_current)
-		give_back(it);
+		return;
+	}
+	task_bind(it, t);
+	d->dm.up->begin(&d->dm, t);
+	if (d->rx_task)
+		give_back(d->rx_task);
+	d->rx_task = NULL;
 }
 
 // --- Data-Out ---
@@ -357,7 +348,6 @@ void iser_received(struct dm_iser *d, struct rnic_rx *rx)
 	struct iser_msg m;
 	struct err e;
 	d->current = rx;
-	d->keeps_current = false;
 	if (d->is_closing || d->is_closed) {
 		// Messages still in transit are ignored.
 	} else if (iser_msg_parse(&m, rx->data, rx->len, &e) < 0) {
@@ -371,7 +361,7 @@ void iser_received(struct dm_iser *d, struct rnic_rx *rx)
 		else
 			on_pdu(d, &m);
 	}
+	if (d->current)
+		rnic_rx_put(d->current);
 	d->current = NULL;
-	if (!d->keeps_current)
-		rnic_rx_put(rx);
 }

@@ -114,13 +114,18 @@ static struct dm_task *on_command(struct dm *d, const struct iscsi_pdu *pdu, con
 	dm_task_init(&o->dm, bhs);
 	o->is_live = true;
 	o->is_fetching = o->is_ended = false;
+	return &o->dm;
+}
+
+static void on_begin(struct dm *d, struct dm_task *t)
+{
+	struct one *o = container_of(t, struct one, dm);
 	if (plan == FETCH)
 		fetch(o);
 	else if (plan == ANSWER)
 		answer(o);
 	else if (plan == ABORT)
 		drop(o);
-	return &o->dm;
 }
 
 static int on_control(struct dm *d, const struct iscsi_pdu *pdu, const uint8_t *bhs,
