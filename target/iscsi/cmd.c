@@ -13,15 +13,25 @@
 
 static const struct task_ops task_ops;
 
+struct cmd_pool *cmd_pool_of(struct iscsi_worker *iw, uint32_t task_size)
+{
+	struct cmd_pool *p = iw->cmds;
+	while (p->task_size && p->task_size != task_size)
+		p++;
+	p->task_size = task_size;
+	return p;
+}
+
 static struct cmd *cmd_get(struct conn *c)
 {
-	struct iscsi_worker *iw = iscsi_worker();
-	struct list *l = list_pop_front(&iw->free_cmds);
-	struct cmd *cmd = l ? list_entry(l, struct cmd, link) : calloc(1, sizeof *cmd);
+	struct cmd_pool *p = c->cmd_pool;
+	struct list *l = list_pop_front(&p->free);
+	struct cmd *cmd =
+		l ? list_entry(l, struct cmd, link) : calloc(1, sizeof *cmd + p->task_size);
 	if (!cmd)
 		return NULL;
 	if (l)
-		iw->free_count--;
+		p->count--;
 	cmd->conn = c;
 	cmd->is_counted = cmd->is_submitted = cmd->is_held = cmd->is_ending = false;
 	cmd->is_dropped = false;
@@ -34,23 +44,25 @@ static struct cmd *cmd_get(struct conn *c)
 
 static void cmd_put(struct cmd *cmd)
 {
-	struct iscsi_worker *iw = iscsi_worker();
+	struct cmd_pool *p = cmd->conn->cmd_pool;
 	list_remove(&cmd->link);
 	cmd->conn->cmd_count--;
 	free(cmd->long_cdb);
-	if (iw->free_count >= FREE_KEEP) {
+	if (p->count >= FREE_KEEP) {
 		free(cmd);
 		return;
 	}
-	list_push_front(&iw->free_cmds, &cmd->link);
-	iw->free_count++;
+	list_push_front(&p->free, &cmd->link);
+	p->count++;
 }
 
 void cmd_pool_trim(struct iscsi_worker *iw)
 {
-	for (struct list *l; (l = list_pop_front(&iw->free_cmds));)
-		free(list_entry(l, struct cmd, link));
-	iw->free_count = 0;
+	for (unsigned i = 0; i < CMD_POOLS; i++) {
+		for (struct list *l; (l = list_pop_front(&iw->cmds[i].free));)
+			free(list_entry(l, struct cmd, link));
+		iw->cmds[i].count = 0;
+	}
 }
 
 // --- tags ---

@@ -43,7 +43,6 @@ struct cmd {
 	struct list link;     // conn->cmds
 	struct cmd *tag_next; // in conn->tags
 	struct conn *conn;
-	struct dm_task dm;
 	struct task task;
 	struct dm_result result;
 	uint32_t cmd_sn;
@@ -55,7 +54,16 @@ struct cmd {
 	uint8_t *long_cdb; // beyond 16 bytes
 	uint8_t cdb[ISCSI_CDB_LEN];
 	struct abort_wait *abort_wait; // an ABORT TASK waits for its end
+	struct dm_task dm;	       // the last: the mover's room is behind it
 };
+
+// Free commands of a worker's connections whose movers need the same room.
+struct cmd_pool {
+	uint32_t task_size; // of the movers; 0: not used yet
+	struct list free;
+	unsigned count;
+};
+enum { CMD_POOLS = 2 }; // TCP, iSER
 
 // A PDU that arrived before an earlier CmdSN, or the place of one aborted before its turn.
 struct held_pdu {
@@ -73,6 +81,7 @@ struct conn {
 	struct list link; // of the worker's connections
 	struct worker *worker;
 	struct dm *dm;
+	struct cmd_pool *cmd_pool; // of dm
 	struct dm_sns sns;
 	enum conn_state state;
 	unsigned holds; // pending messages and callbacks that refer to the connection
@@ -159,9 +168,8 @@ struct iscsi_worker {
 	struct timer tick;    // every second while there are connections
 	struct offload trim;  // returns freed memory to the system
 	bool is_trimming;
-	unsigned crowd;	       // most connections at a tick, since few were there
-	struct list free_cmds; // free commands
-	unsigned free_count;
+	unsigned crowd; // most connections at a tick, since few were there
+	struct cmd_pool cmds[CMD_POOLS];
 	struct iscsi_counters counters;
 };
 struct iscsi_worker *iscsi_worker(void); // of the calling worker
@@ -313,6 +321,8 @@ void cmd_submit(struct cmd *cmd);
 void cmd_end_all(struct conn *c);
 struct cmd *cmd_find(struct conn *c, uint32_t itt_wire); // the newest with this tag, or NULL
 void cmd_abort(struct cmd *cmd, bool with_status);
+// The pool for commands with that much room.
+struct cmd_pool *cmd_pool_of(struct iscsi_worker *iw, uint32_t task_size);
 void cmd_pool_trim(struct iscsi_worker *iw);
 
 // refusals.c ---------------------------------------------------------------------------

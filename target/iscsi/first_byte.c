@@ -149,6 +149,8 @@ static void set_mover(struct conn *c, struct dm *dm)
 	struct dm *old = c->dm;
 	c->dm = dm;
 	dm->sns = &c->sns;
+	if (dm->task_size)
+		c->cmd_pool = cmd_pool_of(iscsi_worker(), dm->task_size);
 	if (old)
 		old->ops->free(old);
 }

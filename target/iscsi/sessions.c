@@ -232,7 +232,8 @@ int iscsi_target_init(struct worker *control, struct err *e)
 		iw->worker = worker_at(i);
 		list_init(&iw->conns);
 		list_init(&iw->login_peers);
-		list_init(&iw->free_cmds);
+		for (unsigned k = 0; k < CMD_POOLS; k++)
+			list_init(&iw->cmds[k].free);
 		list_init(&iw->greetings);
 		list_init(&iw->texts);
 	}

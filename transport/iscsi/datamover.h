@@ -37,47 +37,22 @@ struct dm_counters {
 	uint64_t closing_ns;	// start of a close that waits for the peer to read, 0: none
 };
 
-enum { DM_R2T_MAX = 16 };
-
-// An outstanding R2T.
-struct dm_r2t {
-	uint32_t ttt, offset, len, received, data_sn;
-};
-
-// The mover's part of a SCSI command; the role embeds it and fills the first group before
-// up->command returns.
+// A SCSI command as both sides see it. The role owns its memory and allocates dm->task_size bytes
+// more directly behind it: the mover's room, which it initialises when command() has returned the
+// task. The mover refers to both until up->released.
 struct dm_task {
-	uint32_t itt;	       // as on the wire, byte order untouched
-	uint8_t lun[8];	       // as on the wire
-	uint32_t expected_out; // EDTL of a write, else 0
-	bool is_final;	       // F: no unsolicited Data-Out follows
-
-	// private to the mover
-	void *mover; // a mover's own part, if it keeps one
-	struct dm_task *hash_next;
-	bool is_hashed;
-	bool wants_data;    // get_data was called and has not completed
-	bool is_finished;   // put_data was called; status waits for outstanding unsolicited data,
-			    // and put_data(NULL) can still cancel it (the role may read this)
-	bool owes_data;	    // unsolicited data (immediate or Data-Out) is outstanding
-	int error;	    // result of get_data
-	struct sg *sg;	    // destination
-	uint32_t nsg, want; // bytes requested by get_data
-	bool is_fetching;   // RDMA Reads into sg are in flight; they cannot be cancelled
-	uint32_t received;  // bytes of data-out received so far, without gaps
-	uint32_t requested; // bytes covered by unsolicited data and by R2Ts sent
-	uint32_t data_sn;   // next DataSN of the unsolicited sequence
-	uint32_t r2t_sn;
-	struct sg parked;   // unsolicited data received before get_data; malloc'ed
-	unsigned r2t_count; // outstanding, in order
-	struct dm_r2t r2t[DM_R2T_MAX];
-	uint64_t progress_ns;	  // when data-out last arrived or was first owed
-	uint64_t owed_ns;	  // when it was first owed
-	struct dm_result *result; // of put_data, while is_finished
-	unsigned tx_pending;	  // PDUs that refer to the task's memory
+	_Alignas(8) uint32_t itt; // as on the wire, byte order untouched
+	uint8_t lun[8];		  // as on the wire
+	uint32_t expected_out;	  // EDTL of a write, else 0
+	bool is_final;		  // F: no unsolicited Data-Out follows
+	// Set by the mover, read by both.
+	bool is_finished; // put_data was called; status waits for outstanding unsolicited data,
+			  // and put_data(NULL) can still cancel it
+	bool is_fetching; // RDMA Reads into the memory of get_data are in flight; they cannot be
+			  // cancelled
 };
 
-// Fills the first group from a SCSI Command's header and resets the rest.
+// Fills t from a SCSI Command's header.
 void dm_task_init(struct dm_task *t, const uint8_t *bhs);
 
 // How a command ends: data-in, status, sense.
@@ -172,6 +147,7 @@ struct dm {
 	const struct dm_ops *ops;
 	const struct dm_up *up;
 	void *role;
+	uint32_t task_size;    // bytes of room behind each dm_task; set by the mover, constant
 	struct dm_sns *sns;    // set by the role before the first PDU
 	uint32_t window;       // commands; set by the role before full_feature
 	uint32_t first_window; // not 0: the command window of the final login response; the first

@@ -34,10 +34,11 @@ static void tx_flow(struct dm_tcp *d)
 static void on_task_sent(struct pdu_conn *c, void *owner, int res)
 {
 	struct dm_task *t = owner;
+	struct dm_tcp_task *tt = dm_tcp_task(t);
 	struct dm_tcp *d = conn_dm(c);
 	if (d->conn.is_rx_stopped)
 		tx_flow(d);
-	if (!--t->tx_pending)
+	if (!--tt->tx_pending)
 		d->dm.up->released(&d->dm, t);
 }
 
@@ -69,6 +70,7 @@ static void out_of_memory(struct dm_tcp *d)
 
 static bool send_data_in(struct dm_tcp *d, struct dm_task *t, struct dm_result *r, uint32_t *ret_sn)
 {
+	struct dm_tcp_task *tt = dm_tcp_task(t);
 	bool collapse = may_collapse(r);
 	uint32_t burst = 0, sn = 0;
 	for (uint32_t done = 0; done < r->data_len; sn++) {
@@ -101,7 +103,7 @@ static bool send_data_in(struct dm_tcp *d, struct dm_task *t, struct dm_result *
 		}
 		tx->sent = on_task_sent;
 		tx->owner = t;
-		t->tx_pending++;
+		tt->tx_pending++;
 		tx->freezes = d->conn.data_digest;
 		pdu_tx_queue(&d->conn, tx);
 	}
@@ -138,9 +140,10 @@ static bool send_status(struct dm_tcp *d, struct dm_task *t, struct dm_result *r
 
 void dm_tcp_send_result(struct dm_tcp *d, struct dm_task *t, struct dm_result *r)
 {
+	struct dm_tcp_task *tt = dm_tcp_task(t);
 	uint32_t sn = 0;
 	dm_tcp_forget(d, t);
-	t->tx_pending++; // holds the task until everything is queued
+	tt->tx_pending++; // holds the task until everything is queued
 	bool ok = !r || d->conn.is_closed;
 	if (!ok) {
 		ok = send_data_in(d, t, r, &sn);
@@ -148,7 +151,7 @@ void dm_tcp_send_result(struct dm_tcp *d, struct dm_task *t, struct dm_result *r
 			ok = send_status(d, t, r, sn);
 		tx_flow(d);
 	}
-	if (!--t->tx_pending)
+	if (!--tt->tx_pending)
 		d->dm.up->released(&d->dm, t);
 	if (!ok)
 		out_of_memory(d);
@@ -158,16 +161,17 @@ void dm_tcp_send_result(struct dm_tcp *d, struct dm_task *t, struct dm_result *r
 
 static void tcp_put_data(struct dm *dm, struct dm_task *t, struct dm_result *r)
 {
+	struct dm_out *out = dm_out(t);
 	struct dm_tcp *d = dm_tcp(dm);
 	if (!r) {
 		t->is_finished = false;
 		dm_tcp_send_result(d, t, NULL);
 		return;
 	}
-	if (t->owes_data && !d->conn.is_closed) {
+	if (out->owes_data && !d->conn.is_closed) {
 		pdu_conn_discard(&d->conn, t);
 		t->is_finished = true;
-		t->result = r;
+		out->result = r;
 		return;
 	}
 	dm_tcp_send_result(d, t, r);
@@ -276,6 +280,8 @@ static void on_command(struct dm_tcp *d, const struct iscsi_pdu *pdu, const uint
 	struct dm_task *t = d->dm.up->command(&d->dm, pdu, bhs, ahs);
 	if (!t)
 		return;
+	memset(dm_tcp_task(t), 0, offsetof(struct dm_tcp_task, r2t));
+	dm_out(t)->owes_data = !t->is_final || pdu->data_len;
 	if (pdu->data_len || (bhs[1] & (ISCSI_F | ISCSI_CMD_W)) != ISCSI_F)
 		dm_tcp_take(d, t, pdu);
 	d->dm.up->begin(&d->dm, t);
@@ -386,6 +392,7 @@ int dm_tcp_target_new(struct dm **ret, struct worker *w, int fd, const struct dm
 	d->dm.up = up;
 	d->dm.role = role;
 	d->dm.transport = d->dm.carrier = "TCP";
+	d->dm.task_size = sizeof(struct dm_tcp_task);
 	int r = pdu_conn_init(&d->conn, w, fd, ISCSI_ROLE_TARGET, &conn_ops, d, e);
 	if (r < 0) {
 		free(d);

@@ -5,6 +5,27 @@
 #include "transport/iscsi/dm_task.h"
 #include "transport/iscsi/pdu_conn.h"
 
+enum { DM_R2T_MAX = 16 };
+
+// An outstanding R2T.
+struct dm_r2t {
+	uint32_t ttt, offset, len, received, data_sn;
+};
+
+// The room of a task.
+struct dm_tcp_task {
+	struct dm_out out;
+	uint32_t r2t_sn;
+	unsigned tx_pending; // PDUs that refer to the task's memory
+	unsigned r2t_count;  // outstanding, in order
+	struct dm_r2t r2t[DM_R2T_MAX];
+};
+
+static inline struct dm_tcp_task *dm_tcp_task(const struct dm_task *t)
+{
+	return (struct dm_tcp_task *)dm_out(t);
+}
+
 struct dm_tcp {
 	struct dm dm;
 	struct pdu_conn conn;

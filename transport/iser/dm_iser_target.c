@@ -291,19 +291,12 @@ static void iser_close(struct dm *dm, bool linger, const struct err *why)
 	rnic_close(d->qp, linger, why);
 }
 
-static void free_each(struct list *l)
-{
-	for (struct list *n; (n = list_pop_front(l));)
-		free(list_entry(n, struct iser_task, link));
-}
-
 static void iser_free(struct dm *dm)
 {
 	struct dm_iser *d = dm_iser(dm);
 	if (d->reserved)
 		rnic_unreserve(d->rnic, d->reserved);
 	rnic_qp_free(d->qp);
-	free_each(&d->free_tasks);
 	for (struct list *l; (l = list_pop_front(&d->free_ops));)
 		free(list_entry(l, struct iser_op, link));
 	while (!list_empty(&d->slabs))
@@ -400,6 +393,7 @@ static void dm_init(struct dm_iser *d, const struct rnic_request *q, const struc
 	d->dm.transport = "iSER";
 	d->dm.carrier = q->carrier;
 	d->dm.is_rdma = true;
+	d->dm.task_size = sizeof(struct iser_task);
 	d->dm.local_addr = q->local_addr;
 	d->dm.peer_addr = q->peer_addr;
 	tcp_addr_format(&q->local_addr, d->dm.local);
@@ -418,8 +412,8 @@ static void dm_init(struct dm_iser *d, const struct rnic_request *q, const struc
 	// libiscsi up to 1.19 counts immediate data in DataSegmentLength but leaves it in the
 	// advertised memory: so it is not offered any.
 	d->dm.has_no_immediate = !wants_inval;
-	struct list *lists[] = { &d->tasks,   &d->free_tasks, &d->free_ops, &d->slabs,
-				 &d->free_tx, &d->held,	      &d->starved };
+	struct list *lists[] = { &d->tasks,   &d->free_ops, &d->slabs,
+				 &d->free_tx, &d->held,	    &d->starved };
 	for (unsigned i = 0; i < sizeof lists / sizeof lists[0]; i++)
 		list_init(lists[i]);
 }

@@ -20,12 +20,12 @@ _Static_assert(ISER_SLOT >= ISER_HDR_LEN + ISCSI_BHS_LEN + ISER_FFP_DATA_MAX, "s
 
 struct dm_iser;
 
-// A command. In the lists of its connection from its arrival until up->released.
+// The room of a task.
 struct iser_task {
-	struct list link; // dm_iser.tasks or free_tasks
+	struct dm_out out;
+	struct list link; // dm_iser.tasks
 	struct list wait; // dm_iser.starved
 	struct dm_iser *d;
-	struct dm_task *t;
 	struct iser_tag write, read; // the initiator's memory; "read" takes data-in
 	bool has_write, has_read;
 	uint32_t room; // bytes of data-in that fit into it
@@ -48,6 +48,16 @@ struct iser_task {
 	bool is_ending;	    // put_data was called and only pending delays the end
 	bool is_draining;   // ... without status: counted in dm_iser.draining
 };
+
+static inline struct iser_task *iser_task(const struct dm_task *t)
+{
+	return (struct iser_task *)dm_out(t);
+}
+
+static inline struct dm_task *iser_dm_task(const struct iser_task *it)
+{
+	return (struct dm_task *)it - 1;
+}
 
 // One RDMA Write or Read.
 struct iser_op {
@@ -93,7 +103,7 @@ struct dm_iser {
 	bool is_closing, is_closed;
 	uint64_t closing_ns;
 
-	struct list tasks, free_tasks, free_ops, slabs, free_tx;
+	struct list tasks, free_ops, slabs, free_tx;
 	struct dm_owed owed;	   // unsolicited data
 	struct rnic_rx *current;   // the message being processed, unless a task holds its buffer
 	struct iser_task *rx_task; // ... the one that has taken it; NULL again when it drops it

@@ -56,11 +56,9 @@ static void op_put(struct dm_iser *d, struct iser_op *op)
 static void task_free(struct iser_task *it)
 {
 	struct dm_iser *d = it->d;
-	struct dm_task *t = it->t;
+	struct dm_task *t = iser_dm_task(it);
 	bool was_last = it->is_draining && !--d->draining;
 	list_remove(&it->link);
-	list_push_front(&d->free_tasks, &it->link);
-	t->mover = NULL;
 	d->dm.up->released(&d->dm, t);
 	if (was_last)
 		iser_send_held(d);
@@ -75,10 +73,10 @@ void iser_task_unref(struct iser_task *it)
 		return;
 	}
 	// Flushed reads need no result: the close ends the task.
-	if (it->transfer != ISER_READING || it->d->is_closed || it->t->error == -EPIPE)
+	if (it->transfer != ISER_READING || it->d->is_closed || it->out.error == -EPIPE)
 		return;
 	it->transfer = ISER_IDLE;
-	it->t->received = it->t->want;
+	it->out.received = it->out.want;
 	iser_progress(it);
 }
 
@@ -88,10 +86,10 @@ static void on_op_done(struct rnic_wr *wr, int res)
 	struct iser_task *it = op->task;
 	struct dm_iser *d = it->d;
 	if (wr->opcode == RNIC_READ) {
-		it->t->is_fetching = --it->reads;
-		it->t->progress_ns = worker_now(d->worker);
+		iser_dm_task(it)->is_fetching = --it->reads;
+		it->out.progress_ns = worker_now(d->worker);
 		if (res < 0)
-			it->t->error = -EPIPE;
+			it->out.error = -EPIPE;
 		else if (op->bounce && !it->is_ending)
 			iser_copy(d, op->target, op->bounce->addr, (uint32_t)wr->bytes);
 	} else {
@@ -191,7 +189,7 @@ static int op_post(struct iser_op *op)
 	if (op->wr.opcode == RNIC_WRITE)
 		iser_out_begins(d);
 	else
-		it->t->is_fetching = ++it->reads;
+		iser_dm_task(it)->is_fetching = ++it->reads;
 	it->at += (uint32_t)n;
 	it->pending++;
 	return 0;
@@ -273,14 +271,13 @@ void iser_drop_starved(struct dm_iser *d)
 
 void iser_read(struct iser_task *it, uint32_t at)
 {
-	struct dm_task *t = it->t;
 	// The initiator advertises the memory of the solicited data only. By the RFC's default it
 	// would be all of the command's memory, but initiators do that only if they declare it.
-	uint32_t skip = it->d->params.tagged_solicited_only ? t->requested : 0;
+	uint32_t skip = it->d->params.tagged_solicited_only ? it->out.requested : 0;
 	it->transfer = ISER_READING;
 	it->rkey = it->write.stag;
 	it->remote = it->write.base - skip;
-	transfer_begin(it, t->sg, t->nsg, at, t->want);
+	transfer_begin(it, it->out.sg, it->out.nsg, at, it->out.want);
 	it->pending++; // so that no completion comes between
 	transfer_post(it);
 	it->pending--;
@@ -291,7 +288,7 @@ void iser_read(struct iser_task *it, uint32_t at)
 static void send_status(struct iser_task *it)
 {
 	struct dm_iser *d = it->d;
-	const struct dm_result *r = it->t->result;
+	const struct dm_result *r = it->out.result;
 	uint32_t sense = r->sense_len < ISER_SENSE_MAX ? r->sense_len : ISER_SENSE_MAX;
 	uint32_t len = sense ? sense + 2 : 0;
 	struct iser_tx *tx = iser_tx_get(d, len);
@@ -303,7 +300,7 @@ static void send_status(struct iser_task *it)
 	h->flags = ISCSI_F | r->residual_flags;
 	h->response = r->response;
 	h->status = r->status;
-	memcpy(h->itt, &it->t->itt, sizeof h->itt);
+	memcpy(h->itt, &iser_dm_task(it)->itt, sizeof h->itt);
 	put_be32(h->residual, r->residual);
 	if (sense) {
 		put_be16(bhs + ISCSI_BHS_LEN, (uint16_t)sense);
@@ -325,7 +322,6 @@ static void send_status(struct iser_task *it)
 void iser_send_result(struct iser_task *it, struct dm_result *r)
 {
 	struct dm_iser *d = it->d;
-	struct dm_task *t = it->t;
 	iser_forget(it);
 	unstarve(it);
 	it->is_ending = true;
@@ -337,7 +333,7 @@ void iser_send_result(struct iser_task *it, struct dm_result *r)
 	it->pending++; // holds the task until everything is posted
 	if (r && !d->is_closed) {
 		uint32_t len = r->data_len < it->room ? r->data_len : it->room;
-		t->result = r;
+		it->out.result = r;
 		it->transfer = ISER_WRITING;
 		it->rkey = it->read.stag;
 		it->remote = it->read.base;
@@ -366,14 +362,14 @@ uint64_t iser_tx_since(const struct dm_iser *d)
 void iser_put_data(struct dm *dm, struct dm_task *t, struct dm_result *r)
 {
 	struct dm_iser *d = dm_iser(dm);
-	struct iser_task *it = t->mover;
+	struct iser_task *it = iser_task(t);
 	// Status lets the initiator reuse its memory, so reads in flight end first.
-	if (r && (t->owes_data || it->reads) && !d->is_closed) {
+	if (r && (it->out.owes_data || it->reads) && !d->is_closed) {
 		iser_drop_data(it);
 		unstarve(it);
-		t->wants_data = false;
+		it->out.wants_data = false;
 		t->is_finished = true;
-		t->result = r;
+		it->out.result = r;
 		return;
 	}
 	t->is_finished = false;

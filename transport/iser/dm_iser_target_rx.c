@@ -28,15 +28,15 @@ static void rx_drop(struct iser_task *it)
 void iser_drop_data(struct iser_task *it)
 {
 	rx_drop(it);
-	dm_parked_free(&it->d->owed, it->t);
+	dm_parked_free(&it->d->owed, iser_dm_task(it));
 }
 
 void iser_forget(struct iser_task *it)
 {
 	iser_drop_data(it);
-	dm_owed_remove(&it->d->owed, it->t);
-	it->t->wants_data = false;
-	it->t->owes_data = false;
+	dm_owed_remove(&it->d->owed, iser_dm_task(it));
+	it->out.wants_data = false;
+	it->out.owes_data = false;
 }
 
 // --- unsolicited data ---
@@ -45,16 +45,15 @@ void iser_forget(struct iser_task *it)
 // outside it.
 static void place(struct iser_task *it, uint32_t offset, const uint8_t *data, uint32_t n)
 {
-	const struct dm_task *t = it->t;
-	n = offset >= t->want ? 0 : n < t->want - offset ? n : t->want - offset;
-	for (uint32_t i = 0; i < t->nsg && n; i++) {
-		if (offset >= t->sg[i].len) {
-			offset -= t->sg[i].len;
+	n = offset >= it->out.want ? 0 : n < it->out.want - offset ? n : it->out.want - offset;
+	for (uint32_t i = 0; i < it->out.nsg && n; i++) {
+		if (offset >= it->out.sg[i].len) {
+			offset -= it->out.sg[i].len;
 			continue;
 		}
-		uint32_t k = t->sg[i].len - offset;
+		uint32_t k = it->out.sg[i].len - offset;
 		k = k < n ? k : n;
-		iser_copy(it->d, t->sg[i].addr + offset, data, k);
+		iser_copy(it->d, it->out.sg[i].addr + offset, data, k);
 		offset = 0;
 		data += k;
 		n -= k;
@@ -65,20 +64,20 @@ static void place(struct iser_task *it, uint32_t offset, const uint8_t *data, ui
 static void park(struct iser_task *it, uint32_t offset, const uint8_t *data, uint32_t n)
 {
 	struct dm_iser *d = it->d;
-	struct dm_task *t = it->t;
+	struct dm_task *t = iser_dm_task(it);
 	if (!dm_park(&d->owed, t, &d->params)) {
-		t->error = -ENOBUFS;
+		it->out.error = -ENOBUFS;
 		return;
 	}
-	iser_copy(d, t->parked.addr + offset, data, n);
+	iser_copy(d, it->out.parked.addr + offset, data, n);
 }
 
 static void take(struct iser_task *it, uint32_t offset, const uint8_t *data, uint32_t n)
 {
-	struct dm_task *t = it->t;
-	if (t->error || t->is_finished || !n)
+	struct dm_task *t = iser_dm_task(it);
+	if (it->out.error || t->is_finished || !n)
 		return;
-	if (t->wants_data)
+	if (it->out.wants_data)
 		place(it, offset, data, n);
 	else
 		park(it, offset, data, n);
@@ -87,12 +86,11 @@ static void take(struct iser_task *it, uint32_t offset, const uint8_t *data, uin
 // Data that waited for get_data.
 static void unpark(struct iser_task *it)
 {
-	struct dm_task *t = it->t;
 	uint32_t from = 0;
-	if (it->rx && !t->error)
+	if (it->rx && !it->out.error)
 		place(it, 0, it->imm, from = it->imm_len);
-	if (t->parked.addr && !t->error)
-		place(it, from, t->parked.addr + from, t->received - from);
+	if (it->out.parked.addr && !it->out.error)
+		place(it, from, it->out.parked.addr + from, it->out.received - from);
 	iser_drop_data(it);
 }
 
@@ -101,58 +99,59 @@ static void unpark(struct iser_task *it)
 static void data_done(struct iser_task *it)
 {
 	struct dm_iser *d = it->d;
-	struct dm_task *t = it->t;
-	t->wants_data = false;
+	struct dm_task *t = iser_dm_task(it);
+	it->out.wants_data = false;
 	dm_owed_remove(&d->owed, t);
-	d->dm.up->data(&d->dm, t, t->error);
+	d->dm.up->data(&d->dm, t, it->out.error);
 }
 
 void iser_progress(struct iser_task *it)
 {
-	struct dm_task *t = it->t;
-	if (t->wants_data)
+	struct dm_task *t = iser_dm_task(it);
+	if (it->out.wants_data)
 		unpark(it);
-	if (t->owes_data)
+	if (it->out.owes_data)
 		return;
 	if (t->is_finished) {
-		struct dm_result *r = t->result;
+		struct dm_result *r = it->out.result;
 		t->is_finished = false;
 		iser_send_result(it, r);
 		return;
 	}
-	if (!t->wants_data || it->transfer == ISER_READING)
+	if (!it->out.wants_data || it->transfer == ISER_READING)
 		return;
-	if (!t->error && t->want > t->expected_out)
-		t->error = -EMSGSIZE; // never beyond the memory that the initiator advertised
-	if (!t->error && t->received < t->want && !it->has_write)
-		t->error = -EPROTO;
-	if (t->error || t->received >= t->want)
+	if (!it->out.error && it->out.want > t->expected_out)
+		it->out.error = -EMSGSIZE; // never beyond the memory that the initiator advertised
+	if (!it->out.error && it->out.received < it->out.want && !it->has_write)
+		it->out.error = -EPROTO;
+	if (it->out.error || it->out.received >= it->out.want)
 		data_done(it);
 	else
-		iser_read(it, t->received);
+		iser_read(it, it->out.received);
 }
 
 void iser_get_data(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t nsg, uint32_t len)
 {
 	struct dm_iser *d = dm_iser(dm);
-	struct iser_task *it = t->mover;
-	t->sg = sg;
-	t->nsg = nsg;
-	t->want = len;
-	t->wants_data = true;
-	t->progress_ns = worker_now(d->worker);
-	if (!t->owes_data)
-		t->owed_ns = t->progress_ns;
+	struct iser_task *it = iser_task(t);
+	it->out.sg = sg;
+	it->out.nsg = nsg;
+	it->out.want = len;
+	it->out.wants_data = true;
+	it->out.progress_ns = worker_now(d->worker);
+	if (!it->out.owes_data)
+		it->out.owed_ns = it->out.progress_ns;
 	if (d->is_closed) {
-		t->error = -EPIPE;
-		t->owes_data = false;
+		it->out.error = -EPIPE;
+		it->out.owes_data = false;
 	}
 	iser_progress(it);
 }
 
 static bool is_owed(const struct iser_task *it)
 {
-	return it->t->owes_data || it->reads || (it->transfer == ISER_READING && it->t->wants_data);
+	return it->out.owes_data || it->reads ||
+	       (it->transfer == ISER_READING && it->out.wants_data);
 }
 
 uint64_t iser_oldest_owed(struct dm *dm)
@@ -160,8 +159,8 @@ uint64_t iser_oldest_owed(struct dm *dm)
 	uint64_t oldest = 0;
 	list_for_each (l, &dm_iser(dm)->tasks) {
 		const struct iser_task *it = list_entry(l, struct iser_task, link);
-		if (is_owed(it) && (!oldest || it->t->progress_ns < oldest))
-			oldest = it->t->progress_ns;
+		if (is_owed(it) && (!oldest || it->out.progress_ns < oldest))
+			oldest = it->out.progress_ns;
 	}
 	return oldest;
 }
@@ -171,45 +170,13 @@ uint64_t iser_owed_since(const struct dm_iser *d)
 	uint64_t since = 0;
 	list_for_each (l, &d->tasks) {
 		const struct iser_task *it = list_entry(l, struct iser_task, link);
-		if (is_owed(it) && (!since || it->t->owed_ns < since))
-			since = it->t->owed_ns;
+		if (is_owed(it) && (!since || it->out.owed_ns < since))
+			since = it->out.owed_ns;
 	}
 	return since;
 }
 
 // --- commands ---
-
-static struct iser_task *task_get(struct dm_iser *d)
-{
-	struct list *l = list_pop_front(&d->free_tasks);
-	struct iser_task *it = l ? list_entry(l, struct iser_task, link) : malloc(sizeof *it);
-	if (!it)
-		return NULL;
-	*it = (struct iser_task){ .d = d };
-	return it;
-}
-
-// Its immediate data stays in the buffer of its message.
-static void task_bind(struct iser_task *it, struct dm_task *t)
-{
-	struct dm_iser *d = it->d;
-	it->t = t;
-	t->mover = it;
-	t->progress_ns = t->owed_ns = worker_now(d->worker);
-	t->owes_data = !t->is_final;
-	list_push_back(&d->tasks, &it->link);
-	if (!dm_unasked_agreed(&d->params, t, it->imm_len))
-		t->error = -EPROTO;
-	if (t->owes_data)
-		dm_owed_add(&d->owed, t);
-	if (!it->imm_len || t->error)
-		return;
-	t->received = t->requested = it->imm_len;
-	it->rx = d->current;
-	d->current = NULL;
-	d->rx_task = it;
-	d->rx_held++;
-}
 
 // Bytes of data-in that the command has room for.
 static uint32_t read_room(const struct iser_msg *m)
@@ -235,26 +202,47 @@ static void give_back(struct iser_task *it)
 	rx_drop(it);
 }
 
+// Takes over a task and what came with it: immediate data stays in the buffer of its message.
+static struct iser_task *task_init(struct dm_iser *d, const struct dm_task *t,
+				   const struct iser_msg *m)
+{
+	struct iser_task *it = iser_task(t);
+	*it = (struct iser_task){ .d = d,
+				  .has_write = m->has_write,
+				  .has_read = m->has_read,
+				  .write = m->write,
+				  .read = m->read,
+				  .room = read_room(m),
+				  .imm = m->data,
+				  .imm_len = m->pdu.data_len };
+	it->out.progress_ns = it->out.owed_ns = worker_now(d->worker);
+	it->out.owes_data = !t->is_final;
+	list_push_back(&d->tasks, &it->link);
+	if (!dm_unasked_agreed(&d->params, t, it->imm_len))
+		it->out.error = -EPROTO;
+	return it;
+}
+
+static void keep_immediate(struct iser_task *it)
+{
+	struct dm_iser *d = it->d;
+	it->out.received = it->out.requested = it->imm_len;
+	it->rx = d->current;
+	d->current = NULL;
+	d->rx_task = it;
+	d->rx_held++;
+}
+
 static void on_command(struct dm_iser *d, const struct iser_msg *m)
 {
-	struct iser_task *it = task_get(d);
-	if (!it) {
-		iser_fail(d, -ENOMEM, "out of memory for a command");
-		return;
-	}
-	it->has_write = m->has_write;
-	it->has_read = m->has_read;
-	it->write = m->write;
-	it->read = m->read;
-	it->room = read_room(m);
-	it->imm = m->data;
-	it->imm_len = m->pdu.data_len;
 	struct dm_task *t = d->dm.up->command(&d->dm, &m->pdu, m->bhs, m->ahs);
-	if (!t) {
-		list_push_front(&d->free_tasks, &it->link);
+	if (!t)
 		return;
-	}
-	task_bind(it, t);
+	struct iser_task *it = task_init(d, t, m);
+	if (it->out.owes_data)
+		dm_owed_add(&d->owed, t);
+	if (it->imm_len && !it->out.error)
+		keep_immediate(it);
 	d->dm.up->begin(&d->dm, t);
 	if (d->rx_task)
 		give_back(d->rx_task);
@@ -275,19 +263,19 @@ static void on_data_out(struct dm_iser *d, const struct iser_msg *m)
 	struct dm_task *t = dm_owed_find(&d->owed, itt);
 	if (!t)
 		return; // probably aborted, with data still in transit
-	struct iser_task *it = t->mover;
-	t->progress_ns = worker_now(d->worker);
-	if (!t->error)
-		t->error = dm_unasked_check(&d->params, t, h, n);
-	take(it, t->received, m->data, n);
-	if (!t->error) {
-		t->received += n;
-		t->data_sn++;
+	struct iser_task *it = iser_task(t);
+	it->out.progress_ns = worker_now(d->worker);
+	if (!it->out.error)
+		it->out.error = dm_unasked_check(&d->params, t, h, n);
+	take(it, it->out.received, m->data, n);
+	if (!it->out.error) {
+		it->out.received += n;
+		it->out.data_sn++;
 	}
 	if (!(h->flags & ISCSI_F))
 		return;
-	t->owes_data = false;
-	t->requested = t->received;
+	it->out.owes_data = false;
+	it->out.requested = it->out.received;
 	iser_progress(it);
 }
 

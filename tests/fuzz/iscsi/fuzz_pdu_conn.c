@@ -23,13 +23,13 @@ enum { BUFFER = 64 << 10 };
 
 struct cmd {
 	struct list link;
-	struct dm_task dm;
 	struct dm_result result;
 	struct sg sg[2];
 	uint8_t *buffer;
 	uint32_t len, data_in;
 	unsigned plan;
 	bool wants_fetch, is_fetching, is_ended;
+	struct dm_task dm; // the mover's room is behind it
 };
 
 struct role {
@@ -84,7 +84,7 @@ static struct dm_task *on_command(struct dm *dm, const struct iscsi_pdu *pdu, co
 	struct iscsi_ahs_info info;
 	if (iscsi_ahs_parse(ahs, pdu->ahs_len, &info, NULL))
 		return NULL;
-	struct cmd *c = calloc(1, sizeof *c);
+	struct cmd *c = calloc(1, sizeof *c + dm->task_size);
 	c->buffer = malloc(BUFFER);
 	memset(c->buffer, 0, BUFFER);
 	dm_task_init(&c->dm, bhs);

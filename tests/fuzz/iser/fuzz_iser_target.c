@@ -11,6 +11,7 @@
 	} while (0)
 #define assert_int_equal(a, b) assert_true((a) == (b))
 
+#include "transport/iscsi/dm_task.h"
 #include "transport/iscsi/dm_up.h"
 #include "transport/iser/dm_iser_target.h"
 #include "transport/iser/fake_rnic.h"
@@ -36,6 +37,7 @@ enum action {
 
 struct one {
 	struct dm_task dm;
+	_Alignas(8) uint8_t room[512]; // the mover's
 	struct dm_result result;
 	struct sg sg[2];
 	uint8_t *memory; // of exactly want bytes
@@ -140,7 +142,7 @@ static void on_data(struct dm *d, struct dm_task *t, int res)
 {
 	struct one *o = container_of(t, struct one, dm);
 	assert_true(o->is_live && o->is_fetching && !o->is_ended);
-	assert_true(res || t->received >= t->want);
+	assert_true(res || dm_out(t)->received >= dm_out(t)->want);
 	o->is_fetching = false;
 	answer(o);
 }

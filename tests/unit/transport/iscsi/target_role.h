@@ -8,12 +8,13 @@
 
 #include "transport/iscsi/dm_up.h"
 
-enum { TASKS = 32, ROOM = 256 << 10 };
+enum { TASKS = 128, ROOM = 256 << 10 };
 
 enum plan { FETCH, WAIT, ANSWER, ABORT, IGNORE };
 
 struct one {
 	struct dm_task dm;
+	_Alignas(8) uint8_t room[512]; // the mover's
 	struct dm_result result;
 	struct sg sg[8];
 	uint32_t nsg;
@@ -71,6 +72,7 @@ static struct dm_task *on_command(struct dm *d, const struct iscsi_pdu *pdu, con
 				  const uint8_t *ahs)
 {
 	struct one *o = &one[get_be32(bhs + 16) % TASKS];
+	assert_true(d->task_size <= sizeof o->room);
 	dm_task_init(&o->dm, bhs);
 	o->arrivals++;
 	o->is_over = o->has_begun = false;
@@ -119,7 +121,7 @@ static void on_released(struct dm *d, struct dm_task *t)
 	struct one *o = container_of(t, struct one, dm);
 	o->releases++;
 	o->is_over = true;
-	memset(t, 0xa5, sizeof *t); // the next task's
+	memset(t, 0xa5, sizeof *t + d->task_size); // the next task's
 	if (o->wakes_released)
 		fetch(o->wakes_released);
 }

@@ -328,14 +328,15 @@ static void immediate_data_waits_in_its_buffer(void **state)
 
 static void waiting_commands_do_not_take_every_buffer(void **state)
 {
+	enum { WAITING = 32 };
 	open_full();
-	for (unsigned i = 0; i < TASKS; i++) {
+	for (unsigned i = 0; i < WAITING; i++) {
 		one[i].plan = WAIT;
 		one[i].want = 512;
 		say((struct say){ .itt = i, .edtl = 512, .imm = 512, .is_write = true });
 	}
 	assert_int_equal(fake.rx_out, 16); // the window; the rest is parked
-	for (unsigned i = 0; i < TASKS; i++) {
+	for (unsigned i = 0; i < WAITING; i++) {
 		fetch(&one[i]);
 		assert_unsolicited(i, 0, 512);
 	}
