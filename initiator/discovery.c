@@ -37,10 +37,11 @@ static void ask(struct ini_discovery *d, const uint8_t *previous, const void *te
 	d->session->dm->ops->send(d->session->dm, bhs, text, len, false);
 }
 
-static void on_up(struct ini_session *s)
+static void on_up(struct scsi_session *scsi)
 {
+	struct ini_session *s = ini_of(scsi);
 	static const char text[] = "SendTargets=All";
-	struct ini_discovery *d = s->arg;
+	struct ini_discovery *d = s->scsi.arg;
 	d->tag = session_tag(s);
 	timer_arm(s->worker, &d->timer, TEXT_TIMEOUT * US_PER_SEC);
 	ask(d, NULL, text, sizeof text); // with its NUL
@@ -84,7 +85,7 @@ static int answered(struct ini_discovery *d, struct err *e)
 		return e->code = r;
 	timer_cancel(d->session->worker, &d->timer);
 	tell(d, false, e);
-	ini_session_logout(d->session);
+	scsi_session_logout(&d->session->scsi);
 	return 0;
 }
 
@@ -108,7 +109,7 @@ static int take_part(struct ini_discovery *d, const struct iscsi_pdu *pdu, const
 static int on_text(struct ini_session *s, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		   const uint8_t *data, struct err *e)
 {
-	struct ini_discovery *d = s->arg;
+	struct ini_discovery *d = s->scsi.arg;
 	int r = take_part(d, pdu, bhs, data, e);
 	if (r < 0 && !d->why.code)
 		d->why = *e;
@@ -119,17 +120,18 @@ static void on_timeout(struct timer *t)
 {
 	struct ini_discovery *d = container_of(t, struct ini_discovery, timer);
 	err_set(&d->why, -ETIMEDOUT, "SendTargets: timed out after %d s", TEXT_TIMEOUT);
-	ini_session_logout(d->session);
+	scsi_session_logout(&d->session->scsi);
 }
 
-static void on_closed(struct ini_session *s, const struct err *why)
+static void on_closed(struct scsi_session *scsi, const struct err *why)
 {
-	struct ini_discovery *d = s->arg;
+	struct ini_session *s = ini_of(scsi);
+	struct ini_discovery *d = s->scsi.arg;
 	timer_cancel(s->worker, &d->timer);
 	// A target may close instead of answering the logout; everything has been reported by then.
 	if (!d->why.code && (why->code && (d->tag || !d->parts)))
 		d->why = *why;
-	ini_session_free(s);
+	scsi_session_free(scsi);
 }
 
 static void on_freed(void *arg)
@@ -140,7 +142,7 @@ static void on_freed(void *arg)
 	free(d);
 }
 
-static const struct ini_ops session_ops = {
+static const struct scsi_session_ops session_ops = {
 	.up = on_up,
 	.closed = on_closed,
 	.freed = on_freed,
@@ -159,12 +161,14 @@ int ini_discovery_new(struct ini_discovery **ret, struct worker *w, const struct
 	c.login.is_discovery = true;
 	c.login.target_name[0] = 0;
 	c.replacement_timeout = 0;
-	int r = ini_session_new(&d->session, w, &c, &session_ops, d, e);
+	struct scsi_session *session;
+	int r = ini_session_new(&session, w, &c, &session_ops, d, e);
 	chap_wipe(&c, sizeof c);
 	if (r) {
 		free(d);
 		return r;
 	}
+	d->session = ini_of(session);
 	d->session->text = on_text;
 	*ret = d;
 	return 0;

@@ -30,10 +30,10 @@ void reconnect_begin(struct ini_session *s, const struct err *why, bool is_final
 	uint64_t now = worker_now(s->worker);
 	s->has_redirect = false;
 	s->redirects = 0;
-	bool is_first = s->was_up && !s->down_ns;
+	bool is_first = s->scsi.was_up && !s->down_ns;
 	if (is_first)
 		s->down_ns = now;
-	if (!s->was_up || is_final || !s->config.replacement_timeout ||
+	if (!s->scsi.was_up || is_final || !s->config.replacement_timeout ||
 	    now - s->down_ns > s->config.replacement_timeout * NS_PER_SEC) {
 		session_end(s, why);
 		return;
@@ -45,9 +45,9 @@ void reconnect_begin(struct ini_session *s, const struct err *why, bool is_final
 		s->time2wait = 0;
 	timer_arm(s->worker, &s->timer, back_off(s) * US_PER_SEC);
 	if (!is_asked)
-		s->ops.retry(s, why, seconds_left(s, now));
+		s->scsi.ops.retry(&s->scsi, why, seconds_left(s, now));
 	if (is_first && s->state == SESSION_WAITING)
-		s->ops.down(s, why);
+		s->scsi.ops.down(&s->scsi, why);
 }
 
 // --- redirect ---

@@ -52,7 +52,7 @@ static bool put(uint8_t *at, unsigned size, uint64_t value)
 	return !value;
 }
 
-int scsi_cdb(uint8_t cdb[ISCSI_CDB_LEN], enum scsi_op op, const struct scsi_args *args)
+int scsi_cdb(uint8_t cdb[SCSI_CDB_LEN], enum scsi_op op, const struct scsi_args *args)
 {
 	static const struct scsi_args none;
 	if ((unsigned)op >= SCSI_OP_MAX)
@@ -62,7 +62,7 @@ int scsi_cdb(uint8_t cdb[ISCSI_CDB_LEN], enum scsi_op op, const struct scsi_args
 		args = &none;
 	if (args->flags & ~r->flags || args->page & ~r->page)
 		return -EINVAL;
-	memset(cdb, 0, ISCSI_CDB_LEN);
+	memset(cdb, 0, SCSI_CDB_LEN);
 	cdb[0] = r->opcode;
 	cdb[1] = args->flags | (r->service != 0xff ? r->service : 0);
 	cdb[2] = args->page;
@@ -75,17 +75,17 @@ const char *scsi_op_name(enum scsi_op op)
 	return (unsigned)op < SCSI_OP_MAX ? rows[op].name : "unknown";
 }
 
-int scsi_cmd(struct ini_cmd *c, uint16_t lun, enum scsi_op op, const struct scsi_args *args,
-	     void *data, uint32_t bytes)
+int scsi_cmd_set(struct scsi_cmd *c, uint16_t lun, enum scsi_op op, const struct scsi_args *args,
+		 void *data, uint32_t bytes)
 {
-	ini_cmd_init(c, lun);
-	int r = scsi_cdb(c->task.cdb, op, args);
+	scsi_cmd_init(c, lun);
+	int r = scsi_cdb(c->cdb, op, args);
 	if (r)
 		return r;
 	if (bytes && rows[op].data == NO_DATA)
 		return -EINVAL;
 	if (bytes)
-		ini_cmd_data(c, data, bytes, rows[op].data == OUT);
+		scsi_cmd_data(c, data, bytes, rows[op].data == OUT);
 	// Commands whose second execution would have another result.
 	c->is_once = op == SCSI_COMPARE_AND_WRITE || op == SCSI_PR_OUT;
 	return 0;

@@ -3,6 +3,7 @@
 // 11.14. Connecting is in session_connect.c, login in session_login.c, full feature phase in
 // session_ffp.c, reconnecting in reconnect.c.
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,7 +54,7 @@ void session_drop(struct ini_session *s, const struct err *why)
 	s->is_draining = false;
 	tmf_lost(s, -ENOTCONN);
 	ffp_lost(s);
-	command_lost(s);
+	scsi_session_lost(&s->scsi);
 }
 
 void session_lost(struct ini_session *s, const struct err *why, bool is_final)
@@ -72,7 +73,7 @@ static void tell_end(struct ini_session *s)
 {
 	s->is_end_due = s->old;
 	if (!s->is_end_due && !s->is_freed)
-		s->ops.closed(s, &s->end_why);
+		s->scsi.ops.closed(&s->scsi, &s->scsi.end_why);
 }
 
 void session_end(struct ini_session *s, const struct err *why)
@@ -81,11 +82,9 @@ void session_end(struct ini_session *s, const struct err *why)
 	if (s->state == SESSION_CLOSED)
 		return;
 	s->state = SESSION_CLOSED;
-	s->end_why = e;
-	s->end_res = e.code && e.code != -ESHUTDOWN ? -ENOTCONN : -ESHUTDOWN;
-	watch_end(s);
+	scsi_session_begin_end(&s->scsi, &e);
 	session_drop(s, &e);
-	command_fail_all(s, s->end_res);
+	scsi_session_fail(&s->scsi);
 	tell_end(s);
 }
 
@@ -112,7 +111,7 @@ static void up_window(struct dmi *dm)
 {
 	struct ini_session *s = dm->role;
 	if (s->dm == dm)
-		command_pump(s);
+		scsi_session_pump(&s->scsi);
 }
 
 // Actions that waited for the end of an old connection.
@@ -136,6 +135,7 @@ static void up_closed(struct dmi *dm, const struct err *why)
 		s->dm = NULL;
 	err_prefix(&e, "%s", dm->peer);
 	dm->ops->free(dm);
+	command_close(s);
 	if (!is_ours)
 		old_gone(s);
 	else if (s->state == SESSION_CONNECTING)
@@ -160,18 +160,11 @@ void session_enter_up(struct ini_session *s)
 	s->state = SESSION_UP;
 	s->has_redirect = false;
 	s->redirects = 0;
-	bool is_again = s->was_up;
-	s->info.reconnects += is_again;
-	s->was_up = true;
 	s->down_ns = 0;
 	s->attempt = 0;
 	s->time2wait = s->info.params.time2wait;
 	ffp_tick_start(s);
-	s->ops.up(s);
-	if (s->state == SESSION_UP && is_again)
-		watch_up(s);
-	if (s->state == SESSION_UP)
-		command_resume(s);
+	scsi_session_enter_up(&s->scsi);
 }
 
 void session_send_logout(struct ini_session *s)
@@ -179,14 +172,16 @@ void session_send_logout(struct ini_session *s)
 	uint8_t bhs[ISCSI_BHS_LEN] = { ISCSI_I | ISCSI_OP_LOGOUT_REQ,
 				       ISCSI_F | ISCSI_LOGOUT_CLOSE_SESSION };
 	s->logout_tag = session_tag(s);
+	s->scsi.is_up = false;
 	put_be32(((struct iscsi_bhs *)bhs)->itt, s->logout_tag);
 	s->state = SESSION_LOGOUT;
 	timer_arm(s->worker, &s->timer, s->config.logout_timeout * US_PER_SEC);
 	s->dm->ops->send(s->dm, bhs, NULL, 0, false);
 }
 
-void ini_session_logout(struct ini_session *s)
+static void logout(struct scsi_session *scsi)
 {
+	struct ini_session *s = ini_of(scsi);
 	s->wants_relogin = false;
 	if (s->state == SESSION_UP)
 		session_send_logout(s);
@@ -220,26 +215,6 @@ static void on_timer(struct timer *t)
 }
 
 // --- new and free ---
-
-static void no_event(struct ini_session *s)
-{
-}
-
-static void no_reason(struct ini_session *s, const struct err *why)
-{
-}
-
-static void no_retry(struct ini_session *s, const struct err *why, unsigned seconds)
-{
-}
-
-static void no_async(struct ini_session *s, const uint8_t *sense, size_t sense_len)
-{
-}
-
-static void no_freed(void *arg)
-{
-}
 
 static int config_check(struct ini_config *c, struct err *e)
 {
@@ -275,71 +250,26 @@ static void offer_rdma(struct iscsi_offer *o)
 	o->value[ISCSI_KEY_INITIAL_R2T] = 1;
 }
 
-static void session_init(struct ini_session *s, struct worker *w, const struct ini_ops *ops,
-			 void *arg)
-{
-	s->worker = w;
-	s->arg = arg;
-	s->ops = (struct ini_ops){
-		.up = ops->up ? ops->up : no_event,
-		.down = ops->down ? ops->down : no_reason,
-		.retry = ops->retry ? ops->retry : no_retry,
-		.async = ops->async ? ops->async : no_async,
-		.closed = ops->closed ? ops->closed : no_reason,
-		.freed = ops->freed ? ops->freed : no_freed,
-	};
-	s->info.tpgt = -1;
-	iscsi_params_init(&s->info.params);
-	timer_init(&s->timer, on_timer);
-	list_init(&s->waiting);
-	list_init(&s->flying);
-	list_init(&s->tmfs);
-	list_init(&s->tmfs_over);
-}
-
-int ini_session_new(struct ini_session **ret, struct worker *w, const struct ini_config *config,
-		    const struct ini_ops *ops, void *arg, struct err *e)
-{
-	struct ini_session *s = calloc(1, sizeof *s);
-	if (!s)
-		return err_set(e, -ENOMEM, "session: out of memory");
-	s->config = *config;
-	if (config->provider_count)
-		offer_rdma(&s->config.login.offer);
-	int r = config_check(&s->config, e);
-	if (r) {
-		chap_wipe(&s->config, sizeof s->config);
-		free(s);
-		return r;
-	}
-	session_init(s, w, ops, arg);
-	// The first attempt starts in a later round, so that every failure is reported by callback.
-	s->state = SESSION_WAITING;
-	timer_arm(w, &s->timer, 0);
-	*ret = s;
-	return 0;
-}
-
 static void free_run(struct msg *m)
 {
 	struct ini_session *s = container_of(m, struct ini_session, free_msg);
 	s->is_free_due = s->is_resolving || s->old;
 	if (s->is_free_due) // their end calls this again
 		return;
-	worker_defer_cancel(&s->pump_defer);
 	worker_defer_cancel(&s->over_defer);
 	chap_wipe(&s->config, sizeof s->config);
-	void (*freed)(void *) = s->ops.freed;
-	void *arg = s->arg;
-	watch_free(s);
+	void (*freed)(void *) = s->scsi.ops.freed;
+	void *arg = s->scsi.arg;
+	scsi_session_done(&s->scsi);
 	free(s);
 	freed(arg);
 }
 
-void ini_session_free(struct ini_session *s)
+static void session_free(struct scsi_session *scsi)
 {
+	struct ini_session *s = ini_of(scsi);
 	struct err e;
-	if (!s || s->is_freed)
+	if (s->is_freed)
 		return;
 	s->is_freed = true;
 	err_set(&e, -ESHUTDOWN, "session freed");
@@ -348,17 +278,83 @@ void ini_session_free(struct ini_session *s)
 	worker_post(s->worker, &s->free_msg);
 }
 
-void *ini_session_arg(const struct ini_session *s)
+// --- what is known of it ---
+
+void ini_session_info(const struct scsi_session *s, struct ini_session_info *ret)
 {
-	return s->arg;
+	*ret = ini_of(s)->info;
 }
 
-bool ini_session_is_up(const struct ini_session *s)
+static void info(const struct scsi_session *s, struct scsi_session_info *ret)
 {
-	return s->state == SESSION_UP;
+	snprintf(ret->peer, sizeof ret->peer, "%s", ini_of(s)->info.peer);
+	snprintf(ret->local, sizeof ret->local, "%s", ini_of(s)->info.local);
 }
 
-void ini_session_info(const struct ini_session *s, struct ini_session_info *ret)
+// R2Ts of one connection follow each other, so that each costs a round trip (RFC 7143, 11.8).
+static unsigned round_trips(const struct scsi_session *s, uint32_t bytes, bool is_write)
 {
-	*ret = s->info;
+	const struct iscsi_params *p = &ini_of(s)->info.params;
+	uint32_t unsolicited = !p->initial_r2t	   ? p->first_burst
+			       : p->immediate_data ? p->max_send_data
+						   : 0;
+	if (unsolicited > p->first_burst)
+		unsolicited = p->first_burst;
+	if (!is_write || bytes <= unsolicited || !p->max_burst)
+		return 1;
+	return 1 + (bytes - unsolicited + p->max_burst - 1) / p->max_burst;
+}
+
+static void idle(struct scsi_session *scsi)
+{
+	struct ini_session *s = ini_of(scsi);
+	if (s->wants_relogin && s->state == SESSION_UP)
+		session_send_logout(s);
+}
+
+static const struct scsi_protocol protocol = {
+	.room = command_room,
+	.send = command_send,
+	.abort_task = tmf_abort_late,
+	.idle = idle,
+	.logout = logout,
+	.free = session_free,
+	.info = info,
+	.round_trips = round_trips,
+};
+
+static void session_init(struct ini_session *s, struct worker *w)
+{
+	s->worker = w;
+	s->scsi.queue_depth = s->config.queue_depth;
+	s->scsi.command_timeout = s->config.command_timeout;
+	s->info.tpgt = -1;
+	iscsi_params_init(&s->info.params);
+	timer_init(&s->timer, on_timer);
+	list_init(&s->tmfs);
+	list_init(&s->tmfs_over);
+}
+
+int ini_session_new(struct scsi_session **ret, struct worker *w, const void *config,
+		    const struct scsi_session_ops *ops, void *arg, struct err *e)
+{
+	struct ini_session *s = calloc(1, sizeof *s);
+	if (!s)
+		return err_set(e, -ENOMEM, "session: out of memory");
+	s->config = *(const struct ini_config *)config;
+	if (s->config.provider_count)
+		offer_rdma(&s->config.login.offer);
+	int r = config_check(&s->config, e);
+	if (r) {
+		chap_wipe(&s->config, sizeof s->config);
+		free(s);
+		return r;
+	}
+	scsi_session_init(&s->scsi, w, &protocol, ops, arg);
+	session_init(s, w);
+	// The first attempt starts in a later round, so that every failure is reported by callback.
+	s->state = SESSION_WAITING;
+	timer_arm(w, &s->timer, 0);
+	*ret = &s->scsi;
+	return 0;
 }

@@ -38,8 +38,9 @@ static void ping_send(struct ini_session *s)
 	s->dm->ops->send(s->dm, bhs, NULL, 0, false);
 }
 
-int ini_ping(struct ini_session *s, struct ini_ping *p)
+int ini_ping(struct scsi_session *scsi, struct ini_ping *p)
 {
+	struct ini_session *s = ini_of(scsi);
 	if (s->state != SESSION_UP)
 		return -ENOTCONN;
 	if (s->ping)
@@ -148,7 +149,7 @@ static void async_scsi(struct ini_session *s, const struct iscsi_pdu *pdu, const
 {
 	uint32_t n = data && pdu->data_len >= 2 ? get_be16(data) : 0;
 	if (n && n <= pdu->data_len - 2)
-		s->ops.async(s, data + 2, n);
+		s->scsi.ops.async(&s->scsi, data + 2, n);
 }
 
 static int async(struct ini_session *s, const struct iscsi_pdu *pdu, const uint8_t *bhs,
@@ -164,7 +165,7 @@ static int async(struct ini_session *s, const struct iscsi_pdu *pdu, const uint8
 		// Logs out when nothing is in flight, and in again: a new login renegotiates.
 		if (s->state == SESSION_UP) {
 			s->is_draining = s->wants_relogin = true;
-			command_pump(s);
+			scsi_session_pump(&s->scsi);
 		}
 		return 0;
 	case ISCSI_ASYNC_DROP_CONNECTION:
@@ -222,7 +223,7 @@ static void on_tick(struct timer *t)
 	struct ini_session *s = container_of(t, struct ini_session, tick);
 	uint64_t now = worker_now(s->worker);
 	timer_arm(s->worker, t, TICK_US);
-	command_tick(s, now);
+	scsi_session_tick(&s->scsi, now);
 	if (s->state == SESSION_UP)
 		tmf_tick(s, now);
 	if (s->state == SESSION_UP && !s->info.params.is_discovery)

@@ -71,7 +71,11 @@ static void full_feature(struct ini_session *s)
 	dm->ops->full_feature(dm, &s->info.params);
 	login_forget(s);
 	timer_cancel(s->worker, &s->timer);
-	session_enter_up(s);
+	struct err e;
+	if (command_open(s, &e) < 0)
+		session_lost(s, &e, true);
+	else
+		session_enter_up(s);
 }
 
 // A retry can succeed after a lack of resources or a temporarily unavailable target, but not after

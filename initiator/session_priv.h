@@ -4,6 +4,7 @@
 
 #include "core/offload.h"
 #include "initiator/initiator.h"
+#include "initiator/scsi_protocol.h"
 #include "transport/tcp/stream.h"
 
 enum session_state {
@@ -19,16 +20,22 @@ enum session_state {
 #define NS_PER_SEC 1000000000ull
 #define US_PER_SEC 1000000ull
 
+// A command that the mover has; the room of the mover is behind it.
+struct ini_task {
+	struct ini_task *next_free;
+	struct scsi_cmd *cmd;
+	struct dmi_task dm;
+};
+
 struct ini_session {
+	struct scsi_session scsi;
 	struct worker *worker;
 	struct ini_config config;
-	struct ini_ops ops; // absent slots filled
-	void *arg;
 	// Text Responses of a discovery session; NULL: not supported.
 	int (*text)(struct ini_session *s, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		    const uint8_t *data, struct err *e);
 	enum session_state state;
-	bool is_freed, was_up, wants_relogin, is_cancelled;
+	bool is_freed, wants_relogin;
 	struct timer timer; // of the state
 	struct timer tick;  // every second while up
 	struct msg free_msg;
@@ -38,8 +45,6 @@ struct ini_session {
 	struct dmi *dm;	       // from the connection to its close
 	struct dmi *old;       // a closing one, until it is closed; no other at the same time
 	bool is_connect_due, is_end_due; // ... actions that wait for that
-	struct err end_why;		 // why the session has ended
-	int end_res;			 // result of its commands
 	struct ini_session_info info;
 
 	// connect and redirect
@@ -59,13 +64,11 @@ struct ini_session {
 	unsigned attempt, time2wait;
 
 	// commands
-	struct list waiting, flying; // both in the order of submission
-	unsigned flying_count;
+	uint8_t *tasks; // of the connection: tasks_max of task_size bytes
+	size_t task_size;
+	unsigned tasks_max, tasks_used; // ... that were ever in use
+	struct ini_task *free_task;
 	bool is_draining; // the target requested a logout: nothing new is sent
-	struct defer pump_defer;
-	struct ini_watch *watches; // NULL: none
-	unsigned holds;		   // checks in progress: only is_ahead commands are sent
-	unsigned stale_count;
 
 	// task management, ping, logout
 	struct list tmfs; // the first one was sent if tmf_tag is set
@@ -81,6 +84,17 @@ struct ini_session {
 	uint32_t logout_tag;
 	uint32_t tag_counter;
 };
+
+static inline struct ini_session *ini_of(const struct scsi_session *s)
+{
+	return container_of((struct scsi_session *)s, struct ini_session, scsi);
+}
+
+// The mover's part of a command in flight; NULL: it is not.
+static inline struct dmi_task *task_of(const struct scsi_cmd *c)
+{
+	return c->sent ? &((struct ini_task *)c->sent)->dm : NULL;
+}
 
 // session.c
 uint32_t session_tag(struct ini_session *s); // a new ITT of the role
@@ -111,32 +125,19 @@ void ffp_tick_start(struct ini_session *s);
 void ffp_lost(struct ini_session *s); // pings end
 
 // command.c
+int command_open(struct ini_session *s, struct err *e); // the connection is in full feature phase
+void command_close(struct ini_session *s);		// ... is closed
 void command_done(struct dmi *dm, struct dmi_task *t, int res);
-void command_pump(struct ini_session *s);
-void command_pump_later(struct ini_session *s);
-void command_lost(struct ini_session *s);	       // back to the queue
-void command_fail_all(struct ini_session *s, int res); // ends commands that are not with the mover
-void command_tick(struct ini_session *s, uint64_t now);
-void command_resume(struct ini_session *s); // sets new deadlines, then continues
+unsigned command_room(struct scsi_session *scsi);
+void command_send(struct scsi_session *scsi, struct scsi_cmd *c);
 bool command_rejected(struct ini_session *s, uint32_t itt);
-
-// Ends the waiting commands of a logical unit.
-void command_fail_lun(struct ini_session *s, const uint8_t lun[8], int res);
-
-// watch.c
-void watch_up(struct ini_session *s); // again: checks all units
-// c received a unit attention: true if its unit is checked now and c waits for that.
-bool watch_attention(struct ini_session *s, const struct ini_cmd *c);
-bool watch_refuses(struct ini_session *s, const uint8_t lun[8]);
-void watch_end(struct ini_session *s); // ends all checks
-void watch_free(struct ini_session *s);
 
 // tmf.c
 void tmf_response(struct ini_session *s, const uint8_t *bhs);
 void tmf_rejected(struct ini_session *s, uint32_t itt);
 void tmf_lost(struct ini_session *s, int res);
 void tmf_tick(struct ini_session *s, uint64_t now);
-void tmf_abort_late(struct ini_session *s, struct ini_cmd *c);
+void tmf_abort_late(struct scsi_session *scsi, struct scsi_cmd *c);
 
 // reconnect.c
 void reconnect_begin(struct ini_session *s, const struct err *why, bool is_final);

@@ -29,9 +29,9 @@ static void send_first(struct ini_session *s)
 	put_be32(h->ref_itt, ISCSI_TAG_NONE);
 	memcpy(h->lun, t->lun, sizeof h->lun);
 	if (t->cmd) {
-		memcpy(h->lun, t->cmd->task.lun, sizeof h->lun);
-		put_be32(h->ref_itt, t->cmd->task.itt);
-		put_be32(h->ref_cmd_sn, t->cmd->task.cmd_sn);
+		memcpy(h->lun, t->cmd->lun, sizeof h->lun);
+		put_be32(h->ref_itt, task_of(t->cmd)->itt);
+		put_be32(h->ref_cmd_sn, task_of(t->cmd)->cmd_sn);
 	}
 	s->dm->ops->send(s->dm, bhs, NULL, 0, false);
 }
@@ -65,29 +65,29 @@ static void drop_lun(struct ini_session *s, const uint8_t *lun)
 {
 	struct list gone;
 	list_init(&gone);
-	list_for_each_safe (it, &s->flying) {
-		struct ini_cmd *c = list_entry(it, struct ini_cmd, link);
-		if (!c->is_with_mover || memcmp(c->task.lun, lun, sizeof c->task.lun) ||
-		    !serial32_lt(c->task.cmd_sn, s->tmf_cmd_sn))
+	list_for_each_safe (it, &s->scsi.flying) {
+		struct scsi_cmd *c = list_entry(it, struct scsi_cmd, link);
+		if (!c->sent || memcmp(c->lun, lun, sizeof c->lun) ||
+		    !serial32_lt(task_of(c)->cmd_sn, s->tmf_cmd_sn))
 			continue;
 		list_remove(it);
 		list_push_back(&gone, it);
 	}
 	while (!list_empty(&gone)) {
-		struct ini_cmd *c = list_entry(gone.next, struct ini_cmd, link);
+		struct scsi_cmd *c = list_entry(gone.next, struct scsi_cmd, link);
 		list_remove(&c->link);
-		list_push_back(&s->flying, &c->link);
+		list_push_back(&s->scsi.flying, &c->link);
 		if (s->dm)
-			s->dm->ops->drop(s->dm, &c->task);
+			s->dm->ops->drop(s->dm, task_of(c));
 	}
 }
 
 // Whether a request's command is still in flight.
-static bool is_flying(struct ini_session *s, const struct ini_cmd *c)
+static bool is_flying(struct ini_session *s, const struct scsi_cmd *c)
 {
-	list_for_each (it, &s->flying)
-		if (list_entry(it, struct ini_cmd, link) == c)
-			return c->is_with_mover;
+	list_for_each (it, &s->scsi.flying)
+		if (list_entry(it, struct scsi_cmd, link) == c)
+			return c->sent != NULL;
 	return false;
 }
 
@@ -104,7 +104,7 @@ void tmf_response(struct ini_session *s, const uint8_t *bhs)
 		// "No such task": its response would have come before this one.
 		is_gone |= h->response == ISCSI_TMF_RSP_NO_TASK;
 		if (is_gone && is_flying(s, t->cmd))
-			s->dm->ops->drop(s->dm, &t->cmd->task);
+			s->dm->ops->drop(s->dm, task_of(t->cmd));
 	} else if (is_gone && t->function == ISCSI_TMF_LUN_RESET) {
 		drop_lun(s, t->lun);
 	}
@@ -144,8 +144,9 @@ void tmf_tick(struct ini_session *s, uint64_t now)
 
 // --- submitting ---
 
-int ini_tmf_submit(struct ini_session *s, struct ini_tmf *t)
+int ini_tmf_submit(struct scsi_session *scsi, struct ini_tmf *t)
 {
+	struct ini_session *s = ini_of(scsi);
 	bool is_abort = t->function == ISCSI_TMF_ABORT_TASK;
 	if (s->state != SESSION_UP)
 		return -ENOTCONN;
@@ -162,11 +163,11 @@ int ini_tmf_submit(struct ini_session *s, struct ini_tmf *t)
 
 // --- commands that take too long ---
 
-static struct ini_cmd *late_command(struct ini_session *s)
+static struct scsi_cmd *late_command(struct ini_session *s)
 {
-	list_for_each (it, &s->flying) {
-		struct ini_cmd *c = list_entry(it, struct ini_cmd, link);
-		if (c->is_timed_out && c->is_with_mover)
+	list_for_each (it, &s->scsi.flying) {
+		struct scsi_cmd *c = list_entry(it, struct scsi_cmd, link);
+		if (c->is_timed_out && c->sent)
 			return c;
 	}
 	return NULL;
@@ -179,7 +180,7 @@ static void late_done(struct ini_tmf *t)
 	s->is_tmf_timeout_used = false;
 	if (t->res || s->state != SESSION_UP)
 		return;
-	struct ini_cmd *c = late_command(s);
+	struct scsi_cmd *c = late_command(s);
 	if (c && c == t->cmd) {
 		// It was not aborted: close the connection to end it.
 		err_set(&e, -ETIMEDOUT,
@@ -187,16 +188,17 @@ static void late_done(struct ini_tmf *t)
 			s->dm->peer, t->response);
 		session_lost(s, &e, false);
 	} else if (c) {
-		tmf_abort_late(s, c);
+		tmf_abort_late(&s->scsi, c);
 	}
 }
 
-void tmf_abort_late(struct ini_session *s, struct ini_cmd *c)
+void tmf_abort_late(struct scsi_session *scsi, struct scsi_cmd *c)
 {
+	struct ini_session *s = ini_of(scsi);
 	if (s->is_tmf_timeout_used)
 		return; // late_done continues with the next one
 	s->tmf_timeout = (struct ini_tmf){
 		.function = ISCSI_TMF_ABORT_TASK, .cmd = c, .done = late_done, .arg = s
 	};
-	s->is_tmf_timeout_used = ini_tmf_submit(s, &s->tmf_timeout) == 0;
+	s->is_tmf_timeout_used = ini_tmf_submit(&s->scsi, &s->tmf_timeout) == 0;
 }

@@ -9,7 +9,7 @@
 
 #include "initiator/identity.h"
 #include "initiator/scsi_cdb.h"
-#include "initiator/session_priv.h"
+#include "initiator/scsi_watch.h"
 
 #define KEY_NOT_READY	    2
 #define KEY_ILLEGAL_REQUEST 5
@@ -18,19 +18,19 @@
 #define WAITS_MAX	    100
 #define ATTENTIONS_MAX	    32 // in one check
 
-struct ini_watch {
-	struct ini_watch *next;
-	struct ini_session *session;
+struct scsi_watch {
+	struct scsi_watch *next;
+	struct scsi_session *session;
 	uint16_t lun;
 	uint8_t address[8]; // the same
-	const struct ini_watch_ops *ops;
+	const struct scsi_watch_ops *ops;
 	void *arg;
 	bool is_ready, is_stale;
 	bool is_holding, is_out, is_again_due;
 	unsigned step, waits, attentions_seen;
 	unsigned attentions; // ATTENTION_*, until they are evaluated
 	struct identity identity, found;
-	struct ini_cmd cmd;
+	struct scsi_cmd cmd;
 	struct timer timer;
 	uint8_t data[IDENTITY_DATA_MAX];
 };
@@ -55,32 +55,32 @@ static const struct step {
 };
 #define STEP_COUNT (sizeof steps / sizeof *steps)
 
-static void hold(struct ini_watch *w)
+static void hold(struct scsi_watch *w)
 {
 	w->session->holds += !w->is_holding;
 	w->is_holding = true;
 }
 
-static void release(struct ini_watch *w)
+static void release(struct scsi_watch *w)
 {
 	w->session->holds -= w->is_holding;
 	w->is_holding = false;
-	command_pump_later(w->session);
+	scsi_session_pump_later(w->session);
 }
 
 // --- the end of a check ---
 
-static void judge(struct ini_watch *w, enum ini_lu_change change, struct err *why, bool can_go_on)
+static void judge(struct scsi_watch *w, enum scsi_lu_change change, struct err *why, bool can_go_on)
 {
 	err_prefix(why, "LUN %u", w->lun);
 	if (w->ops->changed(w->arg, change, why) && can_go_on)
 		return;
 	w->is_stale = true;
 	w->session->stale_count++;
-	command_fail_lun(w->session, w->address, -ESTALE);
+	scsi_session_fail_lun(w->session, w->address, -ESTALE);
 }
 
-static void ready(struct ini_watch *w, const struct err *why)
+static void ready(struct scsi_watch *w, const struct err *why)
 {
 	w->is_ready = true;
 	w->identity = w->found;
@@ -89,24 +89,24 @@ static void ready(struct ini_watch *w, const struct err *why)
 	w->ops->ready(w->arg, why);
 }
 
-static void look_done(struct ini_watch *w)
+static void look_done(struct scsi_watch *w)
 {
 	struct err why = { 0 };
 	if (!w->is_ready) {
 		ready(w, &why);
 		return;
 	}
-	enum ini_lu_change change = identity_compare(&w->identity, &w->found, w->attentions, &why);
+	enum scsi_lu_change change = identity_compare(&w->identity, &w->found, w->attentions, &why);
 	w->attentions = 0;
 	// Commands built for another block size would access other bytes.
-	if (change != INI_LU_SAME)
+	if (change != SCSI_LU_SAME)
 		judge(w, change, &why, w->found.block_size == w->identity.block_size);
 	w->identity = w->found;
 	release(w);
 }
 
 // The session ended before the unit was identified.
-static void never_ready(struct ini_watch *w)
+static void never_ready(struct scsi_watch *w)
 {
 	struct err why = w->session->end_why;
 	if (!why.code)
@@ -115,14 +115,14 @@ static void never_ready(struct ini_watch *w)
 	ready(w, &why);
 }
 
-static void look_failed(struct ini_watch *w, const struct ini_cmd *c)
+static void look_failed(struct scsi_watch *w, const struct scsi_cmd *c)
 {
 	char text[240];
 	struct err why;
 	scsi_cmd_text(c, text, sizeof text);
 	err_set(&why, c->res ? c->res : -EIO, "%s: %s", scsi_op_name(steps[w->step].op), text);
 	if (w->is_ready) {
-		judge(w, INI_LU_REPLACED, &why, true);
+		judge(w, SCSI_LU_REPLACED, &why, true);
 		release(w);
 		return;
 	}
@@ -132,21 +132,21 @@ static void look_failed(struct ini_watch *w, const struct ini_cmd *c)
 
 // --- a check ---
 
-static void on_done(struct ini_cmd *c);
+static void on_done(struct scsi_cmd *c);
 
-static void send_step(struct ini_watch *w)
+static void send_step(struct scsi_watch *w)
 {
 	const struct step *step = &steps[w->step];
 	memset(w->data, 0, step->bytes);
-	scsi_cmd(&w->cmd, w->lun, step->op, &step->args, w->data, step->bytes);
+	scsi_cmd_set(&w->cmd, w->lun, step->op, &step->args, w->data, step->bytes);
 	w->cmd.is_once = true; // its unit attentions are ours
 	w->cmd.is_ahead = true;
 	w->cmd.done = on_done;
 	w->cmd.arg = w;
-	w->is_out = ini_cmd_submit(w->session, &w->cmd) == 0;
+	w->is_out = scsi_cmd_submit(w->session, &w->cmd) == 0;
 }
 
-static void look(struct ini_watch *w)
+static void look(struct scsi_watch *w)
 {
 	hold(w);
 	timer_cancel(w->session->worker, &w->timer);
@@ -160,27 +160,27 @@ static void look(struct ini_watch *w)
 
 static void on_timer(struct timer *t)
 {
-	struct ini_watch *w = container_of(t, struct ini_watch, timer);
-	if (w->session->state == SESSION_UP)
+	struct scsi_watch *w = container_of(t, struct scsi_watch, timer);
+	if (w->session->is_up)
 		send_step(w);
 }
 
-static bool is_sense(const struct ini_cmd *c, uint8_t key, struct scsi_sense *ret)
+static bool is_sense(const struct scsi_cmd *c, uint8_t key, struct scsi_sense *ret)
 {
-	return !c->res && c->task.status == SCSI_CHECK_CONDITION &&
-	       scsi_sense_parse(c->task.sense, c->task.sense_len, ret) && ret->key == key;
+	return !c->res && c->status == SCSI_CHECK_CONDITION &&
+	       scsi_sense_parse(c->sense, c->sense_len, ret) && ret->key == key;
 }
 
 // A transient condition: a unit that is busy or becoming ready (04/01).
-static bool is_waiting(const struct ini_cmd *c)
+static bool is_waiting(const struct scsi_cmd *c)
 {
 	struct scsi_sense s;
 	if (is_sense(c, KEY_NOT_READY, &s))
 		return s.asc == 0x04 && s.ascq == 0x01;
-	return !c->res && (c->task.status == SCSI_BUSY || c->task.status == SCSI_TASK_SET_FULL);
+	return !c->res && (c->status == SCSI_BUSY || c->status == SCSI_TASK_SET_FULL);
 }
 
-static void next_step(struct ini_watch *w)
+static void next_step(struct scsi_watch *w)
 {
 	if (++w->step < STEP_COUNT)
 		send_step(w);
@@ -188,7 +188,7 @@ static void next_step(struct ini_watch *w)
 		look_done(w);
 }
 
-static void answered(struct ini_watch *w, const struct ini_cmd *c)
+static void answered(struct scsi_watch *w, const struct scsi_cmd *c)
 {
 	const struct step *step = &steps[w->step];
 	struct scsi_sense s;
@@ -199,7 +199,7 @@ static void answered(struct ini_watch *w, const struct ini_cmd *c)
 		timer_arm(w->session->worker, &w->timer, WAIT_US);
 	} else if (scsi_cmd_is_good(c)) {
 		if (step->take)
-			step->take(&w->found, w->data, c->task.data_len);
+			step->take(&w->found, w->data, c->data_len);
 		next_step(w);
 	} else if (step->is_optional && is_sense(c, KEY_ILLEGAL_REQUEST, &s)) {
 		next_step(w);
@@ -208,11 +208,11 @@ static void answered(struct ini_watch *w, const struct ini_cmd *c)
 	}
 }
 
-static void on_done(struct ini_cmd *c)
+static void on_done(struct scsi_cmd *c)
 {
-	struct ini_watch *w = c->arg;
+	struct scsi_watch *w = c->arg;
 	w->is_out = false;
-	if (w->session->state == SESSION_CLOSED || w->session->is_cancelled) {
+	if (w->session->is_ended || w->session->is_cancelled) {
 		if (!w->is_ready)
 			never_ready(w);
 	} else if (w->is_again_due) {
@@ -224,29 +224,29 @@ static void on_done(struct ini_cmd *c)
 
 // --- called by the session ---
 
-void watch_up(struct ini_session *s)
+void watch_up(struct scsi_session *s)
 {
-	for (struct ini_watch *w = s->watches; w; w = w->next)
+	for (struct scsi_watch *w = s->watches; w; w = w->next)
 		if (!w->is_stale)
 			look(w);
 }
 
-static struct ini_watch *find(struct ini_session *s, const uint8_t lun[8])
+static struct scsi_watch *find(struct scsi_session *s, const uint8_t lun[8])
 {
-	for (struct ini_watch *w = s->watches; w; w = w->next)
+	for (struct scsi_watch *w = s->watches; w; w = w->next)
 		if (!memcmp(w->address, lun, sizeof w->address))
 			return w;
 	return NULL;
 }
 
-bool watch_attention(struct ini_session *s, const struct ini_cmd *c)
+bool watch_attention(struct scsi_session *s, const struct scsi_cmd *c)
 {
 	struct scsi_sense sense;
-	struct ini_watch *w;
+	struct scsi_watch *w;
 	if (!s->watches || c->is_ahead || !is_sense(c, KEY_UNIT_ATTENTION, &sense))
 		return false;
 	unsigned attentions = identity_attention(sense.asc, sense.ascq);
-	if (!attentions || !(w = find(s, c->task.lun)) || w->is_stale)
+	if (!attentions || !(w = find(s, c->lun)) || w->is_stale)
 		return false;
 	w->attentions |= attentions;
 	if (!w->is_holding)
@@ -254,44 +254,44 @@ bool watch_attention(struct ini_session *s, const struct ini_cmd *c)
 	return true;
 }
 
-bool watch_refuses(struct ini_session *s, const uint8_t lun[8])
+bool watch_refuses(struct scsi_session *s, const uint8_t lun[8])
 {
-	struct ini_watch *w = s->stale_count ? find(s, lun) : NULL;
+	struct scsi_watch *w = s->stale_count ? find(s, lun) : NULL;
 	return w && w->is_stale;
 }
 
-void watch_end(struct ini_session *s)
+void watch_end(struct scsi_session *s)
 {
-	for (struct ini_watch *w = s->watches; w; w = w->next) {
+	for (struct scsi_watch *w = s->watches; w; w = w->next) {
 		timer_cancel(s->worker, &w->timer);
 		if (!w->is_ready && !w->is_out)
 			never_ready(w);
 	}
 }
 
-void watch_free(struct ini_session *s)
+void watch_free(struct scsi_session *s)
 {
 	while (s->watches) {
-		struct ini_watch *w = s->watches;
+		struct scsi_watch *w = s->watches;
 		s->watches = w->next;
 		free(w);
 	}
 }
 
-int ini_watch(struct ini_session *s, uint16_t lun, const struct ini_watch_ops *ops, void *arg)
+int scsi_watch(struct scsi_session *s, uint16_t lun, const struct scsi_watch_ops *ops, void *arg)
 {
-	struct ini_cmd address;
-	ini_cmd_init(&address, lun);
-	if (s->state == SESSION_CLOSED)
+	struct scsi_cmd address;
+	scsi_cmd_init(&address, lun);
+	if (s->is_ended)
 		return -ENOTCONN;
-	if (find(s, address.task.lun))
+	if (find(s, address.lun))
 		return -EBUSY;
-	struct ini_watch *w = calloc(1, sizeof *w);
+	struct scsi_watch *w = calloc(1, sizeof *w);
 	if (!w)
 		return -ENOMEM;
 	w->session = s;
 	w->lun = lun;
-	memcpy(w->address, address.task.lun, sizeof w->address);
+	memcpy(w->address, address.lun, sizeof w->address);
 	w->ops = ops;
 	w->arg = arg;
 	timer_init(&w->timer, on_timer);

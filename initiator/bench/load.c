@@ -23,7 +23,7 @@ static uint64_t waited_ns(void)
 // On the worker; blocks shortly.
 static struct load_clock clock_of(const struct load *l)
 {
-	struct worker *w = ini_sync_worker(l->sync);
+	struct worker *w = scsi_sync_worker(l->sync);
 	return (struct load_clock){ clock_ns(), worker_cpu_ns(w), waited_ns(),
 				    counter_get(&worker_counters(w)->polled_ns) };
 }
@@ -46,7 +46,7 @@ static void finish(struct load *l)
 	sem_post(&l->over);
 }
 
-static void on_done(struct ini_cmd *c);
+static void on_done(struct scsi_cmd *c);
 
 static void submit(struct load_cmd *c, uint64_t now)
 {
@@ -55,11 +55,11 @@ static void submit(struct load_cmd *c, uint64_t now)
 	c->cmd.done = on_done;
 	c->cmd.arg = c;
 	c->start_ns = now;
-	if (ini_cmd_submit(ini_sync_session(l->sync), &c->cmd) == 0)
+	if (scsi_cmd_submit(scsi_sync_session(l->sync), &c->cmd) == 0)
 		l->flying++;
 }
 
-static void on_done(struct ini_cmd *c)
+static void on_done(struct scsi_cmd *c)
 {
 	struct load_cmd *lc = c->arg;
 	struct load *l = lc->load;
@@ -68,7 +68,7 @@ static void on_done(struct ini_cmd *c)
 	if (l->is_good(l, c)) {
 		histogram_add(&l->histogram, now - lc->start_ns);
 		l->last_ns = now;
-		l->last_bytes = c->task.data_len;
+		l->last_bytes = c->data_len;
 	} else if (c->res != -ECANCELED) { // Ctrl-C
 		if (!l->failed++)
 			l->first_failed = *c;
@@ -97,7 +97,7 @@ static void begin(void *arg)
 void load_run(struct load *l)
 {
 	sem_init(&l->over, 0, 0);
-	worker_call(ini_sync_worker(l->sync), begin, l);
+	worker_call(scsi_sync_worker(l->sync), begin, l);
 	while (sem_wait(&l->over) < 0)
 		; // EINTR
 }

@@ -11,7 +11,7 @@
 struct load;
 
 struct load_cmd {
-	struct ini_cmd cmd;
+	struct scsi_cmd cmd;
 	struct load *load;
 	uint64_t start_ns;
 	uint8_t *buf; // of the caller; may be NULL
@@ -19,22 +19,22 @@ struct load_cmd {
 
 struct load {
 	// Set by the caller; the rest is zero.
-	struct ini_sync *sync;
+	struct scsi_sync *sync;
 	struct load_cmd *cmds; // depth of them, with their buf
 	unsigned depth;
 	uint64_t time_ns;    // how long commands are submitted
 	uint64_t failed_max; // it ends after so many failures
-	// Fills cmd with the next command (scsi_cmd()). On the session's worker.
+	// Fills cmd with the next command (scsi_cmd_set()). On the session's worker.
 	void (*next)(struct load *l, struct load_cmd *c);
 	// Whether an ended command did what it should. On the session's worker.
-	bool (*is_good)(const struct load *l, const struct ini_cmd *c);
+	bool (*is_good)(const struct load *l, const struct scsi_cmd *c);
 	void *arg; // of the caller
 
 	// The result of load_run().
-	uint64_t begin_ns, last_ns;  // the last good command ended at last_ns
-	uint64_t failed;	     // without those that an interruption cancelled
-	struct ini_cmd first_failed; // its response
-	uint64_t last_bytes;	     // data that the last good command transferred
+	uint64_t begin_ns, last_ns;   // the last good command ended at last_ns
+	uint64_t failed;	      // without those that an interruption cancelled
+	struct scsi_cmd first_failed; // its response
+	uint64_t last_bytes;	      // data that the last good command transferred
 	// Shares of the time, 0 to 1: the worker's thread worked; it could have, but others had its
 	// CPU.
 	double busy, waited;

@@ -39,14 +39,14 @@ static void next(struct load *l, struct load_cmd *c)
 	uint32_t block = b->disk.block_size;
 	struct scsi_args args = { .lba = (b->first + pick(b) * b->bytes) / block,
 				  .len = b->bytes / block };
-	scsi_cmd(&c->cmd, b->disk.lun, b->is_write ? SCSI_WRITE_16 : SCSI_READ_16, &args, c->buf,
-		 b->bytes);
+	scsi_cmd_set(&c->cmd, b->disk.lun, b->is_write ? SCSI_WRITE_16 : SCSI_READ_16, &args,
+		     c->buf, b->bytes);
 }
 
-static bool is_good(const struct load *l, const struct ini_cmd *c)
+static bool is_good(const struct load *l, const struct scsi_cmd *c)
 {
 	const struct bench *b = l->arg;
-	return scsi_cmd_is_good(c) && (b->is_write || c->task.data_len == b->bytes);
+	return scsi_cmd_is_good(c) && (b->is_write || c->data_len == b->bytes);
 }
 
 // --- the result ---
@@ -166,8 +166,8 @@ static int prepare(struct tool *t, struct bench *b, struct err *e)
 
 static unsigned reconnects(struct tool *t)
 {
-	struct ini_session_info info;
-	ini_sync_info(t->sync, &info);
+	struct scsi_session_info info;
+	scsi_sync_info(t->sync, &info);
 	return info.reconnects;
 }
 

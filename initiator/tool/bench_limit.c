@@ -4,8 +4,6 @@
 
 #include <stdlib.h>
 
-#include "transport/iscsi/keys.h"
-
 // A burst ends at its first failure, and soon after a lost session: its figures are worth no wait.
 enum { BURST_TIMEOUT = 2 };
 
@@ -20,15 +18,15 @@ static void next(struct load *l, struct load_cmd *c)
 	const struct burst *b = l->arg;
 	// With timeout descriptors (RCTD): the answer is more than twice as long.
 	struct scsi_args args = { .len = b->bytes, .page = b->bytes ? 0x80 : 0 };
-	scsi_cmd(&c->cmd, b->disk->lun, b->op, &args, c->buf, b->bytes);
+	scsi_cmd_set(&c->cmd, b->disk->lun, b->op, &args, c->buf, b->bytes);
 	c->cmd.is_once = true;
 	c->cmd.timeout = BURST_TIMEOUT;
 }
 
-static bool is_good(const struct load *l, const struct ini_cmd *c)
+static bool is_good(const struct load *l, const struct scsi_cmd *c)
 {
 	const struct burst *b = l->arg;
-	return scsi_cmd_is_good(c) && (!b->bytes || c->task.data_len);
+	return scsi_cmd_is_good(c) && (!b->bytes || c->data_len);
 }
 
 // Commands a second, 0: they fail. *ret_bytes: data of one.
@@ -51,37 +49,24 @@ static double burst(const struct load *run, const struct tool_disk *d, enum scsi
 	double rate = l->failed ? 0 : load_rate(l);
 	*ret_bytes = (double)l->last_bytes;
 	// The worker may still be inside the post that woke us; after another call it is not.
-	struct ini_session_info info;
-	ini_sync_info(run->sync, &info);
+	struct scsi_session_info info;
+	scsi_sync_info(run->sync, &info);
 	free(l);
 	return rate;
-}
-
-// R2Ts of one connection follow each other, so that each costs a round trip (RFC 7143, 11.8).
-static unsigned trips(const struct iscsi_params *p, uint32_t bytes, bool is_write)
-{
-	uint32_t unsolicited = !p->initial_r2t	   ? p->first_burst
-			       : p->immediate_data ? p->max_send_data
-						   : 0;
-	if (unsolicited > p->first_burst)
-		unsolicited = p->first_burst;
-	if (!is_write || bytes <= unsolicited || !p->max_burst)
-		return 1;
-	return 1 + (bytes - unsolicited + p->max_burst - 1) / p->max_burst;
 }
 
 void tool_limit(struct limit_figures *ret, const struct tool_disk *d, const struct load *run,
 		uint32_t bytes, bool is_write)
 {
-	struct ini_session_info info;
+	struct scsi_session_info info;
 	double none;
-	ini_sync_info(d->sync, &info);
+	scsi_sync_info(d->sync, &info);
 	ret->depth = run->depth;
 	ret->rate = load_rate(run);
 	ret->bytes = bytes;
 	ret->busy = run->busy;
 	ret->waited = run->waited;
-	ret->trips = trips(&info.params, bytes, is_write);
+	ret->trips = scsi_sync_round_trips(d->sync, bytes, is_write);
 	link_find(&ret->link, info.local, info.peer);
 	if (run->failed || ret->was_interrupted || tool_interrupted())
 		return;

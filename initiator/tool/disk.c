@@ -13,12 +13,12 @@
 #define PIPELINE	    8 // commands at a time
 #define KEY_ILLEGAL_REQUEST 5
 
-void tool_cmd_text(struct ini_sync *y, const struct ini_cmd *c, char *ret, size_t size)
+void tool_cmd_text(struct scsi_sync *y, const struct scsi_cmd *c, char *ret, size_t size)
 {
 	struct err why = { 0 };
 	// The cause of the end of the session or, for a rejected command, of the connection.
 	if (c->res == -ENOTCONN || c->res == -EPROTO || c->res == -ESTALE)
-		ini_sync_why(y, &why);
+		scsi_sync_why(y, &why);
 	if (why.code)
 		snprintf(ret, size, "%s%s", why.text,
 			 c->res == -ESTALE ? " (--allow-replaced continues)" : "");
@@ -26,10 +26,10 @@ void tool_cmd_text(struct ini_sync *y, const struct ini_cmd *c, char *ret, size_
 		scsi_cmd_text(c, ret, size);
 }
 
-int tool_run(struct ini_sync *y, struct ini_sync_cmd *c, enum scsi_op op, struct err *e)
+int tool_run(struct scsi_sync *y, struct scsi_sync_cmd *c, enum scsi_op op, struct err *e)
 {
 	char text[240];
-	ini_sync_run(y, c);
+	scsi_sync_run(y, c);
 	if (scsi_cmd_is_good(&c->cmd))
 		return 0;
 	tool_cmd_text(y, &c->cmd, text, sizeof text);
@@ -38,16 +38,16 @@ int tool_run(struct ini_sync *y, struct ini_sync_cmd *c, enum scsi_op op, struct
 
 // --- capacity ---
 
-static int simple(struct ini_sync *y, uint16_t lun, enum scsi_op op, const struct scsi_args *args,
+static int simple(struct scsi_sync *y, uint16_t lun, enum scsi_op op, const struct scsi_args *args,
 		  uint8_t *data, uint32_t size, uint32_t *ret_len, struct err *e)
 {
-	struct ini_sync_cmd c;
+	struct scsi_sync_cmd c;
 	memset(data, 0, size);
-	int r = scsi_cmd(&c.cmd, lun, op, args, data, size);
+	int r = scsi_cmd_set(&c.cmd, lun, op, args, data, size);
 	if (r)
 		return err_set(e, r, "%s: invalid parameters", scsi_op_name(op));
 	r = tool_run(y, &c, op, e);
-	*ret_len = r ? 0 : c.cmd.task.data_len;
+	*ret_len = r ? 0 : c.cmd.data_len;
 	return r;
 }
 
@@ -109,11 +109,11 @@ static int chunk(const struct tool *t, struct tool_disk *d, struct err *e)
 	return 0;
 }
 
-int tool_disk_open(struct tool_disk *d, struct ini_sync *y, uint16_t lun, struct err *e)
+int tool_disk_open(struct tool_disk *d, struct scsi_sync *y, uint16_t lun, struct err *e)
 {
-	struct ini_sync_cmd c;
+	struct scsi_sync_cmd c;
 	*d = (struct tool_disk){ .sync = y, .lun = lun };
-	scsi_cmd(&c.cmd, lun, SCSI_TEST_UNIT_READY, NULL, NULL, 0);
+	scsi_cmd_set(&c.cmd, lun, SCSI_TEST_UNIT_READY, NULL, NULL, 0);
 	int r = tool_run(y, &c, SCSI_TEST_UNIT_READY, e);
 	if (!r)
 		r = capacity(d, e);
@@ -129,7 +129,7 @@ int tool_watch_disk(struct tool *t, struct tool_disk *d)
 	int status = tool_open(t, true);
 	if (status)
 		return status;
-	if (ini_sync_watch(t->sync, t->url.lun, &e) < 0 ||
+	if (scsi_sync_watch(t->sync, t->url.lun, &e) < 0 ||
 	    tool_disk_open(d, t->sync, t->url.lun, &e) < 0)
 		return tool_fail(TOOL_FAILED, &e);
 	return TOOL_OK;
@@ -167,7 +167,7 @@ int tool_range(const struct tool *t, const struct tool_disk *d, uint64_t *ret_of
 // --- transferring data ---
 
 struct slot {
-	struct ini_sync_cmd c;
+	struct scsi_sync_cmd c;
 	uint8_t *buf;
 	uint64_t offset;
 	uint32_t len, used; // used: bytes from the caller, without the rest of a last block
@@ -190,10 +190,10 @@ static int submit(struct mover *m, struct slot *s)
 	bool is_small = args.lba + args.len <= UINT32_MAX && args.len <= UINT16_MAX;
 	enum scsi_op op = m->io->is_write ? (is_small ? SCSI_WRITE_10 : SCSI_WRITE_16)
 					  : (is_small ? SCSI_READ_10 : SCSI_READ_16);
-	int r = scsi_cmd(&s->c.cmd, d->lun, op, &args, s->buf, s->len);
+	int r = scsi_cmd_set(&s->c.cmd, d->lun, op, &args, s->buf, s->len);
 	if (r)
 		return r;
-	ini_sync_submit(d->sync, &s->c);
+	scsi_sync_submit(d->sync, &s->c);
 	s->is_out = true;
 	m->count++;
 	return 0;
@@ -250,24 +250,24 @@ static int begin(struct mover *m, struct slot *s, struct err *e)
 static int finish(struct mover *m, struct slot *s, bool is_wanted, struct err *e)
 {
 	char text[240];
-	ini_sync_wait(&s->c);
+	scsi_sync_wait(&s->c);
 	s->is_out = false;
 	m->count--;
 	if (!is_wanted)
 		return 0;
-	const struct ini_cmd *c = &s->c.cmd;
+	const struct scsi_cmd *c = &s->c.cmd;
 	if (!scsi_cmd_is_good(c)) {
 		tool_cmd_text(m->d->sync, c, text, sizeof text);
 		return err_set(e, c->res ? c->res : -EIO, "%s of %u bytes at %lu: %s",
 			       m->io->is_write ? "WRITE" : "READ", s->len, (unsigned long)s->offset,
 			       text);
 	}
-	if (!m->io->is_write && c->task.data_len != s->len)
+	if (!m->io->is_write && c->data_len != s->len)
 		return err_set(e, -EPROTO, "READ at %lu: short read: %u of %u bytes",
-			       (unsigned long)s->offset, c->task.data_len, s->len);
-	if (m->io->is_write && c->task.residual_flags)
+			       (unsigned long)s->offset, c->data_len, s->len);
+	if (m->io->is_write && (c->is_under || c->is_over))
 		return err_set(e, -EPROTO, "WRITE at %lu: short write: %u of %u bytes not written",
-			       (unsigned long)s->offset, c->task.residual, s->len);
+			       (unsigned long)s->offset, c->residual, s->len);
 	int64_t r = m->io->take ? m->io->take(m->io->arg, s->offset, s->buf, s->len, e) : 0;
 	if (r < 0)
 		return (int)r;
@@ -336,11 +336,11 @@ int tool_read_blocks(struct tool_disk *d, uint64_t first, uint64_t last, tool_ta
 
 int tool_flush(struct tool_disk *d, struct err *e)
 {
-	struct ini_sync_cmd c;
+	struct scsi_sync_cmd c;
 	struct scsi_sense s;
-	scsi_cmd(&c.cmd, d->lun, SCSI_SYNCHRONIZE_CACHE_10, NULL, NULL, 0);
+	scsi_cmd_set(&c.cmd, d->lun, SCSI_SYNCHRONIZE_CACHE_10, NULL, NULL, 0);
 	int r = tool_run(d->sync, &c, SCSI_SYNCHRONIZE_CACHE_10, e);
-	if (r && !c.cmd.res && scsi_sense_parse(c.cmd.task.sense, c.cmd.task.sense_len, &s) &&
+	if (r && !c.cmd.res && scsi_sense_parse(c.cmd.sense, c.cmd.sense_len, &s) &&
 	    s.key == KEY_ILLEGAL_REQUEST)
 		return 0; // no cache, no such command
 	return r;

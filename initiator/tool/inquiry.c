@@ -16,7 +16,7 @@ struct page {
 };
 
 struct view {
-	struct ini_sync *sync;
+	struct scsi_sync *sync;
 	uint16_t lun;
 	json_object *json; // NULL: text
 };
@@ -55,16 +55,16 @@ static void clean(char *ret, const uint8_t *from, size_t n)
 
 static int fetch(struct view *v, bool is_vpd, uint8_t code, struct page *ret, struct err *e)
 {
-	struct ini_sync_cmd c;
+	struct scsi_sync_cmd c;
 	// 255 for the standard data: some old targets read one byte of the length.
 	uint32_t size = is_vpd ? sizeof ret->data : 255;
 	struct scsi_args args = { .len = size, .flags = is_vpd, .page = code };
 	memset(ret, 0, sizeof *ret);
-	scsi_cmd(&c.cmd, v->lun, SCSI_INQUIRY, &args, ret->data, size);
+	scsi_cmd_set(&c.cmd, v->lun, SCSI_INQUIRY, &args, ret->data, size);
 	int r = tool_run(v->sync, &c, SCSI_INQUIRY, e);
 	if (r)
 		return r;
-	ret->len = c.cmd.task.data_len;
+	ret->len = c.cmd.data_len;
 	if (!is_vpd)
 		return ret->len >= 36
 			       ? 0

@@ -14,7 +14,7 @@
 #define WAKE_NS 20000000l // repeatedly: the thread may be about to block
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct ini_sync *sync_of; // the session to cancel; under the lock
+static struct scsi_sync *sync_of; // the session to cancel; under the lock
 static pthread_t program;
 static int interrupted_by; // atomic
 
@@ -38,7 +38,7 @@ static void cancel(int number)
 	if (!sync_of)
 		die(number); // before the login, or after the logout
 	__atomic_store_n(&interrupted_by, number, __ATOMIC_RELEASE);
-	ini_sync_cancel(sync_of);
+	scsi_sync_cancel(sync_of);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -80,7 +80,7 @@ void tool_interrupt_init(void)
 	pthread_once(&once, start);
 }
 
-void tool_interrupt_set(struct ini_sync *y)
+void tool_interrupt_set(struct scsi_sync *y)
 {
 	pthread_mutex_lock(&lock);
 	sync_of = y;

@@ -30,17 +30,17 @@ static int decode(const uint8_t *lun)
 	return v & 0x3fff;
 }
 
-static int report(struct ini_sync *y, uint8_t *list, uint32_t size, uint32_t *ret_bytes,
+static int report(struct scsi_sync *y, uint8_t *list, uint32_t size, uint32_t *ret_bytes,
 		  struct err *e)
 {
-	struct ini_sync_cmd c;
+	struct scsi_sync_cmd c;
 	struct scsi_args args = { .len = size };
 	memset(list, 0, size);
-	scsi_cmd(&c.cmd, 0, SCSI_REPORT_LUNS, &args, list, size);
+	scsi_cmd_set(&c.cmd, 0, SCSI_REPORT_LUNS, &args, list, size);
 	int r = tool_run(y, &c, SCSI_REPORT_LUNS, e);
 	if (r)
 		return r;
-	uint32_t came = c.cmd.task.data_len;
+	uint32_t came = c.cmd.data_len;
 	if (came < HEADER)
 		return err_set(e, -EPROTO, "REPORT LUNS: short answer: %u bytes", came);
 	uint32_t claimed = get_be32(list);
@@ -57,17 +57,17 @@ static void text_field(char *ret, const uint8_t *from, size_t n)
 	ret[n] = 0;
 }
 
-static void examine(struct ini_sync *y, struct unit *u)
+static void examine(struct scsi_sync *y, struct unit *u)
 {
-	struct ini_sync_cmd c;
+	struct scsi_sync_cmd c;
 	struct tool_disk d;
 	struct err e = { 0 };
 	uint8_t b[255] = { 0 };
 	struct scsi_args args = { .len = sizeof b };
-	scsi_cmd(&c.cmd, u->lun, SCSI_INQUIRY, &args, b, sizeof b);
+	scsi_cmd_set(&c.cmd, u->lun, SCSI_INQUIRY, &args, b, sizeof b);
 	int r = tool_run(y, &c, SCSI_INQUIRY, &e);
-	if (!r && c.cmd.task.data_len < 36)
-		r = err_set(&e, -EPROTO, "INQUIRY: short answer: %u bytes", c.cmd.task.data_len);
+	if (!r && c.cmd.data_len < 36)
+		r = err_set(&e, -EPROTO, "INQUIRY: short answer: %u bytes", c.cmd.data_len);
 	if (!r) {
 		text_field(u->vendor, b + 8, 8);
 		text_field(u->product, b + 16, 16);

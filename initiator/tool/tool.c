@@ -79,7 +79,7 @@ static void say_back(void)
 	tool_say("session restored");
 }
 
-static bool say_changed(enum ini_lu_change change, const struct err *why)
+static bool say_changed(enum scsi_lu_change change, const struct err *why)
 {
 	tool_say("%s; continuing (--allow-replaced)", why->text);
 	return true;
@@ -87,10 +87,10 @@ static bool say_changed(enum ini_lu_change change, const struct err *why)
 
 // A transfer to two different disks, or to one that lost a part of it, fails unless the user
 // permits it.
-static const struct ini_sync_ops sync_ops = { .waits = say_waits, .back = say_back },
-				 allowing_ops = { .waits = say_waits,
-						  .back = say_back,
-						  .changed = say_changed };
+static const struct scsi_sync_ops sync_ops = { .waits = say_waits, .back = say_back },
+				  allowing_ops = { .waits = say_waits,
+						   .back = say_back,
+						   .changed = say_changed };
 
 int tool_open(struct tool *t, bool needs_lun)
 {
@@ -108,8 +108,8 @@ int tool_open(struct tool *t, bool needs_lun)
 	memcpy(t->config.login.target_name, t->url.target, sizeof t->url.target);
 	tool_interrupt_init();
 	if (tool_resolve(t, &t->url.portal, &e) < 0 ||
-	    ini_sync_open(&t->sync, &t->config, t->o.allows_replaced ? &allowing_ops : &sync_ops,
-			  &e) < 0) {
+	    scsi_sync_open(&t->sync, ini_session_new, &t->config,
+			   t->o.allows_replaced ? &allowing_ops : &sync_ops, &e) < 0) {
 		chap_wipe(&t->config, sizeof t->config);
 		return tool_fail(TOOL_FAILED, &e);
 	}
@@ -121,7 +121,7 @@ int tool_open(struct tool *t, bool needs_lun)
 void tool_close(struct tool *t)
 {
 	tool_interrupt_set(NULL);
-	ini_sync_close(t->sync);
+	scsi_sync_close(t->sync);
 	t->sync = NULL;
 }
 

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "initiator/initiator.h"
 #include "initiator/scsi_cdb.h"
 #include "initiator/sync.h"
 #include "initiator/url.h"
@@ -50,7 +51,7 @@ struct tool {
 	struct tool_options o;
 	struct ini_url url;
 	struct ini_config config;
-	struct ini_sync *sync; // after tool_open
+	struct scsi_sync *sync; // after tool_open
 };
 
 enum { TOOL_OK = 0, TOOL_FAILED = 1, TOOL_USAGE = 2 };
@@ -93,8 +94,8 @@ int tool_resolve(struct tool *t, const struct iscsi_address *portal, struct err 
 // interrupt.c: SIGINT and SIGTERM. After init the first one cancels the session that is set,
 // or ends the program if none is; the second one ends it.
 void tool_interrupt_init(void);
-void tool_interrupt_set(struct ini_sync *y); // NULL: none
-int tool_interrupted(void);		     // the exit status, 128 and the signal; 0: no
+void tool_interrupt_set(struct scsi_sync *y); // NULL: none
+int tool_interrupted(void);		      // the exit status, 128 and the signal; 0: no
 
 // progress.c: a transfer of total bytes (0: unknown), its name and progress. The program's
 // thread.
@@ -120,7 +121,7 @@ void tool_memory_free(struct tool_memory *m); // no command may be using it; NUL
 
 // disk.c: a block device behind a URL.
 struct tool_disk {
-	struct ini_sync *sync;
+	struct scsi_sync *sync;
 	uint16_t lun;
 	uint64_t blocks;
 	uint32_t block_size; // bytes, a power of two from 512 to 64 KiB
@@ -131,16 +132,16 @@ struct tool_disk {
 
 // The failure of a command as text: its sense data, or why the session was lost or the command
 // rejected.
-void tool_cmd_text(struct ini_sync *y, const struct ini_cmd *c, char *ret, size_t size);
+void tool_cmd_text(struct scsi_sync *y, const struct scsi_cmd *c, char *ret, size_t size);
 
 // Runs c; -EIO or c's res with a text unless it succeeds.
-int tool_run(struct ini_sync *y, struct ini_sync_cmd *c, enum scsi_op op, struct err *e);
+int tool_run(struct scsi_sync *y, struct scsi_sync_cmd *c, enum scsi_op op, struct err *e);
 
 // Waits until the disk is ready and reads its capacity. Errors with a text.
-int tool_disk_open(struct tool_disk *d, struct ini_sync *y, uint16_t lun, struct err *e);
+int tool_disk_open(struct tool_disk *d, struct scsi_sync *y, uint16_t lun, struct err *e);
 
-// tool_open(), and the logical unit of the URL, watched from now on (ini_watch). TOOL_OK or an exit
-// status after printing the error.
+// tool_open(), and the logical unit of the URL, watched from now on (scsi_watch). TOOL_OK or an
+// exit status after printing the error.
 int tool_watch_disk(struct tool *t, struct tool_disk *d);
 
 // The same, with --bs applied.

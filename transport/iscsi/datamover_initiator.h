@@ -39,9 +39,9 @@ struct dmi_sns {
 // A SCSI command in flight, embedded in the role's.
 struct dmi_task {
 	// Set by the role, constant from ops->command until up->done.
-	uint8_t lun[8]; // as on the wire
-	uint8_t cdb[ISCSI_CDB_LEN];
-	uint8_t attr; // ISCSI_ATTR_*
+	const uint8_t *lun; // 8 bytes, as on the wire
+	const uint8_t *cdb; // ISCSI_CDB_LEN bytes
+	uint8_t attr;	    // ISCSI_ATTR_*
 	bool is_read, is_write;
 	struct sg *sg; // len bytes, the source or destination of the data
 	uint32_t nsg, len;
@@ -53,7 +53,7 @@ struct dmi_task {
 	uint32_t residual;
 	uint32_t data_len; // valid bytes of data-in, from the beginning
 	uint16_t sense_len;
-	uint8_t sense[DMI_SENSE_MAX];
+	uint8_t *sense; // set by the role: room for DMI_SENSE_MAX bytes
 
 	// Private to the mover.
 	uint32_t itt, cmd_sn;

@@ -195,7 +195,7 @@ static void on_freed(void *arg)
 	sem_post(&over);
 }
 
-static const struct ini_ops ops = { .closed = on_closed, .freed = on_freed };
+static const struct scsi_session_ops ops = { .closed = on_closed, .freed = on_freed };
 
 // A session that has just logged in, without the login.
 static void enter(struct dmi *dm)

@@ -25,7 +25,7 @@ static void on_freed(void *arg)
 	sem_post(&over);
 }
 
-static const struct ini_ops ops = { .closed = on_closed, .freed = on_freed };
+static const struct scsi_session_ops ops = { .closed = on_closed, .freed = on_freed };
 
 static void feed(void)
 {
@@ -49,7 +49,7 @@ static void on_peer(struct watch *w, uint32_t events)
 
 static void on_end(struct timer *t)
 {
-	ini_session_free(session);
+	scsi_session_free(&session->scsi);
 }
 
 // A session that has just logged in, without the login.

@@ -115,16 +115,16 @@ static void a_target_failure_is_no_status(void **state)
 
 static void up_bad_commands(struct rig *r)
 {
-	struct ini_cmd *c = &r->cmds[0];
-	ini_cmd_init(c, 0);
-	ini_cmd_data(c, r->mem[0], 512, false);
-	c->task.len = 513; // more than its memory
-	assert_int_equal(ini_cmd_submit(r->s, c), -EINVAL);
-	c->task.len = 512;
-	c->task.is_write = true; // both ways
-	assert_int_equal(ini_cmd_submit(r->s, c), -EINVAL);
-	ini_session_logout(r->s);
-	assert_int_equal(ini_cmd_submit(r->s, c), -ENOTCONN);
+	struct scsi_cmd *c = &r->cmds[0];
+	scsi_cmd_init(c, 0);
+	scsi_cmd_data(c, r->mem[0], 512, false);
+	c->len = 513; // more than its memory
+	assert_int_equal(scsi_cmd_submit(r->s, c), -EINVAL);
+	c->len = 512;
+	c->is_write = true; // both ways
+	assert_int_equal(scsi_cmd_submit(r->s, c), -EINVAL);
+	scsi_session_logout(r->s);
+	assert_int_equal(scsi_cmd_submit(r->s, c), -ENOTCONN);
 }
 
 static void commands_that_cannot_be_right_are_refused(void **state)

@@ -4,6 +4,7 @@
 #include <sys/epoll.h>
 
 #include "initiator/session_rig.h"
+#include "initiator/session_priv.h"
 
 // --- task management ---
 
@@ -12,7 +13,7 @@ static void tmf_done(struct ini_tmf *t)
 	struct rig *r = t->arg;
 	r->tmf_done++;
 	assert_int_equal(t->res, 0);
-	ini_session_logout(r->s);
+	scsi_session_logout(r->s);
 }
 
 static void up_and_abort(struct rig *r)
@@ -36,8 +37,8 @@ static void pdu_tmf(struct fake_conn *c, const uint8_t *bhs, const uint8_t *data
 		assert_int_equal(r->done_count, 0);
 		assert_int_equal(bhs[0] & ISCSI_I, ISCSI_I);
 		if (r->tmf.cmd) {
-			assert_int_equal(get_be32(bhs + 20), r->tmf.cmd->task.itt);
-			assert_int_equal(get_be32(bhs + 32), r->tmf.cmd->task.cmd_sn);
+			assert_int_equal(get_be32(bhs + 20), task_of(r->tmf.cmd)->itt);
+			assert_int_equal(get_be32(bhs + 32), task_of(r->tmf.cmd)->cmd_sn);
 		}
 		fake_head(c, rsp, ISCSI_OP_TMF_RSP, ISCSI_F, bhs);
 		fake_say(c, rsp, NULL, 0);
@@ -127,7 +128,7 @@ static void ping_done(struct ini_ping *p)
 	struct rig *r = p->arg;
 	assert_int_equal(p->res, 0);
 	r->ping_done++;
-	ini_session_logout(r->s);
+	scsi_session_logout(r->s);
 }
 
 static void up_ping(struct rig *r)
@@ -206,7 +207,7 @@ static void pdu_nothing(struct fake_conn *c, const uint8_t *bhs, const uint8_t *
 static void up_again_logout(struct rig *r)
 {
 	if (r->ups == 2)
-		ini_session_logout(r->s);
+		scsi_session_logout(r->s);
 }
 
 static void a_target_that_answers_no_ping_is_left(void **state)

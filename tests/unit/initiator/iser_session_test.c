@@ -54,7 +54,7 @@ static struct ini_session_info info;
 static void up_look(struct rig *rg)
 {
 	ini_session_info(rg->s, &info);
-	ini_session_logout(rg->s);
+	scsi_session_logout(rg->s);
 }
 
 static void what_rdma_cannot_do_is_not_agreed_on(void **state)
@@ -75,13 +75,13 @@ static void what_rdma_cannot_do_is_not_agreed_on(void **state)
 
 static void read_one(struct rig *rg)
 {
-	struct ini_cmd *c = &rg->cmds[rg->submitted];
+	struct scsi_cmd *c = &rg->cmds[rg->submitted];
 	struct scsi_args args = { .len = 1 };
-	scsi_cmd(c, 0, SCSI_READ_10, &args, rg->mem[rg->submitted], 512);
+	scsi_cmd_set(c, 0, SCSI_READ_10, &args, rg->mem[rg->submitted], 512);
 	c->done = on_cmd_done;
 	c->arg = rg;
 	rg->submitted++;
-	assert_int_equal(ini_cmd_submit(rg->s, c), 0);
+	assert_int_equal(scsi_cmd_submit(rg->s, c), 0);
 }
 
 static void close_now(struct timer *t)
@@ -96,7 +96,7 @@ static void close_now(struct timer *t)
 
 static void free_it(struct timer *t)
 {
-	ini_session_free(r.s);
+	scsi_session_free(r.s);
 	timer_init(&later, close_now);
 	timer_arm(r.w, &later, 20000);
 }
@@ -121,7 +121,7 @@ static void a_freed_sessions_commands_end_when_the_connection_is_gone(void **sta
 
 static void log_out(struct timer *t)
 {
-	ini_session_logout(r.s);
+	scsi_session_logout(r.s);
 	timer_init(&later, close_now);
 	timer_arm(r.w, &later, 20000);
 }

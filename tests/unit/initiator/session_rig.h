@@ -13,10 +13,10 @@ struct rig {
 	struct worker *w;
 	struct fake fake;
 	struct ini_config config;
-	struct ini_session *s;
+	struct scsi_session *s;
 	int ups, downs, closes;
 	struct err why;
-	struct ini_cmd cmds[CMDS];
+	struct scsi_cmd cmds[CMDS];
 	int submitted, done_count, order[CMDS];
 	struct ini_tmf tmf;
 	struct ini_ping ping;
@@ -27,32 +27,32 @@ struct rig {
 	struct msg start;
 };
 
-static inline void on_up(struct ini_session *s)
+static inline void on_up(struct scsi_session *s)
 {
-	struct rig *r = ini_session_arg(s);
+	struct rig *r = scsi_session_arg(s);
 	r->ups++;
 	if (r->on_up)
 		r->on_up(r);
 }
 
-static inline void on_down(struct ini_session *s, const struct err *why)
+static inline void on_down(struct scsi_session *s, const struct err *why)
 {
-	struct rig *r = ini_session_arg(s);
+	struct rig *r = scsi_session_arg(s);
 	r->downs++;
 	r->why = *why;
 }
 
-static inline void on_async(struct ini_session *s, const uint8_t *sense, size_t len)
+static inline void on_async(struct scsi_session *s, const uint8_t *sense, size_t len)
 {
-	((struct rig *)ini_session_arg(s))->asyncs++;
+	((struct rig *)scsi_session_arg(s))->asyncs++;
 }
 
-static inline void on_closed(struct ini_session *s, const struct err *why)
+static inline void on_closed(struct scsi_session *s, const struct err *why)
 {
-	struct rig *r = ini_session_arg(s);
+	struct rig *r = scsi_session_arg(s);
 	r->closes++;
 	r->why = *why;
-	ini_session_free(s);
+	scsi_session_free(s);
 }
 
 static inline void on_freed(void *arg)
@@ -60,20 +60,20 @@ static inline void on_freed(void *arg)
 	worker_stop(((struct rig *)arg)->w);
 }
 
-static const struct ini_ops rig_ops = {
+static const struct scsi_session_ops rig_ops = {
 	.up = on_up, .down = on_down, .async = on_async, .closed = on_closed, .freed = on_freed
 };
 
-static inline void on_cmd_done(struct ini_cmd *c)
+static inline void on_cmd_done(struct scsi_cmd *c)
 {
 	struct rig *r = c->arg;
 	r->order[r->done_count++] = (int)(c - r->cmds);
 	if (r->done_count < r->submitted)
 		return;
 	if (r->frees_when_done)
-		ini_session_free(r->s);
+		scsi_session_free(r->s);
 	else if (r->logs_out_when_done)
-		ini_session_logout(r->s);
+		scsi_session_logout(r->s);
 }
 
 // Default answers: status GOOD to every command, and the end of the session.
@@ -120,17 +120,17 @@ static inline void rig_done(struct rig *r)
 
 static inline void submit(struct rig *r, uint16_t lun)
 {
-	struct ini_cmd *c = &r->cmds[r->submitted];
-	scsi_cmd(c, lun, SCSI_TEST_UNIT_READY, NULL, NULL, 0);
+	struct scsi_cmd *c = &r->cmds[r->submitted];
+	scsi_cmd_set(c, lun, SCSI_TEST_UNIT_READY, NULL, NULL, 0);
 	c->done = on_cmd_done;
 	c->arg = r;
 	r->submitted++;
-	assert_int_equal(ini_cmd_submit(r->s, c), 0);
+	assert_int_equal(scsi_cmd_submit(r->s, c), 0);
 }
 
 static inline void up_logout(struct rig *r)
 {
-	ini_session_logout(r->s);
+	scsi_session_logout(r->s);
 }
 
 static inline void up_three_commands(struct rig *r)

@@ -232,7 +232,7 @@ static void configurations_that_cannot_work_are_refused_at_once(void **state)
 {
 	struct rig r;
 	struct err e;
-	struct ini_session *s;
+	struct scsi_session *s;
 	rig_init(&r);
 	struct ini_config c = r.config;
 	c.portal_count = 0;

@@ -50,7 +50,7 @@ static void data_in_lands_across_the_pieces_of_the_callers_memory(void **state)
 	rig_run(&r);
 	fill(want, sizeof want);
 	assert_int_equal(r.res[0], 0);
-	assert_int_equal(r.tasks[0].data_len, 1000);
+	assert_int_equal(r.tasks[0].dm.data_len, 1000);
 	assert_memory_equal(a, want, 100);
 	assert_memory_equal(b, want + 100, 650);
 	assert_memory_equal(c, want + 750, 250);
@@ -67,8 +67,8 @@ static void status_in_the_last_data_in_ends_the_command(void **state)
 {
 	read_one(&r, script_collapsed);
 	assert_int_equal(r.res[0], 0);
-	assert_int_equal(r.tasks[0].data_len, 64);
-	assert_int_equal(r.tasks[0].residual_flags, 0);
+	assert_int_equal(r.tasks[0].dm.data_len, 64);
+	assert_int_equal(r.tasks[0].dm.residual_flags, 0);
 }
 
 static void script_short(struct rig *rg, const uint8_t *bhs, const uint8_t *data, uint32_t len)
@@ -81,9 +81,9 @@ static void script_short(struct rig *rg, const uint8_t *bhs, const uint8_t *data
 static void missing_data_is_an_underflow_even_if_the_target_denies_it(void **state)
 {
 	read_one(&r, script_short);
-	assert_int_equal(r.tasks[0].data_len, 20);
-	assert_int_equal(r.tasks[0].residual_flags, ISCSI_RSP_UNDERFLOW);
-	assert_int_equal(r.tasks[0].residual, 44);
+	assert_int_equal(r.tasks[0].dm.data_len, 20);
+	assert_int_equal(r.tasks[0].dm.residual_flags, ISCSI_RSP_UNDERFLOW);
+	assert_int_equal(r.tasks[0].dm.residual, 44);
 }
 
 static void script_overclaimed(struct rig *rg, const uint8_t *bhs, const uint8_t *data,
@@ -97,7 +97,7 @@ static void script_overclaimed(struct rig *rg, const uint8_t *bhs, const uint8_t
 static void data_that_the_residual_takes_back_is_not_valid(void **state)
 {
 	read_one(&r, script_overclaimed);
-	assert_int_equal(r.tasks[0].data_len, 4);
+	assert_int_equal(r.tasks[0].dm.data_len, 4);
 }
 
 // --- data-out ---
@@ -229,7 +229,7 @@ static void a_command_ends_when_the_last_byte_of_its_memory_has_left(void **stat
 	add(&r, &sg, 1, 2 << 20, true);
 	rig_run(&r);
 	assert_int_equal(r.res[0], 0);
-	assert_int_equal(r.tasks[0].status, 2);
+	assert_int_equal(r.tasks[0].dm.status, 2);
 	free(mem);
 }
 
@@ -240,7 +240,7 @@ static void script_drop(struct rig *rg, const uint8_t *bhs, const uint8_t *data,
 	uint8_t cmd[48];
 	memcpy(cmd, bhs, 48);
 	rg->ends_when_done = false;
-	rg->dm->ops->drop(rg->dm, &rg->tasks[0]);
+	rg->dm->ops->drop(rg->dm, &rg->tasks[0].dm);
 	assert_int_equal(rg->done_count, 1);
 	data_in(rg, cmd, ISCSI_F, 0, 0, "abcd", 4);
 }

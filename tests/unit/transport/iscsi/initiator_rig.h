@@ -15,6 +15,12 @@
 
 enum { TASKS = 160 };
 
+struct rig_task {
+	uint8_t lun[8], cdb[ISCSI_CDB_LEN], sense[DMI_SENSE_MAX];
+	struct dmi_task dm;
+	_Alignas(8) uint8_t room[64]; // the mover's
+};
+
 struct rig;
 typedef void script_fn(struct rig *r, const uint8_t *bhs, const uint8_t *data, uint32_t len);
 
@@ -36,7 +42,7 @@ struct rig {
 	struct worker *w;
 	struct dmi *dm;
 	struct iscsi_params params;
-	struct dmi_task tasks[TASKS];
+	struct rig_task tasks[TASKS];
 	int task_count;
 	int res[TASKS], done_count, controls, windows;
 	bool is_closed, ends_when_done, stays_in_login;
@@ -115,7 +121,7 @@ static inline void rig_heard(struct rig *r, const uint8_t *bhs, const uint8_t *d
 static inline void up_done(struct dmi *dm, struct dmi_task *t, int res)
 {
 	struct rig *r = dm->role;
-	r->res[t - r->tasks] = res;
+	r->res[container_of(t, struct rig_task, dm) - r->tasks] = res;
 	if (++r->done_count == r->task_count && r->ends_when_done && res != -EPIPE)
 		rig_end(r);
 }
@@ -160,7 +166,7 @@ static inline void rig_begin(struct rig *r)
 	if (!r->stays_in_login)
 		dm->ops->full_feature(dm, &r->params);
 	for (int i = 0; i < r->task_count; i++)
-		dm->ops->command(dm, &r->tasks[i]);
+		dm->ops->command(dm, &r->tasks[i].dm);
 	if (!r->task_count)
 		r->script(r, NULL, NULL, 0);
 }
@@ -168,7 +174,11 @@ static inline void rig_begin(struct rig *r)
 static inline struct dmi_task *add(struct rig *r, struct sg *sg, uint32_t nsg, uint32_t len,
 				   bool is_write)
 {
-	struct dmi_task *t = &r->tasks[r->task_count++];
+	struct rig_task *one = &r->tasks[r->task_count++];
+	struct dmi_task *t = &one->dm;
+	t->lun = one->lun;
+	t->cdb = one->cdb;
+	t->sense = one->sense;
 	t->sg = sg;
 	t->nsg = nsg;
 	t->len = len;
@@ -217,7 +227,7 @@ static inline struct dmi_task *read_one(struct rig *r, script_fn *script)
 	r->script = script;
 	add(r, &sg, 1, sizeof mem, false);
 	rig_run(r);
-	return &r->tasks[0];
+	return &r->tasks[0].dm;
 }
 
 // How the first command has ended, and words of the reason for the end of the connection.

@@ -277,7 +277,7 @@ static void numbers_open_the_window(void **state)
 
 static void script_drop(struct rig *rg, const uint8_t *bhs, const uint8_t *data, uint32_t len)
 {
-	rg->dm->ops->drop(rg->dm, &rg->tasks[0]);
+	rg->dm->ops->drop(rg->dm, &rg->tasks[0].dm);
 }
 
 static void a_dropped_command_is_out_of_reach_and_done(void **state)
@@ -377,7 +377,7 @@ static void pieces_of_a_read_get_what_came_and_no_more(void **state)
 
 static bool is_second_tasks(struct fake_rnic *f, const void *addr)
 {
-	return addr == r.tasks[1].sg[0].addr;
+	return addr == r.tasks[1].dm.sg[0].addr;
 }
 
 static uint32_t numbers[3];
@@ -432,7 +432,7 @@ static void a_command_for_which_the_connection_is_gone_goes_with_it(void **state
 
 static bool is_task_memory(struct fake_rnic *f, const void *addr)
 {
-	return addr == r.tasks[0].sg[0].addr;
+	return addr == r.tasks[0].dm.sg[0].addr;
 }
 
 static void immediate_data_of_unknown_memory_is_copied(void **state)
