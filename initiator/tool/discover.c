@@ -5,7 +5,7 @@
 #include <json-c/json.h>
 #include <string.h>
 
-#include "initiator/ini_sync.h"
+#include "initiator/iscsi/sync.h"
 #include "initiator/tool/tool.h"
 
 struct list_state {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "initiator/ini_sync.h"
+#include "initiator/iscsi/sync.h"
 #include "initiator/tool/tool.h"
 
 static const char *yes_no(bool b)

@@ -7,10 +7,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "initiator/initiator.h"
+#include "initiator/iscsi/initiator.h"
 #include "initiator/scsi_cdb.h"
 #include "initiator/sync.h"
-#include "initiator/url.h"
+#include "initiator/iscsi/url.h"
 
 enum { // the subcommands that take an option
 	TOOL_DISCOVER = 1,

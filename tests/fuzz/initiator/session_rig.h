@@ -11,7 +11,7 @@
 
 #include "core/worker.h"
 #include "initiator/scsi_cdb.h"
-#include "initiator/session_priv.h"
+#include "initiator/iscsi/session_priv.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,7 +2,7 @@
 // What farblock-initiator has a device register: its memory, once, and nothing for each command.
 // The whole program runs, over providers that are the test's own, which expose only what was
 // announced (core/region.h) or registered for it, as adapters do.
-#include "initiator/rdma_target.h"
+#include "initiator/iscsi/rdma_target.h"
 
 #include <unistd.h>
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "initiator/tool/tool.h"
-#include "initiator/url.h"
+#include "initiator/iscsi/url.h"
 #include "transport/rdma/rnic.h"
 
 static void a_whole_url_is_taken_apart(void **state)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Commands of a session: the window, unit attentions, lost connections, Reject.
-#include "initiator/session_rig.h"
+#include "initiator/iscsi/session_rig.h"
 
 // --- commands ---
 

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "initiator/initiator.h"
+#include "initiator/iscsi/initiator.h"
 #include "transport/iscsi/login.h"
 #include "transport/wire/be.h"
 

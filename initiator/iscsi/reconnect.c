@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "initiator/session_priv.h"
+#include "initiator/iscsi/session_priv.h"
 
 #define BACK_OFF_MAX  15 // limit of seconds between two attempts
 #define REDIRECTS_MAX 8

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "initiator/session_priv.h"
+#include "initiator/iscsi/session_priv.h"
 #include "transport/wire/be.h"
 
 static struct ini_tmf *first(struct ini_session *s)

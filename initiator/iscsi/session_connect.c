@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "initiator/session_priv.h"
+#include "initiator/iscsi/session_priv.h"
 #include "transport/iscsi/dm_tcp_initiator.h"
 #include "transport/iser/dm_iser_initiator.h"
 

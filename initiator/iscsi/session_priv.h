@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/offload.h"
-#include "initiator/initiator.h"
+#include "initiator/iscsi/initiator.h"
 #include "initiator/scsi_protocol.h"
 #include "transport/tcp/stream.h"
 

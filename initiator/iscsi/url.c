@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // URLs of logical units. Pure functions.
-#include "initiator/url.h"
+#include "initiator/iscsi/url.h"
 
 #include <errno.h>
 #include <string.h>

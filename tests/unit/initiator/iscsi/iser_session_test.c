@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Sessions over RDMA: logging in, and everything that has to wait for a connection to be gone,
 // because until then the target may reach the commands' memory.
-#include "initiator/rdma_target.h"
-#include "initiator/session_rig.h"
+#include "initiator/iscsi/rdma_target.h"
+#include "initiator/iscsi/session_rig.h"
 
 static struct rig r;
 static struct fake_rnic f;

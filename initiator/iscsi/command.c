@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "initiator/session_priv.h"
+#include "initiator/iscsi/session_priv.h"
 #include "transport/wire/be.h"
 
 _Static_assert((int)SCSI_CDB_LEN == (int)ISCSI_CDB_LEN, "a CDB fits the header");

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "initiator/session_priv.h"
+#include "initiator/iscsi/session_priv.h"
 #include "transport/wire/be.h"
 
 #define TICK_US 1000000u

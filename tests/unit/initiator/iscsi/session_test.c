@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Logging in, being refused and redirected.
-#include "initiator/session_rig.h"
+#include "initiator/iscsi/session_rig.h"
 
 // --- login ---
 

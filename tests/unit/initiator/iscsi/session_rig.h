@@ -2,7 +2,7 @@
 // Shared by the session tests: a session, a fake target for it, and commands with their results.
 #pragma once
 
-#include "initiator/fake_target.h"
+#include "initiator/iscsi/fake_target.h"
 
 #include "core/offload.h"
 #include "initiator/scsi_cdb.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // SendTargets from a fake target: one answer, many parts, garbage, answers without end.
-#include "initiator/fake_target.h"
+#include "initiator/iscsi/fake_target.h"
 
 enum { FOUND_MAX = 8 };
 

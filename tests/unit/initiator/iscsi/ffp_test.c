@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <sys/epoll.h>
 
-#include "initiator/session_rig.h"
-#include "initiator/session_priv.h"
+#include "initiator/iscsi/session_rig.h"
+#include "initiator/iscsi/session_priv.h"
 
 // --- task management ---
 

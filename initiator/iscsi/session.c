@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "initiator/session_priv.h"
+#include "initiator/iscsi/session_priv.h"
 #include "transport/iscsi/name.h"
 #include "transport/wire/be.h"
 #include "transport/wire/iser.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "initiator/session_priv.h"
+#include "initiator/iscsi/session_priv.h"
 #include "transport/wire/be.h"
 
 #define PARTS_MAX    4096 // Text Responses to one request

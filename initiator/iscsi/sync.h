@@ -2,7 +2,7 @@
 // Blocking calls for programs: what iSCSI has beyond initiator/sync.h. The program's thread.
 #pragma once
 
-#include "initiator/initiator.h"
+#include "initiator/iscsi/initiator.h"
 #include "initiator/sync.h"
 
 // The session of y was opened by ini_session_new().

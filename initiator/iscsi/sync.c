@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// See ini_sync.h. The program's thread posts and waits; the worker owns the posted memory until the
+// See sync.h. The program's thread posts and waits; the worker owns the posted memory until the
 // semaphore.
-#include "initiator/ini_sync.h"
+#include "initiator/iscsi/sync.h"
 
 #include <semaphore.h>
 
