@@ -129,8 +129,7 @@ int tool_watch_disk(struct tool *t, struct tool_disk *d)
 	int status = tool_open(t, true);
 	if (status)
 		return status;
-	if (scsi_sync_watch(t->sync, t->url.lun, &e) < 0 ||
-	    tool_disk_open(d, t->sync, t->url.lun, &e) < 0)
+	if (scsi_sync_watch(t->sync, t->lun, &e) < 0 || tool_disk_open(d, t->sync, t->lun, &e) < 0)
 		return tool_fail(TOOL_FAILED, &e);
 	return TOOL_OK;
 }

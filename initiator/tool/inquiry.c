@@ -327,7 +327,7 @@ int tool_inquiry(struct tool *t)
 	int status = tool_open(t, true);
 	if (status)
 		return status;
-	struct view v = { .sync = t->sync, .lun = t->url.lun };
+	struct view v = { .sync = t->sync, .lun = t->lun };
 	if (t->o.is_json)
 		v.json = json_object_new_object();
 	if (inquire(&v, &e) < 0)

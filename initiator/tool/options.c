@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The options of farblock-initiator: one row per option, parsed into struct tool_options.
+#include <ctype.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/attr.h"
 #include "initiator/tool/tool.h"
-#include "transport/iscsi/text.h"
 
 enum kind { FLAG, TEXT, SIZE, NUMBER, KEY };
 
@@ -81,6 +82,18 @@ static void defaults(struct tool_options *o)
 			*(uint64_t *)((char *)o + rows[i].at) = TOOL_UNSET;
 }
 
+// Decimal, or hexadecimal after 0x.
+static int parse_number(const char *text, uint64_t lo, uint64_t hi, uint64_t *ret)
+{
+	char *end;
+	errno = 0;
+	uint64_t n = strtoull(text, &end, text[0] == '0' && (text[1] | 0x20) == 'x' ? 16 : 10);
+	if (!isdigit((unsigned char)*text) || *end || errno || n < lo || n > hi)
+		return -EINVAL;
+	*ret = n;
+	return 0;
+}
+
 static int set(struct tool_options *o, const struct row *r, const char *value, struct err *e)
 {
 	void *field = (char *)o + r->at;
@@ -96,7 +109,7 @@ static int set(struct tool_options *o, const struct row *r, const char *value, s
 			return err_prefix(e, "--%s", r->name), -EINVAL;
 		return 0;
 	case NUMBER:
-		if (text_number(value, r->lo, r->hi, field))
+		if (parse_number(value, r->lo, r->hi, field))
 			return err_set(e, -EINVAL, "--%s %.32s: must be %lu to %lu", r->name, value,
 				       (unsigned long)r->lo, (unsigned long)r->hi);
 		return 0;

@@ -104,7 +104,7 @@ static int look(struct tool_disk *d, char *ret, size_t size, struct err *e)
 static bool confirms(const struct tool *t, const struct tool_disk *d, const char *what)
 {
 	char answer[16] = "";
-	fprintf(stderr, "LUN %u of %s: overwrite %s? [y/N] ", d->lun, t->url.target, what);
+	fprintf(stderr, "LUN %u of %s: overwrite %s? [y/N] ", d->lun, t->target, what);
 	return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 }
 

@@ -7,10 +7,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "initiator/iscsi/initiator.h"
 #include "initiator/scsi_cdb.h"
 #include "initiator/sync.h"
-#include "initiator/iscsi/url.h"
 
 enum { // the subcommands that take an option
 	TOOL_DISCOVER = 1,
@@ -46,12 +44,18 @@ struct tool_options {
 	uint64_t block_size, depth, seconds, count;
 };
 
+enum { TOOL_TARGET_MAX = 256 };
+
 struct tool {
 	const struct tool_verb *verb;
 	struct tool_options o;
-	struct ini_url url;
-	struct ini_config config;
-	struct scsi_sync *sync; // after tool_open
+	// Reads the first argument as a URL and logs in there with tool_login(); fills target and,
+	// if the URL has one, lun. An exit status, after printing the error.
+	int (*open)(struct tool *t, bool needs_lun);
+	// After tool_open().
+	char target[TOOL_TARGET_MAX]; // its name
+	uint16_t lun;
+	struct scsi_sync *sync;
 };
 
 enum { TOOL_OK = 0, TOOL_FAILED = 1, TOOL_USAGE = 2 };
@@ -64,10 +68,7 @@ struct tool_verb {
 	int (*run)(struct tool *t); // an exit status
 };
 
-// tool.c: the program, called by main().
-int tool_main(int argc, char **argv);
-// Its subcommands for the manual, by index from 0 on; NULL after the last one.
-const struct tool_verb *tool_verb_at(unsigned index);
+// tool.c
 // Prints "farblock-initiator: ..." and returns status; after a signal it prints nothing about
 // cancelled commands and returns the signal's status.
 int tool_fail(int status, const struct err *e);
@@ -82,14 +83,6 @@ struct tool_option_row {
 	unsigned verbs; // that take it
 };
 bool tool_option_at(unsigned index, struct tool_option_row *ret); // false after the last one
-
-// config.c: a session's configuration from options and environment; prompts for a missing
-// secret on the terminal. -EINVAL, -ENOENT, ... with a text.
-int tool_config(struct tool *t, struct err *e);
-// transport.c: TCP, or the providers of RDMA to try. -EINVAL with a text.
-int tool_transport(struct tool *t, struct err *e);
-// Fills the portals of the configuration; may ask the resolver.
-int tool_resolve(struct tool *t, const struct iscsi_address *portal, struct err *e);
 
 // interrupt.c: SIGINT and SIGTERM. After init the first one cancels the session that is set,
 // or ends the program if none is; the second one ends it.
@@ -108,9 +101,11 @@ void tool_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 // Logs out; NULL-safe.
 void tool_close(struct tool *t);
 
-// Reads the first argument as a URL, with a target, and logs in there. TOOL_OK or an exit status
-// after printing the error.
+// t->open(). TOOL_OK or an exit status after printing the error.
 int tool_open(struct tool *t, bool needs_lun);
+// Logs in by a protocol's session; signals cancel it from now on (tool_interrupt_init() was
+// called). Negative with a text.
+int tool_login(struct tool *t, scsi_open_fn *open, const void *config, struct err *e);
 
 // memory.c: memory for the data of commands, announced to devices (core/region.h). Blocks
 // while it is pinned. -ENOMEM with a text.
@@ -181,8 +176,6 @@ int tool_range(const struct tool *t, const struct tool_disk *d, uint64_t *ret_of
 const char *tool_device_type(uint8_t type, char buf[TOOL_TYPE_TEXT]);
 
 // The subcommands.
-int tool_discover(struct tool *t);
-int tool_ping(struct tool *t);
 int tool_inquiry(struct tool *t);
 int tool_luns(struct tool *t);
 int tool_read(struct tool *t);

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "core/region.h"
-#include "initiator/tool/tool.h"
+#include "initiator/program/program.h"
 
 enum { BLOCK = 512, DISK = 16 << 20, REGIONS = 64 };
 

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "initiator/iscsi/sync.h"
-#include "initiator/tool/tool.h"
+#include "initiator/program/iscsi.h"
 
 static const char *yes_no(bool b)
 {
@@ -56,7 +56,7 @@ static json_object *session_json(const struct ini_session_info *i)
 	return o;
 }
 
-int tool_ping(struct tool *t)
+int iscsi_ping(struct tool *t)
 {
 	struct ini_session_info info;
 	struct err e;

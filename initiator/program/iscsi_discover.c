@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "initiator/iscsi/sync.h"
-#include "initiator/tool/tool.h"
+#include "initiator/program/iscsi.h"
 
 struct list_state {
 	const struct iscsi_address *asked;
@@ -35,29 +35,28 @@ static void found(void *arg, const struct sendtargets_record *r)
 }
 
 // "host[:port]" or a URL without a target.
-static int parse_portal(struct tool *t, struct iscsi_address *ret, struct err *e)
+static int parse_portal(const char *text, struct ini_url *ret, struct err *e)
 {
-	if (!strstr(t->o.args[0], "://"))
-		return iscsi_address_parse(t->o.args[0], ret, e);
-	int r = ini_url_parse(t->o.args[0], &t->url, e);
-	if (!r)
-		*ret = t->url.portal;
-	return r;
+	*ret = (struct ini_url){ 0 };
+	if (strstr(text, "://"))
+		return ini_url_parse(text, ret, e);
+	return iscsi_address_parse(text, &ret->portal, e);
 }
 
-int tool_discover(struct tool *t)
+int iscsi_discover(struct tool *t)
 {
-	struct iscsi_address portal;
-	struct list_state l = { .asked = &portal };
+	struct ini_url url;
+	struct ini_config c;
+	struct list_state l = { .asked = &url.portal };
 	struct err e;
-	if (parse_portal(t, &portal, &e) < 0 || tool_config(t, &e) < 0)
+	if (parse_portal(t->o.args[0], &url, &e) < 0 || iscsi_config(t, &url, &c, &e) < 0)
 		return tool_fail(TOOL_USAGE, &e);
 	if (t->o.is_json)
 		l.json = json_object_new_array();
-	int r = tool_resolve(t, &portal, &e);
+	int r = iscsi_resolve(&c, &url.portal, &e);
 	if (!r)
-		r = ini_sync_discover(&t->config, found, &l, &e);
-	chap_wipe(&t->config, sizeof t->config);
+		r = ini_sync_discover(&c, found, &l, &e);
+	chap_wipe(&c, sizeof c);
 	if (!r && l.json)
 		printf("%s\n", json_object_to_json_string_ext(l.json, JSON_C_TO_STRING_PRETTY));
 	json_object_put(l.json);

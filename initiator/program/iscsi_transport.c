@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "initiator/tool/tool.h"
+#include "initiator/program/iscsi.h"
 #include "transport/rdma/rnic.h"
 
 // In the order of attempts: a device is faster, if one reaches the portal.
@@ -20,9 +20,8 @@ static const struct {
 
 _Static_assert(PROVIDER_COUNT <= INI_PROVIDERS_MAX, "a session can try all of them");
 
-static int set_providers(struct tool *t, struct err *e)
+static int set_providers(const struct tool *t, struct ini_config *c, struct err *e)
 {
-	struct ini_config *c = &t->config;
 	for (size_t i = 0; i < PROVIDER_COUNT; i++)
 		if (!t->o.provider || !strcmp(t->o.provider, providers[i].name))
 			c->providers[c->provider_count++] = providers[i].provider;
@@ -32,13 +31,13 @@ static int set_providers(struct tool *t, struct err *e)
 		       PROVIDER_COUNT > 1 ? " or verbs" : " (built without libibverbs)");
 }
 
-int tool_transport(struct tool *t, struct err *e)
+int iscsi_transport(const struct tool *t, bool is_iser, struct ini_config *ret, struct err *e)
 {
 	const char *name = t->o.transport;
 	if (name && strcmp(name, "tcp") && strcmp(name, "iser"))
 		return err_set(e, -EINVAL, "--transport %.32s: must be tcp or iser", name);
-	if (name ? !strcmp(name, "iser") : t->url.is_iser)
-		return set_providers(t, e);
+	if (name ? !strcmp(name, "iser") : is_iser)
+		return set_providers(t, ret, e);
 	if (t->o.provider)
 		return err_set(e, -EINVAL,
 			       "--provider: only for iSER (iser:// or --transport iser)");

@@ -10,7 +10,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "initiator/tool/tool.h"
+#include "initiator/program/iscsi.h"
 #include "transport/iscsi/name.h"
 
 #define NAME_FILE "/etc/iscsi/initiatorname.iscsi"
@@ -48,10 +48,10 @@ static void own_name(char *ret, size_t size)
 	snprintf(ret, size, OWN_NAME "%s", host);
 }
 
-static int initiator_name(struct tool *t, struct err *e)
+static int initiator_name(const struct tool *t, struct login_config *l, struct err *e)
 {
-	char *name = t->config.login.initiator_name;
-	size_t size = sizeof t->config.login.initiator_name;
+	char *name = l->initiator_name;
+	size_t size = sizeof l->initiator_name;
 	const char *given = t->o.initiator_name;
 	const char *from = given ? "--initiator-name" : NAME_FILE;
 	char text[ISCSI_NAME_MAX + 1];
@@ -139,10 +139,10 @@ static int credentials(struct chap_creds *c, const char *user, const char *file,
 	return r;
 }
 
-static int authentication(struct tool *t, struct err *e)
+static int authentication(const struct tool *t, const struct ini_url *url, struct login_config *l,
+			  struct err *e)
 {
-	struct login_config *l = &t->config.login;
-	const char *user = t->o.chap_user ? t->o.chap_user : t->url.user;
+	const char *user = t->o.chap_user ? t->o.chap_user : url->user;
 	int r = 0;
 	if (user[0])
 		r = credentials(&l->initiator, user, t->o.chap_secret_file, "FARBLOCK_CHAP_SECRET",
@@ -171,9 +171,8 @@ static int set_key(struct iscsi_offer *o, const char *pair, struct err *e)
 	return r ? (err_prefix(e, "--set"), r) : 0;
 }
 
-static int offer(struct tool *t, struct err *e)
+static int offer(const struct tool *t, struct iscsi_offer *o, struct err *e)
 {
-	struct iscsi_offer *o = &t->config.login.offer;
 	int r = 0;
 	if (t->o.header_digest)
 		r = iscsi_offer_set(o, "HeaderDigest", t->o.header_digest, e);
@@ -184,37 +183,38 @@ static int offer(struct tool *t, struct err *e)
 	return r;
 }
 
-int tool_config(struct tool *t, struct err *e)
+int iscsi_config(const struct tool *t, const struct ini_url *url, struct ini_config *ret,
+		 struct err *e)
 {
-	struct ini_config *c = &t->config;
+	struct ini_config *c = ret;
 	ini_config_init(c);
 	if (t->o.login_timeout != TOOL_UNSET)
 		c->login_timeout = c->connect_timeout = (unsigned)t->o.login_timeout;
 	if (t->o.replacement_timeout != TOOL_UNSET)
 		c->replacement_timeout = (unsigned)t->o.replacement_timeout;
 	c->queue_depth = INI_QUEUE_DEPTH_MAX;
-	int r = initiator_name(t, e);
+	int r = initiator_name(t, &c->login, e);
 	if (!r)
-		r = tool_transport(t, e);
+		r = iscsi_transport(t, url->is_iser, c, e);
 	if (!r)
-		r = offer(t, e);
+		r = offer(t, &c->login.offer, e);
 	if (!r)
-		r = authentication(t, e);
+		r = authentication(t, url, &c->login, e);
 	if (r)
 		chap_wipe(c, sizeof *c);
 	return r;
 }
 
-int tool_resolve(struct tool *t, const struct iscsi_address *portal, struct err *e)
+int iscsi_resolve(struct ini_config *c, const struct iscsi_address *portal, struct err *e)
 {
 	char text[ISCSI_HOST_MAX + 16];
 	struct iscsi_address bare = *portal;
 	bare.has_tpgt = false;
 	if (iscsi_address_format(&bare, text, sizeof text))
 		return err_set(e, -EINVAL, "host name too long: %.80s", portal->host);
-	int n = tcp_addr_resolve(t->config.portals, INI_PORTALS_MAX, text, portal->port, e);
+	int n = tcp_addr_resolve(c->portals, INI_PORTALS_MAX, text, portal->port, e);
 	if (n <= 0)
 		return n ? n : err_set(e, -ENOENT, "%.80s: no address found", portal->host);
-	t->config.portal_count = (unsigned)n;
+	c->portal_count = (unsigned)n;
 	return 0;
 }
