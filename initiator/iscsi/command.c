@@ -20,7 +20,7 @@ int command_open(struct ini_session *s, struct err *e)
 {
 	unsigned depth = s->config.queue_depth;
 	s->tasks_max = depth < s->dm->tasks_max ? depth : s->dm->tasks_max;
-	s->task_size = sizeof(struct ini_task);
+	s->task_size = sizeof(struct ini_task) + s->dm->task_size;
 	s->tasks_used = 0;
 	s->free_task = NULL;
 	s->tasks = calloc(s->tasks_max, s->task_size); // pages are used as tasks are

@@ -20,7 +20,7 @@ enum session_state {
 #define NS_PER_SEC 1000000000ull
 #define US_PER_SEC 1000000ull
 
-// A command that the mover has; the room of the mover is behind it.
+// A command that the mover has; the mover's room is behind it.
 struct ini_task {
 	struct ini_task *next_free;
 	struct scsi_cmd *cmd;

@@ -27,6 +27,7 @@ static void slot_take(struct dm_tcpi *d, struct dmi_task *t)
 {
 	uint32_t slot = d->free_slots[--d->free_count];
 	dmi_task_begin(t, &d->dm.sns, &d->generation, slot);
+	*dm_tcpi_task(t) = (struct dm_tcpi_task){ 0 };
 	d->tasks[slot] = t;
 }
 
@@ -41,28 +42,30 @@ static void slot_put(struct dm_tcpi *d, struct dmi_task *t)
 
 void dm_tcpi_finish(struct dm_tcpi *d, struct dmi_task *t, int res)
 {
+	struct dm_tcpi_task *tt = dm_tcpi_task(t);
 	slot_put(d, t);
 	if (d->rx_task == t) {
 		d->rx_task = NULL;
 		pdu_conn_discard(&d->conn, t);
 	}
-	t->res = res;
-	t->is_finished = true;
-	if (!t->tx_pending)
+	tt->res = res;
+	tt->is_finished = true;
+	if (!tt->tx_pending)
 		d->dm.up->done(&d->dm, t, res);
 }
 
 static void on_task_sent(struct pdu_conn *c, void *owner, int res)
 {
 	struct dmi_task *t = owner;
+	struct dm_tcpi_task *tt = dm_tcpi_task(t);
 	struct dm_tcpi *d = conn_dm(c);
-	if (!--t->tx_pending && t->is_finished)
-		d->dm.up->done(&d->dm, t, t->res);
+	if (!--tt->tx_pending && tt->is_finished)
+		d->dm.up->done(&d->dm, t, tt->res);
 }
 
 static void on_r2t_sent(struct pdu_conn *c, void *owner, int res)
 {
-	((struct dmi_task *)owner)->r2t_count--;
+	dm_tcpi_task(owner)->r2t_count--;
 	on_task_sent(c, owner, res);
 }
 
@@ -91,6 +94,7 @@ static bool out_of_memory(struct dm_tcpi *d)
 
 static struct pdu_tx *task_tx(struct dm_tcpi *d, struct dmi_task *t, uint32_t offset, uint32_t len)
 {
+	struct dm_tcpi_task *tt = dm_tcpi_task(t);
 	struct pdu_tx *tx = pdu_tx_get(&d->conn);
 	if (!tx)
 		return NULL;
@@ -100,7 +104,7 @@ static struct pdu_tx *task_tx(struct dm_tcpi *d, struct dmi_task *t, uint32_t of
 	tx->data_len = len;
 	tx->sent = on_task_sent;
 	tx->owner = t;
-	t->tx_pending++;
+	tt->tx_pending++;
 	return tx;
 }
 
@@ -140,6 +144,7 @@ static uint32_t min32(uint32_t a, uint32_t b)
 
 static void tcpi_command(struct dmi *dm, struct dmi_task *t)
 {
+	struct dm_tcpi_task *tt = dm_tcpi_task(t);
 	static const uint8_t no_ttt[4] = { 0xff, 0xff, 0xff, 0xff };
 	struct dm_tcpi *d = dm_tcpi(dm);
 	const struct iscsi_params *p = &d->params;
@@ -154,7 +159,7 @@ static void tcpi_command(struct dmi *dm, struct dmi_task *t)
 		return;
 	}
 	dmi_put_command((void *)tx->bhs, t, &dm->sns, unsolicited == immediate);
-	t->out_done = unsolicited;
+	tt->out_done = unsolicited;
 	pdu_tx_queue(&d->conn, tx);
 	dm_tcpi_data_out(d, t, t->lun, no_ttt, immediate, unsolicited - immediate);
 }
@@ -188,7 +193,8 @@ static void tcpi_send(struct dmi *dm, const uint8_t *bhs, const void *data, uint
 
 static void tcpi_drop(struct dmi *dm, struct dmi_task *t)
 {
-	if (!t->is_finished)
+	struct dm_tcpi_task *tt = dm_tcpi_task(t);
+	if (!tt->is_finished)
 		dm_tcpi_finish(dm_tcpi(dm), t, -ECANCELED);
 }
 
@@ -255,6 +261,7 @@ int dm_tcp_initiator_new(struct dmi **ret, struct worker *w, int fd, const struc
 	d->dm.role = role;
 	d->dm.transport = "TCP";
 	d->dm.tasks_max = DMI_TASKS_MAX;
+	d->dm.task_size = sizeof(struct dm_tcpi_task);
 	for (unsigned i = 0; i < DMI_TASKS_MAX; i++)
 		d->free_slots[i] = (uint16_t)(DMI_TASKS_MAX - 1 - i);
 	d->free_count = DMI_TASKS_MAX;

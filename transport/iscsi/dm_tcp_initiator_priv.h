@@ -5,6 +5,23 @@
 #include "transport/iscsi/dm_tcp_initiator.h"
 #include "transport/iscsi/pdu_conn.h"
 
+// The room of a task.
+struct dm_tcpi_task {
+	uint32_t in_done;    // data-in received
+	uint32_t data_sn;    // next DataSN of data-in
+	uint32_t out_done;   // data-out sent unsolicited or requested by R2Ts
+	uint32_t r2t_sn;     // next R2TSN
+	uint32_t r2t_count;  // R2Ts whose data has not been sent
+	uint32_t tx_pending; // PDUs that refer to sg
+	int res;
+	bool is_finished; // up->done waits for tx_pending
+};
+
+static inline struct dm_tcpi_task *dm_tcpi_task(const struct dmi_task *t)
+{
+	return (struct dm_tcpi_task *)(t + 1);
+}
+
 struct dm_tcpi {
 	struct dmi dm;
 	struct pdu_conn conn;

@@ -40,10 +40,11 @@ static struct dmi_task *task_find(struct dm_tcpi *d, uint32_t itt)
 static int take_response(struct dm_tcpi *d, struct dmi_task *t, const uint8_t *bhs,
 			 const uint8_t *data, uint32_t len, struct err *e)
 {
+	struct dm_tcpi_task *tt = dm_tcpi_task(t);
 	const struct iscsi_scsi_rsp *h = (const void *)bhs;
 	t->response = h->response;
 	t->status = h->status;
-	int r = dmi_take_residual(t, h->flags, get_be32(h->residual), t->in_done, e);
+	int r = dmi_take_residual(t, h->flags, get_be32(h->residual), tt->in_done, e);
 	if (!r)
 		r = dmi_take_sense(t, data, len, e);
 	if (!r)
@@ -72,12 +73,13 @@ static int scsi_response(struct dm_tcpi *d, const struct iscsi_pdu *pdu, const u
 
 static int data_in_end(struct dm_tcpi *d, struct dmi_task *t, const uint8_t *bhs, struct err *e)
 {
+	struct dm_tcpi_task *tt = dm_tcpi_task(t);
 	const struct iscsi_data_in *h = (const void *)bhs;
-	t->in_done += get_be24(h->data_len);
+	tt->in_done += get_be24(h->data_len);
 	if (!(h->flags & ISCSI_DATA_S))
 		return 0;
 	t->status = h->status;
-	int r = dmi_take_residual(t, h->flags, get_be32(h->residual), t->in_done, e);
+	int r = dmi_take_residual(t, h->flags, get_be32(h->residual), tt->in_done, e);
 	if (!r)
 		dm_tcpi_finish(d, t, 0);
 	return r;
@@ -91,18 +93,19 @@ static int data_in(struct dm_tcpi *d, const struct iscsi_pdu *pdu, const uint8_t
 	struct dmi_task *t = task_find(d, itt);
 	if (!t)
 		return no_task(pdu, itt, e);
+	struct dm_tcpi_task *tt = dm_tcpi_task(t);
 	if (!t->is_read)
 		return err_set(e, -EPROTO, "Data-In: the command does not read");
-	if (get_be32(h->data_sn) != t->data_sn)
+	if (get_be32(h->data_sn) != tt->data_sn)
 		return err_set(e, -EPROTO, "Data-In: DataSN %u, expected %u", get_be32(h->data_sn),
-			       t->data_sn);
-	if (offset != t->in_done || (uint64_t)offset + pdu->data_len > t->len)
+			       tt->data_sn);
+	if (offset != tt->in_done || (uint64_t)offset + pdu->data_len > t->len)
 		return err_set(e, -EPROTO,
 			       "Data-In: %u bytes at offset %u, but %u of %u are received",
-			       pdu->data_len, offset, t->in_done, t->len);
+			       pdu->data_len, offset, tt->in_done, t->len);
 	if (!pdu->data_len && !(h->flags & ISCSI_F))
 		return err_set(e, -EPROTO, "Data-In: no data, and not the last PDU");
-	t->data_sn++;
+	tt->data_sn++;
 	if (!pdu->data_len)
 		return data_in_end(d, t, bhs, e);
 	d->rx_task = t;
@@ -125,23 +128,24 @@ static int r2t(struct dm_tcpi *d, const struct iscsi_pdu *pdu, const uint8_t *bh
 	struct dmi_task *t = task_find(d, itt);
 	if (!t)
 		return no_task(pdu, itt, e);
+	struct dm_tcpi_task *tt = dm_tcpi_task(t);
 	if (!t->is_write)
 		return err_set(e, -EPROTO, "R2T: the command does not write");
-	if (get_be32(h->r2t_sn) != t->r2t_sn)
+	if (get_be32(h->r2t_sn) != tt->r2t_sn)
 		return err_set(e, -EPROTO, "R2T: R2TSN %u, expected %u", get_be32(h->r2t_sn),
-			       t->r2t_sn);
-	if (offset != t->out_done || (uint64_t)offset + len > t->len)
+			       tt->r2t_sn);
+	if (offset != tt->out_done || (uint64_t)offset + len > t->len)
 		return err_set(e, -EPROTO, "R2T: %u bytes at offset %u, but %u of %u are requested",
-			       len, offset, t->out_done, t->len);
+			       len, offset, tt->out_done, t->len);
 	if (len > d->params.max_burst)
 		return err_set(e, -EPROTO, "R2T: %u bytes exceed MaxBurstLength %u", len,
 			       d->params.max_burst);
-	if (t->r2t_count >= d->params.max_outstanding_r2t)
+	if (tt->r2t_count >= d->params.max_outstanding_r2t)
 		return err_set(e, -EPROTO, "R2T: more than %u outstanding (MaxOutstandingR2T)",
 			       d->params.max_outstanding_r2t);
-	t->r2t_sn++;
-	t->r2t_count++;
-	t->out_done += len;
+	tt->r2t_sn++;
+	tt->r2t_count++;
+	tt->out_done += len;
 	dm_tcpi_data_out(d, t, h->lun, h->ttt, offset, len);
 	return 0;
 }

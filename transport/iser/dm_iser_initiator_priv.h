@@ -23,6 +23,9 @@ struct iseri_slot {
 	struct rnic_sge own;	// memory of the slot for data, allocated on demand
 	struct dm_iseri *d;
 	struct dmi_task *task; // NULL: any other PDU
+	bool is_sending;       // the request is posted: it refers to the task
+	bool is_finished;      // up->done waits for that
+	int res;	       // of up->done
 	bool is_exposed;
 	struct rnic_exposed exposed;
 	struct rnic_mr *own_mr; // for this command alone

@@ -21,6 +21,7 @@ static struct iseri_slot *slot_take(struct dm_iseri *d, struct dmi_task *t)
 {
 	struct iseri_slot *s = &d->slots[d->free_slots[--d->free_count]];
 	s->task = t;
+	s->is_sending = s->is_finished = false;
 	return s;
 }
 
@@ -35,24 +36,24 @@ struct iseri_slot *iseri_find(struct dm_iseri *d, uint32_t itt)
 {
 	uint32_t i = dmi_tag_slot(itt);
 	struct dmi_task *t = i < ISERI_SLOTS ? d->slots[i].task : NULL;
-	return t && t->itt == itt && !t->is_finished ? &d->slots[i] : NULL;
+	return t && t->itt == itt && !d->slots[i].is_finished ? &d->slots[i] : NULL;
 }
 
 static void end(struct iseri_slot *s)
 {
 	struct dm_iseri *d = s->d;
 	struct dmi_task *t = s->task;
+	int res = s->res;
 	slot_put(s);
-	d->dm.up->done(&d->dm, t, t->res);
+	d->dm.up->done(&d->dm, t, res);
 }
 
 void iseri_finish(struct iseri_slot *s, int res)
 {
-	struct dmi_task *t = s->task;
 	iseri_conceal(s);
-	t->res = res;
-	t->is_finished = true;
-	if (!t->tx_pending)
+	s->res = res;
+	s->is_finished = true;
+	if (!s->is_sending)
 		end(s);
 }
 
@@ -61,8 +62,8 @@ void iseri_finish(struct iseri_slot *s, int res)
 static void on_task_sent(struct rnic_wr *wr, int res)
 {
 	struct iseri_slot *s = container_of(wr, struct iseri_slot, wr);
-	s->task->tx_pending = 0;
-	if (s->task->is_finished)
+	s->is_sending = false;
+	if (s->is_finished)
 		end(s);
 }
 
@@ -168,9 +169,9 @@ static void on_unsent(struct defer *defer)
 {
 	struct dm_iseri *d = container_of(defer, struct dm_iseri, unsent_defer);
 	for (unsigned i = 0; i < ISERI_SLOTS; i++) {
-		struct dmi_task *t = d->slots[i].task;
-		if (t && t->is_finished && t->res == -ENOMEM)
-			end(&d->slots[i]);
+		struct iseri_slot *s = &d->slots[i];
+		if (s->task && s->is_finished && s->res == -ENOMEM)
+			end(s);
 	}
 }
 
@@ -180,8 +181,8 @@ static void end_unsent(struct iseri_slot *s)
 {
 	s->d->dm.sns.cmd_sn--;
 	iseri_conceal(s);
-	s->task->is_finished = true;
-	s->task->res = -ENOMEM;
+	s->is_finished = true;
+	s->res = -ENOMEM;
 	worker_defer(s->d->worker, &s->d->unsent_defer, on_unsent);
 }
 
@@ -209,7 +210,7 @@ void iseri_command(struct dmi *dm, struct dmi_task *t)
 	iser_hdr_put(s->sge[0].addr, NULL, NULL);
 	int r = prepare(s, &immediate, &e);
 	if (!r)
-		t->tx_pending = post(s, immediate, on_task_sent);
+		s->is_sending = post(s, immediate, on_task_sent);
 	else if (r == -ENOMEM)
 		end_unsent(s);
 	else
@@ -279,9 +280,9 @@ void iseri_tx_close(struct dm_iseri *d)
 		struct iseri_slot *s = &d->slots[i];
 		if (!s->task)
 			continue;
-		s->task->tx_pending = 0;
+		s->is_sending = false;
 		s->is_exposed = false; // the close has ended it
-		iseri_finish(s, s->task->is_finished ? s->task->res : -EPIPE);
+		iseri_finish(s, s->is_finished ? s->res : -EPIPE);
 	}
 }
 

@@ -55,7 +55,8 @@ struct rig {
 
 	// The target's script, called with each PDU; without commands once, with none.
 	script_fn *script;
-	const uint8_t *hdr; // iSER: the header of the present message
+	void (*on_done)(struct rig *r); // the first command has ended; may call the mover
+	const uint8_t *hdr;		// iSER: the header of the present message
 	uint32_t pdus, stat_sn, max_cmd_sn;
 	int step;
 	uint8_t out[65536]; // data-out put together by the script
@@ -121,7 +122,14 @@ static inline void rig_heard(struct rig *r, const uint8_t *bhs, const uint8_t *d
 static inline void up_done(struct dmi *dm, struct dmi_task *t, int res)
 {
 	struct rig *r = dm->role;
-	r->res[container_of(t, struct rig_task, dm) - r->tasks] = res;
+	struct rig_task *one = container_of(t, struct rig_task, dm);
+	r->res[one - r->tasks] = res;
+	assert_true(dm->task_size <= sizeof one->room);
+	memset(one->room, 0xa5, sizeof one->room); // the next command's
+	void (*on_done)(struct rig *r) = r->on_done;
+	r->on_done = NULL;
+	if (on_done)
+		on_done(r);
 	if (++r->done_count == r->task_count && r->ends_when_done && res != -EPIPE)
 		rig_end(r);
 }
