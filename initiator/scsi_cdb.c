@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "transport/wire/be.h"
+
 enum { NO_DATA, IN, OUT };
 
 static const struct row {
@@ -73,6 +75,24 @@ int scsi_cdb(uint8_t cdb[SCSI_CDB_LEN], enum scsi_op op, const struct scsi_args 
 const char *scsi_op_name(enum scsi_op op)
 {
 	return (unsigned)op < SCSI_OP_MAX ? rows[op].name : "unknown";
+}
+
+void scsi_cmd_init(struct scsi_cmd *c, uint16_t lun)
+{
+	memset(c, 0, sizeof *c);
+	// SAM-5 4.7.7.2, 4.7.7.3: method 00b below 256, flat space beyond.
+	put_be16(c->lun, lun < 256 ? lun : (uint16_t)(0x4000 | (lun & SCSI_LUN_MAX)));
+	c->attr = SCSI_ATTR_SIMPLE;
+}
+
+void scsi_cmd_data(struct scsi_cmd *c, void *data, uint32_t len, bool is_write)
+{
+	c->one = (struct sg){ .addr = data, .len = len };
+	c->sg = &c->one;
+	c->nsg = 1;
+	c->len = len;
+	c->is_write = is_write && len;
+	c->is_read = !is_write && len;
 }
 
 int scsi_cmd_set(struct scsi_cmd *c, uint16_t lun, enum scsi_op op, const struct scsi_args *args,

@@ -11,6 +11,16 @@
 
 struct scsi_watch;
 
+// What the session tells those who watch its logical units (scsi_watch.c).
+struct scsi_watcher {
+	void (*up)(struct scsi_session *s); // again: all units are checked
+	// c received a unit attention: true if its unit is checked now and c waits for that.
+	bool (*attention)(struct scsi_session *s, const struct scsi_cmd *c);
+	bool (*refuses)(struct scsi_session *s, const uint8_t lun[8]); // commands for lun
+	void (*end)(struct scsi_session *s);			       // checks end
+	void (*free)(struct scsi_session *s);
+};
+
 // What the session calls. Slots are required unless a default is given.
 struct scsi_protocol {
 	// How many commands may be sent now: 0 while the session is not up, is draining, or its
@@ -52,8 +62,9 @@ struct scsi_session {
 	struct list waiting, flying; // commands, both in the order of submission
 	unsigned sent_count;	     // those that the protocol has
 	struct defer pump_defer;
-	struct scsi_watch *watches; // NULL: none
-	unsigned holds;		    // checks in progress: only is_ahead commands are sent
+	const struct scsi_watcher *watcher; // does nothing until there are watches
+	struct scsi_watch *watches;	    // NULL: none
+	unsigned holds;			    // checks in progress: only is_ahead commands are sent
 	unsigned stale_count;
 };
 
@@ -79,6 +90,8 @@ void scsi_session_fail(struct scsi_session *s);
 // responded, the result is in c. -EPIPE: the connection is lost, scsi_session_lost() follows or was
 // called; else as in scsi_cmd.
 void scsi_cmd_ended(struct scsi_cmd *c, int res);
+// Ends the waiting commands of a logical unit.
+void scsi_session_fail_lun(struct scsi_session *s, const uint8_t lun[8], int res);
 // The window has opened. pump_later: at the end of the round.
 void scsi_session_pump(struct scsi_session *s);
 void scsi_session_pump_later(struct scsi_session *s);

@@ -6,31 +6,11 @@
 
 #include "initiator/scsi_cdb.h"
 #include "initiator/scsi_protocol.h"
-#include "initiator/scsi_watch.h"
-#include "transport/wire/be.h"
 
 #define NS_PER_SEC	   1000000000ull
 #define KEY_UNIT_ATTENTION 0x06
 #define ASC_RESET	   0x29 // power on, reset, I_T nexus loss
 #define TRIES_MAX	   8	// of one command, across connections
-
-void scsi_cmd_init(struct scsi_cmd *c, uint16_t lun)
-{
-	memset(c, 0, sizeof *c);
-	// SAM-5 4.7.7.2, 4.7.7.3: method 00b below 256, flat space beyond.
-	put_be16(c->lun, lun < 256 ? lun : (uint16_t)(0x4000 | (lun & SCSI_LUN_MAX)));
-	c->attr = SCSI_ATTR_SIMPLE;
-}
-
-void scsi_cmd_data(struct scsi_cmd *c, void *data, uint32_t len, bool is_write)
-{
-	c->one = (struct sg){ .addr = data, .len = len };
-	c->sg = &c->one;
-	c->nsg = 1;
-	c->len = len;
-	c->is_write = is_write && len;
-	c->is_read = !is_write && len;
-}
 
 static struct scsi_cmd *cmd_of(struct list *l)
 {
@@ -94,7 +74,7 @@ void scsi_cmd_ended(struct scsi_cmd *c, int res)
 	}
 	// A new nexus reports a unit attention to its first command. Its meaning for the data is
 	// handled by the watch of the unit.
-	bool is_watched = !res && !s->is_ended && watch_attention(s, c);
+	bool is_watched = !res && !s->is_ended && s->watcher->attention(s, c);
 	if (!res && !c->is_once && !c->is_timed_out && c->tries < TRIES_MAX && !s->is_ended &&
 	    (is_watched || is_reset(c))) {
 		again(s, c);
@@ -168,7 +148,7 @@ int scsi_cmd_submit(struct scsi_session *s, struct scsi_cmd *c)
 		return -ENOTCONN;
 	if (s->is_cancelled)
 		return -ECANCELED;
-	if (watch_refuses(s, c->lun))
+	if (s->watcher->refuses(s, c->lun))
 		return -ESTALE;
 	if (!is_valid(c))
 		return -EINVAL;
@@ -215,7 +195,7 @@ void scsi_session_enter_up(struct scsi_session *s)
 	s->is_up = s->was_up = true;
 	s->ops.up(s);
 	if (s->is_up && is_again)
-		watch_up(s);
+		s->watcher->up(s);
 	if (!s->is_up)
 		return;
 	list_for_each (it, &s->waiting)
@@ -229,7 +209,7 @@ void scsi_session_begin_end(struct scsi_session *s, const struct err *why)
 	s->is_ended = true;
 	s->end_why = *why;
 	s->end_res = why->code && why->code != -ESHUTDOWN ? -ENOTCONN : -ESHUTDOWN;
-	watch_end(s);
+	s->watcher->end(s);
 }
 
 void scsi_session_fail(struct scsi_session *s)
@@ -269,7 +249,7 @@ void scsi_session_fail_lun(struct scsi_session *s, const uint8_t lun[8], int res
 void scsi_session_cancel(struct scsi_session *s)
 {
 	s->is_cancelled = true;
-	watch_end(s);
+	s->watcher->end(s);
 	fail_waiting(s, NULL, -ECANCELED);
 }
 
@@ -314,6 +294,22 @@ static void no_async(struct scsi_session *s, const uint8_t *sense, size_t sense_
 {
 }
 
+static bool no_attention(struct scsi_session *s, const struct scsi_cmd *c)
+{
+	return false;
+}
+
+static bool no_refusal(struct scsi_session *s, const uint8_t lun[8])
+{
+	return false;
+}
+
+static const struct scsi_watcher no_watcher = { .up = no_event,
+						.attention = no_attention,
+						.refuses = no_refusal,
+						.end = no_event,
+						.free = no_event };
+
 static void no_freed(void *arg)
 {
 }
@@ -327,7 +323,9 @@ void scsi_session_init(struct scsi_session *s, struct worker *w,
 		       const struct scsi_protocol *protocol, const struct scsi_session_ops *ops,
 		       void *arg)
 {
-	*s = (struct scsi_session){ .worker = w, .protocol = *protocol, .arg = arg };
+	*s = (struct scsi_session){
+		.worker = w, .protocol = *protocol, .arg = arg, .watcher = &no_watcher
+	};
 	if (!s->protocol.idle)
 		s->protocol.idle = no_event;
 	if (!s->protocol.round_trips)
@@ -347,7 +345,7 @@ void scsi_session_init(struct scsi_session *s, struct worker *w,
 void scsi_session_done(struct scsi_session *s)
 {
 	worker_defer_cancel(&s->pump_defer);
-	watch_free(s);
+	s->watcher->free(s);
 }
 
 void scsi_session_logout(struct scsi_session *s)

@@ -9,7 +9,7 @@
 
 #include "initiator/identity.h"
 #include "initiator/scsi_cdb.h"
-#include "initiator/scsi_watch.h"
+#include "initiator/scsi_protocol.h"
 
 #define KEY_NOT_READY	    2
 #define KEY_ILLEGAL_REQUEST 5
@@ -224,7 +224,7 @@ static void on_done(struct scsi_cmd *c)
 
 // --- called by the session ---
 
-void watch_up(struct scsi_session *s)
+static void watch_up(struct scsi_session *s)
 {
 	for (struct scsi_watch *w = s->watches; w; w = w->next)
 		if (!w->is_stale)
@@ -239,7 +239,7 @@ static struct scsi_watch *find(struct scsi_session *s, const uint8_t lun[8])
 	return NULL;
 }
 
-bool watch_attention(struct scsi_session *s, const struct scsi_cmd *c)
+static bool watch_attention(struct scsi_session *s, const struct scsi_cmd *c)
 {
 	struct scsi_sense sense;
 	struct scsi_watch *w;
@@ -254,13 +254,13 @@ bool watch_attention(struct scsi_session *s, const struct scsi_cmd *c)
 	return true;
 }
 
-bool watch_refuses(struct scsi_session *s, const uint8_t lun[8])
+static bool watch_refuses(struct scsi_session *s, const uint8_t lun[8])
 {
 	struct scsi_watch *w = s->stale_count ? find(s, lun) : NULL;
 	return w && w->is_stale;
 }
 
-void watch_end(struct scsi_session *s)
+static void watch_end(struct scsi_session *s)
 {
 	for (struct scsi_watch *w = s->watches; w; w = w->next) {
 		timer_cancel(s->worker, &w->timer);
@@ -269,7 +269,7 @@ void watch_end(struct scsi_session *s)
 	}
 }
 
-void watch_free(struct scsi_session *s)
+static void watch_free(struct scsi_session *s)
 {
 	while (s->watches) {
 		struct scsi_watch *w = s->watches;
@@ -277,6 +277,12 @@ void watch_free(struct scsi_session *s)
 		free(w);
 	}
 }
+
+static const struct scsi_watcher watcher = { .up = watch_up,
+					     .attention = watch_attention,
+					     .refuses = watch_refuses,
+					     .end = watch_end,
+					     .free = watch_free };
 
 int scsi_watch(struct scsi_session *s, uint16_t lun, const struct scsi_watch_ops *ops, void *arg)
 {
@@ -297,6 +303,7 @@ int scsi_watch(struct scsi_session *s, uint16_t lun, const struct scsi_watch_ops
 	timer_init(&w->timer, on_timer);
 	w->next = s->watches;
 	s->watches = w;
+	s->watcher = &watcher;
 	look(w);
 	return 0;
 }

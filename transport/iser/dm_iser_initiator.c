@@ -13,29 +13,6 @@
 
 _Static_assert(RNIC_RX_SIZE > ISERI_HDR_LEN + ISER_DATA_MAX, "a buffer holds a PDU and a NUL");
 
-static void close_now(struct dm_iseri *d, const struct err *why)
-{
-	if (d->is_closing)
-		return;
-	d->is_closing = true;
-	rnic_close(d->qp, false, why);
-}
-
-// From a fresh stack: callers do not expect a send function to close the connection.
-static void on_fault(struct defer *defer)
-{
-	struct dm_iseri *d = container_of(defer, struct dm_iseri, fault_defer);
-	close_now(d, &d->fault);
-}
-
-void iseri_fault(struct dm_iseri *d, const struct err *e)
-{
-	if (d->is_closing || d->fault.code)
-		return;
-	d->fault = *e;
-	worker_defer(d->worker, &d->fault_defer, on_fault);
-}
-
 // --- called by the role ---
 
 static void iseri_full_feature(struct dmi *dm, const struct iscsi_params *params)
@@ -54,7 +31,7 @@ static void iseri_flush(struct dmi *dm)
 
 static void iseri_close(struct dmi *dm, const struct err *why)
 {
-	close_now(dm_iseri(dm), why);
+	iseri_close_now(dm_iseri(dm), why);
 }
 
 static void free_run(struct msg *m)
@@ -114,7 +91,7 @@ static void on_established(struct rnic_qp *qp, const uint8_t *private_data, uint
 	if (d->is_closing)
 		return;
 	if (open(d, &e) < 0)
-		close_now(d, &e);
+		iseri_close_now(d, &e);
 	else
 		d->connected(&d->dm);
 }

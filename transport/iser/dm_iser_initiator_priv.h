@@ -58,10 +58,10 @@ static inline struct dm_iseri *dm_iseri(struct dmi *dm)
 	return container_of(dm, struct dm_iseri, dm);
 }
 
-// dm_iser_initiator.c: closes at the end of the round, for the first reason given.
+// dm_iser_initiator_tx.c: sending, the end of tasks, faults.
+void iseri_close_now(struct dm_iseri *d, const struct err *why);
+// Closes at the end of the round, for the first reason given.
 void iseri_fault(struct dm_iseri *d, const struct err *e);
-
-// dm_iser_initiator_tx.c: sending, and the end of tasks.
 void iseri_command(struct dmi *dm, struct dmi_task *t);
 void iseri_send(struct dmi *dm, const uint8_t *bhs, const void *data, uint32_t len, bool is_login);
 void iseri_drop(struct dmi *dm, struct dmi_task *t);

@@ -15,6 +15,31 @@
 
 _Static_assert(ISERI_SLOTS <= 1 << DMI_SLOT_BITS, "slots fit into the lower bits of an ITT");
 
+// --- why the connection closes ---
+
+void iseri_close_now(struct dm_iseri *d, const struct err *why)
+{
+	if (d->is_closing)
+		return;
+	d->is_closing = true;
+	rnic_close(d->qp, false, why);
+}
+
+// From a fresh stack: callers do not expect a send function to close the connection.
+static void on_fault(struct defer *defer)
+{
+	struct dm_iseri *d = container_of(defer, struct dm_iseri, fault_defer);
+	iseri_close_now(d, &d->fault);
+}
+
+void iseri_fault(struct dm_iseri *d, const struct err *e)
+{
+	if (d->is_closing || d->fault.code)
+		return;
+	d->fault = *e;
+	worker_defer(d->worker, &d->fault_defer, on_fault);
+}
+
 // --- slots ---
 
 static struct iseri_slot *slot_take(struct dm_iseri *d, struct dmi_task *t)
