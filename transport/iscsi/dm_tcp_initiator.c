@@ -113,7 +113,8 @@ bool dm_tcpi_data_out(struct dm_tcpi *d, struct dmi_task *t, const uint8_t *lun,
 {
 	bool is_solicited = get_be32(ttt) != ISCSI_TAG_NONE;
 	for (uint32_t sn = 0; len; sn++) {
-		uint32_t n = len < d->params.max_send_data ? len : d->params.max_send_data;
+		uint32_t n =
+			len < d->conn.params.max_send_data ? len : d->conn.params.max_send_data;
 		struct pdu_tx *tx = task_tx(d, t, offset, n);
 		if (!tx)
 			return out_of_memory(d);
@@ -147,7 +148,7 @@ static void tcpi_command(struct dmi *dm, struct dmi_task *t)
 	struct dm_tcpi_task *tt = dm_tcpi_task(t);
 	static const uint8_t no_ttt[4] = { 0xff, 0xff, 0xff, 0xff };
 	struct dm_tcpi *d = dm_tcpi(dm);
-	const struct iscsi_params *p = &d->params;
+	const struct iscsi_params *p = &d->conn.params;
 	uint32_t immediate = 0, unsolicited;
 	slot_take(d, t);
 	if (t->is_write && p->immediate_data)
@@ -200,9 +201,7 @@ static void tcpi_drop(struct dmi *dm, struct dmi_task *t)
 
 static void tcpi_full_feature(struct dmi *dm, const struct iscsi_params *params)
 {
-	struct dm_tcpi *d = dm_tcpi(dm);
-	d->params = *params;
-	pdu_conn_full_feature(&d->conn, params);
+	pdu_conn_full_feature(&dm_tcpi(dm)->conn, params);
 }
 
 static void tcpi_flush(struct dmi *dm)
@@ -270,7 +269,6 @@ int dm_tcp_initiator_new(struct dmi **ret, struct worker *w, int fd, const struc
 		free(d);
 		return r;
 	}
-	iscsi_params_init(&d->params);
 	tcp_addr_format(stream_local(d->conn.stream), d->dm.local);
 	tcp_addr_format(stream_peer(d->conn.stream), d->dm.peer);
 	*ret = &d->dm;

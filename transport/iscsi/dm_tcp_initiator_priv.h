@@ -25,7 +25,6 @@ static inline struct dm_tcpi_task *dm_tcpi_task(const struct dmi_task *t)
 struct dm_tcpi {
 	struct dmi dm;
 	struct pdu_conn conn;
-	struct iscsi_params params;
 	struct dmi_task *tasks[DMI_TASKS_MAX]; // by slot, the lower bits of the ITT
 	uint16_t free_slots[DMI_TASKS_MAX];
 	unsigned free_count;

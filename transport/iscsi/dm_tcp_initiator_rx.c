@@ -137,12 +137,12 @@ static int r2t(struct dm_tcpi *d, const struct iscsi_pdu *pdu, const uint8_t *bh
 	if (offset != tt->out_done || (uint64_t)offset + len > t->len)
 		return err_set(e, -EPROTO, "R2T: %u bytes at offset %u, but %u of %u are requested",
 			       len, offset, tt->out_done, t->len);
-	if (len > d->params.max_burst)
+	if (len > d->conn.params.max_burst)
 		return err_set(e, -EPROTO, "R2T: %u bytes exceed MaxBurstLength %u", len,
-			       d->params.max_burst);
-	if (tt->r2t_count >= d->params.max_outstanding_r2t)
+			       d->conn.params.max_burst);
+	if (tt->r2t_count >= d->conn.params.max_outstanding_r2t)
 		return err_set(e, -EPROTO, "R2T: more than %u outstanding (MaxOutstandingR2T)",
-			       d->params.max_outstanding_r2t);
+			       d->conn.params.max_outstanding_r2t);
 	tt->r2t_sn++;
 	tt->r2t_count++;
 	tt->out_done += len;

@@ -7,7 +7,8 @@
 #include "transport/iscsi/dm_tcp_target.h"
 #include "transport/wire/be.h"
 
-void dm_tcp_forget(struct dm_tcp *d, struct dm_task *t)
+// Its memory receives no more bytes.
+static void forget(struct dm_tcp *d, struct dm_task *t)
 {
 	struct dm_out *out = dm_out(t);
 	pdu_conn_discard(&d->conn, t);
@@ -35,7 +36,7 @@ void dm_tcp_sink(struct dm_tcp *d, struct dm_task *t, uint32_t offset, uint32_t 
 	} else {
 		// The device server has no buffer for it yet (the task waits for its turn or for
 		// memory): later commands must not be held up.
-		if (!dm_park(&d->owed, t, &d->params)) {
+		if (!dm_park(&d->owed, t, &d->conn.params)) {
 			out->error = -ENOBUFS;
 			return;
 		}
@@ -51,7 +52,7 @@ void dm_tcp_take(struct dm_tcp *d, struct dm_task *t, const struct iscsi_pdu *pd
 {
 	struct dm_out *out = dm_out(t);
 	out->owed_ns = out->progress_ns = worker_now(d->conn.worker);
-	if (!dm_unasked_agreed(&d->params, t, pdu->data_len))
+	if (!dm_unasked_agreed(&d->conn.params, t, pdu->data_len))
 		out->error = -EPROTO;
 	if (t->expected_out > pdu->data_len || !t->is_final)
 		dm_owed_add(&d->owed, t);
@@ -75,7 +76,7 @@ static int out_check(const struct dm_tcp *d, const struct dm_task *t,
 	if (!out_is_solicited(h)) {
 		if (!out->owes_data)
 			return -EPROTO;
-		return dm_unasked_check(&d->params, t, h, len);
+		return dm_unasked_check(&d->conn.params, t, h, len);
 	}
 	const struct dm_r2t *r = &tt->r2t[0];
 	if (!tt->r2t_count || get_be32(h->ttt) != r->ttt)
@@ -85,68 +86,7 @@ static int out_check(const struct dm_tcp *d, const struct dm_task *t,
 	return (h->flags & ISCSI_F) && len != r->len - r->received ? -EMSGSIZE : 0;
 }
 
-void dm_tcp_data_out(struct dm_tcp *d, const struct iscsi_pdu *pdu, const uint8_t *bhs,
-		     struct pdu_sink *sink)
-{
-	const struct iscsi_data_out *h = (const void *)bhs;
-	uint32_t itt;
-	memcpy(&itt, h->itt, sizeof itt);
-	struct dm_task *t = dm_owed_find(&d->owed, itt);
-	struct dm_out *out = dm_out(t);
-	d->rx_task = t;
-	d->is_rx_solicited = out_is_solicited(h);
-	if (!t)
-		return; // probably aborted, with data still in transit
-	out->progress_ns = worker_now(d->conn.worker);
-	if (!out->error)
-		out->error = out_check(d, t, h, pdu->data_len);
-	if (pdu->data_len)
-		dm_tcp_sink(d, t, get_be32(h->buffer_offset), pdu->data_len, sink);
-	else
-		dm_tcp_data_received(d, pdu, bhs, 0);
-}
-
-// --- after a segment ---
-
-static void r2t_pop(struct dm_task *t)
-{
-	struct dm_tcp_task *tt = dm_tcp_task(t);
-	if (!tt->r2t_count)
-		return;
-	tt->r2t_count--;
-	memmove(tt->r2t, tt->r2t + 1, tt->r2t_count * sizeof tt->r2t[0]);
-}
-
-void dm_tcp_data_received(struct dm_tcp *d, const struct iscsi_pdu *pdu, const uint8_t *bhs,
-			  int res)
-{
-	struct dm_task *t = d->rx_task;
-	struct dm_out *out = dm_out(t);
-	struct dm_tcp_task *tt = dm_tcp_task(t);
-	d->rx_task = NULL;
-	if (!t)
-		return;
-	bool is_out = pdu->opcode == ISCSI_OP_DATA_OUT;
-	bool is_last = is_out ? (bhs[1] & ISCSI_F) != 0 : t->is_final;
-	if (res && !out->error)
-		out->error = res;
-	if (!out->error) {
-		out->received += pdu->data_len;
-		if (d->is_rx_solicited) {
-			tt->r2t[0].received += pdu->data_len;
-			tt->r2t[0].data_sn++;
-		} else if (is_out) {
-			out->data_sn++;
-		}
-	}
-	if (is_last && d->is_rx_solicited) {
-		r2t_pop(t);
-	} else if (is_last) {
-		out->owes_data = false;
-		out->requested = out->received;
-	}
-	dm_tcp_progress(d, t);
-}
+// --- the next step ---
 
 static void r2t_send(struct dm_tcp *d, struct dm_task *t)
 {
@@ -160,7 +100,7 @@ static void r2t_send(struct dm_tcp *d, struct dm_task *t)
 	struct dm_r2t *r = &tt->r2t[tt->r2t_count++];
 	uint32_t len = out->want - out->requested;
 	*r = (struct dm_r2t){ .ttt = d->next_ttt++, .offset = out->requested };
-	r->len = len < d->params.max_burst ? len : d->params.max_burst;
+	r->len = len < d->conn.params.max_burst ? len : d->conn.params.max_burst;
 	if (d->next_ttt == ISCSI_TAG_NONE)
 		d->next_ttt = 0;
 	out->requested += r->len;
@@ -199,7 +139,13 @@ static void unpark(struct dm_tcp *d, struct dm_task *t)
 	}
 }
 
-void dm_tcp_progress(struct dm_tcp *d, struct dm_task *t)
+static void send_result(struct dm_tcp *d, struct dm_task *t, struct dm_result *r)
+{
+	forget(d, t);
+	dm_tcp_send_result(d, t, r);
+}
+
+static void progress(struct dm_tcp *d, struct dm_task *t)
 {
 	struct dm_out *out = dm_out(t);
 	struct dm_tcp_task *tt = dm_tcp_task(t);
@@ -214,7 +160,7 @@ void dm_tcp_progress(struct dm_tcp *d, struct dm_task *t)
 	if (t->is_finished) {
 		struct dm_result *r = out->result;
 		t->is_finished = false;
-		dm_tcp_send_result(d, t, r);
+		send_result(d, t, r);
 		return;
 	}
 	if (!out->wants_data)
@@ -224,11 +170,76 @@ void dm_tcp_progress(struct dm_tcp *d, struct dm_task *t)
 		data_done(d, t);
 		return;
 	}
-	uint32_t most = d->params.max_outstanding_r2t;
+	uint32_t most = d->conn.params.max_outstanding_r2t;
 	most = most < DM_R2T_MAX ? most : DM_R2T_MAX;
 	while (!out->error && tt->r2t_count < most && out->requested < out->want)
 		r2t_send(d, t);
 }
+
+// --- segments ---
+
+static void r2t_pop(struct dm_task *t)
+{
+	struct dm_tcp_task *tt = dm_tcp_task(t);
+	if (!tt->r2t_count)
+		return;
+	tt->r2t_count--;
+	memmove(tt->r2t, tt->r2t + 1, tt->r2t_count * sizeof tt->r2t[0]);
+}
+
+void dm_tcp_data_received(struct dm_tcp *d, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+			  int res)
+{
+	struct dm_task *t = d->rx_task;
+	struct dm_out *out = dm_out(t);
+	struct dm_tcp_task *tt = dm_tcp_task(t);
+	d->rx_task = NULL;
+	if (!t)
+		return;
+	bool is_out = pdu->opcode == ISCSI_OP_DATA_OUT;
+	bool is_last = is_out ? (bhs[1] & ISCSI_F) != 0 : t->is_final;
+	if (res && !out->error)
+		out->error = res;
+	if (!out->error) {
+		out->received += pdu->data_len;
+		if (d->is_rx_solicited) {
+			tt->r2t[0].received += pdu->data_len;
+			tt->r2t[0].data_sn++;
+		} else if (is_out) {
+			out->data_sn++;
+		}
+	}
+	if (is_last && d->is_rx_solicited) {
+		r2t_pop(t);
+	} else if (is_last) {
+		out->owes_data = false;
+		out->requested = out->received;
+	}
+	progress(d, t);
+}
+
+void dm_tcp_data_out(struct dm_tcp *d, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		     struct pdu_sink *sink)
+{
+	const struct iscsi_data_out *h = (const void *)bhs;
+	uint32_t itt;
+	memcpy(&itt, h->itt, sizeof itt);
+	struct dm_task *t = dm_owed_find(&d->owed, itt);
+	struct dm_out *out = dm_out(t);
+	d->rx_task = t;
+	d->is_rx_solicited = out_is_solicited(h);
+	if (!t)
+		return; // probably aborted, with data still in transit
+	out->progress_ns = worker_now(d->conn.worker);
+	if (!out->error)
+		out->error = out_check(d, t, h, pdu->data_len);
+	if (pdu->data_len)
+		dm_tcp_sink(d, t, get_be32(h->buffer_offset), pdu->data_len, sink);
+	else
+		dm_tcp_data_received(d, pdu, bhs, 0);
+}
+
+// --- called by the role ---
 
 void dm_tcp_get_data(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t nsg, uint32_t len)
 {
@@ -249,7 +260,25 @@ void dm_tcp_get_data(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t n
 		data_done(d, t);
 		return;
 	}
-	dm_tcp_progress(d, t);
+	progress(d, t);
+}
+
+void dm_tcp_put_data(struct dm *dm, struct dm_task *t, struct dm_result *r)
+{
+	struct dm_out *out = dm_out(t);
+	struct dm_tcp *d = dm_tcp(dm);
+	if (!r) {
+		t->is_finished = false;
+		send_result(d, t, NULL);
+		return;
+	}
+	if (out->owes_data && !d->conn.is_closed) {
+		pdu_conn_discard(&d->conn, t);
+		t->is_finished = true;
+		out->result = r;
+		return;
+	}
+	send_result(d, t, r);
 }
 
 static bool is_owed(const struct dm_task *t)

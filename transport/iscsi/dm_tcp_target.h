@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Private to the target's TCP mover: its connection, shared by its two files.
+// Private to the target's TCP mover: its connection, shared by its files.
 #pragma once
 
 #include "transport/iscsi/dm_task.h"
@@ -29,7 +29,6 @@ static inline struct dm_tcp_task *dm_tcp_task(const struct dm_task *t)
 struct dm_tcp {
 	struct dm dm;
 	struct pdu_conn conn;
-	struct iscsi_params params;
 	struct dm_owed owed;
 	// The task whose data segment is being received; NULL again if it ends meanwhile.
 	struct dm_task *rx_task;
@@ -57,13 +56,16 @@ void dm_tcp_data_out(struct dm_tcp *d, const struct iscsi_pdu *pdu, const uint8_
 // The segment announced by one of the two above has arrived.
 void dm_tcp_data_received(struct dm_tcp *d, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 			  int res);
-// Takes the next step of t: R2Ts, completion of get_data, a deferred status.
-void dm_tcp_progress(struct dm_tcp *d, struct dm_task *t);
 void dm_tcp_get_data(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t nsg, uint32_t len);
-// Forgets t: its memory receives no more bytes.
-void dm_tcp_forget(struct dm_tcp *d, struct dm_task *t);
+void dm_tcp_put_data(struct dm *dm, struct dm_task *t, struct dm_result *r);
 uint64_t dm_tcp_oldest_owed(struct dm *dm);
 uint64_t dm_tcp_owed_since(const struct dm_tcp *d);
 
-// dm_tcp_target.c: sending.
+// dm_tcp_tx.c: sending.
+
+// Sends data-in and status of t, which receives nothing more; NULL: neither. up->released follows.
 void dm_tcp_send_result(struct dm_tcp *d, struct dm_task *t, struct dm_result *r);
+void dm_tcp_send(struct dm *dm, const uint8_t *bhs, const void *data, uint32_t len, unsigned flags);
+void dm_tcp_send_reject(struct dm_tcp *d, uint8_t reason, const uint8_t *bad);
+// Stops receiving while the peer does not read its answers, or the role has paused it.
+void dm_tcp_tx_flow(struct dm_tcp *d);
