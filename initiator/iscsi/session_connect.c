@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "initiator/iscsi/session_priv.h"
-#include "transport/iscsi/dm_tcp_initiator.h"
-#include "transport/iser/dm_iser_initiator.h"
+#include "transport/iscsi/dmi_tcp.h"
+#include "transport/iser/dmi_iser.h"
 
 static const struct tcp_addr *portal(const struct ini_session *s)
 {

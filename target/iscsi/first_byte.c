@@ -12,7 +12,7 @@
 #include "core/counter.h"
 #include "target/iscsi/conn.h"
 #include "target/iscsi/portal.h"
-#include "transport/iser/dm_iser_target.h"
+#include "transport/iser/dm_iser.h"
 #include "transport/rdma/iwarp/iwarp.h"
 #include "transport/wire/iwarp.h"
 

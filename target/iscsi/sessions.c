@@ -16,7 +16,7 @@
 #include "target/iscsi/portal.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
-#include "transport/iser/dm_iser_target.h"
+#include "transport/iser/dm_iser.h"
 
 // Both structs consist of words, which are summed.
 void traffic_add(struct session_traffic *sum, const struct session_traffic *more)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The interface between the iSCSI target and the mover of its PDUs and data (RFC 5047 4, 6):
-// TCP (dm_tcp_target.c) or RDMA. The role knows commands, windows and sessions; the mover
+// TCP (dm_tcp.c) or RDMA. The role knows commands, windows and sessions; the mover
 // knows how a Get_Data becomes R2Ts and Data-Outs, or RDMA Reads, and a Put_Data becomes
 // Data-Ins, or RDMA Writes.
 //

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "transport/iscsi/dm_tcp_target.h"
+#include "transport/iscsi/dm_tcp_priv.h"
 #include "transport/wire/be.h"
 
 // Its memory receives no more bytes.

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transport/iscsi/dm_tcp_target.h"
+#include "transport/iscsi/dm_tcp_priv.h"
 #include "transport/iscsi/peer_memory.h"
 #include "transport/wire/be.h"
 

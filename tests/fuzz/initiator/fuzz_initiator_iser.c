@@ -6,7 +6,7 @@
 // its bytes.
 #include "session_rig.h"
 
-#include "transport/iser/dm_iser_initiator.h"
+#include "transport/iser/dmi_iser.h"
 
 enum { READ = 1000, WRITE = 20000, SHORT_WRITE = 512, POSTED = 512 };
 enum { RX_INVALIDATED = 1, RX_OWN_STAG = 2, RX_SENDS_DONE = 4, RX_CLOSED = 8 };

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "transport/iscsi/dm_tcp_initiator.h"
+#include "transport/iscsi/dmi_tcp.h"
 
 enum { READ = 1000, WRITE = 3000 };
 

@@ -13,7 +13,7 @@
 
 #include "transport/iscsi/dm_task.h"
 #include "transport/iscsi/dm_up.h"
-#include "transport/iser/dm_iser_target.h"
+#include "transport/iser/dm_iser.h"
 #include "transport/iser/fake_rnic.h"
 #include "transport/iser/iser.h"
 #include "transport/wire/be.h"

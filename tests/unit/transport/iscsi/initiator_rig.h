@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A mover of the initiator in a test: the role above it, and a scripted target behind whatever
-// carries its PDUs, which dm_tcp_initiator_rig.h and transport/iser/dm_iser_initiator_rig.h have.
+// carries its PDUs, which dmi_tcp_rig.h and transport/iser/dmi_iser_rig.h have.
 // On a control worker, which the test's thread runs.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A role above a mover of the target in a test: the command's tag selects its action, and calls of
-// the mover are counted. Below is a carrier, which transport/iscsi/dm_tcp_target_rig.h and
-// transport/iser/dm_iser_target_rig.h have.
+// the mover are counted. Below is a carrier, which transport/iscsi/dm_tcp_rig.h and
+// transport/iser/dm_iser_rig.h have.
 #pragma once
 
 #include "transport/iscsi/wire_util.h"

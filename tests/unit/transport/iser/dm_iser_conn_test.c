@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The target's iSER mover as a connection: accept, login, control PDUs and their limits, what is
 // malformed, the close. RFC 7145 5, 8, 9.
-#include "transport/iser/dm_iser_target_rig.h"
+#include "transport/iser/dm_iser_rig.h"
 
 static void private_data_answers_what_the_peer_takes(void **state)
 {

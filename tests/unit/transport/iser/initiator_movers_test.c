@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What holds for every mover of the initiator, whatever carries its PDUs: each test runs over each.
-#include "transport/iscsi/dm_tcp_initiator_rig.h"
-#include "transport/iser/dm_iser_initiator_rig.h"
+#include "transport/iscsi/dmi_tcp_rig.h"
+#include "transport/iser/dmi_iser_rig.h"
 
 static struct rig r; // large
 

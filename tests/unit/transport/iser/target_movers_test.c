@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What holds for every mover of the target, whatever carries its PDUs: each test runs over each.
-#include "transport/iscsi/dm_tcp_target_rig.h"
-#include "transport/iser/dm_iser_target_rig.h"
+#include "transport/iscsi/dm_tcp_rig.h"
+#include "transport/iser/dm_iser_rig.h"
 
 #include "transport/iscsi/target_says.h"
 

@@ -2,7 +2,7 @@
 // The initiator's iSER mover with well-behaved targets: what it advertises and when it stops,
 // immediate data, ends of commands and of connections. What holds for every mover is in
 // initiator_movers_test.c.
-#include "transport/iser/dm_iser_initiator_rig.h"
+#include "transport/iser/dmi_iser_rig.h"
 
 static struct rig r; // large
 

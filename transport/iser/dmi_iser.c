@@ -2,14 +2,14 @@
 // The initiator's iSER mover: the life of a connection, on the worker that owns it, from connect
 // to close. Login PDUs are messages of the same connection. RFC 7145 5.1, 10; private data and
 // receive buffer sizes are those of Linux.
-#include "transport/iser/dm_iser_initiator.h"
+#include "transport/iser/dmi_iser.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "transport/iser/dm_iser_initiator_priv.h"
+#include "transport/iser/dmi_iser_priv.h"
 
 _Static_assert(RNIC_RX_SIZE > ISERI_HDR_LEN + ISER_DATA_MAX, "a buffer holds a PDU and a NUL");
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transport/iser/dm_iser_target_priv.h"
+#include "transport/iser/dm_iser_priv.h"
 #include "transport/wire/be.h"
 
 // --- receive buffers ---

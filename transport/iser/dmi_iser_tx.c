@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "transport/iscsi/dmi_request.h"
-#include "transport/iser/dm_iser_initiator_priv.h"
+#include "transport/iser/dmi_iser_priv.h"
 #include "transport/wire/be.h"
 
 _Static_assert(ISERI_SLOTS <= 1 << DMI_SLOT_BITS, "slots fit into the lower bits of an ITT");

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "transport/iscsi/dm_tcp_target.h"
+#include "transport/iscsi/dm_tcp_priv.h"
 #include "transport/iscsi/peer_memory.h"
 #include "transport/wire/be.h"
 

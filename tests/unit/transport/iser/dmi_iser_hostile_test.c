@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The initiator's iSER mover against targets that say what fits no command in flight; what can be
 // said over any transport is in initiator_movers_test.c.
-#include "transport/iser/dm_iser_initiator_rig.h"
+#include "transport/iser/dmi_iser_rig.h"
 
 static struct rig r; // large
 static const uint8_t *hostile_cmd;

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "transport/iscsi/dmi_answer.h"
-#include "transport/iser/dm_iser_initiator_priv.h"
+#include "transport/iser/dmi_iser_priv.h"
 #include "transport/wire/be.h"
 
 // --- status ---

@@ -4,7 +4,7 @@
 
 #include "transport/iscsi/initiator_rig.h"
 
-#include "transport/iser/dm_iser_initiator.h"
+#include "transport/iser/dmi_iser.h"
 #include "transport/iser/fake_device.h"
 #include "transport/iser/iser.h"
 

@@ -2,7 +2,7 @@
 // The initiator's TCP mover: data both ways, status, digests. What holds for every mover is in
 // transport/iser/initiator_movers_test.c.
 #include "transport/iscsi/digest.h"
-#include "transport/iscsi/dm_tcp_initiator_rig.h"
+#include "transport/iscsi/dmi_tcp_rig.h"
 
 static struct rig r; // large
 

@@ -2,14 +2,14 @@
 // The initiator's TCP mover, sending side, on the worker that owns the connection: commands
 // with their immediate and unsolicited data, Data-Outs, control PDUs; the life of a task.
 // RFC 7143 4.2.5.2, 11.3, 11.7.1. Data is sent directly from the caller's memory.
-#include "transport/iscsi/dm_tcp_initiator.h"
+#include "transport/iscsi/dmi_tcp.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "transport/iscsi/dm_tcp_initiator_priv.h"
+#include "transport/iscsi/dmi_tcp_priv.h"
 #include "transport/iscsi/dmi_request.h"
 #include "transport/wire/be.h"
 

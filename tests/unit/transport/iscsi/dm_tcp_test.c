@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The target's TCP mover: solicited data, Data-In and status, aborts in the middle of a segment,
 // the close. What holds for every mover is in transport/iser/target_movers_test.c.
-#include "transport/iscsi/dm_tcp_target_rig.h"
+#include "transport/iscsi/dm_tcp_rig.h"
 #include "transport/iscsi/target_says.h"
 
 static int setup(void **state)

@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 
-#include "transport/iscsi/dm_tcp_initiator.h"
+#include "transport/iscsi/dmi_tcp.h"
 
 enum { IN_MAX = 4 << 20 };
 

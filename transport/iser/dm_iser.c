@@ -4,7 +4,7 @@
 //
 // Sends use slots of a registered pool buffer, 16 in 4 KiB, allocated on demand, and freed beyond
 // what the command window needs; login and discovery responses may use a buffer of their own.
-#include "transport/iser/dm_iser_target.h"
+#include "transport/iser/dm_iser.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transport/iser/dm_iser_target_priv.h"
+#include "transport/iser/dm_iser_priv.h"
 #include "transport/wire/be.h"
 
 void iser_fail(struct dm_iser *d, int code, const char *fmt, ...)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transport/iser/dm_iser_initiator_priv.h"
+#include "transport/iser/dmi_iser_priv.h"
 
 static unsigned access_of(const struct dmi_task *t)
 {

@@ -2,7 +2,7 @@
 // Private to the initiator's TCP mover: its connection, shared by its two files.
 #pragma once
 
-#include "transport/iscsi/dm_tcp_initiator.h"
+#include "transport/iscsi/dmi_tcp.h"
 #include "transport/iscsi/pdu_conn.h"
 
 // The room of a task.
@@ -43,7 +43,7 @@ static inline struct dm_tcpi *dm_tcpi(struct dmi *dm)
 	return container_of(dm, struct dm_tcpi, dm);
 }
 
-// dm_tcp_initiator.c: sending, and the end of tasks.
+// dmi_tcp.c: sending, and the end of tasks.
 
 // Sends len bytes of t's data-out from offset as Data-Outs with the given TTT (wire order).
 // sent counts them. False: no memory, the connection will close.
@@ -52,5 +52,5 @@ bool dm_tcpi_data_out(struct dm_tcpi *d, struct dmi_task *t, const uint8_t *lun,
 // Removes t from the table; up->done follows as soon as no queued PDU refers to it.
 void dm_tcpi_finish(struct dm_tcpi *d, struct dmi_task *t, int res);
 
-// dm_tcp_initiator_rx.c: receiving.
+// dmi_tcp_rx.c: receiving.
 extern const struct pdu_conn_ops dm_tcpi_conn_ops;

@@ -130,7 +130,7 @@ static inline struct dm_iser *dm_iser(struct dm *dm)
 	return container_of(dm, struct dm_iser, dm);
 }
 
-// dm_iser_target.c: the connection, and sending. ---------------------------------------------
+// dm_iser.c: the connection, and sending. ---------------------------------------------
 
 // Closes for our own reason.
 void iser_fail(struct dm_iser *d, int code, const char *fmt, ...)
@@ -147,7 +147,7 @@ void iser_reject(struct dm_iser *d, uint8_t reason, const uint8_t *bad);
 // Task management responses that waited for draining tasks.
 void iser_send_held(struct dm_iser *d);
 
-// dm_iser_target_rx.c: messages, and data-out until it is fetched. -----------------------------
+// dm_iser_rx.c: messages, and data-out until it is fetched. -----------------------------
 
 void iser_received(struct dm_iser *d, struct rnic_rx *rx);
 void iser_get_data(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t nsg, uint32_t len);
@@ -161,7 +161,7 @@ uint64_t iser_oldest_owed(struct dm *dm);
 uint64_t iser_owed_since(const struct dm_iser *d);
 uint64_t iser_tx_since(const struct dm_iser *d);
 
-// dm_iser_target_rdma.c: RDMA Writes and Reads, and how a command ends. -------------------------
+// dm_iser_rdma.c: RDMA Writes and Reads, and how a command ends. -------------------------
 
 void iser_put_data(struct dm *dm, struct dm_task *t, struct dm_result *r);
 // Data-in and status; NULL: neither.

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "transport/iscsi/dm_tcp_initiator_priv.h"
+#include "transport/iscsi/dmi_tcp_priv.h"
 #include "transport/iscsi/dmi_answer.h"
 #include "transport/iscsi/dmi_request.h"
 #include "transport/wire/be.h"

@@ -2,7 +2,7 @@
 // Private to the initiator's iSER mover: its connection, shared by its files.
 #pragma once
 
-#include "transport/iser/dm_iser_initiator.h"
+#include "transport/iser/dmi_iser.h"
 #include "transport/iser/iser.h"
 
 enum {
@@ -58,7 +58,7 @@ static inline struct dm_iseri *dm_iseri(struct dmi *dm)
 	return container_of(dm, struct dm_iseri, dm);
 }
 
-// dm_iser_initiator_tx.c: sending, the end of tasks, faults.
+// dmi_iser_tx.c: sending, the end of tasks, faults.
 void iseri_close_now(struct dm_iseri *d, const struct err *why);
 // Closes at the end of the round, for the first reason given.
 void iseri_fault(struct dm_iseri *d, const struct err *e);
@@ -74,9 +74,9 @@ struct iseri_slot *iseri_find(struct dm_iseri *d, uint32_t itt);
 // The slot's task has ended; up->done follows as soon as no posted request refers to it.
 void iseri_finish(struct iseri_slot *s, int res);
 
-// dm_iser_initiator_mem.c: a command's memory and the peer. expose: as rnic_expose().
+// dmi_iser_mem.c: a command's memory and the peer. expose: as rnic_expose().
 int iseri_expose(struct iseri_slot *s, struct err *e);
 void iseri_conceal(struct iseri_slot *s); // no-op if nothing is exposed
 
-// dm_iser_initiator_rx.c: receiving.
+// dmi_iser_rx.c: receiving.
 void iseri_received(struct rnic_qp *qp, struct rnic_rx *rx);

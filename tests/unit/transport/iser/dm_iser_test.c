@@ -2,7 +2,7 @@
 // The target's iSER mover moves data: RDMA Writes and the response behind them, immediate and
 // unsolicited data, RDMA Reads, aborts in their middle. What holds for every mover is in
 // target_movers_test.c. RFC 7145 7.3.
-#include "transport/iser/dm_iser_target_rig.h"
+#include "transport/iser/dm_iser_rig.h"
 
 // --- reads ---
 

@@ -2,7 +2,7 @@
 // The initiator's TCP mover against every way in which a hostile target may try to leave a
 // command's memory by Data-Ins and R2Ts; what can be said over any transport is in
 // transport/iser/initiator_movers_test.c.
-#include "transport/iscsi/dm_tcp_initiator_rig.h"
+#include "transport/iscsi/dmi_tcp_rig.h"
 
 // --- hostile targets: each script sends something that must end the connection ---
 

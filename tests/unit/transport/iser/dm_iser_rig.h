@@ -6,7 +6,7 @@
 #include "transport/iscsi/target_role.h"
 
 #include "core/counter.h"
-#include "transport/iser/dm_iser_target.h"
+#include "transport/iser/dm_iser.h"
 #include "transport/iser/fake_rnic.h"
 #include "transport/iser/iser.h"
 
