@@ -73,7 +73,7 @@ static void on_connected(struct stream *stream)
 	int fd = stream_detach_fd(stream);
 	stream_free(stream);
 	s->stream = NULL;
-	if (dm_tcp_initiator_new(&s->dm, s->worker, fd, &session_dmi_up, s, &e) < 0)
+	if (dmi_tcp_new(&s->dm, s->worker, fd, &session_dmi_up, s, &e) < 0)
 		session_lost(s, &e, true);
 	else
 		login_begin(s);
@@ -114,13 +114,13 @@ static void on_iser_connected(struct dmi *dm)
 
 static int connect_rdma(struct ini_session *s, uint64_t timeout_usec, struct err *e)
 {
-	const struct dm_iseri_options o = {
+	const struct dmi_iser_options o = {
 		.provider = s->config.providers[s->provider_at],
 		.peer = *portal(s),
 		.timeout_usec = timeout_usec,
 		.connected = on_iser_connected,
 	};
-	return dm_iser_initiator_connect(&s->dm, s->worker, &o, &session_dmi_up, s, e);
+	return dmi_iser_connect(&s->dm, s->worker, &o, &session_dmi_up, s, e);
 }
 
 void session_connect(struct ini_session *s)

@@ -174,7 +174,7 @@ static int begin_iser(struct conn *c, struct rnic_request *q, struct dm **ret, s
 	const struct rnic_qp_options wanted = { .tos = (uint8_t)attr.tos,
 						.pkey = (uint16_t)attr.pkey };
 	iscsi_view_put(v);
-	return dm_iser_target_new(ret, q, &wanted, &conn_dm_up, c, e);
+	return dm_iser_new(ret, q, &wanted, &conn_dm_up, c, e);
 }
 
 // --- iWARP ---
@@ -249,7 +249,7 @@ static int begin_iwarp(struct conn *c, int fd, struct err *e)
 static int begin_tcp(struct conn *c, int fd, struct err *e)
 {
 	struct dm *dm;
-	int r = dm_tcp_target_new(&dm, c->worker, fd, &conn_dm_up, c, e);
+	int r = dm_tcp_new(&dm, c->worker, fd, &conn_dm_up, c, e);
 	if (!r)
 		set_mover(c, dm);
 	return r;

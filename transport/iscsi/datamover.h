@@ -4,6 +4,9 @@
 // knows how a Get_Data becomes R2Ts and Data-Outs, or RDMA Reads, and a Put_Data becomes
 // Data-Ins, or RDMA Writes.
 //
+// Names: dm_ is the target's side of the border, dmi_ the initiator's; a mover's own names add its
+// carrier: dm_tcp_, dm_iser_, dmi_tcp_, dmi_iser_.
+//
 // Everything here runs on the worker that owns the connection; nothing blocks.
 #pragma once
 
@@ -162,5 +165,5 @@ struct dm {
 
 // A TCP mover over an accepted socket. Takes ownership of the descriptor, on failure too.
 struct worker;
-int dm_tcp_target_new(struct dm **ret, struct worker *w, int fd, const struct dm_up *up, void *role,
-		      struct err *e);
+int dm_tcp_new(struct dm **ret, struct worker *w, int fd, const struct dm_up *up, void *role,
+	       struct err *e);

@@ -2,6 +2,7 @@
 // The interface between the iSCSI initiator and the mover of its PDUs and data (RFC 5047 4, 6),
 // the counterpart of datamover.h: the role knows sessions, the command window and retries; the
 // mover knows how a command's memory becomes immediate data, Data-Outs and Data-Ins.
+// Names begin with dmi_: see datamover.h.
 //
 // The target is not trusted: a PDU that does not belong to a command in flight, or does
 // not fit into that command's memory, closes the connection.

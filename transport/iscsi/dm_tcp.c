@@ -183,8 +183,8 @@ static const struct pdu_conn_ops conn_ops = {
 	.closed = on_closed,
 };
 
-int dm_tcp_target_new(struct dm **ret, struct worker *w, int fd, const struct dm_up *up, void *role,
-		      struct err *e)
+int dm_tcp_new(struct dm **ret, struct worker *w, int fd, const struct dm_up *up, void *role,
+	       struct err *e)
 {
 	struct dm_tcp *d = calloc(1, sizeof *d);
 	if (!d) {

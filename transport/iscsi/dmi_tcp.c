@@ -16,22 +16,22 @@
 // Limit of queued responses for a target that does not read.
 #define CONTROL_MAX 256
 
-static struct dm_tcpi *conn_dm(struct pdu_conn *c)
+static struct dmi_tcp *conn_dm(struct pdu_conn *c)
 {
-	return container_of(c, struct dm_tcpi, conn);
+	return container_of(c, struct dmi_tcp, conn);
 }
 
 // --- tasks ---
 
-static void slot_take(struct dm_tcpi *d, struct dmi_task *t)
+static void slot_take(struct dmi_tcp *d, struct dmi_task *t)
 {
 	uint32_t slot = d->free_slots[--d->free_count];
 	dmi_task_begin(t, &d->dm.sns, &d->generation, slot);
-	*dm_tcpi_task(t) = (struct dm_tcpi_task){ 0 };
+	*dmi_tcp_task(t) = (struct dmi_tcp_task){ 0 };
 	d->tasks[slot] = t;
 }
 
-static void slot_put(struct dm_tcpi *d, struct dmi_task *t)
+static void slot_put(struct dmi_tcp *d, struct dmi_task *t)
 {
 	uint32_t slot = dmi_tag_slot(t->itt);
 	if (d->tasks[slot] != t)
@@ -40,9 +40,9 @@ static void slot_put(struct dm_tcpi *d, struct dmi_task *t)
 	d->free_slots[d->free_count++] = (uint16_t)slot;
 }
 
-void dm_tcpi_finish(struct dm_tcpi *d, struct dmi_task *t, int res)
+void dmi_tcp_finish(struct dmi_tcp *d, struct dmi_task *t, int res)
 {
-	struct dm_tcpi_task *tt = dm_tcpi_task(t);
+	struct dmi_tcp_task *tt = dmi_tcp_task(t);
 	slot_put(d, t);
 	if (d->rx_task == t) {
 		d->rx_task = NULL;
@@ -57,15 +57,15 @@ void dm_tcpi_finish(struct dm_tcpi *d, struct dmi_task *t, int res)
 static void on_task_sent(struct pdu_conn *c, void *owner, int res)
 {
 	struct dmi_task *t = owner;
-	struct dm_tcpi_task *tt = dm_tcpi_task(t);
-	struct dm_tcpi *d = conn_dm(c);
+	struct dmi_tcp_task *tt = dmi_tcp_task(t);
+	struct dmi_tcp *d = conn_dm(c);
 	if (!--tt->tx_pending && tt->is_finished)
 		d->dm.up->done(&d->dm, t, tt->res);
 }
 
 static void on_r2t_sent(struct pdu_conn *c, void *owner, int res)
 {
-	dm_tcpi_task(owner)->r2t_count--;
+	dmi_tcp_task(owner)->r2t_count--;
 	on_task_sent(c, owner, res);
 }
 
@@ -74,11 +74,11 @@ static void on_r2t_sent(struct pdu_conn *c, void *owner, int res)
 // From a fresh stack: callers do not expect a send function to close the connection.
 static void on_fault(struct defer *defer)
 {
-	struct dm_tcpi *d = container_of(defer, struct dm_tcpi, fault_defer);
+	struct dmi_tcp *d = container_of(defer, struct dmi_tcp, fault_defer);
 	pdu_conn_close(&d->conn, false, &d->fault);
 }
 
-static void fault(struct dm_tcpi *d, int code, const char *text)
+static void fault(struct dmi_tcp *d, int code, const char *text)
 {
 	if (d->conn.is_closed || d->fault.code)
 		return;
@@ -86,15 +86,15 @@ static void fault(struct dm_tcpi *d, int code, const char *text)
 	worker_defer(d->conn.worker, &d->fault_defer, on_fault);
 }
 
-static bool out_of_memory(struct dm_tcpi *d)
+static bool out_of_memory(struct dmi_tcp *d)
 {
 	fault(d, -ENOMEM, "out of memory for a PDU");
 	return false;
 }
 
-static struct pdu_tx *task_tx(struct dm_tcpi *d, struct dmi_task *t, uint32_t offset, uint32_t len)
+static struct pdu_tx *task_tx(struct dmi_tcp *d, struct dmi_task *t, uint32_t offset, uint32_t len)
 {
-	struct dm_tcpi_task *tt = dm_tcpi_task(t);
+	struct dmi_tcp_task *tt = dmi_tcp_task(t);
 	struct pdu_tx *tx = pdu_tx_get(&d->conn);
 	if (!tx)
 		return NULL;
@@ -108,7 +108,7 @@ static struct pdu_tx *task_tx(struct dm_tcpi *d, struct dmi_task *t, uint32_t of
 	return tx;
 }
 
-bool dm_tcpi_data_out(struct dm_tcpi *d, struct dmi_task *t, const uint8_t *lun, const uint8_t *ttt,
+bool dmi_tcp_data_out(struct dmi_tcp *d, struct dmi_task *t, const uint8_t *lun, const uint8_t *ttt,
 		      uint32_t offset, uint32_t len)
 {
 	bool is_solicited = get_be32(ttt) != ISCSI_TAG_NONE;
@@ -143,11 +143,11 @@ static uint32_t min32(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-static void tcpi_command(struct dmi *dm, struct dmi_task *t)
+static void tcp_command(struct dmi *dm, struct dmi_task *t)
 {
-	struct dm_tcpi_task *tt = dm_tcpi_task(t);
+	struct dmi_tcp_task *tt = dmi_tcp_task(t);
 	static const uint8_t no_ttt[4] = { 0xff, 0xff, 0xff, 0xff };
-	struct dm_tcpi *d = dm_tcpi(dm);
+	struct dmi_tcp *d = dmi_tcp(dm);
 	const struct iscsi_params *p = &d->conn.params;
 	uint32_t immediate = 0, unsolicited;
 	slot_take(d, t);
@@ -162,7 +162,7 @@ static void tcpi_command(struct dmi *dm, struct dmi_task *t)
 	dmi_put_command((void *)tx->bhs, t, &dm->sns, unsolicited == immediate);
 	tt->out_done = unsolicited;
 	pdu_tx_queue(&d->conn, tx);
-	dm_tcpi_data_out(d, t, t->lun, no_ttt, immediate, unsolicited - immediate);
+	dmi_tcp_data_out(d, t, t->lun, no_ttt, immediate, unsolicited - immediate);
 }
 
 static void on_control_sent(struct pdu_conn *c, void *owner, int res)
@@ -170,10 +170,10 @@ static void on_control_sent(struct pdu_conn *c, void *owner, int res)
 	conn_dm(c)->control_pending--;
 }
 
-static void tcpi_send(struct dmi *dm, const uint8_t *bhs, const void *data, uint32_t len,
-		      bool is_login)
+static void tcp_send(struct dmi *dm, const uint8_t *bhs, const void *data, uint32_t len,
+		     bool is_login)
 {
-	struct dm_tcpi *d = dm_tcpi(dm);
+	struct dmi_tcp *d = dmi_tcp(dm);
 	if (d->control_pending >= CONTROL_MAX) {
 		fault(d, -EPROTO, "the target requests responses without reading them");
 		return;
@@ -192,31 +192,31 @@ static void tcpi_send(struct dmi *dm, const uint8_t *bhs, const void *data, uint
 
 // --- other functions that the role calls ---
 
-static void tcpi_drop(struct dmi *dm, struct dmi_task *t)
+static void tcp_drop(struct dmi *dm, struct dmi_task *t)
 {
-	struct dm_tcpi_task *tt = dm_tcpi_task(t);
+	struct dmi_tcp_task *tt = dmi_tcp_task(t);
 	if (!tt->is_finished)
-		dm_tcpi_finish(dm_tcpi(dm), t, -ECANCELED);
+		dmi_tcp_finish(dmi_tcp(dm), t, -ECANCELED);
 }
 
-static void tcpi_full_feature(struct dmi *dm, const struct iscsi_params *params)
+static void tcp_full_feature(struct dmi *dm, const struct iscsi_params *params)
 {
-	pdu_conn_full_feature(&dm_tcpi(dm)->conn, params);
+	pdu_conn_full_feature(&dmi_tcp(dm)->conn, params);
 }
 
-static void tcpi_flush(struct dmi *dm)
+static void tcp_flush(struct dmi *dm)
 {
-	pdu_conn_flush(&dm_tcpi(dm)->conn);
+	pdu_conn_flush(&dmi_tcp(dm)->conn);
 }
 
-static void tcpi_close(struct dmi *dm, const struct err *why)
+static void tcp_close(struct dmi *dm, const struct err *why)
 {
-	pdu_conn_close(&dm_tcpi(dm)->conn, false, why);
+	pdu_conn_close(&dmi_tcp(dm)->conn, false, why);
 }
 
 static void free_run(struct msg *m)
 {
-	struct dm_tcpi *d = container_of(m, struct dm_tcpi, free_msg);
+	struct dmi_tcp *d = container_of(m, struct dmi_tcp, free_msg);
 	worker_defer_cancel(&d->fault_defer);
 	pdu_conn_done(&d->conn);
 	free(d);
@@ -224,47 +224,47 @@ static void free_run(struct msg *m)
 
 // In a later round: the connection may be in the middle of a receive, or may have posted a message
 // to itself.
-static void tcpi_free(struct dmi *dm)
+static void tcp_free(struct dmi *dm)
 {
-	struct dm_tcpi *d = dm_tcpi(dm);
+	struct dmi_tcp *d = dmi_tcp(dm);
 	d->free_msg.fn = free_run;
 	worker_post(d->conn.worker, &d->free_msg);
 }
 
-static uint64_t tcpi_last_rx(struct dmi *dm)
+static uint64_t tcp_last_rx(struct dmi *dm)
 {
-	return dm_tcpi(dm)->conn.last_rx_ns;
+	return dmi_tcp(dm)->conn.last_rx_ns;
 }
 
-static const struct dmi_ops tcpi_ops = {
-	.command = tcpi_command,
-	.send = tcpi_send,
-	.drop = tcpi_drop,
-	.full_feature = tcpi_full_feature,
-	.flush = tcpi_flush,
-	.close = tcpi_close,
-	.free = tcpi_free,
-	.last_rx = tcpi_last_rx,
+static const struct dmi_ops tcp_ops = {
+	.command = tcp_command,
+	.send = tcp_send,
+	.drop = tcp_drop,
+	.full_feature = tcp_full_feature,
+	.flush = tcp_flush,
+	.close = tcp_close,
+	.free = tcp_free,
+	.last_rx = tcp_last_rx,
 };
 
-int dm_tcp_initiator_new(struct dmi **ret, struct worker *w, int fd, const struct dmi_up *up,
-			 void *role, struct err *e)
+int dmi_tcp_new(struct dmi **ret, struct worker *w, int fd, const struct dmi_up *up, void *role,
+		struct err *e)
 {
-	struct dm_tcpi *d = calloc(1, sizeof *d);
+	struct dmi_tcp *d = calloc(1, sizeof *d);
 	if (!d) {
 		close(fd);
 		return err_set(e, -ENOMEM, "out of memory for a connection");
 	}
-	d->dm.ops = &tcpi_ops;
+	d->dm.ops = &tcp_ops;
 	d->dm.up = up;
 	d->dm.role = role;
 	d->dm.transport = "TCP";
 	d->dm.tasks_max = DMI_TASKS_MAX;
-	d->dm.task_size = sizeof(struct dm_tcpi_task);
+	d->dm.task_size = sizeof(struct dmi_tcp_task);
 	for (unsigned i = 0; i < DMI_TASKS_MAX; i++)
 		d->free_slots[i] = (uint16_t)(DMI_TASKS_MAX - 1 - i);
 	d->free_count = DMI_TASKS_MAX;
-	int r = pdu_conn_init(&d->conn, w, fd, ISCSI_ROLE_INITIATOR, &dm_tcpi_conn_ops, d, e);
+	int r = pdu_conn_init(&d->conn, w, fd, ISCSI_ROLE_INITIATOR, &dmi_tcp_conn_ops, d, e);
 	if (r < 0) {
 		free(d);
 		return r;

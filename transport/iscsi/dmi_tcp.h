@@ -7,5 +7,5 @@
 
 // Takes ownership of fd, a connected socket, on failure too; the connection is in the login phase.
 // On w's thread; does not block. -ENOMEM, or an errno of epoll_ctl().
-int dm_tcp_initiator_new(struct dmi **ret, struct worker *w, int fd, const struct dmi_up *up,
-			 void *role, struct err *e);
+int dmi_tcp_new(struct dmi **ret, struct worker *w, int fd, const struct dmi_up *up, void *role,
+		struct err *e);

@@ -6,7 +6,7 @@
 #include "transport/iscsi/pdu_conn.h"
 
 // The room of a task.
-struct dm_tcpi_task {
+struct dmi_tcp_task {
 	uint32_t in_done;    // data-in received
 	uint32_t data_sn;    // next DataSN of data-in
 	uint32_t out_done;   // data-out sent unsolicited or requested by R2Ts
@@ -17,12 +17,12 @@ struct dm_tcpi_task {
 	bool is_finished; // up->done waits for tx_pending
 };
 
-static inline struct dm_tcpi_task *dm_tcpi_task(const struct dmi_task *t)
+static inline struct dmi_tcp_task *dmi_tcp_task(const struct dmi_task *t)
 {
-	return (struct dm_tcpi_task *)(t + 1);
+	return (struct dmi_tcp_task *)(t + 1);
 }
 
-struct dm_tcpi {
+struct dmi_tcp {
 	struct dmi dm;
 	struct pdu_conn conn;
 	struct dmi_task *tasks[DMI_TASKS_MAX]; // by slot, the lower bits of the ITT
@@ -38,19 +38,19 @@ struct dm_tcpi {
 	struct msg free_msg;
 };
 
-static inline struct dm_tcpi *dm_tcpi(struct dmi *dm)
+static inline struct dmi_tcp *dmi_tcp(struct dmi *dm)
 {
-	return container_of(dm, struct dm_tcpi, dm);
+	return container_of(dm, struct dmi_tcp, dm);
 }
 
 // dmi_tcp.c: sending, and the end of tasks.
 
 // Sends len bytes of t's data-out from offset as Data-Outs with the given TTT (wire order).
 // sent counts them. False: no memory, the connection will close.
-bool dm_tcpi_data_out(struct dm_tcpi *d, struct dmi_task *t, const uint8_t *lun, const uint8_t *ttt,
+bool dmi_tcp_data_out(struct dmi_tcp *d, struct dmi_task *t, const uint8_t *lun, const uint8_t *ttt,
 		      uint32_t offset, uint32_t len);
 // Removes t from the table; up->done follows as soon as no queued PDU refers to it.
-void dm_tcpi_finish(struct dm_tcpi *d, struct dmi_task *t, int res);
+void dmi_tcp_finish(struct dmi_tcp *d, struct dmi_task *t, int res);
 
 // dmi_tcp_rx.c: receiving.
-extern const struct pdu_conn_ops dm_tcpi_conn_ops;
+extern const struct pdu_conn_ops dmi_tcp_conn_ops;

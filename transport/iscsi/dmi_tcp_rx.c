@@ -18,9 +18,9 @@
 // negotiation].
 #define CONTROL_DATA_MAX 8192
 
-static struct dm_tcpi *conn_dm(struct pdu_conn *c)
+static struct dmi_tcp *conn_dm(struct pdu_conn *c)
 {
-	return container_of(c, struct dm_tcpi, conn);
+	return container_of(c, struct dmi_tcp, conn);
 }
 
 static int no_task(const struct iscsi_pdu *pdu, uint32_t itt, struct err *e)
@@ -29,7 +29,7 @@ static int no_task(const struct iscsi_pdu *pdu, uint32_t itt, struct err *e)
 		       iscsi_opcode_name(pdu->opcode), itt);
 }
 
-static struct dmi_task *task_find(struct dm_tcpi *d, uint32_t itt)
+static struct dmi_task *task_find(struct dmi_tcp *d, uint32_t itt)
 {
 	struct dmi_task *t = d->tasks[dmi_tag_slot(itt)];
 	return t && t->itt == itt ? t : NULL;
@@ -37,10 +37,10 @@ static struct dmi_task *task_find(struct dm_tcpi *d, uint32_t itt)
 
 // --- status ---
 
-static int take_response(struct dm_tcpi *d, struct dmi_task *t, const uint8_t *bhs,
+static int take_response(struct dmi_tcp *d, struct dmi_task *t, const uint8_t *bhs,
 			 const uint8_t *data, uint32_t len, struct err *e)
 {
-	struct dm_tcpi_task *tt = dm_tcpi_task(t);
+	struct dmi_tcp_task *tt = dmi_tcp_task(t);
 	const struct iscsi_scsi_rsp *h = (const void *)bhs;
 	t->response = h->response;
 	t->status = h->status;
@@ -48,11 +48,11 @@ static int take_response(struct dm_tcpi *d, struct dmi_task *t, const uint8_t *b
 	if (!r)
 		r = dmi_take_sense(t, data, len, e);
 	if (!r)
-		dm_tcpi_finish(d, t, 0);
+		dmi_tcp_finish(d, t, 0);
 	return r;
 }
 
-static int scsi_response(struct dm_tcpi *d, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+static int scsi_response(struct dmi_tcp *d, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 			 struct pdu_sink *sink, struct err *e)
 {
 	uint32_t itt = get_be32(((const struct iscsi_bhs *)bhs)->itt);
@@ -71,9 +71,9 @@ static int scsi_response(struct dm_tcpi *d, const struct iscsi_pdu *pdu, const u
 
 // --- Data-In ---
 
-static int data_in_end(struct dm_tcpi *d, struct dmi_task *t, const uint8_t *bhs, struct err *e)
+static int data_in_end(struct dmi_tcp *d, struct dmi_task *t, const uint8_t *bhs, struct err *e)
 {
-	struct dm_tcpi_task *tt = dm_tcpi_task(t);
+	struct dmi_tcp_task *tt = dmi_tcp_task(t);
 	const struct iscsi_data_in *h = (const void *)bhs;
 	tt->in_done += get_be24(h->data_len);
 	if (!(h->flags & ISCSI_DATA_S))
@@ -81,11 +81,11 @@ static int data_in_end(struct dm_tcpi *d, struct dmi_task *t, const uint8_t *bhs
 	t->status = h->status;
 	int r = dmi_take_residual(t, h->flags, get_be32(h->residual), tt->in_done, e);
 	if (!r)
-		dm_tcpi_finish(d, t, 0);
+		dmi_tcp_finish(d, t, 0);
 	return r;
 }
 
-static int data_in(struct dm_tcpi *d, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+static int data_in(struct dmi_tcp *d, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		   struct pdu_sink *sink, struct err *e)
 {
 	const struct iscsi_data_in *h = (const void *)bhs;
@@ -93,7 +93,7 @@ static int data_in(struct dm_tcpi *d, const struct iscsi_pdu *pdu, const uint8_t
 	struct dmi_task *t = task_find(d, itt);
 	if (!t)
 		return no_task(pdu, itt, e);
-	struct dm_tcpi_task *tt = dm_tcpi_task(t);
+	struct dmi_tcp_task *tt = dmi_tcp_task(t);
 	if (!t->is_read)
 		return err_set(e, -EPROTO, "Data-In: the command does not read");
 	if (get_be32(h->data_sn) != tt->data_sn)
@@ -120,7 +120,7 @@ static int data_in(struct dm_tcpi *d, const struct iscsi_pdu *pdu, const uint8_t
 
 // --- R2T ---
 
-static int r2t(struct dm_tcpi *d, const struct iscsi_pdu *pdu, const uint8_t *bhs, struct err *e)
+static int r2t(struct dmi_tcp *d, const struct iscsi_pdu *pdu, const uint8_t *bhs, struct err *e)
 {
 	const struct iscsi_r2t *h = (const void *)bhs;
 	uint32_t itt = get_be32(h->itt), offset = get_be32(h->buffer_offset);
@@ -128,7 +128,7 @@ static int r2t(struct dm_tcpi *d, const struct iscsi_pdu *pdu, const uint8_t *bh
 	struct dmi_task *t = task_find(d, itt);
 	if (!t)
 		return no_task(pdu, itt, e);
-	struct dm_tcpi_task *tt = dm_tcpi_task(t);
+	struct dmi_tcp_task *tt = dmi_tcp_task(t);
 	if (!t->is_write)
 		return err_set(e, -EPROTO, "R2T: the command does not write");
 	if (get_be32(h->r2t_sn) != tt->r2t_sn)
@@ -146,13 +146,13 @@ static int r2t(struct dm_tcpi *d, const struct iscsi_pdu *pdu, const uint8_t *bh
 	tt->r2t_sn++;
 	tt->r2t_count++;
 	tt->out_done += len;
-	dm_tcpi_data_out(d, t, h->lun, h->ttt, offset, len);
+	dmi_tcp_data_out(d, t, h->lun, h->ttt, offset, len);
 	return 0;
 }
 
 // --- called by the connection ---
 
-static int control_header(struct dm_tcpi *d, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+static int control_header(struct dmi_tcp *d, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 			  struct pdu_sink *sink, struct err *e)
 {
 	if (!pdu->data_len)
@@ -164,7 +164,7 @@ static int control_header(struct dm_tcpi *d, const struct iscsi_pdu *pdu, const 
 	return 0;
 }
 
-static int header(struct dm_tcpi *d, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+static int header(struct dmi_tcp *d, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		  struct pdu_sink *sink, struct err *e)
 {
 	switch (pdu->opcode) {
@@ -180,7 +180,7 @@ static int header(struct dm_tcpi *d, const struct iscsi_pdu *pdu, const uint8_t 
 }
 
 // A violation closes the connection at once, without sending what is queued.
-static int end(struct dm_tcpi *d, int r, const struct err *e)
+static int end(struct dmi_tcp *d, int r, const struct err *e)
 {
 	if (r < 0)
 		pdu_conn_close(&d->conn, false, e);
@@ -194,14 +194,14 @@ static int end(struct dm_tcpi *d, int r, const struct err *e)
 static int on_header(struct pdu_conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		     const uint8_t *ahs, struct pdu_sink *sink, struct err *e)
 {
-	struct dm_tcpi *d = conn_dm(c);
+	struct dmi_tcp *d = conn_dm(c);
 	d->rx_task = NULL;
 	if (c->phase != ISCSI_PHASE_LOGIN && dmi_take_numbers(&d->dm.sns, pdu, bhs))
 		d->has_window_moved = true;
 	return end(d, header(d, pdu, bhs, sink, e), e);
 }
 
-static int received(struct dm_tcpi *d, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+static int received(struct dmi_tcp *d, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		    const uint8_t *data, int res, struct err *e)
 {
 	if (res)
@@ -221,7 +221,7 @@ static int received(struct dm_tcpi *d, const struct iscsi_pdu *pdu, const uint8_
 static int on_received(struct pdu_conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		       const uint8_t *data, int res, struct err *e)
 {
-	struct dm_tcpi *d = conn_dm(c);
+	struct dmi_tcp *d = conn_dm(c);
 	return end(d, received(d, pdu, bhs, data, res, e), e);
 }
 
@@ -232,11 +232,11 @@ static int on_reject(struct pdu_conn *c, uint8_t reason, const uint8_t *bhs, str
 
 static void on_closed(struct pdu_conn *c, const struct err *e)
 {
-	struct dm_tcpi *d = conn_dm(c);
+	struct dmi_tcp *d = conn_dm(c);
 	worker_defer_cancel(&d->fault_defer);
 	for (unsigned i = 0; i < DMI_TASKS_MAX; i++)
 		if (d->tasks[i])
-			dm_tcpi_finish(d, d->tasks[i], -EPIPE);
+			dmi_tcp_finish(d, d->tasks[i], -EPIPE);
 	d->dm.up->closed(&d->dm, e);
 }
 
@@ -244,7 +244,7 @@ static void on_ahead(struct pdu_conn *c, const uint8_t *bhs)
 {
 }
 
-const struct pdu_conn_ops dm_tcpi_conn_ops = {
+const struct pdu_conn_ops dmi_tcp_conn_ops = {
 	.header = on_header,
 	.received = on_received,
 	.ahead = on_ahead,

@@ -15,7 +15,7 @@
 #include "transport/iser/dm_iser_priv.h"
 #include "transport/wire/be.h"
 
-void iser_fail(struct dm_iser *d, int code, const char *fmt, ...)
+void dm_iser_fail(struct dm_iser *d, int code, const char *fmt, ...)
 {
 	struct err why = { .code = code };
 	va_list ap;
@@ -32,7 +32,7 @@ static void on_sent(struct rnic_wr *wr, int res);
 // -ENOMEM, -ENOBUFS: the pool's memory is not registered with the device.
 static int slab_add(struct dm_iser *d)
 {
-	struct iser_slab *s = calloc(1, sizeof *s);
+	struct dm_iser_slab *s = calloc(1, sizeof *s);
 	struct rnic_mr *mr = NULL;
 	if (s)
 		s->buf = buf_get(d->worker, BUF_MIN);
@@ -57,7 +57,7 @@ static int slab_add(struct dm_iser *d)
 	return 0;
 }
 
-static void slab_free(struct dm_iser *d, struct iser_slab *s)
+static void slab_free(struct dm_iser *d, struct dm_iser_slab *s)
 {
 	for (unsigned i = 0; i < ISER_SLAB; i++)
 		list_remove(&s->tx[i].link);
@@ -73,7 +73,7 @@ static unsigned slabs_kept(const struct dm_iser *d)
 }
 
 // tx may be gone afterwards.
-static void tx_put(struct iser_tx *tx)
+static void tx_put(struct dm_iser_tx *tx)
 {
 	struct dm_iser *d = tx->d;
 	buf_put(tx->big);
@@ -83,7 +83,7 @@ static void tx_put(struct iser_tx *tx)
 		slab_free(d, tx->slab);
 }
 
-static bool tx_takes(struct iser_tx *tx, uint32_t len)
+static bool tx_takes(struct dm_iser_tx *tx, uint32_t len)
 {
 	uint32_t all = ISER_HDR_LEN + ISCSI_BHS_LEN + len + 3; // and pad
 	tx->sge = (struct rnic_sge){ .addr = tx->slot, .mr = tx->slot_mr };
@@ -97,17 +97,17 @@ static bool tx_takes(struct iser_tx *tx, uint32_t len)
 	return tx->sge.mr != NULL;
 }
 
-struct iser_tx *iser_tx_get(struct dm_iser *d, uint32_t len)
+struct dm_iser_tx *dm_iser_tx_get(struct dm_iser *d, uint32_t len)
 {
 	struct list *l = NULL;
 	int r = list_empty(&d->free_tx) ? slab_add(d) : 0;
 	if (d->tx_out >= d->dm.window + ISER_TX_EXTRA)
-		iser_fail(d, -ENOBUFS, "the peer does not receive its responses");
+		dm_iser_fail(d, -ENOBUFS, "the peer does not receive its responses");
 	else if (r < 0 || !(l = list_pop_front(&d->free_tx)))
-		iser_fail(d, r, "out of memory for a response");
+		dm_iser_fail(d, r, "out of memory for a response");
 	if (!l)
 		return NULL;
-	struct iser_tx *tx = list_entry(l, struct iser_tx, link);
+	struct dm_iser_tx *tx = list_entry(l, struct dm_iser_tx, link);
 	tx->slab->used++;
 	memset(&tx->wr, 0, sizeof tx->wr);
 	tx->wr.opcode = RNIC_SEND;
@@ -119,19 +119,19 @@ struct iser_tx *iser_tx_get(struct dm_iser *d, uint32_t len)
 	list_init(&tx->link);
 	if (!tx_takes(tx, len)) {
 		tx_put(tx);
-		iser_fail(d, -ENOMEM, "out of memory for a response");
+		dm_iser_fail(d, -ENOMEM, "out of memory for a response");
 		return NULL;
 	}
 	memset(tx->sge.addr, 0, ISER_HDR_LEN + ISCSI_BHS_LEN);
 	return tx;
 }
 
-uint8_t *iser_tx_bhs(struct iser_tx *tx)
+uint8_t *dm_iser_tx_bhs(struct dm_iser_tx *tx)
 {
 	return tx->sge.addr + ISER_HDR_LEN;
 }
 
-static void tx_post(struct dm_iser *d, struct iser_tx *tx, uint32_t bytes)
+static void tx_post(struct dm_iser *d, struct dm_iser_tx *tx, uint32_t bytes)
 {
 	tx->sge.len = bytes;
 	// RFC 7145 7.3: a target's sends must wake the initiator. Their completion need not wake
@@ -139,24 +139,24 @@ static void tx_post(struct dm_iser *d, struct iser_tx *tx, uint32_t bytes)
 	tx->wr.flags = RNIC_SOLICITED | (tx->flags & DM_WANTS_SENT ? RNIC_SIGNALED : RNIC_LAZY);
 	d->unsignaled = 0;
 	d->tx_out++;
-	iser_out_begins(d);
+	dm_iser_out_begins(d);
 	int r = rnic_post(d->qp, &tx->wr);
 	if (!r) {
 		d->pdus_out++;
 		return;
 	}
 	on_sent(&tx->wr, r);
-	iser_fail(d, r, "cannot post a send");
+	dm_iser_fail(d, r, "cannot post a send");
 }
 
-void iser_tx_post_header(struct dm_iser *d, struct iser_tx *tx)
+void dm_iser_tx_post_header(struct dm_iser *d, struct dm_iser_tx *tx)
 {
 	tx_post(d, tx, ISER_HDR_LEN);
 }
 
-void iser_tx_post(struct dm_iser *d, struct iser_tx *tx, uint32_t len)
+void dm_iser_tx_post(struct dm_iser *d, struct dm_iser_tx *tx, uint32_t len)
 {
-	uint8_t *bhs = iser_tx_bhs(tx);
+	uint8_t *bhs = dm_iser_tx_bhs(tx);
 	iser_hdr_put(tx->sge.addr, NULL, NULL);
 	put_be24(((struct iscsi_bhs *)bhs)->data_len, len);
 	memset(bhs + ISCSI_BHS_LEN + len, 0, -len & 3);
@@ -165,50 +165,51 @@ void iser_tx_post(struct dm_iser *d, struct iser_tx *tx, uint32_t len)
 
 static void on_sent(struct rnic_wr *wr, int res)
 {
-	struct iser_tx *tx = container_of(wr, struct iser_tx, wr);
+	struct dm_iser_tx *tx = container_of(wr, struct dm_iser_tx, wr);
 	struct dm_iser *d = tx->d;
-	struct iser_task *it = tx->task;
+	struct dm_iser_task *it = tx->task;
 	bool wants_sent = tx->flags & DM_WANTS_SENT && !res;
 	d->tx_out--;
-	iser_out_ends(d);
+	dm_iser_out_ends(d);
 	tx_put(tx);
 	if (it)
-		iser_task_unref(it);
+		dm_iser_task_unref(it);
 	if (wants_sent)
 		d->dm.up->sent(&d->dm);
 }
 
 // --- control PDUs ---
 
-static void control_post(struct dm_iser *d, struct iser_tx *tx)
+static void control_post(struct dm_iser *d, struct dm_iser_tx *tx)
 {
-	uint8_t *bhs = iser_tx_bhs(tx);
+	uint8_t *bhs = dm_iser_tx_bhs(tx);
 	if (!(tx->flags & DM_IS_LOGIN))
 		dm_stamp(&d->dm, bhs);
 	if (tx->flags & DM_ADVANCES)
 		d->dm.sns->stat_sn++;
-	iser_tx_post(d, tx, get_be24(((struct iscsi_bhs *)bhs)->data_len));
+	dm_iser_tx_post(d, tx, get_be24(((struct iscsi_bhs *)bhs)->data_len));
 }
 
-void iser_send_held(struct dm_iser *d)
+void dm_iser_send_held(struct dm_iser *d)
 {
 	if (d->is_closed)
 		return;
 	for (struct list *l; (l = list_pop_front(&d->held));) {
 		d->held_count--;
-		control_post(d, list_entry(l, struct iser_tx, link));
+		control_post(d, list_entry(l, struct dm_iser_tx, link));
 	}
 }
 
 // The peer determines how long: it answers the outstanding RDMA Reads or does not.
-static void hold(struct dm_iser *d, struct iser_tx *tx)
+static void hold(struct dm_iser *d, struct dm_iser_tx *tx)
 {
 	list_push_back(&d->held, &tx->link);
 	if (++d->held_count > d->dm.window + ISER_TX_EXTRA)
-		iser_fail(d, -ENOBUFS,
-			  "%u task management responses are waiting for RDMA Reads that the peer "
-			  "does not answer",
-			  d->held_count);
+		dm_iser_fail(
+			d, -ENOBUFS,
+			"%u task management responses are waiting for RDMA Reads that the peer "
+			"does not answer",
+			d->held_count);
 }
 
 // The receive buffers of initiators after login. A ping's data is not echoed: they do not expect
@@ -220,17 +221,17 @@ static uint32_t data_limit(const struct dm_iser *d, uint8_t opcode)
 	return opcode == ISCSI_OP_NOP_IN ? 0 : ISER_FFP_DATA_MAX;
 }
 
-static void iser_send(struct dm *dm, const uint8_t *bhs, const void *data, uint32_t len,
-		      unsigned flags)
+static void dm_iser_send(struct dm *dm, const uint8_t *bhs, const void *data, uint32_t len,
+			 unsigned flags)
 {
 	struct dm_iser *d = dm_iser(dm);
 	uint8_t opcode = bhs[0] & ISCSI_OP_MASK;
 	uint32_t most = data_limit(d, opcode);
 	len = len < most ? len : most;
-	struct iser_tx *tx = d->is_closing || d->is_closed ? NULL : iser_tx_get(d, len);
+	struct dm_iser_tx *tx = d->is_closing || d->is_closed ? NULL : dm_iser_tx_get(d, len);
 	if (!tx)
 		return;
-	uint8_t *to = iser_tx_bhs(tx);
+	uint8_t *to = dm_iser_tx_bhs(tx);
 	memcpy(to, bhs, ISCSI_BHS_LEN);
 	put_be24(((struct iscsi_bhs *)to)->data_len, len);
 	if (len)
@@ -244,16 +245,16 @@ static void iser_send(struct dm *dm, const uint8_t *bhs, const void *data, uint3
 		control_post(d, tx);
 }
 
-void iser_reject(struct dm_iser *d, uint8_t reason, const uint8_t *bad)
+void dm_iser_reject(struct dm_iser *d, uint8_t reason, const uint8_t *bad)
 {
 	uint8_t bhs[ISCSI_BHS_LEN] = { ISCSI_OP_REJECT, ISCSI_F, reason };
 	put_be32(((struct iscsi_bhs *)bhs)->itt, ISCSI_TAG_NONE);
-	iser_send(&d->dm, bhs, bad, ISCSI_BHS_LEN, DM_ADVANCES);
+	dm_iser_send(&d->dm, bhs, bad, ISCSI_BHS_LEN, DM_ADVANCES);
 }
 
 // --- called by the role ---
 
-static void iser_full_feature(struct dm *dm, const struct iscsi_params *params)
+static void dm_iser_full_feature(struct dm *dm, const struct iscsi_params *params)
 {
 	struct dm_iser *d = dm_iser(dm);
 	uint32_t want = dm->window + ISER_EXTRA_RX;
@@ -264,23 +265,23 @@ static void iser_full_feature(struct dm *dm, const struct iscsi_params *params)
 		return;
 	int r = rnic_reserve(d->rnic, want - d->reserved);
 	if (r < 0) {
-		iser_fail(d, r, "out of memory for %u receive buffers", want);
+		dm_iser_fail(d, r, "out of memory for %u receive buffers", want);
 		return;
 	}
 	d->reserved = want;
 }
 
-static void iser_flush(struct dm *dm)
+static void dm_iser_flush(struct dm *dm)
 {
 	rnic_flush(dm_iser(dm)->qp);
 }
 
-static void iser_pause(struct dm *dm, bool is_paused)
+static void dm_iser_pause(struct dm *dm, bool is_paused)
 {
 	// The peer's messages arrive in any case.
 }
 
-static void iser_close(struct dm *dm, bool linger, const struct err *why)
+static void dm_iser_close(struct dm *dm, bool linger, const struct err *why)
 {
 	struct dm_iser *d = dm_iser(dm);
 	if (d->is_closed)
@@ -291,20 +292,20 @@ static void iser_close(struct dm *dm, bool linger, const struct err *why)
 	rnic_close(d->qp, linger, why);
 }
 
-static void iser_free(struct dm *dm)
+static void dm_iser_free(struct dm *dm)
 {
 	struct dm_iser *d = dm_iser(dm);
 	if (d->reserved)
 		rnic_unreserve(d->rnic, d->reserved);
 	rnic_qp_free(d->qp);
 	for (struct list *l; (l = list_pop_front(&d->free_ops));)
-		free(list_entry(l, struct iser_op, link));
+		free(list_entry(l, struct dm_iser_op, link));
 	while (!list_empty(&d->slabs))
-		slab_free(d, list_entry(d->slabs.next, struct iser_slab, link));
+		slab_free(d, list_entry(d->slabs.next, struct dm_iser_slab, link));
 	free(d);
 }
 
-static void iser_counters(struct dm *dm, struct dm_counters *ret)
+static void dm_iser_counters(struct dm *dm, struct dm_counters *ret)
 {
 	const struct dm_iser *d = dm_iser(dm);
 	*ret = (struct dm_counters){ .pdus_in = d->pdus_in,
@@ -314,8 +315,8 @@ static void iser_counters(struct dm *dm, struct dm_counters *ret)
 				     .copied = d->copied,
 				     .buffers = (uint64_t)d->slab_count * BUF_MIN,
 				     .tx_stuck_ns = d->outgoing ? d->tx_ns : 0,
-				     .tx_since_ns = iser_tx_since(d),
-				     .owed_since_ns = iser_owed_since(d),
+				     .tx_since_ns = dm_iser_tx_since(d),
+				     .owed_since_ns = dm_iser_owed_since(d),
 				     .closing_ns = d->is_closed ? 0 : d->closing_ns,
 				     .last_rx_ns = d->qp->last_rx_ns };
 }
@@ -333,17 +334,17 @@ unsigned dm_iser_remote_rights(const struct dm *dm)
 	return ret;
 }
 
-static const struct dm_ops iser_ops = {
-	.send = iser_send,
-	.get_data = iser_get_data,
-	.put_data = iser_put_data,
-	.full_feature = iser_full_feature,
-	.flush = iser_flush,
-	.pause = iser_pause,
-	.close = iser_close,
-	.free = iser_free,
-	.oldest_owed = iser_oldest_owed,
-	.counters = iser_counters,
+static const struct dm_ops dm_iser_ops = {
+	.send = dm_iser_send,
+	.get_data = dm_iser_get_data,
+	.put_data = dm_iser_put_data,
+	.full_feature = dm_iser_full_feature,
+	.flush = dm_iser_flush,
+	.pause = dm_iser_pause,
+	.close = dm_iser_close,
+	.free = dm_iser_free,
+	.oldest_owed = dm_iser_oldest_owed,
+	.counters = dm_iser_counters,
 };
 
 // --- called by the queue pair ---
@@ -357,7 +358,7 @@ static void on_established(struct rnic_qp *qp, const uint8_t *private_data, uint
 
 static void on_received(struct rnic_qp *qp, struct rnic_rx *rx)
 {
-	iser_received(qp->owner, rx);
+	dm_iser_received(qp->owner, rx);
 }
 
 static void on_rejected(struct rnic_qp *qp, const uint8_t *private_data, uint32_t len)
@@ -370,8 +371,8 @@ static void on_closed(struct rnic_qp *qp, const struct err *e)
 	struct dm_iser *d = qp->owner;
 	d->is_closed = true;
 	for (struct list *l; (l = list_pop_front(&d->held));)
-		tx_put(list_entry(l, struct iser_tx, link));
-	iser_drop_starved(d);
+		tx_put(list_entry(l, struct dm_iser_tx, link));
+	dm_iser_drop_starved(d);
 	d->dm.up->closed(&d->dm, e);
 }
 
@@ -387,13 +388,13 @@ static const struct rnic_qp_ops qp_ops = {
 static void dm_init(struct dm_iser *d, const struct rnic_request *q, const struct dm_up *up,
 		    void *role)
 {
-	d->dm.ops = &iser_ops;
+	d->dm.ops = &dm_iser_ops;
 	d->dm.up = up;
 	d->dm.role = role;
 	d->dm.transport = "iSER";
 	d->dm.carrier = q->carrier;
 	d->dm.is_rdma = true;
-	d->dm.task_size = sizeof(struct iser_task);
+	d->dm.task_size = sizeof(struct dm_iser_task);
 	d->dm.local_addr = q->local_addr;
 	d->dm.peer_addr = q->peer_addr;
 	tcp_addr_format(&q->local_addr, d->dm.local);
@@ -433,9 +434,8 @@ static int accept_request(struct dm_iser *d, struct rnic_request *q,
 	return rnic_accept(q, &d->qp, &o, &qp_ops, d, e);
 }
 
-int dm_iser_target_new(struct dm **ret, struct rnic_request *q,
-		       const struct rnic_qp_options *wanted, const struct dm_up *up, void *role,
-		       struct err *e)
+int dm_iser_new(struct dm **ret, struct rnic_request *q, const struct rnic_qp_options *wanted,
+		const struct dm_up *up, void *role, struct err *e)
 {
 	struct rnic *rnic = q->rnic;
 	if (!q->reads_out) {
@@ -465,7 +465,7 @@ int dm_iser_target_new(struct dm **ret, struct rnic_request *q,
 	}
 	if (d) {
 		d->qp = NULL;
-		iser_free(&d->dm);
+		dm_iser_free(&d->dm);
 	}
 	return r;
 }

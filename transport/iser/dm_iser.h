@@ -8,9 +8,8 @@
 
 // Accepts q and creates its mover; q is freed, on failure too (rejected). Uses tos and pkey of
 // wanted, which may be NULL. On the request's worker, which then owns the connection.
-int dm_iser_target_new(struct dm **ret, struct rnic_request *q,
-		       const struct rnic_qp_options *wanted, const struct dm_up *up, void *role,
-		       struct err *e);
+int dm_iser_new(struct dm **ret, struct rnic_request *q, const struct rnic_qp_options *wanted,
+		const struct dm_up *up, void *role, struct err *e);
 
 // How many memory registrations on the device of dm (from the function above) a peer may read or
 // write. Any thread; takes a lock.

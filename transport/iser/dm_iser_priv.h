@@ -21,7 +21,7 @@ _Static_assert(ISER_SLOT >= ISER_HDR_LEN + ISCSI_BHS_LEN + ISER_FFP_DATA_MAX, "s
 struct dm_iser;
 
 // The room of a task.
-struct iser_task {
+struct dm_iser_task {
 	struct dm_out out;
 	struct list link; // dm_iser.tasks
 	struct list wait; // dm_iser.starved
@@ -49,34 +49,34 @@ struct iser_task {
 	bool is_draining;   // ... without status: counted in dm_iser.draining
 };
 
-static inline struct iser_task *iser_task(const struct dm_task *t)
+static inline struct dm_iser_task *dm_iser_task(const struct dm_task *t)
 {
-	return (struct iser_task *)dm_out(t);
+	return (struct dm_iser_task *)dm_out(t);
 }
 
-static inline struct dm_task *iser_dm_task(const struct iser_task *it)
+static inline struct dm_task *dm_task_of(const struct dm_iser_task *it)
 {
 	return (struct dm_task *)it - 1;
 }
 
 // One RDMA Write or Read.
-struct iser_op {
+struct dm_iser_op {
 	struct rnic_wr wr;
 	struct rnic_sge sge[ISER_SGE];
 	struct list link; // free_ops
-	struct iser_task *task;
+	struct dm_iser_task *task;
 	struct buf *bounce; // for memory that is not registered with the device
 	uint8_t *target;    // destination of its bytes, after a read
 };
 
 // One send.
-struct iser_tx {
+struct dm_iser_tx {
 	struct rnic_wr wr;
 	struct rnic_sge sge;
 	struct list link; // free_tx, held
 	struct dm_iser *d;
-	struct iser_task *task; // the task that it responds to
-	struct iser_slab *slab;
+	struct dm_iser_task *task; // the task that it responds to
+	struct dm_iser_slab *slab;
 	uint8_t *slot; // private slot of ISER_SLOT bytes
 	struct rnic_mr *slot_mr;
 	struct buf *big; // instead of the slot, for login and discovery
@@ -84,11 +84,11 @@ struct iser_tx {
 };
 
 // The memory of ISER_SLAB sends.
-struct iser_slab {
+struct dm_iser_slab {
 	struct list link;
 	struct buf *buf;
 	unsigned used; // of its sends
-	struct iser_tx tx[ISER_SLAB];
+	struct dm_iser_tx tx[ISER_SLAB];
 };
 
 struct dm_iser {
@@ -104,9 +104,9 @@ struct dm_iser {
 	uint64_t closing_ns;
 
 	struct list tasks, free_ops, slabs, free_tx;
-	struct dm_owed owed;	   // unsolicited data
-	struct rnic_rx *current;   // the message being processed, unless a task holds its buffer
-	struct iser_task *rx_task; // ... the one that has taken it; NULL again when it drops it
+	struct dm_owed owed;	      // unsolicited data
+	struct rnic_rx *current;      // the message being processed, unless a task holds its buffer
+	struct dm_iser_task *rx_task; // ... the one that has taken it; NULL again when it drops it
 
 	struct list held;    // task management responses that wait for draining to become 0
 	unsigned held_count; // ... their number
@@ -133,46 +133,46 @@ static inline struct dm_iser *dm_iser(struct dm *dm)
 // dm_iser.c: the connection, and sending. ---------------------------------------------
 
 // Closes for our own reason.
-void iser_fail(struct dm_iser *d, int code, const char *fmt, ...)
+void dm_iser_fail(struct dm_iser *d, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 // A send with room for len bytes of data after the zeroed headers; NULL: out of memory, and the
 // connection is closing.
-struct iser_tx *iser_tx_get(struct dm_iser *d, uint32_t len);
+struct dm_iser_tx *dm_iser_tx_get(struct dm_iser *d, uint32_t len);
 // Sends it with len bytes of data: fills in iSER header, DataSegmentLength and padding.
-void iser_tx_post(struct dm_iser *d, struct iser_tx *tx, uint32_t len);
+void dm_iser_tx_post(struct dm_iser *d, struct dm_iser_tx *tx, uint32_t len);
 // ... the iSER header alone, unchanged.
-void iser_tx_post_header(struct dm_iser *d, struct iser_tx *tx);
-uint8_t *iser_tx_bhs(struct iser_tx *tx);
-void iser_reject(struct dm_iser *d, uint8_t reason, const uint8_t *bad);
+void dm_iser_tx_post_header(struct dm_iser *d, struct dm_iser_tx *tx);
+uint8_t *dm_iser_tx_bhs(struct dm_iser_tx *tx);
+void dm_iser_reject(struct dm_iser *d, uint8_t reason, const uint8_t *bad);
 // Task management responses that waited for draining tasks.
-void iser_send_held(struct dm_iser *d);
+void dm_iser_send_held(struct dm_iser *d);
 
 // dm_iser_rx.c: messages, and data-out until it is fetched. -----------------------------
 
-void iser_received(struct dm_iser *d, struct rnic_rx *rx);
-void iser_get_data(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t nsg, uint32_t len);
+void dm_iser_received(struct dm_iser *d, struct rnic_rx *rx);
+void dm_iser_get_data(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t nsg, uint32_t len);
 // Takes the next step of a task: copies, reads, completion of get_data, a deferred status.
-void iser_progress(struct iser_task *it);
+void dm_iser_progress(struct dm_iser_task *it);
 // Discards data received before get_data.
-void iser_drop_data(struct iser_task *it);
+void dm_iser_drop_data(struct dm_iser_task *it);
 // The same, and later data.
-void iser_forget(struct iser_task *it);
-uint64_t iser_oldest_owed(struct dm *dm);
-uint64_t iser_owed_since(const struct dm_iser *d);
-uint64_t iser_tx_since(const struct dm_iser *d);
+void dm_iser_forget(struct dm_iser_task *it);
+uint64_t dm_iser_oldest_owed(struct dm *dm);
+uint64_t dm_iser_owed_since(const struct dm_iser *d);
+uint64_t dm_iser_tx_since(const struct dm_iser *d);
 
 // dm_iser_rdma.c: RDMA Writes and Reads, and how a command ends. -------------------------
 
-void iser_put_data(struct dm *dm, struct dm_task *t, struct dm_result *r);
+void dm_iser_put_data(struct dm *dm, struct dm_task *t, struct dm_result *r);
 // Data-in and status; NULL: neither.
-void iser_send_result(struct iser_task *it, struct dm_result *r);
-// Fetches data-out from byte at; iser_progress() follows when t->received reaches t->want.
-void iser_read(struct iser_task *it, uint32_t at);
-void iser_task_unref(struct iser_task *it);
+void dm_iser_send_result(struct dm_iser_task *it, struct dm_result *r);
+// Fetches data-out from byte at; dm_iser_progress() follows when t->received reaches t->want.
+void dm_iser_read(struct dm_iser_task *it, uint32_t at);
+void dm_iser_task_unref(struct dm_iser_task *it);
 // The connection is closed: cancels all waits for buffers.
-void iser_drop_starved(struct dm_iser *d);
+void dm_iser_drop_starved(struct dm_iser *d);
 // A send or RDMA Write was posted or is done: counts those in flight.
-void iser_out_begins(struct dm_iser *d);
-void iser_out_ends(struct dm_iser *d);
+void dm_iser_out_begins(struct dm_iser *d);
+void dm_iser_out_ends(struct dm_iser *d);
 // Copies n bytes, counted as payload if they may be payload.
-void iser_copy(struct dm_iser *d, void *to, const void *from, uint32_t n);
+void dm_iser_copy(struct dm_iser *d, void *to, const void *from, uint32_t n);

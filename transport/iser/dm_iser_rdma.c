@@ -9,9 +9,9 @@
 #include "transport/iser/dm_iser_priv.h"
 #include "transport/wire/be.h"
 
-static void starve(struct iser_task *it);
+static void starve(struct dm_iser_task *it);
 
-void iser_copy(struct dm_iser *d, void *to, const void *from, uint32_t n)
+void dm_iser_copy(struct dm_iser *d, void *to, const void *from, uint32_t n)
 {
 	if (n < ISER_BLOCK_MIN)
 		memcpy(to, from, n);
@@ -19,22 +19,22 @@ void iser_copy(struct dm_iser *d, void *to, const void *from, uint32_t n)
 		buf_copy_for(d->worker, &d->copied, to, from, n);
 }
 
-void iser_out_begins(struct dm_iser *d)
+void dm_iser_out_begins(struct dm_iser *d)
 {
 	if (!d->outgoing++)
 		d->tx_ns = worker_now(d->worker);
 }
 
-void iser_out_ends(struct dm_iser *d)
+void dm_iser_out_ends(struct dm_iser *d)
 {
 	d->outgoing--;
 	d->tx_ns = worker_now(d->worker);
 }
 
-static struct iser_op *op_get(struct iser_task *it)
+static struct dm_iser_op *op_get(struct dm_iser_task *it)
 {
 	struct list *l = list_pop_front(&it->d->free_ops);
-	struct iser_op *op = l ? list_entry(l, struct iser_op, link) : malloc(sizeof *op);
+	struct dm_iser_op *op = l ? list_entry(l, struct dm_iser_op, link) : malloc(sizeof *op);
 	if (!op)
 		return NULL;
 	memset(&op->wr, 0, sizeof op->wr);
@@ -45,7 +45,7 @@ static struct iser_op *op_get(struct iser_task *it)
 	return op;
 }
 
-static void op_put(struct dm_iser *d, struct iser_op *op)
+static void op_put(struct dm_iser *d, struct dm_iser_op *op)
 {
 	buf_put(op->bounce);
 	list_push_front(&d->free_ops, &op->link);
@@ -53,18 +53,18 @@ static void op_put(struct dm_iser *d, struct iser_op *op)
 
 // --- the end of a command ---
 
-static void task_free(struct iser_task *it)
+static void task_free(struct dm_iser_task *it)
 {
 	struct dm_iser *d = it->d;
-	struct dm_task *t = iser_dm_task(it);
+	struct dm_task *t = dm_task_of(it);
 	bool was_last = it->is_draining && !--d->draining;
 	list_remove(&it->link);
 	d->dm.up->released(&d->dm, t);
 	if (was_last)
-		iser_send_held(d);
+		dm_iser_send_held(d);
 }
 
-void iser_task_unref(struct iser_task *it)
+void dm_iser_task_unref(struct dm_iser_task *it)
 {
 	if (--it->pending)
 		return;
@@ -77,32 +77,32 @@ void iser_task_unref(struct iser_task *it)
 		return;
 	it->transfer = ISER_IDLE;
 	it->out.received = it->out.want;
-	iser_progress(it);
+	dm_iser_progress(it);
 }
 
 static void on_op_done(struct rnic_wr *wr, int res)
 {
-	struct iser_op *op = container_of(wr, struct iser_op, wr);
-	struct iser_task *it = op->task;
+	struct dm_iser_op *op = container_of(wr, struct dm_iser_op, wr);
+	struct dm_iser_task *it = op->task;
 	struct dm_iser *d = it->d;
 	if (wr->opcode == RNIC_READ) {
-		iser_dm_task(it)->is_fetching = --it->reads;
+		dm_task_of(it)->is_fetching = --it->reads;
 		it->out.progress_ns = worker_now(d->worker);
 		if (res < 0)
 			it->out.error = -EPIPE;
 		else if (op->bounce && !it->is_ending)
-			iser_copy(d, op->target, op->bounce->addr, (uint32_t)wr->bytes);
+			dm_iser_copy(d, op->target, op->bounce->addr, (uint32_t)wr->bytes);
 	} else {
-		iser_out_ends(d);
+		dm_iser_out_ends(d);
 	}
 	op_put(d, op);
-	iser_task_unref(it);
+	dm_iser_task_unref(it);
 }
 
 // --- requests ---
 
 // The contiguous piece at the cursor, at most most bytes.
-static struct sg piece(struct iser_task *it, uint32_t most)
+static struct sg piece(struct dm_iser_task *it, uint32_t most)
 {
 	while (it->index < it->nsg && it->offset == it->sg[it->index].len) {
 		it->index++;
@@ -117,9 +117,9 @@ static struct sg piece(struct iser_task *it, uint32_t most)
 
 // Memory that is not registered (parameter data from the heap, a RAM disk that could not be pinned)
 // goes through a buffer of the pool. -EAGAIN: no buffer is free.
-static int op_bounce(struct iser_op *op, struct sg s)
+static int op_bounce(struct dm_iser_op *op, struct sg s)
 {
-	struct iser_task *it = op->task;
+	struct dm_iser_task *it = op->task;
 	uint32_t n = s.len < BUF_MAX ? s.len : BUF_MAX;
 	op->bounce = buf_get(it->d->worker, n);
 	if (!op->bounce)
@@ -130,15 +130,15 @@ static int op_bounce(struct iser_op *op, struct sg s)
 	op->wr.flags |= RNIC_SIGNALED;
 	op->target = s.addr;
 	if (it->transfer == ISER_WRITING)
-		iser_copy(it->d, op->bounce->addr, s.addr, n);
+		dm_iser_copy(it->d, op->bounce->addr, s.addr, n);
 	it->offset += n;
 	return (int)n;
 }
 
 // Fills op with the next part: as much as the device takes in one request. Bytes, or -EAGAIN.
-static int op_fill(struct iser_op *op)
+static int op_fill(struct dm_iser_op *op)
 {
-	struct iser_task *it = op->task;
+	struct dm_iser_task *it = op->task;
 	const struct rnic_limits *l = &it->d->rnic->limits;
 	uint32_t most = it->end - it->at, n = 0;
 	uint32_t pieces = it->transfer == ISER_READING ? l->max_read_sge : l->max_sge;
@@ -162,9 +162,9 @@ static int op_fill(struct iser_op *op)
 	return (int)n;
 }
 
-static int op_post(struct iser_op *op)
+static int op_post(struct dm_iser_op *op)
 {
-	struct iser_task *it = op->task;
+	struct dm_iser_task *it = op->task;
 	struct dm_iser *d = it->d;
 	int n = op_fill(op);
 	if (n <= 0) {
@@ -187,9 +187,9 @@ static int op_post(struct iser_op *op)
 		return r;
 	}
 	if (op->wr.opcode == RNIC_WRITE)
-		iser_out_begins(d);
+		dm_iser_out_begins(d);
 	else
-		iser_dm_task(it)->is_fetching = ++it->reads;
+		dm_task_of(it)->is_fetching = ++it->reads;
 	it->at += (uint32_t)n;
 	it->pending++;
 	return 0;
@@ -197,24 +197,24 @@ static int op_post(struct iser_op *op)
 
 // Posts the rest of the transfer. True if all of it is posted; else it continues by itself, or the
 // connection is closing.
-static bool transfer_post(struct iser_task *it)
+static bool transfer_post(struct dm_iser_task *it)
 {
 	while (it->at < it->end) {
-		struct iser_op *op = op_get(it);
+		struct dm_iser_op *op = op_get(it);
 		int r = op ? op_post(op) : -ENOMEM;
 		if (r == -EAGAIN) {
 			starve(it);
 			return false;
 		}
 		if (r < 0) {
-			iser_fail(it->d, r, "cannot post an RDMA request");
+			dm_iser_fail(it->d, r, "cannot post an RDMA request");
 			return false;
 		}
 	}
 	return true;
 }
 
-static void transfer_begin(struct iser_task *it, struct sg *sg, uint32_t nsg, uint32_t at,
+static void transfer_begin(struct dm_iser_task *it, struct sg *sg, uint32_t nsg, uint32_t at,
 			   uint32_t end)
 {
 	it->sg = sg;
@@ -229,7 +229,7 @@ static void transfer_begin(struct iser_task *it, struct sg *sg, uint32_t nsg, ui
 
 // --- waiting for buffers ---
 
-static void send_status(struct iser_task *it);
+static void send_status(struct dm_iser_task *it);
 
 static void starved_run(struct buf_wait *w)
 {
@@ -238,21 +238,21 @@ static void starved_run(struct buf_wait *w)
 	list_init(&again);
 	list_splice_back(&again, &d->starved);
 	for (struct list *l; (l = list_pop_front(&again));) {
-		struct iser_task *it = list_entry(l, struct iser_task, wait);
+		struct dm_iser_task *it = list_entry(l, struct dm_iser_task, wait);
 		if (transfer_post(it) && it->transfer == ISER_WRITING)
 			send_status(it);
-		iser_task_unref(it); // starve() has taken another reference if necessary
+		dm_iser_task_unref(it); // starve() has taken another reference if necessary
 	}
 }
 
-static void starve(struct iser_task *it)
+static void starve(struct dm_iser_task *it)
 {
 	it->pending++;
 	list_push_back(&it->d->starved, &it->wait);
 	buf_wait_add(it->d->worker, &it->d->wait, starved_run);
 }
 
-static void unstarve(struct iser_task *it)
+static void unstarve(struct dm_iser_task *it)
 {
 	if (!list_linked(&it->wait))
 		return;
@@ -260,16 +260,16 @@ static void unstarve(struct iser_task *it)
 	it->pending--;
 }
 
-void iser_drop_starved(struct dm_iser *d)
+void dm_iser_drop_starved(struct dm_iser *d)
 {
 	buf_wait_cancel(&d->wait);
 	for (struct list *l; (l = list_pop_front(&d->starved));)
-		iser_task_unref(list_entry(l, struct iser_task, wait));
+		dm_iser_task_unref(list_entry(l, struct dm_iser_task, wait));
 }
 
 // --- data-out ---
 
-void iser_read(struct iser_task *it, uint32_t at)
+void dm_iser_read(struct dm_iser_task *it, uint32_t at)
 {
 	// The initiator advertises the memory of the solicited data only. By the RFC's default it
 	// would be all of the command's memory, but initiators do that only if they declare it.
@@ -285,22 +285,22 @@ void iser_read(struct iser_task *it, uint32_t at)
 
 // --- data-in and status ---
 
-static void send_status(struct iser_task *it)
+static void send_status(struct dm_iser_task *it)
 {
 	struct dm_iser *d = it->d;
 	const struct dm_result *r = it->out.result;
 	uint32_t sense = r->sense_len < ISER_SENSE_MAX ? r->sense_len : ISER_SENSE_MAX;
 	uint32_t len = sense ? sense + 2 : 0;
-	struct iser_tx *tx = iser_tx_get(d, len);
+	struct dm_iser_tx *tx = dm_iser_tx_get(d, len);
 	if (!tx)
 		return;
-	uint8_t *bhs = iser_tx_bhs(tx);
+	uint8_t *bhs = dm_iser_tx_bhs(tx);
 	struct iscsi_scsi_rsp *h = (void *)bhs;
 	h->opcode = ISCSI_OP_SCSI_RSP;
 	h->flags = ISCSI_F | r->residual_flags;
 	h->response = r->response;
 	h->status = r->status;
-	memcpy(h->itt, &iser_dm_task(it)->itt, sizeof h->itt);
+	memcpy(h->itt, &dm_task_of(it)->itt, sizeof h->itt);
 	put_be32(h->residual, r->residual);
 	if (sense) {
 		put_be16(bhs + ISCSI_BHS_LEN, (uint16_t)sense);
@@ -316,13 +316,13 @@ static void send_status(struct iser_task *it)
 	}
 	tx->task = it;
 	it->pending++;
-	iser_tx_post(d, tx, len);
+	dm_iser_tx_post(d, tx, len);
 }
 
-void iser_send_result(struct iser_task *it, struct dm_result *r)
+void dm_iser_send_result(struct dm_iser_task *it, struct dm_result *r)
 {
 	struct dm_iser *d = it->d;
-	iser_forget(it);
+	dm_iser_forget(it);
 	unstarve(it);
 	it->is_ending = true;
 	it->ending_ns = worker_now(d->worker);
@@ -338,34 +338,34 @@ void iser_send_result(struct iser_task *it, struct dm_result *r)
 		it->rkey = it->read.stag;
 		it->remote = it->read.base;
 		if (len && !it->has_read) {
-			iser_fail(d, -EPROTO, "a read command has no Read STag");
+			dm_iser_fail(d, -EPROTO, "a read command has no Read STag");
 		} else {
 			transfer_begin(it, r->sg, r->nsg, 0, len);
 			if (transfer_post(it))
 				send_status(it);
 		}
 	}
-	iser_task_unref(it);
+	dm_iser_task_unref(it);
 }
 
-uint64_t iser_tx_since(const struct dm_iser *d)
+uint64_t dm_iser_tx_since(const struct dm_iser *d)
 {
 	uint64_t since = 0;
 	list_for_each (l, &d->tasks) {
-		const struct iser_task *it = list_entry(l, struct iser_task, link);
+		const struct dm_iser_task *it = list_entry(l, struct dm_iser_task, link);
 		if (it->is_ending && (!since || it->ending_ns < since))
 			since = it->ending_ns;
 	}
 	return since;
 }
 
-void iser_put_data(struct dm *dm, struct dm_task *t, struct dm_result *r)
+void dm_iser_put_data(struct dm *dm, struct dm_task *t, struct dm_result *r)
 {
 	struct dm_iser *d = dm_iser(dm);
-	struct iser_task *it = iser_task(t);
+	struct dm_iser_task *it = dm_iser_task(t);
 	// Status lets the initiator reuse its memory, so reads in flight end first.
 	if (r && (it->out.owes_data || it->reads) && !d->is_closed) {
-		iser_drop_data(it);
+		dm_iser_drop_data(it);
 		unstarve(it);
 		it->out.wants_data = false;
 		t->is_finished = true;
@@ -373,5 +373,5 @@ void iser_put_data(struct dm *dm, struct dm_task *t, struct dm_result *r)
 		return;
 	}
 	t->is_finished = false;
-	iser_send_result(it, r);
+	dm_iser_send_result(it, r);
 }

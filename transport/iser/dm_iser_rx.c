@@ -11,7 +11,7 @@
 
 // --- receive buffers ---
 
-static void rx_drop(struct iser_task *it)
+static void rx_drop(struct dm_iser_task *it)
 {
 	struct dm_iser *d = it->d;
 	struct rnic_rx *rx = it->rx;
@@ -25,16 +25,16 @@ static void rx_drop(struct iser_task *it)
 	rnic_rx_put(rx);
 }
 
-void iser_drop_data(struct iser_task *it)
+void dm_iser_drop_data(struct dm_iser_task *it)
 {
 	rx_drop(it);
-	dm_parked_free(&it->d->owed, iser_dm_task(it));
+	dm_parked_free(&it->d->owed, dm_task_of(it));
 }
 
-void iser_forget(struct iser_task *it)
+void dm_iser_forget(struct dm_iser_task *it)
 {
-	iser_drop_data(it);
-	dm_owed_remove(&it->d->owed, iser_dm_task(it));
+	dm_iser_drop_data(it);
+	dm_owed_remove(&it->d->owed, dm_task_of(it));
 	it->out.wants_data = false;
 	it->out.owes_data = false;
 }
@@ -43,7 +43,7 @@ void iser_forget(struct iser_task *it)
 
 // Copies n bytes at offset of the command's data to the device server's destination; drops bytes
 // outside it.
-static void place(struct iser_task *it, uint32_t offset, const uint8_t *data, uint32_t n)
+static void place(struct dm_iser_task *it, uint32_t offset, const uint8_t *data, uint32_t n)
 {
 	n = offset >= it->out.want ? 0 : n < it->out.want - offset ? n : it->out.want - offset;
 	for (uint32_t i = 0; i < it->out.nsg && n; i++) {
@@ -53,7 +53,7 @@ static void place(struct iser_task *it, uint32_t offset, const uint8_t *data, ui
 		}
 		uint32_t k = it->out.sg[i].len - offset;
 		k = k < n ? k : n;
-		iser_copy(it->d, it->out.sg[i].addr + offset, data, k);
+		dm_iser_copy(it->d, it->out.sg[i].addr + offset, data, k);
 		offset = 0;
 		data += k;
 		n -= k;
@@ -61,20 +61,20 @@ static void place(struct iser_task *it, uint32_t offset, const uint8_t *data, ui
 }
 
 // The device server has no buffer for it yet (the task waits for its turn or for memory).
-static void park(struct iser_task *it, uint32_t offset, const uint8_t *data, uint32_t n)
+static void park(struct dm_iser_task *it, uint32_t offset, const uint8_t *data, uint32_t n)
 {
 	struct dm_iser *d = it->d;
-	struct dm_task *t = iser_dm_task(it);
+	struct dm_task *t = dm_task_of(it);
 	if (!dm_park(&d->owed, t, &d->params)) {
 		it->out.error = -ENOBUFS;
 		return;
 	}
-	iser_copy(d, it->out.parked.addr + offset, data, n);
+	dm_iser_copy(d, it->out.parked.addr + offset, data, n);
 }
 
-static void take(struct iser_task *it, uint32_t offset, const uint8_t *data, uint32_t n)
+static void take(struct dm_iser_task *it, uint32_t offset, const uint8_t *data, uint32_t n)
 {
-	struct dm_task *t = iser_dm_task(it);
+	struct dm_task *t = dm_task_of(it);
 	if (it->out.error || t->is_finished || !n)
 		return;
 	if (it->out.wants_data)
@@ -84,30 +84,30 @@ static void take(struct iser_task *it, uint32_t offset, const uint8_t *data, uin
 }
 
 // Data that waited for get_data.
-static void unpark(struct iser_task *it)
+static void unpark(struct dm_iser_task *it)
 {
 	uint32_t from = 0;
 	if (it->rx && !it->out.error)
 		place(it, 0, it->imm, from = it->imm_len);
 	if (it->out.parked.addr && !it->out.error)
 		place(it, from, it->out.parked.addr + from, it->out.received - from);
-	iser_drop_data(it);
+	dm_iser_drop_data(it);
 }
 
 // --- the steps of a command's data-out ---
 
-static void data_done(struct iser_task *it)
+static void data_done(struct dm_iser_task *it)
 {
 	struct dm_iser *d = it->d;
-	struct dm_task *t = iser_dm_task(it);
+	struct dm_task *t = dm_task_of(it);
 	it->out.wants_data = false;
 	dm_owed_remove(&d->owed, t);
 	d->dm.up->data(&d->dm, t, it->out.error);
 }
 
-void iser_progress(struct iser_task *it)
+void dm_iser_progress(struct dm_iser_task *it)
 {
-	struct dm_task *t = iser_dm_task(it);
+	struct dm_task *t = dm_task_of(it);
 	if (it->out.wants_data)
 		unpark(it);
 	if (it->out.owes_data)
@@ -115,7 +115,7 @@ void iser_progress(struct iser_task *it)
 	if (t->is_finished) {
 		struct dm_result *r = it->out.result;
 		t->is_finished = false;
-		iser_send_result(it, r);
+		dm_iser_send_result(it, r);
 		return;
 	}
 	if (!it->out.wants_data || it->transfer == ISER_READING)
@@ -127,13 +127,13 @@ void iser_progress(struct iser_task *it)
 	if (it->out.error || it->out.received >= it->out.want)
 		data_done(it);
 	else
-		iser_read(it, it->out.received);
+		dm_iser_read(it, it->out.received);
 }
 
-void iser_get_data(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t nsg, uint32_t len)
+void dm_iser_get_data(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t nsg, uint32_t len)
 {
 	struct dm_iser *d = dm_iser(dm);
-	struct iser_task *it = iser_task(t);
+	struct dm_iser_task *it = dm_iser_task(t);
 	it->out.sg = sg;
 	it->out.nsg = nsg;
 	it->out.want = len;
@@ -145,31 +145,31 @@ void iser_get_data(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t nsg
 		it->out.error = -EPIPE;
 		it->out.owes_data = false;
 	}
-	iser_progress(it);
+	dm_iser_progress(it);
 }
 
-static bool is_owed(const struct iser_task *it)
+static bool is_owed(const struct dm_iser_task *it)
 {
 	return it->out.owes_data || it->reads ||
 	       (it->transfer == ISER_READING && it->out.wants_data);
 }
 
-uint64_t iser_oldest_owed(struct dm *dm)
+uint64_t dm_iser_oldest_owed(struct dm *dm)
 {
 	uint64_t oldest = 0;
 	list_for_each (l, &dm_iser(dm)->tasks) {
-		const struct iser_task *it = list_entry(l, struct iser_task, link);
+		const struct dm_iser_task *it = list_entry(l, struct dm_iser_task, link);
 		if (is_owed(it) && (!oldest || it->out.progress_ns < oldest))
 			oldest = it->out.progress_ns;
 	}
 	return oldest;
 }
 
-uint64_t iser_owed_since(const struct dm_iser *d)
+uint64_t dm_iser_owed_since(const struct dm_iser *d)
 {
 	uint64_t since = 0;
 	list_for_each (l, &d->tasks) {
-		const struct iser_task *it = list_entry(l, struct iser_task, link);
+		const struct dm_iser_task *it = list_entry(l, struct dm_iser_task, link);
 		if (is_owed(it) && (!since || it->out.owed_ns < since))
 			since = it->out.owed_ns;
 	}
@@ -193,7 +193,7 @@ static uint32_t read_room(const struct iser_msg *m)
 
 // A command that must wait: its peer holds no more buffers than were reserved for it, and none that
 // others may soon need.
-static void give_back(struct iser_task *it)
+static void give_back(struct dm_iser_task *it)
 {
 	struct dm_iser *d = it->d;
 	if (d->rx_held + ISER_EXTRA_RX <= d->reserved && !it->rx->is_scarce)
@@ -203,18 +203,18 @@ static void give_back(struct iser_task *it)
 }
 
 // Takes over a task and what came with it: immediate data stays in the buffer of its message.
-static struct iser_task *task_init(struct dm_iser *d, const struct dm_task *t,
-				   const struct iser_msg *m)
+static struct dm_iser_task *task_init(struct dm_iser *d, const struct dm_task *t,
+				      const struct iser_msg *m)
 {
-	struct iser_task *it = iser_task(t);
-	*it = (struct iser_task){ .d = d,
-				  .has_write = m->has_write,
-				  .has_read = m->has_read,
-				  .write = m->write,
-				  .read = m->read,
-				  .room = read_room(m),
-				  .imm = m->data,
-				  .imm_len = m->pdu.data_len };
+	struct dm_iser_task *it = dm_iser_task(t);
+	*it = (struct dm_iser_task){ .d = d,
+				     .has_write = m->has_write,
+				     .has_read = m->has_read,
+				     .write = m->write,
+				     .read = m->read,
+				     .room = read_room(m),
+				     .imm = m->data,
+				     .imm_len = m->pdu.data_len };
 	it->out.progress_ns = it->out.owed_ns = worker_now(d->worker);
 	it->out.owes_data = !t->is_final;
 	list_push_back(&d->tasks, &it->link);
@@ -223,7 +223,7 @@ static struct iser_task *task_init(struct dm_iser *d, const struct dm_task *t,
 	return it;
 }
 
-static void keep_immediate(struct iser_task *it)
+static void keep_immediate(struct dm_iser_task *it)
 {
 	struct dm_iser *d = it->d;
 	it->out.received = it->out.requested = it->imm_len;
@@ -238,7 +238,7 @@ static void on_command(struct dm_iser *d, const struct iser_msg *m)
 	struct dm_task *t = d->dm.up->command(&d->dm, &m->pdu, m->bhs, m->ahs);
 	if (!t)
 		return;
-	struct iser_task *it = task_init(d, t, m);
+	struct dm_iser_task *it = task_init(d, t, m);
 	if (it->out.owes_data)
 		dm_owed_add(&d->owed, t);
 	if (it->imm_len && !it->out.error)
@@ -256,14 +256,14 @@ static void on_data_out(struct dm_iser *d, const struct iser_msg *m)
 	const struct iscsi_data_out *h = (const void *)m->bhs;
 	uint32_t itt, n = m->pdu.data_len;
 	if (get_be32(h->ttt) != ISCSI_TAG_NONE) {
-		iser_fail(d, -EPROTO, "solicited Data-Out (iSER has no R2T)");
+		dm_iser_fail(d, -EPROTO, "solicited Data-Out (iSER has no R2T)");
 		return;
 	}
 	memcpy(&itt, h->itt, sizeof itt);
 	struct dm_task *t = dm_owed_find(&d->owed, itt);
 	if (!t)
 		return; // probably aborted, with data still in transit
-	struct iser_task *it = iser_task(t);
+	struct dm_iser_task *it = dm_iser_task(t);
 	it->out.progress_ns = worker_now(d->worker);
 	if (!it->out.error)
 		it->out.error = dm_unasked_check(&d->params, t, h, n);
@@ -276,7 +276,7 @@ static void on_data_out(struct dm_iser *d, const struct iser_msg *m)
 		return;
 	it->out.owes_data = false;
 	it->out.requested = it->out.received;
-	iser_progress(it);
+	dm_iser_progress(it);
 }
 
 // --- messages ---
@@ -294,17 +294,17 @@ static void on_hello(struct dm_iser *d, const struct iser_msg *m)
 {
 	struct err e;
 	if (m->opcode != ISER_HELLO || !(d->is_hello_due || d->pdus_in == 1)) {
-		iser_fail(d, -EPROTO, "unexpected %s",
-			  m->opcode == ISER_HELLO ? "Hello" : "HelloReply");
+		dm_iser_fail(d, -EPROTO, "unexpected %s",
+			     m->opcode == ISER_HELLO ? "Hello" : "HelloReply");
 		return;
 	}
-	struct iser_tx *tx = iser_tx_get(d, 0);
+	struct dm_iser_tx *tx = dm_iser_tx_get(d, 0);
 	if (!tx)
 		return;
 	d->has_said_hello = true;
 	d->is_hello_due = false;
 	iser_hello_reply_put(tx->slot, d->qp->reads_out, !knows_version(m));
-	iser_tx_post_header(d, tx);
+	dm_iser_tx_post_header(d, tx);
 	if (knows_version(m))
 		return;
 	err_set(&e, -EPROTO, "Hello: initiator supports iSER versions %u to %u, not %u", m->version,
@@ -320,7 +320,7 @@ static void on_pdu(struct dm_iser *d, const struct iser_msg *m)
 		d->phase == ISCSI_PHASE_LOGIN ? ISCSI_LOGIN_DATA_MAX : d->params.max_recv_data;
 	int r = iscsi_pdu_check(ISCSI_ROLE_TARGET, d->phase, m->bhs, most, &pdu, &e);
 	if (r > 0)
-		iser_reject(d, (uint8_t)r, m->bhs);
+		dm_iser_reject(d, (uint8_t)r, m->bhs);
 	else if (r == 0 && pdu.opcode == ISCSI_OP_SCSI_CMD)
 		on_command(d, m);
 	else if (r == 0 && pdu.opcode == ISCSI_OP_DATA_OUT)
@@ -328,10 +328,10 @@ static void on_pdu(struct dm_iser *d, const struct iser_msg *m)
 	else if (r == 0)
 		r = d->dm.up->control(&d->dm, &pdu, m->bhs, m->data, &e);
 	if (r < 0)
-		iser_fail(d, r, "%s", e.text);
+		dm_iser_fail(d, r, "%s", e.text);
 }
 
-void iser_received(struct dm_iser *d, struct rnic_rx *rx)
+void dm_iser_received(struct dm_iser *d, struct rnic_rx *rx)
 {
 	struct iser_msg m;
 	struct err e;
@@ -339,13 +339,13 @@ void iser_received(struct dm_iser *d, struct rnic_rx *rx)
 	if (d->is_closing || d->is_closed) {
 		// Messages still in transit are ignored.
 	} else if (iser_msg_parse(&m, rx->data, rx->len, &e) < 0) {
-		iser_fail(d, e.code, "%s", e.text);
+		dm_iser_fail(d, e.code, "%s", e.text);
 	} else {
 		d->pdus_in++;
 		if (m.opcode != ISER_CONTROL)
 			on_hello(d, &m);
 		else if (d->is_hello_due)
-			iser_fail(d, -EPROTO, "PDU before Hello (iSERHelloRequired=Yes)");
+			dm_iser_fail(d, -EPROTO, "PDU before Hello (iSERHelloRequired=Yes)");
 		else
 			on_pdu(d, &m);
 	}

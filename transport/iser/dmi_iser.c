@@ -11,78 +11,78 @@
 
 #include "transport/iser/dmi_iser_priv.h"
 
-_Static_assert(RNIC_RX_SIZE > ISERI_HDR_LEN + ISER_DATA_MAX, "a buffer holds a PDU and a NUL");
+_Static_assert(RNIC_RX_SIZE > DMI_ISER_HDR_LEN + ISER_DATA_MAX, "a buffer holds a PDU and a NUL");
 
 // --- called by the role ---
 
-static void iseri_full_feature(struct dmi *dm, const struct iscsi_params *params)
+static void dmi_iser_full_feature(struct dmi *dm, const struct iscsi_params *params)
 {
-	struct dm_iseri *d = dm_iseri(dm);
+	struct dmi_iser *d = dmi_iser(dm);
 	d->params = *params;
 	if (d->params.max_recv_data > ISER_DATA_MAX)
 		d->params.max_recv_data = ISER_DATA_MAX;
 	d->phase = params->is_discovery ? ISCSI_PHASE_DISCOVERY : ISCSI_PHASE_FULL_FEATURE;
 }
 
-static void iseri_flush(struct dmi *dm)
+static void dmi_iser_flush(struct dmi *dm)
 {
-	rnic_flush(dm_iseri(dm)->qp);
+	rnic_flush(dmi_iser(dm)->qp);
 }
 
-static void iseri_close(struct dmi *dm, const struct err *why)
+static void dmi_iser_close(struct dmi *dm, const struct err *why)
 {
-	iseri_close_now(dm_iseri(dm), why);
+	dmi_iser_close_now(dmi_iser(dm), why);
 }
 
 static void free_run(struct msg *m)
 {
-	struct dm_iseri *d = container_of(m, struct dm_iseri, free_msg);
+	struct dmi_iser *d = container_of(m, struct dmi_iser, free_msg);
 	worker_defer_cancel(&d->fault_defer);
 	rnic_qp_free(d->qp);
-	iseri_tx_free(d);
+	dmi_iser_tx_free(d);
 	free(d);
 }
 
 // In a later round: the connection may be in the middle of a receive.
-static void iseri_free(struct dmi *dm)
+static void dmi_iser_free(struct dmi *dm)
 {
-	struct dm_iseri *d = dm_iseri(dm);
+	struct dmi_iser *d = dmi_iser(dm);
 	d->free_msg.fn = free_run;
 	worker_post(d->worker, &d->free_msg);
 }
 
-static uint64_t iseri_last_rx(struct dmi *dm)
+static uint64_t dmi_iser_last_rx(struct dmi *dm)
 {
-	return dm_iseri(dm)->qp->last_rx_ns;
+	return dmi_iser(dm)->qp->last_rx_ns;
 }
 
-static const struct dmi_ops iseri_ops = {
-	.command = iseri_command,
-	.send = iseri_send,
-	.drop = iseri_drop,
-	.full_feature = iseri_full_feature,
-	.flush = iseri_flush,
-	.close = iseri_close,
-	.free = iseri_free,
-	.last_rx = iseri_last_rx,
+static const struct dmi_ops dmi_iser_ops = {
+	.command = dmi_iser_command,
+	.send = dmi_iser_send,
+	.drop = dmi_iser_drop,
+	.full_feature = dmi_iser_full_feature,
+	.flush = dmi_iser_flush,
+	.close = dmi_iser_close,
+	.free = dmi_iser_free,
+	.last_rx = dmi_iser_last_rx,
 };
 
 // --- called by the queue pair ---
 
 // The target sends nothing before the first Login Request: receive buffers for login and full
 // feature phase are early enough here.
-static int open(struct dm_iseri *d, struct err *e)
+static int open(struct dmi_iser *d, struct err *e)
 {
-	int r = rnic_reserve(d->qp->rnic, ISERI_RX);
+	int r = rnic_reserve(d->qp->rnic, DMI_ISER_RX);
 	if (r < 0)
 		return err_errno(e, r, "receive buffers");
 	d->is_reserved = true;
-	return iseri_tx_open(d, e);
+	return dmi_iser_tx_open(d, e);
 }
 
 static void on_established(struct rnic_qp *qp, const uint8_t *private_data, uint32_t len)
 {
-	struct dm_iseri *d = qp->owner;
+	struct dmi_iser *d = qp->owner;
 	struct err e;
 	d->is_established = true;
 	tcp_addr_format(&qp->peer_addr, d->dm.peer);
@@ -91,7 +91,7 @@ static void on_established(struct rnic_qp *qp, const uint8_t *private_data, uint
 	if (d->is_closing)
 		return;
 	if (open(d, &e) < 0)
-		iseri_close_now(d, &e);
+		dmi_iser_close_now(d, &e);
 	else
 		d->connected(&d->dm);
 }
@@ -125,7 +125,7 @@ static void explain(struct err *e, const struct err *why)
 
 static void on_closed(struct rnic_qp *qp, const struct err *why)
 {
-	struct dm_iseri *d = qp->owner;
+	struct dmi_iser *d = qp->owner;
 	struct err e = *why;
 	bool was_asked = d->is_closing;
 	d->is_closing = true;
@@ -134,32 +134,32 @@ static void on_closed(struct rnic_qp *qp, const struct err *why)
 	if (!d->is_established && !was_asked)
 		explain(&e, why);
 	if (d->is_reserved)
-		rnic_unreserve(qp->rnic, ISERI_RX);
-	iseri_tx_close(d);
+		rnic_unreserve(qp->rnic, DMI_ISER_RX);
+	dmi_iser_tx_close(d);
 	d->dm.up->closed(&d->dm, &e);
 }
 
 static const struct rnic_qp_ops qp_ops = {
 	.established = on_established,
-	.received = iseri_received,
+	.received = dmi_iser_received,
 	.rejected = on_rejected,
 	.closed = on_closed,
 };
 
 // --- new ---
 
-int dm_iser_initiator_connect(struct dmi **ret, struct worker *w, const struct dm_iseri_options *o,
-			      const struct dmi_up *up, void *role, struct err *e)
+int dmi_iser_connect(struct dmi **ret, struct worker *w, const struct dmi_iser_options *o,
+		     const struct dmi_up *up, void *role, struct err *e)
 {
-	struct dm_iseri *d = calloc(1, sizeof *d);
+	struct dmi_iser *d = calloc(1, sizeof *d);
 	uint8_t private_data[ISER_CM_LEN];
 	if (!d)
 		return err_set(e, -ENOMEM, "out of memory for a connection");
-	d->dm = (struct dmi){ .ops = &iseri_ops,
+	d->dm = (struct dmi){ .ops = &dmi_iser_ops,
 			      .up = up,
 			      .role = role,
 			      .transport = d->transport,
-			      .tasks_max = ISERI_TASKS_MAX };
+			      .tasks_max = DMI_ISER_TASKS_MAX };
 	d->worker = w;
 	d->connected = o->connected;
 	d->is_invalidating = o->provider->takes_invalidation;
@@ -168,7 +168,7 @@ int dm_iser_initiator_connect(struct dmi **ret, struct worker *w, const struct d
 	tcp_addr_format(&o->peer, d->dm.peer);
 	snprintf(d->transport, sizeof d->transport, "iSER");
 	iser_cm_put(private_data, d->is_invalidating);
-	const struct rnic_qp_options qo = { .send_depth = ISERI_SLOTS,
+	const struct rnic_qp_options qo = { .send_depth = DMI_ISER_SLOTS,
 					    .reads_out = 1, // unused; some peers refuse 0
 					    .reads_in = RNIC_READS_MAX,
 					    .private_data = private_data,

@@ -7,7 +7,7 @@
 #include "transport/iscsi/datamover_initiator.h"
 #include "transport/rdma/rnic.h"
 
-struct dm_iseri_options {
+struct dmi_iser_options {
 	const struct rnic_provider *provider;
 	struct tcp_addr peer;
 	uint64_t timeout_usec; // of the connect; 0: 10 s
@@ -21,5 +21,5 @@ struct dm_iseri_options {
 // need not be registered; if the device requires it (-EOPNOTSUPP of rnic_expose()), each command
 // registers its memory with a system call. On w's thread; does not block. After an error no
 // callback follows: -ENODEV no device reaches the peer; -ENOMEM.
-int dm_iser_initiator_connect(struct dmi **ret, struct worker *w, const struct dm_iseri_options *o,
-			      const struct dmi_up *up, void *role, struct err *e);
+int dmi_iser_connect(struct dmi **ret, struct worker *w, const struct dmi_iser_options *o,
+		     const struct dmi_up *up, void *role, struct err *e);

@@ -37,7 +37,7 @@ static void copy(struct worker *w, const struct dmi_task *t, uint8_t *block, uin
 	}
 }
 
-static uint8_t *bounce_new(struct iseri_slot *s)
+static uint8_t *bounce_new(struct dmi_iser_slot *s)
 {
 	const struct dmi_task *t = s->task;
 	size_t size = ((size_t)t->len + BUF_PAGE - 1) & ~(size_t)(BUF_PAGE - 1);
@@ -47,7 +47,7 @@ static uint8_t *bounce_new(struct iseri_slot *s)
 	return s->bounce;
 }
 
-static int expose_own(struct iseri_slot *s, struct err *e)
+static int expose_own(struct dmi_iser_slot *s, struct err *e)
 {
 	struct dmi_task *t = s->task;
 	struct sg one = { .addr = t->sg[0].addr, .len = t->len };
@@ -64,7 +64,7 @@ static int expose_own(struct iseri_slot *s, struct err *e)
 	return r < 0 ? err_errno(e, r, "register memory for RDMA") : 0;
 }
 
-int iseri_expose(struct iseri_slot *s, struct err *e)
+int dmi_iser_expose(struct dmi_iser_slot *s, struct err *e)
 {
 	struct dmi_task *t = s->task;
 	int r = rnic_expose(s->d->qp, &s->exposed, t->sg, t->nsg, t->len, exposed_for(t));
@@ -76,7 +76,7 @@ int iseri_expose(struct iseri_slot *s, struct err *e)
 	return r;
 }
 
-void iseri_conceal(struct iseri_slot *s)
+void dmi_iser_conceal(struct dmi_iser_slot *s)
 {
 	if (s->is_exposed)
 		rnic_conceal(s->d->qp, &s->exposed);

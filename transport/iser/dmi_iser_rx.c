@@ -16,7 +16,7 @@
 
 // How much data a read has received. With a status other than GOOD nothing, unless the residual
 // says otherwise. At most what the target has written, if the device counts that.
-static uint32_t in_done(const struct iseri_slot *s)
+static uint32_t in_done(const struct dmi_iser_slot *s)
 {
 	const struct dmi_task *t = s->task;
 	const uint64_t *moved = s->is_exposed ? s->exposed.moved : NULL;
@@ -26,7 +26,7 @@ static uint32_t in_done(const struct iseri_slot *s)
 	return moved && *moved < t->len ? (uint32_t)*moved : t->len;
 }
 
-static int take_response(struct iseri_slot *s, const struct iser_msg *m, struct err *e)
+static int take_response(struct dmi_iser_slot *s, const struct iser_msg *m, struct err *e)
 {
 	const struct iscsi_scsi_rsp *h = (const void *)m->bhs;
 	struct dmi_task *t = s->task;
@@ -37,12 +37,12 @@ static int take_response(struct iseri_slot *s, const struct iser_msg *m, struct 
 	if (!r)
 		r = dmi_take_sense(t, m->data, m->pdu.data_len, e);
 	if (!r)
-		iseri_finish(s, 0);
+		dmi_iser_finish(s, 0);
 	return r;
 }
 
 // The peer has invalidated an STag, permitted once, with the response to its command.
-static int take_invalidation(struct dm_iseri *d, const struct iseri_slot *s,
+static int take_invalidation(struct dmi_iser *d, const struct dmi_iser_slot *s,
 			     const struct rnic_rx *rx, struct err *e)
 {
 	if (!rx->is_invalidated)
@@ -53,11 +53,11 @@ static int take_invalidation(struct dm_iseri *d, const struct iseri_slot *s,
 	return 0;
 }
 
-static int scsi_response(struct dm_iseri *d, const struct iser_msg *m, const struct rnic_rx *rx,
+static int scsi_response(struct dmi_iser *d, const struct iser_msg *m, const struct rnic_rx *rx,
 			 struct err *e)
 {
 	uint32_t itt = get_be32(((const struct iscsi_bhs *)m->bhs)->itt);
-	struct iseri_slot *s = iseri_find(d, itt);
+	struct dmi_iser_slot *s = dmi_iser_find(d, itt);
 	if (!s)
 		return err_set(e, -EPROTO, "SCSI Response: no command in flight with tag 0x%08x",
 			       itt);
@@ -67,7 +67,7 @@ static int scsi_response(struct dm_iseri *d, const struct iser_msg *m, const str
 
 // --- PDUs ---
 
-static int control(struct dm_iseri *d, const struct iser_msg *m, const struct rnic_rx *rx,
+static int control(struct dmi_iser *d, const struct iser_msg *m, const struct rnic_rx *rx,
 		   struct err *e)
 {
 	int r = take_invalidation(d, NULL, rx, e);
@@ -80,7 +80,7 @@ static int control(struct dm_iseri *d, const struct iser_msg *m, const struct rn
 	return d->dm.up->control(&d->dm, &m->pdu, m->bhs, m->data, e);
 }
 
-static int message(struct dm_iseri *d, const struct rnic_rx *rx, struct err *e)
+static int message(struct dmi_iser *d, const struct rnic_rx *rx, struct err *e)
 {
 	struct iser_msg m;
 	int r = iser_msg_parse(&m, rx->data, rx->len, e);
@@ -102,9 +102,9 @@ static int message(struct dm_iseri *d, const struct rnic_rx *rx, struct err *e)
 						 : control(d, &m, rx, e);
 }
 
-void iseri_received(struct rnic_qp *qp, struct rnic_rx *rx)
+void dmi_iser_received(struct rnic_qp *qp, struct rnic_rx *rx)
 {
-	struct dm_iseri *d = qp->owner;
+	struct dmi_iser *d = qp->owner;
 	struct err e;
 	int r = d->is_closing ? 0 : message(d, rx, &e);
 	rnic_rx_put(rx);

@@ -13,11 +13,11 @@
 #include "transport/iser/dmi_iser_priv.h"
 #include "transport/wire/be.h"
 
-_Static_assert(ISERI_SLOTS <= 1 << DMI_SLOT_BITS, "slots fit into the lower bits of an ITT");
+_Static_assert(DMI_ISER_SLOTS <= 1 << DMI_SLOT_BITS, "slots fit into the lower bits of an ITT");
 
 // --- why the connection closes ---
 
-void iseri_close_now(struct dm_iseri *d, const struct err *why)
+void dmi_iser_close_now(struct dmi_iser *d, const struct err *why)
 {
 	if (d->is_closing)
 		return;
@@ -28,11 +28,11 @@ void iseri_close_now(struct dm_iseri *d, const struct err *why)
 // From a fresh stack: callers do not expect a send function to close the connection.
 static void on_fault(struct defer *defer)
 {
-	struct dm_iseri *d = container_of(defer, struct dm_iseri, fault_defer);
-	iseri_close_now(d, &d->fault);
+	struct dmi_iser *d = container_of(defer, struct dmi_iser, fault_defer);
+	dmi_iser_close_now(d, &d->fault);
 }
 
-void iseri_fault(struct dm_iseri *d, const struct err *e)
+void dmi_iser_fault(struct dmi_iser *d, const struct err *e)
 {
 	if (d->is_closing || d->fault.code)
 		return;
@@ -42,40 +42,40 @@ void iseri_fault(struct dm_iseri *d, const struct err *e)
 
 // --- slots ---
 
-static struct iseri_slot *slot_take(struct dm_iseri *d, struct dmi_task *t)
+static struct dmi_iser_slot *slot_take(struct dmi_iser *d, struct dmi_task *t)
 {
-	struct iseri_slot *s = &d->slots[d->free_slots[--d->free_count]];
+	struct dmi_iser_slot *s = &d->slots[d->free_slots[--d->free_count]];
 	s->task = t;
 	s->is_sending = s->is_finished = false;
 	return s;
 }
 
-static void slot_put(struct iseri_slot *s)
+static void slot_put(struct dmi_iser_slot *s)
 {
-	struct dm_iseri *d = s->d;
+	struct dmi_iser *d = s->d;
 	s->task = NULL;
 	d->free_slots[d->free_count++] = (uint8_t)(s - d->slots);
 }
 
-struct iseri_slot *iseri_find(struct dm_iseri *d, uint32_t itt)
+struct dmi_iser_slot *dmi_iser_find(struct dmi_iser *d, uint32_t itt)
 {
 	uint32_t i = dmi_tag_slot(itt);
-	struct dmi_task *t = i < ISERI_SLOTS ? d->slots[i].task : NULL;
+	struct dmi_task *t = i < DMI_ISER_SLOTS ? d->slots[i].task : NULL;
 	return t && t->itt == itt && !d->slots[i].is_finished ? &d->slots[i] : NULL;
 }
 
-static void end(struct iseri_slot *s)
+static void end(struct dmi_iser_slot *s)
 {
-	struct dm_iseri *d = s->d;
+	struct dmi_iser *d = s->d;
 	struct dmi_task *t = s->task;
 	int res = s->res;
 	slot_put(s);
 	d->dm.up->done(&d->dm, t, res);
 }
 
-void iseri_finish(struct iseri_slot *s, int res)
+void dmi_iser_finish(struct dmi_iser_slot *s, int res)
 {
-	iseri_conceal(s);
+	dmi_iser_conceal(s);
 	s->res = res;
 	s->is_finished = true;
 	if (!s->is_sending)
@@ -86,7 +86,7 @@ void iseri_finish(struct iseri_slot *s, int res)
 
 static void on_task_sent(struct rnic_wr *wr, int res)
 {
-	struct iseri_slot *s = container_of(wr, struct iseri_slot, wr);
+	struct dmi_iser_slot *s = container_of(wr, struct dmi_iser_slot, wr);
 	s->is_sending = false;
 	if (s->is_finished)
 		end(s);
@@ -94,21 +94,21 @@ static void on_task_sent(struct rnic_wr *wr, int res)
 
 static void on_control_sent(struct rnic_wr *wr, int res)
 {
-	struct iseri_slot *s = container_of(wr, struct iseri_slot, wr);
+	struct dmi_iser_slot *s = container_of(wr, struct dmi_iser_slot, wr);
 	s->d->controls--;
 	slot_put(s);
 }
 
-static struct iscsi_bhs *slot_bhs(struct iseri_slot *s)
+static struct iscsi_bhs *slot_bhs(struct dmi_iser_slot *s)
 {
 	return (void *)(s->sge[0].addr + ISER_HDR_LEN);
 }
 
 // Gives the slot memory for data, as its second piece. False: no memory.
-static bool slot_data(struct iseri_slot *s)
+static bool slot_data(struct dmi_iser_slot *s)
 {
 	if (!s->own.addr) {
-		struct dm_iseri *d = s->d;
+		struct dmi_iser *d = s->d;
 		struct buf *b = buf_get(d->worker, ISER_DATA_MAX);
 		s->own.mr = b ? rnic_find(d->qp->rnic, b->addr, ISER_DATA_MAX) : NULL;
 		if (!s->own.mr) {
@@ -122,15 +122,15 @@ static bool slot_data(struct iseri_slot *s)
 	return true;
 }
 
-static void fault_text(struct dm_iseri *d, int code, const char *text)
+static void fault_text(struct dmi_iser *d, int code, const char *text)
 {
 	struct err e;
 	err_set(&e, code, "%s", text);
-	iseri_fault(d, &e);
+	dmi_iser_fault(d, &e);
 }
 
 // Sends the slot's headers and len bytes of its data.
-static bool post(struct iseri_slot *s, uint32_t len, void (*done)(struct rnic_wr *wr, int res))
+static bool post(struct dmi_iser_slot *s, uint32_t len, void (*done)(struct rnic_wr *wr, int res))
 {
 	struct iscsi_bhs *h = slot_bhs(s);
 	put_be24(h->data_len, len);
@@ -148,7 +148,7 @@ static uint32_t min32(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-static bool is_immediate(const struct dm_iseri *d, const struct dmi_task *t)
+static bool is_immediate(const struct dmi_iser *d, const struct dmi_task *t)
 {
 	const struct iscsi_params *p = &d->params;
 	return t->is_write && p->immediate_data &&
@@ -156,7 +156,7 @@ static bool is_immediate(const struct dm_iseri *d, const struct dmi_task *t)
 }
 
 // Directly from the command's memory if the device knows it. -ENOMEM.
-static int add_immediate(struct iseri_slot *s)
+static int add_immediate(struct dmi_iser_slot *s)
 {
 	const struct dmi_task *t = s->task;
 	struct rnic_mr *mr =
@@ -177,10 +177,10 @@ static int add_immediate(struct iseri_slot *s)
 	return 0;
 }
 
-static int advertise(struct iseri_slot *s, struct err *e)
+static int advertise(struct dmi_iser_slot *s, struct err *e)
 {
 	const struct dmi_task *t = s->task;
-	int r = iseri_expose(s, e);
+	int r = dmi_iser_expose(s, e);
 	if (r < 0)
 		return r;
 	struct iser_tag tag = { s->exposed.rkey, s->exposed.remote_addr };
@@ -192,9 +192,9 @@ static int advertise(struct iseri_slot *s, struct err *e)
 
 static void on_unsent(struct defer *defer)
 {
-	struct dm_iseri *d = container_of(defer, struct dm_iseri, unsent_defer);
-	for (unsigned i = 0; i < ISERI_SLOTS; i++) {
-		struct iseri_slot *s = &d->slots[i];
+	struct dmi_iser *d = container_of(defer, struct dmi_iser, unsent_defer);
+	for (unsigned i = 0; i < DMI_ISER_SLOTS; i++) {
+		struct dmi_iser_slot *s = &d->slots[i];
 		if (s->task && s->is_finished && s->res == -ENOMEM)
 			end(s);
 	}
@@ -202,17 +202,17 @@ static void on_unsent(struct defer *defer)
 
 // No memory, or the limit of pinned memory is reached: other commands continue. From a fresh stack,
 // since callers do not expect the call that sends a command to end it.
-static void end_unsent(struct iseri_slot *s)
+static void end_unsent(struct dmi_iser_slot *s)
 {
 	s->d->dm.sns.cmd_sn--;
-	iseri_conceal(s);
+	dmi_iser_conceal(s);
 	s->is_finished = true;
 	s->res = -ENOMEM;
 	worker_defer(s->d->worker, &s->d->unsent_defer, on_unsent);
 }
 
 // Prepares the command's memory; *ret_immediate: bytes of immediate data.
-static int prepare(struct iseri_slot *s, uint32_t *ret_immediate, struct err *e)
+static int prepare(struct dmi_iser_slot *s, uint32_t *ret_immediate, struct err *e)
 {
 	const struct dmi_task *t = s->task;
 	*ret_immediate = is_immediate(s->d, t) ? t->len : 0;
@@ -222,10 +222,10 @@ static int prepare(struct iseri_slot *s, uint32_t *ret_immediate, struct err *e)
 }
 
 // If the device refuses it or the connection is closing, the close ends the task.
-void iseri_command(struct dmi *dm, struct dmi_task *t)
+void dmi_iser_command(struct dmi *dm, struct dmi_task *t)
 {
-	struct dm_iseri *d = dm_iseri(dm);
-	struct iseri_slot *s = slot_take(d, t);
+	struct dmi_iser *d = dmi_iser(dm);
+	struct dmi_iser_slot *s = slot_take(d, t);
 	uint32_t immediate;
 	struct err e;
 	struct iscsi_bhs *h = slot_bhs(s);
@@ -239,17 +239,18 @@ void iseri_command(struct dmi *dm, struct dmi_task *t)
 	else if (r == -ENOMEM)
 		end_unsent(s);
 	else
-		iseri_fault(d, &e);
+		dmi_iser_fault(d, &e);
 }
 
-void iseri_send(struct dmi *dm, const uint8_t *bhs, const void *data, uint32_t len, bool is_login)
+void dmi_iser_send(struct dmi *dm, const uint8_t *bhs, const void *data, uint32_t len,
+		   bool is_login)
 {
-	struct dm_iseri *d = dm_iseri(dm);
-	if (d->controls == ISERI_CONTROLS_MAX || len > ISER_DATA_MAX) {
+	struct dmi_iser *d = dmi_iser(dm);
+	if (d->controls == DMI_ISER_CONTROLS_MAX || len > ISER_DATA_MAX) {
 		fault_text(d, -EPROTO, "the target requests responses without receiving them");
 		return;
 	}
-	struct iseri_slot *s = slot_take(d, NULL);
+	struct dmi_iser_slot *s = slot_take(d, NULL);
 	uint8_t *h = (void *)slot_bhs(s);
 	if (len && !slot_data(s)) {
 		slot_put(s);
@@ -267,53 +268,53 @@ void iseri_send(struct dmi *dm, const uint8_t *bhs, const void *data, uint32_t l
 		on_control_sent(&s->wr, -EIO);
 }
 
-void iseri_drop(struct dmi *dm, struct dmi_task *t)
+void dmi_iser_drop(struct dmi *dm, struct dmi_task *t)
 {
-	struct iseri_slot *s = iseri_find(dm_iseri(dm), t->itt);
+	struct dmi_iser_slot *s = dmi_iser_find(dmi_iser(dm), t->itt);
 	if (s && s->task == t)
-		iseri_finish(s, -ECANCELED);
+		dmi_iser_finish(s, -ECANCELED);
 }
 
 // --- start and end of the connection ---
 
-int iseri_tx_open(struct dm_iseri *d, struct err *e)
+int dmi_iser_tx_open(struct dmi_iser *d, struct err *e)
 {
-	d->headers = buf_get(d->worker, ISERI_SLOTS * ISERI_HDR_LEN);
-	struct rnic_mr *mr =
-		d->headers ? rnic_find(d->qp->rnic, d->headers->addr, ISERI_SLOTS * ISERI_HDR_LEN)
-			   : NULL;
+	d->headers = buf_get(d->worker, DMI_ISER_SLOTS * DMI_ISER_HDR_LEN);
+	struct rnic_mr *mr = d->headers ? rnic_find(d->qp->rnic, d->headers->addr,
+						    DMI_ISER_SLOTS * DMI_ISER_HDR_LEN)
+					: NULL;
 	if (!mr)
 		return err_set(e, -ENOMEM, "out of registered memory for PDUs");
-	for (unsigned i = 0; i < ISERI_SLOTS; i++) {
-		struct iseri_slot *s = &d->slots[i];
+	for (unsigned i = 0; i < DMI_ISER_SLOTS; i++) {
+		struct dmi_iser_slot *s = &d->slots[i];
 		s->d = d;
 		s->wr.opcode = RNIC_SEND;
 		s->wr.flags = RNIC_SIGNALED;
 		s->wr.sge = s->sge;
-		s->sge[0] = (struct rnic_sge){ .addr = d->headers->addr + i * ISERI_HDR_LEN,
-					       .len = ISERI_HDR_LEN,
+		s->sge[0] = (struct rnic_sge){ .addr = d->headers->addr + i * DMI_ISER_HDR_LEN,
+					       .len = DMI_ISER_HDR_LEN,
 					       .mr = mr };
-		d->free_slots[i] = (uint8_t)(ISERI_SLOTS - 1 - i);
+		d->free_slots[i] = (uint8_t)(DMI_ISER_SLOTS - 1 - i);
 	}
-	d->free_count = ISERI_SLOTS;
+	d->free_count = DMI_ISER_SLOTS;
 	return 0;
 }
 
-void iseri_tx_close(struct dm_iseri *d)
+void dmi_iser_tx_close(struct dmi_iser *d)
 {
-	for (unsigned i = 0; i < ISERI_SLOTS; i++) {
-		struct iseri_slot *s = &d->slots[i];
+	for (unsigned i = 0; i < DMI_ISER_SLOTS; i++) {
+		struct dmi_iser_slot *s = &d->slots[i];
 		if (!s->task)
 			continue;
 		s->is_sending = false;
 		s->is_exposed = false; // the close has ended it
-		iseri_finish(s, s->is_finished ? s->res : -EPIPE);
+		dmi_iser_finish(s, s->is_finished ? s->res : -EPIPE);
 	}
 }
 
-void iseri_tx_free(struct dm_iseri *d)
+void dmi_iser_tx_free(struct dmi_iser *d)
 {
-	for (unsigned i = 0; i < ISERI_SLOTS; i++)
+	for (unsigned i = 0; i < DMI_ISER_SLOTS; i++)
 		buf_put(d->data[i]);
 	buf_put(d->headers);
 }

@@ -223,10 +223,10 @@ static void enter(struct dmi *dm)
 
 static void begin(struct msg *m)
 {
-	const struct dm_iseri_options o = { .provider = &provider, .connected = enter };
+	const struct dmi_iser_options o = { .provider = &provider, .connected = enter };
 	struct err e;
 	make_session(&ops);
-	if (dm_iser_initiator_connect(&session->dm, worker, &o, &session_dmi_up, session, &e) < 0)
+	if (dmi_iser_connect(&session->dm, worker, &o, &session_dmi_up, session, &e) < 0)
 		abort();
 	timer_cancel(worker, &session->timer);
 }

@@ -57,7 +57,7 @@ static void enter(int fd, uint8_t choice)
 {
 	struct err e;
 	struct dmi *dm;
-	if (dm_tcp_initiator_new(&dm, worker, fd, &session_dmi_up, session, &e) < 0)
+	if (dmi_tcp_new(&dm, worker, fd, &session_dmi_up, session, &e) < 0)
 		abort();
 	timer_cancel(worker, &session->timer);
 	session->dm = dm;

@@ -190,7 +190,7 @@ static void begin(void *arg)
 	struct role *r = arg;
 	struct iscsi_params p;
 	struct err e;
-	if (dm_tcp_target_new(&r->dm, r->w, r->fd, &up, r, &e) < 0)
+	if (dm_tcp_new(&r->dm, r->w, r->fd, &up, r, &e) < 0)
 		abort();
 	r->dm->sns = &r->sns;
 	iscsi_params_init(&p);

@@ -295,7 +295,7 @@ static void begin(uint8_t how)
 	fake.remote_len = 20000;
 	is_gone = false;
 	sns = (struct dm_sns){ 1, 1, 64 };
-	assert_int_equal(dm_iser_target_new(&dm, &fake.request, NULL, &up, NULL, &e), 0);
+	assert_int_equal(dm_iser_new(&dm, &fake.request, NULL, &up, NULL, &e), 0);
 	dm->sns = &sns;
 }
 

@@ -45,7 +45,7 @@ static void rig_open_run(void *arg)
 	list_init(&c->cmds);
 	list_init(&c->held);
 	conn_hold(c);
-	assert_int_equal(dm_tcp_target_new(&c->dm, worker, r->fds[0], &r->up, c, &e), 0);
+	assert_int_equal(dm_tcp_new(&c->dm, worker, r->fds[0], &r->up, c, &e), 0);
 	c->dm->sns = &c->sns;
 	c->dm->window = WINDOW;
 	iscsi_params_init(&c->params);

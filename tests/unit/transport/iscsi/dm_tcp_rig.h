@@ -37,7 +37,7 @@ static inline int tcp_setup(void **state)
 static inline void tcp_open_run(void *arg)
 {
 	struct err e;
-	assert_int_equal(dm_tcp_target_new(&dm, worker, fds[0], &up, NULL, &e), 0);
+	assert_int_equal(dm_tcp_new(&dm, worker, fds[0], &up, NULL, &e), 0);
 	dm->sns = &sns;
 	dm->ops->full_feature(dm, &params);
 }

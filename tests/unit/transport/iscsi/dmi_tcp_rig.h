@@ -68,7 +68,7 @@ static inline void tcp_connect(struct rig *r)
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
 	p->fd = fds[1];
 	fcntl(p->fd, F_SETFL, O_NONBLOCK);
-	assert_int_equal(dm_tcp_initiator_new(&r->dm, r->w, fds[0], &up, r, &e), 0);
+	assert_int_equal(dmi_tcp_new(&r->dm, r->w, fds[0], &up, r, &e), 0);
 	p->watch.fn = tcp_peer_rx;
 	p->watch.fd = -1;
 	assert_int_equal(watch_add(r->w, &p->watch, p->fd, 0), 0);

@@ -40,7 +40,7 @@ static inline int setup(void **state)
 static inline void open_login(void)
 {
 	struct err e;
-	assert_int_equal(dm_iser_target_new(&dm, &fake.request, NULL, &up, NULL, &e), 0);
+	assert_int_equal(dm_iser_new(&dm, &fake.request, NULL, &up, NULL, &e), 0);
 	dm->sns = &sns;
 }
 

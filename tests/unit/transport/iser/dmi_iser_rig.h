@@ -46,11 +46,11 @@ static inline void iser_connected(struct dmi *dm)
 
 static inline void iser_connect(struct rig *r)
 {
-	struct dm_iseri_options o = { .provider = &device(r)->provider,
+	struct dmi_iser_options o = { .provider = &device(r)->provider,
 				      .connected = iser_connected };
 	struct err e;
 	assert_int_equal(tcp_addr_parse(&o.peer, "127.0.0.1:3260", 0, &e), 0);
-	assert_int_equal(dm_iser_initiator_connect(&r->dm, r->w, &o, &up, r, &e), 0);
+	assert_int_equal(dmi_iser_connect(&r->dm, r->w, &o, &up, r, &e), 0);
 }
 
 static inline void iser_say(struct rig *r, const void *pdu, uint32_t len)
