@@ -58,9 +58,8 @@ struct ini_session_info {
 	int tpgt; // -1: not declared
 	char target_alias[LOGIN_ALIAS_MAX + 1];
 	char peer[TCP_ADDR_TEXT], local[TCP_ADDR_TEXT];
-	char transport[32];  // "TCP", "iSER (device)"
-	unsigned redirects;  // followed for this connection
-	unsigned reconnects; // since the session started
+	char transport[32]; // "TCP", "iSER (device)"
+	unsigned redirects; // followed for this connection
 };
 void ini_session_info(const struct scsi_session *s, struct ini_session_info *ret);
 
