@@ -30,8 +30,8 @@ static void complete(struct scsi_cmd *c, int res)
 static bool is_reset(const struct scsi_cmd *c)
 {
 	struct scsi_sense s;
-	return c->status == SCSI_CHECK_CONDITION && scsi_sense_parse(c->sense, c->sense_len, &s) &&
-	       !s.is_deferred && s.key == KEY_UNIT_ATTENTION && s.asc == ASC_RESET;
+	return scsi_sense_parse(c->sense, c->sense_len, &s) && !s.is_deferred &&
+	       s.key == KEY_UNIT_ATTENTION && s.asc == ASC_RESET;
 }
 
 // Back to the head of the queue, so that it keeps its place.
@@ -64,6 +64,15 @@ static void ended_with_connection(struct scsi_session *s, struct scsi_cmd *c)
 		complete(c, result(c, -ENOTCONN));
 }
 
+// A new nexus reports a unit attention to its first command. Its meaning for the data is handled by
+// the watch of the unit.
+static bool is_for_another_try(struct scsi_session *s, const struct scsi_cmd *c)
+{
+	bool is_watched = s->watcher->attention(s, c);
+	return !c->is_once && !c->is_timed_out && c->tries < TRIES_MAX &&
+	       (is_watched || is_reset(c));
+}
+
 void scsi_cmd_ended(struct scsi_cmd *c, int res)
 {
 	struct scsi_session *s = c->session;
@@ -72,11 +81,7 @@ void scsi_cmd_ended(struct scsi_cmd *c, int res)
 		ended_with_connection(s, c);
 		return;
 	}
-	// A new nexus reports a unit attention to its first command. Its meaning for the data is
-	// handled by the watch of the unit.
-	bool is_watched = !res && !s->is_ended && s->watcher->attention(s, c);
-	if (!res && !c->is_once && !c->is_timed_out && c->tries < TRIES_MAX && !s->is_ended &&
-	    (is_watched || is_reset(c))) {
+	if (!res && c->status == SCSI_CHECK_CONDITION && !s->is_ended && is_for_another_try(s, c)) {
 		again(s, c);
 		return;
 	}
@@ -148,7 +153,7 @@ int scsi_cmd_submit(struct scsi_session *s, struct scsi_cmd *c)
 		return -ENOTCONN;
 	if (s->is_cancelled)
 		return -ECANCELED;
-	if (s->watcher->refuses(s, c->lun))
+	if (s->stale_count && s->watcher->refuses(s, c->lun))
 		return -ESTALE;
 	if (!is_valid(c))
 		return -EINVAL;

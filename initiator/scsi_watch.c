@@ -256,7 +256,7 @@ static bool watch_attention(struct scsi_session *s, const struct scsi_cmd *c)
 
 static bool watch_refuses(struct scsi_session *s, const uint8_t lun[8])
 {
-	struct scsi_watch *w = s->stale_count ? find(s, lun) : NULL;
+	const struct scsi_watch *w = find(s, lun);
 	return w && w->is_stale;
 }
 
