@@ -126,7 +126,7 @@ static inline void up_done(struct dmi *dm, struct dmi_task *t, int res)
 	r->res[one - r->tasks] = res;
 	assert_true(dm->task_size <= sizeof one->room);
 	memset(one->room, 0xa5, sizeof one->room); // the next command's
-	void (*on_done)(struct rig *r) = r->on_done;
+	void (*on_done)(struct rig * r) = r->on_done;
 	r->on_done = NULL;
 	if (on_done)
 		on_done(r);
