@@ -164,31 +164,31 @@ static const char *name_of(const struct identity *i, char ret[48])
 	return n ? ret : "no serial number";
 }
 
-enum ini_lu_change identity_compare(const struct identity *before, const struct identity *after,
-				    unsigned attentions, struct err *why)
+enum scsi_lu_change identity_compare(const struct identity *before, const struct identity *after,
+				     unsigned attentions, struct err *why)
 {
 	char old[48], new[48];
 	if (!is_same_disk(before, after)) {
 		err_set(why, -ESTALE, "replaced by another disk (%s before, %s now)",
 			name_of(before, old), name_of(after, new));
-		return INI_LU_REPLACED;
+		return SCSI_LU_REPLACED;
 	}
 	if (before->blocks != after->blocks || before->block_size != after->block_size) {
 		err_set(why, -ESTALE, "the size changed from %lu blocks of %u bytes to %lu of %u",
 			(unsigned long)before->blocks, before->block_size,
 			(unsigned long)after->blocks, after->block_size);
-		return INI_LU_REPLACED;
+		return SCSI_LU_REPLACED;
 	}
 	if (attentions & ATTENTION_MEDIUM) {
 		err_set(why, -ESTALE, "the medium may have changed");
-		return INI_LU_REPLACED;
+		return SCSI_LU_REPLACED;
 	}
 	if (!(attentions & ATTENTION_POWER_ON) ||
 	    (identity_is_durable(before) && identity_is_durable(after)))
-		return INI_LU_SAME;
+		return SCSI_LU_SAME;
 	err_set(why, -ESTALE, "the disk restarted and %s: acknowledged writes may be lost",
 		after->has_volatile || after->has_write_cache
 			? "its storage is volatile"
 			: "does not report whether its storage is volatile");
-	return INI_LU_RESTARTED;
+	return SCSI_LU_RESTARTED;
 }

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "initiator/initiator.h"
+#include "initiator/scsi.h"
 
 enum { IDENTITY_DATA_MAX = 2048 }; // limit of bytes of a response
 
@@ -45,5 +45,5 @@ unsigned identity_attention(uint8_t asc, uint8_t ascq); // 0: nothing
 
 // Compares before and after, with the reported attentions (ATTENTION_*). why: set unless it is the
 // same.
-enum ini_lu_change identity_compare(const struct identity *before, const struct identity *after,
-				    unsigned attentions, struct err *why);
+enum scsi_lu_change identity_compare(const struct identity *before, const struct identity *after,
+				     unsigned attentions, struct err *why);

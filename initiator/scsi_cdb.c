@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "transport/wire/be.h"
+
 enum { NO_DATA, IN, OUT };
 
 static const struct row {
@@ -52,7 +54,7 @@ static bool put(uint8_t *at, unsigned size, uint64_t value)
 	return !value;
 }
 
-int scsi_cdb(uint8_t cdb[ISCSI_CDB_LEN], enum scsi_op op, const struct scsi_args *args)
+int scsi_cdb(uint8_t cdb[SCSI_CDB_LEN], enum scsi_op op, const struct scsi_args *args)
 {
 	static const struct scsi_args none;
 	if ((unsigned)op >= SCSI_OP_MAX)
@@ -62,7 +64,7 @@ int scsi_cdb(uint8_t cdb[ISCSI_CDB_LEN], enum scsi_op op, const struct scsi_args
 		args = &none;
 	if (args->flags & ~r->flags || args->page & ~r->page)
 		return -EINVAL;
-	memset(cdb, 0, ISCSI_CDB_LEN);
+	memset(cdb, 0, SCSI_CDB_LEN);
 	cdb[0] = r->opcode;
 	cdb[1] = args->flags | (r->service != 0xff ? r->service : 0);
 	cdb[2] = args->page;
@@ -75,17 +77,35 @@ const char *scsi_op_name(enum scsi_op op)
 	return (unsigned)op < SCSI_OP_MAX ? rows[op].name : "unknown";
 }
 
-int scsi_cmd(struct ini_cmd *c, uint16_t lun, enum scsi_op op, const struct scsi_args *args,
-	     void *data, uint32_t bytes)
+void scsi_cmd_init(struct scsi_cmd *c, uint16_t lun)
 {
-	ini_cmd_init(c, lun);
-	int r = scsi_cdb(c->task.cdb, op, args);
+	memset(c, 0, sizeof *c);
+	// SAM-5 4.7.7.2, 4.7.7.3: method 00b below 256, flat space beyond.
+	put_be16(c->lun, lun < 256 ? lun : (uint16_t)(0x4000 | (lun & SCSI_LUN_MAX)));
+	c->attr = SCSI_ATTR_SIMPLE;
+}
+
+void scsi_cmd_data(struct scsi_cmd *c, void *data, uint32_t len, bool is_write)
+{
+	c->one = (struct sg){ .addr = data, .len = len };
+	c->sg = &c->one;
+	c->nsg = 1;
+	c->len = len;
+	c->is_write = is_write && len;
+	c->is_read = !is_write && len;
+}
+
+int scsi_cmd_set(struct scsi_cmd *c, uint16_t lun, enum scsi_op op, const struct scsi_args *args,
+		 void *data, uint32_t bytes)
+{
+	scsi_cmd_init(c, lun);
+	int r = scsi_cdb(c->cdb, op, args);
 	if (r)
 		return r;
 	if (bytes && rows[op].data == NO_DATA)
 		return -EINVAL;
 	if (bytes)
-		ini_cmd_data(c, data, bytes, rows[op].data == OUT);
+		scsi_cmd_data(c, data, bytes, rows[op].data == OUT);
 	// Commands whose second execution would have another result.
 	c->is_once = op == SCSI_COMPARE_AND_WRITE || op == SCSI_PR_OUT;
 	return 0;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "initiator/initiator.h"
+#include "initiator/scsi.h"
 
 enum scsi_op {
 	SCSI_TEST_UNIT_READY,
@@ -58,15 +58,15 @@ struct scsi_args {
 
 // Builds a CDB. -ERANGE: lba or len do not fit into that command; -EINVAL: the command does not
 // have a field.
-int scsi_cdb(uint8_t cdb[ISCSI_CDB_LEN], enum scsi_op op, const struct scsi_args *args);
+int scsi_cdb(uint8_t cdb[SCSI_CDB_LEN], enum scsi_op op, const struct scsi_args *args);
 
 // The command's name in the standards.
 const char *scsi_op_name(enum scsi_op op);
 
 // Initialises c as a command for lun that transfers bytes of data in op's direction. Returns as
 // scsi_cdb().
-int scsi_cmd(struct ini_cmd *c, uint16_t lun, enum scsi_op op, const struct scsi_args *args,
-	     void *data, uint32_t bytes);
+int scsi_cmd_set(struct scsi_cmd *c, uint16_t lun, enum scsi_op op, const struct scsi_args *args,
+		 void *data, uint32_t bytes);
 
 struct scsi_sense {
 	uint8_t key, asc, ascq;
@@ -81,7 +81,7 @@ const char *scsi_sense_key_text(uint8_t key);
 
 // The failure of a command as text: "MEDIUM ERROR, unrecovered read error (03/11/00)". Empty: it
 // did not fail.
-void scsi_cmd_text(const struct ini_cmd *c, char *ret, size_t size);
+void scsi_cmd_text(const struct scsi_cmd *c, char *ret, size_t size);
 
 // True if the command succeeded: with status GOOD or CONDITION MET.
-bool scsi_cmd_is_good(const struct ini_cmd *c);
+bool scsi_cmd_is_good(const struct scsi_cmd *c);

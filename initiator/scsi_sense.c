@@ -99,12 +99,12 @@ static const char *code_text(const struct scsi_sense *s)
 	return NULL;
 }
 
-bool scsi_cmd_is_good(const struct ini_cmd *c)
+bool scsi_cmd_is_good(const struct scsi_cmd *c)
 {
-	return !c->res && (c->task.status == SCSI_GOOD || c->task.status == SCSI_CONDITION_MET);
+	return !c->res && (c->status == SCSI_GOOD || c->status == SCSI_CONDITION_MET);
 }
 
-void scsi_cmd_text(const struct ini_cmd *c, char *ret, size_t size)
+void scsi_cmd_text(const struct scsi_cmd *c, char *ret, size_t size)
 {
 	struct scsi_sense s;
 	*ret = 0;
@@ -117,12 +117,11 @@ void scsi_cmd_text(const struct ini_cmd *c, char *ret, size_t size)
 				 : "");
 		return;
 	}
-	if (c->task.status != SCSI_CHECK_CONDITION) {
-		snprintf(ret, size, "%s (0x%02x)", scsi_status_text(c->task.status),
-			 c->task.status);
+	if (c->status != SCSI_CHECK_CONDITION) {
+		snprintf(ret, size, "%s (0x%02x)", scsi_status_text(c->status), c->status);
 		return;
 	}
-	if (!scsi_sense_parse(c->task.sense, c->task.sense_len, &s)) {
+	if (!scsi_sense_parse(c->sense, c->sense_len, &s)) {
 		snprintf(ret, size, "CHECK CONDITION without valid sense data");
 		return;
 	}

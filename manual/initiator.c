@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "initiator/tool.h"
+#include "initiator/program/program.h"
 #include "manual/directive.h"
 
 static int write_commands(FILE *out, const char *argument)

@@ -20,13 +20,14 @@ static const struct task_ops task_ops;
 
 static struct cmd *cmd_get(struct conn *c)
 {
-	struct iscsi_worker *iw = iscsi_worker();
-	struct list *l = list_pop_front(&iw->free_cmds);
-	struct cmd *cmd = l ? list_entry(l, struct cmd, link) : calloc(1, sizeof *cmd);
+	struct cmd_pool *p = c->cmd_pool;
+	struct list *l = list_pop_front(&p->free);
+	struct cmd *cmd =
+		l ? list_entry(l, struct cmd, link) : calloc(1, sizeof *cmd + p->task_size);
 	if (!cmd)
 		return NULL;
 	if (l)
-		iw->free_count--;
+		p->count--;
 	cmd->conn = c;
 	cmd->is_counted = cmd->is_submitted = cmd->is_held = cmd->is_ending = false;
 	cmd->is_dropped = false;
@@ -39,23 +40,25 @@ static struct cmd *cmd_get(struct conn *c)
 
 static void cmd_put(struct cmd *cmd)
 {
-	struct iscsi_worker *iw = iscsi_worker();
+	struct cmd_pool *p = cmd->conn->cmd_pool;
 	list_remove(&cmd->link);
 	cmd->conn->cmd_count--;
 	free(cmd->long_cdb);
-	if (iw->free_count >= FREE_KEEP) {
+	if (p->count >= FREE_KEEP) {
 		free(cmd);
 		return;
 	}
-	list_push_front(&iw->free_cmds, &cmd->link);
-	iw->free_count++;
+	list_push_front(&p->free, &cmd->link);
+	p->count++;
 }
 
 void cmd_pool_trim(struct iscsi_worker *iw)
 {
-	for (struct list *l; (l = list_pop_front(&iw->free_cmds));)
-		free(list_entry(l, struct cmd, link));
-	iw->free_count = 0;
+	for (unsigned i = 0; i < CMD_POOLS; i++) {
+		for (struct list *l; (l = list_pop_front(&iw->cmds[i].free));)
+			free(list_entry(l, struct cmd, link));
+		iw->cmds[i].count = 0;
+	}
 }
 
 // --- tags ---
@@ -177,6 +180,12 @@ static struct cmd *cmd_new(struct conn *c, const uint8_t *bhs, const struct iscs
 	return cmd;
 }
 
+static void cmd_drop(struct cmd *cmd)
+{
+	tag_leave(cmd);
+	cmd_put(cmd);
+}
+
 // 0, or the reason for rejecting the command.
 static int cmd_check(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *ahs,
 		     struct iscsi_ahs_info *ret)
@@ -213,24 +222,31 @@ struct dm_task *cmd_arrived(struct dm *dm, const struct iscsi_pdu *pdu, const ui
 		return NULL;
 	}
 	struct cmd *cmd = cmd_new(c, bhs, &info);
+	if (cmd && order == WINDOW_HOLD && window_hold(c, pdu, bhs, NULL, cmd) < 0) {
+		cmd_drop(cmd);
+		cmd = NULL;
+	}
 	if (!cmd) {
 		conn_close(c, false, "out of memory for a command");
 		return NULL;
 	}
+	cmd->is_held = order == WINDOW_HOLD;
 	c->session.commands++;
 	window_widen(c);
 	cmd->is_counted = !pdu->is_immediate;
 	c->inflight += cmd->is_counted;
-	if (order == WINDOW_HOLD) {
-		cmd->is_held = true;
-		if (window_hold(c, pdu, bhs, NULL, cmd) < 0)
-			conn_close(c, false, "out of memory for a command");
-		return &cmd->dm;
-	}
+	return &cmd->dm;
+}
+
+void cmd_begin(struct dm *dm, struct dm_task *t)
+{
+	struct conn *c = dm->role;
+	struct cmd *cmd = dm_cmd(t);
+	if (cmd->is_held)
+		return;
 	cmd_submit(cmd);
 	if (c->held_count)
 		window_run_held(c);
-	return &cmd->dm;
 }
 
 // With many logical units in use their state is not in the cache. It is prefetched in two steps,
@@ -270,8 +286,7 @@ void cmd_released(struct dm *dm, struct dm_task *t)
 		task_release(&cmd->task);
 	if (cmd->abort_wait)
 		cmd->abort_wait->done(cmd->abort_wait, was_aborted);
-	tag_leave(cmd);
-	cmd_put(cmd);
+	cmd_drop(cmd);
 	// An aborted command has no response that could announce its place in the window.
 	if (was_closed && c->session.state == SESSION_LIVE)
 		nop_window(c);

@@ -13,7 +13,6 @@ struct cmd {
 	struct list link;     // conn->cmds
 	struct cmd *tag_next; // in conn->tags
 	struct conn *conn;
-	struct dm_task dm;
 	struct task task;
 	struct dm_result result;
 	uint32_t cmd_sn;
@@ -25,6 +24,7 @@ struct cmd {
 	uint8_t *long_cdb; // beyond 16 bytes
 	uint8_t cdb[ISCSI_CDB_LEN];
 	struct abort_wait *abort_wait; // an ABORT TASK waits for its end
+	struct dm_task dm;	       // the last: the mover's room is behind it
 };
 
 // An ABORT TASK that waits for the end of a command (tmf.c).
@@ -37,6 +37,7 @@ struct abort_wait {
 
 struct dm_task *cmd_arrived(struct dm *dm, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 			    const uint8_t *ahs);
+void cmd_begin(struct dm *dm, struct dm_task *t);
 void cmd_ahead(struct dm *dm, const uint8_t *bhs);
 void cmd_data(struct dm *dm, struct dm_task *t, int res);
 void cmd_released(struct dm *dm, struct dm_task *t);

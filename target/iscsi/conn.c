@@ -103,6 +103,8 @@ void conn_set_mover(struct conn *c, struct dm *dm)
 	s->peer = dm->peer;
 	s->local = dm->local;
 	s->peer_addr = &dm->peer_addr;
+	if (dm->task_size)
+		c->cmd_pool = cmd_pool_of(iscsi_worker(), dm->task_size);
 	if (old)
 		old->ops->free(old);
 }

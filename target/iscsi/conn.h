@@ -25,11 +25,13 @@ struct held_pdu;
 struct nexus_lun;
 struct session_entry;
 struct text_exchange;
+struct cmd_pool;
 
 #define CONN_TAGS 64 // buckets of commands by tag
 
 struct conn {
 	struct dm *dm;
+	struct cmd_pool *cmd_pool; // of dm
 	struct dm_sns sns;
 	unsigned holds; // pending messages and callbacks that refer to the connection
 	struct session session;

@@ -124,6 +124,7 @@ static void on_sent(struct dm *dm)
 
 const struct dm_up conn_dm_up = {
 	.command = cmd_arrived,
+	.begin = cmd_begin,
 	.ahead = cmd_ahead,
 	.control = on_control,
 	.data = cmd_data,

@@ -15,7 +15,7 @@
 #include "target/iscsi/negotiated.h"
 #include "target/iscsi/worker.h"
 #include "transport/iscsi/name.h"
-#include "transport/iser/dm_iser_target.h"
+#include "transport/iser/dm_iser.h"
 #include "transport/rdma/rnic.h"
 
 static struct view_place views;
@@ -48,7 +48,8 @@ static int start(struct worker *control, struct err *e)
 		struct iscsi_worker *iw = iscsi_worker_at(i);
 		iw->worker = worker_at(i);
 		list_init(&iw->conns);
-		list_init(&iw->free_cmds);
+		for (unsigned k = 0; k < CMD_POOLS; k++)
+			list_init(&iw->cmds[k].free);
 		list_init(&iw->greetings);
 		list_init(&iw->texts);
 	}

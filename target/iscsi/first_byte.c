@@ -14,7 +14,7 @@
 #include "core/counter.h"
 #include "target/fabric/portal.h"
 #include "target/iscsi/worker.h"
-#include "transport/iser/dm_iser_target.h"
+#include "transport/iser/dm_iser.h"
 #include "transport/rdma/iwarp/iwarp.h"
 #include "transport/wire/iwarp.h"
 
@@ -165,7 +165,7 @@ static int begin_iser(struct conn *c, struct rnic_request *q, struct dm **ret, s
 	const struct rnic_qp_options wanted = { .tos = (uint8_t)attr.tos,
 						.pkey = (uint16_t)attr.pkey };
 	view_put(v);
-	return dm_iser_target_new(ret, q, &wanted, c->up, c, e);
+	return dm_iser_new(ret, q, &wanted, c->up, c, e);
 }
 
 // --- iWARP ---
@@ -240,7 +240,7 @@ static int begin_iwarp(struct conn *c, int fd, struct err *e)
 static int begin_tcp(struct conn *c, int fd, struct err *e)
 {
 	struct dm *dm;
-	int r = dm_tcp_target_new(&dm, c->session.worker, fd, c->up, c, e);
+	int r = dm_tcp_new(&dm, c->session.worker, fd, c->up, c, e);
 	if (!r)
 		conn_set_mover(c, dm);
 	return r;

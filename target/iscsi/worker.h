@@ -10,6 +10,14 @@
 #include "core/worker.h"
 #include "target/fabric/fabric.h"
 
+// Free commands of a worker's connections whose movers need the same room.
+struct cmd_pool {
+	uint32_t task_size; // of the movers; 0: not used yet
+	struct list free;
+	unsigned count;
+};
+enum { CMD_POOLS = 2 }; // TCP, iSER
+
 struct iscsi_worker {
 	struct worker *worker;
 	struct list conns;
@@ -22,10 +30,19 @@ struct iscsi_worker {
 	struct timer tick;    // every second while there are connections
 	struct offload trim;  // returns freed memory to the system
 	bool is_trimming;
-	unsigned most_conns;   // most connections at a tick, since few were there
-	struct list free_cmds; // free commands
-	unsigned free_count;
+	unsigned most_conns; // most connections at a tick, since few were there
+	struct cmd_pool cmds[CMD_POOLS];
 	struct fabric_counters counters;
 };
+// The pool for commands with that much room.
+static inline struct cmd_pool *cmd_pool_of(struct iscsi_worker *iw, uint32_t task_size)
+{
+	struct cmd_pool *p = iw->cmds;
+	while (p->task_size && p->task_size != task_size)
+		p++;
+	p->task_size = task_size;
+	return p;
+}
+
 struct iscsi_worker *iscsi_worker(void); // of the calling worker
 struct iscsi_worker *iscsi_worker_at(unsigned index);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The interface between the iSCSI target and the mover of its PDUs and data (RFC 5047 4, 6):
-// TCP (dm_tcp_target.c) or RDMA. The role knows commands, windows and sessions; the mover
+// TCP (dm_tcp.c) or RDMA. The role knows commands, windows and sessions; the mover
 // knows how a Get_Data becomes R2Ts and Data-Outs, or RDMA Reads, and a Put_Data becomes
 // Data-Ins, or RDMA Writes.
+//
+// Names: dm_ is the target's side of the border, dmi_ the initiator's; a mover's own names add its
+// carrier: dm_tcp_, dm_iser_, dmi_tcp_, dmi_iser_.
 //
 // Everything here runs on the worker that owns the connection; nothing blocks.
 #pragma once
@@ -37,49 +40,22 @@ struct dm_counters {
 	uint64_t closing_ns;	// start of a close that waits for the peer to read, 0: none
 };
 
-enum { DM_R2T_MAX = 16 };
-
-// An outstanding R2T.
-struct dm_r2t {
-	uint32_t ttt, offset, len, received, data_sn;
-};
-
-// The mover's part of a SCSI command; the role embeds it and fills the first group before
-// up->command returns.
+// A SCSI command as both sides see it. The role owns its memory and allocates dm->task_size bytes
+// more directly behind it: the mover's room, which it initialises when command() has returned the
+// task. The mover refers to both until up->released.
 struct dm_task {
-	uint32_t itt;	       // as on the wire, byte order untouched
-	uint8_t lun[8];	       // as on the wire
-	uint32_t expected_out; // EDTL of a write, else 0
-	bool is_final;	       // F: no unsolicited Data-Out follows
-
-	// private to the mover
-	void *mover; // a mover's own part, if it keeps one
-	struct dm_task *hash_next;
-	bool is_hashed;
-	bool is_ended;	    // its result is queued, or it gets none: it receives no more data-out
-	bool is_begun;	    // the mover has processed its header: R2Ts may be sent
-	bool wants_data;    // get_data was called and has not completed
-	bool is_finished;   // put_data was called; status waits for outstanding unsolicited data,
-			    // and put_data(NULL) can still cancel it (the role may read this)
-	bool owes_data;	    // unsolicited data (immediate or Data-Out) is outstanding
-	int error;	    // result of get_data
-	struct sg *sg;	    // destination
-	uint32_t nsg, want; // bytes requested by get_data
-	bool is_fetching;   // RDMA Reads into sg are in flight; they cannot be cancelled
-	uint32_t received;  // bytes of data-out received so far, without gaps
-	uint32_t requested; // bytes covered by unsolicited data and by R2Ts sent
-	uint32_t data_sn;   // next DataSN of the unsolicited sequence
-	uint32_t r2t_sn;
-	struct sg parked;   // unsolicited data received before get_data; malloc'ed
-	unsigned r2t_count; // outstanding, in order
-	struct dm_r2t r2t[DM_R2T_MAX];
-	uint64_t progress_ns;	  // when data-out last arrived or was first owed
-	uint64_t owed_ns;	  // when it was first owed
-	struct dm_result *result; // of put_data, while is_finished
-	unsigned tx_pending;	  // PDUs that refer to the task's memory
+	_Alignas(8) uint32_t itt; // as on the wire, byte order untouched
+	uint8_t lun[8];		  // as on the wire
+	uint32_t expected_out;	  // EDTL of a write, else 0
+	bool is_final;		  // F: no unsolicited Data-Out follows
+	// Set by the mover, read by both.
+	bool is_finished; // put_data was called; status waits for outstanding unsolicited data,
+			  // and put_data(NULL) can still cancel it
+	bool is_fetching; // RDMA Reads into the memory of get_data are in flight; they cannot be
+			  // cancelled
 };
 
-// Fills the first group from a SCSI Command's header and resets the rest.
+// Fills t from a SCSI Command's header.
 void dm_task_init(struct dm_task *t, const uint8_t *bhs);
 
 // How a command ends: data-in, status, sense.
@@ -94,16 +70,23 @@ struct dm_result {
 	uint32_t sense_len;
 };
 
-// What the mover calls. All slots are required.
+// What the mover calls. All slots are required. The mover has finished with a PDU, a request or a
+// task before it passes it up: whatever the role does inside, the mover looks at it no more. Except
+// where a slot says otherwise, the role may call every op from inside, for any task, but free; a
+// slot is then called while another one runs. The role calls free from a message.
 struct dm_up {
 	// A SCSI Command's header arrived (its digest is correct), its immediate data not yet. The
-	// role fills the dm_task of its command and returns it; it may call get_data and put_data
-	// from inside. NULL: ignores the command and discards its data. ahs: len bytes, NULL when
-	// there are none. All pointers end with the call.
+	// role fills the dm_task of its command and returns it; begin follows before anything else
+	// is called. NULL: ignores the command and discards its data. ahs: len bytes, NULL when
+	// there are none. All pointers end with the call. From inside only send, for a Reject, and,
+	// before NULL is returned, close.
 	struct dm_task *(*command)(struct dm *dm, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 				   const uint8_t *ahs);
+	// The mover has taken over the task and what has arrived with it: the role may run it, now
+	// or later. It may be released inside, and its memory may be that of another task then.
+	void (*begin)(struct dm *dm, struct dm_task *t);
 	// A hint: a SCSI Command with this header, not checked yet, follows the next one. NULL:
-	// older hints are void.
+	// older hints are void. Nothing may be called from inside.
 	void (*ahead)(struct dm *dm, const uint8_t *bhs);
 	// Any other PDU, complete. data: pdu->data_len bytes. Negative: close the connection for
 	// the reason in e.
@@ -167,6 +150,7 @@ struct dm {
 	const struct dm_ops *ops;
 	const struct dm_up *up;
 	void *role;
+	uint32_t task_size;    // bytes of room behind each dm_task; set by the mover, constant
 	struct dm_sns *sns;    // set by the role before the first PDU
 	uint32_t window;       // commands; set by the role before full_feature
 	uint32_t first_window; // not 0: the command window of the final login response; the first
@@ -181,5 +165,5 @@ struct dm {
 
 // A TCP mover over an accepted socket. Takes ownership of the descriptor, on failure too.
 struct worker;
-int dm_tcp_target_new(struct dm **ret, struct worker *w, int fd, const struct dm_up *up, void *role,
-		      struct err *e);
+int dm_tcp_new(struct dm **ret, struct worker *w, int fd, const struct dm_up *up, void *role,
+	       struct err *e);

@@ -2,6 +2,7 @@
 // The interface between the iSCSI initiator and the mover of its PDUs and data (RFC 5047 4, 6),
 // the counterpart of datamover.h: the role knows sessions, the command window and retries; the
 // mover knows how a command's memory becomes immediate data, Data-Outs and Data-Ins.
+// Names begin with dmi_: see datamover.h.
 //
 // The target is not trusted: a PDU that does not belong to a command in flight, or does
 // not fit into that command's memory, closes the connection.
@@ -36,12 +37,13 @@ struct dmi_sns {
 	uint32_t exp_stat_sn;
 };
 
-// A SCSI command in flight, embedded in the role's.
+// A SCSI command in flight. The role owns its memory and allocates dm->task_size bytes more
+// directly behind it: the mover's room, which it initialises in ops->command.
 struct dmi_task {
 	// Set by the role, constant from ops->command until up->done.
-	uint8_t lun[8]; // as on the wire
-	uint8_t cdb[ISCSI_CDB_LEN];
-	uint8_t attr; // ISCSI_ATTR_*
+	_Alignas(8) const uint8_t *lun; // 8 bytes, as on the wire
+	const uint8_t *cdb;		// ISCSI_CDB_LEN bytes
+	uint8_t attr;			// ISCSI_ATTR_*
 	bool is_read, is_write;
 	struct sg *sg; // len bytes, the source or destination of the data
 	uint32_t nsg, len;
@@ -53,21 +55,15 @@ struct dmi_task {
 	uint32_t residual;
 	uint32_t data_len; // valid bytes of data-in, from the beginning
 	uint16_t sense_len;
-	uint8_t sense[DMI_SENSE_MAX];
+	uint8_t *sense; // set by the role: room for DMI_SENSE_MAX bytes
 
-	// Private to the mover.
+	// Set by the mover, valid until up->done: what task management refers to.
 	uint32_t itt, cmd_sn;
-	uint32_t in_done;    // data-in received
-	uint32_t data_sn;    // next DataSN of data-in
-	uint32_t out_done;   // data-out sent unsolicited or requested by R2Ts
-	uint32_t r2t_sn;     // next R2TSN
-	uint32_t r2t_count;  // R2Ts whose data has not been sent
-	uint32_t tx_pending; // PDUs that refer to sg
-	int res;
-	bool is_finished; // up->done waits for tx_pending
 };
 
-// What the mover calls. All slots are required. Every slot may call every op, free in closed only.
+// What the mover calls. All slots are required. The mover has finished with a PDU or a task before
+// it passes it up, and looks at it no more. The role may call every op from inside every slot, free
+// in closed only; another slot is then called while the first one runs.
 struct dmi_up {
 	// The mover no longer refers to the task or its memory. res 0: the target responded, see
 	// the result; -ECANCELED: dropped; -ENOMEM: its memory could not be registered, nothing was
@@ -116,6 +112,7 @@ struct dmi {
 	const struct dmi_up *up;
 	void *role;
 	struct dmi_sns sns;
+	uint32_t task_size;    // bytes of room behind each dmi_task; set by the mover, constant
 	const char *transport; // "TCP", "iSER (device)"
 	unsigned tasks_max;    // limit of commands in flight, up to DMI_TASKS_MAX
 	char peer[TCP_ADDR_TEXT], local[TCP_ADDR_TEXT];

@@ -12,15 +12,10 @@
 void dm_task_init(struct dm_task *t, const uint8_t *bhs)
 {
 	const struct iscsi_scsi_cmd *h = (const void *)bhs;
-	memset(t, 0, offsetof(struct dm_task, r2t));
-	t->progress_ns = t->owed_ns = 0;
-	t->result = NULL;
-	t->tx_pending = 0;
+	*t = (struct dm_task){ .is_final = (h->flags & ISCSI_F) != 0,
+			       .expected_out = h->flags & ISCSI_CMD_W ? get_be32(h->edtl) : 0 };
 	memcpy(&t->itt, h->itt, sizeof t->itt);
 	memcpy(t->lun, h->lun, sizeof t->lun);
-	t->is_final = (h->flags & ISCSI_F) != 0;
-	t->expected_out = h->flags & ISCSI_CMD_W ? get_be32(h->edtl) : 0;
-	t->owes_data = !t->is_final || get_be24(h->data_len);
 }
 
 // --- tasks that expect data, by tag ---
@@ -32,28 +27,30 @@ static unsigned bucket(uint32_t itt)
 
 void dm_owed_add(struct dm_owed *o, struct dm_task *t)
 {
+	struct dm_out *out = dm_out(t);
 	struct dm_task **b = &o->bucket[bucket(t->itt)];
-	t->hash_next = *b;
+	out->hash_next = *b;
 	*b = t;
-	t->is_hashed = true;
+	out->is_hashed = true;
 }
 
 void dm_owed_remove(struct dm_owed *o, struct dm_task *t)
 {
-	if (!t->is_hashed)
+	struct dm_out *out = dm_out(t);
+	if (!out->is_hashed)
 		return;
 	struct dm_task **b = &o->bucket[bucket(t->itt)];
 	while (*b != t)
-		b = &(*b)->hash_next;
-	*b = t->hash_next;
-	t->is_hashed = false;
+		b = &dm_out(*b)->hash_next;
+	*b = out->hash_next;
+	out->is_hashed = false;
 }
 
 struct dm_task *dm_owed_find(const struct dm_owed *o, uint32_t itt)
 {
 	struct dm_task *t = o->bucket[bucket(itt)];
 	while (t && t->itt != itt)
-		t = t->hash_next;
+		t = dm_out(t)->hash_next;
 	return t;
 }
 
@@ -75,23 +72,25 @@ bool dm_unasked_agreed(const struct iscsi_params *p, const struct dm_task *t, ui
 int dm_unasked_check(const struct iscsi_params *p, const struct dm_task *t,
 		     const struct iscsi_data_out *h, uint32_t len)
 {
+	const struct dm_out *out = dm_out(t);
 	uint32_t offset = get_be32(h->buffer_offset), most = unasked_max(p, t);
-	bool fits = get_be32(h->data_sn) == t->data_sn && offset == t->received && offset <= most &&
-		    len <= most - offset;
+	bool fits = get_be32(h->data_sn) == out->data_sn && offset == out->received &&
+		    offset <= most && len <= most - offset;
 	return fits ? 0 : -EMSGSIZE;
 }
 
 bool dm_park(struct dm_owed *o, struct dm_task *t, const struct iscsi_params *p)
 {
+	struct dm_out *out = dm_out(t);
 	uint32_t size = unasked_max(p, t);
-	if (t->parked.addr)
+	if (out->parked.addr)
 		return true;
 	if (o->parked_bytes + size > peer_memory_limit(PEER_DATA_OUT))
 		return false;
-	t->parked.addr = malloc(size);
-	if (!t->parked.addr)
+	out->parked.addr = malloc(size);
+	if (!out->parked.addr)
 		return false;
-	t->parked.len = size;
+	out->parked.len = size;
 	o->parked_bytes += size;
 	peer_memory_take(PEER_DATA_OUT, size);
 	return true;
@@ -99,12 +98,13 @@ bool dm_park(struct dm_owed *o, struct dm_task *t, const struct iscsi_params *p)
 
 void dm_parked_free(struct dm_owed *o, struct dm_task *t)
 {
-	if (!t->parked.addr)
+	struct dm_out *out = dm_out(t);
+	if (!out->parked.addr)
 		return;
-	o->parked_bytes -= t->parked.len;
-	peer_memory_give(PEER_DATA_OUT, t->parked.len);
-	free(t->parked.addr);
-	t->parked = (struct sg){ 0 };
+	o->parked_bytes -= out->parked.len;
+	peer_memory_give(PEER_DATA_OUT, out->parked.len);
+	free(out->parked.addr);
+	out->parked = (struct sg){ 0 };
 }
 
 // --- sending ---

@@ -6,6 +6,29 @@
 
 #include "transport/iscsi/datamover.h"
 
+// The data-out of a command: how the room of a target's mover begins (dm_task).
+struct dm_out {
+	struct dm_task *hash_next;
+	bool is_hashed;
+	bool wants_data;	  // get_data was called and has not completed
+	bool owes_data;		  // unsolicited data (immediate or Data-Out) is outstanding
+	int error;		  // result of get_data
+	struct sg *sg;		  // destination
+	uint32_t nsg, want;	  // bytes requested by get_data
+	uint32_t received;	  // bytes of data-out received so far, without gaps
+	uint32_t requested;	  // bytes covered by unsolicited data and by R2Ts sent
+	uint32_t data_sn;	  // next DataSN of the unsolicited sequence
+	struct sg parked;	  // unsolicited data received before get_data; malloc'ed
+	uint64_t progress_ns;	  // when data-out last arrived or was first owed
+	uint64_t owed_ns;	  // when it was first owed
+	struct dm_result *result; // of put_data, while is_finished
+};
+
+static inline struct dm_out *dm_out(const struct dm_task *t)
+{
+	return (struct dm_out *)(t + 1);
+}
+
 enum { DM_BUCKETS = 64 };
 
 // The tasks of a connection that expect data-out, by ITT, and how much early data they hold.

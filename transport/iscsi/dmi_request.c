@@ -14,11 +14,8 @@ _Static_assert((GENERATION_MASK << DMI_SLOT_BITS) < DMI_ROLE_TAG,
 
 void dmi_task_begin(struct dmi_task *t, struct dmi_sns *s, uint32_t *generation, uint32_t slot)
 {
-	t->in_done = t->data_sn = t->out_done = t->r2t_sn = t->r2t_count = t->tx_pending = 0;
 	t->response = t->status = t->residual_flags = 0;
 	t->residual = t->data_len = t->sense_len = 0;
-	t->is_finished = false;
-	t->res = 0;
 	*generation = (*generation + 1) & GENERATION_MASK;
 	t->itt = *generation << DMI_SLOT_BITS | slot;
 	t->cmd_sn = s->cmd_sn++;

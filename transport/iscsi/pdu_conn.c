@@ -7,19 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static void conn_closed(struct pdu_conn *c)
-{
-	if (c->is_closed)
-		return;
-	c->is_closed = true;
-	if (c->stream)
-		stream_free(c->stream);
-	c->stream = NULL;
-	worker_defer_cancel(&c->tx_defer);
-	pdu_tx_drop_all(c);
-	c->ops->closed(c, &c->why);
-}
-
 static void on_rx(struct stream *s)
 {
 	struct pdu_conn *c = stream_arg(s);
@@ -39,7 +26,7 @@ static void on_closed(struct stream *s, int reason)
 	struct pdu_conn *c = stream_arg(s);
 	if (!c->why.code)
 		err_errno(&c->why, reason ? reason : -EPIPE, "connection lost");
-	conn_closed(c);
+	pdu_conn_close(c, false, NULL);
 }
 
 static const struct stream_ops stream_ops = {
@@ -67,6 +54,7 @@ int pdu_conn_init(struct pdu_conn *c, struct worker *w, int fd, enum iscsi_role 
 	c->max_recv_data = ISCSI_LOGIN_DATA_MAX;
 	c->rx_msg.fn = on_rx_msg;
 	list_init(&c->tx);
+	iscsi_params_init(&c->params);
 	pdu_rx_reset(c);
 	int r = pdu_scratch_get();
 	if (r < 0) {
@@ -101,26 +89,10 @@ void pdu_conn_set_phase(struct pdu_conn *c, enum iscsi_phase phase, uint32_t max
 
 void pdu_conn_full_feature(struct pdu_conn *c, const struct iscsi_params *params)
 {
+	c->params = *params;
 	pdu_conn_set_phase(c,
 			   params->is_discovery ? ISCSI_PHASE_DISCOVERY : ISCSI_PHASE_FULL_FEATURE,
 			   params->max_recv_data, params->header_digest, params->data_digest);
-}
-
-void pdu_conn_close(struct pdu_conn *c, bool linger, const struct err *why)
-{
-	if (c->is_closed || (c->is_closing && linger))
-		return;
-	if (why && !c->why.code)
-		c->why = *why;
-	if (!c->why.code)
-		err_set(&c->why, -ESHUTDOWN, "connection closed");
-	if (linger && !list_empty(&c->tx)) {
-		c->is_closing = true;
-		c->closing_ns = worker_now(c->worker);
-		pdu_conn_flush(c);
-		return;
-	}
-	conn_closed(c);
 }
 
 void pdu_conn_stop_rx(struct pdu_conn *c)

@@ -96,6 +96,7 @@ struct pdu_conn {
 	void *owner;
 	enum iscsi_role role;
 	enum iscsi_phase phase;
+	struct iscsi_params params; // of full feature phase
 	uint32_t max_recv_data;
 	bool header_digest, data_digest;
 

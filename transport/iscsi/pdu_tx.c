@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The sending side: PDUs in order, as many as the socket accepts in one sendmsg, data directly from
-// its memory. RFC 7143 11.1, 11.2.
+// The sending side and the close after it: PDUs in order, as many as the socket accepts in one
+// sendmsg, data directly from its memory. RFC 7143 11.1, 11.2.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -415,4 +415,36 @@ void pdu_tx_drop_all(struct pdu_conn *c)
 	c->tx_offset = 0;
 	while (!list_empty(&c->tx))
 		tx_end(c, list_entry(c->tx.next, struct pdu_tx, link), -EPIPE);
+}
+
+// --- the close, after what is queued ---
+
+static void conn_closed(struct pdu_conn *c)
+{
+	if (c->is_closed)
+		return;
+	c->is_closed = true;
+	if (c->stream)
+		stream_free(c->stream);
+	c->stream = NULL;
+	worker_defer_cancel(&c->tx_defer);
+	pdu_tx_drop_all(c);
+	c->ops->closed(c, &c->why);
+}
+
+void pdu_conn_close(struct pdu_conn *c, bool linger, const struct err *why)
+{
+	if (c->is_closed || (c->is_closing && linger))
+		return;
+	if (why && !c->why.code)
+		c->why = *why;
+	if (!c->why.code)
+		err_set(&c->why, -ESHUTDOWN, "connection closed");
+	if (linger && !list_empty(&c->tx)) {
+		c->is_closing = true;
+		c->closing_ns = worker_now(c->worker);
+		pdu_conn_flush(c);
+		return;
+	}
+	conn_closed(c);
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "initiator/url.h"
+#include "initiator/iscsi/url.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

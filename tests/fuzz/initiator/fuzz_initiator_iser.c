@@ -6,7 +6,7 @@
 // its bytes.
 #include "session_rig.h"
 
-#include "transport/iser/dm_iser_initiator.h"
+#include "transport/iser/dmi_iser.h"
 
 enum { READ = 1000, WRITE = 20000, SHORT_WRITE = 512, POSTED = 512 };
 enum { RX_INVALIDATED = 1, RX_OWN_STAG = 2, RX_SENDS_DONE = 4, RX_CLOSED = 8 };
@@ -195,7 +195,7 @@ static void on_freed(void *arg)
 	sem_post(&over);
 }
 
-static const struct ini_ops ops = { .closed = on_closed, .freed = on_freed };
+static const struct scsi_session_ops ops = { .closed = on_closed, .freed = on_freed };
 
 // A session that has just logged in, without the login.
 static void enter(struct dmi *dm)
@@ -223,10 +223,10 @@ static void enter(struct dmi *dm)
 
 static void begin(struct msg *m)
 {
-	const struct dm_iseri_options o = { .provider = &provider, .connected = enter };
+	const struct dmi_iser_options o = { .provider = &provider, .connected = enter };
 	struct err e;
 	make_session(&ops);
-	if (dm_iser_initiator_connect(&session->dm, worker, &o, &session_dmi_up, session, &e) < 0)
+	if (dmi_iser_connect(&session->dm, worker, &o, &session_dmi_up, session, &e) < 0)
 		abort();
 	timer_cancel(worker, &session->timer);
 }

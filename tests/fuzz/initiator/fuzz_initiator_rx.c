@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "transport/iscsi/dm_tcp_initiator.h"
+#include "transport/iscsi/dmi_tcp.h"
 
 enum { READ = 1000, WRITE = 3000 };
 
@@ -25,7 +25,7 @@ static void on_freed(void *arg)
 	sem_post(&over);
 }
 
-static const struct ini_ops ops = { .closed = on_closed, .freed = on_freed };
+static const struct scsi_session_ops ops = { .closed = on_closed, .freed = on_freed };
 
 static void feed(void)
 {
@@ -49,7 +49,7 @@ static void on_peer(struct watch *w, uint32_t events)
 
 static void on_end(struct timer *t)
 {
-	ini_session_free(session);
+	scsi_session_free(&session->scsi);
 }
 
 // A session that has just logged in, without the login.
@@ -57,7 +57,7 @@ static void enter(int fd, uint8_t choice)
 {
 	struct err e;
 	struct dmi *dm;
-	if (dm_tcp_initiator_new(&dm, worker, fd, &session_dmi_up, session, &e) < 0)
+	if (dmi_tcp_new(&dm, worker, fd, &session_dmi_up, session, &e) < 0)
 		abort();
 	timer_cancel(worker, &session->timer);
 	session->dm = dm;

@@ -11,7 +11,7 @@
 
 #include "core/worker.h"
 #include "initiator/scsi_cdb.h"
-#include "initiator/session_priv.h"
+#include "initiator/iscsi/session_priv.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -19,7 +19,7 @@ enum { CMDS_MAX = 4 };
 
 static struct worker *worker;
 static struct ini_session *session;
-static struct ini_cmd cmds[CMDS_MAX];
+static struct scsi_cmd cmds[CMDS_MAX];
 static uint8_t *memory[CMDS_MAX];
 static int cmd_count, done_count;
 static struct ini_tmf tmf;
@@ -28,10 +28,10 @@ static const uint8_t *input;
 static size_t input_len;
 static sem_t over;
 
-static void on_cmd(struct ini_cmd *c)
+static void on_cmd(struct scsi_cmd *c)
 {
 	done_count++;
-	if (c->task.data_len > c->task.len || c->task.sense_len > DMI_SENSE_MAX)
+	if (c->data_len > c->len || c->sense_len > SCSI_SENSE_MAX)
 		abort();
 }
 
@@ -43,13 +43,13 @@ static void on_ping(struct ini_ping *p)
 {
 }
 
-static void on_closed(struct ini_session *s, const struct err *why)
+static void on_closed(struct scsi_session *s, const struct err *why)
 {
-	ini_session_free(s);
+	scsi_session_free(s);
 }
 
 // A session without a connection; freed is called when it has ended.
-static inline void make_session(const struct ini_ops *ops)
+static inline void make_session(const struct scsi_session_ops *ops)
 {
 	struct ini_config c;
 	struct err e;
@@ -58,8 +58,10 @@ static inline void make_session(const struct ini_ops *ops)
 	memcpy(c.login.target_name, "iqn.a:t", 8);
 	c.portal_count = 1;
 	c.replacement_timeout = 0;
-	if (ini_session_new(&session, worker, &c, ops, NULL, &e) < 0)
+	struct scsi_session *scsi;
+	if (ini_session_new(&scsi, worker, &c, ops, NULL, &e) < 0)
 		abort();
+	session = ini_of(scsi);
 }
 
 // As if it had just logged in, over dm, with session->info.params.
@@ -68,7 +70,10 @@ static inline void enter_full_feature(struct dmi *dm)
 	dm->sns = (struct dmi_sns){
 		.cmd_sn = 1, .exp_cmd_sn = 1, .max_cmd_sn = 16, .exp_stat_sn = 1
 	};
+	struct err e;
 	dm->ops->full_feature(dm, &session->info.params);
+	if (command_open(session, &e) < 0)
+		abort();
 	session_enter_up(session);
 }
 
@@ -76,23 +81,24 @@ static inline void enter_full_feature(struct dmi *dm)
 static inline void submit(enum scsi_op op, uint32_t len)
 {
 	struct scsi_args args = { .len = 1 };
-	struct ini_cmd *c = &cmds[cmd_count];
+	struct scsi_cmd *c = &cmds[cmd_count];
 	memory[cmd_count++] = calloc(1, len ? len : 1);
-	scsi_cmd(c, 0, op, op == SCSI_TEST_UNIT_READY ? NULL : &args, memory[cmd_count - 1], len);
+	scsi_cmd_set(c, 0, op, op == SCSI_TEST_UNIT_READY ? NULL : &args, memory[cmd_count - 1],
+		     len);
 	c->done = on_cmd;
-	ini_cmd_submit(session, c);
+	scsi_cmd_submit(&session->scsi, c);
 }
 
 // Sends the submitted commands, an abort of the last one, and a ping.
 static inline void pump(void)
 {
-	command_pump(session);
+	scsi_session_pump(&session->scsi);
 	tmf = (struct ini_tmf){ .function = ISCSI_TMF_ABORT_TASK,
 				.cmd = &cmds[cmd_count - 1],
 				.done = on_tmf };
-	ini_tmf_submit(session, &tmf);
+	ini_tmf_submit(&session->scsi, &tmf);
 	ping = (struct ini_ping){ .done = on_ping };
-	ini_ping(session, &ping);
+	ini_ping(&session->scsi, &ping);
 }
 
 static void stop(void)

@@ -23,12 +23,13 @@ enum { BUFFER = 64 << 10 };
 
 struct cmd {
 	struct list link;
-	struct dm_task dm;
 	struct dm_result result;
 	struct sg sg[2];
 	uint8_t *buffer;
 	uint32_t len, data_in;
+	unsigned plan;
 	bool wants_fetch, is_fetching, is_ended;
+	struct dm_task dm; // the mover's room is behind it
 };
 
 struct role {
@@ -81,10 +82,9 @@ static struct dm_task *on_command(struct dm *dm, const struct iscsi_pdu *pdu, co
 	struct role *r = dm->role;
 	const struct iscsi_scsi_cmd *h = (const void *)bhs;
 	struct iscsi_ahs_info info;
-	go_on(r);
 	if (iscsi_ahs_parse(ahs, pdu->ahs_len, &info, NULL))
 		return NULL;
-	struct cmd *c = calloc(1, sizeof *c);
+	struct cmd *c = calloc(1, sizeof *c + dm->task_size);
 	c->buffer = malloc(BUFFER);
 	memset(c->buffer, 0, BUFFER);
 	dm_task_init(&c->dm, bhs);
@@ -95,7 +95,16 @@ static struct dm_task *on_command(struct dm *dm, const struct iscsi_pdu *pdu, co
 	uint32_t first = get_be16(h->cdb + 2);
 	c->sg[0] = (struct sg){ .addr = c->buffer, .len = first };
 	c->sg[1] = (struct sg){ .addr = c->buffer + first, .len = BUFFER - first };
-	switch (c->len ? h->cdb[0] & 3 : h->cdb[0] & 3 ? h->cdb[0] & 3 : ANSWER) {
+	c->plan = c->len ? h->cdb[0] & 3 : h->cdb[0] & 3 ? h->cdb[0] & 3 : ANSWER;
+	return &c->dm;
+}
+
+static void on_begin(struct dm *dm, struct dm_task *t)
+{
+	struct role *r = dm->role;
+	struct cmd *c = cmd_of(t);
+	go_on(r);
+	switch (c->plan) {
 	case FETCH:
 		cmd_fetch(r, c);
 		break;
@@ -110,7 +119,6 @@ static struct dm_task *on_command(struct dm *dm, const struct iscsi_pdu *pdu, co
 	default:
 		cmd_end(r, c, false);
 	}
-	return &c->dm;
 }
 
 static int on_control(struct dm *dm, const struct iscsi_pdu *pdu, const uint8_t *bhs,
@@ -182,7 +190,7 @@ static void begin(void *arg)
 	struct role *r = arg;
 	struct iscsi_params p;
 	struct err e;
-	if (dm_tcp_target_new(&r->dm, r->w, r->fd, &up, r, &e) < 0)
+	if (dm_tcp_new(&r->dm, r->w, r->fd, &up, r, &e) < 0)
 		abort();
 	r->dm->sns = &r->sns;
 	iscsi_params_init(&p);

@@ -29,12 +29,12 @@ static struct identity disk(void)
 	return i;
 }
 
-static enum ini_lu_change compare(const struct identity *after, unsigned attentions)
+static enum scsi_lu_change compare(const struct identity *after, unsigned attentions)
 {
 	struct identity before = disk();
 	struct err why = { 0 };
-	enum ini_lu_change change = identity_compare(&before, after, attentions, &why);
-	assert_int_equal(change != INI_LU_SAME, why.code != 0);
+	enum scsi_lu_change change = identity_compare(&before, after, attentions, &why);
+	assert_int_equal(change != SCSI_LU_SAME, why.code != 0);
 	return change;
 }
 
@@ -42,53 +42,53 @@ static void a_durable_disk_survives_a_power_on(void **state)
 {
 	struct identity i = disk();
 	assert_true(identity_is_durable(&i));
-	assert_int_equal(compare(&i, POWER_ON), INI_LU_SAME);
+	assert_int_equal(compare(&i, POWER_ON), SCSI_LU_SAME);
 }
 
 static void a_volatile_disk_survives_a_lost_nexus_alone(void **state)
 {
 	struct identity i = disk();
 	i.has_volatile = true;
-	assert_int_equal(compare(&i, identity_attention(0x29, 0x07)), INI_LU_SAME);
-	assert_int_equal(compare(&i, identity_attention(0x29, 0x03)), INI_LU_SAME);
-	assert_int_equal(compare(&i, identity_attention(0x29, 0x00)), INI_LU_RESTARTED);
-	assert_int_equal(compare(&i, identity_attention(0x29, 0x01)), INI_LU_RESTARTED);
+	assert_int_equal(compare(&i, identity_attention(0x29, 0x07)), SCSI_LU_SAME);
+	assert_int_equal(compare(&i, identity_attention(0x29, 0x03)), SCSI_LU_SAME);
+	assert_int_equal(compare(&i, identity_attention(0x29, 0x00)), SCSI_LU_RESTARTED);
+	assert_int_equal(compare(&i, identity_attention(0x29, 0x01)), SCSI_LU_RESTARTED);
 }
 
 static void a_write_cache_does_not_survive_a_power_on(void **state)
 {
 	struct identity i = disk();
 	i.has_write_cache = true;
-	assert_int_equal(compare(&i, POWER_ON), INI_LU_RESTARTED);
+	assert_int_equal(compare(&i, POWER_ON), SCSI_LU_RESTARTED);
 }
 
 static void a_disk_that_does_not_say_is_not_taken_for_durable(void **state)
 {
 	struct identity i = disk();
 	i.has_extended = false;
-	assert_int_equal(compare(&i, POWER_ON), INI_LU_RESTARTED);
+	assert_int_equal(compare(&i, POWER_ON), SCSI_LU_RESTARTED);
 	i = disk();
 	i.has_caching = false;
-	assert_int_equal(compare(&i, POWER_ON), INI_LU_RESTARTED);
+	assert_int_equal(compare(&i, POWER_ON), SCSI_LU_RESTARTED);
 }
 
 static void another_designator_serial_number_or_size_is_another_disk(void **state)
 {
 	struct identity i = disk();
 	i.designators[i.designators_len - 1]++;
-	assert_int_equal(compare(&i, 0), INI_LU_REPLACED);
+	assert_int_equal(compare(&i, 0), SCSI_LU_REPLACED);
 	i = disk();
 	i.serial[1]++;
-	assert_int_equal(compare(&i, 0), INI_LU_REPLACED);
+	assert_int_equal(compare(&i, 0), SCSI_LU_REPLACED);
 	i = disk();
 	i.serial_len = 0;
-	assert_int_equal(compare(&i, 0), INI_LU_REPLACED);
+	assert_int_equal(compare(&i, 0), SCSI_LU_REPLACED);
 	i = disk();
 	i.blocks++;
-	assert_int_equal(compare(&i, 0), INI_LU_REPLACED);
+	assert_int_equal(compare(&i, 0), SCSI_LU_REPLACED);
 	i = disk();
 	i.block_size = 4096;
-	assert_int_equal(compare(&i, 0), INI_LU_REPLACED);
+	assert_int_equal(compare(&i, 0), SCSI_LU_REPLACED);
 }
 
 static void a_further_designator_or_another_path_is_the_same_disk(void **state)
@@ -102,13 +102,13 @@ static void a_further_designator_or_another_path_is_the_same_disk(void **state)
 	more[sizeof designators - 1]++; // the port group
 	i.designators_len = 0;
 	identity_designators(&i, more, sizeof more);
-	assert_int_equal(compare(&i, 0), INI_LU_SAME);
+	assert_int_equal(compare(&i, 0), SCSI_LU_SAME);
 }
 
 static void a_changed_medium_is_another_one_on_a_durable_disk_too(void **state)
 {
 	struct identity i = disk();
-	assert_int_equal(compare(&i, identity_attention(0x28, 0x00)), INI_LU_REPLACED);
+	assert_int_equal(compare(&i, identity_attention(0x28, 0x00)), SCSI_LU_REPLACED);
 }
 
 static void a_page_cut_anywhere_is_read_to_its_end_only(void **state)

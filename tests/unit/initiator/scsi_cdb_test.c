@@ -69,20 +69,20 @@ static void what_does_not_fit_a_cdb_is_refused(void **state)
 
 static void luns_above_255_are_flat(void **state)
 {
-	struct ini_cmd c;
-	ini_cmd_init(&c, 255);
-	assert_memory_equal(c.task.lun, "\0\xff\0\0\0\0\0\0", 8);
-	ini_cmd_init(&c, 256);
-	assert_memory_equal(c.task.lun, "\x41\0\0\0\0\0\0\0", 8);
-	ini_cmd_init(&c, 16383);
-	assert_memory_equal(c.task.lun, "\x7f\xff\0\0\0\0\0\0", 8);
+	struct scsi_cmd c;
+	scsi_cmd_init(&c, 255);
+	assert_memory_equal(c.lun, "\0\xff\0\0\0\0\0\0", 8);
+	scsi_cmd_init(&c, 256);
+	assert_memory_equal(c.lun, "\x41\0\0\0\0\0\0\0", 8);
+	scsi_cmd_init(&c, 16383);
+	assert_memory_equal(c.lun, "\x7f\xff\0\0\0\0\0\0", 8);
 }
 
 static void commands_without_data_take_none(void **state)
 {
-	struct ini_cmd c;
+	struct scsi_cmd c;
 	uint8_t b[8];
-	assert_int_equal(scsi_cmd(&c, 0, SCSI_TEST_UNIT_READY, NULL, b, sizeof b), -EINVAL);
+	assert_int_equal(scsi_cmd_set(&c, 0, SCSI_TEST_UNIT_READY, NULL, b, sizeof b), -EINVAL);
 }
 
 // A copy of exactly len bytes, so that AddressSanitizer sees what lies behind.
@@ -117,21 +117,21 @@ static void sense_of_any_length_is_read_within_its_bounds(void **state)
 
 static void a_failure_is_told_in_words_and_numbers(void **state)
 {
-	struct ini_cmd c;
+	struct scsi_cmd c;
 	char text[120];
-	ini_cmd_init(&c, 0);
-	c.task.status = SCSI_CHECK_CONDITION;
-	c.task.sense_len = 18;
-	memcpy(c.task.sense, "\x70\0\3\0\0\0\0\0\0\0\0\0\x11\0", 14);
+	scsi_cmd_init(&c, 0);
+	c.status = SCSI_CHECK_CONDITION;
+	c.sense_len = 18;
+	memcpy(c.sense, "\x70\0\3\0\0\0\0\0\0\0\0\0\x11\0", 14);
 	scsi_cmd_text(&c, text, sizeof text);
 	assert_string_equal(text, "MEDIUM ERROR, unrecovered read error (03/11/00)");
-	c.task.sense_len = 0;
+	c.sense_len = 0;
 	scsi_cmd_text(&c, text, sizeof text);
 	assert_string_equal(text, "CHECK CONDITION without valid sense data");
-	c.task.status = SCSI_RESERVATION_CONFLICT;
+	c.status = SCSI_RESERVATION_CONFLICT;
 	scsi_cmd_text(&c, text, sizeof text);
 	assert_string_equal(text, "RESERVATION CONFLICT (0x18)");
-	c.task.status = SCSI_GOOD;
+	c.status = SCSI_GOOD;
 	scsi_cmd_text(&c, text, sizeof text);
 	assert_string_equal(text, "");
 }

@@ -56,7 +56,7 @@ static void rig_open_run(void *arg)
 	list_init(&c->held);
 	conn_hold(c);
 	struct dm *dm;
-	assert_int_equal(dm_tcp_target_new(&dm, worker, r->fds[0], &r->up, c, &e), 0);
+	assert_int_equal(dm_tcp_new(&dm, worker, r->fds[0], &r->up, c, &e), 0);
 	conn_set_mover(c, dm);
 	c->dm->window = WINDOW;
 	iscsi_params_init(&c->params);

@@ -7,6 +7,7 @@
 
 static struct dm_task *on_command(struct dm *d, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 				  const uint8_t *ahs);
+static void on_begin(struct dm *d, struct dm_task *t);
 static int on_control(struct dm *d, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		      const uint8_t *data, struct err *e);
 static void on_data(struct dm *d, struct dm_task *t, int res);
@@ -21,6 +22,7 @@ static void on_ahead(struct dm *d, const uint8_t *bhs)
 
 static const struct dm_up up = {
 	.command = on_command,
+	.begin = on_begin,
 	.ahead = on_ahead,
 	.control = on_control,
 	.data = on_data,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A mover of the initiator in a test: the role above it, and a scripted target behind whatever
-// carries its PDUs, which dm_tcp_initiator_rig.h and transport/iser/dm_iser_initiator_rig.h have.
+// carries its PDUs, which dmi_tcp_rig.h and transport/iser/dmi_iser_rig.h have.
 // On a control worker, which the test's thread runs.
 #pragma once
 
@@ -14,6 +14,12 @@
 #include "transport/wire/be.h"
 
 enum { TASKS = 160 };
+
+struct rig_task {
+	uint8_t lun[8], cdb[ISCSI_CDB_LEN], sense[DMI_SENSE_MAX];
+	struct dmi_task dm;
+	_Alignas(8) uint8_t room[64]; // the mover's
+};
 
 struct rig;
 typedef void script_fn(struct rig *r, const uint8_t *bhs, const uint8_t *data, uint32_t len);
@@ -36,7 +42,7 @@ struct rig {
 	struct worker *w;
 	struct dmi *dm;
 	struct iscsi_params params;
-	struct dmi_task tasks[TASKS];
+	struct rig_task tasks[TASKS];
 	int task_count;
 	int res[TASKS], done_count, controls, windows;
 	bool is_closed, ends_when_done, stays_in_login;
@@ -49,7 +55,8 @@ struct rig {
 
 	// The target's script, called with each PDU; without commands once, with none.
 	script_fn *script;
-	const uint8_t *hdr; // iSER: the header of the present message
+	void (*on_done)(struct rig *r); // the first command has ended; may call the mover
+	const uint8_t *hdr;		// iSER: the header of the present message
 	uint32_t pdus, stat_sn, max_cmd_sn;
 	int step;
 	uint8_t out[65536]; // data-out put together by the script
@@ -115,7 +122,14 @@ static inline void rig_heard(struct rig *r, const uint8_t *bhs, const uint8_t *d
 static inline void up_done(struct dmi *dm, struct dmi_task *t, int res)
 {
 	struct rig *r = dm->role;
-	r->res[t - r->tasks] = res;
+	struct rig_task *one = container_of(t, struct rig_task, dm);
+	r->res[one - r->tasks] = res;
+	assert_true(dm->task_size <= sizeof one->room);
+	memset(one->room, 0xa5, sizeof one->room); // the next command's
+	void (*on_done)(struct rig * r) = r->on_done;
+	r->on_done = NULL;
+	if (on_done)
+		on_done(r);
 	if (++r->done_count == r->task_count && r->ends_when_done && res != -EPIPE)
 		rig_end(r);
 }
@@ -160,7 +174,7 @@ static inline void rig_begin(struct rig *r)
 	if (!r->stays_in_login)
 		dm->ops->full_feature(dm, &r->params);
 	for (int i = 0; i < r->task_count; i++)
-		dm->ops->command(dm, &r->tasks[i]);
+		dm->ops->command(dm, &r->tasks[i].dm);
 	if (!r->task_count)
 		r->script(r, NULL, NULL, 0);
 }
@@ -168,7 +182,11 @@ static inline void rig_begin(struct rig *r)
 static inline struct dmi_task *add(struct rig *r, struct sg *sg, uint32_t nsg, uint32_t len,
 				   bool is_write)
 {
-	struct dmi_task *t = &r->tasks[r->task_count++];
+	struct rig_task *one = &r->tasks[r->task_count++];
+	struct dmi_task *t = &one->dm;
+	t->lun = one->lun;
+	t->cdb = one->cdb;
+	t->sense = one->sense;
 	t->sg = sg;
 	t->nsg = nsg;
 	t->len = len;
@@ -217,7 +235,7 @@ static inline struct dmi_task *read_one(struct rig *r, script_fn *script)
 	r->script = script;
 	add(r, &sg, 1, sizeof mem, false);
 	rig_run(r);
-	return &r->tasks[0];
+	return &r->tasks[0].dm;
 }
 
 // How the first command has ended, and words of the reason for the end of the connection.

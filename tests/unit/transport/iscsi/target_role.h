@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A role above a mover of the target in a test: the command's tag selects its action, and calls of
-// the mover are counted. Below is a carrier, which transport/iscsi/dm_tcp_target_rig.h and
-// transport/iser/dm_iser_target_rig.h have.
+// the mover are counted. Below is a carrier, which transport/iscsi/dm_tcp_rig.h and
+// transport/iser/dm_iser_rig.h have.
 #pragma once
 
 #include "transport/iscsi/wire_util.h"
 
 #include "transport/iscsi/dm_up.h"
 
-enum { TASKS = 32, ROOM = 256 << 10 };
+enum { TASKS = 128, ROOM = 256 << 10 };
 
 enum plan { FETCH, WAIT, ANSWER, ABORT, IGNORE };
 
 struct one {
 	struct dm_task dm;
+	_Alignas(8) uint8_t room[512]; // the mover's
 	struct dm_result result;
 	struct sg sg[8];
 	uint32_t nsg;
@@ -21,8 +22,9 @@ struct one {
 	uint32_t want, data_in;
 	int data_res;
 	unsigned arrivals, answers, releases;
-	bool is_over;
-	struct one *wakes; // another task that asks for its data when this one arrives
+	bool has_begun, is_over;
+	struct one *wakes;	    // another task that asks for its data when this one begins
+	struct one *wakes_released; // ... when it is released
 };
 
 // An initiator at the other end.
@@ -70,9 +72,17 @@ static struct dm_task *on_command(struct dm *d, const struct iscsi_pdu *pdu, con
 				  const uint8_t *ahs)
 {
 	struct one *o = &one[get_be32(bhs + 16) % TASKS];
+	assert_true(d->task_size <= sizeof o->room);
 	dm_task_init(&o->dm, bhs);
 	o->arrivals++;
-	o->is_over = false;
+	o->is_over = o->has_begun = false;
+	return o->plan == IGNORE ? NULL : &o->dm;
+}
+
+static void on_begin(struct dm *d, struct dm_task *t)
+{
+	struct one *o = container_of(t, struct one, dm);
+	o->has_begun = true;
 	if (o->wakes)
 		fetch(o->wakes);
 	if (o->plan == FETCH)
@@ -81,7 +91,6 @@ static struct dm_task *on_command(struct dm *d, const struct iscsi_pdu *pdu, con
 		answer(o);
 	else if (o->plan == ABORT)
 		drop(o);
-	return o->plan == IGNORE ? NULL : &o->dm;
 }
 
 static int on_control(struct dm *d, const struct iscsi_pdu *pdu, const uint8_t *bhs,
@@ -112,6 +121,9 @@ static void on_released(struct dm *d, struct dm_task *t)
 	struct one *o = container_of(t, struct one, dm);
 	o->releases++;
 	o->is_over = true;
+	memset(t, 0xa5, sizeof *t + d->task_size); // the next task's
+	if (o->wakes_released)
+		fetch(o->wakes_released);
 }
 
 static void on_sent(struct dm *d)
@@ -125,7 +137,7 @@ static void on_closed(struct dm *d, const struct err *e)
 	closed_why = *e;
 	for (unsigned i = 0; i < TASKS; i++) {
 		struct one *o = &one[i];
-		if (o->arrivals && !o->is_over && o->plan != IGNORE && o->dm.is_begun &&
+		if (o->arrivals && !o->is_over && o->has_begun &&
 		    (!o->result.sg || o->dm.is_finished))
 			drop(o);
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The target's iSER mover as a connection: accept, login, control PDUs and their limits, what is
 // malformed, the close. RFC 7145 5, 8, 9.
-#include "transport/iser/dm_iser_target_rig.h"
+#include "transport/iser/dm_iser_rig.h"
 
 static void private_data_answers_what_the_peer_takes(void **state)
 {
@@ -41,7 +41,7 @@ static void without_receive_buffers_the_peer_is_refused(void **state)
 {
 	struct err e;
 	fake.refuses_reserve = true;
-	assert_int_equal(dm_iser_target_new(&dm, &fake.request, NULL, &up, NULL, &e), -ENOMEM);
+	assert_int_equal(dm_iser_new(&dm, &fake.request, NULL, &up, NULL, &e), -ENOMEM);
 	assert_int_equal(fake.rejects, 1);
 	assert_int_equal(fake.accepts, 0);
 }
@@ -50,7 +50,7 @@ static void without_registered_memory_the_peer_is_refused(void **state)
 {
 	struct err e;
 	fake.knows_nothing = true;
-	assert_int_equal(dm_iser_target_new(&dm, &fake.request, NULL, &up, NULL, &e), -ENOBUFS);
+	assert_int_equal(dm_iser_new(&dm, &fake.request, NULL, &up, NULL, &e), -ENOBUFS);
 	assert_int_equal(fake.rejects, 1);
 }
 
@@ -58,7 +58,7 @@ static void type_of_service_and_partition_are_asked_for(void **state)
 {
 	static const struct rnic_qp_options wanted = { .tos = 0x68, .pkey = 0x8001 };
 	struct err e;
-	assert_int_equal(dm_iser_target_new(&dm, &fake.request, &wanted, &up, NULL, &e), 0);
+	assert_int_equal(dm_iser_new(&dm, &fake.request, &wanted, &up, NULL, &e), 0);
 	assert_int_equal(fake.tos, 0x68);
 	assert_int_equal(fake.pkey, 0x8001);
 	dm->sns = &sns;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What holds for every mover of the initiator, whatever carries its PDUs: each test runs over each.
-#include "transport/iscsi/dm_tcp_initiator_rig.h"
-#include "transport/iser/dm_iser_initiator_rig.h"
+#include "transport/iscsi/dmi_tcp_rig.h"
+#include "transport/iser/dmi_iser_rig.h"
 
 static struct rig r; // large
 
@@ -45,6 +45,35 @@ static void sense_longer_than_spc_allows_is_cut(void **state)
 	const struct dmi_task *t = read_one(&r, script_long_sense);
 	assert_int_equal(r.res[0], 0);
 	assert_int_equal(t->sense_len, DMI_SENSE_MAX);
+}
+
+static void script_first_alone(struct rig *rg, const uint8_t *bhs, const uint8_t *data,
+			       uint32_t len)
+{
+	if (!rg->step++)
+		response(rg, bhs, ISCSI_RSP_UNDERFLOW, 0, 64, NULL, 0);
+}
+
+static void drop_and_close(struct rig *rg)
+{
+	rg->dm->ops->drop(rg->dm, &rg->tasks[1].dm);
+	rig_end(rg);
+}
+
+static void the_end_of_a_command_may_drop_another_and_close(void **state)
+{
+	uint8_t mem[3][64];
+	struct sg sg[3];
+	r.script = script_first_alone;
+	r.on_done = drop_and_close;
+	for (int i = 0; i < 3; i++) {
+		sg[i] = (struct sg){ .addr = mem[i], .len = sizeof mem[i] };
+		add(&r, &sg[i], 1, sizeof mem[i], false);
+	}
+	rig_run(&r);
+	assert_int_equal(r.res[0], 0);
+	assert_int_equal(r.res[1], -ECANCELED);
+	assert_int_equal(r.res[2], -EPIPE);
 }
 
 // --- other PDUs ---
@@ -268,6 +297,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(sense_comes_with_check_condition),
 		T(sense_longer_than_spc_allows_is_cut),
+		T(the_end_of_a_command_may_drop_another_and_close),
 		T(the_command_window_only_moves_forward),
 		T(other_pdus_reach_the_role_with_a_nul_behind_their_data),
 		T(every_command_in_flight_ends_with_the_connection),

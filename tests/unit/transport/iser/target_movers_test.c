@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What holds for every mover of the target, whatever carries its PDUs: each test runs over each.
-#include "transport/iscsi/dm_tcp_target_rig.h"
-#include "transport/iser/dm_iser_target_rig.h"
+#include "transport/iscsi/dm_tcp_rig.h"
+#include "transport/iser/dm_iser_rig.h"
 
 #include "transport/iscsi/target_says.h"
 
@@ -141,6 +141,39 @@ static void data_of_an_aborted_command_is_skipped(void **state)
 	assert_data_is_skipped(ABORT);
 }
 
+// The role overwrites the memory of a task that has been released.
+static void a_command_may_end_while_it_begins(void **state)
+{
+	one[1].plan = one[2].plan = ANSWER;
+	one[3].want = 5001;
+	carrier->open();
+	put_command(1, ISCSI_F, 0, 0);
+	expect_status(1);
+	put_command(2, ISCSI_F | ISCSI_CMD_W, 700, 700); // its data is owed first
+	expect_status(2);
+	put_command(3, ISCSI_F | ISCSI_CMD_W, 5001, 5001);
+	expect_status(3);
+	carrier->close();
+	assert_memory_equal(memory[3], payload, 5001);
+}
+
+// As when a task's end is the turn of the next one: it is called for while the mover ends the
+// first.
+static void the_end_of_a_command_may_begin_anothers_data(void **state)
+{
+	one[1].plan = WAIT;
+	one[1].want = 3000;
+	one[2].plan = ABORT;
+	one[2].wakes_released = &one[1];
+	carrier->open();
+	put_command(1, ISCSI_F | ISCSI_CMD_W, 3000, 3000);
+	put_command(2, ISCSI_F | ISCSI_CMD_W, 1000, 1000);
+	expect_status(1);
+	carrier->close();
+	assert_int_equal(one[1].data_res, 0);
+	assert_memory_equal(memory[1], payload, 3000);
+}
+
 // --- what goes out ---
 
 static void numbers_are_stamped(void **state)
@@ -177,6 +210,8 @@ int main(void)
 		T(data_out_for_an_unknown_task_is_ignored),
 		T(data_of_an_ignored_command_is_skipped),
 		T(data_of_an_aborted_command_is_skipped),
+		T(a_command_may_end_while_it_begins),
+		T(the_end_of_a_command_may_begin_anothers_data),
 		T(numbers_are_stamped),
 	};
 	fill_pattern(payload, sizeof payload, 3);

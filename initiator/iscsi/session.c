@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Life of a session, on its worker: the interface to the mover, logout, the end. RFC 7143 4.3,
+// 11.14. Connecting is in session_connect.c, login in session_login.c, full feature phase in
+// session_ffp.c, reconnecting in reconnect.c.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "initiator/iscsi/session_priv.h"
+#include "transport/iscsi/name.h"
+#include "transport/wire/be.h"
+#include "transport/wire/iser.h"
+
+void ini_config_init(struct ini_config *c)
+{
+	*c = (struct ini_config){
+		.queue_depth = 128,
+		.connect_timeout = 15,
+		.login_timeout = 15,
+		.command_timeout = 30,
+		.abort_timeout = 15,
+		.logout_timeout = 15,
+		.noop_out_interval = 5,
+		.noop_out_timeout = 5,
+		.replacement_timeout = 120,
+	};
+	iscsi_offer_init(&c->login.offer);
+	c->login.chap_algs = CHAP_ALGS_OFFER;
+}
+
+uint32_t session_tag(struct ini_session *s)
+{
+	s->tag_counter = (s->tag_counter + 1) & (DMI_ROLE_TAG - 1);
+	return DMI_ROLE_TAG | s->tag_counter;
+}
+
+// --- the end of a connection, and of the session ---
+
+void session_drop(struct ini_session *s, const struct err *why)
+{
+	timer_cancel(s->worker, &s->timer);
+	timer_cancel(s->worker, &s->tick);
+	stream_free(s->stream);
+	s->stream = NULL;
+	s->is_connect_due = false;
+	login_forget(s);
+	struct dmi *dm = s->dm;
+	s->dm = NULL;
+	if (dm) {
+		s->old = dm; // until up->closed, which may come from inside close
+		dm->ops->close(dm, why);
+	}
+	s->is_draining = false;
+	tmf_lost(s, -ENOTCONN);
+	ffp_lost(s);
+	scsi_session_lost(&s->scsi);
+}
+
+void session_lost(struct ini_session *s, const struct err *why, bool is_final)
+{
+	struct err e = *why; // may be part of the freed memory
+	if (s->state == SESSION_CLOSED)
+		return;
+	s->state = SESSION_WAITING; // commands submitted by callbacks below must wait
+	session_drop(s, &e);
+	if (s->state != SESSION_CLOSED) // a command's done may have freed it
+		reconnect_begin(s, &e, is_final);
+}
+
+// Commands that an old mover still refers to end when it has closed: only then the session ends.
+static void tell_end(struct ini_session *s)
+{
+	s->is_end_due = s->old;
+	if (!s->is_end_due && !s->is_freed)
+		s->scsi.ops.closed(&s->scsi, &s->scsi.end_why);
+}
+
+void session_end(struct ini_session *s, const struct err *why)
+{
+	struct err e = *why;
+	if (s->state == SESSION_CLOSED)
+		return;
+	s->state = SESSION_CLOSED;
+	scsi_session_begin_end(&s->scsi, &e);
+	session_drop(s, &e);
+	scsi_session_fail(&s->scsi);
+	tell_end(s);
+}
+
+static void end_asked(struct ini_session *s)
+{
+	struct err none = { 0 };
+	session_end(s, &none);
+}
+
+// --- called by the mover ---
+
+static int up_control(struct dmi *dm, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		      const uint8_t *data, struct err *e)
+{
+	struct ini_session *s = dm->role;
+	if (s->dm != dm)
+		return 0;
+	if (s->state == SESSION_LOGIN)
+		return login_control(s, bhs, data, pdu->data_len);
+	return ffp_control(s, pdu, bhs, data, e);
+}
+
+static void up_window(struct dmi *dm)
+{
+	struct ini_session *s = dm->role;
+	if (s->dm == dm)
+		scsi_session_pump(&s->scsi);
+}
+
+// Actions that waited for the end of an old connection.
+static void old_gone(struct ini_session *s)
+{
+	s->old = NULL;
+	if (s->is_connect_due)
+		session_connect(s);
+	else if (s->is_end_due)
+		tell_end(s);
+	if (s->is_free_due)
+		worker_post(s->worker, &s->free_msg);
+}
+
+static void up_closed(struct dmi *dm, const struct err *why)
+{
+	struct ini_session *s = dm->role;
+	bool is_ours = s->dm == dm;
+	struct err e = *why;
+	if (is_ours)
+		s->dm = NULL;
+	err_prefix(&e, "%s", dm->peer);
+	dm->ops->free(dm);
+	command_close(s);
+	if (!is_ours)
+		old_gone(s);
+	else if (s->state == SESSION_CONNECTING)
+		connect_failed(s, why);
+	else if (s->state == SESSION_LOGOUT && !s->wants_relogin)
+		end_asked(s);
+	else
+		session_lost(s, &e, false);
+}
+
+const struct dmi_up session_dmi_up = {
+	.done = command_done,
+	.control = up_control,
+	.window = up_window,
+	.closed = up_closed,
+};
+
+// --- up, and logout ---
+
+void session_enter_up(struct ini_session *s)
+{
+	s->state = SESSION_UP;
+	s->has_redirect = false;
+	s->redirects = 0;
+	s->down_ns = 0;
+	s->attempt = 0;
+	s->time2wait = s->info.params.time2wait;
+	ffp_tick_start(s);
+	scsi_session_enter_up(&s->scsi);
+}
+
+void session_send_logout(struct ini_session *s)
+{
+	uint8_t bhs[ISCSI_BHS_LEN] = { ISCSI_I | ISCSI_OP_LOGOUT_REQ,
+				       ISCSI_F | ISCSI_LOGOUT_CLOSE_SESSION };
+	s->logout_tag = session_tag(s);
+	s->scsi.is_up = false;
+	put_be32(((struct iscsi_bhs *)bhs)->itt, s->logout_tag);
+	s->state = SESSION_LOGOUT;
+	timer_arm(s->worker, &s->timer, s->config.logout_timeout * US_PER_SEC);
+	s->dm->ops->send(s->dm, bhs, NULL, 0, false);
+}
+
+static void logout(struct scsi_session *scsi)
+{
+	struct ini_session *s = ini_of(scsi);
+	s->wants_relogin = false;
+	if (s->state == SESSION_UP)
+		session_send_logout(s);
+	else if (s->state != SESSION_LOGOUT)
+		end_asked(s);
+}
+
+static void on_timer(struct timer *t)
+{
+	struct ini_session *s = container_of(t, struct ini_session, timer);
+	struct err e;
+	switch (s->state) {
+	case SESSION_LOGIN:
+		err_set(&e, -ETIMEDOUT, "%s: login: timed out after %u s", s->dm->peer,
+			s->config.login_timeout);
+		session_lost(s, &e, false);
+		break;
+	case SESSION_LOGOUT:
+		err_set(&e, -ETIMEDOUT, "logout: timed out");
+		if (s->wants_relogin)
+			session_lost(s, &e, false);
+		else
+			end_asked(s);
+		break;
+	case SESSION_WAITING:
+		session_connect(s);
+		break;
+	default:
+		break;
+	}
+}
+
+// --- new and free ---
+
+static int config_check(struct ini_config *c, struct err *e)
+{
+	static const uint8_t no_isid[ISCSI_ISID_LEN];
+	struct login *probe;
+	if (!c->portal_count || c->portal_count > INI_PORTALS_MAX)
+		return err_set(e, -EINVAL, "session: %u portals (must be 1 to %d)", c->portal_count,
+			       INI_PORTALS_MAX);
+	if (c->provider_count > INI_PROVIDERS_MAX)
+		return err_set(e, -EINVAL, "session: %u providers (at most %d)", c->provider_count,
+			       INI_PROVIDERS_MAX);
+	if (!c->queue_depth || c->queue_depth > INI_QUEUE_DEPTH_MAX)
+		return err_set(e, -EINVAL, "session: queue depth %u (must be 1 to %d)",
+			       c->queue_depth, INI_QUEUE_DEPTH_MAX);
+	if (!memcmp(c->login.isid, no_isid, sizeof no_isid) && iscsi_isid_random(c->login.isid))
+		return err_set(e, -EIO, "session: ISID: no random numbers");
+	probe = calloc(1, sizeof *probe);
+	if (!probe)
+		return err_set(e, -ENOMEM, "session: out of memory");
+	int r = login_initiator_init(probe, &c->login, e);
+	login_done(probe);
+	free(probe);
+	return r;
+}
+
+// Limits of iSER's movers and their peers, whatever was configured: text, sense and immediate data
+// of 8 KiB, no unsolicited Data-Out [RFC 7145 6.2].
+static void offer_rdma(struct iscsi_offer *o)
+{
+	o->is_rdma = true;
+	o->value[ISCSI_KEY_TARGET_RECV_DATA_SEGMENT_LENGTH] = ISER_DATA_MAX;
+	o->value[ISCSI_KEY_INITIATOR_RECV_DATA_SEGMENT_LENGTH] = ISER_DATA_MAX;
+	o->value[ISCSI_KEY_INITIAL_R2T] = 1;
+}
+
+static void free_run(struct msg *m)
+{
+	struct ini_session *s = container_of(m, struct ini_session, free_msg);
+	s->is_free_due = s->is_resolving || s->old;
+	if (s->is_free_due) // their end calls this again
+		return;
+	worker_defer_cancel(&s->over_defer);
+	chap_wipe(&s->config, sizeof s->config);
+	void (*freed)(void *) = s->scsi.ops.freed;
+	void *arg = s->scsi.arg;
+	scsi_session_done(&s->scsi);
+	free(s);
+	freed(arg);
+}
+
+static void session_free(struct scsi_session *scsi)
+{
+	struct ini_session *s = ini_of(scsi);
+	struct err e;
+	if (s->is_freed)
+		return;
+	s->is_freed = true;
+	err_set(&e, -ESHUTDOWN, "session freed");
+	session_end(s, &e);
+	s->free_msg.fn = free_run;
+	worker_post(s->worker, &s->free_msg);
+}
+
+// --- what is known of it ---
+
+void ini_session_info(const struct scsi_session *s, struct ini_session_info *ret)
+{
+	*ret = ini_of(s)->info;
+}
+
+static void info(const struct scsi_session *s, struct scsi_session_info *ret)
+{
+	snprintf(ret->peer, sizeof ret->peer, "%s", ini_of(s)->info.peer);
+	snprintf(ret->local, sizeof ret->local, "%s", ini_of(s)->info.local);
+}
+
+// R2Ts of one connection follow each other, so that each costs a round trip (RFC 7143, 11.8).
+static unsigned round_trips(const struct scsi_session *s, uint32_t bytes, bool is_write)
+{
+	const struct iscsi_params *p = &ini_of(s)->info.params;
+	uint32_t unsolicited = !p->initial_r2t	   ? p->first_burst
+			       : p->immediate_data ? p->max_send_data
+						   : 0;
+	if (unsolicited > p->first_burst)
+		unsolicited = p->first_burst;
+	if (!is_write || bytes <= unsolicited || !p->max_burst)
+		return 1;
+	return 1 + (bytes - unsolicited + p->max_burst - 1) / p->max_burst;
+}
+
+static void idle(struct scsi_session *scsi)
+{
+	struct ini_session *s = ini_of(scsi);
+	if (s->wants_relogin && s->state == SESSION_UP)
+		session_send_logout(s);
+}
+
+static const struct scsi_protocol protocol = {
+	.room = command_room,
+	.send = command_send,
+	.abort_task = tmf_abort_late,
+	.idle = idle,
+	.logout = logout,
+	.free = session_free,
+	.info = info,
+	.round_trips = round_trips,
+};
+
+static void session_init(struct ini_session *s, struct worker *w)
+{
+	s->worker = w;
+	s->scsi.queue_depth = s->config.queue_depth;
+	s->scsi.command_timeout = s->config.command_timeout;
+	s->info.tpgt = -1;
+	iscsi_params_init(&s->info.params);
+	timer_init(&s->timer, on_timer);
+	list_init(&s->tmfs);
+	list_init(&s->tmfs_over);
+}
+
+int ini_session_new(struct scsi_session **ret, struct worker *w, const void *config,
+		    const struct scsi_session_ops *ops, void *arg, struct err *e)
+{
+	struct ini_session *s = calloc(1, sizeof *s);
+	if (!s)
+		return err_set(e, -ENOMEM, "session: out of memory");
+	s->config = *(const struct ini_config *)config;
+	if (s->config.provider_count)
+		offer_rdma(&s->config.login.offer);
+	int r = config_check(&s->config, e);
+	if (r) {
+		chap_wipe(&s->config, sizeof s->config);
+		free(s);
+		return r;
+	}
+	scsi_session_init(&s->scsi, w, &protocol, ops, arg);
+	session_init(s, w);
+	// The first attempt starts in a later round, so that every failure is reported by callback.
+	s->state = SESSION_WAITING;
+	timer_arm(w, &s->timer, 0);
+	*ret = &s->scsi;
+	return 0;
+}

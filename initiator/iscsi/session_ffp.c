@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Full feature phase of a session, on its worker: NOP both ways, asynchronous messages, Reject,
+// the responses to Logout and task management, and the clock. RFC 7143 11.6, 11.9, 11.15, 11.17 to
+// 11.19.
+#include <errno.h>
+#include <string.h>
+
+#include "initiator/iscsi/session_priv.h"
+#include "transport/wire/be.h"
+
+#define TICK_US 1000000u
+
+typedef int control_fn(struct ini_session *s, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		       const uint8_t *data, struct err *e);
+
+// --- NOP ---
+
+static void ping_over(struct ini_session *s, int res)
+{
+	struct ini_ping *p = s->ping;
+	s->ping_tag = 0;
+	s->ping = NULL;
+	if (!p)
+		return;
+	p->res = res;
+	p->rtt_ns = clock_ns() - p->sent_ns;
+	p->done(p);
+}
+
+static void ping_send(struct ini_session *s)
+{
+	uint8_t bhs[ISCSI_BHS_LEN] = { ISCSI_I | ISCSI_OP_NOP_OUT, ISCSI_F };
+	struct iscsi_nop_out *h = (void *)bhs;
+	s->ping_tag = session_tag(s);
+	s->ping_ns = worker_now(s->worker);
+	put_be32(h->itt, s->ping_tag);
+	put_be32(h->ttt, ISCSI_TAG_NONE);
+	s->dm->ops->send(s->dm, bhs, NULL, 0, false);
+}
+
+int ini_ping(struct scsi_session *scsi, struct ini_ping *p)
+{
+	struct ini_session *s = ini_of(scsi);
+	if (s->state != SESSION_UP)
+		return -ENOTCONN;
+	if (s->ping)
+		return -EBUSY;
+	s->ping = p;
+	p->sent_ns = clock_ns();
+	ping_send(s); // a response to the session's own ping is ignored from now on
+	s->dm->ops->flush(s->dm);
+	return 0;
+}
+
+static int nop_in(struct ini_session *s, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		  const uint8_t *data, struct err *e)
+{
+	const struct iscsi_nop_in *in = (const void *)bhs;
+	uint8_t answer[ISCSI_BHS_LEN] = { ISCSI_I | ISCSI_OP_NOP_OUT, ISCSI_F };
+	struct iscsi_nop_out *out = (void *)answer;
+	if (get_be32(in->itt) != ISCSI_TAG_NONE) {
+		if (s->ping_tag && get_be32(in->itt) == s->ping_tag)
+			ping_over(s, 0);
+		return 0;
+	}
+	if (get_be32(in->ttt) == ISCSI_TAG_NONE)
+		return 0; // it only updates the window
+	memcpy(out->lun, in->lun, sizeof out->lun);
+	memcpy(out->ttt, in->ttt, sizeof out->ttt);
+	put_be32(out->itt, ISCSI_TAG_NONE);
+	s->dm->ops->send(s->dm, answer, NULL, 0, false);
+	return 0;
+}
+
+// --- responses ---
+
+static int tmf_rsp(struct ini_session *s, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		   const uint8_t *data, struct err *e)
+{
+	tmf_response(s, bhs);
+	return 0;
+}
+
+// The kernel's target releases a session only after a pause if the queue pair is closed while its
+// Logout Response is being completed. It closes by itself; others do not.
+#define CLOSE_TIMEOUT_USEC 50000u
+
+static int logout_rsp(struct ini_session *s, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		      const uint8_t *data, struct err *e)
+{
+	const struct iscsi_logout_rsp *h = (const void *)bhs;
+	if (s->state != SESSION_LOGOUT || get_be32(h->itt) != s->logout_tag)
+		return err_set(e, -EPROTO, "unexpected Logout Response");
+	struct err none = { 0 };
+	if (!s->wants_relogin && s->config.provider_count) {
+		timer_arm(s->worker, &s->timer, CLOSE_TIMEOUT_USEC);
+		return 0;
+	}
+	if (!s->wants_relogin) {
+		session_end(s, &none);
+		return 0;
+	}
+	err_set(&none, -ECONNRESET, "logged out at the target's request");
+	session_lost(s, &none, false);
+	return 0;
+}
+
+static int text_rsp(struct ini_session *s, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		    const uint8_t *data, struct err *e)
+{
+	if (!s->text)
+		return err_set(e, -EPROTO, "unexpected Text Response");
+	return s->text(s, pdu, bhs, data, e);
+}
+
+static int login_rsp(struct ini_session *s, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		     const uint8_t *data, struct err *e)
+{
+	return err_set(e, -EPROTO, "Login Response in full feature phase");
+}
+
+// Only the copy of the header shows what was rejected. The target has not received that CmdSN: the
+// gap cannot be filled without a new connection [RFC 7143 7.3].
+static int reject(struct ini_session *s, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		  const uint8_t *data, struct err *e)
+{
+	const struct iscsi_reject *h = (const void *)bhs;
+	const struct iscsi_bhs *bad = (const void *)data;
+	if (!data || pdu->data_len < ISCSI_BHS_LEN)
+		return err_set(e, -EPROTO, "Reject without the rejected header");
+	uint32_t itt = get_be32(bad->itt);
+	uint8_t opcode = bad->opcode & ISCSI_OP_MASK;
+	if (opcode == ISCSI_OP_SCSI_CMD && command_rejected(s, itt))
+		return err_set(e, -EPROTO, "target rejected a SCSI command, reason 0x%02x",
+			       h->reason);
+	if (opcode == ISCSI_OP_TMF_REQ)
+		tmf_rejected(s, itt);
+	else if (opcode == ISCSI_OP_NOP_OUT && s->ping_tag && itt == s->ping_tag)
+		ping_over(s, 0);
+	else if (opcode == ISCSI_OP_TEXT_REQ || opcode == ISCSI_OP_LOGOUT_REQ)
+		return err_set(e, -EPROTO, "target rejected a %s, reason 0x%02x",
+			       iscsi_opcode_name(opcode), h->reason);
+	return 0;
+}
+
+// --- asynchronous messages ---
+
+static void async_scsi(struct ini_session *s, const struct iscsi_pdu *pdu, const uint8_t *data)
+{
+	uint32_t n = data && pdu->data_len >= 2 ? get_be16(data) : 0;
+	if (n && n <= pdu->data_len - 2)
+		s->scsi.ops.async(&s->scsi, data + 2, n);
+}
+
+static int async(struct ini_session *s, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		 const uint8_t *data, struct err *e)
+{
+	const struct iscsi_async *h = (const void *)bhs;
+	switch (h->event) {
+	case ISCSI_ASYNC_SCSI:
+		async_scsi(s, pdu, data);
+		return 0;
+	case ISCSI_ASYNC_LOGOUT:
+	case ISCSI_ASYNC_RENEGOTIATE:
+		// Logs out when nothing is in flight, and in again: a new login renegotiates.
+		if (s->state == SESSION_UP) {
+			s->is_draining = s->wants_relogin = true;
+			scsi_session_pump(&s->scsi);
+		}
+		return 0;
+	case ISCSI_ASYNC_DROP_CONNECTION:
+	case ISCSI_ASYNC_DROP_SESSION:
+		s->time2wait = get_be16(h->param2);
+		return err_set(e, -ECONNRESET, "target dropped the %s",
+			       h->event == ISCSI_ASYNC_DROP_SESSION ? "session" : "connection");
+	default:
+		return 0;
+	}
+}
+
+static const struct {
+	uint8_t opcode;
+	control_fn *run;
+} controls[] = {
+	{ISCSI_OP_NOP_IN,	   nop_in	  },
+	     { ISCSI_OP_TMF_RSP,	 tmf_rsp	 },
+	{ ISCSI_OP_TEXT_RSP,   text_rsp  },
+	     { ISCSI_OP_LOGIN_RSP,  login_rsp },
+	{ ISCSI_OP_LOGOUT_RSP, logout_rsp},
+	     { ISCSI_OP_ASYNC,      async     },
+	{ ISCSI_OP_REJECT,	   reject	  },
+};
+
+int ffp_control(struct ini_session *s, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		const uint8_t *data, struct err *e)
+{
+	for (unsigned i = 0; i < sizeof controls / sizeof *controls; i++)
+		if (controls[i].opcode == pdu->opcode)
+			return controls[i].run(s, pdu, bhs, data, e);
+	return err_set(e, -EPROTO, "unexpected PDU: %s", iscsi_opcode_name(pdu->opcode));
+}
+
+// --- every second ---
+
+static void ping_tick(struct ini_session *s, uint64_t now)
+{
+	const struct ini_config *c = &s->config;
+	struct err e;
+	if (s->ping_tag && now - s->ping_ns >= c->noop_out_timeout * NS_PER_SEC) {
+		err_set(&e, -ETIMEDOUT, "%s: no answer to a NOP-Out within %u s", s->dm->peer,
+			c->noop_out_timeout);
+		if (s->ping)
+			ping_over(s, -ETIMEDOUT);
+		session_lost(s, &e, false);
+	} else if (!s->ping_tag && c->noop_out_interval &&
+		   now - s->dm->ops->last_rx(s->dm) >= c->noop_out_interval * NS_PER_SEC) {
+		ping_send(s);
+	}
+}
+
+static void on_tick(struct timer *t)
+{
+	struct ini_session *s = container_of(t, struct ini_session, tick);
+	uint64_t now = worker_now(s->worker);
+	timer_arm(s->worker, t, TICK_US);
+	scsi_session_tick(&s->scsi, now);
+	if (s->state == SESSION_UP)
+		tmf_tick(s, now);
+	if (s->state == SESSION_UP && !s->info.params.is_discovery)
+		ping_tick(s, now);
+}
+
+void ffp_tick_start(struct ini_session *s)
+{
+	timer_init(&s->tick, on_tick);
+	timer_arm(s->worker, &s->tick, TICK_US);
+}
+
+void ffp_lost(struct ini_session *s)
+{
+	ping_over(s, -ENOTCONN);
+}

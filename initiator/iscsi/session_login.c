@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Login: from a connection to full feature phase, on the session's worker. The protocol is in
+// transport/iscsi/login_initiator.c; here are its PDUs, its timer and its redirects. RFC 7143 6.3,
+// 11.12, 11.13.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "initiator/iscsi/session_priv.h"
+#include "transport/wire/be.h"
+
+void login_forget(struct ini_session *s)
+{
+	if (!s->login)
+		return;
+	login_done(s->login);
+	free(s->login);
+	s->login = NULL;
+}
+
+static int login_open(struct ini_session *s, struct err *e)
+{
+	s->login = calloc(1, sizeof *s->login);
+	if (!s->login)
+		return err_set(e, -ENOMEM, "login: out of memory");
+	s->config.login.itt = session_tag(s);
+	s->config.login.cmd_sn = 1;
+	s->config.login.tsih = 0;
+	return login_initiator_init(s->login, &s->config.login, e);
+}
+
+static void give(struct ini_session *s, const struct login_reply *r)
+{
+	if (r->has_pdu)
+		s->dm->ops->send(s->dm, r->bhs, r->text, r->text_len, true);
+}
+
+void login_begin(struct ini_session *s)
+{
+	struct login_reply reply;
+	struct err e;
+	s->state = SESSION_LOGIN;
+	if (login_open(s, &e) < 0) {
+		session_lost(s, &e, true);
+		return;
+	}
+	timer_arm(s->worker, &s->timer, s->config.login_timeout * US_PER_SEC);
+	login_initiator_start(s->login, &reply);
+	give(s, &reply);
+	s->dm->ops->flush(s->dm);
+}
+
+static void full_feature(struct ini_session *s)
+{
+	const struct login_session *granted = login_session(s->login);
+	struct dmi *dm = s->dm;
+	s->info.params = *login_params(s->login);
+	s->info.tsih = granted->tsih;
+	s->info.tpgt = login_tpgt(s->login);
+	snprintf(s->info.target_alias, sizeof s->info.target_alias, "%s",
+		 login_target_alias(s->login));
+	memcpy(s->info.peer, dm->peer, sizeof s->info.peer);
+	memcpy(s->info.local, dm->local, sizeof s->info.local);
+	snprintf(s->info.transport, sizeof s->info.transport, "%s", dm->transport);
+	s->info.redirects = s->redirects;
+	dm->sns = (struct dmi_sns){ .cmd_sn = s->config.login.cmd_sn,
+				    .exp_cmd_sn = granted->exp_cmd_sn,
+				    .max_cmd_sn = granted->max_cmd_sn,
+				    .exp_stat_sn = login_stat_sn(s->login) };
+	dm->ops->full_feature(dm, &s->info.params);
+	login_forget(s);
+	timer_cancel(s->worker, &s->timer);
+	struct err e;
+	if (command_open(s, &e) < 0)
+		session_lost(s, &e, true);
+	else
+		session_enter_up(s);
+}
+
+// A retry can succeed after a lack of resources or a temporarily unavailable target, but not after
+// a wrong name or secret [RFC 7143 11.13.5].
+static bool is_final(uint16_t status)
+{
+	return ISCSI_LOGIN_CLASS(status) != ISCSI_LOGIN_CLASS_TARGET &&
+	       status != ISCSI_LOGIN_TOO_MANY_CONNECTIONS;
+}
+
+static const char *cure(uint16_t status)
+{
+	switch (status) {
+	case ISCSI_LOGIN_AUTH_FAILED:
+		return " (check the CHAP user and secret: --chap-user, --chap-secret-file)";
+	case ISCSI_LOGIN_FORBIDDEN:
+		return " (check that the target has an ACL of this initiator name)";
+	case ISCSI_LOGIN_NOT_FOUND:
+		return " (check the target name with discover)";
+	default:
+		return "";
+	}
+}
+
+static void failed(struct ini_session *s, const struct login_reply *r)
+{
+	struct err e;
+	err_set(&e, r->err.code, "%s: %s%s", s->dm->peer, r->err.text, cure(r->status));
+	session_lost(s, &e, is_final(r->status));
+}
+
+static void redirected(struct ini_session *s)
+{
+	char address[sizeof s->redirect_text];
+	struct err none;
+	struct iscsi_address a;
+	struct err e = { 0 };
+	if (iscsi_address_parse(login_redirect(s->login), &a, &e) < 0) {
+		err_prefix(&e, "login: redirect"); // ensured by the login
+		session_lost(s, &e, true);
+		return;
+	}
+	a.has_tpgt = false;
+	if (iscsi_address_format(&a, address, sizeof address) < 0) {
+		err_set(&e, -EPROTO, "login: redirect address too long");
+		session_lost(s, &e, true);
+		return;
+	}
+	err_set(&none, -ECONNABORTED, "redirected");
+	session_drop(s, &none);
+	if (s->state != SESSION_CLOSED)
+		reconnect_resolve(s, address);
+}
+
+int login_control(struct ini_session *s, const uint8_t *bhs, const uint8_t *data, uint32_t len)
+{
+	struct login_reply reply;
+	switch (login_initiator_step(s->login, bhs, data, len, &reply)) {
+	case LOGIN_CONTINUE:
+		give(s, &reply);
+		break;
+	case LOGIN_FULL_FEATURE:
+		full_feature(s);
+		break;
+	case LOGIN_REDIRECT:
+		redirected(s);
+		break;
+	default:
+		failed(s, &reply);
+		break;
+	}
+	return 0;
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What farblock-initiator has of iSCSI: sessions from URLs and options, and the subcommands that
+// are iSCSI's own. The program's thread; may block.
+#pragma once
+
+#include "initiator/iscsi/initiator.h"
+#include "initiator/iscsi/url.h"
+#include "initiator/tool/tool.h"
+
+// tool.open for iscsi:// and iser://.
+int iscsi_open(struct tool *t, bool needs_lun);
+
+// iscsi_config.c: a session's configuration from options, the URL and environment; prompts for a
+// missing secret on the terminal. Wipe it after use. -EINVAL, -ENOENT, ... with a text.
+int iscsi_config(const struct tool *t, const struct ini_url *url, struct ini_config *ret,
+		 struct err *e);
+// Fills the portals of the configuration; may ask the resolver.
+int iscsi_resolve(struct ini_config *c, const struct iscsi_address *portal, struct err *e);
+// iscsi_transport.c: TCP, or the providers of RDMA to try. -EINVAL with a text.
+int iscsi_transport(const struct tool *t, bool is_iser, struct ini_config *ret, struct err *e);
+
+// The subcommands.
+int iscsi_discover(struct tool *t);
+int iscsi_ping(struct tool *t);

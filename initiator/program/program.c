@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// farblock-initiator: its subcommands as rows of a table, help, exit statuses; the protocol of a
+// URL. The program's thread; sessions run on a separate worker (initiator/sync.h).
+#include "initiator/program/program.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "core/log.h"
+#include "core/offload.h"
+#include "initiator/program/iscsi.h"
+
+static const struct tool_verb verbs[] = {
+	{"discover",    TOOL_DISCOVER, 1, 1, "PORTAL",
+	  "list the targets of a portal (host[:port], iscsi:// or iser://host[:port])",		       iscsi_discover},
+	{ "ping",	  TOOL_PING,     1, 1, "URL",
+	  "log in, show the negotiated parameters, time NOP-Outs and log out",				       iscsi_ping	  },
+	{ "login-test", TOOL_PING,	   1, 1, "URL",	"same as ping",					iscsi_ping	   },
+	{ "inquiry",    TOOL_INQUIRY,  1, 1, "URL",
+	  "show identity, VPD pages, capacity and limits of a logical unit",				     tool_inquiry  },
+	{ "luns",	  TOOL_LUNS,     1, 1, "URL",	  "list the logical units of a target",		tool_luns	  },
+	{ "read",	  TOOL_READ,     1, 1, "URL",	  "copy a range of a logical unit to a file",	      tool_read	},
+	{ "write",	   TOOL_WRITE,    1, 1, "URL",	    "copy a file to a logical unit",		     tool_write	},
+	{ "verify",	    TOOL_VERIFY,	 1, 2, "URL [FILE]",
+	  "compare a logical unit with a file, or write a pattern and read it back (--pattern)",	      tool_verify   },
+	{ "checksum",   TOOL_CHECKSUM, 1, 1, "URL",	  "print the SHA-256 of a range of a logical unit",
+	  tool_checksum												     },
+	{ "bench",	   TOOL_BENCH,    1, 1, "URL",	    "measure IOPS, throughput and latency",	    tool_bench    },
+};
+#define VERB_COUNT (sizeof verbs / sizeof *verbs)
+
+const struct tool_verb *tool_verb_at(unsigned index)
+{
+	return index < VERB_COUNT ? &verbs[index] : NULL;
+}
+
+static int usage(FILE *f)
+{
+	fprintf(f, "Usage: farblock-initiator COMMAND ARGUMENTS [OPTIONS]\n\nCommands:\n");
+	for (size_t i = 0; i < VERB_COUNT; i++)
+		fprintf(f, "  %-10s %-10s  %s\n", verbs[i].name, verbs[i].args, verbs[i].help);
+	fprintf(f, "\nURL: iscsi://[user@]host[:port]/target/lun, or iser:// for iSER.\n"
+		   "farblock-initiator COMMAND --help lists the options of a command.\n"
+		   "Exit status: 0 success, 1 failure, 2 usage error, 130 interrupted.\n");
+	return f == stdout ? TOOL_OK : TOOL_USAGE;
+}
+
+static int verb_help(const struct tool_verb *v)
+{
+	printf("Usage: farblock-initiator %s %s [OPTIONS]\n\n%s\n\nOptions:\n", v->name, v->args,
+	       v->help);
+	tool_options_help(v->bit, stdout);
+	return TOOL_OK;
+}
+
+static const struct tool_verb *find(const char *name)
+{
+	for (size_t i = 0; i < VERB_COUNT; i++)
+		if (!strcmp(verbs[i].name, name))
+			return &verbs[i];
+	return NULL;
+}
+
+static const struct {
+	const char *scheme;
+	int (*open)(struct tool *t, bool needs_lun);
+} protocols[] = {
+	{"iscsi://", iscsi_open},
+	{ "iser://", iscsi_open},
+};
+
+static int program_open(struct tool *t, bool needs_lun)
+{
+	for (size_t i = 0; i < sizeof protocols / sizeof *protocols; i++)
+		if (!strncmp(t->o.args[0], protocols[i].scheme, strlen(protocols[i].scheme)))
+			return protocols[i].open(t, needs_lun);
+	return protocols[0].open(t, needs_lun); // refuses it in words
+}
+
+static int run(const struct tool_verb *v, int argc, char **argv)
+{
+	struct tool t = { .verb = v, .open = program_open };
+	struct err e;
+	int r = tool_options_parse(&t.o, v->bit, argc, argv, &e);
+	if (!r && t.o.is_help)
+		return verb_help(v);
+	if (!r && t.o.arg_count < v->args_min)
+		r = err_set(&e, -1, "missing %s", v->args);
+	if (!r && t.o.arg_count > v->args_max)
+		r = err_set(&e, -1, "unexpected argument: %.64s", t.o.args[v->args_max]);
+	if (r) {
+		err_prefix(&e, "%s", v->name);
+		return tool_fail(TOOL_USAGE, &e);
+	}
+	int status = v->run(&t);
+	tool_close(&t);
+	return status;
+}
+
+int tool_main(int argc, char **argv)
+{
+	struct err e;
+	log_init("farblock-initiator");
+	signal(SIGPIPE, SIG_IGN);
+	if (argc < 2)
+		return usage(stderr);
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
+		return usage(stdout);
+	if (!strcmp(argv[1], "--version")) {
+		printf("farblock-initiator " FARBLOCK_VERSION "\n");
+		return TOOL_OK;
+	}
+	const struct tool_verb *v = find(argv[1]);
+	if (!v) {
+		err_set(&e, -1, "unknown command: %.64s (see farblock-initiator --help)", argv[1]);
+		return tool_fail(TOOL_USAGE, &e);
+	}
+	int status = run(v, argc - 2, argv + 2);
+	offload_shutdown();
+	if (fflush(stdout) || ferror(stdout)) {
+		err_set(&e, -1, "standard output: write failed");
+		return tool_fail(status ? status : TOOL_FAILED, &e);
+	}
+	return status;
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The border of the initiator: a session takes SCSI commands with a scatter list and tells of its
+// loss and return, of unit attentions and of logical units that were replaced. What stands above
+// (farblock-initiator's verbs, bench) knows nothing of the protocol below, which implements
+// scsi_protocol.h: iSCSI over TCP and iSER in initiator/iscsi/.
+//
+// A session belongs to one worker. Unless noted otherwise, functions are called on that worker's
+// thread, do not block, and report by callback on the same thread. sync.h has blocking calls for
+// other threads.
+//
+// The target is not trusted: its responses are checked against their commands, and only the first
+// data_len bytes of a command's memory are valid. Over RDMA its writes are invisible: it may
+// change all of a read's memory until done.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/worker.h"
+
+struct scsi_session;
+
+enum {
+	SCSI_CDB_LEN = 16,
+	SCSI_SENSE_MAX = 252, // SPC: 8 bytes and an ADDITIONAL SENSE LENGTH of 244
+	SCSI_LUN_MAX = 16383, // flat space addressing [SAM-5 4.7.7.3]
+	SCSI_ADDRESS_TEXT = 80,
+};
+
+// ---- sessions ----
+
+// What a session tells its owner, on its worker. Absent slots do nothing. All slots may call every
+// function here, even scsi_session_free().
+struct scsi_session_ops {
+	// Logged in: the first time, and after each loss.
+	void (*up)(struct scsi_session *s);
+	// The session is lost; commands wait while it is retried.
+	void (*down)(struct scsi_session *s, const struct err *why);
+	// Another attempt follows, because the session was lost or the last attempt failed with
+	// why; the session ends after the given seconds. Not called for a login that the target
+	// requested.
+	void (*retry)(struct scsi_session *s, const struct err *why, unsigned seconds);
+	// An asynchronous SCSI event: sense_len bytes of sense data, valid during the call.
+	void (*async)(struct scsi_session *s, const uint8_t *sense, size_t sense_len);
+	// The session has ended and all commands are done; called once. why->code is 0 after a
+	// requested logout. Call scsi_session_free(), here or later.
+	void (*closed)(struct scsi_session *s, const struct err *why);
+	// The last callback, after scsi_session_free: the memory is freed, no message is pending.
+	void (*freed)(void *arg);
+};
+
+// How a protocol creates a session and starts to log in. config is the protocol's own and is
+// copied; ops must outlive the session. An error with a text: no callback follows.
+typedef int scsi_open_fn(struct scsi_session **ret, struct worker *w, const void *config,
+			 const struct scsi_session_ops *ops, void *arg, struct err *e);
+
+// Logs out; closed follows, possibly at once. Unfinished commands end with -ESHUTDOWN.
+void scsi_session_logout(struct scsi_session *s);
+
+// Ends commands that were not sent yet with -ECANCELED; those in flight end by themselves and are
+// not retried; new ones are refused. The session remains, for a logout.
+void scsi_session_cancel(struct scsi_session *s);
+
+// Ends the session at once and frees it in a later round; of scsi_session_ops only freed follows.
+// Commands end with -ESHUTDOWN: inside this call or, over RDMA, where the peer may still access
+// their memory, when the connection is closed, and before freed. NULL is fine.
+void scsi_session_free(struct scsi_session *s);
+
+void *scsi_session_arg(const struct scsi_session *s);
+bool scsi_session_is_up(const struct scsi_session *s);
+
+struct scsi_session_info {
+	char peer[SCSI_ADDRESS_TEXT], local[SCSI_ADDRESS_TEXT]; // "192.0.2.1:3260"
+	unsigned reconnects;					// since the session started
+};
+// Valid since the first up.
+void scsi_session_info(const struct scsi_session *s, struct scsi_session_info *ret);
+// How often data of a command of that size crosses the network one after the other: at least 1.
+unsigned scsi_session_round_trips(const struct scsi_session *s, uint32_t bytes, bool is_write);
+
+// ---- commands ----
+
+enum scsi_attr { // task attributes [SAM-5 8.9]
+	SCSI_ATTR_UNTAGGED,
+	SCSI_ATTR_SIMPLE,
+	SCSI_ATTR_ORDERED,
+	SCSI_ATTR_HEAD_OF_QUEUE,
+	SCSI_ATTR_ACA,
+};
+
+// A SCSI command. The caller owns the memory and must not access it from scsi_cmd_submit() until
+// done. scsi_cmd_init() and scsi_cdb.h fill most of it.
+struct scsi_cmd {
+	// Set by the caller.
+	uint8_t lun[8]; // as in SAM-5 4.7
+	uint8_t cdb[SCSI_CDB_LEN];
+	uint8_t attr; // enum scsi_attr
+	bool is_read, is_write;
+	bool is_once;  // never retried (after a lost session, a unit attention)
+	bool is_ahead; // of the library itself: overtakes held commands
+	struct sg *sg; // len bytes, the source or destination of the data
+	uint32_t nsg, len;
+	struct sg one;	  // for scsi_cmd_data
+	unsigned timeout; // seconds; 0: that of the session
+	// The command has ended. It may be submitted again from inside.
+	void (*done)(struct scsi_cmd *c);
+	void *arg;
+
+	// 0: the target responded, see status. -ETIMEDOUT, -ECANCELED (aborted), -ENOTCONN (the
+	// session could not be restored, or is_once), -ESHUTDOWN, -EPROTO (rejected by the target),
+	// -EREMOTEIO (the target could not execute it), -ENOMEM (over RDMA: no memory could be
+	// registered for it; it was not sent), -ESTALE (its logical unit has changed: scsi_watch).
+	int res;
+	// The target's response.
+	uint8_t status;		// SAM status
+	bool is_under, is_over; // residual bytes were not transferred, or would not fit
+	uint32_t residual;
+	uint32_t data_len; // valid bytes of data-in, from the beginning
+	uint16_t sense_len;
+	uint8_t sense[SCSI_SENSE_MAX];
+
+	// private
+	struct scsi_session *session;
+	struct list link;
+	void *sent; // the protocol's part while it has the command; NULL: it has not
+	uint64_t deadline_ns;
+	unsigned tries;
+	bool is_flying, is_timed_out, is_abort_sent;
+	int why;
+};
+
+// Zeroes c and sets the logical unit: 0 to 255 in peripheral, up to SCSI_LUN_MAX in flat space
+// addressing [SAM-5 4.7.7]. Any thread.
+void scsi_cmd_init(struct scsi_cmd *c, uint16_t lun);
+
+// Sets a single piece of memory as c's data buffer. Any thread.
+void scsi_cmd_data(struct scsi_cmd *c, void *data, uint32_t len, bool is_write);
+
+// Queues c; done follows, never from inside. -ENOTCONN: the session has ended; -ESTALE: the logical
+// unit has changed (scsi_watch); -ECANCELED: after scsi_session_cancel(); -EINVAL: both directions,
+// or a list shorter than len. After an error done is not called.
+int scsi_cmd_submit(struct scsi_session *s, struct scsi_cmd *c);
+
+// ---- watching a logical unit ----
+
+// What a session found at a LUN that it used before.
+enum scsi_lu_change {
+	SCSI_LU_SAME,
+	// The same disk was powered on or reset, and it does not report that neither its medium nor
+	// its write cache is volatile: acknowledged data may be lost.
+	SCSI_LU_RESTARTED,
+	// Another disk, another size or medium; or it can no longer be identified.
+	SCSI_LU_REPLACED,
+};
+
+// On the session's worker. All slots are required; none may free the session.
+struct scsi_watch_ops {
+	// The unit is identified, or cannot be (why->code); called once.
+	void (*ready)(void *arg, const struct err *why);
+	// It has changed, as described by why. True: its commands continue on the changed unit
+	// (unless the block size differs). False: they end with -ESTALE from now on.
+	bool (*changed)(void *arg, enum scsi_lu_change change, const struct err *why);
+};
+
+// Watches a logical unit: after a lost session, or a unit attention that requires it, checks
+// whether it is the same disk with all acknowledged data, by identity (VPD pages 83h and 80h),
+// size, unit attentions and caching. Until then all commands of the session wait. ops must outlive
+// the session. -EBUSY: already watched; -ENOTCONN, -ENOMEM.
+int scsi_watch(struct scsi_session *s, uint16_t lun, const struct scsi_watch_ops *ops, void *arg);

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// farblock-initiator: code shared by its subcommands. One thread, the program's; it may block.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "initiator/scsi_cdb.h"
+#include "initiator/sync.h"
+
+enum { // the subcommands that take an option
+	TOOL_DISCOVER = 1,
+	TOOL_PING = 2,
+	TOOL_INQUIRY = 4,
+	TOOL_LUNS = 8,
+	TOOL_READ = 16,
+	TOOL_WRITE = 32,
+	TOOL_VERIFY = 64,
+	TOOL_CHECKSUM = 128,
+	TOOL_BENCH = 256,
+	TOOL_ALL = 511,
+	TOOL_RANGE = TOOL_READ | TOOL_WRITE | TOOL_VERIFY | TOOL_CHECKSUM | TOOL_BENCH,
+};
+
+enum { TOOL_ARGS_MAX = 3, TOOL_KEYS_MAX = 32 };
+#define TOOL_UNSET UINT64_MAX // of sizes and numbers
+
+struct tool_options {
+	const char *args[TOOL_ARGS_MAX];
+	unsigned arg_count;
+	bool is_help, is_json, is_check_only, is_forced, allows_replaced, shows_progress;
+	const char *initiator_name;
+	const char *chap_user, *chap_secret_file, *chap_algs;
+	const char *mutual_user, *mutual_secret_file;
+	const char *header_digest, *data_digest;
+	const char *keys[TOOL_KEYS_MAX]; // --set KEY=VALUE
+	unsigned key_count;
+	uint64_t login_timeout, replacement_timeout;
+	uint64_t offset, length;
+	const char *output, *input, *op, *transport, *provider;
+	uint64_t pattern;
+	uint64_t block_size, depth, seconds, count;
+};
+
+enum { TOOL_TARGET_MAX = 256 };
+
+struct tool {
+	const struct tool_verb *verb;
+	struct tool_options o;
+	// Reads the first argument as a URL and logs in there with tool_login(); fills target and,
+	// if the URL has one, lun. An exit status, after printing the error.
+	int (*open)(struct tool *t, bool needs_lun);
+	// After tool_open().
+	char target[TOOL_TARGET_MAX]; // its name
+	uint16_t lun;
+	struct scsi_sync *sync;
+};
+
+enum { TOOL_OK = 0, TOOL_FAILED = 1, TOOL_USAGE = 2 };
+
+struct tool_verb {
+	const char *name;
+	unsigned bit;
+	unsigned args_min, args_max;
+	const char *args, *help;
+	int (*run)(struct tool *t); // an exit status
+};
+
+// tool.c
+// Prints "farblock-initiator: ..." and returns status; after a signal it prints nothing about
+// cancelled commands and returns the signal's status.
+int tool_fail(int status, const struct err *e);
+
+// options.c. -EINVAL with a text.
+int tool_options_parse(struct tool_options *o, unsigned verb, int argc, char **argv, struct err *e);
+void tool_options_help(unsigned verb, FILE *f);
+// An option for help and manual; letter 0: none; value "": takes no value.
+struct tool_option_row {
+	char letter;
+	const char *name, *value, *help;
+	unsigned verbs; // that take it
+};
+bool tool_option_at(unsigned index, struct tool_option_row *ret); // false after the last one
+
+// interrupt.c: SIGINT and SIGTERM. After init the first one cancels the session that is set,
+// or ends the program if none is; the second one ends it.
+void tool_interrupt_init(void);
+void tool_interrupt_set(struct scsi_sync *y); // NULL: none
+int tool_interrupted(void);		      // the exit status, 128 and the signal; 0: no
+
+// progress.c: a transfer of total bytes (0: unknown), its name and progress. The program's
+// thread.
+void tool_progress_begin(const struct tool *t, const char *what, uint64_t total);
+void tool_progress(uint64_t done);
+void tool_progress_end(void); // also reports an interruption
+// One line on standard error, "farblock-initiator: ...". Any thread.
+void tool_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+// Logs out; NULL-safe.
+void tool_close(struct tool *t);
+
+// t->open(). TOOL_OK or an exit status after printing the error.
+int tool_open(struct tool *t, bool needs_lun);
+// Logs in by a protocol's session; signals cancel it from now on (tool_interrupt_init() was
+// called). Negative with a text.
+int tool_login(struct tool *t, scsi_open_fn *open, const void *config, struct err *e);
+
+// memory.c: memory for the data of commands, announced to devices (core/region.h). Blocks
+// while it is pinned. -ENOMEM with a text.
+struct tool_memory;
+int tool_memory_new(struct tool_memory **ret, size_t len, struct err *e);
+uint8_t *tool_memory_at(const struct tool_memory *m, size_t offset);
+void tool_memory_free(struct tool_memory *m); // no command may be using it; NULL is fine
+
+// disk.c: a block device behind a URL.
+struct tool_disk {
+	struct scsi_sync *sync;
+	uint16_t lun;
+	uint64_t blocks;
+	uint32_t block_size; // bytes, a power of two from 512 to 64 KiB
+	uint32_t chunk;	     // bytes per command, a multiple of block_size
+	uint32_t chunk_max;  // maximum of chunk
+	bool is_thin;
+};
+
+// The failure of a command as text: its sense data, or why the session was lost or the command
+// rejected.
+void tool_cmd_text(struct scsi_sync *y, const struct scsi_cmd *c, char *ret, size_t size);
+
+// Runs c; -EIO or c's res with a text unless it succeeds.
+int tool_run(struct scsi_sync *y, struct scsi_sync_cmd *c, enum scsi_op op, struct err *e);
+
+// Waits until the disk is ready and reads its capacity. Errors with a text.
+int tool_disk_open(struct tool_disk *d, struct scsi_sync *y, uint16_t lun, struct err *e);
+
+// tool_open(), and the logical unit of the URL, watched from now on (scsi_watch). TOOL_OK or an
+// exit status after printing the error.
+int tool_watch_disk(struct tool *t, struct tool_disk *d);
+
+// The same, with --bs applied.
+int tool_open_disk(struct tool *t, struct tool_disk *d);
+
+// signature.c: whether the disk may be overwritten: it has no known signature, or --force or
+// the user at the terminal permits it. TOOL_OK, or an exit status after printing the error.
+int tool_may_overwrite(struct tool *t, struct tool_disk *d);
+
+typedef int64_t tool_take(void *arg, uint64_t offset, const uint8_t *buf, uint32_t len,
+			  struct err *e);
+
+// Transfers data by consecutive commands, several at a time. Reading: bytes from offset on (both
+// multiples of the block size); take gets them in order. Writing: give fills buf with up to len
+// bytes and returns how many (0: end); a partial last block is read first, to preserve its rest.
+// Both return a negative errno to stop. Returns the bytes transferred.
+struct tool_io {
+	bool is_write;
+	uint64_t offset, bytes; // bytes: writing: upper limit
+	tool_take *take;
+	int64_t (*give)(void *arg, uint64_t offset, uint8_t *buf, uint32_t len, struct err *e);
+	void *arg;
+};
+int64_t tool_io_run(struct tool_disk *d, const struct tool_io *io, struct err *e);
+// Reads every block that the bytes from first to before last touch; 0 or a negative errno.
+int tool_read_blocks(struct tool_disk *d, uint64_t first, uint64_t last, tool_take *take, void *arg,
+		     struct err *e);
+// SYNCHRONIZE CACHE, if the device has a cache.
+int tool_flush(struct tool_disk *d, struct err *e);
+
+// The range of --offset and --length, within the device; -EINVAL: beyond the end.
+int tool_range(const struct tool *t, const struct tool_disk *d, uint64_t *ret_offset,
+	       uint64_t *ret_length, struct err *e);
+
+// inquiry.c: the name of a peripheral device type; formatted in buf if it has none.
+#define TOOL_TYPE_TEXT 16
+const char *tool_device_type(uint8_t type, char buf[TOOL_TYPE_TEXT]);
+
+// The subcommands.
+int tool_inquiry(struct tool *t);
+int tool_luns(struct tool *t);
+int tool_read(struct tool *t);
+int tool_write(struct tool *t);
+int tool_verify(struct tool *t);
+int tool_checksum(struct tool *t);
+int tool_bench(struct tool *t);

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A protocol without a network: a disk in memory behind scsi_protocol.h, which is lost and returns
+// as the test says. What stands above the border runs over it as over iSCSI.
+#pragma once
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "initiator/scsi_cdb.h"
+#include "initiator/scsi_protocol.h"
+#include "transport/wire/be.h"
+
+enum { BLOCK = 512, BLOCKS = 16384, DEPTH = 64 };
+
+static struct {
+	uint8_t disk[BLOCK * BLOCKS];
+	char serial; // of the disk
+	int writes, downs, ups;
+	int lost_at;	 // the session is lost instead of this WRITE, from 1 on; 0: never
+	char new_serial; // of the disk after that; 0: the same. A new one is filled with 0xee
+} far;
+
+struct fake {
+	struct scsi_session scsi;
+	struct scsi_cmd *queue[DEPTH];
+	unsigned count;
+	struct defer defer;
+	struct msg up_msg, free_msg;
+};
+
+static struct fake *fake_of(struct scsi_session *s)
+{
+	return container_of(s, struct fake, scsi);
+}
+
+// --- the disk ---
+
+static void refuse(struct scsi_cmd *c)
+{
+	static const uint8_t sense[18] = { 0x70, 0, 5, [7] = 10, [12] = 0x24 };
+	c->status = SCSI_CHECK_CONDITION;
+	memcpy(c->sense, sense, sizeof sense);
+	c->sense_len = sizeof sense;
+}
+
+static void give(struct scsi_cmd *c, const void *data, uint32_t len)
+{
+	c->data_len = len < c->len ? len : c->len;
+	c->is_under = c->data_len < c->len;
+	c->residual = c->len - c->data_len;
+	memcpy(c->sg->addr, data, c->data_len);
+}
+
+static void inquiry(struct scsi_cmd *c)
+{
+	uint8_t data[36] = { 0, 0, 6, 2, 31 }, page[8] = { 0, 0x80, 0, 4 };
+	memset(page + 4, far.serial, 4);
+	memset(data + 8, 'f', 28);
+	if (!(c->cdb[1] & 1))
+		give(c, data, sizeof data);
+	else if (c->cdb[2] == 0x80)
+		give(c, page, sizeof page);
+	else
+		refuse(c);
+}
+
+static void capacity(struct scsi_cmd *c)
+{
+	uint8_t long_form[32] = { 0 }, short_form[8];
+	put_be64(long_form, BLOCKS - 1);
+	put_be32(long_form + 8, BLOCK);
+	put_be32(short_form, BLOCKS - 1);
+	put_be32(short_form + 4, BLOCK);
+	if (c->cdb[0] == 0x25)
+		give(c, short_form, sizeof short_form);
+	else
+		give(c, long_form, sizeof long_form);
+}
+
+static void move(struct scsi_cmd *c)
+{
+	bool is_16 = c->cdb[0] & 0x80;
+	uint64_t lba = is_16 ? get_be64(c->cdb + 2) : get_be32(c->cdb + 2);
+	uint64_t at = lba * BLOCK;
+	assert_true(at + c->len <= sizeof far.disk);
+	if (c->is_write)
+		memcpy(far.disk + at, c->sg->addr, c->len);
+	else
+		give(c, far.disk + at, c->len);
+}
+
+static void execute(struct scsi_cmd *c)
+{
+	c->status = c->sense_len = 0;
+	c->is_under = c->is_over = false;
+	switch (c->cdb[0]) {
+	case 0x00: // TEST UNIT READY
+	case 0x35: // SYNCHRONIZE CACHE(10)
+		break;
+	case 0x12:
+		inquiry(c);
+		break;
+	case 0x25: // READ CAPACITY
+	case 0x9e:
+		capacity(c);
+		break;
+	case 0x28: // READ, WRITE
+	case 0x2a:
+	case 0x88:
+	case 0x8a:
+		move(c);
+		break;
+	default:
+		refuse(c);
+	}
+}
+
+// --- the protocol ---
+
+static void end(struct scsi_cmd *c, int res)
+{
+	c->sent = NULL;
+	scsi_cmd_ended(c, res);
+}
+
+static void lose(struct fake *f)
+{
+	struct err why;
+	err_set(&why, -ECONNRESET, "the far end is gone");
+	while (f->count)
+		end(f->queue[--f->count], -EPIPE);
+	scsi_session_lost(&f->scsi);
+	f->scsi.ops.retry(&f->scsi, &why, 60);
+	f->scsi.ops.down(&f->scsi, &why);
+	far.downs++;
+	if (far.new_serial) {
+		far.serial = far.new_serial;
+		memset(far.disk, 0xee, sizeof far.disk);
+	}
+	worker_post(f->scsi.worker, &f->up_msg);
+}
+
+static void run(struct defer *d)
+{
+	struct fake *f = container_of(d, struct fake, defer);
+	for (unsigned i = 0; i < f->count; i++)
+		if (f->queue[i]->is_write && ++far.writes == far.lost_at) {
+			lose(f);
+			return;
+		}
+	unsigned count = f->count;
+	struct scsi_cmd *queue[DEPTH];
+	memcpy(queue, f->queue, sizeof queue);
+	f->count = 0;
+	for (unsigned i = 0; i < count; i++) {
+		execute(queue[i]);
+		end(queue[i], 0);
+	}
+}
+
+static unsigned fake_room(struct scsi_session *s)
+{
+	return s->is_up ? DEPTH - fake_of(s)->count : 0;
+}
+
+static void fake_send(struct scsi_session *s, struct scsi_cmd *c)
+{
+	struct fake *f = fake_of(s);
+	c->sent = f;
+	f->queue[f->count++] = c;
+	worker_defer(s->worker, &f->defer, run);
+}
+
+static void fake_abort(struct scsi_session *s, struct scsi_cmd *c)
+{
+	fail_msg("a command took too long");
+}
+
+static void fake_logout(struct scsi_session *s)
+{
+	struct err none = { 0 };
+	scsi_session_begin_end(s, &none);
+	scsi_session_lost(s);
+	scsi_session_fail(s);
+	s->ops.closed(s, &none);
+}
+
+static void fake_free(struct scsi_session *s)
+{
+	worker_post(s->worker, &fake_of(s)->free_msg);
+}
+
+static void free_run(struct msg *m)
+{
+	struct fake *f = container_of(m, struct fake, free_msg);
+	void (*freed)(void *) = f->scsi.ops.freed;
+	void *arg = f->scsi.arg;
+	worker_defer_cancel(&f->defer);
+	scsi_session_done(&f->scsi);
+	free(f);
+	freed(arg);
+}
+
+static void fake_info(const struct scsi_session *s, struct scsi_session_info *ret)
+{
+}
+
+static void up_run(struct msg *m)
+{
+	far.ups++;
+	scsi_session_enter_up(&container_of(m, struct fake, up_msg)->scsi);
+}
+
+static int fake_open(struct scsi_session **ret, struct worker *w, const void *config,
+		     const struct scsi_session_ops *ops, void *arg, struct err *e)
+{
+	static const struct scsi_protocol protocol = { .room = fake_room,
+						       .send = fake_send,
+						       .abort_task = fake_abort,
+						       .logout = fake_logout,
+						       .free = fake_free,
+						       .info = fake_info };
+	struct fake *f = calloc(1, sizeof *f);
+	scsi_session_init(&f->scsi, w, &protocol, ops, arg);
+	f->scsi.queue_depth = DEPTH;
+	f->up_msg.fn = up_run;
+	f->free_msg.fn = free_run;
+	worker_post(w, &f->up_msg);
+	*ret = &f->scsi;
+	return 0;
+}
