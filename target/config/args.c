@@ -10,7 +10,7 @@
 #include <strings.h>
 
 #include "core/utf8.h"
-#include "target/config/json.h"
+#include "core/json/json.h"
 
 const struct command_row *command_find(const struct node_class *class, const char *name)
 {

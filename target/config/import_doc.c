@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "target/config/import.h"
-#include "target/config/json.h"
+#include "core/json/json.h"
 #include "target/config/model.h"
 #include "target/config/saved.h"
 

@@ -5,7 +5,7 @@
 
 #include "core/attr.h"
 #include "target/config/import_scst.h"
-#include "target/config/json.h"
+#include "core/json/json.h"
 
 static bool is_plugin(const struct scst *s, const char *plugin)
 {

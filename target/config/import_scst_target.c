@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "target/config/import_scst.h"
-#include "target/config/json.h"
+#include "core/json/json.h"
 #include "target/config/model.h"
 
 static bool is_iscsi(const struct scst *s)

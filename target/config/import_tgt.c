@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #include "target/config/import_tgt.h"
-#include "target/config/json.h"
+#include "core/json/json.h"
 #include "target/config/model.h"
 
 enum { TARGETS_MAX = 10000 };

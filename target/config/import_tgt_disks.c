@@ -6,7 +6,7 @@
 
 #include "core/attr.h"
 #include "target/config/import_tgt.h"
-#include "target/config/json.h"
+#include "core/json/json.h"
 
 // A disk being added to the document.
 struct making {

@@ -10,7 +10,7 @@
 #include "backstores/backstore.h"
 #include "core/log.h"
 #include "target/config/config.h"
-#include "target/config/json.h"
+#include "core/json/json.h"
 #include "target/config/txn.h"
 #include "target/iscsi/portal.h"
 #include "target/iscsi/view.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "target/config/json.h"
+#include "core/json/json.h"
 #include "transport/iscsi/chap.h"
 
 enum { MOST = 64 }; // limit of ended sessions and of refusals

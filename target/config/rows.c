@@ -3,7 +3,7 @@
 #include <json-c/json.h>
 #include <stdlib.h>
 
-#include "target/config/json.h"
+#include "core/json/json.h"
 #include "target/config/model.h"
 
 struct rows {

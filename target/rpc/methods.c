@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "target/config/json.h"
+#include "core/json/json.h"
 #include "target/config/report.h"
 #include "target/iscsi/sessions.h"
 #include "target/rpc/method.h"

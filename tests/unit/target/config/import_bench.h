@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "target/config/import.h"
-#include "target/config/json.h"
+#include "core/json/json.h"
 
 static struct json_object *doc, *notes; // of the last take()
 static struct err error;

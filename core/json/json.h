@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// JSON for the saved file: parsed with the position of errors, written with sorted keys and two
+// JSON: parsed with the position of errors, written like the saved file, with sorted keys and two
 // blanks, as by rtslib. Pure functions over json-c objects.
 #pragma once
 

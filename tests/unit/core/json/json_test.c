@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "target/config/json.h"
+#include "core/json/json.h"
 
 static void a_mistake_is_named_by_line_and_column(void **state)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Parses with positions and writes with sorted keys.
-#include "target/config/json.h"
+#include "core/json/json.h"
 
 #include <errno.h>
 #include <inttypes.h>
