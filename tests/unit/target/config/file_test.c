@@ -15,6 +15,7 @@
 #include <utime.h>
 #include <cmocka.h>
 
+#include "core/whole_file.h"
 #include "target/config/file.h"
 
 static char dir[64], path[96], backups[96];
