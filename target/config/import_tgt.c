@@ -10,6 +10,7 @@
 #include "target/config/import_tgt.h"
 #include "core/json/json.h"
 #include "target/config/model.h"
+#include "transport/tcp/addr.h"
 
 enum { TARGETS_MAX = 10000 };
 
@@ -215,7 +216,7 @@ static int initiator_address(struct tgt *t, char *value, struct err *e)
 		return 0;
 	g->has_address_rule = true;
 	bool fits = used + strlen(value) + 2 <= sizeof g->addresses;
-	if (fits && !addresses_check(value, NULL))
+	if (fits && !tcp_addr_list_check(value, NULL))
 		snprintf(g->addresses + used, sizeof g->addresses - used, "%s%s", used ? "," : "",
 			 value);
 	else

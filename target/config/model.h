@@ -16,6 +16,8 @@
 #include "target/iscsi/view.h"
 #include "target/scsi/alua.h"
 #include "target/scsi/lu.h"
+#include "transport/iscsi/name.h"
+#include "transport/srp/name.h"
 
 enum { STORAGE_OPTIONS_MAX = 12, NAME_MAX_LEN = 127, LUN_MAX = 16383 };
 
@@ -233,8 +235,6 @@ extern const struct group_row root_groups[], storage_groups[], tpg_groups[], acl
 // All rows of saveconfig.json in addition to a node's own fields.
 extern const struct attr_row auth_rows[], discovery_rows[], pref_rows[], srpt_attr_rows[];
 const struct attr_row *param_rows(void); // TPG parameters
-// Parses a list for allowed_addresses: address[/prefix], comma-separated. -EINVAL.
-int addresses_check(const char *list, struct err *e);
 
 // ---- own_files.c ----
 // -EINVAL with text: dev is, or would become, one of the daemon's own files, under any name.
@@ -255,14 +255,8 @@ void name_new_secret(char out[NAME_SECRET_SIZE]);
 void name_new_uuid(char out[40]);
 void name_new_alias(char out[11]);
 void name_new_iqn(char out[224]);
-// Normalizes in into out; is_target: a strict check for new targets.
-int name_iscsi(const char *in, bool is_target, char out[224], struct err *e);
 
 // ---- srpt.c ----
-// "ib." and 32 hex digits from the spellings in use.
-int name_srpt_target(const char *in, char out[224], struct err *e);
-// The same of an initiator port id; "xxxx:xxxx:xxxx:xxxx" of a port GUID; an IP address.
-int name_srpt_initiator(const char *in, char out[224], struct err *e);
 int srpt_target_new(struct config *c, struct srpt_target **ret, const char *name, struct err *e);
 
 // ---- credentials.c: required credentials of logins, from the tree ----
