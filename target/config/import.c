@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "target/config/file.h"
-#include "target/config/import.h"
+#include "cli/import/import.h"
 #include "target/config/plan.h"
 
 // Objects of a document whose names are in use.

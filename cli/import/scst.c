@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/config/import_scst.h"
+#include "core/attr.h"
+#include "cli/import/scst.h"
 #include "core/json/json.h"
-#include "target/config/model.h"
+#include "transport/srp/name.h"
 
 static enum scst_block now(const struct scst *s)
 {
@@ -208,9 +209,8 @@ static const struct scst_row *row_of(const struct scst *s, const char *name)
 
 static bool is_parameter(const struct scst *s, const char *name)
 {
-	const struct attr_row *row = attr_find(param_rows(), name);
-	return now(s) == SCST_TARGET && !strcmp(s->fabric, "iscsi") && row &&
-	       !(row->flags & ATTR_IGNORED);
+	return now(s) == SCST_TARGET && !strcmp(s->fabric, "iscsi") &&
+	       (import_is_parameter(name) || !strcmp(name, "TargetAlias"));
 }
 
 static void take_value(struct scst *s, const char *name, char *value)

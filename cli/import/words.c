@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 
 #include "core/utf8.h"
-#include "target/config/file.h"
-#include "target/config/import.h"
+#include "core/whole_file.h"
+#include "cli/import/import.h"
 
 enum { NESTED_MAX = 8, PATTERN_MAX = 1024 };
 
@@ -166,7 +166,7 @@ static int read_one(struct import *im, const char *path,
 	}
 	if (im->files++ >= IMPORT_FILES_MAX)
 		return import_fail(e, before, "more than %d files", IMPORT_FILES_MAX);
-	int r = file_read(path, &text, &len, e);
+	int r = whole_file_read(path, &text, &len, e);
 	if (!r && !keep(im, text, len)) {
 		free(text);
 		r = err_set(e, -ENOMEM, "out of memory");

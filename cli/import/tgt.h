@@ -3,7 +3,7 @@
 // time, since a setting anywhere in it applies to all of its disks. Private to import_tgt*.c.
 #pragma once
 
-#include "target/config/import.h"
+#include "cli/import/import.h"
 
 // Settings of disks, which may also be in their target.
 enum tgt_setting {

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "target/config/import.h"
+#include "cli/import/import.h"
 #include "core/json/json.h"
 
 static struct json_object *doc, *notes; // of the last take()

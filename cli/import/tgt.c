@@ -7,9 +7,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "target/config/import_tgt.h"
+#include "cli/import/tgt.h"
 #include "core/json/json.h"
-#include "target/config/model.h"
+#include "transport/iscsi/name.h"
 #include "transport/tcp/addr.h"
 
 enum { TARGETS_MAX = 10000 };
@@ -298,8 +298,11 @@ static const struct directive *directive_find(const struct directive *list, cons
 
 static bool is_parameter(const char *name)
 {
-	const struct attr_row *row = attr_find(param_rows(), name);
-	return row && strcmp(name, "TargetAlias") && strcmp(name, "AuthMethod");
+	static const char *const obsolete[] = { "IFMarker", "OFMarker", "IFMarkInt", "OFMarkInt" };
+	for (size_t i = 0; i < sizeof obsolete / sizeof *obsolete; i++)
+		if (!strcmp(name, obsolete[i]))
+			return true;
+	return import_is_parameter(name);
 }
 
 static int take_setting(struct tgt *t, const char *name, char *value)

@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "target/config/import_bench.h"
+#include "cli/import/import_bench.h"
 
 #define TPG  "targets/0/tpgs/0"
 #define PATH "/iscsi/iqn.2019-04.org.example:t/tpg1"

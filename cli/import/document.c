@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/config/import.h"
+#include "cli/import/import.h"
+#include "core/attr.h"
 #include "core/json/json.h"
-#include "target/config/model.h"
-#include "target/config/saved.h"
+#include "transport/iscsi/keys.h"
+#include "transport/iscsi/name.h"
+#include "transport/srp/name.h"
 
 const struct import_kind *const import_kinds[] = { &import_kind_tgt, &import_kind_scst, NULL };
 
@@ -36,7 +38,7 @@ static void begin(struct import *im)
 	json_object_object_add(im->doc, "storage_objects", im->storage);
 	json_object_object_add(im->doc, "targets", im->targets);
 	json_object_object_add(section, "objects", im->own);
-	json_object_object_add(im->doc, SAVED_SECTION, section);
+	json_object_object_add(im->doc, IMPORT_OWN, section);
 }
 
 static void end(struct import *im)
@@ -86,6 +88,16 @@ struct json_object *import_text(const struct import_kind *kind, const char *file
 	return NULL;
 }
 
+bool import_is_parameter(const char *name)
+{
+	struct iscsi_offer_row row;
+	unsigned at = 0;
+	while (iscsi_offer_next(&at, &row))
+		if (!strcmp(row.name, name))
+			return true;
+	return false;
+}
+
 void import_text_field(struct json_object *o, const char *key, const char *text)
 {
 	json_object_object_add(o, key, json_object_new_string(text));
@@ -125,7 +137,7 @@ void import_own(struct import *im, const char *path, const char *group, const ch
 // ---- disks ----
 
 // A unique disk name from the permitted characters of wanted.
-static void make_name(struct import *im, const char *wanted, char out[NAME_MAX_LEN + 1])
+static void make_name(struct import *im, const char *wanted, char out[IMPORT_NAME_MAX + 1])
 {
 	char base[100];
 	struct json_object *last;
@@ -136,9 +148,9 @@ static void make_name(struct import *im, const char *wanted, char out[NAME_MAX_L
 	if (*base == '.')
 		*base = '-';
 	int n = json_object_object_get_ex(im->names, base, &last) ? json_object_get_int(last) : 0;
-	snprintf(out, NAME_MAX_LEN + 1, "%s", base);
+	snprintf(out, IMPORT_NAME_MAX + 1, "%s", base);
 	while (json_object_object_get_ex(im->names, out, NULL))
-		snprintf(out, NAME_MAX_LEN + 1, "%s-%d", base, ++n + 1);
+		snprintf(out, IMPORT_NAME_MAX + 1, "%s-%d", base, ++n + 1);
 	json_object_object_add(im->names, out, json_object_new_int(0));
 	json_object_object_add(im->names, base, json_object_new_int(n));
 }
@@ -147,7 +159,7 @@ struct json_object *import_disk(struct import *im, const char *key, const char *
 				const char *plugin, const char *dev)
 {
 	struct json_object *o = json_object_new_object();
-	char name[NAME_MAX_LEN + 1], path[200];
+	char name[IMPORT_NAME_MAX + 1], path[200];
 	make_name(im, wanted, name);
 	import_text_field(o, "plugin", plugin);
 	import_text_field(o, "name", name);
@@ -196,7 +208,7 @@ bool import_block_size(struct json_object *o, const char *text)
 
 bool import_serial(struct json_object *o, const char *text)
 {
-	if (name_check_wwn(text, NULL) < 0)
+	if (!is_uuid(text))
 		return false;
 	import_text_field(o, "wwn", text);
 	return true;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/attr.h"
-#include "target/config/import_tgt.h"
+#include "cli/import/tgt.h"
 #include "core/json/json.h"
 
 // A disk being added to the document.

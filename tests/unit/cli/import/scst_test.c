@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // scst.conf of SCST: who sees which disk under which number is as it was, or it is told.
-#include "target/config/import_bench.h"
+#include "cli/import/import_bench.h"
 
 #define TPG "targets/0/tpgs/0"
 #define DISKS                                                                                      \

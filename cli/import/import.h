@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Converts configuration files of other targets to documents in the form of the saved file;
-// restore.c applies a document to the tree. Everything without a counterpart yields a note. Private
-// to target/config; no globals, any thread; blocks if files are included.
+// farblockd applies it. Everything without a counterpart yields a note. No globals, any thread;
+// blocks if files are included.
 #pragma once
 
 #include <json-c/json.h>
@@ -15,8 +15,11 @@ enum {
 	IMPORT_FILES_MAX = 256,
 	IMPORT_NOTES_MAX = 1000,
 	IMPORT_LUN_MAX = 16383,
+	IMPORT_NAME_MAX = 127,	    // characters of the name of a disk
 	IMPORT_MAPPED_MAX = 200000, // of all ACLs together
 };
+
+#define IMPORT_OWN "farblock" // key of a document with what only farblock has
 
 // A position in a file. file is valid as long as the import.
 struct import_place {
@@ -109,6 +112,8 @@ bool import_map(struct import *im, struct json_object *acl, int number, int lun,
 void import_text_field(struct json_object *o, const char *key, const char *text);
 void import_bool_field(struct json_object *o, const char *key, bool is_true);
 void import_attribute(struct json_object *o, const char *name, int value);
+// Whether name is a parameter of a portal group that a login negotiates.
+bool import_is_parameter(const char *name);
 void import_parameter(struct json_object *tpg, const char *name, const char *value);
 // A setting that only farblock has, of the object at path, in a group ("attribute", "options").
 void import_own(struct import *im, const char *path, const char *group, const char *name,

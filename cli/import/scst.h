@@ -2,7 +2,7 @@
 // State of reading an scst.conf of SCST [scst.conf(5), scstadmin 3.x]. Private to import_scst*.c.
 #pragma once
 
-#include "target/config/import.h"
+#include "cli/import/import.h"
 
 enum scst_block {
 	SCST_TOP,

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/attr.h"
-#include "target/config/import_scst.h"
+#include "cli/import/scst.h"
 #include "core/json/json.h"
 
 static bool is_plugin(const struct scst *s, const char *plugin)

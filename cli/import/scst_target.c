@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/config/import_scst.h"
+#include "core/attr.h"
+#include "cli/import/scst.h"
 #include "core/json/json.h"
-#include "target/config/model.h"
 
 static bool is_iscsi(const struct scst *s)
 {
