@@ -121,6 +121,29 @@ static int read_line(struct client *c, char **ret_end, struct err *e)
 	return 0;
 }
 
+static void keep_file(struct json_object *tamed, struct json_object *exact)
+{
+	struct json_object *file = field(exact, "file");
+	if (json_object_is_type(tamed, json_type_object) && file)
+		json_object_object_add(tamed, "file", json_object_get(file));
+}
+
+// An answer, or one of a batch, for a terminal; the content of files for the user is exact.
+static struct json_object *tamed_answer(char *text)
+{
+	struct json_object *exact = strstr(text, "\"file\":") ? json_tokener_parse(text) : NULL;
+	tame_json(text);
+	struct json_object *answer = json_tokener_parse(text);
+	struct json_object *to = field(answer, "result"), *from = field(exact, "result");
+	keep_file(to, from);
+	to = field(to, "results");
+	from = field(from, "results");
+	for (size_t i = 0; i < list_length(from) && i < list_length(to); i++)
+		keep_file(json_object_array_get_idx(to, i), json_object_array_get_idx(from, i));
+	json_object_put(exact);
+	return answer;
+}
+
 static int receive(struct client *c, struct json_object **ret, struct err *e)
 {
 	char *end;
@@ -128,9 +151,7 @@ static int receive(struct client *c, struct json_object **ret, struct err *e)
 	if (r < 0)
 		return r;
 	*end = 0;
-	if (!c->is_exact)
-		tame_json(c->in);
-	*ret = json_tokener_parse(c->in);
+	*ret = c->is_exact ? json_tokener_parse(c->in) : tamed_answer(c->in);
 	c->in_len -= (size_t)(end + 1 - c->in);
 	memmove(c->in, end + 1, c->in_len);
 	return *ret ? 0 : no_answer(c, "is not JSON", e);
@@ -148,9 +169,25 @@ static int code_of(struct json_object *error)
 	return -EIO;
 }
 
+static enum err_part part_of(const char *word)
+{
+	static const char *const parts[] = { "", "path", "command", "positional", "named" };
+	for (unsigned i = 1; i < sizeof parts / sizeof *parts; i++)
+		if (!strcmp(parts[i], word))
+			return (enum err_part)i;
+	return ERR_PART_NONE;
+}
+
 int client_error(struct json_object *error, struct err *e)
 {
-	return err_set(e, code_of(error), "%s", text_field(error, "message"));
+	struct json_object *data = field(error, "data");
+	err_set(e, code_of(error), "%s", text_field(error, "message"));
+	if (!e)
+		return code_of(error);
+	snprintf(e->wants, sizeof e->wants, "%s", text_field(data, "wants"));
+	return err_at(e, part_of(text_field(data, "part")),
+		      (unsigned)json_object_get_int(field(data, "index")),
+		      text_field(data, "name"));
 }
 
 static int take_result(struct client *c, struct json_object *answer, struct json_object **ret,

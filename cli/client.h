@@ -47,7 +47,8 @@ int client_call(struct client *c, const char *method, struct json_object *params
 		struct json_object **ret, struct err *e);
 
 enum status status_of(int code); // of a negative errno
-// Fills e from an error object of the daemon; returns its negative errno.
+// Fills e from an error object of the daemon, with the part of the request; returns its negative
+// errno.
 int client_error(struct json_object *error, struct err *e);
 
 // Borrowed fields of an object; NULL or 0 if absent.

@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/export.h"
+#include "cli/files.h"
 #include "core/attr.h"
 
 // Values by parameter of command_export.
@@ -162,7 +163,7 @@ int export_read(struct export *x, const struct line *l, struct err *e)
 		r = err_set(e, -EBADRQC,
 			    "Missing required parameter '%s' (export DEVICE to=INITIATOR)",
 			    device ? "to" : "device");
-	x->device = r ? NULL : shell_whole_path(device);
+	x->device = r ? NULL : files_whole_path(device);
 	if (!r && !x->device)
 		r = err_set(e, -ENOMEM, "out of memory");
 	r = r ? r : read_flag(&v, "ro", &x->is_readonly, e);

@@ -2,6 +2,7 @@
 // Runs lines: requests to the daemon and their results.
 #include "cli/bookmarks.h"
 #include "cli/command.h"
+#include "cli/files.h"
 #include "cli/schema.h"
 #include "cli/secret.h"
 #include "cli/set.h"
@@ -12,7 +13,6 @@
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 void shell_init(struct shell *s, const char *socket, bool is_json)
 {
@@ -79,68 +79,13 @@ struct json_object *params_at(const char *path)
 
 // ---- commands of the daemon ----
 
-// Commands of the root that work at every node, since they affect the whole configuration. file:
-// index of a value that is a file; the daemon has another working directory.
-// clang-format off
-static const struct whole {
-	const char *name;
-	int file;     // -1: none
-	bool is_here; // runs at the current node: other objects have it, too
-} wholes[] = {
-	{ "begin", -1 },
-	{ "commit", -1 },
-	{ "abort", -1 },
-	{ "undo", -1 },
-	{ "generations", -1 },
-	{ "diff", 0 },
-	{ "plan", 0 },
-	{ "apply", 0 },
-	{ "import", 1 },
-	{ "saveconfig", 0, .is_here = true },
-	{ "restoreconfig", 0, .is_here = true },
-};
-// clang-format on
-
-static const struct whole *whole_find(const char *name)
-{
-	for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++)
-		if (!strcmp(wholes[i].name, name))
-			return &wholes[i];
-	return NULL;
-}
-
-char *shell_whole_path(const char *file)
-{
-	char *folder = *file && *file != '/' ? getcwd(NULL, 0) : NULL, *whole = NULL;
-	if (!folder)
-		return strdup(file);
-	if (asprintf(&whole, "%s/%s", folder, file) < 0)
-		whole = NULL;
-	free(folder);
-	return whole;
-}
-
-// The value for the daemon.
-static struct json_object *value_text(const struct whole *w, const struct line_value *v, int at)
-{
-	bool is_file = w && w->file >= 0 &&
-		       (v->name ? !strcmp(v->name, "file") || !strcmp(v->name, "savefile")
-				: at == w->file);
-	char *whole = is_file ? shell_whole_path(v->text) : NULL;
-	struct json_object *text = json_object_new_string(whole ? whole : v->text);
-	free(whole);
-	return text;
-}
-
 static struct json_object *run_params(const char *path, const struct line *l)
 {
-	const struct whole *w = whole_find(l->command);
-	struct json_object *params = params_at(w && !w->is_here ? "/" : path),
-			   *list = json_object_new_array();
+	struct json_object *params = params_at(path), *list = json_object_new_array();
 	struct json_object *named = json_object_new_object();
 	json_object_object_add(params, "command", json_object_new_string(l->command));
 	for (unsigned i = 0; i < l->count; i++) {
-		struct json_object *text = value_text(w, &l->values[i], (int)list_length(list));
+		struct json_object *text = json_object_new_string(l->values[i].text);
 		if (l->values[i].name)
 			json_object_object_add(named, l->values[i].name, text);
 		else
@@ -230,6 +175,9 @@ int shell_show_answer(struct shell *s, const struct line *l, struct json_object 
 		      struct err *e)
 {
 	int errors = json_object_get_int(field(answer, "recoverable_errors"));
+	int r = files_write(answer, e);
+	if (r < 0)
+		return r;
 	const char *created = text_field(answer, "created");
 	if (*created)
 		bookmark_last(created, s->is_interactive);
@@ -261,7 +209,13 @@ int shell_ask(struct shell *s, struct json_object *params, struct json_object **
 {
 	if (s->has_revision)
 		json_object_object_add(params, "revision", json_object_new_uint64(s->revision));
-	int r = shell_call(s, "tree.run", params, ret, e);
+	struct err why = { 0 };
+	int r = shell_call(s, "tree.run", json_object_get(params), ret, &why);
+	while (r == -EREMOTE && !(r = files_send(params, &why, &why)))
+		r = shell_call(s, "tree.run", json_object_get(params), ret, &why);
+	json_object_put(params);
+	if (r < 0)
+		*e = why;
 	if (r == -ETIMEDOUT) // the daemon has undone it
 		s->has_transaction = false;
 	if (!r)

@@ -47,9 +47,6 @@ enum status shell_batch(struct shell *s, int fd, const char *name);
 // The absolute path of a word: of a bookmark, or relative to base. For free(). -ENOENT: no such
 // bookmark.
 int shell_path(const char *base, const char *word, char **ret, struct err *e);
-// A file's absolute path, since the daemon has another working directory. For free(); NULL: no
-// memory.
-char *shell_whole_path(const char *file);
 // {"path": path}, for json_object_put().
 struct json_object *params_at(const char *path);
 

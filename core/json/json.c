@@ -39,7 +39,8 @@ static size_t utf8_part(const char *text, size_t len)
 	return at;
 }
 
-struct json_object *json_read(const char *text, size_t len, const char *what, struct err *e)
+static struct json_object *parse(const char *text, size_t len, int depth, const char *what,
+				 struct err *e)
 {
 	if (len > INT_MAX) {
 		err_set(e, -EFBIG, "%s: longer than 2 GiB", what);
@@ -50,7 +51,7 @@ struct json_object *json_read(const char *text, size_t len, const char *what, st
 		complain(text, fine, what, "not UTF-8", e);
 		return NULL;
 	}
-	struct json_tokener *tok = json_tokener_new_ex(JSON_DEPTH_MAX);
+	struct json_tokener *tok = json_tokener_new_ex(depth);
 	if (!tok) {
 		err_set(e, -ENOMEM, "%s: out of memory", what);
 		return NULL;
@@ -79,6 +80,16 @@ struct json_object *json_read(const char *text, size_t len, const char *what, st
 	if (!doc)
 		complain(text, 0, what, "null is not a document", e);
 	return doc;
+}
+
+struct json_object *json_read(const char *text, size_t len, const char *what, struct err *e)
+{
+	return parse(text, len, JSON_DEPTH_MAX, what, e);
+}
+
+struct json_object *json_read_request(const char *text, size_t len, struct err *e)
+{
+	return parse(text, len, JSON_REQUEST_DEPTH_MAX, "request", e);
 }
 
 static void put(struct json_text *o, const char *s, size_t n)

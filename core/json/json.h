@@ -9,11 +9,14 @@
 
 #include "core/err.h"
 
-enum { JSON_DEPTH_MAX = 32 };
+enum { JSON_DEPTH_MAX = 32, JSON_REQUEST_DEPTH_MAX = JSON_DEPTH_MAX + 8 };
 
 // Parses text as a single document. Returns a new object, or NULL with -EINVAL, line and column in
 // e. what begins the message ("FILE").
 struct json_object *json_read(const char *text, size_t len, const char *what, struct err *e);
+
+// The same for a request that may contain a document.
+struct json_object *json_read_request(const char *text, size_t len, struct err *e);
 
 // The document as text, newline at the end; for free(). NULL: no memory.
 char *json_write(struct json_object *doc, size_t *ret_len);

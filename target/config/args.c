@@ -10,7 +10,7 @@
 #include <strings.h>
 
 #include "core/utf8.h"
-#include "core/json/json.h"
+#include "target/config/model.h"
 
 const struct command_row *command_find(const struct node_class *class, const char *name)
 {
@@ -19,6 +19,14 @@ const struct command_row *command_find(const struct node_class *class, const cha
 			return c;
 	for (const struct command_row *c = every_node_commands; c->name; c++)
 		if (!strcmp(c->name, name))
+			return c;
+	return NULL;
+}
+
+const struct command_row *command_whole(const char *name)
+{
+	for (const struct command_row *c = root_class.commands; c->name; c++)
+		if (c->is_whole && !strcmp(c->name, name))
 			return c;
 	return NULL;
 }
@@ -57,6 +65,13 @@ static int check_type(const struct param_row *row, const char *text, struct err 
 		if (*text)
 			return 0;
 		return err_set(e, -EINVAL, "%s: empty (%s)", row->name, row->help);
+	case PARAM_DOCUMENT:
+	case PARAM_COPY:
+		if (!*text)
+			return err_set(e, -EINVAL, "%s: empty (%s)", row->name, row->help);
+		if (*text == '/')
+			return 0;
+		return err_set(e, -EREMOTE, "%.200s: not an absolute path", text);
 	case PARAM_FILE:
 		if (!*text)
 			return err_set(e, -EINVAL, "%s: empty (%s)", row->name, row->help);
@@ -72,17 +87,27 @@ static int check_type(const struct param_row *row, const char *text, struct err 
 	}
 }
 
-static int take(const struct param_row *rows, int i, struct json_object *value, struct args *a,
-		struct err *e)
+static bool is_of_client(const struct param_row *row)
 {
-	const char *text = json_scalar(value);
+	return row->type == PARAM_DOCUMENT || row->type == PARAM_COPY;
+}
+
+// key: NULL: by position.
+static int take(const struct param_row *rows, int i, const char *key, struct json_object *value,
+		struct args *a, struct err *e)
+{
+	bool has_content = is_of_client(&rows[i]) && json_object_is_type(value, json_type_object);
+	const char *text = has_content ? json_text(value, "name") : json_scalar(value);
 	if (!text)
 		return err_set(e, -EINVAL, "%s: not a string, number or boolean", rows[i].name);
 	if (a->is_given[i])
 		return err_set(e, -EBADRQC, "Duplicate parameter %s.", rows[i].name);
 	a->value[i] = text;
 	a->is_given[i] = true;
-	return check_type(&rows[i], text, e);
+	a->key[i] = key;
+	a->content[i] = has_content ? value : NULL;
+	int r = check_type(&rows[i], text, e);
+	return r < 0 ? arg_at(a, rows[i].name, e), r : 0;
 }
 
 static int take_positional(const struct param_row *rows, struct json_object *list, struct args *a,
@@ -95,7 +120,7 @@ static int take_positional(const struct param_row *rows, struct json_object *lis
 		return err_set(e, -EBADRQC, "Got %zu positional parameters, expected at most %zu.",
 			       n, count);
 	for (size_t i = 0; i < n; i++) {
-		int r = take(rows, (int)i, json_object_array_get_idx(list, i), a, e);
+		int r = take(rows, (int)i, NULL, json_object_array_get_idx(list, i), a, e);
 		if (r < 0)
 			return r;
 	}
@@ -139,7 +164,7 @@ int args_parse(const struct param_row *rows, struct json_object *positional,
 			if (i < 0)
 				return err_set(e, -EBADRQC, "Unexpected keyword parameter '%.60s'.",
 					       key);
-			r = take(rows, i, value, a, e);
+			r = take(rows, i, key, value, a, e);
 			if (r < 0)
 				return r;
 		}
@@ -156,6 +181,21 @@ const char *arg(const struct args *a, const char *name)
 	return i < 0 ? NULL : a->value[i];
 }
 
+int arg_at(const struct args *a, const char *name, struct err *e)
+{
+	int i = row_index(a->rows, name);
+	if (i < 0 || !a->is_given[i])
+		return e ? e->code : 0;
+	return err_at(e, a->key[i] ? ERR_PART_NAME : ERR_PART_POSITION, a->key[i] ? 0 : (unsigned)i,
+		      a->key[i]);
+}
+
+struct json_object *arg_content(const struct args *a, const char *name)
+{
+	int i = row_index(a->rows, name);
+	return i < 0 ? NULL : a->content[i];
+}
+
 bool arg_given(const struct args *a, const char *name)
 {
 	int i = row_index(a->rows, name);
@@ -166,6 +206,18 @@ bool arg_bool(const struct args *a, const char *name, bool absent)
 {
 	const char *text = arg(a, name);
 	return text ? is_yes(text) : absent;
+}
+
+int reply_file(struct reply *r, const char *name, char *text, struct err *e)
+{
+	if (!text)
+		return err_set(e, -ENOMEM, "%s: out of memory", name);
+	r->file = json_object_new_object();
+	json_put_text(r->file, "name", name);
+	json_put_text(r->file, "text", text);
+	explicit_bzero(text, strlen(text));
+	free(text);
+	return 0;
 }
 
 void reply_say(struct reply *r, const char *fmt, ...)

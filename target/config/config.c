@@ -295,12 +295,17 @@ void config_tell_replaced(struct config *c, struct reply *r)
 		  c->file);
 }
 
-// The daemon reads files that the caller may not.
+static bool is_file(enum param_type type)
+{
+	return type == PARAM_FILE || type == PARAM_DOCUMENT || type == PARAM_COPY;
+}
+
+// What differs from a document tells its secrets; others open files that the caller may not.
 static int refuse_files(const struct args *a, struct err *e)
 {
 	const struct param_row *rows = a->rows;
 	for (unsigned i = 0; rows && rows[i].name; i++)
-		if (rows[i].type == PARAM_FILE && a->is_given[i])
+		if (is_file(rows[i].type) && a->is_given[i])
 			return err_set(e, -EPERM,
 				       "%s: permission denied: read-only access may not name files",
 				       rows[i].name);
@@ -311,7 +316,8 @@ static int run_command(struct config *c, const char *path, const char *command,
 		       struct json_object *positional, struct json_object *named, bool is_admin,
 		       struct reply *out, struct err *e)
 {
-	struct node *n = config_node(c, path);
+	const struct command_row *row = command_whole(command);
+	struct node *n = row ? &c->root : config_node(c, path);
 	struct args args;
 	*out = (struct reply){ 0 };
 	own_files_forget(c);
@@ -321,7 +327,7 @@ static int run_command(struct config *c, const char *path, const char *command,
 		return acl_group_run(c, &call, is_admin, &code, out, e) ? code
 									: no_such_path(path, e);
 	}
-	const struct command_row *row = command_find(n->class, command);
+	row = row ? row : command_find(n->class, command);
 	if (!row)
 		return no_such_command(n, command, e);
 	if (!row->is_readonly && !is_admin)
@@ -370,5 +376,6 @@ void reply_done(struct reply *r)
 	json_object_put(r->messages);
 	json_object_put(r->data);
 	json_object_put(r->created);
+	json_object_put(r->file);
 	*r = (struct reply){ 0 };
 }

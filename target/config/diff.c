@@ -257,7 +257,7 @@ int plan_diff(struct config *c, struct node *n, const struct args *a, struct rep
 {
 	const char *file = arg(a, "savefile") ? arg(a, "savefile") : c->file;
 	struct json_object *from = NULL;
-	int code = document_read(file, &from, e);
+	int code = document_get(c, a, "savefile", &from, e);
 	if (code < 0 && (code != -ENOENT || arg(a, "savefile")))
 		return code;
 	struct json_object *to = save_document(c), *lines = json_object_new_array();

@@ -162,18 +162,15 @@ static void keep(const char *path, const char *folder, void *most)
 
 int file_write(const char *path, const char *text, size_t len, int backups, struct err *e)
 {
-	bool is_own = backups != FILE_ELSEWHERE;
 	const struct whole_file_ways ways = {
-		.suffix = is_own ? ".temp" : ".farblock-temp",
-		.may_be_link = is_own, // of the administrator
-		.may_make = is_own,
+		.suffix = ".temp",
+		.may_be_link = true, // of the administrator
+		.may_make = true,
 		.keep = backups >= 0 ? keep : NULL,
 		.arg = &backups,
 	};
 	struct err why;
-	int r = is_own ? 0 : private_tmp_refuse(path, -EINVAL, &why);
-	if (!r)
-		r = whole_file_replace(path, text, len, &ways, &why);
+	int r = whole_file_replace(path, text, len, &ways, &why);
 	if (r > 0)
 		log_warn("%s", why.text);
 	else if (r < 0 && e)

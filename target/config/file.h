@@ -14,13 +14,11 @@ enum { FILE_BACKUP_INTERVAL_S = 60 };
 // being read.
 int file_read(const char *path, char **ret, size_t *ret_len, struct err *e);
 
-// Replaces path with len bytes of text (whole_file_replace()). backups: for the daemon's own file,
-// whose old version is kept in backup/ beside it: this many for the last changes, and as many older
+// Replaces path with len bytes of text (whole_file_replace()). backups: the old
+// version is kept in backup/ beside it: this many for the last changes, and as many older
 // ones at least FILE_BACKUP_INTERVAL_S apart; creates its directory (0700) if missing.
-// FILE_ELSEWHERE: a file of the user without backups; a missing directory is -ENOENT and a link
-// -EINVAL. FILE_NO_BACKUP: the daemon's own file, without a new backup; existing backups stay. On
-// error path is unchanged.
-enum { FILE_ELSEWHERE = -1, FILE_NO_BACKUP = -2 };
+// FILE_NO_BACKUP: without a new backup; existing backups stay. On error path is unchanged.
+enum { FILE_NO_BACKUP = -1 };
 int file_write(const char *path, const char *text, size_t len, int backups, struct err *e);
 
 // The backup of path this many steps back; 1: the newest. False: no such backup.

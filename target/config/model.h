@@ -446,12 +446,17 @@ int view_publish(struct config *c, struct err *e);
 // ---- save.c, saved_file.c, restore.c ----
 struct json_object *save_document(struct config *c);
 char *save_text(struct config *c, size_t *ret_len); // the same as text, for free(); NULL: no memory
-int config_save(struct config *c, const char *file, bool may_be_empty, struct err *e);
-// Writes one storage object, and the targets that export it, to a file that may contain others.
-int config_save_part(struct config *c, struct storage *s, const char *file, struct err *e);
-// Writes a document, including secrets, to a file of the user's choice (FILE_ELSEWHERE, mode 0600).
-int config_write_document(struct json_object *doc, const char *file, struct err *e);
-// The file of a command: the daemon's own for NULL and for every path to it.
+// Replaces the saved file.
+int config_save(struct config *c, bool may_be_empty, struct err *e);
+// -EPERM: the configuration is empty, the file is not.
+int config_refuse_empty(const char *file, struct err *e);
+bool document_has_objects(struct json_object *doc);
+// The configuration, including secrets, as a file for the client: the parameter savefile.
+int config_copy(struct config *c, const struct args *a, struct reply *r, struct err *e);
+// One storage object, and the targets that export it, put into the content of that file.
+int config_copy_part(struct config *c, struct storage *s, const struct args *a, struct reply *r,
+		     struct err *e);
+// The file of a command: c->file for NULL and for every path to it.
 const char *config_named_file(const struct config *c, const char *path);
 void config_note_file(struct config *c); // accepts the current file as ours
 struct restore_options {

@@ -64,6 +64,8 @@ static struct json_object *params_json(const struct param_row *rows)
 		[PARAM_BOOL] = "bool",
 		[PARAM_SIZE] = "size",
 		[PARAM_FILE] = "file",
+		[PARAM_DOCUMENT] = "file",
+		[PARAM_COPY] = "file",
 		[PARAM_NODE] = "node",
 		[PARAM_CHILD] = "child",
 		[PARAM_STORAGE] = "storage",
@@ -79,6 +81,8 @@ static struct json_object *params_json(const struct param_row *rows)
 		struct json_object *o = json_object_new_object();
 		json_put_text(o, "name", row->name);
 		json_put_text(o, "type", types[row->type]);
+		if (row->type == PARAM_DOCUMENT || row->type == PARAM_COPY)
+			json_put_text(o, "of", "client");
 		put_bool(o, "required", row->is_required);
 		json_put_text(o, "default", row->default_text);
 		json_put_text(o, "choices", row->choices);

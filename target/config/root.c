@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/config/file.h"
 #include "target/config/model.h"
 #include "target/config/plan.h"
 #include "target/config/report.h"
@@ -19,7 +18,8 @@ static int saveconfig(struct config *c, struct node *n, const struct args *a, st
 	int code =
 		c->transaction.is_open
 			? err_set(e, -EBUSY, "saveconfig: a transaction is open (commit saves it)")
-			: config_save(c, file, false, e);
+		: file == c->file ? config_save(c, false, e)
+				  : config_copy(c, a, r, e);
 	if (!code)
 		reply_say(r, "Configuration saved to %s", file);
 	return code;
@@ -137,8 +137,8 @@ static int restoreconfig(struct config *c, struct node *n, const struct args *a,
 		.is_running = true,
 	};
 	struct json_object *doc = NULL, *errors = json_object_new_array();
-	int code = document_read(file, &doc, e);
-	if (code == -ENOENT && !private_tmp_refuse(file, code, e))
+	int code = document_get(c, a, "savefile", &doc, e);
+	if (code == -ENOENT)
 		err_set(e, code, "Restore file %s not found", file);
 	if (!code)
 		code = check_named(doc, &o, file, e);
@@ -293,11 +293,11 @@ const struct command_row every_node_commands[] = {
 };
 
 static const struct param_row save_params[] = {
-	{ "savefile", PARAM_FILE, false, NULL, "file (default: the daemon's own)", NULL },
+	{ "savefile", PARAM_COPY, false, NULL, "file (default: the daemon's own)", NULL },
 	{ 0 },
 };
 static const struct param_row restore_params[] = {
-	{ "savefile", PARAM_FILE, false, NULL, "file (default: the daemon's own)", NULL },
+	{ "savefile", PARAM_DOCUMENT, false, NULL, "file (default: the daemon's own)", NULL },
 	{ "clear_existing", PARAM_BOOL, false, "false", "true: first delete the existing objects, or the named one", NULL },
 	{ "target", PARAM_STRING, false, NULL, "only this target", NULL },
 	{ "storage_object", PARAM_STRING, false, NULL, "only this storage object", NULL },
@@ -313,26 +313,26 @@ static const struct param_row drop_params[] = {
 	{ 0 },
 };
 static const struct param_row document_params[] = {
-	{ "file", PARAM_FILE, true, NULL, "configuration file", NULL },
+	{ "file", PARAM_DOCUMENT, true, NULL, "configuration file", NULL },
 	{ 0 },
 };
 static const struct param_row apply_params[] = {
-	{ "file", PARAM_FILE, true, NULL, "configuration file", NULL },
+	{ "file", PARAM_DOCUMENT, true, NULL, "configuration file", NULL },
 	PARAM_FORCE_LOSS,
 	{ 0 },
 };
 static const struct param_row import_params[] = {
 	{ "kind", PARAM_STRING, true, NULL, "kind of configuration file", NULL, "tgt|scst" },
-	{ "file", PARAM_FILE, true, NULL, "that file, with those that it includes", NULL },
+	{ "file", PARAM_DOCUMENT, true, NULL, "that file, with those that it includes", NULL },
 	{ "plan", PARAM_BOOL, false, "false", "true: only show what would change", NULL },
 	{ "clear_existing", PARAM_BOOL, false, "false",
 	  "true: delete what is not in the file; false: add to the configuration", NULL },
-	{ "savefile", PARAM_FILE, false, NULL, "only write the result to this file, for apply", NULL },
+	{ "savefile", PARAM_COPY, false, NULL, "only write the result to this file, for apply", NULL },
 	PARAM_FORCE_LOSS,
 	{ 0 },
 };
 static const struct param_row diff_params[] = {
-	{ "savefile", PARAM_FILE, false, NULL, "file (default: the daemon's own)", NULL },
+	{ "savefile", PARAM_DOCUMENT, false, NULL, "file (default: the daemon's own)", NULL },
 	{ 0 },
 };
 static const struct param_row undo_params[] = {
@@ -355,18 +355,18 @@ static const struct command_row root_commands[] = {
 	{ "restoreconfig", restore_params, "Restore a saved configuration.", false, restoreconfig },
 	{ "clearconfig", clear_params, "Delete the whole configuration.", false, clearconfig },
 	{ "begin", begin_params, "Begin a transaction.", false,
-	  plan_begin },
+	  plan_begin, .is_whole = true },
 	{ "commit", commit_params, "Save a transaction and put it into effect.", false,
-	  plan_commit },
-	{ "abort", NULL, "Undo a transaction.", false, plan_abort },
-	{ "diff", diff_params, "Show differences from the saved configuration.", true, plan_diff },
-	{ "plan", document_params, "Show what apply would change.", false, plan_plan },
+	  plan_commit, .is_whole = true },
+	{ "abort", NULL, "Undo a transaction.", false, plan_abort, .is_whole = true },
+	{ "diff", diff_params, "Show differences from the saved configuration.", true, plan_diff, .is_whole = true },
+	{ "plan", document_params, "Show what apply would change.", false, plan_plan, .is_whole = true },
 	{ "apply", apply_params,
-	  "Make the configuration equal to a file, changing only what differs.", false, plan_apply },
-	{ "import", import_params, "Import the configuration of tgt or SCST.", false, plan_import },
+	  "Make the configuration equal to a file, changing only what differs.", false, plan_apply, .is_whole = true },
+	{ "import", import_params, "Import the configuration of tgt or SCST.", false, plan_import, .is_whole = true },
 	{ "undo", undo_params, "Return to an older generation of the saved file.", false,
-	  plan_undo },
-	{ "generations", NULL, "List the generations of the saved file, with the change that replaced each.", true, plan_generations },
+	  plan_undo, .is_whole = true },
+	{ "generations", NULL, "List the generations of the saved file, with the change that replaced each.", true, plan_generations, .is_whole = true },
 	{ "drop", drop_params, "End a session.", false, drop },
 	{ "refusals", NULL, "Show refused logins and their causes.", true, refusals },
 	{ "stats", NULL, "Show counters of storage objects, sessions, portals and workers.", true, stats },

@@ -25,6 +25,8 @@ struct json_object *rpc_reply_json(struct reply *reply)
 		json_object_object_add(o, "data", json_object_get(reply->data));
 	if (reply->created)
 		json_object_object_add(o, "created", json_object_get(reply->created));
+	if (reply->file)
+		json_object_object_add(o, "file", json_object_get(reply->file));
 	if (reply->recoverable)
 		json_object_object_add(o, "recoverable_errors",
 				       json_object_new_int64(reply->recoverable));
