@@ -33,6 +33,9 @@ extern const struct shell_command *const shell_commands[];
 // Checks the values against the rows. -EBADRQC with text.
 int shell_command_check(const struct shell_command *c, const struct line *l, struct err *e);
 
+// Adds to the error of a command the value that it is about: its texts quote what they reject.
+void shell_command_part(const struct line *l, struct err *e);
+
 // NULL: not a command of the shell.
 const struct shell_command *shell_command_find(const char *name);
 

@@ -2,6 +2,7 @@
 // The table of the shell's own commands, and the schema of all commands.
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/command.h"
@@ -48,6 +49,19 @@ int shell_command_check(const struct shell_command *c, const struct line *l, str
 			return err_set(e, -EBADRQC, "Duplicate parameter %.60s.", name);
 	}
 	return 0;
+}
+
+void shell_command_part(const struct line *l, struct err *e)
+{
+	unsigned position = 0;
+	for (unsigned i = 0; !e->part && i < l->count; i++) {
+		const struct line_value *v = &l->values[i];
+		char quoted[80];
+		snprintf(quoted, sizeof quoted, "'%.60s'", v->text);
+		if (*v->text && strstr(e->text, quoted))
+			err_at(e, v->name ? ERR_PART_NAME : ERR_PART_POSITION, position, v->name);
+		position += !v->name;
+	}
 }
 
 static void put_text(struct json_object *o, const char *key, const char *text)

@@ -24,18 +24,13 @@ static int make_secret(char ret[EXPORT_SECRET_SIZE], struct err *e)
 	return 0;
 }
 
-// Credentials follow in the next step, so this warning is suppressed.
-static bool is_warning(const char *text)
+static void keep_warnings(struct export *x, struct json_object *messages,
+			  struct json_object *levels)
 {
-	return text && (!strncmp(text, "Warning: ", 9) || !strncmp(text, "Note: ", 6)) &&
-	       strncmp(text, "Warning: CHAP is required, but the ACL", 38);
-}
-
-static void keep_warnings(struct export *x, struct json_object *messages)
-{
-	for (size_t i = 0; messages && i < list_length(messages); i++) {
+	for (size_t i = 0; i < list_length(messages) && i < list_length(levels); i++) {
 		struct json_object *one = json_object_array_get_idx(messages, i);
-		if (!is_warning(json_object_get_string(one)))
+		const char *level = json_object_get_string(json_object_array_get_idx(levels, i));
+		if (!level || !strcmp(level, "info"))
 			continue;
 		if (!x->warnings)
 			x->warnings = json_object_new_array();
@@ -65,7 +60,8 @@ int export_command(struct shell *s, struct export *x, char **ret, struct err *e,
 	int r = shell_call(s, "tree.run", p, &o, e);
 	if (r < 0)
 		return r;
-	keep_warnings(x, field(o, "messages"));
+	if (!x->is_quiet)
+		keep_warnings(x, field(o, "messages"), field(o, "levels"));
 	struct json_object *created = field(o, "created");
 	if (ret)
 		*ret = created ? strdup(json_object_get_string(created)) : NULL;
@@ -137,8 +133,10 @@ static int admit(struct shell *s, struct export *x, struct export_initiator *to,
 	char acls[300], acl[560];
 	snprintf(acls, sizeof acls, "/iscsi/%s/tpg1/acls", x->target);
 	snprintf(acl, sizeof acl, "%s/%s", acls, to->name);
+	x->is_quiet = true; // it warns that there are no credentials, which follow
 	int r = export_command(s, x, NULL, e, acls, "create", to->name, END, "add_mapped_luns",
 			       "false", END);
+	x->is_quiet = false;
 	if (r == -EEXIST && !x->password)
 		return 0;
 	if (r && r != -EEXIST)

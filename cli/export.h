@@ -27,7 +27,8 @@ struct export
 	const char *portal;   // as typed, NULL: one of the target's
 	const char *password; // generated if not given
 	bool is_readonly, has_iser, is_forced;
-	bool is_new; // the target was created, with the default portal
+	bool is_quiet; // warnings of the current command are not kept
+	bool is_new;   // the target was created, with the default portal
 	unsigned count;
 	struct export_initiator to[EXPORT_INITIATORS_MAX];
 	char name[64];		      // of the storage object

@@ -113,35 +113,18 @@ static void find_param(struct json_object *params, const struct line *l, size_t 
 	}
 }
 
-// The value quoted in the text, or SIZE_MAX.
-static size_t quoted_at(const struct line *l, const struct err *e)
-{
-	for (unsigned i = 0; i < l->count; i++) {
-		char quoted[80];
-		snprintf(quoted, sizeof quoted, "'%.60s'", l->values[i].text);
-		if (*l->values[i].text && strstr(e->text, quoted))
-			return l->values[i].at;
-	}
-	return SIZE_MAX;
-}
-
-// The value that the text refers to: 'value', or "name: ".
-static void find_value(struct json_object *params, const struct line *l, const struct err *e,
-		       size_t *ret_at)
+// The value that the error is about, or SIZE_MAX.
+static size_t part_at(const struct line *l, const struct err *e)
 {
 	unsigned position = 0;
-	*ret_at = quoted_at(l, e);
-	if (*ret_at != SIZE_MAX)
-		return;
 	for (unsigned i = 0; i < l->count; i++) {
 		const struct line_value *v = &l->values[i];
-		const char *name = v->name ? v->name : text_at(params, position++, "name");
-		size_t n = strlen(name);
-		if (n && !strncmp(e->text, name, n) && e->text[n] == ':') {
-			*ret_at = v->at;
-			return;
-		}
+		if (e->part == ERR_PART_NAME && v->name && !strcmp(v->name, e->name))
+			return v->at;
+		if (e->part == ERR_PART_POSITION && !v->name && position++ == e->index)
+			return v->at;
 	}
+	return SIZE_MAX;
 }
 
 void failure_find(struct json_object *schema, const char *class, const struct line *l,
@@ -167,7 +150,7 @@ void failure_find(struct json_object *schema, const char *class, const struct li
 	} else if (row && e->code == -EBADRQC) {
 		find_param(params, l, ret_at, ret_meant);
 	} else if (row && params && (e->code == -EINVAL || e->code == -ERANGE)) {
-		find_value(params, l, e, ret_at);
+		*ret_at = part_at(l, e);
 	}
 }
 
@@ -278,7 +261,7 @@ static void find(struct shell *s, const struct line *l, const struct err *e, siz
 		failure_find(s->schema, class, l, e, ret_at, ret_meant);
 	free(class);
 	if (*ret_at == SIZE_MAX && e->code == -ENOENT)
-		*ret_at = quoted_at(l, e);
+		*ret_at = part_at(l, e);
 	if (where && *ret_at == SIZE_MAX && e->code == -ENOENT)
 		*ret_meant = find_path(s, l, where, ret_at);
 	free(where);

@@ -74,18 +74,16 @@ void schema_commands(struct json_object *schema, const char *class,
 
 // ---- settings ----
 
-static const char root_class[] = "root"; // its groups are available at every node
-
 void schema_groups(struct json_object *schema, const char *class,
 		   void (*fn)(const char *group, struct json_object *rows, void *arg), void *arg)
 {
 	struct json_object *classes = field(schema, "classes");
 	struct json_object *own = field(field(classes, class), "groups");
-	struct json_object *all = field(field(classes, root_class), "groups");
+	struct json_object *all = field(schema, "every_node_groups");
 	if (json_object_is_type(own, json_type_object)) {
 		json_object_object_foreach(own, key, rows) fn(key, rows, arg);
 	}
-	if (json_object_is_type(all, json_type_object) && strcmp(class, root_class)) {
+	if (json_object_is_type(all, json_type_object)) {
 		json_object_object_foreach(all, key, rows) if (!field(own, key)) fn(key, rows, arg);
 	}
 }

@@ -18,7 +18,7 @@ struct json_object *schema_command(struct json_object *schema, const char *class
 void schema_commands(struct json_object *schema, const char *class,
 		     void (*fn)(struct json_object *command, void *arg), void *arg);
 
-// The rows of a group of settings, as an array; the root's group is available at every node.
+// The rows of a group of settings, as an array; those of every node too.
 struct json_object *schema_group(struct json_object *schema, const char *class, const char *group);
 // Calls fn for every group of a node of this class.
 void schema_groups(struct json_object *schema, const char *class,

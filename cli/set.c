@@ -77,7 +77,15 @@ void global_schema(struct json_object *schema)
 	if (!json_object_is_type(schema, json_type_object) || field(schema, "shell"))
 		return;
 	json_object_object_add(schema, "shell", shell_commands_json());
-	global_merge(schema_group(schema, "root", GROUP), NULL);
+	global_merge(field(field(schema, "every_node_groups"), GROUP), NULL);
+	struct json_object *classes = field(schema, "classes");
+	if (!json_object_is_type(classes, json_type_object))
+		return;
+	json_object_object_foreach(classes, class, of)
+	{
+		(void)class;
+		global_merge(field(field(of, "groups"), GROUP), NULL);
+	}
 }
 
 // ---- set ----
@@ -108,6 +116,8 @@ static int check(const struct shell *s, const struct line *l, struct change *ret
 		if (!row)
 			continue;
 		r = preference_set(&ret->all, v->name, v->text, e);
+		if (r < 0)
+			err_at(e, ERR_PART_NAME, 0, v->name);
 		ret->rows[ret->count++] = row;
 	}
 	return r;
@@ -145,20 +155,28 @@ static int keep(struct shell *s, const struct change *c, struct err *e)
 	return 0;
 }
 
+static struct json_object *list_in(struct json_object *o, const char *key)
+{
+	struct json_object *list = field(o, key);
+	if (json_object_is_type(list, json_type_array))
+		return list;
+	list = json_object_new_array();
+	json_object_object_add(o, key, list);
+	return list;
+}
+
 static void say(struct json_object *answer, const struct change *c)
 {
-	struct json_object *messages = field(answer, "messages");
 	if (!json_object_is_type(answer, json_type_object))
 		return;
-	if (!json_object_is_type(messages, json_type_array)) {
-		messages = json_object_new_array();
-		json_object_object_add(answer, "messages", messages);
-	}
+	struct json_object *messages = list_in(answer, "messages");
+	struct json_object *levels = list_in(answer, "levels");
 	for (unsigned i = 0; i < c->count; i++) {
 		char text[32], line[128];
 		preference_text(c->rows[i], &c->all, text, sizeof text);
 		snprintf(line, sizeof line, "Parameter %s is now '%s'.", c->rows[i]->name, text);
 		json_object_array_add(messages, json_object_new_string(line));
+		json_object_array_add(levels, json_object_new_string("info"));
 	}
 }
 

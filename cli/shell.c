@@ -108,56 +108,43 @@ static int refuse_twice(const struct line *l, struct err *e)
 	return 0;
 }
 
-// Commands whose messages only report what they did.
-static const char *const doers[] = { "clearconfig", "create", "delete",	    "disable", "enable",
-				     "set",	    "tag",    "saveconfig", "untag",   NULL };
-
-static bool is_doer(const char *command)
+// Whether loglevel_console permits a message; level NULL: it is part of the result.
+static bool is_wanted(const struct shell *s, const char *level)
 {
-	for (const char *const *d = doers; *d; d++)
-		if (!strcmp(*d, command))
-			return true;
-	return false;
+	uint32_t wanted = s->prefs.loglevel_console;
+	return !level || wanted >= LEVEL_INFO ||
+	       (wanted == LEVEL_WARNING && !strcmp(level, "warning"));
 }
 
-// A generated secret is shown only now.
-static bool makes_secret(const struct line *l)
+static void show_messages(struct shell *s, struct json_object *o)
 {
-	for (unsigned i = 0; i < l->count; i++)
-		if (!strcmp(l->values[i].text, "+"))
-			return true;
-	return false;
+	struct json_object *messages = field(o, "messages");
+	struct json_object *levels = field(o, "report") ? NULL : field(o, "levels");
+	for (size_t i = 0; i < list_length(messages); i++) {
+		const char *text = json_object_get_string(json_object_array_get_idx(messages, i));
+		struct json_object *level =
+			i < list_length(levels) ? json_object_array_get_idx(levels, i) : NULL;
+		if (text && is_wanted(s, level ? json_object_get_string(level) : NULL))
+			fprintf(s->look.out, "%s\n", text);
+	}
 }
 
-static bool is_warning(const char *text)
-{
-	return !strncmp(text, "Warning", 7);
-}
-
-// Whether loglevel_console permits this message.
-static bool is_wanted(const struct shell *s, const struct line *l, const char *text)
-{
-	uint32_t level = s->prefs.loglevel_console;
-	return level >= LEVEL_INFO || !is_doer(l->command) || makes_secret(l) ||
-	       (level == LEVEL_WARNING && is_warning(text));
-}
-
-static void show_reply(struct shell *s, const struct line *l, struct json_object *o)
+static void show_reply(struct shell *s, struct json_object *o)
 {
 	struct json_object *messages = field(o, "messages"), *data = field(o, "data");
+	const char *view = text_field(o, "view");
 	if (s->is_json) {
 		bool has_words = list_length(messages);
+		json_object_object_del(o, "levels"); // these are about the terminal
+		json_object_object_del(o, "report");
+		json_object_object_del(o, "view");
 		show_json(&s->look, data && !has_words ? data : o);
 		return;
 	}
-	for (size_t i = 0; i < list_length(messages); i++) {
-		const char *text = json_object_get_string(json_object_array_get_idx(messages, i));
-		if (text && is_wanted(s, l, text))
-			fprintf(s->look.out, "%s\n", text);
-	}
-	if (!data || !strcmp(l->command, "import")) // its messages are enough
+	show_messages(s, o);
+	if (!data || !strcmp(view, "messages"))
 		return;
-	if (!strcmp(l->command, "refusals")) {
+	if (!strcmp(view, "refusals")) {
 		show_refusals(&s->look, data);
 	} else {
 		show_data(&s->look, data);
@@ -181,7 +168,7 @@ int shell_show_answer(struct shell *s, const struct line *l, struct json_object 
 	const char *created = text_field(answer, "created");
 	if (*created)
 		bookmark_last(created, s->is_interactive);
-	show_reply(s, l, answer);
+	show_reply(s, answer);
 	if (*created && s->prefs.auto_cd_after_create)
 		enter(s, created);
 	if (!errors)
@@ -270,12 +257,6 @@ static bool asks_for_value(const struct line *l)
 	return false;
 }
 
-// The path of later lines depends on its result.
-static bool moves_us(const struct shell *s, const struct line *l)
-{
-	return s->prefs.auto_cd_after_create && !strcmp(l->command, "create");
-}
-
 // The shell's own command of a line; NULL: one of the daemon. set without values shows the
 // settings, like get.
 static const struct shell_command *own_command(const struct line *l)
@@ -290,8 +271,9 @@ static const struct shell_command *own_command(const struct line *l)
 bool shell_is_remote(const struct shell *s, const struct line *l)
 {
 	bool is_bookmark = l->path && *l->path == '@'; // a line before it may create @last
+	// With auto_cd_after_create the path of later lines depends on the result.
 	return l->command && !own_command(l) && !is_each(l) && !is_bookmark && !asks_for_value(l) &&
-	       !global_is_set(l) && !moves_us(s, l);
+	       !global_is_set(l) && !s->prefs.auto_cd_after_create;
 }
 
 int shell_params(struct shell *s, const struct line *l, struct json_object **ret, struct err *e)
@@ -314,7 +296,11 @@ static int run_at(struct shell *s, const char *path, const struct line *l, struc
 	int r = refuse_twice(l, e);
 	if (!r)
 		r = shell_command_check(own, l, e);
-	return r < 0 ? r : own->run(s, path, l, e);
+	if (!r)
+		r = own->run(s, path, l, e);
+	if (r < 0)
+		shell_command_part(l, e);
+	return r;
 }
 
 // For every child of the current node, until one fails.

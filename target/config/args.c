@@ -107,7 +107,9 @@ static int take(const struct param_row *rows, int i, const char *key, struct jso
 	a->key[i] = key;
 	a->content[i] = has_content ? value : NULL;
 	int r = check_type(&rows[i], text, e);
-	return r < 0 ? arg_at(a, rows[i].name, e), r : 0;
+	if (r == -EREMOTE)
+		arg_at(a, rows[i].name, e);
+	return r;
 }
 
 static int take_positional(const struct param_row *rows, struct json_object *list, struct args *a,
@@ -116,9 +118,11 @@ static int take_positional(const struct param_row *rows, struct json_object *lis
 	size_t n = list ? json_object_array_length(list) : 0, count = 0;
 	while (rows && rows[count].name)
 		count++;
-	if (n > count)
-		return err_set(e, -EBADRQC, "Got %zu positional parameters, expected at most %zu.",
-			       n, count);
+	if (n > count) {
+		err_set(e, -EBADRQC, "Got %zu positional parameters, expected at most %zu.", n,
+			count);
+		return err_at(e, ERR_PART_POSITION, (unsigned)count, NULL), -EBADRQC;
+	}
 	for (size_t i = 0; i < n; i++) {
 		int r = take(rows, (int)i, NULL, json_object_array_get_idx(list, i), a, e);
 		if (r < 0)
@@ -161,9 +165,10 @@ int args_parse(const struct param_row *rows, struct json_object *positional,
 		json_object_object_foreach(named, key, value)
 		{
 			int i = row_index(rows, key);
-			if (i < 0)
-				return err_set(e, -EBADRQC, "Unexpected keyword parameter '%.60s'.",
-					       key);
+			if (i < 0) {
+				err_set(e, -EBADRQC, "Unexpected keyword parameter '%.60s'.", key);
+				return err_at(e, ERR_PART_NAME, 0, key), -EBADRQC;
+			}
 			r = take(rows, i, key, value, a, e);
 			if (r < 0)
 				return r;
@@ -208,6 +213,28 @@ bool arg_bool(const struct args *a, const char *name, bool absent)
 	return text ? is_yes(text) : absent;
 }
 
+static const char *level_of(const char *text)
+{
+	return !strncmp(text, "Warning", 7) ? "warning"
+	       : !strncmp(text, "Note", 4)  ? "note"
+					    : "info";
+}
+
+void reply_levels(struct reply *r, const struct command_row *row)
+{
+	size_t n = r->messages ? json_object_array_length(r->messages) : 0;
+	r->is_report = row->is_readonly || row->is_report || r->has_secret;
+	if (row->is_readonly || !n)
+		return;
+	json_object_put(r->levels);
+	r->levels = json_object_new_array();
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *text = json_object_array_get_idx(r->messages, i);
+		json_object_array_add(
+			r->levels, json_object_new_string(level_of(json_object_get_string(text))));
+	}
+}
+
 int reply_file(struct reply *r, const char *name, char *text, struct err *e)
 {
 	if (!text)
@@ -233,4 +260,6 @@ void reply_say(struct reply *r, const char *fmt, ...)
 	if (!r->messages)
 		r->messages = json_object_new_array();
 	json_object_array_add(r->messages, json_object_new_string(line));
+	if (r->levels)
+		json_object_array_add(r->levels, json_object_new_string(level_of(line)));
 }

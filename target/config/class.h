@@ -64,6 +64,12 @@ struct reply {
 	struct json_object *created;  // the path of the created object, NULL: none
 	struct json_object *file;     // {"name", "text"}: a file for the client to write
 	unsigned recoverable;	      // objects kept without effect, listed in the messages
+	bool has_secret;	      // a message has a generated secret, which is not shown again
+	bool is_report;		      // the messages are the result: shown at every level
+	// How clients show data: NULL: as names and values; "messages": the messages are enough;
+	// "refusals": as a list of refused logins.
+	const char *view;
+	struct json_object *levels; // of the messages (reply_levels()), NULL: none
 };
 
 struct command_row {
@@ -77,6 +83,9 @@ struct command_row {
 	// Of the root: concerns the whole configuration. Every node accepts it; it runs at the
 	// root.
 	bool is_whole;
+	// The messages are the result, like those of commands that only read; otherwise they tell
+	// what was done, and clients may hide them.
+	bool is_report;
 };
 
 struct group_row {
@@ -146,5 +155,9 @@ struct json_object *arg_content(const struct args *a, const char *name);
 // A file for the client to write, with its user's rights; takes over the malloc()ed text, which may
 // contain secrets. text NULL: -ENOMEM with text in e; else 0.
 int reply_file(struct reply *r, const char *name, char *text, struct err *e);
+
+// Sets the levels of the messages of a command that changes something: "info", "note" and "warning"
+// by their first word.
+void reply_levels(struct reply *r, const struct command_row *row);
 
 void reply_say(struct reply *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

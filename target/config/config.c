@@ -237,6 +237,12 @@ static int run_set(struct config *c, struct node *n, struct json_object *positio
 	return r;
 }
 
+static int at_part(struct err *e, enum err_part part, int code)
+{
+	err_at(e, part, 0, NULL);
+	return code;
+}
+
 // Paths of targetcli, and their counterparts here.
 static int no_such_path(const char *path, struct err *e)
 {
@@ -254,9 +260,10 @@ static int no_such_path(const char *path, struct err *e)
 	};
 	for (size_t i = 0; i < sizeof elsewhere / sizeof elsewhere[0]; i++)
 		if (!strncmp(path, elsewhere[i][0], strlen(elsewhere[i][0])))
-			return err_set(e, -ENOENT, "No such path %.200s: %s", path,
-				       elsewhere[i][1]);
-	return err_set(e, -ENOENT, "No such path %.200s", path);
+			return at_part(e, ERR_PART_PATH,
+				       err_set(e, -ENOENT, "No such path %.200s: %s", path,
+					       elsewhere[i][1]));
+	return at_part(e, ERR_PART_PATH, err_set(e, -ENOENT, "No such path %.200s", path));
 }
 
 // targetcli's users may use a node one level higher: a target for its portal group.
@@ -268,10 +275,12 @@ static int no_such_command(const struct node *n, const char *command, struct err
 		if (!command_find(child->class, command))
 			continue;
 		node_path(child, path, sizeof path);
-		return err_set(e, -ENOSYS, "Command not found %.60s (%.150s has it)", command,
-			       path);
+		return at_part(e, ERR_PART_COMMAND,
+			       err_set(e, -ENOSYS, "Command not found %.60s (%.150s has it)",
+				       command, path));
 	}
-	return err_set(e, -ENOSYS, "Command not found %.60s", command);
+	return at_part(e, ERR_PART_COMMAND,
+		       err_set(e, -ENOSYS, "Command not found %.60s", command));
 }
 
 static void tell_created(struct config *c, struct reply *out)
@@ -350,11 +359,13 @@ static int run_command(struct config *c, const char *path, const char *command,
 	} else {
 		r = run_set(c, n, positional, named, out, e);
 	}
-	if (r < 0)
+	if (r < 0) {
+		part_find(row, positional, named, e);
 		reply_done(out);
-	else {
+	} else {
 		tell_created(c, out);
 		config_tell_replaced(c, out);
+		reply_levels(out, row);
 		audit_change(c, where, row, positional, named);
 	}
 	c->created.in = c->created.node = NULL;
@@ -377,5 +388,6 @@ void reply_done(struct reply *r)
 	json_object_put(r->data);
 	json_object_put(r->created);
 	json_object_put(r->file);
+	json_object_put(r->levels);
 	*r = (struct reply){ 0 };
 }

@@ -276,6 +276,7 @@ static void say_values(const struct group_row *g, struct node *n, struct json_ob
 					"Warning: %s is shorter than the 12 characters required by "
 					"RFC 7143.",
 					name);
+		r->has_secret |= is_made_up;
 		explicit_bzero(text, sizeof text);
 	}
 }

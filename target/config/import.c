@@ -116,6 +116,7 @@ int plan_import(struct config *c, struct node *n, const struct args *a, struct r
 	if (code >= 0)
 		say_notes(a, r);
 	mask(shown);
+	r->view = "messages";
 	if (code >= 0)
 		r->data = shown;
 	else

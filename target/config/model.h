@@ -236,6 +236,12 @@ extern const struct group_row root_groups[], storage_groups[], tpg_groups[], acl
 extern const struct attr_row auth_rows[], discovery_rows[], pref_rows[], srpt_attr_rows[];
 const struct attr_row *param_rows(void); // TPG parameters
 
+// ---- part.c ----
+// Adds to e the value of a failed call that it is about, unless it has a part already or its text
+// refers to none.
+void part_find(const struct command_row *row, struct json_object *positional,
+	       struct json_object *named, struct err *e);
+
 // ---- own_files.c ----
 // -EINVAL with text: dev is, or would become, one of the daemon's own files, under any name.
 // Usually two system calls. Control thread; blocks on the file system.

@@ -101,6 +101,8 @@ static struct json_object *commands_json(const struct command_row *rows)
 		json_put_text(o, "name", row->name);
 		json_put_text(o, "help", row->help);
 		put_bool(o, "readonly", row->is_readonly);
+		if (row->is_whole)
+			put_bool(o, "whole", true);
 		json_object_object_add(o, "params", params_json(row->params));
 		json_object_array_add(list, o);
 	}
@@ -129,8 +131,11 @@ struct json_object *config_schema(struct config *c)
 		&srpt_acl_class,
 	};
 	struct json_object *o = json_object_new_object(), *list = json_object_new_object();
+	struct json_object *groups = json_object_new_object();
 	json_object_object_add(o, "every_node", commands_json(every_node_commands));
-	json_object_object_add(o, root_groups[0].name, group_schema(&root_groups[0]));
+	for (const struct group_row *g = root_groups; g->name; g++)
+		json_object_object_add(groups, g->name, group_schema(g));
+	json_object_object_add(o, "every_node_groups", groups);
 	for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
 		json_object_object_add(list, classes[i]->name, class_json(classes[i]));
 	for (unsigned i = 0; i < c->type_count; i++)

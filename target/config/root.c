@@ -194,6 +194,7 @@ static int refusals(struct config *c, struct node *n, const struct args *a, stru
 		    struct err *e)
 {
 	r->data = report_refusals();
+	r->view = "refusals";
 	return 0;
 }
 
@@ -287,7 +288,7 @@ const struct command_row every_node_commands[] = {
 	{ "set", set_params, "Change settings atomically.", false, NULL },
 	{ "info", NULL, "Show all properties of this object.", true, info },
 	{ "status", NULL, "Show the summary of this object.", true, status },
-	{ "refresh", NULL, "Retry missing files, devices and addresses now.", false, refresh },
+	{ "refresh", NULL, "Retry missing files, devices and addresses now.", false, refresh, .is_report = true },
 	{ "version", NULL, "Show the version.", true, version },
 	{ 0 },
 };
@@ -352,22 +353,22 @@ static const struct param_row commit_params[] = {
 static const struct command_row root_commands[] = {
 	{ "saveconfig", save_params, "Save the configuration; every change also does this.",
 	  false, saveconfig },
-	{ "restoreconfig", restore_params, "Restore a saved configuration.", false, restoreconfig },
+	{ "restoreconfig", restore_params, "Restore a saved configuration.", false, restoreconfig, .is_report = true },
 	{ "clearconfig", clear_params, "Delete the whole configuration.", false, clearconfig },
 	{ "begin", begin_params, "Begin a transaction.", false,
-	  plan_begin, .is_whole = true },
+	  plan_begin, .is_whole = true, .is_report = true },
 	{ "commit", commit_params, "Save a transaction and put it into effect.", false,
-	  plan_commit, .is_whole = true },
-	{ "abort", NULL, "Undo a transaction.", false, plan_abort, .is_whole = true },
+	  plan_commit, .is_whole = true, .is_report = true },
+	{ "abort", NULL, "Undo a transaction.", false, plan_abort, .is_whole = true, .is_report = true },
 	{ "diff", diff_params, "Show differences from the saved configuration.", true, plan_diff, .is_whole = true },
-	{ "plan", document_params, "Show what apply would change.", false, plan_plan, .is_whole = true },
+	{ "plan", document_params, "Show what apply would change.", false, plan_plan, .is_whole = true, .is_report = true },
 	{ "apply", apply_params,
-	  "Make the configuration equal to a file, changing only what differs.", false, plan_apply, .is_whole = true },
-	{ "import", import_params, "Import the configuration of tgt or SCST.", false, plan_import, .is_whole = true },
+	  "Make the configuration equal to a file, changing only what differs.", false, plan_apply, .is_whole = true, .is_report = true },
+	{ "import", import_params, "Import the configuration of tgt or SCST.", false, plan_import, .is_whole = true, .is_report = true },
 	{ "undo", undo_params, "Return to an older generation of the saved file.", false,
-	  plan_undo, .is_whole = true },
+	  plan_undo, .is_whole = true, .is_report = true },
 	{ "generations", NULL, "List the generations of the saved file, with the change that replaced each.", true, plan_generations, .is_whole = true },
-	{ "drop", drop_params, "End a session.", false, drop },
+	{ "drop", drop_params, "End a session.", false, drop, .is_report = true },
 	{ "refusals", NULL, "Show refused logins and their causes.", true, refusals },
 	{ "stats", NULL, "Show counters of storage objects, sessions, portals and workers.", true, stats },
 	{ 0 },

@@ -185,7 +185,7 @@ static const struct param_row resize_params[] = {
 
 static const struct command_row object_commands[] = {
 	{ "resize", resize_params, "Grow the storage, or detect its new size.",
-	  false, resize },
+	  false, resize, .is_report = true },
 	{ "saveconfig", save_params,
 	  "Save this storage object and its targets only.", false,
 	  saveconfig },

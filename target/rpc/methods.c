@@ -27,6 +27,11 @@ struct json_object *rpc_reply_json(struct reply *reply)
 		json_object_object_add(o, "created", json_object_get(reply->created));
 	if (reply->file)
 		json_object_object_add(o, "file", json_object_get(reply->file));
+	if (reply->levels)
+		json_object_object_add(o, "levels", json_object_get(reply->levels));
+	if (reply->levels && reply->is_report)
+		json_object_object_add(o, "report", json_object_new_boolean(true));
+	json_put_text(o, "view", reply->view);
 	if (reply->recoverable)
 		json_object_object_add(o, "recoverable_errors",
 				       json_object_new_int64(reply->recoverable));
