@@ -134,49 +134,6 @@ static int tree_complete(struct rpc_context *x, struct json_object *p, bool is_a
 	return *ret ? 0 : e->code;
 }
 
-static int tree_create(struct rpc_context *x, struct json_object *p, bool is_admin,
-		       struct json_object **ret, struct err *e)
-{
-	return run(x, json_text(p, "path"), "create", NULL, json_field(p, "params"), is_admin, ret,
-		   e);
-}
-
-static int tree_delete(struct rpc_context *x, struct json_object *p, bool is_admin,
-		       struct json_object **ret, struct err *e)
-{
-	return run(x, json_text(p, "path"), "delete", NULL, json_field(p, "params"), is_admin, ret,
-		   e);
-}
-
-static int tree_set(struct rpc_context *x, struct json_object *p, bool is_admin,
-		    struct json_object **ret, struct err *e)
-{
-	struct json_object *positional = json_object_new_array();
-	json_object_array_add(positional, json_object_get(json_field(p, "group")));
-	int r = run(x, json_text(p, "path"), "set", positional, json_field(p, "values"), is_admin,
-		    ret, e);
-	json_object_put(positional);
-	return r;
-}
-
-static int config_save_method(struct rpc_context *x, struct json_object *p, bool is_admin,
-			      struct json_object **ret, struct err *e)
-{
-	return run(x, "/", "saveconfig", NULL, p, is_admin, ret, e);
-}
-
-static int config_restore_method(struct rpc_context *x, struct json_object *p, bool is_admin,
-				 struct json_object **ret, struct err *e)
-{
-	return run(x, "/", "restoreconfig", NULL, p, is_admin, ret, e);
-}
-
-static int config_clear_method(struct rpc_context *x, struct json_object *p, bool is_admin,
-			       struct json_object **ret, struct err *e)
-{
-	return run(x, "/", "clearconfig", NULL, p, is_admin, ret, e);
-}
-
 static int session_list(struct rpc_context *x, struct json_object *p, bool is_admin,
 			struct json_object **ret, struct err *e)
 {
@@ -320,19 +277,6 @@ static const struct rpc_param get_params[] = {
 };
 #define REVISION \
 	{ "revision", "number", false, "revision the client has seen; fails if it is not the current one" }
-static const struct rpc_param set_params[] = {
-	PATH,
-	REVISION,
-	{ "group", "string", true, "group of settings" },
-	{ "values", "object", true, "name: value pairs; all or none are set" },
-	{ 0 },
-};
-static const struct rpc_param verb_params[] = {
-	PATH,
-	REVISION,
-	{ "params", "object", false, "the command's parameters by name" },
-	{ 0 },
-};
 static const struct rpc_param run_params[] = {
 	PATH,
 	REVISION,
@@ -352,21 +296,6 @@ static const struct rpc_param batch_params[] = {
 	REVISION,
 	{ "commands", "array", true,
 	  "1 to 256 objects with the parameters of tree.run, in order" },
-	{ 0 },
-};
-static const struct rpc_param save_params[] = {
-	{ "savefile", "string", false, "file; default: the saved configuration" },
-	{ 0 },
-};
-static const struct rpc_param restore_params[] = {
-	{ "savefile", "string", false, "file; default: the saved configuration" },
-	{ "clear_existing", "boolean", false, "remove the existing configuration first" },
-	{ "target", "string", false, "only this target" },
-	{ "storage_object", "string", false, "only this storage object" },
-	{ 0 },
-};
-static const struct rpc_param clear_params[] = {
-	{ "confirm", "boolean", true, "must be true" },
 	{ 0 },
 };
 static const struct rpc_param sid_params[] = {
@@ -389,19 +318,12 @@ const struct rpc_method rpc_methods[] = {
 	{ "tree.ls", ls_params, true, "Lists the tree with summaries.", tree_ls },
 	{ "tree.info", path_params, true, "Shows details of a node.", tree_info },
 	{ "tree.get", get_params, true, "Shows settings.", tree_get },
-	{ "tree.set", set_params, false, "Changes settings.", tree_set },
-	{ "tree.create", verb_params, false, "Runs the create command of a node.", tree_create },
-	{ "tree.delete", verb_params, false, "Runs the delete command of a node.", tree_delete },
 	// Each command's row defines whether it only reads; config_run() checks that.
 	{ "tree.run", run_params, true, "Runs any command of a node.", tree_run },
 	// results: replies of the commands that were run and saved; error: why the next one failed.
 	// Without an error and with fewer results, the client sends the rest again.
 	{ "tree.batch", batch_params, true, "Runs commands until one fails; saves once.",
 	  rpc_tree_batch },
-	{ "config.save", save_params, false, "Saves the configuration.", config_save_method },
-	{ "config.restore", restore_params, false, "Restores a saved configuration.",
-	  config_restore_method },
-	{ "config.clear", clear_params, false, "Removes the whole configuration.", config_clear_method },
 	{ "tree.complete", complete_params, true, "Lists possible values of a parameter.",
 	  tree_complete },
 	{ "session.list", sid_params, true, "Lists sessions.", session_list },
