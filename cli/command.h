@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The commands of the shell itself, a row and a file each; those of the daemon are in its schema.
-// To add one: a file cli/NAME.c that defines command_NAME, a declaration here, and its name in
+// To add one: a file NAME.c that defines command_NAME, a declaration here, and its name in
 // shell_commands (commands.c). Help, completion and hints use the row.
 #pragma once
 
@@ -40,7 +40,7 @@ void shell_command_part(const struct line *l, struct err *e);
 const struct shell_command *shell_command_find(const char *name);
 
 // The rows as "shell" of the schema: a list like "every_node". For json_object_put().
-struct json_object *shell_commands_json(void);
+struct json_object *shell_commands_json(const struct shell_command *const *commands);
 // Fills s->schema with the daemon's schema and "shell", unless it is set. 0 or a negative errno
 // with text. Blocks.
 int shell_schema(struct shell *s, struct err *e);

@@ -3,7 +3,6 @@
 #include "cli/export.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -24,50 +23,6 @@ static int make_secret(char ret[EXPORT_SECRET_SIZE], struct err *e)
 	return 0;
 }
 
-static void keep_warnings(struct export *x, struct json_object *messages,
-			  struct json_object *levels)
-{
-	for (size_t i = 0; i < list_length(messages) && i < list_length(levels); i++) {
-		struct json_object *one = json_object_array_get_idx(messages, i);
-		const char *level = json_object_get_string(json_object_array_get_idx(levels, i));
-		if (!level || !strcmp(level, "info"))
-			continue;
-		if (!x->warnings)
-			x->warnings = json_object_new_array();
-		json_object_array_add(x->warnings, json_object_get(one));
-	}
-}
-
-int export_command(struct shell *s, struct export *x, char **ret, struct err *e, const char *path,
-		   const char *name, ...)
-{
-	struct json_object *p = params_at(path), *list = json_object_new_array();
-	struct json_object *named = json_object_new_object(), *o;
-	const char *word, *value;
-	va_list ap;
-	va_start(ap, name);
-	while ((word = va_arg(ap, const char *)))
-		json_object_array_add(list, json_object_new_string(word));
-	while ((word = va_arg(ap, const char *))) {
-		value = va_arg(ap, const char *);
-		if (value)
-			json_object_object_add(named, word, json_object_new_string(value));
-	}
-	va_end(ap);
-	json_object_object_add(p, "command", json_object_new_string(name));
-	json_object_object_add(p, "positional", list);
-	json_object_object_add(p, "named", named);
-	int r = shell_call(s, "tree.run", p, &o, e);
-	if (r < 0)
-		return r;
-	if (!x->is_quiet)
-		keep_warnings(x, field(o, "messages"), field(o, "levels"));
-	struct json_object *created = field(o, "created");
-	if (ret)
-		*ret = created ? strdup(json_object_get_string(created)) : NULL;
-	json_object_put(o);
-	return 0;
-}
 #define END (const char *)NULL
 
 static void add_cure(struct err *e, const char *cure)
@@ -233,28 +188,8 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 	return r;
 }
 
-// clang-format off
-static const struct shell_param params[] = {
-	{"device", "file", true, NULL, "block device or file (created if size= is given), or an existing storage object"},
-	{"to", "string", true, NULL, "names of the initiators to admit, separated by commas"},
-	{"target", "string", false, NULL, "name of the target, created if missing; default: a new target"},
-	{"name", "string", false, NULL, "name of the storage object; default: the file's name"},
-	{"size", "size", false, NULL, "size of the file to create"},
-	{"ro", "bool", false, "false", "read-only for the initiator"},
-	{"iser", "bool", false, "false", "enable iSER at the portal, and print commands for iSER"},
-	{"srp", "bool", false, "false", "refused: SRP is not supported yet"},
-	{"userid", "string", false, NULL, "CHAP name; default: the end of the initiator's name"},
-	{"password", "string", false, NULL, "CHAP secret; default: generated and shown"},
-	{"portal", "string", false, NULL,
-	 "ADDRESS[:PORT] to listen on, created if missing; default: a portal of the target, or 0.0.0.0:3260"},
-	{"force", "bool", false, "false", "accept a device that is mounted, in use or not empty"},
-	{"cache", "string", false, NULL,
-	 "what makes writes durable: none, writethrough or writeback; default: of the storage object"},
-	{0},
-};
-// clang-format on
-
 const struct shell_command command_export = {
-	"export", params, "Share a disk with an initiator, and print the commands that attach it.",
-	run, .is_open = true
+	"export", export_params,
+	"Share a disk with an initiator, and print the commands that attach it.", run,
+	.is_open = true
 };

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "cli/shell.h"
+#include "cli/command.h"
 
 enum { EXPORT_SECRET_SIZE = 17, EXPORT_INITIATORS_MAX = 16, EXPORT_NAME_SIZE = 224 };
 
@@ -41,6 +41,7 @@ struct export
 	bool has_tcp;		   // it also offers iSCSI over TCP
 };
 
+extern const struct shell_param export_params[]; // ends with a NULL name
 // Parses a line; the texts belong to the line. -EBADRQC with text: unknown or missing values;
 // -EINVAL, -EOPNOTSUPP, -ENOMEM. Free x->device, on errors too.
 int export_read(struct export *x, const struct line *l, struct err *e);

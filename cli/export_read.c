@@ -9,7 +9,28 @@
 #include "cli/files.h"
 #include "core/attr.h"
 
-// Values by parameter of command_export.
+// clang-format off
+const struct shell_param export_params[] = {
+	{"device", "file", true, NULL, "block device or file (created if size= is given), or an existing storage object"},
+	{"to", "string", true, NULL, "names of the initiators to admit, separated by commas"},
+	{"target", "string", false, NULL, "name of the target, created if missing; default: a new target"},
+	{"name", "string", false, NULL, "name of the storage object; default: the file's name"},
+	{"size", "size", false, NULL, "size of the file to create"},
+	{"ro", "bool", false, "false", "read-only for the initiator"},
+	{"iser", "bool", false, "false", "enable iSER at the portal, and print commands for iSER"},
+	{"srp", "bool", false, "false", "refused: SRP is not supported yet"},
+	{"userid", "string", false, NULL, "CHAP name; default: the end of the initiator's name"},
+	{"password", "string", false, NULL, "CHAP secret; default: generated and shown"},
+	{"portal", "string", false, NULL,
+	 "ADDRESS[:PORT] to listen on, created if missing; default: a portal of the target, or 0.0.0.0:3260"},
+	{"force", "bool", false, "false", "accept a device that is mounted, in use or not empty"},
+	{"cache", "string", false, NULL,
+	 "what makes writes durable: none, writethrough or writeback; default: of the storage object"},
+	{0},
+};
+// clang-format on
+
+// Values by parameter of export_params.
 struct values {
 	const char *text[16];
 	bool is_positional[16];
@@ -17,7 +38,7 @@ struct values {
 
 static int find(const char *name, size_t len)
 {
-	const struct shell_param *p = command_export.params;
+	const struct shell_param *p = export_params;
 	for (int i = 0; p[i].name; i++)
 		if (strlen(p[i].name) == len && !strncmp(p[i].name, name, len))
 			return i;
@@ -26,7 +47,7 @@ static int find(const char *name, size_t len)
 
 static bool is_flag(int i)
 {
-	return !strcmp(command_export.params[i].type, "bool");
+	return !strcmp(export_params[i].type, "bool");
 }
 
 static int put(struct values *v, const char *name, const char *text, struct err *e)
@@ -50,10 +71,10 @@ static int put(struct values *v, const char *name, const char *text, struct err 
 // A positional value belongs to the first parameter without a value.
 static int put_next(struct values *v, const char *text, struct err *e)
 {
-	for (int i = 0; command_export.params[i].name; i++)
+	for (int i = 0; export_params[i].name; i++)
 		if (!v->text[i]) {
 			v->is_positional[i] = true;
-			return put(v, command_export.params[i].name, text, e);
+			return put(v, export_params[i].name, text, e);
 		}
 	return err_set(e, -EBADRQC, "Unexpected value '%.60s'.", text);
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/set.h"
+#include "cli/global.h"
 
 // Settings of a group, or one of them, in the daemon's form.
 static int ask(struct shell *s, const char *path, const char *group, const char *name,

@@ -268,6 +268,18 @@ void line_done(struct line *l)
 	*l = (struct line){ 0 };
 }
 
+// A duplicate name would silently override the first.
+int line_refuse_twice(const struct line *l, struct err *e)
+{
+	for (unsigned i = 0; i < l->count; i++)
+		for (unsigned j = 0; j < i; j++)
+			if (l->values[i].name && l->values[j].name &&
+			    !strcmp(l->values[i].name, l->values[j].name))
+				return err_set(e, -EBADRQC, "Duplicate parameter %.60s.",
+					       l->values[i].name);
+	return 0;
+}
+
 const char *line_positional(const struct line *l, unsigned n)
 {
 	for (unsigned i = 0; i < l->count; i++)

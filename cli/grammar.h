@@ -67,6 +67,9 @@ void script_done(struct script *s);
 int line_from_words(struct line *ret, int count, char **words, size_t *ret_at, struct err *e);
 void line_done(struct line *l);
 
+// -EBADRQC with text: two values of the same name, of which the first would be lost.
+int line_refuse_twice(const struct line *l, struct err *e);
+
 // The n-th positional value, or NULL. Borrowed from the line.
 const char *line_positional(const struct line *l, unsigned n);
 // The value of this name, else line_positional(). Borrowed from the line.

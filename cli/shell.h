@@ -9,6 +9,7 @@
 #include "cli/grammar.h"
 #include "cli/show.h"
 
+struct shell_command;
 struct state_lines;
 
 struct shell {
@@ -24,8 +25,9 @@ struct shell {
 	char *cwd;	      // absolute path
 	struct client client;
 	struct look look;
-	struct preferences prefs;   // the preferences of the shell
-	struct json_object *schema; // requested on demand
+	struct preferences prefs;		     // the preferences of the shell
+	struct json_object *schema;		     // requested on demand
+	const struct shell_command *const *commands; // of the shell itself, ends with NULL
 	struct state_lines *places; // history of cd, the last one is cwd; NULL: none yet
 	unsigned place;		    // index of the current one
 	// The next line if available (pasted, or of the batch), for free(); NULL: none. May be

@@ -10,7 +10,7 @@
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/schema.h"
-#include "cli/set.h"
+#include "cli/global.h"
 
 enum { PATIENCE_MS = 300, PATIENCE_MAX_MS = 60000, FILES_MAX = 1000 };
 
@@ -158,7 +158,7 @@ void source_begin(struct source *s)
 	s->classes = json_object_new_object();
 	if (!s->schema) {
 		s->schema = ask(s, "schema", NULL);
-		global_schema(s->schema);
+		global_schema(s->schema, s->shell->commands);
 	}
 	s->base.schema = s->schema;
 }

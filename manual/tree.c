@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/set.h"
+#include "cli/global.h"
 #include "cli/schema.h"
 #include "manual/directive.h"
 #include "target/config/config.h"
@@ -25,7 +25,7 @@ static struct json_object *schema(void)
 	cached = config_schema(c);
 	config_free(c);
 	worker_free(options.control);
-	global_schema(cached); // with the shell's preferences
+	global_schema(cached, shell_commands); // with the shell's preferences
 	return cached;
 }
 
@@ -80,7 +80,7 @@ static void commands(FILE *out, struct json_object *list)
 
 int shell_commands_list(FILE *out, const char *argument)
 {
-	struct json_object *list = shell_commands_json();
+	struct json_object *list = shell_commands_json(shell_commands);
 	commands(out, list);
 	json_object_put(list);
 	return 0;

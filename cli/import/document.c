@@ -14,16 +14,6 @@
 #include "transport/iscsi/name.h"
 #include "transport/srp/name.h"
 
-const struct import_kind *const import_kinds[] = { &import_kind_tgt, &import_kind_scst, NULL };
-
-const struct import_kind *import_kind_find(const char *name)
-{
-	const struct import_kind *const *k = import_kinds;
-	while (*k && strcmp((*k)->name, name))
-		k++;
-	return *k;
-}
-
 static void begin(struct import *im)
 {
 	struct json_object *section = json_object_new_object();

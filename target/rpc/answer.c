@@ -23,37 +23,6 @@ static struct json_object *new_answer(struct json_object *id)
 	return o;
 }
 
-// The part of the call, and what it needs.
-static void put_part(struct json_object *data, const struct err *e)
-{
-	static const char *const parts[] = {
-		[ERR_PART_PATH] = "path",
-		[ERR_PART_COMMAND] = "command",
-		[ERR_PART_POSITION] = "positional",
-		[ERR_PART_NAME] = "named",
-	};
-	json_put_text(data, "part", parts[e->part]);
-	if (e->part == ERR_PART_POSITION)
-		json_object_object_add(data, "index", json_object_new_int64(e->index));
-	if (e->part == ERR_PART_NAME)
-		json_put_text(data, "name", e->name);
-	if (*e->wants)
-		json_put_text(data, "wants", e->wants);
-}
-
-void rpc_put_error(struct json_object *o, int code, const struct err *e)
-{
-	json_object_object_add(o, "code", json_object_new_int(code));
-	json_put_text(o, "message", e->text);
-	const char *name = e->code ? strerrorname_np(-e->code) : NULL;
-	if (name) {
-		struct json_object *data = json_object_new_object();
-		json_put_text(data, "errno", name);
-		put_part(data, e);
-		json_object_object_add(o, "data", data);
-	}
-}
-
 static struct json_object *new_error(struct json_object *id, int code, const struct err *e)
 {
 	struct json_object *o = new_answer(id), *error = json_object_new_object();

@@ -38,6 +38,7 @@ extern const struct rpc_method rpc_methods[];
 
 enum { RPC_BATCH_MAX = 256 }; // requests of a batch, commands of tree.batch
 
+// ---- result.c ----
 enum { RPC_FAILED = -32000 }; // code of a failure; its data.errno has the cause
 // Fills an error object.
 void rpc_put_error(struct json_object *o, int code, const struct err *e);

@@ -15,37 +15,6 @@ static int need_config(const struct rpc_context *x, struct err *e)
 	return x->config ? 0 : err_set(e, -EAGAIN, "farblockd is shutting down");
 }
 
-struct json_object *rpc_reply_json(struct reply *reply)
-{
-	struct json_object *o = json_object_new_object();
-	json_object_object_add(o, "messages",
-			       reply->messages ? json_object_get(reply->messages)
-					       : json_object_new_array());
-	if (reply->data)
-		json_object_object_add(o, "data", json_object_get(reply->data));
-	if (reply->created)
-		json_object_object_add(o, "created", json_object_get(reply->created));
-	if (reply->file)
-		json_object_object_add(o, "file", json_object_get(reply->file));
-	if (reply->levels)
-		json_object_object_add(o, "levels", json_object_get(reply->levels));
-	if (reply->levels && reply->is_report)
-		json_object_object_add(o, "report", json_object_new_boolean(true));
-	json_put_text(o, "view", reply->view);
-	if (reply->recoverable)
-		json_object_object_add(o, "recoverable_errors",
-				       json_object_new_int64(reply->recoverable));
-	reply_done(reply);
-	return o;
-}
-
-void rpc_put_state(const struct rpc_context *x, struct json_object *to)
-{
-	json_object_object_add(to, "revision", json_object_new_uint64(config_revision(x->config)));
-	if (config_has_transaction(x->config))
-		json_object_object_add(to, "transaction", json_object_new_boolean(true));
-}
-
 // Runs a command of the tree; the result is {messages, data}.
 static int run(struct rpc_context *x, const char *path, const char *command,
 	       struct json_object *positional, struct json_object *named, bool is_admin,

@@ -113,7 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.values = answer_values,
 	};
 	if (json_object_is_type(s.schema, json_type_object))
-		json_object_object_add(s.schema, "shell", shell_commands_json());
+		json_object_object_add(s.schema, "shell", shell_commands_json(shell_commands));
 	try_line(&s, text, null);
 	try_failures(&s, text);
 	json_object_put(s.schema);

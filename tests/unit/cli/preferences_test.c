@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "cli/preferences.h"
-#include "cli/set.h"
+#include "cli/global.h"
 
 static struct preferences p;
 static struct err e;
