@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cli/failure.h"
-#include "cli/files.h"
+#include "cli/shell/files.h"
 
 enum {
 	QUEUE_MAX = 256,	     // limit of the daemon for one request

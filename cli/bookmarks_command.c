@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/bookmarks.h"
-#include "cli/command.h"
-#include "cli/schema.h"
+#include "cli/shell/bookmarks.h"
+#include "cli/shell/command.h"
+#include "cli/shell/schema.h"
 
 static int add(struct shell *s, const char *path, const char *name, struct err *e)
 {

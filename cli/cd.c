@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/state.h"
+#include "cli/shell/command.h"
+#include "cli/shell/state.h"
 
 // The next entry in that direction that still exists.
 static int walk(struct shell *s, int step, struct err *e)

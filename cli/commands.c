@@ -2,18 +2,10 @@
 // The table of the shell's own commands.
 #include <string.h>
 
-#include "cli/command.h"
+#include "cli/shell/command.h"
 
 const struct shell_command *const shell_commands[] = {
 	&command_ls,	   &command_cd,	     &command_pwd,  &command_get,     &command_bookmarks,
 	&command_doctor,   &command_export,  &command_help, &command_exit,    &command_quit,
 	&command_sessions, &command_session, &command_top,  &command_explain, NULL,
 };
-
-const struct shell_command *shell_command_find(const char *name)
-{
-	for (const struct shell_command *const *c = shell_commands; *c; c++)
-		if (!strcmp((*c)->name, name))
-			return *c;
-	return NULL;
-}

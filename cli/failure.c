@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/history.h"
-#include "cli/schema.h"
-#include "cli/suggest.h"
+#include "cli/shell/command.h"
+#include "cli/edit/history.h"
+#include "cli/shell/schema.h"
+#include "cli/shell/suggest.h"
 #include "core/utf8.h"
 
 // ---- suggestions ----
@@ -233,7 +233,7 @@ static char *find_path(struct shell *s, const struct line *l, const char *where,
 		return near_path(s, where);
 	}
 	const char *to = l->command ? line_positional(l, 0) : NULL;
-	bool is_path = to && (strchr(to, '/') || shell_command_find(l->command));
+	bool is_path = to && (strchr(to, '/') || shell_command_find(s->commands, l->command));
 	char *full = is_path ? path_join(where, to) : NULL;
 	class = full ? class_at(s, full) : strdup("");
 	char *meant = full && !class ? near_path(s, full) : NULL;
@@ -336,7 +336,7 @@ enum status failure_tell(struct shell *s, const struct origin *o, const struct l
 		text = strdup(e->text);
 	fflush(s->look.out); // preceded by the successful output
 	bool has_caret = at != SIZE_MAX && o->text && at <= strlen(o->text) &&
-			 (o->is_on_screen || history_may_keep(s->schema, o->text));
+			 (o->is_on_screen || history_may_keep(s->schema, s->commands, o->text));
 	if (s->is_json) {
 		tell_json(o, at, text ? text : e->text, status, e);
 	} else {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Flags of farblock.
 #include "cli/flags.h"
-#include "cli/explain.h"
+#include "cli/explain/explain.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/show.h"
+#include "cli/shell/show.h"
 #include "core/options.h"
 
 struct flags {

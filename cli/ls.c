@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
+#include "cli/shell/command.h"
 #include "cli/tree.h"
 #include "core/attr.h"
 

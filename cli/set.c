@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/global.h"
-#include "cli/schema.h"
+#include "cli/shell/command.h"
+#include "cli/shell/global.h"
+#include "cli/shell/schema.h"
 
 bool global_is_set(const struct line *l)
 {

@@ -2,7 +2,7 @@
 // Sets values of the group `global` (global.h).
 #pragma once
 
-#include "cli/shell.h"
+#include "cli/shell/shell.h"
 
 // Whether the line sets values of the group: then the daemon cannot run it unchanged.
 bool global_is_set(const struct line *l);

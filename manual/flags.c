@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "cli/explain.h"
+#include "cli/explain/explain.h"
 #include "cli/flags.h"
 #include "manual/directive.h"
 #include "target/options.h"

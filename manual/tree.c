@@ -2,9 +2,9 @@
 // Commands of the shell and of the tree, from the schema that the shell uses.
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/global.h"
-#include "cli/schema.h"
+#include "cli/shell/command.h"
+#include "cli/shell/global.h"
+#include "cli/shell/schema.h"
 #include "manual/directive.h"
 #include "target/config/config.h"
 
@@ -95,7 +95,7 @@ int every_node_list(FILE *out, const char *argument)
 	struct json_object *all = field(s, "every_node"), *list = json_object_new_array();
 	for (size_t i = 0; i < json_object_array_length(all); i++) {
 		struct json_object *c = json_object_array_get_idx(all, i);
-		if (!shell_command_find(text_field(c, "name")))
+		if (!shell_command_find(shell_commands, text_field(c, "name")))
 			json_object_array_add(list, json_object_get(c));
 	}
 	commands(out, list);

@@ -7,14 +7,23 @@ of B, and B, directly or through others, one of A. Reads the symbols of the obje
 """
 import collections
 import glob
+import os
+import re
 import subprocess
 import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def source(build, name):
+    return os.path.join(ROOT, re.sub(r"CMakeFiles/[^/]*\.dir/", "", os.path.relpath(name, build))[:-2])
 
 
 def uses(build, folders):
     """File -> the files whose symbols it needs."""
     objects = [o for folder in folders
-               for o in glob.glob(f"{build}/{folder}/**/CMakeFiles/*.dir/**/*.o", recursive=True)]
+               for o in glob.glob(f"{build}/{folder}/**/CMakeFiles/*.dir/**/*.o", recursive=True)
+               if os.path.exists(source(build, o))]  # not of an earlier build
     defined, needed = {}, collections.defaultdict(set)
     for name in objects:
         done = subprocess.run(["nm", name], stdout=subprocess.PIPE, text=True, check=True)

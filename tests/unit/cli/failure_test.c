@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// cli/failure.c and suggest.c: where a line is wrong, and what may have been meant.
+// cli/failure.c and shell/suggest.c: where a line is wrong, and what may have been meant.
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,8 +10,8 @@
 
 #include "cli/fake_schema.h"
 #include "cli/failure.h"
-#include "cli/history.h"
-#include "cli/suggest.h"
+#include "cli/edit/history.h"
+#include "cli/shell/suggest.h"
 
 static struct json_object *schema;
 
@@ -103,7 +103,7 @@ static void lines_with_secrets_are_not_kept(void **state)
 		"export /d iqn.x iqn.y n 1M no no no user abc", // by its place
 	};
 	for (size_t i = 0; i < sizeof secret / sizeof secret[0]; i++)
-		assert_false(history_may_keep(schema, secret[i]));
+		assert_false(history_may_keep(schema, shell_commands, secret[i]));
 }
 
 static void lines_without_secrets_are_kept(void **state)
@@ -117,13 +117,13 @@ static void lines_without_secrets_are_kept(void **state)
 		"create passage 1M",
 	};
 	for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
-		assert_true(history_may_keep(schema, plain[i]));
+		assert_true(history_may_keep(schema, shell_commands, plain[i]));
 }
 
 static void passwords_are_secret_without_a_schema(void **state)
 {
-	assert_false(history_may_keep(NULL, "set auth mutual_password=abc"));
-	assert_true(history_may_keep(NULL, "ls"));
+	assert_false(history_may_keep(NULL, shell_commands, "set auth mutual_password=abc"));
+	assert_true(history_may_keep(NULL, shell_commands, "ls"));
 }
 
 static int setup(void **state)

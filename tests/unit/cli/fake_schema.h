@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/complete.h"
+#include "cli/shell/command.h"
+#include "cli/edit/complete.h"
 
 #define ROW(name, type, rest) "{\"name\":\"" name "\",\"type\":\"" type "\"" rest "}"
 
