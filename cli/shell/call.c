@@ -9,19 +9,29 @@
 #include "cli/shell/files.h"
 #include "cli/shell/global.h"
 
-int shell_call(struct shell *s, const char *method, struct json_object *params,
-	       struct json_object **ret, struct err *e)
+// Takes ownership of params on failure.
+static int connect_again(struct shell *s, struct json_object *params, struct err *e)
 {
 	if (!s->has_transaction) // it has ended with the connection: report that
 		client_check(&s->client);
-	if (s->client.fd < 0) {
-		int r = client_open(&s->client, s->socket, e);
-		if (r < 0) {
-			json_object_put(params);
-			return r;
-		}
-	}
-	return client_call(&s->client, method, params, ret, e);
+	int r = s->client.fd < 0 ? client_open(&s->client, s->socket, e) : 0;
+	if (r < 0)
+		json_object_put(params);
+	return r;
+}
+
+int shell_call(struct shell *s, const char *method, struct json_object *params,
+	       struct json_object **ret, struct err *e)
+{
+	int r = connect_again(s, params, e);
+	return r < 0 ? r : client_call(&s->client, method, params, ret, e);
+}
+
+int shell_call_text(struct shell *s, const char *method, struct json_object *params, char **ret,
+		    struct err *e)
+{
+	int r = connect_again(s, params, e);
+	return r < 0 ? r : client_text(&s->client, method, params, ret, e);
 }
 
 struct json_object *params_at(const char *path)

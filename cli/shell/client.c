@@ -210,10 +210,9 @@ static int take_result(struct client *c, struct json_object *answer, struct json
 	return 0;
 }
 
-int client_call(struct client *c, const char *method, struct json_object *params,
-		struct json_object **ret, struct err *e)
+static void send_request(struct client *c, const char *method, struct json_object *params)
 {
-	struct json_object *request = json_object_new_object(), *answer;
+	struct json_object *request = json_object_new_object();
 	json_object_object_add(request, "jsonrpc", json_object_new_string("2.0"));
 	json_object_object_add(request, "id", json_object_new_int64(++c->next_id));
 	json_object_object_add(request, "method", json_object_new_string(method));
@@ -223,6 +222,39 @@ int client_call(struct client *c, const char *method, struct json_object *params
 	if (!send_all(c, text, strlen(text)))
 		send_all(c, "\n", 1);
 	json_object_put(request);
+}
+
+int client_text(struct client *c, const char *method, struct json_object *params, char **ret,
+		struct err *e)
+{
+	char *end;
+	send_request(c, method, params);
+	int r = read_line(c, &end, e);
+	*ret = r < 0 ? NULL : strndup(c->in, (size_t)(end - c->in));
+	if (r < 0)
+		return r;
+	c->in_len -= (size_t)(end + 1 - c->in);
+	memmove(c->in, end + 1, c->in_len);
+	if (!*ret)
+		return err_set(e, -ENOMEM, "out of memory");
+	control_mask_json(*ret);
+	return 0;
+}
+
+int client_refusal(struct client *c, const char *text, struct err *e)
+{
+	struct json_object *answer = json_tokener_parse(text), *unused = NULL;
+	int r = answer ? take_result(c, answer, &unused, e) : no_answer(c, "is not JSON", e);
+	json_object_put(unused);
+	json_object_put(answer);
+	return r;
+}
+
+int client_call(struct client *c, const char *method, struct json_object *params,
+		struct json_object **ret, struct err *e)
+{
+	struct json_object *answer;
+	send_request(c, method, params);
 	// If the send failed, the daemon may have sent the reason.
 	int r = receive(c, &answer, e);
 	if (r < 0)

@@ -46,6 +46,14 @@ void client_check(struct client *c);
 int client_call(struct client *c, const char *method, struct json_object *params,
 		struct json_object **ret, struct err *e);
 
+// Calls a method for the text of its answer, {"id", "result" or "error"}, which is made safe for a
+// terminal; for free(). Errors of the connection as above.
+int client_text(struct client *c, const char *method, struct json_object *params, char **ret,
+		struct err *e);
+// Checks such an answer without a usable result: the daemon's error, or -EPROTO; 0: it has a
+// result.
+int client_refusal(struct client *c, const char *text, struct err *e);
+
 enum status status_of(int code); // of a negative errno
 // Fills e from an error object of the daemon, with the part of the request; returns its negative
 // errno.

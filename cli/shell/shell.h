@@ -58,6 +58,9 @@ bool shell_is_remote(const struct shell *s, const struct line *l);
 int shell_params(struct shell *s, const struct line *l, struct json_object **ret, struct err *e);
 int shell_call(struct shell *s, const char *method, struct json_object *params,
 	       struct json_object **ret, struct err *e);
+// As shell_call(), for the text of the answer (client_text()).
+int shell_call_text(struct shell *s, const char *method, struct json_object *params, char **ret,
+		    struct err *e);
 // The same for a line at an absolute path, and tree.run with the parameters: takes ownership of
 // params.
 int shell_params_at(const char *path, const struct line *l, struct json_object **ret,

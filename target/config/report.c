@@ -21,10 +21,26 @@ static void put_key(struct json_text *t, const char *key, const char *text)
 	json_text_string(t, text);
 }
 
-static void tree(struct config *c, const struct node *n, int depth, bool is_all,
+// The unit serial of the node or of the object it stands for; NULL: none.
+static const char *serial_of(const struct node *n)
+{
+	const struct lun *l = n->class == &lun_class ? NODE_OF(const struct lun, n) : NULL;
+	if (n->class == &mapped_lun_class)
+		l = NODE_OF(const struct mapped_lun, n)->lun;
+	if (n->class == &storage_class)
+		return NODE_OF(const struct storage, n)->wwn;
+	return l && l->storage ? l->storage->wwn : NULL;
+}
+
+// depth: levels below n, negative: all.
+static void tree(struct config *c, const struct node *n, int depth, bool has_serials,
 		 struct json_text *t)
 {
-	struct summary s = { 0 };
+	struct summary s;
+	s.text[0] = 0;
+	s.is_healthy = s.is_broken = false;
+	s.warning = NULL;
+	const char *serial = has_serials ? serial_of(n) : NULL;
 	if (n->class->summary)
 		n->class->summary(c, n, &s);
 	put_key(t, "{\"name\":", n->parent ? n->name : "/");
@@ -34,12 +50,14 @@ static void tree(struct config *c, const struct node *n, int depth, bool is_all,
 		json_text_put(t, s.is_healthy ? ",\"healthy\":true" : ",\"healthy\":false");
 	if (s.warning)
 		put_key(t, ",\"warning\":", s.warning);
-	if (is_all || depth) {
+	if (serial && *serial)
+		put_key(t, ",\"serial\":", serial);
+	if (depth) {
 		json_text_put(t, ",\"children\":[");
 		struct node **list = node_sorted(n);
 		for (unsigned i = 0; list && i < n->child_count; i++) {
 			json_text_put(t, i ? "," : "");
-			tree(c, list[i], depth - 1, is_all, t);
+			tree(c, list[i], depth - 1, has_serials, t);
 		}
 		free(list);
 		json_text_put(t, "]");
@@ -47,10 +65,10 @@ static void tree(struct config *c, const struct node *n, int depth, bool is_all,
 	json_text_put(t, "}");
 }
 
-struct json_object *config_tree(struct config *c, const struct node *n, int depth)
+struct json_object *config_tree(struct config *c, const struct node *n, int depth, bool has_serials)
 {
 	struct json_text t = { 0 };
-	tree(c, n, depth, depth == 0, &t);
+	tree(c, n, depth ? depth : -1, has_serials, &t);
 	return json_of_text(&t);
 }
 

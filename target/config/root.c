@@ -220,9 +220,7 @@ static int ls(struct config *c, struct node *n, const struct args *a, struct rep
 	int depth = number_of(arg(a, "depth"), "", 1000);
 	if (depth < 0)
 		return err_set(e, -EINVAL, "depth: 0..1000");
-	r->data = arg_bool(a, "rows", false)
-			  ? config_rows(c, n, depth, arg_bool(a, "serials", false))
-			  : config_tree(c, n, depth);
+	r->data = config_tree(c, n, depth, arg_bool(a, "serials", false));
 	return r->data ? 0 : err_set(e, -ENOMEM, "the tree: out of memory");
 }
 
@@ -267,8 +265,7 @@ static int refresh(struct config *c, struct node *n, const struct args *a, struc
 // clang-format off
 static const struct param_row ls_params[] = {
 	{ "depth", PARAM_NUMBER, false, "0", "levels to show, 0 all", NULL },
-	{ "rows", PARAM_BOOL, false, "false", "true: text, one line a node", NULL },
-	{ "serials", PARAM_BOOL, false, "false", "true: add serial numbers to rows", NULL },
+	{ "serials", PARAM_BOOL, false, "false", "true: with serial numbers", NULL },
 	{ 0 },
 };
 static const struct param_row get_params[] = {

@@ -230,8 +230,7 @@ static int daemon_stop(struct rpc_context *x, struct json_object *p, bool is_adm
 static const struct rpc_param ls_params[] = {
 	{ "path", "string", false, "absolute path (default /)" },
 	{ "depth", "number", false, "levels, 0 all" },
-	{ "rows", "boolean", false, "as text, one line per node (target/config/config.h)" },
-	{ "serials", "boolean", false, "include serial numbers in rows" },
+	{ "serials", "boolean", false, "with serial numbers" },
 	{ 0 },
 };
 static const struct rpc_param path_params[] = {
