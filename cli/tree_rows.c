@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/json/json.h"
+
 enum { DEPTH_MAX = 64 };
 
 // ---- reading JSON [RFC 8259] ----
@@ -94,28 +96,13 @@ const char *json_text_member(const char *text, const char *name)
 // ---- rows ----
 
 struct rows {
-	char *text;
-	size_t len, size;
-	bool has_failed;
+	struct json_text t;
 	size_t mark[DEPTH_MAX]; // of the last row at each depth: where its '.' stands
 };
 
 static void put(struct rows *r, const char *s, size_t n)
 {
-	if (r->len + n + 1 > r->size && !r->has_failed) {
-		size_t size = 2 * (r->len + n + 1) + 65536;
-		char *grown = realloc(r->text, size);
-		r->has_failed = !grown;
-		if (grown) {
-			r->text = grown;
-			r->size = size;
-		}
-	}
-	if (r->has_failed)
-		return;
-	memcpy(r->text + r->len, s, n);
-	r->len += n;
-	r->text[r->len] = 0;
+	json_text_bytes(&r->t, s, n);
 }
 
 // One escape at its backslash; returns its length.
@@ -160,7 +147,7 @@ static void put_row(struct rows *r, const struct node *n, unsigned depth)
 	char health = !n->healthy ? '=' : *n->healthy == 't' ? '+' : '-';
 	put(r, levels, depth);
 	put(r, &health, 1);
-	r->mark[depth] = r->len;
+	r->mark[depth] = r->t.len;
 	put(r, ".", 1);
 	if (strncmp(n->name, "\"/\"", 3))
 		put_string(r, n->name);
@@ -183,8 +170,8 @@ static const char *children_rows(struct rows *r, const char *at, unsigned depth)
 	for (bool is_first = true; *at != ']'; is_first = false) {
 		if (!is_first && *at++ != ',')
 			return NULL;
-		if (!is_first && !r->has_failed)
-			r->text[r->mark[depth]] = '|';
+		if (!is_first && !r->t.has_failed)
+			r->t.text[r->mark[depth]] = '|';
 		at = node_rows(r, at, depth);
 		if (!at)
 			return NULL;
@@ -240,11 +227,11 @@ int tree_rows_of(const char *json, char **ret, struct err *e)
 {
 	struct rows r = { 0 };
 	const char *end = node_rows(&r, json, 0);
-	*ret = r.text;
-	if (end && !r.has_failed)
+	*ret = r.t.text;
+	if (end && !r.t.has_failed)
 		return 0;
-	free(r.text);
+	free(r.t.text);
 	*ret = NULL;
-	return r.has_failed ? err_set(e, -ENOMEM, "out of memory")
-			    : err_set(e, -EPROTO, "ls: farblockd's answer is not a tree");
+	return r.t.has_failed ? err_set(e, -ENOMEM, "out of memory")
+			      : err_set(e, -EPROTO, "ls: farblockd's answer is not a tree");
 }

@@ -92,7 +92,7 @@ struct json_object *json_read_request(const char *text, size_t len, struct err *
 	return parse(text, len, JSON_REQUEST_DEPTH_MAX, "request", e);
 }
 
-static void put(struct json_text *o, const char *s, size_t n)
+void json_text_bytes(struct json_text *o, const char *s, size_t n)
 {
 	if (o->len + n + 1 > o->size && !o->has_failed) {
 		size_t size = (o->len + n + 1) * 2;
@@ -112,9 +112,9 @@ static void put(struct json_text *o, const char *s, size_t n)
 
 static void put_indent(struct json_text *o, int depth)
 {
-	put(o, "\n", 1);
+	json_text_bytes(o, "\n", 1);
 	for (int i = 0; i < depth; i++)
-		put(o, "  ", 2);
+		json_text_bytes(o, "  ", 2);
 }
 
 // How many bytes of s need no escape.
@@ -128,39 +128,39 @@ static size_t plain_len(const char *s)
 
 static void put_string(struct json_text *o, const char *s)
 {
-	put(o, "\"", 1);
+	json_text_bytes(o, "\"", 1);
 	for (;;) {
 		char esc[8];
 		size_t n = plain_len(s);
-		put(o, s, n);
+		json_text_bytes(o, s, n);
 		s += n;
 		if (!*s)
 			break;
 		if ((unsigned char)*s < 0x20)
-			put(o, esc, (size_t)snprintf(esc, sizeof esc, "\\u%04x", *s));
+			json_text_bytes(o, esc, (size_t)snprintf(esc, sizeof esc, "\\u%04x", *s));
 		else
-			put(o, esc, (size_t)snprintf(esc, sizeof esc, "\\%c", *s));
+			json_text_bytes(o, esc, (size_t)snprintf(esc, sizeof esc, "\\%c", *s));
 		s++;
 	}
-	put(o, "\"", 1);
+	json_text_bytes(o, "\"", 1);
 }
 
 void json_text_put(struct json_text *t, const char *piece)
 {
-	put(t, piece, strlen(piece));
+	json_text_bytes(t, piece, strlen(piece));
 }
 
 void json_text_line(struct json_text *t, const char *s)
 {
 	for (;;) {
 		size_t n = plain_len(s);
-		put(t, s, n);
+		json_text_bytes(t, s, n);
 		s += n;
 		if (!*s)
 			return;
 		if ((unsigned char)*s >= 0x20)
-			put(t, "\\", 1);
-		put(t, (unsigned char)*s < 0x20 ? " " : s, 1);
+			json_text_bytes(t, "\\", 1);
+		json_text_bytes(t, (unsigned char)*s < 0x20 ? " " : s, 1);
 		s++;
 	}
 }
@@ -189,34 +189,34 @@ static void put_object(struct json_text *o, struct json_object *v, int depth)
 	for (; !json_object_iter_equal(&it, &end); json_object_iter_next(&it))
 		keys[i++] = json_object_iter_peek_name(&it);
 	qsort(keys, n, sizeof *keys, by_key);
-	put(o, "{", 1);
+	json_text_bytes(o, "{", 1);
 	for (i = 0; i < n; i++) {
 		if (i)
-			put(o, ",", 1);
+			json_text_bytes(o, ",", 1);
 		put_indent(o, depth + 1);
 		put_string(o, keys[i]);
-		put(o, ": ", 2);
+		json_text_bytes(o, ": ", 2);
 		put_value(o, json_object_object_get(v, keys[i]), depth + 1);
 	}
 	free(keys);
 	if (n)
 		put_indent(o, depth);
-	put(o, "}", 1);
+	json_text_bytes(o, "}", 1);
 }
 
 static void put_array(struct json_text *o, struct json_object *v, int depth)
 {
 	size_t n = json_object_array_length(v);
-	put(o, "[", 1);
+	json_text_bytes(o, "[", 1);
 	for (size_t i = 0; i < n; i++) {
 		if (i)
-			put(o, ",", 1);
+			json_text_bytes(o, ",", 1);
 		put_indent(o, depth + 1);
 		put_value(o, json_object_array_get_idx(v, i), depth + 1);
 	}
 	if (n)
 		put_indent(o, depth);
-	put(o, "]", 1);
+	json_text_bytes(o, "]", 1);
 }
 
 // The text behind a frozen object is its user data.
@@ -235,7 +235,7 @@ static void put_value(struct json_text *o, struct json_object *v, int depth)
 {
 	const char *s = frozen_text(v);
 	if (s) {
-		put(o, s, strlen(s));
+		json_text_bytes(o, s, strlen(s));
 		return;
 	}
 	switch (json_object_get_type(v)) {
@@ -249,11 +249,11 @@ static void put_value(struct json_text *o, struct json_object *v, int depth)
 		put_string(o, json_object_get_string(v));
 		break;
 	case json_type_null:
-		put(o, "null", 4);
+		json_text_bytes(o, "null", 4);
 		break;
 	default:
 		s = json_object_to_json_string_ext(v, JSON_C_TO_STRING_PLAIN);
-		put(o, s, strlen(s));
+		json_text_bytes(o, s, strlen(s));
 	}
 }
 
@@ -304,7 +304,7 @@ char *json_write(struct json_object *doc, size_t *ret_len)
 {
 	struct json_text o = { 0 };
 	put_value(&o, doc, 0);
-	put(&o, "\n", 1);
+	json_text_bytes(&o, "\n", 1);
 	if (o.has_failed) {
 		free(o.text);
 		return NULL;

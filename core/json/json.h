@@ -32,7 +32,8 @@ struct json_text {
 	bool has_failed; // no memory
 };
 void json_text_put(struct json_text *t, const char *piece); // unescaped
-void json_text_string(struct json_text *t, const char *s);  // with quotes and escapes
+void json_text_bytes(struct json_text *t, const char *piece, size_t len);
+void json_text_string(struct json_text *t, const char *s); // with quotes and escapes
 // A part of a string, escaped; control characters become blanks, so that it stays on one line.
 void json_text_line(struct json_text *t, const char *s);
 // The text of t as a value in a document: json-c can only print it, unchanged. Takes over the text;
