@@ -83,7 +83,7 @@ int shell_show_answer(struct shell *s, const struct line *l, struct json_object 
 		      struct err *e)
 {
 	int errors = json_object_get_int(field(answer, "recoverable_errors"));
-	int r = files_write(answer, e);
+	int r = files_write(l, answer, e);
 	if (r < 0)
 		return r;
 	const char *created = text_field(answer, "created");

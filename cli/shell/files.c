@@ -97,15 +97,28 @@ int files_send(struct json_object *params, const struct err *refusal, struct err
 	return r;
 }
 
-int files_write(struct json_object *answer, struct err *e)
+// Whether the user has named this file.
+static bool is_value_of(const struct line *l, const char *name)
+{
+	bool is = false;
+	for (unsigned i = 0; !is && i < l->count; i++) {
+		char *path = files_whole_path(l->values[i].text);
+		is = path && !strcmp(path, name);
+		free(path);
+	}
+	return is;
+}
+
+int files_write(const struct line *l, struct json_object *answer, struct err *e)
 {
 	static const struct whole_file_ways ways = { .suffix = ".farblock-temp" };
 	struct json_object *file = json_field(answer, "file");
 	const char *name = json_text(file, "name"), *text = json_text(file, "text");
 	if (!file)
 		return 0;
-	if (!name || !text)
-		return err_set(e, -EPROTO, "farblockd's answer has a file without name or text");
+	if (!name || !text || !is_value_of(l, name))
+		return err_set(e, -EPROTO,
+			       "farblockd's answer has a file that the command does not name");
 	int r = whole_file_replace(name, text, strlen(text), &ways, e);
 	json_object_object_del(answer, "file");
 	return r < 0 ? r : 0;

@@ -6,7 +6,7 @@
 #include <json-c/json.h>
 #include <stdbool.h>
 
-#include "core/err.h"
+#include "cli/shell/grammar.h"
 
 // A command was refused since the daemon needs the content of a file (wanted: -EREMOTE with the
 // part of the call): puts it into the parameters of tree.run, after the absolute path if the name
@@ -18,5 +18,5 @@ int files_send(struct json_object *params, const struct err *wanted, struct err 
 // memory.
 char *files_whole_path(const char *file);
 // Writes the file of an answer (0600, replaced as a whole), if it has one, and removes it from the
-// answer. 0 or a negative errno with text.
-int files_write(struct json_object *answer, struct err *e);
+// answer. 0 or a negative errno with text; -EPROTO: the line does not name it.
+int files_write(const struct line *l, struct json_object *answer, struct err *e);
