@@ -100,7 +100,7 @@ static void bench_closing(void *arg)
 static inline bool bench_send_file(struct json_object *values)
 {
 	bool is_named = error.part == ERR_PART_NAME;
-	struct json_object *o = json_object_new_object(), *doc = NULL, *at;
+	struct json_object *doc = NULL, *at;
 	char *text;
 	size_t len;
 	at = is_named ? json_field(values, error.name)
@@ -109,6 +109,7 @@ static inline bool bench_send_file(struct json_object *values)
 	struct err why = { 0 };
 	if (!file || *file != '/')
 		return false;
+	struct json_object *o = json_object_new_object();
 	json_put_text(o, "name", file);
 	int r = whole_file_read(file, &text, &len, &why);
 	if (!r) {
