@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/failure.h"
+#include "cli/shell/files.h"
 
 enum {
 	QUEUE_MAX = 256,	     // limit of the daemon for one request
@@ -143,9 +144,14 @@ static enum status send_from(struct batch *b, unsigned *at)
 	for (size_t i = 0; !r && i < n && *at < b->count; i++, *at += !r)
 		r = shell_show_answer(b->shell, &b->queue[*at].line,
 				      json_object_array_get_idx(results, i), &e);
-	if (!r && error)
-		r = client_error(error, &e);
-	else if (!r && !n)
+	if (!r && error) {
+		struct err why = { 0 };
+		r = client_error(error, &why);
+		if (r == -EREMOTE) // the line is sent again
+			r = files_send(b->queue[*at].params, &why, &e);
+		else
+			e = why;
+	} else if (!r && !n)
 		r = err_set(&e, -EPROTO, "farblockd sent an empty answer");
 	json_object_put(answer);
 	return r < 0 && *at < b->count ? tell_queued(b, &b->queue[*at], r, &e) : STATUS_OK;

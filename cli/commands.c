@@ -1,96 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The table of the shell's own commands, and the schema of all commands.
-#include <errno.h>
-#include <stddef.h>
+// The table of the shell's own commands.
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/set.h"
+#include "cli/shell/command.h"
 
 const struct shell_command *const shell_commands[] = {
 	&command_ls,	   &command_cd,	     &command_pwd,  &command_get,     &command_bookmarks,
 	&command_doctor,   &command_export,  &command_help, &command_exit,    &command_quit,
 	&command_sessions, &command_session, &command_top,  &command_explain, NULL,
 };
-
-const struct shell_command *shell_command_find(const char *name)
-{
-	for (const struct shell_command *const *c = shell_commands; *c; c++)
-		if (!strcmp((*c)->name, name))
-			return *c;
-	return NULL;
-}
-
-static const struct shell_param *param_named(const struct shell_param *rows, const char *name)
-{
-	for (; rows && rows->name; rows++)
-		if (!strcmp(rows->name, name))
-			return rows;
-	return NULL;
-}
-
-int shell_command_check(const struct shell_command *c, const struct line *l, struct err *e)
-{
-	unsigned known = 0, positional = 0;
-	while (c->params && c->params[known].name)
-		known++;
-	for (unsigned i = 0; i < l->count; i++)
-		positional += !l->values[i].name;
-	if (!c->is_open && positional > known)
-		return err_set(e, -EBADRQC, "Got %u positional parameters, expected at most %u.",
-			       positional, known);
-	for (unsigned i = 0; i < l->count; i++) {
-		const char *name = l->values[i].name;
-		const struct shell_param *p = name ? param_named(c->params, name) : NULL;
-		if (name && !p)
-			return err_set(e, -EBADRQC, "Unexpected keyword parameter '%.60s'.", name);
-		if (p && !c->is_open && p - c->params < (ptrdiff_t)positional)
-			return err_set(e, -EBADRQC, "Duplicate parameter %.60s.", name);
-	}
-	return 0;
-}
-
-static void put_text(struct json_object *o, const char *key, const char *text)
-{
-	if (text)
-		json_object_object_add(o, key, json_object_new_string(text));
-}
-
-static struct json_object *params_json(const struct shell_param *rows)
-{
-	struct json_object *list = json_object_new_array();
-	for (const struct shell_param *p = rows; p && p->name; p++) {
-		struct json_object *o = json_object_new_object();
-		put_text(o, "name", p->name);
-		put_text(o, "type", strchr(p->type, '|') ? "string" : p->type);
-		put_text(o, "choices", strchr(p->type, '|') ? p->type : NULL);
-		json_object_object_add(o, "required", json_object_new_boolean(p->is_required));
-		put_text(o, "default", p->default_text);
-		put_text(o, "help", p->help);
-		json_object_array_add(list, o);
-	}
-	return list;
-}
-
-struct json_object *shell_commands_json(void)
-{
-	struct json_object *list = json_object_new_array();
-	for (const struct shell_command *const *c = shell_commands; *c; c++) {
-		struct json_object *o = json_object_new_object();
-		put_text(o, "name", (*c)->name);
-		put_text(o, "help", (*c)->help);
-		json_object_object_add(o, "params", params_json((*c)->params));
-		json_object_array_add(list, o);
-	}
-	return list;
-}
-
-int shell_schema(struct shell *s, struct err *e)
-{
-	int r = s->schema ? 0 : shell_call(s, "schema", NULL, &s->schema, e);
-	if (!r && !json_object_is_type(s->schema, json_type_object))
-		r = err_set(e, -EPROTO, "farblockd's schema is not an object");
-	if (!r)
-		global_schema(s->schema);
-	return r;
-}

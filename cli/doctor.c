@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
+#include "cli/shell/command.h"
 
 static int ask(void *arg, const char *method, struct json_object *params, struct json_object **ret,
 	       struct err *e)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // exit and quit.
-#include "cli/command.h"
+#include "cli/shell/command.h"
 
 static int run(struct shell *s, const char *path, const struct line *l, struct err *e)
 {

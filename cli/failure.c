@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/history.h"
-#include "cli/schema.h"
-#include "cli/suggest.h"
+#include "cli/shell/command.h"
+#include "cli/edit/history.h"
+#include "cli/shell/schema.h"
+#include "cli/shell/suggest.h"
 #include "core/utf8.h"
 
 // ---- suggestions ----
@@ -113,35 +113,18 @@ static void find_param(struct json_object *params, const struct line *l, size_t 
 	}
 }
 
-// The value quoted in the text, or SIZE_MAX.
-static size_t quoted_at(const struct line *l, const struct err *e)
-{
-	for (unsigned i = 0; i < l->count; i++) {
-		char quoted[80];
-		snprintf(quoted, sizeof quoted, "'%.60s'", l->values[i].text);
-		if (*l->values[i].text && strstr(e->text, quoted))
-			return l->values[i].at;
-	}
-	return SIZE_MAX;
-}
-
-// The value that the text refers to: 'value', or "name: ".
-static void find_value(struct json_object *params, const struct line *l, const struct err *e,
-		       size_t *ret_at)
+// The value that the error is about, or SIZE_MAX.
+static size_t part_at(const struct line *l, const struct err *e)
 {
 	unsigned position = 0;
-	*ret_at = quoted_at(l, e);
-	if (*ret_at != SIZE_MAX)
-		return;
 	for (unsigned i = 0; i < l->count; i++) {
 		const struct line_value *v = &l->values[i];
-		const char *name = v->name ? v->name : text_at(params, position++, "name");
-		size_t n = strlen(name);
-		if (n && !strncmp(e->text, name, n) && e->text[n] == ':') {
-			*ret_at = v->at;
-			return;
-		}
+		if (e->part == ERR_PART_NAME && v->name && !strcmp(v->name, e->name))
+			return v->at;
+		if (e->part == ERR_PART_POSITION && !v->name && position++ == e->index)
+			return v->at;
 	}
+	return SIZE_MAX;
 }
 
 void failure_find(struct json_object *schema, const char *class, const struct line *l,
@@ -167,7 +150,7 @@ void failure_find(struct json_object *schema, const char *class, const struct li
 	} else if (row && e->code == -EBADRQC) {
 		find_param(params, l, ret_at, ret_meant);
 	} else if (row && params && (e->code == -EINVAL || e->code == -ERANGE)) {
-		find_value(params, l, e, ret_at);
+		*ret_at = part_at(l, e);
 	}
 }
 
@@ -250,7 +233,7 @@ static char *find_path(struct shell *s, const struct line *l, const char *where,
 		return near_path(s, where);
 	}
 	const char *to = l->command ? line_positional(l, 0) : NULL;
-	bool is_path = to && (strchr(to, '/') || shell_command_find(l->command));
+	bool is_path = to && (strchr(to, '/') || shell_command_find(s->commands, l->command));
 	char *full = is_path ? path_join(where, to) : NULL;
 	class = full ? class_at(s, full) : strdup("");
 	char *meant = full && !class ? near_path(s, full) : NULL;
@@ -278,7 +261,7 @@ static void find(struct shell *s, const struct line *l, const struct err *e, siz
 		failure_find(s->schema, class, l, e, ret_at, ret_meant);
 	free(class);
 	if (*ret_at == SIZE_MAX && e->code == -ENOENT)
-		*ret_at = quoted_at(l, e);
+		*ret_at = part_at(l, e);
 	if (where && *ret_at == SIZE_MAX && e->code == -ENOENT)
 		*ret_meant = find_path(s, l, where, ret_at);
 	free(where);
@@ -353,7 +336,7 @@ enum status failure_tell(struct shell *s, const struct origin *o, const struct l
 		text = strdup(e->text);
 	fflush(s->look.out); // preceded by the successful output
 	bool has_caret = at != SIZE_MAX && o->text && at <= strlen(o->text) &&
-			 (o->is_on_screen || history_may_keep(s->schema, o->text));
+			 (o->is_on_screen || history_may_keep(s->schema, s->commands, o->text));
 	if (s->is_json) {
 		tell_json(o, at, text ? text : e->text, status, e);
 	} else {

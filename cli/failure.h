@@ -2,7 +2,7 @@
 // Reports a failed line: position, text, and a suggestion.
 #pragma once
 
-#include "cli/shell.h"
+#include "cli/shell/shell.h"
 
 // The origin of a line.
 struct origin {

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/show.h"
-#include "core/err.h"
+#include "cli/shell/show.h"
+#include "core/options.h"
 
 struct flags {
 	const char *socket;
@@ -22,10 +22,4 @@ struct flags {
 int flags_parse(struct flags *ret, int argc, char **argv, struct err *e);
 void flags_help(void); // on stdout
 
-// A flag for help and manual; argument NULL: takes none; letter 0: none. index: from 0 on; NULL
-// after the last one.
-struct flag_row {
-	char letter;
-	const char *name, *argument, *help;
-};
-const struct flag_row *flags_row(unsigned index);
+extern const struct option_row flag_rows[];

@@ -2,8 +2,8 @@
 // get: settings with their rows.
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/set.h"
+#include "cli/shell/command.h"
+#include "cli/shell/global.h"
 
 // Settings of a group, or one of them, in the daemon's form.
 static int ask(struct shell *s, const char *path, const char *group, const char *name,

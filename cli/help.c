@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/schema.h"
+#include "cli/shell/command.h"
+#include "cli/shell/schema.h"
 
 static const char generalities[] =
 	"GENERALITIES\n"

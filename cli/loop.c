@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/edit.h"
+#include "cli/shell/command.h"
+#include "cli/edit/edit.h"
 #include "cli/failure.h"
-#include "cli/history.h"
-#include "cli/interrupt.h"
-#include "cli/prompt.h"
-#include "cli/source.h"
-#include "cli/state.h"
+#include "cli/edit/history.h"
+#include "cli/shell/interrupt.h"
+#include "cli/edit/prompt.h"
+#include "cli/edit/source.h"
+#include "cli/shell/state.h"
 
 // For free(). The star: a transaction is open, so changes are not saved. It ends with the
 // connection.
@@ -50,7 +50,8 @@ static void run_text(struct shell *s, const char *text, unsigned indent)
 
 static void keep(struct source *source, struct edit *edit, const char *text)
 {
-	if (!text[strspn(text, " \t")] || !history_may_keep(source->schema, text))
+	if (!text[strspn(text, " \t")] ||
+	    !history_may_keep(source->schema, source->shell->commands, text))
 		return;
 	edit_remember(edit, text);
 	history_save(text, NULL); // without a home directory it is not saved

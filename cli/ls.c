@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
+#include "cli/shell/command.h"
 #include "cli/tree.h"
+#include "cli/tree_rows.h"
 #include "core/attr.h"
 
 // The request. depth NULL: unlimited.
@@ -70,14 +71,22 @@ static int understand(const struct line *l, struct wish *ret, struct err *e)
 static int draw(struct shell *s, const struct wish *w, const char *path, struct json_object *params,
 		struct err *e)
 {
-	struct json_object *o;
-	json_object_object_add(params, "rows", json_object_new_boolean(true));
-	json_object_object_add(params, "serials", json_object_new_boolean(w->is_long));
-	int r = shell_call(s, "tree.ls", params, &o, e);
-	if (r < 0)
-		return r;
-	r = tree_draw(&s->look, text_field(o, "rows"), w->is_plain ? path : NULL, e);
-	json_object_put(o);
+	char *text = NULL, *rows = NULL;
+	if (w->is_long)
+		json_object_object_add(params, "serials", json_object_new_boolean(true));
+	int r = shell_call_text(s, "tree.ls", params, &text, e);
+	const char *id = r < 0 ? NULL : json_text_member(text, "id");
+	const char *result = id && strtoul(id, NULL, 10) == s->client.next_id
+				     ? json_text_member(text, "result")
+				     : NULL;
+	if (!r && !result)
+		r = client_refusal(&s->client, text, e);
+	if (!r)
+		r = tree_rows_of(result ? result : "", &rows, e);
+	if (!r)
+		r = tree_draw(&s->look, rows, w->is_plain ? path : NULL, e);
+	free(rows);
+	free(text);
 	return r;
 }
 

@@ -7,9 +7,9 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "cli/command.h"
-#include "cli/interrupt.h"
-#include "cli/schema.h"
+#include "cli/shell/command.h"
+#include "cli/shell/interrupt.h"
+#include "cli/shell/schema.h"
 
 enum { DEPTH_MAX = 64, KEY_BYTES = 16 };
 

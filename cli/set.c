@@ -5,89 +5,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/schema.h"
-
-#define GROUP "global"
-
-// ---- rows ----
-
-static void put_text(struct json_object *o, const char *key, const char *text)
-{
-	if (text)
-		json_object_object_add(o, key, json_object_new_string(text));
-}
-
-static struct json_object *row_json(const struct attr_row *row, const struct preferences *p)
-{
-	static const char *const types[] = {
-		[ATTR_BOOL] = "bool",
-		[ATTR_UINT] = "number",
-		[ATTR_ENUM] = "choice",
-	};
-	struct json_object *o = json_object_new_object();
-	char text[160];
-	put_text(o, "name", row->name);
-	put_text(o, "type", types[row->type]);
-	preference_range(row, text, sizeof text);
-	put_text(o, "range", text);
-	preference_text(row, preferences_default(), text, sizeof text);
-	put_text(o, "default", text);
-	put_text(o, "unit", row->unit);
-	put_text(o, "help", row->help);
-	if (row->flags & ATTR_IGNORED)
-		json_object_object_add(o, "ignored", json_object_new_boolean(1));
-	if (p) {
-		preference_text(row, p, text, sizeof text);
-		put_text(o, "value", text);
-	}
-	return o;
-}
-
-struct json_object *global_rows(const struct preferences *p, const char *name)
-{
-	struct json_object *list = json_object_new_array();
-	for (const struct attr_row *row = preference_rows; row->name; row++)
-		if (!name || !strcmp(name, row->name))
-			json_object_array_add(list, row_json(row, p));
-	if (list_length(list))
-		return list;
-	json_object_put(list);
-	return NULL;
-}
-
-static int by_name(const void *a, const void *b)
-{
-	struct json_object *const *x = a, *const *y = b;
-	return strcmp(text_field(*x, "name"), text_field(*y, "name"));
-}
-
-void global_merge(struct json_object *rows, const struct preferences *p)
-{
-	if (!json_object_is_type(rows, json_type_array))
-		return;
-	for (const struct attr_row *row = preference_rows; row->name; row++)
-		if (!row_find(rows, row->name))
-			json_object_array_add(rows, row_json(row, p));
-	json_object_array_sort(rows, by_name);
-}
-
-void global_schema(struct json_object *schema)
-{
-	if (!json_object_is_type(schema, json_type_object) || field(schema, "shell"))
-		return;
-	json_object_object_add(schema, "shell", shell_commands_json());
-	global_merge(schema_group(schema, "root", GROUP), NULL);
-}
-
-// ---- set ----
+#include "cli/shell/command.h"
+#include "cli/shell/global.h"
+#include "cli/shell/schema.h"
 
 bool global_is_set(const struct line *l)
 {
 	const char *group = NULL;
 	if (l->command && !strcmp(l->command, "set"))
 		group = line_value(l, "group", 0);
-	return group && !strcmp(group, GROUP);
+	return group && !strcmp(group, GLOBAL_GROUP);
 }
 
 // The preferences of the shell in a line, and their effect.
@@ -108,6 +35,8 @@ static int check(const struct shell *s, const struct line *l, struct change *ret
 		if (!row)
 			continue;
 		r = preference_set(&ret->all, v->name, v->text, e);
+		if (r < 0)
+			err_at(e, ERR_PART_NAME, 0, v->name);
 		ret->rows[ret->count++] = row;
 	}
 	return r;
@@ -145,20 +74,28 @@ static int keep(struct shell *s, const struct change *c, struct err *e)
 	return 0;
 }
 
+static struct json_object *list_in(struct json_object *o, const char *key)
+{
+	struct json_object *list = field(o, key);
+	if (json_object_is_type(list, json_type_array))
+		return list;
+	list = json_object_new_array();
+	json_object_object_add(o, key, list);
+	return list;
+}
+
 static void say(struct json_object *answer, const struct change *c)
 {
-	struct json_object *messages = field(answer, "messages");
 	if (!json_object_is_type(answer, json_type_object))
 		return;
-	if (!json_object_is_type(messages, json_type_array)) {
-		messages = json_object_new_array();
-		json_object_object_add(answer, "messages", messages);
-	}
+	struct json_object *messages = list_in(answer, "messages");
+	struct json_object *levels = list_in(answer, "levels");
 	for (unsigned i = 0; i < c->count; i++) {
 		char text[32], line[128];
 		preference_text(c->rows[i], &c->all, text, sizeof text);
 		snprintf(line, sizeof line, "Parameter %s is now '%s'.", c->rows[i]->name, text);
 		json_object_array_add(messages, json_object_new_string(line));
+		json_object_array_add(levels, json_object_new_string("info"));
 	}
 }
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cli/show.h"
+#include "cli/shell/show.h"
 #include "core/err.h"
 
 // A line of the text: a blank per level; '+' healthy, '-' not, '=' neither; '|' if a sibling

@@ -276,6 +276,16 @@ static bool parse_fraction(const char **text, int shift, uint64_t *ret)
 	return true;
 }
 
+bool is_uuid(const char *text)
+{
+	bool is_fine = strlen(text) == 36;
+	for (int i = 0; is_fine && i < 36; i++)
+		is_fine = i == 8 || i == 13 || i == 18 || i == 23
+				  ? text[i] == '-'
+				  : isxdigit((unsigned char)text[i]) != 0;
+	return is_fine;
+}
+
 int parse_size(const char *text, uint64_t *ret, struct err *e)
 {
 	static const char cure[] =

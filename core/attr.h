@@ -70,6 +70,8 @@ size_t attr_range(const struct attr_row *row, char *out, size_t size);
 bool parse_bool(const char *text, bool *ret);
 // Whether text is a boolean that is true; NULL is not.
 bool is_yes(const char *text);
+// A UUID: 8-4-4-4-12 hex digits [RFC 9562].
+bool is_uuid(const char *text);
 // Sizes as users write them: 512, 4k, 10M, 1.5G, 1GiB, 128MB (powers of 1024). -EINVAL,
 // -ERANGE with text.
 int parse_size(const char *text, uint64_t *ret, struct err *e);

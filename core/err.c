@@ -14,6 +14,13 @@ __attribute__((format(printf, 2, 0))) static void put_text(struct err *e, const 
 	utf8_tame(e->text); // it may contain text of peers and files, and may be truncated
 }
 
+static void forget_part(struct err *e)
+{
+	e->part = ERR_PART_NONE;
+	e->index = 0;
+	*e->name = *e->wants = 0;
+}
+
 static void add_text(struct err *e, const char *text)
 {
 	size_t used = strlen(e->text);
@@ -28,6 +35,7 @@ int err_set(struct err *e, int code, const char *fmt, ...)
 	va_list ap;
 	va_start(ap, fmt);
 	e->code = code;
+	forget_part(e);
 	put_text(e, fmt, ap);
 	va_end(ap);
 	return code;
@@ -40,11 +48,22 @@ int err_errno(struct err *e, int code, const char *fmt, ...)
 	va_list ap;
 	va_start(ap, fmt);
 	e->code = code;
+	forget_part(e);
 	put_text(e, fmt, ap);
 	va_end(ap);
 	char buf[96];
 	add_text(e, strerror_r(-code, buf, sizeof buf));
 	return code;
+}
+
+int err_at(struct err *e, enum err_part part, unsigned index, const char *name)
+{
+	if (!e)
+		return 0;
+	e->part = part;
+	e->index = index;
+	snprintf(e->name, sizeof e->name, "%s", name ? name : "");
+	return e->code;
 }
 
 int err_prefix(struct err *e, const char *fmt, ...)

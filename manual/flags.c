@@ -3,44 +3,22 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "cli/explain.h"
+#include "cli/explain/explain.h"
 #include "cli/flags.h"
 #include "manual/directive.h"
 #include "target/options.h"
 
-// A flag of either program; letter 0: none; argument NULL: takes none.
-struct entry {
-	char letter;
-	const char *name, *argument, *help;
-};
-
-static bool daemon_at(unsigned index, struct entry *ret)
-{
-	const struct option_row *row = options_row(index);
-	if (row)
-		*ret = (struct entry){ 0, row->name, row->argument, row->help };
-	return row;
-}
-
-static bool shell_at(unsigned index, struct entry *ret)
-{
-	const struct flag_row *row = flags_row(index);
-	if (row)
-		*ret = (struct entry){ row->letter, row->name, row->argument, row->help };
-	return row;
-}
-
 // The program at the start of an argument.
 struct program {
 	const char *name;
-	bool (*at)(unsigned index, struct entry *ret);
+	const struct option_row *rows;
 };
 
 static const struct program *program_of(const char *argument)
 {
 	static const struct program programs[] = {
-		{"farblockd", daemon_at},
-		    { "farblock", shell_at }
+		{"farblockd", daemon_option_rows},
+		{ "farblock", flag_rows		},
 	};
 	for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
 		size_t len = strlen(programs[i].name);
@@ -54,16 +32,15 @@ static const struct program *program_of(const char *argument)
 int flags_mdoc(FILE *out, const char *argument)
 {
 	const struct program *p = program_of(argument);
-	struct entry e;
-	for (unsigned i = 0; p && p->at(i, &e); i++) {
+	for (const struct option_row *r = p ? p->rows : NULL; r && r->name; r++) {
 		fputs(".It", out);
-		if (e.letter)
-			fprintf(out, " Fl %c ,", e.letter);
-		fprintf(out, " Fl Fl %s", e.name);
-		if (e.argument)
-			fprintf(out, " Ar %s", e.argument);
+		if (r->letter)
+			fprintf(out, " Fl %c ,", r->letter);
+		fprintf(out, " Fl Fl %s", r->name);
+		if (r->argument)
+			fprintf(out, " Ar %s", r->argument);
 		fputc('\n', out);
-		roff_text(out, e.help);
+		roff_text(out, r->help);
 	}
 	return p ? 0 : -1;
 }
@@ -71,12 +48,11 @@ int flags_mdoc(FILE *out, const char *argument)
 int flags_words(FILE *out, const char *argument)
 {
 	const struct program *p = program_of(argument);
-	struct entry e;
 	if (!p)
 		return -1;
 	fputs(argument + strlen(p->name) + 1, out);
-	for (unsigned i = 0; p->at(i, &e); i++)
-		fprintf(out, "%s--%s", i ? " " : "", e.name);
+	for (const struct option_row *r = p->rows; r->name; r++)
+		fprintf(out, "%s--%s", r > p->rows ? " " : "", r->name);
 	fputs("'\n", out);
 	return 0;
 }
@@ -96,13 +72,12 @@ static bool is_file(const char *argument)
 int flags_zsh(FILE *out, const char *argument)
 {
 	const struct program *p = program_of(argument);
-	struct entry e;
-	for (unsigned i = 0; p && p->at(i, &e); i++) {
-		fprintf(out, "  '--%s%s[", e.name, e.argument ? "=" : "");
-		shell_quoted(out, e.help, true);
+	for (const struct option_row *r = p ? p->rows : NULL; r && r->name; r++) {
+		fprintf(out, "  '--%s%s[", r->name, r->argument ? "=" : "");
+		shell_quoted(out, r->help, true);
 		fputc(']', out);
-		if (e.argument)
-			fprintf(out, ":%s:%s", e.argument, is_file(e.argument) ? "_files" : " ");
+		if (r->argument)
+			fprintf(out, ":%s:%s", r->argument, is_file(r->argument) ? "_files" : " ");
 		fputs("' \\\n", out);
 	}
 	return p ? 0 : -1;
@@ -111,11 +86,10 @@ int flags_zsh(FILE *out, const char *argument)
 int flags_fish(FILE *out, const char *argument)
 {
 	const struct program *p = program_of(argument);
-	struct entry e;
-	for (unsigned i = 0; p && p->at(i, &e); i++) {
-		const char *takes = !e.argument ? "" : is_file(e.argument) ? " -r" : " -x";
-		fprintf(out, "complete -c %s -l %s%s -d '", p->name, e.name, takes);
-		shell_quoted(out, e.help, false);
+	for (const struct option_row *r = p ? p->rows : NULL; r && r->name; r++) {
+		const char *takes = !r->argument ? "" : is_file(r->argument) ? " -r" : " -x";
+		fprintf(out, "complete -c %s -l %s%s -d '", p->name, r->name, takes);
+		shell_quoted(out, r->help, false);
 		fputs("'\n", out);
 	}
 	return p ? 0 : -1;

@@ -21,7 +21,7 @@ static void known_to(FILE *out, unsigned verbs)
 {
 	const struct tool_verb *v;
 	const char *before = "Commands: ";
-	if (verbs == TOOL_ALL)
+	if (!verbs)
 		return;
 	for (unsigned i = 0; (v = tool_verb_at(i)); i++) {
 		if (!(v->bit & verbs))
@@ -34,19 +34,18 @@ static void known_to(FILE *out, unsigned verbs)
 
 static int write_options(FILE *out, const char *argument)
 {
-	struct tool_option_row row;
-	for (unsigned i = 0; tool_option_at(i, &row); i++) {
+	for (const struct option_row *row = tool_option_rows; row->name; row++) {
 		fputs(".It", out);
-		if (row.letter)
-			fprintf(out, " Fl %c ,", row.letter);
-		fprintf(out, " Fl Fl %s", row.name);
-		if (*row.value)
-			fprintf(out, " Ar %s", row.value);
+		if (row->letter)
+			fprintf(out, " Fl %c ,", row->letter);
+		fprintf(out, " Fl Fl %s", row->name);
+		if (row->argument)
+			fprintf(out, " Ar %s", row->argument);
 		fputc('\n', out);
-		roff_text(out, row.help);
-		if (row.verbs != TOOL_ALL)
+		roff_text(out, row->help);
+		if (row->verbs)
 			fputs(".br\n", out);
-		known_to(out, row.verbs);
+		known_to(out, row->verbs);
 	}
 	return 0;
 }
@@ -65,44 +64,42 @@ static int write_bash(FILE *out, const char *argument)
 {
 	const struct tool_verb *v;
 	for (unsigned i = 0; (v = tool_verb_at(i)); i++) {
-		struct tool_option_row row;
 		fprintf(out, "\t%s) options='", v->name);
-		for (unsigned k = 0; tool_option_at(k, &row); k++) {
-			if (!(row.verbs & v->bit))
+		for (const struct option_row *row = tool_option_rows; row->name; row++) {
+			if (!option_is_of(row, v->bit))
 				continue;
-			fprintf(out, "--%s ", row.name);
-			if (row.letter)
-				fprintf(out, "-%c ", row.letter);
+			fprintf(out, "--%s ", row->name);
+			if (row->letter)
+				fprintf(out, "-%c ", row->letter);
 		}
 		fputs("' ;;\n", out);
 	}
 	return 0;
 }
 
-static bool is_file(const struct tool_option_row *row)
+static bool is_file(const struct option_row *row)
 {
-	return !strcmp(row->value, "FILE");
+	return !strcmp(row->argument, "FILE");
 }
 
 // One spelling of an option; joint: how a value is joined to it.
-static void zsh_option(FILE *out, const struct tool_option_row *row, const char *dashes,
+static void zsh_option(FILE *out, const struct option_row *row, const char *dashes,
 		       const char *name, size_t len, const char *joint)
 {
-	fprintf(out, "  '%s%.*s%s[", dashes, (int)len, name, *row->value ? joint : "");
+	fprintf(out, "  '%s%.*s%s[", dashes, (int)len, name, row->argument ? joint : "");
 	shell_quoted(out, row->help, true);
 	fputc(']', out);
-	if (*row->value)
-		fprintf(out, ":%s:%s", row->value, is_file(row) ? "_files" : " ");
+	if (row->argument)
+		fprintf(out, ":%s:%s", row->argument, is_file(row) ? "_files" : " ");
 	fputs("' \\\n", out);
 }
 
 static int write_zsh(FILE *out, const char *argument)
 {
-	struct tool_option_row row;
-	for (unsigned i = 0; tool_option_at(i, &row); i++) {
-		zsh_option(out, &row, "--", row.name, strlen(row.name), "=");
-		if (row.letter)
-			zsh_option(out, &row, "-", &row.letter, 1, "+");
+	for (const struct option_row *row = tool_option_rows; row->name; row++) {
+		zsh_option(out, row, "--", row->name, strlen(row->name), "=");
+		if (row->letter)
+			zsh_option(out, row, "-", &row->letter, 1, "+");
 	}
 	return 0;
 }
@@ -110,7 +107,7 @@ static int write_zsh(FILE *out, const char *argument)
 static void fish_condition(FILE *out, unsigned verbs)
 {
 	const struct tool_verb *v;
-	if (verbs == TOOL_ALL)
+	if (!verbs)
 		return;
 	fputs(" -n '__fish_seen_subcommand_from", out);
 	for (unsigned i = 0; (v = tool_verb_at(i)); i++)
@@ -122,7 +119,6 @@ static void fish_condition(FILE *out, unsigned verbs)
 static int write_fish(FILE *out, const char *argument)
 {
 	const struct tool_verb *v;
-	struct tool_option_row row;
 	for (unsigned i = 0; (v = tool_verb_at(i)); i++) {
 		fprintf(out,
 			"complete -c farblock-initiator -n __fish_use_subcommand -f -a %s -d '",
@@ -130,16 +126,16 @@ static int write_fish(FILE *out, const char *argument)
 		shell_quoted(out, v->help, false);
 		fputs("'\n", out);
 	}
-	for (unsigned i = 0; tool_option_at(i, &row); i++) {
+	for (const struct option_row *row = tool_option_rows; row->name; row++) {
 		fputs("complete -c farblock-initiator", out);
-		fish_condition(out, row.verbs);
-		if (row.letter)
-			fprintf(out, " -s %c", row.letter);
-		fprintf(out, " -l %s%s -d '", row.name,
-			!*row.value	? ""
-			: is_file(&row) ? " -r"
-					: " -x");
-		shell_quoted(out, row.help, false);
+		fish_condition(out, row->verbs);
+		if (row->letter)
+			fprintf(out, " -s %c", row->letter);
+		fprintf(out, " -l %s%s -d '", row->name,
+			!row->argument ? ""
+			: is_file(row) ? " -r"
+				       : " -x");
+		shell_quoted(out, row->help, false);
 		fputs("'\n", out);
 	}
 	return 0;

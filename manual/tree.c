@@ -2,9 +2,9 @@
 // Commands of the shell and of the tree, from the schema that the shell uses.
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/set.h"
-#include "cli/schema.h"
+#include "cli/shell/command.h"
+#include "cli/shell/global.h"
+#include "cli/shell/schema.h"
 #include "manual/directive.h"
 #include "target/config/config.h"
 #include "target/fabric/fabric.h"
@@ -28,7 +28,7 @@ static struct json_object *schema(void)
 	cached = config_schema(c);
 	config_free(c);
 	worker_free(options.control);
-	global_schema(cached); // with the shell's preferences
+	global_schema(cached, shell_commands); // with the shell's preferences
 	return cached;
 }
 
@@ -83,7 +83,7 @@ static void commands(FILE *out, struct json_object *list)
 
 int shell_commands_list(FILE *out, const char *argument)
 {
-	struct json_object *list = shell_commands_json();
+	struct json_object *list = shell_commands_json(shell_commands);
 	commands(out, list);
 	json_object_put(list);
 	return 0;
@@ -98,7 +98,7 @@ int every_node_list(FILE *out, const char *argument)
 	struct json_object *all = field(s, "every_node"), *list = json_object_new_array();
 	for (size_t i = 0; i < json_object_array_length(all); i++) {
 		struct json_object *c = json_object_array_get_idx(all, i);
-		if (!shell_command_find(text_field(c, "name")))
+		if (!shell_command_find(shell_commands, text_field(c, "name")))
 			json_object_array_add(list, json_object_get(c));
 	}
 	commands(out, list);

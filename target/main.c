@@ -12,12 +12,12 @@ int main(int argc, char **argv)
 	struct daemon_options options;
 	struct err e = { 0 };
 	fds_fill_std();
-	if (options_parse(&options, argc, argv, &e) < 0) {
+	if (daemon_options_read(&options, argc, argv, &e) < 0) {
 		fprintf(stderr, "farblockd: %s\n", e.text);
 		return 2;
 	}
 	if (options.wants_help) {
-		options_help();
+		daemon_options_help();
 		return 0;
 	}
 	if (options.wants_version) {

@@ -7,6 +7,7 @@
 
 #include "core/err.h"
 #include "core/log.h"
+#include "core/options.h"
 #include "core/worker.h"
 
 struct daemon_options {
@@ -22,15 +23,10 @@ struct daemon_options {
 };
 
 // -EINVAL with one line that names the option, the cause and the valid values.
-int options_parse(struct daemon_options *ret, int argc, char **argv, struct err *e);
-void options_help(void); // on stdout
+int daemon_options_read(struct daemon_options *ret, int argc, char **argv, struct err *e);
+void daemon_options_help(void); // on stdout
 
-// An option for help and manual; argument NULL: takes none. index: from 0 on; NULL after the last
-// one. Any thread.
-struct option_row {
-	const char *name, *argument, *help;
-};
-const struct option_row *options_row(unsigned index);
+extern const struct option_row daemon_option_rows[];
 
 // Parses "0-3,8": fills ret with at most WORKER_MAX numbers; returns their count or -EINVAL.
 int options_cpus(const char *text, int ret[WORKER_MAX], struct err *e);

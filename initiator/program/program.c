@@ -50,7 +50,7 @@ static int verb_help(const struct tool_verb *v)
 {
 	printf("Usage: farblock-initiator %s %s [OPTIONS]\n\n%s\n\nOptions:\n", v->name, v->args,
 	       v->help);
-	tool_options_help(v->bit, stdout);
+	options_help(tool_option_rows, v->bit, 36, true, stdout);
 	return TOOL_OK;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The options of farblock-initiator: one row per option, parsed into struct tool_options.
+// The options of farblock-initiator, parsed into struct tool_options.
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -8,78 +8,11 @@
 #include "core/attr.h"
 #include "initiator/tool/tool.h"
 
-enum kind { FLAG, TEXT, SIZE, NUMBER, KEY };
-
-static const struct row {
-	const char *name;
-	char letter; // 0: none
-	enum kind kind;
-	size_t at;
-	unsigned verbs;
-	uint64_t lo, hi;
-	const char *value, *help;
-} rows[] = {
-#define AT(field) offsetof(struct tool_options, field)
-	// clang-format off
-	{"help", 'h', FLAG, AT(is_help), TOOL_ALL, 0, 0, "", "show this help"},
-	{"json", 0, FLAG, AT(is_json), TOOL_ALL, 0, 0, "", "print JSON"},
-	{"transport", 0, TEXT, AT(transport), TOOL_ALL, 0, 0, "NAME",
-	 "tcp or iser; default: from the URL"},
-	{"provider", 0, TEXT, AT(provider), TOOL_ALL, 0, 0, "NAME",
-	 "RDMA provider: verbs (adapter) or iwarp (software); default: the first that connects"},
-	{"initiator-name", 0, TEXT, AT(initiator_name), TOOL_ALL, 0, 0, "NAME",
-	 "initiator name; default: from /etc/iscsi/initiatorname.iscsi, else generated from the host name"},
-	{"chap-user", 0, TEXT, AT(chap_user), TOOL_ALL, 0, 0, "USER",
-	 "CHAP user name; default: from the URL"},
-	{"chap-secret-file", 0, TEXT, AT(chap_secret_file), TOOL_ALL, 0, 0, "FILE",
-	 "file with the CHAP secret; default: $FARBLOCK_CHAP_SECRET, else a prompt"},
-	{"chap-mutual-user", 0, TEXT, AT(mutual_user), TOOL_ALL, 0, 0, "USER",
-	 "CHAP user name of the target (enables mutual CHAP)"},
-	{"chap-mutual-secret-file", 0, TEXT, AT(mutual_secret_file), TOOL_ALL, 0, 0, "FILE",
-	 "file with the CHAP secret of the target; default: $FARBLOCK_CHAP_MUTUAL_SECRET, else a prompt"},
-	{"chap-algs", 0, TEXT, AT(chap_algs), TOOL_ALL, 0, 0, "LIST",
-	 "CHAP algorithms: SHA3-256, SHA256, SHA1, MD5; default: all but SHA256"},
-	{"header-digest", 0, TEXT, AT(header_digest), TOOL_ALL, 0, 0, "LIST",
-	 "None, CRC32C, or both in order of preference"},
-	{"data-digest", 0, TEXT, AT(data_digest), TOOL_ALL, 0, 0, "LIST", "None, CRC32C, or both in order of preference"},
-	{"set", 0, KEY, AT(keys), TOOL_ALL, 0, 0, "KEY=VALUE",
-	 "login key to offer, for example ImmediateData=No; may be repeated"},
-	{"login-timeout", 0, NUMBER, AT(login_timeout), TOOL_ALL, 1, 3600, "SECONDS",
-	 "time limit for connecting and for logging in; default: 15"},
-	{"replacement-timeout", 0, NUMBER, AT(replacement_timeout), TOOL_ALL, 0, 86400, "SECONDS",
-	 "how long to retry a lost session; default: 120"},
-	{"count", 0, NUMBER, AT(count), TOOL_PING, 1, 1000000, "N", "number of NOP-Outs; default: 3"},
-	{"offset", 0, SIZE, AT(offset), TOOL_RANGE, 0, 0, "BYTES", "first byte; default: 0"},
-	{"length", 0, SIZE, AT(length), TOOL_RANGE, 0, 0, "BYTES", "number of bytes; default: to the end"},
-	{"output", 'o', TEXT, AT(output), TOOL_READ, 0, 0, "FILE", "required; - for standard output"},
-	{"input", 'i', TEXT, AT(input), TOOL_WRITE, 0, 0, "FILE", "required; - for standard input"},
-	{"pattern", 0, NUMBER, AT(pattern), TOOL_VERIFY, 0, UINT64_MAX - 1, "SEED",
-	 "overwrite the range with a pattern made from the seed, then read it back"},
-	{"check-only", 0, FLAG, AT(is_check_only), TOOL_VERIFY, 0, 0, "",
-	 "with --pattern: only read back"},
-	{"op", 0, TEXT, AT(op), TOOL_BENCH, 0, 0, "OP",
-	 "randread, read, randwrite or write (the last two overwrite); default: randread"},
-	{"allow-replaced", 0, FLAG, AT(allows_replaced), TOOL_RANGE, 0, 0, "",
-	 "continue on a disk that was replaced, or restarted and may have lost data"},
-	{"force", 0, FLAG, AT(is_forced), TOOL_WRITE | TOOL_VERIFY | TOOL_BENCH, 0, 0, "",
-	 "overwrite a filesystem, partition table or other signature"},
-	{"progress", 0, FLAG, AT(shows_progress), TOOL_RANGE & ~TOOL_BENCH, 0, 0, "",
-	 "report progress where standard error is not a terminal"},
-	{"bs", 0, SIZE, AT(block_size), TOOL_RANGE & ~TOOL_BENCH, 0, 0, "BYTES",
-	 "size of a command; default: 1m"},
-	{"bs", 0, SIZE, AT(block_size), TOOL_BENCH, 0, 0, "BYTES", "size of a command; default: 4k"},
-	{"depth", 0, NUMBER, AT(depth), TOOL_BENCH, 1, 1024, "N", "commands in flight; default: 32"},
-	{"time", 0, NUMBER, AT(seconds), TOOL_BENCH, 1, 86400, "SECONDS", "duration; default: 5"},
-	// clang-format on
-};
-#define ROW_COUNT (sizeof rows / sizeof *rows)
-
-static void defaults(struct tool_options *o)
+static int on_size(void *to, const struct option_row *row, const char *text, struct err *e)
 {
-	*o = (struct tool_options){ 0 };
-	for (size_t i = 0; i < ROW_COUNT; i++)
-		if (rows[i].kind == SIZE || rows[i].kind == NUMBER)
-			*(uint64_t *)((char *)o + rows[i].at) = TOOL_UNSET;
+	if (parse_size(text, (uint64_t *)((char *)to + row->at), e) < 0)
+		return err_prefix(e, "--%s", row->name), -EINVAL;
+	return 0;
 }
 
 // Decimal, or hexadecimal after 0x.
@@ -94,102 +27,98 @@ static int parse_number(const char *text, uint64_t lo, uint64_t hi, uint64_t *re
 	return 0;
 }
 
-static int set(struct tool_options *o, const struct row *r, const char *value, struct err *e)
+static int on_number(void *to, const struct option_row *row, const char *text, struct err *e)
 {
-	void *field = (char *)o + r->at;
-	switch (r->kind) {
-	case FLAG:
-		*(bool *)field = true;
-		return 0;
-	case TEXT:
-		*(const char **)field = value;
-		return 0;
-	case SIZE:
-		if (parse_size(value, field, e) < 0)
-			return err_prefix(e, "--%s", r->name), -EINVAL;
-		return 0;
-	case NUMBER:
-		if (parse_number(value, r->lo, r->hi, field))
-			return err_set(e, -EINVAL, "--%s %.32s: must be %lu to %lu", r->name, value,
-				       (unsigned long)r->lo, (unsigned long)r->hi);
-		return 0;
-	case KEY:
-		if (!strchr(value, '='))
-			return err_set(e, -EINVAL, "--%s %.64s: must be %s", r->name, value,
-				       r->value);
-		if (o->key_count == TOOL_KEYS_MAX)
-			return err_set(e, -EINVAL, "--%s: more than %d", r->name, TOOL_KEYS_MAX);
-		o->keys[o->key_count++] = value;
-		return 0;
-	}
-	return -EINVAL;
+	if (parse_number(text, row->lo, row->hi, (uint64_t *)((char *)to + row->at)))
+		return err_set(e, -EINVAL, "--%s %.32s: must be %lu to %lu", row->name, text,
+			       (unsigned long)row->lo, (unsigned long)row->hi);
+	return 0;
 }
 
-// The row of "--name", "--name=value" or "-x"; ret_value: the text after '=', or NULL.
-static const struct row *find(const char *arg, unsigned verb, const char **ret_value)
+static int on_key(void *to, const struct option_row *row, const char *text, struct err *e)
 {
-	*ret_value = NULL;
-	for (size_t i = 0; i < ROW_COUNT; i++) {
-		const struct row *r = &rows[i];
-		size_t n = strlen(r->name);
-		if (!(r->verbs & verb))
-			continue;
-		if (arg[1] != '-') {
-			if (r->letter && arg[1] == r->letter && !arg[2])
-				return r;
-			continue;
-		}
-		if (strncmp(arg + 2, r->name, n) || (arg[2 + n] && arg[2 + n] != '='))
-			continue;
-		*ret_value = arg[2 + n] ? arg + 3 + n : NULL;
-		return r;
-	}
-	return NULL;
+	struct tool_options *o = to;
+	if (!strchr(text, '='))
+		return err_set(e, -EINVAL, "--%s %.64s: must be %s", row->name, text,
+			       row->argument);
+	if (o->key_count == TOOL_KEYS_MAX)
+		return err_set(e, -EINVAL, "--%s: more than %d", row->name, TOOL_KEYS_MAX);
+	o->keys[o->key_count++] = text;
+	return 0;
+}
+
+#define AT(field) offsetof(struct tool_options, field)
+// clang-format off
+const struct option_row tool_option_rows[] = {
+	{'h', "help", NULL, "show this help", AT(is_help)},
+	{0, "json", NULL, "print JSON", AT(is_json)},
+	{0, "transport", "NAME", "tcp or iser; default: from the URL", AT(transport)},
+	{0, "provider", "NAME", "RDMA provider: verbs (adapter) or iwarp (software); default: the first that connects", AT(provider)},
+	{0, "initiator-name", "NAME", "initiator name; default: from /etc/iscsi/initiatorname.iscsi, else generated from the host name", AT(initiator_name)},
+	{0, "chap-user", "USER", "CHAP user name; default: from the URL", AT(chap_user)},
+	{0, "chap-secret-file", "FILE", "file with the CHAP secret; default: $FARBLOCK_CHAP_SECRET, else a prompt", AT(chap_secret_file)},
+	{0, "chap-mutual-user", "USER", "CHAP user name of the target (enables mutual CHAP)", AT(mutual_user)},
+	{0, "chap-mutual-secret-file", "FILE", "file with the CHAP secret of the target; default: $FARBLOCK_CHAP_MUTUAL_SECRET, else a prompt", AT(mutual_secret_file)},
+	{0, "chap-algs", "LIST", "CHAP algorithms: SHA3-256, SHA256, SHA1, MD5; default: all but SHA256", AT(chap_algs)},
+	{0, "header-digest", "LIST", "None, CRC32C, or both in order of preference", AT(header_digest)},
+	{0, "data-digest", "LIST", "None, CRC32C, or both in order of preference", AT(data_digest)},
+	{0, "set", "KEY=VALUE", "login key to offer, for example ImmediateData=No; may be repeated", AT(keys), on_key},
+	{0, "login-timeout", "SECONDS", "time limit for connecting and for logging in; default: 15", AT(login_timeout), on_number, .lo = 1, .hi = 3600},
+	{0, "replacement-timeout", "SECONDS", "how long to retry a lost session; default: 120", AT(replacement_timeout), on_number, .lo = 0, .hi = 86400},
+	{0, "count", "N", "number of NOP-Outs; default: 3", AT(count), on_number, .verbs = TOOL_PING, .lo = 1, .hi = 1000000},
+	{0, "offset", "BYTES", "first byte; default: 0", AT(offset), on_size, .verbs = TOOL_RANGE},
+	{0, "length", "BYTES", "number of bytes; default: to the end", AT(length), on_size, .verbs = TOOL_RANGE},
+	{'o', "output", "FILE", "required; - for standard output", AT(output), .verbs = TOOL_READ},
+	{'i', "input", "FILE", "required; - for standard input", AT(input), .verbs = TOOL_WRITE},
+	{0, "pattern", "SEED", "overwrite the range with a pattern made from the seed, then read it back", AT(pattern), on_number, .verbs = TOOL_VERIFY, .lo = 0, .hi = UINT64_MAX - 1},
+	{0, "check-only", NULL, "with --pattern: only read back", AT(is_check_only), .verbs = TOOL_VERIFY},
+	{0, "op", "OP", "randread, read, randwrite or write (the last two overwrite); default: randread", AT(op), .verbs = TOOL_BENCH},
+	{0, "allow-replaced", NULL, "continue on a disk that was replaced, or restarted and may have lost data", AT(allows_replaced), .verbs = TOOL_RANGE},
+	{0, "force", NULL, "overwrite a filesystem, partition table or other signature", AT(is_forced), .verbs = TOOL_WRITE | TOOL_VERIFY | TOOL_BENCH},
+	{0, "progress", NULL, "report progress where standard error is not a terminal", AT(shows_progress), .verbs = TOOL_RANGE & ~TOOL_BENCH},
+	{0, "bs", "BYTES", "size of a command; default: 1m", AT(block_size), on_size, .verbs = TOOL_RANGE & ~TOOL_BENCH},
+	{0, "bs", "BYTES", "size of a command; default: 4k", AT(block_size), on_size, .verbs = TOOL_BENCH},
+	{0, "depth", "N", "commands in flight; default: 32", AT(depth), on_number, .verbs = TOOL_BENCH, .lo = 1, .hi = 1024},
+	{0, "time", "SECONDS", "duration; default: 5", AT(seconds), on_number, .verbs = TOOL_BENCH, .lo = 1, .hi = 86400},
+	{0},
+};
+// clang-format on
+
+static void defaults(struct tool_options *o)
+{
+	*o = (struct tool_options){ 0 };
+	for (const struct option_row *r = tool_option_rows; r->name; r++)
+		if (r->on == on_size || r->on == on_number)
+			*(uint64_t *)((char *)o + r->at) = TOOL_UNSET;
+}
+
+static int take_argument(void *to, const char *word, struct err *e)
+{
+	struct tool_options *o = to;
+	if (o->arg_count == TOOL_ARGS_MAX)
+		return err_set(e, -EINVAL, "unexpected argument: %.64s", word);
+	o->args[o->arg_count++] = word;
+	return 0;
+}
+
+static int refuse(enum option_fault fault, const struct option_row *row, const char *word,
+		  struct err *e)
+{
+	if (fault == OPTION_TAKES_NONE)
+		return err_set(e, -EINVAL, "--%s takes no value", row->name);
+	if (fault == OPTION_NEEDS_VALUE)
+		return err_set(e, -EINVAL, "--%s: missing %s", row->name, row->argument);
+	return err_set(e, -EINVAL, "unknown option: %.64s (see --help)", word);
 }
 
 int tool_options_parse(struct tool_options *o, unsigned verb, int argc, char **argv, struct err *e)
 {
+	const struct option_program program = { .rows = tool_option_rows,
+						.verb = verb,
+						.argument = take_argument,
+						.refuse = refuse,
+						.to = o };
 	defaults(o);
-	for (int i = 0; i < argc; i++) {
-		const char *value;
-		if (argv[i][0] != '-' || !argv[i][1]) {
-			if (o->arg_count == TOOL_ARGS_MAX)
-				return err_set(e, -EINVAL, "unexpected argument: %.64s", argv[i]);
-			o->args[o->arg_count++] = argv[i];
-			continue;
-		}
-		const struct row *r = find(argv[i], verb, &value);
-		if (!r)
-			return err_set(e, -EINVAL, "unknown option: %.64s (see --help)", argv[i]);
-		if (r->kind == FLAG && value)
-			return err_set(e, -EINVAL, "--%s takes no value", r->name);
-		if (r->kind != FLAG && !value && ++i == argc)
-			return err_set(e, -EINVAL, "--%s: missing %s", r->name, r->value);
-		int rc = set(o, r, value || r->kind == FLAG ? value : argv[i], e);
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
-bool tool_option_at(unsigned index, struct tool_option_row *ret)
-{
-	if (index >= ROW_COUNT)
-		return false;
-	const struct row *r = &rows[index];
-	*ret = (struct tool_option_row){ r->letter, r->name, r->value, r->help, r->verbs };
-	return true;
-}
-
-void tool_options_help(unsigned verb, FILE *f)
-{
-	for (size_t i = 0; i < ROW_COUNT; i++) {
-		const struct row *r = &rows[i];
-		char name[64];
-		if (!(r->verbs & verb))
-			continue;
-		snprintf(name, sizeof name, "%c%c%s --%s %s", r->letter ? '-' : ' ',
-			 r->letter ? r->letter : ' ', r->letter ? "," : " ", r->name, r->value);
-		fprintf(f, "  %-36s %s\n", name, r->help);
-	}
+	int r = options_read(&program, argc, argv, e);
+	return r < 0 ? r : 0;
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "core/options.h"
 #include "initiator/scsi_cdb.h"
 #include "initiator/sync.h"
 
@@ -20,7 +21,6 @@ enum { // the subcommands that take an option
 	TOOL_VERIFY = 64,
 	TOOL_CHECKSUM = 128,
 	TOOL_BENCH = 256,
-	TOOL_ALL = 511,
 	TOOL_RANGE = TOOL_READ | TOOL_WRITE | TOOL_VERIFY | TOOL_CHECKSUM | TOOL_BENCH,
 };
 
@@ -75,14 +75,7 @@ int tool_fail(int status, const struct err *e);
 
 // options.c. -EINVAL with a text.
 int tool_options_parse(struct tool_options *o, unsigned verb, int argc, char **argv, struct err *e);
-void tool_options_help(unsigned verb, FILE *f);
-// An option for help and manual; letter 0: none; value "": takes no value.
-struct tool_option_row {
-	char letter;
-	const char *name, *value, *help;
-	unsigned verbs; // that take it
-};
-bool tool_option_at(unsigned index, struct tool_option_row *ret); // false after the last one
+extern const struct option_row tool_option_rows[];
 
 // interrupt.c: SIGINT and SIGTERM. After init the first one cancels the session that is set,
 // or ends the program if none is; the second one ends it.

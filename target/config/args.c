@@ -27,6 +27,12 @@ const struct command_row *command_find(const struct config *c, const struct node
 	return row ? row : find_in(c->every_node, name);
 }
 
+const struct command_row *command_whole(const struct config *c, const char *name)
+{
+	const struct command_row *row = find_in(c->root.class->commands, name);
+	return row && row->is_whole ? row : NULL;
+}
+
 static int row_index(const struct param_row *rows, const char *name)
 {
 	for (int i = 0; rows && rows[i].name; i++)
@@ -61,6 +67,13 @@ static int check_type(const struct param_row *row, const char *text, struct err 
 		if (*text)
 			return 0;
 		return err_set(e, -EINVAL, "%s: empty (%s)", row->name, row->help);
+	case PARAM_DOCUMENT:
+	case PARAM_COPY:
+		if (!*text)
+			return err_set(e, -EINVAL, "%s: empty (%s)", row->name, row->help);
+		if (*text == '/')
+			return 0;
+		return err_set(e, -EREMOTE, "%.200s: not an absolute path", text);
 	case PARAM_FILE:
 		if (!*text)
 			return err_set(e, -EINVAL, "%s: empty (%s)", row->name, row->help);
@@ -76,17 +89,29 @@ static int check_type(const struct param_row *row, const char *text, struct err 
 	}
 }
 
-static int take(const struct param_row *rows, int i, struct json_object *value, struct args *a,
-		struct err *e)
+static bool is_of_client(const struct param_row *row)
 {
-	const char *text = json_scalar(value);
+	return row->type == PARAM_DOCUMENT || row->type == PARAM_COPY;
+}
+
+// key: NULL: by position.
+static int take(const struct param_row *rows, int i, const char *key, struct json_object *value,
+		struct args *a, struct err *e)
+{
+	bool has_content = is_of_client(&rows[i]) && json_object_is_type(value, json_type_object);
+	const char *text = has_content ? json_text(value, "name") : json_scalar(value);
 	if (!text)
 		return err_set(e, -EINVAL, "%s: not a string, number or boolean", rows[i].name);
 	if (a->is_given[i])
 		return err_set(e, -EBADRQC, "Duplicate parameter %s.", rows[i].name);
 	a->value[i] = text;
 	a->is_given[i] = true;
-	return check_type(&rows[i], text, e);
+	a->key[i] = key;
+	a->content[i] = has_content ? value : NULL;
+	int r = check_type(&rows[i], text, e);
+	if (r == -EREMOTE)
+		arg_at(a, rows[i].name, e);
+	return r;
 }
 
 static int take_positional(const struct param_row *rows, struct json_object *list, struct args *a,
@@ -95,11 +120,13 @@ static int take_positional(const struct param_row *rows, struct json_object *lis
 	size_t n = list ? json_object_array_length(list) : 0, count = 0;
 	while (rows && rows[count].name)
 		count++;
-	if (n > count)
-		return err_set(e, -EBADRQC, "Got %zu positional parameters, expected at most %zu.",
-			       n, count);
+	if (n > count) {
+		err_set(e, -EBADRQC, "Got %zu positional parameters, expected at most %zu.", n,
+			count);
+		return err_at(e, ERR_PART_POSITION, (unsigned)count, NULL), -EBADRQC;
+	}
 	for (size_t i = 0; i < n; i++) {
-		int r = take(rows, (int)i, json_object_array_get_idx(list, i), a, e);
+		int r = take(rows, (int)i, NULL, json_object_array_get_idx(list, i), a, e);
 		if (r < 0)
 			return r;
 	}
@@ -140,10 +167,11 @@ int args_parse(const struct param_row *rows, struct json_object *positional,
 		json_object_object_foreach(named, key, value)
 		{
 			int i = row_index(rows, key);
-			if (i < 0)
-				return err_set(e, -EBADRQC, "Unexpected keyword parameter '%.60s'.",
-					       key);
-			r = take(rows, i, value, a, e);
+			if (i < 0) {
+				err_set(e, -EBADRQC, "Unexpected keyword parameter '%.60s'.", key);
+				return err_at(e, ERR_PART_NAME, 0, key), -EBADRQC;
+			}
+			r = take(rows, i, key, value, a, e);
 			if (r < 0)
 				return r;
 		}
@@ -160,6 +188,21 @@ const char *arg(const struct args *a, const char *name)
 	return i < 0 ? NULL : a->value[i];
 }
 
+int arg_at(const struct args *a, const char *name, struct err *e)
+{
+	int i = row_index(a->rows, name);
+	if (i < 0 || !a->is_given[i])
+		return e ? e->code : 0;
+	return err_at(e, a->key[i] ? ERR_PART_NAME : ERR_PART_POSITION, a->key[i] ? 0 : (unsigned)i,
+		      a->key[i]);
+}
+
+struct json_object *arg_content(const struct args *a, const char *name)
+{
+	int i = row_index(a->rows, name);
+	return i < 0 ? NULL : a->content[i];
+}
+
 bool arg_given(const struct args *a, const char *name)
 {
 	int i = row_index(a->rows, name);
@@ -170,6 +213,40 @@ bool arg_bool(const struct args *a, const char *name, bool absent)
 {
 	const char *text = arg(a, name);
 	return text ? is_yes(text) : absent;
+}
+
+static const char *level_of(const char *text)
+{
+	return !strncmp(text, "Warning", 7) ? "warning"
+	       : !strncmp(text, "Note", 4)  ? "note"
+					    : "info";
+}
+
+void reply_levels(struct reply *r, const struct command_row *row)
+{
+	size_t n = r->messages ? json_object_array_length(r->messages) : 0;
+	r->is_report = row->is_readonly || row->is_report || r->has_secret;
+	if (row->is_readonly || !n)
+		return;
+	json_object_put(r->levels);
+	r->levels = json_object_new_array();
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *text = json_object_array_get_idx(r->messages, i);
+		json_object_array_add(
+			r->levels, json_object_new_string(level_of(json_object_get_string(text))));
+	}
+}
+
+int reply_file(struct reply *r, const char *name, char *text, struct err *e)
+{
+	if (!text)
+		return err_set(e, -ENOMEM, "%s: out of memory", name);
+	r->file = json_object_new_object();
+	json_put_text(r->file, "name", name);
+	json_put_text(r->file, "text", text);
+	explicit_bzero(text, strlen(text));
+	free(text);
+	return 0;
 }
 
 void reply_say(struct reply *r, const char *fmt, ...)
@@ -185,6 +262,8 @@ void reply_say(struct reply *r, const char *fmt, ...)
 	if (!r->messages)
 		r->messages = json_object_new_array();
 	json_object_array_add(r->messages, json_object_new_string(line));
+	if (r->levels)
+		json_object_array_add(r->levels, json_object_new_string(level_of(line)));
 }
 
 void reply_done(struct reply *r)
@@ -192,5 +271,7 @@ void reply_done(struct reply *r)
 	json_object_put(r->messages);
 	json_object_put(r->data);
 	json_object_put(r->created);
+	json_object_put(r->file);
+	json_object_put(r->levels);
 	*r = (struct reply){ 0 };
 }

@@ -19,6 +19,13 @@ static void add(struct words *w, const char *name, const char *value)
 					    name, *name && value ? "=" : "", value ? value : "");
 }
 
+// A file of the client appears by its name.
+static const char *text_of(struct json_object *value)
+{
+	const char *name = json_text(value, "name");
+	return name ? name : json_scalar(value);
+}
+
 // Only the names of settings: a value may be a secret.
 static void add_all(struct words *w, struct json_object *positional, struct json_object *named,
 		    bool is_set)
@@ -27,13 +34,13 @@ static void add_all(struct words *w, struct json_object *positional, struct json
 			   ? json_object_array_length(positional)
 			   : 0;
 	for (size_t i = 0; i < n && (i < 1 || !is_set); i++)
-		add(w, "", json_scalar(json_object_array_get_idx(positional, i)));
+		add(w, "", text_of(json_object_array_get_idx(positional, i)));
 	if (!json_object_is_type(named, json_type_object))
 		return;
 	json_object_object_foreach(named, name, value)
 	{
 		bool is_shown = !is_set || !strcmp(name, "group");
-		add(w, name, is_shown ? json_scalar(value) : NULL);
+		add(w, name, is_shown ? text_of(value) : NULL);
 	}
 }
 

@@ -26,7 +26,7 @@ static void save_sizes(struct config *c)
 {
 	struct err e = { 0 };
 	c->skips_backup = true;
-	if (config_save(c, c->file, false, &e) < 0)
+	if (config_save(c, false, &e) < 0)
 		log_error("%s: sizes are saved with the next change", e.text);
 	c->skips_backup = false;
 }

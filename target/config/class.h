@@ -19,7 +19,11 @@ enum param_type {
 	PARAM_NUMBER,
 	PARAM_BOOL,
 	PARAM_SIZE,
-	PARAM_FILE, // of the daemon's machine; completes file names
+	PARAM_FILE, // a file or device that the daemon opens; completes file names
+	// A file of the client's user, which the daemon does not open (document.c); completes file
+	// names.
+	PARAM_DOCUMENT, // the client sends its content
+	PARAM_COPY, // the client writes it (reply_file()), and sends the present content on demand
 	PARAM_NODE, // a path in the tree or an existing name
 	// Hints for completion (complete.c); the command itself checks the value.
 	PARAM_CHILD,	 // a child of the node
@@ -49,6 +53,10 @@ struct args {
 	const struct param_row *rows;
 	const char *value[ARGS_MAX]; // NULL absent
 	bool is_given[ARGS_MAX];     // else the default is used
+	const char *key[ARGS_MAX];   // its name in the call, NULL: given by position
+	// Of PARAM_DOCUMENT and PARAM_COPY: {"name", "document", "notes"}, document null if the
+	// client has no such file; value is the name. NULL: only the name was sent.
+	struct json_object *content[ARGS_MAX];
 };
 
 // The reply of a command: lines for the user and data for programs.
@@ -56,7 +64,14 @@ struct reply {
 	struct json_object *messages; // array of strings
 	struct json_object *data;     // NULL: nothing
 	struct json_object *created;  // the path of the created object, NULL: none
+	struct json_object *file;     // {"name", "text"}: a file for the client to write
 	unsigned recoverable;	      // objects kept without effect, listed in the messages
+	bool has_secret;	      // a message has a generated secret, which is not shown again
+	bool is_report;		      // the messages are the result: shown at every level
+	// How clients show data: NULL: as names and values; "messages": the messages are enough;
+	// "refusals": as a list of refused logins.
+	const char *view;
+	struct json_object *levels; // of the messages (reply_levels()), NULL: none
 };
 
 struct command_row {
@@ -67,6 +82,12 @@ struct command_row {
 	// 0 or a negative errno with text; on error nothing has changed.
 	int (*run)(struct config *c, struct node *n, const struct args *a, struct reply *r,
 		   struct err *e);
+	// Of the root: concerns the whole configuration. Every node accepts it; it runs at the
+	// root.
+	bool is_whole;
+	// The messages are the result, like those of commands that only read; otherwise they tell
+	// what was done, and clients may hide them.
+	bool is_report;
 	bool is_unrecorded; // changes nothing by itself: begin, commit, abort
 };
 
@@ -156,6 +177,9 @@ struct node_class {
 const struct command_row *command_find(const struct config *c, const struct node_class *class,
 				       const char *name);
 
+// The row of the root with is_whole; NULL: not found.
+const struct command_row *command_whole(const struct config *c, const char *name);
+
 // Fills a from JSON values: positional (array or NULL) and named (object or NULL). The
 // texts belong to the JSON objects. -EBADRQC: not the parameters of the rows; -EINVAL: not of their
 // types; with the shell's usual texts.
@@ -166,5 +190,17 @@ int args_parse(const struct param_row *rows, struct json_object *positional,
 const char *arg(const struct args *a, const char *name);
 bool arg_given(const struct args *a, const char *name);
 bool arg_bool(const struct args *a, const char *name, bool absent);
+
+// Adds the part of the call to e: the value of this parameter. Returns e's code.
+int arg_at(const struct args *a, const char *name, struct err *e);
+// The content that the client sent for a parameter, NULL: none. Borrowed.
+struct json_object *arg_content(const struct args *a, const char *name);
+// A file for the client to write, with its user's rights; takes over the malloc()ed text, which may
+// contain secrets. text NULL: -ENOMEM with text in e; else 0.
+int reply_file(struct reply *r, const char *name, char *text, struct err *e);
+
+// Sets the levels of the messages of a command that changes something: "info", "note" and "warning"
+// by their first word.
+void reply_levels(struct reply *r, const struct command_row *row);
 
 void reply_say(struct reply *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

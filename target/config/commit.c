@@ -75,7 +75,7 @@ int config_commit(struct config *c, bool saves, struct err *e)
 	}
 	int r = build_all(c, &list, &count, e);
 	if (!r && saves)
-		r = config_save(c, c->file, c->txn.has_removed, e);
+		r = config_save(c, c->txn.has_removed, e);
 	if (!r) {
 		show(c, list, count);
 		clean_dirty(c);

@@ -237,6 +237,12 @@ static int run_set(struct config *c, struct node *n, struct json_object *positio
 	return r;
 }
 
+static int at_part(struct err *e, enum err_part part, int code)
+{
+	err_at(e, part, 0, NULL);
+	return code;
+}
+
 // Paths of targetcli, and their counterparts here.
 static int no_such_path(const char *path, struct err *e)
 {
@@ -254,9 +260,10 @@ static int no_such_path(const char *path, struct err *e)
 	};
 	for (size_t i = 0; i < sizeof elsewhere / sizeof elsewhere[0]; i++)
 		if (!strncmp(path, elsewhere[i][0], strlen(elsewhere[i][0])))
-			return err_set(e, -ENOENT, "No such path %.200s: %s", path,
-				       elsewhere[i][1]);
-	return err_set(e, -ENOENT, "No such path %.200s", path);
+			return at_part(e, ERR_PART_PATH,
+				       err_set(e, -ENOENT, "No such path %.200s: %s", path,
+					       elsewhere[i][1]));
+	return at_part(e, ERR_PART_PATH, err_set(e, -ENOENT, "No such path %.200s", path));
 }
 
 // targetcli's users may use a node one level higher: a target for its portal group.
@@ -269,10 +276,12 @@ static int no_such_command(const struct config *c, const struct node *n, const c
 		if (!command_find(c, child->class, command))
 			continue;
 		node_path(child, path, sizeof path);
-		return err_set(e, -ENOSYS, "Command not found %.60s (%.150s has it)", command,
-			       path);
+		return at_part(e, ERR_PART_COMMAND,
+			       err_set(e, -ENOSYS, "Command not found %.60s (%.150s has it)",
+				       command, path));
 	}
-	return err_set(e, -ENOSYS, "Command not found %.60s", command);
+	return at_part(e, ERR_PART_COMMAND,
+		       err_set(e, -ENOSYS, "Command not found %.60s", command));
 }
 
 static void tell_created(struct config *c, struct reply *out)
@@ -296,12 +305,17 @@ void config_tell_replaced(struct config *c, struct reply *r)
 		  c->file);
 }
 
-// The daemon reads files that the caller may not.
+static bool is_file(enum param_type type)
+{
+	return type == PARAM_FILE || type == PARAM_DOCUMENT || type == PARAM_COPY;
+}
+
+// What differs from a document tells its secrets; others open files that the caller may not.
 static int refuse_files(const struct args *a, struct err *e)
 {
 	const struct param_row *rows = a->rows;
 	for (unsigned i = 0; rows && rows[i].name; i++)
-		if (rows[i].type == PARAM_FILE && a->is_given[i])
+		if (is_file(rows[i].type) && a->is_given[i])
 			return err_set(e, -EPERM,
 				       "%s: permission denied: read-only access may not name files",
 				       rows[i].name);
@@ -312,7 +326,8 @@ static int run_command(struct config *c, const char *path, const char *command,
 		       struct json_object *positional, struct json_object *named, bool is_admin,
 		       struct reply *out, struct err *e)
 {
-	struct node *n = config_node(c, path);
+	const struct command_row *row = command_whole(c, command);
+	struct node *n = row ? &c->root : config_node(c, path);
 	struct args args;
 	*out = (struct reply){ 0 };
 	own_files_forget(c);
@@ -323,7 +338,7 @@ static int run_command(struct config *c, const char *path, const char *command,
 			       ? code
 			       : no_such_path(path, e);
 	}
-	const struct command_row *row = command_find(c, n->class, command);
+	row = row ? row : command_find(c, n->class, command);
 	if (!row)
 		return no_such_command(c, n, command, e);
 	if (!row->is_readonly && !is_admin)
@@ -349,11 +364,13 @@ static int run_command(struct config *c, const char *path, const char *command,
 	}
 	if (!row->is_readonly && (r < 0 || txn_has_changed(c, mark)))
 		r = config_finish(c, r, e);
-	if (r < 0)
+	if (r < 0) {
+		part_find(row, positional, named, e);
 		reply_done(out);
-	else {
+	} else {
 		tell_created(c, out);
 		config_tell_replaced(c, out);
+		reply_levels(out, row);
 		audit_change(c, where, row, positional, named);
 	}
 	c->created.in = c->created.node = NULL;

@@ -90,13 +90,10 @@ void config_retry(struct config *c);
 unsigned config_closing(const struct config *c);
 void config_on_quiet(struct config *c, void (*told)(void *arg), void *arg);
 
-// The tree as JSON: name, class, summary, status, children; depth 0 is everything.
-struct json_object *config_tree(struct config *c, const struct node *n, int depth);
-// The same for the shell, {"rows": text}, one line per node: a blank per level below n; '+'
-// healthy, '-' not, '=' neither; '|' if a sibling follows, else '.'; name/serial/summary. The
-// root's name is empty; so are serials, except, with has_serials, those of storage objects and of
-// nodes that stand for them. NULL: no memory.
-struct json_object *config_rows(struct config *c, const struct node *n, int depth,
+// The tree as JSON: name, class, summary, healthy, warning, serial, children; depth 0 is
+// everything. The name comes first, the children last. serial: on request, of storage objects and
+// of nodes that stand for them.
+struct json_object *config_tree(struct config *c, const struct node *n, int depth,
 				bool has_serials);
 // Known values of a command's parameter, as an array of {"text", "note"}; at most 1000 of those
 // that begin with prefix. NULL with text in e: no such path, command or parameter. Reads interfaces

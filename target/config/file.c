@@ -5,7 +5,6 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,145 +14,25 @@
 #include <unistd.h>
 
 #include "core/log.h"
-
-enum { FILE_SIZE_MAX = 1 << 30 };
-
-void (*file_step_hook)(const char *step);
-
-static void step(const char *name)
-{
-	if (file_step_hook)
-		file_step_hook(name);
-}
-
-static int read_all(int fd, char *to, size_t len)
-{
-	for (size_t done = 0; done < len;) {
-		ssize_t n = read(fd, to + done, len - done);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -EIO;
-		done += (size_t)n;
-	}
-	return 0;
-}
-
-static int tell_closed(const char *path, int why, struct err *e)
-{
-	struct stat st;
-	if (why == -EACCES)
-		return err_set(e, why,
-			       "%s: cannot open: Permission denied (farblockd runs as uid %u: "
-			       "chown or chmod it)",
-			       path, (unsigned)geteuid());
-	if (why == -ENOENT && !lstat(path, &st)) // possibly not mounted yet, which differs from
-						 // empty
-		return err_set(e, -ENOLINK,
-			       "%s: dangling symbolic link (mount or create its target)", path);
-	if (why == -ENOENT && private_tmp_refuse(path, why, e) < 0)
-		return why;
-	return err_errno(e, why, "%s: cannot open", path);
-}
+#include "core/whole_file.h"
 
 int file_read(const char *path, char **ret, size_t *ret_len, struct err *e)
 {
-	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return tell_closed(path, -errno, e);
-	int r = fstat(fd, &st) < 0 ? -errno : 0;
-	if (!r && !S_ISREG(st.st_mode))
-		r = err_set(e, -EINVAL, "%s: not a regular file", path);
-	else if (!r && st.st_size > FILE_SIZE_MAX)
-		r = err_set(e, -EFBIG, "%s: longer than 1 GiB", path);
-	else if (!r) {
-		*ret_len = (size_t)st.st_size;
-		*ret = malloc(*ret_len + 1);
-		r = *ret ? read_all(fd, *ret, *ret_len) : -ENOMEM;
-		if (r < 0) {
-			free(*ret);
-			err_errno(e, r, "%s: cannot read", path);
-		} else
-			(*ret)[*ret_len] = 0;
-	}
-	close(fd);
+	int r = whole_file_read(path, ret, ret_len, e);
+	if (r == -EACCES)
+		return err_set(e, r,
+			       "%s: cannot open: Permission denied (farblockd runs as uid %u: "
+			       "chown or chmod it)",
+			       path, (unsigned)geteuid());
+	if (r == -ENOENT)
+		private_tmp_refuse(path, r, e);
 	return r;
-}
-
-// The directory of path: "." if path has none.
-static void folder_of(const char *path, char folder[PATH_MAX])
-{
-	snprintf(folder, PATH_MAX, "%s", path);
-	char *slash = strrchr(folder, '/');
-	if (!slash)
-		snprintf(folder, PATH_MAX, ".");
-	else if (slash == folder)
-		slash[1] = 0;
-	else
-		*slash = 0;
 }
 
 static int make_folder(const char *folder, struct err *e)
 {
 	if (mkdir(folder, 0700) < 0 && errno != EEXIST)
 		return err_errno(e, -errno, "%s: cannot create directory", folder);
-	return 0;
-}
-
-// A missing directory is more often a typing error than one to create.
-static int check_folder(const char *folder, struct err *e)
-{
-	struct stat st;
-	if (stat(folder, &st) < 0)
-		return err_errno(e, -errno, "%s: cannot use directory", folder);
-	if (!S_ISDIR(st.st_mode))
-		return err_set(e, -ENOTDIR, "%s: not a directory", folder);
-	return 0;
-}
-
-static int sync_folder(const char *folder)
-{
-	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	int r = fsync(fd) < 0 ? -errno : 0;
-	close(fd);
-	return r;
-}
-
-static int write_all(int fd, const char *text, size_t len)
-{
-	while (len) {
-		ssize_t n = write(fd, text, len);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		text += n;
-		len -= (size_t)n;
-	}
-	return 0;
-}
-
-static int write_temporary(const char *temp, const char *text, size_t len, struct err *e)
-{
-	step("create");
-	unlink(temp); // left by a crash: only we write here, and it was never complete
-	int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return err_errno(e, -errno, "%s: cannot create", temp);
-	step("write");
-	int r = write_all(fd, text, len);
-	step("fsync");
-	if (!r && fsync(fd) < 0)
-		r = -errno;
-	if (close(fd) < 0 && !r)
-		r = -errno;
-	if (r < 0) {
-		unlink(temp);
-		return err_errno(e, r, "%s: cannot write", temp);
-	}
 	return 0;
 }
 
@@ -263,7 +142,7 @@ bool file_backup_at(const char *path, unsigned steps, char *ret, size_t size)
 {
 	char folder[PATH_MAX], dir[PATH_MAX + 8];
 	struct dirent **list;
-	folder_of(path, folder);
+	whole_file_folder(path, folder);
 	snprintf(dir, sizeof dir, "%s/backup", folder);
 	int n = scandir(dir, &list, is_backup, alphasort), at = n - (int)steps;
 	bool is_there = steps && n > 0 && at >= 0;
@@ -276,51 +155,27 @@ bool file_backup_at(const char *path, unsigned steps, char *ret, size_t size)
 	return is_there;
 }
 
-// rename() would replace a device or socket, and for a user's file also a link such as /dev/stdout.
-// Our own file may be a link of the administrator.
-static int check_replaceable(const char *path, bool is_own, struct err *e)
+static void keep(const char *path, const char *folder, void *most)
 {
-	struct stat st;
-	if (lstat(path, &st) < 0 || S_ISREG(st.st_mode) || (is_own && S_ISLNK(st.st_mode)))
-		return 0;
-	return err_set(e, S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL,
-		       "%s: not a regular file, not replaced (choose another name)", path);
+	keep_backup(path, folder, *(const int *)most);
 }
 
 int file_write(const char *path, const char *text, size_t len, int backups, struct err *e)
 {
-	char folder[PATH_MAX], temp[PATH_MAX + 16];
-	bool is_own = backups != FILE_ELSEWHERE;
-	if (strlen(path) >= PATH_MAX)
-		return err_set(e, -ENAMETOOLONG, "%.60s...: path too long", path);
-	folder_of(path, folder);
-	// An existing temporary file is removed: for a user's file the name must be unique.
-	snprintf(temp, sizeof temp, "%s%s", path, is_own ? ".temp" : ".farblock-temp");
-	int r = is_own ? 0 : private_tmp_refuse(path, -EINVAL, e);
-	if (!r)
-		r = check_replaceable(path, is_own, e);
-	if (!r)
-		r = is_own ? make_folder(folder, e) : check_folder(folder, e);
-	if (!r)
-		r = write_temporary(temp, text, len, e);
-	if (r < 0)
-		return r;
-	step("backup");
-	if (backups >= 0)
-		keep_backup(path, folder, backups);
-	step("rename");
-	if (rename(temp, path) < 0) {
-		r = err_errno(e, -errno, "%s: cannot replace", path);
-		unlink(temp);
-		return r;
-	}
-	step("fsync directory");
-	// The new file is in place and cannot be undone, so a failed sync of the directory is only
-	// logged.
-	r = sync_folder(folder);
-	if (r < 0)
-		log_warn("%s: cannot sync directory: %s", folder, strerror(-r));
-	return 0;
+	const struct whole_file_ways ways = {
+		.suffix = ".temp",
+		.may_be_link = true, // of the administrator
+		.may_make = true,
+		.keep = backups >= 0 ? keep : NULL,
+		.arg = &backups,
+	};
+	struct err why;
+	int r = whole_file_replace(path, text, len, &ways, &why);
+	if (r > 0)
+		log_warn("%s", why.text);
+	else if (r < 0 && e)
+		*e = why;
+	return r < 0 ? r : 0;
 }
 
 int file_keep_aside(const char *path, char *ret, size_t size, struct err *e)

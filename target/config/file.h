@@ -10,17 +10,15 @@
 // Minimum interval between two backups of the older half (file_write()).
 enum { FILE_BACKUP_INTERVAL_S = 60 };
 
-// Reads the whole file, NUL-terminated, for free(). -ENOENT, -ENOLINK (dangling link) and other
-// errnos with text.
+// whole_file_read() of a file for the daemon: the texts say what of the service keeps it from
+// being read.
 int file_read(const char *path, char **ret, size_t *ret_len, struct err *e);
 
-// Replaces path with len bytes of text: temporary file 0600 with O_EXCL in the same directory,
-// fsync, rename, fsync of the directory. backups: for the daemon's own file, whose old version is
-// kept in backup/ beside it: this many for the last changes, and as many older ones at least
-// FILE_BACKUP_INTERVAL_S apart; creates its directory (0700) if missing. FILE_ELSEWHERE: a file of
-// the user without backups; a missing directory is -ENOENT and a link -EINVAL. FILE_NO_BACKUP: the
-// daemon's own file, without a new backup; existing backups stay. On error path is unchanged.
-enum { FILE_ELSEWHERE = -1, FILE_NO_BACKUP = -2 };
+// Replaces path with len bytes of text (whole_file_replace()). backups: the old
+// version is kept in backup/ beside it: this many for the last changes, and as many older
+// ones at least FILE_BACKUP_INTERVAL_S apart; creates its directory (0700) if missing.
+// FILE_NO_BACKUP: without a new backup; existing backups stay. On error path is unchanged.
+enum { FILE_NO_BACKUP = -1 };
 int file_write(const char *path, const char *text, size_t len, int backups, struct err *e);
 
 // The backup of path this many steps back; 1: the newest. False: no such backup.
@@ -34,6 +32,3 @@ int file_keep_aside(const char *path, char *ret, size_t size, struct err *e);
 // Returns code with text if path is in a directory private to this service: other programs do not
 // see it, and its files are removed with the service.
 int private_tmp_refuse(const char *path, int code, struct err *e);
-
-// For tests: called with the name of each step of file_write(), before it; NULL is skipped.
-extern void (*file_step_hook)(const char *step);

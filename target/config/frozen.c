@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/config/json.h"
+#include "core/json/json.h"
 
 void frozen_key_begin(struct frozen_key *k)
 {

@@ -281,6 +281,7 @@ static void say_values(const struct group_row *g, struct node *n, struct json_ob
 				  "Warning: %s is shorter than the %d characters required by RFC "
 				  "7143.",
 				  name, (int)row->min);
+		r->has_secret |= is_made_up;
 		explicit_bzero(text, sizeof text);
 	}
 }

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// import KIND FILE: converts the configuration of another target to a document in the form of the
-// saved file and applies it like `apply FILE`. Control thread; blocks.
+// import KIND FILE: applies a document like `apply FILE`, unless its objects exist. The client
+// makes the document from the configuration of another target, with notes on what has no
+// counterpart. Control thread.
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "target/config/file.h"
-#include "target/config/import.h"
 #include "target/config/plan.h"
 
 // Objects of a document whose names are in use.
@@ -15,9 +13,12 @@ static int refuse_twins(struct config *c, struct json_object *doc, const char *l
 			const char *const id[2], const char *folder, struct err *e)
 {
 	struct json_object *all = json_field(doc, list);
-	for (size_t i = 0; i < json_object_array_length(all); i++) {
+	size_t n = json_object_is_type(all, json_type_array) ? json_object_array_length(all) : 0;
+	for (size_t i = 0; i < n; i++) {
 		struct json_object *o = json_object_array_get_idx(all, i);
 		char path[600];
+		if (!json_text(o, id[0]) || !json_text(o, id[1]))
+			continue; // restore_document() reports it
 		snprintf(path, sizeof path, "%s%s/%s", folder, json_text(o, id[0]),
 			 json_text(o, id[1]));
 		if (node_at(&c->names, &c->root, path))
@@ -54,30 +55,32 @@ static void mask(struct json_object *o)
 	}
 }
 
-static int read_document(const struct args *a, struct json_object *notes, struct json_object **ret,
-			 struct err *e)
+static int check_kind(const char *kind, struct err *e)
 {
-	const struct import_kind *kind = import_kind_find(arg(a, "kind"));
-	const char *file = arg(a, "file");
-	char *text;
-	size_t len;
-	if (!kind)
-		return err_set(e, -EINVAL, "kind: invalid value '%.60s' (use tgt or scst)",
-			       arg(a, "kind"));
-	int code = file_read(file, &text, &len, e);
-	if (code < 0)
-		return code;
-	*ret = import_text(kind, file, text, len, true, notes, e);
-	free(text);
-	return *ret ? 0 : e->code;
+	if (!strcmp(kind, "tgt") || !strcmp(kind, "scst"))
+		return 0;
+	return err_set(e, -EINVAL, "kind: invalid value '%.60s' (use tgt or scst)", kind);
 }
 
-static int save_as(struct json_object *doc, const char *file, struct reply *r, struct err *e)
+static int read_document(const struct args *a, struct json_object **ret, struct err *e)
 {
-	int code = config_write_document(doc, file, e);
-	if (!code)
-		reply_say(r, "Written to %s; nothing changed (apply it).", file);
-	return code;
+	struct json_object *content = arg_content(a, "file");
+	if (!content)
+		return document_want(a, "file", arg(a, "kind"), e);
+	*ret = json_object_get(json_field(content, "document"));
+	return *ret ? 0 : err_errno(e, -ENOENT, "%s: cannot open", arg(a, "file"));
+}
+
+static void say_notes(const struct args *a, struct reply *r)
+{
+	struct json_object *notes = json_field(arg_content(a, "file"), "notes");
+	size_t n =
+		json_object_is_type(notes, json_type_array) ? json_object_array_length(notes) : 0;
+	for (size_t i = 0; i < n; i++) {
+		const char *text = json_scalar(json_object_array_get_idx(notes, i));
+		if (text)
+			reply_say(r, "%s", text);
+	}
 }
 
 static int take(struct config *c, struct json_object *doc, const struct args *a, struct reply *r,
@@ -96,22 +99,29 @@ static int take(struct config *c, struct json_object *doc, const struct args *a,
 int plan_import(struct config *c, struct node *n, const struct args *a, struct reply *r,
 		struct err *e)
 {
-	struct json_object *doc = NULL, *notes = json_object_new_array(), *shown = NULL;
+	struct json_object *doc = NULL, *shown = NULL;
 	const char *to = arg(a, "savefile");
-	int code = read_document(a, notes, &doc, e);
+	size_t len;
+	int code = check_kind(arg(a, "kind"), e);
+	if (!code)
+		code = read_document(a, &doc, e);
 	if (!code && json_object_deep_copy(doc, &shown, NULL) < 0)
 		code = err_set(e, -ENOMEM, "out of memory");
 	if (!code)
-		code = to ? save_as(doc, to, r, e) : take(c, doc, a, r, e);
-	for (size_t i = 0; code >= 0 && i < json_object_array_length(notes); i++)
-		reply_say(r, "%s", json_object_get_string(json_object_array_get_idx(notes, i)));
+		code = to ? 0 : take(c, doc, a, r, e);
+	if (!code && to)
+		code = reply_file(r, to, json_write(doc, &len), e);
+	if (!code && to)
+		reply_say(r, "Written to %s; nothing changed (apply it).", to);
+	if (code >= 0)
+		say_notes(a, r);
 	mask(shown);
+	r->view = "messages";
 	if (code >= 0)
 		r->data = shown;
 	else
 		json_object_put(shown);
 	json_object_put(doc);
-	json_object_put(notes);
 	if (code >= 0 && (to || arg_bool(a, "plan", false)))
 		return 0;
 	return code < 0 ? code : 0;

@@ -6,11 +6,17 @@
 #include <string.h>
 
 #include "target/config/restore.h"
+#include "target/fabric/fabric.h"
 #include "target/fabric/sessions.h"
+
+static int normal_name(const char *in, bool is_new, char out[224], struct err *e)
+{
+	return fabric_find("iscsi")->name_target(in, is_new, out, e);
+}
 
 static int initiator_name(const char *in, char out[224], struct err *e)
 {
-	return name_iscsi(in, false, out, e);
+	return normal_name(in, false, out, e);
 }
 
 static const struct tpg_kind iscsi_kind = {
@@ -99,7 +105,7 @@ static int create_target(struct config *c, struct node *n, const struct args *a,
 	struct target *t;
 	if (!wwn)
 		name_new_iqn(made_up);
-	int code = name_iscsi(wwn ? wwn : made_up, true, name, e);
+	int code = normal_name(wwn ? wwn : made_up, true, name, e);
 	if (!code)
 		code = target_new(c, &t, name, e);
 	if (!code) {
@@ -113,7 +119,7 @@ static int delete_target(struct config *c, struct node *n, const struct args *a,
 			 struct err *e)
 {
 	char name[224];
-	int code = name_iscsi(arg(a, "wwn"), false, name, e);
+	int code = normal_name(arg(a, "wwn"), false, name, e);
 	if (code < 0)
 		return code;
 	struct node *t = node_child(&c->names, n, name);
@@ -285,7 +291,7 @@ static int make_saved_target(struct restore *r, struct node *n, const char *name
 static int saved_target_name(struct restore *r, struct node *n, struct json_object *o,
 			     char out[SAVED_NAME_SIZE], struct err *e)
 {
-	int code = name_iscsi(json_text(o, "wwn"), false, out, e);
+	int code = normal_name(json_text(o, "wwn"), false, out, e);
 	return code ? code : restore_leaves_target(r, n, out);
 }
 

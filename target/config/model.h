@@ -10,13 +10,14 @@
 #include "backstores/backstore.h"
 #include "core/log.h"
 #include "target/config/config.h"
-#include "target/config/json.h"
+#include "core/json/json.h"
 #include "target/config/txn.h"
 #include "target/fabric/portal.h"
 #include "target/fabric/view.h"
 #include "target/iscsi/settings.h"
 #include "target/scsi/alua/alua.h"
 #include "target/scsi/lu.h"
+#include "transport/srp/name.h"
 
 enum { STORAGE_OPTIONS_MAX = 12, NAME_MAX_LEN = 127, LUN_MAX = 16383 };
 
@@ -254,9 +255,12 @@ int tpg_param_set(struct node *n, const struct attr_row *row, const char *text, 
 size_t tpg_param_get(struct node *n, const struct attr_row *row, char *out, size_t size);
 // ---- auth.c ----
 int auth_check(const struct auth_group *a, struct err *e); // -EINVAL
-// ---- tpg_attr.c ----
-// Parses a list for allowed_addresses: address[/prefix], comma-separated. -EINVAL.
-int addresses_check(const char *list, struct err *e);
+
+// ---- part.c ----
+// Adds to e the value of a failed call that it is about, unless it has a part already or its text
+// refers to none.
+void part_find(const struct command_row *row, struct json_object *positional,
+	       struct json_object *named, struct err *e);
 
 // ---- own_files.c ----
 // -EINVAL with text: dev is, or would become, one of the daemon's own files, under any name.
@@ -277,14 +281,8 @@ void name_new_secret(char out[NAME_SECRET_SIZE]);
 void name_new_uuid(char out[40]);
 void name_new_alias(char out[11]);
 void name_new_iqn(char out[224]);
-// Normalizes in into out; is_target: a strict check for new targets.
-int name_iscsi(const char *in, bool is_target, char out[224], struct err *e);
 
 // ---- srpt.c ----
-// "ib." and 32 hex digits from the spellings in use.
-int name_srpt_target(const char *in, char out[224], struct err *e);
-// The same of an initiator port id; "xxxx:xxxx:xxxx:xxxx" of a port GUID; an IP address.
-int name_srpt_initiator(const char *in, char out[224], struct err *e);
 int srpt_target_new(struct config *c, struct srpt_target **ret, const char *name, struct err *e);
 
 // ---- credentials.c: required credentials of logins, from the tree ----
@@ -514,12 +512,17 @@ int config_publish(struct config *c, struct err *e);
 // ---- save.c, saved_file.c, restore.c ----
 struct json_object *save_document(struct config *c);
 char *save_text(struct config *c, size_t *ret_len); // the same as text, for free(); NULL: no memory
-int config_save(struct config *c, const char *file, bool may_be_empty, struct err *e);
-// Writes one storage object, and the targets that export it, to a file that may contain others.
-int config_save_part(struct config *c, struct storage *s, const char *file, struct err *e);
-// Writes a document, including secrets, to a file of the user's choice (FILE_ELSEWHERE, mode 0600).
-int config_write_document(struct json_object *doc, const char *file, struct err *e);
-// The file of a command: the daemon's own for NULL and for every path to it.
+// Replaces the saved file.
+int config_save(struct config *c, bool may_be_empty, struct err *e);
+// -EPERM: the configuration is empty, the file is not.
+int config_refuse_empty(const char *file, struct err *e);
+bool document_has_objects(struct json_object *doc);
+// The configuration, including secrets, as a file for the client: the parameter savefile.
+int config_copy(struct config *c, const struct args *a, struct reply *r, struct err *e);
+// One storage object, and the targets that export it, put into the content of that file.
+int config_copy_part(struct config *c, struct storage *s, const struct args *a, struct reply *r,
+		     struct err *e);
+// The file of a command: c->file for NULL and for every path to it.
 const char *config_named_file(const struct config *c, const char *path);
 void config_note_file(struct config *c); // accepts the current file as ours
 struct restore_options {

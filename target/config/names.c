@@ -7,9 +7,9 @@
 #include <sys/random.h>
 #include <sys/utsname.h>
 
+#include "core/attr.h"
 #include "core/utf8.h"
 #include "target/config/model.h"
-#include "target/fabric/fabric.h"
 
 int name_check_storage(const char *name, struct err *e)
 {
@@ -53,17 +53,12 @@ int name_check_dev(const char *dev, struct err *e)
 
 int name_check_wwn(const char *uuid, struct err *e)
 {
-	bool is_fine = strlen(uuid) == 36;
-	for (int i = 0; is_fine && i < 36; i++)
-		is_fine = i == 8 || i == 13 || i == 18 || i == 23
-				  ? uuid[i] == '-'
-				  : isxdigit((unsigned char)uuid[i]) != 0;
-	if (!is_fine)
-		return err_set(e, -EINVAL,
-			       "wwn: invalid unit serial '%.60s' (a UUID such as "
-			       "5b0c3f0e-7c21-4f63-9a0d-2d7e41f0a911)",
-			       uuid);
-	return 0;
+	if (is_uuid(uuid))
+		return 0;
+	return err_set(e, -EINVAL,
+		       "wwn: invalid unit serial '%.60s' (a UUID such as "
+		       "5b0c3f0e-7c21-4f63-9a0d-2d7e41f0a911)",
+		       uuid);
 }
 
 // getrandom() of so few bytes neither blocks nor fails once the machine is up; before that it
@@ -134,9 +129,4 @@ void name_new_iqn(char out[224])
 	random_bytes(b, sizeof b);
 	hex(b, sizeof b, serial);
 	snprintf(out, 224, "iqn.2003-01.org.linux-iscsi.%s.%s:sn.%s", host, machine, serial);
-}
-
-int name_iscsi(const char *in, bool is_target, char out[224], struct err *e)
-{
-	return fabric_find("iscsi")->name_target(in, is_target, out, e);
 }

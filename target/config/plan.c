@@ -5,22 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/config/file.h"
 #include "target/config/plan.h"
 #include "target/config/saved.h"
-
-int document_read(const char *file, struct json_object **ret, struct err *e)
-{
-	char *text;
-	size_t len;
-	int code = file_read(file, &text, &len, e);
-	if (code < 0)
-		return code;
-	*ret = json_read(text, len, file, e);
-	explicit_bzero(text, len);
-	free(text);
-	return *ret ? 0 : e->code;
-}
 
 static bool has_entries(struct json_object *doc, const char *key)
 {
@@ -111,7 +97,7 @@ int plan_diff(struct config *c, struct node *n, const struct args *a, struct rep
 {
 	const char *file = arg(a, "savefile") ? arg(a, "savefile") : c->file;
 	struct json_object *from = NULL;
-	int code = document_read(file, &from, e);
+	int code = document_get(c, a, "savefile", &from, e);
 	if (code < 0 && (code != -ENOENT || arg(a, "savefile")))
 		return code;
 	struct json_object *to = save_document(c), *lines = json_object_new_array();
@@ -135,7 +121,7 @@ static int run_file(struct config *c, const struct args *a, bool is_dry, struct 
 		.is_forced = !is_dry && arg_bool(a, "force", false),
 	};
 	struct json_object *doc = NULL;
-	int code = document_read(file, &doc, e);
+	int code = document_get(c, a, "file", &doc, e);
 	if (!code)
 		code = plan_run(c, doc, file, &o, r, e);
 	json_object_put(doc);

@@ -416,20 +416,20 @@ static const struct command_row portals_commands[] = {
 	  "Listen on an address, which may appear later.", false, create },
 	{ "delete", delete_params, "Stop listening; sessions continue.", false, delete },
 	{ "enable_iser", boolean_params, "Set enable_iser of the only portal.",
-	  false, enable_only_iser },
+	  false, enable_only_iser, .is_report = true },
 	{ "transport", transport_params, "Set transport of the only portal.", false,
-	  set_only_transport },
+	  set_only_transport, .is_report = true },
 	{ "enable_offload", boolean_params, "Set enable_offload of the only portal.",
-	  false, enable_only_offload },
+	  false, enable_only_offload, .is_report = true },
 	{ 0 },
 };
 static const struct command_row portal_commands[] = {
 	{ "enable_iser", boolean_params, "Offer iSER beside TCP (the default), or TCP only.", false,
-	  enable_iser },
+	  enable_iser, .is_report = true },
 	{ "transport", transport_params,
-	  "Select the transports of new sessions.", false, set_transport },
+	  "Select the transports of new sessions.", false, set_transport, .is_report = true },
 	{ "enable_offload", boolean_params, "Kept in the saved file; no effect.", false,
-	  enable_offload },
+	  enable_offload, .is_report = true },
 	{ 0 },
 };
 // clang-format on

@@ -21,11 +21,24 @@ static void put_key(struct json_text *t, const char *key, const char *text)
 	json_text_string(t, text);
 }
 
-static void tree(struct config *c, const struct node *n, int depth, bool is_all,
+// The unit serial of the node or of the object it stands for; NULL: none.
+static const char *serial_of(const struct node *n)
+{
+	const struct lun *l = n->class == &lun_class ? NODE_OF(const struct lun, n) : NULL;
+	if (n->class == &mapped_lun_class)
+		l = NODE_OF(const struct mapped_lun, n)->lun;
+	if (n->class == &storage_class)
+		return NODE_OF(const struct storage, n)->wwn;
+	return l && l->storage ? l->storage->wwn : NULL;
+}
+
+// depth: levels below n, negative: all.
+static void tree(struct config *c, const struct node *n, int depth, bool has_serials,
 		 struct json_text *t)
 {
 	struct summary s;
 	tree_summary(c, n, &s);
+	const char *serial = has_serials ? serial_of(n) : NULL;
 	put_key(t, "{\"name\":", n->parent ? n->name : "/");
 	put_key(t, ",\"class\":", n->class->name);
 	put_key(t, ",\"summary\":", s.text);
@@ -33,12 +46,14 @@ static void tree(struct config *c, const struct node *n, int depth, bool is_all,
 		json_text_put(t, s.is_healthy ? ",\"healthy\":true" : ",\"healthy\":false");
 	if (s.warning)
 		put_key(t, ",\"warning\":", s.warning);
-	if (is_all || depth) {
+	if (serial && *serial)
+		put_key(t, ",\"serial\":", serial);
+	if (depth) {
 		json_text_put(t, ",\"children\":[");
 		struct node **list = node_sorted(n);
 		for (unsigned i = 0; list && i < n->child_count; i++) {
 			json_text_put(t, i ? "," : "");
-			tree(c, list[i], depth - 1, is_all, t);
+			tree(c, list[i], depth - 1, has_serials, t);
 		}
 		free(list);
 		json_text_put(t, "]");
@@ -46,10 +61,10 @@ static void tree(struct config *c, const struct node *n, int depth, bool is_all,
 	json_text_put(t, "}");
 }
 
-struct json_object *config_tree(struct config *c, const struct node *n, int depth)
+struct json_object *config_tree(struct config *c, const struct node *n, int depth, bool has_serials)
 {
 	struct json_text t = { 0 };
-	tree(c, n, depth, depth == 0, &t);
+	tree(c, n, depth ? depth : -1, has_serials, &t);
 	return json_of_text(&t);
 }
 
@@ -63,6 +78,8 @@ static struct json_object *params_json(const struct param_row *rows)
 		[PARAM_BOOL] = "bool",
 		[PARAM_SIZE] = "size",
 		[PARAM_FILE] = "file",
+		[PARAM_DOCUMENT] = "file",
+		[PARAM_COPY] = "file",
 		[PARAM_NODE] = "node",
 		[PARAM_CHILD] = "child",
 		[PARAM_STORAGE] = "storage",
@@ -78,6 +95,8 @@ static struct json_object *params_json(const struct param_row *rows)
 		struct json_object *o = json_object_new_object();
 		json_put_text(o, "name", row->name);
 		json_put_text(o, "type", types[row->type]);
+		if (row->type == PARAM_DOCUMENT || row->type == PARAM_COPY)
+			json_put_text(o, "of", "client");
 		put_bool(o, "required", row->is_required);
 		json_put_text(o, "default", row->default_text);
 		json_put_text(o, "choices", row->choices);
@@ -96,6 +115,8 @@ static struct json_object *commands_json(const struct command_row *rows)
 		json_put_text(o, "name", row->name);
 		json_put_text(o, "help", row->help);
 		put_bool(o, "readonly", row->is_readonly);
+		if (row->is_whole)
+			put_bool(o, "whole", true);
 		json_object_object_add(o, "params", params_json(row->params));
 		json_object_array_add(list, o);
 	}
@@ -116,9 +137,11 @@ static struct json_object *class_json(const struct node_class *class)
 struct json_object *config_schema(struct config *c)
 {
 	struct json_object *o = json_object_new_object(), *list = json_object_new_object();
+	struct json_object *groups = json_object_new_object();
 	json_object_object_add(o, "every_node", commands_json(c->every_node));
-	const struct group_row *global = c->root.class->groups;
-	json_object_object_add(o, global->name, group_schema(global));
+	for (const struct group_row *g = c->root.class->groups; g->name; g++)
+		json_object_object_add(groups, g->name, group_schema(g));
+	json_object_object_add(o, "every_node_groups", groups);
 	for (const struct node_class *const *class = c->classes; *class; class ++)
 		json_object_object_add(list, (*class)->name, class_json(*class));
 	for (unsigned i = 0; i < c->type_count; i++)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "target/config/json.h"
+#include "core/json/json.h"
 #include "target/fabric/refusals.h"
 #include "target/fabric/session_ends.h"
 

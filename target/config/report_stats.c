@@ -212,7 +212,7 @@ struct json_object *report_status(struct config *c, bool wants_tree)
 		// With thousands of disks only the upper levels are sent; the shell's ls shows the
 		// rest.
 		int depth = c->names.count > TREE_NODES_MAX ? 3 : 0;
-		json_object_object_add(o, "tree", config_tree(c, &c->root, depth));
+		json_object_object_add(o, "tree", config_tree(c, &c->root, depth, false));
 	}
 	return o;
 }

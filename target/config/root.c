@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/config/file.h"
 #include "target/config/restore.h"
 #include "target/config/plan.h"
 #include "target/config/report.h"
@@ -19,7 +18,8 @@ static int saveconfig(struct config *c, struct node *n, const struct args *a, st
 	int code =
 		c->transaction.is_open
 			? err_set(e, -EBUSY, "saveconfig: a transaction is open (commit saves it)")
-			: config_save(c, file, false, e);
+		: file == c->file ? config_save(c, false, e)
+				  : config_copy(c, a, r, e);
 	if (!code)
 		reply_say(r, "Configuration saved to %s", file);
 	return code;
@@ -137,8 +137,8 @@ static int restoreconfig(struct config *c, struct node *n, const struct args *a,
 		.is_running = true,
 	};
 	struct json_object *doc = NULL, *errors = json_object_new_array();
-	int code = document_read(file, &doc, e);
-	if (code == -ENOENT && !private_tmp_refuse(file, code, e))
+	int code = document_get(c, a, "savefile", &doc, e);
+	if (code == -ENOENT)
 		err_set(e, code, "Restore file %s not found", file);
 	if (!code)
 		code = check_named(doc, &o, file, e);
@@ -195,6 +195,7 @@ static int refusals(struct config *c, struct node *n, const struct args *a, stru
 		    struct err *e)
 {
 	r->data = report_refusals();
+	r->view = "refusals";
 	return 0;
 }
 
@@ -220,9 +221,7 @@ static int ls(struct config *c, struct node *n, const struct args *a, struct rep
 	int depth = number_of(arg(a, "depth"), "", 1000);
 	if (depth < 0)
 		return err_set(e, -EINVAL, "depth: 0..1000");
-	r->data = arg_bool(a, "rows", false)
-			  ? config_rows(c, n, depth, arg_bool(a, "serials", false))
-			  : config_tree(c, n, depth);
+	r->data = config_tree(c, n, depth, arg_bool(a, "serials", false));
 	return r->data ? 0 : err_set(e, -ENOMEM, "the tree: out of memory");
 }
 
@@ -265,8 +264,7 @@ static int refresh(struct config *c, struct node *n, const struct args *a, struc
 // clang-format off
 static const struct param_row ls_params[] = {
 	{ "depth", PARAM_NUMBER, false, "0", "levels to show, 0 all", NULL },
-	{ "rows", PARAM_BOOL, false, "false", "true: text, one line a node", NULL },
-	{ "serials", PARAM_BOOL, false, "false", "true: add serial numbers to rows", NULL },
+	{ "serials", PARAM_BOOL, false, "false", "true: with serial numbers", NULL },
 	{ 0 },
 };
 static const struct param_row get_params[] = {
@@ -286,17 +284,17 @@ const struct command_row every_node_commands[] = {
 	{ "set", set_params, "Change settings atomically.", false, NULL },
 	{ "info", NULL, "Show all properties of this object.", true, info },
 	{ "status", NULL, "Show the summary of this object.", true, status },
-	{ "refresh", NULL, "Retry missing files, devices and addresses now.", false, refresh },
+	{ "refresh", NULL, "Retry missing files, devices and addresses now.", false, refresh, .is_report = true },
 	{ "version", NULL, "Show the version.", true, version },
 	{ 0 },
 };
 
 static const struct param_row save_params[] = {
-	{ "savefile", PARAM_FILE, false, NULL, "file (default: the daemon's own)", NULL },
+	{ "savefile", PARAM_COPY, false, NULL, "file (default: the daemon's own)", NULL },
 	{ 0 },
 };
 static const struct param_row restore_params[] = {
-	{ "savefile", PARAM_FILE, false, NULL, "file (default: the daemon's own)", NULL },
+	{ "savefile", PARAM_DOCUMENT, false, NULL, "file (default: the daemon's own)", NULL },
 	{ "clear_existing", PARAM_BOOL, false, "false", "true: first delete the existing objects, or the named one", NULL },
 	{ "target", PARAM_STRING, false, NULL, "only this target", NULL },
 	{ "storage_object", PARAM_STRING, false, NULL, "only this storage object", NULL },
@@ -312,26 +310,26 @@ static const struct param_row drop_params[] = {
 	{ 0 },
 };
 static const struct param_row document_params[] = {
-	{ "file", PARAM_FILE, true, NULL, "configuration file", NULL },
+	{ "file", PARAM_DOCUMENT, true, NULL, "configuration file", NULL },
 	{ 0 },
 };
 static const struct param_row apply_params[] = {
-	{ "file", PARAM_FILE, true, NULL, "configuration file", NULL },
+	{ "file", PARAM_DOCUMENT, true, NULL, "configuration file", NULL },
 	PARAM_FORCE_LOSS,
 	{ 0 },
 };
 static const struct param_row import_params[] = {
 	{ "kind", PARAM_STRING, true, NULL, "kind of configuration file", NULL, "tgt|scst" },
-	{ "file", PARAM_FILE, true, NULL, "that file, with those that it includes", NULL },
+	{ "file", PARAM_DOCUMENT, true, NULL, "that file, with those that it includes", NULL },
 	{ "plan", PARAM_BOOL, false, "false", "true: only show what would change", NULL },
 	{ "clear_existing", PARAM_BOOL, false, "false",
 	  "true: delete what is not in the file; false: add to the configuration", NULL },
-	{ "savefile", PARAM_FILE, false, NULL, "only write the result to this file, for apply", NULL },
+	{ "savefile", PARAM_COPY, false, NULL, "only write the result to this file, for apply", NULL },
 	PARAM_FORCE_LOSS,
 	{ 0 },
 };
 static const struct param_row diff_params[] = {
-	{ "savefile", PARAM_FILE, false, NULL, "file (default: the daemon's own)", NULL },
+	{ "savefile", PARAM_DOCUMENT, false, NULL, "file (default: the daemon's own)", NULL },
 	{ 0 },
 };
 static const struct param_row undo_params[] = {
@@ -351,22 +349,22 @@ static const struct param_row commit_params[] = {
 static const struct command_row root_commands[] = {
 	{ "saveconfig", save_params, "Save the configuration; every change also does this.",
 	  false, saveconfig },
-	{ "restoreconfig", restore_params, "Restore a saved configuration.", false, restoreconfig },
+	{ "restoreconfig", restore_params, "Restore a saved configuration.", false, restoreconfig, .is_report = true },
 	{ "clearconfig", clear_params, "Delete the whole configuration.", false, clearconfig },
 	{ "begin", begin_params, "Begin a transaction.", false,
-	  plan_begin, true },
+	  plan_begin, .is_whole = true, .is_report = true, .is_unrecorded = true },
 	{ "commit", commit_params, "Save a transaction and put it into effect.", false,
-	  plan_commit, true },
-	{ "abort", NULL, "Undo a transaction.", false, plan_abort, true },
-	{ "diff", diff_params, "Show differences from the saved configuration.", true, plan_diff },
-	{ "plan", document_params, "Show what apply would change.", false, plan_plan },
+	  plan_commit, .is_whole = true, .is_report = true, .is_unrecorded = true },
+	{ "abort", NULL, "Undo a transaction.", false, plan_abort, .is_whole = true, .is_report = true, .is_unrecorded = true },
+	{ "diff", diff_params, "Show differences from the saved configuration.", true, plan_diff, .is_whole = true },
+	{ "plan", document_params, "Show what apply would change.", false, plan_plan, .is_whole = true, .is_report = true },
 	{ "apply", apply_params,
-	  "Make the configuration equal to a file, changing only what differs.", false, plan_apply },
-	{ "import", import_params, "Import the configuration of tgt or SCST.", false, plan_import },
+	  "Make the configuration equal to a file, changing only what differs.", false, plan_apply, .is_whole = true, .is_report = true },
+	{ "import", import_params, "Import the configuration of tgt or SCST.", false, plan_import, .is_whole = true, .is_report = true },
 	{ "undo", undo_params, "Return to an older generation of the saved file.", false,
-	  plan_undo },
-	{ "generations", NULL, "List the generations of the saved file, with the change that replaced each.", true, plan_generations },
-	{ "drop", drop_params, "End a session.", false, drop },
+	  plan_undo, .is_whole = true, .is_report = true },
+	{ "generations", NULL, "List the generations of the saved file, with the change that replaced each.", true, plan_generations, .is_whole = true },
+	{ "drop", drop_params, "End a session.", false, drop, .is_report = true },
 	{ "refusals", NULL, "Show refused logins and their causes.", true, refusals },
 	{ "stats", NULL, "Show counters of storage objects, sessions, portals and workers.", true, stats },
 	{ 0 },

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Saves one storage object, with the targets that export it, into a file without changing its other
-// content. Control thread; blocks.
+// Copies of the configuration for files of the client: all of it, or one storage object with the
+// targets that export it, put into the file's content without changing the rest. Control thread.
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "target/config/file.h"
-#include "target/config/model.h"
+#include "target/config/plan.h"
 #include "target/config/saved.h"
 
 static bool is_same(struct json_object *a, struct json_object *b, const char *key)
@@ -91,50 +89,39 @@ static void put_targets(struct json_object *doc, struct json_object *now, const 
 	}
 }
 
-// The file's document, or an empty one if the file does not exist.
-static int read_document(const char *file, struct json_object **ret, struct err *e)
+// The document of the file that the client will replace; an empty one if there is no such file.
+static int present(const struct args *a, struct json_object **ret, struct err *e)
 {
-	char *text;
-	size_t len;
-	int r = file_read(file, &text, &len, e);
-	if (r == -ENOENT) {
-		*ret = json_object_new_object();
-		return 0;
-	}
-	if (r < 0)
-		return r;
-	*ret = json_read(text, len, file, e);
-	explicit_bzero(text, len);
-	free(text);
-	if (*ret && !json_object_is_type(*ret, json_type_object)) {
-		json_object_put(*ret);
+	struct json_object *content = arg_content(a, "savefile");
+	if (!content)
+		return document_want(a, "savefile", "json", e);
+	struct json_object *doc = json_field(content, "document");
+	if (doc && !json_object_is_type(doc, json_type_object))
 		return err_set(e, -EINVAL, "%s: not an object with storage_objects and targets",
-			       file);
-	}
-	return *ret ? 0 : -EINVAL;
+			       arg(a, "savefile"));
+	*ret = doc ? json_object_get(doc) : json_object_new_object();
+	return 0;
 }
 
-int config_write_document(struct json_object *doc, const char *file, struct err *e)
+int config_copy(struct config *c, const struct args *a, struct reply *r, struct err *e)
 {
+	struct json_object *there = NULL;
+	int code = model_is_empty(c) ? present(a, &there, e) : 0;
+	if (!code && document_has_objects(there))
+		code = config_refuse_empty(arg(a, "savefile"), e);
+	json_object_put(there);
 	size_t len;
-	char *text = json_write(doc, &len);
-	if (!text)
-		return err_set(e, -ENOMEM, "%s: out of memory", file);
-	int r = file_write(file, text, len, FILE_ELSEWHERE, e);
-	explicit_bzero(text, len);
-	free(text);
-	return r;
+	return code ? code : reply_file(r, arg(a, "savefile"), save_text(c, &len), e);
 }
 
-int config_save_part(struct config *c, struct storage *s, const char *file, struct err *e)
+int config_copy_part(struct config *c, struct storage *s, const struct args *a, struct reply *r,
+		     struct err *e)
 {
 	char path[NAME_MAX_LEN + 80];
 	struct json_object *doc;
-	if (!strcmp(file, c->file)) // which always contains everything
-		return config_save(c, file, false, e);
-	int r = read_document(file, &doc, e);
-	if (r < 0)
-		return r;
+	int code = present(a, &doc, e);
+	if (code < 0)
+		return code;
 	struct json_object *now = save_document(c), *all = json_field(now, "storage_objects");
 	for (size_t i = 0; i < json_object_array_length(all); i++) {
 		struct json_object *o = json_object_array_get_idx(all, i);
@@ -145,8 +132,9 @@ int config_save_part(struct config *c, struct storage *s, const char *file, stru
 	node_path(&s->node, path, sizeof path);
 	put_own(doc, now, path);
 	put_targets(doc, now, path);
-	r = config_write_document(doc, file, e);
 	json_object_put(now);
+	size_t len;
+	code = reply_file(r, arg(a, "savefile"), json_write(doc, &len), e);
 	json_object_put(doc);
-	return r;
+	return code;
 }

@@ -7,7 +7,7 @@
 
 #include "target/config/change.h"
 #include "target/config/file.h"
-#include "target/config/model.h"
+#include "target/config/plan.h"
 
 bool model_is_empty(const struct config *c)
 {
@@ -49,31 +49,38 @@ const char *config_named_file(const struct config *c, const char *path)
 	return is_own ? c->file : path;
 }
 
-// Whether the file contains objects, or something that we cannot read and must not replace.
+bool document_has_objects(struct json_object *doc)
+{
+	struct json_object *a = json_field(doc, "storage_objects"), *b = json_field(doc, "targets");
+	return (json_object_is_type(a, json_type_array) && json_object_array_length(a)) ||
+	       (json_object_is_type(b, json_type_array) && json_object_array_length(b));
+}
+
+// Whether the saved file contains objects, or something that we cannot read and must not replace.
 static bool has_objects(const char *file)
 {
-	char *text;
-	size_t len;
-	int r = file_read(file, &text, &len, NULL);
-	if (r < 0)
-		return r != -ENOENT;
-	struct json_object *doc = json_read(text, len, file, NULL);
-	struct json_object *a = json_field(doc, "storage_objects"), *b = json_field(doc, "targets");
-	bool has = !doc ||
-		   (json_object_is_type(a, json_type_array) && json_object_array_length(a)) ||
-		   (json_object_is_type(b, json_type_array) && json_object_array_length(b));
+	struct json_object *doc = NULL;
+	int r = document_read(file, &doc, &(struct err){ 0 });
+	bool has = r < 0 ? r != -ENOENT : document_has_objects(doc);
 	json_object_put(doc);
-	free(text);
 	return has;
 }
 
-static int write_tree(struct config *c, const char *file, int backups, struct err *e)
+int config_refuse_empty(const char *file, struct err *e)
+{
+	return err_set(e, -EPERM,
+		       "%s: not empty, and the running configuration is empty (restoreconfig to "
+		       "read it, clearconfig confirm=true to drop it)",
+		       file);
+}
+
+static int write_tree(struct config *c, int backups, struct err *e)
 {
 	size_t len;
 	char *text = save_text(c, &len);
 	if (!text)
-		return err_set(e, -ENOMEM, "%s: out of memory", file);
-	int r = file_write(file, text, len, backups, e);
+		return err_set(e, -ENOMEM, "%s: out of memory", c->file);
+	int r = file_write(c->file, text, len, backups, e);
 	explicit_bzero(text, len);
 	free(text);
 	return r;
@@ -85,19 +92,14 @@ static void note_change(struct config *c, struct json_object *change)
 	c->change.saved = change;
 }
 
-int config_save(struct config *c, const char *file, bool may_be_empty, struct err *e)
+int config_save(struct config *c, bool may_be_empty, struct err *e)
 {
-	bool is_ours = !strcmp(file, c->file), is_kept = is_ours && !c->skips_backup;
-	bool is_edited = false;
-	if (model_is_empty(c) && !may_be_empty && has_objects(file))
-		return err_set(
-			e, -EPERM,
-			"%s: not empty, and the running configuration is empty (restoreconfig to "
-			"read it, clearconfig confirm=true to drop it)",
-			file);
-	if (is_ours && !is_same_file(c, file)) {
-		is_edited = true;
-		log_warn("%s: changed by another program; that version is kept in backup/", file);
+	bool is_kept = !c->skips_backup, is_edited = !is_same_file(c, c->file);
+	if (model_is_empty(c) && !may_be_empty && has_objects(c->file))
+		return config_refuse_empty(c->file, e);
+	if (is_edited) {
+		log_warn("%s: changed by another program; that version is kept in backup/",
+			 c->file);
 		is_kept = true;
 	}
 	struct json_object *before = json_object_get(c->change.saved);
@@ -105,20 +107,15 @@ int config_save(struct config *c, const char *file, bool may_be_empty, struct er
 		note_change(c, change_json(c));
 	if (is_edited)
 		change_mark_edit(c->change.saved);
-	c->generation += is_ours;
-	int r = write_tree(c, file,
-			   is_kept   ? (int)c->prefs.max_backup_files
-			   : is_ours ? FILE_NO_BACKUP
-				     : FILE_ELSEWHERE,
-			   e);
+	c->generation++;
+	int r = write_tree(c, is_kept ? (int)c->prefs.max_backup_files : FILE_NO_BACKUP, e);
 	if (r < 0) {
-		c->generation -= is_ours;
+		c->generation--;
 		note_change(c, before);
 		return r;
 	}
 	json_object_put(before);
 	c->has_replaced_edit |= is_edited;
-	if (is_ours)
-		config_note_file(c);
+	config_note_file(c);
 	return 0;
 }

@@ -2,8 +2,6 @@
 // /srpt: SRP targets. A target is a port of an adapter and has one portal group, so both are one
 // node; initiators need an ACL. The names are those of T10 SRP annex B as the kernel's target and
 // rtslib write them. Control thread.
-#include <arpa/inet.h>
-#include <ctype.h>
 #include <errno.h>
 #include <glob.h>
 #include <stdio.h>
@@ -13,62 +11,6 @@
 #include "target/config/restore.h"
 
 #define WAITS "SRP is not supported yet"
-
-// ---- names ----
-
-// The hex digits of text without "ib.", "0x", "-" and ":"; returns their number, or -1.
-static int hex_digits(const char *text, char out[33])
-{
-	int n = 0;
-	if (!strncasecmp(text, "ib.", 3))
-		text += 3;
-	else if (!strncasecmp(text, "0x", 2))
-		text += 2;
-	for (; *text; text++) {
-		if (*text == ':' || *text == '-')
-			continue;
-		if (!isxdigit((unsigned char)*text) || n == 32)
-			return -1;
-		out[n++] = (char)tolower((unsigned char)*text);
-	}
-	out[n] = 0;
-	return n;
-}
-
-int name_srpt_target(const char *in, char out[224], struct err *e)
-{
-	char hex[33];
-	int n = hex_digits(in, hex);
-	if (n != 32 && n != 16)
-		return err_set(e, -EINVAL,
-			       "WWN not valid as: ib: '%.100s' (ib. and the 32 hex digits of a "
-			       "port's GID, or the 16 of its GUID)",
-			       in);
-	// A port's first GID is the link-local prefix and its GUID [IBA 4.1.1].
-	snprintf(out, 224, "ib.%s%s", n == 16 ? "fe80000000000000" : "", hex);
-	return 0;
-}
-
-int name_srpt_initiator(const char *in, char out[224], struct err *e)
-{
-	char hex[33];
-	struct in6_addr ip6;
-	struct in_addr ip4;
-	int n = hex_digits(in, hex);
-	if (n == 32)
-		return snprintf(out, 224, "ib.%s", hex), 0;
-	if (n == 16) // matches every initiator port of that GUID
-		return snprintf(out, 224, "%.4s:%.4s:%.4s:%.4s", hex, hex + 4, hex + 8, hex + 12),
-		       0;
-	if (inet_pton(AF_INET, in, &ip4) == 1)
-		return inet_ntop(AF_INET, &ip4, out, 224), 0;
-	if (inet_pton(AF_INET6, in, &ip6) == 1)
-		return inet_ntop(AF_INET6, &ip6, out, 224), 0;
-	return err_set(e, -EINVAL,
-		       "WWN not valid as: ib: '%.100s' (ib. and the 32 hex digits of an initiator "
-		       "port id, the 16 of a port GUID, or an IP address)",
-		       in);
-}
 
 // ---- /srpt ----
 
@@ -100,11 +42,11 @@ static bool has_port(const char *name)
 	if (glob("/sys/class/infiniband/*/ports/*/gids/*", 0, NULL, &g))
 		return false;
 	for (size_t i = 0; !has && i < g.gl_pathc; i++) {
-		char line[64] = "", hex[33];
+		char line[64] = "", full[224];
 		FILE *f = fopen(g.gl_pathv[i], "re");
 		if (f && fgets(line, sizeof line, f)) {
 			line[strcspn(line, "\n")] = 0;
-			has = hex_digits(line, hex) == 32 && !strcmp(hex, name + 3);
+			has = !name_srpt_target(line, full, NULL) && !strcmp(full, name);
 		}
 		if (f)
 			fclose(f);

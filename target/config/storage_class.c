@@ -164,7 +164,8 @@ static int saveconfig(struct config *c, struct node *n, const struct args *a, st
 		      struct err *e)
 {
 	const char *file = config_named_file(c, arg(a, "savefile"));
-	int code = config_save_part(c, NODE_OF(struct storage, n), file, e);
+	int code = file == c->file ? config_save(c, false, e) // which always contains everything
+				   : config_copy_part(c, NODE_OF(struct storage, n), a, r, e);
 	if (!code)
 		reply_say(r, "Storage Object '%s:%s' saved to %s.", n->parent->name, n->name, file);
 	return code;
@@ -172,7 +173,7 @@ static int saveconfig(struct config *c, struct node *n, const struct args *a, st
 
 // clang-format off
 static const struct param_row save_params[] = {
-	{ "savefile", PARAM_FILE, false, NULL, "file (default: the daemon's own)", NULL },
+	{ "savefile", PARAM_COPY, false, NULL, "file (default: the daemon's own)", NULL },
 	{ 0 },
 };
 static const struct param_row resize_params[] = {
@@ -183,7 +184,7 @@ static const struct param_row resize_params[] = {
 
 static const struct command_row object_commands[] = {
 	{ "resize", resize_params, "Grow the storage, or detect its new size.",
-	  false, resize },
+	  false, resize, .is_report = true },
 	{ "saveconfig", save_params,
 	  "Save this storage object and its targets only.", false,
 	  saveconfig },

@@ -6,31 +6,11 @@
 
 #include "target/config/model.h"
 
-// "10.0.0.0/8,fd00::/16": checked now, since logins rely on it.
-int addresses_check(const char *list, struct err *e)
+// Checked now, since logins rely on it.
+static int addresses_check(const char *list, struct err *e)
 {
-	char text[sizeof(((struct tpg_attr *)0)->allowed_addresses)], *rest = text, *item;
-	snprintf(text, sizeof text, "%s", list);
-	while ((item = strsep(&rest, ","))) {
-		struct tcp_addr addr;
-		char *slash = strchr(item, '/');
-		if (slash)
-			*slash++ = 0;
-		item += strspn(item, " ");
-		if (!*item && !slash && !*list)
-			continue;
-		int r = tcp_addr_parse(&addr, item, 0, NULL);
-		int max = !r && addr.sa.sa_family == AF_INET ? 32 : 128;
-		if (r < 0)
-			err_set(e, r,
-				"'%.60s' is not an address (such as 192.0.2.0/24 or fd00::/8)",
-				item);
-		else if (slash && number_of(slash, "", max) < 0)
-			r = err_set(e, -EINVAL, "'%s' is not a prefix length (0..%d)", slash, max);
-		if (r < 0)
-			return err_prefix(e, "allowed_addresses"), -EINVAL;
-	}
-	return 0;
+	int r = tcp_addr_list_check(list, e);
+	return r < 0 ? err_prefix(e, "allowed_addresses"), r : 0;
 }
 
 // "name:port", where the port may be absent: a name has a letter, or it is a mistyped address.

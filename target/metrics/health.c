@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "target/config/config.h"
-#include "target/config/json.h"
+#include "core/json/json.h"
 
 enum { PATH_SIZE = 700 };
 

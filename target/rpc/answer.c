@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/config/json.h"
+#include "core/json/json.h"
 #include "target/rpc/method.h"
 
 enum {
@@ -21,18 +21,6 @@ static struct json_object *new_answer(struct json_object *id)
 	json_put_text(o, "jsonrpc", "2.0");
 	json_object_object_add(o, "id", json_object_get(id));
 	return o;
-}
-
-void rpc_put_error(struct json_object *o, int code, const struct err *e)
-{
-	json_object_object_add(o, "code", json_object_new_int(code));
-	json_put_text(o, "message", e->text);
-	const char *name = e->code ? strerrorname_np(-e->code) : NULL;
-	if (name) {
-		struct json_object *data = json_object_new_object();
-		json_put_text(data, "errno", name);
-		json_object_object_add(o, "data", data);
-	}
 }
 
 static struct json_object *new_error(struct json_object *id, int code, const struct err *e)
@@ -200,7 +188,7 @@ char *rpc_answer(struct rpc_context *x, const char *text, size_t len, bool is_ad
 		 size_t *ret_len)
 {
 	struct err e = { 0 };
-	struct json_object *request = json_read(text, len, "request", &e), *answer;
+	struct json_object *request = json_read_request(text, len, &e), *answer;
 	char *out = NULL;
 	if (!request)
 		answer = new_error(NULL, PARSE_ERROR, &e);

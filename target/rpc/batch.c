@@ -2,7 +2,7 @@
 // tree.batch: many commands in one request, saved together. Control thread.
 #include <errno.h>
 
-#include "target/config/json.h"
+#include "core/json/json.h"
 #include "target/rpc/method.h"
 
 // Fills calls with pointers into commands. -EBADRQC.

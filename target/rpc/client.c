@@ -90,8 +90,8 @@ static bool fill(struct client *c)
 		size_t room;
 		int r = frame_room(&c->in, &at, &room);
 		if (r < 0) {
-			log_warn("control socket: client dropped: request longer than %d bytes",
-				 RPC_REQUEST_MAX);
+			log_warn("control socket: client dropped: request longer than %zu bytes",
+				 c->in.max);
 			return false;
 		}
 		ssize_t n = recv(c->watch.fd, at, room, MSG_DONTWAIT);
@@ -168,6 +168,7 @@ int client_new(struct rpc_server *s, int fd, const struct ucred *cred)
 	c->since_ns = clock_ns();
 	c->who = (struct config_client){ ++s->last_id, cred->pid, cred->uid };
 	c->is_admin = client_is_admin(cred->uid);
+	c->in.max = c->is_admin ? RPC_DOCUMENT_MAX : RPC_REQUEST_MAX;
 	c->watch = (struct watch){ .fn = client_event, .fd = -1 };
 	timer_init(&c->timer, client_timeout);
 	timer_init(&c->turn, client_turn);

@@ -16,7 +16,9 @@ int frame_room(struct frame *f, char **ret, size_t *ret_room)
 		f->seen -= f->start;
 		f->start = 0;
 	}
-	if (f->len > RPC_REQUEST_MAX)
+	if (!f->len && f->size > RPC_REQUEST_MAX) // of a document
+		frame_done(f);
+	if (f->len > f->max)
 		return -EMSGSIZE;
 	if (f->size - f->len < STEP + 1) {
 		size_t size = (f->len + STEP + 1) * 2;
@@ -62,5 +64,5 @@ void frame_done(struct frame *f)
 	if (f->data)
 		explicit_bzero(f->data, f->size);
 	free(f->data);
-	*f = (struct frame){ 0 };
+	*f = (struct frame){ .max = f->max };
 }

@@ -6,17 +6,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { RPC_REQUEST_MAX = 4 << 20 }; // bytes of one request
+// Bytes of one request; with a document, which only clients with full access may send.
+enum { RPC_REQUEST_MAX = 4 << 20, RPC_DOCUMENT_MAX = 128 << 20 };
 
 // Received bytes that are not consumed yet.
 struct frame {
 	char *data;
 	size_t len, size, start; // start of the first unconsumed line
 	size_t seen;		 // no newline up to here
+	size_t max;		 // bytes of a line
 };
 
 // Makes room for at least 4 KiB more at data + len; -EMSGSIZE: the first line is longer than
-// RPC_REQUEST_MAX; -ENOMEM.
+// f->max; -ENOMEM.
 int frame_room(struct frame *f, char **ret, size_t *ret_room);
 void frame_filled(struct frame *f, size_t n);
 

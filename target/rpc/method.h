@@ -38,10 +38,11 @@ extern const struct rpc_method rpc_methods[];
 
 enum { RPC_BATCH_MAX = 256 }; // requests of a batch, commands of tree.batch
 
+// ---- result.c ----
 enum { RPC_FAILED = -32000 }; // code of a failure; its data.errno has the cause
 // Fills an error object.
 void rpc_put_error(struct json_object *o, int code, const struct err *e);
-// The reply of a command, {messages, data, created}; takes ownership of it.
+// The reply of a command, {messages, data, created, file}; takes ownership of it.
 struct json_object *rpc_reply_json(struct reply *reply);
 // The number of the last saved change, and whether the client has an open transaction; x->config
 // must exist.

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "target/config/json.h"
+#include "core/json/json.h"
 #include "target/config/report.h"
 #include "target/fabric/sessions.h"
 #include "target/rpc/method.h"
@@ -13,30 +13,6 @@
 static int need_config(const struct rpc_context *x, struct err *e)
 {
 	return x->config ? 0 : err_set(e, -EAGAIN, "farblockd is shutting down");
-}
-
-struct json_object *rpc_reply_json(struct reply *reply)
-{
-	struct json_object *o = json_object_new_object();
-	json_object_object_add(o, "messages",
-			       reply->messages ? json_object_get(reply->messages)
-					       : json_object_new_array());
-	if (reply->data)
-		json_object_object_add(o, "data", json_object_get(reply->data));
-	if (reply->created)
-		json_object_object_add(o, "created", json_object_get(reply->created));
-	if (reply->recoverable)
-		json_object_object_add(o, "recoverable_errors",
-				       json_object_new_int64(reply->recoverable));
-	reply_done(reply);
-	return o;
-}
-
-void rpc_put_state(const struct rpc_context *x, struct json_object *to)
-{
-	json_object_object_add(to, "revision", json_object_new_uint64(config_revision(x->config)));
-	if (config_has_transaction(x->config))
-		json_object_object_add(to, "transaction", json_object_new_boolean(true));
 }
 
 // Runs a command of the tree; the result is {messages, data}.
@@ -125,49 +101,6 @@ static int tree_complete(struct rpc_context *x, struct json_object *p, bool is_a
 	*ret = config_complete(x->config, json_text(p, "path"), json_text(p, "command"),
 			       json_text(p, "parameter"), prefix ? prefix : "", e);
 	return *ret ? 0 : e->code;
-}
-
-static int tree_create(struct rpc_context *x, struct json_object *p, bool is_admin,
-		       struct json_object **ret, struct err *e)
-{
-	return run(x, json_text(p, "path"), "create", NULL, json_field(p, "params"), is_admin, ret,
-		   e);
-}
-
-static int tree_delete(struct rpc_context *x, struct json_object *p, bool is_admin,
-		       struct json_object **ret, struct err *e)
-{
-	return run(x, json_text(p, "path"), "delete", NULL, json_field(p, "params"), is_admin, ret,
-		   e);
-}
-
-static int tree_set(struct rpc_context *x, struct json_object *p, bool is_admin,
-		    struct json_object **ret, struct err *e)
-{
-	struct json_object *positional = json_object_new_array();
-	json_object_array_add(positional, json_object_get(json_field(p, "group")));
-	int r = run(x, json_text(p, "path"), "set", positional, json_field(p, "values"), is_admin,
-		    ret, e);
-	json_object_put(positional);
-	return r;
-}
-
-static int config_save_method(struct rpc_context *x, struct json_object *p, bool is_admin,
-			      struct json_object **ret, struct err *e)
-{
-	return run(x, "/", "saveconfig", NULL, p, is_admin, ret, e);
-}
-
-static int config_restore_method(struct rpc_context *x, struct json_object *p, bool is_admin,
-				 struct json_object **ret, struct err *e)
-{
-	return run(x, "/", "restoreconfig", NULL, p, is_admin, ret, e);
-}
-
-static int config_clear_method(struct rpc_context *x, struct json_object *p, bool is_admin,
-			       struct json_object **ret, struct err *e)
-{
-	return run(x, "/", "clearconfig", NULL, p, is_admin, ret, e);
 }
 
 static int session_list(struct rpc_context *x, struct json_object *p, bool is_admin,
@@ -297,8 +230,7 @@ static int daemon_stop(struct rpc_context *x, struct json_object *p, bool is_adm
 static const struct rpc_param ls_params[] = {
 	{ "path", "string", false, "absolute path (default /)" },
 	{ "depth", "number", false, "levels, 0 all" },
-	{ "rows", "boolean", false, "as text, one line per node (target/config/config.h)" },
-	{ "serials", "boolean", false, "include serial numbers in rows" },
+	{ "serials", "boolean", false, "with serial numbers" },
 	{ 0 },
 };
 static const struct rpc_param path_params[] = {
@@ -313,19 +245,6 @@ static const struct rpc_param get_params[] = {
 };
 #define REVISION \
 	{ "revision", "number", false, "revision the client has seen; fails if it is not the current one" }
-static const struct rpc_param set_params[] = {
-	PATH,
-	REVISION,
-	{ "group", "string", true, "group of settings" },
-	{ "values", "object", true, "name: value pairs; all or none are set" },
-	{ 0 },
-};
-static const struct rpc_param verb_params[] = {
-	PATH,
-	REVISION,
-	{ "params", "object", false, "the command's parameters by name" },
-	{ 0 },
-};
 static const struct rpc_param run_params[] = {
 	PATH,
 	REVISION,
@@ -345,21 +264,6 @@ static const struct rpc_param batch_params[] = {
 	REVISION,
 	{ "commands", "array", true,
 	  "1 to 256 objects with the parameters of tree.run, in order" },
-	{ 0 },
-};
-static const struct rpc_param save_params[] = {
-	{ "savefile", "string", false, "file; default: the saved configuration" },
-	{ 0 },
-};
-static const struct rpc_param restore_params[] = {
-	{ "savefile", "string", false, "file; default: the saved configuration" },
-	{ "clear_existing", "boolean", false, "remove the existing configuration first" },
-	{ "target", "string", false, "only this target" },
-	{ "storage_object", "string", false, "only this storage object" },
-	{ 0 },
-};
-static const struct rpc_param clear_params[] = {
-	{ "confirm", "boolean", true, "must be true" },
 	{ 0 },
 };
 static const struct rpc_param sid_params[] = {
@@ -382,19 +286,12 @@ const struct rpc_method rpc_methods[] = {
 	{ "tree.ls", ls_params, true, "Lists the tree with summaries.", tree_ls },
 	{ "tree.info", path_params, true, "Shows details of a node.", tree_info },
 	{ "tree.get", get_params, true, "Shows settings.", tree_get },
-	{ "tree.set", set_params, false, "Changes settings.", tree_set },
-	{ "tree.create", verb_params, false, "Runs the create command of a node.", tree_create },
-	{ "tree.delete", verb_params, false, "Runs the delete command of a node.", tree_delete },
 	// Each command's row defines whether it only reads; config_run() checks that.
 	{ "tree.run", run_params, true, "Runs any command of a node.", tree_run },
 	// results: replies of the commands that were run and saved; error: why the next one failed.
 	// Without an error and with fewer results, the client sends the rest again.
 	{ "tree.batch", batch_params, true, "Runs commands until one fails; saves once.",
 	  rpc_tree_batch },
-	{ "config.save", save_params, false, "Saves the configuration.", config_save_method },
-	{ "config.restore", restore_params, false, "Restores a saved configuration.",
-	  config_restore_method },
-	{ "config.clear", clear_params, false, "Removes the whole configuration.", config_clear_method },
 	{ "tree.complete", complete_params, true, "Lists possible values of a parameter.",
 	  tree_complete },
 	{ "session.list", sid_params, true, "Lists sessions.", session_list },

@@ -111,7 +111,8 @@ def round_of(scratch, count, plugin):
         out = {f"start, {plugin}": time.monotonic() - before}
         out.update(steps(daemon, target, count))
         with Cpu(daemon) as cost:
-            daemon.rpc("config.restore", clear_existing=True)
+            daemon.rpc("tree.run", path="/", command="restoreconfig",
+                       named={"clear_existing": True})
         out[f"restoreconfig, {plugin}"] = cost.s
         luns = daemon.rpc("tree.ls", path=f"/iscsi/{target.iqn}/tpg1/luns", depth=1)
         if len(luns["children"]) != count:

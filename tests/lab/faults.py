@@ -76,12 +76,12 @@ def aborts(lab):
         "node.conn[0].timeo.noop_out_interval": "0", "node.conn[0].timeo.noop_out_timeout": "0"})
     disk = initiator.disk()
     lab.guest.run(f"echo 2 >/sys/block/{disk[5:]}/device/timeout")
-    daemon.rpc("tree.set", path="/backstores/ramdisk/rd0", group="attribute",
-               values={"delay_write_us": 20000000})
+    daemon.rpc("tree.run", command="set", path="/backstores/ramdisk/rd0", positional=["attribute"],
+               named={"delay_write_us": 20000000})
     initiator.in_background("write", f"dd if=/dev/zero of={disk} bs=64k count=4 oflag=direct")
     wait_until(lambda: functions(lab), "the kernel sends a task management function")
-    daemon.rpc("tree.set", path="/backstores/ramdisk/rd0", group="attribute",
-               values={"delay_write_us": 0})
+    daemon.rpc("tree.run", command="set", path="/backstores/ramdisk/rd0", positional=["attribute"],
+               named={"delay_write_us": 0})
     initiator.finished("write")
     lab.guest.run(f"echo 30 >/sys/block/{disk[5:]}/device/timeout")
     round_trip(lab, disk, ("64k",))
@@ -182,13 +182,14 @@ def two_paths(lab):
     for portal in (0, 1):
         path = f"/iscsi/{target.iqn}/tpg1/portals"
         host = lab.place.hosts[portal]
-        daemon.rpc("tree.delete", path=path,
-                   params={"ip_address": host, "ip_port": net.PORT, "force": True})
+        daemon.rpc("tree.run", command="delete", path=path,
+                   named={"ip_address": host, "ip_port": net.PORT, "force": True})
         for found in sessions(daemon):
             if host in str(found):
                 daemon.rpc("session.drop", sid=found["sid"])
         wait_until(lambda: failed_paths(lab), "multipath has given up the path")
-        daemon.rpc("tree.create", path=path, params={"ip_address": host, "ip_port": net.PORT})
+        daemon.rpc("tree.run", command="create", path=path,
+                   named={"ip_address": host, "ip_port": net.PORT})
         wait_until(lambda: len(sessions(daemon)) == 2, "both paths are logged in")
         wait_until(lambda: not reinstated(lab, numbers), "multipath uses both paths")
     end_of_load(initiator)  # its paths do fail I/O, which multipath tries again

@@ -27,16 +27,16 @@ def resize(lab):
 
 
 def create_lun(daemon, target, number):
-    daemon.rpc("tree.create", path="/backstores/ramdisk",
-               params={"name": f"live{number}", "size": str(16 * MIB)})
-    daemon.rpc("tree.create", path=f"/iscsi/{target.iqn}/tpg1/luns",
-               params={"storage_object": f"/backstores/ramdisk/live{number}",
+    daemon.rpc("tree.run", command="create", path="/backstores/ramdisk",
+               named={"name": f"live{number}", "size": str(16 * MIB)})
+    daemon.rpc("tree.run", command="create", path=f"/iscsi/{target.iqn}/tpg1/luns",
+               named={"storage_object": f"/backstores/ramdisk/live{number}",
                        "lun": str(number)})
 
 
 def delete_lun(daemon, target, number):
-    daemon.rpc("tree.delete", path=f"/iscsi/{target.iqn}/tpg1/luns",
-               params={"lun": str(number), "force": True})
+    daemon.rpc("tree.run", command="delete", path=f"/iscsi/{target.iqn}/tpg1/luns",
+               named={"lun": str(number), "force": True})
 
 
 def luns_live(lab):
@@ -66,8 +66,8 @@ def luns_live(lab):
 
 
 def create_lun_again(daemon, target):
-    daemon.rpc("tree.create", path=f"/iscsi/{target.iqn}/tpg1/luns",
-               params={"storage_object": "/backstores/ramdisk/live1", "lun": "1"})
+    daemon.rpc("tree.run", command="create", path=f"/iscsi/{target.iqn}/tpg1/luns",
+               named={"storage_object": "/backstores/ramdisk/live1", "lun": "1"})
 
 
 def usable(lab, initiator):

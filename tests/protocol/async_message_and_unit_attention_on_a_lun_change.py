@@ -11,10 +11,10 @@ def test(daemon):
     quiet = daemon.session(isid=bytes.fromhex("80aabb000002"), kind=Ipxe)
     pdu = peer.send(peer.request(NOP_OUT, immediate=True, ttt=NONE))
     peer.expect(NOP_IN, itt=pdu.itt)
-    daemon.rpc("tree.create", path="/backstores/ramdisk", params={"name": "more",
+    daemon.rpc("tree.run", command="create", path="/backstores/ramdisk", named={"name": "more",
                                                                    "size": "1M"})
-    daemon.rpc("tree.create", path=daemon.tpg_path() + "/luns",
-               params={"storage_object": "/backstores/ramdisk/more"})
+    daemon.rpc("tree.run", command="create", path=daemon.tpg_path() + "/luns",
+               named={"storage_object": "/backstores/ramdisk/more"})
     told = peer.expect(ASYNC, itt=NONE, event=0)
     length = int.from_bytes(told.data[:2], "big")
     check(told.data[4] & 0xf == 6 and told.data[14:16] == b"\x3f\x0e", told.data[:length].hex())

@@ -12,10 +12,10 @@ def ping(peer):
 
 def test(daemon):
     peer = daemon.session()
-    daemon.rpc("tree.create", path="/backstores/ramdisk", params={"name": "more",
+    daemon.rpc("tree.run", command="create", path="/backstores/ramdisk", named={"name": "more",
                                                                    "size": "1M"})
-    daemon.rpc("tree.create", path=daemon.tpg_path() + "/luns",
-               params={"storage_object": "/backstores/ramdisk/more"})
+    daemon.rpc("tree.run", command="create", path=daemon.tpg_path() + "/luns",
+               named={"storage_object": "/backstores/ramdisk/more"})
     peer.ready()  # takes the unit attention: no message has come before it
     itt = ping(peer)
     told = peer.expect(ASYNC, itt=NONE, event=0)

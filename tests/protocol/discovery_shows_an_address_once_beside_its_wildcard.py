@@ -8,8 +8,8 @@ PORT = farblock.free_port()
 
 
 def test(daemon):
-    daemon.rpc("tree.create", path=f"{daemon.tpg_path()}/portals",
-               params={"ip_address": "127.0.0.1", "ip_port": str(PORT)})
+    daemon.rpc("tree.run", command="create", path=f"{daemon.tpg_path()}/portals",
+               named={"ip_address": "127.0.0.1", "ip_port": str(PORT)})
     daemon.target.portals = [("127.0.0.1", PORT)]
     peer = daemon.connect()
     peer.login(discovery=True)

@@ -31,7 +31,7 @@ def storage(daemon):
     folder = os.path.dirname(daemon.socket_path)
     for n in range(FILES):
         try:
-            daemon.rpc("tree.create", path="/backstores/fileio", params={
+            daemon.rpc("tree.run", command="create", path="/backstores/fileio", named={
                 "name": f"f{n}", "file_or_dev": os.path.join(folder, f"f{n}"), "size": "1M"})
         except Failure as why:
             check("out of file descriptors" in str(why), f"{why}")
@@ -62,14 +62,14 @@ def test(daemon):
     crowd = flood(daemon)
     check("rd0" in ls(daemon), "ls shows nothing")
     port = farblock.free_port()
-    daemon.rpc("tree.create", path=f"{daemon.tpg_path()}/portals",
-               params={"ip_address": "127.0.0.1", "ip_port": str(port)})
+    daemon.rpc("tree.run", command="create", path=f"{daemon.tpg_path()}/portals",
+               named={"ip_address": "127.0.0.1", "ip_port": str(port)})
     node = daemon.rpc("tree.info", path=f"{daemon.tpg_path()}/portals/127.0.0.1:{port}")
     check(node["state"] == "listening", f"{node}")
     count = storage(daemon)
     check(count >= 8, f"{count} files only")
     check(f"f{count - 1}" in ls(daemon), "ls does not show what was created")
-    daemon.rpc("config.save")
+    daemon.rpc("tree.run", path="/", command="saveconfig")
     clients_that_wait(daemon)
     keeper.ready()
     keeper.write(0, pattern(65536))

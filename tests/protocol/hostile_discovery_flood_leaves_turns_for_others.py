@@ -20,11 +20,12 @@ def test(daemon):
     ping = other.send(other.request(NOP_OUT, immediate=True, ttt=NONE))
     daemon.resume()
     other.expect(NOP_IN, itt=ping.itt)
-    daemon.rpc("tree.create", path="/iscsi", params={"wwn": f"{farblock.IQN}:later"})
-    daemon.rpc("tree.create", path=f"/iscsi/{farblock.IQN}:later/tpg1/portals",
-               params={"ip_address": "127.0.0.1", "ip_port": str(daemon.target.port)})
-    daemon.rpc("tree.set", path=f"/iscsi/{farblock.IQN}:later/tpg1", group="attribute",
-               values={"generate_node_acls": "1", "tpg_enabled_sendtargets": "0"})
+    daemon.rpc("tree.run", command="create", path="/iscsi", named={"wwn": f"{farblock.IQN}:later"})
+    daemon.rpc("tree.run", command="create", path=f"/iscsi/{farblock.IQN}:later/tpg1/portals",
+               named={"ip_address": "127.0.0.1", "ip_port": str(daemon.target.port)})
+    daemon.rpc("tree.run", command="set", path=f"/iscsi/{farblock.IQN}:later/tpg1",
+               positional=["attribute"],
+               named={"generate_node_acls": "1", "tpg_enabled_sendtargets": "0"})
     before = sum(b":later" not in peer.expect(TEXT_RSP, itt=pdu.itt).data for pdu in pdus)
     check(before < BUFFERED, f"{before} of {REQUESTS} answers were made before a ping's")
 

@@ -15,19 +15,19 @@ def reason(daemon, name):
 def test(daemon):
     portals = f"{daemon.tpg_path()}/portals"
     wildcard, one = f"0.0.0.0:{PORT}", f"127.0.0.1:{PORT}"
-    said = daemon.rpc("tree.create", path=portals,
-                      params={"ip_address": "127.0.0.1", "ip_port": str(PORT)})
+    said = daemon.rpc("tree.run", command="create", path=portals,
+                      named={"ip_address": "127.0.0.1", "ip_port": str(PORT)})
     state, why = reason(daemon, one)
     check(state == "waiting" and f"portal {wildcard} already listens" in why, f"{state}: {why}")
     check(one not in why, f"the address is said again: {why}")
     check(why in str(said["messages"]), f"create says {said['messages']}")
     line = [text for text in daemon.log().splitlines() if f"portal {one}" in text][-1]
     check(line.count(one) == 1, f"log: {line}")
-    daemon.rpc("tree.delete", path=portals,
-               params={"ip_address": "0.0.0.0", "ip_port": str(PORT)})
+    daemon.rpc("tree.run", command="delete", path=portals,
+               named={"ip_address": "0.0.0.0", "ip_port": str(PORT)})
     eventually("the portal listens", lambda: reason(daemon, one)[0] == "listening")
-    daemon.rpc("tree.create", path=portals,
-               params={"ip_address": "0.0.0.0", "ip_port": str(PORT)})
+    daemon.rpc("tree.run", command="create", path=portals,
+               named={"ip_address": "0.0.0.0", "ip_port": str(PORT)})
     state, why = reason(daemon, wildcard)
     check(state == "waiting" and f"portal {one} already listens" in why, f"{state}: {why}")
 

@@ -48,7 +48,7 @@ class Daemon(Farblockd):
     target = None
 
     def set(self, path, group, **values):
-        return self.rpc("tree.set", path=path, group=group, values=values)
+        return self.rpc("tree.run", command="set", path=path, positional=[group], named=values)
 
     def tpg_path(self):
         return f"/iscsi/{self.target.iqn}/tpg1"
@@ -95,7 +95,7 @@ class Daemon(Farblockd):
 
     def delete(self, path, **params):
         """Deletes what a node holds, without force."""
-        return self.rpc("tree.delete", path=path, params=params)
+        return self.rpc("tree.run", command="delete", path=path, named=params)
 
     def refuse_delete(self, path, **params):
         """The same, which must be refused as a session uses it."""

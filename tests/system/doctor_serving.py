@@ -38,7 +38,7 @@ def removed_files(scratch, daemon):
     os.symlink(scratch.path, scratch.file("folder"))
     for name, path in paths.items():
         scratch.file(name, content=data[name])
-        daemon.rpc("tree.create", path="/backstores/fileio", params={
+        daemon.rpc("tree.run", command="create", path="/backstores/fileio", named={
             "name": name.replace("'", "").replace(" ", ""), "file_or_dev": os.path.join(
                 scratch.path, "folder", name)})
     os.unlink(paths["gone.img"])
@@ -57,13 +57,15 @@ def removed_files(scratch, daemon):
 
 
 def logins(daemon, tpg):
-    daemon.rpc("tree.set", path=tpg, group="attribute",
-               values={"authentication": "1", "generate_node_acls": "0"})
+    daemon.rpc("tree.run", command="set", path=tpg, positional=["attribute"],
+               named={"authentication": "1", "generate_node_acls": "0"})
     for host in HOSTS:
-        daemon.rpc("tree.create", path=f"{tpg}/acls", params={"wwn": host})
+        daemon.rpc("tree.run", command="create", path=f"{tpg}/acls", named={"wwn": host})
     one, two, _ = (f"{tpg}/acls/{host}" for host in HOSTS)
-    daemon.rpc("tree.set", path=two, group="auth", values={"userid": "u", "password": "p" * 12})
-    daemon.rpc("tree.set", path=one, group="attribute", values={"authentication": "0"})
+    daemon.rpc("tree.run", command="set", path=two,
+               positional=["auth"], named={"userid": "u", "password": "p" * 12})
+    daemon.rpc("tree.run", command="set", path=one,
+               positional=["attribute"], named={"authentication": "0"})
     found = doctor(daemon, "logins")
     fix = fails(found, HOSTS[2], "refuses every login", "CHAP is required", "set auth userid=")
     check(list(found) == [HOSTS[2]], f"logins: {found}")
@@ -81,7 +83,7 @@ def room(daemon):
     check({f["verdict"] for f in found.values()} == {"ok"} and len(found) == 2, f"space: {found}")
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     check(doctor(daemon, "disks")["RAM disks"]["verdict"] == "ok", "a RAM disk of 1 MiB")
-    daemon.rpc("tree.create", path="/backstores/ramdisk", params={
+    daemon.rpc("tree.run", command="create", path="/backstores/ramdisk", named={
         "name": "all", "size": f"{memory // MIB}M"})
     told = doctor(daemon, "disks")["RAM disks"]
     check(told["verdict"] == "warn" and "memory runs out" in told["why"], f"RAM disks: {told}")

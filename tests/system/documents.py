@@ -33,10 +33,24 @@ class Client:
         return json.loads(self.lines.readline())
 
     def run(self, command, *values, path="/", **more):
-        answer = self.call("tree.run", path=path, command=command, positional=list(values), **more)
+        """Sends the content of a file that it names, and writes the file of the answer."""
+        values = list(values)
+        while True:
+            answer = self.call("tree.run", path=path, command=command, positional=values, **more)
+            if answer.get("error", {}).get("data", {}).get("errno") != "EREMOTE":
+                break
+            at = answer["error"]["data"]["index"]
+            values[at] = {"name": values[at], "document": None}
+            if os.path.exists(values[at]["name"]):
+                with open(values[at]["name"], encoding="utf-8") as text:
+                    values[at]["document"] = json.load(text)
         if "error" in answer:
             raise farblock.Failure(answer["error"]["message"])
-        return answer["result"]
+        result = answer["result"]
+        if "file" in result:
+            with open(result["file"]["name"], "w", encoding="utf-8") as text:
+                text.write(result["file"]["text"])
+        return result
 
     def refused(self, text, command, *values, path="/", **more):
         try:

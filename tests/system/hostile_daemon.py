@@ -12,6 +12,7 @@ import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
 import farblock  # noqa: E402
+from farblock import check  # noqa: E402
 
 EVIL = "\x1b]0;owned\x07\x1b[2J\r\x7f\u009b31m\u202e"
 RESULTS = {
@@ -93,10 +94,23 @@ def what_answers_something_else_is_no_daemon(impostor):
             raise farblock.Failure(f"{name}: exit status {status}: {text[:300]!r}")
 
 
+def only_a_named_file_is_written(impostor, scratch):
+    path = scratch.file("unasked")
+    impostor.answer = lambda number: json.dumps(
+        {"jsonrpc": "2.0", "id": number, "result": {"messages": [], "file": {
+            "name": path, "text": "x"}}}).encode() + b"\n"
+    for words in (["version"], ["saveconfig"], ["saveconfig", path + "2"]):
+        status, text = impostor.shell(words)
+        check(status and "does not name" in text, f"{words}: {status}: {text}")
+    check(not os.path.exists(path), "a file was written that no command names")
+    check(impostor.shell(["saveconfig", path])[0] == 0, "the named file was not written")
+
+
 def main():
     with farblock.Scratch() as scratch:
         impostor = Impostor(scratch.file("impostor.sock"))
         odd_answers_are_survived(impostor)
+        only_a_named_file_is_written(impostor, scratch)
         what_answers_something_else_is_no_daemon(impostor)
     return 0
 

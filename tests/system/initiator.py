@@ -104,11 +104,14 @@ def wrong_secret(scratch, daemon, target):
     """Who is refused for it learns which options have it."""
     path, secret = f"/iscsi/{target.iqn}/tpg1", scratch.file("secret", content=b"another secret")
     os.chmod(secret, 0o600)
-    daemon.rpc("tree.set", path=path, group="auth", values={"userid": "u", "password": "p" * 12})
-    daemon.rpc("tree.set", path=path, group="attribute", values={"authentication": "1"})
+    daemon.rpc("tree.run", command="set", path=path,
+               positional=["auth"], named={"userid": "u", "password": "p" * 12})
+    daemon.rpc("tree.run", command="set", path=path,
+               positional=["attribute"], named={"authentication": "1"})
     told = tool("ping", target.url(), "--chap-user", "u", "--chap-secret-file", secret, status=1)
     check("0201" in told and "--chap-user, --chap-secret-file)" in told, told)
-    daemon.rpc("tree.set", path=path, group="attribute", values={"authentication": "0"})
+    daemon.rpc("tree.run", command="set", path=path,
+               positional=["attribute"], named={"authentication": "0"})
 
 
 def restart(daemon, url):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """A service with PrivateTmp has temporary directories that no other program sees and that systemd
-removes: no disk and no copy of the configuration is put there, and what is looked for there is told."""
+removes: no disk is put there, and what is looked for there is told."""
 
 import ctypes
 import os
@@ -42,10 +42,10 @@ def main():
                 shell("/backstores/fileio", "create", "x", path, "1M", status=8, text=why)
             shell("export", f"{PLACE}/x.img", "size=1M", "to=iqn.2025-01.org.example:h", status=8,
                   text=why)
-            shell("saveconfig", f"{PLACE}/copy.json", status=8, text=why)
-            shell("restoreconfig", f"{PLACE}/copy.json", status=3, text=why)
-            shell("apply", f"{PLACE}/copy.json", status=3, text=why)
             check(os.listdir(PLACE) == ["shared"], f"made: {os.listdir(PLACE)}")
+            # The shell reads and writes its user's files itself, where its user sees them.
+            shell("saveconfig", f"{PLACE}/copy.json")
+            shell("apply", f"{PLACE}/copy.json", text="Nothing to do")
             # What an administrator lets through to the machine's own folder is not the service's.
             shell("/backstores/fileio", "create", "y", f"{PLACE}/shared/y.img", "1M")
             shell("/backstores/fileio", "create", "z", scratch.file("z.img"), "1M")

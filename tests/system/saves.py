@@ -51,7 +51,8 @@ class Tracer:
 def calls_of_a_save(daemon, log):
     """The system calls of one change, in order."""
     tracer = Tracer(daemon, log, "-e", f"trace={CALLS}")
-    daemon.rpc("tree.create", path="/backstores/ramdisk", params={"name": "a", "size": "4M"})
+    daemon.rpc("tree.run", command="create", path="/backstores/ramdisk",
+               named={"name": "a", "size": "4M"})
     tracer.end()
     with open(log, encoding="utf-8") as text:
         lines = [re.match(r"(\w+)\(", line) for line in text]
@@ -76,8 +77,8 @@ def kill_at_every_call(scratch):
             tracer = Tracer(daemon, scratch.file("kill.log"), "-e", f"trace={call}", "-e",
                             f"inject={call}:signal=SIGKILL:when={seen[call]}")
             try:
-                daemon.rpc("tree.create", path="/backstores/ramdisk",
-                           params={"name": name, "size": "4M"})
+                daemon.rpc("tree.run", command="create", path="/backstores/ramdisk",
+                           named={"name": name, "size": "4M"})
             except (ValueError, OSError):
                 pass  # its answer never came
             tracer.process.communicate()
@@ -91,7 +92,8 @@ def kill_at_every_call(scratch):
                                                    depth=1)["children"]]
             check((name in there) == is_new, f"{call} {seen[call]}: restarted with {there}")
             if is_new:
-                daemon.rpc("tree.delete", path="/backstores/ramdisk", params={"name": name})
+                daemon.rpc("tree.run", command="delete", path="/backstores/ramdisk",
+                           named={"name": name})
     check(outcomes == {False, True}, f"only {outcomes} came out of it")
     print(f"killed at {len(calls)} calls: {' '.join(calls)}")
 
@@ -117,7 +119,7 @@ def sample_survives(scratch):
         json.dump(sample, out)
     for _ in range(2):
         with daemon:
-            daemon.rpc("config.save")
+            daemon.rpc("tree.run", path="/", command="saveconfig")
             log = daemon.log()
         kept = [line for line in log.splitlines() if "kept without effect" in line or
                 "made up" in line]

@@ -101,3 +101,17 @@ int iscsi_isid_random(uint8_t ret[ISCSI_ISID_LEN])
 	ret[0] = (uint8_t)((ret[0] & ~ISCSI_ISID_TYPE_MASK) | ISCSI_ISID_TYPE_RANDOM);
 	return 0;
 }
+
+int name_iscsi(const char *in, bool is_target, char out[224], struct err *e)
+{
+	int r = iscsi_name_normalize(in, strlen(in), out, e);
+	if (!r && strchr(out, '/'))
+		r = err_set(e, -EINVAL, "a name cannot contain /");
+	if (!r && is_target)
+		r = iscsi_name_check(out, e);
+	else if (!r)
+		r = iscsi_name_check_type(out, e);
+	if (r < 0)
+		err_prefix(e, "WWN not valid as: iqn, naa, eui");
+	return r;
+}

@@ -2,6 +2,7 @@
 // iSCSI names and ISIDs [RFC 7143 §4.2.7, §11.12.5]. Pure functions, any thread.
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,10 @@ int iscsi_name_check(const char *name, struct err *e);
 // Whether a normalised name begins with iqn., eui. or naa., as every name of an ACL does. -EINVAL
 // with a text otherwise.
 int iscsi_name_check_type(const char *name, struct err *e);
+
+// Normalizes a name that an administrator gives to a target or an ACL: is_target also checks its
+// form (iscsi_name_check()), otherwise its type. No name contains a /. -EINVAL with text.
+int name_iscsi(const char *in, bool is_target, char out[ISCSI_NAME_MAX + 1], struct err *e);
 
 enum { ISCSI_ISID_TEXT = 15 }; // "0x", 12 hex digits, NUL
 

@@ -59,3 +59,8 @@ void tcp_addr_from_sockaddr(struct tcp_addr *ret, const struct sockaddr *sa, soc
 // The two ends of a socket; AF_UNSPEC if it has none.
 void tcp_addr_of_socket(struct tcp_addr *ret, int fd);
 void tcp_addr_of_peer(struct tcp_addr *ret, int fd);
+
+// Checks a list of at most TCP_ADDR_LIST_MAX - 1 bytes: address[/prefix], comma-separated, such as
+// "10.0.0.0/8,fd00::/16"; an empty one is fine. -EINVAL with text.
+enum { TCP_ADDR_LIST_MAX = 512 };
+int tcp_addr_list_check(const char *list, struct err *e);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/preferences.h"
+#include "cli/shell/preferences.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/complete.h"
+#include "cli/shell/command.h"
+#include "cli/edit/complete.h"
 #include "cli/failure.h"
-#include "cli/history.h"
-#include "cli/menu.h"
-#include "cli/schema.h"
+#include "cli/edit/history.h"
+#include "cli/edit/menu.h"
+#include "cli/shell/schema.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -70,7 +70,7 @@ static void try_line(const struct complete_source *s, const char *line, FILE *nu
 	if (hint(s, line, out, sizeof out) >= sizeof out)
 		abort();
 	check_text(out);
-	history_may_keep(s->schema, line);
+	history_may_keep(s->schema, shell_commands, line);
 }
 
 static void try_failures(const struct complete_source *s, const char *line)
@@ -113,7 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.values = answer_values,
 	};
 	if (json_object_is_type(s.schema, json_type_object))
-		json_object_object_add(s.schema, "shell", shell_commands_json());
+		json_object_object_add(s.schema, "shell", shell_commands_json(shell_commands));
 	try_line(&s, text, null);
 	try_failures(&s, text);
 	json_object_put(s.schema);

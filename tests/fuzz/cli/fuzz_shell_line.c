@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cursor.h"
-#include "cli/history.h"
+#include "cli/edit/cursor.h"
+#include "cli/edit/history.h"
+#include "cli/shell/command.h"
 #include "core/utf8.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -69,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	free(path);
 	script_done(&s);
-	history_may_keep(NULL, text);
+	history_may_keep(NULL, shell_commands, text);
 	if (cursor_find(&c, text)) {
 		if (c.word.start > len)
 			abort();

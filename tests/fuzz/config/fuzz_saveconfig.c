@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		apply(doc, read);
 		json_object_put(read);
 		json_object_put(again);
-		json_object_put(config_tree(config, config_root(config), 0));
+		json_object_put(config_tree(config, config_root(config), 0, true));
 		free(text);
 	}
 	txn_undo(config);

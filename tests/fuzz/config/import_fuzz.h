@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "../empty_tree.h"
-#include "target/config/import.h"
+#include "cli/import/import.h"
 
 static void restore_and_undo(struct config *c, struct json_object *doc)
 {

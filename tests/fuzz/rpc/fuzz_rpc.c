@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "../empty_tree.h"
-#include "target/config/json.h"
+#include "core/json/json.h"
 #include "target/rpc/frame.h"
 #include "target/rpc/method.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// cli/complete.c and hint.c over a schema that is made up.
+// cli/edit/complete.c and hint.c over a schema that is made up.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

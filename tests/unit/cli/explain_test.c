@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "cli/explain.h"
+#include "cli/explain/explain.h"
 
 static struct explain_hit hits[EXPLAIN_MAX];
 

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// cli/failure.c and suggest.c: where a line is wrong, and what may have been meant.
+// cli/failure.c and shell/suggest.c: where a line is wrong, and what may have been meant.
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <cmocka.h>
 
 #include "cli/fake_schema.h"
 #include "cli/failure.h"
-#include "cli/history.h"
-#include "cli/suggest.h"
+#include "cli/edit/history.h"
+#include "cli/shell/suggest.h"
 
 static struct json_object *schema;
 
-// "COLUMN WORD" of a line at /rd that the daemon has refused.
-static const char *find(const char *text, int code, const char *why)
+// "COLUMN WORD" of a line at /rd that the daemon has refused. part: of the call, "=NAME", "2", or
+// "".
+static const char *find_part(const char *text, int code, const char *why, const char *part)
 {
 	static char out[200];
 	struct script s;
@@ -24,11 +26,19 @@ static const char *find(const char *text, int code, const char *why)
 	char *meant;
 	assert_int_equal(script_parse(&s, text, &at, &e), 0);
 	err_set(&e, code, "%s", why);
+	if (*part)
+		err_at(&e, *part == '=' ? ERR_PART_NAME : ERR_PART_POSITION, (unsigned)atoi(part),
+		       part + 1);
 	failure_find(schema, "ramdisk", &s.lines[0], &e, &at, &meant);
 	snprintf(out, sizeof out, "%zd %s", (ssize_t)at, meant ? meant : "-");
 	free(meant);
 	script_done(&s);
 	return out;
+}
+
+static const char *find(const char *text, int code, const char *why)
+{
+	return find_part(text, code, why, "");
 }
 
 static void an_unknown_command_is_pointed_at(void **state)
@@ -60,10 +70,9 @@ static void an_unknown_group_or_setting_is_pointed_at(void **state)
 
 static void a_value_that_does_not_fit_is_pointed_at(void **state)
 {
-	assert_string_equal(
-		find("create a 1M maybe", -EINVAL, "Syntax error, 'maybe' is not true|false."),
-		"12 -");
-	assert_string_equal(find("create a size=x", -EINVAL, "size: no such size"), "9 -");
+	assert_string_equal(find_part("create a 1M maybe", -EINVAL, "Syntax error", "2"), "12 -");
+	assert_string_equal(find_part("create a size=x", -EINVAL, "no such size", "=size"), "9 -");
+	assert_string_equal(find("create a 1M maybe", -EINVAL, "'maybe'"), "-1 -");
 }
 
 static void slips_of_the_finger_are_near(void **state)
@@ -94,7 +103,7 @@ static void lines_with_secrets_are_not_kept(void **state)
 		"export /d iqn.x iqn.y n 1M no no no user abc", // by its place
 	};
 	for (size_t i = 0; i < sizeof secret / sizeof secret[0]; i++)
-		assert_false(history_may_keep(schema, secret[i]));
+		assert_false(history_may_keep(schema, shell_commands, secret[i]));
 }
 
 static void lines_without_secrets_are_kept(void **state)
@@ -108,13 +117,13 @@ static void lines_without_secrets_are_kept(void **state)
 		"create passage 1M",
 	};
 	for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
-		assert_true(history_may_keep(schema, plain[i]));
+		assert_true(history_may_keep(schema, shell_commands, plain[i]));
 }
 
 static void passwords_are_secret_without_a_schema(void **state)
 {
-	assert_false(history_may_keep(NULL, "set auth mutual_password=abc"));
-	assert_true(history_may_keep(NULL, "ls"));
+	assert_false(history_may_keep(NULL, shell_commands, "set auth mutual_password=abc"));
+	assert_true(history_may_keep(NULL, shell_commands, "ls"));
 }
 
 static int setup(void **state)

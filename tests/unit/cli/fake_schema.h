@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/complete.h"
+#include "cli/shell/command.h"
+#include "cli/edit/complete.h"
 
 #define ROW(name, type, rest) "{\"name\":\"" name "\",\"type\":\"" type "\"" rest "}"
 
@@ -55,7 +55,9 @@ static const char
 static struct json_object *fake_schema(void)
 {
 	struct json_object *o = json_tokener_parse(schema_text);
-	json_object_object_add(o, "shell", shell_commands_json());
+	struct json_object *root = field(field(field(o, "classes"), "root"), "groups");
+	json_object_object_add(o, "every_node_groups", json_object_get(root));
+	json_object_object_add(o, "shell", shell_commands_json(shell_commands));
 	return o;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// cli/grammar.c: lines as users type them.
+// cli/shell/grammar.c: lines as users type them.
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "cli/grammar.h"
+#include "cli/shell/grammar.h"
 
 static struct script script;
 static struct line l; // its first command

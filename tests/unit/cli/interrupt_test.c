@@ -10,7 +10,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "cli/interrupt.h"
+#include "cli/shell/interrupt.h"
 
 #define ROUNDS 20000
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// cli/menu.c: candidates under the line, their colors and their columns.
+// cli/edit/menu.c: candidates under the line, their colors and their columns.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "cli/menu.h"
+#include "cli/edit/menu.h"
 
 #define C(text, note, kind)                                                                        \
 	{                                                                                          \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// cli/preferences.c: the shell's own preferences and their file.
+// cli/shell/preferences.c: the shell's own preferences and their file.
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,8 +12,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "cli/preferences.h"
-#include "cli/set.h"
+#include "cli/shell/preferences.h"
+#include "cli/shell/global.h"
 
 static struct preferences p;
 static struct err e;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// cli/prompt.c: how long a path in the prompt is.
+// cli/edit/prompt.c: how long a path in the prompt is.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "cli/prompt.h"
+#include "cli/edit/prompt.h"
 
 static void expect(const char *path, size_t most, const char *wanted)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// cli/rates.c: rates and percentiles from counters.
+// cli/top/rates.c: rates and percentiles from counters.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "cli/rates.h"
+#include "cli/top/rates.h"
 
 static struct rate between(const char *now, const char *before, double seconds)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// cli/show.c: the look of sessions, refusals and other data.
+// cli/shell/show.c: the look of sessions, refusals and other data.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "cli/show.h"
+#include "cli/shell/show.h"
 
 static char *text;
 static size_t size;

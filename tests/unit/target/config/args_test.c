@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "target/config/class.h"
-#include "target/config/json.h"
+#include "core/json/json.h"
 
 static const struct param_row rows[] = {
 	{"name",	  PARAM_STRING, true, NULL, "", NULL },

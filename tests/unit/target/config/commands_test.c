@@ -413,7 +413,7 @@ static void a_file_is_named_by_its_whole_path(void **state)
 	assert_int_equal(run("/backstores/fileio", "create", "[\"f\", \"f.img\", \"1M\"]"),
 			 -EINVAL);
 	assert_non_null(strstr(error.text, "absolute path"));
-	assert_int_equal(run("/", "saveconfig", "[\"copy.json\"]"), -EINVAL);
+	assert_int_equal(run("/", "saveconfig", "[\"copy.json\"]"), -EREMOTE);
 }
 
 static void what_has_not_changed_is_not_made_again_for_a_save(void **state)

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "core/offload.h"
+#include "core/whole_file.h"
 #include "target/config/file.h"
 #include "target/config/model.h"
 #include "target/fabric/fabric.h"
@@ -97,6 +98,47 @@ static void bench_closing(void *arg)
 	*(unsigned *)arg = config_closing(config);
 }
 
+// As a client does: puts the content of the file that was refused into the call.
+static inline bool bench_send_file(struct json_object *values)
+{
+	bool is_named = error.part == ERR_PART_NAME;
+	struct json_object *doc = NULL, *at;
+	char *text;
+	size_t len;
+	at = is_named ? json_field(values, error.name)
+		      : json_object_array_get_idx(values, error.index);
+	const char *file = json_scalar(at);
+	struct err why = { 0 };
+	if (!file || *file != '/')
+		return false;
+	struct json_object *o = json_object_new_object();
+	json_put_text(o, "name", file);
+	int r = whole_file_read(file, &text, &len, &why);
+	if (!r) {
+		doc = json_read(text, len, file, &why);
+		free(text);
+	}
+	json_object_object_add(o, "document", doc);
+	if (is_named)
+		json_object_object_add(values, error.name, o);
+	else
+		json_object_array_put_idx(values, error.index, o);
+	if (doc || r == -ENOENT)
+		return true;
+	error = why;
+	return false;
+}
+
+// Writes the file of the reply.
+static inline int bench_take_file(void)
+{
+	static const struct whole_file_ways ways = { .suffix = ".new" };
+	const char *text = json_text(reply.file, "text");
+	return reply.file ? whole_file_replace(json_text(reply.file, "name"), text, strlen(text),
+					       &ways, &error)
+			  : 0;
+}
+
 // values: JSON array of positional parameters, or object of named ones, or NULL.
 static inline int run_as(bool is_admin, const char *path, const char *command, const char *values)
 {
@@ -107,6 +149,12 @@ static inline int run_as(bool is_admin, const char *path, const char *command, c
 	};
 	reply_done(&reply);
 	worker_call(control, bench_run, &c);
+	while (c.code == -EREMOTE && bench_send_file(v))
+		worker_call(control, bench_run, &c);
+	if (c.code == -EREMOTE) // the file cannot be read
+		c.code = error.code;
+	if (!c.code)
+		c.code = bench_take_file();
 	json_object_put(v);
 	assert_false(is_text_old);
 	return c.code;

@@ -15,6 +15,7 @@
 #include <utime.h>
 #include <cmocka.h>
 
+#include "core/whole_file.h"
 #include "target/config/file.h"
 
 static char dir[64], path[96], backups[96];
@@ -104,9 +105,11 @@ static void file_and_folder_are_for_the_owner_only(void **state)
 	assert_int_equal(st.st_mode & 0777, 0700);
 }
 
+static const struct whole_file_ways elsewhere = { .suffix = ".farblock-temp" };
+
 static int save_elsewhere(const char *text, struct err *e)
 {
-	return file_write(path, text, strlen(text), FILE_ELSEWHERE, e);
+	return whole_file_replace(path, text, strlen(text), &elsewhere, e);
 }
 
 static void a_missing_folder_elsewhere_is_refused_by_name(void **state)
@@ -139,7 +142,7 @@ static void elsewhere_neither_links_nor_neighbours_are_touched(void **state)
 	assert_int_equal(save("our own"), 0); // makes the folder
 	snprintf(name, sizeof name, "%s/etc/link", dir);
 	assert_int_equal(symlink("0", name), 0);
-	assert_int_equal(file_write(name, "x", 1, FILE_ELSEWHERE, &e), -EINVAL);
+	assert_int_equal(whole_file_replace(name, "x", 1, &elsewhere, &e), -EINVAL);
 	assert_int_equal(readlink(name, to, sizeof to), 1);
 	snprintf(name, sizeof name, "%s.temp", path);
 	fclose(fopen(name, "w"));

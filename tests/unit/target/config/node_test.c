@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "target/config/model.h"
+#include "transport/iscsi/name.h"
 #include "target/iscsi_fabric.h"
 
 static const struct node_class class = { .name = "test" };

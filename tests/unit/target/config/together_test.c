@@ -2,6 +2,7 @@
 // Several commands as one change: what is saved, when, and what is undone.
 #include <sys/stat.h>
 
+#include "core/whole_file.h"
 #include "target/config/config_bench.h"
 
 enum { CALLS_MAX = 8 };

@@ -23,7 +23,7 @@ static int parse(const char *a, const char *b)
 	strncpy(words[1], b ? b : "", sizeof words[1] - 1);
 	argv[argc] = NULL;
 	e = (struct err){ 0 };
-	return options_parse(&o, argc, argv, &e);
+	return daemon_options_read(&o, argc, argv, &e);
 }
 
 static void without_flags_everything_has_its_place(void **state)

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "target/config/json.h"
+#include "core/json/json.h"
 #include "target/rpc/method.h"
 
 static struct json_object *answer;

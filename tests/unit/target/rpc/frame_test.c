@@ -24,7 +24,7 @@ static void feed(struct frame *f, const char *text, size_t len)
 static void a_line_in_pieces_is_whole_at_its_newline(void **state)
 {
 	static const char text[] = "{\"a\": 1}\n";
-	struct frame f = { 0 };
+	struct frame f = { .max = RPC_REQUEST_MAX };
 	size_t len;
 	for (size_t i = 0; i + 1 < sizeof text - 1; i++) {
 		feed(&f, text + i, 1);
@@ -40,7 +40,7 @@ static void a_line_in_pieces_is_whole_at_its_newline(void **state)
 
 static void many_lines_at_once_come_one_by_one(void **state)
 {
-	struct frame f = { 0 };
+	struct frame f = { .max = RPC_REQUEST_MAX };
 	size_t len;
 	feed(&f, "a\n\nbc\nd", 7);
 	assert_string_equal(frame_next(&f, &len), "a");
@@ -54,7 +54,7 @@ static void many_lines_at_once_come_one_by_one(void **state)
 
 static void a_line_without_end_is_refused(void **state)
 {
-	struct frame f = { 0 };
+	struct frame f = { .max = RPC_REQUEST_MAX };
 	char *at;
 	size_t room, sum = 0, len;
 	int r;
@@ -70,7 +70,7 @@ static void a_line_without_end_is_refused(void **state)
 
 static void an_empty_frame_has_no_line(void **state)
 {
-	struct frame f = { 0 };
+	struct frame f = { .max = RPC_REQUEST_MAX };
 	size_t len;
 	assert_null(frame_next(&f, &len));
 	assert_false(frame_is_partial(&f));

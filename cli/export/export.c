@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// export: creates storage object, target, LUN and ACL in one transaction.
+#include "cli/export/export.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+
+#include "cli/shell/command.h"
+
+static int make_secret(char ret[EXPORT_SECRET_SIZE], struct err *e)
+{
+	static const char letters[] = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789-.";
+	unsigned char random[EXPORT_SECRET_SIZE - 1];
+	if (getrandom(random, sizeof random, 0) != sizeof random)
+		return err_errno(e, -errno, "secret");
+	for (size_t i = 0; i < sizeof random; i++)
+		ret[i] = letters[random[i] % (sizeof letters - 1)];
+	ret[sizeof random] = 0;
+	explicit_bzero(random, sizeof random);
+	return 0;
+}
+
+#define END (const char *)NULL
+
+static void add_cure(struct err *e, const char *cure)
+{
+	char text[sizeof e->text];
+	snprintf(text, sizeof text, "%s", e->text);
+	err_set(e, e->code, "%.120s (%s)", text, cure);
+}
+
+static int make_storage(struct shell *s, struct export *x, struct err *e)
+{
+	struct stat st;
+	bool is_there = !stat(x->device, &st);
+	const char *kind = is_there && S_ISBLK(st.st_mode) ? "block" : "fileio", *dev = "dev";
+	const char *readonly = x->is_readonly ? "true" : NULL;
+	char where[64];
+	if (!is_there && !x->size)
+		return err_set(e, -ENOENT, "%.120s: %s (use size=SIZE to create a file)", x->device,
+			       strerror(errno));
+	if (!strcmp(kind, "fileio")) {
+		dev = "file_or_dev";
+		readonly = NULL; // the mapped LUN has it
+	}
+	snprintf(where, sizeof where, "/backstores/%s", kind);
+	snprintf(x->storage, sizeof x->storage, "%s/%s", where, x->name);
+	int r = export_command(s, x, NULL, e, where, "create", END, "name", x->name, dev, x->device,
+			       "readonly", readonly, "size", is_there ? NULL : x->size, "cache",
+			       x->cache, "force", x->is_forced ? "true" : NULL, END);
+	if (r == -EEXIST)
+		add_cure(e, "export NAME shares a storage object that exists");
+	return r;
+}
+
+// The last component of the created path.
+static int take_step(char *ret, size_t size, const char *created, struct err *e)
+{
+	const char *slash = created ? strrchr(created, '/') : NULL;
+	if (!slash || strlen(slash + 1) >= size)
+		return err_set(e, -EPROTO,
+			       "export: unexpected answer of farblockd: created '%.80s'",
+			       created ? created : "nothing");
+	snprintf(ret, size, "%s", slash + 1);
+	return 0;
+}
+
+static int make_target(struct shell *s, struct export *x, struct err *e)
+{
+	char *created = NULL;
+	int r = export_command(s, x, &created, e, "/iscsi", "create", END, "wwn",
+			       *x->target ? x->target : NULL, END);
+	if (r == -EEXIST)
+		r = 0;
+	else if (!r)
+		r = take_step(x->target, sizeof x->target, created, e);
+	x->is_new = !r && created;
+	free(created);
+	return r;
+}
+
+// The ACL and its credentials; an existing ACL keeps its secret.
+static int admit(struct shell *s, struct export *x, struct export_initiator *to, struct err *e)
+{
+	char acls[300], acl[560];
+	snprintf(acls, sizeof acls, "/iscsi/%s/tpg1/acls", x->target);
+	snprintf(acl, sizeof acl, "%s/%s", acls, to->name);
+	x->is_quiet = true; // it warns that there are no credentials, which follow
+	int r = export_command(s, x, NULL, e, acls, "create", to->name, END, "add_mapped_luns",
+			       "false", END);
+	x->is_quiet = false;
+	if (r == -EEXIST && !x->password)
+		return 0;
+	if (r && r != -EEXIST)
+		return r;
+	r = x->password ? 0 : make_secret(to->secret, e);
+	return r ? r
+		 : export_command(s, x, NULL, e, acl, "set", "auth", END, "userid", to->user,
+				  "password", x->password ? x->password : to->secret, END);
+}
+
+static int map(struct shell *s, struct export *x, const struct export_initiator *to, struct err *e)
+{
+	char acl[560];
+	snprintf(acl, sizeof acl, "/iscsi/%s/tpg1/acls/%s", x->target, to->name);
+	return export_command(s, x, NULL, e, acl, "create", x->lun, x->lun, END, "write_protect",
+			      x->is_readonly ? "true" : NULL, END);
+}
+
+static int take_lun(struct export *x, const char *created, struct err *e)
+{
+	char step[16];
+	int r = take_step(step, sizeof step, created, e);
+	if (!r && strncmp(step, "lun", 3))
+		r = err_set(e, -EPROTO, "export: farblockd created an unexpected LUN '%s'", step);
+	if (!r)
+		snprintf(x->lun, sizeof x->lun, "%.7s", step + 3);
+	return r;
+}
+
+static int share(struct shell *s, struct export *x, struct err *e)
+{
+	char luns[300], *created = NULL;
+	snprintf(luns, sizeof luns, "/iscsi/%s/tpg1/luns", x->target);
+	int r = export_command(s, x, &created, e, luns, "create", x->storage, END,
+			       "add_mapped_luns", "false", END);
+	if (r == -EEXIST)
+		r = export_find_lun(s, x, e);
+	else if (!r)
+		r = take_lun(x, created, e);
+	free(created);
+	for (unsigned i = 0; !r && i < x->count; i++)
+		r = map(s, x, &x->to[i], e);
+	return r;
+}
+
+// A new file remains if a later step fails: so storage comes after the steps that fail for invalid
+// names.
+static int make_parts(struct shell *s, struct export *x, struct err *e)
+{
+	int r = make_target(s, x, e);
+	for (unsigned i = 0; !r && i < x->count; i++)
+		r = admit(s, x, &x->to[i], e);
+	if (!r)
+		r = export_make_portal(s, x, e);
+	if (!r && !*x->storage)
+		r = make_storage(s, x, e);
+	return r ? r : share(s, x, e);
+}
+
+static int make_all(struct shell *s, struct export *x, struct err *e)
+{
+	struct err ignored;
+	int r = export_command(s, x, NULL, e, "/", "begin", END, END);
+	if (r < 0)
+		return r;
+	r = make_parts(s, x, e);
+	if (!r)
+		r = export_command(s, x, NULL, e, "/", "commit", END, END);
+	if (r < 0)
+		export_command(s, x, NULL, &ignored, "/", "abort", END, END);
+	else
+		export_look_at_portal(s, x);
+	return r;
+}
+
+static int run(struct shell *s, const char *path, const struct line *l, struct err *e)
+{
+	struct export x;
+	int r = export_read(&x, l, e);
+	if (!r)
+		r = export_find_storage(s, &x, e);
+	if (!r)
+		r = make_all(s, &x, e);
+	if (!r && s->is_json) {
+		struct json_object *o = export_json(&x);
+		show_json(&s->look, o);
+		json_object_put(o);
+	} else if (!r) {
+		export_lines(&x, s->look.out);
+	}
+	explicit_bzero(x.to, sizeof x.to);
+	json_object_put(x.warnings);
+	free(x.device);
+	return r;
+}
+
+const struct shell_command command_export = {
+	"export", export_params,
+	"Share a disk with an initiator, and print the commands that attach it.", run,
+	.is_open = true
+};

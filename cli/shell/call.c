@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Calls of the daemon for lines of the shell.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/shell/bookmarks.h"
+#include "cli/shell/command.h"
+#include "cli/shell/files.h"
+#include "cli/shell/global.h"
+
+// Takes ownership of params on failure.
+static int connect_again(struct shell *s, struct json_object *params, struct err *e)
+{
+	if (!s->has_transaction) // it has ended with the connection: report that
+		client_check(&s->client);
+	int r = s->client.fd < 0 ? client_open(&s->client, s->socket, e) : 0;
+	if (r < 0)
+		json_object_put(params);
+	return r;
+}
+
+int shell_call(struct shell *s, const char *method, struct json_object *params,
+	       struct json_object **ret, struct err *e)
+{
+	int r = connect_again(s, params, e);
+	return r < 0 ? r : client_call(&s->client, method, params, ret, e);
+}
+
+int shell_call_text(struct shell *s, const char *method, struct json_object *params, char **ret,
+		    struct err *e)
+{
+	int r = connect_again(s, params, e);
+	return r < 0 ? r : client_text(&s->client, method, params, ret, e);
+}
+
+struct json_object *params_at(const char *path)
+{
+	struct json_object *p = json_object_new_object();
+	json_object_object_add(p, "path", json_object_new_string(path));
+	return p;
+}
+
+static struct json_object *run_params(const char *path, const struct line *l)
+{
+	struct json_object *params = params_at(path), *list = json_object_new_array();
+	struct json_object *named = json_object_new_object();
+	json_object_object_add(params, "command", json_object_new_string(l->command));
+	for (unsigned i = 0; i < l->count; i++) {
+		struct json_object *text = json_object_new_string(l->values[i].text);
+		if (l->values[i].name)
+			json_object_object_add(named, l->values[i].name, text);
+		else
+			json_object_array_add(list, text);
+	}
+	json_object_object_add(params, "positional", list);
+	json_object_object_add(params, "named", named);
+	return params;
+}
+
+void shell_saw(struct shell *s, struct json_object *answer)
+{
+	struct json_object *revision = field(answer, "revision");
+	if (revision)
+		s->revision = json_object_get_uint64(revision);
+	s->has_transaction = json_object_get_boolean(field(answer, "transaction"));
+}
+
+int shell_params_at(const char *path, const struct line *l, struct json_object **ret, struct err *e)
+{
+	int r = line_refuse_twice(l, e);
+	if (!r)
+		*ret = run_params(path, l);
+	return r;
+}
+
+int shell_ask(struct shell *s, struct json_object *params, struct json_object **ret, struct err *e)
+{
+	if (s->has_revision)
+		json_object_object_add(params, "revision", json_object_new_uint64(s->revision));
+	struct err why = { 0 };
+	int r = shell_call(s, "tree.run", json_object_get(params), ret, &why);
+	while (r == -EREMOTE && !(r = files_send(params, &why, &why)))
+		r = shell_call(s, "tree.run", json_object_get(params), ret, &why);
+	json_object_put(params);
+	if (r < 0)
+		*e = why;
+	if (r == -ETIMEDOUT) // the daemon has undone it
+		s->has_transaction = false;
+	if (!r)
+		shell_saw(s, *ret);
+	return r;
+}
+
+int shell_path(const char *base, const char *word, char **ret, struct err *e)
+{
+	*ret = NULL;
+	if (*word == '@') {
+		size_t n = strcspn(word, "/");
+		char *name = strndup(word + 1, n - 1), *to = name ? bookmark_path(name) : NULL;
+		int r = 0;
+		if (to)
+			*ret = path_join(to, word[n] ? word + n + 1 : ".");
+		else
+			r = bookmark_missing(word + 1, e);
+		free(name);
+		free(to);
+		if (r < 0)
+			return r;
+	} else {
+		*ret = path_join(base, word);
+	}
+	return *ret ? 0 : err_set(e, -ENOMEM, "out of memory");
+}
+
+int shell_params(struct shell *s, const struct line *l, struct json_object **ret, struct err *e)
+{
+	char *path = NULL;
+	int r = shell_path(s->cwd, l->path ? l->path : ".", &path, e);
+	if (!r)
+		r = shell_params_at(path, l, ret, e);
+	free(path);
+	return r;
+}
+
+int shell_schema(struct shell *s, struct err *e)
+{
+	int r = s->schema ? 0 : shell_call(s, "schema", NULL, &s->schema, e);
+	if (!r && !json_object_is_type(s->schema, json_type_object))
+		r = err_set(e, -EPROTO, "farblockd's schema is not an object");
+	if (!r)
+		global_schema(s->schema, s->commands);
+	return r;
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cli/shell/schema.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "cli/shell/client.h"
+#include "cli/shell/suggest.h"
+
+struct json_object *list_field(struct json_object *o, const char *key, size_t *ret_count)
+{
+	struct json_object *list = field(o, key);
+	bool is_list = json_object_is_type(list, json_type_array);
+	*ret_count = list_length(list);
+	return is_list ? list : NULL;
+}
+
+const char *text_at(struct json_object *list, size_t i, const char *key)
+{
+	return text_field(json_object_array_get_idx(list, i), key);
+}
+
+struct json_object *row_find(struct json_object *rows, const char *name)
+{
+	size_t n = list_length(rows);
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(text_at(rows, i, "name"), name) ||
+		    (*name && !strcmp(text_at(rows, i, "alias"), name)))
+			return json_object_array_get_idx(rows, i);
+	return NULL;
+}
+
+bool row_flag(struct json_object *row, const char *flag)
+{
+	return json_object_get_boolean(field(row, flag));
+}
+
+// In the order of `help`; an entry of an earlier list hides one with the same name of a later list.
+static void command_lists(struct json_object *schema, const char *class, struct json_object *ret[3])
+{
+	size_t n;
+	struct json_object *here = field(field(schema, "classes"), class);
+	ret[0] = list_field(schema, "shell", &n);
+	ret[1] = list_field(here, "commands", &n);
+	ret[2] = list_field(schema, "every_node", &n);
+}
+
+struct json_object *schema_command(struct json_object *schema, const char *class,
+				   const char *command)
+{
+	struct json_object *lists[3], *found = NULL;
+	command_lists(schema, class, lists);
+	for (int i = 0; i < 3 && !found; i++)
+		found = row_find(lists[i], command);
+	return found;
+}
+
+void schema_commands(struct json_object *schema, const char *class,
+		     void (*fn)(struct json_object *command, void *arg), void *arg)
+{
+	static const int order[] = { 1, 2, 0 };
+	struct json_object *lists[3];
+	command_lists(schema, class, lists);
+	for (int k = 0; k < 3; k++) {
+		struct json_object *list = lists[order[k]];
+		size_t n = list_length(list);
+		for (size_t i = 0; i < n; i++) {
+			const char *name = text_at(list, i, "name");
+			if (*name && (!order[k] || !row_find(lists[0], name)))
+				fn(json_object_array_get_idx(list, i), arg);
+		}
+	}
+}
+
+// ---- settings ----
+
+void schema_groups(struct json_object *schema, const char *class,
+		   void (*fn)(const char *group, struct json_object *rows, void *arg), void *arg)
+{
+	struct json_object *classes = field(schema, "classes");
+	struct json_object *own = field(field(classes, class), "groups");
+	struct json_object *all = field(schema, "every_node_groups");
+	if (json_object_is_type(own, json_type_object)) {
+		json_object_object_foreach(own, key, rows) fn(key, rows, arg);
+	}
+	if (json_object_is_type(all, json_type_object)) {
+		json_object_object_foreach(all, key, rows) if (!field(own, key)) fn(key, rows, arg);
+	}
+}
+
+struct wanted {
+	const char *name;
+	struct json_object *rows;
+};
+
+static void want_group(const char *group, struct json_object *rows, void *arg)
+{
+	struct wanted *w = arg;
+	if (!w->rows && !strcmp(group, w->name) && json_object_is_type(rows, json_type_array))
+		w->rows = rows;
+}
+
+struct json_object *schema_group(struct json_object *schema, const char *class, const char *group)
+{
+	struct wanted w = { group, NULL };
+	schema_groups(schema, class, want_group, &w);
+	return w.rows;
+}
+
+// ---- secrets ----
+
+static bool has_secret(struct json_object *rows, const char *name)
+{
+	size_t n = list_length(rows);
+	for (size_t i = 0; i < n; i++)
+		if (row_flag(json_object_array_get_idx(rows, i), "secret") &&
+		    is_near(text_at(rows, i, "name"), name))
+			return true;
+	return false;
+}
+
+// Whether fn returns true for a value of an object.
+static bool any_value(struct json_object *o, bool (*fn)(struct json_object *v, const char *name),
+		      const char *name)
+{
+	if (!json_object_is_type(o, json_type_object))
+		return false;
+	struct json_object_iterator it = json_object_iter_begin(o), end = json_object_iter_end(o);
+	for (; !json_object_iter_equal(&it, &end); json_object_iter_next(&it))
+		if (fn(json_object_iter_peek_value(&it), name))
+			return true;
+	return false;
+}
+
+static bool class_has_secret(struct json_object *class, const char *name)
+{
+	return any_value(field(class, "groups"), has_secret, name);
+}
+
+bool schema_is_secret(struct json_object *schema, const char *name)
+{
+	return strcasestr(name, "password") || strcasestr(name, "secret") ||
+	       !strcasecmp(name, "pass") || !strcasecmp(name, "pwd") || !strcasecmp(name, "pw") ||
+	       is_near("password", name) || is_near("mutual_password", name) ||
+	       any_value(field(schema, "classes"), class_has_secret, name);
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Prints results of the daemon for users, on stdout.
+#pragma once
+
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "cli/shell/preferences.h"
+
+enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
+struct look {
+	FILE *out;
+	unsigned width; // of the terminal, at most 132
+	bool has_color;
+	enum color when;		 // chosen by the user
+	const struct preferences *prefs; // of the owner; NULL: defaults
+};
+
+// Uses colors if out is a terminal and NO_COLOR is not set.
+void look_init(struct look *l, FILE *out);
+// Updates whether to use colors: by l->when; COLOR_AUTO: if out is a terminal, unless NO_COLOR or
+// the preference color_mode disables them.
+void look_choose(struct look *l);
+const struct preferences *look_prefs(const struct look *l); // never NULL
+void look_resize(struct look *l);			    // the current width of the terminal
+
+void show_json(const struct look *l, struct json_object *o);
+void show_settings(const struct look *l, struct json_object *data); // of tree.get
+void show_sessions(const struct look *l, struct json_object *list); // one per line
+// Parts of a session in detail, in targetcli's terms.
+void show_session_head(const struct look *l, struct json_object *session);
+void show_mapped_lun(const struct look *l, struct json_object *lun);
+void show_session_address(const struct look *l, struct json_object *session);
+void show_refusals(const struct look *l, struct json_object *list);
+// Any other data: "name: value" lines, indented.
+void show_data(const struct look *l, struct json_object *data);

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "transport/srp/name.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+// The hex digits of text without "ib.", "0x", "-" and ":"; returns their number, or -1.
+static int hex_digits(const char *text, char out[33])
+{
+	int n = 0;
+	if (!strncasecmp(text, "ib.", 3))
+		text += 3;
+	else if (!strncasecmp(text, "0x", 2))
+		text += 2;
+	for (; *text; text++) {
+		if (*text == ':' || *text == '-')
+			continue;
+		if (!isxdigit((unsigned char)*text) || n == 32)
+			return -1;
+		out[n++] = (char)tolower((unsigned char)*text);
+	}
+	out[n] = 0;
+	return n;
+}
+
+int name_srpt_target(const char *in, char out[SRP_NAME_MAX + 1], struct err *e)
+{
+	char hex[33];
+	int n = hex_digits(in, hex);
+	if (n != 32 && n != 16)
+		return err_set(e, -EINVAL,
+			       "WWN not valid as: ib: '%.100s' (ib. and the 32 hex digits of a "
+			       "port's GID, or the 16 of its GUID)",
+			       in);
+	// A port's first GID is the link-local prefix and its GUID [IBA 4.1.1].
+	snprintf(out, SRP_NAME_MAX + 1, "ib.%s%s", n == 16 ? "fe80000000000000" : "", hex);
+	return 0;
+}
+
+int name_srpt_initiator(const char *in, char out[SRP_NAME_MAX + 1], struct err *e)
+{
+	char hex[33];
+	struct in6_addr ip6;
+	struct in_addr ip4;
+	int n = hex_digits(in, hex);
+	if (n == 32)
+		return snprintf(out, SRP_NAME_MAX + 1, "ib.%s", hex), 0;
+	if (n == 16) // matches every initiator port of that GUID
+		return snprintf(out, SRP_NAME_MAX + 1, "%.4s:%.4s:%.4s:%.4s", hex, hex + 4, hex + 8,
+				hex + 12),
+		       0;
+	if (inet_pton(AF_INET, in, &ip4) == 1)
+		return inet_ntop(AF_INET, &ip4, out, SRP_NAME_MAX + 1), 0;
+	if (inet_pton(AF_INET6, in, &ip6) == 1)
+		return inet_ntop(AF_INET6, &ip6, out, SRP_NAME_MAX + 1), 0;
+	return err_set(e, -EINVAL,
+		       "WWN not valid as: ib: '%.100s' (ib. and the 32 hex digits of an initiator "
+		       "port id, the 16 of a port GUID, or an IP address)",
+		       in);
+}
