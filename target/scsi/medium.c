@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The state of the medium, see medium.h.
-#include "target/scsi/lu_round.h"
 #include "target/scsi/medium.h"
 
 #include "target/scsi/handler.h"
 #include "target/scsi/lu.h"
+#include "target/scsi/lu_round.h"
 #include "target/scsi/opcode.h"
 #include "target/scsi/taskset.h"
 

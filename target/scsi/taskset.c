@@ -6,10 +6,10 @@
 // whose ORDERED command waits for its data does not hold up the others. What waits stands in
 // lists of its own, so that a task that ends costs the same however many wait. Worker's own
 // thread.
-#include "target/scsi/lu_round.h"
 #include "target/scsi/taskset.h"
 
 #include "target/scsi/lu_part.h"
+#include "target/scsi/lu_round.h"
 #include "target/scsi/opcode.h"
 
 static struct task *task_of(struct list *link)

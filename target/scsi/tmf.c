@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Task management functions that concern a logical unit (SAM-5 7), on every worker that
 // serves it. Begins and ends on the nexus's worker.
-#include "target/scsi/lu_round.h"
 #include "target/scsi/tmf.h"
 
 #include "target/scsi/lu_part.h"
+#include "target/scsi/lu_round.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/task_abort.h"
 

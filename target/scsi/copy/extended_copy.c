@@ -2,13 +2,13 @@
 // EXTENDED COPY(LID1) (SPC-4 6.4): block to block segments between LUNs of the session, one
 // after the other, in the foreground. Task's worker.
 #include "target/scsi/copy/extended_copy.h"
-#include "target/scsi/copy/turn.h"
 
 #include <string.h>
 
 #include "target/scsi/copy/commands.h"
 #include "target/scsi/copy/job.h"
 #include "target/scsi/copy/results.h"
+#include "target/scsi/copy/turn.h"
 #include "target/scsi/handler.h"
 #include "target/scsi/lu.h"
 #include "transport/wire/be.h"

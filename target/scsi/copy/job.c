@@ -2,10 +2,10 @@
 // The copy manager's engine, see job.h. One chunk is read, then written; after some
 // chunks the worker gets a turn for its other work.
 #include "target/scsi/copy/job.h"
-#include "target/scsi/copy/turn.h"
 
 #include <string.h>
 
+#include "target/scsi/copy/turn.h"
 #include "target/scsi/handler.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/lu_part.h"

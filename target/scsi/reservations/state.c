@@ -3,12 +3,11 @@
 // home worker, and the effects of restart, reset and nexus loss.
 #include "target/scsi/reservations/state.h"
 
-#include "target/scsi/lu_round.h"
-#include "target/scsi/reservations/aptpl.h"
-#include "target/scsi/reservations/reservations.h"
-
 #include <errno.h>
 #include <stdlib.h>
+
+#include "target/scsi/reservations/aptpl.h"
+#include "target/scsi/reservations/reservations.h"
 
 struct pr_view *pr_view_of(struct lu *lu)
 {

@@ -3,12 +3,13 @@
 //
 // The protocol accesses a RAM disk's memory directly: a read ends before this function returns, a
 // write when the protocol has stored the bytes. Other backstores use pool buffers.
+#include "target/scsi/sbc/read_write.h"
+
 #include "target/scsi/handler.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/sbc/commands.h"
 #include "target/scsi/sbc/lba.h"
-#include "target/scsi/sbc/read_write.h"
 
 static void task_good(struct task *t)
 {

@@ -2,7 +2,6 @@
 // The operation behind SANITIZE (SBC-4 4.11), on the logical unit's home worker: waits until no
 // admitted command accesses the medium any more, then processes the blocks in slices, one per round
 // of the worker's loop, and flushes. It holds a reference of the unit.
-#include "target/scsi/lu_round.h"
 #include "target/scsi/sbc/sanitize_run.h"
 
 #include <errno.h>
@@ -13,6 +12,7 @@
 #include "target/scsi/io_log.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/lu_part.h"
+#include "target/scsi/lu_round.h"
 #include "target/scsi/medium.h"
 #include "target/scsi/opcode.h"
 #include "target/scsi/sbc/sanitize_mark.h"
