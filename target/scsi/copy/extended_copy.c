@@ -3,13 +3,12 @@
 // after the other, in the foreground. Task's worker.
 #include "target/scsi/copy/extended_copy.h"
 
-#include "target/scsi/copy/turn.h"
-
 #include <string.h>
 
 #include "target/scsi/copy/commands.h"
 #include "target/scsi/copy/job.h"
 #include "target/scsi/copy/results.h"
+#include "target/scsi/copy/turn.h"
 #include "target/scsi/handler.h"
 #include "target/scsi/lu.h"
 #include "transport/wire/be.h"

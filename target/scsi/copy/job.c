@@ -3,10 +3,9 @@
 // chunks the worker gets a turn for its other work.
 #include "target/scsi/copy/job.h"
 
-#include "target/scsi/copy/turn.h"
-
 #include <string.h>
 
+#include "target/scsi/copy/turn.h"
 #include "target/scsi/handler.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/lu_part.h"

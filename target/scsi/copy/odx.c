@@ -5,16 +5,15 @@
 // and RECEIVE ROD TOKEN INFORMATION reports the result; without it the status reports both.
 #include "target/scsi/copy/odx.h"
 
-#include "target/scsi/copy/turn.h"
-#include "target/scsi/lu_round.h"
-
 #include <string.h>
 
 #include "target/scsi/copy/commands.h"
 #include "target/scsi/copy/job.h"
 #include "target/scsi/copy/results.h"
+#include "target/scsi/copy/turn.h"
 #include "target/scsi/handler.h"
 #include "target/scsi/lu.h"
+#include "target/scsi/lu_round.h"
 #include "target/scsi/opcode.h"
 #include "target/scsi/taskset.h"
 #include "transport/wire/be.h"

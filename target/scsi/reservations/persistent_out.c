@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // PERSISTENT RESERVE OUT (SPC-4 6.16): from the parameter list on the task's worker to the
 // LU's home worker, where the next table is created, stored and passed to every channel.
-#include <stdlib.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/offload.h"
