@@ -89,6 +89,7 @@ class Background:
         side.count += 1
         self.at = f"/run/tool{side.count}"
         self.guest.run(f"""
+            rm -f {self.at}.status
             ({side.command(words)} >{self.at}.log 2>&1; echo $? >{self.at}.status) \
                 >/dev/null 2>&1 </dev/null &""")
 
