@@ -59,7 +59,7 @@ struct member {
 	const char *value;
 };
 
-// The member at *at, behind '{' or ','; false: there is none.
+// Reads the member at *at, after '{' or ','. False: no member.
 static bool member_at(const char **at, struct member *ret)
 {
 	const char *p = blanks(*at), *end = *p == '"' ? string_end(p) : NULL;

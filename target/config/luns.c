@@ -282,7 +282,7 @@ static void key_of_storage(struct frozen_key *k, const struct node *n)
 	frozen_key_add_text(k, s ? s->node.name : NULL);
 }
 
-// The storage object of the entry; NULL: there is none, or it leaves with this change.
+// The storage object of the entry; NULL: no such object, or this change removes it.
 static struct storage *storage_in(const struct restore *r, struct json_object *o)
 {
 	const char *path = json_text(o, "storage_object");

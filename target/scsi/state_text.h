@@ -13,7 +13,7 @@ struct state_text {
 
 // Skips word. False: the text continues otherwise.
 bool state_text_take(struct state_text *t, const char *word);
-// Reads a number up to max. False: there is none, or a larger one.
+// Reads a number up to max. False: no number, or a larger one.
 bool state_text_number(struct state_text *t, uint64_t max, uint64_t *ret);
 
 // Closes f, of open_memstream(&text, ...), and returns text; free(). NULL: no memory.
