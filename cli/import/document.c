@@ -98,30 +98,20 @@ void import_bool_field(struct json_object *o, const char *key, bool is_true)
 	json_object_object_add(o, key, json_object_new_boolean(is_true));
 }
 
-static struct json_object *part_of(struct json_object *o, const char *key)
-{
-	struct json_object *part = json_field(o, key);
-	if (!part) {
-		part = json_object_new_object();
-		json_object_object_add(o, key, part);
-	}
-	return part;
-}
-
 void import_attribute(struct json_object *o, const char *name, int value)
 {
-	json_object_object_add(part_of(o, "attributes"), name, json_object_new_int(value));
+	json_object_object_add(json_part(o, "attributes"), name, json_object_new_int(value));
 }
 
 void import_parameter(struct json_object *tpg, const char *name, const char *value)
 {
-	import_text_field(part_of(tpg, "parameters"), name, value);
+	import_text_field(json_part(tpg, "parameters"), name, value);
 }
 
 void import_own(struct import *im, const char *path, const char *group, const char *name,
 		const char *text)
 {
-	import_text_field(part_of(part_of(im->own, path), group), name, text);
+	import_text_field(json_part(json_part(im->own, path), group), name, text);
 }
 
 // ---- disks ----

@@ -340,6 +340,16 @@ const char *json_scalar(struct json_object *value)
 	}
 }
 
+struct json_object *json_part(struct json_object *obj, const char *key)
+{
+	struct json_object *part = json_field(obj, key);
+	if (!part) {
+		part = json_object_new_object();
+		json_object_object_add(obj, key, part);
+	}
+	return part;
+}
+
 void json_put_text(struct json_object *obj, const char *key, const char *text)
 {
 	if (text)

@@ -47,6 +47,8 @@ struct json_object *json_field(struct json_object *obj, const char *key);
 // the object changes.
 const char *json_scalar(struct json_object *value);
 
+// obj[key], created as an object if it is absent. Borrowed.
+struct json_object *json_part(struct json_object *obj, const char *key);
 // obj[key] = text, if text is not NULL.
 void json_put_text(struct json_object *obj, const char *key, const char *text);
 // A new number object if text is a decimal integer, else a string.

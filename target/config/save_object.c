@@ -35,22 +35,12 @@ void save_merge(struct json_object *to, struct json_object *kept)
 
 // ---- our own section ----
 
-static struct json_object *part_of(struct json_object *o, const char *key)
-{
-	struct json_object *part = json_field(o, key);
-	if (!part) {
-		part = json_object_new_object();
-		json_object_object_add(o, key, part);
-	}
-	return part;
-}
-
 static struct json_object *own_of(struct save *s, const struct group_row *g, const struct node *n)
 {
 	char path[600];
 	node_path(n, path, sizeof path);
-	struct json_object *own = part_of(s->objects, path);
-	return g->name ? part_of(own, g->name) : own;
+	struct json_object *own = json_part(s->objects, path);
+	return g->name ? json_part(own, g->name) : own;
 }
 
 // ---- values ----
@@ -97,7 +87,7 @@ static void put_row(struct save *s, const struct group_row *g, struct node *n,
 	else if (!g->part)
 		json_object_object_add(o, name, value(g, row, text));
 	else if (!json_field(json_field(n->kept, g->part), name)) // an invalid one continues
-		json_object_object_add(part_of(o, g->part), name, value(g, row, text));
+		json_object_object_add(json_part(o, g->part), name, value(g, row, text));
 	explicit_bzero(text, sizeof text);
 }
 
