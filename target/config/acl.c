@@ -103,7 +103,7 @@ void acl_free(struct config *c, struct node *n)
 
 static bool is_used(const struct node *n, const struct session_place *p)
 {
-	return p->acl && n == &p->acl->node;
+	return n == p->acl;
 }
 
 // ---- an ACL's mapped LUNs ----

@@ -126,11 +126,6 @@ struct node *config_root(struct config *c)
 	return &c->root;
 }
 
-struct node *config_node(struct config *c, const char *path)
-{
-	return *path == '/' ? node_at(&c->names, &c->root, path) : NULL;
-}
-
 // ---- load ----
 
 static void log_errors(const char *file, struct json_object *errors)

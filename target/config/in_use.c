@@ -28,10 +28,10 @@ static bool find_place(struct config *c, const struct session_use *u, struct ses
 	if (!tpg)
 		return false;
 	ret->use = u;
-	ret->target = NODE_OF(struct target, t);
-	ret->tpg = NODE_OF(struct tpg, tpg);
-	struct node *a = node_child(&c->names, &ret->tpg->acls, u->acl);
-	ret->acl = a ? NODE_OF(struct acl, a) : NULL;
+	struct node *acls = node_child(&c->names, tpg, "acls");
+	ret->target = t;
+	ret->tpg = tpg;
+	ret->acl = acls ? node_child(&c->names, acls, u->acl) : NULL;
 	return true;
 }
 

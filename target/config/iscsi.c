@@ -193,12 +193,12 @@ static void info_target(struct config *c, const struct node *n, struct json_obje
 
 static bool target_is_used(const struct node *n, const struct session_place *p)
 {
-	return n == &p->target->node;
+	return n == p->target;
 }
 
 static bool tpg_is_used(const struct node *n, const struct session_place *p)
 {
-	return n == &p->tpg->node;
+	return n == p->tpg;
 }
 
 static void target_attached(struct config *c, struct node *n, bool is_attached)

@@ -230,16 +230,16 @@ static void attach_lun(struct config *c, struct node *n, bool is_attached)
 }
 
 // An initiator with an ACL sees a LUN under the numbers of its mapped LUNs.
-bool lun_is_used(const struct node *n, const struct session_place *p)
+static bool is_used(const struct node *n, const struct session_place *p)
 {
 	const struct lun *l = NODE_OF(const struct lun, n);
-	if (l->node.parent != &p->tpg->luns)
+	if (n->parent->parent != p->tpg)
 		return false;
 	if (!p->acl)
 		return place_uses(p, l->number);
 	list_for_each (i, &l->mapped) {
 		const struct mapped_lun *m = list_entry(i, struct mapped_lun, lun_link);
-		if (m->node.parent == &p->acl->node && place_uses(p, m->number))
+		if (m->node.parent == p->acl && place_uses(p, m->number))
 			return true;
 	}
 	return false;
@@ -394,7 +394,8 @@ const struct node_class lun_class = {
 	.help = "A LUN of the portal group",
 	.saved = &lun_saved,
 	.remove_users = remove_mappings,
-	.is_used = lun_is_used,
+	.is_used = is_used,
+	.appeared = luns_find_storage,
 	.groups = lun_groups,
 	.summary = summarize_lun,
 	.attached = attach_lun,

@@ -56,7 +56,7 @@ static void attach_mapping(struct config *c, struct node *n, bool is_attached)
 
 static bool is_used(const struct node *n, const struct session_place *p)
 {
-	return p->acl && n->parent == &p->acl->node &&
+	return p->acl && n->parent == p->acl &&
 	       place_uses(p, NODE_OF(const struct mapped_lun, n)->number);
 }
 

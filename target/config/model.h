@@ -360,12 +360,10 @@ int acl_untag(struct config *c, struct node *n, const struct args *a, struct rep
 // Where a session is logged in, and the LUNs that it uses.
 struct session_place {
 	const struct session_use *use;
-	const struct target *target;
-	const struct tpg *tpg;
-	const struct acl *acl; // NULL: by demo mode
+	const struct node *target, *tpg;
+	const struct node *acl; // NULL: by demo mode
 };
 bool place_uses(const struct session_place *p, uint32_t lun); // a number that the session sees
-bool lun_is_used(const struct node *n, const struct session_place *p); // luns.c
 int in_use_refuse(struct config *c, const struct node *n, const struct args *a, struct err *e);
 // Removes n unless it is in use.
 int delete_unused(struct config *c, struct node *n, const struct args *a, struct err *e);
@@ -425,6 +423,8 @@ int tree_add(struct config *c, struct node *parent, struct node *n, const char *
 	     struct err *e);
 // Removes a node with everything below it and everything that uses it.
 int tree_remove(struct config *c, struct node *n, struct err *e);
+// A new node of a saved file or of create exists: tells all classes. -ENOMEM with text.
+int tree_appeared(struct config *c, struct node *n, struct reply *r, struct err *e);
 // The summary of a node, by its class or by the number of its children.
 void tree_summary(struct config *c, const struct node *n, struct summary *ret);
 // A class's free for objects that are only a node and plain fields.
@@ -482,8 +482,8 @@ int lun_for(struct config *c, struct tpg *tpg, const char *text, struct lun **re
 struct lun *lun_of_storage(const struct tpg *tpg, const struct storage *s); // NULL: none
 
 // ---- lun_link.c ----
-// Connects the LUNs that were kept without s to it. -ENOMEM.
-int luns_find_storage(struct config *c, struct storage *s, struct reply *r, struct err *e);
+// Connects the LUNs that were kept without storage object n to it; a class's appeared. -ENOMEM.
+int luns_find_storage(struct config *c, struct node *n, struct reply *r, struct err *e);
 
 // ---- alua.c ----
 int alua_new(struct config *c, struct alua_node **ret, struct storage *s, const char *name,

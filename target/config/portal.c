@@ -438,7 +438,7 @@ static const struct command_row portal_commands[] = {
 static bool is_used(const struct node *n, const struct session_place *p)
 {
 	const char *name = n->name, *any = *name == '[' ? "[::]:" : "0.0.0.0:";
-	if (n->parent != &p->tpg->portals)
+	if (n->parent->parent != p->tpg)
 		return false;
 	if (!strncmp(name, any, strlen(any)))
 		return (*p->use->local == '[') == (*name == '[') &&

@@ -114,7 +114,7 @@ static int create(struct config *c, struct node *n, const struct args *a, struct
 	if (!code) {
 		s->node.class->attached(c, &s->node, true); // now it has a device path
 		say_created(s, r);
-		code = luns_find_storage(c, s, r, e);
+		code = tree_appeared(c, &s->node, r, e);
 	}
 	return code;
 }
@@ -212,9 +212,11 @@ static void attach(struct config *c, struct node *n, bool is_attached)
 static bool is_used(const struct node *n, const struct session_place *p)
 {
 	const struct storage *s = NODE_OF(const struct storage, n);
-	list_for_each (i, &s->luns)
-		if (lun_is_used(&list_entry(i, struct lun, storage_link)->node, p))
+	list_for_each (i, &s->luns) {
+		const struct node *l = &list_entry(i, struct lun, storage_link)->node;
+		if (l->class->is_used(l, p))
 			return true;
+	}
 	return false;
 }
 

@@ -239,7 +239,7 @@ static int filled(struct restore *r, struct node *n, struct json_object *o, bool
 	if (is_old)
 		return 0;
 	n->class->attached(r->c, n, true); // its device path is now known
-	int code = luns_find_storage(r->c, s, NULL, e);
+	int code = tree_appeared(r->c, &s->node, NULL, e);
 	if (code < 0)
 		return code;
 	if (!r->options->is_dry && storage_open(s, false, &why) < 0 &&

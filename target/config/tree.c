@@ -43,6 +43,20 @@ int tree_add(struct config *c, struct node *parent, struct node *n, const char *
 	return r;
 }
 
+struct node *config_node(struct config *c, const char *path)
+{
+	return *path == '/' ? node_at(&c->names, &c->root, path) : NULL;
+}
+
+int tree_appeared(struct config *c, struct node *n, struct reply *r, struct err *e)
+{
+	int code = 0;
+	for (const struct node_class *const *k = c->classes; !code && *k; k++)
+		if ((*k)->appeared)
+			code = (*k)->appeared(c, n, r, e);
+	return code;
+}
+
 void tree_summary(struct config *c, const struct node *n, struct summary *ret)
 {
 	ret->text[0] = 0;
