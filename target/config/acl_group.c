@@ -60,13 +60,13 @@ bool acl_group_run(struct config *c, const struct config_call *call, bool is_adm
 	char tag[128];
 	const char *rest;
 	struct node *acls = split(c, call->path, tag, &rest);
-	bool was_open = c->together.is_open, is_enough = false, has_any = false;
+	bool was_open = c->change->together.is_open, is_enough = false, has_any = false;
 	struct txn_mark start = txn_mark(c);
 	int r = 0;
 	if (!acls)
 		return false;
-	c->together.mark = start;
-	c->together.is_open = true;
+	c->change->together.mark = start;
+	c->change->together.is_open = true;
 	list_for_each (i, &acls->children) {
 		const struct acl *a = NODE_OF(const struct acl, list_entry(i, struct node, link));
 		if (r || is_enough || !a->tag || strcmp(a->tag, tag))
@@ -74,8 +74,8 @@ bool acl_group_run(struct config *c, const struct config_call *call, bool is_adm
 		has_any = true;
 		r = run_on_one(c, &a->node, rest, call, is_admin, run, out, &is_enough, e);
 	}
-	c->together.mark = start;
-	c->together.is_open = was_open;
+	c->change->together.mark = start;
+	c->change->together.is_open = was_open;
 	if (r < 0 || (!is_enough && txn_has_changed(c, start)))
 		r = config_finish(c, r, e);
 	if (r < 0)

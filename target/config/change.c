@@ -13,15 +13,15 @@ enum { COMMANDS_MAX = 20, COMMAND_MAX = 200 }; // `generations` reads only the b
 
 unsigned change_mark(const struct config *c)
 {
-	return (unsigned)json_object_array_length(c->change.commands) + c->change.more;
+	return (unsigned)json_object_array_length(c->saved->commands) + c->saved->more;
 }
 
 void change_back_to(struct config *c, unsigned mark)
 {
-	size_t n = json_object_array_length(c->change.commands);
-	c->change.more = mark > n ? mark - (unsigned)n : 0;
+	size_t n = json_object_array_length(c->saved->commands);
+	c->saved->more = mark > n ? mark - (unsigned)n : 0;
 	if (mark < n)
-		json_object_array_del_idx(c->change.commands, mark, n - mark);
+		json_object_array_del_idx(c->saved->commands, mark, n - mark);
 }
 
 void change_add(struct config *c, const char *path, const struct command_row *row,
@@ -30,17 +30,17 @@ void change_add(struct config *c, const char *path, const struct command_row *ro
 	char text[COMMAND_MAX + 1];
 	if (row->is_readonly || row->is_unrecorded)
 		return;
-	if (json_object_array_length(c->change.commands) >= COMMANDS_MAX) {
-		c->change.more++;
+	if (json_object_array_length(c->saved->commands) >= COMMANDS_MAX) {
+		c->saved->more++;
 		return;
 	}
 	audit_text(text, sizeof text, strcmp(path, "/") ? path : "", row, positional, named);
-	json_object_array_add(c->change.commands, json_object_new_string(text));
+	json_object_array_add(c->saved->commands, json_object_new_string(text));
 }
 
-void change_end(struct config *c, unsigned mark, int code)
+void change_end(struct config *c, unsigned mark, int code, bool is_joined)
 {
-	if (!c->together.is_open)
+	if (!is_joined)
 		change_back_to(c, 0);
 	else if (code < 0)
 		change_back_to(c, mark);
@@ -49,10 +49,10 @@ void change_end(struct config *c, unsigned mark, int code)
 struct json_object *change_json(const struct config *c)
 {
 	struct json_object *o = json_object_new_object(), *commands = NULL;
-	json_object_deep_copy(c->change.commands, &commands, NULL);
+	json_object_deep_copy(c->saved->commands, &commands, NULL);
 	json_object_object_add(o, "commands", commands);
-	if (c->change.more)
-		json_object_object_add(o, "more", json_object_new_int64(c->change.more));
+	if (c->saved->more)
+		json_object_object_add(o, "more", json_object_new_int64(c->saved->more));
 	if (!c->caller.id)
 		return o;
 	json_object_object_add(o, "process", json_object_new_int64(c->caller.pid));

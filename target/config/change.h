@@ -11,9 +11,9 @@ void change_add(struct config *c, const char *path, const struct command_row *ro
 // The number of recorded commands; drops those after the mark.
 unsigned change_mark(const struct config *c);
 void change_back_to(struct config *c, unsigned mark);
-// A command has returned code, and is saved unless it will be saved together with others: drops the
-// saved commands, or those that failed since the mark.
-void change_end(struct config *c, unsigned mark, int code);
+// A command has returned code: drops the saved commands, or, if it is_joined with others and saved
+// with them, only those that failed since the mark.
+void change_end(struct config *c, unsigned mark, int code, bool is_joined);
 
 // The recorded commands and the client, in the form of the saved file. For json_object_put().
 struct json_object *change_json(const struct config *c);

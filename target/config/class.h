@@ -169,8 +169,8 @@ struct node_class {
 	// The node was added to the tree or removed from it: update links to other objects. May be
 	// NULL.
 	void (*attached)(struct config *c, struct node *n, bool is_attached);
-	// Node n, of any class, is new: connects the nodes of this class that were saved with a link
-	// to it. r: NULL while a file is read. May be NULL.
+	// Node n, of any class, is new: connects the nodes of this class that were saved with a
+	// link to it. r: NULL while a file is read. May be NULL.
 	int (*appeared)(struct config *c, struct node *n, struct reply *r, struct err *e);
 	// Frees a detached node without children; NULL for nodes that live as long as the tree.
 	void (*free)(struct config *c, struct node *n);

@@ -8,11 +8,11 @@
 
 static void clean_dirty(struct config *c)
 {
-	while (!list_empty(&c->dirty)) {
-		struct list *l = list_pop_front(&c->dirty);
+	while (!list_empty(&c->targets->dirty)) {
+		struct list *l = list_pop_front(&c->targets->dirty);
 		list_entry(l, struct target, dirty_link)->is_dirty = false;
 	}
-	c->is_view_dirty = false;
+	c->targets->is_view_dirty = false;
 }
 
 struct built {
@@ -24,11 +24,11 @@ struct built {
 static int build_all(struct config *c, struct built **ret, size_t *ret_count, struct err *e)
 {
 	size_t n = 0, count = 0;
-	list_for_each (i, &c->dirty)
+	list_for_each (i, &c->targets->dirty)
 		n++;
 	struct built *list = calloc(n + 1, sizeof *list);
 	int r = list ? 0 : err_set(e, -ENOMEM, "configuration: out of memory");
-	list_for_each (i, &c->dirty) {
+	list_for_each (i, &c->targets->dirty) {
 		struct target *t = list_entry(i, struct target, dirty_link);
 		if (r || !t->node.parent)
 			continue;
@@ -60,7 +60,7 @@ static void show(struct config *c, struct built *list, size_t count)
 		show_portals(list[i].target);
 		alua_sync_ports(c, list[i].target);
 	}
-	if ((count || c->is_view_dirty) && config_publish(c, &e) < 0)
+	if ((count || c->targets->is_view_dirty) && config_publish(c, &e) < 0)
 		log_error("%s: the change takes effect with the next change", e.text);
 }
 
@@ -95,17 +95,17 @@ static int finish_one(struct config *c, int code, struct err *e)
 	if (code == -ENOMEM && e && !e->code)
 		err_set(e, code, "out of memory");
 	if (code < 0) {
-		txn_undo_to(c, c->together.mark);
+		txn_undo_to(c, c->change->together.mark);
 	} else {
-		c->together.mark = txn_mark(c);
-		c->together.has_changes = true;
+		c->change->together.mark = txn_mark(c);
+		c->change->together.has_changes = true;
 	}
 	return code;
 }
 
 int config_finish(struct config *c, int code, struct err *e)
 {
-	if (c->together.is_open)
+	if (c->change->together.is_open)
 		return finish_one(c, code, e);
 	if (!code)
 		code = config_commit(c, true, e);

@@ -59,8 +59,8 @@ static void child(const struct candidates *c)
 
 static void storage(const struct candidates *c)
 {
-	for (unsigned i = 0; i < c->config->type_count; i++) {
-		const struct node *type = &c->config->types[i].node;
+	for (unsigned i = 0; i < c->config->storage->type_count; i++) {
+		const struct node *type = &c->config->storage->types[i].node;
 		struct node **list = node_sorted(type);
 		for (unsigned j = 0; list && j < type->child_count; j++) {
 			char path[NAME_MAX_LEN + 80];

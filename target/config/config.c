@@ -19,23 +19,37 @@ static int init_nodes(struct config *c, struct err *e)
 	if (!r)
 		r = node_init(&c->backstores, &backstores_class, "backstores");
 	if (!r)
-		r = node_init(&c->iscsi, &iscsi_class, "iscsi");
+		r = node_init(&c->targets->iscsi, &iscsi_class, "iscsi");
 	if (!r)
-		r = node_init(&c->srpt, &srpt_class, "srpt");
+		r = node_init(&c->targets->srpt, &srpt_class, "srpt");
 	if (!r)
 		r = node_attach(&c->names, &c->root, &c->backstores);
 	if (!r)
-		r = node_attach(&c->names, &c->root, &c->iscsi);
+		r = node_attach(&c->names, &c->root, &c->targets->iscsi);
 	if (!r)
-		r = node_attach(&c->names, &c->root, &c->srpt);
+		r = node_attach(&c->names, &c->root, &c->targets->srpt);
 	return r < 0 ? err_set(e, r, "configuration: out of memory") : storage_types_new(c, e);
 }
 
+struct whole {
+	struct config config;
+	struct config_saved saved;
+	struct config_storage storage;
+	struct config_targets targets;
+	struct config_change change;
+};
+
 int config_new(struct config **ret, const struct config_options *options, struct err *e)
 {
-	struct config *c = calloc(1, sizeof *c);
-	if (!c)
+	struct whole *w = calloc(1, sizeof *w);
+	if (!w)
 		return err_set(e, -ENOMEM, "configuration: out of memory");
+	struct config *c = &w->config;
+	w->storage.config = w->change.config = c;
+	c->saved = &w->saved;
+	c->storage = &w->storage;
+	c->targets = &w->targets;
+	c->change = &w->change;
 	c->control = options->control;
 	c->every_node = every_node_commands;
 	c->classes = node_classes;
@@ -43,12 +57,12 @@ int config_new(struct config **ret, const struct config_options *options, struct
 	attr_defaults(pref_rows, &c->prefs);
 	c->state_dir = options->state_dir ? strdup(options->state_dir) : NULL;
 	c->socket = options->socket ? strdup(options->socket) : NULL;
-	list_init(&c->dirty);
-	list_init(&c->waiting);
-	timer_init(&c->retry, storage_retry);
+	list_init(&c->targets->dirty);
+	list_init(&c->storage->waiting);
+	timer_init(&c->storage->retry, storage_retry);
 	storage_look_init(c);
 	begin_init(c);
-	c->change.commands = json_object_new_array();
+	c->saved->commands = json_object_new_array();
 	int r = c->file ? init_nodes(c, e) : err_set(e, -ENOMEM, "configuration: out of memory");
 	if (!r)
 		r = config_publish(c, e);
@@ -64,28 +78,28 @@ void config_free(struct config *c)
 {
 	if (!c)
 		return;
-	timer_cancel(c->control, &c->retry);
-	timer_cancel(c->control, &c->look);
-	timer_cancel(c->control, &c->transaction.limit);
+	timer_cancel(c->control, &c->storage->retry);
+	timer_cancel(c->control, &c->storage->look);
+	timer_cancel(c->control, &c->change->transaction.limit);
 	storage_types_free(c);
-	node_done(&c->iscsi);
-	node_done(&c->srpt);
+	node_done(&c->targets->iscsi);
+	node_done(&c->targets->srpt);
 	node_done(&c->backstores);
 	node_done(&c->root);
 	map_done(&c->names);
-	map_done(&c->paths);
-	explicit_bzero(&c->discovery, sizeof c->discovery);
-	json_object_put(c->change.commands);
-	json_object_put(c->change.saved);
+	map_done(&c->storage->paths);
+	explicit_bzero(&c->targets->discovery, sizeof c->targets->discovery);
+	json_object_put(c->saved->commands);
+	json_object_put(c->saved->origin);
 	free(c->file);
 	free(c->state_dir);
 	free(c->socket);
-	free(c);
+	free(container_of(c, struct whole, config));
 }
 
 static void stop_listening(struct config *c, struct portal_node *p, void *arg)
 {
-	c->lost_portals += p->open != NULL;
+	c->targets->lost_portals += p->open != NULL;
 	portal_close(p->open, p->opened_for);
 	p->open = NULL;
 }
@@ -94,31 +108,31 @@ void config_stop_listening(struct config *c)
 {
 	begin_done(c);
 	c->is_shutting_down = true;
-	timer_cancel(c->control, &c->retry);
-	timer_cancel(c->control, &c->look);
+	timer_cancel(c->control, &c->storage->retry);
+	timer_cancel(c->control, &c->storage->look);
 	portals_each(c, stop_listening, NULL);
 }
 
 void config_shutdown(struct config *c, void (*idle)(void *arg), void *arg)
 {
 	c->is_shutting_down = true;
-	timer_cancel(c->control, &c->retry);
-	timer_cancel(c->control, &c->look);
+	timer_cancel(c->control, &c->storage->retry);
+	timer_cancel(c->control, &c->storage->look);
 	config_drop_all(c);
 	config_on_quiet(c, idle, arg);
-	if (!c->closing)
+	if (!c->storage->closing)
 		idle(arg);
 }
 
 unsigned config_closing(const struct config *c)
 {
-	return c->closing;
+	return c->storage->closing;
 }
 
 void config_on_quiet(struct config *c, void (*told)(void *arg), void *arg)
 {
-	c->quiet = told;
-	c->quiet_arg = arg;
+	c->storage->quiet = told;
+	c->storage->quiet_arg = arg;
 }
 
 struct node *config_root(struct config *c)
@@ -184,7 +198,7 @@ int config_load(struct config *c, struct err *e)
 		if (r < 0)
 			err_prefix(e, "%s", c->file);
 		else
-			c->change.saved = json_object_get(
+			c->saved->origin = json_object_get(
 				json_field(json_field(doc, SAVED_SECTION), "change"));
 	}
 	json_object_put(doc);
@@ -290,9 +304,9 @@ static void tell_created(struct config *c, struct reply *out)
 
 void config_tell_replaced(struct config *c, struct reply *r)
 {
-	if (!c->has_replaced_edit)
+	if (!c->saved->has_replaced_edit)
 		return;
-	c->has_replaced_edit = false;
+	c->saved->has_replaced_edit = false;
 	reply_say(r,
 		  "Warning: replaced %s, which had been edited; undo applies the edited version "
 		  "(plan "
@@ -378,6 +392,6 @@ int config_run(struct config *c, const char *path, const char *command,
 {
 	unsigned mark = change_mark(c);
 	int r = run_command(c, path, command, positional, named, is_admin, out, e);
-	change_end(c, mark, r);
+	change_end(c, mark, r, c->change->together.is_open);
 	return r;
 }

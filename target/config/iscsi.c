@@ -35,7 +35,7 @@ int target_new(struct config *c, struct target **ret, const char *name, struct e
 	}
 	list_init(&t->dirty_link);
 	snprintf(taken, sizeof taken, "target %s already exists", name);
-	int r = tree_add(c, &c->iscsi, &t->node, taken, e);
+	int r = tree_add(c, &c->targets->iscsi, &t->node, taken, e);
 	if (r < 0)
 		return r;
 	*ret = t;
@@ -133,8 +133,8 @@ static int delete_target(struct config *c, struct node *n, const struct args *a,
 static void summarize_iscsi(struct config *c, const struct node *n, struct summary *ret)
 {
 	static const char *const words[] = { "", "1-way disc auth, ", "mutual disc auth, " };
-	const struct view_auth *v = &c->discovery.auth;
-	int kind = c->discovery.enable ? (v->mutual_userid[0] ? 2 : 1) : 0;
+	const struct view_auth *v = &c->targets->discovery.auth;
+	int kind = c->targets->discovery.enable ? (v->mutual_userid[0] ? 2 : 1) : 0;
 	snprintf(ret->text, sizeof ret->text, "%sTargets: %u", words[kind], n->child_count);
 }
 
@@ -203,7 +203,7 @@ static bool tpg_is_used(const struct node *n, const struct session_place *p)
 
 static void target_attached(struct config *c, struct node *n, bool is_attached)
 {
-	c->is_view_dirty = true;
+	c->targets->is_view_dirty = true;
 }
 
 static void target_changed(struct config *c, struct node *n)
@@ -212,12 +212,12 @@ static void target_changed(struct config *c, struct node *n)
 	if (t->is_dirty)
 		return;
 	t->is_dirty = true;
-	list_push_back(&c->dirty, &t->dirty_link);
+	list_push_back(&c->targets->dirty, &t->dirty_link);
 }
 
 static void discovery_changed(struct config *c, struct node *n)
 {
-	c->is_view_dirty = true;
+	c->targets->is_view_dirty = true;
 }
 
 static void free_target(struct config *c, struct node *n)
@@ -297,7 +297,8 @@ static int saved_target_name(struct restore *r, struct node *n, struct json_obje
 
 static bool has_discovery_auth(const struct node *n)
 {
-	const struct auth_group *d = &container_of(n, const struct config, iscsi)->discovery;
+	const struct auth_group *d =
+		&container_of(n, const struct config_targets, iscsi)->discovery;
 	return d->enable || d->auth.userid[0] || d->auth.mutual_userid[0];
 }
 
@@ -343,7 +344,7 @@ static const struct command_row tpg_commands[] = {
 
 static int check_discovery(struct config *c, struct node *n, struct err *e)
 {
-	const struct auth_group *d = &c->discovery;
+	const struct auth_group *d = &c->targets->discovery;
 	int r = auth_check(d, e);
 	bool has_credentials = *d->auth.userid && (*d->auth.password || *d->password_file);
 	if (!r && d->enable && !has_credentials)
@@ -359,7 +360,7 @@ static const struct group_row iscsi_groups[] = {
 	  .prefix = "discovery_",
 	  .is_whole = true,
 	  .rows = discovery_rows,
-	  .at = offsetof(struct config, discovery) - offsetof(struct config, iscsi),
+	  .at = offsetof(struct config_targets, discovery) - offsetof(struct config_targets, iscsi),
 	  .size = sizeof(struct auth_group),
 	  .check = check_discovery },
 	{ 0  },

@@ -51,7 +51,7 @@ static void link_in(struct config *c, struct tpg *tpg, void *arg)
 int luns_find_storage(struct config *c, struct node *n, struct reply *r, struct err *e)
 {
 	struct link x = { NODE_OF(struct storage, n), r, e, 0 };
-	if (c->broken_luns && n->class == &storage_class)
+	if (c->targets->broken_luns && n->class == &storage_class)
 		tpgs_each(c, link_in, &x);
 	return x.code;
 }

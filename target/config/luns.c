@@ -76,7 +76,7 @@ static int storage_for_path(struct config *c, const char *path, struct storage *
 {
 	struct stat st;
 	char name[NAME_MAX_LEN + 1];
-	struct storage *s = map_get(&c->paths, &c->paths, path);
+	struct storage *s = map_get(&c->storage->paths, &c->storage->paths, path);
 	if (s) {
 		*ret = s;
 		return 0;
@@ -219,7 +219,7 @@ static void attach_lun(struct config *c, struct node *n, bool is_attached)
 {
 	struct lun *l = NODE_OF(struct lun, n);
 	if (!l->storage) {
-		c->broken_luns += is_attached ? 1 : -1u;
+		c->targets->broken_luns += is_attached ? 1 : -1u;
 		return;
 	}
 	if (is_attached)

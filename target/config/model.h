@@ -173,6 +173,66 @@ struct file_id {
 	bool is_there;
 };
 
+// What saved_file.c knows of the file and of the next generation.
+struct config_saved {
+	uint64_t inode; // the file when we last read or wrote it
+	struct timespec mtime;
+	bool skips_backup;	      // of the change that is being saved
+	bool has_replaced_edit;	      // an edited file was replaced, not reported yet
+	struct json_object *commands; // texts, since the last save
+	unsigned more;		      // number of dropped ones
+	struct json_object *origin;   // of the saved file
+};
+
+// Storage objects.
+struct config_storage {
+	struct config *config;
+	struct storage_type *types;
+	unsigned type_count;
+	struct map paths;    // ("dev", path) -> struct storage, for block and fileio
+	struct list waiting; // struct storage
+	struct {
+		bool are_known;
+		struct file_id file[OWN_FILES], folder[OWN_FILES];
+	} own; // the daemon's own files
+	struct timer retry;
+	uint64_t retry_usec; // its current delay
+	struct timer look;   // storage_look.c
+	unsigned resizes;    // since the start
+	unsigned closing;
+	void (*quiet)(void *arg);
+	void *quiet_arg;
+};
+
+// Fabrics and targets.
+struct config_targets {
+	struct node iscsi, srpt;
+	struct auth_group discovery;
+	struct list dirty;	  // struct target
+	unsigned lost_portals;	  // portals without an address
+	unsigned broken_luns;	  // LUNs without storage
+	bool is_view_dirty;	  // targets added or removed, discovery auth changed
+	uint8_t ports[65536 / 8]; // relative target ports in use, one bit each
+};
+
+// Changes that are not complete.
+struct config_change {
+	struct config *config;
+	struct {
+		bool is_open, has_changes;
+		struct txn_mark mark; // after the last successful command
+	} together;		      // commands of one change: together.c
+	struct {
+		bool is_open;
+		struct config_client owner;
+		time_t since;
+		unsigned seconds; // limit
+		struct timer limit;
+		unsigned resizes; // before it
+		uint64_t lapsed;  // the client whose transaction timed out, until it is told
+	} transaction;		  // begin.c
+};
+
 struct config {
 	struct worker *control;
 	struct prefs prefs;
@@ -180,59 +240,20 @@ struct config {
 	const struct command_row *every_node;	 // commands of every node
 	const struct node_class *const *classes; // all, ends with NULL
 	struct map names;			 // (parent, name) -> struct node
-	struct map paths; // ("dev", path) -> struct storage, for block and fileio
-	struct node root, backstores, iscsi, srpt;
-	struct storage_type *types;
-	unsigned type_count;
-	struct auth_group discovery;
+	struct node root, backstores;
 	struct txn txn;
-	struct {
-		bool is_open, has_changes;
-		struct txn_mark mark; // after the last successful command
-	} together;		      // commands of one change: together.c
 	struct config_client caller;
 	struct {
 		const struct node *in;	 // node of the running create, NULL: none
 		const struct node *node; // the first node that it has attached
 	} created;
-	struct {
-		bool is_open;
-		struct config_client owner;
-		time_t since;
-		unsigned seconds; // limit
-		struct timer limit;
-		bool has_resized;
-		uint64_t lapsed; // the client whose transaction timed out, until it is told
-	} transaction;		 // begin.c
-	struct {
-		struct json_object *commands; // texts, since the last save
-		unsigned more;		      // number of dropped ones
-		struct json_object *saved;    // of the saved file: its origin
-	} change;
-	bool skips_backup;     // of the change that is being saved
-	struct list dirty;     // struct target
-	struct list waiting;   // struct storage
-	unsigned lost_portals; // portals without an address
-	unsigned broken_luns;  // LUNs without storage
-	bool is_view_dirty;    // targets added or removed, discovery auth changed
-	struct {
-		uint64_t inode;
-		struct timespec mtime;
-	} saved; // the file when we last read or wrote it
-	struct {
-		bool are_known;
-		struct file_id file[OWN_FILES], folder[OWN_FILES];
-	} own;			// the daemon's own files
-	bool has_replaced_edit; // an edited file was replaced, not reported yet
-	struct timer retry;
-	uint64_t retry_usec; // its current delay
-	struct timer look;   // storage_look.c
-	unsigned closing;
-	void (*quiet)(void *arg);
-	void *quiet_arg;
+	uint64_t generation;
 	bool is_shutting_down;
-	uint64_t generation, view_generation;
-	uint8_t ports[65536 / 8]; // relative target ports in use, one bit each
+	// The parts that only some folders know.
+	struct config_saved *saved;
+	struct config_storage *storage;
+	struct config_targets *targets;
+	struct config_change *change;
 };
 
 #define NODE_OF(type, n) container_of((n), type, node)

@@ -118,22 +118,22 @@ static void find_all(struct config *c)
 	struct stat st;
 	for (size_t i = 0; i < OWN_FILES; i++) {
 		bool has = path_of(c, &rows[i], path);
-		c->own.file[i] = id_of(!has || stat(path, &st), &st);
-		c->own.folder[i] = has ? folder_id(path) : (struct file_id){ 0 };
+		c->storage->own.file[i] = id_of(!has || stat(path, &st), &st);
+		c->storage->own.folder[i] = has ? folder_id(path) : (struct file_id){ 0 };
 	}
-	c->own.are_known = true;
+	c->storage->own.are_known = true;
 }
 
 void own_files_forget(struct config *c)
 {
-	c->own.are_known = false;
+	c->storage->own.are_known = false;
 }
 
 // Whether p has the name of row i, or its prefix.
 static bool has_name(const struct config *c, const struct place_of *p, size_t i)
 {
 	char path[PATH_MAX];
-	if (!is_same(&p->folder, &c->own.folder[i]) || !path_of(c, &rows[i], path))
+	if (!is_same(&p->folder, &c->storage->own.folder[i]) || !path_of(c, &rows[i], path))
 		return false;
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	return !strncmp(p->name, name, strlen(name) + (rows[i].kind != PREFIX));
@@ -142,7 +142,7 @@ static bool has_name(const struct config *c, const struct place_of *p, size_t i)
 static bool is_own(const struct config *c, const struct place_of *p, size_t i)
 {
 	char path[PATH_MAX];
-	const struct file_id *own = &c->own.file[i];
+	const struct file_id *own = &c->storage->own.file[i];
 	if (rows[i].kind != FOLDER)
 		return is_same(&p->id, own) || has_name(c, p, i);
 	return is_same(&p->folder, own) ||
@@ -156,7 +156,7 @@ int own_files_refuse(struct config *c, const char *dev, struct err *e)
 	if (*dev != '/' || !look(&p, dev) ||
 	    (p.id.is_there && (S_ISBLK(p.file.st_mode) || S_ISDIR(p.file.st_mode))))
 		return 0;
-	if (!c->own.are_known)
+	if (!c->storage->own.are_known)
 		find_all(c);
 	for (size_t i = 0; i < OWN_FILES; i++)
 		if (is_own(c, &p, i))

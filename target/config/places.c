@@ -45,6 +45,6 @@ static void groups_below(struct config *c, struct node *n,
 void tpgs_each(struct config *c, void (*fn)(struct config *c, struct tpg *tpg, void *arg),
 	       void *arg)
 {
-	groups_below(c, &c->iscsi, fn, arg);
-	groups_below(c, &c->srpt, fn, arg);
+	groups_below(c, &c->targets->iscsi, fn, arg);
+	groups_below(c, &c->targets->srpt, fn, arg);
 }

@@ -17,7 +17,7 @@ static void portal_free(struct config *c, struct node *n)
 {
 	struct portal_node *p = NODE_OF(struct portal_node, n);
 	if (!p->open)
-		c->lost_portals--;
+		c->targets->lost_portals--;
 	portal_close(p->open, p->opened_for);
 	node_done(n);
 	free(p);
@@ -129,7 +129,7 @@ int portal_new(struct config *c, struct portal_node **ret, struct tpg *tpg, cons
 	attr_defaults(portal_attr_rows, &p->attr);
 	int opened = r || is_dry ? 0 : open_portal(c, node_fabric(&tpg->node), p, &addr, e);
 	if (!p->open) {
-		c->lost_portals++;
+		c->targets->lost_portals++;
 		snprintf(p->reason, sizeof p->reason, "%.150s", why.text);
 	}
 	if (opened < 0) {
@@ -140,7 +140,7 @@ int portal_new(struct config *c, struct portal_node **ret, struct tpg *tpg, cons
 		portal_free(c, &p->node);
 		return err_set(e, -ENOMEM, "%s: out of memory", name);
 	}
-	if (c->lost_portals && !is_dry && !timer_is_armed(&c->retry))
+	if (c->targets->lost_portals && !is_dry && !timer_is_armed(&c->storage->retry))
 		config_retry(c);
 	tree_changed(c, &p->node);
 	*ret = p;
@@ -161,7 +161,7 @@ bool portal_retry(struct config *c, struct portal_node *p)
 	if (p->open || tcp_addr_parse(&addr, p->node.name, 0, &e) < 0 ||
 	    open_portal(c, node_fabric(&p->node), p, &addr, &e) < 0)
 		return false;
-	c->lost_portals--;
+	c->targets->lost_portals--;
 	p->reason[0] = 0;
 	log_info("portal %s: interface appeared", p->node.name);
 	tree_changed(c, &p->node);

@@ -169,14 +169,14 @@ static void *discovery_own(const struct config *c)
 	struct discovery_settings *own = view_own_new(sizeof *own);
 	if (!own)
 		return NULL;
-	own->auth_enabled = c->discovery.enable;
-	fill_auth(&own->auth, &c->discovery, "discovery");
+	own->auth_enabled = c->targets->discovery.enable;
+	fill_auth(&own->auth, &c->targets->discovery, "discovery");
 	return own;
 }
 
 int config_publish(struct config *c, struct err *e)
 {
-	struct view *v = view_new(node_fabric(&c->iscsi), c->iscsi.child_count);
+	struct view *v = view_new(node_fabric(&c->targets->iscsi), c->targets->iscsi.child_count);
 	void *own = v ? discovery_own(c) : NULL;
 	if (!own) {
 		if (v)
@@ -186,7 +186,7 @@ int config_publish(struct config *c, struct err *e)
 	}
 	v->own = own;
 	v->target_count = 0;
-	list_for_each (i, &c->iscsi.children) {
+	list_for_each (i, &c->targets->iscsi.children) {
 		struct target *t = NODE_OF(struct target, list_entry(i, struct node, link));
 		v->targets[v->target_count++] = view_target_get(t->view);
 	}

@@ -144,9 +144,9 @@ struct json_object *config_schema(struct config *c)
 	json_object_object_add(o, "every_node_groups", groups);
 	for (const struct node_class *const *class = c->classes; *class; class ++)
 		json_object_object_add(list, (*class)->name, class_json(*class));
-	for (unsigned i = 0; i < c->type_count; i++)
-		json_object_object_add(list, c->types[i].class_name,
-				       class_json(&c->types[i].class));
+	for (unsigned i = 0; i < c->storage->type_count; i++)
+		json_object_object_add(list, c->storage->types[i].class_name,
+				       class_json(&c->storage->types[i].class));
 	json_object_object_add(o, "classes", list);
 	return o;
 }

@@ -8,7 +8,7 @@ enum { RETRY_MAX_USEC = 16000000 };
 static bool retry_storage(struct config *c, bool only_busy)
 {
 	bool has_changed = false;
-	list_for_each_safe (i, &c->waiting) {
+	list_for_each_safe (i, &c->storage->waiting) {
 		struct storage *s = list_entry(i, struct storage, waiting_link);
 		if ((only_busy && !s->is_busy) || storage_open(s, false, NULL) < 0)
 			continue;
@@ -27,14 +27,14 @@ static void retry_portal(struct config *c, struct portal_node *p, void *arg)
 static bool retry_portals(struct config *c)
 {
 	bool has_changed = false;
-	if (c->lost_portals)
+	if (c->targets->lost_portals)
 		portals_each(c, retry_portal, &has_changed);
 	return has_changed;
 }
 
 static bool has_busy(const struct config *c)
 {
-	list_for_each (i, &c->waiting)
+	list_for_each (i, &c->storage->waiting)
 		if (list_entry(i, struct storage, waiting_link)->is_busy)
 			return true;
 	return false;
@@ -52,13 +52,13 @@ static uint64_t next_delay(const struct config *c, uint64_t last, bool has_chang
 
 void storage_retry(struct timer *t)
 {
-	struct config *c = container_of(t, struct config, retry);
-	uint64_t last = c->retry_usec;
+	struct config *c = container_of(t, struct config_storage, retry)->config;
+	uint64_t last = c->storage->retry_usec;
 	bool only_busy = last && last < STORAGE_RETRY_USEC;
 	struct err e = { 0 };
 	if (c->is_shutting_down)
 		return;
-	if (c->transaction.is_open) { // its commit would include this change
+	if (c->change->transaction.is_open) { // its commit would include this change
 		timer_arm(c->control, t, STORAGE_RETRY_USEC);
 		return;
 	}
@@ -68,10 +68,10 @@ void storage_retry(struct timer *t)
 		has_changed |= retry_portals(c);
 	if (has_changed && config_commit(c, false, &e) < 0)
 		log_error("%s", e.text);
-	if (list_empty(&c->waiting) && !c->lost_portals) {
+	if (list_empty(&c->storage->waiting) && !c->targets->lost_portals) {
 		timer_cancel(c->control, t);
 		return;
 	}
-	c->retry_usec = next_delay(c, last, has_changed);
-	timer_arm(c->control, t, c->retry_usec);
+	c->storage->retry_usec = next_delay(c, last, has_changed);
+	timer_arm(c->control, t, c->storage->retry_usec);
 }

@@ -16,7 +16,7 @@ static int saveconfig(struct config *c, struct node *n, const struct args *a, st
 {
 	const char *file = config_named_file(c, arg(a, "savefile"));
 	int code =
-		c->transaction.is_open
+		c->change->transaction.is_open
 			? err_set(e, -EBUSY, "saveconfig: a transaction is open (commit saves it)")
 		: file == c->file ? config_save(c, false, e)
 				  : config_copy(c, a, r, e);
@@ -34,16 +34,18 @@ static void info_root(struct config *c, const struct node *n, struct json_object
 // Removes everything, within the transaction.
 static int remove_all(struct config *c, struct err *e)
 {
-	int r = txn_memory(c, &c->discovery, sizeof c->discovery);
+	int r = txn_memory(c, &c->targets->discovery, sizeof c->targets->discovery);
 	r = r ? r : txn_kept(c, &c->root, false);
-	r = r ? r : txn_kept(c, &c->iscsi, false);
-	r = r ? r : txn_kept(c, &c->srpt, false);
-	c->discovery = (struct auth_group){ 0 };
-	c->is_view_dirty = true;
-	while (!r && !list_empty(&c->iscsi.children))
-		r = tree_remove(c, list_entry(c->iscsi.children.next, struct node, link), e);
-	while (!r && !list_empty(&c->srpt.children))
-		r = tree_remove(c, list_entry(c->srpt.children.next, struct node, link), e);
+	r = r ? r : txn_kept(c, &c->targets->iscsi, false);
+	r = r ? r : txn_kept(c, &c->targets->srpt, false);
+	c->targets->discovery = (struct auth_group){ 0 };
+	c->targets->is_view_dirty = true;
+	while (!r && !list_empty(&c->targets->iscsi.children))
+		r = tree_remove(c, list_entry(c->targets->iscsi.children.next, struct node, link),
+				e);
+	while (!r && !list_empty(&c->targets->srpt.children))
+		r = tree_remove(c, list_entry(c->targets->srpt.children.next, struct node, link),
+				e);
 	list_for_each_safe (i, &c->root.children) {
 		struct node *n = list_entry(i, struct node, link);
 		if (!r && n->class == &fabric_class)

@@ -44,8 +44,8 @@ static struct json_object *own_section(struct save *s)
 	struct config *c = s->c;
 	struct json_object *own = json_object_new_object(), *prefs = json_object_new_object();
 	json_object_object_add(own, "version", json_object_new_int64(SAVED_VERSION));
-	if (c->change.saved)
-		json_object_object_add(own, "change", json_object_get(c->change.saved));
+	if (c->saved->origin)
+		json_object_object_add(own, "change", json_object_get(c->saved->origin));
 	json_object_object_add(own, "generation", json_object_new_uint64(c->generation));
 	save_group(s, c->root.class->groups, &c->root, prefs);
 	if (json_object_object_length(prefs))

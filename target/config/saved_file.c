@@ -11,23 +11,24 @@
 
 bool model_is_empty(const struct config *c)
 {
-	for (unsigned i = 0; i < c->type_count; i++)
-		if (c->types[i].node.child_count)
-			return false;
 	// Content that could not be read and is kept for the saved file.
 	if (json_field(c->root.kept, "targets") || json_field(c->root.kept, "storage_objects"))
 		return false;
-	// Kept fabrics are next to backstores, iscsi and srpt.
-	return !c->iscsi.child_count && !c->srpt.child_count && c->root.child_count <= 3 &&
-	       c->backstores.child_count == c->type_count;
+	list_for_each (i, &c->root.children) {
+		const struct node *n = list_entry(i, struct node, link);
+		list_for_each (j, &n->children)
+			if (n != &c->backstores || list_entry(j, struct node, link)->child_count)
+				return false;
+	}
+	return true;
 }
 
 static bool is_same_file(const struct config *c, const char *file)
 {
 	struct stat st;
-	return stat(file, &st) < 0 || ((uint64_t)st.st_ino == c->saved.inode &&
-				       st.st_mtim.tv_sec == c->saved.mtime.tv_sec &&
-				       st.st_mtim.tv_nsec == c->saved.mtime.tv_nsec);
+	return stat(file, &st) < 0 || ((uint64_t)st.st_ino == c->saved->inode &&
+				       st.st_mtim.tv_sec == c->saved->mtime.tv_sec &&
+				       st.st_mtim.tv_nsec == c->saved->mtime.tv_nsec);
 }
 
 void config_note_file(struct config *c)
@@ -35,8 +36,8 @@ void config_note_file(struct config *c)
 	struct stat st;
 	if (stat(c->file, &st) < 0)
 		return;
-	c->saved.inode = st.st_ino;
-	c->saved.mtime = st.st_mtim;
+	c->saved->inode = st.st_ino;
+	c->saved->mtime = st.st_mtim;
 }
 
 const char *config_named_file(const struct config *c, const char *path)
@@ -88,13 +89,13 @@ static int write_tree(struct config *c, int backups, struct err *e)
 
 static void note_change(struct config *c, struct json_object *change)
 {
-	json_object_put(c->change.saved);
-	c->change.saved = change;
+	json_object_put(c->saved->origin);
+	c->saved->origin = change;
 }
 
 int config_save(struct config *c, bool may_be_empty, struct err *e)
 {
-	bool is_kept = !c->skips_backup, is_edited = !is_same_file(c, c->file);
+	bool is_kept = !c->saved->skips_backup, is_edited = !is_same_file(c, c->file);
 	if (model_is_empty(c) && !may_be_empty && has_objects(c->file))
 		return config_refuse_empty(c->file, e);
 	if (is_edited) {
@@ -102,11 +103,11 @@ int config_save(struct config *c, bool may_be_empty, struct err *e)
 			 c->file);
 		is_kept = true;
 	}
-	struct json_object *before = json_object_get(c->change.saved);
+	struct json_object *before = json_object_get(c->saved->origin);
 	if (is_kept) // otherwise undo would skip the origin of the edited file
 		note_change(c, change_json(c));
 	if (is_edited)
-		change_mark_edit(c->change.saved);
+		change_mark_edit(c->saved->origin);
 	c->generation++;
 	int r = write_tree(c, is_kept ? (int)c->prefs.max_backup_files : FILE_NO_BACKUP, e);
 	if (r < 0) {
@@ -115,7 +116,7 @@ int config_save(struct config *c, bool may_be_empty, struct err *e)
 		return r;
 	}
 	json_object_put(before);
-	c->has_replaced_edit |= is_edited;
+	c->saved->has_replaced_edit |= is_edited;
 	config_note_file(c);
 	return 0;
 }

@@ -28,7 +28,8 @@ int srpt_target_new(struct config *c, struct srpt_target **ret, const char *name
 	snprintf(taken, sizeof taken, "target %s already exists", name);
 	attr_defaults(srpt_attr_rows, &t->attr);
 	t->tpg.is_enabled = 1;
-	int r = tpg_add(c, &t->tpg, &c->srpt, &srpt_target_class, &srpt_kind, name, 1, taken, e);
+	int r = tpg_add(c, &t->tpg, &c->targets->srpt, &srpt_target_class, &srpt_kind, name, 1,
+			taken, e);
 	if (!r)
 		*ret = t;
 	return r;

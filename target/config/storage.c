@@ -72,22 +72,23 @@ void storage_wait(struct storage *s, const struct err *why)
 	snprintf(s->reason, sizeof s->reason, "%s", why->text);
 	s->is_busy = why->code == -EBUSY;
 	if (!list_linked(&s->waiting_link))
-		list_push_back(&c->waiting, &s->waiting_link);
-	if (c->is_shutting_down || (timer_is_armed(&c->retry) && c->retry_usec <= first))
+		list_push_back(&c->storage->waiting, &s->waiting_link);
+	if (c->is_shutting_down ||
+	    (timer_is_armed(&c->storage->retry) && c->storage->retry_usec <= first))
 		return;
-	c->retry_usec = first;
-	timer_arm(c->control, &c->retry, first);
+	c->storage->retry_usec = first;
+	timer_arm(c->control, &c->storage->retry, first);
 }
 
 // A logical unit is completely closed: its file or device is free again.
 static void lu_closed(void *arg)
 {
 	struct config *c = arg;
-	c->closing--;
+	c->storage->closing--;
 	if (!c->is_shutting_down)
 		config_retry(c);
-	if (!c->closing && c->quiet)
-		c->quiet(c->quiet_arg);
+	if (!c->storage->closing && c->storage->quiet)
+		c->storage->quiet(c->storage->quiet_arg);
 }
 
 // A restore never creates files: an empty file in place of a disk that is not mounted yet would be
@@ -183,7 +184,7 @@ void storage_release(struct storage *s)
 	if (!lu)
 		return;
 	s->lu = NULL;
-	s->config->closing++;
+	s->config->storage->closing++;
 	mark_luns(s);
 	sanitize_stop(lu); // it would keep the unit open until it ends
 	lu_put(lu);
@@ -218,6 +219,6 @@ void storage_free(struct config *c, struct node *n)
 
 void config_retry(struct config *c)
 {
-	c->retry_usec = 0;
-	timer_arm(c->control, &c->retry, 0);
+	c->storage->retry_usec = 0;
+	timer_arm(c->control, &c->storage->retry, 0);
 }

@@ -35,14 +35,14 @@ static int set_options(struct storage *s, const struct args *a, struct err *e)
 // disk, and writes go to either.
 static int refuse_same_serial(struct config *c, const struct storage *s, struct err *e)
 {
-	for (unsigned i = 0; i < c->type_count; i++)
-		list_for_each (it, &c->types[i].node.children) {
+	for (unsigned i = 0; i < c->storage->type_count; i++)
+		list_for_each (it, &c->storage->types[i].node.children) {
 			const struct storage *other =
 				NODE_OF(const struct storage, list_entry(it, struct node, link));
 			if (other != s && !strcasecmp(other->wwn, s->wwn))
 				return err_set(e, -EEXIST,
 					       "wwn: %s is used by storage object %s/%s", s->wwn,
-					       c->types[i].node.name, other->node.name);
+					       c->storage->types[i].node.name, other->node.name);
 		}
 	return 0;
 }
@@ -50,7 +50,8 @@ static int refuse_same_serial(struct config *c, const struct storage *s, struct 
 static int refuse_twin(struct config *c, const struct storage *s, struct err *e)
 {
 	const char *dev = storage_get_option(s, "dev");
-	const struct storage *other = dev ? map_get(&c->paths, &c->paths, dev) : NULL;
+	const struct storage *other =
+		dev ? map_get(&c->storage->paths, &c->storage->paths, dev) : NULL;
 	if (!other)
 		return 0;
 	return err_set(e, -EEXIST, "storage object for %s already exists: %s", dev,
@@ -153,7 +154,7 @@ static int resize(struct config *c, struct node *n, const struct args *a, struct
 	size = backstore_size(s->lu->bs);
 	if (has_changed || text)
 		lu_set_size(s->lu, size);
-	c->transaction.has_resized |= c->transaction.is_open;
+	c->storage->resizes++;
 	txn_touch(c); // its size is saved
 	format_size(size, shown);
 	reply_say(r, "%s now has %s.", s->node.name, shown);
@@ -197,16 +198,16 @@ static void attach(struct config *c, struct node *n, bool is_attached)
 	struct storage *s = NODE_OF(struct storage, n);
 	const char *dev = storage_get_option(s, "dev");
 	if (is_attached && !s->lu && !list_linked(&s->waiting_link))
-		list_push_back(&c->waiting, &s->waiting_link);
+		list_push_back(&c->storage->waiting, &s->waiting_link);
 	else if (!is_attached)
 		list_remove(&s->waiting_link);
 	if (!dev)
 		return;
 	// Two restored objects may have one path: look-ups find the first.
 	if (is_attached)
-		map_put(&c->paths, &c->paths, dev, s);
-	else if (map_get(&c->paths, &c->paths, dev) == s)
-		map_remove(&c->paths, &c->paths, dev);
+		map_put(&c->storage->paths, &c->storage->paths, dev, s);
+	else if (map_get(&c->storage->paths, &c->storage->paths, dev) == s)
+		map_remove(&c->storage->paths, &c->storage->paths, dev);
 }
 
 static bool is_used(const struct node *n, const struct session_place *p)
@@ -444,18 +445,18 @@ int storage_types_new(struct config *c, struct err *e)
 	unsigned n = 0;
 	while (backstore_types[n])
 		n++;
-	c->types = calloc(n, sizeof *c->types);
-	for (unsigned i = 0; c->types && i < n; i++, c->type_count++)
-		if (init_type(c, &c->types[i], backstore_types[i]) < 0)
+	c->storage->types = calloc(n, sizeof *c->storage->types);
+	for (unsigned i = 0; c->storage->types && i < n; i++, c->storage->type_count++)
+		if (init_type(c, &c->storage->types[i], backstore_types[i]) < 0)
 			break;
-	return c->type_count == n ? 0 : err_set(e, -ENOMEM, "backstores: out of memory");
+	return c->storage->type_count == n ? 0 : err_set(e, -ENOMEM, "backstores: out of memory");
 }
 
 void storage_types_free(struct config *c)
 {
-	for (unsigned i = 0; i < c->type_count; i++)
-		node_done(&c->types[i].node);
-	free(c->types);
-	c->types = NULL;
-	c->type_count = 0;
+	for (unsigned i = 0; i < c->storage->type_count; i++)
+		node_done(&c->storage->types[i].node);
+	free(c->storage->types);
+	c->storage->types = NULL;
+	c->storage->type_count = 0;
 }

@@ -49,7 +49,7 @@ static void look_at(struct storage *s)
 
 static void look(struct timer *t)
 {
-	struct config *c = container_of(t, struct config, look);
+	struct config *c = container_of(t, struct config_storage, look)->config;
 	if (c->is_shutting_down)
 		return;
 	list_for_each (i, &c->backstores.children) {
@@ -65,6 +65,6 @@ static void look(struct timer *t)
 
 void storage_look_init(struct config *c)
 {
-	timer_init(&c->look, look);
-	timer_arm(c->control, &c->look, LOOK_USEC);
+	timer_init(&c->storage->look, look);
+	timer_arm(c->control, &c->storage->look, LOOK_USEC);
 }

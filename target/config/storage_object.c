@@ -17,9 +17,9 @@ struct storage_type *storage_type_of(struct config *c, const char *name)
 	for (size_t i = 0; i < 2; i++)
 		if (!strcmp(name, alias[i][0]))
 			name = alias[i][1];
-	for (unsigned i = 0; i < c->type_count; i++)
-		if (!strcmp(c->types[i].node.name, name))
-			return &c->types[i];
+	for (unsigned i = 0; i < c->storage->type_count; i++)
+		if (!strcmp(c->storage->types[i].node.name, name))
+			return &c->storage->types[i];
 	return NULL;
 }
 

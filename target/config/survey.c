@@ -40,8 +40,8 @@ static void survey_target(struct node *t, const struct survey *s, void *arg)
 
 static void survey_disks(struct config *c, const struct survey *s, void *arg)
 {
-	for (unsigned i = 0; i < c->type_count; i++)
-		list_for_each (it, &c->types[i].node.children) {
+	for (unsigned i = 0; i < c->storage->type_count; i++)
+		list_for_each (it, &c->storage->types[i].node.children) {
 			struct storage *d =
 				NODE_OF(struct storage, list_entry(it, struct node, link));
 			char path[NAME_MAX_LEN + 80];
@@ -54,6 +54,6 @@ void config_survey(struct config *c, const struct survey *s, void *arg)
 {
 	if (s->disk)
 		survey_disks(c, s, arg);
-	list_for_each (it, &c->iscsi.children)
+	list_for_each (it, &c->targets->iscsi.children)
 		survey_target(list_entry(it, struct node, link), s, arg);
 }

@@ -17,7 +17,8 @@ static bool can_join(struct config *c, const struct config_call *call)
 static bool may_want_what_was_freed(const struct config *c, const struct config_call *call,
 				    unsigned closing)
 {
-	return c->closing != closing || (c->txn.has_removed && strcmp(call->command, "delete"));
+	return c->storage->closing != closing ||
+	       (c->txn.has_removed && strcmp(call->command, "delete"));
 }
 
 static int run(struct config *c, const struct config_call *call, bool is_admin, struct reply *out,
@@ -30,7 +31,7 @@ static int run(struct config *c, const struct config_call *call, bool is_admin, 
 // Commits count commands; on failure their replies are void.
 static int commit(struct config *c, struct reply *outs, unsigned count, struct err *e)
 {
-	int r = c->together.has_changes ? config_finish(c, 0, e) : 0;
+	int r = c->change->together.has_changes ? config_finish(c, 0, e) : 0;
 	for (unsigned i = 0; r < 0 && i < count; i++)
 		reply_done(&outs[i]);
 	return r;
@@ -39,18 +40,18 @@ static int commit(struct config *c, struct reply *outs, unsigned count, struct e
 int config_run_together(struct config *c, const struct config_call *calls, unsigned count,
 			bool is_admin, struct reply *outs, unsigned *ret_done, struct err *e)
 {
-	unsigned n = 0, closing = c->closing;
+	unsigned n = 0, closing = c->storage->closing;
 	struct err why = { 0 };
 	int r = 0;
 	*ret_done = 0;
-	if (c->transaction.is_open || !can_join(c, &calls[0])) {
+	if (c->change->transaction.is_open || !can_join(c, &calls[0])) {
 		r = run(c, &calls[0], is_admin, &outs[0], e);
 		*ret_done = !r;
 		return r;
 	}
-	c->together.mark = txn_mark(c);
-	c->together.has_changes = false;
-	c->together.is_open = true;
+	c->change->together.mark = txn_mark(c);
+	c->change->together.has_changes = false;
+	c->change->together.is_open = true;
 	while (!r && n < count) {
 		if (n &&
 		    (!can_join(c, &calls[n]) || may_want_what_was_freed(c, &calls[n], closing)))
@@ -58,7 +59,7 @@ int config_run_together(struct config *c, const struct config_call *calls, unsig
 		r = run(c, &calls[n], is_admin, &outs[n], e);
 		n += !r;
 	}
-	c->together.is_open = false;
+	c->change->together.is_open = false;
 	int saved = commit(c, outs, n, &why);
 	change_back_to(c, 0);
 	if (saved < 0) {

@@ -11,7 +11,7 @@
 static uint16_t free_relative_port(const struct config *c)
 {
 	for (unsigned p = 1; p < 65536; p++)
-		if (!(c->ports[p / 8] & 1u << p % 8))
+		if (!(c->targets->ports[p / 8] & 1u << p % 8))
 			return (uint16_t)p;
 	return 0;
 }
@@ -86,14 +86,14 @@ void tpg_attached(struct config *c, struct node *n, bool is_attached)
 	uint16_t port = NODE_OF(struct tpg, n)->relative_port;
 	uint8_t bit = (uint8_t)(1u << port % 8);
 	if (is_attached)
-		c->ports[port / 8] |= bit;
+		c->targets->ports[port / 8] |= bit;
 	else
-		c->ports[port / 8] &= (uint8_t)~bit;
+		c->targets->ports[port / 8] &= (uint8_t)~bit;
 }
 
 void tpg_want_port(struct config *c, struct tpg *tpg, uint16_t port)
 {
-	if (!port || c->ports[port / 8] & 1u << port % 8)
+	if (!port || c->targets->ports[port / 8] & 1u << port % 8)
 		return;
 	tpg_attached(c, &tpg->node, false);
 	tpg->relative_port = port;

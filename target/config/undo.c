@@ -71,7 +71,7 @@ int plan_generations(struct config *c, struct node *n, const struct args *a, str
 		     struct err *e)
 {
 	char path[PATH_MAX];
-	struct head next = { .change = json_object_get(c->change.saved) }, head;
+	struct head next = { .change = json_object_get(c->saved->origin) }, head;
 	unsigned steps = 1;
 	r->data = json_object_new_array();
 	for (; file_backup_at(c->file, steps, path, sizeof path); steps++) {
@@ -91,7 +91,7 @@ static struct json_object *change_after(const struct config *c, unsigned steps)
 	char path[PATH_MAX];
 	struct head next = { .change = NULL };
 	if (steps == 1)
-		return json_object_get(c->change.saved);
+		return json_object_get(c->saved->origin);
 	if (file_backup_at(c->file, steps - 1, path, sizeof path))
 		read_head(path, &next);
 	return next.change;
@@ -133,7 +133,7 @@ int plan_undo(struct config *c, struct node *n, const struct args *a, struct rep
 	if (steps < 1)
 		return err_set(e, -EINVAL, "steps: invalid number '%.20s' (from 1)",
 			       arg(a, "steps"));
-	if (c->transaction.is_open)
+	if (c->change->transaction.is_open)
 		return err_set(e, -EBUSY, "undo: a transaction is open (undo it with abort)");
 	if (!file_backup_at(c->file, (unsigned)steps, path, sizeof path))
 		return err_set(e, -ENOENT, "undo: no generation %d steps back (see generations)",

@@ -17,7 +17,7 @@ static void count_line(void *arg, enum log_level level, const char *line)
 
 static void look(void *arg)
 {
-	config->look.fn(&config->look);
+	config->storage->look.fn(&config->storage->look);
 }
 
 // As the timer does, twice.

@@ -12,9 +12,9 @@ static void load_and_retry(void *arg)
 {
 	assert_int_equal(config_load(config, &error), 0);
 	for (int i = 0; i < ROUNDS; i++) {
-		delays[i] = config->retry_usec;
-		timer_cancel(control, &config->retry);
-		storage_retry(&config->retry);
+		delays[i] = config->storage->retry_usec;
+		timer_cancel(control, &config->storage->retry);
+		storage_retry(&config->storage->retry);
 	}
 }
 
