@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "target/config/config.h"
-#include "target/config/node.h"
 #include "target/fabric/fabric.h"
 #include "target/notify.h"
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The classes of the tree.
-#include "target/config/model.h"
+#include "target/config/classes.h"
+#include "target/config/file/kept.h"
+#include "target/config/storage/storage.h"
+#include "target/config/targets/srpt.h"
 
 const struct node_class *const node_classes[] = {
 	&root_class,	   &backstores_class,

@@ -5,11 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/config/change.h"
-#include "target/config/file.h"
-#include "target/config/model.h"
-#include "target/config/plan.h"
-#include "target/config/saved.h"
+#include "target/config/change/commit.h"
+#include "target/config/change/plan.h"
+#include "target/config/classes.h"
+#include "target/config/config.h"
+#include "target/config/file/file.h"
+#include "target/config/file/saved_file.h"
+#include "target/config/storage/own_files.h"
+#include "target/config/storage/storage.h"
+#include "target/config/targets/portal.h"
+#include "target/config/targets/publish.h"
+#include "target/config/targets/srpt.h"
+#include "target/config/tree/groups.h"
 
 enum { LOAD_LINES_MAX = 20 }; // of errors in the log; `ls` shows the rest
 
@@ -133,6 +140,11 @@ void config_on_quiet(struct config *c, void (*told)(void *arg), void *arg)
 {
 	c->storage->quiet = told;
 	c->storage->quiet_arg = arg;
+}
+
+void config_retry(struct config *c)
+{
+	retry_waiting(c);
 }
 
 struct node *config_root(struct config *c)

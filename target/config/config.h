@@ -9,10 +9,10 @@
 
 #include "core/err.h"
 #include "core/worker.h"
-#include "target/config/class.h"
-#include "target/config/node.h"
-
-struct config;
+#include "target/config/change/client.h"
+#include "target/config/change/command.h"
+#include "target/config/report/report.h"
+#include "target/config/tree/node.h"
 
 struct config_options {
 	struct worker *control;
@@ -39,21 +39,11 @@ void config_free(struct config *c); // after idle; NULL is fine
 int config_load(struct config *c, struct err *e);
 
 struct node *config_root(struct config *c);
-struct node *config_node(struct config *c, const char *path); // NULL: no such path
 
 // Runs a command of a node. -ENOENT: no such path; -ENOSYS: no such command; else the command's
 // result. out is filled on success; free it with reply_done().
-typedef int config_run_fn(struct config *c, const char *path, const char *command,
-			  struct json_object *positional, struct json_object *named, bool is_admin,
-			  struct reply *out, struct err *e);
 config_run_fn config_run;
-void reply_done(struct reply *r);
 
-// A command in the form of config_run().
-struct config_call {
-	const char *path, *command;
-	struct json_object *positional, *named;
-};
 // Runs commands in order as one change, saved and published once, so that a thousand of them are
 // cheap. Stops before a command that only reads, that affects the whole configuration, or that may
 // need something that an earlier one has just freed: the rest needs another call, where such a
@@ -64,24 +54,6 @@ struct config_call {
 int config_run_together(struct config *c, const struct config_call *calls, unsigned count,
 			bool is_admin, struct reply *outs, unsigned *ret_done, struct err *e);
 
-// The client: a connection of the control socket, its process and user. id: unique, from 1 on.
-struct config_client {
-	uint64_t id;
-	int pid;
-	unsigned uid;
-};
-// Sets the client of the following commands; without it they have no client and no transaction.
-void config_set_caller(struct config *c, const struct config_client *client);
-// Undoes the client's open transaction.
-void config_client_gone(struct config *c, uint64_t id);
-
-// Whether the caller has an open transaction.
-bool config_has_transaction(const struct config *c);
-
-// The number of the last saved change; and -ESTALE if the client has seen another one.
-uint64_t config_revision(const struct config *c);
-int config_check_revision(const struct config *c, uint64_t revision, struct err *e);
-
 // Retries all waiting objects now.
 void config_retry(struct config *c);
 
@@ -89,18 +61,3 @@ void config_retry(struct config *c);
 // one listener.
 unsigned config_closing(const struct config *c);
 void config_on_quiet(struct config *c, void (*told)(void *arg), void *arg);
-
-// The tree as JSON: name, class, summary, healthy, warning, serial, children; depth 0 is
-// everything. The name comes first, the children last. serial: on request, of storage objects and
-// of nodes that stand for them.
-struct json_object *config_tree(struct config *c, const struct node *n, int depth,
-				bool has_serials);
-// Known values of a command's parameter, as an array of {"text", "note"}; at most 1000 of those
-// that begin with prefix. NULL with text in e: no such path, command or parameter. Reads interfaces
-// and sysfs.
-struct json_object *config_complete(struct config *c, const char *path, const char *command,
-				    const char *parameter, const char *prefix, struct err *e);
-// All rows as JSON: classes with their commands and groups.
-struct json_object *config_schema(struct config *c);
-// Statistics: storage objects and sessions with their counters, portals, the iSCSI target's sums.
-struct json_object *config_stats(struct config *c);

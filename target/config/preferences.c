@@ -2,7 +2,7 @@
 // Preferences of the daemon: the group global of the root.
 #include <stdio.h>
 
-#include "target/config/model.h"
+#include "target/config/classes.h"
 
 // clang-format off
 #define PREF(field) ATTR_BOOL, offsetof(struct prefs, field), 0, 1, "1", NULL

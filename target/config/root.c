@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The root: its commands, /backstores, and kept objects of other fabrics.
+// The root: its commands, and those of every node.
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/config/restore.h"
-#include "target/config/plan.h"
-#include "target/config/report.h"
+#include "target/config/change/commit.h"
+#include "target/config/change/plan.h"
+#include "target/config/classes.h"
+#include "target/config/file/document.h"
+#include "target/config/file/kept.h"
+#include "target/config/file/saved_file.h"
+#include "target/config/report/report.h"
+#include "target/config/storage/lost_data.h"
+#include "target/config/storage/storage.h"
+#include "target/config/targets/targets.h"
+#include "target/config/tree/groups.h"
 #include "target/fabric/sessions.h"
 
 static int saveconfig(struct config *c, struct node *n, const struct args *a, struct reply *r,
@@ -101,7 +109,7 @@ static bool is_target(struct json_object *o, const char *wanted)
 static bool is_storage(struct json_object *o, const char *wanted)
 {
 	const char *plugin = json_text(o, "plugin"), *name = json_text(o, "name");
-	return plugin && name && restore_is_meant(wanted, plugin, name);
+	return plugin && name && storage_is_meant(wanted, plugin, name);
 }
 
 static int expect_entry(struct json_object *doc, const char *list,
@@ -259,7 +267,7 @@ static int status(struct config *c, struct node *n, const struct args *a, struct
 static int refresh(struct config *c, struct node *n, const struct args *a, struct reply *r,
 		   struct err *e)
 {
-	config_retry(c);
+	retry_waiting(c);
 	return 0;
 }
 
@@ -373,7 +381,7 @@ static const struct command_row root_commands[] = {
 };
 // clang-format on
 
-static void summarize_backstores(struct config *c, const struct node *n, struct summary *ret)
+static void summarize_root(struct config *c, const struct node *n, struct summary *ret)
 {
 	snprintf(ret->text, sizeof ret->text, "...");
 }
@@ -388,11 +396,6 @@ const struct node_class root_class = {
 	.saved = &saved,
 	.commands = root_commands,
 	.groups = root_groups,
-	.summary = summarize_backstores,
+	.summary = summarize_root,
 	.info = info_root,
-};
-const struct node_class backstores_class = {
-	.name = "backstores",
-	.help = "Storage objects by type",
-	.summary = summarize_backstores,
 };

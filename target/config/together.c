@@ -3,7 +3,11 @@
 // successful ones are saved and published once. Control thread.
 #include <string.h>
 
-#include "target/config/change.h"
+#include "target/config/change/commit.h"
+#include "target/config/classes.h"
+#include "target/config/config.h"
+#include "target/config/file/saved_file.h"
+#include "target/config/storage/storage.h"
 
 // Whether a command can be one of several: it changes something and ends by config_finish().
 static bool can_join(struct config *c, const struct config_call *call)

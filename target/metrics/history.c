@@ -5,7 +5,7 @@
 #include <json-c/json.h>
 #include <stddef.h>
 
-#include "target/config/survey.h"
+#include "target/config/report/survey.h"
 #include "target/scsi/lu.h"
 
 static void add_disk(void *arg, const char *path, const struct lu *lu, uint64_t size)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/counter.h"
-#include "target/config/survey.h"
+#include "target/config/report/survey.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/medium.h"
 

@@ -8,7 +8,7 @@
 #include "core/worker.h"
 #include "target/config/config.h"
 #include "core/json/json.h"
-#include "target/config/report.h"
+#include "target/config/report/report.h"
 #include "target/metrics/health.h"
 #include "target/metrics/history.h"
 

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "core/json/json.h"
-#include "target/config/report.h"
 #include "target/fabric/sessions.h"
 #include "target/rpc/method.h"
 

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 
 #include "core/log.h"
-#include "target/config/model.h"
+#include "target/config/change/plan.h"
+#include "target/config/config.h"
+#include "target/config/file/saved_file.h"
+#include "target/config/targets/targets.h"
 #include "../unit/target/iscsi_fabric.h"
 
 static inline struct config *empty_tree(void)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../empty_tree.h"
-#include "target/config/plan.h"
+#include "target/config/file/document.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "target/config/class.h"
+#include "target/config/tree/class.h"
 #include "core/json/json.h"
 
 static const struct param_row rows[] = {

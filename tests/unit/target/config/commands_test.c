@@ -2,7 +2,7 @@
 // The tree's commands: what they make, say, refuse and undo.
 #include "target/config/config_bench.h"
 
-#include "target/config/frozen.h"
+#include "target/config/tree/frozen.h"
 #include "target/scsi/medium.h"
 
 #define IQN  "iqn.2025-01.org.example:disk1"

@@ -2,8 +2,8 @@
 // A class is described once: a fabric of this test has targets with one row, and everything that
 // concerns a setting follows from that row.
 #include "target/config/config_bench.h"
-#include "target/config/plan.h"
-#include "target/config/restore.h"
+#include "target/config/file/document.h"
+#include "target/config/file/restore.h"
 
 struct toy {
 	struct node node;

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "core/whole_file.h"
-#include "target/config/file.h"
+#include "target/config/file/file.h"
 
 static char dir[64], path[96], backups[96];
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "target/config/map.h"
+#include "target/config/tree/map.h"
 
 enum { MANY = 5000 };
 static char names[MANY][12];

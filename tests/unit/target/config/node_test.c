@@ -9,7 +9,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "target/config/model.h"
+#include "target/config/tree/names.h"
+#include "target/config/tree/tree.h"
 #include "transport/iscsi/name.h"
 #include "target/iscsi_fabric.h"
 

@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 
 #include "target/config/config_bench.h"
-#include "target/config/secret.h"
+#include "target/config/targets/credentials.h"
 
 #define TPG "/iscsi/iqn.2025-06.org.example:t/tpg1"
 

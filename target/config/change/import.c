@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// import KIND FILE: applies a document like `apply FILE`, unless its objects exist. The client
+// makes the document from the configuration of another target, with notes on what has no
+// counterpart. Control thread.
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "target/config/change/plan.h"
+#include "target/config/file/document.h"
+
+// Objects of a document whose names are in use.
+static int refuse_twins(struct config *c, struct json_object *doc, const char *list,
+			const char *const id[2], const char *folder, struct err *e)
+{
+	struct json_object *all = json_field(doc, list);
+	size_t n = json_object_is_type(all, json_type_array) ? json_object_array_length(all) : 0;
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *o = json_object_array_get_idx(all, i);
+		char path[600];
+		if (!json_text(o, id[0]) || !json_text(o, id[1]))
+			continue; // restore_document() reports it
+		snprintf(path, sizeof path, "%s%s/%s", folder, json_text(o, id[0]),
+			 json_text(o, id[1]));
+		if (node_at(&c->names, &c->root, path))
+			return err_set(e, -EEXIST,
+				       "%.300s: already exists; nothing changed (delete it, or "
+				       "clear_existing=true)",
+				       path);
+	}
+	return 0;
+}
+
+static int refuse_existing(struct config *c, struct json_object *doc, struct err *e)
+{
+	static const char *const disk[] = { "plugin", "name" }, *const target[] = { "fabric",
+										    "wwn" };
+	int code = refuse_twins(c, doc, "storage_objects", disk, "/backstores/", e);
+	return code ? code : refuse_twins(c, doc, "targets", target, "/", e);
+}
+
+// Masks passwords as everywhere.
+static void mask(struct json_object *o)
+{
+	if (json_object_is_type(o, json_type_array))
+		for (size_t i = 0; i < json_object_array_length(o); i++)
+			mask(json_object_array_get_idx(o, i));
+	if (!json_object_is_type(o, json_type_object))
+		return;
+	json_object_object_foreach(o, key, value)
+	{
+		if (json_object_is_type(value, json_type_string) && strstr(key, "password"))
+			json_object_set_string(value, "********");
+		else
+			mask(value);
+	}
+}
+
+static int check_kind(const char *kind, struct err *e)
+{
+	if (!strcmp(kind, "tgt") || !strcmp(kind, "scst"))
+		return 0;
+	return err_set(e, -EINVAL, "kind: invalid value '%.60s' (use tgt or scst)", kind);
+}
+
+static int read_document(const struct args *a, struct json_object **ret, struct err *e)
+{
+	struct json_object *content = arg_content(a, "file");
+	if (!content)
+		return document_want(a, "file", arg(a, "kind"), e);
+	*ret = json_object_get(json_field(content, "document"));
+	return *ret ? 0 : err_errno(e, -ENOENT, "%s: cannot open", arg(a, "file"));
+}
+
+static void say_notes(const struct args *a, struct reply *r)
+{
+	struct json_object *notes = json_field(arg_content(a, "file"), "notes");
+	size_t n =
+		json_object_is_type(notes, json_type_array) ? json_object_array_length(notes) : 0;
+	for (size_t i = 0; i < n; i++) {
+		const char *text = json_scalar(json_object_array_get_idx(notes, i));
+		if (text)
+			reply_say(r, "%s", text);
+	}
+}
+
+static int take(struct config *c, struct json_object *doc, const struct args *a, struct reply *r,
+		struct err *e)
+{
+	struct restore_options o = {
+		.is_running = true,
+		.is_apply = arg_bool(a, "clear_existing", false),
+		.is_dry = arg_bool(a, "plan", false),
+		.is_forced = arg_bool(a, "force", false),
+	};
+	int code = o.is_apply ? 0 : refuse_existing(c, doc, e);
+	return code ? code : plan_run(c, doc, arg(a, "file"), &o, r, e);
+}
+
+int plan_import(struct config *c, struct node *n, const struct args *a, struct reply *r,
+		struct err *e)
+{
+	struct json_object *doc = NULL, *shown = NULL;
+	const char *to = arg(a, "savefile");
+	size_t len;
+	int code = check_kind(arg(a, "kind"), e);
+	if (!code)
+		code = read_document(a, &doc, e);
+	if (!code && json_object_deep_copy(doc, &shown, NULL) < 0)
+		code = err_set(e, -ENOMEM, "out of memory");
+	if (!code)
+		code = to ? 0 : take(c, doc, a, r, e);
+	if (!code && to)
+		code = reply_file(r, to, json_write(doc, &len), e);
+	if (!code && to)
+		reply_say(r, "Written to %s; nothing changed (apply it).", to);
+	if (code >= 0)
+		say_notes(a, r);
+	mask(shown);
+	r->view = "messages";
+	if (code >= 0)
+		r->data = shown;
+	else
+		json_object_put(shown);
+	json_object_put(doc);
+	if (code >= 0 && (to || arg_bool(a, "plan", false)))
+		return 0;
+	return code < 0 ? code : 0;
+}

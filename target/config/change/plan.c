@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// plan FILE and apply FILE: make the tree match a document. Both do the same; plan undoes it.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/config/change/plan.h"
+#include "target/config/file/document.h"
+#include "target/config/file/saved_file.h"
+#include "target/config/storage/lost_data.h"
+
+static bool has_entries(struct json_object *doc, const char *key)
+{
+	struct json_object *list = json_field(doc, key);
+	return json_object_is_type(list, json_type_array) && json_object_array_length(list);
+}
+
+// An empty configuration that was saved here, not a file that lost its content.
+static bool is_saved_empty(struct json_object *doc)
+{
+	return json_field(json_field(doc, SAVED_SECTION), "generation") &&
+	       json_object_is_type(json_field(doc, "storage_objects"), json_type_array) &&
+	       json_object_is_type(json_field(doc, "targets"), json_type_array);
+}
+
+int plan_refuse_nothing(const struct config *c, struct json_object *doc, const char *what,
+			struct err *e)
+{
+	if (model_is_empty(c) || has_entries(doc, "storage_objects") || has_entries(doc, "targets"))
+		return 0;
+	return err_set(
+		e, -EPERM,
+		"%s: no storage_objects and no targets: everything would be deleted (clearconfig "
+		"confirm=true does that)",
+		what);
+}
+
+static void say_all(struct reply *r, struct json_object *lines, const char *before)
+{
+	for (size_t i = 0; i < json_object_array_length(lines); i++)
+		reply_say(r, "%s%s", before,
+			  json_object_get_string(json_object_array_get_idx(lines, i)));
+}
+
+static void say_result(struct reply *r, struct json_object *lines, struct json_object *errors,
+		       const char *what, bool is_dry)
+{
+	size_t n = json_object_array_length(lines);
+	say_all(r, lines, "");
+	say_all(r, errors, "Note: ");
+	if (!n)
+		reply_say(r, "Nothing to do: the configuration equals %s.", what);
+	else if (is_dry)
+		reply_say(r, "%zu difference%s; nothing changed.", n, n == 1 ? "" : "s");
+	else
+		reply_say(r, "Applied %s: %zu difference%s.", what, n, n == 1 ? "" : "s");
+}
+
+int plan_run(struct config *c, struct json_object *doc, const char *what,
+	     const struct restore_options *o, struct reply *r, struct err *e)
+{
+	bool may_empty = !o->is_apply || o->may_be_empty || (o->is_undo && is_saved_empty(doc));
+	int code = may_empty ? 0 : plan_refuse_nothing(c, doc, what, e);
+	if (code < 0)
+		return code;
+	struct txn_mark mark = txn_mark(c);
+	struct json_object *lines = json_object_new_array(), *errors = json_object_new_array();
+	struct json_object *from = save_document(c);
+	const char *first = NULL;
+	code = restore_document(c, doc, o, errors, e);
+	unsigned lost = lost_data(c, mark, errors, &first);
+	if (!code && o->is_undo)
+		lost_before(c, mark, errors);
+	if (!code && !o->is_dry && !o->is_forced)
+		code = lost_data_refuse(lost, first, what, e);
+	struct json_object *to = save_document(c);
+	if (!code)
+		diff_documents(c, from, to, lines);
+	if (!code && o->is_undo && !json_object_array_length(lines)) // only sizes would change
+		code = restore_check(c, doc, o, NULL, e);
+	if (!code) {
+		say_result(r, lines, errors, what, o->is_dry);
+		if (lost && o->is_dry)
+			reply_say(r, "Requires force=true: data will be lost.");
+		code = (int)json_object_array_length(lines);
+	}
+	if (o->is_dry || !code) // no generation without a change
+		txn_undo_to(c, mark);
+	json_object_put(from);
+	json_object_put(to);
+	json_object_put(lines);
+	json_object_put(errors);
+	return code;
+}
+
+int plan_diff(struct config *c, struct node *n, const struct args *a, struct reply *r,
+	      struct err *e)
+{
+	const char *file = arg(a, "savefile") ? arg(a, "savefile") : c->file;
+	struct json_object *from = NULL;
+	int code = document_get(c, a, "savefile", &from, e);
+	if (code < 0 && (code != -ENOENT || arg(a, "savefile")))
+		return code;
+	struct json_object *to = save_document(c), *lines = json_object_new_array();
+	diff_documents(c, from, to, lines);
+	json_object_put(from);
+	json_object_put(to);
+	r->messages = lines;
+	if (!json_object_array_length(lines))
+		reply_say(r, "No differences from %s.", file);
+	return 0;
+}
+
+static int run_file(struct config *c, const struct args *a, bool is_dry, struct reply *r,
+		    struct err *e)
+{
+	const char *file = arg(a, "file");
+	struct restore_options o = {
+		.is_running = true,
+		.is_apply = true,
+		.is_dry = is_dry,
+		.is_forced = !is_dry && arg_bool(a, "force", false),
+	};
+	struct json_object *doc = NULL;
+	int code = document_get(c, a, "file", &doc, e);
+	if (!code)
+		code = plan_run(c, doc, file, &o, r, e);
+	json_object_put(doc);
+	return code;
+}
+
+int plan_plan(struct config *c, struct node *n, const struct args *a, struct reply *r,
+	      struct err *e)
+{
+	int code = run_file(c, a, true, r, e);
+	return code < 0 ? code : 0;
+}
+
+int plan_apply(struct config *c, struct node *n, const struct args *a, struct reply *r,
+	       struct err *e)
+{
+	int code = run_file(c, a, false, r, e);
+	return code < 0 ? code : 0;
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Objects of a saved file that this program does not support: kept, shown, and saved again.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/config/file/kept.h"
+
+int foreign_new(struct config *c, struct node *parent, const struct node_class *class,
+		const char *name, struct json_object *kept, struct err *e)
+{
+	struct foreign *f = calloc(1, sizeof *f);
+	if (!f || node_init(&f->node, class, name) < 0) {
+		free(f);
+		return err_set(e, -ENOMEM, "%s: out of memory", name);
+	}
+	f->node.kept = json_object_get(kept);
+	return tree_add(c, parent, &f->node, "an object of this name already exists", e);
+}
+
+struct node *kept_fabric(struct config *c, const char *fabric, struct err *e)
+{
+	struct node *n = node_child(&c->names, &c->root, fabric);
+	if (n)
+		return n->class == &fabric_class ? n : NULL;
+	if (foreign_new(c, &c->root, &fabric_class, fabric, NULL, e) < 0)
+		return NULL;
+	return node_child(&c->names, &c->root, fabric);
+}
+
+static void summarize_fabric(struct config *c, const struct node *n, struct summary *ret)
+{
+	snprintf(ret->text, sizeof ret->text, "%s: %u, kept",
+		 n->parent == &c->backstores ? "Storage Objects" : "Targets", n->child_count);
+}
+
+static void summarize_foreign(struct config *c, const struct node *n, struct summary *ret)
+{
+	snprintf(ret->text, sizeof ret->text, "kept: %s is not supported", n->parent->name);
+	ret->is_broken = true;
+}
+
+static int delete_foreign(struct config *c, struct node *n, const struct args *a, struct reply *r,
+			  struct err *e)
+{
+	struct node *child = node_child(&c->names, n, arg(a, "name"));
+	if (!child)
+		return err_set(e, -ENOENT, "No %.200s here", arg(a, "name"));
+	int code = tree_remove(c, child, e);
+	if (!code && !n->child_count)
+		code = tree_remove(c, n, e);
+	reply_say(r, "Deleted %s.", arg(a, "name"));
+	return code;
+}
+
+// clang-format off
+static const struct param_row foreign_params[] = {
+	{ "name", PARAM_CHILD, true, NULL, "name of the object", "wwn" },
+	{ 0 },
+};
+static const struct command_row foreign_commands[] = {
+	{ "delete", foreign_params, "Delete a kept object.", false, delete_foreign },
+	{ 0 },
+};
+// clang-format on
+
+const struct node_class fabric_class = {
+	.name = "kept",
+	.help = "Unsupported objects, kept for the saved file",
+	.commands = foreign_commands,
+	.summary = summarize_fabric,
+	.free = tree_free,
+};
+const struct node_class foreign_class = {
+	.name = "kept.target",
+	.help = "A target of another fabric, kept for the saved file",
+	.summary = summarize_foreign,
+	.free = tree_free,
+};
+const struct node_class foreign_storage_class = {
+	.name = "kept.storage",
+	.help = "A storage object of another plugin, kept for the saved file",
+	.summary = summarize_foreign,
+	.free = tree_free,
+};

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The values of an object of a document: known ones are set, unknown content is kept and reported
+// once.
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/utf8.h"
+#include "target/config/file/restore.h"
+#include "target/config/tree/groups.h"
+
+void restore_complain(struct restore *r, const char *fmt, ...)
+{
+	char line[400];
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof line, fmt, ap);
+	va_end(ap);
+	utf8_tame(line);
+	// The root has no name.
+	const char *text = strncmp(line, ": ", 2) ? line : line + 2;
+	json_object_array_add(r->errors, json_object_new_string(text));
+}
+
+// Keeps kept[key] = value, or appends to an array of kept entries.
+void restore_keep(struct node *n, const char *key, struct json_object *value)
+{
+	if (!n->kept)
+		n->kept = json_object_new_object();
+	json_object_object_add(n->kept, key, json_object_get(value));
+}
+
+static void restore_keep_in(struct node *n, const char *part, const char *key,
+			    struct json_object *value)
+{
+	if (!n->kept)
+		n->kept = json_object_new_object();
+	struct json_object *o = json_field(n->kept, part);
+	if (!json_object_is_type(o, json_type_object)) {
+		o = json_object_new_object();
+		json_object_object_add(n->kept, part, o);
+	}
+	json_object_object_add(o, key, json_object_get(value));
+}
+
+void restore_keep_entry(struct node *n, const char *key, struct json_object *entry)
+{
+	if (!n->kept)
+		n->kept = json_object_new_object();
+	struct json_object *list = json_field(n->kept, key);
+	if (!json_object_is_type(list, json_type_array)) {
+		list = json_object_new_array();
+		json_object_object_add(n->kept, key, list);
+	}
+	// Reading what was kept before: no duplicates.
+	for (size_t i = 0; i < json_object_array_length(list); i++)
+		if (json_object_equal(json_object_array_get_idx(list, i), entry))
+			return;
+	json_object_array_add(list, json_object_get(entry));
+}
+
+// Each key once for all objects.
+void restore_tell_unknown(struct restore *r, const char *what, const char *key, const char *where)
+{
+	// Known to rtslib, kept without effect: not reported.
+	static const char *const quiet[] = { "aio", "write_back", "exclusive", "exists",
+					     "buffered_mode" };
+	for (size_t i = 0; i < sizeof quiet / sizeof quiet[0]; i++)
+		if (!strcmp(key, quiet[i]))
+			return;
+	if (map_get(&r->told, what, key))
+		return;
+	struct json_object *copy = json_object_new_string(key);
+	json_object_array_add(r->told_keys, copy);
+	map_put(&r->told, what, json_object_get_string(copy), copy);
+	restore_complain(r, "%s: unknown %s '%.60s', kept", where, what, key);
+}
+
+static bool is_of_group(const struct group_row *g, const struct node *n, const char *key)
+{
+	char text[80];
+	if (g->part)
+		return !strcmp(g->part, key);
+	for (const struct attr_row *row = saved_rows(g, n); row->name; row++)
+		if (!strcmp(saved_key(g, row, text), key))
+			return true;
+	return false;
+}
+
+static bool is_in(const char *const *list, const char *key)
+{
+	for (; list && *list; list++)
+		if (!strcmp(*list, key))
+			return true;
+	return false;
+}
+
+static bool is_known(const struct node *n, const char *key)
+{
+	const struct saved_class *k = n->class->saved;
+	for (int i = 0; i < 2 && k->id[i]; i++)
+		if (!strcmp(k->id[i], key))
+			return true;
+	for (const struct node_class *const *l = k->lists; l && *l; l++)
+		if (!strcmp((*l)->saved->list, key))
+			return true;
+	saved_each_group(g, n->class) if (is_of_group(g, n, key)) return true;
+	return is_in(k->ignored, key);
+}
+
+void restore_keep_unknown(struct restore *r, struct node *n, struct json_object *o)
+{
+	const char *what = n->class->saved->unknown;
+	json_object_object_foreach(o, key, value)
+	{
+		if (is_known(n, key))
+			continue;
+		restore_tell_unknown(r, what ? what : "key", key,
+				     what ? n->parent->parent->name : n->name);
+		restore_keep(n, key, value);
+	}
+}
+
+struct json_object *restore_own_section(struct restore *r, const struct node *n)
+{
+	char path[600];
+	node_path(n, path, sizeof path);
+	return json_field(r->objects, path);
+}
+
+static bool is_read(const struct group_row *g, const struct attr_row *row)
+{
+	return g->size && !(row->flags & (ATTR_READONLY | ATTR_GIVEN));
+}
+
+static bool set_value(struct restore *r, const struct group_row *g, struct node *n,
+		      const struct attr_row *row, const char *text)
+{
+	struct err e = { .text = "not a scalar value" };
+	bool is_part = n->class->saved->unknown; // reported as a part of the node above
+	if (text && !group_set(g, n, row, text, &e))
+		return true;
+	restore_complain(r, "%s%s%s: %s, kept without effect",
+			 is_part ? n->parent->parent->name : "", is_part ? ": " : "", n->name,
+			 e.text);
+	return false;
+}
+
+// The values of a part, in which rtslib may have others, too.
+static void set_part(struct restore *r, const struct group_row *g, struct node *n,
+		     struct json_object *values, bool is_own)
+{
+	if (!json_object_is_type(values, json_type_object))
+		return;
+	json_object_object_foreach(values, key, value)
+	{
+		const struct attr_row *row = attr_find(group_rows(g), key);
+		if (!row)
+			restore_tell_unknown(r, g->name, key, n->name);
+		else if (is_read(g, row) && set_value(r, g, n, row, json_scalar(value)))
+			continue;
+		if (!is_own)
+			restore_keep_in(n, g->part, key, value);
+	}
+}
+
+// NULL: nothing, or a value of another type, which is ignored.
+static const char *text_of(const struct attr_row *row, struct json_object *value)
+{
+	if (row->type == ATTR_BOOL)
+		return json_object_get_boolean(value) ? "1" : "0";
+	bool is_text = json_object_is_type(value, json_type_string);
+	const char *text = is_text ? json_object_get_string(value) : "";
+	return *text ? text : NULL;
+}
+
+// Those that are keys of the node's object.
+static void set_rows(struct restore *r, const struct group_row *g, struct node *n,
+		     struct json_object *o)
+{
+	bool is_typed = g->form == SAVED_TYPED;
+	struct json_object *own = g->name ? json_field(restore_own_section(r, n), g->name) : NULL;
+	for (const struct attr_row *row = saved_rows(g, n); g->size && row->name; row++) {
+		char key[80];
+		bool is_own = saved_is_own(g, n, row);
+		const char *name = is_own ? row->name : saved_key(g, row, key);
+		struct json_object *v = json_field(is_own ? own : o, name);
+		const char *text = v && is_typed ? text_of(row, v) : json_scalar(v);
+		if (v && is_read(g, row) && (text || !is_typed) && !set_value(r, g, n, row, text) &&
+		    !is_own)
+			restore_keep(n, name, v);
+	}
+}
+
+// ---- changes of an existing object ----
+
+static void set_defaults(const struct group_row *g, struct node *n)
+{
+	const uint32_t others = ATTR_READONLY | ATTR_GIVEN | ATTR_GENERATED;
+	for (const struct attr_row *row = group_rows(g); row->name; row++)
+		if (!(row->flags & others) && !(g->set && row->flags & ATTR_IGNORED))
+			group_set(g, n, row, row->default_text ? row->default_text : "", NULL);
+}
+
+// A value that the running object refuses is not changed.
+static void apply_row(struct restore *r, const struct group_row *g, struct node *n,
+		      const struct attr_row *row, void *before, bool *ret_restarts)
+{
+	char old[1024], text[1024];
+	struct err e = { 0 };
+	attr_get(row, before, old, sizeof old);
+	attr_get(row, group_base(g, n), text, sizeof text);
+	if (!strcmp(old, text))
+		return;
+	if (g->apply(r->c, n, row, text, &e) < 0) {
+		restore_complain(r, "%s: %s", n->name, e.text);
+		attr_set(row, group_base(g, n), old, NULL);
+		return;
+	}
+	if (txn_applied(r->c, n, g, row, old) < 0)
+		restore_complain(r, "%s: out of memory", n->name);
+	*ret_restarts |= row->flags & ATTR_RESTART && !(row->flags & ATTR_IGNORED);
+}
+
+// Checks the values and applies the differences from before to the running object.
+static void apply_group(struct restore *r, const struct group_row *g, struct node *n, void *before)
+{
+	struct err e = { 0 };
+	bool restarts = false;
+	char *now = group_memory(g, n), *then = (char *)before + g->offset;
+	if (g->part && g->check && g->check(r->c, n, &e) < 0) {
+		restore_complain(r, "%s: %s", n->name, e.text);
+		memcpy(now, then, g->size);
+	}
+	for (const struct attr_row *row = group_rows(g);
+	     row->name && g->apply && !r->options->is_dry; row++)
+		if (!(row->flags & ATTR_READONLY))
+			apply_row(r, g, n, row, before, &restarts);
+	if (!memcmp(now, then, g->size))
+		return;
+	tree_changed(r->c, n);
+	if (txn_was(r->c, now, then, g->size) < 0 ||
+	    (restarts && g->restart && g->restart(r->c, n) < 0))
+		restore_complain(r, "%s: out of memory", n->name);
+}
+
+void restore_group(struct restore *r, struct node *n, const struct group_row *g,
+		   struct json_object *o, bool is_old)
+{
+	bool has_before = g->size && (is_old || (r->options->is_apply && g->part));
+	char *before = has_before ? malloc(g->offset + g->size) : NULL;
+	if (before)
+		memcpy(before, group_base(g, n), g->offset + g->size);
+	else if (has_before)
+		restore_complain(r, "%s: out of memory", n->name);
+	// Only a file saved by farblock contains all values that differ from the defaults.
+	if (g->size && (g->is_whole || (before && r->is_exact)))
+		set_defaults(g, n);
+	if (g->part) {
+		set_part(r, g, n, json_field(o, g->part), false);
+		set_part(r, g, n, json_field(restore_own_section(r, n), g->name), true);
+	} else {
+		set_rows(r, g, n, o);
+	}
+	if (!before)
+		return;
+	apply_group(r, g, n, before);
+	explicit_bzero(before, g->offset + g->size);
+	free(before);
+}
+
+int restore_number_field(struct json_object *o, const char *key, int max, struct err *e)
+{
+	struct json_object *v = json_field(o, key);
+	const char *text = json_scalar(v);
+	int n = text ? number_of(text, "", max) : -1;
+	if (!v)
+		return err_set(e, -EINVAL, "missing '%s'", key);
+	return n < 0 ? err_set(e, -EINVAL, "'%s' is not a number in 0..%d", key, max) : n;
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Known values of parameters: names in the tree, addresses of this machine, initiators seen. For
+// completion only; the command checks the value.
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/config/report/report.h"
+#include "target/config/storage/storage.h"
+#include "target/config/targets/acl.h"
+#include "target/fabric/refusals.h"
+#include "target/fabric/sessions.h"
+
+enum { COMPLETE_MAX = 1000 };
+
+struct candidates {
+	struct config *config;
+	const struct node *node;
+	const char *prefix; // candidates that begin with it
+	struct json_object *list;
+};
+
+static void add(const struct candidates *c, const char *text, const char *note)
+{
+	if (strncmp(text, c->prefix, strlen(c->prefix)) ||
+	    json_object_array_length(c->list) >= COMPLETE_MAX)
+		return;
+	for (size_t i = json_object_array_length(c->list); i-- > 0;)
+		if (!strcmp(json_text(json_object_array_get_idx(c->list, i), "text"), text))
+			return;
+	struct json_object *o = json_object_new_object();
+	json_put_text(o, "text", text);
+	json_put_text(o, "note", note);
+	json_object_array_add(c->list, o);
+}
+
+static void add_node(const struct candidates *c, const struct node *n, const char *text)
+{
+	struct summary s = { 0 };
+	if (!strncmp(text, c->prefix, strlen(c->prefix)))
+		tree_summary(c->config, n, &s);
+	add(c, text, s.text);
+}
+
+static void add_children(const struct candidates *c, const struct node *n)
+{
+	struct node **list = node_sorted(n);
+	for (unsigned i = 0; list && i < n->child_count; i++)
+		add_node(c, list[i], list[i]->name);
+	free(list);
+}
+
+static void child(const struct candidates *c)
+{
+	add_children(c, c->node);
+}
+
+static void storage(const struct candidates *c)
+{
+	for (unsigned i = 0; i < c->config->storage->type_count; i++) {
+		const struct node *type = &c->config->storage->types[i].node;
+		struct node **list = node_sorted(type);
+		for (unsigned j = 0; list && j < type->child_count; j++) {
+			char path[NAME_MAX_LEN + 80];
+			node_path(list[j], path, sizeof path);
+			add_node(c, list[j], path);
+		}
+		free(list);
+	}
+}
+
+// For an ACL: the LUNs of its portal group, or storage for a new LUN.
+static void lun(const struct candidates *c)
+{
+	const struct tpg *group = tpg_of(c->node);
+	if (group)
+		add_children(c, &group->luns);
+	storage(c);
+}
+
+// The address of each child "ADDRESS:PORT"; in brackets for IPv6.
+static void portal(const struct candidates *c)
+{
+	list_for_each (it, &c->node->children) {
+		const struct node *n = list_entry(it, struct node, link);
+		const char *port = strrchr(n->name, ':');
+		char text[80];
+		snprintf(text, sizeof text, "%.*s", port ? (int)(port - n->name) : 0, n->name);
+		add_node(c, n, text);
+	}
+}
+
+// ---- addresses ----
+
+static bool read_word(const char *path, char out[64])
+{
+	FILE *f = fopen(path, "re");
+	bool is_read = f && fgets(out, 64, f);
+	if (f)
+		fclose(f);
+	if (is_read)
+		out[strcspn(out, "\n")] = 0;
+	return is_read;
+}
+
+// Whether a port of an RDMA device, .../ports/N, has a GID of the interface.
+static bool has_interface(const char *port, const char *interface)
+{
+	char path[700], name[64];
+	bool has = false;
+	snprintf(path, sizeof path, "%.600s/gid_attrs/ndevs", port);
+	DIR *d = opendir(path);
+	for (struct dirent *e; d && !has && (e = readdir(d));) {
+		snprintf(path, sizeof path, "%.400s/gid_attrs/ndevs/%.80s", port, e->d_name);
+		has = *e->d_name != '.' && read_word(path, name) && !strcmp(name, interface);
+	}
+	if (d)
+		closedir(d);
+	return has;
+}
+
+static bool is_port_of(const char *device, const char *interface, char state[64])
+{
+	char path[600], port[500];
+	bool is_found = false;
+	snprintf(path, sizeof path, "/sys/class/infiniband/%.80s/ports", device);
+	DIR *d = opendir(path);
+	for (struct dirent *e; d && !is_found && (e = readdir(d));) {
+		snprintf(port, sizeof port, "%.160s/%.80s", path, e->d_name);
+		is_found = *e->d_name != '.' && has_interface(port, interface);
+		snprintf(path, sizeof path, "%.300s/state", port);
+		if (is_found && !read_word(path, state))
+			*state = 0;
+		snprintf(path, sizeof path, "/sys/class/infiniband/%.80s/ports", device);
+	}
+	if (d)
+		closedir(d);
+	return is_found;
+}
+
+// "eth0", or "eth0, RDMA device mlx5_0 (ACTIVE)".
+static void note_interface(const char *interface, char *out, size_t size)
+{
+	char state[64];
+	DIR *d = opendir("/sys/class/infiniband");
+	snprintf(out, size, "%s", interface);
+	for (struct dirent *e; d && (e = readdir(d));)
+		if (*e->d_name != '.' && is_port_of(e->d_name, interface, state)) {
+			const char *word = strchr(state, ' '); // "4: ACTIVE"
+			snprintf(out, size, "%s, RDMA device %.80s (%s)", interface, e->d_name,
+				 word ? word + 1 : state);
+			break;
+		}
+	if (d)
+		closedir(d);
+}
+
+static void add_address(const struct candidates *c, const struct ifaddrs *i)
+{
+	char text[INET6_ADDRSTRLEN], note[200];
+	const void *bytes = NULL;
+	if (i->ifa_addr && i->ifa_addr->sa_family == AF_INET)
+		bytes = &((const struct sockaddr_in *)i->ifa_addr)->sin_addr;
+	else if (i->ifa_addr && i->ifa_addr->sa_family == AF_INET6)
+		bytes = &((const struct sockaddr_in6 *)i->ifa_addr)->sin6_addr;
+	if (!bytes || !inet_ntop(i->ifa_addr->sa_family, bytes, text, sizeof text))
+		return;
+	note_interface(i->ifa_name, note, sizeof note);
+	add(c, text, note);
+}
+
+static void address(const struct candidates *c)
+{
+	struct ifaddrs *list = NULL;
+	getifaddrs(&list); // without it there are the wildcards
+	add(c, "0.0.0.0", "every IPv4 address");
+	add(c, "::", "every address");
+	for (const struct ifaddrs *i = list; i; i = i->ifa_next)
+		add_address(c, i);
+	freeifaddrs(list);
+}
+
+// ---- initiators and sessions ----
+
+static void session(const struct candidates *c)
+{
+	struct session_info *list = NULL;
+	unsigned count = 0;
+	sessions_list(&list, &count);
+	for (unsigned i = 0; i < count; i++) {
+		char sid[24];
+		snprintf(sid, sizeof sid, "%llu", (unsigned long long)list[i].id);
+		add(c, sid, list[i].initiator);
+	}
+	free(list);
+}
+
+// Refused initiators of which an ACL can be created.
+static bool may_have_acl(const struct candidates *c, const char *name)
+{
+	char normalized[224];
+	return *name && acl_name(tpg_of(c->node), name, normalized, NULL) == 0;
+}
+
+// Recently refused initiators, newest first, and those logged in.
+static void initiator(const struct candidates *c)
+{
+	enum { MOST = 64 };
+	struct login_refusal *refused = calloc(MOST, sizeof *refused);
+	unsigned n = refused ? login_refusals(refused, MOST) : 0;
+	for (unsigned i = 0; i < n; i++)
+		if (may_have_acl(c, refused[i].initiator))
+			add(c, refused[i].initiator, refused[i].reason);
+	free(refused);
+	struct session_info *list = NULL;
+	unsigned count = 0;
+	sessions_list(&list, &count);
+	for (unsigned i = 0; i < count; i++)
+		add(c, list[i].initiator, "logged in");
+	free(list);
+}
+
+static void (*const sources[])(const struct candidates *c) = {
+	[PARAM_CHILD] = child,	       [PARAM_STORAGE] = storage, [PARAM_LUN] = lun,
+	[PARAM_PORTAL] = portal,       [PARAM_ADDRESS] = address, [PARAM_SESSION] = session,
+	[PARAM_INITIATOR] = initiator,
+};
+
+static const struct param_row *find_param(const struct command_row *command, const char *name)
+{
+	for (const struct param_row *p = command->params; p && p->name; p++)
+		if (!strcmp(p->name, name) || (p->alias && !strcmp(p->alias, name)))
+			return p;
+	return NULL;
+}
+
+// A setting that is the name of an object: `set` at a LUN offers the ALUA groups of its disk.
+static bool complete_setting(const struct candidates *to, const struct command_row *command,
+			     const char *name)
+{
+	if (strcmp(command->name, "set") || to->node->class != &lun_class ||
+	    strcmp(name, "alua_tg_pt_gp_name"))
+		return false;
+	const struct lun *l = NODE_OF(const struct lun, to->node);
+	if (l->storage)
+		add_children(to, &l->storage->alua);
+	return true;
+}
+
+struct json_object *config_complete(struct config *c, const char *path, const char *command,
+				    const char *parameter, const char *prefix, struct err *e)
+{
+	const struct node *n = config_node(c, path);
+	const struct command_row *row = n ? command_find(c, n->class, command) : NULL;
+	const struct param_row *param = row ? find_param(row, parameter) : NULL;
+	if (!n)
+		err_set(e, -ENOENT, "No such path %.200s", path);
+	else if (!row)
+		err_set(e, -ENOSYS, "Command not found %.60s", command);
+	struct candidates to = { c, n, prefix, NULL };
+	to.list = row ? json_object_new_array() : NULL;
+	if (row && !param && complete_setting(&to, row, parameter))
+		return to.list;
+	if (row && !param)
+		err_set(e, -EBADRQC, "Unexpected keyword parameter '%.60s'.", parameter);
+	if (!param) {
+		json_object_put(to.list);
+		return NULL;
+	}
+	if (param->type < sizeof sources / sizeof sources[0] && sources[param->type])
+		sources[param->type](&to);
+	return to.list;
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The life of a storage object: opened, waiting, closed. One whose file or device is missing stays
+// in the tree, shows why, and is retried.
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "target/config/file/file.h"
+#include "target/config/storage/own_files.h"
+#include "target/config/storage/storage.h"
+#include "target/scsi/medium.h"
+#include "target/scsi/server/device_server.h"
+
+static int option_index(const struct storage *s, const char *name)
+{
+	const struct bs_option *o = s->type ? s->type->options : NULL;
+	for (int i = 0; o && o[i].name && i < STORAGE_OPTIONS_MAX; i++)
+		if (!strcmp(o[i].name, name))
+			return i;
+	return -1;
+}
+
+const char *storage_get_option(const struct storage *s, const char *name)
+{
+	int i = option_index(s, name);
+	return i < 0 ? NULL : s->option[i];
+}
+
+int storage_set_option(struct storage *s, const char *name, const char *text, struct err *e)
+{
+	struct bs_config probe;
+	int i = option_index(s, name), r;
+	backstore_config_init(&probe, s->type);
+	r = backstore_config_set(&probe, s->type, name, text, e);
+	if (r < 0)
+		return r;
+	char *copy = strdup(text);
+	if (!copy)
+		return err_set(e, -ENOMEM, "%s: out of memory", s->node.name);
+	free(s->option[i]);
+	s->option[i] = copy;
+	return 0;
+}
+
+uint64_t storage_size(const struct storage *s)
+{
+	uint64_t size = 0;
+	const char *text = storage_get_option(s, "size");
+	if (s->lu)
+		return backstore_size(s->lu->bs);
+	if (text)
+		parse_size(text, &size, NULL);
+	return size;
+}
+
+// Their logical unit has changed.
+static void mark_luns(struct storage *s)
+{
+	list_for_each (i, &s->luns) {
+		struct lun *l = list_entry(i, struct lun, storage_link);
+		l->told.lu = NULL;
+		tree_changed(s->config, &l->node);
+	}
+}
+
+void storage_wait(struct storage *s, const struct err *why)
+{
+	struct config *c = s->config;
+	uint64_t first = why->code == -EBUSY ? STORAGE_BUSY_USEC : STORAGE_RETRY_USEC;
+	snprintf(s->reason, sizeof s->reason, "%s", why->text);
+	s->is_busy = why->code == -EBUSY;
+	if (!list_linked(&s->waiting_link))
+		list_push_back(&c->storage->waiting, &s->waiting_link);
+	if (c->is_shutting_down ||
+	    (timer_is_armed(&c->storage->retry) && c->storage->retry_usec <= first))
+		return;
+	c->storage->retry_usec = first;
+	timer_arm(c->control, &c->storage->retry, first);
+}
+
+// A logical unit is completely closed: its file or device is free again.
+static void lu_closed(void *arg)
+{
+	struct config *c = arg;
+	c->storage->closing--;
+	if (!c->is_shutting_down)
+		retry_waiting(c);
+	if (!c->storage->closing && c->storage->quiet)
+		c->storage->quiet(c->storage->quiet_arg);
+}
+
+// A restore never creates files: an empty file in place of a disk that is not mounted yet would be
+// mistaken for the disk.
+static int refuse_absent(const struct storage *s, struct err *e)
+{
+	const char *dev = storage_get_option(s, "dev");
+	if (!dev || *dev != '/' || !access(dev, F_OK) || (errno != ENOENT && errno != ENOTDIR))
+		return 0;
+	int r = -errno;
+	if (private_tmp_refuse(dev, r, e) < 0)
+		return err_prefix(e, "%s %s", s->type->name, s->node.name), r;
+	return err_errno(e, r, "%s %s: %s", s->type->name, s->node.name, dev);
+}
+
+static int fill_config(const struct storage *s, bool is_new, struct bs_config *config,
+		       struct err *e)
+{
+	backstore_config_init(config, s->type);
+	config->name = s->node.name;
+	config->is_new = is_new;
+	// The attribute of a new one is only a default.
+	config->block_size = is_new ? 0 : s->attr.block_size;
+	for (int i = 0; s->type->options[i].name; i++) {
+		int r = s->option[i]
+				? backstore_config_set(config, s->type, s->type->options[i].name,
+						       s->option[i], e)
+				: 0;
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int open_lu(struct storage *s, bool is_new, struct err *e)
+{
+	struct config *c = s->config;
+	struct bs_config config;
+	struct backstore *bs;
+	const char *dev = storage_get_option(s, "dev");
+	int r = is_new ? 0 : refuse_absent(s, e);
+	if (!r && dev &&
+	    (own_files_refuse(c, dev, e) < 0 ||
+	     (is_new && private_tmp_refuse(dev, -EINVAL, e) < 0)))
+		r = err_prefix(e, "%s %s", s->type->name, s->node.name);
+	if (!r)
+		r = fill_config(s, is_new, &config, e);
+	if (!r)
+		r = backstore_open(&bs, s->type, &config, e);
+	if (r < 0)
+		return r;
+	r = lu_attr_check(&s->attr, &bs->limits, e);
+	if (!r)
+		r = lu_new(&s->lu, &device_server, s->node.name, bs, s->wwn, &s->attr, c->state_dir,
+			   e);
+	if (r < 0) {
+		s->lu = NULL;
+		backstore_close(bs);
+		return r;
+	}
+	lu_set_closed(s->lu, c->control, lu_closed, c);
+	return 0;
+}
+
+int storage_open(struct storage *s, bool is_new, struct err *e)
+{
+	struct err why = { 0 };
+	int r = s->type ? open_lu(s, is_new, &why)
+			: err_set(&why, -EOPNOTSUPP, "the plugin is not supported");
+	if (r < 0) {
+		storage_wait(s, &why);
+		if (e)
+			*e = why;
+		return r;
+	}
+	s->attr = s->lu->attr;
+	alua_push(s);
+	s->path = BS_PATH_SAME;
+	s->reason[0] = 0;
+	list_remove(&s->waiting_link);
+	mark_luns(s);
+	return 0;
+}
+
+bool storage_loses_data(const struct storage *s)
+{
+	return s->lu && backstore_holds_data(s->lu->bs);
+}
+
+void storage_release(struct storage *s)
+{
+	struct lu *lu = s->lu;
+	if (!lu)
+		return;
+	s->lu = NULL;
+	s->config->storage->closing++;
+	mark_luns(s);
+	sanitize_stop(lu); // it would keep the unit open until it ends
+	lu_put(lu);
+}
+
+static void reopen(struct config *c, struct node *n)
+{
+	struct storage *s = NODE_OF(struct storage, n);
+	struct err why = { .text = "reopening for a changed setting" };
+	if (!s->lu || !n->parent)
+		return;
+	storage_release(s);
+	storage_wait(s, &why);
+}
+
+int storage_restart(struct config *c, struct node *n)
+{
+	return NODE_OF(struct storage, n)->lu ? txn_call(c, n, NULL, reopen) : 0;
+}
+
+void storage_free(struct config *c, struct node *n)
+{
+	struct storage *s = NODE_OF(struct storage, n);
+	storage_release(s);
+	list_remove(&s->waiting_link);
+	for (int i = 0; i < STORAGE_OPTIONS_MAX; i++)
+		free(s->option[i]);
+	node_done(&s->alua);
+	node_done(n);
+	free(s);
+}
+
+void retry_waiting(struct config *c)
+{
+	c->storage->retry_usec = 0;
+	timer_arm(c->control, &c->storage->retry, 0);
+}

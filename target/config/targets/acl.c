@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// An initiator that may log in, and its LUNs: /iscsi/WWN/tpgN/acls/INITIATOR.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/config/targets/acl.h"
+#include "target/config/targets/credentials.h"
+#include "target/config/targets/lun.h"
+#include "target/config/tree/in_use.h"
+#include "target/fabric/sessions.h"
+
+int acl_name(const struct tpg *tpg, const char *in, char out[224], struct err *e)
+{
+	return tpg->kind->initiator_name(in, out, e);
+}
+
+int acl_new(struct config *c, struct acl **ret, struct tpg *tpg, const char *initiator,
+	    struct err *e)
+{
+	char name[224], taken[280];
+	int r = acl_name(tpg, initiator, name, e);
+	if (r < 0)
+		return r;
+	struct acl *a = calloc(1, sizeof *a);
+	if (!a || node_init(&a->node, tpg->kind->acl_class, name) < 0) {
+		free(a);
+		return err_set(e, -ENOMEM, "%s: out of memory", name);
+	}
+	attr_defaults(acl_attr_rows, &a->attr);
+	snprintf(taken, sizeof taken, "Node ACL for %s already exists", name);
+	r = tree_add(c, &tpg->acls, &a->node, taken, e);
+	if (r < 0)
+		return r;
+	*ret = a;
+	return 0;
+}
+
+static int check_acl_auth(struct config *c, struct node *n, struct err *e)
+{
+	return auth_check(&NODE_OF(const struct acl, n)->auth, e);
+}
+
+static const struct group_row acl_groups[] = {
+	{.name = "attribute",
+	  .form = SAVED_NUMBERS,
+	  .part = "attributes",
+	  .rows = acl_attr_rows,
+	  .at = offsetof(struct acl, attr),
+	  .size = sizeof(struct acl_attr) },
+	{ .name = "parameter",
+	  .rows = iscsi_negotiated_rows,
+	  .at = offsetof(struct acl, attr),
+	  .size = sizeof(struct acl_attr),
+	  .get = negotiated_get },
+	{ .name = "auth",
+	  .form = SAVED_TYPED,
+	  .prefix = "chap_",
+	  .is_whole = true,
+	  .rows = auth_rows,
+	  .at = offsetof(struct acl, auth),
+	  .size = sizeof(struct auth_group),
+	  .check = check_acl_auth },
+	{ 0},
+};
+
+static void summarize_acl(struct config *c, const struct node *n, struct summary *ret)
+{
+	const struct acl *a = NODE_OF(const struct acl, n);
+	static const char *const words[] = {
+		[CREDENTIALS_NONE] = "auth required, no credentials",
+		[CREDENTIALS_NO_PASSWORD] = "auth required, no password",
+		[CREDENTIALS_ONE_WAY] = "1-way auth",
+		[CREDENTIALS_MUTUAL] = "mutual auth",
+	};
+	bool is_own;
+	enum credentials has = credentials_of_acl(a, &is_own);
+	const char *auth = !acl_needs_credentials(a)		   ? "no-auth"
+			   : !is_own && has >= CREDENTIALS_ONE_WAY ? "auth via tpg"
+								   : words[has];
+	snprintf(ret->text, sizeof ret->text, "%s%s%s%s, Mapped LUNs: %u", a->tag ? "(tag " : "",
+		 a->tag ? a->tag : "", a->tag ? "), " : "", auth, n->child_count);
+	ret->warning = acl_warning(a);
+	ret->is_broken = ret->warning;
+	ret->is_healthy = !ret->is_broken;
+}
+
+static void info_acl(struct config *c, const struct node *n, struct json_object *ret)
+{
+	const char *target = target_name(n);
+	unsigned sessions = sessions_count(target, tpg_of(n)->tag, n->name);
+	json_put_text(ret, "node_wwn", n->name);
+	json_put_text(ret, "tag", NODE_OF(const struct acl, n)->tag);
+	json_object_object_add(ret, "sessions", json_object_new_int64(sessions));
+}
+
+void acl_free(struct config *c, struct node *n)
+{
+	struct acl *a = NODE_OF(struct acl, n);
+	free(a->tag);
+	node_done(n);
+	explicit_bzero(&a->auth, sizeof a->auth);
+	free(a);
+}
+
+static bool is_used(const struct node *n, const struct session_place *p)
+{
+	return n == p->acl;
+}
+
+// ---- an ACL's mapped LUNs ----
+
+static bool is_mapped(const struct lun *l, const struct node *acl)
+{
+	list_for_each (i, &l->mapped)
+		if (list_entry(i, struct mapped_lun, lun_link)->node.parent == acl)
+			return true;
+	return false;
+}
+
+static int create_mapping(struct config *c, struct node *n, const struct args *a, struct reply *r,
+			  struct err *e)
+{
+	struct acl *acl = NODE_OF(struct acl, n);
+	struct mapped_lun *m;
+	struct lun *l;
+	int number = number_pick(c, n, "mapped_lun", arg(a, "mapped_lun"), e);
+	if (number < 0)
+		return number;
+	int code = lun_for(c, tpg_of(n), arg(a, "tpg_lun_or_backstore"), &l, r, e);
+	if (code < 0)
+		return code;
+	if (is_mapped(l, n))
+		reply_say(r, "Warning: TPG LUN %u already mapped to this NodeACL", l->number);
+	code = mapped_lun_new(c, &m, acl, (uint32_t)number, l, arg_bool(a, "write_protect", false),
+			      e);
+	reply_say(r, "Created Mapped LUN %d.", number);
+	return code;
+}
+
+static int delete_mapping(struct config *c, struct node *n, const struct args *a, struct reply *r,
+			  struct err *e)
+{
+	char name[24];
+	int number = number_of(arg(a, "mapped_lun"), "mapped_lun", 65535);
+	if (number < 0)
+		return err_set(e, -EINVAL,
+			       "mapped_lun: '%.60s' is not a mapped LUN (such as 3 or mapped_lun3)",
+			       arg(a, "mapped_lun"));
+	snprintf(name, sizeof name, "mapped_lun%d", number);
+	struct node *m = node_child(&c->names, n, name);
+	if (!m)
+		return err_set(e, -ENOENT, "no mapped LUN %d", number);
+	int code = delete_unused(c, m, a, e);
+	reply_say(r, "Deleted Mapped LUN %d.", number);
+	return code;
+}
+
+// ---- the saved file ----
+
+static size_t saved_tag(struct node *n, const struct attr_row *row, char *out, size_t size)
+{
+	const char *tag = NODE_OF(const struct acl, n)->tag;
+	snprintf(out, size, "%s", tag ? tag : "");
+	return strlen(out);
+}
+
+static int saved_acl_name(struct restore *r, struct node *n, struct json_object *o,
+			  char out[SAVED_NAME_SIZE], struct err *e)
+{
+	const char *name = json_text(o, "node_wwn");
+	return name ? acl_name(tpg_of(n), name, out, e) : err_set(e, -EINVAL, "missing 'node_wwn'");
+}
+
+static int make_acl(struct restore *r, struct node *n, const char *name, struct json_object *o,
+		    struct node **ret, struct err *e)
+{
+	struct acl *a;
+	int code = acl_new(r->c, &a, tpg_of(n), name, e);
+	if (!code)
+		*ret = &a->node;
+	return code;
+}
+
+static int set_tag(struct restore *r, struct node *n, struct json_object *o, bool is_old,
+		   struct err *e)
+{
+	struct acl *a = NODE_OF(struct acl, n);
+	const char *tag = json_text(o, "tag");
+	if (tag && !*tag)
+		tag = NULL;
+	if ((!tag && !a->tag) || (tag && a->tag && !strcmp(tag, a->tag)))
+		return 0;
+	char *copy = tag ? strdup(tag) : NULL;
+	return tag && !copy ? -ENOMEM : txn_text(r->c, &a->tag, copy);
+}
+
+// ---- rows ----
+
+// clang-format off
+static const struct param_row create_mapping_params[] = {
+	{ "mapped_lun", PARAM_STRING, true, NULL, "LUN number for the initiator", NULL },
+	{ "tpg_lun_or_backstore", PARAM_LUN, true, NULL,
+	  "LUN of the portal group, or path of a storage object", NULL },
+	{ "write_protect", PARAM_BOOL, false, "false", "true: read-only access", NULL },
+	{ 0 },
+};
+static const struct param_row mapping_params[] = {
+	{ "mapped_lun", PARAM_CHILD, true, NULL, "3 or mapped_lun3", NULL },
+	PARAM_FORCE,
+	{ 0 },
+};
+const struct command_row acl_commands[] = {
+	{ "create", create_mapping_params, "Map a LUN for this initiator.", false,
+	  create_mapping },
+	{ "delete", mapping_params, "Delete a mapped LUN.", false, delete_mapping },
+	{ 0 },
+};
+// clang-format on
+
+static const struct attr_row tag_rows[] = {
+	{.name = "tag",			 .type = ATTR_STRING, .flags = ATTR_GIVEN | ATTR_SPARSE },
+	{ 0},
+};
+static const struct group_row acl_fields[] = {
+	{.form = SAVED_TYPED, .rows = tag_rows, .get = saved_tag },
+	{ 0  },
+};
+static const struct node_class *const acl_lists[] = { &mapped_lun_class, NULL };
+// Of an SRP target, which has neither; rtslib may write them.
+static const char *const acl_ignored[] = { "attributes",	   "chap_userid",
+					   "chap_password",	   "chap_mutual_userid",
+					   "chap_mutual_password", NULL };
+const struct saved_class acl_saved = {
+	.list = "node_acls",
+	.folder = "acls",
+	.id = { "node_wwn" },
+	.fields = acl_fields,
+	.lists = acl_lists,
+	.ignored = acl_ignored,
+	.name = saved_acl_name,
+	.make = make_acl,
+	.filled = set_tag,
+};
+
+const struct node_class acl_class = {
+	.name = "acl",
+	.help = "One initiator and the LUNs it sees",
+	.saved = &acl_saved,
+	.warn = acl_warn_set,
+	.is_used = is_used,
+	.commands = acl_commands,
+	.groups = acl_groups,
+	.summary = summarize_acl,
+	.info = info_acl,
+	.free = acl_free,
+};

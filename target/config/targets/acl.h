@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// ACLs: initiators that may log in. Private to target/config; control thread.
+#pragma once
+
+#include "target/config/targets/targets.h"
+
+extern const struct command_row acl_commands[];
+extern const struct saved_class acl_saved;
+
+int acl_new(struct config *c, struct acl **ret, struct tpg *tpg, const char *initiator,
+	    struct err *e);
+void acl_free(struct config *c, struct node *n);
+// The name of an initiator of that portal group, normalised.
+int acl_name(const struct tpg *tpg, const char *in, char out[224], struct err *e);
+
+// ---- acl_tag.c ----
+struct acl *acl_by_name(struct config *c, struct node *acls, const char *text); // NULL: none
+// Iterates the ACLs of text, a name or a tag, starting with NULL.
+struct acl *acl_next(struct config *c, struct node *acls, const char *text,
+		     const struct acl *after);
+int acl_unknown(const char *text, struct err *e); // -ENOENT
+// Commands of acls.
+int acl_tag(struct config *c, struct node *n, const struct args *a, struct reply *r, struct err *e);
+int acl_untag(struct config *c, struct node *n, const struct args *a, struct reply *r,
+	      struct err *e);
+
+// ---- negotiated.c: negotiated values of the live session of an ACL ----
+size_t negotiated_get(struct node *n, const struct attr_row *row, char *out, size_t size);

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Tags: several initiators under one name. An ACL that gets a tag of others takes their mapped
+// LUNs, settings and secrets. Control thread.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/config/targets/acl.h"
+#include "target/config/targets/lun.h"
+#include "target/config/tree/in_use.h"
+
+struct acl *acl_by_name(struct config *c, struct node *acls, const char *text)
+{
+	char name[224];
+	struct node *n = acl_name(tpg_of(acls), text, name, NULL) < 0
+				 ? NULL
+				 : node_child(&c->names, acls, name);
+	return n ? NODE_OF(struct acl, n) : NULL;
+}
+
+struct acl *acl_next(struct config *c, struct node *acls, const char *text, const struct acl *after)
+{
+	struct acl *named = acl_by_name(c, acls, text);
+	bool is_behind = !after;
+	if (named)
+		return after ? NULL : named;
+	list_for_each (i, &acls->children) {
+		struct acl *a = NODE_OF(struct acl, list_entry(i, struct node, link));
+		if (is_behind && a->tag && !strcmp(a->tag, text))
+			return a;
+		is_behind = is_behind || a == after;
+	}
+	return NULL;
+}
+
+int acl_unknown(const char *text, struct err *e)
+{
+	return err_set(e, -ENOENT, "No Node ACL for %.200s", text);
+}
+
+static int set_tag(struct config *c, struct acl *a, const char *tag, struct err *e)
+{
+	char *copy = tag ? strdup(tag) : NULL;
+	if ((tag && !copy) || txn_text(c, &a->tag, copy) < 0)
+		return err_set(e, -ENOMEM, "%s: out of memory", a->node.name);
+	return 0;
+}
+
+static int take_mappings(struct config *c, struct acl *a, const struct acl *like, struct err *e)
+{
+	int r = 0;
+	while (!r && !list_empty(&a->node.children))
+		r = tree_remove(c, list_entry(a->node.children.next, struct node, link), e);
+	list_for_each (i, &like->node.children) {
+		const struct mapped_lun *m =
+			NODE_OF(const struct mapped_lun, list_entry(i, struct node, link));
+		struct mapped_lun *made;
+		if (!r)
+			r = mapped_lun_new(c, &made, a, m->number, m->lun, m->is_write_protected,
+					   e);
+		if (!r)
+			made->tpg_lun = m->tpg_lun;
+	}
+	return r;
+}
+
+static int become(struct config *c, struct acl *a, const struct acl *like, struct err *e)
+{
+	int r = take_mappings(c, a, like, e);
+	if (r < 0)
+		return r;
+	if (txn_change(c, &a->attr, &like->attr, sizeof a->attr) < 0 ||
+	    txn_change(c, &a->auth, &like->auth, sizeof a->auth) < 0)
+		return err_set(e, -ENOMEM, "%s: out of memory", a->node.name);
+	tree_changed(c, &a->node);
+	return 0;
+}
+
+// An ACL with the tag; NULL: a new tag.
+static const struct acl *model_of(const struct node *acls, const char *tag)
+{
+	list_for_each (i, &acls->children) {
+		const struct acl *a = NODE_OF(const struct acl, list_entry(i, struct node, link));
+		if (a->tag && !strcmp(a->tag, tag))
+			return a;
+	}
+	return NULL;
+}
+
+static int join(struct config *c, struct acl *a, const char *tag, const struct acl *like,
+		const struct args *args, struct err *e)
+{
+	int r = 0;
+	if (a->tag && !strcmp(a->tag, tag))
+		return 0;
+	if (like)
+		r = in_use_refuse(c, &a->node, args, e);
+	if (!r && like)
+		r = become(c, a, like, e);
+	return r < 0 ? r : set_tag(c, a, tag, e);
+}
+
+int acl_tag(struct config *c, struct node *n, const struct args *a, struct reply *r, struct err *e)
+{
+	const char *who = arg(a, "wwn_or_tag"), *tag = arg(a, "new_tag");
+	struct acl *named = acl_by_name(c, n, who), *acl = acl_next(c, n, who, NULL);
+	const struct acl *like = model_of(n, tag);
+	int code = 0;
+	if (!acl)
+		return acl_unknown(who, e);
+	if (!*tag || strchr(tag, '.') || strchr(tag, '/'))
+		return err_set(e, -EINVAL, "invalid tag (not empty, without . and /)");
+	if (!named && !strcmp(who, tag))
+		return 0;
+	// An ACL with the new tag is not found by the old one again.
+	for (; !code && acl; acl = named ? NULL : acl_next(c, n, who, NULL))
+		code = join(c, acl, tag, like, a, e);
+	return code;
+}
+
+int acl_untag(struct config *c, struct node *n, const struct args *a, struct reply *r,
+	      struct err *e)
+{
+	const char *who = arg(a, "wwn_or_tag");
+	struct acl *named = acl_by_name(c, n, who), *acl = acl_next(c, n, who, NULL);
+	int code = 0;
+	if (!acl)
+		return acl_unknown(who, e);
+	for (; !code && acl; acl = named ? NULL : acl_next(c, n, who, NULL))
+		code = set_tag(c, acl, NULL, e);
+	return code;
+}

@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// /iscsi, its targets and their portal groups: commands, summaries, groups.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/config/targets/credentials.h"
+#include "target/config/targets/portal.h"
+#include "target/config/tree/in_use.h"
+#include "target/config/tree/names.h"
+#include "target/fabric/fabric.h"
+#include "target/fabric/sessions.h"
+
+static int normal_name(const char *in, bool is_new, char out[224], struct err *e)
+{
+	return fabric_find("iscsi")->name_target(in, is_new, out, e);
+}
+
+static int initiator_name(const char *in, char out[224], struct err *e)
+{
+	return normal_name(in, false, out, e);
+}
+
+static const struct tpg_kind iscsi_kind = {
+	.acl_class = &acl_class,
+	.has_portals = true,
+	.initiator_name = initiator_name,
+};
+
+int target_new(struct config *c, struct target **ret, const char *name, struct err *e)
+{
+	char taken[280];
+	struct target *t = calloc(1, sizeof *t);
+	if (!t || node_init(&t->node, &target_class, name) < 0) {
+		free(t);
+		return err_set(e, -ENOMEM, "%s: out of memory", name);
+	}
+	list_init(&t->dirty_link);
+	snprintf(taken, sizeof taken, "target %s already exists", name);
+	int r = tree_add(c, &c->targets->iscsi, &t->node, taken, e);
+	if (r < 0)
+		return r;
+	*ret = t;
+	return 0;
+}
+
+int tpg_new(struct config *c, struct tpg **ret, struct target *t, unsigned tag, struct err *e)
+{
+	char name[16], taken[64];
+	snprintf(name, sizeof name, "tpg%u", tag);
+	snprintf(taken, sizeof taken, "TPG %u already exists", tag);
+	struct tpg *tpg = calloc(1, sizeof *tpg);
+	if (!tpg)
+		return err_set(e, -ENOMEM, "%s: out of memory", name);
+	int r = tpg_add(c, tpg, &t->node, &tpg_class, &iscsi_kind, name, tag, taken, e);
+	if (r < 0)
+		return r;
+	*ret = tpg;
+	return 0;
+}
+
+// ---- /iscsi ----
+
+static bool has_default_portal(const struct config *c, const struct target *t)
+{
+	list_for_each (i, &t->node.children) {
+		const struct tpg *tpg = NODE_OF(struct tpg, list_entry(i, struct node, link));
+		if (node_child(&c->names, &tpg->portals, "0.0.0.0:3260"))
+			return true;
+	}
+	return false;
+}
+
+static int make_tpg(struct config *c, struct target *t, unsigned tag, struct reply *r,
+		    struct err *e)
+{
+	struct portal_node *p;
+	struct tpg *tpg;
+	bool is_taken = has_default_portal(c, t);
+	int code = tpg_new(c, &tpg, t, tag, e);
+	if (code < 0)
+		return code;
+	tpg->is_enabled = c->prefs.auto_enable_tpgt;
+	reply_say(r, "Created TPG %u.", tag);
+	if (!c->prefs.auto_add_default_portal)
+		return 0;
+	if (is_taken) {
+		reply_say(r, "Default portal not created, TPGs within a target cannot share "
+			     "ip:port.");
+		return 0;
+	}
+	code = portal_new(c, &p, tpg, "0.0.0.0", 3260, PORTAL_ALL, false, e);
+	if (code < 0)
+		return code;
+	reply_say(r, "Global pref auto_add_default_portal=true");
+	reply_say(r, "Created default portal listening on all IPs (0.0.0.0), port 3260.");
+	if (portal_state(p->open) == PORTAL_WAITING)
+		reply_say(r, "Warning: portal waiting: %s", portal_reason(p->open));
+	return 0;
+}
+
+static int create_target(struct config *c, struct node *n, const struct args *a, struct reply *r,
+			 struct err *e)
+{
+	char made_up[224], name[224];
+	const char *wwn = arg(a, "wwn");
+	struct target *t;
+	if (!wwn)
+		name_new_iqn(made_up);
+	int code = normal_name(wwn ? wwn : made_up, true, name, e);
+	if (!code)
+		code = target_new(c, &t, name, e);
+	if (!code) {
+		reply_say(r, "Created target %s.", t->node.name);
+		code = make_tpg(c, t, 1, r, e);
+	}
+	return code;
+}
+
+static int delete_target(struct config *c, struct node *n, const struct args *a, struct reply *r,
+			 struct err *e)
+{
+	char name[224];
+	int code = normal_name(arg(a, "wwn"), false, name, e);
+	if (code < 0)
+		return code;
+	struct node *t = node_child(&c->names, n, name);
+	if (!t)
+		return err_set(e, -ENOENT, "No target %s", name);
+	code = delete_unused(c, t, a, e);
+	reply_say(r, "Deleted Target %s.", name);
+	return code;
+}
+
+static void summarize_iscsi(struct config *c, const struct node *n, struct summary *ret)
+{
+	static const char *const words[] = { "", "1-way disc auth, ", "mutual disc auth, " };
+	const struct view_auth *v = &c->targets->discovery.auth;
+	int kind = c->targets->discovery.enable ? (v->mutual_userid[0] ? 2 : 1) : 0;
+	snprintf(ret->text, sizeof ret->text, "%sTargets: %u", words[kind], n->child_count);
+}
+
+// ---- /iscsi/WWN ----
+
+static int parse_tag(const char *text, struct err *e)
+{
+	int tag = number_of(text, "tpg", 65535);
+	if (tag < 0)
+		return err_set(e, -EINVAL, "Tag argument must be a number. ('%.20s'; 0..65535)",
+			       text);
+	return tag;
+}
+
+static int create_tpg(struct config *c, struct node *n, const struct args *a, struct reply *r,
+		      struct err *e)
+{
+	struct target *t = NODE_OF(struct target, n);
+	const char *text = arg(a, "tag");
+	int tag = 1;
+	if (text) {
+		tag = parse_tag(text, e);
+		if (tag < 0)
+			return tag;
+	}
+	for (char name[16]; !text && tag < 65535; tag++) {
+		snprintf(name, sizeof name, "tpg%d", tag);
+		if (!node_child(&c->names, n, name))
+			break;
+	}
+	return make_tpg(c, t, (unsigned)tag, r, e);
+}
+
+static int delete_tpg(struct config *c, struct node *n, const struct args *a, struct reply *r,
+		      struct err *e)
+{
+	int tag = parse_tag(arg(a, "tag"), e);
+	if (tag < 0)
+		return tag;
+	char name[16];
+	snprintf(name, sizeof name, "tpg%d", tag);
+	struct node *tpg = node_child(&c->names, n, name);
+	if (!tpg)
+		return err_set(e, -ENOENT, "No TPGT %d", tag);
+	int code = delete_unused(c, tpg, a, e);
+	reply_say(r, "Deleted TPGT %d.", tag);
+	return code;
+}
+
+static void info_target(struct config *c, const struct node *n, struct json_object *ret)
+{
+	json_put_text(ret, "wwn", n->name);
+	json_object_object_add(ret, "sessions",
+			       json_object_new_int64(sessions_count(n->name, -1, NULL)));
+}
+
+static bool target_is_used(const struct node *n, const struct session_place *p)
+{
+	return n == p->target;
+}
+
+static bool tpg_is_used(const struct node *n, const struct session_place *p)
+{
+	return n == p->tpg;
+}
+
+static void target_attached(struct config *c, struct node *n, bool is_attached)
+{
+	c->targets->is_view_dirty = true;
+}
+
+static void target_changed(struct config *c, struct node *n)
+{
+	struct target *t = NODE_OF(struct target, n);
+	if (t->is_dirty)
+		return;
+	t->is_dirty = true;
+	list_push_back(&c->targets->dirty, &t->dirty_link);
+}
+
+static void discovery_changed(struct config *c, struct node *n)
+{
+	c->targets->is_view_dirty = true;
+}
+
+static void free_target(struct config *c, struct node *n)
+{
+	struct target *t = NODE_OF(struct target, n);
+	list_remove(&t->dirty_link);
+	view_target_put(t->view);
+	node_done(n);
+	free(t);
+}
+
+// ---- tpgN ----
+
+static void summarize_tpg(struct config *c, const struct node *n, struct summary *ret)
+{
+	const struct tpg *tpg = NODE_OF(const struct tpg, n);
+	const struct view_auth *v = &tpg->auth.auth;
+	const char *auth = "no-auth";
+	if (!tpg->is_enabled) {
+		snprintf(ret->text, sizeof ret->text, "disabled");
+		ret->is_broken = true;
+		return;
+	}
+	ret->warning = tpg_warning(tpg);
+	ret->is_broken = ret->warning;
+	ret->is_healthy = !ret->is_broken;
+	if (tpg->attr.authentication && !tpg->attr.generate_node_acls)
+		auth = "auth per-acl";
+	else if (tpg->attr.authentication)
+		auth = v->mutual_userid[0] ? "tpg-auth, mutual auth"
+		       : v->userid[0]	   ? "tpg-auth, 1-way auth"
+					   : "tpg-auth, no credentials";
+	snprintf(ret->text, sizeof ret->text, "%s, %s",
+		 tpg->attr.generate_node_acls ? "gen-acls" : "no-gen-acls", auth);
+}
+
+static void info_tpg(struct config *c, const struct node *n, struct json_object *ret)
+{
+	const struct tpg *tpg = NODE_OF(const struct tpg, n);
+	unsigned sessions = sessions_count(n->parent->name, tpg->tag, NULL);
+	json_object_object_add(ret, "tag", json_object_new_int64(tpg->tag));
+	json_object_object_add(ret, "relative_target_port",
+			       json_object_new_int64(tpg->relative_port));
+	json_object_object_add(ret, "enable", json_object_new_boolean((int)tpg->is_enabled));
+	json_object_object_add(ret, "sessions", json_object_new_int64(sessions));
+}
+
+// ---- the saved file ----
+
+static int make_saved_tpg(struct restore *r, struct node *n, const char *name,
+			  struct json_object *o, struct node **ret, struct err *e)
+{
+	struct tpg *tpg;
+	int tag = number_of(name, "tpg", 65535);
+	int code = tpg_new(r->c, &tpg, NODE_OF(struct target, n), (unsigned)tag, e);
+	if (!code)
+		*ret = &tpg->node;
+	return code;
+}
+
+static int make_saved_target(struct restore *r, struct node *n, const char *name,
+			     struct json_object *o, struct node **ret, struct err *e)
+{
+	struct target *t;
+	int code = target_new(r->c, &t, name, e);
+	if (!code)
+		*ret = &t->node;
+	return code;
+}
+
+static int saved_target_name(struct restore *r, struct node *n, struct json_object *o,
+			     char out[SAVED_NAME_SIZE], struct err *e)
+{
+	int code = normal_name(json_text(o, "wwn"), false, out, e);
+	return code ? code : restore_leaves_target(r, n, out);
+}
+
+static bool has_discovery_auth(const struct node *n)
+{
+	const struct auth_group *d =
+		&container_of(n, const struct config_targets, iscsi)->discovery;
+	return d->enable || d->auth.userid[0] || d->auth.mutual_userid[0];
+}
+
+// ---- rows ----
+
+// clang-format off
+static const struct param_row wwn_optional[] = {
+	{ "wwn", PARAM_STRING, false, NULL, "target name (default: generated)", NULL },
+	{ 0 },
+};
+static const struct param_row wwn_required[] = {
+	{ "wwn", PARAM_CHILD, true, NULL, "target name", NULL },
+	PARAM_FORCE,
+	{ 0 },
+};
+static const struct param_row tag_optional[] = {
+	{ "tag", PARAM_STRING, false, NULL, "5 or tpg5 (default: the next free tag)", NULL },
+	{ 0 },
+};
+static const struct param_row tag_required[] = {
+	{ "tag", PARAM_CHILD, true, NULL, "5 or tpg5", NULL },
+	PARAM_FORCE,
+	{ 0 },
+};
+static const struct command_row iscsi_commands[] = {
+	{ "create", wwn_optional, "Create a target with portal group 1 and, by default, a portal.",
+	  false, create_target },
+	{ "delete", wwn_required, "Delete a target and end its sessions.", false, delete_target },
+	{ 0 },
+};
+static const struct command_row target_commands[] = {
+	{ "create", tag_optional, "Create a target portal group.", false, create_tpg },
+	{ "delete", tag_required, "Delete a target portal group and end its sessions.", false,
+	  delete_tpg },
+	{ 0 },
+};
+static const struct command_row tpg_commands[] = {
+	{ "enable", NULL, "Allow logins.", false, tpg_enable },
+	{ "disable", NULL, "Refuse logins and end the sessions.", false, tpg_disable },
+	{ 0 },
+};
+// clang-format on
+
+static int check_discovery(struct config *c, struct node *n, struct err *e)
+{
+	const struct auth_group *d = &c->targets->discovery;
+	int r = auth_check(d, e);
+	bool has_credentials = *d->auth.userid && (*d->auth.password || *d->password_file);
+	if (!r && d->enable && !has_credentials)
+		r = err_set(e, -EINVAL,
+			    "discovery_auth: enable needs userid and password (set them in the "
+			    "same command)");
+	return r;
+}
+
+static const struct group_row iscsi_groups[] = {
+	{.name = "discovery_auth",
+	  .form = SAVED_TYPED,
+	  .prefix = "discovery_",
+	  .is_whole = true,
+	  .rows = discovery_rows,
+	  .at = offsetof(struct config_targets, discovery) - offsetof(struct config_targets, iscsi),
+	  .size = sizeof(struct auth_group),
+	  .check = check_discovery },
+	{ 0  },
+};
+
+static const struct node_class *const tpg_lists[] = { &lun_class, &acl_class, &portal_class, NULL };
+static const struct saved_class tpg_saved = {
+	.list = "tpgs",
+	.id = { "tag" },
+	.prefix = "tpg",
+	.is_numbered = true,
+	.fields = tpg_fields,
+	.lists = tpg_lists,
+	.make = make_saved_tpg,
+	.filled = tpg_keep_port,
+};
+static const struct node_class *const target_lists[] = { &tpg_class, NULL };
+static const struct saved_class target_saved = {
+	.list = "targets",
+	.id = {"fabric", "wwn"},
+	.between = "/",
+	.lists = target_lists,
+	.name = saved_target_name,
+	.make = make_saved_target,
+};
+static const struct saved_class iscsi_saved = {
+	.list = "fabric_modules",
+	.targets = &target_class,
+	.is_set = has_discovery_auth,
+	.id = { "name" },
+};
+
+const struct node_class iscsi_class = {
+	.name = "iscsi",
+	.help = "iSCSI targets",
+	.saved = &iscsi_saved,
+	.changed = discovery_changed,
+	.commands = iscsi_commands,
+	.groups = iscsi_groups,
+	.summary = summarize_iscsi,
+};
+const struct node_class target_class = {
+	.name = "target",
+	.help = "An iSCSI target",
+	.is_target = true,
+	.saved = &target_saved,
+	.attached = target_attached,
+	.changed = target_changed,
+	.is_used = target_is_used,
+	.commands = target_commands,
+	.counts = "TPGs",
+	.info = info_target,
+	.free = free_target,
+};
+const struct node_class tpg_class = {
+	.name = "tpg",
+	.help = "A target portal group",
+	.is_group = true,
+	.saved = &tpg_saved,
+	.warn = tpg_warn_set,
+	.is_used = tpg_is_used,
+	.commands = tpg_commands,
+	.groups = tpg_groups,
+	.summary = summarize_tpg,
+	.info = info_tpg,
+	.attached = tpg_attached,
+	.free = tpg_free,
+};

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// LUNs of a portal group and of its ACLs. Private to target/config; control thread.
+#pragma once
+
+#include "target/config/storage/storage.h"
+#include "target/config/targets/targets.h"
+
+enum { LUN_MAX = 16383 };
+
+extern const struct group_row lun_groups[];
+
+// The lowest number not used by a child of n named PREFIXnumber; above LUN_MAX: none is free.
+uint32_t number_free(const struct config *c, struct node *n, const char *prefix);
+// The number in text, or number_free() without one; -EINVAL.
+int number_pick(const struct config *c, struct node *n, const char *prefix, const char *text,
+		struct err *e);
+// The LUN of text: its number, or a storage object, file or device, for which a LUN is created if
+// missing. -ENOENT and errors of creating one.
+int lun_for(struct config *c, struct tpg *tpg, const char *text, struct lun **ret, struct reply *r,
+	    struct err *e);
+struct lun *lun_of_storage(const struct tpg *tpg, const struct storage *s); // NULL: none
+
+int lun_new(struct config *c, struct lun **ret, struct tpg *tpg, uint32_t number, struct storage *s,
+	    struct err *e);
+int mapped_lun_new(struct config *c, struct mapped_lun **ret, struct acl *a, uint32_t number,
+		   struct lun *l, bool is_write_protected, struct err *e);
+
+// ---- lun_link.c ----
+// Connects the LUNs that were kept without storage object n to it; a class's appeared. -ENOMEM.
+int luns_find_storage(struct config *c, struct node *n, struct reply *r, struct err *e);
+
+// ---- lun_ports.c ----
+uint16_t alua_group_id(struct config *c, const struct lun *l);
+void alua_sync_ports(struct config *c, struct target *t); // before its LUNs become visible

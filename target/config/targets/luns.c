@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// LUNs of a portal group: /iscsi/WWN/tpgN/luns.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/utf8.h"
+#include "target/config/file/file.h"
+#include "target/config/targets/lun.h"
+#include "target/config/tree/in_use.h"
+#include "target/config/tree/names.h"
+
+// All children of n have such names, so the next search starts with the number found here.
+uint32_t number_free(const struct config *c, struct node *n, const char *prefix)
+{
+	char name[24];
+	uint32_t i = n->numbers_taken;
+	for (; i <= LUN_MAX; i++, config_work.names++) {
+		snprintf(name, sizeof name, "%s%u", prefix, i);
+		if (!node_child(&c->names, n, name))
+			break;
+	}
+	n->numbers_taken = i;
+	return i;
+}
+
+int number_pick(const struct config *c, struct node *n, const char *prefix, const char *text,
+		struct err *e)
+{
+	int number = text ? number_of(text, prefix, LUN_MAX) : (int)number_free(c, n, prefix);
+	if (text && number < 0)
+		return err_set(e, -EINVAL, "%s: invalid LUN number '%.40s' (0..%d)", prefix, text,
+			       LUN_MAX);
+	if (number > LUN_MAX)
+		return err_set(e, -ENOSPC, "%s: all numbers up to %d are in use", prefix, LUN_MAX);
+	return number;
+}
+
+int lun_new(struct config *c, struct lun **ret, struct tpg *tpg, uint32_t number, struct storage *s,
+	    struct err *e)
+{
+	char name[16], taken[64];
+	snprintf(name, sizeof name, "lun%u", number);
+	struct lun *l = calloc(1, sizeof *l);
+	if (!l || node_init(&l->node, &lun_class, name) < 0) {
+		free(l);
+		return err_set(e, -ENOMEM, "%s: out of memory", name);
+	}
+	l->number = number;
+	l->storage = s;
+	list_init(&l->storage_link);
+	list_init(&l->mapped);
+	name_new_alias(l->alias);
+	snprintf(l->group, sizeof l->group, ALUA_DEFAULT_GROUP);
+	snprintf(taken, sizeof taken, "LUN %u already exists", number);
+	int r = tree_add(c, &tpg->luns, &l->node, taken, e);
+	if (r < 0)
+		return r;
+	*ret = l;
+	return 0;
+}
+
+struct lun *lun_of_storage(const struct tpg *tpg, const struct storage *s)
+{
+	list_for_each (i, &s->luns) {
+		struct lun *l = list_entry(i, struct lun, storage_link);
+		if (l->node.parent == &tpg->luns)
+			return l;
+	}
+	return NULL;
+}
+
+// A storage object for an existing file or device, named after its path, as in targetcli.
+static int storage_for_path(struct config *c, const char *path, struct storage **ret,
+			    struct reply *r, struct err *e)
+{
+	struct stat st;
+	char name[NAME_MAX_LEN + 1];
+	struct storage *s = map_get(&c->storage->paths, &c->storage->paths, path);
+	if (s) {
+		*ret = s;
+		return 0;
+	}
+	if (*path != '/' || stat(path, &st) < 0 || !(S_ISBLK(st.st_mode) || S_ISREG(st.st_mode)))
+		return private_tmp_refuse(path, -ENOENT, e)
+			       ? -ENOENT
+			       : err_set(e, -ENOENT, "storage object or path not valid: %.120s",
+					 path);
+	int code = name_check_dev(path, e);
+	if (code < 0)
+		return code;
+	snprintf(name, sizeof name, "%s", path + 1);
+	for (char *p = name; *p; p++)
+		if (*p == '/')
+			*p = '-';
+	const char *plugin = S_ISBLK(st.st_mode) ? "block" : "fileio";
+	code = storage_new(c, &s, storage_type_of(c, plugin)->type, name, e);
+	if (!code)
+		code = storage_set_option(s, "dev", path, e);
+	if (!code)
+		code = storage_open(s, true, e);
+	if (code < 0)
+		return code;
+	s->node.class->attached(c, &s->node, true);
+	reply_say(r, "Created storage object %s.", name);
+	*ret = s;
+	return 0;
+}
+
+static int map_for_acls(struct config *c, struct tpg *tpg, struct lun *l, struct reply *r,
+			struct err *e)
+{
+	list_for_each (i, &tpg->acls.children) {
+		struct acl *a = NODE_OF(struct acl, list_entry(i, struct node, link));
+		struct mapped_lun *m;
+		uint32_t number = l->number;
+		char name[24];
+		snprintf(name, sizeof name, "mapped_lun%u", number);
+		if (node_child(&c->names, &a->node, name))
+			number = number_free(c, &a->node, "mapped_lun");
+		int code = mapped_lun_new(c, &m, a, number, l, false, e);
+		if (code < 0)
+			return code;
+		reply_say(r, "Created LUN %u->%u mapping in node ACL %s", l->number, number,
+			  a->node.name);
+	}
+	return 0;
+}
+
+int lun_for(struct config *c, struct tpg *tpg, const char *text, struct lun **ret, struct reply *r,
+	    struct err *e)
+{
+	char name[16];
+	int number = number_of(text, "lun", 65535);
+	snprintf(name, sizeof name, "lun%d", number);
+	struct node *l = number < 0 ? NULL : node_child(&c->names, &tpg->luns, name);
+	if (l)
+		return *ret = NODE_OF(struct lun, l), 0;
+	if (number >= 0)
+		return err_set(e, -ENOENT, "no LUN %d", number);
+	struct storage *s = storage_find(c, text);
+	int code = s ? 0 : storage_for_path(c, text, &s, r, e);
+	if (code < 0)
+		return code;
+	*ret = lun_of_storage(tpg, s);
+	if (*ret)
+		return 0;
+	number = number_pick(c, &tpg->luns, "lun", NULL, e);
+	code = number < 0 ? number : lun_new(c, ret, tpg, (uint32_t)number, s, e);
+	if (!code)
+		reply_say(r, "Created LUN %d.", number);
+	return code;
+}
+
+static int create_lun(struct config *c, struct node *n, const struct args *a, struct reply *r,
+		      struct err *e)
+{
+	const char *path = arg(a, "storage_object");
+	struct storage *s = storage_find(c, path);
+	struct tpg *tpg = tpg_of(n);
+	struct lun *l;
+	int number = number_pick(c, n, "lun", arg(a, "lun"), e);
+	if (number < 0)
+		return number;
+	int code = s ? 0 : storage_for_path(c, path, &s, r, e);
+	if (!code && lun_of_storage(tpg, s))
+		code = err_set(e, -EEXIST, "lun for storage object %s/%s already exists",
+			       s->node.parent->name, s->node.name);
+	if (!code)
+		code = lun_new(c, &l, tpg, (uint32_t)number, s, e);
+	if (!code) {
+		reply_say(r, "Created LUN %d.", number);
+		if (!s->lu)
+			reply_say(r, "Warning: storage waiting: %s", s->reason);
+	}
+	if (!code && arg_bool(a, "add_mapped_luns", c->prefs.auto_add_mapped_luns))
+		code = map_for_acls(c, tpg, l, r, e);
+	return code;
+}
+
+static int delete_lun(struct config *c, struct node *n, const struct args *a, struct reply *r,
+		      struct err *e)
+{
+	char name[16];
+	int number = number_of(arg(a, "lun"), "lun", 65535);
+	if (number < 0)
+		return err_set(e, -EINVAL, "lun: '%.60s' is not a LUN (such as 3 or lun3)",
+			       arg(a, "lun"));
+	snprintf(name, sizeof name, "lun%d", number);
+	struct node *l = node_child(&c->names, n, name);
+	if (!l)
+		return err_set(e, -ENOENT, "no LUN %d", number);
+	int code = delete_unused(c, l, a, e);
+	reply_say(r, "Deleted LUN %d.", number);
+	return code;
+}
+
+static void summarize_lun(struct config *c, const struct node *n, struct summary *ret)
+{
+	const struct lun *l = NODE_OF(const struct lun, n);
+	const struct storage *s = l->storage;
+	if (!s) {
+		snprintf(ret->text, sizeof ret->text, "BROKEN STORAGE LINK");
+		ret->is_broken = true;
+		return;
+	}
+	const char *dev = storage_get_option(s, "dev");
+	char shown[101] = "";
+	if (dev)
+		utf8_show(dev, shown, sizeof shown);
+	snprintf(ret->text, sizeof ret->text, "%s/%s%s%s%s (%.60s)%s", s->node.parent->name,
+		 s->node.name, dev ? " (" : "", shown, dev ? ")" : "", l->group,
+		 s->lu ? "" : ", no storage");
+	ret->is_healthy = s->lu != NULL;
+	ret->is_broken = !s->lu;
+}
+
+static void attach_lun(struct config *c, struct node *n, bool is_attached)
+{
+	struct lun *l = NODE_OF(struct lun, n);
+	if (!l->storage) {
+		c->targets->broken_luns += is_attached ? 1 : -1u;
+		return;
+	}
+	if (is_attached)
+		list_push_back(&l->storage->luns, &l->storage_link);
+	else
+		list_remove(&l->storage_link);
+	l->storage->lun_count += is_attached ? 1 : -1u;
+}
+
+// An initiator with an ACL sees a LUN under the numbers of its mapped LUNs.
+static bool is_used(const struct node *n, const struct session_place *p)
+{
+	const struct lun *l = NODE_OF(const struct lun, n);
+	if (n->parent->parent != p->tpg)
+		return false;
+	if (!p->acl)
+		return place_uses(p, l->number);
+	list_for_each (i, &l->mapped) {
+		const struct mapped_lun *m = list_entry(i, struct mapped_lun, lun_link);
+		if (m->node.parent == p->acl && place_uses(p, m->number))
+			return true;
+	}
+	return false;
+}
+
+static int remove_mappings(struct config *c, struct node *n, struct err *e)
+{
+	struct list *mapped = &NODE_OF(struct lun, n)->mapped;
+	int r = 0;
+	while (!r && !list_empty(mapped))
+		r = tree_remove(c, &list_entry(mapped->next, struct mapped_lun, lun_link)->node, e);
+	return r;
+}
+
+static void free_lun(struct config *c, struct node *n)
+{
+	struct lun *l = NODE_OF(struct lun, n);
+	if (l->storage && l->storage->lu && l->relative_port) {
+		alua_port_remove(l->storage->lu, l->relative_port);
+		list_for_each (i, &l->storage->luns) // several may be reached by the same port
+			list_entry(i, struct lun, storage_link)->told.lu = NULL;
+	}
+	node_done(n);
+	free(l);
+}
+
+// ---- the saved file ----
+
+static size_t saved_storage(struct node *n, const struct attr_row *row, char *out, size_t size)
+{
+	const struct storage *s = NODE_OF(const struct lun, n)->storage;
+	*out = 0;
+	return s ? node_path(&s->node, out, size) : 0;
+}
+
+static void key_of_storage(struct frozen_key *k, const struct node *n)
+{
+	const struct storage *s = NODE_OF(const struct lun, n)->storage;
+	frozen_key_add_text(k, s ? s->type->name : NULL);
+	frozen_key_add_text(k, s ? s->node.name : NULL);
+}
+
+// The storage object of the entry; NULL: no such object, or this change removes it.
+static struct storage *storage_in(const struct restore *r, struct json_object *o)
+{
+	const char *path = json_text(o, "storage_object");
+	struct storage *s = path ? storage_find(r->c, path) : NULL;
+	bool leaves = s && r->options->is_apply && !r->options->only_target && !s->node.is_named;
+	return leaves ? NULL : s;
+}
+
+static bool is_same_lun(struct restore *r, const struct node *n, struct json_object *o)
+{
+	return NODE_OF(const struct lun, n)->storage == storage_in(r, o);
+}
+
+static int make_lun(struct restore *r, struct node *n, const char *name, struct json_object *o,
+		    struct node **ret, struct err *e)
+{
+	struct lun *l;
+	int number = number_of(name, "lun", 65535);
+	int code = lun_new(r->c, &l, tpg_of(n), (uint32_t)number, storage_in(r, o), e);
+	if (!code)
+		*ret = &l->node;
+	return code;
+}
+
+static int check_links(struct restore *r, struct node *n, struct json_object *o, bool is_old,
+		       struct err *e)
+{
+	const struct lun *l = NODE_OF(const struct lun, n);
+	const struct storage *s = l->storage;
+	const char *path = json_text(o, "storage_object");
+	if (s && !node_child(&r->c->names, &s->alua, l->group) && !s->type->is_passthrough)
+		restore_complain(r, "LUN %u: no ALUA group '%s', using the default group",
+				 l->number, l->group);
+	if (!s && path)
+		restore_keep(n, "storage_object", json_field(o, "storage_object"));
+	if (!s)
+		restore_complain(r, "LUN %u: no storage object %.120s, LUN kept without it",
+				 l->number, path ? path : "named");
+	if (l->number > LUN_MAX)
+		restore_complain(r, "LUN %u: above %d, not shown to initiators", l->number,
+				 LUN_MAX);
+	return 0;
+}
+
+// ---- rows ----
+
+// clang-format off
+static const struct param_row create_lun_params[] = {
+	{ "storage_object", PARAM_STORAGE, true, NULL,
+	  "path of a storage object, or of an existing file or device", NULL },
+	{ "lun", PARAM_STRING, false, NULL, "3 or lun3 (default: the lowest free number)", NULL },
+	{ "add_mapped_luns", PARAM_BOOL, false, NULL, "map the LUN in every ACL (default: see get global)", NULL },
+	{ 0 },
+};
+static const struct param_row lun_params[] = {
+	{ "lun", PARAM_CHILD, true, NULL, "3 or lun3", NULL },
+	PARAM_FORCE,
+	{ 0 },
+};
+static const struct command_row luns_commands[] = {
+	{ "create", create_lun_params, "Export a storage object as a LUN.", false, create_lun },
+	{ "delete", lun_params, "Delete a LUN and its mappings.", false, delete_lun },
+	{ 0 },
+};
+// clang-format on
+
+static const struct attr_row own_rows[] = {
+	{.name = "alias",
+	  .type = ATTR_STRING,
+	  .offset = offsetof(struct lun, alias),
+	  .max = 11,
+	  .flags = ATTR_GENERATED },
+	{ 0},
+};
+static const struct attr_row saved_links[] = {
+	{.name = "storage_object",	    .type = ATTR_STRING, .flags = ATTR_GIVEN | ATTR_SPARSE },
+	{ 0},
+};
+static const struct group_row saved_fields[] = {
+	{.form = SAVED_TYPED,
+	  .is_whole = true,
+	  .rows = own_rows,
+	  .offset = offsetof(struct lun, alias),
+	  .size = 11 },
+	{ .form = SAVED_TYPED,    .rows = saved_links, .get = saved_storage, .key = key_of_storage },
+	{ 0	    },
+};
+static const struct saved_class lun_saved = {
+	.list = "luns",
+	.folder = "luns",
+	.id = { "index" },
+	.prefix = "lun",
+	.is_numbered = true,
+	.depth = 6,
+	.fields = saved_fields,
+	.is_same = is_same_lun,
+	.make = make_lun,
+	.filled = check_links,
+};
+
+const struct node_class luns_class = {
+	.name = "luns",
+	.help = "Storage objects exported by this portal group",
+	.commands = luns_commands,
+	.counts = "LUNs",
+};
+const struct node_class lun_class = {
+	.name = "lun",
+	.help = "A LUN of the portal group",
+	.saved = &lun_saved,
+	.remove_users = remove_mappings,
+	.is_used = is_used,
+	.appeared = luns_find_storage,
+	.groups = lun_groups,
+	.summary = summarize_lun,
+	.attached = attach_lun,
+	.free = free_lun,
+};

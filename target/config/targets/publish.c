@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Builds the view of a fabric from the tree: the common part, and the settings of iSCSI.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/config/targets/credentials.h"
+#include "target/config/targets/lun.h"
+#include "target/config/targets/publish.h"
+#include "target/fabric/fabric.h"
+
+static int by_number(const void *a, const void *b)
+{
+	const struct lun_entry *x = a, *y = b;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static int by_initiator(const void *a, const void *b)
+{
+	const struct view_acl *x = a, *y = b;
+	return strcmp(x->initiator, y->initiator);
+}
+
+static int by_target(const void *a, const void *b)
+{
+	const struct view_target *const *x = a, *const *y = b;
+	return strcmp((*x)->name, (*y)->name);
+}
+
+// A LUN whose storage is waiting does not exist for initiators until it opens.
+static void add_entry(struct config *c, struct lun_map *map, uint32_t number, const struct lun *l,
+		      bool is_protected)
+{
+	if (!l || !l->storage || !l->storage->lu || number > LUN_MAX)
+		return;
+	map->entries[map->count++] = (struct lun_entry){
+		.number = (uint16_t)number,
+		.is_write_protected = is_protected || l->write_protect,
+		.alua_group = alua_group_id(c, l),
+		.lu = lu_get(l->storage->lu),
+	};
+}
+
+static struct lun_map *map_of_acl(struct config *c, const struct tpg *tpg, const struct acl *a)
+{
+	struct lun_map *map = lun_map_new(a->node.child_count);
+	if (!map)
+		return NULL;
+	map->count = 0;
+	list_for_each (i, &a->node.children) {
+		const struct mapped_lun *m =
+			NODE_OF(struct mapped_lun, list_entry(i, struct node, link));
+		add_entry(c, map, m->number, m->lun,
+			  m->is_write_protected || tpg->attr.prod_mode_write_protect);
+	}
+	qsort(map->entries, map->count, sizeof *map->entries, by_number);
+	return map;
+}
+
+static struct lun_map *map_of_demo(struct config *c, const struct tpg *tpg)
+{
+	struct lun_map *map = lun_map_new(tpg->luns.child_count);
+	if (!map)
+		return NULL;
+	map->count = 0;
+	list_for_each (i, &tpg->luns.children) {
+		const struct lun *l = NODE_OF(struct lun, list_entry(i, struct node, link));
+		add_entry(c, map, l->number, l, tpg->attr.demo_mode_write_protect);
+	}
+	qsort(map->entries, map->count, sizeof *map->entries, by_number);
+	return map;
+}
+
+// With unreadable credentials no login succeeds.
+static void fill_auth(struct view_auth *v, const struct auth_group *a, const char *whose)
+{
+	struct err e = { 0 };
+	if (secret_fill(a, v, &e) < 0)
+		log_warn("%s: %s; no login is possible", whose, e.text);
+}
+
+static void *acl_own(const struct acl *a)
+{
+	struct acl_settings *own = view_own_new(sizeof *own);
+	if (!own)
+		return NULL;
+	own->attr = a->attr;
+	fill_auth(&own->auth, &a->auth, a->node.name);
+	return own;
+}
+
+static int fill_acls(struct config *c, struct view_tpg *v, const struct tpg *tpg)
+{
+	v->acls = calloc(tpg->acls.child_count + 1, sizeof *v->acls);
+	if (!v->acls)
+		return -ENOMEM;
+	list_for_each (i, &tpg->acls.children) {
+		const struct acl *a = NODE_OF(struct acl, list_entry(i, struct node, link));
+		struct view_acl *va = &v->acls[v->acl_count++];
+		va->initiator = strdup(a->node.name);
+		va->own = acl_own(a);
+		va->map = map_of_acl(c, tpg, a);
+		if (!va->initiator || !va->own || !va->map)
+			return -ENOMEM;
+	}
+	qsort(v->acls, v->acl_count, sizeof *v->acls, by_initiator);
+	return 0;
+}
+
+static int fill_portals(struct view_tpg *v, const struct tpg *tpg)
+{
+	v->portals = calloc(tpg->portals.child_count + 1, sizeof *v->portals);
+	if (!v->portals)
+		return -ENOMEM;
+	list_for_each (i, &tpg->portals.children) {
+		struct portal_node *p =
+			NODE_OF(struct portal_node, list_entry(i, struct node, link));
+		if (p->open)
+			v->portals[v->portal_count++] =
+				(struct view_portal){ .addr = *portal_addr(p->open),
+						      .transports = p->transports,
+						      .attr = p->attr,
+						      .portal = portal_get(p->open) };
+	}
+	return 0;
+}
+
+static void *tpg_own(const struct tpg *tpg)
+{
+	struct tpg_settings *own = view_own_new(sizeof *own);
+	if (!own)
+		return NULL;
+	own->attr = tpg->attr;
+	own->offer = tpg->offer;
+	fill_auth(&own->auth, &tpg->auth, tpg->node.parent->name);
+	return own;
+}
+
+static int fill_tpg(struct config *c, struct view_tpg *v, const struct tpg *tpg)
+{
+	v->tag = tpg->tag;
+	v->relative_port = tpg->relative_port;
+	v->is_enabled = tpg->is_enabled;
+	v->is_open = tpg->attr.generate_node_acls;
+	v->own = tpg_own(tpg);
+	v->demo_map = map_of_demo(c, tpg);
+	int r = v->own && v->demo_map ? fill_acls(c, v, tpg) : -ENOMEM;
+	return r ? r : fill_portals(v, tpg);
+}
+
+int view_build(struct config *c, struct target *t, struct view_target **ret, struct err *e)
+{
+	struct view_target *v = view_target_new(t->node.name, t->node.child_count);
+	struct node **tpgs = node_sorted(&t->node);
+	int r = v && (tpgs || !t->node.child_count) ? 0 : -ENOMEM;
+	for (unsigned i = 0; !r && i < t->node.child_count; i++)
+		r = fill_tpg(c, &v->tpgs[i], NODE_OF(struct tpg, tpgs[i]));
+	free(tpgs);
+	if (r < 0) {
+		view_target_put(v);
+		return err_set(e, r, "%s: out of memory", t->node.name);
+	}
+	*ret = v;
+	return 0;
+}
+
+static void *discovery_own(const struct config *c)
+{
+	struct discovery_settings *own = view_own_new(sizeof *own);
+	if (!own)
+		return NULL;
+	own->auth_enabled = c->targets->discovery.enable;
+	fill_auth(&own->auth, &c->targets->discovery, "discovery");
+	return own;
+}
+
+int config_publish(struct config *c, struct err *e)
+{
+	struct view *v = view_new(node_fabric(&c->targets->iscsi), c->targets->iscsi.child_count);
+	void *own = v ? discovery_own(c) : NULL;
+	if (!own) {
+		if (v)
+			v->target_count = 0;
+		view_put(v);
+		return err_set(e, -ENOMEM, "iscsi: out of memory");
+	}
+	v->own = own;
+	v->target_count = 0;
+	list_for_each (i, &c->targets->iscsi.children) {
+		struct target *t = NODE_OF(struct target, list_entry(i, struct node, link));
+		v->targets[v->target_count++] = view_target_get(t->view);
+	}
+	qsort(v->targets, v->target_count, sizeof v->targets[0], by_target);
+	view_publish(v);
+	return 0;
+}

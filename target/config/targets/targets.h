@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Fabrics, targets and their portal groups: /iscsi/WWN/tpgN, /srpt/WWN. Private to target/config;
+// control thread.
+#pragma once
+
+#include "target/config/file/restore.h"
+#include "target/fabric/portal.h"
+#include "target/fabric/view.h"
+#include "target/iscsi/settings.h"
+
+struct auth_group {
+	uint32_t enable;				    // discovery only
+	struct view_auth auth;				    // CHAP
+	char password_file[256], mutual_password_file[256]; // files of secrets: secret.c
+};
+
+// /iscsi/WWN
+struct target {
+	struct node node;
+	struct view_target *view; // the last published one; one reference
+	bool is_dirty;		  // must be rebuilt before the next publish
+	struct list dirty_link;
+};
+
+// What the portal groups of a fabric have.
+struct tpg_kind {
+	const struct node_class *acl_class;
+	bool has_portals;
+	// The name of an initiator, normalised. -EINVAL.
+	int (*initiator_name)(const char *in, char out[224], struct err *e);
+};
+
+// /iscsi/WWN/tpgN
+struct tpg {
+	struct node node;
+	struct node acls, luns, portals;
+	const struct tpg_kind *kind;
+	uint16_t tag, relative_port;
+	uint32_t is_enabled;
+	struct tpg_attr attr;
+	struct auth_group auth;
+	struct iscsi_offer offer;
+};
+
+struct acl {
+	struct node node; // initiator name
+	char *tag;	  // name of a group of initiators, NULL none
+	struct acl_attr attr;
+	struct auth_group auth;
+};
+
+struct mapped_lun {
+	struct node node; // "mapped_lunN"
+	uint32_t number;
+	uint32_t is_write_protected;
+	char alias[11];
+	struct lun *lun; // NULL: broken
+	struct list lun_link;
+	uint32_t tpg_lun; // as saved, for a broken link
+};
+
+struct portal_node {
+	struct node node;    // "0.0.0.0:3260"
+	struct portal *open; // NULL: the address is not usable yet (its interface is missing)
+	char reason[160];    // why it is NULL
+	unsigned transports; // PORTAL_*: offered
+	unsigned opened_for; // ... as passed to open
+	struct portal_attr attr;
+	uint32_t is_iser; // set as in targetcli (enable_iser, the saved file)
+	uint32_t is_offload;
+};
+
+// Fabrics and targets.
+struct config_targets {
+	struct node iscsi, srpt;
+	struct auth_group discovery;
+	struct list dirty;	  // struct target
+	unsigned lost_portals;	  // portals without an address
+	unsigned broken_luns;	  // LUNs without storage
+	bool is_view_dirty;	  // targets added or removed, discovery auth changed
+	uint8_t ports[65536 / 8]; // relative target ports in use, one bit each
+};
+
+extern const struct node_class iscsi_class, target_class, tpg_class, luns_class, acls_class,
+	portals_class, lun_class, acl_class, mapped_lun_class, portal_class;
+extern const struct group_row tpg_fields[]; // of the saved file
+extern const struct group_row tpg_groups[];
+
+// ---- iscsi.c, tpg.c ----
+int target_new(struct config *c, struct target **ret, const char *name, struct err *e);
+int tpg_new(struct config *c, struct tpg **ret, struct target *t, unsigned tag, struct err *e);
+// Fills the zeroed tpg and attaches it to parent; frees it on failure.
+int tpg_add(struct config *c, struct tpg *tpg, struct node *parent, const struct node_class *class,
+	    const struct tpg_kind *kind, const char *name, unsigned tag, const char *taken,
+	    struct err *e);
+void tpg_attached(struct config *c, struct node *n, bool is_attached);
+void tpg_free(struct config *c, struct node *n);
+// Commands of a portal group, and of an SRP target, which is also its portal group.
+int tpg_enable(struct config *c, struct node *n, const struct args *a, struct reply *r,
+	       struct err *e);
+int tpg_disable(struct config *c, struct node *n, const struct args *a, struct reply *r,
+		struct err *e);
+// Gives the TPG this RELATIVE TARGET PORT IDENTIFIER if it is free.
+void tpg_want_port(struct config *c, struct tpg *tpg, uint16_t port);
+// Gives a new portal group the relative port of the document.
+int tpg_keep_port(struct restore *r, struct node *n, struct json_object *o, bool is_old,
+		  struct err *e);
+
+// ---- places.c: where a node stands ----
+struct target *target_of(const struct node *n); // of iSCSI; NULL: n is not in such a
+						// target
+// The fabric of n, which is below its node; NULL: this program does not have it, yet.
+const struct fabric_ops *node_fabric(const struct node *n);
+// The name of n's target, iSCSI or SRP, as used in logins; "": none.
+const char *target_name(const struct node *n);
+struct tpg *tpg_of(const struct node *n);
+// Calls fn for every portal group; fn must not remove one.
+void tpgs_each(struct config *c, void (*fn)(struct config *c, struct tpg *tpg, void *arg),
+	       void *arg);
+
+// ---- tpg_params.c ----
+const struct attr_row *param_rows(void);
+int tpg_param_set(struct node *n, const struct attr_row *row, const char *text, struct err *e);
+size_t tpg_param_get(struct node *n, const struct attr_row *row, char *out, size_t size);

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the portal groups of all fabrics have: LUNs, ACLs, portals, a relative port, on and off.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/config/targets/targets.h"
+
+// The lowest free RELATIVE TARGET PORT IDENTIFIER; 0 is reserved and means none.
+static uint16_t free_relative_port(const struct config *c)
+{
+	for (unsigned p = 1; p < 65536; p++)
+		if (!(c->targets->ports[p / 8] & 1u << p % 8))
+			return (uint16_t)p;
+	return 0;
+}
+
+static int init_tpg(struct tpg *tpg, const struct node_class *class, const char *name)
+{
+	if (node_init(&tpg->node, class, name) < 0 ||
+	    node_init(&tpg->acls, &acls_class, "acls") < 0 ||
+	    node_init(&tpg->luns, &luns_class, "luns") < 0 ||
+	    node_init(&tpg->portals, &portals_class, "portals") < 0)
+		return -ENOMEM;
+	attr_defaults(tpg_attr_rows, &tpg->attr);
+	iscsi_offer_init(&tpg->offer);
+	return 0;
+}
+
+int tpg_add(struct config *c, struct tpg *tpg, struct node *parent, const struct node_class *class,
+	    const struct tpg_kind *kind, const char *name, unsigned tag, const char *taken,
+	    struct err *e)
+{
+	tpg->kind = kind;
+	tpg->tag = (uint16_t)tag;
+	tpg->relative_port = free_relative_port(c);
+	if (!tpg->relative_port) {
+		free(tpg);
+		return err_set(e, -ENOSPC, "%s: limit of 65535 target portal groups reached", name);
+	}
+	if (init_tpg(tpg, class, name) < 0) {
+		tpg_free(c, &tpg->node);
+		return err_set(e, -ENOMEM, "%s: out of memory", name);
+	}
+	int r = tree_add(c, parent, &tpg->node, taken, e);
+	if (r < 0)
+		return r;
+	struct node *parts[] = { &tpg->acls, &tpg->luns, &tpg->portals };
+	for (int i = 0; i < 2 + kind->has_portals; i++)
+		if (txn_attach(c, &tpg->node, parts[i]) < 0)
+			return err_set(e, -ENOMEM, "%s: out of memory", name);
+	return 0;
+}
+
+static int switch_tpg(struct config *c, struct node *n, bool is_on, struct reply *r, struct err *e)
+{
+	struct tpg *tpg = NODE_OF(struct tpg, n);
+	if (tpg->is_enabled == is_on) {
+		reply_say(r, "The TPGT is already %s.", is_on ? "enabled" : "disabled");
+		return 0;
+	}
+	int code = txn_memory(c, &tpg->is_enabled, sizeof tpg->is_enabled);
+	if (!code) {
+		tpg->is_enabled = is_on;
+		tree_changed(c, n);
+	}
+	reply_say(r, "The TPGT has been %s.", is_on ? "enabled" : "disabled");
+	return code;
+}
+
+int tpg_enable(struct config *c, struct node *n, const struct args *a, struct reply *r,
+	       struct err *e)
+{
+	return switch_tpg(c, n, true, r, e);
+}
+
+int tpg_disable(struct config *c, struct node *n, const struct args *a, struct reply *r,
+		struct err *e)
+{
+	return switch_tpg(c, n, false, r, e);
+}
+
+void tpg_attached(struct config *c, struct node *n, bool is_attached)
+{
+	uint16_t port = NODE_OF(struct tpg, n)->relative_port;
+	uint8_t bit = (uint8_t)(1u << port % 8);
+	if (is_attached)
+		c->targets->ports[port / 8] |= bit;
+	else
+		c->targets->ports[port / 8] &= (uint8_t)~bit;
+}
+
+void tpg_want_port(struct config *c, struct tpg *tpg, uint16_t port)
+{
+	if (!port || c->targets->ports[port / 8] & 1u << port % 8)
+		return;
+	tpg_attached(c, &tpg->node, false);
+	tpg->relative_port = port;
+	tpg_attached(c, &tpg->node, true);
+}
+
+void tpg_free(struct config *c, struct node *n)
+{
+	struct tpg *tpg = NODE_OF(struct tpg, n);
+	node_done(&tpg->acls);
+	node_done(&tpg->luns);
+	node_done(&tpg->portals);
+	node_done(n);
+	explicit_bzero(&tpg->auth, sizeof tpg->auth);
+	free(tpg);
+}
+
+// ---- the saved file ----
+
+static size_t saved_port(struct node *n, const struct attr_row *row, char *out, size_t size)
+{
+	return (size_t)snprintf(out, size, "%u", NODE_OF(const struct tpg, n)->relative_port);
+}
+
+int tpg_keep_port(struct restore *r, struct node *n, struct json_object *o, bool is_old,
+		  struct err *e)
+{
+	struct json_object *own = restore_own_section(r, n);
+	int port = restore_number_field(own, "relative_port", 65535, NULL);
+	if (port > 0 && !is_old)
+		tpg_want_port(r->c, NODE_OF(struct tpg, n), (uint16_t)port);
+	return 0;
+}
+
+static const struct attr_row enable_rows[] = {
+	{.name = "enable",
+	  .type = ATTR_BOOL,
+	  .offset = offsetof(struct tpg, is_enabled),
+	  .default_text = "1" },
+	{ 0},
+};
+static const struct attr_row port_rows[] = {
+	{.name = "relative_port",	   .type = ATTR_UINT, .flags = ATTR_GIVEN | ATTR_OWN },
+	{ 0},
+};
+const struct group_row tpg_fields[] = {
+	{.form = SAVED_TYPED,
+	  .is_whole = true,
+	  .rows = enable_rows,
+	  .offset = offsetof(struct tpg, is_enabled),
+	  .size = sizeof(uint32_t) },
+	{ .form = SAVED_TYPED, .rows = port_rows, .get = saved_port },
+	{ 0	    },
+};

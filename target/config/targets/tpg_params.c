@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Parameters of a portal group: the keys of the login that it offers [RFC 7143 13].
+#include <stdio.h>
+#include <string.h>
+
+#include "target/config/targets/targets.h"
+
+// TPG parameters: the keys that can be offered, then those that only saved files of targetcli have.
+enum { PARAM_ROWS_MAX = ISCSI_KEY_COUNT + 8 };
+static struct attr_row offer_rows[PARAM_ROWS_MAX];
+static struct iscsi_offer_row offer_text[PARAM_ROWS_MAX];
+
+// Candidates of completion for a key with this range; NULL: none.
+static const char *const *offer_choices(const char *range)
+{
+	static const char *const yes_no[] = { "Yes", "No", NULL };
+	static const char *const digests[] = { "None", "CRC32C", "None,CRC32C", "CRC32C,None",
+					       NULL };
+	static const struct {
+		const char *range;
+		const char *const *choices;
+	} known[] = {
+		{"Yes or No",    yes_no },
+		{ "None,CRC32C", digests},
+	};
+	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+		if (!strcmp(known[i].range, range))
+			return known[i].choices;
+	return NULL;
+}
+
+// clang-format off
+static const struct attr_row kept_params[] = {
+	{ "TargetAlias", ATTR_STRING, offsetof(struct tpg_attr, alias), 0, 256, "", NULL,
+	  "description shown to initiators", NULL, ATTR_SPARSE },
+	{ "AuthMethod", ATTR_STRING, 0, 0, 64, "CHAP", NULL,
+	  "authentication methods", NULL,
+	  ATTR_IGNORED },
+	{ "IFMarker", ATTR_STRING, 0, 0, 16, "No", NULL, "obsolete", NULL, ATTR_IGNORED },
+	{ "OFMarker", ATTR_STRING, 0, 0, 16, "No", NULL, "obsolete", NULL, ATTR_IGNORED },
+	{ "IFMarkInt", ATTR_STRING, 0, 0, 16, "Reject", NULL, "obsolete", NULL, ATTR_IGNORED },
+	{ "OFMarkInt", ATTR_STRING, 0, 0, 16, "Reject", NULL, "obsolete", NULL, ATTR_IGNORED },
+	{ 0 },
+};
+// clang-format on
+
+// Keys of RFC 7143 that rtslib does not know; it would refuse them.
+static bool is_own_key(const char *name)
+{
+	return !strcmp(name, "TaskReporting") || !strcmp(name, "iSCSIProtocolLevel");
+}
+
+const struct attr_row *param_rows(void)
+{
+	unsigned at = 0, n = 0;
+	if (offer_rows[0].name)
+		return offer_rows;
+	while (n < ISCSI_KEY_COUNT && iscsi_offer_next(&at, &offer_text[n])) {
+		const struct iscsi_offer_row *o = &offer_text[n];
+		offer_rows[n] = (struct attr_row){
+			.name = o->name,
+			.type = ATTR_STRING,
+			.max = 256,
+			.default_text = o->def,
+			.help = o->help,
+			.choices = offer_choices(o->range),
+			.flags = ATTR_RESTART | (is_own_key(o->name) ? ATTR_OWN : 0),
+			.range = o->range,
+		};
+		n++;
+	}
+	for (const struct attr_row *row = kept_params; row->name; row++)
+		offer_rows[n++] = *row;
+	return offer_rows;
+}
+
+static bool is_alias(const struct attr_row *row)
+{
+	return !strcmp(row->name, "TargetAlias");
+}
+
+int tpg_param_set(struct node *n, const struct attr_row *row, const char *text, struct err *e)
+{
+	struct tpg *tpg = NODE_OF(struct tpg, n);
+	if (is_alias(row))
+		return attr_set(row, &tpg->attr, text, e);
+	if (!(row->flags & ATTR_IGNORED))
+		return iscsi_offer_set(&tpg->offer, row->name, text, e);
+	if (!n->kept)
+		n->kept = json_object_new_object();
+	struct json_object *params = json_field(n->kept, "parameters");
+	if (!params) {
+		params = json_object_new_object();
+		json_object_object_add(n->kept, "parameters", params);
+	}
+	json_put_text(params, row->name, text);
+	return 0;
+}
+
+size_t tpg_param_get(struct node *n, const struct attr_row *row, char *out, size_t size)
+{
+	struct tpg *tpg = NODE_OF(struct tpg, n);
+	if (is_alias(row))
+		return attr_get(row, &tpg->attr, out, size);
+	out[0] = 0;
+	if (row->flags & ATTR_IGNORED) {
+		const char *text = json_text(json_field(n->kept, "parameters"), row->name);
+		snprintf(out, size, "%s", text ? text : row->default_text);
+	} else {
+		iscsi_offer_get(&tpg->offer, row->name, out, size);
+	}
+	return strlen(out);
+}

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Groups of settings: the get and set of every node. The rows are in group_rows.c. Control thread.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/config/tree/groups.h"
+#include "target/config/tree/names.h"
+
+#define MASK "********"
+
+const struct group_row *group_find(const struct node_class *class, const char *name)
+{
+	for (const struct group_row *g = class->groups; g && g->name; g++)
+		if (!strcmp(g->name, name))
+			return g;
+	return NULL;
+}
+
+const struct attr_row *group_rows(const struct group_row *g)
+{
+	return g->rows ? g->rows : g->get_rows();
+}
+
+void *group_base(const struct group_row *g, struct node *n)
+{
+	return (char *)n + g->at;
+}
+
+char *group_memory(const struct group_row *g, struct node *n)
+{
+	return (char *)group_base(g, n) + g->offset;
+}
+
+size_t group_get(const struct group_row *g, struct node *n, const struct attr_row *row, char *out,
+		 size_t size)
+{
+	return g->get ? g->get(n, row, out, size) : attr_get(row, group_base(g, n), out, size);
+}
+
+int group_set(const struct group_row *g, struct node *n, const struct attr_row *row,
+	      const char *text, struct err *e)
+{
+	return g->set ? g->set(n, row, text, e) : attr_set(row, group_base(g, n), text, e);
+}
+
+// targetcli's users may use a group of the node below.
+static const struct group_row *no_such_group(const struct node *n, const char *name, struct err *e)
+{
+	char path[600];
+	list_for_each (i, &n->children) {
+		const struct node *child = list_entry(i, struct node, link);
+		if (!group_find(child->class, name))
+			continue;
+		node_path(child, path, sizeof path);
+		err_set(e, -ENOENT, "Unknown configuration group: %.60s (%.150s has it)", name,
+			path);
+		return NULL;
+	}
+	err_set(e, -ENOENT, "Unknown configuration group: %.60s", name);
+	return NULL;
+}
+
+// The root's group is available at every node; *n becomes the node with the group.
+static const struct group_row *want_group(struct config *c, struct node **n, const char *name,
+					  struct err *e)
+{
+	const struct group_row *g = group_find((*n)->class, name);
+	if (g)
+		return g;
+	g = group_find(c->root.class, name);
+	if (!g)
+		return no_such_group(*n, name, e);
+	*n = &c->root;
+	return g;
+}
+
+static const struct attr_row *want_row(const struct group_row *g, const char *name, struct err *e)
+{
+	const struct attr_row *row = attr_find(group_rows(g), name);
+	if (!row)
+		err_set(e, -ENOENT, "Unknown parameter %.60s in group '%s'.", name, g->name);
+	return row;
+}
+
+// "a|b|c", in the form of command parameters.
+static void put_choices(struct json_object *o, const char *const *words)
+{
+	char text[256] = "";
+	size_t used = 0;
+	for (; *words && used < sizeof text; words++)
+		used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? "|" : "",
+					 *words);
+	json_put_text(o, "choices", text);
+}
+
+static void put_help(struct json_object *o, const struct attr_row *row)
+{
+	char text[400];
+	const char *why = no_effect_here(row);
+	snprintf(text, sizeof text, "%s%s%s%s", row->help, why ? " (no effect: " : "",
+		 why ? why : "", why ? ")" : "");
+	json_put_text(o, "help", text);
+}
+
+static struct json_object *row_schema(const struct group_row *g, const struct attr_row *row)
+{
+	static const char *const types[] = {
+		[ATTR_BOOL] = "bool",  [ATTR_UINT] = "number", [ATTR_UINT64] = "number",
+		[ATTR_INT] = "number", [ATTR_ENUM] = "choice", [ATTR_STRING] = "string",
+	};
+	struct json_object *o = json_object_new_object();
+	char range[256];
+	const char *absent = row->default_text;
+	bool is_worded = g->is_worded && row->type == ATTR_BOOL;
+	if (is_worded)
+		absent = *absent == '1' ? "true" : "false";
+	attr_range(row, range, sizeof range);
+	json_put_text(o, "name", row->name);
+	json_put_text(o, "type", row->flags & ATTR_NAME ? "name" : types[row->type]);
+	json_put_text(o, "range", range);
+	json_put_text(o, "default", absent);
+	json_put_text(o, "unit", row->unit);
+	put_help(o, row);
+	if (row->type == ATTR_STRING && row->choices)
+		put_choices(o, row->choices);
+	if (row->flags & ATTR_READONLY)
+		json_object_object_add(o, "readonly", json_object_new_boolean(1));
+	if (row->flags & ATTR_RESTART)
+		json_object_object_add(o, "needs_restart", json_object_new_boolean(1));
+	if (row->flags & ATTR_SECRET)
+		json_object_object_add(o, "secret", json_object_new_boolean(1));
+	if (row->flags & ATTR_IGNORED)
+		json_object_object_add(o, "ignored", json_object_new_boolean(1));
+	return o;
+}
+
+struct json_object *group_schema(const struct group_row *g)
+{
+	struct json_object *list = json_object_new_array();
+	for (const struct attr_row *row = group_rows(g); row->name; row++)
+		json_object_array_add(list, row_schema(g, row));
+	return list;
+}
+
+static void add_value(struct json_object *list, const struct group_row *g, struct node *n,
+		      const struct attr_row *row)
+{
+	char text[1024];
+	struct json_object *o = row_schema(g, row);
+	if (g->show)
+		g->show(n, row, text, sizeof text);
+	else
+		group_get(g, n, row, text, sizeof text);
+	json_put_text(o, "value", row->flags & ATTR_SECRET && *text ? MASK : text);
+	explicit_bzero(text, sizeof text);
+	json_object_array_add(list, o);
+}
+
+// get [group] [name]: rows with their values; without a group the names of the groups.
+int config_get(struct config *c, struct node *n, const struct args *a, struct reply *r,
+	       struct err *e)
+{
+	const char *name = arg(a, "parameter");
+	if (!arg(a, "group")) {
+		r->data = json_object_new_object();
+		struct json_object *list = json_object_new_array();
+		json_object_object_add(r->data, "groups", list);
+		for (const struct group_row *g = n->class->groups; g && g->name; g++)
+			json_object_array_add(list, json_object_new_string(g->name));
+		if (n != &c->root)
+			json_object_array_add(list,
+					      json_object_new_string(c->root.class->groups->name));
+		return 0;
+	}
+	const struct group_row *g = want_group(c, &n, arg(a, "group"), e);
+	const struct attr_row *row = g && name ? want_row(g, name, e) : NULL;
+	if (!g || (name && !row))
+		return -ENOENT;
+	r->data = json_object_new_object();
+	struct json_object *list = json_object_new_array();
+	json_put_text(r->data, "group", g->name);
+	json_object_object_add(r->data, "rows", list);
+	for (const struct attr_row *it = row ? row : group_rows(g); it->name; it++) {
+		add_value(list, g, n, it);
+		if (row)
+			break;
+	}
+	return 0;
+}
+
+static int apply(struct config *c, const struct group_row *g, struct node *n,
+		 const struct attr_row *row, const char *old, struct err *e)
+{
+	char text[1024];
+	if (!g->apply)
+		return 0;
+	group_get(g, n, row, text, sizeof text);
+	int r = g->apply(c, n, row, text, e);
+	if (!r && txn_applied(c, n, g, row, old) < 0) {
+		g->apply(c, n, row, old, NULL);
+		r = err_set(e, -ENOMEM, "%s: out of memory", row->name);
+	}
+	return r;
+}
+
+// A secret to generate.
+static bool is_wish(const struct attr_row *row, const char *text)
+{
+	return row->flags & ATTR_SECRET && !strcmp(text, "+");
+}
+
+static int set_made_up(const struct group_row *g, struct node *n, const struct attr_row *row,
+		       struct err *e)
+{
+	char secret[NAME_SECRET_SIZE];
+	name_new_secret(secret);
+	int r = group_set(g, n, row, secret, e);
+	explicit_bzero(secret, sizeof secret);
+	return r;
+}
+
+// Setting a value replaces an invalid one of the saved file.
+static int forget_kept(struct config *c, const struct group_row *g, struct node *n,
+		       const char *name, struct err *e)
+{
+	if (!g->part || !json_field(json_field(n->kept, g->part), name))
+		return 0;
+	if (txn_kept(c, n, true) < 0)
+		return err_set(e, -ENOMEM, "%s: out of memory", name);
+	json_object_object_del(json_field(n->kept, g->part), name);
+	return 0;
+}
+
+// Sets one value.
+static int set_one(struct config *c, const struct group_row *g, struct node *n, const char *name,
+		   const char *text, struct err *e)
+{
+	const struct attr_row *row = want_row(g, name, e);
+	if (!row)
+		return -ENOENT;
+	if (row->flags & ATTR_READONLY)
+		return err_set(e, -EPERM, "Parameter %s is read-only.", name);
+	if (!text)
+		return err_set(e, -EINVAL, "%s: not a string, number or boolean", name);
+	int r = forget_kept(c, g, n, name, e);
+	if (r < 0)
+		return r;
+	return is_wish(row, text) ? set_made_up(g, n, row, e) : group_set(g, n, row, text, e);
+}
+
+static bool has_restart(const struct group_row *g, struct json_object *values)
+{
+	json_object_object_foreach(values, name, value)
+	{
+		(void)value;
+		const struct attr_row *row = attr_find(group_rows(g), name);
+		if (row && row->flags & ATTR_RESTART && !(row->flags & ATTR_IGNORED))
+			return true;
+	}
+	return false;
+}
+
+static void say_values(const struct group_row *g, struct node *n, struct json_object *values,
+		       struct reply *r)
+{
+	json_object_object_foreach(values, name, value)
+	{
+		const struct attr_row *row = attr_find(group_rows(g), name);
+		bool is_made_up = is_wish(row, json_scalar(value));
+		bool is_hidden = row->flags & ATTR_SECRET && !is_made_up;
+		char text[1024];
+		group_get(g, n, row, text, sizeof text);
+		reply_say(r, "Parameter %s is now '%s'%s.", name, is_hidden && *text ? MASK : text,
+			  is_made_up ? ", generated and shown only now" : "");
+		const char *why = no_effect(n, row, text);
+		if (why)
+			reply_say(r, "Warning: %s is saved but has no effect: %s.", name, why);
+		if (row->flags & ATTR_SECRET && *text && (int64_t)strlen(text) < row->min)
+			reply_say(r,
+				  "Warning: %s is shorter than the %d characters required by RFC "
+				  "7143.",
+				  name, (int)row->min);
+		r->has_secret |= is_made_up;
+		explicit_bzero(text, sizeof text);
+	}
+}
+
+// Sets all values, checks the result, then applies it to the running objects: if one is invalid,
+// nothing has changed.
+int config_set(struct config *c, struct node *n, const char *group, struct json_object *values,
+	       struct reply *r, struct err *e)
+{
+	const struct group_row *g = want_group(c, &n, group, e);
+	if (!g)
+		return -ENOENT;
+	char *before = malloc(g->offset + g->size);
+	int code = before ? txn_memory(c, group_memory(g, n), g->size) : -ENOMEM;
+	bool is_memory = !code;
+	if (is_memory)
+		memcpy(before, group_base(g, n), g->offset + g->size);
+	json_object_object_foreach(values, name, value)
+	{
+		if (!code)
+			code = set_one(c, g, n, name, json_scalar(value), e);
+	}
+	if (!code && g->check)
+		code = g->check(c, n, e);
+	json_object_object_foreach(values, key, unused)
+	{
+		(void)unused;
+		const struct attr_row *row = attr_find(group_rows(g), key);
+		char old[1024] = "";
+		if (!code && !g->get && row)
+			attr_get(row, before, old, sizeof old);
+		if (!code && row)
+			code = apply(c, g, n, row, old, e);
+	}
+	if (before)
+		explicit_bzero(before, g->offset + g->size);
+	free(before);
+	if (!code && g->restart && has_restart(g, values))
+		code = g->restart(c, n);
+	if (!code)
+		tree_changed(c, n);
+	if (!code && r)
+		say_values(g, n, values, r);
+	if (!code && r && n->class->warn)
+		n->class->warn(n, g, values, r);
+	return code;
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Groups of settings of a node: get and set by their rows. Control thread.
+#pragma once
+
+#include "target/config/tree/tree.h"
+
+const struct group_row *group_find(const struct node_class *class, const char *name);
+const struct attr_row *group_rows(const struct group_row *g);
+// The struct that the rows describe, and the memory of its values.
+void *group_base(const struct group_row *g, struct node *n);
+char *group_memory(const struct group_row *g, struct node *n);
+size_t group_get(const struct group_row *g, struct node *n, const struct attr_row *row, char *out,
+		 size_t size);
+int group_set(const struct group_row *g, struct node *n, const struct attr_row *row,
+	      const char *text, struct err *e);
+struct json_object *group_schema(const struct group_row *g);
+int config_get(struct config *c, struct node *n, const struct args *a, struct reply *r,
+	       struct err *e);
+// Sets values (an object) of one group: all of them or none.
+int config_set(struct config *c, struct node *n, const char *group, struct json_object *values,
+	       struct reply *r, struct err *e);
+
+// ---- no_effect.c ----
+// Why the setting never has an effect; NULL: it has.
+const char *no_effect_here(const struct attr_row *row);
+// Why the setting with value text has no effect; NULL: it has, or is the default.
+const char *no_effect(const struct node *n, const struct attr_row *row, const char *text);

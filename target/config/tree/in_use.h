@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Sessions that use an object to be deleted. Control thread; visits the workers.
+#pragma once
+
+#include "target/config/tree/tree.h"
+
+struct session_use;
+
+// -EBUSY with the session if a session uses n, unless a has force. A session uses the LUNs that it
+// has read, written or reserved, their storage, and, if it uses any LUN, the target, portal group,
+// ACL and portal that it logged in through. Seeing a LUN is not use.
+// PARAM_FORCE: the last parameter of each command concerned.
+#define PARAM_FORCE                                                                                \
+	{                                                                                          \
+		"force", PARAM_BOOL, false, "false", "true: delete it even if in use", NULL        \
+	}
+// Where a session is logged in, and the LUNs that it uses.
+struct session_place {
+	const struct session_use *use;
+	const struct node *target, *tpg;
+	const struct node *acl; // NULL: by demo mode
+};
+bool place_uses(const struct session_place *p, uint32_t lun); // a number that the session sees
+int in_use_refuse(struct config *c, const struct node *n, const struct args *a, struct err *e);
+// Removes n unless it is in use.
+int delete_unused(struct config *c, struct node *n, const struct args *a, struct err *e);

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Changes of the tree, within the transaction.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "target/config/tree/tree.h"
+
+struct config_work config_work;
+
+void tree_changed(struct config *c, struct node *n)
+{
+	while (n && !n->class->changed)
+		n = n->parent;
+	if (n)
+		n->class->changed(c, n);
+}
+
+int tree_remove(struct config *c, struct node *n, struct err *e)
+{
+	int r = 0;
+	while (!r && !list_empty(&n->children))
+		r = tree_remove(c, list_entry(n->children.next, struct node, link), e);
+	if (!r && n->class->remove_users)
+		r = n->class->remove_users(c, n, e);
+	if (r < 0)
+		return r;
+	tree_changed(c, n);
+	return txn_detach(c, n) < 0 ? err_set(e, -ENOMEM, "%s: out of memory", n->name) : 0;
+}
+
+int tree_add(struct config *c, struct node *parent, struct node *n, const char *taken,
+	     struct err *e)
+{
+	int r = txn_attach(c, parent, n);
+	if (!r) {
+		tree_changed(c, n);
+		return 0;
+	}
+	r = r == -EEXIST ? err_set(e, r, "%s", taken)
+			 : err_set(e, -ENOMEM, "%s: out of memory", n->name);
+	n->class->free(c, n);
+	return r;
+}
+
+struct node *config_node(struct config *c, const char *path)
+{
+	return *path == '/' ? node_at(&c->names, &c->root, path) : NULL;
+}
+
+int tree_appeared(struct config *c, struct node *n, struct reply *r, struct err *e)
+{
+	int code = 0;
+	for (const struct node_class *const *k = c->classes; !code && *k; k++)
+		if ((*k)->appeared)
+			code = (*k)->appeared(c, n, r, e);
+	return code;
+}
+
+void tree_summary(struct config *c, const struct node *n, struct summary *ret)
+{
+	ret->text[0] = 0;
+	ret->is_healthy = ret->is_broken = false;
+	ret->warning = NULL;
+	if (n->class->summary)
+		n->class->summary(c, n, ret);
+	else if (n->class->counts)
+		snprintf(ret->text, sizeof ret->text, "%s: %u", n->class->counts, n->child_count);
+}
+
+void tree_free(struct config *c, struct node *n)
+{
+	node_done(n);
+	free(n); // the object begins with its node
+}
