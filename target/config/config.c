@@ -26,15 +26,15 @@ static int init_nodes(struct config *c, struct err *e)
 	if (!r)
 		r = node_init(&c->backstores, &backstores_class, "backstores");
 	if (!r)
-		r = node_init(&c->targets->iscsi, &iscsi_class, "iscsi");
+		r = node_init(&c->targets->iscsi.node, &iscsi_class, "iscsi");
 	if (!r)
-		r = node_init(&c->targets->srpt, &srpt_class, "srpt");
+		r = node_init(&c->targets->srpt.node, &srpt_class, "srpt");
 	if (!r)
 		r = node_attach(&c->names, &c->root, &c->backstores);
 	if (!r)
-		r = node_attach(&c->names, &c->root, &c->targets->iscsi);
+		r = node_attach(&c->names, &c->root, &c->targets->iscsi.node);
 	if (!r)
-		r = node_attach(&c->names, &c->root, &c->targets->srpt);
+		r = node_attach(&c->names, &c->root, &c->targets->srpt.node);
 	return r < 0 ? err_set(e, r, "configuration: out of memory") : storage_types_new(c, e);
 }
 
@@ -52,6 +52,7 @@ int config_new(struct config **ret, const struct config_options *options, struct
 	if (!w)
 		return err_set(e, -ENOMEM, "configuration: out of memory");
 	struct config *c = &w->config;
+	iscsi_rows_use();
 	w->storage.config = w->change.config = c;
 	c->saved = &w->saved;
 	c->storage = &w->storage;
@@ -89,13 +90,13 @@ void config_free(struct config *c)
 	timer_cancel(c->control, &c->storage->look);
 	timer_cancel(c->control, &c->change->transaction.limit);
 	storage_types_free(c);
-	node_done(&c->targets->iscsi);
-	node_done(&c->targets->srpt);
+	node_done(&c->targets->iscsi.node);
+	node_done(&c->targets->srpt.node);
 	node_done(&c->backstores);
 	node_done(&c->root);
 	map_done(&c->names);
 	map_done(&c->storage->paths);
-	explicit_bzero(&c->targets->discovery, sizeof c->targets->discovery);
+	explicit_bzero(&c->targets->iscsi.discovery, sizeof c->targets->iscsi.discovery);
 	json_object_put(c->saved->commands);
 	json_object_put(c->saved->origin);
 	free(c->file);

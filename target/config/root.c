@@ -42,18 +42,19 @@ static void info_root(struct config *c, const struct node *n, struct json_object
 // Removes everything, within the transaction.
 static int remove_all(struct config *c, struct err *e)
 {
-	int r = txn_memory(c, &c->targets->discovery, sizeof c->targets->discovery);
+	struct auth_group *discovery = &c->targets->iscsi.discovery;
+	int r = txn_memory(c, discovery, sizeof *discovery);
 	r = r ? r : txn_kept(c, &c->root, false);
-	r = r ? r : txn_kept(c, &c->targets->iscsi, false);
-	r = r ? r : txn_kept(c, &c->targets->srpt, false);
-	c->targets->discovery = (struct auth_group){ 0 };
+	r = r ? r : txn_kept(c, &c->targets->iscsi.node, false);
+	r = r ? r : txn_kept(c, &c->targets->srpt.node, false);
+	*discovery = (struct auth_group){ 0 };
 	c->targets->is_view_dirty = true;
-	while (!r && !list_empty(&c->targets->iscsi.children))
-		r = tree_remove(c, list_entry(c->targets->iscsi.children.next, struct node, link),
-				e);
-	while (!r && !list_empty(&c->targets->srpt.children))
-		r = tree_remove(c, list_entry(c->targets->srpt.children.next, struct node, link),
-				e);
+	while (!r && !list_empty(&c->targets->iscsi.node.children))
+		r = tree_remove(
+			c, list_entry(c->targets->iscsi.node.children.next, struct node, link), e);
+	while (!r && !list_empty(&c->targets->srpt.node.children))
+		r = tree_remove(
+			c, list_entry(c->targets->srpt.node.children.next, struct node, link), e);
 	list_for_each_safe (i, &c->root.children) {
 		struct node *n = list_entry(i, struct node, link);
 		if (!r && n->class == &fabric_class)

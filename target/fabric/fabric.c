@@ -86,7 +86,40 @@ static void no_counters(struct fabric_counters *ret)
 	*ret = (struct fabric_counters){ 0 };
 }
 
-static void fill_defaults(struct fabric_ops *f)
+static const struct attr_row no_rows[] = { { 0 } };
+
+static const struct attr_row *no_params(void)
+{
+	return no_rows;
+}
+
+static void init_nothing(void *own)
+{
+}
+
+static int check_nothing(const void *own, struct err *e)
+{
+	return 0;
+}
+
+static void access_by_acl(const void *group, struct fabric_access *ret)
+{
+	*ret = (struct fabric_access){ 0 };
+}
+
+static int group_decides(const void *acl)
+{
+	return -1;
+}
+
+static void fill_settings(struct fabric_settings *s)
+{
+	s->rows = s->rows ? s->rows : no_rows;
+	s->init = s->init ? s->init : init_nothing;
+	s->check = s->check ? s->check : check_nothing;
+}
+
+void fabric_fill(struct fabric_ops *f)
 {
 	static const struct fabric_transport none[] = { { 0 } };
 #define DEFAULT(slot, value) f->slot = f->slot ? f->slot : (value)
@@ -105,6 +138,13 @@ static void fill_defaults(struct fabric_ops *f)
 	DEFAULT(describe, describe_nothing);
 	DEFAULT(copies, no_copies);
 	DEFAULT(counters, no_counters);
+	DEFAULT(params.rows, no_params);
+	DEFAULT(portal_rows, no_rows);
+	DEFAULT(negotiated_rows, no_rows);
+	DEFAULT(access, access_by_acl);
+	DEFAULT(acl_needs_credentials, group_decides);
+	fill_settings(&f->group);
+	fill_settings(&f->acl);
 #undef DEFAULT
 }
 
@@ -114,7 +154,7 @@ void fabrics_use(struct fabric_ops *const *table)
 {
 	fabrics = table;
 	for (unsigned i = 0; table[i]; i++)
-		fill_defaults(table[i]);
+		fabric_fill(table[i]);
 }
 
 const struct fabric_ops *fabric_at(unsigned index)

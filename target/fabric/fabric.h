@@ -13,6 +13,7 @@
 
 #include "core/err.h"
 #include "target/fabric/name.h"
+#include "target/fabric/settings.h"
 #include "target/scsi/nexus.h"
 
 struct buf_copies;
@@ -128,16 +129,27 @@ struct fabric_ops {
 	// The sum of its counters over the workers. Any thread. Absent: zeros.
 	void (*counters)(struct fabric_counters *ret);
 
-	// To come with the description of classes (target/config): the rows and sizes of the
-	// settings that a fabric, a target, a portal group, an ACL and a portal have beyond the
-	// common ones, and the rows of `negotiated` at an ACL. Until then target/config knows those
-	// of iSCSI by target/iscsi/settings.h, and carries them in view.own, view_tpg.own and
-	// view_acl.own.
+	// ---- settings, for target/config ----
+
+	struct fabric_settings group, acl; // beyond what all have
+	struct fabric_params params;
+	// Rows of struct portal_attr that it honours; ends with a NULL name. Absent: none.
+	const struct attr_row *portal_rows;
+	// The fields of session_info.negotiated, which the tree shows at the session's ACL; ends
+	// with a NULL name. Absent: none.
+	const struct attr_row *negotiated_rows;
+	// Reads a portal group's own struct. Absent: initiators with an ACL, without credentials.
+	void (*access)(const void *group, struct fabric_access *ret);
+	// Whether logins by an ACL with this own struct need credentials: 1, 0, or -1: its portal
+	// group decides. Absent: -1.
+	int (*acl_needs_credentials)(const void *acl);
 };
 
 // Makes table, which ends with NULL, the fabrics of this program, and fills absent slots. Before
 // every other function; control thread.
 void fabrics_use(struct fabric_ops *const *table);
+// Fills the absent slots of one that is not in such a table.
+void fabric_fill(struct fabric_ops *f);
 // Starts them, and what they share, on the existing workers. Control thread, after the workers run
 // and before the first portal.
 int fabrics_start(struct worker *control, struct err *e);

@@ -63,9 +63,11 @@ static void tpg_done(struct view_tpg *tpg)
 {
 	for (unsigned i = 0; i < tpg->acl_count; i++) {
 		free(tpg->acls[i].initiator);
+		own_free(tpg->acls[i].auth);
 		own_free(tpg->acls[i].own);
 		lun_map_put(tpg->acls[i].map);
 	}
+	own_free(tpg->auth);
 	own_free(tpg->own);
 	for (unsigned i = 0; i < tpg->portal_count; i++)
 		portal_put(tpg->portals[i].portal);
@@ -102,7 +104,7 @@ void view_put(struct view *v)
 		return;
 	for (unsigned i = 0; i < v->target_count; i++)
 		view_target_put(v->targets[i]);
-	own_free(v->own);
+	own_free(v->discovery_auth);
 	free(v);
 }
 

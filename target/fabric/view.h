@@ -17,13 +17,21 @@
 
 struct fabric_ops;
 
-// The settings of a fabric that others do not have: a struct of its own, which it reads by a cast
-// of `own`. view_own_new() returns it zeroed; the view wipes and frees it.
+// Credentials of a portal group, an ACL or discovery (CHAP). Empty userid: not set. One-way if
+// userid and password are set, mutual if all four are.
+struct view_auth {
+	char userid[256], password[256];
+	char mutual_userid[256], mutual_password[256];
+};
+
+// Memory of a view, zeroed, which the view wipes and frees: credentials, and `own`, the struct of a
+// fabric (settings.h), which the fabric reads by a cast.
 void *view_own_new(size_t size);
 
 struct view_acl {
 	char *initiator; // normal form
 	struct lun_map *map;
+	struct view_auth *auth;
 	void *own;
 };
 
@@ -43,6 +51,7 @@ struct view_tpg {
 	unsigned acl_count, portal_count;
 	struct view_acl *acls; // ascending by initiator
 	struct view_portal *portals;
+	struct view_auth *auth; // for initiators without an ACL, and ACLs without a userid
 	void *own;
 };
 
@@ -57,7 +66,7 @@ struct view {
 	int refs; // atomic
 	uint64_t generation;
 	const struct fabric_ops *fabric;
-	void *own;
+	struct view_auth *discovery_auth; // NULL: discovery needs no credentials
 	unsigned target_count;
 	struct view_target *targets[]; // ascending by name, one reference each
 };

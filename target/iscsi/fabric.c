@@ -13,6 +13,7 @@
 #include "target/iscsi/iscsi.h"
 #include "target/iscsi/login.h"
 #include "target/iscsi/negotiated.h"
+#include "target/iscsi/settings.h"
 #include "target/iscsi/worker.h"
 #include "transport/iscsi/name.h"
 #include "transport/iser/dm_iser.h"
@@ -199,4 +200,12 @@ struct fabric_ops iscsi_fabric = {
 	.describe = describe,
 	.copies = copies,
 	.counters = sum_counters,
+	.group = {tpg_attr_rows,	  sizeof(struct tpg_settings), tpg_settings_init,
+		   tpg_settings_check },
+	.acl = { acl_attr_rows,		sizeof(struct acl_attr)				},
+	.params = { iscsi_param_rows, iscsi_param_set,	       iscsi_param_get	       },
+	.portal_rows = portal_attr_rows,
+	.negotiated_rows = iscsi_negotiated_rows,
+	.access = tpg_settings_access,
+	.acl_needs_credentials = acl_settings_need_credentials,
 };

@@ -79,16 +79,15 @@ static unsigned chap_mask(uint32_t configured)
 static int admit_auth(const struct view_tpg *tpg, const struct view_acl *acl, struct login_terms *t,
 		      struct err *e)
 {
-	const struct tpg_settings *of_tpg = tpg_settings(tpg);
-	const struct acl_settings *of_acl = acl ? acl_settings(acl) : NULL;
-	bool is_on = of_tpg->attr.authentication;
-	if (acl && of_acl->attr.authentication >= 0)
-		is_on = of_acl->attr.authentication != 0;
-	t->chap_algs = chap_mask(of_tpg->attr.chap_algorithms);
+	const struct tpg_attr *attr = &tpg_settings(tpg)->attr;
+	bool is_on = attr->authentication;
+	if (acl && acl_settings(acl)->authentication >= 0)
+		is_on = acl_settings(acl)->authentication != 0;
+	t->chap_algs = chap_mask(attr->chap_algorithms);
 	if (!is_on)
 		return 0;
-	bool own = acl && *of_acl->auth.userid;
-	return require_auth(t, own ? &of_acl->auth : &of_tpg->auth, acl ? "the ACL" : "the TPG", e);
+	bool own = acl && *acl->auth->userid;
+	return require_auth(t, own ? acl->auth : tpg->auth, acl ? "the ACL" : "the TPG", e);
 }
 
 static void fill_offer(const struct conn *c, const struct tpg_settings *of_tpg,
@@ -149,11 +148,11 @@ static const struct view_tpg *tpg_of_portal(const struct conn *c, const struct v
 
 static int admit_discovery(struct conn *c, struct login_terms *t, struct err *e)
 {
-	const struct discovery_settings *d = c->view->own;
+	const struct view_auth *auth = c->view->discovery_auth;
 	t->offer.is_rdma = c->dm->is_rdma;
 	// Open to all peers: no more memory than a login.
 	t->offer.value[ISCSI_KEY_MAX_RECV_DATA_SEGMENT_LENGTH] = ISCSI_LOGIN_DATA_MAX;
-	return d && d->auth_enabled ? require_auth(t, &d->auth, "discovery", e) : 0;
+	return auth ? require_auth(t, auth, "discovery", e) : 0;
 }
 
 // The connection's transport as text.

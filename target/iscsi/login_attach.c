@@ -62,7 +62,7 @@ static uint32_t session_window(const struct conn *c)
 {
 	if (!c->session.tpg)
 		return 1; // discovery: one request at a time, none is held
-	uint32_t depth = c->session.acl ? acl_settings(c->session.acl)->attr.cmdsn_depth : 0;
+	uint32_t depth = c->session.acl ? acl_settings(c->session.acl)->cmdsn_depth : 0;
 	if (!depth)
 		depth = tpg_settings(c->session.tpg)->attr.default_cmdsn_depth;
 	return depth ? depth : 64;

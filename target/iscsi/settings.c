@@ -3,6 +3,12 @@
 // then ours. Constant tables.
 #include "target/iscsi/settings.h"
 
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "transport/tcp/addr.h"
+
 #define TPG(field)     offsetof(struct tpg_attr, field)
 #define ACL(field)     offsetof(struct acl_attr, field)
 #define TEXT_OF(field) sizeof(((struct tpg_attr *)0)->field)
@@ -95,3 +101,71 @@ const struct attr_row portal_attr_rows[] = {
 	{ 0 },
 };
 // clang-format on
+
+// ---- checks ----
+
+static bool is_port(const char *text)
+{
+	size_t n = strspn(text, "0123456789");
+	return n && n <= 5 && !text[n] && atoi(text) > 0 && atoi(text) < 65536;
+}
+
+// Checked now, since logins rely on it.
+static int addresses_check(const char *list, struct err *e)
+{
+	int r = tcp_addr_list_check(list, e);
+	return r < 0 ? err_prefix(e, "allowed_addresses"), r : 0;
+}
+
+// "name:port", where the port may be absent: a name has a letter, or it is a mistyped address.
+static bool is_host_name(const char *text)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-");
+	bool has_port = text[n] == ':';
+	return strcspn(text, letters) < n && *text != '.' && *text != '-' &&
+	       (has_port ? is_port(text + n + 1) : !text[n]);
+}
+
+// What a login redirected there is sent as TargetAddress (RFC 7143, 13.8): IPv6 in brackets.
+static int check_redirect(const char *text, struct err *e)
+{
+	struct tcp_addr addr;
+	const char *colon = strchr(text, ':');
+	bool is_bare = *text != '[' && colon && strchr(colon + 1, ':');
+	if (!*text || is_host_name(text) ||
+	    (!is_bare && !tcp_addr_parse(&addr, text, 0, NULL) && !tcp_addr_is_wildcard(&addr)))
+		return 0;
+	return err_set(e, -EINVAL,
+		       "redirect: '%.60s' is not an address (such as 192.0.2.1:3260, "
+		       "[2001:db8::1]:3260 or host.example:3260)",
+		       text);
+}
+
+int tpg_settings_check(const void *own, struct err *e)
+{
+	const struct tpg_attr *attr = &((const struct tpg_settings *)own)->attr;
+	int r = addresses_check(attr->allowed_addresses, e);
+	return r ? r : check_redirect(attr->redirect, e);
+}
+
+void tpg_settings_init(void *own)
+{
+	iscsi_offer_init(&((struct tpg_settings *)own)->offer);
+}
+
+void tpg_settings_access(const void *own, struct fabric_access *ret)
+{
+	const struct tpg_attr *attr = &((const struct tpg_settings *)own)->attr;
+	*ret = (struct fabric_access){
+		.is_open = attr->generate_node_acls,
+		.is_open_read_only = attr->demo_mode_write_protect,
+		.is_acl_read_only = attr->prod_mode_write_protect,
+		.needs_credentials = attr->authentication,
+	};
+}
+
+int acl_settings_need_credentials(const void *own)
+{
+	return ((const struct acl_attr *)own)->authentication;
+}

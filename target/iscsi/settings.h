@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The settings of iSCSI that other fabrics do not have, as rows and as the structs that hang on the
-// published configuration (target/fabric/view.h).
+// published configuration (target/fabric/view.h): view_tpg.own and view_acl.own.
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "core/attr.h"
+#include "target/fabric/settings.h"
 #include "target/fabric/view.h"
 #include "transport/iscsi/keys.h"
-
-// CHAP credentials of a TPG, an ACL or discovery. Empty userid: not set. One-way if userid and
-// password are set, mutual if all four are.
-struct view_auth {
-	char userid[256], password[256];
-	char mutual_userid[256], mutual_password[256];
-};
 
 struct tpg_attr { // rows: tpg_attr_rows (targetcli's names first)
 	uint32_t authentication, generate_node_acls, demo_mode_write_protect;
@@ -41,33 +35,32 @@ struct acl_attr {		// rows: acl_attr_rows
 };
 extern const struct attr_row acl_attr_rows[];
 
-extern const struct attr_row portal_attr_rows[]; // of struct portal_attr
-// The negotiated values of a session, which the tree shows at its ACL (negotiated.c).
-extern const struct attr_row iscsi_negotiated_rows[];
-
 // view_tpg.own
 struct tpg_settings {
 	struct tpg_attr attr;
-	struct view_auth auth;	  // for demo mode and for ACLs without credentials of their own
 	struct iscsi_offer offer; // from the TPG's parameters
 };
-// view_acl.own
-struct acl_settings {
-	struct acl_attr attr;
-	struct view_auth auth;
-};
-// view.own
-struct discovery_settings {
-	bool auth_enabled;
-	struct view_auth auth;
-};
+
+// ---- slots of struct fabric_ops ----
+extern const struct attr_row portal_attr_rows[]; // of struct portal_attr
+// The negotiated values of a session (negotiated.c).
+extern const struct attr_row iscsi_negotiated_rows[];
+void tpg_settings_init(void *own);
+int tpg_settings_check(const void *own, struct err *e);
+void tpg_settings_access(const void *own, struct fabric_access *ret);
+int acl_settings_need_credentials(const void *own);
+
+// ---- params.c: parameters of a portal group, the keys that it offers [RFC 7143 13] ----
+const struct attr_row *iscsi_param_rows(void);
+int iscsi_param_set(void *group, const struct attr_row *row, const char *text, struct err *e);
+size_t iscsi_param_get(const void *group, const struct attr_row *row, char *out, size_t size);
 
 static inline const struct tpg_settings *tpg_settings(const struct view_tpg *tpg)
 {
 	return tpg->own;
 }
 
-static inline const struct acl_settings *acl_settings(const struct view_acl *acl)
+static inline const struct acl_attr *acl_settings(const struct view_acl *acl)
 {
 	return acl->own;
 }

@@ -26,7 +26,7 @@
 static void tick_ping(struct conn *c, uint64_t now)
 {
 	const struct tpg_attr *ta = &tpg_settings(c->session.tpg)->attr;
-	const struct acl_attr *aa = c->session.acl ? &acl_settings(c->session.acl)->attr : NULL;
+	const struct acl_attr *aa = c->session.acl ? acl_settings(c->session.acl) : NULL;
 	uint64_t idle = aa ? aa->nopin_timeout : ta->nopin_timeout;
 	uint64_t most = aa ? aa->nopin_response_timeout : ta->nopin_response_timeout;
 	struct dm_counters n;
@@ -52,7 +52,7 @@ static uint64_t data_out_seconds(const struct conn *c)
 	if (!c->session.acl)
 		return tpg_settings(c->session.tpg)->attr.dataout_timeout;
 	// An ACL has the kernel target's pair: a time, and how often it may pass.
-	const struct acl_attr *aa = &acl_settings(c->session.acl)->attr;
+	const struct acl_attr *aa = acl_settings(c->session.acl);
 	return (uint64_t)aa->dataout_timeout * aa->dataout_timeout_retries;
 }
 

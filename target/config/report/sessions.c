@@ -7,9 +7,9 @@
 #include "core/json/json.h"
 #include "target/config/report/report.h"
 #include "target/config/storage/counters.h"
-#include "target/fabric/sessions.h"
 #include "target/fabric/refusals.h"
 #include "target/fabric/session_ends.h"
+#include "target/fabric/sessions.h"
 
 enum { MOST = 64 }; // limit of ended sessions and of refusals
 

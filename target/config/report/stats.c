@@ -13,9 +13,9 @@
 #include "target/config/storage/counters.h"
 #include "target/config/storage/storage.h"
 #include "target/config/targets/portal.h"
-#include "target/fabric/sessions.h"
 #include "target/fabric/fabric.h"
 #include "target/fabric/peer_limits.h"
+#include "target/fabric/sessions.h"
 #include "target/scsi/medium.h"
 #include "target/scsi/progress.h"
 

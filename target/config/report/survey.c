@@ -54,6 +54,12 @@ void config_survey(struct config *c, const struct survey *s, void *arg)
 {
 	if (s->disk)
 		survey_disks(c, s, arg);
-	list_for_each (it, &c->targets->iscsi.children)
-		survey_target(list_entry(it, struct node, link), s, arg);
+	const struct fabric_ops *fabric;
+	for (unsigned i = 0; (fabric = fabric_at(i)); i++) {
+		struct node *n = node_child(&c->names, &c->root, fabric->name);
+		if (!n)
+			continue;
+		list_for_each (it, &n->children)
+			survey_target(list_entry(it, struct node, link), s, arg);
+	}
 }

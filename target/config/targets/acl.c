@@ -13,7 +13,7 @@
 
 int acl_name(const struct tpg *tpg, const char *in, char out[224], struct err *e)
 {
-	return tpg->kind->initiator_name(in, out, e);
+	return tpg->kind->fabric()->name_initiator(in, out, e);
 }
 
 int acl_new(struct config *c, struct acl **ret, struct tpg *tpg, const char *initiator,
@@ -23,12 +23,14 @@ int acl_new(struct config *c, struct acl **ret, struct tpg *tpg, const char *ini
 	int r = acl_name(tpg, initiator, name, e);
 	if (r < 0)
 		return r;
-	struct acl *a = calloc(1, sizeof *a);
+	const struct fabric_settings *settings = &tpg->kind->fabric()->acl;
+	struct acl *a = calloc(1, sizeof *a + settings->size);
 	if (!a || node_init(&a->node, tpg->kind->acl_class, name) < 0) {
 		free(a);
 		return err_set(e, -ENOMEM, "%s: out of memory", name);
 	}
-	attr_defaults(acl_attr_rows, &a->attr);
+	attr_defaults(settings->rows, a->own);
+	settings->init(a->own);
 	snprintf(taken, sizeof taken, "Node ACL for %s already exists", name);
 	r = tree_add(c, &tpg->acls, &a->node, taken, e);
 	if (r < 0)
@@ -42,28 +44,32 @@ static int check_acl_auth(struct config *c, struct node *n, struct err *e)
 	return auth_check(&NODE_OF(const struct acl, n)->auth, e);
 }
 
-static const struct group_row acl_groups[] = {
-	{.name = "attribute",
-	  .form = SAVED_NUMBERS,
-	  .part = "attributes",
-	  .rows = acl_attr_rows,
-	  .at = offsetof(struct acl, attr),
-	  .size = sizeof(struct acl_attr) },
-	{ .name = "parameter",
-	  .rows = iscsi_negotiated_rows,
-	  .at = offsetof(struct acl, attr),
-	  .size = sizeof(struct acl_attr),
-	  .get = negotiated_get },
+enum { ATTRIBUTE, PARAMETER };
+static struct group_row acl_groups[] = {
+	[ATTRIBUTE] = {.name = "attribute",
+			.form = SAVED_NUMBERS,
+			.part = "attributes",
+			.at = offsetof(struct acl, own) },
+	[PARAMETER] = { .name = "parameter",
+			.at = offsetof(struct acl, own),
+			.get = negotiated_get },
 	{ .name = "auth",
-	  .form = SAVED_TYPED,
-	  .prefix = "chap_",
-	  .is_whole = true,
-	  .rows = auth_rows,
-	  .at = offsetof(struct acl, auth),
-	  .size = sizeof(struct auth_group),
-	  .check = check_acl_auth },
+		       .form = SAVED_TYPED,
+		       .prefix = "chap_",
+		       .is_whole = true,
+		       .rows = auth_rows,
+		       .at = offsetof(struct acl, auth),
+		       .size = sizeof(struct auth_group),
+		       .check = check_acl_auth },
 	{ 0},
 };
+
+void acl_groups_use(const struct fabric_ops *fabric)
+{
+	acl_groups[ATTRIBUTE].rows = fabric->acl.rows;
+	acl_groups[ATTRIBUTE].size = acl_groups[PARAMETER].size = fabric->acl.size;
+	acl_groups[PARAMETER].rows = fabric->negotiated_rows;
+}
 
 static void summarize_acl(struct config *c, const struct node *n, struct summary *ret)
 {

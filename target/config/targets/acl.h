@@ -13,6 +13,9 @@ void acl_free(struct config *c, struct node *n);
 // The name of an initiator of that portal group, normalised.
 int acl_name(const struct tpg *tpg, const char *in, char out[224], struct err *e);
 
+// Puts the rows of the fabric into the groups of the class.
+void acl_groups_use(const struct fabric_ops *fabric);
+
 // ---- acl_tag.c ----
 struct acl *acl_by_name(struct config *c, struct node *acls, const char *text); // NULL: none
 // Iterates the ACLs of text, a name or a tag, starting with NULL.

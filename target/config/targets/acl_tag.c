@@ -66,10 +66,11 @@ static int take_mappings(struct config *c, struct acl *a, const struct acl *like
 
 static int become(struct config *c, struct acl *a, const struct acl *like, struct err *e)
 {
+	size_t size = tpg_of(&a->node)->kind->fabric()->acl.size;
 	int r = take_mappings(c, a, like, e);
 	if (r < 0)
 		return r;
-	if (txn_change(c, &a->attr, &like->attr, sizeof a->attr) < 0 ||
+	if (txn_change(c, a->own, like->own, size) < 0 ||
 	    txn_change(c, &a->auth, &like->auth, sizeof a->auth) < 0)
 		return err_set(e, -ENOMEM, "%s: out of memory", a->node.name);
 	tree_changed(c, &a->node);

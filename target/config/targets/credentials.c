@@ -30,8 +30,9 @@ enum credentials credentials_of_acl(const struct acl *a, bool *ret_is_own)
 
 bool acl_needs_credentials(const struct acl *a)
 {
-	int32_t own = a->attr.authentication;
-	return own < 0 ? tpg_of(&a->node)->attr.authentication : own != 0;
+	const struct tpg *tpg = tpg_of(&a->node);
+	int own = tpg->kind->fabric()->acl_needs_credentials(a->own);
+	return own < 0 ? tpg_access(tpg).needs_credentials : own != 0;
 }
 
 const char *acl_warning(const struct acl *a)
@@ -47,7 +48,8 @@ const char *acl_warning(const struct acl *a)
 
 const char *tpg_warning(const struct tpg *tpg)
 {
-	if (!tpg->attr.generate_node_acls || !tpg->attr.authentication ||
+	const struct fabric_access access = tpg_access(tpg);
+	if (!access.is_open || !access.needs_credentials ||
 	    credentials_of(&tpg->auth) >= CREDENTIALS_ONE_WAY)
 		return NULL;
 	return "CHAP is required for initiators without an ACL, but the portal group has no "

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "target/config/targets/acl.h"
 #include "target/config/targets/credentials.h"
 #include "target/config/targets/portal.h"
 #include "target/config/tree/in_use.h"
@@ -12,20 +13,20 @@
 #include "target/fabric/fabric.h"
 #include "target/fabric/sessions.h"
 
-static int normal_name(const char *in, bool is_new, char out[224], struct err *e)
+static const struct fabric_ops *fabric(void)
 {
-	return fabric_find("iscsi")->name_target(in, is_new, out, e);
+	return fabric_find("iscsi");
 }
 
-static int initiator_name(const char *in, char out[224], struct err *e)
+static int normal_name(const char *in, bool is_new, char out[224], struct err *e)
 {
-	return normal_name(in, false, out, e);
+	return fabric()->name_target(in, is_new, out, e);
 }
 
 static const struct tpg_kind iscsi_kind = {
 	.acl_class = &acl_class,
 	.has_portals = true,
-	.initiator_name = initiator_name,
+	.fabric = fabric,
 };
 
 int target_new(struct config *c, struct target **ret, const char *name, struct err *e)
@@ -38,7 +39,7 @@ int target_new(struct config *c, struct target **ret, const char *name, struct e
 	}
 	list_init(&t->dirty_link);
 	snprintf(taken, sizeof taken, "target %s already exists", name);
-	int r = tree_add(c, &c->targets->iscsi, &t->node, taken, e);
+	int r = tree_add(c, &c->targets->iscsi.node, &t->node, taken, e);
 	if (r < 0)
 		return r;
 	*ret = t;
@@ -50,14 +51,7 @@ int tpg_new(struct config *c, struct tpg **ret, struct target *t, unsigned tag, 
 	char name[16], taken[64];
 	snprintf(name, sizeof name, "tpg%u", tag);
 	snprintf(taken, sizeof taken, "TPG %u already exists", tag);
-	struct tpg *tpg = calloc(1, sizeof *tpg);
-	if (!tpg)
-		return err_set(e, -ENOMEM, "%s: out of memory", name);
-	int r = tpg_add(c, tpg, &t->node, &tpg_class, &iscsi_kind, name, tag, taken, e);
-	if (r < 0)
-		return r;
-	*ret = tpg;
-	return 0;
+	return tpg_add(c, ret, &t->node, &tpg_class, &iscsi_kind, name, tag, taken, e);
 }
 
 // ---- /iscsi ----
@@ -136,8 +130,9 @@ static int delete_target(struct config *c, struct node *n, const struct args *a,
 static void summarize_iscsi(struct config *c, const struct node *n, struct summary *ret)
 {
 	static const char *const words[] = { "", "1-way disc auth, ", "mutual disc auth, " };
-	const struct view_auth *v = &c->targets->discovery.auth;
-	int kind = c->targets->discovery.enable ? (v->mutual_userid[0] ? 2 : 1) : 0;
+	const struct auth_group *d = &NODE_OF(const struct fabric_node, n)->discovery;
+	const struct view_auth *v = &d->auth;
+	int kind = d->enable ? (v->mutual_userid[0] ? 2 : 1) : 0;
 	snprintf(ret->text, sizeof ret->text, "%sTargets: %u", words[kind], n->child_count);
 }
 
@@ -238,6 +233,7 @@ static void summarize_tpg(struct config *c, const struct node *n, struct summary
 {
 	const struct tpg *tpg = NODE_OF(const struct tpg, n);
 	const struct view_auth *v = &tpg->auth.auth;
+	const struct fabric_access access = tpg_access(tpg);
 	const char *auth = "no-auth";
 	if (!tpg->is_enabled) {
 		snprintf(ret->text, sizeof ret->text, "disabled");
@@ -247,14 +243,14 @@ static void summarize_tpg(struct config *c, const struct node *n, struct summary
 	ret->warning = tpg_warning(tpg);
 	ret->is_broken = ret->warning;
 	ret->is_healthy = !ret->is_broken;
-	if (tpg->attr.authentication && !tpg->attr.generate_node_acls)
+	if (access.needs_credentials && !access.is_open)
 		auth = "auth per-acl";
-	else if (tpg->attr.authentication)
+	else if (access.needs_credentials)
 		auth = v->mutual_userid[0] ? "tpg-auth, mutual auth"
 		       : v->userid[0]	   ? "tpg-auth, 1-way auth"
 					   : "tpg-auth, no credentials";
-	snprintf(ret->text, sizeof ret->text, "%s, %s",
-		 tpg->attr.generate_node_acls ? "gen-acls" : "no-gen-acls", auth);
+	snprintf(ret->text, sizeof ret->text, "%s, %s", access.is_open ? "gen-acls" : "no-gen-acls",
+		 auth);
 }
 
 static void info_tpg(struct config *c, const struct node *n, struct json_object *ret)
@@ -300,8 +296,7 @@ static int saved_target_name(struct restore *r, struct node *n, struct json_obje
 
 static bool has_discovery_auth(const struct node *n)
 {
-	const struct auth_group *d =
-		&container_of(n, const struct config_targets, iscsi)->discovery;
+	const struct auth_group *d = &NODE_OF(const struct fabric_node, n)->discovery;
 	return d->enable || d->auth.userid[0] || d->auth.mutual_userid[0];
 }
 
@@ -347,7 +342,7 @@ static const struct command_row tpg_commands[] = {
 
 static int check_discovery(struct config *c, struct node *n, struct err *e)
 {
-	const struct auth_group *d = &c->targets->discovery;
+	const struct auth_group *d = &NODE_OF(const struct fabric_node, n)->discovery;
 	int r = auth_check(d, e);
 	bool has_credentials = *d->auth.userid && (*d->auth.password || *d->password_file);
 	if (!r && d->enable && !has_credentials)
@@ -363,7 +358,7 @@ static const struct group_row iscsi_groups[] = {
 	  .prefix = "discovery_",
 	  .is_whole = true,
 	  .rows = discovery_rows,
-	  .at = offsetof(struct config_targets, discovery) - offsetof(struct config_targets, iscsi),
+	  .at = offsetof(struct fabric_node, discovery),
 	  .size = sizeof(struct auth_group),
 	  .check = check_discovery },
 	{ 0  },
@@ -432,3 +427,10 @@ const struct node_class tpg_class = {
 	.attached = tpg_attached,
 	.free = tpg_free,
 };
+
+void iscsi_rows_use(void)
+{
+	tpg_groups_use(fabric());
+	acl_groups_use(fabric());
+	portal_groups_use(fabric());
+}

@@ -31,6 +31,13 @@ struct tpg *tpg_of(const struct node *n)
 	return n ? NODE_OF(struct tpg, n) : NULL;
 }
 
+struct fabric_access tpg_access(const struct tpg *tpg)
+{
+	struct fabric_access a;
+	tpg->kind->fabric()->access(tpg->own, &a);
+	return a;
+}
+
 static void groups_below(struct config *c, struct node *n,
 			 void (*fn)(struct config *c, struct tpg *tpg, void *arg), void *arg)
 {
@@ -45,6 +52,6 @@ static void groups_below(struct config *c, struct node *n,
 void tpgs_each(struct config *c, void (*fn)(struct config *c, struct tpg *tpg, void *arg),
 	       void *arg)
 {
-	groups_below(c, &c->targets->iscsi, fn, arg);
-	groups_below(c, &c->targets->srpt, fn, arg);
+	groups_below(c, &c->targets->iscsi.node, fn, arg);
+	groups_below(c, &c->targets->srpt.node, fn, arg);
 }

@@ -128,7 +128,7 @@ int portal_new(struct config *c, struct portal_node **ret, struct tpg *tpg, cons
 		return err_set(e, -ENOMEM, "%s: out of memory", name);
 	}
 	p->transports = transports;
-	attr_defaults(portal_attr_rows, &p->attr);
+	attr_defaults(tpg->kind->fabric()->portal_rows, &p->attr);
 	int opened = r || is_dry ? 0 : open_portal(c, node_fabric(&tpg->node), p, &addr, e);
 	if (!p->open) {
 		c->targets->lost_portals++;
@@ -596,15 +596,19 @@ static const struct saved_class portal_saved = {
 	.make = make_saved,
 };
 
-static const struct group_row portal_groups[] = {
+static struct group_row portal_groups[] = {
 	{.name = "attribute",
 	  .form = SAVED_NUMBERS,
 	  .part = "attributes",
-	  .rows = portal_attr_rows,
 	  .at = offsetof(struct portal_node, attr),
 	  .size = sizeof(struct portal_attr) },
 	{ 0},
 };
+
+void portal_groups_use(const struct fabric_ops *fabric)
+{
+	portal_groups[0].rows = fabric->portal_rows;
+}
 
 const struct node_class portals_class = {
 	.name = "portals",

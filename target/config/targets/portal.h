@@ -4,6 +4,8 @@
 
 #include "target/config/targets/targets.h"
 
+// Puts the rows of the fabric into the group of the class.
+void portal_groups_use(const struct fabric_ops *fabric);
 // is_dry: does not listen.
 int portal_new(struct config *c, struct portal_node **ret, struct tpg *tpg, const char *host,
 	       uint16_t port, unsigned transports, bool is_dry, struct err *e); // portal.c

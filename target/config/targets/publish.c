@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Builds the view of a fabric from the tree: the common part, and the settings of iSCSI.
+// Builds the views of the fabrics from the tree.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static void add_entry(struct config *c, struct lun_map *map, uint32_t number, co
 	};
 }
 
-static struct lun_map *map_of_acl(struct config *c, const struct tpg *tpg, const struct acl *a)
+static struct lun_map *map_of_acl(struct config *c, const struct acl *a, bool is_read_only)
 {
 	struct lun_map *map = lun_map_new(a->node.child_count);
 	if (!map)
@@ -51,14 +51,13 @@ static struct lun_map *map_of_acl(struct config *c, const struct tpg *tpg, const
 	list_for_each (i, &a->node.children) {
 		const struct mapped_lun *m =
 			NODE_OF(struct mapped_lun, list_entry(i, struct node, link));
-		add_entry(c, map, m->number, m->lun,
-			  m->is_write_protected || tpg->attr.prod_mode_write_protect);
+		add_entry(c, map, m->number, m->lun, m->is_write_protected || is_read_only);
 	}
 	qsort(map->entries, map->count, sizeof *map->entries, by_number);
 	return map;
 }
 
-static struct lun_map *map_of_demo(struct config *c, const struct tpg *tpg)
+static struct lun_map *map_of_demo(struct config *c, const struct tpg *tpg, bool is_read_only)
 {
 	struct lun_map *map = lun_map_new(tpg->luns.child_count);
 	if (!map)
@@ -66,31 +65,30 @@ static struct lun_map *map_of_demo(struct config *c, const struct tpg *tpg)
 	map->count = 0;
 	list_for_each (i, &tpg->luns.children) {
 		const struct lun *l = NODE_OF(struct lun, list_entry(i, struct node, link));
-		add_entry(c, map, l->number, l, tpg->attr.demo_mode_write_protect);
+		add_entry(c, map, l->number, l, is_read_only);
 	}
 	qsort(map->entries, map->count, sizeof *map->entries, by_number);
 	return map;
 }
 
-// With unreadable credentials no login succeeds.
-static void fill_auth(struct view_auth *v, const struct auth_group *a, const char *whose)
+// With unreadable credentials no login succeeds. NULL: no memory.
+static struct view_auth *auth_of(const struct auth_group *a, const char *whose)
 {
+	struct view_auth *v = view_own_new(sizeof *v);
 	struct err e = { 0 };
-	if (secret_fill(a, v, &e) < 0)
+	if (v && secret_fill(a, v, &e) < 0)
 		log_warn("%s: %s; no login is possible", whose, e.text);
+	return v;
 }
 
-static void *acl_own(const struct acl *a)
+static void *own_of(const void *own, size_t size)
 {
-	struct acl_settings *own = view_own_new(sizeof *own);
-	if (!own)
-		return NULL;
-	own->attr = a->attr;
-	fill_auth(&own->auth, &a->auth, a->node.name);
-	return own;
+	void *copy = view_own_new(size);
+	return copy ? memcpy(copy, own, size) : NULL;
 }
 
-static int fill_acls(struct config *c, struct view_tpg *v, const struct tpg *tpg)
+static int fill_acls(struct config *c, struct view_tpg *v, const struct tpg *tpg,
+		     const struct fabric_access *access)
 {
 	v->acls = calloc(tpg->acls.child_count + 1, sizeof *v->acls);
 	if (!v->acls)
@@ -99,9 +97,10 @@ static int fill_acls(struct config *c, struct view_tpg *v, const struct tpg *tpg
 		const struct acl *a = NODE_OF(struct acl, list_entry(i, struct node, link));
 		struct view_acl *va = &v->acls[v->acl_count++];
 		va->initiator = strdup(a->node.name);
-		va->own = acl_own(a);
-		va->map = map_of_acl(c, tpg, a);
-		if (!va->initiator || !va->own || !va->map)
+		va->auth = auth_of(&a->auth, a->node.name);
+		va->own = own_of(a->own, tpg->kind->fabric()->acl.size);
+		va->map = map_of_acl(c, a, access->is_acl_read_only);
+		if (!va->initiator || !va->auth || !va->own || !va->map)
 			return -ENOMEM;
 	}
 	qsort(v->acls, v->acl_count, sizeof *v->acls, by_initiator);
@@ -126,26 +125,17 @@ static int fill_portals(struct view_tpg *v, const struct tpg *tpg)
 	return 0;
 }
 
-static void *tpg_own(const struct tpg *tpg)
-{
-	struct tpg_settings *own = view_own_new(sizeof *own);
-	if (!own)
-		return NULL;
-	own->attr = tpg->attr;
-	own->offer = tpg->offer;
-	fill_auth(&own->auth, &tpg->auth, tpg->node.parent->name);
-	return own;
-}
-
 static int fill_tpg(struct config *c, struct view_tpg *v, const struct tpg *tpg)
 {
+	const struct fabric_access access = tpg_access(tpg);
 	v->tag = tpg->tag;
 	v->relative_port = tpg->relative_port;
 	v->is_enabled = tpg->is_enabled;
-	v->is_open = tpg->attr.generate_node_acls;
-	v->own = tpg_own(tpg);
-	v->demo_map = map_of_demo(c, tpg);
-	int r = v->own && v->demo_map ? fill_acls(c, v, tpg) : -ENOMEM;
+	v->is_open = access.is_open;
+	v->auth = auth_of(&tpg->auth, tpg->node.parent->name);
+	v->own = own_of(tpg->own, tpg->kind->fabric()->group.size);
+	v->demo_map = map_of_demo(c, tpg, access.is_open_read_only);
+	int r = v->auth && v->own && v->demo_map ? fill_acls(c, v, tpg, &access) : -ENOMEM;
 	return r ? r : fill_portals(v, tpg);
 }
 
@@ -165,33 +155,35 @@ int view_build(struct config *c, struct target *t, struct view_target **ret, str
 	return 0;
 }
 
-static void *discovery_own(const struct config *c)
+static int publish(const struct fabric_ops *fabric, const struct fabric_node *f, struct err *e)
 {
-	struct discovery_settings *own = view_own_new(sizeof *own);
-	if (!own)
-		return NULL;
-	own->auth_enabled = c->targets->discovery.enable;
-	fill_auth(&own->auth, &c->targets->discovery, "discovery");
-	return own;
-}
-
-int config_publish(struct config *c, struct err *e)
-{
-	struct view *v = view_new(node_fabric(&c->targets->iscsi), c->targets->iscsi.child_count);
-	void *own = v ? discovery_own(c) : NULL;
-	if (!own) {
-		if (v)
-			v->target_count = 0;
-		view_put(v);
-		return err_set(e, -ENOMEM, "iscsi: out of memory");
-	}
-	v->own = own;
+	struct view *v = view_new(fabric, f->node.child_count);
+	if (!v)
+		return err_set(e, -ENOMEM, "%s: out of memory", fabric->name);
 	v->target_count = 0;
-	list_for_each (i, &c->targets->iscsi.children) {
+	if (f->discovery.enable)
+		v->discovery_auth = auth_of(&f->discovery, "discovery");
+	if (f->discovery.enable && !v->discovery_auth) {
+		view_put(v);
+		return err_set(e, -ENOMEM, "%s: out of memory", fabric->name);
+	}
+	list_for_each (i, &f->node.children) {
 		struct target *t = NODE_OF(struct target, list_entry(i, struct node, link));
 		v->targets[v->target_count++] = view_target_get(t->view);
 	}
 	qsort(v->targets, v->target_count, sizeof v->targets[0], by_target);
 	view_publish(v);
 	return 0;
+}
+
+int config_publish(struct config *c, struct err *e)
+{
+	const struct fabric_ops *fabric;
+	int r = 0;
+	for (unsigned i = 0; !r && (fabric = fabric_at(i)); i++) {
+		struct node *n = node_child(&c->names, &c->root, fabric->name);
+		if (n)
+			r = publish(fabric, NODE_OF(const struct fabric_node, n), e);
+	}
+	return r;
 }

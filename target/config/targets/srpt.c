@@ -16,24 +16,28 @@
 
 // ---- /srpt ----
 
-static const struct tpg_kind srpt_kind = {
-	.acl_class = &srpt_acl_class,
-	.initiator_name = name_srpt_initiator,
-};
+// The part of a fabric that the tree needs.
+static const struct fabric_ops *fabric(void)
+{
+	static struct fabric_ops srpt = {
+		.name = "srpt",
+		.name_initiator = name_srpt_initiator,
+		.group = {srpt_attr_rows, sizeof(struct srpt_attr)},
+	};
+	fabric_fill(&srpt);
+	return &srpt;
+}
 
-int srpt_target_new(struct config *c, struct srpt_target **ret, const char *name, struct err *e)
+static const struct tpg_kind srpt_kind = { .acl_class = &srpt_acl_class, .fabric = fabric };
+
+int srpt_target_new(struct config *c, struct tpg **ret, const char *name, struct err *e)
 {
 	char taken[280];
-	struct srpt_target *t = calloc(1, sizeof *t);
-	if (!t)
-		return err_set(e, -ENOMEM, "%s: out of memory", name);
 	snprintf(taken, sizeof taken, "target %s already exists", name);
-	attr_defaults(srpt_attr_rows, &t->attr);
-	t->tpg.is_enabled = 1;
-	int r = tpg_add(c, &t->tpg, &c->targets->srpt, &srpt_target_class, &srpt_kind, name, 1,
+	int r = tpg_add(c, ret, &c->targets->srpt.node, &srpt_target_class, &srpt_kind, name, 1,
 			taken, e);
 	if (!r)
-		*ret = t;
+		(*ret)->is_enabled = 1;
 	return r;
 }
 
@@ -62,7 +66,7 @@ static int create(struct config *c, struct node *n, const struct args *a, struct
 		  struct err *e)
 {
 	char name[224];
-	struct srpt_target *t;
+	struct tpg *t;
 	const char *wwn = arg(a, "wwn");
 	if (!wwn)
 		return err_set(e, -EINVAL,
@@ -142,10 +146,10 @@ static int saved_name(struct restore *r, struct node *n, struct json_object *o,
 static int make_saved(struct restore *r, struct node *n, const char *name, struct json_object *o,
 		      struct node **ret, struct err *e)
 {
-	struct srpt_target *t;
+	struct tpg *t;
 	int code = srpt_target_new(r->c, &t, name, e);
 	if (!code)
-		*ret = &t->tpg.node;
+		*ret = &t->node;
 	return code;
 }
 
@@ -192,7 +196,7 @@ static const struct command_row target_commands[] = {
 };
 static const struct group_row target_groups[] = {
 	{ .name = "attribute", .form = SAVED_NUMBERS, .part = "attributes", .rows = srpt_attr_rows,
-	  .at = offsetof(struct srpt_target, attr), .size = sizeof(struct srpt_attr) },
+	  .at = offsetof(struct tpg, own), .size = sizeof(struct srpt_attr) },
 	{ 0 },
 };
 // clang-format on

@@ -4,9 +4,9 @@
 #pragma once
 
 #include "target/config/file/restore.h"
+#include "target/fabric/fabric.h"
 #include "target/fabric/portal.h"
 #include "target/fabric/view.h"
-#include "target/iscsi/settings.h"
 
 struct auth_group {
 	uint32_t enable;				    // discovery only
@@ -22,12 +22,11 @@ struct target {
 	struct list dirty_link;
 };
 
-// What the portal groups of a fabric have.
+// What the portal groups of a fabric are in the tree.
 struct tpg_kind {
 	const struct node_class *acl_class;
 	bool has_portals;
-	// The name of an initiator, normalised. -EINVAL.
-	int (*initiator_name)(const char *in, char out[224], struct err *e);
+	const struct fabric_ops *(*fabric)(void);
 };
 
 // /iscsi/WWN/tpgN
@@ -37,16 +36,15 @@ struct tpg {
 	const struct tpg_kind *kind;
 	uint16_t tag, relative_port;
 	uint32_t is_enabled;
-	struct tpg_attr attr;
 	struct auth_group auth;
-	struct iscsi_offer offer;
+	max_align_t own[]; // fabric_ops.group
 };
 
 struct acl {
 	struct node node; // initiator name
 	char *tag;	  // name of a group of initiators, NULL none
-	struct acl_attr attr;
 	struct auth_group auth;
+	max_align_t own[]; // fabric_ops.acl
 };
 
 struct mapped_lun {
@@ -70,10 +68,15 @@ struct portal_node {
 	uint32_t is_offload;
 };
 
+// /iscsi, /srpt
+struct fabric_node {
+	struct node node;
+	struct auth_group discovery; // of a fabric that has it
+};
+
 // Fabrics and targets.
 struct config_targets {
-	struct node iscsi, srpt;
-	struct auth_group discovery;
+	struct fabric_node iscsi, srpt;
 	struct list dirty;	  // struct target
 	unsigned lost_portals;	  // portals without an address
 	unsigned broken_luns;	  // LUNs without storage
@@ -84,13 +87,15 @@ struct config_targets {
 extern const struct node_class iscsi_class, target_class, tpg_class, luns_class, acls_class,
 	portals_class, lun_class, acl_class, mapped_lun_class, portal_class;
 extern const struct group_row tpg_fields[]; // of the saved file
-extern const struct group_row tpg_groups[];
+extern struct group_row tpg_groups[];
 
 // ---- iscsi.c, tpg.c ----
+// Puts the rows of the fabric into the classes. Once, before the first node.
+void iscsi_rows_use(void);
 int target_new(struct config *c, struct target **ret, const char *name, struct err *e);
 int tpg_new(struct config *c, struct tpg **ret, struct target *t, unsigned tag, struct err *e);
-// Fills the zeroed tpg and attaches it to parent; frees it on failure.
-int tpg_add(struct config *c, struct tpg *tpg, struct node *parent, const struct node_class *class,
+// Creates one below parent.
+int tpg_add(struct config *c, struct tpg **ret, struct node *parent, const struct node_class *class,
 	    const struct tpg_kind *kind, const char *name, unsigned tag, const char *taken,
 	    struct err *e);
 void tpg_attached(struct config *c, struct node *n, bool is_attached);
@@ -114,11 +119,11 @@ const struct fabric_ops *node_fabric(const struct node *n);
 // The name of n's target, iSCSI or SRP, as used in logins; "": none.
 const char *target_name(const struct node *n);
 struct tpg *tpg_of(const struct node *n);
+struct fabric_access tpg_access(const struct tpg *tpg); // what its settings say of logins
 // Calls fn for every portal group; fn must not remove one.
 void tpgs_each(struct config *c, void (*fn)(struct config *c, struct tpg *tpg, void *arg),
 	       void *arg);
 
-// ---- tpg_params.c ----
-const struct attr_row *param_rows(void);
-int tpg_param_set(struct node *n, const struct attr_row *row, const char *text, struct err *e);
-size_t tpg_param_get(struct node *n, const struct attr_row *row, char *out, size_t size);
+// ---- tpg_groups.c ----
+// Puts the rows of the fabric into the groups of the class.
+void tpg_groups_use(const struct fabric_ops *fabric);

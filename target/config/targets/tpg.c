@@ -23,15 +23,19 @@ static int init_tpg(struct tpg *tpg, const struct node_class *class, const char 
 	    node_init(&tpg->luns, &luns_class, "luns") < 0 ||
 	    node_init(&tpg->portals, &portals_class, "portals") < 0)
 		return -ENOMEM;
-	attr_defaults(tpg_attr_rows, &tpg->attr);
-	iscsi_offer_init(&tpg->offer);
+	const struct fabric_settings *settings = &tpg->kind->fabric()->group;
+	attr_defaults(settings->rows, tpg->own);
+	settings->init(tpg->own);
 	return 0;
 }
 
-int tpg_add(struct config *c, struct tpg *tpg, struct node *parent, const struct node_class *class,
+int tpg_add(struct config *c, struct tpg **ret, struct node *parent, const struct node_class *class,
 	    const struct tpg_kind *kind, const char *name, unsigned tag, const char *taken,
 	    struct err *e)
 {
+	struct tpg *tpg = calloc(1, sizeof *tpg + kind->fabric()->group.size);
+	if (!tpg)
+		return err_set(e, -ENOMEM, "%s: out of memory", name);
 	tpg->kind = kind;
 	tpg->tag = (uint16_t)tag;
 	tpg->relative_port = free_relative_port(c);
@@ -50,6 +54,7 @@ int tpg_add(struct config *c, struct tpg *tpg, struct node *parent, const struct
 	for (int i = 0; i < 2 + kind->has_portals; i++)
 		if (txn_attach(c, &tpg->node, parts[i]) < 0)
 			return err_set(e, -ENOMEM, "%s: out of memory", name);
+	*ret = tpg;
 	return 0;
 }
 

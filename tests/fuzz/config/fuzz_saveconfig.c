@@ -63,8 +63,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	txn_undo(config);
 	json_object_put(config->root.kept);
-	json_object_put(config->targets->iscsi.kept);
-	config->root.kept = config->targets->iscsi.kept = NULL;
+	json_object_put(config->targets->iscsi.node.kept);
+	config->root.kept = config->targets->iscsi.node.kept = NULL;
 	if (!model_is_empty(config))
 		abort();
 	json_object_put(doc);

@@ -21,8 +21,8 @@ static void restore_and_undo(struct config *c, struct json_object *doc)
 	if (!model_is_empty(c))
 		abort();
 	json_object_put(c->root.kept);
-	json_object_put(c->targets->iscsi.kept);
-	c->root.kept = c->targets->iscsi.kept = NULL;
+	json_object_put(c->targets->iscsi.node.kept);
+	c->root.kept = c->targets->iscsi.node.kept = NULL;
 	json_object_put(errors);
 }
 

@@ -55,9 +55,9 @@ static void what_only_the_kernel_s_target_follows_is_told(void **state)
 {
 	make();
 	expect_every_ignored_row_warns(DISK, "attribute", lu_attr_rows);
-	expect_every_ignored_row_warns(TPG, "attribute", tpg_attr_rows);
-	expect_every_ignored_row_warns(ACL, "attribute", acl_attr_rows);
-	expect_every_ignored_row_warns(TPG, "parameter", param_rows());
+	expect_every_ignored_row_warns(TPG, "attribute", iscsi_fabric.group.rows);
+	expect_every_ignored_row_warns(ACL, "attribute", iscsi_fabric.acl.rows);
+	expect_every_ignored_row_warns(TPG, "parameter", iscsi_fabric.params.rows());
 	assert_true(warns(TPG, "parameter", "DefaultTime2Retain", "20"));
 	assert_true(warns(DISK, "attribute", "unmap_zeroes_data", "1"));
 }

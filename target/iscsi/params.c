@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "target/config/targets/targets.h"
+#include "target/iscsi/settings.h"
 
 // TPG parameters: the keys that can be offered, then those that only saved files of targetcli have.
 enum { PARAM_ROWS_MAX = ISCSI_KEY_COUNT + 8 };
@@ -50,7 +50,7 @@ static bool is_own_key(const char *name)
 	return !strcmp(name, "TaskReporting") || !strcmp(name, "iSCSIProtocolLevel");
 }
 
-const struct attr_row *param_rows(void)
+const struct attr_row *iscsi_param_rows(void)
 {
 	unsigned at = 0, n = 0;
 	if (offer_rows[0].name)
@@ -79,35 +79,19 @@ static bool is_alias(const struct attr_row *row)
 	return !strcmp(row->name, "TargetAlias");
 }
 
-int tpg_param_set(struct node *n, const struct attr_row *row, const char *text, struct err *e)
+int iscsi_param_set(void *group, const struct attr_row *row, const char *text, struct err *e)
 {
-	struct tpg *tpg = NODE_OF(struct tpg, n);
-	if (is_alias(row))
-		return attr_set(row, &tpg->attr, text, e);
-	if (!(row->flags & ATTR_IGNORED))
-		return iscsi_offer_set(&tpg->offer, row->name, text, e);
-	if (!n->kept)
-		n->kept = json_object_new_object();
-	struct json_object *params = json_field(n->kept, "parameters");
-	if (!params) {
-		params = json_object_new_object();
-		json_object_object_add(n->kept, "parameters", params);
-	}
-	json_put_text(params, row->name, text);
-	return 0;
+	struct tpg_settings *s = group;
+	return is_alias(row) ? attr_set(row, &s->attr, text, e)
+			     : iscsi_offer_set(&s->offer, row->name, text, e);
 }
 
-size_t tpg_param_get(struct node *n, const struct attr_row *row, char *out, size_t size)
+size_t iscsi_param_get(const void *group, const struct attr_row *row, char *out, size_t size)
 {
-	struct tpg *tpg = NODE_OF(struct tpg, n);
+	const struct tpg_settings *s = group;
 	if (is_alias(row))
-		return attr_get(row, &tpg->attr, out, size);
+		return attr_get(row, &s->attr, out, size);
 	out[0] = 0;
-	if (row->flags & ATTR_IGNORED) {
-		const char *text = json_text(json_field(n->kept, "parameters"), row->name);
-		snprintf(out, size, "%s", text ? text : row->default_text);
-	} else {
-		iscsi_offer_get(&tpg->offer, row->name, out, size);
-	}
+	iscsi_offer_get(&s->offer, row->name, out, size);
 	return strlen(out);
 }
