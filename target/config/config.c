@@ -16,7 +16,7 @@
 #include "target/config/targets/portal.h"
 #include "target/config/targets/publish.h"
 #include "target/config/targets/srpt.h"
-#include "target/config/tree/groups.h"
+#include "target/config/tree/settings.h"
 
 enum { LOAD_LINES_MAX = 20 }; // of errors in the log; `ls` shows the rest
 

@@ -16,7 +16,7 @@
 #include "target/config/storage/lost_data.h"
 #include "target/config/storage/storage.h"
 #include "target/config/targets/targets.h"
-#include "target/config/tree/groups.h"
+#include "target/config/tree/settings.h"
 #include "target/fabric/sessions.h"
 
 static int saveconfig(struct config *c, struct node *n, const struct args *a, struct reply *r,

@@ -9,7 +9,7 @@
 
 #include "core/utf8.h"
 #include "target/config/file/restore.h"
-#include "target/config/tree/groups.h"
+#include "target/config/tree/settings.h"
 
 void restore_complain(struct restore *r, const char *fmt, ...)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "target/config/file/saved.h"
-#include "target/config/tree/groups.h"
+#include "target/config/tree/settings.h"
 
 enum { OWN_DEPTH = 3 };
 

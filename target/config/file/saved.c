@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "target/config/file/saved.h"
-#include "target/config/tree/groups.h"
+#include "target/config/tree/settings.h"
 
 const char *const saved_lists[SAVED_LISTS] = { "storage_objects", "targets", "fabric_modules" };
 

@@ -8,7 +8,7 @@
 #include "target/config/report/report.h"
 #include "target/config/storage/storage.h"
 #include "target/config/targets/targets.h"
-#include "target/config/tree/groups.h"
+#include "target/config/tree/settings.h"
 
 static void put_bool(struct json_object *o, const char *key, bool v)
 {

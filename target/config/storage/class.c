@@ -10,7 +10,7 @@
 #include "core/utf8.h"
 #include "target/config/file/saved_file.h"
 #include "target/config/storage/storage.h"
-#include "target/config/tree/groups.h"
+#include "target/config/tree/settings.h"
 #include "target/config/tree/in_use.h"
 #include "target/config/tree/names.h"
 #include "target/scsi/medium.h"

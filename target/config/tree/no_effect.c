@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "target/config/tree/groups.h"
+#include "target/config/tree/settings.h"
 
 // Common reasons.
 static const char *by_name(const char *name)

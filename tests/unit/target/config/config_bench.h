@@ -28,7 +28,7 @@
 #include "target/config/targets/lun.h"
 #include "target/config/targets/portal.h"
 #include "target/config/targets/srpt.h"
-#include "target/config/tree/groups.h"
+#include "target/config/tree/settings.h"
 #include "target/config/tree/names.h"
 #include "target/fabric/fabric.h"
 #include "target/iscsi_fabric.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Groups of settings: the get and set of every node. The rows are in group_rows.c. Control thread.
+// Groups of settings: the get and set of every node, by the rows of its class. Control thread.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/config/tree/groups.h"
+#include "target/config/tree/settings.h"
 #include "target/config/tree/names.h"
 
 #define MASK "********"
