@@ -48,9 +48,11 @@ struct bench_call {
 	int code;
 };
 
+static void (*bench_fabrics)(void) = use_iscsi;
+
 static void bench_new(void *arg)
 {
-	use_iscsi();
+	bench_fabrics();
 	if (fabrics_start(control, &error) < 0) {
 		*(int *)arg = -EIO;
 		return;
