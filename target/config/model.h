@@ -16,7 +16,7 @@
 #include "target/fabric/view.h"
 #include "target/iscsi/settings.h"
 #include "target/scsi/alua/alua.h"
-#include "target/scsi/lu.h"
+#include "target/scsi/lu_attr.h"
 #include "transport/srp/name.h"
 
 enum { STORAGE_OPTIONS_MAX = 12, NAME_MAX_LEN = 127, LUN_MAX = 16383 };

@@ -8,6 +8,8 @@
 #include "target/config/model.h"
 #include "target/config/secret.h"
 #include "target/fabric/fabric.h"
+#include "target/scsi/lu.h"
+#include "target/scsi/lun_map.h"
 
 static int by_number(const void *a, const void *b)
 {

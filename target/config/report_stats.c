@@ -13,6 +13,7 @@
 #include "target/config/survey.h"
 #include "target/fabric/fabric.h"
 #include "target/fabric/peer_limits.h"
+#include "target/scsi/lu.h"
 #include "target/scsi/medium.h"
 #include "target/scsi/progress.h"
 

@@ -10,6 +10,7 @@
 
 #include "target/config/file.h"
 #include "target/config/model.h"
+#include "target/scsi/lu.h"
 #include "target/scsi/medium.h"
 #include "target/scsi/server/device_server.h"
 

@@ -9,6 +9,7 @@
 
 #include "core/utf8.h"
 #include "target/config/model.h"
+#include "target/scsi/lu.h"
 #include "target/scsi/medium.h"
 
 // ---- commands of /backstores/TYPE ----

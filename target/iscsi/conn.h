@@ -14,7 +14,6 @@
 #include "core/list.h"
 #include "core/worker.h"
 #include "target/fabric/session.h"
-#include "target/scsi/nexus.h"
 #include "transport/iscsi/datamover.h"
 #include "transport/iscsi/login.h"
 #include "transport/iscsi/name.h"

@@ -20,6 +20,7 @@
 #include "target/iscsi/timeouts.h"
 #include "target/iscsi/window.h"
 #include "target/iscsi/worker.h"
+#include "target/scsi/nexus.h"
 #include "transport/rdma/rnic.h"
 
 #define LOGIN_TIMEOUT 15 // seconds, until the TPG's value is known

@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "target/scsi/lu.h"
+#include "target/scsi/lu_state.h"
 
 uint32_t lu_max_transfer(const struct lu *lu)
 {

@@ -10,6 +10,7 @@
 
 #include "core/counter.h"
 #include "target/scsi/handler.h"
+#include "target/scsi/lu.h"
 #include "target/scsi/opcode.h"
 #include "target/scsi/task_pool.h"
 #include "target/scsi/task_priv.h"

@@ -7,7 +7,6 @@
 
 #include "target/scsi/handler.h"
 #include "target/scsi/io_log.h"
-#include "target/scsi/lu.h"
 #include "target/scsi/lu_round.h"
 #include "target/scsi/medium.h"
 #include "target/scsi/nexus.h"

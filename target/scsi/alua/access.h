@@ -7,7 +7,7 @@
 
 #include "core/list.h"
 #include "target/scsi/alua/alua.h"
-#include "target/scsi/lu.h"
+#include "target/scsi/lu_state.h"
 #include "target/scsi/opcode.h"
 
 #define ALUA_SLOT_FREE 0x10000u

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "target/scsi/alua/saved.h"
+#include "target/scsi/lu.h"
+#include "target/scsi/ua.h"
 
 void alua_change_init(struct alua_change *c, struct lu *lu)
 {

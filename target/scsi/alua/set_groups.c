@@ -4,7 +4,7 @@
 #include "target/scsi/alua/change.h"
 #include "target/scsi/alua/commands.h"
 #include "target/scsi/handler.h"
-#include "target/scsi/nexus.h"
+#include "target/scsi/nexus_lun.h"
 #include "transport/wire/be.h"
 
 enum {

@@ -10,7 +10,8 @@
 #include "target/scsi/copy/results.h"
 #include "target/scsi/copy/turn.h"
 #include "target/scsi/handler.h"
-#include "target/scsi/lu.h"
+#include "target/scsi/nexus.h"
+#include "target/scsi/nexus_lun.h"
 #include "transport/wire/be.h"
 
 enum {

@@ -9,6 +9,7 @@
 #include "target/scsi/alua/alua.h"
 #include "target/scsi/handler.h"
 #include "target/scsi/lu_round.h"
+#include "target/scsi/nexus_lun.h"
 #include "target/scsi/opcode.h"
 #include "target/scsi/reservations/aptpl.h"
 #include "target/scsi/reservations/commands.h"
@@ -16,6 +17,7 @@
 #include "target/scsi/reservations/state.h"
 #include "target/scsi/state_file.h"
 #include "target/scsi/taskset.h"
+#include "target/scsi/ua.h"
 #include "transport/wire/be.h"
 
 // One command. The task's scratch.

@@ -6,6 +6,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "target/scsi/lu.h"
+#include "target/scsi/lu_channel.h"
+#include "target/scsi/nexus_lun.h"
 #include "target/scsi/reservations/aptpl.h"
 #include "target/scsi/reservations/reservations.h"
 

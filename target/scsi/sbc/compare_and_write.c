@@ -5,7 +5,6 @@
 // write. Task's worker.
 #include "target/scsi/freeze.h"
 #include "target/scsi/handler.h"
-#include "target/scsi/lu.h"
 #include "target/scsi/sbc/commands.h"
 #include "target/scsi/sbc/limits.h"
 #include "target/scsi/sbc/read_write.h"

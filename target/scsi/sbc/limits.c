@@ -3,7 +3,7 @@
 // logical unit's settings and of its backstore's limits; any worker.
 #include "target/scsi/sbc/limits.h"
 
-#include "target/scsi/lu.h"
+#include "target/scsi/lu_state.h"
 
 // Used where the settings are 0. UNMAP: a value that initiators accept for one command.
 #define UNMAP_BLOCKS	  (1u << 20)

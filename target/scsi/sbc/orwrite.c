@@ -3,7 +3,6 @@
 // frozen on every worker while slices of it are read, combined and written. Task's worker.
 #include "target/scsi/freeze.h"
 #include "target/scsi/handler.h"
-#include "target/scsi/lu.h"
 #include "target/scsi/sbc/commands.h"
 #include "target/scsi/sbc/lba.h"
 #include "target/scsi/sbc/read_write.h"

@@ -6,7 +6,6 @@
 #include "target/scsi/sbc/read_write.h"
 
 #include "target/scsi/handler.h"
-#include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/sbc/commands.h"
 #include "target/scsi/sbc/lba.h"

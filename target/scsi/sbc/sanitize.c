@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "target/scsi/handler.h"
-#include "target/scsi/lu.h"
 #include "target/scsi/sbc/commands.h"
 #include "target/scsi/sbc/sanitize_run.h"
 #include "transport/wire/be.h"

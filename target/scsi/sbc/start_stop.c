@@ -6,9 +6,9 @@
 // worker, which alone changes lu->medium, asks every worker whether a nexus prevents removal, which
 // also prevents loading.
 #include "target/scsi/handler.h"
-#include "target/scsi/lu.h"
+#include "target/scsi/lu_channel.h"
 #include "target/scsi/lu_round.h"
-#include "target/scsi/nexus.h"
+#include "target/scsi/nexus_lun.h"
 #include "target/scsi/sbc/commands.h"
 #include "target/scsi/sbc/walk.h"
 #include "target/scsi/ua.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // SYNCHRONIZE CACHE(10) and (16) (SBC-3 5.22, 5.23). Task's worker.
 #include "target/scsi/handler.h"
-#include "target/scsi/lu.h"
 #include "target/scsi/sbc/commands.h"
 
 static void flushed(struct task *t)

@@ -3,7 +3,6 @@
 // then the descriptors are processed one after another. The backstore handles blocks outside whole
 // granules: with LBPRZ it zeroes what it cannot free. Task's worker.
 #include "target/scsi/handler.h"
-#include "target/scsi/lu.h"
 #include "target/scsi/sbc/commands.h"
 #include "target/scsi/sbc/lba.h"
 #include "target/scsi/sbc/limits.h"

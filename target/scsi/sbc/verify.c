@@ -3,7 +3,6 @@
 // 5.37 to 5.39). Reads go through the backstore: with the page cache, the verified data is that of
 // a READ. Task's worker.
 #include "target/scsi/handler.h"
-#include "target/scsi/lu.h"
 #include "target/scsi/sbc/commands.h"
 #include "target/scsi/sbc/lba.h"
 #include "target/scsi/sbc/read_write.h"

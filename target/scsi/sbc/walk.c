@@ -7,7 +7,6 @@
 
 #include "target/scsi/handler.h"
 #include "target/scsi/io_log.h"
-#include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/sbc/read_write.h"
 #include "target/scsi/task_pool.h"

@@ -6,7 +6,6 @@
 // atomic_write_kib is the administrator's declaration for the rest. Task's worker.
 #include "target/scsi/freeze.h"
 #include "target/scsi/handler.h"
-#include "target/scsi/lu.h"
 #include "target/scsi/sbc/commands.h"
 #include "target/scsi/sbc/limits.h"
 #include "target/scsi/sbc/read_write.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "target/scsi/handler.h"
-#include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/opcode.h"
 #include "target/scsi/sbc/commands.h"

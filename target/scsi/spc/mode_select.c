@@ -2,9 +2,9 @@
 // MODE SELECT(6) and (10) (SPC-4 6.9, 6.10). The list is checked on the task's worker, the
 // values change on the LU's home worker.
 #include "target/scsi/handler.h"
-#include "target/scsi/lu.h"
 #include "target/scsi/spc/commands.h"
 #include "target/scsi/spc/mode.h"
+#include "target/scsi/ua.h"
 #include "transport/wire/be.h"
 
 struct mode_change {
