@@ -34,7 +34,7 @@ static void set_finish(struct task *t)
 	if (s->change.result)
 		task_check(t, SENSE_SET_GROUPS_FAILED, NULL);
 	else
-		task_finish(t, STATUS_GOOD);
+		task_good(t);
 }
 
 // Checks the descriptor at d, 4 bytes. Returns the invalid byte, or -1.
@@ -79,7 +79,7 @@ void set_target_port_groups_run(struct task *t)
 	if (!(alua_tpgs(t->lu, t->nl->alua_group) & 0x20))
 		task_check(t, SENSE_INVALID_OPCODE, NULL);
 	else if (!len)
-		task_finish(t, STATUS_GOOD);
+		task_good(t);
 	else if (len < 4 || len % 4 || len > 4 + 4 * ALUA_GROUPS_MAX)
 		task_check(t, SENSE_PARAM_LIST_LENGTH, NULL);
 	else

@@ -254,10 +254,7 @@ static void fetched(struct task *t)
 		return;
 	}
 	pr_request_done(&o->request);
-	if (sense == SENSE_INVALID_FIELD_PARAM && field >= 0)
-		task_invalid_param(t, (unsigned)field, -1);
-	else
-		task_check(t, sense, NULL);
+	task_check_param(t, sense, field);
 }
 
 void pr_out_run(struct task *t)

@@ -6,5 +6,5 @@
 
 void prefetch_run(struct task *t)
 {
-	task_finish(t, STATUS_GOOD);
+	task_good(t);
 }

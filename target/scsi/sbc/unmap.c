@@ -41,7 +41,7 @@ static void unmap_next(struct sbc_walk *w)
 		}
 	}
 	// Without a write cache it flushes once for all ranges.
-	sbc_walk_finish(w, STATUS_GOOD);
+	sbc_walk_finish(w);
 }
 
 static void unmap_claimed(struct task *t)
@@ -102,7 +102,7 @@ static void unmap_params(struct task *t)
 	if (!descriptors_check(t, p + UNMAP_HEADER, list / UNMAP_DESCRIPTOR, &lba, &end))
 		return;
 	if (end == 0)
-		task_finish(t, STATUS_GOOD);
+		task_good(t);
 	else
 		task_claim(t, lba, end - lba, unmap_claimed);
 }
@@ -113,7 +113,7 @@ void unmap_run(struct task *t)
 	if (t->cdb[1] & 0x01) // ANCHOR: ANC_SUP is 0
 		task_invalid_cdb(t, 1, 0);
 	else if (len == 0)
-		task_finish(t, STATUS_GOOD);
+		task_good(t);
 	else if (len < UNMAP_HEADER)
 		task_check(t, SENSE_PARAM_LIST_LENGTH, NULL);
 	else

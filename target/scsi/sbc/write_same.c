@@ -46,7 +46,7 @@ static void zeroes_next(struct sbc_walk *w)
 {
 	struct write_same *s = (struct write_same *)w;
 	if (!w->left) {
-		sbc_walk_finish(w, STATUS_GOOD);
+		sbc_walk_finish(w);
 		return;
 	}
 	uint64_t lba = w->lba, blocks = step_blocks(w, ZEROES_SLICE);
@@ -58,7 +58,7 @@ static void pattern_next(struct sbc_walk *w)
 {
 	struct write_same *s = (struct write_same *)w;
 	if (!w->left) {
-		sbc_walk_finish(w, STATUS_GOOD);
+		sbc_walk_finish(w);
 		return;
 	}
 	uint64_t lba = w->lba, blocks = step_blocks(w, (uint64_t)s->pattern * REPEATS);

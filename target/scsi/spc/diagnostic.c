@@ -12,7 +12,7 @@ void send_diagnostic_run(struct task *t)
 	else if (get_be16(t->cdb + 3))
 		task_invalid_cdb(t, 3, -1);
 	else
-		task_finish(t, STATUS_GOOD);
+		task_good(t);
 }
 
 // Supported Diagnostic Pages lists itself (SPC-4 7.2.6).

@@ -23,5 +23,5 @@ void prevent_allow_run(struct task *t)
 		t->nl->prevents_removal = true;
 		__atomic_add_fetch(&t->lu->prevented, 1, __ATOMIC_RELAXED);
 	}
-	task_finish(t, STATUS_GOOD);
+	task_good(t);
 }

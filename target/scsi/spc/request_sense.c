@@ -10,7 +10,7 @@
 // server/submit.c has checked that the medium is ready.
 void test_unit_ready_run(struct task *t)
 {
-	task_finish(t, STATUS_GOOD);
+	task_good(t);
 }
 
 // The current condition, in order of urgency (SPC-4 6.39); clears a unit attention.
