@@ -27,14 +27,15 @@ static void log_login(const struct conn *c)
 	if (!peer_log_permits_some(LOG_LVL_INFO, c->session.fabric->name, "login ok",
 				   &c->dm->peer_addr, LOGINS_LOGGED))
 		return;
-	conn_log(c, LOG_LVL_INFO, "login ok transport=%s carrier=%s auth=%s%s digests=%s,%s",
-		 c->dm->transport, c->dm->carrier,
-		 c->proof.is_mutual ? "mutual-chap"
-		 : c->proof.alg	    ? "chap"
-				    : "none",
-		 c->params.is_discovery ? " discovery" : "",
-		 c->params.header_digest ? "header" : "none",
-		 c->params.data_digest ? "data" : "none");
+	session_log(&c->session, LOG_LVL_INFO,
+		    "login ok transport=%s carrier=%s auth=%s%s digests=%s,%s", c->dm->transport,
+		    c->dm->carrier,
+		    c->proof.is_mutual ? "mutual-chap"
+		    : c->proof.alg     ? "chap"
+				       : "none",
+		    c->params.is_discovery ? " discovery" : "",
+		    c->params.header_digest ? "header" : "none",
+		    c->params.data_digest ? "data" : "none");
 }
 
 void full_feature_begin(struct conn *c)

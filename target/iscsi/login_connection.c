@@ -50,7 +50,7 @@ static void login_failed(struct conn *c, const struct login_reply *r)
 	if (r->has_pdu)
 		snprintf(cause, sizeof cause, "login refused, status %04x", r->status);
 	if (peer_log_permits(LOG_LVL_WARN, c->session.fabric->name, cause, &c->dm->peer_addr))
-		conn_log(c, LOG_LVL_WARN, "%s: %s", cause, r->err.text);
+		session_log(&c->session, LOG_LVL_WARN, "%s: %s", cause, r->err.text);
 }
 
 static void login_act(struct conn *c, const struct login_reply *r)

@@ -95,4 +95,10 @@ static inline uint64_t lu_capacity(const struct lu *lu)
 }
 
 // Largest READ or WRITE in blocks: max_transfer_kib and the backstore's own limit. Any thread.
-uint32_t lu_max_transfer(const struct lu *lu);
+static inline uint32_t lu_max_transfer(const struct lu *lu)
+{
+	uint64_t bytes = (uint64_t)lu_setting(&lu->attr.max_transfer_kib) << 10;
+	if (lu->max_io && lu->max_io < bytes)
+		bytes = lu->max_io;
+	return (uint32_t)(bytes >> lu->block_shift);
+}
