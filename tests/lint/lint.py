@@ -5,7 +5,8 @@ last line counts. Exit status 1 if there is any.
 
   includes    tests/lint/deps.txt against every #include, and that it points down
   circles     sources that need each other (circles.py); tests/lint/circles.txt names those allowed
-  readers     no header of target/ or cli/ is included by too many files (readers.py)
+  readers     no header of target/ or cli/ is included by too many files, and by other folders
+              those only that the CMakeLists.txt of its folder names (readers.py)
   headers     each header compiles alone, as the first of a file (not with --quick)
   budgets     files up to 800 lines, functions up to 100
   forbidden   calls that invite overruns or end the process
@@ -113,7 +114,8 @@ def check_circles(files):
 
 def check_readers(files):
     product = {p: read(p) for p in files if not p.startswith('tests/')}
-    for path, text in readers.complaints(product):
+    lists = {p: read(p) for p in tracked('*CMakeLists.txt')}
+    for path, text in readers.complaints(product) + readers.public_complaints(product, lists):
         say(path, 1, text)
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""readers.py finds the headers of made-up trees that too many files include, and no others."""
+"""readers.py finds the headers of made-up trees that too many files include, or other folders
+without a line in their CMakeLists.txt, and no others."""
 import sys
 
 import readers
@@ -26,13 +27,28 @@ CASES = [
     ('an allowed one that has shrunk', tree(H, MOST), (H,), [H]),
     ('an allowed one that is gone', {}, (H,), [H]),
 ]
+LIST = 'target/x/CMakeLists.txt'
+BOTH = {'target/x/a.c': '#include "target/x/own.h"\n', 'target/y/b.c': '#include "target/x/x.h"\n'}
+PUBLIC_CASES = [
+    ('named', '# Headers for y: x.h\nlibrary(x)\n', []),
+    ('named for two readers', '# Headers for y: x.h\n# Headers for z: x.h\n', []),
+    ('not named', '# Headers for y: z.h\n',
+     [(LIST, 'other folders include x.h: name it'), (LIST, 'no other folder includes z.h')]),
+    ('read by its own folder only', '# Headers for y: x.h own.h\n',
+     [(LIST, 'no other folder includes own.h')]),
+    ('no list', 'library(x)\n', []),
+]
 
 
 def main():
     for what, texts, allowed, expected in CASES:
         if names(texts, allowed) != expected:
             sys.exit(f'{what}: {names(texts, allowed)}, expected {expected}')
-    print(f'readers: {len(CASES)} cases')
+    for what, text, expected in PUBLIC_CASES:
+        found = readers.public_complaints(BOTH, {LIST: text})
+        if found != expected:
+            sys.exit(f'{what}: {found}, expected {expected}')
+    print(f'readers: {len(CASES) + len(PUBLIC_CASES)} cases')
 
 
 if __name__ == '__main__':
