@@ -17,9 +17,9 @@ struct set_groups { // the task's scratch
 	struct task *task;
 };
 
-static void set_changed(struct alua_change *c)
+static void set_changed(struct home_change *c)
 {
-	task_home_done(container_of(c, struct set_groups, change)->task);
+	task_home_done(container_of(c, struct set_groups, change.home)->task);
 }
 
 static void set_at_home(struct task *t)
@@ -40,7 +40,7 @@ static void set_finish(struct task *t)
 // Checks the descriptor at d, 4 bytes. Returns the invalid byte, or -1.
 static int take_descriptor(struct alua_change *c, const uint8_t *d)
 {
-	const struct lu *lu = c->lu;
+	const struct lu *lu = c->home.lu;
 	unsigned slot = alua_slot_of(lu, get_be16(d + 2));
 	if (slot == ALUA_GROUPS_MAX)
 		return 2;
@@ -59,10 +59,9 @@ static void fetched(struct task *t)
 	if (!s)
 		return;
 	s->task = t;
-	alua_change_init(&s->change, t->lu);
+	alua_change_init(&s->change, t->lu, set_changed);
 	s->change.is_explicit = true;
 	s->change.except = t->nexus;
-	s->change.done = set_changed;
 	for (uint32_t at = 4; at < len; at += 4) {
 		int bad = take_descriptor(&s->change, list + at);
 		if (bad >= 0) {
