@@ -12,6 +12,7 @@
 #include "target/fabric/peer_log.h"
 #include "target/fabric/session_ends.h"
 #include "target/fabric/slow_initiators.h"
+#include "target/scsi/nexus.h"
 
 #define SECOND	    1000000000ull
 #define ENDS_LOGGED 16 // ends of sessions of one address in PEER_LOG_S seconds

@@ -8,8 +8,9 @@
 #include "target/fabric/fabric.h"
 #include "target/fabric/portal.h"
 #include "target/fabric/session.h"
-#include "target/scsi/lu.h"
+#include "target/scsi/lu_state.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/nexus_lun.h"
 
 // Runs fn on every worker.
 static void visit(void (*fn)(void *arg), void *arg)

@@ -6,6 +6,7 @@
 
 #include "target/fabric/session.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/nexus_lun.h"
 
 struct collect {
 	struct session_use *list;

@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "target/scsi/lu.h"
+#include "core/buf.h"
+#include "target/scsi/lu_counters.h"
 
 struct session_traffic {
 	struct lu_counters scsi;

@@ -9,6 +9,7 @@
 
 #include "core/list.h"
 #include "target/fabric/fabric.h"
+#include "target/scsi/lun_map.h"
 
 // Taken briefly by logins, discovery and publishing; never on the I/O path.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -12,7 +12,6 @@
 #include <stdint.h>
 
 #include "target/fabric/portal.h"
-#include "target/scsi/nexus.h"
 #include "transport/tcp/addr.h"
 
 struct fabric_ops;

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "target/scsi/nexus.h"
+#include "target/scsi/lun_map.h"
 #include "target/scsi/sense.h"
 #include "target/scsi/ua.h"
 #include "transport/wire/be.h"

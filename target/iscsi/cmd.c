@@ -10,7 +10,9 @@
 #include "target/iscsi/nop.h"
 #include "target/iscsi/window.h"
 #include "target/iscsi/worker.h"
+#include "target/scsi/lun_map.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/nexus_lun.h"
 #include "target/scsi/server/device_server.h"
 #include "transport/wire/be.h"
 

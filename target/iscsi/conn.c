@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A connection's log, sends, holds and close.
+// A connection's sends, holds and close.
 #include "target/iscsi/conn.h"
 
 #include <errno.h>
@@ -25,16 +25,6 @@ struct iscsi_worker *iscsi_worker(void)
 	return &iscsi_workers[worker_index(worker_self())];
 }
 
-void conn_log(const struct conn *c, int level, const char *fmt, ...)
-{
-	char text[400];
-	va_list ap;
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof text, fmt, ap);
-	va_end(ap);
-	session_log(&c->session, level, "%s", text);
-}
-
 void conn_send(struct conn *c, const uint8_t *bhs, const void *data, uint32_t len, unsigned flags)
 {
 	c->dm->ops->send(c->dm, bhs, data, len, flags);
@@ -57,7 +47,7 @@ void conn_reject(struct conn *c, uint8_t reason, const uint8_t *bad_bhs)
 	snprintf(cause, sizeof cause, "rejected %s, reason %02x",
 		 iscsi_opcode_name(bad_bhs[0] & ISCSI_OP_MASK), reason);
 	if (peer_log_permits(LOG_LVL_INFO, c->session.fabric->name, cause, &c->dm->peer_addr))
-		conn_log(c, LOG_LVL_INFO, "%s", cause);
+		session_log(&c->session, LOG_LVL_INFO, "%s", cause);
 	conn_send(c, (const uint8_t *)&h, bad_bhs, ISCSI_BHS_LEN, DM_ADVANCES);
 }
 

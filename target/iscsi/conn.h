@@ -14,7 +14,6 @@
 #include "core/list.h"
 #include "core/worker.h"
 #include "target/fabric/session.h"
-#include "target/scsi/nexus.h"
 #include "transport/iscsi/datamover.h"
 #include "transport/iscsi/login.h"
 #include "transport/iscsi/name.h"
@@ -105,9 +104,6 @@ void conn_hold(struct conn *c);
 void conn_release(struct conn *c);
 // Checks whether an ending connection has anything left to wait for.
 void conn_check_end(struct conn *c);
-// A line for the log, beginning with the connection.
-void conn_log(const struct conn *c, int level, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
 void conn_send(struct conn *c, const uint8_t *bhs, const void *data, uint32_t len, unsigned flags);
 // A target transfer tag for a ping or a text; neither 0 nor the reserved one.
 uint32_t conn_next_ttt(struct conn *c);

@@ -20,6 +20,7 @@
 #include "target/iscsi/timeouts.h"
 #include "target/iscsi/window.h"
 #include "target/iscsi/worker.h"
+#include "target/scsi/nexus.h"
 #include "transport/rdma/rnic.h"
 
 #define LOGIN_TIMEOUT 15 // seconds, until the TPG's value is known
@@ -84,7 +85,7 @@ static void on_closed(struct dm *dm, const struct err *e)
 		counter_add(&iw->counters.connections_closed_protocol_error, 1);
 		if (was_login && peer_log_permits(LOG_LVL_WARN, c->session.fabric->name,
 						  "connection dropped", &dm->peer_addr))
-			conn_log(c, LOG_LVL_WARN, "connection dropped: %s", e->text);
+			session_log(&c->session, LOG_LVL_WARN, "connection dropped: %s", e->text);
 	}
 	c->session.state = SESSION_ENDING;
 	c->when_idle = NULL;

@@ -1,72 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Full feature phase: its begin, and the control PDUs. RFC 7143 11.1.
+// Control PDUs of full feature phase. RFC 7143 11.1.
 #include "target/iscsi/full_feature.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
-#include "core/counter.h"
-#include "core/log.h"
-#include "target/fabric/fabric.h"
-#include "target/fabric/peer_log.h"
-#include "target/fabric/portal.h"
 #include "target/iscsi/cmd.h"
 #include "target/iscsi/logout.h"
 #include "target/iscsi/nop.h"
 #include "target/iscsi/text.h"
 #include "target/iscsi/tmf.h"
 #include "target/iscsi/window.h"
-#include "target/iscsi/worker.h"
-
-#define LOGINS_LOGGED 16 // logins of one address in PEER_LOG_S seconds
-
-// --- the begin ---
-
-static void log_login(const struct conn *c)
-{
-	if (!peer_log_permits_some(LOG_LVL_INFO, c->session.fabric->name, "login ok",
-				   &c->dm->peer_addr, LOGINS_LOGGED))
-		return;
-	conn_log(c, LOG_LVL_INFO, "login ok transport=%s carrier=%s auth=%s%s digests=%s,%s",
-		 c->dm->transport, c->dm->carrier,
-		 c->proof.is_mutual ? "mutual-chap"
-		 : c->proof.alg	    ? "chap"
-				    : "none",
-		 c->params.is_discovery ? " discovery" : "",
-		 c->params.header_digest ? "header" : "none",
-		 c->params.data_digest ? "data" : "none");
-}
-
-void full_feature_begin(struct conn *c)
-{
-	struct iscsi_worker *iw = iscsi_worker();
-	const struct login_session *s = login_session(c->login);
-	c->params = *login_params(c->login);
-	c->names = *login_names(c->login);
-	c->proof = *login_proof(c->login);
-	c->sns = (struct dm_sns){ login_stat_sn(c->login), s->exp_cmd_sn, s->max_cmd_sn };
-	login_done(c->login);
-	free(c->login);
-	c->login = NULL;
-	c->session.state = SESSION_LIVE;
-	c->session.is_discovery = c->params.is_discovery;
-	c->dm->window = c->window;
-	c->dm->ops->full_feature(c->dm, &c->params);
-	if (!c->params.is_discovery)
-		login_slot_leave(
-			&c->session); // discovery is open to all: the limits of logins still apply
-	counter_add(&iw->counters.logins_ok, 1);
-	portal_note_login(c->session.portal);
-	log_login(c);
-	view_put(c->view);
-	c->view = NULL;
-	// The connection has missed changes published during the login.
-	struct view *v = view_current(c->session.fabric);
-	session_follow(&c->session, v);
-	view_put(v);
-}
-
-// --- control PDUs ---
 
 typedef int control_fn(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		       const uint8_t *data, struct err *e);

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Full feature phase: its begin, and its control PDUs. RFC 7143 11.1. The connection's worker.
+// Control PDUs of full feature phase. RFC 7143 11.1. The connection's worker.
 #pragma once
 
 #include "target/iscsi/conn.h"
 
 struct held_pdu;
 
-// The login has ended: applies the negotiated values; from now on commands, or discovery.
-void full_feature_begin(struct conn *c);
 // A PDU other than a SCSI command. Negative: close the connection for the reason in e.
 int full_feature_pdu(struct conn *c, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		     const uint8_t *data, struct err *e);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Drives the login of a connection: passes its PDUs to the login's state machine
 // (transport/iscsi/login_target.c), whose questions login_admit.c and login_attach.c answer; sends
-// the responses; waits; ends what takes too long. RFC 7143 6.3.
+// the responses; waits; ends what takes too long; begins full feature phase. RFC 7143 6.3.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,11 +11,11 @@
 #include "target/fabric/fabric.h"
 #include "target/fabric/peer_log.h"
 #include "target/fabric/portal.h"
-#include "target/iscsi/full_feature.h"
 #include "target/iscsi/login.h"
 #include "target/iscsi/worker.h"
 
-#define WINDOW_LOGIN 64 // preset; the session's value follows with attach
+#define WINDOW_LOGIN  64 // preset; the session's value follows with attach
+#define LOGINS_LOGGED 16 // logins of one address in PEER_LOG_S seconds
 
 static const struct login_target_ops login_answers = {
 	.admit = login_admit,
@@ -50,7 +50,53 @@ static void login_failed(struct conn *c, const struct login_reply *r)
 	if (r->has_pdu)
 		snprintf(cause, sizeof cause, "login refused, status %04x", r->status);
 	if (peer_log_permits(LOG_LVL_WARN, c->session.fabric->name, cause, &c->dm->peer_addr))
-		conn_log(c, LOG_LVL_WARN, "%s: %s", cause, r->err.text);
+		session_log(&c->session, LOG_LVL_WARN, "%s: %s", cause, r->err.text);
+}
+
+static void log_login(const struct conn *c)
+{
+	if (!peer_log_permits_some(LOG_LVL_INFO, c->session.fabric->name, "login ok",
+				   &c->dm->peer_addr, LOGINS_LOGGED))
+		return;
+	session_log(&c->session, LOG_LVL_INFO,
+		    "login ok transport=%s carrier=%s auth=%s%s digests=%s,%s", c->dm->transport,
+		    c->dm->carrier,
+		    c->proof.is_mutual ? "mutual-chap"
+		    : c->proof.alg     ? "chap"
+				       : "none",
+		    c->params.is_discovery ? " discovery" : "",
+		    c->params.header_digest ? "header" : "none",
+		    c->params.data_digest ? "data" : "none");
+}
+
+// Applies the negotiated values; from now on commands, or discovery.
+static void full_feature_begin(struct conn *c)
+{
+	struct iscsi_worker *iw = iscsi_worker();
+	const struct login_session *s = login_session(c->login);
+	c->params = *login_params(c->login);
+	c->names = *login_names(c->login);
+	c->proof = *login_proof(c->login);
+	c->sns = (struct dm_sns){ login_stat_sn(c->login), s->exp_cmd_sn, s->max_cmd_sn };
+	login_done(c->login);
+	free(c->login);
+	c->login = NULL;
+	c->session.state = SESSION_LIVE;
+	c->session.is_discovery = c->params.is_discovery;
+	c->dm->window = c->window;
+	c->dm->ops->full_feature(c->dm, &c->params);
+	if (!c->params.is_discovery)
+		login_slot_leave(
+			&c->session); // discovery is open to all: the limits of logins still apply
+	counter_add(&iw->counters.logins_ok, 1);
+	portal_note_login(c->session.portal);
+	log_login(c);
+	view_put(c->view);
+	c->view = NULL;
+	// The connection has missed changes published during the login.
+	struct view *v = view_current(c->session.fabric);
+	session_follow(&c->session, v);
+	view_put(v);
 }
 
 static void login_act(struct conn *c, const struct login_reply *r)

@@ -6,6 +6,7 @@
 
 #include "target/iscsi/cmd.h"
 #include "target/iscsi/text.h"
+#include "target/scsi/nexus.h"
 #include "transport/wire/be.h"
 
 static void logout_answer(struct conn *c, const uint8_t *bhs, uint8_t response, unsigned flags)

@@ -12,6 +12,7 @@
 
 #include "target/iscsi/cmd.h"
 #include "target/iscsi/window.h"
+#include "target/scsi/lun_map.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/tmf.h"
 #include "transport/iscsi/peer_memory.h"

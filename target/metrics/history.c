@@ -7,6 +7,7 @@
 
 #include "target/config/report/survey.h"
 #include "target/scsi/lu.h"
+#include "target/scsi/lu_counters.h"
 
 static void add_disk(void *arg, const char *path, const struct lu *lu, uint64_t size)
 {

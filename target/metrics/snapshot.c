@@ -9,6 +9,7 @@
 #include "core/counter.h"
 #include "target/config/report/survey.h"
 #include "target/scsi/lu.h"
+#include "target/scsi/lu_counters.h"
 #include "target/scsi/medium.h"
 
 struct taking {

@@ -13,12 +13,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "target/scsi/handler.h"
 #include "target/scsi/lu.h"
+#include "target/scsi/lu_channel.h"
 #include "target/scsi/lu_part.h"
 #include "target/scsi/lu_round.h"
+#include "target/scsi/lu_state.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/task_priv.h"
+#include "target/scsi/task_status.h"
 #include "target/scsi/taskset.h"
 
 #define FREEZES_MAX 128

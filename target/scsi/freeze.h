@@ -2,7 +2,12 @@
 // Frozen ranges: blocks that one task holds against all others (SBC-3 5.2).
 #pragma once
 
-#include "target/scsi/lu.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/list.h"
+
+struct task;
 
 // A range of blocks that tasks must not touch while a COMPARE AND WRITE or the like owns it.
 struct lu_frozen {

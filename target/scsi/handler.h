@@ -1,26 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the handler of a command calls: each step of its task, until the task ends. Task's worker;
-// nothing blocks.
+// What the handler of a command calls that moves data or waits: each step of its task, until the
+// task ends; with the state of the logical unit that it works on. A handler that only answers needs
+// task_status.h alone. Task's worker; nothing blocks.
 #pragma once
 
-#include "target/scsi/task.h"
+#include "target/scsi/lu_state.h"
+#include "target/scsi/task_status.h"
 
 // Zeroed memory in t->scratch, until task_release(). NULL: the task has ended with BUSY.
 void *task_scratch(struct task *t, size_t size);
-
-// Ends the task with GOOD (or another status without sense).
-void task_finish(struct task *t, enum scsi_status status);
-// Ends the task with CHECK CONDITION. extra may be NULL.
-void task_check(struct task *t, uint32_t code, const struct sense_extra *extra);
-// CHECK CONDITION for an invalid field: byte and bit (-1 none) of the CDB or parameter list.
-void task_invalid_cdb(struct task *t, unsigned byte, int bit);
-void task_invalid_param(struct task *t, unsigned byte, int bit);
-// Maps a backstore's negative errno to status and sense, and ends the task.
-void task_fail_io(struct task *t, int res, uint64_t lba);
-
-// Ends the task with GOOD and len bytes of parameter data, truncated to the CDB's allocation length
-// alloc; data is copied before the call returns.
-void task_reply(struct task *t, const void *data, uint32_t len, uint32_t alloc);
 
 // Gets pool buffers for len bytes into sg, then runs next (at once or when memory is free). If len
 // is never possible, the initiator gets -EFBIG and next does not run.

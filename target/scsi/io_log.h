@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "target/scsi/lu.h"
+#include "target/scsi/lu_state.h"
 
 #define IO_LOG_S 10 // interval of io_log_sweep()
 

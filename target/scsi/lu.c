@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "core/counter.h"
+#include "target/scsi/lu_channel.h"
 #include "target/scsi/lu_part.h"
+#include "target/scsi/lu_state.h"
 #include "transport/wire/be.h"
 
 // NAA 6 requires a 24-bit company id. We have no assigned one: this one has the locally

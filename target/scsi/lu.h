@@ -1,101 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Logical unit: one storage object's device server state, shared by every path to it.
+// Logical unit: one storage object's device server state, shared by every path to it. This is what
+// its owner and the holders of a reference need; lu_state.h has what commands read.
 //
-// Ownership: the control thread creates, changes settings and closes. The LU's home worker owns the
-// state that all paths share (reservations, ALUA, frozen ranges). On the I/O path a worker reads
-// only its own struct lu_channel, which the home worker updates by messages; a change is complete
-// when every channel has acknowledged it.
+// Ownership: the control thread creates, changes settings (lu_attr.h) and closes. The LU's home
+// worker owns the state that all paths share (reservations, ALUA, frozen ranges). On the I/O path a
+// worker reads only its own struct lu_channel, which the home worker updates by messages; a change
+// is complete when every channel has acknowledged it.
 #pragma once
 
-#include <pthread.h>
-#include <stdbool.h>
 #include <stdint.h>
 
-#include "backstores/backstore.h"
-#include "core/list.h"
-#include "core/worker.h"
-#include "target/scsi/lu_attr.h"
-#include "target/scsi/lu_counters.h"
-#include "target/scsi/ua.h"
-
-struct alua; // alua/groups.c: target port groups
+struct backstore;
 struct device_server;
-struct io_log; // io_log.c: failures of the storage
+struct err;
 struct lu;
-struct nexus;
-struct pr_state; // reservations/state.c: registrations and the reservation, home worker
-struct pr_view;	 // reservations/state.c: immutable snapshot of the above, one per channel
-struct task;
-struct third_party; // copy/results.c
-
-// One worker's view of the LU. Touched by that worker only.
-struct lu_channel {
-	struct list tasks;    // submitted and not done, in order of arrival
-	struct list frozen;   // struct lu_frozen of freeze.h; empty on the fast path
-	struct pr_view *pr;   // NULL: no reservation, no registrations
-	uint64_t reserved_by; // nexus id that holds RESERVE(6/10), 0 none
-	struct lu_counters counters;
-	struct lu *lu;
-	struct worker *worker;
-	struct list nexus_luns; // every nexus of this worker that maps the LU
-	// taskset.c
-	struct list ready;	   // nexus_luns whose oldest waiting task may run
-	struct list thawed;	   // tasks that waited for blocks no longer frozen
-	struct taskset_walk *walk; // under way, innermost first
-	bool is_resuming;
-};
-
-enum lu_medium { LU_MEDIUM_PRESENT, LU_MEDIUM_EJECTED };
-
-// Fields read by every command come first, in two cache lines and the first one of the attributes:
-// with a thousand logical units in use, the cache lines that a command touches determine its cost.
-struct lu {
-	const struct backstore_type *type;
-	uint8_t *memory; // of a RAM disk, else NULL: then data moves through bs. lu_memory()
-	uint64_t blocks; // capacity; relaxed atomic, changed by lu_set_size()
-	uint32_t block_size, block_shift;
-	struct backstore *bs; // top of the stack; lu_bs() on the I/O path
-	struct alua *alua;    // home worker writes; readers see relaxed atomics
-	uint32_t sanitize;    // medium.h: 0 idle; atomic
-	uint32_t rod_tokens;  // number of valid ROD tokens for its blocks, relaxed atomic
-	uint8_t medium;	      // enum lu_medium, relaxed atomic
-	uint8_t d_sense, swp; // mode page 0Ah, relaxed atomics; MODE SELECT at home
-	uint8_t wce;	      // mode page 08h
-	bool is_readonly;     // the backstore is
-	uint8_t failing_ops;  // io_log.h, relaxed atomic
-	uint32_t max_io;      // bytes, the backstore's longest transfer; 0: no limit
-	struct lu_attr attr;
-
-	int refs;				       // atomic
-	uint32_t id;				       // unique in this process, never reused
-	char *name;				       // of the storage object
-	struct backstore *error_filter, *delay_filter; // in the stack, or NULL. Control thread
-	const struct device_server *server;	       // lu_part.h
-	struct worker *home;
-	struct worker *control; // closes it; NULL: the thread that drops the last reference
-	char unit_serial[40];	// the storage object's wwn
-	uint8_t naa[16];	// NAA 6 registered extended, from unit_serial
-	struct lu_channel *channels[WORKER_MAX]; // created on first use by that worker
-	// Guards the table of channels and the state that a new channel copies: the active freezes,
-	// and data read by channel_init() of the parts. Never taken on the I/O path.
-	pthread_mutex_t lock;
-	struct list freezes;	  // freeze.c: the oldest requests, FIFO. Home worker
-	struct list freeze_queue; // those behind them
-	unsigned freeze_count;	  // of freezes
-	bool is_freeze_posted;
-	struct msg freeze_msg;
-	struct pr_state *pr;		 // home worker
-	bool sanitize_ause;		 // of the last SANITIZE, relaxed atomic
-	bool is_space_low;		 // sbc/thin_threshold.c, control thread
-	bool sanitize_stops;		 // sanitize_stop() was called, relaxed atomic
-	uint32_t prevented;		 // nexuses that prevent medium removal, relaxed atomic
-	struct third_party *third_party; // copy results
-	struct io_log *io_log;
-	char *state_dir;	   // APTPL files; NULL: not kept
-	void (*closed)(void *arg); // see lu_new
-	void *closed_arg;
-	struct msg close_msg; // private
-};
+struct lu_attr;
+struct lu_counters;
+struct worker;
 
 // Creates an LU over bs, which it then owns; on failure the caller keeps bs. server executes its
 // commands; attr holds the settings; unit_serial is a UUID text. Control thread; may block (reads
@@ -109,43 +30,13 @@ void lu_set_closed(struct lu *lu, struct worker *control, void (*closed)(void *a
 struct lu *lu_get(struct lu *lu); // any thread
 void lu_put(struct lu *lu);	  // any thread; NULL is fine
 
-// Largest READ or WRITE in blocks: max_transfer_kib and the backstore's own limit. Any thread.
-uint32_t lu_max_transfer(const struct lu *lu);
-
 // The backstore changed its size: new capacity, CAPACITY DATA HAS CHANGED for every nexus. Control
 // thread.
 void lu_set_size(struct lu *lu, uint64_t bytes);
 
-// The calling worker's channel, created if needed. NULL: no memory.
-struct lu_channel *lu_channel(struct lu *lu);
-
 // Sum of the channels' counters; may be slightly inconsistent. Any thread.
 void lu_counters_sum(const struct lu *lu, struct lu_counters *ret);
-
-// Reads of the I/O path: a fault filter may be added while I/O runs, which also ends direct access.
-// I/O in flight continues with the old pointers, which stay valid.
-static inline struct backstore *lu_bs(const struct lu *lu)
-{
-	return __atomic_load_n(&lu->bs, __ATOMIC_ACQUIRE);
-}
-
-static inline uint8_t *lu_memory(const struct lu *lu)
-{
-	return __atomic_load_n(&lu->memory, __ATOMIC_RELAXED);
-}
 
 // The cache mode that initiators see: that of the backstore, or "writethrough" if every write is
 // durable, as with emulate_write_cache=0. NULL: it has none. Any thread.
 const char *lu_cache_name(const struct lu *lu);
-
-// WCE, as of now. A write that was given to the backstore without BS_FUA looks again when it is
-// done: if the cache went off meanwhile, it is flushed before the command ends.
-static inline bool lu_is_write_cached(const struct lu *lu)
-{
-	return __atomic_load_n(&lu->wce, __ATOMIC_RELAXED);
-}
-
-static inline uint64_t lu_capacity(const struct lu *lu)
-{
-	return __atomic_load_n(&lu->blocks, __ATOMIC_RELAXED);
-}

@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the attributes of a logical unit mean: their check, the filters for injected faults, limits
-// and cache mode. Control thread, unless lu.h says otherwise.
+// What the attributes of a logical unit mean: their check, the filters for injected faults, the
+// cache mode. Control thread, unless lu.h says otherwise.
 #include "target/scsi/lu_attr.h"
 
 #include <errno.h>
 
 #include "target/scsi/lu.h"
-
-uint32_t lu_max_transfer(const struct lu *lu)
-{
-	uint64_t bytes = (uint64_t)lu_setting(&lu->attr.max_transfer_kib) << 10;
-	if (lu->max_io && lu->max_io < bytes)
-		bytes = lu->max_io;
-	return (uint32_t)(bytes >> lu->block_shift);
-}
+#include "target/scsi/lu_state.h"
 
 static bool is_printable(const char *s)
 {

@@ -3,8 +3,6 @@
 // then ours. Constant.
 #include "target/scsi/lu_attr.h"
 
-#include "target/scsi/lu.h"
-
 #define FIELD(f) offsetof(struct lu_attr, f)
 
 #define ROW_BOOL(f, def, fl, text)                                                                 \

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "target/scsi/lu.h"
+#include "target/scsi/lu_state.h"
+#include "target/scsi/ua.h"
 
 void lu_set_size(struct lu *lu, uint64_t bytes)
 {

@@ -4,10 +4,12 @@
 // nexus.c and tmf.c walk them and do not name any. NULL slots of a part are skipped.
 #pragma once
 
-#include "target/scsi/lu.h"
-#include "target/scsi/nexus.h"
+#include "target/scsi/lu_state.h"
 
+struct lu_channel;
+struct nexus_lun;
 struct opcode_row;
+struct task;
 
 struct lu_part {
 	// Creates the part's state; lu is complete except for later parts, and has no channel yet.

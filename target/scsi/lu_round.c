@@ -4,6 +4,8 @@
 #include "target/scsi/lu_round.h"
 
 #include "target/scsi/lu.h"
+#include "target/scsi/lu_channel.h"
+#include "target/scsi/lu_state.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/task.h"
 

@@ -3,9 +3,10 @@
 // must know of is complete when its round is.
 #pragma once
 
-#include "target/scsi/lu.h"
 #include "target/scsi/task.h"
 
+struct lu;
+struct lu_channel;
 struct lu_round;
 
 struct lu_round_ops {

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "target/scsi/lu.h"
-#include "target/scsi/nexus.h"
 #include "transport/wire/be.h"
 
 struct lun_map *lun_map_new(uint32_t count)

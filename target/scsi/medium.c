@@ -3,7 +3,6 @@
 #include "target/scsi/medium.h"
 
 #include "target/scsi/handler.h"
-#include "target/scsi/lu.h"
 #include "target/scsi/lu_round.h"
 #include "target/scsi/opcode.h"
 #include "target/scsi/taskset.h"

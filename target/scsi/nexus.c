@@ -8,7 +8,12 @@
 #include <string.h>
 
 #include "core/buf.h"
+#include "target/scsi/lu.h"
+#include "target/scsi/lu_channel.h"
 #include "target/scsi/lu_part.h"
+#include "target/scsi/lu_state.h"
+#include "target/scsi/lun_map.h"
+#include "target/scsi/nexus_lun.h"
 #include "target/scsi/power_on.h"
 #include "target/scsi/task_abort.h"
 

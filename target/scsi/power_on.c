@@ -5,8 +5,9 @@
 
 #include <stdint.h>
 
-#include "target/scsi/lu.h"
+#include "target/scsi/lu_state.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/nexus_lun.h"
 
 enum { SETS = 4096, WAYS = 4 };
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "core/worker.h"
-#include "target/scsi/lu.h"
+#include "target/scsi/lu_state.h"
 
 static struct list lists[WORKER_MAX];
 

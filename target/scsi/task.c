@@ -10,6 +10,7 @@
 
 #include "core/counter.h"
 #include "target/scsi/handler.h"
+#include "target/scsi/lu.h"
 #include "target/scsi/opcode.h"
 #include "target/scsi/task_pool.h"
 #include "target/scsi/task_priv.h"
@@ -201,6 +202,11 @@ void task_finish(struct task *t, enum scsi_status status)
 	task_complete(t);
 }
 
+void task_good(struct task *t)
+{
+	task_finish(t, STATUS_GOOD);
+}
+
 void *task_scratch(struct task *t, size_t size)
 {
 	void *scratch = t->scratch = calloc(1, size);
@@ -240,6 +246,14 @@ void task_invalid_cdb(struct task *t, unsigned byte, int bit)
 void task_invalid_param(struct task *t, unsigned byte, int bit)
 {
 	task_invalid(t, SENSE_INVALID_FIELD_PARAM, false, byte, bit);
+}
+
+void task_check_param(struct task *t, uint32_t code, int byte)
+{
+	if (code == SENSE_INVALID_FIELD_PARAM && byte >= 0)
+		task_invalid_param(t, (unsigned)byte, -1);
+	else
+		task_check(t, code, NULL);
 }
 
 void task_fail_io(struct task *t, int res, uint64_t lba)

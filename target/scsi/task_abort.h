@@ -2,8 +2,9 @@
 // Aborts of several tasks of a channel; task_abort() ends one. Worker of the channel.
 #pragma once
 
-#include "target/scsi/lu.h"
 #include "target/scsi/task.h"
+
+struct lu_channel;
 
 // Aborts the tasks of c. sends_status() returns whether the initiator of a task gets TASK ABORTED;
 // NULL: no.

@@ -7,7 +7,6 @@
 
 #include "target/scsi/handler.h"
 #include "target/scsi/io_log.h"
-#include "target/scsi/lu.h"
 #include "target/scsi/lu_round.h"
 #include "target/scsi/medium.h"
 #include "target/scsi/nexus.h"
@@ -25,7 +24,7 @@ void task_reply(struct task *t, const void *data, uint32_t len, uint32_t alloc)
 	if (n > t->expected_in)
 		n = t->expected_in;
 	if (!n) {
-		task_finish(t, STATUS_GOOD);
+		task_good(t);
 		return;
 	}
 	struct buf *b = n <= BUF_MAX ? buf_get(t->nexus->worker, n) : NULL;
@@ -40,7 +39,7 @@ void task_reply(struct task *t, const void *data, uint32_t len, uint32_t alloc)
 	t->sg[0] = (struct sg){ .addr = to, .len = n, .buf = b };
 	t->nsg = 1;
 	t->data_in = n;
-	task_finish(t, STATUS_GOOD);
+	task_good(t);
 }
 
 static void data_fetch(struct task *t)

@@ -3,8 +3,9 @@
 #pragma once
 
 #include "core/counter.h"
-#include "target/scsi/lu.h"
+#include "target/scsi/lu_channel.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/nexus_lun.h"
 #include "target/scsi/task.h"
 
 // Continues with t->next, or ends an aborted task.

@@ -8,8 +8,10 @@
 // thread.
 #include "target/scsi/taskset.h"
 
+#include "target/scsi/freeze.h"
 #include "target/scsi/lu_part.h"
 #include "target/scsi/lu_round.h"
+#include "target/scsi/nexus_lun.h"
 #include "target/scsi/opcode.h"
 
 static struct task *task_of(struct list *link)

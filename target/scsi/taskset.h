@@ -4,7 +4,7 @@
 #pragma once
 
 #include "target/scsi/freeze.h"
-#include "target/scsi/lu.h"
+#include "target/scsi/lu_channel.h"
 #include "target/scsi/task.h"
 
 // Links t into its channel's set. Returns whether the task attributes permit it to run now (SAM-5

@@ -3,9 +3,13 @@
 // serves it. Begins and ends on the nexus's worker.
 #include "target/scsi/tmf.h"
 
+#include "target/scsi/lu.h"
+#include "target/scsi/lu_channel.h"
 #include "target/scsi/lu_part.h"
 #include "target/scsi/lu_round.h"
+#include "target/scsi/lu_state.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/nexus_lun.h"
 #include "target/scsi/task_abort.h"
 
 static bool tas_applies(const struct task *t, const void *arg)

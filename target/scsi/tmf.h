@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "target/scsi/lu.h"
 #include "target/scsi/lu_round.h"
 #include "target/scsi/taskset.h"
 

@@ -5,6 +5,8 @@ last line counts. Exit status 1 if there is any.
 
   includes    tests/lint/deps.txt against every #include, and that it points down
   circles     sources that need each other (circles.py); tests/lint/circles.txt names those allowed
+  readers     no header of target/ or cli/ is included by too many files, and by other folders
+              those only that the CMakeLists.txt of its folder names (readers.py)
   headers     each header compiles alone, as the first of a file (not with --quick)
   budgets     files up to 800 lines, functions up to 100
   forbidden   calls that invite overruns or end the process
@@ -26,6 +28,7 @@ import sys
 import tempfile
 
 import circles
+import readers
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FILE_LINES, FUNCTION_LINES = 800, 100
@@ -107,6 +110,13 @@ def check_circles(files):
     graph = circles.in_tree({p: read(p) for p in files}, read('tests/lint/deps.txt'))
     for line, text in circles.complaints(circles.circles(graph), read('tests/lint/circles.txt')):
         say('tests/lint/circles.txt', line, text)
+
+
+def check_readers(files):
+    product = {p: read(p) for p in files if not p.startswith('tests/')}
+    lists = {p: read(p) for p in tracked('*CMakeLists.txt')}
+    for path, text in readers.complaints(product) + readers.public_complaints(product, lists):
+        say(path, 1, text)
 
 
 def check_text(files):
@@ -273,6 +283,7 @@ def main():
              if '/corpus/' not in p]
     check_includes(code)
     check_circles(code)
+    check_readers(code)
     check_text(code + scripts)
     check_words(code + scripts + texts)
     check_tests(code)

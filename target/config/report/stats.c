@@ -16,6 +16,7 @@
 #include "target/fabric/fabric.h"
 #include "target/fabric/peer_limits.h"
 #include "target/fabric/sessions.h"
+#include "target/scsi/lu.h"
 #include "target/scsi/medium.h"
 #include "target/scsi/progress.h"
 

@@ -13,6 +13,7 @@
 #include "target/config/tree/settings.h"
 #include "target/config/tree/in_use.h"
 #include "target/config/tree/names.h"
+#include "target/scsi/lu.h"
 #include "target/scsi/medium.h"
 
 // ---- commands of /backstores/TYPE ----

@@ -5,6 +5,7 @@
 // is reported, failures of the storage are counted in the log.
 #include "target/config/storage/storage.h"
 #include "target/scsi/io_log.h"
+#include "target/scsi/lu.h"
 #include "target/scsi/sbc/thin_threshold.h"
 
 #define LOOK_USEC (IO_LOG_S * 1000000u)

@@ -11,6 +11,7 @@
 #include "target/config/file/file.h"
 #include "target/config/storage/own_files.h"
 #include "target/config/storage/storage.h"
+#include "target/scsi/lu.h"
 #include "target/scsi/medium.h"
 #include "target/scsi/server/device_server.h"
 

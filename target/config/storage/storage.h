@@ -5,7 +5,7 @@
 #include "backstores/backstore.h"
 #include "target/config/file/saved.h"
 #include "target/scsi/alua/alua.h"
-#include "target/scsi/lu.h"
+#include "target/scsi/lu_attr.h"
 
 enum { STORAGE_OPTIONS_MAX = 12 };
 

@@ -9,6 +9,8 @@
 #include "target/config/targets/lun.h"
 #include "target/config/targets/publish.h"
 #include "target/fabric/fabric.h"
+#include "target/scsi/lu.h"
+#include "target/scsi/lun_map.h"
 
 static int by_number(const void *a, const void *b)
 {

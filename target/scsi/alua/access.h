@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/list.h"
 #include "target/scsi/alua/alua.h"
-#include "target/scsi/lu.h"
+#include "target/scsi/home_queue.h"
+#include "target/scsi/lu_state.h"
 #include "target/scsi/opcode.h"
 
 #define ALUA_SLOT_FREE 0x10000u
@@ -36,8 +36,7 @@ struct alua {
 	struct alua_port *ports; // nports, by number; under lu->lock
 	uint32_t nports;
 	uint32_t next_order;
-	struct list changes; // struct alua_change, the first one runs. Home worker
-	bool is_draining;
+	struct home_queue changes; // of struct alua_change. Home worker
 	uint32_t nsaved;
 	struct alua_saved saved[ALUA_GROUPS_MAX]; // for alua_group_configure(). Control thread
 };

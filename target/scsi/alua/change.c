@@ -8,20 +8,12 @@
 #include <string.h>
 
 #include "target/scsi/alua/saved.h"
-
-void alua_change_init(struct alua_change *c, struct lu *lu)
-{
-	memset(c, 0, sizeof *c);
-	c->lu = lu;
-	memset(c->states, ALUA_KEEP, sizeof c->states);
-	for (unsigned i = 0; i < lu->alua->nslots; i++)
-		c->ids[i] = alua_load(&lu->alua->slots[i].id);
-}
+#include "target/scsi/ua.h"
 
 // The group whose state changes, or NULL: unchanged, or deleted meanwhile.
 static struct alua_attr *target(struct alua_change *c, unsigned slot)
 {
-	struct alua_slot *s = &c->lu->alua->slots[slot];
+	struct alua_slot *s = &c->home.lu->alua->slots[slot];
 	if (c->states[slot] == ALUA_KEEP || alua_load(&s->id) != c->ids[slot])
 		return NULL;
 	return &s->attr;
@@ -38,46 +30,22 @@ static void set_states(struct alua_change *c, bool is_final)
 		__atomic_store_n(&attr->alua_access_status, c->is_explicit ? 1 : 2,
 				 __ATOMIC_RELAXED);
 	}
-	alua_refresh_plain(c->lu);
-}
-
-static void change_begin(struct alua_change *c);
-
-// Runs the first change, and later ones while they end at once: a loop instead of recursion, since
-// peers determine their number.
-static void changes_run(struct alua *a)
-{
-	struct list *first;
-	if (a->is_draining)
-		return;
-	a->is_draining = true;
-	while ((first = list_first(&a->changes))) {
-		struct alua_change *c = list_entry(first, struct alua_change, link);
-		if (c->is_started)
-			break;
-		c->is_started = true;
-		change_begin(c);
-	}
-	a->is_draining = false;
+	alua_refresh_plain(c->home.lu);
 }
 
 static void change_end(struct alua_change *c)
 {
-	struct lu *lu = lu_get(c->lu); // the owner may drop the last one
 	free(c->text);
 	c->text = NULL;
 	if (!c->only_writes)
-		ua_raise_lu(lu, UA_ALUA_CHANGED, c->except);
-	list_remove(&c->link);
-	c->done(c);
-	changes_run(lu->alua);
-	lu_put(lu);
+		ua_raise_lu(c->home.lu, UA_ALUA_CHANGED, c->except);
+	home_change_end(&c->home);
 }
 
 static void file_write(struct offload *o)
 {
 	struct alua_change *c = container_of(o, struct alua_change, offload);
-	c->result = alua_saved_write(c->lu, c->text, c->text_len);
+	c->result = alua_saved_write(c->home.lu, c->text, c->text_len);
 }
 
 static void file_written(struct offload *o)
@@ -88,11 +56,11 @@ static void file_written(struct offload *o)
 static bool is_kept(struct alua_change *c)
 {
 	if (c->only_writes)
-		return c->lu->state_dir;
+		return c->home.lu->state_dir;
 	for (unsigned i = 0; i < ALUA_GROUPS_MAX; i++) {
 		const struct alua_attr *attr = target(c, i);
 		if (attr && alua_load(&attr->alua_write_metadata))
-			return c->lu->state_dir;
+			return c->home.lu->state_dir;
 	}
 	return false;
 }
@@ -105,7 +73,7 @@ static void change_settle(struct timer *t)
 		change_end(c);
 		return;
 	}
-	c->text = alua_saved_format(c->lu->alua, &c->text_len);
+	c->text = alua_saved_format(c->home.lu->alua, &c->text_len);
 	if (!c->text) {
 		c->result = -EIO;
 		change_end(c);
@@ -129,8 +97,9 @@ static uint32_t delay_msecs(struct alua_change *c)
 	return longest;
 }
 
-static void change_begin(struct alua_change *c)
+static void change_begin(struct home_change *h)
 {
+	struct alua_change *c = container_of(h, struct alua_change, home);
 	uint32_t delay = delay_msecs(c);
 	timer_init(&c->timer, change_settle);
 	if (!delay) {
@@ -138,12 +107,21 @@ static void change_begin(struct alua_change *c)
 		return;
 	}
 	set_states(c, false);
-	timer_arm(c->lu->home, &c->timer, (uint64_t)delay * 1000);
+	timer_arm(c->home.lu->home, &c->timer, (uint64_t)delay * 1000);
+}
+
+void alua_change_init(struct alua_change *c, struct lu *lu, void (*ended)(struct home_change *c))
+{
+	memset(c, 0, sizeof *c);
+	c->home.lu = lu;
+	c->home.run = change_begin;
+	c->home.ended = ended;
+	memset(c->states, ALUA_KEEP, sizeof c->states);
+	for (unsigned i = 0; i < lu->alua->nslots; i++)
+		c->ids[i] = alua_load(&lu->alua->slots[i].id);
 }
 
 void alua_change_start(struct alua_change *c)
 {
-	c->is_started = false;
-	list_push_back(&c->lu->alua->changes, &c->link);
-	changes_run(c->lu->alua);
+	home_change_start(&c->home, c->home.lu, &c->home.lu->alua->changes);
 }

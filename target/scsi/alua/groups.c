@@ -10,6 +10,7 @@
 
 #include "target/scsi/alua/change.h"
 #include "target/scsi/alua/saved.h"
+#include "target/scsi/lu.h"
 
 static void store(uint32_t *field, uint32_t v)
 {
@@ -189,13 +190,13 @@ static void implicit_report(struct msg *m)
 	struct implicit *im = container_of(m, struct implicit, msg);
 	if (im->done)
 		im->done(im->arg, im->change.result);
-	lu_put(im->change.lu);
+	lu_put(im->change.home.lu);
 	free(im);
 }
 
-static void implicit_done(struct alua_change *c)
+static void implicit_done(struct home_change *c)
 {
-	struct implicit *im = container_of(c, struct implicit, change);
+	struct implicit *im = container_of(c, struct implicit, change.home);
 	im->msg.fn = implicit_report;
 	worker_post(c->lu->control ? c->lu->control : c->lu->home, &im->msg);
 }
@@ -212,11 +213,10 @@ static int start_change(struct lu *lu, const struct alua_slot *s, uint32_t state
 	struct implicit *im = calloc(1, sizeof *im);
 	if (!im)
 		return err_set(e, -ENOMEM, "%s: ALUA: no memory", lu->name);
-	alua_change_init(&im->change, lu_get(lu));
+	alua_change_init(&im->change, lu_get(lu), implicit_done);
 	if (s)
 		im->change.states[s - lu->alua->slots] = (uint8_t)state;
 	im->change.only_writes = !s;
-	im->change.done = implicit_done;
 	im->done = done;
 	im->arg = arg;
 	im->msg.fn = implicit_start;
@@ -277,7 +277,7 @@ static int attach(struct lu *lu, struct err *e)
 	if (!a)
 		return err_set(e, -ENOMEM, "%s: ALUA: out of memory", lu->name);
 	a->is_plain = 1;
-	list_init(&a->changes);
+	list_init(&a->changes.changes);
 	lu->alua = a;
 	alua_saved_load(lu);
 	return slot_fill(lu, ALUA_DEFAULT_GROUP, 0, e);

@@ -5,8 +5,10 @@
 
 #include "target/scsi/alua/access.h"
 #include "target/scsi/alua/commands.h"
-#include "target/scsi/handler.h"
+#include "target/scsi/lu_state.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/nexus_lun.h"
+#include "target/scsi/task_status.h"
 #include "transport/wire/be.h"
 
 enum { PARAMETER_FORMAT_EXTENDED = 1 };

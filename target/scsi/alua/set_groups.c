@@ -4,7 +4,7 @@
 #include "target/scsi/alua/change.h"
 #include "target/scsi/alua/commands.h"
 #include "target/scsi/handler.h"
-#include "target/scsi/nexus.h"
+#include "target/scsi/nexus_lun.h"
 #include "transport/wire/be.h"
 
 enum {
@@ -17,9 +17,9 @@ struct set_groups { // the task's scratch
 	struct task *task;
 };
 
-static void set_changed(struct alua_change *c)
+static void set_changed(struct home_change *c)
 {
-	task_home_done(container_of(c, struct set_groups, change)->task);
+	task_home_done(container_of(c, struct set_groups, change.home)->task);
 }
 
 static void set_at_home(struct task *t)
@@ -34,13 +34,13 @@ static void set_finish(struct task *t)
 	if (s->change.result)
 		task_check(t, SENSE_SET_GROUPS_FAILED, NULL);
 	else
-		task_finish(t, STATUS_GOOD);
+		task_good(t);
 }
 
 // Checks the descriptor at d, 4 bytes. Returns the invalid byte, or -1.
 static int take_descriptor(struct alua_change *c, const uint8_t *d)
 {
-	const struct lu *lu = c->lu;
+	const struct lu *lu = c->home.lu;
 	unsigned slot = alua_slot_of(lu, get_be16(d + 2));
 	if (slot == ALUA_GROUPS_MAX)
 		return 2;
@@ -59,10 +59,9 @@ static void fetched(struct task *t)
 	if (!s)
 		return;
 	s->task = t;
-	alua_change_init(&s->change, t->lu);
+	alua_change_init(&s->change, t->lu, set_changed);
 	s->change.is_explicit = true;
 	s->change.except = t->nexus;
-	s->change.done = set_changed;
 	for (uint32_t at = 4; at < len; at += 4) {
 		int bad = take_descriptor(&s->change, list + at);
 		if (bad >= 0) {
@@ -79,7 +78,7 @@ void set_target_port_groups_run(struct task *t)
 	if (!(alua_tpgs(t->lu, t->nl->alua_group) & 0x20))
 		task_check(t, SENSE_INVALID_OPCODE, NULL);
 	else if (!len)
-		task_finish(t, STATUS_GOOD);
+		task_good(t);
 	else if (len < 4 || len % 4 || len > 4 + 4 * ALUA_GROUPS_MAX)
 		task_check(t, SENSE_PARAM_LIST_LENGTH, NULL);
 	else

@@ -10,7 +10,8 @@
 #include "target/scsi/copy/results.h"
 #include "target/scsi/copy/turn.h"
 #include "target/scsi/handler.h"
-#include "target/scsi/lu.h"
+#include "target/scsi/nexus.h"
+#include "target/scsi/nexus_lun.h"
 #include "transport/wire/be.h"
 
 enum {
@@ -68,7 +69,7 @@ static void copied(struct copy_job *j, enum copy_end end)
 		fail(t, STATUS_CHECK_CONDITION, SENSE_COPY_UNREACHABLE);
 	} else {
 		keep_result(t, false);
-		task_finish(t, STATUS_GOOD);
+		task_good(t);
 	}
 }
 
@@ -116,12 +117,8 @@ static void fetched(struct task *t)
 	if (!x)
 		return;
 	uint32_t sense = xcopy_parse(&x->request, task_params(t), get_be32(t->cdb + 10), &field);
-	if (sense == SENSE_INVALID_FIELD_PARAM && field >= 0) {
-		task_invalid_param(t, (unsigned)field, -1);
-		return;
-	}
 	if (sense) {
-		task_check(t, sense, NULL);
+		task_check_param(t, sense, field);
 		return;
 	}
 	// Frees the list.
@@ -134,9 +131,7 @@ void extended_copy_run(struct task *t)
 {
 	uint32_t len = get_be32(t->cdb + 10);
 	if (!len)
-		task_finish(t, STATUS_GOOD);
-	else if (len > 65536)
-		task_check(t, SENSE_PARAM_LIST_LENGTH, NULL);
+		task_good(t);
 	else
 		task_fetch_params(t, len, fetched);
 }

@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "target/scsi/copy/extended_copy.h"
-#include "target/scsi/lu.h"
+#include "target/scsi/lu_state.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/nexus_lun.h"
 #include "target/scsi/sense.h"
 #include "transport/wire/be.h"
 

@@ -7,9 +7,9 @@
 
 #include "target/scsi/copy/turn.h"
 #include "target/scsi/handler.h"
-#include "target/scsi/lu.h"
 #include "target/scsi/lu_part.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/nexus_lun.h"
 #include "target/scsi/sbc/limits.h"
 #include "transport/wire/be.h"
 

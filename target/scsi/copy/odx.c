@@ -12,8 +12,9 @@
 #include "target/scsi/copy/results.h"
 #include "target/scsi/copy/turn.h"
 #include "target/scsi/handler.h"
-#include "target/scsi/lu.h"
 #include "target/scsi/lu_round.h"
+#include "target/scsi/nexus.h"
+#include "target/scsi/nexus_lun.h"
 #include "target/scsi/opcode.h"
 #include "target/scsi/taskset.h"
 #include "transport/wire/be.h"
@@ -70,7 +71,7 @@ static void odx_end(struct task *t, enum scsi_status status, uint32_t sense)
 	rod_token_put(o->token);
 	o->token = NULL;
 	if (o->request.is_immediate || status == STATUS_GOOD)
-		task_finish(t, STATUS_GOOD);
+		task_good(t);
 	else if (status == STATUS_CHECK_CONDITION)
 		task_check(t, sense, NULL);
 	else
@@ -260,10 +261,8 @@ static void fetched(struct task *t)
 	uint32_t sense = (populates ? odx_parse_populate : odx_parse_write)(
 		&o->request, task_params(t), get_be32(t->cdb + 10), lu_capacity(t->lu),
 		t->lu->block_size, &field);
-	if (sense == SENSE_INVALID_FIELD_PARAM && field >= 0)
-		task_invalid_param(t, (unsigned)field, -1);
-	else if (sense)
-		task_check(t, sense, NULL);
+	if (sense)
+		task_check_param(t, sense, field);
 	else if (populates)
 		populate(t);
 	else
@@ -274,7 +273,7 @@ void odx_run(struct task *t)
 {
 	uint32_t len = get_be32(t->cdb + 10);
 	if (!len)
-		task_finish(t, STATUS_GOOD);
+		task_good(t);
 	else if (len > PARAM_MAX)
 		task_check(t, SENSE_PARAM_LIST_LENGTH, NULL);
 	else

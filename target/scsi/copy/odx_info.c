@@ -5,8 +5,7 @@
 
 #include "target/scsi/copy/commands.h"
 #include "target/scsi/copy/results.h"
-#include "target/scsi/handler.h"
-#include "target/scsi/lu.h"
+#include "target/scsi/task_status.h"
 #include "transport/wire/be.h"
 
 enum {

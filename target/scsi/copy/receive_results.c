@@ -7,8 +7,8 @@
 #include "target/scsi/copy/extended_copy.h"
 #include "target/scsi/copy/results.h"
 #include "target/scsi/copy/turn.h"
-#include "target/scsi/handler.h"
-#include "target/scsi/lu.h"
+#include "target/scsi/lu_state.h"
+#include "target/scsi/task_status.h"
 #include "transport/wire/be.h"
 
 enum { IN_PROGRESS = 0, COMPLETED = 1, COMPLETED_WITH_ERRORS = 2, UNITS_KIB = 1 };

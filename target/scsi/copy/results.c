@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "target/scsi/copy/rod_token.h"
+#include "target/scsi/lu_state.h"
 #include "target/scsi/nexus.h"
 
 #define RESULTS_MAX 64

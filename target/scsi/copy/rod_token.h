@@ -15,7 +15,6 @@
 #include <stdint.h>
 
 #include "target/scsi/copy/results.h"
-#include "target/scsi/lu.h"
 
 enum {
 	ROD_TYPE_POINT_IN_TIME = 0x00800000,

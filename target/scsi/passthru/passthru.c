@@ -7,8 +7,8 @@
 
 #include "target/scsi/handler.h"
 #include "target/scsi/io_log.h"
-#include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/nexus_lun.h"
 #include "target/scsi/opcode.h"
 #include "target/scsi/task_priv.h"
 

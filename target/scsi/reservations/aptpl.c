@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "core/log.h"
-#include "target/scsi/lu.h"
+#include "target/scsi/lu_state.h"
 #include "target/scsi/state_file.h"
 #include "target/scsi/state_text.h"
 

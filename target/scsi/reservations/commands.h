@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Handlers of reservations, by file, for the rows of server/dispatch.c. Each runs on the task's
-// worker after the checks of server/submit.c, must not block, and ends the task through handler.h.
+// worker after the checks of server/submit.c, must not block, and ends the task through
+// task_status.h.
 #pragma once
 
 #include <stdbool.h>

@@ -9,6 +9,7 @@
 #include "target/scsi/alua/alua.h"
 #include "target/scsi/handler.h"
 #include "target/scsi/lu_round.h"
+#include "target/scsi/nexus_lun.h"
 #include "target/scsi/opcode.h"
 #include "target/scsi/reservations/aptpl.h"
 #include "target/scsi/reservations/commands.h"
@@ -16,6 +17,7 @@
 #include "target/scsi/reservations/state.h"
 #include "target/scsi/state_file.h"
 #include "target/scsi/taskset.h"
+#include "target/scsi/ua.h"
 #include "transport/wire/be.h"
 
 // One command. The task's scratch.
@@ -106,7 +108,7 @@ static bool awaits_aborted(const struct lu_round *r, const struct task *t)
 
 static void table_shown(struct lu_round *r)
 {
-	pr_op_end(container_of(r, struct pr_op, round));
+	home_change_end(&container_of(r, struct pr_op, round)->home);
 }
 
 static const struct lu_round_ops install_round = {
@@ -117,7 +119,7 @@ static const struct lu_round_ops install_round = {
 
 static void table_install(struct pr_out *o)
 {
-	struct lu *lu = o->op.lu;
+	struct lu *lu = o->op.home.lu;
 	pthread_mutex_lock(&lu->lock);
 	pr_view_put(lu->pr->view);
 	lu->pr->view = pr_view_get(o->result.view);
@@ -129,13 +131,13 @@ static void pr_out_fail(struct pr_out *o, enum scsi_status status, uint32_t sens
 {
 	o->status = status;
 	o->sense = sense;
-	pr_op_end(&o->op);
+	home_change_end(&o->op.home);
 }
 
 static void file_write(struct offload *f)
 {
 	struct pr_out *o = container_of(f, struct pr_out, offload);
-	const struct lu *lu = o->op.lu;
+	const struct lu *lu = o->op.home.lu;
 	char name[64];
 	snprintf(name, sizeof name, "aptpl_%s", lu->unit_serial);
 	if (o->text)
@@ -153,10 +155,10 @@ static void file_written(struct offload *f)
 		table_install(o);
 }
 
-static void pr_out_on_turn(struct pr_op *op)
+static void pr_out_on_turn(struct home_change *c)
 {
-	struct pr_out *o = container_of(op, struct pr_out, op);
-	struct pr_view *old = op->lu->pr->view;
+	struct pr_out *o = container_of(c, struct pr_out, op.home);
+	struct pr_view *old = c->lu->pr->view;
 	pr_apply(&o->result, old, &o->request, &o->self, &o->policy);
 	if (o->result.status != STATUS_GOOD) {
 		pr_out_fail(o, o->result.status, o->result.sense);
@@ -176,9 +178,9 @@ static void pr_out_on_turn(struct pr_op *op)
 	offload_submit(&o->offload);
 }
 
-static void pr_out_ended(struct pr_op *op)
+static void pr_out_ended(struct home_change *c)
 {
-	struct pr_out *o = container_of(op, struct pr_out, op);
+	struct pr_out *o = container_of(c, struct pr_out, op.home);
 	pr_request_done(&o->request);
 	pr_view_put(o->result.view);
 	pr_view_put(o->old);
@@ -190,10 +192,9 @@ static void pr_out_ended(struct pr_op *op)
 static void pr_out_at_home(struct task *t)
 {
 	struct pr_out *o = t->scratch;
-	o->op.lu = t->lu;
-	o->op.run = pr_out_on_turn;
-	o->op.ended = pr_out_ended;
-	pr_op_start(&o->op);
+	o->op.home.run = pr_out_on_turn;
+	o->op.home.ended = pr_out_ended;
+	home_change_start(&o->op.home, t->lu, &t->lu->pr->queue);
 }
 
 static void pr_out_finish(struct task *t)
@@ -252,10 +253,7 @@ static void fetched(struct task *t)
 		return;
 	}
 	pr_request_done(&o->request);
-	if (sense == SENSE_INVALID_FIELD_PARAM && field >= 0)
-		task_invalid_param(t, (unsigned)field, -1);
-	else
-		task_check(t, sense, NULL);
+	task_check_param(t, sense, field);
 }
 
 void pr_out_run(struct task *t)

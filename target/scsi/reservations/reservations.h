@@ -8,7 +8,9 @@
 // completes. Commands run one after the other, FIFO (state.h).
 #pragma once
 
+#include "target/scsi/lu_channel.h"
 #include "target/scsi/lu_part.h"
+#include "target/scsi/nexus_lun.h"
 
 bool pr_conflict_slow(struct nexus_lun *nl, const struct opcode_row *row);
 

@@ -14,10 +14,10 @@ struct reserve {
 	enum scsi_status status;
 };
 
-static void reserve_on_turn(struct pr_op *op)
+static void reserve_on_turn(struct home_change *c)
 {
-	struct reserve *r = container_of(op, struct reserve, op);
-	struct pr_state *st = op->lu->pr;
+	struct reserve *r = container_of(c, struct reserve, op.home);
+	struct pr_state *st = c->lu->pr;
 	uint64_t self = r->task->nexus->id;
 	struct pr_port port;
 	if (st->view && st->view->count) {
@@ -25,28 +25,27 @@ static void reserve_on_turn(struct pr_op *op)
 				     pr_find(st->view, &port) != PR_NOBODY;
 		if (r->reserves && !is_registered)
 			r->status = STATUS_RESERVATION_CONFLICT;
-		pr_op_end(op);
+		home_change_end(c);
 	} else if (st->reserved_by && st->reserved_by != self) {
 		if (r->reserves)
 			r->status = STATUS_RESERVATION_CONFLICT;
-		pr_op_end(op);
+		home_change_end(c);
 	} else {
-		pr_publish_reserved(op, r->reserves ? self : 0);
+		pr_publish_reserved(&r->op, r->reserves ? self : 0);
 	}
 }
 
-static void reserve_ended(struct pr_op *op)
+static void reserve_ended(struct home_change *c)
 {
-	task_home_done(container_of(op, struct reserve, op)->task);
+	task_home_done(container_of(c, struct reserve, op.home)->task);
 }
 
 static void reserve_at_home(struct task *t)
 {
 	struct reserve *r = t->scratch;
-	r->op.lu = t->lu;
-	r->op.run = reserve_on_turn;
-	r->op.ended = reserve_ended;
-	pr_op_start(&r->op);
+	r->op.home.run = reserve_on_turn;
+	r->op.home.ended = reserve_ended;
+	home_change_start(&r->op.home, t->lu, &t->lu->pr->queue);
 }
 
 static void reserve_finish(struct task *t)

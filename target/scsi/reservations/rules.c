@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Access under a reservation, as a table (SPC-4 table 65, SBC-3 table 13), and the check on the I/O
 // path. Nexus's worker; reads only the channel's snapshot.
+#include "target/scsi/lu_channel.h"
+#include "target/scsi/nexus_lun.h"
 #include "target/scsi/opcode.h"
 #include "target/scsi/reservations/reservations.h"
 #include "target/scsi/reservations/state.h"

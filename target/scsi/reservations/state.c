@@ -6,6 +6,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "target/scsi/lu.h"
+#include "target/scsi/lu_channel.h"
+#include "target/scsi/nexus_lun.h"
 #include "target/scsi/reservations/aptpl.h"
 #include "target/scsi/reservations/reservations.h"
 
@@ -17,41 +20,6 @@ struct pr_view *pr_view_of(struct lu *lu)
 	return v;
 }
 
-// Runs the first op of the queue, and later ones while they end at once: a loop instead of
-// recursion, since peers determine the length of the queue.
-static void drain(struct pr_state *st)
-{
-	struct list *first;
-	if (st->is_draining)
-		return;
-	st->is_draining = true;
-	while ((first = list_first(&st->queue))) {
-		struct pr_op *op = list_entry(first, struct pr_op, link);
-		if (op->is_started)
-			break;
-		op->is_started = true;
-		op->run(op);
-	}
-	st->is_draining = false;
-}
-
-void pr_op_start(struct pr_op *op)
-{
-	struct pr_state *st = op->lu->pr;
-	op->is_started = false;
-	list_push_back(&st->queue, &op->link);
-	drain(st);
-}
-
-void pr_op_end(struct pr_op *op)
-{
-	struct lu *lu = lu_get(op->lu); // the op may hold the last reference
-	list_remove(&op->link);
-	op->ended(op);
-	drain(lu->pr);
-	lu_put(lu);
-}
-
 static void show_reserved(struct lu_channel *c, struct lu_round *r)
 {
 	(void)r;
@@ -60,7 +28,7 @@ static void show_reserved(struct lu_channel *c, struct lu_round *r)
 
 static void reserved_shown(struct lu_round *r)
 {
-	pr_op_end(container_of(r, struct pr_op, round));
+	home_change_end(&container_of(r, struct pr_op, round)->home);
 }
 
 static const struct lu_round_ops reserved_round = {
@@ -70,41 +38,41 @@ static const struct lu_round_ops reserved_round = {
 
 void pr_publish_reserved(struct pr_op *op, uint64_t nexus_id)
 {
-	struct pr_state *st = op->lu->pr;
-	pthread_mutex_lock(&op->lu->lock);
-	__atomic_store_n(&st->reserved_by, nexus_id, __ATOMIC_RELEASE);
-	pthread_mutex_unlock(&op->lu->lock);
-	lu_round_start(&op->round, op->lu, &reserved_round);
+	struct lu *lu = op->home.lu;
+	pthread_mutex_lock(&lu->lock);
+	__atomic_store_n(&lu->pr->reserved_by, nexus_id, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&lu->lock);
+	lu_round_start(&op->round, lu, &reserved_round);
 }
 
 // --- RESERVE(6/10) ends with a reset and with its nexus (SPC-2 5.5.1) -----------------------
 
-static void release_turn(struct pr_op *op)
+static void release_turn(struct home_change *c)
 {
-	struct pr_state *st = op->lu->pr;
+	struct pr_state *st = c->lu->pr;
 	uint64_t lost = __atomic_load_n(&st->lost, __ATOMIC_ACQUIRE);
 	bool is_over = st->reserved_by && (lost == PR_LOST_ANY || lost == st->reserved_by);
 	if (is_over) { // before lost is cleared: the rules check both
-		pthread_mutex_lock(&op->lu->lock);
+		pthread_mutex_lock(&c->lu->lock);
 		__atomic_store_n(&st->reserved_by, 0, __ATOMIC_RELEASE);
-		pthread_mutex_unlock(&op->lu->lock);
+		pthread_mutex_unlock(&c->lu->lock);
 	}
 	__atomic_exchange_n(&st->lost, 0, __ATOMIC_ACQ_REL);
 	if (is_over)
-		pr_publish_reserved(op, 0);
+		pr_publish_reserved(&st->release, 0);
 	else
-		pr_op_end(op);
+		home_change_end(c);
 }
 
 static void release_start(struct pr_state *st);
 
-static void release_ended(struct pr_op *op)
+static void release_ended(struct home_change *c)
 {
-	struct pr_state *st = op->lu->pr;
+	struct pr_state *st = c->lu->pr;
 	st->is_releasing = false;
 	if (st->again)
 		release_start(st);
-	lu_put(op->lu);
+	lu_put(c->lu);
 }
 
 // Home worker.
@@ -114,10 +82,9 @@ static void release_start(struct pr_state *st)
 	if (st->is_releasing)
 		return;
 	st->is_releasing = true;
-	st->release.lu = lu_get(st->lu);
-	st->release.run = release_turn;
-	st->release.ended = release_ended;
-	pr_op_start(&st->release);
+	st->release.home.run = release_turn;
+	st->release.home.ended = release_ended;
+	home_change_start(&st->release.home, lu_get(st->lu), &st->queue);
 }
 
 static void release_arrived(struct msg *m)
@@ -174,7 +141,7 @@ static int attach(struct lu *lu, struct err *e)
 	struct pr_state *st = calloc(1, sizeof *st);
 	if (!st)
 		return err_set(e, -ENOMEM, "%s: reservations: out of memory", lu->name);
-	list_init(&st->queue);
+	list_init(&st->queue.changes);
 	st->lu = lu;
 	int res = pr_store_load(&st->view, lu, e);
 	if (res) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Handlers of SBC: the commands of block devices, by file, for the rows of server/dispatch.c. Each
 // runs on the task's worker after the checks of server/submit.c, must not block, and ends the task
-// through handler.h.
+// through task_status.h.
 #pragma once
 
 struct task;

@@ -5,7 +5,6 @@
 // write. Task's worker.
 #include "target/scsi/freeze.h"
 #include "target/scsi/handler.h"
-#include "target/scsi/lu.h"
 #include "target/scsi/sbc/commands.h"
 #include "target/scsi/sbc/limits.h"
 #include "target/scsi/sbc/read_write.h"
@@ -16,18 +15,13 @@ struct caw {
 	struct sg write[]; // t->nsg entries: the second half of the data
 };
 
-static void caw_written(struct sbc_walk *w)
-{
-	sbc_walk_finish(w, STATUS_GOOD);
-}
-
 static void caw_write(struct sbc_walk *w)
 {
 	struct caw *c = (struct caw *)w;
 	struct task *t = w->t;
 	uint64_t len = t->blocks << t->lu->block_shift;
 	uint32_t n = sbc_sg_slice(c->write, t->sg, t->nsg, len, len);
-	sbc_walk_io(w, BS_WRITE, c->write, n, t->lba, t->blocks, write_flags(t), caw_written);
+	sbc_walk_io(w, BS_WRITE, c->write, n, t->lba, t->blocks, write_flags(t), sbc_walk_finish);
 }
 
 static void caw_compare(struct sbc_walk *w)
@@ -70,7 +64,7 @@ void compare_and_write_run(struct task *t)
 	if (t->blocks > most || t->expected_out > most * 2 << t->lu->block_shift) {
 		task_invalid_cdb(t, 13, -1);
 	} else if (t->blocks == 0) {
-		task_finish(t, STATUS_GOOD);
+		task_good(t);
 	} else if (t->expected_out > len) {
 		// More data than in the CDB: the halves are ambiguous.
 		t->wanted = len;

@@ -2,9 +2,9 @@
 // Operands of block commands, see lba.h. Pure functions; task's worker.
 #include "target/scsi/sbc/lba.h"
 
-#include "target/scsi/handler.h"
-#include "target/scsi/lu.h"
+#include "target/scsi/lu_state.h"
 #include "target/scsi/opcode.h"
+#include "target/scsi/task_status.h"
 #include "transport/wire/be.h"
 
 // Commands whose count is not at the position for their length.

@@ -4,11 +4,11 @@
 // continues from its end. Task's worker.
 #include <string.h>
 
-#include "target/scsi/handler.h"
-#include "target/scsi/lu.h"
+#include "target/scsi/lu_state.h"
 #include "target/scsi/sbc/commands.h"
 #include "target/scsi/sbc/limits.h"
 #include "target/scsi/sbc/walk.h"
+#include "target/scsi/task_status.h"
 #include "transport/wire/be.h"
 
 #define STATUS_HEADER	  8u

@@ -3,18 +3,13 @@
 // logical unit's settings and of its backstore's limits; any worker.
 #include "target/scsi/sbc/limits.h"
 
-#include "target/scsi/lu.h"
+#include "target/scsi/lu_state.h"
 
 // Used where the settings are 0. UNMAP: a value that initiators accept for one command.
 #define UNMAP_BLOCKS	  (1u << 20)
 #define UNMAP_DESCRIPTORS 1024u
 // WRITE SAME: limits the duration of one command; the largest power of two of WRITE SAME(10).
 #define WRITE_SAME_BLOCKS 32768u
-
-static uint32_t setting(const uint32_t *field)
-{
-	return __atomic_load_n(field, __ATOMIC_RELAXED);
-}
 
 static uint32_t or_default(uint32_t value, uint32_t fallback)
 {
@@ -41,23 +36,23 @@ static void provisioning(struct sbc_limits *l, const struct lu *lu, const struct
 {
 	// A read-only store keeps the commands: they end with WRITE PROTECTED, not "no such
 	// command".
-	l->can_unmap = bs->can_unmap && setting(&lu->attr.emulate_tpu);
-	l->can_write_same_unmap = bs->can_unmap && setting(&lu->attr.emulate_tpws);
+	l->can_unmap = bs->can_unmap && lu_setting(&lu->attr.emulate_tpu);
+	l->can_write_same_unmap = bs->can_unmap && lu_setting(&lu->attr.emulate_tpws);
 	l->is_thin = l->can_unmap || l->can_write_same_unmap;
 	l->unmap_zeroes = l->is_thin && bs->unmap_zeroes;
 	l->provisioning_type = l->is_thin ? 2 : 0;
 	l->wabereq = l->is_thin ? 1 : 0;
 	if (!l->is_thin)
 		return;
-	l->unmap_granularity = or_default(setting(&lu->attr.unmap_granularity),
+	l->unmap_granularity = or_default(lu_setting(&lu->attr.unmap_granularity),
 					  bs->unmap_granularity >> lu->block_shift);
-	l->unmap_alignment = setting(&lu->attr.unmap_granularity_alignment);
+	l->unmap_alignment = lu_setting(&lu->attr.unmap_granularity_alignment);
 	l->has_unmap_alignment = l->unmap_alignment != 0;
 	if (!l->can_unmap)
 		return;
-	l->max_unmap_blocks = or_default(setting(&lu->attr.max_unmap_lba_count), UNMAP_BLOCKS);
+	l->max_unmap_blocks = or_default(lu_setting(&lu->attr.max_unmap_lba_count), UNMAP_BLOCKS);
 	l->max_unmap_descriptors =
-		or_default(setting(&lu->attr.max_unmap_block_desc_count), UNMAP_DESCRIPTORS);
+		or_default(lu_setting(&lu->attr.max_unmap_block_desc_count), UNMAP_DESCRIPTORS);
 }
 
 // An atomic write is completely in memory before the first block changes, so that no other command
@@ -66,7 +61,7 @@ static void provisioning(struct sbc_limits *l, const struct lu *lu, const struct
 // atomic_write_max, if reported.
 static void atomic_writes(struct sbc_limits *l, const struct lu *lu, const struct bs_limits *bs)
 {
-	uint64_t bytes = (uint64_t)setting(&lu->attr.atomic_write_kib) << 10;
+	uint64_t bytes = (uint64_t)lu_setting(&lu->attr.atomic_write_kib) << 10;
 	if (bs->atomic_write_max && bytes > bs->atomic_write_max)
 		bytes = bs->atomic_write_max;
 	// The CDB has 16 bits for the length.
@@ -81,7 +76,7 @@ static void transfers(struct sbc_limits *l, const struct lu *lu, const struct bs
 	unsigned shift = lu->block_shift;
 	l->max_transfer = lu_max_transfer(lu);
 	l->optimal_transfer =
-		or_default(setting(&lu->attr.optimal_sectors), bs->optimal_io >> shift);
+		or_default(lu_setting(&lu->attr.optimal_sectors), bs->optimal_io >> shift);
 	if (l->max_transfer && l->optimal_transfer > l->max_transfer)
 		l->optimal_transfer = l->max_transfer;
 	uint32_t per_physical = bs->physical_block >> shift;
@@ -95,12 +90,12 @@ struct sbc_limits sbc_limits_of(const struct lu *lu)
 	struct sbc_limits l = { .wsnz = true };
 	provisioning(&l, lu, bs);
 	transfers(&l, lu, bs);
-	if (setting(&lu->attr.emulate_caw))
+	if (lu_setting(&lu->attr.emulate_caw))
 		l.max_compare_and_write =
-			(uint8_t)min32(or_default(setting(&lu->attr.max_caw_blocks), 255), 255);
-	l.max_write_same = or_default(setting(&lu->attr.max_write_same_len), WRITE_SAME_BLOCKS);
+			(uint8_t)min32(or_default(lu_setting(&lu->attr.max_caw_blocks), 255), 255);
+	l.max_write_same = or_default(lu_setting(&lu->attr.max_write_same_len), WRITE_SAME_BLOCKS);
 	atomic_writes(&l, lu, bs);
-	l.rotation_rate = setting(&lu->attr.is_nonrot) ? 1 : 0;
+	l.rotation_rate = lu_setting(&lu->attr.is_nonrot) ? 1 : 0;
 	return l;
 }
 

@@ -3,7 +3,6 @@
 // frozen on every worker while slices of it are read, combined and written. Task's worker.
 #include "target/scsi/freeze.h"
 #include "target/scsi/handler.h"
-#include "target/scsi/lu.h"
 #include "target/scsi/sbc/commands.h"
 #include "target/scsi/sbc/lba.h"
 #include "target/scsi/sbc/read_write.h"
@@ -21,7 +20,7 @@ static void orwrite_written(struct sbc_walk *w)
 	if (sbc_walk_advance(w))
 		sbc_walk_view(w, orwrite_combine);
 	else
-		sbc_walk_finish(w, STATUS_GOOD);
+		sbc_walk_finish(w);
 }
 
 // to = from | the data at offset.
@@ -69,7 +68,7 @@ void orwrite_run(struct task *t)
 	if (!lba_check_transfer(t))
 		return;
 	if (t->blocks == 0)
-		task_finish(t, STATUS_GOOD);
+		task_good(t);
 	else
 		task_fetch(t, t->blocks << t->lu->block_shift, orwrite_fetched);
 }

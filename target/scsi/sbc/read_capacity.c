@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // READ CAPACITY(10) and (16) (SBC-3 5.15, 5.16). Task's worker.
-#include "target/scsi/handler.h"
-#include "target/scsi/lu.h"
+#include "target/scsi/lu_state.h"
 #include "target/scsi/sbc/commands.h"
 #include "target/scsi/sbc/limits.h"
+#include "target/scsi/task_status.h"
 #include "transport/wire/be.h"
 
 // The last block of a file truncated to 0 by another program would be 2^64-1.

@@ -3,8 +3,8 @@
 // lists here are valid and empty. Task's worker.
 #include <string.h>
 
-#include "target/scsi/handler.h"
 #include "target/scsi/sbc/commands.h"
+#include "target/scsi/task_status.h"
 #include "transport/wire/be.h"
 
 // REQ_PLIST, REQ_GLIST and the format: at the same positions in the response.

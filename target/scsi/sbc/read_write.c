@@ -6,15 +6,9 @@
 #include "target/scsi/sbc/read_write.h"
 
 #include "target/scsi/handler.h"
-#include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/sbc/commands.h"
 #include "target/scsi/sbc/lba.h"
-
-static void task_good(struct task *t)
-{
-	task_finish(t, STATUS_GOOD);
-}
 
 // t->sg becomes len bytes of the disk's memory from t->lba.
 static void sg_in_place(struct task *t, uint8_t *memory, uint32_t len)
@@ -27,7 +21,7 @@ static void sg_in_place(struct task *t, uint8_t *memory, uint32_t len)
 static void read_done(struct task *t)
 {
 	t->data_in = t->wanted < t->expected_in ? (uint32_t)t->wanted : t->expected_in;
-	task_finish(t, STATUS_GOOD);
+	task_good(t);
 }
 
 static void read_into_buffers(struct task *t)
@@ -103,7 +97,7 @@ void write_run(struct task *t)
 	uint64_t bytes = t->blocks << lu->block_shift;
 	uint8_t *memory = memory_in_place(t);
 	if (!bytes) {
-		task_finish(t, STATUS_GOOD);
+		task_good(t);
 		return;
 	}
 	if (!memory) {

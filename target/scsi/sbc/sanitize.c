@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "target/scsi/handler.h"
-#include "target/scsi/lu.h"
 #include "target/scsi/sbc/commands.h"
 #include "target/scsi/sbc/sanitize_run.h"
 #include "transport/wire/be.h"
@@ -60,7 +59,7 @@ static void wait_look(struct timer *timer)
 	}
 	sanitize_put(w->job);
 	if (t->is_aborted || state == SANITIZE_DONE || (state == SANITIZE_RUNNING && is_immed))
-		task_finish(t, STATUS_GOOD);
+		task_good(t);
 	else
 		task_check(t, SENSE_SANITIZE_FAILED, NULL);
 }
@@ -220,7 +219,7 @@ static void exit_done(struct task *t)
 	else if (x->exit.mark.result < 0)
 		task_check(t, SENSE_INTERNAL_FAILURE, NULL);
 	else
-		task_finish(t, STATUS_GOOD);
+		task_good(t);
 }
 
 void sanitize_exit_run(struct task *t)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/log.h"
-#include "target/scsi/lu.h"
+#include "target/scsi/lu_state.h"
 #include "target/scsi/medium.h"
 #include "target/scsi/state_file.h"
 

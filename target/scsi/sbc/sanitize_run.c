@@ -13,6 +13,7 @@
 #include "target/scsi/lu.h"
 #include "target/scsi/lu_part.h"
 #include "target/scsi/lu_round.h"
+#include "target/scsi/lu_state.h"
 #include "target/scsi/medium.h"
 #include "target/scsi/opcode.h"
 #include "target/scsi/sbc/sanitize_mark.h"

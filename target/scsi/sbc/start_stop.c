@@ -6,9 +6,9 @@
 // worker, which alone changes lu->medium, asks every worker whether a nexus prevents removal, which
 // also prevents loading.
 #include "target/scsi/handler.h"
-#include "target/scsi/lu.h"
+#include "target/scsi/lu_channel.h"
 #include "target/scsi/lu_round.h"
-#include "target/scsi/nexus.h"
+#include "target/scsi/nexus_lun.h"
 #include "target/scsi/sbc/commands.h"
 #include "target/scsi/sbc/walk.h"
 #include "target/scsi/ua.h"
@@ -73,7 +73,7 @@ static void move_done(struct task *t)
 	if (__atomic_load_n(&start_stop_of(t)->is_prevented, __ATOMIC_ACQUIRE))
 		task_check(t, SENSE_REMOVAL_PREVENTED, NULL);
 	else
-		task_finish(t, STATUS_GOOD);
+		task_good(t);
 }
 
 static void move_flushed(struct sbc_walk *w)
@@ -81,11 +81,6 @@ static void move_flushed(struct sbc_walk *w)
 	struct start_stop *s = (struct start_stop *)w;
 	s->to = w->t->cdb[4] & SSU_START ? LU_MEDIUM_PRESENT : LU_MEDIUM_EJECTED;
 	task_at_home(w->t, move_at_home, move_done);
-}
-
-static void stop_flushed(struct sbc_walk *w)
-{
-	sbc_walk_finish(w, STATUS_GOOD);
 }
 
 // IMMED needs no early status: at most a flush is due.
@@ -114,11 +109,11 @@ void start_stop_run(struct task *t)
 	if (__atomic_load_n(&t->lu->sanitize, __ATOMIC_RELAXED))
 		task_check(t, SENSE_NOT_READY_SANITIZE, NULL);
 	else if (t->cdb[4] & SSU_POWER)
-		task_finish(t, STATUS_GOOD); // LOEJ and START are then ignored
+		task_good(t); // LOEJ and START are then ignored
 	else if (t->cdb[4] & SSU_LOEJ)
 		load_or_eject(t);
 	else if (t->cdb[4] & SSU_START)
-		task_finish(t, STATUS_GOOD);
+		task_good(t);
 	else
-		flush_then(t, stop_flushed);
+		flush_then(t, sbc_walk_finish);
 }

@@ -6,7 +6,7 @@
 // exponent, and no threshold can be set by mode page 1Ch/02h.
 #include "target/scsi/sbc/thin_threshold.h"
 
-#include "target/scsi/lu.h"
+#include "target/scsi/lu_state.h"
 #include "target/scsi/ua.h"
 
 static bool is_above(uint64_t used, uint64_t total, uint32_t percent)

@@ -3,7 +3,6 @@
 // then the descriptors are processed one after another. The backstore handles blocks outside whole
 // granules: with LBPRZ it zeroes what it cannot free. Task's worker.
 #include "target/scsi/handler.h"
-#include "target/scsi/lu.h"
 #include "target/scsi/sbc/commands.h"
 #include "target/scsi/sbc/lba.h"
 #include "target/scsi/sbc/limits.h"
@@ -42,7 +41,7 @@ static void unmap_next(struct sbc_walk *w)
 		}
 	}
 	// Without a write cache it flushes once for all ranges.
-	sbc_walk_finish(w, STATUS_GOOD);
+	sbc_walk_finish(w);
 }
 
 static void unmap_claimed(struct task *t)
@@ -103,7 +102,7 @@ static void unmap_params(struct task *t)
 	if (!descriptors_check(t, p + UNMAP_HEADER, list / UNMAP_DESCRIPTOR, &lba, &end))
 		return;
 	if (end == 0)
-		task_finish(t, STATUS_GOOD);
+		task_good(t);
 	else
 		task_claim(t, lba, end - lba, unmap_claimed);
 }
@@ -114,7 +113,7 @@ void unmap_run(struct task *t)
 	if (t->cdb[1] & 0x01) // ANCHOR: ANC_SUP is 0
 		task_invalid_cdb(t, 1, 0);
 	else if (len == 0)
-		task_finish(t, STATUS_GOOD);
+		task_good(t);
 	else if (len < UNMAP_HEADER)
 		task_check(t, SENSE_PARAM_LIST_LENGTH, NULL);
 	else

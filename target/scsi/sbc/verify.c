@@ -3,7 +3,6 @@
 // 5.37 to 5.39). Reads go through the backstore: with the page cache, the verified data is that of
 // a READ. Task's worker.
 #include "target/scsi/handler.h"
-#include "target/scsi/lu.h"
 #include "target/scsi/sbc/commands.h"
 #include "target/scsi/sbc/lba.h"
 #include "target/scsi/sbc/read_write.h"
@@ -45,7 +44,7 @@ static void verify_compare(struct sbc_walk *w)
 	} else if (sbc_walk_advance(w)) {
 		sbc_walk_view(w, verify_compare);
 	} else {
-		sbc_walk_finish(w, STATUS_GOOD);
+		sbc_walk_finish(w);
 	}
 }
 
@@ -73,7 +72,7 @@ void verify_run(struct task *t)
 	if (!lba_check_transfer(t))
 		return;
 	if (t->blocks == 0 || (bytchk(t) == BYTCHK_NONE && lu_memory(t->lu)))
-		task_finish(t, STATUS_GOOD); // memory can always be read
+		task_good(t); // memory can always be read
 	else if (bytchk(t) == BYTCHK_NONE)
 		verify_fetched(t);
 	else
@@ -102,7 +101,7 @@ void write_verify_run(struct task *t)
 	if (!lba_check_transfer(t) || !write_cut_to_announced(t))
 		return;
 	if (t->blocks == 0)
-		task_finish(t, STATUS_GOOD);
+		task_good(t);
 	else
 		task_fetch(t, t->blocks << t->lu->block_shift, write_verify_fetched);
 }

@@ -7,7 +7,6 @@
 
 #include "target/scsi/handler.h"
 #include "target/scsi/io_log.h"
-#include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/sbc/read_write.h"
 #include "target/scsi/task_pool.h"
@@ -41,7 +40,7 @@ bool sbc_walk_bounce(struct sbc_walk *w, uint64_t len)
 	}
 	w->bounce_len = want;
 	if (!w->bounce) {
-		sbc_walk_finish(w, STATUS_BUSY);
+		task_finish(w->t, STATUS_BUSY);
 		return false;
 	}
 	return true;
@@ -57,19 +56,14 @@ static void drop_bounce(struct sbc_walk *w)
 	w->bounce = NULL;
 }
 
-static void flushed(struct task *t)
-{
-	task_finish(t, STATUS_GOOD);
-}
-
-void sbc_walk_finish(struct sbc_walk *w, enum scsi_status status)
+void sbc_walk_finish(struct sbc_walk *w)
 {
 	struct task *t = w->t;
 	drop_bounce(w);
-	if (status == STATUS_GOOD && w->is_cached && !t->is_aborted && !lu_is_write_cached(t->lu))
-		task_io(t, BS_FLUSH, 0, 0, 0, flushed);
+	if (w->is_cached && !t->is_aborted && !lu_is_write_cached(t->lu))
+		task_io(t, BS_FLUSH, 0, 0, 0, task_good);
 	else
-		task_finish(t, status);
+		task_good(t);
 }
 
 void sbc_walk_check(struct sbc_walk *w, uint32_t code, const struct sense_extra *extra)
@@ -81,7 +75,7 @@ void sbc_walk_check(struct sbc_walk *w, uint32_t code, const struct sense_extra 
 static void go_on(struct sbc_walk *w)
 {
 	if (w->t->is_aborted)
-		sbc_walk_finish(w, STATUS_GOOD);
+		sbc_walk_finish(w);
 	else
 		w->next(w);
 }

@@ -57,10 +57,10 @@ void sbc_walk_view(struct sbc_walk *w, void (*next)(struct sbc_walk *w));
 // Advances by the viewed blocks; true while blocks are left.
 bool sbc_walk_advance(struct sbc_walk *w);
 
-// End the walk and the task, with a flush where blocks were changed without BS_FUA and there is no
-// write cache (any more); the walk is gone afterwards (a frozen range is thawed by the
+// End the walk and the task with GOOD, after a flush where blocks were changed without BS_FUA and
+// there is no write cache (any more); the walk is gone afterwards (a frozen range is thawed by the
 // task's end).
-void sbc_walk_finish(struct sbc_walk *w, enum scsi_status status);
+void sbc_walk_finish(struct sbc_walk *w);
 void sbc_walk_check(struct sbc_walk *w, uint32_t code, const struct sense_extra *extra);
 
 // Compares len bytes at with with the scatter list from offset on. Returns the number of equal

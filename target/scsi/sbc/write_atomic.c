@@ -6,24 +6,18 @@
 // atomic_write_kib is the administrator's declaration for the rest. Task's worker.
 #include "target/scsi/freeze.h"
 #include "target/scsi/handler.h"
-#include "target/scsi/lu.h"
 #include "target/scsi/sbc/commands.h"
 #include "target/scsi/sbc/limits.h"
 #include "target/scsi/sbc/read_write.h"
 #include "target/scsi/sbc/walk.h"
 #include "transport/wire/be.h"
 
-static void atomic_written(struct sbc_walk *w)
-{
-	sbc_walk_finish(w, STATUS_GOOD);
-}
-
 static void atomic_frozen(struct task *t)
 {
 	struct sbc_walk *w = sbc_walk_new(t, sizeof *w);
 	if (w)
 		sbc_walk_io(w, BS_WRITE, t->sg, t->nsg, t->lba, t->blocks, write_flags(t),
-			    atomic_written);
+			    sbc_walk_finish);
 }
 
 static void atomic_fetched(struct task *t)
@@ -61,7 +55,7 @@ void write_atomic_run(struct task *t)
 	if (bad)
 		task_invalid_cdb(t, bad, -1);
 	else if (t->blocks == 0)
-		task_finish(t, STATUS_GOOD);
+		task_good(t);
 	else
 		task_fetch(t, t->blocks << t->lu->block_shift, atomic_fetched);
 }

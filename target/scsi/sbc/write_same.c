@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "target/scsi/handler.h"
-#include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/opcode.h"
 #include "target/scsi/sbc/commands.h"
@@ -47,7 +46,7 @@ static void zeroes_next(struct sbc_walk *w)
 {
 	struct write_same *s = (struct write_same *)w;
 	if (!w->left) {
-		sbc_walk_finish(w, STATUS_GOOD);
+		sbc_walk_finish(w);
 		return;
 	}
 	uint64_t lba = w->lba, blocks = step_blocks(w, ZEROES_SLICE);
@@ -59,7 +58,7 @@ static void pattern_next(struct sbc_walk *w)
 {
 	struct write_same *s = (struct write_same *)w;
 	if (!w->left) {
-		sbc_walk_finish(w, STATUS_GOOD);
+		sbc_walk_finish(w);
 		return;
 	}
 	uint64_t lba = w->lba, blocks = step_blocks(w, (uint64_t)s->pattern * REPEATS);

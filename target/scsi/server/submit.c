@@ -2,16 +2,17 @@
 // From the protocol's task_submit() to the handler: the checks, cheap ones first, in the priority
 // of SAM-5 5.3 and SPC-4 4.5. Task's worker; nothing here allocates, locks or sends a message.
 #include "target/scsi/alua/access.h"
-#include "target/scsi/handler.h"
-#include "target/scsi/lu.h"
+#include "target/scsi/lu_state.h"
 #include "target/scsi/medium.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/nexus_lun.h"
 #include "target/scsi/passthru/passthru.h"
 #include "target/scsi/reservations/reservations.h"
 #include "target/scsi/sbc/lba.h"
 #include "target/scsi/server/device_server.h"
 #include "target/scsi/server/dispatch.h"
 #include "target/scsi/task_priv.h"
+#include "target/scsi/task_status.h"
 #include "target/scsi/taskset.h"
 
 static void submit_no_lu(struct task *t)

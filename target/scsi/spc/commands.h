@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Handlers of SPC: the commands of all device types, by file, for the rows of server/dispatch.c.
 // Each runs on the task's worker after the checks of server/submit.c, must not block, and ends the
-// task through handler.h.
+// task through task_status.h.
 #pragma once
 
 #include <stdbool.h>

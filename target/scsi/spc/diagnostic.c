@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // SEND DIAGNOSTIC and RECEIVE DIAGNOSTIC RESULTS (SPC-4 6.42, 6.28). Task's worker.
-#include "target/scsi/handler.h"
 #include "target/scsi/spc/commands.h"
+#include "target/scsi/task_status.h"
 #include "transport/wire/be.h"
 
 // The default self-test: the response is the test. There are no diagnostic pages to send.
@@ -12,7 +12,7 @@ void send_diagnostic_run(struct task *t)
 	else if (get_be16(t->cdb + 3))
 		task_invalid_cdb(t, 3, -1);
 	else
-		task_finish(t, STATUS_GOOD);
+		task_good(t);
 }
 
 // Supported Diagnostic Pages lists itself (SPC-4 7.2.6).

@@ -2,7 +2,7 @@
 // Vendor, product and revision as INQUIRY reports them (SPC-4 6.6.2, 4.3.1). Task's worker.
 #include <string.h>
 
-#include "target/scsi/lu.h"
+#include "target/scsi/lu_state.h"
 #include "target/scsi/spc/inquiry.h"
 
 void inquiry_text(uint8_t *out, const char *text, size_t size)

@@ -3,8 +3,8 @@
 // LU's home worker.
 #include <string.h>
 
-#include "target/scsi/lu.h"
 #include "target/scsi/lu_part.h"
+#include "target/scsi/lu_state.h"
 #include "target/scsi/sense.h"
 #include "target/scsi/spc/mode.h"
 #include "transport/wire/be.h"

@@ -2,20 +2,15 @@
 // MODE SELECT(6) and (10) (SPC-4 6.9, 6.10). The list is checked on the task's worker, the
 // values change on the LU's home worker.
 #include "target/scsi/handler.h"
-#include "target/scsi/lu.h"
 #include "target/scsi/spc/commands.h"
 #include "target/scsi/spc/mode.h"
+#include "target/scsi/ua.h"
 #include "transport/wire/be.h"
 
 struct mode_change {
 	struct mode_values values;
 	bool is_changed, cache_ends;
 };
-
-static void select_done(struct task *t)
-{
-	task_finish(t, STATUS_GOOD);
-}
 
 static void select_at_home(struct task *t)
 {
@@ -35,9 +30,9 @@ static void select_applied(struct task *t)
 		ua_raise_lu(t->lu, UA_MODE_CHANGED, t->nexus);
 	// The cache is flushed before it is reported as off (SBC-3 6.5.5).
 	if (c->cache_ends)
-		task_io(t, BS_FLUSH, 0, 0, 0, select_done);
+		task_io(t, BS_FLUSH, 0, 0, 0, task_good);
 	else
-		select_done(t);
+		task_good(t);
 }
 
 static void select_list(struct task *t)
@@ -47,13 +42,11 @@ static void select_list(struct task *t)
 		return;
 	t->home_result = c;
 	c->values = mode_current(t->lu);
-	unsigned byte;
+	unsigned byte = 0;
 	uint32_t code = mode_select_parse(t->lu, task_params(t), t->fetch_len, t->cdb[0] == 0x55,
 					  &c->values, &byte);
-	if (code == SENSE_INVALID_FIELD_PARAM)
-		task_invalid_param(t, byte, -1);
-	else if (code)
-		task_check(t, code, NULL);
+	if (code)
+		task_check_param(t, code, (int)byte);
 	else
 		task_at_home(t, select_at_home, select_applied);
 }
@@ -69,7 +62,7 @@ static void mode_select(struct task *t, uint32_t len)
 		return;
 	}
 	if (!len)
-		task_finish(t, STATUS_GOOD);
+		task_good(t);
 	else
 		task_fetch_params(t, len, select_list);
 }

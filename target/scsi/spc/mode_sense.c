@@ -3,12 +3,12 @@
 // Task's worker.
 #include <string.h>
 
-#include "target/scsi/handler.h"
-#include "target/scsi/lu.h"
-#include "target/scsi/nexus.h"
+#include "target/scsi/lu_state.h"
+#include "target/scsi/nexus_lun.h"
 #include "target/scsi/sbc/lba.h"
 #include "target/scsi/spc/commands.h"
 #include "target/scsi/spc/mode.h"
+#include "target/scsi/task_status.h"
 #include "transport/wire/be.h"
 
 enum { HEADER6 = 4, HEADER10 = 8, WP = 0x80, DPOFUA = 0x10 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // PREVENT ALLOW MEDIUM REMOVAL (SPC-4 6.17). Task's worker.
-#include "target/scsi/handler.h"
-#include "target/scsi/lu.h"
-#include "target/scsi/nexus.h"
+#include "target/scsi/lu_state.h"
+#include "target/scsi/nexus_lun.h"
 #include "target/scsi/spc/commands.h"
+#include "target/scsi/task_status.h"
 
 bool prevent_allow_is_available(const struct lu *lu)
 {
@@ -23,5 +23,5 @@ void prevent_allow_run(struct task *t)
 		t->nl->prevents_removal = true;
 		__atomic_add_fetch(&t->lu->prevented, 1, __ATOMIC_RELAXED);
 	}
-	task_finish(t, STATUS_GOOD);
+	task_good(t);
 }

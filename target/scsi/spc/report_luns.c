@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // REPORT LUNS (SPC-4 6.33). Task's worker.
 #include "target/scsi/handler.h"
+#include "target/scsi/lun_map.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/nexus_lun.h"
 #include "target/scsi/spc/commands.h"
 #include "transport/wire/be.h"
 

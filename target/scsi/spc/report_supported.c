@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "target/scsi/handler.h"
-#include "target/scsi/lu.h"
 #include "target/scsi/lu_part.h"
 #include "target/scsi/opcode.h"
 #include "target/scsi/sbc/lba.h"

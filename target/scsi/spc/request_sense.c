@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // TEST UNIT READY and REQUEST SENSE (SPC-4 6.47, 6.39): the condition of the logical unit. Task's
 // worker.
-#include "target/scsi/handler.h"
-#include "target/scsi/lu.h"
+#include "target/scsi/lu_state.h"
 #include "target/scsi/medium.h"
-#include "target/scsi/nexus.h"
 #include "target/scsi/spc/commands.h"
+#include "target/scsi/task_status.h"
+#include "target/scsi/ua.h"
 
 // server/submit.c has checked that the medium is ready.
 void test_unit_ready_run(struct task *t)
 {
-	task_finish(t, STATUS_GOOD);
+	task_good(t);
 }
 
 // The current condition, in order of urgency (SPC-4 6.39); clears a unit attention.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // VPD pages of block devices (SBC-4 6.6): Block Limits, Block Device Characteristics, Logical
 // Block Provisioning, all from sbc_limits_of(). Task's worker.
-#include "target/scsi/lu.h"
 #include "target/scsi/sbc/limits.h"
 #include "target/scsi/spc/inquiry.h"
 #include "target/scsi/task.h"

@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "target/scsi/alua/access.h"
-#include "target/scsi/lu.h"
+#include "target/scsi/lu_state.h"
 #include "target/scsi/nexus.h"
+#include "target/scsi/nexus_lun.h"
 #include "target/scsi/spc/inquiry.h"
 #include "target/scsi/task.h"
 #include "transport/wire/be.h"

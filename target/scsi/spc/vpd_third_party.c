@@ -6,7 +6,7 @@
 #include "target/scsi/copy/extended_copy.h"
 #include "target/scsi/copy/odx.h"
 #include "target/scsi/copy/turn.h"
-#include "target/scsi/lu.h"
+#include "target/scsi/lu_state.h"
 #include "target/scsi/spc/inquiry.h"
 #include "target/scsi/task.h"
 #include "transport/wire/be.h"

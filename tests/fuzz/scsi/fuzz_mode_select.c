@@ -3,7 +3,7 @@
 // rest is the list.
 #include <stdlib.h>
 
-#include "target/scsi/lu.h"
+#include "target/scsi/lu_state.h"
 #include "target/scsi/spc/mode.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -6,6 +6,7 @@
 
 #include "target/scsi/reservations/aptpl.h"
 #include "target/scsi/reservations/request.h"
+#include "target/scsi/ua.h"
 #include "transport/wire/be.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "target/scsi/lu_state.h"
 #include "target/scsi/medium.h"
 #include "target/scsi/scsi_bench.h"
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "target/scsi/copy/extended_copy.h"
+#include "target/scsi/lu_state.h"
 #include "target/scsi/scsi_bench.h"
 #include "transport/wire/be.h"
 

@@ -22,6 +22,7 @@
 #include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/server/device_server.h"
+#include "target/scsi/lun_map.h"
 #include "transport/wire/be.h"
 #include "transport/wire/iscsi.h"
 

@@ -2,6 +2,8 @@
 // Attributes of a storage object, before and while it is served.
 #include <errno.h>
 
+#include "target/scsi/lu_attr.h"
+#include "target/scsi/lu_state.h"
 #include "target/scsi/scsi_test.h"
 
 static struct lu_attr attr;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Life of a logical unit across workers: references, channels, rounds, end under load.
+#include "target/scsi/lu_state.h"
+#include "target/scsi/nexus_lun.h"
 #include "target/scsi/scsi_test.h"
 
 static void a_unit_lives_as_long_as_a_nexus_holds_it(void **state)

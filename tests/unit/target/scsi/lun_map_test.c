@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // LUN addresses.
+#include "target/scsi/lun_map.h"
 #include "target/scsi/scsi_test.h"
 
 static uint64_t decode(uint8_t a, uint8_t d)

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Nexuses: unit attentions, change and loss of the LUN map.
 #include "target/scsi/held_store.h"
+#include "target/scsi/lu_state.h"
+#include "target/scsi/lun_map.h"
+#include "target/scsi/ua.h"
 
 #define UNIT_ATTENTION(asc, ascq) SENSE(SK_UNIT_ATTENTION, asc, ascq)
 static struct bench_cmd cmds[2];

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/offload.h"
+#include "target/scsi/lun_map.h"
 #include "target/scsi/server/device_server.h"
 
 static void must(bool holds, const char *what)

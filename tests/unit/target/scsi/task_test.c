@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "target/scsi/held_store.h"
+#include "target/scsi/lu_state.h"
 
 static struct bench_cmd cmds[4];
 static uint8_t block[4096];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Task management functions on a logical unit.
 #include "target/scsi/held_store.h"
+#include "target/scsi/nexus_lun.h"
 
 static struct bench_cmd cmds[4];
 static const struct bench_options two = { .workers = 2, .nexuses = 2 };

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 
 #include "target/scsi/copy/extended_copy.h"
+#include "target/scsi/lu_state.h"
+#include "target/scsi/nexus_lun.h"
 #include "target/scsi/reservations/pr_bench.h"
 
 static struct lu *other;

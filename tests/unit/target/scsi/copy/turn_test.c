@@ -2,6 +2,7 @@
 // How many copies run at the same time, and whose memory they take.
 #include "target/scsi/copy/turn.h"
 #include "target/scsi/held_store.h"
+#include "target/scsi/lu_state.h"
 
 enum { CROWD = 20 };
 static struct bench_cmd cmds[BENCH_NEXUSES][CROWD];

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "target/scsi/scsi_bench.h"
+#include "target/scsi/ua.h"
 #include "transport/wire/be.h"
 
 enum {

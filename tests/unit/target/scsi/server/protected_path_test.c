@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Nexus 0 reaches the logical unit by a write-protected path, nexus 1 by another one.
+#include "target/scsi/lu_state.h"
+#include "target/scsi/nexus_lun.h"
 #include "target/scsi/scsi_test.h"
 #include "target/scsi/server/dispatch.h"
 

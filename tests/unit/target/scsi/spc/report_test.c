@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // REPORT LUNS, REPORT SUPPORTED OPERATION CODES, REPORT SUPPORTED TASK MANAGEMENT FUNCTIONS.
+#include "target/scsi/lun_map.h"
 #include "target/scsi/scsi_test.h"
 #include "target/scsi/server/dispatch.h"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // TEST UNIT READY, REQUEST SENSE, PREVENT ALLOW, diagnostics, capacity, and what every command
 // has in common: unknown LUNs and opcodes, NACA.
+#include "target/scsi/lu_state.h"
+#include "target/scsi/nexus_lun.h"
 #include "target/scsi/scsi_test.h"
 
 static void run_on_lun(uint64_t lun, const uint8_t *cdb, unsigned len, uint32_t in)
