@@ -8,7 +8,7 @@
 #include "target/fabric/fabric.h"
 #include "target/fabric/portal.h"
 #include "target/fabric/session.h"
-#include "target/scsi/lu_state.h"
+#include "target/scsi/lu.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/nexus_lun.h"
 
@@ -36,8 +36,7 @@ static void fill_luns(struct session_info *to, const struct nexus *n)
 			l->lun = nl->number;
 			l->is_write_protected = nl->is_write_protected;
 			l->in_flight = nl->inflight;
-			snprintf(l->storage_object, sizeof l->storage_object, "%s/%s",
-				 nl->lu->type->name, nl->lu->name);
+			lu_object_name(nl->lu, l->storage_object, sizeof l->storage_object);
 		}
 		to->lun_count++;
 	}

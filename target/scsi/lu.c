@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <openssl/evp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -217,6 +218,21 @@ struct lu_channel *lu_channel(struct lu *lu)
 	__atomic_store_n(&lu->channels[i], c, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&lu->lock);
 	return c;
+}
+
+struct backstore *lu_backstore(const struct lu *lu)
+{
+	return lu_bs(lu);
+}
+
+void lu_object_name(const struct lu *lu, char *ret, size_t size)
+{
+	snprintf(ret, size, "%s/%s", lu->type->name, lu->name);
+}
+
+uint64_t lu_size(const struct lu *lu)
+{
+	return lu_capacity(lu) << lu->block_shift;
 }
 
 void lu_counters_sum(const struct lu *lu, struct lu_counters *ret)

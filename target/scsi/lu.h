@@ -8,6 +8,7 @@
 // is complete when every channel has acknowledged it.
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct backstore;
@@ -33,6 +34,12 @@ void lu_put(struct lu *lu);	  // any thread; NULL is fine
 // The backstore changed its size: new capacity, CAPACITY DATA HAS CHANGED for every nexus. Control
 // thread.
 void lu_set_size(struct lu *lu, uint64_t bytes);
+
+// Top of the stack of its backstore; the storage object as "PLUGIN/NAME"; its capacity in bytes.
+// Any thread.
+struct backstore *lu_backstore(const struct lu *lu);
+void lu_object_name(const struct lu *lu, char *ret, size_t size);
+uint64_t lu_size(const struct lu *lu);
 
 // Sum of the channels' counters; may be slightly inconsistent. Any thread.
 void lu_counters_sum(const struct lu *lu, struct lu_counters *ret);

@@ -8,6 +8,11 @@
 #include "target/scsi/lu.h"
 #include "target/scsi/lu_state.h"
 
+const struct lu_attr *lu_attr_of(const struct lu *lu)
+{
+	return &lu->attr;
+}
+
 static bool is_printable(const char *s)
 {
 	while (*s) {

@@ -40,6 +40,8 @@ static inline uint32_t lu_setting(const uint32_t *field)
 	return __atomic_load_n(field, __ATOMIC_RELAXED);
 }
 
+const struct lu_attr *lu_attr_of(const struct lu *lu); // any thread
+
 // Checks the settings before use: -EINVAL with text for contradictory ones. Applies one setting to
 // a live LU and raises its unit attention. Control thread.
 int lu_attr_check(const struct lu_attr *attr, const struct bs_limits *limits, struct err *e);

@@ -22,6 +22,11 @@ uint32_t sanitize_state(const struct lu *lu)
 	return __atomic_load_n(&lu->sanitize, __ATOMIC_RELAXED);
 }
 
+bool sanitize_may_be_left(const struct lu *lu)
+{
+	return __atomic_load_n(&lu->sanitize_ause, __ATOMIC_RELAXED);
+}
+
 unsigned sanitize_percent(uint32_t state)
 {
 	return (state - 1) * 100 / 65536;

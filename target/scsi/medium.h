@@ -17,6 +17,8 @@ struct task;
 
 // The current lu->sanitize; any thread.
 uint32_t sanitize_state(const struct lu *lu);
+// Whether EXIT FAILURE MODE may end the failure mode of the last operation (AUSE); any thread.
+bool sanitize_may_be_left(const struct lu *lu);
 // Progress of a running operation in percent.
 unsigned sanitize_percent(uint32_t state);
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "core/worker.h"
-#include "target/scsi/lu_state.h"
+#include "target/scsi/lu.h"
 
 static struct list lists[WORKER_MAX];
 
@@ -54,8 +54,7 @@ static void collect_run(void *arg)
 			.total = p->total,
 			.elapsed_ms = (worker_now(w) - p->start_ns) / 1000000,
 		};
-		snprintf(i->storage_object, sizeof i->storage_object, "%s/%s", p->lu->type->name,
-			 p->lu->name);
+		lu_object_name(p->lu, i->storage_object, sizeof i->storage_object);
 	}
 }
 

@@ -163,7 +163,8 @@ void task_delay(struct task *t, uint32_t msecs, void (*next)(struct task *t))
 
 void task_release(struct task *t)
 {
-	task_buffers_drop(t);
+	if (t->pooled) // else it has nothing of the pool: all of that is charged
+		task_buffers_drop(t);
 	if (t->sg != t->sg_inline)
 		free(t->sg);
 	t->sg = t->sg_inline;

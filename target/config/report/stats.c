@@ -34,7 +34,7 @@ static struct json_object *lu_json(const struct lu *lu)
 	if (!k)
 		return o;
 	lu_counters_sum(lu, k);
-	put_u64(o, "size", lu_capacity(lu) << lu->block_shift);
+	put_u64(o, "size", lu_size(lu));
 	json_put_text(o, "cache", lu_cache_name(lu));
 	report_operations(o, k);
 	put_u64(o, "storage_us", k->storage_ns / 1000);

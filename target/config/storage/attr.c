@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "target/config/storage/storage.h"
+#include "target/scsi/lu.h"
 
 // All that rtslib knows of a pass-through object.
 static bool is_unknown_to_rtslib(const struct node *n, const struct attr_row *row)
@@ -16,7 +17,7 @@ static bool is_unknown_to_rtslib(const struct node *n, const struct attr_row *ro
 static int check_storage(struct config *c, struct node *n, struct err *e)
 {
 	struct storage *s = NODE_OF(struct storage, n);
-	return s->lu ? lu_attr_check(&s->attr, &s->lu->bs->limits, e) : 0;
+	return s->lu ? lu_attr_check(&s->attr, &lu_backstore(s->lu)->limits, e) : 0;
 }
 
 // A setting of the open storage object. A setting read at open takes effect by reopening the

@@ -77,7 +77,7 @@ static void say_created(const struct storage *s, struct reply *r)
 {
 	char size[32];
 	const char *dev = storage_get_option(s, "dev");
-	say_note(s->lu->bs->note, r);
+	say_note(lu_backstore(s->lu)->note, r);
 	format_size(storage_size(s), size);
 	if (!strcmp(s->type->name, "fileio"))
 		reply_say(r, "Created fileio %s with size %" PRIu64, s->node.name, storage_size(s));
@@ -147,16 +147,16 @@ static int resize(struct config *c, struct node *n, const struct args *a, struct
 	bool has_changed = false;
 	if (!s->lu)
 		return err_set(e, -EAGAIN, "%s: waiting: %s", s->node.name, s->reason);
-	size_t noted = strlen(s->lu->bs->note);
+	size_t noted = strlen(lu_backstore(s->lu)->note);
 	int code = text ? parse_size(text, &size, e) : 0;
 	if (!code && text)
-		code = backstore_resize(s->lu->bs, size, e);
+		code = backstore_resize(lu_backstore(s->lu), size, e);
 	else if (!code)
-		code = backstore_refresh(s->lu->bs, &has_changed, e);
+		code = backstore_refresh(lu_backstore(s->lu), &has_changed, e);
 	if (code < 0)
 		return code;
-	say_note(s->lu->bs->note + noted, r);
-	size = backstore_size(s->lu->bs);
+	say_note(lu_backstore(s->lu)->note + noted, r);
+	size = backstore_size(lu_backstore(s->lu));
 	if (has_changed || text)
 		lu_set_size(s->lu, size);
 	c->storage->resizes++;
@@ -265,7 +265,7 @@ static void summarize_path(const struct storage *s, struct summary *ret)
 static void cache_summary(const struct storage *s, char *ret, size_t size)
 {
 	const char *chosen = storage_get_option(s, "cache");
-	bool has_cache = s->lu->bs->limits.has_write_cache;
+	bool has_cache = lu_backstore(s->lu)->limits.has_write_cache;
 	if (chosen)
 		snprintf(ret, size, "cache=%s ", chosen);
 	else
@@ -298,8 +298,8 @@ static void summarize(struct config *c, const struct node *n, struct summary *re
 	if (has_cache)
 		cache_summary(s, cache, sizeof cache);
 	snprintf(ret->text, sizeof ret->text, "%s%s%s(%s) %s%s%s", is_yes(nullio) ? "nullio " : "",
-		 shown, dev ? " " : "", size, s->lu->is_readonly ? "ro " : "", cache,
-		 s->lun_count ? "activated" : "deactivated");
+		 shown, dev ? " " : "", size, lu_backstore(s->lu)->limits.is_readonly ? "ro " : "",
+		 cache, s->lun_count ? "activated" : "deactivated");
 	summarize_sanitize(s->lu, ret);
 	summarize_path(s, ret);
 }
@@ -313,10 +313,9 @@ static void sanitize_info(const struct lu *lu, struct json_object *ret)
 	if (state != SANITIZE_FAILED)
 		json_object_object_add(ret, "sanitize_percent",
 				       json_object_new_int64(sanitize_percent(state)));
-	else // by EXIT FAILURE MODE
+	else
 		json_object_object_add(ret, "sanitize_may_be_left",
-				       json_object_new_boolean(__atomic_load_n(&lu->sanitize_ause,
-									       __ATOMIC_RELAXED)));
+				       json_object_new_boolean(sanitize_may_be_left(lu)));
 }
 
 // Its lines, joined.
@@ -346,8 +345,8 @@ static void info(struct config *c, const struct node *n, struct json_object *ret
 		json_put_text(ret, "reason", s->reason);
 	if (s->lu && lu_cache_name(s->lu))
 		json_put_text(ret, "cache_mode", lu_cache_name(s->lu));
-	if (s->lu && s->lu->bs->note[0])
-		put_note(s->lu->bs->note, ret);
+	if (s->lu && lu_backstore(s->lu)->note[0])
+		put_note(lu_backstore(s->lu)->note, ret);
 	if (s->lu && s->path != BS_PATH_SAME)
 		json_put_text(ret, "backing", s->path == BS_PATH_REMOVED ? "removed" : "replaced");
 	if (s->lu)

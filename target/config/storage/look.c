@@ -14,7 +14,7 @@
 static void look_at_path(struct storage *s)
 {
 	const char *dev = storage_get_option(s, "dev");
-	enum bs_path path = dev ? backstore_path(s->lu->bs, dev) : BS_PATH_SAME;
+	enum bs_path path = dev ? backstore_path(lu_backstore(s->lu), dev) : BS_PATH_SAME;
 	if (path == s->path)
 		return;
 	s->path = path;
@@ -33,11 +33,11 @@ static void look_at(struct storage *s)
 	struct err e = { 0 };
 	if (!s->lu)
 		return;
-	if (backstore_refresh(s->lu->bs, &has_changed, &e) < 0) {
+	if (backstore_refresh(lu_backstore(s->lu), &has_changed, &e) < 0) {
 		log_debug("%s %s: %s", s->type->name, s->node.name, e.text);
 	} else if (has_changed) {
-		uint64_t size = backstore_size(s->lu->bs);
-		bool is_less = size < lu_capacity(s->lu) << s->lu->block_shift;
+		uint64_t size = backstore_size(lu_backstore(s->lu));
+		bool is_less = size < lu_size(s->lu);
 		log_line(is_less ? LOG_LVL_WARN : LOG_LVL_INFO, "%s %s: size is now %llu bytes%s",
 			 s->type->name, s->node.name, (unsigned long long)size,
 			 is_less ? ", less than before: another program truncated it" : "");

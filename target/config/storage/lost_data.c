@@ -7,6 +7,7 @@
 
 #include "target/config/storage/lost_data.h"
 #include "target/config/storage/storage.h"
+#include "target/scsi/lu.h"
 
 // The storage object that the entry of the transaction closes, or NULL.
 static const struct storage *closed_by(const struct txn_entry *entry)
@@ -44,7 +45,7 @@ unsigned lost_data(struct config *c, struct txn_mark since, struct json_object *
 
 static bool has_memory(const struct storage *s)
 {
-	return s->lu && s->lu->bs->limits.is_volatile;
+	return s->lu && lu_backstore(s->lu)->limits.is_volatile;
 }
 
 // Whether one of its kind and name is taken out since the mark: lost_data() has it.

@@ -3,21 +3,22 @@
 #include <string.h>
 
 #include "target/config/storage/storage.h"
+#include "target/scsi/lu.h"
 
 static bool lacks_cache(const struct storage *s)
 {
-	return !s->lu->bs->limits.has_write_cache;
+	return !lu_backstore(s->lu)->limits.has_write_cache;
 }
 
 static bool lacks_unmap(const struct storage *s)
 {
-	return !s->lu->bs->limits.can_unmap;
+	return !lu_backstore(s->lu)->limits.can_unmap;
 }
 
 static bool lacks_space(const struct storage *s)
 {
 	uint64_t used, total;
-	return backstore_space(s->lu->bs, &used, &total) < 0;
+	return backstore_space(lu_backstore(s->lu), &used, &total) < 0;
 }
 
 // Attributes that depend on the backstore.

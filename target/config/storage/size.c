@@ -8,6 +8,7 @@
 
 #include "target/config/file/restore.h"
 #include "target/config/storage/storage.h"
+#include "target/scsi/lu.h"
 
 static bool has_size(const struct backstore_type *type)
 {
@@ -32,7 +33,7 @@ static uint64_t size_in(const struct storage *s, struct json_object *o)
 	uint64_t size = 0;
 	if (!text || parse_size(text, &size, NULL) < 0)
 		return 0;
-	return size - size % s->lu->bs->limits.block_size;
+	return size - size % lu_backstore(s->lu)->limits.block_size;
 }
 
 // Whether one of the commands is a resize of the disk.

@@ -51,7 +51,7 @@ uint64_t storage_size(const struct storage *s)
 	uint64_t size = 0;
 	const char *text = storage_get_option(s, "size");
 	if (s->lu)
-		return backstore_size(s->lu->bs);
+		return backstore_size(lu_backstore(s->lu));
 	if (text)
 		parse_size(text, &size, NULL);
 	return size;
@@ -166,7 +166,7 @@ int storage_open(struct storage *s, bool is_new, struct err *e)
 			*e = why;
 		return r;
 	}
-	s->attr = s->lu->attr;
+	s->attr = *lu_attr_of(s->lu);
 	alua_push(s);
 	s->path = BS_PATH_SAME;
 	s->reason[0] = 0;
@@ -177,7 +177,7 @@ int storage_open(struct storage *s, bool is_new, struct err *e)
 
 bool storage_loses_data(const struct storage *s)
 {
-	return s->lu && backstore_holds_data(s->lu->bs);
+	return s->lu && backstore_holds_data(lu_backstore(s->lu));
 }
 
 void storage_release(struct storage *s)

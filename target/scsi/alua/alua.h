@@ -12,7 +12,9 @@
 
 #include "core/attr.h"
 #include "core/err.h"
-#include "target/scsi/lu_part.h"
+
+struct lu;
+struct lu_part;
 
 enum alua_state {
 	ALUA_OPTIMIZED = 0,

@@ -11,6 +11,7 @@
 #include "target/scsi/alua/change.h"
 #include "target/scsi/alua/saved.h"
 #include "target/scsi/lu.h"
+#include "target/scsi/lu_part.h"
 
 static void store(uint32_t *field, uint32_t v)
 {

@@ -20,9 +20,10 @@
 #include "target/iscsi/settings.h"
 #include "../../unit/target/iscsi_fabric.h"
 #include "target/scsi/lu.h"
+#include "target/scsi/lu_attr.h"
+#include "target/scsi/lun_map.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/server/device_server.h"
-#include "target/scsi/lun_map.h"
 #include "transport/wire/be.h"
 #include "transport/wire/iscsi.h"
 

@@ -3,6 +3,7 @@
 #include "target/config/config_bench.h"
 
 #include "target/config/tree/frozen.h"
+#include "target/scsi/lu_state.h"
 #include "target/scsi/medium.h"
 
 #define IQN  "iqn.2025-01.org.example:disk1"

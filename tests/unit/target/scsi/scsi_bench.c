@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/offload.h"
+#include "target/scsi/lu_attr.h"
 #include "target/scsi/lun_map.h"
 #include "target/scsi/server/device_server.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Pass-through: commands reach the device whole, and its answers the initiator.
+#include "target/scsi/lu_attr.h"
 #include "target/scsi/nexus_lun.h"
 #include "target/scsi/scsi_test.h"
 #include "target/scsi/server/device_server.h"

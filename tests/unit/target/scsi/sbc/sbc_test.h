@@ -22,6 +22,7 @@
 #include "core/offload.h"
 #include "core/worker.h"
 #include "target/scsi/lu.h"
+#include "target/scsi/lu_state.h"
 #include "target/scsi/lun_map.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/server/device_server.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // INQUIRY: standard data and vital product data pages.
 #include "target/scsi/alua/alua.h"
+#include "target/scsi/lu_state.h"
 #include "target/scsi/scsi_test.h"
 
 static void inquire(uint8_t evpd, uint8_t page, uint16_t alloc)
