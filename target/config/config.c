@@ -292,8 +292,7 @@ static int no_such_command(const struct config *c, const struct node *n, const c
 			   struct err *e)
 {
 	char path[600];
-	list_for_each (i, &n->children) {
-		const struct node *child = list_entry(i, struct node, link);
+	list_each (const struct node, child, &n->children, link) {
 		if (!command_find(c, child->class, command))
 			continue;
 		node_path(child, path, sizeof path);

@@ -39,6 +39,12 @@ static void info_root(struct config *c, const struct node *n, struct json_object
 	json_put_text(ret, "state_dir", c->state_dir);
 }
 
+static int remove_kind(struct config *c, struct node *kind, void *e)
+{
+	return kind->class == &fabric_class ? tree_remove(c, kind, e)
+					    : tree_remove_children(c, kind, e);
+}
+
 // Removes everything, within the transaction.
 static int remove_all(struct config *c, struct err *e)
 {
@@ -48,25 +54,7 @@ static int remove_all(struct config *c, struct err *e)
 	r = r ? r : txn_kept(c, &c->targets->srpt, false);
 	c->targets->discovery = (struct auth_group){ 0 };
 	c->targets->is_view_dirty = true;
-	while (!r && !list_empty(&c->targets->iscsi.children))
-		r = tree_remove(c, list_entry(c->targets->iscsi.children.next, struct node, link),
-				e);
-	while (!r && !list_empty(&c->targets->srpt.children))
-		r = tree_remove(c, list_entry(c->targets->srpt.children.next, struct node, link),
-				e);
-	list_for_each_safe (i, &c->root.children) {
-		struct node *n = list_entry(i, struct node, link);
-		if (!r && n->class == &fabric_class)
-			r = tree_remove(c, n, e);
-	}
-	list_for_each_safe (i, &c->backstores.children) {
-		struct node *type = list_entry(i, struct node, link);
-		while (!r && !list_empty(&type->children))
-			r = tree_remove(c, list_entry(type->children.next, struct node, link), e);
-		if (!r && type->class == &fabric_class)
-			r = tree_remove(c, type, e);
-	}
-	return r;
+	return r ? r : tree_each_kind(c, remove_kind, e);
 }
 
 void config_drop_all(struct config *c)

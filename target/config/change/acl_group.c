@@ -69,8 +69,7 @@ bool acl_group_run(struct config *c, const struct config_call *call, bool is_adm
 		return false;
 	c->change->together.mark = start;
 	c->change->together.is_open = true;
-	list_for_each (i, &acls->children) {
-		const struct acl *a = NODE_OF(const struct acl, list_entry(i, struct node, link));
+	list_each (const struct acl, a, &acls->children, node.link) {
 		if (r || is_enough || !a->tag || strcmp(a->tag, tag))
 			continue;
 		has_any = true;

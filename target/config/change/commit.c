@@ -32,8 +32,7 @@ static int build_all(struct config *c, struct built **ret, size_t *ret_count, st
 		n++;
 	struct built *list = calloc(n + 1, sizeof *list);
 	int r = list ? 0 : err_set(e, -ENOMEM, "configuration: out of memory");
-	list_for_each (i, &c->targets->dirty) {
-		struct target *t = list_entry(i, struct target, dirty_link);
+	list_each (struct target, t, &c->targets->dirty, dirty_link) {
 		if (r || !t->node.parent)
 			continue;
 		list[count].target = t;
@@ -47,12 +46,9 @@ static int build_all(struct config *c, struct built **ret, size_t *ret_count, st
 
 static void show_portals(struct target *t)
 {
-	list_for_each (i, &t->node.children) {
-		struct tpg *tpg = NODE_OF(struct tpg, list_entry(i, struct node, link));
-		list_for_each (j, &tpg->portals.children)
-			portal_follow(
-				NODE_OF(struct portal_node, list_entry(j, struct node, link)));
-	}
+	list_each (struct tpg, tpg, &t->node.children, node.link)
+		list_each (struct portal_node, p, &tpg->portals.children, node.link)
+			portal_follow(p);
 }
 
 static void show(struct config *c, struct built *list, size_t count)

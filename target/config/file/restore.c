@@ -37,8 +37,7 @@ static int read_fabric(struct restore *r, struct node *n, const struct node_clas
 static int forget_fabrics(struct restore *r, bool is_whole_apply)
 {
 	int code = txn_kept(r->c, &r->c->root, !is_whole_apply);
-	list_for_each (i, &r->c->root.children) {
-		struct node *n = list_entry(i, struct node, link);
+	list_each (struct node, n, &r->c->root.children, link) {
 		if (code || !is_fabric(n))
 			continue;
 		code = txn_kept(r->c, n, !is_whole_apply);
@@ -123,21 +122,6 @@ static int read_storage(struct restore *r, struct node *n, const struct node_cla
 
 // ---- the document ----
 
-// Calls fn for the nodes whose children are entries of the document: types of storage, fabrics.
-static int each_kind(struct config *c, int (*fn)(struct config *c, struct node *kind, void *arg),
-		     void *arg)
-{
-	struct node *above[] = { &c->root, &c->backstores };
-	int code = 0;
-	for (int i = 0; i < 2; i++)
-		list_for_each_safe (it, &above[i]->children) {
-			struct node *kind = list_entry(it, struct node, link);
-			if (!code && kind != &c->backstores)
-				code = fn(c, kind, arg);
-		}
-	return code;
-}
-
 struct sweep {
 	struct restore *r;
 	struct err *e;
@@ -156,8 +140,8 @@ static int sweep_kind(struct config *c, struct node *kind, void *arg)
 // Clears the marks of a partial or failed restore.
 static int forget_named(struct config *c, struct node *kind, void *arg)
 {
-	list_for_each (i, &kind->children)
-		list_entry(i, struct node, link)->is_named = false;
+	list_each (struct node, n, &kind->children, link)
+		n->is_named = false;
 	return 0;
 }
 
@@ -213,14 +197,14 @@ int restore_document(struct config *c, struct json_object *doc, const struct res
 	if (!o->only_storage)
 		read_list(&r, doc, "targets", read_target);
 	if (!code && is_whole_apply)
-		code = each_kind(c, sweep_kind, &(struct sweep){ &r, e });
+		code = tree_each_kind(c, sweep_kind, &(struct sweep){ &r, e });
 	if (!is_partial) {
 		restore_keep_unknown(&r, &c->root, doc);
 		uint64_t generation = json_object_get_uint64(json_field(own, "generation"));
 		if (generation > c->generation) // each number is allocated once
 			c->generation = generation;
 	}
-	each_kind(c, forget_named, NULL);
+	tree_each_kind(c, forget_named, NULL);
 	map_done(&r.told);
 	map_done(&r.serials);
 	map_done(&r.leaving);

@@ -38,8 +38,7 @@ int restore_sweep(struct restore *r, struct node *n, struct err *e)
 	int code = 0;
 	if (!r->options->is_apply)
 		return 0;
-	list_for_each_safe (i, &n->children) {
-		struct node *child = list_entry(i, struct node, link);
+	list_each_safe (struct node, child, &n->children, link) {
 		bool is_named = child->is_named;
 		child->is_named = false;
 		if (!code && !is_named && !child->is_fixed)

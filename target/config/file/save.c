@@ -11,13 +11,11 @@
 static void put_kinds(struct save *s, struct node *n, const char *list_key, struct json_object *doc)
 {
 	struct json_object *list = json_object_new_array();
-	list_for_each (i, &n->children) {
-		struct node *kind = list_entry(i, struct node, link);
+	list_each (struct node, kind, &n->children, link) {
 		if (kind == &s->c->backstores)
 			continue;
-		list_for_each (j, &kind->children)
-			json_object_array_add(list,
-					      save_object(s, list_entry(j, struct node, link)));
+		list_each (struct node, entry, &kind->children, link)
+			json_object_array_add(list, save_object(s, entry));
 	}
 	json_object_object_add(doc, list_key, list);
 }
@@ -26,8 +24,7 @@ static void put_kinds(struct save *s, struct node *n, const char *list_key, stru
 static struct json_object *fabric_list(struct save *s)
 {
 	struct json_object *list = json_object_new_array();
-	list_for_each (i, &s->c->root.children) {
-		struct node *n = list_entry(i, struct node, link);
+	list_each (struct node, n, &s->c->root.children, link) {
 		const struct saved_class *k = n->class->saved;
 		if (!k || !k->list || strcmp(k->list, "fabric_modules"))
 			continue;

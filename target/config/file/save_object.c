@@ -158,8 +158,8 @@ static struct json_object *entries(struct save *s, struct node *n, const struct 
 	struct node *folder = saved_folder(s->c, n, k);
 	if (!folder)
 		return list;
-	list_for_each (i, &folder->children)
-		json_object_array_add(list, save_object(s, list_entry(i, struct node, link)));
+	list_each (struct node, entry, &folder->children, link)
+		json_object_array_add(list, save_object(s, entry));
 	return list;
 }
 

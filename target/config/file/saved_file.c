@@ -14,12 +14,12 @@ bool model_is_empty(const struct config *c)
 	// Content that could not be read and is kept for the saved file.
 	if (json_field(c->root.kept, "targets") || json_field(c->root.kept, "storage_objects"))
 		return false;
-	list_for_each (i, &c->root.children) {
-		const struct node *n = list_entry(i, struct node, link);
-		list_for_each (j, &n->children)
-			if (n != &c->backstores || list_entry(j, struct node, link)->child_count)
-				return false;
-	}
+	list_each (const struct node, fabric, &c->root.children, link)
+		if (fabric != &c->backstores && fabric->child_count)
+			return false;
+	list_each (const struct node, type, &c->backstores.children, link)
+		if (type->child_count)
+			return false;
 	return true;
 }
 

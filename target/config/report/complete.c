@@ -85,8 +85,7 @@ static void lun(const struct candidates *c)
 // The address of each child "ADDRESS:PORT"; in brackets for IPv6.
 static void portal(const struct candidates *c)
 {
-	list_for_each (it, &c->node->children) {
-		const struct node *n = list_entry(it, struct node, link);
+	list_each (const struct node, n, &c->node->children, link) {
 		const char *port = strrchr(n->name, ':');
 		char text[80];
 		snprintf(text, sizeof text, "%.*s", port ? (int)(port - n->name) : 0, n->name);

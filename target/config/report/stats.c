@@ -44,15 +44,12 @@ static struct json_object *lu_json(const struct lu *lu)
 static struct json_object *storages_json(struct config *c)
 {
 	struct json_object *list = json_object_new_object();
-	for (unsigned i = 0; i < c->storage->type_count; i++)
-		list_for_each (it, &c->storage->types[i].node.children) {
-			struct storage *s =
-				NODE_OF(struct storage, list_entry(it, struct node, link));
-			char path[NAME_MAX_LEN + 80];
-			node_path(&s->node, path, sizeof path);
-			if (s->lu)
-				json_object_object_add(list, path, lu_json(s->lu));
-		}
+	storage_each (s, c) {
+		char path[NAME_MAX_LEN + 80];
+		node_path(&s->node, path, sizeof path);
+		if (s->lu)
+			json_object_object_add(list, path, lu_json(s->lu));
+	}
 	return list;
 }
 

@@ -47,9 +47,7 @@ int alua_check_name(const struct storage *s, const char *name, uint32_t id, stru
 		return err_set(e, -EINVAL, "The TPG Tag must be between 1 and 65535");
 	if (s->alua.child_count >= ALUA_GROUPS_MAX)
 		return err_set(e, -ENOSPC, "limit of %d groups reached", ALUA_GROUPS_MAX);
-	list_for_each (i, &s->alua.children) {
-		const struct alua_node *g =
-			NODE_OF(struct alua_node, list_entry(i, struct node, link));
+	list_each (const struct alua_node, g, &s->alua.children, node.link) {
 		if (g->attr.tg_pt_gp_id == id)
 			return err_set(e, -EEXIST, "tag %u is used by group %s", id, g->node.name);
 	}
@@ -68,9 +66,8 @@ static int push_group(struct storage *s, struct alua_node *g, struct err *e)
 void alua_push(struct storage *s)
 {
 	struct err e;
-	list_for_each (i, &s->alua.children)
-		if (push_group(s, NODE_OF(struct alua_node, list_entry(i, struct node, link)), &e) <
-		    0)
+	list_each (struct alua_node, g, &s->alua.children, node.link)
+		if (push_group(s, g, &e) < 0)
 			log_warn("%s: ALUA: %s", s->node.name, e.text);
 }
 
@@ -135,8 +132,7 @@ static int delete (struct config *c, struct node *n, const struct args *a, struc
 		return err_set(e, -ENOENT, "No ALUA group %.60s", name);
 	if (!strcmp(name, ALUA_DEFAULT_GROUP))
 		return err_set(e, -EPERM, "%s cannot be deleted", name);
-	list_for_each (i, &s->luns) {
-		const struct lun *l = list_entry(i, struct lun, storage_link);
+	list_each (const struct lun, l, &s->luns, storage_link) {
 		char path[600];
 		if (strcmp(l->group, name))
 			continue;

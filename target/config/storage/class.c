@@ -39,15 +39,10 @@ static int set_options(struct storage *s, const struct args *a, struct err *e)
 // disk, and writes go to either.
 static int refuse_same_serial(struct config *c, const struct storage *s, struct err *e)
 {
-	for (unsigned i = 0; i < c->storage->type_count; i++)
-		list_for_each (it, &c->storage->types[i].node.children) {
-			const struct storage *other =
-				NODE_OF(const struct storage, list_entry(it, struct node, link));
-			if (other != s && !strcasecmp(other->wwn, s->wwn))
-				return err_set(e, -EEXIST,
-					       "wwn: %s is used by storage object %s/%s", s->wwn,
-					       c->storage->types[i].node.name, other->node.name);
-		}
+	storage_each (other, c)
+		if (other != s && !strcasecmp(other->wwn, s->wwn))
+			return err_set(e, -EEXIST, "wwn: %s is used by storage object %s/%s",
+				       s->wwn, other->node.parent->name, other->node.name);
 	return 0;
 }
 
@@ -217,11 +212,9 @@ static void attach(struct config *c, struct node *n, bool is_attached)
 static bool is_used(const struct node *n, const struct session_place *p)
 {
 	const struct storage *s = NODE_OF(const struct storage, n);
-	list_for_each (i, &s->luns) {
-		const struct node *l = &list_entry(i, struct lun, storage_link)->node;
-		if (l->class->is_used(l, p))
+	list_each (const struct lun, l, &s->luns, storage_link)
+		if (l->node.class->is_used(&l->node, p))
 			return true;
-	}
 	return false;
 }
 
@@ -353,9 +346,9 @@ static void info(struct config *c, const struct node *n, struct json_object *ret
 		sanitize_info(s->lu, ret);
 	struct json_object *luns = json_object_new_array();
 	json_object_object_add(ret, "luns", luns);
-	list_for_each (i, &s->luns) {
+	list_each (const struct lun, l, &s->luns, storage_link) {
 		char path[600];
-		node_path(&list_entry(i, struct lun, storage_link)->node, path, sizeof path);
+		node_path(&l->node, path, sizeof path);
 		json_object_array_add(luns, json_object_new_string(path));
 	}
 }

@@ -110,8 +110,7 @@ static const struct group_row fields[] = {
 static void add_key(struct frozen_key *k, struct node *n)
 {
 	struct storage *s = NODE_OF(struct storage, n);
-	list_for_each (i, &s->alua.children) {
-		struct alua_node *g = NODE_OF(struct alua_node, list_entry(i, struct node, link));
+	list_each (struct alua_node, g, &s->alua.children, node.link) {
 		frozen_key_add_text(k, g->node.name);
 		frozen_key_add(k, &g->attr, sizeof g->attr);
 		k->has_failed |= g->node.kept != NULL; // its address alone is not enough

@@ -59,8 +59,7 @@ uint64_t storage_size(const struct storage *s)
 // Their logical unit has changed.
 static void mark_luns(struct storage *s)
 {
-	list_for_each (i, &s->luns) {
-		struct lun *l = list_entry(i, struct lun, storage_link);
+	list_each (struct lun, l, &s->luns, storage_link) {
 		l->told.lu = NULL;
 		tree_changed(s->config, &l->node);
 	}

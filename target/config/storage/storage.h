@@ -95,6 +95,12 @@ extern const struct group_row storage_groups[];
 int storage_types_new(struct config *c, struct err *e);
 void storage_types_free(struct config *c);
 
+// Every storage object of a supported type.
+#define storage_each(s, c)                                                                         \
+	for (unsigned s##_type = 0; s##_type < (c)->storage->type_count; s##_type++)               \
+		list_each (struct storage, s, &(c)->storage->types[s##_type].node.children,        \
+			   node.link)
+
 // ---- object.c ----
 struct storage_type *storage_type_of(struct config *c, const char *name);
 int storage_new(struct config *c, struct storage **ret, const struct backstore_type *type,

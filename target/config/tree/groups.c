@@ -49,8 +49,7 @@ int group_set(const struct group_row *g, struct node *n, const struct attr_row *
 static const struct group_row *no_such_group(const struct node *n, const char *name, struct err *e)
 {
 	char path[600];
-	list_for_each (i, &n->children) {
-		const struct node *child = list_entry(i, struct node, link);
+	list_each (const struct node, child, &n->children, link) {
 		if (!group_find(child->class, name))
 			continue;
 		node_path(child, path, sizeof path);

@@ -117,8 +117,8 @@ struct node **node_sorted(const struct node *n)
 	unsigned i = 0;
 	if (!out)
 		return NULL;
-	list_for_each (it, &n->children)
-		out[i++] = list_entry(it, struct node, link);
+	list_each (struct node, child, &n->children, link)
+		out[i++] = child;
 	// Most were created in order: checking is cheaper than sorting.
 	bool is_sorted = true;
 	for (unsigned j = 1; is_sorted && j < i; j++)

@@ -16,11 +16,17 @@ void tree_changed(struct config *c, struct node *n)
 		n->class->changed(c, n);
 }
 
-int tree_remove(struct config *c, struct node *n, struct err *e)
+int tree_remove_children(struct config *c, struct node *n, struct err *e)
 {
 	int r = 0;
 	while (!r && !list_empty(&n->children))
 		r = tree_remove(c, list_entry(n->children.next, struct node, link), e);
+	return r;
+}
+
+int tree_remove(struct config *c, struct node *n, struct err *e)
+{
+	int r = tree_remove_children(c, n, e);
 	if (!r && n->class->remove_users)
 		r = n->class->remove_users(c, n, e);
 	if (r < 0)
@@ -46,6 +52,18 @@ int tree_add(struct config *c, struct node *parent, struct node *n, const char *
 struct node *config_node(struct config *c, const char *path)
 {
 	return *path == '/' ? node_at(&c->names, &c->root, path) : NULL;
+}
+
+int tree_each_kind(struct config *c, int (*fn)(struct config *c, struct node *kind, void *arg),
+		   void *arg)
+{
+	struct node *above[] = { &c->root, &c->backstores };
+	int code = 0;
+	for (int i = 0; i < 2; i++)
+		list_each_safe (struct node, kind, &above[i]->children, link)
+			if (!code && kind != &c->backstores)
+				code = fn(c, kind, arg);
+	return code;
 }
 
 int tree_appeared(struct config *c, struct node *n, struct reply *r, struct err *e)

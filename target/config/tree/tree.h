@@ -66,6 +66,11 @@ int tree_add(struct config *c, struct node *parent, struct node *n, const char *
 	     struct err *e);
 // Removes a node with everything below it and everything that uses it.
 int tree_remove(struct config *c, struct node *n, struct err *e);
+int tree_remove_children(struct config *c, struct node *n, struct err *e);
+// Calls fn, until it fails, for the nodes whose children are entries of a document: fabrics, then
+// types of storage. It may remove its node.
+int tree_each_kind(struct config *c, int (*fn)(struct config *c, struct node *kind, void *arg),
+		   void *arg);
 // A new node of a saved file or of create exists: tells all classes. -ENOMEM with text.
 int tree_appeared(struct config *c, struct node *n, struct reply *r, struct err *e);
 // The summary of a node, by its class or by the number of its children.
