@@ -156,10 +156,10 @@ struct node *config_root(struct config *c)
 
 static void log_errors(const char *file, struct json_object *errors)
 {
-	size_t n = json_object_array_length(errors);
-	for (size_t i = 0; i < n && i < LOAD_LINES_MAX; i++)
-		log_warn("%s: %s", file,
-			 json_object_get_string(json_object_array_get_idx(errors, i)));
+	size_t n = 0;
+	json_each (line, errors)
+		if (n++ < LOAD_LINES_MAX)
+			log_warn("%s: %s", file, json_object_get_string(line));
 	if (n > LOAD_LINES_MAX)
 		log_warn("%s: and %zu more (see farblock ls)", file, n - LOAD_LINES_MAX);
 }

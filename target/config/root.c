@@ -84,8 +84,8 @@ static void say_restored(const char *file, struct json_object *errors, struct re
 	}
 	r->recoverable = (unsigned)n;
 	reply_say(r, "Configuration restored, %zu recoverable errors:", n);
-	for (size_t i = 0; i < n; i++)
-		reply_say(r, "%s", json_object_get_string(json_object_array_get_idx(errors, i)));
+	json_each (line, errors)
+		reply_say(r, "%s", json_object_get_string(line));
 }
 
 static bool is_target(struct json_object *o, const char *wanted)
@@ -104,10 +104,8 @@ static int expect_entry(struct json_object *doc, const char *list,
 			bool (*is_it)(struct json_object *o, const char *wanted), const char *name,
 			const char *file, struct err *e)
 {
-	struct json_object *all = json_field(doc, list);
-	size_t n = json_object_is_type(all, json_type_array) ? json_object_array_length(all) : 0;
-	for (size_t i = 0; i < n; i++)
-		if (is_it(json_object_array_get_idx(all, i), name))
+	json_each (entry, json_field(doc, list))
+		if (is_it(entry, name))
 			return 0;
 	return err_set(e, -ENOENT, "%s: no '%s' in %s", file, name, list);
 }

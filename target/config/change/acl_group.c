@@ -31,9 +31,8 @@ static void merge(struct reply *to, struct reply *more)
 		*to = *more;
 		return;
 	}
-	for (size_t i = 0; more->messages && i < json_object_array_length(more->messages); i++)
-		reply_say(to, "%s",
-			  json_object_get_string(json_object_array_get_idx(more->messages, i)));
+	json_each (line, more->messages)
+		reply_say(to, "%s", json_object_get_string(line));
 	reply_done(more);
 }
 

@@ -13,10 +13,7 @@
 static int refuse_twins(struct config *c, struct json_object *doc, const char *list,
 			const char *const id[2], const char *folder, struct err *e)
 {
-	struct json_object *all = json_field(doc, list);
-	size_t n = json_object_is_type(all, json_type_array) ? json_object_array_length(all) : 0;
-	for (size_t i = 0; i < n; i++) {
-		struct json_object *o = json_object_array_get_idx(all, i);
+	json_each (o, json_field(doc, list)) {
 		char path[600];
 		if (!json_text(o, id[0]) || !json_text(o, id[1]))
 			continue; // restore_document() reports it
@@ -42,9 +39,8 @@ static int refuse_existing(struct config *c, struct json_object *doc, struct err
 // Masks passwords as everywhere.
 static void mask(struct json_object *o)
 {
-	if (json_object_is_type(o, json_type_array))
-		for (size_t i = 0; i < json_object_array_length(o); i++)
-			mask(json_object_array_get_idx(o, i));
+	json_each (entry, o)
+		mask(entry);
 	if (!json_object_is_type(o, json_type_object))
 		return;
 	json_object_object_foreach(o, key, value)
@@ -74,14 +70,9 @@ static int read_document(const struct args *a, struct json_object **ret, struct 
 
 static void say_notes(const struct args *a, struct reply *r)
 {
-	struct json_object *notes = json_field(arg_content(a, "file"), "notes");
-	size_t n =
-		json_object_is_type(notes, json_type_array) ? json_object_array_length(notes) : 0;
-	for (size_t i = 0; i < n; i++) {
-		const char *text = json_scalar(json_object_array_get_idx(notes, i));
-		if (text)
-			reply_say(r, "%s", text);
-	}
+	json_each (note, json_field(arg_content(a, "file"), "notes"))
+		if (json_scalar(note))
+			reply_say(r, "%s", json_scalar(note));
 }
 
 static int take(struct config *c, struct json_object *doc, const struct args *a, struct reply *r,

@@ -10,12 +10,6 @@
 #include "target/config/file/saved_file.h"
 #include "target/config/storage/lost_data.h"
 
-static bool has_entries(struct json_object *doc, const char *key)
-{
-	struct json_object *list = json_field(doc, key);
-	return json_object_is_type(list, json_type_array) && json_object_array_length(list);
-}
-
 // An empty configuration that was saved here, not a file that lost its content.
 static bool is_saved_empty(struct json_object *doc)
 {
@@ -27,7 +21,7 @@ static bool is_saved_empty(struct json_object *doc)
 int plan_refuse_nothing(const struct config *c, struct json_object *doc, const char *what,
 			struct err *e)
 {
-	if (model_is_empty(c) || has_entries(doc, "storage_objects") || has_entries(doc, "targets"))
+	if (model_is_empty(c) || document_has_objects(doc))
 		return 0;
 	return err_set(
 		e, -EPERM,
@@ -38,9 +32,8 @@ int plan_refuse_nothing(const struct config *c, struct json_object *doc, const c
 
 static void say_all(struct reply *r, struct json_object *lines, const char *before)
 {
-	for (size_t i = 0; i < json_object_array_length(lines); i++)
-		reply_say(r, "%s%s", before,
-			  json_object_get_string(json_object_array_get_idx(lines, i)));
+	json_each (line, lines)
+		reply_say(r, "%s%s", before, json_object_get_string(line));
 }
 
 static void say_result(struct reply *r, struct json_object *lines, struct json_object *errors,

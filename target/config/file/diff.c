@@ -30,7 +30,7 @@ static void say(struct diff *d, const char *mark, const char *path, const char *
 	json_text_put(&t, rest);
 	if (t.text) {
 		utf8_tame(t.text); // values were truncated
-		json_object_array_add(d->lines, json_object_new_string(t.text));
+		json_add_text(d->lines, t.text);
 	}
 	free(t.text);
 }
@@ -90,9 +90,7 @@ static struct json_object *index_of(const struct saved_class *k, const char *pat
 {
 	struct json_object *o = json_object_new_object();
 	char name[PATH_SIZE];
-	size_t n = json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
-	for (size_t i = 0; i < n; i++) {
-		struct json_object *entry = json_object_array_get_idx(list, i);
+	json_each (entry, list) {
 		entry_path(k, path, entry, name);
 		if (*name && !json_object_object_get_ex(o, name, NULL))
 			json_object_object_add(o, name, json_object_get(entry));

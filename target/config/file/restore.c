@@ -158,10 +158,9 @@ int restore_check(struct config *c, struct json_object *doc, const struct restor
 	int code = 0;
 	for (int i = 0; i < SAVED_LISTS && o->is_apply; i++) {
 		const struct saved_class *k = saved_class_of(c, saved_lists[i])->saved;
-		struct json_object *list = k->check ? json_field(doc, saved_lists[i]) : NULL;
-		bool is_list = json_object_is_type(list, json_type_array);
-		for (size_t j = 0; is_list && !code && j < json_object_array_length(list); j++)
-			code = k->check(c, json_object_array_get_idx(list, j), o, notes, e);
+		json_each (entry, json_field(doc, saved_lists[i]))
+			if (k->check && !code)
+				code = k->check(c, entry, o, notes, e);
 	}
 	return code;
 }

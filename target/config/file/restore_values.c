@@ -21,7 +21,7 @@ void restore_complain(struct restore *r, const char *fmt, ...)
 	utf8_tame(line);
 	// The root has no name.
 	const char *text = strncmp(line, ": ", 2) ? line : line + 2;
-	json_object_array_add(r->errors, json_object_new_string(text));
+	json_add_text(r->errors, text);
 }
 
 // Keeps kept[key] = value, or appends to an array of kept entries.
@@ -37,26 +37,17 @@ static void restore_keep_in(struct node *n, const char *part, const char *key,
 {
 	if (!n->kept)
 		n->kept = json_object_new_object();
-	struct json_object *o = json_field(n->kept, part);
-	if (!json_object_is_type(o, json_type_object)) {
-		o = json_object_new_object();
-		json_object_object_add(n->kept, part, o);
-	}
-	json_object_object_add(o, key, json_object_get(value));
+	json_object_object_add(json_part(n->kept, part), key, json_object_get(value));
 }
 
 void restore_keep_entry(struct node *n, const char *key, struct json_object *entry)
 {
 	if (!n->kept)
 		n->kept = json_object_new_object();
-	struct json_object *list = json_field(n->kept, key);
-	if (!json_object_is_type(list, json_type_array)) {
-		list = json_object_new_array();
-		json_object_object_add(n->kept, key, list);
-	}
+	struct json_object *list = json_list(n->kept, key);
 	// Reading what was kept before: no duplicates.
-	for (size_t i = 0; i < json_object_array_length(list); i++)
-		if (json_object_equal(json_object_array_get_idx(list, i), entry))
+	json_each (kept, list)
+		if (json_object_equal(kept, entry))
 			return;
 	json_object_array_add(list, json_object_get(entry));
 }

@@ -10,14 +10,13 @@
 // fabric.
 static void put_kinds(struct save *s, struct node *n, const char *list_key, struct json_object *doc)
 {
-	struct json_object *list = json_object_new_array();
+	struct json_object *list = json_list(doc, list_key);
 	list_each (struct node, kind, &n->children, link) {
 		if (kind == &s->c->backstores)
 			continue;
 		list_each (struct node, entry, &kind->children, link)
 			json_object_array_add(list, save_object(s, entry));
 	}
-	json_object_object_add(doc, list_key, list);
 }
 
 // Fabrics with settings, or with unknown ones.
@@ -41,10 +40,10 @@ static struct json_object *own_section(struct save *s)
 {
 	struct config *c = s->c;
 	struct json_object *own = json_object_new_object(), *prefs = json_object_new_object();
-	json_object_object_add(own, "version", json_object_new_int64(SAVED_VERSION));
+	json_put_number(own, "version", SAVED_VERSION);
 	if (c->saved->origin)
 		json_object_object_add(own, "change", json_object_get(c->saved->origin));
-	json_object_object_add(own, "generation", json_object_new_uint64(c->generation));
+	json_put_number(own, "generation", c->generation);
 	save_group(s, c->root.class->groups, &c->root, prefs);
 	if (json_object_object_length(prefs))
 		json_object_object_add(own, SAVED_PREFS, json_object_get(prefs));

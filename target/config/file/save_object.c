@@ -12,8 +12,8 @@ enum { OWN_DEPTH = 3 };
 
 static void append(struct json_object *to, struct json_object *list)
 {
-	for (size_t i = 0; i < json_object_array_length(list); i++)
-		json_object_array_add(to, json_object_get(json_object_array_get_idx(list, i)));
+	json_each (entry, list)
+		json_object_array_add(to, json_object_get(entry));
 }
 
 void save_merge(struct json_object *to, struct json_object *kept)
@@ -204,12 +204,10 @@ static void put_content(struct save *s, struct node *n, struct json_object *o)
 static struct json_object *put_only_entry(struct save *s, struct node *n, struct json_object *o)
 {
 	const char *list_key = n->class->saved->entries;
-	struct json_object *entry = json_object_new_object(), *list = json_object_new_array();
+	struct json_object *list = json_list(o, list_key), *entry = json_add_object(list);
 	struct json_object *rest = json_object_new_object();
-	json_object_object_add(o, list_key, list);
-	json_object_array_add(list, entry);
-	json_object_object_add(entry, "tag", json_object_new_int64(1)); // as rtslib does
-	json_object_object_add(entry, "portals", json_object_new_array());
+	json_put_number(entry, "tag", 1); // as rtslib does
+	json_list(entry, "portals");
 	put_content(s, n, entry);
 	if (n->kept) {
 		json_object_object_foreach(n->kept, key, v)

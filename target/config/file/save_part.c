@@ -19,11 +19,7 @@ static bool is_same(struct json_object *a, struct json_object *b, const char *ke
 static void put_entry(struct json_object *doc, const char *list, struct json_object *entry,
 		      const char *first, const char *second)
 {
-	struct json_object *all = json_field(doc, list);
-	if (!json_object_is_type(all, json_type_array)) {
-		all = json_object_new_array();
-		json_object_object_add(doc, list, all);
-	}
+	struct json_object *all = json_list(doc, list);
 	size_t i = 0, n = json_object_array_length(all);
 	while (i < n && !(is_same(json_object_array_get_idx(all, i), entry, first) &&
 			  is_same(json_object_array_get_idx(all, i), entry, second)))
@@ -32,40 +28,25 @@ static void put_entry(struct json_object *doc, const char *list, struct json_obj
 }
 
 // A kept target of another fabric may contain anything.
-static size_t length(struct json_object *list)
-{
-	return json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
-}
-
 static bool exports(struct json_object *target, const char *path)
 {
-	struct json_object *tpgs = json_field(target, "tpgs");
-	for (size_t i = 0; i < length(tpgs); i++) {
-		struct json_object *luns = json_field(json_object_array_get_idx(tpgs, i), "luns");
-		for (size_t j = 0; j < length(luns); j++) {
-			const char *its =
-				json_text(json_object_array_get_idx(luns, j), "storage_object");
+	json_each (tpg, json_field(target, "tpgs"))
+		json_each (lun, json_field(tpg, "luns")) {
+			const char *its = json_text(lun, "storage_object");
 			if (its && !strcmp(its, path))
 				return true;
 		}
-	}
 	return false;
 }
 
 // Content unknown to rtslib is in our section, by path.
 static void put_own(struct json_object *doc, struct json_object *now, const char *path)
 {
-	struct json_object *own = json_field(doc, SAVED_SECTION);
-	if (!json_object_is_type(own, json_type_object)) {
-		own = json_object_new_object();
-		json_object_object_add(own, "version", json_object_new_int64(SAVED_VERSION));
-		json_object_object_add(doc, SAVED_SECTION, own);
-	}
-	struct json_object *objects = json_field(own, "objects");
-	if (!json_object_is_type(objects, json_type_object)) {
-		objects = json_object_new_object();
-		json_object_object_add(own, "objects", objects);
-	}
+	bool has_own = json_object_is_type(json_field(doc, SAVED_SECTION), json_type_object);
+	struct json_object *own = json_part(doc, SAVED_SECTION);
+	struct json_object *objects = json_part(own, "objects");
+	if (!has_own)
+		json_put_number(own, "version", SAVED_VERSION);
 	size_t len = strlen(path);
 	json_object_object_foreach(json_field(json_field(now, SAVED_SECTION), "objects"), key,
 				   value)
@@ -77,9 +58,7 @@ static void put_own(struct json_object *doc, struct json_object *now, const char
 
 static void put_targets(struct json_object *doc, struct json_object *now, const char *path)
 {
-	struct json_object *targets = json_field(now, "targets");
-	for (size_t i = 0; i < json_object_array_length(targets); i++) {
-		struct json_object *t = json_object_array_get_idx(targets, i);
+	json_each (t, json_field(now, "targets")) {
 		char own[300];
 		if (!exports(t, path))
 			continue;
@@ -123,9 +102,8 @@ int config_copy_part(struct config *c, struct node *storage, const struct args *
 	int code = present(a, &doc, e);
 	if (code < 0)
 		return code;
-	struct json_object *now = save_document(c), *all = json_field(now, "storage_objects");
-	for (size_t i = 0; i < json_object_array_length(all); i++) {
-		struct json_object *o = json_object_array_get_idx(all, i);
+	struct json_object *now = save_document(c);
+	json_each (o, json_field(now, "storage_objects")) {
 		const char *plugin = json_text(o, "plugin"), *name = json_text(o, "name");
 		if (plugin && name && !strcmp(plugin, storage->parent->name) &&
 		    !strcmp(name, storage->name))

@@ -52,9 +52,8 @@ const char *config_named_file(const struct config *c, const char *path)
 
 bool document_has_objects(struct json_object *doc)
 {
-	struct json_object *a = json_field(doc, "storage_objects"), *b = json_field(doc, "targets");
-	return (json_object_is_type(a, json_type_array) && json_object_array_length(a)) ||
-	       (json_object_is_type(b, json_type_array) && json_object_array_length(b));
+	return json_count(json_field(doc, "storage_objects")) ||
+	       json_count(json_field(doc, "targets"));
 }
 
 // Whether the saved file contains objects, or something that we cannot read and must not replace.

@@ -29,13 +29,12 @@ static void add(const struct candidates *c, const char *text, const char *note)
 	if (strncmp(text, c->prefix, strlen(c->prefix)) ||
 	    json_object_array_length(c->list) >= COMPLETE_MAX)
 		return;
-	for (size_t i = json_object_array_length(c->list); i-- > 0;)
-		if (!strcmp(json_text(json_object_array_get_idx(c->list, i), "text"), text))
+	json_each (o, c->list)
+		if (!strcmp(json_text(o, "text"), text))
 			return;
-	struct json_object *o = json_object_new_object();
+	struct json_object *o = json_add_object(c->list);
 	json_put_text(o, "text", text);
 	json_put_text(o, "note", note);
-	json_object_array_add(c->list, o);
 }
 
 static void add_node(const struct candidates *c, const struct node *n, const char *text)

@@ -303,12 +303,10 @@ static void sanitize_info(const struct lu *lu, struct json_object *ret)
 		return;
 	json_put_text(ret, "sanitize", state == SANITIZE_FAILED ? "due" : "running");
 	if (state != SANITIZE_FAILED)
-		json_object_object_add(ret, "sanitize_percent",
-				       json_object_new_int64(sanitize_percent(state)));
+		json_put_number(ret, "sanitize_percent", sanitize_percent(state));
 	else // by EXIT FAILURE MODE
-		json_object_object_add(ret, "sanitize_may_be_left",
-				       json_object_new_boolean(__atomic_load_n(&lu->sanitize_ause,
-									       __ATOMIC_RELAXED)));
+		json_put_bool(ret, "sanitize_may_be_left",
+			      __atomic_load_n(&lu->sanitize_ause, __ATOMIC_RELAXED));
 }
 
 // Its lines, joined.
@@ -332,7 +330,7 @@ static void info(struct config *c, const struct node *n, struct json_object *ret
 	for (int i = 0; s->type->options[i].name; i++)
 		json_put_text(ret, s->type->options[i].name, s->option[i]);
 	json_put_text(ret, "wwn", s->wwn);
-	json_object_object_add(ret, "size", json_object_new_uint64(storage_size(s)));
+	json_put_number(ret, "size", storage_size(s));
 	json_put_text(ret, "state", s->lu ? "open" : "waiting");
 	if (!s->lu)
 		json_put_text(ret, "reason", s->reason);
@@ -344,12 +342,11 @@ static void info(struct config *c, const struct node *n, struct json_object *ret
 		json_put_text(ret, "backing", s->path == BS_PATH_REMOVED ? "removed" : "replaced");
 	if (s->lu)
 		sanitize_info(s->lu, ret);
-	struct json_object *luns = json_object_new_array();
-	json_object_object_add(ret, "luns", luns);
+	struct json_object *luns = json_list(ret, "luns");
 	list_each (const struct lun, l, &s->luns, storage_link) {
 		char path[600];
 		node_path(&l->node, path, sizeof path);
-		json_object_array_add(luns, json_object_new_string(path));
+		json_add_text(luns, path);
 	}
 }
 

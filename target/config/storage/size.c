@@ -41,8 +41,8 @@ static bool has_resize(struct json_object *commands, const struct storage *s)
 	char path[600], wanted[620];
 	node_path(&s->node, path, sizeof path);
 	int len = snprintf(wanted, sizeof wanted, "%s resize", path);
-	for (size_t i = 0; commands && i < json_object_array_length(commands); i++) {
-		const char *text = json_scalar(json_object_array_get_idx(commands, i));
+	json_each (command, commands) {
+		const char *text = json_scalar(command);
 		if (text && !strncmp(text, wanted, (size_t)len))
 			return true;
 	}
@@ -65,7 +65,7 @@ int storage_check_size(struct config *c, struct json_object *o, const struct res
 			   name, wanted < size ? "shrink" : "grow", size, wanted,
 			   wanted < size ? "" : " (run resize)");
 	if (how->is_undo && notes && !has_resize(how->undone, s)) {
-		json_object_array_add(notes, json_object_new_string(why.text));
+		json_add_text(notes, why.text);
 		return 0;
 	}
 	if (e)

@@ -116,7 +116,7 @@ static int take(const struct param_row *rows, int i, const char *key, struct jso
 static int take_positional(const struct param_row *rows, struct json_object *list, struct args *a,
 			   struct err *e)
 {
-	size_t n = list ? json_object_array_length(list) : 0, count = 0;
+	size_t n = json_count(list), count = 0;
 	while (rows && rows[count].name)
 		count++;
 	if (n > count) {
@@ -223,17 +223,13 @@ static const char *level_of(const char *text)
 
 void reply_levels(struct reply *r, const struct command_row *row)
 {
-	size_t n = r->messages ? json_object_array_length(r->messages) : 0;
 	r->is_report = row->is_readonly || row->is_report || r->has_secret;
-	if (row->is_readonly || !n)
+	if (row->is_readonly || !json_count(r->messages))
 		return;
 	json_object_put(r->levels);
 	r->levels = json_object_new_array();
-	for (size_t i = 0; i < n; i++) {
-		struct json_object *text = json_object_array_get_idx(r->messages, i);
-		json_object_array_add(
-			r->levels, json_object_new_string(level_of(json_object_get_string(text))));
-	}
+	json_each (text, r->messages)
+		json_add_text(r->levels, level_of(json_object_get_string(text)));
 }
 
 int reply_file(struct reply *r, const char *name, char *text, struct err *e)
@@ -260,9 +256,9 @@ void reply_say(struct reply *r, const char *fmt, ...)
 	utf8_tame(line);
 	if (!r->messages)
 		r->messages = json_object_new_array();
-	json_object_array_add(r->messages, json_object_new_string(line));
+	json_add_text(r->messages, line);
 	if (r->levels)
-		json_object_array_add(r->levels, json_object_new_string(level_of(line)));
+		json_add_text(r->levels, level_of(line));
 }
 
 void reply_done(struct reply *r)

@@ -125,13 +125,13 @@ static struct json_object *row_schema(const struct group_row *g, const struct at
 	if (row->type == ATTR_STRING && row->choices)
 		put_choices(o, row->choices);
 	if (row->flags & ATTR_READONLY)
-		json_object_object_add(o, "readonly", json_object_new_boolean(1));
+		json_put_bool(o, "readonly", true);
 	if (row->flags & ATTR_RESTART)
-		json_object_object_add(o, "needs_restart", json_object_new_boolean(1));
+		json_put_bool(o, "needs_restart", true);
 	if (row->flags & ATTR_SECRET)
-		json_object_object_add(o, "secret", json_object_new_boolean(1));
+		json_put_bool(o, "secret", true);
 	if (row->flags & ATTR_IGNORED)
-		json_object_object_add(o, "ignored", json_object_new_boolean(1));
+		json_put_bool(o, "ignored", true);
 	return o;
 }
 
@@ -164,13 +164,11 @@ int config_get(struct config *c, struct node *n, const struct args *a, struct re
 	const char *name = arg(a, "parameter");
 	if (!arg(a, "group")) {
 		r->data = json_object_new_object();
-		struct json_object *list = json_object_new_array();
-		json_object_object_add(r->data, "groups", list);
+		struct json_object *list = json_list(r->data, "groups");
 		for (const struct group_row *g = n->class->groups; g && g->name; g++)
-			json_object_array_add(list, json_object_new_string(g->name));
+			json_add_text(list, g->name);
 		if (n != &c->root)
-			json_object_array_add(list,
-					      json_object_new_string(c->root.class->groups->name));
+			json_add_text(list, c->root.class->groups->name);
 		return 0;
 	}
 	const struct group_row *g = want_group(c, &n, arg(a, "group"), e);
@@ -178,9 +176,8 @@ int config_get(struct config *c, struct node *n, const struct args *a, struct re
 	if (!g || (name && !row))
 		return -ENOENT;
 	r->data = json_object_new_object();
-	struct json_object *list = json_object_new_array();
 	json_put_text(r->data, "group", g->name);
-	json_object_object_add(r->data, "rows", list);
+	struct json_object *list = json_list(r->data, "rows");
 	for (const struct attr_row *it = row ? row : group_rows(g); it->name; it++) {
 		add_value(list, g, n, it);
 		if (row)
