@@ -91,9 +91,9 @@ static int keep_unsupported(struct restore *r, const char *fabric, const char *w
 	if (!*fabric || strchr(fabric, '/') || !*wwn || strchr(wwn, '/') || strlen(fabric) > 63 ||
 	    strlen(wwn) > 223)
 		return err_set(e, -EINVAL, "invalid 'fabric' or 'wwn'");
-	struct node *n = kept_fabric(r->c, fabric, e);
+	struct node *n = kept_kind(r->c, &r->c->root, fabric, e);
 	if (!n)
-		return err_set(e, -EINVAL, "'fabric' cannot be '%s'", fabric);
+		return e->code;
 	int code = restore_foreign(r, n, &foreign_class, wwn, o, e);
 	if (code > 0)
 		restore_complain(r, "target %s: fabric '%s' is not supported, kept", wwn, fabric);

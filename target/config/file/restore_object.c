@@ -169,10 +169,11 @@ int restore_foreign(struct restore *r, struct node *parent, const struct node_cl
 		return 0;
 	}
 	int code = there && r->options->is_apply ? tree_remove(r->c, there, e) : 0;
-	if (!code)
-		code = foreign_new(r->c, parent, class, name, o, e);
-	struct node *n = code ? NULL : node_child(&r->c->names, parent, name);
-	if (n)
-		n->is_named = r->options->is_apply;
-	return code < 0 ? code : 1;
+	if (code < 0)
+		return code;
+	struct node *n = foreign_new(r->c, parent, class, name, o, e);
+	if (!n)
+		return e->code;
+	n->is_named = r->options->is_apply;
+	return 1;
 }

@@ -19,22 +19,16 @@ static struct storage *storage_of(const struct node *group)
 int alua_new(struct config *c, struct alua_node **ret, struct storage *s, const char *name,
 	     uint32_t id, struct err *e)
 {
-	struct alua_node *g = calloc(1, sizeof *g);
-	if (!g || node_init(&g->node, &alua_group_class, name) < 0) {
-		free(g);
-		return err_set(e, -ENOMEM, "%s: out of memory", name);
-	}
+	char taken[ALUA_NAME_MAX + 32];
+	struct alua_node *g = tree_new(sizeof *g, &alua_group_class, name, e);
+	if (!g)
+		return -ENOMEM;
 	attr_defaults(alua_group_rows, &g->attr);
 	g->attr.tg_pt_gp_id = id;
-	int r = txn_attach(c, &s->alua, &g->node);
-	if (r < 0) {
-		alua_group_class.free(c, &g->node);
-		return err_set(e, r, r == -EEXIST ? "group %s already exists" : "%s: out of memory",
-			       name);
-	}
 	g->node.is_fixed = !strcmp(name, ALUA_DEFAULT_GROUP);
+	snprintf(taken, sizeof taken, "group %s already exists", name);
 	*ret = g;
-	return 0;
+	return tree_add(c, &s->alua, &g->node, taken, e);
 }
 
 int alua_check_name(const struct storage *s, const char *name, uint32_t id, struct err *e)

@@ -41,12 +41,11 @@ int storage_new(struct config *c, struct storage **ret, const struct backstore_t
 	int r = name_check_storage(name, e);
 	if (r < 0)
 		return r;
-	struct storage *s = calloc(1, sizeof *s);
-	if (!s || node_init(&s->node, st->objects, name) < 0 ||
-	    node_init(&s->alua, &alua_class, "alua") < 0) {
-		if (s)
-			free(s->node.name);
-		free(s);
+	struct storage *s = tree_new(sizeof *s, st->objects, name, e);
+	if (!s)
+		return -ENOMEM;
+	if (node_init(&s->alua, &alua_class, "alua") < 0) {
+		tree_free(c, &s->node);
 		return err_set(e, -ENOMEM, "%s: out of memory", name);
 	}
 	s->type = type;

@@ -267,15 +267,12 @@ static int name(struct restore *r, struct node *n, struct json_object *o, char o
 static int keep_unsupported(struct restore *r, const char *plugin, const char *name,
 			    struct json_object *o, struct err *e)
 {
-	struct config *c = r->c;
-	struct node *n = node_child(&c->names, &c->backstores, plugin);
 	if (strchr(plugin, '/') || !*plugin || name_check_storage(name, e) < 0)
 		return err_set(e, -EINVAL, "invalid name '%.40s/%.80s'", plugin, name);
-	int code = n ? 0 : foreign_new(c, &c->backstores, &fabric_class, plugin, NULL, e);
-	if (code < 0)
-		return code;
-	n = node_child(&c->names, &c->backstores, plugin);
-	code = restore_foreign(r, n, &foreign_storage_class, name, o, e);
+	struct node *n = kept_kind(r->c, &r->c->backstores, plugin, e);
+	if (!n)
+		return e->code;
+	int code = restore_foreign(r, n, &foreign_storage_class, name, o, e);
 	if (code)
 		restore_complain(r, "storage object %s: plugin '%s' is not supported, kept", name,
 				 plugin);

@@ -35,6 +35,16 @@ int tree_remove(struct config *c, struct node *n, struct err *e)
 	return txn_detach(c, n) < 0 ? err_set(e, -ENOMEM, "%s: out of memory", n->name) : 0;
 }
 
+void *tree_new(size_t size, const struct node_class *class, const char *name, struct err *e)
+{
+	struct node *n = calloc(1, size);
+	if (n && !node_init(n, class, name))
+		return n;
+	free(n);
+	err_set(e, -ENOMEM, "%s: out of memory", name);
+	return NULL;
+}
+
 int tree_add(struct config *c, struct node *parent, struct node *n, const char *taken,
 	     struct err *e)
 {

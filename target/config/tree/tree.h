@@ -60,6 +60,8 @@ struct config {
 
 #define NODE_OF(type, n) container_of((n), type, node)
 
+// A new zeroed object of this size, which begins with its node. NULL with text: no memory.
+void *tree_new(size_t size, const struct node_class *class, const char *name, struct err *e);
 // Adds a new node to parent, or frees it. taken: the message if its name is in use. -EEXIST,
 // -ENOMEM.
 int tree_add(struct config *c, struct node *parent, struct node *n, const char *taken,
