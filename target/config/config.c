@@ -9,6 +9,7 @@
 #include "target/config/change/plan.h"
 #include "target/config/classes.h"
 #include "target/config/config.h"
+#include "target/config/file/document.h"
 #include "target/config/file/file.h"
 #include "target/config/file/saved_file.h"
 #include "target/config/storage/own_files.h"
@@ -81,12 +82,17 @@ int config_new(struct config **ret, const struct config_options *options, struct
 	return 0;
 }
 
+static void stop_timers(struct config *c)
+{
+	timer_cancel(c->control, &c->storage->retry);
+	timer_cancel(c->control, &c->storage->look);
+}
+
 void config_free(struct config *c)
 {
 	if (!c)
 		return;
-	timer_cancel(c->control, &c->storage->retry);
-	timer_cancel(c->control, &c->storage->look);
+	stop_timers(c);
 	timer_cancel(c->control, &c->change->transaction.limit);
 	storage_types_free(c);
 	node_done(&c->targets->iscsi);
@@ -115,16 +121,14 @@ void config_stop_listening(struct config *c)
 {
 	begin_done(c);
 	c->is_shutting_down = true;
-	timer_cancel(c->control, &c->storage->retry);
-	timer_cancel(c->control, &c->storage->look);
+	stop_timers(c);
 	portals_each(c, stop_listening, NULL);
 }
 
 void config_shutdown(struct config *c, void (*idle)(void *arg), void *arg)
 {
 	c->is_shutting_down = true;
-	timer_cancel(c->control, &c->storage->retry);
-	timer_cancel(c->control, &c->storage->look);
+	stop_timers(c);
 	config_drop_all(c);
 	config_on_quiet(c, idle, arg);
 	if (!c->storage->closing)
@@ -191,28 +195,21 @@ static void keep_texts(struct config *c)
 int config_load(struct config *c, struct err *e)
 {
 	struct restore_options o = { 0 };
-	char *text;
-	size_t len;
-	int r = file_read(c->file, &text, &len, e);
+	struct json_object *doc = NULL;
+	int r = document_read(c->file, &doc, e);
 	if (r == -ENOENT) {
 		log_info("%s: not found, starting with an empty configuration", c->file);
 		return 0;
 	}
 	if (r < 0)
-		return r;
-	struct json_object *doc = json_read(text, len, c->file, e);
+		return r == -EINVAL ? refuse_damaged(c->file, e) : r;
 	struct json_object *errors = json_object_new_array();
-	explicit_bzero(text, len);
-	free(text);
-	r = doc ? 0 : e->code;
-	if (!r) {
-		r = restore_document(c, doc, &o, errors, e);
-		if (r < 0)
-			err_prefix(e, "%s", c->file);
-		else
-			c->saved->origin = json_object_get(
-				json_field(json_field(doc, SAVED_SECTION), "change"));
-	}
+	r = restore_document(c, doc, &o, errors, e);
+	if (r < 0)
+		err_prefix(e, "%s", c->file);
+	else
+		c->saved->origin =
+			json_object_get(json_field(json_field(doc, SAVED_SECTION), "change"));
 	json_object_put(doc);
 	if (!r)
 		r = config_commit(c, false, e);

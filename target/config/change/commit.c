@@ -90,10 +90,8 @@ int config_commit(struct config *c, bool saves, struct err *e)
 
 // The command is one of several. Its changes are undone; a target that it marked dirty is rebuilt
 // unnecessarily.
-static int finish_one(struct config *c, int code, struct err *e)
+static int finish_one(struct config *c, int code)
 {
-	if (code == -ENOMEM && e && !e->code)
-		err_set(e, code, "out of memory");
 	if (code < 0) {
 		txn_undo_to(c, c->change->together.mark);
 	} else {
@@ -105,12 +103,12 @@ static int finish_one(struct config *c, int code, struct err *e)
 
 int config_finish(struct config *c, int code, struct err *e)
 {
+	if (code == -ENOMEM && e && !e->code)
+		err_set(e, code, "out of memory");
 	if (c->change->together.is_open)
-		return finish_one(c, code, e);
+		return finish_one(c, code);
 	if (!code)
 		code = config_commit(c, true, e);
-	else if (code == -ENOMEM && e && !e->code)
-		err_set(e, code, "out of memory");
 	if (code < 0) {
 		txn_undo(c);
 		// Objects that opened by themselves still wait for the next view.

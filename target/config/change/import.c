@@ -97,24 +97,21 @@ int plan_import(struct config *c, struct node *n, const struct args *a, struct r
 	int code = check_kind(arg(a, "kind"), e);
 	if (!code)
 		code = read_document(a, &doc, e);
-	if (!code && json_object_deep_copy(doc, &shown, NULL) < 0)
+	if (code < 0)
+		return code;
+	if (json_object_deep_copy(doc, &shown, NULL) < 0)
 		code = err_set(e, -ENOMEM, "out of memory");
-	if (!code)
-		code = to ? 0 : take(c, doc, a, r, e);
-	if (!code && to)
+	else if (to)
 		code = reply_file(r, to, json_write(doc, &len), e);
+	else
+		code = take(c, doc, a, r, e);
 	if (!code && to)
 		reply_say(r, "Written to %s; nothing changed (apply it).", to);
-	if (code >= 0)
+	if (!code)
 		say_notes(a, r);
 	mask(shown);
 	r->view = "messages";
-	if (code >= 0)
-		r->data = shown;
-	else
-		json_object_put(shown);
+	r->data = shown; // an error's reply is freed
 	json_object_put(doc);
-	if (code >= 0 && (to || arg_bool(a, "plan", false)))
-		return 0;
-	return code < 0 ? code : 0;
+	return code;
 }

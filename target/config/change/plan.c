@@ -76,9 +76,8 @@ int plan_run(struct config *c, struct json_object *doc, const char *what,
 		say_result(r, lines, errors, what, o->is_dry);
 		if (lost && o->is_dry)
 			reply_say(r, "Requires force=true: data will be lost.");
-		code = (int)json_object_array_length(lines);
 	}
-	if (o->is_dry || !code) // no generation without a change
+	if (o->is_dry || (!code && !json_count(lines))) // no generation without a change
 		txn_undo_to(c, mark);
 	json_object_put(from);
 	json_object_put(to);
@@ -126,13 +125,11 @@ static int run_file(struct config *c, const struct args *a, bool is_dry, struct 
 int plan_plan(struct config *c, struct node *n, const struct args *a, struct reply *r,
 	      struct err *e)
 {
-	int code = run_file(c, a, true, r, e);
-	return code < 0 ? code : 0;
+	return run_file(c, a, true, r, e);
 }
 
 int plan_apply(struct config *c, struct node *n, const struct args *a, struct reply *r,
 	       struct err *e)
 {
-	int code = run_file(c, a, false, r, e);
-	return code < 0 ? code : 0;
+	return run_file(c, a, false, r, e);
 }

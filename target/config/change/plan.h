@@ -6,8 +6,7 @@
 #include "target/config/file/restore.h"
 
 // Makes the tree equal to doc (is_apply) or only adds doc to it, within the transaction, and
-// reports to r. is_dry: undoes it, for the report only. what: the document, for messages. Returns
-// the number of differences.
+// reports to r. is_dry: undoes it, for the report only. what: the document, for messages.
 int plan_run(struct config *c, struct json_object *doc, const char *what,
 	     const struct restore_options *o, struct reply *r, struct err *e);
 

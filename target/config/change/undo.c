@@ -147,5 +147,5 @@ int plan_undo(struct config *c, struct node *n, const struct args *a, struct rep
 		code = plan_run(c, doc, path, &o, r, e);
 	json_object_put(o.undone);
 	json_object_put(doc);
-	return code < 0 ? code : 0;
+	return code;
 }

@@ -17,6 +17,8 @@ struct diff {
 	const struct config *c;
 	struct json_object *lines;
 	struct json_object *whole; // paths of added or removed objects
+	struct json_object *none;  // an empty object
+	bool is_own;		   // compares our section
 };
 
 static void compare(struct diff *d, const char *path, const char *part, struct json_object *from,
@@ -143,6 +145,12 @@ static void compare_field(struct diff *d, const char *path, const char *part, co
 			  struct json_object *from, struct json_object *to, bool is_new)
 {
 	const struct node_class *class = *part ? NULL : saved_class_of(d->c, key);
+	bool is_of_own = d->is_own && !*part;
+	if (is_of_own && !strcmp(key, "relative_port")) // of a group: not a setting
+		return;
+	// There a new group of settings is reported with its values.
+	if (is_of_own && !from && json_object_is_type(to, json_type_object))
+		from = d->none;
 	if (class)
 		compare_lists(d, class->saved, path, from, to);
 	else if (json_object_is_type(from ? from : to, json_type_object))
@@ -172,36 +180,12 @@ static void compare(struct diff *d, const char *path, const char *part, struct j
 }
 
 // Our section: settings that rtslib does not know, by the path of their object. The number of saves
-// and the port numbers of groups are not user settings.
-static void compare_own_of(struct diff *d, const char *path, struct json_object *from,
-			   struct json_object *to)
-{
-	struct json_object *none = json_object_new_object();
-	if (!json_object_is_type(from, json_type_object))
-		from = none;
-	if (!json_object_is_type(to, json_type_object))
-		to = none;
-	json_object_object_foreach(from, gone, old)
-	{
-		if (!json_object_object_get_ex(to, gone, NULL) && strcmp(gone, "relative_port"))
-			compare_field(d, path, "", gone, old, NULL, false);
-	}
-	json_object_object_foreach(to, group, values)
-	{
-		struct json_object *before = json_field(from, group);
-		bool is_first = !before && json_object_is_type(values, json_type_object);
-		if (strcmp(group, "relative_port"))
-			compare_field(d, path, "", group, is_first ? none : before, values, false);
-	}
-	json_object_put(none);
-}
-
-// Objects that exist before and after: those with own settings after, then those with own settings
-// before.
+// is not a user setting. Objects that exist before and after: those with own settings after, then
+// those with own settings before.
 static void compare_own(struct diff *d, struct json_object *from, struct json_object *to)
 {
 	struct json_object *a = json_field(from, "objects"), *b = json_field(to, "objects");
-	struct json_object *none = json_object_new_object(), *all[] = { b, a };
+	struct json_object *all[] = { b, a };
 	for (int i = 0; i < 2; i++) {
 		if (!json_object_is_type(all[i], json_type_object))
 			continue;
@@ -211,22 +195,23 @@ static void compare_own(struct diff *d, struct json_object *from, struct json_ob
 					   *after = json_field(b, path);
 			(void)entry;
 			if ((!i || !after) && !json_object_object_get_ex(d->whole, path, NULL))
-				compare_own_of(d, path, before ? before : none,
-					       after ? after : none);
+				compare(d, path, "", before ? before : d->none,
+					after ? after : d->none);
 		}
 	}
 	struct json_object *x = json_field(from, SAVED_PREFS), *y = json_field(to, SAVED_PREFS);
-	compare(d, "/", SAVED_PREFS, x ? x : none, y ? y : none);
-	json_object_put(none);
+	compare(d, "/", SAVED_PREFS, x ? x : d->none, y ? y : d->none);
 }
 
 void diff_documents(const struct config *c, struct json_object *from, struct json_object *to,
 		    struct json_object *lines)
 {
-	struct diff d = { c, lines, json_object_new_object() };
+	struct diff d = { c, lines, json_object_new_object(), json_object_new_object(), false };
 	for (size_t i = 0; i < 3; i++)
 		compare_lists(&d, saved_class_of(c, saved_lists[i])->saved, "",
 			      json_field(from, saved_lists[i]), json_field(to, saved_lists[i]));
+	d.is_own = true;
 	compare_own(&d, json_field(from, SAVED_SECTION), json_field(to, SAVED_SECTION));
 	json_object_put(d.whole);
+	json_object_put(d.none);
 }

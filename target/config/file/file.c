@@ -186,6 +186,8 @@ int file_keep_aside(const char *path, char *ret, size_t size, struct err *e)
 	struct tm tm;
 	if (stat(path, &st) < 0)
 		return err_errno(e, -errno, "%s: cannot stat", path);
+	if (!S_ISREG(st.st_mode))
+		return err_set(e, -EINVAL, "%s: not a regular file", path);
 	strftime(when, sizeof when, "%Y%m%d-%H:%M:%S", localtime_r(&st.st_mtime, &tm));
 	snprintf(ret, size, "%s.damaged-%s", path, when);
 	if (link(path, ret) < 0 && errno != EEXIST)
