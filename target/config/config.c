@@ -322,17 +322,12 @@ void config_tell_replaced(struct config *c, struct reply *r)
 		  c->file);
 }
 
-static bool is_file(enum param_type type)
-{
-	return type == PARAM_FILE || type == PARAM_DOCUMENT || type == PARAM_COPY;
-}
-
 // What differs from a document tells its secrets; others open files that the caller may not.
 static int refuse_files(const struct args *a, struct err *e)
 {
 	const struct param_row *rows = a->rows;
 	for (unsigned i = 0; rows && rows[i].name; i++)
-		if (is_file(rows[i].type) && a->is_given[i])
+		if ((rows[i].type == PARAM_FILE || param_is_of_client(&rows[i])) && a->is_given[i])
 			return err_set(e, -EPERM,
 				       "%s: permission denied: read-only access may not name files",
 				       rows[i].name);

@@ -56,12 +56,26 @@ static time_t backup_time(const char *name)
 	return strptime(name + 11, "%Y%m%d-%H:%M:%S", &tm) ? mktime(&tm) : -1;
 }
 
+// The backups in a directory, the oldest first; for free_list().
+static int list_backups(const char *dir, struct dirent ***ret)
+{
+	int n = scandir(dir, ret, is_backup, alphasort);
+	return n < 0 ? 0 : n;
+}
+
+static void free_list(struct dirent **list, int n)
+{
+	for (int i = 0; i < n; i++)
+		free(list[i]);
+	free(list);
+}
+
 // All of the newest ones are kept, since undo reverts single changes; of the older ones as many
 // again with a minimum interval, so that a burst of changes does not remove the older states.
 static void drop_old_backups(const char *folder, int most)
 {
-	struct dirent **list;
-	int n = scandir(folder, &list, is_backup, alphasort), apart = 0;
+	struct dirent **list = NULL;
+	int n = list_backups(folder, &list), apart = 0;
 	time_t last = -1;
 	for (int i = n - 1; i >= 0; i--) {
 		char path[PATH_MAX + 300];
@@ -75,10 +89,8 @@ static void drop_old_backups(const char *folder, int most)
 			last = when;
 		else
 			unlink(path);
-		free(list[i]);
 	}
-	if (n >= 0)
-		free(list);
+	free_list(list, n);
 }
 
 static void put_name(char *ret, size_t size, const struct tm *tm, unsigned ms)
@@ -106,17 +118,14 @@ static void name_backup(const char *dir, char *ret, size_t size)
 {
 	struct timespec now;
 	struct tm tm;
-	struct dirent **list;
-	int n = scandir(dir, &list, is_backup, alphasort);
+	struct dirent **list = NULL;
+	int n = list_backups(dir, &list);
 	clock_gettime(CLOCK_REALTIME, &now);
 	localtime_r(&now.tv_sec, &tm);
 	put_name(ret, size, &tm, (unsigned)(now.tv_nsec / 1000000));
 	if (n > 0 && strcmp(ret, list[n - 1]->d_name) <= 0)
 		name_behind(list[n - 1]->d_name, ret, size);
-	for (int i = 0; i < n; i++)
-		free(list[i]);
-	if (n >= 0)
-		free(list);
+	free_list(list, n);
 }
 
 // Keeps the file that is about to be replaced. A failure is reported but does not stop the save: an
@@ -142,17 +151,14 @@ static void keep_backup(const char *path, const char *folder, int most)
 bool file_backup_at(const char *path, unsigned steps, char *ret, size_t size)
 {
 	char folder[PATH_MAX], dir[PATH_MAX + 8];
-	struct dirent **list;
+	struct dirent **list = NULL;
 	whole_file_folder(path, folder);
 	snprintf(dir, sizeof dir, "%s/backup", folder);
-	int n = scandir(dir, &list, is_backup, alphasort), at = n - (int)steps;
-	bool is_there = steps && n > 0 && at >= 0;
+	int n = list_backups(dir, &list), at = n - (int)steps;
+	bool is_there = steps && n && at >= 0;
 	if (is_there)
 		snprintf(ret, size, "%s/%s", dir, list[at]->d_name);
-	for (int i = 0; i < n; i++)
-		free(list[i]);
-	if (n >= 0)
-		free(list);
+	free_list(list, n);
 	return is_there;
 }
 

@@ -92,7 +92,7 @@ static struct json_object *params_json(const struct param_row *rows)
 		struct json_object *o = json_add_object(list);
 		json_put_text(o, "name", row->name);
 		json_put_text(o, "type", types[row->type]);
-		if (row->type == PARAM_DOCUMENT || row->type == PARAM_COPY)
+		if (param_is_of_client(row))
 			json_put_text(o, "of", "client");
 		json_put_bool(o, "required", row->is_required);
 		json_put_text(o, "default", row->default_text);

@@ -49,20 +49,22 @@ int alua_check_name(const struct storage *s, const char *name, uint32_t id, stru
 }
 
 // Applies a group to the open logical unit.
-static int push_group(struct storage *s, struct alua_node *g, struct err *e)
+static void push_group(struct storage *s, struct alua_node *g)
 {
+	struct err e;
 	int r = 0;
 	if (g->attr.tg_pt_gp_id)
-		r = alua_group_new(s->lu, g->node.name, g->attr.tg_pt_gp_id, e);
-	return r < 0 ? r : alua_group_configure(s->lu, g->node.name, &g->attr, e);
+		r = alua_group_new(s->lu, g->node.name, g->attr.tg_pt_gp_id, &e);
+	if (!r)
+		r = alua_group_configure(s->lu, g->node.name, &g->attr, &e);
+	if (r < 0)
+		log_warn("%s: ALUA: %s", s->node.name, e.text);
 }
 
 void alua_push(struct storage *s)
 {
-	struct err e;
 	list_each (struct alua_node, g, &s->alua.children, node.link)
-		if (push_group(s, g, &e) < 0)
-			log_warn("%s: ALUA: %s", s->node.name, e.text);
+		push_group(s, g);
 }
 
 // The group's current settings. During a requested transition the state is the requested one.
@@ -93,9 +95,8 @@ static void free_live(struct config *c, struct node *n)
 static void make_live(struct config *c, struct node *n)
 {
 	struct storage *s = storage_of(n);
-	struct err e;
-	if (s->lu && push_group(s, NODE_OF(struct alua_node, n), &e) < 0)
-		log_warn("%s: ALUA: %s", s->node.name, e.text);
+	if (s->lu)
+		push_group(s, NODE_OF(struct alua_node, n));
 }
 
 static int create(struct config *c, struct node *n, const struct args *a, struct reply *r,

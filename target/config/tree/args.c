@@ -45,6 +45,8 @@ static int check_type(const struct param_row *row, const char *text, struct err 
 	uint64_t bytes;
 	bool is;
 	char *end;
+	if (!*text && row->type >= PARAM_FILE && row->type <= PARAM_LUN)
+		return err_set(e, -EINVAL, "%s: empty (%s)", row->name, row->help);
 	switch (row->type) {
 	case PARAM_BOOL:
 		if (!parse_bool(text, &is))
@@ -59,25 +61,14 @@ static int check_type(const struct param_row *row, const char *text, struct err 
 		return 0;
 	case PARAM_SIZE:
 		return parse_size(text, &bytes, e);
-	case PARAM_NODE:
-	case PARAM_CHILD:
-	case PARAM_STORAGE:
-	case PARAM_LUN:
-		if (*text)
-			return 0;
-		return err_set(e, -EINVAL, "%s: empty (%s)", row->name, row->help);
 	case PARAM_DOCUMENT:
 	case PARAM_COPY:
-		if (!*text)
-			return err_set(e, -EINVAL, "%s: empty (%s)", row->name, row->help);
 		if (*text == '/')
 			return 0;
 		return err_set(e, -EREMOTE, "%.200s: not an absolute path", text);
 	case PARAM_FILE:
-		if (!*text)
-			return err_set(e, -EINVAL, "%s: empty (%s)", row->name, row->help);
 		// H:C:T:L is a SCSI address.
-		if (*text == '/' || (*text && !text[strspn(text, "0123456789:")]))
+		if (*text == '/' || !text[strspn(text, "0123456789:")])
 			return 0;
 		return err_set(e, -EINVAL,
 			       "%.200s: not an absolute path (farblockd does not run in "
@@ -88,7 +79,7 @@ static int check_type(const struct param_row *row, const char *text, struct err 
 	}
 }
 
-static bool is_of_client(const struct param_row *row)
+bool param_is_of_client(const struct param_row *row)
 {
 	return row->type == PARAM_DOCUMENT || row->type == PARAM_COPY;
 }
@@ -97,7 +88,8 @@ static bool is_of_client(const struct param_row *row)
 static int take(const struct param_row *rows, int i, const char *key, struct json_object *value,
 		struct args *a, struct err *e)
 {
-	bool has_content = is_of_client(&rows[i]) && json_object_is_type(value, json_type_object);
+	bool has_content =
+		param_is_of_client(&rows[i]) && json_object_is_type(value, json_type_object);
 	const char *text = has_content ? json_text(value, "name") : json_scalar(value);
 	if (!text)
 		return err_set(e, -EINVAL, "%s: not a string, number or boolean", rows[i].name);

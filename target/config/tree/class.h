@@ -20,6 +20,7 @@ enum param_type {
 	PARAM_NUMBER,
 	PARAM_BOOL,
 	PARAM_SIZE,
+	// From here to PARAM_LUN: not empty.
 	PARAM_FILE, // a file or device that the daemon opens; completes file names
 	// A file of the client's user, which the daemon does not open (document.c); completes file
 	// names.
@@ -190,6 +191,9 @@ const struct command_row *command_find(const struct config *c, const struct node
 
 // The row of the root with is_whole; NULL: not found.
 const struct command_row *command_whole(const struct config *c, const char *name);
+
+// Whether it is a file of the client's user, which the daemon does not open.
+bool param_is_of_client(const struct param_row *row);
 
 // Fills a from JSON values: positional (array or NULL) and named (object or NULL). The
 // texts belong to the JSON objects. -EBADRQC: not the parameters of the rows; -EINVAL: not of their
