@@ -11,12 +11,6 @@
 
 // ---- the fabrics ----
 
-static bool is_fabric(const struct node *n)
-{
-	const struct saved_class *k = n->class->saved;
-	return k && k->list && !strcmp(k->list, "fabric_modules");
-}
-
 static int read_fabric(struct restore *r, struct node *n, const struct node_class *class,
 		       struct json_object *o, struct err *e)
 {
@@ -24,7 +18,7 @@ static int read_fabric(struct restore *r, struct node *n, const struct node_clas
 	if (!name)
 		return err_set(e, -EINVAL, "missing 'name'");
 	struct node *fabric = node_child(&r->c->names, n, name);
-	if (!fabric || !is_fabric(fabric)) {
+	if (!fabric || !saved_is_fabric(fabric)) {
 		restore_keep_entry(n, "fabric_modules", o);
 		return 0;
 	}
@@ -38,7 +32,7 @@ static int forget_fabrics(struct restore *r, bool is_whole_apply)
 {
 	int code = txn_kept(r->c, &r->c->root, !is_whole_apply);
 	list_each (struct node, n, &r->c->root.children, link) {
-		if (code || !is_fabric(n))
+		if (code || !saved_is_fabric(n))
 			continue;
 		code = txn_kept(r->c, n, !is_whole_apply);
 		if (is_whole_apply)
@@ -114,12 +108,6 @@ static int read_target(struct restore *r, struct node *n, const struct node_clas
 		       : keep_unsupported(r, fabric, wwn, o, e);
 }
 
-static int read_storage(struct restore *r, struct node *n, const struct node_class *class,
-			struct json_object *o, struct err *e)
-{
-	return class->saved->entry(r, n, class, o, e);
-}
-
 // ---- the document ----
 
 struct sweep {
@@ -145,11 +133,12 @@ static int forget_named(struct config *c, struct node *kind, void *arg)
 	return 0;
 }
 
+// Reads a list of the document. fn NULL: as the class of its entries does.
 static void read_list(struct restore *r, struct json_object *doc, const char *list,
-		      int (*fn)(struct restore *r, struct node *n, const struct node_class *class,
-				struct json_object *entry, struct err *e))
+		      restore_entry_fn *fn)
 {
-	restore_each(r, &r->c->root, doc, list, fn, saved_class_of(r->c, list));
+	const struct node_class *class = saved_class_of(r->c, list);
+	restore_each(r, &r->c->root, doc, list, fn ? fn : class->saved->entry, class);
 }
 
 int restore_check(struct config *c, struct json_object *doc, const struct restore_options *o,
@@ -192,7 +181,7 @@ int restore_document(struct config *c, struct json_object *doc, const struct res
 	if (!is_partial)
 		read_list(&r, doc, "fabric_modules", read_fabric);
 	if (!o->only_target)
-		read_list(&r, doc, "storage_objects", read_storage);
+		read_list(&r, doc, "storage_objects", NULL);
 	if (!o->only_storage)
 		read_list(&r, doc, "targets", read_target);
 	if (!code && is_whole_apply)

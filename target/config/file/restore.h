@@ -64,13 +64,10 @@ int restore_number_field(struct json_object *o, const char *key, int max, struct
 int restore_list(struct restore *r, struct node *n, const struct node_class *class,
 		 struct json_object *o, struct err *e);
 // One entry of such a list; parent is the node above the list's folder.
-int restore_entry(struct restore *r, struct node *parent, const struct node_class *class,
-		  struct json_object *o, struct err *e);
+restore_entry_fn restore_entry;
 // Calls fn for every entry of the list o[key], which belongs to n.
 void restore_each(struct restore *r, struct node *n, struct json_object *o, const char *key,
-		  int (*fn)(struct restore *r, struct node *n, const struct node_class *class,
-			    struct json_object *entry, struct err *e),
-		  const struct node_class *class);
+		  restore_entry_fn *fn, const struct node_class *class);
 // Whether n has such a child and this restore does not change existing objects.
 bool restore_leaves(const struct restore *r, const struct node *n, const char *name);
 // The same for a target, with a line for the user.

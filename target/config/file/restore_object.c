@@ -10,9 +10,7 @@
 #include "target/config/file/restore.h"
 
 void restore_each(struct restore *r, struct node *n, struct json_object *o, const char *key,
-		  int (*fn)(struct restore *r, struct node *n, const struct node_class *class,
-			    struct json_object *entry, struct err *e),
-		  const struct node_class *class)
+		  restore_entry_fn *fn, const struct node_class *class)
 {
 	struct json_object *list = json_field(o, key);
 	if (list && !json_object_is_type(list, json_type_array)) {

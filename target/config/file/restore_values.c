@@ -24,27 +24,27 @@ void restore_complain(struct restore *r, const char *fmt, ...)
 	json_add_text(r->errors, text);
 }
 
-// Keeps kept[key] = value, or appends to an array of kept entries.
-void restore_keep(struct node *n, const char *key, struct json_object *value)
+static struct json_object *kept_of(struct node *n)
 {
 	if (!n->kept)
 		n->kept = json_object_new_object();
-	json_object_object_add(n->kept, key, json_object_get(value));
+	return n->kept;
+}
+
+void restore_keep(struct node *n, const char *key, struct json_object *value)
+{
+	json_object_object_add(kept_of(n), key, json_object_get(value));
 }
 
 static void restore_keep_in(struct node *n, const char *part, const char *key,
 			    struct json_object *value)
 {
-	if (!n->kept)
-		n->kept = json_object_new_object();
-	json_object_object_add(json_part(n->kept, part), key, json_object_get(value));
+	json_object_object_add(json_part(kept_of(n), part), key, json_object_get(value));
 }
 
 void restore_keep_entry(struct node *n, const char *key, struct json_object *entry)
 {
-	if (!n->kept)
-		n->kept = json_object_new_object();
-	struct json_object *list = json_list(n->kept, key);
+	struct json_object *list = json_list(kept_of(n), key);
 	// Reading what was kept before: no duplicates.
 	json_each (kept, list)
 		if (json_object_equal(kept, entry))

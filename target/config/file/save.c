@@ -24,11 +24,10 @@ static struct json_object *fabric_list(struct save *s)
 {
 	struct json_object *list = json_object_new_array();
 	list_each (struct node, n, &s->c->root.children, link) {
-		const struct saved_class *k = n->class->saved;
-		if (!k || !k->list || strcmp(k->list, "fabric_modules"))
+		if (!saved_is_fabric(n))
 			continue;
 		struct json_object *o = save_object(s, n);
-		if (k->is_set(n) || n->kept)
+		if (n->class->saved->is_set(n) || n->kept)
 			json_object_array_add(list, o);
 		else
 			json_object_put(o);

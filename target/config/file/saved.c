@@ -18,6 +18,12 @@ const struct node_class *saved_class_of(const struct config *c, const char *list
 	return NULL;
 }
 
+bool saved_is_fabric(const struct node *n)
+{
+	const struct saved_class *k = n->class->saved;
+	return k && k->list && !strcmp(k->list, "fabric_modules");
+}
+
 void saved_ids(const struct node *n, char ids[2][SAVED_NAME_SIZE])
 {
 	const struct saved_class *k = n->class->saved;

@@ -2,8 +2,8 @@
 // Known values of parameters: names in the tree, addresses of this machine, initiators seen. For
 // completion only; the command checks the value.
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <errno.h>
+#include <glob.h>
 #include <ifaddrs.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,56 +105,29 @@ static bool read_word(const char *path, char out[64])
 	return is_read;
 }
 
-// Whether a port of an RDMA device, .../ports/N, has a GID of the interface.
-static bool has_interface(const char *port, const char *interface)
-{
-	char path[700], name[64];
-	bool has = false;
-	snprintf(path, sizeof path, "%.600s/gid_attrs/ndevs", port);
-	DIR *d = opendir(path);
-	for (struct dirent *e; d && !has && (e = readdir(d));) {
-		snprintf(path, sizeof path, "%.400s/gid_attrs/ndevs/%.80s", port, e->d_name);
-		has = *e->d_name != '.' && read_word(path, name) && !strcmp(name, interface);
-	}
-	if (d)
-		closedir(d);
-	return has;
-}
-
-static bool is_port_of(const char *device, const char *interface, char state[64])
-{
-	char path[600], port[500];
-	bool is_found = false;
-	snprintf(path, sizeof path, "/sys/class/infiniband/%.80s/ports", device);
-	DIR *d = opendir(path);
-	for (struct dirent *e; d && !is_found && (e = readdir(d));) {
-		snprintf(port, sizeof port, "%.160s/%.80s", path, e->d_name);
-		is_found = *e->d_name != '.' && has_interface(port, interface);
-		snprintf(path, sizeof path, "%.300s/state", port);
-		if (is_found && !read_word(path, state))
-			*state = 0;
-		snprintf(path, sizeof path, "/sys/class/infiniband/%.80s/ports", device);
-	}
-	if (d)
-		closedir(d);
-	return is_found;
-}
-
-// "eth0", or "eth0, RDMA device mlx5_0 (ACTIVE)".
+// "eth0", or "eth0, RDMA device mlx5_0 (ACTIVE)": an RDMA device one of whose GIDs is of the
+// interface.
 static void note_interface(const char *interface, char *out, size_t size)
 {
-	char state[64];
-	DIR *d = opendir("/sys/class/infiniband");
+	glob_t gids = { 0 };
+	char name[64], path[600];
 	snprintf(out, size, "%s", interface);
-	for (struct dirent *e; d && (e = readdir(d));)
-		if (*e->d_name != '.' && is_port_of(e->d_name, interface, state)) {
-			const char *word = strchr(state, ' '); // "4: ACTIVE"
-			snprintf(out, size, "%s, RDMA device %.80s (%s)", interface, e->d_name,
-				 word ? word + 1 : state);
-			break;
-		}
-	if (d)
-		closedir(d);
+	glob("/sys/class/infiniband/*/ports/*/gid_attrs/ndevs/*", GLOB_NOSORT, NULL, &gids);
+	for (size_t i = 0; i < gids.gl_pathc; i++) {
+		char device[80] = "", port[16] = "", state[64] = "";
+		if (!read_word(gids.gl_pathv[i], name) || strcmp(name, interface))
+			continue;
+		sscanf(gids.gl_pathv[i], "/sys/class/infiniband/%79[^/]/ports/%15[^/]", device,
+		       port);
+		snprintf(path, sizeof path, "/sys/class/infiniband/%s/ports/%s/state", device,
+			 port);
+		read_word(path, state);
+		const char *word = strchr(state, ' '); // "4: ACTIVE"
+		snprintf(out, size, "%s, RDMA device %s (%s)", interface, device,
+			 word ? word + 1 : state);
+		break;
+	}
+	globfree(&gids);
 }
 
 static void add_address(const struct candidates *c, const struct ifaddrs *i)

@@ -9,7 +9,6 @@
 #include "core/counter.h"
 #include "core/fds.h"
 #include "target/config/report/report.h"
-#include "target/config/report/survey.h"
 #include "target/config/storage/counters.h"
 #include "target/config/storage/storage.h"
 #include "target/config/targets/portal.h"
@@ -144,21 +143,24 @@ static void add_progress(struct json_object *list, const char *operation, const 
 		json_put_number(o, "elapsed_ms", elapsed_ms);
 }
 
-static void add_sanitize(void *arg, const char *path, const struct lu *lu, uint64_t size)
+static void add_sanitize(struct json_object *list, const struct storage *s)
 {
-	uint32_t state = lu ? sanitize_state(lu) : SANITIZE_IDLE;
-	if (state != SANITIZE_IDLE && state != SANITIZE_FAILED)
-		add_progress(arg, "SANITIZE", path, (state - 1) * 100.0 / 65536, 0);
+	uint32_t state = s->lu ? sanitize_state(s->lu) : SANITIZE_IDLE;
+	char path[NAME_MAX_LEN + 80];
+	if (state == SANITIZE_IDLE || state == SANITIZE_FAILED)
+		return;
+	node_path(&s->node, path, sizeof path);
+	add_progress(list, "SANITIZE", path, (state - 1) * 100.0 / 65536, 0);
 }
 
 struct json_object *report_progress(struct config *c)
 {
-	static const struct survey look = { .disk = add_sanitize };
 	enum { MOST = 64 };
 	struct json_object *list = json_object_new_array();
 	struct progress_info *found = calloc(MOST, sizeof *found);
 	unsigned n = found ? progress_list(found, MOST) : 0;
-	config_survey(c, &look, list);
+	storage_each (s, c)
+		add_sanitize(list, s);
 	for (unsigned i = 0; i < n; i++) {
 		const struct progress_info *p = &found[i];
 		char path[200];
