@@ -88,6 +88,13 @@ int config_commit(struct config *c, bool saves, struct err *e)
 	return r;
 }
 
+void together_open(struct config *c)
+{
+	c->change->together.mark = txn_mark(c);
+	c->change->together.has_changes = false;
+	c->change->together.is_open = true;
+}
+
 // The command is one of several. Its changes are undone; a target that it marked dirty is rebuilt
 // unnecessarily.
 static int finish_one(struct config *c, int code)

@@ -205,14 +205,12 @@ static void apply_row(struct restore *r, const struct group_row *g, struct node 
 	attr_get(row, group_base(g, n), text, sizeof text);
 	if (!strcmp(old, text))
 		return;
-	if (g->apply(r->c, n, row, text, &e) < 0) {
+	if (group_apply(r->c, g, n, row, old, &e) < 0) {
 		restore_complain(r, "%s: %s", n->name, e.text);
 		attr_set(row, group_base(g, n), old, NULL);
 		return;
 	}
-	if (txn_applied(r->c, n, g, row, old) < 0)
-		restore_complain(r, "%s: out of memory", n->name);
-	*ret_restarts |= row->flags & ATTR_RESTART && !(row->flags & ATTR_IGNORED);
+	*ret_restarts |= group_restarts(row);
 }
 
 // Checks the values and applies the differences from before to the running object.
@@ -241,10 +239,8 @@ void restore_group(struct restore *r, struct node *n, const struct group_row *g,
 		   struct json_object *o, bool is_old)
 {
 	bool has_before = g->size && (is_old || (r->options->is_apply && g->part));
-	char *before = has_before ? malloc(g->offset + g->size) : NULL;
-	if (before)
-		memcpy(before, group_base(g, n), g->offset + g->size);
-	else if (has_before)
+	void *before = has_before ? group_copy(g, n) : NULL;
+	if (has_before && !before)
 		restore_complain(r, "%s: out of memory", n->name);
 	// Only a file saved by farblock contains all values that differ from the defaults.
 	if (g->size && (g->is_whole || (before && r->is_exact)))
@@ -258,8 +254,7 @@ void restore_group(struct restore *r, struct node *n, const struct group_row *g,
 	if (!before)
 		return;
 	apply_group(r, g, n, before);
-	explicit_bzero(before, g->offset + g->size);
-	free(before);
+	group_copy_free(g, before);
 }
 
 int restore_number_field(struct json_object *o, const char *key, int max, struct err *e)

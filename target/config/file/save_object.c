@@ -118,7 +118,7 @@ static struct save_memo *memo_of(struct save *s, const void *of)
 static struct json_object *recall(struct save *s, struct save_memo *m)
 {
 	struct frozen_key *key = &s->inner;
-	if (m->text && m->key.len == key->len && !memcmp(m->key.at, key->at, key->len))
+	if (m->text && frozen_key_is(key, m->key.bytes.text, m->key.bytes.len))
 		return json_object_get(m->text);
 	struct frozen_key old = m->key;
 	m->key = *key;
@@ -131,7 +131,7 @@ static struct json_object *recall(struct save *s, struct save_memo *m)
 // Takes ownership of made, and returns its text.
 static struct json_object *memorize(struct save_memo *m, struct json_object *made, int depth)
 {
-	m->text = m->key.has_failed ? NULL : json_frozen(made, depth);
+	m->text = m->key.bytes.has_failed ? NULL : json_frozen(made, depth);
 	if (!m->text)
 		return made;
 	json_object_put(made);

@@ -98,7 +98,7 @@ static void add_key(struct frozen_key *k, struct node *n)
 	list_each (struct alua_node, g, &s->alua.children, node.link) {
 		frozen_key_add_text(k, g->node.name);
 		frozen_key_add(k, &g->attr, sizeof g->attr);
-		k->has_failed |= g->node.kept != NULL; // its address alone is not enough
+		k->bytes.has_failed |= g->node.kept != NULL; // its address alone is not enough
 	}
 }
 

@@ -33,6 +33,19 @@ char *group_memory(const struct group_row *g, struct node *n)
 	return (char *)group_base(g, n) + g->offset;
 }
 
+void *group_copy(const struct group_row *g, struct node *n)
+{
+	void *copy = malloc(g->offset + g->size);
+	return copy ? memcpy(copy, group_base(g, n), g->offset + g->size) : NULL;
+}
+
+void group_copy_free(const struct group_row *g, void *copy)
+{
+	if (copy)
+		explicit_bzero(copy, g->offset + g->size);
+	free(copy);
+}
+
 size_t group_get(const struct group_row *g, struct node *n, const struct attr_row *row, char *out,
 		 size_t size)
 {
@@ -186,8 +199,8 @@ int config_get(struct config *c, struct node *n, const struct args *a, struct re
 	return 0;
 }
 
-static int apply(struct config *c, const struct group_row *g, struct node *n,
-		 const struct attr_row *row, const char *old, struct err *e)
+int group_apply(struct config *c, const struct group_row *g, struct node *n,
+		const struct attr_row *row, const char *old, struct err *e)
 {
 	char text[1024];
 	if (!g->apply)
@@ -246,16 +259,9 @@ static int set_one(struct config *c, const struct group_row *g, struct node *n, 
 	return is_wish(row, text) ? set_made_up(g, n, row, e) : group_set(g, n, row, text, e);
 }
 
-static bool has_restart(const struct group_row *g, struct json_object *values)
+bool group_restarts(const struct attr_row *row)
 {
-	json_object_object_foreach(values, name, value)
-	{
-		(void)value;
-		const struct attr_row *row = attr_find(group_rows(g), name);
-		if (row && row->flags & ATTR_RESTART && !(row->flags & ATTR_IGNORED))
-			return true;
-	}
-	return false;
+	return row->flags & ATTR_RESTART && !(row->flags & ATTR_IGNORED);
 }
 
 static void say_values(const struct group_row *g, struct node *n, struct json_object *values,
@@ -291,11 +297,9 @@ int config_set(struct config *c, struct node *n, const char *group, struct json_
 	const struct group_row *g = want_group(c, &n, group, e);
 	if (!g)
 		return -ENOENT;
-	char *before = malloc(g->offset + g->size);
+	char *before = group_copy(g, n);
 	int code = before ? txn_memory(c, group_memory(g, n), g->size) : -ENOMEM;
-	bool is_memory = !code;
-	if (is_memory)
-		memcpy(before, group_base(g, n), g->offset + g->size);
+	bool restarts = false;
 	json_object_object_foreach(values, name, value)
 	{
 		if (!code)
@@ -311,12 +315,11 @@ int config_set(struct config *c, struct node *n, const char *group, struct json_
 		if (!code && !g->get && row)
 			attr_get(row, before, old, sizeof old);
 		if (!code && row)
-			code = apply(c, g, n, row, old, e);
+			code = group_apply(c, g, n, row, old, e);
+		restarts |= row && group_restarts(row);
 	}
-	if (before)
-		explicit_bzero(before, g->offset + g->size);
-	free(before);
-	if (!code && g->restart && has_restart(g, values))
+	group_copy_free(g, before);
+	if (!code && g->restart && restarts)
 		code = g->restart(c, n);
 	if (!code)
 		tree_changed(c, n);
