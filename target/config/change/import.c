@@ -9,31 +9,21 @@
 #include "target/config/change/plan.h"
 #include "target/config/file/document.h"
 
-// Objects of a document whose names are in use.
-static int refuse_twins(struct config *c, struct json_object *doc, const char *list,
-			const char *const id[2], const char *folder, struct err *e)
-{
-	json_each (o, json_field(doc, list)) {
-		char path[600];
-		if (!json_text(o, id[0]) || !json_text(o, id[1]))
-			continue; // restore_document() reports it
-		snprintf(path, sizeof path, "%s%s/%s", folder, json_text(o, id[0]),
-			 json_text(o, id[1]));
-		if (node_at(&c->names, &c->root, path))
-			return err_set(e, -EEXIST,
-				       "%.300s: already exists; nothing changed (delete it, or "
-				       "clear_existing=true)",
-				       path);
-	}
-	return 0;
-}
-
+// Objects of a document whose names are in use; restore_document() reports those without one.
 static int refuse_existing(struct config *c, struct json_object *doc, struct err *e)
 {
-	static const char *const disk[] = { "plugin", "name" }, *const target[] = { "fabric",
-										    "wwn" };
-	int code = refuse_twins(c, doc, "storage_objects", disk, "/backstores/", e);
-	return code ? code : refuse_twins(c, doc, "targets", target, "/", e);
+	static const char *const lists[] = { "storage_objects", "targets" };
+	for (int i = 0; i < 2; i++)
+		json_each (o, json_field(doc, lists[i])) {
+			char path[SAVED_PATH_SIZE];
+			saved_path(saved_class_of(c, lists[i])->saved, "", o, path);
+			if (*path && node_at(&c->names, &c->root, path))
+				return err_set(e, -EEXIST,
+					       "%.300s: already exists; nothing changed (delete "
+					       "it, or clear_existing=true)",
+					       path);
+		}
+	return 0;
 }
 
 // Masks passwords as everywhere.

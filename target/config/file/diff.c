@@ -11,8 +11,6 @@
 #include "target/config/file/kept.h"
 #include "target/config/file/saved.h"
 
-enum { PATH_SIZE = 1200 };
-
 struct diff {
 	const struct config *c;
 	struct json_object *lines;
@@ -64,36 +62,14 @@ static void say_change(struct diff *d, const char *path, const char *part, const
 	say(d, "  ", path, rest);
 }
 
-// An SRP target is its portal group: one node.
-static bool is_group_of_srpt(const struct saved_class *k, const char *path)
-{
-	return !strcmp(k->list, "tpgs") && !strncmp(path, "/srpt/", strlen("/srpt/"));
-}
-
-// The path of an entry, "": no name.
-static void entry_path(const struct saved_class *k, const char *path, struct json_object *o,
-		       char out[PATH_SIZE])
-{
-	const char *a = json_scalar(json_field(o, k->id[0]));
-	const char *b = k->id[1] ? json_scalar(json_field(o, k->id[1])) : "";
-	const char *above = k->above ? k->above : "", *prefix = k->prefix ? k->prefix : "";
-	*out = 0;
-	if (a && b && is_group_of_srpt(k, path))
-		snprintf(out, PATH_SIZE, "%s", path);
-	else if (a && b)
-		snprintf(out, PATH_SIZE, "%.600s%s%s%s/%s%.250s%s%.250s", path, above,
-			 k->folder ? "/" : "", k->folder ? k->folder : "", prefix, a,
-			 k->between ? k->between : "", b);
-}
-
 // Entries by their path; the first of several with one name counts.
 static struct json_object *index_of(const struct saved_class *k, const char *path,
 				    struct json_object *list)
 {
 	struct json_object *o = json_object_new_object();
-	char name[PATH_SIZE];
+	char name[SAVED_PATH_SIZE];
 	json_each (entry, list) {
-		entry_path(k, path, entry, name);
+		saved_path(k, path, entry, name);
 		if (*name && !json_object_object_get_ex(o, name, NULL))
 			json_object_object_add(o, name, json_object_get(entry));
 	}

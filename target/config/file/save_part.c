@@ -9,24 +9,6 @@
 #include "target/config/file/saved.h"
 #include "target/config/file/saved_file.h"
 
-static bool is_same(struct json_object *a, struct json_object *b, const char *key)
-{
-	const char *x = json_text(a, key), *y = json_text(b, key);
-	return x && y && !strcmp(x, y);
-}
-
-// Replaces the entry with the same two names, or adds it.
-static void put_entry(struct json_object *doc, const char *list, struct json_object *entry,
-		      const char *first, const char *second)
-{
-	struct json_object *all = json_list(doc, list);
-	size_t i = 0, n = json_object_array_length(all);
-	while (i < n && !(is_same(json_object_array_get_idx(all, i), entry, first) &&
-			  is_same(json_object_array_get_idx(all, i), entry, second)))
-		i++;
-	json_object_array_put_idx(all, i, json_object_get(entry));
-}
-
 // A kept target of another fabric may contain anything.
 static bool exports(struct json_object *target, const char *path)
 {
@@ -56,17 +38,21 @@ static void put_own(struct json_object *doc, struct json_object *now, const char
 	}
 }
 
-static void put_targets(struct json_object *doc, struct json_object *now, const char *path)
+// Replaces the entry of the same path, or adds it.
+static void put_entry(struct json_object *doc, struct json_object *now, const struct saved_class *k,
+		      struct json_object *entry)
 {
-	json_each (t, json_field(now, "targets")) {
-		char own[300];
-		if (!exports(t, path))
-			continue;
-		put_entry(doc, "targets", t, "fabric", "wwn");
-		snprintf(own, sizeof own, "/%.60s/%.223s", json_text(t, "fabric"),
-			 json_text(t, "wwn"));
-		put_own(doc, now, own);
+	struct json_object *all = json_list(doc, k->list);
+	size_t i = 0, n = json_object_array_length(all);
+	char path[SAVED_PATH_SIZE], its[SAVED_PATH_SIZE] = "";
+	saved_path(k, "", entry, path);
+	for (; i < n; i++) {
+		saved_path(k, "", json_object_array_get_idx(all, i), its);
+		if (!strcmp(its, path))
+			break;
 	}
+	json_object_array_put_idx(all, i, json_object_get(entry));
+	put_own(doc, now, path);
 }
 
 // The document of the file that the client will replace; an empty one if there is no such file.
@@ -97,21 +83,23 @@ int config_copy(struct config *c, const struct args *a, struct reply *r, struct 
 int config_copy_part(struct config *c, struct node *storage, const struct args *a, struct reply *r,
 		     struct err *e)
 {
-	char path[NAME_MAX_LEN + 80];
+	const struct saved_class *disks = saved_class_of(c, "storage_objects")->saved;
+	const struct saved_class *targets = saved_class_of(c, "targets")->saved;
+	char path[NAME_MAX_LEN + 80], its[SAVED_PATH_SIZE];
 	struct json_object *doc;
 	int code = present(a, &doc, e);
 	if (code < 0)
 		return code;
 	struct json_object *now = save_document(c);
-	json_each (o, json_field(now, "storage_objects")) {
-		const char *plugin = json_text(o, "plugin"), *name = json_text(o, "name");
-		if (plugin && name && !strcmp(plugin, storage->parent->name) &&
-		    !strcmp(name, storage->name))
-			put_entry(doc, "storage_objects", o, "plugin", "name");
-	}
 	node_path(storage, path, sizeof path);
-	put_own(doc, now, path);
-	put_targets(doc, now, path);
+	json_each (disk, json_field(now, "storage_objects")) {
+		saved_path(disks, "", disk, its);
+		if (!strcmp(its, path))
+			put_entry(doc, now, disks, disk);
+	}
+	json_each (target, json_field(now, "targets"))
+		if (exports(target, path))
+			put_entry(doc, now, targets, target);
 	json_object_put(now);
 	size_t len;
 	code = reply_file(r, arg(a, "savefile"), json_write(doc, &len), e);

@@ -41,6 +41,27 @@ void saved_ids(const struct node *n, char ids[2][SAVED_NAME_SIZE])
 		snprintf(ids[1], SAVED_NAME_SIZE, "%s", end + strlen(k->between));
 }
 
+// An SRP target is its portal group: one node.
+static bool is_group_of_srpt(const struct saved_class *k, const char *path)
+{
+	return !strcmp(k->list, "tpgs") && !strncmp(path, "/srpt/", strlen("/srpt/"));
+}
+
+void saved_path(const struct saved_class *k, const char *path, struct json_object *o,
+		char out[SAVED_PATH_SIZE])
+{
+	const char *a = json_scalar(json_field(o, k->id[0]));
+	const char *b = k->id[1] ? json_scalar(json_field(o, k->id[1])) : "";
+	const char *above = k->above ? k->above : "", *prefix = k->prefix ? k->prefix : "";
+	*out = 0;
+	if (a && b && is_group_of_srpt(k, path))
+		snprintf(out, SAVED_PATH_SIZE, "%s", path);
+	else if (a && b)
+		snprintf(out, SAVED_PATH_SIZE, "%.600s%s%s%s/%s%.250s%s%.250s", path, above,
+			 k->folder ? "/" : "", k->folder ? k->folder : "", prefix, a,
+			 k->between ? k->between : "", b);
+}
+
 struct node *saved_folder(struct config *c, struct node *n, const struct saved_class *k)
 {
 	return k->folder ? node_child(&c->names, n, k->folder) : n;

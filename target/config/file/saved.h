@@ -10,7 +10,7 @@
 #define SAVED_SECTION "farblock" // top-level key of ours; rtslib ignores it
 #define SAVED_TARGET  "target"	 // in kept keys of an SRP target: those of the target itself
 #define SAVED_PREFS   "global"	 // in it: the preferences that differ from their defaults
-enum { SAVED_VERSION = 1, SAVED_NAME_SIZE = 300, SAVED_LISTS = 3 };
+enum { SAVED_VERSION = 1, SAVED_NAME_SIZE = 300, SAVED_PATH_SIZE = 1200, SAVED_LISTS = 3 };
 extern const char *const saved_lists[SAVED_LISTS]; // of the document
 
 struct restore;
@@ -71,6 +71,10 @@ const struct node_class *saved_class_of(const struct config *c, const char *list
 bool saved_is_fabric(const struct node *n);
 // The keys of an entry as text, "" for an absent id[1].
 void saved_ids(const struct node *n, char ids[2][SAVED_NAME_SIZE]);
+// The path of the node for entry o of a list in the object of the node at path, "": no name. path
+// of an entry of the document itself: "".
+void saved_path(const struct saved_class *k, const char *path, struct json_object *o,
+		char out[SAVED_PATH_SIZE]);
 // The node between n and its children of a class; NULL: it has none.
 struct node *saved_folder(struct config *c, struct node *n, const struct saved_class *k);
 // Calls fn for the groups of a class that are saved: its fields first.
