@@ -26,19 +26,19 @@ static int refuse_existing(struct config *c, struct json_object *doc, struct err
 	return 0;
 }
 
-// Masks passwords as everywhere.
-static void mask(struct json_object *o)
+// Masks secrets as everywhere.
+static void mask(const struct config *c, struct json_object *o)
 {
 	json_each (entry, o)
-		mask(entry);
+		mask(c, entry);
 	if (!json_object_is_type(o, json_type_object))
 		return;
 	json_object_object_foreach(o, key, value)
 	{
-		if (json_object_is_type(value, json_type_string) && strstr(key, "password"))
+		if (json_object_is_type(value, json_type_string) && saved_is_secret(c, key))
 			json_object_set_string(value, "********");
 		else
-			mask(value);
+			mask(c, value);
 	}
 }
 
@@ -99,7 +99,7 @@ int plan_import(struct config *c, struct node *n, const struct args *a, struct r
 		reply_say(r, "Written to %s; nothing changed (apply it).", to);
 	if (!code)
 		say_notes(a, r);
-	mask(shown);
+	mask(c, shown);
 	r->view = "messages";
 	r->data = shown; // an error's reply is freed
 	json_object_put(doc);
