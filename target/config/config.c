@@ -276,29 +276,25 @@ static int no_such_path(const char *path, struct err *e)
 		{ "/tcm_fc",	     "Fibre Channel is not supported; farblock has iscsi and srpt" },
 		{ "/sbp",		  "FireWire is not supported; farblock has iscsi and srpt"	   },
 	};
-	for (size_t i = 0; i < sizeof elsewhere / sizeof elsewhere[0]; i++)
+	const char *why = NULL;
+	for (size_t i = 0; i < sizeof elsewhere / sizeof elsewhere[0] && !why; i++)
 		if (!strncmp(path, elsewhere[i][0], strlen(elsewhere[i][0])))
-			return at_part(e, ERR_PART_PATH,
-				       err_set(e, -ENOENT, "No such path %.200s: %s", path,
-					       elsewhere[i][1]));
-	return at_part(e, ERR_PART_PATH, err_set(e, -ENOENT, "No such path %.200s", path));
+			why = elsewhere[i][1];
+	int code = err_set(e, -ENOENT, "No such path %.200s%s%s", path, why ? ": " : "",
+			   why ? why : "");
+	return at_part(e, ERR_PART_PATH, code);
 }
 
 // targetcli's users may use a node one level higher: a target for its portal group.
 static int no_such_command(const struct config *c, const struct node *n, const char *command,
 			   struct err *e)
 {
-	char path[600];
-	list_each (const struct node, child, &n->children, link) {
-		if (!command_find(c, child->class, command))
-			continue;
-		node_path(child, path, sizeof path);
-		return at_part(e, ERR_PART_COMMAND,
-			       err_set(e, -ENOSYS, "Command not found %.60s (%.150s has it)",
-				       command, path));
-	}
+	char hint[600] = "";
+	list_each (const struct node, child, &n->children, link)
+		if (!*hint && command_find(c, child->class, command))
+			node_hint(child, hint, sizeof hint);
 	return at_part(e, ERR_PART_COMMAND,
-		       err_set(e, -ENOSYS, "Command not found %.60s", command));
+		       err_set(e, -ENOSYS, "Command not found %.60s%s", command, hint));
 }
 
 static void tell_created(struct config *c, struct reply *out)

@@ -367,11 +367,6 @@ static const struct command_row root_commands[] = {
 };
 // clang-format on
 
-static void summarize_root(struct config *c, const struct node *n, struct summary *ret)
-{
-	snprintf(ret->text, sizeof ret->text, "...");
-}
-
 static const char *const lists[] = { "storage_objects", "targets", "fabric_modules", SAVED_SECTION,
 				     NULL };
 static const struct saved_class saved = { .ignored = lists };
@@ -382,6 +377,5 @@ const struct node_class root_class = {
 	.saved = &saved,
 	.commands = root_commands,
 	.groups = root_groups,
-	.summary = summarize_root,
 	.info = info_root,
 };

@@ -15,9 +15,7 @@ int plan_run(struct config *c, struct json_object *doc, const char *what,
 int plan_refuse_nothing(const struct config *c, struct json_object *doc, const char *what,
 			struct err *e);
 // The commands, rows of the root.
-typedef int plan_command(struct config *c, struct node *n, const struct args *a, struct reply *r,
-			 struct err *e);
-plan_command plan_diff, plan_plan, plan_apply, plan_import, plan_undo, plan_generations, plan_begin,
+command_fn plan_diff, plan_plan, plan_apply, plan_import, plan_undo, plan_generations, plan_begin,
 	plan_commit, plan_abort;
 
 // -EBUSY: another client's transaction is open; -ETIMEDOUT: the caller's transaction has timed out

@@ -365,15 +365,9 @@ const struct node_class storage_class = {
 	.free = storage_free,
 };
 
-static void summarize_backstores(struct config *c, const struct node *n, struct summary *ret)
-{
-	snprintf(ret->text, sizeof ret->text, "...");
-}
-
 const struct node_class backstores_class = {
 	.name = "backstores",
 	.help = "Storage objects by type",
-	.summary = summarize_backstores,
 };
 
 // clang-format off

@@ -144,7 +144,7 @@ int storage_check_size(struct config *c, struct json_object *o, const struct res
 // restore removes, or one in the tree. It is opened at the commit, after the save.
 void restore_true_size(struct restore *r, struct storage *s, const struct storage *leaving);
 
-// ---- no_effect.c ----
+// ---- attr.c ----
 const char *storage_no_effect(const struct node *n, const struct attr_row *row);
 
 // ---- alua.c ----

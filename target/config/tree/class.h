@@ -83,14 +83,16 @@ struct config_client {
 	unsigned uid;
 };
 
+// 0 or a negative errno with text; on error nothing has changed.
+typedef int command_fn(struct config *c, struct node *n, const struct args *a, struct reply *r,
+		       struct err *e);
+
 struct command_row {
 	const char *name;
 	const struct param_row *params; // ends with a NULL name
 	const char *help;
 	bool is_readonly; // permitted with read-only access
-	// 0 or a negative errno with text; on error nothing has changed.
-	int (*run)(struct config *c, struct node *n, const struct args *a, struct reply *r,
-		   struct err *e);
+	command_fn *run;
 	// Of the root: concerns the whole configuration. Every node accepts it; it runs at the
 	// root.
 	bool is_whole;
@@ -160,7 +162,7 @@ struct node_class {
 	bool is_target, is_group;	    // a target, a portal group; of SRP both
 	const struct saved_class *saved;    // saved.h; NULL: not in the saved file by itself
 	void (*summary)(struct config *c, const struct node *n, struct summary *ret);
-	const char *counts; // what its children are, for a summary of their number
+	const char *counts; // what its children are, for a summary of their number; NULL: none
 	// Data of `info`, added to a new object; NULL: only name and class.
 	void (*info)(struct config *c, const struct node *n, struct json_object *ret);
 	// Warns after values of a group were set. May be NULL.

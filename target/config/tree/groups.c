@@ -61,16 +61,11 @@ int group_set(const struct group_row *g, struct node *n, const struct attr_row *
 // targetcli's users may use a group of the node below.
 static const struct group_row *no_such_group(const struct node *n, const char *name, struct err *e)
 {
-	char path[600];
-	list_each (const struct node, child, &n->children, link) {
-		if (!group_find(child->class, name))
-			continue;
-		node_path(child, path, sizeof path);
-		err_set(e, -ENOENT, "Unknown configuration group: %.60s (%.150s has it)", name,
-			path);
-		return NULL;
-	}
-	err_set(e, -ENOENT, "Unknown configuration group: %.60s", name);
+	char hint[600] = "";
+	list_each (const struct node, child, &n->children, link)
+		if (!*hint && group_find(child->class, name))
+			node_hint(child, hint, sizeof hint);
+	err_set(e, -ENOENT, "Unknown configuration group: %.60s%s", name, hint);
 	return NULL;
 }
 

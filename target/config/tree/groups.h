@@ -22,8 +22,7 @@ int group_apply(struct config *c, const struct group_row *g, struct node *n,
 		const struct attr_row *row, const char *old, struct err *e);
 bool group_restarts(const struct attr_row *row); // whether it takes effect by group_row.restart
 struct json_object *group_schema(const struct group_row *g);
-int config_get(struct config *c, struct node *n, const struct args *a, struct reply *r,
-	       struct err *e);
+command_fn config_get;
 // Sets values (an object) of one group: all of them or none.
 int config_set(struct config *c, struct node *n, const char *group, struct json_object *values,
 	       struct reply *r, struct err *e);

@@ -97,6 +97,13 @@ size_t node_path(const struct node *n, char *out, size_t size)
 	return used < size ? used : size - 1;
 }
 
+void node_hint(const struct node *n, char *out, size_t size)
+{
+	char path[600];
+	node_path(n, path, sizeof path);
+	snprintf(out, size, " (%.150s has it)", path);
+}
+
 static int by_name(const void *a, const void *b)
 {
 	const char *x = (*(const struct node *const *)a)->name;

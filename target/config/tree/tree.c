@@ -87,13 +87,13 @@ int tree_appeared(struct config *c, struct node *n, struct reply *r, struct err 
 
 void tree_summary(struct config *c, const struct node *n, struct summary *ret)
 {
-	ret->text[0] = 0;
-	ret->is_healthy = ret->is_broken = false;
-	ret->warning = NULL;
+	*ret = (struct summary){ .text = "" };
 	if (n->class->summary)
 		n->class->summary(c, n, ret);
 	else if (n->class->counts)
 		snprintf(ret->text, sizeof ret->text, "%s: %u", n->class->counts, n->child_count);
+	else
+		snprintf(ret->text, sizeof ret->text, "...");
 }
 
 void tree_free(struct config *c, struct node *n)
