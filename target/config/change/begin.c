@@ -69,7 +69,7 @@ void begin_init(struct config *c)
 	timer_init(&c->change->transaction.limit, on_limit);
 }
 
-static bool is_owner(const struct config *c)
+bool config_has_transaction(const struct config *c)
 {
 	const struct transaction *t = &c->change->transaction;
 	return t->is_open && t->owner.id == c->caller.id;
@@ -100,7 +100,7 @@ int begin_check(const struct config *c, struct err *e)
 			       "the transaction expired after %u s and was undone (abort, then "
 			       "begin again)",
 			       c->change->transaction.seconds);
-	if (!c->change->transaction.is_open || is_owner(c))
+	if (!c->change->transaction.is_open || config_has_transaction(c))
 		return 0;
 	describe(c, whose, sizeof whose);
 	return err_set(e, -EBUSY, "%s (end it with commit or abort)", whose);
@@ -131,7 +131,7 @@ int plan_begin(struct config *c, struct node *n, const struct args *a, struct re
 int plan_commit(struct config *c, struct node *n, const struct args *a, struct reply *r,
 		struct err *e)
 {
-	if (!is_owner(c))
+	if (!config_has_transaction(c))
 		return err_set(e, -ENOENT, "commit: no transaction is open");
 	bool has_changes = c->change->together.has_changes;
 	end(c);
@@ -155,7 +155,7 @@ int plan_abort(struct config *c, struct node *n, const struct args *a, struct re
 		reply_say(r, "The transaction was already undone.");
 		return 0;
 	}
-	if (!is_owner(c))
+	if (!config_has_transaction(c))
 		return err_set(e, -ENOENT, "abort: no transaction is open");
 	undo(c);
 	reply_say(r, has_resized(c) ? "Undone, except resize: a disk cannot shrink." : "Undone.");
@@ -187,11 +187,6 @@ int config_check_revision(const struct config *c, uint64_t revision, struct err 
 		       "the configuration is at revision %" PRIu64 ", not %" PRIu64
 		       " (another client changed it: read it again)",
 		       c->generation, revision);
-}
-
-bool config_has_transaction(const struct config *c)
-{
-	return is_owner(c);
 }
 
 uint64_t config_revision(const struct config *c)

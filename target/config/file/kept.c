@@ -54,12 +54,10 @@ static int delete_foreign(struct config *c, struct node *n, const struct args *a
 }
 
 // clang-format off
-static const struct param_row foreign_params[] = {
-	{ "name", PARAM_CHILD, true, NULL, "name of the object", "wwn" },
-	{ 0 },
-};
 static const struct command_row foreign_commands[] = {
-	{ "delete", foreign_params, "Delete a kept object.", false, delete_foreign },
+	{ "delete", PARAMS(
+		{ "name", PARAM_CHILD, true, NULL, "name of the object", "wwn" }),
+	  "Delete a kept object.", false, delete_foreign },
 	{ 0 },
 };
 // clang-format on

@@ -201,14 +201,6 @@ static void (*const sources[])(const struct candidates *c) = {
 	[PARAM_INITIATOR] = initiator,
 };
 
-static const struct param_row *find_param(const struct command_row *command, const char *name)
-{
-	for (const struct param_row *p = command->params; p && p->name; p++)
-		if (!strcmp(p->name, name) || (p->alias && !strcmp(p->alias, name)))
-			return p;
-	return NULL;
-}
-
 // A setting that is the name of an object: `set` at a LUN offers the ALUA groups of its disk.
 static bool complete_setting(const struct candidates *to, const struct command_row *command,
 			     const char *name)
@@ -227,7 +219,7 @@ struct json_object *config_complete(struct config *c, const char *path, const ch
 {
 	const struct node *n = config_node(c, path);
 	const struct command_row *row = n ? command_find(c, n->class, command) : NULL;
-	const struct param_row *param = row ? find_param(row, parameter) : NULL;
+	const struct param_row *param = row ? param_find(row->params, parameter) : NULL;
 	if (!n)
 		err_set(e, -ENOENT, "No such path %.200s", path);
 	else if (!row)

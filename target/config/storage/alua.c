@@ -257,19 +257,14 @@ static const struct group_row group_groups[] = {
 	{ 0},
 };
 // clang-format off
-static const struct param_row create_params[] = {
-	{ "name", PARAM_STRING, true, NULL, "name of the group", NULL },
-	{ "tag", PARAM_NUMBER, true, NULL, "number of the group, 1..65535", NULL },
-	{ 0 },
-};
-static const struct param_row delete_params[] = {
-	{ "name", PARAM_CHILD, true, NULL, "name of the group", NULL },
-	{ 0 },
-};
 static const struct command_row commands[] = {
-	{ "create", create_params, "Create a target port group.", false, create },
-	{ "delete", delete_params, "Delete a target port group without LUNs.", false,
-	  delete },
+	{ "create", PARAMS(
+		{ "name", PARAM_STRING, true, NULL, "name of the group" },
+		{ "tag", PARAM_NUMBER, true, NULL, "number of the group, 1..65535" }),
+	  "Create a target port group.", false, create },
+	{ "delete", PARAMS(
+		{ "name", PARAM_CHILD, true, NULL, "name of the group" }),
+	  "Delete a target port group without LUNs.", false, delete },
 	{ 0 },
 };
 // clang-format on

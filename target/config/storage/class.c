@@ -172,22 +172,14 @@ static int saveconfig(struct config *c, struct node *n, const struct args *a, st
 }
 
 // clang-format off
-static const struct param_row save_params[] = {
-	{ "savefile", PARAM_COPY, false, NULL, "file (default: the daemon's own)", NULL },
-	{ 0 },
-};
-static const struct param_row resize_params[] = {
-	{ "size", PARAM_SIZE, false, NULL, "new size (default: the current size of the storage)",
-	  NULL },
-	{ 0 },
-};
-
 static const struct command_row object_commands[] = {
-	{ "resize", resize_params, "Grow the storage, or detect its new size.",
-	  false, resize, .is_report = true },
-	{ "saveconfig", save_params,
-	  "Save this storage object and its targets only.", false,
-	  saveconfig },
+	{ "resize", PARAMS(
+		{ "size", PARAM_SIZE, false, NULL,
+		  "new size (default: the current size of the storage)" }),
+	  "Grow the storage, or detect its new size.", false, resize, .is_report = true },
+	{ "saveconfig", PARAMS(
+		{ "savefile", PARAM_COPY, false, NULL, "file (default: the daemon's own)" }),
+	  "Save this storage object and its targets only.", false, saveconfig },
 	{ 0 },
 };
 // clang-format on

@@ -32,12 +32,18 @@ const struct command_row *command_whole(const struct config *c, const char *name
 	return row && row->is_whole ? row : NULL;
 }
 
+const struct param_row *param_find(const struct param_row *rows, const char *name)
+{
+	for (const struct param_row *p = rows; p && p->name; p++)
+		if (!strcmp(p->name, name) || (p->alias && !strcmp(p->alias, name)))
+			return p;
+	return NULL;
+}
+
 static int row_index(const struct param_row *rows, const char *name)
 {
-	for (int i = 0; rows && rows[i].name; i++)
-		if (!strcmp(rows[i].name, name) || (rows[i].alias && !strcmp(rows[i].alias, name)))
-			return i;
-	return -1;
+	const struct param_row *p = param_find(rows, name);
+	return p ? (int)(p - rows) : -1;
 }
 
 static int check_type(const struct param_row *row, const char *text, struct err *e)

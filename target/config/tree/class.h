@@ -48,6 +48,9 @@ struct param_row {
 	const char *choices; // "a|b|c", or NULL
 };
 
+// The parameters of a command, in its row: PARAMS({ "name", ... }, { ... }).
+#define PARAMS(...) ((const struct param_row[]){ __VA_ARGS__, { 0 } })
+
 enum { ARGS_MAX = 16 };
 
 // The arguments of a call, checked against the rows; one text per row.
@@ -194,6 +197,8 @@ const struct command_row *command_find(const struct config *c, const struct node
 // The row of the root with is_whole; NULL: not found.
 const struct command_row *command_whole(const struct config *c, const char *name);
 
+// By name or alias; NULL: not found. rows may be NULL.
+const struct param_row *param_find(const struct param_row *rows, const char *name);
 // Whether it is a file of the client's user, which the daemon does not open.
 bool param_is_of_client(const struct param_row *row);
 
