@@ -2,7 +2,6 @@
 // The root: its commands, and those of every node.
 #include <ctype.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

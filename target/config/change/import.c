@@ -3,7 +3,6 @@
 // makes the document from the configuration of another target, with notes on what has no
 // counterpart. Control thread.
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "target/config/change/plan.h"

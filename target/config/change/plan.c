@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // plan FILE and apply FILE: make the tree match a document. Both do the same; plan undoes it.
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "target/config/change/plan.h"

@@ -2,7 +2,6 @@
 // The origin of the next save: its commands and their users. It is in the saved file, so that
 // `generations` can show the commands after each generation. Control thread.
 
-#include <errno.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Differences between two documents in the form of the saved file, as text. Objects of a list are
 // identified by their name, not their position.
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

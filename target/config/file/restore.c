@@ -3,7 +3,6 @@
 // content is kept in its place and saved again, and reported to the user. Objects that cannot be
 // opened wait.
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "target/config/file/kept.h"

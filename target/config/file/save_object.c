@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The entry of a node in the saved file, from the description of its class. The texts of numerous
 // objects are kept while they do not change.
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

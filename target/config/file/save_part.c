@@ -2,7 +2,6 @@
 // Copies of the configuration for files of the client: all of it, or one storage object with the
 // targets that export it, put into the file's content without changing the rest. Control thread.
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "target/config/file/document.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Tree and schema as JSON.
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

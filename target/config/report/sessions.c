@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Sessions, ended sessions and refused logins as JSON.
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/json/json.h"

@@ -2,7 +2,6 @@
 // Creates and finds storage objects.
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "target/config/file/kept.h"

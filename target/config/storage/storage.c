@@ -2,7 +2,6 @@
 // The life of a storage object: opened, waiting, closed. One whose file or device is missing stays
 // in the tree, shows why, and is retried.
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
