@@ -30,13 +30,6 @@ int file_read(const char *path, char **ret, size_t *ret_len, struct err *e)
 	return r;
 }
 
-static int make_folder(const char *folder, struct err *e)
-{
-	if (mkdir(folder, 0700) < 0 && errno != EEXIST)
-		return err_errno(e, -errno, "%s: cannot create directory", folder);
-	return 0;
-}
-
 enum { STAMP_LEN = 17 }; // YYYYMMDD-HH:MM:SS
 
 // Files with other names belong to the user.
@@ -130,22 +123,21 @@ static void name_backup(const char *dir, char *ret, size_t size)
 
 // Keeps the file that is about to be replaced. A failure is reported but does not stop the save: an
 // old copy is worth less than the new configuration.
-static void keep_backup(const char *path, const char *folder, int most)
+static void keep_backup(const char *path, const char *folder, void *most)
 {
 	char dir[PATH_MAX + 8], name[64], to[PATH_MAX + 80];
-	struct err e = { 0 };
 	if (access(path, F_OK) < 0)
 		return;
 	snprintf(dir, sizeof dir, "%s/backup", folder);
-	if (make_folder(dir, &e) < 0) {
-		log_warn("%s: no backup saved", e.text);
+	if (mkdir(dir, 0700) < 0 && errno != EEXIST) {
+		log_warn("%s: cannot create directory: %m: no backup saved", dir);
 		return;
 	}
 	name_backup(dir, name, sizeof name);
 	snprintf(to, sizeof to, "%s/%s", dir, name);
 	if (link(path, to) < 0)
 		log_warn("%s: cannot create backup: %m", to);
-	drop_old_backups(dir, most);
+	drop_old_backups(dir, *(const int *)most);
 }
 
 bool file_backup_at(const char *path, unsigned steps, char *ret, size_t size)
@@ -162,18 +154,13 @@ bool file_backup_at(const char *path, unsigned steps, char *ret, size_t size)
 	return is_there;
 }
 
-static void keep(const char *path, const char *folder, void *most)
-{
-	keep_backup(path, folder, *(const int *)most);
-}
-
 int file_write(const char *path, const char *text, size_t len, int backups, struct err *e)
 {
 	const struct whole_file_ways ways = {
 		.suffix = ".temp",
 		.may_be_link = true, // of the administrator
 		.may_make = true,
-		.keep = backups >= 0 ? keep : NULL,
+		.keep = backups >= 0 ? keep_backup : NULL,
 		.arg = &backups,
 	};
 	struct err why;

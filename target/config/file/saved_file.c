@@ -23,12 +23,13 @@ bool model_is_empty(const struct config *c)
 	return true;
 }
 
-static bool is_same_file(const struct config *c, const char *file)
+// Whether nobody has replaced the file since.
+static bool is_same_file(const struct config *c)
 {
 	struct stat st;
-	return stat(file, &st) < 0 || ((uint64_t)st.st_ino == c->saved->inode &&
-				       st.st_mtim.tv_sec == c->saved->mtime.tv_sec &&
-				       st.st_mtim.tv_nsec == c->saved->mtime.tv_nsec);
+	return stat(c->file, &st) < 0 || ((uint64_t)st.st_ino == c->saved->inode &&
+					  st.st_mtim.tv_sec == c->saved->mtime.tv_sec &&
+					  st.st_mtim.tv_nsec == c->saved->mtime.tv_nsec);
 }
 
 void config_note_file(struct config *c)
@@ -94,7 +95,7 @@ static void note_change(struct config *c, struct json_object *change)
 
 int config_save(struct config *c, bool may_be_empty, struct err *e)
 {
-	bool is_kept = !c->saved->skips_backup, is_edited = !is_same_file(c, c->file);
+	bool is_kept = !c->saved->skips_backup, is_edited = !is_same_file(c);
 	if (model_is_empty(c) && !may_be_empty && has_objects(c->file))
 		return config_refuse_empty(c->file, e);
 	if (is_edited) {

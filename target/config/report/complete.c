@@ -45,31 +45,27 @@ static void add_node(const struct candidates *c, const struct node *n, const cha
 	add(c, text, s.text);
 }
 
-static void add_children(const struct candidates *c, const struct node *n)
+// The names or the paths of the children.
+static void add_children(const struct candidates *c, const struct node *n, bool are_paths)
 {
 	struct node **list = node_sorted(n);
-	for (unsigned i = 0; list && i < n->child_count; i++)
-		add_node(c, list[i], list[i]->name);
+	for (unsigned i = 0; list && i < n->child_count; i++) {
+		char path[600];
+		node_path(list[i], path, sizeof path);
+		add_node(c, list[i], are_paths ? path : list[i]->name);
+	}
 	free(list);
 }
 
 static void child(const struct candidates *c)
 {
-	add_children(c, c->node);
+	add_children(c, c->node, false);
 }
 
 static void storage(const struct candidates *c)
 {
-	for (unsigned i = 0; i < c->config->storage->type_count; i++) {
-		const struct node *type = &c->config->storage->types[i].node;
-		struct node **list = node_sorted(type);
-		for (unsigned j = 0; list && j < type->child_count; j++) {
-			char path[NAME_MAX_LEN + 80];
-			node_path(list[j], path, sizeof path);
-			add_node(c, list[j], path);
-		}
-		free(list);
-	}
+	for (unsigned i = 0; i < c->config->storage->type_count; i++)
+		add_children(c, &c->config->storage->types[i].node, true);
 }
 
 // For an ACL: the LUNs of its portal group, or storage for a new LUN.
@@ -77,7 +73,7 @@ static void lun(const struct candidates *c)
 {
 	const struct tpg *group = tpg_of(c->node);
 	if (group)
-		add_children(c, &group->luns);
+		add_children(c, &group->luns, false);
 	storage(c);
 }
 
@@ -210,7 +206,7 @@ static bool complete_setting(const struct candidates *to, const struct command_r
 		return false;
 	const struct lun *l = NODE_OF(const struct lun, to->node);
 	if (l->storage)
-		add_children(to, &l->storage->alua);
+		add_children(to, &l->storage->alua, false);
 	return true;
 }
 
@@ -220,21 +216,17 @@ struct json_object *config_complete(struct config *c, const char *path, const ch
 	const struct node *n = config_node(c, path);
 	const struct command_row *row = n ? command_find(c, n->class, command) : NULL;
 	const struct param_row *param = row ? param_find(row->params, parameter) : NULL;
+	struct candidates to = { c, n, prefix, json_object_new_array() };
+	if (param && param->type < sizeof sources / sizeof sources[0] && sources[param->type])
+		sources[param->type](&to);
+	if (param || (row && complete_setting(&to, row, parameter)))
+		return to.list;
+	json_object_put(to.list);
 	if (!n)
 		err_set(e, -ENOENT, "No such path %.200s", path);
 	else if (!row)
 		err_set(e, -ENOSYS, "Command not found %.60s", command);
-	struct candidates to = { c, n, prefix, NULL };
-	to.list = row ? json_object_new_array() : NULL;
-	if (row && !param && complete_setting(&to, row, parameter))
-		return to.list;
-	if (row && !param)
+	else
 		err_set(e, -EBADRQC, "Unexpected keyword parameter '%.60s'.", parameter);
-	if (!param) {
-		json_object_put(to.list);
-		return NULL;
-	}
-	if (param->type < sizeof sources / sizeof sources[0] && sources[param->type])
-		sources[param->type](&to);
-	return to.list;
+	return NULL;
 }
