@@ -12,7 +12,6 @@
 #include "target/config/file/document.h"
 #include "target/config/file/file.h"
 #include "target/config/file/saved_file.h"
-#include "target/config/storage/own_files.h"
 #include "target/config/storage/storage.h"
 #include "target/config/targets/portal.h"
 #include "target/config/targets/publish.h"

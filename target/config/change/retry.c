@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Retries waiting storage objects and portals. Control thread.
 #include "target/config/change/commit.h"
-#include "target/config/storage/own_files.h"
 #include "target/config/storage/storage.h"
 #include "target/config/targets/portal.h"
 

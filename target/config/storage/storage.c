@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "target/config/file/file.h"
-#include "target/config/storage/own_files.h"
 #include "target/config/storage/storage.h"
 #include "target/scsi/medium.h"
 #include "target/scsi/server/device_server.h"

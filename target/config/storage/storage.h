@@ -144,6 +144,13 @@ int storage_check_size(struct config *c, struct json_object *o, const struct res
 // restore removes, or one in the tree. It is opened at the commit, after the save.
 void restore_true_size(struct restore *r, struct storage *s, const struct storage *leaving);
 
+// ---- own_files.c ----
+// -EINVAL with text: dev is, or would become, one of the daemon's own files, under any name.
+// Usually two system calls; blocks on the file system.
+int own_files_refuse(struct config *c, const char *dev, struct err *e);
+// The files may have changed: call before opening disks.
+void own_files_forget(struct config *c);
+
 // ---- attr.c ----
 const char *storage_no_effect(const struct node *n, const struct attr_row *row);
 
