@@ -82,28 +82,23 @@ static bool has_lapsed(const struct config *c)
 	return lapsed && lapsed == c->caller.id;
 }
 
-static void describe(const struct config *c, char *out, size_t size)
+int begin_check(const struct config *c, struct err *e)
 {
 	const struct transaction *t = &c->change->transaction;
 	char when[32];
 	struct tm tm;
-	strftime(when, sizeof when, "%H:%M:%S", localtime_r(&t->since, &tm));
-	snprintf(out, size, "process %d (uid %u) has a transaction open since %s, for at most %u s",
-		 t->owner.pid, t->owner.uid, when, t->seconds);
-}
-
-int begin_check(const struct config *c, struct err *e)
-{
-	char whose[160];
 	if (has_lapsed(c))
 		return err_set(e, -ETIMEDOUT,
 			       "the transaction expired after %u s and was undone (abort, then "
 			       "begin again)",
-			       c->change->transaction.seconds);
-	if (!c->change->transaction.is_open || config_has_transaction(c))
+			       t->seconds);
+	if (!t->is_open || config_has_transaction(c))
 		return 0;
-	describe(c, whose, sizeof whose);
-	return err_set(e, -EBUSY, "%s (end it with commit or abort)", whose);
+	strftime(when, sizeof when, "%H:%M:%S", localtime_r(&t->since, &tm));
+	return err_set(e, -EBUSY,
+		       "process %d (uid %u) has a transaction open since %s, for at most %u s "
+		       "(end it with commit or abort)",
+		       t->owner.pid, t->owner.uid, when, t->seconds);
 }
 
 int plan_begin(struct config *c, struct node *n, const struct args *a, struct reply *r,

@@ -170,7 +170,7 @@ int restore_document(struct config *c, struct json_object *doc, const struct res
 	struct json_object *own = json_field(doc, SAVED_SECTION);
 	r.objects = json_field(own, "objects");
 	r.is_exact = own != NULL;
-	r.told_keys = json_object_new_array();
+	r.told = json_object_new_object();
 	bool is_whole_apply = o->is_apply && !is_partial;
 	code = forget_fabrics(&r, is_whole_apply);
 	if (code < 0)
@@ -192,9 +192,8 @@ int restore_document(struct config *c, struct json_object *doc, const struct res
 			c->generation = generation;
 	}
 	tree_each_kind(c, forget_named, NULL);
-	map_done(&r.told);
 	map_done(&r.serials);
 	map_done(&r.leaving);
-	json_object_put(r.told_keys);
+	json_object_put(r.told);
 	return code;
 }

@@ -31,19 +31,18 @@ struct restore {
 	const struct restore_options *options;
 	struct json_object *errors;
 	struct json_object *objects; // our section
-	bool is_exact;	 // it exists: farblock saved the file, and absent values are defaults
-	struct map told; // unknown keys that were reported
-	struct json_object *told_keys;
-	struct map serials;  // of storage objects -> the first one with it
-	struct map leaving;  // files and devices of open storage that this change removes
-	size_t leaving_seen; // entries of the transaction already checked for that
+	bool is_exact; // it exists: farblock saved the file, and absent values are defaults
+	struct json_object *told; // unknown keys that were reported, by what they are called
+	struct map serials;	  // of storage objects -> the first one with it
+	struct map leaving;	  // files and devices of open storage that this change removes
+	size_t leaving_seen;	  // entries of the transaction already checked for that
 };
 
 // ---- restore_values.c ----
 // Adds an error line.
 void restore_complain(struct restore *r, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-// Reports an unknown key, once for all objects. what: a literal, "key" or a group's name.
+// Reports an unknown key, once for all objects. what: "key" or a group's name.
 void restore_tell_unknown(struct restore *r, const char *what, const char *key, const char *where);
 // Keeps a value, or an entry of a list, to be saved again with the node.
 void restore_keep(struct node *n, const char *key, struct json_object *value);

@@ -60,11 +60,10 @@ void restore_tell_unknown(struct restore *r, const char *what, const char *key, 
 	for (size_t i = 0; i < sizeof quiet / sizeof quiet[0]; i++)
 		if (!strcmp(key, quiet[i]))
 			return;
-	if (map_get(&r->told, what, key))
+	struct json_object *told = json_part(r->told, what);
+	if (json_object_object_get_ex(told, key, NULL))
 		return;
-	struct json_object *copy = json_object_new_string(key);
-	json_object_array_add(r->told_keys, copy);
-	map_put(&r->told, what, json_object_get_string(copy), copy);
+	json_put_bool(told, key, true);
 	restore_complain(r, "%s: unknown %s '%.60s', kept", where, what, key);
 }
 

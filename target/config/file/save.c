@@ -38,15 +38,14 @@ static struct json_object *fabric_list(struct save *s)
 static struct json_object *own_section(struct save *s)
 {
 	struct config *c = s->c;
-	struct json_object *own = json_object_new_object(), *prefs = json_object_new_object();
+	struct json_object *own = json_object_new_object();
 	json_put_number(own, "version", SAVED_VERSION);
 	if (c->saved->origin)
 		json_object_object_add(own, "change", json_object_get(c->saved->origin));
 	json_put_number(own, "generation", c->generation);
-	save_group(s, c->root.class->groups, &c->root, prefs);
-	if (json_object_object_length(prefs))
-		json_object_object_add(own, SAVED_PREFS, json_object_get(prefs));
-	json_object_put(prefs);
+	save_group(s, c->root.class->groups, &c->root, json_part(own, SAVED_PREFS));
+	if (!json_object_object_length(json_part(own, SAVED_PREFS)))
+		json_object_object_del(own, SAVED_PREFS);
 	json_object_object_add(own, "objects", json_object_get(s->objects));
 	return own;
 }
