@@ -41,16 +41,6 @@ void config_note_file(struct config *c)
 	c->saved->mtime = st.st_mtim;
 }
 
-const char *config_named_file(const struct config *c, const char *path)
-{
-	char *named = path ? realpath(path, NULL) : NULL;
-	char *own = named ? realpath(c->file, NULL) : NULL;
-	bool is_own = !path || (own && !strcmp(named, own));
-	free(named);
-	free(own);
-	return is_own ? c->file : path;
-}
-
 bool document_has_objects(struct json_object *doc)
 {
 	return json_count(json_field(doc, "storage_objects")) ||

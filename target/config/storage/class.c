@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/utf8.h"
+#include "target/config/file/document.h"
 #include "target/config/file/saved_file.h"
 #include "target/config/storage/storage.h"
 #include "target/config/tree/groups.h"
@@ -49,8 +50,7 @@ static int refuse_same_serial(struct config *c, const struct storage *s, struct 
 static int refuse_twin(struct config *c, const struct storage *s, struct err *e)
 {
 	const char *dev = storage_get_option(s, "dev");
-	const struct storage *other =
-		dev ? map_get(&c->storage->paths, &c->storage->paths, dev) : NULL;
+	const struct storage *other = storage_at(c, dev);
 	if (!other)
 		return 0;
 	return err_set(e, -EEXIST, "storage object for %s already exists: %s", dev,
@@ -197,7 +197,7 @@ static void attach(struct config *c, struct node *n, bool is_attached)
 	// Two restored objects may have one path: look-ups find the first.
 	if (is_attached)
 		map_put(&c->storage->paths, &c->storage->paths, dev, s);
-	else if (map_get(&c->storage->paths, &c->storage->paths, dev) == s)
+	else if (storage_at(c, dev) == s)
 		map_remove(&c->storage->paths, &c->storage->paths, dev);
 }
 

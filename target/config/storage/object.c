@@ -76,6 +76,11 @@ struct storage *storage_find(struct config *c, const char *path)
 	return is_storage ? NODE_OF(struct storage, n) : NULL;
 }
 
+struct storage *storage_at(const struct config *c, const char *dev)
+{
+	return dev ? map_get(&c->storage->paths, &c->storage->paths, dev) : NULL;
+}
+
 // "rd0", "ramdisk/rd0", "ramdisk:rd0", "/backstores/ramdisk/rd0"
 bool storage_is_meant(const char *wanted, const char *plugin, const char *name)
 {

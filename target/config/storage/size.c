@@ -20,7 +20,7 @@ static bool has_size(const struct backstore_type *type)
 // The open disk on the file or device of a document's object, of the same type, or NULL.
 static const struct storage *open_disk(struct config *c, const char *plugin, const char *dev)
 {
-	const struct storage *s = dev ? map_get(&c->storage->paths, &c->storage->paths, dev) : NULL;
+	const struct storage *s = storage_at(c, dev);
 	const struct storage_type *st = plugin ? storage_type_of(c, plugin) : NULL;
 	return s && s->lu && st && s->type == st->type && has_size(s->type) ? s : NULL;
 }

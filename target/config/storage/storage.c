@@ -111,10 +111,8 @@ static int fill_config(const struct storage *s, bool is_new, struct bs_config *c
 	// The attribute of a new one is only a default.
 	config->block_size = is_new ? 0 : s->attr.block_size;
 	for (int i = 0; s->type->options[i].name; i++) {
-		int r = s->option[i]
-				? backstore_config_set(config, s->type, s->type->options[i].name,
-						       s->option[i], e)
-				: 0;
+		const char *name = s->type->options[i].name, *text = s->option[i];
+		int r = text ? backstore_config_set(config, s->type, name, text, e) : 0;
 		if (r < 0)
 			return r;
 	}

@@ -106,6 +106,8 @@ struct storage_type *storage_type_of(struct config *c, const char *name);
 int storage_new(struct config *c, struct storage **ret, const struct backstore_type *type,
 		const char *name, struct err *e);
 struct storage *storage_find(struct config *c, const char *path); // /backstores/T/N, T/N
+// The first storage object on a file or device; NULL: none, or dev is NULL.
+struct storage *storage_at(const struct config *c, const char *dev);
 // Whether the user's text refers to this storage object: its name or path. NULL: any.
 bool storage_is_meant(const char *wanted, const char *plugin, const char *name);
 
