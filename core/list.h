@@ -87,3 +87,14 @@ static inline void list_splice_back(struct list *to, struct list *from)
 #define list_for_each_safe(it, head)                                                               \
 	for (struct list *it = (head)->next, *it##_next = it->next; it != (head);                  \
 	     it = it##_next, it##_next = it->next)
+
+// The same over the objects of a list: type *it, in whose member it is linked. In the safe form it
+// may be removed meanwhile.
+#define list_each(type, it, head, member)                                                          \
+	for (type *it = list_entry((head)->next, type, member); &it->member != (head);             \
+	     it = list_entry(it->member.next, type, member))
+#define list_each_safe(type, it, head, member)                                                     \
+	for (type *it = list_entry((head)->next, type, member),                                    \
+		  *it##_next = list_entry(it->member.next, type, member);                          \
+	     &it->member != (head);                                                                \
+	     it = it##_next, it##_next = list_entry(it->member.next, type, member))

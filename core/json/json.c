@@ -343,17 +343,59 @@ const char *json_scalar(struct json_object *value)
 struct json_object *json_part(struct json_object *obj, const char *key)
 {
 	struct json_object *part = json_field(obj, key);
-	if (!part) {
+	if (!json_object_is_type(part, json_type_object)) {
 		part = json_object_new_object();
 		json_object_object_add(obj, key, part);
 	}
 	return part;
 }
 
+struct json_object *json_list(struct json_object *obj, const char *key)
+{
+	struct json_object *list = json_field(obj, key);
+	if (!json_object_is_type(list, json_type_array)) {
+		list = json_object_new_array();
+		json_object_object_add(obj, key, list);
+	}
+	return list;
+}
+
 void json_put_text(struct json_object *obj, const char *key, const char *text)
 {
 	if (text)
 		json_object_object_add(obj, key, json_object_new_string(text));
+}
+
+void json_put_number(struct json_object *obj, const char *key, uint64_t v)
+{
+	json_object_object_add(obj, key, json_object_new_uint64(v));
+}
+
+void json_put_bool(struct json_object *obj, const char *key, bool v)
+{
+	json_object_object_add(obj, key, json_object_new_boolean(v));
+}
+
+void json_add_text(struct json_object *list, const char *text)
+{
+	json_object_array_add(list, json_object_new_string(text));
+}
+
+struct json_object *json_add_object(struct json_object *list)
+{
+	struct json_object *o = json_object_new_object();
+	json_object_array_add(list, o);
+	return o;
+}
+
+size_t json_count(struct json_object *list)
+{
+	return json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
+}
+
+struct json_object **json_entries(struct json_object *list)
+{
+	return json_count(list) ? (struct json_object **)json_object_get_array(list)->array : NULL;
 }
 
 struct json_object *json_number_or_text(const char *text)

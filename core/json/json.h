@@ -6,6 +6,7 @@
 #include <json-c/json.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/err.h"
 
@@ -47,9 +48,24 @@ struct json_object *json_field(struct json_object *obj, const char *key);
 // the object changes.
 const char *json_scalar(struct json_object *value);
 
-// obj[key], created as an object if it is absent. Borrowed.
+// obj[key], a new object, or list, in place of anything else. Borrowed.
 struct json_object *json_part(struct json_object *obj, const char *key);
+struct json_object *json_list(struct json_object *obj, const char *key);
 // obj[key] = text, if text is not NULL.
 void json_put_text(struct json_object *obj, const char *key, const char *text);
+void json_put_number(struct json_object *obj, const char *key, uint64_t v);
+void json_put_bool(struct json_object *obj, const char *key, bool v);
+
+// Adds to a list: a text; a new object, which is returned, borrowed.
+void json_add_text(struct json_object *list, const char *text);
+struct json_object *json_add_object(struct json_object *list);
+// The number of entries; 0 if it is not a list.
+size_t json_count(struct json_object *list);
+// Runs through the entries, none if it is not a list. It must not change meanwhile.
+#define json_each(entry, list)                                                                     \
+	for (struct json_object * entry, **entry##_at = json_entries(list),                        \
+					 **entry##_end = entry##_at + json_count(list);            \
+	     entry##_at != entry##_end && ((entry = *entry##_at), true); entry##_at++)
+struct json_object **json_entries(struct json_object *list);
 // A new number object if text is a decimal integer, else a string.
 struct json_object *json_number_or_text(const char *text);

@@ -9,9 +9,9 @@
 #include "target/config/change/plan.h"
 #include "target/config/classes.h"
 #include "target/config/config.h"
+#include "target/config/file/document.h"
 #include "target/config/file/file.h"
 #include "target/config/file/saved_file.h"
-#include "target/config/storage/own_files.h"
 #include "target/config/storage/storage.h"
 #include "target/config/targets/portal.h"
 #include "target/config/targets/publish.h"
@@ -82,12 +82,17 @@ int config_new(struct config **ret, const struct config_options *options, struct
 	return 0;
 }
 
+static void stop_timers(struct config *c)
+{
+	timer_cancel(c->control, &c->storage->retry);
+	timer_cancel(c->control, &c->storage->look);
+}
+
 void config_free(struct config *c)
 {
 	if (!c)
 		return;
-	timer_cancel(c->control, &c->storage->retry);
-	timer_cancel(c->control, &c->storage->look);
+	stop_timers(c);
 	timer_cancel(c->control, &c->change->transaction.limit);
 	storage_types_free(c);
 	node_done(&c->targets->iscsi.node);
@@ -116,16 +121,14 @@ void config_stop_listening(struct config *c)
 {
 	begin_done(c);
 	c->is_shutting_down = true;
-	timer_cancel(c->control, &c->storage->retry);
-	timer_cancel(c->control, &c->storage->look);
+	stop_timers(c);
 	portals_each(c, stop_listening, NULL);
 }
 
 void config_shutdown(struct config *c, void (*idle)(void *arg), void *arg)
 {
 	c->is_shutting_down = true;
-	timer_cancel(c->control, &c->storage->retry);
-	timer_cancel(c->control, &c->storage->look);
+	stop_timers(c);
 	config_drop_all(c);
 	config_on_quiet(c, idle, arg);
 	if (!c->storage->closing)
@@ -157,10 +160,10 @@ struct node *config_root(struct config *c)
 
 static void log_errors(const char *file, struct json_object *errors)
 {
-	size_t n = json_object_array_length(errors);
-	for (size_t i = 0; i < n && i < LOAD_LINES_MAX; i++)
-		log_warn("%s: %s", file,
-			 json_object_get_string(json_object_array_get_idx(errors, i)));
+	size_t n = 0;
+	json_each (line, errors)
+		if (n++ < LOAD_LINES_MAX)
+			log_warn("%s: %s", file, json_object_get_string(line));
 	if (n > LOAD_LINES_MAX)
 		log_warn("%s: and %zu more (see farblock ls)", file, n - LOAD_LINES_MAX);
 }
@@ -192,28 +195,21 @@ static void keep_texts(struct config *c)
 int config_load(struct config *c, struct err *e)
 {
 	struct restore_options o = { 0 };
-	char *text;
-	size_t len;
-	int r = file_read(c->file, &text, &len, e);
+	struct json_object *doc = NULL;
+	int r = document_read(c->file, &doc, e);
 	if (r == -ENOENT) {
 		log_info("%s: not found, starting with an empty configuration", c->file);
 		return 0;
 	}
 	if (r < 0)
-		return r;
-	struct json_object *doc = json_read(text, len, c->file, e);
+		return r == -EINVAL ? refuse_damaged(c->file, e) : r;
 	struct json_object *errors = json_object_new_array();
-	explicit_bzero(text, len);
-	free(text);
-	r = doc ? 0 : e->code;
-	if (!r) {
-		r = restore_document(c, doc, &o, errors, e);
-		if (r < 0)
-			err_prefix(e, "%s", c->file);
-		else
-			c->saved->origin = json_object_get(
-				json_field(json_field(doc, SAVED_SECTION), "change"));
-	}
+	r = restore_document(c, doc, &o, errors, e);
+	if (r < 0)
+		err_prefix(e, "%s", c->file);
+	else
+		c->saved->origin =
+			json_object_get(json_field(json_field(doc, SAVED_SECTION), "change"));
 	json_object_put(doc);
 	if (!r)
 		r = config_commit(c, false, e);
@@ -280,30 +276,25 @@ static int no_such_path(const char *path, struct err *e)
 		{ "/tcm_fc",	     "Fibre Channel is not supported; farblock has iscsi and srpt" },
 		{ "/sbp",		  "FireWire is not supported; farblock has iscsi and srpt"	   },
 	};
-	for (size_t i = 0; i < sizeof elsewhere / sizeof elsewhere[0]; i++)
+	const char *why = NULL;
+	for (size_t i = 0; i < sizeof elsewhere / sizeof elsewhere[0] && !why; i++)
 		if (!strncmp(path, elsewhere[i][0], strlen(elsewhere[i][0])))
-			return at_part(e, ERR_PART_PATH,
-				       err_set(e, -ENOENT, "No such path %.200s: %s", path,
-					       elsewhere[i][1]));
-	return at_part(e, ERR_PART_PATH, err_set(e, -ENOENT, "No such path %.200s", path));
+			why = elsewhere[i][1];
+	int code = err_set(e, -ENOENT, "No such path %.200s%s%s", path, why ? ": " : "",
+			   why ? why : "");
+	return at_part(e, ERR_PART_PATH, code);
 }
 
 // targetcli's users may use a node one level higher: a target for its portal group.
 static int no_such_command(const struct config *c, const struct node *n, const char *command,
 			   struct err *e)
 {
-	char path[600];
-	list_for_each (i, &n->children) {
-		const struct node *child = list_entry(i, struct node, link);
-		if (!command_find(c, child->class, command))
-			continue;
-		node_path(child, path, sizeof path);
-		return at_part(e, ERR_PART_COMMAND,
-			       err_set(e, -ENOSYS, "Command not found %.60s (%.150s has it)",
-				       command, path));
-	}
+	char hint[600] = "";
+	list_each (const struct node, child, &n->children, link)
+		if (!*hint && command_find(c, child->class, command))
+			node_hint(child, hint, sizeof hint);
 	return at_part(e, ERR_PART_COMMAND,
-		       err_set(e, -ENOSYS, "Command not found %.60s", command));
+		       err_set(e, -ENOSYS, "Command not found %.60s%s", command, hint));
 }
 
 static void tell_created(struct config *c, struct reply *out)
@@ -327,17 +318,12 @@ void config_tell_replaced(struct config *c, struct reply *r)
 		  c->file);
 }
 
-static bool is_file(enum param_type type)
-{
-	return type == PARAM_FILE || type == PARAM_DOCUMENT || type == PARAM_COPY;
-}
-
 // What differs from a document tells its secrets; others open files that the caller may not.
 static int refuse_files(const struct args *a, struct err *e)
 {
 	const struct param_row *rows = a->rows;
 	for (unsigned i = 0; rows && rows[i].name; i++)
-		if (is_file(rows[i].type) && a->is_given[i])
+		if ((rows[i].type == PARAM_FILE || param_is_of_client(&rows[i])) && a->is_given[i])
 			return err_set(e, -EPERM,
 				       "%s: permission denied: read-only access may not name files",
 				       rows[i].name);

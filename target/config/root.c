@@ -2,7 +2,6 @@
 // The root: its commands, and those of every node.
 #include <ctype.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +38,12 @@ static void info_root(struct config *c, const struct node *n, struct json_object
 	json_put_text(ret, "state_dir", c->state_dir);
 }
 
+static int remove_kind(struct config *c, struct node *kind, void *e)
+{
+	return kind->class == &fabric_class ? tree_remove(c, kind, e)
+					    : tree_remove_children(c, kind, e);
+}
+
 // Removes everything, within the transaction.
 static int remove_all(struct config *c, struct err *e)
 {
@@ -49,25 +54,7 @@ static int remove_all(struct config *c, struct err *e)
 	r = r ? r : txn_kept(c, &c->targets->srpt.node, false);
 	*discovery = (struct auth_group){ 0 };
 	c->targets->is_view_dirty = true;
-	while (!r && !list_empty(&c->targets->iscsi.node.children))
-		r = tree_remove(
-			c, list_entry(c->targets->iscsi.node.children.next, struct node, link), e);
-	while (!r && !list_empty(&c->targets->srpt.node.children))
-		r = tree_remove(
-			c, list_entry(c->targets->srpt.node.children.next, struct node, link), e);
-	list_for_each_safe (i, &c->root.children) {
-		struct node *n = list_entry(i, struct node, link);
-		if (!r && n->class == &fabric_class)
-			r = tree_remove(c, n, e);
-	}
-	list_for_each_safe (i, &c->backstores.children) {
-		struct node *type = list_entry(i, struct node, link);
-		while (!r && !list_empty(&type->children))
-			r = tree_remove(c, list_entry(type->children.next, struct node, link), e);
-		if (!r && type->class == &fabric_class)
-			r = tree_remove(c, type, e);
-	}
-	return r;
+	return r ? r : tree_each_kind(c, remove_kind, e);
 }
 
 void config_drop_all(struct config *c)
@@ -97,8 +84,8 @@ static void say_restored(const char *file, struct json_object *errors, struct re
 	}
 	r->recoverable = (unsigned)n;
 	reply_say(r, "Configuration restored, %zu recoverable errors:", n);
-	for (size_t i = 0; i < n; i++)
-		reply_say(r, "%s", json_object_get_string(json_object_array_get_idx(errors, i)));
+	json_each (line, errors)
+		reply_say(r, "%s", json_object_get_string(line));
 }
 
 static bool is_target(struct json_object *o, const char *wanted)
@@ -117,10 +104,8 @@ static int expect_entry(struct json_object *doc, const char *list,
 			bool (*is_it)(struct json_object *o, const char *wanted), const char *name,
 			const char *file, struct err *e)
 {
-	struct json_object *all = json_field(doc, list);
-	size_t n = json_object_is_type(all, json_type_array) ? json_object_array_length(all) : 0;
-	for (size_t i = 0; i < n; i++)
-		if (is_it(json_object_array_get_idx(all, i), name))
+	json_each (entry, json_field(doc, list))
+		if (is_it(entry, name))
 			return 0;
 	return err_set(e, -ENOENT, "%s: no '%s' in %s", file, name, list);
 }
@@ -273,26 +258,19 @@ static int refresh(struct config *c, struct node *n, const struct args *a, struc
 }
 
 // clang-format off
-static const struct param_row ls_params[] = {
-	{ "depth", PARAM_NUMBER, false, "0", "levels to show, 0 all", NULL },
-	{ "serials", PARAM_BOOL, false, "false", "true: with serial numbers", NULL },
-	{ 0 },
-};
-static const struct param_row get_params[] = {
-	{ "group", PARAM_STRING, false, NULL, "group of settings; none: list the groups", NULL },
-	{ "parameter", PARAM_STRING, false, NULL, "setting of the group", NULL },
-	{ 0 },
-};
-static const struct param_row set_params[] = {
-	{ "group", PARAM_GROUP, true, NULL, "group of settings, then name=value ...", NULL },
-	{ 0 },
-};
-
 const struct command_row every_node_commands[] = {
-	{ "ls", ls_params, "Show the tree below a node.", true, ls },
-	{ "get", get_params, "Show settings.", true, config_get },
+	{ "ls", PARAMS(
+		{ "depth", PARAM_NUMBER, false, "0", "levels to show, 0 all" },
+		{ "serials", PARAM_BOOL, false, "false", "true: with serial numbers" }),
+	  "Show the tree below a node.", true, ls },
+	{ "get", PARAMS(
+		{ "group", PARAM_STRING, false, NULL, "group of settings; none: list the groups" },
+		{ "parameter", PARAM_STRING, false, NULL, "setting of the group" }),
+	  "Show settings.", true, config_get },
 	// Its values have free names: config_run() passes them to config_set().
-	{ "set", set_params, "Change settings atomically.", false, NULL },
+	{ "set", PARAMS(
+		{ "group", PARAM_GROUP, true, NULL, "group of settings, then name=value ..." }),
+	  "Change settings atomically.", false, NULL },
 	{ "info", NULL, "Show all properties of this object.", true, info },
 	{ "status", NULL, "Show the summary of this object.", true, status },
 	{ "refresh", NULL, "Retry missing files, devices and addresses now.", false, refresh, .is_report = true },
@@ -300,92 +278,66 @@ const struct command_row every_node_commands[] = {
 	{ 0 },
 };
 
-static const struct param_row save_params[] = {
-	{ "savefile", PARAM_COPY, false, NULL, "file (default: the daemon's own)", NULL },
-	{ 0 },
-};
-static const struct param_row restore_params[] = {
-	{ "savefile", PARAM_DOCUMENT, false, NULL, "file (default: the daemon's own)", NULL },
-	{ "clear_existing", PARAM_BOOL, false, "false", "true: first delete the existing objects, or the named one", NULL },
-	{ "target", PARAM_STRING, false, NULL, "only this target", NULL },
-	{ "storage_object", PARAM_STRING, false, NULL, "only this storage object", NULL },
-	{ 0 },
-};
-static const struct param_row clear_params[] = {
-	{ "confirm", PARAM_BOOL, false, "false", "true: required to confirm", NULL },
-	{ 0 },
-};
-static const struct param_row drop_params[] = {
-	{ "sid", PARAM_SESSION, true, NULL, "session id (see sessions)", NULL },
-	{ "drain", PARAM_BOOL, false, "false", "true: ask the initiator to log out first", NULL },
-	{ 0 },
-};
-static const struct param_row document_params[] = {
-	{ "file", PARAM_DOCUMENT, true, NULL, "configuration file", NULL },
-	{ 0 },
-};
-static const struct param_row apply_params[] = {
-	{ "file", PARAM_DOCUMENT, true, NULL, "configuration file", NULL },
-	PARAM_FORCE_LOSS,
-	{ 0 },
-};
-static const struct param_row import_params[] = {
-	{ "kind", PARAM_STRING, true, NULL, "kind of configuration file", NULL, "tgt|scst" },
-	{ "file", PARAM_DOCUMENT, true, NULL, "that file, with those that it includes", NULL },
-	{ "plan", PARAM_BOOL, false, "false", "true: only show what would change", NULL },
-	{ "clear_existing", PARAM_BOOL, false, "false",
-	  "true: delete what is not in the file; false: add to the configuration", NULL },
-	{ "savefile", PARAM_COPY, false, NULL, "only write the result to this file, for apply", NULL },
-	PARAM_FORCE_LOSS,
-	{ 0 },
-};
-static const struct param_row diff_params[] = {
-	{ "savefile", PARAM_DOCUMENT, false, NULL, "file (default: the daemon's own)", NULL },
-	{ 0 },
-};
-static const struct param_row undo_params[] = {
-	{ "steps", PARAM_NUMBER, false, "1", "number of generations to go back", NULL },
-	PARAM_FORCE_LOSS,
-	{ 0 },
-};
-static const struct param_row begin_params[] = {
-	{ "seconds", PARAM_NUMBER, false, "300", "time until the transaction is undone", NULL },
-	{ 0 },
-};
-static const struct param_row commit_params[] = {
-	{ "backup", PARAM_BOOL, false, "true",
-	  "false: keep no backup for undo", NULL },
-	{ 0 },
-};
 static const struct command_row root_commands[] = {
-	{ "saveconfig", save_params, "Save the configuration; every change also does this.",
-	  false, saveconfig },
-	{ "restoreconfig", restore_params, "Restore a saved configuration.", false, restoreconfig, .is_report = true },
-	{ "clearconfig", clear_params, "Delete the whole configuration.", false, clearconfig },
-	{ "begin", begin_params, "Begin a transaction.", false,
-	  plan_begin, .is_whole = true, .is_report = true, .is_unrecorded = true },
-	{ "commit", commit_params, "Save a transaction and put it into effect.", false,
-	  plan_commit, .is_whole = true, .is_report = true, .is_unrecorded = true },
+	{ "saveconfig", PARAMS(
+		{ "savefile", PARAM_COPY, false, NULL, "file (default: the daemon's own)" }),
+	  "Save the configuration; every change also does this.", false, saveconfig },
+	{ "restoreconfig", PARAMS(
+		{ "savefile", PARAM_DOCUMENT, false, NULL, "file (default: the daemon's own)" },
+		{ "clear_existing", PARAM_BOOL, false, "false",
+		  "true: first delete the existing objects, or the named one" },
+		{ "target", PARAM_STRING, false, NULL, "only this target" },
+		{ "storage_object", PARAM_STRING, false, NULL, "only this storage object" }),
+	  "Restore a saved configuration.", false, restoreconfig, .is_report = true },
+	{ "clearconfig", PARAMS(
+		{ "confirm", PARAM_BOOL, false, "false", "true: required to confirm" }),
+	  "Delete the whole configuration.", false, clearconfig },
+	{ "begin", PARAMS(
+		{ "seconds", PARAM_NUMBER, false, "300", "time until the transaction is undone" }),
+	  "Begin a transaction.", false, plan_begin, .is_whole = true, .is_report = true,
+	  .is_unrecorded = true },
+	{ "commit", PARAMS(
+		{ "backup", PARAM_BOOL, false, "true", "false: keep no backup for undo" }),
+	  "Save a transaction and put it into effect.", false, plan_commit, .is_whole = true,
+	  .is_report = true, .is_unrecorded = true },
 	{ "abort", NULL, "Undo a transaction.", false, plan_abort, .is_whole = true, .is_report = true, .is_unrecorded = true },
-	{ "diff", diff_params, "Show differences from the saved configuration.", true, plan_diff, .is_whole = true },
-	{ "plan", document_params, "Show what apply would change.", false, plan_plan, .is_whole = true, .is_report = true },
-	{ "apply", apply_params,
-	  "Make the configuration equal to a file, changing only what differs.", false, plan_apply, .is_whole = true, .is_report = true },
-	{ "import", import_params, "Import the configuration of tgt or SCST.", false, plan_import, .is_whole = true, .is_report = true },
-	{ "undo", undo_params, "Return to an older generation of the saved file.", false,
-	  plan_undo, .is_whole = true, .is_report = true },
+	{ "diff", PARAMS(
+		{ "savefile", PARAM_DOCUMENT, false, NULL, "file (default: the daemon's own)" }),
+	  "Show differences from the saved configuration.", true, plan_diff, .is_whole = true },
+	{ "plan", PARAMS(
+		{ "file", PARAM_DOCUMENT, true, NULL, "configuration file" }),
+	  "Show what apply would change.", false, plan_plan, .is_whole = true, .is_report = true },
+	{ "apply", PARAMS(
+		{ "file", PARAM_DOCUMENT, true, NULL, "configuration file" },
+		PARAM_FORCE_LOSS),
+	  "Make the configuration equal to a file, changing only what differs.", false, plan_apply,
+	  .is_whole = true, .is_report = true },
+	{ "import", PARAMS(
+		{ "kind", PARAM_STRING, true, NULL, "kind of configuration file", NULL, "tgt|scst" },
+		{ "file", PARAM_DOCUMENT, true, NULL, "that file, with those that it includes" },
+		{ "plan", PARAM_BOOL, false, "false", "true: only show what would change" },
+		{ "clear_existing", PARAM_BOOL, false, "false",
+		  "true: delete what is not in the file; false: add to the configuration" },
+		{ "savefile", PARAM_COPY, false, NULL,
+		  "only write the result to this file, for apply" },
+		PARAM_FORCE_LOSS),
+	  "Import the configuration of tgt or SCST.", false, plan_import, .is_whole = true,
+	  .is_report = true },
+	{ "undo", PARAMS(
+		{ "steps", PARAM_NUMBER, false, "1", "number of generations to go back" },
+		PARAM_FORCE_LOSS),
+	  "Return to an older generation of the saved file.", false, plan_undo, .is_whole = true,
+	  .is_report = true },
 	{ "generations", NULL, "List the generations of the saved file, with the change that replaced each.", true, plan_generations, .is_whole = true },
-	{ "drop", drop_params, "End a session.", false, drop, .is_report = true },
+	{ "drop", PARAMS(
+		{ "sid", PARAM_SESSION, true, NULL, "session id (see sessions)" },
+		{ "drain", PARAM_BOOL, false, "false", "true: ask the initiator to log out first" }),
+	  "End a session.", false, drop, .is_report = true },
 	{ "refusals", NULL, "Show refused logins and their causes.", true, refusals },
 	{ "stats", NULL, "Show counters of storage objects, sessions, portals and workers.", true, stats },
 	{ 0 },
 };
 // clang-format on
-
-static void summarize_root(struct config *c, const struct node *n, struct summary *ret)
-{
-	snprintf(ret->text, sizeof ret->text, "...");
-}
 
 static const char *const lists[] = { "storage_objects", "targets", "fabric_modules", SAVED_SECTION,
 				     NULL };
@@ -397,6 +349,5 @@ const struct node_class root_class = {
 	.saved = &saved,
 	.commands = root_commands,
 	.groups = root_groups,
-	.summary = summarize_root,
 	.info = info_root,
 };

@@ -53,9 +53,7 @@ int config_run_together(struct config *c, const struct config_call *calls, unsig
 		*ret_done = !r;
 		return r;
 	}
-	c->change->together.mark = txn_mark(c);
-	c->change->together.has_changes = false;
-	c->change->together.is_open = true;
+	together_open(c);
 	while (!r && n < count) {
 		if (n &&
 		    (!can_join(c, &calls[n]) || may_want_what_was_freed(c, &calls[n], closing)))

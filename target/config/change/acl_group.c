@@ -31,9 +31,8 @@ static void merge(struct reply *to, struct reply *more)
 		*to = *more;
 		return;
 	}
-	for (size_t i = 0; more->messages && i < json_object_array_length(more->messages); i++)
-		reply_say(to, "%s",
-			  json_object_get_string(json_object_array_get_idx(more->messages, i)));
+	json_each (line, more->messages)
+		reply_say(to, "%s", json_object_get_string(line));
 	reply_done(more);
 }
 
@@ -69,8 +68,7 @@ bool acl_group_run(struct config *c, const struct config_call *call, bool is_adm
 		return false;
 	c->change->together.mark = start;
 	c->change->together.is_open = true;
-	list_for_each (i, &acls->children) {
-		const struct acl *a = NODE_OF(const struct acl, list_entry(i, struct node, link));
+	list_each (const struct acl, a, &acls->children, node.link) {
 		if (r || is_enough || !a->tag || strcmp(a->tag, tag))
 			continue;
 		has_any = true;

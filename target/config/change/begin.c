@@ -57,12 +57,11 @@ void begin_done(struct config *c)
 
 static void on_limit(struct timer *t)
 {
-	struct config *c = container_of(t, struct config_change, transaction.limit)->config;
+	struct transaction *this = container_of(t, struct transaction, limit);
 	log_warn("transaction of process %d (uid %u): undone after %u s without commit",
-		 c->change->transaction.owner.pid, c->change->transaction.owner.uid,
-		 c->change->transaction.seconds);
-	c->change->transaction.lapsed = c->change->transaction.owner.id;
-	undo(c);
+		 this->owner.pid, this->owner.uid, this->seconds);
+	this->lapsed = this->owner.id;
+	undo(container_of(this, struct config_change, transaction)->config);
 }
 
 void begin_init(struct config *c)
@@ -70,54 +69,56 @@ void begin_init(struct config *c)
 	timer_init(&c->change->transaction.limit, on_limit);
 }
 
-static bool is_owner(const struct config *c)
+bool config_has_transaction(const struct config *c)
 {
-	return c->change->transaction.is_open && c->change->transaction.owner.id == c->caller.id;
+	const struct transaction *t = &c->change->transaction;
+	return t->is_open && t->owner.id == c->caller.id;
 }
 
-static void describe(const struct config *c, char *out, size_t size)
+// Whether the caller's transaction has timed out, and was not aborted.
+static bool has_lapsed(const struct config *c)
 {
-	char when[32];
-	struct tm tm;
-	strftime(when, sizeof when, "%H:%M:%S", localtime_r(&c->change->transaction.since, &tm));
-	snprintf(out, size, "process %d (uid %u) has a transaction open since %s, for at most %u s",
-		 c->change->transaction.owner.pid, c->change->transaction.owner.uid, when,
-		 c->change->transaction.seconds);
+	uint64_t lapsed = c->change->transaction.lapsed;
+	return lapsed && lapsed == c->caller.id;
 }
 
 int begin_check(const struct config *c, struct err *e)
 {
-	char whose[160];
-	if (c->change->transaction.lapsed && c->change->transaction.lapsed == c->caller.id)
+	const struct transaction *t = &c->change->transaction;
+	char when[32];
+	struct tm tm;
+	if (has_lapsed(c))
 		return err_set(e, -ETIMEDOUT,
 			       "the transaction expired after %u s and was undone (abort, then "
 			       "begin again)",
-			       c->change->transaction.seconds);
-	if (!c->change->transaction.is_open || is_owner(c))
+			       t->seconds);
+	if (!t->is_open || config_has_transaction(c))
 		return 0;
-	describe(c, whose, sizeof whose);
-	return err_set(e, -EBUSY, "%s (end it with commit or abort)", whose);
+	strftime(when, sizeof when, "%H:%M:%S", localtime_r(&t->since, &tm));
+	return err_set(e, -EBUSY,
+		       "process %d (uid %u) has a transaction open since %s, for at most %u s "
+		       "(end it with commit or abort)",
+		       t->owner.pid, t->owner.uid, when, t->seconds);
 }
 
 int plan_begin(struct config *c, struct node *n, const struct args *a, struct reply *r,
 	       struct err *e)
 {
+	struct transaction *t = &c->change->transaction;
 	int seconds = number_of(arg(a, "seconds"), "", SECONDS_MAX);
 	if (seconds < 1)
 		return err_set(e, -EINVAL, "seconds: 1..%d", SECONDS_MAX);
 	if (!c->caller.id)
 		return err_set(e, -EOPNOTSUPP, "begin: only available on the control socket");
-	if (c->change->transaction.is_open)
+	if (t->is_open)
 		return err_set(e, -EBUSY, "begin: a transaction is already open");
-	c->change->transaction.is_open = true;
-	c->change->transaction.resizes = c->storage->resizes;
-	c->change->transaction.owner = c->caller;
-	c->change->transaction.since = time(NULL);
-	c->change->transaction.seconds = (unsigned)seconds;
-	c->change->together.mark = txn_mark(c);
-	c->change->together.has_changes = false;
-	c->change->together.is_open = true;
-	timer_arm(c->control, &c->change->transaction.limit, (uint64_t)seconds * 1000000);
+	t->is_open = true;
+	t->resizes = c->storage->resizes;
+	t->owner = c->caller;
+	t->since = time(NULL);
+	t->seconds = (unsigned)seconds;
+	together_open(c);
+	timer_arm(c->control, &t->limit, (uint64_t)seconds * 1000000);
 	reply_say(r, "Transaction begins; commit or abort within %d s.", seconds);
 	return 0;
 }
@@ -125,7 +126,7 @@ int plan_begin(struct config *c, struct node *n, const struct args *a, struct re
 int plan_commit(struct config *c, struct node *n, const struct args *a, struct reply *r,
 		struct err *e)
 {
-	if (!is_owner(c))
+	if (!config_has_transaction(c))
 		return err_set(e, -ENOENT, "commit: no transaction is open");
 	bool has_changes = c->change->together.has_changes;
 	end(c);
@@ -144,12 +145,12 @@ int plan_commit(struct config *c, struct node *n, const struct args *a, struct r
 int plan_abort(struct config *c, struct node *n, const struct args *a, struct reply *r,
 	       struct err *e)
 {
-	if (c->change->transaction.lapsed && c->change->transaction.lapsed == c->caller.id) {
+	if (has_lapsed(c)) {
 		c->change->transaction.lapsed = 0;
 		reply_say(r, "The transaction was already undone.");
 		return 0;
 	}
-	if (!is_owner(c))
+	if (!config_has_transaction(c))
 		return err_set(e, -ENOENT, "abort: no transaction is open");
 	undo(c);
 	reply_say(r, has_resized(c) ? "Undone, except resize: a disk cannot shrink." : "Undone.");
@@ -163,12 +164,13 @@ void config_set_caller(struct config *c, const struct config_client *client)
 
 void config_client_gone(struct config *c, uint64_t id)
 {
-	if (c->change->transaction.lapsed == id)
-		c->change->transaction.lapsed = 0;
-	if (!c->change->transaction.is_open || c->change->transaction.owner.id != id)
+	struct transaction *t = &c->change->transaction;
+	if (t->lapsed == id)
+		t->lapsed = 0;
+	if (!t->is_open || t->owner.id != id)
 		return;
 	log_warn("transaction of process %d (uid %u): undone, the client disconnected",
-		 c->change->transaction.owner.pid, c->change->transaction.owner.uid);
+		 t->owner.pid, t->owner.uid);
 	undo(c);
 }
 
@@ -180,11 +182,6 @@ int config_check_revision(const struct config *c, uint64_t revision, struct err 
 		       "the configuration is at revision %" PRIu64 ", not %" PRIu64
 		       " (another client changed it: read it again)",
 		       c->generation, revision);
-}
-
-bool config_has_transaction(const struct config *c)
-{
-	return is_owner(c);
 }
 
 uint64_t config_revision(const struct config *c)

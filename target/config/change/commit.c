@@ -32,8 +32,7 @@ static int build_all(struct config *c, struct built **ret, size_t *ret_count, st
 		n++;
 	struct built *list = calloc(n + 1, sizeof *list);
 	int r = list ? 0 : err_set(e, -ENOMEM, "configuration: out of memory");
-	list_for_each (i, &c->targets->dirty) {
-		struct target *t = list_entry(i, struct target, dirty_link);
+	list_each (struct target, t, &c->targets->dirty, dirty_link) {
 		if (r || !t->node.parent)
 			continue;
 		list[count].target = t;
@@ -47,12 +46,9 @@ static int build_all(struct config *c, struct built **ret, size_t *ret_count, st
 
 static void show_portals(struct target *t)
 {
-	list_for_each (i, &t->node.children) {
-		struct tpg *tpg = NODE_OF(struct tpg, list_entry(i, struct node, link));
-		list_for_each (j, &tpg->portals.children)
-			portal_follow(
-				NODE_OF(struct portal_node, list_entry(j, struct node, link)));
-	}
+	list_each (struct tpg, tpg, &t->node.children, node.link)
+		list_each (struct portal_node, p, &tpg->portals.children, node.link)
+			portal_follow(p);
 }
 
 static void show(struct config *c, struct built *list, size_t count)
@@ -92,12 +88,17 @@ int config_commit(struct config *c, bool saves, struct err *e)
 	return r;
 }
 
+void together_open(struct config *c)
+{
+	c->change->together.mark = txn_mark(c);
+	c->change->together.has_changes = false;
+	c->change->together.is_open = true;
+}
+
 // The command is one of several. Its changes are undone; a target that it marked dirty is rebuilt
 // unnecessarily.
-static int finish_one(struct config *c, int code, struct err *e)
+static int finish_one(struct config *c, int code)
 {
-	if (code == -ENOMEM && e && !e->code)
-		err_set(e, code, "out of memory");
 	if (code < 0) {
 		txn_undo_to(c, c->change->together.mark);
 	} else {
@@ -109,12 +110,12 @@ static int finish_one(struct config *c, int code, struct err *e)
 
 int config_finish(struct config *c, int code, struct err *e)
 {
+	if (code == -ENOMEM && e && !e->code)
+		err_set(e, code, "out of memory");
 	if (c->change->together.is_open)
-		return finish_one(c, code, e);
+		return finish_one(c, code);
 	if (!code)
 		code = config_commit(c, true, e);
-	else if (code == -ENOMEM && e && !e->code)
-		err_set(e, code, "out of memory");
 	if (code < 0) {
 		txn_undo(c);
 		// Objects that opened by themselves still wait for the next view.

@@ -13,7 +13,7 @@ struct config_change {
 		bool is_open, has_changes;
 		struct txn_mark mark; // after the last successful command
 	} together;		      // commands of one change: together.c
-	struct {
+	struct transaction {
 		bool is_open;
 		struct config_client owner;
 		time_t since;
@@ -23,6 +23,9 @@ struct config_change {
 		uint64_t lapsed;  // the client whose transaction timed out, until it is told
 	} transaction;		  // begin.c
 };
+
+// Begins a change of several commands.
+void together_open(struct config *c);
 
 // Ends the transaction: views of the dirty targets, saved file, publish. On failure everything is
 // undone. saves: false while reading a saved file.

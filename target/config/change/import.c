@@ -3,56 +3,41 @@
 // makes the document from the configuration of another target, with notes on what has no
 // counterpart. Control thread.
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "target/config/change/plan.h"
 #include "target/config/file/document.h"
 
-// Objects of a document whose names are in use.
-static int refuse_twins(struct config *c, struct json_object *doc, const char *list,
-			const char *const id[2], const char *folder, struct err *e)
+// Objects of a document whose names are in use; restore_document() reports those without one.
+static int refuse_existing(struct config *c, struct json_object *doc, struct err *e)
 {
-	struct json_object *all = json_field(doc, list);
-	size_t n = json_object_is_type(all, json_type_array) ? json_object_array_length(all) : 0;
-	for (size_t i = 0; i < n; i++) {
-		struct json_object *o = json_object_array_get_idx(all, i);
-		char path[600];
-		if (!json_text(o, id[0]) || !json_text(o, id[1]))
-			continue; // restore_document() reports it
-		snprintf(path, sizeof path, "%s%s/%s", folder, json_text(o, id[0]),
-			 json_text(o, id[1]));
-		if (node_at(&c->names, &c->root, path))
-			return err_set(e, -EEXIST,
-				       "%.300s: already exists; nothing changed (delete it, or "
-				       "clear_existing=true)",
-				       path);
-	}
+	static const char *const lists[] = { "storage_objects", "targets" };
+	for (int i = 0; i < 2; i++)
+		json_each (o, json_field(doc, lists[i])) {
+			char path[SAVED_PATH_SIZE];
+			saved_path(saved_class_of(c, lists[i])->saved, "", o, path);
+			if (*path && node_at(&c->names, &c->root, path))
+				return err_set(e, -EEXIST,
+					       "%.300s: already exists; nothing changed (delete "
+					       "it, or clear_existing=true)",
+					       path);
+		}
 	return 0;
 }
 
-static int refuse_existing(struct config *c, struct json_object *doc, struct err *e)
+// Masks secrets as everywhere.
+static void mask(const struct config *c, struct json_object *o)
 {
-	static const char *const disk[] = { "plugin", "name" }, *const target[] = { "fabric",
-										    "wwn" };
-	int code = refuse_twins(c, doc, "storage_objects", disk, "/backstores/", e);
-	return code ? code : refuse_twins(c, doc, "targets", target, "/", e);
-}
-
-// Masks passwords as everywhere.
-static void mask(struct json_object *o)
-{
-	if (json_object_is_type(o, json_type_array))
-		for (size_t i = 0; i < json_object_array_length(o); i++)
-			mask(json_object_array_get_idx(o, i));
+	json_each (entry, o)
+		mask(c, entry);
 	if (!json_object_is_type(o, json_type_object))
 		return;
 	json_object_object_foreach(o, key, value)
 	{
-		if (json_object_is_type(value, json_type_string) && strstr(key, "password"))
+		if (json_object_is_type(value, json_type_string) && saved_is_secret(c, key))
 			json_object_set_string(value, "********");
 		else
-			mask(value);
+			mask(c, value);
 	}
 }
 
@@ -74,14 +59,9 @@ static int read_document(const struct args *a, struct json_object **ret, struct 
 
 static void say_notes(const struct args *a, struct reply *r)
 {
-	struct json_object *notes = json_field(arg_content(a, "file"), "notes");
-	size_t n =
-		json_object_is_type(notes, json_type_array) ? json_object_array_length(notes) : 0;
-	for (size_t i = 0; i < n; i++) {
-		const char *text = json_scalar(json_object_array_get_idx(notes, i));
-		if (text)
-			reply_say(r, "%s", text);
-	}
+	json_each (note, json_field(arg_content(a, "file"), "notes"))
+		if (json_scalar(note))
+			reply_say(r, "%s", json_scalar(note));
 }
 
 static int take(struct config *c, struct json_object *doc, const struct args *a, struct reply *r,
@@ -106,24 +86,21 @@ int plan_import(struct config *c, struct node *n, const struct args *a, struct r
 	int code = check_kind(arg(a, "kind"), e);
 	if (!code)
 		code = read_document(a, &doc, e);
-	if (!code && json_object_deep_copy(doc, &shown, NULL) < 0)
+	if (code < 0)
+		return code;
+	if (json_object_deep_copy(doc, &shown, NULL) < 0)
 		code = err_set(e, -ENOMEM, "out of memory");
-	if (!code)
-		code = to ? 0 : take(c, doc, a, r, e);
-	if (!code && to)
+	else if (to)
 		code = reply_file(r, to, json_write(doc, &len), e);
+	else
+		code = take(c, doc, a, r, e);
 	if (!code && to)
 		reply_say(r, "Written to %s; nothing changed (apply it).", to);
-	if (code >= 0)
+	if (!code)
 		say_notes(a, r);
-	mask(shown);
+	mask(c, shown);
 	r->view = "messages";
-	if (code >= 0)
-		r->data = shown;
-	else
-		json_object_put(shown);
+	r->data = shown; // an error's reply is freed
 	json_object_put(doc);
-	if (code >= 0 && (to || arg_bool(a, "plan", false)))
-		return 0;
-	return code < 0 ? code : 0;
+	return code;
 }

@@ -36,10 +36,7 @@ typedef bool about(const struct err *e, const char *name, struct json_object *va
 static bool find(about *is_it, const struct command_row *row, struct json_object *positional,
 		 struct json_object *named, struct err *e)
 {
-	size_t n = json_object_is_type(positional, json_type_array)
-			   ? json_object_array_length(positional)
-			   : 0;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < json_count(positional); i++)
 		if (is_it(e, row_name(row, i), json_object_array_get_idx(positional, i)))
 			return err_at(e, ERR_PART_POSITION, (unsigned)i, NULL), true;
 	if (!json_object_is_type(named, json_type_object))

@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // plan FILE and apply FILE: make the tree match a document. Both do the same; plan undoes it.
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "target/config/change/plan.h"
 #include "target/config/file/document.h"
 #include "target/config/file/saved_file.h"
 #include "target/config/storage/lost_data.h"
-
-static bool has_entries(struct json_object *doc, const char *key)
-{
-	struct json_object *list = json_field(doc, key);
-	return json_object_is_type(list, json_type_array) && json_object_array_length(list);
-}
 
 // An empty configuration that was saved here, not a file that lost its content.
 static bool is_saved_empty(struct json_object *doc)
@@ -27,7 +19,7 @@ static bool is_saved_empty(struct json_object *doc)
 int plan_refuse_nothing(const struct config *c, struct json_object *doc, const char *what,
 			struct err *e)
 {
-	if (model_is_empty(c) || has_entries(doc, "storage_objects") || has_entries(doc, "targets"))
+	if (model_is_empty(c) || document_has_objects(doc))
 		return 0;
 	return err_set(
 		e, -EPERM,
@@ -38,9 +30,8 @@ int plan_refuse_nothing(const struct config *c, struct json_object *doc, const c
 
 static void say_all(struct reply *r, struct json_object *lines, const char *before)
 {
-	for (size_t i = 0; i < json_object_array_length(lines); i++)
-		reply_say(r, "%s%s", before,
-			  json_object_get_string(json_object_array_get_idx(lines, i)));
+	json_each (line, lines)
+		reply_say(r, "%s%s", before, json_object_get_string(line));
 }
 
 static void say_result(struct reply *r, struct json_object *lines, struct json_object *errors,
@@ -83,9 +74,8 @@ int plan_run(struct config *c, struct json_object *doc, const char *what,
 		say_result(r, lines, errors, what, o->is_dry);
 		if (lost && o->is_dry)
 			reply_say(r, "Requires force=true: data will be lost.");
-		code = (int)json_object_array_length(lines);
 	}
-	if (o->is_dry || !code) // no generation without a change
+	if (o->is_dry || (!code && !json_count(lines))) // no generation without a change
 		txn_undo_to(c, mark);
 	json_object_put(from);
 	json_object_put(to);
@@ -133,13 +123,11 @@ static int run_file(struct config *c, const struct args *a, bool is_dry, struct 
 int plan_plan(struct config *c, struct node *n, const struct args *a, struct reply *r,
 	      struct err *e)
 {
-	int code = run_file(c, a, true, r, e);
-	return code < 0 ? code : 0;
+	return run_file(c, a, true, r, e);
 }
 
 int plan_apply(struct config *c, struct node *n, const struct args *a, struct reply *r,
 	       struct err *e)
 {
-	int code = run_file(c, a, false, r, e);
-	return code < 0 ? code : 0;
+	return run_file(c, a, false, r, e);
 }

@@ -6,8 +6,7 @@
 #include "target/config/file/restore.h"
 
 // Makes the tree equal to doc (is_apply) or only adds doc to it, within the transaction, and
-// reports to r. is_dry: undoes it, for the report only. what: the document, for messages. Returns
-// the number of differences.
+// reports to r. is_dry: undoes it, for the report only. what: the document, for messages.
 int plan_run(struct config *c, struct json_object *doc, const char *what,
 	     const struct restore_options *o, struct reply *r, struct err *e);
 
@@ -16,9 +15,7 @@ int plan_run(struct config *c, struct json_object *doc, const char *what,
 int plan_refuse_nothing(const struct config *c, struct json_object *doc, const char *what,
 			struct err *e);
 // The commands, rows of the root.
-typedef int plan_command(struct config *c, struct node *n, const struct args *a, struct reply *r,
-			 struct err *e);
-plan_command plan_diff, plan_plan, plan_apply, plan_import, plan_undo, plan_generations, plan_begin,
+command_fn plan_diff, plan_plan, plan_apply, plan_import, plan_undo, plan_generations, plan_begin,
 	plan_commit, plan_abort;
 
 // -EBUSY: another client's transaction is open; -ETIMEDOUT: the caller's transaction has timed out

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Retries waiting storage objects and portals. Control thread.
 #include "target/config/change/commit.h"
-#include "target/config/storage/own_files.h"
 #include "target/config/storage/storage.h"
 #include "target/config/targets/portal.h"
 
@@ -11,8 +10,7 @@ enum { RETRY_MAX_USEC = 16000000 };
 static bool retry_storage(struct config *c, bool only_busy)
 {
 	bool has_changed = false;
-	list_for_each_safe (i, &c->storage->waiting) {
-		struct storage *s = list_entry(i, struct storage, waiting_link);
+	list_each_safe (struct storage, s, &c->storage->waiting, waiting_link) {
 		if ((only_busy && !s->is_busy) || storage_open(s, false, NULL) < 0)
 			continue;
 		log_info("%s %s: available", s->type->name, s->node.name);
@@ -37,8 +35,8 @@ static bool retry_portals(struct config *c)
 
 static bool has_busy(const struct config *c)
 {
-	list_for_each (i, &c->storage->waiting)
-		if (list_entry(i, struct storage, waiting_link)->is_busy)
+	list_each (const struct storage, s, &c->storage->waiting, waiting_link)
+		if (s->is_busy)
 			return true;
 	return false;
 }

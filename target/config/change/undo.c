@@ -60,8 +60,8 @@ static struct json_object *generation_json(unsigned steps, const char *path, uin
 	if (strlen(name) >= 28) // saveconfig-YYYYMMDD-HH:MM:SS
 		snprintf(when, sizeof when, "%.4s-%.2s-%.2s %.8s", name + 11, name + 15, name + 17,
 			 name + 20);
-	json_object_object_add(o, "undo", json_object_new_int64(steps));
-	json_object_object_add(o, "generation", json_object_new_uint64(number));
+	json_put_number(o, "undo", steps);
+	json_put_number(o, "generation", number);
 	json_put_text(o, "file", path);
 	json_put_text(o, "replaced", when);
 	change_tell(change, o);
@@ -104,13 +104,8 @@ static struct json_object *commands_since(const struct config *c, unsigned steps
 	struct json_object *all = json_object_new_array();
 	for (; steps; steps--) {
 		struct json_object *change = change_after(c, steps);
-		struct json_object *list = json_field(change, "commands");
-		size_t n = json_object_is_type(list, json_type_array)
-				   ? json_object_array_length(list)
-				   : 0;
-		for (size_t i = 0; i < n; i++)
-			json_object_array_add(all,
-					      json_object_get(json_object_array_get_idx(list, i)));
+		json_each (command, json_field(change, "commands"))
+			json_object_array_add(all, json_object_get(command));
 		json_object_put(change);
 	}
 	return all;
@@ -152,5 +147,5 @@ int plan_undo(struct config *c, struct node *n, const struct args *a, struct rep
 		code = plan_run(c, doc, path, &o, r, e);
 	json_object_put(o.undone);
 	json_object_put(doc);
-	return code < 0 ? code : 0;
+	return code;
 }

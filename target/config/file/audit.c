@@ -30,9 +30,7 @@ static const char *text_of(struct json_object *value)
 static void add_all(struct words *w, struct json_object *positional, struct json_object *named,
 		    bool is_set)
 {
-	size_t n = json_object_is_type(positional, json_type_array)
-			   ? json_object_array_length(positional)
-			   : 0;
+	size_t n = json_count(positional);
 	for (size_t i = 0; i < n && (i < 1 || !is_set); i++)
 		add(w, "", text_of(json_object_array_get_idx(positional, i)));
 	if (!json_object_is_type(named, json_type_object))

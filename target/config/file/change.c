@@ -2,7 +2,6 @@
 // The origin of the next save: its commands and their users. It is in the saved file, so that
 // `generations` can show the commands after each generation. Control thread.
 
-#include <errno.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +35,7 @@ void change_add(struct config *c, const char *path, const struct command_row *ro
 		return;
 	}
 	audit_text(text, sizeof text, strcmp(path, "/") ? path : "", row, positional, named);
-	json_object_array_add(c->saved->commands, json_object_new_string(text));
+	json_add_text(c->saved->commands, text);
 }
 
 void change_end(struct config *c, unsigned mark, int code, bool is_joined)
@@ -53,17 +52,17 @@ struct json_object *change_json(const struct config *c)
 	json_object_deep_copy(c->saved->commands, &commands, NULL);
 	json_object_object_add(o, "commands", commands);
 	if (c->saved->more)
-		json_object_object_add(o, "more", json_object_new_int64(c->saved->more));
+		json_put_number(o, "more", c->saved->more);
 	if (!c->caller.id)
 		return o;
-	json_object_object_add(o, "process", json_object_new_int64(c->caller.pid));
-	json_object_object_add(o, "uid", json_object_new_int64(c->caller.uid));
+	json_put_number(o, "process", c->caller.pid);
+	json_put_number(o, "uid", c->caller.uid);
 	return o;
 }
 
 void change_mark_edit(struct json_object *change)
 {
-	json_object_object_add(change, "edited", json_object_new_boolean(true));
+	json_put_bool(change, "edited", true);
 }
 
 bool change_replaced_edit(struct json_object *change)
@@ -85,11 +84,9 @@ static void put_commands(struct json_object *change, struct json_object *to)
 	char more[32];
 	if (!json_object_is_type(list, json_type_array))
 		return;
-	for (size_t i = 0; i < json_object_array_length(list); i++) {
-		const char *text = json_scalar(json_object_array_get_idx(list, i));
-		if (text)
-			add(&t, text);
-	}
+	json_each (command, list)
+		if (json_scalar(command))
+			add(&t, json_scalar(command));
 	snprintf(more, sizeof more, "and %lld more",
 		 (long long)json_object_get_int64(json_field(change, "more")));
 	if (json_field(change, "more"))

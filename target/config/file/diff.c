@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Differences between two documents in the form of the saved file, as text. Objects of a list are
 // identified by their name, not their position.
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +10,12 @@
 #include "target/config/file/kept.h"
 #include "target/config/file/saved.h"
 
-enum { PATH_SIZE = 1200 };
-
 struct diff {
 	const struct config *c;
 	struct json_object *lines;
 	struct json_object *whole; // paths of added or removed objects
+	struct json_object *none;  // an empty object
+	bool is_own;		   // compares our section
 };
 
 static void compare(struct diff *d, const char *path, const char *part, struct json_object *from,
@@ -30,7 +29,7 @@ static void say(struct diff *d, const char *mark, const char *path, const char *
 	json_text_put(&t, rest);
 	if (t.text) {
 		utf8_tame(t.text); // values were truncated
-		json_object_array_add(d->lines, json_object_new_string(t.text));
+		json_add_text(d->lines, t.text);
 	}
 	free(t.text);
 }
@@ -62,38 +61,14 @@ static void say_change(struct diff *d, const char *path, const char *part, const
 	say(d, "  ", path, rest);
 }
 
-// An SRP target is its portal group: one node.
-static bool is_group_of_srpt(const struct saved_class *k, const char *path)
-{
-	return !strcmp(k->list, "tpgs") && !strncmp(path, "/srpt/", strlen("/srpt/"));
-}
-
-// The path of an entry, "": no name.
-static void entry_path(const struct saved_class *k, const char *path, struct json_object *o,
-		       char out[PATH_SIZE])
-{
-	const char *a = json_scalar(json_field(o, k->id[0]));
-	const char *b = k->id[1] ? json_scalar(json_field(o, k->id[1])) : "";
-	const char *above = k->above ? k->above : "", *prefix = k->prefix ? k->prefix : "";
-	*out = 0;
-	if (a && b && is_group_of_srpt(k, path))
-		snprintf(out, PATH_SIZE, "%s", path);
-	else if (a && b)
-		snprintf(out, PATH_SIZE, "%.600s%s%s%s/%s%.250s%s%.250s", path, above,
-			 k->folder ? "/" : "", k->folder ? k->folder : "", prefix, a,
-			 k->between ? k->between : "", b);
-}
-
 // Entries by their path; the first of several with one name counts.
 static struct json_object *index_of(const struct saved_class *k, const char *path,
 				    struct json_object *list)
 {
 	struct json_object *o = json_object_new_object();
-	char name[PATH_SIZE];
-	size_t n = json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
-	for (size_t i = 0; i < n; i++) {
-		struct json_object *entry = json_object_array_get_idx(list, i);
-		entry_path(k, path, entry, name);
+	char name[SAVED_PATH_SIZE];
+	json_each (entry, list) {
+		saved_path(k, path, entry, name);
 		if (*name && !json_object_object_get_ex(o, name, NULL))
 			json_object_object_add(o, name, json_object_get(entry));
 	}
@@ -145,6 +120,12 @@ static void compare_field(struct diff *d, const char *path, const char *part, co
 			  struct json_object *from, struct json_object *to, bool is_new)
 {
 	const struct node_class *class = *part ? NULL : saved_class_of(d->c, key);
+	bool is_of_own = d->is_own && !*part;
+	if (is_of_own && !strcmp(key, "relative_port")) // of a group: not a setting
+		return;
+	// There a new group of settings is reported with its values.
+	if (is_of_own && !from && json_object_is_type(to, json_type_object))
+		from = d->none;
 	if (class)
 		compare_lists(d, class->saved, path, from, to);
 	else if (json_object_is_type(from ? from : to, json_type_object))
@@ -174,36 +155,12 @@ static void compare(struct diff *d, const char *path, const char *part, struct j
 }
 
 // Our section: settings that rtslib does not know, by the path of their object. The number of saves
-// and the port numbers of groups are not user settings.
-static void compare_own_of(struct diff *d, const char *path, struct json_object *from,
-			   struct json_object *to)
-{
-	struct json_object *none = json_object_new_object();
-	if (!json_object_is_type(from, json_type_object))
-		from = none;
-	if (!json_object_is_type(to, json_type_object))
-		to = none;
-	json_object_object_foreach(from, gone, old)
-	{
-		if (!json_object_object_get_ex(to, gone, NULL) && strcmp(gone, "relative_port"))
-			compare_field(d, path, "", gone, old, NULL, false);
-	}
-	json_object_object_foreach(to, group, values)
-	{
-		struct json_object *before = json_field(from, group);
-		bool is_first = !before && json_object_is_type(values, json_type_object);
-		if (strcmp(group, "relative_port"))
-			compare_field(d, path, "", group, is_first ? none : before, values, false);
-	}
-	json_object_put(none);
-}
-
-// Objects that exist before and after: those with own settings after, then those with own settings
-// before.
+// is not a user setting. Objects that exist before and after: those with own settings after, then
+// those with own settings before.
 static void compare_own(struct diff *d, struct json_object *from, struct json_object *to)
 {
 	struct json_object *a = json_field(from, "objects"), *b = json_field(to, "objects");
-	struct json_object *none = json_object_new_object(), *all[] = { b, a };
+	struct json_object *all[] = { b, a };
 	for (int i = 0; i < 2; i++) {
 		if (!json_object_is_type(all[i], json_type_object))
 			continue;
@@ -213,22 +170,23 @@ static void compare_own(struct diff *d, struct json_object *from, struct json_ob
 					   *after = json_field(b, path);
 			(void)entry;
 			if ((!i || !after) && !json_object_object_get_ex(d->whole, path, NULL))
-				compare_own_of(d, path, before ? before : none,
-					       after ? after : none);
+				compare(d, path, "", before ? before : d->none,
+					after ? after : d->none);
 		}
 	}
 	struct json_object *x = json_field(from, SAVED_PREFS), *y = json_field(to, SAVED_PREFS);
-	compare(d, "/", SAVED_PREFS, x ? x : none, y ? y : none);
-	json_object_put(none);
+	compare(d, "/", SAVED_PREFS, x ? x : d->none, y ? y : d->none);
 }
 
 void diff_documents(const struct config *c, struct json_object *from, struct json_object *to,
 		    struct json_object *lines)
 {
-	struct diff d = { c, lines, json_object_new_object() };
+	struct diff d = { c, lines, json_object_new_object(), json_object_new_object(), false };
 	for (size_t i = 0; i < 3; i++)
 		compare_lists(&d, saved_class_of(c, saved_lists[i])->saved, "",
 			      json_field(from, saved_lists[i]), json_field(to, saved_lists[i]));
+	d.is_own = true;
 	compare_own(&d, json_field(from, SAVED_SECTION), json_field(to, SAVED_SECTION));
 	json_object_put(d.whole);
+	json_object_put(d.none);
 }

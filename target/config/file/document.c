@@ -37,16 +37,23 @@ static bool is_generation(const struct config *c, const char *real)
 	return !strncmp(real, backups, n) && real[n] == '/' && !strchr(real + n + 1, '/');
 }
 
-bool document_is_own(const struct config *c, const char *path, char ret[PATH_MAX])
+// Whether the path leads to the saved file, which exists.
+static bool is_saved_file(const struct config *c, const char *path)
 {
 	char real[PATH_MAX], own[PATH_MAX];
-	bool is_saved = !strcmp(path, c->file);
-	if (!is_saved && !realpath(path, real))
-		return false;
-	is_saved = is_saved || (realpath(c->file, own) && !strcmp(real, own));
-	if (!is_saved && !is_generation(c, real))
-		return false;
-	snprintf(ret, PATH_MAX, "%s", is_saved ? c->file : real);
+	return realpath(path, real) && realpath(c->file, own) && !strcmp(real, own);
+}
+
+const char *config_named_file(const struct config *c, const char *path)
+{
+	return !path || is_saved_file(c, path) ? c->file : path;
+}
+
+bool document_is_own(const struct config *c, const char *path, char ret[PATH_MAX])
+{
+	if (strcmp(path, c->file) && !is_saved_file(c, path))
+		return realpath(path, ret) && is_generation(c, ret);
+	snprintf(ret, PATH_MAX, "%s", c->file);
 	return true;
 }
 

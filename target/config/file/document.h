@@ -9,6 +9,8 @@
 
 // Reads a saved file. -ENOENT, -EINVAL with line and column.
 int document_read(const char *file, struct json_object **ret, struct err *e);
+// The file of a command: c->file for NULL and for every path to it.
+const char *config_named_file(const struct config *c, const char *path);
 // Whether a path leads to the saved file or one of its generations. ret: the file to open.
 bool document_is_own(const struct config *c, const char *path, char ret[PATH_MAX]);
 // The document of a parameter, for json_object_put(): that of the saved file if the parameter is

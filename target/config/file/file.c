@@ -30,13 +30,6 @@ int file_read(const char *path, char **ret, size_t *ret_len, struct err *e)
 	return r;
 }
 
-static int make_folder(const char *folder, struct err *e)
-{
-	if (mkdir(folder, 0700) < 0 && errno != EEXIST)
-		return err_errno(e, -errno, "%s: cannot create directory", folder);
-	return 0;
-}
-
 enum { STAMP_LEN = 17 }; // YYYYMMDD-HH:MM:SS
 
 // Files with other names belong to the user.
@@ -56,12 +49,26 @@ static time_t backup_time(const char *name)
 	return strptime(name + 11, "%Y%m%d-%H:%M:%S", &tm) ? mktime(&tm) : -1;
 }
 
+// The backups in a directory, the oldest first; for free_list().
+static int list_backups(const char *dir, struct dirent ***ret)
+{
+	int n = scandir(dir, ret, is_backup, alphasort);
+	return n < 0 ? 0 : n;
+}
+
+static void free_list(struct dirent **list, int n)
+{
+	for (int i = 0; i < n; i++)
+		free(list[i]);
+	free(list);
+}
+
 // All of the newest ones are kept, since undo reverts single changes; of the older ones as many
 // again with a minimum interval, so that a burst of changes does not remove the older states.
 static void drop_old_backups(const char *folder, int most)
 {
-	struct dirent **list;
-	int n = scandir(folder, &list, is_backup, alphasort), apart = 0;
+	struct dirent **list = NULL;
+	int n = list_backups(folder, &list), apart = 0;
 	time_t last = -1;
 	for (int i = n - 1; i >= 0; i--) {
 		char path[PATH_MAX + 300];
@@ -75,10 +82,8 @@ static void drop_old_backups(const char *folder, int most)
 			last = when;
 		else
 			unlink(path);
-		free(list[i]);
 	}
-	if (n >= 0)
-		free(list);
+	free_list(list, n);
 }
 
 static void put_name(char *ret, size_t size, const struct tm *tm, unsigned ms)
@@ -106,59 +111,47 @@ static void name_backup(const char *dir, char *ret, size_t size)
 {
 	struct timespec now;
 	struct tm tm;
-	struct dirent **list;
-	int n = scandir(dir, &list, is_backup, alphasort);
+	struct dirent **list = NULL;
+	int n = list_backups(dir, &list);
 	clock_gettime(CLOCK_REALTIME, &now);
 	localtime_r(&now.tv_sec, &tm);
 	put_name(ret, size, &tm, (unsigned)(now.tv_nsec / 1000000));
 	if (n > 0 && strcmp(ret, list[n - 1]->d_name) <= 0)
 		name_behind(list[n - 1]->d_name, ret, size);
-	for (int i = 0; i < n; i++)
-		free(list[i]);
-	if (n >= 0)
-		free(list);
+	free_list(list, n);
 }
 
 // Keeps the file that is about to be replaced. A failure is reported but does not stop the save: an
 // old copy is worth less than the new configuration.
-static void keep_backup(const char *path, const char *folder, int most)
+static void keep_backup(const char *path, const char *folder, void *most)
 {
 	char dir[PATH_MAX + 8], name[64], to[PATH_MAX + 80];
-	struct err e = { 0 };
 	if (access(path, F_OK) < 0)
 		return;
 	snprintf(dir, sizeof dir, "%s/backup", folder);
-	if (make_folder(dir, &e) < 0) {
-		log_warn("%s: no backup saved", e.text);
+	if (mkdir(dir, 0700) < 0 && errno != EEXIST) {
+		log_warn("%s: cannot create directory: %m: no backup saved", dir);
 		return;
 	}
 	name_backup(dir, name, sizeof name);
 	snprintf(to, sizeof to, "%s/%s", dir, name);
 	if (link(path, to) < 0)
 		log_warn("%s: cannot create backup: %m", to);
-	drop_old_backups(dir, most);
+	drop_old_backups(dir, *(const int *)most);
 }
 
 bool file_backup_at(const char *path, unsigned steps, char *ret, size_t size)
 {
 	char folder[PATH_MAX], dir[PATH_MAX + 8];
-	struct dirent **list;
+	struct dirent **list = NULL;
 	whole_file_folder(path, folder);
 	snprintf(dir, sizeof dir, "%s/backup", folder);
-	int n = scandir(dir, &list, is_backup, alphasort), at = n - (int)steps;
-	bool is_there = steps && n > 0 && at >= 0;
+	int n = list_backups(dir, &list), at = n - (int)steps;
+	bool is_there = steps && n && at >= 0;
 	if (is_there)
 		snprintf(ret, size, "%s/%s", dir, list[at]->d_name);
-	for (int i = 0; i < n; i++)
-		free(list[i]);
-	if (n >= 0)
-		free(list);
+	free_list(list, n);
 	return is_there;
-}
-
-static void keep(const char *path, const char *folder, void *most)
-{
-	keep_backup(path, folder, *(const int *)most);
 }
 
 int file_write(const char *path, const char *text, size_t len, int backups, struct err *e)
@@ -167,7 +160,7 @@ int file_write(const char *path, const char *text, size_t len, int backups, stru
 		.suffix = ".temp",
 		.may_be_link = true, // of the administrator
 		.may_make = true,
-		.keep = backups >= 0 ? keep : NULL,
+		.keep = backups >= 0 ? keep_backup : NULL,
 		.arg = &backups,
 	};
 	struct err why;
@@ -186,6 +179,8 @@ int file_keep_aside(const char *path, char *ret, size_t size, struct err *e)
 	struct tm tm;
 	if (stat(path, &st) < 0)
 		return err_errno(e, -errno, "%s: cannot stat", path);
+	if (!S_ISREG(st.st_mode))
+		return err_set(e, -EINVAL, "%s: not a regular file", path);
 	strftime(when, sizeof when, "%Y%m%d-%H:%M:%S", localtime_r(&st.st_mtime, &tm));
 	snprintf(ret, size, "%s.damaged-%s", path, when);
 	if (link(path, ret) < 0 && errno != EEXIST)

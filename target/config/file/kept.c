@@ -7,26 +7,25 @@
 
 #include "target/config/file/kept.h"
 
-int foreign_new(struct config *c, struct node *parent, const struct node_class *class,
-		const char *name, struct json_object *kept, struct err *e)
+struct node *foreign_new(struct config *c, struct node *parent, const struct node_class *class,
+			 const char *name, struct json_object *kept, struct err *e)
 {
-	struct foreign *f = calloc(1, sizeof *f);
-	if (!f || node_init(&f->node, class, name) < 0) {
-		free(f);
-		return err_set(e, -ENOMEM, "%s: out of memory", name);
-	}
-	f->node.kept = json_object_get(kept);
-	return tree_add(c, parent, &f->node, "an object of this name already exists", e);
+	struct node *n = tree_new(sizeof *n, class, name, e);
+	if (!n)
+		return NULL;
+	n->kept = json_object_get(kept);
+	return tree_add(c, parent, n, "an object of this name already exists", e) < 0 ? NULL : n;
 }
 
-struct node *kept_fabric(struct config *c, const char *fabric, struct err *e)
+struct node *kept_kind(struct config *c, struct node *parent, const char *name, struct err *e)
 {
-	struct node *n = node_child(&c->names, &c->root, fabric);
-	if (n)
-		return n->class == &fabric_class ? n : NULL;
-	if (foreign_new(c, &c->root, &fabric_class, fabric, NULL, e) < 0)
-		return NULL;
-	return node_child(&c->names, &c->root, fabric);
+	struct node *n = node_child(&c->names, parent, name);
+	if (!n)
+		return foreign_new(c, parent, &fabric_class, name, NULL, e);
+	if (n->class == &fabric_class)
+		return n;
+	err_set(e, -EINVAL, "'fabric' cannot be '%s'", name);
+	return NULL;
 }
 
 static void summarize_fabric(struct config *c, const struct node *n, struct summary *ret)
@@ -55,12 +54,10 @@ static int delete_foreign(struct config *c, struct node *n, const struct args *a
 }
 
 // clang-format off
-static const struct param_row foreign_params[] = {
-	{ "name", PARAM_CHILD, true, NULL, "name of the object", "wwn" },
-	{ 0 },
-};
 static const struct command_row foreign_commands[] = {
-	{ "delete", foreign_params, "Delete a kept object.", false, delete_foreign },
+	{ "delete", PARAMS(
+		{ "name", PARAM_CHILD, true, NULL, "name of the object", "wwn" }),
+	  "Delete a kept object.", false, delete_foreign },
 	{ 0 },
 };
 // clang-format on

@@ -6,12 +6,9 @@
 
 extern const struct node_class fabric_class, foreign_class, foreign_storage_class;
 
-// A target or storage object of an unsupported kind: node.kept is its content.
-struct foreign {
-	struct node node;
-};
-
-int foreign_new(struct config *c, struct node *parent, const struct node_class *class,
-		const char *name, struct json_object *kept, struct err *e);
-// The node of such a fabric, created on demand. NULL with text.
-struct node *kept_fabric(struct config *c, const char *fabric, struct err *e);
+// A new node for a target or storage object of an unsupported kind, kept is its content. NULL with
+// text.
+struct node *foreign_new(struct config *c, struct node *parent, const struct node_class *class,
+			 const char *name, struct json_object *kept, struct err *e);
+// The node of such a fabric or type of storage, created on demand. NULL with text.
+struct node *kept_kind(struct config *c, struct node *parent, const char *name, struct err *e);

@@ -3,19 +3,12 @@
 // content is kept in its place and saved again, and reported to the user. Objects that cannot be
 // opened wait.
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "target/config/file/kept.h"
 #include "target/config/file/restore.h"
 
 // ---- the fabrics ----
-
-static bool is_fabric(const struct node *n)
-{
-	const struct saved_class *k = n->class->saved;
-	return k && k->list && !strcmp(k->list, "fabric_modules");
-}
 
 static int read_fabric(struct restore *r, struct node *n, const struct node_class *class,
 		       struct json_object *o, struct err *e)
@@ -24,7 +17,7 @@ static int read_fabric(struct restore *r, struct node *n, const struct node_clas
 	if (!name)
 		return err_set(e, -EINVAL, "missing 'name'");
 	struct node *fabric = node_child(&r->c->names, n, name);
-	if (!fabric || !is_fabric(fabric)) {
+	if (!fabric || !saved_is_fabric(fabric)) {
 		restore_keep_entry(n, "fabric_modules", o);
 		return 0;
 	}
@@ -37,9 +30,8 @@ static int read_fabric(struct restore *r, struct node *n, const struct node_clas
 static int forget_fabrics(struct restore *r, bool is_whole_apply)
 {
 	int code = txn_kept(r->c, &r->c->root, !is_whole_apply);
-	list_for_each (i, &r->c->root.children) {
-		struct node *n = list_entry(i, struct node, link);
-		if (code || !is_fabric(n))
+	list_each (struct node, n, &r->c->root.children, link) {
+		if (code || !saved_is_fabric(n))
 			continue;
 		code = txn_kept(r->c, n, !is_whole_apply);
 		if (is_whole_apply)
@@ -92,9 +84,9 @@ static int keep_unsupported(struct restore *r, const char *fabric, const char *w
 	if (!*fabric || strchr(fabric, '/') || !*wwn || strchr(wwn, '/') || strlen(fabric) > 63 ||
 	    strlen(wwn) > 223)
 		return err_set(e, -EINVAL, "invalid 'fabric' or 'wwn'");
-	struct node *n = kept_fabric(r->c, fabric, e);
+	struct node *n = kept_kind(r->c, &r->c->root, fabric, e);
 	if (!n)
-		return err_set(e, -EINVAL, "'fabric' cannot be '%s'", fabric);
+		return e->code;
 	int code = restore_foreign(r, n, &foreign_class, wwn, o, e);
 	if (code > 0)
 		restore_complain(r, "target %s: fabric '%s' is not supported, kept", wwn, fabric);
@@ -115,28 +107,7 @@ static int read_target(struct restore *r, struct node *n, const struct node_clas
 		       : keep_unsupported(r, fabric, wwn, o, e);
 }
 
-static int read_storage(struct restore *r, struct node *n, const struct node_class *class,
-			struct json_object *o, struct err *e)
-{
-	return class->saved->entry(r, n, class, o, e);
-}
-
 // ---- the document ----
-
-// Calls fn for the nodes whose children are entries of the document: types of storage, fabrics.
-static int each_kind(struct config *c, int (*fn)(struct config *c, struct node *kind, void *arg),
-		     void *arg)
-{
-	struct node *above[] = { &c->root, &c->backstores };
-	int code = 0;
-	for (int i = 0; i < 2; i++)
-		list_for_each_safe (it, &above[i]->children) {
-			struct node *kind = list_entry(it, struct node, link);
-			if (!code && kind != &c->backstores)
-				code = fn(c, kind, arg);
-		}
-	return code;
-}
 
 struct sweep {
 	struct restore *r;
@@ -156,16 +127,17 @@ static int sweep_kind(struct config *c, struct node *kind, void *arg)
 // Clears the marks of a partial or failed restore.
 static int forget_named(struct config *c, struct node *kind, void *arg)
 {
-	list_for_each (i, &kind->children)
-		list_entry(i, struct node, link)->is_named = false;
+	list_each (struct node, n, &kind->children, link)
+		n->is_named = false;
 	return 0;
 }
 
+// Reads a list of the document. fn NULL: as the class of its entries does.
 static void read_list(struct restore *r, struct json_object *doc, const char *list,
-		      int (*fn)(struct restore *r, struct node *n, const struct node_class *class,
-				struct json_object *entry, struct err *e))
+		      restore_entry_fn *fn)
 {
-	restore_each(r, &r->c->root, doc, list, fn, saved_class_of(r->c, list));
+	const struct node_class *class = saved_class_of(r->c, list);
+	restore_each(r, &r->c->root, doc, list, fn ? fn : class->saved->entry, class);
 }
 
 int restore_check(struct config *c, struct json_object *doc, const struct restore_options *o,
@@ -174,10 +146,9 @@ int restore_check(struct config *c, struct json_object *doc, const struct restor
 	int code = 0;
 	for (int i = 0; i < SAVED_LISTS && o->is_apply; i++) {
 		const struct saved_class *k = saved_class_of(c, saved_lists[i])->saved;
-		struct json_object *list = k->check ? json_field(doc, saved_lists[i]) : NULL;
-		bool is_list = json_object_is_type(list, json_type_array);
-		for (size_t j = 0; is_list && !code && j < json_object_array_length(list); j++)
-			code = k->check(c, json_object_array_get_idx(list, j), o, notes, e);
+		json_each (entry, json_field(doc, saved_lists[i]))
+			if (k->check && !code)
+				code = k->check(c, entry, o, notes, e);
 	}
 	return code;
 }
@@ -199,7 +170,7 @@ int restore_document(struct config *c, struct json_object *doc, const struct res
 	struct json_object *own = json_field(doc, SAVED_SECTION);
 	r.objects = json_field(own, "objects");
 	r.is_exact = own != NULL;
-	r.told_keys = json_object_new_array();
+	r.told = json_object_new_object();
 	bool is_whole_apply = o->is_apply && !is_partial;
 	code = forget_fabrics(&r, is_whole_apply);
 	if (code < 0)
@@ -209,21 +180,20 @@ int restore_document(struct config *c, struct json_object *doc, const struct res
 	if (!is_partial)
 		read_list(&r, doc, "fabric_modules", read_fabric);
 	if (!o->only_target)
-		read_list(&r, doc, "storage_objects", read_storage);
+		read_list(&r, doc, "storage_objects", NULL);
 	if (!o->only_storage)
 		read_list(&r, doc, "targets", read_target);
 	if (!code && is_whole_apply)
-		code = each_kind(c, sweep_kind, &(struct sweep){ &r, e });
+		code = tree_each_kind(c, sweep_kind, &(struct sweep){ &r, e });
 	if (!is_partial) {
 		restore_keep_unknown(&r, &c->root, doc);
 		uint64_t generation = json_object_get_uint64(json_field(own, "generation"));
 		if (generation > c->generation) // each number is allocated once
 			c->generation = generation;
 	}
-	each_kind(c, forget_named, NULL);
-	map_done(&r.told);
+	tree_each_kind(c, forget_named, NULL);
 	map_done(&r.serials);
 	map_done(&r.leaving);
-	json_object_put(r.told_keys);
+	json_object_put(r.told);
 	return code;
 }

@@ -31,19 +31,18 @@ struct restore {
 	const struct restore_options *options;
 	struct json_object *errors;
 	struct json_object *objects; // our section
-	bool is_exact;	 // it exists: farblock saved the file, and absent values are defaults
-	struct map told; // unknown keys that were reported
-	struct json_object *told_keys;
-	struct map serials;  // of storage objects -> the first one with it
-	struct map leaving;  // files and devices of open storage that this change removes
-	size_t leaving_seen; // entries of the transaction already checked for that
+	bool is_exact; // it exists: farblock saved the file, and absent values are defaults
+	struct json_object *told; // unknown keys that were reported, by what they are called
+	struct map serials;	  // of storage objects -> the first one with it
+	struct map leaving;	  // files and devices of open storage that this change removes
+	size_t leaving_seen;	  // entries of the transaction already checked for that
 };
 
 // ---- restore_values.c ----
 // Adds an error line.
 void restore_complain(struct restore *r, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-// Reports an unknown key, once for all objects. what: a literal, "key" or a group's name.
+// Reports an unknown key, once for all objects. what: "key" or a group's name.
 void restore_tell_unknown(struct restore *r, const char *what, const char *key, const char *where);
 // Keeps a value, or an entry of a list, to be saved again with the node.
 void restore_keep(struct node *n, const char *key, struct json_object *value);
@@ -64,13 +63,10 @@ int restore_number_field(struct json_object *o, const char *key, int max, struct
 int restore_list(struct restore *r, struct node *n, const struct node_class *class,
 		 struct json_object *o, struct err *e);
 // One entry of such a list; parent is the node above the list's folder.
-int restore_entry(struct restore *r, struct node *parent, const struct node_class *class,
-		  struct json_object *o, struct err *e);
+restore_entry_fn restore_entry;
 // Calls fn for every entry of the list o[key], which belongs to n.
 void restore_each(struct restore *r, struct node *n, struct json_object *o, const char *key,
-		  int (*fn)(struct restore *r, struct node *n, const struct node_class *class,
-			    struct json_object *entry, struct err *e),
-		  const struct node_class *class);
+		  restore_entry_fn *fn, const struct node_class *class);
 // Whether n has such a child and this restore does not change existing objects.
 bool restore_leaves(const struct restore *r, const struct node *n, const char *name);
 // The same for a target, with a line for the user.

@@ -10,9 +10,7 @@
 #include "target/config/file/restore.h"
 
 void restore_each(struct restore *r, struct node *n, struct json_object *o, const char *key,
-		  int (*fn)(struct restore *r, struct node *n, const struct node_class *class,
-			    struct json_object *entry, struct err *e),
-		  const struct node_class *class)
+		  restore_entry_fn *fn, const struct node_class *class)
 {
 	struct json_object *list = json_field(o, key);
 	if (list && !json_object_is_type(list, json_type_array)) {
@@ -38,8 +36,7 @@ int restore_sweep(struct restore *r, struct node *n, struct err *e)
 	int code = 0;
 	if (!r->options->is_apply)
 		return 0;
-	list_for_each_safe (i, &n->children) {
-		struct node *child = list_entry(i, struct node, link);
+	list_each_safe (struct node, child, &n->children, link) {
 		bool is_named = child->is_named;
 		child->is_named = false;
 		if (!code && !is_named && !child->is_fixed)
@@ -170,10 +167,11 @@ int restore_foreign(struct restore *r, struct node *parent, const struct node_cl
 		return 0;
 	}
 	int code = there && r->options->is_apply ? tree_remove(r->c, there, e) : 0;
-	if (!code)
-		code = foreign_new(r->c, parent, class, name, o, e);
-	struct node *n = code ? NULL : node_child(&r->c->names, parent, name);
-	if (n)
-		n->is_named = r->options->is_apply;
-	return code < 0 ? code : 1;
+	if (code < 0)
+		return code;
+	struct node *n = foreign_new(r->c, parent, class, name, o, e);
+	if (!n)
+		return e->code;
+	n->is_named = r->options->is_apply;
+	return 1;
 }

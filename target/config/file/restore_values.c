@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/utf8.h"
@@ -21,42 +20,33 @@ void restore_complain(struct restore *r, const char *fmt, ...)
 	utf8_tame(line);
 	// The root has no name.
 	const char *text = strncmp(line, ": ", 2) ? line : line + 2;
-	json_object_array_add(r->errors, json_object_new_string(text));
+	json_add_text(r->errors, text);
 }
 
-// Keeps kept[key] = value, or appends to an array of kept entries.
-void restore_keep(struct node *n, const char *key, struct json_object *value)
+static struct json_object *kept_of(struct node *n)
 {
 	if (!n->kept)
 		n->kept = json_object_new_object();
-	json_object_object_add(n->kept, key, json_object_get(value));
+	return n->kept;
+}
+
+void restore_keep(struct node *n, const char *key, struct json_object *value)
+{
+	json_object_object_add(kept_of(n), key, json_object_get(value));
 }
 
 static void restore_keep_in(struct node *n, const char *part, const char *key,
 			    struct json_object *value)
 {
-	if (!n->kept)
-		n->kept = json_object_new_object();
-	struct json_object *o = json_field(n->kept, part);
-	if (!json_object_is_type(o, json_type_object)) {
-		o = json_object_new_object();
-		json_object_object_add(n->kept, part, o);
-	}
-	json_object_object_add(o, key, json_object_get(value));
+	json_object_object_add(json_part(kept_of(n), part), key, json_object_get(value));
 }
 
 void restore_keep_entry(struct node *n, const char *key, struct json_object *entry)
 {
-	if (!n->kept)
-		n->kept = json_object_new_object();
-	struct json_object *list = json_field(n->kept, key);
-	if (!json_object_is_type(list, json_type_array)) {
-		list = json_object_new_array();
-		json_object_object_add(n->kept, key, list);
-	}
+	struct json_object *list = json_list(kept_of(n), key);
 	// Reading what was kept before: no duplicates.
-	for (size_t i = 0; i < json_object_array_length(list); i++)
-		if (json_object_equal(json_object_array_get_idx(list, i), entry))
+	json_each (kept, list)
+		if (json_object_equal(kept, entry))
 			return;
 	json_object_array_add(list, json_object_get(entry));
 }
@@ -70,11 +60,10 @@ void restore_tell_unknown(struct restore *r, const char *what, const char *key, 
 	for (size_t i = 0; i < sizeof quiet / sizeof quiet[0]; i++)
 		if (!strcmp(key, quiet[i]))
 			return;
-	if (map_get(&r->told, what, key))
+	struct json_object *told = json_part(r->told, what);
+	if (json_object_object_get_ex(told, key, NULL))
 		return;
-	struct json_object *copy = json_object_new_string(key);
-	json_object_array_add(r->told_keys, copy);
-	map_put(&r->told, what, json_object_get_string(copy), copy);
+	json_put_bool(told, key, true);
 	restore_complain(r, "%s: unknown %s '%.60s', kept", where, what, key);
 }
 
@@ -214,14 +203,12 @@ static void apply_row(struct restore *r, const struct group_row *g, struct node 
 	attr_get(row, group_base(g, n), text, sizeof text);
 	if (!strcmp(old, text))
 		return;
-	if (g->apply(r->c, n, row, text, &e) < 0) {
+	if (group_apply(r->c, g, n, row, old, &e) < 0) {
 		restore_complain(r, "%s: %s", n->name, e.text);
 		attr_set(row, group_base(g, n), old, NULL);
 		return;
 	}
-	if (txn_applied(r->c, n, g, row, old) < 0)
-		restore_complain(r, "%s: out of memory", n->name);
-	*ret_restarts |= row->flags & ATTR_RESTART && !(row->flags & ATTR_IGNORED);
+	*ret_restarts |= group_restarts(row);
 }
 
 // Checks the values and applies the differences from before to the running object.
@@ -250,10 +237,8 @@ void restore_group(struct restore *r, struct node *n, const struct group_row *g,
 		   struct json_object *o, bool is_old)
 {
 	bool has_before = g->size && (is_old || (r->options->is_apply && g->part));
-	char *before = has_before ? malloc(g->offset + g->size) : NULL;
-	if (before)
-		memcpy(before, group_base(g, n), g->offset + g->size);
-	else if (has_before)
+	void *before = has_before ? group_copy(g, n) : NULL;
+	if (has_before && !before)
 		restore_complain(r, "%s: out of memory", n->name);
 	// Only a file saved by farblock contains all values that differ from the defaults.
 	if (g->size && (g->is_whole || (before && r->is_exact)))
@@ -267,8 +252,7 @@ void restore_group(struct restore *r, struct node *n, const struct group_row *g,
 	if (!before)
 		return;
 	apply_group(r, g, n, before);
-	explicit_bzero(before, g->offset + g->size);
-	free(before);
+	group_copy_free(g, before);
 }
 
 int restore_number_field(struct json_object *o, const char *key, int max, struct err *e)

@@ -10,29 +10,24 @@
 // fabric.
 static void put_kinds(struct save *s, struct node *n, const char *list_key, struct json_object *doc)
 {
-	struct json_object *list = json_object_new_array();
-	list_for_each (i, &n->children) {
-		struct node *kind = list_entry(i, struct node, link);
+	struct json_object *list = json_list(doc, list_key);
+	list_each (struct node, kind, &n->children, link) {
 		if (kind == &s->c->backstores)
 			continue;
-		list_for_each (j, &kind->children)
-			json_object_array_add(list,
-					      save_object(s, list_entry(j, struct node, link)));
+		list_each (struct node, entry, &kind->children, link)
+			json_object_array_add(list, save_object(s, entry));
 	}
-	json_object_object_add(doc, list_key, list);
 }
 
 // Fabrics with settings, or with unknown ones.
 static struct json_object *fabric_list(struct save *s)
 {
 	struct json_object *list = json_object_new_array();
-	list_for_each (i, &s->c->root.children) {
-		struct node *n = list_entry(i, struct node, link);
-		const struct saved_class *k = n->class->saved;
-		if (!k || !k->list || strcmp(k->list, "fabric_modules"))
+	list_each (struct node, n, &s->c->root.children, link) {
+		if (!saved_is_fabric(n))
 			continue;
 		struct json_object *o = save_object(s, n);
-		if (k->is_set(n) || n->kept)
+		if (n->class->saved->is_set(n) || n->kept)
 			json_object_array_add(list, o);
 		else
 			json_object_put(o);
@@ -43,15 +38,14 @@ static struct json_object *fabric_list(struct save *s)
 static struct json_object *own_section(struct save *s)
 {
 	struct config *c = s->c;
-	struct json_object *own = json_object_new_object(), *prefs = json_object_new_object();
-	json_object_object_add(own, "version", json_object_new_int64(SAVED_VERSION));
+	struct json_object *own = json_object_new_object();
+	json_put_number(own, "version", SAVED_VERSION);
 	if (c->saved->origin)
 		json_object_object_add(own, "change", json_object_get(c->saved->origin));
-	json_object_object_add(own, "generation", json_object_new_uint64(c->generation));
-	save_group(s, c->root.class->groups, &c->root, prefs);
-	if (json_object_object_length(prefs))
-		json_object_object_add(own, SAVED_PREFS, json_object_get(prefs));
-	json_object_put(prefs);
+	json_put_number(own, "generation", c->generation);
+	save_group(s, c->root.class->groups, &c->root, json_part(own, SAVED_PREFS));
+	if (!json_object_object_length(json_part(own, SAVED_PREFS)))
+		json_object_object_del(own, SAVED_PREFS);
 	json_object_object_add(own, "objects", json_object_get(s->objects));
 	return own;
 }

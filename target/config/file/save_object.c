@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The entry of a node in the saved file, from the description of its class. The texts of numerous
 // objects are kept while they do not change.
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,8 +11,8 @@ enum { OWN_DEPTH = 3 };
 
 static void append(struct json_object *to, struct json_object *list)
 {
-	for (size_t i = 0; i < json_object_array_length(list); i++)
-		json_object_array_add(to, json_object_get(json_object_array_get_idx(list, i)));
+	json_each (entry, list)
+		json_object_array_add(to, json_object_get(entry));
 }
 
 void save_merge(struct json_object *to, struct json_object *kept)
@@ -118,7 +117,7 @@ static struct save_memo *memo_of(struct save *s, const void *of)
 static struct json_object *recall(struct save *s, struct save_memo *m)
 {
 	struct frozen_key *key = &s->inner;
-	if (m->text && m->key.len == key->len && !memcmp(m->key.at, key->at, key->len))
+	if (m->text && frozen_key_is(key, m->key.bytes.text, m->key.bytes.len))
 		return json_object_get(m->text);
 	struct frozen_key old = m->key;
 	m->key = *key;
@@ -131,7 +130,7 @@ static struct json_object *recall(struct save *s, struct save_memo *m)
 // Takes ownership of made, and returns its text.
 static struct json_object *memorize(struct save_memo *m, struct json_object *made, int depth)
 {
-	m->text = m->key.has_failed ? NULL : json_frozen(made, depth);
+	m->text = m->key.bytes.has_failed ? NULL : json_frozen(made, depth);
 	if (!m->text)
 		return made;
 	json_object_put(made);
@@ -158,8 +157,8 @@ static struct json_object *entries(struct save *s, struct node *n, const struct 
 	struct node *folder = saved_folder(s->c, n, k);
 	if (!folder)
 		return list;
-	list_for_each (i, &folder->children)
-		json_object_array_add(list, save_object(s, list_entry(i, struct node, link)));
+	list_each (struct node, entry, &folder->children, link)
+		json_object_array_add(list, save_object(s, entry));
 	return list;
 }
 
@@ -204,12 +203,10 @@ static void put_content(struct save *s, struct node *n, struct json_object *o)
 static struct json_object *put_only_entry(struct save *s, struct node *n, struct json_object *o)
 {
 	const char *list_key = n->class->saved->entries;
-	struct json_object *entry = json_object_new_object(), *list = json_object_new_array();
+	struct json_object *list = json_list(o, list_key), *entry = json_add_object(list);
 	struct json_object *rest = json_object_new_object();
-	json_object_object_add(o, list_key, list);
-	json_object_array_add(list, entry);
-	json_object_object_add(entry, "tag", json_object_new_int64(1)); // as rtslib does
-	json_object_object_add(entry, "portals", json_object_new_array());
+	json_put_number(entry, "tag", 1); // as rtslib does
+	json_list(entry, "portals");
 	put_content(s, n, entry);
 	if (n->kept) {
 		json_object_object_foreach(n->kept, key, v)

@@ -18,6 +18,12 @@ const struct node_class *saved_class_of(const struct config *c, const char *list
 	return NULL;
 }
 
+bool saved_is_fabric(const struct node *n)
+{
+	const struct saved_class *k = n->class->saved;
+	return k && k->list && !strcmp(k->list, "fabric_modules");
+}
+
 void saved_ids(const struct node *n, char ids[2][SAVED_NAME_SIZE])
 {
 	const struct saved_class *k = n->class->saved;
@@ -33,6 +39,27 @@ void saved_ids(const struct node *n, char ids[2][SAVED_NAME_SIZE])
 	snprintf(ids[0], SAVED_NAME_SIZE, "%.*s", len, name);
 	if (end)
 		snprintf(ids[1], SAVED_NAME_SIZE, "%s", end + strlen(k->between));
+}
+
+// An SRP target is its portal group: one node.
+static bool is_group_of_srpt(const struct saved_class *k, const char *path)
+{
+	return !strcmp(k->list, "tpgs") && !strncmp(path, "/srpt/", strlen("/srpt/"));
+}
+
+void saved_path(const struct saved_class *k, const char *path, struct json_object *o,
+		char out[SAVED_PATH_SIZE])
+{
+	const char *a = json_scalar(json_field(o, k->id[0]));
+	const char *b = k->id[1] ? json_scalar(json_field(o, k->id[1])) : "";
+	const char *above = k->above ? k->above : "", *prefix = k->prefix ? k->prefix : "";
+	*out = 0;
+	if (a && b && is_group_of_srpt(k, path))
+		snprintf(out, SAVED_PATH_SIZE, "%s", path);
+	else if (a && b)
+		snprintf(out, SAVED_PATH_SIZE, "%.600s%s%s%s/%s%.250s%s%.250s", path, above,
+			 k->folder ? "/" : "", k->folder ? k->folder : "", prefix, a,
+			 k->between ? k->between : "", b);
 }
 
 struct node *saved_folder(struct config *c, struct node *n, const struct saved_class *k)

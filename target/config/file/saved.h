@@ -10,11 +10,15 @@
 #define SAVED_SECTION "farblock" // top-level key of ours; rtslib ignores it
 #define SAVED_TARGET  "target"	 // in kept keys of an SRP target: those of the target itself
 #define SAVED_PREFS   "global"	 // in it: the preferences that differ from their defaults
-enum { SAVED_VERSION = 1, SAVED_NAME_SIZE = 300, SAVED_LISTS = 3 };
+enum { SAVED_VERSION = 1, SAVED_NAME_SIZE = 300, SAVED_PATH_SIZE = 1200, SAVED_LISTS = 3 };
 extern const char *const saved_lists[SAVED_LISTS]; // of the document
 
 struct restore;
 struct restore_options;
+
+// Reads entry o of a list of n, whose entries are of this class.
+typedef int restore_entry_fn(struct restore *r, struct node *n, const struct node_class *class,
+			     struct json_object *o, struct err *e);
 
 // An object is an entry of a list in the object of the node above. Slots may be NULL, with the
 // effect in brackets.
@@ -41,8 +45,7 @@ struct saved_class {
 	// Adds what the text of an entry depends on beside rows and ids. [nothing]
 	void (*key)(struct frozen_key *k, struct node *n);
 	// An entry of a list of the document itself: finds its class and node. [NULL]
-	int (*entry)(struct restore *r, struct node *n, const struct node_class *class,
-		     struct json_object *o, struct err *e);
+	restore_entry_fn *entry;
 	// Whether the entry of a document that is applied is possible, before anything changes.
 	// notes: NULL, or an array for lines. 0, or a negative errno with text. [it is]
 	int (*check)(struct config *c, struct json_object *o, const struct restore_options *options,
@@ -64,8 +67,14 @@ struct saved_class {
 // ---- saved.c: names ----
 // The class of the entries of a list, the first of several; NULL: no such list.
 const struct node_class *saved_class_of(const struct config *c, const char *list);
+// Whether the node is a fabric, with an entry of fabric_modules.
+bool saved_is_fabric(const struct node *n);
 // The keys of an entry as text, "" for an absent id[1].
 void saved_ids(const struct node *n, char ids[2][SAVED_NAME_SIZE]);
+// The path of the node for entry o of a list in the object of the node at path, "": no name. path
+// of an entry of the document itself: "".
+void saved_path(const struct saved_class *k, const char *path, struct json_object *o,
+		char out[SAVED_PATH_SIZE]);
 // The node between n and its children of a class; NULL: it has none.
 struct node *saved_folder(struct config *c, struct node *n, const struct saved_class *k);
 // Calls fn for the groups of a class that are saved: its fields first.

@@ -14,21 +14,22 @@ bool model_is_empty(const struct config *c)
 	// Content that could not be read and is kept for the saved file.
 	if (json_field(c->root.kept, "targets") || json_field(c->root.kept, "storage_objects"))
 		return false;
-	list_for_each (i, &c->root.children) {
-		const struct node *n = list_entry(i, struct node, link);
-		list_for_each (j, &n->children)
-			if (n != &c->backstores || list_entry(j, struct node, link)->child_count)
-				return false;
-	}
+	list_each (const struct node, fabric, &c->root.children, link)
+		if (fabric != &c->backstores && fabric->child_count)
+			return false;
+	list_each (const struct node, type, &c->backstores.children, link)
+		if (type->child_count)
+			return false;
 	return true;
 }
 
-static bool is_same_file(const struct config *c, const char *file)
+// Whether nobody has replaced the file since.
+static bool is_same_file(const struct config *c)
 {
 	struct stat st;
-	return stat(file, &st) < 0 || ((uint64_t)st.st_ino == c->saved->inode &&
-				       st.st_mtim.tv_sec == c->saved->mtime.tv_sec &&
-				       st.st_mtim.tv_nsec == c->saved->mtime.tv_nsec);
+	return stat(c->file, &st) < 0 || ((uint64_t)st.st_ino == c->saved->inode &&
+					  st.st_mtim.tv_sec == c->saved->mtime.tv_sec &&
+					  st.st_mtim.tv_nsec == c->saved->mtime.tv_nsec);
 }
 
 void config_note_file(struct config *c)
@@ -40,21 +41,10 @@ void config_note_file(struct config *c)
 	c->saved->mtime = st.st_mtim;
 }
 
-const char *config_named_file(const struct config *c, const char *path)
-{
-	char *named = path ? realpath(path, NULL) : NULL;
-	char *own = named ? realpath(c->file, NULL) : NULL;
-	bool is_own = !path || (own && !strcmp(named, own));
-	free(named);
-	free(own);
-	return is_own ? c->file : path;
-}
-
 bool document_has_objects(struct json_object *doc)
 {
-	struct json_object *a = json_field(doc, "storage_objects"), *b = json_field(doc, "targets");
-	return (json_object_is_type(a, json_type_array) && json_object_array_length(a)) ||
-	       (json_object_is_type(b, json_type_array) && json_object_array_length(b));
+	return json_count(json_field(doc, "storage_objects")) ||
+	       json_count(json_field(doc, "targets"));
 }
 
 // Whether the saved file contains objects, or something that we cannot read and must not replace.
@@ -95,7 +85,7 @@ static void note_change(struct config *c, struct json_object *change)
 
 int config_save(struct config *c, bool may_be_empty, struct err *e)
 {
-	bool is_kept = !c->saved->skips_backup, is_edited = !is_same_file(c, c->file);
+	bool is_kept = !c->saved->skips_backup, is_edited = !is_same_file(c);
 	if (model_is_empty(c) && !may_be_empty && has_objects(c->file))
 		return config_refuse_empty(c->file, e);
 	if (is_edited) {

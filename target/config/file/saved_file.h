@@ -27,8 +27,6 @@ int config_save(struct config *c, bool may_be_empty, struct err *e);
 // -EPERM: the configuration is empty, the file is not.
 int config_refuse_empty(const char *file, struct err *e);
 bool document_has_objects(struct json_object *doc);
-// The file of a command: c->file for NULL and for every path to it.
-const char *config_named_file(const struct config *c, const char *path);
 void config_note_file(struct config *c); // accepts the current file as ours
 // Reports once, to the next client with a change, that the saved file had been edited.
 void config_tell_replaced(struct config *c, struct reply *r);

@@ -2,8 +2,8 @@
 // Known values of parameters: names in the tree, addresses of this machine, initiators seen. For
 // completion only; the command checks the value.
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <errno.h>
+#include <glob.h>
 #include <ifaddrs.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,13 +29,12 @@ static void add(const struct candidates *c, const char *text, const char *note)
 	if (strncmp(text, c->prefix, strlen(c->prefix)) ||
 	    json_object_array_length(c->list) >= COMPLETE_MAX)
 		return;
-	for (size_t i = json_object_array_length(c->list); i-- > 0;)
-		if (!strcmp(json_text(json_object_array_get_idx(c->list, i), "text"), text))
+	json_each (o, c->list)
+		if (!strcmp(json_text(o, "text"), text))
 			return;
-	struct json_object *o = json_object_new_object();
+	struct json_object *o = json_add_object(c->list);
 	json_put_text(o, "text", text);
 	json_put_text(o, "note", note);
-	json_object_array_add(c->list, o);
 }
 
 static void add_node(const struct candidates *c, const struct node *n, const char *text)
@@ -46,31 +45,27 @@ static void add_node(const struct candidates *c, const struct node *n, const cha
 	add(c, text, s.text);
 }
 
-static void add_children(const struct candidates *c, const struct node *n)
+// The names or the paths of the children.
+static void add_children(const struct candidates *c, const struct node *n, bool are_paths)
 {
 	struct node **list = node_sorted(n);
-	for (unsigned i = 0; list && i < n->child_count; i++)
-		add_node(c, list[i], list[i]->name);
+	for (unsigned i = 0; list && i < n->child_count; i++) {
+		char path[600];
+		node_path(list[i], path, sizeof path);
+		add_node(c, list[i], are_paths ? path : list[i]->name);
+	}
 	free(list);
 }
 
 static void child(const struct candidates *c)
 {
-	add_children(c, c->node);
+	add_children(c, c->node, false);
 }
 
 static void storage(const struct candidates *c)
 {
-	for (unsigned i = 0; i < c->config->storage->type_count; i++) {
-		const struct node *type = &c->config->storage->types[i].node;
-		struct node **list = node_sorted(type);
-		for (unsigned j = 0; list && j < type->child_count; j++) {
-			char path[NAME_MAX_LEN + 80];
-			node_path(list[j], path, sizeof path);
-			add_node(c, list[j], path);
-		}
-		free(list);
-	}
+	for (unsigned i = 0; i < c->config->storage->type_count; i++)
+		add_children(c, &c->config->storage->types[i].node, true);
 }
 
 // For an ACL: the LUNs of its portal group, or storage for a new LUN.
@@ -78,15 +73,14 @@ static void lun(const struct candidates *c)
 {
 	const struct tpg *group = tpg_of(c->node);
 	if (group)
-		add_children(c, &group->luns);
+		add_children(c, &group->luns, false);
 	storage(c);
 }
 
 // The address of each child "ADDRESS:PORT"; in brackets for IPv6.
 static void portal(const struct candidates *c)
 {
-	list_for_each (it, &c->node->children) {
-		const struct node *n = list_entry(it, struct node, link);
+	list_each (const struct node, n, &c->node->children, link) {
 		const char *port = strrchr(n->name, ':');
 		char text[80];
 		snprintf(text, sizeof text, "%.*s", port ? (int)(port - n->name) : 0, n->name);
@@ -107,56 +101,29 @@ static bool read_word(const char *path, char out[64])
 	return is_read;
 }
 
-// Whether a port of an RDMA device, .../ports/N, has a GID of the interface.
-static bool has_interface(const char *port, const char *interface)
-{
-	char path[700], name[64];
-	bool has = false;
-	snprintf(path, sizeof path, "%.600s/gid_attrs/ndevs", port);
-	DIR *d = opendir(path);
-	for (struct dirent *e; d && !has && (e = readdir(d));) {
-		snprintf(path, sizeof path, "%.400s/gid_attrs/ndevs/%.80s", port, e->d_name);
-		has = *e->d_name != '.' && read_word(path, name) && !strcmp(name, interface);
-	}
-	if (d)
-		closedir(d);
-	return has;
-}
-
-static bool is_port_of(const char *device, const char *interface, char state[64])
-{
-	char path[600], port[500];
-	bool is_found = false;
-	snprintf(path, sizeof path, "/sys/class/infiniband/%.80s/ports", device);
-	DIR *d = opendir(path);
-	for (struct dirent *e; d && !is_found && (e = readdir(d));) {
-		snprintf(port, sizeof port, "%.160s/%.80s", path, e->d_name);
-		is_found = *e->d_name != '.' && has_interface(port, interface);
-		snprintf(path, sizeof path, "%.300s/state", port);
-		if (is_found && !read_word(path, state))
-			*state = 0;
-		snprintf(path, sizeof path, "/sys/class/infiniband/%.80s/ports", device);
-	}
-	if (d)
-		closedir(d);
-	return is_found;
-}
-
-// "eth0", or "eth0, RDMA device mlx5_0 (ACTIVE)".
+// "eth0", or "eth0, RDMA device mlx5_0 (ACTIVE)": an RDMA device one of whose GIDs is of the
+// interface.
 static void note_interface(const char *interface, char *out, size_t size)
 {
-	char state[64];
-	DIR *d = opendir("/sys/class/infiniband");
+	glob_t gids = { 0 };
+	char name[64], path[600];
 	snprintf(out, size, "%s", interface);
-	for (struct dirent *e; d && (e = readdir(d));)
-		if (*e->d_name != '.' && is_port_of(e->d_name, interface, state)) {
-			const char *word = strchr(state, ' '); // "4: ACTIVE"
-			snprintf(out, size, "%s, RDMA device %.80s (%s)", interface, e->d_name,
-				 word ? word + 1 : state);
-			break;
-		}
-	if (d)
-		closedir(d);
+	glob("/sys/class/infiniband/*/ports/*/gid_attrs/ndevs/*", GLOB_NOSORT, NULL, &gids);
+	for (size_t i = 0; i < gids.gl_pathc; i++) {
+		char device[80] = "", port[16] = "", state[64] = "";
+		if (!read_word(gids.gl_pathv[i], name) || strcmp(name, interface))
+			continue;
+		sscanf(gids.gl_pathv[i], "/sys/class/infiniband/%79[^/]/ports/%15[^/]", device,
+		       port);
+		snprintf(path, sizeof path, "/sys/class/infiniband/%s/ports/%s/state", device,
+			 port);
+		read_word(path, state);
+		const char *word = strchr(state, ' '); // "4: ACTIVE"
+		snprintf(out, size, "%s, RDMA device %s (%s)", interface, device,
+			 word ? word + 1 : state);
+		break;
+	}
+	globfree(&gids);
 }
 
 static void add_address(const struct candidates *c, const struct ifaddrs *i)
@@ -230,14 +197,6 @@ static void (*const sources[])(const struct candidates *c) = {
 	[PARAM_INITIATOR] = initiator,
 };
 
-static const struct param_row *find_param(const struct command_row *command, const char *name)
-{
-	for (const struct param_row *p = command->params; p && p->name; p++)
-		if (!strcmp(p->name, name) || (p->alias && !strcmp(p->alias, name)))
-			return p;
-	return NULL;
-}
-
 // A setting that is the name of an object: `set` at a LUN offers the ALUA groups of its disk.
 static bool complete_setting(const struct candidates *to, const struct command_row *command,
 			     const char *name)
@@ -247,7 +206,7 @@ static bool complete_setting(const struct candidates *to, const struct command_r
 		return false;
 	const struct lun *l = NODE_OF(const struct lun, to->node);
 	if (l->storage)
-		add_children(to, &l->storage->alua);
+		add_children(to, &l->storage->alua, false);
 	return true;
 }
 
@@ -256,22 +215,18 @@ struct json_object *config_complete(struct config *c, const char *path, const ch
 {
 	const struct node *n = config_node(c, path);
 	const struct command_row *row = n ? command_find(c, n->class, command) : NULL;
-	const struct param_row *param = row ? find_param(row, parameter) : NULL;
+	const struct param_row *param = row ? param_find(row->params, parameter) : NULL;
+	struct candidates to = { c, n, prefix, json_object_new_array() };
+	if (param && param->type < sizeof sources / sizeof sources[0] && sources[param->type])
+		sources[param->type](&to);
+	if (param || (row && complete_setting(&to, row, parameter)))
+		return to.list;
+	json_object_put(to.list);
 	if (!n)
 		err_set(e, -ENOENT, "No such path %.200s", path);
 	else if (!row)
 		err_set(e, -ENOSYS, "Command not found %.60s", command);
-	struct candidates to = { c, n, prefix, NULL };
-	to.list = row ? json_object_new_array() : NULL;
-	if (row && !param && complete_setting(&to, row, parameter))
-		return to.list;
-	if (row && !param)
+	else
 		err_set(e, -EBADRQC, "Unexpected keyword parameter '%.60s'.", parameter);
-	if (!param) {
-		json_object_put(to.list);
-		return NULL;
-	}
-	if (param->type < sizeof sources / sizeof sources[0] && sources[param->type])
-		sources[param->type](&to);
-	return to.list;
+	return NULL;
 }

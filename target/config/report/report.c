@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Tree and schema as JSON.
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,11 +8,6 @@
 #include "target/config/storage/storage.h"
 #include "target/config/targets/targets.h"
 #include "target/config/tree/settings.h"
-
-static void put_bool(struct json_object *o, const char *key, bool v)
-{
-	json_object_object_add(o, key, json_object_new_boolean(v));
-}
 
 // ---- tree ----
 
@@ -94,17 +88,16 @@ static struct json_object *params_json(const struct param_row *rows)
 	};
 	struct json_object *list = json_object_new_array();
 	for (const struct param_row *row = rows; row && row->name; row++) {
-		struct json_object *o = json_object_new_object();
+		struct json_object *o = json_add_object(list);
 		json_put_text(o, "name", row->name);
 		json_put_text(o, "type", types[row->type]);
-		if (row->type == PARAM_DOCUMENT || row->type == PARAM_COPY)
+		if (param_is_of_client(row))
 			json_put_text(o, "of", "client");
-		put_bool(o, "required", row->is_required);
+		json_put_bool(o, "required", row->is_required);
 		json_put_text(o, "default", row->default_text);
 		json_put_text(o, "choices", row->choices);
 		json_put_text(o, "alias", row->alias);
 		json_put_text(o, "help", row->help);
-		json_object_array_add(list, o);
 	}
 	return list;
 }
@@ -113,42 +106,42 @@ static struct json_object *commands_json(const struct command_row *rows)
 {
 	struct json_object *list = json_object_new_array();
 	for (const struct command_row *row = rows; row && row->name; row++) {
-		struct json_object *o = json_object_new_object();
+		struct json_object *o = json_add_object(list);
 		json_put_text(o, "name", row->name);
 		json_put_text(o, "help", row->help);
-		put_bool(o, "readonly", row->is_readonly);
+		json_put_bool(o, "readonly", row->is_readonly);
 		if (row->is_whole)
-			put_bool(o, "whole", true);
+			json_put_bool(o, "whole", true);
 		json_object_object_add(o, "params", params_json(row->params));
-		json_object_array_add(list, o);
 	}
 	return list;
 }
 
+static void put_groups(const struct node_class *class, struct json_object *to)
+{
+	for (const struct group_row *g = class->groups; g && g->name; g++)
+		json_object_object_add(to, g->name, group_schema(g));
+}
+
 static struct json_object *class_json(const struct node_class *class)
 {
-	struct json_object *o = json_object_new_object(), *groups = json_object_new_object();
+	struct json_object *o = json_object_new_object();
 	json_put_text(o, "help", class->help);
 	json_object_object_add(o, "commands", commands_json(class->commands));
-	for (const struct group_row *g = class->groups; g && g->name; g++)
-		json_object_object_add(groups, g->name, group_schema(g));
-	json_object_object_add(o, "groups", groups);
+	put_groups(class, json_part(o, "groups"));
 	return o;
 }
 
 struct json_object *config_schema(struct config *c)
 {
-	struct json_object *o = json_object_new_object(), *list = json_object_new_object();
-	struct json_object *groups = json_object_new_object();
+	struct json_object *o = json_object_new_object();
 	json_object_object_add(o, "every_node", commands_json(c->every_node));
-	for (const struct group_row *g = c->root.class->groups; g->name; g++)
-		json_object_object_add(groups, g->name, group_schema(g));
-	json_object_object_add(o, "every_node_groups", groups);
+	put_groups(c->root.class, json_part(o, "every_node_groups"));
+	struct json_object *list = json_part(o, "classes");
 	for (const struct node_class *const *class = c->classes; *class; class ++)
 		json_object_object_add(list, (*class)->name, class_json(*class));
 	for (unsigned i = 0; i < c->storage->type_count; i++)
 		json_object_object_add(list, c->storage->types[i].class_name,
 				       class_json(&c->storage->types[i].class));
-	json_object_object_add(o, "classes", list);
 	return o;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Sessions, ended sessions and refused logins as JSON.
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/json/json.h"
@@ -13,22 +12,12 @@
 
 enum { MOST = 64 }; // limit of ended sessions and of refusals
 
-static void put_u64(struct json_object *o, const char *key, uint64_t v)
-{
-	json_object_object_add(o, key, json_object_new_uint64(v));
-}
-
-static void put_bool(struct json_object *o, const char *key, bool v)
-{
-	json_object_object_add(o, key, json_object_new_boolean(v));
-}
-
 // ---- sessions and refused logins ----
 
 static void put_field(struct json_object *o, const struct session_field *f)
 {
 	if (f->is_number)
-		put_u64(o, f->name, f->number);
+		json_put_number(o, f->name, f->number);
 	else
 		json_put_text(o, f->name, f->text);
 }
@@ -47,12 +36,11 @@ static struct json_object *session_luns_json(const struct session_info *s)
 	struct json_object *list = json_object_new_array();
 	size_t room = sizeof s->luns / sizeof s->luns[0];
 	for (uint32_t i = 0; i < s->lun_count && i < room; i++) {
-		struct json_object *o = json_object_new_object();
-		put_u64(o, "lun", s->luns[i].lun);
+		struct json_object *o = json_add_object(list);
+		json_put_number(o, "lun", s->luns[i].lun);
 		json_put_text(o, "storage_object", s->luns[i].storage_object);
-		put_bool(o, "write_protect", s->luns[i].is_write_protected);
-		put_u64(o, "commands_in_flight", s->luns[i].in_flight);
-		json_object_array_add(list, o);
+		json_put_bool(o, "write_protect", s->luns[i].is_write_protected);
+		json_put_number(o, "commands_in_flight", s->luns[i].in_flight);
 	}
 	return list;
 }
@@ -60,34 +48,34 @@ static struct json_object *session_luns_json(const struct session_info *s)
 static struct json_object *session_json(const struct session_info *s)
 {
 	struct json_object *o = json_object_new_object();
-	put_u64(o, "sid", s->id);
+	json_put_number(o, "sid", s->id);
 	json_put_text(o, "initiator", s->initiator);
 	json_put_text(o, "alias", s->alias);
 	json_put_text(o, "target", s->target);
-	put_u64(o, "tpg", s->tpg);
+	json_put_number(o, "tpg", s->tpg);
 	for (unsigned i = 0; i < s->identity_count; i++)
 		put_field(o, &s->identity[i]);
 	json_put_text(o, "type", s->is_discovery ? "Discovery" : "Normal");
-	put_bool(o, "dynamic_acl", s->is_dynamic_acl);
-	put_bool(o, "authenticated", s->is_authenticated);
-	put_bool(o, "mutual", s->is_mutual);
+	json_put_bool(o, "dynamic_acl", s->is_dynamic_acl);
+	json_put_bool(o, "authenticated", s->is_authenticated);
+	json_put_bool(o, "mutual", s->is_mutual);
 	json_put_text(o, "auth", s->proof);
 	json_put_text(o, "transport", s->transport);
 	json_put_text(o, "carrier", s->carrier);
 	json_object_object_add(o, "remote_rights", json_object_new_int64(s->remote_rights));
 	json_put_text(o, "peer", s->peer);
 	json_put_text(o, "local", s->local);
-	put_u64(o, "age_s", s->age_s);
+	json_put_number(o, "age_s", s->age_s);
 	json_object_object_add(o, "parameters", negotiated_json(s));
-	put_u64(o, "window", s->window);
-	put_u64(o, "commands_in_flight", s->commands_in_flight);
-	put_u64(o, "output_waits_us", s->output_waits_us);
-	put_u64(o, "commands", s->commands);
-	put_u64(o, "read_bytes", s->read_bytes);
-	put_u64(o, "written_bytes", s->written_bytes);
+	json_put_number(o, "window", s->window);
+	json_put_number(o, "commands_in_flight", s->commands_in_flight);
+	json_put_number(o, "output_waits_us", s->output_waits_us);
+	json_put_number(o, "commands", s->commands);
+	json_put_number(o, "read_bytes", s->read_bytes);
+	json_put_number(o, "written_bytes", s->written_bytes);
 	report_traffic(o, &s->traffic);
-	put_u64(o, "worker", s->worker);
-	put_u64(o, "lun_count", s->lun_count);
+	json_put_number(o, "worker", s->worker);
+	json_put_number(o, "lun_count", s->lun_count);
 	json_object_object_add(o, "luns", session_luns_json(s));
 	return o;
 }
@@ -114,15 +102,14 @@ struct json_object *report_ended(uint64_t id)
 	for (unsigned i = 0; i < n; i++) {
 		if (id && list[i].id != id)
 			continue;
-		struct json_object *o = json_object_new_object();
-		put_u64(o, "sid", list[i].id);
-		put_u64(o, "when", list[i].when_s);
-		put_u64(o, "lasted_s", list[i].lasted_s);
+		struct json_object *o = json_add_object(out);
+		json_put_number(o, "sid", list[i].id);
+		json_put_number(o, "when", list[i].when_s);
+		json_put_number(o, "lasted_s", list[i].lasted_s);
 		json_put_text(o, "initiator", list[i].initiator);
 		json_put_text(o, "target", list[i].target);
 		json_put_text(o, "peer", list[i].peer);
 		json_put_text(o, "reason", list[i].reason);
-		json_object_array_add(out, o);
 	}
 	free(list);
 	return out;
@@ -134,16 +121,15 @@ struct json_object *report_refusals(void)
 	struct json_object *out = json_object_new_array();
 	unsigned n = list ? login_refusals(list, MOST) : 0;
 	for (unsigned i = 0; i < n; i++) {
-		struct json_object *o = json_object_new_object();
-		put_u64(o, "first", list[i].first_s);
-		put_u64(o, "last", list[i].last_s);
-		put_u64(o, "count", list[i].count);
+		struct json_object *o = json_add_object(out);
+		json_put_number(o, "first", list[i].first_s);
+		json_put_number(o, "last", list[i].last_s);
+		json_put_number(o, "count", list[i].count);
 		json_put_text(o, "initiator", list[i].initiator);
 		json_put_text(o, "target", list[i].target);
 		json_put_text(o, "peer", list[i].peer);
-		put_u64(o, "status", list[i].status);
+		json_put_number(o, "status", list[i].status);
 		json_put_text(o, "reason", list[i].reason);
-		json_object_array_add(out, o);
 	}
 	free(list);
 	return out;

@@ -9,7 +9,6 @@
 #include "core/counter.h"
 #include "core/fds.h"
 #include "target/config/report/report.h"
-#include "target/config/report/survey.h"
 #include "target/config/storage/counters.h"
 #include "target/config/storage/storage.h"
 #include "target/config/targets/portal.h"
@@ -22,11 +21,6 @@
 
 enum { TREE_NODES_MAX = 2000 };
 
-static void put_u64(struct json_object *o, const char *key, uint64_t v)
-{
-	json_object_object_add(o, key, json_object_new_uint64(v));
-}
-
 static struct json_object *lu_json(const struct lu *lu)
 {
 	struct json_object *o = json_object_new_object();
@@ -34,10 +28,10 @@ static struct json_object *lu_json(const struct lu *lu)
 	if (!k)
 		return o;
 	lu_counters_sum(lu, k);
-	put_u64(o, "size", lu_size(lu));
+	json_put_number(o, "size", lu_size(lu));
 	json_put_text(o, "cache", lu_cache_name(lu));
 	report_operations(o, k);
-	put_u64(o, "storage_us", k->storage_ns / 1000);
+	json_put_number(o, "storage_us", k->storage_ns / 1000);
 	free(k);
 	return o;
 }
@@ -45,15 +39,12 @@ static struct json_object *lu_json(const struct lu *lu)
 static struct json_object *storages_json(struct config *c)
 {
 	struct json_object *list = json_object_new_object();
-	for (unsigned i = 0; i < c->storage->type_count; i++)
-		list_for_each (it, &c->storage->types[i].node.children) {
-			struct storage *s =
-				NODE_OF(struct storage, list_entry(it, struct node, link));
-			char path[NAME_MAX_LEN + 80];
-			node_path(&s->node, path, sizeof path);
-			if (s->lu)
-				json_object_object_add(list, path, lu_json(s->lu));
-		}
+	storage_each (s, c) {
+		char path[NAME_MAX_LEN + 80];
+		node_path(&s->node, path, sizeof path);
+		if (s->lu)
+			json_object_object_add(list, path, lu_json(s->lu));
+	}
 	return list;
 }
 
@@ -76,10 +67,10 @@ static struct json_object *limits_json(void)
 	struct json_object *o = json_object_new_object();
 	struct peer_limits l;
 	peer_limits_get(&l);
-	put_u64(o, "connections", l.connections);
-	put_u64(o, "connections_per_address", l.connections_per_address);
-	put_u64(o, "logins_in_progress_per_worker", l.logins_in_progress);
-	put_u64(o, "descriptors", fds_limit());
+	json_put_number(o, "connections", l.connections);
+	json_put_number(o, "connections_per_address", l.connections_per_address);
+	json_put_number(o, "logins_in_progress_per_worker", l.logins_in_progress);
+	json_put_number(o, "descriptors", fds_limit());
 	return o;
 }
 
@@ -88,23 +79,24 @@ static struct json_object *fabric_json(const struct fabric_ops *fabric)
 	struct json_object *o = json_object_new_object();
 	struct fabric_counters k;
 	fabric->counters(&k);
-	put_u64(o, "connections_accepted", k.connections_accepted);
-	put_u64(o, "connections_refused", k.connections_refused);
-	put_u64(o, "connections_closed_protocol_error", k.connections_closed_protocol_error);
-	put_u64(o, "logins_ok", k.logins_ok);
-	put_u64(o, "logins_failed", k.logins_failed);
-	put_u64(o, "logins_timed_out", k.logins_timed_out);
-	put_u64(o, "logins_displaced", k.logins_displaced);
-	put_u64(o, "failed_auth", k.failed_auth);
-	put_u64(o, "failed_acl", k.failed_acl);
-	put_u64(o, "failed_target", k.failed_target);
-	put_u64(o, "failed_other", k.failed_other);
-	put_u64(o, "digest_errors", k.digest_errors);
-	put_u64(o, "rejects_sent", k.rejects_sent);
-	put_u64(o, "pdus_received", k.pdus_received);
-	put_u64(o, "pdus_sent", k.pdus_sent);
-	put_u64(o, "bytes_received", k.bytes_received);
-	put_u64(o, "bytes_sent", k.bytes_sent);
+	json_put_number(o, "connections_accepted", k.connections_accepted);
+	json_put_number(o, "connections_refused", k.connections_refused);
+	json_put_number(o, "connections_closed_protocol_error",
+			k.connections_closed_protocol_error);
+	json_put_number(o, "logins_ok", k.logins_ok);
+	json_put_number(o, "logins_failed", k.logins_failed);
+	json_put_number(o, "logins_timed_out", k.logins_timed_out);
+	json_put_number(o, "logins_displaced", k.logins_displaced);
+	json_put_number(o, "failed_auth", k.failed_auth);
+	json_put_number(o, "failed_acl", k.failed_acl);
+	json_put_number(o, "failed_target", k.failed_target);
+	json_put_number(o, "failed_other", k.failed_other);
+	json_put_number(o, "digest_errors", k.digest_errors);
+	json_put_number(o, "rejects_sent", k.rejects_sent);
+	json_put_number(o, "pdus_received", k.pdus_received);
+	json_put_number(o, "pdus_sent", k.pdus_sent);
+	json_put_number(o, "bytes_received", k.bytes_received);
+	json_put_number(o, "bytes_sent", k.bytes_sent);
 	json_object_object_add(o, "limits", limits_json());
 	return o;
 }
@@ -121,19 +113,18 @@ static struct json_object *workers_json(void)
 	struct json_object *list = json_object_new_array();
 	for (unsigned i = 0; i < worker_count(); i++) {
 		const struct worker_counters *k = worker_counters(worker_at(i));
-		struct json_object *o = json_object_new_object();
-		put_u64(o, "cpu_us", worker_cpu_ns(worker_at(i)) / 1000);
-		put_u64(o, "rounds", counter_get(&k->rounds));
-		put_u64(o, "sleeps", counter_get(&k->sleeps));
-		put_u64(o, "spins", counter_get(&k->spins));
-		put_u64(o, "polls", counter_get(&k->polls));
-		put_u64(o, "polls_missed", counter_get(&k->polls_missed));
-		put_u64(o, "polled_us", counter_get(&k->polled_ns) / 1000);
-		put_u64(o, "messages", counter_get(&k->messages));
-		put_u64(o, "payload_copies", counter_get(&k->payload_copies));
-		put_u64(o, "payload_copy_bytes", counter_get(&k->payload_copy_bytes));
-		put_u64(o, "rdma_errors", counter_get(&k->rdma_errors));
-		json_object_array_add(list, o);
+		struct json_object *o = json_add_object(list);
+		json_put_number(o, "cpu_us", worker_cpu_ns(worker_at(i)) / 1000);
+		json_put_number(o, "rounds", counter_get(&k->rounds));
+		json_put_number(o, "sleeps", counter_get(&k->sleeps));
+		json_put_number(o, "spins", counter_get(&k->spins));
+		json_put_number(o, "polls", counter_get(&k->polls));
+		json_put_number(o, "polls_missed", counter_get(&k->polls_missed));
+		json_put_number(o, "polled_us", counter_get(&k->polled_ns) / 1000);
+		json_put_number(o, "messages", counter_get(&k->messages));
+		json_put_number(o, "payload_copies", counter_get(&k->payload_copies));
+		json_put_number(o, "payload_copy_bytes", counter_get(&k->payload_copy_bytes));
+		json_put_number(o, "rdma_errors", counter_get(&k->rdma_errors));
 	}
 	return list;
 }
@@ -143,32 +134,34 @@ static struct json_object *workers_json(void)
 static void add_progress(struct json_object *list, const char *operation, const char *path,
 			 double percent, uint64_t elapsed_ms)
 {
-	struct json_object *o = json_object_new_object();
+	struct json_object *o = json_add_object(list);
 	char text[16];
 	snprintf(text, sizeof text, "%.1f", percent);
 	json_put_text(o, "operation", operation);
 	json_put_text(o, "storage_object", path);
 	json_object_object_add(o, "percent", json_object_new_double_s(percent, text));
 	if (elapsed_ms)
-		put_u64(o, "elapsed_ms", elapsed_ms);
-	json_object_array_add(list, o);
+		json_put_number(o, "elapsed_ms", elapsed_ms);
 }
 
-static void add_sanitize(void *arg, const char *path, const struct lu *lu, uint64_t size)
+static void add_sanitize(struct json_object *list, const struct storage *s)
 {
-	uint32_t state = lu ? sanitize_state(lu) : SANITIZE_IDLE;
-	if (state != SANITIZE_IDLE && state != SANITIZE_FAILED)
-		add_progress(arg, "SANITIZE", path, (state - 1) * 100.0 / 65536, 0);
+	uint32_t state = s->lu ? sanitize_state(s->lu) : SANITIZE_IDLE;
+	char path[NAME_MAX_LEN + 80];
+	if (state == SANITIZE_IDLE || state == SANITIZE_FAILED)
+		return;
+	node_path(&s->node, path, sizeof path);
+	add_progress(list, "SANITIZE", path, (state - 1) * 100.0 / 65536, 0);
 }
 
 struct json_object *report_progress(struct config *c)
 {
-	static const struct survey look = { .disk = add_sanitize };
 	enum { MOST = 64 };
 	struct json_object *list = json_object_new_array();
 	struct progress_info *found = calloc(MOST, sizeof *found);
 	unsigned n = found ? progress_list(found, MOST) : 0;
-	config_survey(c, &look, list);
+	storage_each (s, c)
+		add_sanitize(list, s);
 	for (unsigned i = 0; i < n; i++) {
 		const struct progress_info *p = &found[i];
 		char path[200];
@@ -188,14 +181,13 @@ static struct json_object *sessions_json(void)
 	unsigned count = 0;
 	sessions_list(&sessions, &count); // none without memory
 	for (unsigned i = 0; i < count; i++) {
-		struct json_object *o = json_object_new_object();
 		char sid[24];
 		snprintf(sid, sizeof sid, "%" PRIu64, sessions[i].id);
+		struct json_object *o = json_part(list, sid);
 		json_put_text(o, "initiator", sessions[i].initiator);
 		json_put_text(o, "target", sessions[i].target);
-		put_u64(o, "commands", sessions[i].commands);
+		json_put_number(o, "commands", sessions[i].commands);
 		report_traffic(o, &sessions[i].traffic);
-		json_object_object_add(list, sid, o);
 	}
 	free(sessions);
 	return list;
@@ -205,8 +197,8 @@ struct json_object *report_status(struct config *c, bool wants_tree)
 {
 	struct json_object *o = json_object_new_object(), *list = report_sessions(0);
 	json_put_text(o, "version", FARBLOCK_VERSION);
-	put_u64(o, "time", (uint64_t)time(NULL));
-	put_u64(o, "clock_us", clock_ns() / 1000);
+	json_put_number(o, "time", (uint64_t)time(NULL));
+	json_put_number(o, "clock_us", clock_ns() / 1000);
 	json_object_object_add(o, "sessions", list ? list : json_object_new_array());
 	json_object_object_add(o, "storage_objects", storages_json(c));
 	json_object_object_add(o, "progress", report_progress(c));

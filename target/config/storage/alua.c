@@ -19,22 +19,16 @@ static struct storage *storage_of(const struct node *group)
 int alua_new(struct config *c, struct alua_node **ret, struct storage *s, const char *name,
 	     uint32_t id, struct err *e)
 {
-	struct alua_node *g = calloc(1, sizeof *g);
-	if (!g || node_init(&g->node, &alua_group_class, name) < 0) {
-		free(g);
-		return err_set(e, -ENOMEM, "%s: out of memory", name);
-	}
+	char taken[ALUA_NAME_MAX + 32];
+	struct alua_node *g = tree_new(sizeof *g, &alua_group_class, name, e);
+	if (!g)
+		return -ENOMEM;
 	attr_defaults(alua_group_rows, &g->attr);
 	g->attr.tg_pt_gp_id = id;
-	int r = txn_attach(c, &s->alua, &g->node);
-	if (r < 0) {
-		alua_group_class.free(c, &g->node);
-		return err_set(e, r, r == -EEXIST ? "group %s already exists" : "%s: out of memory",
-			       name);
-	}
 	g->node.is_fixed = !strcmp(name, ALUA_DEFAULT_GROUP);
+	snprintf(taken, sizeof taken, "group %s already exists", name);
 	*ret = g;
-	return 0;
+	return tree_add(c, &s->alua, &g->node, taken, e);
 }
 
 int alua_check_name(const struct storage *s, const char *name, uint32_t id, struct err *e)
@@ -47,9 +41,7 @@ int alua_check_name(const struct storage *s, const char *name, uint32_t id, stru
 		return err_set(e, -EINVAL, "The TPG Tag must be between 1 and 65535");
 	if (s->alua.child_count >= ALUA_GROUPS_MAX)
 		return err_set(e, -ENOSPC, "limit of %d groups reached", ALUA_GROUPS_MAX);
-	list_for_each (i, &s->alua.children) {
-		const struct alua_node *g =
-			NODE_OF(struct alua_node, list_entry(i, struct node, link));
+	list_each (const struct alua_node, g, &s->alua.children, node.link) {
 		if (g->attr.tg_pt_gp_id == id)
 			return err_set(e, -EEXIST, "tag %u is used by group %s", id, g->node.name);
 	}
@@ -57,21 +49,22 @@ int alua_check_name(const struct storage *s, const char *name, uint32_t id, stru
 }
 
 // Applies a group to the open logical unit.
-static int push_group(struct storage *s, struct alua_node *g, struct err *e)
+static void push_group(struct storage *s, struct alua_node *g)
 {
+	struct err e;
 	int r = 0;
 	if (g->attr.tg_pt_gp_id)
-		r = alua_group_new(s->lu, g->node.name, g->attr.tg_pt_gp_id, e);
-	return r < 0 ? r : alua_group_configure(s->lu, g->node.name, &g->attr, e);
+		r = alua_group_new(s->lu, g->node.name, g->attr.tg_pt_gp_id, &e);
+	if (!r)
+		r = alua_group_configure(s->lu, g->node.name, &g->attr, &e);
+	if (r < 0)
+		log_warn("%s: ALUA: %s", s->node.name, e.text);
 }
 
 void alua_push(struct storage *s)
 {
-	struct err e;
-	list_for_each (i, &s->alua.children)
-		if (push_group(s, NODE_OF(struct alua_node, list_entry(i, struct node, link)), &e) <
-		    0)
-			log_warn("%s: ALUA: %s", s->node.name, e.text);
+	list_each (struct alua_node, g, &s->alua.children, node.link)
+		push_group(s, g);
 }
 
 // The group's current settings. During a requested transition the state is the requested one.
@@ -102,9 +95,8 @@ static void free_live(struct config *c, struct node *n)
 static void make_live(struct config *c, struct node *n)
 {
 	struct storage *s = storage_of(n);
-	struct err e;
-	if (s->lu && push_group(s, NODE_OF(struct alua_node, n), &e) < 0)
-		log_warn("%s: ALUA: %s", s->node.name, e.text);
+	if (s->lu)
+		push_group(s, NODE_OF(struct alua_node, n));
 }
 
 static int create(struct config *c, struct node *n, const struct args *a, struct reply *r,
@@ -135,8 +127,7 @@ static int delete (struct config *c, struct node *n, const struct args *a, struc
 		return err_set(e, -ENOENT, "No ALUA group %.60s", name);
 	if (!strcmp(name, ALUA_DEFAULT_GROUP))
 		return err_set(e, -EPERM, "%s cannot be deleted", name);
-	list_for_each (i, &s->luns) {
-		const struct lun *l = list_entry(i, struct lun, storage_link);
+	list_each (const struct lun, l, &s->luns, storage_link) {
 		char path[600];
 		if (strcmp(l->group, name))
 			continue;
@@ -266,19 +257,14 @@ static const struct group_row group_groups[] = {
 	{ 0},
 };
 // clang-format off
-static const struct param_row create_params[] = {
-	{ "name", PARAM_STRING, true, NULL, "name of the group", NULL },
-	{ "tag", PARAM_NUMBER, true, NULL, "number of the group, 1..65535", NULL },
-	{ 0 },
-};
-static const struct param_row delete_params[] = {
-	{ "name", PARAM_CHILD, true, NULL, "name of the group", NULL },
-	{ 0 },
-};
 static const struct command_row commands[] = {
-	{ "create", create_params, "Create a target port group.", false, create },
-	{ "delete", delete_params, "Delete a target port group without LUNs.", false,
-	  delete },
+	{ "create", PARAMS(
+		{ "name", PARAM_STRING, true, NULL, "name of the group" },
+		{ "tag", PARAM_NUMBER, true, NULL, "number of the group, 1..65535" }),
+	  "Create a target port group.", false, create },
+	{ "delete", PARAMS(
+		{ "name", PARAM_CHILD, true, NULL, "name of the group" }),
+	  "Delete a target port group without LUNs.", false, delete },
 	{ 0 },
 };
 // clang-format on

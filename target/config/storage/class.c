@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/utf8.h"
+#include "target/config/file/document.h"
 #include "target/config/file/saved_file.h"
 #include "target/config/storage/storage.h"
 #include "target/config/tree/settings.h"
@@ -40,23 +41,17 @@ static int set_options(struct storage *s, const struct args *a, struct err *e)
 // disk, and writes go to either.
 static int refuse_same_serial(struct config *c, const struct storage *s, struct err *e)
 {
-	for (unsigned i = 0; i < c->storage->type_count; i++)
-		list_for_each (it, &c->storage->types[i].node.children) {
-			const struct storage *other =
-				NODE_OF(const struct storage, list_entry(it, struct node, link));
-			if (other != s && !strcasecmp(other->wwn, s->wwn))
-				return err_set(e, -EEXIST,
-					       "wwn: %s is used by storage object %s/%s", s->wwn,
-					       c->storage->types[i].node.name, other->node.name);
-		}
+	storage_each (other, c)
+		if (other != s && !strcasecmp(other->wwn, s->wwn))
+			return err_set(e, -EEXIST, "wwn: %s is used by storage object %s/%s",
+				       s->wwn, other->node.parent->name, other->node.name);
 	return 0;
 }
 
 static int refuse_twin(struct config *c, const struct storage *s, struct err *e)
 {
 	const char *dev = storage_get_option(s, "dev");
-	const struct storage *other =
-		dev ? map_get(&c->storage->paths, &c->storage->paths, dev) : NULL;
+	const struct storage *other = storage_at(c, dev);
 	if (!other)
 		return 0;
 	return err_set(e, -EEXIST, "storage object for %s already exists: %s", dev,
@@ -178,22 +173,14 @@ static int saveconfig(struct config *c, struct node *n, const struct args *a, st
 }
 
 // clang-format off
-static const struct param_row save_params[] = {
-	{ "savefile", PARAM_COPY, false, NULL, "file (default: the daemon's own)", NULL },
-	{ 0 },
-};
-static const struct param_row resize_params[] = {
-	{ "size", PARAM_SIZE, false, NULL, "new size (default: the current size of the storage)",
-	  NULL },
-	{ 0 },
-};
-
 static const struct command_row object_commands[] = {
-	{ "resize", resize_params, "Grow the storage, or detect its new size.",
-	  false, resize, .is_report = true },
-	{ "saveconfig", save_params,
-	  "Save this storage object and its targets only.", false,
-	  saveconfig },
+	{ "resize", PARAMS(
+		{ "size", PARAM_SIZE, false, NULL,
+		  "new size (default: the current size of the storage)" }),
+	  "Grow the storage, or detect its new size.", false, resize, .is_report = true },
+	{ "saveconfig", PARAMS(
+		{ "savefile", PARAM_COPY, false, NULL, "file (default: the daemon's own)" }),
+	  "Save this storage object and its targets only.", false, saveconfig },
 	{ 0 },
 };
 // clang-format on
@@ -211,18 +198,16 @@ static void attach(struct config *c, struct node *n, bool is_attached)
 	// Two restored objects may have one path: look-ups find the first.
 	if (is_attached)
 		map_put(&c->storage->paths, &c->storage->paths, dev, s);
-	else if (map_get(&c->storage->paths, &c->storage->paths, dev) == s)
+	else if (storage_at(c, dev) == s)
 		map_remove(&c->storage->paths, &c->storage->paths, dev);
 }
 
 static bool is_used(const struct node *n, const struct session_place *p)
 {
 	const struct storage *s = NODE_OF(const struct storage, n);
-	list_for_each (i, &s->luns) {
-		const struct node *l = &list_entry(i, struct lun, storage_link)->node;
-		if (l->class->is_used(l, p))
+	list_each (const struct lun, l, &s->luns, storage_link)
+		if (l->node.class->is_used(&l->node, p))
 			return true;
-	}
 	return false;
 }
 
@@ -311,11 +296,9 @@ static void sanitize_info(const struct lu *lu, struct json_object *ret)
 		return;
 	json_put_text(ret, "sanitize", state == SANITIZE_FAILED ? "due" : "running");
 	if (state != SANITIZE_FAILED)
-		json_object_object_add(ret, "sanitize_percent",
-				       json_object_new_int64(sanitize_percent(state)));
+		json_put_number(ret, "sanitize_percent", sanitize_percent(state));
 	else
-		json_object_object_add(ret, "sanitize_may_be_left",
-				       json_object_new_boolean(sanitize_may_be_left(lu)));
+		json_put_bool(ret, "sanitize_may_be_left", sanitize_may_be_left(lu));
 }
 
 // Its lines, joined.
@@ -339,7 +322,7 @@ static void info(struct config *c, const struct node *n, struct json_object *ret
 	for (int i = 0; s->type->options[i].name; i++)
 		json_put_text(ret, s->type->options[i].name, s->option[i]);
 	json_put_text(ret, "wwn", s->wwn);
-	json_object_object_add(ret, "size", json_object_new_uint64(storage_size(s)));
+	json_put_number(ret, "size", storage_size(s));
 	json_put_text(ret, "state", s->lu ? "open" : "waiting");
 	if (!s->lu)
 		json_put_text(ret, "reason", s->reason);
@@ -351,12 +334,11 @@ static void info(struct config *c, const struct node *n, struct json_object *ret
 		json_put_text(ret, "backing", s->path == BS_PATH_REMOVED ? "removed" : "replaced");
 	if (s->lu)
 		sanitize_info(s->lu, ret);
-	struct json_object *luns = json_object_new_array();
-	json_object_object_add(ret, "luns", luns);
-	list_for_each (i, &s->luns) {
+	struct json_object *luns = json_list(ret, "luns");
+	list_each (const struct lun, l, &s->luns, storage_link) {
 		char path[600];
-		node_path(&list_entry(i, struct lun, storage_link)->node, path, sizeof path);
-		json_object_array_add(luns, json_object_new_string(path));
+		node_path(&l->node, path, sizeof path);
+		json_add_text(luns, path);
 	}
 }
 
@@ -375,15 +357,9 @@ const struct node_class storage_class = {
 	.free = storage_free,
 };
 
-static void summarize_backstores(struct config *c, const struct node *n, struct summary *ret)
-{
-	snprintf(ret->text, sizeof ret->text, "...");
-}
-
 const struct node_class backstores_class = {
 	.name = "backstores",
 	.help = "Storage objects by type",
-	.summary = summarize_backstores,
 };
 
 // clang-format off

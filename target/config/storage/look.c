@@ -53,14 +53,8 @@ static void look(struct timer *t)
 	struct config *c = container_of(t, struct config_storage, look)->config;
 	if (c->is_shutting_down)
 		return;
-	list_for_each (i, &c->backstores.children) {
-		struct node *type = list_entry(i, struct node, link);
-		list_for_each (j, &type->children) {
-			struct node *n = list_entry(j, struct node, link);
-			if (n->class == &storage_class)
-				look_at(NODE_OF(struct storage, n));
-		}
-	}
+	storage_each (s, c)
+		look_at(s);
 	timer_arm(c->control, t, LOOK_USEC);
 }
 

@@ -38,7 +38,7 @@ unsigned lost_data(struct config *c, struct txn_mark since, struct json_object *
 			*ret_first = s->node.name;
 		snprintf(text, sizeof text, "%s %s will be %s; its data will be lost",
 			 s->type->name, s->node.name, is_there(c, s) ? "recreated" : "deleted");
-		json_object_array_add(lines, json_object_new_string(text));
+		json_add_text(lines, text);
 	}
 	return count;
 }
@@ -71,7 +71,7 @@ void lost_before(struct config *c, struct txn_mark since, struct json_object *li
 			continue;
 		snprintf(text, sizeof text, "%s %s is empty: its data was lost when it was deleted",
 			 s->type->name, s->node.name);
-		json_object_array_add(lines, json_object_new_string(text));
+		json_add_text(lines, text);
 	}
 }
 

@@ -2,7 +2,6 @@
 // Creates and finds storage objects.
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "target/config/file/kept.h"
@@ -41,12 +40,11 @@ int storage_new(struct config *c, struct storage **ret, const struct backstore_t
 	int r = name_check_storage(name, e);
 	if (r < 0)
 		return r;
-	struct storage *s = calloc(1, sizeof *s);
-	if (!s || node_init(&s->node, st->objects, name) < 0 ||
-	    node_init(&s->alua, &alua_class, "alua") < 0) {
-		if (s)
-			free(s->node.name);
-		free(s);
+	struct storage *s = tree_new(sizeof *s, st->objects, name, e);
+	if (!s)
+		return -ENOMEM;
+	if (node_init(&s->alua, &alua_class, "alua") < 0) {
+		tree_free(c, &s->node);
 		return err_set(e, -ENOMEM, "%s: out of memory", name);
 	}
 	s->type = type;
@@ -76,6 +74,11 @@ struct storage *storage_find(struct config *c, const char *path)
 	bool is_storage = n && n->parent && n->parent->parent == &c->backstores &&
 			  n->class != &foreign_storage_class;
 	return is_storage ? NODE_OF(struct storage, n) : NULL;
+}
+
+struct storage *storage_at(const struct config *c, const char *dev)
+{
+	return dev ? map_get(&c->storage->paths, &c->storage->paths, dev) : NULL;
 }
 
 // "rd0", "ramdisk/rd0", "ramdisk:rd0", "/backstores/ramdisk/rd0"

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "target/config/storage/own_files.h"
 #include "target/config/storage/storage.h"
 
 enum place { SAVED_FILE, SAVED_FOLDER, STATE_FOLDER, SOCKET };

@@ -12,25 +12,11 @@
 
 // ---- options as rows ----
 
-// The options of rtslib's constructor for a plugin; any other makes it refuse the object.
-static bool is_unknown_option(const struct node *n, const struct attr_row *row)
+// The options of rtslib's constructor for a plugin; any other makes it refuse the object. sparse is
+// one of targetcli.
+static bool is_known(const struct bs_option *o)
 {
-	static const char *const known[][5] = {
-		{"block",	   "dev", "readonly", NULL },
-		{ "fileio",	    "dev",	   "size",   "write_back", NULL },
-		{ "ramdisk", "size",  "nullio",	       NULL },
-		{ "pscsi",	   "dev",	  NULL},
-	};
-	const char *plugin = NODE_OF(const struct storage, n)->type->name;
-	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-		if (strcmp(known[i][0], plugin))
-			continue;
-		for (const char *const *name = known[i] + 1; *name; name++)
-			if (!strcmp(*name, row->name))
-				return false;
-		return true;
-	}
-	return false; // a plugin unknown to rtslib: all in one place
+	return !o->is_own && strcmp(o->name, "sparse");
 }
 
 void storage_saved_options(struct storage_type *st)
@@ -42,7 +28,7 @@ void storage_saved_options(struct storage_type *st)
 			.type = o->type == BS_OPT_BOOL	 ? ATTR_BOOL
 				: o->type == BS_OPT_SIZE ? ATTR_UINT64
 							 : ATTR_STRING,
-			.flags = ATTR_GIVEN | ATTR_SPARSE,
+			.flags = ATTR_GIVEN | ATTR_SPARSE | (is_known(o) ? 0 : ATTR_OWN),
 		};
 }
 
@@ -96,8 +82,7 @@ static const struct group_row fields[] = {
 	  .form = SAVED_TYPED,
 	  .node_rows = option_rows,
 	  .get = get_option,
-	  .key = key_of_options,
-	  .is_own = is_unknown_option },
+	  .key = key_of_options },
 	{ .form = SAVED_TYPED,
 	  .rows = wwn_rows,
 	  .offset = offsetof(struct storage, wwn),
@@ -110,11 +95,10 @@ static const struct group_row fields[] = {
 static void add_key(struct frozen_key *k, struct node *n)
 {
 	struct storage *s = NODE_OF(struct storage, n);
-	list_for_each (i, &s->alua.children) {
-		struct alua_node *g = NODE_OF(struct alua_node, list_entry(i, struct node, link));
+	list_each (struct alua_node, g, &s->alua.children, node.link) {
 		frozen_key_add_text(k, g->node.name);
 		frozen_key_add(k, &g->attr, sizeof g->attr);
-		k->has_failed |= g->node.kept != NULL; // its address alone is not enough
+		k->bytes.has_failed |= g->node.kept != NULL; // its address alone is not enough
 	}
 }
 
@@ -268,15 +252,12 @@ static int name(struct restore *r, struct node *n, struct json_object *o, char o
 static int keep_unsupported(struct restore *r, const char *plugin, const char *name,
 			    struct json_object *o, struct err *e)
 {
-	struct config *c = r->c;
-	struct node *n = node_child(&c->names, &c->backstores, plugin);
 	if (strchr(plugin, '/') || !*plugin || name_check_storage(name, e) < 0)
 		return err_set(e, -EINVAL, "invalid name '%.40s/%.80s'", plugin, name);
-	int code = n ? 0 : foreign_new(c, &c->backstores, &fabric_class, plugin, NULL, e);
-	if (code < 0)
-		return code;
-	n = node_child(&c->names, &c->backstores, plugin);
-	code = restore_foreign(r, n, &foreign_storage_class, name, o, e);
+	struct node *n = kept_kind(r->c, &r->c->backstores, plugin, e);
+	if (!n)
+		return e->code;
+	int code = restore_foreign(r, n, &foreign_storage_class, name, o, e);
 	if (code)
 		restore_complain(r, "storage object %s: plugin '%s' is not supported, kept", name,
 				 plugin);

@@ -21,7 +21,7 @@ static bool has_size(const struct backstore_type *type)
 // The open disk on the file or device of a document's object, of the same type, or NULL.
 static const struct storage *open_disk(struct config *c, const char *plugin, const char *dev)
 {
-	const struct storage *s = dev ? map_get(&c->storage->paths, &c->storage->paths, dev) : NULL;
+	const struct storage *s = storage_at(c, dev);
 	const struct storage_type *st = plugin ? storage_type_of(c, plugin) : NULL;
 	return s && s->lu && st && s->type == st->type && has_size(s->type) ? s : NULL;
 }
@@ -42,8 +42,8 @@ static bool has_resize(struct json_object *commands, const struct storage *s)
 	char path[600], wanted[620];
 	node_path(&s->node, path, sizeof path);
 	int len = snprintf(wanted, sizeof wanted, "%s resize", path);
-	for (size_t i = 0; commands && i < json_object_array_length(commands); i++) {
-		const char *text = json_scalar(json_object_array_get_idx(commands, i));
+	json_each (command, commands) {
+		const char *text = json_scalar(command);
 		if (text && !strncmp(text, wanted, (size_t)len))
 			return true;
 	}
@@ -66,7 +66,7 @@ int storage_check_size(struct config *c, struct json_object *o, const struct res
 			   name, wanted < size ? "shrink" : "grow", size, wanted,
 			   wanted < size ? "" : " (run resize)");
 	if (how->is_undo && notes && !has_resize(how->undone, s)) {
-		json_object_array_add(notes, json_object_new_string(why.text));
+		json_add_text(notes, why.text);
 		return 0;
 	}
 	if (e)

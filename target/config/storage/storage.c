@@ -2,14 +2,12 @@
 // The life of a storage object: opened, waiting, closed. One whose file or device is missing stays
 // in the tree, shows why, and is retried.
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "target/config/file/file.h"
-#include "target/config/storage/own_files.h"
 #include "target/config/storage/storage.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/medium.h"
@@ -60,8 +58,7 @@ uint64_t storage_size(const struct storage *s)
 // Their logical unit has changed.
 static void mark_luns(struct storage *s)
 {
-	list_for_each (i, &s->luns) {
-		struct lun *l = list_entry(i, struct lun, storage_link);
+	list_each (struct lun, l, &s->luns, storage_link) {
 		l->told.lu = NULL;
 		tree_changed(s->config, &l->node);
 	}
@@ -115,10 +112,8 @@ static int fill_config(const struct storage *s, bool is_new, struct bs_config *c
 	// The attribute of a new one is only a default.
 	config->block_size = is_new ? 0 : s->attr.block_size;
 	for (int i = 0; s->type->options[i].name; i++) {
-		int r = s->option[i]
-				? backstore_config_set(config, s->type, s->type->options[i].name,
-						       s->option[i], e)
-				: 0;
+		const char *name = s->type->options[i].name, *text = s->option[i];
+		int r = text ? backstore_config_set(config, s->type, name, text, e) : 0;
 		if (r < 0)
 			return r;
 	}

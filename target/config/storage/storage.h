@@ -95,11 +95,19 @@ extern const struct group_row storage_groups[];
 int storage_types_new(struct config *c, struct err *e);
 void storage_types_free(struct config *c);
 
+// Every storage object of a supported type.
+#define storage_each(s, c)                                                                         \
+	for (unsigned s##_type = 0; s##_type < (c)->storage->type_count; s##_type++)               \
+		list_each (struct storage, s, &(c)->storage->types[s##_type].node.children,        \
+			   node.link)
+
 // ---- object.c ----
 struct storage_type *storage_type_of(struct config *c, const char *name);
 int storage_new(struct config *c, struct storage **ret, const struct backstore_type *type,
 		const char *name, struct err *e);
 struct storage *storage_find(struct config *c, const char *path); // /backstores/T/N, T/N
+// The first storage object on a file or device; NULL: none, or dev is NULL.
+struct storage *storage_at(const struct config *c, const char *dev);
 // Whether the user's text refers to this storage object: its name or path. NULL: any.
 bool storage_is_meant(const char *wanted, const char *plugin, const char *name);
 
@@ -138,7 +146,14 @@ int storage_check_size(struct config *c, struct json_object *o, const struct res
 // restore removes, or one in the tree. It is opened at the commit, after the save.
 void restore_true_size(struct restore *r, struct storage *s, const struct storage *leaving);
 
-// ---- no_effect.c ----
+// ---- own_files.c ----
+// -EINVAL with text: dev is, or would become, one of the daemon's own files, under any name.
+// Usually two system calls; blocks on the file system.
+int own_files_refuse(struct config *c, const char *dev, struct err *e);
+// The files may have changed: call before opening disks.
+void own_files_forget(struct config *c);
+
+// ---- attr.c ----
 const char *storage_no_effect(const struct node *n, const struct attr_row *row);
 
 // ---- alua.c ----

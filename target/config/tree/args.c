@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "core/utf8.h"
 #include "target/config/tree/tree.h"
@@ -32,12 +31,18 @@ const struct command_row *command_whole(const struct config *c, const char *name
 	return row && row->is_whole ? row : NULL;
 }
 
+const struct param_row *param_find(const struct param_row *rows, const char *name)
+{
+	for (const struct param_row *p = rows; p && p->name; p++)
+		if (!strcmp(p->name, name) || (p->alias && !strcmp(p->alias, name)))
+			return p;
+	return NULL;
+}
+
 static int row_index(const struct param_row *rows, const char *name)
 {
-	for (int i = 0; rows && rows[i].name; i++)
-		if (!strcmp(rows[i].name, name) || (rows[i].alias && !strcmp(rows[i].alias, name)))
-			return i;
-	return -1;
+	const struct param_row *p = param_find(rows, name);
+	return p ? (int)(p - rows) : -1;
 }
 
 static int check_type(const struct param_row *row, const char *text, struct err *e)
@@ -45,6 +50,8 @@ static int check_type(const struct param_row *row, const char *text, struct err 
 	uint64_t bytes;
 	bool is;
 	char *end;
+	if (!*text && row->type >= PARAM_FILE && row->type <= PARAM_LUN)
+		return err_set(e, -EINVAL, "%s: empty (%s)", row->name, row->help);
 	switch (row->type) {
 	case PARAM_BOOL:
 		if (!parse_bool(text, &is))
@@ -59,25 +66,14 @@ static int check_type(const struct param_row *row, const char *text, struct err 
 		return 0;
 	case PARAM_SIZE:
 		return parse_size(text, &bytes, e);
-	case PARAM_NODE:
-	case PARAM_CHILD:
-	case PARAM_STORAGE:
-	case PARAM_LUN:
-		if (*text)
-			return 0;
-		return err_set(e, -EINVAL, "%s: empty (%s)", row->name, row->help);
 	case PARAM_DOCUMENT:
 	case PARAM_COPY:
-		if (!*text)
-			return err_set(e, -EINVAL, "%s: empty (%s)", row->name, row->help);
 		if (*text == '/')
 			return 0;
 		return err_set(e, -EREMOTE, "%.200s: not an absolute path", text);
 	case PARAM_FILE:
-		if (!*text)
-			return err_set(e, -EINVAL, "%s: empty (%s)", row->name, row->help);
 		// H:C:T:L is a SCSI address.
-		if (*text == '/' || (*text && !text[strspn(text, "0123456789:")]))
+		if (*text == '/' || !text[strspn(text, "0123456789:")])
 			return 0;
 		return err_set(e, -EINVAL,
 			       "%.200s: not an absolute path (farblockd does not run in "
@@ -88,7 +84,7 @@ static int check_type(const struct param_row *row, const char *text, struct err 
 	}
 }
 
-static bool is_of_client(const struct param_row *row)
+bool param_is_of_client(const struct param_row *row)
 {
 	return row->type == PARAM_DOCUMENT || row->type == PARAM_COPY;
 }
@@ -97,7 +93,8 @@ static bool is_of_client(const struct param_row *row)
 static int take(const struct param_row *rows, int i, const char *key, struct json_object *value,
 		struct args *a, struct err *e)
 {
-	bool has_content = is_of_client(&rows[i]) && json_object_is_type(value, json_type_object);
+	bool has_content =
+		param_is_of_client(&rows[i]) && json_object_is_type(value, json_type_object);
 	const char *text = has_content ? json_text(value, "name") : json_scalar(value);
 	if (!text)
 		return err_set(e, -EINVAL, "%s: not a string, number or boolean", rows[i].name);
@@ -116,7 +113,7 @@ static int take(const struct param_row *rows, int i, const char *key, struct jso
 static int take_positional(const struct param_row *rows, struct json_object *list, struct args *a,
 			   struct err *e)
 {
-	size_t n = list ? json_object_array_length(list) : 0, count = 0;
+	size_t n = json_count(list), count = 0;
 	while (rows && rows[count].name)
 		count++;
 	if (n > count) {
@@ -223,17 +220,13 @@ static const char *level_of(const char *text)
 
 void reply_levels(struct reply *r, const struct command_row *row)
 {
-	size_t n = r->messages ? json_object_array_length(r->messages) : 0;
 	r->is_report = row->is_readonly || row->is_report || r->has_secret;
-	if (row->is_readonly || !n)
+	if (row->is_readonly || !json_count(r->messages))
 		return;
 	json_object_put(r->levels);
 	r->levels = json_object_new_array();
-	for (size_t i = 0; i < n; i++) {
-		struct json_object *text = json_object_array_get_idx(r->messages, i);
-		json_object_array_add(
-			r->levels, json_object_new_string(level_of(json_object_get_string(text))));
-	}
+	json_each (text, r->messages)
+		json_add_text(r->levels, level_of(json_object_get_string(text)));
 }
 
 int reply_file(struct reply *r, const char *name, char *text, struct err *e)
@@ -260,9 +253,9 @@ void reply_say(struct reply *r, const char *fmt, ...)
 	utf8_tame(line);
 	if (!r->messages)
 		r->messages = json_object_new_array();
-	json_object_array_add(r->messages, json_object_new_string(line));
+	json_add_text(r->messages, line);
 	if (r->levels)
-		json_object_array_add(r->levels, json_object_new_string(level_of(line)));
+		json_add_text(r->levels, level_of(line));
 }
 
 void reply_done(struct reply *r)

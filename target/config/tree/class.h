@@ -20,6 +20,7 @@ enum param_type {
 	PARAM_NUMBER,
 	PARAM_BOOL,
 	PARAM_SIZE,
+	// From here to PARAM_LUN: not empty.
 	PARAM_FILE, // a file or device that the daemon opens; completes file names
 	// A file of the client's user, which the daemon does not open (document.c); completes file
 	// names.
@@ -46,6 +47,9 @@ struct param_row {
 	const char *alias;   // another accepted name, or NULL
 	const char *choices; // "a|b|c", or NULL
 };
+
+// The parameters of a command, in its row: PARAMS({ "name", ... }, { ... }).
+#define PARAMS(...) ((const struct param_row[]){ __VA_ARGS__, { 0 } })
 
 enum { ARGS_MAX = 16 };
 
@@ -82,14 +86,16 @@ struct config_client {
 	unsigned uid;
 };
 
+// 0 or a negative errno with text; on error nothing has changed.
+typedef int command_fn(struct config *c, struct node *n, const struct args *a, struct reply *r,
+		       struct err *e);
+
 struct command_row {
 	const char *name;
 	const struct param_row *params; // ends with a NULL name
 	const char *help;
 	bool is_readonly; // permitted with read-only access
-	// 0 or a negative errno with text; on error nothing has changed.
-	int (*run)(struct config *c, struct node *n, const struct args *a, struct reply *r,
-		   struct err *e);
+	command_fn *run;
 	// Of the root: concerns the whole configuration. Every node accepts it; it runs at the
 	// root.
 	bool is_whole;
@@ -159,7 +165,7 @@ struct node_class {
 	bool is_target, is_group;	    // a target, a portal group; of SRP both
 	const struct saved_class *saved;    // saved.h; NULL: not in the saved file by itself
 	void (*summary)(struct config *c, const struct node *n, struct summary *ret);
-	const char *counts; // what its children are, for a summary of their number
+	const char *counts; // what its children are, for a summary of their number; NULL: none
 	// Data of `info`, added to a new object; NULL: only name and class.
 	void (*info)(struct config *c, const struct node *n, struct json_object *ret);
 	// Warns after values of a group were set. May be NULL.
@@ -190,6 +196,11 @@ const struct command_row *command_find(const struct config *c, const struct node
 
 // The row of the root with is_whole; NULL: not found.
 const struct command_row *command_whole(const struct config *c, const char *name);
+
+// By name or alias; NULL: not found. rows may be NULL.
+const struct param_row *param_find(const struct param_row *rows, const char *name);
+// Whether it is a file of the client's user, which the daemon does not open.
+bool param_is_of_client(const struct param_row *row);
 
 // Fills a from JSON values: positional (array or NULL) and named (object or NULL). The
 // texts belong to the JSON objects. -EBADRQC: not the parameters of the rows; -EINVAL: not of their

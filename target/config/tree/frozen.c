@@ -4,29 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/json/json.h"
 #include "target/config/tree/frozen.h"
 
 void frozen_key_begin(struct frozen_key *k)
 {
-	k->len = 0;
-	k->has_failed = false;
+	k->bytes.len = 0;
+	k->bytes.has_failed = false;
 }
 
 void frozen_key_add(struct frozen_key *k, const void *from, size_t len)
 {
-	if (k->len + len > k->size) {
-		size_t size = (k->len + len) * 2;
-		uint8_t *grown = realloc(k->at, size);
-		if (!grown) {
-			k->has_failed = true;
-			return;
-		}
-		k->at = grown;
-		k->size = size;
-	}
-	memcpy(k->at + k->len, from, len);
-	k->len += len;
+	json_text_bytes(&k->bytes, from, len);
 }
 
 void frozen_key_add_text(struct frozen_key *k, const char *text)
@@ -39,22 +27,27 @@ void frozen_key_add_text(struct frozen_key *k, const char *text)
 
 void frozen_key_done(struct frozen_key *k)
 {
-	free(k->at);
+	free(k->bytes.text);
 	*k = (struct frozen_key){ 0 };
+}
+
+bool frozen_key_is(const struct frozen_key *k, const void *bytes, size_t len)
+{
+	return !k->bytes.has_failed && k->bytes.len == len && !memcmp(k->bytes.text, bytes, len);
 }
 
 struct frozen *frozen_new(const struct frozen_key *k, struct json_object *kept,
 			  struct json_object *value, int value_depth, struct json_object *own,
 			  int own_depth)
 {
-	struct frozen *f = k->has_failed ? NULL : calloc(1, sizeof *f + k->len);
+	struct frozen *f = k->bytes.has_failed ? NULL : calloc(1, sizeof *f + k->bytes.len);
 	if (!f)
 		return NULL;
 	f->value = json_frozen(value, value_depth);
 	f->own = own ? json_frozen(own, own_depth) : NULL;
 	f->kept = json_object_get(kept);
-	f->len = k->len;
-	memcpy(f->key, k->at, k->len);
+	f->len = k->bytes.len;
+	memcpy(f->key, k->bytes.text, f->len);
 	if (f->value && (f->own || !own))
 		return f;
 	frozen_free(f);
@@ -73,6 +66,5 @@ void frozen_free(struct frozen *f)
 
 bool frozen_is(const struct frozen *f, const struct frozen_key *k, const struct json_object *kept)
 {
-	return f && !k->has_failed && f->kept == kept && f->len == k->len &&
-	       !memcmp(f->key, k->at, k->len);
+	return f && f->kept == kept && frozen_key_is(k, f->key, f->len);
 }

@@ -6,23 +6,20 @@
 // their current values. Control thread.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
-struct json_object;
+#include "core/json/json.h"
 
 // The sources of a text. Initially zeroed; its memory is reused.
 struct frozen_key {
-	uint8_t *at;
-	size_t len, size;
-	bool has_failed; // no memory, or not comparable: the text is not kept
+	struct json_text bytes; // has_failed: no memory, or not comparable: the text is not kept
 };
 
 void frozen_key_begin(struct frozen_key *k); // empty it
 void frozen_key_add(struct frozen_key *k, const void *from, size_t len);
 void frozen_key_add_text(struct frozen_key *k, const char *text); // NULL differs from ""
 void frozen_key_done(struct frozen_key *k);
+bool frozen_key_is(const struct frozen_key *k, const void *bytes, size_t len);
 
 struct frozen {
 	struct json_object *value; // json_frozen() of the object at its place

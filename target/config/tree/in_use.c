@@ -2,7 +2,6 @@
 // Sessions that use an object to be deleted. Control thread; visits the workers.
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "target/config/tree/in_use.h"

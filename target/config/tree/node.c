@@ -97,6 +97,13 @@ size_t node_path(const struct node *n, char *out, size_t size)
 	return used < size ? used : size - 1;
 }
 
+void node_hint(const struct node *n, char *out, size_t size)
+{
+	char path[600];
+	node_path(n, path, sizeof path);
+	snprintf(out, size, " (%.150s has it)", path);
+}
+
 static int by_name(const void *a, const void *b)
 {
 	const char *x = (*(const struct node *const *)a)->name;
@@ -117,8 +124,8 @@ struct node **node_sorted(const struct node *n)
 	unsigned i = 0;
 	if (!out)
 		return NULL;
-	list_for_each (it, &n->children)
-		out[i++] = list_entry(it, struct node, link);
+	list_each (struct node, child, &n->children, link)
+		out[i++] = child;
 	// Most were created in order: checking is cheaper than sorting.
 	bool is_sorted = true;
 	for (unsigned j = 1; is_sorted && j < i; j++)

@@ -43,6 +43,8 @@ struct node *node_at(const struct map *names, struct node *root, const char *pat
 struct node *config_node(struct config *c, const char *path);
 // The absolute path, at most size bytes; returns its length.
 size_t node_path(const struct node *n, char *out, size_t size);
+// " (PATH has it)", for the error of a command at the node above.
+void node_hint(const struct node *n, char *out, size_t size);
 
 // The children sorted for display, trailing numbers by value (lun2 before lun10). For free(); NULL:
 // no children, or no memory.

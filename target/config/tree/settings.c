@@ -33,6 +33,19 @@ char *group_memory(const struct group_row *g, struct node *n)
 	return (char *)group_base(g, n) + g->offset;
 }
 
+void *group_copy(const struct group_row *g, struct node *n)
+{
+	void *copy = malloc(g->offset + g->size);
+	return copy ? memcpy(copy, group_base(g, n), g->offset + g->size) : NULL;
+}
+
+void group_copy_free(const struct group_row *g, void *copy)
+{
+	if (copy)
+		explicit_bzero(copy, g->offset + g->size);
+	free(copy);
+}
+
 size_t group_get(const struct group_row *g, struct node *n, const struct attr_row *row, char *out,
 		 size_t size)
 {
@@ -48,17 +61,11 @@ int group_set(const struct group_row *g, struct node *n, const struct attr_row *
 // targetcli's users may use a group of the node below.
 static const struct group_row *no_such_group(const struct node *n, const char *name, struct err *e)
 {
-	char path[600];
-	list_for_each (i, &n->children) {
-		const struct node *child = list_entry(i, struct node, link);
-		if (!group_find(child->class, name))
-			continue;
-		node_path(child, path, sizeof path);
-		err_set(e, -ENOENT, "Unknown configuration group: %.60s (%.150s has it)", name,
-			path);
-		return NULL;
-	}
-	err_set(e, -ENOENT, "Unknown configuration group: %.60s", name);
+	char hint[600] = "";
+	list_each (const struct node, child, &n->children, link)
+		if (!*hint && group_find(child->class, name))
+			node_hint(child, hint, sizeof hint);
+	err_set(e, -ENOENT, "Unknown configuration group: %.60s%s", name, hint);
 	return NULL;
 }
 
@@ -126,13 +133,13 @@ static struct json_object *row_schema(const struct group_row *g, const struct at
 	if (row->type == ATTR_STRING && row->choices)
 		put_choices(o, row->choices);
 	if (row->flags & ATTR_READONLY)
-		json_object_object_add(o, "readonly", json_object_new_boolean(1));
+		json_put_bool(o, "readonly", true);
 	if (row->flags & ATTR_RESTART)
-		json_object_object_add(o, "needs_restart", json_object_new_boolean(1));
+		json_put_bool(o, "needs_restart", true);
 	if (row->flags & ATTR_SECRET)
-		json_object_object_add(o, "secret", json_object_new_boolean(1));
+		json_put_bool(o, "secret", true);
 	if (row->flags & ATTR_IGNORED)
-		json_object_object_add(o, "ignored", json_object_new_boolean(1));
+		json_put_bool(o, "ignored", true);
 	return o;
 }
 
@@ -165,13 +172,11 @@ int config_get(struct config *c, struct node *n, const struct args *a, struct re
 	const char *name = arg(a, "parameter");
 	if (!arg(a, "group")) {
 		r->data = json_object_new_object();
-		struct json_object *list = json_object_new_array();
-		json_object_object_add(r->data, "groups", list);
+		struct json_object *list = json_list(r->data, "groups");
 		for (const struct group_row *g = n->class->groups; g && g->name; g++)
-			json_object_array_add(list, json_object_new_string(g->name));
+			json_add_text(list, g->name);
 		if (n != &c->root)
-			json_object_array_add(list,
-					      json_object_new_string(c->root.class->groups->name));
+			json_add_text(list, c->root.class->groups->name);
 		return 0;
 	}
 	const struct group_row *g = want_group(c, &n, arg(a, "group"), e);
@@ -179,9 +184,8 @@ int config_get(struct config *c, struct node *n, const struct args *a, struct re
 	if (!g || (name && !row))
 		return -ENOENT;
 	r->data = json_object_new_object();
-	struct json_object *list = json_object_new_array();
 	json_put_text(r->data, "group", g->name);
-	json_object_object_add(r->data, "rows", list);
+	struct json_object *list = json_list(r->data, "rows");
 	for (const struct attr_row *it = row ? row : group_rows(g); it->name; it++) {
 		add_value(list, g, n, it);
 		if (row)
@@ -190,8 +194,8 @@ int config_get(struct config *c, struct node *n, const struct args *a, struct re
 	return 0;
 }
 
-static int apply(struct config *c, const struct group_row *g, struct node *n,
-		 const struct attr_row *row, const char *old, struct err *e)
+int group_apply(struct config *c, const struct group_row *g, struct node *n,
+		const struct attr_row *row, const char *old, struct err *e)
 {
 	char text[1024];
 	if (!g->apply)
@@ -250,16 +254,9 @@ static int set_one(struct config *c, const struct group_row *g, struct node *n, 
 	return is_wish(row, text) ? set_made_up(g, n, row, e) : group_set(g, n, row, text, e);
 }
 
-static bool has_restart(const struct group_row *g, struct json_object *values)
+bool group_restarts(const struct attr_row *row)
 {
-	json_object_object_foreach(values, name, value)
-	{
-		(void)value;
-		const struct attr_row *row = attr_find(group_rows(g), name);
-		if (row && row->flags & ATTR_RESTART && !(row->flags & ATTR_IGNORED))
-			return true;
-	}
-	return false;
+	return row->flags & ATTR_RESTART && !(row->flags & ATTR_IGNORED);
 }
 
 static void say_values(const struct group_row *g, struct node *n, struct json_object *values,
@@ -295,11 +292,9 @@ int config_set(struct config *c, struct node *n, const char *group, struct json_
 	const struct group_row *g = want_group(c, &n, group, e);
 	if (!g)
 		return -ENOENT;
-	char *before = malloc(g->offset + g->size);
+	char *before = group_copy(g, n);
 	int code = before ? txn_memory(c, group_memory(g, n), g->size) : -ENOMEM;
-	bool is_memory = !code;
-	if (is_memory)
-		memcpy(before, group_base(g, n), g->offset + g->size);
+	bool restarts = false;
 	json_object_object_foreach(values, name, value)
 	{
 		if (!code)
@@ -315,12 +310,11 @@ int config_set(struct config *c, struct node *n, const char *group, struct json_
 		if (!code && !g->get && row)
 			attr_get(row, before, old, sizeof old);
 		if (!code && row)
-			code = apply(c, g, n, row, old, e);
+			code = group_apply(c, g, n, row, old, e);
+		restarts |= row && group_restarts(row);
 	}
-	if (before)
-		explicit_bzero(before, g->offset + g->size);
-	free(before);
-	if (!code && g->restart && has_restart(g, values))
+	group_copy_free(g, before);
+	if (!code && g->restart && restarts)
 		code = g->restart(c, n);
 	if (!code)
 		tree_changed(c, n);

@@ -13,9 +13,16 @@ size_t group_get(const struct group_row *g, struct node *n, const struct attr_ro
 		 size_t size);
 int group_set(const struct group_row *g, struct node *n, const struct attr_row *row,
 	      const char *text, struct err *e);
+// A copy of that struct up to the end of the values, as the old ones of a change. NULL: no memory.
+void *group_copy(const struct group_row *g, struct node *n);
+void group_copy_free(const struct group_row *g, void *copy); // NULL is fine
+// Applies a value that was set to the running object, and records its old text. -ENOMEM, or the
+// object's error, with text: it has its old value.
+int group_apply(struct config *c, const struct group_row *g, struct node *n,
+		const struct attr_row *row, const char *old, struct err *e);
+bool group_restarts(const struct attr_row *row); // whether it takes effect by group_row.restart
 struct json_object *group_schema(const struct group_row *g);
-int config_get(struct config *c, struct node *n, const struct args *a, struct reply *r,
-	       struct err *e);
+command_fn config_get;
 // Sets values (an object) of one group: all of them or none.
 int config_set(struct config *c, struct node *n, const char *group, struct json_object *values,
 	       struct reply *r, struct err *e);

@@ -60,12 +60,19 @@ struct config {
 
 #define NODE_OF(type, n) container_of((n), type, node)
 
+// A new zeroed object of this size, which begins with its node. NULL with text: no memory.
+void *tree_new(size_t size, const struct node_class *class, const char *name, struct err *e);
 // Adds a new node to parent, or frees it. taken: the message if its name is in use. -EEXIST,
 // -ENOMEM.
 int tree_add(struct config *c, struct node *parent, struct node *n, const char *taken,
 	     struct err *e);
 // Removes a node with everything below it and everything that uses it.
 int tree_remove(struct config *c, struct node *n, struct err *e);
+int tree_remove_children(struct config *c, struct node *n, struct err *e);
+// Calls fn, until it fails, for the nodes whose children are entries of a document: fabrics, then
+// types of storage. It may remove its node.
+int tree_each_kind(struct config *c, int (*fn)(struct config *c, struct node *kind, void *arg),
+		   void *arg);
 // A new node of a saved file or of create exists: tells all classes. -ENOMEM with text.
 int tree_appeared(struct config *c, struct node *n, struct reply *r, struct err *e);
 // The summary of a node, by its class or by the number of its children.

@@ -7,18 +7,31 @@
 
 #include "target/config/tree/tree.h"
 
-static struct txn_entry *append(struct txn *t, enum txn_kind kind)
+static int append(struct config *c, struct txn_entry entry)
 {
+	struct txn *t = &c->txn;
 	if (t->count == t->room) {
 		size_t room = t->room ? t->room * 2 : 16;
 		struct txn_entry *grown = realloc(t->entries, room * sizeof *grown);
 		if (!grown)
-			return NULL;
+			return -ENOMEM;
 		t->entries = grown;
 		t->room = room;
 	}
-	t->entries[t->count] = (struct txn_entry){ .kind = kind };
-	return &t->entries[t->count++];
+	t->entries[t->count++] = entry;
+	return 0;
+}
+
+// With a copy of the bytes at before as the old value.
+static int append_copy(struct config *c, struct txn_entry entry, const void *before, size_t size)
+{
+	entry.old = malloc(size);
+	if (!entry.old || append(c, entry) < 0) {
+		free(entry.old);
+		return -ENOMEM;
+	}
+	memcpy(entry.old, before, size);
+	return 0;
 }
 
 static int attach(struct config *c, struct node *parent, struct node *n)
@@ -38,25 +51,21 @@ static void detach(struct config *c, struct node *n)
 
 int txn_attach(struct config *c, struct node *parent, struct node *n)
 {
-	struct txn_entry *entry = append(&c->txn, TXN_ADDED);
-	if (!entry)
+	if (append(c, (struct txn_entry){ .kind = TXN_ADDED, .node = n }) < 0)
 		return -ENOMEM;
 	int r = attach(c, parent, n);
 	if (r < 0)
 		c->txn.count--;
-	entry->node = n;
-	if (!r && c->created.in == parent && !c->created.node)
+	else if (c->created.in == parent && !c->created.node)
 		c->created.node = n;
 	return r;
 }
 
 int txn_detach(struct config *c, struct node *n)
 {
-	struct txn_entry *entry = append(&c->txn, TXN_REMOVED);
-	if (!entry)
+	const struct txn_entry entry = { .kind = TXN_REMOVED, .node = n, .parent = n->parent };
+	if (append(c, entry) < 0)
 		return -ENOMEM;
-	entry->node = n;
-	entry->parent = n->parent;
 	detach(c, n);
 	c->txn.has_removed = 1;
 	return 0;
@@ -64,17 +73,8 @@ int txn_detach(struct config *c, struct node *n)
 
 int txn_was(struct config *c, void *base, const void *before, size_t size)
 {
-	void *old = malloc(size);
-	struct txn_entry *entry = old ? append(&c->txn, TXN_MEMORY) : NULL;
-	if (!entry) {
-		free(old);
-		return -ENOMEM;
-	}
-	memcpy(old, before, size);
-	entry->base = base;
-	entry->size = size;
-	entry->old = old;
-	return 0;
+	const struct txn_entry entry = { .kind = TXN_MEMORY, .base = base, .size = size };
+	return append_copy(c, entry, before, size);
 }
 
 int txn_memory(struct config *c, void *base, size_t size)
@@ -95,26 +95,18 @@ int txn_change(struct config *c, void *base, const void *value, size_t size)
 
 int txn_text(struct config *c, char **at, char *text)
 {
-	struct txn_entry *entry = append(&c->txn, TXN_TEXT);
-	if (!entry) {
+	if (append(c, (struct txn_entry){ .kind = TXN_TEXT, .base = at, .old = *at }) < 0) {
 		free(text);
 		return -ENOMEM;
 	}
-	entry->base = at;
-	entry->old = *at;
 	*at = text;
 	return 0;
 }
 
 int txn_call(struct config *c, struct node *n, txn_call_fn *undo, txn_call_fn *commit)
 {
-	struct txn_entry *entry = append(&c->txn, TXN_CALL);
-	if (!entry)
-		return -ENOMEM;
-	entry->node = n;
-	entry->undo = undo;
-	entry->commit = commit;
-	return 0;
+	return append(c, (struct txn_entry){
+				 .kind = TXN_CALL, .node = n, .undo = undo, .commit = commit });
 }
 
 int txn_kept(struct config *c, struct node *n, bool has_copy)
@@ -124,13 +116,10 @@ int txn_kept(struct config *c, struct node *n, bool has_copy)
 		return 0;
 	if (has_copy && json_object_deep_copy(n->kept, &copy, NULL) < 0)
 		return -ENOMEM;
-	struct txn_entry *entry = append(&c->txn, TXN_KEPT);
-	if (!entry) {
+	if (append(c, (struct txn_entry){ .kind = TXN_KEPT, .node = n, .old = n->kept }) < 0) {
 		json_object_put(copy);
 		return -ENOMEM;
 	}
-	entry->node = n;
-	entry->old = n->kept;
 	n->kept = copy;
 	return 0;
 }
@@ -138,17 +127,8 @@ int txn_kept(struct config *c, struct node *n, bool has_copy)
 int txn_applied(struct config *c, struct node *n, const struct group_row *g,
 		const struct attr_row *row, const char *old_text)
 {
-	char *old = strdup(old_text);
-	struct txn_entry *entry = old ? append(&c->txn, TXN_APPLIED) : NULL;
-	if (!entry) {
-		free(old);
-		return -ENOMEM;
-	}
-	entry->node = n;
-	entry->group = g;
-	entry->row = row;
-	entry->old = old;
-	return 0;
+	const struct txn_entry entry = { .kind = TXN_APPLIED, .node = n, .group = g, .row = row };
+	return append_copy(c, entry, old_text, strlen(old_text) + 1);
 }
 
 static void reset(struct txn *t)

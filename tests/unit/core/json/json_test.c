@@ -128,6 +128,47 @@ static void only_plain_integers_become_numbers(void **state)
 	}
 }
 
+static void the_entries_of_a_list_are_visited_in_order(void **state)
+{
+	struct json_object *list = json_object_new_array();
+	json_add_text(list, "a");
+	json_object_array_add(list, NULL);
+	json_put_number(json_add_object(list), "k", 7);
+	const char *const expected[] = { "a", NULL, "7" };
+	size_t n = 0;
+	json_each (entry, list) {
+		const char *text = json_scalar(n < 2 ? entry : json_field(entry, "k"));
+		assert_true(text ? !strcmp(text, expected[n]) : !expected[n]);
+		n++;
+	}
+	assert_int_equal(n, json_count(list));
+	json_object_put(list);
+}
+
+static void what_is_no_list_has_no_entries(void **state)
+{
+	struct json_object *o = json_object_new_object();
+	json_put_bool(o, "k", true);
+	struct json_object *const values[] = { NULL, o, json_field(o, "k"), json_list(o, "l") };
+	for (size_t i = 0; i < 4; i++) {
+		assert_int_equal(json_count(values[i]), 0);
+		json_each (entry, values[i])
+			fail_msg("%s", json_scalar(entry));
+	}
+	json_object_put(o);
+}
+
+static void a_part_takes_the_place_of_another_type(void **state)
+{
+	struct json_object *o = json_object_new_object();
+	json_put_text(o, "k", "text");
+	json_put_text(json_part(o, "k"), "a", "1");
+	assert_string_equal(json_text(json_part(o, "k"), "a"), "1");
+	json_add_text(json_list(o, "k"), "x");
+	assert_int_equal(json_count(json_list(o, "k")), 1);
+	json_object_put(o);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -140,6 +181,9 @@ int main(void)
 		cmocka_unit_test(a_frozen_object_is_written_as_it_was),
 		cmocka_unit_test(every_character_survives),
 		cmocka_unit_test(only_plain_integers_become_numbers),
+		cmocka_unit_test(the_entries_of_a_list_are_visited_in_order),
+		cmocka_unit_test(what_is_no_list_has_no_entries),
+		cmocka_unit_test(a_part_takes_the_place_of_another_type),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
