@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// doctor: diagnoses this machine (cli/doctor/).
+// doctor: diagnoses this machine.
 #include "cli/doctor/doctor.h"
 
 #include <errno.h>
