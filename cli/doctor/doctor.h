@@ -12,6 +12,7 @@
 #include "core/err.h"
 
 struct json_object;
+struct tcp_addr;
 
 enum verdict { DOCTOR_OK, DOCTOR_SKIP, DOCTOR_WARN, DOCTOR_FAIL };
 
@@ -28,18 +29,20 @@ struct doctor {
 	void *ask_arg;
 };
 
+struct doctor_port;
+
+// A check runs once, for each port of the RDMA devices, or for each device.
 struct doctor_check {
 	const char *name, *help;
 	void (*run)(struct doctor *d);
+	void (*each_port)(struct doctor *d, const struct doctor_port *p);
+	void (*each_device)(struct doctor *d, const char *device);
 };
 extern const struct doctor_check doctor_checks[]; // ends with a NULL name
 
 // Runs one check, or all if name is NULL. -ENOENT with text: no such check. Adds to d->findings and
 // counts; the caller releases findings with json_object_put().
 int doctor_run(struct doctor *d, const char *name, struct err *e);
-
-// The number of children of a node of tree.ls, and their list, borrowed.
-size_t doctor_children(struct json_object *node, struct json_object **ret);
 
 // Checks a portal ("host[:port]") of another machine: discovery over TCP and iSER with
 // farblock-initiator.
@@ -67,6 +70,10 @@ void doctor_begin(struct doctor *d, const char *check);
 // Adds a finding; what is one line. Copies everything.
 void doctor_say(struct doctor *d, const struct finding *f, const char *what, ...)
 	__attribute__((format(printf, 3, 4)));
+#define doctor_ok(d, object, ...)                                                                  \
+	doctor_say(d, &(struct finding){ DOCTOR_OK, object, NULL, NULL }, __VA_ARGS__)
+#define doctor_skip(d, object, ...)                                                                \
+	doctor_say(d, &(struct finding){ DOCTOR_SKIP, object, NULL, NULL }, __VA_ARGS__)
 
 // The text of a file without the newline at its end. False: absent or not readable; sets errno.
 bool doctor_read(const struct doctor *d, char *ret, size_t size, const char *path, ...)
@@ -113,12 +120,17 @@ struct json_object *doctor_ask(struct doctor *d, const char *method);
 struct json_object *doctor_info(struct doctor *d, const char *path);
 // The daemon's process id; 0: it does not answer.
 int doctor_daemon_pid(struct doctor *d);
-// The text of a member, "" if it is missing.
-const char *doctor_text(struct json_object *o, const char *key);
-// Calls fn for each node of a class of the daemon's tree, with its path. False: it does not answer.
-bool doctor_each_node(struct doctor *d, const char *class, void *arg,
-		      void (*fn)(struct doctor *d, void *arg, const char *path,
-				 struct json_object *node));
+// Calls fn for each node of a class (NULL: all) of the daemon's tree (NULL: none), with its path,
+// "" of the root.
+typedef void doctor_node_fn(struct doctor *d, void *arg, const char *path,
+			    struct json_object *node);
+void doctor_each_node(struct doctor *d, struct json_object *tree, const char *class, void *arg,
+		      doctor_node_fn *fn);
+// The portals of the tree that are not waiting: an object whose keys are their names, since targets
+// share portals; for json_object_put().
+struct json_object *doctor_portals(struct doctor *d, struct json_object *tree);
+// Parses a portal's name as an address to connect to from this machine. False: not an address.
+bool doctor_portal_address(struct tcp_addr *ret, const char *name);
 
 // Reports a disk whose file is no longer at path. False: the file is there.
 bool doctor_removed(struct doctor *d, const char *object, const char *path);
@@ -147,17 +159,17 @@ double doctor_port_rate(struct doctor *d, const struct doctor_port *p);
 // The checks, a file for each subject.
 void check_device(struct doctor *d);
 void check_access(struct doctor *d);
-void check_firmware(struct doctor *d);
-void check_pcie(struct doctor *d);
-void check_state(struct doctor *d);
-void check_cable(struct doctor *d);
-void check_link(struct doctor *d);
-void check_subnet(struct doctor *d);
-void check_rate(struct doctor *d);
-void check_mtu(struct doctor *d);
+void check_firmware(struct doctor *d, const char *device);
+void check_pcie(struct doctor *d, const char *device);
+void check_state(struct doctor *d, const struct doctor_port *p);
+void check_cable(struct doctor *d, const struct doctor_port *p);
+void check_link(struct doctor *d, const struct doctor_port *p);
+void check_subnet(struct doctor *d, const struct doctor_port *p);
+void check_rate(struct doctor *d, const struct doctor_port *p);
+void check_mtu(struct doctor *d, const struct doctor_port *p);
 void check_ipoib(struct doctor *d);
-void check_pkey(struct doctor *d);
-void check_gid(struct doctor *d);
+void check_pkey(struct doctor *d, const struct doctor_port *p);
+void check_gid(struct doctor *d, const struct doctor_port *p);
 void check_prefix(struct doctor *d);
 void check_conflicts(struct doctor *d);
 void check_memlock(struct doctor *d);

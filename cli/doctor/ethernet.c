@@ -23,7 +23,7 @@ static bool netdev_of(struct doctor *d, const struct doctor_port *p, char ret[DO
 	return false;
 }
 
-static void mtu(struct doctor *d, const struct doctor_port *p)
+void check_mtu(struct doctor *d, const struct doctor_port *p)
 {
 	char netdev[DOCTOR_NAME_SIZE], text[32], fix[DOCTOR_FIX_SIZE];
 	if (!netdev_of(d, p, netdev) ||
@@ -43,11 +43,6 @@ static void mtu(struct doctor *d, const struct doctor_port *p)
 				    p, netdev);
 	}
 	doctor_say(d, &f, "%s has MTU %s", netdev, text);
-}
-
-void check_mtu(struct doctor *d)
-{
-	doctor_each_port(d, mtu);
 }
 
 bool doctor_has_address(struct doctor *d, const char *netdev)
@@ -172,7 +167,7 @@ static bool begins_with_v1(struct doctor *d, const struct doctor_port *p)
 	       !strcmp(mode, "IB/RoCE v1");
 }
 
-static void gid(struct doctor *d, const struct doctor_port *p)
+void check_gid(struct doctor *d, const struct doctor_port *p)
 {
 	struct doctor_names entries;
 	char type[32], netdev[DOCTOR_NAME_SIZE], fix[DOCTOR_FIX_SIZE];
@@ -207,11 +202,6 @@ static void gid(struct doctor *d, const struct doctor_port *p)
 	if (f.fix)
 		f.fix = doctor_fill(fix, f.fix, p, netdev);
 	doctor_say(d, &f, "%s: %u GIDs of RoCE v1, %u of RoCE v2", netdev, v1, v2);
-}
-
-void check_gid(struct doctor *d)
-{
-	doctor_each_port(d, gid);
 }
 
 // ---- subnet prefixes ----

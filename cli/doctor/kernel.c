@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 
 #include "cli/doctor/doctor.h"
+#include "cli/shell/client.h"
 
 // Whether a program listens on a TCP port, from /proc/net/tcp and tcp6.
 static bool is_taken(struct doctor *d, unsigned port)
@@ -38,10 +39,10 @@ struct wanted {
 static void compare(struct doctor *d, void *arg, const char *path, struct json_object *node)
 {
 	struct wanted *w = arg;
-	const char *name = doctor_text(node, "name");
+	const char *name = text_field(node, "name");
 	size_t len = strlen(name), end = strlen(w->end);
 	if (len > end && !strcmp(name + len - end, w->end) &&
-	    strncmp(doctor_text(node, "summary"), "waiting", 7))
+	    strncmp(text_field(node, "summary"), "waiting", 7))
 		w->is_there = true;
 }
 
@@ -49,7 +50,9 @@ static void compare(struct doctor *d, void *arg, const char *path, struct json_o
 static bool serves(struct doctor *d, const char *end)
 {
 	struct wanted w = { .end = end };
-	doctor_each_node(d, "portal", &w, compare);
+	struct json_object *tree = doctor_ask(d, "tree.ls");
+	doctor_each_node(d, tree, "portal", &w, compare);
+	json_object_put(tree);
 	return w.is_there;
 }
 
@@ -116,7 +119,7 @@ void check_memlock(struct doctor *d)
 		       strtoull(value, NULL, 16) >> IPC_LOCK & 1;
 	doctor_read(d, text, sizeof text, "/proc/%s/limits", process);
 	if (!line_value(text, "Max locked memory", value, sizeof value)) {
-		doctor_say(d, &(struct finding){ DOCTOR_SKIP }, "cannot read limits");
+		doctor_skip(d, NULL, "cannot read limits");
 		return;
 	}
 	bool is_all = !strcmp(value, "unlimited");
@@ -174,7 +177,7 @@ void check_modules(struct doctor *d)
 				     "sysctl kernel.io_uring_disabled=0" };
 		doctor_say(d, &f, "disabled (%s)", text);
 	} else {
-		doctor_say(d, &(struct finding){ DOCTOR_OK, .object = "io_uring" }, "enabled");
+		doctor_ok(d, "io_uring", "enabled");
 	}
 	if (doctor_read(d, text, sizeof text, "/proc/sys/kernel/osrelease"))
 		snprintf(un.release, sizeof un.release, "%s", text);

@@ -9,6 +9,7 @@
 #include <sys/statvfs.h>
 
 #include "cli/doctor/doctor.h"
+#include "cli/shell/client.h"
 
 enum {
 	SPARE_BYTES = 16 << 20, // less is a warning
@@ -56,8 +57,7 @@ static void look_at(struct doctor *d, const char *object, const char *path,
 	char full[PATH_MAX];
 	struct statvfs fs;
 	if (!doctor_place(d, full, path) || statvfs(full, &fs) < 0) {
-		doctor_say(d, &(struct finding){ DOCTOR_SKIP, .object = object }, "%.200s: %s",
-			   path, strerror(errno));
+		doctor_skip(d, object, "%.200s: %s", path, strerror(errno));
 		return;
 	}
 	unsigned long long room = (unsigned long long)fs.f_bavail * fs.f_frsize;
@@ -71,10 +71,10 @@ static void look_at(struct doctor *d, const char *object, const char *path,
 void check_space(struct doctor *d)
 {
 	struct json_object *root = doctor_info(d, "/");
-	const char *file = doctor_text(root, "saved_file"), *state = doctor_text(root, "state_dir");
+	const char *file = text_field(root, "saved_file"), *state = text_field(root, "state_dir");
 	const char *slash = strrchr(file, '/');
 	if (!root)
-		doctor_say(d, &(struct finding){ DOCTOR_SKIP }, "farblockd does not answer");
+		doctor_skip(d, NULL, "farblockd does not answer");
 	if (slash) {
 		char folder[PATH_MAX];
 		snprintf(folder, sizeof folder, "%.*s", slash == file ? 1 : (int)(slash - file),

@@ -8,6 +8,7 @@
 #include "cli/shell/command.h"
 #include "cli/shell/files.h"
 #include "cli/shell/global.h"
+#include "core/json/json.h"
 
 // Takes ownership of params on failure.
 static int connect_again(struct shell *s, struct json_object *params, struct err *e)
@@ -41,11 +42,19 @@ struct json_object *params_at(const char *path)
 	return p;
 }
 
-static struct json_object *run_params(const char *path, const struct line *l)
+struct json_object *run_params(const char *path, const char *command,
+			       struct json_object *positional, struct json_object *named)
 {
-	struct json_object *params = params_at(path), *list = json_object_new_array();
-	struct json_object *named = json_object_new_object();
-	json_object_object_add(params, "command", json_object_new_string(l->command));
+	struct json_object *params = params_at(path);
+	json_put_text(params, "command", command);
+	json_object_object_add(params, "positional", positional);
+	json_object_object_add(params, "named", named);
+	return params;
+}
+
+static struct json_object *line_params(const char *path, const struct line *l)
+{
+	struct json_object *list = json_object_new_array(), *named = json_object_new_object();
 	for (unsigned i = 0; i < l->count; i++) {
 		struct json_object *text = json_object_new_string(l->values[i].text);
 		if (l->values[i].name)
@@ -53,9 +62,7 @@ static struct json_object *run_params(const char *path, const struct line *l)
 		else
 			json_object_array_add(list, text);
 	}
-	json_object_object_add(params, "positional", list);
-	json_object_object_add(params, "named", named);
-	return params;
+	return run_params(path, l->command, list, named);
 }
 
 void shell_saw(struct shell *s, struct json_object *answer)
@@ -70,7 +77,7 @@ int shell_params_at(const char *path, const struct line *l, struct json_object *
 {
 	int r = line_refuse_twice(l, e);
 	if (!r)
-		*ret = run_params(path, l);
+		*ret = line_params(path, l);
 	return r;
 }
 
