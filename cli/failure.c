@@ -26,9 +26,8 @@ static void add_group(const char *group, struct json_object *rows, void *arg)
 
 static void add_rows(struct suggest *s, struct json_object *rows)
 {
-	size_t n = list_length(rows);
-	for (size_t i = 0; i < n; i++)
-		suggest_add(s, text_at(rows, i, "name"));
+	json_each (row, rows)
+		suggest_add(s, text_field(row, "name"));
 }
 
 static char *copy_of(const char *text)
@@ -130,13 +129,12 @@ static size_t part_at(const struct line *l, const struct err *e)
 void failure_find(struct json_object *schema, const char *class, const struct line *l,
 		  const struct err *e, size_t *ret_at, char **ret_meant)
 {
-	size_t n;
 	*ret_at = SIZE_MAX;
 	*ret_meant = NULL;
 	if (!l->command)
 		return;
 	struct json_object *row = schema_command(schema, class, l->command);
-	struct json_object *params = list_field(row, "params", &n);
+	struct json_object *params = field(row, "params");
 	if (!row && e->code == -ENOSYS) {
 		struct suggest s = { .word = l->command };
 		schema_commands(schema, class, add_command, &s);
@@ -189,11 +187,8 @@ static size_t existing(struct shell *s, const char *path)
 // The name of the child in o nearest to a component, for free(); NULL: none.
 static char *near_child(struct json_object *o, const char *step)
 {
-	size_t count;
 	struct suggest near = { .word = step };
-	struct json_object *children = list_field(o, "children", &count);
-	for (size_t i = 0; i < count; i++)
-		suggest_add(&near, text_at(children, i, "name"));
+	add_rows(&near, field(o, "children"));
 	return copy_of(near.best);
 }
 

@@ -33,7 +33,7 @@ static int option(struct wish *w, const char *text, struct err *e)
 
 static int flag(const struct line *l, const char *name, bool *ret, struct err *e)
 {
-	const char *text = line_value(l, name, LINE_WORDS_MAX);
+	const char *text = line_named(l, name);
 	if (!text)
 		return 0;
 	if (!parse_bool(text, ret))
@@ -44,8 +44,7 @@ static int flag(const struct line *l, const char *name, bool *ret, struct err *e
 // ls [path] [depth], also ls depth; options anywhere.
 static int understand(const struct line *l, struct wish *ret, struct err *e)
 {
-	*ret = (struct wish){ line_value(l, "path", LINE_WORDS_MAX),
-			      line_value(l, "depth", LINE_WORDS_MAX), false, false };
+	*ret = (struct wish){ line_named(l, "path"), line_named(l, "depth"), false, false };
 	int r = flag(l, "long", &ret->is_long, e);
 	if (!r)
 		r = flag(l, "plain", &ret->is_plain, e);

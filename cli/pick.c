@@ -43,13 +43,10 @@ static bool add_node(struct pick *p, struct json_object *node, const char *path,
 
 static bool add_nodes(struct pick *p, struct json_object *node, const char *path, unsigned depth)
 {
-	size_t n;
-	struct json_object *children = list_field(node, "children", &n);
 	bool is_fine = add_node(p, node, path, depth);
-	for (size_t i = 0; is_fine && i < n && depth < DEPTH_MAX; i++) {
-		char *full = path_join(path, text_at(children, i, "name"));
-		is_fine = full &&
-			  add_nodes(p, json_object_array_get_idx(children, i), full, depth + 1);
+	json_each (child, depth < DEPTH_MAX ? field(node, "children") : NULL) {
+		char *full = is_fine ? path_join(path, text_field(child, "name")) : NULL;
+		is_fine = full && add_nodes(p, child, full, depth + 1);
 		free(full);
 	}
 	return is_fine;

@@ -24,7 +24,7 @@ struct wish {
 static int understand(const struct line *l, struct wish *ret, struct err *e)
 {
 	const char *first = line_value(l, "check", 0);
-	ret->remote = line_value(l, "remote", LINE_WORDS_MAX);
+	ret->remote = line_named(l, "remote");
 	ret->check = first && strcmp(first, "all") ? first : NULL;
 	if (!first || strcmp(first, "--remote"))
 		return 0;

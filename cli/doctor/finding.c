@@ -56,8 +56,7 @@ static void show_fixes(const char *fix, FILE *out)
 
 void doctor_show(const struct doctor *d, FILE *out)
 {
-	for (size_t i = 0; i < json_object_array_length(d->findings); i++) {
-		struct json_object *f = json_object_array_get_idx(d->findings, i);
+	json_each (f, d->findings) {
 		const char *box = "";
 		for (int k = DOCTOR_OK; k <= DOCTOR_FAIL; k++)
 			if (!strcmp(verdicts[k].name, text_field(f, "verdict")))

@@ -78,10 +78,9 @@ static unsigned disks_slow(const struct change *c)
 
 static struct json_object *session(struct json_object *status, const char *sid)
 {
-	struct json_object *list = field(status, "sessions");
-	for (size_t i = 0; i < list_length(list); i++)
-		if (!strcmp(text_field(json_object_array_get_idx(list, i), "sid"), sid))
-			return json_object_array_get_idx(list, i);
+	json_each (s, field(status, "sessions"))
+		if (!strcmp(text_field(s, "sid"), sid))
+			return s;
 	return NULL;
 }
 
@@ -95,8 +94,7 @@ static unsigned sessions_untaken(const struct change *c)
 {
 	struct json_object *list = field(c->now, "sessions"), *first = NULL;
 	unsigned n = 0;
-	for (size_t i = 0; i < list_length(list); i++) {
-		struct json_object *s = json_object_array_get_idx(list, i);
+	json_each (s, list) {
 		if (!has_output(s) || !has_output(session(c->before, text_field(s, "sid"))))
 			continue;
 		first = n++ ? first : s;

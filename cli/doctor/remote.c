@@ -15,8 +15,7 @@ static void tell_targets(struct doctor *d, const char *object, struct json_objec
 	struct finding f = { DOCTOR_WARN, object,
 			     "the portal has no target, or none for this initiator",
 			     "at the target: farblock acls create --from-seen" };
-	for (size_t i = 0; i < list_length(list); i++) {
-		struct json_object *o = json_object_array_get_idx(list, i);
+	json_each (o, list) {
 		const char *name = text_field(o, "target"), *portal = text_field(o, "portal");
 		if (*name && *portal)
 			doctor_ok(d, object, "%.223s at %.60s", name, portal);

@@ -41,15 +41,14 @@ struct walk {
 static void walk(struct doctor *d, const struct walk *w, struct json_object *node,
 		 const char *below)
 {
-	struct json_object *children = field(node, "children");
 	const char *name = text_field(node, "name");
 	char path[512] = "";
 	if (strcmp(name, "/"))
 		snprintf(path, sizeof path, "%s/%s", below, name);
 	if (!w->class || !strcmp(text_field(node, "class"), w->class))
 		w->fn(d, w->arg, path, node);
-	for (size_t i = 0; i < list_length(children); i++)
-		walk(d, w, json_object_array_get_idx(children, i), path);
+	json_each (child, field(node, "children"))
+		walk(d, w, child, path);
 }
 
 void doctor_each_node(struct doctor *d, struct json_object *tree, const char *class, void *arg,

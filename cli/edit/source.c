@@ -62,12 +62,10 @@ static void put_pair(struct json_object *list, const char *text, const char *not
 static struct json_object *children(void *arg, const char *path)
 {
 	struct json_object *params = params_at(path), *list = json_object_new_array();
-	size_t n;
 	json_object_object_add(params, "depth", json_object_new_int64(1));
 	struct json_object *o = ask(arg, "tree.ls", params);
-	struct json_object *nodes = list_field(o, "children", &n);
-	for (size_t i = 0; i < n; i++)
-		put_pair(list, text_at(nodes, i, "name"), text_at(nodes, i, "summary"));
+	json_each (child, field(o, "children"))
+		put_pair(list, text_field(child, "name"), text_field(child, "summary"));
 	json_object_put(o);
 	return list;
 }

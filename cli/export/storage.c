@@ -45,10 +45,10 @@ static int try_type(struct shell *s, struct export *x, const char *type, struct 
 
 static int find_name(struct shell *s, struct export *x, struct err *e)
 {
-	struct json_object *o = ask(s, "tree.ls", "/backstores", 1), *types = field(o, "children");
+	struct json_object *o = ask(s, "tree.ls", "/backstores", 1);
 	int r = 0;
-	for (size_t i = 0; !r && types && i < list_length(types); i++)
-		r = try_type(s, x, text_field(json_object_array_get_idx(types, i), "name"), e);
+	json_each (type, field(o, "children"))
+		r = r ? r : try_type(s, x, text_field(type, "name"), e);
 	json_object_put(o);
 	return r;
 }
@@ -91,9 +91,9 @@ int export_find_lun(struct shell *s, struct export *x, struct err *e)
 	char luns[300];
 	struct json_object *o = ask(s, "tree.info", x->storage, 0), *list = field(o, "luns");
 	size_t len = (size_t)snprintf(luns, sizeof luns, "/iscsi/%s/tpg1/luns/lun", x->target);
-	for (size_t i = 0; list && i < list_length(list) && !*x->lun; i++) {
-		const char *path = json_object_get_string(json_object_array_get_idx(list, i));
-		if (!strncmp(path, luns, len))
+	json_each (one, list) {
+		const char *path = json_object_get_string(one);
+		if (!*x->lun && !strncmp(path, luns, len))
 			snprintf(x->lun, sizeof x->lun, "%.7s", path + len);
 	}
 	json_object_put(o);

@@ -70,7 +70,7 @@ void shell_saw(struct shell *s, struct json_object *answer)
 	struct json_object *revision = field(answer, "revision");
 	if (revision)
 		s->revision = json_object_get_uint64(revision);
-	s->has_transaction = json_object_get_boolean(field(answer, "transaction"));
+	s->has_transaction = flag_field(answer, "transaction");
 }
 
 int shell_params_at(const char *path, const struct line *l, struct json_object **ret, struct err *e)

@@ -3,6 +3,7 @@
 #include "cli/shell/client.h"
 
 #include <errno.h>
+#include <json-c/arraylist.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -312,4 +313,26 @@ const char *text_field(struct json_object *o, const char *key)
 size_t list_length(struct json_object *list)
 {
 	return json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
+}
+
+bool flag_field(struct json_object *o, const char *key)
+{
+	return json_object_get_boolean(field(o, key));
+}
+
+int64_t number_field(struct json_object *o, const char *key)
+{
+	return json_object_get_int64(field(o, key));
+}
+
+struct json_object **list_begin(struct json_object *list)
+{
+	bool is_list = json_object_is_type(list, json_type_array);
+	return is_list ? (struct json_object **)json_object_get_array(list)->array : NULL;
+}
+
+struct json_object **list_end(struct json_object *list)
+{
+	struct json_object **begin = list_begin(list);
+	return begin ? begin + list_length(list) : NULL;
 }

@@ -62,4 +62,13 @@ int client_error(struct json_object *error, struct err *e);
 // Borrowed fields of an object; NULL or 0 if absent.
 struct json_object *field(struct json_object *o, const char *key);
 const char *text_field(struct json_object *o, const char *key); // "" if absent
+bool flag_field(struct json_object *o, const char *key);	// false if absent
+int64_t number_field(struct json_object *o, const char *key);	// 0 if absent
 size_t list_length(struct json_object *list);			// 0 if not an array
+// The elements of an array, and their end; NULL: not an array.
+struct json_object **list_begin(struct json_object *list);
+struct json_object **list_end(struct json_object *list);
+// For each element of an array; for none if it is not one.
+#define json_each(one, list)                                                                       \
+	for (struct json_object **one##_slot = list_begin(list), *one;                             \
+	     one##_slot < list_end(list) && (one = *one##_slot, true); one##_slot++)

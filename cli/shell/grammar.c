@@ -288,12 +288,18 @@ const char *line_positional(const struct line *l, unsigned n)
 	return NULL;
 }
 
-const char *line_value(const struct line *l, const char *name, unsigned position)
+const char *line_named(const struct line *l, const char *name)
 {
 	for (unsigned i = 0; i < l->count; i++)
 		if (l->values[i].name && !strcmp(l->values[i].name, name))
 			return l->values[i].text;
-	return line_positional(l, position);
+	return NULL;
+}
+
+const char *line_value(const struct line *l, const char *name, unsigned position)
+{
+	const char *text = line_named(l, name);
+	return text ? text : line_positional(l, position);
 }
 
 // The length of a path without its last component.

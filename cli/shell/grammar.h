@@ -72,6 +72,8 @@ int line_refuse_twice(const struct line *l, struct err *e);
 
 // The n-th positional value, or NULL. Borrowed from the line.
 const char *line_positional(const struct line *l, unsigned n);
+// The value of this name, or NULL. Borrowed from the line.
+const char *line_named(const struct line *l, const char *name);
 // The value of this name, else line_positional(). Borrowed from the line.
 const char *line_value(const struct line *l, const char *name, unsigned position);
 

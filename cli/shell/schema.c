@@ -7,42 +7,22 @@
 #include "cli/shell/client.h"
 #include "cli/shell/suggest.h"
 
-struct json_object *list_field(struct json_object *o, const char *key, size_t *ret_count)
-{
-	struct json_object *list = field(o, key);
-	bool is_list = json_object_is_type(list, json_type_array);
-	*ret_count = list_length(list);
-	return is_list ? list : NULL;
-}
-
-const char *text_at(struct json_object *list, size_t i, const char *key)
-{
-	return text_field(json_object_array_get_idx(list, i), key);
-}
-
 struct json_object *row_find(struct json_object *rows, const char *name)
 {
-	size_t n = list_length(rows);
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(text_at(rows, i, "name"), name) ||
-		    (*name && !strcmp(text_at(rows, i, "alias"), name)))
-			return json_object_array_get_idx(rows, i);
+	json_each (row, rows)
+		if (!strcmp(text_field(row, "name"), name) ||
+		    (*name && !strcmp(text_field(row, "alias"), name)))
+			return row;
 	return NULL;
-}
-
-bool row_flag(struct json_object *row, const char *flag)
-{
-	return json_object_get_boolean(field(row, flag));
 }
 
 // In the order of `help`; an entry of an earlier list hides one with the same name of a later list.
 static void command_lists(struct json_object *schema, const char *class, struct json_object *ret[3])
 {
-	size_t n;
 	struct json_object *here = field(field(schema, "classes"), class);
-	ret[0] = list_field(schema, "shell", &n);
-	ret[1] = list_field(here, "commands", &n);
-	ret[2] = list_field(schema, "every_node", &n);
+	ret[0] = field(schema, "shell");
+	ret[1] = field(here, "commands");
+	ret[2] = field(schema, "every_node");
 }
 
 struct json_object *schema_command(struct json_object *schema, const char *class,
@@ -62,12 +42,10 @@ void schema_commands(struct json_object *schema, const char *class,
 	struct json_object *lists[3];
 	command_lists(schema, class, lists);
 	for (int k = 0; k < 3; k++) {
-		struct json_object *list = lists[order[k]];
-		size_t n = list_length(list);
-		for (size_t i = 0; i < n; i++) {
-			const char *name = text_at(list, i, "name");
+		json_each (command, lists[order[k]]) {
+			const char *name = text_field(command, "name");
 			if (*name && (!order[k] || !row_find(lists[0], name)))
-				fn(json_object_array_get_idx(list, i), arg);
+				fn(command, arg);
 		}
 	}
 }
@@ -111,10 +89,8 @@ struct json_object *schema_group(struct json_object *schema, const char *class, 
 
 static bool has_secret(struct json_object *rows, const char *name)
 {
-	size_t n = list_length(rows);
-	for (size_t i = 0; i < n; i++)
-		if (row_flag(json_object_array_get_idx(rows, i), "secret") &&
-		    is_near(text_at(rows, i, "name"), name))
+	json_each (row, rows)
+		if (flag_field(row, "secret") && is_near(text_field(row, "name"), name))
 			return true;
 	return false;
 }

@@ -3,13 +3,13 @@
 #include "cli/top/rates.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/shell/client.h"
 
 static double grown(struct json_object *now, struct json_object *before, const char *key)
 {
-	int64_t n =
-		json_object_get_int64(field(now, key)) - json_object_get_int64(field(before, key));
+	int64_t n = number_field(now, key) - number_field(before, key);
 	return n > 0 ? (double)n : 0;
 }
 
@@ -64,6 +64,27 @@ void rate_finish(struct rate *r)
 	r->p99 = quantile(r->buckets, 0.99);
 }
 
+struct rate rate_of(struct json_object *now, struct json_object *before, double seconds)
+{
+	struct rate r = { 0 };
+	rate_add(&r, now, before, seconds);
+	rate_finish(&r);
+	return r;
+}
+
+double rate_seconds(struct json_object *now, struct json_object *before)
+{
+	return (double)(number_field(now, "clock_us") - number_field(before, "clock_us")) / 1e6;
+}
+
+struct json_object *rate_session(struct json_object *status, const char *sid)
+{
+	json_each (s, field(status, "sessions"))
+		if (!strcmp(text_field(s, "sid"), sid))
+			return s;
+	return NULL;
+}
+
 static void put_number(struct json_object *to, const char *key, double v)
 {
 	char text[32];
@@ -110,4 +131,15 @@ void rate_time_text(double us, char out[16])
 		snprintf(out, 16, "%.1f ms", us / 1e3);
 	else
 		snprintf(out, 16, "%.1f s", us / 1e6);
+}
+
+struct rate_texts rate_texts(const struct rate *r)
+{
+	struct rate_texts t;
+	rate_count_text(r->iops, t.iops);
+	rate_bytes_text(r->read, t.read);
+	rate_bytes_text(r->written, t.written);
+	rate_time_text(r->p50, t.p50);
+	rate_time_text(r->p99, t.p99);
+	return t;
 }

@@ -225,7 +225,7 @@ static int parse_rounds(const char *text, struct choice *c, struct err *e)
 
 static int parse(const struct line *l, struct choice *c, struct err *e)
 {
-	const char *text = line_value(l, "interval", LINE_WORDS_MAX), *word;
+	const char *text = line_named(l, "interval"), *word;
 	char *end;
 	int r = 0;
 	*c = (struct choice){ .interval = INTERVAL_DEFAULT };
@@ -236,7 +236,7 @@ static int parse(const struct line *l, struct choice *c, struct err *e)
 			return err_set(e, -EINVAL,
 				       "invalid interval: '%.20s' (0.1 to 3600 seconds)", text);
 	}
-	text = line_value(l, "n", LINE_WORDS_MAX);
+	text = line_named(l, "n");
 	if (text)
 		r = parse_rounds(text, c, e);
 	for (unsigned i = 0; !r && (word = line_positional(l, i)); i++) {
