@@ -11,7 +11,7 @@
 #include "cli/shell/client.h"
 #include "cli/shell/control_characters.h"
 
-enum { WIDTH_MAX = 132, RULE_MAX = 511 };
+enum { RULE_MAX = 511 };
 
 void look_resize(struct look *l)
 {

@@ -10,9 +10,11 @@
 
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
+enum { WIDTH_MAX = 132 };
+
 struct look {
 	FILE *out;
-	unsigned width; // of the terminal, at most 132
+	unsigned width; // of the terminal, at most WIDTH_MAX
 	bool has_color;
 	enum color when;		 // chosen by the user
 	const struct preferences *prefs; // of the owner; NULL: defaults
