@@ -202,13 +202,10 @@ static char *near_path(struct shell *s, const char *path)
 	size_t behind = have + 1 + strcspn(path + have + 1, "/");
 	char *where = have ? strndup(path, have) : strdup("/");
 	char *step = strndup(path + have + 1, behind - have - 1);
-	struct json_object *o = NULL, *params = where && step ? params_at(where) : NULL;
+	struct json_object *o = NULL;
 	struct err e;
-	if (params) {
-		json_object_object_add(params, "depth", json_object_new_int64(1));
-		if (!shell_call(s, "tree.ls", params, &o, &e))
-			near = near_child(o, step);
-	}
+	if (where && step && !shell_call(s, "tree.ls", params_of_ls(where, 1), &o, &e))
+		near = near_child(o, step);
 	if (near && asprintf(&meant, "%.*s/%s%s", (int)have, path, near, path + behind) < 0)
 		meant = NULL;
 	json_object_put(o);

@@ -134,8 +134,7 @@ static void show_all(struct topic *t)
 	if (s->is_json) {
 		struct json_object *list = json_object_new_array();
 		schema_commands(s->schema, t->class, collect, list);
-		show_json(&s->look, list);
-		json_object_put(list);
+		show_json_once(&s->look, list);
 		return;
 	}
 	fprintf(s->look.out, "%s\n", generalities);

@@ -105,20 +105,14 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 		r = shell_path(path, w.path ? w.path : ".", &full, e);
 	if (r < 0)
 		return r;
-	struct json_object *params = params_at(full);
 	int64_t depth = is_drawn(s, &w) ? (int64_t)s->prefs.tree_max_depth : 0;
-	if (w.depth)
-		depth = atoi(w.depth);
-	if (depth)
-		json_object_object_add(params, "depth", json_object_new_int64(depth));
+	struct json_object *params = params_of_ls(full, w.depth ? atoi(w.depth) : depth);
 	if (!s->is_json) {
 		r = draw(s, &w, full, params, e);
 	} else {
 		r = shell_call(s, "tree.ls", params, &o, e);
-		if (!r) {
-			show_json(&s->look, o);
-			json_object_put(o);
-		}
+		if (!r)
+			show_json_once(&s->look, o);
 	}
 	free(full);
 	return r;

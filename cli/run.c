@@ -101,10 +101,9 @@ static int run_at(struct shell *s, const char *path, const struct line *l, struc
 static int run_each(struct shell *s, const struct line *l, struct err *e)
 {
 	static const struct line ls = { .command = (char *)"ls" };
-	struct json_object *o, *params = params_at(s->cwd);
-	json_object_object_add(params, "depth", json_object_new_int64(1));
+	struct json_object *o;
 	char *base = strdup(s->cwd); // the line itself may change the path
-	int r = base ? shell_call(s, "tree.ls", params, &o, e)
+	int r = base ? shell_call(s, "tree.ls", params_of_ls(base, 1), &o, e)
 		     : err_set(e, -ENOMEM, "out of memory");
 	if (r < 0) {
 		free(base);

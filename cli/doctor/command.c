@@ -62,12 +62,10 @@ static int examine(struct doctor *d, const struct wish *w, struct err *e)
 
 static void show_rates(struct shell *s)
 {
-	struct json_object *rates = s->is_json ? doctor_rates_json() : NULL;
-	if (rates)
-		show_json(&s->look, rates);
+	if (s->is_json)
+		show_json_once(&s->look, doctor_rates_json());
 	else
 		doctor_show_rates(s->look.out);
-	json_object_put(rates);
 }
 
 static int run(struct shell *s, const char *path, const struct line *l, struct err *e)

@@ -53,17 +53,13 @@ static char *class_of(void *arg, const char *path)
 
 static void put_pair(struct json_object *list, const char *text, const char *note)
 {
-	struct json_object *o = json_object_new_object();
-	json_object_object_add(o, "text", json_object_new_string(text));
-	json_object_object_add(o, "note", json_object_new_string(note));
-	json_object_array_add(list, o);
+	json_object_array_add(list, text_object("text", text, "note", note, NULL));
 }
 
 static struct json_object *children(void *arg, const char *path)
 {
-	struct json_object *params = params_at(path), *list = json_object_new_array();
-	json_object_object_add(params, "depth", json_object_new_int64(1));
-	struct json_object *o = ask(arg, "tree.ls", params);
+	struct json_object *list = json_object_new_array();
+	struct json_object *o = ask(arg, "tree.ls", params_of_ls(path, 1));
 	json_each (child, field(o, "children"))
 		put_pair(list, text_field(child, "name"), text_field(child, "summary"));
 	json_object_put(o);
@@ -73,11 +69,9 @@ static struct json_object *children(void *arg, const char *path)
 static struct json_object *values(void *arg, const char *path, const char *command,
 				  const char *parameter, const char *prefix)
 {
-	struct json_object *params = params_at(path);
-	json_object_object_add(params, "command", json_object_new_string(command));
-	json_object_object_add(params, "parameter", json_object_new_string(parameter));
-	json_object_object_add(params, "prefix", json_object_new_string(prefix));
-	return ask(arg, "tree.complete", params);
+	return ask(arg, "tree.complete",
+		   text_object("path", path, "command", command, "parameter", parameter, "prefix",
+			       prefix, NULL));
 }
 
 static int by_text(const void *a, const void *b)

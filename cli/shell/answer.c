@@ -21,8 +21,7 @@ void shell_say(struct shell *s, const char *fmt, ...)
 		struct json_object *o = json_object_new_object(), *list = json_object_new_array();
 		json_object_array_add(list, json_object_new_string(text));
 		json_object_object_add(o, "messages", list);
-		show_json(&s->look, o);
-		json_object_put(o);
+		show_json_once(&s->look, o);
 	} else if (text) {
 		fprintf(s->look.out, "%s\n", text);
 	}

@@ -8,7 +8,6 @@
 #include "cli/shell/command.h"
 #include "cli/shell/files.h"
 #include "cli/shell/global.h"
-#include "core/json/json.h"
 
 // Takes ownership of params on failure.
 static int connect_again(struct shell *s, struct json_object *params, struct err *e)
@@ -37,16 +36,21 @@ int shell_call_text(struct shell *s, const char *method, struct json_object *par
 
 struct json_object *params_at(const char *path)
 {
-	struct json_object *p = json_object_new_object();
-	json_object_object_add(p, "path", json_object_new_string(path));
-	return p;
+	return text_object("path", path, NULL);
+}
+
+struct json_object *params_of_ls(const char *path, int64_t depth)
+{
+	struct json_object *params = params_at(path);
+	if (depth)
+		json_object_object_add(params, "depth", json_object_new_int64(depth));
+	return params;
 }
 
 struct json_object *run_params(const char *path, const char *command,
 			       struct json_object *positional, struct json_object *named)
 {
-	struct json_object *params = params_at(path);
-	json_put_text(params, "command", command);
+	struct json_object *params = text_object("path", path, "command", command, NULL);
 	json_object_object_add(params, "positional", positional);
 	json_object_object_add(params, "named", named);
 	return params;

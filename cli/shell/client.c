@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <json-c/arraylist.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 
 #include "cli/shell/interrupt.h"
 #include "cli/shell/control_characters.h"
+#include "core/json/json.h"
 
 int client_open(struct client *c, const char *path, struct err *e)
 {
@@ -213,10 +215,9 @@ static int take_result(struct client *c, struct json_object *answer, struct json
 
 static void send_request(struct client *c, const char *method, struct json_object *params)
 {
-	struct json_object *request = json_object_new_object();
-	json_object_object_add(request, "jsonrpc", json_object_new_string("2.0"));
+	struct json_object *request = text_object("jsonrpc", "2.0", NULL);
 	json_object_object_add(request, "id", json_object_new_int64(++c->next_id));
-	json_object_object_add(request, "method", json_object_new_string(method));
+	json_put_text(request, "method", method);
 	if (params)
 		json_object_object_add(request, "params", params);
 	const char *text = json_object_to_json_string_ext(request, JSON_C_TO_STRING_PLAIN);
@@ -296,12 +297,20 @@ enum status status_of(int code)
 	return code ? STATUS_FAILED : STATUS_OK;
 }
 
+struct json_object *text_object(const char *key, ...)
+{
+	struct json_object *o = json_object_new_object();
+	va_list ap;
+	va_start(ap, key);
+	for (; key; key = va_arg(ap, const char *))
+		json_put_text(o, key, va_arg(ap, const char *));
+	va_end(ap);
+	return o;
+}
+
 struct json_object *field(struct json_object *o, const char *key)
 {
-	struct json_object *v = NULL;
-	if (json_object_is_type(o, json_type_object))
-		json_object_object_get_ex(o, key, &v);
-	return v;
+	return json_field(o, key);
 }
 
 const char *text_field(struct json_object *o, const char *key)

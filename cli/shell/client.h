@@ -59,6 +59,9 @@ enum status status_of(int code); // of a negative errno
 // errno.
 int client_error(struct json_object *error, struct err *e);
 
+// An object of texts: keys and values in pairs, NULL. A NULL value is left out. For
+// json_object_put().
+struct json_object *text_object(const char *key, ...) __attribute__((sentinel));
 // Borrowed fields of an object; NULL or 0 if absent.
 struct json_object *field(struct json_object *o, const char *key);
 const char *text_field(struct json_object *o, const char *key); // "" if absent

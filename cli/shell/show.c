@@ -50,6 +50,12 @@ void show_json(const struct look *l, struct json_object *o)
 	fputc('\n', l->out);
 }
 
+void show_json_once(const struct look *l, struct json_object *o)
+{
+	show_json(l, o);
+	json_object_put(o);
+}
+
 // A list of plain values on one line.
 static void data_row(const struct look *l, struct json_object *v)
 {

@@ -29,6 +29,7 @@ const struct preferences *look_prefs(const struct look *l); // never NULL
 void look_resize(struct look *l);			    // the current width of the terminal
 
 void show_json(const struct look *l, struct json_object *o);
+void show_json_once(const struct look *l, struct json_object *o);   // and releases it
 void show_settings(const struct look *l, struct json_object *data); // of tree.get
 void show_sessions(const struct look *l, struct json_object *list); // one per line
 // Parts of a session in detail, in targetcli's terms.

@@ -63,9 +63,7 @@ static int run_plain(struct shell *s, const struct choice *c, struct err *e)
 		if (r < 0)
 			break;
 		if (s->is_json) {
-			struct json_object *o = top_json(k.now, k.before);
-			show_json(&s->look, o);
-			json_object_put(o);
+			show_json_once(&s->look, top_json(k.now, k.before));
 		} else {
 			fputs(i ? "\n" : "", s->look.out);
 			top_draw(s->look.out, &l, k.now, k.before);
