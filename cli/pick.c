@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -54,10 +53,9 @@ static bool add_nodes(struct pick *p, struct json_object *node, const char *path
 
 static void measure(struct pick *p)
 {
-	struct winsize w;
-	bool is_known = !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_row > 1 && w.ws_col > 1;
-	p->rows = is_known ? w.ws_row - 1 : 23;
-	p->columns = is_known ? w.ws_col - 1 : 79;
+	struct winsize w = terminal_size(stdout);
+	p->rows = w.ws_row > 1 ? w.ws_row - 1 : 23;
+	p->columns = w.ws_col > 1 ? w.ws_col - 1 : 79;
 }
 
 static void draw(struct pick *p)

@@ -112,8 +112,6 @@ enum { DOCTOR_FIX_SIZE = 400 };
 // replacement). Returns ret.
 const char *doctor_fill(char ret[DOCTOR_FIX_SIZE], const char *text, const struct doctor_port *p,
 			const char *netdev);
-// Whether an interface has an IPv4 route or an IPv6 address.
-bool doctor_has_address(struct doctor *d, const char *netdev);
 // The daemon's answer to a method without parameters, for json_object_put(); NULL: none.
 struct json_object *doctor_ask(struct doctor *d, const char *method);
 // The same for tree.info of one object.

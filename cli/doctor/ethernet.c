@@ -45,7 +45,8 @@ void check_mtu(struct doctor *d, const struct doctor_port *p)
 	doctor_say(d, &f, "%s has MTU %s", netdev, text);
 }
 
-bool doctor_has_address(struct doctor *d, const char *netdev)
+// Whether an interface has an IPv4 route or an IPv6 address.
+static bool has_address(struct doctor *d, const char *netdev)
 {
 	static const char *const tables[] = { "/proc/net/route", "/proc/net/if_inet6" };
 	char text[16384];
@@ -122,7 +123,7 @@ static void ipoib(struct doctor *d, const char *netdev)
 		f = (struct finding){ DOCTOR_WARN, netdev,
 				      "iSER connects by IP address, so it cannot use this port",
 				      "ip link set dev NETDEV up" };
-	} else if (!doctor_has_address(d, netdev)) {
+	} else if (!has_address(d, netdev)) {
 		f = (struct finding){ DOCTOR_WARN, netdev,
 				      "iSER connects by IP address, so it cannot use this port",
 				      "ip address add 192.0.2.1/24 dev NETDEV" };
@@ -194,7 +195,7 @@ void check_gid(struct doctor *d, const struct doctor_port *p)
 			"that use v2 do not answer";
 		f.fix = "echo 'RoCE v2' > "
 			"/sys/kernel/config/rdma_cm/DEVICE/ports/PORT/default_roce_mode";
-	} else if (!doctor_has_address(d, netdev)) {
+	} else if (!has_address(d, netdev)) {
 		f.verdict = DOCTOR_WARN;
 		f.why = "RDMA connections need an IP address on the interface";
 		f.fix = "ip address add 192.0.2.1/24 dev NETDEV; open UDP port 4791";

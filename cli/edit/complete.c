@@ -103,19 +103,9 @@ size_t candidates_common(const struct candidates *c)
 
 // ---- paths ----
 
-char *source_path(const struct complete_source *s, const char *base, const char *word)
+static char *source_path(const struct complete_source *s, const char *base, const char *word)
 {
-	if (*word != '@')
-		return path_join(base, word);
-	size_t n = strcspn(word, "/");
-	char *name = strndup(word + 1, n - 1), *to = NULL, *path = NULL;
-	if (name && s->bookmark)
-		to = s->bookmark(s->arg, name);
-	if (to)
-		path = path_join(to, word[n] ? word + n + 1 : ".");
-	free(name);
-	free(to);
-	return path;
+	return path_of_word(base, word, s->bookmark, s->arg);
 }
 
 char *source_where(const struct complete_source *s, const struct cursor *c, char **ret_class)

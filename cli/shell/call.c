@@ -103,24 +103,20 @@ int shell_ask(struct shell *s, struct json_object *params, struct json_object **
 	return r;
 }
 
+// To tell a missing bookmark from missing memory.
+static char *find_bookmark(void *has_path, const char *name)
+{
+	char *path = bookmark_path(name);
+	*(bool *)has_path = path;
+	return path;
+}
+
 int shell_path(const char *base, const char *word, char **ret, struct err *e)
 {
-	*ret = NULL;
-	if (*word == '@') {
-		size_t n = strcspn(word, "/");
-		char *name = strndup(word + 1, n - 1), *to = name ? bookmark_path(name) : NULL;
-		int r = 0;
-		if (to)
-			*ret = path_join(to, word[n] ? word + n + 1 : ".");
-		else
-			r = bookmark_missing(word + 1, e);
-		free(name);
-		free(to);
-		if (r < 0)
-			return r;
-	} else {
-		*ret = path_join(base, word);
-	}
+	bool has_path = true;
+	*ret = path_of_word(base, word, find_bookmark, &has_path);
+	if (!has_path)
+		return bookmark_missing(word + 1, e);
 	return *ret ? 0 : err_set(e, -ENOMEM, "out of memory");
 }
 

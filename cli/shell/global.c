@@ -20,7 +20,7 @@ static struct json_object *row_json(const struct attr_row *row, const struct pre
 	char text[160];
 	json_put_text(o, "name", row->name);
 	json_put_text(o, "type", types[row->type]);
-	preference_range(row, text, sizeof text);
+	attr_range(row, text, sizeof text);
 	json_put_text(o, "range", text);
 	preference_text(row, preferences_default(), text, sizeof text);
 	json_put_text(o, "default", text);

@@ -80,6 +80,7 @@ const char *line_value(const struct line *l, const char *name, unsigned position
 // Joins base and path; an absolute path replaces base, "." and ".." are resolved. For
 // free(); NULL: no memory.
 char *path_join(const char *base, const char *path);
-// Whether an unquoted first word is a path: a word with a slash, "." "..", "*",
-// "@bookmark".
-bool is_path_word(const struct word *w);
+// The absolute path of a word: relative to base, or to the path of a bookmark, "@NAME/...", which
+// bookmark(arg, NAME) returns for free(). For free(); NULL: no such bookmark, no memory.
+char *path_of_word(const char *base, const char *word,
+		   char *(*bookmark)(void *arg, const char *name), void *arg);

@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -12,6 +11,13 @@
 #include "cli/shell/control_characters.h"
 
 enum { RULE_MAX = 511 };
+
+struct winsize terminal_size(FILE *out)
+{
+	struct winsize w;
+	bool is_known = !ioctl(fileno(out), TIOCGWINSZ, &w) && w.ws_col;
+	return is_known ? w : (struct winsize){ .ws_row = 24, .ws_col = 80 };
+}
 
 void look_resize(struct look *l)
 {

@@ -5,6 +5,7 @@
 #include <json-c/json.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 
 #include "cli/shell/preferences.h"
 
@@ -27,6 +28,8 @@ void look_init(struct look *l, FILE *out);
 void look_choose(struct look *l);
 const struct preferences *look_prefs(const struct look *l); // never NULL
 void look_resize(struct look *l);			    // the current width of the terminal
+// The rows and columns of a terminal; 24 and 80 if they are unknown.
+struct winsize terminal_size(FILE *out);
 
 void show_json(const struct look *l, struct json_object *o);
 void show_json_once(const struct look *l, struct json_object *o);   // and releases it

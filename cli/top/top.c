@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
@@ -127,13 +126,9 @@ static void screen_end(const struct screen *sc)
 // Writes the screen at once; the terminal truncates each line.
 static void draw(const struct readings *k, struct top_look *l)
 {
-	struct winsize w = { 0 };
+	struct winsize w = terminal_size(stdout);
 	char *text = NULL;
 	size_t size;
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) || !w.ws_col) {
-		w.ws_col = 80;
-		w.ws_row = 24;
-	}
 	// The last column stays free: clearing the rest of a line would clear it too.
 	l->width = w.ws_col > 240 ? 240 : w.ws_col - 1u;
 	l->height = w.ws_row;
