@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Framing on the control socket: one JSON document per line, in both directions. Pure data; control
-// thread.
+// Lines in a stream of bytes, such as the documents of the control socket. Pure data.
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
-
-// Bytes of one request; with a document, which only clients with full access may send.
-enum { RPC_REQUEST_MAX = 4 << 20, RPC_DOCUMENT_MAX = 128 << 20 };
 
 // Received bytes that are not consumed yet.
 struct frame {

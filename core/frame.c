@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Splits a byte stream into lines, scanning each byte once.
-#include "target/rpc/frame.h"
+#include "core/frame.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEP = 4096 };
+enum { STEP = 4096, KEPT_MAX = 4 << 20 };
 
 int frame_room(struct frame *f, char **ret, size_t *ret_room)
 {
@@ -16,7 +16,7 @@ int frame_room(struct frame *f, char **ret, size_t *ret_room)
 		f->seen -= f->start;
 		f->start = 0;
 	}
-	if (!f->len && f->size > RPC_REQUEST_MAX) // of a document
+	if (!f->len && f->size > KEPT_MAX)
 		frame_done(f);
 	if (f->len > f->max)
 		return -EMSGSIZE;
