@@ -11,6 +11,7 @@ struct frame {
 	size_t len, size, start; // start of the first unconsumed line
 	size_t seen;		 // no newline up to here
 	size_t max;		 // bytes of a line
+	bool has_secrets;	 // it is wiped when it grows, too
 };
 
 // Makes room for at least 4 KiB more at data + len; -EMSGSIZE: the first line is longer than
@@ -22,4 +23,6 @@ void frame_filled(struct frame *f, size_t n);
 // frame_room(). NULL: none yet.
 char *frame_next(struct frame *f, size_t *ret_len);
 bool frame_is_partial(const struct frame *f); // a line has begun
-void frame_done(struct frame *f);
+// What is left at the end of the stream, as a line; NULL: nothing.
+char *frame_rest(struct frame *f, size_t *ret_len);
+void frame_done(struct frame *f); // wipes what was received

@@ -16,10 +16,17 @@
 #include "cli/shell/control_characters.h"
 #include "core/json/json.h"
 
+static void client_reset(struct client *c)
+{
+	*c = (struct client){
+		.fd = -1, .timeout_ms = c->timeout_ms, .is_exact = c->is_exact, .in.max = ANSWER_MAX
+	};
+}
+
 int client_open(struct client *c, const char *path, struct err *e)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	*c = (struct client){ .fd = -1, .timeout_ms = c->timeout_ms, .is_exact = c->is_exact };
+	client_reset(c);
 	if (strlen(path) >= sizeof a.sun_path)
 		return err_set(e, -EINVAL, "%.80s...: socket path too long", path);
 	snprintf(a.sun_path, sizeof a.sun_path, "%s", path);
@@ -40,8 +47,8 @@ void client_close(struct client *c)
 {
 	if (c->fd >= 0)
 		close(c->fd);
-	free(c->in);
-	*c = (struct client){ .fd = -1, .timeout_ms = c->timeout_ms, .is_exact = c->is_exact };
+	frame_done(&c->in);
+	client_reset(c);
 }
 
 static int gone(struct client *c, struct err *e)
@@ -95,31 +102,26 @@ static int no_answer(struct client *c, const char *why, struct err *e)
 		       why);
 }
 
-// One line with its newline; bytes after it stay for the next one.
-static int read_line(struct client *c, char **ret_end, struct err *e)
+// One line; valid until the next one.
+static int read_line(struct client *c, char **ret, struct err *e)
 {
-	size_t seen = 0;
-	while (!(*ret_end = c->in_len ? memchr(c->in + seen, '\n', c->in_len - seen) : NULL)) {
-		seen = c->in_len;
-		if (c->in_len > ANSWER_MAX)
+	size_t len, room;
+	while (!(*ret = frame_next(&c->in, &len))) {
+		char *at;
+		int r = frame_room(&c->in, &at, &room);
+		if (r == -EMSGSIZE)
 			return no_answer(c, "is too long", e);
-		if (c->in_size - c->in_len < 65536) {
-			size_t size = c->in_size * 2 + 65536;
-			char *grown = realloc(c->in, size);
-			if (!grown)
-				return err_set(e, -ENOMEM, "out of memory");
-			c->in = grown;
-			c->in_size = size;
-		}
-		int r = wait_for(c, e);
+		if (r < 0)
+			return err_set(e, r, "out of memory");
+		r = wait_for(c, e);
 		if (r < 0)
 			return r;
-		ssize_t n = recv(c->fd, c->in + c->in_len, c->in_size - c->in_len, 0);
+		ssize_t n = recv(c->fd, at, room, 0);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
 			return gone(c, e);
-		c->in_len += (size_t)n;
+		frame_filled(&c->in, (size_t)n);
 	}
 	return 0;
 }
@@ -149,14 +151,11 @@ static struct json_object *tamed_answer(char *text)
 
 static int receive(struct client *c, struct json_object **ret, struct err *e)
 {
-	char *end;
-	int r = read_line(c, &end, e);
+	char *line;
+	int r = read_line(c, &line, e);
 	if (r < 0)
 		return r;
-	*end = 0;
-	*ret = c->is_exact ? json_tokener_parse(c->in) : tamed_answer(c->in);
-	c->in_len -= (size_t)(end + 1 - c->in);
-	memmove(c->in, end + 1, c->in_len);
+	*ret = c->is_exact ? json_tokener_parse(line) : tamed_answer(line);
 	return *ret ? 0 : no_answer(c, "is not JSON", e);
 }
 
@@ -229,14 +228,13 @@ static void send_request(struct client *c, const char *method, struct json_objec
 int client_text(struct client *c, const char *method, struct json_object *params, char **ret,
 		struct err *e)
 {
-	char *end;
+	char *line;
+	*ret = NULL;
 	send_request(c, method, params);
-	int r = read_line(c, &end, e);
-	*ret = r < 0 ? NULL : strndup(c->in, (size_t)(end - c->in));
+	int r = read_line(c, &line, e);
 	if (r < 0)
 		return r;
-	c->in_len -= (size_t)(end + 1 - c->in);
-	memmove(c->in, end + 1, c->in_len);
+	*ret = strdup(line);
 	if (!*ret)
 		return err_set(e, -ENOMEM, "out of memory");
 	control_mask_json(*ret);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "core/err.h"
+#include "core/frame.h"
 
 // Exit statuses of the program; explain_own.c has their names.
 enum status {
@@ -28,8 +29,7 @@ struct client {
 	int timeout_ms; // for a response; 0: no limit
 	bool is_exact;	// responses are unchanged, else processed by control_mask_json()
 	unsigned next_id;
-	char *in; // bytes read but not yet used
-	size_t in_len, in_size;
+	struct frame in;
 };
 
 // Fills c except timeout_ms and is_exact. -ECONNREFUSED: no daemon listens; -EACCES.
