@@ -115,13 +115,10 @@ void check_firmware(struct doctor *d, const char *device)
 	doctor_read(d, board, sizeof board, "/sys/class/infiniband/%s/board_id", device);
 	doctor_read(d, description, sizeof description, "/sys/class/infiniband/%s/node_desc",
 		    device);
-	struct finding f = { DOCTOR_OK, .object = device };
-	bool is_named = !*host || strstr(description, host);
-	if (!is_named) {
-		f.verdict = DOCTOR_WARN;
-		f.why = "fabric tools show this description, which lacks the host name";
-		f.fix = "start rdma-ndd (package rdma-core)";
-	}
+	struct finding f =
+		doctor_judge(!*host || strstr(description, host), DOCTOR_WARN, device,
+			     "fabric tools show this description, which lacks the host name",
+			     "start rdma-ndd (package rdma-core)");
 	doctor_say(d, &f, "firmware %s%s%s, description '%s'", *version ? version : "unknown",
 		   *board ? ", board " : "", board, description);
 }
@@ -155,11 +152,9 @@ void check_pcie(struct doctor *d, const char *device)
 				 device, files[k]))
 			return;
 	bool is_full = atof(value[0]) >= atof(value[1]) && atoi(value[2]) >= atoi(value[3]);
-	struct finding f = { is_full ? DOCTOR_OK : DOCTOR_WARN, .object = device };
-	if (!is_full) {
-		f.why = "the slot limits the adapter's bandwidth";
-		f.fix = "move the adapter to a slot with more lanes or of a later generation";
-	}
+	struct finding f = doctor_judge(
+		is_full, DOCTOR_WARN, device, "the slot limits the adapter's bandwidth",
+		"move the adapter to a slot with more lanes or of a later generation");
 	doctor_say(d, &f, "PCIe x%s at %s, adapter supports x%s at %s", value[2], value[0],
 		   value[3], value[1]);
 	tell_numa_node(d, device);

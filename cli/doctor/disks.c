@@ -62,11 +62,10 @@ static void file(struct doctor *d, const char *path, const char *name, const str
 		return;
 	unsigned long long room = (unsigned long long)fs.f_bavail * fs.f_frsize;
 	char growth[DOCTOR_SIZE_SIZE], left[DOCTOR_SIZE_SIZE];
-	struct finding f = { missing > room ? DOCTOR_WARN : DOCTOR_OK, path, NULL, NULL };
-	if (missing > room) {
-		f.why = "writes of initiators fail when the filesystem is full";
-		f.fix = "add space, or use a smaller disk (fallocate reserves the space of a disk)";
-	}
+	struct finding f = doctor_judge(
+		missing <= room, DOCTOR_WARN, path,
+		"writes of initiators fail when the filesystem is full",
+		"add space, or use a smaller disk (fallocate reserves the space of a disk)");
 	doctor_say(d, &f, "can grow by %s; its filesystem has %s free",
 		   doctor_size(growth, missing), doctor_size(left, room));
 }

@@ -65,6 +65,9 @@ struct finding {
 	const char *object;    // the object of the check, "" for the machine
 	const char *why, *fix; // may be NULL. fix is a command or an edit.
 };
+// A finding that is fine, or of this verdict with its consequence and a fix.
+struct finding doctor_judge(bool is_fine, enum verdict verdict, const char *object, const char *why,
+			    const char *fix);
 // Begins a check: later findings belong to it.
 void doctor_begin(struct doctor *d, const char *check);
 // Adds a finding; what is one line. Copies everything.

@@ -217,12 +217,10 @@ static void prefix(struct doctor *d, const struct doctor_port *p)
 	    strlen(text) < 19)
 		return;
 	text[19] = 0;
-	struct finding f = { DOCTOR_OK, p->object, NULL, NULL };
-	if (*first_prefix && !strcmp(text, first_prefix)) {
-		f.verdict = DOCTOR_WARN;
-		f.why = "port GIDs are ambiguous if these are two fabrics";
-		f.fix = "set another subnet_prefix in the opensm.conf of one fabric";
-	}
+	struct finding f =
+		doctor_judge(!*first_prefix || strcmp(text, first_prefix), DOCTOR_WARN, p->object,
+			     "port GIDs are ambiguous if these are two fabrics",
+			     "set another subnet_prefix in the opensm.conf of one fabric");
 	doctor_say(d, &f, "subnet prefix %s%s%s", text, f.why ? ", same as " : "",
 		   f.why ? first_port : "");
 	if (!*first_prefix) {

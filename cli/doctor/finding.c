@@ -24,6 +24,13 @@ void doctor_begin(struct doctor *d, const char *check)
 		d->findings = json_object_new_array();
 }
 
+struct finding doctor_judge(bool is_fine, enum verdict verdict, const char *object, const char *why,
+			    const char *fix)
+{
+	return is_fine ? (struct finding){ DOCTOR_OK, object, NULL, NULL }
+		       : (struct finding){ verdict, object, why, fix };
+}
+
 void doctor_say(struct doctor *d, const struct finding *f, const char *what, ...)
 {
 	char text[400];

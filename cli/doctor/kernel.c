@@ -123,13 +123,11 @@ void check_memlock(struct doctor *d)
 		return;
 	}
 	bool is_all = !strcmp(value, "unlimited");
-	struct finding f = { DOCTOR_OK };
-	if (!is_all && !may_all && strtoull(value, NULL, 10) < 1ull << 30) {
-		f.verdict = DOCTOR_WARN;
-		f.why = "RDMA pins every RAM disk and 256 MiB of buffers per worker";
-		f.fix = "set LimitMEMLOCK=infinity in the unit, or run ulimit -l unlimited; for a "
-			"container, use --ulimit memlock=-1";
-	}
+	struct finding f = doctor_judge(
+		is_all || may_all || strtoull(value, NULL, 10) >= 1ull << 30, DOCTOR_WARN, NULL,
+		"RDMA pins every RAM disk and 256 MiB of buffers per worker",
+		"set LimitMEMLOCK=infinity in the unit, or run ulimit -l unlimited; for a "
+		"container, use --ulimit memlock=-1");
 	char limit[DOCTOR_SIZE_SIZE];
 	doctor_say(d, &f, "RLIMIT_MEMLOCK of %s: %s%s",
 		   *process == 's' ? "this process" : "farblockd",
@@ -247,12 +245,10 @@ static void governors(struct doctor *d)
 		seen++;
 		saving += !strcmp(governor, "powersave");
 	}
-	struct finding f = { DOCTOR_OK, .object = "frequency" };
-	if (saving) {
-		f.verdict = DOCTOR_WARN;
-		f.why = "processors at a low clock rate add tens of microseconds of latency";
-		f.fix = "cpupower frequency-set -g performance";
-	}
+	struct finding f =
+		doctor_judge(!saving, DOCTOR_WARN, "frequency",
+			     "processors at a low clock rate add tens of microseconds of latency",
+			     "cpupower frequency-set -g performance");
 	if (seen)
 		doctor_say(d, &f, "%u of %u processors use the governor powersave", saving, seen);
 }
@@ -262,11 +258,10 @@ void check_power(struct doctor *d)
 	enum { LONG_US = 100 };
 	long us = wakes_in_us(d);
 	governors(d);
-	struct finding f = { us < LONG_US ? DOCTOR_OK : DOCTOR_WARN, .object = "sleep" };
-	if (us >= LONG_US) {
-		f.why = "a command after an idle period waits this long";
-		f.fix = "cpupower idle-set -D 50, if latency matters more than power";
-	}
+	struct finding f =
+		doctor_judge(us < LONG_US, DOCTOR_WARN, "sleep",
+			     "a command after an idle period waits this long",
+			     "cpupower idle-set -D 50, if latency matters more than power");
 	if (us)
 		doctor_say(d, &f, "processors wake up within %ld us", us);
 }

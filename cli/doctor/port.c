@@ -102,12 +102,11 @@ void check_subnet(struct doctor *d, const struct doctor_port *p)
 	    !doctor_read(d, sm, sizeof sm, "%s/sm_lid", p->path))
 		return;
 	bool has_lid = strtoul(lid, NULL, 16) != 0, has_sm = strtoul(sm, NULL, 16) != 0;
-	struct finding f = { has_lid && has_sm ? DOCTOR_OK : DOCTOR_FAIL, p->object, NULL, NULL };
-	if (f.verdict == DOCTOR_FAIL) {
-		f.why = "no subnet manager has configured the port, so it passes no traffic";
-		f.fix = "systemctl start opensm on one host of the fabric, or enable the switch's "
-			"subnet manager";
-	}
+	struct finding f = doctor_judge(
+		has_lid && has_sm, DOCTOR_FAIL, p->object,
+		"no subnet manager has configured the port, so it passes no traffic",
+		"systemctl start opensm on one host of the fabric, or enable the switch's subnet "
+		"manager");
 	doctor_say(d, &f, "LID %s, subnet manager at LID %s", lid, sm);
 }
 
@@ -128,12 +127,11 @@ void check_pkey(struct doctor *d, const struct doctor_port *p)
 		size_t have = strlen(list);
 		snprintf(list + have, sizeof list - have, "%s%s", have ? " " : "", key);
 	}
-	struct finding f = { full ? DOCTOR_OK : DOCTOR_WARN, p->object, NULL, NULL };
-	if (!full) {
-		f.why = "limited members of a partition cannot communicate with each other";
-		f.fix = "make this port, or all its peers, a full member in the subnet manager's "
-			"partitions.conf";
-	}
+	struct finding f = doctor_judge(
+		full, DOCTOR_WARN, p->object,
+		"limited members of a partition cannot communicate with each other",
+		"make this port, or all its peers, a full member in the subnet manager's "
+		"partitions.conf");
 	doctor_say(d, &f, "partitions %s", *list ? list : "none");
 }
 

@@ -83,12 +83,10 @@ void check_rate(struct doctor *d, const struct doctor_port *p)
 		doctor_ok(d, p->object, "%s", text);
 		return;
 	}
-	struct finding f = { DOCTOR_OK, p->object, NULL, NULL };
-	if (lanes == 1 && p->is_infiniband) {
-		f.verdict = DOCTOR_WARN;
-		f.why = "only one of four lanes works: the cable or a plug is faulty";
-		f.fix = "replace the cable; iblinkinfo shows what the link supports";
-	}
+	struct finding f =
+		doctor_judge(lanes != 1 || !p->is_infiniband, DOCTOR_WARN, p->object,
+			     "only one of four lanes works: the cable or a plug is faulty",
+			     "replace the cable; iblinkinfo shows what the link supports");
 	doctor_say(d, &f, "%s: at most %.2f GB/s of data", text, r->gbyte * lanes / 4);
 }
 

@@ -122,14 +122,12 @@ static unsigned long long group_limit(struct doctor *d, unsigned long long most)
 void doctor_ram_disks(struct doctor *d, unsigned long long bytes)
 {
 	unsigned long long total = mem_total(d), limit = group_limit(d, total);
-	bool fits = bytes <= limit;
-	struct finding f = { fits ? DOCTOR_OK : DOCTOR_WARN, "RAM disks", NULL, NULL };
-	if (!fits) {
-		f.why = "if initiators fill them, memory runs out and the kernel may kill "
-			"farblockd: their data is lost";
-		f.fix = limit < total ? "use smaller RAM disks, or raise MemoryMax= of the service"
-				      : "use smaller RAM disks, or fileio on a disk";
-	}
+	struct finding f = doctor_judge(
+		bytes <= limit, DOCTOR_WARN, "RAM disks",
+		"if initiators fill them, memory runs out and the kernel may kill farblockd: their "
+		"data is lost",
+		limit < total ? "use smaller RAM disks, or raise MemoryMax= of the service"
+			      : "use smaller RAM disks, or fileio on a disk");
 	char use[DOCTOR_SIZE_SIZE], most[DOCTOR_SIZE_SIZE];
 	doctor_say(d, &f, "can use %s; %s %s", doctor_size(use, bytes),
 		   limit < total ? "farblockd's control group is limited to" : "this machine has",

@@ -102,11 +102,10 @@ static void resolve(struct doctor *d, const char *host)
 		has_word(hosts, host) || (!*d->root && !getaddrinfo(host, NULL, NULL, &list));
 	if (list)
 		freeaddrinfo(list);
-	struct finding f = { is_known ? DOCTOR_OK : DOCTOR_WARN, "host name", NULL, NULL };
-	if (!is_known) {
-		f.why = "programs that resolve this machine's host name are delayed or fail";
-		f.fix = "add it to /etc/hosts, or to the name server";
-	}
+	struct finding f =
+		doctor_judge(is_known, DOCTOR_WARN, "host name",
+			     "programs that resolve this machine's host name are delayed or fail",
+			     "add it to /etc/hosts, or to the name server");
 	doctor_say(d, &f, "%s", is_known ? "resolves" : "does not resolve");
 }
 
@@ -126,13 +125,10 @@ void check_names(struct doctor *d)
 {
 	char name[300], host[80];
 	bool has = doctor_read(d, name, sizeof name, "/etc/iscsi/initiatorname.iscsi");
-	struct finding f = { DOCTOR_OK, "initiator name", NULL, NULL };
 	char *at = has ? strstr(name, "InitiatorName=") : NULL;
-	if (has && !at) {
-		f.verdict = DOCTOR_WARN;
-		f.why = "the file has no line InitiatorName=";
-		f.fix = "echo InitiatorName=$(iscsi-iname) > /etc/iscsi/initiatorname.iscsi";
-	}
+	struct finding f = doctor_judge(
+		!has || at, DOCTOR_WARN, "initiator name", "the file has no line InitiatorName=",
+		"echo InitiatorName=$(iscsi-iname) > /etc/iscsi/initiatorname.iscsi");
 	if (at)
 		doctor_say(d, &f, "%.*s", (int)strcspn(at + 14, "\n"), at + 14);
 	else if (has)
@@ -145,11 +141,9 @@ void check_names(struct doctor *d)
 		doctor_skip(d, f.object, "/etc/iscsi/initiatorname.iscsi: %m");
 	doctor_read(d, host, sizeof host, "/proc/sys/kernel/hostname");
 	bool is_named = *host && strcmp(host, "localhost") && strcmp(host, "(none)");
-	struct finding h = { is_named ? DOCTOR_OK : DOCTOR_WARN, "host name", NULL, NULL };
-	if (!is_named) {
-		h.why = "names generated from it are not unique";
-		h.fix = "hostnamectl set-hostname NAME";
-	}
+	struct finding h = doctor_judge(is_named, DOCTOR_WARN, "host name",
+					"names generated from it are not unique",
+					"hostnamectl set-hostname NAME");
 	doctor_say(d, &h, "%s", *host ? host : "(none)");
 	if (is_named)
 		resolve(d, host);
