@@ -43,7 +43,7 @@ static void put_param(struct out *o, struct json_object *row)
 static void put_params(struct out *o, const struct line *l, struct json_object *params, size_t from)
 {
 	json_each (row, params)
-		if (row_slot >= list_begin(params) + from &&
+		if ((size_t)(row_slot - list_begin(params)) >= from &&
 		    !line_named(l, text_field(row, "name")))
 			put_param(o, row);
 }
