@@ -32,11 +32,15 @@ struct doctor {
 struct doctor_port;
 
 // A check runs once, for each port of the RDMA devices, or for each device.
+typedef void doctor_run_fn(struct doctor *d);
+typedef void doctor_port_fn(struct doctor *d, const struct doctor_port *p);
+typedef void doctor_device_fn(struct doctor *d, const char *device);
+
 struct doctor_check {
 	const char *name, *help;
-	void (*run)(struct doctor *d);
-	void (*each_port)(struct doctor *d, const struct doctor_port *p);
-	void (*each_device)(struct doctor *d, const char *device);
+	doctor_run_fn *run;
+	doctor_port_fn *each_port;
+	doctor_device_fn *each_device;
 };
 extern const struct doctor_check doctor_checks[]; // ends with a NULL name
 
@@ -108,7 +112,7 @@ struct doctor_port {
 	char path[160];	 // /sys/class/infiniband/DEVICE/ports/NUMBER
 	bool is_infiniband;
 };
-void doctor_each_port(struct doctor *d, void (*fn)(struct doctor *d, const struct doctor_port *p));
+void doctor_each_port(struct doctor *d, doctor_port_fn *fn);
 
 enum { DOCTOR_FIX_SIZE = 400 };
 // Replaces DEVICE and PORT in text by those of a port, NETDEV by an interface (NULL: no
@@ -158,30 +162,9 @@ unsigned doctor_links_full(struct doctor *d, const struct doctor_links *now,
 double doctor_port_rate(struct doctor *d, const struct doctor_port *p);
 
 // The checks, a file for each subject.
-void check_device(struct doctor *d);
-void check_access(struct doctor *d);
-void check_firmware(struct doctor *d, const char *device);
-void check_pcie(struct doctor *d, const char *device);
-void check_state(struct doctor *d, const struct doctor_port *p);
-void check_cable(struct doctor *d, const struct doctor_port *p);
-void check_link(struct doctor *d, const struct doctor_port *p);
-void check_subnet(struct doctor *d, const struct doctor_port *p);
-void check_rate(struct doctor *d, const struct doctor_port *p);
-void check_mtu(struct doctor *d, const struct doctor_port *p);
-void check_ipoib(struct doctor *d);
-void check_pkey(struct doctor *d, const struct doctor_port *p);
-void check_gid(struct doctor *d, const struct doctor_port *p);
-void check_prefix(struct doctor *d);
-void check_conflicts(struct doctor *d);
-void check_memlock(struct doctor *d);
-void check_modules(struct doctor *d);
-void check_counters(struct doctor *d);
-void check_netns(struct doctor *d);
-void check_power(struct doctor *d);
-void check_storage(struct doctor *d);
-void check_disks(struct doctor *d);
-void check_space(struct doctor *d);
-void check_logins(struct doctor *d);
-void check_names(struct doctor *d);
-void check_portals(struct doctor *d);
-void check_limit(struct doctor *d);
+doctor_run_fn check_device, check_access, check_ipoib, check_prefix, check_conflicts, check_memlock,
+	check_modules, check_counters, check_netns, check_power, check_storage, check_disks,
+	check_space, check_logins, check_names, check_portals, check_limit;
+doctor_port_fn check_state, check_cable, check_link, check_subnet, check_rate, check_mtu,
+	check_pkey, check_gid;
+doctor_device_fn check_firmware, check_pcie;
