@@ -10,18 +10,12 @@
 
 #include "cli/failure.h"
 #include "cli/shell/files.h"
+#include "core/frame.h"
 
 enum {
 	QUEUE_MAX = 256,	     // limit of the daemon for one request
 	QUEUE_BYTES_MAX = 256 << 10, // of lines; well below the daemon's limit
 	LINE_BYTES_MAX = 1 << 20,
-};
-
-// Bytes read; lines are split in place.
-struct input {
-	int fd;
-	char *text;
-	size_t len, size, at; // at: start of the first unconsumed line
 };
 
 struct queued {
@@ -34,7 +28,8 @@ struct queued {
 struct batch {
 	struct shell *shell;
 	const char *name;
-	struct input in;
+	int fd;
+	struct frame in;
 	struct queued *queue;
 	unsigned count, number;
 	size_t bytes;	    // of the lines in the queue
@@ -45,63 +40,32 @@ struct batch {
 // ---- input ----
 
 // The next complete line, or the rest at the end of input, without its newline. NULL: none.
-static char *next_line(struct input *in, bool has_ended, size_t *ret_len)
+static char *next_line(struct batch *b, size_t *ret_len)
 {
-	if (in->at == in->len)
-		return NULL;
-	char *line = in->text + in->at, *end = memchr(line, '\n', in->len - in->at);
-	if (!end && !has_ended)
-		return NULL;
-	*ret_len = end ? (size_t)(end - line) : in->len - in->at;
-	line[*ret_len] = 0;
-	in->at += *ret_len + (end != NULL);
-	return line;
+	char *line = frame_next(&b->in, ret_len);
+	return line || !b->has_ended ? line : frame_rest(&b->in, ret_len);
 }
 
-static bool must_wait(const struct input *in)
+static bool must_wait(int fd)
 {
-	struct pollfd p = { .fd = in->fd, .events = POLLIN };
+	struct pollfd p = { .fd = fd, .events = POLLIN };
 	return poll(&p, 1, 0) == 0;
 }
 
-static void free_text(struct input *in)
-{
-	if (in->text)
-		explicit_bzero(in->text, in->size); // it may hold a password
-	free(in->text);
-}
-
-static bool grow(struct input *in)
-{
-	size_t size = in->size * 2 + 131072;
-	char *grown = malloc(size);
-	if (!grown)
-		return false;
-	if (in->len)
-		memcpy(grown, in->text, in->len);
-	free_text(in);
-	in->text = grown;
-	in->size = size;
-	return true;
-}
-
 // Bytes read, 0 at the end, or a negative errno.
-static ssize_t fill(struct input *in)
+static ssize_t fill(struct batch *b)
 {
-	if (in->at)
-		memmove(in->text, in->text + in->at, in->len - in->at);
-	in->len -= in->at;
-	in->at = 0;
-	if (in->len > LINE_BYTES_MAX)
-		return -EMSGSIZE;
-	if (in->size - in->len < 65536 && !grow(in))
-		return -ENOMEM;
+	char *at;
+	size_t room;
+	int r = frame_room(&b->in, &at, &room);
+	if (r < 0)
+		return r;
 	ssize_t n;
 	do
-		n = read(in->fd, in->text + in->len, in->size - in->len - 1);
+		n = read(b->fd, at, room);
 	while (n < 0 && errno == EINTR);
 	if (n > 0)
-		in->len += (size_t)n;
+		frame_filled(&b->in, (size_t)n);
 	return n < 0 ? -errno : n;
 }
 
@@ -139,8 +103,9 @@ static enum status send_from(struct batch *b, unsigned *at)
 	if (r < 0)
 		return tell_queued(b, &b->queue[*at], r, &e);
 	shell_saw(b->shell, answer);
-	struct json_object *results = field(answer, "results"), *error = field(answer, "error");
-	size_t n = list_length(results);
+	struct json_object *results = json_field(answer, "results"),
+			   *error = json_field(answer, "error");
+	size_t n = json_count(results);
 	for (size_t i = 0; !r && i < n && *at < b->count; i++, *at += !r)
 		r = shell_show_answer(b->shell, &b->queue[*at].line,
 				      json_object_array_get_idx(results, i), &e);
@@ -230,21 +195,24 @@ static enum status take_command(struct batch *b, struct line *l, const char *tex
 	return b->count == QUEUE_MAX || b->bytes > QUEUE_BYTES_MAX ? flush_queue(b) : STATUS_OK;
 }
 
-static enum status take(struct batch *b, const char *text, size_t len)
+static enum status take(struct batch *b, const char *line, size_t len)
 {
+	char *text = strdup(line); // its commands may read further lines
 	struct script s = { 0 };
 	struct err e = { 0 };
 	size_t at = 0;
 	enum status status = STATUS_OK;
 	b->number++;
-	int r = strlen(text) == len ? script_parse(&s, text, &at, &e)
-				    : err_set(&e, -EINVAL, "NUL byte in input");
+	int r = !text		      ? err_set(&e, -ENOMEM, "out of memory")
+		: strlen(text) != len ? err_set(&e, -EINVAL, "NUL byte in input")
+				      : script_parse(&s, text, &at, &e);
 	if (r < 0)
-		status = refuse(b, NULL, text, strlen(text) == len ? at : strlen(text),
+		status = refuse(b, NULL, text, text && strlen(text) != len ? strlen(text) : at,
 				STATUS_USAGE, &e);
 	for (unsigned i = 0; !r && i < s.count && status == STATUS_OK && !b->shell->wants_exit; i++)
 		status = take_command(b, &s.lines[i], text);
 	script_done(&s);
+	free_line(text);
 	return status;
 }
 
@@ -268,8 +236,8 @@ static char *read_value(void *arg)
 	struct batch *b = arg;
 	size_t len;
 	char *line;
-	while (!(line = next_line(&b->in, b->has_ended, &len)) && !b->has_ended)
-		b->has_ended = fill(&b->in) <= 0;
+	while (!(line = next_line(b, &len)) && !b->has_ended)
+		b->has_ended = fill(b) <= 0;
 	b->number += line != NULL;
 	return line ? strdup(line) : NULL;
 }
@@ -279,17 +247,17 @@ static enum status run_all(struct batch *b)
 	enum status status = STATUS_OK;
 	while (status == STATUS_OK && !b->shell->wants_exit) {
 		size_t len;
-		char *line = next_line(&b->in, b->has_ended, &len);
+		char *line = next_line(b, &len);
 		if (line) {
 			status = take(b, line, len);
 			continue;
 		}
 		// A writer of single lines may wait for the response to the last one.
-		if (b->has_ended || must_wait(&b->in))
+		if (b->has_ended || must_wait(b->fd))
 			status = flush_queue(b);
 		if (b->has_ended || status != STATUS_OK)
 			break;
-		ssize_t n = fill(&b->in);
+		ssize_t n = fill(b);
 		if (n < 0)
 			return end_unread(b, (int)n);
 		b->has_ended = n == 0;
@@ -299,7 +267,12 @@ static enum status run_all(struct batch *b)
 
 enum status shell_batch(struct shell *s, int fd, const char *name)
 {
-	struct batch b = { .shell = s, .name = name, .in.fd = fd };
+	struct batch b = {
+		.shell = s,
+		.name = name,
+		.fd = fd,
+		.in = {.max = LINE_BYTES_MAX, .has_secrets = true}
+	};
 	b.queue = calloc(QUEUE_MAX, sizeof *b.queue);
 	if (!b.queue) {
 		fprintf(stderr, "%s: out of memory\n", name);
@@ -315,7 +288,7 @@ enum status shell_batch(struct shell *s, int fd, const char *name)
 	if (status == STATUS_OK)
 		status = b.failed;
 	drop_queue(&b);
-	free_text(&b.in);
+	frame_done(&b.in);
 	free(b.queue);
 	return status;
 }

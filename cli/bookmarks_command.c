@@ -44,14 +44,12 @@ static int go(struct shell *s, const char *path, const char *name, struct err *e
 static int show(struct shell *s, const char *path, const char *name, struct err *e)
 {
 	struct json_object *list = bookmarks_json();
-	size_t n = list_length(list);
 	if (s->is_json)
 		show_json(&s->look, list);
-	else if (!n)
+	else if (!json_count(list))
 		fputs("no bookmarks (bookmarks add NAME)\n", s->look.out);
-	for (size_t i = 0; !s->is_json && i < n; i++)
-		fprintf(s->look.out, "%s  %s\n", text_at(list, i, "text"),
-			text_at(list, i, "note"));
+	json_each (one, s->is_json ? NULL : list)
+		fprintf(s->look.out, "%s  %s\n", text_field(one, "text"), text_field(one, "note"));
 	json_object_put(list);
 	return 0;
 }

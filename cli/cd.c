@@ -66,13 +66,10 @@ static int cd(struct shell *s, const char *path, const struct line *l, struct er
 
 static int pwd(struct shell *s, const char *path, const struct line *l, struct err *e)
 {
-	if (!s->is_json) {
+	if (s->is_json)
+		show_json_once(&s->look, params_at(path));
+	else
 		fprintf(s->look.out, "%s\n", path);
-		return 0;
-	}
-	struct json_object *o = params_at(path);
-	show_json(&s->look, o);
-	json_object_put(o);
 	return 0;
 }
 

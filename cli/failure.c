@@ -26,20 +26,20 @@ static void add_group(const char *group, struct json_object *rows, void *arg)
 
 static void add_rows(struct suggest *s, struct json_object *rows)
 {
-	size_t n = list_length(rows);
-	for (size_t i = 0; i < n; i++)
-		suggest_add(s, text_at(rows, i, "name"));
+	json_each (row, rows)
+		suggest_add(s, text_field(row, "name"));
 }
 
-static char *copy_of(const char *text)
+static void set_cause(struct cause *c, size_t at, const struct suggest *s)
 {
-	return text ? strdup(text) : NULL;
+	c->at = at;
+	c->meant = s->best ? strdup(s->best) : NULL;
 }
 
 // The row of the i-th value: by its name, or by its position among those without.
 static struct json_object *row_of(struct json_object *params, const struct line *l, unsigned i)
 {
-	size_t n = list_length(params);
+	size_t n = json_count(params);
 	size_t position = 0;
 	if (l->values[i].name)
 		return row_find(params, l->values[i].name);
@@ -59,56 +59,50 @@ static const struct line_value *value_of_type(struct json_object *params, const 
 
 // An unknown group, or an unknown setting of a group.
 static void find_setting(struct json_object *schema, const char *class, const struct line *l,
-			 struct json_object *params, size_t *ret_at, char **ret_meant)
+			 struct json_object *params, struct cause *ret)
 {
 	const struct line_value *group = value_of_type(params, l, "group");
-	struct json_object *rows = group ? schema_group(schema, class, group->text) : NULL;
-	if (group && !rows) {
+	struct json_object *rows = schema_group(schema, class, group->text);
+	if (!rows) {
 		struct suggest s = { .word = group->text };
 		schema_groups(schema, class, add_group, &s);
-		*ret_at = group->at;
-		*ret_meant = copy_of(s.best);
+		set_cause(ret, group->at, &s);
 	}
 	for (unsigned i = 0; rows && i < l->count; i++) {
 		const struct line_value *v = &l->values[i];
 		struct json_object *row = row_of(params, l, i);
-		const char *name = v->name && !row ? v->name : v->text;
-		if ((row && strcmp(text_field(row, "type"), "setting")) || row_find(rows, name))
+		struct suggest s = { .word = v->name && !row ? v->name : v->text };
+		if ((row && strcmp(text_field(row, "type"), "setting")) || row_find(rows, s.word))
 			continue;
-		struct suggest s = { .word = name };
 		add_rows(&s, rows);
-		*ret_at = v->at;
-		*ret_meant = copy_of(s.best);
+		set_cause(ret, v->at, &s);
 		return;
 	}
 }
 
 // The name of an unknown command.
-static void find_topic(struct json_object *schema, const char *class, const struct line_value *v,
-		       size_t *ret_at, char **ret_meant)
+static void find_command(struct json_object *schema, const char *class, const char *name, size_t at,
+			 struct cause *ret)
 {
-	struct suggest s = { .word = v->text };
-	if (schema_command(schema, class, v->text))
+	struct suggest s = { .word = name };
+	if (schema_command(schema, class, name))
 		return;
 	schema_commands(schema, class, add_command, &s);
-	*ret_at = v->at;
-	*ret_meant = copy_of(s.best);
+	set_cause(ret, at, &s);
 }
 
 // An unknown parameter, or one value too many.
-static void find_param(struct json_object *params, const struct line *l, size_t *ret_at,
-		       char **ret_meant)
+static void find_param(struct json_object *params, const struct line *l, struct cause *ret)
 {
-	size_t count = list_length(params);
 	size_t position = 0;
 	for (unsigned i = 0; i < l->count; i++) {
 		const struct line_value *v = &l->values[i];
-		if (v->name ? row_find(params, v->name) != NULL : position++ < count)
-			continue;
 		struct suggest s = { .word = v->name ? v->name : "" };
-		add_rows(&s, params);
-		*ret_at = v->at;
-		*ret_meant = v->name ? copy_of(s.best) : NULL;
+		if (v->name ? row_find(params, v->name) != NULL : position++ < json_count(params))
+			continue;
+		if (v->name)
+			add_rows(&s, params);
+		set_cause(ret, v->at, &s);
 		return;
 	}
 }
@@ -128,30 +122,25 @@ static size_t part_at(const struct line *l, const struct err *e)
 }
 
 void failure_find(struct json_object *schema, const char *class, const struct line *l,
-		  const struct err *e, size_t *ret_at, char **ret_meant)
+		  const struct err *e, struct cause *ret)
 {
-	size_t n;
-	*ret_at = SIZE_MAX;
-	*ret_meant = NULL;
+	*ret = (struct cause){ SIZE_MAX, NULL };
 	if (!l->command)
 		return;
 	struct json_object *row = schema_command(schema, class, l->command);
-	struct json_object *params = list_field(row, "params", &n);
-	if (!row && e->code == -ENOSYS) {
-		struct suggest s = { .word = l->command };
-		schema_commands(schema, class, add_command, &s);
-		*ret_at = l->command_at;
-		*ret_meant = copy_of(s.best);
-	} else if (row && (e->code == -ENOENT || e->code == -EBADRQC) &&
-		   value_of_type(params, l, "group")) {
-		find_setting(schema, class, l, params, ret_at, ret_meant);
-	} else if (row && e->code == -ENOENT && value_of_type(params, l, "command")) {
-		find_topic(schema, class, value_of_type(params, l, "command"), ret_at, ret_meant);
-	} else if (row && e->code == -EBADRQC) {
-		find_param(params, l, ret_at, ret_meant);
-	} else if (row && params && (e->code == -EINVAL || e->code == -ERANGE)) {
-		*ret_at = part_at(l, e);
-	}
+	struct json_object *params = json_field(row, "params");
+	const struct line_value *topic = value_of_type(params, l, "command");
+	if (!row && e->code == -ENOSYS)
+		find_command(schema, class, l->command, l->command_at, ret);
+	else if (row && (e->code == -ENOENT || e->code == -EBADRQC) &&
+		 value_of_type(params, l, "group"))
+		find_setting(schema, class, l, params, ret);
+	else if (row && e->code == -ENOENT && topic)
+		find_command(schema, class, topic->text, topic->at, ret);
+	else if (row && e->code == -EBADRQC)
+		find_param(params, l, ret);
+	else if (row && params && (e->code == -EINVAL || e->code == -ERANGE))
+		ret->at = part_at(l, e);
 }
 
 // ---- paths ----
@@ -189,12 +178,9 @@ static size_t existing(struct shell *s, const char *path)
 // The name of the child in o nearest to a component, for free(); NULL: none.
 static char *near_child(struct json_object *o, const char *step)
 {
-	size_t count;
 	struct suggest near = { .word = step };
-	struct json_object *children = list_field(o, "children", &count);
-	for (size_t i = 0; i < count; i++)
-		suggest_add(&near, text_at(children, i, "name"));
-	return copy_of(near.best);
+	add_rows(&near, json_field(o, "children"));
+	return near.best ? strdup(near.best) : NULL;
 }
 
 // The path with its first unknown component replaced by a similar existing one.
@@ -207,13 +193,10 @@ static char *near_path(struct shell *s, const char *path)
 	size_t behind = have + 1 + strcspn(path + have + 1, "/");
 	char *where = have ? strndup(path, have) : strdup("/");
 	char *step = strndup(path + have + 1, behind - have - 1);
-	struct json_object *o = NULL, *params = where && step ? params_at(where) : NULL;
+	struct json_object *o = NULL;
 	struct err e;
-	if (params) {
-		json_object_object_add(params, "depth", json_object_new_int64(1));
-		if (!shell_call(s, "tree.ls", params, &o, &e))
-			near = near_child(o, step);
-	}
+	if (where && step && !shell_call(s, "tree.ls", params_of_ls(where, 1), &o, &e))
+		near = near_child(o, step);
 	if (near && asprintf(&meant, "%.*s/%s%s", (int)have, path, near, path + behind) < 0)
 		meant = NULL;
 	json_object_put(o);
@@ -224,46 +207,45 @@ static char *near_path(struct shell *s, const char *path)
 }
 
 // The path of the line, or the argument of cd and ls.
-static char *find_path(struct shell *s, const struct line *l, const char *where, size_t *ret_at)
+static void find_path(struct shell *s, const struct line *l, const char *where, struct cause *ret)
 {
 	char *class = class_at(s, where);
 	free(class);
 	if (!class) {
-		*ret_at = l->path ? l->path_at : SIZE_MAX;
-		return near_path(s, where);
+		ret->at = l->path ? l->path_at : SIZE_MAX;
+		ret->meant = near_path(s, where);
+		return;
 	}
 	const char *to = l->command ? line_positional(l, 0) : NULL;
 	bool is_path = to && (strchr(to, '/') || shell_command_find(s->commands, l->command));
 	char *full = is_path ? path_join(where, to) : NULL;
 	class = full ? class_at(s, full) : strdup("");
-	char *meant = full && !class ? near_path(s, full) : NULL;
+	ret->meant = full && !class ? near_path(s, full) : NULL;
 	for (unsigned i = 0; full && !class && i < l->count; i++)
 		if (l->values[i].text == to)
-			*ret_at = l->values[i].at;
+			ret->at = l->values[i].at;
 	free(class);
 	free(full);
-	return meant;
 }
 
-static void find(struct shell *s, const struct line *l, const struct err *e, size_t *ret_at,
-		 char **ret_meant)
+static void find_cause(struct shell *s, const struct line *l, const struct err *e,
+		       struct cause *ret)
 {
 	struct err ignored;
 	bool is_about_line = e->code == -ENOENT || e->code == -ENOSYS || e->code == -EBADRQC ||
 			     e->code == -EINVAL || e->code == -ERANGE;
-	*ret_at = SIZE_MAX;
-	*ret_meant = NULL;
+	*ret = (struct cause){ SIZE_MAX, NULL };
 	if (!is_about_line)
 		return;
 	char *where = path_join(s->cwd, l->path && *l->path != '@' ? l->path : ".");
 	char *class = where ? class_at(s, where) : NULL;
 	if (class && !shell_schema(s, &ignored))
-		failure_find(s->schema, class, l, e, ret_at, ret_meant);
+		failure_find(s->schema, class, l, e, ret);
 	free(class);
-	if (*ret_at == SIZE_MAX && e->code == -ENOENT)
-		*ret_at = part_at(l, e);
-	if (where && *ret_at == SIZE_MAX && e->code == -ENOENT)
-		*ret_meant = find_path(s, l, where, ret_at);
+	if (ret->at == SIZE_MAX && e->code == -ENOENT)
+		ret->at = part_at(l, e);
+	if (where && ret->at == SIZE_MAX && e->code == -ENOENT)
+		find_path(s, l, where, ret);
 	free(where);
 }
 
@@ -328,27 +310,29 @@ static void tell_caret(const struct shell *s, const struct origin *o, size_t at)
 enum status failure_tell(struct shell *s, const struct origin *o, const struct line *l, size_t at,
 			 enum status status, const struct err *e)
 {
-	char *meant = NULL, *text = NULL;
+	struct cause c = { at, NULL };
+	char *text = NULL;
 	if (l)
-		find(s, l, e, &at, &meant);
-	if (!meant || asprintf(&text, "%s%s Did you mean %s?", e->text,
-			       strchr(".?!", e->text[strlen(e->text) - 1]) ? "" : ".", meant) < 0)
+		find_cause(s, l, e, &c);
+	if (!c.meant ||
+	    asprintf(&text, "%s%s Did you mean %s?", e->text,
+		     strchr(".?!", e->text[strlen(e->text) - 1]) ? "" : ".", c.meant) < 0)
 		text = strdup(e->text);
 	fflush(s->look.out); // preceded by the successful output
-	bool has_caret = at != SIZE_MAX && o->text && at <= strlen(o->text) &&
+	bool has_caret = c.at != SIZE_MAX && o->text && c.at <= strlen(o->text) &&
 			 (o->is_on_screen || history_may_keep(s->schema, s->commands, o->text));
 	if (s->is_json) {
-		tell_json(o, at, text ? text : e->text, status, e);
+		tell_json(o, c.at, text ? text : e->text, status, e);
 	} else {
 		if (has_caret && o->is_on_screen)
-			tell_caret(s, o, at);
+			tell_caret(s, o, c.at);
 		if (o->name)
 			fprintf(stderr, "%s:%u: ", o->name, o->number);
 		fprintf(stderr, "%s\n", text ? text : e->text);
 		if (has_caret && !o->is_on_screen)
-			tell_caret(s, o, at);
+			tell_caret(s, o, c.at);
 	}
 	free(text);
-	free(meant);
+	free(c.meant);
 	return status;
 }

@@ -19,8 +19,13 @@ struct origin {
 enum status failure_tell(struct shell *s, const struct origin *o, const struct line *l, size_t at,
 			 enum status status, const struct err *e);
 
-// Locates the error of a line that was refused with e, by the rows: *ret_at is the column in bytes
-// (SIZE_MAX: unknown), *ret_meant a similar word (for free(), NULL: none). class: of the line's
-// node. Pure.
+// Where a line is wrong, and what may have been meant.
+struct cause {
+	size_t at;   // column in bytes, SIZE_MAX: unknown
+	char *meant; // a similar word, for free(); NULL: none
+};
+
+// Locates the error of a line that was refused with e, by the rows. class: of the line's node.
+// Pure.
 void failure_find(struct json_object *schema, const char *class, const struct line *l,
-		  const struct err *e, size_t *ret_at, char **ret_meant);
+		  const struct err *e, struct cause *ret);

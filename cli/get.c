@@ -12,19 +12,15 @@ static int ask(struct shell *s, const char *path, const char *group, const char 
 	bool is_global = group && !strcmp(group, "global");
 	struct json_object *own = is_global && name ? global_rows(&s->prefs, name) : NULL;
 	if (own) {
-		*ret = json_object_new_object();
-		json_object_object_add(*ret, "group", json_object_new_string(group));
+		*ret = text_object("group", group, NULL);
 		json_object_object_add(*ret, "rows", own);
 		return 0;
 	}
-	struct json_object *params = params_at(path);
-	if (group)
-		json_object_object_add(params, "group", json_object_new_string(group));
-	if (name)
-		json_object_object_add(params, "parameter", json_object_new_string(name));
-	int r = shell_call(s, "tree.get", params, ret, e);
+	int r = shell_call(s, "tree.get",
+			   text_object("path", path, "group", group, "parameter", name, NULL), ret,
+			   e);
 	if (!r && is_global && !name)
-		global_merge(field(*ret, "rows"), &s->prefs);
+		global_merge(json_field(*ret, "rows"), &s->prefs);
 	return r;
 }
 

@@ -35,21 +35,17 @@ static void underlined(FILE *out, const char *title, char line)
 
 static void show_syntax(FILE *out, struct json_object *command)
 {
-	size_t n;
-	struct json_object *params = list_field(command, "params", &n);
 	fputs(text_field(command, "name"), out);
-	for (size_t i = 0; i < n; i++) {
-		struct json_object *p = json_object_array_get_idx(params, i);
-		fprintf(out, row_flag(p, "required") ? " %s" : " [%s]", text_field(p, "name"));
-	}
+	json_each (p, json_field(command, "params"))
+		fprintf(out, flag_field(p, "required") ? " %s" : " [%s]", text_field(p, "name"));
 	fputc('\n', out);
 }
 
-static void show_defaults(FILE *out, struct json_object *params, size_t n)
+static void show_defaults(FILE *out, struct json_object *params)
 {
 	bool has_title = false;
-	for (size_t i = 0; i < n; i++) {
-		const char *absent = text_at(params, i, "default");
+	json_each (p, params) {
+		const char *absent = text_field(p, "default");
 		if (!*absent)
 			continue;
 		if (!has_title) {
@@ -57,7 +53,7 @@ static void show_defaults(FILE *out, struct json_object *params, size_t n)
 			underlined(out, "DEFAULT VALUES", '=');
 		}
 		has_title = true;
-		fprintf(out, "%s=%s ", text_at(params, i, "name"), absent);
+		fprintf(out, "%s=%s ", text_field(p, "name"), absent);
 	}
 	if (has_title)
 		fputc('\n', out);
@@ -65,19 +61,17 @@ static void show_defaults(FILE *out, struct json_object *params, size_t n)
 
 static void show_command(FILE *out, struct json_object *command)
 {
-	size_t n;
-	struct json_object *params = list_field(command, "params", &n);
+	struct json_object *params = json_field(command, "params");
 	underlined(out, "SYNTAX", '=');
 	show_syntax(out, command);
-	show_defaults(out, params, n);
+	show_defaults(out, params);
 	fputc('\n', out);
 	underlined(out, "DESCRIPTION", '=');
 	fprintf(out, "%s\n", text_field(command, "help"));
-	for (size_t i = 0; i < n; i++) {
-		const char *choices = text_at(params, i, "choices");
-		fprintf(out, "  %-16s %s (%s)\n", text_at(params, i, "name"),
-			text_at(params, i, "help"),
-			*choices ? choices : text_at(params, i, "type"));
+	json_each (p, params) {
+		const char *choices = text_field(p, "choices");
+		fprintf(out, "  %-16s %s (%s)\n", text_field(p, "name"), text_field(p, "help"),
+			*choices ? choices : text_field(p, "type"));
 	}
 }
 
@@ -100,16 +94,15 @@ static void show_setting(FILE *out, struct json_object *row)
 	if (*absent)
 		fprintf(out, "  default: %s\n", absent);
 	for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
-		if (row_flag(row, flags[i].flag))
+		if (flag_field(row, flags[i].flag))
 			fprintf(out, "  %s\n", flags[i].text);
 }
 
 static void show_group(FILE *out, const char *group, struct json_object *rows)
 {
-	size_t n = list_length(rows);
 	fprintf(out, "%s CONFIG GROUP\n\n", group);
-	for (size_t i = 0; i < n; i++)
-		fprintf(out, "  %-28s %s\n", text_at(rows, i, "name"), text_at(rows, i, "help"));
+	json_each (row, rows)
+		fprintf(out, "  %-28s %s\n", text_field(row, "name"), text_field(row, "help"));
 }
 
 static void list_group(const char *group, struct json_object *rows, void *out)
@@ -141,13 +134,12 @@ static void show_all(struct topic *t)
 	if (s->is_json) {
 		struct json_object *list = json_object_new_array();
 		schema_commands(s->schema, t->class, collect, list);
-		show_json(&s->look, list);
-		json_object_put(list);
+		show_json_once(&s->look, list);
 		return;
 	}
 	fprintf(s->look.out, "%s\n", generalities);
 	fprintf(s->look.out, "%s.\n\n",
-		text_field(field(field(s->schema, "classes"), t->class), "help"));
+		text_field(json_field(json_field(s->schema, "classes"), t->class), "help"));
 	underlined(s->look.out, "AVAILABLE COMMANDS", '=');
 	schema_commands(s->schema, t->class, list_command, s->look.out);
 }
@@ -156,7 +148,6 @@ static int show_topic(struct topic *t, const char *name, struct err *e)
 {
 	struct shell *s = t->shell;
 	struct json_object *command = schema_command(s->schema, t->class, name);
-	size_t n;
 	if (!command)
 		return err_set(e, -ENOENT, "Cannot find help topic %.60s.", name);
 	if (s->is_json) {
@@ -164,8 +155,8 @@ static int show_topic(struct topic *t, const char *name, struct err *e)
 		return 0;
 	}
 	show_command(s->look.out, command);
-	struct json_object *params = list_field(command, "params", &n);
-	if (!n || strcmp(text_at(params, 0, "type"), "group"))
+	struct json_object *params = json_field(command, "params");
+	if (!json_count(params) || strcmp(text_field(*json_entries(params), "type"), "group"))
 		return 0;
 	fputc('\n', s->look.out);
 	underlined(s->look.out, "AVAILABLE CONFIGURATION GROUPS", '=');
@@ -188,7 +179,7 @@ static void put_kinds(struct topic *t, const char *group, struct json_object *ro
 {
 	size_t used = 0;
 	*out = 0;
-	json_object_object_foreach(field(t->shell->schema, "classes"), class, unused)
+	json_object_object_foreach(json_field(t->shell->schema, "classes"), class, unused)
 	{
 		(void)unused;
 		bool has = row ? json_object_equal(
@@ -204,13 +195,13 @@ static void put_kinds(struct topic *t, const char *group, struct json_object *ro
 static struct json_object *rows_elsewhere(struct topic *t, const char *group, const char *setting)
 {
 	struct json_object *list = json_object_new_array();
-	json_object_object_foreach(field(t->shell->schema, "classes"), class, unused)
+	json_object_object_foreach(json_field(t->shell->schema, "classes"), class, unused)
 	{
 		(void)unused;
 		struct json_object *row = setting_of(t, class, group, setting);
 		bool is_new = row != NULL;
-		for (size_t i = 0; row && i < list_length(list); i++)
-			is_new &= !json_object_equal(json_object_array_get_idx(list, i), row);
+		json_each (known, list)
+			is_new &= !json_object_equal(known, row);
 		if (is_new)
 			json_object_array_add(list, json_object_get(row));
 	}
@@ -221,7 +212,7 @@ static int show_elsewhere(struct topic *t, const char *group, const char *settin
 {
 	struct look *l = &t->shell->look;
 	char kinds[200];
-	if (!json_object_is_type(field(t->shell->schema, "classes"), json_type_object))
+	if (!json_object_is_type(json_field(t->shell->schema, "classes"), json_type_object))
 		return err_set(e, -EPROTO, "farblockd's schema has no classes");
 	put_kinds(t, group, NULL, kinds, sizeof kinds);
 	if (!*kinds)
@@ -231,11 +222,10 @@ static int show_elsewhere(struct topic *t, const char *group, const char *settin
 			       "Unknown configuration group: %.60s (nodes that have it: %s)", group,
 			       kinds);
 	struct json_object *list = rows_elsewhere(t, group, setting);
-	size_t n = list_length(list);
+	size_t n = json_count(list);
 	if (t->shell->is_json && n)
 		show_json(l, list);
-	for (size_t i = 0; i < n && !t->shell->is_json; i++) {
-		struct json_object *row = json_object_array_get_idx(list, i);
+	json_each (row, t->shell->is_json ? NULL : list) {
 		put_kinds(t, group, row, kinds, sizeof kinds);
 		show_setting(l->out, row);
 		fprintf(l->out, "  nodes:   %s\n", kinds);

@@ -33,7 +33,7 @@ static int option(struct wish *w, const char *text, struct err *e)
 
 static int flag(const struct line *l, const char *name, bool *ret, struct err *e)
 {
-	const char *text = line_value(l, name, LINE_WORDS_MAX);
+	const char *text = line_named(l, name);
 	if (!text)
 		return 0;
 	if (!parse_bool(text, ret))
@@ -44,8 +44,7 @@ static int flag(const struct line *l, const char *name, bool *ret, struct err *e
 // ls [path] [depth], also ls depth; options anywhere.
 static int understand(const struct line *l, struct wish *ret, struct err *e)
 {
-	*ret = (struct wish){ line_value(l, "path", LINE_WORDS_MAX),
-			      line_value(l, "depth", LINE_WORDS_MAX), false, false };
+	*ret = (struct wish){ line_named(l, "path"), line_named(l, "depth"), false, false };
 	int r = flag(l, "long", &ret->is_long, e);
 	if (!r)
 		r = flag(l, "plain", &ret->is_plain, e);
@@ -106,20 +105,14 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 		r = shell_path(path, w.path ? w.path : ".", &full, e);
 	if (r < 0)
 		return r;
-	struct json_object *params = params_at(full);
 	int64_t depth = is_drawn(s, &w) ? (int64_t)s->prefs.tree_max_depth : 0;
-	if (w.depth)
-		depth = atoi(w.depth);
-	if (depth)
-		json_object_object_add(params, "depth", json_object_new_int64(depth));
+	struct json_object *params = params_of_ls(full, w.depth ? atoi(w.depth) : depth);
 	if (!s->is_json) {
 		r = draw(s, &w, full, params, e);
 	} else {
 		r = shell_call(s, "tree.ls", params, &o, e);
-		if (!r) {
-			show_json(&s->look, o);
-			json_object_put(o);
-		}
+		if (!r)
+			show_json_once(&s->look, o);
 	}
 	free(full);
 	return r;

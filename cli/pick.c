@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -43,13 +42,10 @@ static bool add_node(struct pick *p, struct json_object *node, const char *path,
 
 static bool add_nodes(struct pick *p, struct json_object *node, const char *path, unsigned depth)
 {
-	size_t n;
-	struct json_object *children = list_field(node, "children", &n);
 	bool is_fine = add_node(p, node, path, depth);
-	for (size_t i = 0; is_fine && i < n && depth < DEPTH_MAX; i++) {
-		char *full = path_join(path, text_at(children, i, "name"));
-		is_fine = full &&
-			  add_nodes(p, json_object_array_get_idx(children, i), full, depth + 1);
+	json_each (child, depth < DEPTH_MAX ? json_field(node, "children") : NULL) {
+		char *full = is_fine ? path_join(path, text_field(child, "name")) : NULL;
+		is_fine = full && add_nodes(p, child, full, depth + 1);
 		free(full);
 	}
 	return is_fine;
@@ -57,10 +53,9 @@ static bool add_nodes(struct pick *p, struct json_object *node, const char *path
 
 static void measure(struct pick *p)
 {
-	struct winsize w;
-	bool is_known = !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_row > 1 && w.ws_col > 1;
-	p->rows = is_known ? w.ws_row - 1 : 23;
-	p->columns = is_known ? w.ws_col - 1 : 79;
+	struct winsize w = terminal_size(stdout);
+	p->rows = w.ws_row > 1 ? w.ws_row - 1 : 23;
+	p->columns = w.ws_col > 1 ? w.ws_col - 1 : 79;
 }
 
 static void draw(struct pick *p)

@@ -101,19 +101,18 @@ static int run_at(struct shell *s, const char *path, const struct line *l, struc
 static int run_each(struct shell *s, const struct line *l, struct err *e)
 {
 	static const struct line ls = { .command = (char *)"ls" };
-	struct json_object *o, *params = params_at(s->cwd);
-	size_t n;
-	json_object_object_add(params, "depth", json_object_new_int64(1));
+	struct json_object *o;
 	char *base = strdup(s->cwd); // the line itself may change the path
-	int r = base ? shell_call(s, "tree.ls", params, &o, e)
+	int r = base ? shell_call(s, "tree.ls", params_of_ls(base, 1), &o, e)
 		     : err_set(e, -ENOMEM, "out of memory");
 	if (r < 0) {
 		free(base);
 		return r;
 	}
-	struct json_object *children = list_field(o, "children", &n);
-	for (size_t i = 0; !r && i < n; i++) {
-		char *path = path_join(base, text_at(children, i, "name"));
+	json_each (child, json_field(o, "children")) {
+		if (r < 0)
+			break;
+		char *path = path_join(base, text_field(child, "name"));
 		if (!path)
 			r = err_set(e, -ENOMEM, "out of memory");
 		if (path && !s->is_json)

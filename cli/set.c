@@ -45,13 +45,12 @@ static int check(const struct shell *s, const struct line *l, struct change *ret
 // The part of the line for the daemon, for json_object_put(); NULL: none, do not ask it.
 static struct json_object *rest_of(struct json_object *params, const struct change *c)
 {
-	size_t positional;
-	struct json_object *named = field(params, "named");
-	list_field(params, "positional", &positional);
+	struct json_object *named = json_field(params, "named");
 	for (unsigned i = 0; i < c->count; i++)
 		json_object_object_del(named, c->rows[i]->name);
 	// The group has settings of both.
-	size_t left = positional + (size_t)json_object_object_length(named);
+	size_t left = json_count(json_field(params, "positional")) +
+		      (size_t)json_object_object_length(named);
 	if (!c->count || left > 1)
 		return params;
 	json_object_put(params);
@@ -76,7 +75,7 @@ static int keep(struct shell *s, const struct change *c, struct err *e)
 
 static struct json_object *list_in(struct json_object *o, const char *key)
 {
-	struct json_object *list = field(o, key);
+	struct json_object *list = json_field(o, key);
 	if (json_object_is_type(list, json_type_array))
 		return list;
 	list = json_object_new_array();

@@ -6,18 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/json/json.h"
+
 enum { DEPTH_MAX = 64, FLUSH_BYTES = 65536 };
 
 struct drawing {
 	const struct look *look;
 	bool has_later[DEPTH_MAX]; // of the previous row at each depth
-	bool is_plain, has_failed;
+	bool is_plain;
 	struct tree_part path;	    // of the first row, without a slash at its end
 	size_t path_len[DEPTH_MAX]; // of the path of the previous row at each depth
-	char *paths;		    // the path of the last row
-	size_t paths_size;
-	char *out;
-	size_t len, size;
+	struct json_text paths;	    // the path of the last row
+	struct json_text out;
 };
 
 // ---- rows ----
@@ -51,39 +51,21 @@ int tree_row_next(const char **at, struct tree_row *ret)
 
 // ---- the buffer ----
 
-// Makes room for this many more bytes.
-static bool room(struct drawing *d, size_t len)
-{
-	if (d->size - d->len >= len)
-		return true;
-	size_t size = d->len + len + FLUSH_BYTES;
-	char *grown = realloc(d->out, size);
-	d->has_failed |= !grown;
-	if (!grown)
-		return false;
-	d->out = grown;
-	d->size = size;
-	return true;
-}
-
 static void flush(struct drawing *d)
 {
-	if (d->len) // its error is checked when the stream is closed
-		fwrite(d->out, 1, d->len, d->look->out);
-	d->len = 0;
+	if (d->out.len) // its error is checked when the stream is closed
+		fwrite(d->out.text, 1, d->out.len, d->look->out);
+	d->out.len = 0;
 }
 
 static void put(struct drawing *d, const char *s, size_t len)
 {
-	if (!room(d, len))
-		return;
-	memcpy(d->out + d->len, s, len);
-	d->len += len;
+	json_text_bytes(&d->out, s, len);
 }
 
 static void put_text(struct drawing *d, const char *s)
 {
-	put(d, s, strlen(s));
+	json_text_put(&d->out, s);
 }
 
 static void put_colored(struct drawing *d, const char *color, struct tree_part p)
@@ -127,9 +109,10 @@ static void put_status(struct drawing *d, const struct tree_row *r, size_t margi
 	size_t serial = r->serial.len ? r->serial.len + 1 : 0;
 	size_t used = margin + r->name.len + serial + r->summary.len + 7;
 	size_t dots = used < d->look->width ? d->look->width - used : 1;
+	char row[WIDTH_MAX];
 	put(d, " ", 1);
-	if (room(d, dots))
-		memset(d->out + d->len, '.', dots), d->len += dots;
+	memset(row, '.', dots);
+	put(d, row, dots);
 	put_serial(d, r);
 	put(d, " [", 2);
 	put_colored(d, health_color(r->health), r->summary);
@@ -154,33 +137,20 @@ static void dotted_line(struct drawing *d, const struct tree_row *r)
 }
 
 // Sets the last path to the row's. A deeper row is a child of its predecessor.
-static bool path_to(struct drawing *d, const struct tree_row *r)
+static void path_to(struct drawing *d, const struct tree_row *r)
 {
-	size_t above = r->depth ? d->path_len[r->depth - 1] : 0;
 	struct tree_part name = r->depth ? r->name : d->path;
-	if (above + name.len + 1 > d->paths_size) {
-		size_t size = 2 * (above + name.len + 1);
-		char *grown = realloc(d->paths, size);
-		d->has_failed |= !grown;
-		if (!grown)
-			return false;
-		d->paths = grown;
-		d->paths_size = size;
-	}
-	if (r->depth)
-		d->paths[above++] = '/';
-	memcpy(d->paths + above, name.at, name.len);
+	d->paths.len = r->depth ? d->path_len[r->depth - 1] : 0;
+	json_text_bytes(&d->paths, "/", r->depth ? 1 : 0);
+	json_text_bytes(&d->paths, name.at, name.len);
 	for (unsigned i = r->depth; i < DEPTH_MAX; i++)
-		d->path_len[i] = above + name.len;
-	return true;
+		d->path_len[i] = d->paths.len;
 }
 
 static void plain_line(struct drawing *d, const struct tree_row *r)
 {
-	if (!path_to(d, r))
-		return;
-	size_t len = d->path_len[r->depth];
-	put(d, len ? d->paths : "/", len ? len : 1);
+	path_to(d, r);
+	put_text(d, d->paths.len ? d->paths.text : "/");
 	put_serial(d, r);
 	put(d, " [", 2);
 	put_colored(d, health_color(r->health), r->summary);
@@ -198,7 +168,7 @@ static void draw(struct drawing *d, struct tree_row *r)
 	else
 		dotted_line(d, r);
 	d->has_later[r->depth] = r->has_later;
-	if (d->len >= FLUSH_BYTES)
+	if (d->out.len >= FLUSH_BYTES)
 		flush(d);
 }
 
@@ -209,12 +179,12 @@ int tree_draw(const struct look *l, const char *rows, const char *path, struct e
 	int r;
 	if (path)
 		d.path = (struct tree_part){ path, path[1] ? strlen(path) : 0 };
-	while ((r = tree_row_next(&rows, &row)) > 0 && !d.has_failed)
+	while ((r = tree_row_next(&rows, &row)) > 0)
 		draw(&d, &row);
 	flush(&d);
-	free(d.out);
-	free(d.paths);
-	if (d.has_failed)
+	free(d.out.text);
+	free(d.paths.text);
+	if (d.out.has_failed || d.paths.has_failed)
 		return err_set(e, -ENOMEM, "out of memory");
 	return r < 0 ? err_set(e, r, "ls: farblockd's answer is not a list of rows") : 0;
 }

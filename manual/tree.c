@@ -34,7 +34,7 @@ static struct json_object *schema(void)
 
 static void param(FILE *out, struct json_object *p)
 {
-	bool is_required = json_object_get_boolean(field(p, "required"));
+	bool is_required = json_object_get_boolean(json_field(p, "required"));
 	const char *absent = text_field(p, "default");
 	fputs(is_required ? " Ar" : " Oo Ar", out);
 	roff_word(out, text_field(p, "name"));
@@ -58,7 +58,7 @@ static void param_help(FILE *out, struct json_object *p)
 
 static void command(FILE *out, struct json_object *c)
 {
-	struct json_object *params = field(c, "params");
+	struct json_object *params = json_field(c, "params");
 	size_t n = params ? json_object_array_length(params) : 0;
 	fprintf(out, ".It Cm %s", text_field(c, "name"));
 	for (size_t i = 0; i < n; i++)
@@ -95,7 +95,7 @@ int every_node_list(FILE *out, const char *argument)
 	struct json_object *s = schema();
 	if (!s)
 		return -1;
-	struct json_object *all = field(s, "every_node"), *list = json_object_new_array();
+	struct json_object *all = json_field(s, "every_node"), *list = json_object_new_array();
 	for (size_t i = 0; i < json_object_array_length(all); i++) {
 		struct json_object *c = json_object_array_get_idx(all, i);
 		if (!shell_command_find(shell_commands, text_field(c, "name")))
@@ -111,9 +111,9 @@ int tree_commands(FILE *out, const char *argument)
 	struct json_object *s = schema();
 	if (!s)
 		return -1;
-	json_object_object_foreach(field(s, "classes"), name, class)
+	json_object_object_foreach(json_field(s, "classes"), name, class)
 	{
-		struct json_object *list = field(class, "commands");
+		struct json_object *list = json_field(class, "commands");
 		if (!list || !json_object_array_length(list))
 			continue;
 		fprintf(out, ".Ss %s\n", name);
@@ -130,13 +130,13 @@ static void setting(FILE *out, struct json_object *row)
 	if (*text_field(row, "help"))
 		roff_text(out, text_field(row, "help"));
 	fputs(".br\n", out);
-	if (json_object_get_boolean(field(row, "readonly")))
+	if (json_object_get_boolean(json_field(row, "readonly")))
 		fputs("Read-only.\n", out);
 	else
 		fprintf(out, "Range: %s%s%s.\n", text_field(row, "range"), *unit ? ", " : "", unit);
 	if (*absent)
 		fprintf(out, "Default: %s.\n", absent);
-	if (json_object_get_boolean(field(row, "needs_restart")))
+	if (json_object_get_boolean(json_field(row, "needs_restart")))
 		fputs(NEEDS_RESTART_TEXT "\n", out);
 }
 
@@ -154,9 +154,9 @@ int tree_settings(FILE *out, const char *argument)
 	struct json_object *s = schema();
 	if (!s)
 		return -1;
-	json_object_object_foreach(field(s, "classes"), class, row)
+	json_object_object_foreach(json_field(s, "classes"), class, row)
 	{
-		json_object_object_foreach(field(row, "groups"), name, rows)
+		json_object_object_foreach(json_field(row, "groups"), name, rows)
 			group(out, class, name, rows);
 	}
 	return 0;

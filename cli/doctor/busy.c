@@ -39,8 +39,8 @@ struct use {
 static struct use use_of(const struct change *c, size_t i)
 {
 	struct json_object *now, *before;
-	now = json_object_array_get_idx(change_member(c->now, "workers"), i);
-	before = json_object_array_get_idx(change_member(c->before, "workers"), i);
+	now = json_object_array_get_idx(json_field(c->now, "workers"), i);
+	before = json_object_array_get_idx(json_field(c->before, "workers"), i);
 	double cpu = change_growth(now, before, "cpu_us") / 1e6 / c->seconds;
 	double polled = change_growth(now, before, "polled_us") / 1e6 / c->seconds;
 	double wait = i < CHANGE_WORKERS_MAX ? (c->waits[i] - c->waits_before[i]) / c->seconds : 0;
@@ -58,8 +58,8 @@ static double share_of(const struct change *c, size_t i)
 
 static size_t worker_total(const struct change *c)
 {
-	size_t count = change_count_of(change_member(c->now, "workers"));
-	return count == change_count_of(change_member(c->before, "workers")) ? count : 0;
+	size_t count = json_count(json_field(c->now, "workers"));
+	return count == json_count(json_field(c->before, "workers")) ? count : 0;
 }
 
 double change_busiest(const struct change *c)

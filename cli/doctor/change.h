@@ -5,6 +5,7 @@
 #include <json-c/json.h>
 
 #include "cli/doctor/doctor.h"
+#include "cli/shell/client.h"
 
 enum { CHANGE_WORKERS_MAX = 64 };
 
@@ -22,25 +23,11 @@ double change_busiest(const struct change *c);
 // Reports the workers without free time; returns how many.
 unsigned change_workers_full(const struct change *c);
 
-// A borrowed member; NULL: missing.
-static inline struct json_object *change_member(struct json_object *o, const char *key)
-{
-	struct json_object *v = NULL;
-	json_object_object_get_ex(o, key, &v);
-	return v;
-}
-
 // How much a number has grown; 0 if it is missing or was reset.
 static inline double change_growth(struct json_object *now, struct json_object *before,
 				   const char *key)
 {
-	double d = json_object_get_double(change_member(now, key)) -
-		   json_object_get_double(change_member(before, key));
+	double d = json_object_get_double(json_field(now, key)) -
+		   json_object_get_double(json_field(before, key));
 	return before && d > 0 ? d : 0;
-}
-
-// 0: not an array.
-static inline size_t change_count_of(struct json_object *list)
-{
-	return json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
 }

@@ -38,8 +38,7 @@ void check_device(struct doctor *d)
 		char type[64];
 		doctor_read(d, type, sizeof type, "/sys/class/infiniband/%s/hca_type",
 			    devices.name[i]);
-		doctor_say(d, &(struct finding){ DOCTOR_OK, .object = devices.name[i] },
-			   "RDMA device%s%s", *type ? ", " : "", type);
+		doctor_ok(d, devices.name[i], "RDMA device%s%s", *type ? ", " : "", type);
 	}
 	if (card_without_driver(d, card)) {
 		bool is_mlx4 = doctor_exists(d, "/sys/bus/pci/drivers/mlx4_core/%s", card);
@@ -68,8 +67,7 @@ static void access_of(struct doctor *d, const char *file, const char *object)
 	char path[400];
 	snprintf(path, sizeof path, "%s/dev/infiniband/%s", d->root, file);
 	if (!access(path, R_OK | W_OK)) {
-		doctor_say(d, &(struct finding){ DOCTOR_OK, .object = object }, "%s is accessible",
-			   file);
+		doctor_ok(d, object, "%s is accessible", file);
 	} else if (errno == ENOENT) {
 		struct finding f = { DOCTOR_FAIL, object,
 				     "RDMA does not work: the kernel module for user space is not "
@@ -103,37 +101,26 @@ void check_access(struct doctor *d)
 	}
 	if (devices.count)
 		access_of(d, "rdma_cm", "connections");
+	struct finding f = { DOCTOR_SKIP, "management", NULL,
+			     "modprobe ib_umad (for ibstat, ibportstate and opensm)" };
 	if (devices.count && !doctor_exists(d, "/dev/infiniband/umad0"))
-		doctor_say(d,
-			   &(struct finding){
-				   DOCTOR_SKIP, "management", NULL,
-				   "modprobe ib_umad (for ibstat, ibportstate and opensm)" },
-			   "/dev/infiniband/umad0 is missing (farblockd does not need it)");
+		doctor_say(d, &f, "/dev/infiniband/umad0 is missing (farblockd does not need it)");
 }
 
-void check_firmware(struct doctor *d)
+void check_firmware(struct doctor *d, const char *device)
 {
-	struct doctor_names devices;
 	char version[64], board[64], description[80], host[80];
-	doctor_list(d, &devices, "/sys/class/infiniband");
 	doctor_read(d, host, sizeof host, "/proc/sys/kernel/hostname");
-	for (unsigned i = 0; i < devices.count; i++) {
-		const char *name = devices.name[i];
-		doctor_read(d, version, sizeof version, "/sys/class/infiniband/%s/fw_ver", name);
-		doctor_read(d, board, sizeof board, "/sys/class/infiniband/%s/board_id", name);
-		doctor_read(d, description, sizeof description,
-			    "/sys/class/infiniband/%s/node_desc", name);
-		struct finding f = { DOCTOR_OK, .object = name };
-		bool is_named = !*host || strstr(description, host);
-		if (!is_named) {
-			f.verdict = DOCTOR_WARN;
-			f.why = "fabric tools show this description, which lacks the host name";
-			f.fix = "start rdma-ndd (package rdma-core)";
-		}
-		doctor_say(d, &f, "firmware %s%s%s, description '%s'",
-			   *version ? version : "unknown", *board ? ", board " : "", board,
-			   description);
-	}
+	doctor_read(d, version, sizeof version, "/sys/class/infiniband/%s/fw_ver", device);
+	doctor_read(d, board, sizeof board, "/sys/class/infiniband/%s/board_id", device);
+	doctor_read(d, description, sizeof description, "/sys/class/infiniband/%s/node_desc",
+		    device);
+	struct finding f =
+		doctor_judge(!*host || strstr(description, host), DOCTOR_WARN, device,
+			     "fabric tools show this description, which lacks the host name",
+			     "start rdma-ndd (package rdma-core)");
+	doctor_say(d, &f, "firmware %s%s%s, description '%s'", *version ? version : "unknown",
+		   *board ? ", board " : "", board, description);
 }
 
 // The adapter's NUMA node; false: the machine has a single node.
@@ -155,30 +142,20 @@ static void tell_numa_node(struct doctor *d, const char *device)
 	doctor_say(d, &f, "on NUMA node %s", node);
 }
 
-void check_pcie(struct doctor *d)
+void check_pcie(struct doctor *d, const char *device)
 {
 	static const char *const files[] = { "current_link_speed", "max_link_speed",
 					     "current_link_width", "max_link_width" };
-	struct doctor_names devices;
-	doctor_list(d, &devices, "/sys/class/infiniband");
-	for (unsigned i = 0; i < devices.count; i++) {
-		char value[4][64];
-		bool has_all = true;
-		for (unsigned k = 0; k < 4; k++)
-			has_all &= doctor_read(d, value[k], sizeof value[k],
-					       "/sys/class/infiniband/%s/device/%s",
-					       devices.name[i], files[k]);
-		if (!has_all)
-			continue;
-		bool is_full = atof(value[0]) >= atof(value[1]) && atoi(value[2]) >= atoi(value[3]);
-		struct finding f = { is_full ? DOCTOR_OK : DOCTOR_WARN, .object = devices.name[i] };
-		if (!is_full) {
-			f.why = "the slot limits the adapter's bandwidth";
-			f.fix = "move the adapter to a slot with more lanes or of a later "
-				"generation";
-		}
-		doctor_say(d, &f, "PCIe x%s at %s, adapter supports x%s at %s", value[2], value[0],
-			   value[3], value[1]);
-		tell_numa_node(d, devices.name[i]);
-	}
+	char value[4][64];
+	for (unsigned k = 0; k < 4; k++)
+		if (!doctor_read(d, value[k], sizeof value[k], "/sys/class/infiniband/%s/device/%s",
+				 device, files[k]))
+			return;
+	bool is_full = atof(value[0]) >= atof(value[1]) && atoi(value[2]) >= atoi(value[3]);
+	struct finding f = doctor_judge(
+		is_full, DOCTOR_WARN, device, "the slot limits the adapter's bandwidth",
+		"move the adapter to a slot with more lanes or of a later generation");
+	doctor_say(d, &f, "PCIe x%s at %s, adapter supports x%s at %s", value[2], value[0],
+		   value[3], value[1]);
+	tell_numa_node(d, device);
 }

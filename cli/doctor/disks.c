@@ -9,6 +9,7 @@
 #include <sys/sysmacros.h>
 
 #include "cli/doctor/doctor.h"
+#include "cli/shell/client.h"
 
 // Finds the mount point of a device in the fields "major:minor root place" of mountinfo (proc(5)).
 static bool is_mounted(struct doctor *d, const struct stat *st, char place[128])
@@ -46,9 +47,9 @@ static void device(struct doctor *d, const char *path, const struct stat *st)
 	}
 	doctor_read(d, text, sizeof text, "/sys/dev/block/%u:%u/queue/discard_max_bytes", high,
 		    low);
-	doctor_say(d, &(struct finding){ DOCTOR_OK, .object = path }, "not mounted%s",
-		   !strcmp(text, "0") ? "; no discard: space that initiators free stays allocated"
-				      : "");
+	doctor_ok(d, path, "not mounted%s",
+		  !strcmp(text, "0") ? "; no discard: space that initiators free stays allocated"
+				     : "");
 }
 
 static void file(struct doctor *d, const char *path, const char *name, const struct stat *st)
@@ -61,11 +62,10 @@ static void file(struct doctor *d, const char *path, const char *name, const str
 		return;
 	unsigned long long room = (unsigned long long)fs.f_bavail * fs.f_frsize;
 	char growth[DOCTOR_SIZE_SIZE], left[DOCTOR_SIZE_SIZE];
-	struct finding f = { missing > room ? DOCTOR_WARN : DOCTOR_OK, path, NULL, NULL };
-	if (missing > room) {
-		f.why = "writes of initiators fail when the filesystem is full";
-		f.fix = "add space, or use a smaller disk (fallocate reserves the space of a disk)";
-	}
+	struct finding f = doctor_judge(
+		missing <= room, DOCTOR_WARN, path,
+		"writes of initiators fail when the filesystem is full",
+		"add space, or use a smaller disk (fallocate reserves the space of a disk)");
 	doctor_say(d, &f, "can grow by %s; its filesystem has %s free",
 		   doctor_size(growth, missing), doctor_size(left, room));
 }
@@ -79,8 +79,7 @@ static void at_path(struct doctor *d, const char *path, const char *name)
 	else if ((!r || r == ENOENT || r == ENOTDIR) && doctor_removed(d, path, name))
 		; // reported
 	else if (r)
-		doctor_say(d, &(struct finding){ DOCTOR_SKIP, .object = path }, "%.200s: %s", name,
-			   strerror(r));
+		doctor_skip(d, path, "%.200s: %s", name, strerror(r));
 	else
 		file(d, path, name, &st);
 }
@@ -88,13 +87,13 @@ static void at_path(struct doctor *d, const char *path, const char *name)
 static void disk(struct doctor *d, void *arg, const char *path, struct json_object *node)
 {
 	unsigned long long *ram = arg;
-	struct json_object *o = doctor_info(d, path), *size;
-	const char *name = doctor_text(o, "dev"), *plugin = doctor_text(o, "plugin");
+	struct json_object *o = doctor_info(d, path);
+	const char *name = text_field(o, "dev"), *plugin = text_field(o, "plugin");
 	bool is_ours = !strcmp(plugin, "block") || !strcmp(plugin, "fileio");
-	bool is_empty = !strncmp(doctor_text(o, "summary"), "nullio ", 7); // uses no memory
-	if (!strcmp(plugin, "ramdisk") && !is_empty && json_object_object_get_ex(o, "size", &size))
-		*ram += json_object_get_uint64(size);
-	if (is_ours && *name == '/' && !strcmp(doctor_text(o, "state"), "open"))
+	bool is_empty = !strncmp(text_field(o, "summary"), "nullio ", 7); // uses no memory
+	if (!strcmp(plugin, "ramdisk") && !is_empty)
+		*ram += json_object_get_uint64(json_field(o, "size"));
+	if (is_ours && *name == '/' && !strcmp(text_field(o, "state"), "open"))
 		at_path(d, path, name); // else without a file or device, or waiting
 	json_object_put(o);
 }
@@ -102,8 +101,11 @@ static void disk(struct doctor *d, void *arg, const char *path, struct json_obje
 void check_disks(struct doctor *d)
 {
 	unsigned long long ram = 0;
-	if (!doctor_each_node(d, "storage", &ram, disk))
-		doctor_say(d, &(struct finding){ DOCTOR_SKIP }, "farblockd does not answer");
+	struct json_object *tree = doctor_ask(d, "tree.ls");
+	if (!tree)
+		doctor_skip(d, NULL, "farblockd does not answer");
+	doctor_each_node(d, tree, "storage", &ram, disk);
+	json_object_put(tree);
 	if (ram)
 		doctor_ram_disks(d, ram);
 }

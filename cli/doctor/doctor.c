@@ -9,22 +9,22 @@
 const struct doctor_check doctor_checks[] = {
 	{"device", "RDMA devices and their drivers", check_device},
 	{"access", "device files for user space", check_access},
-	{"state", "state of each port", check_state},
-	{"cable", "physical state of each port", check_cable},
-	{"link", "link layer of each port: InfiniBand or Ethernet", check_link},
-	{"subnet", "addresses of InfiniBand ports from a subnet manager", check_subnet},
-	{"rate", "link rates and expected throughput", check_rate},
-	{"mtu", "packet sizes of RoCE", check_mtu},
+	{"state", "state of each port", .each_port = check_state},
+	{"cable", "physical state of each port", .each_port = check_cable},
+	{"link", "link layer of each port: InfiniBand or Ethernet", .each_port = check_link},
+	{"subnet", "addresses of InfiniBand ports from a subnet manager", .each_port = check_subnet},
+	{"rate", "link rates and expected throughput", .each_port = check_rate},
+	{"mtu", "packet sizes of RoCE", .each_port = check_mtu},
 	{"ipoib", "IP over InfiniBand, which iSER needs to connect", check_ipoib},
-	{"pkey", "partitions", check_pkey},
-	{"gid", "RoCE versions and IP addresses", check_gid},
+	{"pkey", "partitions", .each_port = check_pkey},
+	{"gid", "RoCE versions and IP addresses", .each_port = check_gid},
 	{"prefix", "subnet prefixes of InfiniBand ports", check_prefix},
 	{"conflicts", "kernel targets and other programs with the same resources", check_conflicts},
 	{"memlock", "limit of pinned memory (RLIMIT_MEMLOCK)", check_memlock},
 	{"modules", "kernel modules and io_uring", check_modules},
 	{"counters", "error counters of ports", check_counters},
-	{"pcie", "PCIe slots of adapters", check_pcie},
-	{"firmware", "firmware and descriptions of devices", check_firmware},
+	{"pcie", "PCIe slots of adapters", .each_device = check_pcie},
+	{"firmware", "firmware and descriptions of devices", .each_device = check_firmware},
 	{"netns", "RDMA devices and network namespaces", check_netns},
 	{"power", "power saving of processors, which costs latency", check_power},
 	{"storage", "objects waiting for a device, file or address", check_storage},
@@ -38,6 +38,18 @@ const struct doctor_check doctor_checks[] = {
 };
 // clang-format on
 
+static void run(struct doctor *d, const struct doctor_check *c)
+{
+	struct doctor_names devices;
+	if (c->run)
+		c->run(d);
+	if (c->each_port)
+		doctor_each_port(d, c->each_port);
+	doctor_list(d, &devices, "/sys/class/infiniband");
+	for (unsigned i = 0; c->each_device && i < devices.count; i++)
+		c->each_device(d, devices.name[i]);
+}
+
 int doctor_run(struct doctor *d, const char *name, struct err *e)
 {
 	bool is_found = false;
@@ -47,7 +59,7 @@ int doctor_run(struct doctor *d, const char *name, struct err *e)
 			continue;
 		is_found = true;
 		d->check = c->name;
-		c->run(d);
+		run(d, c);
 	}
 	return is_found ? 0 : err_set(e, -ENOENT, "doctor: no check '%.40s'", name);
 }

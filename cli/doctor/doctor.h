@@ -12,6 +12,7 @@
 #include "core/err.h"
 
 struct json_object;
+struct tcp_addr;
 
 enum verdict { DOCTOR_OK, DOCTOR_SKIP, DOCTOR_WARN, DOCTOR_FAIL };
 
@@ -28,18 +29,24 @@ struct doctor {
 	void *ask_arg;
 };
 
+struct doctor_port;
+
+// A check runs once, for each port of the RDMA devices, or for each device.
+typedef void doctor_run_fn(struct doctor *d);
+typedef void doctor_port_fn(struct doctor *d, const struct doctor_port *p);
+typedef void doctor_device_fn(struct doctor *d, const char *device);
+
 struct doctor_check {
 	const char *name, *help;
-	void (*run)(struct doctor *d);
+	doctor_run_fn *run;
+	doctor_port_fn *each_port;
+	doctor_device_fn *each_device;
 };
 extern const struct doctor_check doctor_checks[]; // ends with a NULL name
 
 // Runs one check, or all if name is NULL. -ENOENT with text: no such check. Adds to d->findings and
 // counts; the caller releases findings with json_object_put().
 int doctor_run(struct doctor *d, const char *name, struct err *e);
-
-// The number of children of a node of tree.ls, and their list, borrowed.
-size_t doctor_children(struct json_object *node, struct json_object **ret);
 
 // Checks a portal ("host[:port]") of another machine: discovery over TCP and iSER with
 // farblock-initiator.
@@ -62,11 +69,18 @@ struct finding {
 	const char *object;    // the object of the check, "" for the machine
 	const char *why, *fix; // may be NULL. fix is a command or an edit.
 };
+// A finding that is fine, or of this verdict with its consequence and a fix.
+struct finding doctor_judge(bool is_fine, enum verdict verdict, const char *object, const char *why,
+			    const char *fix);
 // Begins a check: later findings belong to it.
 void doctor_begin(struct doctor *d, const char *check);
 // Adds a finding; what is one line. Copies everything.
 void doctor_say(struct doctor *d, const struct finding *f, const char *what, ...)
 	__attribute__((format(printf, 3, 4)));
+#define doctor_ok(d, object, ...)                                                                  \
+	doctor_say(d, &(struct finding){ DOCTOR_OK, object, NULL, NULL }, __VA_ARGS__)
+#define doctor_skip(d, object, ...)                                                                \
+	doctor_say(d, &(struct finding){ DOCTOR_SKIP, object, NULL, NULL }, __VA_ARGS__)
 
 // The text of a file without the newline at its end. False: absent or not readable; sets errno.
 bool doctor_read(const struct doctor *d, char *ret, size_t size, const char *path, ...)
@@ -98,27 +112,30 @@ struct doctor_port {
 	char path[160];	 // /sys/class/infiniband/DEVICE/ports/NUMBER
 	bool is_infiniband;
 };
-void doctor_each_port(struct doctor *d, void (*fn)(struct doctor *d, const struct doctor_port *p));
+void doctor_each_port(struct doctor *d, doctor_port_fn *fn);
 
 enum { DOCTOR_FIX_SIZE = 400 };
 // Replaces DEVICE and PORT in text by those of a port, NETDEV by an interface (NULL: no
 // replacement). Returns ret.
 const char *doctor_fill(char ret[DOCTOR_FIX_SIZE], const char *text, const struct doctor_port *p,
 			const char *netdev);
-// Whether an interface has an IPv4 route or an IPv6 address.
-bool doctor_has_address(struct doctor *d, const char *netdev);
 // The daemon's answer to a method without parameters, for json_object_put(); NULL: none.
 struct json_object *doctor_ask(struct doctor *d, const char *method);
 // The same for tree.info of one object.
 struct json_object *doctor_info(struct doctor *d, const char *path);
 // The daemon's process id; 0: it does not answer.
 int doctor_daemon_pid(struct doctor *d);
-// The text of a member, "" if it is missing.
-const char *doctor_text(struct json_object *o, const char *key);
-// Calls fn for each node of a class of the daemon's tree, with its path. False: it does not answer.
-bool doctor_each_node(struct doctor *d, const char *class, void *arg,
-		      void (*fn)(struct doctor *d, void *arg, const char *path,
-				 struct json_object *node));
+// Calls fn for each node of a class (NULL: all) of the daemon's tree (NULL: none), with its path,
+// "" of the root.
+typedef void doctor_node_fn(struct doctor *d, void *arg, const char *path,
+			    struct json_object *node);
+void doctor_each_node(struct doctor *d, struct json_object *tree, const char *class, void *arg,
+		      doctor_node_fn *fn);
+// The portals of the tree that are not waiting: an object whose keys are their names, since targets
+// share portals; for json_object_put().
+struct json_object *doctor_portals(struct doctor *d, struct json_object *tree);
+// Parses a portal's name as an address to connect to from this machine. False: not an address.
+bool doctor_portal_address(struct tcp_addr *ret, const char *name);
 
 // Reports a disk whose file is no longer at path. False: the file is there.
 bool doctor_removed(struct doctor *d, const char *object, const char *path);
@@ -145,30 +162,9 @@ unsigned doctor_links_full(struct doctor *d, const struct doctor_links *now,
 double doctor_port_rate(struct doctor *d, const struct doctor_port *p);
 
 // The checks, a file for each subject.
-void check_device(struct doctor *d);
-void check_access(struct doctor *d);
-void check_firmware(struct doctor *d);
-void check_pcie(struct doctor *d);
-void check_state(struct doctor *d);
-void check_cable(struct doctor *d);
-void check_link(struct doctor *d);
-void check_subnet(struct doctor *d);
-void check_rate(struct doctor *d);
-void check_mtu(struct doctor *d);
-void check_ipoib(struct doctor *d);
-void check_pkey(struct doctor *d);
-void check_gid(struct doctor *d);
-void check_prefix(struct doctor *d);
-void check_conflicts(struct doctor *d);
-void check_memlock(struct doctor *d);
-void check_modules(struct doctor *d);
-void check_counters(struct doctor *d);
-void check_netns(struct doctor *d);
-void check_power(struct doctor *d);
-void check_storage(struct doctor *d);
-void check_disks(struct doctor *d);
-void check_space(struct doctor *d);
-void check_logins(struct doctor *d);
-void check_names(struct doctor *d);
-void check_portals(struct doctor *d);
-void check_limit(struct doctor *d);
+doctor_run_fn check_device, check_access, check_ipoib, check_prefix, check_conflicts, check_memlock,
+	check_modules, check_counters, check_netns, check_power, check_storage, check_disks,
+	check_space, check_logins, check_names, check_portals, check_limit;
+doctor_port_fn check_state, check_cable, check_link, check_subnet, check_rate, check_mtu,
+	check_pkey, check_gid;
+doctor_device_fn check_firmware, check_pcie;

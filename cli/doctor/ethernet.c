@@ -23,7 +23,7 @@ static bool netdev_of(struct doctor *d, const struct doctor_port *p, char ret[DO
 	return false;
 }
 
-static void mtu(struct doctor *d, const struct doctor_port *p)
+void check_mtu(struct doctor *d, const struct doctor_port *p)
 {
 	char netdev[DOCTOR_NAME_SIZE], text[32], fix[DOCTOR_FIX_SIZE];
 	if (!netdev_of(d, p, netdev) ||
@@ -45,12 +45,8 @@ static void mtu(struct doctor *d, const struct doctor_port *p)
 	doctor_say(d, &f, "%s has MTU %s", netdev, text);
 }
 
-void check_mtu(struct doctor *d)
-{
-	doctor_each_port(d, mtu);
-}
-
-bool doctor_has_address(struct doctor *d, const char *netdev)
+// Whether an interface has an IPv4 route or an IPv6 address.
+static bool has_address(struct doctor *d, const char *netdev)
 {
 	static const char *const tables[] = { "/proc/net/route", "/proc/net/if_inet6" };
 	char text[16384];
@@ -127,7 +123,7 @@ static void ipoib(struct doctor *d, const char *netdev)
 		f = (struct finding){ DOCTOR_WARN, netdev,
 				      "iSER connects by IP address, so it cannot use this port",
 				      "ip link set dev NETDEV up" };
-	} else if (!doctor_has_address(d, netdev)) {
+	} else if (!has_address(d, netdev)) {
 		f = (struct finding){ DOCTOR_WARN, netdev,
 				      "iSER connects by IP address, so it cannot use this port",
 				      "ip address add 192.0.2.1/24 dev NETDEV" };
@@ -172,7 +168,7 @@ static bool begins_with_v1(struct doctor *d, const struct doctor_port *p)
 	       !strcmp(mode, "IB/RoCE v1");
 }
 
-static void gid(struct doctor *d, const struct doctor_port *p)
+void check_gid(struct doctor *d, const struct doctor_port *p)
 {
 	struct doctor_names entries;
 	char type[32], netdev[DOCTOR_NAME_SIZE], fix[DOCTOR_FIX_SIZE];
@@ -199,7 +195,7 @@ static void gid(struct doctor *d, const struct doctor_port *p)
 			"that use v2 do not answer";
 		f.fix = "echo 'RoCE v2' > "
 			"/sys/kernel/config/rdma_cm/DEVICE/ports/PORT/default_roce_mode";
-	} else if (!doctor_has_address(d, netdev)) {
+	} else if (!has_address(d, netdev)) {
 		f.verdict = DOCTOR_WARN;
 		f.why = "RDMA connections need an IP address on the interface";
 		f.fix = "ip address add 192.0.2.1/24 dev NETDEV; open UDP port 4791";
@@ -207,11 +203,6 @@ static void gid(struct doctor *d, const struct doctor_port *p)
 	if (f.fix)
 		f.fix = doctor_fill(fix, f.fix, p, netdev);
 	doctor_say(d, &f, "%s: %u GIDs of RoCE v1, %u of RoCE v2", netdev, v1, v2);
-}
-
-void check_gid(struct doctor *d)
-{
-	doctor_each_port(d, gid);
 }
 
 // ---- subnet prefixes ----
@@ -226,12 +217,10 @@ static void prefix(struct doctor *d, const struct doctor_port *p)
 	    strlen(text) < 19)
 		return;
 	text[19] = 0;
-	struct finding f = { DOCTOR_OK, p->object, NULL, NULL };
-	if (*first_prefix && !strcmp(text, first_prefix)) {
-		f.verdict = DOCTOR_WARN;
-		f.why = "port GIDs are ambiguous if these are two fabrics";
-		f.fix = "set another subnet_prefix in the opensm.conf of one fabric";
-	}
+	struct finding f =
+		doctor_judge(!*first_prefix || strcmp(text, first_prefix), DOCTOR_WARN, p->object,
+			     "port GIDs are ambiguous if these are two fabrics",
+			     "set another subnet_prefix in the opensm.conf of one fabric");
 	doctor_say(d, &f, "subnet prefix %s%s%s", text, f.why ? ", same as " : "",
 		   f.why ? first_port : "");
 	if (!*first_prefix) {

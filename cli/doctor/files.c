@@ -133,8 +133,7 @@ const char *doctor_fill(char ret[DOCTOR_FIX_SIZE], const char *text, const struc
 	return ret;
 }
 
-static void one_port(struct doctor *d, const char *device, const char *number,
-		     void (*fn)(struct doctor *d, const struct doctor_port *p))
+static void one_port(struct doctor *d, const char *device, const char *number, doctor_port_fn *fn)
 {
 	struct doctor_port p;
 	char layer[32];
@@ -147,7 +146,7 @@ static void one_port(struct doctor *d, const char *device, const char *number,
 	fn(d, &p);
 }
 
-void doctor_each_port(struct doctor *d, void (*fn)(struct doctor *d, const struct doctor_port *p))
+void doctor_each_port(struct doctor *d, doctor_port_fn *fn)
 {
 	struct doctor_names devices, ports;
 	doctor_list(d, &devices, "/sys/class/infiniband");

@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 
 #include "cli/doctor/doctor.h"
+#include "cli/shell/client.h"
 
 // Whether a program listens on a TCP port, from /proc/net/tcp and tcp6.
 static bool is_taken(struct doctor *d, unsigned port)
@@ -38,10 +39,10 @@ struct wanted {
 static void compare(struct doctor *d, void *arg, const char *path, struct json_object *node)
 {
 	struct wanted *w = arg;
-	const char *name = doctor_text(node, "name");
+	const char *name = text_field(node, "name");
 	size_t len = strlen(name), end = strlen(w->end);
 	if (len > end && !strcmp(name + len - end, w->end) &&
-	    strncmp(doctor_text(node, "summary"), "waiting", 7))
+	    strncmp(text_field(node, "summary"), "waiting", 7))
 		w->is_there = true;
 }
 
@@ -49,7 +50,9 @@ static void compare(struct doctor *d, void *arg, const char *path, struct json_o
 static bool serves(struct doctor *d, const char *end)
 {
 	struct wanted w = { .end = end };
-	doctor_each_node(d, "portal", &w, compare);
+	struct json_object *tree = doctor_ask(d, "tree.ls");
+	doctor_each_node(d, tree, "portal", &w, compare);
+	json_object_put(tree);
 	return w.is_there;
 }
 
@@ -116,17 +119,15 @@ void check_memlock(struct doctor *d)
 		       strtoull(value, NULL, 16) >> IPC_LOCK & 1;
 	doctor_read(d, text, sizeof text, "/proc/%s/limits", process);
 	if (!line_value(text, "Max locked memory", value, sizeof value)) {
-		doctor_say(d, &(struct finding){ DOCTOR_SKIP }, "cannot read limits");
+		doctor_skip(d, NULL, "cannot read limits");
 		return;
 	}
 	bool is_all = !strcmp(value, "unlimited");
-	struct finding f = { DOCTOR_OK };
-	if (!is_all && !may_all && strtoull(value, NULL, 10) < 1ull << 30) {
-		f.verdict = DOCTOR_WARN;
-		f.why = "RDMA pins every RAM disk and 256 MiB of buffers per worker";
-		f.fix = "set LimitMEMLOCK=infinity in the unit, or run ulimit -l unlimited; for a "
-			"container, use --ulimit memlock=-1";
-	}
+	struct finding f = doctor_judge(
+		is_all || may_all || strtoull(value, NULL, 10) >= 1ull << 30, DOCTOR_WARN, NULL,
+		"RDMA pins every RAM disk and 256 MiB of buffers per worker",
+		"set LimitMEMLOCK=infinity in the unit, or run ulimit -l unlimited; for a "
+		"container, use --ulimit memlock=-1");
 	char limit[DOCTOR_SIZE_SIZE];
 	doctor_say(d, &f, "RLIMIT_MEMLOCK of %s: %s%s",
 		   *process == 's' ? "this process" : "farblockd",
@@ -174,7 +175,7 @@ void check_modules(struct doctor *d)
 				     "sysctl kernel.io_uring_disabled=0" };
 		doctor_say(d, &f, "disabled (%s)", text);
 	} else {
-		doctor_say(d, &(struct finding){ DOCTOR_OK, .object = "io_uring" }, "enabled");
+		doctor_ok(d, "io_uring", "enabled");
 	}
 	if (doctor_read(d, text, sizeof text, "/proc/sys/kernel/osrelease"))
 		snprintf(un.release, sizeof un.release, "%s", text);
@@ -244,12 +245,10 @@ static void governors(struct doctor *d)
 		seen++;
 		saving += !strcmp(governor, "powersave");
 	}
-	struct finding f = { DOCTOR_OK, .object = "frequency" };
-	if (saving) {
-		f.verdict = DOCTOR_WARN;
-		f.why = "processors at a low clock rate add tens of microseconds of latency";
-		f.fix = "cpupower frequency-set -g performance";
-	}
+	struct finding f =
+		doctor_judge(!saving, DOCTOR_WARN, "frequency",
+			     "processors at a low clock rate add tens of microseconds of latency",
+			     "cpupower frequency-set -g performance");
 	if (seen)
 		doctor_say(d, &f, "%u of %u processors use the governor powersave", saving, seen);
 }
@@ -259,11 +258,10 @@ void check_power(struct doctor *d)
 	enum { LONG_US = 100 };
 	long us = wakes_in_us(d);
 	governors(d);
-	struct finding f = { us < LONG_US ? DOCTOR_OK : DOCTOR_WARN, .object = "sleep" };
-	if (us >= LONG_US) {
-		f.why = "a command after an idle period waits this long";
-		f.fix = "cpupower idle-set -D 50, if latency matters more than power";
-	}
+	struct finding f =
+		doctor_judge(us < LONG_US, DOCTOR_WARN, "sleep",
+			     "a command after an idle period waits this long",
+			     "cpupower idle-set -D 50, if latency matters more than power");
 	if (us)
 		doctor_say(d, &f, "processors wake up within %ld us", us);
 }

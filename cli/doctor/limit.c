@@ -27,8 +27,7 @@ static struct work work_of(const struct change *c, struct json_object *now,
 	static const char *const ops[] = { "read", "write", "other" };
 	struct work w = { .storage = change_growth(now, before, "storage_us") / c->seconds / 1e6 };
 	for (int i = 0; i < 3; i++) {
-		struct json_object *a = change_member(now, ops[i]),
-				   *b = change_member(before, ops[i]);
+		struct json_object *a = json_field(now, ops[i]), *b = json_field(before, ops[i]);
 		double flying = change_growth(a, b, "latency_sum_us") / c->seconds / 1e6;
 		w.commands += change_growth(a, b, "commands") / c->seconds;
 		w.flying += flying;
@@ -39,14 +38,14 @@ static struct work work_of(const struct change *c, struct json_object *now,
 
 static struct work work_of_all(const struct change *c)
 {
-	struct json_object *old = change_member(c->before, "storage_objects");
-	struct json_object *disks = change_member(c->now, "storage_objects");
+	struct json_object *old = json_field(c->before, "storage_objects");
+	struct json_object *disks = json_field(c->now, "storage_objects");
 	struct work sum = { 0 };
 	if (!json_object_is_type(disks, json_type_object))
 		return sum;
 	json_object_object_foreach(disks, path, disk)
 	{
-		struct work w = work_of(c, disk, change_member(old, path));
+		struct work w = work_of(c, disk, json_field(old, path));
 		sum.commands += w.commands;
 		sum.flying += w.flying;
 		sum.storage += w.storage;
@@ -57,11 +56,11 @@ static struct work work_of_all(const struct change *c)
 
 static unsigned disks_slow(const struct change *c)
 {
-	struct json_object *old = change_member(c->before, "storage_objects");
+	struct json_object *old = json_field(c->before, "storage_objects");
 	unsigned slow = 0;
-	json_object_object_foreach(change_member(c->now, "storage_objects"), path, disk)
+	json_object_object_foreach(json_field(c->now, "storage_objects"), path, disk)
 	{
-		struct work w = work_of(c, disk, change_member(old, path));
+		struct work w = work_of(c, disk, json_field(old, path));
 		struct finding f = { DOCTOR_OK, path, "commands wait for the file or device",
 				     "use a faster disk, or spread the load over several" };
 		if (w.flying < LOAD_FLYING || w.storage < MOST * w.flying)
@@ -79,30 +78,28 @@ static unsigned disks_slow(const struct change *c)
 
 static struct json_object *session(struct json_object *status, const char *sid)
 {
-	struct json_object *list = change_member(status, "sessions");
-	for (size_t i = 0; i < change_count_of(list); i++)
-		if (!strcmp(doctor_text(json_object_array_get_idx(list, i), "sid"), sid))
-			return json_object_array_get_idx(list, i);
+	json_each (s, json_field(status, "sessions"))
+		if (!strcmp(text_field(s, "sid"), sid))
+			return s;
 	return NULL;
 }
 
 static bool has_output(struct json_object *session)
 {
-	return json_object_get_double(change_member(session, "output_waits_us")) >= UNTAKEN_US;
+	return json_object_get_double(json_field(session, "output_waits_us")) >= UNTAKEN_US;
 }
 
 // Sessions whose output waited both times.
 static unsigned sessions_untaken(const struct change *c)
 {
-	struct json_object *list = change_member(c->now, "sessions"), *first = NULL;
+	struct json_object *list = json_field(c->now, "sessions"), *first = NULL;
 	unsigned n = 0;
-	for (size_t i = 0; i < change_count_of(list); i++) {
-		struct json_object *s = json_object_array_get_idx(list, i);
-		if (!has_output(s) || !has_output(session(c->before, doctor_text(s, "sid"))))
+	json_each (s, list) {
+		if (!has_output(s) || !has_output(session(c->before, text_field(s, "sid"))))
 			continue;
 		first = n++ ? first : s;
 	}
-	struct finding f = { DOCTOR_OK, doctor_text(first, "initiator"),
+	struct finding f = { DOCTOR_OK, text_field(first, "initiator"),
 			     "the network, or the initiator, does not take data as fast as "
 			     "farblockd has it",
 			     "compare the rate of each link between them (doctor rate), and the "
@@ -112,7 +109,7 @@ static unsigned sessions_untaken(const struct change *c)
 			   "the limit is the network or the initiator: data of %u session%s waits "
 			   "to be sent, here for %.1f ms",
 			   n, n == 1 ? "" : "s",
-			   json_object_get_double(change_member(first, "output_waits_us")) / 1e3);
+			   json_object_get_double(json_field(first, "output_waits_us")) / 1e3);
 	return n;
 }
 
@@ -154,8 +151,7 @@ static void judge(const struct change *c, const struct doctor_links *links,
 	found += change_workers_full(c);
 	found += sessions_untaken(c);
 	if (!found && w.commands < LOAD_RATE && w.flying < LOAD_FLYING) {
-		doctor_say(c->d, &(struct finding){ DOCTOR_SKIP },
-			   "no load to judge: %.0f commands/s", w.commands);
+		doctor_skip(c->d, NULL, "no load to judge: %.0f commands/s", w.commands);
 		return;
 	}
 	// A busy worker finds what a disk has completed late: then the disk's time is not its own.
@@ -181,16 +177,16 @@ static void read_twice(struct doctor *d, struct change *c)
 	if (c->seconds > 0)
 		judge(c, &now, &before);
 	else
-		doctor_say(d, &(struct finding){ DOCTOR_SKIP }, "farblockd has restarted");
+		doctor_skip(d, NULL, "farblockd has restarted");
 }
 
 void check_limit(struct doctor *d)
 {
 	struct change c = { .d = d, .before = doctor_ask(d, "status.get") };
 	if (!c.before)
-		doctor_say(d, &(struct finding){ DOCTOR_SKIP }, "farblockd does not answer");
+		doctor_skip(d, NULL, "farblockd does not answer");
 	else if (!d->sample_ms)
-		doctor_say(d, &(struct finding){ DOCTOR_SKIP }, "needs two readings (interval=1)");
+		doctor_skip(d, NULL, "needs two readings (interval=1)");
 	else
 		read_twice(d, &c);
 	json_object_put(c.before);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/doctor/doctor.h"
+#include "cli/shell/client.h"
 
 // Classes of nodes that have a warning when CHAP is required but has no secret.
 static const struct row {
@@ -21,8 +22,8 @@ static void look(struct doctor *d, void *arg, const char *path, struct json_obje
 	unsigned *count = arg;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		const struct row *r = &rows[i];
-		const char *why = doctor_text(node, "warning");
-		if (strcmp(doctor_text(node, "class"), r->class) || !*why)
+		const char *why = text_field(node, "warning");
+		if (strcmp(text_field(node, "class"), r->class) || !*why)
 			continue;
 		snprintf(fix, sizeof fix,
 			 "farblock %s set auth userid=NAME password=SECRET\n"
@@ -36,12 +37,12 @@ static void look(struct doctor *d, void *arg, const char *path, struct json_obje
 void check_logins(struct doctor *d)
 {
 	unsigned count = 0;
-	bool has_answer = true;
-	for (size_t i = 0; has_answer && i < sizeof rows / sizeof rows[0]; i++)
-		has_answer = doctor_each_node(d, rows[i].class, &count, look);
-	if (!has_answer)
-		doctor_say(d, &(struct finding){ DOCTOR_SKIP }, "farblockd does not answer");
+	struct json_object *tree = doctor_ask(d, "tree.ls");
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		doctor_each_node(d, tree, rows[i].class, &count, look);
+	if (!tree)
+		doctor_skip(d, NULL, "farblockd does not answer");
 	else if (!count)
-		doctor_say(d, &(struct finding){ DOCTOR_OK },
-			   "every ACL that requires CHAP has a secret");
+		doctor_ok(d, NULL, "every ACL that requires CHAP has a secret");
+	json_object_put(tree);
 }

@@ -18,8 +18,7 @@ static void judge(struct doctor *d, const struct doctor_port *p, const char *fil
 {
 	char state[64];
 	if (!doctor_read(d, state, sizeof state, "%s/%s", p->path, file)) {
-		doctor_say(d, &(struct finding){ DOCTOR_SKIP, .object = p->object },
-			   "cannot read %s: %m", file);
+		doctor_skip(d, p->object, "cannot read %s: %m", file);
 		return;
 	}
 	while (rows->begins && strncmp(state, rows->begins, strlen(rows->begins)))
@@ -31,7 +30,7 @@ static void judge(struct doctor *d, const struct doctor_port *p, const char *fil
 	doctor_say(d, &f, "%s", *state ? state : "unreadable");
 }
 
-static void state(struct doctor *d, const struct doctor_port *p)
+void check_state(struct doctor *d, const struct doctor_port *p)
 {
 	// clang-format off
 	static const struct meaning rows[] = {
@@ -46,12 +45,7 @@ static void state(struct doctor *d, const struct doctor_port *p)
 	judge(d, p, "state", rows);
 }
 
-void check_state(struct doctor *d)
-{
-	doctor_each_port(d, state);
-}
-
-static void cable(struct doctor *d, const struct doctor_port *p)
+void check_cable(struct doctor *d, const struct doctor_port *p)
 {
 	// clang-format off
 	static const struct meaning rows[] = {
@@ -73,13 +67,8 @@ static void cable(struct doctor *d, const struct doctor_port *p)
 	judge(d, p, "phys_state", rows);
 }
 
-void check_cable(struct doctor *d)
-{
-	doctor_each_port(d, cable);
-}
-
 // An adapter for both link layers finds no peer if it is set to the wrong one.
-static void link_layer(struct doctor *d, const struct doctor_port *p)
+void check_link(struct doctor *d, const struct doctor_port *p)
 {
 	char layer[32], state[32], fix[DOCTOR_FIX_SIZE];
 	if (!doctor_read(d, layer, sizeof layer, "%s/link_layer", p->path))
@@ -106,33 +95,22 @@ static void link_layer(struct doctor *d, const struct doctor_port *p)
 	doctor_say(d, &f, "link layer %s", *layer ? layer : "unknown");
 }
 
-void check_link(struct doctor *d)
-{
-	doctor_each_port(d, link_layer);
-}
-
-static void subnet(struct doctor *d, const struct doctor_port *p)
+void check_subnet(struct doctor *d, const struct doctor_port *p)
 {
 	char lid[32], sm[32];
 	if (!p->is_infiniband || !doctor_read(d, lid, sizeof lid, "%s/lid", p->path) ||
 	    !doctor_read(d, sm, sizeof sm, "%s/sm_lid", p->path))
 		return;
 	bool has_lid = strtoul(lid, NULL, 16) != 0, has_sm = strtoul(sm, NULL, 16) != 0;
-	struct finding f = { has_lid && has_sm ? DOCTOR_OK : DOCTOR_FAIL, p->object, NULL, NULL };
-	if (f.verdict == DOCTOR_FAIL) {
-		f.why = "no subnet manager has configured the port, so it passes no traffic";
-		f.fix = "systemctl start opensm on one host of the fabric, or enable the switch's "
-			"subnet manager";
-	}
+	struct finding f = doctor_judge(
+		has_lid && has_sm, DOCTOR_FAIL, p->object,
+		"no subnet manager has configured the port, so it passes no traffic",
+		"systemctl start opensm on one host of the fabric, or enable the switch's subnet "
+		"manager");
 	doctor_say(d, &f, "LID %s, subnet manager at LID %s", lid, sm);
 }
 
-void check_subnet(struct doctor *d)
-{
-	doctor_each_port(d, subnet);
-}
-
-static void pkey(struct doctor *d, const struct doctor_port *p)
+void check_pkey(struct doctor *d, const struct doctor_port *p)
 {
 	struct doctor_names entries;
 	char key[32], list[200] = "";
@@ -149,18 +127,12 @@ static void pkey(struct doctor *d, const struct doctor_port *p)
 		size_t have = strlen(list);
 		snprintf(list + have, sizeof list - have, "%s%s", have ? " " : "", key);
 	}
-	struct finding f = { full ? DOCTOR_OK : DOCTOR_WARN, p->object, NULL, NULL };
-	if (!full) {
-		f.why = "limited members of a partition cannot communicate with each other";
-		f.fix = "make this port, or all its peers, a full member in the subnet manager's "
-			"partitions.conf";
-	}
+	struct finding f = doctor_judge(
+		full, DOCTOR_WARN, p->object,
+		"limited members of a partition cannot communicate with each other",
+		"make this port, or all its peers, a full member in the subnet manager's "
+		"partitions.conf");
 	doctor_say(d, &f, "partitions %s", *list ? list : "none");
-}
-
-void check_pkey(struct doctor *d)
-{
-	doctor_each_port(d, pkey);
 }
 
 // ---- errors ----
@@ -228,7 +200,7 @@ static void count(struct doctor *d, const struct doctor_port *p)
 		bad++;
 	}
 	if (!bad)
-		doctor_say(d, &(struct finding){ DOCTOR_OK, .object = p->object }, "no errors");
+		doctor_ok(d, p->object, "no errors");
 }
 
 void check_counters(struct doctor *d)

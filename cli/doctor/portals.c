@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/doctor/doctor.h"
+#include "cli/shell/client.h"
 #include "transport/tcp/addr.h"
 
 enum { PATIENCE_MS = 2000 };
@@ -30,52 +31,56 @@ static int reach(const struct tcp_addr *a)
 	return r;
 }
 
-static void portal(struct doctor *d, const char *name, const char *summary)
+static void note_portal(struct doctor *d, void *list, const char *path, struct json_object *node)
+{
+	if (!strcasestr(text_field(node, "summary"), "waiting"))
+		json_object_object_add(list, text_field(node, "name"), NULL);
+}
+
+struct json_object *doctor_portals(struct doctor *d, struct json_object *tree)
+{
+	struct json_object *list = json_object_new_object();
+	doctor_each_node(d, tree, "portal", list, note_portal);
+	return list;
+}
+
+bool doctor_portal_address(struct tcp_addr *ret, const char *name)
+{
+	if (tcp_addr_parse(ret, name, 3260, NULL) < 0)
+		return false;
+	if (tcp_addr_is_wildcard(ret) && ret->sa.sa_family == AF_INET6)
+		ret->in6.sin6_addr = in6addr_loopback;
+	else if (tcp_addr_is_wildcard(ret))
+		ret->in4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	return true;
+}
+
+static void try_portal(struct doctor *d, const char *name)
 {
 	struct tcp_addr a;
-	if (strcasestr(summary, "waiting") || tcp_addr_parse(&a, name, 3260, NULL) < 0)
-		return;
-	if (tcp_addr_is_wildcard(&a)) {
-		if (a.sa.sa_family == AF_INET6)
-			a.in6.sin6_addr = in6addr_loopback;
-		else
-			a.in4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	}
-	int r = reach(&a);
-	if (!r) {
-		doctor_say(d, &(struct finding){ DOCTOR_OK, .object = name },
-			   "accepts connections");
-		return;
-	}
 	struct finding f = {
 		DOCTOR_FAIL, name, "initiators cannot connect either",
 		"check the firewall (nft list ruleset), then journalctl -u farblockd"
 	};
-	doctor_say(d, &f, "connect: %s", strerror(-r));
-}
-
-// Targets share portals; each portal is tried once.
-enum { PORTALS_MAX = 64, PORTAL_SIZE = 96 };
-struct seen {
-	unsigned count;
-	char name[PORTALS_MAX][PORTAL_SIZE];
-};
-
-static void look(struct doctor *d, void *arg, const char *path, struct json_object *node)
-{
-	struct seen *s = arg;
-	const char *name = doctor_text(node, "name");
-	for (unsigned i = 0; i < s->count; i++)
-		if (!strcmp(s->name[i], name))
-			return;
-	if (s->count < PORTALS_MAX)
-		snprintf(s->name[s->count++], PORTAL_SIZE, "%.95s", name);
-	portal(d, name, doctor_text(node, "summary"));
+	if (!doctor_portal_address(&a, name))
+		return;
+	int r = reach(&a);
+	if (r < 0)
+		doctor_say(d, &f, "connect: %s", strerror(-r));
+	else
+		doctor_ok(d, name, "accepts connections");
 }
 
 void check_portals(struct doctor *d)
 {
-	struct seen s = { 0 };
-	if (!doctor_each_node(d, "portal", &s, look))
-		doctor_say(d, &(struct finding){ DOCTOR_SKIP }, "farblockd does not answer");
+	struct json_object *tree = doctor_ask(d, "tree.ls"), *list = doctor_portals(d, tree);
+	if (!tree)
+		doctor_skip(d, NULL, "farblockd does not answer");
+	json_object_object_foreach(list, name, unused)
+	{
+		(void)unused;
+		try_portal(d, name);
+	}
+	json_object_put(list);
+	json_object_put(tree);
 }

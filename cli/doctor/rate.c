@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/doctor/doctor.h"
+#include "core/json/json.h"
 
 // clang-format off
 static const struct rate {
@@ -41,12 +42,12 @@ struct json_object *doctor_rates_json(void)
 	struct json_object *list = json_object_new_array();
 	for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
 		struct json_object *o = json_object_new_object();
-		json_object_object_add(o, "link", json_object_new_string(rates[i].name));
-		json_object_object_add(o, "sysfs", json_object_new_string(rates[i].sysfs));
+		json_put_text(o, "link", rates[i].name);
+		json_put_text(o, "sysfs", rates[i].sysfs);
 		json_object_object_add(o, "data_gbit_s",
 				       json_object_new_double(rates[i].data_gbit));
 		json_object_object_add(o, "gbyte_s", json_object_new_double(rates[i].gbyte));
-		json_object_object_add(o, "reached", json_object_new_string(rates[i].reached));
+		json_put_text(o, "reached", rates[i].reached);
 		json_object_array_add(list, o);
 	}
 	return list;
@@ -71,7 +72,7 @@ static bool parse(const char *text, unsigned *ret_lanes, const struct rate **ret
 	return false;
 }
 
-static void rate(struct doctor *d, const struct doctor_port *p)
+void check_rate(struct doctor *d, const struct doctor_port *p)
 {
 	char text[64];
 	unsigned lanes;
@@ -79,15 +80,13 @@ static void rate(struct doctor *d, const struct doctor_port *p)
 	if (!doctor_read(d, text, sizeof text, "%s/rate", p->path))
 		return;
 	if (!parse(text, &lanes, &r)) {
-		doctor_say(d, &(struct finding){ DOCTOR_OK, .object = p->object }, "%s", text);
+		doctor_ok(d, p->object, "%s", text);
 		return;
 	}
-	struct finding f = { DOCTOR_OK, p->object, NULL, NULL };
-	if (lanes == 1 && p->is_infiniband) {
-		f.verdict = DOCTOR_WARN;
-		f.why = "only one of four lanes works: the cable or a plug is faulty";
-		f.fix = "replace the cable; iblinkinfo shows what the link supports";
-	}
+	struct finding f =
+		doctor_judge(lanes != 1 || !p->is_infiniband, DOCTOR_WARN, p->object,
+			     "only one of four lanes works: the cable or a plug is faulty",
+			     "replace the cable; iblinkinfo shows what the link supports");
 	doctor_say(d, &f, "%s: at most %.2f GB/s of data", text, r->gbyte * lanes / 4);
 }
 
@@ -99,9 +98,4 @@ double doctor_port_rate(struct doctor *d, const struct doctor_port *p)
 	bool is_known =
 		doctor_read(d, text, sizeof text, "%s/rate", p->path) && parse(text, &lanes, &r);
 	return is_known ? r->gbyte * 1e9 * lanes / 4 : 0;
-}
-
-void check_rate(struct doctor *d)
-{
-	doctor_each_port(d, rate);
 }

@@ -9,6 +9,7 @@
 #include <sys/statvfs.h>
 
 #include "cli/doctor/doctor.h"
+#include "cli/shell/client.h"
 
 enum {
 	SPARE_BYTES = 16 << 20, // less is a warning
@@ -56,8 +57,7 @@ static void look_at(struct doctor *d, const char *object, const char *path,
 	char full[PATH_MAX];
 	struct statvfs fs;
 	if (!doctor_place(d, full, path) || statvfs(full, &fs) < 0) {
-		doctor_say(d, &(struct finding){ DOCTOR_SKIP, .object = object }, "%.200s: %s",
-			   path, strerror(errno));
+		doctor_skip(d, object, "%.200s: %s", path, strerror(errno));
 		return;
 	}
 	unsigned long long room = (unsigned long long)fs.f_bavail * fs.f_frsize;
@@ -71,10 +71,10 @@ static void look_at(struct doctor *d, const char *object, const char *path,
 void check_space(struct doctor *d)
 {
 	struct json_object *root = doctor_info(d, "/");
-	const char *file = doctor_text(root, "saved_file"), *state = doctor_text(root, "state_dir");
+	const char *file = text_field(root, "saved_file"), *state = text_field(root, "state_dir");
 	const char *slash = strrchr(file, '/');
 	if (!root)
-		doctor_say(d, &(struct finding){ DOCTOR_SKIP }, "farblockd does not answer");
+		doctor_skip(d, NULL, "farblockd does not answer");
 	if (slash) {
 		char folder[PATH_MAX];
 		snprintf(folder, sizeof folder, "%.*s", slash == file ? 1 : (int)(slash - file),
@@ -122,14 +122,12 @@ static unsigned long long group_limit(struct doctor *d, unsigned long long most)
 void doctor_ram_disks(struct doctor *d, unsigned long long bytes)
 {
 	unsigned long long total = mem_total(d), limit = group_limit(d, total);
-	bool fits = bytes <= limit;
-	struct finding f = { fits ? DOCTOR_OK : DOCTOR_WARN, "RAM disks", NULL, NULL };
-	if (!fits) {
-		f.why = "if initiators fill them, memory runs out and the kernel may kill "
-			"farblockd: their data is lost";
-		f.fix = limit < total ? "use smaller RAM disks, or raise MemoryMax= of the service"
-				      : "use smaller RAM disks, or fileio on a disk";
-	}
+	struct finding f = doctor_judge(
+		bytes <= limit, DOCTOR_WARN, "RAM disks",
+		"if initiators fill them, memory runs out and the kernel may kill farblockd: their "
+		"data is lost",
+		limit < total ? "use smaller RAM disks, or raise MemoryMax= of the service"
+			      : "use smaller RAM disks, or fileio on a disk");
 	char use[DOCTOR_SIZE_SIZE], most[DOCTOR_SIZE_SIZE];
 	doctor_say(d, &f, "can use %s; %s %s", doctor_size(use, bytes),
 		   limit < total ? "farblockd's control group is limited to" : "this machine has",

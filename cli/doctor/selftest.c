@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The self-test: creates a RAM disk and a target behind every portal for a few seconds;
 // farblock-initiator logs in with CHAP, verifies what it wrote, and measures.
-#include <arpa/inet.h>
 #include <errno.h>
 #include <json-c/json.h>
 #include <signal.h>
@@ -12,6 +11,7 @@
 
 #include "cli/doctor/doctor.h"
 #include "cli/doctor/initiator.h"
+#include "cli/shell/shell.h"
 #include "transport/tcp/addr.h"
 
 #define DISK   "doctor-selftest"
@@ -24,25 +24,17 @@ enum { PORTALS_TRIED = 16, PORTAL_SIZE = 80, SECRET_BYTES = 12 };
 
 struct selftest {
 	struct doctor *d;
-	char (*portal)[PORTAL_SIZE]; // each once
-	unsigned count, size, tried; // the first ones are tried
+	struct json_object *portals; // doctor_portals(), of which the first ones are tried
 	char secret[2 * SECRET_BYTES + 1];
 };
 
 static volatile sig_atomic_t ended_by; // a signal, 0: none
 
-static const char *text(struct json_object *o, const char *key)
-{
-	struct json_object *v;
-	const char *s = json_object_object_get_ex(o, key, &v) ? json_object_get_string(v) : NULL;
-	return s ? s : "";
-}
-
 // One command of the tree; words: its values and NULL. "name=value" goes by name.
 static int run(struct doctor *d, struct err *e, const char *path, const char *command, ...)
 {
-	struct json_object *p = json_object_new_object(), *list = json_object_new_array();
-	struct json_object *named = json_object_new_object(), *o = NULL;
+	struct json_object *list = json_object_new_array(), *named = json_object_new_object();
+	struct json_object *o = NULL;
 	va_list ap;
 	va_start(ap, command);
 	for (const char *w; (w = va_arg(ap, const char *));) {
@@ -55,42 +47,9 @@ static int run(struct doctor *d, struct err *e, const char *path, const char *co
 			json_object_array_add(list, json_object_new_string(w));
 	}
 	va_end(ap);
-	json_object_object_add(p, "path", json_object_new_string(path));
-	json_object_object_add(p, "command", json_object_new_string(command));
-	json_object_object_add(p, "positional", list);
-	json_object_object_add(p, "named", named);
-	int r = d->ask(d->ask_arg, "tree.run", p, &o, e);
+	int r = d->ask(d->ask_arg, "tree.run", run_params(path, command, list, named), &o, e);
 	json_object_put(o);
 	return r;
-}
-
-static void note_portal(struct selftest *t, struct json_object *node)
-{
-	const char *name = text(node, "name"), *summary = text(node, "summary");
-	if (strcasestr(summary, "waiting") || strlen(name) >= PORTAL_SIZE)
-		return;
-	for (unsigned i = 0; i < t->count; i++)
-		if (!strcmp(t->portal[i], name))
-			return;
-	if (t->count == t->size) {
-		unsigned size = t->size ? 2 * t->size : PORTALS_TRIED;
-		void *grown = realloc(t->portal, size * sizeof *t->portal);
-		if (!grown)
-			return;
-		t->portal = grown;
-		t->size = size;
-	}
-	snprintf(t->portal[t->count++], PORTAL_SIZE, "%s", name);
-}
-
-static void find_portals(struct selftest *t, struct json_object *node)
-{
-	struct json_object *children;
-	if (!strcmp(text(node, "class"), "portal"))
-		note_portal(t, node);
-	size_t n_children = doctor_children(node, &children);
-	for (size_t i = 0; i < n_children; i++)
-		find_portals(t, json_object_array_get_idx(children, i));
 }
 
 // Ends a transaction, so that no client sees a part of it. undo does not count these changes.
@@ -120,14 +79,17 @@ static int take_away(struct selftest *t, struct err *e)
 static int make_portals(struct selftest *t, struct err *e)
 {
 	struct err ignored;
-	int r = 0;
+	int r = 0, tried = 0;
 	run(t->d, &ignored, TPG "/portals", "delete", "0.0.0.0", "3260", NULL);
-	for (unsigned i = 0; !r && i < t->tried; i++) {
+	json_object_object_foreach(t->portals, name, unused)
+	{
+		(void)unused;
 		char host[PORTAL_SIZE];
-		const char *colon = strrchr(t->portal[i], ':');
-		snprintf(host, sizeof host, "%.*s", colon ? (int)(colon - t->portal[i]) : 0,
-			 t->portal[i]);
-		r = run(t->d, e, TPG "/portals", "create", host, colon ? colon + 1 : "3260", NULL);
+		const char *colon = strrchr(name, ':');
+		snprintf(host, sizeof host, "%.*s", colon ? (int)(colon - name) : 0, name);
+		if (!r && tried++ < PORTALS_TRIED)
+			r = run(t->d, e, TPG "/portals", "create", host, colon ? colon + 1 : "3260",
+				NULL);
 	}
 	return r;
 }
@@ -167,17 +129,15 @@ static int measure(struct selftest *t, const char *url, const char *op, double *
 {
 	const char *words[] = { "bench",   url, "--chap-user", USER, "--op",   op,  "--bs", "4k",
 				"--depth", "1", "--time",      "1",  "--json", NULL };
-	struct json_object *v;
 	char *out;
 	int r = initiator_run(words, t->secret, &out, e);
 	if (r < 0)
 		return r;
 	struct json_object *o = json_tokener_parse(out);
-	if (!json_object_object_get_ex(o, "iops", &v))
+	if (!json_field(o, "iops"))
 		r = err_set(e, -EIO, "farblock-initiator bench: no rate in its output");
-	else
-		*ret_iops = json_object_get_double(v);
-	*ret_p50 = json_object_object_get_ex(o, "p50_us", &v) ? json_object_get_double(v) : 0;
+	*ret_iops = json_object_get_double(json_field(o, "iops"));
+	*ret_p50 = json_object_get_double(json_field(o, "p50_us"));
 	json_object_put(o);
 	free(out);
 	return r;
@@ -201,12 +161,8 @@ static void login(struct selftest *t, const char *portal, const char *scheme)
 	bool is_iser = !strcmp(scheme, "iser"); // a portal may not offer it
 	struct err e = { 0 };
 	struct tcp_addr a;
-	if (tcp_addr_parse(&a, portal, 3260, NULL) < 0)
+	if (!doctor_portal_address(&a, portal))
 		return;
-	if (tcp_addr_is_wildcard(&a) && a.sa.sa_family == AF_INET6)
-		a.in6.sin6_addr = in6addr_loopback;
-	else if (tcp_addr_is_wildcard(&a))
-		a.in4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	tcp_addr_format(&a, to);
 	snprintf(url, sizeof url, "%s://%s/" IQN "/0", scheme, to);
 	snprintf(object, sizeof object, "%.80s over %s", portal, is_iser ? "iSER" : "TCP");
@@ -217,20 +173,17 @@ static void login(struct selftest *t, const char *portal, const char *scheme)
 		r = measure(t, url, "randread", &reads, &read_us, &e);
 	if (ended_by)
 		return;
+	struct finding f = { DOCTOR_FAIL, object, "initiators fail in the same way",
+			     "journalctl -u farblockd; farblock refusals" };
 	if (r < 0 && is_iser)
-		doctor_say(t->d, &(struct finding){ DOCTOR_SKIP, object, NULL, NULL }, "%s",
-			   e.text);
+		doctor_skip(t->d, object, "%s", e.text);
 	else if (r < 0)
-		doctor_say(t->d,
-			   &(struct finding){ DOCTOR_FAIL, object,
-					      "initiators fail in the same way",
-					      "journalctl -u farblockd; farblock refusals" },
-			   "%s", e.text);
+		doctor_say(t->d, &f, "%s", e.text);
 	else
-		doctor_say(t->d, &(struct finding){ DOCTOR_OK, object, NULL, NULL },
-			   "login with CHAP, 1 MiB verified; 4 KiB at queue depth 1: %.0f reads/s "
-			   "(median %.0f us), %.0f writes/s (median %.0f us)",
-			   reads, read_us, writes, write_us);
+		doctor_ok(t->d, object,
+			  "login with CHAP, 1 MiB verified; 4 KiB at queue depth 1: %.0f reads/s "
+			  "(median %.0f us), %.0f writes/s (median %.0f us)",
+			  reads, read_us, writes, write_us);
 }
 
 // ---- signals ----
@@ -279,22 +232,34 @@ static int release_ends(const struct handlers *h, int r, struct err *e)
 static int test(struct selftest *t, struct err *e)
 {
 	struct err why;
-	int r = take_away(t, e);
+	struct finding f = { DOCTOR_WARN, TARGET, NULL, "farblock doctor selftest" };
+	int r = take_away(t, e), tried = 0;
 	if (!r || r == -ENOENT)
 		r = make(t, e);
 	if (r < 0)
 		return r;
-	for (unsigned i = 0; i < t->tried && !ended_by; i++) {
-		login(t, t->portal[i], "iscsi");
+	json_object_object_foreach(t->portals, portal, unused)
+	{
+		(void)unused;
+		if (tried++ == PORTALS_TRIED)
+			break;
 		if (!ended_by)
-			login(t, t->portal[i], "iser");
+			login(t, portal, "iscsi");
+		if (!ended_by)
+			login(t, portal, "iser");
 	}
 	if (take_away(t, &why) < 0)
-		doctor_say(
-			t->d,
-			&(struct finding){ DOCTOR_WARN, TARGET, NULL, "farblock doctor selftest" },
-			"cannot remove it: %s", why.text);
+		doctor_say(t->d, &f, "cannot remove it: %s", why.text);
 	return 0;
+}
+
+static int test_until_signal(struct selftest *t, struct err *e)
+{
+	struct handlers h;
+	catch_ends(&h);
+	int r = test(t, e);
+	explicit_bzero(t->secret, sizeof t->secret);
+	return release_ends(&h, r, e);
 }
 
 int doctor_selftest(struct doctor *d, struct err *e)
@@ -305,20 +270,15 @@ int doctor_selftest(struct doctor *d, struct err *e)
 	int r = d->ask(d->ask_arg, "tree.ls", NULL, &tree, e);
 	if (r < 0)
 		return r;
-	find_portals(&t, tree);
+	t.portals = doctor_portals(d, tree);
+	int count = json_object_object_length(t.portals);
+	if (!count)
+		doctor_skip(d, NULL, "no portal listens");
+	if (count > PORTALS_TRIED)
+		doctor_skip(d, NULL, "tests only the first %d of %d portals", PORTALS_TRIED, count);
+	if (count)
+		r = test_until_signal(&t, e);
+	json_object_put(t.portals);
 	json_object_put(tree);
-	if (!t.count) {
-		doctor_say(d, &(struct finding){ DOCTOR_SKIP }, "no portal listens");
-		return 0;
-	}
-	t.tried = t.count < PORTALS_TRIED ? t.count : PORTALS_TRIED;
-	if (t.tried < t.count)
-		doctor_say(d, &(struct finding){ DOCTOR_SKIP },
-			   "tests only the first %u of %u portals", t.tried, t.count);
-	struct handlers h;
-	catch_ends(&h);
-	r = test(&t, e);
-	explicit_bzero(t.secret, sizeof t.secret);
-	free(t.portal);
-	return release_ends(&h, r, e);
+	return r;
 }

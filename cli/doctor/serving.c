@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/doctor/doctor.h"
+#include "cli/shell/shell.h"
 
 struct json_object *doctor_ask(struct doctor *d, const char *method)
 {
@@ -17,100 +18,68 @@ struct json_object *doctor_ask(struct doctor *d, const char *method)
 
 struct json_object *doctor_info(struct doctor *d, const char *path)
 {
-	struct json_object *p = json_object_new_object(), *o = NULL;
+	struct json_object *o = NULL;
 	struct err ignored;
-	json_object_object_add(p, "path", json_object_new_string(path));
-	if (d->ask)
-		return d->ask(d->ask_arg, "tree.info", p, &o, &ignored) < 0 ? NULL : o;
-	json_object_put(p);
-	return NULL;
+	return d->ask && d->ask(d->ask_arg, "tree.info", params_at(path), &o, &ignored) >= 0 ? o
+											     : NULL;
 }
 
 int doctor_daemon_pid(struct doctor *d)
 {
-	struct json_object *version = doctor_ask(d, "version"), *pid;
-	int n = json_object_object_get_ex(version, "pid", &pid) ? json_object_get_int(pid) : 0;
+	struct json_object *version = doctor_ask(d, "version");
+	int pid = json_object_get_int(json_field(version, "pid"));
 	json_object_put(version);
-	return n;
-}
-
-static struct json_object *ask(struct doctor *d, const char *method)
-{
-	struct json_object *o = NULL;
-	struct err e = { 0 };
-	if (!d->ask || d->ask(d->ask_arg, method, NULL, &o, &e) < 0) {
-		doctor_say(d, &(struct finding){ DOCTOR_SKIP }, "farblockd does not answer%s%s",
-			   *e.text ? ": " : "", e.text);
-		return NULL;
-	}
-	return o;
-}
-
-const char *doctor_text(struct json_object *o, const char *key)
-{
-	struct json_object *v;
-	const char *s = json_object_object_get_ex(o, key, &v) ? json_object_get_string(v) : NULL;
-	return s ? s : "";
+	return pid;
 }
 
 struct walk {
-	const char *class;
+	const char *class; // NULL: all
 	void *arg;
-	void (*fn)(struct doctor *d, void *arg, const char *path, struct json_object *node);
+	doctor_node_fn *fn;
 };
 
 static void walk(struct doctor *d, const struct walk *w, struct json_object *node,
 		 const char *below)
 {
-	struct json_object *children;
-	char path[512];
-	bool is_root = !strcmp(doctor_text(node, "name"), "/");
-	snprintf(path, sizeof path, "%s%s%s", is_root ? "" : below, is_root ? "" : "/",
-		 is_root ? "" : doctor_text(node, "name"));
-	if (!strcmp(doctor_text(node, "class"), w->class))
+	const char *name = text_field(node, "name");
+	char path[512] = "";
+	if (strcmp(name, "/"))
+		snprintf(path, sizeof path, "%s/%s", below, name);
+	if (!w->class || !strcmp(text_field(node, "class"), w->class))
 		w->fn(d, w->arg, path, node);
-	if (json_object_object_get_ex(node, "children", &children))
-		for (size_t i = 0; i < json_object_array_length(children); i++)
-			walk(d, w, json_object_array_get_idx(children, i), path);
+	json_each (child, json_field(node, "children"))
+		walk(d, w, child, path);
 }
 
-bool doctor_each_node(struct doctor *d, const char *class, void *arg,
-		      void (*fn)(struct doctor *d, void *arg, const char *path,
-				 struct json_object *node))
+void doctor_each_node(struct doctor *d, struct json_object *tree, const char *class, void *arg,
+		      doctor_node_fn *fn)
 {
-	struct json_object *tree = doctor_ask(d, "tree.ls");
 	if (tree)
 		walk(d, &(struct walk){ class, arg, fn }, tree, "");
-	json_object_put(tree);
-	return tree;
 }
 
-// Reports nodes of the tree below path whose summary has the word waiting.
-static unsigned waiting(struct doctor *d, struct json_object *node, const char *below)
+static void look(struct doctor *d, void *count, const char *path, struct json_object *node)
 {
-	struct json_object *children;
-	char path[512];
-	unsigned n = 0;
-	bool is_root = !strcmp(doctor_text(node, "name"), "/");
-	snprintf(path, sizeof path, "%s%s%s", below, is_root || !strcmp(below, "/") ? "" : "/",
-		 is_root ? "" : doctor_text(node, "name"));
-	if (strcasestr(doctor_text(node, "summary"), "waiting")) {
-		struct finding f = { DOCTOR_WARN, path, NULL, NULL };
-		f.why = "retried until the missing device, file or address appears";
-		doctor_say(d, &f, "%s", doctor_text(node, "summary"));
-		n++;
-	}
-	size_t n_children = doctor_children(node, &children);
-	for (size_t i = 0; i < n_children; i++)
-		n += waiting(d, json_object_array_get_idx(children, i), path);
-	return n;
+	struct finding f = { DOCTOR_WARN, *path ? path : "/",
+			     "retried until the missing device, file or address appears", NULL };
+	if (!strcasestr(text_field(node, "summary"), "waiting"))
+		return;
+	doctor_say(d, &f, "%s", text_field(node, "summary"));
+	++*(unsigned *)count;
 }
 
 void check_storage(struct doctor *d)
 {
-	struct json_object *tree = ask(d, "tree.ls");
-	if (tree && !waiting(d, tree, "/"))
-		doctor_say(d, &(struct finding){ DOCTOR_OK }, "no object is waiting");
+	struct json_object *tree = NULL;
+	struct err e = { 0 };
+	unsigned waiting = 0;
+	if (!d->ask || d->ask(d->ask_arg, "tree.ls", NULL, &tree, &e) < 0) {
+		doctor_skip(d, NULL, "farblockd does not answer%s%s", *e.text ? ": " : "", e.text);
+		return;
+	}
+	doctor_each_node(d, tree, NULL, &waiting, look);
+	if (!waiting)
+		doctor_ok(d, NULL, "no object is waiting");
 	json_object_put(tree);
 }
 
@@ -133,11 +102,10 @@ static void resolve(struct doctor *d, const char *host)
 		has_word(hosts, host) || (!*d->root && !getaddrinfo(host, NULL, NULL, &list));
 	if (list)
 		freeaddrinfo(list);
-	struct finding f = { is_known ? DOCTOR_OK : DOCTOR_WARN, "host name", NULL, NULL };
-	if (!is_known) {
-		f.why = "programs that resolve this machine's host name are delayed or fail";
-		f.fix = "add it to /etc/hosts, or to the name server";
-	}
+	struct finding f =
+		doctor_judge(is_known, DOCTOR_WARN, "host name",
+			     "programs that resolve this machine's host name are delayed or fail",
+			     "add it to /etc/hosts, or to the name server");
 	doctor_say(d, &f, "%s", is_known ? "resolves" : "does not resolve");
 }
 
@@ -147,43 +115,35 @@ static void firewall(struct doctor *d)
 	if (!doctor_exists(d, "/sys/module/nf_tables") &&
 	    !doctor_exists(d, "/sys/module/ip_tables"))
 		return;
-	doctor_say(
-		d,
-		&(struct finding){ DOCTOR_OK, "firewall",
-				   "initiators need TCP port 3260, and UDP port 4791 for RoCE v2",
-				   "nft list ruleset" },
-		"may have rules");
+	struct finding f = { DOCTOR_OK, "firewall",
+			     "initiators need TCP port 3260, and UDP port 4791 for RoCE v2",
+			     "nft list ruleset" };
+	doctor_say(d, &f, "may have rules");
 }
 
 void check_names(struct doctor *d)
 {
 	char name[300], host[80];
 	bool has = doctor_read(d, name, sizeof name, "/etc/iscsi/initiatorname.iscsi");
-	struct finding f = { DOCTOR_OK, "initiator name", NULL, NULL };
 	char *at = has ? strstr(name, "InitiatorName=") : NULL;
-	if (has && !at) {
-		f.verdict = DOCTOR_WARN;
-		f.why = "the file has no line InitiatorName=";
-		f.fix = "echo InitiatorName=$(iscsi-iname) > /etc/iscsi/initiatorname.iscsi";
-	}
+	struct finding f = doctor_judge(
+		!has || at, DOCTOR_WARN, "initiator name", "the file has no line InitiatorName=",
+		"echo InitiatorName=$(iscsi-iname) > /etc/iscsi/initiatorname.iscsi");
 	if (at)
 		doctor_say(d, &f, "%.*s", (int)strcspn(at + 14, "\n"), at + 14);
 	else if (has)
 		doctor_say(d, &f, "missing in /etc/iscsi/initiatorname.iscsi");
 	else if (errno == ENOENT)
-		doctor_say(
-			d, &(struct finding){ DOCTOR_SKIP, .object = "initiator name" },
+		doctor_skip(
+			d, f.object,
 			"no /etc/iscsi/initiatorname.iscsi: farblock-initiator generates a name");
 	else
-		doctor_say(d, &(struct finding){ DOCTOR_SKIP, .object = "initiator name" },
-			   "/etc/iscsi/initiatorname.iscsi: %m");
+		doctor_skip(d, f.object, "/etc/iscsi/initiatorname.iscsi: %m");
 	doctor_read(d, host, sizeof host, "/proc/sys/kernel/hostname");
 	bool is_named = *host && strcmp(host, "localhost") && strcmp(host, "(none)");
-	struct finding h = { is_named ? DOCTOR_OK : DOCTOR_WARN, "host name", NULL, NULL };
-	if (!is_named) {
-		h.why = "names generated from it are not unique";
-		h.fix = "hostnamectl set-hostname NAME";
-	}
+	struct finding h = doctor_judge(is_named, DOCTOR_WARN, "host name",
+					"names generated from it are not unique",
+					"hostnamectl set-hostname NAME");
 	doctor_say(d, &h, "%s", *host ? host : "(none)");
 	if (is_named)
 		resolve(d, host);

@@ -62,9 +62,8 @@ static void add_value(struct work *w, const char *head, const char *value, const
 
 static void add_list(struct work *w, const char *head, struct json_object *list)
 {
-	size_t n = list_length(list);
-	for (size_t i = 0; i < n; i++)
-		add_value(w, head, text_at(list, i, "text"), text_at(list, i, "note"));
+	json_each (one, list)
+		add_value(w, head, text_field(one, "text"), text_field(one, "note"));
 	json_object_put(list);
 }
 
@@ -104,19 +103,9 @@ size_t candidates_common(const struct candidates *c)
 
 // ---- paths ----
 
-char *source_path(const struct complete_source *s, const char *base, const char *word)
+static char *source_path(const struct complete_source *s, const char *base, const char *word)
 {
-	if (*word != '@')
-		return path_join(base, word);
-	size_t n = strcspn(word, "/");
-	char *name = strndup(word + 1, n - 1), *to = NULL, *path = NULL;
-	if (name && s->bookmark)
-		to = s->bookmark(s->arg, name);
-	if (to)
-		path = path_join(to, word[n] ? word + n + 1 : ".");
-	free(name);
-	free(to);
-	return path;
+	return path_of_word(base, word, s->bookmark, s->arg);
 }
 
 char *source_where(const struct complete_source *s, const struct cursor *c, char **ret_class)
@@ -135,16 +124,13 @@ static void add_paths(struct work *w, const char *head, const char *base, const 
 	struct json_object *list = NULL;
 	if (path && w->source->children)
 		list = w->source->children(w->source->arg, path);
-	size_t n = list_length(list);
 	w->kind = KIND_PATH;
-	if (!folder || asprintf(&front, "%s%s", head, folder) < 0) {
+	if (!folder || asprintf(&front, "%s%s", head, folder) < 0)
 		front = NULL;
-		n = 0;
-	}
-	for (size_t i = 0; i < n; i++) {
+	json_each (child, front ? list : NULL) {
 		char *name = NULL;
-		if (asprintf(&name, "%s/", text_at(list, i, "text")) > 1)
-			add_value(w, front, name, text_at(list, i, "note"));
+		if (asprintf(&name, "%s/", text_field(child, "text")) > 1)
+			add_value(w, front, name, text_field(child, "note"));
 		free(name);
 	}
 	json_object_put(list);
@@ -178,10 +164,10 @@ static void add_group(const char *group, struct json_object *rows, void *arg)
 
 static const char *group_given(const struct cursor *c, struct json_object *params)
 {
-	size_t n = list_length(params);
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(text_at(params, i, "type"), "group"))
-			return line_value(&c->line, text_at(params, i, "name"), (unsigned)i);
+	json_each (row, params)
+		if (!strcmp(text_field(row, "type"), "group"))
+			return line_value(&c->line, text_field(row, "name"),
+					  (unsigned)(row_at - json_entries(params)));
 	return NULL;
 }
 
@@ -189,10 +175,9 @@ static void add_settings(struct work *w, struct json_object *params)
 {
 	const char *group = group_given(w->cursor, params);
 	struct json_object *rows = group ? schema_group(w->source->schema, w->class, group) : NULL;
-	size_t n = list_length(rows);
 	w->kind = KIND_OTHER;
-	for (size_t i = 0; i < n; i++)
-		add_value(w, "", text_at(rows, i, "name"), text_at(rows, i, "help"));
+	json_each (row, rows)
+		add_value(w, "", text_field(row, "name"), text_field(row, "help"));
 }
 
 static void add_bool(struct work *w, const char *head)
@@ -276,17 +261,15 @@ static struct json_object *params_of(const struct complete_source *s, const stru
 {
 	struct json_object *row =
 		c->line.command ? schema_command(s->schema, class, c->line.command) : NULL;
-	size_t n;
-	return list_field(row, "params", &n);
+	return json_field(row, "params");
 }
 
 // The settings that follow the parameters, if one is a group and none a setting.
 static struct json_object *settings_of(const struct complete_source *s, const struct cursor *c,
 				       const char *class, struct json_object *params)
 {
-	size_t n = list_length(params);
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(text_at(params, i, "type"), "setting"))
+	json_each (row, params)
+		if (!strcmp(text_field(row, "type"), "setting"))
 			return NULL;
 	const char *group = group_given(c, params);
 	return group ? schema_group(s->schema, class, group) : NULL;
@@ -296,7 +279,7 @@ struct json_object *row_at(const struct complete_source *s, const struct cursor 
 			   const char *class, struct json_object **ret_rows)
 {
 	struct json_object *params = params_of(s, c, class), *row = NULL;
-	size_t n = list_length(params);
+	size_t n = json_count(params);
 	*ret_rows = settings_of(s, c, class, params);
 	if (c->name) {
 		row = row_find(params, c->name);
@@ -309,28 +292,20 @@ struct json_object *row_at(const struct complete_source *s, const struct cursor 
 	return !strcmp(text_field(row, "type"), "setting") ? row : NULL;
 }
 
-static bool is_given(const struct line *l, const char *name)
-{
-	for (unsigned i = 0; i < l->count; i++)
-		if (l->values[i].name && !strcmp(l->values[i].name, name))
-			return true;
-	return false;
-}
-
 // "name=" for optional parameters without a value.
 static void add_names(struct work *w, struct json_object *rows, size_t from)
 {
-	size_t n = list_length(rows);
+	size_t n = json_count(rows);
 	w->kind = KIND_KEYWORD;
 	for (size_t i = from; i < n; i++) {
-		const char *name = text_at(rows, i, "name");
-		char *text = NULL;
 		struct json_object *row = json_object_array_get_idx(rows, i);
-		if (!*name || is_given(&w->cursor->line, name) || row_flag(row, "readonly") ||
-		    row_flag(row, "required") || !strcmp(text_field(row, "type"), "setting"))
+		const char *name = text_field(row, "name");
+		char *text = NULL;
+		if (!*name || line_named(&w->cursor->line, name) || flag_field(row, "readonly") ||
+		    flag_field(row, "required") || !strcmp(text_field(row, "type"), "setting"))
 			continue;
 		if (asprintf(&text, "%s=", name) > 0)
-			add(w, "", text, text_at(rows, i, "help"), 0);
+			add(w, "", text, text_field(row, "help"), 0);
 		free(text);
 	}
 }

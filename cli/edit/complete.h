@@ -53,8 +53,6 @@ size_t candidates_common(const struct candidates *c);
 // printable, on one line; returns its length.
 size_t hint(const struct complete_source *s, const char *text, char *out, size_t size);
 
-// The absolute path of a word: of a bookmark, or relative to base. For free(); NULL: none.
-char *source_path(const struct complete_source *s, const char *base, const char *word);
 // The path of a cursor's command: the one in it, or cwd; and its class. For free().
 char *source_where(const struct complete_source *s, const struct cursor *c, char **ret_class);
 

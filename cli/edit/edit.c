@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -60,8 +59,7 @@ static size_t width_of(const char *text, size_t n)
 
 static unsigned columns(void)
 {
-	struct winsize w;
-	return !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col ? w.ws_col : 80;
+	return terminal_size(stdout).ws_col;
 }
 
 // The column after the prompt and n bytes of the line, counted across rows.

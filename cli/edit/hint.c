@@ -34,26 +34,18 @@ static void put_param(struct out *o, struct json_object *row)
 {
 	const char *name = text_field(row, "name"), *absent = text_field(row, "default");
 	const char *blank = o->len ? " " : "";
-	if (row_flag(row, "required"))
+	if (flag_field(row, "required"))
 		put(o, "%s%.60s", blank, name);
 	else
 		put(o, "%s[%.60s%s%.60s]", blank, name, *absent ? "=" : "", absent);
 }
 
-static bool is_given(const struct line *l, const char *name)
-{
-	for (unsigned i = 0; i < l->count; i++)
-		if (l->values[i].name && !strcmp(l->values[i].name, name))
-			return true;
-	return false;
-}
-
 static void put_params(struct out *o, const struct line *l, struct json_object *params, size_t from)
 {
-	size_t n = list_length(params);
-	for (size_t i = from; i < n; i++)
-		if (!is_given(l, text_at(params, i, "name")))
-			put_param(o, json_object_array_get_idx(params, i));
+	json_each (row, params)
+		if ((size_t)(row_at - json_entries(params)) >= from &&
+		    !line_named(l, text_field(row, "name")))
+			put_param(o, row);
 }
 
 // After "name=": its values.
@@ -76,7 +68,6 @@ static void put_rest(struct out *o, const struct complete_source *s, const struc
 	struct json_object *settings;
 	struct json_object *row = row_at(s, c, class, &settings);
 	bool has_begun = *c->word.text;
-	size_t n;
 	if (c->name) {
 		if (row && !*c->value)
 			put_value(o, row);
@@ -85,10 +76,10 @@ static void put_rest(struct out *o, const struct complete_source *s, const struc
 	// The incomplete word may be the command itself.
 	const char *name = c->line.command ? c->line.command : c->word.text;
 	struct json_object *command = schema_command(s->schema, class, name);
-	struct json_object *params = list_field(command, "params", &n);
+	struct json_object *params = json_field(command, "params");
 	size_t from = c->line.command ? c->position + has_begun : 0;
 	put_params(o, &c->line, params, from);
-	if (settings && from >= n)
+	if (settings && from >= json_count(params))
 		put(o, "%sname=value ...", o->len ? " " : "");
 }
 

@@ -47,15 +47,7 @@ bool history_may_keep(struct json_object *schema, const struct shell_command *co
 	return may;
 }
 
-static bool push(struct state_lines *l, void *text)
-{
-	if (l->count && !strcmp(l->line[l->count - 1], text))
-		return false;
-	state_push(l, text);
-	return true;
-}
-
 int history_save(const char *text, struct err *e)
 {
-	return state_change(HOME_STATE, "history", push, (void *)text, e);
+	return state_append(HOME_STATE, "history", text, e);
 }

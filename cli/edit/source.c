@@ -37,10 +37,10 @@ static struct json_object *ask(struct source *s, const char *method, struct json
 static char *class_of(void *arg, const char *path)
 {
 	struct source *s = arg;
-	struct json_object *known = field(s->classes, path);
+	struct json_object *known = json_field(s->classes, path);
 	if (!known) {
 		struct json_object *o = ask(s, "tree.info", params_at(path));
-		if (!field(o, "class")) {
+		if (!json_field(o, "class")) {
 			json_object_put(o);
 			return NULL;
 		}
@@ -53,21 +53,15 @@ static char *class_of(void *arg, const char *path)
 
 static void put_pair(struct json_object *list, const char *text, const char *note)
 {
-	struct json_object *o = json_object_new_object();
-	json_object_object_add(o, "text", json_object_new_string(text));
-	json_object_object_add(o, "note", json_object_new_string(note));
-	json_object_array_add(list, o);
+	json_object_array_add(list, text_object("text", text, "note", note, NULL));
 }
 
 static struct json_object *children(void *arg, const char *path)
 {
-	struct json_object *params = params_at(path), *list = json_object_new_array();
-	size_t n;
-	json_object_object_add(params, "depth", json_object_new_int64(1));
-	struct json_object *o = ask(arg, "tree.ls", params);
-	struct json_object *nodes = list_field(o, "children", &n);
-	for (size_t i = 0; i < n; i++)
-		put_pair(list, text_at(nodes, i, "name"), text_at(nodes, i, "summary"));
+	struct json_object *list = json_object_new_array();
+	struct json_object *o = ask(arg, "tree.ls", params_of_ls(path, 1));
+	json_each (child, json_field(o, "children"))
+		put_pair(list, text_field(child, "name"), text_field(child, "summary"));
 	json_object_put(o);
 	return list;
 }
@@ -75,11 +69,9 @@ static struct json_object *children(void *arg, const char *path)
 static struct json_object *values(void *arg, const char *path, const char *command,
 				  const char *parameter, const char *prefix)
 {
-	struct json_object *params = params_at(path);
-	json_object_object_add(params, "command", json_object_new_string(command));
-	json_object_object_add(params, "parameter", json_object_new_string(parameter));
-	json_object_object_add(params, "prefix", json_object_new_string(prefix));
-	return ask(arg, "tree.complete", params);
+	return ask(arg, "tree.complete",
+		   text_object("path", path, "command", command, "parameter", parameter, "prefix",
+			       prefix, NULL));
 }
 
 static int by_text(const void *a, const void *b)
@@ -97,7 +89,7 @@ static struct json_object *files(void *arg, const char *prefix)
 		return list;
 	char *folder = strndup(prefix, (size_t)(slash + 1 - prefix));
 	DIR *d = folder ? opendir(folder) : NULL;
-	for (struct dirent *e; d && (e = readdir(d)) && list_length(list) < FILES_MAX;) {
+	for (struct dirent *e; d && (e = readdir(d)) && json_count(list) < FILES_MAX;) {
 		struct stat st;
 		char *path = NULL;
 		bool is_hidden = *e->d_name == '.' && slash[1] != '.';
@@ -168,4 +160,19 @@ void source_done(struct source *s)
 	client_close(&s->client);
 	json_object_put(s->schema);
 	json_object_put(s->classes);
+}
+
+// --complete: candidates for other shells.
+enum status shell_complete(struct shell *s, const char *line)
+{
+	struct source source;
+	struct candidates c;
+	source_init(&source, s);
+	source_begin(&source);
+	complete(&source.base, line, &c);
+	for (unsigned i = 0; i < c.count; i++)
+		fprintf(s->look.out, "%s\t%s\n", c.list[i].text, c.list[i].note);
+	candidates_done(&c);
+	source_done(&source);
+	return STATUS_OK;
 }

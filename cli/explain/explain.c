@@ -24,35 +24,27 @@ static void show(const struct look *l, const struct explain_hit *h)
 static struct json_object *as_json(const struct explain_hit *h)
 {
 	char code[24];
-	struct json_object *o = json_object_new_object();
 	explain_code_text(h, code);
-	json_object_object_add(o, "kind", json_object_new_string(h->table->kind));
-	json_object_object_add(o, "code", json_object_new_string(code));
-	json_object_object_add(o, "name", json_object_new_string(name_of(h)));
-	json_object_object_add(o, "cause", json_object_new_string(h->row.cause));
-	json_object_object_add(o, "cure", json_object_new_string(h->row.cure));
-	return o;
+	return text_object("kind", h->table->kind, "code", code, "name", name_of(h), "cause",
+			   h->row.cause, "cure", h->row.cure, NULL);
 }
 
 static void show_kinds(const struct look *l, bool is_json)
 {
-	struct json_object *list = is_json ? json_object_new_array() : NULL;
-	for (const struct explain_table *const *t = explain_tables; list && *t; t++) {
-		struct json_object *o = json_object_new_object();
-		json_object_object_add(o, "kind", json_object_new_string((*t)->kind));
-		json_object_object_add(o, "title", json_object_new_string((*t)->title));
-		json_object_array_add(list, o);
-	}
-	if (list) {
-		show_json(l, list);
-		json_object_put(list);
-		return;
-	}
-	fputs("explain [KIND] CODE, for example explain 0201, explain 5/24/00 or explain conn "
-	      "1020; KIND is one of:\n",
-	      l->out);
+	struct json_object *list = json_object_new_array();
+	if (!is_json)
+		fputs("explain [KIND] CODE, for example explain 0201, explain 5/24/00 or explain "
+		      "conn 1020; KIND is one of:\n",
+		      l->out);
 	for (const struct explain_table *const *t = explain_tables; *t; t++)
-		fprintf(l->out, "  %-8s %s\n", (*t)->kind, (*t)->title);
+		if (is_json)
+			json_object_array_add(
+				list, text_object("kind", (*t)->kind, "title", (*t)->title, NULL));
+		else
+			fprintf(l->out, "  %-8s %s\n", (*t)->kind, (*t)->title);
+	if (is_json)
+		show_json(l, list);
+	json_object_put(list);
 }
 
 static int run(struct shell *s, const char *path, const struct line *l, struct err *e)

@@ -9,7 +9,7 @@
 static void keep_warnings(struct export *x, struct json_object *messages,
 			  struct json_object *levels)
 {
-	for (size_t i = 0; i < list_length(messages) && i < list_length(levels); i++) {
+	for (size_t i = 0; i < json_count(messages) && i < json_count(levels); i++) {
 		struct json_object *one = json_object_array_get_idx(messages, i);
 		const char *level = json_object_get_string(json_object_array_get_idx(levels, i));
 		if (!level || !strcmp(level, "info"))
@@ -23,8 +23,8 @@ static void keep_warnings(struct export *x, struct json_object *messages,
 int export_command(struct shell *s, struct export *x, char **ret, struct err *e, const char *path,
 		   const char *name, ...)
 {
-	struct json_object *p = params_at(path), *list = json_object_new_array();
-	struct json_object *named = json_object_new_object(), *o;
+	struct json_object *list = json_object_new_array(), *named = json_object_new_object();
+	struct json_object *o;
 	const char *word, *value;
 	va_list ap;
 	va_start(ap, name);
@@ -36,15 +36,12 @@ int export_command(struct shell *s, struct export *x, char **ret, struct err *e,
 			json_object_object_add(named, word, json_object_new_string(value));
 	}
 	va_end(ap);
-	json_object_object_add(p, "command", json_object_new_string(name));
-	json_object_object_add(p, "positional", list);
-	json_object_object_add(p, "named", named);
-	int r = shell_call(s, "tree.run", p, &o, e);
+	int r = shell_call(s, "tree.run", run_params(path, name, list, named), &o, e);
 	if (r < 0)
 		return r;
 	if (!x->is_quiet)
-		keep_warnings(x, field(o, "messages"), field(o, "levels"));
-	struct json_object *created = field(o, "created");
+		keep_warnings(x, json_field(o, "messages"), json_field(o, "levels"));
+	struct json_object *created = json_field(o, "created");
 	if (ret)
 		*ret = created ? strdup(json_object_get_string(created)) : NULL;
 	json_object_put(o);

@@ -175,13 +175,10 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 		r = export_find_storage(s, &x, e);
 	if (!r)
 		r = make_all(s, &x, e);
-	if (!r && s->is_json) {
-		struct json_object *o = export_json(&x);
-		show_json(&s->look, o);
-		json_object_put(o);
-	} else if (!r) {
+	if (!r && s->is_json)
+		show_json_once(&s->look, export_json(&x));
+	else if (!r)
 		export_lines(&x, s->look.out);
-	}
 	explicit_bzero(x.to, sizeof x.to);
 	json_object_put(x.warnings);
 	free(x.device);

@@ -104,9 +104,8 @@ static void lines_of(const struct export *x, const struct export_initiator *to, 
 
 void export_lines(const struct export *x, FILE *out)
 {
-	for (size_t i = 0; x->warnings && i < list_length(x->warnings); i++)
-		fprintf(out, "%s\n\n",
-			json_object_get_string(json_object_array_get_idx(x->warnings, i)));
+	json_each (warning, x->warnings)
+		fprintf(out, "%s\n\n", json_object_get_string(warning));
 	if (*x->portal_waits)
 		fprintf(out, "Portal %s:%s does not listen yet: %s\n\n", x->address, x->port,
 			x->portal_waits);

@@ -64,13 +64,6 @@ static int set_address(struct export *x, struct err *e)
 
 // ---- existing portals ----
 
-static const char *text(struct json_object *o, const char *key)
-{
-	struct json_object *v;
-	const char *s = json_object_object_get_ex(o, key, &v) ? json_object_get_string(v) : NULL;
-	return s ? s : "";
-}
-
 static void portal_path(const struct export *x, const char *name, char ret[400])
 {
 	snprintf(ret, 400, "/iscsi/%s/tpg1/portals%s%s", x->target, *name ? "/" : "", name);
@@ -88,33 +81,31 @@ static struct json_object *look(struct shell *s, const struct export *x, const c
 // How usable a portal is for other machines; 0: not at all.
 static int worth(struct json_object *portal, const struct export *x)
 {
-	const char *name = text(portal, "name"), *transport = text(portal, "transport");
+	const char *name = text_field(portal, "name"), *transport = text_field(portal, "transport");
 	bool is_local = !strncmp(name, "127.", 4) || !strncmp(name, "[::1]", 5);
 	bool has_tcp = !strcmp(transport, "all") || !strcmp(transport, "tcp");
 	if (!has_tcp && !x->has_iser)
 		return 0;
-	return 1 + 4 * !strcmp(text(portal, "state"), "listening") + 2 * !is_local +
+	return 1 + 4 * !strcmp(text_field(portal, "state"), "listening") + 2 * !is_local +
 	       !strcmp(transport, "all");
 }
 
 // Chooses the best existing portal; without any, portal_name stays empty.
 static int choose(struct shell *s, struct export *x, struct err *e)
 {
-	struct json_object *tree = NULL, *children;
+	struct json_object *tree = NULL;
 	char path[400];
 	int best = 0;
 	portal_path(x, "", path);
 	int r = shell_call(s, "tree.ls", params_at(path), &tree, e);
 	if (r < 0)
 		return r;
-	if (!json_object_object_get_ex(tree, "children", &children))
-		children = NULL;
-	for (size_t i = 0; children && i < list_length(children); i++) {
-		struct json_object *o =
-			look(s, x, text(json_object_array_get_idx(children, i), "name"));
+	json_each (child, json_field(tree, "children")) {
+		struct json_object *o = look(s, x, text_field(child, "name"));
 		int v = worth(o, x);
 		if (v > best)
-			snprintf(x->portal_name, sizeof x->portal_name, "%s", text(o, "name"));
+			snprintf(x->portal_name, sizeof x->portal_name, "%s",
+				 text_field(o, "name"));
 		best = v > best ? v : best;
 		json_object_put(o);
 	}
@@ -181,7 +172,7 @@ static int offer_iser(struct shell *s, struct export *x, struct err *e)
 {
 	char path[400];
 	struct json_object *o = look(s, x, x->portal_name);
-	bool is_tcp_only = !strcmp(text(o, "transport"), "tcp");
+	bool is_tcp_only = !strcmp(text_field(o, "transport"), "tcp");
 	json_object_put(o);
 	if (!is_tcp_only)
 		return 0;
@@ -205,8 +196,10 @@ int export_make_portal(struct shell *s, struct export *x, struct err *e)
 void export_look_at_portal(struct shell *s, struct export *x)
 {
 	struct json_object *o = look(s, x, x->portal_name);
-	if (strcmp(text(o, "state"), "listening"))
-		snprintf(x->portal_waits, sizeof x->portal_waits, "%.150s", text(o, "reason"));
-	x->has_tcp = !strcmp(text(o, "transport"), "all") || !strcmp(text(o, "transport"), "tcp");
+	if (strcmp(text_field(o, "state"), "listening"))
+		snprintf(x->portal_waits, sizeof x->portal_waits, "%.150s",
+			 text_field(o, "reason"));
+	x->has_tcp = !strcmp(text_field(o, "transport"), "all") ||
+		     !strcmp(text_field(o, "transport"), "tcp");
 	json_object_put(o);
 }

@@ -11,19 +11,16 @@
 
 static const char top[] = "/backstores/";
 
-// depth: of tree.ls
-static struct json_object *ask(struct shell *s, const char *method, const char *path, int depth)
+static struct json_object *ask(struct shell *s, const char *method, struct json_object *params)
 {
-	struct json_object *o = NULL, *params = params_at(path);
+	struct json_object *o = NULL;
 	struct err ignored;
-	if (depth)
-		json_object_object_add(params, "depth", json_object_new_int(depth));
 	return shell_call(s, method, params, &o, &ignored) < 0 ? NULL : o;
 }
 
 static bool is_storage(struct shell *s, const char *path)
 {
-	struct json_object *o = ask(s, "tree.info", path, 0);
+	struct json_object *o = ask(s, "tree.info", params_at(path));
 	bool is_it = o && !strcmp(text_field(o, "class"), "storage");
 	json_object_put(o);
 	return is_it;
@@ -45,10 +42,10 @@ static int try_type(struct shell *s, struct export *x, const char *type, struct 
 
 static int find_name(struct shell *s, struct export *x, struct err *e)
 {
-	struct json_object *o = ask(s, "tree.ls", "/backstores", 1), *types = field(o, "children");
+	struct json_object *o = ask(s, "tree.ls", params_of_ls("/backstores", 1));
 	int r = 0;
-	for (size_t i = 0; !r && types && i < list_length(types); i++)
-		r = try_type(s, x, text_field(json_object_array_get_idx(types, i), "name"), e);
+	json_each (type, json_field(o, "children"))
+		r = r ? r : try_type(s, x, text_field(type, "name"), e);
 	json_object_put(o);
 	return r;
 }
@@ -89,11 +86,12 @@ int export_find_storage(struct shell *s, struct export *x, struct err *e)
 int export_find_lun(struct shell *s, struct export *x, struct err *e)
 {
 	char luns[300];
-	struct json_object *o = ask(s, "tree.info", x->storage, 0), *list = field(o, "luns");
+	struct json_object *o = ask(s, "tree.info", params_at(x->storage)),
+			   *list = json_field(o, "luns");
 	size_t len = (size_t)snprintf(luns, sizeof luns, "/iscsi/%s/tpg1/luns/lun", x->target);
-	for (size_t i = 0; list && i < list_length(list) && !*x->lun; i++) {
-		const char *path = json_object_get_string(json_object_array_get_idx(list, i));
-		if (!strncmp(path, luns, len))
+	json_each (one, list) {
+		const char *path = json_object_get_string(one);
+		if (!*x->lun && !strncmp(path, luns, len))
 			snprintf(x->lun, sizeof x->lun, "%.7s", path + len);
 	}
 	json_object_put(o);

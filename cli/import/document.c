@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Builds parts of a document in the form of the saved file, for the readers of other targets'
 // files.
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/import/import.h"
-#include "core/attr.h"
 #include "core/json/json.h"
 #include "transport/iscsi/keys.h"
 #include "transport/iscsi/name.h"
@@ -88,11 +86,6 @@ bool import_is_parameter(const char *name)
 	return false;
 }
 
-void import_text_field(struct json_object *o, const char *key, const char *text)
-{
-	json_object_object_add(o, key, json_object_new_string(text));
-}
-
 void import_bool_field(struct json_object *o, const char *key, bool is_true)
 {
 	json_object_object_add(o, key, json_object_new_boolean(is_true));
@@ -105,100 +98,13 @@ void import_attribute(struct json_object *o, const char *name, int value)
 
 void import_parameter(struct json_object *tpg, const char *name, const char *value)
 {
-	import_text_field(json_part(tpg, "parameters"), name, value);
+	json_put_text(json_part(tpg, "parameters"), name, value);
 }
 
 void import_own(struct import *im, const char *path, const char *group, const char *name,
 		const char *text)
 {
-	import_text_field(json_part(json_part(im->own, path), group), name, text);
-}
-
-// ---- disks ----
-
-// A unique disk name from the permitted characters of wanted.
-static void make_name(struct import *im, const char *wanted, char out[IMPORT_NAME_MAX + 1])
-{
-	char base[100];
-	struct json_object *last;
-	snprintf(base, sizeof base, "%s", *wanted ? wanted : "disk");
-	for (char *p = base; *p; p++)
-		if (!isalnum((unsigned char)*p) && !strchr("._-", *p))
-			*p = '-';
-	if (*base == '.')
-		*base = '-';
-	int n = json_object_object_get_ex(im->names, base, &last) ? json_object_get_int(last) : 0;
-	snprintf(out, IMPORT_NAME_MAX + 1, "%s", base);
-	while (json_object_object_get_ex(im->names, out, NULL))
-		snprintf(out, IMPORT_NAME_MAX + 1, "%s-%d", base, ++n + 1);
-	json_object_object_add(im->names, out, json_object_new_int(0));
-	json_object_object_add(im->names, base, json_object_new_int(n));
-}
-
-struct json_object *import_disk(struct import *im, const char *key, const char *wanted,
-				const char *plugin, const char *dev)
-{
-	struct json_object *o = json_object_new_object();
-	char name[IMPORT_NAME_MAX + 1], path[200];
-	make_name(im, wanted, name);
-	import_text_field(o, "plugin", plugin);
-	import_text_field(o, "name", name);
-	if (dev)
-		import_text_field(o, "dev", dev);
-	json_object_array_add(im->storage, o);
-	snprintf(path, sizeof path, "/backstores/%s/%s", plugin, name);
-	json_object_object_add(im->disks, key, json_object_new_string(path));
-	return o;
-}
-
-const char *import_disk_path(struct import *im, const char *key)
-{
-	return json_text(im->disks, key);
-}
-
-bool import_inquiry(struct import *im, const char *path, const char *name, const char *text)
-{
-	static const struct {
-		const char *name;
-		size_t max;
-	} rows[] = {
-		{"vendor",    8 },
-		 { "product",  16},
-		    { "revision", 4 }
-	};
-	char cut[17] = ""; // SPC requires ASCII
-	for (int i = 0; i < 3; i++)
-		if (!strcmp(rows[i].name, name))
-			snprintf(cut, sizeof cut, "%.*s", (int)rows[i].max, text);
-	for (char *p = cut; *p; p++)
-		if (*p < ' ' || *p > '~')
-			*p = '?';
-	import_own(im, path, "attribute", name, cut);
-	return !strcmp(cut, text);
-}
-
-bool import_block_size(struct json_object *o, const char *text)
-{
-	int n = import_number(text, 4096);
-	if (n != 512 && n != 1024 && n != 2048 && n != 4096)
-		return false;
-	import_attribute(o, "block_size", n);
-	return true;
-}
-
-bool import_serial(struct json_object *o, const char *text)
-{
-	if (!is_uuid(text))
-		return false;
-	import_text_field(o, "wwn", text);
-	return true;
-}
-
-void import_cache(struct json_object *o, bool is_on)
-{
-	if (!strcmp(json_text(o, "plugin"), "fileio"))
-		import_bool_field(o, "write_back", is_on);
-	import_attribute(o, "emulate_write_cache", is_on);
+	json_put_text(json_part(json_part(im->own, path), group), name, text);
 }
 
 // ---- targets ----
@@ -227,8 +133,8 @@ int import_target(struct import *im, const char *fabric, const char *wwn, char o
 	struct err why = { 0 };
 	int r = is_srpt(fabric) ? name_srpt_target(wwn, out, &why)
 				: name_iscsi(wwn, true, out, &why);
-	import_text_field(t, "fabric", fabric);
-	import_text_field(t, "wwn", r ? wwn : out);
+	json_put_text(t, "fabric", fabric);
+	json_put_text(t, "wwn", r ? wwn : out);
 	json_object_object_add(tpg, "tag", json_object_new_int(1));
 	for (int i = 0; i < 3; i++)
 		json_object_object_add(tpg, lists[i], json_object_new_array());
@@ -252,7 +158,7 @@ struct json_object *import_lun(struct json_object *tpg, int number, const char *
 {
 	struct json_object *o = json_object_new_object();
 	json_object_object_add(o, "index", json_object_new_int(number));
-	import_text_field(o, "storage_object", path);
+	json_put_text(o, "storage_object", path);
 	if (is_readonly)
 		import_bool_field(o, "write_protect", true);
 	json_object_array_add(json_field(tpg, "luns"), o);
@@ -262,7 +168,7 @@ struct json_object *import_lun(struct json_object *tpg, int number, const char *
 void import_portal(struct json_object *tpg, const char *host, bool is_iser)
 {
 	struct json_object *o = json_object_new_object();
-	import_text_field(o, "ip_address", host);
+	json_put_text(o, "ip_address", host);
 	json_object_object_add(o, "port", json_object_new_int(3260));
 	if (is_iser)
 		import_bool_field(o, "iser", true);
@@ -272,7 +178,7 @@ void import_portal(struct json_object *tpg, const char *host, bool is_iser)
 struct json_object *import_acl(struct json_object *tpg, const char *initiator)
 {
 	struct json_object *o = json_object_new_object();
-	import_text_field(o, "node_wwn", initiator);
+	json_put_text(o, "node_wwn", initiator);
 	json_object_object_add(o, "mapped_luns", json_object_new_array());
 	json_object_array_add(json_field(tpg, "node_acls"), o);
 	return o;
@@ -292,22 +198,23 @@ bool import_map(struct import *im, struct json_object *acl, int number, int lun,
 
 // ---- accounts ----
 
-void import_user(struct import *im, struct import_users *u, enum import_direction d, char *value)
+void import_user(struct import *im, struct import_users *u, const char *direction, char *value)
 {
-	const char *what = d == IMPORT_INCOMING ? "incoming" : "outgoing";
 	char *rest = value, *name = import_word(&rest), *password = import_word(&rest);
+	int d = strcmp(direction, "incoming") ? IMPORT_OUTGOING : IMPORT_INCOMING;
 	if (!name || !password)
-		import_note(im, im->at, "an %s account needs a name and a password; skipped", what);
+		import_note(im, im->at, "an %s account needs a name and a password; skipped",
+			    direction);
 	else if (u->name[d])
 		import_note(im, im->at,
 			    "%s account %.60s: an ACL has only one account, the first; skipped "
 			    "(create ACLs with this userid and password for its initiators)",
-			    what, name);
+			    direction, name);
 	else
 		u->name[d] = name, u->password[d] = password;
 	if (password && import_word(&rest))
-		import_note(im, im->at, "%s account %.60s: text after the password skipped", what,
-			    name);
+		import_note(im, im->at, "%s account %.60s: text after the password skipped",
+			    direction, name);
 }
 
 void import_put_users(struct json_object *o, const char *prefix, const struct import_users *u)
@@ -318,9 +225,9 @@ void import_put_users(struct json_object *o, const char *prefix, const struct im
 		if (!u->name[d])
 			continue;
 		snprintf(key, sizeof key, "%s_%suserid", prefix, between[d]);
-		import_text_field(o, key, u->name[d]);
+		json_put_text(o, key, u->name[d]);
 		snprintf(key, sizeof key, "%s_%spassword", prefix, between[d]);
-		import_text_field(o, key, u->password[d]);
+		json_put_text(o, key, u->password[d]);
 	}
 }
 
@@ -329,7 +236,7 @@ void import_discovery(struct import *im, const struct import_users *u)
 	if (!u->name[IMPORT_INCOMING] && !u->name[IMPORT_OUTGOING])
 		return;
 	struct json_object *o = json_object_new_object(), *list = json_object_new_array();
-	import_text_field(o, "name", "iscsi");
+	json_put_text(o, "name", "iscsi");
 	import_bool_field(o, "discovery_enable_auth", u->name[IMPORT_INCOMING] != NULL);
 	import_put_users(o, "discovery", u);
 	json_object_array_add(list, o);

@@ -71,7 +71,7 @@ struct json_object *import_text(const struct import_kind *kind, const char *file
 				size_t len, bool may_include, struct json_object *notes,
 				struct err *e);
 
-// ---- for the readers: import_words.c ----
+// ---- for the readers: words.c ----
 // The next non-empty line of *rest, without its comment; NULL at the end. A \ at its end joins the
 // next one. Sets im->at.
 char *import_line(struct import *im, char **rest);
@@ -80,6 +80,8 @@ char *import_line(struct import *im, char **rest);
 char *import_value(char *line);
 // The next word of *rest, NULL at the end.
 char *import_word(char **rest);
+// Removes blanks at the end.
+void import_trim_end(char *text);
 // A decimal number in 0..max; -1: not a valid number.
 int import_number(const char *text, int max);
 void import_note(struct import *im, struct import_place at, const char *fmt, ...)
@@ -91,12 +93,45 @@ int import_fail(struct err *e, struct import_place at, const char *fmt, ...)
 int import_include(struct import *im, const char *pattern,
 		   int (*read)(struct import *im, char *text, struct err *e), struct err *e);
 
-// ---- the document: import_doc.c. It owns the objects ---- A disk for the file's key; its name
-// here is derived from wanted. dev NULL: none.
-struct json_object *import_disk(struct import *im, const char *key, const char *wanted,
-				const char *plugin, const char *dev);
+// ---- disks: disk.c ----
+// A disk being added to the document.
+struct import_disk {
+	struct import *im;
+	const char *plugin;
+	struct json_object *o; // in the document; NULL: none
+	const char *path;      // in the tree
+	bool is_readonly;      // its LUNs are
+};
+// A disk for the file's key; its name here is derived from wanted. dev NULL: none. Fills o and
+// path.
+void import_disk_add(struct import_disk *d, const char *key, const char *wanted, const char *dev);
 // "/backstores/PLUGIN/NAME" of the disk with the file's key, or NULL.
 const char *import_disk_path(struct import *im, const char *key);
+bool import_disk_is(const struct import_disk *d, const char *plugin);
+
+// A setting of disks in a file.
+struct import_disk_row;
+typedef bool import_disk_take(struct import_disk *d, const struct import_disk_row *row,
+			      const char *value);
+struct import_disk_row {
+	const char *name;
+	import_disk_take *take; // false: the value has no counterpart; NULL: it never has one
+	const char *why;	// the note then; NULL: none, since it is the default here
+	const char *arg;	// for take
+	bool has_pscsi;		// pass-through devices have it too
+};
+void import_disk_setting(struct import_disk *d, const struct import_disk_row *row,
+			 struct import_place at, const char *value);
+
+// An INQUIRY text, arg: "vendor", "product" or "revision". False: too long.
+import_disk_take import_inquiry;
+import_disk_take import_block_size;
+import_disk_take import_serial; // a unit serial number; false: not a UUID
+import_disk_take import_removable;
+// Whether a volatile write cache is used.
+void import_cache(struct import_disk *d, bool is_on);
+
+// ---- the document: document.c. It owns the objects ----
 // The portal group of a new target; out gets the target's normalised name. -EINVAL: not a valid
 // name, or that of another target.
 int import_target(struct import *im, const char *fabric, const char *wwn, char out[224],
@@ -109,7 +144,6 @@ bool import_initiator(struct import *im, const char *fabric, const char *name, c
 struct json_object *import_acl(struct json_object *tpg, const char *initiator);
 // False: more mapped LUNs than an import may have; it fails.
 bool import_map(struct import *im, struct json_object *acl, int number, int lun, bool is_readonly);
-void import_text_field(struct json_object *o, const char *key, const char *text);
 void import_bool_field(struct json_object *o, const char *key, bool is_true);
 void import_attribute(struct json_object *o, const char *name, int value);
 // Whether name is a parameter of a portal group that a login negotiates.
@@ -123,18 +157,10 @@ void import_own(struct import *im, const char *path, const char *group, const ch
 struct import_users {
 	const char *name[2], *password[2]; // 0: of the initiator, 1: of the target; NULL: none
 };
-enum import_direction { IMPORT_INCOMING, IMPORT_OUTGOING };
-// "name password"; an error is a note.
-void import_user(struct import *im, struct import_users *u, enum import_direction d, char *value);
+enum { IMPORT_INCOMING, IMPORT_OUTGOING };
+// "name password"; an error is a note. direction: "incoming" or "outgoing".
+void import_user(struct import *im, struct import_users *u, const char *direction, char *value);
 // PREFIX_userid, PREFIX_password and so on of o.
 void import_put_users(struct json_object *o, const char *prefix, const struct import_users *u);
 // The accounts of discovery, if any.
 void import_discovery(struct import *im, const struct import_users *u);
-// INQUIRY texts of the disk at path: "vendor", "product", "revision". False: too long.
-bool import_inquiry(struct import *im, const char *path, const char *name, const char *text);
-// A block length of the disk o; false: not supported.
-bool import_block_size(struct json_object *o, const char *text);
-// A unit serial number; false: not a UUID.
-bool import_serial(struct json_object *o, const char *text);
-// Whether a volatile write cache is used.
-void import_cache(struct json_object *o, bool is_on);

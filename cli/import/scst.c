@@ -8,7 +8,6 @@
 #include "core/attr.h"
 #include "cli/import/scst.h"
 #include "core/json/json.h"
-#include "transport/srp/name.h"
 
 static enum scst_block now(const struct scst *s)
 {
@@ -49,39 +48,6 @@ static int open_driver(struct scst *s, char *name, struct err *e)
 	return SCST_OTHER;
 }
 
-static int open_device(struct scst *s, char *name, struct err *e)
-{
-	scst_device_open(s, name);
-	return SCST_DEVICE;
-}
-
-static int open_target(struct scst *s, char *name, struct err *e)
-{
-	char full[224];
-	struct err why = { 0 };
-	if (!strcmp(s->fabric, "srpt") && name_srpt_target(name, full, &why) < 0) {
-		import_note(s->im, s->im->at,
-			    "TARGET %.80s: not the GID of a port; skipped with its contents (/srpt "
-			    "create)",
-			    name);
-		return SCST_OTHER;
-	}
-	int r = scst_target_open(s, name, e);
-	return r ? r : SCST_TARGET;
-}
-
-static int open_group(struct scst *s, char *name, struct err *e)
-{
-	scst_group_open(s, name);
-	return SCST_GROUP;
-}
-
-static int open_lun(struct scst *s, char *value, struct err *e)
-{
-	scst_lun_add(s, value);
-	return SCST_LUN;
-}
-
 static int open_alua(struct scst *s, char *name, struct err *e)
 {
 	import_note(
@@ -92,21 +58,22 @@ static int open_alua(struct scst *s, char *name, struct err *e)
 	return SCST_OTHER;
 }
 
+// clang-format off
 static const struct {
 	enum scst_block in;
 	const char *name;
-	// The kind of the block, or a negative code.
-	int (*open)(struct scst *s, char *value, struct err *e);
+	scst_open *open;
 } kinds[] = {
-	{SCST_TOP,	    "HANDLER",       open_handler},
-	 { SCST_TOP,     "TARGET_DRIVER", open_driver },
-	{ SCST_TOP,	    "DEVICE_GROUP",  open_alua   },
-	 { SCST_HANDLER, "DEVICE",	   open_device },
-	{ SCST_DRIVER,  "TARGET",	 open_target },
-	 { SCST_TARGET,	"GROUP",	 open_group  },
-	{ SCST_TARGET,  "LUN",	      open_lun    },
-	 { SCST_GROUP,   "LUN",	      open_lun    },
+	{ SCST_TOP, "HANDLER", open_handler },
+	{ SCST_TOP, "TARGET_DRIVER", open_driver },
+	{ SCST_TOP, "DEVICE_GROUP", open_alua },
+	{ SCST_HANDLER, "DEVICE", scst_device_open },
+	{ SCST_DRIVER, "TARGET", scst_target_open },
+	{ SCST_TARGET, "GROUP", scst_group_open },
+	{ SCST_TARGET, "LUN", scst_lun_open },
+	{ SCST_GROUP, "LUN", scst_lun_open },
 };
+// clang-format on
 
 // The kind of the block that a line opens; SCST_BLOCKS: unknown here.
 static int open_kind(struct scst *s, const char *name, char *value, struct err *e)
@@ -155,44 +122,31 @@ static int close_block(struct scst *s, struct err *e)
 
 // ---- lines ----
 
-static bool discovery_incoming(struct scst *s, char *value)
-{
-	import_user(s->im, &s->discovery, IMPORT_INCOMING, value);
-	return true;
-}
-
-static bool discovery_outgoing(struct scst *s, char *value)
-{
-	import_user(s->im, &s->discovery, IMPORT_OUTGOING, value);
-	return true;
-}
-
-static bool driver_enabled(struct scst *s, char *value)
+static bool driver_enabled(struct scst *s, const struct scst_row *row, char *value)
 {
 	return is_yes(value);
 }
 
+// clang-format off
 static const struct scst_row driver_rows[] = {
-	{"IncomingUser",							 discovery_incoming, NULL },
-	{ "OutgoingUser",								  discovery_outgoing, NULL },
-	{ "enabled",							driver_enabled,
-	  "targets are enabled one by one, as their sections say (disable them)" },
-	{ "iSNSServer",								  NULL, "iSNS is not supported; skipped" },
-	{ "iSNSAccessControl",							     NULL, "iSNS is not supported (create ACLs for its initiators)" },
+	{ "IncomingUser", scst_user, NULL, "incoming" },
+	{ "OutgoingUser", scst_user, NULL, "outgoing" },
+	{ "enabled", driver_enabled, "targets are enabled one by one, as their sections say (disable them)" },
+	{ "iSNSServer", NULL, "iSNS is not supported; skipped" },
+	{ "iSNSAccessControl", NULL, "iSNS is not supported (create ACLs for its initiators)" },
 	{ "link_local", NULL, "discovery shows every address of a portal; skipped" },
-	{ "internal_portal",							  NULL, "not supported; skipped" },
-	{ 0				     },
+	{ "internal_portal", NULL, "not supported; skipped" },
+	{ 0 },
 };
-
 static const struct scst_row top_rows[] = {
-	{"setup_id",							NULL, "identifiers derive from the serial number of the disk; skipped" },
-	{ 0},
+	{ "setup_id", NULL, "identifiers derive from the serial number of the disk; skipped" },
+	{ 0 },
 };
+// clang-format on
 
 static const struct scst_row *const rows_in[SCST_BLOCKS] = {
 	[SCST_TOP] = top_rows,
 	[SCST_DRIVER] = driver_rows,
-	[SCST_DEVICE] = scst_device_rows,
 	[SCST_TARGET] = scst_target_rows,
 	[SCST_GROUP] = scst_group_rows,
 	[SCST_LUN] = scst_lun_rows,
@@ -217,7 +171,7 @@ static void take_value(struct scst *s, const char *name, char *value)
 {
 	const struct scst_row *row = row_of(s, name);
 	bool is_secret = strstr(name, "User") != NULL;
-	if (row && row->take && row->take(s, value))
+	if (row && row->take && row->take(s, row, value))
 		return;
 	if (row && row->why)
 		import_note(s->im, s->im->at, "%s %.60s: %s", name, is_secret ? "" : value,
@@ -226,6 +180,19 @@ static void take_value(struct scst *s, const char *name, char *value)
 		return;
 	if (is_parameter(s, name))
 		import_parameter(s->target.tpg, name, value);
+	else
+		import_note(s->im, s->im->at, "%.60s: unknown; skipped", name);
+}
+
+static void take_setting(struct scst *s, const char *name, const char *value)
+{
+	const struct import_disk_row *row = scst_device_rows;
+	if (!s->device.disk.o)
+		return;
+	while (row->name && strcmp(row->name, name))
+		row++;
+	if (row->name)
+		import_disk_setting(&s->device.disk, row, s->im->at, value);
 	else
 		import_note(s->im, s->im->at, "%.60s: unknown; skipped", name);
 }
@@ -242,8 +209,9 @@ static int take_line(struct scst *s, char *line, struct err *e)
 		}
 	}
 	char *value = import_value(line);
-	bool is_silent = now(s) == SCST_OTHER || (now(s) == SCST_DEVICE && !s->device.disk);
-	if (!is_silent)
+	if (now(s) == SCST_DEVICE)
+		take_setting(s, line, value);
+	else if (now(s) != SCST_OTHER)
 		take_value(s, line, value);
 	return 0;
 }
@@ -253,21 +221,20 @@ static int read_line(struct scst *s, char *line, struct err *e)
 	size_t n = strlen(line);
 	if (*line == '<')
 		return import_fail(e, s->im->at, "unexpected < (a file of tgt?)");
-	bool is_empty = n > 1 && line[n - 1] == '}';
 	if (!strcmp(line, "}"))
 		return close_block(s, e);
-	if (is_empty) { // "NAME { }"
+	bool is_empty = line[n - 1] == '}'; // "NAME { }"
+	if (is_empty) {
 		line[--n] = 0;
-		while (n && strchr(" \t", line[n - 1]))
-			line[--n] = 0;
+		import_trim_end(line);
+		n = strlen(line);
 		if (!n || line[n - 1] != '{')
 			return import_fail(e, s->im->at, "} must be alone on its line");
 	}
 	if (line[n - 1] != '{')
 		return take_line(s, line, e);
-	line[--n] = 0;
-	while (n && strchr(" \t", line[n - 1]))
-		line[--n] = 0;
+	line[n - 1] = 0;
+	import_trim_end(line);
 	int r = open_block(s, line, e);
 	return r || !is_empty ? r : close_block(s, e);
 }

@@ -19,10 +19,9 @@ enum scst_block {
 enum { SCST_DEPTH_MAX = 16 };
 
 struct scst_device {
-	const char *name, *path; // path: in the tree
+	const char *name;
 	struct import_place at;
-	struct json_object *disk; // NULL: omitted
-	bool has_file, has_size;
+	struct import_disk disk; // without an object: omitted
 };
 
 // The LUNs of an initiator or group are an object: number -> {path, write_protect}.
@@ -57,23 +56,26 @@ struct scst {
 	struct import_users discovery;
 };
 
-// A line of a block; false: no counterpart, reported with why.
-typedef bool scst_take(struct scst *s, char *value);
+// A line of a block.
 struct scst_row {
 	const char *name;
-	scst_take *take; // NULL: never
-	const char *why; // NULL: ignored, since it is the default here
+	// False: no counterpart; NULL: never.
+	bool (*take)(struct scst *s, const struct scst_row *row, char *value);
+	const char *why; // the note then; NULL: ignored, since it is the default here
+	const char *arg; // for take
 };
 
-// import_scst_device.c
-void scst_device_open(struct scst *s, char *name);
-void scst_device_close(struct scst *s);
-extern const struct scst_row scst_device_rows[];
+// These open a block and return its kind, or a negative code with text.
+typedef int scst_open(struct scst *s, char *name, struct err *e);
 
-// import_scst_target.c
-int scst_target_open(struct scst *s, char *name, struct err *e);
+// scst_device.c
+scst_open scst_device_open;
+void scst_device_close(struct scst *s);
+extern const struct import_disk_row scst_device_rows[];
+
+// scst_target.c
+scst_open scst_target_open, scst_group_open, scst_lun_open;
 void scst_target_close(struct scst *s);
-void scst_target_done(struct scst *s); // frees open objects
-void scst_group_open(struct scst *s, char *name);
-void scst_lun_add(struct scst *s, char *value);
+void scst_target_done(struct scst *s);					 // frees open objects
+bool scst_user(struct scst *s, const struct scst_row *row, char *value); // arg: its direction
 extern const struct scst_row scst_target_rows[], scst_group_rows[], scst_lun_rows[];

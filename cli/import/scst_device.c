@@ -7,16 +7,19 @@
 #include "cli/import/scst.h"
 #include "core/json/json.h"
 
-static bool is_plugin(const struct scst *s, const char *plugin)
+// Without a file or device of its own.
+static bool is_special(const struct import_disk *d)
 {
-	return !strcmp(s->plugin, plugin);
+	return import_disk_is(d, "pscsi") || import_disk_is(d, "null");
 }
 
-void scst_device_open(struct scst *s, char *name)
+int scst_device_open(struct scst *s, char *name, struct err *e)
 {
 	struct import *im = s->im;
-	struct scst_device *d = &s->device;
-	*d = (struct scst_device){ .name = name, .at = im->at };
+	struct import_disk *d = &s->device.disk;
+	s->device = (struct scst_device){
+		name, im->at, {.im = im, .plugin = s->plugin}
+	};
 	if (!*name)
 		import_note(im, im->at, "DEVICE: missing name; skipped");
 	else if (!s->plugin)
@@ -27,130 +30,84 @@ void scst_device_open(struct scst *s, char *name)
 	else if (import_disk_path(im, name))
 		import_note(im, im->at, "DEVICE %.60s: already exists; skipped", name);
 	else
-		d->disk =
-			import_disk(im, name, name, s->plugin, is_plugin(s, "pscsi") ? name : NULL);
-	if (!d->disk)
-		return;
-	d->path = import_disk_path(im, name);
-	if (!is_plugin(s, "pscsi") && !is_plugin(s, "null"))
-		import_cache(d->disk, true); // SCST's default
+		import_disk_add(d, name, name, import_disk_is(d, "pscsi") ? name : NULL);
+	if (d->o && !is_special(d))
+		import_cache(d, true); // SCST's default
+	return SCST_DEVICE;
 }
 
 void scst_device_close(struct scst *s)
 {
 	struct scst_device *d = &s->device;
-	bool is_null = d->disk && is_plugin(s, "null");
-	if (is_null && !d->has_size) {
-		import_text_field(d->disk, "size", "1T");
+	struct json_object *o = d->disk.o;
+	if (o && import_disk_is(&d->disk, "null") && !json_field(o, "size")) {
+		json_put_text(o, "size", "1T");
 		import_note(s->im, d->at, "DEVICE %.60s: no size; using 1 TiB", d->name);
-	} else if (d->disk && !is_null && !is_plugin(s, "pscsi") && !d->has_file) {
+	} else if (o && !is_special(&d->disk) && !json_field(o, "dev")) {
 		import_note(s->im, d->at, "DEVICE %.60s: no file; the disk is waiting (delete it)",
 			    d->name);
 	}
-	d->disk = NULL;
+	d->disk.o = NULL;
 }
 
-static bool filename(struct scst *s, char *value)
+static bool filename(struct import_disk *d, const struct import_disk_row *row, const char *value)
 {
-	if (is_plugin(s, "pscsi") || is_plugin(s, "null"))
+	if (is_special(d))
 		return false;
-	import_text_field(s->device.disk, "dev", value);
-	s->device.has_file = true;
+	json_put_text(d->o, "dev", value);
 	return true;
 }
 
-// A backstore with the size of its file needs none.
-static bool take_size(struct scst *s, const char *value, const char *unit)
+// A backstore with the size of its file needs none. arg: the unit.
+static bool size(struct import_disk *d, const struct import_disk_row *row, const char *value)
 {
 	char text[32];
-	if (is_plugin(s, "block") || is_plugin(s, "pscsi") || !*value || strlen(value) > 18 ||
-	    value[strspn(value, "0123456789")])
+	if (import_disk_is(d, "block") || import_disk_is(d, "pscsi") || !*value ||
+	    strlen(value) > 18 || value[strspn(value, "0123456789")])
 		return false;
-	snprintf(text, sizeof text, "%s%s", value, unit);
-	import_text_field(s->device.disk, "size", text);
-	s->device.has_size = true;
+	snprintf(text, sizeof text, "%s%s", value, row->arg);
+	json_put_text(d->o, "size", text);
 	return true;
 }
 
-static bool size(struct scst *s, char *value)
+static bool read_only(struct import_disk *d, const struct import_disk_row *row, const char *value)
 {
-	return take_size(s, value, "");
-}
-
-static bool size_mb(struct scst *s, char *value)
-{
-	return take_size(s, value, "M");
-}
-
-static bool blocksize(struct scst *s, char *value)
-{
-	return !is_plugin(s, "pscsi") && import_block_size(s->device.disk, value);
-}
-
-static bool read_only(struct scst *s, char *value)
-{
-	if (is_plugin(s, "pscsi") || is_plugin(s, "null"))
+	if (is_special(d))
 		return !is_yes(value);
-	if (is_plugin(s, "block"))
-		import_bool_field(s->device.disk, "readonly", is_yes(value));
+	if (import_disk_is(d, "block"))
+		import_bool_field(d->o, "readonly", is_yes(value));
 	else if (is_yes(value)) // rtslib's fileio has no such option
-		import_own(s->im, s->device.path, "options", "readonly", "true");
+		import_own(d->im, d->path, "options", "readonly", "true");
 	return true;
 }
 
-static bool without_cache(struct scst *s, char *value)
+static bool without_cache(struct import_disk *d, const struct import_disk_row *row,
+			  const char *value)
 {
-	bool has_cache = !is_plugin(s, "pscsi") && !is_plugin(s, "null");
-	if (has_cache && is_yes(value))
-		import_cache(s->device.disk, false);
-	return has_cache || !is_yes(value);
+	if (!is_special(d) && is_yes(value))
+		import_cache(d, false);
+	return !is_special(d) || !is_yes(value);
 }
 
 // SCST skips flushes; here every write is durable instead.
-static bool nv_cache(struct scst *s, char *value)
+static bool nv_cache(struct import_disk *d, const struct import_disk_row *row, const char *value)
 {
-	without_cache(s, value);
+	without_cache(d, row, value);
 	return !is_yes(value);
 }
 
-static bool removable(struct scst *s, char *value)
+static bool thin_provisioned(struct import_disk *d, const struct import_disk_row *row,
+			     const char *value)
 {
-	import_own(s->im, s->device.path, "attribute", "removable", is_yes(value) ? "1" : "0");
+	import_attribute(d->o, "emulate_tpu", is_yes(value));
+	import_attribute(d->o, "emulate_tpws", is_yes(value));
 	return true;
 }
 
-static bool thin_provisioned(struct scst *s, char *value)
+static bool rotational(struct import_disk *d, const struct import_disk_row *row, const char *value)
 {
-	import_attribute(s->device.disk, "emulate_tpu", is_yes(value));
-	import_attribute(s->device.disk, "emulate_tpws", is_yes(value));
+	import_attribute(d->o, "is_nonrot", !strcmp(value, "0"));
 	return true;
-}
-
-static bool rotational(struct scst *s, char *value)
-{
-	import_attribute(s->device.disk, "is_nonrot", !strcmp(value, "0"));
-	return true;
-}
-
-static bool serial(struct scst *s, char *value)
-{
-	return import_serial(s->device.disk, value);
-}
-
-static bool vendor(struct scst *s, char *value)
-{
-	return import_inquiry(s->im, s->device.path, "vendor", value);
-}
-
-static bool product(struct scst *s, char *value)
-{
-	import_attribute(s->device.disk, "emulate_model_alias", 0);
-	return import_inquiry(s->im, s->device.path, "product", value);
-}
-
-static bool revision(struct scst *s, char *value)
-{
-	return import_inquiry(s->im, s->device.path, "revision", value);
 }
 
 #define SERIAL                                                                                     \
@@ -162,11 +119,11 @@ static bool revision(struct scst *s, char *value)
 #define THREADS "workers serve all disks, one worker a core; skipped"
 
 // clang-format off
-const struct scst_row scst_device_rows[] = {
+const struct import_disk_row scst_device_rows[] = {
 	{ "filename", filename, "this handler has no file; skipped" },
-	{ "size", size, "invalid, or given by the device; skipped" },
-	{ "size_mb", size_mb, "invalid, or given by the device; skipped" },
-	{ "blocksize", blocksize,
+	{ "size", size, "invalid, or given by the device; skipped", "" },
+	{ "size_mb", size, "invalid, or given by the device; skipped", "M" },
+	{ "blocksize", import_block_size,
 	  "block sizes are 512, 1024, 2048 and 4096; data on the disk may look damaged (do "
 	  "not use it so)" },
 	{ "read_only", read_only, "only for files and block devices (write-protect its LUNs)" },
@@ -175,13 +132,13 @@ const struct scst_row scst_device_rows[] = {
 	{ "nv_cache", nv_cache,
 	  "not supported: every write is durable when it completes (write_back=true uses the page "
 	  "cache)" },
-	{ "removable", removable, NULL },
+	{ "removable", import_removable, NULL },
 	{ "thin_provisioned", thin_provisioned, NULL },
 	{ "rotational", rotational, NULL },
-	{ "usn", serial, SERIAL },
-	{ "t10_vend_id", vendor, "truncated to 8 ASCII characters" },
-	{ "prod_id", product, "truncated to 16 ASCII characters" },
-	{ "prod_rev_lvl", revision, "truncated to 4 ASCII characters" },
+	{ "usn", import_serial, SERIAL },
+	{ "t10_vend_id", import_inquiry, "truncated to 8 ASCII characters", "vendor" },
+	{ "prod_id", import_inquiry, "truncated to 16 ASCII characters", "product" },
+	{ "prod_rev_lvl", import_inquiry, "truncated to 4 ASCII characters", "revision" },
 	{ "t10_dev_id", NULL, IDENTIFIER },
 	{ "naa_id", NULL, IDENTIFIER },
 	{ "eui64_id", NULL, IDENTIFIER },

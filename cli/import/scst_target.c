@@ -8,6 +8,7 @@
 #include "core/attr.h"
 #include "cli/import/scst.h"
 #include "core/json/json.h"
+#include "transport/srp/name.h"
 
 static bool is_iscsi(const struct scst *s)
 {
@@ -38,7 +39,7 @@ static struct json_object *lun_of(struct scst *s, const char *path, int wanted)
 }
 
 // "NUMBER DEVICE", in a group or in the target.
-void scst_lun_add(struct scst *s, char *value)
+int scst_lun_open(struct scst *s, char *value, struct err *e)
 {
 	char *rest = value, *number_text = import_word(&rest), *device = import_word(&rest);
 	bool is_group = s->stack[s->depth - 1] == SCST_GROUP;
@@ -54,14 +55,15 @@ void scst_lun_add(struct scst *s, char *value)
 			    number < 0 ? "number not in 0..16383"
 			    : path     ? "already exists"
 				       : "no such device");
-		return;
+		return SCST_LUN;
 	}
 	s->seen = json_object_new_object();
-	import_text_field(s->seen, "path", path);
+	json_put_text(s->seen, "path", path);
 	json_object_object_add(list, key, s->seen);
+	return SCST_LUN;
 }
 
-static bool lun_read_only(struct scst *s, char *value)
+static bool lun_read_only(struct scst *s, const struct scst_row *row, char *value)
 {
 	if (s->seen)
 		import_bool_field(s->seen, "write_protect", is_yes(value));
@@ -70,13 +72,14 @@ static bool lun_read_only(struct scst *s, char *value)
 
 // ---- groups ----
 
-void scst_group_open(struct scst *s, char *name)
+int scst_group_open(struct scst *s, char *name, struct err *e)
 {
 	s->group = json_object_new_object();
-	import_text_field(s->group, "name", name);
+	json_put_text(s->group, "name", name);
 	json_object_object_add(s->group, "luns", json_object_new_object());
 	json_object_object_add(s->group, "initiators", json_object_new_array());
 	json_object_array_add(s->target.groups, s->group);
+	return SCST_GROUP;
 }
 
 static const char *group_name(const struct scst *s)
@@ -109,7 +112,7 @@ static void everyone(struct scst *s)
 			    group_name(s));
 }
 
-static bool initiator(struct scst *s, char *value)
+static bool initiator(struct scst *s, const struct scst_row *row, char *value)
 {
 	struct json_object *acls = s->target.acls;
 	char *address = strchr(value, '#');
@@ -133,7 +136,7 @@ static bool initiator(struct scst *s, char *value)
 			    name, group);
 	if (group)
 		return true;
-	import_text_field(acls, name, group_name(s));
+	json_put_text(acls, name, group_name(s));
 	json_object_array_add(json_field(s->group, "initiators"), json_object_new_string(name));
 	return true;
 }
@@ -142,6 +145,15 @@ static bool initiator(struct scst *s, char *value)
 
 int scst_target_open(struct scst *s, char *name, struct err *e)
 {
+	char full[224];
+	struct err why = { 0 };
+	if (!strcmp(s->fabric, "srpt") && name_srpt_target(name, full, &why) < 0) {
+		import_note(s->im, s->im->at,
+			    "TARGET %.80s: not the GID of a port; skipped with its contents (/srpt "
+			    "create)",
+			    name);
+		return SCST_OTHER;
+	}
 	s->target = (struct scst_target){
 		.at = s->im->at,
 		.by_path = json_object_new_object(),
@@ -151,7 +163,8 @@ int scst_target_open(struct scst *s, char *name, struct err *e)
 		.acls = json_object_new_object(),
 		.portals = json_object_new_object(),
 	};
-	return import_target(s->im, s->fabric, name, s->target.name, &s->target.tpg, e);
+	int r = import_target(s->im, s->fabric, name, s->target.name, &s->target.tpg, e);
+	return r ? r : SCST_TARGET;
 }
 
 void scst_target_done(struct scst *s)
@@ -282,26 +295,21 @@ void scst_target_close(struct scst *s)
 	scst_target_done(s);
 }
 
-static bool enabled(struct scst *s, char *value)
+static bool enabled(struct scst *s, const struct scst_row *row, char *value)
 {
 	s->target.has_enabled = true;
 	s->target.is_enabled = is_yes(value);
 	return true;
 }
 
-static bool incoming(struct scst *s, char *value)
+bool scst_user(struct scst *s, const struct scst_row *row, char *value)
 {
-	import_user(s->im, &s->target.users, IMPORT_INCOMING, value);
+	bool is_discovery = s->stack[s->depth - 1] == SCST_DRIVER;
+	import_user(s->im, is_discovery ? &s->discovery : &s->target.users, row->arg, value);
 	return true;
 }
 
-static bool outgoing(struct scst *s, char *value)
-{
-	import_user(s->im, &s->target.users, IMPORT_OUTGOING, value);
-	return true;
-}
-
-static bool allowed_portal(struct scst *s, char *value)
+static bool allowed_portal(struct scst *s, const struct scst_row *row, char *value)
 {
 	if (!strcmp(value, "*"))
 		return s->target.has_any_portal = true;
@@ -312,52 +320,38 @@ static bool allowed_portal(struct scst *s, char *value)
 	return true;
 }
 
-static bool rel_tgt_id(struct scst *s, char *value)
+static bool rel_tgt_id(struct scst *s, const struct scst_row *row, char *value)
 {
 	char path[300];
 	if (import_number(value, 65535) < 1)
 		return false;
 	snprintf(path, sizeof path, "/%s/%.223s%s", s->fabric, s->target.name,
 		 is_iscsi(s) ? "/tpg1" : "");
-	struct json_object *o = json_field(s->im->own, path);
-	if (!o) {
-		o = json_object_new_object();
-		json_object_object_add(s->im->own, path, o);
-	}
-	json_object_object_add(o, "relative_port",
+	json_object_object_add(json_part(s->im->own, path), "relative_port",
 			       json_object_new_int(import_number(value, 65535)));
 	return true;
 }
 
-static bool alias(struct scst *s, char *value)
+static bool alias(struct scst *s, const struct scst_row *row, char *value)
 {
 	if (is_iscsi(s))
 		import_parameter(s->target.tpg, "TargetAlias", value);
 	return is_iscsi(s);
 }
 
-static bool seconds(struct scst *s, const char *name, const char *value)
+// arg: the attribute
+static bool nop_seconds(struct scst *s, const struct scst_row *row, char *value)
 {
 	char path[300];
 	int n = import_number(value, 60);
 	if (!is_iscsi(s) || n < 3)
 		return false;
 	snprintf(path, sizeof path, "/iscsi/%.223s/tpg1", s->target.name);
-	import_own(s->im, path, "attribute", name, value);
+	import_own(s->im, path, "attribute", row->arg, value);
 	return true;
 }
 
-static bool nop_interval(struct scst *s, char *value)
-{
-	return seconds(s, "nopin_timeout", value);
-}
-
-static bool nop_timeout(struct scst *s, char *value)
-{
-	return seconds(s, "nopin_response_timeout", value);
-}
-
-static bool queued_commands(struct scst *s, char *value)
+static bool queued_commands(struct scst *s, const struct scst_row *row, char *value)
 {
 	int n = import_number(value, 512);
 	if (!is_iscsi(s) || n < 1)
@@ -371,14 +365,14 @@ static bool queued_commands(struct scst *s, char *value)
 // clang-format off
 const struct scst_row scst_target_rows[] = {
 	{ "enabled", enabled, NULL },
-	{ "IncomingUser", incoming, NULL },
-	{ "OutgoingUser", outgoing, NULL },
+	{ "IncomingUser", scst_user, NULL, "incoming" },
+	{ "OutgoingUser", scst_user, NULL, "outgoing" },
 	{ "allowed_portal", allowed_portal, "a pattern; skipped (portals create ADDRESS)" },
 	{ "rel_tgt_id", rel_tgt_id, "not in 1..65535; using another number" },
 	{ "per_portal_acl", NULL, NULL }, // evaluated for an INITIATOR with a #
 	{ "alias", alias, "SRP has no aliases; skipped" },
-	{ "NopInInterval", nop_interval, "must be 3 to 60 s; using 15 s" },
-	{ "NopInTimeout", nop_timeout, "must be 3 to 60 s; using 30 s" },
+	{ "NopInInterval", nop_seconds, "must be 3 to 60 s; using 15 s", "nopin_timeout" },
+	{ "NopInTimeout", nop_seconds, "must be 3 to 60 s; using 30 s", "nopin_response_timeout" },
 	{ "QueuedCommands", queued_commands, "must be 1 to 512; using 64" },
 	{ "RspTimeout", NULL, "commands have no time limit; skipped" },
 	{ "MaxSessions", NULL, "sessions of a target are not limited; skipped" },

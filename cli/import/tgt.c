@@ -152,63 +152,46 @@ static int add_disk(struct tgt *t, char *path, bool is_direct, struct err *e)
 	return 0;
 }
 
-static int backing_store(struct tgt *t, char *value, struct err *e)
+// name: backing-store or direct-store.
+static int store(struct tgt *t, const char *name, char *value, struct err *e)
 {
-	return add_disk(t, value, false, e);
+	bool is_direct = *name == 'd';
+	if (is_direct)
+		import_note(t->im, t->im->at,
+			    "direct-store %.150s: served as an ordinary disk; vendor, product and "
+			    "serial number are not those of the device (pscsi passes a SCSI device "
+			    "through)",
+			    value);
+	return add_disk(t, value, is_direct, e);
 }
 
-static int direct_store(struct tgt *t, char *value, struct err *e)
+static int open_disk(struct tgt *t, const char *name, char *path, struct err *e)
 {
-	import_note(t->im, t->im->at,
-		    "direct-store %.150s: served as an ordinary disk; vendor, product and serial "
-		    "number are not those of the device (pscsi passes a SCSI device through)",
-		    value);
-	return add_disk(t, value, true, e);
-}
-
-static int open_disk(struct tgt *t, char *path, bool is_direct, struct err *e)
-{
-	int r = is_direct ? direct_store(t, path, e) : backing_store(t, path, e);
+	int r = store(t, name, path, e);
 	t->is_disk_open = !r;
 	return r;
 }
 
 // ---- directives ----
 
-static int incominguser(struct tgt *t, char *value, struct err *e)
+// incominguser, outgoinguser; incomingdiscoveryuser, outgoingdiscoveryuser outside of targets.
+static int user(struct tgt *t, const char *name, char *value, struct err *e)
 {
-	import_user(t->im, &t->target->users, IMPORT_INCOMING, value);
+	import_user(t->im, t->target ? &t->target->users : &t->discovery,
+		    *name == 'i' ? "incoming" : "outgoing", value);
 	return 0;
 }
 
-static int outgoinguser(struct tgt *t, char *value, struct err *e)
+static int initiator_name(struct tgt *t, const char *name, char *value, struct err *e)
 {
-	import_user(t->im, &t->target->users, IMPORT_OUTGOING, value);
-	return 0;
-}
-
-static int incomingdiscoveryuser(struct tgt *t, char *value, struct err *e)
-{
-	import_user(t->im, &t->discovery, IMPORT_INCOMING, value);
-	return 0;
-}
-
-static int outgoingdiscoveryuser(struct tgt *t, char *value, struct err *e)
-{
-	import_user(t->im, &t->discovery, IMPORT_OUTGOING, value);
-	return 0;
-}
-
-static int initiator_name(struct tgt *t, char *value, struct err *e)
-{
-	char name[224];
+	char full[224];
 	t->target->has_name_rule = true;
-	if (import_initiator(t->im, "iscsi", value, name))
-		json_object_object_add(t->target->initiators, name, NULL);
+	if (import_initiator(t->im, "iscsi", value, full))
+		json_object_object_add(t->target->initiators, full, NULL);
 	return 0;
 }
 
-static int initiator_address(struct tgt *t, char *value, struct err *e)
+static int initiator_address(struct tgt *t, const char *name, char *value, struct err *e)
 {
 	struct tgt_target *g = t->target;
 	size_t used = strlen(g->addresses);
@@ -236,57 +219,58 @@ static bool is_iser(struct tgt *t, const char *value)
 	return !strcmp(value, "iser");
 }
 
-static int driver(struct tgt *t, char *value, struct err *e)
+static int driver(struct tgt *t, const char *name, char *value, struct err *e)
 {
 	t->target->has_driver = true;
 	t->target->is_iser = is_iser(t, value);
 	return 0;
 }
 
-static int default_driver(struct tgt *t, char *value, struct err *e)
+static int default_driver(struct tgt *t, const char *name, char *value, struct err *e)
 {
 	t->is_iser = is_iser(t, value);
 	return 0;
 }
 
-static int include(struct tgt *t, char *value, struct err *e)
+static int include(struct tgt *t, const char *name, char *value, struct err *e)
 {
 	return import_include(t->im, value, read_text, e);
 }
 
 struct directive {
 	const char *name;
-	int (*take)(struct tgt *t, char *value, struct err *e);
+	int (*take)(struct tgt *t, const char *name, char *value, struct err *e);
 	const char *why; // without take: the note
 };
 
+// clang-format off
 static const struct directive in_target[] = {
-	{"backing-store",	   backing_store, NULL },
-	{ "direct-store",		  direct_store, NULL },
-	{ "incominguser",	  incominguser, NULL },
-	{ "outgoinguser",		  outgoinguser, NULL },
-	{ "initiator-name",	    initiator_name, NULL },
-	{ "initiator-address",		       initiator_address, NULL },
-	{ "driver",	    driver, NULL },
-	{ "include",		     include, NULL },
-	{ "controller_tid",    NULL, "targets have only names; skipped" },
-	{ "state",		   NULL, "imported targets are enabled (disable tpg1)" },
-	{ 0},
+	{ "backing-store", store, NULL },
+	{ "direct-store", store, NULL },
+	{ "incominguser", user, NULL },
+	{ "outgoinguser", user, NULL },
+	{ "initiator-name", initiator_name, NULL },
+	{ "initiator-address", initiator_address, NULL },
+	{ "driver", driver, NULL },
+	{ "include", include, NULL },
+	{ "controller_tid", NULL, "targets have only names; skipped" },
+	{ "state", NULL, "imported targets are enabled (disable tpg1)" },
+	{ 0 },
 };
-
 static const struct directive anywhere[] = {
-	{"default-driver",			    default_driver, NULL },
-	{ "include",				       include, NULL },
-	{ "incomingdiscoveryuser",				   incomingdiscoveryuser, NULL },
-	{ "outgoingdiscoveryuser",				       outgoingdiscoveryuser, NULL },
-	{ "ignore-errors",			   NULL, "a failed import changes nothing; skipped" },
-	{ "control-port",				       NULL, "the control socket is a file (--socket); skipped" },
-	{ "iSNS",		    NULL, "iSNS is not supported; initiators discover at the portal" },
-	{ "iSNSServerIP",				       NULL, "iSNS is not supported; skipped" },
-	{ "iSNSServerPort",			    NULL, "iSNS is not supported; skipped" },
+	{ "default-driver", default_driver, NULL },
+	{ "include", include, NULL },
+	{ "incomingdiscoveryuser", user, NULL },
+	{ "outgoingdiscoveryuser", user, NULL },
+	{ "ignore-errors", NULL, "a failed import changes nothing; skipped" },
+	{ "control-port", NULL, "the control socket is a file (--socket); skipped" },
+	{ "iSNS", NULL, "iSNS is not supported; initiators discover at the portal" },
+	{ "iSNSServerIP", NULL, "iSNS is not supported; skipped" },
+	{ "iSNSServerPort", NULL, "iSNS is not supported; skipped" },
 	{ "iSNSAccessControl", NULL, "iSNS is not supported (acls create for its initiators)" },
-	{ 0			    },
+	{ 0 },
 };
+// clang-format on
 
 static const struct directive *directive_find(const struct directive *list, const char *name)
 {
@@ -309,7 +293,7 @@ static int take_setting(struct tgt *t, const char *name, char *value)
 {
 	struct tgt_target *g = t->target;
 	struct tgt_value *set = t->is_disk_open ? g->disks[g->disk_count - 1].set : g->set;
-	enum tgt_setting i = tgt_setting_find(name);
+	unsigned i = tgt_setting_find(name);
 	if (i == TGT_SETTINGS)
 		import_note(t->im, t->im->at,
 			    "%.60s: unknown directive; "
@@ -330,7 +314,7 @@ static int take_directive(struct tgt *t, char *name, struct err *e)
 				    : t->target ? NULL
 						: directive_find(anywhere, name);
 	if (d && d->take)
-		return d->take(t, value, e);
+		return d->take(t, name, value, e);
 	if (d)
 		import_note(t->im, t->im->at, "%s: %s", name, d->why);
 	else if (is_target && is_parameter(name))
@@ -352,16 +336,14 @@ static int take_section(struct tgt *t, char *line, struct err *e)
 		return import_fail(e, t->im->at, "%.60s: missing >", line);
 	line[n - 1] = 0;
 	char *name = line + 1, *value = import_value(name);
-	n = strlen(value);
-	while (n && strchr(" \t", value[n - 1]))
-		value[--n] = 0;
+	import_trim_end(value);
 	bool is_disk = !strcmp(name, "backing-store") || !strcmp(name, "direct-store");
 	bool ends_disk = !strcmp(name, "/backing-store") || !strcmp(name, "/direct-store");
 	bool is_open = t->target && !t->is_disk_open;
 	if (!strcmp(name, "target") && !t->target)
 		return open_target(t, value, e);
 	if (is_disk && is_open)
-		return open_disk(t, value, *name == 'd', e);
+		return open_disk(t, name, value, e);
 	if (!strcmp(name, "/target") && is_open)
 		t->target = NULL;
 	else if (ends_disk && t->is_disk_open)

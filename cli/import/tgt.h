@@ -1,37 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // State of reading a targets.conf of tgt [targets.conf(5), tgt-admin(8) 1.0.85]: one target at a
-// time, since a setting anywhere in it applies to all of its disks. Private to import_tgt*.c.
+// time, since a setting anywhere in it applies to all of its disks. Private to tgt*.c.
 #pragma once
 
 #include "cli/import/import.h"
 
-// Settings of disks, which may also be in their target.
+// Settings of disks, which may also be in their target: the rows of tgt_disks.c, of which these are
+// used by name.
 enum tgt_setting {
 	TGT_BS_TYPE, // determines the type of the disk
 	TGT_DEVICE_TYPE,
 	TGT_LUN,
 	TGT_READONLY,
 	TGT_WRITE_CACHE,
-	TGT_BSOFLAGS,
-	TGT_BLOCK_SIZE,
-	TGT_VENDOR,
-	TGT_PRODUCT,
-	TGT_REVISION,
-	TGT_SERIAL,
-	TGT_ID,
-	TGT_REMOVABLE,
-	TGT_ONLINE,
-	TGT_IN_USE,
-	TGT_BSOPTS,
-	TGT_SENSE_FORMAT,
-	TGT_PATH,
-	TGT_MODE_PAGE,
-	TGT_PARAMS,
-	TGT_LBPPBE,
-	TGT_LA_LBA,
-	TGT_XFER_GRAN,
-	TGT_XFER_LEN,
-	TGT_SETTINGS,
+	TGT_SETTINGS = 24,
 };
 
 struct tgt_value {
@@ -62,7 +44,7 @@ struct tgt_target {
 	bool has_address_rule, has_name_rule, has_driver, is_iser;
 };
 
-// The setting with this name; TGT_SETTINGS: none.
-enum tgt_setting tgt_setting_find(const char *name);
+// The index of the setting with this name; TGT_SETTINGS: none.
+unsigned tgt_setting_find(const char *name);
 // Adds the target's disks and LUNs to the document. Sorts t->disks.
 void tgt_put_disks(struct import *im, struct tgt_target *t);

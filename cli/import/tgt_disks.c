@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The disks of a target of tgt: their names here, their numbers, their settings.
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,143 +9,82 @@
 #include "cli/import/tgt.h"
 #include "core/json/json.h"
 
-// A disk being added to the document.
-struct making {
-	struct import *im;
-	struct json_object *disk; // NULL: it exists already, for another target
-	const char *path;	  // in the tree
-	const char *plugin;
-	bool is_readonly;
-};
-
-// False: value has no counterpart, reported with the row's text.
-typedef bool tgt_apply(struct making *m, const char *value);
-
-static bool same(struct making *m, const char *value)
+static bool readonly(struct import_disk *d, const struct import_disk_row *row, const char *value)
 {
-	return true; // handled elsewhere
-}
-
-static bool never(struct making *m, const char *value)
-{
-	return false;
-}
-
-static bool readonly(struct making *m, const char *value)
-{
-	m->is_readonly = is_yes(value);
+	d->is_readonly = is_yes(value);
 	return true;
 }
 
-static bool write_cache(struct making *m, const char *value)
+static bool write_cache(struct import_disk *d, const struct import_disk_row *row, const char *value)
 {
-	import_cache(m->disk, strcmp(value, "off") != 0);
+	import_cache(d, strcmp(value, "off") != 0);
 	return !*value || !strcmp(value, "on") || !strcmp(value, "off");
 }
 
-static bool bsoflags(struct making *m, const char *value)
+static bool bsoflags(struct import_disk *d, const struct import_disk_row *row, const char *value)
 {
 	if (strcmp(value, "sync") && strcmp(value, "direct"))
 		return false;
-	import_cache(m->disk, false);
+	import_cache(d, false);
 	return true;
 }
 
-static bool block_size(struct making *m, const char *value)
-{
-	return import_block_size(m->disk, value);
-}
-
-static bool vendor(struct making *m, const char *value)
-{
-	return import_inquiry(m->im, m->path, "vendor", value);
-}
-
-static bool product(struct making *m, const char *value)
-{
-	import_attribute(m->disk, "emulate_model_alias", 0);
-	return import_inquiry(m->im, m->path, "product", value);
-}
-
-static bool revision(struct making *m, const char *value)
-{
-	return import_inquiry(m->im, m->path, "revision", value);
-}
-
-static bool serial(struct making *m, const char *value)
-{
-	return import_serial(m->disk, value);
-}
-
-static bool removable(struct making *m, const char *value)
-{
-	import_own(m->im, m->path, "attribute", "removable", is_yes(value) ? "1" : "0");
-	return true;
-}
-
-static bool must_be_true(struct making *m, const char *value)
+static bool online(struct import_disk *d, const struct import_disk_row *row, const char *value)
 {
 	return is_yes(value);
 }
 
-// In the order of enum tgt_setting; bsoflags after write-cache, which it overrides.
-static const struct tgt_row {
-	const char *name;
-	tgt_apply *apply;
-	const char *why; // refused by apply
-	bool holds_for_pscsi;
-} rows[] = {
-	[TGT_BS_TYPE] = {"bs-type",	     same,	   "",					       true },
-	[TGT_DEVICE_TYPE] = { "device-type",	     same,	   "",					       true },
-	[TGT_LUN] = { "lun",		     same,	   "",					       true },
-	[TGT_READONLY] = { "readonly",	       readonly,	 "",						     true },
-	[TGT_WRITE_CACHE] = { "write-cache",	     write_cache,  "not on or off; using on",			     false},
-	[TGT_BSOFLAGS] = { "bsoflags",	       bsoflags,
-			   "not imported (set write_back and emulate_write_cache)",				    false},
-	[TGT_BLOCK_SIZE] = { "block-size",	   block_size,
-			     "block sizes are 512, 1024, 2048 and 4096; using 512: "
-			     "data "
-			     "on the disk may look damaged (do not use it so)",				false},
-	[TGT_VENDOR] = { "vendor_id",	      vendor,	      "truncated to 8 ASCII characters",		 false},
-	[TGT_PRODUCT] = { "product_id",	product,	 "truncated to 16 ASCII characters",		     false},
-	[TGT_REVISION] = { "product_rev",	  revision,	    "truncated to 4 ASCII characters",		       false},
-	[TGT_SERIAL] = { "scsi_sn",	    serial,
-			 "not a UUID; the disk gets a new serial number (its name "
-			 "in /dev/disk/by-id changes)",							false},
-	[TGT_ID] = { "scsi_id",		never,
-			 "the identifier derives from the serial number (the name in "
-		     "/dev/disk/by-id changes)",							       false},
-	[TGT_REMOVABLE] = { "removable",	 removable,    "",						false},
-	[TGT_ONLINE] = { "online",		   must_be_true,
-			 "disks are always online (delete the LUN to remove it)",				  true },
-	[TGT_IN_USE] = { "allow-in-use",	 never,
-			 "not imported: a disk whose device is in use is waiting until it is free",		 true },
-	[TGT_BSOPTS] = { "bsopts",		   never,	  "not supported; skipped",			    true },
-	[TGT_SENSE_FORMAT] = { "sense_format",      never,
-			       "not supported; sense data has the fixed format until an "
-			       "initiator selects the other (D_SENSE)",					true },
-	[TGT_PATH] = { "path",	       never,	      "not supported; skipped",				true },
-	[TGT_MODE_PAGE] = { "mode_page",	 never,	"mode pages derive from the attributes; skipped",
-			    true										       },
-	[TGT_PARAMS] = { "params",		   never,	  "not supported; skipped (see set attribute)",	true },
-	[TGT_LBPPBE] = { "lbppbe",		   never,	  "taken from the file or device; skipped",	    true },
-	[TGT_LA_LBA] = { "la_lba",		   never,	  "taken from the file or device; skipped",	    true },
-	[TGT_XFER_GRAN] = { "optimal_xfer_gran", never,	"taken from the file or device; skipped",
-			    true										       },
-	[TGT_XFER_LEN] = { "optimal_xfer_len",  never,
-			   "not imported (set attribute optimal_sectors=BLOCKS)",				  true },
-};
+#define PSCSI	    .has_pscsi = true
+#define FROM_DEVICE "taken from the file or device; skipped"
 
-enum tgt_setting tgt_setting_find(const char *name)
+// bsoflags after write-cache, which it overrides.
+// clang-format off
+static const struct import_disk_row rows[] = {
+	[TGT_BS_TYPE] = { "bs-type", NULL, NULL, PSCSI },
+	[TGT_DEVICE_TYPE] = { "device-type", NULL, NULL, PSCSI },
+	[TGT_LUN] = { "lun", NULL, NULL, PSCSI },
+	[TGT_READONLY] = { "readonly", readonly, NULL, PSCSI },
+	[TGT_WRITE_CACHE] = { "write-cache", write_cache, "not on or off; using on" },
+	{ "bsoflags", bsoflags, "not imported (set write_back and emulate_write_cache)" },
+	{ "block-size", import_block_size,
+	  "block sizes are 512, 1024, 2048 and 4096; using 512: data on the disk may look damaged "
+	  "(do not use it so)" },
+	{ "vendor_id", import_inquiry, "truncated to 8 ASCII characters", "vendor" },
+	{ "product_id", import_inquiry, "truncated to 16 ASCII characters", "product" },
+	{ "product_rev", import_inquiry, "truncated to 4 ASCII characters", "revision" },
+	{ "scsi_sn", import_serial,
+	  "not a UUID; the disk gets a new serial number (its name in /dev/disk/by-id changes)" },
+	{ "scsi_id", NULL,
+	  "the identifier derives from the serial number (the name in /dev/disk/by-id changes)" },
+	{ "removable", import_removable, NULL },
+	{ "online", online, "disks are always online (delete the LUN to remove it)", PSCSI },
+	{ "allow-in-use", NULL,
+	  "not imported: a disk whose device is in use is waiting until it is free", PSCSI },
+	{ "bsopts", NULL, "not supported; skipped", PSCSI },
+	{ "sense_format", NULL,
+	  "not supported; sense data has the fixed format until an initiator selects the other "
+	  "(D_SENSE)", PSCSI },
+	{ "path", NULL, "not supported; skipped", PSCSI },
+	{ "mode_page", NULL, "mode pages derive from the attributes; skipped", PSCSI },
+	{ "params", NULL, "not supported; skipped (see set attribute)", PSCSI },
+	{ "lbppbe", NULL, FROM_DEVICE, PSCSI },
+	{ "la_lba", NULL, FROM_DEVICE, PSCSI },
+	{ "optimal_xfer_gran", NULL, FROM_DEVICE, PSCSI },
+	{ "optimal_xfer_len", NULL, "not imported (set attribute optimal_sectors=BLOCKS)", PSCSI },
+};
+// clang-format on
+static_assert(sizeof rows / sizeof *rows == TGT_SETTINGS, "the size of tgt_target.set");
+
+unsigned tgt_setting_find(const char *name)
 {
-	int i = 0;
+	unsigned i = 0;
 	while (i < TGT_SETTINGS && strcmp(rows[i].name, name))
 		i++;
-	return (enum tgt_setting)i;
+	return i;
 }
 
 static const struct tgt_value *value_of(const struct tgt_target *t, const struct tgt_disk *d,
-					enum tgt_setting i)
+					unsigned i)
 {
 	return d->set[i].text ? &d->set[i] : &t->set[i];
 }
@@ -201,46 +141,42 @@ static const char *wanted_name(const char *path, char out[128])
 	return out;
 }
 
-static void apply_settings(struct making *m, const struct tgt_target *t, const struct tgt_disk *d)
+static void apply_settings(struct import_disk *disk, const struct tgt_target *t,
+			   const struct tgt_disk *d)
 {
-	bool is_pscsi = !strcmp(m->plugin, "pscsi");
+	bool is_pscsi = import_disk_is(disk, "pscsi");
 	if (!is_pscsi && !value_of(t, d, TGT_WRITE_CACHE)->text)
-		import_cache(m->disk, true); // tgt's default
-	for (int i = 0; i < TGT_SETTINGS; i++) {
-		const struct tgt_value *v = value_of(t, d, (enum tgt_setting)i);
-		if (!v->text)
-			continue;
-		if (is_pscsi && !rows[i].holds_for_pscsi)
-			import_note(m->im, v->at, "%s: given by the pass-through device; skipped",
-				    rows[i].name);
-		else if (!rows[i].apply(m, v->text))
-			import_note(m->im, v->at, "%s %.60s: %s", rows[i].name, v->text,
-				    rows[i].why);
+		import_cache(disk, true); // tgt's default
+	for (unsigned i = 0; i < TGT_SETTINGS; i++) {
+		const struct tgt_value *v = value_of(t, d, i);
+		if (v->text && is_pscsi && !rows[i].has_pscsi)
+			import_note(disk->im, v->at,
+				    "%s: given by the pass-through device; skipped", rows[i].name);
+		else if (v->text)
+			import_disk_setting(disk, &rows[i], v->at, v->text);
 	}
 }
 
 static void put_disk(struct import *im, struct tgt_target *t, struct tgt_disk *d)
 {
 	char name[128];
-	const char *plugin = plugin_of(im, t, d);
-	struct making m = { .im = im, .plugin = plugin };
-	if (!plugin)
+	struct import_disk disk = { .im = im, .plugin = plugin_of(im, t, d) };
+	if (!disk.plugin)
 		return;
-	m.path = import_disk_path(im, d->path);
-	if (!m.path) {
-		m.disk = import_disk(im, d->path, wanted_name(d->path, name), plugin,
-				     strcmp(plugin, "null") ? d->path : NULL);
-		m.path = import_disk_path(im, d->path);
-		if (!strcmp(plugin, "null"))
-			import_text_field(m.disk, "size", "1T");
-		apply_settings(&m, t, d);
+	bool is_null = import_disk_is(&disk, "null");
+	disk.path = import_disk_path(im, d->path);
+	if (!disk.path) {
+		import_disk_add(&disk, d->path, wanted_name(d->path, name),
+				is_null ? NULL : d->path);
+		json_put_text(disk.o, "size", is_null ? "1T" : NULL);
+		apply_settings(&disk, t, d);
 	} else {
-		m.is_readonly = is_yes(text_of(t, d, TGT_READONLY, "no"));
+		disk.is_readonly = is_yes(text_of(t, d, TGT_READONLY, "no"));
 		import_note(im, d->at,
 			    "%.150s: also exported by another target; the settings there apply",
 			    d->path);
 	}
-	import_lun(t->tpg, d->lun, m.path, m.is_readonly);
+	import_lun(t->tpg, d->lun, disk.path, disk.is_readonly);
 }
 
 // In tgt-admin's order: backing-store first, then by path.

@@ -62,13 +62,18 @@ static void cut_comment(char *line)
 	*to = 0;
 }
 
-static char *trim(char *text)
+void import_trim_end(char *text)
 {
-	text += strspn(text, blanks);
 	size_t n = strlen(text);
 	while (n && strchr(blanks, text[n - 1]))
 		n--;
 	text[n] = 0;
+}
+
+static char *trim(char *text)
+{
+	text += strspn(text, blanks);
+	import_trim_end(text);
 	return text;
 }
 

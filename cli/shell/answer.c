@@ -21,8 +21,7 @@ void shell_say(struct shell *s, const char *fmt, ...)
 		struct json_object *o = json_object_new_object(), *list = json_object_new_array();
 		json_object_array_add(list, json_object_new_string(text));
 		json_object_object_add(o, "messages", list);
-		show_json(&s->look, o);
-		json_object_put(o);
+		show_json_once(&s->look, o);
 	} else if (text) {
 		fprintf(s->look.out, "%s\n", text);
 	}
@@ -39,12 +38,12 @@ static bool is_wanted(const struct shell *s, const char *level)
 
 static void show_messages(struct shell *s, struct json_object *o)
 {
-	struct json_object *messages = field(o, "messages");
-	struct json_object *levels = field(o, "report") ? NULL : field(o, "levels");
-	for (size_t i = 0; i < list_length(messages); i++) {
+	struct json_object *messages = json_field(o, "messages");
+	struct json_object *levels = json_field(o, "report") ? NULL : json_field(o, "levels");
+	for (size_t i = 0; i < json_count(messages); i++) {
 		const char *text = json_object_get_string(json_object_array_get_idx(messages, i));
 		struct json_object *level =
-			i < list_length(levels) ? json_object_array_get_idx(levels, i) : NULL;
+			i < json_count(levels) ? json_object_array_get_idx(levels, i) : NULL;
 		if (text && is_wanted(s, level ? json_object_get_string(level) : NULL))
 			fprintf(s->look.out, "%s\n", text);
 	}
@@ -52,10 +51,10 @@ static void show_messages(struct shell *s, struct json_object *o)
 
 static void show_reply(struct shell *s, struct json_object *o)
 {
-	struct json_object *messages = field(o, "messages"), *data = field(o, "data");
+	struct json_object *messages = json_field(o, "messages"), *data = json_field(o, "data");
 	const char *view = text_field(o, "view");
 	if (s->is_json) {
-		bool has_words = list_length(messages);
+		bool has_words = json_count(messages);
 		json_object_object_del(o, "levels"); // these are about the terminal
 		json_object_object_del(o, "report");
 		json_object_object_del(o, "view");
@@ -82,7 +81,7 @@ static void enter(struct shell *s, const char *path)
 int shell_show_answer(struct shell *s, const struct line *l, struct json_object *answer,
 		      struct err *e)
 {
-	int errors = json_object_get_int(field(answer, "recoverable_errors"));
+	int errors = json_object_get_int(json_field(answer, "recoverable_errors"));
 	int r = files_write(l, answer, e);
 	if (r < 0)
 		return r;

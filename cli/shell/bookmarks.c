@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/shell/client.h"
 #include "cli/shell/state.h"
 
 static bool is_called(const char *line, const char *name)
@@ -39,10 +40,7 @@ struct json_object *bookmarks_json(void)
 		char *blank = strchr(l.line[i], ' '), *text = NULL;
 		if (!blank || asprintf(&text, "@%.*s", (int)(blank - l.line[i]), l.line[i]) < 0)
 			continue;
-		struct json_object *o = json_object_new_object();
-		json_object_object_add(o, "text", json_object_new_string(text));
-		json_object_object_add(o, "note", json_object_new_string(blank + 1));
-		json_object_array_add(list, o);
+		json_object_array_add(list, text_object("text", text, "note", blank + 1, NULL));
 		free(text);
 	}
 	state_done(&l);

@@ -36,16 +36,29 @@ int shell_call_text(struct shell *s, const char *method, struct json_object *par
 
 struct json_object *params_at(const char *path)
 {
-	struct json_object *p = json_object_new_object();
-	json_object_object_add(p, "path", json_object_new_string(path));
-	return p;
+	return text_object("path", path, NULL);
 }
 
-static struct json_object *run_params(const char *path, const struct line *l)
+struct json_object *params_of_ls(const char *path, int64_t depth)
 {
-	struct json_object *params = params_at(path), *list = json_object_new_array();
-	struct json_object *named = json_object_new_object();
-	json_object_object_add(params, "command", json_object_new_string(l->command));
+	struct json_object *params = params_at(path);
+	if (depth)
+		json_object_object_add(params, "depth", json_object_new_int64(depth));
+	return params;
+}
+
+struct json_object *run_params(const char *path, const char *command,
+			       struct json_object *positional, struct json_object *named)
+{
+	struct json_object *params = text_object("path", path, "command", command, NULL);
+	json_object_object_add(params, "positional", positional);
+	json_object_object_add(params, "named", named);
+	return params;
+}
+
+static struct json_object *line_params(const char *path, const struct line *l)
+{
+	struct json_object *list = json_object_new_array(), *named = json_object_new_object();
 	for (unsigned i = 0; i < l->count; i++) {
 		struct json_object *text = json_object_new_string(l->values[i].text);
 		if (l->values[i].name)
@@ -53,24 +66,22 @@ static struct json_object *run_params(const char *path, const struct line *l)
 		else
 			json_object_array_add(list, text);
 	}
-	json_object_object_add(params, "positional", list);
-	json_object_object_add(params, "named", named);
-	return params;
+	return run_params(path, l->command, list, named);
 }
 
 void shell_saw(struct shell *s, struct json_object *answer)
 {
-	struct json_object *revision = field(answer, "revision");
+	struct json_object *revision = json_field(answer, "revision");
 	if (revision)
 		s->revision = json_object_get_uint64(revision);
-	s->has_transaction = json_object_get_boolean(field(answer, "transaction"));
+	s->has_transaction = flag_field(answer, "transaction");
 }
 
 int shell_params_at(const char *path, const struct line *l, struct json_object **ret, struct err *e)
 {
 	int r = line_refuse_twice(l, e);
 	if (!r)
-		*ret = run_params(path, l);
+		*ret = line_params(path, l);
 	return r;
 }
 
@@ -92,24 +103,20 @@ int shell_ask(struct shell *s, struct json_object *params, struct json_object **
 	return r;
 }
 
+// To tell a missing bookmark from missing memory.
+static char *find_bookmark(void *has_path, const char *name)
+{
+	char *path = bookmark_path(name);
+	*(bool *)has_path = path;
+	return path;
+}
+
 int shell_path(const char *base, const char *word, char **ret, struct err *e)
 {
-	*ret = NULL;
-	if (*word == '@') {
-		size_t n = strcspn(word, "/");
-		char *name = strndup(word + 1, n - 1), *to = name ? bookmark_path(name) : NULL;
-		int r = 0;
-		if (to)
-			*ret = path_join(to, word[n] ? word + n + 1 : ".");
-		else
-			r = bookmark_missing(word + 1, e);
-		free(name);
-		free(to);
-		if (r < 0)
-			return r;
-	} else {
-		*ret = path_join(base, word);
-	}
+	bool has_path = true;
+	*ret = path_of_word(base, word, find_bookmark, &has_path);
+	if (!has_path)
+		return bookmark_missing(word + 1, e);
 	return *ret ? 0 : err_set(e, -ENOMEM, "out of memory");
 }
 

@@ -3,6 +3,8 @@
 #include "cli/shell/client.h"
 
 #include <errno.h>
+#include <json-c/arraylist.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +14,19 @@
 
 #include "cli/shell/interrupt.h"
 #include "cli/shell/control_characters.h"
+#include "core/json/json.h"
+
+static void client_reset(struct client *c)
+{
+	*c = (struct client){
+		.fd = -1, .timeout_ms = c->timeout_ms, .is_exact = c->is_exact, .in.max = ANSWER_MAX
+	};
+}
 
 int client_open(struct client *c, const char *path, struct err *e)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	*c = (struct client){ .fd = -1, .timeout_ms = c->timeout_ms, .is_exact = c->is_exact };
+	client_reset(c);
 	if (strlen(path) >= sizeof a.sun_path)
 		return err_set(e, -EINVAL, "%.80s...: socket path too long", path);
 	snprintf(a.sun_path, sizeof a.sun_path, "%s", path);
@@ -37,8 +47,8 @@ void client_close(struct client *c)
 {
 	if (c->fd >= 0)
 		close(c->fd);
-	free(c->in);
-	*c = (struct client){ .fd = -1, .timeout_ms = c->timeout_ms, .is_exact = c->is_exact };
+	frame_done(&c->in);
+	client_reset(c);
 }
 
 static int gone(struct client *c, struct err *e)
@@ -92,38 +102,33 @@ static int no_answer(struct client *c, const char *why, struct err *e)
 		       why);
 }
 
-// One line with its newline; bytes after it stay for the next one.
-static int read_line(struct client *c, char **ret_end, struct err *e)
+// One line; valid until the next one.
+static int read_line(struct client *c, char **ret, struct err *e)
 {
-	size_t seen = 0;
-	while (!(*ret_end = c->in_len ? memchr(c->in + seen, '\n', c->in_len - seen) : NULL)) {
-		seen = c->in_len;
-		if (c->in_len > ANSWER_MAX)
+	size_t len, room;
+	while (!(*ret = frame_next(&c->in, &len))) {
+		char *at;
+		int r = frame_room(&c->in, &at, &room);
+		if (r == -EMSGSIZE)
 			return no_answer(c, "is too long", e);
-		if (c->in_size - c->in_len < 65536) {
-			size_t size = c->in_size * 2 + 65536;
-			char *grown = realloc(c->in, size);
-			if (!grown)
-				return err_set(e, -ENOMEM, "out of memory");
-			c->in = grown;
-			c->in_size = size;
-		}
-		int r = wait_for(c, e);
+		if (r < 0)
+			return err_set(e, r, "out of memory");
+		r = wait_for(c, e);
 		if (r < 0)
 			return r;
-		ssize_t n = recv(c->fd, c->in + c->in_len, c->in_size - c->in_len, 0);
+		ssize_t n = recv(c->fd, at, room, 0);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
 			return gone(c, e);
-		c->in_len += (size_t)n;
+		frame_filled(&c->in, (size_t)n);
 	}
 	return 0;
 }
 
 static void keep_file(struct json_object *tamed, struct json_object *exact)
 {
-	struct json_object *file = field(exact, "file");
+	struct json_object *file = json_field(exact, "file");
 	if (json_object_is_type(tamed, json_type_object) && file)
 		json_object_object_add(tamed, "file", json_object_get(file));
 }
@@ -134,11 +139,11 @@ static struct json_object *tamed_answer(char *text)
 	struct json_object *exact = strstr(text, "\"file\":") ? json_tokener_parse(text) : NULL;
 	control_mask_json(text);
 	struct json_object *answer = json_tokener_parse(text);
-	struct json_object *to = field(answer, "result"), *from = field(exact, "result");
+	struct json_object *to = json_field(answer, "result"), *from = json_field(exact, "result");
 	keep_file(to, from);
-	to = field(to, "results");
-	from = field(from, "results");
-	for (size_t i = 0; i < list_length(from) && i < list_length(to); i++)
+	to = json_field(to, "results");
+	from = json_field(from, "results");
+	for (size_t i = 0; i < json_count(from) && i < json_count(to); i++)
 		keep_file(json_object_array_get_idx(to, i), json_object_array_get_idx(from, i));
 	json_object_put(exact);
 	return answer;
@@ -146,21 +151,18 @@ static struct json_object *tamed_answer(char *text)
 
 static int receive(struct client *c, struct json_object **ret, struct err *e)
 {
-	char *end;
-	int r = read_line(c, &end, e);
+	char *line;
+	int r = read_line(c, &line, e);
 	if (r < 0)
 		return r;
-	*end = 0;
-	*ret = c->is_exact ? json_tokener_parse(c->in) : tamed_answer(c->in);
-	c->in_len -= (size_t)(end + 1 - c->in);
-	memmove(c->in, end + 1, c->in_len);
+	*ret = c->is_exact ? json_tokener_parse(line) : tamed_answer(line);
 	return *ret ? 0 : no_answer(c, "is not JSON", e);
 }
 
 // Converts the errno's name to its number; every failure has one.
 static int code_of(struct json_object *error)
 {
-	const char *name = text_field(field(error, "data"), "errno");
+	const char *name = text_field(json_field(error, "data"), "errno");
 	for (int i = 1; *name && i < 134; i++) {
 		const char *known = strerrorname_np(i);
 		if (known && !strcmp(known, name))
@@ -180,20 +182,21 @@ static enum err_part part_of(const char *word)
 
 int client_error(struct json_object *error, struct err *e)
 {
-	struct json_object *data = field(error, "data");
+	struct json_object *data = json_field(error, "data");
 	err_set(e, code_of(error), "%s", text_field(error, "message"));
 	if (!e)
 		return code_of(error);
 	snprintf(e->wants, sizeof e->wants, "%s", text_field(data, "wants"));
 	return err_at(e, part_of(text_field(data, "part")),
-		      (unsigned)json_object_get_int(field(data, "index")),
+		      (unsigned)json_object_get_int(json_field(data, "index")),
 		      text_field(data, "name"));
 }
 
 static int take_result(struct client *c, struct json_object *answer, struct json_object **ret,
 		       struct err *e)
 {
-	struct json_object *error = field(answer, "error"), *id = field(answer, "id"), *result;
+	struct json_object *error = json_field(answer, "error"), *id = json_field(answer, "id"),
+			   *result;
 	bool is_ours = json_object_is_type(id, json_type_int) &&
 		       json_object_get_int64(id) == (int64_t)c->next_id;
 	bool has_result = json_object_is_type(answer, json_type_object) &&
@@ -212,10 +215,9 @@ static int take_result(struct client *c, struct json_object *answer, struct json
 
 static void send_request(struct client *c, const char *method, struct json_object *params)
 {
-	struct json_object *request = json_object_new_object();
-	json_object_object_add(request, "jsonrpc", json_object_new_string("2.0"));
+	struct json_object *request = text_object("jsonrpc", "2.0", NULL);
 	json_object_object_add(request, "id", json_object_new_int64(++c->next_id));
-	json_object_object_add(request, "method", json_object_new_string(method));
+	json_put_text(request, "method", method);
 	if (params)
 		json_object_object_add(request, "params", params);
 	const char *text = json_object_to_json_string_ext(request, JSON_C_TO_STRING_PLAIN);
@@ -227,14 +229,13 @@ static void send_request(struct client *c, const char *method, struct json_objec
 int client_text(struct client *c, const char *method, struct json_object *params, char **ret,
 		struct err *e)
 {
-	char *end;
+	char *line;
+	*ret = NULL;
 	send_request(c, method, params);
-	int r = read_line(c, &end, e);
-	*ret = r < 0 ? NULL : strndup(c->in, (size_t)(end - c->in));
+	int r = read_line(c, &line, e);
 	if (r < 0)
 		return r;
-	c->in_len -= (size_t)(end + 1 - c->in);
-	memmove(c->in, end + 1, c->in_len);
+	*ret = strdup(line);
 	if (!*ret)
 		return err_set(e, -ENOMEM, "out of memory");
 	control_mask_json(*ret);
@@ -295,21 +296,29 @@ enum status status_of(int code)
 	return code ? STATUS_FAILED : STATUS_OK;
 }
 
-struct json_object *field(struct json_object *o, const char *key)
+struct json_object *text_object(const char *key, ...)
 {
-	struct json_object *v = NULL;
-	if (json_object_is_type(o, json_type_object))
-		json_object_object_get_ex(o, key, &v);
-	return v;
+	struct json_object *o = json_object_new_object();
+	va_list ap;
+	va_start(ap, key);
+	for (; key; key = va_arg(ap, const char *))
+		json_put_text(o, key, va_arg(ap, const char *));
+	va_end(ap);
+	return o;
 }
 
 const char *text_field(struct json_object *o, const char *key)
 {
-	struct json_object *v = field(o, key);
+	struct json_object *v = json_field(o, key);
 	return v ? json_object_get_string(v) : "";
 }
 
-size_t list_length(struct json_object *list)
+bool flag_field(struct json_object *o, const char *key)
 {
-	return json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
+	return json_object_get_boolean(json_field(o, key));
+}
+
+int64_t number_field(struct json_object *o, const char *key)
+{
+	return json_object_get_int64(json_field(o, key));
 }

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 
 #include "core/err.h"
+#include "core/frame.h"
+#include "core/json/json.h"
 
 // Exit statuses of the program; explain_own.c has their names.
 enum status {
@@ -28,8 +30,7 @@ struct client {
 	int timeout_ms; // for a response; 0: no limit
 	bool is_exact;	// responses are unchanged, else processed by control_mask_json()
 	unsigned next_id;
-	char *in; // bytes read but not yet used
-	size_t in_len, in_size;
+	struct frame in;
 };
 
 // Fills c except timeout_ms and is_exact. -ECONNREFUSED: no daemon listens; -EACCES.
@@ -59,7 +60,10 @@ enum status status_of(int code); // of a negative errno
 // errno.
 int client_error(struct json_object *error, struct err *e);
 
+// An object of texts: keys and values in pairs, NULL. A NULL value is left out. For
+// json_object_put().
+struct json_object *text_object(const char *key, ...) __attribute__((sentinel));
 // Borrowed fields of an object; NULL or 0 if absent.
-struct json_object *field(struct json_object *o, const char *key);
 const char *text_field(struct json_object *o, const char *key); // "" if absent
-size_t list_length(struct json_object *list);			// 0 if not an array
+bool flag_field(struct json_object *o, const char *key);	// false if absent
+int64_t number_field(struct json_object *o, const char *key);	// 0 if absent

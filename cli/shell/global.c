@@ -20,7 +20,7 @@ static struct json_object *row_json(const struct attr_row *row, const struct pre
 	char text[160];
 	json_put_text(o, "name", row->name);
 	json_put_text(o, "type", types[row->type]);
-	preference_range(row, text, sizeof text);
+	attr_range(row, text, sizeof text);
 	json_put_text(o, "range", text);
 	preference_text(row, preferences_default(), text, sizeof text);
 	json_put_text(o, "default", text);
@@ -41,7 +41,7 @@ struct json_object *global_rows(const struct preferences *p, const char *name)
 	for (const struct attr_row *row = preference_rows; row->name; row++)
 		if (!name || !strcmp(name, row->name))
 			json_object_array_add(list, row_json(row, p));
-	if (list_length(list))
+	if (json_count(list))
 		return list;
 	json_object_put(list);
 	return NULL;
@@ -65,16 +65,16 @@ void global_merge(struct json_object *rows, const struct preferences *p)
 
 void global_schema(struct json_object *schema, const struct shell_command *const *commands)
 {
-	if (!json_object_is_type(schema, json_type_object) || field(schema, "shell"))
+	if (!json_object_is_type(schema, json_type_object) || json_field(schema, "shell"))
 		return;
 	json_object_object_add(schema, "shell", shell_commands_json(commands));
-	global_merge(field(field(schema, "every_node_groups"), GLOBAL_GROUP), NULL);
-	struct json_object *classes = field(schema, "classes");
+	global_merge(json_field(json_field(schema, "every_node_groups"), GLOBAL_GROUP), NULL);
+	struct json_object *classes = json_field(schema, "classes");
 	if (!json_object_is_type(classes, json_type_object))
 		return;
 	json_object_object_foreach(classes, class, of)
 	{
 		(void)class;
-		global_merge(field(field(of, "groups"), GLOBAL_GROUP), NULL);
+		global_merge(json_field(json_field(of, "groups"), GLOBAL_GROUP), NULL);
 	}
 }

@@ -86,7 +86,8 @@ int token_next(const char *text, size_t *at, struct word *ret, struct err *e)
 	return r < 0 ? r : TOKEN_WORD;
 }
 
-bool is_path_word(const struct word *w)
+// A word with a slash, ".", "..", "*" or "@bookmark", all unquoted.
+static bool is_path_word(const struct word *w)
 {
 	const char *t = w->text;
 	return !w->is_quoted && w->equals == SIZE_MAX &&
@@ -288,12 +289,18 @@ const char *line_positional(const struct line *l, unsigned n)
 	return NULL;
 }
 
-const char *line_value(const struct line *l, const char *name, unsigned position)
+const char *line_named(const struct line *l, const char *name)
 {
 	for (unsigned i = 0; i < l->count; i++)
 		if (l->values[i].name && !strcmp(l->values[i].name, name))
 			return l->values[i].text;
-	return line_positional(l, position);
+	return NULL;
+}
+
+const char *line_value(const struct line *l, const char *name, unsigned position)
+{
+	const char *text = line_named(l, name);
+	return text ? text : line_positional(l, position);
 }
 
 // The length of a path without its last component.
@@ -327,4 +334,20 @@ char *path_join(const char *base, const char *path)
 		out[n++] = '/';
 	out[n] = 0;
 	return out;
+}
+
+char *path_of_word(const char *base, const char *word,
+		   char *(*bookmark)(void *arg, const char *name), void *arg)
+{
+	if (*word != '@')
+		return path_join(base, word);
+	size_t n = strcspn(word, "/");
+	char *name = strndup(word + 1, n - 1), *to = NULL, *path = NULL;
+	if (name && bookmark)
+		to = bookmark(arg, name);
+	if (to)
+		path = path_join(to, word[n] ? word + n + 1 : ".");
+	free(name);
+	free(to);
+	return path;
 }

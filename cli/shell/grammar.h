@@ -72,12 +72,15 @@ int line_refuse_twice(const struct line *l, struct err *e);
 
 // The n-th positional value, or NULL. Borrowed from the line.
 const char *line_positional(const struct line *l, unsigned n);
+// The value of this name, or NULL. Borrowed from the line.
+const char *line_named(const struct line *l, const char *name);
 // The value of this name, else line_positional(). Borrowed from the line.
 const char *line_value(const struct line *l, const char *name, unsigned position);
 
 // Joins base and path; an absolute path replaces base, "." and ".." are resolved. For
 // free(); NULL: no memory.
 char *path_join(const char *base, const char *path);
-// Whether an unquoted first word is a path: a word with a slash, "." "..", "*",
-// "@bookmark".
-bool is_path_word(const struct word *w);
+// The absolute path of a word: relative to base, or to the path of a bookmark, "@NAME/...", which
+// bookmark(arg, NAME) returns for free(). For free(); NULL: no such bookmark, no memory.
+char *path_of_word(const char *base, const char *word,
+		   char *(*bookmark)(void *arg, const char *name), void *arg);

@@ -7,14 +7,6 @@
 #include "cli/shell/command.h"
 #include "cli/shell/state.h"
 
-static bool push(struct state_lines *l, void *path)
-{
-	if (l->count && !strcmp(l->line[l->count - 1], path))
-		return false;
-	state_push(l, path);
-	return true;
-}
-
 static void remember(struct shell *s, const char *path)
 {
 	if (!s->places)
@@ -22,11 +14,11 @@ static void remember(struct shell *s, const char *path)
 	if (!s->places)
 		return;
 	if (!s->places->count)
-		push(s->places, s->cwd);
-	push(s->places, (void *)path);
+		state_push(s->places, s->cwd);
+	state_push_new(s->places, path);
 	s->place = s->places->count - 1;
 	if (s->is_interactive)
-		state_change(HOME_STATE, "places", push, (void *)path, NULL);
+		state_append(HOME_STATE, "places", path, NULL);
 }
 
 static int arrive(struct shell *s, const char *path, bool is_new, struct err *e)
@@ -60,16 +52,12 @@ void shell_enter(struct shell *s, const char *path)
 void shell_keep_place(struct shell *s)
 {
 	if (s->places && s->places->count)
-		state_change(HOME_STATE, "places", push, s->cwd, NULL);
+		state_append(HOME_STATE, "places", s->cwd, NULL);
 }
 
 int shell_show_place(struct shell *s)
 {
-	struct json_object *o = s->is_json ? json_object_new_object() : NULL;
-	if (!o)
-		return 0;
-	json_object_object_add(o, "path", json_object_new_string(s->cwd));
-	show_json(&s->look, o);
-	json_object_put(o);
+	if (s->is_json)
+		show_json_once(&s->look, params_at(s->cwd));
 	return 0;
 }

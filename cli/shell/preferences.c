@@ -106,11 +106,6 @@ void preference_text(const struct attr_row *row, const struct preferences *p, ch
 		snprintf(out, size, "%s", *out == '1' ? "true" : "false");
 }
 
-void preference_range(const struct attr_row *row, char *out, size_t size)
-{
-	attr_range(row, out, size);
-}
-
 const char *preference_color(uint32_t color)
 {
 	return color < sizeof color_codes / sizeof color_codes[0] ? color_codes[color] : NULL;

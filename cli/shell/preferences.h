@@ -48,8 +48,6 @@ int preference_set(struct preferences *p, const char *name, const char *text, st
 // The value in the form of `get`. Pure.
 void preference_text(const struct attr_row *row, const struct preferences *p, char *out,
 		     size_t size);
-// "true or false", "0..4096", "none|red|...": the accepted values. Pure.
-void preference_range(const struct attr_row *row, char *out, size_t size);
 // The SGR parameter (ECMA-48, 8.3.117) of a color_ preference, "36"; NULL: none.
 const char *preference_color(uint32_t color);
 

@@ -7,42 +7,22 @@
 #include "cli/shell/client.h"
 #include "cli/shell/suggest.h"
 
-struct json_object *list_field(struct json_object *o, const char *key, size_t *ret_count)
-{
-	struct json_object *list = field(o, key);
-	bool is_list = json_object_is_type(list, json_type_array);
-	*ret_count = list_length(list);
-	return is_list ? list : NULL;
-}
-
-const char *text_at(struct json_object *list, size_t i, const char *key)
-{
-	return text_field(json_object_array_get_idx(list, i), key);
-}
-
 struct json_object *row_find(struct json_object *rows, const char *name)
 {
-	size_t n = list_length(rows);
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(text_at(rows, i, "name"), name) ||
-		    (*name && !strcmp(text_at(rows, i, "alias"), name)))
-			return json_object_array_get_idx(rows, i);
+	json_each (row, rows)
+		if (!strcmp(text_field(row, "name"), name) ||
+		    (*name && !strcmp(text_field(row, "alias"), name)))
+			return row;
 	return NULL;
-}
-
-bool row_flag(struct json_object *row, const char *flag)
-{
-	return json_object_get_boolean(field(row, flag));
 }
 
 // In the order of `help`; an entry of an earlier list hides one with the same name of a later list.
 static void command_lists(struct json_object *schema, const char *class, struct json_object *ret[3])
 {
-	size_t n;
-	struct json_object *here = field(field(schema, "classes"), class);
-	ret[0] = list_field(schema, "shell", &n);
-	ret[1] = list_field(here, "commands", &n);
-	ret[2] = list_field(schema, "every_node", &n);
+	struct json_object *here = json_field(json_field(schema, "classes"), class);
+	ret[0] = json_field(schema, "shell");
+	ret[1] = json_field(here, "commands");
+	ret[2] = json_field(schema, "every_node");
 }
 
 struct json_object *schema_command(struct json_object *schema, const char *class,
@@ -62,12 +42,10 @@ void schema_commands(struct json_object *schema, const char *class,
 	struct json_object *lists[3];
 	command_lists(schema, class, lists);
 	for (int k = 0; k < 3; k++) {
-		struct json_object *list = lists[order[k]];
-		size_t n = list_length(list);
-		for (size_t i = 0; i < n; i++) {
-			const char *name = text_at(list, i, "name");
+		json_each (command, lists[order[k]]) {
+			const char *name = text_field(command, "name");
 			if (*name && (!order[k] || !row_find(lists[0], name)))
-				fn(json_object_array_get_idx(list, i), arg);
+				fn(command, arg);
 		}
 	}
 }
@@ -77,14 +55,15 @@ void schema_commands(struct json_object *schema, const char *class,
 void schema_groups(struct json_object *schema, const char *class,
 		   void (*fn)(const char *group, struct json_object *rows, void *arg), void *arg)
 {
-	struct json_object *classes = field(schema, "classes");
-	struct json_object *own = field(field(classes, class), "groups");
-	struct json_object *all = field(schema, "every_node_groups");
+	struct json_object *classes = json_field(schema, "classes");
+	struct json_object *own = json_field(json_field(classes, class), "groups");
+	struct json_object *all = json_field(schema, "every_node_groups");
 	if (json_object_is_type(own, json_type_object)) {
 		json_object_object_foreach(own, key, rows) fn(key, rows, arg);
 	}
 	if (json_object_is_type(all, json_type_object)) {
-		json_object_object_foreach(all, key, rows) if (!field(own, key)) fn(key, rows, arg);
+		json_object_object_foreach(all, key, rows) if (!json_field(own, key))
+			fn(key, rows, arg);
 	}
 }
 
@@ -111,10 +90,8 @@ struct json_object *schema_group(struct json_object *schema, const char *class, 
 
 static bool has_secret(struct json_object *rows, const char *name)
 {
-	size_t n = list_length(rows);
-	for (size_t i = 0; i < n; i++)
-		if (row_flag(json_object_array_get_idx(rows, i), "secret") &&
-		    is_near(text_at(rows, i, "name"), name))
+	json_each (row, rows)
+		if (flag_field(row, "secret") && is_near(text_field(row, "name"), name))
 			return true;
 	return false;
 }
@@ -134,7 +111,7 @@ static bool any_value(struct json_object *o, bool (*fn)(struct json_object *v, c
 
 static bool class_has_secret(struct json_object *class, const char *name)
 {
-	return any_value(field(class, "groups"), has_secret, name);
+	return any_value(json_field(class, "groups"), has_secret, name);
 }
 
 bool schema_is_secret(struct json_object *schema, const char *name)
@@ -142,5 +119,5 @@ bool schema_is_secret(struct json_object *schema, const char *name)
 	return strcasestr(name, "password") || strcasestr(name, "secret") ||
 	       !strcasecmp(name, "pass") || !strcasecmp(name, "pwd") || !strcasecmp(name, "pw") ||
 	       is_near("password", name) || is_near("mutual_password", name) ||
-	       any_value(field(schema, "classes"), class_has_secret, name);
+	       any_value(json_field(schema, "classes"), class_has_secret, name);
 }

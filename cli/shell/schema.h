@@ -6,11 +6,6 @@
 #include <json-c/json.h>
 #include <stdbool.h>
 
-// An array and its length; NULL and 0: not an array.
-struct json_object *list_field(struct json_object *o, const char *key, size_t *ret_count);
-// As text_field(), of the i-th of a list.
-const char *text_at(struct json_object *list, size_t i, const char *key);
-
 // The rows of a command at a node of this class: of the shell, the class, or every node.
 struct json_object *schema_command(struct json_object *schema, const char *class,
 				   const char *command);
@@ -29,7 +24,6 @@ void schema_groups(struct json_object *schema, const char *class,
 
 // The row with this name or alias in an array of parameters or settings; NULL: none.
 struct json_object *row_find(struct json_object *rows, const char *name);
-bool row_flag(struct json_object *row, const char *flag);
 
 // Whether a group has a secret setting with this or a similar name: a typing error must not reveal
 // the secret. schema may be NULL: then any name that looks like a password counts.

@@ -51,6 +51,11 @@ enum status shell_batch(struct shell *s, int fd, const char *name);
 int shell_path(const char *base, const char *word, char **ret, struct err *e);
 // {"path": path}, for json_object_put().
 struct json_object *params_at(const char *path);
+// The same with {"depth": depth} for tree.ls; 0: unlimited.
+struct json_object *params_of_ls(const char *path, int64_t depth);
+// Parameters of tree.run, for json_object_put(); takes ownership of the values.
+struct json_object *run_params(const char *path, const char *command,
+			       struct json_object *positional, struct json_object *named);
 
 // For shell_batch(). Whether the daemon can run the line unchanged; the line's parameters of
 // tree.run, for json_object_put(); a call of a method; output of the result.

@@ -4,14 +4,20 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cli/shell/client.h"
 #include "cli/shell/control_characters.h"
 
-enum { WIDTH_MAX = 132, RULE_MAX = 511 };
+enum { RULE_MAX = 511 };
+
+struct winsize terminal_size(FILE *out)
+{
+	struct winsize w;
+	bool is_known = !ioctl(fileno(out), TIOCGWINSZ, &w) && w.ws_col;
+	return is_known ? w : (struct winsize){ .ws_row = 24, .ws_col = 80 };
+}
 
 void look_resize(struct look *l)
 {
@@ -50,19 +56,34 @@ void show_json(const struct look *l, struct json_object *o)
 	fputc('\n', l->out);
 }
 
+void show_json_once(const struct look *l, struct json_object *o)
+{
+	show_json(l, o);
+	json_object_put(o);
+}
+
+// A list of plain values on one line.
+static void data_row(const struct look *l, struct json_object *v)
+{
+	json_each (one, v)
+		fprintf(l->out, "%s%s", one_at > json_entries(v) ? " " : "",
+			one ? json_object_get_string(one) : "");
+	fputc('\n', l->out);
+}
+
 // ---- get ----
 
 static void show_setting(const struct look *l, struct json_object *row)
 {
 	fprintf(l->out, "%s=%s%s\n", text_field(row, "name"), text_field(row, "value"),
-		field(row, "readonly") ? " [ro]" : "");
+		json_field(row, "readonly") ? " [ro]" : "");
 }
 
 static void show_row(const struct look *l, struct json_object *row)
 {
 	show_setting(l, row);
 	size_t n = strlen(text_field(row, "name")) + 1 + strlen(text_field(row, "value")) +
-		   (field(row, "readonly") ? strlen(" [ro]") : 0);
+		   (json_field(row, "readonly") ? strlen(" [ro]") : 0);
 	for (size_t i = 0; i < n && i < RULE_MAX; i++)
 		fputc('-', l->out);
 	const char *unit = text_field(row, "unit");
@@ -72,23 +93,20 @@ static void show_row(const struct look *l, struct json_object *row)
 
 void show_settings(const struct look *l, struct json_object *data)
 {
-	struct json_object *groups = field(data, "groups"), *rows = field(data, "rows");
+	struct json_object *groups = json_field(data, "groups"), *rows = json_field(data, "rows");
 	if (groups) {
 		fputs("AVAILABLE CONFIGURATION GROUPS\n==============================\n", l->out);
-		for (size_t i = 0; i < list_length(groups); i++)
-			fprintf(l->out, "%s%s", i ? " " : "",
-				json_object_get_string(json_object_array_get_idx(groups, i)));
-		fputc('\n', l->out);
+		data_row(l, groups);
 		return;
 	}
-	size_t n = list_length(rows);
+	size_t n = json_count(rows);
 	if (n == 1) {
 		show_setting(l, json_object_array_get_idx(rows, 0));
 		return;
 	}
 	fprintf(l->out, "%s CONFIG GROUP\n\n", text_field(data, "group"));
-	for (size_t i = 0; i < n; i++)
-		show_row(l, json_object_array_get_idx(rows, i));
+	json_each (row, rows)
+		show_row(l, row);
 }
 
 // ---- sessions ----
@@ -103,7 +121,7 @@ static void show_session_line(const struct look *l, struct json_object *s)
 
 void show_session_head(const struct look *l, struct json_object *s)
 {
-	bool is_proven = json_object_get_boolean(field(s, "authenticated"));
+	bool is_proven = flag_field(s, "authenticated");
 	show_session_line(l, s);
 	fprintf(l->out, "    name: %s (%s)\n", text_field(s, "initiator"),
 		is_proven ? "authenticated" : "NOT AUTHENTICATED");
@@ -111,7 +129,7 @@ void show_session_head(const struct look *l, struct json_object *s)
 
 void show_mapped_lun(const struct look *l, struct json_object *lun)
 {
-	bool is_ro = json_object_get_boolean(field(lun, "write_protect"));
+	bool is_ro = flag_field(lun, "write_protect");
 	fprintf(l->out, "    mapped-lun: %s backstore: %s mode: %s\n", text_field(lun, "lun"),
 		text_field(lun, "storage_object"), is_ro ? "r" : "rw");
 }
@@ -127,11 +145,10 @@ void show_session_address(const struct look *l, struct json_object *s)
 
 void show_sessions(const struct look *l, struct json_object *list)
 {
-	size_t n = list_length(list);
-	if (!n)
+	if (!json_count(list))
 		fputs("(no open sessions)\n", l->out);
-	for (size_t i = 0; i < n; i++)
-		show_session_line(l, json_object_array_get_idx(list, i));
+	json_each (session, list)
+		show_session_line(l, session);
 }
 
 // ---- refusals ----
@@ -149,12 +166,12 @@ static void show_refusal(const struct look *l, struct json_object *o)
 {
 	char first[32], last[32];
 	const char *target = text_field(o, "target");
-	int64_t count = json_object_get_int64(field(o, "count"));
-	when_text(json_object_get_int64(field(o, "first")), first);
-	when_text(json_object_get_int64(field(o, "last")), last);
+	int64_t count = number_field(o, "count");
+	when_text(number_field(o, "first"), first);
+	when_text(number_field(o, "last"), last);
 	fprintf(l->out, "%s  %s from %s to %s: status %04x\n", last, text_field(o, "initiator"),
 		text_field(o, "peer"), *target ? target : "(discovery)",
-		(unsigned)json_object_get_int(field(o, "status")));
+		(unsigned)json_object_get_int(json_field(o, "status")));
 	fprintf(l->out, "    %s\n", text_field(o, "reason"));
 	if (count > 1)
 		fprintf(l->out, "    %lld times since %s\n", (long long)count, first);
@@ -162,11 +179,10 @@ static void show_refusal(const struct look *l, struct json_object *o)
 
 void show_refusals(const struct look *l, struct json_object *list)
 {
-	size_t n = list_length(list);
-	if (!n)
+	if (!json_count(list))
 		fputs("(no refused logins)\n", l->out);
-	for (size_t i = 0; i < n; i++)
-		show_refusal(l, json_object_array_get_idx(list, i));
+	json_each (refusal, list)
+		show_refusal(l, refusal);
 }
 
 // ---- other data ----
@@ -181,19 +197,10 @@ static bool is_row(struct json_object *v)
 {
 	if (!json_object_is_type(v, json_type_array))
 		return false;
-	for (size_t i = 0; i < list_length(v); i++)
-		if (is_deep_type(json_object_array_get_idx(v, i)))
+	json_each (one, v)
+		if (is_deep_type(one))
 			return false;
 	return true;
-}
-
-static void data_row(const struct look *l, struct json_object *v)
-{
-	for (size_t i = 0; i < list_length(v); i++) {
-		struct json_object *one = json_object_array_get_idx(v, i);
-		fprintf(l->out, "%s%s", i ? " " : "", one ? json_object_get_string(one) : "");
-	}
-	fputc('\n', l->out);
 }
 
 static void data_at(const struct look *l, struct json_object *v, int indent)
@@ -211,8 +218,7 @@ static void data_at(const struct look *l, struct json_object *v, int indent)
 			data_at(l, value, is_deep ? indent + 2 : 0);
 		}
 	} else if (json_object_is_type(v, json_type_array)) {
-		for (size_t i = 0; i < list_length(v); i++) {
-			struct json_object *one = json_object_array_get_idx(v, i);
+		json_each (one, v) {
 			data_at(l, one, indent);
 			if (json_object_is_type(one, json_type_object))
 				fputc('\n', l->out);

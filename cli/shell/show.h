@@ -5,14 +5,17 @@
 #include <json-c/json.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 
 #include "cli/shell/preferences.h"
 
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
+enum { WIDTH_MAX = 132 };
+
 struct look {
 	FILE *out;
-	unsigned width; // of the terminal, at most 132
+	unsigned width; // of the terminal, at most WIDTH_MAX
 	bool has_color;
 	enum color when;		 // chosen by the user
 	const struct preferences *prefs; // of the owner; NULL: defaults
@@ -25,8 +28,11 @@ void look_init(struct look *l, FILE *out);
 void look_choose(struct look *l);
 const struct preferences *look_prefs(const struct look *l); // never NULL
 void look_resize(struct look *l);			    // the current width of the terminal
+// The rows and columns of a terminal; 24 and 80 if they are unknown.
+struct winsize terminal_size(FILE *out);
 
 void show_json(const struct look *l, struct json_object *o);
+void show_json_once(const struct look *l, struct json_object *o);   // and releases it
 void show_settings(const struct look *l, struct json_object *data); // of tree.get
 void show_sessions(const struct look *l, struct json_object *list); // one per line
 // Parts of a session in detail, in targetcli's terms.

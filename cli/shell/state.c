@@ -59,6 +59,14 @@ void state_push(struct state_lines *l, const char *line)
 	l->line[l->count++] = copy;
 }
 
+bool state_push_new(struct state_lines *l, const char *line)
+{
+	if (l->count && !strcmp(l->line[l->count - 1], line))
+		return false;
+	state_push(l, line);
+	return true;
+}
+
 void state_remove(struct state_lines *l, unsigned i)
 {
 	free(l->line[i]);
@@ -200,4 +208,14 @@ int state_change(enum state_home home, const char *name,
 		state_done(l);
 	free(l);
 	return r;
+}
+
+static bool append(struct state_lines *l, void *line)
+{
+	return state_push_new(l, line);
+}
+
+int state_append(enum state_home home, const char *name, const char *line, struct err *e)
+{
+	return state_change(home, name, append, (void *)line, e);
 }

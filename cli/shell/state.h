@@ -25,12 +25,16 @@ void state_read(enum state_home home, const char *name, struct state_lines *ret)
 void state_done(struct state_lines *l);
 // Adds a copy at the end; drops the first line if there is no room.
 void state_push(struct state_lines *l, const char *line);
+// The same, unless it is the last line already. False: it is.
+bool state_push_new(struct state_lines *l, const char *line);
 void state_remove(struct state_lines *l, unsigned i);
 
 // Reads the file, calls change() for its lines, and replaces it, under a lock. change returns
 // false: do not replace it. 0 or a negative errno with text; -EPERM: it belongs to another user.
 int state_change(enum state_home home, const char *name,
 		 bool (*change)(struct state_lines *l, void *arg), void *arg, struct err *e);
+// Adds a line with state_push_new(). Errors as above.
+int state_append(enum state_home home, const char *name, const char *line, struct err *e);
 
 // The path of a file. False: no home directory, or too long.
 bool state_path(enum state_home home, const char *name, char *out, size_t size);

@@ -21,13 +21,6 @@ struct lines {
 	size_t count;
 };
 
-static double seconds_of(struct json_object *now, struct json_object *before)
-{
-	return (double)(json_object_get_int64(field(now, "clock_us")) -
-			json_object_get_int64(field(before, "clock_us"))) /
-	       1e6;
-}
-
 // ---- from readings to lines ----
 
 // Names from peers must not control the terminal.
@@ -39,22 +32,12 @@ static void take_text(char *out, size_t size, const char *text)
 			*p = '?';
 }
 
-static struct json_object *session_of(struct json_object *status, const char *sid)
-{
-	struct json_object *list = field(status, "sessions");
-	for (size_t i = 0; i < list_length(list); i++)
-		if (!strcmp(text_field(json_object_array_get_idx(list, i), "sid"), sid))
-			return json_object_array_get_idx(list, i);
-	return NULL;
-}
-
 static struct lines sessions_of(struct json_object *now, struct json_object *before)
 {
-	struct json_object *list = field(now, "sessions");
-	size_t n = list_length(list);
+	struct json_object *list = json_field(now, "sessions");
+	size_t n = json_count(list);
 	struct lines ret = { .list = calloc(n ? n : 1, sizeof *ret.list) };
-	for (size_t i = 0; ret.list && i < n; i++) {
-		struct json_object *s = json_object_array_get_idx(list, i), *old;
+	json_each (s, ret.list ? list : NULL) {
 		struct line *l = &ret.list[ret.count++];
 		take_text(l->sid, sizeof l->sid, text_field(s, "sid"));
 		take_text(l->name, sizeof l->name, text_field(s, "initiator"));
@@ -64,9 +47,8 @@ static struct lines sessions_of(struct json_object *now, struct json_object *bef
 			 strcmp(over, below) ? below : "");
 		snprintf(l->depth, sizeof l->depth, "%s/%s", text_field(s, "commands_in_flight"),
 			 text_field(s, "window"));
-		old = session_of(before, l->sid);
-		rate_add(&l->rate, s, old, old ? seconds_of(now, before) : 0);
-		rate_finish(&l->rate);
+		struct json_object *old = rate_session(before, l->sid);
+		l->rate = rate_of(s, old, old ? rate_seconds(now, before) : 0);
 	}
 	return ret;
 }
@@ -74,16 +56,11 @@ static struct lines sessions_of(struct json_object *now, struct json_object *bef
 // Commands in flight of a disk, of all sessions.
 static int64_t disk_depth(struct json_object *now, const char *disk)
 {
-	struct json_object *list = field(now, "sessions");
 	int64_t sum = 0;
-	for (size_t i = 0; i < list_length(list); i++) {
-		struct json_object *luns = field(json_object_array_get_idx(list, i), "luns");
-		for (size_t k = 0; k < list_length(luns); k++) {
-			struct json_object *lun = json_object_array_get_idx(luns, k);
+	json_each (s, json_field(now, "sessions"))
+		json_each (lun, json_field(s, "luns"))
 			if (!strcmp(text_field(lun, "storage_object"), disk))
-				sum += json_object_get_int64(field(lun, "commands_in_flight"));
-		}
-	}
+				sum += number_field(lun, "commands_in_flight");
 	return sum;
 }
 
@@ -94,7 +71,7 @@ static const char *short_path(const char *path)
 
 static struct lines disks_of(struct json_object *now, struct json_object *before)
 {
-	struct json_object *all = field(now, "storage_objects");
+	struct json_object *all = json_field(now, "storage_objects");
 	size_t n = all ? (size_t)json_object_object_length(all) : 0;
 	struct lines ret = { .list = calloc(n ? n : 1, sizeof *ret.list) };
 	if (!ret.list || !all)
@@ -102,12 +79,11 @@ static struct lines disks_of(struct json_object *now, struct json_object *before
 	json_object_object_foreach(all, path, disk)
 	{
 		struct line *l = &ret.list[ret.count++];
-		struct json_object *old = field(field(before, "storage_objects"), path);
+		struct json_object *old = json_field(json_field(before, "storage_objects"), path);
 		take_text(l->name, sizeof l->name, short_path(path));
 		snprintf(l->depth, sizeof l->depth, "%lld",
 			 (long long)disk_depth(now, short_path(path)));
-		rate_add(&l->rate, disk, old, old ? seconds_of(now, before) : 0);
-		rate_finish(&l->rate);
+		l->rate = rate_of(disk, old, old ? rate_seconds(now, before) : 0);
 	}
 	return ret;
 }
@@ -158,13 +134,9 @@ static void put(FILE *out, const struct top_look *l, const char *color, const ch
 
 static void put_rates(FILE *out, const struct line *l)
 {
-	char count[16], read[16], written[16], p50[16], p99[16];
-	rate_count_text(l->rate.iops, count);
-	rate_bytes_text(l->rate.read, read);
-	rate_bytes_text(l->rate.written, written);
-	rate_time_text(l->rate.p50, p50);
-	rate_time_text(l->rate.p99, p99);
-	fprintf(out, " %8s %11s %11s %9s %9s %8s", count, read, written, p50, p99, l->depth);
+	struct rate_texts t = rate_texts(&l->rate);
+	fprintf(out, " %8s %11s %11s %9s %9s %8s", t.iops, t.read, t.written, t.p50, t.p99,
+		l->depth);
 }
 
 enum { RATES_WIDTH = 62, OVER_WIDTH = 12, SID_WIDTH = 5, NAME_MIN = 12 };
@@ -233,20 +205,18 @@ static void put_disks(FILE *out, const struct top_look *l, const struct lines *d
 
 static double cpu_of(struct json_object *now, struct json_object *before, size_t i)
 {
-	struct json_object *a = json_object_array_get_idx(field(now, "workers"), i);
-	struct json_object *old = field(before, "workers");
+	struct json_object *a = json_object_array_get_idx(json_field(now, "workers"), i);
+	struct json_object *old = json_field(before, "workers");
 	struct json_object *b = old ? json_object_array_get_idx(old, i) : NULL;
-	double seconds = seconds_of(now, before);
+	double seconds = rate_seconds(now, before);
 	if (!b || seconds <= 0)
 		return 0;
-	return (double)(json_object_get_int64(field(a, "cpu_us")) -
-			json_object_get_int64(field(b, "cpu_us"))) /
-	       seconds / 1e4;
+	return (double)(number_field(a, "cpu_us") - number_field(b, "cpu_us")) / seconds / 1e4;
 }
 
 static void put_workers(FILE *out, struct json_object *now, struct json_object *before)
 {
-	size_t n = list_length(field(now, "workers"));
+	size_t n = json_count(json_field(now, "workers"));
 	fputs("workers' CPU:", out);
 	for (size_t i = 0; i < n && i < 16; i++)
 		fprintf(out, " %3.0f%%", cpu_of(now, before, i));
@@ -256,8 +226,8 @@ static void put_workers(FILE *out, struct json_object *now, struct json_object *
 static void put_totals(FILE *out, const struct top_look *l, struct json_object *now,
 		       const struct lines *sessions, const struct lines *disks)
 {
-	char clock[16] = "", count[16], read[16], written[16];
-	time_t t = (time_t)json_object_get_int64(field(now, "time"));
+	char clock[16] = "";
+	time_t t = (time_t)number_field(now, "time");
 	struct rate sum = { 0 };
 	struct tm tm;
 	if (localtime_r(&t, &tm))
@@ -267,16 +237,14 @@ static void put_totals(FILE *out, const struct top_look *l, struct json_object *
 		sum.read += disks->list[i].rate.read;
 		sum.written += disks->list[i].rate.written;
 	}
-	rate_count_text(sum.iops, count);
-	rate_bytes_text(sum.read, read);
-	rate_bytes_text(sum.written, written);
+	struct rate_texts text = rate_texts(&sum);
 	put(out, l, "1", "farblock ");
 	fprintf(out, "%s  %s  sessions: %zu  ", text_field(now, "version"), clock, sessions->count);
-	put(out, l, "1", count);
+	put(out, l, "1", text.iops);
 	fputs(" IOPS  ", out);
-	put(out, l, "1", read);
+	put(out, l, "1", text.read);
 	fputs(" read  ", out);
-	put(out, l, "1", written);
+	put(out, l, "1", text.written);
 	fprintf(out, " written%s\n", l->is_paused ? "  [paused]" : "");
 }
 
@@ -284,11 +252,8 @@ static void put_totals(FILE *out, const struct top_look *l, struct json_object *
 static size_t put_progress(FILE *out, const struct top_look *l, struct json_object *now)
 {
 	enum { BAR = 30 };
-	struct json_object *list = field(now, "progress");
-	size_t n = list_length(list);
-	for (size_t i = 0; i < n; i++) {
-		struct json_object *p = json_object_array_get_idx(list, i);
-		double percent = json_object_get_double(field(p, "percent"));
+	json_each (p, json_field(now, "progress")) {
+		double percent = json_object_get_double(json_field(p, "percent"));
 		int full = (int)(percent * BAR / 100);
 		char bar[BAR + 1], name[120], text[300];
 		memset(bar, '-', BAR);
@@ -300,7 +265,7 @@ static size_t put_progress(FILE *out, const struct top_look *l, struct json_obje
 		put(out, l, "33", bar);
 		fprintf(out, "] %5.1f%%\n", percent);
 	}
-	return n;
+	return json_count(json_field(now, "progress"));
 }
 
 void top_draw(FILE *out, const struct top_look *l, struct json_object *now,
@@ -359,14 +324,13 @@ struct json_object *top_json(struct json_object *now, struct json_object *before
 {
 	struct lines sessions = sessions_of(now, before), disks = disks_of(now, before);
 	struct json_object *o = json_object_new_object(), *cpu = json_object_new_array();
-	struct json_object *workers = field(now, "workers");
-	json_object_object_add(o, "interval_s", json_object_new_double(seconds_of(now, before)));
+	json_object_object_add(o, "interval_s", json_object_new_double(rate_seconds(now, before)));
 	json_object_object_add(o, "sessions", lines_json(&sessions, true));
 	json_object_object_add(o, "disks", lines_json(&disks, false));
-	for (size_t i = 0; i < list_length(workers); i++)
+	for (size_t i = 0; i < json_count(json_field(now, "workers")); i++)
 		json_object_array_add(cpu, json_object_new_double(cpu_of(now, before, i)));
 	json_object_object_add(o, "workers_cpu_percent", cpu);
-	json_object_object_add(o, "progress", json_object_get(field(now, "progress")));
+	json_object_object_add(o, "progress", json_object_get(json_field(now, "progress")));
 	free(sessions.list);
 	free(disks.list);
 	return o;

@@ -3,19 +3,19 @@
 #include "cli/top/rates.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/shell/client.h"
 
 static double grown(struct json_object *now, struct json_object *before, const char *key)
 {
-	int64_t n =
-		json_object_get_int64(field(now, key)) - json_object_get_int64(field(before, key));
+	int64_t n = number_field(now, key) - number_field(before, key);
 	return n > 0 ? (double)n : 0;
 }
 
 static void add_buckets(struct rate *r, struct json_object *now, struct json_object *before)
 {
-	size_t n = list_length(now);
+	size_t n = json_count(now);
 	for (size_t i = 0; i < n && i < RATE_BUCKETS; i++) {
 		struct json_object *old = json_object_is_type(before, json_type_array)
 						  ? json_object_array_get_idx(before, i)
@@ -33,12 +33,13 @@ void rate_add(struct rate *r, struct json_object *now, struct json_object *befor
 	if (seconds <= 0)
 		return;
 	for (int i = 0; i < 3; i++) {
-		struct json_object *a = field(now, kinds[i]), *b = field(before, kinds[i]);
+		struct json_object *a = json_field(now, kinds[i]),
+				   *b = json_field(before, kinds[i]);
 		double bytes = grown(a, b, "bytes") / seconds;
 		r->iops += grown(a, b, "commands") / seconds;
 		r->read += i == 0 ? bytes : 0;
 		r->written += i == 1 ? bytes : 0;
-		add_buckets(r, field(a, "latency_log2_us"), field(b, "latency_log2_us"));
+		add_buckets(r, json_field(a, "latency_log2_us"), json_field(b, "latency_log2_us"));
 	}
 }
 
@@ -62,6 +63,27 @@ void rate_finish(struct rate *r)
 {
 	r->p50 = quantile(r->buckets, 0.50);
 	r->p99 = quantile(r->buckets, 0.99);
+}
+
+struct rate rate_of(struct json_object *now, struct json_object *before, double seconds)
+{
+	struct rate r = { 0 };
+	rate_add(&r, now, before, seconds);
+	rate_finish(&r);
+	return r;
+}
+
+double rate_seconds(struct json_object *now, struct json_object *before)
+{
+	return (double)(number_field(now, "clock_us") - number_field(before, "clock_us")) / 1e6;
+}
+
+struct json_object *rate_session(struct json_object *status, const char *sid)
+{
+	json_each (s, json_field(status, "sessions"))
+		if (!strcmp(text_field(s, "sid"), sid))
+			return s;
+	return NULL;
 }
 
 static void put_number(struct json_object *to, const char *key, double v)
@@ -110,4 +132,15 @@ void rate_time_text(double us, char out[16])
 		snprintf(out, 16, "%.1f ms", us / 1e3);
 	else
 		snprintf(out, 16, "%.1f s", us / 1e6);
+}
+
+struct rate_texts rate_texts(const struct rate *r)
+{
+	struct rate_texts t;
+	rate_count_text(r->iops, t.iops);
+	rate_bytes_text(r->read, t.read);
+	rate_bytes_text(r->written, t.written);
+	rate_time_text(r->p50, t.p50);
+	rate_time_text(r->p99, t.p99);
+	return t;
 }

@@ -74,7 +74,7 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 	int r = shell_call(s, "session.drop", params, &o, e);
 	if (r < 0)
 		return r;
-	bool was_asked = json_object_get_boolean(field(o, "asked"));
+	bool was_asked = flag_field(o, "asked");
 	json_object_put(o);
 	if (was_asked && !s->is_json)
 		fprintf(s->look.out, "Asked session %s to log out within %d s.\n", sid, seconds);

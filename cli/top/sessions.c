@@ -16,40 +16,20 @@
 
 static void show_rate(const struct look *l, const char *indent, const struct rate *r)
 {
-	char count[16], read[16], written[16], p50[16], p99[16];
-	rate_count_text(r->iops, count);
-	rate_bytes_text(r->read, read);
-	rate_bytes_text(r->written, written);
-	rate_time_text(r->p50, p50);
-	rate_time_text(r->p99, p99);
-	fprintf(l->out, "%s%s IOPS, %s read, %s written, latency p50 %s p99 %s", indent, count,
-		read, written, p50, p99);
+	struct rate_texts t = rate_texts(r);
+	fprintf(l->out, "%s%s IOPS, %s read, %s written, latency p50 %s p99 %s", indent, t.iops,
+		t.read, t.written, t.p50, t.p99);
 }
 
 static void show_negotiated(const struct look *l, struct json_object *s)
 {
-	struct json_object *p = field(s, "parameters");
+	struct json_object *p = json_field(s, "parameters");
 	if (!json_object_is_type(p, json_type_object))
 		return;
 	fputs("    negotiated:", l->out);
 	json_object_object_foreach(p, key, value)
 		fprintf(l->out, " %s=%s", key, json_object_get_string(value));
 	fputc('\n', l->out);
-}
-
-static struct json_object *find_sid(struct json_object *list, const char *sid)
-{
-	for (size_t i = 0; i < list_length(list); i++)
-		if (!strcmp(text_field(json_object_array_get_idx(list, i), "sid"), sid))
-			return json_object_array_get_idx(list, i);
-	return NULL;
-}
-
-static double seconds_between(struct json_object *now, struct json_object *before)
-{
-	return (double)(json_object_get_int64(field(now, "clock_us")) -
-			json_object_get_int64(field(before, "clock_us"))) /
-	       1e6;
 }
 
 struct pair {
@@ -61,53 +41,45 @@ static void show_lun(const struct look *l, const struct pair *p, struct json_obj
 {
 	char path[300];
 	snprintf(path, sizeof path, "/backstores/%s", text_field(lun, "storage_object"));
-	struct json_object *disk = field(field(p->now, "storage_objects"), path);
-	struct rate r = { 0 };
+	struct json_object *disk = json_field(json_field(p->now, "storage_objects"), path);
+	struct json_object *old = json_field(json_field(p->before, "storage_objects"), path);
+	struct rate r = rate_of(disk, old, p->seconds);
 	show_mapped_lun(l, lun);
-	rate_add(&r, disk, field(field(p->before, "storage_objects"), path), p->seconds);
-	rate_finish(&r);
 	show_rate(l, "        the disk: ", &r);
 	fprintf(l->out, "; %s of this session in flight\n", text_field(lun, "commands_in_flight"));
 }
 
 static void show_detail(const struct look *l, const struct pair *p, struct json_object *s)
 {
-	struct json_object *old = find_sid(field(p->before, "sessions"), text_field(s, "sid"));
-	struct json_object *luns = field(s, "luns");
-	struct rate now = { 0 }, all = { 0 };
+	struct json_object *old = rate_session(p->before, text_field(s, "sid"));
+	int64_t shown = (int64_t)json_count(json_field(s, "luns"));
+	struct rate now = rate_of(s, old, old ? p->seconds : 0);
+	struct rate all = rate_of(s, NULL, (double)number_field(s, "age_s") + 0.5);
 	show_session_head(l, s);
 	fprintf(l->out, "    target: %s tpg%s acl: %s proven: %s\n", text_field(s, "target"),
-		text_field(s, "tpg"),
-		json_object_get_boolean(field(s, "dynamic_acl")) ? "dynamic" : "static",
+		text_field(s, "tpg"), flag_field(s, "dynamic_acl") ? "dynamic" : "static",
 		text_field(s, "auth"));
-	size_t shown = list_length(luns);
-	for (size_t i = 0; i < shown; i++)
-		show_lun(l, p, json_object_array_get_idx(luns, i));
-	int64_t count = json_object_get_int64(field(s, "lun_count"));
-	if (count > (int64_t)shown)
-		fprintf(l->out, "    ... and %lld more\n", (long long)(count - (int64_t)shown));
+	json_each (lun, json_field(s, "luns"))
+		show_lun(l, p, lun);
+	if (number_field(s, "lun_count") > shown)
+		fprintf(l->out, "    ... and %lld more\n",
+			(long long)(number_field(s, "lun_count") - shown));
 	show_session_address(l, s);
 	fprintf(l->out, "    portal: %s isid: %s tsih: %s worker: %s\n", text_field(s, "local"),
 		text_field(s, "isid"), text_field(s, "tsih"), text_field(s, "worker"));
 	show_negotiated(l, s);
-	rate_add(&now, s, old, old ? p->seconds : 0);
-	rate_finish(&now);
 	show_rate(l, "    now: ", &now);
 	fprintf(l->out, "; %s of %s commands in flight\n", text_field(s, "commands_in_flight"),
 		text_field(s, "window"));
-	rate_add(&all, s, NULL, (double)json_object_get_int64(field(s, "age_s")) + 0.5);
-	rate_finish(&all);
 	show_rate(l, "    since login: ", &all);
 	fprintf(l->out, "; %s s, %s commands\n", text_field(s, "age_s"), text_field(s, "commands"));
 }
 
 static void put_rates(struct json_object *s, const struct pair *p)
 {
-	struct json_object *old = find_sid(field(p->before, "sessions"), text_field(s, "sid"));
+	struct json_object *old = rate_session(p->before, text_field(s, "sid"));
 	struct json_object *o = json_object_new_object();
-	struct rate r = { 0 };
-	rate_add(&r, s, old, old ? p->seconds : 0);
-	rate_finish(&r);
+	struct rate r = rate_of(s, old, old ? p->seconds : 0);
 	rate_put(o, &r);
 	json_object_object_add(o, "interval_s", json_object_new_double(p->seconds));
 	json_object_object_add(s, "rates", o);
@@ -123,10 +95,9 @@ static int detail(struct shell *s, const char *sid, double interval, struct err 
 		r = wait_seconds(interval, e);
 	if (!r)
 		r = shell_call(s, "status.get", NULL, &p.now, e);
-	struct json_object *list = field(p.now, "sessions"), *out = json_object_new_array();
-	p.seconds = seconds_between(p.now, p.before);
-	for (size_t i = 0; !r && i < list_length(list); i++) {
-		struct json_object *one = json_object_array_get_idx(list, i);
+	struct json_object *out = json_object_new_array();
+	p.seconds = rate_seconds(p.now, p.before);
+	json_each (one, json_field(p.now, "sessions")) {
 		if (!json_object_is_type(one, json_type_object) ||
 		    (sid && strcmp(text_field(one, "sid"), sid)))
 			continue;
@@ -136,11 +107,11 @@ static int detail(struct shell *s, const char *sid, double interval, struct err 
 		else
 			show_detail(&s->look, &p, one);
 	}
-	if (!r && sid && !list_length(out))
+	if (!r && sid && !json_count(out))
 		r = err_set(e, -ENOENT, "no session %s", sid);
 	else if (!r && s->is_json)
 		show_json(&s->look, out);
-	else if (!r && !list_length(out))
+	else if (!r && !json_count(out))
 		fputs("(no open sessions)\n", s->look.out);
 	json_object_put(out);
 	json_object_put(p.before);
@@ -156,7 +127,7 @@ static int list(struct shell *s, const char *sid, struct err *e)
 	int r = shell_call(s, "session.list", params, &o, e);
 	if (r < 0)
 		return r;
-	if (sid && !list_length(o))
+	if (sid && !json_count(o))
 		r = err_set(e, -ENOENT, "no session %s", sid);
 	else if (s->is_json)
 		show_json(&s->look, o);

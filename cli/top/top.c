@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
@@ -63,9 +62,7 @@ static int run_plain(struct shell *s, const struct choice *c, struct err *e)
 		if (r < 0)
 			break;
 		if (s->is_json) {
-			struct json_object *o = top_json(k.now, k.before);
-			show_json(&s->look, o);
-			json_object_put(o);
+			show_json_once(&s->look, top_json(k.now, k.before));
 		} else {
 			fputs(i ? "\n" : "", s->look.out);
 			top_draw(s->look.out, &l, k.now, k.before);
@@ -129,13 +126,9 @@ static void screen_end(const struct screen *sc)
 // Writes the screen at once; the terminal truncates each line.
 static void draw(const struct readings *k, struct top_look *l)
 {
-	struct winsize w = { 0 };
+	struct winsize w = terminal_size(stdout);
 	char *text = NULL;
 	size_t size;
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) || !w.ws_col) {
-		w.ws_col = 80;
-		w.ws_row = 24;
-	}
 	// The last column stays free: clearing the rest of a line would clear it too.
 	l->width = w.ws_col > 240 ? 240 : w.ws_col - 1u;
 	l->height = w.ws_row;
@@ -225,7 +218,7 @@ static int parse_rounds(const char *text, struct choice *c, struct err *e)
 
 static int parse(const struct line *l, struct choice *c, struct err *e)
 {
-	const char *text = line_value(l, "interval", LINE_WORDS_MAX), *word;
+	const char *text = line_named(l, "interval"), *word;
 	char *end;
 	int r = 0;
 	*c = (struct choice){ .interval = INTERVAL_DEFAULT };
@@ -236,7 +229,7 @@ static int parse(const struct line *l, struct choice *c, struct err *e)
 			return err_set(e, -EINVAL,
 				       "invalid interval: '%.20s' (0.1 to 3600 seconds)", text);
 	}
-	text = line_value(l, "n", LINE_WORDS_MAX);
+	text = line_named(l, "n");
 	if (text)
 		r = parse_rounds(text, c, e);
 	for (unsigned i = 0; !r && (word = line_positional(l, i)); i++) {

@@ -82,26 +82,32 @@ static int check_params(const struct rpc_method *m, struct json_object *params, 
 	return 0;
 }
 
-static struct json_object *call(struct rpc_context *x, const struct rpc_method *m,
-				struct json_object *id, struct json_object *params, bool is_admin)
+static int run(const struct rpc_call *c, struct json_object **ret, struct err *e)
+{
+	struct config *config = c->x->config;
+	struct json_object *revision = json_field(c->params, "revision");
+	if (!config && !c->method->needs_no_config)
+		return err_set(e, -EAGAIN, "farblockd is shutting down");
+	int r = config && revision
+			? config_check_revision(config, json_object_get_uint64(revision), e)
+			: 0;
+	return r < 0 ? r : c->method->fn(c, ret, e);
+}
+
+static struct json_object *call(const struct rpc_call *c, struct json_object *id)
 {
 	struct json_object *result = NULL;
 	struct err e = { 0 };
-	if (!m->is_readonly && !is_admin) {
-		err_set(&e, -EPERM, "%s: permission denied: read-only access", m->name);
+	if (!c->method->is_readonly && !c->is_admin) {
+		err_set(&e, -EPERM, "%s: permission denied: read-only access", c->method->name);
 		return new_error(id, RPC_FAILED, &e);
 	}
-	if (check_params(m, params, &e) < 0)
+	if (check_params(c->method, c->params, &e) < 0)
 		return new_error(id, INVALID_PARAMS, &e);
-	struct json_object *revision = json_field(params, "revision");
-	int r = revision && x->config
-			? config_check_revision(x->config, json_object_get_uint64(revision), &e)
-			: 0;
-	if (!r)
-		r = m->fn(x, params, is_admin, &result, &e);
+	int r = run(c, &result, &e);
 	if (r < 0) {
 		if (!e.code)
-			err_errno(&e, r, "%s", m->name);
+			err_errno(&e, r, "%s", c->method->name);
 		json_object_put(result); // objects built before the failure
 		return new_error(id, RPC_FAILED, &e);
 	}
@@ -135,7 +141,7 @@ static struct json_object *answer_one(struct rpc_context *x, struct json_object 
 		return has_id ? new_error(id, INVALID_PARAMS, &e) : NULL;
 	}
 	params = params ? json_object_get(params) : json_object_new_object();
-	answer = call(x, m, id, params, is_admin);
+	answer = call(&(struct rpc_call){ x, m, params, is_admin }, id);
 	json_object_put(params);
 	if (has_id)
 		return answer;

@@ -49,21 +49,20 @@ static void run_all(struct config *c, const struct config_call *calls, unsigned 
 	json_object_object_add(result, "error", error);
 }
 
-int rpc_tree_batch(struct rpc_context *x, struct json_object *params, bool is_admin,
-		   struct json_object **ret, struct err *e)
+int rpc_tree_batch(const struct rpc_call *c, struct json_object **ret, struct err *e)
 {
-	struct json_object *commands = json_field(params, "commands");
+	struct json_object *commands = json_field(c->params, "commands");
 	struct config_call calls[RPC_BATCH_MAX];
 	size_t count = json_object_array_length(commands);
 	if (!count || count > RPC_BATCH_MAX)
 		return err_set(e, -EBADRQC, "commands: must hold 1 to %d commands", RPC_BATCH_MAX);
 	int r = take_calls(commands, calls, count, e);
-	if (!r && !x->config)
+	if (!r && !c->x->config)
 		r = err_set(e, -EAGAIN, "farblockd is shutting down");
 	if (r < 0)
 		return r;
 	*ret = json_object_new_object();
-	run_all(x->config, calls, (unsigned)count, is_admin, *ret);
-	rpc_put_state(x, *ret);
+	run_all(c->x->config, calls, (unsigned)count, c->is_admin, *ret);
+	rpc_put_state(c->x, *ret);
 	return 0;
 }

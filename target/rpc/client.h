@@ -5,9 +5,12 @@
 
 #include <sys/socket.h>
 
-#include "target/rpc/frame.h"
+#include "core/frame.h"
 #include "target/rpc/server.h"
 #include "target/rpc/socket_file.h"
+
+// Bytes of one request; with a document, which only clients with full access may send.
+enum { RPC_REQUEST_MAX = 4 << 20, RPC_DOCUMENT_MAX = 128 << 20 };
 
 struct client {
 	struct list link;

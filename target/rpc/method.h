@@ -19,20 +19,32 @@ struct rpc_param {
 
 // Context of a method.
 struct rpc_context {
-	struct config *config;	 // NULL in the fuzzer: methods that need it fail
+	struct config *config;	 // NULL while farblockd is shutting down, and in the fuzzer
 	void (*stop)(void *arg); // ends the daemon
 	void *stop_arg;
 };
+
+struct rpc_method;
+
+// A call of a method.
+struct rpc_call {
+	struct rpc_context *x;
+	const struct rpc_method *method;
+	struct json_object *params; // an object that matches the method's rows
+	bool is_admin;
+};
+
+// 0 with *ret (one reference), or a negative errno with text.
+typedef int rpc_method_fn(const struct rpc_call *c, struct json_object **ret, struct err *e);
 
 struct rpc_method {
 	const char *name;
 	const struct rpc_param *params; // ends with a NULL name
 	bool is_readonly;		// also for clients with read-only access
 	const char *help;
-	// params: an object that matches the rows. 0 with *ret (one reference), or a negative errno
-	// with text.
-	int (*fn)(struct rpc_context *x, struct json_object *params, bool is_admin,
-		  struct json_object **ret, struct err *e);
+	rpc_method_fn *fn;
+	const char *command;  // of the tree, for fn
+	bool needs_no_config; // else it fails while farblockd is shutting down
 };
 extern const struct rpc_method rpc_methods[];
 
@@ -48,8 +60,7 @@ struct json_object *rpc_reply_json(struct reply *reply);
 // must exist.
 void rpc_put_state(const struct rpc_context *x, struct json_object *to);
 // batch.c
-int rpc_tree_batch(struct rpc_context *x, struct json_object *params, bool is_admin,
-		   struct json_object **ret, struct err *e);
+rpc_method_fn rpc_tree_batch;
 
 // Processes one document: a request or a batch. Returns the response as one line with its newline,
 // for free(); NULL: no response (notifications), or no memory.

@@ -9,38 +9,29 @@
 #include "target/fabric/sessions.h"
 #include "target/rpc/method.h"
 
-static int need_config(const struct rpc_context *x, struct err *e)
-{
-	return x->config ? 0 : err_set(e, -EAGAIN, "farblockd is shutting down");
-}
-
 // Runs a command of the tree; the result is {messages, data}.
-static int run(struct rpc_context *x, const char *path, const char *command,
-	       struct json_object *positional, struct json_object *named, bool is_admin,
+static int run(const struct rpc_call *c, const struct config_call *command, bool is_admin,
 	       struct json_object **ret, struct err *e)
 {
 	struct reply reply;
-	int r = need_config(x, e);
-	if (!r)
-		r = config_run(x->config, path, command, positional, named, is_admin, &reply, e);
+	int r = config_run(c->x->config, command->path, command->command, command->positional,
+			   command->named, is_admin, &reply, e);
 	if (r < 0)
 		return r;
 	*ret = rpc_reply_json(&reply);
-	rpc_put_state(x, *ret);
+	rpc_put_state(c->x, *ret);
 	return 0;
 }
 
-// As run(), but returns only the command's data.
-static int run_for_data(struct rpc_context *x, const char *path, const char *command,
-			struct json_object *named, struct json_object **ret, struct err *e)
+static int tree_run(const struct rpc_call *c, struct json_object **ret, struct err *e)
 {
-	struct json_object *whole;
-	int r = run(x, path, command, NULL, named, true, &whole, e);
-	if (r < 0)
-		return r;
-	*ret = json_object_get(json_field(whole, "data"));
-	json_object_put(whole);
-	return 0;
+	const struct config_call command = {
+		json_text(c->params, "path"),
+		json_text(c->params, "command"),
+		json_field(c->params, "positional"),
+		json_field(c->params, "named"),
+	};
+	return run(c, &command, c->is_admin, ret, e);
 }
 
 // The parameters of the method without path: those of the command.
@@ -55,76 +46,47 @@ static struct json_object *without_path(struct json_object *params)
 	return named;
 }
 
-static int data_of(struct rpc_context *x, struct json_object *params, const char *command,
-		   struct json_object **ret, struct err *e)
+// The data of the row's command, which only reads.
+static int tree_data(const struct rpc_call *c, struct json_object **ret, struct err *e)
 {
-	struct json_object *named = without_path(params);
-	const char *path = json_text(params, "path");
-	int r = run_for_data(x, path ? path : "/", command, named, ret, e);
+	const char *path = json_text(c->params, "path");
+	struct json_object *named = without_path(c->params), *whole = NULL;
+	const struct config_call command = { path ? path : "/", c->method->command, NULL, named };
+	int r = run(c, &command, true, &whole, e);
+	*ret = json_object_get(json_field(whole, "data"));
+	json_object_put(whole);
 	json_object_put(named);
 	return r;
 }
 
-static int tree_ls(struct rpc_context *x, struct json_object *p, bool is_admin,
-		   struct json_object **ret, struct err *e)
+static int tree_complete(const struct rpc_call *c, struct json_object **ret, struct err *e)
 {
-	return data_of(x, p, "ls", ret, e);
-}
-
-static int tree_get(struct rpc_context *x, struct json_object *p, bool is_admin,
-		    struct json_object **ret, struct err *e)
-{
-	return data_of(x, p, "get", ret, e);
-}
-
-static int tree_info(struct rpc_context *x, struct json_object *p, bool is_admin,
-		     struct json_object **ret, struct err *e)
-{
-	return data_of(x, p, "info", ret, e);
-}
-
-static int tree_run(struct rpc_context *x, struct json_object *p, bool is_admin,
-		    struct json_object **ret, struct err *e)
-{
-	return run(x, json_text(p, "path"), json_text(p, "command"), json_field(p, "positional"),
-		   json_field(p, "named"), is_admin, ret, e);
-}
-
-static int tree_complete(struct rpc_context *x, struct json_object *p, bool is_admin,
-			 struct json_object **ret, struct err *e)
-{
-	const char *prefix = json_text(p, "prefix");
-	int r = need_config(x, e);
-	if (r < 0)
-		return r;
-	*ret = config_complete(x->config, json_text(p, "path"), json_text(p, "command"),
-			       json_text(p, "parameter"), prefix ? prefix : "", e);
+	const char *prefix = json_text(c->params, "prefix");
+	*ret = config_complete(c->x->config, json_text(c->params, "path"),
+			       json_text(c->params, "command"), json_text(c->params, "parameter"),
+			       prefix ? prefix : "", e);
 	return *ret ? 0 : e->code;
 }
 
-static int session_list(struct rpc_context *x, struct json_object *p, bool is_admin,
-			struct json_object **ret, struct err *e)
+static uint64_t sid_of(const struct rpc_call *c)
 {
-	int r = need_config(x, e);
-	if (r < 0)
-		return r;
-	*ret = report_sessions(json_object_get_uint64(json_field(p, "sid")));
+	return json_object_get_uint64(json_field(c->params, "sid"));
+}
+
+static int sessions(const struct rpc_call *c, struct json_object **ret, struct err *e)
+{
+	*ret = report_sessions(sid_of(c));
 	return *ret ? 0 : err_set(e, -ENOMEM, "sessions: out of memory");
 }
 
-static int session_drop_method(struct rpc_context *x, struct json_object *p, bool is_admin,
-			       struct json_object **ret, struct err *e)
+static int drop(const struct rpc_call *c, struct json_object **ret, struct err *e)
 {
-	int r = need_config(x, e);
-	if (r < 0)
-		return r;
-	struct json_object *limit = json_field(p, "seconds");
+	struct json_object *limit = json_field(c->params, "seconds");
 	int64_t seconds = limit ? json_object_get_int64(limit) : SESSION_DRAIN_S;
 	if (seconds < 1 || seconds > SESSION_DRAIN_MAX_S)
 		return err_set(e, -EINVAL, "seconds: must be 1 to %d", SESSION_DRAIN_MAX_S);
-	bool drains = json_object_get_boolean(json_field(p, "drain")), was_asked = false;
-	r = session_drop(json_object_get_uint64(json_field(p, "sid")),
-			 drains ? (unsigned)seconds : 0, &was_asked, e);
+	bool drains = json_object_get_boolean(json_field(c->params, "drain")), was_asked = false;
+	int r = session_drop(sid_of(c), drains ? (unsigned)seconds : 0, &was_asked, e);
 	if (r < 0)
 		return r;
 	*ret = json_object_new_object();
@@ -132,40 +94,28 @@ static int session_drop_method(struct rpc_context *x, struct json_object *p, boo
 	return 0;
 }
 
-static int session_ended_method(struct rpc_context *x, struct json_object *p, bool is_admin,
-				struct json_object **ret, struct err *e)
+static int ended_sessions(const struct rpc_call *c, struct json_object **ret, struct err *e)
 {
-	int r = need_config(x, e);
-	if (!r)
-		*ret = report_ended(json_object_get_uint64(json_field(p, "sid")));
-	return r;
+	*ret = report_ended(sid_of(c));
+	return 0;
 }
 
-static int login_refusals_method(struct rpc_context *x, struct json_object *p, bool is_admin,
-				 struct json_object **ret, struct err *e)
+static int refusals(const struct rpc_call *c, struct json_object **ret, struct err *e)
 {
-	int r = need_config(x, e);
-	if (!r)
-		*ret = report_refusals();
-	return r;
+	*ret = report_refusals();
+	return 0;
 }
 
-static int stats_get(struct rpc_context *x, struct json_object *p, bool is_admin,
-		     struct json_object **ret, struct err *e)
+static int stats(const struct rpc_call *c, struct json_object **ret, struct err *e)
 {
-	int r = need_config(x, e);
-	if (!r)
-		*ret = config_stats(x->config);
-	return r;
+	*ret = config_stats(c->x->config);
+	return 0;
 }
 
-static int status_get(struct rpc_context *x, struct json_object *p, bool is_admin,
-		      struct json_object **ret, struct err *e)
+static int status(const struct rpc_call *c, struct json_object **ret, struct err *e)
 {
-	int r = need_config(x, e);
-	if (!r)
-		*ret = report_status(x->config, json_object_get_boolean(json_field(p, "tree")));
-	return r;
+	*ret = report_status(c->x->config, json_object_get_boolean(json_field(c->params, "tree")));
+	return 0;
 }
 
 static struct json_object *methods_json(void)
@@ -190,19 +140,14 @@ static struct json_object *methods_json(void)
 	return list;
 }
 
-static int schema(struct rpc_context *x, struct json_object *p, bool is_admin,
-		  struct json_object **ret, struct err *e)
+static int schema(const struct rpc_call *c, struct json_object **ret, struct err *e)
 {
-	int r = need_config(x, e);
-	if (r < 0)
-		return r;
-	*ret = config_schema(x->config);
+	*ret = config_schema(c->x->config);
 	json_object_object_add(*ret, "methods", methods_json());
 	return 0;
 }
 
-static int version(struct rpc_context *x, struct json_object *p, bool is_admin,
-		   struct json_object **ret, struct err *e)
+static int version(const struct rpc_call *c, struct json_object **ret, struct err *e)
 {
 	*ret = json_object_new_object();
 	json_put_text(*ret, "version", FARBLOCK_VERSION);
@@ -210,22 +155,17 @@ static int version(struct rpc_context *x, struct json_object *p, bool is_admin,
 	return 0;
 }
 
-static int daemon_stop(struct rpc_context *x, struct json_object *p, bool is_admin,
-		       struct json_object **ret, struct err *e)
+static int stop(const struct rpc_call *c, struct json_object **ret, struct err *e)
 {
-	if (!x->stop)
+	if (!c->x->stop)
 		return err_set(e, -EAGAIN, "farblockd is shutting down");
 	*ret = json_object_new_object();
-	x->stop(x->stop_arg);
+	c->x->stop(c->x->stop_arg);
 	return 0;
 }
 
-#define PATH                                                                                       \
-	{                                                                                          \
-		"path", "string", true, "absolute path of a node"                                  \
-	}
-
 // clang-format off
+#define PATH { "path", "string", true, "absolute path of a node" }
 static const struct rpc_param ls_params[] = {
 	{ "path", "string", false, "absolute path (default /)" },
 	{ "depth", "number", false, "levels, 0 all" },
@@ -282,31 +222,30 @@ static const struct rpc_param status_params[] = {
 };
 
 const struct rpc_method rpc_methods[] = {
-	{ "tree.ls", ls_params, true, "Lists the tree with summaries.", tree_ls },
-	{ "tree.info", path_params, true, "Shows details of a node.", tree_info },
-	{ "tree.get", get_params, true, "Shows settings.", tree_get },
+	{ "tree.ls", ls_params, true, "Lists the tree with summaries.", tree_data, "ls" },
+	{ "tree.info", path_params, true, "Shows details of a node.", tree_data, "info" },
+	{ "tree.get", get_params, true, "Shows settings.", tree_data, "get" },
 	// Each command's row defines whether it only reads; config_run() checks that.
 	{ "tree.run", run_params, true, "Runs any command of a node.", tree_run },
 	// results: replies of the commands that were run and saved; error: why the next one failed.
 	// Without an error and with fewer results, the client sends the rest again.
 	{ "tree.batch", batch_params, true, "Runs commands until one fails; saves once.",
-	  rpc_tree_batch },
+	  rpc_tree_batch, .needs_no_config = true },
 	{ "tree.complete", complete_params, true, "Lists possible values of a parameter.",
 	  tree_complete },
-	{ "session.list", sid_params, true, "Lists sessions.", session_list },
-	{ "session.drop", drop_params, false, "Ends a session.", session_drop_method },
+	{ "session.list", sid_params, true, "Lists sessions.", sessions },
+	{ "session.drop", drop_params, false, "Ends a session.", drop },
 	{ "session.ended", sid_params, true, "Lists sessions that ended recently, newest first.",
-	  session_ended_method },
-	{ "login.refusals", NULL, true, "Lists refused logins, newest first.",
-	  login_refusals_method },
+	  ended_sessions },
+	{ "login.refusals", NULL, true, "Lists refused logins, newest first.", refusals },
 	{ "stats.get", NULL, true, "Shows counters of storage objects, sessions, portals and workers.",
-	  stats_get },
+	  stats },
 	{ "status.get", status_params, true,
-	  "Shows the state of sessions, disks, workers and long operations.",
-	  status_get },
+	  "Shows the state of sessions, disks, workers and long operations.", status },
 	{ "schema", NULL, true, "Describes every class, command, setting and method.", schema },
-	{ "version", NULL, true, "Shows version and process ID of the daemon.", version },
-	{ "daemon.stop", NULL, false, "Stops the daemon.", daemon_stop },
+	{ "version", NULL, true, "Shows version and process ID of the daemon.", version,
+	  .needs_no_config = true },
+	{ "daemon.stop", NULL, false, "Stops the daemon.", stop, .needs_no_config = true },
 	{ 0 },
 };
 // clang-format on

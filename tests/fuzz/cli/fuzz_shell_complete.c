@@ -81,12 +81,12 @@ static void try_failures(const struct complete_source *s, const char *line)
 	size_t at;
 	if (!script_parse(&script, line, &at, &e) && script.count)
 		for (int i = 0; i < 4; i++) {
-			char *meant;
+			struct cause cause;
 			err_set(&e, codes[i], "'a' is wrong");
-			failure_find(s->schema, "c", &script.lines[0], &e, &at, &meant);
-			if (at != SIZE_MAX && at >= strlen(line))
+			failure_find(s->schema, "c", &script.lines[0], &e, &cause);
+			if (cause.at != SIZE_MAX && cause.at >= strlen(line))
 				abort();
-			free(meant);
+			free(cause.meant);
 		}
 	script_done(&script);
 }

@@ -7,7 +7,7 @@
 
 #include "../empty_tree.h"
 #include "core/json/json.h"
-#include "target/rpc/frame.h"
+#include "core/frame.h"
 #include "target/rpc/method.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -12,6 +12,7 @@
 #include <json-c/json.h>
 
 #include "cli/doctor/doctor.h"
+#include "cli/shell/client.h"
 #include "fake_root.h"
 
 // What grows in the second, and what is there both times.
@@ -64,9 +65,9 @@ static void expect(struct daemon k, const char *verdict, const char *object, con
 	assert_int_equal(system(command), 0);
 	assert_int_equal(json_object_array_length(d.findings), 1);
 	struct json_object *f = json_object_array_get_idx(d.findings, 0);
-	assert_string_equal(doctor_text(f, "what"), what);
-	assert_string_equal(doctor_text(f, "verdict"), verdict);
-	assert_string_equal(doctor_text(f, "object"), object);
+	assert_string_equal(text_field(f, "what"), what);
+	assert_string_equal(text_field(f, "verdict"), verdict);
+	assert_string_equal(text_field(f, "object"), object);
 	json_object_put(d.findings);
 }
 

@@ -13,6 +13,7 @@
 #include <json-c/json.h>
 
 #include "cli/doctor/doctor.h"
+#include "cli/shell/client.h"
 #include "fake_root.h"
 
 static const char *saved_file = "/etc/farblock/saveconfig.json";
@@ -27,9 +28,9 @@ static int ask(void *arg, const char *method, struct json_object *params, struct
 	return 0;
 }
 
-static const char *field(const struct doctor *d, const char *key)
+static const char *finding(const struct doctor *d, const char *key)
 {
-	return doctor_text(json_object_array_get_idx(d->findings, 0), key);
+	return text_field(json_object_array_get_idx(d->findings, 0), key);
 }
 
 static int make_machine(void **state)
@@ -65,8 +66,8 @@ static void ram_disks_are_held_against_the_least_limit(void **state)
 		struct doctor d = { .root = *state, .ask = ask };
 		doctor_begin(&d, "disks");
 		doctor_ram_disks(&d, rows[i].bytes);
-		assert_string_equal(field(&d, "verdict"), rows[i].verdict);
-		assert_string_equal(field(&d, "what"), rows[i].what);
+		assert_string_equal(finding(&d, "verdict"), rows[i].verdict);
+		assert_string_equal(finding(&d, "what"), rows[i].what);
 		json_object_put(d.findings);
 	}
 }
@@ -77,8 +78,8 @@ static void ram_disks_may_have_the_machine_without_a_limit(void **state)
 	fake_root_put(*state, "/sys/fs/cgroup/system.slice/memory.max", "max\n");
 	doctor_begin(&d, "disks");
 	doctor_ram_disks(&d, 5ull << 30);
-	assert_string_equal(field(&d, "verdict"), "warn");
-	assert_string_equal(field(&d, "what"), "can use 5 GiB; this machine has 4 GiB");
+	assert_string_equal(finding(&d, "verdict"), "warn");
+	assert_string_equal(finding(&d, "what"), "can use 5 GiB; this machine has 4 GiB");
 	json_object_put(d.findings);
 }
 
@@ -88,8 +89,8 @@ static void a_folder_without_room_is_a_failure(void **state)
 	saved_file = "/proc/saveconfig.json"; // a filesystem that has no room for anybody
 	doctor_begin(&d, "space");
 	check_space(&d);
-	assert_string_equal(field(&d, "verdict"), "fail");
-	assert_string_equal(field(&d, "why"), "the next change cannot be saved");
+	assert_string_equal(finding(&d, "verdict"), "fail");
+	assert_string_equal(finding(&d, "why"), "the next change cannot be saved");
 	json_object_put(d.findings);
 }
 
@@ -121,7 +122,7 @@ static void a_selftest_tells_of_portals_that_it_does_not_try(void **state)
 		struct doctor d = { .root = "", .ask = ask_of_portals, .ask_arg = &count };
 		struct err e;
 		assert_int_equal(doctor_selftest(&d, &e), -EPERM);
-		assert_string_equal(field(&d, "what"),
+		assert_string_equal(finding(&d, "what"),
 				    count == 16 ? "" : "tests only the first 16 of 40 portals");
 		json_object_put(d.findings);
 	}

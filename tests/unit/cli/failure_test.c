@@ -23,15 +23,15 @@ static const char *find_part(const char *text, int code, const char *why, const 
 	struct script s;
 	struct err e;
 	size_t at;
-	char *meant;
+	struct cause c;
 	assert_int_equal(script_parse(&s, text, &at, &e), 0);
 	err_set(&e, code, "%s", why);
 	if (*part)
 		err_at(&e, *part == '=' ? ERR_PART_NAME : ERR_PART_POSITION, (unsigned)atoi(part),
 		       part + 1);
-	failure_find(schema, "ramdisk", &s.lines[0], &e, &at, &meant);
-	snprintf(out, sizeof out, "%zd %s", (ssize_t)at, meant ? meant : "-");
-	free(meant);
+	failure_find(schema, "ramdisk", &s.lines[0], &e, &c);
+	snprintf(out, sizeof out, "%zd %s", (ssize_t)c.at, c.meant ? c.meant : "-");
+	free(c.meant);
 	script_done(&s);
 	return out;
 }

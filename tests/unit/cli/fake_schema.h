@@ -55,7 +55,8 @@ static const char
 static struct json_object *fake_schema(void)
 {
 	struct json_object *o = json_tokener_parse(schema_text);
-	struct json_object *root = field(field(field(o, "classes"), "root"), "groups");
+	struct json_object *root =
+		json_field(json_field(json_field(o, "classes"), "root"), "groups");
 	json_object_object_add(o, "every_node_groups", json_object_get(root));
 	json_object_object_add(o, "shell", shell_commands_json(shell_commands));
 	return o;

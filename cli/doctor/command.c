@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// doctor: diagnoses this machine (cli/doctor/).
+// doctor: diagnoses this machine.
 #include "cli/doctor/doctor.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ struct wish {
 static int understand(const struct line *l, struct wish *ret, struct err *e)
 {
 	const char *first = line_value(l, "check", 0);
-	ret->remote = line_value(l, "remote", LINE_WORDS_MAX);
+	ret->remote = line_named(l, "remote");
 	ret->check = first && strcmp(first, "all") ? first : NULL;
 	if (!first || strcmp(first, "--remote"))
 		return 0;
@@ -62,12 +62,10 @@ static int examine(struct doctor *d, const struct wish *w, struct err *e)
 
 static void show_rates(struct shell *s)
 {
-	struct json_object *rates = s->is_json ? doctor_rates_json() : NULL;
-	if (rates)
-		show_json(&s->look, rates);
+	if (s->is_json)
+		show_json_once(&s->look, doctor_rates_json());
 	else
 		doctor_show_rates(s->look.out);
-	json_object_put(rates);
 }
 
 static int run(struct shell *s, const char *path, const struct line *l, struct err *e)

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Framing on the control socket: one JSON document per line, in both directions. Pure data; control
-// thread.
+// Lines in a stream of bytes, such as the documents of the control socket. Pure data.
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
-
-// Bytes of one request; with a document, which only clients with full access may send.
-enum { RPC_REQUEST_MAX = 4 << 20, RPC_DOCUMENT_MAX = 128 << 20 };
 
 // Received bytes that are not consumed yet.
 struct frame {
@@ -15,6 +11,7 @@ struct frame {
 	size_t len, size, start; // start of the first unconsumed line
 	size_t seen;		 // no newline up to here
 	size_t max;		 // bytes of a line
+	bool has_secrets;	 // it is wiped when it grows, too
 };
 
 // Makes room for at least 4 KiB more at data + len; -EMSGSIZE: the first line is longer than
@@ -26,4 +23,6 @@ void frame_filled(struct frame *f, size_t n);
 // frame_room(). NULL: none yet.
 char *frame_next(struct frame *f, size_t *ret_len);
 bool frame_is_partial(const struct frame *f); // a line has begun
-void frame_done(struct frame *f);
+// What is left at the end of the stream, as a line; NULL: nothing.
+char *frame_rest(struct frame *f, size_t *ret_len);
+void frame_done(struct frame *f); // wipes what was received

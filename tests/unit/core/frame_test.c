@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// target/rpc/frame.c: lines out of whatever pieces arrive.
+// core/frame.c: lines out of whatever pieces arrive.
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "target/rpc/frame.h"
+#include "core/frame.h"
+
+enum { LINE_MAX_BYTES = 4 << 20 };
 
 static void feed(struct frame *f, const char *text, size_t len)
 {
@@ -24,7 +26,7 @@ static void feed(struct frame *f, const char *text, size_t len)
 static void a_line_in_pieces_is_whole_at_its_newline(void **state)
 {
 	static const char text[] = "{\"a\": 1}\n";
-	struct frame f = { .max = RPC_REQUEST_MAX };
+	struct frame f = { .max = LINE_MAX_BYTES };
 	size_t len;
 	for (size_t i = 0; i + 1 < sizeof text - 1; i++) {
 		feed(&f, text + i, 1);
@@ -40,7 +42,7 @@ static void a_line_in_pieces_is_whole_at_its_newline(void **state)
 
 static void many_lines_at_once_come_one_by_one(void **state)
 {
-	struct frame f = { .max = RPC_REQUEST_MAX };
+	struct frame f = { .max = LINE_MAX_BYTES };
 	size_t len;
 	feed(&f, "a\n\nbc\nd", 7);
 	assert_string_equal(frame_next(&f, &len), "a");
@@ -54,11 +56,11 @@ static void many_lines_at_once_come_one_by_one(void **state)
 
 static void a_line_without_end_is_refused(void **state)
 {
-	struct frame f = { .max = RPC_REQUEST_MAX };
+	struct frame f = { .max = LINE_MAX_BYTES };
 	char *at;
 	size_t room, sum = 0, len;
 	int r;
-	while (!(r = frame_room(&f, &at, &room)) && sum < 3u * RPC_REQUEST_MAX) {
+	while (!(r = frame_room(&f, &at, &room)) && sum < 3u * LINE_MAX_BYTES) {
 		memset(at, 'x', room);
 		frame_filled(&f, room);
 		sum += room;
@@ -70,7 +72,7 @@ static void a_line_without_end_is_refused(void **state)
 
 static void an_empty_frame_has_no_line(void **state)
 {
-	struct frame f = { .max = RPC_REQUEST_MAX };
+	struct frame f = { .max = LINE_MAX_BYTES };
 	size_t len;
 	assert_null(frame_next(&f, &len));
 	assert_false(frame_is_partial(&f));
