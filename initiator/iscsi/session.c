@@ -29,12 +29,6 @@ void ini_config_init(struct ini_config *c)
 	c->login.chap_algs = CHAP_ALGS_OFFER;
 }
 
-uint32_t session_tag(struct ini_session *s)
-{
-	s->tag_counter = (s->tag_counter + 1) & (DMI_ROLE_TAG - 1);
-	return DMI_ROLE_TAG | s->tag_counter;
-}
-
 // --- the end of a connection, and of the session ---
 
 void session_drop(struct ini_session *s, const struct err *why)
@@ -53,7 +47,7 @@ void session_drop(struct ini_session *s, const struct err *why)
 	}
 	s->is_draining = false;
 	tmf_lost(s, -ENOTCONN);
-	ffp_lost(s);
+	ping_over(s, -ENOTCONN);
 	scsi_session_lost(&s->scsi);
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Full feature phase of a session, on its worker: NOP both ways, asynchronous messages, Reject,
-// the responses to Logout and task management, and the clock. RFC 7143 11.6, 11.9, 11.15, 11.17 to
-// 11.19.
+// Full feature phase of a session, on its worker: what the target sends, and time limits. RFC 7143
+// 11.6, 11.9, 11.15, 11.17 to 11.19.
 #include <errno.h>
 #include <string.h>
 
@@ -13,44 +12,7 @@
 typedef int control_fn(struct ini_session *s, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		       const uint8_t *data, struct err *e);
 
-// --- NOP ---
-
-static void ping_over(struct ini_session *s, int res)
-{
-	struct ini_ping *p = s->ping;
-	s->ping_tag = 0;
-	s->ping = NULL;
-	if (!p)
-		return;
-	p->res = res;
-	p->rtt_ns = clock_ns() - p->sent_ns;
-	p->done(p);
-}
-
-static void ping_send(struct ini_session *s)
-{
-	uint8_t bhs[ISCSI_BHS_LEN] = { ISCSI_I | ISCSI_OP_NOP_OUT, ISCSI_F };
-	struct iscsi_nop_out *h = (void *)bhs;
-	s->ping_tag = session_tag(s);
-	s->ping_ns = worker_now(s->worker);
-	put_be32(h->itt, s->ping_tag);
-	put_be32(h->ttt, ISCSI_TAG_NONE);
-	s->dm->ops->send(s->dm, bhs, NULL, 0, false);
-}
-
-int ini_ping(struct scsi_session *scsi, struct ini_ping *p)
-{
-	struct ini_session *s = ini_of(scsi);
-	if (s->state != SESSION_UP)
-		return -ENOTCONN;
-	if (s->ping)
-		return -EBUSY;
-	s->ping = p;
-	p->sent_ns = clock_ns();
-	ping_send(s); // a response to the session's own ping is ignored from now on
-	s->dm->ops->flush(s->dm);
-	return 0;
-}
+// --- responses and NOP-In ---
 
 static int nop_in(struct ini_session *s, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		  const uint8_t *data, struct err *e)
@@ -71,8 +33,6 @@ static int nop_in(struct ini_session *s, const struct iscsi_pdu *pdu, const uint
 	s->dm->ops->send(s->dm, answer, NULL, 0, false);
 	return 0;
 }
-
-// --- responses ---
 
 static int tmf_rsp(struct ini_session *s, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		   const uint8_t *data, struct err *e)
@@ -234,9 +194,4 @@ void ffp_tick_start(struct ini_session *s)
 {
 	timer_init(&s->tick, on_tick);
 	timer_arm(s->worker, &s->tick, TICK_US);
-}
-
-void ffp_lost(struct ini_session *s)
-{
-	ping_over(s, -ENOTCONN);
 }

@@ -96,8 +96,14 @@ static inline struct dmi_task *task_of(const struct scsi_cmd *c)
 	return c->sent ? &((struct ini_task *)c->sent)->dm : NULL;
 }
 
+// A new ITT of the role.
+static inline uint32_t session_tag(struct ini_session *s)
+{
+	s->tag_counter = (s->tag_counter + 1) & (DMI_ROLE_TAG - 1);
+	return DMI_ROLE_TAG | s->tag_counter;
+}
+
 // session.c
-uint32_t session_tag(struct ini_session *s); // a new ITT of the role
 // The connection or the attempt failed; decides what to do next.
 void session_lost(struct ini_session *s, const struct err *why, bool is_final);
 // Closes the connection, if any, and drops its state.
@@ -122,7 +128,6 @@ void login_forget(struct ini_session *s);
 int ffp_control(struct ini_session *s, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		const uint8_t *data, struct err *e);
 void ffp_tick_start(struct ini_session *s);
-void ffp_lost(struct ini_session *s); // pings end
 
 // command.c
 int command_open(struct ini_session *s, struct err *e); // the connection is in full feature phase
@@ -131,6 +136,10 @@ void command_done(struct dmi *dm, struct dmi_task *t, int res);
 unsigned command_room(struct scsi_session *scsi);
 void command_send(struct scsi_session *scsi, struct scsi_cmd *c);
 bool command_rejected(struct ini_session *s, uint32_t itt);
+
+// ping.c
+void ping_send(struct ini_session *s);
+void ping_over(struct ini_session *s, int res); // nothing is awaited any more
 
 // tmf.c
 void tmf_response(struct ini_session *s, const uint8_t *bhs);
