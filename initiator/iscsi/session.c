@@ -309,7 +309,7 @@ static void idle(struct scsi_session *scsi)
 static const struct scsi_protocol protocol = {
 	.room = command_room,
 	.send = command_send,
-	.abort_task = tmf_abort_late,
+	.abort_task = ffp_abort_late,
 	.idle = idle,
 	.logout = logout,
 	.free = session_free,

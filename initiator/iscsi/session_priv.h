@@ -128,6 +128,7 @@ void login_forget(struct ini_session *s);
 int ffp_control(struct ini_session *s, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		const uint8_t *data, struct err *e);
 void ffp_tick_start(struct ini_session *s);
+void ffp_abort_late(struct scsi_session *scsi, struct scsi_cmd *c);
 
 // command.c
 int command_open(struct ini_session *s, struct err *e); // the connection is in full feature phase
@@ -145,8 +146,8 @@ void ping_over(struct ini_session *s, int res); // nothing is awaited any more
 void tmf_response(struct ini_session *s, const uint8_t *bhs);
 void tmf_rejected(struct ini_session *s, uint32_t itt);
 void tmf_lost(struct ini_session *s, int res);
-void tmf_tick(struct ini_session *s, uint64_t now);
-void tmf_abort_late(struct scsi_session *scsi, struct scsi_cmd *c);
+// True if the target has not answered a request in time; the request ends with -ETIMEDOUT.
+bool tmf_is_overdue(struct ini_session *s, uint64_t now);
 
 // reconnect.c
 void reconnect_begin(struct ini_session *s, const struct err *why, bool is_final);
