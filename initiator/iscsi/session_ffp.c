@@ -57,7 +57,7 @@ static int logout_rsp(struct ini_session *s, const struct iscsi_pdu *pdu, const 
 		return 0;
 	}
 	if (!s->wants_relogin) {
-		session_end(s, &none);
+		session_end_asked(s);
 		return 0;
 	}
 	err_set(&none, -ECONNRESET, "logged out at the target's request");
@@ -243,8 +243,15 @@ static void on_tick(struct timer *t)
 		ping_tick(s, now);
 }
 
-void ffp_tick_start(struct ini_session *s)
+void session_enter_up(struct ini_session *s)
 {
+	s->state = SESSION_UP;
+	s->has_redirect = false;
+	s->redirects = 0;
+	s->down_ns = 0;
+	s->attempt = 0;
+	s->time2wait = s->info.params.time2wait;
 	timer_init(&s->tick, on_tick);
 	timer_arm(s->worker, &s->tick, TICK_US);
+	scsi_session_enter_up(&s->scsi);
 }
