@@ -137,9 +137,9 @@ static void tx_post(struct dm_iser *d, struct dm_iser_tx *tx, uint32_t bytes)
 	// RFC 7145 7.3: a target's sends must wake the initiator. Their completion need not wake
 	// us: the next command does.
 	tx->wr.flags = RNIC_SOLICITED | (tx->flags & DM_WANTS_SENT ? RNIC_SIGNALED : RNIC_LAZY);
-	d->unsignaled = 0;
+	d->transfers.unsignaled = 0;
 	d->tx_out++;
-	dm_iser_out_begins(d);
+	rnic_out_begins(&d->transfers);
 	int r = rnic_post(d->qp, &tx->wr);
 	if (!r) {
 		d->pdus_out++;
@@ -170,7 +170,7 @@ static void on_sent(struct rnic_wr *wr, int res)
 	struct dm_iser_task *it = tx->task;
 	bool wants_sent = tx->flags & DM_WANTS_SENT && !res;
 	d->tx_out--;
-	dm_iser_out_ends(d);
+	rnic_out_ends(&d->transfers);
 	tx_put(tx);
 	if (it)
 		dm_iser_task_unref(it);
@@ -298,8 +298,7 @@ static void dm_iser_free(struct dm *dm)
 	if (d->reserved)
 		rnic_unreserve(d->rnic, d->reserved);
 	rnic_qp_free(d->qp);
-	for (struct list *l; (l = list_pop_front(&d->free_ops));)
-		free(list_entry(l, struct dm_iser_op, link));
+	rnic_transfers_done(&d->transfers);
 	while (!list_empty(&d->slabs))
 		slab_free(d, list_entry(d->slabs.next, struct dm_iser_slab, link));
 	free(d);
@@ -312,9 +311,9 @@ static void dm_iser_counters(struct dm *dm, struct dm_counters *ret)
 				     .pdus_out = d->pdus_out,
 				     .bytes_in = d->qp->bytes_in,
 				     .bytes_out = d->qp->bytes_out,
-				     .copied = d->copied,
+				     .copied = d->transfers.copied,
 				     .buffers = (uint64_t)d->slab_count * BUF_MIN,
-				     .tx_stuck_ns = d->outgoing ? d->tx_ns : 0,
+				     .tx_stuck_ns = d->transfers.outgoing ? d->transfers.tx_ns : 0,
 				     .tx_since_ns = dm_iser_tx_since(d),
 				     .owed_since_ns = dm_iser_owed_since(d),
 				     .closing_ns = d->is_closed ? 0 : d->closing_ns,
@@ -413,8 +412,8 @@ static void dm_init(struct dm_iser *d, const struct rnic_request *q, const struc
 	// libiscsi up to 1.19 counts immediate data in DataSegmentLength but leaves it in the
 	// advertised memory: so it is not offered any.
 	d->dm.has_no_immediate = !wants_inval;
-	struct list *lists[] = { &d->tasks,   &d->free_ops, &d->slabs,
-				 &d->free_tx, &d->held,	    &d->starved };
+	rnic_transfers_init(&d->transfers, q->rnic);
+	struct list *lists[] = { &d->tasks, &d->slabs, &d->free_tx, &d->held, &d->starved };
 	for (unsigned i = 0; i < sizeof lists / sizeof lists[0]; i++)
 		list_init(lists[i]);
 }
@@ -431,7 +430,9 @@ static int accept_request(struct dm_iser *d, struct rnic_request *q,
 	iser_cm_put(answer, d->can_invalidate);
 	o.reads_out = l->max_reads_out < RNIC_READS_MAX ? l->max_reads_out : RNIC_READS_MAX;
 	o.reads_in = q->reads_in; // none arrives, but some peers refuse fewer than they request
-	return rnic_accept(q, &d->qp, &o, &qp_ops, d, e);
+	int r = rnic_accept(q, &d->qp, &o, &qp_ops, d, e);
+	d->transfers.qp = d->qp;
+	return r;
 }
 
 int dm_iser_new(struct dm **ret, struct rnic_request *q, const struct rnic_qp_options *wanted,

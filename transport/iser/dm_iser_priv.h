@@ -4,17 +4,14 @@
 
 #include "transport/iscsi/dm_task.h"
 #include "transport/iser/iser.h"
-#include "transport/rdma/rnic.h"
+#include "transport/rdma/transfer.h"
 
 enum {
-	ISER_SGE = 8,	 // pieces of one RDMA Write or Read
 	ISER_SLOT = 256, // bytes of a send: headers and ISER_FFP_DATA_MAX
 	ISER_SLAB = BUF_MIN / ISER_SLOT,
-	ISER_LOGIN_RX = 2, // receive buffers of a connection during login
-	ISER_EXTRA_RX = 8, // ... beyond the command window: pings, task management, text, logout
-	ISER_SIGNAL_EACH = 32, // a chain of writes is signaled at least this often
+	ISER_LOGIN_RX = 2,    // receive buffers of a connection during login
+	ISER_EXTRA_RX = 8,    // ... beyond the command window: pings, task management, text, logout
 	ISER_TX_EXTRA = 1024, // limit of queued sends beyond the window; then the connection closes
-	ISER_BLOCK_MIN = 512, // shorter data is not a disk block and so not payload
 };
 _Static_assert(ISER_SLOT >= ISER_HDR_LEN + ISCSI_BHS_LEN + ISER_FFP_DATA_MAX, "slot");
 
@@ -34,18 +31,12 @@ struct dm_iser_task {
 	const uint8_t *imm;
 	uint32_t imm_len;
 
-	// The current transfer: bytes from offset at of sg, to or from remote.
 	enum { ISER_IDLE, ISER_READING, ISER_WRITING } transfer;
-	struct sg *sg;
-	uint32_t nsg, index, offset; // and the cursor in it
-	uint32_t at, end;
-	uint32_t rkey;
-	uint64_t remote; // of byte 0 of the command's data
+	struct rnic_transfer move; // the current one
 
-	unsigned pending;   // requests that refer to the task, and waits
-	unsigned reads;	    // ... of them RDMA Reads
+	unsigned pending;   // what refers to the task beside its RDMA: sends, and waits
 	uint64_t ending_ns; // when put_data was called
-	bool is_ending;	    // put_data was called and only pending delays the end
+	bool is_ending;	    // put_data was called and only pending and RDMA delay the end
 	bool is_draining;   // ... without status: counted in dm_iser.draining
 };
 
@@ -58,16 +49,6 @@ static inline struct dm_task *dm_task_of(const struct dm_iser_task *it)
 {
 	return (struct dm_task *)it - 1;
 }
-
-// One RDMA Write or Read.
-struct dm_iser_op {
-	struct rnic_wr wr;
-	struct rnic_sge sge[ISER_SGE];
-	struct list link; // free_ops
-	struct dm_iser_task *task;
-	struct buf *bounce; // for memory that is not registered with the device
-	uint8_t *target;    // destination of its bytes, after a read
-};
 
 // One send.
 struct dm_iser_tx {
@@ -103,7 +84,8 @@ struct dm_iser {
 	bool is_closing, is_closed;
 	uint64_t closing_ns;
 
-	struct list tasks, free_ops, slabs, free_tx;
+	struct rnic_transfers transfers;
+	struct list tasks, slabs, free_tx;
 	struct dm_owed owed;	      // unsolicited data
 	struct rnic_rx *current;      // the message being processed, unless a task holds its buffer
 	struct dm_iser_task *rx_task; // ... the one that has taken it; NULL again when it drops it
@@ -114,15 +96,11 @@ struct dm_iser {
 	struct list starved; // tasks that wait for pool buffers
 	struct buf_wait wait;
 	unsigned slab_count;
-	unsigned unsignaled; // requests since the last signaled one
 
 	uint32_t reserved; // receive buffers
 	uint32_t rx_held;  // ... that tasks hold
 	uint32_t tx_out;   // sends in flight
-	uint32_t outgoing; // ... and RDMA Writes
-	uint64_t tx_ns;	   // when the last of those was sent, or the first began to wait
 	uint64_t pdus_in, pdus_out;
-	struct buf_copies copied;
 };
 
 static inline struct dm_iser *dm_iser(struct dm *dm)
@@ -171,8 +149,3 @@ void dm_iser_read(struct dm_iser_task *it, uint32_t at);
 void dm_iser_task_unref(struct dm_iser_task *it);
 // The connection is closed: cancels all waits for buffers.
 void dm_iser_drop_starved(struct dm_iser *d);
-// A send or RDMA Write was posted or is done: counts those in flight.
-void dm_iser_out_begins(struct dm_iser *d);
-void dm_iser_out_ends(struct dm_iser *d);
-// Copies n bytes, counted as payload if they may be payload.
-void dm_iser_copy(struct dm_iser *d, void *to, const void *from, uint32_t n);

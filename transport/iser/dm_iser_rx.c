@@ -53,7 +53,7 @@ static void place(struct dm_iser_task *it, uint32_t offset, const uint8_t *data,
 		}
 		uint32_t k = it->out.sg[i].len - offset;
 		k = k < n ? k : n;
-		dm_iser_copy(it->d, it->out.sg[i].addr + offset, data, k);
+		rnic_transfer_copy(&it->d->transfers, it->out.sg[i].addr + offset, data, k);
 		offset = 0;
 		data += k;
 		n -= k;
@@ -69,7 +69,7 @@ static void park(struct dm_iser_task *it, uint32_t offset, const uint8_t *data, 
 		it->out.error = -ENOBUFS;
 		return;
 	}
-	dm_iser_copy(d, it->out.parked.addr + offset, data, n);
+	rnic_transfer_copy(&d->transfers, it->out.parked.addr + offset, data, n);
 }
 
 static void take(struct dm_iser_task *it, uint32_t offset, const uint8_t *data, uint32_t n)
@@ -150,7 +150,7 @@ void dm_iser_get_data(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t 
 
 static bool is_owed(const struct dm_iser_task *it)
 {
-	return it->out.owes_data || it->reads ||
+	return it->out.owes_data || it->move.reads ||
 	       (it->transfer == ISER_READING && it->out.wants_data);
 }
 
@@ -208,6 +208,7 @@ static struct dm_iser_task *task_init(struct dm_iser *d, const struct dm_task *t
 {
 	struct dm_iser_task *it = dm_iser_task(t);
 	*it = (struct dm_iser_task){ .d = d,
+				     .move.of = &d->transfers,
 				     .has_write = m->has_write,
 				     .has_read = m->has_read,
 				     .write = m->write,
