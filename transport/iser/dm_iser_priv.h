@@ -56,7 +56,7 @@ struct dm_iser_tx {
 	struct rnic_sge sge;
 	struct list link; // free_tx, held
 	struct dm_iser *d;
-	struct dm_iser_task *task; // the task that it responds to
+	struct dm_iser_task *task; // of a status: the task that it ends
 	struct dm_iser_slab *slab;
 	uint8_t *slot; // private slot of ISER_SLOT bytes
 	struct rnic_mr *slot_mr;
@@ -103,49 +103,68 @@ struct dm_iser {
 	uint64_t pdus_in, pdus_out;
 };
 
+static inline struct dm_iser_tx *dm_iser_tx_of(struct rnic_wr *wr)
+{
+	return container_of(wr, struct dm_iser_tx, wr);
+}
+
 static inline struct dm_iser *dm_iser(struct dm *dm)
 {
 	return container_of(dm, struct dm_iser, dm);
 }
 
-// dm_iser.c: the connection, and sending. ---------------------------------------------
+// dm_iser_tx.c: sends. ------------------------------------------------------------------
 
 // Closes for our own reason.
 void dm_iser_fail(struct dm_iser *d, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+// Memory for ISER_SLAB more sends. -ENOMEM, -ENOBUFS: the pool's memory is not registered with the
+// device.
+int dm_iser_tx_add(struct dm_iser *d);
+void dm_iser_tx_free(struct dm_iser *d);
 // A send with room for len bytes of data after the zeroed headers; NULL: out of memory, and the
-// connection is closing.
+// connection is closing. Who sets another wr.done calls dm_iser_tx_end() there.
 struct dm_iser_tx *dm_iser_tx_get(struct dm_iser *d, uint32_t len);
+void dm_iser_tx_end(struct rnic_wr *wr); // the send is done, and may be gone afterwards
 // Sends it with len bytes of data: fills in iSER header, DataSegmentLength and padding.
 void dm_iser_tx_post(struct dm_iser *d, struct dm_iser_tx *tx, uint32_t len);
 // ... the iSER header alone, unchanged.
 void dm_iser_tx_post_header(struct dm_iser *d, struct dm_iser_tx *tx);
 uint8_t *dm_iser_tx_bhs(struct dm_iser_tx *tx);
+void dm_iser_send(struct dm *dm, const uint8_t *bhs, const void *data, uint32_t len,
+		  unsigned flags);
 void dm_iser_reject(struct dm_iser *d, uint8_t reason, const uint8_t *bad);
 // Task management responses that waited for draining tasks.
 void dm_iser_send_held(struct dm_iser *d);
+void dm_iser_drop_held(struct dm_iser *d);
 
-// dm_iser_rx.c: messages, and data-out until it is fetched. -----------------------------
+// dm_iser_early.c: unsolicited data before get_data. -------------------------------------
 
-void dm_iser_received(struct dm_iser *d, struct rnic_rx *rx);
-void dm_iser_get_data(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t nsg, uint32_t len);
-// Takes the next step of a task: copies, reads, completion of get_data, a deferred status.
-void dm_iser_progress(struct dm_iser_task *it);
+// Keeps the immediate data of a command in its receive buffer, d->current.
+void dm_iser_keep_immediate(struct dm_iser_task *it);
+// A command that must wait: its peer holds no more buffers than were reserved for it, and none that
+// others may soon need.
+void dm_iser_give_back(struct dm_iser_task *it);
+// n bytes at offset of the command's data have arrived: to their destination if there is one.
+void dm_iser_take(struct dm_iser_task *it, uint32_t offset, const uint8_t *data, uint32_t n);
+void dm_iser_unpark(struct dm_iser_task *it); // get_data was called: the same for earlier data
 // Discards data received before get_data.
 void dm_iser_drop_data(struct dm_iser_task *it);
 // The same, and later data.
 void dm_iser_forget(struct dm_iser_task *it);
+
+// dm_iser_task.c: the steps of a command. -------------------------------------------------
+
+void dm_iser_get_data(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t nsg, uint32_t len);
+void dm_iser_put_data(struct dm *dm, struct dm_task *t, struct dm_result *r);
+// Takes the next step of a task: copies, reads, completion of get_data, a deferred status.
+void dm_iser_progress(struct dm_iser_task *it);
+// The connection is closed: cancels all waits for buffers.
+void dm_iser_drop_starved(struct dm_iser *d);
 uint64_t dm_iser_oldest_owed(struct dm *dm);
 uint64_t dm_iser_owed_since(const struct dm_iser *d);
 uint64_t dm_iser_tx_since(const struct dm_iser *d);
 
-// dm_iser_rdma.c: RDMA Writes and Reads, and how a command ends. -------------------------
+// dm_iser_rx.c: messages. ----------------------------------------------------------------
 
-void dm_iser_put_data(struct dm *dm, struct dm_task *t, struct dm_result *r);
-// Data-in and status; NULL: neither.
-void dm_iser_send_result(struct dm_iser_task *it, struct dm_result *r);
-// Fetches data-out from byte at; dm_iser_progress() follows when t->received reaches t->want.
-void dm_iser_read(struct dm_iser_task *it, uint32_t at);
-void dm_iser_task_unref(struct dm_iser_task *it);
-// The connection is closed: cancels all waits for buffers.
-void dm_iser_drop_starved(struct dm_iser *d);
+void dm_iser_received(struct dm_iser *d, struct rnic_rx *rx);
