@@ -67,9 +67,9 @@ static void on_again(struct timer *t)
 	iw_rx_run(container_of(t, struct iw_qp, again));
 }
 
-struct iw_qp *iw_qp_new(struct worker *w, struct err *e)
+struct iw_qp *iw_qp_new(const struct rnic_provider *p, struct worker *w, struct err *e)
 {
-	struct iw_device *d = iw_device_get(w);
+	struct iw_device *d = iw_device_get(p, w);
 	struct iw_qp *qp = d ? calloc(1, sizeof *qp) : NULL;
 
 	if (!qp) {
@@ -251,7 +251,7 @@ static void linger_run(struct defer *d)
 	iw_deliver(qp);
 }
 
-static void close_qp(struct rnic_qp *q, bool linger, const struct err *why)
+void iw_close(struct rnic_qp *q, bool linger, const struct err *why)
 {
 	struct iw_qp *qp = iw_of(q);
 	struct err e;
@@ -273,33 +273,3 @@ static void close_qp(struct rnic_qp *q, bool linger, const struct err *why)
 	worker_defer_cancel(&qp->later);
 	iw_later(qp, linger_run);
 }
-
-static void qp_free(struct rnic_qp *q)
-{
-	iw_qp_delete(iw_of(q));
-}
-
-const struct rnic_provider rnic_iwarp = {
-	.takes_invalidation = true,
-	.name = "iwarp",
-	.listen = iw_listen,
-	.listener_addr = iw_listener_addr,
-	.listener_free = iw_listener_free,
-	.accept = iw_accept,
-	.reject = iw_reject,
-	.connect = iw_connect,
-	.close = close_qp,
-	.qp_free = qp_free,
-	.post = iw_post,
-	.flush = iw_flush,
-	.reserve = iw_rx_reserve,
-	.unreserve = iw_rx_unreserve,
-	.rx_limit = iw_rx_limit,
-	.rx_put = iw_rx_put,
-	.register_mr = iw_register,
-	.deregister_mr = iw_deregister,
-	.find = iw_find,
-	.each_mr = iw_each_mr,
-	.expose = iw_expose,
-	.conceal = iw_conceal,
-};

@@ -126,9 +126,11 @@ struct iw_device {
 	struct list mrs; // under lock
 };
 
-struct iw_device *iw_device_get(struct worker *w); // NULL: no memory
+struct iw_device *iw_device_get(const struct rnic_provider *p, struct worker *w); // NULL: no memory
 void iw_device_hold(struct iw_device *d);
 void iw_device_put(struct iw_device *d);
+
+// memory.c
 int iw_register(struct rnic *r, struct rnic_mr **ret, void *addr, uint64_t len, unsigned access,
 		struct err *e);
 void iw_deregister(struct rnic_mr *mr);
@@ -264,9 +266,10 @@ void iw_end(struct iw_qp *qp, const struct err *why);
 void iw_fail(struct iw_qp *qp, unsigned code, bool quotes, const char *text);
 void iw_later(struct iw_qp *qp, void (*fn)(struct defer *d));
 void iw_stop_timers(struct iw_qp *qp);
-struct iw_qp *iw_qp_new(struct worker *w, struct err *e);
+struct iw_qp *iw_qp_new(const struct rnic_provider *p, struct worker *w, struct err *e);
 void iw_qp_delete(struct iw_qp *qp);
 int iw_running(struct iw_qp *qp, const struct rnic_qp_options *o); // -ENOMEM
+void iw_close(struct rnic_qp *q, bool linger, const struct err *why);
 extern const struct stream_ops iw_stream_ops;
 
 // startup.c
@@ -279,13 +282,18 @@ void iw_turn_away(struct iw_qp *qp, const struct err *why);
 int iw_accept(struct rnic_request *q, struct rnic_qp **ret, const struct rnic_qp_options *o,
 	      const struct rnic_qp_ops *ops, void *owner, struct err *e);
 void iw_reject(struct rnic_request *q, const void *private_data, uint32_t len);
-int iw_connect(struct rnic_qp **ret, struct worker *w, const struct tcp_addr *peer,
-	       const struct tcp_addr *local, const struct rnic_qp_options *o,
-	       const struct rnic_qp_ops *ops, void *owner, struct err *e);
+// p: whose table the rnic, the queue pair and the request refer to.
+int iw_passive(const struct rnic_provider *p, struct worker *w, int fd,
+	       const struct rnic_listener_ops *ops, void *arg, struct err *e);
+int iw_connect(const struct rnic_provider *p, struct rnic_qp **ret, struct worker *w,
+	       const struct tcp_addr *peer, const struct tcp_addr *local,
+	       const struct rnic_qp_options *o, const struct rnic_qp_ops *ops, void *owner,
+	       struct err *e);
 
 // listen.c
-int iw_listen(struct rnic_listener **ret, struct worker *w, const struct tcp_addr *addr,
-	      const struct rnic_listener_ops *ops, void *arg, struct err *e);
+int iw_listen(const struct rnic_provider *p, struct rnic_listener **ret, struct worker *w,
+	      const struct tcp_addr *addr, const struct rnic_listener_ops *ops, void *arg,
+	      struct err *e);
 const struct tcp_addr *iw_listener_addr(const struct rnic_listener *l);
 void iw_listener_free(struct rnic_listener *l);
 

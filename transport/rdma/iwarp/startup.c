@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "transport/rdma/iwarp/iw_priv.h"
-#include "transport/rdma/iwarp/iwarp.h"
 
 #define REQUEST_USEC 5000000u
 #define CONNECT_USEC 10000000u
@@ -149,7 +148,7 @@ static void request_in(struct iw_qp *qp)
 	qp->state = IW_PENDING;
 	bool has_depths = f->flags & MPA_S;
 	qp->request = (struct rnic_request){
-		.provider = &rnic_iwarp,
+		.provider = qp->dev->rnic.provider,
 		.rnic = &qp->dev->rnic,
 		.local_addr = *stream_local(qp->stream),
 		.peer_addr = *stream_peer(qp->stream),
@@ -167,10 +166,10 @@ static void request_in(struct iw_qp *qp)
 }
 
 // A new connection that has not sent its request. Owns fd.
-static int passive_new(struct worker *w, int fd, const struct rnic_listener_ops *ops, void *arg,
-		       struct err *e)
+static int passive_new(const struct rnic_provider *p, struct worker *w, int fd,
+		       const struct rnic_listener_ops *ops, void *arg, struct err *e)
 {
-	struct iw_qp *qp = iw_qp_new(w, e);
+	struct iw_qp *qp = iw_qp_new(p, w, e);
 
 	if (!qp)
 		return -ENOMEM;
@@ -191,10 +190,10 @@ static int passive_new(struct worker *w, int fd, const struct rnic_listener_ops 
 	return 0;
 }
 
-int iwarp_passive(struct worker *w, int fd, const struct rnic_listener_ops *ops, void *arg,
-		  struct err *e)
+int iw_passive(const struct rnic_provider *p, struct worker *w, int fd,
+	       const struct rnic_listener_ops *ops, void *arg, struct err *e)
 {
-	int r = passive_new(w, fd, ops, arg, e);
+	int r = passive_new(p, w, fd, ops, arg, e);
 
 	if (r < 0)
 		close(fd);
@@ -227,7 +226,7 @@ static void lower(uint32_t *n, uint32_t most)
 static void init_head(struct iw_qp *qp, const struct rnic_qp_options *o,
 		      const struct rnic_qp_ops *ops, void *owner)
 {
-	rnic_qp_init(&qp->qp, &rnic_iwarp, &qp->dev->rnic, o, ops, owner);
+	rnic_qp_init(&qp->qp, qp->dev->rnic.provider, &qp->dev->rnic, o, ops, owner);
 	lower(&qp->qp.reads_in, RNIC_READS_MAX);
 	lower(&qp->qp.reads_out, RNIC_READS_MAX);
 	qp->wants_crc = o->wants_crc;
@@ -315,15 +314,16 @@ static int open_stream(struct iw_qp *qp, struct err *e)
 			      e);
 }
 
-int iw_connect(struct rnic_qp **ret, struct worker *w, const struct tcp_addr *peer,
-	       const struct tcp_addr *local, const struct rnic_qp_options *o,
-	       const struct rnic_qp_ops *ops, void *owner, struct err *e)
+int iw_connect(const struct rnic_provider *p, struct rnic_qp **ret, struct worker *w,
+	       const struct tcp_addr *peer, const struct tcp_addr *local,
+	       const struct rnic_qp_options *o, const struct rnic_qp_ops *ops, void *owner,
+	       struct err *e)
 {
 	int r = check_private(o->private_len, RNIC_PRIVATE_REQ_MAX, e);
 
 	if (r < 0)
 		return r;
-	struct iw_qp *qp = iw_qp_new(w, e);
+	struct iw_qp *qp = iw_qp_new(p, w, e);
 	if (!qp)
 		return -ENOMEM;
 	init_head(qp, o, ops, owner);
