@@ -82,7 +82,7 @@ struct iw_qp *iw_qp_new(const struct rnic_provider *p, struct worker *w, struct 
 	qp->worker = w;
 	timer_init(&qp->again, on_again);
 	list_init(&qp->half_open);
-	list_init(&qp->rx_wait);
+	list_init(&qp->rx_wait.link);
 	list_init(&qp->stags);
 	list_init(&qp->tx);
 	list_init(&qp->reads);
@@ -198,7 +198,7 @@ void iw_end(struct iw_qp *qp, const struct err *why)
 	qp->state = IW_OVER;
 	qp->qp.is_closing = true;
 	iw_stop_timers(qp);
-	list_remove(&qp->rx_wait);
+	list_remove(&qp->rx_wait.link);
 	worker_defer_cancel(&qp->later);
 	worker_defer_cancel(&qp->flush);
 	stream_free(qp->stream);

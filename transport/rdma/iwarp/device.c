@@ -10,7 +10,7 @@ static _Thread_local struct iw_device *mine;
 static void device_free(struct iw_device *d)
 {
 	worker_defer_cancel(&d->crowded);
-	iw_rx_done(d);
+	iw_rx_pool_done(&d->rx);
 	iw_stags_done(&d->stags);
 	pthread_mutex_destroy(&d->lock);
 	free(d->scratch);
@@ -45,7 +45,7 @@ static struct iw_device *device_new(const struct rnic_provider *p, struct worker
 	pthread_mutex_init(&d->lock, NULL);
 	list_init(&d->mrs);
 	list_init(&d->half_open);
-	iw_rx_init(d);
+	iw_rx_pool_init(&d->rx, &d->rnic, &d->all);
 	d->scratch = aligned_alloc(4096, IW_SCRATCH);
 	d->frames = malloc((size_t)IW_TX_FPDUS * IW_TX_FRAME);
 	if (iw_stags_init(&d->stags) == 0 && d->scratch && d->frames)
@@ -74,4 +74,51 @@ void iw_device_put(struct iw_device *d)
 		return;
 	device_free(d);
 	mine = NULL;
+}
+
+// --- receive buffers: each in use, and a reservation, keep the device ---
+
+struct rnic_rx *iw_rx_get(struct iw_device *d)
+{
+	struct rnic_rx *rx = iw_rx_pool_get(&d->rx);
+
+	if (rx)
+		iw_device_hold(d);
+	return rx;
+}
+
+void iw_rx_put(struct rnic_rx *rx)
+{
+	struct iw_device *d = (void *)rx->rnic;
+
+	iw_rx_pool_put(&d->rx, rx);
+	iw_device_put(d);
+}
+
+int iw_rx_reserve(struct rnic *r, uint32_t count)
+{
+	struct iw_device *d = (void *)r;
+	uint32_t before = d->rx.reserved;
+	int ret = iw_rx_pool_reserve(&d->rx, count);
+
+	if (!before && d->rx.reserved)
+		iw_device_hold(d);
+	return ret;
+}
+
+void iw_rx_unreserve(struct rnic *r, uint32_t count)
+{
+	struct iw_device *d = (void *)r;
+	uint32_t before = d->rx.reserved;
+
+	iw_rx_pool_unreserve(&d->rx, count);
+	if (before && !d->rx.reserved)
+		iw_device_put(d);
+}
+
+void iw_rx_limit(struct rnic *r, uint32_t buffers)
+{
+	struct iw_device *d = (void *)r;
+
+	iw_rx_pool_limit(&d->rx, buffers);
 }

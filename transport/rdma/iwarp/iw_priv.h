@@ -93,21 +93,29 @@ uint32_t iw_cursor_next(struct iw_cursor *c, uint32_t max, uint8_t **ret);
 
 struct iw_rx_chunk;
 struct iw_rx_pool {
+	struct rnic *rnic;  // what the buffers belong to
+	struct rnic_mr *mr; // covers them
 	struct list free, chunks;
 	uint32_t total, out; // buffers in total, buffers in use
 	uint32_t reserved, limit;
-	struct list waiting; // connections whose next message needs one
+	struct list waiting; // struct iw_rx_wait
 	struct defer wake;
 };
 
-struct iw_device;
-void iw_rx_init(struct iw_device *d);
-void iw_rx_done(struct iw_device *d);
-struct rnic_rx *iw_rx_get(struct iw_device *d); // NULL: none is free
-void iw_rx_put(struct rnic_rx *rx);
-int iw_rx_reserve(struct rnic *r, uint32_t count);
-void iw_rx_unreserve(struct rnic *r, uint32_t count);
-void iw_rx_limit(struct rnic *r, uint32_t buffers);
+// A wait for a buffer: fn is called at the end of a round when one is free.
+struct iw_rx_wait {
+	struct list link;
+	void (*fn)(struct iw_rx_wait *w);
+};
+
+void iw_rx_pool_init(struct iw_rx_pool *p, struct rnic *rnic, struct rnic_mr *mr);
+void iw_rx_pool_done(struct iw_rx_pool *p);
+struct rnic_rx *iw_rx_pool_get(struct iw_rx_pool *p); // NULL: none is free
+void iw_rx_pool_put(struct iw_rx_pool *p, struct rnic_rx *rx);
+void iw_rx_wait(struct iw_rx_pool *p, struct iw_rx_wait *w, void (*fn)(struct iw_rx_wait *w));
+int iw_rx_pool_reserve(struct iw_rx_pool *p, uint32_t count);
+void iw_rx_pool_unreserve(struct iw_rx_pool *p, uint32_t count);
+void iw_rx_pool_limit(struct iw_rx_pool *p, uint32_t buffers);
 
 // --- the device of a worker: exists while it is used ---
 
@@ -129,6 +137,11 @@ struct iw_device {
 struct iw_device *iw_device_get(const struct rnic_provider *p, struct worker *w); // NULL: no memory
 void iw_device_hold(struct iw_device *d);
 void iw_device_put(struct iw_device *d);
+struct rnic_rx *iw_rx_get(struct iw_device *d); // NULL: none is free
+void iw_rx_put(struct rnic_rx *rx);
+int iw_rx_reserve(struct rnic *r, uint32_t count);
+void iw_rx_unreserve(struct rnic *r, uint32_t count);
+void iw_rx_limit(struct rnic *r, uint32_t buffers);
 
 // memory.c
 int iw_register(struct rnic *r, struct rnic_mr **ret, void *addr, uint64_t len, unsigned access,
@@ -227,8 +240,8 @@ struct iw_qp {
 	uint8_t rx_opcode;
 	uint32_t large_sinks; // reads and exposures above IW_SMALL: nothing is read ahead
 	uint8_t term[TERM_MAX];
-	struct list rx_wait; // for a receive buffer
-	uint8_t *stash;	     // bytes received after the waiting message or the share
+	struct iw_rx_wait rx_wait; // for a receive buffer
+	uint8_t *stash;		   // bytes received after the waiting message or the share
 	uint32_t stash_len;
 	uint32_t rx_left;   // messages left of this round's share
 	uint64_t rx_until;  // ... and when its time ends; 0: not yet known
@@ -297,15 +310,23 @@ int iw_listen(const struct rnic_provider *p, struct rnic_listener **ret, struct 
 const struct tcp_addr *iw_listener_addr(const struct rnic_listener *l);
 void iw_listener_free(struct rnic_listener *l);
 
+// A receive buffer for the next message, if it has none. False: none is free.
+static inline bool iw_open_buffer(struct iw_qp *qp)
+{
+	if (!qp->rx) {
+		qp->rx = iw_rx_get(qp->dev);
+		qp->rx_len = 0;
+	}
+	return qp->rx;
+}
+
 // rx.c
 void iw_rx_run(struct iw_qp *qp);
-void iw_rx_resume(struct iw_qp *qp); // a receive buffer is free again
 
 // rx_msg.c: handles a segment's header and its end. 0, or a term_code; iw_segment_begin() returns 0
 // with is_stalled if no buffer is free.
 unsigned iw_segment_begin(struct iw_qp *qp);
 unsigned iw_segment_end(struct iw_qp *qp);
-bool iw_open_buffer(struct iw_qp *qp); // for the next message, if it has none
 
 // tx.c
 void iw_post(struct rnic_qp *q, struct rnic_wr *wr);
