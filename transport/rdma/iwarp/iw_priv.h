@@ -272,36 +272,43 @@ static inline struct iw_qp *iw_of(struct rnic_qp *q)
 	return (struct iw_qp *)(void *)q;
 }
 
-// conn.c: ends the connection with this reason, unless it has one. No callback from inside; closed
-// follows at the end of the round.
-void iw_end(struct iw_qp *qp, const struct err *why);
-// The peer violated the protocol: sends a Terminate, if the socket takes it, and ends.
-void iw_fail(struct iw_qp *qp, unsigned code, bool quotes, const char *text);
-void iw_later(struct iw_qp *qp, void (*fn)(struct defer *d));
-void iw_stop_timers(struct iw_qp *qp);
+// conn.c
 struct iw_qp *iw_qp_new(const struct rnic_provider *p, struct worker *w, struct err *e);
 void iw_qp_delete(struct iw_qp *qp);
 int iw_running(struct iw_qp *qp, const struct rnic_qp_options *o); // -ENOMEM
-void iw_close(struct rnic_qp *q, bool linger, const struct err *why);
-extern const struct stream_ops iw_stream_ops;
+void iw_later(struct iw_qp *qp, void (*fn)(struct defer *d));
+void iw_stop_timers(struct iw_qp *qp);
 
-// startup.c
-void iw_startup_rx(struct iw_qp *qp);
-void iw_connected(struct iw_qp *qp);
-// Ends a passive connection that was not accepted: silently, or with gone if its request was
-// delivered, or before that with refused.
-void iw_drop(struct iw_qp *qp);
-void iw_turn_away(struct iw_qp *qp, const struct err *why);
-int iw_accept(struct rnic_request *q, struct rnic_qp **ret, const struct rnic_qp_options *o,
-	      const struct rnic_qp_ops *ops, void *owner, struct err *e);
-void iw_reject(struct rnic_request *q, const void *private_data, uint32_t len);
+// end.c: ends the connection with this reason, unless it has one. No callback from inside; closed
+// follows at the end of the round.
+void iw_end(struct iw_qp *qp, const struct err *why);
+// ... the stream's, 0: the peer closed it.
+void iw_lost(struct iw_qp *qp, const char *what, int reason);
+// The peer violated the protocol: sends a Terminate, if the socket takes it, and ends.
+void iw_fail(struct iw_qp *qp, unsigned code, bool quotes, const char *text);
+void iw_report(struct iw_qp *qp); // calls done of sent requests
+// Ends the reads, or the other requests, of a list.
+void iw_cancel(struct iw_qp *qp, struct list *l, bool is_read);
+
+// passive.c
 // p: whose table the rnic, the queue pair and the request refer to.
 int iw_passive(const struct rnic_provider *p, struct worker *w, int fd,
 	       const struct rnic_listener_ops *ops, void *arg, struct err *e);
+// Ends a passive connection that was not accepted: silently, or with gone if its request was
+// delivered, or before that with refused.
+void iw_drop(struct iw_qp *qp);
+int iw_accept(struct rnic_request *q, struct rnic_qp **ret, const struct rnic_qp_options *o,
+	      const struct rnic_qp_ops *ops, void *owner, struct err *e);
+void iw_reject(struct rnic_request *q, const void *private_data, uint32_t len);
+
+// active.c
 int iw_connect(const struct rnic_provider *p, struct rnic_qp **ret, struct worker *w,
 	       const struct tcp_addr *peer, const struct tcp_addr *local,
 	       const struct rnic_qp_options *o, const struct rnic_qp_ops *ops, void *owner,
 	       struct err *e);
+
+// close.c
+void iw_close(struct rnic_qp *q, bool linger, const struct err *why);
 
 // listen.c
 int iw_listen(const struct rnic_provider *p, struct rnic_listener **ret, struct worker *w,
@@ -333,7 +340,8 @@ void iw_post(struct rnic_qp *q, struct rnic_wr *wr);
 void iw_flush(struct rnic_qp *q);
 void iw_tx_run(struct iw_qp *qp);
 void iw_tx_soon(struct iw_qp *qp);
-void iw_deliver(struct iw_qp *qp); // calls done of sent requests
+void iw_tx_ready(struct stream *s); // a slot of struct stream_ops
+// Calls done of sent requests; a close that lingers ends with the last one.
+void iw_deliver(struct iw_qp *qp);
 bool iw_has_tx(const struct iw_qp *qp);
 void iw_tx_nothing(struct iw_qp *qp); // an RDMA Write of no bytes, if nothing else is queued
-void iw_tx_terminate(struct iw_qp *qp, unsigned code, bool quotes);

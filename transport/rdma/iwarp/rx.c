@@ -331,6 +331,11 @@ static void lost(struct iw_qp *qp, ssize_t got)
 	iw_end(qp, &e);
 }
 
+static void on_again(struct timer *t)
+{
+	iw_rx_run(container_of(t, struct iw_qp, again));
+}
+
 static void rx_loop(struct iw_qp *qp)
 {
 	struct iw_plan plan;
@@ -387,8 +392,10 @@ void iw_rx_run(struct iw_qp *qp)
 		begin_grace(qp);
 	qp->is_in_rx = true;
 	qp->qp.last_rx_ns = worker_now(qp->worker);
-	if (!qp->rx_need)
+	if (!qp->rx_need) {
 		next_segment(qp);
+		timer_init(&qp->again, on_again);
+	}
 	share_begin(qp);
 	if (qp->stash && is_receiving(qp))
 		stash_feed(qp);
