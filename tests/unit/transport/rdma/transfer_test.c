@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <string.h>
 
 #include "core/worker.h"
@@ -52,7 +53,7 @@ static void on_done(struct rnic_wr *wr, int res)
 
 static int setup(void **state)
 {
-	const struct worker_options wo = { .name = "test", .cpu = -1 };
+	const struct worker_options wo = { .name = "test", .cpu = -1, .pool_bytes = 1 };
 	const struct rnic_qp_options o = { .send_depth = POSTED_MAX, .reads_out = POSTED_MAX };
 	struct err e;
 
@@ -189,6 +190,31 @@ static void what_an_aborted_read_brings_is_dropped(void **state)
 	assert_int_equal(unknown[0], 0);
 }
 
+static void without_a_buffer_it_goes_on_where_it_stopped(void **state)
+{
+	struct sg sg[2] = {
+		{memory,	  16},
+		{ unknown, 16}
+	};
+	struct buf *all[16];
+	unsigned n = 0;
+
+	while (n < 16 && (all[n] = buf_get(rnic.worker, BUF_MAX)))
+		n++;
+	assert_in_range(n, 1, 15);
+	move.opcode = RNIC_WRITE;
+	rnic_transfer_begin(&move, sg, 2, 0, 32);
+	assert_int_equal(rnic_transfer_post(&move, on_done), -EAGAIN);
+	assert_int_equal(posted_count, 1);
+	buf_put(all[--n]);
+	assert_int_equal(rnic_transfer_post(&move, on_done), 0);
+	assert_int_equal(posted_count, 2);
+	assert_int_equal(posted[1]->remote_addr, 1016);
+	end_all();
+	while (n)
+		buf_put(all[--n]);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -198,6 +224,7 @@ int main(void)
 		TEST(it_begins_and_ends_within_pieces),
 		TEST(reads_are_signaled_and_one_write_in_32),
 		TEST(unknown_memory_is_written_from_a_buffer),
+		TEST(without_a_buffer_it_goes_on_where_it_stopped),
 		TEST(what_a_read_brings_goes_to_unknown_memory),
 		TEST(what_an_aborted_read_brings_is_dropped),
 	};
