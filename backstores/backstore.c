@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Backstores: the list of types, defaults that refuse, open and close, the checks of every I/O
-// before it reaches a type, resize of a whole stack. Opening, closing and resizing run on the
-// control thread; submit, scsi and map on the workers.
+// Backstores: defaults that refuse, open and close, the checks of every I/O before it reaches a
+// type, resize of a whole stack. Opening, closing and resizing run on the control thread; submit,
+// scsi and map on the workers. The list of types is in types.c.
 #include "backstores/backstore.h"
 
 #include <errno.h>
@@ -12,18 +12,6 @@
 #include "backstores/option.h"
 #include "backstores/types.h"
 #include "core/fds.h"
-
-const struct backstore_type *const backstore_types[] = {
-	&block_type, &fileio_type, &null_type, &pscsi_type, &ramdisk_type, NULL,
-};
-
-const struct backstore_type *backstore_type_find(const char *name)
-{
-	for (const struct backstore_type *const *t = backstore_types; *t; t++)
-		if (strcmp((*t)->name, name) == 0)
-			return *t;
-	return NULL;
-}
 
 static int refuse_open(struct backstore *bs, const struct bs_config *config, struct err *e)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The types by name, for the list in backstore.c, and functions for types and filters only.
+// The types by name, for the list in types.c, and functions for types and filters only.
 #pragma once
 
 #include "backstores/backstore.h"

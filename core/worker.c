@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Creation of workers, their threads, the index of data workers. The loop is in worker_loop.c.
+// Creation of workers, their threads, their end. The loop is in worker_loop.c.
 #include "core/worker_priv.h"
 
 #include <errno.h>
@@ -15,40 +15,6 @@
 
 #define POOL_BYTES (256ull << 20)
 
-static _Thread_local struct worker *self;
-static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic(struct worker *) registry[WORKER_MAX];
-static atomic_uint registry_count; // 1 + highest index in use
-
-static int registry_add(struct worker *w)
-{
-	int r = -EMFILE;
-
-	pthread_mutex_lock(&registry_lock);
-	for (unsigned i = 0; i < WORKER_MAX && r < 0; i++) {
-		if (registry[i])
-			continue;
-		w->index = i;
-		registry[i] = w;
-		if (registry_count <= i)
-			registry_count = i + 1;
-		r = 0;
-	}
-	pthread_mutex_unlock(&registry_lock);
-	return r;
-}
-
-static void registry_remove(struct worker *w)
-{
-	if (w->index >= WORKER_MAX)
-		return;
-	pthread_mutex_lock(&registry_lock);
-	registry[w->index] = NULL;
-	while (registry_count && !registry[registry_count - 1])
-		registry_count--;
-	pthread_mutex_unlock(&registry_lock);
-}
-
 static int worker_init(struct worker *w, struct err *e)
 {
 	int r = watches_init(w, e);
@@ -62,7 +28,7 @@ static int worker_init(struct worker *w, struct err *e)
 	w->pool = buf_pool_new(w, w->options.pool_bytes ? w->options.pool_bytes : POOL_BYTES);
 	if (!w->pool)
 		return err_set(e, -ENOMEM, "worker %s: buffer pool: out of memory", w->name);
-	if (!w->options.is_control && registry_add(w) < 0)
+	if (!w->options.is_control && worker_register(w) < 0)
 		return err_set(e, -EMFILE,
 			       "worker %s: create: %u workers exist already (start "
 			       "fewer)",
@@ -121,13 +87,13 @@ static void *thread_main(void *arg)
 
 	w->start_error = thread_enter(w);
 	int r = w->start_error;
-	self = w;
+	worker_set_self(w);
 	sem_post(&w->started);
 	if (r)
 		return NULL;
 	worker_loop(w);
 	ring_leave(w);
-	self = NULL;
+	worker_set_self(NULL);
 	return NULL;
 }
 
@@ -162,9 +128,9 @@ void worker_run(struct worker *w)
 		log_error("worker %s: io_uring: enable rings: %s", w->name, strerror(-r));
 		return;
 	}
-	self = w;
+	worker_set_self(w);
 	worker_loop(w);
-	self = NULL;
+	worker_set_self(NULL);
 	ring_leave(w);
 }
 
@@ -182,7 +148,7 @@ void worker_free(struct worker *w)
 		worker_stop(w);
 		pthread_join(w->thread, NULL);
 	}
-	registry_remove(w);
+	worker_unregister(w);
 	polled_free(w);
 	if (w->ring.ring_fd >= 0)
 		io_uring_queue_exit(&w->ring);
@@ -193,48 +159,4 @@ void worker_free(struct worker *w)
 		close(w->epoll_fd);
 	sem_destroy(&w->started);
 	free(w);
-}
-
-struct worker *worker_self(void)
-{
-	return self;
-}
-
-unsigned worker_index(const struct worker *w)
-{
-	return w->index;
-}
-
-unsigned worker_count(void)
-{
-	return registry_count;
-}
-
-struct worker *worker_at(unsigned index)
-{
-	return index < WORKER_MAX ? registry[index] : NULL;
-}
-
-uint64_t worker_now(const struct worker *w)
-{
-	return w->now;
-}
-
-struct worker_counters *worker_counters(struct worker *w)
-{
-	return &w->counters;
-}
-
-uint64_t worker_cpu_ns(const struct worker *w)
-{
-	clockid_t clock;
-	struct timespec t;
-	if (!w->has_thread || pthread_getcpuclockid(w->thread, &clock) || clock_gettime(clock, &t))
-		return 0;
-	return (uint64_t)t.tv_sec * NS_PER_SEC + (uint64_t)t.tv_nsec;
-}
-
-struct buf_pool *worker_pool(struct worker *w)
-{
-	return w->pool;
 }

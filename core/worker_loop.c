@@ -1,28 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The loop of a worker, on its thread: rounds, deferred work, pollers. Waiting is in wait.c.
+// The loop of a worker, on its thread: rounds, deferred work. Waiting is in wait.c.
 #include "core/counter.h"
 #include "core/worker_priv.h"
 
 #define RING_PASSES  4	// of completions that complete at once, per round
 #define DEFER_PASSES 16 // work that is deferred again is served in the same round
-
-static uint64_t clock_read(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * NS_PER_SEC + (uint64_t)t.tv_nsec;
-}
-
-uint64_t clock_ns(void)
-{
-	return clock_read(CLOCK_MONOTONIC);
-}
-
-uint64_t clock_coarse_ns(void)
-{
-	return clock_read(CLOCK_MONOTONIC_COARSE);
-}
 
 void worker_defer(struct worker *w, struct defer *d, void (*fn)(struct defer *d))
 {
@@ -50,33 +32,6 @@ static void defers_run(struct worker *w)
 			d->fn(d);
 		}
 	}
-}
-
-void poller_add(struct worker *w, struct poller *p)
-{
-	list_push_back(&w->pollers, &p->link);
-}
-
-void poller_remove(struct poller *p)
-{
-	struct worker *w = worker_self();
-
-	if (w && w->poller_next == &p->link)
-		w->poller_next = p->link.next;
-	list_remove(&p->link);
-}
-
-bool pollers_run(struct worker *w, bool is_arming)
-{
-	bool had_work = false;
-
-	for (struct list *it = w->pollers.next; it != &w->pollers; it = w->poller_next) {
-		struct poller *p = list_entry(it, struct poller, link);
-		w->poller_next = it->next;
-		had_work |= is_arming ? p->arm(p) : p->poll(p);
-	}
-	w->poller_next = NULL;
-	return had_work;
 }
 
 static void run_round(struct worker *w)

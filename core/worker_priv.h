@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The inside of a worker, shared by the files that implement it: worker.c (life), worker_loop.c
-// (the loop, deferred work), wait.c (polling and sleep), ring.c (io_uring), timer.c, mailbox.c and
-// watch.c (epoll).
+// The inside of a worker, shared by the files that implement it: worker.c (life),
+// worker_registry.c, worker_loop.c (the loop, deferred work), wait.c (polling and sleep), ring.c
+// (io_uring), timer.c, poller.c, mailbox.c and watch.c (epoll).
 #pragma once
 
 #include <liburing.h>
@@ -65,10 +65,15 @@ struct worker {
 	int event_fd;
 };
 
+// worker_registry.c. Gives a data worker its index; -EMFILE past WORKER_MAX.
+int worker_register(struct worker *w);
+void worker_unregister(struct worker *w); // no-op for one without an index
+void worker_set_self(struct worker *w);	  // this thread runs w; NULL: none
+
 // worker_loop.c. Runs rounds until is_stopping; the ring must be enabled.
 void worker_loop(struct worker *w);
 
-// True if any poller had events. is_arming: see struct poller.
+// poller.c. True if any poller had events. is_arming: see struct poller.
 bool pollers_run(struct worker *w, bool is_arming);
 
 // wait.c. Returns when there is work, or a timer is due; may return without.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Life of a session, on its worker: the interface to the mover, logout, the end. RFC 7143 4.3,
-// 11.14. Connecting is in session_connect.c, login in session_login.c, full feature phase in
-// session_ffp.c, reconnecting in reconnect.c.
+// Life of a session, on its worker: new, logout, free. RFC 7143 4.3, 11.14. Connecting is in
+// session_connect.c, login in session_login.c, full feature phase in session_ffp.c, what follows a
+// lost connection in session_lost.c.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,145 +29,9 @@ void ini_config_init(struct ini_config *c)
 	c->login.chap_algs = CHAP_ALGS_OFFER;
 }
 
-uint32_t session_tag(struct ini_session *s)
-{
-	s->tag_counter = (s->tag_counter + 1) & (DMI_ROLE_TAG - 1);
-	return DMI_ROLE_TAG | s->tag_counter;
-}
+// --- logout ---
 
-// --- the end of a connection, and of the session ---
-
-void session_drop(struct ini_session *s, const struct err *why)
-{
-	timer_cancel(s->worker, &s->timer);
-	timer_cancel(s->worker, &s->tick);
-	stream_free(s->stream);
-	s->stream = NULL;
-	s->is_connect_due = false;
-	login_forget(s);
-	struct dmi *dm = s->dm;
-	s->dm = NULL;
-	if (dm) {
-		s->old = dm; // until up->closed, which may come from inside close
-		dm->ops->close(dm, why);
-	}
-	s->is_draining = false;
-	tmf_lost(s, -ENOTCONN);
-	ffp_lost(s);
-	scsi_session_lost(&s->scsi);
-}
-
-void session_lost(struct ini_session *s, const struct err *why, bool is_final)
-{
-	struct err e = *why; // may be part of the freed memory
-	if (s->state == SESSION_CLOSED)
-		return;
-	s->state = SESSION_WAITING; // commands submitted by callbacks below must wait
-	session_drop(s, &e);
-	if (s->state != SESSION_CLOSED) // a command's done may have freed it
-		reconnect_begin(s, &e, is_final);
-}
-
-// Commands that an old mover still refers to end when it has closed: only then the session ends.
-static void tell_end(struct ini_session *s)
-{
-	s->is_end_due = s->old;
-	if (!s->is_end_due && !s->is_freed)
-		s->scsi.ops.closed(&s->scsi, &s->scsi.end_why);
-}
-
-void session_end(struct ini_session *s, const struct err *why)
-{
-	struct err e = *why;
-	if (s->state == SESSION_CLOSED)
-		return;
-	s->state = SESSION_CLOSED;
-	scsi_session_begin_end(&s->scsi, &e);
-	session_drop(s, &e);
-	scsi_session_fail(&s->scsi);
-	tell_end(s);
-}
-
-static void end_asked(struct ini_session *s)
-{
-	struct err none = { 0 };
-	session_end(s, &none);
-}
-
-// --- called by the mover ---
-
-static int up_control(struct dmi *dm, const struct iscsi_pdu *pdu, const uint8_t *bhs,
-		      const uint8_t *data, struct err *e)
-{
-	struct ini_session *s = dm->role;
-	if (s->dm != dm)
-		return 0;
-	if (s->state == SESSION_LOGIN)
-		return login_control(s, bhs, data, pdu->data_len);
-	return ffp_control(s, pdu, bhs, data, e);
-}
-
-static void up_window(struct dmi *dm)
-{
-	struct ini_session *s = dm->role;
-	if (s->dm == dm)
-		scsi_session_pump(&s->scsi);
-}
-
-// Actions that waited for the end of an old connection.
-static void old_gone(struct ini_session *s)
-{
-	s->old = NULL;
-	if (s->is_connect_due)
-		session_connect(s);
-	else if (s->is_end_due)
-		tell_end(s);
-	if (s->is_free_due)
-		worker_post(s->worker, &s->free_msg);
-}
-
-static void up_closed(struct dmi *dm, const struct err *why)
-{
-	struct ini_session *s = dm->role;
-	bool is_ours = s->dm == dm;
-	struct err e = *why;
-	if (is_ours)
-		s->dm = NULL;
-	err_prefix(&e, "%s", dm->peer);
-	dm->ops->free(dm);
-	command_close(s);
-	if (!is_ours)
-		old_gone(s);
-	else if (s->state == SESSION_CONNECTING)
-		connect_failed(s, why);
-	else if (s->state == SESSION_LOGOUT && !s->wants_relogin)
-		end_asked(s);
-	else
-		session_lost(s, &e, false);
-}
-
-const struct dmi_up session_dmi_up = {
-	.done = command_done,
-	.control = up_control,
-	.window = up_window,
-	.closed = up_closed,
-};
-
-// --- up, and logout ---
-
-void session_enter_up(struct ini_session *s)
-{
-	s->state = SESSION_UP;
-	s->has_redirect = false;
-	s->redirects = 0;
-	s->down_ns = 0;
-	s->attempt = 0;
-	s->time2wait = s->info.params.time2wait;
-	ffp_tick_start(s);
-	scsi_session_enter_up(&s->scsi);
-}
-
-void session_send_logout(struct ini_session *s)
+static void send_logout(struct ini_session *s)
 {
 	uint8_t bhs[ISCSI_BHS_LEN] = { ISCSI_I | ISCSI_OP_LOGOUT_REQ,
 				       ISCSI_F | ISCSI_LOGOUT_CLOSE_SESSION };
@@ -184,9 +48,9 @@ static void logout(struct scsi_session *scsi)
 	struct ini_session *s = ini_of(scsi);
 	s->wants_relogin = false;
 	if (s->state == SESSION_UP)
-		session_send_logout(s);
+		send_logout(s);
 	else if (s->state != SESSION_LOGOUT)
-		end_asked(s);
+		session_end_asked(s);
 }
 
 static void on_timer(struct timer *t)
@@ -204,7 +68,7 @@ static void on_timer(struct timer *t)
 		if (s->wants_relogin)
 			session_lost(s, &e, false);
 		else
-			end_asked(s);
+			session_end_asked(s);
 		break;
 	case SESSION_WAITING:
 		session_connect(s);
@@ -309,13 +173,13 @@ static void idle(struct scsi_session *scsi)
 {
 	struct ini_session *s = ini_of(scsi);
 	if (s->wants_relogin && s->state == SESSION_UP)
-		session_send_logout(s);
+		send_logout(s);
 }
 
 static const struct scsi_protocol protocol = {
 	.room = command_room,
 	.send = command_send,
-	.abort_task = tmf_abort_late,
+	.abort_task = ffp_abort_late,
 	.idle = idle,
 	.logout = logout,
 	.free = session_free,

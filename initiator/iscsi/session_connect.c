@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Connecting a session, on its worker: to its portals one after the other, over TCP, or over the
-// first provider of RDMA that reaches the portal. RFC 7143 4.2.1, RFC 7145 5.
+// first provider of RDMA that reaches the portal; redirects; what the mover of the connection
+// calls. RFC 7143 4.2.1, 11.13.5, RFC 7145 5.
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "initiator/iscsi/session_priv.h"
 #include "transport/iscsi/dmi_tcp.h"
 #include "transport/iser/dmi_iser.h"
+
+#define REDIRECTS_MAX 8
 
 static const struct tcp_addr *portal(const struct ini_session *s)
 {
@@ -46,7 +50,7 @@ static bool try_next_provider(struct ini_session *s, const struct err *why)
 	return true;
 }
 
-void connect_failed(struct ini_session *s, const struct err *why)
+static void failed(struct ini_session *s, const struct err *why)
 {
 	char text[TCP_ADDR_TEXT];
 	if (s->config.provider_count && try_next_provider(s, why))
@@ -86,7 +90,7 @@ static void on_connect_closed(struct stream *stream, int reason)
 	stream_free(stream);
 	s->stream = NULL;
 	explain(&e, reason);
-	connect_failed(s, &e);
+	failed(s, &e);
 }
 
 static const struct stream_ops connect_ops = {
@@ -135,6 +139,138 @@ void session_connect(struct ini_session *s)
 		if (connect_tcp(s, timeout_usec, &e) < 0)
 			session_lost(s, &e, false);
 	} else if (connect_rdma(s, timeout_usec, &e) < 0) {
-		connect_failed(s, &e);
+		failed(s, &e);
 	}
 }
+
+// --- redirect ---
+
+static void resolve_work(struct offload *o)
+{
+	struct ini_session *s = container_of(o, struct ini_session, resolve);
+	s->resolve_result =
+		tcp_addr_resolve(&s->redirect, 1, s->redirect_text, ISCSI_PORT, &s->resolve_err);
+}
+
+static void resolve_done(struct offload *o)
+{
+	struct ini_session *s = container_of(o, struct ini_session, resolve);
+	s->is_resolving = false;
+	if (s->is_free_due)
+		worker_post(s->worker, &s->free_msg);
+	if (s->state != SESSION_RESOLVING)
+		return;
+	if (s->resolve_result < 1) {
+		err_prefix(&s->resolve_err, "redirect");
+		session_lost(s, &s->resolve_err, false);
+		return;
+	}
+	s->has_redirect = true;
+	session_connect(s);
+}
+
+static void resolve(struct ini_session *s, const char *address)
+{
+	struct err e;
+	if (++s->redirects > REDIRECTS_MAX || s->is_resolving) {
+		err_set(&e, -ELOOP, "login: redirected more than %d times, last to %.80s",
+			REDIRECTS_MAX, address);
+		session_lost(s, &e, false);
+		return;
+	}
+	snprintf(s->redirect_text, sizeof s->redirect_text, "%s", address);
+	s->state = SESSION_RESOLVING;
+	s->is_resolving = true;
+	s->resolve.work = resolve_work;
+	s->resolve.done = resolve_done;
+	offload_submit(&s->resolve);
+}
+
+static void redirected(struct ini_session *s)
+{
+	char address[sizeof s->redirect_text];
+	struct err none;
+	struct iscsi_address a;
+	struct err e = { 0 };
+	if (iscsi_address_parse(login_redirect(s->login), &a, &e) < 0) {
+		err_prefix(&e, "login: redirect"); // ensured by the login
+		session_lost(s, &e, true);
+		return;
+	}
+	a.has_tpgt = false;
+	if (iscsi_address_format(&a, address, sizeof address) < 0) {
+		err_set(&e, -EPROTO, "login: redirect address too long");
+		session_lost(s, &e, true);
+		return;
+	}
+	err_set(&none, -ECONNABORTED, "redirected");
+	session_drop(s, &none);
+	if (s->state != SESSION_CLOSED)
+		resolve(s, address);
+}
+
+// --- called by the mover ---
+
+static int up_login(struct ini_session *s, const uint8_t *bhs, const uint8_t *data, uint32_t len)
+{
+	if (login_control(s, bhs, data, len))
+		redirected(s);
+	return 0;
+}
+
+static int up_control(struct dmi *dm, const struct iscsi_pdu *pdu, const uint8_t *bhs,
+		      const uint8_t *data, struct err *e)
+{
+	struct ini_session *s = dm->role;
+	if (s->dm != dm)
+		return 0;
+	if (s->state == SESSION_LOGIN)
+		return up_login(s, bhs, data, pdu->data_len);
+	return ffp_control(s, pdu, bhs, data, e);
+}
+
+static void up_window(struct dmi *dm)
+{
+	struct ini_session *s = dm->role;
+	if (s->dm == dm)
+		scsi_session_pump(&s->scsi);
+}
+
+// Actions that waited for the end of an old connection.
+static void old_gone(struct ini_session *s)
+{
+	s->old = NULL;
+	if (s->is_connect_due)
+		session_connect(s);
+	else if (s->is_end_due)
+		session_tell_end(s);
+	if (s->is_free_due)
+		worker_post(s->worker, &s->free_msg);
+}
+
+static void up_closed(struct dmi *dm, const struct err *why)
+{
+	struct ini_session *s = dm->role;
+	bool is_ours = s->dm == dm;
+	struct err e = *why;
+	if (is_ours)
+		s->dm = NULL;
+	err_prefix(&e, "%s", dm->peer);
+	dm->ops->free(dm);
+	command_close(s);
+	if (!is_ours)
+		old_gone(s);
+	else if (s->state == SESSION_CONNECTING)
+		failed(s, why);
+	else if (s->state == SESSION_LOGOUT && !s->wants_relogin)
+		session_end_asked(s);
+	else
+		session_lost(s, &e, false);
+}
+
+const struct dmi_up session_dmi_up = {
+	.done = command_done,
+	.control = up_control,
+	.window = up_window,
+	.closed = up_closed,
+};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Full feature phase of a session, on its worker: NOP both ways, asynchronous messages, Reject,
-// the responses to Logout and task management, and the clock. RFC 7143 11.6, 11.9, 11.15, 11.17 to
-// 11.19.
+// Full feature phase of a session, on its worker: what the target sends, and time limits. RFC 7143
+// 11.6, 11.9, 11.15, 11.17 to 11.19.
 #include <errno.h>
 #include <string.h>
 
@@ -13,44 +12,7 @@
 typedef int control_fn(struct ini_session *s, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		       const uint8_t *data, struct err *e);
 
-// --- NOP ---
-
-static void ping_over(struct ini_session *s, int res)
-{
-	struct ini_ping *p = s->ping;
-	s->ping_tag = 0;
-	s->ping = NULL;
-	if (!p)
-		return;
-	p->res = res;
-	p->rtt_ns = clock_ns() - p->sent_ns;
-	p->done(p);
-}
-
-static void ping_send(struct ini_session *s)
-{
-	uint8_t bhs[ISCSI_BHS_LEN] = { ISCSI_I | ISCSI_OP_NOP_OUT, ISCSI_F };
-	struct iscsi_nop_out *h = (void *)bhs;
-	s->ping_tag = session_tag(s);
-	s->ping_ns = worker_now(s->worker);
-	put_be32(h->itt, s->ping_tag);
-	put_be32(h->ttt, ISCSI_TAG_NONE);
-	s->dm->ops->send(s->dm, bhs, NULL, 0, false);
-}
-
-int ini_ping(struct scsi_session *scsi, struct ini_ping *p)
-{
-	struct ini_session *s = ini_of(scsi);
-	if (s->state != SESSION_UP)
-		return -ENOTCONN;
-	if (s->ping)
-		return -EBUSY;
-	s->ping = p;
-	p->sent_ns = clock_ns();
-	ping_send(s); // a response to the session's own ping is ignored from now on
-	s->dm->ops->flush(s->dm);
-	return 0;
-}
+// --- responses and NOP-In ---
 
 static int nop_in(struct ini_session *s, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		  const uint8_t *data, struct err *e)
@@ -71,8 +33,6 @@ static int nop_in(struct ini_session *s, const struct iscsi_pdu *pdu, const uint
 	s->dm->ops->send(s->dm, answer, NULL, 0, false);
 	return 0;
 }
-
-// --- responses ---
 
 static int tmf_rsp(struct ini_session *s, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		   const uint8_t *data, struct err *e)
@@ -97,7 +57,7 @@ static int logout_rsp(struct ini_session *s, const struct iscsi_pdu *pdu, const 
 		return 0;
 	}
 	if (!s->wants_relogin) {
-		session_end(s, &none);
+		session_end_asked(s);
 		return 0;
 	}
 	err_set(&none, -ECONNRESET, "logged out at the target's request");
@@ -200,7 +160,60 @@ int ffp_control(struct ini_session *s, const struct iscsi_pdu *pdu, const uint8_
 	return err_set(e, -EPROTO, "unexpected PDU: %s", iscsi_opcode_name(pdu->opcode));
 }
 
+// --- commands that take too long ---
+
+static struct scsi_cmd *late_command(struct ini_session *s)
+{
+	list_for_each (it, &s->scsi.flying) {
+		struct scsi_cmd *c = list_entry(it, struct scsi_cmd, link);
+		if (c->is_timed_out && c->sent)
+			return c;
+	}
+	return NULL;
+}
+
+static void late_done(struct ini_tmf *t)
+{
+	struct ini_session *s = t->arg;
+	struct err e;
+	s->is_tmf_timeout_used = false;
+	if (t->res || s->state != SESSION_UP)
+		return;
+	struct scsi_cmd *c = late_command(s);
+	if (c && c == t->cmd) {
+		// It was not aborted: close the connection to end it.
+		err_set(&e, -ETIMEDOUT,
+			"%s: a command timed out and ABORT TASK failed with response %u",
+			s->dm->peer, t->response);
+		session_lost(s, &e, false);
+	} else if (c) {
+		ffp_abort_late(&s->scsi, c);
+	}
+}
+
+void ffp_abort_late(struct scsi_session *scsi, struct scsi_cmd *c)
+{
+	struct ini_session *s = ini_of(scsi);
+	if (s->is_tmf_timeout_used)
+		return; // late_done continues with the next one
+	s->tmf_timeout = (struct ini_tmf){
+		.function = ISCSI_TMF_ABORT_TASK, .cmd = c, .done = late_done, .arg = s
+	};
+	s->is_tmf_timeout_used = ini_tmf_submit(&s->scsi, &s->tmf_timeout) == 0;
+}
+
 // --- every second ---
+
+// A target that neither executes nor aborts is considered dead.
+static void tmf_tick(struct ini_session *s, uint64_t now)
+{
+	struct err e;
+	if (!tmf_is_overdue(s, now))
+		return;
+	err_set(&e, -ETIMEDOUT, "%s: task management: no answer within %u s", s->dm->peer,
+		s->config.abort_timeout);
+	session_lost(s, &e, false);
+}
 
 static void ping_tick(struct ini_session *s, uint64_t now)
 {
@@ -230,13 +243,15 @@ static void on_tick(struct timer *t)
 		ping_tick(s, now);
 }
 
-void ffp_tick_start(struct ini_session *s)
+void session_enter_up(struct ini_session *s)
 {
+	s->state = SESSION_UP;
+	s->has_redirect = false;
+	s->redirects = 0;
+	s->down_ns = 0;
+	s->attempt = 0;
+	s->time2wait = s->info.params.time2wait;
 	timer_init(&s->tick, on_tick);
 	timer_arm(s->worker, &s->tick, TICK_US);
-}
-
-void ffp_lost(struct ini_session *s)
-{
-	ping_over(s, -ENOTCONN);
+	scsi_session_enter_up(&s->scsi);
 }

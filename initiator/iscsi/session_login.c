@@ -10,15 +10,6 @@
 #include "initiator/iscsi/session_priv.h"
 #include "transport/wire/be.h"
 
-void login_forget(struct ini_session *s)
-{
-	if (!s->login)
-		return;
-	login_done(s->login);
-	free(s->login);
-	s->login = NULL;
-}
-
 static int login_open(struct ini_session *s, struct err *e)
 {
 	s->login = calloc(1, sizeof *s->login);
@@ -107,30 +98,7 @@ static void failed(struct ini_session *s, const struct login_reply *r)
 	session_lost(s, &e, is_final(r->status));
 }
 
-static void redirected(struct ini_session *s)
-{
-	char address[sizeof s->redirect_text];
-	struct err none;
-	struct iscsi_address a;
-	struct err e = { 0 };
-	if (iscsi_address_parse(login_redirect(s->login), &a, &e) < 0) {
-		err_prefix(&e, "login: redirect"); // ensured by the login
-		session_lost(s, &e, true);
-		return;
-	}
-	a.has_tpgt = false;
-	if (iscsi_address_format(&a, address, sizeof address) < 0) {
-		err_set(&e, -EPROTO, "login: redirect address too long");
-		session_lost(s, &e, true);
-		return;
-	}
-	err_set(&none, -ECONNABORTED, "redirected");
-	session_drop(s, &none);
-	if (s->state != SESSION_CLOSED)
-		reconnect_resolve(s, address);
-}
-
-int login_control(struct ini_session *s, const uint8_t *bhs, const uint8_t *data, uint32_t len)
+bool login_control(struct ini_session *s, const uint8_t *bhs, const uint8_t *data, uint32_t len)
 {
 	struct login_reply reply;
 	switch (login_initiator_step(s->login, bhs, data, len, &reply)) {
@@ -141,11 +109,10 @@ int login_control(struct ini_session *s, const uint8_t *bhs, const uint8_t *data
 		full_feature(s);
 		break;
 	case LOGIN_REDIRECT:
-		redirected(s);
-		break;
+		return true;
 	default:
 		failed(s, &reply);
 		break;
 	}
-	return 0;
+	return false;
 }

@@ -96,33 +96,39 @@ static inline struct dmi_task *task_of(const struct scsi_cmd *c)
 	return c->sent ? &((struct ini_task *)c->sent)->dm : NULL;
 }
 
-// session.c
-uint32_t session_tag(struct ini_session *s); // a new ITT of the role
-// The connection or the attempt failed; decides what to do next.
+// A new ITT of the role.
+static inline uint32_t session_tag(struct ini_session *s)
+{
+	s->tag_counter = (s->tag_counter + 1) & (DMI_ROLE_TAG - 1);
+	return DMI_ROLE_TAG | s->tag_counter;
+}
+
+// session_lost.c
+// The connection or the attempt failed: starts the next attempt later, or ends the session.
 void session_lost(struct ini_session *s, const struct err *why, bool is_final);
 // Closes the connection, if any, and drops its state.
 void session_drop(struct ini_session *s, const struct err *why);
 void session_end(struct ini_session *s, const struct err *why);
-void session_send_logout(struct ini_session *s);
-void session_enter_up(struct ini_session *s);
-
-extern const struct dmi_up session_dmi_up;
+void session_end_asked(struct ini_session *s); // ... by the caller, or after a logout
+// Reports the end. Commands that an old mover still refers to end when it has closed: then again.
+void session_tell_end(struct ini_session *s);
+void login_forget(struct ini_session *s);
 
 // session_connect.c
 // Starts to connect to the current portal, as soon as an old connection is closed.
 void session_connect(struct ini_session *s);
-void connect_failed(struct ini_session *s, const struct err *why);
+extern const struct dmi_up session_dmi_up;
 
 // session_login.c
 void login_begin(struct ini_session *s); // s->dm is connected
-int login_control(struct ini_session *s, const uint8_t *bhs, const uint8_t *data, uint32_t len);
-void login_forget(struct ini_session *s);
+// Takes a Login Response. True: the target redirects, see login_redirect().
+bool login_control(struct ini_session *s, const uint8_t *bhs, const uint8_t *data, uint32_t len);
 
 // session_ffp.c
+void session_enter_up(struct ini_session *s); // logged in
 int ffp_control(struct ini_session *s, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		const uint8_t *data, struct err *e);
-void ffp_tick_start(struct ini_session *s);
-void ffp_lost(struct ini_session *s); // pings end
+void ffp_abort_late(struct scsi_session *scsi, struct scsi_cmd *c);
 
 // command.c
 int command_open(struct ini_session *s, struct err *e); // the connection is in full feature phase
@@ -132,13 +138,13 @@ unsigned command_room(struct scsi_session *scsi);
 void command_send(struct scsi_session *scsi, struct scsi_cmd *c);
 bool command_rejected(struct ini_session *s, uint32_t itt);
 
+// ping.c
+void ping_send(struct ini_session *s);
+void ping_over(struct ini_session *s, int res); // nothing is awaited any more
+
 // tmf.c
 void tmf_response(struct ini_session *s, const uint8_t *bhs);
 void tmf_rejected(struct ini_session *s, uint32_t itt);
 void tmf_lost(struct ini_session *s, int res);
-void tmf_tick(struct ini_session *s, uint64_t now);
-void tmf_abort_late(struct scsi_session *scsi, struct scsi_cmd *c);
-
-// reconnect.c
-void reconnect_begin(struct ini_session *s, const struct err *why, bool is_final);
-void reconnect_resolve(struct ini_session *s, const char *address);
+// True if the target has not answered a request in time; the request ends with -ETIMEDOUT.
+bool tmf_is_overdue(struct ini_session *s, uint64_t now);

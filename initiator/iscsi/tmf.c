@@ -130,16 +130,12 @@ void tmf_lost(struct ini_session *s, int res)
 		over(s, first(s), res);
 }
 
-void tmf_tick(struct ini_session *s, uint64_t now)
+bool tmf_is_overdue(struct ini_session *s, uint64_t now)
 {
-	struct err e;
 	if (!s->tmf_tag || now < s->tmf_deadline_ns)
-		return;
-	// A target that neither executes nor aborts is considered dead.
-	err_set(&e, -ETIMEDOUT, "%s: task management: no answer within %u s", s->dm->peer,
-		s->config.abort_timeout);
+		return false;
 	over(s, first(s), -ETIMEDOUT);
-	session_lost(s, &e, false);
+	return true;
 }
 
 // --- submitting ---
@@ -159,46 +155,4 @@ int ini_tmf_submit(struct scsi_session *scsi, struct ini_tmf *t)
 	list_push_back(&s->tmfs, &t->link);
 	send_first(s);
 	return 0;
-}
-
-// --- commands that take too long ---
-
-static struct scsi_cmd *late_command(struct ini_session *s)
-{
-	list_for_each (it, &s->scsi.flying) {
-		struct scsi_cmd *c = list_entry(it, struct scsi_cmd, link);
-		if (c->is_timed_out && c->sent)
-			return c;
-	}
-	return NULL;
-}
-
-static void late_done(struct ini_tmf *t)
-{
-	struct ini_session *s = t->arg;
-	struct err e;
-	s->is_tmf_timeout_used = false;
-	if (t->res || s->state != SESSION_UP)
-		return;
-	struct scsi_cmd *c = late_command(s);
-	if (c && c == t->cmd) {
-		// It was not aborted: close the connection to end it.
-		err_set(&e, -ETIMEDOUT,
-			"%s: a command timed out and ABORT TASK failed with response %u",
-			s->dm->peer, t->response);
-		session_lost(s, &e, false);
-	} else if (c) {
-		tmf_abort_late(&s->scsi, c);
-	}
-}
-
-void tmf_abort_late(struct scsi_session *scsi, struct scsi_cmd *c)
-{
-	struct ini_session *s = ini_of(scsi);
-	if (s->is_tmf_timeout_used)
-		return; // late_done continues with the next one
-	s->tmf_timeout = (struct ini_tmf){
-		.function = ISCSI_TMF_ABORT_TASK, .cmd = c, .done = late_done, .arg = s
-	};
-	s->is_tmf_timeout_used = ini_tmf_submit(&s->scsi, &s->tmf_timeout) == 0;
 }

@@ -4,13 +4,13 @@
 
 #include <malloc.h>
 
+#include "core/peer_memory.h"
 #include "target/iscsi/login.h"
 #include "target/iscsi/nop.h"
 #include "target/iscsi/settings.h"
 #include "target/iscsi/text.h"
 #include "target/iscsi/worker.h"
 #include "target/scsi/nexus.h"
-#include "transport/iscsi/peer_memory.h"
 
 #define TICK_US	       1000000u
 #define SECOND	       1000000000ull

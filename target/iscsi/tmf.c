@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/peer_memory.h"
 #include "target/iscsi/cmd.h"
 #include "target/iscsi/window.h"
 #include "target/scsi/lun_map.h"
 #include "target/scsi/nexus.h"
 #include "target/scsi/tmf.h"
-#include "transport/iscsi/peer_memory.h"
 #include "transport/wire/be.h"
 
 // A request under way.

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/peer_memory.h"
 #include "target/iscsi/cmd.h"
-#include "transport/iscsi/peer_memory.h"
 #include "transport/wire/be.h"
 
 #define HELD_BYTES_MAX (512u << 10) // of the data of PDUs that came before their turn

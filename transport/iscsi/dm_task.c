@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transport/iscsi/peer_memory.h"
+#include "core/peer_memory.h"
 #include "transport/wire/be.h"
 
 void dm_task_init(struct dm_task *t, const uint8_t *bhs)

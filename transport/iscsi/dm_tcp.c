@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/peer_memory.h"
 #include "transport/iscsi/dm_tcp_priv.h"
-#include "transport/iscsi/peer_memory.h"
 #include "transport/wire/be.h"
 
 static struct dm_tcp *conn_dm(struct pdu_conn *c)

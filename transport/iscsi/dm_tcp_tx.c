@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/peer_memory.h"
 #include "transport/iscsi/dm_tcp_priv.h"
-#include "transport/iscsi/peer_memory.h"
 #include "transport/wire/be.h"
 
 // A peer that does not read its answers is not served further beyond this many of them, or when

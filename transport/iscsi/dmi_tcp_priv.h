@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Private to the initiator's TCP mover: its connection, shared by its two files.
+// Private to the initiator's TCP mover: its connection, shared by its files.
 #pragma once
 
 #include "transport/iscsi/dmi_tcp.h"
@@ -43,8 +43,11 @@ static inline struct dmi_tcp *dmi_tcp(struct dmi *dm)
 	return container_of(dm, struct dmi_tcp, dm);
 }
 
-// dmi_tcp.c: sending, and the end of tasks.
+// dmi_tcp_tx.c: sending, and the end of tasks.
 
+void dmi_tcp_command(struct dmi *dm, struct dmi_task *t);
+void dmi_tcp_send(struct dmi *dm, const uint8_t *bhs, const void *data, uint32_t len,
+		  bool is_login);
 // Sends len bytes of t's data-out from offset as Data-Outs with the given TTT (wire order).
 // sent counts them. False: no memory, the connection will close.
 bool dmi_tcp_data_out(struct dmi_tcp *d, struct dmi_task *t, const uint8_t *lun, const uint8_t *ttt,

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/peer_memory.h"
 #include "transport/iscsi/digest.h"
 #include "transport/iscsi/pdu_conn.h"
-#include "transport/iscsi/peer_memory.h"
 #include "transport/wire/be.h"
 
 // Scratch for one receive; shared by the connections of a worker, since each receive consumes all

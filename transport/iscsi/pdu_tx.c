@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/peer_memory.h"
 #include "transport/iscsi/digest.h"
 #include "transport/iscsi/pdu_conn.h"
-#include "transport/iscsi/peer_memory.h"
 #include "transport/wire/be.h"
 
 #define TX_IOV	  512

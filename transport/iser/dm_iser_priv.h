@@ -4,17 +4,14 @@
 
 #include "transport/iscsi/dm_task.h"
 #include "transport/iser/iser.h"
-#include "transport/rdma/rnic.h"
+#include "transport/rdma/transfer.h"
 
 enum {
-	ISER_SGE = 8,	 // pieces of one RDMA Write or Read
 	ISER_SLOT = 256, // bytes of a send: headers and ISER_FFP_DATA_MAX
 	ISER_SLAB = BUF_MIN / ISER_SLOT,
-	ISER_LOGIN_RX = 2, // receive buffers of a connection during login
-	ISER_EXTRA_RX = 8, // ... beyond the command window: pings, task management, text, logout
-	ISER_SIGNAL_EACH = 32, // a chain of writes is signaled at least this often
+	ISER_LOGIN_RX = 2,    // receive buffers of a connection during login
+	ISER_EXTRA_RX = 8,    // ... beyond the command window: pings, task management, text, logout
 	ISER_TX_EXTRA = 1024, // limit of queued sends beyond the window; then the connection closes
-	ISER_BLOCK_MIN = 512, // shorter data is not a disk block and so not payload
 };
 _Static_assert(ISER_SLOT >= ISER_HDR_LEN + ISCSI_BHS_LEN + ISER_FFP_DATA_MAX, "slot");
 
@@ -34,18 +31,12 @@ struct dm_iser_task {
 	const uint8_t *imm;
 	uint32_t imm_len;
 
-	// The current transfer: bytes from offset at of sg, to or from remote.
 	enum { ISER_IDLE, ISER_READING, ISER_WRITING } transfer;
-	struct sg *sg;
-	uint32_t nsg, index, offset; // and the cursor in it
-	uint32_t at, end;
-	uint32_t rkey;
-	uint64_t remote; // of byte 0 of the command's data
+	struct rnic_transfer move; // the current one
 
-	unsigned pending;   // requests that refer to the task, and waits
-	unsigned reads;	    // ... of them RDMA Reads
+	unsigned pending;   // what refers to the task beside its RDMA: sends, and waits
 	uint64_t ending_ns; // when put_data was called
-	bool is_ending;	    // put_data was called and only pending delays the end
+	bool is_ending;	    // put_data was called and only pending and RDMA delay the end
 	bool is_draining;   // ... without status: counted in dm_iser.draining
 };
 
@@ -59,23 +50,13 @@ static inline struct dm_task *dm_task_of(const struct dm_iser_task *it)
 	return (struct dm_task *)it - 1;
 }
 
-// One RDMA Write or Read.
-struct dm_iser_op {
-	struct rnic_wr wr;
-	struct rnic_sge sge[ISER_SGE];
-	struct list link; // free_ops
-	struct dm_iser_task *task;
-	struct buf *bounce; // for memory that is not registered with the device
-	uint8_t *target;    // destination of its bytes, after a read
-};
-
 // One send.
 struct dm_iser_tx {
 	struct rnic_wr wr;
 	struct rnic_sge sge;
 	struct list link; // free_tx, held
 	struct dm_iser *d;
-	struct dm_iser_task *task; // the task that it responds to
+	struct dm_iser_task *task; // of a status: the task that it ends
 	struct dm_iser_slab *slab;
 	uint8_t *slot; // private slot of ISER_SLOT bytes
 	struct rnic_mr *slot_mr;
@@ -103,7 +84,8 @@ struct dm_iser {
 	bool is_closing, is_closed;
 	uint64_t closing_ns;
 
-	struct list tasks, free_ops, slabs, free_tx;
+	struct rnic_transfers transfers;
+	struct list tasks, slabs, free_tx;
 	struct dm_owed owed;	      // unsolicited data
 	struct rnic_rx *current;      // the message being processed, unless a task holds its buffer
 	struct dm_iser_task *rx_task; // ... the one that has taken it; NULL again when it drops it
@@ -114,65 +96,75 @@ struct dm_iser {
 	struct list starved; // tasks that wait for pool buffers
 	struct buf_wait wait;
 	unsigned slab_count;
-	unsigned unsignaled; // requests since the last signaled one
 
 	uint32_t reserved; // receive buffers
 	uint32_t rx_held;  // ... that tasks hold
 	uint32_t tx_out;   // sends in flight
-	uint32_t outgoing; // ... and RDMA Writes
-	uint64_t tx_ns;	   // when the last of those was sent, or the first began to wait
 	uint64_t pdus_in, pdus_out;
-	struct buf_copies copied;
 };
+
+static inline struct dm_iser_tx *dm_iser_tx_of(struct rnic_wr *wr)
+{
+	return container_of(wr, struct dm_iser_tx, wr);
+}
 
 static inline struct dm_iser *dm_iser(struct dm *dm)
 {
 	return container_of(dm, struct dm_iser, dm);
 }
 
-// dm_iser.c: the connection, and sending. ---------------------------------------------
+// dm_iser_tx.c: sends. ------------------------------------------------------------------
 
 // Closes for our own reason.
 void dm_iser_fail(struct dm_iser *d, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+// Memory for ISER_SLAB more sends. -ENOMEM, -ENOBUFS: the pool's memory is not registered with the
+// device.
+int dm_iser_tx_add(struct dm_iser *d);
+void dm_iser_tx_free(struct dm_iser *d);
 // A send with room for len bytes of data after the zeroed headers; NULL: out of memory, and the
-// connection is closing.
+// connection is closing. Who sets another wr.done calls dm_iser_tx_end() there.
 struct dm_iser_tx *dm_iser_tx_get(struct dm_iser *d, uint32_t len);
+void dm_iser_tx_end(struct rnic_wr *wr); // the send is done, and may be gone afterwards
 // Sends it with len bytes of data: fills in iSER header, DataSegmentLength and padding.
 void dm_iser_tx_post(struct dm_iser *d, struct dm_iser_tx *tx, uint32_t len);
 // ... the iSER header alone, unchanged.
 void dm_iser_tx_post_header(struct dm_iser *d, struct dm_iser_tx *tx);
 uint8_t *dm_iser_tx_bhs(struct dm_iser_tx *tx);
+void dm_iser_send(struct dm *dm, const uint8_t *bhs, const void *data, uint32_t len,
+		  unsigned flags);
 void dm_iser_reject(struct dm_iser *d, uint8_t reason, const uint8_t *bad);
 // Task management responses that waited for draining tasks.
 void dm_iser_send_held(struct dm_iser *d);
+void dm_iser_drop_held(struct dm_iser *d);
 
-// dm_iser_rx.c: messages, and data-out until it is fetched. -----------------------------
+// dm_iser_early.c: unsolicited data before get_data. -------------------------------------
 
-void dm_iser_received(struct dm_iser *d, struct rnic_rx *rx);
-void dm_iser_get_data(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t nsg, uint32_t len);
-// Takes the next step of a task: copies, reads, completion of get_data, a deferred status.
-void dm_iser_progress(struct dm_iser_task *it);
+// Keeps the immediate data of a command in its receive buffer, d->current.
+void dm_iser_keep_immediate(struct dm_iser_task *it);
+// A command that must wait: its peer holds no more buffers than were reserved for it, and none that
+// others may soon need.
+void dm_iser_give_back(struct dm_iser_task *it);
+// n bytes at offset of the command's data have arrived: to their destination if there is one.
+void dm_iser_take(struct dm_iser_task *it, uint32_t offset, const uint8_t *data, uint32_t n);
+void dm_iser_unpark(struct dm_iser_task *it); // get_data was called: the same for earlier data
 // Discards data received before get_data.
 void dm_iser_drop_data(struct dm_iser_task *it);
 // The same, and later data.
 void dm_iser_forget(struct dm_iser_task *it);
+
+// dm_iser_task.c: the steps of a command. -------------------------------------------------
+
+void dm_iser_get_data(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t nsg, uint32_t len);
+void dm_iser_put_data(struct dm *dm, struct dm_task *t, struct dm_result *r);
+// Takes the next step of a task: copies, reads, completion of get_data, a deferred status.
+void dm_iser_progress(struct dm_iser_task *it);
+// The connection is closed: cancels all waits for buffers.
+void dm_iser_drop_starved(struct dm_iser *d);
 uint64_t dm_iser_oldest_owed(struct dm *dm);
 uint64_t dm_iser_owed_since(const struct dm_iser *d);
 uint64_t dm_iser_tx_since(const struct dm_iser *d);
 
-// dm_iser_rdma.c: RDMA Writes and Reads, and how a command ends. -------------------------
+// dm_iser_rx.c: messages. ----------------------------------------------------------------
 
-void dm_iser_put_data(struct dm *dm, struct dm_task *t, struct dm_result *r);
-// Data-in and status; NULL: neither.
-void dm_iser_send_result(struct dm_iser_task *it, struct dm_result *r);
-// Fetches data-out from byte at; dm_iser_progress() follows when t->received reaches t->want.
-void dm_iser_read(struct dm_iser_task *it, uint32_t at);
-void dm_iser_task_unref(struct dm_iser_task *it);
-// The connection is closed: cancels all waits for buffers.
-void dm_iser_drop_starved(struct dm_iser *d);
-// A send or RDMA Write was posted or is done: counts those in flight.
-void dm_iser_out_begins(struct dm_iser *d);
-void dm_iser_out_ends(struct dm_iser *d);
-// Copies n bytes, counted as payload if they may be payload.
-void dm_iser_copy(struct dm_iser *d, void *to, const void *from, uint32_t n);
+void dm_iser_received(struct dm_iser *d, struct rnic_rx *rx);

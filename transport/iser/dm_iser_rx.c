@@ -1,180 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The target's iSER mover, receiving side: messages are checked and passed up; immediate data stays
-// in its receive buffer until the command needs it, unsolicited Data-Outs are copied to their
-// destination. RFC 7145 7.3.2 to 7.3.4, RFC 7143 11.7. The connection's worker.
+// The target's iSER mover, receiving side: messages are checked and passed up. RFC 7145 7.3.2 to
+// 7.3.4, RFC 7143 11.7. The connection's worker.
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "transport/iser/dm_iser_priv.h"
 #include "transport/wire/be.h"
-
-// --- receive buffers ---
-
-static void rx_drop(struct dm_iser_task *it)
-{
-	struct dm_iser *d = it->d;
-	struct rnic_rx *rx = it->rx;
-	if (!rx)
-		return;
-	it->rx = NULL;
-	it->imm = NULL;
-	d->rx_held--;
-	if (d->rx_task == it)
-		d->rx_task = NULL;
-	rnic_rx_put(rx);
-}
-
-void dm_iser_drop_data(struct dm_iser_task *it)
-{
-	rx_drop(it);
-	dm_parked_free(&it->d->owed, dm_task_of(it));
-}
-
-void dm_iser_forget(struct dm_iser_task *it)
-{
-	dm_iser_drop_data(it);
-	dm_owed_remove(&it->d->owed, dm_task_of(it));
-	it->out.wants_data = false;
-	it->out.owes_data = false;
-}
-
-// --- unsolicited data ---
-
-// Copies n bytes at offset of the command's data to the device server's destination; drops bytes
-// outside it.
-static void place(struct dm_iser_task *it, uint32_t offset, const uint8_t *data, uint32_t n)
-{
-	n = offset >= it->out.want ? 0 : n < it->out.want - offset ? n : it->out.want - offset;
-	for (uint32_t i = 0; i < it->out.nsg && n; i++) {
-		if (offset >= it->out.sg[i].len) {
-			offset -= it->out.sg[i].len;
-			continue;
-		}
-		uint32_t k = it->out.sg[i].len - offset;
-		k = k < n ? k : n;
-		dm_iser_copy(it->d, it->out.sg[i].addr + offset, data, k);
-		offset = 0;
-		data += k;
-		n -= k;
-	}
-}
-
-// The device server has no buffer for it yet (the task waits for its turn or for memory).
-static void park(struct dm_iser_task *it, uint32_t offset, const uint8_t *data, uint32_t n)
-{
-	struct dm_iser *d = it->d;
-	struct dm_task *t = dm_task_of(it);
-	if (!dm_park(&d->owed, t, &d->params)) {
-		it->out.error = -ENOBUFS;
-		return;
-	}
-	dm_iser_copy(d, it->out.parked.addr + offset, data, n);
-}
-
-static void take(struct dm_iser_task *it, uint32_t offset, const uint8_t *data, uint32_t n)
-{
-	struct dm_task *t = dm_task_of(it);
-	if (it->out.error || t->is_finished || !n)
-		return;
-	if (it->out.wants_data)
-		place(it, offset, data, n);
-	else
-		park(it, offset, data, n);
-}
-
-// Data that waited for get_data.
-static void unpark(struct dm_iser_task *it)
-{
-	uint32_t from = 0;
-	if (it->rx && !it->out.error)
-		place(it, 0, it->imm, from = it->imm_len);
-	if (it->out.parked.addr && !it->out.error)
-		place(it, from, it->out.parked.addr + from, it->out.received - from);
-	dm_iser_drop_data(it);
-}
-
-// --- the steps of a command's data-out ---
-
-static void data_done(struct dm_iser_task *it)
-{
-	struct dm_iser *d = it->d;
-	struct dm_task *t = dm_task_of(it);
-	it->out.wants_data = false;
-	dm_owed_remove(&d->owed, t);
-	d->dm.up->data(&d->dm, t, it->out.error);
-}
-
-void dm_iser_progress(struct dm_iser_task *it)
-{
-	struct dm_task *t = dm_task_of(it);
-	if (it->out.wants_data)
-		unpark(it);
-	if (it->out.owes_data)
-		return;
-	if (t->is_finished) {
-		struct dm_result *r = it->out.result;
-		t->is_finished = false;
-		dm_iser_send_result(it, r);
-		return;
-	}
-	if (!it->out.wants_data || it->transfer == ISER_READING)
-		return;
-	if (!it->out.error && it->out.want > t->expected_out)
-		it->out.error = -EMSGSIZE; // never beyond the memory that the initiator advertised
-	if (!it->out.error && it->out.received < it->out.want && !it->has_write)
-		it->out.error = -EPROTO;
-	if (it->out.error || it->out.received >= it->out.want)
-		data_done(it);
-	else
-		dm_iser_read(it, it->out.received);
-}
-
-void dm_iser_get_data(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t nsg, uint32_t len)
-{
-	struct dm_iser *d = dm_iser(dm);
-	struct dm_iser_task *it = dm_iser_task(t);
-	it->out.sg = sg;
-	it->out.nsg = nsg;
-	it->out.want = len;
-	it->out.wants_data = true;
-	it->out.progress_ns = worker_now(d->worker);
-	if (!it->out.owes_data)
-		it->out.owed_ns = it->out.progress_ns;
-	if (d->is_closed) {
-		it->out.error = -EPIPE;
-		it->out.owes_data = false;
-	}
-	dm_iser_progress(it);
-}
-
-static bool is_owed(const struct dm_iser_task *it)
-{
-	return it->out.owes_data || it->reads ||
-	       (it->transfer == ISER_READING && it->out.wants_data);
-}
-
-uint64_t dm_iser_oldest_owed(struct dm *dm)
-{
-	uint64_t oldest = 0;
-	list_for_each (l, &dm_iser(dm)->tasks) {
-		const struct dm_iser_task *it = list_entry(l, struct dm_iser_task, link);
-		if (is_owed(it) && (!oldest || it->out.progress_ns < oldest))
-			oldest = it->out.progress_ns;
-	}
-	return oldest;
-}
-
-uint64_t dm_iser_owed_since(const struct dm_iser *d)
-{
-	uint64_t since = 0;
-	list_for_each (l, &d->tasks) {
-		const struct dm_iser_task *it = list_entry(l, struct dm_iser_task, link);
-		if (is_owed(it) && (!since || it->out.owed_ns < since))
-			since = it->out.owed_ns;
-	}
-	return since;
-}
 
 // --- commands ---
 
@@ -191,23 +22,13 @@ static uint32_t read_room(const struct iser_msg *m)
 	return info.has_bidi_read ? info.bidi_read_len : 0;
 }
 
-// A command that must wait: its peer holds no more buffers than were reserved for it, and none that
-// others may soon need.
-static void give_back(struct dm_iser_task *it)
-{
-	struct dm_iser *d = it->d;
-	if (d->rx_held + ISER_EXTRA_RX <= d->reserved && !it->rx->is_scarce)
-		return;
-	park(it, 0, it->imm, it->imm_len);
-	rx_drop(it);
-}
-
 // Takes over a task and what came with it: immediate data stays in the buffer of its message.
 static struct dm_iser_task *task_init(struct dm_iser *d, const struct dm_task *t,
 				      const struct iser_msg *m)
 {
 	struct dm_iser_task *it = dm_iser_task(t);
 	*it = (struct dm_iser_task){ .d = d,
+				     .move.of = &d->transfers,
 				     .has_write = m->has_write,
 				     .has_read = m->has_read,
 				     .write = m->write,
@@ -223,16 +44,6 @@ static struct dm_iser_task *task_init(struct dm_iser *d, const struct dm_task *t
 	return it;
 }
 
-static void keep_immediate(struct dm_iser_task *it)
-{
-	struct dm_iser *d = it->d;
-	it->out.received = it->out.requested = it->imm_len;
-	it->rx = d->current;
-	d->current = NULL;
-	d->rx_task = it;
-	d->rx_held++;
-}
-
 static void on_command(struct dm_iser *d, const struct iser_msg *m)
 {
 	struct dm_task *t = d->dm.up->command(&d->dm, &m->pdu, m->bhs, m->ahs);
@@ -242,10 +53,10 @@ static void on_command(struct dm_iser *d, const struct iser_msg *m)
 	if (it->out.owes_data)
 		dm_owed_add(&d->owed, t);
 	if (it->imm_len && !it->out.error)
-		keep_immediate(it);
+		dm_iser_keep_immediate(it);
 	d->dm.up->begin(&d->dm, t);
 	if (d->rx_task)
-		give_back(d->rx_task);
+		dm_iser_give_back(d->rx_task);
 	d->rx_task = NULL;
 }
 
@@ -267,7 +78,7 @@ static void on_data_out(struct dm_iser *d, const struct iser_msg *m)
 	it->out.progress_ns = worker_now(d->worker);
 	if (!it->out.error)
 		it->out.error = dm_unasked_check(&d->params, t, h, n);
-	take(it, it->out.received, m->data, n);
+	dm_iser_take(it, it->out.received, m->data, n);
 	if (!it->out.error) {
 		it->out.received += n;
 		it->out.data_sn++;

@@ -24,7 +24,7 @@ static int open_socket(const struct tcp_addr *peer, const struct tcp_addr *local
 	return fd;
 }
 
-void stream_connect_timeout(struct timer *t)
+static void on_timeout(struct timer *t)
 {
 	struct stream *s = container_of(t, struct stream, timeout);
 
@@ -61,6 +61,7 @@ int stream_connect(struct stream **ret, struct worker *w, const struct tcp_addr 
 		return err_set(e, -ENOMEM, "connect: out of memory");
 	}
 	s->is_connecting = true;
+	timer_init(&s->timeout, on_timeout);
 	s->peer = *peer;
 	begin(s, fd, timeout_usec);
 	int r = watch_add(w, &s->watch, fd, 0);

@@ -11,6 +11,8 @@
 
 #include "transport/tcp/stream_priv.h"
 
+static void on_event(struct watch *wa, uint32_t events);
+
 static void no_event(struct stream *s)
 {
 }
@@ -33,9 +35,8 @@ struct stream *stream_alloc(struct worker *w, const struct stream_ops *ops, void
 		.connected = ops->connected ? ops->connected : no_event,
 		.closed = ops->closed ? ops->closed : no_closed,
 	};
-	s->watch.fn = stream_event;
+	s->watch.fn = on_event;
 	s->watch.fd = -1;
-	timer_init(&s->timeout, stream_connect_timeout);
 	return s;
 }
 
@@ -121,7 +122,7 @@ static bool finish_connect(struct stream *s)
 	return is_open(s);
 }
 
-void stream_event(struct watch *wa, uint32_t events)
+static void on_event(struct watch *wa, uint32_t events)
 {
 	struct stream *s = container_of(wa, struct stream, watch);
 
@@ -309,7 +310,7 @@ void stream_free(struct stream *s)
 	close_socket(s);
 	worker_defer_cancel(&s->report);
 	if (s->is_in_event)
-		s->is_freed = true; // stream_event() is running and frees it
+		s->is_freed = true; // on_event() is running and frees it
 	else
 		free(s);
 }

@@ -10,7 +10,7 @@ struct stream {
 	struct stream_ops ops;
 	void *arg;
 	struct tcp_addr local, peer;
-	struct timer timeout; // of connecting
+	struct timer timeout; // of connecting, see connect.c
 	struct defer report;  // calls closed after the caller's functions have returned
 	int reason;	      // of the close, or why connect() failed at once
 	bool is_connecting;
@@ -21,5 +21,3 @@ struct stream {
 
 struct stream *stream_alloc(struct worker *w, const struct stream_ops *ops, void *arg);
 void stream_set_options(int fd);
-void stream_event(struct watch *wa, uint32_t events);
-void stream_connect_timeout(struct timer *t);

@@ -93,21 +93,29 @@ uint32_t iw_cursor_next(struct iw_cursor *c, uint32_t max, uint8_t **ret);
 
 struct iw_rx_chunk;
 struct iw_rx_pool {
+	struct rnic *rnic;  // what the buffers belong to
+	struct rnic_mr *mr; // covers them
 	struct list free, chunks;
 	uint32_t total, out; // buffers in total, buffers in use
 	uint32_t reserved, limit;
-	struct list waiting; // connections whose next message needs one
+	struct list waiting; // struct iw_rx_wait
 	struct defer wake;
 };
 
-struct iw_device;
-void iw_rx_init(struct iw_device *d);
-void iw_rx_done(struct iw_device *d);
-struct rnic_rx *iw_rx_get(struct iw_device *d); // NULL: none is free
-void iw_rx_put(struct rnic_rx *rx);
-int iw_rx_reserve(struct rnic *r, uint32_t count);
-void iw_rx_unreserve(struct rnic *r, uint32_t count);
-void iw_rx_limit(struct rnic *r, uint32_t buffers);
+// A wait for a buffer: fn is called at the end of a round when one is free.
+struct iw_rx_wait {
+	struct list link;
+	void (*fn)(struct iw_rx_wait *w);
+};
+
+void iw_rx_pool_init(struct iw_rx_pool *p, struct rnic *rnic, struct rnic_mr *mr);
+void iw_rx_pool_done(struct iw_rx_pool *p);
+struct rnic_rx *iw_rx_pool_get(struct iw_rx_pool *p); // NULL: none is free
+void iw_rx_pool_put(struct iw_rx_pool *p, struct rnic_rx *rx);
+void iw_rx_wait(struct iw_rx_pool *p, struct iw_rx_wait *w, void (*fn)(struct iw_rx_wait *w));
+int iw_rx_pool_reserve(struct iw_rx_pool *p, uint32_t count);
+void iw_rx_pool_unreserve(struct iw_rx_pool *p, uint32_t count);
+void iw_rx_pool_limit(struct iw_rx_pool *p, uint32_t buffers);
 
 // --- the device of a worker: exists while it is used ---
 
@@ -126,9 +134,16 @@ struct iw_device {
 	struct list mrs; // under lock
 };
 
-struct iw_device *iw_device_get(struct worker *w); // NULL: no memory
+struct iw_device *iw_device_get(const struct rnic_provider *p, struct worker *w); // NULL: no memory
 void iw_device_hold(struct iw_device *d);
 void iw_device_put(struct iw_device *d);
+struct rnic_rx *iw_rx_get(struct iw_device *d); // NULL: none is free
+void iw_rx_put(struct rnic_rx *rx);
+int iw_rx_reserve(struct rnic *r, uint32_t count);
+void iw_rx_unreserve(struct rnic *r, uint32_t count);
+void iw_rx_limit(struct rnic *r, uint32_t buffers);
+
+// memory.c
 int iw_register(struct rnic *r, struct rnic_mr **ret, void *addr, uint64_t len, unsigned access,
 		struct err *e);
 void iw_deregister(struct rnic_mr *mr);
@@ -225,8 +240,8 @@ struct iw_qp {
 	uint8_t rx_opcode;
 	uint32_t large_sinks; // reads and exposures above IW_SMALL: nothing is read ahead
 	uint8_t term[TERM_MAX];
-	struct list rx_wait; // for a receive buffer
-	uint8_t *stash;	     // bytes received after the waiting message or the share
+	struct iw_rx_wait rx_wait; // for a receive buffer
+	uint8_t *stash;		   // bytes received after the waiting message or the share
 	uint32_t stash_len;
 	uint32_t rx_left;   // messages left of this round's share
 	uint64_t rx_until;  // ... and when its time ends; 0: not yet known
@@ -257,54 +272,76 @@ static inline struct iw_qp *iw_of(struct rnic_qp *q)
 	return (struct iw_qp *)(void *)q;
 }
 
-// conn.c: ends the connection with this reason, unless it has one. No callback from inside; closed
-// follows at the end of the round.
-void iw_end(struct iw_qp *qp, const struct err *why);
-// The peer violated the protocol: sends a Terminate, if the socket takes it, and ends.
-void iw_fail(struct iw_qp *qp, unsigned code, bool quotes, const char *text);
-void iw_later(struct iw_qp *qp, void (*fn)(struct defer *d));
-void iw_stop_timers(struct iw_qp *qp);
-struct iw_qp *iw_qp_new(struct worker *w, struct err *e);
+// conn.c
+struct iw_qp *iw_qp_new(const struct rnic_provider *p, struct worker *w, struct err *e);
 void iw_qp_delete(struct iw_qp *qp);
 int iw_running(struct iw_qp *qp, const struct rnic_qp_options *o); // -ENOMEM
-extern const struct stream_ops iw_stream_ops;
+void iw_later(struct iw_qp *qp, void (*fn)(struct defer *d));
+void iw_stop_timers(struct iw_qp *qp);
 
-// startup.c
-void iw_startup_rx(struct iw_qp *qp);
-void iw_connected(struct iw_qp *qp);
+// end.c: ends the connection with this reason, unless it has one. No callback from inside; closed
+// follows at the end of the round.
+void iw_end(struct iw_qp *qp, const struct err *why);
+// ... the stream's, 0: the peer closed it.
+void iw_lost(struct iw_qp *qp, const char *what, int reason);
+// The peer violated the protocol: sends a Terminate, if the socket takes it, and ends.
+void iw_fail(struct iw_qp *qp, unsigned code, bool quotes, const char *text);
+void iw_report(struct iw_qp *qp); // calls done of sent requests
+// Ends the reads, or the other requests, of a list.
+void iw_cancel(struct iw_qp *qp, struct list *l, bool is_read);
+
+// passive.c
+// p: whose table the rnic, the queue pair and the request refer to.
+int iw_passive(const struct rnic_provider *p, struct worker *w, int fd,
+	       const struct rnic_listener_ops *ops, void *arg, struct err *e);
 // Ends a passive connection that was not accepted: silently, or with gone if its request was
 // delivered, or before that with refused.
 void iw_drop(struct iw_qp *qp);
-void iw_turn_away(struct iw_qp *qp, const struct err *why);
 int iw_accept(struct rnic_request *q, struct rnic_qp **ret, const struct rnic_qp_options *o,
 	      const struct rnic_qp_ops *ops, void *owner, struct err *e);
 void iw_reject(struct rnic_request *q, const void *private_data, uint32_t len);
-int iw_connect(struct rnic_qp **ret, struct worker *w, const struct tcp_addr *peer,
-	       const struct tcp_addr *local, const struct rnic_qp_options *o,
-	       const struct rnic_qp_ops *ops, void *owner, struct err *e);
+
+// active.c
+int iw_connect(const struct rnic_provider *p, struct rnic_qp **ret, struct worker *w,
+	       const struct tcp_addr *peer, const struct tcp_addr *local,
+	       const struct rnic_qp_options *o, const struct rnic_qp_ops *ops, void *owner,
+	       struct err *e);
+
+// close.c
+void iw_close(struct rnic_qp *q, bool linger, const struct err *why);
 
 // listen.c
-int iw_listen(struct rnic_listener **ret, struct worker *w, const struct tcp_addr *addr,
-	      const struct rnic_listener_ops *ops, void *arg, struct err *e);
+int iw_listen(const struct rnic_provider *p, struct rnic_listener **ret, struct worker *w,
+	      const struct tcp_addr *addr, const struct rnic_listener_ops *ops, void *arg,
+	      struct err *e);
 const struct tcp_addr *iw_listener_addr(const struct rnic_listener *l);
 void iw_listener_free(struct rnic_listener *l);
 
+// A receive buffer for the next message, if it has none. False: none is free.
+static inline bool iw_open_buffer(struct iw_qp *qp)
+{
+	if (!qp->rx) {
+		qp->rx = iw_rx_get(qp->dev);
+		qp->rx_len = 0;
+	}
+	return qp->rx;
+}
+
 // rx.c
 void iw_rx_run(struct iw_qp *qp);
-void iw_rx_resume(struct iw_qp *qp); // a receive buffer is free again
 
 // rx_msg.c: handles a segment's header and its end. 0, or a term_code; iw_segment_begin() returns 0
 // with is_stalled if no buffer is free.
 unsigned iw_segment_begin(struct iw_qp *qp);
 unsigned iw_segment_end(struct iw_qp *qp);
-bool iw_open_buffer(struct iw_qp *qp); // for the next message, if it has none
 
 // tx.c
 void iw_post(struct rnic_qp *q, struct rnic_wr *wr);
 void iw_flush(struct rnic_qp *q);
 void iw_tx_run(struct iw_qp *qp);
 void iw_tx_soon(struct iw_qp *qp);
-void iw_deliver(struct iw_qp *qp); // calls done of sent requests
+void iw_tx_ready(struct stream *s); // a slot of struct stream_ops
+// Calls done of sent requests; a close that lingers ends with the last one.
+void iw_deliver(struct iw_qp *qp);
 bool iw_has_tx(const struct iw_qp *qp);
 void iw_tx_nothing(struct iw_qp *qp); // an RDMA Write of no bytes, if nothing else is queued
-void iw_tx_terminate(struct iw_qp *qp, unsigned code, bool quotes);

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "transport/rdma/iwarp/iw_priv.h"
-#include "transport/rdma/iwarp/iwarp.h"
 #include "transport/tcp/listener.h"
 
 struct iw_listener {
@@ -22,6 +21,7 @@ struct iw_listener {
 // A socket being passed to another worker.
 struct handover {
 	struct msg msg;
+	const struct rnic_provider *provider;
 	struct worker *to;
 	int fd;
 	const struct rnic_listener_ops *ops;
@@ -32,7 +32,7 @@ static void on_handover(struct msg *m)
 {
 	struct handover *h = container_of(m, struct handover, msg);
 
-	iwarp_passive(h->to, h->fd, h->ops, h->arg, NULL);
+	iw_passive(h->provider, h->to, h->fd, h->ops, h->arg, NULL);
 	free(h);
 }
 
@@ -46,6 +46,7 @@ static void hand_over(struct iw_listener *l, struct worker *to, int fd)
 	}
 	*h = (struct handover){
 		.msg.fn = on_handover,
+		.provider = l->l.provider,
 		.to = to,
 		.fd = fd,
 		.ops = l->ops,
@@ -62,25 +63,26 @@ static void on_accepted(struct listener *tcp, int fd, const struct tcp_addr *pee
 	if (!to)
 		close(fd);
 	else if (to == l->worker)
-		iwarp_passive(to, fd, l->ops, l->arg, NULL);
+		iw_passive(l->l.provider, to, fd, l->ops, l->arg, NULL);
 	else
 		hand_over(l, to, fd);
 }
 
 static const struct listener_ops tcp_ops = { .accepted = on_accepted };
 
-int iw_listen(struct rnic_listener **ret, struct worker *w, const struct tcp_addr *addr,
-	      const struct rnic_listener_ops *ops, void *arg, struct err *e)
+int iw_listen(const struct rnic_provider *p, struct rnic_listener **ret, struct worker *w,
+	      const struct tcp_addr *addr, const struct rnic_listener_ops *ops, void *arg,
+	      struct err *e)
 {
 	struct iw_listener *l = calloc(1, sizeof *l);
 
 	if (l)
-		l->dev = iw_device_get(w);
+		l->dev = iw_device_get(p, w);
 	if (!l || !l->dev) {
 		free(l);
 		return err_set(e, -ENOMEM, "iwarp: out of memory for a listener");
 	}
-	l->l.provider = &rnic_iwarp;
+	l->l.provider = p;
 	l->worker = w;
 	l->ops = ops;
 	l->arg = arg;

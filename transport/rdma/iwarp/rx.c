@@ -20,6 +20,8 @@
 #define CLOCK_EACH     16u // messages between two reads of the clock; the first starts the time
 #define GRACE_USEC     10000000u
 
+static void resume(struct iw_rx_wait *w);
+
 static void next_segment(struct iw_qp *qp)
 {
 	qp->rx_state = IW_RX_HEADER;
@@ -35,6 +37,8 @@ static unsigned header_in(struct iw_qp *qp)
 {
 	unsigned code = iw_segment_begin(qp);
 
+	if (qp->is_stalled)
+		iw_rx_wait(&qp->dev->rx, &qp->rx_wait, resume);
 	if (code || qp->is_stalled)
 		return code;
 	if (qp->has_crc)
@@ -327,6 +331,11 @@ static void lost(struct iw_qp *qp, ssize_t got)
 	iw_end(qp, &e);
 }
 
+static void on_again(struct timer *t)
+{
+	iw_rx_run(container_of(t, struct iw_qp, again));
+}
+
 static void rx_loop(struct iw_qp *qp)
 {
 	struct iw_plan plan;
@@ -383,8 +392,10 @@ void iw_rx_run(struct iw_qp *qp)
 		begin_grace(qp);
 	qp->is_in_rx = true;
 	qp->qp.last_rx_ns = worker_now(qp->worker);
-	if (!qp->rx_need)
+	if (!qp->rx_need) {
 		next_segment(qp);
+		timer_init(&qp->again, on_again);
+	}
 	share_begin(qp);
 	if (qp->stash && is_receiving(qp))
 		stash_feed(qp);
@@ -396,8 +407,10 @@ void iw_rx_run(struct iw_qp *qp)
 }
 
 // Continues with the waiting header, then the bytes read after it, then the socket.
-void iw_rx_resume(struct iw_qp *qp)
+static void resume(struct iw_rx_wait *w)
 {
+	struct iw_qp *qp = container_of(w, struct iw_qp, rx_wait);
+
 	if (qp->is_over)
 		return;
 	qp->is_stalled = false;

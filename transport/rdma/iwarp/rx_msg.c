@@ -13,15 +13,6 @@ static bool invalidates(uint8_t opcode)
 	return opcode == RDMAP_SEND_INVALIDATE || opcode == RDMAP_SEND_SE_INVALIDATE;
 }
 
-bool iw_open_buffer(struct iw_qp *qp)
-{
-	if (!qp->rx) {
-		qp->rx = iw_rx_get(qp->dev);
-		qp->rx_len = 0;
-	}
-	return qp->rx;
-}
-
 static unsigned send_begin(struct iw_qp *qp)
 {
 	const struct ddp_segment *s = &qp->seg;
@@ -37,7 +28,6 @@ static unsigned send_begin(struct iw_qp *qp)
 		return TERM_DDP_TOO_LONG;
 	if (!iw_open_buffer(qp)) {
 		qp->is_stalled = true;
-		list_push_back(&qp->dev->rx.waiting, &qp->rx_wait);
 		return 0;
 	}
 	qp->rx_opcode = s->opcode;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Receive buffers: as many as were reserved, up to the limit, allocated from the worker's buffer
-// pool and shared by its connections. Connections without one wait in FIFO order.
+// pool and shared by its connections. Who finds none waits in FIFO order.
 #include <errno.h>
 #include <stdlib.h>
 
@@ -22,42 +22,42 @@ struct iw_rx_chunk {
 	struct iw_rx items[CHUNK_COUNT];
 };
 
+static bool is_free(struct iw_rx_pool *p);
+
+// Oldest first. One that takes no buffer leaves it to the next.
 static void wake_run(struct defer *d)
 {
-	struct iw_device *dev = container_of(d, struct iw_device, rx.wake);
-	struct iw_rx_pool *p = &dev->rx;
+	struct iw_rx_pool *p = container_of(d, struct iw_rx_pool, wake);
 
-	while (!list_empty(&p->waiting)) {
-		struct rnic_rx *rx = iw_rx_get(dev);
-		if (!rx)
-			return;
-		struct iw_qp *qp = list_entry(list_pop_front(&p->waiting), struct iw_qp, rx_wait);
-		qp->rx = rx;
-		iw_rx_resume(qp);
+	while (!list_empty(&p->waiting) && is_free(p)) {
+		struct iw_rx_wait *w =
+			list_entry(list_pop_front(&p->waiting), struct iw_rx_wait, link);
+		w->fn(w);
 	}
 }
 
-static void wake(struct iw_device *d)
+static void wake(struct iw_rx_pool *p)
 {
-	if (!list_empty(&d->rx.waiting))
-		worker_defer(d->rnic.worker, &d->rx.wake, wake_run);
+	if (!list_empty(&p->waiting))
+		worker_defer(p->rnic->worker, &p->wake, wake_run);
 }
 
-void iw_rx_init(struct iw_device *d)
+void iw_rx_pool_init(struct iw_rx_pool *p, struct rnic *rnic, struct rnic_mr *mr)
 {
-	list_init(&d->rx.free);
-	list_init(&d->rx.chunks);
-	list_init(&d->rx.waiting);
-	d->rx.limit = DEFAULT_LIMIT;
+	p->rnic = rnic;
+	p->mr = mr;
+	list_init(&p->free);
+	list_init(&p->chunks);
+	list_init(&p->waiting);
+	p->limit = DEFAULT_LIMIT;
 }
 
-static bool chunk_add(struct iw_device *d)
+static bool chunk_add(struct iw_rx_pool *p)
 {
-	struct iw_rx_pool *p = &d->rx;
 	struct iw_rx_chunk *c = calloc(1, sizeof *c);
 
 	if (c)
-		c->buf = buf_get(d->rnic.worker, CHUNK);
+		c->buf = buf_get(p->rnic->worker, CHUNK);
 	if (!c || !c->buf) {
 		free(c);
 		return false;
@@ -68,8 +68,8 @@ static bool chunk_add(struct iw_device *d)
 		x->chunk = c;
 		x->rx = (struct rnic_rx){
 			.data = c->buf->addr + (size_t)i * RNIC_RX_SIZE,
-			.mr = &d->all,
-			.rnic = &d->rnic,
+			.mr = p->mr,
+			.rnic = p->rnic,
 			.buf = c->buf,
 		};
 		list_push_back(&p->free, &x->rx.link);
@@ -104,74 +104,65 @@ static void trim(struct iw_rx_pool *p)
 	}
 }
 
-void iw_rx_done(struct iw_device *d)
+void iw_rx_pool_done(struct iw_rx_pool *p)
 {
-	worker_defer_cancel(&d->rx.wake);
-	list_for_each_safe (it, &d->rx.chunks)
-		chunk_free(&d->rx, list_entry(it, struct iw_rx_chunk, link));
+	worker_defer_cancel(&p->wake);
+	list_for_each_safe (it, &p->chunks)
+		chunk_free(p, list_entry(it, struct iw_rx_chunk, link));
 }
 
-struct rnic_rx *iw_rx_get(struct iw_device *d)
+static bool is_free(struct iw_rx_pool *p)
 {
-	struct iw_rx_pool *p = &d->rx;
+	return p->out < wanted(p) && (!list_empty(&p->free) || chunk_add(p));
+}
 
-	if (p->out >= wanted(p) || (list_empty(&p->free) && !chunk_add(d)))
+struct rnic_rx *iw_rx_pool_get(struct iw_rx_pool *p)
+{
+	if (!is_free(p))
 		return NULL;
 	struct rnic_rx *rx = list_entry(list_pop_front(&p->free), struct rnic_rx, link);
 	((struct iw_rx *)(void *)rx)->chunk->out++;
 	p->out++;
-	iw_device_hold(d);
 	return rx;
 }
 
 // The last buffer used is reused first: it is in the cache.
-void iw_rx_put(struct rnic_rx *rx)
+void iw_rx_pool_put(struct iw_rx_pool *p, struct rnic_rx *rx)
 {
-	struct iw_device *d = (void *)rx->rnic;
-
-	list_push_front(&d->rx.free, &rx->link);
+	list_push_front(&p->free, &rx->link);
 	((struct iw_rx *)(void *)rx)->chunk->out--;
-	d->rx.out--;
-	wake(d);
-	iw_device_put(d);
+	p->out--;
+	wake(p);
 }
 
-int iw_rx_reserve(struct rnic *r, uint32_t count)
+void iw_rx_wait(struct iw_rx_pool *p, struct iw_rx_wait *w, void (*fn)(struct iw_rx_wait *w))
 {
-	struct iw_device *d = (void *)r;
-	struct iw_rx_pool *p = &d->rx;
+	w->fn = fn;
+	list_push_back(&p->waiting, &w->link);
+}
 
-	uint32_t before = p->reserved;
+int iw_rx_pool_reserve(struct iw_rx_pool *p, uint32_t count)
+{
 	p->reserved += count;
-	while (p->total < wanted(p) && chunk_add(d))
+	while (p->total < wanted(p) && chunk_add(p))
 		;
 	if (!p->total && wanted(p)) {
 		p->reserved -= count;
 		return -ENOMEM;
 	}
-	if (!before && count)
-		iw_device_hold(d); // while anything is reserved
-	wake(d);
+	wake(p);
 	return 0;
 }
 
-void iw_rx_unreserve(struct rnic *r, uint32_t count)
+void iw_rx_pool_unreserve(struct iw_rx_pool *p, uint32_t count)
 {
-	struct iw_device *d = (void *)r;
-	struct iw_rx_pool *p = &d->rx;
-	uint32_t before = p->reserved;
-
 	p->reserved -= count < p->reserved ? count : p->reserved;
 	trim(p);
-	if (before && !p->reserved)
-		iw_device_put(d);
 }
 
-void iw_rx_limit(struct rnic *r, uint32_t buffers)
+void iw_rx_pool_limit(struct iw_rx_pool *p, uint32_t buffers)
 {
-	struct iw_device *d = (void *)r;
-
-	d->rx.limit = buffers;
-	trim(&d->rx);
-	wake(d);
+	p->limit = buffers;
+	trim(p);
+	wake(p);
 }

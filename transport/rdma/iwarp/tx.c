@@ -128,10 +128,20 @@ void iw_tx_run(struct iw_qp *qp)
 
 void iw_deliver(struct iw_qp *qp)
 {
-	for (struct list *n; (n = list_pop_front(&qp->done));)
-		rnic_wr_done(list_entry(n, struct rnic_wr, link), 0);
+	iw_report(qp);
 	if (qp->qp.is_lingering && !qp->is_over && !iw_has_tx(qp) && list_empty(&qp->qp.waiting))
 		iw_end(qp, &qp->why);
+}
+
+void iw_tx_ready(struct stream *s)
+{
+	struct iw_qp *qp = stream_arg(s);
+
+	qp->is_tx_blocked = false;
+	if (qp->state != IW_RUNNING)
+		return;
+	iw_tx_run(qp);
+	iw_deliver(qp);
 }
 
 static void flush_run(struct defer *d)
@@ -191,20 +201,4 @@ void iw_tx_nothing(struct iw_qp *qp)
 		err_set(&e, -ECONNRESET, "iwarp: incomplete frame written to the socket");
 		iw_end(qp, &e);
 	}
-}
-
-// One attempt: a peer that does not read will not see it.
-void iw_tx_terminate(struct iw_qp *qp, unsigned code, bool quotes)
-{
-	uint8_t frame[TERM_FRAME_MAX + MPA_TAIL_MAX];
-	struct iw_batch b;
-
-	if (!qp->stream)
-		return;
-	if (!iw_batch_begin_rest(&b, qp))
-		return;
-	uint32_t len = ddp_put_terminate(frame, code, quotes ? qp->rx_header : NULL, &qp->seg);
-	uint32_t crc = qp->has_crc ? iw_crc(IW_CRC_START, frame, len) : 0;
-	iw_batch_add(&b, frame, len + iw_put_tail(frame + len, len, crc, qp->has_crc));
-	stream_writev(qp->stream, b.iov, (int)b.count);
 }

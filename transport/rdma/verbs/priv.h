@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Private to the verbs provider. By subject: device.c (the shared part of a device),
-// memory.c (registrations), worker_rnic.c (a worker's share), cq.c (completion queues), rx.c
-// (receive buffers), channel.c (events of connection management), listener.c, conn.c (queue pairs),
-// post.c (requests), async.c (asynchronous events), look.c (devices removed without an event),
-// status.c (meanings of codes).
+// memory.c (registrations), worker_rnic.c (a worker's share), rnic_refs.c (who needs it), qpn.c
+// (queue pair numbers), cq.c (completion queues), rx.c (receive buffers), channel.c (events of
+// connection management), listener.c, conn.c (queue pairs), post.c (requests), async.c
+// (asynchronous events), look.c (devices removed without an event), status.c (meanings of codes).
 //
 // A device's context belongs to librdmacm, which opens it for the first cm id that needs it and
 // keeps it open while cm ids refer to it.
@@ -126,8 +126,8 @@ struct verbs_rnic {
 	struct list link;	 // of the worker
 	struct list device_link; // of the device; under its lock
 	unsigned refs;
-	struct defer release;
-	struct list parked; // cm ids of a removed device that keep its context
+	struct defer release; // fn: frees it, see rnic_refs.c
+	struct list parked;   // cm ids of a removed device that keep its context
 
 	struct verbs_cqs receives, sends; // of the shared receive queue, of the send queues
 	struct poller poller;
@@ -163,8 +163,9 @@ static inline struct verbs_rnic *verbs_rnic_of(struct rnic *r)
 // On the worker's thread, like all below.
 int verbs_rnic_get(struct verbs_rnic **ret, struct verbs_worker *vw, struct verbs_device *d,
 		   struct err *e);
-void verbs_rnic_put(struct verbs_rnic *r);
 void verbs_rnics_look(struct verbs_worker *vw); // connections over removed devices end
+void verbs_rnic_put(struct verbs_rnic *r);
+bool verbs_rnic_is_used(const struct verbs_rnic *r);
 // Frees the share at the end of the round if it is no longer needed.
 void verbs_rnic_check(struct verbs_rnic *r);
 
@@ -176,6 +177,8 @@ void verbs_look_later(struct verbs_rnic *r);		 // requests were posted
 // The completion queue of a queue pair's requests, with room for places of them.
 struct verbs_cq *verbs_cq_reserve(struct verbs_rnic *r, unsigned places, struct err *e);
 
+int verbs_qpn_init(struct verbs_rnic *r); // -ENOMEM
+void verbs_qpn_done(struct verbs_rnic *r);
 int verbs_qpn_add(struct verbs_rnic *r, struct verbs_conn *c);
 void verbs_qpn_remove(struct verbs_rnic *r, struct verbs_conn *c);
 struct verbs_conn *verbs_qpn_find(const struct verbs_rnic *r, uint32_t qpn);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A worker's share of a device, on its thread: its life, and the map from queue pair numbers
-// to connections.
+// A worker's share of a device, on its thread: its life.
 //
 // It is created with the first connection and freed, at the end of a round, with the last object
 // that needs it. Creating it blocks for some system calls, about a millisecond.
@@ -9,77 +8,13 @@
 
 #include "transport/rdma/verbs/priv.h"
 
-#define QPN_PLACES 64
-
-// --- queue pair numbers ---
-
-static uint32_t qpn_place(const struct verbs_rnic *r, uint32_t qpn)
-{
-	return qpn * 2654435761u >> 7 & r->mask;
-}
-
-struct verbs_conn *verbs_qpn_find(const struct verbs_rnic *r, uint32_t qpn)
-{
-	for (uint32_t i = qpn_place(r, qpn); r->by_qpn[i]; i = (i + 1) & r->mask)
-		if (r->by_qpn[i]->id->qp->qp_num == qpn)
-			return r->by_qpn[i];
-	return NULL;
-}
-
-static void qpn_put(struct verbs_rnic *r, struct verbs_conn *c)
-{
-	uint32_t i = qpn_place(r, c->id->qp->qp_num);
-
-	while (r->by_qpn[i])
-		i = (i + 1) & r->mask;
-	r->by_qpn[i] = c;
-}
-
-int verbs_qpn_add(struct verbs_rnic *r, struct verbs_conn *c)
-{
-	if ((r->qpn_count + 1) * 2 > r->mask) {
-		uint32_t places = (r->mask + 1) * 2;
-		struct verbs_conn **old = r->by_qpn;
-		struct verbs_conn **new = calloc(places, sizeof *new);
-		if (!new)
-			return -ENOMEM;
-		r->by_qpn = new;
-		r->mask = places - 1;
-		for (uint32_t i = 0; i < places / 2; i++)
-			if (old[i])
-				qpn_put(r, old[i]);
-		free(old);
-	}
-	qpn_put(r, c);
-	r->qpn_count++;
-	return 0;
-}
-
-void verbs_qpn_remove(struct verbs_rnic *r, struct verbs_conn *c)
-{
-	uint32_t i = qpn_place(r, c->id->qp->qp_num);
-
-	while (r->by_qpn[i] != c)
-		i = (i + 1) & r->mask;
-	r->by_qpn[i] = NULL;
-	r->qpn_count--;
-	// Later entries may have been displaced by it.
-	for (i = (i + 1) & r->mask; r->by_qpn[i]; i = (i + 1) & r->mask) {
-		struct verbs_conn *moved = r->by_qpn[i];
-		r->by_qpn[i] = NULL;
-		qpn_put(r, moved);
-	}
-}
-
-// --- life ---
-
 static void rnic_free(struct verbs_rnic *r)
 {
 	verbs_async_done(r);
 	verbs_rx_done(r);
 	verbs_cqs_done(r);
 	list_remove(&r->link);
-	free(r->by_qpn);
+	verbs_qpn_done(r);
 	verbs_device_put(r->device);
 	// The context of a removed device was needed until here.
 	while (!list_empty(&r->parked)) {
@@ -100,20 +35,8 @@ static void release_run(struct defer *d)
 {
 	struct verbs_rnic *r = container_of(d, struct verbs_rnic, release);
 
-	if (!r->refs && !r->rx_reserved && !r->rx_handed)
+	if (!verbs_rnic_is_used(r))
 		rnic_free(r);
-}
-
-void verbs_rnic_check(struct verbs_rnic *r)
-{
-	if (!r->refs && !r->rx_reserved && !r->rx_handed)
-		worker_defer(r->head.worker, &r->release, release_run);
-}
-
-void verbs_rnic_put(struct verbs_rnic *r)
-{
-	r->refs--;
-	verbs_rnic_check(r);
 }
 
 void verbs_rnics_look(struct verbs_worker *vw)
@@ -129,9 +52,7 @@ void verbs_rnics_look(struct verbs_worker *vw)
 
 static int rnic_open(struct verbs_rnic *r, struct err *e)
 {
-	r->mask = QPN_PLACES - 1;
-	r->by_qpn = calloc(QPN_PLACES, sizeof(struct verbs_conn *));
-	if (!r->by_qpn)
+	if (verbs_qpn_init(r) < 0)
 		return err_set(e, -ENOMEM, "%s: out of memory", r->device->name);
 	int n = verbs_rx_init(r, e);
 	if (n == 0)
@@ -158,6 +79,7 @@ int verbs_rnic_get(struct verbs_rnic **ret, struct verbs_worker *vw, struct verb
 		.provider = &rnic_verbs, .worker = vw->worker, .limits = d->limits, .name = d->name
 	};
 	r->async_watch.fd = -1;
+	r->release.fn = release_run;
 	verbs_cqs_init(r);
 	list_init(&r->conns);
 	list_init(&r->parked);

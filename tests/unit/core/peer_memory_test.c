@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "transport/iscsi/peer_memory.h"
+#include "core/peer_memory.h"
 
 #define KIB (1ull << 10)
 #define MIB (1ull << 20)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What the peers of a worker make it keep, see peer_memory.h.
-#include "transport/iscsi/peer_memory.h"
+#include "core/peer_memory.h"
 
 #define TRIM_MIN (4u << 20) // what is less stays with the allocator
 #define LEAST	 16	    // of less, one part in so many while twice as much as all is kept

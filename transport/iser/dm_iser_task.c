@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The target's iSER mover, the steps of a command: Get_Data as RDMA Reads of what did not come
+// unsolicited, Put_Data as RDMA Writes followed by a SCSI Response, and the end, reported when all
+// its requests are done. RFC 7145 7.3, 9.5. The connection's worker.
+#include <errno.h>
+#include <string.h>
+
+#include "transport/iser/dm_iser_priv.h"
+#include "transport/wire/be.h"
+
+// --- the end of a command ---
+
+static void task_free(struct dm_iser_task *it)
+{
+	struct dm_iser *d = it->d;
+	struct dm_task *t = dm_task_of(it);
+	bool was_last = it->is_draining && !--d->draining;
+	list_remove(&it->link);
+	d->dm.up->released(&d->dm, t);
+	if (was_last)
+		dm_iser_send_held(d);
+}
+
+// Takes the step that waited for requests in flight.
+static void settle(struct dm_iser_task *it)
+{
+	if (it->pending || it->move.in_flight)
+		return;
+	if (it->is_ending) {
+		task_free(it);
+		return;
+	}
+	// Flushed reads need no result: the close ends the task.
+	if (it->transfer != ISER_READING || it->d->is_closed || it->out.error == -EPIPE)
+		return;
+	it->transfer = ISER_IDLE;
+	it->out.received = it->out.want;
+	dm_iser_progress(it);
+}
+
+static void unref(struct dm_iser_task *it)
+{
+	it->pending--;
+	settle(it);
+}
+
+// --- status ---
+
+static void on_status_sent(struct rnic_wr *wr, int res)
+{
+	struct dm_iser_task *it = dm_iser_tx_of(wr)->task;
+	dm_iser_tx_end(wr);
+	unref(it);
+}
+
+static void send_status(struct dm_iser_task *it)
+{
+	struct dm_iser *d = it->d;
+	const struct dm_result *r = it->out.result;
+	uint32_t sense = r->sense_len < ISER_SENSE_MAX ? r->sense_len : ISER_SENSE_MAX;
+	uint32_t len = sense ? sense + 2 : 0;
+	struct dm_iser_tx *tx = dm_iser_tx_get(d, len);
+	if (!tx)
+		return;
+	uint8_t *bhs = dm_iser_tx_bhs(tx);
+	struct iscsi_scsi_rsp *h = (void *)bhs;
+	h->opcode = ISCSI_OP_SCSI_RSP;
+	h->flags = ISCSI_F | r->residual_flags;
+	h->response = r->response;
+	h->status = r->status;
+	memcpy(h->itt, &dm_task_of(it)->itt, sizeof h->itt);
+	put_be32(h->residual, r->residual);
+	if (sense) {
+		put_be16(bhs + ISCSI_BHS_LEN, (uint16_t)sense);
+		memcpy(bhs + ISCSI_BHS_LEN + 2, r->sense, sense);
+	}
+	dm_stamp(&d->dm, bhs);
+	d->dm.sns->stat_sn++;
+	// The peer checks that the invalidated tag is this command's.
+	uint32_t stag = it->has_read ? it->read.stag : it->has_write ? it->write.stag : 0;
+	if (d->can_invalidate && stag) {
+		tx->wr.opcode = RNIC_SEND_INVALIDATE;
+		tx->wr.rkey = stag;
+	}
+	tx->task = it;
+	tx->wr.done = on_status_sent;
+	it->pending++;
+	dm_iser_tx_post(d, tx, len);
+}
+
+// --- RDMA ---
+
+static void starve(struct dm_iser_task *it);
+
+static void on_moved(struct rnic_wr *wr, int res)
+{
+	struct dm_iser_task *it = container_of(rnic_transfer_of(wr), struct dm_iser_task, move);
+	if (wr->opcode == RNIC_READ) {
+		it->out.progress_ns = worker_now(it->d->worker);
+		if (res < 0)
+			it->out.error = -EPIPE;
+	}
+	rnic_transfer_end(wr, res == 0 && !it->is_ending);
+	dm_task_of(it)->is_fetching = it->move.reads;
+	settle(it);
+}
+
+// Posts the rest of the transfer. True if all of it is posted; else it continues by itself, or the
+// connection is closing.
+static bool transfer_post(struct dm_iser_task *it)
+{
+	int r = rnic_transfer_post(&it->move, on_moved);
+	dm_task_of(it)->is_fetching = it->move.reads;
+	if (r == -EAGAIN)
+		starve(it);
+	else if (r < 0)
+		dm_iser_fail(it->d, r, "cannot post an RDMA request");
+	return !r;
+}
+
+static void transfer_begin(struct dm_iser_task *it, struct sg *sg, uint32_t nsg, uint32_t at,
+			   uint32_t end)
+{
+	it->move.opcode = it->transfer == ISER_READING ? RNIC_READ : RNIC_WRITE;
+	rnic_transfer_begin(&it->move, sg, nsg, at, end);
+}
+
+// --- waiting for buffers ---
+
+static void starved_run(struct buf_wait *w)
+{
+	struct dm_iser *d = container_of(w, struct dm_iser, wait);
+	struct list again;
+	list_init(&again);
+	list_splice_back(&again, &d->starved);
+	for (struct list *l; (l = list_pop_front(&again));) {
+		struct dm_iser_task *it = list_entry(l, struct dm_iser_task, wait);
+		if (transfer_post(it) && it->transfer == ISER_WRITING)
+			send_status(it);
+		unref(it); // starve() has taken another reference if necessary
+	}
+}
+
+static void starve(struct dm_iser_task *it)
+{
+	it->pending++;
+	list_push_back(&it->d->starved, &it->wait);
+	buf_wait_add(it->d->worker, &it->d->wait, starved_run);
+}
+
+static void unstarve(struct dm_iser_task *it)
+{
+	if (!list_linked(&it->wait))
+		return;
+	list_remove(&it->wait);
+	it->pending--;
+}
+
+void dm_iser_drop_starved(struct dm_iser *d)
+{
+	buf_wait_cancel(&d->wait);
+	for (struct list *l; (l = list_pop_front(&d->starved));)
+		unref(list_entry(l, struct dm_iser_task, wait));
+}
+
+// --- data-in and status ---
+
+static void send_result(struct dm_iser_task *it, struct dm_result *r)
+{
+	struct dm_iser *d = it->d;
+	dm_iser_forget(it);
+	unstarve(it);
+	it->is_ending = true;
+	it->ending_ns = worker_now(d->worker);
+	if (!r && (it->pending || it->move.in_flight)) {
+		it->is_draining = true;
+		d->draining++;
+	}
+	it->pending++; // holds the task until everything is posted
+	if (r && !d->is_closed) {
+		uint32_t len = r->data_len < it->room ? r->data_len : it->room;
+		it->out.result = r;
+		it->transfer = ISER_WRITING;
+		it->move.rkey = it->read.stag;
+		it->move.remote = it->read.base;
+		if (len && !it->has_read) {
+			dm_iser_fail(d, -EPROTO, "a read command has no Read STag");
+		} else {
+			transfer_begin(it, r->sg, r->nsg, 0, len);
+			if (transfer_post(it))
+				send_status(it);
+		}
+	}
+	unref(it);
+}
+
+void dm_iser_put_data(struct dm *dm, struct dm_task *t, struct dm_result *r)
+{
+	struct dm_iser *d = dm_iser(dm);
+	struct dm_iser_task *it = dm_iser_task(t);
+	// Status lets the initiator reuse its memory, so reads in flight end first.
+	if (r && (it->out.owes_data || it->move.reads) && !d->is_closed) {
+		dm_iser_drop_data(it);
+		unstarve(it);
+		it->out.wants_data = false;
+		t->is_finished = true;
+		it->out.result = r;
+		return;
+	}
+	t->is_finished = false;
+	send_result(it, r);
+}
+
+// --- data-out ---
+
+static void read_rest(struct dm_iser_task *it, uint32_t at)
+{
+	// The initiator advertises the memory of the solicited data only. By the RFC's default it
+	// would be all of the command's memory, but initiators do that only if they declare it.
+	uint32_t skip = it->d->params.tagged_solicited_only ? it->out.requested : 0;
+	it->transfer = ISER_READING;
+	it->move.rkey = it->write.stag;
+	it->move.remote = it->write.base - skip;
+	transfer_begin(it, it->out.sg, it->out.nsg, at, it->out.want);
+	it->pending++; // so that no completion comes between
+	transfer_post(it);
+	it->pending--;
+}
+
+static void data_done(struct dm_iser_task *it)
+{
+	struct dm_iser *d = it->d;
+	struct dm_task *t = dm_task_of(it);
+	it->out.wants_data = false;
+	dm_owed_remove(&d->owed, t);
+	d->dm.up->data(&d->dm, t, it->out.error);
+}
+
+void dm_iser_progress(struct dm_iser_task *it)
+{
+	struct dm_task *t = dm_task_of(it);
+	if (it->out.wants_data)
+		dm_iser_unpark(it);
+	if (it->out.owes_data)
+		return;
+	if (t->is_finished) {
+		struct dm_result *r = it->out.result;
+		t->is_finished = false;
+		send_result(it, r);
+		return;
+	}
+	if (!it->out.wants_data || it->transfer == ISER_READING)
+		return;
+	if (!it->out.error && it->out.want > t->expected_out)
+		it->out.error = -EMSGSIZE; // never beyond the memory that the initiator advertised
+	if (!it->out.error && it->out.received < it->out.want && !it->has_write)
+		it->out.error = -EPROTO;
+	if (it->out.error || it->out.received >= it->out.want)
+		data_done(it);
+	else
+		read_rest(it, it->out.received);
+}
+
+void dm_iser_get_data(struct dm *dm, struct dm_task *t, struct sg *sg, uint32_t nsg, uint32_t len)
+{
+	struct dm_iser *d = dm_iser(dm);
+	struct dm_iser_task *it = dm_iser_task(t);
+	it->out.sg = sg;
+	it->out.nsg = nsg;
+	it->out.want = len;
+	it->out.wants_data = true;
+	it->out.progress_ns = worker_now(d->worker);
+	if (!it->out.owes_data)
+		it->out.owed_ns = it->out.progress_ns;
+	if (d->is_closed) {
+		it->out.error = -EPIPE;
+		it->out.owes_data = false;
+	}
+	dm_iser_progress(it);
+}
+
+// --- what the peer owes ---
+
+static bool is_owed(const struct dm_iser_task *it)
+{
+	return it->out.owes_data || it->move.reads ||
+	       (it->transfer == ISER_READING && it->out.wants_data);
+}
+
+uint64_t dm_iser_oldest_owed(struct dm *dm)
+{
+	uint64_t oldest = 0;
+	list_for_each (l, &dm_iser(dm)->tasks) {
+		const struct dm_iser_task *it = list_entry(l, struct dm_iser_task, link);
+		if (is_owed(it) && (!oldest || it->out.progress_ns < oldest))
+			oldest = it->out.progress_ns;
+	}
+	return oldest;
+}
+
+uint64_t dm_iser_owed_since(const struct dm_iser *d)
+{
+	uint64_t since = 0;
+	list_for_each (l, &d->tasks) {
+		const struct dm_iser_task *it = list_entry(l, struct dm_iser_task, link);
+		if (is_owed(it) && (!since || it->out.owed_ns < since))
+			since = it->out.owed_ns;
+	}
+	return since;
+}
+
+uint64_t dm_iser_tx_since(const struct dm_iser *d)
+{
+	uint64_t since = 0;
+	list_for_each (l, &d->tasks) {
+		const struct dm_iser_task *it = list_entry(l, struct dm_iser_task, link);
+		if (it->is_ending && (!since || it->ending_ns < since))
+			since = it->ending_ns;
+	}
+	return since;
+}
