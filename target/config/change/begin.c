@@ -55,13 +55,13 @@ void begin_done(struct config *c)
 		undo(c);
 }
 
-static void on_limit(struct timer *t)
+static void on_limit(struct timer *timer)
 {
-	struct transaction *this = container_of(t, struct transaction, limit);
+	struct transaction *t = container_of(timer, struct transaction, limit);
 	log_warn("transaction of process %d (uid %u): undone after %u s without commit",
-		 this->owner.pid, this->owner.uid, this->seconds);
-	this->lapsed = this->owner.id;
-	undo(container_of(this, struct config_change, transaction)->config);
+		 t->owner.pid, t->owner.uid, t->seconds);
+	t->lapsed = t->owner.id;
+	undo(container_of(t, struct config_change, transaction)->config);
 }
 
 void begin_init(struct config *c)
