@@ -110,7 +110,8 @@ static void the_time_that_it_polls_is_counted(void **state)
 	struct worker *w = make_worker(true, 1000000);
 	struct pipe_read r = read_expecting(w, 100000, 100 * MSEC, 0);
 
-	assert_in_range(worker_counters(w)->polled_ns, r.elapsed / 2, UINT64_MAX);
+	// Without the time in which another program had the CPU before it began.
+	assert_in_range(worker_counters(w)->polled_ns, MSEC / 10, r.elapsed);
 	worker_free(w);
 }
 
@@ -118,7 +119,7 @@ static void it_sleeps_until_a_completion_is_due(void **state)
 {
 	struct worker *w = make_worker(true, 100);
 
-	read_expecting(w, 50000, 50 * MSEC, 0);
+	read_expecting(w, 300000, 300 * MSEC, 0);
 	assert_true(worker_counters(w)->sleeps > 0);
 	assert_in_range(worker_counters(w)->rounds, 1, 20);
 	worker_free(w);
