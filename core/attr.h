@@ -47,6 +47,8 @@ struct attr_row {
 	// "0 or 1".
 	const char *range;
 	const char *saved; // its key in the saved file, if that is not its name
+	// Why it has no effect, which `set` and the help say. NULL: it has, unless ATTR_IGNORED.
+	const char *no_effect;
 };
 
 // Rows end with a NULL name. Returns NULL for an unknown name.

@@ -30,19 +30,28 @@ static const char *const *offer_choices(const char *range)
 }
 
 // clang-format off
+#define MARKER(name, def) \
+	{ name, ATTR_STRING, 0, 0, 16, def, NULL, "obsolete", NULL, ATTR_IGNORED, NULL, NULL, \
+	  "RFC 7143 has no markers" }
+
 static const struct attr_row kept_params[] = {
 	{ "TargetAlias", ATTR_STRING, offsetof(struct tpg_attr, alias), 0, 256, "", NULL,
 	  "description shown to initiators", NULL, ATTR_SPARSE },
 	{ "AuthMethod", ATTR_STRING, 0, 0, 64, "CHAP", NULL,
 	  "authentication methods", NULL,
-	  ATTR_IGNORED },
-	{ "IFMarker", ATTR_STRING, 0, 0, 16, "No", NULL, "obsolete", NULL, ATTR_IGNORED },
-	{ "OFMarker", ATTR_STRING, 0, 0, 16, "No", NULL, "obsolete", NULL, ATTR_IGNORED },
-	{ "IFMarkInt", ATTR_STRING, 0, 0, 16, "Reject", NULL, "obsolete", NULL, ATTR_IGNORED },
-	{ "OFMarkInt", ATTR_STRING, 0, 0, 16, "Reject", NULL, "obsolete", NULL, ATTR_IGNORED },
+	  ATTR_IGNORED, NULL, NULL, "the attribute authentication decides" },
+	MARKER("IFMarker", "No"),
+	MARKER("OFMarker", "No"),
+	MARKER("IFMarkInt", "Reject"),
+	MARKER("OFMarkInt", "Reject"),
 	{ 0 },
 };
 // clang-format on
+
+static const char *offer_no_effect(const char *name)
+{
+	return strcmp(name, "DefaultTime2Retain") ? NULL : "tasks end with their connection";
+}
 
 // Keys of RFC 7143 that rtslib does not know; it would refuse them.
 static bool is_own_key(const char *name)
@@ -66,6 +75,7 @@ const struct attr_row *iscsi_param_rows(void)
 			.choices = offer_choices(o->range),
 			.flags = ATTR_RESTART | (is_own_key(o->name) ? ATTR_OWN : 0),
 			.range = o->range,
+			.no_effect = offer_no_effect(o->name),
 		};
 		n++;
 	}

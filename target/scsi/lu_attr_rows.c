@@ -5,15 +5,16 @@
 
 #define FIELD(f) offsetof(struct lu_attr, f)
 
-#define ROW_BOOL(f, def, fl, text)                                                                 \
+// Then any other slots.
+#define ROW_BOOL(f, def, fl, text, ...)                                                            \
 	{                                                                                          \
 		.name = #f, .type = ATTR_BOOL, .offset = FIELD(f), .max = 1, .default_text = def,  \
-		.help = text, .flags = fl                                                          \
+		.help = text, .flags = fl, __VA_ARGS__                                             \
 	}
-#define ROW_UINT(f, lo, hi, def, un, fl, text)                                                     \
+#define ROW_UINT(f, lo, hi, def, un, fl, text, ...)                                                \
 	{                                                                                          \
 		.name = #f, .type = ATTR_UINT, .offset = FIELD(f), .min = lo, .max = hi,           \
-		.default_text = def, .unit = un, .help = text, .flags = fl                         \
+		.default_text = def, .unit = un, .help = text, .flags = fl, __VA_ARGS__            \
 	}
 #define ROW_FAULT(f, hi, un, text)                                                                 \
 	{                                                                                          \
@@ -28,14 +29,18 @@
 	}
 #define U32 UINT32_MAX
 
+#define NO_PI "protection information is not supported"
+
 const struct attr_row lu_attr_rows[] = {
 	ROW_BOOL(alua_support, "1", ATTR_READONLY, "target port groups are supported"),
 	ROW_UINT(block_size, 512, 4096, "512", "bytes", ATTR_RESTART,
 		 "logical block length: 512, 1024, 2048 or 4096"),
 	ROW_BOOL(emulate_3pc, "1", 0, "EXTENDED COPY and token copies"),
 	ROW_BOOL(emulate_caw, "1", 0, "COMPARE AND WRITE"),
-	ROW_BOOL(emulate_dpo, "1", ATTR_IGNORED, "DPO bit of reads and writes"),
-	ROW_BOOL(emulate_fua_read, "1", ATTR_IGNORED, "FUA bit of reads"),
+	ROW_BOOL(emulate_dpo, "1", ATTR_IGNORED, "DPO bit of reads and writes",
+		 .no_effect = "emulate_fua_write decides"),
+	ROW_BOOL(emulate_fua_read, "1", ATTR_IGNORED, "FUA bit of reads",
+		 .no_effect = "emulate_fua_write decides"),
 	ROW_BOOL(emulate_fua_write, "1", 0, "accept the DPO and FUA bits (DPOFUA)"),
 	ROW_BOOL(emulate_model_alias, "1", 0, "use the storage object's name as INQUIRY product"),
 	ROW_BOOL(emulate_pr, "1", 0, "persistent and SPC-2 reservations"),
@@ -66,9 +71,12 @@ const struct attr_row lu_attr_rows[] = {
 	ROW_UINT(optimal_sectors, 0, U32, "0", "blocks", 0,
 		 "optimal transfer length; 0: the backstore's"),
 	ROW_BOOL(pgr_support, "1", ATTR_READONLY, "persistent reservations are supported"),
-	ROW_UINT(pi_prot_format, 0, 1, "0", NULL, ATTR_IGNORED, "protection information"),
-	ROW_UINT(pi_prot_type, 0, 3, "0", NULL, ATTR_IGNORED, "protection information"),
-	ROW_UINT(pi_prot_verify, 0, 1, "0", NULL, ATTR_IGNORED, "protection information"),
+	ROW_UINT(pi_prot_format, 0, 1, "0", NULL, ATTR_IGNORED, "protection information",
+		 .no_effect = NO_PI),
+	ROW_UINT(pi_prot_type, 0, 3, "0", NULL, ATTR_IGNORED, "protection information",
+		 .no_effect = NO_PI),
+	ROW_UINT(pi_prot_verify, 0, 1, "0", NULL, ATTR_IGNORED, "protection information",
+		 .no_effect = NO_PI),
 	ROW_UINT(queue_depth, 1, 65535, "512", "commands", 0,
 		 "commands of one initiator before TASK SET FULL"),
 	ROW_UINT(submit_type, 0, 2, "0", NULL, ATTR_IGNORED | ATTR_SPARSE,
@@ -77,7 +85,8 @@ const struct attr_row lu_attr_rows[] = {
 		 "optimal unmap granularity; 0: the backstore's"),
 	ROW_UINT(unmap_granularity_alignment, 0, 0x7fffffff, "0", "blocks", 0,
 		 "first aligned unmap block"),
-	ROW_UINT(unmap_zeroes_data, 0, 1, "0", NULL, 0, "unmapped blocks read as zeroes (LBPRZ)"),
+	ROW_UINT(unmap_zeroes_data, 0, 1, "0", NULL, 0, "unmapped blocks read as zeroes (LBPRZ)",
+		 .no_effect = "the storage decides what unmapped blocks read as"),
  // ours
 	ROW_BOOL(removable, "0", ATTR_OWN, "removable medium: eject, load, prevent removal"),
 	{.name = "max_transfer_kib",

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "target/config/tree/settings.h"
 #include "target/config/tree/names.h"
@@ -90,6 +91,26 @@ static const struct attr_row *want_row(const struct group_row *g, const char *na
 		err_set(e, -ENOENT, "Unknown parameter %.60s in group '%s'.", name, g->name);
 	return row;
 }
+
+// ---- settings that are accepted for compatibility with targetcli but have no effect ----
+
+// Why the setting never has an effect; NULL: it has.
+static const char *no_effect_here(const struct attr_row *row)
+{
+	return row->no_effect || !(row->flags & ATTR_IGNORED) ? row->no_effect
+							      : "it belongs to the kernel's target";
+}
+
+// Why the setting with value text has no effect; NULL: it has, or is the default.
+static const char *no_effect(const struct node *n, const struct attr_row *row, const char *text)
+{
+	if (!strcasecmp(text, row->default_text ? row->default_text : ""))
+		return NULL;
+	const char *why = no_effect_here(row);
+	return why || !n->class->no_effect ? why : n->class->no_effect(n, row);
+}
+
+// ---- rows as JSON ----
 
 // "a|b|c", in the form of command parameters.
 static void put_choices(struct json_object *o, const char *const *words)

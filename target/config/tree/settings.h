@@ -26,9 +26,3 @@ command_fn config_get;
 // Sets values (an object) of one group: all of them or none.
 int config_set(struct config *c, struct node *n, const char *group, struct json_object *values,
 	       struct reply *r, struct err *e);
-
-// ---- no_effect.c ----
-// Why the setting never has an effect; NULL: it has.
-const char *no_effect_here(const struct attr_row *row);
-// Why the setting with value text has no effect; NULL: it has, or is the default.
-const char *no_effect(const struct node *n, const struct attr_row *row, const char *text);
