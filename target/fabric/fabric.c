@@ -191,6 +191,10 @@ int fabrics_start(struct worker *control, struct err *e)
 	return r;
 }
 
+static void nothing_more(void *arg)
+{
+}
+
 void fabrics_stop(void)
 {
 	if (!has_started)
@@ -198,6 +202,9 @@ void fabrics_stop(void)
 	has_started = false;
 	for (unsigned i = 0; fabrics[i]; i++)
 		fabrics[i]->stop();
+	// They may still have a view to follow (publish.c).
+	for (unsigned i = 0; i < worker_count(); i++)
+		worker_call(worker_at(i), nothing_more, NULL);
 	peer_log_done();
 	for (unsigned i = 0; fabrics[i]; i++)
 		view_retire(fabrics[i]);
