@@ -242,7 +242,7 @@ static void find_cause(struct shell *s, const struct line *l, const struct err *
 	if (class && !shell_schema(s, &ignored))
 		failure_find(s->schema, class, l, e, ret);
 	free(class);
-	if (ret->at == SIZE_MAX && e->code == -ENOENT)
+	if (ret->at == SIZE_MAX && (e->code == -ENOENT || e->code == -EINVAL))
 		ret->at = part_at(l, e);
 	if (where && ret->at == SIZE_MAX && e->code == -ENOENT)
 		find_path(s, l, where, ret);

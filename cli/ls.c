@@ -12,6 +12,7 @@
 // The request. depth NULL: unlimited.
 struct wish {
 	const char *path, *depth;
+	unsigned depth_at; // among the values without a name
 	bool is_long, is_plain;
 };
 
@@ -44,7 +45,8 @@ static int flag(const struct line *l, const char *name, bool *ret, struct err *e
 // ls [path] [depth], also ls depth; options anywhere.
 static int understand(const struct line *l, struct wish *ret, struct err *e)
 {
-	*ret = (struct wish){ line_named(l, "path"), line_named(l, "depth"), false, false };
+	unsigned position = 0;
+	*ret = (struct wish){ .path = line_named(l, "path"), .depth = line_named(l, "depth") };
 	int r = flag(l, "long", &ret->is_long, e);
 	if (!r)
 		r = flag(l, "plain", &ret->is_plain, e);
@@ -57,10 +59,11 @@ static int understand(const struct line *l, struct wish *ret, struct err *e)
 		else if (!ret->path && !is_number(text))
 			ret->path = text;
 		else if (!ret->depth)
-			ret->depth = text;
+			ret->depth = text, ret->depth_at = position;
 		else
 			r = err_set(e, -EBADRQC,
 				    "ls: unexpected argument %.60s (one path and one depth)", text);
+		position++;
 	}
 	if (!r && ret->depth && !is_number(ret->depth))
 		r = err_set(e, -EINVAL, "Syntax error, '%.40s' is not a NUMBER.", ret->depth);
@@ -115,6 +118,7 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 			show_json_once(&s->look, o);
 	}
 	free(full);
+	line_place(l, "depth", w.depth_at, e);
 	return r;
 }
 

@@ -303,6 +303,12 @@ const char *line_value(const struct line *l, const char *name, unsigned position
 	return text ? text : line_positional(l, position);
 }
 
+void line_place(const struct line *l, const char *name, unsigned position, struct err *e)
+{
+	if (e->part == ERR_PART_NAME && !strcmp(e->name, name) && !line_named(l, name))
+		err_at(e, ERR_PART_POSITION, position, NULL);
+}
+
 // The length of a path without its last component.
 static size_t drop_last(const char *path, size_t len)
 {

@@ -76,6 +76,9 @@ const char *line_positional(const struct line *l, unsigned n);
 const char *line_named(const struct line *l, const char *name);
 // The value of this name, else line_positional(). Borrowed from the line.
 const char *line_value(const struct line *l, const char *name, unsigned position);
+// If e is about the parameter of this name of a request, and the line has it by position: e is
+// about that position.
+void line_place(const struct line *l, const char *name, unsigned position, struct err *e);
 
 // Joins base and path; an absolute path replaces base, "." and ".." are resolved. For
 // free(); NULL: no memory.

@@ -73,7 +73,7 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 		json_object_object_add(params, "seconds", json_object_new_int(seconds));
 	int r = shell_call(s, "session.drop", params, &o, e);
 	if (r < 0)
-		return r;
+		return line_place(l, "seconds", 2, e), r;
 	bool was_asked = flag_field(o, "asked");
 	json_object_put(o);
 	if (was_asked && !s->is_json)

@@ -83,8 +83,10 @@ static int drop(const struct rpc_call *c, struct json_object **ret, struct err *
 {
 	struct json_object *limit = json_field(c->params, "seconds");
 	int64_t seconds = limit ? json_object_get_int64(limit) : SESSION_DRAIN_S;
-	if (seconds < 1 || seconds > SESSION_DRAIN_MAX_S)
-		return err_set(e, -EINVAL, "seconds: must be 1 to %d", SESSION_DRAIN_MAX_S);
+	if (seconds < 1 || seconds > SESSION_DRAIN_MAX_S) {
+		err_set(e, -EINVAL, "seconds: must be 1 to %d", SESSION_DRAIN_MAX_S);
+		return err_at(e, ERR_PART_NAME, 0, "seconds");
+	}
 	bool drains = json_object_get_boolean(json_field(c->params, "drain")), was_asked = false;
 	int r = session_drop(sid_of(c), drains ? (unsigned)seconds : 0, &was_asked, e);
 	if (r < 0)
