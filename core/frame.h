@@ -5,6 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+// Bytes of the longest request on the control socket.
+enum { FRAME_REQUEST_MAX = 128 << 20 };
+
 // Received bytes that are not consumed yet.
 struct frame {
 	char *data;

@@ -213,7 +213,9 @@ static int take_result(struct client *c, struct json_object *answer, struct json
 	return 0;
 }
 
-static void send_request(struct client *c, const char *method, struct json_object *params)
+// A failed send is no error: the daemon may have sent the reason.
+static int send_request(struct client *c, const char *method, struct json_object *params,
+			struct err *e)
 {
 	struct json_object *request = text_object("jsonrpc", "2.0", NULL);
 	json_object_object_add(request, "id", json_object_new_int64(++c->next_id));
@@ -221,9 +223,15 @@ static void send_request(struct client *c, const char *method, struct json_objec
 	if (params)
 		json_object_object_add(request, "params", params);
 	const char *text = json_object_to_json_string_ext(request, JSON_C_TO_STRING_PLAIN);
-	if (!send_all(c, text, strlen(text)))
+	size_t len = strlen(text);
+	int r = 0;
+	if (len > FRAME_REQUEST_MAX)
+		r = err_set(e, -E2BIG, "request of %zu MiB: farblockd accepts at most %d MiB",
+			    len >> 20, FRAME_REQUEST_MAX >> 20);
+	else if (!send_all(c, text, len))
 		send_all(c, "\n", 1);
 	json_object_put(request);
+	return r;
 }
 
 int client_text(struct client *c, const char *method, struct json_object *params, char **ret,
@@ -231,8 +239,9 @@ int client_text(struct client *c, const char *method, struct json_object *params
 {
 	char *line;
 	*ret = NULL;
-	send_request(c, method, params);
-	int r = read_line(c, &line, e);
+	int r = send_request(c, method, params, e);
+	if (!r)
+		r = read_line(c, &line, e);
 	if (r < 0)
 		return r;
 	*ret = strdup(line);
@@ -255,9 +264,9 @@ int client_call(struct client *c, const char *method, struct json_object *params
 		struct json_object **ret, struct err *e)
 {
 	struct json_object *answer;
-	send_request(c, method, params);
-	// If the send failed, the daemon may have sent the reason.
-	int r = receive(c, &answer, e);
+	int r = send_request(c, method, params, e);
+	if (!r)
+		r = receive(c, &answer, e);
 	if (r < 0)
 		return r;
 	r = take_result(c, answer, ret, e);

@@ -10,7 +10,7 @@
 #include "target/rpc/socket_file.h"
 
 // Bytes of one request; with a document, which only clients with full access may send.
-enum { RPC_REQUEST_MAX = 4 << 20, RPC_DOCUMENT_MAX = 128 << 20 };
+enum { RPC_REQUEST_MAX = 4 << 20, RPC_DOCUMENT_MAX = FRAME_REQUEST_MAX };
 
 struct client {
 	struct list link;
