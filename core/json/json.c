@@ -313,6 +313,12 @@ char *json_write(struct json_object *doc, size_t *ret_len)
 	return o.text;
 }
 
+bool json_has(struct json_object *obj, const char *key, struct json_object **ret)
+{
+	return json_object_is_type(obj, json_type_object) &&
+	       json_object_object_get_ex(obj, key, ret);
+}
+
 struct json_object *json_field(struct json_object *obj, const char *key)
 {
 	struct json_object *v = NULL;

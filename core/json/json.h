@@ -44,6 +44,7 @@ struct json_object *json_of_text(struct json_text *t);
 // Fields of an object; if obj is NULL or not an object, the field is absent. Borrowed.
 const char *json_text(struct json_object *obj, const char *key); // NULL unless a string
 struct json_object *json_field(struct json_object *obj, const char *key);
+bool json_has(struct json_object *obj, const char *key, struct json_object **ret); // also null
 // Any scalar as text ("1", "true", "abc"), NULL for absent, null, arrays and objects. Valid until
 // the object changes.
 const char *json_scalar(struct json_object *value);

@@ -183,6 +183,8 @@ int restore_document(struct config *c, struct json_object *doc, const struct res
 		read_list(&r, doc, "storage_objects", NULL);
 	if (!o->only_storage)
 		read_list(&r, doc, "targets", read_target);
+	if (!code && r.has_no_memory)
+		code = err_set(e, -ENOMEM, "out of memory");
 	if (!code && is_whole_apply)
 		code = tree_each_kind(c, sweep_kind, &(struct sweep){ &r, e });
 	if (!is_partial) {

@@ -31,6 +31,7 @@ struct restore {
 	const struct restore_options *options;
 	struct json_object *errors;
 	struct json_object *objects; // our section
+	bool has_no_memory;	     // an entry was not read for lack of it
 	bool is_exact; // it exists: farblock saved the file, and absent values are defaults
 	struct json_object *told; // unknown keys that were reported, by what they are called
 	struct map serials;	  // of storage objects -> the first one with it

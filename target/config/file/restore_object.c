@@ -25,6 +25,8 @@ void restore_each(struct restore *r, struct node *n, struct json_object *o, cons
 				   : err_set(&e, -EINVAL, "not an object");
 		if (code >= 0)
 			continue;
+		// Its node may exist: nothing of the document is applied.
+		r->has_no_memory |= code == -ENOMEM;
 		restore_complain(r, "%s: %s[%zu]: %s, kept without effect", n->name, key, i,
 				 e.text);
 		restore_keep_entry(n, key, entry);

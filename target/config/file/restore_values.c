@@ -73,7 +73,7 @@ static bool is_of_group(const struct group_row *g, const struct node *n, const c
 	if (g->part)
 		return !strcmp(g->part, key);
 	for (const struct attr_row *row = saved_rows(g, n); row->name; row++)
-		if (!strcmp(saved_key(g, row, text), key))
+		if (!saved_is_own(g, n, row) && !strcmp(group_key(g, row, text), key))
 			return true;
 	return false;
 }
@@ -89,7 +89,7 @@ static bool is_in(const char *const *list, const char *key)
 static bool is_known(const struct node *n, const char *key)
 {
 	const struct saved_class *k = n->class->saved;
-	for (int i = 0; i < 2 && k->id[i]; i++)
+	for (int i = 0; i < 2 && k->id[i] && !k->entries; i++) // else they are one object above
 		if (!strcmp(k->id[i], key))
 			return true;
 	for (const struct node_class *const *l = k->lists; l && *l; l++)
@@ -127,9 +127,11 @@ static bool is_read(const struct group_row *g, const struct attr_row *row)
 static bool set_value(struct restore *r, const struct group_row *g, struct node *n,
 		      const struct attr_row *row, const char *text)
 {
-	struct err e = { .text = "not a scalar value" };
+	struct err e = { 0 };
 	bool is_part = n->class->saved->unknown; // reported as a part of the node above
-	if (text && !group_set(g, n, row, text, &e))
+	if (!text)
+		err_set(&e, -EINVAL, "%s: not a scalar value", row->name);
+	else if (!group_set(g, n, row, text, &e))
 		return true;
 	restore_complain(r, "%s%s%s: %s, kept without effect",
 			 is_part ? n->parent->parent->name : "", is_part ? ": " : "", n->name,
@@ -162,7 +164,8 @@ static const char *text_of(const struct attr_row *row, struct json_object *value
 		return json_object_get_boolean(value) ? "1" : "0";
 	bool is_text = json_object_is_type(value, json_type_string);
 	const char *text = is_text ? json_object_get_string(value) : "";
-	return *text ? text : NULL;
+	// Absent, such a value would be generated.
+	return *text || (is_text && row->flags & ATTR_GENERATED) ? text : NULL;
 }
 
 // Those that are keys of the node's object.
@@ -174,11 +177,12 @@ static void set_rows(struct restore *r, const struct group_row *g, struct node *
 	for (const struct attr_row *row = saved_rows(g, n); g->size && row->name; row++) {
 		char key[80];
 		bool is_own = saved_is_own(g, n, row);
-		const char *name = is_own ? row->name : saved_key(g, row, key);
-		struct json_object *v = json_field(is_own ? own : o, name);
+		const char *name = is_own ? row->name : group_key(g, row, key);
+		struct json_object *v = NULL;
+		bool is_there = json_has(is_own ? own : o, name, &v);
 		const char *text = v && is_typed ? text_of(row, v) : json_scalar(v);
-		if (v && is_read(g, row) && (text || !is_typed) && !set_value(r, g, n, row, text) &&
-		    !is_own)
+		if (is_there && is_read(g, row) && (text || !is_typed) &&
+		    !set_value(r, g, n, row, text) && !is_own)
 			restore_keep(n, name, v);
 	}
 }

@@ -78,16 +78,15 @@ static void put_row(struct save *s, const struct group_row *g, struct node *n,
 {
 	char text[1024], key[80];
 	bool is_own = saved_is_own(g, n, row);
-	const char *name = is_own ? row->name : saved_key(g, row, key);
+	const char *name = is_own ? row->name : group_key(g, row, key);
 	group_get(g, n, row, text, sizeof text);
 	if ((is_own || row->flags & ATTR_SPARSE) && is_default(row, text))
 		return;
 	if (is_own)
 		json_object_object_add(own_of(s, g, n), name, value(g, row, text));
-	else if (!g->part)
-		json_object_object_add(o, name, value(g, row, text));
-	else if (!json_field(json_field(n->kept, g->part), name)) // an invalid one continues
-		json_object_object_add(json_part(o, g->part), name, value(g, row, text));
+	else if (!json_has(g->part ? json_field(n->kept, g->part) : n->kept, name, NULL))
+		json_object_object_add(g->part ? json_part(o, g->part) : o, name,
+				       value(g, row, text)); // else an invalid one continues
 	explicit_bzero(text, sizeof text);
 }
 

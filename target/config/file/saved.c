@@ -88,15 +88,6 @@ const struct attr_row *saved_rows(const struct group_row *g, const struct node *
 	return g->node_rows ? g->node_rows(n) : group_rows(g);
 }
 
-const char *saved_key(const struct group_row *g, const struct attr_row *row, char out[80])
-{
-	const char *name = row->saved ? row->saved : row->name;
-	if (!g->prefix)
-		return name;
-	snprintf(out, 80, "%s%s", g->prefix, name);
-	return out;
-}
-
 bool saved_is_own(const struct group_row *g, const struct node *n, const struct attr_row *row)
 {
 	return g->is_own ? g->is_own(n, row) : row->flags & ATTR_OWN;
@@ -108,7 +99,7 @@ static bool is_secret_of(const struct group_row *g, const char *key)
 	for (const struct attr_row *row = g->node_rows ? NULL : group_rows(g); row && row->name;
 	     row++)
 		if (row->flags & ATTR_SECRET &&
-		    (!strcmp(row->name, key) || !strcmp(saved_key(g, row, text), key)))
+		    (!strcmp(row->name, key) || !strcmp(group_key(g, row, text), key)))
 			return true;
 	return false;
 }

@@ -83,7 +83,6 @@ struct node *saved_folder(struct config *c, struct node *n, const struct saved_c
 	     g = saved_next_group(class, g))
 const struct group_row *saved_next_group(const struct node_class *class, const struct group_row *g);
 const struct attr_row *saved_rows(const struct group_row *g, const struct node *n);
-const char *saved_key(const struct group_row *g, const struct attr_row *row, char out[80]);
 bool saved_is_own(const struct group_row *g, const struct node *n, const struct attr_row *row);
 bool saved_is_secret(const struct config *c, const char *key); // of any class
 

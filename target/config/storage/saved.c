@@ -107,10 +107,11 @@ static void add_key(struct frozen_key *k, struct node *n)
 static void set_options(struct restore *r, struct storage *s, struct json_object *o)
 {
 	for (const struct bs_option *option = s->type->options; option->name; option++) {
-		struct json_object *v = json_field(o, option->name);
+		struct json_object *v = NULL;
+		bool is_there = json_has(o, option->name, &v);
 		const char *text = json_scalar(v);
 		struct err e = { 0 };
-		if (!v || (text && !*text))
+		if (!is_there || (text && !*text))
 			continue;
 		if (!text)
 			restore_complain(r, "%s: %s is not a scalar", s->node.name, option->name);

@@ -199,7 +199,9 @@ static int set_tag(struct restore *r, struct node *n, struct json_object *o, boo
 	if ((!tag && !a->tag) || (tag && a->tag && !strcmp(tag, a->tag)))
 		return 0;
 	char *copy = tag ? strdup(tag) : NULL;
-	return tag && !copy ? -ENOMEM : txn_text(r->c, &a->tag, copy);
+	if ((tag && !copy) || txn_text(r->c, &a->tag, copy) < 0)
+		return err_set(e, -ENOMEM, "tag: out of memory");
+	return 0;
 }
 
 // ---- rows ----

@@ -24,6 +24,15 @@ const struct attr_row *group_rows(const struct group_row *g)
 	return g->rows ? g->rows : g->get_rows();
 }
 
+const char *group_key(const struct group_row *g, const struct attr_row *row, char out[80])
+{
+	const char *name = row->saved ? row->saved : row->name;
+	if (!g->prefix)
+		return name;
+	snprintf(out, 80, "%s%s", g->prefix, name);
+	return out;
+}
+
 void *group_base(const struct group_row *g, struct node *n)
 {
 	return (char *)n + g->at;
@@ -248,13 +257,15 @@ static int set_made_up(const struct group_row *g, struct node *n, const struct a
 
 // Setting a value replaces an invalid one of the saved file.
 static int forget_kept(struct config *c, const struct group_row *g, struct node *n,
-		       const char *name, struct err *e)
+		       const struct attr_row *row, struct err *e)
 {
-	if (!g->part || !json_field(json_field(n->kept, g->part), name))
+	char text[80];
+	const char *key = g->part ? row->name : group_key(g, row, text);
+	if (!g->form || !json_has(g->part ? json_field(n->kept, g->part) : n->kept, key, NULL))
 		return 0;
 	if (txn_kept(c, n, true) < 0)
-		return err_set(e, -ENOMEM, "%s: out of memory", name);
-	json_object_object_del(json_field(n->kept, g->part), name);
+		return err_set(e, -ENOMEM, "%s: out of memory", row->name);
+	json_object_object_del(g->part ? json_field(n->kept, g->part) : n->kept, key);
 	return 0;
 }
 
@@ -269,7 +280,7 @@ static int set_one(struct config *c, const struct group_row *g, struct node *n, 
 		return err_set(e, -EPERM, "Parameter %s is read-only.", name);
 	if (!text)
 		return err_set(e, -EINVAL, "%s: not a string, number or boolean", name);
-	int r = forget_kept(c, g, n, name, e);
+	int r = forget_kept(c, g, n, row, e);
 	if (r < 0)
 		return r;
 	return is_wish(row, text) ? set_made_up(g, n, row, e) : group_set(g, n, row, text, e);

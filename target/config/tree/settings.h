@@ -6,6 +6,8 @@
 
 const struct group_row *group_find(const struct node_class *class, const char *name);
 const struct attr_row *group_rows(const struct group_row *g);
+// The key of a value in the saved file.
+const char *group_key(const struct group_row *g, const struct attr_row *row, char out[80]);
 // The struct that the rows describe, and the memory of its values.
 void *group_base(const struct group_row *g, struct node *n);
 char *group_memory(const struct group_row *g, struct node *n);
