@@ -37,14 +37,16 @@ struct tpg {
 	uint16_t tag, relative_port;
 	uint32_t is_enabled;
 	struct auth_group auth;
-	max_align_t own[]; // fabric_ops.group
+	// fabric_ops.group. Not aligned to more than a list head: list_each() takes the head for an
+	// object at its end.
+	uint64_t own[];
 };
 
 struct acl {
 	struct node node; // initiator name
 	char *tag;	  // name of a group of initiators, NULL none
 	struct auth_group auth;
-	max_align_t own[]; // fabric_ops.acl
+	uint64_t own[]; // fabric_ops.acl; as above
 };
 
 struct mapped_lun {
