@@ -24,11 +24,9 @@ int acl_new(struct config *c, struct acl **ret, struct tpg *tpg, const char *ini
 	if (r < 0)
 		return r;
 	const struct fabric_settings *settings = &tpg->kind->fabric()->acl;
-	struct acl *a = calloc(1, sizeof *a + settings->size);
-	if (!a || node_init(&a->node, tpg->kind->acl_class, name) < 0) {
-		free(a);
-		return err_set(e, -ENOMEM, "%s: out of memory", name);
-	}
+	struct acl *a = tree_new(sizeof *a + settings->size, tpg->kind->acl_class, name, e);
+	if (!a)
+		return -ENOMEM;
 	attr_defaults(settings->rows, a->own);
 	settings->init(a->own);
 	snprintf(taken, sizeof taken, "Node ACL for %s already exists", name);
@@ -95,10 +93,9 @@ static void summarize_acl(struct config *c, const struct node *n, struct summary
 static void info_acl(struct config *c, const struct node *n, struct json_object *ret)
 {
 	const char *target = target_name(n);
-	unsigned sessions = sessions_count(target, tpg_of(n)->tag, n->name);
 	json_put_text(ret, "node_wwn", n->name);
 	json_put_text(ret, "tag", NODE_OF(const struct acl, n)->tag);
-	json_object_object_add(ret, "sessions", json_object_new_int64(sessions));
+	json_put_number(ret, "sessions", sessions_count(target, tpg_of(n)->tag, n->name));
 }
 
 void acl_free(struct config *c, struct node *n)
@@ -119,8 +116,8 @@ static bool is_used(const struct node *n, const struct session_place *p)
 
 static bool is_mapped(const struct lun *l, const struct node *acl)
 {
-	list_for_each (i, &l->mapped)
-		if (list_entry(i, struct mapped_lun, lun_link)->node.parent == acl)
+	list_each (const struct mapped_lun, m, &l->mapped, lun_link)
+		if (m->node.parent == acl)
 			return true;
 	return false;
 }
@@ -205,22 +202,17 @@ static int set_tag(struct restore *r, struct node *n, struct json_object *o, boo
 // ---- rows ----
 
 // clang-format off
-static const struct param_row create_mapping_params[] = {
-	{ "mapped_lun", PARAM_STRING, true, NULL, "LUN number for the initiator", NULL },
-	{ "tpg_lun_or_backstore", PARAM_LUN, true, NULL,
-	  "LUN of the portal group, or path of a storage object", NULL },
-	{ "write_protect", PARAM_BOOL, false, "false", "true: read-only access", NULL },
-	{ 0 },
-};
-static const struct param_row mapping_params[] = {
-	{ "mapped_lun", PARAM_CHILD, true, NULL, "3 or mapped_lun3", NULL },
-	PARAM_FORCE,
-	{ 0 },
-};
 const struct command_row acl_commands[] = {
-	{ "create", create_mapping_params, "Map a LUN for this initiator.", false,
-	  create_mapping },
-	{ "delete", mapping_params, "Delete a mapped LUN.", false, delete_mapping },
+	{ "create", PARAMS(
+		{ "mapped_lun", PARAM_STRING, true, NULL, "LUN number for the initiator" },
+		{ "tpg_lun_or_backstore", PARAM_LUN, true, NULL,
+		  "LUN of the portal group, or path of a storage object" },
+		{ "write_protect", PARAM_BOOL, false, "false", "true: read-only access" }),
+	  "Map a LUN for this initiator.", false, create_mapping },
+	{ "delete", PARAMS(
+		{ "mapped_lun", PARAM_CHILD, true, NULL, "3 or mapped_lun3" },
+		PARAM_FORCE),
+	  "Delete a mapped LUN.", false, delete_mapping },
 	{ 0 },
 };
 // clang-format on

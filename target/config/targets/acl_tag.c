@@ -24,8 +24,7 @@ struct acl *acl_next(struct config *c, struct node *acls, const char *text, cons
 	bool is_behind = !after;
 	if (named)
 		return after ? NULL : named;
-	list_for_each (i, &acls->children) {
-		struct acl *a = NODE_OF(struct acl, list_entry(i, struct node, link));
+	list_each (struct acl, a, &acls->children, node.link) {
 		if (is_behind && a->tag && !strcmp(a->tag, text))
 			return a;
 		is_behind = is_behind || a == after;
@@ -51,9 +50,7 @@ static int take_mappings(struct config *c, struct acl *a, const struct acl *like
 	int r = 0;
 	while (!r && !list_empty(&a->node.children))
 		r = tree_remove(c, list_entry(a->node.children.next, struct node, link), e);
-	list_for_each (i, &like->node.children) {
-		const struct mapped_lun *m =
-			NODE_OF(const struct mapped_lun, list_entry(i, struct node, link));
+	list_each (const struct mapped_lun, m, &like->node.children, node.link) {
 		struct mapped_lun *made;
 		if (!r)
 			r = mapped_lun_new(c, &made, a, m->number, m->lun, m->is_write_protected,
@@ -80,8 +77,7 @@ static int become(struct config *c, struct acl *a, const struct acl *like, struc
 // An ACL with the tag; NULL: a new tag.
 static const struct acl *model_of(const struct node *acls, const char *tag)
 {
-	list_for_each (i, &acls->children) {
-		const struct acl *a = NODE_OF(const struct acl, list_entry(i, struct node, link));
+	list_each (const struct acl, a, &acls->children, node.link) {
 		if (a->tag && !strcmp(a->tag, tag))
 			return a;
 	}

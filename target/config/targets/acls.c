@@ -128,36 +128,27 @@ static int delete_acl(struct config *c, struct node *n, const struct args *a, st
 // ---- rows ----
 
 // clang-format off
-static const struct param_row create_acl_params[] = {
-	{ "wwn", PARAM_INITIATOR, false, NULL, "initiator name", NULL },
-	{ "add_mapped_luns", PARAM_BOOL, false, NULL, "map all LUNs (default: see get global)", NULL },
-	{ "from_seen", PARAM_INITIATOR, false, NULL,
-	  "recently refused initiator; empty: list them", "--from-seen" },
-	{ 0 },
-};
-static const struct param_row acl_params[] = {
-	{ "wwn", PARAM_CHILD, true, NULL, "initiator name or tag", NULL },
-	PARAM_FORCE,
-	{ 0 },
-};
-static const struct param_row tag_params[] = {
-	{ "wwn_or_tag", PARAM_CHILD, true, NULL, "initiator name or tag", NULL },
-	{ "new_tag", PARAM_STRING, true, NULL, "tag; an ACL with the same tag is copied", NULL },
-	PARAM_FORCE,
-	{ 0 },
-};
-static const struct param_row untag_params[] = {
-	{ "wwn_or_tag", PARAM_CHILD, true, NULL, "initiator name or tag", NULL },
-	{ 0 },
-};
 static const struct command_row acls_commands[] = {
-	{ "create", create_acl_params, "Allow an initiator to log in.", false, create_acl },
-	{ "delete", acl_params, "Delete an ACL, or all with a tag, and end its sessions.", false,
-	  delete_acl },
-	{ "tag", tag_params,
-	  "Tag an ACL, or all with a tag; ACLs with one tag share their settings.",
-	  false, acl_tag },
-	{ "untag", untag_params, "Remove the tag.", false, acl_untag },
+	{ "create", PARAMS(
+		{ "wwn", PARAM_INITIATOR, false, NULL, "initiator name" },
+		{ "add_mapped_luns", PARAM_BOOL, false, NULL,
+		  "map all LUNs (default: see get global)" },
+		{ "from_seen", PARAM_INITIATOR, false, NULL,
+		  "recently refused initiator; empty: list them", "--from-seen" }),
+	  "Allow an initiator to log in.", false, create_acl },
+	{ "delete", PARAMS(
+		{ "wwn", PARAM_CHILD, true, NULL, "initiator name or tag" },
+		PARAM_FORCE),
+	  "Delete an ACL, or all with a tag, and end its sessions.", false, delete_acl },
+	{ "tag", PARAMS(
+		{ "wwn_or_tag", PARAM_CHILD, true, NULL, "initiator name or tag" },
+		{ "new_tag", PARAM_STRING, true, NULL, "tag; an ACL with the same tag is copied" },
+		PARAM_FORCE),
+	  "Tag an ACL, or all with a tag; ACLs with one tag share their settings.", false,
+	  acl_tag },
+	{ "untag", PARAMS(
+		{ "wwn_or_tag", PARAM_CHILD, true, NULL, "initiator name or tag" }),
+	  "Remove the tag.", false, acl_untag },
 	{ 0 },
 };
 // clang-format on

@@ -103,8 +103,7 @@ void tpg_warn(const struct tpg *tpg, struct reply *r)
 		reply_say(r, "Warning: %s.", tpg_warning(tpg));
 		say_ways_out(&tpg->node, &tpg->node, r);
 	}
-	list_for_each (i, &tpg->acls.children) {
-		const struct acl *a = NODE_OF(struct acl, list_entry(i, struct node, link));
+	list_each (const struct acl, a, &tpg->acls.children, node.link) {
 		if (!acl_warning(a))
 			continue;
 		first = first ? first : a;

@@ -32,11 +32,9 @@ static const struct tpg_kind iscsi_kind = {
 int target_new(struct config *c, struct target **ret, const char *name, struct err *e)
 {
 	char taken[280];
-	struct target *t = calloc(1, sizeof *t);
-	if (!t || node_init(&t->node, &target_class, name) < 0) {
-		free(t);
-		return err_set(e, -ENOMEM, "%s: out of memory", name);
-	}
+	struct target *t = tree_new(sizeof *t, &target_class, name, e);
+	if (!t)
+		return -ENOMEM;
 	list_init(&t->dirty_link);
 	snprintf(taken, sizeof taken, "target %s already exists", name);
 	int r = tree_add(c, &c->targets->iscsi.node, &t->node, taken, e);
@@ -58,8 +56,7 @@ int tpg_new(struct config *c, struct tpg **ret, struct target *t, unsigned tag, 
 
 static bool has_default_portal(const struct config *c, const struct target *t)
 {
-	list_for_each (i, &t->node.children) {
-		const struct tpg *tpg = NODE_OF(struct tpg, list_entry(i, struct node, link));
+	list_each (const struct tpg, tpg, &t->node.children, node.link) {
 		if (node_child(&c->names, &tpg->portals, "0.0.0.0:3260"))
 			return true;
 	}
@@ -185,8 +182,7 @@ static int delete_tpg(struct config *c, struct node *n, const struct args *a, st
 static void info_target(struct config *c, const struct node *n, struct json_object *ret)
 {
 	json_put_text(ret, "wwn", n->name);
-	json_object_object_add(ret, "sessions",
-			       json_object_new_int64(sessions_count(n->name, -1, NULL)));
+	json_put_number(ret, "sessions", sessions_count(n->name, -1, NULL));
 }
 
 static bool target_is_used(const struct node *n, const struct session_place *p)
@@ -256,12 +252,8 @@ static void summarize_tpg(struct config *c, const struct node *n, struct summary
 static void info_tpg(struct config *c, const struct node *n, struct json_object *ret)
 {
 	const struct tpg *tpg = NODE_OF(const struct tpg, n);
-	unsigned sessions = sessions_count(n->parent->name, tpg->tag, NULL);
-	json_object_object_add(ret, "tag", json_object_new_int64(tpg->tag));
-	json_object_object_add(ret, "relative_target_port",
-			       json_object_new_int64(tpg->relative_port));
-	json_object_object_add(ret, "enable", json_object_new_boolean((int)tpg->is_enabled));
-	json_object_object_add(ret, "sessions", json_object_new_int64(sessions));
+	tpg_info(tpg, ret);
+	json_put_number(ret, "sessions", sessions_count(n->parent->name, tpg->tag, NULL));
 }
 
 // ---- the saved file ----
@@ -303,34 +295,24 @@ static bool has_discovery_auth(const struct node *n)
 // ---- rows ----
 
 // clang-format off
-static const struct param_row wwn_optional[] = {
-	{ "wwn", PARAM_STRING, false, NULL, "target name (default: generated)", NULL },
-	{ 0 },
-};
-static const struct param_row wwn_required[] = {
-	{ "wwn", PARAM_CHILD, true, NULL, "target name", NULL },
-	PARAM_FORCE,
-	{ 0 },
-};
-static const struct param_row tag_optional[] = {
-	{ "tag", PARAM_STRING, false, NULL, "5 or tpg5 (default: the next free tag)", NULL },
-	{ 0 },
-};
-static const struct param_row tag_required[] = {
-	{ "tag", PARAM_CHILD, true, NULL, "5 or tpg5", NULL },
-	PARAM_FORCE,
-	{ 0 },
-};
 static const struct command_row iscsi_commands[] = {
-	{ "create", wwn_optional, "Create a target with portal group 1 and, by default, a portal.",
-	  false, create_target },
-	{ "delete", wwn_required, "Delete a target and end its sessions.", false, delete_target },
+	{ "create", PARAMS(
+		{ "wwn", PARAM_STRING, false, NULL, "target name (default: generated)" }),
+	  "Create a target with portal group 1 and, by default, a portal.", false, create_target },
+	{ "delete", PARAMS(
+		{ "wwn", PARAM_CHILD, true, NULL, "target name" },
+		PARAM_FORCE),
+	  "Delete a target and end its sessions.", false, delete_target },
 	{ 0 },
 };
 static const struct command_row target_commands[] = {
-	{ "create", tag_optional, "Create a target portal group.", false, create_tpg },
-	{ "delete", tag_required, "Delete a target portal group and end its sessions.", false,
-	  delete_tpg },
+	{ "create", PARAMS(
+		{ "tag", PARAM_STRING, false, NULL, "5 or tpg5 (default: the next free tag)" }),
+	  "Create a target portal group.", false, create_tpg },
+	{ "delete", PARAMS(
+		{ "tag", PARAM_CHILD, true, NULL, "5 or tpg5" },
+		PARAM_FORCE),
+	  "Delete a target portal group and end its sessions.", false, delete_tpg },
 	{ 0 },
 };
 static const struct command_row tpg_commands[] = {

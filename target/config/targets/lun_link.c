@@ -40,8 +40,7 @@ struct link {
 static void link_in(struct config *c, struct tpg *tpg, void *arg)
 {
 	struct link *x = arg;
-	list_for_each (i, &tpg->luns.children) {
-		struct lun *l = NODE_OF(struct lun, list_entry(i, struct node, link));
+	list_each (struct lun, l, &tpg->luns.children, node.link) {
 		const char *path = json_text(l->node.kept, "storage_object");
 		if (!x->code && !l->storage && path && storage_find(c, path) == x->storage)
 			x->code = link_lun(c, l, x->storage, x->reply, x->e);

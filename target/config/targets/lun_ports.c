@@ -41,13 +41,11 @@ static void sync_port(struct config *c, struct lun *l, uint16_t port, uint8_t pr
 void alua_sync_ports(struct config *c, struct target *t)
 {
 	const struct fabric_ops *fabric = node_fabric(&t->node);
-	list_for_each (i, &t->node.children) {
-		struct tpg *tpg = NODE_OF(struct tpg, list_entry(i, struct node, link));
+	list_each (struct tpg, tpg, &t->node.children, node.link) {
 		char name[FABRIC_PORT_SIZE];
 		fabric->port_name(t->node.name, tpg->tag, name);
-		list_for_each (j, &tpg->luns.children)
-			sync_port(c, NODE_OF(struct lun, list_entry(j, struct node, link)),
-				  tpg->relative_port, (uint8_t)fabric->protocol, name);
+		list_each (struct lun, l, &tpg->luns.children, node.link)
+			sync_port(c, l, tpg->relative_port, (uint8_t)fabric->protocol, name);
 	}
 }
 

@@ -43,11 +43,9 @@ int lun_new(struct config *c, struct lun **ret, struct tpg *tpg, uint32_t number
 {
 	char name[16], taken[64];
 	snprintf(name, sizeof name, "lun%u", number);
-	struct lun *l = calloc(1, sizeof *l);
-	if (!l || node_init(&l->node, &lun_class, name) < 0) {
-		free(l);
-		return err_set(e, -ENOMEM, "%s: out of memory", name);
-	}
+	struct lun *l = tree_new(sizeof *l, &lun_class, name, e);
+	if (!l)
+		return -ENOMEM;
 	l->number = number;
 	l->storage = s;
 	list_init(&l->storage_link);
@@ -64,8 +62,7 @@ int lun_new(struct config *c, struct lun **ret, struct tpg *tpg, uint32_t number
 
 struct lun *lun_of_storage(const struct tpg *tpg, const struct storage *s)
 {
-	list_for_each (i, &s->luns) {
-		struct lun *l = list_entry(i, struct lun, storage_link);
+	list_each (struct lun, l, &s->luns, storage_link) {
 		if (l->node.parent == &tpg->luns)
 			return l;
 	}
@@ -78,7 +75,7 @@ static int storage_for_path(struct config *c, const char *path, struct storage *
 {
 	struct stat st;
 	char name[NAME_MAX_LEN + 1];
-	struct storage *s = map_get(&c->storage->paths, &c->storage->paths, path);
+	struct storage *s = storage_at(c, path);
 	if (s) {
 		*ret = s;
 		return 0;
@@ -112,8 +109,7 @@ static int storage_for_path(struct config *c, const char *path, struct storage *
 static int map_for_acls(struct config *c, struct tpg *tpg, struct lun *l, struct reply *r,
 			struct err *e)
 {
-	list_for_each (i, &tpg->acls.children) {
-		struct acl *a = NODE_OF(struct acl, list_entry(i, struct node, link));
+	list_each (struct acl, a, &tpg->acls.children, node.link) {
 		struct mapped_lun *m;
 		uint32_t number = l->number;
 		char name[24];
@@ -239,8 +235,7 @@ static bool is_used(const struct node *n, const struct session_place *p)
 		return false;
 	if (!p->acl)
 		return place_uses(p, l->number);
-	list_for_each (i, &l->mapped) {
-		const struct mapped_lun *m = list_entry(i, struct mapped_lun, lun_link);
+	list_each (const struct mapped_lun, m, &l->mapped, lun_link) {
 		if (m->node.parent == p->acl && place_uses(p, m->number))
 			return true;
 	}
@@ -261,8 +256,9 @@ static void free_lun(struct config *c, struct node *n)
 	struct lun *l = NODE_OF(struct lun, n);
 	if (l->storage && l->storage->lu && l->relative_port) {
 		alua_port_remove(l->storage->lu, l->relative_port);
-		list_for_each (i, &l->storage->luns) // several may be reached by the same port
-			list_entry(i, struct lun, storage_link)->told.lu = NULL;
+		// Several may be reached by the same port.
+		list_each (struct lun, other, &l->storage->luns, storage_link)
+			other->told.lu = NULL;
 	}
 	node_done(n);
 	free(l);
@@ -332,21 +328,18 @@ static int check_links(struct restore *r, struct node *n, struct json_object *o,
 // ---- rows ----
 
 // clang-format off
-static const struct param_row create_lun_params[] = {
-	{ "storage_object", PARAM_STORAGE, true, NULL,
-	  "path of a storage object, or of an existing file or device", NULL },
-	{ "lun", PARAM_STRING, false, NULL, "3 or lun3 (default: the lowest free number)", NULL },
-	{ "add_mapped_luns", PARAM_BOOL, false, NULL, "map the LUN in every ACL (default: see get global)", NULL },
-	{ 0 },
-};
-static const struct param_row lun_params[] = {
-	{ "lun", PARAM_CHILD, true, NULL, "3 or lun3", NULL },
-	PARAM_FORCE,
-	{ 0 },
-};
 static const struct command_row luns_commands[] = {
-	{ "create", create_lun_params, "Export a storage object as a LUN.", false, create_lun },
-	{ "delete", lun_params, "Delete a LUN and its mappings.", false, delete_lun },
+	{ "create", PARAMS(
+		{ "storage_object", PARAM_STORAGE, true, NULL,
+		  "path of a storage object, or of an existing file or device" },
+		{ "lun", PARAM_STRING, false, NULL, "3 or lun3 (default: the lowest free number)" },
+		{ "add_mapped_luns", PARAM_BOOL, false, NULL,
+		  "map the LUN in every ACL (default: see get global)" }),
+	  "Export a storage object as a LUN.", false, create_lun },
+	{ "delete", PARAMS(
+		{ "lun", PARAM_CHILD, true, NULL, "3 or lun3" },
+		PARAM_FORCE),
+	  "Delete a LUN and its mappings.", false, delete_lun },
 	{ 0 },
 };
 // clang-format on

@@ -13,11 +13,9 @@ int mapped_lun_new(struct config *c, struct mapped_lun **ret, struct acl *a, uin
 {
 	char name[24], taken[64];
 	snprintf(name, sizeof name, "mapped_lun%u", number);
-	struct mapped_lun *m = calloc(1, sizeof *m);
-	if (!m || node_init(&m->node, &mapped_lun_class, name) < 0) {
-		free(m);
-		return err_set(e, -ENOMEM, "%s: out of memory", name);
-	}
+	struct mapped_lun *m = tree_new(sizeof *m, &mapped_lun_class, name, e);
+	if (!m)
+		return -ENOMEM;
 	m->number = number;
 	m->lun = l;
 	m->tpg_lun = l ? l->number : 0;

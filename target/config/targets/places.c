@@ -3,13 +3,6 @@
 #include "target/config/targets/targets.h"
 #include "target/fabric/fabric.h"
 
-struct target *target_of(const struct node *n)
-{
-	while (n && !n->class->is_target)
-		n = n->parent;
-	return n && !n->class->is_group ? NODE_OF(struct target, n) : NULL;
-}
-
 const struct fabric_ops *node_fabric(const struct node *n)
 {
 	while (n && n->parent && n->parent->parent)

@@ -81,11 +81,6 @@ static int portal_name(const char *host, uint16_t port, char name[TCP_ADDR_TEXT]
 	return r;
 }
 
-static bool has_name(struct tpg *tpg, const struct config *c, const char *name)
-{
-	return node_child(&c->names, &tpg->portals, name) != NULL;
-}
-
 static int open_portal(struct config *c, const struct fabric_ops *fabric, struct portal_node *p,
 		       const struct tcp_addr *addr, struct err *e)
 {
@@ -100,15 +95,6 @@ void portal_follow(struct portal_node *p)
 	p->opened_for = p->transports;
 }
 
-struct portal_node *portal_find(struct config *c, struct tpg *tpg, const char *host, uint16_t port)
-{
-	char name[TCP_ADDR_TEXT];
-	struct tcp_addr addr;
-	int r = portal_name(host, port, name, &addr, NULL);
-	struct node *n = r < 0 && r != -ENODEV ? NULL : node_child(&c->names, &tpg->portals, name);
-	return n ? NODE_OF(struct portal_node, n) : NULL;
-}
-
 int portal_new(struct config *c, struct portal_node **ret, struct tpg *tpg, const char *host,
 	       uint16_t port, unsigned transports, bool is_dry, struct err *e)
 {
@@ -120,13 +106,11 @@ int portal_new(struct config *c, struct portal_node **ret, struct tpg *tpg, cons
 		r = tcp_addr_check_local(&addr, &why);
 	if (r < 0 && r != -ENODEV)
 		return e ? *e = why, r : r;
-	if (has_name(tpg, c, name))
+	if (node_child(&c->names, &tpg->portals, name))
 		return err_set(e, -EEXIST, "This NetworkPortal already exists: %s", name);
-	struct portal_node *p = calloc(1, sizeof *p);
-	if (!p || node_init(&p->node, &portal_class, name) < 0) {
-		free(p);
-		return err_set(e, -ENOMEM, "%s: out of memory", name);
-	}
+	struct portal_node *p = tree_new(sizeof *p, &portal_class, name, e);
+	if (!p)
+		return -ENOMEM;
 	p->transports = transports;
 	attr_defaults(tpg->kind->fabric()->portal_rows, &p->attr);
 	int opened = r || is_dry ? 0 : open_portal(c, node_fabric(&tpg->node), p, &addr, e);
@@ -147,13 +131,6 @@ int portal_new(struct config *c, struct portal_node **ret, struct tpg *tpg, cons
 	tree_changed(c, &p->node);
 	*ret = p;
 	return 0;
-}
-
-void portal_split(const struct portal_node *p, char host[TCP_ADDR_TEXT], uint16_t *ret_port)
-{
-	const char *colon = strrchr(p->node.name, ':');
-	snprintf(host, TCP_ADDR_TEXT, "%.*s", (int)(colon - p->node.name), p->node.name);
-	*ret_port = (uint16_t)strtoul(colon + 1, NULL, 10);
 }
 
 bool portal_retry(struct config *c, struct portal_node *p)
@@ -188,7 +165,7 @@ static const struct fabric_transport *transports(void)
 	return fabric_find("iscsi")->transports;
 }
 
-const char *portal_transport_name(unsigned mask)
+static const char *transport_name(unsigned mask)
 {
 	for (const struct fabric_transport *t = transports(); t->name; t++)
 		if (t->mask == mask)
@@ -196,7 +173,7 @@ const char *portal_transport_name(unsigned mask)
 	return "";
 }
 
-int portal_transport_parse(const char *name, unsigned *ret, struct err *e)
+static int transport_parse(const char *name, unsigned *ret, struct err *e)
 {
 	for (const struct fabric_transport *t = transports(); t->name; t++) {
 		if (strcasecmp(t->name, name))
@@ -254,7 +231,7 @@ static int create(struct config *c, struct node *n, const struct args *a, struct
 	unsigned mask = PORTAL_ALL;
 	int code = parse_port(arg(a, "ip_port"), &port, e);
 	if (!code)
-		code = portal_transport_parse(arg(a, "transport"), &mask, e);
+		code = transport_parse(arg(a, "transport"), &mask, e);
 	if (code < 0)
 		return code;
 	if (if_nametoindex(host)) {
@@ -334,11 +311,11 @@ static int set_transport(struct config *c, struct node *n, const struct args *a,
 {
 	struct portal_node *p = NODE_OF(struct portal_node, n);
 	unsigned mask;
-	int code = portal_transport_parse(arg(a, "transport"), &mask, e);
+	int code = transport_parse(arg(a, "transport"), &mask, e);
 	if (!code)
 		code = change_transports(c, p, mask, p->is_iser && (mask & PORTAL_RDMA));
 	if (!code)
-		reply_say(r, "Transport is now: %s", portal_transport_name(mask));
+		reply_say(r, "Transport is now: %s", transport_name(mask));
 	return code;
 }
 
@@ -392,46 +369,40 @@ static int set_only_transport(struct config *c, struct node *n, const struct arg
 }
 
 // clang-format off
-static const struct param_row address_params[] = {
-	{ "ip_address", PARAM_ADDRESS, false, "0.0.0.0",
-	  "IPv4 or IPv6 address, or an interface (its first address)", NULL },
-	{ "ip_port", PARAM_NUMBER, false, "3260", "TCP port", NULL },
-	{ "transport", PARAM_STRING, false, "all", TRANSPORTS, NULL, TRANSPORT_CHOICES },
-	{ 0 },
-};
-static const struct param_row transport_params[] = {
-	{ "transport", PARAM_STRING, true, NULL, TRANSPORTS, NULL, TRANSPORT_CHOICES },
-	{ 0 },
-};
-static const struct param_row delete_params[] = {
-	{ "ip_address", PARAM_PORTAL, true, NULL, "IPv4 or IPv6 address", NULL },
-	{ "ip_port", PARAM_NUMBER, true, NULL, "TCP port", NULL },
-	PARAM_FORCE,
-	{ 0 },
-};
-static const struct param_row boolean_params[] = {
-	{ "boolean", PARAM_BOOL, true, NULL, "true or false", NULL },
-	{ 0 },
-};
 static const struct command_row portals_commands[] = {
-	{ "create", address_params,
+	{ "create", PARAMS(
+		{ "ip_address", PARAM_ADDRESS, false, "0.0.0.0",
+		  "IPv4 or IPv6 address, or an interface (its first address)" },
+		{ "ip_port", PARAM_NUMBER, false, "3260", "TCP port" },
+		{ "transport", PARAM_STRING, false, "all", TRANSPORTS, NULL, TRANSPORT_CHOICES }),
 	  "Listen on an address, which may appear later.", false, create },
-	{ "delete", delete_params, "Stop listening; sessions continue.", false, delete },
-	{ "enable_iser", boolean_params, "Set enable_iser of the only portal.",
-	  false, enable_only_iser, .is_report = true },
-	{ "transport", transport_params, "Set transport of the only portal.", false,
-	  set_only_transport, .is_report = true },
-	{ "enable_offload", boolean_params, "Set enable_offload of the only portal.",
-	  false, enable_only_offload, .is_report = true },
+	{ "delete", PARAMS(
+		{ "ip_address", PARAM_PORTAL, true, NULL, "IPv4 or IPv6 address" },
+		{ "ip_port", PARAM_NUMBER, true, NULL, "TCP port" },
+		PARAM_FORCE),
+	  "Stop listening; sessions continue.", false, delete },
+	{ "enable_iser", PARAMS(
+		{ "boolean", PARAM_BOOL, true, NULL, "true or false" }),
+	  "Set enable_iser of the only portal.", false, enable_only_iser, .is_report = true },
+	{ "transport", PARAMS(
+		{ "transport", PARAM_STRING, true, NULL, TRANSPORTS, NULL, TRANSPORT_CHOICES }),
+	  "Set transport of the only portal.", false, set_only_transport, .is_report = true },
+	{ "enable_offload", PARAMS(
+		{ "boolean", PARAM_BOOL, true, NULL, "true or false" }),
+	  "Set enable_offload of the only portal.", false, enable_only_offload, .is_report = true },
 	{ 0 },
 };
 static const struct command_row portal_commands[] = {
-	{ "enable_iser", boolean_params, "Offer iSER beside TCP (the default), or TCP only.", false,
-	  enable_iser, .is_report = true },
-	{ "transport", transport_params,
+	{ "enable_iser", PARAMS(
+		{ "boolean", PARAM_BOOL, true, NULL, "true or false" }),
+	  "Offer iSER beside TCP (the default), or TCP only.", false, enable_iser,
+	  .is_report = true },
+	{ "transport", PARAMS(
+		{ "transport", PARAM_STRING, true, NULL, TRANSPORTS, NULL, TRANSPORT_CHOICES }),
 	  "Select the transports of new sessions.", false, set_transport, .is_report = true },
-	{ "enable_offload", boolean_params, "Kept in the saved file; no effect.", false,
-	  enable_offload, .is_report = true },
+	{ "enable_offload", PARAMS(
+		{ "boolean", PARAM_BOOL, true, NULL, "true or false" }),
+	  "Kept in the saved file; no effect.", false, enable_offload, .is_report = true },
 	{ 0 },
 };
 // clang-format on
@@ -463,7 +434,7 @@ static void summarize(struct config *c, const struct node *n, struct summary *re
 	else
 		snprintf(ret->text, sizeof ret->text, "%s",
 			 p->is_iser		       ? "iser"
-			 : p->transports != PORTAL_ALL ? portal_transport_name(p->transports)
+			 : p->transports != PORTAL_ALL ? transport_name(p->transports)
 						       : "OK");
 }
 
@@ -477,9 +448,9 @@ static void put_failures(struct json_object *to, const struct portal_counters *k
 	uint64_t sum = 0;
 	for (int i = 0; i < REFUSAL_CAUSES; i++)
 		sum += k->login_failures[i];
-	json_object_object_add(to, "login_failures", json_object_new_uint64(sum));
+	json_put_number(to, "login_failures", sum);
 	for (int i = 0; i < REFUSAL_CAUSES; i++)
-		json_object_object_add(to, names[i], json_object_new_uint64(k->login_failures[i]));
+		json_put_number(to, names[i], k->login_failures[i]);
 }
 
 static void info(struct config *c, const struct node *n, struct json_object *ret)
@@ -493,18 +464,17 @@ static void info(struct config *c, const struct node *n, struct json_object *ret
 	json_put_text(ret, "state", is_up ? "listening" : "waiting");
 	if (!is_up)
 		json_put_text(ret, "reason", p->open ? portal_reason(p->open) : p->reason);
-	json_object_object_add(ret, "iser",
-			       json_object_new_boolean((p->transports & PORTAL_RDMA) != 0));
-	json_put_text(ret, "transport", portal_transport_name(p->transports));
+	json_put_bool(ret, "iser", p->transports & PORTAL_RDMA);
+	json_put_text(ret, "transport", transport_name(p->transports));
 	const char *rdma = p->open ? portal_rdma_waits(p->open) : NULL;
 	if (rdma)
 		json_put_text(ret, "rdma_devices", *rdma ? "waiting" : "listening");
 	if (rdma && *rdma)
 		json_put_text(ret, "rdma_reason", rdma);
-	json_object_object_add(ret, "connections", json_object_new_int64(k.connections));
-	json_object_object_add(ret, "accepted", json_object_new_uint64(k.accepted));
-	json_object_object_add(ret, "refused", json_object_new_uint64(k.refused));
-	json_object_object_add(ret, "logins", json_object_new_uint64(k.logins));
+	json_put_number(ret, "connections", k.connections);
+	json_put_number(ret, "accepted", k.accepted);
+	json_put_number(ret, "refused", k.refused);
+	json_put_number(ret, "logins", k.logins);
 	put_failures(ret, &k);
 	if (p->open)
 		sessions_portal_traffic(p->open, &traffic);
@@ -515,15 +485,14 @@ static void info(struct config *c, const struct node *n, struct json_object *ret
 
 static size_t saved_transport(struct node *n, const struct attr_row *row, char *out, size_t size)
 {
-	return (size_t)snprintf(
-		out, size, "%s",
-		portal_transport_name(NODE_OF(const struct portal_node, n)->transports));
+	return (size_t)snprintf(out, size, "%s",
+				transport_name(NODE_OF(const struct portal_node, n)->transports));
 }
 
 static int set_saved_transport(struct node *n, const struct attr_row *row, const char *text,
 			       struct err *e)
 {
-	return portal_transport_parse(text, &NODE_OF(struct portal_node, n)->transports, e);
+	return transport_parse(text, &NODE_OF(struct portal_node, n)->transports, e);
 }
 
 static int saved_name(struct restore *r, struct node *n, struct json_object *o,
@@ -545,7 +514,7 @@ static int make_saved(struct restore *r, struct node *n, const char *name, struc
 	unsigned mask = PORTAL_ALL;
 	struct portal_node *p;
 	int port = restore_number_field(o, "port", 65535, e);
-	int code = transport ? portal_transport_parse(transport, &mask, e) : 0;
+	int code = transport ? transport_parse(transport, &mask, e) : 0;
 	if (!code)
 		code = portal_new(r->c, &p, tpg_of(n), json_text(o, "ip_address"), (uint16_t)port,
 				  mask, r->options->is_dry, e);

@@ -12,11 +12,6 @@ int portal_new(struct config *c, struct portal_node **ret, struct tpg *tpg, cons
 // Calls fn for the portals of every TPG; fn must not remove one from the tree.
 void portals_each(struct config *c, void (*fn)(struct config *c, struct portal_node *p, void *arg),
 		  void *arg); // portal.c
-void portal_split(const struct portal_node *p, char host[TCP_ADDR_TEXT], uint16_t *ret_port);
 // Makes the listening portal offer the node's current transports; call after the save.
 void portal_follow(struct portal_node *p);
-const char *portal_transport_name(unsigned mask);			    // "tcp", "iser", "all"
-int portal_transport_parse(const char *name, unsigned *ret, struct err *e); // -EINVAL
-// The portal of that address, or NULL.
-struct portal_node *portal_find(struct config *c, struct tpg *tpg, const char *host, uint16_t port);
 bool portal_retry(struct config *c, struct portal_node *p); // true: it has an address now

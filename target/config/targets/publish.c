@@ -50,9 +50,7 @@ static struct lun_map *map_of_acl(struct config *c, const struct acl *a, bool is
 	if (!map)
 		return NULL;
 	map->count = 0;
-	list_for_each (i, &a->node.children) {
-		const struct mapped_lun *m =
-			NODE_OF(struct mapped_lun, list_entry(i, struct node, link));
+	list_each (const struct mapped_lun, m, &a->node.children, node.link) {
 		add_entry(c, map, m->number, m->lun, m->is_write_protected || is_read_only);
 	}
 	qsort(map->entries, map->count, sizeof *map->entries, by_number);
@@ -65,8 +63,7 @@ static struct lun_map *map_of_demo(struct config *c, const struct tpg *tpg, bool
 	if (!map)
 		return NULL;
 	map->count = 0;
-	list_for_each (i, &tpg->luns.children) {
-		const struct lun *l = NODE_OF(struct lun, list_entry(i, struct node, link));
+	list_each (const struct lun, l, &tpg->luns.children, node.link) {
 		add_entry(c, map, l->number, l, is_read_only);
 	}
 	qsort(map->entries, map->count, sizeof *map->entries, by_number);
@@ -95,8 +92,7 @@ static int fill_acls(struct config *c, struct view_tpg *v, const struct tpg *tpg
 	v->acls = calloc(tpg->acls.child_count + 1, sizeof *v->acls);
 	if (!v->acls)
 		return -ENOMEM;
-	list_for_each (i, &tpg->acls.children) {
-		const struct acl *a = NODE_OF(struct acl, list_entry(i, struct node, link));
+	list_each (const struct acl, a, &tpg->acls.children, node.link) {
 		struct view_acl *va = &v->acls[v->acl_count++];
 		va->initiator = strdup(a->node.name);
 		va->auth = auth_of(&a->auth, a->node.name);
@@ -114,9 +110,7 @@ static int fill_portals(struct view_tpg *v, const struct tpg *tpg)
 	v->portals = calloc(tpg->portals.child_count + 1, sizeof *v->portals);
 	if (!v->portals)
 		return -ENOMEM;
-	list_for_each (i, &tpg->portals.children) {
-		struct portal_node *p =
-			NODE_OF(struct portal_node, list_entry(i, struct node, link));
+	list_each (struct portal_node, p, &tpg->portals.children, node.link) {
 		if (p->open)
 			v->portals[v->portal_count++] =
 				(struct view_portal){ .addr = *portal_addr(p->open),
@@ -169,8 +163,7 @@ static int publish(const struct fabric_ops *fabric, const struct fabric_node *f,
 		view_put(v);
 		return err_set(e, -ENOMEM, "%s: out of memory", fabric->name);
 	}
-	list_for_each (i, &f->node.children) {
-		struct target *t = NODE_OF(struct target, list_entry(i, struct node, link));
+	list_each (struct target, t, &f->node.children, node.link) {
 		v->targets[v->target_count++] = view_target_get(t->view);
 	}
 	qsort(v->targets, v->target_count, sizeof v->targets[0], by_target);

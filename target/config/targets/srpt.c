@@ -117,12 +117,8 @@ static void summarize_target(struct config *c, const struct node *n, struct summ
 
 static void info_target(struct config *c, const struct node *n, struct json_object *ret)
 {
-	const struct tpg *tpg = NODE_OF(const struct tpg, n);
 	json_put_text(ret, "wwn", n->name);
-	json_object_object_add(ret, "tag", json_object_new_int64(tpg->tag));
-	json_object_object_add(ret, "relative_target_port",
-			       json_object_new_int64(tpg->relative_port));
-	json_object_object_add(ret, "enable", json_object_new_boolean((int)tpg->is_enabled));
+	tpg_info(NODE_OF(const struct tpg, n), ret);
 	info_fabric(c, n, ret);
 }
 
@@ -175,18 +171,14 @@ const struct attr_row srpt_attr_rows[] = {
 	  "1: all logins of a device share a receive queue", NULL, ATTR_RESTART },
 	{ 0 },
 };
-static const struct param_row create_params[] = {
-	{ "wwn", PARAM_STRING, false, NULL,
-	  "port of this machine: ib. and the 32 hex digits of its GID, or its GUID", NULL },
-	{ 0 },
-};
-static const struct param_row delete_params[] = {
-	{ "wwn", PARAM_CHILD, true, NULL, "target name", NULL },
-	{ 0 },
-};
 static const struct command_row commands[] = {
-	{ "create", create_params, "Create a target on a port of an adapter.", false, create },
-	{ "delete", delete_params, "Delete a target.", false, delete },
+	{ "create", PARAMS(
+		{ "wwn", PARAM_STRING, false, NULL,
+		  "port of this machine: ib. and the 32 hex digits of its GID, or its GUID" }),
+	  "Create a target on a port of an adapter.", false, create },
+	{ "delete", PARAMS(
+		{ "wwn", PARAM_CHILD, true, NULL, "target name" }),
+	  "Delete a target.", false, delete },
 	{ 0 },
 };
 static const struct command_row target_commands[] = {

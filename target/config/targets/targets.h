@@ -107,15 +107,13 @@ int tpg_enable(struct config *c, struct node *n, const struct args *a, struct re
 	       struct err *e);
 int tpg_disable(struct config *c, struct node *n, const struct args *a, struct reply *r,
 		struct err *e);
-// Gives the TPG this RELATIVE TARGET PORT IDENTIFIER if it is free.
-void tpg_want_port(struct config *c, struct tpg *tpg, uint16_t port);
-// Gives a new portal group the relative port of the document.
+// What `info` says of a portal group of every fabric.
+void tpg_info(const struct tpg *tpg, struct json_object *ret);
+// Gives a new portal group the RELATIVE TARGET PORT IDENTIFIER of the document if it is free.
 int tpg_keep_port(struct restore *r, struct node *n, struct json_object *o, bool is_old,
 		  struct err *e);
 
 // ---- places.c: where a node stands ----
-struct target *target_of(const struct node *n); // of iSCSI; NULL: n is not in such a
-						// target
 // The fabric of n, which is below its node; NULL: this program does not have it, yet.
 const struct fabric_ops *node_fabric(const struct node *n);
 // The name of n's target, iSCSI or SRP, as used in logins; "": none.
