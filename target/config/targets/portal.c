@@ -25,26 +25,6 @@ static void portal_free(struct config *c, struct node *n)
 	free(p);
 }
 
-struct portal_call {
-	void (*fn)(struct config *c, struct portal_node *p, void *arg);
-	void *arg;
-};
-
-static void portals_of(struct config *c, struct tpg *tpg, void *arg)
-{
-	const struct portal_call *call = arg;
-	list_for_each (i, &tpg->portals.children)
-		call->fn(c, NODE_OF(struct portal_node, list_entry(i, struct node, link)),
-			 call->arg);
-}
-
-void portals_each(struct config *c, void (*fn)(struct config *c, struct portal_node *p, void *arg),
-		  void *arg)
-{
-	struct portal_call call = { fn, arg };
-	tpgs_each(c, portals_of, &call);
-}
-
 static void strip_brackets(const char *host, char out[TCP_ADDR_TEXT])
 {
 	size_t len = strlen(host);

@@ -9,9 +9,10 @@ void portal_groups_use(const struct fabric_ops *fabric);
 // is_dry: does not listen.
 int portal_new(struct config *c, struct portal_node **ret, struct tpg *tpg, const char *host,
 	       uint16_t port, unsigned transports, bool is_dry, struct err *e); // portal.c
-// Calls fn for the portals of every TPG; fn must not remove one from the tree.
-void portals_each(struct config *c, void (*fn)(struct config *c, struct portal_node *p, void *arg),
-		  void *arg); // portal.c
+// The portals of every TPG; the body must not remove one from the tree.
+#define portal_each(p, c)                                                                          \
+	tpg_each (p##_tpg, c)                                                                      \
+		list_each (struct portal_node, p, &p##_tpg->portals.children, node.link)
 // Makes the listening portal offer the node's current transports; call after the save.
 void portal_follow(struct portal_node *p);
 bool portal_retry(struct config *c, struct portal_node *p); // true: it has an address now

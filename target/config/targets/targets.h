@@ -120,9 +120,9 @@ const struct fabric_ops *node_fabric(const struct node *n);
 const char *target_name(const struct node *n);
 struct tpg *tpg_of(const struct node *n);
 struct fabric_access tpg_access(const struct tpg *tpg); // what its settings say of logins
-// Calls fn for every portal group; fn must not remove one.
-void tpgs_each(struct config *c, void (*fn)(struct config *c, struct tpg *tpg, void *arg),
-	       void *arg);
+// Every portal group; the body must not remove one.
+#define tpg_each(t, c) for (struct tpg *t = tpg_next(c, NULL); t; t = tpg_next(c, t))
+struct tpg *tpg_next(const struct config *c, const struct tpg *after); // NULL: the first, the end
 
 // ---- tpg_groups.c ----
 // Puts the rows of the fabric into the groups of the class.
