@@ -16,10 +16,10 @@ int acl_name(const struct tpg *tpg, const char *in, char out[224], struct err *e
 	return tpg->kind->fabric()->name_initiator(in, out, e);
 }
 
-int acl_new(struct config *c, struct acl **ret, struct tpg *tpg, const char *initiator,
+int acl_new(struct config *c, struct node **ret, struct tpg *tpg, const char *initiator,
 	    struct err *e)
 {
-	char name[224], taken[280];
+	char name[224];
 	int r = acl_name(tpg, initiator, name, e);
 	if (r < 0)
 		return r;
@@ -29,12 +29,8 @@ int acl_new(struct config *c, struct acl **ret, struct tpg *tpg, const char *ini
 		return -ENOMEM;
 	attr_defaults(settings->rows, a->own);
 	settings->init(a->own);
-	snprintf(taken, sizeof taken, "Node ACL for %s already exists", name);
-	r = tree_add(c, &tpg->acls, &a->node, taken, e);
-	if (r < 0)
-		return r;
-	*ret = a;
-	return 0;
+	*ret = &a->node;
+	return tree_add(c, &tpg->acls, &a->node, e, "Node ACL for %s already exists", name);
 }
 
 static int check_acl_auth(struct config *c, struct node *n, struct err *e)
@@ -125,8 +121,6 @@ static bool is_mapped(const struct lun *l, const struct node *acl)
 static int create_mapping(struct config *c, struct node *n, const struct args *a, struct reply *r,
 			  struct err *e)
 {
-	struct acl *acl = NODE_OF(struct acl, n);
-	struct mapped_lun *m;
 	struct lun *l;
 	int number = number_pick(c, n, "mapped_lun", arg(a, "mapped_lun"), e);
 	if (number < 0)
@@ -136,8 +130,8 @@ static int create_mapping(struct config *c, struct node *n, const struct args *a
 		return code;
 	if (is_mapped(l, n))
 		reply_say(r, "Warning: TPG LUN %u already mapped to this NodeACL", l->number);
-	code = mapped_lun_new(c, &m, acl, (uint32_t)number, l, arg_bool(a, "write_protect", false),
-			      e);
+	code = mapped_lun_new(c, NULL, n, (uint32_t)number, l, l->number,
+			      arg_bool(a, "write_protect", false), e);
 	reply_say(r, "Created Mapped LUN %d.", number);
 	return code;
 }
@@ -179,11 +173,7 @@ static int saved_acl_name(struct restore *r, struct node *n, struct json_object 
 static int make_acl(struct restore *r, struct node *n, const char *name, struct json_object *o,
 		    struct node **ret, struct err *e)
 {
-	struct acl *a;
-	int code = acl_new(r->c, &a, tpg_of(n), name, e);
-	if (!code)
-		*ret = &a->node;
-	return code;
+	return acl_new(r->c, ret, tpg_of(n), name, e);
 }
 
 static int set_tag(struct restore *r, struct node *n, struct json_object *o, bool is_old,

@@ -7,7 +7,7 @@
 extern const struct command_row acl_commands[];
 extern const struct saved_class acl_saved;
 
-int acl_new(struct config *c, struct acl **ret, struct tpg *tpg, const char *initiator,
+int acl_new(struct config *c, struct node **ret, struct tpg *tpg, const char *initiator,
 	    struct err *e);
 void acl_free(struct config *c, struct node *n);
 // The name of an initiator of that portal group, normalised.

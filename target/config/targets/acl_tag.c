@@ -47,17 +47,11 @@ static int set_tag(struct config *c, struct acl *a, const char *tag, struct err 
 
 static int take_mappings(struct config *c, struct acl *a, const struct acl *like, struct err *e)
 {
-	int r = 0;
-	while (!r && !list_empty(&a->node.children))
-		r = tree_remove(c, list_entry(a->node.children.next, struct node, link), e);
-	list_each (const struct mapped_lun, m, &like->node.children, node.link) {
-		struct mapped_lun *made;
+	int r = tree_remove_children(c, &a->node, e);
+	list_each (const struct mapped_lun, m, &like->node.children, node.link)
 		if (!r)
-			r = mapped_lun_new(c, &made, a, m->number, m->lun, m->is_write_protected,
-					   e);
-		if (!r)
-			made->tpg_lun = m->tpg_lun;
-	}
+			r = mapped_lun_new(c, NULL, &a->node, m->number, m->lun, m->tpg_lun,
+					   m->is_write_protected, e);
 	return r;
 }
 
@@ -77,10 +71,9 @@ static int become(struct config *c, struct acl *a, const struct acl *like, struc
 // An ACL with the tag; NULL: a new tag.
 static const struct acl *model_of(const struct node *acls, const char *tag)
 {
-	list_each (const struct acl, a, &acls->children, node.link) {
+	list_each (const struct acl, a, &acls->children, node.link)
 		if (a->tag && !strcmp(a->tag, tag))
 			return a;
-	}
 	return NULL;
 }
 

@@ -14,15 +14,14 @@
 
 enum { SEEN_MAX = 64 };
 
-static int map_all_luns(struct config *c, struct tpg *tpg, struct acl *a, struct reply *r,
+static int map_all_luns(struct config *c, struct tpg *tpg, struct node *acl, struct reply *r,
 			struct err *e)
 {
 	struct node **luns = node_sorted(&tpg->luns);
 	int code = 0;
 	for (unsigned i = 0; luns && i < tpg->luns.child_count && !code; i++) {
 		struct lun *l = NODE_OF(struct lun, luns[i]);
-		struct mapped_lun *m;
-		code = mapped_lun_new(c, &m, a, l->number, l, false, e);
+		code = mapped_lun_new(c, NULL, acl, l->number, l, l->number, false, e);
 		if (!code)
 			reply_say(r, "Created mapped LUN %u.", l->number);
 	}
@@ -89,7 +88,7 @@ static int create_acl(struct config *c, struct node *n, const struct args *a, st
 		      struct err *e)
 {
 	struct tpg *tpg = tpg_of(n);
-	struct acl *acl;
+	struct node *acl;
 	const char *name = arg(a, "wwn"), *seen = arg(a, "from_seen");
 	if ((name && !strcmp(name, "--from-seen")) || (seen && !*seen))
 		return say_seen(c, n, r, e);
@@ -100,12 +99,13 @@ static int create_acl(struct config *c, struct node *n, const struct args *a, st
 	int code = seen ? check_seen(c, n, seen, e) : 0;
 	if (!code)
 		code = acl_new(c, &acl, tpg, seen ? seen : name, e);
-	if (!code)
-		reply_say(r, "Created Node ACL for %s", acl->node.name);
-	if (!code && arg_bool(a, "add_mapped_luns", c->prefs.auto_add_mapped_luns))
+	if (code < 0)
+		return code;
+	reply_say(r, "Created Node ACL for %s", acl->name);
+	if (arg_bool(a, "add_mapped_luns", c->prefs.auto_add_mapped_luns))
 		code = map_all_luns(c, tpg, acl, r, e);
 	if (!code)
-		acl_warn(acl, r);
+		acl_warn(NODE_OF(struct acl, acl), r);
 	return code;
 }
 

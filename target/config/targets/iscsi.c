@@ -29,49 +29,44 @@ static const struct tpg_kind iscsi_kind = {
 	.fabric = fabric,
 };
 
-int target_new(struct config *c, struct target **ret, const char *name, struct err *e)
+int target_new(struct config *c, struct node **ret, const char *name, struct err *e)
 {
-	char taken[280];
 	struct target *t = tree_new(sizeof *t, &target_class, name, e);
 	if (!t)
 		return -ENOMEM;
 	list_init(&t->dirty_link);
-	snprintf(taken, sizeof taken, "target %s already exists", name);
-	int r = tree_add(c, &c->targets->iscsi.node, &t->node, taken, e);
-	if (r < 0)
-		return r;
-	*ret = t;
-	return 0;
+	*ret = &t->node;
+	return tree_add(c, &c->targets->iscsi.node, &t->node, e, "target %s already exists", name);
 }
 
-int tpg_new(struct config *c, struct tpg **ret, struct target *t, unsigned tag, struct err *e)
+int tpg_new(struct config *c, struct node **ret, struct node *target, unsigned tag, struct err *e)
 {
 	char name[16], taken[64];
 	snprintf(name, sizeof name, "tpg%u", tag);
 	snprintf(taken, sizeof taken, "TPG %u already exists", tag);
-	return tpg_add(c, ret, &t->node, &tpg_class, &iscsi_kind, name, tag, taken, e);
+	return tpg_add(c, ret, target, &tpg_class, &iscsi_kind, name, tag, taken, e);
 }
 
 // ---- /iscsi ----
 
-static bool has_default_portal(const struct config *c, const struct target *t)
+static bool has_default_portal(const struct config *c, const struct node *target)
 {
-	list_each (const struct tpg, tpg, &t->node.children, node.link) {
+	list_each (const struct tpg, tpg, &target->children, node.link)
 		if (node_child(&c->names, &tpg->portals, "0.0.0.0:3260"))
 			return true;
-	}
 	return false;
 }
 
-static int make_tpg(struct config *c, struct target *t, unsigned tag, struct reply *r,
+static int make_tpg(struct config *c, struct node *target, unsigned tag, struct reply *r,
 		    struct err *e)
 {
 	struct portal_node *p;
-	struct tpg *tpg;
-	bool is_taken = has_default_portal(c, t);
-	int code = tpg_new(c, &tpg, t, tag, e);
+	struct node *made;
+	bool is_taken = has_default_portal(c, target);
+	int code = tpg_new(c, &made, target, tag, e);
 	if (code < 0)
 		return code;
+	struct tpg *tpg = NODE_OF(struct tpg, made);
 	tpg->is_enabled = c->prefs.auto_enable_tpgt;
 	reply_say(r, "Created TPG %u.", tag);
 	if (!c->prefs.auto_add_default_portal)
@@ -96,17 +91,16 @@ static int create_target(struct config *c, struct node *n, const struct args *a,
 {
 	char made_up[224], name[224];
 	const char *wwn = arg(a, "wwn");
-	struct target *t;
+	struct node *t;
 	if (!wwn)
 		name_new_iqn(made_up);
 	int code = normal_name(wwn ? wwn : made_up, true, name, e);
 	if (!code)
 		code = target_new(c, &t, name, e);
-	if (!code) {
-		reply_say(r, "Created target %s.", t->node.name);
-		code = make_tpg(c, t, 1, r, e);
-	}
-	return code;
+	if (code)
+		return code;
+	reply_say(r, "Created target %s.", name);
+	return make_tpg(c, t, 1, r, e);
 }
 
 static int delete_target(struct config *c, struct node *n, const struct args *a, struct reply *r,
@@ -147,7 +141,6 @@ static int parse_tag(const char *text, struct err *e)
 static int create_tpg(struct config *c, struct node *n, const struct args *a, struct reply *r,
 		      struct err *e)
 {
-	struct target *t = NODE_OF(struct target, n);
 	const char *text = arg(a, "tag");
 	int tag = 1;
 	if (text) {
@@ -160,7 +153,7 @@ static int create_tpg(struct config *c, struct node *n, const struct args *a, st
 		if (!node_child(&c->names, n, name))
 			break;
 	}
-	return make_tpg(c, t, (unsigned)tag, r, e);
+	return make_tpg(c, n, (unsigned)tag, r, e);
 }
 
 static int delete_tpg(struct config *c, struct node *n, const struct args *a, struct reply *r,
@@ -261,22 +254,13 @@ static void info_tpg(struct config *c, const struct node *n, struct json_object 
 static int make_saved_tpg(struct restore *r, struct node *n, const char *name,
 			  struct json_object *o, struct node **ret, struct err *e)
 {
-	struct tpg *tpg;
-	int tag = number_of(name, "tpg", 65535);
-	int code = tpg_new(r->c, &tpg, NODE_OF(struct target, n), (unsigned)tag, e);
-	if (!code)
-		*ret = &tpg->node;
-	return code;
+	return tpg_new(r->c, ret, n, (unsigned)number_of(name, "tpg", 65535), e);
 }
 
 static int make_saved_target(struct restore *r, struct node *n, const char *name,
 			     struct json_object *o, struct node **ret, struct err *e)
 {
-	struct target *t;
-	int code = target_new(r->c, &t, name, e);
-	if (!code)
-		*ret = &t->node;
-	return code;
+	return target_new(r->c, ret, name, e);
 }
 
 static int saved_target_name(struct restore *r, struct node *n, struct json_object *o,

@@ -20,10 +20,11 @@ int lun_for(struct config *c, struct tpg *tpg, const char *text, struct lun **re
 	    struct err *e);
 struct lun *lun_of_storage(const struct tpg *tpg, const struct storage *s); // NULL: none
 
-int lun_new(struct config *c, struct lun **ret, struct tpg *tpg, uint32_t number, struct storage *s,
-	    struct err *e);
-int mapped_lun_new(struct config *c, struct mapped_lun **ret, struct acl *a, uint32_t number,
-		   struct lun *l, bool is_write_protected, struct err *e);
+int lun_new(struct config *c, struct node **ret, struct tpg *tpg, uint32_t number,
+	    struct storage *s, struct err *e);
+// tpg_lun: the number of l, or of the LUN that is missing. ret may be NULL.
+int mapped_lun_new(struct config *c, struct node **ret, struct node *acl, uint32_t number,
+		   struct lun *l, uint32_t tpg_lun, bool is_write_protected, struct err *e);
 
 // ---- lun_link.c ----
 // Connects the LUNs that were kept without storage object n to it; a class's appeared. -ENOMEM.

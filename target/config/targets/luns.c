@@ -38,10 +38,10 @@ int number_pick(const struct config *c, struct node *n, const char *prefix, cons
 	return number;
 }
 
-int lun_new(struct config *c, struct lun **ret, struct tpg *tpg, uint32_t number, struct storage *s,
-	    struct err *e)
+int lun_new(struct config *c, struct node **ret, struct tpg *tpg, uint32_t number,
+	    struct storage *s, struct err *e)
 {
-	char name[16], taken[64];
+	char name[16];
 	snprintf(name, sizeof name, "lun%u", number);
 	struct lun *l = tree_new(sizeof *l, &lun_class, name, e);
 	if (!l)
@@ -52,12 +52,8 @@ int lun_new(struct config *c, struct lun **ret, struct tpg *tpg, uint32_t number
 	list_init(&l->mapped);
 	name_new_alias(l->alias);
 	snprintf(l->group, sizeof l->group, ALUA_DEFAULT_GROUP);
-	snprintf(taken, sizeof taken, "LUN %u already exists", number);
-	int r = tree_add(c, &tpg->luns, &l->node, taken, e);
-	if (r < 0)
-		return r;
-	*ret = l;
-	return 0;
+	*ret = &l->node;
+	return tree_add(c, &tpg->luns, &l->node, e, "LUN %u already exists", number);
 }
 
 struct lun *lun_of_storage(const struct tpg *tpg, const struct storage *s)
@@ -94,8 +90,9 @@ static int storage_for_path(struct config *c, const char *path, struct storage *
 			*p = '-';
 	const char *plugin = S_ISBLK(st.st_mode) ? "block" : "fileio";
 	code = storage_new(c, &s, storage_type_of(c, plugin)->type, name, e);
-	if (!code)
-		code = storage_set_option(s, "dev", path, e);
+	if (code < 0)
+		return code;
+	code = storage_set_option(s, "dev", path, e);
 	if (!code)
 		code = storage_open(s, true, e);
 	if (code < 0)
@@ -110,13 +107,12 @@ static int map_for_acls(struct config *c, struct tpg *tpg, struct lun *l, struct
 			struct err *e)
 {
 	list_each (struct acl, a, &tpg->acls.children, node.link) {
-		struct mapped_lun *m;
 		uint32_t number = l->number;
 		char name[24];
 		snprintf(name, sizeof name, "mapped_lun%u", number);
 		if (node_child(&c->names, &a->node, name))
 			number = number_free(c, &a->node, "mapped_lun");
-		int code = mapped_lun_new(c, &m, a, number, l, false, e);
+		int code = mapped_lun_new(c, NULL, &a->node, number, l, l->number, false, e);
 		if (code < 0)
 			return code;
 		reply_say(r, "Created LUN %u->%u mapping in node ACL %s", l->number, number,
@@ -144,10 +140,12 @@ int lun_for(struct config *c, struct tpg *tpg, const char *text, struct lun **re
 	if (*ret)
 		return 0;
 	number = number_pick(c, &tpg->luns, "lun", NULL, e);
-	code = number < 0 ? number : lun_new(c, ret, tpg, (uint32_t)number, s, e);
-	if (!code)
-		reply_say(r, "Created LUN %d.", number);
-	return code;
+	code = number < 0 ? number : lun_new(c, &l, tpg, (uint32_t)number, s, e);
+	if (code < 0)
+		return code;
+	*ret = NODE_OF(struct lun, l);
+	reply_say(r, "Created LUN %d.", number);
+	return 0;
 }
 
 static int create_lun(struct config *c, struct node *n, const struct args *a, struct reply *r,
@@ -156,23 +154,24 @@ static int create_lun(struct config *c, struct node *n, const struct args *a, st
 	const char *path = arg(a, "storage_object");
 	struct storage *s = storage_find(c, path);
 	struct tpg *tpg = tpg_of(n);
-	struct lun *l;
+	struct node *l;
 	int number = number_pick(c, n, "lun", arg(a, "lun"), e);
 	if (number < 0)
 		return number;
 	int code = s ? 0 : storage_for_path(c, path, &s, r, e);
-	if (!code && lun_of_storage(tpg, s))
-		code = err_set(e, -EEXIST, "lun for storage object %s/%s already exists",
+	if (code < 0)
+		return code;
+	if (lun_of_storage(tpg, s))
+		return err_set(e, -EEXIST, "lun for storage object %s/%s already exists",
 			       s->node.parent->name, s->node.name);
-	if (!code)
-		code = lun_new(c, &l, tpg, (uint32_t)number, s, e);
-	if (!code) {
-		reply_say(r, "Created LUN %d.", number);
-		if (!s->lu)
-			reply_say(r, "Warning: storage waiting: %s", s->reason);
-	}
-	if (!code && arg_bool(a, "add_mapped_luns", c->prefs.auto_add_mapped_luns))
-		code = map_for_acls(c, tpg, l, r, e);
+	code = lun_new(c, &l, tpg, (uint32_t)number, s, e);
+	if (code < 0)
+		return code;
+	reply_say(r, "Created LUN %d.", number);
+	if (!s->lu)
+		reply_say(r, "Warning: storage waiting: %s", s->reason);
+	if (arg_bool(a, "add_mapped_luns", c->prefs.auto_add_mapped_luns))
+		code = map_for_acls(c, tpg, NODE_OF(struct lun, l), r, e);
 	return code;
 }
 
@@ -297,12 +296,8 @@ static bool is_same_lun(struct restore *r, const struct node *n, struct json_obj
 static int make_lun(struct restore *r, struct node *n, const char *name, struct json_object *o,
 		    struct node **ret, struct err *e)
 {
-	struct lun *l;
 	int number = number_of(name, "lun", 65535);
-	int code = lun_new(r->c, &l, tpg_of(n), (uint32_t)number, storage_in(r, o), e);
-	if (!code)
-		*ret = &l->node;
-	return code;
+	return lun_new(r->c, ret, tpg_of(n), (uint32_t)number, storage_in(r, o), e);
 }
 
 static int check_links(struct restore *r, struct node *n, struct json_object *o, bool is_old,

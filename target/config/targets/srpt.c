@@ -30,14 +30,14 @@ static const struct fabric_ops *fabric(void)
 
 static const struct tpg_kind srpt_kind = { .acl_class = &srpt_acl_class, .fabric = fabric };
 
-int srpt_target_new(struct config *c, struct tpg **ret, const char *name, struct err *e)
+static int new_target(struct config *c, struct node **ret, const char *name, struct err *e)
 {
 	char taken[280];
 	snprintf(taken, sizeof taken, "target %s already exists", name);
 	int r = tpg_add(c, ret, &c->targets->srpt.node, &srpt_target_class, &srpt_kind, name, 1,
 			taken, e);
 	if (!r)
-		(*ret)->is_enabled = 1;
+		NODE_OF(struct tpg, *ret)->is_enabled = 1;
 	return r;
 }
 
@@ -66,7 +66,7 @@ static int create(struct config *c, struct node *n, const struct args *a, struct
 		  struct err *e)
 {
 	char name[224];
-	struct tpg *t;
+	struct node *t;
 	const char *wwn = arg(a, "wwn");
 	if (!wwn)
 		return err_set(e, -EINVAL,
@@ -74,14 +74,14 @@ static int create(struct config *c, struct node *n, const struct args *a, struct
 			       "port's GID: cat /sys/class/infiniband/*/ports/*/gids/0)");
 	int code = name_srpt_target(wwn, name, e);
 	if (!code)
-		code = srpt_target_new(c, &t, name, e);
-	if (!code) {
-		if (!has_port(name))
-			reply_say(r, "Warning: Hardware missing for this WWN");
-		reply_say(r, "Created target %s.", name);
-		reply_say(r, "Warning: target waiting: " WAITS);
-	}
-	return code;
+		code = new_target(c, &t, name, e);
+	if (code < 0)
+		return code;
+	if (!has_port(name))
+		reply_say(r, "Warning: Hardware missing for this WWN");
+	reply_say(r, "Created target %s.", name);
+	reply_say(r, "Warning: target waiting: " WAITS);
+	return 0;
 }
 
 static int delete (struct config *c, struct node *n, const struct args *a, struct reply *r,
@@ -142,11 +142,7 @@ static int saved_name(struct restore *r, struct node *n, struct json_object *o,
 static int make_saved(struct restore *r, struct node *n, const char *name, struct json_object *o,
 		      struct node **ret, struct err *e)
 {
-	struct tpg *t;
-	int code = srpt_target_new(r->c, &t, name, e);
-	if (!code)
-		*ret = &t->node;
-	return code;
+	return new_target(r->c, ret, name, e);
 }
 
 // The same node is given as an existing one, since its target was read before it.

@@ -12,5 +12,3 @@ struct srpt_attr {
 
 extern const struct node_class srpt_class, srpt_target_class, srpt_acl_class;
 extern const struct attr_row srpt_attr_rows[];
-
-int srpt_target_new(struct config *c, struct tpg **ret, const char *name, struct err *e);

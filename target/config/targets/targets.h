@@ -56,7 +56,7 @@ struct mapped_lun {
 	char alias[11];
 	struct lun *lun; // NULL: broken
 	struct list lun_link;
-	uint32_t tpg_lun; // as saved, for a broken link
+	uint32_t tpg_lun; // its number, also if it is broken
 };
 
 struct portal_node {
@@ -94,12 +94,12 @@ extern struct group_row tpg_groups[];
 // ---- iscsi.c, tpg.c ----
 // Puts the rows of the fabric into the classes. Once, before the first node.
 void iscsi_rows_use(void);
-int target_new(struct config *c, struct target **ret, const char *name, struct err *e);
-int tpg_new(struct config *c, struct tpg **ret, struct target *t, unsigned tag, struct err *e);
+int target_new(struct config *c, struct node **ret, const char *name, struct err *e);
+int tpg_new(struct config *c, struct node **ret, struct node *target, unsigned tag, struct err *e);
 // Creates one below parent.
-int tpg_add(struct config *c, struct tpg **ret, struct node *parent, const struct node_class *class,
-	    const struct tpg_kind *kind, const char *name, unsigned tag, const char *taken,
-	    struct err *e);
+int tpg_add(struct config *c, struct node **ret, struct node *parent,
+	    const struct node_class *class, const struct tpg_kind *kind, const char *name,
+	    unsigned tag, const char *taken, struct err *e);
 void tpg_attached(struct config *c, struct node *n, bool is_attached);
 void tpg_free(struct config *c, struct node *n);
 // Commands of a portal group, and of an SRP target, which is also its portal group.

@@ -34,9 +34,9 @@ static int init_parts(struct tpg *tpg)
 	return 0;
 }
 
-int tpg_add(struct config *c, struct tpg **ret, struct node *parent, const struct node_class *class,
-	    const struct tpg_kind *kind, const char *name, unsigned tag, const char *taken,
-	    struct err *e)
+int tpg_add(struct config *c, struct node **ret, struct node *parent,
+	    const struct node_class *class, const struct tpg_kind *kind, const char *name,
+	    unsigned tag, const char *taken, struct err *e)
 {
 	uint16_t port = free_relative_port(c);
 	if (!port)
@@ -51,14 +51,14 @@ int tpg_add(struct config *c, struct tpg **ret, struct node *parent, const struc
 		tpg_free(c, &tpg->node);
 		return err_set(e, -ENOMEM, "%s: out of memory", name);
 	}
-	int r = tree_add(c, parent, &tpg->node, taken, e);
+	int r = tree_add(c, parent, &tpg->node, e, "%s", taken);
 	if (r < 0)
 		return r;
 	struct node *parts[] = { &tpg->acls, &tpg->luns, &tpg->portals };
 	for (int i = 0; i < 2 + kind->has_portals; i++)
 		if (txn_attach(c, &tpg->node, parts[i]) < 0)
 			return err_set(e, -ENOMEM, "%s: out of memory", name);
-	*ret = tpg;
+	*ret = &tpg->node;
 	return 0;
 }
 
