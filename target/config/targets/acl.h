@@ -18,10 +18,8 @@ void acl_groups_use(const struct fabric_ops *fabric);
 
 // ---- acl_tag.c ----
 struct acl *acl_by_name(struct config *c, struct node *acls, const char *text); // NULL: none
-// Iterates the ACLs of text, a name or a tag, starting with NULL.
-struct acl *acl_next(struct config *c, struct node *acls, const char *text,
-		     const struct acl *after);
-int acl_unknown(const char *text, struct err *e); // -ENOENT
+struct acl *acl_by_tag(const struct node *acls, const char *tag); // the first one; NULL: none
+int acl_unknown(const char *text, struct err *e);		  // -ENOENT
 // Commands of acls.
 int acl_tag(struct config *c, struct node *n, const struct args *a, struct reply *r, struct err *e);
 int acl_untag(struct config *c, struct node *n, const struct args *a, struct reply *r,

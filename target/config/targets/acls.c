@@ -113,12 +113,11 @@ static int delete_acl(struct config *c, struct node *n, const struct args *a, st
 		      struct err *e)
 {
 	const char *who = arg(a, "wwn");
-	bool is_one = acl_by_name(c, n, who);
-	struct acl *acl = acl_next(c, n, who, NULL);
+	struct acl *named = acl_by_name(c, n, who), *acl = named ? named : acl_by_tag(n, who);
 	int code = 0;
 	if (!acl)
 		return acl_unknown(who, e);
-	for (; !code && acl; acl = is_one ? NULL : acl_next(c, n, who, NULL)) {
+	for (; !code && acl; acl = named ? NULL : acl_by_tag(n, who)) {
 		reply_say(r, "Deleted Node ACL for %s.", acl->node.name);
 		code = delete_unused(c, &acl->node, a, e);
 	}
