@@ -65,7 +65,7 @@ void acl_groups_use(const struct fabric_ops *fabric)
 	acl_groups[PARAMETER].rows = fabric->negotiated_rows;
 }
 
-static void summarize_acl(struct config *c, const struct node *n, struct summary *ret)
+void acl_summary(struct config *c, const struct node *n, struct summary *ret)
 {
 	const struct acl *a = NODE_OF(const struct acl, n);
 	static const char *const words[] = {
@@ -76,12 +76,15 @@ static void summarize_acl(struct config *c, const struct node *n, struct summary
 	};
 	bool is_own;
 	enum credentials has = credentials_of_acl(a, &is_own);
-	const char *auth = !acl_needs_credentials(a)		   ? "no-auth"
+	bool has_auth = n->class->warn; // not of SRP
+	const char *auth = !has_auth				   ? ""
+			   : !acl_needs_credentials(a)		   ? "no-auth"
 			   : !is_own && has >= CREDENTIALS_ONE_WAY ? "auth via tpg"
 								   : words[has];
-	snprintf(ret->text, sizeof ret->text, "%s%s%s%s, Mapped LUNs: %u", a->tag ? "(tag " : "",
-		 a->tag ? a->tag : "", a->tag ? "), " : "", auth, n->child_count);
-	ret->warning = acl_warning(a);
+	snprintf(ret->text, sizeof ret->text, "%s%s%s%s%sMapped LUNs: %u", a->tag ? "(tag " : "",
+		 a->tag ? a->tag : "", a->tag ? "), " : "", auth, has_auth ? ", " : "",
+		 n->child_count);
+	ret->warning = has_auth ? acl_warning(a) : NULL;
 	ret->is_broken = ret->warning;
 	ret->is_healthy = !ret->is_broken;
 }
@@ -101,11 +104,6 @@ void acl_free(struct config *c, struct node *n)
 	node_done(n);
 	explicit_bzero(&a->auth, sizeof a->auth);
 	free(a);
-}
-
-static bool is_used(const struct node *n, const struct session_place *p)
-{
-	return n == p->acl;
 }
 
 // ---- an ACL's mapped LUNs ----
@@ -133,24 +131,6 @@ static int create_mapping(struct config *c, struct node *n, const struct args *a
 	code = mapped_lun_new(c, NULL, n, (uint32_t)number, l, l->number,
 			      arg_bool(a, "write_protect", false), e);
 	reply_say(r, "Created Mapped LUN %d.", number);
-	return code;
-}
-
-static int delete_mapping(struct config *c, struct node *n, const struct args *a, struct reply *r,
-			  struct err *e)
-{
-	char name[24];
-	int number = number_of(arg(a, "mapped_lun"), "mapped_lun", 65535);
-	if (number < 0)
-		return err_set(e, -EINVAL,
-			       "mapped_lun: '%.60s' is not a mapped LUN (such as 3 or mapped_lun3)",
-			       arg(a, "mapped_lun"));
-	snprintf(name, sizeof name, "mapped_lun%d", number);
-	struct node *m = node_child(&c->names, n, name);
-	if (!m)
-		return err_set(e, -ENOENT, "no mapped LUN %d", number);
-	int code = delete_unused(c, m, a, e);
-	reply_say(r, "Deleted Mapped LUN %d.", number);
 	return code;
 }
 
@@ -202,7 +182,7 @@ const struct command_row acl_commands[] = {
 	{ "delete", PARAMS(
 		{ "mapped_lun", PARAM_CHILD, true, NULL, "3 or mapped_lun3" },
 		PARAM_FORCE),
-	  "Delete a mapped LUN.", false, delete_mapping },
+	  "Delete a mapped LUN.", false, delete_child },
 	{ 0 },
 };
 // clang-format on
@@ -237,10 +217,11 @@ const struct node_class acl_class = {
 	.help = "One initiator and the LUNs it sees",
 	.saved = &acl_saved,
 	.warn = acl_warn_set,
-	.is_used = is_used,
+	.is_used = place_is,
 	.commands = acl_commands,
+	.child = ACL_CHILD,
 	.groups = acl_groups,
-	.summary = summarize_acl,
+	.summary = acl_summary,
 	.info = info_acl,
 	.free = acl_free,
 };

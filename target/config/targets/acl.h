@@ -9,6 +9,12 @@ extern const struct saved_class acl_saved;
 
 int acl_new(struct config *c, struct node **ret, struct tpg *tpg, const char *initiator,
 	    struct err *e);
+// The commands name mapped LUNs: a class's child.
+#define ACL_CHILD                                                                                  \
+	{                                                                                          \
+		"no mapped LUN %s", "Deleted Mapped LUN %s.", "mapped_lun", lun_given              \
+	}
+void acl_summary(struct config *c, const struct node *n, struct summary *ret);
 void acl_free(struct config *c, struct node *n);
 // The name of an initiator of that portal group, normalised.
 int acl_name(const struct tpg *tpg, const char *in, char out[224], struct err *e);

@@ -103,19 +103,10 @@ static int create_target(struct config *c, struct node *n, const struct args *a,
 	return make_tpg(c, t, 1, r, e);
 }
 
-static int delete_target(struct config *c, struct node *n, const struct args *a, struct reply *r,
+static int normal_target(const struct node *n, const struct args *a, char out[CHILD_NAME_SIZE],
 			 struct err *e)
 {
-	char name[224];
-	int code = normal_name(arg(a, "wwn"), false, name, e);
-	if (code < 0)
-		return code;
-	struct node *t = node_child(&c->names, n, name);
-	if (!t)
-		return err_set(e, -ENOENT, "No target %s", name);
-	code = delete_unused(c, t, a, e);
-	reply_say(r, "Deleted Target %s.", name);
-	return code;
+	return normal_name(arg(a, "wwn"), false, out, e);
 }
 
 static void summarize_iscsi(struct config *c, const struct node *n, struct summary *ret)
@@ -156,36 +147,18 @@ static int create_tpg(struct config *c, struct node *n, const struct args *a, st
 	return make_tpg(c, n, (unsigned)tag, r, e);
 }
 
-static int delete_tpg(struct config *c, struct node *n, const struct args *a, struct reply *r,
+static int normal_tag(const struct node *n, const struct args *a, char out[CHILD_NAME_SIZE],
 		      struct err *e)
 {
 	int tag = parse_tag(arg(a, "tag"), e);
-	if (tag < 0)
-		return tag;
-	char name[16];
-	snprintf(name, sizeof name, "tpg%d", tag);
-	struct node *tpg = node_child(&c->names, n, name);
-	if (!tpg)
-		return err_set(e, -ENOENT, "No TPGT %d", tag);
-	int code = delete_unused(c, tpg, a, e);
-	reply_say(r, "Deleted TPGT %d.", tag);
-	return code;
+	snprintf(out, CHILD_NAME_SIZE, "%d", tag);
+	return tag < 0 ? tag : 0;
 }
 
 static void info_target(struct config *c, const struct node *n, struct json_object *ret)
 {
 	json_put_text(ret, "wwn", n->name);
 	json_put_number(ret, "sessions", sessions_count(n->name, -1, NULL));
-}
-
-static bool target_is_used(const struct node *n, const struct session_place *p)
-{
-	return n == p->target;
-}
-
-static bool tpg_is_used(const struct node *n, const struct session_place *p)
-{
-	return n == p->tpg;
 }
 
 static void target_attached(struct config *c, struct node *n, bool is_attached)
@@ -286,7 +259,7 @@ static const struct command_row iscsi_commands[] = {
 	{ "delete", PARAMS(
 		{ "wwn", PARAM_CHILD, true, NULL, "target name" },
 		PARAM_FORCE),
-	  "Delete a target and end its sessions.", false, delete_target },
+	  "Delete a target and end its sessions.", false, delete_child },
 	{ 0 },
 };
 static const struct command_row target_commands[] = {
@@ -296,7 +269,7 @@ static const struct command_row target_commands[] = {
 	{ "delete", PARAMS(
 		{ "tag", PARAM_CHILD, true, NULL, "5 or tpg5" },
 		PARAM_FORCE),
-	  "Delete a target portal group and end its sessions.", false, delete_tpg },
+	  "Delete a target portal group and end its sessions.", false, delete_child },
 	{ 0 },
 };
 static const struct command_row tpg_commands[] = {
@@ -363,6 +336,7 @@ const struct node_class iscsi_class = {
 	.saved = &iscsi_saved,
 	.changed = discovery_changed,
 	.commands = iscsi_commands,
+	.child = {"No target %s", "Deleted Target %s.", .normal = normal_target},
 	.groups = iscsi_groups,
 	.summary = summarize_iscsi,
 };
@@ -373,8 +347,9 @@ const struct node_class target_class = {
 	.saved = &target_saved,
 	.attached = target_attached,
 	.changed = target_changed,
-	.is_used = target_is_used,
+	.is_used = place_is,
 	.commands = target_commands,
+	.child = {"No TPGT %s", "Deleted TPGT %s.", "tpg", normal_tag},
 	.counts = "TPGs",
 	.info = info_target,
 	.free = free_target,
@@ -385,7 +360,7 @@ const struct node_class tpg_class = {
 	.is_group = true,
 	.saved = &tpg_saved,
 	.warn = tpg_warn_set,
-	.is_used = tpg_is_used,
+	.is_used = place_is,
 	.commands = tpg_commands,
 	.groups = tpg_groups,
 	.summary = summarize_tpg,

@@ -25,6 +25,8 @@ int lun_new(struct config *c, struct node **ret, struct tpg *tpg, uint32_t numbe
 // tpg_lun: the number of l, or of the LUN that is missing. ret may be NULL.
 int mapped_lun_new(struct config *c, struct node **ret, struct node *acl, uint32_t number,
 		   struct lun *l, uint32_t tpg_lun, bool is_write_protected, struct err *e);
+// A LUN's or mapped LUN's number, of the command that deletes it: struct child_names.
+int lun_given(const struct node *n, const struct args *a, char out[CHILD_NAME_SIZE], struct err *e);
 
 // ---- lun_link.c ----
 // Connects the LUNs that were kept without storage object n to it; a class's appeared. -ENOMEM.

@@ -65,17 +65,17 @@ struct lun *lun_of_storage(const struct tpg *tpg, const struct storage *s)
 	return NULL;
 }
 
-// A storage object for an existing file or device, named after its path, as in targetcli.
-static int storage_for_path(struct config *c, const char *path, struct storage **ret,
-			    struct reply *r, struct err *e)
+// A storage object, or a new one for an existing file or device, named after its path, as in
+// targetcli.
+static int storage_for(struct config *c, const char *path, struct storage **ret, struct reply *r,
+		       struct err *e)
 {
 	struct stat st;
 	char name[NAME_MAX_LEN + 1];
-	struct storage *s = storage_at(c, path);
-	if (s) {
-		*ret = s;
+	struct storage *s = storage_find(c, path);
+	*ret = s = s ? s : storage_at(c, path);
+	if (s)
 		return 0;
-	}
 	if (*path != '/' || stat(path, &st) < 0 || !(S_ISBLK(st.st_mode) || S_ISREG(st.st_mode)))
 		return private_tmp_refuse(path, -ENOENT, e)
 			       ? -ENOENT
@@ -132,8 +132,8 @@ int lun_for(struct config *c, struct tpg *tpg, const char *text, struct lun **re
 		return *ret = NODE_OF(struct lun, l), 0;
 	if (number >= 0)
 		return err_set(e, -ENOENT, "no LUN %d", number);
-	struct storage *s = storage_find(c, text);
-	int code = s ? 0 : storage_for_path(c, text, &s, r, e);
+	struct storage *s;
+	int code = storage_for(c, text, &s, r, e);
 	if (code < 0)
 		return code;
 	*ret = lun_of_storage(tpg, s);
@@ -151,14 +151,13 @@ int lun_for(struct config *c, struct tpg *tpg, const char *text, struct lun **re
 static int create_lun(struct config *c, struct node *n, const struct args *a, struct reply *r,
 		      struct err *e)
 {
-	const char *path = arg(a, "storage_object");
-	struct storage *s = storage_find(c, path);
+	struct storage *s;
 	struct tpg *tpg = tpg_of(n);
 	struct node *l;
 	int number = number_pick(c, n, "lun", arg(a, "lun"), e);
 	if (number < 0)
 		return number;
-	int code = s ? 0 : storage_for_path(c, path, &s, r, e);
+	int code = storage_for(c, arg(a, "storage_object"), &s, r, e);
 	if (code < 0)
 		return code;
 	if (lun_of_storage(tpg, s))
@@ -175,21 +174,15 @@ static int create_lun(struct config *c, struct node *n, const struct args *a, st
 	return code;
 }
 
-static int delete_lun(struct config *c, struct node *n, const struct args *a, struct reply *r,
-		      struct err *e)
+int lun_given(const struct node *n, const struct args *a, char out[CHILD_NAME_SIZE], struct err *e)
 {
-	char name[16];
-	int number = number_of(arg(a, "lun"), "lun", 65535);
+	const char *prefix = n->class->child.prefix, *text = a->value[0];
+	int number = number_of(text, prefix, 65535);
 	if (number < 0)
-		return err_set(e, -EINVAL, "lun: '%.60s' is not a LUN (such as 3 or lun3)",
-			       arg(a, "lun"));
-	snprintf(name, sizeof name, "lun%d", number);
-	struct node *l = node_child(&c->names, n, name);
-	if (!l)
-		return err_set(e, -ENOENT, "no LUN %d", number);
-	int code = delete_unused(c, l, a, e);
-	reply_say(r, "Deleted LUN %d.", number);
-	return code;
+		return err_set(e, -EINVAL, "%s: '%.60s' is not a %sLUN (such as 3 or %s3)", prefix,
+			       text, n->class == &luns_class ? "" : "mapped ", prefix);
+	snprintf(out, CHILD_NAME_SIZE, "%d", number);
+	return 0;
 }
 
 static void summarize_lun(struct config *c, const struct node *n, struct summary *ret)
@@ -334,7 +327,7 @@ static const struct command_row luns_commands[] = {
 	{ "delete", PARAMS(
 		{ "lun", PARAM_CHILD, true, NULL, "3 or lun3" },
 		PARAM_FORCE),
-	  "Delete a LUN and its mappings.", false, delete_lun },
+	  "Delete a LUN and its mappings.", false, delete_child },
 	{ 0 },
 };
 // clang-format on
@@ -377,6 +370,7 @@ const struct node_class luns_class = {
 	.name = "luns",
 	.help = "Storage objects exported by this portal group",
 	.commands = luns_commands,
+	.child = {"no LUN %s", "Deleted LUN %s.", "lun", lun_given},
 	.counts = "LUNs",
 };
 const struct node_class lun_class = {

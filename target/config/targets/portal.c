@@ -237,24 +237,15 @@ static int create(struct config *c, struct node *n, const struct args *a, struct
 	return code;
 }
 
-static int delete (struct config *c, struct node *n, const struct args *a, struct reply *r,
-		   struct err *e)
+static int normal_address(const struct node *n, const struct args *a, char out[CHILD_NAME_SIZE],
+			  struct err *e)
 {
-	char name[TCP_ADDR_TEXT];
 	struct tcp_addr addr;
 	uint16_t port = 0;
 	int code = parse_port(arg(a, "ip_port"), &port, e);
-	if (code < 0)
-		return code;
-	code = portal_name(arg(a, "ip_address"), port, name, &addr, e);
-	if (code < 0 && code != -ENODEV)
-		return code;
-	struct node *p = node_child(&c->names, n, name);
-	if (!p)
-		return err_set(e, -ENOENT, "No network portal %s", name);
-	code = delete_unused(c, p, a, e);
-	reply_say(r, "Deleted network portal %s", name);
-	return code;
+	if (!code)
+		code = portal_name(arg(a, "ip_address"), port, out, &addr, e);
+	return code == -ENODEV ? 0 : code;
 }
 
 static int change_transports(struct config *c, struct portal_node *p, unsigned mask, bool is_iser)
@@ -360,7 +351,7 @@ static const struct command_row portals_commands[] = {
 		{ "ip_address", PARAM_PORTAL, true, NULL, "IPv4 or IPv6 address" },
 		{ "ip_port", PARAM_NUMBER, true, NULL, "TCP port" },
 		PARAM_FORCE),
-	  "Stop listening; sessions continue.", false, delete },
+	  "Stop listening; sessions continue.", false, delete_child },
 	{ "enable_iser", PARAMS(
 		{ "boolean", PARAM_BOOL, true, NULL, "true or false" }),
 	  "Set enable_iser of the only portal.", false, enable_only_iser, .is_report = true },
@@ -563,6 +554,7 @@ const struct node_class portals_class = {
 	.name = "portals",
 	.help = "The addresses this portal group listens on",
 	.commands = portals_commands,
+	.child = {"No network portal %s", "Deleted network portal %s", .normal = normal_address},
 	.counts = "Portals",
 };
 const struct node_class portal_class = {

@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "target/config/targets/acl.h"
+#include "target/config/targets/lun.h"
 #include "target/config/targets/srpt.h"
+#include "target/config/tree/in_use.h"
 #include "transport/srp/name.h"
 
 #define WAITS "SRP is not supported yet"
@@ -84,19 +86,10 @@ static int create(struct config *c, struct node *n, const struct args *a, struct
 	return 0;
 }
 
-static int delete (struct config *c, struct node *n, const struct args *a, struct reply *r,
-		   struct err *e)
+static int normal_target(const struct node *n, const struct args *a, char out[CHILD_NAME_SIZE],
+			 struct err *e)
 {
-	char name[224];
-	int code = name_srpt_target(arg(a, "wwn"), name, e);
-	if (code < 0)
-		return code;
-	struct node *t = node_child(&c->names, n, name);
-	if (!t)
-		return err_set(e, -ENOENT, "No target %s", name);
-	code = tree_remove(c, t, e);
-	reply_say(r, "Deleted Target %s.", name);
-	return code;
+	return name_srpt_target(arg(a, "wwn"), out, e);
 }
 
 static void info_fabric(struct config *c, const struct node *n, struct json_object *ret)
@@ -120,14 +113,6 @@ static void info_target(struct config *c, const struct node *n, struct json_obje
 	json_put_text(ret, "wwn", n->name);
 	tpg_info(NODE_OF(const struct tpg, n), ret);
 	info_fabric(c, n, ret);
-}
-
-static void summarize_acl(struct config *c, const struct node *n, struct summary *ret)
-{
-	const struct acl *a = NODE_OF(const struct acl, n);
-	snprintf(ret->text, sizeof ret->text, "%s%s%sMapped LUNs: %u", a->tag ? "(tag " : "",
-		 a->tag ? a->tag : "", a->tag ? "), " : "", n->child_count);
-	ret->is_healthy = true;
 }
 
 // ---- the saved file ----
@@ -174,7 +159,7 @@ static const struct command_row commands[] = {
 	  "Create a target on a port of an adapter.", false, create },
 	{ "delete", PARAMS(
 		{ "wwn", PARAM_CHILD, true, NULL, "target name" }),
-	  "Delete a target.", false, delete },
+	  "Delete a target.", false, delete_child },
 	{ 0 },
 };
 static const struct command_row target_commands[] = {
@@ -211,6 +196,7 @@ const struct node_class srpt_class = {
 	.help = "SRP targets",
 	.saved = &fabric_saved,
 	.commands = commands,
+	.child = {"No target %s", "Deleted Target %s.", .normal = normal_target},
 	.counts = "Targets",
 	.info = info_fabric,
 };
@@ -232,6 +218,7 @@ const struct node_class srpt_acl_class = {
 	.help = "One SRP initiator and the LUNs it sees",
 	.saved = &acl_saved,
 	.commands = acl_commands,
-	.summary = summarize_acl,
+	.child = ACL_CHILD,
+	.summary = acl_summary,
 	.free = acl_free,
 };
