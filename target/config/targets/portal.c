@@ -226,15 +226,15 @@ static int create(struct config *c, struct node *n, const struct args *a, struct
 	if (!strcmp(host, "0.0.0.0"))
 		reply_say(r, "Binding to INADDR_ANY (0.0.0.0)");
 	code = portal_new(c, &p, tpg_of(n), host, port, mask, false, e);
-	if (!code) {
-		reply_say(r, "Created network portal %s.", p->node.name);
-		if (!p->open || portal_state(p->open) == PORTAL_WAITING)
-			reply_say(r, "Warning: portal waiting: %s",
-				  p->open ? portal_reason(p->open) : p->reason);
-		if (mask != PORTAL_ALL)
-			warn_rdma(p, r);
-	}
-	return code;
+	if (code < 0)
+		return code;
+	reply_say(r, "Created network portal %s.", p->node.name);
+	if (!p->open || portal_state(p->open) == PORTAL_WAITING)
+		reply_say(r, "Warning: portal waiting: %s",
+			  p->open ? portal_reason(p->open) : p->reason);
+	if (mask != PORTAL_ALL)
+		warn_rdma(p, r);
+	return 0;
 }
 
 static int normal_address(const struct node *n, const struct args *a, char out[CHILD_NAME_SIZE],
@@ -246,6 +246,23 @@ static int normal_address(const struct node *n, const struct args *a, char out[C
 	if (!code)
 		code = portal_name(arg(a, "ip_address"), port, out, &addr, e);
 	return code == -ENODEV ? 0 : code;
+}
+
+// The portal of a command: n or, one level higher, the only one, since most groups have one.
+static int portal_meant(struct node *n, const struct args *a, const char *name,
+			struct portal_node **ret, struct err *e)
+{
+	char path[600];
+	bool is_above = n->class == &portals_class;
+	if (is_above && !n->child_count)
+		return err_set(e, -ENOENT, "%s: no portal here (create one)", name);
+	struct node *p = is_above ? list_entry(n->children.next, struct node, link) : n;
+	*ret = NODE_OF(struct portal_node, p);
+	if (!is_above || n->child_count == 1)
+		return 0;
+	node_path(p, path, sizeof path);
+	return err_set(e, -EBADRQC, "%s: which of the %u portals? Type %s %s %s", name,
+		       n->child_count, path, name, a->value[0]);
 }
 
 static int change_transports(struct config *c, struct portal_node *p, unsigned mask, bool is_iser)
@@ -265,12 +282,15 @@ static int change_transports(struct config *c, struct portal_node *p, unsigned m
 static int enable_iser(struct config *c, struct node *n, const struct args *a, struct reply *r,
 		       struct err *e)
 {
-	struct portal_node *p = NODE_OF(struct portal_node, n);
+	struct portal_node *p;
 	bool is_on = arg_bool(a, "boolean", true);
 	unsigned mask = PORTAL_TCP;
+	int code = portal_meant(n, a, "enable_iser", &p, e);
+	if (code < 0)
+		return code;
 	if (is_on)
 		mask = p->transports & PORTAL_RDMA ? p->transports : PORTAL_ALL;
-	int code = change_transports(c, p, mask, is_on);
+	code = change_transports(c, p, mask, is_on);
 	reply_say(r, "iSER enable now: %s", p->is_iser ? "True" : "False");
 	if (p->is_iser)
 		warn_rdma(p, r);
@@ -280,9 +300,11 @@ static int enable_iser(struct config *c, struct node *n, const struct args *a, s
 static int set_transport(struct config *c, struct node *n, const struct args *a, struct reply *r,
 			 struct err *e)
 {
-	struct portal_node *p = NODE_OF(struct portal_node, n);
+	struct portal_node *p;
 	unsigned mask;
-	int code = transport_parse(arg(a, "transport"), &mask, e);
+	int code = portal_meant(n, a, "transport", &p, e);
+	if (!code)
+		code = transport_parse(arg(a, "transport"), &mask, e);
 	if (!code)
 		code = change_transports(c, p, mask, p->is_iser && (mask & PORTAL_RDMA));
 	if (!code)
@@ -293,8 +315,11 @@ static int set_transport(struct config *c, struct node *n, const struct args *a,
 static int enable_offload(struct config *c, struct node *n, const struct args *a, struct reply *r,
 			  struct err *e)
 {
-	struct portal_node *p = NODE_OF(struct portal_node, n);
-	int code = txn_memory(c, &p->is_offload, sizeof p->is_offload);
+	struct portal_node *p;
+	int code = portal_meant(n, a, "enable_offload", &p, e);
+	if (code < 0)
+		return code;
+	code = txn_memory(c, &p->is_offload, sizeof p->is_offload);
 	if (!code)
 		p->is_offload = arg_bool(a, "boolean", true);
 	reply_say(r, "offload enable now: %s (kept in the saved file, without effect here)",
@@ -302,44 +327,10 @@ static int enable_offload(struct config *c, struct node *n, const struct args *a
 	return code;
 }
 
-// ---- the same one level higher: most groups have only one portal ----
-
-typedef int portal_command(struct config *c, struct node *n, const struct args *a, struct reply *r,
-			   struct err *e);
-
-static int at_only_portal(struct config *c, struct node *n, const struct args *a, struct reply *r,
-			  struct err *e, const char *name, portal_command *run)
-{
-	char path[600];
-	if (!n->child_count)
-		return err_set(e, -ENOENT, "%s: no portal here (create one)", name);
-	struct node *first = list_entry(n->children.next, struct node, link);
-	if (n->child_count == 1)
-		return run(c, first, a, r, e);
-	node_path(first, path, sizeof path);
-	return err_set(e, -EBADRQC, "%s: which of the %u portals? Type %s %s %s", name,
-		       n->child_count, path, name, a->value[0]);
-}
-
-static int enable_only_iser(struct config *c, struct node *n, const struct args *a, struct reply *r,
-			    struct err *e)
-{
-	return at_only_portal(c, n, a, r, e, "enable_iser", enable_iser);
-}
-
-static int enable_only_offload(struct config *c, struct node *n, const struct args *a,
-			       struct reply *r, struct err *e)
-{
-	return at_only_portal(c, n, a, r, e, "enable_offload", enable_offload);
-}
-
-static int set_only_transport(struct config *c, struct node *n, const struct args *a,
-			      struct reply *r, struct err *e)
-{
-	return at_only_portal(c, n, a, r, e, "transport", set_transport);
-}
-
 // clang-format off
+#define ON_OFF PARAMS({ "boolean", PARAM_BOOL, true, NULL, "true or false" })
+#define TRANSPORT PARAMS( \
+		{ "transport", PARAM_STRING, true, NULL, TRANSPORTS, NULL, TRANSPORT_CHOICES })
 static const struct command_row portals_commands[] = {
 	{ "create", PARAMS(
 		{ "ip_address", PARAM_ADDRESS, false, "0.0.0.0",
@@ -352,28 +343,21 @@ static const struct command_row portals_commands[] = {
 		{ "ip_port", PARAM_NUMBER, true, NULL, "TCP port" },
 		PARAM_FORCE),
 	  "Stop listening; sessions continue.", false, delete_child },
-	{ "enable_iser", PARAMS(
-		{ "boolean", PARAM_BOOL, true, NULL, "true or false" }),
-	  "Set enable_iser of the only portal.", false, enable_only_iser, .is_report = true },
-	{ "transport", PARAMS(
-		{ "transport", PARAM_STRING, true, NULL, TRANSPORTS, NULL, TRANSPORT_CHOICES }),
-	  "Set transport of the only portal.", false, set_only_transport, .is_report = true },
-	{ "enable_offload", PARAMS(
-		{ "boolean", PARAM_BOOL, true, NULL, "true or false" }),
-	  "Set enable_offload of the only portal.", false, enable_only_offload, .is_report = true },
+	{ "enable_iser", ON_OFF, "Set enable_iser of the only portal.", false, enable_iser,
+	  .is_report = true },
+	{ "transport", TRANSPORT, "Set transport of the only portal.", false, set_transport,
+	  .is_report = true },
+	{ "enable_offload", ON_OFF, "Set enable_offload of the only portal.", false,
+	  enable_offload, .is_report = true },
 	{ 0 },
 };
 static const struct command_row portal_commands[] = {
-	{ "enable_iser", PARAMS(
-		{ "boolean", PARAM_BOOL, true, NULL, "true or false" }),
-	  "Offer iSER beside TCP (the default), or TCP only.", false, enable_iser,
+	{ "enable_iser", ON_OFF, "Offer iSER beside TCP (the default), or TCP only.", false,
+	  enable_iser, .is_report = true },
+	{ "transport", TRANSPORT, "Select the transports of new sessions.", false, set_transport,
 	  .is_report = true },
-	{ "transport", PARAMS(
-		{ "transport", PARAM_STRING, true, NULL, TRANSPORTS, NULL, TRANSPORT_CHOICES }),
-	  "Select the transports of new sessions.", false, set_transport, .is_report = true },
-	{ "enable_offload", PARAMS(
-		{ "boolean", PARAM_BOOL, true, NULL, "true or false" }),
-	  "Kept in the saved file; no effect.", false, enable_offload, .is_report = true },
+	{ "enable_offload", ON_OFF, "Kept in the saved file; no effect.", false, enable_offload,
+	  .is_report = true },
 	{ 0 },
 };
 // clang-format on
