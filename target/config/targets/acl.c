@@ -33,30 +33,17 @@ int acl_new(struct config *c, struct node **ret, struct tpg *tpg, const char *in
 	return tree_add(c, &tpg->acls, &a->node, e, "Node ACL for %s already exists", name);
 }
 
-static int check_acl_auth(struct config *c, struct node *n, struct err *e)
-{
-	return auth_check(&NODE_OF(const struct acl, n)->auth, e);
-}
-
+// clang-format off
 enum { ATTRIBUTE, PARAMETER };
 static struct group_row acl_groups[] = {
-	[ATTRIBUTE] = {.name = "attribute",
-			.form = SAVED_NUMBERS,
-			.part = "attributes",
+	[ATTRIBUTE] = { .name = "attribute", .form = SAVED_NUMBERS, .part = "attributes",
 			.at = offsetof(struct acl, own) },
-	[PARAMETER] = { .name = "parameter",
-			.at = offsetof(struct acl, own),
+	[PARAMETER] = { .name = "parameter", .at = offsetof(struct acl, own),
 			.get = negotiated_get },
-	{ .name = "auth",
-		       .form = SAVED_TYPED,
-		       .prefix = "chap_",
-		       .is_whole = true,
-		       .rows = auth_rows,
-		       .at = offsetof(struct acl, auth),
-		       .size = sizeof(struct auth_group),
-		       .check = check_acl_auth },
-	{ 0},
+	AUTH_GROUP(struct acl),
+	{ 0 },
 };
+// clang-format on
 
 void acl_groups_use(const struct fabric_ops *fabric)
 {
@@ -185,16 +172,13 @@ const struct command_row acl_commands[] = {
 	  "Delete a mapped LUN.", false, delete_child },
 	{ 0 },
 };
+static const struct group_row acl_fields[] = {
+	{ .form = SAVED_TYPED, .get = saved_tag, .rows = VALUES(
+		{ "tag", ATTR_STRING, .flags = ATTR_GIVEN | ATTR_SPARSE }) },
+	{ 0 },
+};
 // clang-format on
 
-static const struct attr_row tag_rows[] = {
-	{.name = "tag",			 .type = ATTR_STRING, .flags = ATTR_GIVEN | ATTR_SPARSE },
-	{ 0},
-};
-static const struct group_row acl_fields[] = {
-	{.form = SAVED_TYPED, .rows = tag_rows, .get = saved_tag },
-	{ 0  },
-};
 static const struct node_class *const acl_lists[] = { &mapped_lun_class, NULL };
 // Of an SRP target, which has neither; rtslib may write them.
 static const char *const acl_ignored[] = { "attributes",	   "chap_userid",

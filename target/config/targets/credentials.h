@@ -8,6 +8,14 @@
 // ---- auth.c ----
 extern const struct attr_row auth_rows[], discovery_rows[];
 int auth_check(const struct auth_group *a, struct err *e); // -EINVAL
+// The credentials of a portal group or an ACL as a group of its class, and their check.
+#define AUTH_GROUP(type)                                                                           \
+	{                                                                                          \
+		.name = "auth", .form = SAVED_TYPED, .prefix = "chap_", .is_whole = true,          \
+		.rows = auth_rows, .at = offsetof(type, auth), .size = sizeof(struct auth_group),  \
+		.check = auth_check_node                                                           \
+	}
+int auth_check_node(struct config *c, struct node *n, struct err *e);
 
 // ---- credentials.c: required credentials of logins, from the tree ----
 enum credentials {

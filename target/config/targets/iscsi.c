@@ -291,17 +291,14 @@ static int check_discovery(struct config *c, struct node *n, struct err *e)
 	return r;
 }
 
+// clang-format off
 static const struct group_row iscsi_groups[] = {
-	{.name = "discovery_auth",
-	  .form = SAVED_TYPED,
-	  .prefix = "discovery_",
-	  .is_whole = true,
-	  .rows = discovery_rows,
-	  .at = offsetof(struct fabric_node, discovery),
-	  .size = sizeof(struct auth_group),
-	  .check = check_discovery },
-	{ 0  },
+	{ .name = "discovery_auth", .form = SAVED_TYPED, .prefix = "discovery_", .is_whole = true,
+	  .rows = discovery_rows, .at = offsetof(struct fabric_node, discovery),
+	  .size = sizeof(struct auth_group), .check = check_discovery },
+	{ 0 },
 };
+// clang-format on
 
 static const struct node_class *const tpg_lists[] = { &lun_class, &acl_class, &portal_class, NULL };
 static const struct saved_class tpg_saved = {

@@ -330,29 +330,17 @@ static const struct command_row luns_commands[] = {
 	  "Delete a LUN and its mappings.", false, delete_child },
 	{ 0 },
 };
+static const struct group_row saved_fields[] = {
+	{ .form = SAVED_TYPED, .is_whole = true, .rows = VALUES(
+		{ "alias", ATTR_STRING, offsetof(struct lun, alias), .max = 11,
+		  .flags = ATTR_GENERATED }),
+	  .offset = offsetof(struct lun, alias), .size = 11 },
+	{ .form = SAVED_TYPED, .get = saved_storage, .key = key_of_storage, .rows = VALUES(
+		{ "storage_object", ATTR_STRING, .flags = ATTR_GIVEN | ATTR_SPARSE }) },
+	{ 0 },
+};
 // clang-format on
 
-static const struct attr_row own_rows[] = {
-	{.name = "alias",
-	  .type = ATTR_STRING,
-	  .offset = offsetof(struct lun, alias),
-	  .max = 11,
-	  .flags = ATTR_GENERATED },
-	{ 0},
-};
-static const struct attr_row saved_links[] = {
-	{.name = "storage_object",	    .type = ATTR_STRING, .flags = ATTR_GIVEN | ATTR_SPARSE },
-	{ 0},
-};
-static const struct group_row saved_fields[] = {
-	{.form = SAVED_TYPED,
-	  .is_whole = true,
-	  .rows = own_rows,
-	  .offset = offsetof(struct lun, alias),
-	  .size = 11 },
-	{ .form = SAVED_TYPED,    .rows = saved_links, .get = saved_storage, .key = key_of_storage },
-	{ 0	    },
-};
 static const struct saved_class lun_saved = {
 	.list = "luns",
 	.folder = "luns",

@@ -116,32 +116,22 @@ static int check_mapping(struct restore *r, struct node *n, struct json_object *
 	return 0;
 }
 
-static const struct attr_row mapped_rows[] = {
-	{.name = "alias",
-	  .type = ATTR_STRING,
-	  .offset = offsetof(struct mapped_lun, alias),
-	  .max = 11,
-	  .flags = ATTR_GENERATED },
-	{ .name = "write_protect",
-	  .type = ATTR_BOOL,
-	  .offset = offsetof(struct mapped_lun, is_write_protected),
-	  .default_text = "0" },
-	{ 0			   },
-};
-static const struct attr_row mapped_links[] = {
-	{.name = "tpg_lun",    .type = ATTR_UINT, .flags = ATTR_GIVEN },
-	{ 0},
-};
+// clang-format off
 static const struct group_row mapped_fields[] = {
-	{.form = SAVED_TYPED,
-	  .is_whole = true,
-	  .rows = mapped_rows,
+	{ .form = SAVED_TYPED, .is_whole = true, .rows = VALUES(
+		{ "alias", ATTR_STRING, offsetof(struct mapped_lun, alias), .max = 11,
+		  .flags = ATTR_GENERATED },
+		{ "write_protect", ATTR_BOOL, offsetof(struct mapped_lun, is_write_protected),
+		  .default_text = "0" }),
 	  .offset = offsetof(struct mapped_lun, is_write_protected),
 	  .size = offsetof(struct mapped_lun, alias) + 11 -
 		  offsetof(struct mapped_lun, is_write_protected) },
-	{ .form = SAVED_TYPED,  .rows = mapped_links, .get = saved_tpg_lun, .key = key_of_lun },
-	{ 0},
+	{ .form = SAVED_TYPED, .get = saved_tpg_lun, .key = key_of_lun, .rows = VALUES(
+		{ "tpg_lun", ATTR_UINT, .flags = ATTR_GIVEN }) },
+	{ 0 },
 };
+// clang-format on
+
 static const struct saved_class mapped_saved = {
 	.list = "mapped_luns",
 	.id = { "index" },

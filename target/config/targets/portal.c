@@ -479,36 +479,21 @@ static int make_saved(struct restore *r, struct node *n, const char *name, struc
 }
 
 // targetcli writes iser=false for all portals by default: it does not disable iSER.
-static const struct attr_row own_rows[] = {
-	{.name = "iser",
-	  .type = ATTR_BOOL,
-	  .offset = offsetof(struct portal_node, is_iser),
-	  .default_text = "0" },
-	{ .name = "offload",
-	  .type = ATTR_BOOL,
-	  .offset = offsetof(struct portal_node, is_offload),
-	  .default_text = "0" },
-	{ 0		  },
-};
-static const struct attr_row transport_rows[] = {
-	{.name = "transport",    .type = ATTR_STRING, .default_text = "all", .flags = ATTR_SPARSE },
-	{ 0},
-};
+// clang-format off
 static const struct group_row saved_fields[] = {
-	{.form = SAVED_TYPED,
-	  .is_whole = true,
-	  .rows = own_rows,
-	  .offset = offsetof(struct portal_node, is_iser),
-	  .size = 2 * sizeof(uint32_t) },
-	{ .form = SAVED_TYPED,
-	  .is_whole = true,
-	  .rows = transport_rows,
-	  .offset = offsetof(struct portal_node, transports),
-	  .size = sizeof(unsigned),
-	  .get = saved_transport,
-	  .set = set_saved_transport },
-	{ 0	    },
+	{ .form = SAVED_TYPED, .is_whole = true, .rows = VALUES(
+		{ "iser", ATTR_BOOL, offsetof(struct portal_node, is_iser), .default_text = "0" },
+		{ "offload", ATTR_BOOL, offsetof(struct portal_node, is_offload),
+		  .default_text = "0" }),
+	  .offset = offsetof(struct portal_node, is_iser), .size = 2 * sizeof(uint32_t) },
+	{ .form = SAVED_TYPED, .is_whole = true, .rows = VALUES(
+		{ "transport", ATTR_STRING, .default_text = "all", .flags = ATTR_SPARSE }),
+	  .offset = offsetof(struct portal_node, transports), .size = sizeof(unsigned),
+	  .get = saved_transport, .set = set_saved_transport },
+	{ 0 },
 };
+// clang-format on
+
 static const struct saved_class portal_saved = {
 	.list = "portals",
 	.folder = "portals",
@@ -520,14 +505,13 @@ static const struct saved_class portal_saved = {
 	.make = make_saved,
 };
 
+// clang-format off
 static struct group_row portal_groups[] = {
-	{.name = "attribute",
-	  .form = SAVED_NUMBERS,
-	  .part = "attributes",
-	  .at = offsetof(struct portal_node, attr),
-	  .size = sizeof(struct portal_attr) },
-	{ 0},
+	{ .name = "attribute", .form = SAVED_NUMBERS, .part = "attributes",
+	  .at = offsetof(struct portal_node, attr), .size = sizeof(struct portal_attr) },
+	{ 0 },
 };
+// clang-format on
 
 void portal_groups_use(const struct fabric_ops *fabric)
 {

@@ -138,23 +138,13 @@ int tpg_keep_port(struct restore *r, struct node *n, struct json_object *o, bool
 	return 0;
 }
 
-static const struct attr_row enable_rows[] = {
-	{.name = "enable",
-	  .type = ATTR_BOOL,
-	  .offset = offsetof(struct tpg, is_enabled),
-	  .default_text = "1" },
-	{ 0},
-};
-static const struct attr_row port_rows[] = {
-	{.name = "relative_port",	   .type = ATTR_UINT, .flags = ATTR_GIVEN | ATTR_OWN },
-	{ 0},
-};
+// clang-format off
 const struct group_row tpg_fields[] = {
-	{.form = SAVED_TYPED,
-	  .is_whole = true,
-	  .rows = enable_rows,
-	  .offset = offsetof(struct tpg, is_enabled),
-	  .size = sizeof(uint32_t) },
-	{ .form = SAVED_TYPED, .rows = port_rows, .get = saved_port },
-	{ 0	    },
+	{ .form = SAVED_TYPED, .is_whole = true, .rows = VALUES(
+		{ "enable", ATTR_BOOL, offsetof(struct tpg, is_enabled), .default_text = "1" }),
+	  .offset = offsetof(struct tpg, is_enabled), .size = sizeof(uint32_t) },
+	{ .form = SAVED_TYPED, .get = saved_port, .rows = VALUES(
+		{ "relative_port", ATTR_UINT, .flags = ATTR_GIVEN | ATTR_OWN }) },
+	{ 0 },
 };
+// clang-format on

@@ -51,6 +51,9 @@ struct param_row {
 // The parameters of a command, in its row: PARAMS({ "name", ... }, { ... }).
 #define PARAMS(...) ((const struct param_row[]){ __VA_ARGS__, { 0 } })
 
+// The same for the values of a group, in its row.
+#define VALUES(...) ((const struct attr_row[]){ __VA_ARGS__, { 0 } })
+
 enum { ARGS_MAX = 16, CHILD_NAME_SIZE = 224 };
 
 // The arguments of a call, checked against the rows; one text per row.
