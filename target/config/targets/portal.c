@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Portals of a TPG: /iscsi/WWN/tpgN/portals.
+// A portal: /iscsi/WWN/tpgN/portals/ADDRESS:PORT, its life, state and saved values.
 #include <errno.h>
-#include <ifaddrs.h>
-#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,10 +30,8 @@ static void strip_brackets(const char *host, char out[TCP_ADDR_TEXT])
 	snprintf(out, TCP_ADDR_TEXT, "%.*s", (int)(has ? len - 2 : len), host + has);
 }
 
-// The node's name: from tcp_addr_format(), or the name that it will have when the address's
-// interface exists.
-static int portal_name(const char *host, uint16_t port, char name[TCP_ADDR_TEXT],
-		       struct tcp_addr *ret, struct err *e)
+int portal_name(const char *host, uint16_t port, char name[TCP_ADDR_TEXT], struct tcp_addr *ret,
+		struct err *e)
 {
 	char bare[TCP_ADDR_TEXT];
 	struct err why = { 0 };
@@ -127,25 +123,13 @@ bool portal_retry(struct config *c, struct portal_node *p)
 	return true;
 }
 
-static int parse_port(const char *text, uint16_t *ret, struct err *e)
-{
-	int v = number_of(text, "", 65535);
-	if (v < 1)
-		return err_set(e, -EINVAL, "ip_port: invalid port '%.20s' (1..65535)", text);
-	*ret = (uint16_t)v;
-	return 0;
-}
-
-#define TRANSPORT_CHOICES "tcp|iser|rdma|all"
-#define TRANSPORTS	  "tcp, iser, rdma (iSER over RDMA devices, no TCP socket) or all"
-
 // Of the fabric that has portals.
 static const struct fabric_transport *transports(void)
 {
 	return fabric_find("iscsi")->transports;
 }
 
-static const char *transport_name(unsigned mask)
+const char *portal_transport_name(unsigned mask)
 {
 	for (const struct fabric_transport *t = transports(); t->name; t++)
 		if (t->mask == mask)
@@ -153,7 +137,7 @@ static const char *transport_name(unsigned mask)
 	return "";
 }
 
-static int transport_parse(const char *name, unsigned *ret, struct err *e)
+int portal_transport_parse(const char *name, unsigned *ret, struct err *e)
 {
 	for (const struct fabric_transport *t = transports(); t->name; t++) {
 		if (strcasecmp(t->name, name))
@@ -165,87 +149,13 @@ static int transport_parse(const char *name, unsigned *ret, struct err *e)
 		       name);
 }
 
-// Its first IPv4 address, else its first IPv6 one that is not link-local.
-static int address_of(const char *interface, char out[TCP_ADDR_TEXT], struct err *e)
-{
-	struct ifaddrs *list = NULL;
-	struct tcp_addr best = { 0 };
-	if (getifaddrs(&list) < 0)
-		return err_errno(e, -errno, "%s", interface);
-	for (const struct ifaddrs *i = list; i; i = i->ifa_next) {
-		struct tcp_addr addr;
-		if (!i->ifa_addr || strcmp(i->ifa_name, interface))
-			continue;
-		tcp_addr_from_sockaddr(&addr, i->ifa_addr, sizeof(struct sockaddr_in6));
-		bool is_better = best.sa.sa_family == AF_UNSPEC ||
-				 (best.sa.sa_family == AF_INET6 && addr.sa.sa_family == AF_INET);
-		if (addr.sa.sa_family != AF_UNSPEC && is_better &&
-		    !(addr.sa.sa_family == AF_INET6 && tcp_addr_is_link_local(&addr)))
-			best = addr;
-	}
-	freeifaddrs(list);
-	if (best.sa.sa_family == AF_UNSPEC)
-		return err_set(e, -EADDRNOTAVAIL,
-			       "ip_address: %s has no address yet (give the one it will have: it "
-			       "is waited for)",
-			       interface);
-	tcp_addr_format_ip(&best, out);
-	return 0;
-}
+// ---- commands ----
 
-// iSER was requested explicitly: report why no adapter offers it.
-static void warn_rdma(const struct portal_node *p, struct reply *r)
+void portal_warn_rdma(const struct portal_node *p, struct reply *r)
 {
 	const char *why = p->open ? portal_rdma_waits(p->open) : NULL;
 	if (why && *why)
 		reply_say(r, "Warning: no RDMA device has this address yet: %s", why);
-}
-
-static int create(struct config *c, struct node *n, const struct args *a, struct reply *r,
-		  struct err *e)
-{
-	const char *host = arg(a, "ip_address");
-	char address[TCP_ADDR_TEXT];
-	struct portal_node *p;
-	uint16_t port = 0;
-	unsigned mask = PORTAL_ALL;
-	int code = parse_port(arg(a, "ip_port"), &port, e);
-	if (!code)
-		code = transport_parse(arg(a, "transport"), &mask, e);
-	if (code < 0)
-		return code;
-	if (if_nametoindex(host)) {
-		code = address_of(host, address, e);
-		if (code < 0)
-			return code;
-		reply_say(r, "%s is %s", host, address);
-		host = address;
-	}
-	if (port == node_fabric(n)->port)
-		reply_say(r, "Using default IP port %u", port);
-	if (!strcmp(host, "0.0.0.0"))
-		reply_say(r, "Binding to INADDR_ANY (0.0.0.0)");
-	code = portal_new(c, &p, tpg_of(n), host, port, mask, false, e);
-	if (code < 0)
-		return code;
-	reply_say(r, "Created network portal %s.", p->node.name);
-	if (!p->open || portal_state(p->open) == PORTAL_WAITING)
-		reply_say(r, "Warning: portal waiting: %s",
-			  p->open ? portal_reason(p->open) : p->reason);
-	if (mask != PORTAL_ALL)
-		warn_rdma(p, r);
-	return 0;
-}
-
-static int normal_address(const struct node *n, const struct args *a, char out[CHILD_NAME_SIZE],
-			  struct err *e)
-{
-	struct tcp_addr addr;
-	uint16_t port = 0;
-	int code = parse_port(arg(a, "ip_port"), &port, e);
-	if (!code)
-		code = portal_name(arg(a, "ip_address"), port, out, &addr, e);
-	return code == -ENODEV ? 0 : code;
 }
 
 // The portal of a command: n or, one level higher, the only one, since most groups have one.
@@ -253,7 +163,7 @@ static int portal_meant(struct node *n, const struct args *a, const char *name,
 			struct portal_node **ret, struct err *e)
 {
 	char path[600];
-	bool is_above = n->class == &portals_class;
+	bool is_above = n->class != &portal_class;
 	if (is_above && !n->child_count)
 		return err_set(e, -ENOENT, "%s: no portal here (create one)", name);
 	struct node *p = is_above ? list_entry(n->children.next, struct node, link) : n;
@@ -279,7 +189,7 @@ static int change_transports(struct config *c, struct portal_node *p, unsigned m
 }
 
 // From targetcli, where it also disables TCP; here TCP stays enabled unless transport disables it.
-static int enable_iser(struct config *c, struct node *n, const struct args *a, struct reply *r,
+int portal_enable_iser(struct config *c, struct node *n, const struct args *a, struct reply *r,
 		       struct err *e)
 {
 	struct portal_node *p;
@@ -293,26 +203,26 @@ static int enable_iser(struct config *c, struct node *n, const struct args *a, s
 	code = change_transports(c, p, mask, is_on);
 	reply_say(r, "iSER enable now: %s", p->is_iser ? "True" : "False");
 	if (p->is_iser)
-		warn_rdma(p, r);
+		portal_warn_rdma(p, r);
 	return code;
 }
 
-static int set_transport(struct config *c, struct node *n, const struct args *a, struct reply *r,
+int portal_set_transport(struct config *c, struct node *n, const struct args *a, struct reply *r,
 			 struct err *e)
 {
 	struct portal_node *p;
 	unsigned mask;
 	int code = portal_meant(n, a, "transport", &p, e);
 	if (!code)
-		code = transport_parse(arg(a, "transport"), &mask, e);
+		code = portal_transport_parse(arg(a, "transport"), &mask, e);
 	if (!code)
 		code = change_transports(c, p, mask, p->is_iser && (mask & PORTAL_RDMA));
 	if (!code)
-		reply_say(r, "Transport is now: %s", transport_name(mask));
+		reply_say(r, "Transport is now: %s", portal_transport_name(mask));
 	return code;
 }
 
-static int enable_offload(struct config *c, struct node *n, const struct args *a, struct reply *r,
+int portal_enable_offload(struct config *c, struct node *n, const struct args *a, struct reply *r,
 			  struct err *e)
 {
 	struct portal_node *p;
@@ -328,39 +238,18 @@ static int enable_offload(struct config *c, struct node *n, const struct args *a
 }
 
 // clang-format off
-#define ON_OFF PARAMS({ "boolean", PARAM_BOOL, true, NULL, "true or false" })
-#define TRANSPORT PARAMS( \
-		{ "transport", PARAM_STRING, true, NULL, TRANSPORTS, NULL, TRANSPORT_CHOICES })
-static const struct command_row portals_commands[] = {
-	{ "create", PARAMS(
-		{ "ip_address", PARAM_ADDRESS, false, "0.0.0.0",
-		  "IPv4 or IPv6 address, or an interface (its first address)" },
-		{ "ip_port", PARAM_NUMBER, false, "3260", "TCP port" },
-		{ "transport", PARAM_STRING, false, "all", TRANSPORTS, NULL, TRANSPORT_CHOICES }),
-	  "Listen on an address, which may appear later.", false, create },
-	{ "delete", PARAMS(
-		{ "ip_address", PARAM_PORTAL, true, NULL, "IPv4 or IPv6 address" },
-		{ "ip_port", PARAM_NUMBER, true, NULL, "TCP port" },
-		PARAM_FORCE),
-	  "Stop listening; sessions continue.", false, delete_child },
-	{ "enable_iser", ON_OFF, "Set enable_iser of the only portal.", false, enable_iser,
-	  .is_report = true },
-	{ "transport", TRANSPORT, "Set transport of the only portal.", false, set_transport,
-	  .is_report = true },
-	{ "enable_offload", ON_OFF, "Set enable_offload of the only portal.", false,
-	  enable_offload, .is_report = true },
-	{ 0 },
-};
 static const struct command_row portal_commands[] = {
-	{ "enable_iser", ON_OFF, "Offer iSER beside TCP (the default), or TCP only.", false,
-	  enable_iser, .is_report = true },
-	{ "transport", TRANSPORT, "Select the transports of new sessions.", false, set_transport,
+	{ "enable_iser", PARAMS_ON_OFF, "Offer iSER beside TCP (the default), or TCP only.", false,
+	  portal_enable_iser, .is_report = true },
+	{ "transport", PARAMS_TRANSPORT, "Select the transports of new sessions.", false, portal_set_transport,
 	  .is_report = true },
-	{ "enable_offload", ON_OFF, "Kept in the saved file; no effect.", false, enable_offload,
+	{ "enable_offload", PARAMS_ON_OFF, "Kept in the saved file; no effect.", false, portal_enable_offload,
 	  .is_report = true },
 	{ 0 },
 };
 // clang-format on
+
+// ---- what it shows ----
 
 // A session arrived at the address itself, or at the wildcard of its family and port.
 static bool is_used(const struct node *n, const struct session_place *p)
@@ -389,7 +278,7 @@ static void summarize(struct config *c, const struct node *n, struct summary *re
 	else
 		snprintf(ret->text, sizeof ret->text, "%s",
 			 p->is_iser		       ? "iser"
-			 : p->transports != PORTAL_ALL ? transport_name(p->transports)
+			 : p->transports != PORTAL_ALL ? portal_transport_name(p->transports)
 						       : "OK");
 }
 
@@ -420,7 +309,7 @@ static void info(struct config *c, const struct node *n, struct json_object *ret
 	if (!is_up)
 		json_put_text(ret, "reason", p->open ? portal_reason(p->open) : p->reason);
 	json_put_bool(ret, "iser", p->transports & PORTAL_RDMA);
-	json_put_text(ret, "transport", transport_name(p->transports));
+	json_put_text(ret, "transport", portal_transport_name(p->transports));
 	const char *rdma = p->open ? portal_rdma_waits(p->open) : NULL;
 	if (rdma)
 		json_put_text(ret, "rdma_devices", *rdma ? "waiting" : "listening");
@@ -440,14 +329,15 @@ static void info(struct config *c, const struct node *n, struct json_object *ret
 
 static size_t saved_transport(struct node *n, const struct attr_row *row, char *out, size_t size)
 {
-	return (size_t)snprintf(out, size, "%s",
-				transport_name(NODE_OF(const struct portal_node, n)->transports));
+	return (size_t)snprintf(
+		out, size, "%s",
+		portal_transport_name(NODE_OF(const struct portal_node, n)->transports));
 }
 
 static int set_saved_transport(struct node *n, const struct attr_row *row, const char *text,
 			       struct err *e)
 {
-	return transport_parse(text, &NODE_OF(struct portal_node, n)->transports, e);
+	return portal_transport_parse(text, &NODE_OF(struct portal_node, n)->transports, e);
 }
 
 static int saved_name(struct restore *r, struct node *n, struct json_object *o,
@@ -469,7 +359,7 @@ static int make_saved(struct restore *r, struct node *n, const char *name, struc
 	unsigned mask = PORTAL_ALL;
 	struct portal_node *p;
 	int port = restore_number_field(o, "port", 65535, e);
-	int code = transport ? transport_parse(transport, &mask, e) : 0;
+	int code = transport ? portal_transport_parse(transport, &mask, e) : 0;
 	if (!code)
 		code = portal_new(r->c, &p, tpg_of(n), json_text(o, "ip_address"), (uint16_t)port,
 				  mask, r->options->is_dry, e);
@@ -518,13 +408,6 @@ void portal_groups_use(const struct fabric_ops *fabric)
 	portal_groups[0].rows = fabric->portal_rows;
 }
 
-const struct node_class portals_class = {
-	.name = "portals",
-	.help = "The addresses this portal group listens on",
-	.commands = portals_commands,
-	.child = {"No network portal %s", "Deleted network portal %s", .normal = normal_address},
-	.counts = "Portals",
-};
 const struct node_class portal_class = {
 	.name = "portal",
 	.help = "One address and port",
