@@ -121,6 +121,14 @@ static int create_mapping(struct config *c, struct node *n, const struct args *a
 	return code;
 }
 
+int acl_set_tag(struct config *c, struct acl *a, const char *tag, struct err *e)
+{
+	char *copy = tag ? strdup(tag) : NULL;
+	if ((tag && !copy) || txn_text(c, &a->tag, copy) < 0)
+		return err_set(e, -ENOMEM, "%s: out of memory", a->node.name);
+	return 0;
+}
+
 // ---- the saved file ----
 
 static size_t saved_tag(struct node *n, const struct attr_row *row, char *out, size_t size)
@@ -152,8 +160,7 @@ static int set_tag(struct restore *r, struct node *n, struct json_object *o, boo
 		tag = NULL;
 	if ((!tag && !a->tag) || (tag && a->tag && !strcmp(tag, a->tag)))
 		return 0;
-	char *copy = tag ? strdup(tag) : NULL;
-	return tag && !copy ? -ENOMEM : txn_text(r->c, &a->tag, copy);
+	return acl_set_tag(r->c, a, tag, e);
 }
 
 // ---- rows ----
@@ -200,7 +207,7 @@ const struct node_class acl_class = {
 	.name = "acl",
 	.help = "One initiator and the LUNs it sees",
 	.saved = &acl_saved,
-	.warn = acl_warn_set,
+	.warn = credentials_warn,
 	.is_used = place_is,
 	.commands = acl_commands,
 	.child = ACL_CHILD,

@@ -15,6 +15,7 @@ int acl_new(struct config *c, struct node **ret, struct tpg *tpg, const char *in
 		"no mapped LUN %s", "Deleted Mapped LUN %s.", "mapped_lun", lun_given              \
 	}
 void acl_summary(struct config *c, const struct node *n, struct summary *ret);
+int acl_set_tag(struct config *c, struct acl *a, const char *tag, struct err *e); // NULL: none
 void acl_free(struct config *c, struct node *n);
 // The name of an initiator of that portal group, normalised.
 int acl_name(const struct tpg *tpg, const char *in, char out[224], struct err *e);

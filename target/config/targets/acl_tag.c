@@ -31,14 +31,6 @@ int acl_unknown(const char *text, struct err *e)
 	return err_set(e, -ENOENT, "No Node ACL for %.200s", text);
 }
 
-static int set_tag(struct config *c, struct acl *a, const char *tag, struct err *e)
-{
-	char *copy = tag ? strdup(tag) : NULL;
-	if ((tag && !copy) || txn_text(c, &a->tag, copy) < 0)
-		return err_set(e, -ENOMEM, "%s: out of memory", a->node.name);
-	return 0;
-}
-
 static int take_mappings(struct config *c, struct acl *a, const struct acl *like, struct err *e)
 {
 	int r = tree_remove_children(c, &a->node, e);
@@ -70,7 +62,7 @@ static int join(struct config *c, struct acl *a, const char *tag, const struct a
 	int r = like ? in_use_refuse(c, &a->node, args, e) : 0;
 	if (!r && like)
 		r = become(c, a, like, e);
-	return r < 0 ? r : set_tag(c, a, tag, e);
+	return r < 0 ? r : acl_set_tag(c, a, tag, e);
 }
 
 int acl_tag(struct config *c, struct node *n, const struct args *a, struct reply *r, struct err *e)
@@ -100,6 +92,6 @@ int acl_untag(struct config *c, struct node *n, const struct args *a, struct rep
 	if (!acl)
 		return acl_unknown(who, e);
 	for (; !code && acl; acl = named ? NULL : acl_by_tag(n, who))
-		code = set_tag(c, acl, NULL, e);
+		code = acl_set_tag(c, acl, NULL, e);
 	return code;
 }

@@ -81,8 +81,8 @@ static int make_tpg(struct config *c, struct node *target, unsigned tag, struct 
 		return code;
 	reply_say(r, "Global pref auto_add_default_portal=true");
 	reply_say(r, "Created default portal listening on all IPs (0.0.0.0), port 3260.");
-	if (portal_state(p->open) == PORTAL_WAITING)
-		reply_say(r, "Warning: portal waiting: %s", portal_reason(p->open));
+	if (portal_waits(p))
+		reply_say(r, "Warning: portal waiting: %s", portal_waits(p));
 	return 0;
 }
 
@@ -133,12 +133,9 @@ static int create_tpg(struct config *c, struct node *n, const struct args *a, st
 		      struct err *e)
 {
 	const char *text = arg(a, "tag");
-	int tag = 1;
-	if (text) {
-		tag = parse_tag(text, e);
-		if (tag < 0)
-			return tag;
-	}
+	int tag = text ? parse_tag(text, e) : 1;
+	if (tag < 0)
+		return tag;
 	for (char name[16]; !text && tag < 65535; tag++) {
 		snprintf(name, sizeof name, "tpg%d", tag);
 		if (!node_child(&c->names, n, name))
@@ -283,12 +280,11 @@ static int check_discovery(struct config *c, struct node *n, struct err *e)
 {
 	const struct auth_group *d = &NODE_OF(const struct fabric_node, n)->discovery;
 	int r = auth_check(d, e);
-	bool has_credentials = *d->auth.userid && (*d->auth.password || *d->password_file);
-	if (!r && d->enable && !has_credentials)
-		r = err_set(e, -EINVAL,
-			    "discovery_auth: enable needs userid and password (set them in the "
-			    "same command)");
-	return r;
+	if (r < 0 || !d->enable || credentials_of(d) >= CREDENTIALS_ONE_WAY)
+		return r;
+	return err_set(e, -EINVAL,
+		       "discovery_auth: enable needs userid and password (set them in the same "
+		       "command)");
 }
 
 // clang-format off
@@ -356,7 +352,7 @@ const struct node_class tpg_class = {
 	.help = "A target portal group",
 	.is_group = true,
 	.saved = &tpg_saved,
-	.warn = tpg_warn_set,
+	.warn = credentials_warn,
 	.is_used = place_is,
 	.commands = tpg_commands,
 	.groups = tpg_groups,

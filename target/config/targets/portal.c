@@ -34,27 +34,22 @@ int portal_name(const char *host, uint16_t port, char name[TCP_ADDR_TEXT], struc
 		struct err *e)
 {
 	char bare[TCP_ADDR_TEXT];
-	struct err why = { 0 };
 	strip_brackets(host, bare);
 	int r = strlen(host) < 64 ? tcp_addr_parse(ret, bare, port, NULL) : -EINVAL;
-	if (r == -EINVAL)
-		err_set(&why, r,
-			"ip_address: '%.60s' is neither an address nor an interface of this "
-			"machine (give the address, such as 192.0.2.1 or fd00::1; it may appear "
-			"later)",
-			host);
-	else if (r < 0)
-		err_set(&why, r, "ip_address: %s: no such interface", bare);
-	if (!r && tcp_addr_port(ret) != port)
-		r = err_set(&why, -EINVAL, "ip_address: '%s' contains a port (use ip_port)", host);
-	if (!r) {
+	if (!r && tcp_addr_port(ret) == port) {
 		tcp_addr_format(ret, name);
 		return 0;
 	}
 	snprintf(name, TCP_ADDR_TEXT, "[%.60s]:%u", bare, port);
-	if (e)
-		*e = why;
-	return r;
+	if (!r)
+		return err_set(e, -EINVAL, "ip_address: '%s' contains a port (use ip_port)", host);
+	if (r != -EINVAL)
+		return err_set(e, r, "ip_address: %s: no such interface", bare);
+	return err_set(e, r,
+		       "ip_address: '%.60s' is neither an address nor an interface of this "
+		       "machine (give the address, such as 192.0.2.1 or fd00::1; it may appear "
+		       "later)",
+		       host);
 }
 
 static int open_portal(struct config *c, const struct fabric_ops *fabric, struct portal_node *p,
@@ -98,13 +93,11 @@ int portal_new(struct config *c, struct portal_node **ret, struct tpg *tpg, cons
 		portal_free(c, &p->node);
 		return opened;
 	}
-	if (txn_attach(c, &tpg->portals, &p->node) < 0) {
-		portal_free(c, &p->node);
-		return err_set(e, -ENOMEM, "%s: out of memory", name);
-	}
+	r = tree_add(c, &tpg->portals, &p->node, e, "This NetworkPortal already exists: %s", name);
+	if (r < 0)
+		return r;
 	if (c->targets->lost_portals && !is_dry && !timer_is_armed(&c->storage->retry))
 		retry_waiting(c);
-	tree_changed(c, &p->node);
 	*ret = p;
 	return 0;
 }
@@ -215,8 +208,9 @@ int portal_set_transport(struct config *c, struct node *n, const struct args *a,
 	int code = portal_meant(n, a, "transport", &p, e);
 	if (!code)
 		code = portal_transport_parse(arg(a, "transport"), &mask, e);
-	if (!code)
-		code = change_transports(c, p, mask, p->is_iser && (mask & PORTAL_RDMA));
+	if (code < 0)
+		return code;
+	code = change_transports(c, p, mask, p->is_iser && (mask & PORTAL_RDMA));
 	if (!code)
 		reply_say(r, "Transport is now: %s", portal_transport_name(mask));
 	return code;
@@ -241,10 +235,10 @@ int portal_enable_offload(struct config *c, struct node *n, const struct args *a
 static const struct command_row portal_commands[] = {
 	{ "enable_iser", PARAMS_ON_OFF, "Offer iSER beside TCP (the default), or TCP only.", false,
 	  portal_enable_iser, .is_report = true },
-	{ "transport", PARAMS_TRANSPORT, "Select the transports of new sessions.", false, portal_set_transport,
-	  .is_report = true },
-	{ "enable_offload", PARAMS_ON_OFF, "Kept in the saved file; no effect.", false, portal_enable_offload,
-	  .is_report = true },
+	{ "transport", PARAMS_TRANSPORT, "Select the transports of new sessions.", false,
+	  portal_set_transport, .is_report = true },
+	{ "enable_offload", PARAMS_ON_OFF, "Kept in the saved file; no effect.", false,
+	  portal_enable_offload, .is_report = true },
 	{ 0 },
 };
 // clang-format on
@@ -263,18 +257,24 @@ static bool is_used(const struct node *n, const struct session_place *p)
 	return !strcmp(name, p->use->local);
 }
 
+const char *portal_waits(const struct portal_node *p)
+{
+	if (!p->open)
+		return p->reason;
+	return portal_state(p->open) == PORTAL_WAITING ? portal_reason(p->open) : NULL;
+}
+
 static void summarize(struct config *c, const struct node *n, struct summary *ret)
 {
 	const struct portal_node *p = NODE_OF(const struct portal_node, n);
 	const char *gone = p->open ? portal_rdma_gone(p->open) : NULL;
-	bool is_up = p->open && portal_state(p->open) == PORTAL_LISTENING;
-	ret->is_healthy = is_up && !gone;
+	const char *waits = portal_waits(p);
+	ret->is_healthy = !waits && !gone;
 	ret->is_broken = !ret->is_healthy;
 	if (gone)
 		snprintf(ret->text, sizeof ret->text, "RDMA waiting: %s", gone);
-	else if (ret->is_broken)
-		snprintf(ret->text, sizeof ret->text, "waiting: %s",
-			 p->open ? portal_reason(p->open) : p->reason);
+	else if (waits)
+		snprintf(ret->text, sizeof ret->text, "waiting: %s", waits);
 	else
 		snprintf(ret->text, sizeof ret->text, "%s",
 			 p->is_iser		       ? "iser"
@@ -302,12 +302,11 @@ static void info(struct config *c, const struct node *n, struct json_object *ret
 	const struct portal_node *p = NODE_OF(const struct portal_node, n);
 	struct portal_counters k = { 0 };
 	struct session_traffic traffic = { 0 };
-	bool is_up = p->open && portal_state(p->open) == PORTAL_LISTENING;
+	const char *waits = portal_waits(p);
 	if (p->open)
 		portal_counters(p->open, &k);
-	json_put_text(ret, "state", is_up ? "listening" : "waiting");
-	if (!is_up)
-		json_put_text(ret, "reason", p->open ? portal_reason(p->open) : p->reason);
+	json_put_text(ret, "state", waits ? "waiting" : "listening");
+	json_put_text(ret, "reason", waits);
 	json_put_bool(ret, "iser", p->transports & PORTAL_RDMA);
 	json_put_text(ret, "transport", portal_transport_name(p->transports));
 	const char *rdma = p->open ? portal_rdma_waits(p->open) : NULL;

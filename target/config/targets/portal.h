@@ -15,6 +15,7 @@ int portal_new(struct config *c, struct portal_node **ret, struct tpg *tpg, cons
 		list_each (struct portal_node, p, &p##_tpg->portals.children, node.link)
 // Makes the listening portal offer the node's current transports; call after the save.
 void portal_follow(struct portal_node *p);
+const char *portal_waits(const struct portal_node *p);	    // why it does not listen; NULL: it does
 bool portal_retry(struct config *c, struct portal_node *p); // true: it has an address now
 
 // ---- transports and names ----

@@ -75,9 +75,9 @@ static int create(struct config *c, struct node *n, const struct args *a, struct
 	if (code < 0)
 		return code;
 	reply_say(r, "Created network portal %s.", p->node.name);
-	if (!p->open || portal_state(p->open) == PORTAL_WAITING)
-		reply_say(r, "Warning: portal waiting: %s",
-			  p->open ? portal_reason(p->open) : p->reason);
+	const char *waits = portal_waits(p);
+	if (waits)
+		reply_say(r, "Warning: portal waiting: %s", waits);
 	if (mask != PORTAL_ALL)
 		portal_warn_rdma(p, r);
 	return 0;
@@ -107,10 +107,10 @@ static const struct command_row portals_commands[] = {
 		{ "ip_port", PARAM_NUMBER, true, NULL, "TCP port" },
 		PARAM_FORCE),
 	  "Stop listening; sessions continue.", false, delete_child },
-	{ "enable_iser", PARAMS_ON_OFF, "Set enable_iser of the only portal.", false, portal_enable_iser,
-	  .is_report = true },
-	{ "transport", PARAMS_TRANSPORT, "Set transport of the only portal.", false, portal_set_transport,
-	  .is_report = true },
+	{ "enable_iser", PARAMS_ON_OFF, "Set enable_iser of the only portal.", false,
+	  portal_enable_iser, .is_report = true },
+	{ "transport", PARAMS_TRANSPORT, "Set transport of the only portal.", false,
+	  portal_set_transport, .is_report = true },
 	{ "enable_offload", PARAMS_ON_OFF, "Set enable_offload of the only portal.", false,
 	  portal_enable_offload, .is_report = true },
 	{ 0 },

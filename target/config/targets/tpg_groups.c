@@ -42,7 +42,8 @@ struct group_row tpg_groups[] = {
 	[ATTRIBUTE] = { .name = "attribute", .form = SAVED_NUMBERS, .part = "attributes",
 			.at = offsetof(struct tpg, own), .check = check_attributes },
 	[PARAMETER] = { .name = "parameter", .form = SAVED_STRINGS, .part = "parameters",
-			.at = offsetof(struct tpg, own), .set = set_parameter, .get = get_parameter },
+			.at = offsetof(struct tpg, own), .set = set_parameter,
+			.get = get_parameter },
 	AUTH_GROUP(struct tpg),
 	{ 0 },
 };
