@@ -29,7 +29,7 @@ static const struct tpg_kind iscsi_kind = {
 	.fabric = fabric,
 };
 
-int target_new(struct config *c, struct node **ret, const char *name, struct err *e)
+static int target_new(struct config *c, struct node **ret, const char *name, struct err *e)
 {
 	struct target *t = tree_new(sizeof *t, &target_class, name, e);
 	if (!t)
@@ -39,7 +39,8 @@ int target_new(struct config *c, struct node **ret, const char *name, struct err
 	return tree_add(c, &c->targets->iscsi.node, &t->node, e, "target %s already exists", name);
 }
 
-int tpg_new(struct config *c, struct node **ret, struct node *target, unsigned tag, struct err *e)
+static int tpg_new(struct config *c, struct node **ret, struct node *target, unsigned tag,
+		   struct err *e)
 {
 	char name[16], taken[64];
 	snprintf(name, sizeof name, "tpg%u", tag);

@@ -12,8 +12,9 @@
 #include "target/config/tree/in_use.h"
 #include "target/config/tree/names.h"
 
-// All children of n have such names, so the next search starts with the number found here.
-uint32_t number_free(const struct config *c, struct node *n, const char *prefix)
+// The lowest number not used by a child of n named PREFIXnumber; above LUN_MAX: none is free. All
+// children of n have such names, so the next search starts with the number found here.
+static uint32_t number_free(const struct config *c, struct node *n, const char *prefix)
 {
 	char name[24];
 	uint32_t i = n->numbers_taken;
@@ -38,8 +39,8 @@ int number_pick(const struct config *c, struct node *n, const char *prefix, cons
 	return number;
 }
 
-int lun_new(struct config *c, struct node **ret, struct tpg *tpg, uint32_t number,
-	    struct storage *s, struct err *e)
+static int lun_new(struct config *c, struct node **ret, struct tpg *tpg, uint32_t number,
+		   struct storage *s, struct err *e)
 {
 	char name[16];
 	snprintf(name, sizeof name, "lun%u", number);
@@ -56,7 +57,7 @@ int lun_new(struct config *c, struct node **ret, struct tpg *tpg, uint32_t numbe
 	return tree_add(c, &tpg->luns, &l->node, e, "LUN %u already exists", number);
 }
 
-struct lun *lun_of_storage(const struct tpg *tpg, const struct storage *s)
+static struct lun *lun_of_storage(const struct tpg *tpg, const struct storage *s)
 {
 	list_each (struct lun, l, &s->luns, storage_link) {
 		if (l->node.parent == &tpg->luns)

@@ -18,6 +18,25 @@
 
 // ---- /srpt ----
 
+struct srpt_attr {
+	uint32_t srp_max_rdma_size, srp_max_rsp_size, srp_sq_size, use_srq;
+};
+
+// clang-format off
+#define FIELD(field) offsetof(struct srpt_attr, field)
+static const struct attr_row srpt_attr_rows[] = {
+	{ "srp_max_rdma_size", ATTR_UINT, FIELD(srp_max_rdma_size), 65536, 1 << 24, "65536",
+	  "bytes", "largest RDMA Read or Write", NULL, ATTR_RESTART },
+	{ "srp_max_rsp_size", ATTR_UINT, FIELD(srp_max_rsp_size), 40, 1024, "256", "bytes",
+	  "longest response, sense data included", NULL, ATTR_RESTART },
+	{ "srp_sq_size", ATTR_UINT, FIELD(srp_sq_size), 16, 65535, "4096", "requests",
+	  "size of the send queue", NULL, ATTR_RESTART },
+	{ "use_srq", ATTR_BOOL, FIELD(use_srq), 0, 1, "0", NULL,
+	  "1: all logins of a device share a receive queue", NULL, ATTR_RESTART },
+	{ 0 },
+};
+// clang-format on
+
 // The part of a fabric that the tree needs.
 static const struct fabric_ops *fabric(void)
 {
@@ -140,18 +159,6 @@ static int keep_port(struct restore *r, struct node *n, struct json_object *o, b
 // ---- rows ----
 
 // clang-format off
-#define FIELD(field) offsetof(struct srpt_attr, field)
-const struct attr_row srpt_attr_rows[] = {
-	{ "srp_max_rdma_size", ATTR_UINT, FIELD(srp_max_rdma_size), 65536, 1 << 24, "65536", "bytes",
-	  "largest RDMA Read or Write", NULL, ATTR_RESTART },
-	{ "srp_max_rsp_size", ATTR_UINT, FIELD(srp_max_rsp_size), 40, 1024, "256", "bytes",
-	  "longest response, sense data included", NULL, ATTR_RESTART },
-	{ "srp_sq_size", ATTR_UINT, FIELD(srp_sq_size), 16, 65535, "4096", "requests",
-	  "size of the send queue", NULL, ATTR_RESTART },
-	{ "use_srq", ATTR_BOOL, FIELD(use_srq), 0, 1, "0", NULL,
-	  "1: all logins of a device share a receive queue", NULL, ATTR_RESTART },
-	{ 0 },
-};
 static const struct command_row commands[] = {
 	{ "create", PARAMS(
 		{ "wwn", PARAM_STRING, false, NULL,

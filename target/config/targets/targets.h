@@ -94,9 +94,7 @@ extern struct group_row tpg_groups[];
 // ---- iscsi.c, tpg.c ----
 // Puts the rows of the fabric into the classes. Once, before the first node.
 void iscsi_rows_use(void);
-int target_new(struct config *c, struct node **ret, const char *name, struct err *e);
-int tpg_new(struct config *c, struct node **ret, struct node *target, unsigned tag, struct err *e);
-// Creates one below parent.
+// Creates a portal group below parent.
 int tpg_add(struct config *c, struct node **ret, struct node *parent,
 	    const struct node_class *class, const struct tpg_kind *kind, const char *name,
 	    unsigned tag, const char *taken, struct err *e);
