@@ -110,19 +110,16 @@ void config_free(struct config *c)
 	free(container_of(c, struct whole, config));
 }
 
-static void stop_listening(struct config *c, struct portal_node *p, void *arg)
-{
-	c->targets->lost_portals += p->open != NULL;
-	portal_close(p->open, p->opened_for);
-	p->open = NULL;
-}
-
 void config_stop_listening(struct config *c)
 {
 	begin_done(c);
 	c->is_shutting_down = true;
 	stop_timers(c);
-	portals_each(c, stop_listening, NULL);
+	portal_each (p, c) {
+		c->targets->lost_portals += p->open != NULL;
+		portal_close(p->open, p->opened_for);
+		p->open = NULL;
+	}
 }
 
 void config_shutdown(struct config *c, void (*idle)(void *arg), void *arg)

@@ -19,17 +19,13 @@ static bool retry_storage(struct config *c, bool only_busy)
 	return has_changed;
 }
 
-static void retry_portal(struct config *c, struct portal_node *p, void *arg)
-{
-	bool *has_changed = arg;
-	*has_changed |= portal_retry(c, p);
-}
-
 static bool retry_portals(struct config *c)
 {
 	bool has_changed = false;
-	if (c->targets->lost_portals)
-		portals_each(c, retry_portal, &has_changed);
+	if (!c->targets->lost_portals)
+		return false;
+	portal_each (p, c)
+		has_changed |= portal_retry(c, p);
 	return has_changed;
 }
 

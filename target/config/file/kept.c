@@ -14,7 +14,7 @@ struct node *foreign_new(struct config *c, struct node *parent, const struct nod
 	if (!n)
 		return NULL;
 	n->kept = json_object_get(kept);
-	return tree_add(c, parent, n, "an object of this name already exists", e) < 0 ? NULL : n;
+	return tree_add(c, parent, n, e, "an object of this name already exists") < 0 ? NULL : n;
 }
 
 struct node *kept_kind(struct config *c, struct node *parent, const char *name, struct err *e)

@@ -48,17 +48,14 @@ static struct json_object *storages_json(struct config *c)
 	return list;
 }
 
-static void add_portal(struct config *c, struct portal_node *p, void *arg)
-{
-	struct json_object *list = arg, *o = json_object_new_object();
-	portal_class.info(c, &p->node, o);
-	json_object_object_add(list, p->node.name, o);
-}
-
 static struct json_object *portals_json(struct config *c)
 {
 	struct json_object *list = json_object_new_object();
-	portals_each(c, add_portal, list);
+	portal_each (p, c) {
+		struct json_object *o = json_object_new_object();
+		portal_class.info(c, &p->node, o);
+		json_object_object_add(list, p->node.name, o);
+	}
 	return list;
 }
 

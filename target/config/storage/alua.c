@@ -19,16 +19,14 @@ static struct storage *storage_of(const struct node *group)
 int alua_new(struct config *c, struct alua_node **ret, struct storage *s, const char *name,
 	     uint32_t id, struct err *e)
 {
-	char taken[ALUA_NAME_MAX + 32];
 	struct alua_node *g = tree_new(sizeof *g, &alua_group_class, name, e);
 	if (!g)
 		return -ENOMEM;
 	attr_defaults(alua_group_rows, &g->attr);
 	g->attr.tg_pt_gp_id = id;
 	g->node.is_fixed = !strcmp(name, ALUA_DEFAULT_GROUP);
-	snprintf(taken, sizeof taken, "group %s already exists", name);
 	*ret = g;
-	return tree_add(c, &s->alua, &g->node, taken, e);
+	return tree_add(c, &s->alua, &g->node, e, "group %s already exists", name);
 }
 
 int alua_check_name(const struct storage *s, const char *name, uint32_t id, struct err *e)

@@ -120,18 +120,6 @@ static int create(struct config *c, struct node *n, const struct args *a, struct
 	return code;
 }
 
-static int delete (struct config *c, struct node *n, const struct args *a, struct reply *r,
-		   struct err *e)
-{
-	const char *name = arg(a, "name");
-	struct node *child = node_child(&c->names, n, name);
-	if (!child)
-		return err_set(e, -ENOENT, "No storage object named %s.", name);
-	int code = delete_unused(c, child, a, e);
-	reply_say(r, "Deleted storage object %s.", name);
-	return code;
-}
-
 static int resize(struct config *c, struct node *n, const struct args *a, struct reply *r,
 		  struct err *e)
 {
@@ -419,10 +407,11 @@ static int init_type(struct config *c, struct storage_type *st, const struct bac
 	st->commands[0] = (struct command_row){ "create", st->params, type->help, false, create };
 	st->commands[1] = (struct command_row){ "delete", name_params,
 						"Delete a storage object and the LUNs that use it.",
-						false, delete };
+						false, delete_child };
 	snprintf(st->class_name, sizeof st->class_name, "backstores.%s", type->name);
 	st->class = (struct node_class){
 		.name = st->class_name,
+		.child = {"No storage object named %s.", "Deleted storage object %s."},
 		.help = type->help,
 		.commands = st->commands,
 		.counts = "Storage Objects",

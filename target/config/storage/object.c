@@ -36,7 +36,6 @@ int storage_new(struct config *c, struct storage **ret, const struct backstore_t
 		const char *name, struct err *e)
 {
 	struct storage_type *st = storage_type_of(c, type->name);
-	char taken[NAME_MAX_LEN + 64];
 	int r = name_check_storage(name, e);
 	if (r < 0)
 		return r;
@@ -54,8 +53,8 @@ int storage_new(struct config *c, struct storage **ret, const struct backstore_t
 	attr_defaults(lu_attr_rows, &s->attr);
 	name_new_uuid(s->wwn);
 	snprintf(s->reason, sizeof s->reason, "not opened yet");
-	snprintf(taken, sizeof taken, "storage object %s/%s already exists", type->name, name);
-	r = tree_add(c, &st->node, &s->node, taken, e);
+	r = tree_add(c, &st->node, &s->node, e, "storage object %s/%s already exists", type->name,
+		     name);
 	if (!r && !type->is_passthrough)
 		r = add_alua(c, s, e);
 	if (!r)

@@ -16,53 +16,34 @@ int acl_name(const struct tpg *tpg, const char *in, char out[224], struct err *e
 	return tpg->kind->fabric()->name_initiator(in, out, e);
 }
 
-int acl_new(struct config *c, struct acl **ret, struct tpg *tpg, const char *initiator,
+int acl_new(struct config *c, struct node **ret, struct tpg *tpg, const char *initiator,
 	    struct err *e)
 {
-	char name[224], taken[280];
+	char name[224];
 	int r = acl_name(tpg, initiator, name, e);
 	if (r < 0)
 		return r;
 	const struct fabric_settings *settings = &tpg->kind->fabric()->acl;
-	struct acl *a = calloc(1, sizeof *a + settings->size);
-	if (!a || node_init(&a->node, tpg->kind->acl_class, name) < 0) {
-		free(a);
-		return err_set(e, -ENOMEM, "%s: out of memory", name);
-	}
+	struct acl *a = tree_new(sizeof *a + settings->size, tpg->kind->acl_class, name, e);
+	if (!a)
+		return -ENOMEM;
 	attr_defaults(settings->rows, a->own);
 	settings->init(a->own);
-	snprintf(taken, sizeof taken, "Node ACL for %s already exists", name);
-	r = tree_add(c, &tpg->acls, &a->node, taken, e);
-	if (r < 0)
-		return r;
-	*ret = a;
-	return 0;
+	*ret = &a->node;
+	return tree_add(c, &tpg->acls, &a->node, e, "Node ACL for %s already exists", name);
 }
 
-static int check_acl_auth(struct config *c, struct node *n, struct err *e)
-{
-	return auth_check(&NODE_OF(const struct acl, n)->auth, e);
-}
-
+// clang-format off
 enum { ATTRIBUTE, PARAMETER };
 static struct group_row acl_groups[] = {
-	[ATTRIBUTE] = {.name = "attribute",
-			.form = SAVED_NUMBERS,
-			.part = "attributes",
+	[ATTRIBUTE] = { .name = "attribute", .form = SAVED_NUMBERS, .part = "attributes",
 			.at = offsetof(struct acl, own) },
-	[PARAMETER] = { .name = "parameter",
-			.at = offsetof(struct acl, own),
+	[PARAMETER] = { .name = "parameter", .at = offsetof(struct acl, own),
 			.get = negotiated_get },
-	{ .name = "auth",
-		       .form = SAVED_TYPED,
-		       .prefix = "chap_",
-		       .is_whole = true,
-		       .rows = auth_rows,
-		       .at = offsetof(struct acl, auth),
-		       .size = sizeof(struct auth_group),
-		       .check = check_acl_auth },
-	{ 0},
+	AUTH_GROUP(struct acl),
+	{ 0 },
 };
+// clang-format on
 
 void acl_groups_use(const struct fabric_ops *fabric)
 {
@@ -71,7 +52,7 @@ void acl_groups_use(const struct fabric_ops *fabric)
 	acl_groups[PARAMETER].rows = fabric->negotiated_rows;
 }
 
-static void summarize_acl(struct config *c, const struct node *n, struct summary *ret)
+void acl_summary(struct config *c, const struct node *n, struct summary *ret)
 {
 	const struct acl *a = NODE_OF(const struct acl, n);
 	static const char *const words[] = {
@@ -82,12 +63,15 @@ static void summarize_acl(struct config *c, const struct node *n, struct summary
 	};
 	bool is_own;
 	enum credentials has = credentials_of_acl(a, &is_own);
-	const char *auth = !acl_needs_credentials(a)		   ? "no-auth"
+	bool has_auth = n->class->warn; // not of SRP
+	const char *auth = !has_auth				   ? ""
+			   : !acl_needs_credentials(a)		   ? "no-auth"
 			   : !is_own && has >= CREDENTIALS_ONE_WAY ? "auth via tpg"
 								   : words[has];
-	snprintf(ret->text, sizeof ret->text, "%s%s%s%s, Mapped LUNs: %u", a->tag ? "(tag " : "",
-		 a->tag ? a->tag : "", a->tag ? "), " : "", auth, n->child_count);
-	ret->warning = acl_warning(a);
+	snprintf(ret->text, sizeof ret->text, "%s%s%s%s%sMapped LUNs: %u", a->tag ? "(tag " : "",
+		 a->tag ? a->tag : "", a->tag ? "), " : "", auth, has_auth ? ", " : "",
+		 n->child_count);
+	ret->warning = has_auth ? acl_warning(a) : NULL;
 	ret->is_broken = ret->warning;
 	ret->is_healthy = !ret->is_broken;
 }
@@ -95,10 +79,9 @@ static void summarize_acl(struct config *c, const struct node *n, struct summary
 static void info_acl(struct config *c, const struct node *n, struct json_object *ret)
 {
 	const char *target = target_name(n);
-	unsigned sessions = sessions_count(target, tpg_of(n)->tag, n->name);
 	json_put_text(ret, "node_wwn", n->name);
 	json_put_text(ret, "tag", NODE_OF(const struct acl, n)->tag);
-	json_object_object_add(ret, "sessions", json_object_new_int64(sessions));
+	json_put_number(ret, "sessions", sessions_count(target, tpg_of(n)->tag, n->name));
 }
 
 void acl_free(struct config *c, struct node *n)
@@ -110,17 +93,12 @@ void acl_free(struct config *c, struct node *n)
 	free(a);
 }
 
-static bool is_used(const struct node *n, const struct session_place *p)
-{
-	return n == p->acl;
-}
-
 // ---- an ACL's mapped LUNs ----
 
 static bool is_mapped(const struct lun *l, const struct node *acl)
 {
-	list_for_each (i, &l->mapped)
-		if (list_entry(i, struct mapped_lun, lun_link)->node.parent == acl)
+	list_each (const struct mapped_lun, m, &l->mapped, lun_link)
+		if (m->node.parent == acl)
 			return true;
 	return false;
 }
@@ -128,8 +106,6 @@ static bool is_mapped(const struct lun *l, const struct node *acl)
 static int create_mapping(struct config *c, struct node *n, const struct args *a, struct reply *r,
 			  struct err *e)
 {
-	struct acl *acl = NODE_OF(struct acl, n);
-	struct mapped_lun *m;
 	struct lun *l;
 	int number = number_pick(c, n, "mapped_lun", arg(a, "mapped_lun"), e);
 	if (number < 0)
@@ -139,28 +115,18 @@ static int create_mapping(struct config *c, struct node *n, const struct args *a
 		return code;
 	if (is_mapped(l, n))
 		reply_say(r, "Warning: TPG LUN %u already mapped to this NodeACL", l->number);
-	code = mapped_lun_new(c, &m, acl, (uint32_t)number, l, arg_bool(a, "write_protect", false),
-			      e);
+	code = mapped_lun_new(c, NULL, n, (uint32_t)number, l, l->number,
+			      arg_bool(a, "write_protect", false), e);
 	reply_say(r, "Created Mapped LUN %d.", number);
 	return code;
 }
 
-static int delete_mapping(struct config *c, struct node *n, const struct args *a, struct reply *r,
-			  struct err *e)
+int acl_set_tag(struct config *c, struct acl *a, const char *tag, struct err *e)
 {
-	char name[24];
-	int number = number_of(arg(a, "mapped_lun"), "mapped_lun", 65535);
-	if (number < 0)
-		return err_set(e, -EINVAL,
-			       "mapped_lun: '%.60s' is not a mapped LUN (such as 3 or mapped_lun3)",
-			       arg(a, "mapped_lun"));
-	snprintf(name, sizeof name, "mapped_lun%d", number);
-	struct node *m = node_child(&c->names, n, name);
-	if (!m)
-		return err_set(e, -ENOENT, "no mapped LUN %d", number);
-	int code = delete_unused(c, m, a, e);
-	reply_say(r, "Deleted Mapped LUN %d.", number);
-	return code;
+	char *copy = tag ? strdup(tag) : NULL;
+	if ((tag && !copy) || txn_text(c, &a->tag, copy) < 0)
+		return err_set(e, -ENOMEM, "%s: out of memory", a->node.name);
+	return 0;
 }
 
 // ---- the saved file ----
@@ -182,11 +148,7 @@ static int saved_acl_name(struct restore *r, struct node *n, struct json_object 
 static int make_acl(struct restore *r, struct node *n, const char *name, struct json_object *o,
 		    struct node **ret, struct err *e)
 {
-	struct acl *a;
-	int code = acl_new(r->c, &a, tpg_of(n), name, e);
-	if (!code)
-		*ret = &a->node;
-	return code;
+	return acl_new(r->c, ret, tpg_of(n), name, e);
 }
 
 static int set_tag(struct restore *r, struct node *n, struct json_object *o, bool is_old,
@@ -198,43 +160,32 @@ static int set_tag(struct restore *r, struct node *n, struct json_object *o, boo
 		tag = NULL;
 	if ((!tag && !a->tag) || (tag && a->tag && !strcmp(tag, a->tag)))
 		return 0;
-	char *copy = tag ? strdup(tag) : NULL;
-	if ((tag && !copy) || txn_text(r->c, &a->tag, copy) < 0)
-		return err_set(e, -ENOMEM, "tag: out of memory");
-	return 0;
+	return acl_set_tag(r->c, a, tag, e);
 }
 
 // ---- rows ----
 
 // clang-format off
-static const struct param_row create_mapping_params[] = {
-	{ "mapped_lun", PARAM_STRING, true, NULL, "LUN number for the initiator", NULL },
-	{ "tpg_lun_or_backstore", PARAM_LUN, true, NULL,
-	  "LUN of the portal group, or path of a storage object", NULL },
-	{ "write_protect", PARAM_BOOL, false, "false", "true: read-only access", NULL },
-	{ 0 },
-};
-static const struct param_row mapping_params[] = {
-	{ "mapped_lun", PARAM_CHILD, true, NULL, "3 or mapped_lun3", NULL },
-	PARAM_FORCE,
-	{ 0 },
-};
 const struct command_row acl_commands[] = {
-	{ "create", create_mapping_params, "Map a LUN for this initiator.", false,
-	  create_mapping },
-	{ "delete", mapping_params, "Delete a mapped LUN.", false, delete_mapping },
+	{ "create", PARAMS(
+		{ "mapped_lun", PARAM_STRING, true, NULL, "LUN number for the initiator" },
+		{ "tpg_lun_or_backstore", PARAM_LUN, true, NULL,
+		  "LUN of the portal group, or path of a storage object" },
+		{ "write_protect", PARAM_BOOL, false, "false", "true: read-only access" }),
+	  "Map a LUN for this initiator.", false, create_mapping },
+	{ "delete", PARAMS(
+		{ "mapped_lun", PARAM_CHILD, true, NULL, "3 or mapped_lun3" },
+		PARAM_FORCE),
+	  "Delete a mapped LUN.", false, delete_child },
+	{ 0 },
+};
+static const struct group_row acl_fields[] = {
+	{ .form = SAVED_TYPED, .get = saved_tag, .rows = VALUES(
+		{ "tag", ATTR_STRING, .flags = ATTR_GIVEN | ATTR_SPARSE }) },
 	{ 0 },
 };
 // clang-format on
 
-static const struct attr_row tag_rows[] = {
-	{.name = "tag",			 .type = ATTR_STRING, .flags = ATTR_GIVEN | ATTR_SPARSE },
-	{ 0},
-};
-static const struct group_row acl_fields[] = {
-	{.form = SAVED_TYPED, .rows = tag_rows, .get = saved_tag },
-	{ 0  },
-};
 static const struct node_class *const acl_lists[] = { &mapped_lun_class, NULL };
 // Of an SRP target, which has neither; rtslib may write them.
 static const char *const acl_ignored[] = { "attributes",	   "chap_userid",
@@ -256,11 +207,12 @@ const struct node_class acl_class = {
 	.name = "acl",
 	.help = "One initiator and the LUNs it sees",
 	.saved = &acl_saved,
-	.warn = acl_warn_set,
-	.is_used = is_used,
+	.warn = credentials_warn,
+	.is_used = place_is,
 	.commands = acl_commands,
+	.child = ACL_CHILD,
 	.groups = acl_groups,
-	.summary = summarize_acl,
+	.summary = acl_summary,
 	.info = info_acl,
 	.free = acl_free,
 };

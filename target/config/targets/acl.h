@@ -7,8 +7,15 @@
 extern const struct command_row acl_commands[];
 extern const struct saved_class acl_saved;
 
-int acl_new(struct config *c, struct acl **ret, struct tpg *tpg, const char *initiator,
+int acl_new(struct config *c, struct node **ret, struct tpg *tpg, const char *initiator,
 	    struct err *e);
+// The commands name mapped LUNs: a class's child.
+#define ACL_CHILD                                                                                  \
+	{                                                                                          \
+		"no mapped LUN %s", "Deleted Mapped LUN %s.", "mapped_lun", lun_given              \
+	}
+void acl_summary(struct config *c, const struct node *n, struct summary *ret);
+int acl_set_tag(struct config *c, struct acl *a, const char *tag, struct err *e); // NULL: none
 void acl_free(struct config *c, struct node *n);
 // The name of an initiator of that portal group, normalised.
 int acl_name(const struct tpg *tpg, const char *in, char out[224], struct err *e);
@@ -18,10 +25,8 @@ void acl_groups_use(const struct fabric_ops *fabric);
 
 // ---- acl_tag.c ----
 struct acl *acl_by_name(struct config *c, struct node *acls, const char *text); // NULL: none
-// Iterates the ACLs of text, a name or a tag, starting with NULL.
-struct acl *acl_next(struct config *c, struct node *acls, const char *text,
-		     const struct acl *after);
-int acl_unknown(const char *text, struct err *e); // -ENOENT
+struct acl *acl_by_tag(const struct node *acls, const char *tag); // the first one; NULL: none
+int acl_unknown(const char *text, struct err *e);		  // -ENOENT
 // Commands of acls.
 int acl_tag(struct config *c, struct node *n, const struct args *a, struct reply *r, struct err *e);
 int acl_untag(struct config *c, struct node *n, const struct args *a, struct reply *r,

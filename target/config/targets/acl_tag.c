@@ -18,18 +18,11 @@ struct acl *acl_by_name(struct config *c, struct node *acls, const char *text)
 	return n ? NODE_OF(struct acl, n) : NULL;
 }
 
-struct acl *acl_next(struct config *c, struct node *acls, const char *text, const struct acl *after)
+struct acl *acl_by_tag(const struct node *acls, const char *tag)
 {
-	struct acl *named = acl_by_name(c, acls, text);
-	bool is_behind = !after;
-	if (named)
-		return after ? NULL : named;
-	list_for_each (i, &acls->children) {
-		struct acl *a = NODE_OF(struct acl, list_entry(i, struct node, link));
-		if (is_behind && a->tag && !strcmp(a->tag, text))
+	list_each (struct acl, a, &acls->children, node.link)
+		if (a->tag && !strcmp(a->tag, tag))
 			return a;
-		is_behind = is_behind || a == after;
-	}
 	return NULL;
 }
 
@@ -38,29 +31,13 @@ int acl_unknown(const char *text, struct err *e)
 	return err_set(e, -ENOENT, "No Node ACL for %.200s", text);
 }
 
-static int set_tag(struct config *c, struct acl *a, const char *tag, struct err *e)
-{
-	char *copy = tag ? strdup(tag) : NULL;
-	if ((tag && !copy) || txn_text(c, &a->tag, copy) < 0)
-		return err_set(e, -ENOMEM, "%s: out of memory", a->node.name);
-	return 0;
-}
-
 static int take_mappings(struct config *c, struct acl *a, const struct acl *like, struct err *e)
 {
-	int r = 0;
-	while (!r && !list_empty(&a->node.children))
-		r = tree_remove(c, list_entry(a->node.children.next, struct node, link), e);
-	list_for_each (i, &like->node.children) {
-		const struct mapped_lun *m =
-			NODE_OF(const struct mapped_lun, list_entry(i, struct node, link));
-		struct mapped_lun *made;
+	int r = tree_remove_children(c, &a->node, e);
+	list_each (const struct mapped_lun, m, &like->node.children, node.link)
 		if (!r)
-			r = mapped_lun_new(c, &made, a, m->number, m->lun, m->is_write_protected,
-					   e);
-		if (!r)
-			made->tpg_lun = m->tpg_lun;
-	}
+			r = mapped_lun_new(c, NULL, &a->node, m->number, m->lun, m->tpg_lun,
+					   m->is_write_protected, e);
 	return r;
 }
 
@@ -77,35 +54,22 @@ static int become(struct config *c, struct acl *a, const struct acl *like, struc
 	return 0;
 }
 
-// An ACL with the tag; NULL: a new tag.
-static const struct acl *model_of(const struct node *acls, const char *tag)
-{
-	list_for_each (i, &acls->children) {
-		const struct acl *a = NODE_OF(const struct acl, list_entry(i, struct node, link));
-		if (a->tag && !strcmp(a->tag, tag))
-			return a;
-	}
-	return NULL;
-}
-
 static int join(struct config *c, struct acl *a, const char *tag, const struct acl *like,
 		const struct args *args, struct err *e)
 {
-	int r = 0;
 	if (a->tag && !strcmp(a->tag, tag))
 		return 0;
-	if (like)
-		r = in_use_refuse(c, &a->node, args, e);
+	int r = like ? in_use_refuse(c, &a->node, args, e) : 0;
 	if (!r && like)
 		r = become(c, a, like, e);
-	return r < 0 ? r : set_tag(c, a, tag, e);
+	return r < 0 ? r : acl_set_tag(c, a, tag, e);
 }
 
 int acl_tag(struct config *c, struct node *n, const struct args *a, struct reply *r, struct err *e)
 {
 	const char *who = arg(a, "wwn_or_tag"), *tag = arg(a, "new_tag");
-	struct acl *named = acl_by_name(c, n, who), *acl = acl_next(c, n, who, NULL);
-	const struct acl *like = model_of(n, tag);
+	struct acl *named = acl_by_name(c, n, who), *acl = named ? named : acl_by_tag(n, who);
+	const struct acl *like = acl_by_tag(n, tag);
 	int code = 0;
 	if (!acl)
 		return acl_unknown(who, e);
@@ -114,7 +78,7 @@ int acl_tag(struct config *c, struct node *n, const struct args *a, struct reply
 	if (!named && !strcmp(who, tag))
 		return 0;
 	// An ACL with the new tag is not found by the old one again.
-	for (; !code && acl; acl = named ? NULL : acl_next(c, n, who, NULL))
+	for (; !code && acl; acl = named ? NULL : acl_by_tag(n, who))
 		code = join(c, acl, tag, like, a, e);
 	return code;
 }
@@ -123,11 +87,11 @@ int acl_untag(struct config *c, struct node *n, const struct args *a, struct rep
 	      struct err *e)
 {
 	const char *who = arg(a, "wwn_or_tag");
-	struct acl *named = acl_by_name(c, n, who), *acl = acl_next(c, n, who, NULL);
+	struct acl *named = acl_by_name(c, n, who), *acl = named ? named : acl_by_tag(n, who);
 	int code = 0;
 	if (!acl)
 		return acl_unknown(who, e);
-	for (; !code && acl; acl = named ? NULL : acl_next(c, n, who, NULL))
-		code = set_tag(c, acl, NULL, e);
+	for (; !code && acl; acl = named ? NULL : acl_by_tag(n, who))
+		code = acl_set_tag(c, acl, NULL, e);
 	return code;
 }

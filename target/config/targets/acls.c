@@ -14,15 +14,14 @@
 
 enum { SEEN_MAX = 64 };
 
-static int map_all_luns(struct config *c, struct tpg *tpg, struct acl *a, struct reply *r,
+static int map_all_luns(struct config *c, struct tpg *tpg, struct node *acl, struct reply *r,
 			struct err *e)
 {
 	struct node **luns = node_sorted(&tpg->luns);
 	int code = 0;
 	for (unsigned i = 0; luns && i < tpg->luns.child_count && !code; i++) {
 		struct lun *l = NODE_OF(struct lun, luns[i]);
-		struct mapped_lun *m;
-		code = mapped_lun_new(c, &m, a, l->number, l, false, e);
+		code = mapped_lun_new(c, NULL, acl, l->number, l, l->number, false, e);
 		if (!code)
 			reply_say(r, "Created mapped LUN %u.", l->number);
 	}
@@ -89,7 +88,7 @@ static int create_acl(struct config *c, struct node *n, const struct args *a, st
 		      struct err *e)
 {
 	struct tpg *tpg = tpg_of(n);
-	struct acl *acl;
+	struct node *acl;
 	const char *name = arg(a, "wwn"), *seen = arg(a, "from_seen");
 	if ((name && !strcmp(name, "--from-seen")) || (seen && !*seen))
 		return say_seen(c, n, r, e);
@@ -100,12 +99,13 @@ static int create_acl(struct config *c, struct node *n, const struct args *a, st
 	int code = seen ? check_seen(c, n, seen, e) : 0;
 	if (!code)
 		code = acl_new(c, &acl, tpg, seen ? seen : name, e);
-	if (!code)
-		reply_say(r, "Created Node ACL for %s", acl->node.name);
-	if (!code && arg_bool(a, "add_mapped_luns", c->prefs.auto_add_mapped_luns))
+	if (code < 0)
+		return code;
+	reply_say(r, "Created Node ACL for %s", acl->name);
+	if (arg_bool(a, "add_mapped_luns", c->prefs.auto_add_mapped_luns))
 		code = map_all_luns(c, tpg, acl, r, e);
 	if (!code)
-		acl_warn(acl, r);
+		acl_warn(NODE_OF(struct acl, acl), r);
 	return code;
 }
 
@@ -113,12 +113,11 @@ static int delete_acl(struct config *c, struct node *n, const struct args *a, st
 		      struct err *e)
 {
 	const char *who = arg(a, "wwn");
-	bool is_one = acl_by_name(c, n, who);
-	struct acl *acl = acl_next(c, n, who, NULL);
+	struct acl *named = acl_by_name(c, n, who), *acl = named ? named : acl_by_tag(n, who);
 	int code = 0;
 	if (!acl)
 		return acl_unknown(who, e);
-	for (; !code && acl; acl = is_one ? NULL : acl_next(c, n, who, NULL)) {
+	for (; !code && acl; acl = named ? NULL : acl_by_tag(n, who)) {
 		reply_say(r, "Deleted Node ACL for %s.", acl->node.name);
 		code = delete_unused(c, &acl->node, a, e);
 	}
@@ -128,36 +127,27 @@ static int delete_acl(struct config *c, struct node *n, const struct args *a, st
 // ---- rows ----
 
 // clang-format off
-static const struct param_row create_acl_params[] = {
-	{ "wwn", PARAM_INITIATOR, false, NULL, "initiator name", NULL },
-	{ "add_mapped_luns", PARAM_BOOL, false, NULL, "map all LUNs (default: see get global)", NULL },
-	{ "from_seen", PARAM_INITIATOR, false, NULL,
-	  "recently refused initiator; empty: list them", "--from-seen" },
-	{ 0 },
-};
-static const struct param_row acl_params[] = {
-	{ "wwn", PARAM_CHILD, true, NULL, "initiator name or tag", NULL },
-	PARAM_FORCE,
-	{ 0 },
-};
-static const struct param_row tag_params[] = {
-	{ "wwn_or_tag", PARAM_CHILD, true, NULL, "initiator name or tag", NULL },
-	{ "new_tag", PARAM_STRING, true, NULL, "tag; an ACL with the same tag is copied", NULL },
-	PARAM_FORCE,
-	{ 0 },
-};
-static const struct param_row untag_params[] = {
-	{ "wwn_or_tag", PARAM_CHILD, true, NULL, "initiator name or tag", NULL },
-	{ 0 },
-};
 static const struct command_row acls_commands[] = {
-	{ "create", create_acl_params, "Allow an initiator to log in.", false, create_acl },
-	{ "delete", acl_params, "Delete an ACL, or all with a tag, and end its sessions.", false,
-	  delete_acl },
-	{ "tag", tag_params,
-	  "Tag an ACL, or all with a tag; ACLs with one tag share their settings.",
-	  false, acl_tag },
-	{ "untag", untag_params, "Remove the tag.", false, acl_untag },
+	{ "create", PARAMS(
+		{ "wwn", PARAM_INITIATOR, false, NULL, "initiator name" },
+		{ "add_mapped_luns", PARAM_BOOL, false, NULL,
+		  "map all LUNs (default: see get global)" },
+		{ "from_seen", PARAM_INITIATOR, false, NULL,
+		  "recently refused initiator; empty: list them", "--from-seen" }),
+	  "Allow an initiator to log in.", false, create_acl },
+	{ "delete", PARAMS(
+		{ "wwn", PARAM_CHILD, true, NULL, "initiator name or tag" },
+		PARAM_FORCE),
+	  "Delete an ACL, or all with a tag, and end its sessions.", false, delete_acl },
+	{ "tag", PARAMS(
+		{ "wwn_or_tag", PARAM_CHILD, true, NULL, "initiator name or tag" },
+		{ "new_tag", PARAM_STRING, true, NULL, "tag; an ACL with the same tag is copied" },
+		PARAM_FORCE),
+	  "Tag an ACL, or all with a tag; ACLs with one tag share their settings.", false,
+	  acl_tag },
+	{ "untag", PARAMS(
+		{ "wwn_or_tag", PARAM_CHILD, true, NULL, "initiator name or tag" }),
+	  "Remove the tag.", false, acl_untag },
 	{ 0 },
 };
 // clang-format on

@@ -65,3 +65,10 @@ int auth_check(const struct auth_group *a, struct err *e)
 	explicit_bzero(&v, sizeof v);
 	return r;
 }
+
+int auth_check_node(struct config *c, struct node *n, struct err *e)
+{
+	return auth_check(n->class->is_group ? &NODE_OF(const struct tpg, n)->auth
+					     : &NODE_OF(const struct acl, n)->auth,
+			  e);
+}

@@ -56,13 +56,11 @@ const char *tpg_warning(const struct tpg *tpg)
 	       "credentials";
 }
 
-static void say_ways_out(const struct node *credentials, const struct node *attribute,
-			 struct reply *r)
+static void say_ways_out(const struct node *n, struct reply *r)
 {
 	char path[600];
-	node_path(credentials, path, sizeof path);
+	node_path(n, path, sizeof path);
 	reply_say(r, "Either set credentials: %s set auth userid=NAME password=SECRET", path);
-	node_path(attribute, path, sizeof path);
 	reply_say(r, "or do not require them: %s set attribute authentication=0", path);
 }
 
@@ -72,39 +70,24 @@ static bool is_about_login(const struct group_row *g, struct json_object *values
 	       json_field(values, "generate_node_acls");
 }
 
-void acl_warn_set(const struct node *n, const struct group_row *g, struct json_object *values,
-		  struct reply *r)
-{
-	if (is_about_login(g, values))
-		acl_warn(NODE_OF(const struct acl, n), r);
-}
-
-void tpg_warn_set(const struct node *n, const struct group_row *g, struct json_object *values,
-		  struct reply *r)
-{
-	if (is_about_login(g, values))
-		tpg_warn(NODE_OF(const struct tpg, n), r);
-}
-
 void acl_warn(const struct acl *a, struct reply *r)
 {
 	const char *warning = a->node.class->warn ? acl_warning(a) : NULL;
 	if (!warning)
 		return;
 	reply_say(r, "Warning: %s.", warning);
-	say_ways_out(&a->node, &a->node, r);
+	say_ways_out(&a->node, r);
 }
 
-void tpg_warn(const struct tpg *tpg, struct reply *r)
+static void tpg_warn(const struct tpg *tpg, struct reply *r)
 {
 	unsigned count = 0;
 	const struct acl *first = NULL;
 	if (tpg_warning(tpg)) {
 		reply_say(r, "Warning: %s.", tpg_warning(tpg));
-		say_ways_out(&tpg->node, &tpg->node, r);
+		say_ways_out(&tpg->node, r);
 	}
-	list_for_each (i, &tpg->acls.children) {
-		const struct acl *a = NODE_OF(struct acl, list_entry(i, struct node, link));
+	list_each (const struct acl, a, &tpg->acls.children, node.link) {
 		if (!acl_warning(a))
 			continue;
 		first = first ? first : a;
@@ -117,4 +100,13 @@ void tpg_warn(const struct tpg *tpg, struct reply *r)
 			  count);
 	if (first)
 		acl_warn(first, r);
+}
+
+void credentials_warn(const struct node *n, const struct group_row *g, struct json_object *values,
+		      struct reply *r)
+{
+	if (is_about_login(g, values) && n->class->is_group)
+		tpg_warn(NODE_OF(const struct tpg, n), r);
+	else if (is_about_login(g, values))
+		acl_warn(NODE_OF(const struct acl, n), r);
 }

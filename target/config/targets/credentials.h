@@ -8,6 +8,14 @@
 // ---- auth.c ----
 extern const struct attr_row auth_rows[], discovery_rows[];
 int auth_check(const struct auth_group *a, struct err *e); // -EINVAL
+// The credentials of a portal group or an ACL as a group of its class, and their check.
+#define AUTH_GROUP(type)                                                                           \
+	{                                                                                          \
+		.name = "auth", .form = SAVED_TYPED, .prefix = "chap_", .is_whole = true,          \
+		.rows = auth_rows, .at = offsetof(type, auth), .size = sizeof(struct auth_group),  \
+		.check = auth_check_node                                                           \
+	}
+int auth_check_node(struct config *c, struct node *n, struct err *e);
 
 // ---- credentials.c: required credentials of logins, from the tree ----
 enum credentials {
@@ -25,12 +33,9 @@ const char *acl_warning(const struct acl *a);
 const char *tpg_warning(const struct tpg *tpg);
 // Warns the user of that, with cures.
 void acl_warn(const struct acl *a, struct reply *r);
-void tpg_warn(const struct tpg *tpg, struct reply *r);
-// The same after settings that decide about it: a class's warn.
-void acl_warn_set(const struct node *n, const struct group_row *g, struct json_object *values,
-		  struct reply *r);
-void tpg_warn_set(const struct node *n, const struct group_row *g, struct json_object *values,
-		  struct reply *r);
+// The same after settings of a portal group or an ACL that decide about it: a class's warn.
+void credentials_warn(const struct node *n, const struct group_row *g, struct json_object *values,
+		      struct reply *r);
 
 // ---- secret.c: secrets in separate files; the saved file and all output have only their paths
 // ---- Reads the first line of a file that belongs to root or the daemon's user and that only its

@@ -29,52 +29,45 @@ static const struct tpg_kind iscsi_kind = {
 	.fabric = fabric,
 };
 
-int target_new(struct config *c, struct target **ret, const char *name, struct err *e)
+static int target_new(struct config *c, struct node **ret, const char *name, struct err *e)
 {
-	char taken[280];
-	struct target *t = calloc(1, sizeof *t);
-	if (!t || node_init(&t->node, &target_class, name) < 0) {
-		free(t);
-		return err_set(e, -ENOMEM, "%s: out of memory", name);
-	}
+	struct target *t = tree_new(sizeof *t, &target_class, name, e);
+	if (!t)
+		return -ENOMEM;
 	list_init(&t->dirty_link);
-	snprintf(taken, sizeof taken, "target %s already exists", name);
-	int r = tree_add(c, &c->targets->iscsi.node, &t->node, taken, e);
-	if (r < 0)
-		return r;
-	*ret = t;
-	return 0;
+	*ret = &t->node;
+	return tree_add(c, &c->targets->iscsi.node, &t->node, e, "target %s already exists", name);
 }
 
-int tpg_new(struct config *c, struct tpg **ret, struct target *t, unsigned tag, struct err *e)
+static int tpg_new(struct config *c, struct node **ret, struct node *target, unsigned tag,
+		   struct err *e)
 {
 	char name[16], taken[64];
 	snprintf(name, sizeof name, "tpg%u", tag);
 	snprintf(taken, sizeof taken, "TPG %u already exists", tag);
-	return tpg_add(c, ret, &t->node, &tpg_class, &iscsi_kind, name, tag, taken, e);
+	return tpg_add(c, ret, target, &tpg_class, &iscsi_kind, name, tag, taken, e);
 }
 
 // ---- /iscsi ----
 
-static bool has_default_portal(const struct config *c, const struct target *t)
+static bool has_default_portal(const struct config *c, const struct node *target)
 {
-	list_for_each (i, &t->node.children) {
-		const struct tpg *tpg = NODE_OF(struct tpg, list_entry(i, struct node, link));
+	list_each (const struct tpg, tpg, &target->children, node.link)
 		if (node_child(&c->names, &tpg->portals, "0.0.0.0:3260"))
 			return true;
-	}
 	return false;
 }
 
-static int make_tpg(struct config *c, struct target *t, unsigned tag, struct reply *r,
+static int make_tpg(struct config *c, struct node *target, unsigned tag, struct reply *r,
 		    struct err *e)
 {
 	struct portal_node *p;
-	struct tpg *tpg;
-	bool is_taken = has_default_portal(c, t);
-	int code = tpg_new(c, &tpg, t, tag, e);
+	struct node *made;
+	bool is_taken = has_default_portal(c, target);
+	int code = tpg_new(c, &made, target, tag, e);
 	if (code < 0)
 		return code;
+	struct tpg *tpg = NODE_OF(struct tpg, made);
 	tpg->is_enabled = c->prefs.auto_enable_tpgt;
 	reply_say(r, "Created TPG %u.", tag);
 	if (!c->prefs.auto_add_default_portal)
@@ -89,8 +82,8 @@ static int make_tpg(struct config *c, struct target *t, unsigned tag, struct rep
 		return code;
 	reply_say(r, "Global pref auto_add_default_portal=true");
 	reply_say(r, "Created default portal listening on all IPs (0.0.0.0), port 3260.");
-	if (portal_state(p->open) == PORTAL_WAITING)
-		reply_say(r, "Warning: portal waiting: %s", portal_reason(p->open));
+	if (portal_waits(p))
+		reply_say(r, "Warning: portal waiting: %s", portal_waits(p));
 	return 0;
 }
 
@@ -99,32 +92,22 @@ static int create_target(struct config *c, struct node *n, const struct args *a,
 {
 	char made_up[224], name[224];
 	const char *wwn = arg(a, "wwn");
-	struct target *t;
+	struct node *t;
 	if (!wwn)
 		name_new_iqn(made_up);
 	int code = normal_name(wwn ? wwn : made_up, true, name, e);
 	if (!code)
 		code = target_new(c, &t, name, e);
-	if (!code) {
-		reply_say(r, "Created target %s.", t->node.name);
-		code = make_tpg(c, t, 1, r, e);
-	}
-	return code;
+	if (code)
+		return code;
+	reply_say(r, "Created target %s.", name);
+	return make_tpg(c, t, 1, r, e);
 }
 
-static int delete_target(struct config *c, struct node *n, const struct args *a, struct reply *r,
+static int normal_target(const struct node *n, const struct args *a, char out[CHILD_NAME_SIZE],
 			 struct err *e)
 {
-	char name[224];
-	int code = normal_name(arg(a, "wwn"), false, name, e);
-	if (code < 0)
-		return code;
-	struct node *t = node_child(&c->names, n, name);
-	if (!t)
-		return err_set(e, -ENOENT, "No target %s", name);
-	code = delete_unused(c, t, a, e);
-	reply_say(r, "Deleted Target %s.", name);
-	return code;
+	return normal_name(arg(a, "wwn"), false, out, e);
 }
 
 static void summarize_iscsi(struct config *c, const struct node *n, struct summary *ret)
@@ -150,53 +133,30 @@ static int parse_tag(const char *text, struct err *e)
 static int create_tpg(struct config *c, struct node *n, const struct args *a, struct reply *r,
 		      struct err *e)
 {
-	struct target *t = NODE_OF(struct target, n);
 	const char *text = arg(a, "tag");
-	int tag = 1;
-	if (text) {
-		tag = parse_tag(text, e);
-		if (tag < 0)
-			return tag;
-	}
+	int tag = text ? parse_tag(text, e) : 1;
+	if (tag < 0)
+		return tag;
 	for (char name[16]; !text && tag < 65535; tag++) {
 		snprintf(name, sizeof name, "tpg%d", tag);
 		if (!node_child(&c->names, n, name))
 			break;
 	}
-	return make_tpg(c, t, (unsigned)tag, r, e);
+	return make_tpg(c, n, (unsigned)tag, r, e);
 }
 
-static int delete_tpg(struct config *c, struct node *n, const struct args *a, struct reply *r,
+static int normal_tag(const struct node *n, const struct args *a, char out[CHILD_NAME_SIZE],
 		      struct err *e)
 {
 	int tag = parse_tag(arg(a, "tag"), e);
-	if (tag < 0)
-		return tag;
-	char name[16];
-	snprintf(name, sizeof name, "tpg%d", tag);
-	struct node *tpg = node_child(&c->names, n, name);
-	if (!tpg)
-		return err_set(e, -ENOENT, "No TPGT %d", tag);
-	int code = delete_unused(c, tpg, a, e);
-	reply_say(r, "Deleted TPGT %d.", tag);
-	return code;
+	snprintf(out, CHILD_NAME_SIZE, "%d", tag);
+	return tag < 0 ? tag : 0;
 }
 
 static void info_target(struct config *c, const struct node *n, struct json_object *ret)
 {
 	json_put_text(ret, "wwn", n->name);
-	json_object_object_add(ret, "sessions",
-			       json_object_new_int64(sessions_count(n->name, -1, NULL)));
-}
-
-static bool target_is_used(const struct node *n, const struct session_place *p)
-{
-	return n == p->target;
-}
-
-static bool tpg_is_used(const struct node *n, const struct session_place *p)
-{
-	return n == p->tpg;
+	json_put_number(ret, "sessions", sessions_count(n->name, -1, NULL));
 }
 
 static void target_attached(struct config *c, struct node *n, bool is_attached)
@@ -256,12 +216,8 @@ static void summarize_tpg(struct config *c, const struct node *n, struct summary
 static void info_tpg(struct config *c, const struct node *n, struct json_object *ret)
 {
 	const struct tpg *tpg = NODE_OF(const struct tpg, n);
-	unsigned sessions = sessions_count(n->parent->name, tpg->tag, NULL);
-	json_object_object_add(ret, "tag", json_object_new_int64(tpg->tag));
-	json_object_object_add(ret, "relative_target_port",
-			       json_object_new_int64(tpg->relative_port));
-	json_object_object_add(ret, "enable", json_object_new_boolean((int)tpg->is_enabled));
-	json_object_object_add(ret, "sessions", json_object_new_int64(sessions));
+	tpg_info(tpg, ret);
+	json_put_number(ret, "sessions", sessions_count(n->parent->name, tpg->tag, NULL));
 }
 
 // ---- the saved file ----
@@ -269,22 +225,13 @@ static void info_tpg(struct config *c, const struct node *n, struct json_object 
 static int make_saved_tpg(struct restore *r, struct node *n, const char *name,
 			  struct json_object *o, struct node **ret, struct err *e)
 {
-	struct tpg *tpg;
-	int tag = number_of(name, "tpg", 65535);
-	int code = tpg_new(r->c, &tpg, NODE_OF(struct target, n), (unsigned)tag, e);
-	if (!code)
-		*ret = &tpg->node;
-	return code;
+	return tpg_new(r->c, ret, n, (unsigned)number_of(name, "tpg", 65535), e);
 }
 
 static int make_saved_target(struct restore *r, struct node *n, const char *name,
 			     struct json_object *o, struct node **ret, struct err *e)
 {
-	struct target *t;
-	int code = target_new(r->c, &t, name, e);
-	if (!code)
-		*ret = &t->node;
-	return code;
+	return target_new(r->c, ret, name, e);
 }
 
 static int saved_target_name(struct restore *r, struct node *n, struct json_object *o,
@@ -303,34 +250,24 @@ static bool has_discovery_auth(const struct node *n)
 // ---- rows ----
 
 // clang-format off
-static const struct param_row wwn_optional[] = {
-	{ "wwn", PARAM_STRING, false, NULL, "target name (default: generated)", NULL },
-	{ 0 },
-};
-static const struct param_row wwn_required[] = {
-	{ "wwn", PARAM_CHILD, true, NULL, "target name", NULL },
-	PARAM_FORCE,
-	{ 0 },
-};
-static const struct param_row tag_optional[] = {
-	{ "tag", PARAM_STRING, false, NULL, "5 or tpg5 (default: the next free tag)", NULL },
-	{ 0 },
-};
-static const struct param_row tag_required[] = {
-	{ "tag", PARAM_CHILD, true, NULL, "5 or tpg5", NULL },
-	PARAM_FORCE,
-	{ 0 },
-};
 static const struct command_row iscsi_commands[] = {
-	{ "create", wwn_optional, "Create a target with portal group 1 and, by default, a portal.",
-	  false, create_target },
-	{ "delete", wwn_required, "Delete a target and end its sessions.", false, delete_target },
+	{ "create", PARAMS(
+		{ "wwn", PARAM_STRING, false, NULL, "target name (default: generated)" }),
+	  "Create a target with portal group 1 and, by default, a portal.", false, create_target },
+	{ "delete", PARAMS(
+		{ "wwn", PARAM_CHILD, true, NULL, "target name" },
+		PARAM_FORCE),
+	  "Delete a target and end its sessions.", false, delete_child },
 	{ 0 },
 };
 static const struct command_row target_commands[] = {
-	{ "create", tag_optional, "Create a target portal group.", false, create_tpg },
-	{ "delete", tag_required, "Delete a target portal group and end its sessions.", false,
-	  delete_tpg },
+	{ "create", PARAMS(
+		{ "tag", PARAM_STRING, false, NULL, "5 or tpg5 (default: the next free tag)" }),
+	  "Create a target portal group.", false, create_tpg },
+	{ "delete", PARAMS(
+		{ "tag", PARAM_CHILD, true, NULL, "5 or tpg5" },
+		PARAM_FORCE),
+	  "Delete a target portal group and end its sessions.", false, delete_child },
 	{ 0 },
 };
 static const struct command_row tpg_commands[] = {
@@ -344,25 +281,21 @@ static int check_discovery(struct config *c, struct node *n, struct err *e)
 {
 	const struct auth_group *d = &NODE_OF(const struct fabric_node, n)->discovery;
 	int r = auth_check(d, e);
-	bool has_credentials = *d->auth.userid && (*d->auth.password || *d->password_file);
-	if (!r && d->enable && !has_credentials)
-		r = err_set(e, -EINVAL,
-			    "discovery_auth: enable needs userid and password (set them in the "
-			    "same command)");
-	return r;
+	if (r < 0 || !d->enable || credentials_of(d) >= CREDENTIALS_ONE_WAY)
+		return r;
+	return err_set(e, -EINVAL,
+		       "discovery_auth: enable needs userid and password (set them in the same "
+		       "command)");
 }
 
+// clang-format off
 static const struct group_row iscsi_groups[] = {
-	{.name = "discovery_auth",
-	  .form = SAVED_TYPED,
-	  .prefix = "discovery_",
-	  .is_whole = true,
-	  .rows = discovery_rows,
-	  .at = offsetof(struct fabric_node, discovery),
-	  .size = sizeof(struct auth_group),
-	  .check = check_discovery },
-	{ 0  },
+	{ .name = "discovery_auth", .form = SAVED_TYPED, .prefix = "discovery_", .is_whole = true,
+	  .rows = discovery_rows, .at = offsetof(struct fabric_node, discovery),
+	  .size = sizeof(struct auth_group), .check = check_discovery },
+	{ 0 },
 };
+// clang-format on
 
 static const struct node_class *const tpg_lists[] = { &lun_class, &acl_class, &portal_class, NULL };
 static const struct saved_class tpg_saved = {
@@ -397,6 +330,7 @@ const struct node_class iscsi_class = {
 	.saved = &iscsi_saved,
 	.changed = discovery_changed,
 	.commands = iscsi_commands,
+	.child = {"No target %s", "Deleted Target %s.", .normal = normal_target},
 	.groups = iscsi_groups,
 	.summary = summarize_iscsi,
 };
@@ -407,8 +341,9 @@ const struct node_class target_class = {
 	.saved = &target_saved,
 	.attached = target_attached,
 	.changed = target_changed,
-	.is_used = target_is_used,
+	.is_used = place_is,
 	.commands = target_commands,
+	.child = {"No TPGT %s", "Deleted TPGT %s.", "tpg", normal_tag},
 	.counts = "TPGs",
 	.info = info_target,
 	.free = free_target,
@@ -418,8 +353,8 @@ const struct node_class tpg_class = {
 	.help = "A target portal group",
 	.is_group = true,
 	.saved = &tpg_saved,
-	.warn = tpg_warn_set,
-	.is_used = tpg_is_used,
+	.warn = credentials_warn,
+	.is_used = place_is,
 	.commands = tpg_commands,
 	.groups = tpg_groups,
 	.summary = summarize_tpg,

@@ -9,21 +9,19 @@ enum { LUN_MAX = 16383 };
 
 extern const struct group_row lun_groups[];
 
-// The lowest number not used by a child of n named PREFIXnumber; above LUN_MAX: none is free.
-uint32_t number_free(const struct config *c, struct node *n, const char *prefix);
-// The number in text, or number_free() without one; -EINVAL.
+// The number in text; without one the lowest that no child of n named PREFIXnumber has. -EINVAL;
+// -ENOSPC.
 int number_pick(const struct config *c, struct node *n, const char *prefix, const char *text,
 		struct err *e);
 // The LUN of text: its number, or a storage object, file or device, for which a LUN is created if
 // missing. -ENOENT and errors of creating one.
 int lun_for(struct config *c, struct tpg *tpg, const char *text, struct lun **ret, struct reply *r,
 	    struct err *e);
-struct lun *lun_of_storage(const struct tpg *tpg, const struct storage *s); // NULL: none
-
-int lun_new(struct config *c, struct lun **ret, struct tpg *tpg, uint32_t number, struct storage *s,
-	    struct err *e);
-int mapped_lun_new(struct config *c, struct mapped_lun **ret, struct acl *a, uint32_t number,
-		   struct lun *l, bool is_write_protected, struct err *e);
+// tpg_lun: the number of l, or of the LUN that is missing. ret may be NULL.
+int mapped_lun_new(struct config *c, struct node **ret, struct node *acl, uint32_t number,
+		   struct lun *l, uint32_t tpg_lun, bool is_write_protected, struct err *e);
+// A LUN's or mapped LUN's number, of the command that deletes it: struct child_names.
+int lun_given(const struct node *n, const struct args *a, char out[CHILD_NAME_SIZE], struct err *e);
 
 // ---- lun_link.c ----
 // Connects the LUNs that were kept without storage object n to it; a class's appeared. -ENOMEM.

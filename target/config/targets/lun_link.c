@@ -30,28 +30,21 @@ static int link_lun(struct config *c, struct lun *l, struct storage *s, struct r
 	return 0;
 }
 
-struct link {
-	struct storage *storage;
-	struct reply *reply;
-	struct err *e;
-	int code;
-};
-
-static void link_in(struct config *c, struct tpg *tpg, void *arg)
+static bool is_link_to(struct config *c, const struct lun *l, const struct storage *s)
 {
-	struct link *x = arg;
-	list_for_each (i, &tpg->luns.children) {
-		struct lun *l = NODE_OF(struct lun, list_entry(i, struct node, link));
-		const char *path = json_text(l->node.kept, "storage_object");
-		if (!x->code && !l->storage && path && storage_find(c, path) == x->storage)
-			x->code = link_lun(c, l, x->storage, x->reply, x->e);
-	}
+	const char *path = json_text(l->node.kept, "storage_object");
+	return !l->storage && path && storage_find(c, path) == s;
 }
 
 int luns_find_storage(struct config *c, struct node *n, struct reply *r, struct err *e)
 {
-	struct link x = { NODE_OF(struct storage, n), r, e, 0 };
-	if (c->targets->broken_luns && n->class == &storage_class)
-		tpgs_each(c, link_in, &x);
-	return x.code;
+	struct storage *s = NODE_OF(struct storage, n);
+	int code = 0;
+	if (!c->targets->broken_luns || n->class != &storage_class)
+		return 0;
+	tpg_each (tpg, c)
+		list_each (struct lun, l, &tpg->luns.children, node.link)
+			if (!code && is_link_to(c, l, s))
+				code = link_lun(c, l, s, r, e);
+	return code;
 }

@@ -41,32 +41,15 @@ static void sync_port(struct config *c, struct lun *l, uint16_t port, uint8_t pr
 void alua_sync_ports(struct config *c, struct target *t)
 {
 	const struct fabric_ops *fabric = node_fabric(&t->node);
-	list_for_each (i, &t->node.children) {
-		struct tpg *tpg = NODE_OF(struct tpg, list_entry(i, struct node, link));
+	list_each (struct tpg, tpg, &t->node.children, node.link) {
 		char name[FABRIC_PORT_SIZE];
 		fabric->port_name(t->node.name, tpg->tag, name);
-		list_for_each (j, &tpg->luns.children)
-			sync_port(c, NODE_OF(struct lun, list_entry(j, struct node, link)),
-				  tpg->relative_port, (uint8_t)fabric->protocol, name);
+		list_each (struct lun, l, &tpg->luns.children, node.link)
+			sync_port(c, l, tpg->relative_port, (uint8_t)fabric->protocol, name);
 	}
 }
 
 // ---- settings of a LUN ----
-
-// clang-format off
-static const struct attr_row lun_alua_rows[] = {
-	{ "alua_tg_pt_gp_name", ATTR_STRING, offsetof(struct lun, group), 0, ALUA_NAME_MAX,
-	  ALUA_DEFAULT_GROUP, NULL, "ALUA group of this path",
-	  NULL, ATTR_NAME },
-	{ 0 },
-};
-
-static const struct attr_row lun_attr_rows[] = {
-	{ "write_protect", ATTR_BOOL, offsetof(struct lun, write_protect), 0, 1, "0", NULL,
-	  "1: read-only access for all initiators", NULL, ATTR_SPARSE },
-	{ 0 },
-};
-// clang-format on
 
 static int check_lun(struct config *c, struct node *n, struct err *e)
 {
@@ -77,19 +60,16 @@ static int check_lun(struct config *c, struct node *n, struct err *e)
 		       l->group);
 }
 
+// clang-format off
 const struct group_row lun_groups[] = {
-	{.name = "attribute",
-	  .form = SAVED_TYPED,
-	  .is_whole = true,
-	  .rows = lun_attr_rows,
-	  .offset = offsetof(struct lun, write_protect),
-	  .size = sizeof(uint32_t) },
-	{ .name = "alua",
-	  .form = SAVED_TYPED,
-	  .is_whole = true,
-	  .rows = lun_alua_rows,
-	  .offset = offsetof(struct lun, group),
-	  .size = ALUA_NAME_MAX,
-	  .check = check_lun },
-	{ .name = NULL},
+	{ .name = "attribute", .form = SAVED_TYPED, .is_whole = true, .rows = VALUES(
+		{ "write_protect", ATTR_BOOL, offsetof(struct lun, write_protect), 0, 1, "0", NULL,
+		  "1: read-only access for all initiators", NULL, ATTR_SPARSE }),
+	  .offset = offsetof(struct lun, write_protect), .size = sizeof(uint32_t) },
+	{ .name = "alua", .form = SAVED_TYPED, .is_whole = true, .rows = VALUES(
+		{ "alua_tg_pt_gp_name", ATTR_STRING, offsetof(struct lun, group), 0, ALUA_NAME_MAX,
+		  ALUA_DEFAULT_GROUP, NULL, "ALUA group of this path", NULL, ATTR_NAME }),
+	  .offset = offsetof(struct lun, group), .size = ALUA_NAME_MAX, .check = check_lun },
+	{ 0 },
 };
+// clang-format on

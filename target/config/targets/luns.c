@@ -12,8 +12,9 @@
 #include "target/config/tree/in_use.h"
 #include "target/config/tree/names.h"
 
-// All children of n have such names, so the next search starts with the number found here.
-uint32_t number_free(const struct config *c, struct node *n, const char *prefix)
+// The lowest number not used by a child of n named PREFIXnumber; above LUN_MAX: none is free. All
+// children of n have such names, so the next search starts with the number found here.
+static uint32_t number_free(const struct config *c, struct node *n, const char *prefix)
 {
 	char name[24];
 	uint32_t i = n->numbers_taken;
@@ -38,51 +39,44 @@ int number_pick(const struct config *c, struct node *n, const char *prefix, cons
 	return number;
 }
 
-int lun_new(struct config *c, struct lun **ret, struct tpg *tpg, uint32_t number, struct storage *s,
-	    struct err *e)
+static int lun_new(struct config *c, struct node **ret, struct tpg *tpg, uint32_t number,
+		   struct storage *s, struct err *e)
 {
-	char name[16], taken[64];
+	char name[16];
 	snprintf(name, sizeof name, "lun%u", number);
-	struct lun *l = calloc(1, sizeof *l);
-	if (!l || node_init(&l->node, &lun_class, name) < 0) {
-		free(l);
-		return err_set(e, -ENOMEM, "%s: out of memory", name);
-	}
+	struct lun *l = tree_new(sizeof *l, &lun_class, name, e);
+	if (!l)
+		return -ENOMEM;
 	l->number = number;
 	l->storage = s;
 	list_init(&l->storage_link);
 	list_init(&l->mapped);
 	name_new_alias(l->alias);
 	snprintf(l->group, sizeof l->group, ALUA_DEFAULT_GROUP);
-	snprintf(taken, sizeof taken, "LUN %u already exists", number);
-	int r = tree_add(c, &tpg->luns, &l->node, taken, e);
-	if (r < 0)
-		return r;
-	*ret = l;
-	return 0;
+	*ret = &l->node;
+	return tree_add(c, &tpg->luns, &l->node, e, "LUN %u already exists", number);
 }
 
-struct lun *lun_of_storage(const struct tpg *tpg, const struct storage *s)
+static struct lun *lun_of_storage(const struct tpg *tpg, const struct storage *s)
 {
-	list_for_each (i, &s->luns) {
-		struct lun *l = list_entry(i, struct lun, storage_link);
+	list_each (struct lun, l, &s->luns, storage_link) {
 		if (l->node.parent == &tpg->luns)
 			return l;
 	}
 	return NULL;
 }
 
-// A storage object for an existing file or device, named after its path, as in targetcli.
-static int storage_for_path(struct config *c, const char *path, struct storage **ret,
-			    struct reply *r, struct err *e)
+// A storage object, or a new one for an existing file or device, named after its path, as in
+// targetcli.
+static int storage_for(struct config *c, const char *path, struct storage **ret, struct reply *r,
+		       struct err *e)
 {
 	struct stat st;
 	char name[NAME_MAX_LEN + 1];
-	struct storage *s = map_get(&c->storage->paths, &c->storage->paths, path);
-	if (s) {
-		*ret = s;
+	struct storage *s = storage_find(c, path);
+	*ret = s = s ? s : storage_at(c, path);
+	if (s)
 		return 0;
-	}
 	if (*path != '/' || stat(path, &st) < 0 || !(S_ISBLK(st.st_mode) || S_ISREG(st.st_mode)))
 		return private_tmp_refuse(path, -ENOENT, e)
 			       ? -ENOENT
@@ -97,8 +91,9 @@ static int storage_for_path(struct config *c, const char *path, struct storage *
 			*p = '-';
 	const char *plugin = S_ISBLK(st.st_mode) ? "block" : "fileio";
 	code = storage_new(c, &s, storage_type_of(c, plugin)->type, name, e);
-	if (!code)
-		code = storage_set_option(s, "dev", path, e);
+	if (code < 0)
+		return code;
+	code = storage_set_option(s, "dev", path, e);
 	if (!code)
 		code = storage_open(s, true, e);
 	if (code < 0)
@@ -112,15 +107,13 @@ static int storage_for_path(struct config *c, const char *path, struct storage *
 static int map_for_acls(struct config *c, struct tpg *tpg, struct lun *l, struct reply *r,
 			struct err *e)
 {
-	list_for_each (i, &tpg->acls.children) {
-		struct acl *a = NODE_OF(struct acl, list_entry(i, struct node, link));
-		struct mapped_lun *m;
+	list_each (struct acl, a, &tpg->acls.children, node.link) {
 		uint32_t number = l->number;
 		char name[24];
 		snprintf(name, sizeof name, "mapped_lun%u", number);
 		if (node_child(&c->names, &a->node, name))
 			number = number_free(c, &a->node, "mapped_lun");
-		int code = mapped_lun_new(c, &m, a, number, l, false, e);
+		int code = mapped_lun_new(c, NULL, &a->node, number, l, l->number, false, e);
 		if (code < 0)
 			return code;
 		reply_say(r, "Created LUN %u->%u mapping in node ACL %s", l->number, number,
@@ -140,61 +133,57 @@ int lun_for(struct config *c, struct tpg *tpg, const char *text, struct lun **re
 		return *ret = NODE_OF(struct lun, l), 0;
 	if (number >= 0)
 		return err_set(e, -ENOENT, "no LUN %d", number);
-	struct storage *s = storage_find(c, text);
-	int code = s ? 0 : storage_for_path(c, text, &s, r, e);
+	struct storage *s;
+	int code = storage_for(c, text, &s, r, e);
 	if (code < 0)
 		return code;
 	*ret = lun_of_storage(tpg, s);
 	if (*ret)
 		return 0;
 	number = number_pick(c, &tpg->luns, "lun", NULL, e);
-	code = number < 0 ? number : lun_new(c, ret, tpg, (uint32_t)number, s, e);
-	if (!code)
-		reply_say(r, "Created LUN %d.", number);
-	return code;
+	code = number < 0 ? number : lun_new(c, &l, tpg, (uint32_t)number, s, e);
+	if (code < 0)
+		return code;
+	*ret = NODE_OF(struct lun, l);
+	reply_say(r, "Created LUN %d.", number);
+	return 0;
 }
 
 static int create_lun(struct config *c, struct node *n, const struct args *a, struct reply *r,
 		      struct err *e)
 {
-	const char *path = arg(a, "storage_object");
-	struct storage *s = storage_find(c, path);
+	struct storage *s;
 	struct tpg *tpg = tpg_of(n);
-	struct lun *l;
+	struct node *l;
 	int number = number_pick(c, n, "lun", arg(a, "lun"), e);
 	if (number < 0)
 		return number;
-	int code = s ? 0 : storage_for_path(c, path, &s, r, e);
-	if (!code && lun_of_storage(tpg, s))
-		code = err_set(e, -EEXIST, "lun for storage object %s/%s already exists",
+	int code = storage_for(c, arg(a, "storage_object"), &s, r, e);
+	if (code < 0)
+		return code;
+	if (lun_of_storage(tpg, s))
+		return err_set(e, -EEXIST, "lun for storage object %s/%s already exists",
 			       s->node.parent->name, s->node.name);
-	if (!code)
-		code = lun_new(c, &l, tpg, (uint32_t)number, s, e);
-	if (!code) {
-		reply_say(r, "Created LUN %d.", number);
-		if (!s->lu)
-			reply_say(r, "Warning: storage waiting: %s", s->reason);
-	}
-	if (!code && arg_bool(a, "add_mapped_luns", c->prefs.auto_add_mapped_luns))
-		code = map_for_acls(c, tpg, l, r, e);
+	code = lun_new(c, &l, tpg, (uint32_t)number, s, e);
+	if (code < 0)
+		return code;
+	reply_say(r, "Created LUN %d.", number);
+	if (!s->lu)
+		reply_say(r, "Warning: storage waiting: %s", s->reason);
+	if (arg_bool(a, "add_mapped_luns", c->prefs.auto_add_mapped_luns))
+		code = map_for_acls(c, tpg, NODE_OF(struct lun, l), r, e);
 	return code;
 }
 
-static int delete_lun(struct config *c, struct node *n, const struct args *a, struct reply *r,
-		      struct err *e)
+int lun_given(const struct node *n, const struct args *a, char out[CHILD_NAME_SIZE], struct err *e)
 {
-	char name[16];
-	int number = number_of(arg(a, "lun"), "lun", 65535);
+	const char *prefix = n->class->child.prefix, *text = a->value[0];
+	int number = number_of(text, prefix, 65535);
 	if (number < 0)
-		return err_set(e, -EINVAL, "lun: '%.60s' is not a LUN (such as 3 or lun3)",
-			       arg(a, "lun"));
-	snprintf(name, sizeof name, "lun%d", number);
-	struct node *l = node_child(&c->names, n, name);
-	if (!l)
-		return err_set(e, -ENOENT, "no LUN %d", number);
-	int code = delete_unused(c, l, a, e);
-	reply_say(r, "Deleted LUN %d.", number);
-	return code;
+		return err_set(e, -EINVAL, "%s: '%.60s' is not a %sLUN (such as 3 or %s3)", prefix,
+			       text, n->class == &luns_class ? "" : "mapped ", prefix);
+	snprintf(out, CHILD_NAME_SIZE, "%d", number);
+	return 0;
 }
 
 static void summarize_lun(struct config *c, const struct node *n, struct summary *ret)
@@ -239,8 +228,7 @@ static bool is_used(const struct node *n, const struct session_place *p)
 		return false;
 	if (!p->acl)
 		return place_uses(p, l->number);
-	list_for_each (i, &l->mapped) {
-		const struct mapped_lun *m = list_entry(i, struct mapped_lun, lun_link);
+	list_each (const struct mapped_lun, m, &l->mapped, lun_link) {
 		if (m->node.parent == p->acl && place_uses(p, m->number))
 			return true;
 	}
@@ -261,8 +249,9 @@ static void free_lun(struct config *c, struct node *n)
 	struct lun *l = NODE_OF(struct lun, n);
 	if (l->storage && l->storage->lu && l->relative_port) {
 		alua_port_remove(l->storage->lu, l->relative_port);
-		list_for_each (i, &l->storage->luns) // several may be reached by the same port
-			list_entry(i, struct lun, storage_link)->told.lu = NULL;
+		// Several may be reached by the same port.
+		list_each (struct lun, other, &l->storage->luns, storage_link)
+			other->told.lu = NULL;
 	}
 	node_done(n);
 	free(l);
@@ -301,12 +290,8 @@ static bool is_same_lun(struct restore *r, const struct node *n, struct json_obj
 static int make_lun(struct restore *r, struct node *n, const char *name, struct json_object *o,
 		    struct node **ret, struct err *e)
 {
-	struct lun *l;
 	int number = number_of(name, "lun", 65535);
-	int code = lun_new(r->c, &l, tpg_of(n), (uint32_t)number, storage_in(r, o), e);
-	if (!code)
-		*ret = &l->node;
-	return code;
+	return lun_new(r->c, ret, tpg_of(n), (uint32_t)number, storage_in(r, o), e);
 }
 
 static int check_links(struct restore *r, struct node *n, struct json_object *o, bool is_old,
@@ -332,46 +317,31 @@ static int check_links(struct restore *r, struct node *n, struct json_object *o,
 // ---- rows ----
 
 // clang-format off
-static const struct param_row create_lun_params[] = {
-	{ "storage_object", PARAM_STORAGE, true, NULL,
-	  "path of a storage object, or of an existing file or device", NULL },
-	{ "lun", PARAM_STRING, false, NULL, "3 or lun3 (default: the lowest free number)", NULL },
-	{ "add_mapped_luns", PARAM_BOOL, false, NULL, "map the LUN in every ACL (default: see get global)", NULL },
-	{ 0 },
-};
-static const struct param_row lun_params[] = {
-	{ "lun", PARAM_CHILD, true, NULL, "3 or lun3", NULL },
-	PARAM_FORCE,
-	{ 0 },
-};
 static const struct command_row luns_commands[] = {
-	{ "create", create_lun_params, "Export a storage object as a LUN.", false, create_lun },
-	{ "delete", lun_params, "Delete a LUN and its mappings.", false, delete_lun },
+	{ "create", PARAMS(
+		{ "storage_object", PARAM_STORAGE, true, NULL,
+		  "path of a storage object, or of an existing file or device" },
+		{ "lun", PARAM_STRING, false, NULL, "3 or lun3 (default: the lowest free number)" },
+		{ "add_mapped_luns", PARAM_BOOL, false, NULL,
+		  "map the LUN in every ACL (default: see get global)" }),
+	  "Export a storage object as a LUN.", false, create_lun },
+	{ "delete", PARAMS(
+		{ "lun", PARAM_CHILD, true, NULL, "3 or lun3" },
+		PARAM_FORCE),
+	  "Delete a LUN and its mappings.", false, delete_child },
+	{ 0 },
+};
+static const struct group_row saved_fields[] = {
+	{ .form = SAVED_TYPED, .is_whole = true, .rows = VALUES(
+		{ "alias", ATTR_STRING, offsetof(struct lun, alias), .max = 11,
+		  .flags = ATTR_GENERATED }),
+	  .offset = offsetof(struct lun, alias), .size = 11 },
+	{ .form = SAVED_TYPED, .get = saved_storage, .key = key_of_storage, .rows = VALUES(
+		{ "storage_object", ATTR_STRING, .flags = ATTR_GIVEN | ATTR_SPARSE }) },
 	{ 0 },
 };
 // clang-format on
 
-static const struct attr_row own_rows[] = {
-	{.name = "alias",
-	  .type = ATTR_STRING,
-	  .offset = offsetof(struct lun, alias),
-	  .max = 11,
-	  .flags = ATTR_GENERATED },
-	{ 0},
-};
-static const struct attr_row saved_links[] = {
-	{.name = "storage_object",	    .type = ATTR_STRING, .flags = ATTR_GIVEN | ATTR_SPARSE },
-	{ 0},
-};
-static const struct group_row saved_fields[] = {
-	{.form = SAVED_TYPED,
-	  .is_whole = true,
-	  .rows = own_rows,
-	  .offset = offsetof(struct lun, alias),
-	  .size = 11 },
-	{ .form = SAVED_TYPED,    .rows = saved_links, .get = saved_storage, .key = key_of_storage },
-	{ 0	    },
-};
 static const struct saved_class lun_saved = {
 	.list = "luns",
 	.folder = "luns",
@@ -389,6 +359,7 @@ const struct node_class luns_class = {
 	.name = "luns",
 	.help = "Storage objects exported by this portal group",
 	.commands = luns_commands,
+	.child = {"no LUN %s", "Deleted LUN %s.", "lun", lun_given},
 	.counts = "LUNs",
 };
 const struct node_class lun_class = {

@@ -8,28 +8,23 @@
 #include "target/config/tree/in_use.h"
 #include "target/config/tree/names.h"
 
-int mapped_lun_new(struct config *c, struct mapped_lun **ret, struct acl *a, uint32_t number,
-		   struct lun *l, bool is_write_protected, struct err *e)
+int mapped_lun_new(struct config *c, struct node **ret, struct node *acl, uint32_t number,
+		   struct lun *l, uint32_t tpg_lun, bool is_write_protected, struct err *e)
 {
-	char name[24], taken[64];
+	char name[24];
 	snprintf(name, sizeof name, "mapped_lun%u", number);
-	struct mapped_lun *m = calloc(1, sizeof *m);
-	if (!m || node_init(&m->node, &mapped_lun_class, name) < 0) {
-		free(m);
-		return err_set(e, -ENOMEM, "%s: out of memory", name);
-	}
+	struct mapped_lun *m = tree_new(sizeof *m, &mapped_lun_class, name, e);
+	if (!m)
+		return -ENOMEM;
 	m->number = number;
 	m->lun = l;
-	m->tpg_lun = l ? l->number : 0;
+	m->tpg_lun = tpg_lun;
 	m->is_write_protected = is_write_protected;
 	list_init(&m->lun_link);
 	name_new_alias(m->alias);
-	snprintf(taken, sizeof taken, "Mapped LUN %u already exists", number);
-	int r = tree_add(c, &a->node, &m->node, taken, e);
-	if (r < 0)
-		return r;
-	*ret = m;
-	return 0;
+	if (ret)
+		*ret = &m->node;
+	return tree_add(c, acl, &m->node, e, "Mapped LUN %u already exists", number);
 }
 
 static void summarize_mapping(struct config *c, const struct node *n, struct summary *ret)
@@ -64,20 +59,15 @@ static bool is_used(const struct node *n, const struct session_place *p)
 
 // ---- the saved file ----
 
-static uint32_t tpg_lun(const struct mapped_lun *m)
-{
-	return m->lun ? m->lun->number : m->tpg_lun;
-}
-
 static size_t saved_tpg_lun(struct node *n, const struct attr_row *row, char *out, size_t size)
 {
-	return (size_t)snprintf(out, size, "%u", tpg_lun(NODE_OF(const struct mapped_lun, n)));
+	return (size_t)snprintf(out, size, "%u", NODE_OF(const struct mapped_lun, n)->tpg_lun);
 }
 
 static void key_of_lun(struct frozen_key *k, const struct node *n)
 {
-	uint32_t number = tpg_lun(NODE_OF(const struct mapped_lun, n));
-	frozen_key_add(k, &number, sizeof number);
+	const struct mapped_lun *m = NODE_OF(const struct mapped_lun, n);
+	frozen_key_add(k, &m->tpg_lun, sizeof m->tpg_lun);
 }
 
 static int saved_mapped_name(struct restore *r, struct node *n, struct json_object *o,
@@ -110,16 +100,10 @@ static bool is_same_mapping(struct restore *r, const struct node *n, struct json
 static int make_mapping(struct restore *r, struct node *n, const char *name, struct json_object *o,
 			struct node **ret, struct err *e)
 {
-	struct mapped_lun *m;
 	uint32_t lun;
 	struct lun *l = lun_in(r, n, o, &lun);
 	int number = number_of(name, "mapped_lun", 65535);
-	int code = mapped_lun_new(r->c, &m, NODE_OF(struct acl, n), (uint32_t)number, l, false, e);
-	if (code < 0)
-		return code;
-	m->tpg_lun = lun;
-	*ret = &m->node;
-	return 0;
+	return mapped_lun_new(r->c, ret, n, (uint32_t)number, l, lun, false, e);
 }
 
 static int check_mapping(struct restore *r, struct node *n, struct json_object *o, bool is_old,
@@ -132,32 +116,22 @@ static int check_mapping(struct restore *r, struct node *n, struct json_object *
 	return 0;
 }
 
-static const struct attr_row mapped_rows[] = {
-	{.name = "alias",
-	  .type = ATTR_STRING,
-	  .offset = offsetof(struct mapped_lun, alias),
-	  .max = 11,
-	  .flags = ATTR_GENERATED },
-	{ .name = "write_protect",
-	  .type = ATTR_BOOL,
-	  .offset = offsetof(struct mapped_lun, is_write_protected),
-	  .default_text = "0" },
-	{ 0			   },
-};
-static const struct attr_row mapped_links[] = {
-	{.name = "tpg_lun",    .type = ATTR_UINT, .flags = ATTR_GIVEN },
-	{ 0},
-};
+// clang-format off
 static const struct group_row mapped_fields[] = {
-	{.form = SAVED_TYPED,
-	  .is_whole = true,
-	  .rows = mapped_rows,
+	{ .form = SAVED_TYPED, .is_whole = true, .rows = VALUES(
+		{ "alias", ATTR_STRING, offsetof(struct mapped_lun, alias), .max = 11,
+		  .flags = ATTR_GENERATED },
+		{ "write_protect", ATTR_BOOL, offsetof(struct mapped_lun, is_write_protected),
+		  .default_text = "0" }),
 	  .offset = offsetof(struct mapped_lun, is_write_protected),
 	  .size = offsetof(struct mapped_lun, alias) + 11 -
 		  offsetof(struct mapped_lun, is_write_protected) },
-	{ .form = SAVED_TYPED,  .rows = mapped_links, .get = saved_tpg_lun, .key = key_of_lun },
-	{ 0},
+	{ .form = SAVED_TYPED, .get = saved_tpg_lun, .key = key_of_lun, .rows = VALUES(
+		{ "tpg_lun", ATTR_UINT, .flags = ATTR_GIVEN }) },
+	{ 0 },
 };
+// clang-format on
+
 static const struct saved_class mapped_saved = {
 	.list = "mapped_luns",
 	.id = { "index" },

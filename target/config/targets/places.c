@@ -3,13 +3,6 @@
 #include "target/config/targets/targets.h"
 #include "target/fabric/fabric.h"
 
-struct target *target_of(const struct node *n)
-{
-	while (n && !n->class->is_target)
-		n = n->parent;
-	return n && !n->class->is_group ? NODE_OF(struct target, n) : NULL;
-}
-
 const struct fabric_ops *node_fabric(const struct node *n)
 {
 	while (n && n->parent && n->parent->parent)
@@ -38,20 +31,24 @@ struct fabric_access tpg_access(const struct tpg *tpg)
 	return a;
 }
 
-static void groups_below(struct config *c, struct node *n,
-			 void (*fn)(struct config *c, struct tpg *tpg, void *arg), void *arg)
+// The node behind n in a walk over both fabrics, down to portal groups.
+static const struct node *next_node(const struct config *c, const struct node *n)
 {
-	if (n->class->is_group) {
-		fn(c, NODE_OF(struct tpg, n), arg);
-		return;
-	}
-	list_for_each (i, &n->children)
-		groups_below(c, list_entry(i, struct node, link), fn, arg);
+	const struct node *iscsi = &c->targets->iscsi.node, *srpt = &c->targets->srpt.node;
+	if (!n->class->is_group && !list_empty(&n->children))
+		return list_entry(n->children.next, struct node, link);
+	while (n != iscsi && n != srpt && n->link.next == &n->parent->children)
+		n = n->parent;
+	if (n == iscsi || n == srpt)
+		return n == iscsi ? srpt : NULL;
+	return list_entry(n->link.next, struct node, link);
 }
 
-void tpgs_each(struct config *c, void (*fn)(struct config *c, struct tpg *tpg, void *arg),
-	       void *arg)
+struct tpg *tpg_next(const struct config *c, const struct tpg *after)
 {
-	groups_below(c, &c->targets->iscsi.node, fn, arg);
-	groups_below(c, &c->targets->srpt.node, fn, arg);
+	const struct node *n = after ? &after->node : &c->targets->iscsi.node;
+	do
+		n = next_node(c, n);
+	while (n && !n->class->is_group);
+	return n ? NODE_OF(struct tpg, n) : NULL;
 }

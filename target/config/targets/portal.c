@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Portals of a TPG: /iscsi/WWN/tpgN/portals.
+// A portal: /iscsi/WWN/tpgN/portals/ADDRESS:PORT, its life, state and saved values.
 #include <errno.h>
-#include <ifaddrs.h>
-#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,26 +23,6 @@ static void portal_free(struct config *c, struct node *n)
 	free(p);
 }
 
-struct portal_call {
-	void (*fn)(struct config *c, struct portal_node *p, void *arg);
-	void *arg;
-};
-
-static void portals_of(struct config *c, struct tpg *tpg, void *arg)
-{
-	const struct portal_call *call = arg;
-	list_for_each (i, &tpg->portals.children)
-		call->fn(c, NODE_OF(struct portal_node, list_entry(i, struct node, link)),
-			 call->arg);
-}
-
-void portals_each(struct config *c, void (*fn)(struct config *c, struct portal_node *p, void *arg),
-		  void *arg)
-{
-	struct portal_call call = { fn, arg };
-	tpgs_each(c, portals_of, &call);
-}
-
 static void strip_brackets(const char *host, char out[TCP_ADDR_TEXT])
 {
 	size_t len = strlen(host);
@@ -52,38 +30,26 @@ static void strip_brackets(const char *host, char out[TCP_ADDR_TEXT])
 	snprintf(out, TCP_ADDR_TEXT, "%.*s", (int)(has ? len - 2 : len), host + has);
 }
 
-// The node's name: from tcp_addr_format(), or the name that it will have when the address's
-// interface exists.
-static int portal_name(const char *host, uint16_t port, char name[TCP_ADDR_TEXT],
-		       struct tcp_addr *ret, struct err *e)
+int portal_name(const char *host, uint16_t port, char name[TCP_ADDR_TEXT], struct tcp_addr *ret,
+		struct err *e)
 {
 	char bare[TCP_ADDR_TEXT];
-	struct err why = { 0 };
 	strip_brackets(host, bare);
 	int r = strlen(host) < 64 ? tcp_addr_parse(ret, bare, port, NULL) : -EINVAL;
-	if (r == -EINVAL)
-		err_set(&why, r,
-			"ip_address: '%.60s' is neither an address nor an interface of this "
-			"machine (give the address, such as 192.0.2.1 or fd00::1; it may appear "
-			"later)",
-			host);
-	else if (r < 0)
-		err_set(&why, r, "ip_address: %s: no such interface", bare);
-	if (!r && tcp_addr_port(ret) != port)
-		r = err_set(&why, -EINVAL, "ip_address: '%s' contains a port (use ip_port)", host);
-	if (!r) {
+	if (!r && tcp_addr_port(ret) == port) {
 		tcp_addr_format(ret, name);
 		return 0;
 	}
 	snprintf(name, TCP_ADDR_TEXT, "[%.60s]:%u", bare, port);
-	if (e)
-		*e = why;
-	return r;
-}
-
-static bool has_name(struct tpg *tpg, const struct config *c, const char *name)
-{
-	return node_child(&c->names, &tpg->portals, name) != NULL;
+	if (!r)
+		return err_set(e, -EINVAL, "ip_address: '%s' contains a port (use ip_port)", host);
+	if (r != -EINVAL)
+		return err_set(e, r, "ip_address: %s: no such interface", bare);
+	return err_set(e, r,
+		       "ip_address: '%.60s' is neither an address nor an interface of this "
+		       "machine (give the address, such as 192.0.2.1 or fd00::1; it may appear "
+		       "later)",
+		       host);
 }
 
 static int open_portal(struct config *c, const struct fabric_ops *fabric, struct portal_node *p,
@@ -100,15 +66,6 @@ void portal_follow(struct portal_node *p)
 	p->opened_for = p->transports;
 }
 
-struct portal_node *portal_find(struct config *c, struct tpg *tpg, const char *host, uint16_t port)
-{
-	char name[TCP_ADDR_TEXT];
-	struct tcp_addr addr;
-	int r = portal_name(host, port, name, &addr, NULL);
-	struct node *n = r < 0 && r != -ENODEV ? NULL : node_child(&c->names, &tpg->portals, name);
-	return n ? NODE_OF(struct portal_node, n) : NULL;
-}
-
 int portal_new(struct config *c, struct portal_node **ret, struct tpg *tpg, const char *host,
 	       uint16_t port, unsigned transports, bool is_dry, struct err *e)
 {
@@ -120,13 +77,11 @@ int portal_new(struct config *c, struct portal_node **ret, struct tpg *tpg, cons
 		r = tcp_addr_check_local(&addr, &why);
 	if (r < 0 && r != -ENODEV)
 		return e ? *e = why, r : r;
-	if (has_name(tpg, c, name))
+	if (node_child(&c->names, &tpg->portals, name))
 		return err_set(e, -EEXIST, "This NetworkPortal already exists: %s", name);
-	struct portal_node *p = calloc(1, sizeof *p);
-	if (!p || node_init(&p->node, &portal_class, name) < 0) {
-		free(p);
-		return err_set(e, -ENOMEM, "%s: out of memory", name);
-	}
+	struct portal_node *p = tree_new(sizeof *p, &portal_class, name, e);
+	if (!p)
+		return -ENOMEM;
 	p->transports = transports;
 	attr_defaults(tpg->kind->fabric()->portal_rows, &p->attr);
 	int opened = r || is_dry ? 0 : open_portal(c, node_fabric(&tpg->node), p, &addr, e);
@@ -138,22 +93,13 @@ int portal_new(struct config *c, struct portal_node **ret, struct tpg *tpg, cons
 		portal_free(c, &p->node);
 		return opened;
 	}
-	if (txn_attach(c, &tpg->portals, &p->node) < 0) {
-		portal_free(c, &p->node);
-		return err_set(e, -ENOMEM, "%s: out of memory", name);
-	}
+	r = tree_add(c, &tpg->portals, &p->node, e, "This NetworkPortal already exists: %s", name);
+	if (r < 0)
+		return r;
 	if (c->targets->lost_portals && !is_dry && !timer_is_armed(&c->storage->retry))
 		retry_waiting(c);
-	tree_changed(c, &p->node);
 	*ret = p;
 	return 0;
-}
-
-void portal_split(const struct portal_node *p, char host[TCP_ADDR_TEXT], uint16_t *ret_port)
-{
-	const char *colon = strrchr(p->node.name, ':');
-	snprintf(host, TCP_ADDR_TEXT, "%.*s", (int)(colon - p->node.name), p->node.name);
-	*ret_port = (uint16_t)strtoul(colon + 1, NULL, 10);
 }
 
 bool portal_retry(struct config *c, struct portal_node *p)
@@ -169,18 +115,6 @@ bool portal_retry(struct config *c, struct portal_node *p)
 	tree_changed(c, &p->node);
 	return true;
 }
-
-static int parse_port(const char *text, uint16_t *ret, struct err *e)
-{
-	int v = number_of(text, "", 65535);
-	if (v < 1)
-		return err_set(e, -EINVAL, "ip_port: invalid port '%.20s' (1..65535)", text);
-	*ret = (uint16_t)v;
-	return 0;
-}
-
-#define TRANSPORT_CHOICES "tcp|iser|rdma|all"
-#define TRANSPORTS	  "tcp, iser, rdma (iSER over RDMA devices, no TCP socket) or all"
 
 // Of the fabric that has portals.
 static const struct fabric_transport *transports(void)
@@ -208,96 +142,30 @@ int portal_transport_parse(const char *name, unsigned *ret, struct err *e)
 		       name);
 }
 
-// Its first IPv4 address, else its first IPv6 one that is not link-local.
-static int address_of(const char *interface, char out[TCP_ADDR_TEXT], struct err *e)
-{
-	struct ifaddrs *list = NULL;
-	struct tcp_addr best = { 0 };
-	if (getifaddrs(&list) < 0)
-		return err_errno(e, -errno, "%s", interface);
-	for (const struct ifaddrs *i = list; i; i = i->ifa_next) {
-		struct tcp_addr addr;
-		if (!i->ifa_addr || strcmp(i->ifa_name, interface))
-			continue;
-		tcp_addr_from_sockaddr(&addr, i->ifa_addr, sizeof(struct sockaddr_in6));
-		bool is_better = best.sa.sa_family == AF_UNSPEC ||
-				 (best.sa.sa_family == AF_INET6 && addr.sa.sa_family == AF_INET);
-		if (addr.sa.sa_family != AF_UNSPEC && is_better &&
-		    !(addr.sa.sa_family == AF_INET6 && tcp_addr_is_link_local(&addr)))
-			best = addr;
-	}
-	freeifaddrs(list);
-	if (best.sa.sa_family == AF_UNSPEC)
-		return err_set(e, -EADDRNOTAVAIL,
-			       "ip_address: %s has no address yet (give the one it will have: it "
-			       "is waited for)",
-			       interface);
-	tcp_addr_format_ip(&best, out);
-	return 0;
-}
+// ---- commands ----
 
-// iSER was requested explicitly: report why no adapter offers it.
-static void warn_rdma(const struct portal_node *p, struct reply *r)
+void portal_warn_rdma(const struct portal_node *p, struct reply *r)
 {
 	const char *why = p->open ? portal_rdma_waits(p->open) : NULL;
 	if (why && *why)
 		reply_say(r, "Warning: no RDMA device has this address yet: %s", why);
 }
 
-static int create(struct config *c, struct node *n, const struct args *a, struct reply *r,
-		  struct err *e)
+// The portal of a command: n or, one level higher, the only one, since most groups have one.
+static int portal_meant(struct node *n, const struct args *a, const char *name,
+			struct portal_node **ret, struct err *e)
 {
-	const char *host = arg(a, "ip_address");
-	char address[TCP_ADDR_TEXT];
-	struct portal_node *p;
-	uint16_t port = 0;
-	unsigned mask = PORTAL_ALL;
-	int code = parse_port(arg(a, "ip_port"), &port, e);
-	if (!code)
-		code = portal_transport_parse(arg(a, "transport"), &mask, e);
-	if (code < 0)
-		return code;
-	if (if_nametoindex(host)) {
-		code = address_of(host, address, e);
-		if (code < 0)
-			return code;
-		reply_say(r, "%s is %s", host, address);
-		host = address;
-	}
-	if (port == node_fabric(n)->port)
-		reply_say(r, "Using default IP port %u", port);
-	if (!strcmp(host, "0.0.0.0"))
-		reply_say(r, "Binding to INADDR_ANY (0.0.0.0)");
-	code = portal_new(c, &p, tpg_of(n), host, port, mask, false, e);
-	if (!code) {
-		reply_say(r, "Created network portal %s.", p->node.name);
-		if (!p->open || portal_state(p->open) == PORTAL_WAITING)
-			reply_say(r, "Warning: portal waiting: %s",
-				  p->open ? portal_reason(p->open) : p->reason);
-		if (mask != PORTAL_ALL)
-			warn_rdma(p, r);
-	}
-	return code;
-}
-
-static int delete (struct config *c, struct node *n, const struct args *a, struct reply *r,
-		   struct err *e)
-{
-	char name[TCP_ADDR_TEXT];
-	struct tcp_addr addr;
-	uint16_t port = 0;
-	int code = parse_port(arg(a, "ip_port"), &port, e);
-	if (code < 0)
-		return code;
-	code = portal_name(arg(a, "ip_address"), port, name, &addr, e);
-	if (code < 0 && code != -ENODEV)
-		return code;
-	struct node *p = node_child(&c->names, n, name);
-	if (!p)
-		return err_set(e, -ENOENT, "No network portal %s", name);
-	code = delete_unused(c, p, a, e);
-	reply_say(r, "Deleted network portal %s", name);
-	return code;
+	char path[600];
+	bool is_above = n->class != &portal_class;
+	if (is_above && !n->child_count)
+		return err_set(e, -ENOENT, "%s: no portal here (create one)", name);
+	struct node *p = is_above ? list_entry(n->children.next, struct node, link) : n;
+	*ret = NODE_OF(struct portal_node, p);
+	if (!is_above || n->child_count == 1)
+		return 0;
+	node_path(p, path, sizeof path);
+	return err_set(e, -EBADRQC, "%s: which of the %u portals? Type %s %s %s", name,
+		       n->child_count, path, name, a->value[0]);
 }
 
 static int change_transports(struct config *c, struct portal_node *p, unsigned mask, bool is_iser)
@@ -314,39 +182,48 @@ static int change_transports(struct config *c, struct portal_node *p, unsigned m
 }
 
 // From targetcli, where it also disables TCP; here TCP stays enabled unless transport disables it.
-static int enable_iser(struct config *c, struct node *n, const struct args *a, struct reply *r,
+int portal_enable_iser(struct config *c, struct node *n, const struct args *a, struct reply *r,
 		       struct err *e)
 {
-	struct portal_node *p = NODE_OF(struct portal_node, n);
+	struct portal_node *p;
 	bool is_on = arg_bool(a, "boolean", true);
 	unsigned mask = PORTAL_TCP;
+	int code = portal_meant(n, a, "enable_iser", &p, e);
+	if (code < 0)
+		return code;
 	if (is_on)
 		mask = p->transports & PORTAL_RDMA ? p->transports : PORTAL_ALL;
-	int code = change_transports(c, p, mask, is_on);
+	code = change_transports(c, p, mask, is_on);
 	reply_say(r, "iSER enable now: %s", p->is_iser ? "True" : "False");
 	if (p->is_iser)
-		warn_rdma(p, r);
+		portal_warn_rdma(p, r);
 	return code;
 }
 
-static int set_transport(struct config *c, struct node *n, const struct args *a, struct reply *r,
+int portal_set_transport(struct config *c, struct node *n, const struct args *a, struct reply *r,
 			 struct err *e)
 {
-	struct portal_node *p = NODE_OF(struct portal_node, n);
+	struct portal_node *p;
 	unsigned mask;
-	int code = portal_transport_parse(arg(a, "transport"), &mask, e);
+	int code = portal_meant(n, a, "transport", &p, e);
 	if (!code)
-		code = change_transports(c, p, mask, p->is_iser && (mask & PORTAL_RDMA));
+		code = portal_transport_parse(arg(a, "transport"), &mask, e);
+	if (code < 0)
+		return code;
+	code = change_transports(c, p, mask, p->is_iser && (mask & PORTAL_RDMA));
 	if (!code)
 		reply_say(r, "Transport is now: %s", portal_transport_name(mask));
 	return code;
 }
 
-static int enable_offload(struct config *c, struct node *n, const struct args *a, struct reply *r,
+int portal_enable_offload(struct config *c, struct node *n, const struct args *a, struct reply *r,
 			  struct err *e)
 {
-	struct portal_node *p = NODE_OF(struct portal_node, n);
-	int code = txn_memory(c, &p->is_offload, sizeof p->is_offload);
+	struct portal_node *p;
+	int code = portal_meant(n, a, "enable_offload", &p, e);
+	if (code < 0)
+		return code;
+	code = txn_memory(c, &p->is_offload, sizeof p->is_offload);
 	if (!code)
 		p->is_offload = arg_bool(a, "boolean", true);
 	reply_say(r, "offload enable now: %s (kept in the saved file, without effect here)",
@@ -354,87 +231,19 @@ static int enable_offload(struct config *c, struct node *n, const struct args *a
 	return code;
 }
 
-// ---- the same one level higher: most groups have only one portal ----
-
-typedef int portal_command(struct config *c, struct node *n, const struct args *a, struct reply *r,
-			   struct err *e);
-
-static int at_only_portal(struct config *c, struct node *n, const struct args *a, struct reply *r,
-			  struct err *e, const char *name, portal_command *run)
-{
-	char path[600];
-	if (!n->child_count)
-		return err_set(e, -ENOENT, "%s: no portal here (create one)", name);
-	struct node *first = list_entry(n->children.next, struct node, link);
-	if (n->child_count == 1)
-		return run(c, first, a, r, e);
-	node_path(first, path, sizeof path);
-	return err_set(e, -EBADRQC, "%s: which of the %u portals? Type %s %s %s", name,
-		       n->child_count, path, name, a->value[0]);
-}
-
-static int enable_only_iser(struct config *c, struct node *n, const struct args *a, struct reply *r,
-			    struct err *e)
-{
-	return at_only_portal(c, n, a, r, e, "enable_iser", enable_iser);
-}
-
-static int enable_only_offload(struct config *c, struct node *n, const struct args *a,
-			       struct reply *r, struct err *e)
-{
-	return at_only_portal(c, n, a, r, e, "enable_offload", enable_offload);
-}
-
-static int set_only_transport(struct config *c, struct node *n, const struct args *a,
-			      struct reply *r, struct err *e)
-{
-	return at_only_portal(c, n, a, r, e, "transport", set_transport);
-}
-
 // clang-format off
-static const struct param_row address_params[] = {
-	{ "ip_address", PARAM_ADDRESS, false, "0.0.0.0",
-	  "IPv4 or IPv6 address, or an interface (its first address)", NULL },
-	{ "ip_port", PARAM_NUMBER, false, "3260", "TCP port", NULL },
-	{ "transport", PARAM_STRING, false, "all", TRANSPORTS, NULL, TRANSPORT_CHOICES },
-	{ 0 },
-};
-static const struct param_row transport_params[] = {
-	{ "transport", PARAM_STRING, true, NULL, TRANSPORTS, NULL, TRANSPORT_CHOICES },
-	{ 0 },
-};
-static const struct param_row delete_params[] = {
-	{ "ip_address", PARAM_PORTAL, true, NULL, "IPv4 or IPv6 address", NULL },
-	{ "ip_port", PARAM_NUMBER, true, NULL, "TCP port", NULL },
-	PARAM_FORCE,
-	{ 0 },
-};
-static const struct param_row boolean_params[] = {
-	{ "boolean", PARAM_BOOL, true, NULL, "true or false", NULL },
-	{ 0 },
-};
-static const struct command_row portals_commands[] = {
-	{ "create", address_params,
-	  "Listen on an address, which may appear later.", false, create },
-	{ "delete", delete_params, "Stop listening; sessions continue.", false, delete },
-	{ "enable_iser", boolean_params, "Set enable_iser of the only portal.",
-	  false, enable_only_iser, .is_report = true },
-	{ "transport", transport_params, "Set transport of the only portal.", false,
-	  set_only_transport, .is_report = true },
-	{ "enable_offload", boolean_params, "Set enable_offload of the only portal.",
-	  false, enable_only_offload, .is_report = true },
-	{ 0 },
-};
 static const struct command_row portal_commands[] = {
-	{ "enable_iser", boolean_params, "Offer iSER beside TCP (the default), or TCP only.", false,
-	  enable_iser, .is_report = true },
-	{ "transport", transport_params,
-	  "Select the transports of new sessions.", false, set_transport, .is_report = true },
-	{ "enable_offload", boolean_params, "Kept in the saved file; no effect.", false,
-	  enable_offload, .is_report = true },
+	{ "enable_iser", PARAMS_ON_OFF, "Offer iSER beside TCP (the default), or TCP only.", false,
+	  portal_enable_iser, .is_report = true },
+	{ "transport", PARAMS_TRANSPORT, "Select the transports of new sessions.", false,
+	  portal_set_transport, .is_report = true },
+	{ "enable_offload", PARAMS_ON_OFF, "Kept in the saved file; no effect.", false,
+	  portal_enable_offload, .is_report = true },
 	{ 0 },
 };
 // clang-format on
+
+// ---- what it shows ----
 
 // A session arrived at the address itself, or at the wildcard of its family and port.
 static bool is_used(const struct node *n, const struct session_place *p)
@@ -448,18 +257,24 @@ static bool is_used(const struct node *n, const struct session_place *p)
 	return !strcmp(name, p->use->local);
 }
 
+const char *portal_waits(const struct portal_node *p)
+{
+	if (!p->open)
+		return p->reason;
+	return portal_state(p->open) == PORTAL_WAITING ? portal_reason(p->open) : NULL;
+}
+
 static void summarize(struct config *c, const struct node *n, struct summary *ret)
 {
 	const struct portal_node *p = NODE_OF(const struct portal_node, n);
 	const char *gone = p->open ? portal_rdma_gone(p->open) : NULL;
-	bool is_up = p->open && portal_state(p->open) == PORTAL_LISTENING;
-	ret->is_healthy = is_up && !gone;
+	const char *waits = portal_waits(p);
+	ret->is_healthy = !waits && !gone;
 	ret->is_broken = !ret->is_healthy;
 	if (gone)
 		snprintf(ret->text, sizeof ret->text, "RDMA waiting: %s", gone);
-	else if (ret->is_broken)
-		snprintf(ret->text, sizeof ret->text, "waiting: %s",
-			 p->open ? portal_reason(p->open) : p->reason);
+	else if (waits)
+		snprintf(ret->text, sizeof ret->text, "waiting: %s", waits);
 	else
 		snprintf(ret->text, sizeof ret->text, "%s",
 			 p->is_iser		       ? "iser"
@@ -477,9 +292,9 @@ static void put_failures(struct json_object *to, const struct portal_counters *k
 	uint64_t sum = 0;
 	for (int i = 0; i < REFUSAL_CAUSES; i++)
 		sum += k->login_failures[i];
-	json_object_object_add(to, "login_failures", json_object_new_uint64(sum));
+	json_put_number(to, "login_failures", sum);
 	for (int i = 0; i < REFUSAL_CAUSES; i++)
-		json_object_object_add(to, names[i], json_object_new_uint64(k->login_failures[i]));
+		json_put_number(to, names[i], k->login_failures[i]);
 }
 
 static void info(struct config *c, const struct node *n, struct json_object *ret)
@@ -487,24 +302,22 @@ static void info(struct config *c, const struct node *n, struct json_object *ret
 	const struct portal_node *p = NODE_OF(const struct portal_node, n);
 	struct portal_counters k = { 0 };
 	struct session_traffic traffic = { 0 };
-	bool is_up = p->open && portal_state(p->open) == PORTAL_LISTENING;
+	const char *waits = portal_waits(p);
 	if (p->open)
 		portal_counters(p->open, &k);
-	json_put_text(ret, "state", is_up ? "listening" : "waiting");
-	if (!is_up)
-		json_put_text(ret, "reason", p->open ? portal_reason(p->open) : p->reason);
-	json_object_object_add(ret, "iser",
-			       json_object_new_boolean((p->transports & PORTAL_RDMA) != 0));
+	json_put_text(ret, "state", waits ? "waiting" : "listening");
+	json_put_text(ret, "reason", waits);
+	json_put_bool(ret, "iser", p->transports & PORTAL_RDMA);
 	json_put_text(ret, "transport", portal_transport_name(p->transports));
 	const char *rdma = p->open ? portal_rdma_waits(p->open) : NULL;
 	if (rdma)
 		json_put_text(ret, "rdma_devices", *rdma ? "waiting" : "listening");
 	if (rdma && *rdma)
 		json_put_text(ret, "rdma_reason", rdma);
-	json_object_object_add(ret, "connections", json_object_new_int64(k.connections));
-	json_object_object_add(ret, "accepted", json_object_new_uint64(k.accepted));
-	json_object_object_add(ret, "refused", json_object_new_uint64(k.refused));
-	json_object_object_add(ret, "logins", json_object_new_uint64(k.logins));
+	json_put_number(ret, "connections", k.connections);
+	json_put_number(ret, "accepted", k.accepted);
+	json_put_number(ret, "refused", k.refused);
+	json_put_number(ret, "logins", k.logins);
 	put_failures(ret, &k);
 	if (p->open)
 		sessions_portal_traffic(p->open, &traffic);
@@ -555,36 +368,21 @@ static int make_saved(struct restore *r, struct node *n, const char *name, struc
 }
 
 // targetcli writes iser=false for all portals by default: it does not disable iSER.
-static const struct attr_row own_rows[] = {
-	{.name = "iser",
-	  .type = ATTR_BOOL,
-	  .offset = offsetof(struct portal_node, is_iser),
-	  .default_text = "0" },
-	{ .name = "offload",
-	  .type = ATTR_BOOL,
-	  .offset = offsetof(struct portal_node, is_offload),
-	  .default_text = "0" },
-	{ 0		  },
-};
-static const struct attr_row transport_rows[] = {
-	{.name = "transport",    .type = ATTR_STRING, .default_text = "all", .flags = ATTR_SPARSE },
-	{ 0},
-};
+// clang-format off
 static const struct group_row saved_fields[] = {
-	{.form = SAVED_TYPED,
-	  .is_whole = true,
-	  .rows = own_rows,
-	  .offset = offsetof(struct portal_node, is_iser),
-	  .size = 2 * sizeof(uint32_t) },
-	{ .form = SAVED_TYPED,
-	  .is_whole = true,
-	  .rows = transport_rows,
-	  .offset = offsetof(struct portal_node, transports),
-	  .size = sizeof(unsigned),
-	  .get = saved_transport,
-	  .set = set_saved_transport },
-	{ 0	    },
+	{ .form = SAVED_TYPED, .is_whole = true, .rows = VALUES(
+		{ "iser", ATTR_BOOL, offsetof(struct portal_node, is_iser), .default_text = "0" },
+		{ "offload", ATTR_BOOL, offsetof(struct portal_node, is_offload),
+		  .default_text = "0" }),
+	  .offset = offsetof(struct portal_node, is_iser), .size = 2 * sizeof(uint32_t) },
+	{ .form = SAVED_TYPED, .is_whole = true, .rows = VALUES(
+		{ "transport", ATTR_STRING, .default_text = "all", .flags = ATTR_SPARSE }),
+	  .offset = offsetof(struct portal_node, transports), .size = sizeof(unsigned),
+	  .get = saved_transport, .set = set_saved_transport },
+	{ 0 },
 };
+// clang-format on
+
 static const struct saved_class portal_saved = {
 	.list = "portals",
 	.folder = "portals",
@@ -596,26 +394,19 @@ static const struct saved_class portal_saved = {
 	.make = make_saved,
 };
 
+// clang-format off
 static struct group_row portal_groups[] = {
-	{.name = "attribute",
-	  .form = SAVED_NUMBERS,
-	  .part = "attributes",
-	  .at = offsetof(struct portal_node, attr),
-	  .size = sizeof(struct portal_attr) },
-	{ 0},
+	{ .name = "attribute", .form = SAVED_NUMBERS, .part = "attributes",
+	  .at = offsetof(struct portal_node, attr), .size = sizeof(struct portal_attr) },
+	{ 0 },
 };
+// clang-format on
 
 void portal_groups_use(const struct fabric_ops *fabric)
 {
 	portal_groups[0].rows = fabric->portal_rows;
 }
 
-const struct node_class portals_class = {
-	.name = "portals",
-	.help = "The addresses this portal group listens on",
-	.commands = portals_commands,
-	.counts = "Portals",
-};
 const struct node_class portal_class = {
 	.name = "portal",
 	.help = "One address and port",

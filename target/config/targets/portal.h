@@ -8,15 +8,32 @@
 void portal_groups_use(const struct fabric_ops *fabric);
 // is_dry: does not listen.
 int portal_new(struct config *c, struct portal_node **ret, struct tpg *tpg, const char *host,
-	       uint16_t port, unsigned transports, bool is_dry, struct err *e); // portal.c
-// Calls fn for the portals of every TPG; fn must not remove one from the tree.
-void portals_each(struct config *c, void (*fn)(struct config *c, struct portal_node *p, void *arg),
-		  void *arg); // portal.c
-void portal_split(const struct portal_node *p, char host[TCP_ADDR_TEXT], uint16_t *ret_port);
+	       uint16_t port, unsigned transports, bool is_dry, struct err *e);
+// The portals of every TPG; the body must not remove one from the tree.
+#define portal_each(p, c)                                                                          \
+	tpg_each (p##_tpg, c)                                                                      \
+		list_each (struct portal_node, p, &p##_tpg->portals.children, node.link)
 // Makes the listening portal offer the node's current transports; call after the save.
 void portal_follow(struct portal_node *p);
+const char *portal_waits(const struct portal_node *p);	    // why it does not listen; NULL: it does
+bool portal_retry(struct config *c, struct portal_node *p); // true: it has an address now
+
+// ---- transports and names ----
 const char *portal_transport_name(unsigned mask);			    // "tcp", "iser", "all"
 int portal_transport_parse(const char *name, unsigned *ret, struct err *e); // -EINVAL
-// The portal of that address, or NULL.
-struct portal_node *portal_find(struct config *c, struct tpg *tpg, const char *host, uint16_t port);
-bool portal_retry(struct config *c, struct portal_node *p); // true: it has an address now
+// The node's name: from tcp_addr_format(), or the name that it will have when the address's
+// interface exists. -EINVAL; -ENODEV with a name: no such interface.
+int portal_name(const char *host, uint16_t port, char name[TCP_ADDR_TEXT], struct tcp_addr *ret,
+		struct err *e);
+
+// ---- commands, also one level higher for the only portal ----
+// clang-format off
+#define TRANSPORT_CHOICES "tcp|iser|rdma|all"
+#define TRANSPORTS	  "tcp, iser, rdma (iSER over RDMA devices, no TCP socket) or all"
+#define PARAMS_ON_OFF PARAMS({ "boolean", PARAM_BOOL, true, NULL, "true or false" })
+#define PARAMS_TRANSPORT PARAMS( \
+		{ "transport", PARAM_STRING, true, NULL, TRANSPORTS, NULL, TRANSPORT_CHOICES })
+// clang-format on
+command_fn portal_enable_iser, portal_set_transport, portal_enable_offload;
+// iSER was requested explicitly: report why no adapter offers it.
+void portal_warn_rdma(const struct portal_node *p, struct reply *r);

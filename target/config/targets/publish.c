@@ -44,30 +44,20 @@ static void add_entry(struct config *c, struct lun_map *map, uint32_t number, co
 	};
 }
 
-static struct lun_map *map_of_acl(struct config *c, const struct acl *a, bool is_read_only)
+// Of the mapped LUNs of an ACL, or of the LUNs of a portal group for initiators without one.
+static struct lun_map *map_of(struct config *c, const struct node *n, bool is_read_only)
 {
-	struct lun_map *map = lun_map_new(a->node.child_count);
+	struct lun_map *map = lun_map_new(n->child_count);
 	if (!map)
 		return NULL;
 	map->count = 0;
-	list_for_each (i, &a->node.children) {
-		const struct mapped_lun *m =
-			NODE_OF(struct mapped_lun, list_entry(i, struct node, link));
-		add_entry(c, map, m->number, m->lun, m->is_write_protected || is_read_only);
-	}
-	qsort(map->entries, map->count, sizeof *map->entries, by_number);
-	return map;
-}
-
-static struct lun_map *map_of_demo(struct config *c, const struct tpg *tpg, bool is_read_only)
-{
-	struct lun_map *map = lun_map_new(tpg->luns.child_count);
-	if (!map)
-		return NULL;
-	map->count = 0;
-	list_for_each (i, &tpg->luns.children) {
-		const struct lun *l = NODE_OF(struct lun, list_entry(i, struct node, link));
-		add_entry(c, map, l->number, l, is_read_only);
+	list_each (const struct node, child, &n->children, link) {
+		const struct lun *l = NODE_OF(const struct lun, child);
+		const struct mapped_lun *m = NODE_OF(const struct mapped_lun, child);
+		if (child->class == &lun_class)
+			add_entry(c, map, l->number, l, is_read_only);
+		else
+			add_entry(c, map, m->number, m->lun, m->is_write_protected || is_read_only);
 	}
 	qsort(map->entries, map->count, sizeof *map->entries, by_number);
 	return map;
@@ -95,13 +85,12 @@ static int fill_acls(struct config *c, struct view_tpg *v, const struct tpg *tpg
 	v->acls = calloc(tpg->acls.child_count + 1, sizeof *v->acls);
 	if (!v->acls)
 		return -ENOMEM;
-	list_for_each (i, &tpg->acls.children) {
-		const struct acl *a = NODE_OF(struct acl, list_entry(i, struct node, link));
+	list_each (const struct acl, a, &tpg->acls.children, node.link) {
 		struct view_acl *va = &v->acls[v->acl_count++];
 		va->initiator = strdup(a->node.name);
 		va->auth = auth_of(&a->auth, a->node.name);
 		va->own = own_of(a->own, tpg->kind->fabric()->acl.size);
-		va->map = map_of_acl(c, a, access->is_acl_read_only);
+		va->map = map_of(c, &a->node, access->is_acl_read_only);
 		if (!va->initiator || !va->auth || !va->own || !va->map)
 			return -ENOMEM;
 	}
@@ -114,9 +103,7 @@ static int fill_portals(struct view_tpg *v, const struct tpg *tpg)
 	v->portals = calloc(tpg->portals.child_count + 1, sizeof *v->portals);
 	if (!v->portals)
 		return -ENOMEM;
-	list_for_each (i, &tpg->portals.children) {
-		struct portal_node *p =
-			NODE_OF(struct portal_node, list_entry(i, struct node, link));
+	list_each (struct portal_node, p, &tpg->portals.children, node.link) {
 		if (p->open)
 			v->portals[v->portal_count++] =
 				(struct view_portal){ .addr = *portal_addr(p->open),
@@ -136,7 +123,7 @@ static int fill_tpg(struct config *c, struct view_tpg *v, const struct tpg *tpg)
 	v->is_open = access.is_open;
 	v->auth = auth_of(&tpg->auth, tpg->node.parent->name);
 	v->own = own_of(tpg->own, tpg->kind->fabric()->group.size);
-	v->demo_map = map_of_demo(c, tpg, access.is_open_read_only);
+	v->demo_map = map_of(c, &tpg->luns, access.is_open_read_only);
 	int r = v->auth && v->own && v->demo_map ? fill_acls(c, v, tpg, &access) : -ENOMEM;
 	return r ? r : fill_portals(v, tpg);
 }
@@ -169,8 +156,7 @@ static int publish(const struct fabric_ops *fabric, const struct fabric_node *f,
 		view_put(v);
 		return err_set(e, -ENOMEM, "%s: out of memory", fabric->name);
 	}
-	list_for_each (i, &f->node.children) {
-		struct target *t = NODE_OF(struct target, list_entry(i, struct node, link));
+	list_each (struct target, t, &f->node.children, node.link) {
 		v->targets[v->target_count++] = view_target_get(t->view);
 	}
 	qsort(v->targets, v->target_count, sizeof v->targets[0], by_target);

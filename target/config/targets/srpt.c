@@ -9,12 +9,33 @@
 #include <string.h>
 
 #include "target/config/targets/acl.h"
+#include "target/config/targets/lun.h"
 #include "target/config/targets/srpt.h"
+#include "target/config/tree/in_use.h"
 #include "transport/srp/name.h"
 
 #define WAITS "SRP is not supported yet"
 
 // ---- /srpt ----
+
+struct srpt_attr {
+	uint32_t srp_max_rdma_size, srp_max_rsp_size, srp_sq_size, use_srq;
+};
+
+// clang-format off
+#define FIELD(field) offsetof(struct srpt_attr, field)
+static const struct attr_row srpt_attr_rows[] = {
+	{ "srp_max_rdma_size", ATTR_UINT, FIELD(srp_max_rdma_size), 65536, 1 << 24, "65536",
+	  "bytes", "largest RDMA Read or Write", NULL, ATTR_RESTART },
+	{ "srp_max_rsp_size", ATTR_UINT, FIELD(srp_max_rsp_size), 40, 1024, "256", "bytes",
+	  "longest response, sense data included", NULL, ATTR_RESTART },
+	{ "srp_sq_size", ATTR_UINT, FIELD(srp_sq_size), 16, 65535, "4096", "requests",
+	  "size of the send queue", NULL, ATTR_RESTART },
+	{ "use_srq", ATTR_BOOL, FIELD(use_srq), 0, 1, "0", NULL,
+	  "1: all logins of a device share a receive queue", NULL, ATTR_RESTART },
+	{ 0 },
+};
+// clang-format on
 
 // The part of a fabric that the tree needs.
 static const struct fabric_ops *fabric(void)
@@ -30,14 +51,14 @@ static const struct fabric_ops *fabric(void)
 
 static const struct tpg_kind srpt_kind = { .acl_class = &srpt_acl_class, .fabric = fabric };
 
-int srpt_target_new(struct config *c, struct tpg **ret, const char *name, struct err *e)
+static int new_target(struct config *c, struct node **ret, const char *name, struct err *e)
 {
 	char taken[280];
 	snprintf(taken, sizeof taken, "target %s already exists", name);
 	int r = tpg_add(c, ret, &c->targets->srpt.node, &srpt_target_class, &srpt_kind, name, 1,
 			taken, e);
 	if (!r)
-		(*ret)->is_enabled = 1;
+		NODE_OF(struct tpg, *ret)->is_enabled = 1;
 	return r;
 }
 
@@ -66,7 +87,7 @@ static int create(struct config *c, struct node *n, const struct args *a, struct
 		  struct err *e)
 {
 	char name[224];
-	struct tpg *t;
+	struct node *t;
 	const char *wwn = arg(a, "wwn");
 	if (!wwn)
 		return err_set(e, -EINVAL,
@@ -74,29 +95,20 @@ static int create(struct config *c, struct node *n, const struct args *a, struct
 			       "port's GID: cat /sys/class/infiniband/*/ports/*/gids/0)");
 	int code = name_srpt_target(wwn, name, e);
 	if (!code)
-		code = srpt_target_new(c, &t, name, e);
-	if (!code) {
-		if (!has_port(name))
-			reply_say(r, "Warning: Hardware missing for this WWN");
-		reply_say(r, "Created target %s.", name);
-		reply_say(r, "Warning: target waiting: " WAITS);
-	}
-	return code;
-}
-
-static int delete (struct config *c, struct node *n, const struct args *a, struct reply *r,
-		   struct err *e)
-{
-	char name[224];
-	int code = name_srpt_target(arg(a, "wwn"), name, e);
+		code = new_target(c, &t, name, e);
 	if (code < 0)
 		return code;
-	struct node *t = node_child(&c->names, n, name);
-	if (!t)
-		return err_set(e, -ENOENT, "No target %s", name);
-	code = tree_remove(c, t, e);
-	reply_say(r, "Deleted Target %s.", name);
-	return code;
+	if (!has_port(name))
+		reply_say(r, "Warning: Hardware missing for this WWN");
+	reply_say(r, "Created target %s.", name);
+	reply_say(r, "Warning: target waiting: " WAITS);
+	return 0;
+}
+
+static int normal_target(const struct node *n, const struct args *a, char out[CHILD_NAME_SIZE],
+			 struct err *e)
+{
+	return name_srpt_target(arg(a, "wwn"), out, e);
 }
 
 static void info_fabric(struct config *c, const struct node *n, struct json_object *ret)
@@ -117,21 +129,9 @@ static void summarize_target(struct config *c, const struct node *n, struct summ
 
 static void info_target(struct config *c, const struct node *n, struct json_object *ret)
 {
-	const struct tpg *tpg = NODE_OF(const struct tpg, n);
 	json_put_text(ret, "wwn", n->name);
-	json_object_object_add(ret, "tag", json_object_new_int64(tpg->tag));
-	json_object_object_add(ret, "relative_target_port",
-			       json_object_new_int64(tpg->relative_port));
-	json_object_object_add(ret, "enable", json_object_new_boolean((int)tpg->is_enabled));
+	tpg_info(NODE_OF(const struct tpg, n), ret);
 	info_fabric(c, n, ret);
-}
-
-static void summarize_acl(struct config *c, const struct node *n, struct summary *ret)
-{
-	const struct acl *a = NODE_OF(const struct acl, n);
-	snprintf(ret->text, sizeof ret->text, "%s%s%sMapped LUNs: %u", a->tag ? "(tag " : "",
-		 a->tag ? a->tag : "", a->tag ? "), " : "", n->child_count);
-	ret->is_healthy = true;
 }
 
 // ---- the saved file ----
@@ -146,11 +146,7 @@ static int saved_name(struct restore *r, struct node *n, struct json_object *o,
 static int make_saved(struct restore *r, struct node *n, const char *name, struct json_object *o,
 		      struct node **ret, struct err *e)
 {
-	struct tpg *t;
-	int code = srpt_target_new(r->c, &t, name, e);
-	if (!code)
-		*ret = &t->node;
-	return code;
+	return new_target(r->c, ret, name, e);
 }
 
 // The same node is given as an existing one, since its target was read before it.
@@ -163,30 +159,14 @@ static int keep_port(struct restore *r, struct node *n, struct json_object *o, b
 // ---- rows ----
 
 // clang-format off
-#define FIELD(field) offsetof(struct srpt_attr, field)
-const struct attr_row srpt_attr_rows[] = {
-	{ "srp_max_rdma_size", ATTR_UINT, FIELD(srp_max_rdma_size), 65536, 1 << 24, "65536", "bytes",
-	  "largest RDMA Read or Write", NULL, ATTR_RESTART },
-	{ "srp_max_rsp_size", ATTR_UINT, FIELD(srp_max_rsp_size), 40, 1024, "256", "bytes",
-	  "longest response, sense data included", NULL, ATTR_RESTART },
-	{ "srp_sq_size", ATTR_UINT, FIELD(srp_sq_size), 16, 65535, "4096", "requests",
-	  "size of the send queue", NULL, ATTR_RESTART },
-	{ "use_srq", ATTR_BOOL, FIELD(use_srq), 0, 1, "0", NULL,
-	  "1: all logins of a device share a receive queue", NULL, ATTR_RESTART },
-	{ 0 },
-};
-static const struct param_row create_params[] = {
-	{ "wwn", PARAM_STRING, false, NULL,
-	  "port of this machine: ib. and the 32 hex digits of its GID, or its GUID", NULL },
-	{ 0 },
-};
-static const struct param_row delete_params[] = {
-	{ "wwn", PARAM_CHILD, true, NULL, "target name", NULL },
-	{ 0 },
-};
 static const struct command_row commands[] = {
-	{ "create", create_params, "Create a target on a port of an adapter.", false, create },
-	{ "delete", delete_params, "Delete a target.", false, delete },
+	{ "create", PARAMS(
+		{ "wwn", PARAM_STRING, false, NULL,
+		  "port of this machine: ib. and the 32 hex digits of its GID, or its GUID" }),
+	  "Create a target on a port of an adapter.", false, create },
+	{ "delete", PARAMS(
+		{ "wwn", PARAM_CHILD, true, NULL, "target name" }),
+	  "Delete a target.", false, delete_child },
 	{ 0 },
 };
 static const struct command_row target_commands[] = {
@@ -223,6 +203,7 @@ const struct node_class srpt_class = {
 	.help = "SRP targets",
 	.saved = &fabric_saved,
 	.commands = commands,
+	.child = {"No target %s", "Deleted Target %s.", .normal = normal_target},
 	.counts = "Targets",
 	.info = info_fabric,
 };
@@ -244,6 +225,7 @@ const struct node_class srpt_acl_class = {
 	.help = "One SRP initiator and the LUNs it sees",
 	.saved = &acl_saved,
 	.commands = acl_commands,
-	.summary = summarize_acl,
+	.child = ACL_CHILD,
+	.summary = acl_summary,
 	.free = acl_free,
 };

@@ -37,14 +37,16 @@ struct tpg {
 	uint16_t tag, relative_port;
 	uint32_t is_enabled;
 	struct auth_group auth;
-	max_align_t own[]; // fabric_ops.group
+	// fabric_ops.group. Not aligned to more than a list head: list_each() takes the head for an
+	// object at its end.
+	uint64_t own[];
 };
 
 struct acl {
 	struct node node; // initiator name
 	char *tag;	  // name of a group of initiators, NULL none
 	struct auth_group auth;
-	max_align_t own[]; // fabric_ops.acl
+	uint64_t own[]; // fabric_ops.acl; as above
 };
 
 struct mapped_lun {
@@ -54,7 +56,7 @@ struct mapped_lun {
 	char alias[11];
 	struct lun *lun; // NULL: broken
 	struct list lun_link;
-	uint32_t tpg_lun; // as saved, for a broken link
+	uint32_t tpg_lun; // its number, also if it is broken
 };
 
 struct portal_node {
@@ -92,12 +94,10 @@ extern struct group_row tpg_groups[];
 // ---- iscsi.c, tpg.c ----
 // Puts the rows of the fabric into the classes. Once, before the first node.
 void iscsi_rows_use(void);
-int target_new(struct config *c, struct target **ret, const char *name, struct err *e);
-int tpg_new(struct config *c, struct tpg **ret, struct target *t, unsigned tag, struct err *e);
-// Creates one below parent.
-int tpg_add(struct config *c, struct tpg **ret, struct node *parent, const struct node_class *class,
-	    const struct tpg_kind *kind, const char *name, unsigned tag, const char *taken,
-	    struct err *e);
+// Creates a portal group below parent.
+int tpg_add(struct config *c, struct node **ret, struct node *parent,
+	    const struct node_class *class, const struct tpg_kind *kind, const char *name,
+	    unsigned tag, const char *taken, struct err *e);
 void tpg_attached(struct config *c, struct node *n, bool is_attached);
 void tpg_free(struct config *c, struct node *n);
 // Commands of a portal group, and of an SRP target, which is also its portal group.
@@ -105,24 +105,22 @@ int tpg_enable(struct config *c, struct node *n, const struct args *a, struct re
 	       struct err *e);
 int tpg_disable(struct config *c, struct node *n, const struct args *a, struct reply *r,
 		struct err *e);
-// Gives the TPG this RELATIVE TARGET PORT IDENTIFIER if it is free.
-void tpg_want_port(struct config *c, struct tpg *tpg, uint16_t port);
-// Gives a new portal group the relative port of the document.
+// What `info` says of a portal group of every fabric.
+void tpg_info(const struct tpg *tpg, struct json_object *ret);
+// Gives a new portal group the RELATIVE TARGET PORT IDENTIFIER of the document if it is free.
 int tpg_keep_port(struct restore *r, struct node *n, struct json_object *o, bool is_old,
 		  struct err *e);
 
 // ---- places.c: where a node stands ----
-struct target *target_of(const struct node *n); // of iSCSI; NULL: n is not in such a
-						// target
 // The fabric of n, which is below its node; NULL: this program does not have it, yet.
 const struct fabric_ops *node_fabric(const struct node *n);
 // The name of n's target, iSCSI or SRP, as used in logins; "": none.
 const char *target_name(const struct node *n);
 struct tpg *tpg_of(const struct node *n);
 struct fabric_access tpg_access(const struct tpg *tpg); // what its settings say of logins
-// Calls fn for every portal group; fn must not remove one.
-void tpgs_each(struct config *c, void (*fn)(struct config *c, struct tpg *tpg, void *arg),
-	       void *arg);
+// Every portal group; the body must not remove one.
+#define tpg_each(t, c) for (struct tpg *t = tpg_next(c, NULL); t; t = tpg_next(c, t))
+struct tpg *tpg_next(const struct config *c, const struct tpg *after); // NULL: the first, the end
 
 // ---- tpg_groups.c ----
 // Puts the rows of the fabric into the groups of the class.

@@ -7,19 +7,24 @@
 
 #include "target/config/targets/targets.h"
 
-// The lowest free RELATIVE TARGET PORT IDENTIFIER; 0 is reserved and means none.
+// Whether a portal group has the RELATIVE TARGET PORT IDENTIFIER.
+static bool has_port(const struct config *c, unsigned port)
+{
+	return c->targets->ports[port / 8] & 1u << port % 8;
+}
+
+// The lowest free one; 0 is reserved and means none.
 static uint16_t free_relative_port(const struct config *c)
 {
 	for (unsigned p = 1; p < 65536; p++)
-		if (!(c->targets->ports[p / 8] & 1u << p % 8))
+		if (!has_port(c, p))
 			return (uint16_t)p;
 	return 0;
 }
 
-static int init_tpg(struct tpg *tpg, const struct node_class *class, const char *name)
+static int init_parts(struct tpg *tpg)
 {
-	if (node_init(&tpg->node, class, name) < 0 ||
-	    node_init(&tpg->acls, &acls_class, "acls") < 0 ||
+	if (node_init(&tpg->acls, &acls_class, "acls") < 0 ||
 	    node_init(&tpg->luns, &luns_class, "luns") < 0 ||
 	    node_init(&tpg->portals, &portals_class, "portals") < 0)
 		return -ENOMEM;
@@ -29,32 +34,31 @@ static int init_tpg(struct tpg *tpg, const struct node_class *class, const char 
 	return 0;
 }
 
-int tpg_add(struct config *c, struct tpg **ret, struct node *parent, const struct node_class *class,
-	    const struct tpg_kind *kind, const char *name, unsigned tag, const char *taken,
-	    struct err *e)
+int tpg_add(struct config *c, struct node **ret, struct node *parent,
+	    const struct node_class *class, const struct tpg_kind *kind, const char *name,
+	    unsigned tag, const char *taken, struct err *e)
 {
-	struct tpg *tpg = calloc(1, sizeof *tpg + kind->fabric()->group.size);
+	uint16_t port = free_relative_port(c);
+	if (!port)
+		return err_set(e, -ENOSPC, "%s: limit of 65535 target portal groups reached", name);
+	struct tpg *tpg = tree_new(sizeof *tpg + kind->fabric()->group.size, class, name, e);
 	if (!tpg)
-		return err_set(e, -ENOMEM, "%s: out of memory", name);
+		return -ENOMEM;
 	tpg->kind = kind;
 	tpg->tag = (uint16_t)tag;
-	tpg->relative_port = free_relative_port(c);
-	if (!tpg->relative_port) {
-		free(tpg);
-		return err_set(e, -ENOSPC, "%s: limit of 65535 target portal groups reached", name);
-	}
-	if (init_tpg(tpg, class, name) < 0) {
+	tpg->relative_port = port;
+	if (init_parts(tpg) < 0) {
 		tpg_free(c, &tpg->node);
 		return err_set(e, -ENOMEM, "%s: out of memory", name);
 	}
-	int r = tree_add(c, parent, &tpg->node, taken, e);
+	int r = tree_add(c, parent, &tpg->node, e, "%s", taken);
 	if (r < 0)
 		return r;
 	struct node *parts[] = { &tpg->acls, &tpg->luns, &tpg->portals };
 	for (int i = 0; i < 2 + kind->has_portals; i++)
 		if (txn_attach(c, &tpg->node, parts[i]) < 0)
 			return err_set(e, -ENOMEM, "%s: out of memory", name);
-	*ret = tpg;
+	*ret = &tpg->node;
 	return 0;
 }
 
@@ -96,13 +100,11 @@ void tpg_attached(struct config *c, struct node *n, bool is_attached)
 		c->targets->ports[port / 8] &= (uint8_t)~bit;
 }
 
-void tpg_want_port(struct config *c, struct tpg *tpg, uint16_t port)
+void tpg_info(const struct tpg *tpg, struct json_object *ret)
 {
-	if (!port || c->targets->ports[port / 8] & 1u << port % 8)
-		return;
-	tpg_attached(c, &tpg->node, false);
-	tpg->relative_port = port;
-	tpg_attached(c, &tpg->node, true);
+	json_put_number(ret, "tag", tpg->tag);
+	json_put_number(ret, "relative_target_port", tpg->relative_port);
+	json_put_bool(ret, "enable", tpg->is_enabled);
 }
 
 void tpg_free(struct config *c, struct node *n)
@@ -128,28 +130,21 @@ int tpg_keep_port(struct restore *r, struct node *n, struct json_object *o, bool
 {
 	struct json_object *own = restore_own_section(r, n);
 	int port = restore_number_field(own, "relative_port", 65535, NULL);
-	if (port > 0 && !is_old)
-		tpg_want_port(r->c, NODE_OF(struct tpg, n), (uint16_t)port);
+	if (port <= 0 || is_old || has_port(r->c, (uint16_t)port))
+		return 0;
+	tpg_attached(r->c, n, false);
+	NODE_OF(struct tpg, n)->relative_port = (uint16_t)port;
+	tpg_attached(r->c, n, true);
 	return 0;
 }
 
-static const struct attr_row enable_rows[] = {
-	{.name = "enable",
-	  .type = ATTR_BOOL,
-	  .offset = offsetof(struct tpg, is_enabled),
-	  .default_text = "1" },
-	{ 0},
-};
-static const struct attr_row port_rows[] = {
-	{.name = "relative_port",	   .type = ATTR_UINT, .flags = ATTR_GIVEN | ATTR_OWN },
-	{ 0},
-};
+// clang-format off
 const struct group_row tpg_fields[] = {
-	{.form = SAVED_TYPED,
-	  .is_whole = true,
-	  .rows = enable_rows,
-	  .offset = offsetof(struct tpg, is_enabled),
-	  .size = sizeof(uint32_t) },
-	{ .form = SAVED_TYPED, .rows = port_rows, .get = saved_port },
-	{ 0	    },
+	{ .form = SAVED_TYPED, .is_whole = true, .rows = VALUES(
+		{ "enable", ATTR_BOOL, offsetof(struct tpg, is_enabled), .default_text = "1" }),
+	  .offset = offsetof(struct tpg, is_enabled), .size = sizeof(uint32_t) },
+	{ .form = SAVED_TYPED, .get = saved_port, .rows = VALUES(
+		{ "relative_port", ATTR_UINT, .flags = ATTR_GIVEN | ATTR_OWN }) },
+	{ 0 },
 };
+// clang-format on

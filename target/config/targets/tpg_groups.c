@@ -36,34 +36,18 @@ static size_t get_parameter(struct node *n, const struct attr_row *row, char *ou
 	return strlen(out);
 }
 
-static int check_auth(struct config *c, struct node *n, struct err *e)
-{
-	return auth_check(&NODE_OF(const struct tpg, n)->auth, e);
-}
-
-enum { ATTRIBUTE, PARAMETER, AUTH };
+// clang-format off
+enum { ATTRIBUTE, PARAMETER };
 struct group_row tpg_groups[] = {
-	[ATTRIBUTE] = {.name = "attribute",
-			.form = SAVED_NUMBERS,
-			.part = "attributes",
-			.at = offsetof(struct tpg, own),
-			.check = check_attributes },
-	[PARAMETER] = { .name = "parameter",
-			.form = SAVED_STRINGS,
-			.part = "parameters",
-			.at = offsetof(struct tpg, own),
-			.set = set_parameter,
+	[ATTRIBUTE] = { .name = "attribute", .form = SAVED_NUMBERS, .part = "attributes",
+			.at = offsetof(struct tpg, own), .check = check_attributes },
+	[PARAMETER] = { .name = "parameter", .form = SAVED_STRINGS, .part = "parameters",
+			.at = offsetof(struct tpg, own), .set = set_parameter,
 			.get = get_parameter },
-	[AUTH] = { .name = "auth",
-		       .form = SAVED_TYPED,
-		       .prefix = "chap_",
-		       .is_whole = true,
-		       .rows = auth_rows,
-		       .at = offsetof(struct tpg, auth),
-		       .size = sizeof(struct auth_group),
-		       .check = check_auth },
-	{ 0		  },
+	AUTH_GROUP(struct tpg),
+	{ 0 },
 };
+// clang-format on
 
 void tpg_groups_use(const struct fabric_ops *fabric)
 {

@@ -51,7 +51,10 @@ struct param_row {
 // The parameters of a command, in its row: PARAMS({ "name", ... }, { ... }).
 #define PARAMS(...) ((const struct param_row[]){ __VA_ARGS__, { 0 } })
 
-enum { ARGS_MAX = 16 };
+// The same for the values of a group, in its row.
+#define VALUES(...) ((const struct attr_row[]){ __VA_ARGS__, { 0 } })
+
+enum { ARGS_MAX = 16, CHILD_NAME_SIZE = 224 };
 
 // The arguments of a call, checked against the rows; one text per row.
 struct args {
@@ -151,6 +154,16 @@ struct group_row {
 	bool is_whole; // absent values are defaults, also in files of other programs
 };
 
+// The children of a class for its command "delete", delete_child() (in_use.h). The texts have one
+// %s: the child as users write it.
+struct child_names {
+	const char *missing, *deleted; // "No target %s", "Deleted Target %s."
+	const char *prefix;	       // of the node's name, before that; NULL: none
+	// The normal form of what the arguments name. -EINVAL with text. NULL: the first argument.
+	int (*normal)(const struct node *n, const struct args *a, char out[CHILD_NAME_SIZE],
+		      struct err *e);
+};
+
 struct summary {
 	char text[320];
 	bool is_healthy, is_broken; // no health to report
@@ -165,6 +178,7 @@ struct node_class {
 	bool is_target, is_group;	    // a target, a portal group; of SRP both
 	const struct saved_class *saved;    // saved.h; NULL: not in the saved file by itself
 	void (*summary)(struct config *c, const struct node *n, struct summary *ret);
+	struct child_names child;
 	const char *counts; // what its children are, for a summary of their number; NULL: none
 	// Data of `info`, added to a new object; NULL: only name and class.
 	void (*info)(struct config *c, const struct node *n, struct json_object *ret);

@@ -17,6 +17,11 @@ bool place_uses(const struct session_place *p, uint32_t number)
 	return false;
 }
 
+bool place_is(const struct node *n, const struct session_place *p)
+{
+	return n == p->target || n == p->tpg || n == p->acl;
+}
+
 static bool find_place(struct config *c, const struct session_use *u, struct session_place *ret)
 {
 	char tag[16];
@@ -68,4 +73,32 @@ int delete_unused(struct config *c, struct node *n, const struct args *a, struct
 {
 	int r = in_use_refuse(c, n, a, e);
 	return r ? r : tree_remove(c, n, e);
+}
+
+// The text with name in place of its %s.
+static const char *with_name(const char *text, const char *name, char out[400])
+{
+	const char *at = strstr(text, "%s");
+	snprintf(out, 400, "%.*s%s%s", (int)(at - text), text, name, at + 2);
+	return out;
+}
+
+int delete_child(struct config *c, struct node *n, const struct args *a, struct reply *r,
+		 struct err *e)
+{
+	const struct child_names *k = &n->class->child;
+	const char *shown = a->value[0];
+	char normal[CHILD_NAME_SIZE], name[CHILD_NAME_SIZE + 16], text[400];
+	if (k->normal) {
+		int code = k->normal(n, a, normal, e);
+		if (code < 0)
+			return code;
+		shown = normal;
+	}
+	snprintf(name, sizeof name, "%s%s", k->prefix ? k->prefix : "", shown);
+	struct node *child = node_child(&c->names, n, name);
+	if (!child)
+		return err_set(e, -ENOENT, "%s", with_name(k->missing, shown, text));
+	reply_say(r, "%s", with_name(k->deleted, shown, text));
+	return delete_unused(c, child, a, e);
 }

@@ -22,5 +22,9 @@ struct session_place {
 };
 bool place_uses(const struct session_place *p, uint32_t lun); // a number that the session sees
 int in_use_refuse(struct config *c, const struct node *n, const struct args *a, struct err *e);
+// Whether n itself is the target, portal group or ACL of the session: a class's is_used.
+bool place_is(const struct node *n, const struct session_place *p);
 // Removes n unless it is in use.
 int delete_unused(struct config *c, struct node *n, const struct args *a, struct err *e);
+// A command that does so with the child of n that its arguments name, by the row of n's class.
+command_fn delete_child;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Changes of the tree, within the transaction.
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -45,15 +46,20 @@ void *tree_new(size_t size, const struct node_class *class, const char *name, st
 	return NULL;
 }
 
-int tree_add(struct config *c, struct node *parent, struct node *n, const char *taken,
-	     struct err *e)
+int tree_add(struct config *c, struct node *parent, struct node *n, struct err *e,
+	     const char *taken, ...)
 {
+	char text[300];
+	va_list ap;
 	int r = txn_attach(c, parent, n);
 	if (!r) {
 		tree_changed(c, n);
 		return 0;
 	}
-	r = r == -EEXIST ? err_set(e, r, "%s", taken)
+	va_start(ap, taken);
+	vsnprintf(text, sizeof text, taken, ap);
+	va_end(ap);
+	r = r == -EEXIST ? err_set(e, r, "%s", text)
 			 : err_set(e, -ENOMEM, "%s: out of memory", n->name);
 	n->class->free(c, n);
 	return r;

@@ -64,8 +64,8 @@ struct config {
 void *tree_new(size_t size, const struct node_class *class, const char *name, struct err *e);
 // Adds a new node to parent, or frees it. taken: the message if its name is in use. -EEXIST,
 // -ENOMEM.
-int tree_add(struct config *c, struct node *parent, struct node *n, const char *taken,
-	     struct err *e);
+int tree_add(struct config *c, struct node *parent, struct node *n, struct err *e,
+	     const char *taken, ...) __attribute__((format(printf, 5, 6)));
 // Removes a node with everything below it and everything that uses it.
 int tree_remove(struct config *c, struct node *n, struct err *e);
 int tree_remove_children(struct config *c, struct node *n, struct err *e);

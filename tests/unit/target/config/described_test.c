@@ -46,7 +46,7 @@ static int make(struct restore *r, struct node *n, const char *name, struct json
 	struct toy *t = calloc(1, sizeof *t);
 	node_init(&t->node, &toy_class, name);
 	*ret = &t->node;
-	return tree_add(r->c, n, &t->node, "exists", e);
+	return tree_add(r->c, n, &t->node, e, "exists");
 }
 
 static const struct saved_class toy_saved = {
