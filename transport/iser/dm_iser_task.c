@@ -111,10 +111,12 @@ static bool transfer_post(struct dm_iser_task *it)
 {
 	int r = rnic_transfer_post(&it->move, on_moved);
 	dm_task_of(it)->is_fetching = it->move.reads;
-	if (r == -EAGAIN)
+	if (r == -EAGAIN) {
 		starve(it);
-	else if (r < 0)
+	} else if (r < 0) {
+		it->out.error = it->transfer == ISER_READING ? -EPIPE : it->out.error;
 		dm_iser_fail(it->d, r, "cannot post an RDMA request");
+	}
 	return !r;
 }
 

@@ -2,6 +2,7 @@
 // The target's iSER mover moves data: RDMA Writes and the response behind them, immediate and
 // unsolicited data, RDMA Reads, aborts in their middle. What holds for every mover is in
 // target_movers_test.c. RFC 7145 7.3.
+#include "transport/iser/dm_iser_priv.h" // first: the rig has a global dm
 #include "transport/iser/dm_iser_rig.h"
 
 // --- reads ---
@@ -392,6 +393,28 @@ static void reads_go_through_a_buffer_where_they_must(void **state)
 	shut();
 }
 
+// The wait for a buffer ends with a request that the queue pair refuses.
+static void data_that_cannot_be_read_is_not_given(void **state)
+{
+	static struct buf *taken[8192];
+	unsigned n = 0;
+	open_full();
+	one[1].want = 3000;
+	fake.knows_nothing = true;
+	while (n < 8192 && (taken[n] = buf_get(worker, BUF_MIN)))
+		n++;
+	say((struct say){ .itt = 1, .edtl = 3000, .is_write = true, .base = 64 });
+	assert_int_equal(fake.posted_count, 0);
+	assert_int_equal(fake.closes, 0);
+	while (n)
+		buf_put(taken[--n]);
+	struct buf_wait *wait = &container_of(dm, struct dm_iser, dm)->wait;
+	wait->fn(wait);
+	assert_int_equal(fake.closes, 1);
+	assert_int_equal(one[1].answers, 0);
+	shut();
+}
+
 // --- unsolicited Data-Out ---
 
 static void open_unsolicited(void)
@@ -638,6 +661,7 @@ int main(void)
 		T(waiting_commands_do_not_take_every_buffer),
 		T(data_that_is_not_wanted_is_dropped),
 		T(a_write_without_memory_for_the_rest_fails),
+		T(data_that_cannot_be_read_is_not_given),
 		T(nothing_is_read_beyond_what_was_expected),
 		T(reads_go_through_a_buffer_where_they_must),
 		T(unsolicited_data_comes_before_the_rest_is_read),
