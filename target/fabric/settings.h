@@ -19,7 +19,7 @@ struct fabric_settings {
 	int (*check)(const void *own, struct err *e);
 };
 
-// The group `parameter` of a portal group: what it offers at logins. Absent: no such group.
+// The group `parameter` of a portal group: what it offers at logins. Absent: it is empty.
 struct fabric_params {
 	const struct attr_row *(*rows)(void);
 	// One value of the group's struct, as attr_set() and attr_get(). Rows with ATTR_IGNORED

@@ -169,6 +169,7 @@ int client_new(struct rpc_server *s, int fd, const struct ucred *cred)
 	c->who = (struct config_client){ ++s->last_id, cred->pid, cred->uid };
 	c->is_admin = client_is_admin(cred->uid);
 	c->in.max = c->is_admin ? RPC_DOCUMENT_MAX : RPC_REQUEST_MAX;
+	c->in.has_secrets = true;
 	c->watch = (struct watch){ .fn = client_event, .fd = -1 };
 	timer_init(&c->timer, client_timeout);
 	timer_init(&c->turn, client_turn);

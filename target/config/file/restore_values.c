@@ -73,7 +73,8 @@ static bool is_of_group(const struct group_row *g, const struct node *n, const c
 	if (g->part)
 		return !strcmp(g->part, key);
 	for (const struct attr_row *row = saved_rows(g, n); row->name; row++)
-		if (!saved_is_own(g, n, row) && !strcmp(group_key(g, row, text), key))
+		if ((g->node_rows || !saved_is_own(g, n, row)) &&
+		    !strcmp(group_key(g, row, text), key))
 			return true;
 	return false;
 }
@@ -150,8 +151,12 @@ static void set_part(struct restore *r, const struct group_row *g, struct node *
 		const struct attr_row *row = attr_find(group_rows(g), key);
 		if (!row)
 			restore_tell_unknown(r, g->name, key, n->name);
-		else if (is_read(g, row) && set_value(r, g, n, row, json_scalar(value)))
+		else if (is_read(g, row) && set_value(r, g, n, row, json_scalar(value))) {
+			struct json_object *kept = json_field(n->kept, g->part);
+			if (kept && !(row->flags & ATTR_IGNORED)) // those are only kept
+				json_object_object_del(kept, key);
 			continue;
+		}
 		if (!is_own)
 			restore_keep_in(n, g->part, key, value);
 	}
@@ -181,9 +186,13 @@ static void set_rows(struct restore *r, const struct group_row *g, struct node *
 		struct json_object *v = NULL;
 		bool is_there = json_has(is_own ? own : o, name, &v);
 		const char *text = v && is_typed ? text_of(row, v) : json_scalar(v);
-		if (is_there && is_read(g, row) && (text || !is_typed) &&
-		    !set_value(r, g, n, row, text) && !is_own)
+		if (!is_there || !is_read(g, row) || (is_typed && !text))
+			continue;
+		bool is_set = set_value(r, g, n, row, text);
+		if (!is_set && !is_own)
 			restore_keep(n, name, v);
+		else if (!is_own && n->kept)
+			json_object_object_del(n->kept, name);
 	}
 }
 

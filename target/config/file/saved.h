@@ -77,7 +77,7 @@ void saved_path(const struct saved_class *k, const char *path, struct json_objec
 		char out[SAVED_PATH_SIZE]);
 // The node between n and its children of a class; NULL: it has none.
 struct node *saved_folder(struct config *c, struct node *n, const struct saved_class *k);
-// Calls fn for the groups of a class that are saved: its fields first.
+// For each group of a class that is saved, its fields first.
 #define saved_each_group(g, class)                                                                 \
 	for (const struct group_row *g = saved_next_group(class, NULL); g;                         \
 	     g = saved_next_group(class, g))

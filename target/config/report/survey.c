@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A walk over the configured objects, for metrics.
+#include "target/config/file/kept.h"
 #include "target/config/report/survey.h"
 #include "target/config/storage/storage.h"
 #include "target/config/targets/targets.h"
@@ -57,7 +58,7 @@ void config_survey(struct config *c, const struct survey *s, void *arg)
 	const struct fabric_ops *fabric;
 	for (unsigned i = 0; (fabric = fabric_at(i)); i++) {
 		struct node *n = node_child(&c->names, &c->root, fabric->name);
-		if (!n)
+		if (!n || n->class == &fabric_class) // a kept one
 			continue;
 		list_for_each (it, &n->children)
 			survey_target(list_entry(it, struct node, link), s, arg);

@@ -154,7 +154,7 @@ static bool is_same_option(const struct storage *s, int i, const char *text)
 	case BS_OPT_BOOL:
 		return is_yes(text) == is_yes(s->option[i]);
 	case BS_OPT_SIZE:
-		if (s->lu && storage_get_option(s, "dev")) // restore_check_sizes() has looked at it
+		if (s->lu && storage_get_option(s, "dev")) // storage_check_size() has looked at it
 			return true;
 		return !text || (!parse_size(text, &size, NULL) && size == storage_size(s));
 	default:
@@ -279,6 +279,8 @@ static int entry(struct restore *r, struct node *n, const struct node_class *cla
 }
 
 static const struct node_class *const lists[] = { &alua_group_class, NULL };
+static const char *const ignored[] = { "wwn",
+				       NULL }; // of pass-through types, whose rows have it as ours
 const struct saved_class storage_saved = {
 	.list = "storage_objects",
 	.above = "/backstores",
@@ -287,6 +289,7 @@ const struct saved_class storage_saved = {
 	.depth = 2,
 	.fields = fields,
 	.lists = lists,
+	.ignored = ignored,
 	.key = add_key,
 	.entry = entry,
 	.check = storage_check_size,

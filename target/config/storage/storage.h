@@ -82,7 +82,7 @@ struct config_storage {
 	} own; // the daemon's own files
 	struct timer retry;
 	uint64_t retry_usec; // its current delay
-	struct timer look;   // storage_look.c
+	struct timer look;   // look.c
 	unsigned resizes;    // since the start
 	unsigned closing;
 	void (*quiet)(void *arg);

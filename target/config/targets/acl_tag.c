@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "target/config/tree/settings.h"
 #include "target/config/targets/acl.h"
 #include "target/config/targets/lun.h"
 #include "target/config/tree/in_use.h"
@@ -51,7 +52,7 @@ static int become(struct config *c, struct acl *a, const struct acl *like, struc
 	    txn_change(c, &a->auth, &like->auth, sizeof a->auth) < 0)
 		return err_set(e, -ENOMEM, "%s: out of memory", a->node.name);
 	tree_changed(c, &a->node);
-	return 0;
+	return settings_forget_all(c, &a->node, e);
 }
 
 static int join(struct config *c, struct acl *a, const char *tag, const struct acl *like,

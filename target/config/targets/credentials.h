@@ -37,10 +37,12 @@ void acl_warn(const struct acl *a, struct reply *r);
 void credentials_warn(const struct node *n, const struct group_row *g, struct json_object *values,
 		      struct reply *r);
 
-// ---- secret.c: secrets in separate files; the saved file and all output have only their paths
-// ---- Reads the first line of a file that belongs to root or the daemon's user and that only its
-// owner can read. -EACCES: others can read it; -EINVAL: not an absolute path, not a regular file,
-// empty, longer than 255 bytes; other errnos of open(2). out is then empty.
+// ---- secret.c ----
+// Secrets in separate files: the saved file and all output have only their paths.
+
+// Reads the first line of a file that belongs to root or the daemon's user and that only its owner
+// can read. -EACCES: others can read it; -EINVAL: not an absolute path, not a regular file, empty,
+// longer than 255 bytes; other errnos of open(2). out is then empty.
 int secret_read(const char *file, char out[256], struct err *e);
 
 // The credentials of logins: those of the group, with the current content of its files. On error

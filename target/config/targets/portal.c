@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "target/config/tree/settings.h"
 #include "target/config/storage/counters.h"
 #include "target/config/storage/storage.h"
 #include "target/config/targets/portal.h"
@@ -178,7 +179,8 @@ static int change_transports(struct config *c, struct portal_node *p, unsigned m
 	p->is_iser = is_iser;
 	p->transports = mask;
 	tree_changed(c, &p->node);
-	return 0;
+	code = settings_forget(c, &p->node, NULL, "transport", NULL);
+	return code ? code : settings_forget(c, &p->node, NULL, "iser", NULL);
 }
 
 // From targetcli, where it also disables TCP; here TCP stays enabled unless transport disables it.

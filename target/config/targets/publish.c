@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "target/config/file/kept.h"
 #include "target/config/targets/credentials.h"
 #include "target/config/targets/lun.h"
 #include "target/config/targets/publish.h"
@@ -170,7 +171,7 @@ int config_publish(struct config *c, struct err *e)
 	int r = 0;
 	for (unsigned i = 0; !r && (fabric = fabric_at(i)); i++) {
 		struct node *n = node_child(&c->names, &c->root, fabric->name);
-		if (n)
+		if (n && n->class != &fabric_class) // a kept one
 			r = publish(fabric, NODE_OF(const struct fabric_node, n), e);
 	}
 	return r;

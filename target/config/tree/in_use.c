@@ -8,7 +8,6 @@
 #include "target/fabric/fabric.h"
 #include "target/fabric/sessions.h"
 
-// The nodes of a session. acl: NULL for an initiator without an ACL.
 bool place_uses(const struct session_place *p, uint32_t number)
 {
 	for (uint32_t i = 0; i < p->use->count; i++)
@@ -22,6 +21,7 @@ bool place_is(const struct node *n, const struct session_place *p)
 	return n == p->target || n == p->tpg || n == p->acl;
 }
 
+// The nodes of a session. acl: NULL for an initiator without an ACL.
 static bool find_place(struct config *c, const struct session_use *u, struct session_place *ret)
 {
 	char tag[16];

@@ -6,10 +6,7 @@
 
 struct session_use;
 
-// -EBUSY with the session if a session uses n, unless a has force. A session uses the LUNs that it
-// has read, written or reserved, their storage, and, if it uses any LUN, the target, portal group,
-// ACL and portal that it logged in through. Seeing a LUN is not use.
-// PARAM_FORCE: the last parameter of each command concerned.
+// The last parameter of each command concerned.
 #define PARAM_FORCE                                                                                \
 	{                                                                                          \
 		"force", PARAM_BOOL, false, "false", "true: delete it even if in use", NULL        \
@@ -21,6 +18,9 @@ struct session_place {
 	const struct node *acl; // NULL: by demo mode
 };
 bool place_uses(const struct session_place *p, uint32_t lun); // a number that the session sees
+// -EBUSY with the session if a session uses n, unless a has force. A session uses the LUNs that it
+// has read, written or reserved, their storage, and, if it uses any LUN, the target, portal group,
+// ACL and portal that it logged in through. Seeing a LUN is not use.
 int in_use_refuse(struct config *c, const struct node *n, const struct args *a, struct err *e);
 // Whether n itself is the target, portal group or ACL of the session: a class's is_used.
 bool place_is(const struct node *n, const struct session_place *p);

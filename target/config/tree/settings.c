@@ -255,18 +255,42 @@ static int set_made_up(const struct group_row *g, struct node *n, const struct a
 	return r;
 }
 
+int settings_forget(struct config *c, struct node *n, const char *part, const char *key,
+		    struct err *e)
+{
+	if (!json_has(part ? json_field(n->kept, part) : n->kept, key, NULL))
+		return 0;
+	if (txn_kept(c, n, true) < 0)
+		return err_set(e, -ENOMEM, "%s: out of memory", key);
+	json_object_object_del(part ? json_field(n->kept, part) : n->kept, key);
+	return 0;
+}
+
+int settings_forget_all(struct config *c, struct node *n, struct err *e)
+{
+	int r = 0;
+	for (const struct group_row *g = n->class->groups; !r && g && g->name; g++) {
+		char text[80];
+		if (g->part)
+			r = settings_forget(c, n, NULL, g->part, e);
+		for (const struct attr_row *row = group_rows(g);
+		     !r && g->form && !g->part && row->name; row++)
+			r = settings_forget(c, n, NULL, group_key(g, row, text), e);
+	}
+	return r;
+}
+
 // Setting a value replaces an invalid one of the saved file.
 static int forget_kept(struct config *c, const struct group_row *g, struct node *n,
 		       const struct attr_row *row, struct err *e)
 {
 	char text[80];
-	const char *key = g->part ? row->name : group_key(g, row, text);
-	if (!g->form || !json_has(g->part ? json_field(n->kept, g->part) : n->kept, key, NULL))
+	bool is_only_kept = g->set && row->flags & ATTR_IGNORED; // by the group's set
+	if (!g->form)
 		return 0;
-	if (txn_kept(c, n, true) < 0)
+	if (is_only_kept && txn_kept(c, n, true) < 0)
 		return err_set(e, -ENOMEM, "%s: out of memory", row->name);
-	json_object_object_del(g->part ? json_field(n->kept, g->part) : n->kept, key);
-	return 0;
+	return settings_forget(c, n, g->part, g->part ? row->name : group_key(g, row, text), e);
 }
 
 // Sets one value.
@@ -344,6 +368,7 @@ int config_set(struct config *c, struct node *n, const char *group, struct json_
 		if (!code && row)
 			code = group_apply(c, g, n, row, old, e);
 		restarts |= row && group_restarts(row);
+		explicit_bzero(old, sizeof old);
 	}
 	group_copy_free(g, before);
 	if (!code && g->restart && restarts)

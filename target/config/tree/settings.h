@@ -6,6 +6,11 @@
 
 const struct group_row *group_find(const struct node_class *class, const char *name);
 const struct attr_row *group_rows(const struct group_row *g);
+// Another value, or values for all groups, replace what was kept of the saved file because the
+// object had refused it. part: of the key, or NULL. -ENOMEM with text.
+int settings_forget(struct config *c, struct node *n, const char *part, const char *key,
+		    struct err *e);
+int settings_forget_all(struct config *c, struct node *n, struct err *e);
 // The key of a value in the saved file.
 const char *group_key(const struct group_row *g, const struct attr_row *row, char out[80]);
 // The struct that the rows describe, and the memory of its values.

@@ -112,9 +112,7 @@ int txn_call(struct config *c, struct node *n, txn_call_fn *undo, txn_call_fn *c
 int txn_kept(struct config *c, struct node *n, bool has_copy)
 {
 	struct json_object *copy = NULL;
-	if (!n->kept)
-		return 0;
-	if (has_copy && json_object_deep_copy(n->kept, &copy, NULL) < 0)
+	if (n->kept && has_copy && json_object_deep_copy(n->kept, &copy, NULL) < 0)
 		return -ENOMEM;
 	if (append(c, (struct txn_entry){ .kind = TXN_KEPT, .node = n, .old = n->kept }) < 0) {
 		json_object_put(copy);
@@ -135,6 +133,14 @@ static void reset(struct txn *t)
 {
 	free(t->entries);
 	*t = (struct txn){ 0 };
+}
+
+// It may hold credentials.
+static void wipe(struct txn_entry *entry)
+{
+	if (entry->kind == TXN_MEMORY)
+		explicit_bzero(entry->old, entry->size);
+	free(entry->old);
 }
 
 static void undo_one(struct config *c, struct txn_entry *entry)
@@ -166,7 +172,7 @@ static void undo_one(struct config *c, struct txn_entry *entry)
 			entry->undo(c, entry->node);
 		return;
 	}
-	free(entry->old);
+	wipe(entry);
 }
 
 struct txn_mark txn_mark(const struct config *c)
@@ -217,7 +223,7 @@ void txn_commit(struct config *c)
 		if (entry->kind == TXN_KEPT)
 			json_object_put(entry->old);
 		else
-			free(entry->old);
+			wipe(entry);
 	}
 	reset(&t);
 }

@@ -64,6 +64,38 @@ static void an_empty_alias_is_not_replaced(void **state)
 	expect_saved("\"alias\": \"\"", true);
 }
 
+static void plan_document(void *arg)
+{
+	struct restore_options o = { .is_dry = true, .is_running = true, .is_apply = true };
+	struct json_object *errors = json_object_new_array(), *doc = json_tokener_parse(arg);
+	assert_int_equal(restore_document(config, doc, &o, errors, &error), 0);
+	txn_undo(config);
+	json_object_put(doc);
+	json_object_put(errors);
+}
+
+static void what_was_only_planned_is_not_saved(void **state)
+{
+	char text[2000];
+	load_with("", "", "");
+	snprintf(text, sizeof text, "{" DISK ", " TARGET "}", "", ", \"strange\": 1",
+		 ", \"alias\": \"longer than ten\"");
+	worker_call(control, plan_document, text);
+	assert_int_equal(run("/", "saveconfig", NULL), 0);
+	expect_saved("strange", false);
+	expect_saved("longer than ten", false);
+}
+
+static void a_command_replaces_a_refused_value(void **state)
+{
+	static const char path[] = "/iscsi/iqn.2025-01.org.example:t/tpg1/portals/127.0.0.1:3999";
+	load_with("", ", \"portals\": [{\"ip_address\": \"127.0.0.1\", \"port\": 3999}]", "");
+	config_node(config, path)->kept = json_tokener_parse("{\"transport\": \"bogus\"}");
+	assert_int_equal(run(path, "transport", "[\"tcp\"]"), 0);
+	expect_saved("bogus", false);
+	expect_saved("\"transport\": \"tcp\"", true);
+}
+
 static void null_is_not_a_value(void **state)
 {
 	struct json_object *errors = json_object_new_array();
@@ -86,6 +118,8 @@ int main(void)
 		T(setting_another_value_ends_that),
 		T(a_key_of_our_section_is_unknown_elsewhere),
 		T(an_empty_alias_is_not_replaced),
+		T(what_was_only_planned_is_not_saved),
+		T(a_command_replaces_a_refused_value),
 		T(null_is_not_a_value),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
