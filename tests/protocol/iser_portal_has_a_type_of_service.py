@@ -10,8 +10,9 @@ from iser import *
 
 def tos(daemon, peer):
     """Of the daemon's end of a connection, as the kernel tells it."""
-    host, port = peer.socket.getsockname()
-    found = farblock.run(["ss", "-tnH", "--tos", f"dst {host}:{port}"]).stdout
+    local, remote = ("%s:%d" % end for end in (peer.socket.getpeername(), peer.socket.getsockname()))
+    # Both ends: connections to different ports may share the peer's.
+    found = farblock.run(["ss", "-tnH", "--tos", f"src {local} and dst {remote}"]).stdout
     return int(re.search(r"tos:(\w+)", found).group(1), 0)
 
 
