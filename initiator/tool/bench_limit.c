@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 // A burst ends at its first failure, and soon after a lost session: its figures are worth no wait.
-enum { BURST_TIMEOUT = 2 };
+enum { BURST_TIMEOUT = 2, SLICES = 4 };
 
 struct burst {
 	const struct tool_disk *disk;
@@ -30,7 +30,7 @@ static bool is_good(const struct load *l, const struct scsi_cmd *c)
 }
 
 // Commands a second, 0: they fail. *ret_bytes: data of one.
-static double burst(const struct load *run, const struct tool_disk *d, enum scsi_op op,
+static double slice(const struct load *run, const struct tool_disk *d, enum scsi_op op,
 		    uint32_t bytes, double *ret_bytes)
 {
 	struct burst b = { d, op, bytes };
@@ -40,7 +40,7 @@ static double burst(const struct load *run, const struct tool_disk *d, enum scsi
 	l->sync = run->sync;
 	l->cmds = run->cmds;
 	l->depth = run->depth;
-	l->time_ns = TOOL_BURST_MS * 1000000ull;
+	l->time_ns = TOOL_BURST_MS * 1000000ull / SLICES;
 	l->failed_max = 1;
 	l->next = next;
 	l->is_good = is_good;
@@ -53,6 +53,21 @@ static double burst(const struct load *run, const struct tool_disk *d, enum scsi
 	scsi_sync_info(run->sync, &info);
 	free(l);
 	return rate;
+}
+
+// The rate of the fastest slice: what the session can do. A machine that stands still for a moment
+// slows one slice, not the burst.
+static double burst(const struct load *run, const struct tool_disk *d, enum scsi_op op,
+		    uint32_t bytes, double *ret_bytes)
+{
+	double best = 0;
+	for (int i = 0; i < SLICES; i++) {
+		double rate = slice(run, d, op, bytes, ret_bytes);
+		if (!rate)
+			return 0;
+		best = rate > best ? rate : best;
+	}
+	return best;
 }
 
 void tool_limit(struct limit_figures *ret, const struct tool_disk *d, const struct load *run,

@@ -24,11 +24,12 @@ def by_json(url, *options):
 
 def a_slow_disk(url):
     for options in ((), ("--op", "randwrite"), ("--op", "write", "--bs", "8k")):
-        told = bench(url, *options).splitlines()
-        check(len(told) == 2 and told[1].startswith("limit: the disk; without it the session does"),
-              f"{options}: {told}")
+        told = by_json(url, *options)
+        check(told["limit"] == "disk", f"{options}: {told}")
+    told = bench(url).splitlines()
+    check(len(told) == 2 and told[1].startswith("limit: the disk; without it the session does"),
+          told)
     told = by_json(url)
-    check(told["limit"] == "disk", told)
     figures = told["limit_figures"]
     check(figures["iops_without_disk"] > 2 * told["iops"] and figures["interface"] == "lo", told)
 
