@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The target's end of an RDMA channel of SRP: receives IUs, moves data by RDMA Writes and Reads,
+// sends responses, keeps the credits. T10 SRP 4, 5, 6. What is above it (target/srp) has the
+// nexuses and the device server.
+//
+// A channel belongs to the worker of its connection: every function is called there, none blocks,
+// and every callback comes from its loop.
+#pragma once
+
+#include "core/buf.h"
+#include "transport/rdma/drain.h"
+#include "transport/rdma/transfer.h"
+#include "transport/srp/iu.h"
+#include "transport/srp/login.h"
+
+struct srp_channel;
+struct srp_task;
+
+// A command's result.
+struct srp_result {
+	struct sg *sg; // data-in: data_len bytes
+	uint32_t nsg, data_len;
+	uint8_t status;
+	uint8_t flags; // SRP_DOUNDER ...
+	uint32_t out_residual, in_residual;
+	const uint8_t *sense;
+	uint32_t sense_len;
+};
+
+// The channel's part of a command, embedded in that of the role.
+struct srp_task {
+	uint64_t tag;
+	// Data-out may still arrive in the memory of get_data: an RDMA Read is in flight.
+	bool is_fetching;
+
+	// Private to the channel.
+	struct srp_channel *channel;
+	struct list link, wait;
+	enum { SRP_IDLE, SRP_FETCHING_TABLE, SRP_READING, SRP_WRITING } state;
+	uint8_t sol_not;
+	struct srp_side {
+		uint8_t format;
+		uint32_t len, count;
+		struct srp_desc *descs; // own, or malloc'ed
+		struct srp_desc own[2];
+		struct srp_desc table; // has to be fetched if count is less than it has
+	} out, in;
+	struct rnic_rx *rx; // holds the immediate data, or NULL
+	uint8_t *imm;	    // ... or a copy
+	struct rnic_transfer move;
+	struct sg *sg;
+	uint32_t nsg, want, next; // next: index of the descriptor to be moved
+	struct buf *fetched;
+	const struct srp_result *result;
+	unsigned pending;
+	int error;
+	bool wants_data, is_ending, is_draining;
+	uint64_t progress_ns;
+};
+
+// What a channel calls. All slots are required.
+struct srp_channel_up {
+	// A command: the role's struct with room for the channel's part, or NULL: it is dropped and
+	// its credit returned. c is valid during the call; the CDB must be copied.
+	struct srp_task *(*command)(struct srp_channel *ch, const struct srp_command *c);
+	// The channel has taken over what belongs to t: it may be executed.
+	void (*begin)(struct srp_channel *ch, struct srp_task *t);
+	// srp_get_data() has ended: 0, or -EPIPE the connection is closing, -EMSGSIZE the command
+	// has less data-out than that, -EPROTO its table is invalid, -ENOMEM.
+	void (*data)(struct srp_channel *ch, struct srp_task *t, int res);
+	// After srp_put_data(): the transport refers to t and its memory no more.
+	void (*released)(struct srp_channel *ch, struct srp_task *t);
+	// A task management request: srp_answer_tmf() follows, later or from inside.
+	void (*task_mgmt)(struct srp_channel *ch, const struct srp_task_mgmt *m);
+	// I_LOGOUT: the role ends its tasks and closes the channel.
+	void (*logout)(struct srp_channel *ch);
+	// The connection is closed, no request is in flight; tasks still belong to the role, which
+	// ends each by srp_put_data(NULL). srp_channel_free() follows when there is none.
+	void (*closed)(struct srp_channel *ch, const struct err *why);
+};
+
+struct srp_channel_options {
+	struct srp_accept accept; // LOGIN_RSP; credits: also the limit of commands
+	uint16_t imm_offset;	  // of the login; immediate data is taken if accept.flags says so
+	uint8_t tos;
+	uint16_t pkey;
+	struct rnic_drain *drain; // of the nexus: what aborts wait for
+};
+
+// Accepts the connection with the LOGIN_RSP. On an error q is rejected with reason and freed.
+int srp_channel_new(struct srp_channel **ret, struct rnic_request *q,
+		    const struct srp_channel_options *o, const struct srp_channel_up *up,
+		    void *role, struct err *e);
+// After closed, and when no task is left; NULL is fine.
+void srp_channel_free(struct srp_channel *ch);
+void *srp_channel_role(const struct srp_channel *ch);
+
+// Moves the first len bytes of t's data-out into sg, which is kept until up->data.
+void srp_get_data(struct srp_task *t, struct sg *sg, uint32_t nsg, uint32_t len);
+// Ends t: moves data-in, then sends the response, then up->released. r is kept until then. NULL:
+// no response (aborted); its credit is returned with a later IU.
+void srp_put_data(struct srp_task *t, const struct srp_result *r);
+// Answers a task management request, after the RDMA of aborted tasks (srp_channel_options.drain).
+void srp_answer_tmf(struct srp_channel *ch, uint64_t tag, uint8_t sol_not, enum srp_rsp_code code);
+// Sends AER_REQ, if the initiator has answered the last one and has sent an IU; else nothing. True:
+// sent.
+bool srp_send_event(struct srp_channel *ch, const uint8_t lun[8], const uint8_t *sense,
+		    uint32_t len);
+// Asks a silent initiator for an answer with CRED_REQ, once it has sent an IU: false: it has not,
+// or has not answered the last one.
+bool srp_ping(struct srp_channel *ch);
+// Closes; is_graceful: after sending what is queued, with a T_LOGOUT of that reason before. closed
+// follows, not from inside. Idempotent.
+void srp_channel_close(struct srp_channel *ch, bool is_graceful, enum srp_logout_reason reason,
+		       const struct err *why);
+
+// For limits of time and for statistics.
+struct srp_channel_info {
+	const struct tcp_addr *peer_addr, *local_addr;
+	const char *carrier; // "iWARP", "RoCE v2", "InfiniBand"
+	struct rnic *rnic;
+	uint64_t last_rx_ns, bytes_in, bytes_out, ius_in, ius_out;
+	uint64_t owed_since_ns; // since the oldest RDMA Read waits for the peer; 0: none
+	uint64_t tx_since_ns;	// since the oldest response or write waits for the peer; 0: none
+	uint64_t ping_since_ns; // since CRED_REQ or AER_REQ waits for its answer; 0: none
+	uint32_t credits;	// REQUEST LIMIT: what the initiator may still send
+	struct buf_copies copied;
+};
+void srp_channel_info(const struct srp_channel *ch, struct srp_channel_info *ret);
