@@ -13,8 +13,8 @@ import struct
 from farblock import Failure
 import iscsi
 import kill9
+from kernel import wait_until
 from logins import MIB, same
-from open_iscsi import wait_until
 import power_cut
 from pscsi import Device
 

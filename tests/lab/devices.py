@@ -4,8 +4,8 @@
 import re
 
 from farblock import Failure
+from kernel import wait_until
 from logins import ramdisk, round_trip, same
-from open_iscsi import wait_until
 from place import rdma_device
 
 
@@ -51,7 +51,7 @@ def device_removed(lab):
         rdma_device(lab.guest, lab.device)
         wait_until(lambda: is_listening(portal(daemon, target)), "the portal listens again")
         if has_session:
-            wait_until(lambda: initiator.state() == "LOGGED_IN" and daemon.rpc("session.list"),
+            wait_until(lambda: initiator.is_up() and daemon.rpc("session.list"),
                        "the session is back")
         else:
             where = initiator.login(target)

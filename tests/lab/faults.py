@@ -7,8 +7,9 @@ import time
 import net
 from data import thin_file
 from farblock import Failure
+from kernel import wait_until
 from logins import ramdisk, round_trip, same
-from open_iscsi import IMPATIENT, wait_until
+from open_iscsi import IMPATIENT
 
 # Writes at random places, many at once, and verifies every block, again and again until it is told to
 # end: an acknowledged write that is lost, or one that lands after a later one, shows. At its rate a
@@ -98,7 +99,7 @@ def target_killed(lab):
         daemon.kill()
         time.sleep(pause)
         daemon.start()
-        wait_until(lambda: initiator.state() == "LOGGED_IN" and
+        wait_until(lambda: initiator.is_up() and
                    sessions(daemon), "the session is back")
         time.sleep(1)
     finish(initiator)

@@ -8,7 +8,7 @@ import subprocess
 
 from farblock import Failure, program, run
 from guest import HANG
-from open_iscsi import wait_until
+from kernel import wait_until
 from place import sha256_of
 
 OPTIONS = ("--initiator-name", "iqn.2025-01.org.farblock.lab:tool")

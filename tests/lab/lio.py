@@ -9,11 +9,11 @@ import random
 
 from farblock import Failure, Skip, run
 from initiator_tool import GuestTool, Tool
+from kernel import wait_until
 from lio_target import (CONFIGFS, DISK, HOST, IQN, TPG, aborts as abort_count, commands,
                         kernel_target, sessions, there, wait_for_abort)
 from logins import BACK_SECRET, BACK_USER, MIB, SECRET, USER, same
 from net import PORT
-from open_iscsi import wait_until
 from place import sha256_of
 
 

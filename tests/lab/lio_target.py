@@ -5,9 +5,9 @@ LUNs over siw or rxe."""
 import contextlib
 
 from farblock import Failure
+from kernel import wait_until
 from logins import MIB
 from net import PORT, Tap
-from open_iscsi import wait_until
 from place import rdma_device
 
 IQN = "iqn.2025-01.org.farblock.lab:kernel"

@@ -4,8 +4,8 @@
 import net
 from data import thin_file
 from farblock import Failure
+from kernel import wait_until
 from logins import MIB, ramdisk, round_trip, same
-from open_iscsi import wait_until
 
 
 def resize(lab):
@@ -17,7 +17,8 @@ def resize(lab):
     size = int(lab.guest.run(f"blockdev --getsize64 {disk}"))
     daemon.rpc("tree.run", path="/backstores/fileio/disk", command="resize",
                named={"size": str(2 * size)})
-    lab.guest.run("sync; iscsiadm -m session -R")
+    lab.guest.run("sync")
+    initiator.rescan()
     same(int(lab.guest.run(f"blockdev --getsize64 {disk}")), 2 * size, "size after the rescan")
     lab.guest.run(f"""
         resize2fs {disk} 2>&1 && head -c {size} /dev/zero >/mnt/more && cmp /usr/bin/bash /mnt/bash &&
@@ -55,7 +56,7 @@ def luns_live(lab):
     create_lun(daemon, target, 7)
     round_trip(lab, initiator.disk(7), ("64k",))
     delete_lun(daemon, target, 1)
-    lab.guest.run("iscsiadm -m session -R")
+    initiator.rescan()
     wait_until(lambda: 1 not in usable(lab, initiator), "LUN 1 cannot be read any more")
     round_trip(lab, initiator.disk(7), ("64k",))
     create_lun_again(daemon, target)
@@ -72,7 +73,7 @@ def create_lun_again(daemon, target):
 
 def usable(lab, initiator):
     """LUNs that answer a read after a rescan."""
-    lab.guest.run("iscsiadm -m session -R")
+    initiator.rescan()
     return [lun for lun, names in initiator.disks().items()
             if lab.guest.run(f"dd if=/dev/{names[0]} bs=512 count=1 iflag=direct status=none "
                              "2>/dev/null | wc -c").strip() == "512"]

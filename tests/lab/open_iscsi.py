@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """open-iscsi and the kernel's iscsi_tcp and ib_iser, in a guest."""
 
-import time
-
 import farblock
 import net
-from guest import HANG
+from kernel import Kernel
 from place import rdma_device
 
 NAME = "iqn.1993-08.org.debian:01:fa4b10c60001"
@@ -30,29 +28,17 @@ SETTINGS = {
 }
 # A connection that is lost without a word shows within seconds.
 IMPATIENT = {"node.conn[0].timeo.noop_out_interval": "1", "node.conn[0].timeo.noop_out_timeout": "3"}
-COMMAND_TIMEOUT = 600  # seconds until the kernel aborts a command; its own is 30
 # The kernel's modules for a carrier. ib_iser's own limit is 512 KiB a command, less than siw's.
 MODULES = {"tcp": "modprobe iscsi_tcp", "iser": "modprobe ib_iser max_sectors=32768"}
 
 
-def wait_until(holds, what, seconds=HANG, every=0.2):
-    """Returns what holds() returns once it is true. What takes so long hangs."""
-    end = time.monotonic() + seconds
-    while True:
-        value = holds()
-        if value:
-            return value
-        if time.monotonic() > end:
-            raise farblock.Failure(f"not within {seconds} s: {what}")
-        time.sleep(every)
-
-
-class Initiator:
+class Initiator(Kernel):
     """One initiator name with its iscsid. settings change iscsid.conf; None drops a line.
     host: what it asks for targets. device: iSER over that ("rxe", "siw"); None: TCP."""
 
     def __init__(self, guest, host, settings=None, device=None):
-        self.guest, self.host = guest, host
+        super().__init__(guest)
+        self.host = host
         carrier = "iser" if device else "tcp"
         self.interface = "iser" if device else "default"
         if device:
@@ -106,28 +92,7 @@ class Initiator:
         self.guest.run(f"iscsiadm -m node {where} -u && iscsiadm -m node {where} -o delete")
 
     def disks(self):
-        """{LUN: ["sda", ...]} of all sessions."""
-        output = self.guest.run("""
-            for b in /sys/class/iscsi_session/session*/device/target*/*:*:*:*/block/*; do
-                [ -e $b ] && d=${b%/block/*} && echo ${d##*:} ${b##*/}
-            done; true""")
-        found = {}
-        for line in output.splitlines():
-            lun, name = line.split()
-            found.setdefault(int(lun), []).append(name)
-        return found
-
-    def disk(self, lun=0, count=1):
-        """The device of a LUN, or of its paths, as soon as the kernel has scanned it."""
-        def found():
-            names = self.disks().get(lun, [])
-            return names if len(names) >= count else None
-
-        names = wait_until(found, f"LUN {lun} is a disk in the guest")
-        self.guest.run("\n".join(f"echo {COMMAND_TIMEOUT} >/sys/block/{name}/device/timeout || exit"
-                                 for name in names))
-        paths = [f"/dev/{name}" for name in sorted(names)]
-        return paths if count > 1 else paths[0]
+        return self.found("/sys/class/iscsi_session/session*/device/target*/*:*:*:*/block/*")
 
     def negotiated(self):
         """What the kernel has for the one session and its connection."""
@@ -141,24 +106,8 @@ class Initiator:
         """The kernel's word for the one session: LOGGED_IN, FAILED or FREE."""
         return self.guest.run("cat /sys/class/iscsi_session/session*/state").strip()
 
-    def kernel_log(self):
-        return self.guest.run("dmesg -c")
+    def is_up(self):
+        return self.state() == "LOGGED_IN"
 
-    def in_background(self, name, script):
-        """Starts a script; finished() waits for it."""
-        self.guest.run(f"""cat >/run/{name}.sh <<'EOF'\n{script}\nEOF
-            rm -f /run/{name}.status
-            (bash /run/{name}.sh >/run/{name}.log 2>&1; echo $? >/run/{name}.status) \
-                >/dev/null 2>&1 </dev/null &""")
-
-    def is_finished(self, name):
-        return self.guest.ask(f"[ -s /run/{name}.status ]")[0] == 0
-
-    def finished(self, name):
-        """Waits for a script in the background, which has to succeed; returns its output."""
-        wait_until(lambda: self.is_finished(name), f"{name} in the guest ends")
-        status, output = self.guest.ask(f"cat /run/{name}.log; exit $(cat /run/{name}.status)")
-        if status:
-            raise farblock.Failure(f"in the guest: {name}: exit status {status}: "
-                                   f"{output.strip()[-1500:]}")
-        return output
+    def rescan(self):
+        self.guest.run("iscsiadm -m session -R")

@@ -4,8 +4,8 @@ open-iscsi in the same guest, over TCP. What the device says of itself is asked 
 beside farblockd, too."""
 
 from farblock import Failure
+from kernel import wait_until
 from logins import MIB, no_complaint, same
-from open_iscsi import wait_until
 
 BAD_SECTOR = 0x1234  # scsi_debug's, with opts=2
 
