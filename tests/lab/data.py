@@ -7,7 +7,7 @@ from logins import MIB, no_complaint, round_trip, same
 SIZE = 96 * MIB
 DIGESTS = {"node.conn[0].iscsi.HeaderDigest": "CRC32C", "node.conn[0].iscsi.DataDigest": "CRC32C"}
 # What a session is asked for beside the defaults: iSER knows no digests.
-VARIANTS = {"tcp": DIGESTS, "iser": {"node.session.iscsi.ImmediateData": "No"}}
+VARIANTS = {"tcp": DIGESTS, "iser": {"node.session.iscsi.ImmediateData": "No"}, "srp": {}}
 TAKES_DIGESTS = {"HeaderDigest": "CRC32C,None", "DataDigest": "CRC32C,None"}
 
 

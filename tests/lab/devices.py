@@ -23,7 +23,7 @@ def remove(lab):
 def portal(daemon, target):
     """What `info` and `ls` say of it."""
     host, port = target.portals[0]
-    path = f"/iscsi/{target.iqn}/tpg1/portals/{host}:{port}"
+    path = f"{target.path}/portals/{host}:{port}"
     return {**daemon.rpc("tree.info", path=path), **daemon.rpc("tree.ls", path=path)}
 
 

@@ -52,6 +52,11 @@ def finish(initiator):
             raise Failure(f"the guest's kernel: {line.strip()}")
 
 
+def impatient(lab):
+    """An iSCSI session notices a lost connection by its NOPs; SRP has none."""
+    return IMPATIENT if lab.fabric == "iscsi" else None
+
+
 def resets(lab):
     """LUN and target resets by sg_reset under load: no I/O is lost."""
     daemon, target, initiator = lab.serve(thin_file)
@@ -112,7 +117,7 @@ def sessions(daemon):
 def target_paused(lab):
     """The daemon stopped with SIGSTOP for longer than the initiator's NOPs wait: the session is
     reinstated while the old connection is still there."""
-    daemon, target, initiator = lab.serve(thin_file, settings=IMPATIENT)
+    daemon, target, initiator = lab.serve(thin_file, settings=impatient(lab))
     initiator.login(target)
     disk = initiator.disk()
     load(lab, initiator, disk)
@@ -125,7 +130,7 @@ def target_paused(lab):
 
 def cable_pulled(lab):
     """The cable pulled for 6 s under load, without a FIN or RST: reinstatement, no I/O lost."""
-    daemon, target, initiator = lab.serve(thin_file, settings=IMPATIENT)
+    daemon, target, initiator = lab.serve(thin_file, settings=impatient(lab))
     initiator.login(target)
     disk = initiator.disk()
     load(lab, initiator, disk)
@@ -167,8 +172,10 @@ def two_paths(lab):
     """dm-multipath over two portals: a portal that goes away under load costs no I/O, nor does
     the other one after the first is back."""
     portals = [(host, net.PORT) for host in lab.place.hosts]
-    daemon, target, initiator = lab.serve(thin_file, portals=portals, settings={
-        "node.session.timeo.replacement_timeout": "2"})
+    settings = {"iscsi": {"node.session.timeo.replacement_timeout": "2"}, "srpt": None}
+    daemon, target, initiator = lab.serve(thin_file, portals=portals,
+                                          settings=settings[lab.fabric])
+    initiator.gives_up(2)
     for portal in (0, 1):
         initiator.login(target, portal)
     paths = initiator.disk(count=2)
@@ -181,7 +188,7 @@ def two_paths(lab):
         dmsetup mknodes""")
     load(lab, initiator, "/dev/mapper/two")
     for portal in (0, 1):
-        path = f"/iscsi/{target.iqn}/tpg1/portals"
+        path = f"{target.path}/portals"
         host = lab.place.hosts[portal]
         daemon.rpc("tree.run", command="delete", path=path,
                    named={"ip_address": host, "ip_port": net.PORT, "force": True})

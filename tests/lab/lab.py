@@ -20,6 +20,7 @@ import copies
 import data
 import devices
 import faults
+import ib_srp
 import iscsi
 import libiscsi
 import lio
@@ -28,6 +29,7 @@ import luns
 import net
 import open_iscsi
 import pscsi
+import srp
 from guest import HANG, Guest
 from place import Here, Inside
 
@@ -42,12 +44,13 @@ DEVICE = [*CHECK, devices.device_removed]
 
 
 class Group(NamedTuple):
-    """Scenarios, and those of them that say most in little time. device: the initiator's, for iSER;
-    is_inside: our program is in the guest, and uses it too."""
+    """Scenarios, and those of them that say most in little time. device: the initiator's, for iSER
+    and SRP; is_inside: our program is in the guest, and uses it too."""
     scenarios: list
     check: list
     device: str = None
     is_inside: bool = False
+    fabric: str = "iscsi"
 
 
 GROUPS = {
@@ -56,6 +59,9 @@ GROUPS = {
     "lio": Group(lio.SCENARIOS, [lio.chap, lio.byte_for_byte], "siw"),
     "rxe": Group([*RXE, *copies.SCENARIOS, *devices.SCENARIOS], DEVICE, "rxe", True),
     "siw-verbs": Group([*ISER, *copies.SCENARIOS, *devices.SCENARIOS], DEVICE, "siw", True),
+    "srp": Group([*srp.SCENARIOS, faults.cable_pulled], srp.CHECK, "siw", False, "srpt"),
+    "srp-rxe": Group([*srp.SCENARIOS, *copies.SCENARIOS], srp.CHECK, "rxe", True, "srpt"),
+    "srp-siw-verbs": Group([*srp.SCENARIOS, *copies.SCENARIOS], srp.CHECK, "siw", True, "srpt"),
     "lio-rxe": Group(lio.INSIDE, [lio.chap, lio.byte_for_byte], "rxe", True),
     "lio-siw-verbs": Group(lio.INSIDE_SIW, [lio.verified], "siw", True),
     "pscsi": Group(pscsi.SCENARIOS, [pscsi.passed_through], None, True),
@@ -70,8 +76,8 @@ class Lab:
 
     def __init__(self, scratch, guest, group):
         self.scratch, self.guest, self.device = scratch, guest, group.device
-        self.is_inside = group.is_inside
-        self.carrier = "iser" if group.device else "tcp"
+        self.is_inside, self.fabric = group.is_inside, group.fabric
+        self.carrier = "srp" if group.fabric == "srpt" else "iser" if group.device else "tcp"
         self.place = Inside(guest, group.device) if group.is_inside else Here()
         self.daemons, self.initiators, self.devices = [], [], []
 
@@ -82,7 +88,8 @@ class Lab:
         return daemon.start()
 
     def initiator(self, settings=None):
-        initiator = open_iscsi.Initiator(self.guest, self.place.hosts[0], settings, self.device)
+        kind = ib_srp if self.fabric == "srpt" else open_iscsi
+        initiator = kind.Initiator(self.guest, self.place.hosts[0], settings, self.device)
         self.initiators.append(initiator)
         return initiator
 
@@ -95,8 +102,13 @@ class Lab:
         config = config or farblock.Config()
         made = [disk(config, self.scratch) for disk in disks]
         options.setdefault("portals", [(self.place.hosts[0], net.PORT)])
-        options["attributes"] = {"login_timeout": 30, **options.get("attributes", {})}
-        target = config.target(made, portal_keys=self.place.portal, **options)
+        options["portal_keys"] = self.place.portal
+        if self.fabric == "srpt":
+            options.pop("parameters", None)
+            target = config.srp_target(made, acls=net.GUESTS, **options)
+        else:
+            options["attributes"] = {"login_timeout": 30, **options.get("attributes", {})}
+            target = config.target(made, **options)
         return self.daemon(config), target
 
     def end(self):

@@ -30,13 +30,13 @@ def resize(lab):
 def create_lun(daemon, target, number):
     daemon.rpc("tree.run", command="create", path="/backstores/ramdisk",
                named={"name": f"live{number}", "size": str(16 * MIB)})
-    daemon.rpc("tree.run", command="create", path=f"/iscsi/{target.iqn}/tpg1/luns",
+    daemon.rpc("tree.run", command="create", path=f"{target.path}/luns",
                named={"storage_object": f"/backstores/ramdisk/live{number}",
                        "lun": str(number)})
 
 
 def delete_lun(daemon, target, number):
-    daemon.rpc("tree.run", command="delete", path=f"/iscsi/{target.iqn}/tpg1/luns",
+    daemon.rpc("tree.run", command="delete", path=f"{target.path}/luns",
                named={"lun": str(number), "force": True})
 
 
@@ -67,7 +67,7 @@ def luns_live(lab):
 
 
 def create_lun_again(daemon, target):
-    daemon.rpc("tree.run", command="create", path=f"/iscsi/{target.iqn}/tpg1/luns",
+    daemon.rpc("tree.run", command="create", path=f"{target.path}/luns",
                named={"storage_object": "/backstores/ramdisk/live1", "lun": "1"})
 
 

@@ -106,6 +106,9 @@ class Initiator(Kernel):
         """The kernel's word for the one session: LOGGED_IN, FAILED or FREE."""
         return self.guest.run("cat /sys/class/iscsi_session/session*/state").strip()
 
+    def gives_up(self, seconds):
+        pass  # replacement_timeout of its settings
+
     def is_up(self):
         return self.state() == "LOGGED_IN"
 

@@ -271,9 +271,36 @@ class Target:
     def port(self):
         return self.portals[0][1]
 
+    @property
+    def path(self):
+        """Of its group, which has luns, acls and portals."""
+        return f"/iscsi/{self.iqn}/tpg1"
+
     def url(self, lun=0, portal=0):
         host, port = self.portals[portal]
         return f"iscsi://{host}:{port}/{self.iqn}/{lun}"
+
+
+class SrpTarget:
+    """An SRP target of a Config: its port identifier in hex digits, its portals."""
+
+    def __init__(self, port_id, portals):
+        self.port_id, self.portals = port_id, portals
+        self.wwn = f"ib.{port_id}"
+        self.path = f"/srpt/{self.wwn}"
+
+    @property
+    def port(self):
+        return self.portals[0][1]
+
+    def add_target(self, portal=0):
+        """What identifies it in a line for ib_srp."""
+        host, port = self.portals[portal]
+        return f"id_ext={self.port_id[:16]},ioc_guid={self.port_id[16:]},dest={host}:{port}"
+
+    def url(self, lun=0, portal=0):
+        host, port = self.portals[portal]
+        return f"srp://{host}:{port}/{self.port_id[:16]}:{self.port_id[16:]}/{lun}"
 
 
 class Config:
@@ -318,6 +345,24 @@ class Config:
                      for i, path in enumerate(luns)],
             "portals": [{"ip_address": host, "port": port, "iser": False, "offload": False,
                          **(portal_keys or {})} for host, port in portals], **tpg_keys}]})
+        return target
+
+    def srp_target(self, luns, acls=("127.0.0.1",), port_id=None, portals=1, attributes=None,
+                   write_protect=False, portal_keys=None):
+        """The same over SRP, whose initiators need an ACL: names of them, each with all LUNs."""
+        if isinstance(portals, int):
+            portals = [("127.0.0.1", free_port()) for _ in range(portals)]
+        number = len(self.targets)
+        target = SrpTarget(port_id or f"fe80000000000000{0x02fa4b00000000 + number:016x}", portals)
+        mapped = [{"index": i, "tpg_lun": i, "write_protect": write_protect, "alias": f"a{i}"}
+                  for i in range(len(luns))]
+        self.targets.append({"fabric": "srpt", "wwn": target.wwn, "tpgs": [{
+            "tag": 1, "enable": True, "attributes": attributes or {}, "parameters": {},
+            "node_acls": [{"node_wwn": name, "attributes": {}, "mapped_luns": mapped}
+                          for name in acls],
+            "luns": [{"index": i, "storage_object": path} for i, path in enumerate(luns)],
+            "portals": [{"ip_address": host, "port": port, **(portal_keys or {})}
+                        for host, port in portals]}]})
         return target
 
     def text(self):
