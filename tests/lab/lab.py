@@ -64,6 +64,9 @@ GROUPS = {
     "srp-siw-verbs": Group([*srp.SCENARIOS, *copies.SCENARIOS], srp.CHECK, "siw", True, "srpt"),
     "lio-rxe": Group(lio.INSIDE, [lio.chap, lio.byte_for_byte], "rxe", True),
     "lio-siw-verbs": Group(lio.INSIDE_SIW, [lio.verified], "siw", True),
+    "lio-srpt": Group(lio.SRP, lio.SRP_CHECK, "siw", False, "srpt"),
+    "lio-srpt-rxe": Group(lio.SRP_INSIDE, lio.SRP_CHECK, "rxe", True, "srpt"),
+    "lio-srpt-siw-verbs": Group(lio.SRP_INSIDE, [lio.verified], "siw", True, "srpt"),
     "pscsi": Group(pscsi.SCENARIOS, [pscsi.passed_through], None, True),
     "block": Group(block.SCENARIOS, block.CHECK, None, True),
     "libiscsi": Group(libiscsi.SCENARIOS, libiscsi.CHECK, "rxe", True),
@@ -79,7 +82,7 @@ class Lab:
         self.is_inside, self.fabric = group.is_inside, group.fabric
         self.carrier = "srp" if group.fabric == "srpt" else "iser" if group.device else "tcp"
         self.place = Inside(guest, group.device) if group.is_inside else Here()
-        self.daemons, self.initiators, self.devices = [], [], []
+        self.daemons, self.initiators, self.devices, self.lio = [], [], [], None
 
     def daemon(self, config, **options):
         daemon = self.place.daemon(self.scratch, config, f"farblockd-{time.monotonic_ns()}",

@@ -10,8 +10,8 @@ import random
 from farblock import Failure, Skip, run
 from initiator_tool import GuestTool, Tool
 from kernel import wait_until
-from lio_target import (CONFIGFS, DISK, HOST, IQN, TPG, aborts as abort_count, commands,
-                        kernel_target, sessions, there, wait_for_abort)
+from lio_target import (CONFIGFS, DISK, HOST, IQN, aborts as abort_count, commands, kernel_target,
+                        sessions, there, url, wait_for_abort)
 from logins import BACK_SECRET, BACK_USER, MIB, SECRET, USER, same
 from net import PORT
 from place import sha256_of
@@ -21,10 +21,6 @@ def initiator(lab):
     return GuestTool(lab) if lab.is_inside else Tool(lab)
 
 
-def url(lun=0):
-    return f"iser://{HOST}:{PORT}/{IQN}/{lun}"
-
-
 def discovery(lab):
     """SendTargets over iSER shows LIO's target, and its answer works; the LUNs are there."""
     tool = initiator(lab)
@@ -32,9 +28,9 @@ def discovery(lab):
         found = tool.run("discover", f"iser://{HOST}:{PORT}").split("\n")[:-1]
         if not any(line.startswith(f"{HOST}:{PORT},1 {IQN}") for line in found):
             raise Failure(f"discovered: {found}")
-        told = json.loads(tool.run("ping", url(), "--json"))
+        told = json.loads(tool.run("ping", url(lab), "--json"))
         same(told["transport"], f"iSER ({tool.name})", "transport")
-        luns = tool.run("luns", url().rsplit("/", 1)[0])
+        luns = tool.run("luns", url(lab).rsplit("/", 1)[0])
         if "LIO-ORG" not in luns:
             raise Failure(f"luns: {luns}")
 
@@ -45,17 +41,17 @@ def chap(lab):
     tool = initiator(lab)
     with kernel_target(lab):
         lab.guest.run(f"""
-            cd {TPG}/auth && echo 1 >../attrib/authentication && echo -n {USER} >userid &&
+            cd {lab.lio.tpg}/auth && echo 1 >../attrib/authentication && echo -n {USER} >userid &&
             echo -n {SECRET} >password""")
         user, right = ("--chap-user", USER), {"FARBLOCK_CHAP_SECRET": SECRET}
-        tool.run("ping", url(), *user, secrets=right)
-        tool.run("ping", url(), *user, secrets={"FARBLOCK_CHAP_SECRET": "another-secret-x"},
+        tool.run("ping", url(lab), *user, secrets=right)
+        tool.run("ping", url(lab), *user, secrets={"FARBLOCK_CHAP_SECRET": "another-secret-x"},
                  status=1)
-        lab.guest.run(f"cd {TPG}/auth && echo -n {BACK_USER} >userid_mutual && "
+        lab.guest.run(f"cd {lab.lio.tpg}/auth && echo -n {BACK_USER} >userid_mutual && "
                       f"echo -n {BACK_SECRET} >password_mutual")
         user += ("--chap-mutual-user", BACK_USER)
         for back, status in ((BACK_SECRET, 0), ("yet-another-secret", 1)):
-            tool.run("ping", url(), *user, status=status,
+            tool.run("ping", url(lab), *user, status=status,
                      secrets={**right, "FARBLOCK_CHAP_MUTUAL_SECRET": back})
 
 
@@ -64,7 +60,7 @@ def fifty_logins(lab):
     tool = initiator(lab)
     with kernel_target(lab):
         for _ in range(50):
-            tool.run("ping", url(), "--count", "1")
+            tool.run("ping", url(lab), "--count", "1")
         wait_until(lambda: not sessions(lab), "LIO has no session left")
 
 
@@ -79,15 +75,15 @@ def byte_for_byte(lab):
             with open(source, "wb") as file:
                 file.write(os.urandom(length))
             words = ("--bs", str(bs), "--offset", "0", "--length", str(length))
-            tool.run("write", url(lun), "--input", tool.source("source"), "--force", *words)
+            tool.run("write", url(lab, lun), "--input", tool.source("source"), "--force", *words)
             wanted = sha256_of(source, length)
             if not lun:  # whose device takes no more than 124 KiB at once
                 same(there(lab, length), wanted, f"the device after blocks of {bs}")
-            tool.run("read", url(lun), "--output", tool.back, *words)
+            tool.run("read", url(lab, lun), "--output", tool.back, *words)
             same(tool.sum_back(length), wanted, f"read in blocks of {bs}")
         for bs in (512, 8704, 65536, MIB, 16 * MIB):
             length = min(bs * 512, 32 * MIB)
-            tool.run("verify", url(1), "--pattern", str(bs), "--bs", str(bs), "--offset", "3584",
+            tool.run("verify", url(lab, 1), "--pattern", str(bs), "--bs", str(bs), "--offset", "3584",
                      "--length", str(length))
 
 
@@ -97,8 +93,8 @@ def filesystem(lab):
     tool, image = initiator(lab), lab.scratch.file("fs.img", size=48 * MIB)
     run(["mkfs.ext4", "-q", "-d", os.path.dirname(os.path.abspath(__file__)), image])
     with kernel_target(lab):
-        tool.run("write", url(), "--input", tool.source("fs.img"), "--force")
-        lab.guest.run(f"rm -f {TPG}/lun/lun_0/disk && rmdir {DISK}")
+        tool.run("write", url(lab), "--input", tool.source("fs.img"), "--force")
+        lab.guest.run(f"rm -f {lab.lio.tpg}/lun/lun_0/disk && rmdir {DISK}")
         lab.guest.run("""
             blockdev --flushbufs /dev/mapper/lio
             e2fsck -fn /dev/mapper/lio && mount /dev/mapper/lio /mnt || exit
@@ -107,8 +103,8 @@ def filesystem(lab):
         lab.guest.run(f"""
             cd {CONFIGFS} && mkdir core/iblock_0/disk &&
             echo udev_path=/dev/mapper/lio >core/iblock_0/disk/control &&
-            echo 1 >core/iblock_0/disk/enable && ln -s {DISK} {TPG}/lun/lun_0/""")
-        tool.run("read", url(), "--output", tool.back, "--length", str(48 * MIB))
+            echo 1 >core/iblock_0/disk/enable && ln -s {DISK} {lab.lio.tpg}/lun/lun_0/""")
+        tool.run("read", url(lab), "--output", tool.back, "--length", str(48 * MIB))
     tool.shell(f"""e2fsck -fn {tool.back} &&
         [ "$(debugfs -R 'cat more' {tool.back} 2>/dev/null | sha256sum)" = \
           "$(debugfs -R 'cat sum' {tool.back} 2>/dev/null)" ]""")
@@ -119,13 +115,13 @@ def verified(lab):
     does the same beside it; measured loads of each kind end without an error."""
     tool = initiator(lab)
     with kernel_target(lab):
-        beside = tool.begin("verify", url(), "--pattern", "7", "--force", "--bs", "64k", "--length",
+        beside = tool.begin("verify", url(lab), "--pattern", "7", "--force", "--bs", "64k", "--length",
                             str(32 * MIB))
         for bs in ("4k", "16k", "128k"):
-            tool.run("verify", url(1), "--pattern", bs[:-1], "--bs", bs, "--length", str(16 * MIB))
+            tool.run("verify", url(lab, 1), "--pattern", bs[:-1], "--bs", bs, "--length", str(16 * MIB))
         beside.end()
         for op in ("randread", "read", "randwrite", "write"):
-            tool.run("bench", url(1), "--op", op, "--time", "1", "--depth", "32")
+            tool.run("bench", url(lab, 1), "--op", op, "--time", "1", "--depth", "32")
 
 
 STUCK = "target_wait_for_cmds"  # where LIO waits for a command that it has itself lost
@@ -135,7 +131,7 @@ def disable_and_enable(lab, pause):
     """False: LIO never comes back from ending the sessions, which the guest does not survive."""
     lab.guest.run(f"""
         rm -f /run/gone
-        (echo 0 >{TPG}/enable; sleep {pause}; echo 1 >{TPG}/enable; echo >/run/gone) \
+        (echo 0 >{lab.lio.tpg}/enable; sleep {pause}; echo 1 >{lab.lio.tpg}/enable; echo >/run/gone) \
             >/dev/null 2>&1 </dev/null &""")
     try:
         wait_until(lambda: lab.guest.ask("[ -e /run/gone ]")[0] == 0, "LIO is back", 120)
@@ -149,7 +145,7 @@ def disable_and_enable(lab, pause):
 def survives(lab, tool, pause):
     """A load while LIO is away for so long; every byte has to be right then. False: LIO hangs."""
     # What LIO says of the device's write cache does not matter here: it is not restarted.
-    words = ("verify", url(), "--pattern", str(random.randrange(1 << 30)), "--force",
+    words = ("verify", url(lab), "--pattern", str(random.randrange(1 << 30)), "--force",
              "--allow-replaced", "--length", str(48 * MIB))
     before = commands(lab)
     load = tool.begin(*words, "--bs", "4k")
@@ -187,7 +183,7 @@ def aborts(lab):
     source = lab.scratch.file("source", content=os.urandom(65536))
     with kernel_target(lab):
         lab.guest.run("dmesg -C; dmsetup suspend --noflush --nolockfs lio")
-        write = tool.begin("write", url(), "--input", tool.source("source"), "--force")
+        write = tool.begin("write", url(lab), "--input", tool.source("source"), "--force")
         wait_for_abort(lab)
         lab.guest.run("dmsetup resume lio")
         output = write.end(status=1)
@@ -195,7 +191,7 @@ def aborts(lab):
             raise Failure(f"a write that took too long: {output.strip()}")
         if not abort_count(lab):
             raise Failure("LIO has answered no ABORT TASK")
-        tool.run("write", url(), "--input", tool.source("source"), "--force")
+        tool.run("write", url(lab), "--input", tool.source("source"), "--force")
         same(there(lab, 65536), sha256_of(source, 65536), "the device afterwards")
 
 
@@ -226,7 +222,7 @@ def bench_counted(lab, tool, seconds):
     """How many commands a load of so many seconds had, and registrations."""
     hits = f"awk '$1 == \"lab\" {{print $2}}' {TRACING}/kprobe_profile"
     before = int(lab.guest.run(hits))
-    told = json.loads(tool.run("bench", url(1), "--bs", "16k", "--json", "--time", str(seconds)))
+    told = json.loads(tool.run("bench", url(lab, 1), "--bs", "16k", "--json", "--time", str(seconds)))
     return int(told["iops"] * told["seconds"]), int(lab.guest.run(hits)) - before
 
 
@@ -234,3 +230,6 @@ SCENARIOS = [discovery, chap, fifty_logins, byte_for_byte, filesystem, verified,
              aborts]
 INSIDE = [*SCENARIOS, registrations]
 INSIDE_SIW = [discovery, byte_for_byte, verified, target_gone, registrations]
+SRP = [fifty_logins, byte_for_byte, filesystem, verified, target_gone, aborts]
+SRP_INSIDE = [*SRP, registrations]
+SRP_CHECK = [byte_for_byte, verified]

@@ -1,74 +1,128 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The kernel's target (LIO with ib_isert) in the guest, set up through configfs: one target of two
-LUNs over siw or rxe."""
+"""The kernel's target (LIO) in the guest, set up through configfs: one target of two
+LUNs over siw or rxe, of ib_isert or ib_srpt."""
 
 import contextlib
 
 from farblock import Failure
 from kernel import wait_until
 from logins import MIB
-from net import PORT, Tap
+from net import HOSTS, PORT, Tap
 from place import rdma_device
 
 IQN = "iqn.2025-01.org.farblock.lab:kernel"
-HOST = Tap.guest.split("/", maxsplit=1)[0]
+HOST, OTHER = Tap.guest.split("/", maxsplit=1)[0], HOSTS[0]
 CONFIGFS = "/sys/kernel/config/target"
-TPG = f"{CONFIGFS}/iscsi/{IQN}/tpgt_1"
 DISK = f"{CONFIGFS}/core/iblock_0/disk"
 SIZE = 64 * MIB
 # LUN 0 is a device of the guest's, seen there; LUN 1 is RAM of LIO's own, with commands up to
 # 16 MiB.
-SET_UP = f"""
+DISKS = f"""
     mountpoint -q /sys/kernel/config || mount -t configfs configfs /sys/kernel/config
-    modprobe -a dm_mod target_core_mod target_core_iblock iscsi_target_mod || exit
-    modprobe brd rd_nr=1 rd_size={SIZE // 1024} && modprobe ib_isert sg_tablesize=4096 || exit
+    modprobe -a dm_mod target_core_mod target_core_iblock || exit
+    modprobe brd rd_nr=1 rd_size={SIZE // 1024} || exit
     cd {CONFIGFS} || exit
     dmsetup create lio --noudevsync --table "0 $(blockdev --getsz /dev/ram0) linear /dev/ram0 0" &&
         dmsetup mknodes || exit
-    mkdir -p core/iblock_0/disk core/rd_mcp_0/ram iscsi/{IQN}/tpgt_1/lun/lun_{{0,1}} || exit
+    mkdir -p core/iblock_0/disk core/rd_mcp_0/ram || exit
     echo udev_path=/dev/mapper/lio >core/iblock_0/disk/control
     echo rd_pages={SIZE // 4096} >core/rd_mcp_0/ram/control
-    for d in core/*/disk core/*/ram; do echo 1 >$d/enable || exit; done
-    cd {TPG} || exit
-    ln -s {CONFIGFS}/core/iblock_0/disk lun/lun_0/disk && ln -s {CONFIGFS}/core/rd_mcp_0/ram \
-        lun/lun_1/ram || exit
-    set -- authentication=0 generate_node_acls=1 cache_dynamic_acls=1 demo_mode_write_protect=0
-    for a; do echo ${{a#*=}} >attrib/${{a%=*}} || exit; done"""
-# LIO's portal listens on TCP as soon as it is made. siw's listener would need the same address and
-# port: so TCP's portal is in a separate, unused network namespace. RoCE has its own ports.
-PORTAL = {
-    "siw": f"""
-        unshare -n bash -c 'ip link set lo up; ip addr add {HOST}/32 dev lo
-            mkdir {TPG}/np/{HOST}:{PORT}'""",
-    "rxe": f"mkdir {TPG}/np/{HOST}:{PORT}",
-}
-ENABLE = f"echo 1 >{TPG}/np/{HOST}:{PORT}/iser && echo 1 >{TPG}/enable"
+    for d in core/*/disk core/*/ram; do echo 1 >$d/enable || exit; done"""
 TEAR_DOWN = f"""
     dmsetup resume lio 2>/dev/null
     cd {CONFIGFS} || exit 0
-    echo 0 >{TPG}/enable
-    rmdir {TPG}/np/*
-    rm -f {TPG}/lun/lun_0/disk {TPG}/lun/lun_1/ram
-    rmdir {TPG}/lun/lun_* {TPG} iscsi/{IQN} core/*/disk core/*/ram
+    rmdir core/*/disk core/*/ram
     dmsetup remove --noudevsync lio
     rmmod brd"""
 
 
+class Iscsi:
+    """A target of ib_isert, open to everybody."""
+
+    scheme = "iser"
+    tpg = f"{CONFIGFS}/iscsi/{IQN}/tpgt_1"
+    set_up = f"""
+        modprobe iscsi_target_mod && modprobe ib_isert sg_tablesize=4096 || exit
+        mkdir -p {CONFIGFS}/iscsi/{IQN}/tpgt_1/lun/lun_{{0,1}} && cd {tpg} || exit
+        ln -s {DISK} lun/lun_0/disk && ln -s {CONFIGFS}/core/rd_mcp_0/ram lun/lun_1/ram || exit
+        set -- authentication=0 generate_node_acls=1 cache_dynamic_acls=1 demo_mode_write_protect=0
+        for a; do echo ${{a#*=}} >attrib/${{a%=*}} || exit; done"""
+    # LIO's portal listens on TCP as soon as it is made. siw's listener would need the same address
+    # and port: so TCP's portal is in a separate, unused network namespace. RoCE has its own ports.
+    portal = {
+        "siw": f"""
+            unshare -n bash -c 'ip link set lo up; ip addr add {HOST}/32 dev lo
+                mkdir {tpg}/np/{HOST}:{PORT}'""",
+        "rxe": f"mkdir {tpg}/np/{HOST}:{PORT}",
+    }
+    enable = f"echo 1 >{tpg}/np/{HOST}:{PORT}/iser && echo 1 >{tpg}/enable"
+    tear_down = f"""
+        echo 0 >{tpg}/enable
+        rmdir {tpg}/np/*
+        rm -f {tpg}/lun/lun_0/disk {tpg}/lun/lun_1/ram
+        rmdir {tpg}/lun/lun_* {tpg} {CONFIGFS}/iscsi/{IQN}"""
+
+    def __init__(self, guest):
+        self.identity = IQN
+
+
+class Srpt:
+    """A target of ib_srpt on the device's port, for initiators on this machine and in the guest."""
+
+    scheme = "srp"
+    portal = {"siw": "true", "rxe": "true"}
+
+    def __init__(self, guest):
+        gid, guid = guest.run("""
+            modprobe ib_srpt && cat /sys/class/infiniband/*/ports/1/gids/0 | tr -d : &&
+            cat /sys/module/ib_srpt/parameters/srpt_service_guid""").split()
+        guid = f"{int(guid, 16):016x}"
+        self.identity = f"{guid}:{guid}"
+        fabric = f"{CONFIGFS}/srpt"
+        self.tpg = f"{fabric}/0x{gid}/tpgt_1"
+        self.set_up = f"""
+            mkdir -p {fabric} && mkdir -p {self.tpg}/lun/lun_{{0,1}} && cd {self.tpg} || exit
+            ln -s {DISK} lun/lun_0/disk && ln -s {CONFIGFS}/core/rd_mcp_0/ram lun/lun_1/ram || exit
+            for a in {HOST} {OTHER}; do
+                mkdir -p acls/$a/lun_{{0,1}} && ln -s {self.tpg}/lun/lun_0 acls/$a/lun_0/disk &&
+                ln -s {self.tpg}/lun/lun_1 acls/$a/lun_1/ram || exit
+            done
+            echo {PORT} >{fabric}/discovery_auth/rdma_cm_port"""
+        self.enable = f"echo 1 >{self.tpg}/enable"
+        self.tear_down = f"""
+            echo 0 >{self.tpg}/enable; echo 0 >{fabric}/discovery_auth/rdma_cm_port
+            rm -f {self.tpg}/acls/*/lun_*/disk {self.tpg}/acls/*/lun_*/ram
+            rmdir {self.tpg}/acls/*/lun_* {self.tpg}/acls/*
+            rm -f {self.tpg}/lun/lun_0/disk {self.tpg}/lun/lun_1/ram
+            rmdir {self.tpg}/lun/lun_* {self.tpg} {fabric}/0x{gid}"""
+
+
+KINDS = {"iscsi": Iscsi, "srpt": Srpt}
+
+
 @contextlib.contextmanager
 def kernel_target(lab):
-    """LIO with one target of two LUNs, open to everybody, for as long as the block."""
+    """LIO with one target of two LUNs, for as long as the block."""
     rdma_device(lab.guest, lab.device)
+    lio = lab.lio = KINDS[lab.fabric](lab.guest)
     try:
-        lab.guest.run(f"{SET_UP}\n{PORTAL[lab.device]} &&\n{ENABLE}")
+        lab.guest.run(f"{DISKS}\n{lio.set_up}\n{lio.portal[lab.device]} &&\n{lio.enable}")
         yield
     finally:
-        status, output = lab.guest.ask(TEAR_DOWN)
+        status, output = lab.guest.ask(f"{lio.tear_down}\n{TEAR_DOWN}")
     if status:
         raise Failure(f"LIO does not let go: {output.strip()}")
 
 
+def url(lab, lun=0):
+    return f"{lab.lio.scheme}://{HOST}:{PORT}/{lab.lio.identity}/{lun}"
+
+
 def sessions(lab):
-    return lab.guest.run(f"cat {TPG}/dynamic_sessions").replace("\0", "").split()
+    """Those of initiators without an ACL, which ib_srpt does not have."""
+    if lab.fabric == "srpt":
+        return []
+    return lab.guest.run(f"cat {lab.lio.tpg}/dynamic_sessions").replace("\0", "").split()
 
 
 def commands(lab):
