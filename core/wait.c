@@ -2,7 +2,8 @@
 // How a worker waits, on its thread. It sleeps until something happens or the next timer is due;
 // before that it polls in user space, for a bounded time, if something is likely to happen soon:
 //
-//   a request	   judged by the moving average of how long the worker was idle before recent ones
+//   a request	   judged by the moving average of how long the worker was idle before recent ones;
+//		   if that is longer, by trial (spin_trial.h)
 //   a completion  of the ring, judged by how long such operations took before (worker_expect)
 //
 // While operations are in flight it sleeps in the ring, which then watches the epoll instance:
@@ -16,6 +17,8 @@
 #define GAP_SHIFT    3	    // the moving average's weight: 1/8
 #define GAP_CAP	     5	    // upper bound of one pause, in limits
 #define GAP_LIMIT_NS 75000u // or 3/4 of the spin time
+
+#define SPIN_MOST_NS SPIN_REQUEST_NS // where a trial shows that it pays off
 
 #define EARLY_PART(ns) ((ns) / 4 * 3) // of the spin time, before a completion is expected
 #define SLEEP_MIN_NS   4000u	      // a shorter sleep is not worth its wake-up
@@ -48,6 +51,15 @@ void worker_note_traffic(struct worker *w)
 		gap = cap;
 	w->traffic_gap += (gap >> GAP_SHIFT) - (w->traffic_gap >> GAP_SHIFT);
 	w->traffic_at = w->now;
+	if (w->traffic_gap > gap_limit(w))
+		spin_trial_note(&w->spin_trial, w->now, w->counters.requests);
+	else if (w->spin_trial.since_ns)
+		spin_trial_reset(&w->spin_trial);
+}
+
+void worker_count_request(struct worker *w)
+{
+	counter_add(&w->counters.requests, 1);
 }
 
 // True if the next round has work already; no system call.
@@ -74,13 +86,18 @@ static bool poll_all(struct worker *w)
 
 // --- for a request
 
+static uint64_t spin_time(const struct worker *w)
+{
+	if (!w->spin_ns || w->traffic_gap <= gap_limit(w))
+		return w->spin_ns;
+	return w->spin_trial.is_polling ? SPIN_MOST_NS : 0;
+}
+
 // True if work came while it spun.
 static bool spin(struct worker *w)
 {
-	if (!w->spin_ns || w->traffic_gap > gap_limit(w))
-		return false;
-	uint64_t until = w->idle_since + w->spin_ns;
-	if (w->now >= until)
+	uint64_t most = spin_time(w), until = w->idle_since + most;
+	if (!most || w->now >= until)
 		return false;
 	counter_add(&w->counters.spins, 1);
 	do {

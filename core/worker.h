@@ -169,10 +169,13 @@ bool worker_serves_one(const struct worker *w);
 
 // Notes that a request was served, so that the loop may spin for the next one.
 void worker_note_traffic(struct worker *w);
+// Counts a request, by which the loop judges whether a longer spin pays off (spin_trial.h).
+void worker_count_request(struct worker *w);
 
 // Counters of this worker (stats and buf add to them); see core/counter.h.
 struct worker_counters {
 	uint64_t rounds, sleeps, spins, messages;
+	uint64_t requests;	      // worker_count_request()
 	uint64_t polls, polls_missed; // for a completion; those that ended without one
 	uint64_t polled_ns; // time that it polled before there was work, or before it slept
 	uint64_t payload_copies, payload_copy_bytes; // buf_copy() alone adds to these

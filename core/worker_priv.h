@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <sys/epoll.h>
 
+#include "core/spin_trial.h"
 #include "core/worker.h"
 
 #define WORKER_BATCH   256 // epoll events fetched at once
@@ -25,6 +26,7 @@ struct worker {
 	uint64_t worked_at;   // round of the last completion of the ring
 	uint64_t idle_since;  // when the work of such a round ended
 	uint64_t traffic_gap; // moving average of the time from then to the next traffic
+	struct spin_trial spin_trial;
 	struct timer *timers; // root of the pairing heap
 	bool runs_timers;     // timers_run() is on the stack
 	struct list defers;

@@ -151,6 +151,7 @@ static void submit_checks(struct task *t)
 void task_submit(struct task *t)
 {
 	struct nexus_lun *nl = nexus_find_lun(t->nexus, t->lun);
+	worker_count_request(t->nexus->worker);
 	t->start_ns = worker_now(t->nexus->worker);
 	t->row = dispatch_find(t->cdb, t->cdb_len);
 	t->state = TASK_RUNNING;

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Whether a worker should poll for the next request for longer than usual, found out by trial. A
+// client with one command in flight waits for each wake-up of the worker; one that sends at a fixed
+// rate, or whose CPU the polling takes away, gains nothing. So windows of requests with and without
+// polling alternate, and the polling stays for a while if both windows with it were clearly faster.
+//
+// Pure functions over the caller's struct and clock; any thread that owns it, nothing blocks.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+	SPIN_WINDOW = 32,	   // rounds with requests
+	SPIN_REQUEST_NS = 2000000, // a window of requests that come less often ends the trial
+	SPIN_WINDOWS = 4,	   // of a trial: without, with, without, with
+};
+#define SPIN_REST_NS  1000000000ull  // from a trial to the next; doubled after each ...
+#define SPIN_LONG_NS  4000000000ull  // ... up to this while polling pays off
+#define SPIN_NEVER_NS 32000000000ull // ... and to this while it does not
+
+// Zero it to begin.
+struct spin_trial {
+	bool is_polling;
+	// Private.
+	uint64_t since_ns; // the window began; 0: none
+	uint64_t requests; // served before
+	unsigned rounds;
+	unsigned windows; // of the trial so far, in took_ns
+	bool is_trying, has_paid_off;
+	uint64_t took_ns[SPIN_WINDOWS]; // for a request
+	uint64_t rest_ns, rests_until_ns;
+};
+
+// A round brings requests, after the given number since the worker began. is_polling may change.
+void spin_trial_note(struct spin_trial *t, uint64_t now_ns, uint64_t requests);
+// The usual polling suffices: forgets what it has found out.
+void spin_trial_reset(struct spin_trial *t);
