@@ -3,6 +3,7 @@
 #include "target/config/file/kept.h"
 #include "target/config/report/survey.h"
 #include "target/config/storage/storage.h"
+#include "target/config/targets/srpt.h"
 #include "target/config/targets/targets.h"
 
 static void survey_luns(struct tpg *tpg, const char *target, const struct survey *s, void *arg)
@@ -58,7 +59,8 @@ void config_survey(struct config *c, const struct survey *s, void *arg)
 	const struct fabric_ops *fabric;
 	for (unsigned i = 0; (fabric = fabric_at(i)); i++) {
 		struct node *n = node_child(&c->names, &c->root, fabric->name);
-		if (!n || n->class == &fabric_class) // a kept one
+		// A kept one, or one whose targets are their own portal groups.
+		if (!n || n->class == &fabric_class || n->class == &srpt_class)
 			continue;
 		list_for_each (it, &n->children)
 			survey_target(list_entry(it, struct node, link), s, arg);

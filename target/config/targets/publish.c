@@ -9,6 +9,7 @@
 #include "target/config/targets/credentials.h"
 #include "target/config/targets/lun.h"
 #include "target/config/targets/publish.h"
+#include "target/config/targets/srpt.h"
 #include "target/fabric/fabric.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/lun_map.h"
@@ -171,7 +172,8 @@ int config_publish(struct config *c, struct err *e)
 	int r = 0;
 	for (unsigned i = 0; !r && (fabric = fabric_at(i)); i++) {
 		struct node *n = node_child(&c->names, &c->root, fabric->name);
-		if (n && n->class != &fabric_class) // a kept one
+		// Not a kept one, nor one whose targets are their own portal groups.
+		if (n && n->class != &fabric_class && n->class != &srpt_class)
 			r = publish(fabric, NODE_OF(const struct fabric_node, n), e);
 	}
 	return r;
