@@ -168,7 +168,8 @@ static void dm_init(struct dm_iser *d, const struct rnic_request *q, const struc
 	// advertised memory: so it is not offered any.
 	d->dm.has_no_immediate = !wants_inval;
 	rnic_transfers_init(&d->transfers, q->rnic);
-	struct list *lists[] = { &d->tasks, &d->slabs, &d->free_tx, &d->held, &d->starved };
+	rnic_drain_init(&d->drain);
+	struct list *lists[] = { &d->tasks, &d->slabs, &d->free_tx, &d->starved };
 	for (unsigned i = 0; i < sizeof lists / sizeof lists[0]; i++)
 		list_init(lists[i]);
 }

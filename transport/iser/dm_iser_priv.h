@@ -4,6 +4,7 @@
 
 #include "transport/iscsi/dm_task.h"
 #include "transport/iser/iser.h"
+#include "transport/rdma/drain.h"
 #include "transport/rdma/transfer.h"
 
 enum {
@@ -37,7 +38,7 @@ struct dm_iser_task {
 	unsigned pending;   // what refers to the task beside its RDMA: sends, and waits
 	uint64_t ending_ns; // when put_data was called
 	bool is_ending;	    // put_data was called and only pending and RDMA delay the end
-	bool is_draining;   // ... without status: counted in dm_iser.draining
+	bool is_draining;   // ... without status: counted in dm_iser.drain
 };
 
 static inline struct dm_iser_task *dm_iser_task(const struct dm_task *t)
@@ -54,7 +55,8 @@ static inline struct dm_task *dm_task_of(const struct dm_iser_task *it)
 struct dm_iser_tx {
 	struct rnic_wr wr;
 	struct rnic_sge sge;
-	struct list link; // free_tx, held
+	struct list link; // free_tx
+	struct rnic_held held;
 	struct dm_iser *d;
 	struct dm_iser_task *task; // of a status: the task that it ends
 	struct dm_iser_slab *slab;
@@ -90,10 +92,8 @@ struct dm_iser {
 	struct rnic_rx *current;      // the message being processed, unless a task holds its buffer
 	struct dm_iser_task *rx_task; // ... the one that has taken it; NULL again when it drops it
 
-	struct list held;    // task management responses that wait for draining to become 0
-	unsigned held_count; // ... their number
-	unsigned draining;   // aborted tasks with RDMA in flight
-	struct list starved; // tasks that wait for pool buffers
+	struct rnic_drain drain; // what task management responses wait for
+	struct list starved;	 // tasks that wait for pool buffers
 	struct buf_wait wait;
 	unsigned slab_count;
 
@@ -134,8 +134,7 @@ uint8_t *dm_iser_tx_bhs(struct dm_iser_tx *tx);
 void dm_iser_send(struct dm *dm, const uint8_t *bhs, const void *data, uint32_t len,
 		  unsigned flags);
 void dm_iser_reject(struct dm_iser *d, uint8_t reason, const uint8_t *bad);
-// Task management responses that waited for draining tasks.
-void dm_iser_send_held(struct dm_iser *d);
+// The connection is closed: forgets the task management responses that wait.
 void dm_iser_drop_held(struct dm_iser *d);
 
 // dm_iser_early.c: unsolicited data before get_data. -------------------------------------

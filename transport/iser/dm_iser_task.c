@@ -14,11 +14,11 @@ static void task_free(struct dm_iser_task *it)
 {
 	struct dm_iser *d = it->d;
 	struct dm_task *t = dm_task_of(it);
-	bool was_last = it->is_draining && !--d->draining;
+	bool was_draining = it->is_draining;
 	list_remove(&it->link);
 	d->dm.up->released(&d->dm, t);
-	if (was_last)
-		dm_iser_send_held(d);
+	if (was_draining)
+		rnic_drain_end(&d->drain);
 }
 
 // Takes the step that waited for requests in flight.
@@ -176,7 +176,7 @@ static void send_result(struct dm_iser_task *it, struct dm_result *r)
 	it->ending_ns = worker_now(d->worker);
 	if (!r && (it->pending || it->move.in_flight)) {
 		it->is_draining = true;
-		d->draining++;
+		rnic_drain_begin(&d->drain);
 	}
 	it->pending++; // holds the task until everything is posted
 	if (r && !d->is_closed) {

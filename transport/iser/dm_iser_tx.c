@@ -195,32 +195,34 @@ static void control_post(struct dm_iser *d, struct dm_iser_tx *tx)
 	dm_iser_tx_post(d, tx, get_be24(((struct iscsi_bhs *)bhs)->data_len));
 }
 
-void dm_iser_send_held(struct dm_iser *d)
+static void held_send(struct rnic_held *h)
 {
-	if (d->is_closed)
-		return;
-	for (struct list *l; (l = list_pop_front(&d->held));) {
-		d->held_count--;
-		control_post(d, list_entry(l, struct dm_iser_tx, link));
-	}
+	struct dm_iser_tx *tx = container_of(h, struct dm_iser_tx, held);
+	control_post(tx->d, tx);
 }
 
 void dm_iser_drop_held(struct dm_iser *d)
 {
-	for (struct list *l; (l = list_pop_front(&d->held));)
-		tx_put(list_entry(l, struct dm_iser_tx, link));
+	for (struct list *l; (l = list_first(&d->drain.held));) {
+		struct rnic_held *h = list_entry(l, struct rnic_held, link);
+		rnic_drain_forget(&d->drain, h);
+		tx_put(container_of(h, struct dm_iser_tx, held));
+	}
 }
 
-// The peer determines how long: it answers the outstanding RDMA Reads or does not.
-static void hold(struct dm_iser *d, struct dm_iser_tx *tx)
+// A command aborted with RDMA in flight ends when that is done: only then may the initiator reuse
+// its memory. The peer determines how long: it answers the outstanding RDMA Reads or does not.
+static void tmf_post(struct dm_iser *d, struct dm_iser_tx *tx)
 {
-	list_push_back(&d->held, &tx->link);
-	if (++d->held_count > d->dm.window + ISER_TX_EXTRA)
+	tx->held.send = held_send;
+	if (rnic_drain_send(&d->drain, &tx->held))
+		return;
+	if (d->drain.held_count > d->dm.window + ISER_TX_EXTRA)
 		dm_iser_fail(
 			d, -ENOBUFS,
 			"%u task management responses are waiting for RDMA Reads that the peer "
 			"does not answer",
-			d->held_count);
+			d->drain.held_count);
 }
 
 // The receive buffers of initiators after login. A ping's data is not echoed: they do not expect
@@ -247,10 +249,8 @@ void dm_iser_send(struct dm *dm, const uint8_t *bhs, const void *data, uint32_t 
 	if (len)
 		memcpy(to + ISCSI_BHS_LEN, data, len);
 	tx->flags = flags;
-	// A command aborted with RDMA in flight ends when that is done: only then may the initiator
-	// reuse its memory.
-	if (opcode == ISCSI_OP_TMF_RSP && d->draining)
-		hold(d, tx);
+	if (opcode == ISCSI_OP_TMF_RSP)
+		tmf_post(d, tx);
 	else
 		control_post(d, tx);
 }
