@@ -56,7 +56,7 @@ static void dm_iser_free(struct dm *dm)
 		rnic_unreserve(d->rnic, d->reserved);
 	rnic_qp_free(d->qp);
 	rnic_transfers_done(&d->transfers);
-	dm_iser_tx_free(d);
+	rnic_sends_done(&d->sends);
 	free(d);
 }
 
@@ -68,7 +68,7 @@ static void dm_iser_counters(struct dm *dm, struct dm_counters *ret)
 				     .bytes_in = d->qp->bytes_in,
 				     .bytes_out = d->qp->bytes_out,
 				     .copied = d->transfers.copied,
-				     .buffers = (uint64_t)d->slab_count * BUF_MIN,
+				     .buffers = (uint64_t)d->sends.slab_count * BUF_MIN,
 				     .tx_stuck_ns = d->transfers.outgoing ? d->transfers.tx_ns : 0,
 				     .tx_since_ns = dm_iser_tx_since(d),
 				     .owed_since_ns = dm_iser_owed_since(d),
@@ -168,10 +168,10 @@ static void dm_init(struct dm_iser *d, const struct rnic_request *q, const struc
 	// advertised memory: so it is not offered any.
 	d->dm.has_no_immediate = !wants_inval;
 	rnic_transfers_init(&d->transfers, q->rnic);
+	rnic_sends_init(&d->sends, &d->transfers, ISER_SLOT);
 	rnic_drain_init(&d->drain);
-	struct list *lists[] = { &d->tasks, &d->slabs, &d->free_tx, &d->starved };
-	for (unsigned i = 0; i < sizeof lists / sizeof lists[0]; i++)
-		list_init(lists[i]);
+	list_init(&d->tasks);
+	list_init(&d->starved);
 }
 
 static int accept_request(struct dm_iser *d, struct rnic_request *q,
@@ -205,7 +205,7 @@ int dm_iser_new(struct dm **ret, struct rnic_request *q, const struct rnic_qp_op
 	int r = -ENOMEM;
 	if (d) {
 		dm_init(d, q, up, role);
-		r = dm_iser_tx_add(d);
+		r = rnic_sends_add(&d->sends);
 	}
 	if (!r)
 		r = rnic_reserve(rnic, ISER_LOGIN_RX);

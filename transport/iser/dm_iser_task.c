@@ -48,8 +48,9 @@ static void unref(struct dm_iser_task *it)
 
 static void on_status_sent(struct rnic_wr *wr, int res)
 {
-	struct dm_iser_task *it = dm_iser_tx_of(wr)->task;
-	dm_iser_tx_end(wr);
+	struct rnic_send *tx = rnic_send_of(wr);
+	struct dm_iser_task *it = tx->task;
+	rnic_send_end(tx);
 	unref(it);
 }
 
@@ -59,7 +60,7 @@ static void send_status(struct dm_iser_task *it)
 	const struct dm_result *r = it->out.result;
 	uint32_t sense = r->sense_len < ISER_SENSE_MAX ? r->sense_len : ISER_SENSE_MAX;
 	uint32_t len = sense ? sense + 2 : 0;
-	struct dm_iser_tx *tx = dm_iser_tx_get(d, len);
+	struct rnic_send *tx = dm_iser_tx_get(d, len);
 	if (!tx)
 		return;
 	uint8_t *bhs = dm_iser_tx_bhs(tx);
