@@ -126,7 +126,7 @@ static void on_closed(struct rnic_qp *qp, const struct err *e)
 	struct dm_iser *d = qp->owner;
 	d->is_closed = true;
 	dm_iser_drop_held(d);
-	dm_iser_drop_starved(d);
+	dm_iser_drop_waits(d);
 	d->dm.up->closed(&d->dm, e);
 }
 
@@ -171,7 +171,6 @@ static void dm_init(struct dm_iser *d, const struct rnic_request *q, const struc
 	rnic_sends_init(&d->sends, &d->transfers, ISER_SLOT);
 	rnic_drain_init(&d->drain);
 	list_init(&d->tasks);
-	list_init(&d->starved);
 }
 
 static int accept_request(struct dm_iser *d, struct rnic_request *q,

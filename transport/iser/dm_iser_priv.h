@@ -20,8 +20,8 @@ struct dm_iser;
 // The room of a task.
 struct dm_iser_task {
 	struct dm_out out;
-	struct list link; // dm_iser.tasks
-	struct list wait; // dm_iser.starved
+	struct list link;     // dm_iser.tasks
+	struct buf_wait wait; // for a pool buffer
 	struct dm_iser *d;
 	struct iser_tag write, read; // the initiator's memory; "read" takes data-in
 	bool has_write, has_read;
@@ -70,8 +70,6 @@ struct dm_iser {
 	struct dm_iser_task *rx_task; // ... the one that has taken it; NULL again when it drops it
 
 	struct rnic_drain drain; // what task management responses wait for
-	struct list starved;	 // tasks that wait for pool buffers
-	struct buf_wait wait;
 
 	uint32_t reserved; // receive buffers
 	uint32_t rx_held;  // ... that tasks hold
@@ -124,7 +122,7 @@ void dm_iser_put_data(struct dm *dm, struct dm_task *t, struct dm_result *r);
 // Takes the next step of a task: copies, reads, completion of get_data, a deferred status.
 void dm_iser_progress(struct dm_iser_task *it);
 // The connection is closed: cancels all waits for buffers.
-void dm_iser_drop_starved(struct dm_iser *d);
+void dm_iser_drop_waits(struct dm_iser *d);
 uint64_t dm_iser_oldest_owed(struct dm *dm);
 uint64_t dm_iser_owed_since(const struct dm_iser *d);
 uint64_t dm_iser_tx_since(const struct dm_iser *d);

@@ -51,8 +51,8 @@ void rnic_sends_init(struct rnic_sends *s, struct rnic_transfers *of, uint32_t s
 int rnic_sends_add(struct rnic_sends *s);
 void rnic_sends_done(struct rnic_sends *s); // none is in flight
 
-// A send with room for len bytes, which are not cleared; done, task and flags are as after
-// zeroed, wr.done frees it. -EAGAIN: the limit is reached; -ENOMEM, -ENOBUFS.
+// A send with room for len bytes, which are not cleared. wr.done frees it, unless
+// the owner sets another. -EAGAIN: the limit is reached; -ENOMEM, -ENOBUFS.
 int rnic_send_get(struct rnic_sends *s, struct rnic_send **ret, uint32_t len);
 // Posts its first len bytes: flags are RNIC_SOLICITED, and RNIC_SIGNALED or RNIC_LAZY. After an
 // error, that of rnic_post(), done has been called with it.
