@@ -90,7 +90,7 @@ struct fabric_ops {
 	// ---- portals ----
 
 	uint16_t port; // default of ip_port
-	// Selections that users make; ends with a NULL name. Absent: none.
+	// Selections that users make, all of them first; ends with a NULL name. Absent: none.
 	const struct fabric_transport *transports;
 	// Devices whose listeners bring RDMA requests. Absent: none.
 	const struct rnic_provider *devices;

@@ -5,6 +5,7 @@
 
 #include "target/fabric/portal.h"
 #include "target/fabric/session.h"
+#include "target/srp/settings.h"
 #include "target/srp/srp.h"
 #include "transport/rdma/rnic.h"
 #include "transport/srp/name.h"
@@ -56,4 +57,6 @@ struct fabric_ops srp_fabric = {
 	.devices = &rnic_verbs,
 	.status_full = SRP_REJ_INSUFFICIENT_RESOURCES,
 	.close = on_close,
+	.group = {srp_group_rows, sizeof(struct srp_settings)},
+	.portal_rows = portal_attr_rows,
 };
