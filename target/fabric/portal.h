@@ -5,7 +5,7 @@
 // login selects the target.
 //
 // Control thread only, unless noted otherwise; listeners run on the control thread's loop and pass
-// connections to the worker with the fewest (fabric_ops.accept).
+// connections to the worker that the fabric chooses (fabric_ops.assign, accept).
 #pragma once
 
 #include "core/attr.h"
