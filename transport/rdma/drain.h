@@ -14,7 +14,7 @@ struct rnic_drain {
 	unsigned held_count;
 };
 
-// A response that waits; embedded by its owner.
+// A response that waits; embedded by its owner, which zeroes it before the first use.
 struct rnic_held {
 	struct list link;
 	void (*send)(struct rnic_held *h); // no command drains any more; not linked any more

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The target's end of a channel, the steps of a command: data-out by immediate data or RDMA Reads,
+// data-in by RDMA Writes followed by the response, and the end, reported when all its requests are
+// done. T10 SRP 5.4. The connection's worker.
+#include <errno.h>
+
+#include "transport/srp/target_priv.h"
+
+// --- the end of a command ---
+
+static void task_free(struct srp_task *t)
+{
+	struct srp_channel *ch = t->channel;
+	struct rnic_drain *drain = t->is_draining ? ch->drain : NULL;
+	srpc_table_free(t);
+	srpc_side_free(&t->out);
+	srpc_side_free(&t->in);
+	list_remove(&t->link);
+	if (!t->has_answer)
+		srpc_owe(ch);
+	ch->up->released(ch, t); // ch may be gone, too, if it is closed
+	if (drain)
+		rnic_drain_end(drain);
+}
+
+static void data_done(struct srp_task *t, int res)
+{
+	t->step = SRP_IDLE;
+	t->channel->up->data(t->channel, t, res);
+}
+
+static void finish(struct srp_task *t, const struct srp_result *r);
+
+void srpc_settle(struct srp_task *t)
+{
+	bool is_lost = t->channel->is_closed || t->is_failed;
+	if (t->pending || t->move.in_flight)
+		return;
+	if (t->is_ending) {
+		if (t->step == SRP_FETCHING && t->result && !is_lost)
+			srpc_table_came(t);
+		else
+			task_free(t);
+	} else if (t->result) {
+		finish(t, t->result);
+	} else if (is_lost) {
+		// The close ends the task.
+	} else if (t->step == SRP_FETCHING) {
+		srpc_table_came(t);
+	} else if (t->step == SRP_READING) {
+		data_done(t, 0);
+	}
+}
+
+void srpc_unref(struct srp_task *t)
+{
+	t->pending--;
+	srpc_settle(t);
+}
+
+// --- data-in and response ---
+
+void srpc_moved(struct srp_task *t)
+{
+	if (t->is_ending)
+		srpc_send_result(t, t->result);
+}
+
+static void finish(struct srp_task *t, const struct srp_result *r)
+{
+	struct srp_channel *ch = t->channel;
+	t->is_ending = true;
+	t->result = r;
+	t->ending_ns = worker_now(ch->worker);
+	if (!r && (t->pending || t->move.in_flight)) {
+		t->is_draining = true;
+		rnic_drain_begin(ch->drain);
+	}
+	if (!t->move.in_flight)
+		srpc_table_free(t); // of data-out
+	t->pending++;		    // holds the task until everything is posted
+	if (r && !ch->is_closed) {
+		t->sg = r->sg;
+		t->nsg = r->nsg;
+		t->want = t->is_refused ? 0 : t->in.len;
+		t->want = r->data_len < t->want ? r->data_len : t->want;
+		srpc_move(t);
+	}
+	srpc_unref(t);
+}
+
+void srp_put_data(struct srp_task *t, const struct srp_result *r)
+{
+	srpc_drop_immediate(t);
+	srpc_wait_ends(t);
+	// The response lets the initiator reuse its memory, so reads in flight end first.
+	if (r && t->move.reads && !t->channel->is_closed)
+		t->result = r;
+	else
+		finish(t, r);
+}
+
+// --- data-out ---
+
+void srpc_refuse(struct srp_task *t)
+{
+	t->is_refused = true;
+	if (t->is_ending) {
+		t->step = SRP_WRITING;
+		srpc_send_result(t, t->result);
+	} else {
+		data_done(t, -EPROTO);
+	}
+}
+
+// What is wrong with a command's data-out; 0: nothing.
+static int out_error(const struct srp_task *t)
+{
+	if (t->channel->is_closed)
+		return -EPIPE;
+	if (t->want > t->out.len)
+		return -EMSGSIZE; // never beyond the memory that the initiator has described
+	return t->want && t->out.format == SRP_IMMEDIATE && !t->imm ? -ENOBUFS : 0;
+}
+
+void srp_get_data(struct srp_task *t, struct sg *sg, uint32_t nsg, uint32_t len)
+{
+	t->sg = sg;
+	t->nsg = nsg;
+	t->want = len;
+	t->progress_ns = worker_now(t->channel->worker);
+	int r = out_error(t);
+	if (r || !len || t->imm) {
+		if (!r && len)
+			srpc_place_immediate(t);
+		srpc_drop_immediate(t);
+		data_done(t, r);
+		return;
+	}
+	t->pending++; // so that no completion comes between
+	srpc_move(t);
+	t->pending--;
+}
+
+// --- what the peer owes ---
+
+uint64_t srpc_owed_since(const struct srp_channel *ch)
+{
+	uint64_t since = 0;
+	list_each (struct srp_task, t, &ch->tasks, link)
+		if (t->move.reads && (!since || t->progress_ns < since))
+			since = t->progress_ns;
+	return since;
+}
+
+uint64_t srpc_tx_since(const struct srp_channel *ch)
+{
+	uint64_t since = 0;
+	list_each (struct srp_task, t, &ch->tasks, link)
+		if (t->is_ending && (!since || t->ending_ns < since))
+			since = t->ending_ns;
+	return since;
+}
