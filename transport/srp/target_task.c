@@ -13,8 +13,8 @@ static void task_free(struct srp_task *t)
 	struct srp_channel *ch = t->channel;
 	struct rnic_drain *drain = t->is_draining ? ch->drain : NULL;
 	srpc_table_free(t);
-	srpc_side_free(&t->out);
-	srpc_side_free(&t->in);
+	srpc_side_free(ch, &t->out);
+	srpc_side_free(ch, &t->in);
 	list_remove(&t->link);
 	if (!t->has_answer)
 		srpc_owe(ch);
