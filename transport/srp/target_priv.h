@@ -35,6 +35,7 @@ struct srp_channel {
 	struct rnic_transfers transfers;
 	struct rnic_sends sends; // task: of a response, the task that it ends
 	struct rnic_drain *drain;
+	struct list member; // of the drain: the channels of the nexus
 	struct list tasks;
 	struct rnic_rx *current;  // the IU being processed, unless a task holds its buffer
 	struct srp_task *rx_task; // ... the one that has taken it; NULL again when it drops it
@@ -75,6 +76,8 @@ void srpc_send_result(struct srp_task *t, const struct srp_result *r,
 // Answers a command that never became a task: its IU is invalid, or BUSY.
 void srpc_send_invalid(struct srp_channel *ch, uint64_t tag);
 void srpc_send_busy(struct srp_channel *ch, uint64_t tag);
+// The answer of a task management request, after the drain.
+void srpc_send_tmf(struct srp_channel *ch, uint64_t tag, enum srp_rsp_code code);
 // One more credit without a response: returned with the next IU, or by a CRED_REQ.
 void srpc_owe(struct srp_channel *ch);
 // CRED_RSP, AER_RSP.

@@ -143,7 +143,7 @@ static void held_send(struct rnic_held *h)
 	tx_post(ch, tx, SRP_RSP_LEN + SRP_RSP_DATA_LEN);
 }
 
-void srp_answer_tmf(struct srp_channel *ch, uint64_t tag, enum srp_rsp_code code)
+void srpc_send_tmf(struct srp_channel *ch, uint64_t tag, enum srp_rsp_code code)
 {
 	const struct srp_response rsp = { .tag = tag, .has_code = true, .code = (uint8_t)code };
 	struct rnic_send *tx = is_open(ch) ? tx_get(ch, SRP_RSP_LEN + SRP_RSP_DATA_LEN) : NULL;
