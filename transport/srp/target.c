@@ -1,51 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The target's end of a channel: accept with the LOGIN_RSP, close, statistics. T10 SRP 5.1, 6.3 to
+// The target's end of a channel: accept with the LOGIN_RSP, end, statistics. T10 SRP 5.1, 6.3 to
 // 6.5. The connection's worker.
 #include "transport/srp/target.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "transport/srp/target_priv.h"
-
-// --- close ---
-
-void srp_channel_close(struct srp_channel *ch, bool is_graceful, enum srp_logout_reason reason,
-		       const struct err *why)
-{
-	if (ch->is_closed)
-		return;
-	if (is_graceful && !ch->is_closing) {
-		ch->closing_ns = worker_now(ch->worker);
-		if (ch->has_heard)
-			srpc_send_logout(ch, reason);
-	}
-	ch->is_closing = true;
-	rnic_close(ch->qp, is_graceful, why);
-}
-
-void srpc_logout(struct srp_channel *ch, enum srp_logout_reason reason, int code, const char *fmt,
-		 ...)
-{
-	struct err why = { .code = code };
-	va_list ap;
-	va_start(ap, fmt);
-	vsnprintf(why.text, sizeof why.text, fmt, ap);
-	va_end(ap);
-	srp_channel_close(ch, true, reason, &why);
-}
-
-void srpc_fail(struct srp_channel *ch, int code, const char *fmt, ...)
-{
-	struct err why = { .code = code };
-	va_list ap;
-	va_start(ap, fmt);
-	vsnprintf(why.text, sizeof why.text, fmt, ap);
-	va_end(ap);
-	srp_channel_close(ch, false, SRP_LOGOUT_NO_REASON, &why);
-}
 
 // --- called by the queue pair ---
 
@@ -93,6 +54,7 @@ static void channel_init(struct srp_channel *ch, const struct rnic_request *q,
 	ch->imm_offset = o->accept.flags & SRP_IMMED_SUPPORTED ? o->imm_offset : 0;
 	ch->credits = o->accept.credits;
 	ch->drain = o->drain;
+	ch->steps = &srpc_steps;
 	rnic_transfers_init(&ch->transfers, q->rnic);
 	rnic_sends_init(&ch->sends, &ch->transfers, SRP_SLOT);
 	ch->sends.limit = o->accept.credits + SRP_TX_EXTRA;

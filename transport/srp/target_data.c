@@ -13,6 +13,12 @@ static struct srp_side *side_of(struct srp_task *t)
 	return t->is_ending ? &t->in : &t->out;
 }
 
+static void unref(struct srp_task *t)
+{
+	t->pending--;
+	t->channel->steps->settle(t);
+}
+
 // --- waiting ---
 
 static void resume(struct srp_task *t);
@@ -21,7 +27,7 @@ static void buffer_came(struct buf_wait *w)
 {
 	struct srp_task *t = container_of(w, struct srp_task, wait);
 	resume(t);
-	srpc_unref(t); // a further wait has its own reference
+	unref(t); // a further wait has its own reference
 }
 
 static void wait_for_buffer(struct srp_task *t)
@@ -44,7 +50,7 @@ static bool next_turn(struct srp_channel *ch, struct list *turns)
 		return false;
 	struct srp_task *t = list_entry(l, struct srp_task, turn);
 	resume(t);
-	srpc_unref(t);
+	unref(t);
 	return true;
 }
 
@@ -66,7 +72,7 @@ void srpc_drop_waits(struct srp_channel *ch)
 		if (!list_linked(&t->wait.link) && !list_linked(&t->turn))
 			continue;
 		srpc_wait_ends(t);
-		srpc_settle(t);
+		t->channel->steps->settle(t);
 	}
 }
 
@@ -83,7 +89,7 @@ static void on_moved(struct rnic_wr *wr, int res)
 	rnic_transfer_end(wr, res == 0 && !t->is_draining);
 	t->is_fetching = t->step == SRP_READING && t->move.reads;
 	ch->moves--;
-	srpc_settle(t);
+	t->channel->steps->settle(t);
 	while (ch->moves < SRP_MOVES_MAX && next_turn(ch, &ch->turns))
 		;
 }
@@ -148,7 +154,7 @@ static void data_post(struct srp_task *t)
 		return;
 	}
 	srpc_table_free(t);
-	srpc_moved(t);
+	t->channel->steps->posted(t);
 }
 
 static void data_begin(struct srp_task *t)
@@ -219,9 +225,9 @@ void srpc_table_came(struct srp_task *t)
 		data_begin(t);
 	} else {
 		srpc_table_free(t);
-		srpc_refuse(t);
+		t->channel->steps->refused(t);
 	}
-	srpc_unref(t);
+	unref(t);
 }
 
 // --- both ---

@@ -14,7 +14,16 @@ enum {
 	SRP_COPIES_MAX = 256 << 10, // bytes of immediate data in copies
 };
 
+// What moves data calls.
+struct srpc_steps {
+	void (*posted)(struct srp_task *t);  // every request of srpc_move() is posted
+	void (*refused)(struct srp_task *t); // the table is invalid, nothing was posted
+	// Perhaps nothing of t is in flight any more: takes the step that waited for that.
+	void (*settle)(struct srp_task *t);
+};
+
 struct srp_channel {
+	const struct srpc_steps *steps;
 	const struct srp_channel_up *up;
 	void *role;
 	struct worker *worker;
@@ -54,19 +63,27 @@ static inline struct srp_channel *srp_channel_of(const struct rnic_send *tx)
 	return container_of(tx->of, struct srp_channel, sends);
 }
 
-// target.c ------------------------------------------------------------------------------
+// target_tx.c: responses, credits, the IUs that need an answer, the close. --------------------
 
 // Closes for our own reason: with a T_LOGOUT of that reason, or without.
 void srpc_logout(struct srp_channel *ch, enum srp_logout_reason reason, int code, const char *fmt,
 		 ...) __attribute__((format(printf, 4, 5)));
 void srpc_fail(struct srp_channel *ch, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+// The response of t, which it refers to until done, whose rnic_send's task is t.
+void srpc_send_result(struct srp_task *t, const struct srp_result *r,
+		      void (*done)(struct rnic_wr *wr, int res));
+// Refuses a command that never became a task.
+void srpc_send_refusal(struct srp_channel *ch, uint64_t tag);
+// One more credit without a response: returned with the next IU, or by a CRED_REQ.
+void srpc_owe(struct srp_channel *ch);
+// CRED_RSP, AER_RSP.
+void srpc_on_cred_rsp(struct srp_channel *ch, uint64_t tag);
+void srpc_on_aer_rsp(struct srp_channel *ch, uint64_t tag);
+// The connection is closed: forgets responses that wait.
+void srpc_drop_held(struct srp_channel *ch);
 
-// target_rx.c: IUs. ---------------------------------------------------------------------
-
-void srpc_received(struct srp_channel *ch, struct rnic_rx *rx);
-
-// target_early.c: descriptors and immediate data of a command. -------------------------------
+// target_early.c: descriptors and immediate data of a command. ------------------------------
 
 // Takes over both sides of a command. -ENOMEM: nothing is allocated.
 int srpc_sides_copy(struct srp_side *out, struct srp_side *in, const struct srp_command *c);
@@ -79,10 +96,9 @@ void srpc_drop_immediate(struct srp_task *t);
 // Copies the first t->want bytes of immediate data to t->sg.
 void srpc_place_immediate(struct srp_task *t);
 
-// target_data.c: RDMA of a task. ----------------------------------------------------------
+// target_data.c: RDMA of a task. -----------------------------------------------------------
 
-// Starts to move t->want bytes of t->sg. When all is posted srpc_moved() is called, perhaps from
-// inside; when the RDMA has ended srpc_settle().
+// Starts to move t->want bytes of t->sg; steps->posted or refused follows, perhaps from inside.
 void srpc_move(struct srp_task *t);
 // A table has been fetched and nothing of t is in flight: checks it and continues.
 void srpc_table_came(struct srp_task *t);
@@ -94,24 +110,10 @@ void srpc_drop_waits(struct srp_channel *ch);
 
 // target_task.c: the steps of a command. ---------------------------------------------------
 
-void srpc_moved(struct srp_task *t);
-void srpc_refuse(struct srp_task *t); // its table is invalid
-void srpc_settle(struct srp_task *t); // takes the step that waited for requests in flight
-void srpc_unref(struct srp_task *t);
+extern const struct srpc_steps srpc_steps;
 uint64_t srpc_owed_since(const struct srp_channel *ch);
 uint64_t srpc_tx_since(const struct srp_channel *ch);
 
-// target_tx.c: responses, credits, the IUs that need an answer. ------------------------------
+// target_rx.c: IUs. ---------------------------------------------------------------------
 
-// The response of t, which it refers to until it is sent.
-void srpc_send_result(struct srp_task *t, const struct srp_result *r);
-// Refuses a command that never became a task.
-void srpc_send_refusal(struct srp_channel *ch, uint64_t tag);
-void srpc_send_logout(struct srp_channel *ch, enum srp_logout_reason reason);
-// One more credit without a response: returned with the next IU, or by a CRED_REQ.
-void srpc_owe(struct srp_channel *ch);
-// CRED_RSP, AER_RSP.
-void srpc_on_cred_rsp(struct srp_channel *ch, uint64_t tag);
-void srpc_on_aer_rsp(struct srp_channel *ch, uint64_t tag);
-// The connection is closed: forgets responses that wait.
-void srpc_drop_held(struct srp_channel *ch);
+void srpc_received(struct srp_channel *ch, struct rnic_rx *rx);

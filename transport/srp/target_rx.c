@@ -137,15 +137,17 @@ static int handle(struct srp_channel *ch, const struct rnic_rx *rx, struct err *
 void srpc_received(struct srp_channel *ch, struct rnic_rx *rx)
 {
 	struct err e;
+	bool had_heard = ch->has_heard;
 	ch->current = rx;
 	// Messages still in transit are ignored.
 	if (!ch->is_closing && !ch->is_closed) {
 		ch->ius_in++;
-		// RSP needs a receive buffer of the initiator, which is there with its first IU.
+		ch->has_heard = true; // the initiator has posted receive buffers
 		int r = handle(ch, rx, &e);
-		if (r < 0)
+		if (r < 0 && had_heard)
 			srpc_logout(ch, SRP_LOGOUT_INVALID_IU, r, "%s", e.text);
-		ch->has_heard = true;
+		else if (r < 0)
+			srpc_fail(ch, r, "%s", e.text);
 	}
 	if (ch->current)
 		rnic_rx_put(ch->current);

@@ -31,7 +31,7 @@ static void data_done(struct srp_task *t, int res)
 
 static void finish(struct srp_task *t, const struct srp_result *r);
 
-void srpc_settle(struct srp_task *t)
+static void settle(struct srp_task *t)
 {
 	bool is_lost = t->channel->is_closed || t->is_failed;
 	if (t->pending || t->move.in_flight)
@@ -52,18 +52,26 @@ void srpc_settle(struct srp_task *t)
 	}
 }
 
-void srpc_unref(struct srp_task *t)
+static void unref(struct srp_task *t)
 {
 	t->pending--;
-	srpc_settle(t);
+	settle(t);
 }
 
 // --- data-in and response ---
 
-void srpc_moved(struct srp_task *t)
+static void on_sent(struct rnic_wr *wr, int res)
+{
+	struct rnic_send *tx = rnic_send_of(wr);
+	struct srp_task *t = tx->task;
+	rnic_send_end(tx);
+	unref(t);
+}
+
+static void posted(struct srp_task *t)
 {
 	if (t->is_ending)
-		srpc_send_result(t, t->result);
+		srpc_send_result(t, t->result, on_sent);
 }
 
 static void finish(struct srp_task *t, const struct srp_result *r)
@@ -86,7 +94,7 @@ static void finish(struct srp_task *t, const struct srp_result *r)
 		t->want = r->data_len < t->want ? r->data_len : t->want;
 		srpc_move(t);
 	}
-	srpc_unref(t);
+	unref(t);
 }
 
 void srp_put_data(struct srp_task *t, const struct srp_result *r)
@@ -102,12 +110,12 @@ void srp_put_data(struct srp_task *t, const struct srp_result *r)
 
 // --- data-out ---
 
-void srpc_refuse(struct srp_task *t)
+static void refused(struct srp_task *t)
 {
 	t->is_refused = true;
 	if (t->is_ending) {
 		t->step = SRP_WRITING;
-		srpc_send_result(t, t->result);
+		srpc_send_result(t, t->result, on_sent);
 	} else {
 		data_done(t, -EPROTO);
 	}
@@ -141,6 +149,12 @@ void srp_get_data(struct srp_task *t, struct sg *sg, uint32_t nsg, uint32_t len)
 	srpc_move(t);
 	t->pending--;
 }
+
+const struct srpc_steps srpc_steps = {
+	.posted = posted,
+	.refused = refused,
+	.settle = settle,
+};
 
 // --- what the peer owes ---
 

@@ -1,16 +1,32 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The target's end of a channel, sending side: responses, credits, task management responses that
-// wait for RDMA in flight, and the IUs that the initiator answers. T10 SRP 5.2, 6.9 to 6.15. The
-// connection's worker.
+// The target's end of a channel, sending side: responses, credits, the close, task management
+// responses that wait for RDMA in flight, and the IUs that the initiator answers. T10 SRP 5.2, 6.9
+// to 6.15. The connection's worker.
 //
 // A RSP returns the credit of its command, and those of commands that got none. When no RSP is to
 // be expected CRED_REQ does. All sends are solicited: it costs nothing, and initiators that wait
 // for solicited events only are woken whatever they have asked for.
 #include <errno.h>
-#include <string.h>
+#include <stdarg.h>
+#include <stdio.h>
 
 #include "transport/srp/target_priv.h"
 #include "transport/wire/be.h"
+
+// --- close ---
+
+void srpc_fail(struct srp_channel *ch, int code, const char *fmt, ...)
+{
+	struct err why = { .code = code };
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(why.text, sizeof why.text, fmt, ap);
+	va_end(ap);
+	if (ch->is_closed)
+		return;
+	ch->is_closing = true;
+	rnic_close(ch->qp, false, &why);
+}
 
 // --- credits ---
 
@@ -80,15 +96,8 @@ static void response_send(struct srp_channel *ch, struct srp_response *r, struct
 	tx_post(ch, tx, srp_response_put(tx->sge.addr, len, r));
 }
 
-static void on_result_sent(struct rnic_wr *wr, int res)
-{
-	struct rnic_send *tx = rnic_send_of(wr);
-	struct srp_task *t = tx->task;
-	rnic_send_end(tx);
-	srpc_unref(t);
-}
-
-void srpc_send_result(struct srp_task *t, const struct srp_result *r)
+void srpc_send_result(struct srp_task *t, const struct srp_result *r,
+		      void (*done)(struct rnic_wr *wr, int res))
 {
 	struct srp_response rsp = { .tag = t->tag };
 	if (t->is_refused) {
@@ -102,7 +111,7 @@ void srpc_send_result(struct srp_task *t, const struct srp_result *r)
 		rsp.sense = r->sense;
 		rsp.sense_len = r->sense_len;
 	}
-	response_send(t->channel, &rsp, t, on_result_sent);
+	response_send(t->channel, &rsp, t, done);
 }
 
 void srpc_send_refusal(struct srp_channel *ch, uint64_t tag)
@@ -226,7 +235,29 @@ void srpc_on_aer_rsp(struct srp_channel *ch, uint64_t tag)
 		ch->event_asked_ns = 0;
 }
 
-void srpc_send_logout(struct srp_channel *ch, enum srp_logout_reason reason)
+// --- graceful close ---
+
+void srp_channel_close(struct srp_channel *ch, bool is_graceful, enum srp_logout_reason reason,
+		       const struct err *why)
 {
-	short_send(ch, SRP_T_LOGOUT, ++ch->last_tag, reason);
+	if (ch->is_closed)
+		return;
+	if (is_graceful && !ch->is_closing) {
+		ch->closing_ns = worker_now(ch->worker);
+		if (ch->has_heard)
+			short_send(ch, SRP_T_LOGOUT, ++ch->last_tag, reason);
+	}
+	ch->is_closing = true;
+	rnic_close(ch->qp, is_graceful, why);
+}
+
+void srpc_logout(struct srp_channel *ch, enum srp_logout_reason reason, int code, const char *fmt,
+		 ...)
+{
+	struct err why = { .code = code };
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(why.text, sizeof why.text, fmt, ap);
+	va_end(ap);
+	srp_channel_close(ch, true, reason, &why);
 }
