@@ -22,11 +22,6 @@ static int name_target(const char *in, bool is_new, char out[FABRIC_NAME_SIZE], 
 	return name_srpt_target(in, out, e);
 }
 
-void srp_port_name(const char *target, uint16_t tag, char out[FABRIC_PORT_SIZE])
-{
-	snprintf(out, FABRIC_PORT_SIZE, "eui.%s", target + strlen("ib."));
-}
-
 // --- sessions ---
 
 static void on_close(struct session *s, const char *why)
