@@ -361,7 +361,7 @@ class Config:
             "node_acls": [{"node_wwn": name, "attributes": {}, "mapped_luns": mapped}
                           for name in acls],
             "luns": [{"index": i, "storage_object": path} for i, path in enumerate(luns)],
-            "portals": [{"ip_address": host, "port": port, **(portal_keys or {})}
+            "srp_portals": [{"ip_address": host, "port": port, **(portal_keys or {})}
                         for host, port in portals]}]})
         return target
 
