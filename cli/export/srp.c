@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // export over SRP: names, and the lines for the kernel's ib_srp and for farblock-initiator.
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,17 +30,33 @@ static void url(const struct export *x, char ret[200])
 		 x->lun);
 }
 
+// The option of farblock-initiator for its port id, "": any will do.
+static void own_port(const struct export_initiator *to, char ret[60])
+{
+	const char *name = to->name;
+	char guid[17];
+	size_t n = 0;
+	*ret = 0;
+	for (const char *p = name; *p && n < 16; p++)
+		if (isxdigit((unsigned char)*p))
+			guid[n++] = *p;
+	guid[n] = 0;
+	if (!strncmp(name, "ib.", 3))
+		snprintf(ret, 60, " --initiator-port %.16s:%.16s", name + 3, name + 19);
+	else if (strlen(name) == strlen("xxxx:xxxx:xxxx:xxxx") && n == 16)
+		snprintf(ret, 60, " --initiator-port %016d:%s", 0, guid);
+}
+
 static void lines(const struct export *x, const struct export_initiator *to, FILE *out)
 {
-	char text[240];
+	char text[240], port[60];
+	own_port(to, port);
 	add_target(x, to, text);
 	fprintf(out, "\nib_srp of Linux (DEVICE-PORT: see ls /sys/class/infiniband_srp):\n");
 	fprintf(out, "  modprobe ib_srp\n");
 	fprintf(out, "  echo '%s' > /sys/class/infiniband_srp/srp-DEVICE-PORT/add_target\n", text);
 	url(x, text);
-	fprintf(out, "farblock-initiator:\n  farblock-initiator inquiry %s%s%s\n", text,
-		strncmp(to->name, "ib.", 3) ? "" : " --initiator-name ",
-		strncmp(to->name, "ib.", 3) ? "" : to->name);
+	fprintf(out, "farblock-initiator:\n  farblock-initiator inquiry %s%s\n", text, port);
 }
 
 static void put(const struct export *x, const struct export_initiator *to, struct json_object *ret)

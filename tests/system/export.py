@@ -125,6 +125,10 @@ def over_srp_it_is_one_line_too(scratch, daemon):
     farblock.check("lun1 fileio/srp2 (ro)" in tree and f"o- {PORT} " in tree, tree)
     status, out, errors = shell(daemon, "export", "srp", "to=192.0.2.9", "srp=true", *words[1:])
     farblock.check(not status and f"echo '{line}'" in out and "inquiry srp://" in out, out + errors)
+    for name, option in ((PORT, f"{PORT[3:19]}:{PORT[19:]}"),
+                         ("0002:c903:000d:5f02", "0000000000000000:0002c903000d5f02")):
+        out = shell(daemon, "export", scratch.file(f"{name[-1]}.img"), f"to={name}", "--srp", *words)[1]
+        farblock.check(f"--initiator-port {option}\n" in out, out)
     shell(daemon, "/srpt", "delete", GID)
     print("a disk exported over SRP, with what attaches it")
 
