@@ -58,12 +58,13 @@ def impatient(lab):
 
 
 def resets(lab):
-    """LUN and target resets by sg_reset under load: no I/O is lost."""
+    """LUN and target resets (SRP: of the host, which logs in again) by sg_reset under load: no I/O is
+    lost."""
     daemon, target, initiator = lab.serve(thin_file)
     initiator.login(target)
     disk = initiator.disk()
     load(lab, initiator, disk)
-    for kind in ("-d", "-t", "-d"):
+    for kind in initiator.resets:
         lab.guest.run(f"sg_reset {kind} -N {disk}")
         time.sleep(1)
     finish(initiator)

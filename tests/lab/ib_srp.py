@@ -5,14 +5,17 @@ import farblock
 from kernel import Kernel, wait_until
 from place import rdma_device
 
-# Patient, as the guest is slow: a lost connection is tried again every second, and its disks stay.
-REPORT = {"reconnect_delay": "1", "fast_io_fail_tmo": "off", "dev_loss_tmo": "off"}
+# Patient, as the guest is slow: a lost connection is tried again every second, and its disks wait.
+# Without a limit of time for I/O the kernel would fail it after the first attempt.
+REPORT = {"reconnect_delay": "1", "fast_io_fail_tmo": "500", "dev_loss_tmo": "off"}
 PORTS = "/sys/class/srp_remote_ports"
 
 
 class Initiator(Kernel):
     """ib_srp over a device ("rxe", "siw"). settings: parameters of its module, which is loaded
     anew."""
+
+    resets = ("-d", "-h", "-d")
 
     def __init__(self, guest, host, settings=None, device=None):
         super().__init__(guest)
@@ -76,7 +79,9 @@ class Initiator(Kernel):
     def rescan(self):
         self.guest.run("""
             for h in /sys/class/scsi_host/host*; do
-                [ ! -e $h/id_ext ] || echo '- - -' >$h/scan
+                [ -e $h/id_ext ] || continue
+                echo '- - -' >$h/scan
+                for d in $h/device/target*/*:*:*:*/rescan; do [ ! -e $d ] || echo 1 >$d; done
             done""")
 
     def of_host(self, port, name):

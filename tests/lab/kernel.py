@@ -25,6 +25,8 @@ def wait_until(holds, what, seconds=HANG, every=0.2):
 class Kernel:
     """An initiator of the guest's kernel."""
 
+    resets = ()  # sg_reset's options for what it can reset
+
     def __init__(self, guest):
         self.guest = guest
 

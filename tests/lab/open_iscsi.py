@@ -36,6 +36,8 @@ class Initiator(Kernel):
     """One initiator name with its iscsid. settings change iscsid.conf; None drops a line.
     host: what it asks for targets. device: iSER over that ("rxe", "siw"); None: TCP."""
 
+    resets = ("-d", "-t", "-d")
+
     def __init__(self, guest, host, settings=None, device=None):
         super().__init__(guest)
         self.host = host

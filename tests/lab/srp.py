@@ -26,7 +26,7 @@ def refused(lab):
     """Another id_ext, an initiator without an ACL and a disabled target are refused; the kernel
     prints the reason, farblockd tells the cause."""
     daemon, target, initiator = lab.serve(ramdisk)
-    for wrong, word in (({"id_ext": "0123456789abcdef"}, "no target"), ({}, "disabled")):
+    for wrong, word in (({"id_ext": "0123456789abcdef"}, "no such target"), ({}, "disabled")):
         if not wrong:
             daemon.rpc("tree.run", command="disable", path=target.path)
         status, output = initiator.ask(target, **wrong)
@@ -60,17 +60,17 @@ def immediate_data(lab):
 
 
 # Without registration each page is a descriptor of its own.
-PAGES = {"never_register": "Y", "indirect_sg_entries": 2048}
+PAGES = {"never_register": "Y"}
 
 
 def tables(lab):
     """cmd_sg_entries 1 to 255, with tables in the IU, and with tables that farblockd has to read from
     the initiator."""
     _, target, initiator = lab.serve(thin_file, settings=PAGES)
-    for entries, more in ((1, {}), (12, {}), (255, {}),
-                          (1, {"allow_ext_sg": 1, "sg_tablesize": 256}),
-                          (12, {"allow_ext_sg": 1, "sg_tablesize": 2048})):
-        port = initiator.login(target, update={"cmd_sg_entries": entries, **more})
+    for entries, outside in ((1, 0), (12, 0), (255, 0), (1, 256), (12, 2048)):
+        port = initiator.login(target, update={
+            "cmd_sg_entries": entries, "allow_ext_sg": int(outside > 0),
+            "sg_tablesize": outside or entries})
         disk = initiator.disk()
         lab.guest.run(f"cd /sys/block/{disk[5:]}/queue && cat max_hw_sectors_kb >max_sectors_kb")
         round_trip(lab, disk, ("4k", "256k", "4M"), 4)
