@@ -11,7 +11,8 @@ from guest import HANG
 from kernel import wait_until
 from place import sha256_of
 
-OPTIONS = ("--initiator-name", "iqn.2025-01.org.farblock.lab:tool")
+INITIATOR_PORT = "0000000000000001:fa4b10c600000001"
+OPTIONS = ("--initiator-name", "iqn.2025-01.org.farblock.lab:tool", "--initiator-port", INITIATOR_PORT)
 
 
 def checked(words, status, wanted, output):

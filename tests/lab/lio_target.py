@@ -5,13 +5,15 @@ LUNs over siw or rxe, of ib_isert or ib_srpt."""
 import contextlib
 
 from farblock import Failure
+from initiator_tool import INITIATOR_PORT
 from kernel import wait_until
 from logins import MIB
-from net import HOSTS, PORT, Tap
+from net import PORT, Tap
 from place import rdma_device
 
 IQN = "iqn.2025-01.org.farblock.lab:kernel"
-HOST, OTHER = Tap.guest.split("/", maxsplit=1)[0], HOSTS[0]
+HOST = Tap.guest.split("/", maxsplit=1)[0]
+ACL = "0x" + INITIATOR_PORT.replace(":", "")
 CONFIGFS = "/sys/kernel/config/target"
 DISK = f"{CONFIGFS}/core/iblock_0/disk"
 SIZE = 64 * MIB
@@ -67,7 +69,7 @@ class Iscsi:
 
 
 class Srpt:
-    """A target of ib_srpt on the device's port, for initiators on this machine and in the guest."""
+    """A target of ib_srpt on the device's port, for the one initiator port."""
 
     scheme = "srp"
     portal = {"siw": "true", "rxe": "true"}
@@ -83,10 +85,8 @@ class Srpt:
         self.set_up = f"""
             mkdir -p {fabric} && mkdir -p {self.tpg}/lun/lun_{{0,1}} && cd {self.tpg} || exit
             ln -s {DISK} lun/lun_0/disk && ln -s {CONFIGFS}/core/rd_mcp_0/ram lun/lun_1/ram || exit
-            for a in {HOST} {OTHER}; do
-                mkdir -p acls/$a/lun_{{0,1}} && ln -s {self.tpg}/lun/lun_0 acls/$a/lun_0/disk &&
-                ln -s {self.tpg}/lun/lun_1 acls/$a/lun_1/ram || exit
-            done
+            mkdir -p acls/{ACL}/lun_{{0,1}} && ln -s {self.tpg}/lun/lun_0 acls/{ACL}/lun_0/disk &&
+                ln -s {self.tpg}/lun/lun_1 acls/{ACL}/lun_1/ram || exit
             echo {PORT} >{fabric}/discovery_auth/rdma_cm_port"""
         self.enable = f"echo 1 >{self.tpg}/enable"
         self.tear_down = f"""
