@@ -5,8 +5,10 @@
 #include <stddef.h>
 
 #include "target/iscsi/iscsi.h"
+#include "target/srp/srp.h"
 
 struct fabric_ops *const farblockd_fabrics[] = {
 	&iscsi_fabric,
+	&srp_fabric,
 	NULL,
 };

@@ -76,17 +76,9 @@ static void dm_iser_counters(struct dm *dm, struct dm_counters *ret)
 				     .last_rx_ns = d->qp->last_rx_ns };
 }
 
-static bool count_rights(const struct rnic_mr *mr, void *arg)
-{
-	*(unsigned *)arg += mr->access != 0;
-	return true;
-}
-
 unsigned dm_iser_remote_rights(const struct dm *dm)
 {
-	unsigned ret = 0;
-	rnic_each_mr(((const struct dm_iser *)(const void *)dm)->rnic, count_rights, &ret);
-	return ret;
+	return rnic_remote_rights(((const struct dm_iser *)(const void *)dm)->rnic);
 }
 
 static const struct dm_ops dm_iser_ops = {

@@ -30,8 +30,8 @@ static void survey_target(struct node *t, const struct survey *s, void *arg)
 {
 	if (s->target)
 		s->target(arg, node_fabric(t), t->name);
-	list_for_each (it, &t->children) {
-		struct tpg *tpg = NODE_OF(struct tpg, list_entry(it, struct node, link));
+	target_each_group(tpg, t)
+	{
 		if (s->lun)
 			survey_luns(tpg, t->name, s, arg);
 		if (s->portal)
