@@ -61,7 +61,7 @@ void check_conflicts(struct doctor *d)
 	static const struct {
 		const char *module, *why, *fix;
 	} rows[] = {
-		{"ib_srpt",	     "the kernel's SRP target answers on every InfiniBand port",
+		{"ib_srpt",	     "the kernel's SRP target answers device management on every InfiniBand port",
 		  "modprobe -r ib_srpt; disable it in /etc/modprobe.d and /etc/rdma/modules"},
 		{ "ib_isert",	      "the kernel's iSER target may use addresses that farblockd needs",
 		  "targetcli clearconfig confirm=true, or use other addresses and ports"	 },

@@ -163,7 +163,8 @@ void task_delay(struct task *t, uint32_t msecs, void (*next)(struct task *t))
 
 bool task_takes_data(const struct task *t)
 {
-	return t->row && (t->row->flags & OP_DATA_OUT);
+	unsigned flags = t->row ? t->row->flags & (OP_DATA_IN | OP_DATA_OUT) : 0;
+	return flags ? flags & OP_DATA_OUT : t->expected_out && !t->expected_in;
 }
 
 void task_release(struct task *t)

@@ -7,6 +7,7 @@ void rnic_drain_init(struct rnic_drain *d)
 {
 	*d = (struct rnic_drain){ 0 };
 	list_init(&d->held);
+	list_init(&d->members);
 }
 
 void rnic_drain_begin(struct rnic_drain *d)

@@ -59,6 +59,7 @@ static void channel_init(struct srp_channel *ch, const struct rnic_request *q,
 	rnic_sends_init(&ch->sends, &ch->transfers, SRP_SLOT);
 	ch->sends.limit = o->accept.credits + SRP_TX_EXTRA;
 	ch->sends.kept = o->accept.credits;
+	list_push_back(&ch->drain->members, &ch->member);
 	list_init(&ch->tasks);
 	list_init(&ch->turns);
 	list_init(&ch->table_turns);
@@ -143,6 +144,7 @@ void srp_channel_free(struct srp_channel *ch)
 		return;
 	if (ch->reserved)
 		rnic_unreserve(ch->rnic, ch->reserved);
+	list_remove(&ch->member);
 	rnic_qp_free(ch->qp);
 	rnic_transfers_done(&ch->transfers);
 	rnic_sends_done(&ch->sends);

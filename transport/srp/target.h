@@ -62,7 +62,7 @@ struct srp_task {
 	bool is_failed;	  // a Read has failed, the connection is closing
 	bool is_refused;  // the table is invalid: the response says so
 	bool is_ending;	  // only pending and RDMA delay the end
-	bool is_draining; // ... without response: counted in the drain
+	bool is_draining; // counted in the drain
 	bool has_answer;  // the response, with the credit, is posted
 	uint64_t progress_ns, ending_ns;
 };

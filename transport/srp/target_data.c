@@ -86,7 +86,7 @@ static void on_moved(struct rnic_wr *wr, int res)
 		t->progress_ns = worker_now(ch->worker);
 		t->is_failed |= res < 0;
 	}
-	rnic_transfer_end(wr, res == 0 && !t->is_draining);
+	rnic_transfer_end(wr, res == 0 && !(t->is_ending && !t->result));
 	t->is_fetching = t->step == SRP_READING && t->move.reads;
 	ch->moves--;
 	t->channel->steps->settle(t);

@@ -2,21 +2,45 @@
 // The target's end of a channel, what comes with a command: descriptors are copied, immediate data
 // stays in its receive buffer until the command needs it. T10 SRP 6.8; immediate data as Linux has
 // it. The connection's worker.
+//
+// What does not fit into the task is counted as memory that the peer makes us keep.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/peer_memory.h"
 #include "transport/srp/target_priv.h"
+
+// --- memory ---
+
+static void *keep(struct srp_channel *ch, uint32_t bytes)
+{
+	if (ch->kept + bytes > peer_memory_limit(PEER_DATA_OUT))
+		return NULL;
+	void *ret = malloc(bytes);
+	if (!ret)
+		return NULL;
+	ch->kept += bytes;
+	peer_memory_take(PEER_DATA_OUT, bytes);
+	return ret;
+}
+
+static void forget(struct srp_channel *ch, void *memory, uint32_t bytes)
+{
+	ch->kept -= bytes;
+	peer_memory_give(PEER_DATA_OUT, bytes);
+	free(memory);
+}
 
 // --- descriptors ---
 
-static int side_copy(struct srp_side *s, const struct srp_data *d)
+static int side_copy(struct srp_channel *ch, struct srp_side *s, const struct srp_data *d)
 {
 	uint32_t bytes = d->count * SRP_DIRECT_LEN;
 	*s = (struct srp_side){
 		.format = d->format, .len = d->len, .count = d->count, .table = d->table
 	};
-	s->descs = bytes <= sizeof s->own ? s->own : malloc(bytes);
+	s->descs = bytes <= sizeof s->own ? s->own : keep(ch, bytes);
 	if (!s->descs)
 		return -ENOMEM;
 	if (bytes)
@@ -24,22 +48,23 @@ static int side_copy(struct srp_side *s, const struct srp_data *d)
 	return 0;
 }
 
-void srpc_side_free(struct srp_side *s)
+void srpc_side_free(struct srp_channel *ch, struct srp_side *s)
 {
 	if (s->descs != s->own)
-		free(s->descs);
+		forget(ch, s->descs, s->count * SRP_DIRECT_LEN);
 	s->descs = s->own;
 	s->count = 0;
 }
 
-int srpc_sides_copy(struct srp_side *out, struct srp_side *in, const struct srp_command *c)
+int srpc_sides_copy(struct srp_channel *ch, struct srp_side *out, struct srp_side *in,
+		    const struct srp_command *c)
 {
-	int r = side_copy(out, &c->out);
+	int r = side_copy(ch, out, &c->out);
 	if (r < 0)
 		return r;
-	r = side_copy(in, &c->in);
+	r = side_copy(ch, in, &c->in);
 	if (r < 0)
-		srpc_side_free(out);
+		srpc_side_free(ch, out);
 	return r;
 }
 
@@ -70,8 +95,7 @@ void srpc_drop_immediate(struct srp_task *t)
 	if (t->rx) {
 		rx_drop(t);
 	} else {
-		free(t->imm);
-		t->channel->copy_bytes -= t->out.len;
+		forget(t->channel, t->imm, t->out.len);
 	}
 	t->imm = NULL;
 }
@@ -82,11 +106,9 @@ void srpc_give_back(struct srp_task *t)
 	if (!t->rx->is_scarce)
 		return;
 	uint32_t n = t->out.len;
-	uint8_t *copy = ch->copy_bytes + n <= SRP_COPIES_MAX ? malloc(n) : NULL;
-	if (copy) {
+	uint8_t *copy = keep(ch, n);
+	if (copy)
 		rnic_transfer_copy(&ch->transfers, copy, t->imm, n);
-		ch->copy_bytes += n;
-	}
 	rx_drop(t);
 	t->imm = copy; // NULL: srp_get_data() fails
 }

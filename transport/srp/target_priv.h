@@ -11,7 +11,6 @@ enum {
 	SRP_TX_EXTRA = 1024, // limit of queued sends beyond the credits; then the channel closes
 	SRP_MOVES_MAX = 512, // RDMA requests in flight; further descriptors wait for their turn
 	SRP_TABLES_MAX = 4,  // external tables in memory
-	SRP_COPIES_MAX = 256 << 10, // bytes of immediate data in copies
 };
 
 // What moves data calls.
@@ -36,6 +35,7 @@ struct srp_channel {
 	struct rnic_transfers transfers;
 	struct rnic_sends sends; // task: of a response, the task that it ends
 	struct rnic_drain *drain;
+	struct list member; // of the drain: the channels of the nexus
 	struct list tasks;
 	struct rnic_rx *current;  // the IU being processed, unless a task holds its buffer
 	struct srp_task *rx_task; // ... the one that has taken it; NULL again when it drops it
@@ -43,7 +43,7 @@ struct srp_channel {
 	struct list turns, table_turns; // tasks that wait for moves or tables to become fewer
 	uint32_t moves;			// RDMA requests in flight
 	uint32_t tables;		// external tables in memory
-	uint32_t copy_bytes;		// of immediate data in copies
+	uint64_t kept;			// bytes of descriptors and immediate data, PEER_DATA_OUT
 
 	// The initiator's REQUEST LIMIT; accept.credits = credits + owed + IUs without a response.
 	uint32_t credits;
@@ -73,8 +73,11 @@ void srpc_fail(struct srp_channel *ch, int code, const char *fmt, ...)
 // The response of t, which it refers to until done, whose rnic_send's task is t.
 void srpc_send_result(struct srp_task *t, const struct srp_result *r,
 		      void (*done)(struct rnic_wr *wr, int res));
-// Refuses a command that never became a task.
-void srpc_send_refusal(struct srp_channel *ch, uint64_t tag);
+// Answers a command that never became a task: its IU is invalid, or BUSY.
+void srpc_send_invalid(struct srp_channel *ch, uint64_t tag);
+void srpc_send_busy(struct srp_channel *ch, uint64_t tag);
+// The answer of a task management request, after the drain.
+void srpc_send_tmf(struct srp_channel *ch, uint64_t tag, enum srp_rsp_code code);
 // One more credit without a response: returned with the next IU, or by a CRED_REQ.
 void srpc_owe(struct srp_channel *ch);
 // CRED_RSP, AER_RSP.
@@ -85,9 +88,10 @@ void srpc_drop_held(struct srp_channel *ch);
 
 // target_early.c: descriptors and immediate data of a command. ------------------------------
 
-// Takes over both sides of a command. -ENOMEM: nothing is allocated.
-int srpc_sides_copy(struct srp_side *out, struct srp_side *in, const struct srp_command *c);
-void srpc_side_free(struct srp_side *s);
+// Takes over both sides of a command. -ENOMEM: nothing is allocated, or its peer may not keep more.
+int srpc_sides_copy(struct srp_channel *ch, struct srp_side *out, struct srp_side *in,
+		    const struct srp_command *c);
+void srpc_side_free(struct srp_channel *ch, struct srp_side *s);
 // Keeps the immediate data of a command in its receive buffer, ch->current.
 void srpc_keep_immediate(struct srp_task *t, const uint8_t *imm);
 // A command that must wait does not hold a buffer that others may soon need.

@@ -25,14 +25,14 @@ static void task_init(struct srp_channel *ch, struct srp_task *t, const struct s
 static void task_begin(struct srp_channel *ch, const struct srp_command *c)
 {
 	struct srp_side out, in;
-	if (srpc_sides_copy(&out, &in, c) < 0) {
-		srpc_fail(ch, -ENOMEM, "SRP: out of memory for the descriptors of a command");
+	if (srpc_sides_copy(ch, &out, &in, c) < 0) {
+		srpc_send_busy(ch, c->tag);
 		return;
 	}
 	struct srp_task *t = ch->up->command(ch, c);
 	if (!t) {
-		srpc_side_free(&out);
-		srpc_side_free(&in);
+		srpc_side_free(ch, &out);
+		srpc_side_free(ch, &in);
 		srpc_owe(ch);
 		return;
 	}
@@ -50,7 +50,7 @@ static int on_command(struct srp_channel *ch, const uint8_t *iu, uint32_t len, s
 	struct srp_command c;
 	int r = srp_command_parse(&c, iu, len, ch->imm_offset, e);
 	if (r == -EINVAL) {
-		srpc_send_refusal(ch, c.tag);
+		srpc_send_invalid(ch, c.tag);
 		return 0;
 	}
 	if (!r)

@@ -13,14 +13,22 @@ static void task_free(struct srp_task *t)
 	struct srp_channel *ch = t->channel;
 	struct rnic_drain *drain = t->is_draining ? ch->drain : NULL;
 	srpc_table_free(t);
-	srpc_side_free(&t->out);
-	srpc_side_free(&t->in);
+	srpc_side_free(ch, &t->out);
+	srpc_side_free(ch, &t->in);
 	list_remove(&t->link);
 	if (!t->has_answer)
 		srpc_owe(ch);
 	ch->up->released(ch, t); // ch may be gone, too, if it is closed
 	if (drain)
 		rnic_drain_end(drain);
+}
+
+static void drain_begin(struct srp_task *t)
+{
+	if (t->is_draining)
+		return;
+	t->is_draining = true;
+	rnic_drain_begin(t->channel->drain);
 }
 
 static void data_done(struct srp_task *t, int res)
@@ -80,10 +88,8 @@ static void finish(struct srp_task *t, const struct srp_result *r)
 	t->is_ending = true;
 	t->result = r;
 	t->ending_ns = worker_now(ch->worker);
-	if (!r && (t->pending || t->move.in_flight)) {
-		t->is_draining = true;
-		rnic_drain_begin(ch->drain);
-	}
+	if (!r && (t->pending || t->move.in_flight))
+		drain_begin(t);
 	if (!t->move.in_flight)
 		srpc_table_free(t); // of data-out
 	t->pending++;		    // holds the task until everything is posted
@@ -106,6 +112,24 @@ void srp_put_data(struct srp_task *t, const struct srp_result *r)
 		t->result = r;
 	else
 		finish(t, r);
+}
+
+// --- task management ---
+
+// Tasks that have ended for the device server only: those of other channels may still write when
+// the answer arrives, and of this one those whose response is not posted yet.
+static void await_results(struct srp_channel *ch)
+{
+	list_each (struct srp_channel, other, &ch->drain->members, member)
+		list_each (struct srp_task, t, &other->tasks, link)
+			if (t->result && (other != ch || !t->has_answer))
+				drain_begin(t);
+}
+
+void srp_answer_tmf(struct srp_channel *ch, uint64_t tag, enum srp_rsp_code code)
+{
+	await_results(ch);
+	srpc_send_tmf(ch, tag, code);
 }
 
 // --- data-out ---

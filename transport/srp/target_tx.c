@@ -13,6 +13,8 @@
 #include "transport/srp/target_priv.h"
 #include "transport/wire/be.h"
 
+enum { STATUS_BUSY = 0x08 }; // SAM
+
 // --- close ---
 
 void srpc_fail(struct srp_channel *ch, int code, const char *fmt, ...)
@@ -114,9 +116,15 @@ void srpc_send_result(struct srp_task *t, const struct srp_result *r,
 	response_send(t->channel, &rsp, t, done);
 }
 
-void srpc_send_refusal(struct srp_channel *ch, uint64_t tag)
+void srpc_send_invalid(struct srp_channel *ch, uint64_t tag)
 {
 	struct srp_response rsp = { .tag = tag, .has_code = true, .code = SRP_RSP_INVALID_FIELDS };
+	response_send(ch, &rsp, NULL, NULL);
+}
+
+void srpc_send_busy(struct srp_channel *ch, uint64_t tag)
+{
+	struct srp_response rsp = { .tag = tag, .status = STATUS_BUSY };
 	response_send(ch, &rsp, NULL, NULL);
 }
 
@@ -135,7 +143,7 @@ static void held_send(struct rnic_held *h)
 	tx_post(ch, tx, SRP_RSP_LEN + SRP_RSP_DATA_LEN);
 }
 
-void srp_answer_tmf(struct srp_channel *ch, uint64_t tag, enum srp_rsp_code code)
+void srpc_send_tmf(struct srp_channel *ch, uint64_t tag, enum srp_rsp_code code)
 {
 	const struct srp_response rsp = { .tag = tag, .has_code = true, .code = (uint8_t)code };
 	struct rnic_send *tx = is_open(ch) ? tx_get(ch, SRP_RSP_LEN + SRP_RSP_DATA_LEN) : NULL;

@@ -82,6 +82,7 @@ static struct json_object *params_json(const struct param_row *rows)
 		[PARAM_LUN] = "lun",
 		[PARAM_PORTAL] = "portal",
 		[PARAM_ADDRESS] = "address",
+		[PARAM_SRP_PORT] = "srp_port",
 		[PARAM_SESSION] = "session",
 		[PARAM_INITIATOR] = "initiator",
 		[PARAM_GROUP] = "group",

@@ -158,7 +158,7 @@ static int filled(struct restore *r, struct node *n, struct json_object *o, bool
 // clang-format off
 static const struct command_row commands[] = {
 	{ "create", PARAMS(
-		{ "wwn", PARAM_STRING, false, NULL,
+		{ "wwn", PARAM_SRP_PORT, false, NULL,
 		  "port identifier: ib. and 32 hex digits, or a GUID (default: generated)" }),
 	  "Create a target and, by default, a portal.", false, create },
 	{ "delete", PARAMS(

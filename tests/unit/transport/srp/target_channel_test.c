@@ -143,6 +143,61 @@ static void a_held_response_is_forgotten_with_its_channel(void **state)
 	shut();
 }
 
+// A result whose Reads are in flight: its response must not come after the answer.
+static void the_answer_to_task_management_comes_after_results(void **state)
+{
+	open_channel();
+	one[1].plan = WAIT;
+	one[1].want = 4096;
+	write_direct(1, 0, 4096);
+	fetch(1);
+	answer(1);
+	task_mgmt(200, 1);
+	srp_answer_tmf(ch, 200, SRP_RSP_COMPLETE);
+	assert_int_equal(fake.posted_count, 1);
+	fake_run();
+	assert_int_equal(heard(0).tag, 1);
+	assert_int_equal(heard(1).tag, 200);
+	shut();
+}
+
+static void posted_responses_do_not_delay_it(void **state)
+{
+	open_channel();
+	one[1].plan = ANSWER;
+	one[1].data_in = 4096;
+	read_direct(1, 0, 4096);
+	task_mgmt(200, 1);
+	srp_answer_tmf(ch, 200, SRP_RSP_COMPLETE);
+	assert_int_equal(fake.posted_count, 3);
+	fake_run();
+	assert_int_equal(heard(1).tag, 200);
+	shut();
+}
+
+// Another channel of the nexus writes data that the initiator waits for no longer.
+static void it_comes_after_the_data_of_other_channels(void **state)
+{
+	struct err e;
+	struct srp_channel *first;
+	open_channel();
+	first = ch;
+	one[1].plan = ANSWER;
+	one[1].data_in = 4096;
+	read_direct(1, 0, 4096);
+	// The provider has one queue pair, so the second channel sends on that of the first.
+	assert_int_equal(srp_channel_new(&ch, &fake.request, &options, &up, NULL, &e), 0);
+	task_mgmt(200, 1);
+	srp_answer_tmf(ch, 200, SRP_RSP_COMPLETE);
+	assert_int_equal(fake.posted_count, 2);
+	assert_int_equal(drain.held_count, 1);
+	fake_run();
+	assert_int_equal(heard(0).tag, 1);
+	assert_int_equal(heard(1).tag, 200);
+	srp_channel_free(first);
+	shut();
+}
+
 static void a_task_that_waits_for_its_turn_can_be_aborted(void **state)
 {
 	open_channel();
@@ -358,6 +413,9 @@ int main(void)
 		cmocka_unit_test_setup(a_response_waits_for_reads_in_flight, setup),
 		cmocka_unit_test_setup(without_rdma_in_flight_the_response_goes_at_once, setup),
 		cmocka_unit_test_setup(a_held_response_is_forgotten_with_its_channel, setup),
+		cmocka_unit_test_setup(the_answer_to_task_management_comes_after_results, setup),
+		cmocka_unit_test_setup(posted_responses_do_not_delay_it, setup),
+		cmocka_unit_test_setup(it_comes_after_the_data_of_other_channels, setup),
 		cmocka_unit_test_setup(a_task_that_waits_for_its_turn_can_be_aborted, setup),
 		cmocka_unit_test_setup(a_wait_for_a_buffer_ends_with_the_task, setup),
 		cmocka_unit_test_setup(malformed_ius_end_the_channel, setup),

@@ -3,6 +3,8 @@
 // data, what is invalid, and the response behind the data. T10 SRP 5.4, 6.8.
 #include "transport/srp/target_rig.h"
 
+#include "core/peer_memory.h"
+
 // --- data-in ---
 
 static void data_is_written_before_the_response_goes(void **state)
@@ -234,23 +236,49 @@ static void immediate_data_is_copied_when_buffers_are_scarce(void **state)
 	shut();
 }
 
+// While peers keep too much, each may keep 16 KiB.
 static void copies_of_immediate_data_are_limited(void **state)
 {
 	unsigned failed = 0;
-	options.accept.credits = 128;
 	open_channel();
 	fake.is_scarce = true;
-	for (unsigned i = 0; i < 100; i++) {
+	peer_memory_take(PEER_DATA_OUT, 1 << 30);
+	for (unsigned i = 0; i < 10; i++) {
 		one[i].plan = WAIT;
 		one[i].want = 8192;
 		command(i, (struct side){ .format = SRP_IMMEDIATE, .len = 8192 }, none);
 	}
-	for (unsigned i = 0; i < 100; i++) {
+	for (unsigned i = 0; i < 10; i++) {
 		fetch(i);
 		failed += one[i].data_res == -ENOBUFS;
 	}
-	assert_int_equal(failed, 100 - 32);
+	peer_memory_give(PEER_DATA_OUT, 1 << 30);
+	assert_int_equal(failed, 10 - 2);
 	fake_run();
+	shut();
+}
+
+static void commands_with_too_many_descriptors_are_told_to_wait(void **state)
+{
+	static struct srp_desc d[250];
+	open_channel();
+	peer_memory_take(PEER_DATA_OUT, 1 << 30);
+	for (unsigned i = 0; i < 250; i++)
+		d[i] = (struct srp_desc){ i * 64, FAKE_RKEY, 16 };
+	for (unsigned i = 0; i < 6; i++) {
+		one[i].plan = WAIT;
+		command(i, none,
+			(struct side){
+				.format = SRP_INDIRECT, .len = 4000, .descs = d, .count = 250 });
+	}
+	peer_memory_give(PEER_DATA_OUT, 1 << 30);
+	fake_run();
+	assert_int_equal(fake.sent_count, 2);
+	assert_int_equal(one[3].arrivals, 1);
+	assert_int_equal(one[4].arrivals, 0);
+	assert_int_equal(heard(0).tag, 4);
+	assert_int_equal(heard(0).status, 8);
+	assert_int_equal(heard(0).credits, 1);
 	shut();
 }
 
@@ -432,6 +460,7 @@ int main(void)
 		cmocka_unit_test_setup(immediate_data_stays_in_its_receive_buffer, setup),
 		cmocka_unit_test_setup(immediate_data_is_copied_when_buffers_are_scarce, setup),
 		cmocka_unit_test_setup(copies_of_immediate_data_are_limited, setup),
+		cmocka_unit_test_setup(commands_with_too_many_descriptors_are_told_to_wait, setup),
 		cmocka_unit_test_setup(an_aborted_command_returns_its_receive_buffer, setup),
 		cmocka_unit_test_setup(data_out_comes_from_an_external_table, setup),
 		cmocka_unit_test_setup(data_in_goes_to_an_external_table, setup),
