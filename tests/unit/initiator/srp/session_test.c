@@ -189,6 +189,29 @@ static void commands_go_over_all_channels_in_turn(void **state)
 	assert_int_equal(r.info.channels, 3);
 }
 
+static uint64_t tags[CMDS];
+static unsigned tag_count;
+
+static void keep_tags(struct st_conn *c, const uint8_t *iu, uint32_t len)
+{
+	if (iu[0] == SRP_CMD)
+		tags[tag_count++] = c->tag;
+	count_and_answer(c, iu, len);
+}
+
+static void tags_are_unique_in_the_nexus(void **state)
+{
+	tag_count = 0;
+	r.config.channels = 3;
+	r.target.iu = keep_tags;
+	r.on_up = up_six;
+	run();
+	assert_int_equal(tag_count, 6);
+	for (unsigned i = 0; i < 6; i++)
+		for (unsigned k = 0; k < i; k++)
+			assert_true(tags[i] != tags[k]);
+}
+
 static void a_session_does_without_refused_channels(void **state)
 {
 	r.config.channels = 4;
@@ -211,6 +234,7 @@ static void a_refused_session_ends_with_words(void **state)
 	assert_int_equal(r.closes, 1);
 	assert_non_null(strstr(r.why.text, "127.0.0.1:"));
 	assert_non_null(strstr(r.why.text, "0x00010003"));
+	assert_non_null(strstr(r.why.text, "initiator ib.11111111111111111111111111111111"));
 }
 
 static void a_target_that_takes_short_ius_only_gets_short_ones(void **state)
@@ -487,6 +511,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(a_session_logs_in_and_out),
 		T(commands_go_over_all_channels_in_turn),
+		T(tags_are_unique_in_the_nexus),
 		T(a_session_does_without_refused_channels),
 		T(a_refused_session_ends_with_words),
 		T(a_target_that_takes_short_ius_only_gets_short_ones),
