@@ -99,6 +99,21 @@ def what_info_prints_attaches_it(b):
     print("the URL and the add_target line of info attach the disk")
 
 
+def the_guid_twice_is_the_target_too(b):
+    """As ib_srpt has it."""
+    url = f"srp://{b.at}/{GID[19:]}:{GID[19:]}/0"
+    check("rd0" in b.initiator("inquiry", url, *OWN), url)
+    b.initiator("inquiry", f"srp://{b.at}/{GUID}:{GUID}/0", *OWN, status=1)
+    check(f"to ib.{GUID}{GUID}: status 00010003" in b.shell("refusals"), "another GUID")
+
+
+def the_length_of_a_response_is_a_setting(b):
+    b.shell(TARGET, "set", "attribute", "srp_max_rsp_size=512")
+    told = b.initiator("ping", f"{b.url}/0", *OWN)
+    check("512" in told, told)
+    b.shell(TARGET, "set", "attribute", "srp_max_rsp_size=256")
+
+
 def a_session_is_seen(b):
     load = farblock.Process(b.scratch, "load")
     try:
@@ -163,6 +178,8 @@ def main():
             a_stranger_is_told_what_to_do(b)
             every_spelling_admits(b)
             what_info_prints_attaches_it(b)
+            the_guid_twice_is_the_target_too(b)
+            the_length_of_a_response_is_a_setting(b)
             a_session_is_seen(b)
             disable_ends_it_and_says_so(b)
             a_read_only_mapping_refuses_writes(b)
