@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What the tests of SRP are made of: a daemon with an SRP target and an initiator by the book over
-software iWARP. Session data is in srp_raw.py."""
+software iWARP. The bytes are in srp_raw.py."""
 
 import struct
 
