@@ -37,6 +37,16 @@ static bool is_final(uint32_t reason)
 	       reason == SRP_REJ_IU_TOO_LARGE;
 }
 
+// The name that an ACL needs.
+static void name_initiator(const struct srps_session *s, struct err *e)
+{
+	char id[2 * SRP_PORT_ID_LEN + 1], text[sizeof e->text];
+	for (unsigned i = 0; i < SRP_PORT_ID_LEN; i++)
+		snprintf(id + 2 * i, 3, "%02x", s->config.initiator[i]);
+	memcpy(text, e->text, sizeof text);
+	err_set(e, e->code, "%.180s; initiator ib.%s", text, id);
+}
+
 // The first channel; reason: of a LOGIN_REJ, or 0.
 static void failed(struct srps_session *s, const struct err *why, uint32_t reason)
 {
@@ -49,6 +59,8 @@ static void failed(struct srps_session *s, const struct err *why, uint32_t reaso
 	if (!reason && try_next_provider(s, why))
 		return;
 	struct err e = reason ? *why : s->connect_why;
+	if (reason == SRP_REJ_NO_SUCH_PORT || reason == SRP_REJ_CHANNEL_LIMIT)
+		name_initiator(s, &e);
 	s->connect_why = (struct err){ 0 };
 	s->provider_at = 0;
 	err_prefix(&e, "%s", tcp_addr_format(portal(s), text));
@@ -111,6 +123,7 @@ static int connect_channel(struct srps_session *s, unsigned index, struct err *e
 		.peer = portal(s),
 		.local = s->config.has_local ? &s->config.local : NULL,
 		.is_additional = index > 0,
+		.number = (uint8_t)index,
 		.has_no_immediate = s->has_no_immediate,
 		.it_iu_len = s->config.it_iu_len,
 		.tasks = s->config.channel_depth,

@@ -31,6 +31,8 @@ import uuid
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get("FARBLOCK_BUILD", os.path.join(SOURCE, "build"))
 IQN = "iqn.2025-01.org.farblock.test"
+SRP_PORT = "ib.fe80000000000000020c29fffe3a1101"
+SRP_INITIATOR = "ib.0002c903000a00010002c903000a0002"
 PR_SET_PDEATHSIG = 1
 HANG = 600  # seconds; no verdict depends on it
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -281,17 +283,17 @@ class Target:
         return f"iscsi://{host}:{port}/{self.iqn}/{lun}"
 
 
-class SrpTarget:
-    """An SRP target of a Config: its port identifier in hex digits, its portals."""
-
-    def __init__(self, port_id, portals):
-        self.port_id, self.portals = port_id, portals
-        self.wwn = f"ib.{port_id}"
-        self.path = f"/srpt/{self.wwn}"
+class SrpTarget(Target):
+    """The same of SRP, whose name is its port identifier."""
 
     @property
-    def port(self):
-        return self.portals[0][1]
+    def path(self):
+        return f"/srpt/{self.iqn}"
+
+    @property
+    def port_id(self):
+        """In hex digits."""
+        return self.iqn.removeprefix("ib.")
 
     def add_target(self, portal=0):
         """What identifies it in a line for ib_srp."""
@@ -347,22 +349,23 @@ class Config:
                          **(portal_keys or {})} for host, port in portals], **tpg_keys}]})
         return target
 
-    def srp_target(self, luns, acls=("127.0.0.1",), port_id=None, portals=1, attributes=None,
-                   write_protect=False, portal_keys=None):
-        """The same over SRP, whose initiators need an ACL: names of them, each with all LUNs."""
+    def srp_target(self, luns, wwn=SRP_PORT, acls=(SRP_INITIATOR,), portals=1, attributes=None,
+                   write_protect=False, portal_keys=None, **keys):
+        """Adds an SRP target: storage paths as LUN 0.., which each initiator of acls has, and so
+        many portals on free ports of 127.0.0.1, or a list of (address, port), with portal_keys
+        beside."""
         if isinstance(portals, int):
             portals = [("127.0.0.1", free_port()) for _ in range(portals)]
-        number = len(self.targets)
-        target = SrpTarget(port_id or f"fe80000000000000{0x02fa4b00000000 + number:016x}", portals)
-        mapped = [{"index": i, "tpg_lun": i, "write_protect": write_protect, "alias": f"a{i}"}
-                  for i in range(len(luns))]
-        self.targets.append({"fabric": "srpt", "wwn": target.wwn, "tpgs": [{
+        target = SrpTarget(wwn, portals)
+        self.targets.append({"fabric": "srpt", "wwn": wwn, "tpgs": [{
             "tag": 1, "enable": True, "attributes": attributes or {}, "parameters": {},
-            "node_acls": [{"node_wwn": name, "attributes": {}, "mapped_luns": mapped}
-                          for name in acls],
             "luns": [{"index": i, "storage_object": path} for i, path in enumerate(luns)],
+            "node_acls": [{"node_wwn": name, "attributes": {},
+                           "mapped_luns": [{"index": i, "tpg_lun": i, "alias": f"map{i}",
+                                            "write_protect": write_protect}
+                                           for i in range(len(luns))]} for name in acls],
             "srp_portals": [{"ip_address": host, "port": port, **(portal_keys or {})}
-                        for host, port in portals]}]})
+                            for host, port in portals], **keys}]})
         return target
 
     def text(self):

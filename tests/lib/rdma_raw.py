@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """iWARP as bytes: MPA (RFC 5044, 6581), DDP (RFC 5041), RDMAP (RFC 5040), for a scripted initiator
-that keeps its memory, serves RDMA Reads from it and takes RDMA Writes into it, and nothing beyond what
-it has advertised."""
+that keeps its memory, serves RDMA Reads from it and takes RDMA Writes into it, and nothing beyond
+what it has advertised."""
 
 import struct
 
@@ -84,7 +84,7 @@ class RdmaWire(Link):
         self.reply_flags, self.reply_revision, length = struct.unpack(">BBH", head[16:])
         body = self._read(length)
         if self.reply_flags & REJECTED:
-            raise Refused(body)
+            raise Refused(body[4:] if self.reply_flags & ENHANCED else body)
         if not self.reply_flags & ENHANCED or self.reply_revision != 2 or length < 4:
             self.fail("siw accepts an answer of revision 2 with enhanced data only")
         self.reply_ird, self.reply_ord = struct.unpack(">HH", body[:4])
@@ -197,7 +197,7 @@ class RdmaWire(Link):
     def turn(self):
         """Takes one FPDU; the message that it completes, or None."""
         ulpdu = self._ulpdu()
-        if len(ulpdu) < 18 or ulpdu[0] & 3 != 1 or ulpdu[1] >> 6 != 1:
+        if len(ulpdu) < (14 if ulpdu[0] & 0x80 else 18) or ulpdu[0] & 3 != 1 or ulpdu[1] >> 6 != 1:
             self.fail(f"not a DDP segment: {ulpdu[:32].hex(' ')}")
         if ulpdu[0] & 0x80:
             self._tagged(ulpdu[1] & 0xf, ulpdu)

@@ -129,6 +129,8 @@ def over_srp_it_is_one_line_too(scratch, daemon):
                          ("0002:c903:000d:5f02", "0000000000000000:0002c903000d5f02")):
         out = shell(daemon, "export", scratch.file(f"{name[-1]}.img"), f"to={name}", "--srp", *words)[1]
         farblock.check(f"--initiator-port {option}\n" in out, out)
+        line = re.search(r"^  (farblock-initiator .*)$", out, re.M).group(1)
+        farblock.check("FARBLOCK" in farblock.run(shlex.split(line)).stdout, line)
     shell(daemon, "/srpt", "delete", GID)
     print("a disk exported over SRP, with what attaches it")
 

@@ -187,6 +187,7 @@ int srpi_new(struct srpi_channel **ret, struct worker *w, const struct srpi_opti
 	ch->up = up;
 	ch->role = role;
 	ch->login_tag = clock_ns();
+	ch->number = o->number;
 	ch->wants_immediate = !o->has_no_immediate;
 	ch->tasks_max = o->tasks && o->tasks < SRPI_TASKS_MAX ? o->tasks : SRPI_TASKS_MAX;
 	snprintf(ch->transport, sizeof ch->transport, "SRP");
@@ -210,7 +211,7 @@ int srpi_new(struct srpi_channel **ret, struct worker *w, const struct srpi_opti
 void srpi_close(struct srpi_channel *ch, bool is_logout, const struct err *why)
 {
 	if (is_logout && ch->is_up && !ch->slots.is_closing && ch->credits > 0) {
-		srpi_answer(ch, SRP_I_LOGOUT, ++ch->generation);
+		srpi_answer(ch, SRP_I_LOGOUT, srpi_tag(ch, 0));
 		ch->slots.is_closing = true;
 		rnic_close(ch->qp, true, why);
 	} else if (!is_logout) { // also ends the wait for I_LOGOUT to be sent

@@ -65,6 +65,7 @@ struct srpi_options {
 	const struct tcp_addr *peer, *local; // local may be NULL
 	uint8_t initiator[SRP_PORT_ID_LEN], target[SRP_PORT_ID_LEN];
 	bool is_additional; // a further channel of the nexus (SRP_MULTICHAN_MULTI)
+	uint8_t number;	    // of the channel in the nexus: tags are unique in that
 	bool has_no_immediate;
 	uint32_t it_iu_len;    // 0: what the own IUs need
 	uint32_t tasks;	       // wanted in flight; 0: SRPI_TASKS_MAX

@@ -11,7 +11,9 @@ enum {
 	// Messages that the target may send at once: a response to each IU, CRED_REQ, AER_REQ.
 	SRPI_RX = SRPI_SLOTS + 8,
 	SRPI_HEADER_MAX = SRP_CMD_LEN + SRP_INDIRECT_LEN + RNIC_KEYS_MAX * SRP_DIRECT_LEN,
-	SRPI_SLOT_BITS = 8, // of a tag; the generation is above them
+	// A tag, from below: slot, generation, number of the channel, SRPI_TMF_TAG.
+	SRPI_SLOT_BITS = 8,
+	SRPI_NUMBER_SHIFT = 48,
 };
 _Static_assert(SRPI_SLOTS <= 1 << SRPI_SLOT_BITS, "slots fit into the lower bits of a tag");
 #define SRPI_TMF_TAG (1ull << 63)
@@ -23,6 +25,7 @@ struct srpi_channel {
 	void *role;
 	struct rnic_slots slots; // by the lower bits of the tag
 	uint64_t login_tag, generation, tmf_tag;
+	uint8_t number;
 	struct srp_accept accept;
 	int64_t credits;	   // REQUEST LIMIT: IUs that may be sent
 	unsigned tasks, tasks_max; // commands: in flight, at most
@@ -32,6 +35,14 @@ struct srpi_channel {
 	uint32_t reject_reason;
 	char transport[32];
 };
+
+// A new tag with these lower bits.
+static inline uint64_t srpi_tag(struct srpi_channel *ch, unsigned slot)
+{
+	ch->generation++;
+	return (ch->generation << SRPI_SLOT_BITS & ((1ull << SRPI_NUMBER_SHIFT) - 1)) |
+	       (uint64_t)ch->number << SRPI_NUMBER_SHIFT | slot;
+}
 
 // initiator_tx.c
 void srpi_tx_init(struct srpi_channel *ch); // the connection is new

@@ -134,7 +134,7 @@ void srpi_send(struct srpi_channel *ch, struct srpi_task *t)
 	struct err e;
 	ch->tasks++;
 	t->slot = slot;
-	t->tag = (++ch->generation << SRPI_SLOT_BITS | rnic_slot_index(slot)) & ~SRPI_TMF_TAG;
+	t->tag = srpi_tag(ch, rnic_slot_index(slot));
 	t->status = 0;
 	t->is_under = t->is_over = false;
 	t->residual = t->data_len = t->sense_len = 0;
@@ -196,7 +196,7 @@ int srpi_task_mgmt(struct srpi_channel *ch, enum srp_tmf function, const uint8_t
 	if (!slot)
 		return -EBUSY;
 	ch->has_tmf = true;
-	ch->tmf_tag = SRPI_TMF_TAG | ++ch->generation;
+	ch->tmf_tag = SRPI_TMF_TAG | srpi_tag(ch, 0);
 	ch->credits--;
 	const struct srp_task_mgmt m = { .tag = ch->tmf_tag,
 					 .task_tag = t ? t->tag : 0,

@@ -32,7 +32,7 @@ void srpc_fail(struct srp_channel *ch, int code, const char *fmt, ...)
 
 // --- credits ---
 
-// Those that the next IU carries; returns: of its own, a response's 1 or 0.
+// The credits that the next IU carries: those owed, and its own, which is 1 of a response.
 static uint32_t credits_take(struct srp_channel *ch, uint32_t own)
 {
 	uint32_t n = own + ch->owed;

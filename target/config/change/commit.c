@@ -46,8 +46,9 @@ static int build_all(struct config *c, struct built **ret, size_t *ret_count, st
 
 static void show_portals(const struct node *target)
 {
-	target_each_group(tpg, target) list_each (struct portal_node, p, &tpg->portals.children,
-						  node.link) portal_follow(p);
+	target_each_group (tpg, target)
+		list_each (struct portal_node, p, &tpg->portals.children, node.link)
+			portal_follow(p);
 }
 
 static void show(struct config *c, struct built *list, size_t count)

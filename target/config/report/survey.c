@@ -30,8 +30,7 @@ static void survey_target(struct node *t, const struct survey *s, void *arg)
 {
 	if (s->target)
 		s->target(arg, node_fabric(t), t->name);
-	target_each_group(tpg, t)
-	{
+	target_each_group (tpg, t) {
 		if (s->lun)
 			survey_luns(tpg, t->name, s, arg);
 		if (s->portal)

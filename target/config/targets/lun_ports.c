@@ -41,8 +41,7 @@ static void sync_port(struct config *c, struct lun *l, uint16_t port, uint8_t pr
 void alua_sync_ports(struct config *c, const struct node *target)
 {
 	const struct fabric_ops *fabric = node_fabric(target);
-	target_each_group(tpg, target)
-	{
+	target_each_group (tpg, target) {
 		char name[FABRIC_PORT_SIZE];
 		fabric->port_name(target->name, tpg->tag, name);
 		list_each (struct lun, l, &tpg->luns.children, node.link)

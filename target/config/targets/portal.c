@@ -133,11 +133,11 @@ const char *portal_transport_name(const struct portal_node *p)
 // "tcp, iser, rdma or all": the selections of a fabric, of which all is the first one.
 static void transport_choices(const struct fabric_ops *fabric, char out[80])
 {
+	const struct fabric_transport *all = fabric->transports;
 	size_t len = 0;
-	*out = 0;
-	for (const struct fabric_transport *t = fabric->transports + 1; t->name; t++)
+	for (const struct fabric_transport *t = all; all->name && (++t)->name;)
 		len += (size_t)snprintf(out + len, 80 - len, "%s%s", len ? ", " : "", t->name);
-	snprintf(out + len, 80 - len, " or %s", fabric->transports->name);
+	snprintf(out + len, 80 - len, "%s%s", len ? " or " : "", all->name ? all->name : "none");
 }
 
 int portal_transport_parse(const struct fabric_ops *fabric, const char *name, unsigned *ret,

@@ -140,7 +140,9 @@ int view_build(struct config *c, const struct published *p, struct view_target *
 	struct view_target *v = view_target_new(p->node->name, target_group_count(p->node));
 	int r = v ? 0 : -ENOMEM;
 	unsigned i = 0;
-	target_each_group(tpg, p->node) if (!r) r = fill_tpg(c, &v->tpgs[i++], tpg);
+	target_each_group (tpg, p->node)
+		if (!r)
+			r = fill_tpg(c, &v->tpgs[i++], tpg);
 	if (r < 0) {
 		view_target_put(v);
 		return err_set(e, r, "%s: out of memory", p->node->name);

@@ -148,6 +148,9 @@ static int filled(struct restore *r, struct node *n, struct json_object *o, bool
 	struct portal_node *p;
 	int code = tpg_keep_port(r, n, o, false, e);
 	bool wants = !json_has(o, list, NULL) && r->c->prefs.auto_add_default_portal;
+	if (json_count(json_field(o, "portals")))
+		restore_complain(r, "%s: 'portals' of an SRP target, ignored (use '%s')", n->name,
+				 list);
 	if (code || !wants || tpg->portals.child_count)
 		return code;
 	return srpt_default_portal(r->c, tpg, r->options->is_dry, &p, e);

@@ -90,6 +90,18 @@ static void a_target_of_another_program_s_file_gets_the_default(void **state)
 	assert_true(exists(WWN "/portals/0.0.0.0:3261"));
 }
 
+static void portals_under_the_key_of_iscsi_are_told(void **state)
+{
+	write_saved("{\"storage_objects\": [], \"targets\": [{\"fabric\": \"srpt\", \"wwn\": \"" GID
+		    "\", \"tpgs\": [{\"tag\": 1, \"portals\": [{\"ip_address\": \"127.0.0.1\", "
+		    "\"port\": 3261}]}]}]}");
+	char file[200];
+	snprintf(file, sizeof file, "[\"%s\"]", saved);
+	assert_int_equal(run("/", "restoreconfig", file), 0);
+	assert_int_equal(reply.recoverable, 1);
+	assert_non_null(strstr(message(1), "srp_portals"));
+}
+
 static void a_target_that_was_saved_without_gets_none(void **state)
 {
 	write_saved(OTHERS(", \"srp_portals\": []"));
@@ -144,6 +156,7 @@ int main(void)
 		T(they_come_back_from_the_saved_file),
 		T(those_of_rtslib_s_own_key_stay_none),
 		T(a_target_of_another_program_s_file_gets_the_default),
+		T(portals_under_the_key_of_iscsi_are_told),
 		T(a_target_that_was_saved_without_gets_none),
 		T(undo_brings_one_back),
 		T(info_has_the_line_of_add_target_and_the_url),

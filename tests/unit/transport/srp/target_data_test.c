@@ -409,6 +409,86 @@ static void requests_in_flight_are_limited(void **state)
 	shut();
 }
 
+// --- memory of the pool ---
+
+static struct buf *taken[8192];
+
+static unsigned take_all(void)
+{
+	unsigned n = 0;
+	while (n < 8192 && (taken[n] = buf_get(worker, BUF_MIN)))
+		n++;
+	return n;
+}
+
+// Gives all back; the pool wakes the waiter.
+static void give_all(unsigned n, struct buf_wait *wait)
+{
+	while (n)
+		buf_put(taken[--n]);
+	assert_true(list_linked(&wait->link));
+	buf_wait_cancel(wait); // as the pool does
+	wait->fn(wait);
+}
+
+static void a_table_waits_for_memory(void **state)
+{
+	struct srp_desc d[12];
+	uint32_t len = scatter(d, 12);
+	open_channel();
+	table_put(0x80000, d, 12);
+	one[1].want = len;
+	unsigned n = take_all();
+	command(1,
+		(struct side){
+			.format = SRP_INDIRECT, .len = len, .entries = 12, .table = 0x80000 },
+		none);
+	assert_int_equal(fake.posted_count, 0);
+	give_all(n, &one[1].t.wait);
+	fake_run();
+	assert_int_equal(one[1].data_res, 0);
+	assert_scattered(d, 12, memory[1]);
+	shut();
+}
+
+static void memory_unknown_to_the_device_goes_through_the_pool(void **state)
+{
+	open_channel();
+	fake.unknown = memory[1];
+	fake.unknown_len = 2 * ROOM;
+	memset(memory[1], 0x12, ROOM);
+	one[1].plan = ANSWER;
+	one[1].data_in = one[2].want = 5000;
+	unsigned n = take_all();
+	read_direct(1, 0x4000, 5000);
+	write_direct(2, 0x8000, 5000);
+	assert_int_equal(fake.posted_count, 0);
+	struct buf_wait *second = &one[2].t.wait;
+	give_all(n, &one[1].t.wait);
+	buf_wait_cancel(second);
+	second->fn(second);
+	fake_run();
+	assert_memory_equal(fake.remote + 0x4000, memory[1], 5000);
+	assert_memory_equal(memory[2], fake.remote + 0x8000, 5000);
+	assert_int_equal(one[1].releases + one[2].releases, 2);
+	shut();
+}
+
+static void an_aborted_read_does_not_reach_memory_through_the_pool(void **state)
+{
+	open_channel();
+	fake.unknown = memory[1];
+	fake.unknown_len = ROOM;
+	memset(memory[1], 0x12, ROOM);
+	one[1].want = 4096;
+	write_direct(1, 0x8000, 4096);
+	drop(1);
+	fake_run();
+	assert_int_equal(one[1].releases, 1);
+	assert_int_equal(memory[1][0], 0x12);
+	shut();
+}
+
 // --- invalid commands ---
 
 static void a_table_in_the_iu_that_does_not_add_up_is_refused(void **state)
@@ -467,6 +547,10 @@ int main(void)
 		cmocka_unit_test_setup(an_external_table_that_does_not_add_up_is_refused, setup),
 		cmocka_unit_test_setup(tables_in_memory_are_limited, setup),
 		cmocka_unit_test_setup(requests_in_flight_are_limited, setup),
+		cmocka_unit_test_setup(a_table_waits_for_memory, setup),
+		cmocka_unit_test_setup(memory_unknown_to_the_device_goes_through_the_pool, setup),
+		cmocka_unit_test_setup(an_aborted_read_does_not_reach_memory_through_the_pool,
+				       setup),
 		cmocka_unit_test_setup(a_table_in_the_iu_that_does_not_add_up_is_refused, setup),
 		cmocka_unit_test_setup(immediate_data_that_was_not_agreed_on_ends_the_channel,
 				       setup),
