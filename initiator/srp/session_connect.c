@@ -103,7 +103,7 @@ static void enter_up(struct srps_session *s)
 	s->state = SRPS_UP;
 	s->is_draining = false;
 	s->down_ns = 0;
-	s->attempt = 0;
+	s->up_ns = worker_now(s->worker);
 	s->next = s->channel_count - 1;
 	fill_info(s);
 	timer_init(&s->tick, on_tick);

@@ -7,7 +7,8 @@
 
 #include "initiator/srp/session_priv.h"
 
-#define BACK_OFF_MAX 15 // limit of seconds between two attempts
+#define BACK_OFF_MAX 15		      // limit of seconds between two attempts
+#define STABLE_NS    (5 * NS_PER_SEC) // a session that was up for as long was good
 
 static void drop(struct srps_session *s, const struct err *why, bool is_logout)
 {
@@ -74,6 +75,9 @@ static void try_again(struct srps_session *s, const struct err *why, bool is_fin
 	bool is_first = s->scsi.was_up && !s->down_ns;
 	if (is_first)
 		s->down_ns = now;
+	// A session that is lost as soon as it is up is another failed attempt.
+	if (is_first && now - s->up_ns >= STABLE_NS)
+		s->attempt = 0;
 	if (!s->scsi.was_up || is_final || !s->config.replacement_timeout ||
 	    now - s->down_ns > s->config.replacement_timeout * NS_PER_SEC) {
 		srps_end(s, why, false);

@@ -56,6 +56,7 @@ struct srps_session {
 
 	// reconnect
 	uint64_t down_ns; // since when; 0: it is up, or was never up
+	uint64_t up_ns;	  // when it was last up
 	unsigned attempt;
 
 	// commands

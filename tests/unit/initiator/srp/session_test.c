@@ -371,6 +371,25 @@ static void log_out_here(void)
 	scsi_session_logout(r.s);
 }
 
+static void hang_up_twice(struct st_conn *c, const uint8_t *iu, uint32_t len)
+{
+	if (iu[0] == SRP_CMD && r.ups < 3)
+		st_hang_up(c);
+	else
+		count_and_answer(c, iu, len);
+}
+
+static void a_session_that_is_lost_at_once_waits_longer(void **state)
+{
+	uint64_t begin = clock_ns();
+	r.target.iu = hang_up_twice;
+	r.on_up = up_one;
+	run();
+	assert_int_equal(r.ups, 3);
+	assert_int_equal(r.cmds[0].res, 0);
+	assert_true(clock_ns() - begin >= 1000000000ull);
+}
+
 static void a_lost_session_can_be_logged_out(void **state)
 {
 	r.target.iu = hang_up_once;
@@ -522,6 +541,7 @@ int main(void)
 		T(without_replacement_time_a_lost_session_ends),
 		T(a_port_that_is_gone_ends_a_lost_session),
 		T(a_target_without_resources_is_tried_again),
+		T(a_session_that_is_lost_at_once_waits_longer),
 		T(a_lost_session_can_be_logged_out),
 		T(a_late_command_is_aborted),
 		T(a_target_that_does_not_abort_loses_its_session),
