@@ -51,10 +51,12 @@ struct srp_command {
 	struct srp_data out, in;
 };
 
-// Parses a CMD IU of len bytes. imm_offset: of the login. 0; -EPROTO: it is shorter than its own
-// fields say, or the format of its descriptors is not known: the channel must be closed; -EINVAL: a
-// table whose lengths do not fit together, or immediate data beyond the IU: the command is refused
-// with SRP_RSP_INVALID_FIELDS, ret->tag is valid.
+// Parses a CMD IU of len bytes. imm_offset: of the login; 0: immediate data was not agreed on. 0;
+// -EPROTO: it is shorter than its own fields say, or the format of its descriptors is not known: the
+// channel must be closed; -EINVAL: a table whose lengths do not fit together, or immediate data
+// beyond the IU: the command is refused with SRP_RSP_INVALID_FIELDS; ret's tag and sol_not are
+// valid. The pointers of ret are into iu. A table of which a part is in the IU is not summed up:
+// its reader calls srp_table_is_valid().
 int srp_command_parse(struct srp_command *ret, const uint8_t *iu, uint32_t len, uint16_t imm_offset,
 		      struct err *e);
 // One descriptor of a table.
@@ -69,6 +71,7 @@ struct srp_task_mgmt {
 	uint8_t function;   // enum srp_tmf, or another value
 	uint8_t sol_not;
 };
+// -EPROTO: too short.
 int srp_task_mgmt_parse(struct srp_task_mgmt *ret, const uint8_t *iu, uint32_t len, struct err *e);
 void srp_task_mgmt_put(uint8_t ret[SRP_TSK_MGMT_LEN], const struct srp_task_mgmt *m);
 
@@ -87,12 +90,15 @@ struct srp_response {
 // Writes it; returns its length. Sense data is cut to what fits into size bytes, which are at least
 // SRP_RSP_LEN + SRP_RSP_DATA_LEN.
 uint32_t srp_response_put(uint8_t *ret, uint32_t size, const struct srp_response *r);
-// -EPROTO: shorter than its own fields say.
+// -EPROTO: shorter than its own fields say. A length without its flag is ignored.
 int srp_response_parse(struct srp_response *ret, const uint8_t *iu, uint32_t len, struct err *e);
 
 // I_LOGOUT, T_LOGOUT, CRED_REQ, CRED_RSP, AER_RSP; value: the reason, or the credits.
 void srp_short_put(uint8_t ret[SRP_SHORT_LEN], enum srp_opcode opcode, uint64_t tag,
 		   uint32_t value);
+// Reads one of any opcode. -EPROTO: it is too short.
+int srp_short_parse(uint64_t *ret_tag, uint32_t *ret_value, const uint8_t *iu, uint32_t len,
+		    struct err *e);
 
 // AER_REQ.
 struct srp_event {
@@ -102,7 +108,9 @@ struct srp_event {
 	const uint8_t *sense;
 	uint32_t sense_len;
 };
+// As srp_response_put(); size is at least SRP_AER_REQ_LEN.
 uint32_t srp_event_put(uint8_t *ret, uint32_t size, const struct srp_event *v);
+// -EPROTO: shorter than its own fields say.
 int srp_event_parse(struct srp_event *ret, const uint8_t *iu, uint32_t len, struct err *e);
 
 // Writes a CMD IU up to its descriptors: opcode, tag, LUN, attribute, CDB of SRP_CDB_LEN bytes. The
