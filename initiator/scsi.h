@@ -2,7 +2,7 @@
 // The border of the initiator: a session takes SCSI commands with a scatter list and tells of its
 // loss and return, of unit attentions and of logical units that were replaced. What stands above
 // (farblock-initiator's verbs, bench) knows nothing of the protocol below, which implements
-// scsi_protocol.h: iSCSI over TCP and iSER in initiator/iscsi/.
+// scsi_protocol.h: iSCSI over TCP and iSER in initiator/iscsi/, SRP in initiator/srp/.
 //
 // A session belongs to one worker. Unless noted otherwise, functions are called on that worker's
 // thread, do not block, and report by callback on the same thread. sync.h has blocking calls for

@@ -142,6 +142,8 @@ static void setting(FILE *out, struct json_object *row)
 
 static void group(FILE *out, const char *class, const char *name, struct json_object *rows)
 {
+	if (!json_object_array_length(rows))
+		return;
 	fprintf(out, ".Ss %s%s%s\n", class, *class ? ": " : "", name);
 	fputs(".Bl -tag -width Ds\n", out);
 	for (size_t i = 0; i < json_object_array_length(rows); i++)

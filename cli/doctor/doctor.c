@@ -33,6 +33,7 @@ const struct doctor_check doctor_checks[] = {
 	{"logins", "CHAP secrets of ACLs and portal groups", check_logins},
 	{"names", "initiator name and host name", check_names},
 	{"portals", "connections to farblockd's portals", check_portals},
+	{"srp", "SRP targets, whether srp_daemon finds them, and options of ib_srp", check_srp},
 	{"limit", "what limits the present load: disk, network or CPU", check_limit},
 	{0},
 };

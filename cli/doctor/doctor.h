@@ -131,8 +131,8 @@ typedef void doctor_node_fn(struct doctor *d, void *arg, const char *path,
 			    struct json_object *node);
 void doctor_each_node(struct doctor *d, struct json_object *tree, const char *class, void *arg,
 		      doctor_node_fn *fn);
-// The portals of the tree that are not waiting: an object whose keys are their names, since targets
-// share portals; for json_object_put().
+// The iSCSI portals of the tree that are not waiting: an object whose keys are their names, since
+// targets share portals; for json_object_put().
 struct json_object *doctor_portals(struct doctor *d, struct json_object *tree);
 // Parses a portal's name as an address to connect to from this machine. False: not an address.
 bool doctor_portal_address(struct tcp_addr *ret, const char *name);
@@ -164,7 +164,7 @@ double doctor_port_rate(struct doctor *d, const struct doctor_port *p);
 // The checks, a file for each subject.
 doctor_run_fn check_device, check_access, check_ipoib, check_prefix, check_conflicts, check_memlock,
 	check_modules, check_counters, check_netns, check_power, check_storage, check_disks,
-	check_space, check_logins, check_names, check_portals, check_limit;
+	check_space, check_logins, check_names, check_portals, check_srp, check_limit;
 doctor_port_fn check_state, check_cable, check_link, check_subnet, check_rate, check_mtu,
 	check_pkey, check_gid;
 doctor_device_fn check_firmware, check_pcie;

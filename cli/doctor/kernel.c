@@ -61,14 +61,14 @@ void check_conflicts(struct doctor *d)
 	static const struct {
 		const char *module, *why, *fix;
 	} rows[] = {
-		{"ib_srpt",	     "the kernel's SRP target answers on every InfiniBand port",
-		  "modprobe -r ib_srpt; disable it in /etc/modprobe.d and /etc/rdma/modules"},
+		{"ib_srpt",
+		  "the kernel's SRP target answers device management on every InfiniBand port",		  "modprobe -r ib_srpt; disable it in /etc/modprobe.d and /etc/rdma/modules"},
 		{ "ib_isert",	      "the kernel's iSER target may use addresses that farblockd needs",
-		  "targetcli clearconfig confirm=true, or use other addresses and ports"	 },
+		  "targetcli clearconfig confirm=true, or use other addresses and ports"											    },
 		{ "target_core_mod",  "the kernel's target may use disks that farblockd needs",
-		  "targetcli ls /backstores; targetcli clearconfig confirm=true"		 },
+		  "targetcli ls /backstores; targetcli clearconfig confirm=true"												    },
 		{ "iscsi_target_mod", "the kernel's iSCSI target may use port 3260",
-		  "check ss -ltn; move one of the targets to another port"		   },
+		  "check ss -ltn; move one of the targets to another port"													  },
 	};
 	unsigned found = 0;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -71,9 +71,18 @@ static void try_portal(struct doctor *d, const char *name)
 		doctor_ok(d, name, "accepts connections");
 }
 
+// Portals of SRP have a socket unless they are for RDMA devices only.
+static void note_srp_portal(struct doctor *d, void *list, const char *path,
+			    struct json_object *node)
+{
+	if (strcmp(text_field(node, "summary"), "rdma"))
+		note_portal(d, list, path, node);
+}
+
 void check_portals(struct doctor *d)
 {
 	struct json_object *tree = doctor_ask(d, "tree.ls"), *list = doctor_portals(d, tree);
+	doctor_each_node(d, tree, "srpt_portal", list, note_srp_portal);
 	if (!tree)
 		doctor_skip(d, NULL, "farblockd does not answer");
 	json_object_object_foreach(list, name, unused)

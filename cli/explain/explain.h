@@ -34,7 +34,8 @@ struct explain_hit {
 	char name[160]; // replaces row.name if not empty
 };
 // Looks up text: "0201", "0x0201", "5/24/00", "05 24 00", "reject 09", "EBUSY", words of a
-// name, a line of a log with "conn error (1020)" or "iscsiadm: initiator reported error (24".
+// name, a line of a log with "conn error (1020)" or "iscsiadm: initiator reported error (24",
+// or of ib_srp with "REJECTED, reason 0x00010003" or "REJ reason 0x8".
 // Returns the number of entries, at most max. Pure.
 unsigned explain_find(const char *text, struct explain_hit *out, unsigned max);
 // Formats the code: "0201", "5/24/00".

@@ -186,11 +186,36 @@ static const struct explain_table *pasted_table(const char *text, char number[12
 	return is_conn ? &explain_conn : &explain_iscsiadm;
 }
 
+// A line of the kernel's ib_srp: "SRP LOGIN from ... REJECTED, reason 0x00010003",
+// "REJ reason 0x8". number: the code.
+static const struct explain_table *srp_table(const char *text, char number[12])
+{
+	static const struct {
+		const char *mark;
+		const struct explain_table *table;
+	} marks[] = {
+		{"REJECTED, reason 0x", &explain_srp},
+		{ "REJ reason 0x",	   &explain_cm },
+	};
+	for (unsigned i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+		const char *at = strcasestr(text, marks[i].mark);
+		const char *digits = at ? at + strlen(marks[i].mark) : "";
+		size_t len = strspn(digits, "0123456789abcdefABCDEF");
+		if (!len || len > 8)
+			continue;
+		snprintf(number, 12, "0x%.*s", (int)len, digits);
+		return marks[i].table;
+	}
+	return NULL;
+}
+
 unsigned explain_find(const char *text, struct explain_hit *out, unsigned max)
 {
 	struct search s = { .out = out, .max = max };
 	char number[12];
 	const struct explain_table *only = pasted_table(text, number);
+	if (!only)
+		only = srp_table(text, number);
 	if (only)
 		text = number;
 	else

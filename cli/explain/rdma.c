@@ -4,13 +4,13 @@
 
 // clang-format off
 static const struct explain_row srp_rows[] = {
-	{ 0x00010000, "unable to establish channel", "the target cannot accept the login, for an unspecified reason", "read the target's log (farblock: `refusals`)" },
-	{ 0x00010001, "insufficient resources", "too many channels, or no memory for their queues", "use fewer channels (ch_count) or shorter queues (queue_size) at the initiator" },
+	{ 0x00010000, "unable to establish channel", "the target cannot accept the login, for an unspecified reason", "read `refusals` and the target's log" },
+	{ 0x00010001, "insufficient resources", "the target is disabled, or a limit is reached: connections in total or of one address, logins in progress, channels, or memory", "read `refusals`; enable the target (/srpt/WWN enable); use fewer channels (ch_count) or shorter queues (queue_size) at the initiator" },
 	{ 0x00010002, "request IU too large", "the initiator requests longer information units than the target accepts", "use a smaller cmd_sg_entries or max_it_iu_size in add_target" },
-	{ 0x00010003, "unable to associate channel", "the target port id (id_ext, ioc_guid) is not the target's, or the initiator has no ACL", "take id_ext and ioc_guid from ibsrpdm or from the target; create an ACL for the initiator port id" },
+	{ 0x00010003, "unable to associate channel", "no target has this port id (id_ext, ioc_guid), or the target has no portal at this address, or not for this transport, or no ACL admits the initiator", "take the add_target line from `info` of the target (/srpt/WWN info); create an ACL (acls create NAME; acls create --from-seen lists refused initiators)" },
 	{ 0x00010004, "unsupported descriptor format", "the initiator offered neither direct nor indirect descriptors", "update the initiator" },
-	{ 0x00010005, "multi-channel unsupported", "the target supports one channel per session", "set ch_count=1 at the initiator" },
-	{ 0x00010006, "channel limit reached", "the session has as many channels as the target allows", "use a smaller ch_count at the initiator" },
+	{ 0x00010005, "multi-channel unsupported", "the target cannot add this channel to the session", "no action needed: the initiator continues with fewer channels; ch_count=1 in add_target avoids the attempt" },
+	{ 0x00010006, "channel limit reached", "the session has as many channels as the target allows; ib_srpt of Linux also means that no ACL admits the initiator", "use a smaller ch_count in add_target; at ib_srpt create an ACL for the initiator port id" },
 	{ 0 },
 };
 static const struct explain_row cm_rows[] = {

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// export: a command of the daemon, and its warnings.
+// export: a command of the daemon, its path and its warnings.
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/export/export.h"
+
+void export_path(const struct export *x, const char *below, char ret[EXPORT_PATH_SIZE])
+{
+	snprintf(ret, EXPORT_PATH_SIZE, "%s/%s%s%s", x->protocol->fabric, x->target,
+		 x->protocol->group, below);
+}
 
 static void keep_warnings(struct export *x, struct json_object *messages,
 			  struct json_object *levels)

@@ -71,7 +71,7 @@ static int take_step(char *ret, size_t size, const char *created, struct err *e)
 static int make_target(struct shell *s, struct export *x, struct err *e)
 {
 	char *created = NULL;
-	int r = export_command(s, x, &created, e, "/iscsi", "create", END, "wwn",
+	int r = export_command(s, x, &created, e, x->protocol->fabric, "create", END, "wwn",
 			       *x->target ? x->target : NULL, END);
 	if (r == -EEXIST)
 		r = 0;
@@ -82,19 +82,27 @@ static int make_target(struct shell *s, struct export *x, struct err *e)
 	return r;
 }
 
+static void acl_path(const struct export *x, const struct export_initiator *to,
+		     char ret[EXPORT_PATH_SIZE])
+{
+	char below[EXPORT_NAME_SIZE + 8];
+	snprintf(below, sizeof below, "/acls/%s", to->name);
+	export_path(x, below, ret);
+}
+
 // The ACL and its credentials; an existing ACL keeps its secret.
 static int admit(struct shell *s, struct export *x, struct export_initiator *to, struct err *e)
 {
-	char acls[300], acl[560];
-	snprintf(acls, sizeof acls, "/iscsi/%s/tpg1/acls", x->target);
-	snprintf(acl, sizeof acl, "%s/%s", acls, to->name);
+	char acls[EXPORT_PATH_SIZE], acl[EXPORT_PATH_SIZE];
+	acl_path(x, to, acl);
+	export_path(x, "/acls", acls);
 	x->is_quiet = true; // it warns that there are no credentials, which follow
 	int r = export_command(s, x, NULL, e, acls, "create", to->name, END, "add_mapped_luns",
 			       "false", END);
 	x->is_quiet = false;
 	if (r == -EEXIST && !x->password)
 		return 0;
-	if (r && r != -EEXIST)
+	if ((r && r != -EEXIST) || !x->protocol->has_credentials)
 		return r;
 	r = x->password ? 0 : make_secret(to->secret, e);
 	return r ? r
@@ -104,8 +112,8 @@ static int admit(struct shell *s, struct export *x, struct export_initiator *to,
 
 static int map(struct shell *s, struct export *x, const struct export_initiator *to, struct err *e)
 {
-	char acl[560];
-	snprintf(acl, sizeof acl, "/iscsi/%s/tpg1/acls/%s", x->target, to->name);
+	char acl[EXPORT_PATH_SIZE];
+	acl_path(x, to, acl);
 	return export_command(s, x, NULL, e, acl, "create", x->lun, x->lun, END, "write_protect",
 			      x->is_readonly ? "true" : NULL, END);
 }
@@ -123,8 +131,8 @@ static int take_lun(struct export *x, const char *created, struct err *e)
 
 static int share(struct shell *s, struct export *x, struct err *e)
 {
-	char luns[300], *created = NULL;
-	snprintf(luns, sizeof luns, "/iscsi/%s/tpg1/luns", x->target);
+	char luns[EXPORT_PATH_SIZE], *created = NULL;
+	export_path(x, "/luns", luns);
 	int r = export_command(s, x, &created, e, luns, "create", x->storage, END,
 			       "add_mapped_luns", "false", END);
 	if (r == -EEXIST)

@@ -9,6 +9,7 @@
 #include "cli/shell/command.h"
 
 enum { EXPORT_SECRET_SIZE = 17, EXPORT_INITIATORS_MAX = 16, EXPORT_NAME_SIZE = 224 };
+enum { EXPORT_PATH_SIZE = 560 };
 
 // An initiator that may log in.
 struct export_initiator {
@@ -16,8 +17,27 @@ struct export_initiator {
 	char secret[EXPORT_SECRET_SIZE];		     // generated, "": none
 };
 
+struct export;
+
+// A protocol, as its targets stand in the tree and as initiators use them.
+struct export_protocol {
+	const char *fabric; // "/iscsi"
+	const char *group;  // from a target's node to its portal group: "/tpg1"
+	const char *port;   // default
+	bool has_credentials;
+	// The normal form of a name, as the tree has it. -EINVAL with text.
+	int (*name_target)(const char *in, char out[EXPORT_NAME_SIZE], struct err *e);
+	int (*name_initiator)(const char *in, char out[EXPORT_NAME_SIZE], struct err *e);
+	// Prints, or adds to the JSON, what attaches the disk at that initiator.
+	void (*lines)(const struct export *x, const struct export_initiator *to, FILE *out);
+	void (*put)(const struct export *x, const struct export_initiator *to,
+		    struct json_object *ret);
+};
+extern const struct export_protocol export_iscsi, export_srp;
+
 struct export
 {
+	const struct export_protocol *protocol;
 	char *device;	      // absolute path, for free()
 	const char *given;    // as typed
 	const char *size;     // of a new file
@@ -42,6 +62,9 @@ struct export
 };
 
 extern const struct shell_param export_params[]; // ends with a NULL name
+// The path of a node below the portal group: "/portals".
+void export_path(const struct export *x, const char *below, char ret[EXPORT_PATH_SIZE]);
+
 // Parses a line; the texts belong to the line. -EBADRQC with text: unknown or missing values;
 // -EINVAL, -EOPNOTSUPP, -ENOMEM. Free x->device, on errors too.
 int export_read(struct export *x, const struct line *l, struct err *e);

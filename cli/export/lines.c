@@ -85,13 +85,11 @@ static void dracut(const struct view *v, FILE *out)
 		x->lun, x->target);
 }
 
-static void lines_of(const struct export *x, const struct export_initiator *to, FILE *out)
+static void iscsi_lines(const struct export *x, const struct export_initiator *to, FILE *out)
 {
 	struct view v = { .x = x, .to = to, .secret = *to->secret ? to->secret : "SECRET" };
 	quoted(to->user, v.user);
 	quoted(to->name, v.name);
-	fprintf(out, "LUN %s of %s for %s%s.\n", x->lun, x->target, to->name,
-		x->is_readonly ? ", read-only" : "");
 	if (*to->secret)
 		fprintf(out, "CHAP name %s, secret %s (shown only once).\n", to->user, to->secret);
 	fputc('\n', out);
@@ -112,7 +110,10 @@ void export_lines(const struct export *x, FILE *out)
 	for (unsigned i = 0; i < x->count; i++) {
 		if (i)
 			fputc('\n', out);
-		lines_of(x, &x->to[i], out);
+		const struct export_initiator *to = &x->to[i];
+		fprintf(out, "LUN %s of %s for %s%s.\n", x->lun, x->target, to->name,
+			x->is_readonly ? ", read-only" : "");
+		x->protocol->lines(x, to, out);
 	}
 }
 
@@ -122,11 +123,39 @@ static void put(struct json_object *o, const char *key, const char *text)
 		json_object_object_add(o, key, json_object_new_string(text));
 }
 
-static void put_initiator(struct json_object *o, const struct export_initiator *to)
+static void iscsi_put(const struct export *x, const struct export_initiator *to,
+		      struct json_object *ret)
+{
+	put(ret, "user", to->user);
+	put(ret, "secret", to->secret);
+}
+
+// Names in lower case [RFC 7143 §4.2.7].
+static int iscsi_name(const char *in, char out[EXPORT_NAME_SIZE], struct err *e)
+{
+	size_t i = 0;
+	for (; in[i]; i++)
+		out[i] = (char)(in[i] >= 'A' && in[i] <= 'Z' ? in[i] | 0x20 : in[i]);
+	out[i] = 0;
+	return 0;
+}
+
+const struct export_protocol export_iscsi = {
+	.fabric = "/iscsi",
+	.group = "/tpg1",
+	.port = "3260",
+	.has_credentials = true,
+	.name_target = iscsi_name,
+	.name_initiator = iscsi_name,
+	.lines = iscsi_lines,
+	.put = iscsi_put,
+};
+
+static void put_initiator(struct json_object *o, const struct export *x,
+			  const struct export_initiator *to)
 {
 	put(o, "initiator", to->name);
-	put(o, "user", to->user);
-	put(o, "secret", to->secret);
+	x->protocol->put(x, to, o);
 }
 
 struct json_object *export_json(const struct export *x)
@@ -135,7 +164,7 @@ struct json_object *export_json(const struct export *x)
 	put(o, "target", x->target);
 	put(o, "lun", x->lun);
 	put(o, "name", x->name);
-	put_initiator(o, &x->to[0]);
+	put_initiator(o, x, &x->to[0]);
 	put(o, "address", x->address);
 	put(o, "port", x->port);
 	put(o, "waits", x->portal_waits);
@@ -143,7 +172,7 @@ struct json_object *export_json(const struct export *x)
 		json_object_object_add(o, "warnings", json_object_get(x->warnings));
 	for (unsigned i = 1; i < x->count; i++) {
 		struct json_object *one = json_object_new_object();
-		put_initiator(one, &x->to[i]);
+		put_initiator(one, x, &x->to[i]);
 		json_object_array_add(more, one);
 	}
 	if (x->count > 1)

@@ -64,16 +64,18 @@ static int set_address(struct export *x, struct err *e)
 
 // ---- existing portals ----
 
-static void portal_path(const struct export *x, const char *name, char ret[400])
+static void portal_path(const struct export *x, const char *name, char ret[EXPORT_PATH_SIZE])
 {
-	snprintf(ret, 400, "/iscsi/%s/tpg1/portals%s%s", x->target, *name ? "/" : "", name);
+	char below[120];
+	snprintf(below, sizeof below, "/portals%s%s", *name ? "/" : "", name);
+	export_path(x, below, ret);
 }
 
 static struct json_object *look(struct shell *s, const struct export *x, const char *name)
 {
 	struct json_object *o = NULL;
 	struct err ignored;
-	char path[400];
+	char path[EXPORT_PATH_SIZE];
 	portal_path(x, name, path);
 	return shell_call(s, "tree.info", params_at(path), &o, &ignored) < 0 ? NULL : o;
 }
@@ -84,7 +86,7 @@ static int worth(struct json_object *portal, const struct export *x)
 	const char *name = text_field(portal, "name"), *transport = text_field(portal, "transport");
 	bool is_local = !strncmp(name, "127.", 4) || !strncmp(name, "[::1]", 5);
 	bool has_tcp = !strcmp(transport, "all") || !strcmp(transport, "tcp");
-	if (!has_tcp && !x->has_iser)
+	if (!has_tcp && !x->has_iser && x->protocol == &export_iscsi)
 		return 0;
 	return 1 + 4 * !strcmp(text_field(portal, "state"), "listening") + 2 * !is_local +
 	       !strcmp(transport, "all");
@@ -94,7 +96,7 @@ static int worth(struct json_object *portal, const struct export *x)
 static int choose(struct shell *s, struct export *x, struct err *e)
 {
 	struct json_object *tree = NULL;
-	char path[400];
+	char path[EXPORT_PATH_SIZE];
 	int best = 0;
 	portal_path(x, "", path);
 	int r = shell_call(s, "tree.ls", params_at(path), &tree, e);
@@ -132,7 +134,7 @@ static int split(const struct export *x, char address[80], char port[8], struct 
 			       x->portal);
 	memcpy(address, p, len);
 	address[len] = 0;
-	snprintf(port, 8, "%s", colon ? colon + 1 : "3260");
+	snprintf(port, 8, "%s", colon ? colon + 1 : x->protocol->port);
 	return 0;
 }
 
@@ -145,7 +147,7 @@ static const char *behind_last(const char *text, char c)
 static int create(struct shell *s, struct export *x, const char *address, const char *port,
 		  struct err *e)
 {
-	char path[400], *created = NULL;
+	char path[EXPORT_PATH_SIZE], *created = NULL;
 	portal_path(x, "", path);
 	int r = export_command(s, x, &created, e, path, "create", address, port, END, END);
 	// The address of an interface is known only from the daemon's reply.
@@ -163,14 +165,15 @@ static int create(struct shell *s, struct export *x, const char *address, const 
 static void drop_default(struct shell *s, struct export *x)
 {
 	struct err ignored;
-	char path[400];
+	char path[EXPORT_PATH_SIZE];
 	portal_path(x, "", path);
-	export_command(s, x, NULL, &ignored, path, "delete", "0.0.0.0", "3260", END, END);
+	export_command(s, x, NULL, &ignored, path, "delete", "0.0.0.0", x->protocol->port, END,
+		       END);
 }
 
 static int offer_iser(struct shell *s, struct export *x, struct err *e)
 {
-	char path[400];
+	char path[EXPORT_PATH_SIZE];
 	struct json_object *o = look(s, x, x->portal_name);
 	bool is_tcp_only = !strcmp(text_field(o, "transport"), "tcp");
 	json_object_put(o);
@@ -182,7 +185,8 @@ static int offer_iser(struct shell *s, struct export *x, struct err *e)
 
 int export_make_portal(struct shell *s, struct export *x, struct err *e)
 {
-	char address[80] = "0.0.0.0", port[8] = "3260";
+	char address[80] = "0.0.0.0", port[8];
+	snprintf(port, sizeof port, "%s", x->protocol->port);
 	int r = x->portal ? split(x, address, port, e) : choose(s, x, e);
 	if (!r && x->portal && x->is_new)
 		drop_default(s, x);

@@ -18,11 +18,11 @@ const struct shell_param export_params[] = {
 	{"size", "size", false, NULL, "size of the file to create"},
 	{"ro", "bool", false, "false", "read-only for the initiator"},
 	{"iser", "bool", false, "false", "enable iSER at the portal, and print commands for iSER"},
-	{"srp", "bool", false, "false", "refused: SRP is not supported yet"},
+	{"srp", "bool", false, "false", "share it over SRP, with port ids, GUIDs or addresses as initiators"},
 	{"userid", "string", false, NULL, "CHAP name; default: the end of the initiator's name"},
 	{"password", "string", false, NULL, "CHAP secret; default: generated and shown"},
 	{"portal", "string", false, NULL,
-	 "ADDRESS[:PORT] to listen on, created if missing; default: a portal of the target, or 0.0.0.0:3260"},
+	 "ADDRESS[:PORT] to listen on, created if missing; default: a portal of the target, or 0.0.0.0:3260 (SRP: 0.0.0.0:3261)"},
 	{"force", "bool", false, "false", "accept a device that is mounted, in use or not empty"},
 	{"cache", "string", false, NULL,
 	 "what makes writes durable: none, writethrough or writeback; default: of the storage object"},
@@ -133,16 +133,16 @@ static void name_of(struct export *x, const char *given)
 	x->name[n] = 0;
 }
 
-// The tree has iSCSI names in lower case [RFC 7143 §4.2.7], and compares paths byte by byte.
-static int copy_name(char ret[EXPORT_NAME_SIZE], const char *text, size_t len, struct err *e)
+static int copy_name(char ret[EXPORT_NAME_SIZE], const char *text, size_t len,
+		     int (*normal)(const char *in, char out[EXPORT_NAME_SIZE], struct err *e),
+		     struct err *e)
 {
-	if (len >= EXPORT_NAME_SIZE)
+	char name[EXPORT_NAME_SIZE];
+	if (len >= sizeof name)
 		return err_set(e, -EINVAL, "name too long: %.60s... (%zu bytes; at most %d)", text,
 			       len, EXPORT_NAME_SIZE - 1);
-	for (size_t i = 0; i < len; i++)
-		ret[i] = (char)(text[i] >= 'A' && text[i] <= 'Z' ? text[i] | 0x20 : text[i]);
-	ret[len] = 0;
-	return 0;
+	snprintf(name, sizeof name, "%.*s", (int)len, text);
+	return normal(name, ret, e);
 }
 
 // "INITIATOR,INITIATOR": no name has a comma.
@@ -154,7 +154,7 @@ static int read_initiators(struct export *x, const char *text, struct err *e)
 		if (x->count++ == EXPORT_INITIATORS_MAX)
 			return err_set(e, -EINVAL, "to: more than %d initiators",
 				       EXPORT_INITIATORS_MAX);
-		r = copy_name(to->name, at, strcspn(at, ","), e);
+		r = copy_name(to->name, at, strcspn(at, ","), x->protocol->name_initiator, e);
 		const char *colon = strrchr(to->name, ':');
 		const char *user = x->user ? x->user : colon && colon[1] ? colon + 1 : to->name;
 		if (!r && strlen(user) >= sizeof to->user)
@@ -191,11 +191,15 @@ int export_read(struct export *x, const struct line *l, struct err *e)
 	r = r ? r : read_flag(&v, "iser", &x->has_iser, e);
 	r = r ? r : read_flag(&v, "force", &x->is_forced, e);
 	r = r ? r : read_flag(&v, "srp", &has_srp, e);
-	if (!r && has_srp)
-		r = err_set(e, -EOPNOTSUPP, "export: SRP is not supported yet");
+	x->protocol = has_srp ? &export_srp : &export_iscsi;
+	if (!r && has_srp && (x->has_iser || x->user || x->password))
+		r = err_set(e, -EBADRQC, "%s: does not apply to SRP",
+			    x->has_iser ? "iser"
+			    : x->user	? "userid"
+					: "password");
 	r = r ? r : read_initiators(x, to, e);
 	if (!r && target)
-		r = copy_name(x->target, target, strlen(target), e);
+		r = copy_name(x->target, target, strlen(target), x->protocol->name_target, e);
 	if (!r)
 		name_of(x, x->asked);
 	return r;

@@ -85,10 +85,11 @@ int export_find_storage(struct shell *s, struct export *x, struct err *e)
 
 int export_find_lun(struct shell *s, struct export *x, struct err *e)
 {
-	char luns[300];
+	char luns[EXPORT_PATH_SIZE];
 	struct json_object *o = ask(s, "tree.info", params_at(x->storage)),
 			   *list = json_field(o, "luns");
-	size_t len = (size_t)snprintf(luns, sizeof luns, "/iscsi/%s/tpg1/luns/lun", x->target);
+	export_path(x, "/luns/lun", luns);
+	size_t len = strlen(luns);
 	json_each (one, list) {
 		const char *path = json_object_get_string(one);
 		if (!*x->lun && !strncmp(path, luns, len))

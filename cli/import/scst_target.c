@@ -164,6 +164,11 @@ int scst_target_open(struct scst *s, char *name, struct err *e)
 		.portals = json_object_new_object(),
 	};
 	int r = import_target(s->im, s->fabric, name, s->target.name, &s->target.tpg, e);
+	if (!r && !is_iscsi(s))
+		import_note(s->im, s->im->at,
+			    "TARGET %.80s: initiators need another add_target line, with dest= "
+			    "(see info of the target)",
+			    s->target.name);
 	return r ? r : SCST_TARGET;
 }
 

@@ -134,13 +134,22 @@ void show_mapped_lun(const struct look *l, struct json_object *lun)
 		text_field(lun, "storage_object"), is_ro ? "r" : "rw");
 }
 
+// A field that not every protocol has.
+void show_session_field(const struct look *l, struct json_object *s, const char *name)
+{
+	if (json_field(s, name))
+		fprintf(l->out, " %s: %s", name, text_field(s, name));
+}
+
 void show_session_address(const struct look *l, struct json_object *s)
 {
 	const char *transport = text_field(s, "transport"), *carrier = text_field(s, "carrier");
 	bool is_carried = *carrier && strcmp(carrier, transport); // TCP is its own
-	fprintf(l->out, "    address: %s (%s%s%s)  cid: %s connection-state: LOGGED_IN\n",
-		text_field(s, "peer"), transport, is_carried ? " over " : "",
-		is_carried ? carrier : "", text_field(s, "cid"));
+	fprintf(l->out, "    address: %s (%s%s%s) ", text_field(s, "peer"), transport,
+		is_carried ? " over " : "", is_carried ? carrier : "");
+	show_session_field(l, s, "cid");
+	show_session_field(l, s, "channels");
+	fputs(" connection-state: LOGGED_IN\n", l->out);
 }
 
 void show_sessions(const struct look *l, struct json_object *list)
@@ -167,11 +176,12 @@ static void show_refusal(const struct look *l, struct json_object *o)
 	char first[32], last[32];
 	const char *target = text_field(o, "target");
 	int64_t count = number_field(o, "count");
+	unsigned status = (unsigned)json_object_get_int(json_field(o, "status"));
 	when_text(number_field(o, "first"), first);
 	when_text(number_field(o, "last"), last);
-	fprintf(l->out, "%s  %s from %s to %s: status %04x\n", last, text_field(o, "initiator"),
-		text_field(o, "peer"), *target ? target : "(discovery)",
-		(unsigned)json_object_get_int(json_field(o, "status")));
+	fprintf(l->out, "%s  %s from %s to %s: status %0*x\n", last, text_field(o, "initiator"),
+		text_field(o, "peer"), *target ? target : "(discovery)", status > 0xffff ? 8 : 4,
+		status);
 	fprintf(l->out, "    %s\n", text_field(o, "reason"));
 	if (count > 1)
 		fprintf(l->out, "    %lld times since %s\n", (long long)count, first);

@@ -65,8 +65,10 @@ static void show_detail(const struct look *l, const struct pair *p, struct json_
 		fprintf(l->out, "    ... and %lld more\n",
 			(long long)(number_field(s, "lun_count") - shown));
 	show_session_address(l, s);
-	fprintf(l->out, "    portal: %s isid: %s tsih: %s worker: %s\n", text_field(s, "local"),
-		text_field(s, "isid"), text_field(s, "tsih"), text_field(s, "worker"));
+	fprintf(l->out, "    portal: %s", text_field(s, "local"));
+	show_session_field(l, s, "isid");
+	show_session_field(l, s, "tsih");
+	fprintf(l->out, " worker: %s\n", text_field(s, "worker"));
 	show_negotiated(l, s);
 	show_rate(l, "    now: ", &now);
 	fprintf(l->out, "; %s of %s commands in flight\n", text_field(s, "commands_in_flight"),

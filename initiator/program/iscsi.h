@@ -6,11 +6,15 @@
 #include "initiator/iscsi/initiator.h"
 #include "initiator/iscsi/url.h"
 #include "initiator/tool/tool.h"
+#include "transport/iscsi/name.h"
 
 // tool.open for iscsi:// and iser://.
 int iscsi_open(struct tool *t, bool needs_lun);
 
-// iscsi_config.c: a session's configuration from options, the URL and environment; prompts for a
+// iscsi_config.c: the initiator's name, from the option, open-iscsi's file or the host name.
+// -EINVAL with a text.
+int iscsi_initiator_name(const struct tool *t, char ret[ISCSI_NAME_MAX + 1], struct err *e);
+// A session's configuration from options, the URL and environment; prompts for a
 // missing secret on the terminal. Wipe it after use. -EINVAL, -ENOENT, ... with a text.
 int iscsi_config(const struct tool *t, const struct ini_url *url, struct ini_config *ret,
 		 struct err *e);

@@ -48,15 +48,13 @@ static void own_name(char *ret, size_t size)
 	snprintf(ret, size, OWN_NAME "%s", host);
 }
 
-static int initiator_name(const struct tool *t, struct login_config *l, struct err *e)
+int iscsi_initiator_name(const struct tool *t, char name[ISCSI_NAME_MAX + 1], struct err *e)
 {
-	char *name = l->initiator_name;
-	size_t size = sizeof l->initiator_name;
 	const char *given = t->o.initiator_name;
 	const char *from = given ? "--initiator-name" : NAME_FILE;
 	char text[ISCSI_NAME_MAX + 1];
 	if (!given && !name_of_file(text, sizeof text)) {
-		own_name(name, size);
+		own_name(name, ISCSI_NAME_MAX + 1);
 		return 0;
 	}
 	int r = iscsi_name_normalize(given ? given : text, strlen(given ? given : text), name, e);
@@ -193,7 +191,7 @@ int iscsi_config(const struct tool *t, const struct ini_url *url, struct ini_con
 	if (t->o.replacement_timeout != TOOL_UNSET)
 		c->replacement_timeout = (unsigned)t->o.replacement_timeout;
 	c->queue_depth = INI_QUEUE_DEPTH_MAX;
-	int r = initiator_name(t, &c->login, e);
+	int r = iscsi_initiator_name(t, c->login.initiator_name, e);
 	if (!r)
 		r = iscsi_transport(t, url->is_iser, c, e);
 	if (!r)

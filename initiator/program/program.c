@@ -10,13 +10,46 @@
 #include "core/log.h"
 #include "core/offload.h"
 #include "initiator/program/iscsi.h"
+#include "initiator/program/srp.h"
+
+// The protocol of a URL; add_target strings are SRP's.
+static const struct protocol {
+	const char *scheme;
+	int (*open)(struct tool *t, bool needs_lun);
+	int (*ping)(struct tool *t);
+} protocols[] = {
+	{"iscsi://", iscsi_open, iscsi_ping},
+	{ "iser://", iscsi_open, iscsi_ping},
+	{ "srp://",  srp_open,   srp_ping  },
+};
+
+static const struct protocol *protocol_of(const char *url)
+{
+	const struct protocol *p = protocols, *end = p + sizeof protocols / sizeof *protocols;
+	if (srps_address_is_string(url))
+		return end - 1;
+	while (p < end && strncmp(url, p->scheme, strlen(p->scheme)))
+		p++;
+	return p < end ? p : protocols; // which refuses it in words
+}
+
+static int program_open(struct tool *t, bool needs_lun)
+{
+	return protocol_of(t->o.args[0])->open(t, needs_lun);
+}
+
+static int ping(struct tool *t)
+{
+	return protocol_of(t->o.args[0])->ping(t);
+}
 
 static const struct tool_verb verbs[] = {
 	{"discover",    TOOL_DISCOVER, 1, 1, "PORTAL",
 	  "list the targets of a portal (host[:port], iscsi:// or iser://host[:port])",		       iscsi_discover},
 	{ "ping",	  TOOL_PING,     1, 1, "URL",
-	  "log in, show the negotiated parameters, time NOP-Outs and log out",				       iscsi_ping	  },
-	{ "login-test", TOOL_PING,	   1, 1, "URL",	"same as ping",					iscsi_ping	   },
+	  "log in, show what was agreed on, time an exchange without data (a NOP-Out; TEST UNIT "
+	  "READY over SRP) and log out",								     ping	       },
+	{ "login-test", TOOL_PING,	   1, 1, "URL",	"same as ping",					ping	     },
 	{ "inquiry",    TOOL_INQUIRY,  1, 1, "URL",
 	  "show identity, VPD pages, capacity and limits of a logical unit",				     tool_inquiry  },
 	{ "luns",	  TOOL_LUNS,     1, 1, "URL",	  "list the logical units of a target",		tool_luns	  },
@@ -40,7 +73,8 @@ static int usage(FILE *f)
 	fprintf(f, "Usage: farblock-initiator COMMAND ARGUMENTS [OPTIONS]\n\nCommands:\n");
 	for (size_t i = 0; i < VERB_COUNT; i++)
 		fprintf(f, "  %-10s %-10s  %s\n", verbs[i].name, verbs[i].args, verbs[i].help);
-	fprintf(f, "\nURL: iscsi://[user@]host[:port]/target/lun, or iser:// for iSER.\n"
+	fprintf(f, "\nURL: iscsi://[user@]host[:port]/target/lun, or iser:// for iSER;\n"
+		   "srp://host[:port]/id_ext:ioc_guid/lun, or an add_target string and /lun.\n"
 		   "farblock-initiator COMMAND --help lists the options of a command.\n"
 		   "Exit status: 0 success, 1 failure, 2 usage error, 130 interrupted.\n");
 	return f == stdout ? TOOL_OK : TOOL_USAGE;
@@ -60,22 +94,6 @@ static const struct tool_verb *find(const char *name)
 		if (!strcmp(verbs[i].name, name))
 			return &verbs[i];
 	return NULL;
-}
-
-static const struct {
-	const char *scheme;
-	int (*open)(struct tool *t, bool needs_lun);
-} protocols[] = {
-	{"iscsi://", iscsi_open},
-	{ "iser://", iscsi_open},
-};
-
-static int program_open(struct tool *t, bool needs_lun)
-{
-	for (size_t i = 0; i < sizeof protocols / sizeof *protocols; i++)
-		if (!strncmp(t->o.args[0], protocols[i].scheme, strlen(protocols[i].scheme)))
-			return protocols[i].open(t, needs_lun);
-	return protocols[0].open(t, needs_lun); // refuses it in words
 }
 
 static int run(const struct tool_verb *v, int argc, char **argv)

@@ -52,9 +52,11 @@ static int on_key(void *to, const struct option_row *row, const char *text, stru
 const struct option_row tool_option_rows[] = {
 	{'h', "help", NULL, "show this help", AT(is_help)},
 	{0, "json", NULL, "print JSON", AT(is_json)},
-	{0, "transport", "NAME", "tcp or iser; default: from the URL", AT(transport)},
+	{0, "transport", "NAME", "tcp or iser, for iSCSI; default: from the URL", AT(transport)},
 	{0, "provider", "NAME", "RDMA provider: verbs (adapter) or iwarp (software); default: the first that connects", AT(provider)},
 	{0, "initiator-name", "NAME", "initiator name; default: from /etc/iscsi/initiatorname.iscsi, else generated from the host name", AT(initiator_name)},
+	{0, "initiator-port", "EXT:GUID", "SRP port identifier of the initiator, 16 hex digits each; default: zeros and a GUID made from the initiator name", AT(initiator_port)},
+	{0, "channels", "N", "connections of an SRP session, fewer if the target refuses more; default: 1", AT(channels), on_number, .lo = 1, .hi = 16},
 	{0, "chap-user", "USER", "CHAP user name; default: from the URL", AT(chap_user)},
 	{0, "chap-secret-file", "FILE", "file with the CHAP secret; default: $FARBLOCK_CHAP_SECRET, else a prompt", AT(chap_secret_file)},
 	{0, "chap-mutual-user", "USER", "CHAP user name of the target (enables mutual CHAP)", AT(mutual_user)},

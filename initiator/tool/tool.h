@@ -37,7 +37,8 @@ struct tool_options {
 	const char *header_digest, *data_digest;
 	const char *keys[TOOL_KEYS_MAX]; // --set KEY=VALUE
 	unsigned key_count;
-	uint64_t login_timeout, replacement_timeout;
+	const char *initiator_port;
+	uint64_t login_timeout, replacement_timeout, channels;
 	uint64_t offset, length;
 	const char *output, *input, *op, *transport, *provider;
 	uint64_t pattern;

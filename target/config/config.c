@@ -33,7 +33,7 @@ static int init_nodes(struct config *c, struct err *e)
 		r = node_attach(&c->names, &c->root, &c->backstores);
 	if (!r)
 		r = node_attach(&c->names, &c->root, &c->targets->iscsi.node);
-	if (!r)
+	if (!r && fabric_find("srpt"))
 		r = node_attach(&c->names, &c->root, &c->targets->srpt.node);
 	return r < 0 ? err_set(e, r, "configuration: out of memory") : storage_types_new(c, e);
 }
@@ -53,6 +53,7 @@ int config_new(struct config **ret, const struct config_options *options, struct
 		return err_set(e, -ENOMEM, "configuration: out of memory");
 	struct config *c = &w->config;
 	iscsi_rows_use();
+	srpt_rows_use();
 	w->storage.config = w->change.config = c;
 	c->saved = &w->saved;
 	c->storage = &w->storage;

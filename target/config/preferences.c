@@ -9,7 +9,7 @@
 
 const struct attr_row pref_rows[] = {
 	{ "auto_add_default_portal", PREF(auto_add_default_portal),
-	  "create portal 0.0.0.0:3260 with a portal group", NULL, ATTR_SPARSE, "true or false" },
+	  "create portal 0.0.0.0:3260, of SRP 0.0.0.0:3261, with a portal group", NULL, ATTR_SPARSE, "true or false" },
 	{ "auto_add_mapped_luns", PREF(auto_add_mapped_luns),
 	  "map new LUNs in all ACLs, and all LUNs in new ACLs", NULL, ATTR_SPARSE, "true or false" },
 	{ "auto_enable_tpgt", PREF(auto_enable_tpgt), "enable new portal groups",

@@ -48,6 +48,11 @@ static void nothing_with(struct session *s)
 {
 }
 
+static struct worker *assign_quietest(const struct tcp_addr *peer, struct worker *quietest)
+{
+	return quietest;
+}
+
 static void accept_none(struct worker *w, int fd, struct rnic_request *q, struct portal *p)
 {
 	struct tcp_addr peer;
@@ -59,6 +64,10 @@ static void accept_none(struct worker *w, int fd, struct rnic_request *q, struct
 		close(fd);
 	}
 	portal_conn_closed(p, &peer);
+}
+
+static void none_is_gone(struct rnic_request *q)
+{
 }
 
 static bool ask_nobody(struct session *s, unsigned seconds)
@@ -130,7 +139,9 @@ void fabric_fill(struct fabric_ops *f)
 	DEFAULT(find_acl, find_by_name);
 	DEFAULT(follows, nothing_with);
 	DEFAULT(transports, none);
+	DEFAULT(assign, assign_quietest);
 	DEFAULT(accept, accept_none);
+	DEFAULT(gone, none_is_gone);
 	DEFAULT(ask_logout, ask_nobody);
 	DEFAULT(displace, displace_by_close);
 	DEFAULT(hold, nothing_with);

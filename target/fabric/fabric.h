@@ -15,6 +15,7 @@
 #include "target/fabric/name.h"
 #include "target/fabric/settings.h"
 #include "target/scsi/nexus.h"
+#include "transport/tcp/addr.h"
 
 struct buf_copies;
 struct fabric_counters;
@@ -89,14 +90,20 @@ struct fabric_ops {
 	// ---- portals ----
 
 	uint16_t port; // default of ip_port
-	// Selections that users make; ends with a NULL name. Absent: none.
+	// Selections that users make, all of them first; ends with a NULL name. Absent: none.
 	const struct fabric_transport *transports;
 	// Devices whose listeners bring RDMA requests. Absent: none.
 	const struct rnic_provider *devices;
+	// Chooses the worker of a new connection from peer; quietest: the one with the fewest
+	// connections. Control thread. Absent: the quietest.
+	struct worker *(*assign)(const struct tcp_addr *peer, struct worker *quietest);
 	// A connection to p has been counted (peer_limits.h, portal.h) and assigned to the calling
 	// worker w: a socket, or an RDMA request with fd -1. Takes ownership of both, and of the
 	// counts, which portal_conn_closed() lowers. Absent: closes the connection.
 	void (*accept)(struct worker *w, int fd, struct rnic_request *q, struct portal *p);
+	// The peer of a request that accept got has disconnected before its answer: q was freed.
+	// Its worker. Absent: accept answers every request itself.
+	void (*gone)(struct rnic_request *q);
 	// Status of a connection refused for lack of resources, in the table of refusals.
 	uint32_t status_full;
 

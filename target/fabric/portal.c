@@ -69,6 +69,11 @@ static unsigned quietest_worker(void)
 	return best;
 }
 
+static struct worker *worker_for(const struct portal *p, const struct tcp_addr *peer)
+{
+	return p->fabric->assign(peer, worker_at(quietest_worker()));
+}
+
 struct portal *portal_get(struct portal *p)
 {
 	__atomic_add_fetch(&p->refs, 1, __ATOMIC_RELAXED);
@@ -159,12 +164,11 @@ static void on_accepted(struct listener *l, int fd, const struct tcp_addr *peer)
 		close(fd);
 		return;
 	}
-	unsigned index = quietest_worker();
-	count_accepted(p, index);
 	h->msg.fn = hand_over_run;
 	h->fd = fd;
 	h->portal = p;
-	h->worker = worker_at(index);
+	h->worker = worker_for(p, peer);
+	count_accepted(p, worker_index(h->worker));
 	worker_post(h->worker, &h->msg);
 }
 
@@ -182,7 +186,7 @@ static const struct listener_ops listener_ops = {
 
 static struct worker *on_rdma_assign(void *arg, const struct tcp_addr *peer)
 {
-	return worker_at(quietest_worker());
+	return worker_for(arg, peer);
 }
 
 static void on_rdma_request(void *arg, struct rnic_request *q)
@@ -201,7 +205,8 @@ static void on_rdma_request(void *arg, struct rnic_request *q)
 
 static void on_rdma_gone(void *arg, struct rnic_request *q)
 {
-	// Every request is answered when it arrives.
+	struct portal *p = arg; // counted by the connection that has the request
+	p->fabric->gone(q);
 }
 
 static void on_rdma_refused(void *arg, const struct tcp_addr *peer, const struct err *why)

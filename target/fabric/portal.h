@@ -5,9 +5,10 @@
 // login selects the target.
 //
 // Control thread only, unless noted otherwise; listeners run on the control thread's loop and pass
-// connections to the worker with the fewest (fabric_ops.accept).
+// connections to the worker that the fabric chooses (fabric_ops.assign, accept).
 #pragma once
 
+#include "core/attr.h"
 #include "core/err.h"
 #include "core/worker.h"
 #include "target/fabric/refusals.h"
@@ -33,11 +34,12 @@ enum {
 	PORTAL_ALL = PORTAL_TCP | PORTAL_RDMA | PORTAL_IWARP,
 };
 
-// Settings of a portal's RDMA connections.
+// Settings of a portal's RDMA connections, as rows in portal_attr.c.
 struct portal_attr {
 	uint32_t tos;  // type of service; 0: the system's
 	uint32_t pkey; // required partition; 0: any
 };
+extern const struct attr_row portal_attr_rows[];
 
 // Opens a portal, with a count of users: the same address returns the same portal with another
 // user. It offers all transports that any user wants; logins are restricted to those of their

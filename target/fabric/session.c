@@ -15,7 +15,8 @@
 #include "target/scsi/nexus.h"
 
 #define SECOND	    1000000000ull
-#define ENDS_LOGGED 16 // ends of sessions of one address in PEER_LOG_S seconds
+#define STARVED_NS  (SECOND - SECOND / 10) // a second as timers keep it
+#define ENDS_LOGGED 16			   // ends of sessions of one address in PEER_LOG_S seconds
 
 static struct list sessions[WORKER_MAX]; // each is only used by its worker
 static uint64_t last_id;		 // atomic
@@ -170,6 +171,24 @@ void session_follow(struct session *s, const struct view *v)
 		return;
 	}
 	switch_to(s, t, tpg, acl);
+}
+
+// ---- memory ----
+
+bool sessions_starve(void)
+{
+	bool ret = false;
+	list_for_each (it, sessions_here()) {
+		struct session *s = session_of(it);
+		uint64_t now = worker_now(s->worker);
+		if (!s->nexus || !nexus_is_starved(s->nexus))
+			s->starved_ns = 0;
+		else if (!s->starved_ns)
+			s->starved_ns = now;
+		else
+			ret = ret || now - s->starved_ns >= STARVED_NS;
+	}
+	return ret;
 }
 
 // ---- initiators that keep others waiting ----

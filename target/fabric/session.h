@@ -52,6 +52,7 @@ struct session {
 	const char *transport, *carrier, *peer, *local;
 	const struct tcp_addr *peer_addr;
 	struct login_slot slot;
+	uint64_t starved_ns; // since when sessions_starve() finds it without memory; 0: it is not
 };
 
 // Before the first session; control thread.
@@ -88,6 +89,10 @@ void session_follow(struct session *s, const struct view *v);
 // is known by its address.
 void session_note_slow(const struct session *s);
 bool session_is_slow(const struct session *s, uint64_t now_ns);
+
+// Whether a session of the calling worker, of any fabric, has held no buffer and waited for one for
+// about a second: then those that hold some must not keep them. Each fabric calls it every second.
+bool sessions_starve(void);
 
 // For fabric_ops.describe(): appends to `identity` or `negotiated`; beyond their sizes nothing.
 // text: NULL for a number. is_fixed: the same in every session.

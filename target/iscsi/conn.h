@@ -69,8 +69,6 @@ struct conn {
 	bool close_when_sent;
 	uint8_t logout_bhs[ISCSI_BHS_LEN];
 
-	bool was_starved; // at the last tick: held no memory and waited for some
-
 	// idle pings
 	bool is_ping_out;
 	bool knows_pings;     // has answered a ping, or sent one

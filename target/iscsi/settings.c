@@ -94,16 +94,6 @@ const struct attr_row acl_attr_rows[] = {
 	  ATTR_RESTART | ATTR_OWN },
 	{ 0 },
 };
-
-const struct attr_row portal_attr_rows[] = {
-	{ "tos", ATTR_UINT, offsetof(struct portal_attr, tos), 0, 255, "0", NULL,
-	  "type of service (DSCP * 4) of iSER packets; 0: the system's, over RoCE the "
-	  "initiator's", NULL, ATTR_OWN | ATTR_RESTART },
-	{ "pkey", ATTR_UINT, offsetof(struct portal_attr, pkey), 0, 65535, "0", NULL,
-	  "InfiniBand partition required of iSER connections; 0: any", NULL,
-	  ATTR_OWN | ATTR_RESTART },
-	{ 0 },
-};
 // clang-format on
 
 // ---- checks ----

@@ -42,7 +42,6 @@ struct tpg_settings {
 };
 
 // ---- slots of struct fabric_ops ----
-extern const struct attr_row portal_attr_rows[]; // of struct portal_attr
 // The negotiated values of a session (negotiated.c).
 extern const struct attr_row iscsi_negotiated_rows[];
 void tpg_settings_init(void *own);

@@ -179,19 +179,6 @@ void timeouts_check(struct conn *c, uint64_t now)
 	}
 }
 
-// Whether a session that holds nothing has been waiting since the last tick.
-static bool is_short_of_memory(struct iscsi_worker *iw)
-{
-	bool ret = false;
-	list_for_each (it, &iw->conns) {
-		struct conn *c = list_entry(it, struct conn, link);
-		bool is_starved = c->session.nexus && nexus_is_starved(c->session.nexus);
-		ret = ret || (is_starved && c->was_starved);
-		c->was_starved = is_starved;
-	}
-	return ret;
-}
-
 // --- memory that peers made us keep ---
 
 static void trim_work(struct offload *o)
@@ -232,7 +219,7 @@ static void on_tick(struct timer *t)
 	struct iscsi_worker *iw = container_of(t, struct iscsi_worker, tick);
 	uint64_t now = worker_now(iw->worker);
 	timer_arm(iw->worker, t, TICK_US);
-	iw->is_short = is_short_of_memory(iw);
+	iw->is_short = sessions_starve();
 	login_slots_tick(iw->worker);
 	unsigned count = 0;
 	list_for_each_safe (it, &iw->conns) {

@@ -9,9 +9,15 @@
 
 enum { PATH_SIZE = 700 };
 
-// The classes that the page counts.
+// The classes that the page counts, with those of SRP, srpt_target and so on.
 static const char *const counted[] = { "storage", "target", "portal", "acl" };
 enum { COUNTED = sizeof counted / sizeof counted[0] };
+
+static bool is_of(const char *class, const char *kind)
+{
+	size_t srpt = strncmp(class, "srpt_", 5) ? 0 : 5;
+	return !strcmp(class + srpt, kind);
+}
 
 struct health {
 	struct config *config;
@@ -43,7 +49,7 @@ static void look(struct health *h, const struct node *n)
 	if (n->class->summary)
 		n->class->summary(h->config, n, &s);
 	for (int i = 0; i < COUNTED; i++)
-		h->nodes[i] += !strcmp(n->class->name, counted[i]);
+		h->nodes[i] += is_of(n->class->name, counted[i]);
 	if (is_lun)
 		h->luns_unavailable += s.is_broken;
 	else if (s.is_broken)

@@ -92,22 +92,28 @@ function add(sum, more) {
 
 // ---- health ----
 
+const waitingPortals = n => number(n, "portal") + " waiting";
 // Classes of broken nodes: the tag, and the sentence about n of them.
 const problemKinds = {
 	"storage": ["disk", n => number(n, "disk needs", "disks need") + " attention"],
 	"kept.storage": ["disk", n => number(n, "disk") + " of unsupported type"],
 	"target": ["target", n => number(n, "target") + " waiting"],
-	"srpt_target": ["SRP target", n => number(n, "SRP target") + " waiting"],
+	"srpt_target": ["SRP target", n => number(n, "SRP target") + " disabled or without portals"],
 	"kept.target": ["target", n => number(n, "target") + " of unsupported fabric"],
 	"tpg": ["portal group", n => number(n, "portal group") + " disabled"],
-	"portal": ["portal", n => number(n, "portal") + " waiting"],
+	"portal": ["portal", waitingPortals],
+	"srpt_portal": ["portal", waitingPortals],
 	"acl": ["ACL", n => number(n, "ACL") + " without credentials"],
 };
 const recentSeconds = 600;
 
-// "/iscsi/TARGET/tpg1/acls/NAME": the name, and where it is.
+// Of a portal group, which is the target for SRP.
+const groupKinds = ["tpg", "srpt_target"];
+
+// "/iscsi/TARGET/tpg1/acls/NAME", "/srpt/TARGET/acls/NAME": the name, and where it is.
 function placeOf(path) {
-	const [root, first, second, , ...rest] = path.slice(1).split("/");
+	const [root, first, second, third, ...rest] = path.slice(1).split("/");
+	if (root === "srpt" && third) return [[third, ...rest].join("/"), first];
 	if (root === "backstores") return [first + "/" + path.split("/").slice(3).join("/"), ""];
 	if (rest.length) return [rest.join("/"), first + " " + second];
 	return second ? [second, first] : [first || path, ""];
@@ -127,7 +133,7 @@ function drawHealth(s) {
 		const [tag, sentence] = problemKinds[p.class] || ["other", n => number(n, "other problem")];
 		sums.set(sentence, (sums.get(sentence) || 0) + 1);
 		if (list.childElementCount < 10)
-			line(tag, ...placeOf(p.path), p.text, p.class === "tpg" ? "warn" : "bad");
+			line(tag, ...placeOf(p.path), p.text, groupKinds.includes(p.class) ? "warn" : "bad");
 	}
 	if (h.problem_count > list.childElementCount)
 		line("more", (h.problem_count - list.childElementCount) + " more", "", "see the tree below", "bad");
@@ -138,7 +144,7 @@ function drawHealth(s) {
 	if (recent.length)
 		title.push(number(recent.length, "initiator") + " refused in the last 10 minutes");
 	const n = h.nodes, isEmpty = !n.storage && !n.target && !title.length;
-	const isBad = h.problems.some(p => p.class !== "tpg");
+	const isBad = h.problems.some(p => !groupKinds.includes(p.class));
 	at("health").className = "health " + (isEmpty ? "" : isBad ? "bad" : title.length ? "warn" : "good");
 	at("health-title").textContent = title.join(" · ") ||
 		(isEmpty ? "Nothing is configured yet" : "All services available");

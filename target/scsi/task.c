@@ -161,6 +161,12 @@ void task_delay(struct task *t, uint32_t msecs, void (*next)(struct task *t))
 	timer_arm(t->nexus->worker, &t->timer, (uint64_t)msecs * 1000);
 }
 
+bool task_takes_data(const struct task *t)
+{
+	unsigned flags = t->row ? t->row->flags & (OP_DATA_IN | OP_DATA_OUT) : 0;
+	return flags ? flags & OP_DATA_OUT : t->expected_out && !t->expected_in;
+}
+
 void task_release(struct task *t)
 {
 	if (t->pooled) // else it has nothing of the pool: all of that is charged

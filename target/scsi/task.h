@@ -137,5 +137,9 @@ void task_data_ready(struct task *t, int res);
 // TASK ABORTED status.
 void task_abort(struct task *t, bool with_status);
 
+// Whether the command has data-out. Of an unknown command: whether the initiator has announced
+// data-out alone. In done().
+bool task_takes_data(const struct task *t);
+
 // Frees buffers and scratch after done(). The protocol owns the struct itself.
 void task_release(struct task *t);

@@ -3,9 +3,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/counter.h"
 #include "target/fabric/portal.h"
-#include "target/fabric/session.h"
+#include "target/srp/describe.h"
+#include "target/srp/identity.h"
+#include "target/srp/login.h"
+#include "target/srp/placement.h"
+#include "target/srp/session.h"
+#include "target/srp/settings.h"
 #include "target/srp/srp.h"
+#include "target/srp/timeouts.h"
+#include "target/srp/worker.h"
 #include "transport/rdma/rnic.h"
 #include "transport/srp/name.h"
 #include "transport/wire/srp.h"
@@ -21,16 +29,83 @@ static int name_target(const char *in, bool is_new, char out[FABRIC_NAME_SIZE], 
 	return name_srpt_target(in, out, e);
 }
 
-void srp_port_name(const char *target, uint16_t tag, char out[FABRIC_PORT_SIZE])
+// --- life ---
+
+static int start(struct worker *control, struct err *e)
 {
-	snprintf(out, FABRIC_PORT_SIZE, "eui.%s", target + strlen("ib."));
+	placement_init();
+	for (unsigned i = 0; i < worker_count(); i++) {
+		struct srp_worker *sw = srp_worker_at(i);
+		sw->worker = worker_at(i);
+		list_init(&sw->logins);
+		list_init(&sw->greetings);
+		list_init(&sw->sessions);
+		list_init(&sw->free_cmds);
+		timer_init(&sw->tick, srp_timeouts_tick);
+	}
+	return 0;
+}
+
+static void stop_run(void *arg)
+{
+	bool *is_busy = arg;
+	struct srp_worker *sw = srp_worker();
+	for (struct list *it; (it = list_first(&sw->logins)); *is_busy = true)
+		login_stop(list_entry(it, struct login, link));
+	list_for_each (it, &sw->sessions) {
+		*is_busy = true;
+		srp_session_close(list_entry(it, struct srp_session, link), false,
+				  SRP_LOGOUT_NO_REASON, "the target is stopping");
+	}
+}
+
+static void stop(void)
+{
+	for (bool is_busy = true; is_busy;) {
+		is_busy = false;
+		for (unsigned i = 0; i < worker_count(); i++)
+			worker_call(worker_at(i), stop_run, &is_busy);
+	}
 }
 
 // --- sessions ---
 
+static const struct view_acl *find_acl(const struct view_tpg *tpg, const struct session *s)
+{
+	return acl_of_port(tpg, s->initiator, s->peer_addr);
+}
+
+static struct worker *assign(const struct tcp_addr *peer, struct worker *quietest)
+{
+	return placement_choose(peer, quietest, clock_ns());
+}
+
 static void on_close(struct session *s, const char *why)
 {
-	// There are none: no connection is accepted.
+	srp_session_close(srp_session_of(s), true, SRP_LOGOUT_NO_REASON, "%s", why);
+}
+
+static void on_hold(struct session *s)
+{
+	srp_session_hold(srp_session_of(s));
+}
+
+static void on_release(struct session *s)
+{
+	srp_session_release(srp_session_of(s));
+}
+
+// --- reports ---
+
+static void sum_counters(struct fabric_counters *ret)
+{
+	memset(ret, 0, sizeof *ret);
+	uint64_t *sum = (uint64_t *)ret;
+	for (unsigned i = 0; i < worker_count(); i++) {
+		const uint64_t *n = (const uint64_t *)&srp_worker_at(i)->counters;
+		for (unsigned f = 0; f < sizeof *ret / sizeof *sum; f++)
+			sum[f] += counter_get(&n[f]);
+	}
 }
 
 static const char *const session_transports[] = { "SRP", NULL };
@@ -55,5 +130,20 @@ struct fabric_ops srp_fabric = {
 	.transports = transports,
 	.devices = &rnic_verbs,
 	.status_full = SRP_REJ_INSUFFICIENT_RESOURCES,
+	.start = start,
+	.stop = stop,
+	.find_acl = find_acl,
+	.assign = assign,
+	.accept = login_accept,
+	.gone = login_gone,
 	.close = on_close,
+	.displace = login_displace,
+	.hold = on_hold,
+	.release = on_release,
+	.describe = srp_describe,
+	.copies = srp_copies,
+	.counters = sum_counters,
+	.group = {srp_group_rows, sizeof(struct srp_settings)},
+	.portal_rows = portal_attr_rows,
+	.negotiated_rows = srp_negotiated_rows,
 };

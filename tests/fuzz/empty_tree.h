@@ -9,7 +9,7 @@
 #include "target/config/config.h"
 #include "target/config/file/saved_file.h"
 #include "target/config/targets/targets.h"
-#include "../unit/target/iscsi_fabric.h"
+#include "../unit/target/all_fabrics.h"
 
 static inline struct config *empty_tree(void)
 {
@@ -18,7 +18,7 @@ static inline struct config *empty_tree(void)
 	struct config *ret;
 	struct err e;
 	log_threshold = LOG_LVL_ERROR;
-	use_iscsi();
+	use_all_fabrics();
 	if (worker_new(&co.control, &wo, &e) < 0 || config_new(&ret, &co, &e) < 0)
 		abort();
 	return ret;

@@ -31,6 +31,8 @@ import uuid
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get("FARBLOCK_BUILD", os.path.join(SOURCE, "build"))
 IQN = "iqn.2025-01.org.farblock.test"
+SRP_PORT = "ib.fe80000000000000020c29fffe3a1101"
+SRP_INITIATOR = "ib.0002c903000a00010002c903000a0002"
 PR_SET_PDEATHSIG = 1
 HANG = 600  # seconds; no verdict depends on it
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -318,6 +320,24 @@ class Config:
                      for i, path in enumerate(luns)],
             "portals": [{"ip_address": host, "port": port, "iser": False, "offload": False,
                          **(portal_keys or {})} for host, port in portals], **tpg_keys}]})
+        return target
+
+    def srp_target(self, luns, wwn=SRP_PORT, acls=(SRP_INITIATOR,), portals=1, attributes=None,
+                   write_protect=False, **keys):
+        """Adds an SRP target: storage paths as LUN 0.., which each initiator of acls has, and so
+        many portals on free ports of 127.0.0.1, or a list of (address, port)."""
+        if isinstance(portals, int):
+            portals = [("127.0.0.1", free_port()) for _ in range(portals)]
+        target = Target(wwn, portals)
+        self.targets.append({"fabric": "srpt", "wwn": wwn, "tpgs": [{
+            "tag": 1, "enable": True, "attributes": attributes or {}, "parameters": {},
+            "luns": [{"index": i, "storage_object": path} for i, path in enumerate(luns)],
+            "node_acls": [{"node_wwn": name, "attributes": {},
+                           "mapped_luns": [{"index": i, "tpg_lun": i, "alias": f"map{i}",
+                                            "write_protect": write_protect}
+                                           for i in range(len(luns))]} for name in acls],
+            "srp_portals": [{"ip_address": host, "port": port} for host, port in portals],
+            **keys}]})
         return target
 
     def text(self):

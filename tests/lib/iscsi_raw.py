@@ -6,12 +6,10 @@ move forward, DataSN and R2TSN without gaps, residuals that mean something, no d
 belongs). A test that fails shows the last PDUs of its connection in hex.
 """
 
-import os
-import socket
 import struct
-import time
 
 from farblock import Failure
+from link import TIMEOUT, Closed, Link, crc32c
 
 NONE = 0xffffffff
 NOP_OUT, COMMAND, TMF, LOGIN, TEXT, DATA_OUT, LOGOUT, SNACK = 0, 1, 2, 3, 4, 5, 6, 0x10
@@ -25,7 +23,6 @@ F, READ, WRITE, SIMPLE, ORDERED, HEAD_OF_QUEUE = 0x80, 0x40, 0x20, 0x01, 0x02, 0
 GOOD, CHECK, TASK_ABORTED = 0x00, 0x02, 0x40
 ABORT_TASK, ABORT_TASK_SET, CLEAR_ACA, CLEAR_TASK_SET, LU_RESET = 1, 2, 3, 4, 5
 WARM_RESET, COLD_RESET, TASK_REASSIGN, QUERY_TASK = 6, 7, 8, 9
-TIMEOUT = float(os.environ.get("FARBLOCK_TEST_TIMEOUT", "120"))
 
 # Name: offset and size in the basic header segment. Names share places, as PDUs do.
 FIELDS = {
@@ -38,26 +35,6 @@ FIELDS = {
     "version_max": (2, 1), "version_min": (3, 1), "version_active": (3, 1), "event": (36, 1),
     "param3": (42, 2), "time2wait": (40, 2), "time2retain": (42, 2), "begin": (40, 4),
     "flags": (1, 1)}
-
-
-def _crc_table():
-    table = []
-    for n in range(256):
-        for _ in range(8):
-            n = n >> 1 ^ (0x82f63b78 if n & 1 else 0)
-        table.append(n)
-    return table
-
-
-_CRC = _crc_table()
-
-
-def crc32c(data):
-    """The four bytes that follow data on the wire (RFC 7143 13.1)."""
-    crc = NONE
-    for byte in data:
-        crc = _CRC[(crc ^ byte) & 0xff] ^ crc >> 8
-    return struct.pack("<I", crc ^ NONE)
 
 
 def pad(data):
@@ -139,22 +116,16 @@ class Pdu:
         return f"{NAMES.get(self.opcode, '?')}\n      {bytes(self.bhs).hex(' ', 4)}{body}"
 
 
-class Closed(Failure):
-    """The target has closed the connection."""
-
-
 def after(a, b):
     """Serial number arithmetic: a > b."""
     return 0 < (a - b) & NONE < 1 << 31
 
 
-class Wire:
+class Wire(Link):
     """A TCP connection that carries PDUs. Numbers are kept for the test, which may lie."""
 
     def __init__(self, address, timeout=TIMEOUT, source=None):
-        self.socket = socket.create_connection(address, timeout, source and (source, 0))
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.timeout = timeout
+        super().__init__(address, timeout, source)
         self.header_digest = self.data_digest = False
         self.is_full_feature = False
         self.max_recv = 8192  # what we declared
@@ -162,16 +133,8 @@ class Wire:
         self.exp_stat_sn = 0
         self.exp_cmd_sn = self.max_cmd_sn = None
         self.tasks = {}  # itt: next DataSN or R2TSN
-        self.log = []
 
     # --- bytes ---
-
-    def fail(self, why):
-        shown = "\n".join(f"  {way} {pdu}" for way, pdu in self.log[-16:])
-        raise Failure(f"{why}\nlast PDUs:\n{shown}")
-
-    def send_bytes(self, raw):
-        self.socket.sendall(raw)
 
     def send(self, *pdus):
         """Sends PDUs in one piece, so that the target meets them together."""
@@ -179,25 +142,6 @@ class Wire:
             self.log.append((">", pdu))
         self.send_bytes(b"".join(p.wire(self.header_digest, self.data_digest) for p in pdus))
         return pdus[0]
-
-    def _read(self, count):
-        got = bytearray()
-        end = time.monotonic() + self.timeout
-        while len(got) < count:
-            left = end - time.monotonic()
-            if left <= 0:
-                self.fail(f"nothing came for {self.timeout} s ({len(got)} of {count} bytes)")
-            self.socket.settimeout(left)
-            try:
-                piece = self.socket.recv(count - len(got))
-            except TimeoutError:
-                continue
-            except ConnectionError as why:
-                raise Closed(f"connection reset: {why}") from None
-            if not piece:
-                raise Closed(f"closed by the target after {len(got)} of {count} bytes")
-            got += piece
-        return bytes(got)
 
     def recv(self):
         """The next PDU, whatever it is. Raises Closed."""
@@ -306,9 +250,6 @@ class Wire:
         except Closed:
             return
         self.fail(f"{NAMES.get(pdu.opcode)} came where the target had to close {why}")
-
-    def close(self):
-        self.socket.close()
 
     # --- numbers ---
 

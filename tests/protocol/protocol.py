@@ -45,7 +45,7 @@ def acl(initiator=INITIATOR, luns=1, attributes=None, **chap):
 class Daemon(Farblockd):
     """farblockd with one target on loopback."""
 
-    target = None
+    target, others = None, ()
 
     def set(self, path, group, **values):
         return self.rpc("tree.run", command="set", path=path, positional=[group], named=values)
@@ -397,16 +397,21 @@ def make_config(scratch, luns=1, size=16 * MIB, attributes=None, parameters=None
     return config
 
 
-def main(test, arguments=("--log-level", "info"), cpus=(0,), **options):
-    """Runs test(daemon) against a fresh daemon; options are make_config's; a worker for each of
+def targets(config):
+    """A Target for each saved one."""
+    return [farblock.Target(saved["wwn"], [(p["ip_address"], p["port"]) for p in
+                                           tpg.get("srp_portals") or tpg["portals"]])
+            for saved in config.targets for tpg in saved["tpgs"]]
+
+
+def main(test, arguments=("--log-level", "info"), cpus=(0,), make=make_config, kind=Daemon, **options):
+    """Runs test(daemon) against a fresh daemon; options are those of make; a worker for each of
     cpus. Whatever the test did, the daemon must live on, serve a new session and end cleanly."""
     def run():
         with Scratch(in_memory=True) as scratch:
-            config = make_config(scratch, **options)
-            daemon = Daemon(scratch, config, cpus=cpus, arguments=arguments)
-            daemon.target = farblock.Target(
-                config.targets[0]["wwn"],
-                [(p["ip_address"], p["port"]) for p in config.targets[0]["tpgs"][0]["portals"]])
+            config = make(scratch, **options)
+            daemon = kind(scratch, config, cpus=cpus, arguments=arguments)
+            daemon.target, *daemon.others = targets(config)
             with daemon:
                 try:
                     test(daemon)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """doctor about what farblockd serves: files that were removed, with a command that saves the data;
-ACLs that refuse every login; RAM disks larger than memory; space for the saved files; a slow disk
+ACLs that refuse every login; SRP targets that admit nobody; RAM disks larger than memory; space for the saved files; a slow disk
 that limits the load."""
 
 import json
@@ -78,6 +78,27 @@ def logins(daemon, tpg):
     check(doctor(daemon, "logins")[""]["verdict"] == "ok", "the cure does not help")
 
 
+def srp(daemon):
+    """A target without a portal and an ACL, and then with both."""
+    gid, port = "ib.fe800000000000000002c903000a1b2c", farblock.free_port()
+    daemon.rpc("tree.run", command="set", path="/", positional=["global"],
+               named={"auto_add_default_portal": "false"})
+    check(doctor(daemon, "srp")[""]["what"] == "0 SRP targets", "not without one")
+    daemon.rpc("tree.run", command="create", path="/srpt", named={"wwn": gid})
+    found = doctor(daemon, "srp")
+    fails(found, gid, "no portal", f"farblock /srpt/{gid}/portals create")
+    told = found["acls"]
+    check(told["verdict"] == "warn" and "has no ACL" in told["what"] and
+          told["fix"].startswith(f"farblock /srpt/{gid}/acls create"), f"acls: {told}")
+    daemon.rpc("tree.run", command="create", path=f"/srpt/{gid}/acls", named={"wwn": "192.0.2.7"})
+    daemon.rpc("tree.run", command="create", path=f"/srpt/{gid}/portals",
+               named={"ip_address": "127.0.0.1", "ip_port": str(port)})
+    found = doctor(daemon, "srp")
+    check(found[""]["what"] == "1 SRP target" and gid not in found and "acls" not in found, found)
+    told = doctor(daemon, "portals")[f"127.0.0.1:{port}"]
+    check(told["verdict"] == "ok", f"portals: {told}")
+
+
 def room(daemon):
     found = doctor(daemon, "space")
     check({f["verdict"] for f in found.values()} == {"ok"} and len(found) == 2, f"space: {found}")
@@ -112,6 +133,7 @@ def main():
             limit(scratch, daemon, target.url(1))
             removed_files(scratch, daemon)
             logins(daemon, f"/iscsi/{target.iqn}/tpg1")
+            srp(daemon)
             room(daemon)
     return 0
 

@@ -14,6 +14,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 import farblock  # noqa: E402
 
 HOST = "iqn.2025-03.net.example:web01"
+GID, PORT = "ib.fe800000000000000002c903000a1b2c", "ib.0002c903000d5f010002c903000d5f01"
 
 
 def shell(daemon, *words):
@@ -108,6 +109,32 @@ def lines_name_a_portal_that_is_there(scratch, daemon, target):
     print("the target's own portal is named, and a LUN as iPXE reads it")
 
 
+def over_srp_it_is_one_line_too(scratch, daemon):
+    """In every spelling of a port; the kernel's initiator is told the extension of its port id."""
+    port = farblock.free_port()
+    words = ["size=1M", "target=0xFE800000000000000002C903000A1B2C", f"portal=127.0.0.1:{port}"]
+    shared = export(daemon, scratch.file("srp.img"), f"to={PORT[3:]},192.0.2.7", "--srp", *words)
+    at = f"127.0.0.1:{port}"
+    line = f"id_ext={GID[3:19]},ioc_guid={GID[19:]},dest={at}"
+    farblock.check(shared["add_target"] == f"{line},initiator_ext={PORT[3:19]}", shared)
+    farblock.check(shared["more"][0]["add_target"] == line, shared)
+    farblock.check(shared["url"] == f"srp://{at}/{GID[3:19]}:{GID[19:]}/0", shared)
+    again = export(daemon, scratch.file("srp2.img"), "to=192.0.2.7", "--srp", "ro=yes", *words)
+    farblock.check(again["lun"] == "1" and again["target"] == GID, again)
+    tree = shell(daemon, "ls", f"/srpt/{GID}")[1]
+    farblock.check("lun1 fileio/srp2 (ro)" in tree and f"o- {PORT} " in tree, tree)
+    status, out, errors = shell(daemon, "export", "srp", "to=192.0.2.9", "srp=true", *words[1:])
+    farblock.check(not status and f"echo '{line}'" in out and "inquiry srp://" in out, out + errors)
+    for name, option in ((PORT, f"{PORT[3:19]}:{PORT[19:]}"),
+                         ("0002:c903:000d:5f02", "0000000000000000:0002c903000d5f02")):
+        out = shell(daemon, "export", scratch.file(f"{name[-1]}.img"), f"to={name}", "--srp", *words)[1]
+        farblock.check(f"--initiator-port {option}\n" in out, out)
+        line = re.search(r"^  (farblock-initiator .*)$", out, re.M).group(1)
+        farblock.check("FARBLOCK" in farblock.run(shlex.split(line)).stdout, line)
+    shell(daemon, "/srpt", "delete", GID)
+    print("a disk exported over SRP, with what attaches it")
+
+
 def a_path_is_that_of_the_shell(scratch, daemon):
     here = os.path.dirname(scratch.file("near.img"))
     done = subprocess.run([farblock.program("farblock"), "--socket", daemon.socket_path, "export",
@@ -176,13 +203,15 @@ def what_fails_leaves_nothing(scratch, daemon):
         ([scratch.file("x.img"), "size=lots", f"to={HOST}"], 8, "lots"),
         ([scratch.file("x.img"), "size=1M"], 2, "to=INITIATOR"),
         ([scratch.file("x.img"), f"to={HOST}", "--wrong"], 2, "wrong"),
-        ([scratch.file("x.img"), f"to={HOST}", "size=1M", "--srp"], 1, "SRP"),
+        ([scratch.file("x.img"), f"to={HOST}", "size=1M", "--srp"], 8, "WWN not valid as: ib"),
+        ([scratch.file("x.img"), f"to={PORT}", "size=1M", "--srp", "target=web"], 8, "web"),
+        ([scratch.file("x.img"), f"to={PORT}", "size=1M", "--srp", "--iser"], 2, "iser: does not"),
         ([scratch.file("x.img"), "--to", HOST, "--to", HOST, "size=1M"], 2, "given twice"),
         ([scratch.file("x.img"), "10M", "--to", HOST], 2, "to: given by position, as '10M'"),
         ([scratch.file("x.img"), *"abcdefghijklm"], 2, "Unexpected value"),
         ([scratch.file("x.img"), f"to={HOST}", "size=1M", "portal=:3260"], 8, "portal"),
         ([scratch.file("x.img"), f"to={HOST}", "size=1M", "portal=127.0.0.1:abc"], 8, "abc"),
-        ([scratch.file("x.img"), f"to={HOST}", "size=1M", "srp=yes"], 1, "SRP"),
+        ([scratch.file("x.img"), f"to={PORT}", "size=1M", "srp=yes", "userid=x"], 2, "userid"),
         ([scratch.file("x.img"), f"to={HOST}", "size=1M", "ro=maybe"], 8, "ro: 'maybe'"),
         ([scratch.file("x.img"), f"to={HOST}", "size=1M", "password=" + 300 * "x"], 8, "255"),
     ]
@@ -204,6 +233,7 @@ def main():
             what_it_prints_attaches_it(scratch, daemon, target)
             every_printed_line_of_ours_runs(scratch, daemon)
             lines_name_a_portal_that_is_there(scratch, daemon, target)
+            over_srp_it_is_one_line_too(scratch, daemon)
             a_path_is_that_of_the_shell(scratch, daemon)
             a_storage_object_that_exists_is_shared(scratch, daemon, target)
             what_does_not_fit_an_existing_one_leaves_nothing(scratch, daemon)

@@ -21,6 +21,7 @@ except ImportError as why:
     MISSING = str(why)
 
 IQN, HOST = "iqn.2025-03.net.example.rack7:web01", "iqn.2025-03.net.example.rack7:host-web01"
+GID, PORT = "ib.fe800000000000000002c903000a1b2c", "ib.0002c903000d5f010002c903000d5f01"
 SAMPLE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
                       "data", "targetcli.json")
 LINES = f"""
@@ -40,6 +41,12 @@ set global auto_add_default_portal=false auto_add_mapped_luns=false max_backup_f
 /iscsi/{IQN}/tpg1/acls create {HOST}
 /iscsi/{IQN}/tpg1/acls/{HOST} set auth userid=web01 password=nettle-Quarry-4417
 /iscsi/{IQN}/tpg1/acls/{HOST} create 3 7 write_protect=true
+/srpt create {GID}
+/srpt/{GID} set attribute srp_max_rsp_size=288
+/srpt/{GID}/portals create 127.0.0.1 {{port}}
+/srpt/{GID}/luns create /backstores/ramdisk/scratch 5
+/srpt/{GID}/acls create {PORT}
+/srpt/{GID}/acls/{PORT} create 2 5
 """
 
 
@@ -54,9 +61,10 @@ class Configfs:
         self.storage = {name for so in sample["storage_objects"] for name in so["attributes"]}
         iscsi = next(t for t in sample["targets"] if t["fabric"] == "iscsi")
         self.tpg, self.acl = iscsi["tpgs"][0], iscsi["tpgs"][0]["node_acls"][0]
+        self.srpt = next(t for t in sample["targets"] if t["fabric"] == "srpt")["tpgs"][0]
         self.group = sample["storage_objects"][0]["alua_tpgs"][0]
         self.mkdir = os.mkdir
-        for below in ("core", "iscsi/discovery_auth"):
+        for below in ("core", "iscsi/discovery_auth", "srpt"):
             os.makedirs(f"{folder}/{below}")
         self.put("iscsi/discovery_auth", ["userid", "password", "userid_mutual",
                                           "password_mutual", "enforce_discovery_auth"])
@@ -97,7 +105,16 @@ class Configfs:
             if part[3] == "acls":
                 self.put(f"{below}/attrib", self.acl["attributes"])
                 self.put(f"{below}/auth", self.secrets())
-        elif part[0] == "iscsi" and len(part) == 6:
+        elif part[0] == "srpt" and len(part) == 3:
+            self.put(below, ["enable", "dynamic_sessions"])
+            self.put(f"{below}/attrib", self.srpt["attributes"])
+            for folder in ("lun", "acls"):
+                self.mkdir(f"{path}/{folder}")
+        elif part[0] == "srpt" and len(part) == 5:
+            self.put(below, {"lun": ["alua_tg_pt_gp"], "acls": ["info", "tag"]}[part[3]])
+            if part[3] == "lun":
+                self.write(f"{path}/alua_tg_pt_gp", "default_tg_pt_gp")
+        elif part[0] in ("iscsi", "srpt") and len(part) == 6:
             self.put(below, ["write_protect"])
 
     @staticmethod
@@ -161,12 +178,17 @@ def same(what, theirs, ours):
         raise farblock.Failure(f"{what}: rtslib has {theirs}, saved was {ours}")
 
 
+def group_of(lio, saved, wwn):
+    return (next(g for g in lio.tpgs if g.parent_target.wwn == wwn),
+            next(t for t in saved["targets"] if t["wwn"] == wwn)["tpgs"][0])
+
+
 def compared(fake, lio, saved):
     for so in lio.storage_objects:
         ours = next(o for o in saved["storage_objects"] if o["name"] == so.name)
         same(so.name, [so.plugin, so.wwn, so.size], [ours["plugin"], ours["wwn"], ours["size"]])
         same(so.name, {g.name for g in so.alua_tpgs}, {g["name"] for g in ours["alua_tpgs"]})
-    tpg, ours = next(lio.tpgs), saved["targets"][0]["tpgs"][0]
+    tpg, ours = group_of(lio, saved, IQN)
     same("LUNs", {lun.lun: lun.storage_object.name for lun in tpg.luns},
          {lun["index"]: lun["storage_object"].split("/")[-1] for lun in ours["luns"]})
     same("portals", [(p.ip_address, p.port) for p in tpg.network_portals],
@@ -178,9 +200,16 @@ def compared(fake, lio, saved):
          [HOST, "web01", "nettle-Quarry-4417"])
     same("mapped LUNs", [(m.mapped_lun, m.tpg_lun.lun, m.write_protect) for m in acl.mapped_luns],
          [(3, 7, True)])
+    tpg, ours = group_of(lio, saved, GID)
+    same("portals in its form", ours["portals"], [])
+    same("portals here", len(ours["srp_portals"]), 1)
+    same("srp_max_rsp_size", tpg.get_attribute("srp_max_rsp_size"), "288")
+    acl = next(tpg.node_acls)
+    same("ACL of SRP", acl.node_wwn, PORT)
+    same("mapped LUNs of SRP", [(m.mapped_lun, m.tpg_lun.lun) for m in acl.mapped_luns], [(2, 5)])
     count = len(glob.glob(f"{fake.folder}/core/*/*"))
     same("storage objects", count, len(saved["storage_objects"]))
-    print(count, "storage objects, a target with its LUNs, portal and ACL: as saved")
+    print(count, "storage objects, two targets with their LUNs, portals and ACLs: as saved")
 
 
 def main():

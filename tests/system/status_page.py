@@ -67,10 +67,10 @@ def a_phone_shows_it_whole(browser):
 def health_tells_what_is_not_served(browser):
     check(text(browser, "h1") == socket.gethostname(), "no host name")
     title, rows = text(browser, "#health-title"), text(browser, "#health-list")
-    for part in ("1 disk needs attention", "1 portal waiting", "1 ACL without credentials",
+    for part in ("1 disk needs attention", "2 portals waiting", "1 ACL without credentials",
                  "1 initiator refused in the last 10 minutes"):
         check(part in title, f"{part}: not in {title!r}")
-    for part in ("fileio/gone", "No such file", f"{AWAY}:3260", NOBODY, INITIATOR + "x"):
+    for part in ("fileio/gone", "No such file", f"{AWAY}:3260", NOBODY, f"{AWAY}:3261", "SRP target", "disabled", INITIATOR + "x"):
         check(part in rows, f"{part}: not in {rows!r}")
     disks = text(browser, "#disk-table")
     check("fileio/gone" in disks and "No such file" in disks, f"a waiting disk is not in {disks!r}")
@@ -85,6 +85,9 @@ def broken_config(scratch):
     group = config.targets[1]["tpgs"][0]
     group["portals"].append({"ip_address": AWAY, "port": 3260, "iser": False, "offload": False})
     group["node_acls"].append({"node_wwn": NOBODY, "attributes": {}, "mapped_luns": []})
+    for enable, digit in ((True, "1"), (False, "2")):
+        config.targets.append({"fabric": "srpt", "wwn": "ib." + 32 * digit, "tpgs": [
+            {"tag": 1, "enable": enable, "srp_portals": [{"ip_address": AWAY, "port": 3261}]}]})
     return config, target, closed
 
 

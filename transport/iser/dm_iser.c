@@ -56,7 +56,7 @@ static void dm_iser_free(struct dm *dm)
 		rnic_unreserve(d->rnic, d->reserved);
 	rnic_qp_free(d->qp);
 	rnic_transfers_done(&d->transfers);
-	dm_iser_tx_free(d);
+	rnic_sends_done(&d->sends);
 	free(d);
 }
 
@@ -68,7 +68,7 @@ static void dm_iser_counters(struct dm *dm, struct dm_counters *ret)
 				     .bytes_in = d->qp->bytes_in,
 				     .bytes_out = d->qp->bytes_out,
 				     .copied = d->transfers.copied,
-				     .buffers = (uint64_t)d->slab_count * BUF_MIN,
+				     .buffers = (uint64_t)d->sends.slab_count * BUF_MIN,
 				     .tx_stuck_ns = d->transfers.outgoing ? d->transfers.tx_ns : 0,
 				     .tx_since_ns = dm_iser_tx_since(d),
 				     .owed_since_ns = dm_iser_owed_since(d),
@@ -76,17 +76,9 @@ static void dm_iser_counters(struct dm *dm, struct dm_counters *ret)
 				     .last_rx_ns = d->qp->last_rx_ns };
 }
 
-static bool count_rights(const struct rnic_mr *mr, void *arg)
-{
-	*(unsigned *)arg += mr->access != 0;
-	return true;
-}
-
 unsigned dm_iser_remote_rights(const struct dm *dm)
 {
-	unsigned ret = 0;
-	rnic_each_mr(((const struct dm_iser *)(const void *)dm)->rnic, count_rights, &ret);
-	return ret;
+	return rnic_remote_rights(((const struct dm_iser *)(const void *)dm)->rnic);
 }
 
 static const struct dm_ops dm_iser_ops = {
@@ -126,7 +118,7 @@ static void on_closed(struct rnic_qp *qp, const struct err *e)
 	struct dm_iser *d = qp->owner;
 	d->is_closed = true;
 	dm_iser_drop_held(d);
-	dm_iser_drop_starved(d);
+	dm_iser_drop_waits(d);
 	d->dm.up->closed(&d->dm, e);
 }
 
@@ -168,9 +160,9 @@ static void dm_init(struct dm_iser *d, const struct rnic_request *q, const struc
 	// advertised memory: so it is not offered any.
 	d->dm.has_no_immediate = !wants_inval;
 	rnic_transfers_init(&d->transfers, q->rnic);
-	struct list *lists[] = { &d->tasks, &d->slabs, &d->free_tx, &d->held, &d->starved };
-	for (unsigned i = 0; i < sizeof lists / sizeof lists[0]; i++)
-		list_init(lists[i]);
+	rnic_sends_init(&d->sends, &d->transfers, ISER_SLOT);
+	rnic_drain_init(&d->drain);
+	list_init(&d->tasks);
 }
 
 static int accept_request(struct dm_iser *d, struct rnic_request *q,
@@ -204,7 +196,7 @@ int dm_iser_new(struct dm **ret, struct rnic_request *q, const struct rnic_qp_op
 	int r = -ENOMEM;
 	if (d) {
 		dm_init(d, q, up, role);
-		r = dm_iser_tx_add(d);
+		r = rnic_sends_add(&d->sends);
 	}
 	if (!r)
 		r = rnic_reserve(rnic, ISER_LOGIN_RX);

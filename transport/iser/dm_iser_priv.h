@@ -4,11 +4,11 @@
 
 #include "transport/iscsi/dm_task.h"
 #include "transport/iser/iser.h"
+#include "transport/rdma/sends.h"
 #include "transport/rdma/transfer.h"
 
 enum {
-	ISER_SLOT = 256, // bytes of a send: headers and ISER_FFP_DATA_MAX
-	ISER_SLAB = BUF_MIN / ISER_SLOT,
+	ISER_SLOT = 256,      // bytes of a send: headers and ISER_FFP_DATA_MAX
 	ISER_LOGIN_RX = 2,    // receive buffers of a connection during login
 	ISER_EXTRA_RX = 8,    // ... beyond the command window: pings, task management, text, logout
 	ISER_TX_EXTRA = 1024, // limit of queued sends beyond the window; then the connection closes
@@ -20,8 +20,8 @@ struct dm_iser;
 // The room of a task.
 struct dm_iser_task {
 	struct dm_out out;
-	struct list link; // dm_iser.tasks
-	struct list wait; // dm_iser.starved
+	struct list link;     // dm_iser.tasks
+	struct buf_wait wait; // for a pool buffer
 	struct dm_iser *d;
 	struct iser_tag write, read; // the initiator's memory; "read" takes data-in
 	bool has_write, has_read;
@@ -37,7 +37,7 @@ struct dm_iser_task {
 	unsigned pending;   // what refers to the task beside its RDMA: sends, and waits
 	uint64_t ending_ns; // when put_data was called
 	bool is_ending;	    // put_data was called and only pending and RDMA delay the end
-	bool is_draining;   // ... without status: counted in dm_iser.draining
+	bool is_draining;   // ... without status: counted in dm_iser.drain
 };
 
 static inline struct dm_iser_task *dm_iser_task(const struct dm_task *t)
@@ -49,28 +49,6 @@ static inline struct dm_task *dm_task_of(const struct dm_iser_task *it)
 {
 	return (struct dm_task *)it - 1;
 }
-
-// One send.
-struct dm_iser_tx {
-	struct rnic_wr wr;
-	struct rnic_sge sge;
-	struct list link; // free_tx, held
-	struct dm_iser *d;
-	struct dm_iser_task *task; // of a status: the task that it ends
-	struct dm_iser_slab *slab;
-	uint8_t *slot; // private slot of ISER_SLOT bytes
-	struct rnic_mr *slot_mr;
-	struct buf *big; // instead of the slot, for login and discovery
-	unsigned flags;	 // DM_*
-};
-
-// The memory of ISER_SLAB sends.
-struct dm_iser_slab {
-	struct list link;
-	struct buf *buf;
-	unsigned used; // of its sends
-	struct dm_iser_tx tx[ISER_SLAB];
-};
 
 struct dm_iser {
 	struct dm dm;
@@ -85,28 +63,18 @@ struct dm_iser {
 	uint64_t closing_ns;
 
 	struct rnic_transfers transfers;
-	struct list tasks, slabs, free_tx;
+	struct rnic_sends sends; // task: of a status, the task that it ends; flags: DM_*
+	struct list tasks;
 	struct dm_owed owed;	      // unsolicited data
 	struct rnic_rx *current;      // the message being processed, unless a task holds its buffer
 	struct dm_iser_task *rx_task; // ... the one that has taken it; NULL again when it drops it
 
-	struct list held;    // task management responses that wait for draining to become 0
-	unsigned held_count; // ... their number
-	unsigned draining;   // aborted tasks with RDMA in flight
-	struct list starved; // tasks that wait for pool buffers
-	struct buf_wait wait;
-	unsigned slab_count;
+	struct rnic_drain drain; // what task management responses wait for
 
 	uint32_t reserved; // receive buffers
 	uint32_t rx_held;  // ... that tasks hold
-	uint32_t tx_out;   // sends in flight
 	uint64_t pdus_in, pdus_out;
 };
-
-static inline struct dm_iser_tx *dm_iser_tx_of(struct rnic_wr *wr)
-{
-	return container_of(wr, struct dm_iser_tx, wr);
-}
 
 static inline struct dm_iser *dm_iser(struct dm *dm)
 {
@@ -118,24 +86,18 @@ static inline struct dm_iser *dm_iser(struct dm *dm)
 // Closes for our own reason.
 void dm_iser_fail(struct dm_iser *d, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-// Memory for ISER_SLAB more sends. -ENOMEM, -ENOBUFS: the pool's memory is not registered with the
-// device.
-int dm_iser_tx_add(struct dm_iser *d);
-void dm_iser_tx_free(struct dm_iser *d);
 // A send with room for len bytes of data after the zeroed headers; NULL: out of memory, and the
-// connection is closing. Who sets another wr.done calls dm_iser_tx_end() there.
-struct dm_iser_tx *dm_iser_tx_get(struct dm_iser *d, uint32_t len);
-void dm_iser_tx_end(struct rnic_wr *wr); // the send is done, and may be gone afterwards
+// connection is closing.
+struct rnic_send *dm_iser_tx_get(struct dm_iser *d, uint32_t len);
 // Sends it with len bytes of data: fills in iSER header, DataSegmentLength and padding.
-void dm_iser_tx_post(struct dm_iser *d, struct dm_iser_tx *tx, uint32_t len);
+void dm_iser_tx_post(struct dm_iser *d, struct rnic_send *tx, uint32_t len);
 // ... the iSER header alone, unchanged.
-void dm_iser_tx_post_header(struct dm_iser *d, struct dm_iser_tx *tx);
-uint8_t *dm_iser_tx_bhs(struct dm_iser_tx *tx);
+void dm_iser_tx_post_header(struct dm_iser *d, struct rnic_send *tx);
+uint8_t *dm_iser_tx_bhs(struct rnic_send *tx);
 void dm_iser_send(struct dm *dm, const uint8_t *bhs, const void *data, uint32_t len,
 		  unsigned flags);
 void dm_iser_reject(struct dm_iser *d, uint8_t reason, const uint8_t *bad);
-// Task management responses that waited for draining tasks.
-void dm_iser_send_held(struct dm_iser *d);
+// The connection is closed: forgets the task management responses that wait.
 void dm_iser_drop_held(struct dm_iser *d);
 
 // dm_iser_early.c: unsolicited data before get_data. -------------------------------------
@@ -160,7 +122,7 @@ void dm_iser_put_data(struct dm *dm, struct dm_task *t, struct dm_result *r);
 // Takes the next step of a task: copies, reads, completion of get_data, a deferred status.
 void dm_iser_progress(struct dm_iser_task *it);
 // The connection is closed: cancels all waits for buffers.
-void dm_iser_drop_starved(struct dm_iser *d);
+void dm_iser_drop_waits(struct dm_iser *d);
 uint64_t dm_iser_oldest_owed(struct dm *dm);
 uint64_t dm_iser_owed_since(const struct dm_iser *d);
 uint64_t dm_iser_tx_since(const struct dm_iser *d);

@@ -109,12 +109,12 @@ static void on_hello(struct dm_iser *d, const struct iser_msg *m)
 			     m->opcode == ISER_HELLO ? "Hello" : "HelloReply");
 		return;
 	}
-	struct dm_iser_tx *tx = dm_iser_tx_get(d, 0);
+	struct rnic_send *tx = dm_iser_tx_get(d, 0);
 	if (!tx)
 		return;
 	d->has_said_hello = true;
 	d->is_hello_due = false;
-	iser_hello_reply_put(tx->slot, d->qp->reads_out, !knows_version(m));
+	iser_hello_reply_put(tx->sge.addr, d->qp->reads_out, !knows_version(m));
 	dm_iser_tx_post_header(d, tx);
 	if (knows_version(m))
 		return;

@@ -14,11 +14,11 @@ static void task_free(struct dm_iser_task *it)
 {
 	struct dm_iser *d = it->d;
 	struct dm_task *t = dm_task_of(it);
-	bool was_last = it->is_draining && !--d->draining;
+	bool was_draining = it->is_draining;
 	list_remove(&it->link);
 	d->dm.up->released(&d->dm, t);
-	if (was_last)
-		dm_iser_send_held(d);
+	if (was_draining)
+		rnic_drain_end(&d->drain);
 }
 
 // Takes the step that waited for requests in flight.
@@ -48,8 +48,9 @@ static void unref(struct dm_iser_task *it)
 
 static void on_status_sent(struct rnic_wr *wr, int res)
 {
-	struct dm_iser_task *it = dm_iser_tx_of(wr)->task;
-	dm_iser_tx_end(wr);
+	struct rnic_send *tx = rnic_send_of(wr);
+	struct dm_iser_task *it = tx->task;
+	rnic_send_end(tx);
 	unref(it);
 }
 
@@ -59,7 +60,7 @@ static void send_status(struct dm_iser_task *it)
 	const struct dm_result *r = it->out.result;
 	uint32_t sense = r->sense_len < ISER_SENSE_MAX ? r->sense_len : ISER_SENSE_MAX;
 	uint32_t len = sense ? sense + 2 : 0;
-	struct dm_iser_tx *tx = dm_iser_tx_get(d, len);
+	struct rnic_send *tx = dm_iser_tx_get(d, len);
 	if (!tx)
 		return;
 	uint8_t *bhs = dm_iser_tx_bhs(tx);
@@ -90,7 +91,7 @@ static void send_status(struct dm_iser_task *it)
 
 // --- RDMA ---
 
-static void starve(struct dm_iser_task *it);
+static void wait_for_buffer(struct dm_iser_task *it);
 
 static void on_moved(struct rnic_wr *wr, int res)
 {
@@ -112,7 +113,7 @@ static bool transfer_post(struct dm_iser_task *it)
 	int r = rnic_transfer_post(&it->move, on_moved);
 	dm_task_of(it)->is_fetching = it->move.reads;
 	if (r == -EAGAIN) {
-		starve(it);
+		wait_for_buffer(it);
 	} else if (r < 0) {
 		it->out.error = it->transfer == ISER_READING ? -EPIPE : it->out.error;
 		dm_iser_fail(it->d, r, "cannot post an RDMA request");
@@ -129,40 +130,36 @@ static void transfer_begin(struct dm_iser_task *it, struct sg *sg, uint32_t nsg,
 
 // --- waiting for buffers ---
 
-static void starved_run(struct buf_wait *w)
+static void buffer_came(struct buf_wait *w)
 {
-	struct dm_iser *d = container_of(w, struct dm_iser, wait);
-	struct list again;
-	list_init(&again);
-	list_splice_back(&again, &d->starved);
-	for (struct list *l; (l = list_pop_front(&again));) {
-		struct dm_iser_task *it = list_entry(l, struct dm_iser_task, wait);
-		if (transfer_post(it) && it->transfer == ISER_WRITING)
-			send_status(it);
-		unref(it); // starve() has taken another reference if necessary
-	}
+	struct dm_iser_task *it = container_of(w, struct dm_iser_task, wait);
+	if (transfer_post(it) && it->transfer == ISER_WRITING)
+		send_status(it);
+	unref(it); // transfer_post() has taken another reference if necessary
 }
 
-static void starve(struct dm_iser_task *it)
+static void wait_for_buffer(struct dm_iser_task *it)
 {
 	it->pending++;
-	list_push_back(&it->d->starved, &it->wait);
-	buf_wait_add(it->d->worker, &it->d->wait, starved_run);
+	buf_wait_add(it->d->worker, &it->wait, buffer_came);
 }
 
-static void unstarve(struct dm_iser_task *it)
+static void wait_ends(struct dm_iser_task *it)
 {
-	if (!list_linked(&it->wait))
+	if (!list_linked(&it->wait.link))
 		return;
-	list_remove(&it->wait);
+	buf_wait_cancel(&it->wait);
 	it->pending--;
 }
 
-void dm_iser_drop_starved(struct dm_iser *d)
+void dm_iser_drop_waits(struct dm_iser *d)
 {
-	buf_wait_cancel(&d->wait);
-	for (struct list *l; (l = list_pop_front(&d->starved));)
-		unref(list_entry(l, struct dm_iser_task, wait));
+	list_each_safe (struct dm_iser_task, it, &d->tasks, link) {
+		if (!list_linked(&it->wait.link))
+			continue;
+		buf_wait_cancel(&it->wait);
+		unref(it);
+	}
 }
 
 // --- data-in and status ---
@@ -171,12 +168,12 @@ static void send_result(struct dm_iser_task *it, struct dm_result *r)
 {
 	struct dm_iser *d = it->d;
 	dm_iser_forget(it);
-	unstarve(it);
+	wait_ends(it);
 	it->is_ending = true;
 	it->ending_ns = worker_now(d->worker);
 	if (!r && (it->pending || it->move.in_flight)) {
 		it->is_draining = true;
-		d->draining++;
+		rnic_drain_begin(&d->drain);
 	}
 	it->pending++; // holds the task until everything is posted
 	if (r && !d->is_closed) {
@@ -203,7 +200,7 @@ void dm_iser_put_data(struct dm *dm, struct dm_task *t, struct dm_result *r)
 	// Status lets the initiator reuse its memory, so reads in flight end first.
 	if (r && (it->out.owes_data || it->move.reads) && !d->is_closed) {
 		dm_iser_drop_data(it);
-		unstarve(it);
+		wait_ends(it);
 		it->out.wants_data = false;
 		t->is_finished = true;
 		it->out.result = r;

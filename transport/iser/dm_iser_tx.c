@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The target's iSER mover, sends: their memory, control PDUs, task management responses that wait
-// for RDMA in flight. RFC 7145 7.3, 8. The connection's worker.
-//
-// Sends use slots of a registered pool buffer, 16 in 4 KiB, allocated on demand, and freed beyond
-// what the command window needs; login and discovery responses may use a buffer of their own.
+// The target's iSER mover, sends: control PDUs, task management responses that wait for RDMA in
+// flight. RFC 7145 7.3, 8. The connection's worker.
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "transport/iser/dm_iser_priv.h"
@@ -23,158 +19,63 @@ void dm_iser_fail(struct dm_iser *d, int code, const char *fmt, ...)
 	d->dm.ops->close(&d->dm, false, &why);
 }
 
-// --- the memory of sends ---
+// --- sends ---
 
-int dm_iser_tx_add(struct dm_iser *d)
+static struct dm_iser *dm_iser_of(const struct rnic_send *tx)
 {
-	struct dm_iser_slab *s = calloc(1, sizeof *s);
-	struct rnic_mr *mr = NULL;
-	if (s)
-		s->buf = buf_get(d->worker, BUF_MIN);
-	if (s && s->buf)
-		mr = rnic_find(d->rnic, s->buf->addr, BUF_MIN);
-	if (!mr) {
-		int r = s && s->buf ? -ENOBUFS : -ENOMEM;
-		if (s)
-			buf_put(s->buf);
-		free(s);
-		return r;
-	}
-	for (unsigned i = 0; i < ISER_SLAB; i++) {
-		s->tx[i].d = d;
-		s->tx[i].slab = s;
-		s->tx[i].slot = s->buf->addr + i * ISER_SLOT;
-		s->tx[i].slot_mr = mr;
-		list_push_back(&d->free_tx, &s->tx[i].link);
-	}
-	list_push_back(&d->slabs, &s->link);
-	d->slab_count++;
-	return 0;
-}
-
-static void slab_free(struct dm_iser *d, struct dm_iser_slab *s)
-{
-	for (unsigned i = 0; i < ISER_SLAB; i++)
-		list_remove(&s->tx[i].link);
-	list_remove(&s->link);
-	d->slab_count--;
-	buf_put(s->buf);
-	free(s);
-}
-
-void dm_iser_tx_free(struct dm_iser *d)
-{
-	while (!list_empty(&d->slabs))
-		slab_free(d, list_entry(d->slabs.next, struct dm_iser_slab, link));
-}
-
-static unsigned slabs_kept(const struct dm_iser *d)
-{
-	return (d->dm.window + ISER_EXTRA_RX) / ISER_SLAB + 1;
-}
-
-// tx may be gone afterwards.
-static void tx_put(struct dm_iser_tx *tx)
-{
-	struct dm_iser *d = tx->d;
-	buf_put(tx->big);
-	tx->big = NULL;
-	list_push_front(&d->free_tx, &tx->link);
-	if (!--tx->slab->used && d->slab_count > slabs_kept(d))
-		slab_free(d, tx->slab);
-}
-
-void dm_iser_tx_end(struct rnic_wr *wr)
-{
-	struct dm_iser_tx *tx = dm_iser_tx_of(wr);
-	struct dm_iser *d = tx->d;
-	d->tx_out--;
-	rnic_out_ends(&d->transfers);
-	tx_put(tx);
+	return container_of(tx->of, struct dm_iser, sends);
 }
 
 static void on_sent(struct rnic_wr *wr, int res)
 {
-	const struct dm_iser_tx *tx = dm_iser_tx_of(wr);
-	struct dm_iser *d = tx->d;
+	struct rnic_send *tx = rnic_send_of(wr);
+	struct dm_iser *d = dm_iser_of(tx);
 	bool wants_sent = tx->flags & DM_WANTS_SENT && !res;
-	dm_iser_tx_end(wr);
+	rnic_send_end(tx);
 	if (wants_sent)
 		d->dm.up->sent(&d->dm);
 }
 
-static bool tx_takes(struct dm_iser_tx *tx, uint32_t len)
+struct rnic_send *dm_iser_tx_get(struct dm_iser *d, uint32_t len)
 {
-	uint32_t all = ISER_HDR_LEN + ISCSI_BHS_LEN + len + 3; // and pad
-	tx->sge = (struct rnic_sge){ .addr = tx->slot, .mr = tx->slot_mr };
-	if (all <= ISER_SLOT)
-		return true;
-	tx->big = buf_get(tx->d->worker, all);
-	if (!tx->big)
-		return false;
-	tx->sge.addr = tx->big->addr;
-	tx->sge.mr = rnic_find(tx->d->rnic, tx->big->addr, all);
-	return tx->sge.mr != NULL;
-}
-
-struct dm_iser_tx *dm_iser_tx_get(struct dm_iser *d, uint32_t len)
-{
-	struct list *l = NULL;
-	int r = list_empty(&d->free_tx) ? dm_iser_tx_add(d) : 0;
-	if (d->tx_out >= d->dm.window + ISER_TX_EXTRA)
+	struct rnic_send *tx;
+	d->sends.limit = d->dm.window + ISER_TX_EXTRA;
+	d->sends.kept = d->dm.window + ISER_EXTRA_RX;
+	int r = rnic_send_get(&d->sends, &tx, ISER_HDR_LEN + ISCSI_BHS_LEN + len + 3); // and pad
+	if (r == -EAGAIN)
 		dm_iser_fail(d, -ENOBUFS, "the peer does not receive its responses");
-	else if (r < 0 || !(l = list_pop_front(&d->free_tx)))
+	else if (r < 0)
 		dm_iser_fail(d, r, "out of memory for a response");
-	if (!l)
+	if (r < 0)
 		return NULL;
-	struct dm_iser_tx *tx = list_entry(l, struct dm_iser_tx, link);
-	tx->slab->used++;
-	memset(&tx->wr, 0, sizeof tx->wr);
-	tx->wr.opcode = RNIC_SEND;
-	tx->wr.sge = &tx->sge;
-	tx->wr.nsge = 1;
 	tx->wr.done = on_sent;
-	tx->task = NULL;
-	tx->flags = 0;
-	list_init(&tx->link);
-	if (!tx_takes(tx, len)) {
-		tx_put(tx);
-		dm_iser_fail(d, -ENOMEM, "out of memory for a response");
-		return NULL;
-	}
 	memset(tx->sge.addr, 0, ISER_HDR_LEN + ISCSI_BHS_LEN);
 	return tx;
 }
 
-uint8_t *dm_iser_tx_bhs(struct dm_iser_tx *tx)
+uint8_t *dm_iser_tx_bhs(struct rnic_send *tx)
 {
 	return tx->sge.addr + ISER_HDR_LEN;
 }
 
-static void tx_post(struct dm_iser *d, struct dm_iser_tx *tx, uint32_t bytes)
+static void tx_post(struct dm_iser *d, struct rnic_send *tx, uint32_t bytes)
 {
-	tx->sge.len = bytes;
 	// RFC 7145 7.3: a target's sends must wake the initiator. Their completion need not wake
 	// us: the next command does.
-	tx->wr.flags = RNIC_SOLICITED | (tx->flags & DM_WANTS_SENT ? RNIC_SIGNALED : RNIC_LAZY);
-	d->transfers.unsignaled = 0;
-	d->tx_out++;
-	rnic_out_begins(&d->transfers);
-	int r = rnic_post(d->qp, &tx->wr);
-	if (!r) {
+	unsigned flags = tx->flags & DM_WANTS_SENT ? RNIC_SIGNALED : RNIC_LAZY;
+	int r = rnic_send_post(tx, bytes, RNIC_SOLICITED | flags);
+	if (r < 0)
+		dm_iser_fail(d, r, "cannot post a send");
+	else
 		d->pdus_out++;
-		return;
-	}
-	tx->wr.done(&tx->wr, r);
-	dm_iser_fail(d, r, "cannot post a send");
 }
 
-void dm_iser_tx_post_header(struct dm_iser *d, struct dm_iser_tx *tx)
+void dm_iser_tx_post_header(struct dm_iser *d, struct rnic_send *tx)
 {
 	tx_post(d, tx, ISER_HDR_LEN);
 }
 
-void dm_iser_tx_post(struct dm_iser *d, struct dm_iser_tx *tx, uint32_t len)
+void dm_iser_tx_post(struct dm_iser *d, struct rnic_send *tx, uint32_t len)
 {
 	uint8_t *bhs = dm_iser_tx_bhs(tx);
 	iser_hdr_put(tx->sge.addr, NULL, NULL);
@@ -185,7 +86,7 @@ void dm_iser_tx_post(struct dm_iser *d, struct dm_iser_tx *tx, uint32_t len)
 
 // --- control PDUs ---
 
-static void control_post(struct dm_iser *d, struct dm_iser_tx *tx)
+static void control_post(struct dm_iser *d, struct rnic_send *tx)
 {
 	uint8_t *bhs = dm_iser_tx_bhs(tx);
 	if (!(tx->flags & DM_IS_LOGIN))
@@ -195,32 +96,34 @@ static void control_post(struct dm_iser *d, struct dm_iser_tx *tx)
 	dm_iser_tx_post(d, tx, get_be24(((struct iscsi_bhs *)bhs)->data_len));
 }
 
-void dm_iser_send_held(struct dm_iser *d)
+static void held_send(struct rnic_held *h)
 {
-	if (d->is_closed)
-		return;
-	for (struct list *l; (l = list_pop_front(&d->held));) {
-		d->held_count--;
-		control_post(d, list_entry(l, struct dm_iser_tx, link));
-	}
+	struct rnic_send *tx = container_of(h, struct rnic_send, held);
+	control_post(dm_iser_of(tx), tx);
 }
 
 void dm_iser_drop_held(struct dm_iser *d)
 {
-	for (struct list *l; (l = list_pop_front(&d->held));)
-		tx_put(list_entry(l, struct dm_iser_tx, link));
+	for (struct list *l; (l = list_first(&d->drain.held));) {
+		struct rnic_held *h = list_entry(l, struct rnic_held, link);
+		rnic_drain_forget(&d->drain, h);
+		rnic_send_put(container_of(h, struct rnic_send, held));
+	}
 }
 
-// The peer determines how long: it answers the outstanding RDMA Reads or does not.
-static void hold(struct dm_iser *d, struct dm_iser_tx *tx)
+// A command aborted with RDMA in flight ends when that is done: only then may the initiator reuse
+// its memory. The peer determines how long: it answers the outstanding RDMA Reads or does not.
+static void tmf_post(struct dm_iser *d, struct rnic_send *tx)
 {
-	list_push_back(&d->held, &tx->link);
-	if (++d->held_count > d->dm.window + ISER_TX_EXTRA)
+	tx->held.send = held_send;
+	if (rnic_drain_send(&d->drain, &tx->held))
+		return;
+	if (d->drain.held_count > d->dm.window + ISER_TX_EXTRA)
 		dm_iser_fail(
 			d, -ENOBUFS,
 			"%u task management responses are waiting for RDMA Reads that the peer "
 			"does not answer",
-			d->held_count);
+			d->drain.held_count);
 }
 
 // The receive buffers of initiators after login. A ping's data is not echoed: they do not expect
@@ -238,7 +141,7 @@ void dm_iser_send(struct dm *dm, const uint8_t *bhs, const void *data, uint32_t 
 	uint8_t opcode = bhs[0] & ISCSI_OP_MASK;
 	uint32_t most = data_limit(d, opcode);
 	len = len < most ? len : most;
-	struct dm_iser_tx *tx = d->is_closing || d->is_closed ? NULL : dm_iser_tx_get(d, len);
+	struct rnic_send *tx = d->is_closing || d->is_closed ? NULL : dm_iser_tx_get(d, len);
 	if (!tx)
 		return;
 	uint8_t *to = dm_iser_tx_bhs(tx);
@@ -247,10 +150,8 @@ void dm_iser_send(struct dm *dm, const uint8_t *bhs, const void *data, uint32_t 
 	if (len)
 		memcpy(to + ISCSI_BHS_LEN, data, len);
 	tx->flags = flags;
-	// A command aborted with RDMA in flight ends when that is done: only then may the initiator
-	// reuse its memory.
-	if (opcode == ISCSI_OP_TMF_RSP && d->draining)
-		hold(d, tx);
+	if (opcode == ISCSI_OP_TMF_RSP)
+		tmf_post(d, tx);
 	else
 		control_post(d, tx);
 }

@@ -31,15 +31,14 @@ static void dmi_iser_flush(struct dmi *dm)
 
 static void dmi_iser_close(struct dmi *dm, const struct err *why)
 {
-	dmi_iser_close_now(dmi_iser(dm), why);
+	rnic_slots_close(&dmi_iser(dm)->slots, why);
 }
 
 static void free_run(struct msg *m)
 {
 	struct dmi_iser *d = container_of(m, struct dmi_iser, free_msg);
-	worker_defer_cancel(&d->fault_defer);
 	rnic_qp_free(d->qp);
-	dmi_iser_tx_free(d);
+	rnic_slots_free(&d->slots);
 	free(d);
 }
 
@@ -77,7 +76,7 @@ static int open(struct dmi_iser *d, struct err *e)
 	if (r < 0)
 		return err_errno(e, r, "receive buffers");
 	d->is_reserved = true;
-	return dmi_iser_tx_open(d, e);
+	return rnic_slots_open(&d->slots, e);
 }
 
 static void on_established(struct rnic_qp *qp, const uint8_t *private_data, uint32_t len)
@@ -88,10 +87,10 @@ static void on_established(struct rnic_qp *qp, const uint8_t *private_data, uint
 	tcp_addr_format(&qp->peer_addr, d->dm.peer);
 	tcp_addr_format(&qp->local_addr, d->dm.local);
 	snprintf(d->transport, sizeof d->transport, "iSER (%.20s)", qp->rnic->name);
-	if (d->is_closing)
+	if (d->slots.is_closing)
 		return;
 	if (open(d, &e) < 0)
-		dmi_iser_close_now(d, &e);
+		rnic_slots_close(&d->slots, &e);
 	else
 		d->connected(&d->dm);
 }
@@ -127,15 +126,12 @@ static void on_closed(struct rnic_qp *qp, const struct err *why)
 {
 	struct dmi_iser *d = qp->owner;
 	struct err e = *why;
-	bool was_asked = d->is_closing;
-	d->is_closing = true;
-	worker_defer_cancel(&d->fault_defer);
-	worker_defer_cancel(&d->unsent_defer);
+	bool was_asked = d->slots.is_closing;
 	if (!d->is_established && !was_asked)
 		explain(&e, why);
 	if (d->is_reserved)
 		rnic_unreserve(qp->rnic, DMI_ISER_RX);
-	dmi_iser_tx_close(d);
+	rnic_slots_closed(&d->slots);
 	d->dm.up->closed(&d->dm, &e);
 }
 
@@ -180,6 +176,7 @@ int dmi_iser_connect(struct dmi **ret, struct worker *w, const struct dmi_iser_o
 		free(d);
 		return r;
 	}
+	dmi_iser_tx_init(d);
 	*ret = &d->dm;
 	return 0;
 }

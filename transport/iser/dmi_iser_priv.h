@@ -4,6 +4,7 @@
 
 #include "transport/iser/dmi_iser.h"
 #include "transport/iser/iser.h"
+#include "transport/rdma/slots.h"
 
 enum {
 	// Commands in flight. A target posts one receive per PDU that it accepts; Linux posts 128,
@@ -16,22 +17,6 @@ enum {
 	DMI_ISER_HDR_LEN = ISER_HDR_LEN + ISCSI_BHS_LEN,
 };
 
-// An outgoing PDU, and the command that it starts until that ends.
-struct dmi_iser_slot {
-	struct rnic_wr wr;
-	struct rnic_sge sge[2]; // headers, data
-	struct rnic_sge own;	// memory of the slot for data, allocated on demand
-	struct dmi_iser *d;
-	struct dmi_task *task; // NULL: any other PDU
-	bool is_sending;       // the request is posted: it refers to the task
-	bool is_finished;      // up->done waits for that
-	int res;	       // of up->done
-	bool is_exposed;
-	struct rnic_exposed exposed;
-	struct rnic_mr *own_mr; // for this command alone
-	uint8_t *bounce;	// ... of this memory instead of the command's
-};
-
 struct dmi_iser {
 	struct dmi dm;
 	struct worker *worker;
@@ -39,16 +24,9 @@ struct dmi_iser {
 	struct iscsi_params params;
 	enum iscsi_phase phase;
 	void (*connected)(struct dmi *dm);
-	bool is_established, is_closing, is_reserved, is_invalidating, has_window_moved;
-	struct dmi_iser_slot slots[DMI_ISER_SLOTS]; // by the lower bits of the ITT
-	uint8_t free_slots[DMI_ISER_SLOTS];
-	unsigned free_count, controls;
-	uint32_t generation;		  // the upper bits of the next ITT
-	struct buf *headers;		  // DMI_ISER_HDR_LEN for each slot
-	struct buf *data[DMI_ISER_SLOTS]; // ISER_DATA_MAX for slots that needed it
-	struct err fault;		  // why the connection will close at the end of the round
-	struct defer fault_defer;
-	struct defer unsent_defer; // ends tasks that could not be sent
+	bool is_established, is_reserved, is_invalidating, has_window_moved;
+	struct rnic_slots slots; // by the lower bits of the ITT
+	uint32_t generation;	 // the upper bits of the next ITT
 	struct msg free_msg;
 	char transport[32];
 };
@@ -58,26 +36,17 @@ static inline struct dmi_iser *dmi_iser(struct dmi *dm)
 	return container_of(dm, struct dmi_iser, dm);
 }
 
-// dmi_iser_tx.c: sending, the end of tasks, faults.
-void dmi_iser_close_now(struct dmi_iser *d, const struct err *why);
-// Closes at the end of the round, for the first reason given.
-void dmi_iser_fault(struct dmi_iser *d, const struct err *e);
+// dmi_iser_tx.c: sending.
 void dmi_iser_command(struct dmi *dm, struct dmi_task *t);
 void dmi_iser_send(struct dmi *dm, const uint8_t *bhs, const void *data, uint32_t len,
 		   bool is_login);
 void dmi_iser_drop(struct dmi *dm, struct dmi_task *t);
-// Prepares the slots of an established connection. -ENOMEM.
-int dmi_iser_tx_open(struct dmi_iser *d, struct err *e);
-void dmi_iser_tx_close(struct dmi_iser *d); // the connection is closed: ends all tasks with -EPIPE
-void dmi_iser_tx_free(struct dmi_iser *d);
+// A connection is new: its slots, which rnic_slots_open() prepares.
+void dmi_iser_tx_init(struct dmi_iser *d);
 // The slot of a command in flight, or NULL.
-struct dmi_iser_slot *dmi_iser_find(struct dmi_iser *d, uint32_t itt);
-// The slot's task has ended; up->done follows as soon as no posted request refers to it.
-void dmi_iser_finish(struct dmi_iser_slot *s, int res);
-
-// dmi_iser_mem.c: a command's memory and the peer. expose: as rnic_expose().
-int dmi_iser_expose(struct dmi_iser_slot *s, struct err *e);
-void dmi_iser_conceal(struct dmi_iser_slot *s); // no-op if nothing is exposed
+struct rnic_slot *dmi_iser_find(struct dmi_iser *d, uint32_t itt);
+// The slot's task has ended; up->done follows.
+void dmi_iser_finish(struct rnic_slot *s, int res);
 
 // dmi_iser_rx.c: receiving.
 void dmi_iser_received(struct rnic_qp *qp, struct rnic_rx *rx);

@@ -16,17 +16,16 @@
 
 // How much data a read has received. With a status other than GOOD nothing, unless the residual
 // says otherwise. At most what the target has written, if the device counts that.
-static uint32_t in_done(const struct dmi_iser_slot *s)
+static uint32_t in_done(const struct rnic_slot *s)
 {
 	const struct dmi_task *t = s->task;
-	const uint64_t *moved = s->is_exposed ? s->exposed.moved : NULL;
 	bool is_told = t->residual_flags & (ISCSI_RSP_UNDERFLOW | ISCSI_RSP_OVERFLOW);
 	if (t->status && !is_told)
 		return 0;
-	return moved && *moved < t->len ? (uint32_t)*moved : t->len;
+	return s->exposure.count ? rnic_exposure_moved(&s->exposure) : t->len;
 }
 
-static int take_response(struct dmi_iser_slot *s, const struct iser_msg *m, struct err *e)
+static int take_response(struct rnic_slot *s, const struct iser_msg *m, struct err *e)
 {
 	const struct iscsi_scsi_rsp *h = (const void *)m->bhs;
 	struct dmi_task *t = s->task;
@@ -42,12 +41,13 @@ static int take_response(struct dmi_iser_slot *s, const struct iser_msg *m, stru
 }
 
 // The peer has invalidated an STag, permitted once, with the response to its command.
-static int take_invalidation(struct dmi_iser *d, const struct dmi_iser_slot *s,
+static int take_invalidation(struct dmi_iser *d, const struct rnic_slot *s,
 			     const struct rnic_rx *rx, struct err *e)
 {
 	if (!rx->is_invalidated)
 		return 0;
-	if (!d->is_invalidating || !s || !s->is_exposed || s->exposed.rkey != rx->invalidated_rkey)
+	if (!d->is_invalidating || !s || !s->exposure.count ||
+	    s->exposure.keys[0].rkey != rx->invalidated_rkey)
 		return err_set(e, -EPROTO, "STag 0x%08x invalidated, which is not the command's",
 			       rx->invalidated_rkey);
 	return 0;
@@ -57,7 +57,7 @@ static int scsi_response(struct dmi_iser *d, const struct iser_msg *m, const str
 			 struct err *e)
 {
 	uint32_t itt = get_be32(((const struct iscsi_bhs *)m->bhs)->itt);
-	struct dmi_iser_slot *s = dmi_iser_find(d, itt);
+	struct rnic_slot *s = dmi_iser_find(d, itt);
 	if (!s)
 		return err_set(e, -EPROTO, "SCSI Response: no command in flight with tag 0x%08x",
 			       itt);
@@ -106,12 +106,12 @@ void dmi_iser_received(struct rnic_qp *qp, struct rnic_rx *rx)
 {
 	struct dmi_iser *d = qp->owner;
 	struct err e;
-	int r = d->is_closing ? 0 : message(d, rx, &e);
+	int r = d->slots.is_closing ? 0 : message(d, rx, &e);
 	rnic_rx_put(rx);
 	// A violation closes the connection at once, without sending what is queued.
 	if (r < 0) {
-		d->dm.ops->close(&d->dm, &e);
-	} else if (d->has_window_moved && !d->is_closing) {
+		rnic_slots_close(&d->slots, &e);
+	} else if (d->has_window_moved && !d->slots.is_closing) {
 		d->has_window_moved = false;
 		d->dm.up->window(&d->dm);
 	}

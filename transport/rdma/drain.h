@@ -12,9 +12,10 @@ struct rnic_drain {
 	unsigned draining; // aborted commands with RDMA in flight
 	struct list held;  // struct rnic_held
 	unsigned held_count;
+	struct list members; // what shares it; for its owners, empty at first
 };
 
-// A response that waits; embedded by its owner.
+// A response that waits; embedded by its owner, which zeroes it before the first use.
 struct rnic_held {
 	struct list link;
 	void (*send)(struct rnic_held *h); // no command drains any more; not linked any more

@@ -268,6 +268,19 @@ void rnic_each_mr(struct rnic *r, bool (*fn)(const struct rnic_mr *mr, void *arg
 	r->provider->each_mr(r, fn, arg);
 }
 
+static bool count_rights(const struct rnic_mr *mr, void *arg)
+{
+	*(unsigned *)arg += mr->access != 0;
+	return true;
+}
+
+unsigned rnic_remote_rights(struct rnic *r)
+{
+	unsigned ret = 0;
+	rnic_each_mr(r, count_rights, &ret);
+	return ret;
+}
+
 int rnic_expose(struct rnic_qp *qp, struct rnic_exposed *ret, const struct sg *sg, uint32_t nsg,
 		uint64_t len, unsigned access)
 {

@@ -115,6 +115,9 @@ void rnic_conceal(struct rnic_qp *qp, struct rnic_exposed *x);
 // for the test that a target grants no remote rights. Any thread; takes a lock.
 void rnic_each_mr(struct rnic *r, bool (*fn)(const struct rnic_mr *mr, void *arg), void *arg);
 
+// How many registrations of the device a peer may read or write. Any thread; takes a lock.
+unsigned rnic_remote_rights(struct rnic *r);
+
 // --- work requests ---
 
 enum rnic_opcode {

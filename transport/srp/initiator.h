@@ -3,7 +3,7 @@
 // memory or with immediate data, checks responses, keeps the credits. T10 SRP 4, 5, 6.
 //
 // A channel belongs to one worker: every function is called there, none blocks, and every callback
-// comes from its loop, never from inside a function of this header.
+// comes from its loop, never from inside a function of this header but srpi_drop().
 #pragma once
 
 #include "core/buf.h"
@@ -36,7 +36,9 @@ struct srpi_task {
 	uint16_t sense_len;
 	uint8_t sense[SRPI_SENSE_MAX];
 
-	void *slot; // private: while it is in flight
+	// private
+	void *slot; // while it is in flight
+	uint64_t tag;
 };
 
 // What a channel calls. All slots are required.
@@ -51,10 +53,10 @@ struct srpi_up {
 	// AER_REQ; it has been answered.
 	void (*event)(struct srpi_channel *ch, const uint8_t lun[8], const uint8_t *sense,
 		      uint32_t len);
-	// There is room for more commands.
+	// There may be room for more commands, and not because one has ended.
 	void (*room)(struct srpi_channel *ch);
 	// The connection is closed, every command has ended. why: -ECONNREFUSED with the reason of
-	// the LOGIN_REJ in words ... srpi_free() follows.
+	// the LOGIN_REJ in words ... srpi_free() follows, here or later.
 	void (*closed)(struct srpi_channel *ch, const struct err *why);
 };
 
@@ -63,6 +65,7 @@ struct srpi_options {
 	const struct tcp_addr *peer, *local; // local may be NULL
 	uint8_t initiator[SRP_PORT_ID_LEN], target[SRP_PORT_ID_LEN];
 	bool is_additional; // a further channel of the nexus (SRP_MULTICHAN_MULTI)
+	uint8_t number;	    // of the channel in the nexus: tags are unique in that
 	bool has_no_immediate;
 	uint32_t it_iu_len;    // 0: what the own IUs need
 	uint32_t tasks;	       // wanted in flight; 0: SRPI_TASKS_MAX
@@ -80,19 +83,20 @@ unsigned srpi_room(const struct srpi_channel *ch);
 // Sends t, for which there is room. done follows.
 void srpi_send(struct srpi_channel *ch, struct srpi_task *t);
 // Sends a task management request; one at a time. t: the task of ABORT TASK, else NULL. -EBUSY: one
-// is under way, or there is no credit.
+// is under way, or there is no credit; -EPIPE: the connection is closing.
 int srpi_task_mgmt(struct srpi_channel *ch, enum srp_tmf function, const uint8_t lun[8],
 		   const struct srpi_task *t);
-// t, which was aborted, gets no response any more: done follows with res.
+// t, which was aborted, gets no response any more: done with res, here or when it was sent.
 void srpi_drop(struct srpi_channel *ch, struct srpi_task *t, int res);
-// Closes: is_logout: after sending I_LOGOUT. closed follows, and done of every task before it.
+// Closes: is_logout: after sending I_LOGOUT, for as long as the peer takes, unless this is called
+// again without. closed follows, and done of every task before it.
 void srpi_close(struct srpi_channel *ch, bool is_logout, const struct err *why);
 
 struct srpi_info {
 	const struct tcp_addr *peer_addr, *local_addr;
-	const char *transport; // "SRP over iWARP"
-	struct srp_accept accept;
-	bool has_immediate;
+	const char *transport;	  // "SRP (siw0)"
+	struct srp_accept accept; // once it is up
+	uint32_t reject;	  // enum srp_rej_reason of the LOGIN_REJ; 0: none
 };
 void srpi_info(const struct srpi_channel *ch, struct srpi_info *ret);
 // Longest data that srpi_send() sends as immediate data; 0: none.

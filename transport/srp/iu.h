@@ -52,8 +52,8 @@ struct srp_command {
 };
 
 // Parses a CMD IU of len bytes. imm_offset: of the login; 0: immediate data was not agreed on. 0;
-// -EPROTO: it is shorter than its own fields say, or the format of its descriptors is not known: the
-// channel must be closed; -EINVAL: a table whose lengths do not fit together, or immediate data
+// -EPROTO: it is shorter than its own fields say, or the format of its descriptors is not known:
+// the channel must be closed; -EINVAL: a table whose lengths do not fit together, or immediate data
 // beyond the IU: the command is refused with SRP_RSP_INVALID_FIELDS; ret's tag and sol_not are
 // valid. The pointers of ret are into iu. A table of which a part is in the IU is not summed up:
 // its reader calls srp_table_is_valid().

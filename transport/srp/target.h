@@ -3,8 +3,8 @@
 // sends responses, keeps the credits. T10 SRP 4, 5, 6. What is above it (target/srp) has the
 // nexuses and the device server.
 //
-// A channel belongs to the worker of its connection: every function is called there, none blocks,
-// and every callback comes from its loop.
+// A channel belongs to the worker of its connection: every function is called there, none blocks.
+// Callbacks come from its loop, but for those that say otherwise.
 #pragma once
 
 #include "core/buf.h"
@@ -27,6 +27,15 @@ struct srp_result {
 	uint32_t sense_len;
 };
 
+// The data of one direction of a command, with its descriptors as on the wire.
+struct srp_side {
+	uint8_t format;
+	uint32_t len, count;
+	uint8_t *descs; // own, or malloc'ed
+	uint8_t own[2 * SRP_DIRECT_LEN];
+	struct srp_desc table; // has to be fetched if it has more than count
+};
+
 // The channel's part of a command, embedded in that of the role.
 struct srp_task {
 	uint64_t tag;
@@ -35,27 +44,27 @@ struct srp_task {
 
 	// Private to the channel.
 	struct srp_channel *channel;
-	struct list link, wait;
-	enum { SRP_IDLE, SRP_FETCHING_TABLE, SRP_READING, SRP_WRITING } state;
-	uint8_t sol_not;
-	struct srp_side {
-		uint8_t format;
-		uint32_t len, count;
-		struct srp_desc *descs; // own, or malloc'ed
-		struct srp_desc own[2];
-		struct srp_desc table; // has to be fetched if count is less than it has
-	} out, in;
+	struct list link;     // srp_channel.tasks
+	struct list turn;     // srp_channel.turns, table_turns
+	struct buf_wait wait; // for a pool buffer
+	struct srp_side out, in;
 	struct rnic_rx *rx; // holds the immediate data, or NULL
-	uint8_t *imm;	    // ... or a copy
-	struct rnic_transfer move;
+	uint8_t *imm;	    // ... its place there, or in a malloc'ed copy
+	enum { SRP_IDLE, SRP_FETCHING, SRP_READING, SRP_WRITING } step; // FETCHING: a table
+	struct rnic_transfer move;					// the current one
 	struct sg *sg;
-	uint32_t nsg, want, next; // next: index of the descriptor to be moved
-	struct buf *fetched;
+	uint32_t nsg, want;  // bytes of the data to be moved
+	uint32_t at, next;   // bytes of descriptors begun, index of the next one
+	struct buf *fetched; // the table
+	struct sg table_sg;
 	const struct srp_result *result;
-	unsigned pending;
-	int error;
-	bool wants_data, is_ending, is_draining;
-	uint64_t progress_ns;
+	unsigned pending; // what refers to the task beside its RDMA: sends, and waits
+	bool is_failed;	  // a Read has failed, the connection is closing
+	bool is_refused;  // the table is invalid: the response says so
+	bool is_ending;	  // only pending and RDMA delay the end
+	bool is_draining; // counted in the drain
+	bool has_answer;  // the response, with the credit, is posted
+	uint64_t progress_ns, ending_ns;
 };
 
 // What a channel calls. All slots are required.
@@ -65,17 +74,21 @@ struct srp_channel_up {
 	struct srp_task *(*command)(struct srp_channel *ch, const struct srp_command *c);
 	// The channel has taken over what belongs to t: it may be executed.
 	void (*begin)(struct srp_channel *ch, struct srp_task *t);
-	// srp_get_data() has ended: 0, or -EPIPE the connection is closing, -EMSGSIZE the command
-	// has less data-out than that, -EPROTO its table is invalid, -ENOMEM.
+	// srp_get_data() has ended: 0, or -EPIPE the connection is closed, -EMSGSIZE the command
+	// has less data-out than that, -EPROTO its table is invalid (whatever the result, the
+	// initiator is told so), -ENOBUFS. Perhaps from inside srp_get_data(); not called if the
+	// connection closes meanwhile.
 	void (*data)(struct srp_channel *ch, struct srp_task *t, int res);
-	// After srp_put_data(): the transport refers to t and its memory no more.
+	// After srp_put_data(), perhaps from inside it: the transport refers to t and its memory no
+	// more.
 	void (*released)(struct srp_channel *ch, struct srp_task *t);
 	// A task management request: srp_answer_tmf() follows, later or from inside.
 	void (*task_mgmt)(struct srp_channel *ch, const struct srp_task_mgmt *m);
 	// I_LOGOUT: the role ends its tasks and closes the channel.
 	void (*logout)(struct srp_channel *ch);
-	// The connection is closed, no request is in flight; tasks still belong to the role, which
-	// ends each by srp_put_data(NULL). srp_channel_free() follows when there is none.
+	// The connection is closed, no request is in flight; tasks that are not released still
+	// belong to the role, which ends each by srp_put_data(NULL). srp_channel_free() follows
+	// when there is none.
 	void (*closed)(struct srp_channel *ch, const struct err *why);
 };
 
@@ -84,7 +97,8 @@ struct srp_channel_options {
 	uint16_t imm_offset;	  // of the login; immediate data is taken if accept.flags says so
 	uint8_t tos;
 	uint16_t pkey;
-	struct rnic_drain *drain; // of the nexus: what aborts wait for
+	// Of the nexus: what task management responses wait for. Until srp_channel_free().
+	struct rnic_drain *drain;
 };
 
 // Accepts the connection with the LOGIN_RSP. On an error q is rejected with reason and freed.
@@ -95,13 +109,14 @@ int srp_channel_new(struct srp_channel **ret, struct rnic_request *q,
 void srp_channel_free(struct srp_channel *ch);
 void *srp_channel_role(const struct srp_channel *ch);
 
-// Moves the first len bytes of t's data-out into sg, which is kept until up->data.
+// Moves the first len bytes of t's data-out into sg, which is kept until up->data. Once for each
+// task.
 void srp_get_data(struct srp_task *t, struct sg *sg, uint32_t nsg, uint32_t len);
 // Ends t: moves data-in, then sends the response, then up->released. r is kept until then. NULL:
 // no response (aborted); its credit is returned with a later IU.
 void srp_put_data(struct srp_task *t, const struct srp_result *r);
 // Answers a task management request, after the RDMA of aborted tasks (srp_channel_options.drain).
-void srp_answer_tmf(struct srp_channel *ch, uint64_t tag, uint8_t sol_not, enum srp_rsp_code code);
+void srp_answer_tmf(struct srp_channel *ch, uint64_t tag, enum srp_rsp_code code);
 // Sends AER_REQ, if the initiator has answered the last one and has sent an IU; else nothing. True:
 // sent.
 bool srp_send_event(struct srp_channel *ch, const uint8_t lun[8], const uint8_t *sense,
@@ -120,9 +135,11 @@ struct srp_channel_info {
 	const char *carrier; // "iWARP", "RoCE v2", "InfiniBand"
 	struct rnic *rnic;
 	uint64_t last_rx_ns, bytes_in, bytes_out, ius_in, ius_out;
-	uint64_t owed_since_ns; // since the oldest RDMA Read waits for the peer; 0: none
+	uint64_t owed_since_ns; // since a task's RDMA Reads make no progress, the oldest; 0: none
 	uint64_t tx_since_ns;	// since the oldest response or write waits for the peer; 0: none
 	uint64_t ping_since_ns; // since CRED_REQ or AER_REQ waits for its answer; 0: none
+	uint64_t closing_ns;	// since a graceful close waits for the peer; 0: none
+	uint64_t buffers;	// bytes of pool buffers that belong to no task
 	uint32_t credits;	// REQUEST LIMIT: what the initiator may still send
 	struct buf_copies copied;
 };

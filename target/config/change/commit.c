@@ -14,13 +14,13 @@ static void clean_dirty(struct config *c)
 {
 	while (!list_empty(&c->targets->dirty)) {
 		struct list *l = list_pop_front(&c->targets->dirty);
-		list_entry(l, struct target, dirty_link)->is_dirty = false;
+		list_entry(l, struct published, dirty_link)->is_dirty = false;
 	}
 	c->targets->is_view_dirty = false;
 }
 
 struct built {
-	struct target *target;
+	struct published *target;
 	struct view_target *view;
 };
 
@@ -32,8 +32,8 @@ static int build_all(struct config *c, struct built **ret, size_t *ret_count, st
 		n++;
 	struct built *list = calloc(n + 1, sizeof *list);
 	int r = list ? 0 : err_set(e, -ENOMEM, "configuration: out of memory");
-	list_each (struct target, t, &c->targets->dirty, dirty_link) {
-		if (r || !t->node.parent)
+	list_each (struct published, t, &c->targets->dirty, dirty_link) {
+		if (r || !t->node->parent)
 			continue;
 		list[count].target = t;
 		r = view_build(c, t, &list[count].view, e);
@@ -44,9 +44,9 @@ static int build_all(struct config *c, struct built **ret, size_t *ret_count, st
 	return r;
 }
 
-static void show_portals(struct target *t)
+static void show_portals(const struct node *target)
 {
-	list_each (struct tpg, tpg, &t->node.children, node.link)
+	target_each_group (tpg, target)
 		list_each (struct portal_node, p, &tpg->portals.children, node.link)
 			portal_follow(p);
 }
@@ -57,8 +57,8 @@ static void show(struct config *c, struct built *list, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		view_target_put(list[i].target->view);
 		list[i].target->view = list[i].view;
-		show_portals(list[i].target);
-		alua_sync_ports(c, list[i].target);
+		show_portals(list[i].target->node);
+		alua_sync_ports(c, list[i].target->node);
 	}
 	if ((count || c->targets->is_view_dirty) && config_publish(c, &e) < 0)
 		log_error("%s: the change takes effect with the next change", e.text);

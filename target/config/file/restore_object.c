@@ -53,7 +53,7 @@ int restore_list(struct restore *r, struct node *n, const struct node_class *cla
 	struct node *folder = saved_folder(r->c, n, class->saved);
 	if (!folder && json_object_is_type(json_field(o, class->saved->list), json_type_array))
 		restore_keep(n, class->saved->list, json_field(o, class->saved->list));
-	if (!folder)
+	if (!folder || (class->saved->is_list_ours && !json_has(o, class->saved->list, NULL)))
 		return 0;
 	restore_each(r, n, o, class->saved->list, restore_entry, class);
 	return restore_sweep(r, folder, e);

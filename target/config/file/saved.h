@@ -25,6 +25,7 @@ typedef int restore_entry_fn(struct restore *r, struct node *n, const struct nod
 struct saved_class {
 	const char *list;    // key of the list
 	const char *above;   // path above the entries of a list of the document itself [""]
+	bool is_list_ours;   // other programs do not write it: absent, the entries stay
 	const char *folder;  // name of the node between the one above and the entries [none]
 	const char *id[2];   // keys that name the entry; id[1] [none]
 	const char *prefix;  // of the node's name, before id[0] ["": id[0] is not a number]

@@ -151,6 +151,23 @@ static void address(const struct candidates *c)
 	freeifaddrs(list);
 }
 
+// The ports of RDMA devices by their first GID, as targetcli offers them.
+static void srp_port(const struct candidates *c)
+{
+	glob_t gids = { 0 };
+	char gid[64], name[FABRIC_NAME_SIZE], device[80] = "", note[100];
+	glob("/sys/class/infiniband/*/ports/*/gids/0", 0, NULL, &gids);
+	for (size_t i = 0; i < gids.gl_pathc; i++) {
+		if (!read_word(gids.gl_pathv[i], gid) ||
+		    node_fabric(c->node)->name_target(gid, true, name, NULL) < 0)
+			continue;
+		sscanf(gids.gl_pathv[i], "/sys/class/infiniband/%79[^/]", device);
+		snprintf(note, sizeof note, "RDMA device %s", device);
+		add(c, name, note);
+	}
+	globfree(&gids);
+}
+
 // ---- initiators and sessions ----
 
 static void session(const struct candidates *c)
@@ -187,14 +204,15 @@ static void initiator(const struct candidates *c)
 	unsigned count = 0;
 	sessions_list(&list, &count);
 	for (unsigned i = 0; i < count; i++)
-		add(c, list[i].initiator, "logged in");
+		if (may_have_acl(c, list[i].initiator))
+			add(c, list[i].initiator, "logged in");
 	free(list);
 }
 
 static void (*const sources[])(const struct candidates *c) = {
-	[PARAM_CHILD] = child,	       [PARAM_STORAGE] = storage, [PARAM_LUN] = lun,
-	[PARAM_PORTAL] = portal,       [PARAM_ADDRESS] = address, [PARAM_SESSION] = session,
-	[PARAM_INITIATOR] = initiator,
+	[PARAM_CHILD] = child,	       [PARAM_STORAGE] = storage,   [PARAM_LUN] = lun,
+	[PARAM_PORTAL] = portal,       [PARAM_ADDRESS] = address,   [PARAM_SESSION] = session,
+	[PARAM_INITIATOR] = initiator, [PARAM_SRP_PORT] = srp_port,
 };
 
 // A setting that is the name of an object: `set` at a LUN offers the ALUA groups of its disk.

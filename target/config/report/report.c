@@ -69,21 +69,14 @@ struct json_object *config_tree(struct config *c, const struct node *n, int dept
 static struct json_object *params_json(const struct param_row *rows)
 {
 	static const char *const types[] = {
-		[PARAM_STRING] = "string",
-		[PARAM_NUMBER] = "number",
-		[PARAM_BOOL] = "bool",
-		[PARAM_SIZE] = "size",
-		[PARAM_FILE] = "file",
-		[PARAM_DOCUMENT] = "file",
-		[PARAM_COPY] = "file",
-		[PARAM_NODE] = "node",
-		[PARAM_CHILD] = "child",
-		[PARAM_STORAGE] = "storage",
-		[PARAM_LUN] = "lun",
-		[PARAM_PORTAL] = "portal",
-		[PARAM_ADDRESS] = "address",
-		[PARAM_SESSION] = "session",
-		[PARAM_INITIATOR] = "initiator",
+		[PARAM_STRING] = "string",   [PARAM_NUMBER] = "number",
+		[PARAM_BOOL] = "bool",	     [PARAM_SIZE] = "size",
+		[PARAM_FILE] = "file",	     [PARAM_DOCUMENT] = "file",
+		[PARAM_COPY] = "file",	     [PARAM_NODE] = "node",
+		[PARAM_CHILD] = "child",     [PARAM_STORAGE] = "storage",
+		[PARAM_LUN] = "lun",	     [PARAM_PORTAL] = "portal",
+		[PARAM_ADDRESS] = "address", [PARAM_SRP_PORT] = "srp_port",
+		[PARAM_SESSION] = "session", [PARAM_INITIATOR] = "initiator",
 		[PARAM_GROUP] = "group",
 	};
 	struct json_object *list = json_object_new_array();

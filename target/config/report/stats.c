@@ -53,7 +53,7 @@ static struct json_object *portals_json(struct config *c)
 	struct json_object *list = json_object_new_object();
 	portal_each (p, c) {
 		struct json_object *o = json_object_new_object();
-		portal_class.info(c, &p->node, o);
+		portal_info(c, &p->node, o);
 		json_object_object_add(list, p->node.name, o);
 	}
 	return list;

@@ -3,7 +3,6 @@
 #include "target/config/file/kept.h"
 #include "target/config/report/survey.h"
 #include "target/config/storage/storage.h"
-#include "target/config/targets/srpt.h"
 #include "target/config/targets/targets.h"
 
 static void survey_luns(struct tpg *tpg, const char *target, const struct survey *s, void *arg)
@@ -31,8 +30,7 @@ static void survey_target(struct node *t, const struct survey *s, void *arg)
 {
 	if (s->target)
 		s->target(arg, node_fabric(t), t->name);
-	list_for_each (it, &t->children) {
-		struct tpg *tpg = NODE_OF(struct tpg, list_entry(it, struct node, link));
+	target_each_group (tpg, t) {
 		if (s->lun)
 			survey_luns(tpg, t->name, s, arg);
 		if (s->portal)
@@ -59,8 +57,7 @@ void config_survey(struct config *c, const struct survey *s, void *arg)
 	const struct fabric_ops *fabric;
 	for (unsigned i = 0; (fabric = fabric_at(i)); i++) {
 		struct node *n = node_child(&c->names, &c->root, fabric->name);
-		// A kept one, or one whose targets are their own portal groups.
-		if (!n || n->class == &fabric_class || n->class == &srpt_class)
+		if (!n || n->class == &fabric_class) // a kept one
 			continue;
 		list_for_each (it, &n->children)
 			survey_target(list_entry(it, struct node, link), s, arg);

@@ -76,7 +76,7 @@ void acl_summary(struct config *c, const struct node *n, struct summary *ret)
 	ret->is_healthy = !ret->is_broken;
 }
 
-static void info_acl(struct config *c, const struct node *n, struct json_object *ret)
+void acl_info(struct config *c, const struct node *n, struct json_object *ret)
 {
 	const char *target = target_name(n);
 	json_put_text(ret, "node_wwn", n->name);
@@ -213,6 +213,6 @@ const struct node_class acl_class = {
 	.child = ACL_CHILD,
 	.groups = acl_groups,
 	.summary = acl_summary,
-	.info = info_acl,
+	.info = acl_info,
 	.free = acl_free,
 };

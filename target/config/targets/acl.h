@@ -14,6 +14,7 @@ int acl_new(struct config *c, struct node **ret, struct tpg *tpg, const char *in
 	{                                                                                          \
 		"no mapped LUN %s", "Deleted Mapped LUN %s.", "mapped_lun", lun_given              \
 	}
+void acl_info(struct config *c, const struct node *n, struct json_object *ret);
 void acl_summary(struct config *c, const struct node *n, struct summary *ret);
 int acl_set_tag(struct config *c, struct acl *a, const char *tag, struct err *e); // NULL: none
 void acl_free(struct config *c, struct node *n);

@@ -25,7 +25,8 @@ static int normal_name(const char *in, bool is_new, char out[224], struct err *e
 
 static const struct tpg_kind iscsi_kind = {
 	.acl_class = &acl_class,
-	.has_portals = true,
+	.portals_class = &portals_class,
+	.portal_class = &portal_class,
 	.fabric = fabric,
 };
 
@@ -34,7 +35,7 @@ static int target_new(struct config *c, struct node **ret, const char *name, str
 	struct target *t = tree_new(sizeof *t, &target_class, name, e);
 	if (!t)
 		return -ENOMEM;
-	list_init(&t->dirty_link);
+	published_init(&t->published, &t->node);
 	*ret = &t->node;
 	return tree_add(c, &c->targets->iscsi.node, &t->node, e, "target %s already exists", name);
 }
@@ -77,7 +78,7 @@ static int make_tpg(struct config *c, struct node *target, unsigned tag, struct 
 			     "ip:port.");
 		return 0;
 	}
-	code = portal_new(c, &p, tpg, "0.0.0.0", 3260, PORTAL_ALL, false, e);
+	code = portal_new(c, &p, tpg, "0.0.0.0", 3260, fabric()->transports->mask, false, e);
 	if (code < 0)
 		return code;
 	reply_say(r, "Global pref auto_add_default_portal=true");
@@ -166,11 +167,7 @@ static void target_attached(struct config *c, struct node *n, bool is_attached)
 
 static void target_changed(struct config *c, struct node *n)
 {
-	struct target *t = NODE_OF(struct target, n);
-	if (t->is_dirty)
-		return;
-	t->is_dirty = true;
-	list_push_back(&c->targets->dirty, &t->dirty_link);
+	published_changed(c, &NODE_OF(struct target, n)->published);
 }
 
 static void discovery_changed(struct config *c, struct node *n)
@@ -181,8 +178,7 @@ static void discovery_changed(struct config *c, struct node *n)
 static void free_target(struct config *c, struct node *n)
 {
 	struct target *t = NODE_OF(struct target, n);
-	list_remove(&t->dirty_link);
-	view_target_put(t->view);
+	published_done(&t->published);
 	node_done(n);
 	free(t);
 }

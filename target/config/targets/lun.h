@@ -29,4 +29,5 @@ int luns_find_storage(struct config *c, struct node *n, struct reply *r, struct 
 
 // ---- lun_ports.c ----
 uint16_t alua_group_id(struct config *c, const struct lun *l);
-void alua_sync_ports(struct config *c, struct target *t); // before its LUNs become visible
+// Before the target's LUNs become visible.
+void alua_sync_ports(struct config *c, const struct node *target);

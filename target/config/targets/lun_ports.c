@@ -38,12 +38,12 @@ static void sync_port(struct config *c, struct lun *l, uint16_t port, uint8_t pr
 	l->told.group = group;
 }
 
-void alua_sync_ports(struct config *c, struct target *t)
+void alua_sync_ports(struct config *c, const struct node *target)
 {
-	const struct fabric_ops *fabric = node_fabric(&t->node);
-	list_each (struct tpg, tpg, &t->node.children, node.link) {
+	const struct fabric_ops *fabric = node_fabric(target);
+	target_each_group (tpg, target) {
 		char name[FABRIC_PORT_SIZE];
-		fabric->port_name(t->node.name, tpg->tag, name);
+		fabric->port_name(target->name, tpg->tag, name);
 		list_each (struct lun, l, &tpg->luns.children, node.link)
 			sync_port(c, l, tpg->relative_port, (uint8_t)fabric->protocol, name);
 	}

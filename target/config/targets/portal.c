@@ -14,7 +14,7 @@
 #include "target/fabric/fabric.h"
 #include "target/fabric/sessions.h"
 
-static void portal_free(struct config *c, struct node *n)
+void portal_free(struct config *c, struct node *n)
 {
 	struct portal_node *p = NODE_OF(struct portal_node, n);
 	if (!p->open)
@@ -60,6 +60,11 @@ static int open_portal(struct config *c, const struct fabric_ops *fabric, struct
 	return portal_open(&p->open, fabric, c->control, addr, p->opened_for, e);
 }
 
+static const struct fabric_ops *fabric_of(const struct portal_node *p)
+{
+	return node_fabric(&p->node);
+}
+
 void portal_follow(struct portal_node *p)
 {
 	if (p->open && p->opened_for != p->transports)
@@ -80,7 +85,7 @@ int portal_new(struct config *c, struct portal_node **ret, struct tpg *tpg, cons
 		return e ? *e = why, r : r;
 	if (node_child(&c->names, &tpg->portals, name))
 		return err_set(e, -EEXIST, "This NetworkPortal already exists: %s", name);
-	struct portal_node *p = tree_new(sizeof *p, &portal_class, name, e);
+	struct portal_node *p = tree_new(sizeof *p, tpg->kind->portal_class, name, e);
 	if (!p)
 		return -ENOMEM;
 	p->transports = transports;
@@ -108,7 +113,7 @@ bool portal_retry(struct config *c, struct portal_node *p)
 	struct tcp_addr addr;
 	struct err e = { 0 };
 	if (p->open || tcp_addr_parse(&addr, p->node.name, 0, &e) < 0 ||
-	    open_portal(c, node_fabric(&p->node), p, &addr, &e) < 0)
+	    open_portal(c, fabric_of(p), p, &addr, &e) < 0)
 		return false;
 	c->targets->lost_portals--;
 	p->reason[0] = 0;
@@ -117,30 +122,36 @@ bool portal_retry(struct config *c, struct portal_node *p)
 	return true;
 }
 
-// Of the fabric that has portals.
-static const struct fabric_transport *transports(void)
+const char *portal_transport_name(const struct portal_node *p)
 {
-	return fabric_find("iscsi")->transports;
-}
-
-const char *portal_transport_name(unsigned mask)
-{
-	for (const struct fabric_transport *t = transports(); t->name; t++)
-		if (t->mask == mask)
+	for (const struct fabric_transport *t = fabric_of(p)->transports; t->name; t++)
+		if (t->mask == p->transports)
 			return t->name;
 	return "";
 }
 
-int portal_transport_parse(const char *name, unsigned *ret, struct err *e)
+// "tcp, iser, rdma or all": the selections of a fabric, of which all is the first one.
+static void transport_choices(const struct fabric_ops *fabric, char out[80])
 {
-	for (const struct fabric_transport *t = transports(); t->name; t++) {
+	const struct fabric_transport *all = fabric->transports;
+	size_t len = 0;
+	for (const struct fabric_transport *t = all; all->name && (++t)->name;)
+		len += (size_t)snprintf(out + len, 80 - len, "%s%s", len ? ", " : "", t->name);
+	snprintf(out + len, 80 - len, "%s%s", len ? " or " : "", all->name ? all->name : "none");
+}
+
+int portal_transport_parse(const struct fabric_ops *fabric, const char *name, unsigned *ret,
+			   struct err *e)
+{
+	char choices[80];
+	for (const struct fabric_transport *t = fabric->transports; t->name; t++) {
 		if (strcasecmp(t->name, name))
 			continue;
 		*ret = t->mask;
 		return 0;
 	}
-	return err_set(e, -EINVAL, "transport: invalid value '%.20s' (tcp, iser, rdma or all)",
-		       name);
+	transport_choices(fabric, choices);
+	return err_set(e, -EINVAL, "transport: invalid value '%.20s' (%s)", name, choices);
 }
 
 // ---- commands ----
@@ -157,7 +168,7 @@ static int portal_meant(struct node *n, const struct args *a, const char *name,
 			struct portal_node **ret, struct err *e)
 {
 	char path[600];
-	bool is_above = n->class != &portal_class;
+	bool is_above = n->class == tpg_of(n)->kind->portals_class;
 	if (is_above && !n->child_count)
 		return err_set(e, -ENOENT, "%s: no portal here (create one)", name);
 	struct node *p = is_above ? list_entry(n->children.next, struct node, link) : n;
@@ -209,12 +220,12 @@ int portal_set_transport(struct config *c, struct node *n, const struct args *a,
 	unsigned mask;
 	int code = portal_meant(n, a, "transport", &p, e);
 	if (!code)
-		code = portal_transport_parse(arg(a, "transport"), &mask, e);
+		code = portal_transport_parse(node_fabric(n), arg(a, "transport"), &mask, e);
 	if (code < 0)
 		return code;
 	code = change_transports(c, p, mask, p->is_iser && (mask & PORTAL_RDMA));
 	if (!code)
-		reply_say(r, "Transport is now: %s", portal_transport_name(mask));
+		reply_say(r, "Transport is now: %s", portal_transport_name(p));
 	return code;
 }
 
@@ -248,7 +259,7 @@ static const struct command_row portal_commands[] = {
 // ---- what it shows ----
 
 // A session arrived at the address itself, or at the wildcard of its family and port.
-static bool is_used(const struct node *n, const struct session_place *p)
+bool portal_is_used(const struct node *n, const struct session_place *p)
 {
 	const char *name = n->name, *any = *name == '[' ? "[::]:" : "0.0.0.0:";
 	if (n->parent->parent != p->tpg)
@@ -266,7 +277,7 @@ const char *portal_waits(const struct portal_node *p)
 	return portal_state(p->open) == PORTAL_WAITING ? portal_reason(p->open) : NULL;
 }
 
-static void summarize(struct config *c, const struct node *n, struct summary *ret)
+void portal_summary(struct config *c, const struct node *n, struct summary *ret)
 {
 	const struct portal_node *p = NODE_OF(const struct portal_node, n);
 	const char *gone = p->open ? portal_rdma_gone(p->open) : NULL;
@@ -279,9 +290,10 @@ static void summarize(struct config *c, const struct node *n, struct summary *re
 		snprintf(ret->text, sizeof ret->text, "waiting: %s", waits);
 	else
 		snprintf(ret->text, sizeof ret->text, "%s",
-			 p->is_iser		       ? "iser"
-			 : p->transports != PORTAL_ALL ? portal_transport_name(p->transports)
-						       : "OK");
+			 p->is_iser ? "iser"
+			 : p->transports != fabric_of(p)->transports->mask
+				 ? portal_transport_name(p)
+				 : "OK");
 }
 
 static void put_failures(struct json_object *to, const struct portal_counters *k)
@@ -299,7 +311,7 @@ static void put_failures(struct json_object *to, const struct portal_counters *k
 		json_put_number(to, names[i], k->login_failures[i]);
 }
 
-static void info(struct config *c, const struct node *n, struct json_object *ret)
+void portal_info(struct config *c, const struct node *n, struct json_object *ret)
 {
 	const struct portal_node *p = NODE_OF(const struct portal_node, n);
 	struct portal_counters k = { 0 };
@@ -309,8 +321,9 @@ static void info(struct config *c, const struct node *n, struct json_object *ret
 		portal_counters(p->open, &k);
 	json_put_text(ret, "state", waits ? "waiting" : "listening");
 	json_put_text(ret, "reason", waits);
-	json_put_bool(ret, "iser", p->transports & PORTAL_RDMA);
-	json_put_text(ret, "transport", portal_transport_name(p->transports));
+	if (n->class == &portal_class)
+		json_put_bool(ret, "iser", p->transports & PORTAL_RDMA);
+	json_put_text(ret, "transport", portal_transport_name(p));
 	const char *rdma = p->open ? portal_rdma_waits(p->open) : NULL;
 	if (rdma)
 		json_put_text(ret, "rdma_devices", *rdma ? "waiting" : "listening");
@@ -328,20 +341,20 @@ static void info(struct config *c, const struct node *n, struct json_object *ret
 
 // ---- the saved file ----
 
-static size_t saved_transport(struct node *n, const struct attr_row *row, char *out, size_t size)
+size_t portal_saved_transport(struct node *n, const struct attr_row *row, char *out, size_t size)
 {
-	return (size_t)snprintf(
-		out, size, "%s",
-		portal_transport_name(NODE_OF(const struct portal_node, n)->transports));
+	const struct portal_node *p = NODE_OF(const struct portal_node, n);
+	return (size_t)snprintf(out, size, "%s", portal_transport_name(p));
 }
 
-static int set_saved_transport(struct node *n, const struct attr_row *row, const char *text,
+int portal_set_saved_transport(struct node *n, const struct attr_row *row, const char *text,
 			       struct err *e)
 {
-	return portal_transport_parse(text, &NODE_OF(struct portal_node, n)->transports, e);
+	return portal_transport_parse(node_fabric(n), text,
+				      &NODE_OF(struct portal_node, n)->transports, e);
 }
 
-static int saved_name(struct restore *r, struct node *n, struct json_object *o,
+int portal_saved_name(struct restore *r, struct node *n, struct json_object *o,
 		      char out[SAVED_NAME_SIZE], struct err *e)
 {
 	const char *host = json_text(o, "ip_address");
@@ -353,14 +366,15 @@ static int saved_name(struct restore *r, struct node *n, struct json_object *o,
 	return code == -ENODEV ? 0 : code;
 }
 
-static int make_saved(struct restore *r, struct node *n, const char *name, struct json_object *o,
+int portal_make_saved(struct restore *r, struct node *n, const char *name, struct json_object *o,
 		      struct node **ret, struct err *e)
 {
 	const char *transport = json_text(o, "transport");
-	unsigned mask = PORTAL_ALL;
+	const struct fabric_ops *fabric = node_fabric(n);
+	unsigned mask = fabric->transports->mask;
 	struct portal_node *p;
 	int port = restore_number_field(o, "port", 65535, e);
-	int code = transport ? portal_transport_parse(transport, &mask, e) : 0;
+	int code = transport ? portal_transport_parse(fabric, transport, &mask, e) : 0;
 	if (!code)
 		code = portal_new(r->c, &p, tpg_of(n), json_text(o, "ip_address"), (uint16_t)port,
 				  mask, r->options->is_dry, e);
@@ -380,7 +394,7 @@ static const struct group_row saved_fields[] = {
 	{ .form = SAVED_TYPED, .is_whole = true, .rows = VALUES(
 		{ "transport", ATTR_STRING, .default_text = "all", .flags = ATTR_SPARSE }),
 	  .offset = offsetof(struct portal_node, transports), .size = sizeof(unsigned),
-	  .get = saved_transport, .set = set_saved_transport },
+	  .get = portal_saved_transport, .set = portal_set_saved_transport },
 	{ 0 },
 };
 // clang-format on
@@ -392,8 +406,8 @@ static const struct saved_class portal_saved = {
 	.between = ":",
 	.is_numbered = true,
 	.fields = saved_fields,
-	.name = saved_name,
-	.make = make_saved,
+	.name = portal_saved_name,
+	.make = portal_make_saved,
 };
 
 // clang-format off
@@ -413,10 +427,10 @@ const struct node_class portal_class = {
 	.name = "portal",
 	.help = "One address and port",
 	.saved = &portal_saved,
-	.is_used = is_used,
+	.is_used = portal_is_used,
 	.commands = portal_commands,
 	.groups = portal_groups,
-	.summary = summarize,
-	.info = info,
+	.summary = portal_summary,
+	.info = portal_info,
 	.free = portal_free,
 };

@@ -47,17 +47,18 @@ static int address_of(const char *interface, char out[TCP_ADDR_TEXT], struct err
 	return 0;
 }
 
-static int create(struct config *c, struct node *n, const struct args *a, struct reply *r,
+int portal_create(struct config *c, struct node *n, const struct args *a, struct reply *r,
 		  struct err *e)
 {
+	const struct fabric_ops *fabric = node_fabric(n);
 	const char *host = arg(a, "ip_address");
 	char address[TCP_ADDR_TEXT];
 	struct portal_node *p;
 	uint16_t port = 0;
-	unsigned mask = PORTAL_ALL;
+	unsigned mask = fabric->transports->mask;
 	int code = parse_port(arg(a, "ip_port"), &port, e);
 	if (!code)
-		code = portal_transport_parse(arg(a, "transport"), &mask, e);
+		code = portal_transport_parse(fabric, arg(a, "transport"), &mask, e);
 	if (code < 0)
 		return code;
 	if (if_nametoindex(host)) {
@@ -67,7 +68,7 @@ static int create(struct config *c, struct node *n, const struct args *a, struct
 		reply_say(r, "%s is %s", host, address);
 		host = address;
 	}
-	if (port == node_fabric(n)->port)
+	if (port == fabric->port)
 		reply_say(r, "Using default IP port %u", port);
 	if (!strcmp(host, "0.0.0.0"))
 		reply_say(r, "Binding to INADDR_ANY (0.0.0.0)");
@@ -78,12 +79,12 @@ static int create(struct config *c, struct node *n, const struct args *a, struct
 	const char *waits = portal_waits(p);
 	if (waits)
 		reply_say(r, "Warning: portal waiting: %s", waits);
-	if (mask != PORTAL_ALL)
+	if (mask != fabric->transports->mask)
 		portal_warn_rdma(p, r);
 	return 0;
 }
 
-static int normal_address(const struct node *n, const struct args *a, char out[CHILD_NAME_SIZE],
+int portal_normal_address(const struct node *n, const struct args *a, char out[CHILD_NAME_SIZE],
 			  struct err *e)
 {
 	struct tcp_addr addr;
@@ -101,7 +102,7 @@ static const struct command_row portals_commands[] = {
 		  "IPv4 or IPv6 address, or an interface (its first address)" },
 		{ "ip_port", PARAM_NUMBER, false, "3260", "TCP port" },
 		{ "transport", PARAM_STRING, false, "all", TRANSPORTS, NULL, TRANSPORT_CHOICES }),
-	  "Listen on an address, which may appear later.", false, create },
+	  "Listen on an address, which may appear later.", false, portal_create },
 	{ "delete", PARAMS(
 		{ "ip_address", PARAM_PORTAL, true, NULL, "IPv4 or IPv6 address" },
 		{ "ip_port", PARAM_NUMBER, true, NULL, "TCP port" },
@@ -121,6 +122,7 @@ const struct node_class portals_class = {
 	.name = "portals",
 	.help = "The addresses this portal group listens on",
 	.commands = portals_commands,
-	.child = {"No network portal %s", "Deleted network portal %s", .normal = normal_address},
+	.child = {"No network portal %s", "Deleted network portal %s",
+		   .normal = portal_normal_address},
 	.counts = "Portals",
 };

@@ -9,7 +9,6 @@
 #include "target/config/targets/credentials.h"
 #include "target/config/targets/lun.h"
 #include "target/config/targets/publish.h"
-#include "target/config/targets/srpt.h"
 #include "target/fabric/fabric.h"
 #include "target/scsi/lu.h"
 #include "target/scsi/lun_map.h"
@@ -123,25 +122,33 @@ static int fill_tpg(struct config *c, struct view_tpg *v, const struct tpg *tpg)
 	v->relative_port = tpg->relative_port;
 	v->is_enabled = tpg->is_enabled;
 	v->is_open = access.is_open;
-	v->auth = auth_of(&tpg->auth, tpg->node.parent->name);
+	v->auth = auth_of(&tpg->auth, target_name(&tpg->node));
 	v->own = own_of(tpg->own, tpg->kind->fabric()->group.size);
 	v->demo_map = map_of(c, &tpg->luns, access.is_open_read_only);
 	int r = v->auth && v->own && v->demo_map ? fill_acls(c, v, tpg, &access) : -ENOMEM;
 	return r ? r : fill_portals(v, tpg);
 }
 
-int view_build(struct config *c, struct target *t, struct view_target **ret, struct err *e)
+static int by_tag(const void *a, const void *b)
 {
-	struct view_target *v = view_target_new(t->node.name, t->node.child_count);
-	struct node **tpgs = node_sorted(&t->node);
-	int r = v && (tpgs || !t->node.child_count) ? 0 : -ENOMEM;
-	for (unsigned i = 0; !r && i < t->node.child_count; i++)
-		r = fill_tpg(c, &v->tpgs[i], NODE_OF(struct tpg, tpgs[i]));
-	free(tpgs);
+	const struct view_tpg *x = a, *y = b;
+	return x->tag < y->tag ? -1 : x->tag > y->tag;
+}
+
+int view_build(struct config *c, const struct published *p, struct view_target **ret, struct err *e)
+{
+	struct view_target *v = view_target_new(p->node->name, target_group_count(p->node));
+	int r = v ? 0 : -ENOMEM;
+	unsigned i = 0;
+	target_each_group (tpg, p->node)
+		if (!r)
+			r = fill_tpg(c, &v->tpgs[i++], tpg);
 	if (r < 0) {
 		view_target_put(v);
-		return err_set(e, r, "%s: out of memory", t->node.name);
+		return err_set(e, r, "%s: out of memory", p->node->name);
 	}
+	if (v->tpg_count)
+		qsort(v->tpgs, v->tpg_count, sizeof *v->tpgs, by_tag);
 	*ret = v;
 	return 0;
 }
@@ -158,9 +165,8 @@ static int publish(const struct fabric_ops *fabric, const struct fabric_node *f,
 		view_put(v);
 		return err_set(e, -ENOMEM, "%s: out of memory", fabric->name);
 	}
-	list_each (struct target, t, &f->node.children, node.link) {
-		v->targets[v->target_count++] = view_target_get(t->view);
-	}
+	list_each (struct node, target, &f->node.children, link)
+		v->targets[v->target_count++] = view_target_get(published_of(target)->view);
 	qsort(v->targets, v->target_count, sizeof v->targets[0], by_target);
 	view_publish(v);
 	return 0;
@@ -172,8 +178,7 @@ int config_publish(struct config *c, struct err *e)
 	int r = 0;
 	for (unsigned i = 0; !r && (fabric = fabric_at(i)); i++) {
 		struct node *n = node_child(&c->names, &c->root, fabric->name);
-		// Not a kept one, nor one whose targets are their own portal groups.
-		if (n && n->class != &fabric_class && n->class != &srpt_class)
+		if (n && n->class != &fabric_class) // a kept one
 			r = publish(fabric, NODE_OF(const struct fabric_node, n), e);
 	}
 	return r;

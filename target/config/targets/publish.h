@@ -4,6 +4,7 @@
 
 #include "target/config/targets/targets.h"
 
-int view_build(struct config *c, struct target *t, struct view_target **ret, struct err *e);
+int view_build(struct config *c, const struct published *p, struct view_target **ret,
+	       struct err *e);
 // Publishes the current targets (t->view of each).
 int config_publish(struct config *c, struct err *e);

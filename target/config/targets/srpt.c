@@ -1,55 +1,39 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// /srpt: SRP targets. A target is a port of an adapter and has one portal group, so both are one
-// node; initiators need an ACL. The names are those of T10 SRP annex B as the kernel's target and
-// rtslib write them. Control thread.
+// /srpt: SRP targets. A target has one portal group, so both are one node; initiators need an ACL.
+// The names are those of T10 SRP annex B as the kernel's target and rtslib write them. Control
+// thread.
 #include <errno.h>
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "target/config/targets/acl.h"
 #include "target/config/targets/lun.h"
+#include "target/config/targets/portal.h"
 #include "target/config/targets/srpt.h"
 #include "target/config/tree/in_use.h"
-#include "transport/srp/name.h"
+#include "target/config/tree/names.h"
+#include "target/fabric/sessions.h"
 
-#define WAITS "SRP is not supported yet"
+// NULL: a program without it has no /srpt.
+static const struct fabric_ops *srpt_fabric(void)
+{
+	return fabric_find("srpt");
+}
+
+static int normal_name(const char *in, bool is_new, char out[224], struct err *e)
+{
+	return srpt_fabric()->name_target(in, is_new, out, e);
+}
 
 // ---- /srpt ----
 
-struct srpt_attr {
-	uint32_t srp_max_rdma_size, srp_max_rsp_size, srp_sq_size, use_srq;
+static const struct tpg_kind srpt_kind = {
+	.acl_class = &srpt_acl_class,
+	.portals_class = &srpt_portals_class,
+	.portal_class = &srpt_portal_class,
+	.fabric = srpt_fabric,
 };
-
-// clang-format off
-#define FIELD(field) offsetof(struct srpt_attr, field)
-static const struct attr_row srpt_attr_rows[] = {
-	{ "srp_max_rdma_size", ATTR_UINT, FIELD(srp_max_rdma_size), 65536, 1 << 24, "65536",
-	  "bytes", "largest RDMA Read or Write", NULL, ATTR_RESTART },
-	{ "srp_max_rsp_size", ATTR_UINT, FIELD(srp_max_rsp_size), 40, 1024, "256", "bytes",
-	  "longest response, sense data included", NULL, ATTR_RESTART },
-	{ "srp_sq_size", ATTR_UINT, FIELD(srp_sq_size), 16, 65535, "4096", "requests",
-	  "size of the send queue", NULL, ATTR_RESTART },
-	{ "use_srq", ATTR_BOOL, FIELD(use_srq), 0, 1, "0", NULL,
-	  "1: all logins of a device share a receive queue", NULL, ATTR_RESTART },
-	{ 0 },
-};
-// clang-format on
-
-// The part of a fabric that the tree needs.
-static const struct fabric_ops *fabric(void)
-{
-	static struct fabric_ops srpt = {
-		.name = "srpt",
-		.name_initiator = name_srpt_initiator,
-		.group = {srpt_attr_rows, sizeof(struct srpt_attr)},
-	};
-	fabric_fill(&srpt);
-	return &srpt;
-}
-
-static const struct tpg_kind srpt_kind = { .acl_class = &srpt_acl_class, .fabric = fabric };
 
 static int new_target(struct config *c, struct node **ret, const char *name, struct err *e)
 {
@@ -62,76 +46,82 @@ static int new_target(struct config *c, struct node **ret, const char *name, str
 	return r;
 }
 
-// Whether a port of this machine has this GID.
-static bool has_port(const char *name)
+static int add_default_portal(struct config *c, struct tpg *tpg, struct reply *r, struct err *e)
 {
-	glob_t g;
-	bool has = false;
-	if (glob("/sys/class/infiniband/*/ports/*/gids/*", 0, NULL, &g))
-		return false;
-	for (size_t i = 0; !has && i < g.gl_pathc; i++) {
-		char line[64] = "", full[224];
-		FILE *f = fopen(g.gl_pathv[i], "re");
-		if (f && fgets(line, sizeof line, f)) {
-			line[strcspn(line, "\n")] = 0;
-			has = !name_srpt_target(line, full, NULL) && !strcmp(full, name);
-		}
-		if (f)
-			fclose(f);
-	}
-	globfree(&g);
-	return has;
+	struct portal_node *p;
+	if (!c->prefs.auto_add_default_portal)
+		return 0;
+	int code = srpt_default_portal(c, tpg, false, &p, e);
+	if (code < 0)
+		return code;
+	reply_say(r, "Global pref auto_add_default_portal=true");
+	reply_say(r, "Created default portal listening on all IPs (0.0.0.0), port %u.",
+		  srpt_fabric()->port);
+	if (portal_waits(p))
+		reply_say(r, "Warning: portal waiting: %s", portal_waits(p));
+	return 0;
 }
 
 static int create(struct config *c, struct node *n, const struct args *a, struct reply *r,
 		  struct err *e)
 {
-	char name[224];
+	char made_up[224], name[224];
 	struct node *t;
 	const char *wwn = arg(a, "wwn");
 	if (!wwn)
-		return err_set(e, -EINVAL,
-			       "Fabric cannot generate WWN but it was not given (wwn=ib. and a "
-			       "port's GID: cat /sys/class/infiniband/*/ports/*/gids/0)");
-	int code = name_srpt_target(wwn, name, e);
+		name_new_srp_port(made_up);
+	int code = normal_name(wwn ? wwn : made_up, true, name, e);
 	if (!code)
 		code = new_target(c, &t, name, e);
 	if (code < 0)
 		return code;
-	if (!has_port(name))
-		reply_say(r, "Warning: Hardware missing for this WWN");
+	if (!wwn)
+		reply_say(r, "Generated the port identifier, since wwn was not given.");
 	reply_say(r, "Created target %s.", name);
-	reply_say(r, "Warning: target waiting: " WAITS);
-	return 0;
+	return add_default_portal(c, NODE_OF(struct tpg, t), r, e);
 }
 
 static int normal_target(const struct node *n, const struct args *a, char out[CHILD_NAME_SIZE],
 			 struct err *e)
 {
-	return name_srpt_target(arg(a, "wwn"), out, e);
-}
-
-static void info_fabric(struct config *c, const struct node *n, struct json_object *ret)
-{
-	json_put_text(ret, "state", "waiting");
-	json_put_text(ret, "reason", WAITS);
+	return normal_name(arg(a, "wwn"), false, out, e);
 }
 
 // ---- a target ----
 
 static void summarize_target(struct config *c, const struct node *n, struct summary *ret)
 {
-	bool is_enabled = NODE_OF(const struct tpg, n)->is_enabled;
-	snprintf(ret->text, sizeof ret->text, "%s",
-		 is_enabled ? "no-gen-acls, waiting: " WAITS : "disabled");
-	ret->is_broken = true;
+	const struct tpg *tpg = NODE_OF(const struct tpg, n);
+	const char *text = !tpg->is_enabled	       ? "disabled"
+			   : !tpg->portals.child_count ? "no-gen-acls, no portals"
+						       : "no-gen-acls";
+	snprintf(ret->text, sizeof ret->text, "%s", text);
+	ret->is_broken = strcmp(text, "no-gen-acls");
+	ret->is_healthy = !ret->is_broken;
 }
 
 static void info_target(struct config *c, const struct node *n, struct json_object *ret)
 {
+	const struct tpg *tpg = NODE_OF(const struct tpg, n);
 	json_put_text(ret, "wwn", n->name);
-	tpg_info(NODE_OF(const struct tpg, n), ret);
-	info_fabric(c, n, ret);
+	tpg_info(tpg, ret);
+	json_put_number(ret, "sessions", sessions_count(n->name, -1, NULL));
+	struct json_object *attach = json_list(ret, "attach");
+	struct node **portals = node_sorted(&tpg->portals);
+	for (unsigned i = 0; portals && i < tpg->portals.child_count; i++)
+		srpt_put_attach(n, portals[i], attach);
+	free(portals);
+}
+
+static void target_attached(struct config *c, struct node *n, bool is_attached)
+{
+	c->targets->is_view_dirty = true;
+	tpg_attached(c, n, is_attached);
+}
+
+static void target_changed(struct config *c, struct node *n)
+{
+	published_changed(c, &NODE_OF(struct tpg, n)->published);
 }
 
 // ---- the saved file ----
@@ -139,7 +129,7 @@ static void info_target(struct config *c, const struct node *n, struct json_obje
 static int saved_name(struct restore *r, struct node *n, struct json_object *o,
 		      char out[SAVED_NAME_SIZE], struct err *e)
 {
-	int code = name_srpt_target(json_text(o, "wwn"), out, e);
+	int code = normal_name(json_text(o, "wwn"), false, out, e);
 	return code ? code : restore_leaves_target(r, n, out);
 }
 
@@ -150,10 +140,20 @@ static int make_saved(struct restore *r, struct node *n, const char *name, struc
 }
 
 // The same node is given as an existing one, since its target was read before it.
-static int keep_port(struct restore *r, struct node *n, struct json_object *o, bool is_old,
-		     struct err *e)
+static int filled(struct restore *r, struct node *n, struct json_object *o, bool is_old,
+		  struct err *e)
 {
-	return tpg_keep_port(r, n, o, false, e);
+	struct tpg *tpg = NODE_OF(struct tpg, n);
+	const char *list = srpt_portal_class.saved->list;
+	struct portal_node *p;
+	int code = tpg_keep_port(r, n, o, false, e);
+	bool wants = !json_has(o, list, NULL) && r->c->prefs.auto_add_default_portal;
+	if (json_count(json_field(o, "portals")))
+		restore_complain(r, "%s: 'portals' of an SRP target, ignored (use '%s')", n->name,
+				 list);
+	if (code || !wants || tpg->portals.child_count)
+		return code;
+	return srpt_default_portal(r->c, tpg, r->options->is_dry, &p, e);
 }
 
 // ---- rows ----
@@ -161,27 +161,45 @@ static int keep_port(struct restore *r, struct node *n, struct json_object *o, b
 // clang-format off
 static const struct command_row commands[] = {
 	{ "create", PARAMS(
-		{ "wwn", PARAM_STRING, false, NULL,
-		  "port of this machine: ib. and the 32 hex digits of its GID, or its GUID" }),
-	  "Create a target on a port of an adapter.", false, create },
+		{ "wwn", PARAM_SRP_PORT, false, NULL,
+		  "port identifier: ib. and 32 hex digits, or a GUID (default: generated)" }),
+	  "Create a target and, by default, a portal.", false, create },
 	{ "delete", PARAMS(
-		{ "wwn", PARAM_CHILD, true, NULL, "target name" }),
-	  "Delete a target.", false, delete_child },
+		{ "wwn", PARAM_CHILD, true, NULL, "target name" },
+		PARAM_FORCE),
+	  "Delete a target and end its sessions.", false, delete_child },
 	{ 0 },
 };
 static const struct command_row target_commands[] = {
 	{ "enable", NULL, "Allow logins.", false, tpg_enable },
-	{ "disable", NULL, "Refuse logins.", false, tpg_disable },
+	{ "disable", NULL, "Refuse logins and end the sessions.", false, tpg_disable },
 	{ 0 },
 };
-static const struct group_row target_groups[] = {
-	{ .name = "attribute", .form = SAVED_NUMBERS, .part = "attributes", .rows = srpt_attr_rows,
-	  .at = offsetof(struct tpg, own), .size = sizeof(struct srpt_attr) },
+static struct group_row target_groups[] = {
+	{ .name = "attribute", .form = SAVED_NUMBERS, .part = "attributes",
+	  .rows = VALUES({ 0 }), .at = offsetof(struct tpg, own) },
+	{ 0 },
+};
+static struct group_row acl_groups[] = {
+	{ .name = "parameter", .rows = VALUES({ 0 }), .at = offsetof(struct acl, own),
+	  .get = negotiated_get },
 	{ 0 },
 };
 // clang-format on
 
-static const struct node_class *const lists[] = { &lun_class, &srpt_acl_class, NULL };
+void srpt_rows_use(void)
+{
+	const struct fabric_ops *fabric = srpt_fabric();
+	if (!fabric)
+		return;
+	target_groups[0].rows = fabric->group.rows;
+	target_groups[0].size = fabric->group.size;
+	acl_groups[0].rows = fabric->negotiated_rows;
+	srpt_portal_rows_use(fabric);
+}
+
+static const struct node_class *const lists[] = { &lun_class, &srpt_acl_class, &srpt_portal_class,
+						  NULL };
 static const char *const ignored[] = { "tag", "parameters", "portals", NULL };
 static const struct saved_class target_saved = {
 	.list = "targets",
@@ -193,7 +211,7 @@ static const struct saved_class target_saved = {
 	.ignored = ignored,
 	.name = saved_name,
 	.make = make_saved,
-	.filled = keep_port,
+	.filled = filled,
 };
 
 static const struct saved_class fabric_saved = { .targets = &srpt_target_class };
@@ -205,11 +223,10 @@ const struct node_class srpt_class = {
 	.commands = commands,
 	.child = {"No target %s", "Deleted Target %s.", .normal = normal_target},
 	.counts = "Targets",
-	.info = info_fabric,
 };
 const struct node_class srpt_target_class = {
 	.name = "srpt_target",
-	.help = "An SRP target, with its one portal group",
+	.help = "An SRP target",
 	.is_target = true,
 	.is_group = true,
 	.saved = &target_saved,
@@ -217,15 +234,20 @@ const struct node_class srpt_target_class = {
 	.groups = target_groups,
 	.summary = summarize_target,
 	.info = info_target,
-	.attached = tpg_attached,
+	.attached = target_attached,
+	.changed = target_changed,
+	.is_used = place_is,
 	.free = tpg_free,
 };
 const struct node_class srpt_acl_class = {
 	.name = "srpt_acl",
 	.help = "One SRP initiator and the LUNs it sees",
 	.saved = &acl_saved,
+	.is_used = place_is,
 	.commands = acl_commands,
 	.child = ACL_CHILD,
+	.groups = acl_groups,
 	.summary = acl_summary,
+	.info = acl_info,
 	.free = acl_free,
 };

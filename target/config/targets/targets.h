@@ -14,22 +14,27 @@ struct auth_group {
 	char password_file[256], mutual_password_file[256]; // files of secrets: secret.c
 };
 
-// /iscsi/WWN
-struct target {
-	struct node node;
+// What sessions see of a target. Embedded in the object of its node.
+struct published {
+	struct node *node;	  // the target's
 	struct view_target *view; // the last published one; one reference
 	bool is_dirty;		  // must be rebuilt before the next publish
 	struct list dirty_link;
 };
 
+// /iscsi/WWN
+struct target {
+	struct node node;
+	struct published published;
+};
+
 // What the portal groups of a fabric are in the tree.
 struct tpg_kind {
-	const struct node_class *acl_class;
-	bool has_portals;
+	const struct node_class *acl_class, *portals_class, *portal_class;
 	const struct fabric_ops *(*fabric)(void);
 };
 
-// /iscsi/WWN/tpgN
+// /iscsi/WWN/tpgN; /srpt/WWN, the target and its only portal group
 struct tpg {
 	struct node node;
 	struct node acls, luns, portals;
@@ -37,6 +42,7 @@ struct tpg {
 	uint16_t tag, relative_port;
 	uint32_t is_enabled;
 	struct auth_group auth;
+	struct published published; // of a target that is its portal group
 	// fabric_ops.group. Not aligned to more than a list head: list_each() takes the head for an
 	// object at its end.
 	uint64_t own[];
@@ -79,7 +85,7 @@ struct fabric_node {
 // Fabrics and targets.
 struct config_targets {
 	struct fabric_node iscsi, srpt;
-	struct list dirty;	  // struct target
+	struct list dirty;	  // struct published
 	unsigned lost_portals;	  // portals without an address
 	unsigned broken_luns;	  // LUNs without storage
 	bool is_view_dirty;	  // targets added or removed, discovery auth changed
@@ -98,6 +104,7 @@ void iscsi_rows_use(void);
 int tpg_add(struct config *c, struct node **ret, struct node *parent,
 	    const struct node_class *class, const struct tpg_kind *kind, const char *name,
 	    unsigned tag, const char *taken, struct err *e);
+// For the relative port: a class's attached.
 void tpg_attached(struct config *c, struct node *n, bool is_attached);
 void tpg_free(struct config *c, struct node *n);
 // Commands of a portal group, and of an SRP target, which is also its portal group.
@@ -107,6 +114,18 @@ int tpg_disable(struct config *c, struct node *n, const struct args *a, struct r
 		struct err *e);
 // What `info` says of a portal group of every fabric.
 void tpg_info(const struct tpg *tpg, struct json_object *ret);
+// ---- published.c ----
+void published_init(struct published *p, struct node *target);
+// The target is to be published again: a class's changed.
+void published_changed(struct config *c, struct published *p);
+void published_done(struct published *p);
+struct published *published_of(struct node *target);
+// The portal groups of a target: its children, or the target itself.
+#define target_each_group(t, target)                                                               \
+	for (struct tpg *t = target_next_group(target, NULL); t; t = target_next_group(target, t))
+struct tpg *target_next_group(const struct node *target, const struct tpg *after); // NULL: the end
+unsigned target_group_count(const struct node *target);
+
 // Gives a new portal group the RELATIVE TARGET PORT IDENTIFIER of the document if it is free.
 int tpg_keep_port(struct restore *r, struct node *n, struct json_object *o, bool is_old,
 		  struct err *e);

@@ -26,7 +26,7 @@ static int init_parts(struct tpg *tpg)
 {
 	if (node_init(&tpg->acls, &acls_class, "acls") < 0 ||
 	    node_init(&tpg->luns, &luns_class, "luns") < 0 ||
-	    node_init(&tpg->portals, &portals_class, "portals") < 0)
+	    node_init(&tpg->portals, tpg->kind->portals_class, "portals") < 0)
 		return -ENOMEM;
 	const struct fabric_settings *settings = &tpg->kind->fabric()->group;
 	attr_defaults(settings->rows, tpg->own);
@@ -47,6 +47,7 @@ int tpg_add(struct config *c, struct node **ret, struct node *parent,
 	tpg->kind = kind;
 	tpg->tag = (uint16_t)tag;
 	tpg->relative_port = port;
+	published_init(&tpg->published, &tpg->node);
 	if (init_parts(tpg) < 0) {
 		tpg_free(c, &tpg->node);
 		return err_set(e, -ENOMEM, "%s: out of memory", name);
@@ -55,7 +56,7 @@ int tpg_add(struct config *c, struct node **ret, struct node *parent,
 	if (r < 0)
 		return r;
 	struct node *parts[] = { &tpg->acls, &tpg->luns, &tpg->portals };
-	for (int i = 0; i < 2 + kind->has_portals; i++)
+	for (int i = 0; i < 3; i++)
 		if (txn_attach(c, &tpg->node, parts[i]) < 0)
 			return err_set(e, -ENOMEM, "%s: out of memory", name);
 	*ret = &tpg->node;
@@ -113,6 +114,7 @@ void tpg_free(struct config *c, struct node *n)
 	node_done(&tpg->acls);
 	node_done(&tpg->luns);
 	node_done(&tpg->portals);
+	published_done(&tpg->published);
 	node_done(n);
 	explicit_bzero(&tpg->auth, sizeof tpg->auth);
 	free(tpg);

@@ -33,6 +33,7 @@ enum param_type {
 	PARAM_LUN,	 // a LUN of the ACL's portal group, or storage
 	PARAM_PORTAL,	 // the address of a portal
 	PARAM_ADDRESS,	 // an address of this machine
+	PARAM_SRP_PORT,	 // the name of an SRP target; completion offers ports of this machine
 	PARAM_SESSION,	 // a session's number
 	PARAM_INITIATOR, // a name; completion offers those seen at logins
 	PARAM_GROUP,	 // of settings; name=value may follow if the command takes them

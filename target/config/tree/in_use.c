@@ -28,7 +28,7 @@ static bool find_place(struct config *c, const struct session_use *u, struct ses
 	snprintf(tag, sizeof tag, "tpg%u", u->tpg);
 	struct node *fabric = node_child(&c->names, &c->root, u->fabric->name);
 	struct node *t = fabric ? node_child(&c->names, fabric, u->target) : NULL;
-	struct node *tpg = t ? node_child(&c->names, t, tag) : NULL;
+	struct node *tpg = t && t->class->is_group ? t : t ? node_child(&c->names, t, tag) : NULL;
 	if (!tpg)
 		return false;
 	ret->use = u;

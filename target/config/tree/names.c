@@ -131,3 +131,13 @@ void name_new_iqn(char out[224])
 	hex(b, sizeof b, serial);
 	snprintf(out, 224, "iqn.2003-01.org.linux-iscsi.%s.%s:sn.%s", host, machine, serial);
 }
+
+void name_new_srp_port(char out[224])
+{
+	char guid[17];
+	uint8_t b[8];
+	random_bytes(b, sizeof b);
+	b[0] = (uint8_t)((b[0] | 2) & ~1); // an EUI-64: local, individual
+	hex(b, sizeof b, guid);
+	snprintf(out, 224, "ib.fe80000000000000%s", guid);
+}

@@ -15,3 +15,5 @@ void name_new_secret(char out[NAME_SECRET_SIZE]);
 void name_new_uuid(char out[40]);
 void name_new_alias(char out[11]);
 void name_new_iqn(char out[224]);
+// The name of an SRP port with a random, locally administered GUID.
+void name_new_srp_port(char out[224]);

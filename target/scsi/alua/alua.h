@@ -73,7 +73,8 @@ int alua_group_configure(struct lu *lu, const char *name, const struct alua_attr
 int alua_port_set(struct lu *lu, uint16_t relative_port, uint16_t group, uint8_t protocol,
 		  const char *port_name, struct err *e);
 void alua_port_remove(struct lu *lu, uint16_t relative_port);
-// Copies the name of a port of lu; false: no port. Any thread.
-bool alua_port_name(struct lu *lu, uint16_t relative_port, char *ret, size_t size);
+// Copies the name of a port of lu, and its protocol; false: no port. Any thread.
+bool alua_port_name(struct lu *lu, uint16_t relative_port, char *ret, size_t size,
+		    uint8_t *ret_protocol);
 
 extern const struct lu_part alua_part;

@@ -69,14 +69,17 @@ void alua_port_remove(struct lu *lu, uint16_t relative_port)
 	pthread_mutex_unlock(&lu->lock);
 }
 
-bool alua_port_name(struct lu *lu, uint16_t relative_port, char *ret, size_t size)
+bool alua_port_name(struct lu *lu, uint16_t relative_port, char *ret, size_t size,
+		    uint8_t *ret_protocol)
 {
 	const struct alua *a = lu->alua;
 	pthread_mutex_lock(&lu->lock);
 	uint32_t i = port_index(a, relative_port);
 	bool is_there = has_port(a, i, relative_port);
-	if (is_there)
+	if (is_there) {
 		snprintf(ret, size, "%s", a->ports[i].name);
+		*ret_protocol = a->ports[i].protocol;
+	}
 	pthread_mutex_unlock(&lu->lock);
 	return is_there;
 }

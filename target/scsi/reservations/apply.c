@@ -275,8 +275,7 @@ static void run_move(struct apply *a)
 	}
 	uint32_t there = pr_find(v, &to);
 	// iSCSI and SRP initiator ports cannot use each other's target ports.
-	if (!r->sa_key || there == a->self ||
-	    (to.tid.bytes[0] & 15) != (a->port->tid.bytes[0] & 15)) {
+	if (!r->sa_key || there == a->self || (to.tid.bytes[0] & 15) != r->move_protocol) {
 		check(a, SENSE_INVALID_FIELD_PARAM);
 		return;
 	}

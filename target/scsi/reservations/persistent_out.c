@@ -211,7 +211,8 @@ static bool find_port(struct pr_out *o)
 {
 	struct pr_request *r = &o->request;
 	char *name = r->move_port_name;
-	if (alua_port_name(o->task->lu, r->move_port, name, sizeof r->move_port_name)) {
+	if (alua_port_name(o->task->lu, r->move_port, name, sizeof r->move_port_name,
+			   &r->move_protocol)) {
 		for (; *name; name++)
 			*name = *name >= 'A' && *name <= 'Z' ? (char)(*name | 0x20) : *name;
 		return true;
@@ -219,6 +220,7 @@ static bool find_port(struct pr_out *o)
 	if (r->move_port != o->self.relative_port)
 		return false;
 	memcpy(name, o->self.target_port, sizeof r->move_port_name);
+	r->move_protocol = (uint8_t)o->task->nexus->info.protocol;
 	return true;
 }
 

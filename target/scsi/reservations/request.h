@@ -30,6 +30,7 @@ struct pr_request {
 	bool spec_i_pt, all_tg_pt, aptpl, unreg;
 	uint16_t move_port; // REGISTER AND MOVE: RELATIVE TARGET PORT IDENTIFIER
 	char move_port_name[PR_PORT_MAX];
+	uint8_t move_protocol; // of that port
 	uint32_t ntids;
 	struct pr_tid *tids; // owned
 };

@@ -106,8 +106,8 @@ static int parse_srp(struct pr_tid *tid, const uint8_t *p, size_t *ret_used)
 		return -EINVAL;
 	tid->bytes[0] = TID_SRP;
 	memcpy(tid->bytes + 8, p + 8, 16);
-	tid->len = 24;
-	*ret_used = 24;
+	tid->len = PR_TID_SRP_LEN;
+	*ret_used = PR_TID_SRP_LEN;
 	return 0;
 }
 
@@ -134,6 +134,13 @@ unsigned pr_tid_put_iscsi(uint8_t *out, const char *port)
 	put_be16(out + 2, (uint16_t)body);
 	memcpy(out + 4, port, len);
 	return 4 + body;
+}
+
+unsigned pr_tid_put_srp(uint8_t *out, const uint8_t port_id[16])
+{
+	out[0] = TID_SRP;
+	memcpy(out + 8, port_id, 16);
+	return PR_TID_SRP_LEN;
 }
 
 bool pr_tid_equal(const struct pr_tid *a, const struct pr_tid *b, bool enforce_isid)

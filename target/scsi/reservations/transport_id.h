@@ -26,6 +26,10 @@ int pr_tid_parse(struct pr_tid *ret, const uint8_t *p, size_t len, size_t *ret_u
 // zeroed and has PR_TID_MAX bytes. Returns its length.
 unsigned pr_tid_put_iscsi(uint8_t *out, const char *port);
 
+enum { PR_TID_SRP_LEN = 24 };
+// The same of an SRP initiator port. Returns PR_TID_SRP_LEN.
+unsigned pr_tid_put_srp(uint8_t *out, const uint8_t port_id[16]);
+
 // Whether both name the same port. Without enforce_isid, or if one names only a node, only iSCSI
 // names are compared.
 bool pr_tid_equal(const struct pr_tid *a, const struct pr_tid *b, bool enforce_isid);

@@ -14,8 +14,8 @@
 #include "transport/iscsi/dm_task.h"
 #include "transport/iscsi/dm_up.h"
 #include "transport/iser/dm_iser.h"
-#include "transport/iser/fake_rnic.h"
 #include "transport/iser/iser.h"
+#include "transport/rdma/fake_rnic.h"
 #include "transport/wire/be.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -78,6 +78,7 @@ static struct pr_view *one(struct pr_view *v, const uint8_t *p, const uint8_t *l
 	port_make(&self, p[0] & 3);
 	if (!pr_request_parse(&r, cdb, exact, len, &field)) {
 		r.move_port = self.relative_port;
+		r.move_protocol = self.tid.bytes[0] & 15;
 		memcpy(r.move_port_name, self.target_port, sizeof r.move_port_name);
 		pr_apply(&res, v, &r, &self, &policy);
 		if (res.status == STATUS_GOOD) {

@@ -69,6 +69,16 @@ static void open_iscsi_may_be_pasted(void **state)
 	means("login status 0201", "login 0201");
 }
 
+static void ib_srp_may_be_pasted(void **state)
+{
+	means("scsi host6: ib_srp: SRP LOGIN from fe80::1 to fe80::2 REJECTED, reason 0x00010003",
+	      "srp 00010003");
+	means("scsi host6: ib_srp:   REJ reason 0x8", "cm 8");
+	means("scsi host6:   REJ reason 0x1c", "cm 28");
+	assert_int_equal(explain_find("REJ reason 0x", hits, EXPLAIN_MAX), 0);
+	assert_int_equal(explain_find("REJECTED, reason 0x000100031", hits, EXPLAIN_MAX), 0);
+}
+
 static void open_iscsi_has_every_code(void **state)
 {
 	char text[40], expected[40];
@@ -146,6 +156,7 @@ int main(void)
 		cmocka_unit_test(codes_are_told_apart_by_their_look),
 		cmocka_unit_test(a_kind_in_front_decides),
 		cmocka_unit_test(open_iscsi_may_be_pasted),
+		cmocka_unit_test(ib_srp_may_be_pasted),
 		cmocka_unit_test(open_iscsi_has_every_code),
 		cmocka_unit_test(words_of_a_name_find_it),
 		cmocka_unit_test(a_code_with_several_meanings_has_them_all),

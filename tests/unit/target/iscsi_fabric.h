@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A program whose only fabric is iSCSI, as farblockd's is today.
+// A program whose only fabric is iSCSI.
 #pragma once
 
 #include "target/iscsi/iscsi.h"

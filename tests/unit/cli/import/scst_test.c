@@ -173,6 +173,7 @@ static void an_srp_target_is_one_of_srpt(void **state)
 	assert_string_equal(text_at(TPG "/node_acls/0/node_wwn"),
 			    "ib.00000000000000000002c9030005f34c");
 	assert_null(at(TPG "/attributes"));
+	assert_true(is_told("f.conf:10: TARGET ib.fe800000000000000002c9030005f34b", "add_target"));
 }
 
 static void what_is_not_served_is_told_as_a_whole(void **state)

@@ -31,7 +31,7 @@
 #include "target/config/tree/settings.h"
 #include "target/config/tree/names.h"
 #include "target/fabric/fabric.h"
-#include "target/iscsi_fabric.h"
+#include "target/all_fabrics.h"
 
 static struct worker *control, *data;
 static struct config *config;
@@ -48,7 +48,7 @@ struct bench_call {
 	int code;
 };
 
-static void (*bench_fabrics)(void) = use_iscsi;
+static void (*bench_fabrics)(void) = use_all_fabrics;
 
 static void bench_new(void *arg)
 {

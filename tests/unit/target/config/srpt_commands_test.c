@@ -20,6 +20,7 @@ static void make(void)
 	assert_int_equal(run("/backstores/ramdisk", "create", "[\"rd1\", \"1M\"]"), 0);
 	assert_int_equal(run("/srpt", "create", "[\"" GID "\"]"), 0);
 	assert_int_equal(run(WWN "/luns", "create", "[\"ramdisk/rd0\"]"), 0);
+	assert_int_equal(run(WWN "/portals", "create", "[\"127.0.0.1\", \"13261\"]"), 0);
 	assert_int_equal(run(WWN "/acls", "create", "[\"" PORT "\"]"), 0);
 	assert_int_equal(run(WWN "/acls", "tag", "[\"" PORT "\", \"group\"]"), 0);
 }
@@ -56,6 +57,7 @@ static void try_tree(void)
 {
 	static const char *const paths[] = { "/srpt",		WWN,
 					     WWN "/luns",	WWN "/luns/lun0",
+					     WWN "/portals",	WWN "/portals/127.0.0.1:13261",
 					     WWN "/acls",	WWN "/acls/" PORT,
 					     WWN "/acls/group", WWN "/acls/" PORT "/mapped_lun0" };
 	make();

@@ -10,6 +10,7 @@
 #include "core/offload.h"
 #include "target/scsi/lu_attr.h"
 #include "target/scsi/lun_map.h"
+#include "target/scsi/reservations/transport_id.h"
 #include "target/scsi/server/device_server.h"
 
 static void must(bool holds, const char *what)
@@ -92,9 +93,31 @@ struct nexus_making {
 	unsigned i;
 };
 
+static void make_srp(const struct nexus_making *m)
+{
+	uint8_t id[16] = { 0xfe, 0x80, [15] = (uint8_t)(m->i + 1) };
+	char initiator[64], port[64];
+	snprintf(initiator, sizeof initiator, "ib.fe80%028x", m->i + 1);
+	snprintf(port, sizeof port, "eui.fe80%028x", m->i + 1);
+	struct nexus_info info = {
+		.protocol = SCSI_PROTOCOL_SRP,
+		.initiator_port = port,
+		.initiator_name = initiator,
+		.target_name = "ib.fe800000000000000000000000000001",
+		.target_port = "eui.fe800000000000000000000000000001",
+		.relative_port = 1,
+	};
+	info.transport_id_len = pr_tid_put_srp(info.transport_id, id);
+	must(nexus_new(&m->b->nexuses[m->i], &info, NULL, m->b, m->b->map) == 0, "no nexus");
+}
+
 static void nexus_make(void *arg)
 {
 	struct nexus_making *m = arg;
+	if (m->b->is_srp) {
+		make_srp(m);
+		return;
+	}
 	char initiator[64], port[96];
 	snprintf(initiator, sizeof initiator, "iqn.2026-01.test:initiator%u", m->i);
 	snprintf(port, sizeof port, "%s,i,0x00023d00000%u", initiator, m->i);
@@ -139,6 +162,7 @@ void bench_init(struct bench *b, const struct bench_options *o)
 		o = &none;
 	memset(b, 0, sizeof *b);
 	sem_init(&b->closed, 0, 0);
+	b->is_srp = o->is_srp;
 	b->nworkers = o->workers ? o->workers : 1;
 	b->nnexuses = o->nexuses ? o->nexuses : 1;
 	must(b->nworkers <= BENCH_WORKERS && b->nnexuses <= BENCH_NEXUSES, "too many");

@@ -24,6 +24,7 @@ struct bench_options {
 	uint64_t size;	     // of the RAM disk, 1 MiB if 0
 	uint32_t block_size; // 512 if 0
 	bool nullio;
+	bool is_srp;   // the nexuses are of SRP
 	bool keeps_ua; // do not take the first unit attentions away
 	uint32_t lun;  // number of the LU in the maps
 	const char *state_dir;
@@ -36,6 +37,7 @@ struct bench_options {
 struct bench {
 	struct worker *control, *workers[BENCH_WORKERS];
 	unsigned nworkers, nnexuses;
+	bool is_srp;
 	struct lu *lu;
 	struct nexus *nexuses[BENCH_NEXUSES];
 	struct lun_map *map;

@@ -7,8 +7,8 @@
 
 #include "core/counter.h"
 #include "transport/iser/dm_iser.h"
-#include "transport/iser/fake_rnic.h"
 #include "transport/iser/iser.h"
+#include "transport/rdma/fake_rnic.h"
 
 // --- the rig ---
 

@@ -10,7 +10,7 @@
 
 #include "transport/rdma/rnic.h"
 
-enum { FAKE_POSTED = 512, FAKE_SENT = 128, FAKE_REMOTE = 1 << 20, FAKE_RKEY = 0x1234 };
+enum { FAKE_POSTED = 2048, FAKE_SENT = 128, FAKE_REMOTE = 1 << 20, FAKE_RKEY = 0x1234 };
 
 struct fake_sent { // a send that arrived
 	uint8_t data[16384];
@@ -22,7 +22,7 @@ struct fake_sent { // a send that arrived
 static struct {
 	struct rnic rnic;
 	struct rnic_request request;
-	uint8_t private_data[4], answer[8];
+	uint8_t private_data[4], answer[RNIC_PRIVATE_MAX]; // answer: of an accept or a reject
 	uint32_t answer_len, reads_out, tos, pkey;
 	struct rnic_qp qp;
 	struct rnic_wr *posted[FAKE_POSTED];
@@ -33,6 +33,7 @@ static struct {
 	uint64_t remote_len;	     // its registrations
 	int reserved, reserved_at_accept, rx_out, accepts, rejects, closes;
 	bool is_lingering, refuses_reserve;
+	bool is_scarce; // receive buffers
 	struct err why;
 	// Memory that the device does not know, and where its registrations end.
 	uint8_t *unknown, *seam;
@@ -76,6 +77,9 @@ static int fake_accept(struct rnic_request *q, struct rnic_qp **ret,
 static void fake_reject(struct rnic_request *q, const void *private_data, uint32_t len)
 {
 	fake.rejects++;
+	fake.answer_len = len;
+	if (len)
+		memcpy(fake.answer, private_data, len);
 }
 
 static void fake_close(struct rnic_qp *qp, bool linger, const struct err *why)
@@ -233,6 +237,7 @@ static inline void fake_receive(const void *data, uint32_t len)
 	memcpy(rx->data, data, len);
 	rx->len = len;
 	rx->rnic = &fake.rnic;
+	rx->is_scarce = fake.is_scarce;
 	fake.rx_out++;
 	fake.qp.ops->received(&fake.qp, rx);
 }

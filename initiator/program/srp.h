@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What farblock-initiator has of SRP: sessions from URLs, add_target strings and options. The
+// program's thread; may block.
+#pragma once
+
+#include "initiator/srp/address.h"
+#include "initiator/srp/initiator.h"
+#include "initiator/tool/tool.h"
+
+// tool.open for srp:// and add_target strings.
+int srp_open(struct tool *t, bool needs_lun);
+// A session's configuration from options and the address, without portals. -EINVAL with a text.
+int srp_config(const struct tool *t, const struct srps_address *a, struct srps_config *ret,
+	       struct err *e);
+
+// The subcommand.
+int srp_ping(struct tool *t);

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// farblock-initiator: a session by a URL of SRP or an add_target string.
+#include <errno.h>
+#include <openssl/evp.h>
+#include <string.h>
+
+#include "initiator/program/iscsi.h"
+#include "initiator/program/providers.h"
+#include "initiator/program/srp.h"
+
+_Static_assert((int)PROVIDERS_MAX <= (int)SRPS_PROVIDERS_MAX, "a session can try all of them");
+_Static_assert((int)TOOL_TARGET_MAX >= (int)SRPS_PORT_ID_TEXT, "a target's name fits");
+
+// --- the initiator's port ---
+
+// Zeros, and the first half of the SHA-256 of the initiator's name: the same at every start.
+static int made_port(const struct tool *t, uint8_t ret[SRP_PORT_ID_LEN], struct err *e)
+{
+	char name[ISCSI_NAME_MAX + 1];
+	uint8_t hash[EVP_MAX_MD_SIZE];
+	int r = iscsi_initiator_name(t, name, e);
+	if (r)
+		return r;
+	if (!EVP_Digest(name, strlen(name), hash, NULL, EVP_sha256(), NULL))
+		return err_set(e, -EIO, "initiator port: SHA-256 failed (use --initiator-port)");
+	memset(ret, 0, SRP_PORT_ID_LEN / 2);
+	memcpy(ret + SRP_PORT_ID_LEN / 2, hash, SRP_PORT_ID_LEN / 2);
+	return 0;
+}
+
+static int initiator_port(const struct tool *t, const struct srps_address *a,
+			  uint8_t ret[SRP_PORT_ID_LEN], struct err *e)
+{
+	int r = t->o.initiator_port ? srps_port_id_parse(t->o.initiator_port, ret, e)
+				    : made_port(t, ret, e);
+	if (r)
+		return t->o.initiator_port ? (err_prefix(e, "--initiator-port"), r) : r;
+	if (a->has_initiator_ext)
+		memcpy(ret, a->initiator_ext, sizeof a->initiator_ext);
+	return 0;
+}
+
+// --- options ---
+
+static int refuse_iscsi(const struct tool_options *o, struct err *e)
+{
+	const struct {
+		const char *name;
+		bool is_given;
+	} iscsi[] = {
+		{"transport",		       o->transport	    },
+		{ "chap-user",	       o->chap_user	    },
+		{ "chap-secret-file",	      o->chap_secret_file  },
+		{ "chap-mutual-user",	      o->mutual_user	     },
+		{ "chap-mutual-secret-file", o->mutual_secret_file},
+		{ "chap-algs",	       o->chap_algs	    },
+		{ "header-digest",	   o->header_digest	    },
+		{ "data-digest",		 o->data_digest	},
+		{ "set",			 o->key_count	      },
+	};
+	for (size_t i = 0; i < sizeof iscsi / sizeof *iscsi; i++)
+		if (iscsi[i].is_given)
+			return err_set(e, -EINVAL, "--%s: only for iSCSI and iSER", iscsi[i].name);
+	return 0;
+}
+
+static unsigned min(unsigned a, unsigned b)
+{
+	return a < b ? a : b;
+}
+
+int srp_config(const struct tool *t, const struct srps_address *a, struct srps_config *ret,
+	       struct err *e)
+{
+	struct srps_config *c = ret;
+	srps_config_init(c);
+	memcpy(c->target, a->target, sizeof c->target);
+	c->it_iu_len = a->it_iu_len;
+	if (t->o.login_timeout != TOOL_UNSET)
+		c->connect_timeout = (unsigned)t->o.login_timeout;
+	if (t->o.replacement_timeout != TOOL_UNSET)
+		c->replacement_timeout = (unsigned)t->o.replacement_timeout;
+	if (t->o.channels != TOOL_UNSET)
+		c->channels = (unsigned)t->o.channels;
+	else if (a->channels)
+		c->channels = min(a->channels, SRPS_CHANNELS_MAX);
+	if (a->channel_depth)
+		c->channel_depth = min(a->channel_depth, SRPI_TASKS_MAX);
+	c->queue_depth =
+		a->queue_depth ? min(a->queue_depth, SRPS_QUEUE_DEPTH_MAX) : SRPS_QUEUE_DEPTH_MAX;
+	int r = refuse_iscsi(&t->o, e);
+	if (!r)
+		r = initiator_port(t, a, c->initiator, e);
+	return r ? r : providers_set(t->o.provider, c->providers, &c->provider_count, e);
+}
+
+// --- login ---
+
+static int resolve(struct srps_config *c, const struct srps_address *a, struct err *e)
+{
+	int n = tcp_addr_resolve(c->portals, SRPS_PORTALS_MAX, a->portal, SRPS_PORT, e);
+	if (n <= 0)
+		return n ? n : err_set(e, -ENOENT, "%.80s: no address found", a->portal);
+	c->portal_count = (unsigned)n;
+	if (!a->local[0])
+		return 0;
+	c->has_local = true;
+	return tcp_addr_parse(&c->local, a->local, 0, e);
+}
+
+static int parse(const struct tool *t, bool needs_lun, struct srps_address *ret, struct err *e)
+{
+	int r = srps_address_parse(t->o.args[0], ret, e);
+	if (r)
+		return r;
+	if (!ret->has_target || (needs_lun && !ret->has_lun))
+		return err_set(e, -EINVAL,
+			       "invalid URL: %.120s: no %s (srp://host[:port]/id_ext:ioc_guid/lun, "
+			       "or an add_target string and /lun)",
+			       t->o.args[0], ret->has_target ? "LUN" : "target");
+	if (ret->ignored[0])
+		tool_say("no effect in farblock-initiator: %s", ret->ignored);
+	return 0;
+}
+
+int srp_open(struct tool *t, bool needs_lun)
+{
+	struct srps_address a;
+	struct srps_config c;
+	struct err e;
+	if (parse(t, needs_lun, &a, &e) < 0 || srp_config(t, &a, &c, &e) < 0)
+		return tool_fail(TOOL_USAGE, &e);
+	tool_interrupt_init();
+	srps_port_id_format(a.target, t->target);
+	t->lun = a.lun;
+	int r = resolve(&c, &a, &e);
+	if (!r)
+		r = tool_login(t, srps_session_new, &c, &e);
+	return r ? tool_fail(TOOL_FAILED, &e) : TOOL_OK;
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// SCSI commands of a session between its queue (scsi_session.c) and its channels, in turn. On the
+// session's worker. T10 SRP 5.5.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "initiator/srp/session_priv.h"
+
+_Static_assert((int)SCSI_CDB_LEN == (int)SRP_CDB_LEN, "a CDB fits");
+_Static_assert((int)SCSI_SENSE_MAX >= (int)SRPI_SENSE_MAX, "sense data fits");
+
+// --- tasks ---
+
+int srps_commands_open(struct srps_session *s, struct err *e)
+{
+	s->tasks_max = s->config.channels * SRPI_TASKS_MAX;
+	s->tasks = calloc(s->tasks_max, sizeof *s->tasks); // pages are used as tasks are
+	return s->tasks ? 0 : err_set(e, -ENOMEM, "session: out of memory for commands");
+}
+
+void srps_commands_free(struct srps_session *s)
+{
+	free(s->tasks);
+}
+
+static struct srps_task *task_get(struct srps_session *s)
+{
+	struct srps_task *t = s->free_task;
+	if (t)
+		s->free_task = t->next_free;
+	else
+		t = &s->tasks[s->tasks_used++];
+	return t;
+}
+
+static void task_put(struct srps_session *s, struct srps_task *t)
+{
+	if (s->aborting == t)
+		s->aborting = NULL;
+	t->next_free = s->free_task;
+	s->free_task = t;
+}
+
+// --- sending ---
+
+unsigned srps_room(struct scsi_session *scsi)
+{
+	struct srps_session *s = srps_of(scsi);
+	unsigned n = 0;
+	if (s->state != SRPS_UP || s->is_draining)
+		return 0;
+	for (unsigned i = 0; i < s->channel_count; i++)
+		n += srpi_room(s->channels[i].ch);
+	return n;
+}
+
+// The next channel that has room; one has.
+static struct srps_channel *channel(struct srps_session *s)
+{
+	do
+		s->next = s->next + 1 < s->channel_count ? s->next + 1 : 0;
+	while (!srpi_room(s->channels[s->next].ch));
+	return &s->channels[s->next];
+}
+
+static uint8_t attr_of(const struct scsi_cmd *c)
+{
+	static const uint8_t attrs[] = {
+		[SCSI_ATTR_UNTAGGED] = SRP_ATTR_SIMPLE,
+		[SCSI_ATTR_SIMPLE] = SRP_ATTR_SIMPLE,
+		[SCSI_ATTR_ORDERED] = SRP_ATTR_ORDERED,
+		[SCSI_ATTR_HEAD_OF_QUEUE] = SRP_ATTR_HEAD_OF_QUEUE,
+		[SCSI_ATTR_ACA] = SRP_ATTR_ACA,
+	};
+	return c->attr < sizeof attrs ? attrs[c->attr] : SRP_ATTR_SIMPLE;
+}
+
+void srps_send(struct scsi_session *scsi, struct scsi_cmd *c)
+{
+	struct srps_session *s = srps_of(scsi);
+	struct srps_task *t = task_get(s);
+	t->cmd = c;
+	t->on = channel(s);
+	memcpy(t->srp.lun, c->lun, sizeof t->srp.lun);
+	memcpy(t->srp.cdb, c->cdb, sizeof t->srp.cdb);
+	t->srp.attr = attr_of(c);
+	t->srp.is_read = c->is_read;
+	t->srp.is_write = c->is_write;
+	t->srp.sg = c->sg;
+	t->srp.nsg = c->nsg;
+	t->srp.len = c->len;
+	c->sent = t;
+	srpi_send(t->on->ch, &t->srp);
+}
+
+// --- the end of a command ---
+
+static void take_result(struct scsi_cmd *c, const struct srpi_task *t)
+{
+	c->status = t->status;
+	c->is_under = t->is_under;
+	c->is_over = t->is_over;
+	c->residual = t->residual;
+	c->data_len = t->data_len;
+	c->sense_len = t->sense_len;
+	memcpy(c->sense, t->sense, t->sense_len);
+}
+
+void srps_done(struct srpi_channel *ch, struct srpi_task *srp, int res)
+{
+	struct srps_session *s = ((struct srps_channel *)srpi_role(ch))->s;
+	struct srps_task *t = container_of(srp, struct srps_task, srp);
+	struct scsi_cmd *c = t->cmd;
+	take_result(c, srp);
+	c->sent = NULL;
+	task_put(s, t);
+	if (res == -EPIPE && !s->is_dropping)
+		s->is_draining = true; // the channel is closing: send nothing more
+	scsi_cmd_ended(c, res);
+}

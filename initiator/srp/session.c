@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Life of a session, on its worker: new, logout, free. T10 SRP 5.4, 5.7. Connecting is in
+// session_connect.c, what follows a lost channel in session_lost.c.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "initiator/srp/session_priv.h"
+
+void srps_config_init(struct srps_config *c)
+{
+	*c = (struct srps_config){
+		.channels = 1,
+		.channel_depth = SRPI_TASKS_MAX,
+		.queue_depth = SRPI_TASKS_MAX,
+		.connect_timeout = 15,
+		.command_timeout = 30,
+		.abort_timeout = 15,
+		.logout_timeout = 5,
+		.replacement_timeout = 120,
+	};
+}
+
+// --- logout ---
+
+static void logout(struct scsi_session *scsi)
+{
+	struct srps_session *s = srps_of(scsi);
+	struct err none = { 0 };
+	srps_end(s, &none, s->state == SRPS_UP);
+}
+
+static void on_timer(struct timer *t)
+{
+	struct srps_session *s = container_of(t, struct srps_session, timer);
+	struct err e;
+	if (s->state == SRPS_WAITING) {
+		srps_connect(s);
+		return;
+	}
+	err_set(&e, -ETIMEDOUT, "logout: timed out");
+	for (unsigned i = 0; i < s->config.channels; i++)
+		if (s->channels[i].ch)
+			srpi_close(s->channels[i].ch, false, &e);
+}
+
+// --- new and free ---
+
+static int config_check(const struct srps_config *c, struct err *e)
+{
+	if (!c->portal_count || c->portal_count > SRPS_PORTALS_MAX)
+		return err_set(e, -EINVAL, "session: %u portals (must be 1 to %d)", c->portal_count,
+			       SRPS_PORTALS_MAX);
+	if (!c->provider_count || c->provider_count > SRPS_PROVIDERS_MAX)
+		return err_set(e, -EINVAL, "session: %u providers (must be 1 to %d)",
+			       c->provider_count, SRPS_PROVIDERS_MAX);
+	if (!c->channels || c->channels > SRPS_CHANNELS_MAX)
+		return err_set(e, -EINVAL, "session: %u channels (must be 1 to %d)", c->channels,
+			       SRPS_CHANNELS_MAX);
+	if (!c->queue_depth || c->queue_depth > SRPS_QUEUE_DEPTH_MAX)
+		return err_set(e, -EINVAL, "session: queue depth %u (must be 1 to %d)",
+			       c->queue_depth, SRPS_QUEUE_DEPTH_MAX);
+	if (c->it_iu_len && c->it_iu_len < SRP_IU_MIN)
+		return err_set(e, -EINVAL, "session: IUs of %u bytes (must be %d or more)",
+			       c->it_iu_len, SRP_IU_MIN);
+	return 0;
+}
+
+static void free_run(struct msg *m)
+{
+	struct srps_session *s = container_of(m, struct srps_session, free_msg);
+	s->is_free_due = s->live;
+	if (s->is_free_due) // their end calls this again
+		return;
+	timer_cancel(s->worker, &s->timer);
+	void (*freed)(void *) = s->scsi.ops.freed;
+	void *arg = s->scsi.arg;
+	scsi_session_done(&s->scsi);
+	srps_commands_free(s);
+	free(s);
+	freed(arg);
+}
+
+static void session_free(struct scsi_session *scsi)
+{
+	struct srps_session *s = srps_of(scsi);
+	struct err e;
+	if (s->is_freed)
+		return;
+	s->is_freed = true;
+	err_set(&e, -ESHUTDOWN, "session freed");
+	srps_end(s, &e, false);
+	s->free_msg.fn = free_run;
+	worker_post(s->worker, &s->free_msg);
+}
+
+// --- what is known of it ---
+
+void srps_session_info(const struct scsi_session *s, struct srps_info *ret)
+{
+	*ret = srps_of(s)->info;
+}
+
+static void info(const struct scsi_session *s, struct scsi_session_info *ret)
+{
+	snprintf(ret->peer, sizeof ret->peer, "%s", srps_of(s)->info.peer);
+	snprintf(ret->local, sizeof ret->local, "%s", srps_of(s)->info.local);
+}
+
+static const struct scsi_protocol protocol = {
+	.room = srps_room,
+	.send = srps_send,
+	.abort_task = srps_abort,
+	.logout = logout,
+	.free = session_free,
+	.info = info,
+};
+
+int srps_session_new(struct scsi_session **ret, struct worker *w, const void *config,
+		     const struct scsi_session_ops *ops, void *arg, struct err *e)
+{
+	int r = config_check(config, e);
+	if (r)
+		return r;
+	struct srps_session *s = calloc(1, sizeof *s);
+	if (!s)
+		return err_set(e, -ENOMEM, "session: out of memory");
+	s->config = *(const struct srps_config *)config;
+	r = srps_commands_open(s, e);
+	if (r) {
+		free(s);
+		return r;
+	}
+	scsi_session_init(&s->scsi, w, &protocol, ops, arg);
+	s->worker = w;
+	s->scsi.queue_depth = s->config.queue_depth;
+	s->scsi.command_timeout = s->config.command_timeout;
+	memcpy(s->info.initiator, s->config.initiator, SRP_PORT_ID_LEN);
+	memcpy(s->info.target, s->config.target, SRP_PORT_ID_LEN);
+	timer_init(&s->timer, on_timer);
+	// The first attempt starts in a later round, so that every failure is reported by callback.
+	s->state = SRPS_WAITING;
+	timer_arm(w, &s->timer, 0);
+	*ret = &s->scsi;
+	return 0;
+}

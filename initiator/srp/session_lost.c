@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The end of a session's channels, on its worker, and what follows: attempts to connect again until
+// replacement_timeout, or the end of the session. One lost channel ends them all: its commands are
+// sent again only when the target cannot execute them any more, which a new login of the nexus
+// ensures. T10 SRP 5.6, 5.7.
+#include <errno.h>
+
+#include "initiator/srp/session_priv.h"
+
+#define BACK_OFF_MAX 15		      // limit of seconds between two attempts
+#define STABLE_NS    (5 * NS_PER_SEC) // a session that was up for as long was good
+
+static void drop(struct srps_session *s, const struct err *why, bool is_logout)
+{
+	timer_cancel(s->worker, &s->timer);
+	timer_cancel(s->worker, &s->tick);
+	s->is_connect_due = false;
+	s->is_dropping = s->live;
+	for (unsigned i = 0; i < s->config.channels; i++)
+		if (s->channels[i].ch)
+			srpi_close(s->channels[i].ch, is_logout, why);
+	s->channel_count = 0;
+	s->is_draining = false;
+	s->tmf_on = NULL;
+	s->aborting = NULL;
+	scsi_session_lost(&s->scsi);
+}
+
+// --- the end ---
+
+void srps_tell_end(struct srps_session *s)
+{
+	s->is_end_due = s->live;
+	if (s->is_end_due)
+		return;
+	timer_cancel(s->worker, &s->timer);
+	if (!s->is_freed)
+		s->scsi.ops.closed(&s->scsi, &s->scsi.end_why);
+}
+
+void srps_end(struct srps_session *s, const struct err *why, bool is_logout)
+{
+	struct err e = *why;
+	if (s->state == SRPS_CLOSED)
+		return;
+	s->state = SRPS_CLOSED;
+	scsi_session_begin_end(&s->scsi, &e);
+	drop(s, &e, is_logout);
+	if (is_logout && s->live)
+		timer_arm(s->worker, &s->timer, s->config.logout_timeout * US_PER_SEC);
+	scsi_session_fail(&s->scsi);
+	srps_tell_end(s);
+}
+
+// --- another attempt ---
+
+// At once, then longer each time.
+static uint64_t back_off(struct srps_session *s)
+{
+	unsigned wait = s->attempt ? 1u << (s->attempt < 4 ? s->attempt - 1 : 4) : 0;
+	s->attempt++;
+	return wait < BACK_OFF_MAX ? wait : BACK_OFF_MAX;
+}
+
+// Rounded up, to avoid 0 seconds.
+static unsigned seconds_left(const struct srps_session *s, uint64_t now)
+{
+	uint64_t end = s->down_ns + s->config.replacement_timeout * NS_PER_SEC;
+	return (unsigned)((end - now + NS_PER_SEC - 1) / NS_PER_SEC);
+}
+
+static void try_again(struct srps_session *s, const struct err *why, bool is_final)
+{
+	uint64_t now = worker_now(s->worker);
+	bool is_first = s->scsi.was_up && !s->down_ns;
+	if (is_first)
+		s->down_ns = now;
+	// A session that is lost as soon as it is up is another failed attempt.
+	if (is_first && now - s->up_ns >= STABLE_NS)
+		s->attempt = 0;
+	if (!s->scsi.was_up || is_final || !s->config.replacement_timeout ||
+	    now - s->down_ns > s->config.replacement_timeout * NS_PER_SEC) {
+		srps_end(s, why, false);
+		return;
+	}
+	s->state = SRPS_WAITING;
+	timer_arm(s->worker, &s->timer, back_off(s) * US_PER_SEC);
+	s->scsi.ops.retry(&s->scsi, why, seconds_left(s, now));
+	if (is_first && s->state == SRPS_WAITING)
+		s->scsi.ops.down(&s->scsi, why);
+}
+
+void srps_lost(struct srps_session *s, const struct err *why, bool is_final)
+{
+	struct err e = *why; // may be part of the freed memory
+	if (s->state == SRPS_CLOSED)
+		return;
+	s->state = SRPS_WAITING; // commands submitted by callbacks below must wait
+	drop(s, &e, false);
+	if (s->state != SRPS_CLOSED) // a command's done may have freed it
+		try_again(s, &e, is_final);
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Private to initiator/srp: the session and functions shared by its files. On the session's worker.
+#pragma once
+
+#include "initiator/scsi_protocol.h"
+#include "initiator/srp/initiator.h"
+
+enum srps_state {
+	SRPS_CONNECTING, // channels, one after the other
+	SRPS_UP,
+	SRPS_WAITING, // for the time of the next attempt
+	SRPS_CLOSED,
+};
+
+#define NS_PER_SEC 1000000000ull
+#define US_PER_SEC 1000000ull
+
+struct srps_session;
+
+struct srps_channel {
+	struct srps_session *s;
+	struct srpi_channel *ch; // until it is closed; NULL: none
+};
+
+// A command that a channel has.
+struct srps_task {
+	struct srps_task *next_free;
+	struct scsi_cmd *cmd;
+	struct srps_channel *on;
+	struct srpi_task srp;
+};
+
+struct srps_session {
+	struct scsi_session scsi;
+	struct worker *worker;
+	struct srps_config config;
+	enum srps_state state;
+	bool is_freed;
+	struct timer timer; // of the state; after a logout: until channels are just closed
+	struct timer tick;  // every second while up
+	struct msg free_msg;
+	struct srps_info info;
+
+	struct srps_channel channels[SRPS_CHANNELS_MAX];
+	unsigned channel_count; // up, from the first on
+	unsigned next;		// to send on
+	unsigned live;		// not closed yet
+	bool is_dropping;	// ... and all of them closing: what follows waits for that
+	bool is_connect_due, is_end_due, is_free_due; // ... then: free_msg is posted
+
+	// connect
+	unsigned portal_at;   // the current portal
+	unsigned provider_at; // ... and its transport
+	struct err connect_why;
+	bool has_no_immediate; // the target refused IUs of that length
+
+	// reconnect
+	uint64_t down_ns; // since when; 0: it is up, or was never up
+	uint64_t up_ns;	  // when it was last up
+	unsigned attempt;
+
+	// commands
+	struct srps_task *tasks, *free_task;
+	unsigned tasks_max, tasks_used; // ... that were ever in use
+	bool is_draining;		// a channel is closing: nothing new is sent
+
+	// ABORT TASK of commands that take too long, one at a time
+	struct srps_channel *tmf_on; // it was sent there; NULL: none
+	struct srps_task *aborting;  // NULL: it has ended meanwhile
+	uint64_t tmf_deadline_ns;
+};
+
+static inline struct srps_session *srps_of(const struct scsi_session *s)
+{
+	return container_of((struct scsi_session *)s, struct srps_session, scsi);
+}
+
+// session_connect.c
+// Starts to connect to the current portal, as soon as old channels are closed.
+void srps_connect(struct srps_session *s);
+
+// session_lost.c
+// A channel or the attempt failed: starts the next attempt later, or ends the session.
+void srps_lost(struct srps_session *s, const struct err *why, bool is_final);
+void srps_end(struct srps_session *s, const struct err *why, bool is_logout);
+// Reports the end, when every channel is closed.
+void srps_tell_end(struct srps_session *s);
+
+// command.c
+int srps_commands_open(struct srps_session *s, struct err *e); // once
+void srps_commands_free(struct srps_session *s);
+unsigned srps_room(struct scsi_session *scsi);
+void srps_send(struct scsi_session *scsi, struct scsi_cmd *c);
+void srps_done(struct srpi_channel *ch, struct srpi_task *t, int res);
+
+// abort.c
+void srps_abort(struct scsi_session *scsi, struct scsi_cmd *c);
+void srps_abort_done(struct srpi_channel *ch, int code);
+void srps_abort_tick(struct srps_session *s, uint64_t now); // every second

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "target/srp/identity.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "target/srp/srp.h"
+
+#define GUID_LEN 8
+
+void port_name(const uint8_t id[SRP_PORT_ID_LEN], char out[PORT_NAME_SIZE])
+{
+	int at = snprintf(out, PORT_NAME_SIZE, "ib.");
+	for (int i = 0; i < SRP_PORT_ID_LEN; i++)
+		at += snprintf(out + at, (size_t)(PORT_NAME_SIZE - at), "%02x", id[i]);
+}
+
+// The digits of the GUID in "ib." and 32 hex digits: the last 16.
+static const char *guid_digits(const char *name)
+{
+	return name + strlen("ib.") + 2 * GUID_LEN;
+}
+
+void srp_port_name(const char *target, uint16_t tag, char out[FABRIC_PORT_SIZE])
+{
+	snprintf(out, FABRIC_PORT_SIZE, "eui.%s", target + strlen("ib."));
+}
+
+const struct view_target *target_of_port(const struct view *v, const uint8_t id[SRP_PORT_ID_LEN],
+					 struct err *e)
+{
+	char name[PORT_NAME_SIZE];
+	port_name(id, name);
+	const struct view_target *t = view_find_target(v, name);
+	unsigned count = t ? 1 : 0;
+	if (!t && !memcmp(id, id + GUID_LEN, GUID_LEN)) {
+		for (unsigned i = 0; i < v->target_count; i++) {
+			if (strlen(v->targets[i]->name) != PORT_NAME_SIZE - 1 ||
+			    strcmp(guid_digits(v->targets[i]->name), guid_digits(name)))
+				continue;
+			t = v->targets[i];
+			count++;
+		}
+	}
+	if (count == 1)
+		return t;
+	if (count)
+		err_set(e, -ENOENT, "%u targets have this ioc_guid (give the id_ext of one)",
+			count);
+	else
+		err_set(e, -ENOENT,
+			"no such target (check id_ext and ioc_guid; info of a target prints them)");
+	return NULL;
+}
+
+static const struct view_acl *acl_of_address(const struct view_tpg *tpg,
+					     const struct tcp_addr *peer)
+{
+	char text[INET6_ADDRSTRLEN];
+	bool is_v6 = peer->sa.sa_family == AF_INET6;
+	const void *ip =
+		is_v6 ? (const void *)&peer->in6.sin6_addr : (const void *)&peer->in4.sin_addr;
+	if (!is_v6 && peer->sa.sa_family != AF_INET)
+		return NULL;
+	return inet_ntop(peer->sa.sa_family, ip, text, sizeof text) ? view_find_acl(tpg, text)
+								    : NULL;
+}
+
+const struct view_acl *acl_of_port(const struct view_tpg *tpg, const char *initiator,
+				   const struct tcp_addr *peer)
+{
+	const struct view_acl *acl = view_find_acl(tpg, initiator);
+	char guid[sizeof "xxxx:xxxx:xxxx:xxxx"];
+	if (!acl && strlen(initiator) == PORT_NAME_SIZE - 1) {
+		const char *d = guid_digits(initiator);
+		snprintf(guid, sizeof guid, "%.4s:%.4s:%.4s:%.4s", d, d + 4, d + 8, d + 12);
+		acl = view_find_acl(tpg, guid);
+	}
+	return acl || !peer ? acl : acl_of_address(tpg, peer);
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What each worker has for its SRP logins and sessions. The worker's thread, but for the counters.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/list.h"
+#include "core/worker.h"
+#include "target/fabric/fabric.h"
+
+struct srp_worker {
+	struct worker *worker;
+	struct list logins;    // struct login
+	struct list greetings; // those that have ended while software iWARP had their socket
+	struct list sessions;  // struct srp_session
+	struct list free_cmds;
+	unsigned free_count;
+	struct timer tick; // every second while there are logins or sessions
+	bool is_short;	   // of memory: sessions_starve()
+	struct fabric_counters counters;
+};
+
+struct srp_worker *srp_worker(void); // of the calling worker
+struct srp_worker *srp_worker_at(unsigned index);
+// A login or session has come: the tick runs. One has gone: it ends with the last.
+void srp_worker_wake(struct srp_worker *sw);
+void srp_worker_rest(struct srp_worker *sw);
