@@ -4,8 +4,8 @@
 #   etc/deps.sh [build|check|bench|lint|fuzz|lab|deb]...     (build is always included)
 set -eu
 
-apt_build="gcc make cmake pkg-config liburing-dev libjson-c-dev libisal-dev libssl-dev libedit-dev libblkid-dev libibverbs-dev librdmacm-dev libmicrohttpd-dev libsgutils2-dev"
-apt_check="libcmocka-dev libiscsi-dev libiscsi-bin qemu-utils qemu-block-extra qemu-system-x86 ipxe-qemu python3 python3-pexpect git util-linux e2fsprogs tshark iproute2 mandoc zsh fish python3-rtslib-fb strace python3-prometheus-client chromium debhelper dpkg-dev fakeroot"
+apt_build="gcc make cmake pkg-config liburing-dev libjson-c-dev libisal-dev libssl-dev libedit-dev libblkid-dev libibumad-dev libibverbs-dev librdmacm-dev libmicrohttpd-dev libsgutils2-dev"
+apt_check="libcmocka-dev libiscsi-dev libiscsi-bin qemu-utils qemu-block-extra qemu-system-x86 ipxe-qemu python3 python3-pexpect git util-linux e2fsprogs tshark iproute2 mandoc zsh fish python3-rtslib-fb strace python3-prometheus-client chromium debhelper dpkg-dev fakeroot ibsim-utils libibmad-dev opensm srptools"
 apt_bench="tgt istgt libiscsi-bin qemu-utils fio python3"
 apt_lint="clang-format python3 git universal-ctags"
 apt_fuzz="clang libclang-rt-14-dev"
