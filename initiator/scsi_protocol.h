@@ -23,8 +23,8 @@ struct scsi_watcher {
 
 // What the session calls. Slots are required unless a default is given.
 struct scsi_protocol {
-	// How many commands may be sent now: 0 while the session is not up, is draining, or its
-	// window is closed. scsi_session_pump() says that there is more.
+	// How many commands may be sent now, asked before each: 0 while the session is not up, is
+	// draining, or its window is closed. scsi_session_pump() says that there is more.
 	unsigned (*room)(struct scsi_session *s);
 	// Sends c, for which there is room; c->sent is set to the protocol's part of it, not NULL.
 	// scsi_cmd_ended() follows, never from inside.

@@ -110,7 +110,8 @@ static unsigned room(struct scsi_session *s)
 void scsi_session_pump(struct scsi_session *s)
 {
 	struct scsi_cmd *c;
-	for (unsigned n = room(s); n && (c = next_command(s)); n--) {
+	// A command that cannot be sent may close a channel, and so take more than its own place.
+	while (room(s) && (c = next_command(s))) {
 		list_remove(&c->link);
 		list_push_back(&s->flying, &c->link);
 		c->is_flying = true;
