@@ -1,19 +1,23 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Demonstrates farblock on loopback, in a temporary directory: exports a RAM disk and a sparse file
-# over iSCSI/TCP and, on the same port, iSER over software iWARP; discovers, logs in, writes, verifies
-# and measures over both. Needs neither root nor an RDMA device, and cleans up.
+# over iSCSI/TCP, on the same port iSER over software iWARP, and SRP over software iWARP; discovers,
+# logs in, writes, verifies and measures over all three. Needs neither root nor an RDMA device, and
+# cleans up.
 #   demo.sh BUILD       (the directory with farblockd, farblock and farblock-initiator)
-# Environment: DEMO_SECONDS of each measurement (2), DEMO_MIB of each disk written (64).
+# Environment: DEMO_SECONDS of each measurement (1), DEMO_MIB of each disk written (64).
 set -euo pipefail
 
 build=$(cd "${1:?usage: demo.sh BUILD}" && pwd)
-seconds=${DEMO_SECONDS:-2} mib=${DEMO_MIB:-64}
+seconds=${DEMO_SECONDS:-1} mib=${DEMO_MIB:-64}
 bytes=$((mib << 20))
 target=iqn.2025-01.org.example:disks
 initiator=iqn.2025-01.org.example:laptop
 user=demo password=correct-horse
 tpg=/iscsi/$target/tpg1
+srp_target=fe80000000000000020c29fffe3a1101
+srp_initiator=0002c903000a00010002c903000a0002
+srp=/srpt/ib.$srp_target
 folder=$(mktemp -d "${TMPDIR:-/tmp}/farblock-demo.XXXXXX")
 export FARBLOCK_SOCKET=$folder/control.sock PATH=$build:$PATH
 daemon=
@@ -78,9 +82,10 @@ stop_daemon() {
 	return $status
 }
 
-# Takes ports below those that the kernel hands out, until one is free.
+# Takes ports below those that the kernel hands out, until one is free; sets port. Path of the
+# target's group.
 add_portal() {
-	local answer i
+	local answer i tpg=$1
 	for ((i = 0; i < 50; i++)); do
 		port=$((20000 + RANDOM % 12000))
 		answer=$(farblock $tpg/portals create 127.0.0.1 $port)
@@ -98,15 +103,28 @@ add_portal() {
 row() { rows+=("$(printf '%-5s %-5s %-30s %s' "$@")"); }
 
 # scheme of the URL, LUN
-url() { echo "$1://$user@127.0.0.1:$port/$target/$2"; }
+url() {
+	case $1 in
+	srp) echo "srp://127.0.0.1:$srp_port/${srp_target:0:16}:${srp_target:16}/$2" ;;
+	*) echo "$1://$user@127.0.0.1:$iscsi_port/$target/$2" ;;
+	esac
+}
 
-declare -A name=([iscsi]=TCP [iser]=iSER)
+schemes=(iscsi iser srp)
+declare -A name=([iscsi]=TCP [iser]=iSER [srp]=SRP)
+
+# Sets login: the options of a login by that scheme.
+login_by() {
+	login=(--initiator-name $initiator --chap-secret-file secret)
+	[ "$1" != srp ] || login=(--initiator-port "${srp_initiator:0:16}:${srp_initiator:16}")
+}
 
 # LUN, what it is, scheme: written, read back and compared byte by byte, checksummed by both
 # sides.
 exercise() {
-	local url sum answer rate over=${name[$3]}
+	local url sum answer rate over=${name[$3]} login
 	url=$(url "$3" "$1")
+	login_by "$3"
 	title "LUN $1, $2, over $over: write, verify, read back"
 	head -c $bytes /dev/urandom >data
 	data_sum=$(sha256sum data | cut -d' ' -f1)
@@ -127,10 +145,11 @@ exercise() {
 	rm -f back
 }
 
-# LUN, operation, block size, depth: over both
+# LUN, operation, block size, depth: over each
 measure() {
-	local answer scheme
-	for scheme in iscsi iser; do
+	local answer scheme login
+	for scheme in "${schemes[@]}"; do
+		login_by $scheme
 		answer=$(farblock-initiator bench "$(url $scheme "$1")" --op "$2" --bs "$3" \
 			--depth "$4" --time "$seconds" --offset $bytes "${login[@]}")
 		answer=${answer%%$'\n'*}
@@ -149,26 +168,35 @@ run farblock /backstores/ramdisk create rd0 256M
 run farblock /backstores/fileio create file0 "$folder/disk.img" 256M
 run farblock /iscsi create $target
 run farblock $tpg/portals delete 0.0.0.0 3260
-add_portal
+add_portal $tpg
+iscsi_port=$port
 run farblock $tpg/luns create /backstores/ramdisk/rd0
 run farblock $tpg/luns create /backstores/fileio/file0
 run farblock $tpg/acls create $initiator
 run farblock $tpg/acls/$initiator set auth userid=$user password=$password
+
+title "The same disks over SRP, to one initiator port"
+run farblock /srpt create ib.$srp_target
+run farblock $srp/portals delete 0.0.0.0 3261
+add_portal $srp
+srp_port=$port
+run farblock $srp/luns create /backstores/ramdisk/rd0
+run farblock $srp/luns create /backstores/fileio/file0
+run farblock $srp/acls create ib.$srp_initiator
 run farblock ls
 
 title "Discovery"
 (umask 077 && printf %s "$password" >secret)
-login=(--initiator-name $initiator --chap-secret-file secret)
-found=$(run farblock-initiator discover 127.0.0.1:$port --initiator-name $initiator)
+found=$(run farblock-initiator discover 127.0.0.1:$iscsi_port --initiator-name $initiator)
 echo "$found"
 grep -q "$target" <<<"$found" || fail "discovery does not list $target"
 row - TCP "discovered" "$target"
-found=$(run farblock-initiator discover iser://127.0.0.1:$port --initiator-name $initiator)
+found=$(run farblock-initiator discover iser://127.0.0.1:$iscsi_port --initiator-name $initiator)
 echo "$found"
 grep -q "$target" <<<"$found" || fail "discovery over iSER does not list $target"
 row - iSER "discovered" "$target"
 if command -v iscsi-ls >/dev/null; then
-	witness=$(run iscsi-ls -i $initiator -s "iscsi://$user%$password@127.0.0.1:$port")
+	witness=$(run iscsi-ls -i $initiator -s "iscsi://$user%$password@127.0.0.1:$iscsi_port")
 	echo "$witness"
 	[ "$(grep -c '^Lun:' <<<"$witness")" = 2 ] || fail "iscsi-ls does not see both LUNs"
 	row - TCP "seen by iscsi-ls (libiscsi)" "2 LUNs"
@@ -177,21 +205,22 @@ else
 fi
 
 title "A login without the secret is refused, with the cause"
-if run farblock-initiator luns "iscsi://127.0.0.1:$port/$target" --initiator-name $initiator; then
+if run farblock-initiator luns "iscsi://127.0.0.1:$iscsi_port/$target" --initiator-name $initiator; then
 	fail "logged in without CHAP"
 fi
 run farblock refusals
 row - TCP "login without CHAP" "refused"
 
 title "Login"
-for scheme in iscsi iser; do
-	run farblock-initiator ping "$scheme://$user@127.0.0.1:$port/$target" "${login[@]}"
+for scheme in "${schemes[@]}"; do
+	login_by $scheme
+	run farblock-initiator ping "$(url $scheme 0)" "${login[@]}"
 done
-run farblock-initiator luns "iser://$user@127.0.0.1:$port/$target" "${login[@]}"
-exercise 0 "RAM disk" iscsi
-exercise 0 "RAM disk" iser
-exercise 1 "file, O_DIRECT" iscsi
-exercise 1 "file, O_DIRECT" iser
+run farblock-initiator luns "srp://127.0.0.1:$srp_port/${srp_target:0:16}:${srp_target:16}" "${login[@]}"
+for scheme in "${schemes[@]}"; do
+	exercise 0 "RAM disk" $scheme
+	exercise 1 "file, O_DIRECT" $scheme
+done
 
 title "Measurements, $seconds s each, client and target on this machine"
 for lun in 0 1; do
@@ -206,7 +235,8 @@ title "Restart of the daemon: the data of the file is unchanged"
 stop_daemon || fail "farblockd did not exit cleanly"
 cmp -n $bytes data disk.img || fail "the file differs from the data written"
 start_daemon
-for scheme in iscsi iser; do
+for scheme in "${schemes[@]}"; do
+	login_by $scheme
 	run farblock-initiator verify "$(url $scheme 1)" data "${login[@]}"
 	row 1 "${name[$scheme]}" "after a restart" "every byte equal"
 done
