@@ -100,18 +100,16 @@ static struct scsi_cmd *next_command(struct scsi_session *s)
 	return NULL;
 }
 
-static unsigned room(struct scsi_session *s)
+static bool has_room(struct scsi_session *s)
 {
-	unsigned most = s->sent_count < s->queue_depth ? s->queue_depth - s->sent_count : 0;
-	unsigned now = most && !list_empty(&s->waiting) ? s->protocol.room(s) : 0;
-	return now < most ? now : most;
+	return s->sent_count < s->queue_depth && !list_empty(&s->waiting) && s->protocol.room(s);
 }
 
 void scsi_session_pump(struct scsi_session *s)
 {
 	struct scsi_cmd *c;
-	// A command that cannot be sent may close a channel, and so take more than its own place.
-	while (room(s) && (c = next_command(s))) {
+	// A connection that breaks while a command is sent has no room for the next one.
+	while (has_room(s) && (c = next_command(s))) {
 		list_remove(&c->link);
 		list_push_back(&s->flying, &c->link);
 		c->is_flying = true;

@@ -311,6 +311,40 @@ static void one_lost_channel_ends_the_others(void **state)
 	assert_int_equal(r.commands[3] + r.commands[4] + r.commands[5], 6);
 }
 
+// Two commands are answered and the connection is broken in one piece: it is over for the device
+// when the next commands are about to be sent.
+static void answer_two_and_break(struct st_conn *c, const uint8_t *iu, uint32_t len)
+{
+	const struct srp_desc nowhere = { .va = 0x1000, .key = 0xdeadbeef, .len = 8 };
+	struct srp_response rsp = { .credits = 1 };
+	static uint64_t first;
+	if (r.ups > 1 || iu[0] != SRP_CMD) {
+		count_and_answer(c, iu, len);
+	} else if (c->ius == 1) {
+		first = c->tag;
+	} else {
+		rsp.tag = first;
+		st_respond(c, &rsp);
+		st_answer(c, iu);
+		st_write(c, &nowhere, memory, 8);
+	}
+}
+
+static void up_six_reads(void)
+{
+	for (int i = 0; i < 6 && r.ups == 1; i++)
+		submit_data(SCSI_READ_10, sizeof memory[0]);
+}
+
+static void a_connection_that_breaks_while_commands_wait_is_replaced(void **state)
+{
+	r.target.accept.credits = 3;
+	r.target.iu = answer_two_and_break;
+	r.on_up = up_six_reads;
+	run();
+	assert_int_equal(r.ups, 2);
+}
+
 static void without_replacement_time_a_lost_session_ends(void **state)
 {
 	r.config.replacement_timeout = 0;
@@ -538,6 +572,7 @@ int main(void)
 		T(what_is_not_valid_is_refused_at_once),
 		T(lost_commands_go_again),
 		T(one_lost_channel_ends_the_others),
+		T(a_connection_that_breaks_while_commands_wait_is_replaced),
 		T(without_replacement_time_a_lost_session_ends),
 		T(a_port_that_is_gone_ends_a_lost_session),
 		T(a_target_without_resources_is_tried_again),
