@@ -11,8 +11,11 @@ from guest import HANG
 from kernel import wait_until
 from place import sha256_of
 
-INITIATOR_PORT = "0000000000000001:fa4b10c600000001"
-OPTIONS = ("--initiator-name", "iqn.2025-01.org.farblock.lab:tool", "--initiator-port", INITIATOR_PORT)
+# SRP ports: two, as a second login of a port ends the first.
+INITIATOR_PORTS = ("0000000000000001:fa4b10c600000001", "0000000000000002:fa4b10c600000001")
+BESIDE = ("--initiator-port", INITIATOR_PORTS[1])
+OPTIONS = ("--initiator-name", "iqn.2025-01.org.farblock.lab:tool", "--initiator-port",
+           INITIATOR_PORTS[0])
 
 
 def checked(words, status, wanted, output):
@@ -59,7 +62,7 @@ class Tool:
         self.back = lab.scratch.file("back")  # where reads go to
 
     def words(self, words):
-        return [*words, *OPTIONS, "--provider", self.provider]
+        return [words[0], *OPTIONS, *words[1:], "--provider", self.provider]
 
     def source(self, name):
         """The tool's name of a file in the scratch folder."""
@@ -122,8 +125,8 @@ class GuestTool:
 
     def command(self, words, secrets=None):
         names = [f"{key}={value}" for key, value in (secrets or {}).items()]
-        return shlex.join(["env", *names, self.program, *words, *OPTIONS, "--provider",
-                           self.provider])
+        return shlex.join(["env", *names, self.program, words[0], *OPTIONS, *words[1:],
+                           "--provider", self.provider])
 
     def run(self, *words, status=0, secrets=None):
         told, output = self.lab.guest.ask(self.command(words, secrets))

@@ -29,7 +29,7 @@ import luns
 import net
 import open_iscsi
 import pscsi
-import srp
+import srp_scenarios as srp
 from guest import HANG, Guest
 from place import Here, Inside
 

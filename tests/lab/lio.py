@@ -8,7 +8,7 @@ import os
 import random
 
 from farblock import Failure, Skip, run
-from initiator_tool import GuestTool, Tool
+from initiator_tool import BESIDE, GuestTool, Tool
 from kernel import wait_until
 from lio_target import (CONFIGFS, DISK, HOST, IQN, aborts as abort_count, commands, kernel_target,
                         sessions, there, url, wait_for_abort)
@@ -94,7 +94,7 @@ def filesystem(lab):
     run(["mkfs.ext4", "-q", "-d", os.path.dirname(os.path.abspath(__file__)), image])
     with kernel_target(lab):
         tool.run("write", url(lab), "--input", tool.source("fs.img"), "--force")
-        lab.guest.run(f"rm -f {lab.lio.tpg}/lun/lun_0/disk && rmdir {DISK}")
+        lab.guest.run(f"{lab.lio.hide}; rm -f {lab.lio.tpg}/lun/lun_0/disk && rmdir {DISK}")
         lab.guest.run("""
             blockdev --flushbufs /dev/mapper/lio
             e2fsck -fn /dev/mapper/lio && mount /dev/mapper/lio /mnt || exit
@@ -103,7 +103,8 @@ def filesystem(lab):
         lab.guest.run(f"""
             cd {CONFIGFS} && mkdir core/iblock_0/disk &&
             echo udev_path=/dev/mapper/lio >core/iblock_0/disk/control &&
-            echo 1 >core/iblock_0/disk/enable && ln -s {DISK} {lab.lio.tpg}/lun/lun_0/""")
+            echo 1 >core/iblock_0/disk/enable && ln -s {DISK} {lab.lio.tpg}/lun/lun_0/ &&
+            {lab.lio.show}""")
         tool.run("read", url(lab), "--output", tool.back, "--length", str(48 * MIB))
     tool.shell(f"""e2fsck -fn {tool.back} &&
         [ "$(debugfs -R 'cat more' {tool.back} 2>/dev/null | sha256sum)" = \
@@ -115,8 +116,8 @@ def verified(lab):
     does the same beside it; measured loads of each kind end without an error."""
     tool = initiator(lab)
     with kernel_target(lab):
-        beside = tool.begin("verify", url(lab), "--pattern", "7", "--force", "--bs", "64k", "--length",
-                            str(32 * MIB))
+        beside = tool.begin("verify", url(lab), *BESIDE, "--pattern", "7", "--force", "--bs", "64k",
+                            "--length", str(32 * MIB))
         for bs in ("4k", "16k", "128k"):
             tool.run("verify", url(lab, 1), "--pattern", bs[:-1], "--bs", bs, "--length", str(16 * MIB))
         beside.end()

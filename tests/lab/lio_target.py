@@ -5,15 +5,15 @@ LUNs over siw or rxe, of ib_isert or ib_srpt."""
 import contextlib
 
 from farblock import Failure
-from initiator_tool import INITIATOR_PORT
+from initiator_tool import INITIATOR_PORTS
 from kernel import wait_until
 from logins import MIB
-from net import PORT, Tap
+from net import GUEST6, PORT, Tap
 from place import rdma_device
 
 IQN = "iqn.2025-01.org.farblock.lab:kernel"
 HOST = Tap.guest.split("/", maxsplit=1)[0]
-ACL = "0x" + INITIATOR_PORT.replace(":", "")
+ACLS = ",".join("0x" + port.replace(":", "") for port in INITIATOR_PORTS)
 CONFIGFS = "/sys/kernel/config/target"
 DISK = f"{CONFIGFS}/core/iblock_0/disk"
 SIZE = 64 * MIB
@@ -41,7 +41,8 @@ TEAR_DOWN = f"""
 class Iscsi:
     """A target of ib_isert, open to everybody."""
 
-    scheme = "iser"
+    scheme, show, hide = "iser", "true", "true"
+    hosts = {"siw": HOST, "rxe": HOST}
     tpg = f"{CONFIGFS}/iscsi/{IQN}/tpgt_1"
     set_up = f"""
         modprobe iscsi_target_mod && modprobe ib_isert sg_tablesize=4096 || exit
@@ -69,9 +70,12 @@ class Iscsi:
 
 
 class Srpt:
-    """A target of ib_srpt on the device's port, for the one initiator port."""
+    """A target of ib_srpt on the device's port, for the initiator ports of the tool."""
 
     scheme = "srp"
+    # Its listener is one of IPv6. Over siw a peer's IPv4 address arrives there as one mapped to IPv6,
+    # for which rdma_cm finds no device (rdma_translate_ip: EADDRNOTAVAIL): only IPv6 can log in.
+    hosts = {"siw": f"[{GUEST6}]", "rxe": HOST}
     portal = {"siw": "true", "rxe": "true"}
 
     def __init__(self, guest):
@@ -82,16 +86,21 @@ class Srpt:
         self.identity = f"{guid}:{guid}"
         fabric = f"{CONFIGFS}/srpt"
         self.tpg = f"{fabric}/0x{gid}/tpgt_1"
+        # A LUN that goes and comes back has to be shown to the initiators again.
+        self.show = f"""(for acl in {self.tpg}/acls/*; do
+            ln -s {self.tpg}/lun/lun_0 $acl/lun_0/disk &&
+                ln -s {self.tpg}/lun/lun_1 $acl/lun_1/ram || exit
+            done)"""
+        self.hide = f"rm -f {self.tpg}/acls/*/lun_*/{{disk,ram}}"
         self.set_up = f"""
             mkdir -p {fabric} && mkdir -p {self.tpg}/lun/lun_{{0,1}} && cd {self.tpg} || exit
             ln -s {DISK} lun/lun_0/disk && ln -s {CONFIGFS}/core/rd_mcp_0/ram lun/lun_1/ram || exit
-            mkdir -p acls/{ACL}/lun_{{0,1}} && ln -s {self.tpg}/lun/lun_0 acls/{ACL}/lun_0/disk &&
-                ln -s {self.tpg}/lun/lun_1 acls/{ACL}/lun_1/ram || exit
+            mkdir -p acls/{{{ACLS}}}/lun_{{0,1}} && {self.show} || exit
             echo {PORT} >{fabric}/discovery_auth/rdma_cm_port"""
         self.enable = f"echo 1 >{self.tpg}/enable"
         self.tear_down = f"""
             echo 0 >{self.tpg}/enable; echo 0 >{fabric}/discovery_auth/rdma_cm_port
-            rm -f {self.tpg}/acls/*/lun_*/disk {self.tpg}/acls/*/lun_*/ram
+            {self.hide}
             rmdir {self.tpg}/acls/*/lun_* {self.tpg}/acls/*
             rm -f {self.tpg}/lun/lun_0/disk {self.tpg}/lun/lun_1/ram
             rmdir {self.tpg}/lun/lun_* {self.tpg} {fabric}/0x{gid}"""
@@ -115,7 +124,7 @@ def kernel_target(lab):
 
 
 def url(lab, lun=0):
-    return f"{lab.lio.scheme}://{HOST}:{PORT}/{lab.lio.identity}/{lun}"
+    return f"{lab.lio.scheme}://{lab.lio.hosts[lab.device]}:{PORT}/{lab.lio.identity}/{lun}"
 
 
 def sessions(lab):

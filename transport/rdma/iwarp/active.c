@@ -93,13 +93,14 @@ static unsigned take_depths(struct iw_qp *qp)
 }
 
 // Linux's siw sends its reply before it watches the socket for FPDUs: one that arrives in between
-// is not read until more data arrives. So until the passive side's first message we send more: RDMA
-// Writes of no bytes, which need no memory (RFC 5040 5.1).
+// is not read until more data arrives. So until the passive side's first Send we send more: RDMA
+// Writes of no bytes, which need no memory (RFC 5040 5.1). Linux's ib_srpt sends such a Write
+// itself, at once: that says nothing of what was read.
 static void on_nudge(struct timer *t)
 {
 	struct iw_qp *qp = container_of(t, struct iw_qp, nudge);
 
-	if (qp->state != IW_RUNNING || qp->qp.bytes_in || qp->nudges == NUDGES_MAX)
+	if (qp->state != IW_RUNNING || qp->send_msn_in > 1 || qp->nudges == NUDGES_MAX)
 		return;
 	if (qp->qp.bytes_out)
 		iw_tx_nothing(qp);

@@ -246,7 +246,7 @@ struct iw_qp {
 	uint32_t rx_left;   // messages left of this round's share
 	uint64_t rx_until;  // ... and when its time ends; 0: not yet known
 	struct timer again; // continues in the next round
-	struct timer nudge; // active: until the passive side's first message
+	struct timer nudge; // active: until the passive side's first Send
 	unsigned nudges;
 	bool is_in_rx, is_stalled;
 	bool is_irregular; // the peer's segments vary in size: nothing is predicted

@@ -320,6 +320,15 @@ static void a_peer_that_says_nothing_is_waited_for_only_so_long(void **state)
 	over();
 }
 
+static void expect_empty_write(void)
+{
+	struct ddp_segment s = receive();
+
+	assert_int_equal(s.opcode, RDMAP_WRITE);
+	assert_int_equal(s.len, 0);
+	assert_true(s.is_last);
+}
+
 // siw may overlook an FPDU that follows its reply at once, until more comes.
 static void empty_writes_follow_while_the_peer_is_silent(void **state)
 {
@@ -331,12 +340,26 @@ static void empty_writes_follow_while_the_peer_is_silent(void **state)
 	WAIT(b.established);
 	send_text(&b, &q, "first");
 	assert_int_equal(receive().opcode, RDMAP_SEND);
-	for (int i = 0; i < 2; i++) {
-		struct ddp_segment s = receive();
-		assert_int_equal(s.opcode, RDMAP_WRITE);
-		assert_int_equal(s.len, 0);
-		assert_true(s.is_last);
-	}
+	for (int i = 0; i < 2; i++)
+		expect_empty_write();
+	WAIT(q.res == 0);
+	over();
+}
+
+// As ib_srpt's, which comes before siw has read anything.
+static void an_empty_write_of_the_peer_does_not_end_ours(void **state)
+{
+	static struct req q;
+
+	listening_begins();
+	request_in();
+	reply_with(MPA_S, 2, 4, 4);
+	WAIT(b.established);
+	tagged_frame(RDMAP_WRITE, 0, 0, NULL, 0);
+	send_text(&b, &q, "first");
+	assert_int_equal(receive().opcode, RDMAP_SEND);
+	for (int i = 0; i < 2; i++)
+		expect_empty_write();
 	WAIT(q.res == 0);
 	over();
 }
@@ -365,6 +388,7 @@ int main(void)
 		TEST(a_peer_that_wants_markers_is_refused),
 		TEST(a_peer_that_speaks_something_else_is_refused),
 		TEST(empty_writes_follow_while_the_peer_is_silent),
+		TEST(an_empty_write_of_the_peer_does_not_end_ours),
 		TEST(a_peer_that_says_nothing_is_waited_for_only_so_long),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
