@@ -13,9 +13,14 @@ from place import sha256_of
 
 # SRP ports: two, as a second login of a port ends the first.
 INITIATOR_PORTS = ("0000000000000001:fa4b10c600000001", "0000000000000002:fa4b10c600000001")
-BESIDE = ("--initiator-port", INITIATOR_PORTS[1])
-OPTIONS = ("--initiator-name", "iqn.2025-01.org.farblock.lab:tool", "--initiator-port",
-           INITIATOR_PORTS[0])
+NAME = "iqn.2025-01.org.farblock.lab:tool"
+
+
+def named(words, port):
+    """words, with the option that names the initiator for the URL among them."""
+    is_srp = any(word.startswith("srp://") for word in words)
+    option = ("--initiator-port", INITIATOR_PORTS[port]) if is_srp else ("--initiator-name", NAME)
+    return [words[0], *option, *words[1:]]
 
 
 def checked(words, status, wanted, output):
@@ -61,8 +66,8 @@ class Tool:
         self.lab = lab
         self.back = lab.scratch.file("back")  # where reads go to
 
-    def words(self, words):
-        return [words[0], *OPTIONS, *words[1:], "--provider", self.provider]
+    def words(self, words, port=0):
+        return [*named(words, port), "--provider", self.provider]
 
     def source(self, name):
         """The tool's name of a file in the scratch folder."""
@@ -74,8 +79,8 @@ class Tool:
                    env={**os.environ, **(secrets or {})})
         return checked(words, done.returncode, status, done.stdout)
 
-    def begin(self, *words):
-        return Process(self.words(words))
+    def begin(self, *words, port=0):
+        return Process(self.words(words, port))
 
     def sum_back(self, length):
         return sha256_of(self.back, length)
@@ -88,13 +93,13 @@ class Tool:
 class Background:
     """A farblock-initiator that runs in the guest."""
 
-    def __init__(self, side, words):
+    def __init__(self, side, words, port):
         self.guest, self.words = side.lab.guest, words
         side.count += 1
         self.at = f"/run/tool{side.count}"
         self.guest.run(f"""
             rm -f {self.at}.status
-            ({side.command(words)} >{self.at}.log 2>&1; echo $? >{self.at}.status) \
+            ({side.command(words, port=port)} >{self.at}.log 2>&1; echo $? >{self.at}.status) \
                 >/dev/null 2>&1 </dev/null &""")
 
     def is_over(self):
@@ -123,17 +128,17 @@ class GuestTool:
     def source(self, name):
         return "/host" + self.lab.scratch.file(name)
 
-    def command(self, words, secrets=None):
+    def command(self, words, secrets=None, port=0):
         names = [f"{key}={value}" for key, value in (secrets or {}).items()]
-        return shlex.join(["env", *names, self.program, words[0], *OPTIONS, *words[1:],
-                           "--provider", self.provider])
+        return shlex.join(["env", *names, self.program, *named(words, port), "--provider",
+                           self.provider])
 
     def run(self, *words, status=0, secrets=None):
         told, output = self.lab.guest.ask(self.command(words, secrets))
         return checked(words, told, status, output)
 
-    def begin(self, *words):
-        return Background(self, words)
+    def begin(self, *words, port=0):
+        return Background(self, words, port)
 
     def sum_back(self, length):
         return self.shell(f"head -c {length} {self.back} | sha256sum").split()[0]

@@ -8,7 +8,7 @@ import os
 import random
 
 from farblock import Failure, Skip, run
-from initiator_tool import BESIDE, GuestTool, Tool
+from initiator_tool import GuestTool, Tool
 from kernel import wait_until
 from lio_target import (CONFIGFS, DISK, HOST, IQN, aborts as abort_count, commands, kernel_target,
                         sessions, there, url, wait_for_abort)
@@ -116,8 +116,8 @@ def verified(lab):
     does the same beside it; measured loads of each kind end without an error."""
     tool = initiator(lab)
     with kernel_target(lab):
-        beside = tool.begin("verify", url(lab), *BESIDE, "--pattern", "7", "--force", "--bs", "64k",
-                            "--length", str(32 * MIB))
+        beside = tool.begin("verify", url(lab), "--pattern", "7", "--force", "--bs", "64k",
+                            "--length", str(32 * MIB), port=1)
         for bs in ("4k", "16k", "128k"):
             tool.run("verify", url(lab, 1), "--pattern", bs[:-1], "--bs", bs, "--length", str(16 * MIB))
         beside.end()
