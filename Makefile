@@ -51,6 +51,7 @@ check-tsan:
 bench: all
 	@etc/deps.sh bench
 	@python3 tests/bench/run.py --build $(BUILD)
+	@python3 tests/bench/transports.py --build $(BUILD)
 	@python3 tests/bench/run.py --build $(BUILD) --disks --size 512 --rounds 4
 
 fuzz:

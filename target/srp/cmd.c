@@ -19,7 +19,7 @@ static const struct task_ops task_ops;
 
 static struct cmd *cmd_get(struct session_channel *c)
 {
-	struct srp_worker *sw = srp_worker();
+	struct srp_worker *sw = c->session->worker;
 	struct list *l = list_pop_front(&sw->free_cmds);
 	struct cmd *cmd = l ? list_entry(l, struct cmd, link) : calloc(1, sizeof *cmd);
 	if (!cmd)
@@ -36,7 +36,7 @@ static struct cmd *cmd_get(struct session_channel *c)
 
 static void cmd_put(struct cmd *cmd)
 {
-	struct srp_worker *sw = srp_worker();
+	struct srp_worker *sw = cmd->channel->session->worker;
 	list_remove(&cmd->link);
 	cmd->channel->cmd_count--;
 	free(cmd->long_cdb);

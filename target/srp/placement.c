@@ -16,6 +16,7 @@ struct place {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct place *places;
+static unsigned idle_count; // of them without channels
 
 static bool is_over(const struct place *p, uint64_t now_ns)
 {
@@ -31,6 +32,7 @@ static struct place *place_new(const struct tcp_addr *addr, struct worker *w)
 	p->worker = w;
 	p->next = places;
 	places = p;
+	idle_count++;
 	return p;
 }
 
@@ -42,6 +44,7 @@ static struct place *find(const struct tcp_addr *addr, uint64_t now_ns)
 		struct place *p = *at;
 		if (is_over(p, now_ns)) {
 			*at = p->next;
+			idle_count--;
 			free(p);
 			continue;
 		}
@@ -59,6 +62,7 @@ void placement_init(void)
 		places = p->next;
 		free(p);
 	}
+	idle_count = 0;
 	pthread_mutex_unlock(&lock);
 }
 
@@ -67,7 +71,7 @@ struct worker *placement_choose(const struct tcp_addr *peer, struct worker *quie
 {
 	pthread_mutex_lock(&lock);
 	struct place *p = find(peer, now_ns);
-	if (!p)
+	if (!p && idle_count < PLACEMENT_MAX)
 		p = place_new(peer, quietest);
 	if (p)
 		p->chosen_ns = now_ns;
@@ -90,8 +94,8 @@ void placement_enter(const struct tcp_addr *peer, struct worker *w)
 	struct place *p = place_at(peer, w);
 	if (!p)
 		p = place_new(peer, w);
-	if (p)
-		p->channels++;
+	if (p && !p->channels++)
+		idle_count--;
 	pthread_mutex_unlock(&lock);
 }
 
@@ -99,7 +103,7 @@ void placement_leave(const struct tcp_addr *peer, struct worker *w)
 {
 	pthread_mutex_lock(&lock);
 	struct place *p = place_at(peer, w);
-	if (p && p->channels)
-		p->channels--;
+	if (p && p->channels && !--p->channels)
+		idle_count++;
 	pthread_mutex_unlock(&lock);
 }

@@ -11,6 +11,9 @@
 
 // A worker that was chosen stays chosen for this time, until its first channel is there.
 #define PLACEMENT_NS (20 * UINT64_C(1000000000))
+// Addresses noted that have no channel yet. Those of others get the quietest worker, unnoted: their
+// second channel may be refused.
+#define PLACEMENT_MAX 512
 
 // Forgets all; before the first.
 void placement_init(void);

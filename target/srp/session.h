@@ -18,11 +18,13 @@
 struct cmd;
 struct login;
 struct nexus_entry;
+struct srp_worker;
 
-#define SESSION_TAGS 64 // buckets of commands by tag
+#define SESSION_TAGS 256 // buckets of commands by tag
 
 struct srp_session {
 	struct session session;
+	struct srp_worker *worker;
 	struct list link; // of the worker's sessions
 	char initiator[PORT_NAME_SIZE], target[PORT_NAME_SIZE];
 	char peer[TCP_ADDR_TEXT], local[TCP_ADDR_TEXT]; // of its first channel

@@ -124,8 +124,9 @@ struct srp_session *srp_session_new(const struct login *l)
 	list_init(&s->channels);
 	rnic_drain_init(&s->drain);
 	s->free_msg.fn = free_run;
-	list_push_back(&srp_worker()->sessions, &s->link);
-	srp_worker_wake(srp_worker());
+	s->worker = srp_worker();
+	list_push_back(&s->worker->sessions, &s->link);
+	srp_worker_wake(s->worker);
 	return s;
 }
 

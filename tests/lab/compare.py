@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Measures iSER targets side by side in one guest, all over its rxe device: farblockd (libibverbs), the
-kernel's LIO (ib_isert) and tgtd, each with a LUN in memory. Called by compare.sh.
+"""Measures targets side by side in one guest, all over its rxe device: farblockd (libibverbs), the
+kernel's LIO (ib_isert, ib_srpt) and, for iSER, tgtd, each with a LUN in memory. Called by compare.sh.
 
-    compare.py [--client perf|fio] [--rounds 3] [--secs 2] [--size MIB] [--spin USEC ...]
+    compare.py [--client perf|iser|srp] [--rounds 3] [--secs 2] [--size MIB] [--spin USEC ...]
 
 --spin adds a farblockd that polls that long before it sleeps.
 
-Clients: libiscsi's iscsi-perf, and fio on the disks of the kernel's ib_iser. Samples are interleaved:
-once a round each point on each target in turn. Prints a Markdown table: medians,
-[smallest-largest], and farblockd's ratios. The guest's two CPUs are shared by client and target, and
-in software emulation everything is 10 to 20 times slower than native: only ratios mean anything.
+Clients: libiscsi's iscsi-perf, and fio on the disks of the kernel's ib_iser and ib_srp. Samples are
+interleaved: once a round each point on each target in turn, and each round begins with the next
+target. Prints Markdown tables: medians, [smallest-largest], and farblockd's ratios. The guest's two
+CPUs are shared by client and target, and in software emulation everything is 10 to 20 times slower
+than native: only ratios mean anything. CPU is that of the whole guest, since neither LIO nor rxe are
+processes.
 """
 
 import argparse
@@ -22,6 +24,7 @@ from typing import NamedTuple
 
 import farblock_path  # noqa: F401: makes tests/lib importable
 import farblock
+import ib_srp
 import libiscsi
 import open_iscsi
 import place
@@ -31,12 +34,14 @@ ADDRESS = User.guest.split("/", maxsplit=1)[0]
 IQN = "iqn.2025-01.org.farblock.lab:compare"
 CONFIGFS = "/sys/kernel/config/target"
 MIB = 1 << 20
+TICKS = 100  # a second, of /proc/stat
 PATIENT = {"node.conn[0].timeo.login_timeout": "60", "node.conn[0].timeo.noop_out_interval": "0"}
 
 
 class Target(NamedTuple):
     name: str
     port: int
+    srp_port: int = 0
     lun: int = 0
     spin: str = ""
 
@@ -50,22 +55,24 @@ class Target(NamedTuple):
 
 
 # Debian's tgtd takes no other port for iSER than the usual one.
-OURS, LIO, TGT = Target("farblockd", 3262), Target("LIO", 3261), Target("tgtd", 3260, 1)
-TARGETS = [OURS, LIO, TGT]
+OURS, LIO = Target("farblockd", 3262, 3263), Target("LIO", 3261, 3264)
+TGT = Target("tgtd", 3260, lun=1)
 FIRST_PORT = 3270  # of those with --spin
 
 # Title, client's words, bytes of a block (then the figure is MB/s) or None (IOPS).
+FIO_POINTS = [("4 KiB random read, depth 1", "randread 4k 1", None),
+              ("4 KiB random read, depth 32", "randread 4k 32", None),
+              ("4 KiB random write, depth 1", "randwrite 4k 1", None),
+              ("4 KiB random write, depth 32", "randwrite 4k 32", None),
+              ("128 KiB read, depth 8", "read 128k 8", 131072),
+              ("128 KiB write, depth 8", "write 128k 8", 131072)]
 POINTS = {
     "perf": [("4 KiB random read, depth 1", "-r -m 1 -b 8", None),
              ("4 KiB random read, depth 32", "-r -m 32 -b 8", None),
              ("128 KiB read, depth 8", "-m 8 -b 256", 131072)],
-    "fio": [("4 KiB random read, depth 1", "randread 4k 1", None),
-            ("4 KiB random read, depth 32", "randread 4k 32", None),
-            ("4 KiB random write, depth 32", "randwrite 4k 32", None),
-            ("128 KiB read, depth 8", "read 128k 8", 131072),
-            ("128 KiB write, depth 8", "write 128k 8", 131072)],
+    "iser": FIO_POINTS, "srp": FIO_POINTS,
 }
-CLIENTS = {"perf": "iscsi-perf", "fio": "ib_iser, fio"}
+CLIENTS = {"perf": "iSER: iscsi-perf", "iser": "iSER: ib_iser, fio", "srp": "SRP: ib_srp, fio"}
 
 
 def lio(guest, size):
@@ -82,6 +89,21 @@ def lio(guest, size):
         done
         mkdir np/{ADDRESS}:{LIO.port} && echo 1 >np/{ADDRESS}:{LIO.port}/iser && echo 1 >enable""",
               90)
+
+
+def lio_srp(guest):
+    """Its RAM disk, made by lio(), by ib_srpt as well. Returns the target for ib_srp."""
+    gid, guid = guest.run(f"""
+        modprobe ib_srpt && cd {CONFIGFS} || exit
+        gid=$(tr -d : </sys/class/infiniband/rxe0/ports/1/gids/0) && mkdir -p srpt || exit
+        tpg=srpt/0x$gid/tpgt_1
+        mkdir -p $tpg/lun/lun_0 && ln -s {CONFIGFS}/core/rd_mcp_0/ram $tpg/lun/lun_0/ram || exit
+        mkdir -p $tpg/acls/{ADDRESS}/lun_0 &&
+            ln -s {CONFIGFS}/$tpg/lun/lun_0 $tpg/acls/{ADDRESS}/lun_0/ram || exit
+        echo {LIO.srp_port} >srpt/discovery_auth/rdma_cm_port && echo 1 >$tpg/enable || exit
+        echo $gid; cat /sys/module/ib_srpt/parameters/srpt_service_guid""", 90).split()
+    guid = f"{int(guid, 16):016x}"
+    return farblock.SrpTarget(f"ib.{guid}{guid}", [(ADDRESS, LIO.srp_port)])
 
 
 def tgtd(guest, size):
@@ -102,35 +124,52 @@ def tgtd(guest, size):
 
 
 def ours(guest, scratch, target, size):
+    """Returns the target for ib_srp."""
     config = farblock.Config()
-    config.target([config.ramdisk("disk", size)], iqn=target.iqn, portals=[(ADDRESS, target.port)])
+    luns = [config.ramdisk("disk", size)]
+    config.target(luns, iqn=target.iqn, portals=[(ADDRESS, target.port)])
+    srp = config.srp_target(luns, wwn=f"ib.{target.srp_port:032x}", acls=[ADDRESS],
+                            portals=[(ADDRESS, target.srp_port)])
     arguments = ["--spin", target.spin] if target.spin else []
-    return place.Daemon(guest, scratch, config, target.name, arguments=arguments).start()
+    place.Daemon(guest, scratch, config, target.name, arguments=arguments).start()
+    return srp
 
 
-def fill(guest):
-    """Every block of every disk was written once, and the kernel's disks by the targets' names."""
+def iser_disks(guest, targets):
+    """Each LUN as a disk of the kernel's: the initiator, and the disks by their targets."""
     initiator = open_iscsi.Initiator(guest, ADDRESS, PATIENT, "rxe")
     disks = {}
-    for target in TARGETS:
+    for target in targets:
         where = f"-T {target.iqn} -p {ADDRESS}:{target.port}"
         for words in (f"-m node {where} -I iser -o new", f"-m node {where} -l"):
             guest.run(f"iscsiadm {words}", 60)
-        disks[target] = guest.run(f"""
-            for i in $(seq 50); do
-                d=$(ls -d /dev/disk/by-path/*{target.iqn}-lun-{target.lun} 2>/dev/null) && break
-                for s in /sys/class/iscsi_session/session*; do
-                    [ "$(cat $s/targetname)" = {target.iqn} ] || continue
-                    n=$(ls -d $s/device/target*/*:{target.lun}/block/sd* 2>/dev/null) || continue
-                    d=/dev/${{n##*/}}
-                done
-                [ -z "$d" ] || break
-                sleep 0.2
-            done
-            [ -b "$d" ] && echo none >/sys/block/${{d#/dev/}}/queue/scheduler; echo $d""", 60).strip()
-        guest.run(f"dd if=/dev/urandom of={disks[target]} bs=1M oflag=direct status=none 2>/dev/null;"
-                  "true", 300)
+        disks[target] = disk_of(guest, f"""
+            for s in /sys/class/iscsi_session/session*; do
+                [ "$(cat $s/targetname)" != {target.iqn} ] ||
+                    ls -d $s/device/target*/*:{target.lun}/block/sd*
+            done""")
     return initiator, disks
+
+
+def srp_disks(guest, logins):
+    """The same by ib_srp."""
+    initiator = ib_srp.Initiator(guest, ADDRESS, device="rxe")
+    disks = {}
+    for target, login in logins.items():
+        host = initiator.host_of(initiator.login(login))
+        disks[target] = disk_of(guest, f"ls -d {host}/device/target*/*:0/block/sd*")
+    return initiator, disks
+
+
+def disk_of(guest, listing):
+    """Waits for the one that a command lists, and writes every block of it once."""
+    return guest.run(f"""
+        for i in $(seq 50); do
+            d=/dev/$(basename "$({listing})") 2>/dev/null && [ -b "$d" ] && break
+            sleep 0.2
+        done
+        [ -b "$d" ] && echo none >/sys/block/${{d#/dev/}}/queue/scheduler || exit
+        dd if=/dev/urandom of=$d bs=1M oflag=direct status=none 2>/dev/null; echo $d""", 300).strip()
 
 
 def perf_sample(guest, _, target, words, seconds):
@@ -139,38 +178,58 @@ def perf_sample(guest, _, target, words, seconds):
     found = re.findall(r"iops average (\d+)", output)
     if not found or not int(found[-1]):
         raise farblock.Failure(f"{target.name}: iscsi-perf: {output[-500:]}")
-    return int(found[-1])
+    return (int(found[-1]),)
 
 
 def fio_sample(guest, disks, target, words, seconds):
+    """IOPS, and the guest's CPU time for a command in us."""
     rw, size, depth = words.split()
     output = guest.run(f"""
+        head -1 /proc/stat
         fio --name=x --filename={disks[target]} --ioengine=libaio --direct=1 --rw={rw} --bs={size} \
-            --iodepth={depth} --time_based --runtime={seconds} --output-format=json""", 120)
-    job = json.loads(output[output.index("{"):])["jobs"][0]
-    return job["write" if "write" in rw else "read"]["iops"]
+            --iodepth={depth} --time_based --runtime={seconds} --output-format=json
+        head -1 /proc/stat""", 120)
+    job = json.loads(output[output.index("{"):output.rindex("}") + 1])["jobs"][0]
+    done = job["write" if "write" in rw else "read"]
+    begin, end = (sum(ticks) - ticks[3] - ticks[4] for ticks in
+                  ([int(n) for n in line.split()[1:9]] for line in output.splitlines()
+                   if line.startswith("cpu ")))
+    return done["iops"], (end - begin) * 1e6 / TICKS / max(done["total_ios"], 1)
 
 
-def table(client, samples):
-    def cell(title, target, size):
-        values = samples[title, target]
-        values = [v * size / 1e6 for v in values] if size else values
-        return (f"{statistics.median(values):.0f} [{min(values):.0f}-{max(values):.0f}]")
+def measure(guest, client, targets, disks, options):
+    """The samples by title and target."""
+    sample = perf_sample if client == "perf" else fio_sample
+    samples = {}
+    for round_ in range(options.rounds):
+        first = round_ % len(targets)
+        for title, words, _ in POINTS[client]:
+            for target in targets[first:] + targets[:first]:
+                value = sample(guest, disks, target, words, options.secs)
+                samples.setdefault((title, target), []).append(value)
+    return samples
 
-    def ratio(title, other):
-        ours_ = statistics.median(samples[title, OURS])
-        return f"{ours_ / statistics.median(samples[title, other]):.2f} x"
 
-    print(f"| {CLIENTS[client]} | unit | " + " | ".join(t.name for t in TARGETS) +
-          " | against LIO | against tgtd |")
-    print("|" + "---|" * (len(TARGETS) + 4))
+def table(client, samples, targets):
+    rivals = [t for t in targets if t.name in ("LIO", "tgtd")]
+
+    def row(title, unit, pick):
+        values = {t: [pick(v) for v in samples[title, t]] for t in targets}
+        middle = {t: statistics.median(v) for t, v in values.items()}
+        cells = [f"{middle[t]:.0f} [{min(v):.0f}-{max(v):.0f}]" for t, v in values.items()]
+        cells += [f"{middle[OURS] / middle[t]:.2f} x" for t in rivals]
+        print(f"| {title} | {unit} | " + " | ".join(cells) + " |", flush=True)
+
+    print(f"\n| {CLIENTS[client]} | unit | " + " | ".join(t.name for t in targets) + " | " +
+          " | ".join(f"against {t.name}" for t in rivals) + " |")
+    print("|" + "---|" * (len(targets) + len(rivals) + 2))
     for title, _, size in POINTS[client]:
-        print(f"| {title} | {'MB/s' if size else 'IOPS'} | " +
-              " | ".join(cell(title, t, size) for t in TARGETS) +
-              f" | {ratio(title, LIO)} | {ratio(title, TGT)} |", flush=True)
+        row(title, "MB/s" if size else "IOPS", lambda v: v[0] * size / 1e6 if size else v[0])
+        if client != "perf":
+            row(title, "CPU us", lambda v: v[1])
 
 
-def main():
+def parse():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--client", choices=list(POINTS), action="append")
@@ -179,28 +238,37 @@ def main():
     parser.add_argument("--size", type=int, default=64, metavar="MIB")
     parser.add_argument("--spin", metavar="USEC", action="append", default=[])
     options = parser.parse_args()
-    spinning = [Target(f"farblockd-spin-{usec}", FIRST_PORT + i, spin=usec)
-                for i, usec in enumerate(options.spin)]
-    TARGETS.extend(spinning)
-    sample = {"perf": perf_sample, "fio": fio_sample}
+    options.client = options.client or list(POINTS)
+    return options
+
+
+def compare(guest, scratch, options):
+    own = [OURS] + [Target(f"farblockd-spin-{usec}", FIRST_PORT + 2 * i, FIRST_PORT + 2 * i + 1,
+                           spin=usec) for i, usec in enumerate(options.spin)]
+    logins = {target: ours(guest, scratch, target, options.size * MIB) for target in own}
+    lio(guest, options.size * MIB)
+    if "srp" in options.client:
+        logins[LIO] = lio_srp(guest)
+        srp, disks = srp_disks(guest, logins)
+        table("srp", measure(guest, "srp", list(logins), disks, options), list(logins))
+        srp.end()
+    clients = [c for c in options.client if c != "srp"]
+    if clients:
+        tgtd(guest, options.size * MIB)
+        libiscsi.bring(guest, "iscsi-perf")
+        targets = [*own, LIO, TGT]
+        iser, disks = iser_disks(guest, targets)
+        for client in clients:
+            table(client, measure(guest, client, targets, disks, options), targets)
+        iser.end()
+
+
+def main():
+    options = parse()
     with farblock.Scratch() as scratch, Guest(scratch, memory=3072, shares_host=True) as guest:
         place.rdma_device(guest, "rxe")
         guest.run(f"mkdir -p {scratch.path}")
-        for target in [OURS, *spinning]:
-            ours(guest, scratch, target, options.size * MIB)
-        lio(guest, options.size * MIB)
-        tgtd(guest, options.size * MIB)
-        libiscsi.bring(guest, "iscsi-perf")
-        initiator, disks = fill(guest)
-        for client in options.client or list(POINTS):
-            samples = {}
-            for _ in range(options.rounds):
-                for title, words, _ in POINTS[client]:
-                    for target in TARGETS:
-                        value = sample[client](guest, disks, target, words, options.secs)
-                        samples.setdefault((title, target), []).append(value)
-            table(client, samples)
-        initiator.end()
+        compare(guest, scratch, options)
     print(f"\nmachine: {accelerator()}, 2 CPUs; {options.rounds} rounds of {options.secs} s")
     return 0
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# compare.sh BUILD_DIR [OPTION...]: iSER of farblockd, LIO and tgtd side by side in a guest, with
-# BUILD_DIR's farblockd; see compare.py. Exit status 77 with a reason where the machine cannot.
+# compare.sh BUILD_DIR [OPTION...]: BUILD_DIR's farblockd beside LIO and tgtd in a guest, by iSER and
+# SRP; see compare.py. Exit status 77 with a reason where the machine cannot.
 set -eu
 here=$(dirname "$0")
 FARBLOCK_BUILD=$(cd "${1:?usage: compare.sh BUILD_DIR [OPTION...]}" && pwd)

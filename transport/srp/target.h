@@ -47,16 +47,11 @@ struct srp_task {
 	struct list link;     // srp_channel.tasks
 	struct list turn;     // srp_channel.turns, table_turns
 	struct buf_wait wait; // for a pool buffer
-	struct srp_side out, in;
-	struct rnic_rx *rx; // holds the immediate data, or NULL
-	uint8_t *imm;	    // ... its place there, or in a malloc'ed copy
+	struct rnic_rx *rx;   // holds the immediate data, or NULL
+	uint8_t *imm;	      // ... its place there, or in a malloc'ed copy
 	enum { SRP_IDLE, SRP_FETCHING, SRP_READING, SRP_WRITING } step; // FETCHING: a table
 	struct rnic_transfer move;					// the current one
-	struct sg *sg;
-	uint32_t nsg, want;  // bytes of the data to be moved
-	uint32_t at, next;   // bytes of descriptors begun, index of the next one
-	struct buf *fetched; // the table
-	struct sg table_sg;
+	struct buf *fetched;						// the table
 	const struct srp_result *result;
 	unsigned pending; // what refers to the task beside its RDMA: sends, and waits
 	bool is_failed;	  // a Read has failed, the connection is closing
@@ -65,12 +60,19 @@ struct srp_task {
 	bool is_draining; // counted in the drain
 	bool has_answer;  // the response, with the credit, is posted
 	uint64_t progress_ns, ending_ns;
+	// What a new task has zeroed ends here.
+	struct sg *sg;
+	uint32_t nsg, want; // bytes of the data to be moved
+	uint32_t at, next;  // bytes of descriptors begun, index of the next one
+	struct sg table_sg;
+	struct srp_side out, in;
 };
 
 // What a channel calls. All slots are required.
 struct srp_channel_up {
 	// A command: the role's struct with room for the channel's part, or NULL: it is dropped and
-	// its credit returned. c is valid during the call; the CDB must be copied.
+	// its credit returned. c is valid during the call; the CDB must be copied. begin() follows,
+	// or released() if memory for the descriptors lacks.
 	struct srp_task *(*command)(struct srp_channel *ch, const struct srp_command *c);
 	// The channel has taken over what belongs to t: it may be executed.
 	void (*begin)(struct srp_channel *ch, struct srp_task *t);
@@ -79,8 +81,8 @@ struct srp_channel_up {
 	// initiator is told so), -ENOBUFS. Perhaps from inside srp_get_data(); not called if the
 	// connection closes meanwhile.
 	void (*data)(struct srp_channel *ch, struct srp_task *t, int res);
-	// After srp_put_data(), perhaps from inside it: the transport refers to t and its memory no
-	// more.
+	// After srp_put_data(), perhaps from inside it, or in place of begin(): the transport
+	// refers to t and its memory no more.
 	void (*released)(struct srp_channel *ch, struct srp_task *t);
 	// A task management request: srp_answer_tmf() follows, later or from inside.
 	void (*task_mgmt)(struct srp_channel *ch, const struct srp_task_mgmt *m);

@@ -37,9 +37,10 @@ static void forget(struct srp_channel *ch, void *memory, uint32_t bytes)
 static int side_copy(struct srp_channel *ch, struct srp_side *s, const struct srp_data *d)
 {
 	uint32_t bytes = d->count * SRP_DIRECT_LEN;
-	*s = (struct srp_side){
-		.format = d->format, .len = d->len, .count = d->count, .table = d->table
-	};
+	s->format = d->format;
+	s->len = d->len;
+	s->count = d->count;
+	s->table = d->table;
 	s->descs = bytes <= sizeof s->own ? s->own : keep(ch, bytes);
 	if (!s->descs)
 		return -ENOMEM;

@@ -2,41 +2,37 @@
 // The target's end of a channel, receiving side: IUs are checked and passed up, and counted against
 // the REQUEST LIMIT. T10 SRP 5.2, 6.6 to 6.15. The connection's worker.
 #include <errno.h>
+#include <stddef.h>
+#include <string.h>
 
 #include "transport/srp/target_priv.h"
 
 // --- commands ---
 
-static void task_init(struct srp_channel *ch, struct srp_task *t, const struct srp_command *c,
-		      const struct srp_side *out, const struct srp_side *in)
+// Zeroing the whole struct would take longer than the rest.
+static void task_init(struct srp_channel *ch, struct srp_task *t, uint64_t tag)
 {
-	*t = (struct srp_task){
-		.tag = c->tag, .channel = ch, .out = *out, .in = *in, .move.of = &ch->transfers
-	};
-	// Descriptors in the struct itself have moved with it.
-	if (out->descs == out->own)
-		t->out.descs = t->out.own;
-	if (in->descs == in->own)
-		t->in.descs = t->in.own;
+	memset(t, 0, offsetof(struct srp_task, sg));
+	t->tag = tag;
+	t->channel = ch;
+	t->move.of = &ch->transfers;
 	t->progress_ns = worker_now(ch->worker);
 	list_push_back(&ch->tasks, &t->link);
 }
 
 static void task_begin(struct srp_channel *ch, const struct srp_command *c)
 {
-	struct srp_side out, in;
-	if (srpc_sides_copy(ch, &out, &in, c) < 0) {
-		srpc_send_busy(ch, c->tag);
-		return;
-	}
 	struct srp_task *t = ch->up->command(ch, c);
 	if (!t) {
-		srpc_side_free(ch, &out);
-		srpc_side_free(ch, &in);
 		srpc_owe(ch);
 		return;
 	}
-	task_init(ch, t, c, &out, &in);
+	if (srpc_sides_copy(ch, &t->out, &t->in, c) < 0) {
+		srpc_send_busy(ch, c->tag);
+		ch->up->released(ch, t);
+		return;
+	}
+	task_init(ch, t, c->tag);
 	if (c->out.format == SRP_IMMEDIATE && c->out.len)
 		srpc_keep_immediate(t, c->out.imm);
 	ch->up->begin(ch, t);

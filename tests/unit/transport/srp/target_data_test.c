@@ -274,8 +274,9 @@ static void commands_with_too_many_descriptors_are_told_to_wait(void **state)
 	peer_memory_give(PEER_DATA_OUT, 1 << 30);
 	fake_run();
 	assert_int_equal(fake.sent_count, 2);
-	assert_int_equal(one[3].arrivals, 1);
-	assert_int_equal(one[4].arrivals, 0);
+	assert_true(one[3].is_held);
+	assert_int_equal(one[4].releases, 1);
+	assert_false(one[4].is_held);
 	assert_int_equal(heard(0).tag, 4);
 	assert_int_equal(heard(0).status, 8);
 	assert_int_equal(heard(0).credits, 1);

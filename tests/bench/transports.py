@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Measures iSER over software iWARP against iSCSI/TCP, both ends ours: one farblockd with a RAM
-disk on one CPU, farblock-initiator bench on another, over loopback, one portal for both carriers.
+"""Measures iSER and SRP over software iWARP beside iSCSI/TCP, both ends ours: one farblockd with a
+RAM disk on one CPU, farblock-initiator bench on another, over loopback.
 
-Samples are interleaved: once a round each point on each carrier in turn, and every other round
-begins with the other carrier. A sample during which other processes or the hypervisor used the
+Samples are interleaved: once a round each point on each transport in turn, and each round begins
+with the next transport. A sample during which other processes or the hypervisor used the
 machine is repeated, and counted below the table if it stayed so. Prints one Markdown table:
 medians, [smallest-largest], CPU time a command of both ends (the client's with its start and
-login), and the ratio of the medians next to what it has to be.
+login), and the ratios of the medians next to what they have to be.
 """
 
 import argparse
@@ -22,31 +22,47 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lib"))
 import farblock  # noqa: E402
 from machine import Foreign, cpu_seconds, describe, quietest, save  # noqa: E402
-from run import MIB, OurTarget, wait_idle  # noqa: E402
+from run import MIB, wait_idle  # noqa: E402
 
-CARRIERS = {"iSCSI/TCP": "iscsi", "iSER": "iser"}
+TCP, ISER, SRP = "iSCSI/TCP", "iSER", "SRP"
+TRANSPORTS = [TCP, ISER, SRP]
 KIB128 = 131072
+PORT = farblock.SRP_INITIATOR.removeprefix("ib.")
+INITIATOR = ["--initiator-port", f"{PORT[:16]}:{PORT[16:]}"]
+SMALL = {(ISER, TCP): ">= 0.8", (SRP, ISER): ">= 1"}
+LARGE = {(ISER, TCP): "> 1", (SRP, ISER): ">= 1"}
 
-# Key, title, op, bytes, depth, and what iSER must do relative to TCP.
+# Key, title, op, bytes, depth, and what a transport must do relative to another.
 POINTS = [
-    ("read-qd1", "4 KiB random read, depth 1", "randread", 4096, 1, ">= 0.8"),
-    ("write-qd1", "4 KiB random write, depth 1", "randwrite", 4096, 1, ">= 0.8"),
-    ("read-qd32", "4 KiB random read, depth 32", "randread", 4096, 32, ">= 0.8"),
-    ("write-qd32", "4 KiB random write, depth 32", "randwrite", 4096, 32, ">= 0.8"),
-    ("seqread", "128 KiB sequential read, depth 32", "read", KIB128, 32, "> 1"),
-    ("seqwrite", "128 KiB sequential write, depth 32", "write", KIB128, 32, "> 1"),
+    ("read-qd1", "4 KiB random read, depth 1", "randread", 4096, 1, SMALL),
+    ("write-qd1", "4 KiB random write, depth 1", "randwrite", 4096, 1, SMALL),
+    ("read-qd32", "4 KiB random read, depth 32", "randread", 4096, 32, SMALL),
+    ("write-qd32", "4 KiB random write, depth 32", "randwrite", 4096, 32, SMALL),
+    ("seqread", "128 KiB sequential read, depth 32", "read", KIB128, 32, LARGE),
+    ("seqwrite", "128 KiB sequential write, depth 32", "write", KIB128, 32, LARGE),
 ]
 # Key of a sample, unit for large commands or all.
 METRICS = [("rate", None), ("p50_us", "p50 us"), ("target_us", "target CPU us/command"),
            ("client_us", "client CPU us/command")]
 
 
-def bench_once(target, carrier, point, options):
+class OurTarget(farblock.Farblockd):
+    """farblockd, and the URL of its LUN for each transport."""
+
+    def __init__(self, scratch, options):
+        config = farblock.Config()
+        luns = [config.ramdisk("rd0", options.size)]
+        iscsi, srp = config.target(luns=luns), config.srp_target(luns)
+        super().__init__(scratch, config, cpus=(options.target_cpu,))
+        self.urls = {TCP: iscsi.url(), ISER: "iser" + iscsi.url().removeprefix("iscsi"), SRP: srp.url()}
+
+
+def bench_once(target, transport, point, options):
     """One sample: what the client prints, and the CPU time of both ends."""
     _, _, op, size, depth, _ = point
-    url = CARRIERS[carrier] + target.url[target.url.index(":"):]
+    url, name = target.urls[transport], INITIATOR if transport == SRP else []
     command = [farblock.program("farblock-initiator"), "bench", url, "--op", op, "--bs", str(size),
-               "--depth", str(depth), "--time", str(options.secs), "--json"]
+               "--depth", str(depth), "--time", str(options.secs), "--json", *name]
     foreign = Foreign([target.pid])
     used, before = cpu_seconds(target.pid), resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
@@ -54,7 +70,7 @@ def bench_once(target, carrier, point, options):
         preexec_fn=lambda: os.sched_setaffinity(0, {options.client_cpu}))
     used, after = cpu_seconds(target.pid) - used, resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode:
-        raise farblock.Failure(f"{carrier}: {op}: {done.stderr.strip()}")
+        raise farblock.Failure(f"{transport}: {op}: {done.stderr.strip()}")
     sample = json.loads(done.stdout)
     commands = max(sample["iops"] * sample["seconds"], 1)
     client = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
@@ -64,45 +80,50 @@ def bench_once(target, carrier, point, options):
     return sample
 
 
-def bench(target, carrier, point, round_, options):
-    best = quietest(lambda: bench_once(target, carrier, point, options), options)
-    print(f"  {point[0]:11s} {carrier:10s} {best['rate']:8.2f}  target {best['target_us']:6.2f} "
+def bench(target, transport, point, round_, options):
+    best = quietest(lambda: bench_once(target, transport, point, options), options)
+    print(f"  {point[0]:11s} {transport:10s} {best['rate']:8.2f}  target {best['target_us']:6.2f} "
           f"client {best['client_us']:6.2f} us, others {best['foreign_cores']:.2f}",
           file=sys.stderr, flush=True)
-    return {"point": point[0], "carrier": carrier, "round": round_, **best}
+    return {"point": point[0], "transport": transport, "round": round_, **best}
 
 
 def measure(target, options):
     samples = []
     for round_ in range(options.rounds):
-        order = list(CARRIERS) if round_ % 2 == 0 else list(reversed(CARRIERS))
+        first = round_ % len(TRANSPORTS)
+        order = TRANSPORTS[first:] + TRANSPORTS[:first]
         for point in options.points:
-            samples += [bench(target, carrier, point, round_, options) for carrier in order]
+            samples += [bench(target, transport, point, round_, options) for transport in order]
     return samples
 
 
 def row(samples, point, key, unit):
     """One line of the table."""
-    title, size, must = point[1], point[3], point[5]
-    values = {c: [s[key] for s in samples if s["point"] == point[0] and s["carrier"] == c]
-              for c in CARRIERS}
-    middle = {c: statistics.median(v) for c, v in values.items()}
+    _, title, _, size, _, goals = point
+    values = {t: [s[key] for s in samples if s["point"] == point[0] and s["transport"] == t]
+              for t in TRANSPORTS}
+    middle = {t: statistics.median(v) for t, v in values.items()}
     unit = unit or ("GB/s" if size == KIB128 else "k IOPS")
-    cells = [f"{middle[c]:.2f} [{min(v):.2f}-{max(v):.2f}]" for c, v in values.items()]
-    tcp, iser = middle.values()
-    ratio = iser / tcp
-    if key != "rate":
-        return f"| {title} | {unit} | {' | '.join(cells)} | {ratio:.3f} x | | |"
+    cells = [f"{middle[t]:.2f} [{min(v):.2f}-{max(v):.2f}]" for t, v in values.items()]
+    for (ours, other), must in goals.items():
+        ratio = middle[ours] / middle[other]
+        cells.append(f"{ratio:.3f} x")
+        if key == "rate":
+            cells[-1] += f" ({must}: {'met' if is_met(ratio, must) else 'missed'})"
+    return f"| {title} | {unit} | {' | '.join(cells)} |"
+
+
+def is_met(ratio, must):
     relation, bound = must.split()
-    is_met = ratio > float(bound) or (relation == ">=" and ratio == float(bound))
-    return (f"| {title} | {unit} | {' | '.join(cells)} | {ratio:.3f} x | {must} x | "
-            f"{'met' if is_met else 'missed'} |")
+    return ratio > float(bound) or (relation == ">=" and ratio == float(bound))
 
 
 def report(samples, options):
     noisy = [s for s in samples if s["foreign_cores"] > options.max_foreign]
-    print("| | unit | " + " | ".join(CARRIERS) + " | iSER to TCP | must be | |")
-    print("|---" * 7 + "|")
+    print("| | unit | " + " | ".join(TRANSPORTS) + " | " +
+          " | ".join(f"{ours} to {other}" for ours, other in SMALL) + " |")
+    print("|---" * (2 + len(TRANSPORTS) + len(SMALL)) + "|")
     for point in options.points:
         for key, unit in METRICS:
             print(row(samples, point, key, unit))
@@ -114,10 +135,10 @@ def report(samples, options):
 
 
 def prepare(target, options):
-    """Every byte of the LUN is written over each carrier, so that reads find memory."""
+    """Every byte of the LUN is written over each transport, so that reads find memory."""
     write = ("", "", "write", KIB128, 8, "")
-    for carrier in CARRIERS:
-        bench_once(target, carrier, write, options)
+    for transport in TRANSPORTS:
+        bench_once(target, transport, write, options)
     wait_idle(target.pid)
 
 
@@ -150,7 +171,7 @@ def parse():
 def main():
     options = parse()
     with farblock.Scratch(in_memory=True) as scratch:
-        with OurTarget(scratch, options.size, (options.target_cpu,)) as target:
+        with OurTarget(scratch, options) as target:
             prepare(target, options)
             report(measure(target, options), options)
     return 0
