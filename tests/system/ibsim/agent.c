@@ -10,6 +10,7 @@
 
 #include "core/log.h"
 #include "target/srp/dm_agent.h"
+#include "transport/rdma/rnic.h"
 #include "transport/wire/be.h"
 
 enum { TARGETS_MAX = 8 };
@@ -37,7 +38,7 @@ static int target_read(struct srp_controller *c, const char *text)
 		return -1;
 	put_be64(c->id_ext, id_ext);
 	put_be64(c->ioc_guid, guid);
-	c->service_id = srp_service_id(port);
+	c->service_id = rnic_service_id(port);
 	snprintf(c->name, sizeof c->name, "farblock %.40s", text);
 	return 0;
 }
