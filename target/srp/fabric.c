@@ -129,6 +129,7 @@ struct fabric_ops srp_fabric = {
 	.port = 3261,
 	.transports = transports,
 	.devices = &rnic_verbs,
+	.has_service_ids = true,
 	.status_full = SRP_REJ_INSUFFICIENT_RESOURCES,
 	.start = start,
 	.stop = stop,
