@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """ibsrpdm and srp_daemon find farblockd's targets on a fabric that ibsim simulates: three nodes at a
 switch, with OpenSM on the first, farblockd on the second, and the tools on the third. Every datagram
-goes through libibumad and the simulator."""
+goes through libibumad and the simulator. What info prints is what the tools print."""
 
 import glob
+import json
 import os
 import sys
 
@@ -89,8 +90,11 @@ class Target(Farblockd):
 
     def start(self):
         super().start()
-        eventually("farblockd answers", lambda: "port 1: answering" in self.log())
+        eventually("farblockd answers", lambda: self.log().count("port 1: answering") == self.starts)
+        self.starts += 1
         return self
+
+    starts = 1
 
 
 class Fabric:
@@ -168,6 +172,18 @@ def changes_are_followed(fabric, shell, targets, gid):
     eventually("a target with RDMA comes", lambda: found() == lines_of(targets, gid))
 
 
+def info_prints_what_srp_daemon_prints(fabric, shell, targets):
+    """The simulator's files are those of the start of a program: farblockd starts again."""
+    said = [line.strip() for line in fabric.ask("srp_daemon", "-o", "-c", "-a", "-n", "-d",
+                                                "/dev/infiniband/umad0")]
+    fabric.target.stop()
+    fabric.target.start()
+    told = [row["add_target"] for target in targets
+            for row in json.loads(shell("--json", target.path, "info"))["attach"]
+            if "dgid=" in row["add_target"]]
+    check(told == said and len(told) == 2, f"info: {told}, srp_daemon: {said}")
+
+
 def main_test():
     config = Config()
     targets = [config.srp_target([config.ramdisk(f"rd{i}", 1 << 20)], wwn=name,
@@ -177,6 +193,7 @@ def main_test():
         shell = Shell(fabric.target)
         gid = the_tools_find_the_targets(fabric, targets)
         changes_are_followed(fabric, shell, targets, gid)
+        info_prints_what_srp_daemon_prints(fabric, shell, targets)
         check(fabric.target.stop() == 0, f"farblockd: {fabric.target.log()}")
         check(not fabric.target.sanitizer_report(), fabric.target.sanitizer_report())
     return 0
