@@ -102,9 +102,11 @@ void check_access(struct doctor *d)
 	if (devices.count)
 		access_of(d, "rdma_cm", "connections");
 	struct finding f = { DOCTOR_SKIP, "management", NULL,
-			     "modprobe ib_umad (for ibstat, ibportstate and opensm)" };
+			     "modprobe ib_umad (for ibstat, ibportstate, opensm, and srp_daemon "
+			     "of initiators)" };
 	if (devices.count && !doctor_exists(d, "/dev/infiniband/umad0"))
-		doctor_say(d, &f, "/dev/infiniband/umad0 is missing (farblockd does not need it)");
+		doctor_say(d, &f,
+			   "/dev/infiniband/umad0 is missing (farblockd serves disks without it)");
 }
 
 void check_firmware(struct doctor *d, const char *device)

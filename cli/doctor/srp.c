@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // SRP: what keeps initiators from the daemon's targets, whether srp_daemon finds them, and options
 // of this machine's own initiator.
+#include <dirent.h>
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/doctor/doctor.h"
 #include "cli/shell/client.h"
@@ -58,6 +60,83 @@ static void judge_port(struct doctor *d, const struct doctor_port *p)
 	doctor_say(d, &f, has ? "announces device management" : "announces no device management");
 }
 
+// The name of the port's device file, "umad0". False: none.
+static bool find_umad(struct doctor *d, const struct doctor_port *p, char ret[DOCTOR_NAME_SIZE])
+{
+	struct doctor_names nodes;
+	char device[DOCTOR_NAME_SIZE], number[8];
+	doctor_list(d, &nodes, "/sys/class/infiniband_mad");
+	for (unsigned i = 0; i < nodes.count; i++) {
+		const char *name = nodes.name[i];
+		if (strncmp(name, "umad", 4) ||
+		    !doctor_read(d, device, sizeof device, "/sys/class/infiniband_mad/%s/ibdev",
+				 name) ||
+		    !doctor_read(d, number, sizeof number, "/sys/class/infiniband_mad/%s/port",
+				 name) ||
+		    strcmp(device, p->device) || strcmp(number, p->number))
+			continue;
+		snprintf(ret, DOCTOR_NAME_SIZE, "%s", name);
+		return true;
+	}
+	return false;
+}
+
+// Whether a process has a file of /dev/infiniband open: 1, 0, or -1: not to be seen.
+static int has_open(struct doctor *d, int pid, const char *name)
+{
+	char path[PATH_MAX], place[64], target[64], wanted[100];
+	struct dirent *e = NULL;
+	ssize_t n = 0;
+	snprintf(place, sizeof place, "/proc/%d/fd", pid);
+	snprintf(wanted, sizeof wanted, "/dev/infiniband/%s", name);
+	DIR *fds = pid && doctor_place(d, path, place) ? opendir(path) : NULL;
+	if (!fds)
+		return -1;
+	while ((e = readdir(fds))) {
+		n = readlinkat(dirfd(fds), e->d_name, target, sizeof target - 1);
+		target[n > 0 ? n : 0] = 0;
+		if (!strcmp(target, wanted))
+			break;
+	}
+	closedir(fds);
+	return e ? 1 : 0;
+}
+
+// The daemon answers ibsrpdm and srp_daemon through the port's umad device.
+static void judge_agent(struct doctor *d, const struct doctor_port *p)
+{
+	static const char why[] = "srp_daemon and ibsrpdm get no answer from this port";
+	char name[DOCTOR_NAME_SIZE];
+	if (!p->is_infiniband)
+		return;
+	if (!find_umad(d, p, name)) {
+		doctor_say(d,
+			   &(struct finding){ DOCTOR_WARN, p->object, why,
+					      "modprobe ib_umad; for the next start: echo ib_umad "
+					      "> /etc/modules-load.d/ib_umad.conf" },
+			   "no umad device");
+		return;
+	}
+	int is_open = has_open(d, doctor_daemon_pid(d), name);
+	if (is_open < 0)
+		return;
+	struct finding f = doctor_judge(
+		is_open, DOCTOR_WARN, p->object, why,
+		"journalctl -u farblockd shows why. For access: SUBSYSTEM==\"infiniband_mad\", "
+		"KERNEL==\"umad*\", GROUP=\"farblock\", MODE=\"0660\" in "
+		"/etc/udev/rules.d/60-farblock.rules");
+	doctor_say(d, &f,
+		   is_open ? "farblockd answers device management (%s)"
+			   : "farblockd does not answer device management (%s)",
+		   name);
+}
+
+static void judge_one_port(struct doctor *d, const struct doctor_port *p)
+{
+	judge_port(d, p);
+	judge_agent(d, p);
+}
+
 // ---- the kernel's initiator ----
 
 static void judge_options(struct doctor *d)
@@ -97,7 +176,7 @@ void check_srp(struct doctor *d)
 	doctor_each_node(d, tree, "acls", NULL, judge_acls);
 	// With another machine's files the daemon is not known to have no target.
 	if (count || !d->ask)
-		doctor_each_port(d, judge_port);
+		doctor_each_port(d, judge_one_port);
 	if (tree)
 		doctor_ok(d, NULL, "%u SRP target%s", count, count == 1 ? "" : "s");
 	judge_options(d);

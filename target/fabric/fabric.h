@@ -94,6 +94,8 @@ struct fabric_ops {
 	const struct fabric_transport *transports;
 	// Devices whose listeners bring RDMA requests. Absent: none.
 	const struct rnic_provider *devices;
+	// Initiators may also connect by a service id of InfiniBand, without an address.
+	bool has_service_ids;
 	// Chooses the worker of a new connection from peer; quietest: the one with the fewest
 	// connections. Control thread. Absent: the quietest.
 	struct worker *(*assign)(const struct tcp_addr *peer, struct worker *quietest);

@@ -33,6 +33,7 @@ struct portal {
 	unsigned users_of[3];		 // users of PORTAL_TCP, PORTAL_RDMA, PORTAL_IWARP
 	unsigned transports;		 // relaxed atomic: those with a user
 	struct portal_rdma rdma;	 // while PORTAL_RDMA has one
+	struct portal_rdma service;	 // the same by service id of InfiniBand
 	bool has_socket;		 // relaxed atomic: listener exists
 	int refs;			 // atomic: users, connections and views
 	struct portal_counters counters; // relaxed atomics
@@ -228,6 +229,35 @@ static const struct rnic_listener_ops rdma_ops = {
 	.failed = on_rdma_failed,
 };
 
+static void on_service_failed(void *arg, const struct err *e)
+{
+	struct portal *p = arg;
+	portal_rdma_failed(&p->service, e);
+}
+
+static const struct rnic_listener_ops service_ops = {
+	.assign = on_rdma_assign,
+	.request = on_rdma_request,
+	.gone = on_rdma_gone,
+	.refused = on_rdma_refused,
+	.failed = on_service_failed,
+};
+
+static void rdma_stop(struct portal *p)
+{
+	portal_rdma_stop(&p->rdma);
+	portal_rdma_stop(&p->service);
+}
+
+// A service id has no address: only portals on all addresses have one.
+static void service_follow(struct portal *p)
+{
+	if (!p->fabric->has_service_ids || !tcp_addr_is_wildcard(&p->addr))
+		return;
+	p->service.ib_ports = ib_ports;
+	portal_rdma_start(&p->service, p->fabric->devices, p->control, &p->addr, &service_ops, p);
+}
+
 // With the kernel's siw the first listener gets the port: TCP must be first if it is wanted, since
 // all transports can use it.
 static void rdma_follow(struct portal *p)
@@ -236,9 +266,10 @@ static void rdma_follow(struct portal *p)
 	bool is_alone = !(offered & PORTAL_SOCKET), is_new = !p->rdma.is_started;
 	char text[TCP_ADDR_TEXT];
 	if (!(offered & PORTAL_RDMA) || !p->fabric->devices || (!p->listener && !is_alone)) {
-		portal_rdma_stop(&p->rdma);
+		rdma_stop(p);
 		return;
 	}
+	service_follow(p);
 	portal_rdma_start(&p->rdma, p->fabric->devices, p->control, &p->addr, &rdma_ops, p);
 	if (is_new && is_alone && *portal_reason(p))
 		log_warn("portal %s: waiting: %s", tcp_addr_format(&p->addr, text),
@@ -248,6 +279,11 @@ static void rdma_follow(struct portal *p)
 const char *portal_rdma_waits(const struct portal *p)
 {
 	return portal_state(p) == PORTAL_LISTENING ? portal_rdma_reason(&p->rdma) : NULL;
+}
+
+const char *portal_service_waits(const struct portal *p)
+{
+	return p->service.why.code == -ENODEV ? NULL : portal_rdma_reason(&p->service);
 }
 
 // --- binding ---
@@ -420,7 +456,7 @@ void portal_close(struct portal *p, unsigned transports)
 		return;
 	}
 	socket_close(p);
-	portal_rdma_stop(&p->rdma);
+	rdma_stop(p);
 	list_remove(&p->link);
 	portal_put(p);
 }

@@ -60,6 +60,8 @@ void portal_put(struct portal *p);
 // Why the portal's listener on RDMA devices is waiting; "": it listens; NULL: no such listener,
 // since RDMA is not offered or the portal itself is waiting.
 const char *portal_rdma_waits(const struct portal *p);
+// The same of its listener on the service id of InfiniBand, NULL also without an InfiniBand port.
+const char *portal_service_waits(const struct portal *p);
 // Why the portal has lost an RDMA device, or NULL. The same.
 const char *portal_rdma_gone(const struct portal *p);
 

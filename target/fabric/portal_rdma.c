@@ -2,6 +2,7 @@
 // A portal's listener on RDMA devices, retried until it is bound. Control thread.
 #include "target/fabric/portal_rdma.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "core/log.h"
@@ -27,20 +28,34 @@ static void try_again_later(struct portal_rdma *r)
 	timer_arm(r->control, &r->retry, r->retry_usec);
 }
 
+static int listen_now(struct portal_rdma *r, struct err *e)
+{
+	struct ib_port port;
+	if (!r->ib_ports)
+		return rnic_listen(r->provider, &r->listener, r->control, r->addr, r->ops, r->arg,
+				   e);
+	if (!r->ib_ports(&port, 1))
+		return err_set(e, -ENODEV, "no InfiniBand port");
+	return rnic_listen_service(r->provider, &r->listener, r->control, tcp_addr_port(r->addr),
+				   r->ops, r->arg, e);
+}
+
 static void try_now(struct portal_rdma *r)
 {
 	struct err e = { 0 };
 	char text[TCP_ADDR_TEXT];
 	tcp_addr_format(r->addr, text);
-	if (rnic_listen(r->provider, &r->listener, r->control, r->addr, r->ops, r->arg, &e) < 0) {
+	if (listen_now(r, &e) < 0) {
 		r->listener = NULL;
 		if (strcmp(r->why.text, e.text)) // most machines have no device: do not log it
-			log_debug("portal %s: no RDMA device: %s", text, e.text);
+			log_debug("portal %s: no %s: %s", text,
+				  r->ib_ports ? "service id" : "RDMA device", e.text);
 		r->why = e;
 		try_again_later(r);
 		return;
 	}
-	log_info("portal %s: listening on RDMA devices", text);
+	log_info("portal %s: listening on %s", text,
+		 r->ib_ports ? "InfiniBand ports, by service id" : "RDMA devices");
 	r->why = (struct err){ 0 };
 	r->is_lost = false;
 	r->retry_usec = RETRY_MIN_USEC;

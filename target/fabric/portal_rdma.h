@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The listener of a portal's address on the RDMA devices that have it, in addition to its TCP
 // socket. Without such a device it waits, retries every few seconds to a minute, and reports it.
-// Software iWARP needs none of this: it comes by the TCP socket.
+// Software iWARP needs none of this: it comes by the TCP socket. Or that of the address's port as a
+// service id of InfiniBand, which waits until there is an InfiniBand port.
 //
 // Control thread; request is called on the worker that assign chose. Embedded in the portal.
 #pragma once
 
 #include "core/err.h"
 #include "core/worker.h"
+#include "transport/rdma/ib_ports.h"
 #include "transport/rdma/rnic.h"
 
 struct portal_rdma {
+	// Set before the start for a service id: ib_ports(), which says whether there is a port.
+	unsigned (*ib_ports)(struct ib_port *ret, unsigned max);
 	const struct rnic_provider *provider;
 	struct worker *control;
 	const struct tcp_addr *addr;

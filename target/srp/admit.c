@@ -30,12 +30,21 @@ static uint32_t check_request(const struct srp_login *l, struct err *e)
 	return 0;
 }
 
+// Portals on all addresses, IPv4 and IPv6, share the service id of their port.
+static bool is_portal(const struct admit_query *q, const struct tcp_addr *addr)
+{
+	if (q->is_by_service)
+		return tcp_addr_is_wildcard(addr) &&
+		       tcp_addr_port(addr) == tcp_addr_port(q->portal);
+	return !tcp_addr_compare(addr, q->portal);
+}
+
 static uint32_t check_portal(const struct admit_query *q, const struct view_tpg *tpg, struct err *e)
 {
 	unsigned offered = 0;
 	bool has = false;
 	for (unsigned i = 0; i < tpg->portal_count; i++) {
-		if (tcp_addr_compare(&tpg->portals[i].addr, q->portal))
+		if (!is_portal(q, &tpg->portals[i].addr))
 			continue;
 		has = true;
 		offered |= tpg->portals[i].transports;
@@ -48,7 +57,8 @@ static uint32_t check_portal(const struct admit_query *q, const struct view_tpg 
 			"the target does not offer SRP over %s at this portal (set transport=all)",
 			q->transport == PORTAL_IWARP ? "software iWARP" : "RDMA devices");
 	else
-		err_set(e, -ENOENT, "the target has no portal at this address (portals create)");
+		err_set(e, -ENOENT, "the target has no portal at this %s (portals create)",
+			q->is_by_service ? "service id" : "address");
 	return SRP_REJ_NO_SUCH_PORT;
 }
 

@@ -21,6 +21,7 @@ struct admit_query {
 	const char *initiator; // its name
 	const struct tcp_addr *peer;
 	const struct tcp_addr *portal; // by which it comes, as configured
+	bool is_by_service;	       // ... or by another one on all addresses with its port
 	unsigned transport;	       // PORTAL_RDMA or PORTAL_IWARP
 };
 

@@ -4,9 +4,10 @@
 #pragma once
 
 #include "core/err.h"
+#include "transport/rdma/ib_ports.h"
 #include "transport/srp/dm_mad.h"
 
-enum { DM_PORTS_MAX = 64, DM_DEVICE_SIZE = 64 };
+enum { DM_PORTS_MAX = IB_PORTS_MAX, DM_DEVICE_SIZE = IB_DEVICE_SIZE };
 
 struct dm_port_name {
 	char device[DM_DEVICE_SIZE]; // "mlx5_0"
@@ -19,10 +20,10 @@ struct dm_link {
 };
 
 struct dm_link_ops {
-	// Fills the ports that this machine has now, at most max; returns how many. Reads sysfs.
+	// Fills the InfiniBand ports that this machine has now, at most max; returns how many.
 	unsigned (*ports)(struct dm_port_name *ret, unsigned max);
-	// Becomes the agent of the class on a port. -EBUSY with text: another one has it; -EACCES
-	// ...
+	// Becomes the agent of the class on a port. -EBUSY with text: another one has it; -ENODEV:
+	// ib_umad is not loaded; -EACCES ...
 	int (*open)(struct dm_link *ret, const struct dm_port_name *name, struct err *e);
 	// Answers one datagram, without waiting. 1: done; 0: there is none; negative with text: the
 	// port is lost.

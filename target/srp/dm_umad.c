@@ -4,72 +4,25 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <infiniband/umad.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "target/srp/dm_link.h"
+#include "transport/rdma/ib_ports.h"
 #include "transport/wire/be.h"
-
-#define SYS_MAD "/sys/class/infiniband_mad"
-#define SYS_IB	"/sys/class/infiniband"
 
 // --- ports ---
 
-// The first word of a file.
-static bool read_word(char out[DM_DEVICE_SIZE], const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return false;
-	ssize_t n = read(fd, out, DM_DEVICE_SIZE - 1);
-	close(fd);
-	out[n > 0 ? n : 0] = 0;
-	out[strcspn(out, " \n")] = 0;
-	return out[0];
-}
-
-// Ports of Ethernet have umad nodes too.
-static bool is_infiniband(const struct dm_port_name *p)
-{
-	char path[256], layer[DM_DEVICE_SIZE];
-
-	snprintf(path, sizeof path, SYS_IB "/%s/ports/%u/link_layer", p->device, p->port);
-	return !read_word(layer, path) || !strcmp(layer, "InfiniBand");
-}
-
-static bool port_read(struct dm_port_name *ret, const char *node)
-{
-	char path[512], number[DM_DEVICE_SIZE];
-
-	snprintf(path, sizeof path, SYS_MAD "/%s/ibdev", node);
-	if (strncmp(node, "umad", 4) || !read_word(ret->device, path))
-		return false;
-	snprintf(path, sizeof path, SYS_MAD "/%s/port", node);
-	if (!read_word(number, path))
-		return false;
-	ret->port = (unsigned)strtoul(number, NULL, 10);
-	return is_infiniband(ret);
-}
-
 static unsigned ports(struct dm_port_name *ret, unsigned max)
 {
-	static bool has_begun;
-	DIR *d = opendir(SYS_MAD);
-	unsigned count = 0;
+	struct ib_port found[DM_PORTS_MAX];
+	unsigned count = ib_ports(found, max < DM_PORTS_MAX ? max : DM_PORTS_MAX);
 
-	if (!d)
-		return 0;
-	for (struct dirent *e; count < max && (e = readdir(d));) {
-		memset(&ret[count], 0, sizeof *ret);
-		if (port_read(&ret[count], e->d_name))
-			count++;
+	for (unsigned i = 0; i < count; i++) {
+		memset(&ret[i], 0, sizeof ret[i]);
+		memcpy(ret[i].device, found[i].device, sizeof ret[i].device);
+		ret[i].port = found[i].number;
 	}
-	closedir(d);
-	if (count && !has_begun) // not earlier: it complains if the module is missing
-		has_begun = umad_init() == 0;
 	return count;
 }
 
@@ -84,11 +37,26 @@ static int open_error(struct err *e, const char *what, int error)
 	return err_errno(e, -error, "%s", what);
 }
 
+// Not earlier: libibumad complains if the module is missing.
+static bool is_ready(void)
+{
+	static bool has_begun;
+	DIR *d = has_begun ? NULL : opendir("/sys/class/infiniband_mad");
+
+	if (d)
+		has_begun = umad_init() == 0;
+	if (d)
+		closedir(d);
+	return has_begun;
+}
+
 static int link_open(struct dm_link *ret, const struct dm_port_name *name, struct err *e)
 {
 	long methods[16 / sizeof(long)] = { 1 << DM_GET | 1 << DM_SET };
 	int fd;
 
+	if (!is_ready())
+		return err_set(e, -ENODEV, "the port has no umad device (modprobe ib_umad)");
 	errno = 0;
 	fd = umad_open_port(name->device, (int)name->port);
 	if (fd < 0)

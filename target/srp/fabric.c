@@ -4,8 +4,11 @@
 #include <string.h>
 
 #include "core/counter.h"
+#include "core/log.h"
 #include "target/fabric/portal.h"
+#include "target/srp/controllers.h"
 #include "target/srp/describe.h"
+#include "target/srp/dm_agent.h"
 #include "target/srp/identity.h"
 #include "target/srp/login.h"
 #include "target/srp/placement.h"
@@ -21,6 +24,7 @@
 _Static_assert(SRP_NAME_MAX + 1 == FABRIC_NAME_SIZE, "names of SRP ports");
 
 static struct view_place views;
+static struct dm_agent *agent; // NULL: it could not be started
 
 // --- names ---
 
@@ -30,6 +34,24 @@ static int name_target(const char *in, bool is_new, char out[FABRIC_NAME_SIZE], 
 }
 
 // --- life ---
+
+// On the agent's thread.
+static unsigned controllers(void *arg, struct srp_controller *ret, unsigned max)
+{
+	struct view *v = view_current(&srp_fabric);
+	unsigned count = srp_controllers(v, ret, max);
+	view_put(v);
+	return count;
+}
+
+// Targets are served without it, too.
+static void start_agent(void)
+{
+	const struct dm_agent_options o = { .links = &dm_umad, .controllers = controllers };
+	struct err e = { 0 };
+	if (dm_agent_new(&agent, &o, &e) < 0)
+		log_warn("%s", e.text);
+}
 
 static int start(struct worker *control, struct err *e)
 {
@@ -43,6 +65,7 @@ static int start(struct worker *control, struct err *e)
 		list_init(&sw->free_cmds);
 		timer_init(&sw->tick, srp_timeouts_tick);
 	}
+	start_agent();
 	return 0;
 }
 
@@ -61,6 +84,8 @@ static void stop_run(void *arg)
 
 static void stop(void)
 {
+	dm_agent_free(agent);
+	agent = NULL;
 	for (bool is_busy = true; is_busy;) {
 		is_busy = false;
 		for (unsigned i = 0; i < worker_count(); i++)
@@ -129,6 +154,7 @@ struct fabric_ops srp_fabric = {
 	.port = 3261,
 	.transports = transports,
 	.devices = &rnic_verbs,
+	.has_service_ids = true,
 	.status_full = SRP_REJ_INSUFFICIENT_RESOURCES,
 	.start = start,
 	.stop = stop,

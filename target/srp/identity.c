@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "target/srp/srp.h"
@@ -15,6 +16,19 @@ void port_name(const uint8_t id[SRP_PORT_ID_LEN], char out[PORT_NAME_SIZE])
 	int at = snprintf(out, PORT_NAME_SIZE, "ib.");
 	for (int i = 0; i < SRP_PORT_ID_LEN; i++)
 		at += snprintf(out + at, (size_t)(PORT_NAME_SIZE - at), "%02x", id[i]);
+}
+
+bool port_id(const char *name, uint8_t ret[SRP_PORT_ID_LEN])
+{
+	const char *digits = name + strlen("ib.");
+	if (strlen(name) != PORT_NAME_SIZE - 1 || strncmp(name, "ib.", 3) ||
+	    strspn(digits, "0123456789abcdef") != 2 * SRP_PORT_ID_LEN)
+		return false;
+	for (int i = 0; i < SRP_PORT_ID_LEN; i++) {
+		const char pair[] = { digits[2 * i], digits[2 * i + 1], 0 };
+		ret[i] = (uint8_t)strtoul(pair, NULL, 16);
+	}
+	return true;
 }
 
 // The digits of the GUID in "ib." and 32 hex digits: the last 16.

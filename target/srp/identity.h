@@ -11,6 +11,8 @@ enum { PORT_NAME_SIZE = sizeof "ib." + 2 * SRP_PORT_ID_LEN };
 
 // "ib." and the 32 hex digits of a port identifier.
 void port_name(const uint8_t id[SRP_PORT_ID_LEN], char out[PORT_NAME_SIZE]);
+// The other way. False: not such a name.
+bool port_id(const char *name, uint8_t ret[SRP_PORT_ID_LEN]);
 
 // The target that a login to this TARGET PORT IDENTIFIER means: the one with that name, or, if both
 // halves are one GUID as the kernel's target has it, the only one with that GUID. NULL, with text.

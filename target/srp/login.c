@@ -211,8 +211,7 @@ static void request_came(struct login *l, struct rnic_request *q)
 	l->request = q;
 	l->session.carrier = q->carrier;
 	login_slot_progress(&l->session);
-	if (srp_login_parse(&l->req, q->private_data, q->private_len,
-			    !strcmp(q->carrier, "InfiniBand"), &e) < 0) {
+	if (srp_login_parse(&l->req, q->private_data, q->private_len, q->is_by_service, &e) < 0) {
 		login_refuse(l, SRP_REJ_UNABLE_TO_ESTABLISH, REFUSED_OTHER, e.text);
 		return;
 	}
@@ -224,6 +223,7 @@ static void request_came(struct login *l, struct rnic_request *q)
 					   .initiator = l->initiator,
 					   .peer = &l->peer,
 					   .portal = portal_addr(l->portal),
+					   .is_by_service = q->is_by_service,
 					   .transport = l->transport };
 	enum refusal_cause cause;
 	uint32_t reason = srp_login_admit(&query, &l->terms, &cause, &e);

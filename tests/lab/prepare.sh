@@ -10,8 +10,8 @@ set -euo pipefail
 # What the guest runs: the initiators, what tests them, and what farblockd and its tests link.
 PACKAGES="bash coreutils util-linux mount grep sed mawk findutils procps diffutils kmod udev
 	iproute2 open-iscsi sg3-utils multipath-tools dmsetup e2fsprogs fio
-	liburing2 libjson-c5 libisal2 libssl3 libblkid1 libibverbs1 ibverbs-providers librdmacm1
-	libmicrohttpd12 libcmocka0"
+	liburing2 libjson-c5 libisal2 libssl3 libblkid1 libibumad3 libibverbs1 ibverbs-providers
+	librdmacm1 libmicrohttpd12 libcmocka0"
 KERNELS="linux-image-6.12-amd64 linux-image-amd64"
 # The guest boots with these, in the order of their dependencies ...
 BOOT_MODULES="virtio_pci virtio_blk ext4"

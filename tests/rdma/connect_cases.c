@@ -132,6 +132,26 @@ static void one_port_is_for_one_listener(void **state)
 			 -EADDRINUSE);
 }
 
+static void one_service_id_is_for_one_listener(void **state)
+{
+	static const struct rnic_listener_ops none;
+	struct rnic_listener *first, *second;
+	struct err e;
+	int r = rnic_listen_service(bench_provider, &first, b->worker, 3261, &none, NULL, &e);
+
+	if (r == -EOPNOTSUPP)
+		skip(); // software iWARP
+	if (r < 0)
+		fail_msg("%s", e.text);
+	assert_int_equal(
+		rnic_listen_service(bench_provider, &second, b->worker, 3261, &none, NULL, &e),
+		-EADDRINUSE);
+	rnic_listener_free(first);
+	assert_int_equal(
+		rnic_listen_service(bench_provider, &second, b->worker, 3261, &none, NULL, &e), 0);
+	rnic_listener_free(second);
+}
+
 static void an_address_that_is_not_here_has_no_device(void **state)
 {
 	static const struct rnic_listener_ops none;
@@ -319,6 +339,7 @@ const struct CMUnitTest connect_cases[] = {
 	CASE(a_peer_that_goes_before_the_answer_leaves_no_connection),
 	CASE(reads_are_agreed_as_the_weaker_side_wants),
 	CASE(one_port_is_for_one_listener),
+	CASE(one_service_id_is_for_one_listener),
 	CASE(an_address_that_is_not_here_has_no_device),
 	CASE(a_freed_listener_leaves_its_connections),
 	CASE(a_listener_on_every_address_hears_what_comes_to_one),

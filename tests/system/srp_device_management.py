@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""ibsrpdm and srp_daemon find the targets of the device management agent on a fabric that ibsim
-simulates: three nodes at a switch, with OpenSM on the first, the agent on the second, and the
-tools on the third. Every datagram goes through libibumad and the simulator."""
+"""ibsrpdm and srp_daemon find farblockd's targets on a fabric that ibsim simulates: three nodes at a
+switch, with OpenSM on the first, farblockd on the second, and the tools on the third. Every datagram
+goes through libibumad and the simulator. What info prints is what the tools print."""
 
 import glob
+import json
 import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from farblock import (BUILD, Failure, Process, Scratch, Skip, check, eventually,  # noqa: E402
-                      main, program, run)
+from farblock import (BUILD, Config, Failure, Farblockd, Process, Scratch, Shell,  # noqa: E402
+                      Skip, check, eventually, free_port, main, program, run)
 
 FABRIC = """
 Switch 8 "Switch1"
@@ -27,7 +28,7 @@ Hca 1 "Target"
 Hca 1 "Initiator"
 [1] "Switch1"[3]
 """
-TARGETS = ["2001020304050607:0002c90300000001:3261", "aabbccddeeff0011:0002c90300000002:3262"]
+TARGETS = ["ib.20010203040506070002c90300000001", "ib.aabbccddeeff00110002c90300000002"]
 
 # The simulator's sysfs, in the current folder under the process id, lacks the file link_layer.
 ON_NODE = """
@@ -78,12 +79,31 @@ class Simulated(Process):
         eventually(f"{self.name}: {self.ready}", lambda: self.has_said(self.ready))
 
 
-class Fabric:
-    """The simulator, the agent and OpenSM, in this order: the first port that wants to be a
-    subnet manager's gets the capability of device management (ibsim/dm_port.c)."""
+class Target(Farblockd):
+    """farblockd on its node."""
 
-    def __init__(self, scratch):
+    # The simulator's library leaks, and copies more than it has received: replace_intrin.
+    environment = {"ASAN_OPTIONS": "detect_leaks=0:verify_asan_link_order=0:replace_intrin=0"}
+
+    def spawn(self, command, **options):
+        super().spawn(on_node(self.scratch, "Target", command), **options)
+
+    def start(self):
+        super().start()
+        eventually("farblockd answers", lambda: self.log().count("port 1: answering") == self.starts)
+        self.starts += 1
+        return self
+
+    starts = 1
+
+
+class Fabric:
+    """The simulator, farblockd and OpenSM, in this order: the first port that wants to be a subnet
+    manager's gets the capability of device management (ibsim/dm_port.c)."""
+
+    def __init__(self, scratch, config):
         self.scratch, self.started = scratch, []
+        self.target = Target(scratch, config)
 
     def begin(self, *arguments, **options):
         process = Simulated(self.scratch, *arguments, **options)
@@ -96,11 +116,10 @@ class Fabric:
             os.environ["IBSIM_SOCKNAME"] = f"farblock-test-{os.getpid()}"
             self.begin("ibsim", ["ibsim", "-s", "-n", self.scratch.file("net", content=FABRIC)],
                        "simulator ready", env={"LD_PRELOAD": shim("dm_port")})
-            agent = on_node(self.scratch, "Target", ["srp_dm_agent", *TARGETS])
-            # The simulator's library leaks, and copies more than it has received: replace_intrin.
-            self.agent = self.begin("agent", agent, "answering", env={
-                "SIM_SET_ISSM": "1", "ASAN_OPTIONS":
-                "detect_leaks=0:verify_asan_link_order=0:replace_intrin=0"})
+            os.environ["SIM_SET_ISSM"] = "1"
+            self.started.append(self.target)
+            self.target.start()
+            del os.environ["SIM_SET_ISSM"]
             opensm = ["opensm", "-f", "stdout", "-d", "2"]  # 2: flushes its log
             self.begin("opensm", on_node(self.scratch, "Sm", opensm), "SUBNET UP", env={
                 "OSM_CACHE_DIR": self.scratch.path, "OSM_TMP_DIR": self.scratch.path})
@@ -119,31 +138,64 @@ class Fabric:
         return [line for line in done.stdout.splitlines() if line and "ibwarn" not in line]
 
 
-def add_target(target, gid):
-    id_ext, guid, port = target.split(":")
-    return (f"id_ext={id_ext},ioc_guid={guid},dgid={gid},pkey=ffff,"
-            f"service_id=00000000013f{int(port):04x}")
+def lines_of(targets, gid):
+    return [f"id_ext={t.port_id[:16]},ioc_guid={t.port_id[16:]},dgid={gid},pkey=ffff,"
+            f"service_id=00000000013f{t.port:04x}" for t in targets]
+
+
+def the_tools_find_the_targets(fabric, targets):
+    """Returns the GID of the port."""
+    details = "\n".join(fabric.ask("ibsrpdm", "-d", "/dev/infiniband/umad0"))
+    for text in ("max controllers: 0x02", "IO class : 0100", "service entries: 1",
+                 "SRP.T10:2001020304050607", f"ID:        farblock {TARGETS[1]}",
+                 "Send Messages in bytes: 8448"):
+        check(text in details, f"ibsrpdm: no '{text}' in: {details}")
+    gid = details.split("port GID:")[1].split()[0]
+    lines = fabric.ask("ibsrpdm", "-c", "-d", "/dev/infiniband/umad0")
+    check(lines == lines_of(targets, gid), f"ibsrpdm -c: {lines}")
+    lines = fabric.ask("srp_daemon", "-o", "-c", "-a", "-d", "/dev/infiniband/umad0")
+    check([line.strip() for line in lines] == lines_of(targets, gid), f"srp_daemon: {lines}")
+    return gid
+
+
+def changes_are_followed(fabric, shell, targets, gid):
+    def found():
+        return fabric.ask("ibsrpdm", "-c", "-d", "/dev/infiniband/umad0")
+
+    shell(targets[0].path, "disable")
+    eventually("a disabled target goes", lambda: found() == lines_of(targets[1:], gid))
+    shell(targets[0].path, "enable")
+    eventually("an enabled target comes", lambda: found() == lines_of(targets, gid))
+    shell(f"{targets[1].path}/portals", "transport", "iwarp")
+    eventually("a target without RDMA goes", lambda: found() == lines_of(targets[:1], gid))
+    shell(f"{targets[1].path}/portals", "transport", "all")
+    eventually("a target with RDMA comes", lambda: found() == lines_of(targets, gid))
+
+
+def info_prints_what_srp_daemon_prints(fabric, shell, targets):
+    """The simulator's files are those of the start of a program: farblockd starts again."""
+    said = [line.strip() for line in fabric.ask("srp_daemon", "-o", "-c", "-a", "-n", "-d",
+                                                "/dev/infiniband/umad0")]
+    fabric.target.stop()
+    fabric.target.start()
+    told = [row["add_target"] for target in targets
+            for row in json.loads(shell("--json", target.path, "info"))["attach"]
+            if "dgid=" in row["add_target"]]
+    check(told == said and len(told) == 2, f"info: {told}, srp_daemon: {said}")
 
 
 def main_test():
-    with Scratch() as scratch, Fabric(scratch) as fabric:
-        details = "\n".join(fabric.ask("ibsrpdm", "-d", "/dev/infiniband/umad0"))
-        for text in ("max controllers: 0x02", "IO class : 0100", "service entries: 1",
-                     "SRP.T10:2001020304050607", "ID:        farblock aabbccddeeff0011",
-                     "Send Messages in bytes: 8448"):
-            check(text in details, f"ibsrpdm: no '{text}' in: {details}")
-        gid = details.split("port GID:")[1].split()[0]
-
-        lines = fabric.ask("ibsrpdm", "-c", "-d", "/dev/infiniband/umad0")
-        check(lines == [add_target(t, gid) for t in TARGETS], f"ibsrpdm -c: {lines}")
-        lines = fabric.ask("srp_daemon", "-o", "-c", "-a", "-d", "/dev/infiniband/umad0")
-        check([line.strip() for line in lines] == [add_target(t, gid) for t in TARGETS],
-              f"srp_daemon: {lines}")
-
-        fabric.agent.signal(1)  # SIGHUP: the first target is gone
-        eventually("the targets change", lambda: fabric.ask(
-            "ibsrpdm", "-c", "-d", "/dev/infiniband/umad0") == [add_target(TARGETS[1], gid)])
-        check(fabric.agent.stop() == 0, f"the agent: {fabric.agent.log()}")
+    config = Config()
+    targets = [config.srp_target([config.ramdisk(f"rd{i}", 1 << 20)], wwn=name,
+                                 portals=[("0.0.0.0", free_port("0.0.0.0"))])
+               for i, name in enumerate(TARGETS)]
+    with Scratch() as scratch, Fabric(scratch, config) as fabric:
+        shell = Shell(fabric.target)
+        gid = the_tools_find_the_targets(fabric, targets)
+        changes_are_followed(fabric, shell, targets, gid)
+        info_prints_what_srp_daemon_prints(fabric, shell, targets)
+        check(fabric.target.stop() == 0, f"farblockd: {fabric.target.log()}")
+        check(not fabric.target.sanitizer_report(), fabric.target.sanitizer_report())
     return 0
 
 

@@ -183,6 +183,18 @@ int rnic_listen(const struct rnic_provider *p, struct rnic_listener **ret, struc
 	return p->listen(ret, w, addr, ops, arg, e);
 }
 
+int rnic_listen_service(const struct rnic_provider *p, struct rnic_listener **ret, struct worker *w,
+			uint16_t port, const struct rnic_listener_ops *ops, void *arg,
+			struct err *e)
+{
+	return p->listen_service(ret, w, port, ops, arg, e);
+}
+
+uint64_t rnic_service_id(uint16_t port)
+{
+	return UINT64_C(0x00000000013f0000) | port;
+}
+
 const struct tcp_addr *rnic_listener_addr(const struct rnic_listener *l)
 {
 	return l->provider->listener_addr(l);

@@ -256,6 +256,8 @@ struct rnic_request {
 	uint32_t private_len;
 	uint32_t reads_out; // limit of our reads in flight, set by the peer
 	uint32_t reads_in;  // reads that the peer wants to have in flight
+	// It came to rnic_listen_service(): the addresses are GIDs, in the form of IPv6 addresses.
+	bool is_by_service;
 };
 
 // What a listener calls.
@@ -287,6 +289,14 @@ int rnic_listen(const struct rnic_provider *p, struct rnic_listener **ret, struc
 		const struct tcp_addr *addr, const struct rnic_listener_ops *ops, void *arg,
 		struct err *e);
 const struct tcp_addr *rnic_listener_addr(const struct rnic_listener *l);
+// Listens on all InfiniBand ports for peers that address a service id of the connection manager
+// instead of an IP address. Otherwise as rnic_listen(). -EOPNOTSUPP: not with this provider, or the
+// kernel or librdmacm lacks AF_IB.
+int rnic_listen_service(const struct rnic_provider *p, struct rnic_listener **ret, struct worker *w,
+			uint16_t port, const struct rnic_listener_ops *ops, void *arg,
+			struct err *e);
+// The service id of a port. Programs can bind no others (RDMA_PS_IB of librdmacm).
+uint64_t rnic_service_id(uint16_t port);
 // Frees the listener; connections continue. Pending requests may still be answered, and gone may
 // still be called. Another worker may still deliver a request until it has processed the messages
 // posted to it before. NULL is fine.
@@ -331,6 +341,8 @@ struct rnic_provider {
 	bool takes_invalidation;
 	int (*listen)(struct rnic_listener **ret, struct worker *w, const struct tcp_addr *addr,
 		      const struct rnic_listener_ops *ops, void *arg, struct err *e);
+	int (*listen_service)(struct rnic_listener **ret, struct worker *w, uint16_t port,
+			      const struct rnic_listener_ops *ops, void *arg, struct err *e);
 	const struct tcp_addr *(*listener_addr)(const struct rnic_listener *l);
 	void (*listener_free)(struct rnic_listener *l);
 	int (*accept)(struct rnic_request *q, struct rnic_qp **ret, const struct rnic_qp_options *o,

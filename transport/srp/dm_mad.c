@@ -16,11 +16,6 @@ enum {
 	RDMA_SIZE = 1 << 24,
 };
 
-uint64_t srp_service_id(uint16_t port)
-{
-	return UINT64_C(0x00000000013f0000) | port;
-}
-
 static enum dm_status class_port_info(const struct srp_io_unit *u, uint32_t modifier, uint8_t *data)
 {
 	struct dm_class_port_info *i = (struct dm_class_port_info *)data;

@@ -15,7 +15,7 @@
 
 struct srp_controller {
 	uint8_t id_ext[8], ioc_guid[8]; // the target port identifier
-	uint64_t service_id;		// of IB-CM
+	uint64_t service_id;		// of IB-CM: rnic_service_id()
 	char name[DM_ID_LEN];		// for people; ends with a NUL
 };
 
@@ -24,10 +24,6 @@ struct srp_io_unit {
 	unsigned count;	    // at most DM_SLOTS_MAX
 	const struct srp_controller *controllers;
 };
-
-// The service id of IB-CM at which a process can be reached that listens on port with librdmacm's
-// own address family (AF_IB): only these can be bound without a kernel module.
-uint64_t srp_service_id(uint16_t port);
 
 // Writes the reply to the MAD of len bytes. False: it gets none, since it is not a request, of
 // another class, or has not the size of a MAD.

@@ -22,8 +22,8 @@ struct srp_login {
 };
 
 // Parses the private data of a connect: 64 bytes or more are the layout of IB-CM if byte 0 is the
-// opcode and the connection manager is that of InfiniBand (is_ib), else the first 56 bytes are that
-// of RDMA-CM. What follows is ignored. -EPROTO.
+// opcode and the connect came by InfiniBand's connection manager alone, without RDMA-CM (is_ib),
+// else the first 56 bytes are that of RDMA-CM. What follows is ignored. -EPROTO.
 int srp_login_parse(struct srp_login *ret, const uint8_t *data, uint32_t len, bool is_ib,
 		    struct err *e);
 void srp_login_put(uint8_t ret[SRP_LOGIN_REQ_LEN], const struct srp_login *l);

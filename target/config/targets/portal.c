@@ -329,6 +329,11 @@ void portal_info(struct config *c, const struct node *n, struct json_object *ret
 		json_put_text(ret, "rdma_devices", *rdma ? "waiting" : "listening");
 	if (rdma && *rdma)
 		json_put_text(ret, "rdma_reason", rdma);
+	const char *service = p->open ? portal_service_waits(p->open) : NULL;
+	if (service)
+		json_put_text(ret, "service_id", *service ? "waiting" : "listening");
+	if (service && *service)
+		json_put_text(ret, "service_id_reason", service);
 	json_put_number(ret, "connections", k.connections);
 	json_put_number(ret, "accepted", k.accepted);
 	json_put_number(ret, "refused", k.refused);

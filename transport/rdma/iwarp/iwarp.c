@@ -3,6 +3,8 @@
 // is given it from here.
 #include "transport/rdma/iwarp/iwarp.h"
 
+#include <errno.h>
+
 #include "transport/rdma/iwarp/iw_priv.h"
 
 int iwarp_passive(struct worker *w, int fd, const struct rnic_listener_ops *ops, void *arg,
@@ -16,6 +18,12 @@ static int provider_listen(struct rnic_listener **ret, struct worker *w,
 			   void *arg, struct err *e)
 {
 	return iw_listen(&rnic_iwarp, ret, w, addr, ops, arg, e);
+}
+
+static int no_service(struct rnic_listener **ret, struct worker *w, uint16_t port,
+		      const struct rnic_listener_ops *ops, void *arg, struct err *e)
+{
+	return err_set(e, -EOPNOTSUPP, "listen: iWARP has no service ids");
 }
 
 static int provider_connect(struct rnic_qp **ret, struct worker *w, const struct tcp_addr *peer,
@@ -34,6 +42,7 @@ const struct rnic_provider rnic_iwarp = {
 	.takes_invalidation = true,
 	.name = "iwarp",
 	.listen = provider_listen,
+	.listen_service = no_service,
 	.listener_addr = iw_listener_addr,
 	.listener_free = iw_listener_free,
 	.accept = iw_accept,

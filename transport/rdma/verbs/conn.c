@@ -183,8 +183,8 @@ static void timer_run(struct timer *t)
 
 static void note_addresses(struct verbs_conn *c, struct tcp_addr *local, struct tcp_addr *peer)
 {
-	tcp_addr_from_sockaddr(local, rdma_get_local_addr(c->id), sizeof(struct sockaddr_in6));
-	tcp_addr_from_sockaddr(peer, rdma_get_peer_addr(c->id), sizeof(struct sockaddr_in6));
+	verbs_addr_read(local, rdma_get_local_addr(c->id));
+	verbs_addr_read(peer, rdma_get_peer_addr(c->id));
 }
 
 static uint32_t least(uint32_t a, uint32_t b)
@@ -199,6 +199,10 @@ static int check_pkey(const struct verbs_conn *c, struct err *e)
 
 	if (!c->options.pkey || c->r->device->is_iwarp || !((is ^ c->options.pkey) & 0x7fff))
 		return 0;
+	if (verbs_id_is_service(c->id))
+		return err_set(e, -EADDRNOTAVAIL,
+			       "the path is in partition %#x, not %#x (use that pkey)", is,
+			       c->options.pkey);
 	return err_set(e, -EADDRNOTAVAIL,
 		       "the address is in partition %#x, not %#x (use an address of an interface "
 		       "in that partition)",
@@ -355,7 +359,8 @@ void verbs_conn_requested(struct verbs_listener *l, struct worker *w,
 				    .private_data = c->private_data,
 				    .private_len = c->private_len,
 				    .reads_out = ev->initiator_depth,
-				    .reads_in = ev->responder_resources };
+				    .reads_in = ev->responder_resources,
+				    .is_by_service = verbs_id_is_service(c->id) };
 	note_addresses(c, &q->local_addr, &q->peer_addr);
 	c->msg.fn = request_come;
 	// If the device cannot be used, the worker reports why.

@@ -84,7 +84,7 @@ static void requested(struct verbs_listener *l, const struct verbs_cm_event *ev)
 	struct tcp_addr peer;
 	struct worker *w = l->worker;
 
-	tcp_addr_from_sockaddr(&peer, rdma_get_peer_addr(ev->id), sizeof(struct sockaddr_in6));
+	verbs_addr_read(&peer, rdma_get_peer_addr(ev->id));
 	if (l->ops->assign)
 		w = l->ops->assign(l->arg, &peer);
 	if (!w || !l->ops->request) {
@@ -122,14 +122,10 @@ static int bind_error(struct err *e, const struct tcp_addr *addr, int error)
 	return err_errno(e, -error, "%s: listen", text);
 }
 
-static int listener_open(struct verbs_listener *l, struct err *e)
+static int open_address(struct verbs_listener *l, struct err *e)
 {
-	int one = 1, r = verbs_worker_get(&l->vw, l->worker, e);
+	int one = 1, r;
 
-	if (r == 0)
-		r = verbs_worker_enter(l->vw, e);
-	if (r < 0)
-		return r;
 	if (rdma_create_id(l->vw->channel, &l->id, &l->cm, RDMA_PS_TCP) < 0)
 		return bind_error(e, &l->addr, errno);
 	// So that 0.0.0.0 and [::] can be used together.
@@ -142,17 +138,39 @@ static int listener_open(struct verbs_listener *l, struct err *e)
 	if (rdma_listen(l->id, BACKLOG) < 0)
 		return bind_error(e, &l->addr, errno);
 	tcp_addr_set_port(&l->addr, ntohs(rdma_get_src_port(l->id)));
-	list_push_back(&l->vw->listeners, &l->link);
 	return 0;
 }
 
-int verbs_listen(struct rnic_listener **ret, struct worker *w, const struct tcp_addr *addr,
-		 const struct rnic_listener_ops *ops, void *arg, struct err *e)
+static int open_service(struct verbs_listener *l, struct err *e)
+{
+	return verbs_service_open(&verbs_cm_system, &l->id, l->vw->channel, &l->cm,
+				  tcp_addr_port(&l->addr), BACKLOG, e);
+}
+
+static int listener_open(struct verbs_listener *l,
+			 int (*open)(struct verbs_listener *l, struct err *e), struct err *e)
+{
+	int r = verbs_worker_get(&l->vw, l->worker, e);
+
+	if (r == 0)
+		r = verbs_worker_enter(l->vw, e);
+	if (r == 0)
+		r = open(l, e);
+	if (r == 0)
+		list_push_back(&l->vw->listeners, &l->link);
+	return r;
+}
+
+static struct verbs_listener *listener_new(struct worker *w, const struct tcp_addr *addr,
+					   const struct rnic_listener_ops *ops, void *arg,
+					   struct err *e)
 {
 	struct verbs_listener *l = calloc(1, sizeof *l);
 
-	if (!l)
-		return err_set(e, -ENOMEM, "listen: out of memory");
+	if (!l) {
+		err_set(e, -ENOMEM, "listen: out of memory");
+		return NULL;
+	}
 	l->head.provider = &rnic_verbs;
 	l->cm.event = listener_event;
 	l->worker = w;
@@ -160,13 +178,34 @@ int verbs_listen(struct rnic_listener **ret, struct worker *w, const struct tcp_
 	l->ops = ops;
 	l->arg = arg;
 	l->refs = 1;
-	int r = listener_open(l, e);
-	if (r < 0) {
+	return l;
+}
+
+static int listen_by(struct rnic_listener **ret, struct verbs_listener *l,
+		     int (*open)(struct verbs_listener *l, struct err *e), struct err *e)
+{
+	int r = l ? listener_open(l, open, e) : -ENOMEM;
+
+	if (r == 0)
+		*ret = &l->head;
+	else if (l)
 		verbs_listener_free(&l->head);
-		return r;
-	}
-	*ret = &l->head;
-	return 0;
+	return r;
+}
+
+int verbs_listen(struct rnic_listener **ret, struct worker *w, const struct tcp_addr *addr,
+		 const struct rnic_listener_ops *ops, void *arg, struct err *e)
+{
+	return listen_by(ret, listener_new(w, addr, ops, arg, e), open_address, e);
+}
+
+int verbs_listen_service(struct rnic_listener **ret, struct worker *w, uint16_t port,
+			 const struct rnic_listener_ops *ops, void *arg, struct err *e)
+{
+	struct tcp_addr any = { .in6 = { .sin6_family = AF_INET6 } };
+
+	tcp_addr_set_port(&any, port);
+	return listen_by(ret, listener_new(w, &any, ops, arg, e), open_service, e);
 }
 
 const struct tcp_addr *verbs_listener_addr(const struct rnic_listener *l)

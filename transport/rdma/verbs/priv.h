@@ -2,8 +2,9 @@
 // Private to the verbs provider. By subject: device.c (the shared part of a device),
 // memory.c (registrations), worker_rnic.c (a worker's share), rnic_refs.c (who needs it), qpn.c
 // (queue pair numbers), cq.c (completion queues), rx.c (receive buffers), channel.c (events of
-// connection management), listener.c, conn.c (queue pairs), post.c (requests), async.c
-// (asynchronous events), look.c (devices removed without an event), status.c (meanings of codes).
+// connection management), listener.c, service.c (InfiniBand's service ids), conn.c (queue pairs),
+// post.c (requests), async.c (asynchronous events), look.c (devices removed without an event),
+// status.c (meanings of codes).
 //
 // A device's context belongs to librdmacm, which opens it for the first cm id that needs it and
 // keeps it open while cm ids refer to it.
@@ -229,10 +230,33 @@ int verbs_worker_get(struct verbs_worker **ret, struct worker *w, struct err *e)
 int verbs_worker_enter(struct verbs_worker *vw, struct err *e); // on its thread: watches
 void verbs_worker_put(struct verbs_worker *vw);			// on its thread
 
+// --- service ids (service.c) ---
+
+// What it calls of librdmacm: functions of these names with rdma_ before them.
+struct verbs_cm_ops {
+	int (*create_id)(struct rdma_event_channel *channel, struct rdma_cm_id **ret, void *context,
+			 enum rdma_port_space ps);
+	int (*bind_addr)(struct rdma_cm_id *id, struct sockaddr *addr);
+	int (*listen)(struct rdma_cm_id *id, int backlog);
+	int (*destroy_id)(struct rdma_cm_id *id);
+};
+extern const struct verbs_cm_ops verbs_cm_system;
+
+// Listens on the service id of port, on all InfiniBand ports.
+int verbs_service_open(const struct verbs_cm_ops *cm, struct rdma_cm_id **ret,
+		       struct rdma_event_channel *channel, void *context, uint16_t port,
+		       int backlog, struct err *e);
+// A request to a service id.
+bool verbs_id_is_service(struct rdma_cm_id *id);
+// An address of librdmacm; a GID becomes an IPv6 address, with the port of its service id.
+void verbs_addr_read(struct tcp_addr *ret, const struct sockaddr *sa);
+
 // --- listeners and connections (listener.c, conn.c, post.c) ---
 
 int verbs_listen(struct rnic_listener **ret, struct worker *w, const struct tcp_addr *addr,
 		 const struct rnic_listener_ops *ops, void *arg, struct err *e);
+int verbs_listen_service(struct rnic_listener **ret, struct worker *w, uint16_t port,
+			 const struct rnic_listener_ops *ops, void *arg, struct err *e);
 const struct tcp_addr *verbs_listener_addr(const struct rnic_listener *l);
 void verbs_listener_free(struct rnic_listener *l);
 // Those of removed devices fail. On the worker's thread.

@@ -5,6 +5,7 @@
 const struct rnic_provider rnic_verbs = {
 	.name = "verbs",
 	.listen = verbs_listen,
+	.listen_service = verbs_listen_service,
 	.listener_addr = verbs_listener_addr,
 	.listener_free = verbs_listener_free,
 	.accept = verbs_accept,

@@ -11,7 +11,8 @@ static struct worker *control;
 static struct portal_rdma rdma;
 static struct tcp_addr address;
 static struct rnic_listener the_listener;
-static unsigned listens, frees, absences;
+static unsigned listens, frees, absences, ib_port_count;
+static uint16_t service_port; // 0: it listens by address
 static const struct rnic_listener_ops *given_ops;
 static void *given_arg;
 
@@ -29,6 +30,18 @@ static int fake_listen(struct rnic_listener **ret, struct worker *w, const struc
 	return 0;
 }
 
+static int fake_listen_service(struct rnic_listener **ret, struct worker *w, uint16_t port,
+			       const struct rnic_listener_ops *o, void *arg, struct err *e)
+{
+	service_port = port;
+	return fake_listen(ret, w, NULL, o, arg, e);
+}
+
+static unsigned fake_ib_ports(struct ib_port *ret, unsigned max)
+{
+	return ib_port_count < max ? ib_port_count : max;
+}
+
 static void fake_free(struct rnic_listener *l)
 {
 	assert_ptr_equal(l, &the_listener);
@@ -38,6 +51,7 @@ static void fake_free(struct rnic_listener *l)
 static const struct rnic_provider fake = {
 	.name = "fake",
 	.listen = fake_listen,
+	.listen_service = fake_listen_service,
 	.listener_free = fake_free,
 };
 
@@ -53,7 +67,7 @@ static int setup(void **state)
 	struct err e;
 	control = make_worker(true, 0);
 	the_listener.provider = &fake;
-	listens = frees = absences = 0;
+	listens = frees = absences = ib_port_count = service_port = 0;
 	memset(&rdma, 0, sizeof rdma);
 	return tcp_addr_parse(&address, "127.0.0.1:3260", 3260, &e);
 }
@@ -131,6 +145,30 @@ static void waiting_ends_with_the_portal(void **state)
 	assert_int_equal(frees, 0);
 }
 
+static void a_service_id_is_that_of_the_port_number(void **state)
+{
+	rdma.ib_ports = fake_ib_ports;
+	ib_port_count = 1;
+	start();
+	assert_int_equal(listens, 1);
+	assert_int_equal(service_port, 3260);
+	assert_string_equal(portal_rdma_reason(&rdma), "");
+}
+
+static void a_service_id_waits_until_there_is_an_infiniband_port(void **state)
+{
+	rdma.ib_ports = fake_ib_ports;
+	listens = 1; // the next one ends the worker's run
+	start();
+	assert_int_equal(listens, 1);
+	assert_int_equal(rdma.why.code, -ENODEV);
+	assert_string_equal(portal_rdma_reason(&rdma), "no InfiniBand port");
+	ib_port_count = 1;
+	retry_now();
+	assert_int_equal(service_port, 3260);
+	assert_string_equal(portal_rdma_reason(&rdma), "");
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -140,6 +178,8 @@ int main(void)
 		T(a_device_that_is_missing_is_waited_for),
 		T(a_device_that_was_removed_is_waited_for),
 		T(waiting_ends_with_the_portal),
+		T(a_service_id_is_that_of_the_port_number),
+		T(a_service_id_waits_until_there_is_an_infiniband_port),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

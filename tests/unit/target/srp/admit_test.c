@@ -28,7 +28,12 @@ static int setup(void **state)
 	id_of(INITIATOR, login.initiator);
 	portal = address("192.0.2.1");
 	peer = address("192.0.2.7:4000");
-	query = (struct admit_query){ view, &login, INITIATOR, &peer, &portal, PORTAL_RDMA };
+	query = (struct admit_query){ .view = view,
+				      .login = &login,
+				      .initiator = INITIATOR,
+				      .peer = &peer,
+				      .portal = &portal,
+				      .transport = PORTAL_RDMA };
 	return 0;
 }
 
@@ -146,6 +151,26 @@ static void the_portal_and_its_transport_belong_to_the_target(void **state)
 	assert_non_null(strstr(e.text, "no portal at this address"));
 }
 
+static void a_service_id_is_that_of_the_portals_on_all_addresses(void **state)
+{
+	static const struct {
+		const char *portal;
+		uint32_t reason;
+	} rows[] = {
+		{"0.0.0.0:3261",	  0		    },
+		{ "[::]:3261",      0			 },
+		{ "0.0.0.0:3262",	  SRP_REJ_NO_SUCH_PORT},
+		{ "192.0.2.1:3261", SRP_REJ_NO_SUCH_PORT},
+	};
+	query.is_by_service = true;
+	portal = address("0.0.0.0:3261");
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		group()->portals[0].addr = address(rows[i].portal);
+		assert_int_equal(admit(), rows[i].reason);
+	}
+	assert_non_null(strstr(e.text, "no portal at this service id"));
+}
+
 static void an_initiator_without_acl_is_told_which_one_it_needs(void **state)
 {
 	query.initiator = "ib.00000000000000001111222233335555";
@@ -167,6 +192,7 @@ int main(void)
 		CLAIM(an_unknown_target_is_not_associated),
 		CLAIM(a_disabled_target_has_no_resources),
 		CLAIM(the_portal_and_its_transport_belong_to_the_target),
+		CLAIM(a_service_id_is_that_of_the_portals_on_all_addresses),
 		CLAIM(an_initiator_without_acl_is_told_which_one_it_needs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

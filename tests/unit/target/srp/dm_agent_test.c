@@ -16,6 +16,7 @@
 
 #include "core/log.h"
 #include "target/srp/dm_agent.h"
+#include "transport/rdma/rnic.h"
 
 enum { PORTS = 2 };
 
@@ -97,7 +98,7 @@ static unsigned controllers(void *arg, struct srp_controller *ret, unsigned max)
 	pthread_mutex_unlock(&fabric.lock);
 	assert_int_equal(max, DM_SLOTS_MAX);
 	for (unsigned i = 0; i < count; i++) {
-		ret[i].service_id = srp_service_id(3261);
+		ret[i].service_id = rnic_service_id(3261);
 		snprintf(ret[i].name, sizeof ret[i].name, "target %u", i);
 	}
 	return count;

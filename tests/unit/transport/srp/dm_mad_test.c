@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "transport/rdma/rnic.h"
 #include "transport/srp/dm_mad.h"
 
 static const struct srp_controller two[] = {
@@ -153,7 +154,7 @@ static void a_service_has_the_name_and_id_that_srp_daemon_expects(void **state)
 	assert_true(is_zero(r.data + 24, 16));
 	assert_memory_equal(r.data + 40, id, sizeof id);
 	assert_true(is_zero(r.data + 48, DM_DATA_LEN - 48));
-	assert_int_equal(srp_service_id(0x0cbd), two[0].service_id);
+	assert_int_equal(rnic_service_id(0x0cbd), two[0].service_id);
 }
 
 static void what_cannot_be_answered_has_its_status(void **state)

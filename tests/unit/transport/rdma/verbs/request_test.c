@@ -7,7 +7,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <endian.h>
 #include <errno.h>
+#include <infiniband/ib.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -181,9 +183,17 @@ static void on_refused(void *arg, const struct tcp_addr *peer, const struct err 
 	worker_stop(w);
 }
 
-static void come(uint16_t pkey)
+static void arrive(void)
 {
 	struct verbs_cm_event ev = { .id = &id, .initiator_depth = 4, .responder_resources = 4 };
+
+	verbs_conn_requested(NULL, w, &ops, NULL, &ev);
+	if (!heard.refused && !heard.request)
+		worker_run(w);
+}
+
+static void come(uint16_t pkey)
+{
 	struct tcp_addr peer, local;
 	struct err e;
 
@@ -194,9 +204,30 @@ static void come(uint16_t pkey)
 	id.route.addr.addr.ibaddr.pkey = htons(pkey);
 	memcpy(&id.route.addr.src_addr, &local.sa, sizeof local.in4);
 	memcpy(&id.route.addr.dst_addr, &peer.sa, sizeof peer.in4);
-	verbs_conn_requested(NULL, w, &ops, NULL, &ev);
-	if (!heard.refused && !heard.request)
-		worker_run(w);
+	arrive();
+}
+
+static struct sockaddr_ib gid_ending_with(uint8_t last, uint64_t service)
+{
+	struct sockaddr_ib a = { .sib_family = AF_IB, .sib_sid = htobe64(service) };
+
+	a.sib_addr.sib_raw[0] = 0xfd;
+	a.sib_addr.sib_raw[15] = last;
+	return a;
+}
+
+// To a service id, as the kernel's cma_save_ib_info() leaves the addresses.
+static void come_by_service(uint16_t pkey)
+{
+	struct sockaddr_ib local = gid_ending_with(1, 0x00000000013f0cbd);
+	struct sockaddr_ib peer = gid_ending_with(7, 0);
+
+	memset(&id, 0, sizeof id);
+	id.verbs = &context;
+	id.route.addr.addr.ibaddr.pkey = htons(pkey);
+	memcpy(&id.route.addr.src_storage, &local, sizeof local);
+	memcpy(&id.route.addr.dst_storage, &peer, sizeof peer);
+	arrive();
 }
 
 static int setup(void **state)
@@ -309,6 +340,41 @@ static void a_path_in_another_partition_is_refused_in_words(void **state)
 	assert_int_equal(fake.accepted, 0);
 }
 
+static void a_request_to_a_service_id_has_gids_for_addresses(void **state)
+{
+	char text[TCP_ADDR_TEXT];
+
+	come(0xffff);
+	assert_false(heard.request->is_by_service);
+	rnic_reject(heard.request, NULL, 0);
+	teardown(NULL);
+	assert_int_equal(setup(NULL), 0);
+	fake.link_layer = IBV_LINK_LAYER_INFINIBAND;
+	come_by_service(0xffff);
+	assert_true(heard.request->is_by_service);
+	assert_string_equal(heard.carrier, "InfiniBand");
+	assert_string_equal(tcp_addr_format(&heard.request->peer_addr, text), "[fd00::7]:0");
+	assert_string_equal(tcp_addr_format(&heard.request->local_addr, text), "[fd00::1]:3261");
+	rnic_reject(heard.request, NULL, 0);
+}
+
+static void the_partition_of_a_request_to_a_service_id_is_checked(void **state)
+{
+	static const struct rnic_qp_options o = { .pkey = 0x8001 };
+	struct rnic_qp *qp;
+	struct err e = { 0 };
+
+	come_by_service(0xffff);
+	assert_int_equal(rnic_accept(heard.request, &qp, &o, &qp_ops, NULL, &e), -EADDRNOTAVAIL);
+	assert_non_null(strstr(e.text, "partition 0xffff, not 0x8001 (use that pkey)"));
+	teardown(NULL);
+	assert_int_equal(setup(NULL), 0);
+	come_by_service(0x8001);
+	assert_int_equal(rnic_accept(heard.request, &qp, &o, &qp_ops, NULL, &e), 0);
+	assert_int_equal(fake.accepted, 1);
+	rnic_qp_free(qp);
+}
+
 // The upper bit says full or limited member, of the same partition.
 static void the_partition_that_is_wanted_is_taken(void **state)
 {
@@ -347,6 +413,8 @@ int main(void)
 		TEST(the_carrier_is_the_devices_and_the_ports),
 		TEST(a_path_in_another_partition_is_refused_in_words),
 		TEST(the_partition_that_is_wanted_is_taken),
+		TEST(a_request_to_a_service_id_has_gids_for_addresses),
+		TEST(the_partition_of_a_request_to_a_service_id_is_checked),
 		TEST(the_type_of_service_is_set_before_the_accept),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
