@@ -8,7 +8,7 @@
 
 // --- task management ---
 
-static void tmf_done(struct ini_tmf *t)
+static void tmf_done(struct scsi_tmf *t)
 {
 	struct rig *r = t->arg;
 	r->tmf_done++;
@@ -31,7 +31,7 @@ static void pdu_tmf(struct fake_conn *c, const uint8_t *bhs, const uint8_t *data
 	switch (bhs[0] & 0x3f) {
 	case ISCSI_OP_SCSI_CMD:
 		if (c->f->seen[ISCSI_OP_SCSI_CMD] == 2) // both are there, none is answered
-			assert_int_equal(ini_tmf_submit(r->s, &r->tmf), 0);
+			assert_int_equal(scsi_tmf_submit(r->s, &r->tmf), 0);
 		break;
 	case ISCSI_OP_TMF_REQ:
 		assert_int_equal(r->done_count, 0);
@@ -55,8 +55,8 @@ static void an_aborted_command_ends_before_the_abort(void **state)
 	rig_init(&r);
 	tmf_rig = &r;
 	r.fake.pdu = pdu_tmf;
-	r.tmf = (struct ini_tmf){
-		.function = ISCSI_TMF_ABORT_TASK, .cmd = &r.cmds[0], .done = tmf_done, .arg = &r
+	r.tmf = (struct scsi_tmf){
+		.function = SCSI_TMF_ABORT_TASK, .cmd = &r.cmds[0], .done = tmf_done, .arg = &r
 	};
 	r.on_up = up_and_abort;
 	rig_run(&r);
@@ -73,9 +73,9 @@ static void a_lun_reset_ends_the_commands_of_that_lun_alone(void **state)
 	rig_init(&r);
 	tmf_rig = &r;
 	r.fake.pdu = pdu_tmf;
-	r.tmf = (struct ini_tmf){
-		.function = ISCSI_TMF_LUN_RESET, .lun = {0, 2},
-			  .done = tmf_done, .arg = &r
+	r.tmf = (struct scsi_tmf){
+		.function = SCSI_TMF_LUN_RESET, .lun = {0, 2},
+			 .done = tmf_done, .arg = &r
 	};
 	r.on_up = up_and_abort;
 	rig_run(&r);
