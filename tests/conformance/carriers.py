@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What iscsi-test-cu reaches a LUN over: libiscsi's own session over TCP, or a session of farblock's
+initiator in its place (libiscsi.c, preloaded), over SRP or iSER by software iWARP."""
+
+import hashlib
+import os
+import re
+import subprocess
+
+import farblock
+
+SESSION = os.path.join(farblock.BUILD, "tests", "conformance", "libconformance_session.so")
+NAMES = ("iqn.2007-10.com.github:sahlberg:libiscsi:iscsi-test",
+         "iqn.2007-10.com.github:sahlberg:libiscsi:iscsi-test-2")
+SRP_TARGET = "ib.fe80000000000000020c29fffe3a11{:02x}"
+
+
+def srp_port(name):
+    """The initiator port that is derived from a name."""
+    return "ib." + 16 * "0" + hashlib.sha256(name.encode()).hexdigest()[:16]
+
+
+class SrpConfig(farblock.Config):
+    """One whose targets are SRP's, with URLs that libiscsi can parse."""
+
+    def target(self, luns, portals=1, write_protect=False):
+        made = self.srp_target(luns, SRP_TARGET.format(len(self.targets)),
+                               [srp_port(name) for name in NAMES], portals,
+                               write_protect=write_protect)
+        return farblock.Target(made.iqn, made.portals)
+
+
+class IserTarget(farblock.Target):
+    def url(self, lun=0, portal=0):
+        return super().url(lun, portal).replace("iscsi://", "iser://")
+
+
+class IserConfig(farblock.Config):
+    def target(self, *arguments, **keys):
+        made = super().target(*arguments, **keys)
+        return IserTarget(made.iqn, made.portals)
+
+
+def preload():
+    """The environment in which a program has our sessions. A sanitizer that they were built with
+    has to be the first library; what the program itself leaks is not ours."""
+    if not os.path.exists(SESSION):
+        raise farblock.Skip(f"{SESSION} is not built (it needs libiscsi's header files)")
+    linked = subprocess.run(["ldd", SESSION], text=True, stdout=subprocess.PIPE, check=True).stdout
+    first = re.findall(r"=> (\S*lib[at]san\S*)", linked)
+    options = os.environ.get("ASAN_OPTIONS", "")
+    return {"LD_PRELOAD": ":".join([*first, SESSION]),
+            "ASAN_OPTIONS": f"{options}:detect_leaks=0".lstrip(":")}
+
+
+class Tcp:
+    name = "tcp"
+    config = farblock.Config
+
+    @staticmethod
+    def environment():
+        return {}
+
+
+class Srp:
+    name = "srp"
+    config = SrpConfig
+    environment = staticmethod(preload)
+
+
+class Iser:
+    name = "iser"
+    config = IserConfig
+    environment = staticmethod(preload)
+
+
+CARRIERS = {carrier.name: carrier for carrier in (Tcp, Srp, Iser)}
