@@ -33,13 +33,16 @@ static int resolve(struct tcp_addr *portals, unsigned *ret_count, const char *po
 	return n < 0 ? n : n ? 0 : err_set(e, -ENOENT, "%.80s: no address found", portal);
 }
 
-// As farblock-initiator derives it: zeros, and the first half of the SHA-256 of the name.
-static int initiator_port(const char *name, uint8_t ret[SRP_PORT_ID_LEN], struct err *e)
+// As farblock-initiator derives it, but for the extension: the first half of the SHA-256 of the
+// name.
+static int initiator_port(const struct cs_address *a, uint8_t ret[SRP_PORT_ID_LEN], struct err *e)
 {
+	const char *name = a->initiator;
 	uint8_t hash[EVP_MAX_MD_SIZE];
 	if (!EVP_Digest(name, strlen(name), hash, NULL, EVP_sha256(), NULL))
 		return err_set(e, -EIO, "initiator port: SHA-256 failed");
 	memset(ret, 0, SRP_PORT_ID_LEN / 2);
+	ret[SRP_PORT_ID_LEN / 2 - 1] = a->extension;
 	memcpy(ret + SRP_PORT_ID_LEN / 2, hash, SRP_PORT_ID_LEN / 2);
 	return 0;
 }
@@ -56,7 +59,7 @@ static int srp_config(struct srps_config *c, const struct cs_address *a, struct 
 	snprintf(text, sizeof text, "%.16s:%.16s", id, strlen(id) > 16 ? id + 16 : "");
 	int r = srps_port_id_parse(text, c->target, e);
 	if (!r)
-		r = initiator_port(a->initiator, c->initiator, e);
+		r = initiator_port(a, c->initiator, e);
 	return r ? r : resolve(c->portals, &c->portal_count, a->portal, SRPS_PORT, e);
 }
 

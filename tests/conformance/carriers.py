@@ -15,9 +15,10 @@ NAMES = ("iqn.2007-10.com.github:sahlberg:libiscsi:iscsi-test",
 SRP_TARGET = "ib.fe80000000000000020c29fffe3a11{:02x}"
 
 
-def srp_port(name):
-    """The initiator port that is derived from a name."""
-    return "ib." + 16 * "0" + hashlib.sha256(name.encode()).hexdigest()[:16]
+def srp_guid(name):
+    """That of the initiator ports that are derived from a name."""
+    digits = hashlib.sha256(name.encode()).hexdigest()
+    return ":".join(digits[i:i + 4] for i in range(0, 16, 4))
 
 
 class SrpConfig(farblock.Config):
@@ -25,7 +26,7 @@ class SrpConfig(farblock.Config):
 
     def target(self, luns, portals=1, write_protect=False):
         made = self.srp_target(luns, SRP_TARGET.format(len(self.targets)),
-                               [srp_port(name) for name in NAMES], portals,
+                               [srp_guid(name) for name in NAMES], portals,
                                write_protect=write_protect)
         return farblock.Target(made.iqn, made.portals)
 

@@ -218,9 +218,21 @@ static void clear_attentions(struct context *c)
 	} while (is_attention(&way.cmd) && --tries);
 }
 
+static bool is_taken(const struct context *c)
+{
+	for (const struct context *o = contexts; o; o = o->next)
+		if (o != c && o->session && !o->has_ended &&
+		    o->address.extension == c->address.extension &&
+		    !strcmp(o->address.initiator, c->address.initiator))
+			return true;
+	return false;
+}
+
 static int login(struct context *c)
 {
 	struct err e;
+	for (c->address.extension = 0; is_taken(c);)
+		c->address.extension++;
 	int r = cs_open(&c->session, &c->address, &e);
 	if (r)
 		snprintf(c->error, sizeof c->error, "%.200s", e.text);

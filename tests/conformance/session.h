@@ -15,6 +15,8 @@ struct cs_address {
 	char portal[CS_TEXT];	 // "host:port"
 	char target[CS_TEXT];	 // "iqn....", or over SRP "ib." and 32 hex digits
 	char initiator[CS_TEXT]; // "iqn...."; over SRP the port is derived from it
+	// Tells sessions of one name apart over SRP: the first half of the port, as the ISID does.
+	uint8_t extension;
 	bool is_iser;
 };
 bool cs_is_srp(const struct cs_address *a);
