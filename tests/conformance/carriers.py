@@ -37,8 +37,10 @@ class IserTarget(farblock.Target):
 
 
 class IserConfig(farblock.Config):
+    """One whose portals refuse TCP, so that nothing passes over another carrier than meant."""
+
     def target(self, *arguments, **keys):
-        made = super().target(*arguments, **keys)
+        made = super().target(*arguments, portal_keys={"transport": "iser"}, **keys)
         return IserTarget(made.iqn, made.portals)
 
 
