@@ -47,6 +47,14 @@ static int initiator_port(const struct cs_address *a, uint8_t ret[SRP_PORT_ID_LE
 	return 0;
 }
 
+// From the environment: how many channels, and how long the initiator's IUs are, which decides
+// between immediate data and descriptors.
+static unsigned wanted(const char *name, unsigned otherwise)
+{
+	const char *value = getenv(name);
+	return value ? (unsigned)strtoul(value, NULL, 10) : otherwise;
+}
+
 // A lost session stays lost, so that the program notices.
 static int srp_config(struct srps_config *c, const struct cs_address *a, struct err *e)
 {
@@ -56,6 +64,8 @@ static int srp_config(struct srps_config *c, const struct cs_address *a, struct 
 	c->providers[c->provider_count++] = &rnic_iwarp;
 	c->command_timeout = 0;
 	c->replacement_timeout = 0;
+	c->channels = wanted("CONFORMANCE_CHANNELS", c->channels);
+	c->it_iu_len = wanted("CONFORMANCE_IU_LEN", c->it_iu_len);
 	snprintf(text, sizeof text, "%.16s:%.16s", id, strlen(id) > 16 ? id + 16 : "");
 	int r = srps_port_id_parse(text, c->target, e);
 	if (!r)

@@ -71,10 +71,21 @@ class Srp:
     environment = staticmethod(preload)
 
 
+class SrpChannels:
+    """Three channels of a nexus, and descriptors instead of immediate data."""
+
+    name = "srp-channels"
+    config = SrpConfig
+
+    @staticmethod
+    def environment():
+        return {**preload(), "CONFORMANCE_CHANNELS": "3", "CONFORMANCE_IU_LEN": "128"}
+
+
 class Iser:
     name = "iser"
     config = IserConfig
     environment = staticmethod(preload)
 
 
-CARRIERS = {carrier.name: carrier for carrier in (Tcp, Srp, Iser)}
+CARRIERS = {carrier.name: carrier for carrier in (Tcp, Srp, SrpChannels, Iser)}

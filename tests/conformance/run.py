@@ -4,7 +4,7 @@
 
     run.py                   every LUN kind
     run.py thin removable    these kinds
-    run.py --over tcp,srp    over these carriers, of tcp, srp and iser; default tcp
+    run.py --over tcp,srp    over these carriers (carriers.py); default tcp
     run.py --target URL      any other target, as LUN kind "other"
 
 Each kind of LUN has the settings that let the tests it is there for run. A test that fails or
