@@ -144,6 +144,45 @@ void scsi_cmd_data(struct scsi_cmd *c, void *data, uint32_t len, bool is_write);
 // or a list shorter than len. After an error done is not called.
 int scsi_cmd_submit(struct scsi_session *s, struct scsi_cmd *c);
 
+// ---- task management [SAM-5 7] ----
+
+enum scsi_tmf_function {
+	SCSI_TMF_ABORT_TASK,
+	SCSI_TMF_ABORT_TASK_SET,
+	SCSI_TMF_CLEAR_TASK_SET,
+	SCSI_TMF_LUN_RESET,
+	SCSI_TMF_TARGET_WARM_RESET, // iSCSI alone has resets of a target
+	SCSI_TMF_TARGET_COLD_RESET, // ... after this one it may end the session
+	SCSI_TMF_COUNT,
+};
+
+enum scsi_tmf_response {
+	SCSI_TMF_COMPLETE,
+	SCSI_TMF_NO_TASK, // ABORT TASK: the command had ended
+	SCSI_TMF_NO_LUN,
+	SCSI_TMF_UNSUPPORTED, // by the target, or not sent because the protocol does not have it
+	SCSI_TMF_REJECTED,
+};
+
+// A request. The caller owns the memory, and that of cmd, until done.
+struct scsi_tmf {
+	enum scsi_tmf_function function;
+	struct scsi_cmd *cmd; // of ABORT TASK, else NULL
+	uint8_t lun[8];	      // of functions for a logical unit
+	void (*done)(struct scsi_tmf *t);
+	void *arg;
+	// 0: see response; -ETIMEDOUT, -ENOTCONN.
+	int res;
+	enum scsi_tmf_response response;
+
+	struct list link; // private
+};
+
+// Queues t; one is on the wire at a time. done follows, never from inside. Commands that it aborts
+// end before it, with -ECANCELED. -ENOTCONN: the session is not up; -ESRCH: cmd is not in flight;
+// -EINVAL.
+int scsi_tmf_submit(struct scsi_session *s, struct scsi_tmf *t);
+
 // ---- watching a logical unit ----
 
 // What a session found at a LUN that it used before.

@@ -32,6 +32,10 @@ struct scsi_protocol {
 	// c, which was sent, takes too long: the protocol aborts it, or gives the connection up.
 	// scsi_cmd_ended() follows.
 	void (*abort_task)(struct scsi_session *s, struct scsi_cmd *c);
+	// Sends t, the first request of task management; its command, if it has one, is in flight.
+	// scsi_tmf_ended() follows, never from inside. -EOPNOTSUPP: the protocol does not have this
+	// function. Absent: it has none.
+	int (*task_mgmt)(struct scsi_session *s, struct scsi_tmf *t);
 	// No command is in flight. Absent: nothing.
 	void (*idle)(struct scsi_session *s);
 	// As scsi_session_logout() and scsi_session_free(). The memory is the protocol's; before it
@@ -62,6 +66,10 @@ struct scsi_session {
 	struct list waiting, flying; // commands, both in the order of submission
 	unsigned sent_count;	     // those that the protocol has
 	struct defer pump_defer;
+	struct list tmfs; // the protocol has the first one if is_tmf_sent
+	struct list tmfs_over;
+	bool is_tmf_sent;
+	struct defer tmf_defer;
 	const struct scsi_watcher *watcher; // does nothing until there are watches
 	struct scsi_watch *watches;	    // NULL: none
 	unsigned holds;			    // checks in progress: only is_ahead commands are sent
@@ -90,6 +98,14 @@ void scsi_session_fail(struct scsi_session *s);
 // responded, the result is in c. -EPIPE: the connection is lost, scsi_session_lost() follows or was
 // called; else as in scsi_cmd.
 void scsi_cmd_ended(struct scsi_cmd *c, int res);
+// The request that the protocol has was answered (0, response is set) or was not. Sends the next
+// one.
+void scsi_tmf_ended(struct scsi_session *s, int res);
+// Called by scsi_session.c: the session is lost, is freed.
+void scsi_tmfs_lost(struct scsi_session *s);
+void scsi_tmfs_done(struct scsi_session *s);
+// Whether the protocol has c, which may be gone.
+bool scsi_cmd_is_sent(const struct scsi_session *s, const struct scsi_cmd *c);
 // Ends the waiting commands of a logical unit.
 void scsi_session_fail_lun(struct scsi_session *s, const uint8_t lun[8], int res);
 // The window has opened. pump_later: at the end of the round.

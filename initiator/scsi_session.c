@@ -182,6 +182,7 @@ void scsi_session_lost(struct scsi_session *s)
 	struct list over;
 	list_init(&over);
 	s->is_up = false;
+	scsi_tmfs_lost(s);
 	// From the last to the first, to keep the order at the head of the queue.
 	while (!list_empty(&s->flying)) {
 		struct scsi_cmd *c = cmd_of(s->flying.prev);
@@ -314,6 +315,11 @@ static const struct scsi_watcher no_watcher = { .up = no_event,
 						.end = no_event,
 						.free = no_event };
 
+static int no_task_mgmt(struct scsi_session *s, struct scsi_tmf *t)
+{
+	return -EOPNOTSUPP;
+}
+
 static void no_freed(void *arg)
 {
 }
@@ -332,6 +338,8 @@ void scsi_session_init(struct scsi_session *s, struct worker *w,
 	};
 	if (!s->protocol.idle)
 		s->protocol.idle = no_event;
+	if (!s->protocol.task_mgmt)
+		s->protocol.task_mgmt = no_task_mgmt;
 	if (!s->protocol.round_trips)
 		s->protocol.round_trips = one_trip;
 	s->ops = (struct scsi_session_ops){
@@ -344,11 +352,14 @@ void scsi_session_init(struct scsi_session *s, struct worker *w,
 	};
 	list_init(&s->waiting);
 	list_init(&s->flying);
+	list_init(&s->tmfs);
+	list_init(&s->tmfs_over);
 }
 
 void scsi_session_done(struct scsi_session *s)
 {
 	worker_defer_cancel(&s->pump_defer);
+	scsi_tmfs_done(s);
 	s->watcher->free(s);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// iSCSI as a protocol of sessions (initiator/scsi.h): configuration and login, task management,
-// ping, discovery, over TCP and iSER. RFC 7143.
+// iSCSI as a protocol of sessions (initiator/scsi.h): configuration and login, ping,
+// discovery, over TCP and iSER. RFC 7143.
 //
 // A session belongs to one worker. Unless noted otherwise, functions are called on that worker's
 // thread, do not block, and report by callback on the same thread.
@@ -62,26 +62,6 @@ struct ini_session_info {
 	unsigned redirects; // followed for this connection
 };
 void ini_session_info(const struct scsi_session *s, struct ini_session_info *ret);
-
-// ---- task management ----
-
-// ABORT TASK (cmd set) and LOGICAL UNIT RESET (lun). One is on the wire at a time.
-struct ini_tmf {
-	uint8_t function; // ISCSI_TMF_ABORT_TASK, _LUN_RESET
-	struct scsi_cmd *cmd;
-	uint8_t lun[8];
-	void (*done)(struct ini_tmf *t);
-	void *arg;
-	// 0: response is the target's response (RFC 7143 11.6.1); else -ETIMEDOUT, -ENOTCONN.
-	int res;
-	uint8_t response;
-
-	struct list link; // private
-};
-
-// Queues t; done follows, never from inside. Aborted commands end before it, with -ECANCELED.
-// -ENOTCONN: not logged in; -ESRCH: cmd is not in flight; -EINVAL.
-int ini_tmf_submit(struct scsi_session *s, struct ini_tmf *t);
 
 // ---- ping ----
 

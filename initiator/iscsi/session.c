@@ -120,7 +120,6 @@ static void free_run(struct msg *m)
 	s->is_free_due = s->is_resolving || s->old;
 	if (s->is_free_due) // their end calls this again
 		return;
-	worker_defer_cancel(&s->over_defer);
 	chap_wipe(&s->config, sizeof s->config);
 	void (*freed)(void *) = s->scsi.ops.freed;
 	void *arg = s->scsi.arg;
@@ -180,6 +179,7 @@ static const struct scsi_protocol protocol = {
 	.room = command_room,
 	.send = command_send,
 	.abort_task = ffp_abort_late,
+	.task_mgmt = tmf_send,
 	.idle = idle,
 	.logout = logout,
 	.free = session_free,
@@ -195,8 +195,6 @@ static void session_init(struct ini_session *s, struct worker *w)
 	s->info.tpgt = -1;
 	iscsi_params_init(&s->info.params);
 	timer_init(&s->timer, on_timer);
-	list_init(&s->tmfs);
-	list_init(&s->tmfs_over);
 }
 
 int ini_session_new(struct scsi_session **ret, struct worker *w, const void *config,

@@ -172,7 +172,7 @@ static struct scsi_cmd *late_command(struct ini_session *s)
 	return NULL;
 }
 
-static void late_done(struct ini_tmf *t)
+static void late_done(struct scsi_tmf *t)
 {
 	struct ini_session *s = t->arg;
 	struct err e;
@@ -182,9 +182,8 @@ static void late_done(struct ini_tmf *t)
 	struct scsi_cmd *c = late_command(s);
 	if (c && c == t->cmd) {
 		// It was not aborted: close the connection to end it.
-		err_set(&e, -ETIMEDOUT,
-			"%s: a command timed out and ABORT TASK failed with response %u",
-			s->dm->peer, t->response);
+		err_set(&e, -ETIMEDOUT, "%s: a command timed out and ABORT TASK failed",
+			s->dm->peer);
 		session_lost(s, &e, false);
 	} else if (c) {
 		ffp_abort_late(&s->scsi, c);
@@ -196,10 +195,10 @@ void ffp_abort_late(struct scsi_session *scsi, struct scsi_cmd *c)
 	struct ini_session *s = ini_of(scsi);
 	if (s->is_tmf_timeout_used)
 		return; // late_done continues with the next one
-	s->tmf_timeout = (struct ini_tmf){
-		.function = ISCSI_TMF_ABORT_TASK, .cmd = c, .done = late_done, .arg = s
+	s->tmf_timeout = (struct scsi_tmf){
+		.function = SCSI_TMF_ABORT_TASK, .cmd = c, .done = late_done, .arg = s
 	};
-	s->is_tmf_timeout_used = ini_tmf_submit(&s->scsi, &s->tmf_timeout) == 0;
+	s->is_tmf_timeout_used = scsi_tmf_submit(&s->scsi, &s->tmf_timeout) == 0;
 }
 
 // --- every second ---

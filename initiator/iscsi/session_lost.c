@@ -34,7 +34,7 @@ void session_drop(struct ini_session *s, const struct err *why)
 		dm->ops->close(dm, why);
 	}
 	s->is_draining = false;
-	tmf_lost(s, -ENOTCONN);
+	s->tmf = NULL;
 	ping_over(s, -ENOTCONN);
 	scsi_session_lost(&s->scsi);
 }

@@ -71,14 +71,12 @@ struct ini_session {
 	bool is_draining; // the target requested a logout: nothing new is sent
 
 	// task management, ping, logout
-	struct list tmfs; // the first one was sent if tmf_tag is set
-	struct list tmfs_over;
+	struct scsi_tmf *tmf; // on the wire; NULL: none
 	uint32_t tmf_tag, tmf_cmd_sn;
 	uint64_t tmf_deadline_ns;
-	struct ini_tmf tmf_timeout; // aborts commands that take too long
+	struct scsi_tmf tmf_timeout; // aborts commands that take too long
 	bool is_tmf_timeout_used;
 	struct ini_ping *ping;
-	struct defer over_defer;
 	uint32_t ping_tag;
 	uint64_t ping_ns; // when it was sent
 	uint32_t logout_tag;
@@ -143,8 +141,8 @@ void ping_send(struct ini_session *s);
 void ping_over(struct ini_session *s, int res); // nothing is awaited any more
 
 // tmf.c
+int tmf_send(struct scsi_session *scsi, struct scsi_tmf *t);
 void tmf_response(struct ini_session *s, const uint8_t *bhs);
 void tmf_rejected(struct ini_session *s, uint32_t itt);
-void tmf_lost(struct ini_session *s, int res);
 // True if the target has not answered a request in time; the request ends with -ETIMEDOUT.
 bool tmf_is_overdue(struct ini_session *s, uint64_t now);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// ABORT TASK for commands that take too long, on the session's worker: on the command's channel,
-// whose order ensures that a response to the command comes before that to the abort. One at a time;
-// a target that does not abort loses its session, which ends the command. T10 SRP 6.7.
+// ABORT TASK for commands that take too long, one at a time, on the session's worker. A target that
+// does not abort loses its session, which ends the command.
 #include <errno.h>
 
 #include "initiator/srp/session_priv.h"
@@ -17,53 +16,30 @@ static struct scsi_cmd *late_command(struct srps_session *s)
 	return NULL;
 }
 
-static void give_up(struct srps_session *s, const char *why)
+static void late_done(struct scsi_tmf *t)
 {
+	struct srps_session *s = t->arg;
 	struct err e;
-	err_set(&e, -ETIMEDOUT, "%s: a command timed out and ABORT TASK %s", s->info.peer, why);
-	srps_lost(s, &e, false);
+	s->is_late_used = false;
+	if (t->res || s->state != SRPS_UP)
+		return;
+	struct scsi_cmd *c = late_command(s);
+	if (c && c == t->cmd) {
+		err_set(&e, -ETIMEDOUT, "%s: a command timed out and ABORT TASK failed",
+			s->info.peer);
+		srps_lost(s, &e, false);
+	} else if (c) {
+		srps_abort(&s->scsi, c);
+	}
 }
 
-// Without a credit the next tick tries again; see srps_abort_tick().
 void srps_abort(struct scsi_session *scsi, struct scsi_cmd *c)
 {
 	struct srps_session *s = srps_of(scsi);
-	struct srps_task *t = c->sent;
-	if (s->tmf_on || !t || srpi_task_mgmt(t->on->ch, SRP_TMF_ABORT_TASK, c->lun, &t->srp) < 0)
-		return;
-	s->tmf_on = t->on;
-	s->aborting = t;
-	s->tmf_deadline_ns = worker_now(s->worker) + s->config.abort_timeout * NS_PER_SEC;
-}
-
-void srps_abort_done(struct srpi_channel *ch, int code)
-{
-	struct srps_session *s = ((struct srps_channel *)srpi_role(ch))->s;
-	struct srps_task *t = s->aborting;
-	s->tmf_on = NULL;
-	s->aborting = NULL;
-	if (code < 0 || s->state != SRPS_UP)
-		return;
-	if (t && code != SRP_RSP_COMPLETE) {
-		give_up(s, "failed");
-		return;
-	}
-	if (t)
-		srpi_drop(ch, &t->srp, -ECANCELED);
-	struct scsi_cmd *c = s->state == SRPS_UP ? late_command(s) : NULL;
-	if (c)
-		srps_abort(&s->scsi, c);
-}
-
-void srps_abort_tick(struct srps_session *s, uint64_t now)
-{
-	struct scsi_cmd *c = late_command(s);
-	if (s->tmf_on) {
-		if (now >= s->tmf_deadline_ns)
-			give_up(s, "was not answered");
-	} else if (c) {
-		srps_abort(&s->scsi, c);
-		if (!s->tmf_on)
-			give_up(s, "could not be sent: the target grants no requests");
-	}
+	if (s->is_late_used)
+		return; // late_done continues with the next one
+	s->late = (struct scsi_tmf){
+		.function = SCSI_TMF_ABORT_TASK, .cmd = c, .done = late_done, .arg = s
+	};
+	s->is_late_used = scsi_tmf_submit(scsi, &s->late) == 0;
 }

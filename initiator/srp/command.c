@@ -48,7 +48,7 @@ unsigned srps_room(struct scsi_session *scsi)
 {
 	struct srps_session *s = srps_of(scsi);
 	unsigned n = 0;
-	if (s->state != SRPS_UP || s->is_draining)
+	if (s->state != SRPS_UP || s->is_draining || srps_tmf_holds(s))
 		return 0;
 	for (unsigned i = 0; i < s->channel_count; i++)
 		n += srpi_room(s->channels[i].ch);

@@ -112,6 +112,7 @@ static const struct scsi_protocol protocol = {
 	.room = srps_room,
 	.send = srps_send,
 	.abort_task = srps_abort,
+	.task_mgmt = srps_tmf_send,
 	.logout = logout,
 	.free = session_free,
 	.info = info,

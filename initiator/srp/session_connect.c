@@ -81,7 +81,7 @@ static void on_tick(struct timer *t)
 	timer_arm(s->worker, t, TICK_US);
 	scsi_session_tick(&s->scsi, now);
 	if (s->state == SRPS_UP)
-		srps_abort_tick(s, now);
+		srps_tmf_tick(s, now);
 }
 
 static void fill_info(struct srps_session *s)
@@ -229,7 +229,7 @@ static void on_closed(struct srpi_channel *ch, const struct err *why)
 static const struct srpi_up channel_up = {
 	.up = on_up,
 	.done = srps_done,
-	.tmf_done = srps_abort_done,
+	.tmf_done = srps_tmf_done,
 	.event = on_event,
 	.room = on_room,
 	.closed = on_closed,

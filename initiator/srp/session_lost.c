@@ -21,7 +21,8 @@ static void drop(struct srps_session *s, const struct err *why, bool is_logout)
 			srpi_close(s->channels[i].ch, is_logout, why);
 	s->channel_count = 0;
 	s->is_draining = false;
-	s->tmf_on = NULL;
+	s->tmf = NULL;
+	s->is_tmf_due = false;
 	s->aborting = NULL;
 	scsi_session_lost(&s->scsi);
 }

@@ -64,10 +64,14 @@ struct srps_session {
 	unsigned tasks_max, tasks_used; // ... that were ever in use
 	bool is_draining;		// a channel is closing: nothing new is sent
 
-	// ABORT TASK of commands that take too long, one at a time
-	struct srps_channel *tmf_on; // it was sent there; NULL: none
-	struct srps_task *aborting;  // NULL: it has ended meanwhile
+	// task management
+	struct scsi_tmf *tmf;	    // NULL: none
+	unsigned tmf_at;	    // the channel
+	bool is_tmf_due;	    // it waits for a request that the target grants
+	struct srps_task *aborting; // of ABORT TASK; NULL: it has ended meanwhile
 	uint64_t tmf_deadline_ns;
+	struct scsi_tmf late; // aborts commands that take too long, one at a time
+	bool is_late_used;
 };
 
 static inline struct srps_session *srps_of(const struct scsi_session *s)
@@ -93,7 +97,12 @@ unsigned srps_room(struct scsi_session *scsi);
 void srps_send(struct scsi_session *scsi, struct scsi_cmd *c);
 void srps_done(struct srpi_channel *ch, struct srpi_task *t, int res);
 
+// tmf.c
+int srps_tmf_send(struct scsi_session *scsi, struct scsi_tmf *t);
+void srps_tmf_done(struct srpi_channel *ch, int code);
+void srps_tmf_tick(struct srps_session *s, uint64_t now); // every second
+// Whether commands wait for its end.
+bool srps_tmf_holds(const struct srps_session *s);
+
 // abort.c
 void srps_abort(struct scsi_session *scsi, struct scsi_cmd *c);
-void srps_abort_done(struct srpi_channel *ch, int code);
-void srps_abort_tick(struct srps_session *s, uint64_t now); // every second

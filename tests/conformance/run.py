@@ -4,11 +4,13 @@
 
     run.py                   every LUN kind
     run.py thin removable    these kinds
+    run.py --over tcp,srp    over these carriers (carriers.py); default tcp
     run.py --target URL      any other target, as LUN kind "other"
 
 Each kind of LUN has the settings that let the tests it is there for run. A test that fails or
 never ends is a failure; so is a skip that skips.txt does not list with its reason, and one
-whose reason is that the target lacks something, listed or not.
+whose reason is that the target lacks something, listed or not. Over several carriers each test
+must have the same verdict and the same skips over each, but for those that session.txt lists.
 """
 
 import argparse
@@ -22,7 +24,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lib"))
+sys.path.insert(0, HERE)
 import farblock  # noqa: E402
+from carriers import CARRIERS, NAMES  # noqa: E402
 
 MIB = 1 << 20
 SIZE = 128 * MIB
@@ -91,16 +95,17 @@ def parse(output):
     return results, int(ran[1]) if ran else None
 
 
-def iscsi_test_cu(scratch, tests, urls, flags, log, timeout):
+def iscsi_test_cu(scratch, tests, urls, flags, log, timeout, environment=None):
     """Runs these tests (names without their family) and returns their results."""
     names = scratch.file(os.path.basename(log) + ".tests",
                          content="".join(f"ALL.{t}\n" for t in tests))
     command = [farblock.program("stdbuf"), "-oL", farblock.program("iscsi-test-cu"), *flags, "-V",
-               "-t", names, *urls]
+               "-i", NAMES[0], "-I", NAMES[1], "-t", names, *urls]
     with open(log, "ab+") as out:
         start = out.seek(0, os.SEEK_END)
         process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT,
-                                   stdin=subprocess.DEVNULL)
+                                   stdin=subprocess.DEVNULL,
+                                   env={**os.environ, **(environment or {})})
         try:
             process.wait(timeout)
         except subprocess.TimeoutExpired:
@@ -109,8 +114,13 @@ def iscsi_test_cu(scratch, tests, urls, flags, log, timeout):
             process.kill()
             process.wait()
         out.seek(start)
-        results, ran = parse(out.read().decode(errors="replace"))
-    if ran != len(results):
+        output = out.read().decode(errors="replace")
+    results, ran = parse(output)
+    found = farblock.SANITIZER.search(output)
+    if found:
+        results.append(Result("sanitizer"))
+        results[-1].feed(output[found.start():][:4000])
+    elif ran != len(results):
         lost = Result("iscsi-test-cu")
         lost.feed(f"ended early (status {process.returncode}): {len(results)} tests begun, "
                   f"summary says {ran}; see {log}")
@@ -140,6 +150,10 @@ def group(tests):
         if name not in names:
             names.append(name)
     return names
+
+
+def ungroup(names):
+    return [t for t in all_tests() if t in names or t.split(".")[0] in names]
 
 
 class Kind:
@@ -230,6 +244,10 @@ class Expected:
                     kinds, test, reason = (field.strip() for field in line.split("|", 2))
                     self.rows.append((kinds.split(), test, reason))
 
+    def lists(self, kind, test):
+        return any(any(fnmatch.fnmatch(kind, k) for k in kinds) and fnmatch.fnmatch(test, name)
+                   for kinds, name, _ in self.rows)
+
     def has(self, kind, test, reason):
         return any(any(fnmatch.fnmatch(kind, k) for k in kinds) and fnmatch.fnmatch(test, name)
                    and fnmatch.fnmatchcase(reason, text) for kinds, name, text in self.rows)
@@ -242,7 +260,7 @@ def totals(results):
     return f"{len(results)} tests, {passed} passed, {failed} failed, {skipped} skipped something"
 
 
-def judge(kind, results, expected):
+def judge(kind, results, expected, carrier="tcp"):
     """Prints what is wrong with a kind's results and a line of totals; true if nothing is."""
     wrong = []
     for result in results:
@@ -257,29 +275,66 @@ def judge(kind, results, expected):
                 wrong.append(f"{kind}: {result.name}: skip not listed: {reason}")
     for text in wrong:
         print("  " + text)
-    print(f"{kind}: {totals(results)}, {len(wrong)} wrong", flush=True)
+    print(f"{kind} over {carrier}: {totals(results)}, {len(wrong)} wrong", flush=True)
     return not wrong
 
 
-def run_kind(name, options, expected):
+def run_kind(name, carrier, options, left_out):
+    """The results of a LUN kind over a carrier; "" or what else went wrong."""
     with farblock.Scratch() as scratch:
-        kind, config = KINDS[name](scratch), farblock.Config()
+        kind, config = KINDS[name](scratch), carrier.config()
         kind.setup(config)
+        environment = carrier.environment()
         results = [Result.unfit(test) for test in matching(kind.unfit)]
 
         def run(numbered):
             number, (tests, urls, flags) = numbered
-            log = os.path.join(options.logs or scratch.path, f"iscsi-test-cu-{name}-{number}.log")
-            return iscsi_test_cu(scratch, tests, urls, flags, log, options.timeout)
+            tests = group([t for t in ungroup(tests) if t not in left_out])
+            log = os.path.join(options.logs or scratch.path,
+                               f"iscsi-test-cu-{name}-{carrier.name}-{number}.log")
+            return iscsi_test_cu(scratch, tests, urls, flags, log, options.timeout, environment)
 
         with farblock.Farblockd(scratch, config) as daemon, \
                 ThreadPoolExecutor(len(kind.runs()) if kind.side_by_side else 1) as pool:
             for part in pool.map(run, enumerate(kind.runs())):
                 results += part
-            lived = daemon.is_running()
-            if not lived:
-                print(f"  {name}: farblockd ended: {daemon.log()[-2000:]}")
-        return judge(name, results, expected) and lived
+            wrong = "" if daemon.is_running() else f"farblockd ended: {daemon.log()[-2000:]}"
+        return results, wrong
+
+
+def differences(results, reference, left_out):
+    """Tests that were not as over the first carrier."""
+    there = {r.name: r for r in reference if r.name not in left_out}
+    here = {r.name: r for r in results}
+    texts = []
+    for test in sorted(there.keys() | here.keys()):
+        one, other = there.get(test), here.get(test)
+        if not one or not other:
+            texts.append(f"{test}: run over {'the other' if one else 'this one'} alone")
+        elif (one.passed, sorted(one.skips)) != (other.passed, sorted(other.skips)):
+            texts.append(f"{test}: passed {one.passed}, skipped {one.skips}; "
+                         f"here passed {other.passed}, skipped {other.skips}")
+    return texts
+
+
+def run_kind_over(name, carriers, options, expected):
+    """Runs a LUN kind over all carriers at once; true if nothing is wrong."""
+    session = Expected(os.path.join(HERE, "session.txt"))
+    own = [t for t in all_tests() if session.lists(name, t)]
+    left_out = {c.name: [] if c.name == "tcp" else own for c in carriers}
+    with ThreadPoolExecutor(len(carriers)) as pool:
+        runs = list(pool.map(lambda c: run_kind(name, c, options, left_out[c.name]), carriers))
+    is_good = True
+    for carrier, (results, wrong) in zip(carriers, runs):
+        is_good &= judge(name, results, expected, carrier.name) and not wrong
+        texts = differences(results, runs[0][0], left_out[carrier.name])
+        for text in [*([wrong] if wrong else []), *texts]:
+            print(f"  {name} over {carrier.name}: {text}")
+        is_good &= not texts
+        if carrier is not carriers[0]:
+            print(f"{name} over {carrier.name}: {len(texts)} of {len(results)} tests differ from "
+                  f"{carriers[0].name}, {len(own)} left out: {', '.join(own)}", flush=True)
+    return is_good
 
 
 def run_other(options, expected):
@@ -294,20 +349,23 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kinds", nargs="*", help=f"of {', '.join(KINDS)}; default all")
+    parser.add_argument("--over", default="tcp", help=f"of {', '.join(CARRIERS)}")
     parser.add_argument("--target", action="append", metavar="URL",
                         help="instead of farblockd; twice for two paths")
     parser.add_argument("--logs", metavar="DIR", help="keep iscsi-test-cu's output there")
     parser.add_argument("--timeout", type=int, default=900, help="of one run, seconds")
     options = parser.parse_args()
-    unknown = set(options.kinds) - set(KINDS)
-    if unknown:
-        parser.error(f"{', '.join(unknown)}: no such LUN kind ({', '.join(KINDS)})")
+    for given, known in ((options.kinds, KINDS), (options.over.split(","), CARRIERS)):
+        unknown = set(given) - set(known)
+        if unknown:
+            parser.error(f"{', '.join(unknown)}: must be of {', '.join(known)}")
     expected = Expected(os.path.join(HERE, "skips.txt"))
     farblock.program("iscsi-test-cu")
     if options.target:
         return 0 if run_other(options, expected) else 1
     farblock.program("farblockd")
-    good = [run_kind(name, options, expected) for name in options.kinds or KINDS]
+    carriers = [CARRIERS[name] for name in options.over.split(",")]
+    good = [run_kind_over(name, carriers, options, expected) for name in options.kinds or KINDS]
     return 0 if all(good) else 1
 
 

@@ -31,17 +31,18 @@ static uint32_t in_done(const struct rnic_slot *slot)
 }
 
 // The residual of the command's direction; that of a command without data says what would have
-// been moved.
+// been moved, in either one.
 static int take_residual(struct rnic_slot *slot, const struct srp_response *r, struct err *e)
 {
 	struct srpi_task *t = slot->task;
-	uint8_t under = t->is_write ? SRP_DOUNDER : SRP_DIUNDER;
-	uint8_t over = t->is_write ? SRP_DOOVER : SRP_DIOVER;
+	bool is_out = t->is_write || (!t->is_read && r->flags & SRP_DOOVER);
+	uint8_t under = is_out ? SRP_DOUNDER : SRP_DIUNDER;
+	uint8_t over = is_out ? SRP_DOOVER : SRP_DIOVER;
 	uint32_t len = t->is_read || t->is_write ? t->len : 0;
 	t->is_under = r->flags & under;
 	t->is_over = !t->is_under && r->flags & over;
 	if (t->is_under || t->is_over)
-		t->residual = t->is_write ? r->out_residual : r->in_residual;
+		t->residual = is_out ? r->out_residual : r->in_residual;
 	if (t->is_under && t->residual > len)
 		return err_set(e, -EPROTO, "SRP: RSP: underflow of %u bytes in a transfer of %u",
 			       t->residual, len);

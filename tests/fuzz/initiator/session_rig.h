@@ -22,7 +22,7 @@ static struct ini_session *session;
 static struct scsi_cmd cmds[CMDS_MAX];
 static uint8_t *memory[CMDS_MAX];
 static int cmd_count, done_count;
-static struct ini_tmf tmf;
+static struct scsi_tmf tmf;
 static struct ini_ping ping;
 static const uint8_t *input;
 static size_t input_len;
@@ -35,7 +35,7 @@ static void on_cmd(struct scsi_cmd *c)
 		abort();
 }
 
-static void on_tmf(struct ini_tmf *t)
+static void on_tmf(struct scsi_tmf *t)
 {
 }
 
@@ -93,10 +93,10 @@ static inline void submit(enum scsi_op op, uint32_t len)
 static inline void pump(void)
 {
 	scsi_session_pump(&session->scsi);
-	tmf = (struct ini_tmf){ .function = ISCSI_TMF_ABORT_TASK,
-				.cmd = &cmds[cmd_count - 1],
-				.done = on_tmf };
-	ini_tmf_submit(&session->scsi, &tmf);
+	tmf = (struct scsi_tmf){ .function = SCSI_TMF_ABORT_TASK,
+				 .cmd = &cmds[cmd_count - 1],
+				 .done = on_tmf };
+	scsi_tmf_submit(&session->scsi, &tmf);
 	ping = (struct ini_ping){ .done = on_ping };
 	ini_ping(&session->scsi, &ping);
 }

@@ -8,7 +8,7 @@
 
 // --- task management ---
 
-static void tmf_done(struct ini_tmf *t)
+static void tmf_done(struct scsi_tmf *t)
 {
 	struct rig *r = t->arg;
 	r->tmf_done++;
@@ -31,7 +31,7 @@ static void pdu_tmf(struct fake_conn *c, const uint8_t *bhs, const uint8_t *data
 	switch (bhs[0] & 0x3f) {
 	case ISCSI_OP_SCSI_CMD:
 		if (c->f->seen[ISCSI_OP_SCSI_CMD] == 2) // both are there, none is answered
-			assert_int_equal(ini_tmf_submit(r->s, &r->tmf), 0);
+			assert_int_equal(scsi_tmf_submit(r->s, &r->tmf), 0);
 		break;
 	case ISCSI_OP_TMF_REQ:
 		assert_int_equal(r->done_count, 0);
@@ -55,8 +55,8 @@ static void an_aborted_command_ends_before_the_abort(void **state)
 	rig_init(&r);
 	tmf_rig = &r;
 	r.fake.pdu = pdu_tmf;
-	r.tmf = (struct ini_tmf){
-		.function = ISCSI_TMF_ABORT_TASK, .cmd = &r.cmds[0], .done = tmf_done, .arg = &r
+	r.tmf = (struct scsi_tmf){
+		.function = SCSI_TMF_ABORT_TASK, .cmd = &r.cmds[0], .done = tmf_done, .arg = &r
 	};
 	r.on_up = up_and_abort;
 	rig_run(&r);
@@ -73,15 +73,57 @@ static void a_lun_reset_ends_the_commands_of_that_lun_alone(void **state)
 	rig_init(&r);
 	tmf_rig = &r;
 	r.fake.pdu = pdu_tmf;
-	r.tmf = (struct ini_tmf){
-		.function = ISCSI_TMF_LUN_RESET, .lun = {0, 2},
-			  .done = tmf_done, .arg = &r
+	r.tmf = (struct scsi_tmf){
+		.function = SCSI_TMF_LUN_RESET, .lun = {0, 2},
+			 .done = tmf_done, .arg = &r
 	};
 	r.on_up = up_and_abort;
 	rig_run(&r);
 	assert_int_equal(r.order[0], 1);
 	assert_int_equal(r.cmds[1].res, -ECANCELED);
 	assert_int_equal(r.cmds[0].res, -ESHUTDOWN);
+	rig_done(&r);
+}
+
+// The reset ends the command of the abort that waits behind it.
+static struct scsi_tmf second;
+
+static void second_done(struct scsi_tmf *t)
+{
+	assert_int_equal(tmf_rig->tmf_done, 1);
+	scsi_session_logout(tmf_rig->s);
+}
+
+static void reset_done(struct scsi_tmf *t)
+{
+	((struct rig *)t->arg)->tmf_done++;
+}
+
+static void pdu_two_tmfs(struct fake_conn *c, const uint8_t *bhs, const uint8_t *data, uint32_t len)
+{
+	pdu_tmf(c, bhs, data, len);
+	if ((bhs[0] & 0x3f) == ISCSI_OP_SCSI_CMD && c->f->seen[ISCSI_OP_SCSI_CMD] == 2)
+		assert_int_equal(scsi_tmf_submit(tmf_rig->s, &second), 0);
+}
+
+static void an_abort_that_waits_for_a_reset_finds_no_task(void **state)
+{
+	struct rig r;
+	rig_init(&r);
+	tmf_rig = &r;
+	r.fake.pdu = pdu_two_tmfs;
+	r.tmf = (struct scsi_tmf){
+		.function = SCSI_TMF_LUN_RESET, .lun = {0, 2},
+			 .done = reset_done, .arg = &r
+	};
+	second = (struct scsi_tmf){ .function = SCSI_TMF_ABORT_TASK,
+				    .cmd = &r.cmds[1],
+				    .done = second_done };
+	r.on_up = up_and_abort;
+	rig_run(&r);
+	assert_int_equal(r.cmds[1].res, -ECANCELED);
+	assert_int_equal(second.response, SCSI_TMF_NO_TASK);
+	assert_int_equal(r.fake.seen[ISCSI_OP_TMF_REQ], 1);
 	rig_done(&r);
 }
 
@@ -357,6 +399,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_aborted_command_ends_before_the_abort),
 		cmocka_unit_test(a_lun_reset_ends_the_commands_of_that_lun_alone),
+		cmocka_unit_test(an_abort_that_waits_for_a_reset_finds_no_task),
 		cmocka_unit_test(a_command_that_takes_too_long_is_aborted),
 		cmocka_unit_test(a_ping_is_answered),
 		cmocka_unit_test(a_targets_ping_is_answered_with_its_tag_and_lun),

@@ -18,7 +18,7 @@ struct rig {
 	struct err why;
 	struct scsi_cmd cmds[CMDS];
 	int submitted, done_count, order[CMDS];
-	struct ini_tmf tmf;
+	struct scsi_tmf tmf;
 	struct ini_ping ping;
 	int tmf_done, ping_done, asyncs;
 	uint8_t mem[CMDS][512];

@@ -487,6 +487,106 @@ static void a_failed_abort_loses_the_session(void **state)
 	assert_int_equal(r.downs, 1);
 }
 
+// --- task management ---
+
+static struct scsi_tmf tmf;
+static unsigned commands_seen, requests[ST_CONNS], done_before;
+
+static void on_tmf(struct scsi_tmf *t)
+{
+	done_before = r.done;
+	scsi_session_logout(r.s);
+}
+
+static void prepare(enum scsi_tmf_function function, struct scsi_cmd *c)
+{
+	tmf = (struct scsi_tmf){
+		.function = function, .cmd = c, .lun = {0, 3},
+			 .done = on_tmf
+	};
+	commands_seen = done_before = 0;
+	memset(requests, 0, sizeof requests);
+	r.stays_when_done = true;
+}
+
+// Answers task management alone, which begins when six commands are there.
+static void ask_after_six(struct st_conn *c, const uint8_t *iu, uint32_t len)
+{
+	if (iu[0] == SRP_CMD && ++commands_seen == 6)
+		assert_int_equal(scsi_tmf_submit(r.s, &tmf), 0);
+	if (iu[0] == SRP_TSK_MGMT) {
+		requests[c - r.target.conns]++;
+		st_answer(c, iu);
+	}
+}
+
+static void a_lun_reset_ends_the_commands_of_every_channel(void **state)
+{
+	prepare(SCSI_TMF_LUN_RESET, NULL);
+	r.config.channels = 3;
+	r.target.iu = ask_after_six;
+	r.on_up = up_six;
+	run();
+	assert_int_equal(tmf.res, 0);
+	assert_int_equal(tmf.response, SCSI_TMF_COMPLETE);
+	assert_int_equal(done_before, 6);
+	for (int i = 0; i < 6; i++)
+		assert_int_equal(r.cmds[i].res, -ECANCELED);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(requests[i], 1);
+}
+
+static void an_abort_ends_its_command_alone(void **state)
+{
+	prepare(SCSI_TMF_ABORT_TASK, &r.cmds[4]);
+	r.config.channels = 3;
+	r.target.iu = ask_after_six;
+	r.on_up = up_six;
+	run();
+	assert_int_equal(tmf.response, SCSI_TMF_COMPLETE);
+	assert_int_equal(done_before, 1);
+	assert_int_equal(r.cmds[4].res, -ECANCELED);
+	assert_int_equal(requests[0] + requests[1] + requests[2], 1);
+}
+
+static void answer_before_the_abort(struct st_conn *c, const uint8_t *iu, uint32_t len)
+{
+	static struct srp_response s;
+	if (iu[0] == SRP_CMD) {
+		s = (struct srp_response){ .credits = 1, .tag = c->tag };
+		assert_int_equal(scsi_tmf_submit(r.s, &tmf), 0);
+	} else if (iu[0] == SRP_TSK_MGMT) {
+		st_respond(c, &s);
+		st_answer(c, iu);
+	}
+}
+
+static void an_abort_of_an_answered_command_finds_no_task(void **state)
+{
+	prepare(SCSI_TMF_ABORT_TASK, &r.cmds[0]);
+	r.target.iu = answer_before_the_abort;
+	r.on_up = up_one;
+	run();
+	assert_int_equal(tmf.response, SCSI_TMF_NO_TASK);
+	assert_int_equal(r.cmds[0].res, 0);
+}
+
+static void up_reset(void)
+{
+	assert_int_equal(scsi_tmf_submit(r.s, &tmf), 0);
+}
+
+static void a_reset_of_the_target_is_not_sent(void **state)
+{
+	prepare(SCSI_TMF_TARGET_WARM_RESET, NULL);
+	r.target.iu = ask_after_six;
+	r.on_up = up_reset;
+	run();
+	assert_int_equal(tmf.res, 0);
+	assert_int_equal(tmf.response, SCSI_TMF_UNSUPPORTED);
+	assert_int_equal(requests[0], 0);
+}
+
 // --- the end ---
 
 static void log_out_at_the_third(struct st_conn *c, const uint8_t *iu, uint32_t len)
@@ -581,6 +681,10 @@ int main(void)
 		T(a_late_command_is_aborted),
 		T(a_target_that_does_not_abort_loses_its_session),
 		T(a_failed_abort_loses_the_session),
+		T(a_lun_reset_ends_the_commands_of_every_channel),
+		T(an_abort_ends_its_command_alone),
+		T(an_abort_of_an_answered_command_finds_no_task),
+		T(a_reset_of_the_target_is_not_sent),
 		T(a_logout_ends_commands),
 		T(a_freed_session_ends_its_commands),
 		T(reads_and_writes_have_their_data),

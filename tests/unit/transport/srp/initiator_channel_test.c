@@ -78,6 +78,35 @@ static void a_read_gets_what_the_target_wrote(void **state)
 	assert_int_equal(r.tasks[0].residual, 100);
 }
 
+static void up_without_data(struct rig *rg)
+{
+	for (int i = 0; i < 2; i++)
+		srpi_send(rg->ch, &rg->tasks[rg->sent++]);
+}
+
+static void respond_over(struct st_conn *c, const uint8_t *iu, uint32_t len)
+{
+	struct srp_response s = { .credits = 1, .tag = c->tag };
+	static int seen;
+	if (iu[0] != SRP_CMD)
+		return;
+	s.flags = seen++ % 2 ? SRP_DIOVER : SRP_DOOVER;
+	*(s.flags == SRP_DIOVER ? &s.in_residual : &s.out_residual) = 512;
+	st_respond(c, &s);
+}
+
+static void a_command_without_data_learns_what_either_way_would_have_had(void **state)
+{
+	r.target.iu = respond_over;
+	r.on_up = up_without_data;
+	rig_run(&r);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(r.res[i], 0);
+		assert_true(r.tasks[i].is_over);
+		assert_int_equal(r.tasks[i].residual, 512);
+	}
+}
+
 static void up_write_8192(struct rig *rg)
 {
 	memcpy(rig_memory[0], data, 2048);
@@ -423,6 +452,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(a_read_gets_what_the_target_wrote),
+		T(a_command_without_data_learns_what_either_way_would_have_had),
 		T(a_short_write_is_immediate_data),
 		T(without_consent_there_is_no_immediate_data),
 		T(a_longer_write_has_a_direct_descriptor),
