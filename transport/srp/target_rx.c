@@ -18,7 +18,6 @@ static void task_init(struct srp_channel *ch, struct srp_task *t, const struct s
 		t->out.descs = t->out.own;
 	if (in->descs == in->own)
 		t->in.descs = t->in.own;
-	t->progress_ns = worker_now(ch->worker);
 	list_push_back(&ch->tasks, &t->link);
 }
 
