@@ -145,8 +145,14 @@ void srp_timeouts_tick(struct timer *t)
 	timer_arm(sw->worker, t, TICK_US);
 	sw->is_short = sessions_starve();
 	login_slots_tick(sw->worker);
-	list_for_each_safe (it, &sw->logins)
+	unsigned count = 0;
+	list_for_each_safe (it, &sw->logins) {
 		login_check(list_entry(it, struct login, link), now);
-	list_for_each (it, &sw->sessions)
-		srp_timeouts_check(list_entry(it, struct srp_session, link), now);
+		count++;
+	}
+	list_each (struct srp_session, s, &sw->sessions, link) {
+		srp_timeouts_check(s, now);
+		count += s->channel_count;
+	}
+	memory_trim_tick(&sw->trim, count);
 }
