@@ -12,7 +12,7 @@ EACH, AFTERWARDS = 128 << 10, 24 * MIB
 
 
 def both(config, _):
-    config.target(["/backstores/ramdisk/rd0"])
+    config.target(["/backstores/ramdisk/rd0"], attributes={"nopin_timeout": 60})
 
 
 def others(daemon):
