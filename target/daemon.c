@@ -28,7 +28,8 @@
 #include "target/status.h"
 #include "target/watchdog.h"
 
-enum { GRACE_S = 15 }; // for commands in flight, then SIGALRM ends the process
+// For commands in flight, and again for threads to end; then SIGALRM ends the process.
+enum { GRACE_S = 15 };
 
 struct daemon {
 	const struct daemon_options *options;
@@ -278,6 +279,11 @@ int daemon_run(const struct daemon_options *o, struct err *e)
 		take_down(&d);
 		worker_run(d.control);
 	}
+	// Commands have ended; threads get as long again. What follows is not ours: a leak checker,
+	// say, takes its time.
+	if (d.is_ending)
+		alarm(GRACE_S);
 	finish(&d);
+	alarm(0);
 	return r;
 }

@@ -319,6 +319,8 @@ enum edit_result edit_line(struct edit *e, const char *text, const char **ret)
 	int len = 0;
 	e->prompt = text;
 	e->is_interrupted = false;
+	// Before the prompt: libedit would do it behind, and keys typed in between be echoed twice.
+	el_set(e->el, EL_PREP_TERM, 1);
 	const char *line = el_gets(e->el, &len);
 	if (e->is_interrupted) {
 		fputs("^C\n", stdout);

@@ -17,6 +17,7 @@
 #include "target/iscsi/worker.h"
 #include "transport/iscsi/name.h"
 #include "transport/iser/dm_iser.h"
+#include "transport/rdma/iwarp/iwarp.h"
 #include "transport/rdma/rnic.h"
 
 static struct view_place views;
@@ -60,11 +61,14 @@ static int start(struct worker *control, struct err *e)
 static void close_run(void *arg)
 {
 	bool *is_busy = arg;
+	struct err why;
 	list_for_each_safe (it, &iscsi_worker()->conns) {
 		struct conn *c = list_entry(it, struct conn, link);
 		*is_busy = true;
 		conn_close(c, false, "the target is stopping");
 	}
+	err_set(&why, -ESHUTDOWN, "the target is stopping");
+	iwarp_refuse_half_open(&why);
 }
 
 static void stop(void)

@@ -2,9 +2,6 @@
 // The worker's second hand: what a connection owes by now, and what it loses for it.
 #include "target/iscsi/timeouts.h"
 
-#include <malloc.h>
-
-#include "core/peer_memory.h"
 #include "target/iscsi/login.h"
 #include "target/iscsi/nop.h"
 #include "target/iscsi/settings.h"
@@ -20,7 +17,6 @@
 #define SHORT_RATE     (64u << 10) // bytes a second at which that memory has to come free
 #define SHORT_MAX      15	   // ... but within this: initiators give a command 30 s
 #define PDU_TIMEOUT    30	   // for all of a control PDU that has begun to come
-#define MANY_CONNS     64	   // connections whose end is worth a look at the allocator
 #define HELD_TIMEOUT   60	   // for the CmdSN that held PDUs wait for
 
 static void tick_ping(struct conn *c, uint64_t now)
@@ -179,41 +175,6 @@ void timeouts_check(struct conn *c, uint64_t now)
 	}
 }
 
-// --- memory that peers made us keep ---
-
-static void trim_work(struct offload *o)
-{
-#ifdef __GLIBC__
-	malloc_trim(0);
-#endif
-}
-
-static void trim_done(struct offload *o)
-{
-	container_of(o, struct iscsi_worker, trim)->is_trimming = false;
-}
-
-// Whether most connections have gone since so many were there.
-static bool most_have_gone(struct iscsi_worker *iw, unsigned count)
-{
-	bool has_gone = iw->most_conns >= MANY_CONNS && count < iw->most_conns / 4;
-	if (has_gone || count > iw->most_conns)
-		iw->most_conns = count;
-	return has_gone;
-}
-
-// The allocator keeps what is freed, as fragments of this worker's arena.
-static void trim(struct iscsi_worker *iw, unsigned count)
-{
-	bool has_gone = most_have_gone(iw, count);
-	if (iw->is_trimming || (!peer_memory_was_freed() && !has_gone))
-		return;
-	iw->is_trimming = true;
-	iw->trim.work = trim_work;
-	iw->trim.done = trim_done;
-	offload_submit(&iw->trim);
-}
-
 static void on_tick(struct timer *t)
 {
 	struct iscsi_worker *iw = container_of(t, struct iscsi_worker, tick);
@@ -226,13 +187,13 @@ static void on_tick(struct timer *t)
 		timeouts_check(list_entry(it, struct conn, link), now); // frees none at once
 		count++;
 	}
-	trim(iw, count);
+	memory_trim_tick(&iw->trim, count);
 }
 
 void timeouts_stop(struct iscsi_worker *iw)
 {
 	timer_cancel(iw->worker, &iw->tick);
-	trim(iw, 0);
+	memory_trim_tick(&iw->trim, 0);
 }
 
 void timeouts_start(struct iscsi_worker *iw)

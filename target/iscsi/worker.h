@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 #include "core/list.h"
-#include "core/offload.h"
 #include "core/worker.h"
 #include "target/fabric/fabric.h"
+#include "target/fabric/memory_trim.h"
 
 // Free commands of a worker's connections whose movers need the same room.
 struct cmd_pool {
@@ -28,9 +28,7 @@ struct iscsi_worker {
 	uint64_t text_unread; // bytes of responses in movers
 	bool is_short;	      // of memory: a session has had none for a second
 	struct timer tick;    // every second while there are connections
-	struct offload trim;  // returns freed memory to the system
-	bool is_trimming;
-	unsigned most_conns; // most connections at a tick, since few were there
+	struct memory_trim trim;
 	struct cmd_pool cmds[CMD_POOLS];
 	struct fabric_counters counters;
 };

@@ -29,8 +29,9 @@ static void sum_channels(const struct srp_session *s, struct sums *ret)
 		ret->commands += c->cmd_count;
 		ret->window += c->accept.credits;
 		ret->rnic = ret->rnic ? ret->rnic : k.rnic;
-		if (k.tx_since_ns && (!ret->tx_since_ns || k.tx_since_ns < ret->tx_since_ns))
-			ret->tx_since_ns = k.tx_since_ns;
+		uint64_t since = k.output.since_ns;
+		if (since && (!ret->tx_since_ns || since < ret->tx_since_ns))
+			ret->tx_since_ns = since;
 	}
 }
 

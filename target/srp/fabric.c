@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // SRP as the configuration and the administrator see it: the slots of struct fabric_ops.
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@
 #include "target/srp/srp.h"
 #include "target/srp/timeouts.h"
 #include "target/srp/worker.h"
+#include "transport/rdma/iwarp/iwarp.h"
 #include "transport/rdma/rnic.h"
 #include "transport/srp/name.h"
 #include "transport/wire/srp.h"
@@ -73,6 +75,7 @@ static void stop_run(void *arg)
 {
 	bool *is_busy = arg;
 	struct srp_worker *sw = srp_worker();
+	struct err why;
 	for (struct list *it; (it = list_first(&sw->logins)); *is_busy = true)
 		login_stop(list_entry(it, struct login, link));
 	list_for_each (it, &sw->sessions) {
@@ -80,6 +83,8 @@ static void stop_run(void *arg)
 		srp_session_close(list_entry(it, struct srp_session, link), false,
 				  SRP_LOGOUT_NO_REASON, "the target is stopping");
 	}
+	err_set(&why, -ESHUTDOWN, "the target is stopping");
+	iwarp_refuse_half_open(&why);
 }
 
 static void stop(void)

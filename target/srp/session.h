@@ -39,6 +39,7 @@ struct srp_session {
 	bool is_entered;		// into the registry
 	bool is_closing;		// no more commands, no more channels
 	bool has_heard;			// an IU
+	uint64_t heard_ns;		// the initiator was heard from, on any channel
 	bool has_logged_out;
 	char why[200];		  // it is closing; "": not yet
 	struct buf_copies copied; // of channels that have ended

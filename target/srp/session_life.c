@@ -63,9 +63,9 @@ static void session_free(struct srp_session *s)
 		session_leave(&s->session);
 	list_remove(&s->link);
 	free(s);
-	srp_worker_rest(sw);
 	if (list_empty(&sw->sessions))
 		srp_cmd_pool_trim(sw);
+	srp_worker_rest(sw);
 }
 
 static void end_nexus(struct srp_session *s)

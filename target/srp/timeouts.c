@@ -9,11 +9,6 @@
 
 #define TICK_US	       1000000u
 #define SECOND	       1000000000ull
-#define PING_IDLE      60	   // of silence before CRED_REQ
-#define PING_TIMEOUT   30	   // for the answer to CRED_REQ or AER_REQ
-#define FIRST_TIMEOUT  600	   // for the first IU of a session: before it there is no ping
-#define READ_TIMEOUT   30	   // for RDMA Reads without progress
-#define TX_TIMEOUT     30	   // for responses and RDMA Writes
 #define LINGER_TIMEOUT 5	   // for what is sent before a close
 #define SHORT_TIMEOUT  5	   // without progress of who holds memory while others have none
 #define SHORT_RATE     (64u << 10) // bytes a second at which that memory has to come free
@@ -24,49 +19,70 @@ static bool is_over(uint64_t now, uint64_t since, uint64_t seconds)
 	return since && now > since && now - since > seconds * SECOND;
 }
 
+// Limits of what waits for the peer.
+struct patience {
+	unsigned stuck_s, all_s;
+	const char *why; // before the words below
+};
+
+static bool is_late(const struct patience *p, const struct srp_wait *w, uint64_t now)
+{
+	return is_over(now, w->stuck_ns, p->stuck_s) || is_over(now, w->since_ns, p->all_s);
+}
+
+static const struct patience usual = { SRP_STUCK_S, SRP_WAIT_S, "" };
+
 // An initiator that does not answer on one channel is gone from all.
 static void check_silence(struct session_channel *c, const struct srp_channel_info *k, uint64_t now)
 {
-	if (is_over(now, k->ping_since_ns, PING_TIMEOUT))
+	if (is_late(&usual, &k->asked, now))
 		srp_session_close(c->session, false, SRP_LOGOUT_INACTIVE,
-				  "no answer to CRED_REQ or AER_REQ for %u s", PING_TIMEOUT);
-	else if (!k->ping_since_ns && is_over(now, k->last_rx_ns, PING_IDLE))
+				  "no answer to CRED_REQ or AER_REQ for %lu s",
+				  (unsigned long)((now - k->asked.since_ns) / SECOND));
+	else if (!k->asked.since_ns && is_over(now, k->last_rx_ns, SRP_IDLE_S))
 		srp_ping(c->ch);
 }
 
-static void check_owed(struct session_channel *c, const struct srp_channel_info *k, uint64_t now)
+// False: it is closed.
+static bool check_waits(struct session_channel *c, const struct srp_channel_info *k, uint64_t now,
+			const struct patience *p)
 {
-	if (is_over(now, k->owed_since_ns, READ_TIMEOUT))
-		channel_close(c, false, SRP_LOGOUT_INACTIVE, "RDMA Reads not answered for %u s",
-			      READ_TIMEOUT);
-	else if (is_over(now, k->tx_since_ns, TX_TIMEOUT))
-		channel_close(c, false, SRP_LOGOUT_INACTIVE, "responses not received for %u s",
-			      TX_TIMEOUT);
+	const struct {
+		const struct srp_wait *wait;
+		const char *what;
+	} rows[] = {
+		{&k->reads,   "RDMA Reads not answered"},
+		{ &k->output, "responses not received" },
+	};
+	for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const struct srp_wait *w = rows[i].wait;
+		bool is_stuck = is_over(now, w->stuck_ns, p->stuck_s);
+		if (!is_late(p, w, now))
+			continue;
+		channel_close(c, false, SRP_LOGOUT_INACTIVE, "%s%s %sfor %u s", p->why,
+			      rows[i].what, is_stuck ? "" : "in full ",
+			      is_stuck ? p->stuck_s : p->all_s);
+		return false;
+	}
+	return true;
 }
 
 // Seconds that the transfer of so many bytes of the buffers may take.
-static uint64_t short_seconds(uint64_t bytes)
+static unsigned short_seconds(uint64_t bytes)
 {
 	uint64_t need = bytes / SHORT_RATE;
 	need = need < SHORT_MAX ? need : SHORT_MAX;
-	return need > SHORT_TIMEOUT ? need : SHORT_TIMEOUT;
+	return need > SHORT_TIMEOUT ? (unsigned)need : SHORT_TIMEOUT;
 }
 
 // Another session has no buffer at all: a session that has some must use them.
 static void check_short(struct session_channel *c, const struct srp_channel_info *k, uint64_t now)
 {
 	uint64_t used = k->buffers + c->session->session.nexus->pool_used;
-	uint64_t most = short_seconds(used);
-	if (!used)
-		return;
-	if (is_over(now, k->owed_since_ns, most))
-		channel_close(c, false, SRP_LOGOUT_INACTIVE,
-			      "out of buffer memory, and RDMA Reads not answered for %u s",
-			      (unsigned)most);
-	else if (is_over(now, k->tx_since_ns, most))
-		channel_close(c, false, SRP_LOGOUT_INACTIVE,
-			      "out of buffer memory, and responses not received for %u s",
-			      (unsigned)most);
+	const struct patience p = { SHORT_TIMEOUT, short_seconds(used),
+				    "out of buffer memory, and " };
+	if (used)
+		check_waits(c, k, now, &p);
 }
 
 static void check_channel(struct session_channel *c, uint64_t now)
@@ -80,9 +96,34 @@ static void check_channel(struct session_channel *c, uint64_t now)
 		return;
 	}
 	check_silence(c, &k, now);
-	check_owed(c, &k, now);
-	if (srp_worker()->is_short)
+	if (check_waits(c, &k, now, &usual) && srp_worker()->is_short)
 		check_short(c, &k, now);
+}
+
+// Whether a channel cannot be asked; notes when the initiator was last heard from on it.
+static bool is_mute(struct session_channel *c)
+{
+	struct srp_channel_info k;
+	srp_channel_info(c->ch, &k);
+	uint64_t heard = k.output.stuck_ns > k.last_rx_ns ? k.output.stuck_ns : k.last_rx_ns;
+	if (heard > c->session->heard_ns)
+		c->session->heard_ns = heard;
+	return !k.ius_in;
+}
+
+static void check_mute(struct srp_session *s, uint64_t now)
+{
+	bool has_mute = false;
+	list_for_each (it, &s->channels)
+		if (!channel_of(it)->is_closed)
+			has_mute |= is_mute(channel_of(it));
+	// Linux reconnects without a command: an idle initiator comes back.
+	if (!s->has_heard && is_over(now, s->session.start_ns, SRP_FIRST_S))
+		srp_session_close(s, false, SRP_LOGOUT_INACTIVE, "no IU within %u s of the login",
+				  SRP_FIRST_S);
+	else if (s->has_heard && has_mute && is_over(now, s->heard_ns, SRP_MUTE_S))
+		srp_session_close(s, false, SRP_LOGOUT_INACTIVE,
+				  "nothing was received on any channel for %u s", SRP_MUTE_S);
 }
 
 void srp_timeouts_check(struct srp_session *s, uint64_t now)
@@ -90,10 +131,7 @@ void srp_timeouts_check(struct srp_session *s, uint64_t now)
 	if (s->session.state != SESSION_LIVE)
 		return;
 	s->session.nexus->info.is_buffered = session_is_slow(&s->session, now);
-	// Linux reconnects without a command: an idle initiator comes back.
-	if (!s->has_heard && is_over(now, s->session.start_ns, FIRST_TIMEOUT))
-		srp_session_close(s, false, SRP_LOGOUT_INACTIVE, "no IU within %u s of the login",
-				  FIRST_TIMEOUT);
+	check_mute(s, now);
 	list_for_each (it, &s->channels)
 		if (!channel_of(it)->is_closed)
 			check_channel(channel_of(it), now); // frees none at once
@@ -107,8 +145,14 @@ void srp_timeouts_tick(struct timer *t)
 	timer_arm(sw->worker, t, TICK_US);
 	sw->is_short = sessions_starve();
 	login_slots_tick(sw->worker);
-	list_for_each_safe (it, &sw->logins)
+	unsigned count = 0;
+	list_for_each_safe (it, &sw->logins) {
 		login_check(list_entry(it, struct login, link), now);
-	list_for_each (it, &sw->sessions)
-		srp_timeouts_check(list_entry(it, struct srp_session, link), now);
+		count++;
+	}
+	list_each (struct srp_session, s, &sw->sessions, link) {
+		srp_timeouts_check(s, now);
+		count += s->channel_count;
+	}
+	memory_trim_tick(&sw->trim, count);
 }

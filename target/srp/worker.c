@@ -26,4 +26,5 @@ void srp_worker_rest(struct srp_worker *sw)
 	if (!list_empty(&sw->logins) || !list_empty(&sw->sessions))
 		return;
 	timer_cancel(sw->worker, &sw->tick);
+	memory_trim_tick(&sw->trim, 0);
 }

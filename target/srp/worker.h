@@ -8,6 +8,7 @@
 #include "core/list.h"
 #include "core/worker.h"
 #include "target/fabric/fabric.h"
+#include "target/fabric/memory_trim.h"
 
 struct srp_worker {
 	struct worker *worker;
@@ -18,6 +19,7 @@ struct srp_worker {
 	unsigned free_count;
 	struct timer tick; // every second while there are logins or sessions
 	bool is_short;	   // of memory: sessions_starve()
+	struct memory_trim trim;
 	struct fabric_counters counters;
 };
 

@@ -135,10 +135,21 @@ def converted(scratch, url):
     return source
 
 
-def one_kill(server, urls, record, dice, what, only_flushed):
-    """urls: of the LUN that is recorded, and of one that qemu-img writes to, or None."""
+def session_at(urls):
+    """A session at the first LUN. All are there: the kernel may keep the killed daemon's files for as
+    long as its I/O lasts, and a LUN that comes later is a unit attention for a write."""
+    for url in filter(None, urls):
+        session = iscsi.Session(url)
+        session.ready()
+        session.close()
     session = iscsi.Session(urls[0])
     session.ready()
+    return session
+
+
+def one_kill(server, urls, record, dice, what, only_flushed):
+    """urls: of the LUN that is recorded, and of one that qemu-img writes to, or None."""
+    session = session_at(urls)
     if not record.flushes:
         fill(session, record)
     noise = urls[1] and subprocess.Popen(
@@ -155,8 +166,7 @@ def one_kill(server, urls, record, dice, what, only_flushed):
         record.flushed = record.snapshot()
     begin = time.monotonic()
     server.start()
-    session = iscsi.Session(urls[0])
-    session.ready()
+    session = session_at(urls)
     restart = time.monotonic() - begin
     later = verify(session, record, what)
     # What was not flushed may be gone by right: later flushes do not cover it.

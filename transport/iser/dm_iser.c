@@ -69,7 +69,7 @@ static void dm_iser_counters(struct dm *dm, struct dm_counters *ret)
 				     .bytes_out = d->qp->bytes_out,
 				     .copied = d->transfers.copied,
 				     .buffers = (uint64_t)d->sends.slab_count * BUF_MIN,
-				     .tx_stuck_ns = d->transfers.outgoing ? d->transfers.tx_ns : 0,
+				     .tx_stuck_ns = rnic_out_stuck_ns(&d->transfers),
 				     .tx_since_ns = dm_iser_tx_since(d),
 				     .owed_since_ns = dm_iser_owed_since(d),
 				     .closing_ns = d->is_closed ? 0 : d->closing_ns,

@@ -59,6 +59,14 @@ static bool has_room(const struct rnic_qp *qp)
 	return qp->posted < qp->send_depth;
 }
 
+// A part of the depth is for other requests: a peer that answers no read still gets its responses.
+static bool has_room_for_read(const struct rnic_qp *qp)
+{
+	uint32_t most = qp->send_depth - qp->send_depth / 4;
+
+	return has_room(qp) && qp->reads_posted < (qp->reads_out < most ? qp->reads_out : most);
+}
+
 static void post_now(struct rnic_qp *qp, struct rnic_wr *wr)
 {
 	qp->posted++;
@@ -74,14 +82,14 @@ static bool has_reads(const struct rnic_qp *qp)
 // Reads first: they were posted before the requests that they delay.
 static void post_waiting(struct rnic_qp *qp)
 {
-	while (has_room(qp) && qp->reads_posted < qp->reads_out && !list_empty(&qp->waiting_reads))
+	while (has_room_for_read(qp) && !list_empty(&qp->waiting_reads))
 		post_now(qp, list_entry(list_pop_front(&qp->waiting_reads), struct rnic_wr, link));
 	while (has_room(qp) && !list_empty(&qp->waiting)) {
 		struct rnic_wr *wr = list_entry(list_first(&qp->waiting), struct rnic_wr, link);
 		if (wr->flags & RNIC_FENCE && has_reads(qp))
 			return;
 		list_pop_front(&qp->waiting);
-		if (wr->opcode == RNIC_READ && qp->reads_posted >= qp->reads_out)
+		if (wr->opcode == RNIC_READ && !has_room_for_read(qp))
 			list_push_back(&qp->waiting_reads, &wr->link);
 		else
 			post_now(qp, wr);
@@ -118,7 +126,7 @@ int rnic_post(struct rnic_qp *qp, struct rnic_wr *wr)
 	} else if (!list_empty(&qp->waiting) || !has_room(qp) ||
 		   (wr->flags & RNIC_FENCE && has_reads(qp))) {
 		list_push_back(&qp->waiting, &wr->link);
-	} else if (wr->opcode == RNIC_READ && qp->reads_posted >= qp->reads_out) {
+	} else if (wr->opcode == RNIC_READ && !has_room_for_read(qp)) {
 		list_push_back(&qp->waiting_reads, &wr->link);
 	} else {
 		post_now(qp, wr);

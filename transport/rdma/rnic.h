@@ -236,6 +236,7 @@ struct rnic_qp {
 	uint32_t reads_out;			  // negotiated: reads that we may have in flight
 	uint32_t reads_in;			  // negotiated: concurrent reads of the peer
 	uint64_t bytes_in, bytes_out, last_rx_ns; // bytes, with or without the carrier's headers
+	uint64_t last_tx_ns; // when a part of a request last left; 0: the device does not tell
 	bool is_established, is_closing;
 	bool is_lingering; // closing, after sending what was posted
 

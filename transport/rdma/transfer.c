@@ -59,6 +59,12 @@ void rnic_out_ends(struct rnic_transfers *x)
 	x->tx_ns = worker_now(x->rnic->worker);
 }
 
+uint64_t rnic_out_stuck_ns(const struct rnic_transfers *x)
+{
+	uint64_t part = x->qp->last_tx_ns;
+	return !x->outgoing ? 0 : part > x->tx_ns ? part : x->tx_ns;
+}
+
 // --- requests ---
 
 static struct op *op_get(struct rnic_transfer *t)

@@ -49,6 +49,9 @@ struct rnic_transfer *rnic_transfer_of(const struct rnic_wr *wr);
 // A request has ended, which is forgotten. is_wanted: what a read has brought belongs into sg.
 void rnic_transfer_end(struct rnic_wr *wr, bool is_wanted);
 
+// Since when sends and writes make no progress, which is the end of one, or a part of it that has
+// left the host where the device tells that; 0: none is in flight.
+uint64_t rnic_out_stuck_ns(const struct rnic_transfers *x);
 // A send or write was posted, or is done.
 void rnic_out_begins(struct rnic_transfers *x);
 void rnic_out_ends(struct rnic_transfers *x);

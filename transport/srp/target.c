@@ -161,9 +161,21 @@ static uint64_t older(uint64_t a, uint64_t b)
 	return !a || (b && b < a) ? b : a;
 }
 
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+// The answer comes after what is sent before the request.
+static struct srp_wait asked(const struct srp_channel *ch)
+{
+	uint64_t since = older(ch->cred_asked_ns, ch->event_asked_ns);
+	uint64_t sent = later(ch->transfers.tx_ns, ch->qp->last_tx_ns);
+	return (struct srp_wait){ since, since ? later(since, sent) : 0 };
+}
+
 void srp_channel_info(const struct srp_channel *ch, struct srp_channel_info *ret)
 {
-	const struct rnic_transfers *x = &ch->transfers;
 	*ret = (struct srp_channel_info){
 		.peer_addr = &ch->qp->peer_addr,
 		.local_addr = &ch->qp->local_addr,
@@ -174,12 +186,12 @@ void srp_channel_info(const struct srp_channel *ch, struct srp_channel_info *ret
 		.bytes_out = ch->qp->bytes_out,
 		.ius_in = ch->ius_in,
 		.ius_out = ch->ius_out,
-		.owed_since_ns = srpc_owed_since(ch),
-		.tx_since_ns = older(x->outgoing ? x->tx_ns : 0, srpc_tx_since(ch)),
-		.ping_since_ns = older(ch->cred_asked_ns, ch->event_asked_ns),
+		.reads = srpc_reads(ch),
+		.output = srpc_output(ch),
+		.asked = asked(ch),
 		.closing_ns = ch->is_closed ? 0 : ch->closing_ns,
 		.buffers = (uint64_t)ch->sends.slab_count * BUF_MIN,
 		.credits = ch->credits,
-		.copied = x->copied,
+		.copied = ch->transfers.copied,
 	};
 }

@@ -53,13 +53,13 @@ struct srp_task {
 	struct rnic_transfer move;					// the current one
 	struct buf *fetched;						// the table
 	const struct srp_result *result;
-	unsigned pending; // what refers to the task beside its RDMA: sends, and waits
-	bool is_failed;	  // a Read has failed, the connection is closing
-	bool is_refused;  // the table is invalid: the response says so
-	bool is_ending;	  // only pending and RDMA delay the end
-	bool is_draining; // counted in the drain
-	bool has_answer;  // the response, with the credit, is posted
-	uint64_t progress_ns, ending_ns;
+	unsigned pending;  // what refers to the task beside its RDMA: sends, and waits
+	bool is_failed;	   // a Read has failed, the connection is closing
+	bool is_refused;   // the table is invalid: the response says so
+	bool is_ending;	   // only pending and RDMA delay the end
+	bool is_draining;  // counted in the drain
+	bool has_answer;   // the response, with the credit, is posted
+	uint64_t since_ns; // when its data-out, or its end, began
 	// What a new task has zeroed ends here.
 	struct sg *sg;
 	uint32_t nsg, want; // bytes of the data to be moved
@@ -131,15 +131,24 @@ bool srp_ping(struct srp_channel *ch);
 void srp_channel_close(struct srp_channel *ch, bool is_graceful, enum srp_logout_reason reason,
 		       const struct err *why);
 
+// Something that waits for the peer. 0: nothing does.
+//
+// A role limits both: how long nothing moves, and how long the oldest waits, since a peer may move
+// a little again and again. What waits for our own memory is in neither.
+struct srp_wait {
+	uint64_t since_ns; // the oldest began to wait
+	uint64_t stuck_ns; // none of it has moved since
+};
+
 // For limits of time and for statistics.
 struct srp_channel_info {
 	const struct tcp_addr *peer_addr, *local_addr;
 	const char *carrier; // "iWARP", "RoCE v2", "InfiniBand"
 	struct rnic *rnic;
 	uint64_t last_rx_ns, bytes_in, bytes_out, ius_in, ius_out;
-	uint64_t owed_since_ns; // since a task's RDMA Reads make no progress, the oldest; 0: none
-	uint64_t tx_since_ns;	// since the oldest response or write waits for the peer; 0: none
-	uint64_t ping_since_ns; // since CRED_REQ or AER_REQ waits for its answer; 0: none
+	struct srp_wait reads;	// RDMA Reads; one that is answered moves them
+	struct srp_wait output; // RDMA Writes and responses: rnic_out_stuck_ns()
+	struct srp_wait asked;	// CRED_REQ or AER_REQ; output before its answer moves it
 	uint64_t closing_ns;	// since a graceful close waits for the peer; 0: none
 	uint64_t buffers;	// bytes of pool buffers that belong to no task
 	uint32_t credits;	// REQUEST LIMIT: what the initiator may still send

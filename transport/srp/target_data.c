@@ -83,7 +83,8 @@ static void on_moved(struct rnic_wr *wr, int res)
 	struct srp_task *t = container_of(rnic_transfer_of(wr), struct srp_task, move);
 	struct srp_channel *ch = t->channel;
 	if (wr->opcode == RNIC_READ) {
-		t->progress_ns = worker_now(ch->worker);
+		ch->reads--;
+		ch->reads_ns = worker_now(ch->worker);
 		t->is_failed |= res < 0;
 	}
 	rnic_transfer_end(wr, res == 0 && !(t->is_ending && !t->result));
@@ -97,9 +98,13 @@ static void on_moved(struct rnic_wr *wr, int res)
 // Posts what is left of one descriptor.
 static int move_post(struct srp_task *t)
 {
-	unsigned before = t->move.in_flight;
+	struct srp_channel *ch = t->channel;
+	unsigned before = t->move.in_flight, reads = t->move.reads;
 	int r = rnic_transfer_post(&t->move, on_moved);
-	t->channel->moves += t->move.in_flight - before;
+	ch->moves += t->move.in_flight - before;
+	if (!ch->reads)
+		ch->reads_ns = worker_now(ch->worker);
+	ch->reads += t->move.reads - reads;
 	t->is_fetching = t->step == SRP_READING && t->move.reads;
 	return r;
 }
@@ -199,7 +204,6 @@ static void fetch(struct srp_task *t)
 	t->move.opcode = RNIC_READ;
 	t->move.rkey = d->key;
 	t->move.remote = d->va;
-	t->progress_ns = worker_now(ch->worker);
 	rnic_transfer_begin(&t->move, &t->table_sg, 1, 0, d->len);
 	fetch_post(t);
 }

@@ -42,6 +42,8 @@ struct srp_channel {
 
 	struct list turns, table_turns; // tasks that wait for moves or tables to become fewer
 	uint32_t moves;			// RDMA requests in flight
+	uint32_t reads;			// ... of them reads
+	uint64_t reads_ns;		// when one was last answered, or the first was posted
 	uint32_t tables;		// external tables in memory
 	uint64_t kept;			// bytes of descriptors and immediate data, PEER_DATA_OUT
 
@@ -115,8 +117,8 @@ void srpc_drop_waits(struct srp_channel *ch);
 // target_task.c: the steps of a command. ---------------------------------------------------
 
 extern const struct srpc_steps srpc_steps;
-uint64_t srpc_owed_since(const struct srp_channel *ch);
-uint64_t srpc_tx_since(const struct srp_channel *ch);
+struct srp_wait srpc_reads(const struct srp_channel *ch);
+struct srp_wait srpc_output(const struct srp_channel *ch);
 
 // target_rx.c: IUs. ---------------------------------------------------------------------
 

@@ -16,7 +16,6 @@ static void task_init(struct srp_channel *ch, struct srp_task *t, uint64_t tag)
 	t->tag = tag;
 	t->channel = ch;
 	t->move.of = &ch->transfers;
-	t->progress_ns = worker_now(ch->worker);
 	list_push_back(&ch->tasks, &t->link);
 }
 

@@ -87,7 +87,7 @@ static void finish(struct srp_task *t, const struct srp_result *r)
 	struct srp_channel *ch = t->channel;
 	t->is_ending = true;
 	t->result = r;
-	t->ending_ns = worker_now(ch->worker);
+	t->since_ns = worker_now(ch->worker);
 	if (!r && (t->pending || t->move.in_flight))
 		drain_begin(t);
 	if (!t->move.in_flight)
@@ -160,7 +160,7 @@ void srp_get_data(struct srp_task *t, struct sg *sg, uint32_t nsg, uint32_t len)
 	t->sg = sg;
 	t->nsg = nsg;
 	t->want = len;
-	t->progress_ns = worker_now(t->channel->worker);
+	t->since_ns = worker_now(t->channel->worker);
 	int r = out_error(t);
 	if (r || !len || t->imm) {
 		if (!r && len)
@@ -182,20 +182,23 @@ const struct srpc_steps srpc_steps = {
 
 // --- what the peer owes ---
 
-uint64_t srpc_owed_since(const struct srp_channel *ch)
+struct srp_wait srpc_reads(const struct srp_channel *ch)
 {
-	uint64_t since = 0;
+	struct srp_wait w = { .stuck_ns = ch->reads ? ch->reads_ns : 0 };
 	list_each (struct srp_task, t, &ch->tasks, link)
-		if (t->move.reads && (!since || t->progress_ns < since))
-			since = t->progress_ns;
-	return since;
+		if (t->move.reads && (!w.since_ns || t->since_ns < w.since_ns))
+			w.since_ns = t->since_ns;
+	return w;
 }
 
-uint64_t srpc_tx_since(const struct srp_channel *ch)
+// A task that waits for its turn waits for what is in flight.
+struct srp_wait srpc_output(const struct srp_channel *ch)
 {
-	uint64_t since = 0;
+	struct srp_wait w = { .stuck_ns = rnic_out_stuck_ns(&ch->transfers) };
 	list_each (struct srp_task, t, &ch->tasks, link)
-		if (t->is_ending && (!since || t->ending_ns < since))
-			since = t->ending_ns;
-	return since;
+		if (t->is_ending && !list_linked(&t->wait.link) &&
+		    (!w.since_ns || t->since_ns < w.since_ns))
+			w.since_ns = t->since_ns;
+	w.since_ns = w.since_ns ? w.since_ns : w.stuck_ns; // responses without a task
+	return w;
 }

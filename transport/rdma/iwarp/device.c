@@ -63,6 +63,11 @@ struct iw_device *iw_device_get(const struct rnic_provider *p, struct worker *w)
 	return mine;
 }
 
+struct iw_device *iw_device_here(void)
+{
+	return mine;
+}
+
 void iw_device_hold(struct iw_device *d)
 {
 	d->users++;

@@ -135,6 +135,7 @@ struct iw_device {
 };
 
 struct iw_device *iw_device_get(const struct rnic_provider *p, struct worker *w); // NULL: no memory
+struct iw_device *iw_device_here(void); // of the calling worker; NULL: it has none
 void iw_device_hold(struct iw_device *d);
 void iw_device_put(struct iw_device *d);
 struct rnic_rx *iw_rx_get(struct iw_device *d); // NULL: none is free

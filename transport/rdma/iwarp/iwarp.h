@@ -23,3 +23,6 @@
 // until then, even after the listener is freed. On an error (-ENOMEM, -EINVAL) fd is closed.
 int iwarp_passive(struct worker *w, int fd, const struct rnic_listener_ops *ops, void *arg,
 		  struct err *e);
+// Ends the connections of the calling worker whose requests have not arrived: ops->refused with
+// why, from inside. Who ends a worker would leave them behind otherwise.
+void iwarp_refuse_half_open(const struct err *why);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "transport/rdma/iwarp/iwarp.h"
 #include "transport/rdma/iwarp/startup.h"
 
 #define REQUEST_USEC 5000000u
@@ -55,6 +56,18 @@ static void crowded_run(struct defer *defer)
 	iw_device_hold(d);
 	while (d->half_open_count > IW_HALF_OPEN_MAX)
 		turn_away(list_entry(list_first(&d->half_open), struct iw_qp, half_open), &e);
+	iw_device_put(d);
+}
+
+void iwarp_refuse_half_open(const struct err *why)
+{
+	struct iw_device *d = iw_device_here();
+
+	if (!d)
+		return;
+	iw_device_hold(d);
+	while (d->half_open_count)
+		turn_away(list_entry(list_first(&d->half_open), struct iw_qp, half_open), why);
 	iw_device_put(d);
 }
 

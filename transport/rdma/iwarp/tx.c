@@ -73,6 +73,7 @@ static void keep_partial(struct iw_qp *qp, const struct iw_fpdu *f, uint32_t sen
 static void consume(struct iw_qp *qp, const struct iw_batch *b, uint64_t n)
 {
 	qp->qp.bytes_out += n;
+	qp->qp.last_tx_ns = worker_now(qp->worker);
 	for (unsigned i = 0; n && i < b->fpdu_count; i++) {
 		const struct iw_fpdu *f = &b->fpdus[i];
 		if (n < f->left) {

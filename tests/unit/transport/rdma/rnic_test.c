@@ -87,6 +87,19 @@ static void a_read_too_many_waits_and_holds_up_nothing(void **state)
 	assert_posted("0231");
 }
 
+static void reads_leave_room_for_other_requests(void **state)
+{
+	qp.send_depth = qp.reads_out = 4;
+	for (unsigned i = 0; i < 5; i++)
+		post(i, RNIC_READ, 0);
+	post(5, RNIC_SEND, 0);
+	assert_posted("0125");
+	rnic_wr_done(&wrs[5], 0);
+	assert_posted("0125");
+	rnic_wr_done(&wrs[0], 0);
+	assert_posted("01253");
+}
+
 static void a_fence_waits_for_every_earlier_read(void **state)
 {
 	post(0, RNIC_READ, 0);
@@ -166,6 +179,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(requests_beyond_the_depth_wait_their_turn, setup),
 		cmocka_unit_test_setup(a_read_too_many_waits_and_holds_up_nothing, setup),
+		cmocka_unit_test_setup(reads_leave_room_for_other_requests, setup),
 		cmocka_unit_test_setup(a_fence_waits_for_every_earlier_read, setup),
 		cmocka_unit_test_setup(what_does_not_fit_is_refused, setup),
 		cmocka_unit_test_setup(what_waits_is_cancelled_at_the_end, setup),

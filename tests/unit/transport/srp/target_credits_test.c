@@ -183,12 +183,12 @@ static void a_ping_is_answered_once(void **state)
 	assert_true(srp_ping(ch));
 	assert_false(srp_ping(ch));
 	srp_channel_info(ch, &info);
-	assert_true(info.ping_since_ns);
+	assert_true(info.asked.since_ns);
 	fake_run();
 	assert_int_equal(heard_short(1, SRP_CRED_REQ, &tag), 0);
 	say_short(SRP_CRED_RSP, tag);
 	srp_channel_info(ch, &info);
-	assert_false(info.ping_since_ns);
+	assert_false(info.asked.since_ns);
 	assert_true(srp_ping(ch));
 	shut();
 }
