@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // SRP as the configuration and the administrator see it: the slots of struct fabric_ops.
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/counter.h"
 #include "target/fabric/portal.h"
 #include "target/srp/describe.h"
+#include "target/srp/discovery.h"
 #include "target/srp/identity.h"
 #include "target/srp/login.h"
 #include "target/srp/placement.h"
@@ -15,6 +17,7 @@
 #include "target/srp/timeouts.h"
 #include "target/srp/worker.h"
 #include "transport/rdma/rnic.h"
+#include "transport/srp/list.h"
 #include "transport/srp/name.h"
 #include "transport/wire/srp.h"
 
@@ -26,7 +29,12 @@ static struct view_place views;
 
 static int name_target(const char *in, bool is_new, char out[FABRIC_NAME_SIZE], struct err *e)
 {
-	return name_srpt_target(in, out, e);
+	char discovery[PORT_NAME_SIZE];
+	int r = name_srpt_target(in, out, e);
+	port_name(srp_list_port, discovery);
+	if (!r && is_new && !strcmp(out, discovery))
+		return err_set(e, -EINVAL, "%s: reserved for discovery (choose another name)", out);
+	return r;
 }
 
 // --- life ---
@@ -40,6 +48,7 @@ static int start(struct worker *control, struct err *e)
 		list_init(&sw->logins);
 		list_init(&sw->greetings);
 		list_init(&sw->sessions);
+		list_init(&sw->discoveries);
 		list_init(&sw->free_cmds);
 		timer_init(&sw->tick, srp_timeouts_tick);
 	}
@@ -57,6 +66,7 @@ static void stop_run(void *arg)
 		srp_session_close(list_entry(it, struct srp_session, link), false,
 				  SRP_LOGOUT_NO_REASON, "the target is stopping");
 	}
+	*is_busy |= discoveries_stop(sw);
 }
 
 static void stop(void)

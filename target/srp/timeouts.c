@@ -3,6 +3,7 @@
 #include "target/srp/timeouts.h"
 
 #include "target/scsi/nexus.h"
+#include "target/srp/discovery.h"
 #include "target/srp/events.h"
 #include "target/srp/login.h"
 #include "target/srp/worker.h"
@@ -111,4 +112,5 @@ void srp_timeouts_tick(struct timer *t)
 		login_check(list_entry(it, struct login, link), now);
 	list_for_each (it, &sw->sessions)
 		srp_timeouts_check(list_entry(it, struct srp_session, link), now);
+	discoveries_check(sw, now);
 }
