@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The list is made at the first request, in slices, in a buffer of the pool that is kept for
-// further ones. T10 SRP 6; SPC-5 6.6.
-#include "target/srp/discovery.h"
+// The life of a channel of discovery and its limits; what its commands ask for. T10 SRP 6; SPC-5
+// 6.6.
+#include "target/srp/discovery_priv.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,64 +12,19 @@
 #include "target/fabric/peer_log.h"
 #include "target/fabric/portal.h"
 #include "target/scsi/lun_map.h"
-#include "target/scsi/sense.h"
-#include "target/srp/listing.h"
-#include "target/srp/residual.h"
 #include "transport/wire/be.h"
 
 #define SECOND	     1000000000ull
-#define LIFE	     10	   // seconds of a channel
-#define SILENCE	     5	   // ... without a command
-#define COMMANDS_MAX 16	   // of a channel
-#define GROWTH	     4	   // of the page
-#define SLICE	     256u  // targets in one round
-#define SLICE_US     1000u // between two slices
-#define ENDS_LOGGED  16	   // of one address in PEER_LOG_S seconds
+#define LIFE	     10 // seconds of a channel
+#define SILENCE	     5	// ... without a command
+#define COMMANDS_MAX 16 // of a channel
+#define ENDS_LOGGED  16 // of one address in PEER_LOG_S seconds
 
 enum { INQUIRY = 0x12, EVPD = 1 };
-
-struct discovery {
-	struct list link;	// of the worker's
-	struct session session; // of the slot, and for the log; not in the registry
-	struct portal *portal;
-	struct tcp_addr peer, local;
-	char peer_text[TCP_ADDR_TEXT], initiator[PORT_NAME_SIZE];
-	unsigned transport;
-	struct view *view;
-	struct srp_channel *ch;
-	struct rnic_drain drain;
-	struct list requests; // struct request
-	unsigned command_count;
-	struct listing listing;
-	struct buf *buf;    // of the list; NULL: not begun
-	struct sg sg;	    // the list, once it is complete; len 0: it is not
-	struct timer timer; // to the next slice
-	char why[100];	    // it was closed here; "": it was not
-	bool is_closed;	    // the connection
-	bool is_free_posted;
-	struct msg free_msg;
-};
-
-struct request {
-	struct list link;
-	struct discovery *discovery;
-	uint32_t sense_code; // 0: it asks for the list
-	uint32_t most;	     // ALLOCATION LENGTH
-	uint32_t out_len, in_len;
-	bool is_put;
-	struct srp_result result;
-	uint8_t sense[SENSE_MAX];
-	struct srp_task srp;
-};
 
 static struct discovery *discovery_of(const struct session *s)
 {
 	return container_of((struct session *)s, struct discovery, session);
-}
-
-static struct request *request_of(struct list *link)
-{
-	return list_entry(link, struct request, link);
 }
 
 // ---- the end ----
@@ -82,7 +37,6 @@ static void free_run(struct msg *m)
 	srp_channel_info(d->ch, &k);
 	srp_worker_count(sw, &k);
 	srp_channel_free(d->ch);
-	timer_cancel(d->session.worker, &d->timer);
 	buf_put(d->buf);
 	view_put(d->view);
 	login_slot_leave(&d->session);
@@ -111,121 +65,6 @@ static void discovery_close(struct discovery *d, const char *why)
 	srp_channel_close(d->ch, false, SRP_LOGOUT_NO_REASON, &e);
 }
 
-// ---- answers ----
-
-static void put(struct request *r, const struct srp_result *result)
-{
-	if (r->is_put)
-		return;
-	r->is_put = true;
-	srp_put_data(&r->srp, result); // r may be gone
-}
-
-// wanted: bytes of data-in that the command would transfer.
-static void answer(struct request *r, uint8_t status, uint32_t wanted)
-{
-	struct task t = { .wanted = wanted, .expected_out = r->out_len, .expected_in = r->in_len };
-	struct sg *sg = &r->discovery->sg;
-	r->result.status = status;
-	r->result.sg = sg;
-	r->result.nsg = 1;
-	r->result.data_len = wanted < r->in_len ? wanted : r->in_len;
-	residual_set(&r->result, &t, false);
-	put(r, &r->result);
-}
-
-static void answer_list(struct request *r)
-{
-	uint32_t len = r->discovery->sg.len;
-	answer(r, STATUS_GOOD, len < r->most ? len : r->most);
-}
-
-static void refuse(struct request *r, uint32_t sense_code)
-{
-	r->result.sense = r->sense;
-	r->result.sense_len = sense_encode(r->sense, sense_code, NULL, false);
-	answer(r, STATUS_CHECK_CONDITION, 0);
-}
-
-// ---- the list ----
-
-// The page is full: -ENOBUFS without memory for a larger one, -ENOSPC if no page is larger.
-static int grow(struct discovery *d)
-{
-	if (d->buf->size >= SRP_LIST_MAX)
-		return -ENOSPC;
-	struct buf *b = buf_get(d->session.worker, d->buf->size * GROWTH);
-	if (!b)
-		return -ENOBUFS;
-	memcpy(b->addr, d->buf->addr, d->listing.out.len);
-	srp_list_move(&d->listing.out, b->addr, b->size);
-	buf_put(d->buf);
-	d->buf = b;
-	return 0;
-}
-
-// 0: another slice follows. 1: it is complete. -ENOBUFS.
-static int continue_list(struct discovery *d)
-{
-	const struct listing_query q = { d->initiator, &d->peer, &d->local, d->transport };
-	int r = listing_continue(&d->listing, d->view, &q, SLICE);
-	int grown = r == -ENOSPC ? grow(d) : 0;
-	if (!r || (r == -ENOSPC && !grown))
-		return 0;
-	if (grown == -ENOBUFS)
-		return grown;
-	d->sg.addr = d->buf->addr;
-	d->sg.len = srp_list_end(&d->listing.out, r < 0);
-	return 1;
-}
-
-static int begin_list(struct discovery *d)
-{
-	d->buf = buf_get(d->session.worker, BUF_MIN);
-	if (!d->buf)
-		return -ENOBUFS;
-	d->listing = (struct listing){ 0 };
-	srp_list_begin(&d->listing.out, d->buf->addr, d->buf->size);
-	return 0;
-}
-
-// The requests that wait get the list, or BUSY: the next one begins anew.
-static void answer_all(struct discovery *d, bool has_list)
-{
-	list_for_each_safe (it, &d->requests) {
-		struct request *r = request_of(it);
-		if (r->is_put)
-			continue;
-		if (has_list)
-			answer_list(r);
-		else
-			answer(r, STATUS_BUSY, 0);
-	}
-}
-
-static void serve(struct discovery *d)
-{
-	int r = d->buf ? 0 : begin_list(d);
-	if (!r)
-		r = continue_list(d);
-	if (!r) {
-		timer_arm(d->session.worker, &d->timer, SLICE_US);
-		return;
-	}
-	if (r < 0) {
-		buf_put(d->buf);
-		d->buf = NULL;
-	}
-	answer_all(d, r > 0);
-}
-
-static void on_timer(struct timer *t)
-{
-	struct discovery *d = container_of(t, struct discovery, timer);
-	if (!d->is_closed)
-		serve(d);
-}
-
 // ---- from the channel ----
 
 // What is wrong with a command; 0: it asks for the list.
@@ -239,7 +78,7 @@ static uint32_t judge(const struct srp_command *c)
 }
 
 // Counts a command or a task management request. False: it is too much.
-static bool take_turn(struct discovery *d)
+static bool count_command(struct discovery *d)
 {
 	if (++d->command_count > COMMANDS_MAX)
 		discovery_close(d, "too many commands");
@@ -249,7 +88,7 @@ static bool take_turn(struct discovery *d)
 static struct srp_task *on_command(struct srp_channel *ch, const struct srp_command *c)
 {
 	struct discovery *d = srp_channel_role(ch);
-	struct request *r = take_turn(d) ? calloc(1, sizeof *r) : NULL;
+	struct request *r = count_command(d) ? calloc(1, sizeof *r) : NULL;
 	if (!r) {
 		discovery_close(d, "out of memory for a command");
 		return NULL;
@@ -265,14 +104,7 @@ static struct srp_task *on_command(struct srp_channel *ch, const struct srp_comm
 
 static void on_begin(struct srp_channel *ch, struct srp_task *t)
 {
-	struct request *r = container_of(t, struct request, srp);
-	struct discovery *d = r->discovery;
-	if (r->sense_code)
-		refuse(r, r->sense_code);
-	else if (d->sg.len)
-		answer_list(r);
-	else if (!timer_is_armed(&d->timer))
-		serve(d);
+	discovery_answer(container_of(t, struct request, srp));
 }
 
 static void on_data(struct srp_channel *ch, struct srp_task *t, int res)
@@ -291,7 +123,7 @@ static void on_released(struct srp_channel *ch, struct srp_task *t)
 
 static void on_task_mgmt(struct srp_channel *ch, const struct srp_task_mgmt *m)
 {
-	if (take_turn(srp_channel_role(ch)))
+	if (count_command(srp_channel_role(ch)))
 		srp_answer_tmf(ch, m->tag, SRP_RSP_TMF_UNSUPPORTED);
 }
 
@@ -310,8 +142,7 @@ static void on_closed(struct srp_channel *ch, const struct err *why)
 		session_log(&d->session, LOG_LVL_INFO, "discovery ended: %s",
 			    *d->why ? d->why : why->text);
 	d->is_closed = true;
-	list_for_each_safe (it, &d->requests)
-		put(request_of(it), NULL);
+	discovery_drop(d);
 	check_end(d);
 }
 
@@ -333,6 +164,7 @@ static struct discovery *discovery_new(const struct login *l)
 	if (!d)
 		return NULL;
 	session_init(&d->session, l->session.fabric, l->session.worker);
+	d->session.id = l->session.id;
 	d->portal = l->portal;
 	d->peer = l->peer;
 	d->local = l->request->local_addr;
@@ -344,8 +176,8 @@ static struct discovery *discovery_new(const struct login *l)
 	d->session.peer = d->peer_text;
 	d->session.peer_addr = &d->peer;
 	d->session.initiator = d->initiator;
+	d->session.target_name = "discovery";
 	d->free_msg.fn = free_run;
-	timer_init(&d->timer, on_timer);
 	list_init(&d->requests);
 	rnic_drain_init(&d->drain);
 	return d;

@@ -49,6 +49,7 @@ static int start(struct worker *control, struct err *e)
 		list_init(&sw->greetings);
 		list_init(&sw->sessions);
 		list_init(&sw->discoveries);
+		list_init(&sw->turns);
 		list_init(&sw->free_cmds);
 		timer_init(&sw->tick, srp_timeouts_tick);
 	}

@@ -171,6 +171,7 @@ static void discover(struct login *l)
 {
 	struct err e = { 0 };
 	struct portal *p = l->portal;
+	l->session.target_name = "discovery";
 	int r = discovery_begin(l, &e);
 	if (r < 0) {
 		login_refuse(l, SRP_REJ_INSUFFICIENT_RESOURCES, REFUSED_OTHER, e.text);
@@ -179,8 +180,7 @@ static void discover(struct login *l)
 	counter_add(&srp_worker()->counters.logins_ok, 1);
 	portal_note_login(p);
 	if (log_permits(l))
-		session_log(&l->session, LOG_LVL_INFO, "login ok discovery carrier=%s",
-			    l->session.carrier);
+		session_log(&l->session, LOG_LVL_INFO, "login ok carrier=%s", l->session.carrier);
 	login_end(l);
 }
 

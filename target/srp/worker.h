@@ -17,6 +17,9 @@ struct srp_worker {
 	struct list greetings;	 // those that have ended while software iWARP had their socket
 	struct list sessions;	 // struct srp_session
 	struct list discoveries; // struct discovery
+	struct list turns;	 // struct discovery: their lists are made in this order
+	bool is_turns_posted;
+	struct msg turns_msg;
 	struct list free_cmds;
 	unsigned free_count;
 	struct timer tick; // every second while there are logins, sessions or discoveries

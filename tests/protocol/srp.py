@@ -199,6 +199,15 @@ def make_config(scratch, luns=1, size=16 * MIB, acls=(farblock.SRP_INITIATOR, OT
     return config
 
 
+def make_many(scratch, count, **keys):
+    """One target as usual and others without LUNs behind the same portal."""
+    config = make_config(scratch, acls=(farblock.SRP_INITIATOR,), **keys)
+    portals = [("127.0.0.1", config.targets[0]["tpgs"][0]["srp_portals"][0]["port"])]
+    for i in range(1, count):
+        config.srp_target([], farblock.SRP_PORT[:-8] + f"{i:08x}", portals=portals)
+    return config
+
+
 def main(test, **options):
     """As protocol.main(), with a daemon that has an SRP target."""
     protocol.main(test, make=make_config, kind=SrpDaemon, **options)

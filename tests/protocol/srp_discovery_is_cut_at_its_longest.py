@@ -4,16 +4,7 @@ are more; it is made in parts, with a session beside it."""
 
 from srp import *
 
-COUNT = 1500
 ENTRY = len("ib. 127.0.0.1:65535") + 33  # bytes at most
-
-
-def many(scratch, **keys):
-    config = make_config(scratch, acls=(farblock.SRP_INITIATOR,), **keys)
-    portals = [("127.0.0.1", config.targets[0]["tpgs"][0]["srp_portals"][0]["port"])]
-    for i in range(1, COUNT):
-        config.srp_target([], farblock.SRP_PORT[:-8] + f"{i:08x}", portals=portals)
-    return config
 
 
 def test(daemon):
@@ -27,4 +18,4 @@ def test(daemon):
     other.expect_alive()
 
 
-protocol.main(test, make=many, kind=SrpDaemon)
+protocol.main(test, make=make_many, kind=SrpDaemon, count=1500)
