@@ -67,8 +67,8 @@ static void failed(struct srps_session *s, const struct err *why, uint32_t reaso
 	struct err e = reason ? *why : s->connect_why;
 	if (reason == SRP_REJ_NO_SUCH_PORT && is_discovery(s))
 		err_set(&e, e.code,
-			"SRP: login refused, reason 0x%08x: the target has no discovery, as others "
-			"than farblockd do (use srp://host[:port]/id_ext:ioc_guid)",
+			"SRP: login refused, reason 0x%08x: the target does not support discovery, "
+			"which is farblockd's own (use srp://host[:port]/id_ext:ioc_guid)",
 			reason);
 	else if (reason == SRP_REJ_NO_SUCH_PORT || reason == SRP_REJ_CHANNEL_LIMIT)
 		name_initiator(s, &e);

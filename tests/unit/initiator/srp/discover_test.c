@@ -187,7 +187,7 @@ static void a_target_that_hangs_up_is_no_answer(void **state)
 static void a_target_without_discovery_is_told(void **state)
 {
 	r.target.rejects = SRP_REJ_NO_SUCH_PORT;
-	refused("the target has no discovery");
+	refused("the target does not support discovery");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
