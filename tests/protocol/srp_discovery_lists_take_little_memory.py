@@ -9,7 +9,7 @@ from srp import *
 # What AddressSanitizer keeps of freed memory is not the daemon's.
 Daemon.environment = {"ASAN_OPTIONS": f"{os.environ.get('ASAN_OPTIONS', '')}:quarantine_size_mb=1"}
 COUNT = 200
-EACH = 160 << 10  # bytes
+EACH = 256 << 10  # bytes, with what sanitizers put around
 
 
 def test(daemon):
