@@ -31,7 +31,9 @@ static int understand(const struct line *l, struct wish *ret, struct err *e)
 	ret->check = NULL;
 	ret->remote = line_positional(l, 1);
 	return ret->remote ? 0
-			   : err_set(e, -EBADRQC, "--remote: no portal given (use host[:port])");
+			   : err_set(e, -EBADRQC,
+				     "--remote: no portal given (use host[:port], or "
+				     "srp://host[:port])");
 }
 
 static int read_interval(const char *text, unsigned *ret_ms, struct err *e)
@@ -109,7 +111,7 @@ static const struct shell_param params[] = {
 	 "portal to a temporary target and RAM disk, compare data and measure)"},
 	{"root", "file", false, NULL, "directory with another machine's /sys and /proc"},
 	{"interval", "number", false, "1", "seconds between two readings of counters; 0: read once"},
-	{"remote", "string", false, NULL, "check the way from this initiator to a portal (also --remote PORTAL)"},
+	{"remote", "string", false, NULL, "check the way from this initiator to a portal: host[:port], or srp://host[:port] for SRP alone (also --remote PORTAL)"},
 	{0},
 };
 // clang-format on

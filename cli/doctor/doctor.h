@@ -48,8 +48,8 @@ extern const struct doctor_check doctor_checks[]; // ends with a NULL name
 // counts; the caller releases findings with json_object_put().
 int doctor_run(struct doctor *d, const char *name, struct err *e);
 
-// Checks a portal ("host[:port]") of another machine: discovery over TCP and iSER with
-// farblock-initiator.
+// Checks a portal of another machine by discovery with farblock-initiator: "host[:port]" over TCP
+// and iSER, and over SRP at the default port; "srp://host[:port]" over SRP alone.
 void doctor_remote(struct doctor *d, const char *portal);
 // Logs in through every portal of the daemon, to a temporary target and RAM disk, compares data and
 // measures. Changes the configuration and restores it; d->ask is not NULL. A negative errno with
@@ -131,9 +131,9 @@ typedef void doctor_node_fn(struct doctor *d, void *arg, const char *path,
 			    struct json_object *node);
 void doctor_each_node(struct doctor *d, struct json_object *tree, const char *class, void *arg,
 		      doctor_node_fn *fn);
-// The iSCSI portals of the tree that are not waiting: an object whose keys are their names, since
-// targets share portals; for json_object_put().
-struct json_object *doctor_portals(struct doctor *d, struct json_object *tree);
+// The portals of the tree of a class ("portal", "srpt_portal") that are not waiting: an object of
+// their summaries by name, since targets share portals; for json_object_put().
+struct json_object *doctor_portals(struct doctor *d, struct json_object *tree, const char *class);
 // Parses a portal's name as an address to connect to from this machine. False: not an address.
 bool doctor_portal_address(struct tcp_addr *ret, const char *name);
 

@@ -34,13 +34,14 @@ static int reach(const struct tcp_addr *a)
 static void note_portal(struct doctor *d, void *list, const char *path, struct json_object *node)
 {
 	if (!strcasestr(text_field(node, "summary"), "waiting"))
-		json_object_object_add(list, text_field(node, "name"), NULL);
+		json_object_object_add(list, text_field(node, "name"),
+				       json_object_new_string(text_field(node, "summary")));
 }
 
-struct json_object *doctor_portals(struct doctor *d, struct json_object *tree)
+struct json_object *doctor_portals(struct doctor *d, struct json_object *tree, const char *class)
 {
 	struct json_object *list = json_object_new_object();
-	doctor_each_node(d, tree, "portal", list, note_portal);
+	doctor_each_node(d, tree, class, list, note_portal);
 	return list;
 }
 
@@ -81,7 +82,8 @@ static void note_srp_portal(struct doctor *d, void *list, const char *path,
 
 void check_portals(struct doctor *d)
 {
-	struct json_object *tree = doctor_ask(d, "tree.ls"), *list = doctor_portals(d, tree);
+	struct json_object *tree = doctor_ask(d, "tree.ls"),
+			   *list = doctor_portals(d, tree, "portal");
 	doctor_each_node(d, tree, "srpt_portal", list, note_srp_portal);
 	if (!tree)
 		doctor_skip(d, NULL, "farblockd does not answer");

@@ -17,10 +17,11 @@ static const struct protocol {
 	const char *scheme;
 	int (*open)(struct tool *t, bool needs_lun);
 	int (*ping)(struct tool *t);
+	int (*discover)(struct tool *t);
 } protocols[] = {
-	{"iscsi://", iscsi_open, iscsi_ping},
-	{ "iser://", iscsi_open, iscsi_ping},
-	{ "srp://",  srp_open,   srp_ping  },
+	{"iscsi://", iscsi_open, iscsi_ping, iscsi_discover},
+	{ "iser://", iscsi_open, iscsi_ping, iscsi_discover},
+	{ "srp://",  srp_open,   srp_ping,	srp_discover  },
 };
 
 static const struct protocol *protocol_of(const char *url)
@@ -43,23 +44,29 @@ static int ping(struct tool *t)
 	return protocol_of(t->o.args[0])->ping(t);
 }
 
+// Also a portal without a scheme: the first protocol's.
+static int discover(struct tool *t)
+{
+	return protocol_of(t->o.args[0])->discover(t);
+}
+
 static const struct tool_verb verbs[] = {
 	{"discover",    TOOL_DISCOVER, 1, 1, "PORTAL",
-	  "list the targets of a portal (host[:port], iscsi:// or iser://host[:port])",		       iscsi_discover},
+	  "list the targets of a portal (host[:port]; iscsi://, iser:// or srp://host[:port])",	       discover	   },
 	{ "ping",	  TOOL_PING,     1, 1, "URL",
 	  "log in, show what was agreed on, time an exchange without data (a NOP-Out; TEST UNIT "
 	  "READY over SRP) and log out",								     ping	       },
 	{ "login-test", TOOL_PING,	   1, 1, "URL",	"same as ping",					ping	     },
 	{ "inquiry",    TOOL_INQUIRY,  1, 1, "URL",
-	  "show identity, VPD pages, capacity and limits of a logical unit",				     tool_inquiry  },
+	  "show identity, VPD pages, capacity and limits of a logical unit",				     tool_inquiry},
 	{ "luns",	  TOOL_LUNS,     1, 1, "URL",	  "list the logical units of a target",		tool_luns	  },
 	{ "read",	  TOOL_READ,     1, 1, "URL",	  "copy a range of a logical unit to a file",	      tool_read	},
 	{ "write",	   TOOL_WRITE,    1, 1, "URL",	    "copy a file to a logical unit",		     tool_write	},
 	{ "verify",	    TOOL_VERIFY,	 1, 2, "URL [FILE]",
-	  "compare a logical unit with a file, or write a pattern and read it back (--pattern)",	      tool_verify   },
+	  "compare a logical unit with a file, or write a pattern and read it back (--pattern)",	      tool_verify },
 	{ "checksum",   TOOL_CHECKSUM, 1, 1, "URL",	  "print the SHA-256 of a range of a logical unit",
-	  tool_checksum												     },
-	{ "bench",	   TOOL_BENCH,    1, 1, "URL",	    "measure IOPS, throughput and latency",	    tool_bench    },
+	  tool_checksum												   },
+	{ "bench",	   TOOL_BENCH,    1, 1, "URL",	    "measure IOPS, throughput and latency",	    tool_bench  },
 };
 #define VERB_COUNT (sizeof verbs / sizeof *verbs)
 

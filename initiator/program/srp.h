@@ -13,5 +13,9 @@ int srp_open(struct tool *t, bool needs_lun);
 int srp_config(const struct tool *t, const struct srps_address *a, struct srps_config *ret,
 	       struct err *e);
 
-// The subcommand.
+// Fills the portals of the configuration; may ask the resolver. Negative with a text.
+int srp_resolve(struct srps_config *c, const struct srps_address *a, struct err *e);
+
+// The subcommands.
+int srp_discover(struct tool *t);
 int srp_ping(struct tool *t);

@@ -96,7 +96,7 @@ int srp_config(const struct tool *t, const struct srps_address *a, struct srps_c
 
 // --- login ---
 
-static int resolve(struct srps_config *c, const struct srps_address *a, struct err *e)
+int srp_resolve(struct srps_config *c, const struct srps_address *a, struct err *e)
 {
 	int n = tcp_addr_resolve(c->portals, SRPS_PORTALS_MAX, a->portal, SRPS_PORT, e);
 	if (n <= 0)
@@ -133,7 +133,7 @@ int srp_open(struct tool *t, bool needs_lun)
 	tool_interrupt_init();
 	srps_port_id_format(a.target, t->target);
 	t->lun = a.lun;
-	int r = resolve(&c, &a, &e);
+	int r = srp_resolve(&c, &a, &e);
 	if (!r)
 		r = tool_login(t, srps_session_new, &c, &e);
 	return r ? tool_fail(TOOL_FAILED, &e) : TOOL_OK;

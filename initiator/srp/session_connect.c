@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "initiator/srp/session_priv.h"
+#include "transport/srp/list.h"
 
 #define TICK_US 1000000u
 
@@ -47,6 +48,11 @@ static void name_initiator(const struct srps_session *s, struct err *e)
 	err_set(e, e->code, "%.180s; initiator ib.%s", text, id);
 }
 
+static bool is_discovery(const struct srps_session *s)
+{
+	return !memcmp(s->config.target, srp_list_port, SRP_PORT_ID_LEN);
+}
+
 // The first channel; reason: of a LOGIN_REJ, or 0.
 static void failed(struct srps_session *s, const struct err *why, uint32_t reason)
 {
@@ -59,7 +65,12 @@ static void failed(struct srps_session *s, const struct err *why, uint32_t reaso
 	if (!reason && try_next_provider(s, why))
 		return;
 	struct err e = reason ? *why : s->connect_why;
-	if (reason == SRP_REJ_NO_SUCH_PORT || reason == SRP_REJ_CHANNEL_LIMIT)
+	if (reason == SRP_REJ_NO_SUCH_PORT && is_discovery(s))
+		err_set(&e, e.code,
+			"SRP: login refused, reason 0x%08x: the target does not support discovery, "
+			"which is farblockd's own (use srp://host[:port]/id_ext:ioc_guid)",
+			reason);
+	else if (reason == SRP_REJ_NO_SUCH_PORT || reason == SRP_REJ_CHANNEL_LIMIT)
 		name_initiator(s, &e);
 	s->connect_why = (struct err){ 0 };
 	s->provider_at = 0;

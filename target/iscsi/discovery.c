@@ -8,16 +8,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "target/fabric/portal.h"
+#include "target/fabric/reported.h"
 #include "target/iscsi/conn.h"
 #include "target/iscsi/settings.h"
 #include "transport/iscsi/sendtargets.h"
-
-// RFC 7145 7.1: iSER initiators also discover over TCP, so there every portal is listed, those for
-// TCP first. Targets discovered over iSER are logged in to over iSER.
-struct filter {
-	unsigned wanted, unwanted; // transports
-};
 
 static bool tpg_shows(const struct view_tpg *tpg, const char *initiator)
 {
@@ -27,46 +21,13 @@ static bool tpg_shows(const struct view_tpg *tpg, const char *initiator)
 	return a->demo_mode_discovery || tpg->is_open || view_find_acl(tpg, initiator);
 }
 
-static bool filter_of(const struct conn *c, unsigned pass, struct filter *ret)
+// RFC 7145 7.1: iSER initiators also discover over TCP, so there every portal is listed, those for
+// TCP first. Targets discovered over iSER are logged in to over iSER.
+static bool filter_of(const struct conn *c, unsigned pass, struct portal_filter *ret)
 {
-	*ret = pass ? (struct filter){ PORTAL_RDMA | PORTAL_IWARP, PORTAL_TCP }
-		    : (struct filter){ c->transport, 0 };
+	*ret = pass ? (struct portal_filter){ PORTAL_RDMA | PORTAL_IWARP, PORTAL_TCP }
+		    : (struct portal_filter){ c->transport, 0 };
 	return !pass || (pass == 1 && !c->dm->is_rdma);
-}
-
-static bool is_listed(const struct view_portal *p, const struct filter *f)
-{
-	unsigned now = p->transports;
-	if (p->portal)
-		now &= portal_listening(p->portal);
-	return (now & f->wanted) && !(now & f->unwanted);
-}
-
-static bool has_portal_at(const struct view_tpg *tpg, const struct tcp_addr *addr,
-			  const struct filter *f)
-{
-	for (unsigned i = 0; i < tpg->portal_count; i++)
-		if (!tcp_addr_compare(&tpg->portals[i].addr, addr) &&
-		    is_listed(&tpg->portals[i], f))
-			return true;
-	return false;
-}
-
-// The address of a portal in the list.
-static bool address_of(const struct conn *c, const struct view_tpg *tpg,
-		       const struct view_portal *p, const struct filter *f, struct tcp_addr *ret)
-{
-	if (!is_listed(p, f))
-		return false;
-	*ret = p->addr;
-	if (!tcp_addr_is_wildcard(ret))
-		return true;
-	// The initiator can use the address that it has used for this connection.
-	if (ret->sa.sa_family != c->dm->local_addr.sa.sa_family)
-		return false;
-	*ret = c->dm->local_addr;
-	tcp_addr_set_port(ret, tcp_addr_port(&p->addr));
-	return !has_portal_at(tpg, ret, f);
 }
 
 static int append_address(struct text_out *o, const struct tcp_addr *addr, uint16_t tag)
@@ -94,7 +55,7 @@ int target_list_next(struct target_list *l, const struct conn *c, struct text_ou
 {
 	while (l->view && l->target < l->end) {
 		const struct view_target *t = l->view->targets[l->target];
-		struct filter f;
+		struct portal_filter f;
 		if (l->tpg == t->tpg_count) {
 			next_target(l);
 			continue;
@@ -115,7 +76,7 @@ int target_list_next(struct target_list *l, const struct conn *c, struct text_ou
 			continue;
 		}
 		struct tcp_addr addr;
-		if (!address_of(c, tpg, &tpg->portals[l->portal], &f, &addr)) {
+		if (!portal_is_reported(tpg, l->portal, &f, &c->dm->local_addr, &addr)) {
 			l->portal++;
 			continue;
 		}

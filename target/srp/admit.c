@@ -4,9 +4,11 @@
 #include "target/srp/admit.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "target/srp/identity.h"
 #include "target/srp/settings.h"
+#include "transport/srp/list.h"
 
 // Bits of REQUIRED BUFFER FORMATS. Linux's immediate data needs none: it has a flag.
 #define FORMATS (SRP_FMT_DIRECT | SRP_FMT_INDIRECT)
@@ -84,6 +86,24 @@ static void fill_terms(const struct srp_login *l, const struct view_tpg *tpg,
 	};
 }
 
+// One command at a time, beside the credit for task management, with its only descriptor in the IU.
+static uint32_t admit_discovery(const struct srp_login *l, struct admission *ret, struct err *e)
+{
+	if (!(l->formats & SRP_FMT_DIRECT)) {
+		err_set(e, -EPROTO, "discovery needs direct descriptors (0x0002)");
+		return SRP_REJ_UNSUPPORTED_FORMAT;
+	}
+	ret->is_discovery = true;
+	ret->terms = (struct srp_accept){
+		.tag = l->tag,
+		.credits = SRP_DISCOVERY_CREDITS,
+		.it_iu_len = SRP_IU_MIN,
+		.ti_iu_len = SRP_TI_IU_MIN,
+		.formats = SRP_FMT_DIRECT,
+	};
+	return 0;
+}
+
 uint32_t srp_login_admit(const struct admit_query *q, struct admission *ret,
 			 enum refusal_cause *ret_cause, struct err *e)
 {
@@ -92,6 +112,8 @@ uint32_t srp_login_admit(const struct admit_query *q, struct admission *ret,
 	uint32_t reason = check_request(q->login, e);
 	if (reason)
 		return reason;
+	if (!memcmp(q->login->target, srp_list_port, sizeof srp_list_port))
+		return admit_discovery(q->login, ret, e);
 	*ret_cause = REFUSED_TARGET;
 	ret->target = target_of_port(q->view, q->login->target, e);
 	if (!ret->target)

@@ -10,7 +10,8 @@
 #include "transport/srp/login.h"
 
 enum {
-	SRP_CREDITS = 128,     // commands of a channel in flight, and receive buffers
+	SRP_CREDITS = 128, // commands of a channel in flight, and receive buffers
+	SRP_DISCOVERY_CREDITS = 2,
 	SRP_TI_IU_MIN = 256,   // longest IU to an initiator, at least
 	SRP_CHANNELS_MAX = 64, // of a nexus
 };
@@ -27,6 +28,7 @@ struct admit_query {
 
 // What the initiator gets. Pointers are into the view.
 struct admission {
+	bool is_discovery; // of targets (discovery.h): there is none of the following but terms
 	const struct view_target *target;
 	const struct view_tpg *tpg;
 	const struct view_acl *acl; // NULL: none, demo mode

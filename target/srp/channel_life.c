@@ -19,13 +19,9 @@
 
 static void count_traffic(struct session_channel *c)
 {
-	struct fabric_counters *n = &srp_worker()->counters;
 	struct srp_channel_info k;
 	srp_channel_info(c->ch, &k);
-	counter_add(&n->pdus_received, k.ius_in);
-	counter_add(&n->pdus_sent, k.ius_out);
-	counter_add(&n->bytes_received, k.bytes_in);
-	counter_add(&n->bytes_sent, k.bytes_out);
+	srp_worker_count(srp_worker(), &k);
 	c->session->copied.count += k.copied.count;
 	c->session->copied.bytes += k.copied.bytes;
 }

@@ -9,6 +9,7 @@
 #include "target/fabric/portal.h"
 #include "target/srp/controllers.h"
 #include "target/srp/describe.h"
+#include "target/srp/discovery.h"
 #include "target/srp/dm_agent.h"
 #include "target/srp/identity.h"
 #include "target/srp/login.h"
@@ -20,6 +21,7 @@
 #include "target/srp/worker.h"
 #include "transport/rdma/iwarp/iwarp.h"
 #include "transport/rdma/rnic.h"
+#include "transport/srp/list.h"
 #include "transport/srp/name.h"
 #include "transport/wire/srp.h"
 
@@ -32,7 +34,12 @@ static struct dm_agent *agent; // NULL: it could not be started
 
 static int name_target(const char *in, bool is_new, char out[FABRIC_NAME_SIZE], struct err *e)
 {
-	return name_srpt_target(in, out, e);
+	char discovery[PORT_NAME_SIZE];
+	int r = name_srpt_target(in, out, e);
+	port_name(srp_list_port, discovery);
+	if (!r && is_new && !strcmp(out, discovery))
+		return err_set(e, -EINVAL, "%s: reserved for discovery (choose another name)", out);
+	return r;
 }
 
 // --- life ---
@@ -64,6 +71,8 @@ static int start(struct worker *control, struct err *e)
 		list_init(&sw->logins);
 		list_init(&sw->greetings);
 		list_init(&sw->sessions);
+		list_init(&sw->discoveries);
+		list_init(&sw->turns);
 		list_init(&sw->free_cmds);
 		timer_init(&sw->tick, srp_timeouts_tick);
 	}
@@ -83,6 +92,7 @@ static void stop_run(void *arg)
 		srp_session_close(list_entry(it, struct srp_session, link), false,
 				  SRP_LOGOUT_NO_REASON, "the target is stopping");
 	}
+	*is_busy |= discoveries_stop(sw);
 	err_set(&why, -ESHUTDOWN, "the target is stopping");
 	iwarp_refuse_half_open(&why);
 }

@@ -14,6 +14,7 @@
 #include "target/fabric/fabric.h"
 #include "target/fabric/peer_log.h"
 #include "target/fabric/portal.h"
+#include "target/srp/discovery.h"
 #include "target/srp/nexuses.h"
 #include "target/srp/worker.h"
 #include "transport/rdma/iwarp/iwarp.h"
@@ -96,10 +97,15 @@ static void login_refuse(struct login *l, uint32_t reason, enum refusal_cause ca
 
 // ---- the session ----
 
+static bool log_permits(const struct login *l)
+{
+	return peer_log_permits_some(LOG_LVL_INFO, l->session.fabric->name, "login ok", &l->peer,
+				     LOGINS_LOGGED);
+}
+
 static void log_login(const struct srp_session *s, const struct login *l)
 {
-	if (!peer_log_permits_some(LOG_LVL_INFO, s->session.fabric->name, "login ok", &l->peer,
-				   LOGINS_LOGGED))
+	if (!log_permits(l))
 		return;
 	session_log(&s->session, LOG_LVL_INFO, "login ok transport=SRP carrier=%s channel=%u%s",
 		    s->session.carrier, s->channel_count,
@@ -158,6 +164,24 @@ static void join(struct login *l, struct srp_session *s)
 			     "the session of the other channels is ending (log in again)");
 	else
 		begin(l, s, SRP_MULTICHAN_MAINTAINED);
+}
+
+// Answers the login with a discovery channel.
+static void discover(struct login *l)
+{
+	struct err e = { 0 };
+	struct portal *p = l->portal;
+	l->session.target_name = "discovery";
+	int r = discovery_begin(l, &e);
+	if (r < 0) {
+		login_refuse(l, SRP_REJ_INSUFFICIENT_RESOURCES, REFUSED_OTHER, e.text);
+		return;
+	}
+	counter_add(&srp_worker()->counters.logins_ok, 1);
+	portal_note_login(p);
+	if (log_permits(l))
+		session_log(&l->session, LOG_LVL_INFO, "login ok carrier=%s", l->session.carrier);
+	login_end(l);
 }
 
 static void attach(struct login *l, bool had_waited)
@@ -229,6 +253,8 @@ static void request_came(struct login *l, struct rnic_request *q)
 	uint32_t reason = srp_login_admit(&query, &l->terms, &cause, &e);
 	if (reason)
 		login_refuse(l, reason, cause, e.text);
+	else if (l->terms.is_discovery)
+		discover(l);
 	else
 		attach(l, false);
 }
@@ -379,6 +405,10 @@ void login_accept(struct worker *w, int fd, struct rnic_request *q, struct porta
 
 void login_displace(struct session *s)
 {
+	if (s->is_discovery) {
+		discovery_displace(s);
+		return;
+	}
 	counter_add(&srp_worker()->counters.logins_displaced, 1);
 	login_refuse(login_of(s), SRP_REJ_INSUFFICIENT_RESOURCES, REFUSED_OTHER,
 		     s->slot.has_spoken ? "too many logins in progress: ended the oldest"

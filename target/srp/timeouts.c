@@ -3,6 +3,7 @@
 #include "target/srp/timeouts.h"
 
 #include "target/scsi/nexus.h"
+#include "target/srp/discovery.h"
 #include "target/srp/events.h"
 #include "target/srp/login.h"
 #include "target/srp/worker.h"
@@ -155,4 +156,5 @@ void srp_timeouts_tick(struct timer *t)
 		count += s->channel_count;
 	}
 	memory_trim_tick(&sw->trim, count);
+	discoveries_check(sw, now);
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "target/srp/worker.h"
 
+#include "core/counter.h"
+#include "transport/srp/target.h"
+
 #define TICK_US 1000000u
 
 static struct srp_worker workers[WORKER_MAX];
@@ -23,8 +26,17 @@ void srp_worker_wake(struct srp_worker *sw)
 
 void srp_worker_rest(struct srp_worker *sw)
 {
-	if (!list_empty(&sw->logins) || !list_empty(&sw->sessions))
+	if (!list_empty(&sw->logins) || !list_empty(&sw->sessions) || !list_empty(&sw->discoveries))
 		return;
 	timer_cancel(sw->worker, &sw->tick);
 	memory_trim_tick(&sw->trim, 0);
+}
+
+void srp_worker_count(struct srp_worker *sw, const struct srp_channel_info *k)
+{
+	struct fabric_counters *n = &sw->counters;
+	counter_add(&n->pdus_received, k->ius_in);
+	counter_add(&n->pdus_sent, k->ius_out);
+	counter_add(&n->bytes_received, k->bytes_in);
+	counter_add(&n->bytes_sent, k->bytes_out);
 }

@@ -10,14 +10,20 @@
 #include "target/fabric/fabric.h"
 #include "target/fabric/memory_trim.h"
 
+struct srp_channel_info;
+
 struct srp_worker {
 	struct worker *worker;
-	struct list logins;    // struct login
-	struct list greetings; // those that have ended while software iWARP had their socket
-	struct list sessions;  // struct srp_session
+	struct list logins;	 // struct login
+	struct list greetings;	 // those that have ended while software iWARP had their socket
+	struct list sessions;	 // struct srp_session
+	struct list discoveries; // struct discovery
+	struct list turns;	 // struct discovery: their lists are made in this order
+	bool is_turns_posted;
+	struct msg turns_msg;
 	struct list free_cmds;
 	unsigned free_count;
-	struct timer tick; // every second while there are logins or sessions
+	struct timer tick; // every second while there are logins, sessions or discoveries
 	bool is_short;	   // of memory: sessions_starve()
 	struct memory_trim trim;
 	struct fabric_counters counters;
@@ -25,6 +31,8 @@ struct srp_worker {
 
 struct srp_worker *srp_worker(void); // of the calling worker
 struct srp_worker *srp_worker_at(unsigned index);
-// A login or session has come: the tick runs. One has gone: it ends with the last.
+// A login, session or discovery has come: the tick runs. One has gone: it ends with the last.
 void srp_worker_wake(struct srp_worker *sw);
 void srp_worker_rest(struct srp_worker *sw);
+// A channel has ended: adds what it has moved to the counters.
+void srp_worker_count(struct srp_worker *sw, const struct srp_channel_info *k);

@@ -195,6 +195,11 @@ found=$(run farblock-initiator discover iser://127.0.0.1:$iscsi_port --initiator
 echo "$found"
 grep -q "$target" <<<"$found" || fail "discovery over iSER does not list $target"
 row - iSER "discovered" "$target"
+login_by srp
+found=$(run farblock-initiator discover srp://127.0.0.1:$srp_port "${login[@]}")
+echo "$found"
+grep -q "ib.$srp_target" <<<"$found" || fail "discovery over SRP does not list ib.$srp_target"
+row - SRP "discovered" "ib.$srp_target"
 if command -v iscsi-ls >/dev/null; then
 	witness=$(run iscsi-ls -i $initiator -s "iscsi://$user%$password@127.0.0.1:$iscsi_port")
 	echo "$witness"

@@ -15,6 +15,8 @@ from srp_raw import (CHECK, GOOD, I_LOGOUT, IMMEDIATE_REQUESTED, LUN_RESET, NO_D
 
 OTHER = "ib.0002c903000b00010002c903000b0002"  # an initiator
 READ10, WRITE10 = 0x28, 0x2a
+DISCOVERY = b"farblock".ljust(16, b"\0")  # target port identifier
+LIST_MAX = 65535  # bytes
 
 
 def port_id(name):
@@ -121,6 +123,38 @@ class SrpPeer(SrpWire):
         self.response(self.send(self.test_unit_ready()), why=why)
 
 
+class DiscoveryPeer(SrpPeer):
+    """An initiator that asks for the targets."""
+
+    def __init__(self, daemon, address, login=None, **options):
+        super().__init__(daemon, address, immediate=False,
+                         login={"target": DISCOVERY, "it_iu_len": 64, **(login or {})}, **options)
+
+    def query(self, room=LIST_MAX, most=None, **options):
+        """INQUIRY of the list, for which there are room bytes; most: ALLOCATION LENGTH."""
+        cdb = struct.pack(">BBBHB", 0x12, 1, 0xc0, room if most is None else most, 0)
+        data_in = self.direct(b"\xa5" * room, True) if room else NOTHING
+        return self.command(cdb, data_in=data_in, **options)
+
+    def page(self):
+        """The list as bytes."""
+        iu = self.send(self.query())
+        self.response(iu)
+        page = iu.data_in.bytes
+        size, = struct.unpack(">H", page[2:4])
+        check(iu.data_in.written == size + 4, f"{iu.data_in.written} bytes of {size} + 4")
+        check(page[:2] == b"\x3f\xc0" and page[4:13] == b"farblock\1" and not any(page[14:16]),
+              f"header {page[:16].hex()}")
+        return page[:size + 4]
+
+    def targets(self):
+        """Name and portals of each target."""
+        text = self.page()[16:].decode()
+        check(not text or text[-1] == "\0", "the last entry has no end")
+        entries = [entry.split(" ") for entry in text.split("\0")[:-1]]
+        return {name: portals.split(",") for name, portals in entries}
+
+
 class SrpDaemon(Daemon):
     """farblockd with an SRP target on loopback."""
 
@@ -130,6 +164,10 @@ class SrpDaemon(Daemon):
     def connect(self, kind=None, through=None, **options):
         """A channel that is logged in. through: the target whose portal is used."""
         return (kind or SrpPeer)(self, (through or self.target).portals[0], **options)
+
+    def discovery(self, **options):
+        """A channel of discovery."""
+        return self.connect(DiscoveryPeer, **options)
 
     def session(self, kind=None, **options):
         """The same, its unit attentions taken."""
@@ -158,6 +196,15 @@ def make_config(scratch, luns=1, size=16 * MIB, acls=(farblock.SRP_INITIATOR, OT
         config.srp_target(disks, wwn, acls, **keys)
     if adapt:
         adapt(config, scratch)
+    return config
+
+
+def make_many(scratch, count, **keys):
+    """One target as usual and others without LUNs behind the same portal."""
+    config = make_config(scratch, acls=(farblock.SRP_INITIATOR,), **keys)
+    portals = [("127.0.0.1", config.targets[0]["tpgs"][0]["srp_portals"][0]["port"])]
+    for i in range(1, count):
+        config.srp_target([], farblock.SRP_PORT[:-8] + f"{i:08x}", portals=portals)
     return config
 
 

@@ -23,7 +23,7 @@ def raws(peer):
     yield bytes(direct.put("add_cdb_len", 0xff).raw)
     for opcode in (LOGIN_REQ, 4, 0x40, T_LOGOUT, CRED_REQ, AER_REQ, LOGIN_RSP, RSP, 0xff):
         yield bytes((opcode,)) + bytes(63)
-    for opcode in (CRED_RSP, AER_RSP):
+    for opcode in (CRED_RSP, AER_RSP, I_LOGOUT):
         yield bytes((opcode,)) + bytes(14)
     yield peer.login  # on a channel
 

@@ -254,7 +254,8 @@ def disks(scratch):
 def live(scratch):
     """The self-test leaves nothing behind; a portal elsewhere is one of ours."""
     config = farblock.Config()
-    target = config.target([config.ramdisk("disk", 16 << 20)])
+    disk = config.ramdisk("disk", 16 << 20)
+    target, srp = config.target([disk]), config.srp_target([disk], acls=["127.0.0.1"])
     with farblock.Farblockd(scratch, config) as daemon:
         def ask(*words):
             done = subprocess.run([farblock.program("farblock"), "--json", "--socket",
@@ -273,7 +274,9 @@ def live(scratch):
         before = daemon.rpc("tree.ls")
         found, status = ask("selftest")
         portal = f"127.0.0.1:{target.port}"
-        if [(v, o) for v, o, _ in found] != [("ok", f"{portal} over {how}") for how in ("TCP", "iSER")] \
+        srp_portal = f"127.0.0.1:{srp.port}"
+        ways = [f"{portal} over TCP", f"{portal} over iSER", f"{srp_portal} over SRP"]
+        if [(v, o) for v, o, _ in found] != [("ok", way) for way in ways] \
                 or status or not all("reads/s" in what for _, _, what in found):
             raise farblock.Failure(f"selftest: status {status}, {found}")
         with open(daemon.config_path, encoding="utf-8") as saved:
@@ -284,9 +287,16 @@ def live(scratch):
         told = [what for verdict, _, what in found if verdict == "ok" and target.iqn in what]
         if status or len(told) != 2:
             raise farblock.Failure(f"remote: status {status}, {found}")
-    found, status = ask("--remote", portal)
-    if status != 1 or any(verdict != "fail" for verdict, _, _ in found):
-        raise farblock.Failure(f"nobody there: status {status}, {found}")
+        found, status = ask("--remote", f"srp://{srp_portal}")
+        if status or [(v, o) for v, o, _ in found] != [("ok", ways[2])] * 2 \
+                or srp.iqn not in found[1][2]:
+            raise farblock.Failure(f"remote over SRP: status {status}, {found}")
+    # The default port of SRP may be another daemon's.
+    for where, ways in ((portal, ways[:2]), (f"srp://{srp_portal}", ways[2:])):
+        found, status = ask("--remote", where)
+        told = {object: verdict for verdict, object, _ in found}
+        if status != 1 or any(told[way] != "fail" for way in ways):
+            raise farblock.Failure(f"nobody there: status {status}, {found}")
 
 
 def generations(daemon):

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""farblock-initiator against farblockd over SRP and software iWARP: URLs and add_target strings,
-logins in a row, commands of 512 bytes to 16 MiB over one channel and over four, and a daemon that
-is killed again and again under load, every byte compared afterwards, over SRP and over TCP. What
-cannot connect says why."""
+"""farblock-initiator against farblockd over SRP and software iWARP: discovery, URLs and add_target
+strings, logins in a row, commands of 512 bytes to 16 MiB over one channel and over four, and a
+daemon that is killed again and again under load, every byte compared afterwards, over SRP and over
+TCP. What cannot connect says why."""
 
 import json
 import os
@@ -91,6 +91,33 @@ def failures(target):
     check("IB-CM" in text, text)
 
 
+def discovery(target, iscsi):
+    """What it prints is what to type."""
+    portal, add = f"127.0.0.1:{target.port}", target.add_target()
+    text = tool("discover", f"srp://{portal}")
+    check(text.splitlines() == [target.iqn, f"  srp_daemon.conf: a {add.rsplit(',', 1)[0]}",
+                                f"  add_target: {add}",
+                                f"  url: {target.url().rsplit('/', 1)[0]}"], text)
+    listed, = json.loads(tool("discover", f"srp://{portal}", "--json"))
+    check(listed == {"target": target.iqn, "portal": portal, "add_target": add,
+                     "url": target.url().rsplit("/", 1)[0],
+                     "srp_daemon_conf": f"a {add.rsplit(',', 1)[0]}"}, listed)
+    for url in (listed["url"], listed["add_target"]):
+        check(tool("luns", url).count("disk") == 2, url)
+    for more in ((), ("--json",)):
+        at_work = subprocess.run([program("farblock-initiator"), "discover", f"srp://{portal}", *more],
+                                 capture_output=True, text=True, timeout=60, check=False)
+        check(not at_work.returncode and not json.loads(at_work.stdout or "[]") and
+              "no target admits this initiator, ib.0000000000000000" in at_work.stderr, at_work)
+    text = tool("discover", f"srp://127.0.0.1:{free_port()}", "--login-timeout", "1", status=1)
+    check("refused" in text and text.count("\n") == 1, text)
+    text = tool("discover", f"srp://127.0.0.1:{iscsi.port}", "--login-timeout", "5", status=1)
+    check("SRP" in text and text.count("\n") == 1, text)
+    tool("discover", f"srp://{portal}", "--chap-user", "me", status=2)
+    tool("discover", "srp://", status=2)
+    tool("discover", f"srp://{portal}/nonsense", status=2)
+
+
 def all_sizes(where, *more):
     for i, size in enumerate(SIZES):
         length = "2M" if i < 2 else "48M"
@@ -144,6 +171,7 @@ def test():
         with Farblockd(scratch, config) as daemon:
             logins(target)
             failures(target)
+            discovery(target, iscsi)
             all_sizes(url(target, 0))
             all_sizes(url(target, 1), "--channels", "4")
             for bs in ("4k", "128k"):

@@ -13,8 +13,8 @@
 #include "transport/wire/srp.h"
 
 enum {
-	// Longest IU of an initiator that the target takes: 48 bytes, additional CDB, a table of
-	// 255 descriptors in each direction, or 8 KiB of immediate data.
+	// Longest IU of an initiator that the target takes: 48 bytes, a table of 255 descriptors in
+	// each direction and 200 bytes of additional CDB, or 8 KiB of immediate data.
 	SRP_IT_IU_MAX = 8448,
 	SRP_IMM_OFFSET = SRP_CMD_LEN + SRP_INDIRECT_LEN, // of Linux's immediate data
 	SRP_IMM_MAX = 8192,

@@ -66,8 +66,12 @@ static int on_task_mgmt(struct srp_channel *ch, const uint8_t *iu, uint32_t len,
 
 static int on_logout(struct srp_channel *ch, const uint8_t *iu, uint32_t len, struct err *e)
 {
-	ch->up->logout(ch);
-	return 0;
+	uint64_t tag;
+	uint32_t value;
+	int r = srp_short_parse(&tag, &value, iu, len, e);
+	if (!r)
+		ch->up->logout(ch);
+	return r;
 }
 
 static int on_cred_rsp(struct srp_channel *ch, const uint8_t *iu, uint32_t len, struct err *e)

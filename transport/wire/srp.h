@@ -283,3 +283,20 @@ struct srp_aer_req {
 	uint8_t rsvd3[4];	  // 32
 };
 _Static_assert(sizeof(struct srp_aer_req) == SRP_AER_REQ_LEN, "srp_aer_req");
+
+// Discovery, farblock's own: page C0h of vital product data. Entries follow, each with its NUL:
+// "ib.", 32 hex digits, a blank, the portals with commas between them.
+struct srp_list_page {
+	uint8_t type;	      // 0: SRP_LIST_TYPE
+	uint8_t page_code;    // 1
+	uint8_t page_len[2];  // 2: of what follows
+	uint8_t signature[8]; // 4: "farblock"
+	uint8_t version;      // 12
+	uint8_t flags;	      // 13: SRP_LIST_CUT
+	uint8_t rsvd[2];      // 14
+};
+_Static_assert(sizeof(struct srp_list_page) == 16, "srp_list_page");
+enum {
+	SRP_LIST_TYPE = 0x3f, // no device is connected to this logical unit
+	SRP_LIST_CUT = 0x01,  // not all targets are listed
+};

@@ -2,6 +2,7 @@
 // Whether a login is accepted, for which reason it is not, and the terms.
 #include "target/srp/admit.h"
 #include "target/srp/view_rig.h"
+#include "transport/srp/list.h"
 
 #define INITIATOR "ib.00000000000000001111222233334444"
 
@@ -179,6 +180,23 @@ static void an_initiator_without_acl_is_told_which_one_it_needs(void **state)
 	assert_non_null(strstr(e.text, "acls create ib.00000000000000001111222233335555"));
 }
 
+static void discovery_has_small_terms_of_its_own(void **state)
+{
+	memcpy(login.target, srp_list_port, sizeof srp_list_port);
+	login.flags = SRP_IMMED_REQUESTED;
+	login.imm_offset = 68;
+	query.initiator = "ib.00000000000000001111222233335555";
+	assert_int_equal(admit(), 0);
+	assert_true(terms.is_discovery);
+	assert_null(terms.target);
+	assert_int_equal(terms.terms.credits, 2);
+	assert_int_equal(terms.terms.it_iu_len, 64);
+	assert_int_equal(terms.terms.formats, SRP_FMT_DIRECT);
+	assert_int_equal(terms.terms.flags, 0);
+	login.formats = SRP_FMT_INDIRECT;
+	assert_int_equal(admit(), SRP_REJ_UNSUPPORTED_FORMAT);
+}
+
 #define CLAIM(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -194,6 +212,7 @@ int main(void)
 		CLAIM(the_portal_and_its_transport_belong_to_the_target),
 		CLAIM(a_service_id_is_that_of_the_portals_on_all_addresses),
 		CLAIM(an_initiator_without_acl_is_told_which_one_it_needs),
+		CLAIM(discovery_has_small_terms_of_its_own),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// farblock-initiator discover over SRP: the targets of a portal, as lines for add_target and
+// srp_daemon.conf and as URLs, or as JSON.
+#include <json-c/json.h>
+#include <string.h>
+
+#include "initiator/program/srp.h"
+#include "initiator/srp/sync.h"
+
+struct list_state {
+	json_object *json; // NULL: text
+	bool has_target;
+	uint8_t target[SRP_PORT_ID_LEN]; // the last one
+};
+
+// "id_ext=...,ioc_guid=..."
+static void put_ids(char *ret, size_t size, const char id[SRPS_PORT_ID_TEXT])
+{
+	size_t half = strcspn(id, ":");
+	snprintf(ret, size, "id_ext=%.*s,ioc_guid=%s", (int)half, id, id + half + 1);
+}
+
+static void add(json_object *o, const char *key, const char *text)
+{
+	json_object_object_add(o, key, json_object_new_string(text));
+}
+
+static void found(void *arg, const struct srp_listed *one)
+{
+	struct list_state *l = arg;
+	char id[SRPS_PORT_ID_TEXT], ids[64], portal[TCP_ADDR_TEXT], name[48], line[160], url[160];
+	srps_port_id_format(one->target, id);
+	put_ids(ids, sizeof ids, id);
+	tcp_addr_format(&one->portal, portal);
+	snprintf(name, sizeof name, "ib.%.16s%.16s", id, id + 17);
+	snprintf(line, sizeof line, "%s,dest=%s", ids, portal);
+	snprintf(url, sizeof url, "srp://%s/%s", portal, id);
+	bool is_next = !l->has_target || memcmp(l->target, one->target, sizeof l->target);
+	memcpy(l->target, one->target, sizeof l->target);
+	l->has_target = true;
+	if (!l->json) {
+		if (is_next)
+			printf("%s\n  srp_daemon.conf: a %s\n", name, ids);
+		printf("  add_target: %s\n  url: %s\n", line, url);
+		return;
+	}
+	json_object *o = json_object_new_object();
+	add(o, "target", name);
+	add(o, "portal", portal);
+	add(o, "url", url);
+	add(o, "add_target", line);
+	snprintf(line, sizeof line, "a %s", ids);
+	add(o, "srp_daemon_conf", line);
+	json_object_array_add(l->json, o);
+}
+
+static void say_rest(const struct list_state *l, const struct srps_config *c, bool is_cut)
+{
+	char id[SRPS_PORT_ID_TEXT];
+	srps_port_id_format(c->initiator, id);
+	if (!l->has_target)
+		tool_say("no target admits this initiator, ib.%.16s%.16s (at the target: acls "
+			 "create)",
+			 id, id + 17);
+	if (is_cut)
+		tool_say("there are more targets than the answer has room for");
+}
+
+int srp_discover(struct tool *t)
+{
+	struct srps_address a;
+	struct srps_config c;
+	struct list_state l = { 0 };
+	struct err e;
+	bool is_cut = false;
+	if (srps_address_parse(t->o.args[0], &a, &e) < 0 || srp_config(t, &a, &c, &e) < 0)
+		return tool_fail(TOOL_USAGE, &e);
+	if (t->o.is_json)
+		l.json = json_object_new_array();
+	int r = srp_resolve(&c, &a, &e);
+	if (!r)
+		r = srps_sync_discover(&c, found, &l, &is_cut, &e);
+	if (!r && l.json)
+		printf("%s\n", json_object_to_json_string_ext(l.json, JSON_C_TO_STRING_PRETTY));
+	if (!r)
+		say_rest(&l, &c, is_cut);
+	json_object_put(l.json);
+	return r ? tool_fail(TOOL_FAILED, &e) : TOOL_OK;
+}
