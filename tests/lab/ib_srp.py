@@ -15,7 +15,9 @@ class Initiator(Kernel):
     """ib_srp over a device ("rxe", "siw"). settings: parameters of its module, which is loaded
     anew."""
 
-    resets = ("-d", "-h", "-d")
+    # What a LUN reset by sg_reset ends at the target gets no response, and ib_srp itself ends none of
+    # it: that waits for its timeout, or for a reset of the host.
+    resets = ("-d", "-H", "-d", "-H")
 
     def __init__(self, guest, host, settings=None, device=None):
         super().__init__(guest)

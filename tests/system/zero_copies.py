@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""1 GiB each way in commands of 128 KiB, over TCP and over iSER with software iWARP, on each kind
-of disk that promises it, every byte checked by the client: the daemon must not have copied one, but
-for the beginning of a session's first write over TCP, which may come with its header while the
-daemon reads ahead for small commands. What the counter counts is shown by small writes before."""
+"""1 GiB each way in commands of 128 KiB, over TCP, and over iSER and SRP with software iWARP, on
+each kind of disk that promises it, every byte checked by the client: the daemon must not have
+copied one, but for the beginning of a session's first write over TCP, which may come with its
+header while the daemon reads ahead for small commands. What the counter counts is shown by small
+writes before."""
 
 import contextlib
 import json
@@ -14,6 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 import farblock  # noqa: E402
 
 GIB, DISK, COMMAND, READ_AHEAD = 1 << 30, 256 << 20, 128 << 10, 8192
+PORT = ("--initiator-port", f"{farblock.SRP_INITIATOR[3:19]}:{farblock.SRP_INITIATOR[19:]}")
 
 
 def since(before, now):
@@ -38,7 +40,8 @@ def both_ways(daemon, url, path):
     before, bytes_before = daemon.copied(), daemon.moved(path)
     for pattern in range(GIB // DISK):
         farblock.run(["farblock-initiator", "verify", url, "--pattern", str(pattern), "--bs",
-                      str(COMMAND), "--force"], timeout=600)
+                      str(COMMAND), "--force", *(PORT if url.startswith("srp:") else ())],
+                     timeout=600)
     count, size = since(before, daemon.copied())
     written, read = since(bytes_before, daemon.moved(path))
     if written < GIB or read < GIB:
@@ -77,12 +80,13 @@ def main():
     with farblock.Scratch() as scratch, loop_device(scratch) as device:
         config = farblock.Config()
         paths = disks(config, scratch, device)
-        target = config.target(paths)
+        target, srp = config.target(paths), config.srp_target(paths)
         with farblock.Farblockd(scratch, config) as daemon:
             counter_counts(daemon, target.url())
-            for scheme in ("iscsi", "iser"):
-                for lun, path in enumerate(paths):
-                    both_ways(daemon, target.url(lun).replace("iscsi", scheme, 1), path)
+            for lun, path in enumerate(paths):
+                iscsi = target.url(lun)
+                for url in (iscsi, iscsi.replace("iscsi", "iser", 1), srp.url(lun)):
+                    both_ways(daemon, url, path)
     return 0
 
 
