@@ -249,6 +249,16 @@ static bool map_is_alike(const struct lun_map *a, const struct lun_map *b)
 	return true;
 }
 
+// VPD page 83h of the path names its group, whose access state is the path's.
+static void nexus_lun_move(struct nexus_lun *nl, uint16_t group)
+{
+	if (nl->alua_group == group)
+		return;
+	nl->alua_group = group;
+	ua_set(nl, UA_ALUA_CHANGED);
+	ua_set(nl, UA_INQUIRY_CHANGED);
+}
+
 static void map_add(struct nexus *n, const struct lun_map *map, bool is_told)
 {
 	for (uint32_t i = 0; i < map->count; i++) {
@@ -261,7 +271,7 @@ static void map_add(struct nexus *n, const struct lun_map *map, bool is_told)
 		}
 		if (!nl)
 			continue; // no memory: the LUN is missing until the next change
-		nl->alua_group = e->alua_group;
+		nexus_lun_move(nl, e->alua_group);
 		nl->is_write_protected = e->is_write_protected;
 		if (is_told)
 			ua_set(nl, UA_LUNS_CHANGED);

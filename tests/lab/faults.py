@@ -17,21 +17,28 @@ from open_iscsi import IMPATIENT
 RATE, BLOCK, SECONDS = 150, 16384, 4
 STOP = "/run/stop"
 LOAD = """until [ -e {stop} ]; do
-    fio --name=load --filename={disk} --direct=1 --ioengine=libaio --iodepth=16 --rw=randwrite \
+    fio --name=load {where} --direct=1 --ioengine=libaio --iodepth=16 --rw=randwrite \
         --bs={block} --size=16M --io_size={size} --rate_iops={rate} --norandommap \
         --randseed=$RANDOM --serialize_overlap=1 --verify=crc32c --verify_fatal=1 --do_verify=1 \
         --minimal || exit
 done"""
 
 
-def load(lab, initiator, disk):
-    """Starts it and returns as soon as it writes; end_of_load() ends it."""
+def wait_for_writes(lab, disk, start=lambda: None):
+    """Returns as soon as the disk has been written to since start()."""
     written = f"awk '{{print $7}}' /sys/dev/block/$(stat -L -c %Hr:%Lr {disk})/stat"
     before = int(lab.guest.run(written))
-    lab.guest.run(f"rm -f {STOP}")
-    initiator.in_background("load", LOAD.format(
-        stop=STOP, disk=disk, block=BLOCK, size=SECONDS * RATE * BLOCK, rate=RATE))
+    start()
     wait_until(lambda: int(lab.guest.run(written)) > before + 1000, "the load writes")
+
+
+def load(lab, initiator, disk, where=None):
+    """Starts it and returns as soon as it writes; end_of_load() ends it. where: fio's option, if not
+    the disk itself."""
+    lab.guest.run(f"rm -f {STOP}")
+    script = LOAD.format(stop=STOP, where=where or f"--filename={disk}", block=BLOCK,
+                         size=SECONDS * RATE * BLOCK, rate=RATE)
+    wait_for_writes(lab, disk, lambda: initiator.in_background("load", script))
 
 
 def end_of_load(initiator):

@@ -55,6 +55,11 @@ def up():
     ip("link", "set", TAP, "up")
 
 
+def cut_address(host, is_cut):
+    """One of the addresses of this side, taken away without a word and given back."""
+    ip("addr", "del" if is_cut else "add", f"{host}/24", "dev", TAP)
+
+
 def cut(is_cut):
     """The cable between the two, pulled or plugged in."""
     ip("link", "set", TAP, "down" if is_cut else "up")

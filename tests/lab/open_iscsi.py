@@ -74,19 +74,19 @@ class Initiator(Kernel):
         return self.guest.run(f"iscsiadm -m discovery -t st -I {self.interface} -p '{portal}'"
                               ).split("\n")[:-1]
 
-    def record(self, target, portal=0, update=None):
+    def record(self, target, portal=0, update=None, interface=None):
         """A node record made by hand, with these settings; returns what iscsiadm calls it."""
         host, port = target.portals[portal]
-        where = f"-T {target.iqn} -p '{host}:{port},1'"
-        words = [f"iscsiadm -m node {where} -I {self.interface} -o new >/dev/null || exit"]
+        where = f"-T {target.iqn} -p '{host}:{port},1' -I {interface or self.interface}"
+        words = [f"iscsiadm -m node {where} -o new >/dev/null || exit"]
         words += [f"iscsiadm -m node {where} -o update -n '{name}' -v '{value}' || exit"
                   for name, value in (update or {}).items()]
         self.guest.run("\n".join(words))
         return where
 
-    def login(self, target, portal=0, update=None):
+    def login(self, target, portal=0, update=None, interface=None):
         """Makes the record and logs in; has to succeed. Returns the record's arguments."""
-        where = self.record(target, portal, update)
+        where = self.record(target, portal, update, interface)
         self.guest.run(f"iscsiadm -m node {where} -l")
         return where
 

@@ -43,6 +43,7 @@ class Here:
     portal = {}  # what its portals have in the saved file beside the defaults
     sha256_of = staticmethod(sha256_of)
     cut = staticmethod(net.cut)
+    cut_address = staticmethod(net.cut_address)
 
     @staticmethod
     def daemon(scratch, config, name, **options):
