@@ -167,7 +167,9 @@ static struct discovery *discovery_new(const struct login *l)
 	d->session.id = l->session.id;
 	d->portal = l->portal;
 	d->peer = l->peer;
-	d->local = l->request->local_addr;
+	// A service id has no address by which portals on all addresses could be reported.
+	if (!l->request->is_by_service)
+		d->local = l->request->local_addr;
 	d->transport = l->transport;
 	memcpy(d->peer_text, l->peer_text, sizeof d->peer_text);
 	memcpy(d->initiator, l->initiator, sizeof d->initiator);
@@ -243,10 +245,14 @@ static void check(struct discovery *d, uint64_t now)
 	discovery_close(d, why);
 }
 
-void discoveries_check(struct srp_worker *sw, uint64_t now)
+unsigned discoveries_check(struct srp_worker *sw, uint64_t now)
 {
-	list_for_each (it, &sw->discoveries)
+	unsigned count = 0;
+	list_for_each (it, &sw->discoveries) {
 		check(list_entry(it, struct discovery, link), now); // frees none at once
+		count++;
+	}
+	return count;
 }
 
 bool discoveries_stop(struct srp_worker *sw)

@@ -15,7 +15,7 @@
 int discovery_begin(struct login *l, struct err *e);
 // A newcomer takes the slot of s, which is a discovery channel's.
 void discovery_displace(struct session *s);
-// Every second: closes those whose time is over.
-void discoveries_check(struct srp_worker *sw, uint64_t now);
+// Every second: closes those whose time is over. How many there are.
+unsigned discoveries_check(struct srp_worker *sw, uint64_t now);
 // Closes all. False: there is none.
 bool discoveries_stop(struct srp_worker *sw);

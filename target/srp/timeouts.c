@@ -155,6 +155,6 @@ void srp_timeouts_tick(struct timer *t)
 		srp_timeouts_check(s, now);
 		count += s->channel_count;
 	}
+	count += discoveries_check(sw, now);
 	memory_trim_tick(&sw->trim, count);
-	discoveries_check(sw, now);
 }
