@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Scenarios: farblockd copies no payload and grants no rights to its memory while data moves."""
+"""Scenarios: farblockd copies no payload and grants no rights to its memory while data moves.
+HERE: those that need nothing of the guest's."""
 
 import re
 
-from data import VARIANTS, direct_file
+from data import direct_file
 from farblock import Failure
 from logins import MIB, no_complaint, ramdisk, round_trip, same
 from place import rdma_device
@@ -11,6 +12,9 @@ from place import rdma_device
 GIB = 1 << 30
 DISK, COMMAND = 64 * MIB, 16 * MIB  # the disk, in the guest's memory mostly; what dd writes at once
 FOLDER = "/var/lib/copies"
+# Settings of initiators that send no immediate data, which is copied once.
+WITHOUT_IMMEDIATE = {"iser": {"node.session.iscsi.ImmediateData": "No"},
+                     "srp": {"use_imm_data": "N"}}
 
 
 def both_ways(lab, disk):
@@ -29,10 +33,10 @@ def both_ways(lab, disk):
 
 def no_copies(lab, make):
     """make: adds the storage object to a Config."""
-    daemon, target, initiator = lab.serve(make)
+    daemon, target, initiator = lab.serve(make, settings=WITHOUT_IMMEDIATE[lab.carrier])
     if "page cache" in daemon.log():
         raise Failure(f"the file is not served with O_DIRECT: {daemon.log()}")
-    initiator.login(target, update=VARIANTS["iser"])
+    initiator.login(target)
     path, = daemon.rpc("stats.get")["storage_objects"]
     before, first = daemon.copied(), daemon.moved(path)
     both_ways(lab, initiator.disk())
@@ -112,5 +116,6 @@ def remote_rights(lab):
     same(told > 0, bool(remote), "whether remote_rights of the session are there")
 
 
+HERE = [zero_copies_ramdisk, zero_copies_cached]
 SCENARIOS = [zero_copies_ramdisk, zero_copies_direct, zero_copies_cached, zero_copies_block,
              remote_rights]
