@@ -29,6 +29,7 @@ import luns
 import net
 import open_iscsi
 import pscsi
+import srp_paths
 import srp_scenarios as srp
 import transports
 from guest import HANG, Guest
@@ -60,9 +61,12 @@ GROUPS = {
     "lio": Group(lio.SCENARIOS, [lio.chap, lio.byte_for_byte], "siw"),
     "rxe": Group([*RXE, *copies.SCENARIOS, *devices.SCENARIOS], DEVICE, "rxe", True),
     "siw-verbs": Group([*ISER, *copies.SCENARIOS, *devices.SCENARIOS], DEVICE, "siw", True),
-    "srp": Group([*srp.SCENARIOS, faults.cable_pulled], srp.CHECK, "siw", False, "srpt"),
-    "srp-rxe": Group([*srp.SCENARIOS, *copies.SCENARIOS], srp.CHECK, "rxe", True, "srpt"),
-    "srp-siw-verbs": Group([*srp.SCENARIOS, *copies.SCENARIOS], srp.CHECK, "siw", True, "srpt"),
+    "srp": Group([*srp.SCENARIOS, faults.cable_pulled, *srp_paths.SCENARIOS, *srp_paths.OUTSIDE],
+                 [*srp.CHECK, *srp_paths.CHECK], "siw", False, "srpt"),
+    "srp-rxe": Group([*srp.SCENARIOS, *copies.SCENARIOS, *srp_paths.SCENARIOS], srp.CHECK, "rxe",
+                     True, "srpt"),
+    "srp-siw-verbs": Group([*srp.SCENARIOS, *copies.SCENARIOS, *srp_paths.SCENARIOS], srp.CHECK,
+                           "siw", True, "srpt"),
     "transports": Group(transports.SCENARIOS, transports.CHECK, "siw"),
     "transports-rxe": Group(transports.SCENARIOS, [transports.identity], "rxe", True),
     "lio-rxe": Group(lio.INSIDE, [lio.chap, lio.byte_for_byte], "rxe", True),
