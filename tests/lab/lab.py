@@ -29,7 +29,9 @@ import luns
 import net
 import open_iscsi
 import pscsi
+import srp_paths
 import srp_scenarios as srp
+import transports
 from guest import HANG, Guest
 from place import Here, Inside
 
@@ -59,10 +61,14 @@ GROUPS = {
     "lio": Group(lio.SCENARIOS, [lio.chap, lio.byte_for_byte], "siw"),
     "rxe": Group([*RXE, *copies.SCENARIOS, *devices.SCENARIOS], DEVICE, "rxe", True),
     "siw-verbs": Group([*ISER, *copies.SCENARIOS, *devices.SCENARIOS], DEVICE, "siw", True),
-    "srp": Group([*srp.SCENARIOS, faults.cable_pulled, *copies.HERE], srp.CHECK, "siw", False,
-                 "srpt"),
-    "srp-rxe": Group([*srp.SCENARIOS, *copies.SCENARIOS], srp.CHECK, "rxe", True, "srpt"),
-    "srp-siw-verbs": Group([*srp.SCENARIOS, *copies.SCENARIOS], srp.CHECK, "siw", True, "srpt"),
+    "srp": Group([*srp.SCENARIOS, faults.cable_pulled, *srp_paths.SCENARIOS, *srp_paths.OUTSIDE,
+                  *copies.HERE], [*srp.CHECK, *srp_paths.CHECK], "siw", False, "srpt"),
+    "srp-rxe": Group([*srp.SCENARIOS, *copies.SCENARIOS, *srp_paths.SCENARIOS], srp.CHECK, "rxe",
+                     True, "srpt"),
+    "srp-siw-verbs": Group([*srp.SCENARIOS, *copies.SCENARIOS, *srp_paths.SCENARIOS], srp.CHECK,
+                           "siw", True, "srpt"),
+    "transports": Group(transports.SCENARIOS, transports.CHECK, "siw"),
+    "transports-rxe": Group(transports.SCENARIOS, [transports.identity], "rxe", True),
     "lio-rxe": Group(lio.INSIDE, [lio.chap, lio.byte_for_byte], "rxe", True),
     "lio-siw-verbs": Group(lio.INSIDE_SIW, [lio.verified], "siw", True),
     "lio-srpt": Group(lio.SRP, lio.SRP_CHECK, "siw", False, "srpt"),
@@ -141,7 +147,8 @@ class Lab:
         """What the daemons and the guest's kernel said, for a failure."""
         text = "".join(f"--- {d.name}\n{d.log()[-3000:]}" for d in self.daemons)
         try:
-            text += "--- guest\n" + self.guest.ask("dmesg | tail -40", 10)[1]
+            blocked = "echo w >/proc/sysrq-trigger"  # tasks that wait in the kernel, for what
+            text += "--- guest\n" + self.guest.ask(f"{blocked}; dmesg | tail -120", 30)[1]
         except farblock.Failure as why:
             text += f"--- {why}\n"
         return text
