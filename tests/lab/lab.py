@@ -55,12 +55,11 @@ class Group(NamedTuple):
 
 GROUPS = {
     "tcp": Group([*logins.SCENARIOS, *data.SCENARIOS, *luns.SCENARIOS, *faults.SCENARIOS], CHECK),
-    "iser": Group([*ISER, *copies.HERE], CHECK, "siw"),
+    "iser": Group(ISER, CHECK, "siw"),
     "lio": Group(lio.SCENARIOS, [lio.chap, lio.byte_for_byte], "siw"),
     "rxe": Group([*RXE, *copies.SCENARIOS, *devices.SCENARIOS], DEVICE, "rxe", True),
     "siw-verbs": Group([*ISER, *copies.SCENARIOS, *devices.SCENARIOS], DEVICE, "siw", True),
-    "srp": Group([*srp.SCENARIOS, faults.cable_pulled, *copies.HERE], srp.CHECK, "siw", False,
-                 "srpt"),
+    "srp": Group([*srp.SCENARIOS, faults.cable_pulled], srp.CHECK, "siw", False, "srpt"),
     "srp-rxe": Group([*srp.SCENARIOS, *copies.SCENARIOS], srp.CHECK, "rxe", True, "srpt"),
     "srp-siw-verbs": Group([*srp.SCENARIOS, *copies.SCENARIOS], srp.CHECK, "siw", True, "srpt"),
     "lio-rxe": Group(lio.INSIDE, [lio.chap, lio.byte_for_byte], "rxe", True),
