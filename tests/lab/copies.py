@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Scenarios: farblockd copies no payload and grants no rights to its memory while data moves.
-HERE: those that need nothing of the guest's."""
+"""Scenarios: farblockd copies no payload and grants no rights to its memory while data moves."""
 
 import re
 
@@ -116,6 +115,5 @@ def remote_rights(lab):
     same(told > 0, bool(remote), "whether remote_rights of the session are there")
 
 
-HERE = [zero_copies_ramdisk, zero_copies_cached]
 SCENARIOS = [zero_copies_ramdisk, zero_copies_direct, zero_copies_cached, zero_copies_block,
              remote_rights]

@@ -57,12 +57,12 @@ class Group(NamedTuple):
 
 GROUPS = {
     "tcp": Group([*logins.SCENARIOS, *data.SCENARIOS, *luns.SCENARIOS, *faults.SCENARIOS], CHECK),
-    "iser": Group([*ISER, *copies.HERE], CHECK, "siw"),
+    "iser": Group(ISER, CHECK, "siw"),
     "lio": Group(lio.SCENARIOS, [lio.chap, lio.byte_for_byte], "siw"),
     "rxe": Group([*RXE, *copies.SCENARIOS, *devices.SCENARIOS], DEVICE, "rxe", True),
     "siw-verbs": Group([*ISER, *copies.SCENARIOS, *devices.SCENARIOS], DEVICE, "siw", True),
-    "srp": Group([*srp.SCENARIOS, faults.cable_pulled, *srp_paths.SCENARIOS, *srp_paths.OUTSIDE,
-                  *copies.HERE], [*srp.CHECK, *srp_paths.CHECK], "siw", False, "srpt"),
+    "srp": Group([*srp.SCENARIOS, faults.cable_pulled, *srp_paths.SCENARIOS, *srp_paths.OUTSIDE],
+                 [*srp.CHECK, *srp_paths.CHECK], "siw", False, "srpt"),
     "srp-rxe": Group([*srp.SCENARIOS, *copies.SCENARIOS, *srp_paths.SCENARIOS], srp.CHECK, "rxe",
                      True, "srpt"),
     "srp-siw-verbs": Group([*srp.SCENARIOS, *copies.SCENARIOS, *srp_paths.SCENARIOS], srp.CHECK,
