@@ -140,19 +140,19 @@ def portal_deleted(lab):
 
 
 def path_gone(lab):
-    """An address is away for longer than dev_loss_tmo: the kernel removes the disk and multipathd
-    the path; after a new login both are back. I/O continues on the other path."""
+    """A portal is away for longer than dev_loss_tmo: the kernel removes the disk and multipathd the
+    path; after a new login both are back. I/O continues on the other path."""
     with Multipath(lab.guest) as multipath:
         paths = Paths(lab, multipath, times={"dev_loss_tmo": "8"})
-        host, port = lab.place.hosts[1], paths.ports[1]
+        (target, _), port = paths.places[1], paths.ports[1]
+        where = target.portals[1]
         paths.load()
-        lab.place.cut_address(host, True)
-        try:
-            wait_until(lambda: port not in paths.initiator.ports(), "the remote port is removed")
-            wait_until(lambda: len(multipath.paths()) == 1, "the map has one path")
-            wait_for_writes(lab, paths.device)
-        finally:
-            lab.place.cut_address(host, False)
+        delete_portal(paths, target, *where)
+        wait_until(lambda: port not in paths.initiator.ports(), "the remote port is removed")
+        wait_until(lambda: len(multipath.paths()) == 1, "the map has one path")
+        wait_for_writes(lab, paths.device)
+        change(paths, target, "create", "/portals", ip_address=where[0], ip_port=where[1],
+               **lab.place.portal)
         paths.log_in(1)
         paths.end_of_load()
 
