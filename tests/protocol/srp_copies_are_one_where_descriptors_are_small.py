@@ -12,7 +12,7 @@ def copied(daemon):
 def test(daemon):
     peer = daemon.session()
     data = pattern(131072)
-    for size in (8192, 8704):
+    for size in (8192, 16384):
         pieces = [data[at:at + size] for at in range(0, len(data), size)]
         before = copied(daemon)
         peer.response(peer.send(peer.write_from(peer.indirect(pieces), 0)))
