@@ -97,9 +97,9 @@ def lio_srp(guest):
         modprobe ib_srpt && cd {CONFIGFS} || exit
         gid=$(tr -d : </sys/class/infiniband/rxe0/ports/1/gids/0) && mkdir -p srpt || exit
         tpg=srpt/0x$gid/tpgt_1
+        acl=$tpg/acls/0x{1:016x}$(echo $gid | tail -c 17) # of ib_srp.Initiator.login()
         mkdir -p $tpg/lun/lun_0 && ln -s {CONFIGFS}/core/rd_mcp_0/ram $tpg/lun/lun_0/ram || exit
-        mkdir -p $tpg/acls/{ADDRESS}/lun_0 &&
-            ln -s {CONFIGFS}/$tpg/lun/lun_0 $tpg/acls/{ADDRESS}/lun_0/ram || exit
+        mkdir -p $acl/lun_0 && ln -s {CONFIGFS}/$tpg/lun/lun_0 $acl/lun_0/ram || exit
         echo {LIO.srp_port} >srpt/discovery_auth/rdma_cm_port && echo 1 >$tpg/enable || exit
         echo $gid; cat /sys/module/ib_srpt/parameters/srpt_service_guid""", 90).split()
     guid = f"{int(guid, 16):016x}"
