@@ -14,6 +14,8 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
 from farblock import (SRP_INITIATOR, Config, Failure, Farblockd, Scratch, check,  # noqa: E402
                       eventually, free_port, main, program)
+from initiator import end  # noqa: E402
+import initiator  # noqa: E402
 
 MIB = 1 << 20
 MOST = {"max_transfer_kib": 16384}
@@ -23,27 +25,12 @@ OWN = ("--initiator-port", f"{SRP_INITIATOR[3:19]}:{SRP_INITIATOR[19:]}")
 
 
 def start(*arguments):
-    return subprocess.Popen([program("farblock-initiator"), *arguments, *OWN], text=True,
-                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE)
-
-
-def end(process, arguments, status=0):
-    try:
-        out, err = process.communicate(timeout=240)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        out, err = process.communicate()
-        raise Failure(f"{' '.join(arguments)}: no end: {err}") from None
-    if process.returncode != status:
-        raise Failure(f"farblock-initiator {' '.join(arguments)}: exit status "
-                      f"{process.returncode}, not {status}: {err.strip() or out.strip()}")
-    return err if status else out
+    return initiator.start(*arguments, *OWN)
 
 
 def tool(*arguments, status=0):
     """Runs farblock-initiator to its end; returns what it printed."""
-    return end(start(*arguments), arguments, status)
+    return end(start(*arguments), status)
 
 
 def url(target, lun):
@@ -141,11 +128,10 @@ def killed(daemon, where, tcp, bs, length, dice):
             break
         daemon.kill()
         daemon.start()
-    end(at_work, arguments)
+    end(at_work)
     check(i == KILLS - 1, f"it was over after {i} kills")
     verify = ("verify", tcp, *arguments[2:6], "--check-only")
-    end(subprocess.Popen([program("farblock-initiator"), *verify], text=True,
-                         stdout=subprocess.PIPE, stderr=subprocess.PIPE), verify)
+    end(initiator.start(*verify))
     print(f"killed {KILLS} times under commands of {bs}: every byte equal", flush=True)
 
 
@@ -156,7 +142,7 @@ def gone(daemon, where):
     first = moved(daemon, "read")
     eventually("the bench at work", lambda: moved(daemon, "read") > first + MIB)
     daemon.kill()
-    text = end(bench, arguments, status=1)
+    text = end(bench, status=1)
     check("retrying for 1 s" in text and "SRP" in text, text)
     daemon.start()
 

@@ -8,13 +8,13 @@ import json
 import os
 import random
 import socket
-import subprocess
 import sys
 import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
 from farblock import (Config, Failure, Farblockd, Scratch, check, eventually, free_port,  # noqa: E402
-                      main, program)
+                      main)
+from initiator import end, start  # noqa: E402
 
 MIB = 1 << 20
 MOST = {"max_transfer_kib": 16384}
@@ -26,28 +26,9 @@ def over_iser(url):
     return url.replace("iscsi://", "iser://")
 
 
-def start(*arguments, **options):
-    return subprocess.Popen([program("farblock-initiator"), *arguments], text=True,
-                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE, **options)
-
-
-def end(process, arguments, status=0, timeout=240):
-    try:
-        out, err = process.communicate(timeout=timeout)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        out, err = process.communicate()
-        raise Failure(f"{' '.join(arguments)}: no end after {timeout} s: {err}") from None
-    if process.returncode != status:
-        raise Failure(f"farblock-initiator {' '.join(arguments)}: exit status "
-                      f"{process.returncode}, not {status}: {err.strip() or out.strip()}")
-    return err if status else out
-
-
 def tool(*arguments, status=0, **options):
     """Runs farblock-initiator to its end; returns what it printed."""
-    return end(start(*arguments, **options), arguments, status)
+    return end(start(*arguments, **options), status)
 
 
 def moved(daemon, way):
@@ -147,7 +128,7 @@ def killed(daemon, url, bs, length, dice):
             break
         daemon.kill()
         daemon.start()
-    end(at_work, arguments)
+    end(at_work)
     check(i == KILLS - 1, f"it was over after {i} kills")
     tcp = ("verify", url.replace("iser://", "iscsi://"), *arguments[2:-3], "--check-only")
     tool(*tcp)
@@ -162,7 +143,7 @@ def bench_goes_on(daemon, url):
         eventually("the bench at work", lambda f=first: moved(daemon, "read") > f + MIB)
         daemon.kill()
         daemon.start()
-    out = json.loads(end(bench, arguments))
+    out = json.loads(end(bench))
     check(out["errors"] == 0 and out["iops"] > 0, f"errors over a restart: {out}")
 
 
