@@ -29,6 +29,7 @@ import libiscsi
 import open_iscsi
 import place
 from guest import Guest, User, accelerator
+from kernel import wait_until
 
 ADDRESS = User.guest.split("/", maxsplit=1)[0]
 IQN = "iqn.2025-01.org.farblock.lab:compare"
@@ -163,13 +164,12 @@ def srp_disks(guest, logins):
 
 def disk_of(guest, listing):
     """Waits for the one that a command lists, and writes every block of it once."""
-    return guest.run(f"""
-        for i in $(seq 50); do
-            d=/dev/$(basename "$({listing})") 2>/dev/null && [ -b "$d" ] && break
-            sleep 0.2
-        done
-        [ -b "$d" ] && echo none >/sys/block/${{d#/dev/}}/queue/scheduler || exit
-        dd if=/dev/urandom of=$d bs=1M oflag=direct status=none 2>/dev/null; echo $d""", 300).strip()
+    found = f"""d=$(basename "$({listing})") 2>/dev/null && [ -b "/dev/$d" ] && echo $d"""
+    name = wait_until(lambda: guest.ask(f"({found}) 2>/dev/null")[1].strip(), "the disk is there")
+    guest.run(f"""
+        echo none >/sys/block/{name}/queue/scheduler
+        dd if=/dev/urandom of=/dev/{name} bs=1M oflag=direct status=none 2>/dev/null; true""", 300)
+    return f"/dev/{name}"
 
 
 def perf_sample(guest, _, target, words, seconds):
