@@ -28,7 +28,7 @@ struct admit_query {
 
 // What the initiator gets. Pointers are into the view.
 struct admission {
-	bool is_discovery; // of targets (discovery.h): there is none of the following but terms
+	bool is_discovery; // of targets (discovery.h): of the following only terms is set
 	const struct view_target *target;
 	const struct view_tpg *tpg;
 	const struct view_acl *acl; // NULL: none, demo mode

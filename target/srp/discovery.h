@@ -17,5 +17,5 @@ int discovery_begin(struct login *l, struct err *e);
 void discovery_displace(struct session *s);
 // Every second: closes those whose time is over. How many there are.
 unsigned discoveries_check(struct srp_worker *sw, uint64_t now);
-// Closes all. False: there is none.
+// Closes all. False: nothing is left to close.
 bool discoveries_stop(struct srp_worker *sw);

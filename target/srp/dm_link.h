@@ -25,8 +25,8 @@ struct dm_link_ops {
 	// Becomes the agent of the class on a port. -EBUSY with text: another one has it; -ENODEV:
 	// ib_umad is not loaded; -EACCES ...
 	int (*open)(struct dm_link *ret, const struct dm_port_name *name, struct err *e);
-	// Answers one datagram, without waiting. 1: done; 0: there is none; negative with text: the
-	// port is lost.
+	// Answers one datagram, without waiting. 1: done; 0: no datagram has come; negative with
+	// text: the port is lost.
 	int (*serve)(struct dm_link *l, const struct srp_io_unit *u, struct err *e);
 	void (*close)(struct dm_link *l);
 };

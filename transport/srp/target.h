@@ -90,7 +90,7 @@ struct srp_channel_up {
 	void (*logout)(struct srp_channel *ch);
 	// The connection is closed, no request is in flight; tasks that are not released still
 	// belong to the role, which ends each by srp_put_data(NULL). srp_channel_free() follows
-	// when there is none.
+	// when none is left.
 	void (*closed)(struct srp_channel *ch, const struct err *why);
 };
 

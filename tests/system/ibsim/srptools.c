@@ -7,7 +7,7 @@
 //   number in the transaction id brings the replies to them; the simulator's libumad2sim goes by
 //   the class of the reply. So they are the agent of both classes.
 // - They read which targets are connected from /sys/class/scsi_host, which a machine may not have:
-//   then there is none.
+//   then no target is connected.
 #include <dirent.h>
 #include <dlfcn.h>
 #include <infiniband/umad.h>
