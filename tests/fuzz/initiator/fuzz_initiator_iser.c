@@ -6,34 +6,16 @@
 // its bytes.
 #include "session_rig.h"
 
+#include "device_rig.h"
 #include "transport/iser/dmi_iser.h"
 
-enum { READ = 1000, WRITE = 20000, SHORT_WRITE = 512, POSTED = 512 };
+enum { READ = 1000, WRITE = 20000, SHORT_WRITE = 512 };
 enum { RX_INVALIDATED = 1, RX_OWN_STAG = 2, RX_SENDS_DONE = 4, RX_CLOSED = 8 };
 
-static struct msg feed_msg, close_msg;
+static struct msg feed_msg;
 static bool is_feeding;
 
 // --- the device ---
-
-static struct rnic rnic;
-static struct rnic_qp qp;
-static struct rnic_mr all = { .rnic = &rnic, .len = UINT64_MAX };
-static struct rnic_wr *posted[POSTED];
-static unsigned posted_count, reserved;
-static uint32_t last_rkey, live;
-static struct err close_why;
-
-static void sends_done(int res)
-{
-	while (posted_count) {
-		struct rnic_wr *wr = posted[0];
-		memmove(posted, posted + 1, --posted_count * sizeof wr);
-		rnic_wr_done(wr, res);
-	}
-}
-
-static void feed(struct msg *m);
 
 static void on_connect(struct msg *m)
 {
@@ -41,109 +23,7 @@ static void on_connect(struct msg *m)
 	qp.ops->established(&qp, NULL, 0);
 }
 
-static int p_connect(struct rnic_qp **ret, struct worker *w, const struct tcp_addr *peer,
-		     const struct tcp_addr *local, const struct rnic_qp_options *o,
-		     const struct rnic_qp_ops *ops, void *owner, struct err *e)
-{
-	memset(&qp, 0, sizeof qp);
-	rnic_qp_init(&qp, rnic.provider, &rnic, o, ops, owner);
-	posted_count = live = 0;
-	feed_msg.fn = on_connect;
-	worker_post(w, &feed_msg);
-	*ret = &qp;
-	return 0;
-}
-
-static void on_close(struct msg *m)
-{
-	sends_done(-ECANCELED);
-	rnic_qp_flush_waiting(&qp);
-	qp.ops->closed(&qp, &close_why);
-}
-
-static void p_close(struct rnic_qp *q, bool linger, const struct err *why)
-{
-	if (q->is_closing)
-		return;
-	q->is_closing = true;
-	close_why = *why;
-	close_msg.fn = on_close;
-	worker_post(worker, &close_msg);
-}
-
-static void p_qp_free(struct rnic_qp *q)
-{
-}
-
-static void p_post(struct rnic_qp *q, struct rnic_wr *wr)
-{
-	if (posted_count == POSTED)
-		abort(); // the mover bounds what it sends
-	posted[posted_count++] = wr;
-}
-
-static void p_flush(struct rnic_qp *q)
-{
-}
-
-static int p_reserve(struct rnic *r, uint32_t count)
-{
-	reserved += count;
-	return 0;
-}
-
-static void p_unreserve(struct rnic *r, uint32_t count)
-{
-	reserved -= count;
-}
-
-static void p_rx_put(struct rnic_rx *rx)
-{
-	free(rx->data);
-	free(rx);
-}
-
-static struct rnic_mr *p_find(struct rnic *r, const void *addr, uint64_t len)
-{
-	return &all;
-}
-
-static int p_expose(struct rnic_qp *q, struct rnic_exposed *ret, const struct sg *sg, uint32_t nsg,
-		    uint64_t len, unsigned access)
-{
-	*ret = (struct rnic_exposed){ .rkey = ++last_rkey };
-	live++;
-	return 0;
-}
-
-static void p_conceal(struct rnic_qp *q, struct rnic_exposed *x)
-{
-	live--;
-}
-
-static const struct rnic_provider provider = {
-	.name = "fuzz",
-	.takes_invalidation = true,
-	.connect = p_connect,
-	.close = p_close,
-	.qp_free = p_qp_free,
-	.post = p_post,
-	.flush = p_flush,
-	.reserve = p_reserve,
-	.unreserve = p_unreserve,
-	.rx_put = p_rx_put,
-	.find = p_find,
-	.expose = p_expose,
-	.conceal = p_conceal,
-};
-static struct rnic rnic = {
-	.provider = &provider,
-	.name = "fuzz0",
-	.limits = {.max_send_wr = POSTED,
-		    .max_sge = 2,
-		    .max_read_sge = 1,
-		    .max_message = 1 << 20},
-};
+static const struct peer peer = { .accept = on_connect };
 
 // --- the target ---
 
@@ -163,7 +43,6 @@ static void receive(uint8_t said, const uint8_t *bytes, uint32_t len)
 // One message a round; at the end of the input the peer goes.
 static void feed(struct msg *m)
 {
-	struct err gone;
 	if (qp.is_closing) {
 		is_feeding = false;
 		return;
@@ -182,8 +61,7 @@ static void feed(struct msg *m)
 		input_len -= len;
 	}
 	if (said & RX_CLOSED) {
-		err_set(&gone, -ECONNRESET, "gone");
-		p_close(&qp, false, &gone);
+		peer_gone();
 	}
 	worker_post(worker, m);
 }
@@ -223,7 +101,7 @@ static void enter(struct dmi *dm)
 
 static void begin(struct msg *m)
 {
-	const struct dmi_iser_options o = { .provider = &provider, .connected = enter };
+	const struct dmi_iser_options o = { .provider = &fuzz_provider, .connected = enter };
 	struct err e;
 	make_session(&ops);
 	if (dmi_iser_connect(&session->dm, worker, &o, &session_dmi_up, session, &e) < 0)
@@ -245,8 +123,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	run(begin, data, size);
 	while (!quiet)
 		worker_call(worker, is_quiet, &quiet);
-	if (reserved) // nothing is left of the connection
-		abort();
+	must(!reserved); // nothing is left of the connection
 	finish();
 	return 0;
 }

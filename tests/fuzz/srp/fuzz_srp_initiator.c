@@ -9,23 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device_rig.h"
 #include "transport/srp/initiator.h"
 #include "transport/wire/be.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { POSTED = 512, TASKS = 4, KEYS = 64 };
+enum { TASKS = 4 };
 enum { SENDS_DONE = 1, DROP = 2, OWN_TAG = 4, INVALIDATED = 8 };
-
-static void must(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static const uint8_t *input;
 static size_t input_len;
-static struct worker *worker;
 static struct srpi_channel *ch;
 static struct srpi_task tasks[TASKS];
 static struct sg sg[TASKS];
@@ -33,27 +27,9 @@ static uint8_t memory[TASKS][20000];
 static unsigned done[TASKS], tmfs, tmfs_sent, closes;
 static uint64_t tags[8];
 static unsigned tag_count;
-static struct msg feed_msg, close_msg;
-static struct err close_why;
+static struct msg feed_msg;
 static sem_t over;
-
-// --- the device ---
-
-static struct rnic_qp qp;
-static struct rnic rnic;
-static struct rnic_mr all = { .rnic = &rnic, .len = UINT64_MAX };
-static struct rnic_wr *posted[POSTED];
-static unsigned posted_count, reserved, live;
 static uint8_t login[SRP_LOGIN_REQ_CM_LEN];
-
-static void sends_done(int res)
-{
-	while (posted_count) {
-		struct rnic_wr *wr = posted[0];
-		memmove(posted, posted + 1, --posted_count * sizeof(struct rnic_wr *));
-		rnic_wr_done(wr, res);
-	}
-}
 
 static void feed(struct msg *m);
 
@@ -63,6 +39,14 @@ static uint8_t take(void)
 		return 0;
 	input_len--;
 	return *input++;
+}
+
+// --- the device ---
+
+static void on_connecting(const struct rnic_qp_options *o)
+{
+	must(o->private_len == sizeof login);
+	memcpy(login, o->private_data, sizeof login);
 }
 
 static void on_connect(struct msg *m)
@@ -84,111 +68,16 @@ static void on_connect(struct msg *m)
 	qp.ops->established(&qp, rsp, choice & 16 ? choice & 31 : sizeof rsp);
 }
 
-static int p_connect(struct rnic_qp **ret, struct worker *w, const struct tcp_addr *peer,
-		     const struct tcp_addr *local, const struct rnic_qp_options *o,
-		     const struct rnic_qp_ops *ops, void *owner, struct err *e)
+static void on_posted(const struct rnic_wr *wr)
 {
-	memset(&qp, 0, sizeof qp);
-	rnic_qp_init(&qp, rnic.provider, &rnic, o, ops, owner);
-	must(o->private_len == sizeof login);
-	memcpy(login, o->private_data, sizeof login);
-	posted_count = 0;
-	feed_msg.fn = on_connect;
-	worker_post(w, &feed_msg);
-	*ret = &qp;
-	return 0;
-}
-
-static void on_close(struct msg *m)
-{
-	sends_done(-ECANCELED);
-	rnic_qp_flush_waiting(&qp);
-	live = 0; // the close ends every exposure
-	qp.ops->closed(&qp, &close_why);
-}
-
-static void p_close(struct rnic_qp *q, bool linger, const struct err *why)
-{
-	if (q->is_closing)
-		return;
-	q->is_closing = true;
-	close_why = *why;
-	close_msg.fn = on_close;
-	worker_post(worker, &close_msg);
-}
-
-static void p_qp_free(struct rnic_qp *q)
-{
-}
-
-static void p_post(struct rnic_qp *q, struct rnic_wr *wr)
-{
-	must(posted_count < POSTED); // the channel bounds what it sends
-	posted[posted_count++] = wr;
 	if (wr->sge[0].addr[0] == SRP_CMD && tag_count < 8)
 		memcpy(&tags[tag_count++], wr->sge[0].addr + 8, 8);
 }
 
-static void p_flush(struct rnic_qp *q)
-{
-}
-
-static int p_reserve(struct rnic *r, uint32_t count)
-{
-	reserved += count;
-	return 0;
-}
-
-static void p_unreserve(struct rnic *r, uint32_t count)
-{
-	reserved -= count;
-}
-
-static void p_rx_put(struct rnic_rx *rx)
-{
-	free(rx->data);
-	free(rx);
-}
-
-static struct rnic_mr *p_find(struct rnic *r, const void *addr, uint64_t len)
-{
-	return &all;
-}
-
-static int p_expose(struct rnic_qp *q, struct rnic_exposed *ret, const struct sg *list,
-		    uint32_t nsg, uint64_t len, unsigned access)
-{
-	*ret = (struct rnic_exposed){ .rkey = 1 };
-	live++;
-	return 0;
-}
-
-static void p_conceal(struct rnic_qp *q, struct rnic_exposed *x)
-{
-	must(live--);
-}
-
-static const struct rnic_provider provider = {
-	.name = "fuzz",
-	.connect = p_connect,
-	.close = p_close,
-	.qp_free = p_qp_free,
-	.post = p_post,
-	.flush = p_flush,
-	.reserve = p_reserve,
-	.unreserve = p_unreserve,
-	.rx_put = p_rx_put,
-	.find = p_find,
-	.expose = p_expose,
-	.conceal = p_conceal,
-};
-static struct rnic rnic = {
-	.provider = &provider,
-	.name = "fuzz0",
-	.limits = {.max_send_wr = POSTED,
-		    .max_sge = 2,
-		    .max_read_sge = 1,
-		    .max_message = 1 << 20},
+static const struct peer peer = {
+	.connecting = on_connecting,
+	.accept = on_connect,
+	.posted = on_posted,
 };
 
 // --- the target ---
@@ -209,12 +98,10 @@ static void receive(uint8_t said, uint32_t len)
 // One message a round; at the end of the input the peer goes.
 static void feed(struct msg *m)
 {
-	struct err gone;
 	if (qp.is_closing)
 		return;
 	if (input_len < 3) {
-		err_set(&gone, -ECONNRESET, "gone");
-		p_close(&qp, false, &gone);
+		peer_gone();
 		return;
 	}
 	uint8_t said = take();
@@ -289,7 +176,7 @@ static const struct srpi_up up = { .up = on_up,
 static void begin(void *arg)
 {
 	static const struct tcp_addr nowhere;
-	const struct srpi_options o = { .provider = &provider, .peer = &nowhere };
+	const struct srpi_options o = { .provider = &fuzz_provider, .peer = &nowhere };
 	struct err e;
 	must(!srpi_new(&ch, worker, &o, &up, NULL, &e));
 }
