@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Whether a worker should poll for the next request for longer than usual, found out by trial. A
 // client with one command in flight waits for each wake-up of the worker; one that sends at a fixed
-// rate, or whose CPU the polling takes away, gains nothing. So windows of requests with and without
-// polling alternate, and the polling stays for a while if both windows with it were clearly faster.
+// rate, or whose CPU the polling takes away, gains nothing. So windows of requests without and with
+// polling alternate, and the polling stays for a while if the requests came faster with it.
 //
 // Pure functions over the caller's struct and clock; any thread that owns it, nothing blocks.
 #pragma once
@@ -13,9 +13,10 @@
 enum {
 	SPIN_WINDOW = 32,	   // rounds with requests
 	SPIN_REQUEST_NS = 2000000, // a window of requests that come less often ends the trial
-	SPIN_WINDOWS = 4,	   // of a trial: without, with, without, with
+	SPIN_WINDOWS_CLEAR = 6,	   // of a trial with a clear result: without, with, without ...
+	SPIN_WINDOWS = 16,	   // of any other
 };
-#define SPIN_REST_NS  1000000000ull  // from a trial to the next; doubled after each ...
+#define SPIN_REST_NS  1000000000ull  // from a trial to the next, at least; doubled after each ...
 #define SPIN_LONG_NS  4000000000ull  // ... up to this while polling pays off
 #define SPIN_NEVER_NS 32000000000ull // ... and to this while it does not
 
@@ -26,13 +27,16 @@ struct spin_trial {
 	uint64_t since_ns; // the window began; 0: none
 	uint64_t requests; // served before
 	unsigned rounds;
-	unsigned windows; // of the trial so far, in took_ns
+	bool is_new; // the first window after a pause
 	bool is_trying, has_paid_off;
-	uint64_t took_ns[SPIN_WINDOWS]; // for a request
-	uint64_t rest_ns, rests_until_ns;
+	unsigned windows;	     // of the trial so far
+	uint64_t took_ns[2];	     // for a request: without polling, with it; sums of windows
+	uint64_t slowest_ns[2];	     // of these windows
+	uint64_t began_ns, ended_ns; // the trial
+	uint64_t rest_ns, least_rest_ns, rests_until_ns;
 };
 
 // A round brings requests, after the given number since the worker began. is_polling may change.
 void spin_trial_note(struct spin_trial *t, uint64_t now_ns, uint64_t requests);
-// The usual polling suffices: forgets what it has found out.
+// The usual polling suffices, for now.
 void spin_trial_reset(struct spin_trial *t);
