@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "core/spin_trial.h"
 
-#define REST_PART 16 // a rest is at least so many times as long as its trial: polling costs 1/32
+#define REST_PART 16 // a rest is at least so many times as long as its trial, half of which polls
 
 static uint64_t larger(uint64_t a, uint64_t b)
 {

@@ -38,5 +38,5 @@ struct spin_trial {
 
 // A round brings requests, after the given number since the worker began. is_polling may change.
 void spin_trial_note(struct spin_trial *t, uint64_t now_ns, uint64_t requests);
-// The usual polling suffices, for now.
+// Ends a trial and the longer polling: the usual one suffices. What was found out stays valid.
 void spin_trial_reset(struct spin_trial *t);

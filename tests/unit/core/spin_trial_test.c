@@ -43,10 +43,9 @@ static void a_fixed_rate_ends_it(void **state)
 {
 	struct spin_trial t = { 0 };
 	struct client fixed = { 100 * USEC, 100 * USEC, 1, 1 };
-	unsigned n = polled(&t, &fixed, 1000000); // 100 s
+	unsigned n = polled(&t, &fixed, 1000000); // 100 s: rests of 1, 2, 4, 8, 16, 32, 32 s
 	assert_true(n > 0);
-	assert_true(n <=
-		    SPIN_WINDOWS / 2 * SPIN_WINDOW * 8); // after rests of 1, 2, 4, 8, 16, 32, 32 s
+	assert_true(n <= SPIN_WINDOWS / 2 * SPIN_WINDOW * 8);
 	assert_false(t.is_polling);
 }
 
