@@ -57,11 +57,11 @@ void srp_cmd_pool_trim(struct srp_worker *sw)
 
 // ---- tags ----
 
-// Tags are opaque: Linux has a number in the low bytes and the queue in those above.
+// Tags are opaque: Linux has a number in the low bytes and the queue in those above. The product's
+// high bits depend on all bits of the tag.
 static struct cmd **tag_bucket(struct srp_session *s, uint64_t tag)
 {
-	tag ^= tag >> 32;
-	return &s->tags[(tag ^ tag >> 8 ^ tag >> 16 ^ tag >> 24) % SESSION_TAGS];
+	return &s->tags[(tag * 0x9e3779b97f4a7c15 >> 32) % SESSION_TAGS];
 }
 
 static void tag_enter(struct cmd *cmd)

@@ -11,7 +11,7 @@ struct cmd {
 	struct list link;     // session_channel.cmds
 	struct cmd *tag_next; // in srp_session.tags
 	struct session_channel *channel;
-	struct task task;
+	struct srp_task srp;
 	struct srp_result result;
 	bool is_submitted; // it was submitted to the device server
 	bool is_put;	   // the channel ends it
@@ -20,7 +20,7 @@ struct cmd {
 	uint8_t *long_cdb; // beyond 16 bytes
 	uint8_t cdb[SRP_CDB_LEN];
 	struct abort_wait *abort_wait; // an ABORT TASK waits for its end
-	struct srp_task srp;
+	struct task task;
 };
 
 // An ABORT TASK that waits for the end of a command (tmf.c), which calls done. It frees the wait.

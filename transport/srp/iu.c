@@ -187,7 +187,7 @@ uint32_t srp_response_put(uint8_t *ret, uint32_t size, const struct srp_response
 	uint32_t data = r->has_code ? SRP_RSP_DATA_LEN : 0;
 	uint32_t room = size - SRP_RSP_LEN - data;
 	uint32_t sense = r->sense_len < room ? r->sense_len : room;
-	memset(h, 0, SRP_RSP_LEN + data);
+	memset(h, 0, SRP_RSP_LEN);
 	h->opcode = SRP_RSP;
 	put_be32(h->req_lim_delta, (uint32_t)r->credits);
 	memcpy(h->tag, &r->tag, sizeof h->tag);
@@ -199,7 +199,7 @@ uint32_t srp_response_put(uint8_t *ret, uint32_t size, const struct srp_response
 	put_be32(h->sense_len, sense);
 	put_be32(h->rsp_len, data);
 	if (data)
-		ret[SRP_RSP_LEN + 3] = r->code;
+		put_be32(ret + SRP_RSP_LEN, r->code);
 	if (sense)
 		memcpy(ret + SRP_RSP_LEN + data, r->sense, sense);
 	return SRP_RSP_LEN + data + sense;

@@ -208,11 +208,9 @@ static void fetch(struct srp_task *t)
 	fetch_post(t);
 }
 
-void srpc_table_free(struct srp_task *t)
+void srpc_table_put(struct srp_task *t)
 {
 	struct srp_channel *ch = t->channel;
-	if (!t->fetched)
-		return;
 	buf_put(t->fetched);
 	t->fetched = NULL;
 	ch->tables--;

@@ -40,6 +40,11 @@ static int side_copy(struct srp_channel *ch, struct srp_side *s, const struct sr
 	s->format = d->format;
 	s->len = d->len;
 	s->count = d->count;
+	s->descs = s->own;
+	if (d->count == 1) // of most commands
+		memcpy(s->own, d->descs, SRP_DIRECT_LEN);
+	if (d->format != SRP_INDIRECT)
+		return 0;
 	s->table = d->table;
 	s->descs = bytes <= sizeof s->own ? s->own : keep(ch, bytes);
 	if (!s->descs)

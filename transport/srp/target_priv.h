@@ -108,7 +108,12 @@ void srpc_place_immediate(struct srp_task *t);
 void srpc_move(struct srp_task *t);
 // A table has been fetched and nothing of t is in flight: checks it and continues.
 void srpc_table_came(struct srp_task *t);
-void srpc_table_free(struct srp_task *t);
+void srpc_table_put(struct srp_task *t);
+static inline void srpc_table_free(struct srp_task *t)
+{
+	if (t->fetched)
+		srpc_table_put(t);
+}
 // Cancels what t waits for.
 void srpc_wait_ends(struct srp_task *t);
 // The connection is closed: cancels all waits.
