@@ -20,7 +20,7 @@ static struct call *call_new(struct context *c, iscsi_command_cb done, void *arg
 	return call;
 }
 
-static void call_end(struct context *c, struct call *call)
+void call_end(struct context *c, struct call *call)
 {
 	free(call->memory);
 	call->memory = NULL;
@@ -172,18 +172,13 @@ static int take_result(struct context *c, struct call *call)
 	return cmd->status;
 }
 
-static void command_over(struct context *c, struct call *call, bool is_end)
+// An aborted command has no status, and the program may have freed its task.
+static void command_over(struct context *c, struct call *call)
 {
-	int status = SCSI_STATUS_CANCELLED;
-	if (!is_end && call->way.cmd.res == -ECANCELED) {
-		list_remove(&call->link);
-		list_push_back(&c->silent, &call->link);
-		return;
+	if (call->way.cmd.res != -ECANCELED) {
+		call->task->status = take_result(c, call);
+		call->done(c->of, call->task->status, call->task, call->arg);
 	}
-	if (!is_end)
-		status = take_result(c, call);
-	call->task->status = status;
-	call->done(c->of, status, call->task, call->arg);
 	call_end(c, call);
 }
 
@@ -241,26 +236,26 @@ static const uint32_t responses[] = {
 	[SCSI_TMF_REJECTED] = ISCSI_TMR_FUNC_REJECTED,
 };
 
-static void request_over(struct context *c, struct call *call, bool is_end)
+static void request_over(struct context *c, struct call *call)
 {
 	const struct scsi_tmf *t = &call->way.tmf;
 	uint32_t response = responses[t->response];
-	int status = is_end ? SCSI_STATUS_CANCELLED : SCSI_STATUS_GOOD;
+	int status = SCSI_STATUS_GOOD;
 	if (t->res == -ESRCH || t->res == -EINVAL) // the command had ended before
 		response = ISCSI_TMR_TASK_DOES_NOT_EXIST;
 	else if (t->res)
 		status = SCSI_STATUS_ERROR;
 	call->done(c->of, status, &response, call->arg);
-	c->has_reset |= call->function == ISCSI_TM_TARGET_COLD_RESET && !is_end;
+	c->has_reset |= call->function == ISCSI_TM_TARGET_COLD_RESET;
 	call_end(c, call);
 }
 
 // --- either ---
 
-void call_over(struct context *c, struct call *call, bool is_end)
+void call_over(struct context *c, struct call *call)
 {
 	if (call->way.is_tmf)
-		request_over(c, call, is_end);
+		request_over(c, call);
 	else
-		command_over(c, call, is_end);
+		command_over(c, call);
 }

@@ -45,7 +45,6 @@ EXPORTED struct iscsi_context *iscsi_create_context(const char *name)
 	keep(c->address.initiator, name);
 	list_init(&c->queued);
 	list_init(&c->sent);
-	list_init(&c->silent);
 	list_init(&c->ended);
 	c->next = contexts;
 	contexts = c;
@@ -167,7 +166,7 @@ static void take_all(struct context *c)
 {
 	struct cs_call *way;
 	while ((way = cs_take(c->session)))
-		call_over(c, container_of(way, struct call, way), false);
+		call_over(c, container_of(way, struct call, way));
 	if (c->has_reset)
 		login_again(c);
 }
@@ -271,10 +270,11 @@ EXPORTED int iscsi_logout_async(struct iscsi_context *iscsi, iscsi_command_cb do
 	return 0;
 }
 
+// The program is not called back, since it may have freed the tasks before.
 static void end_calls(struct context *c, struct list *calls)
 {
 	while (!list_empty(calls))
-		call_over(c, list_entry(calls->next, struct call, link), true);
+		call_end(c, list_entry(calls->next, struct call, link));
 }
 
 static void end_session(struct context *c)
@@ -286,7 +286,6 @@ static void end_session(struct context *c)
 	c->has_ended = true;
 	end_calls(c, &c->queued);
 	end_calls(c, &c->sent);
-	end_calls(c, &c->silent);
 	cs_free(c->session);
 	give_transport_back(c);
 }

@@ -35,8 +35,8 @@ struct context {
 	int lun;
 	unsigned timeout;
 	uint32_t tags;
-	struct list queued, sent, silent; // silent: aborted, called back when the context ends
-	struct list ended;		  // freed when no request refers to them
+	struct list queued, sent;
+	struct list ended; // freed when no request refers to them
 	unsigned requests;
 	iscsi_command_cb done; // of a login or logout, called by the next iscsi_service()
 	void *arg;
@@ -47,5 +47,7 @@ struct context {
 struct context *context_ours(const struct iscsi_context *iscsi);
 
 // calls.c
-// Calls the program back: call has come back from the session, or at the end has not.
-void call_over(struct context *c, struct call *call, bool is_end);
+// call has come back from the session: calls the program back, and ends it.
+void call_over(struct context *c, struct call *call);
+// Frees call as soon as no request refers to it.
+void call_end(struct context *c, struct call *call);

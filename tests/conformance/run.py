@@ -123,7 +123,8 @@ def iscsi_test_cu(scratch, tests, urls, flags, log, timeout, environment=None):
     elif ran != len(results):
         lost = Result("iscsi-test-cu")
         lost.feed(f"ended early (status {process.returncode}): {len(results)} tests begun, "
-                  f"summary says {ran}; see {log}")
+                  f"summary says {ran}; its last lines:")
+        lost.lines += output.splitlines()[-7:]
         results.append(lost)
     return results
 
