@@ -29,13 +29,13 @@ struct scsi_protocol {
 	// Sends c, for which there is room; c->sent is set to the protocol's part of it, not NULL.
 	// scsi_cmd_ended() follows, never from inside.
 	void (*send)(struct scsi_session *s, struct scsi_cmd *c);
-	// c, which was sent, takes too long: the protocol aborts it, or gives the connection up.
-	// scsi_cmd_ended() follows.
-	void (*abort_task)(struct scsi_session *s, struct scsi_cmd *c);
 	// Sends t, the first request of task management; its command, if it has one, is in flight.
 	// scsi_tmf_ended() follows, never from inside. -EOPNOTSUPP: the protocol does not have this
 	// function. Absent: it has none.
 	int (*task_mgmt)(struct scsi_session *s, struct scsi_tmf *t);
+	// The target did not abort a command that took too long: the connection is lost, for the
+	// reason why. scsi_session_lost() follows, never from inside scsi_session_tick().
+	void (*give_up)(struct scsi_session *s, const struct err *why);
 	// No command is in flight. Absent: nothing.
 	void (*idle)(struct scsi_session *s);
 	// As scsi_session_logout() and scsi_session_free(). The memory is the protocol's; before it
@@ -70,6 +70,8 @@ struct scsi_session {
 	struct list tmfs_over;
 	bool is_tmf_sent;
 	struct defer tmf_defer;
+	struct scsi_tmf late; // aborts commands that take too long
+	bool is_late_used;
 	const struct scsi_watcher *watcher; // does nothing until there are watches
 	struct scsi_watch *watches;	    // NULL: none
 	unsigned holds;			    // checks in progress: only is_ahead commands are sent
@@ -104,6 +106,8 @@ void scsi_tmf_ended(struct scsi_session *s, int res);
 // Called by scsi_session.c: the session is lost, is freed.
 void scsi_tmfs_lost(struct scsi_session *s);
 void scsi_tmfs_done(struct scsi_session *s);
+// Called by scsi_session.c: c, which was sent, takes too long.
+void scsi_cmd_late(struct scsi_session *s, struct scsi_cmd *c);
 // Whether the protocol has c, which may be gone.
 bool scsi_cmd_is_sent(const struct scsi_session *s, const struct scsi_cmd *c);
 // Ends the waiting commands of a logical unit.

@@ -275,7 +275,7 @@ void scsi_session_tick(struct scsi_session *s, uint64_t now)
 		if (now < c->deadline_ns || c->is_abort_sent)
 			continue;
 		c->is_timed_out = c->is_abort_sent = true;
-		s->protocol.abort_task(s, c);
+		scsi_cmd_late(s, c);
 	}
 	while (!list_empty(&over))
 		complete(cmd_of(over.next), -ETIMEDOUT);

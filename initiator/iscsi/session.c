@@ -175,10 +175,15 @@ static void idle(struct scsi_session *scsi)
 		send_logout(s);
 }
 
+static void give_up(struct scsi_session *s, const struct err *why)
+{
+	session_lost(ini_of(s), why, false);
+}
+
 static const struct scsi_protocol protocol = {
 	.room = command_room,
 	.send = command_send,
-	.abort_task = ffp_abort_late,
+	.give_up = give_up,
 	.task_mgmt = tmf_send,
 	.idle = idle,
 	.logout = logout,

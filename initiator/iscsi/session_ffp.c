@@ -160,47 +160,6 @@ int ffp_control(struct ini_session *s, const struct iscsi_pdu *pdu, const uint8_
 	return err_set(e, -EPROTO, "unexpected PDU: %s", iscsi_opcode_name(pdu->opcode));
 }
 
-// --- commands that take too long ---
-
-static struct scsi_cmd *late_command(struct ini_session *s)
-{
-	list_for_each (it, &s->scsi.flying) {
-		struct scsi_cmd *c = list_entry(it, struct scsi_cmd, link);
-		if (c->is_timed_out && c->sent)
-			return c;
-	}
-	return NULL;
-}
-
-static void late_done(struct scsi_tmf *t)
-{
-	struct ini_session *s = t->arg;
-	struct err e;
-	s->is_tmf_timeout_used = false;
-	if (t->res || s->state != SESSION_UP)
-		return;
-	struct scsi_cmd *c = late_command(s);
-	if (c && c == t->cmd) {
-		// It was not aborted: close the connection to end it.
-		err_set(&e, -ETIMEDOUT, "%s: a command timed out and ABORT TASK failed",
-			s->dm->peer);
-		session_lost(s, &e, false);
-	} else if (c) {
-		ffp_abort_late(&s->scsi, c);
-	}
-}
-
-void ffp_abort_late(struct scsi_session *scsi, struct scsi_cmd *c)
-{
-	struct ini_session *s = ini_of(scsi);
-	if (s->is_tmf_timeout_used)
-		return; // late_done continues with the next one
-	s->tmf_timeout = (struct scsi_tmf){
-		.function = SCSI_TMF_ABORT_TASK, .cmd = c, .done = late_done, .arg = s
-	};
-	s->is_tmf_timeout_used = scsi_tmf_submit(&s->scsi, &s->tmf_timeout) == 0;
-}
-
 // --- every second ---
 
 // A target that neither executes nor aborts is considered dead.

@@ -74,8 +74,6 @@ struct ini_session {
 	struct scsi_tmf *tmf; // on the wire; NULL: none
 	uint32_t tmf_tag, tmf_cmd_sn;
 	uint64_t tmf_deadline_ns;
-	struct scsi_tmf tmf_timeout; // aborts commands that take too long
-	bool is_tmf_timeout_used;
 	struct ini_ping *ping;
 	uint32_t ping_tag;
 	uint64_t ping_ns; // when it was sent
@@ -126,7 +124,6 @@ bool login_control(struct ini_session *s, const uint8_t *bhs, const uint8_t *dat
 void session_enter_up(struct ini_session *s); // logged in
 int ffp_control(struct ini_session *s, const struct iscsi_pdu *pdu, const uint8_t *bhs,
 		const uint8_t *data, struct err *e);
-void ffp_abort_late(struct scsi_session *scsi, struct scsi_cmd *c);
 
 // command.c
 int command_open(struct ini_session *s, struct err *e); // the connection is in full feature phase

@@ -108,10 +108,15 @@ static void info(const struct scsi_session *s, struct scsi_session_info *ret)
 	snprintf(ret->local, sizeof ret->local, "%s", srps_of(s)->info.local);
 }
 
+static void give_up(struct scsi_session *s, const struct err *why)
+{
+	srps_lost(srps_of(s), why, false);
+}
+
 static const struct scsi_protocol protocol = {
 	.room = srps_room,
 	.send = srps_send,
-	.abort_task = srps_abort,
+	.give_up = give_up,
 	.task_mgmt = srps_tmf_send,
 	.logout = logout,
 	.free = session_free,

@@ -70,8 +70,6 @@ struct srps_session {
 	bool is_tmf_due;	    // it waits for a request that the target grants
 	struct srps_task *aborting; // of ABORT TASK; NULL: it has ended meanwhile
 	uint64_t tmf_deadline_ns;
-	struct scsi_tmf late; // aborts commands that take too long, one at a time
-	bool is_late_used;
 };
 
 static inline struct srps_session *srps_of(const struct scsi_session *s)
@@ -103,6 +101,3 @@ void srps_tmf_done(struct srpi_channel *ch, int code);
 void srps_tmf_tick(struct srps_session *s, uint64_t now); // every second
 // Whether commands wait for its end.
 bool srps_tmf_holds(const struct srps_session *s);
-
-// abort.c
-void srps_abort(struct scsi_session *scsi, struct scsi_cmd *c);

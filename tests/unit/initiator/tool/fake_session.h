@@ -175,9 +175,9 @@ static void fake_send(struct scsi_session *s, struct scsi_cmd *c)
 	worker_defer(s->worker, &f->defer, run);
 }
 
-static void fake_abort(struct scsi_session *s, struct scsi_cmd *c)
+static void fake_give_up(struct scsi_session *s, const struct err *why)
 {
-	fail_msg("a command took too long");
+	fail_msg("%s", why->text);
 }
 
 static void fake_logout(struct scsi_session *s)
@@ -220,7 +220,7 @@ static int fake_open(struct scsi_session **ret, struct worker *w, const void *co
 {
 	static const struct scsi_protocol protocol = { .room = fake_room,
 						       .send = fake_send,
-						       .abort_task = fake_abort,
+						       .give_up = fake_give_up,
 						       .logout = fake_logout,
 						       .free = fake_free,
 						       .info = fake_info };
