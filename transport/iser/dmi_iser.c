@@ -100,35 +100,13 @@ static void on_rejected(struct rnic_qp *qp, const uint8_t *private_data, uint32_
 {
 }
 
-static const struct {
-	int code;
-	const char *cure;
-} cures[] = {
-	{-ECONNREFUSED, "check that a target listens there with iSER enabled"},
-	{ -ECONNRESET,  "check that iSER is enabled on that portal"	   },
-	{ -EPROTO,	   "check that iSER is enabled on that portal"	       },
-	{ -ETIMEDOUT,   "check the address and firewalls"			},
-};
-
-static void explain(struct err *e, const struct err *why)
-{
-	const char *cure = NULL;
-	for (size_t i = 0; i < sizeof cures / sizeof *cures; i++)
-		if (cures[i].code == why->code)
-			cure = cures[i].cure;
-	if (cure && !strchr(why->text, '('))
-		err_set(e, why->code, "iSER: connect: %.160s (%s)", why->text, cure);
-	else
-		err_set(e, why->code, "iSER: connect: %.200s", why->text);
-}
-
 static void on_closed(struct rnic_qp *qp, const struct err *why)
 {
 	struct dmi_iser *d = qp->owner;
 	struct err e = *why;
 	bool was_asked = d->slots.is_closing;
 	if (!d->is_established && !was_asked)
-		explain(&e, why);
+		rnic_connect_failed(&e, "iSER", why);
 	if (d->is_reserved)
 		rnic_unreserve(qp->rnic, DMI_ISER_RX);
 	rnic_slots_closed(&d->slots);

@@ -3,7 +3,9 @@
 #include "transport/rdma/slots.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 // --- why the connection closes ---
 
@@ -228,4 +230,32 @@ void rnic_slots_free(struct rnic_slots *s)
 	}
 	buf_put(s->headers);
 	free(s->slot);
+}
+
+// --- a connect that failed ---
+
+static void cure_of(char *ret, size_t size, int code, const char *protocol)
+{
+	switch (code) {
+	case -ECONNREFUSED:
+		snprintf(ret, size, "check that a target listens there with %s enabled", protocol);
+		break;
+	case -ECONNRESET:
+	case -EPROTO:
+		snprintf(ret, size, "check that %s is enabled on that portal", protocol);
+		break;
+	case -ETIMEDOUT:
+		snprintf(ret, size, "check the address and firewalls");
+		break;
+	}
+}
+
+void rnic_connect_failed(struct err *ret, const char *protocol, const struct err *why)
+{
+	char cure[64] = "";
+	cure_of(cure, sizeof cure, why->code, protocol);
+	if (cure[0] && !strchr(why->text, '('))
+		err_set(ret, why->code, "%s: connect: %.160s (%s)", protocol, why->text, cure);
+	else
+		err_set(ret, why->code, "%s: connect: %.200s", protocol, why->text);
 }

@@ -59,6 +59,9 @@ void rnic_slots_free(struct rnic_slots *s); // after that
 void rnic_slots_close(struct rnic_slots *s, const struct err *why);
 void rnic_slots_fault(struct rnic_slots *s, const struct err *why);
 
+// *ret is why a connect of a protocol ("iSER") failed, with a cure where there is one.
+void rnic_connect_failed(struct err *ret, const char *protocol, const struct err *why);
+
 // A free slot for a command; there must be one: the owner counts commands.
 struct rnic_slot *rnic_slot_take(struct rnic_slots *s, void *task);
 // ... for another message; NULL: controls_max of them are not sent yet.

@@ -100,28 +100,6 @@ static void on_rejected(struct rnic_qp *qp, const uint8_t *private_data, uint32_
 
 // --- closed ---
 
-static const struct {
-	int code;
-	const char *cure;
-} cures[] = {
-	{-ECONNREFUSED, "check that a target listens there with SRP"},
-	{ -ECONNRESET,  "check that SRP is served on that port"     },
-	{ -EPROTO,	   "check that SRP is served on that port"	   },
-	{ -ETIMEDOUT,   "check the address and firewalls"		},
-};
-
-static void explain(struct err *e, const struct err *why)
-{
-	const char *cure = NULL;
-	for (size_t i = 0; i < sizeof cures / sizeof *cures; i++)
-		if (cures[i].code == why->code)
-			cure = cures[i].cure;
-	if (cure && !strchr(why->text, '('))
-		err_set(e, why->code, "SRP: connect: %.160s (%s)", why->text, cure);
-	else
-		err_set(e, why->code, "SRP: connect: %.200s", why->text);
-}
-
 static void on_closed(struct rnic_qp *qp, const struct err *why)
 {
 	struct srpi_channel *ch = qp->owner;
@@ -129,7 +107,7 @@ static void on_closed(struct rnic_qp *qp, const struct err *why)
 	if (ch->reject_reason)
 		e = ch->reject;
 	else if (!ch->is_established && !ch->slots.is_closing)
-		explain(&e, why);
+		rnic_connect_failed(&e, "SRP", why);
 	ch->is_up = false;
 	if (ch->is_reserved)
 		rnic_unreserve(qp->rnic, SRPI_RX);
