@@ -20,6 +20,7 @@ PAGES = {"never_register": "Y"}
 # Seconds until I/O of a lost path fails, and until its disk does.
 TIMES = {"reconnect_delay": "1", "fast_io_fail_tmo": "3", "dev_loss_tmo": "off"}
 COMMAND_TIMEOUT = 10
+RELEASE = "/run/release"
 
 
 class Paths:
@@ -185,9 +186,14 @@ def logouts_below_blocks(lab):
     verifies."""
     with Multipath(lab.guest) as multipath:
         paths = Paths(lab, multipath, settings=PAGES, ch_count=4)
+        # Between two rounds of fio multipathd would remove an unused map without paths.
+        lab.guest.run(f"rm -f {RELEASE}; mkfifo {RELEASE}")
+        paths.initiator.in_background("held", f"read x 9<{paths.device} <{RELEASE}")
         paths.load()
         logs_out_and_in(paths)
         paths.end_of_load()
+        lab.guest.run(f"echo >{RELEASE}")
+        paths.initiator.finished("held")
 
 
 def disks_deleted(lab):
