@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The checks of a login, in this order: length of its IUs, formats, target, enabled, portal and
-// carrier, ACL.
+// The checks of a login, in this order: length of its IUs, formats, multi-channel action, target,
+// enabled, portal and carrier, ACL.
 #include "target/srp/admit.h"
 
 #include <errno.h>
@@ -28,6 +28,11 @@ static uint32_t check_request(const struct srp_login *l, struct err *e)
 			"0x0002, indirect 0x0004)",
 			l->formats);
 		return SRP_REJ_UNSUPPORTED_FORMAT;
+	}
+	unsigned action = l->flags & SRP_MULTICHAN_MASK;
+	if (action != SRP_MULTICHAN_SINGLE && action != SRP_MULTICHAN_MULTI) {
+		err_set(e, -EPROTO, "reserved multi-channel action %u", action);
+		return SRP_REJ_MULTICHAN_UNSUPPORTED;
 	}
 	return 0;
 }

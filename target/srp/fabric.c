@@ -37,7 +37,7 @@ static int name_target(const char *in, bool is_new, char out[FABRIC_NAME_SIZE], 
 	char discovery[PORT_NAME_SIZE];
 	int r = name_srpt_target(in, out, e);
 	port_name(srp_list_port, discovery);
-	if (!r && is_new && !strcmp(out, discovery))
+	if (!r && !strcmp(out, discovery))
 		return err_set(e, -EINVAL, "%s: reserved for discovery (choose another name)", out);
 	return r;
 }

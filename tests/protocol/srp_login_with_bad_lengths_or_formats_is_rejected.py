@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """IU lengths out of range are rejected with 00010002, formats that the target does not have with
-00010004, and both before the port is looked up."""
+00010004, reserved multi-channel actions with 00010005, and all before the port is looked up. The
+channel that was there before continues."""
 
 from srp import *
 
 
 def test(daemon):
+    before = daemon.session()
+    for action in (2, 3):
+        daemon.rejected(NO_MULTI, flags=action)
+    before.expect_alive()
+    before.close()
     for length in (0, 1, 63, 8449, 65536, 0x7fffffff, 0xffffffff):
         daemon.rejected(IU_TOO_LARGE, login={"it_iu_len": length})
         daemon.rejected(IU_TOO_LARGE, login={"it_iu_len": length, "target": bytes(16)})

@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -41,11 +42,31 @@ int name_srpt_target(const char *in, char out[SRP_NAME_MAX + 1], struct err *e)
 	return 0;
 }
 
+// The address of one initiator, as connections report it. 0, 1 if it is no address, or -EINVAL.
+static int address(const char *in, char out[SRP_NAME_MAX + 1], struct err *e)
+{
+	struct in6_addr ip6;
+	struct in_addr ip4;
+	bool is_4 = inet_pton(AF_INET, in, &ip4) == 1;
+	if (!is_4 && inet_pton(AF_INET6, in, &ip6) != 1)
+		return 1;
+	if (!is_4 && IN6_IS_ADDR_V4MAPPED(&ip6)) {
+		memcpy(&ip4, &ip6.s6_addr[12], sizeof ip4);
+		is_4 = true;
+	}
+	if (is_4 ? !ip4.s_addr || IN_MULTICAST(ntohl(ip4.s_addr))
+		 : IN6_IS_ADDR_UNSPECIFIED(&ip6) || IN6_IS_ADDR_MULTICAST(&ip6))
+		return err_set(e, -EINVAL, "'%.100s' is not the address of an initiator", in);
+	if (is_4)
+		inet_ntop(AF_INET, &ip4, out, SRP_NAME_MAX + 1);
+	else
+		inet_ntop(AF_INET6, &ip6, out, SRP_NAME_MAX + 1);
+	return 0;
+}
+
 int name_srpt_initiator(const char *in, char out[SRP_NAME_MAX + 1], struct err *e)
 {
 	char hex[33];
-	struct in6_addr ip6;
-	struct in_addr ip4;
 	int n = hex_digits(in, hex);
 	if (n == 32)
 		return snprintf(out, SRP_NAME_MAX + 1, "ib.%s", hex), 0;
@@ -53,10 +74,9 @@ int name_srpt_initiator(const char *in, char out[SRP_NAME_MAX + 1], struct err *
 		return snprintf(out, SRP_NAME_MAX + 1, "%.4s:%.4s:%.4s:%.4s", hex, hex + 4, hex + 8,
 				hex + 12),
 		       0;
-	if (inet_pton(AF_INET, in, &ip4) == 1)
-		return inet_ntop(AF_INET, &ip4, out, SRP_NAME_MAX + 1), 0;
-	if (inet_pton(AF_INET6, in, &ip6) == 1)
-		return inet_ntop(AF_INET6, &ip6, out, SRP_NAME_MAX + 1), 0;
+	n = address(in, out, e);
+	if (n <= 0)
+		return n;
 	return err_set(e, -EINVAL,
 		       "WWN not valid as: ib: '%.100s' (ib. and the 32 hex digits of an initiator "
 		       "port id, the 16 of a port GUID, or an IP address)",

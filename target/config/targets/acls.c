@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Initiators that may log in: /iscsi/WWN/tpgN/acls.
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,6 +85,17 @@ static int check_seen(struct config *c, struct node *n, const char *name, struct
 		       name);
 }
 
+// A port identifier with all its digits and colons is also an IPv6 address in full.
+static void say_not_address(const char *given, const char *name, struct reply *r)
+{
+	struct in6_addr a;
+	char text[INET6_ADDRSTRLEN];
+	if (inet_pton(AF_INET6, given, &a) != 1 || strncmp(name, "ib.", 3))
+		return;
+	reply_say(r, "It admits this port identifier, not the address %s.",
+		  inet_ntop(AF_INET6, &a, text, sizeof text));
+}
+
 static int create_acl(struct config *c, struct node *n, const struct args *a, struct reply *r,
 		      struct err *e)
 {
@@ -102,6 +114,7 @@ static int create_acl(struct config *c, struct node *n, const struct args *a, st
 	if (code < 0)
 		return code;
 	reply_say(r, "Created Node ACL for %s", acl->name);
+	say_not_address(seen ? seen : name, acl->name, r);
 	if (arg_bool(a, "add_mapped_luns", c->prefs.auto_add_mapped_luns))
 		code = map_all_luns(c, tpg, acl, r, e);
 	if (!code)
