@@ -131,7 +131,10 @@ static bool set_value(struct restore *r, const struct group_row *g, struct node 
 	struct err e = { 0 };
 	bool is_part = n->class->saved->unknown; // reported as a part of the node above
 	if (!text)
-		err_set(&e, -EINVAL, "%s: not a scalar value", row->name);
+		err_set(&e, -EINVAL, "%s: not a %s", row->name,
+			g->form != SAVED_TYPED	 ? "scalar value"
+			: row->type == ATTR_BOOL ? "boolean"
+						 : "string");
 	else if (!group_set(g, n, row, text, &e))
 		return true;
 	restore_complain(r, "%s%s%s: %s, kept without effect",
@@ -144,6 +147,9 @@ static bool set_value(struct restore *r, const struct group_row *g, struct node 
 static void set_part(struct restore *r, const struct group_row *g, struct node *n,
 		     struct json_object *values, bool is_own)
 {
+	if (values && !json_object_is_type(values, json_type_object))
+		restore_complain(r, "%s: '%s' is not an object, ignored", n->name,
+				 is_own ? g->name : g->part);
 	if (!json_object_is_type(values, json_type_object))
 		return;
 	json_object_object_foreach(values, key, value)
@@ -162,31 +168,51 @@ static void set_part(struct restore *r, const struct group_row *g, struct node *
 	}
 }
 
-// NULL: nothing, or a value of another type, which is ignored.
-static const char *text_of(const struct attr_row *row, struct json_object *value)
+static bool is_number(const struct attr_row *row)
 {
+	return row->type == ATTR_UINT || row->type == ATTR_UINT64 || row->type == ATTR_INT;
+}
+
+static bool is_typed_as(const struct attr_row *row, struct json_object *value)
+{
+	if (row->type != ATTR_BOOL)
+		return json_object_is_type(value, json_type_string);
+	return json_object_is_type(value, json_type_boolean) ||
+	       json_object_is_type(value, json_type_int); // some write 0 and 1
+}
+
+// A value by the type of its row. False: there is nothing to set. *ret is NULL if the type is
+// wrong.
+static bool typed_text(const struct attr_row *row, struct json_object *value, const char **ret)
+{
+	*ret = NULL;
+	if (!value || is_number(row))
+		return false;
+	if (!is_typed_as(row, value))
+		return true;
 	if (row->type == ATTR_BOOL)
-		return json_object_get_boolean(value) ? "1" : "0";
-	bool is_text = json_object_is_type(value, json_type_string);
-	const char *text = is_text ? json_object_get_string(value) : "";
+		*ret = json_object_get_boolean(value) ? "1" : "0";
+	else
+		*ret = json_object_get_string(value);
 	// Absent, such a value would be generated.
-	return *text || (is_text && row->flags & ATTR_GENERATED) ? text : NULL;
+	return **ret || row->flags & ATTR_GENERATED;
 }
 
 // Those that are keys of the node's object.
 static void set_rows(struct restore *r, const struct group_row *g, struct node *n,
 		     struct json_object *o)
 {
-	bool is_typed = g->form == SAVED_TYPED;
 	struct json_object *own = g->name ? json_field(restore_own_section(r, n), g->name) : NULL;
 	for (const struct attr_row *row = saved_rows(g, n); g->size && row->name; row++) {
 		char key[80];
 		bool is_own = saved_is_own(g, n, row);
-		const char *name = is_own ? row->name : group_key(g, row, key);
+		const char *name = is_own ? row->name : group_key(g, row, key), *text;
 		struct json_object *v = NULL;
-		bool is_there = json_has(is_own ? own : o, name, &v);
-		const char *text = v && is_typed ? text_of(row, v) : json_scalar(v);
-		if (!is_there || !is_read(g, row) || (is_typed && !text))
+		if (!json_has(is_own ? own : o, name, &v) || !is_read(g, row))
+			continue;
+		if (g->form != SAVED_TYPED)
+			text = json_scalar(v);
+		else if (!typed_text(row, v, &text))
 			continue;
 		bool is_set = set_value(r, g, n, row, text);
 		if (!is_set && !is_own)

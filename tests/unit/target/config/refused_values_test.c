@@ -111,6 +111,27 @@ static void null_is_not_a_value(void **state)
 	json_object_put(errors);
 }
 
+static void a_value_of_another_type_is_refused(void **state)
+{
+	load_with("",
+		  ", \"portals\": [{\"ip_address\": \"127.0.0.1\", \"port\": 3999, "
+		  "\"transport\": 7}]",
+		  "");
+	expect_saved("\"transport\": 7", true);
+	struct json_object *errors = json_object_new_array();
+	struct json_object *doc = json_tokener_parse(
+		"{\"storage_objects\": [], \"targets\": [{\"fabric\": \"iscsi\", \"wwn\": "
+		"\"iqn.2025-01.org.example:u\", \"tpgs\": [{\"tag\": 1, \"attributes\": "
+		"\"x\"}]}]}");
+	struct restore_options o = { .is_dry = true };
+	restore_document(config, doc, &o, errors, &error);
+	assert_string_equal(json_object_get_string(json_object_array_get_idx(errors, 0)),
+			    "tpg1: 'attributes' is not an object, ignored");
+	txn_undo(config);
+	json_object_put(doc);
+	json_object_put(errors);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -121,6 +142,7 @@ int main(void)
 		T(what_was_only_planned_is_not_saved),
 		T(a_command_replaces_a_refused_value),
 		T(null_is_not_a_value),
+		T(a_value_of_another_type_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
