@@ -116,7 +116,6 @@ static void enter_up(struct srps_session *s)
 	s->down_ns = 0;
 	s->up_ns = worker_now(s->worker);
 	s->next = s->channel_count - 1;
-	fill_info(s);
 	timer_init(&s->tick, on_tick);
 	timer_arm(s->worker, &s->tick, TICK_US);
 	scsi_session_enter_up(&s->scsi);
@@ -179,6 +178,7 @@ static void on_up(struct srpi_channel *ch, const struct srp_accept *a)
 		return;
 	if (!s->channel_count++)
 		s->connect_why = (struct err){ 0 };
+	fill_info(s); // a loss before the last channel is up names the peer
 	if (s->channel_count == s->config.channels)
 		enter_up(s);
 	else if (connect_channel(s, s->channel_count, &e) < 0)

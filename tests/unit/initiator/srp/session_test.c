@@ -226,6 +226,23 @@ static void a_session_does_without_refused_channels(void **state)
 	assert_int_equal(r.why.code, 0);
 }
 
+static bool hang_up_at_the_second(struct st_conn *c)
+{
+	if (c == r.target.conns)
+		return true;
+	st_hang_up(r.target.conns);
+	return false;
+}
+
+static void a_channel_lost_before_the_last_is_up_names_its_peer(void **state)
+{
+	r.config.channels = 2;
+	r.target.login = hang_up_at_the_second;
+	run();
+	assert_int_equal(r.ups, 0);
+	assert_int_equal(strncmp(r.why.text, "127.0.0.1:", 10), 0);
+}
+
 static void a_refused_session_ends_with_words(void **state)
 {
 	r.target.rejects = SRP_REJ_NO_SUCH_PORT;
@@ -666,6 +683,7 @@ int main(void)
 		T(commands_go_over_all_channels_in_turn),
 		T(tags_are_unique_in_the_nexus),
 		T(a_session_does_without_refused_channels),
+		T(a_channel_lost_before_the_last_is_up_names_its_peer),
 		T(a_refused_session_ends_with_words),
 		T(a_target_that_takes_short_ius_only_gets_short_ones),
 		T(the_next_portal_is_tried),

@@ -40,6 +40,7 @@ struct st_target {
 	unsigned rejects_from;	  // ... from this login on
 	const uint8_t *raw;	  // instead of a LOGIN_RSP or LOGIN_REJ
 	uint32_t raw_len;
+	bool (*login)(struct st_conn *c); // has arrived; false: it is not answered
 	void (*iu)(struct st_conn *c, const uint8_t *iu, uint32_t len);
 	void *arg;
 };
@@ -197,6 +198,8 @@ static inline void st_request(void *arg, struct rnic_request *q)
 		st_refuse(t, q, c->login.tag);
 		return;
 	}
+	if (t->login && !t->login(c)) // gone follows
+		return;
 	struct srp_accept a = t->accept;
 	a.tag = a.tag ? a.tag : c->login.tag;
 	srp_accept_put(rsp, &a);
