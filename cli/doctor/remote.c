@@ -4,6 +4,7 @@
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli/doctor/doctor.h"
 #include "cli/doctor/initiator.h"
@@ -103,7 +104,7 @@ void doctor_remote(struct doctor *d, const char *portal)
 {
 	char host[HOST_SIZE];
 	doctor_begin(d, "remote");
-	if (!strncmp(portal, SRP, strlen(SRP))) {
+	if (!strncasecmp(portal, SRP, strlen(SRP))) {
 		discover(d, &over_srp, portal + strlen(SRP), false);
 		return;
 	}

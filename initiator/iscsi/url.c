@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <strings.h>
 
 #include "transport/iscsi/name.h"
 #include "transport/iscsi/text.h"
@@ -18,12 +19,12 @@ static const struct {
 	{ "iser://", true },
 };
 
-// The text after the scheme, or NULL.
+// The text after the scheme, in any case [RFC 3986 3.1], or NULL.
 static const char *take_scheme(const char *text, struct ini_url *ret)
 {
 	for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
 		size_t n = strlen(schemes[i].scheme);
-		if (strncmp(text, schemes[i].scheme, n))
+		if (strncasecmp(text, schemes[i].scheme, n))
 			continue;
 		ret->is_iser = schemes[i].is_iser;
 		return text + n;
@@ -81,7 +82,7 @@ static int take_lun(const char *at, struct ini_url *ret, struct err *e)
 	if (!*at || !at[1])
 		return 0;
 	if (text_number(at + 1, 0, LUN_MAX, &lun))
-		return err_set(e, -EINVAL, "invalid URL: LUN %.32s: must be 0 to %d", at + 1,
+		return err_set(e, -EINVAL, "invalid URL: LUN '%.32s': must be 0 to %d", at + 1,
 			       LUN_MAX);
 	ret->lun = (uint16_t)lun;
 	ret->has_lun = true;

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <strings.h>
 
 #include "core/log.h"
 #include "core/offload.h"
@@ -29,7 +30,7 @@ static const struct protocol *protocol_of(const char *url)
 	const struct protocol *p = protocols, *end = p + sizeof protocols / sizeof *protocols;
 	if (srps_address_is_string(url))
 		return end - 1;
-	while (p < end && strncmp(url, p->scheme, strlen(p->scheme)))
+	while (p < end && strncasecmp(url, p->scheme, strlen(p->scheme)))
 		p++;
 	return p < end ? p : protocols; // which refuses it in words
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define SCHEME	 "srp://"
 #define LUN_MAX	 16383 // flat space addressing [SAM-5 4.7.7.3]
@@ -75,7 +76,7 @@ static int take_lun(const char *text, struct srps_address *ret, struct err *e)
 {
 	unsigned long lun;
 	if (!take_number(text, 0, LUN_MAX, &lun))
-		return err_set(e, -EINVAL, "LUN %.32s: must be 0 to %d", text, LUN_MAX);
+		return err_set(e, -EINVAL, "LUN '%.32s': must be 0 to %d", text, LUN_MAX);
 	ret->lun = (uint16_t)lun;
 	ret->has_lun = true;
 	return 0;
@@ -244,7 +245,7 @@ static int parse_string(const char *text, struct srps_address *ret, struct err *
 			r = take_pair(pair, &seen, ret, e);
 	if (!r)
 		r = check_pairs(seen, ret, e);
-	return r || !lun ? r : take_lun(lun, ret, e);
+	return r || !lun || !*lun ? r : take_lun(lun, ret, e);
 }
 
 // --- either ---
@@ -258,7 +259,7 @@ int srps_address_parse(const char *text, struct srps_address *ret, struct err *e
 {
 	*ret = (struct srps_address){ 0 };
 	int r;
-	if (!strncmp(text, SCHEME, strlen(SCHEME))) {
+	if (!strncasecmp(text, SCHEME, strlen(SCHEME))) {
 		r = parse_url(text, ret, e);
 		return r ? (err_prefix(e, "invalid URL"), r) : 0;
 	}

@@ -43,6 +43,8 @@ static void the_scheme_says_how_to_get_there(void **state)
 	assert_int_equal(ini_url_parse("iser://host/iqn.a:b/1", &u, &e), 0);
 	assert_true(u.is_iser);
 	assert_int_equal(u.lun, 1);
+	assert_int_equal(ini_url_parse("iSER://host/iqn.a:b/1", &u, &e), 0);
+	assert_true(u.is_iser);
 }
 
 static void malformed_urls_are_refused(void **state)

@@ -47,6 +47,8 @@ static void urls_are_parsed(void **state)
 	assert_false(a.has_lun);
 	good(&a, "srp://host");
 	assert_false(a.has_target);
+	good(&a, "SRP://host/" ID "/7");
+	assert_int_equal(a.lun, 7);
 	good(&a, "srp://host/0x200100E08B000000:0x00117500007ee3aa/16383");
 	assert_memory_equal(a.target, id, 16);
 }
@@ -59,10 +61,10 @@ static void bad_urls_are_refused_with_words(void **state)
 	bad("srp://host/200100e08b00000:00117500007ee3aa/0", "EXTENSION:GUID");
 	bad("srp://host/200100e08b000000:00117500007ee3ag/0", "EXTENSION:GUID");
 	bad("srp://host/" ID "0/0", "EXTENSION:GUID");
-	bad("srp://host/" ID "/16384", "LUN 16384");
-	bad("srp://host/" ID "/-1", "LUN -1");
-	bad("srp://host/" ID "/1x", "LUN 1x");
-	bad("srp://host/" ID "/1/2", "LUN 1/2");
+	bad("srp://host/" ID "/16384", "LUN '16384'");
+	bad("srp://host/" ID "/-1", "LUN '-1'");
+	bad("srp://host/" ID "/1x", "LUN '1x'");
+	bad("srp://host/" ID "/1/2", "LUN '1/2'");
 	bad("iscsi://host/iqn.a:b/0", "srp://host");
 	bad("", "srp://host");
 }
@@ -76,6 +78,8 @@ static void add_target_strings_are_parsed(void **state)
 	assert_string_equal(a.portal, "1.2.3.4:5555");
 	assert_memory_equal(a.target, id, 16);
 	assert_false(a.has_lun || a.has_initiator_ext);
+	good(&a, PAIR ",dest=1.2.3.4:5555/");
+	assert_false(a.has_lun);
 	good(&a, "dest=[::1]:3261,src=::2,initiator_ext=00000000000000ff,ch_count=4,"
 		 "queue_size=64,target_can_queue=100,max_it_iu_size=1000,io_class=0100," PAIR "/5");
 	assert_string_equal(a.portal, "[::1]:3261");
@@ -114,7 +118,7 @@ static void bad_strings_are_refused_with_words(void **state)
 	bad(PAIR ",dest=", "invalid dest");
 	bad(PAIR ",dest=1.2.3.4:5,ch_count=0", "invalid ch_count");
 	bad(PAIR ",dest=1.2.3.4:5,ch_count=99999999999999999999", "invalid ch_count");
-	bad(PAIR ",dest=1.2.3.4:5/x", "LUN x");
+	bad(PAIR ",dest=1.2.3.4:5/x", "LUN 'x'");
 	bad("id_ext=1,ioc_guid=2,dest=1.2.3.4:5", "invalid id_ext: '1'");
 }
 
