@@ -35,8 +35,14 @@ static int initiator_port(const struct tool *t, const struct srps_address *a,
 				    : made_port(t, ret, e);
 	if (r)
 		return t->o.initiator_port ? (err_prefix(e, "--initiator-port"), r) : r;
-	if (a->has_initiator_ext)
-		memcpy(ret, a->initiator_ext, sizeof a->initiator_ext);
+	if (!a->has_initiator_ext)
+		return 0;
+	if (t->o.initiator_port && memcmp(ret, a->initiator_ext, sizeof a->initiator_ext))
+		return err_set(e, -EINVAL,
+			       "--initiator-port '%.40s': the string has another initiator_ext "
+			       "(use one of both)",
+			       t->o.initiator_port);
+	memcpy(ret, a->initiator_ext, sizeof a->initiator_ext);
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,12 +35,13 @@ static bool take_half(const char *text, size_t n, uint8_t *ret)
 	return true;
 }
 
-static bool take_number(const char *text, unsigned long lo, unsigned long hi, unsigned long *ret)
+static bool take_number(const char *text, int base, unsigned long lo, unsigned long hi,
+			unsigned long *ret)
 {
 	char *end;
 	errno = 0;
-	*ret = strtoul(text, &end, 10);
-	return isdigit((unsigned char)*text) && !*end && !errno && *ret >= lo && *ret <= hi;
+	*ret = strtoul(text, &end, base);
+	return isxdigit((unsigned char)*text) && !*end && !errno && *ret >= lo && *ret <= hi;
 }
 
 static bool take_host(const char *text, size_t n, char ret[SRPS_HOST_MAX + 1])
@@ -75,7 +77,7 @@ const char *srps_port_id_format(const uint8_t id[SRP_PORT_ID_LEN], char ret[SRPS
 static int take_lun(const char *text, struct srps_address *ret, struct err *e)
 {
 	unsigned long lun;
-	if (!take_number(text, 0, LUN_MAX, &lun))
+	if (!take_number(text, 10, 0, LUN_MAX, &lun))
 		return err_set(e, -EINVAL, "LUN '%.32s': must be 0 to %d", text, LUN_MAX);
 	ret->lun = (uint16_t)lun;
 	ret->has_lun = true;
@@ -116,12 +118,13 @@ static int parse_url(const char *text, struct srps_address *ret, struct err *e)
 // --- add_target strings ---
 
 enum kind {
-	HALF,	// 16 hex digits
-	HOST,	// address
-	NUMBER, // uint32_t
-	CLASS,	// io_class
-	IB,	// of the connection manager of InfiniBand
-	IGNORED,
+	HALF,	     // 16 hex digits
+	HOST,	     // address
+	NUMBER,	     // uint32_t
+	CLASS,	     // io_class
+	IB,	     // of the connection manager of InfiniBand
+	IGNORED,     // a number
+	IGNORED_HEX, // ... in hexadecimal digits
 };
 
 #define AT(field) offsetof(struct srps_address, field)
@@ -140,17 +143,17 @@ static const struct key {
 	{ "queue_size",		NUMBER,			AT(channel_depth), 1, 65535 },
 	{ "target_can_queue",NUMBER,AT(queue_depth), 1, 1u << 30 },
 	{ "max_it_iu_size",		    NUMBER,				    AT(it_iu_len), 64, 1u << 30 },
-	{ "io_class",    CLASS},
-	{ "dgid",		  IB				},
-	{ "service_id",			IB						      },
-	{ "pkey",		  IGNORED			     },
-	{ "max_sect",IGNORED},
-	{ "max_cmd_per_lun",		     IGNORED			     },
-	{ "cmd_sg_entries",		    IGNORED					    },
-	{ "allow_ext_sg",	  IGNORED},
-	{ "sg_tablesize",IGNORED},
-	{ "comp_vector",	 IGNORED},
-	{ "tl_retry_count",		    IGNORED							     },
+	{ "pkey",	  IGNORED_HEX,0, 0, 0xffff },
+	{ "max_sect",		      IGNORED,				 0, 0, INT_MAX },
+	{ "max_cmd_per_lun",		     IGNORED,						       0, 1, INT_MAX },
+	{ "cmd_sg_entries",		    IGNORED,				     0, 1, INT_MAX },
+	{ "allow_ext_sg",IGNORED,0, 0, INT_MAX },
+	{ "sg_tablesize",		  IGNORED,				   0, 1, INT_MAX },
+	{ "comp_vector",	 IGNORED,				      0, 0, INT_MAX },
+	{ "tl_retry_count",		    IGNORED,				     0, 2, 7 },
+	{ "io_class",CLASS},
+	{ "dgid",		  IB			      },
+	{ "service_id",IB},
 };
 #define KEY_COUNT (sizeof keys / sizeof *keys)
 _Static_assert(KEY_COUNT <= 32, "a bit each");
@@ -166,13 +169,16 @@ static bool take_value(const struct key *k, const char *value, struct srps_addre
 	case HOST:
 		return take_host(value, strlen(value), to);
 	case NUMBER:
-		if (!take_number(value, k->lo, k->hi, &n))
+		if (!take_number(value, 10, k->lo, k->hi, &n))
 			return false;
 		*(uint32_t *)to = (uint32_t)n;
 		return true;
 	case CLASS:
-		return strtoul(value, NULL, 16) == 0x0100;
+		return take_number(value, 16, 0x0100, 0x0100, &n);
 	case IGNORED:
+	case IGNORED_HEX:
+		if (!take_number(value, k->kind == IGNORED ? 10 : 16, k->lo, k->hi, &n))
+			return false;
 		n = strlen(ret->ignored);
 		snprintf(ret->ignored + n, sizeof ret->ignored - n, "%s%s", n ? ", " : "", k->name);
 		return true;
@@ -235,12 +241,13 @@ static int parse_string(const char *text, struct srps_address *ret, struct err *
 	if (n >= sizeof copy)
 		return err_set(e, -EINVAL, "too long (%zu bytes)", n);
 	memcpy(copy, text, n + 1);
-	copy[strcspn(copy, "\r\n")] = 0;
+	while (n && strchr("\r\n", copy[n - 1])) // echo's
+		copy[--n] = 0;
 	char *lun = strchr(copy, '/');
 	if (lun)
 		*lun++ = 0;
 	char *rest = copy, *pair;
-	while (!r && (pair = strsep(&rest, ",")))
+	while (!r && (pair = strsep(&rest, ",\n")))
 		if (*pair)
 			r = take_pair(pair, &seen, ret, e);
 	if (!r)

@@ -74,7 +74,7 @@ static void add_target_strings_are_parsed(void **state)
 	struct srps_address a;
 	assert_true(srps_address_is_string(PAIR ",dest=1.2.3.4:5555"));
 	assert_false(srps_address_is_string("srp://host/a=b"));
-	good(&a, PAIR ",dest=1.2.3.4:5555\n");
+	good(&a, PAIR ",dest=1.2.3.4:5555\r\n\n");
 	assert_string_equal(a.portal, "1.2.3.4:5555");
 	assert_memory_equal(a.target, id, 16);
 	assert_false(a.has_lun || a.has_initiator_ext);
@@ -112,6 +112,8 @@ static void bad_strings_are_refused_with_words(void **state)
 	bad("id_ext=200100e08b000000,dest=1.2.3.4:5", "no ioc_guid");
 	bad("ioc_guid=200100e08b000000,dest=1.2.3.4:5", "no id_ext");
 	bad(PAIR ",dest=1.2.3.4:5,io_class=ff00", "only 0100");
+	bad(PAIR ",dest=1.2.3.4:5,io_class=0100zz", "invalid io_class: '0100zz'");
+	bad(PAIR ",dest=1.2.3.4:5,io_class=", "invalid io_class");
 	bad(PAIR ",dest=1.2.3.4:5,bogus=1", "unknown key: 'bogus'");
 	bad(PAIR ",dest=1.2.3.4:5,dest=1.2.3.4:6", "dest is given twice");
 	bad(PAIR ",dest=1.2.3.4:5,bogus", "not KEY=VALUE");
@@ -119,7 +121,20 @@ static void bad_strings_are_refused_with_words(void **state)
 	bad(PAIR ",dest=1.2.3.4:5,ch_count=0", "invalid ch_count");
 	bad(PAIR ",dest=1.2.3.4:5,ch_count=99999999999999999999", "invalid ch_count");
 	bad(PAIR ",dest=1.2.3.4:5/x", "LUN 'x'");
+	bad(PAIR ",dest=1.2.3.4:5\nbogus\n", "'bogus' is not KEY=VALUE");
+	bad(PAIR ",dest=1.2.3.4:5/1\n/2", "invalid add_target string: LUN '1");
+	bad(PAIR ",dest=1.2.3.4:5,ch_count=a", "invalid ch_count: 'a'");
 	bad("id_ext=1,ioc_guid=2,dest=1.2.3.4:5", "invalid id_ext: '1'");
+}
+
+static void keys_without_effect_are_checked(void **state)
+{
+	bad(PAIR ",dest=1.2.3.4:5,cmd_sg_entries=abc", "invalid cmd_sg_entries: 'abc'");
+	bad(PAIR ",dest=1.2.3.4:5,tl_retry_count=", "invalid tl_retry_count: ''");
+	bad(PAIR ",dest=1.2.3.4:5,tl_retry_count=8", "invalid tl_retry_count: '8'");
+	bad(PAIR ",dest=1.2.3.4:5,max_cmd_per_lun=0", "invalid max_cmd_per_lun");
+	bad(PAIR ",dest=1.2.3.4:5,pkey=10000", "invalid pkey");
+	bad(PAIR ",dest=1.2.3.4:5,comp_vector=-1", "invalid comp_vector");
 }
 
 static void a_port_identifier_is_written_as_it_is_read(void **state)
@@ -141,6 +156,7 @@ int main(void)
 		cmocka_unit_test(bad_urls_are_refused_with_words),
 		cmocka_unit_test(add_target_strings_are_parsed),
 		cmocka_unit_test(keys_without_effect_are_listed),
+		cmocka_unit_test(keys_without_effect_are_checked),
 		cmocka_unit_test(bad_strings_are_refused_with_words),
 		cmocka_unit_test(a_port_identifier_is_written_as_it_is_read),
 	};
