@@ -121,6 +121,7 @@ struct scsi_cmd {
 	uint32_t data_len; // valid bytes of data-in, from the beginning
 	uint16_t sense_len;
 	uint8_t sense[SCSI_SENSE_MAX];
+	char refusal[48]; // with -EREMOTEIO: the code of the protocol, in words
 
 	// private
 	struct scsi_session *session;

@@ -104,6 +104,17 @@ bool scsi_cmd_is_good(const struct scsi_cmd *c)
 	return !c->res && (c->status == SCSI_GOOD || c->status == SCSI_CONDITION_MET);
 }
 
+static void failure_text(const struct scsi_cmd *c, char *ret, size_t size)
+{
+	if (c->res == -EREMOTEIO && c->refusal[0])
+		snprintf(ret, size, "target refused the command, %s", c->refusal);
+	else
+		snprintf(ret, size, "%s%s", strerror(-c->res),
+			 c->res == -ENOMEM
+				 ? " (raise the limit of locked memory: ulimit -l unlimited)"
+				 : "");
+}
+
 void scsi_cmd_text(const struct scsi_cmd *c, char *ret, size_t size)
 {
 	struct scsi_sense s;
@@ -111,10 +122,7 @@ void scsi_cmd_text(const struct scsi_cmd *c, char *ret, size_t size)
 	if (scsi_cmd_is_good(c))
 		return;
 	if (c->res) {
-		snprintf(ret, size, "%s%s", strerror(-c->res),
-			 c->res == -ENOMEM
-				 ? " (raise the limit of locked memory: ulimit -l unlimited)"
-				 : "");
+		failure_text(c, ret, size);
 		return;
 	}
 	if (c->status != SCSI_CHECK_CONDITION) {

@@ -2,6 +2,7 @@
 // SCSI commands of a session between its queue (scsi_session.c) and the mover: the command window,
 // tasks, results. On the session's worker. RFC 7143 4.2.2.1, 11.3, 11.4.
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "initiator/iscsi/session_priv.h"
@@ -92,7 +93,10 @@ static int take_result(struct scsi_cmd *c, const struct dmi_task *t, int res)
 	c->residual = t->residual;
 	c->data_len = t->data_len;
 	c->sense_len = t->sense_len;
-	return !res && t->response != ISCSI_RSP_COMPLETED ? -EREMOTEIO : res;
+	if (res || t->response == ISCSI_RSP_COMPLETED)
+		return res;
+	snprintf(c->refusal, sizeof c->refusal, "response 0x%02x", t->response);
+	return -EREMOTEIO;
 }
 
 void command_done(struct dmi *dm, struct dmi_task *dt, int res)

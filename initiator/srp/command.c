@@ -2,6 +2,7 @@
 // SCSI commands of a session between its queue (scsi_session.c) and its channels, in turn. On the
 // session's worker. T10 SRP 5.5.
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,6 +97,13 @@ void srps_send(struct scsi_session *scsi, struct scsi_cmd *c)
 
 // --- the end of a command ---
 
+static void take_refusal(struct scsi_cmd *c, uint8_t code)
+{
+	const char *text = srp_code_text(code);
+	snprintf(c->refusal, sizeof c->refusal, "RSP_CODE 0x%02x: %s", code,
+		 text ? text : "unknown");
+}
+
 static void take_result(struct scsi_cmd *c, const struct srpi_task *t)
 {
 	c->status = t->status;
@@ -113,6 +121,8 @@ void srps_done(struct srpi_channel *ch, struct srpi_task *srp, int res)
 	struct srps_task *t = container_of(srp, struct srps_task, srp);
 	struct scsi_cmd *c = t->cmd;
 	take_result(c, srp);
+	if (res == -EREMOTEIO)
+		take_refusal(c, srp->code);
 	c->sent = NULL;
 	task_put(s, t);
 	if (res == -EPIPE && !s->is_dropping)

@@ -28,8 +28,9 @@ struct srpi_task {
 	const struct sg *sg;
 	uint32_t nsg, len;
 
-	// The response, valid in done with res 0.
+	// The response, valid in done with res 0 but for code.
 	uint8_t status;
+	uint8_t code; // RSP_CODE, with res -EREMOTEIO
 	bool is_under, is_over;
 	uint32_t residual;
 	uint32_t data_len; // valid bytes of data-in

@@ -69,6 +69,7 @@ static int command_response(struct rnic_slot *slot, const struct srp_response *r
 {
 	struct srpi_task *t = slot->task;
 	if (r->has_code && r->code != SRP_RSP_COMPLETE) {
+		t->code = r->code;
 		srpi_finish(slot, -EREMOTEIO);
 		return 0;
 	}

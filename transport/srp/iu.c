@@ -235,6 +235,21 @@ int srp_response_parse(struct srp_response *ret, const uint8_t *iu, uint32_t len
 	return 0;
 }
 
+const char *srp_code_text(uint8_t code)
+{
+	switch (code) {
+	case SRP_RSP_COMPLETE:
+		return "no failure";
+	case SRP_RSP_INVALID_FIELDS:
+		return "invalid fields";
+	case SRP_RSP_TMF_UNSUPPORTED:
+		return "task management not supported";
+	case SRP_RSP_TMF_FAILED:
+		return "task management failed";
+	}
+	return NULL;
+}
+
 void srp_short_put(uint8_t ret[SRP_SHORT_LEN], enum srp_opcode opcode, uint64_t tag, uint32_t value)
 {
 	struct srp_short *s = (void *)ret;

@@ -93,6 +93,9 @@ uint32_t srp_response_put(uint8_t *ret, uint32_t size, const struct srp_response
 // -EPROTO: shorter than its own fields say. A length without its flag is ignored.
 int srp_response_parse(struct srp_response *ret, const uint8_t *iu, uint32_t len, struct err *e);
 
+// In words; NULL: unknown.
+const char *srp_code_text(uint8_t code);
+
 // I_LOGOUT, T_LOGOUT, CRED_REQ, CRED_RSP, AER_RSP; value: the reason, or the credits.
 void srp_short_put(uint8_t ret[SRP_SHORT_LEN], enum srp_opcode opcode, uint64_t tag,
 		   uint32_t value);

@@ -110,6 +110,7 @@ static void a_target_failure_is_no_status(void **state)
 	r.on_up = up_one_command;
 	rig_run(&r);
 	assert_int_equal(r.cmds[0].res, -EREMOTEIO);
+	assert_string_equal(r.cmds[0].refusal, "response 0x01");
 	rig_done(&r);
 }
 

@@ -453,6 +453,41 @@ static void a_lost_session_can_be_logged_out(void **state)
 		assert_int_not_equal(r.cmds[i].res, 0);
 }
 
+// --- refusals ---
+
+static void refuse(struct st_conn *c, const uint8_t *iu, uint32_t len)
+{
+	struct srp_response s = { .credits = 1, .tag = c->tag, .has_code = true };
+	s.code = c->ius == 1 ? SRP_RSP_INVALID_FIELDS : 0x7f;
+	if (iu[0] == SRP_CMD)
+		st_respond(c, &s);
+}
+
+static void up_two(void)
+{
+	submit();
+	submit();
+}
+
+static void assert_text(const struct scsi_cmd *c, int res, const char *words)
+{
+	char text[200];
+	assert_int_equal(c->res, res);
+	scsi_cmd_text(c, text, sizeof text);
+	assert_string_equal(text, words);
+}
+
+static void a_refused_command_says_why(void **state)
+{
+	r.target.iu = refuse;
+	r.on_up = up_two;
+	run();
+	assert_text(&r.cmds[0], -EREMOTEIO,
+		    "target refused the command, RSP_CODE 0x02: invalid fields");
+	assert_text(&r.cmds[1], -EREMOTEIO, "target refused the command, RSP_CODE 0x7f: unknown");
+	assert_int_equal(r.ups, 1);
+}
+
 // --- aborts ---
 
 static void mute_but_aborts(struct st_conn *c, const uint8_t *iu, uint32_t len)
@@ -696,6 +731,7 @@ int main(void)
 		T(a_target_without_resources_is_tried_again),
 		T(a_session_that_is_lost_at_once_waits_longer),
 		T(a_lost_session_can_be_logged_out),
+		T(a_refused_command_says_why),
 		T(a_late_command_is_aborted),
 		T(a_target_that_does_not_abort_loses_its_session),
 		T(a_failed_abort_loses_the_session),

@@ -268,6 +268,7 @@ static void a_refused_iu_is_an_error_of_its_command(void **state)
 	r.on_up = up_one;
 	rig_run(&r);
 	assert_int_equal(r.res[0], -EREMOTEIO);
+	assert_int_equal(r.tasks[0].code, SRP_RSP_INVALID_FIELDS);
 	assert_int_equal(r.why.code, 0);
 }
 
