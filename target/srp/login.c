@@ -216,15 +216,39 @@ static void attach(struct login *l, bool had_waited)
 	}
 }
 
-// What it waited for is over.
+// ---- admission ----
+
+// By the current configuration. False: the login was refused.
+static bool admit(struct login *l)
+{
+	struct err e = { 0 };
+	view_put(l->view);
+	l->view = view_current(l->session.fabric);
+	const struct admit_query query = { .view = l->view,
+					   .login = &l->req,
+					   .initiator = l->initiator,
+					   .peer = &l->peer,
+					   .portal = portal_addr(l->portal),
+					   .is_by_service = l->request->is_by_service,
+					   .transport = l->transport };
+	enum refusal_cause cause;
+	uint32_t reason = srp_login_admit(&query, &l->terms, &cause, &e);
+	if (reason)
+		login_refuse(l, reason, cause, e.text);
+	return !reason;
+}
+
+// What it waited for is over. The configuration may have changed meanwhile.
 static void resume_run(struct msg *m)
 {
 	struct login *l = container_of(m, struct login, resume_msg);
 	bool is_last = !__atomic_sub_fetch(&l->holds, 1, __ATOMIC_ACQ_REL);
-	if (!l->is_over)
-		attach(l, true);
-	else if (is_last && !l->is_greeting)
+	if (!l->is_over) {
+		if (admit(l))
+			attach(l, true);
+	} else if (is_last && !l->is_greeting) {
 		login_free(l);
+	}
 }
 
 // ---- the request ----
@@ -241,19 +265,9 @@ static void request_came(struct login *l, struct rnic_request *q)
 	}
 	port_name(l->req.initiator, l->initiator);
 	port_name(l->req.target, l->target);
-	l->view = view_current(l->session.fabric);
-	const struct admit_query query = { .view = l->view,
-					   .login = &l->req,
-					   .initiator = l->initiator,
-					   .peer = &l->peer,
-					   .portal = portal_addr(l->portal),
-					   .is_by_service = q->is_by_service,
-					   .transport = l->transport };
-	enum refusal_cause cause;
-	uint32_t reason = srp_login_admit(&query, &l->terms, &cause, &e);
-	if (reason)
-		login_refuse(l, reason, cause, e.text);
-	else if (l->terms.is_discovery)
+	if (!admit(l))
+		return;
+	if (l->terms.is_discovery)
 		discover(l);
 	else
 		attach(l, false);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Logins to a service id of InfiniBand, from the request to the answer, by a provider of RDMA in
-// memory: the layout of IB-CM, GIDs as addresses.
+// memory: the layout of IB-CM, GIDs as addresses, the wait for an older session.
 #include "target/srp/view_rig.h"
 
 #include "core/log.h"
 #include "target/fabric/fabric.h"
 #include "target/fabric/portal.h"
+#include "target/fabric/refusals.h"
 #include "target/fabric/sessions.h"
 #include "target/scsi/lun_map.h"
 #include "transport/rdma/fake_rnic.h"
@@ -42,13 +43,18 @@ static void fake_listener_free(struct rnic_listener *l)
 {
 }
 
-static void publish(const char *acl)
+static struct view *view_of(const char *acl)
 {
 	struct view *v = view_new(&srp_fabric, 1);
 	v->targets[0] =
 		make_target(TARGET_A, "0.0.0.0", PORTAL_RDMA, (const char *const[]){ acl, NULL });
 	v->targets[0]->tpgs[0].acls[0].map = lun_map_new(0);
-	view_publish(v);
+	return v;
+}
+
+static void publish(const char *acl)
+{
+	view_publish(view_of(acl));
 }
 
 static void request_run(void *arg)
@@ -59,7 +65,7 @@ static void request_run(void *arg)
 // Nothing of it is left when the worker has handled its messages.
 static void end_run(void *arg)
 {
-	if (fake.accepts)
+	if (fake.qp.is_established)
 		fake_end(-ECONNRESET);
 }
 
@@ -129,6 +135,67 @@ static void by_rdma_cm_that_layout_is_refused(void **state)
 	assert_int_equal(srp_reject_parse(&reason, fake.answer, fake.answer_len, &e), 0);
 }
 
+static struct rnic_request again; // of the same initiator
+
+static void request_again(void *arg)
+{
+	again = fake.request;
+	heard_by->request(heard_arg, &again);
+}
+
+// The older session ends when the configuration has become v.
+static void log_in_again_and_publish(struct view *v)
+{
+	publish(INITIATOR);
+	log_in(true);
+	worker_call(data, request_again, NULL);
+	worker_call(data, nothing_more, NULL);
+	assert_int_equal(fake.closes, 1);
+	assert_int_equal(fake.accepts + fake.rejects, 1);
+	view_publish(v);
+	end_login(NULL);
+}
+
+static void assert_refused(enum srp_rej_reason reason, const char *why)
+{
+	struct login_refusal refusal;
+	enum srp_rej_reason got;
+	struct err e;
+	assert_int_equal(fake.accepts, 1);
+	assert_int_equal(fake.rejects, 1);
+	assert_int_equal(srp_reject_parse(&got, fake.answer, fake.answer_len, &e), 0);
+	assert_int_equal(got, reason);
+	assert_int_equal(login_refusals(&refusal, 1), 1);
+	assert_non_null(strstr(refusal.reason, why));
+}
+
+static void a_login_that_has_waited_follows_the_older_session(void **state)
+{
+	log_in_again_and_publish(view_of(INITIATOR));
+	assert_int_equal(fake.accepts, 2);
+	assert_int_equal(sessions_count(TARGET_A, -1, NULL), 1);
+}
+
+static void a_login_that_has_waited_needs_an_acl_then(void **state)
+{
+	log_in_again_and_publish(view_of("fd00::8"));
+	assert_refused(SRP_REJ_NO_SUCH_PORT, "no ACL for this initiator");
+}
+
+static void a_login_that_has_waited_needs_an_enabled_target_then(void **state)
+{
+	struct view *v = view_of(INITIATOR);
+	v->targets[0]->tpgs[0].is_enabled = false;
+	log_in_again_and_publish(v);
+	assert_refused(SRP_REJ_INSUFFICIENT_RESOURCES, "the target is disabled");
+}
+
+static void a_login_that_has_waited_needs_the_target_then(void **state)
+{
+	log_in_again_and_publish(view_new(&srp_fabric, 0));
+	assert_refused(SRP_REJ_NO_SUCH_PORT, "target");
+}
+
 static int begin(void **state)
 {
 	static struct fabric_ops *const table[] = { &srp_fabric, NULL };
@@ -165,6 +232,10 @@ int main(void)
 		CLAIM(the_login_of_ib_cm_is_answered_in_the_private_data),
 		CLAIM(an_acl_of_the_gid_admits_its_port),
 		CLAIM(by_rdma_cm_that_layout_is_refused),
+		CLAIM(a_login_that_has_waited_follows_the_older_session),
+		CLAIM(a_login_that_has_waited_needs_an_acl_then),
+		CLAIM(a_login_that_has_waited_needs_an_enabled_target_then),
+		CLAIM(a_login_that_has_waited_needs_the_target_then),
 	};
 	return cmocka_run_group_tests(tests, begin, end);
 }
