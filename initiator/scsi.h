@@ -130,6 +130,7 @@ struct scsi_cmd {
 	uint64_t deadline_ns;
 	unsigned tries;
 	bool is_flying, is_timed_out, is_abort_sent;
+	bool is_ungranted; // timed out while the target took no more commands
 	int why;
 };
 

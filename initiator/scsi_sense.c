@@ -108,6 +108,8 @@ static void failure_text(const struct scsi_cmd *c, char *ret, size_t size)
 {
 	if (c->res == -EREMOTEIO && c->refusal[0])
 		snprintf(ret, size, "target refused the command, %s", c->refusal);
+	else if (c->res == -ETIMEDOUT && c->is_ungranted)
+		snprintf(ret, size, "timed out before it was sent: the target grants no requests");
 	else
 		snprintf(ret, size, "%s%s", strerror(-c->res),
 			 c->res == -ENOMEM

@@ -160,7 +160,7 @@ int scsi_cmd_submit(struct scsi_session *s, struct scsi_cmd *c)
 	c->sent = NULL;
 	c->res = c->why = 0;
 	c->tries = 0;
-	c->is_timed_out = c->is_abort_sent = c->is_flying = false;
+	c->is_timed_out = c->is_abort_sent = c->is_flying = c->is_ungranted = false;
 	c->deadline_ns = deadline(s, c);
 	list_push_back(&s->waiting, &c->link);
 	scsi_session_pump_later(s);
@@ -263,10 +263,12 @@ void scsi_session_cancel(struct scsi_session *s)
 void scsi_session_tick(struct scsi_session *s, uint64_t now)
 {
 	struct list over;
+	bool is_shut = !s->holds && s->sent_count < s->queue_depth && !s->protocol.room(s);
 	list_init(&over);
 	list_for_each_safe (it, &s->waiting) {
 		if (now < cmd_of(it)->deadline_ns)
 			continue;
+		cmd_of(it)->is_ungranted = is_shut;
 		list_remove(it);
 		list_push_back(&over, it);
 	}

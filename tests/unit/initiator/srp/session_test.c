@@ -488,6 +488,25 @@ static void a_refused_command_says_why(void **state)
 	assert_int_equal(r.ups, 1);
 }
 
+static void answer_without_a_credit(struct st_conn *c, const uint8_t *iu, uint32_t len)
+{
+	const struct srp_response s = { .tag = c->tag };
+	if (iu[0] == SRP_CMD)
+		st_respond(c, &s);
+}
+
+static void a_command_without_a_credit_says_so(void **state)
+{
+	r.config.command_timeout = 1;
+	r.target.accept.credits = 2;
+	r.target.iu = answer_without_a_credit;
+	r.on_up = up_two;
+	run();
+	assert_int_equal(r.cmds[0].res, 0);
+	assert_text(&r.cmds[1], -ETIMEDOUT,
+		    "timed out before it was sent: the target grants no requests");
+}
+
 // --- aborts ---
 
 static void mute_but_aborts(struct st_conn *c, const uint8_t *iu, uint32_t len)
@@ -732,6 +751,7 @@ int main(void)
 		T(a_session_that_is_lost_at_once_waits_longer),
 		T(a_lost_session_can_be_logged_out),
 		T(a_refused_command_says_why),
+		T(a_command_without_a_credit_says_so),
 		T(a_late_command_is_aborted),
 		T(a_target_that_does_not_abort_loses_its_session),
 		T(a_failed_abort_loses_the_session),
