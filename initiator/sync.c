@@ -13,6 +13,9 @@
 #define ATTENTIONS_MAX 16  // limit of consecutive unit attentions of a command
 #define BUSY_MAX       100 // tries, BUSY_WAIT_MS apart
 #define BUSY_WAIT_MS   50
+// The messages of 16 channels of SRP: received ones 1.2 MiB each, sent ones as much, at most. It is
+// allocated as they are used.
+#define POOL_MAX (64 << 20)
 
 struct scsi_sync {
 	struct worker *worker;
@@ -128,7 +131,7 @@ static void free_run(void *arg)
 int scsi_sync_worker_new(struct worker **ret, struct err *e)
 {
 	struct worker_options o = {
-		.name = "initiator", .cpu = -1, .spin_usec = 50, .pool_bytes = 8 << 20
+		.name = "initiator", .cpu = -1, .spin_usec = 50, .pool_bytes = POOL_MAX
 	};
 	int r = worker_new(ret, &o, e);
 	if (r < 0)

@@ -7,6 +7,7 @@
 #include "initiator/program/iscsi.h"
 #include "initiator/program/providers.h"
 #include "initiator/program/srp.h"
+#include "initiator/srp/sync.h"
 
 _Static_assert((int)PROVIDERS_MAX <= (int)SRPS_PROVIDERS_MAX, "a session can try all of them");
 _Static_assert((int)TOOL_TARGET_MAX >= (int)SRPS_PORT_ID_TEXT, "a target's name fits");
@@ -129,7 +130,7 @@ static int parse(const struct tool *t, bool needs_lun, struct srps_address *ret,
 	return 0;
 }
 
-int srp_open(struct tool *t, bool needs_lun)
+int srp_login(struct tool *t, bool needs_lun)
 {
 	struct srps_address a;
 	struct srps_config c;
@@ -143,4 +144,18 @@ int srp_open(struct tool *t, bool needs_lun)
 	if (!r)
 		r = tool_login(t, srps_session_new, &c, &e);
 	return r ? tool_fail(TOOL_FAILED, &e) : TOOL_OK;
+}
+
+// Whoever asked for more channels than there are learns it, whatever the command.
+int srp_open(struct tool *t, bool needs_lun)
+{
+	struct srps_info info;
+	int status = srp_login(t, needs_lun);
+	if (status)
+		return status;
+	srps_sync_info(t->sync, &info);
+	if (info.fewer.code)
+		tool_say("channels %u of %u: %s", info.channels, info.channels_wanted,
+			 info.fewer.text);
+	return TOOL_OK;
 }

@@ -51,6 +51,8 @@ def logins(target):
     told = json.loads(tool("ping", url(target, 0), "--channels", "4", "--json"))
     check(told["transport"] == "SRP (iwarp)" and told["channels"] == 4, told)
     check(told["initiator_port"] == OWN[1] and told["immediate_max"] == 8192, told)
+    told = json.loads(tool("ping", url(target, 0), "--channels", "16", "--json"))
+    check(told["channels"] == 16, told)
     told = json.loads(tool("ping", string(target, 0), "--json"))
     check(told["channels"] == 2, told)
     check(tool("luns", url(target, 0)).count("disk") == 2, "luns")
