@@ -15,7 +15,7 @@
 static bool tas_applies(const struct task *t, const void *arg)
 {
 	const struct tmf *f = arg;
-	return t->nexus != f->nexus && lu_setting(&f->lu->attr.emulate_tas);
+	return t->nexus->id != f->nexus_id && lu_setting(&f->lu->attr.emulate_tas);
 }
 
 static void clear_each(struct lu_channel *c, struct lu_round *r)
@@ -25,7 +25,7 @@ static void clear_each(struct lu_channel *c, struct lu_round *r)
 	// its commands (SAM-5 7.4).
 	list_for_each (it, &c->tasks) {
 		struct task *t = list_entry(it, struct task, link);
-		if (t->state != TASK_DONE && t->nexus != f->nexus &&
+		if (t->state != TASK_DONE && t->nexus->id != f->nexus_id &&
 		    !lu_setting(&f->lu->attr.emulate_tas))
 			ua_set(t->nl, UA_COMMANDS_CLEARED);
 	}
@@ -67,20 +67,24 @@ static void tmf_round_done(struct lu_round *r)
 // thousands.
 static void reset_next(struct msg *m)
 {
-	tmf_next_reset(container_of(m, struct tmf, msg));
+	struct tmf *f = container_of(m, struct tmf, msg);
+	if (f->has_lost_nexus)
+		tmf_end(f, TMF_COMPLETE);
+	else
+		tmf_next_reset(f);
 }
 
 static void reset_back(struct msg *m)
 {
 	struct tmf *f = container_of(m, struct tmf, msg);
-	if (f->function != TMF_TARGET_RESET) {
+	if (f->function != TMF_TARGET_RESET || f->has_lost_nexus) {
 		tmf_end(f, TMF_COMPLETE);
 		return;
 	}
 	lu_put(f->lu);
 	f->lu = NULL;
 	m->fn = reset_next;
-	worker_post(f->nexus->worker, m);
+	worker_post(f->worker, m);
 }
 
 static void reset_parts(struct msg *m)
@@ -90,18 +94,24 @@ static void reset_parts(struct msg *m)
 		if ((*p)->reset)
 			(*p)->reset(f->lu);
 	}
-	if (f->nexus->worker == f->lu->home) {
+	if (f->worker == f->lu->home) {
 		reset_back(m);
 		return;
 	}
 	m->fn = reset_back;
-	worker_post(f->nexus->worker, m);
+	worker_post(f->worker, m);
 }
 
+// A round may have waited for long. What a new session of the same initiator has reserved since
+// its old one was lost is not what that one wanted to reset.
 static void reset_round_done(struct lu_round *r)
 {
 	struct tmf *f = container_of(r, struct tmf, round);
-	if (f->nexus->worker == f->lu->home) {
+	if (f->has_lost_nexus) {
+		tmf_end(f, TMF_COMPLETE);
+		return;
+	}
+	if (f->worker == f->lu->home) {
 		reset_parts(&f->msg);
 		return;
 	}
@@ -203,6 +213,9 @@ void tmf_submit(struct tmf *f)
 {
 	f->lu = NULL;
 	f->next_lun = 0;
+	f->worker = f->nexus->worker;
+	f->nexus_id = f->nexus->id;
+	f->has_lost_nexus = false;
 	if (f->function == TMF_TARGET_RESET) {
 		tmf_next_reset(f);
 		return;
@@ -214,4 +227,10 @@ void tmf_submit(struct tmf *f)
 		f->done(f, has_tasks(nl) ? TMF_SUCCEEDED : TMF_COMPLETE);
 	else
 		tmf_start(f, nl);
+}
+
+void tmf_lose_nexus(struct tmf *f)
+{
+	f->has_lost_nexus = true;
+	f->nexus = NULL;
 }

@@ -30,12 +30,16 @@ struct tmf {
 	struct nexus *nexus;
 	enum tmf_function function;
 	uint64_t lun;
-	// Runs on the nexus's worker after every affected task has reached done().
+	// Runs on the nexus's worker after every affected task has reached done(). After
+	// tmf_lose_nexus() the result means nothing.
 	void (*done)(struct tmf *t, enum tmf_result result);
 	// private
 	struct lu_round round;
 	struct aborts_wait wait;
 	struct msg msg;
+	struct worker *worker; // of nexus
+	uint64_t nexus_id;
+	bool has_lost_nexus;
 	struct nexus_lun *nl;
 	struct lu *lu;
 	unsigned next_lun;
@@ -43,3 +47,6 @@ struct tmf {
 
 // Starts t (the caller keeps the memory until done). Nexus's worker.
 void tmf_submit(struct tmf *t);
+// The nexus of t, which is under way, ends (SAM-5 6.3.4): t refers to it no longer, and resets
+// nothing more when the tasks that it aborts have ended. done() runs as ever. Nexus's worker.
+void tmf_lose_nexus(struct tmf *t);

@@ -70,6 +70,8 @@ static void on_closed(struct srp_channel *ch, const struct err *why)
 	else
 		session_is_over(s, why->text);
 	srp_cmd_end_all(c);
+	if (!s->open_count)
+		srp_tmf_leave(s);
 	c->holds--;
 	channel_check_end(c);
 }

@@ -74,6 +74,7 @@ static int start(struct worker *control, struct err *e)
 		list_init(&sw->discoveries);
 		list_init(&sw->turns);
 		list_init(&sw->free_cmds);
+		list_init(&sw->orphans);
 		timer_init(&sw->tick, srp_timeouts_tick);
 	}
 	start_agent();
@@ -92,7 +93,7 @@ static void stop_run(void *arg)
 		srp_session_close(list_entry(it, struct srp_session, link), false,
 				  SRP_LOGOUT_NO_REASON, "the target is stopping");
 	}
-	*is_busy |= discoveries_stop(sw);
+	*is_busy |= discoveries_stop(sw) || !list_empty(&sw->orphans);
 	err_set(&why, -ESHUTDOWN, "the target is stopping");
 	iwarp_refuse_half_open(&why);
 }

@@ -35,6 +35,7 @@ struct srp_session {
 	struct rnic_drain drain;
 	struct cmd *tags[SESSION_TAGS]; // commands of all channels by tag, the newest first
 	unsigned tmfs;			// task management requests in progress
+	struct list tmf_waits;		// those of the device server (tmf.c)
 	unsigned holds;			// atomic: pending messages and callbacks that refer to it
 	bool is_entered;		// into the registry
 	bool is_closing;		// no more commands, no more channels

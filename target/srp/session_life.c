@@ -122,6 +122,7 @@ struct srp_session *srp_session_new(const struct login *l)
 	session_init(&s->session, l->session.fabric, l->session.worker);
 	session_fill(s, l);
 	list_init(&s->channels);
+	list_init(&s->tmf_waits);
 	rnic_drain_init(&s->drain);
 	s->free_msg.fn = free_run;
 	s->worker = srp_worker();

@@ -13,13 +13,19 @@
 #include "target/scsi/lun_map.h"
 #include "target/scsi/tmf.h"
 #include "target/srp/cmd.h"
+#include "target/srp/worker.h"
 
-#define TMFS_MAX 16 // of a session under way
+// Under way: of a session, and of an initiator's sessions that are over; of all of these on a
+// worker. Beyond that a session that is over waits for its own.
+#define TMFS_MAX    16
+#define ORPHANS_MAX 1024
 
 // A request of the device server under way.
 struct tmf_wait {
 	struct tmf tmf;
-	struct session_channel *channel;
+	struct list link;		 // of its session's, or of the worker's orphans
+	struct session_channel *channel; // NULL: an orphan
+	char initiator[PORT_NAME_SIZE];	 // of an orphan
 	uint64_t tag;
 };
 
@@ -43,13 +49,17 @@ static void *wait_new(struct session_channel *c, size_t size)
 	return w;
 }
 
-static void wait_free(struct session_channel *c, void *w, size_t size)
+static void wait_leave(struct session_channel *c)
 {
-	peer_memory_give(PEER_ANSWERS, size);
-	free(w);
 	c->session->tmfs--;
 	c->holds--;
 	channel_check_end(c);
+}
+
+static void wait_free(void *w, size_t size)
+{
+	peer_memory_give(PEER_ANSWERS, size);
+	free(w);
 }
 
 // ---- ABORT TASK ----
@@ -59,7 +69,8 @@ static void abort_done(struct abort_wait *w)
 {
 	struct session_channel *c = w->channel;
 	answer(c, w->tag, SRP_RSP_COMPLETE);
-	wait_free(c, w, sizeof *w);
+	wait_free(w, sizeof *w);
+	wait_leave(c);
 }
 
 static void abort_task(struct session_channel *c, const struct srp_task_mgmt *m)
@@ -87,8 +98,12 @@ static void lu_tmf_done(struct tmf *t, enum tmf_result result)
 {
 	struct tmf_wait *w = container_of(t, struct tmf_wait, tmf);
 	struct session_channel *c = w->channel;
-	answer(c, w->tag, result == TMF_COMPLETE ? SRP_RSP_COMPLETE : SRP_RSP_TMF_FAILED);
-	wait_free(c, w, sizeof *w);
+	if (c)
+		answer(c, w->tag, result == TMF_COMPLETE ? SRP_RSP_COMPLETE : SRP_RSP_TMF_FAILED);
+	list_remove(&w->link);
+	wait_free(w, sizeof *w);
+	if (c)
+		wait_leave(c);
 }
 
 static void lu_tmf(struct session_channel *c, const struct srp_task_mgmt *m,
@@ -105,7 +120,34 @@ static void lu_tmf(struct session_channel *c, const struct srp_task_mgmt *m,
 	w->tmf.function = function;
 	w->tmf.lun = lun_decode(m->lun);
 	w->tmf.done = lu_tmf_done;
+	list_push_back(&c->session->tmf_waits, &w->link);
 	tmf_submit(&w->tmf);
+}
+
+// Whoever logs in again and again has its own limit, and does not use up that of others.
+static bool may_leave(const struct srp_session *s)
+{
+	unsigned own = 0, all = 0;
+	list_for_each (it, &s->worker->orphans) {
+		const struct tmf_wait *w = list_entry(it, struct tmf_wait, link);
+		own += !strcmp(w->initiator, s->initiator);
+		all++;
+	}
+	return own < TMFS_MAX && all < ORPHANS_MAX;
+}
+
+void srp_tmf_leave(struct srp_session *s)
+{
+	while (!list_empty(&s->tmf_waits) && may_leave(s)) {
+		struct list *first = list_pop_front(&s->tmf_waits);
+		struct tmf_wait *w = list_entry(first, struct tmf_wait, link);
+		struct session_channel *c = w->channel;
+		w->channel = NULL;
+		memcpy(w->initiator, s->initiator, sizeof w->initiator);
+		list_push_back(&s->worker->orphans, &w->link);
+		tmf_lose_nexus(&w->tmf);
+		wait_leave(c);
+	}
 }
 
 static const struct {

@@ -23,8 +23,9 @@ struct srp_worker {
 	struct msg turns_msg;
 	struct list free_cmds;
 	unsigned free_count;
-	struct timer tick; // every second while there are logins, sessions or discoveries
-	bool is_short;	   // of memory: sessions_starve()
+	struct list orphans; // task management requests whose sessions have ended (tmf.c)
+	struct timer tick;   // every second while there are logins, sessions or discoveries
+	bool is_short;	     // of memory: sessions_starve()
 	struct memory_trim trim;
 	struct fabric_counters counters;
 };

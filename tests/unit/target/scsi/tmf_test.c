@@ -174,6 +174,59 @@ static void a_reset_waits_for_the_backstore(void **state)
 	assert_true(k->is_aborted);
 }
 
+static void reset_lose(void *arg)
+{
+	tmf_lose_nexus(arg);
+}
+
+// A function of nexus 1, which ends while it waits for a read of nexus 0.
+static void lose_nexus(struct tmf *f, enum tmf_function function)
+{
+	held_start(&(struct bench_options){ .nexuses = 2 });
+	held_read(&cmds[0]);
+	*f = (struct tmf){ .nexus = b.nexuses[1], .function = function, .done = reset_ended };
+	reset_is_over = false;
+	bench_on_nexus(&b, 1, reset_begin, f);
+	bench_on_nexus(&b, 1, reset_lose, f);
+	bench_relogin(&b, 1);
+	assert_false(reset_is_over);
+}
+
+static void let_the_read_go(void)
+{
+	held_go(0);
+	bench_wait(&cmds[0]);
+	for (unsigned i = 0; i < 4; i++)
+		bench_settle(&b);
+	assert_true(reset_is_over);
+}
+
+static void functions_may_outlive_their_nexus(void **state)
+{
+	static const enum tmf_function all[] = { TMF_CLEAR_TASK_SET, TMF_LU_RESET,
+						 TMF_TARGET_RESET };
+	struct tmf f;
+	for (unsigned i = 0; i < sizeof all / sizeof *all; i++) {
+		lose_nexus(&f, all[i]);
+		let_the_read_go();
+		assert_true(cmds[0].is_aborted);
+		stop(NULL);
+	}
+}
+
+static void a_reset_of_a_lost_nexus_ends_no_later_reservation(void **state)
+{
+	struct tmf f;
+	lose_nexus(&f, TMF_LU_RESET);
+	while (tur(1))
+		;
+	expect_good(BENCH_NONE(&b, 1, &c, 0x16, 0, 0, 0, 0, 0));
+	let_the_read_go();
+	while (tur(0))
+		;
+	assert_int_equal(c.status, STATUS_RESERVATION_CONFLICT);
+}
+
 static void a_reset_takes_tasks_that_wait_for_their_turn(void **state)
 {
 	start(NULL);
@@ -203,6 +256,8 @@ int main(void)
 		T(query_task_set_tells_whether_there_is_one),
 		T(a_target_reset_takes_a_turn_for_each_unit),
 		T(a_reset_waits_for_the_backstore),
+		T(functions_may_outlive_their_nexus),
+		T(a_reset_of_a_lost_nexus_ends_no_later_reservation),
 		T(a_reset_takes_tasks_that_wait_for_their_turn),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
