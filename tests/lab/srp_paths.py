@@ -228,7 +228,7 @@ def large_transfers(lab):
         # siw refuses to register lists of more than 256 scattered pages, and ib_srp tries for ever.
         pages = PAGES if lab.device == "siw" else {}
         paths = Paths(lab, multipath, settings={"indirect_sg_entries": 2048, **pages}, ch_count=1,
-                      queue_size=32, max_cmd_per_lun=32, max_sect=131072)
+                      queue_size=32, max_cmd_per_lun=32, max_sect=131072, allow_ext_sg=1)
         for entries in (255, 1):
             paths.log_in_again(cmd_sg_entries=entries)
             lab.guest.run("""for d in /sys/block/sd*/queue /sys/block/dm-*/queue; do
