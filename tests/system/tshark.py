@@ -17,6 +17,7 @@ from farblock import Config, Failure, Farblockd, Scratch, Skip, main, program, r
 MIB = 1 << 20
 HOST, PORT = "127.0.0.1", 3260
 ETH_P_ALL = 3
+SO_RCVBUFFORCE, SOL_PACKET, PACKET_STATISTICS = 33, 263, 6  # of Linux
 # What has to be there, by name and filter.
 WANTED = {
     "MPA request": "iwarp_mpa.req",
@@ -38,7 +39,7 @@ class Capture:
     def __init__(self, path):
         self.path = path
         self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
-        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 128 * MIB)
+        self.socket.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 128 * MIB)
         self.socket.bind(("lo", 0))
         self.socket.settimeout(0.5)
         self.is_over = False
@@ -61,7 +62,10 @@ class Capture:
     def end(self):
         self.is_over = True
         self.thread.join()
+        _, lost = struct.unpack("II", self.socket.getsockopt(SOL_PACKET, PACKET_STATISTICS, 8))
         self.socket.close()
+        if lost:
+            raise Failure(f"{lost} frames were not captured")
 
 
 def session(url):
