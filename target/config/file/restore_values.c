@@ -147,11 +147,12 @@ static bool set_value(struct restore *r, const struct group_row *g, struct node 
 static void set_part(struct restore *r, const struct group_row *g, struct node *n,
 		     struct json_object *values, bool is_own)
 {
-	if (values && !json_object_is_type(values, json_type_object))
-		restore_complain(r, "%s: '%s' is not an object, ignored", n->name,
-				 is_own ? g->name : g->part);
-	if (!json_object_is_type(values, json_type_object))
+	if (!json_object_is_type(values, json_type_object)) {
+		if (values)
+			restore_complain(r, "%s: '%s' is not an object, ignored", n->name,
+					 is_own ? g->name : g->part);
 		return;
+	}
 	json_object_object_foreach(values, key, value)
 	{
 		const struct attr_row *row = attr_find(group_rows(g), key);
