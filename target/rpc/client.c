@@ -146,6 +146,8 @@ static void client_timeout(struct timer *t)
 {
 	struct client *c = container_of(t, struct client, timer);
 	if (!c->is_held) {
+		log_warn("control socket: client dropped: %s after %d s",
+			 c->out ? "response not read" : "request incomplete", RPC_PARTIAL_S);
 		client_free(c);
 		return;
 	}

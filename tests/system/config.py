@@ -441,7 +441,8 @@ def hostile_clients(scratch):
             except (BrokenPipeError, ConnectionResetError):
                 pass
         shell("version", text="farblock version")
-        check("longer than" in daemon.log(), "a request without end is not told")
+        # It is dropped for its length, or by a slow machine for its time.
+        check("client dropped: request " in daemon.log(), "a request without end is not told")
 
 
 def main():
@@ -449,7 +450,8 @@ def main():
                  second_daemon, shell_statuses, batch_in_a_transaction, malformed_lines,
                  wrong_flags_as_json, long_batch,
                  line_by_line, recoverable_errors,
-                 restored_again, what_is_no_file, output_and_input_without_end, restart, late_binding, hostile_clients):
+                 restored_again, what_is_no_file, output_and_input_without_end, restart,
+                 late_binding, hostile_clients):
         with farblock.Scratch() as scratch:
             test(scratch)
         print(f"{test.__name__}: passed")
