@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """More clients at the control socket than there is room for: who is silent makes way and is told so,
 who stands still in the middle makes way a second later, who has a transaction open stays; and a
-shell that was displaced continues. Who asks without a pause leaves time for others."""
+shell that was displaced continues. Who asks without a pause leaves time for others; who stands still
+in the middle is dropped after 10 s, and logged, however few there are."""
 
 import json
 import os
+import select
 import socket
 import subprocess
 import sys
@@ -120,10 +122,21 @@ def who_asks_without_end_leaves_room(daemon):
         check(b"result" in greedy.socket.recv(100), "the last of its requests was not answered")
 
 
+def who_stands_still_is_dropped(daemon):
+    schema = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "schema", "params": {}}).encode()
+    half, deaf = Client(daemon, schema[:9]), Client(daemon, (schema + b"\n") * 100)
+    for client, cause in (half, "request incomplete"), (deaf, "response not read"):
+        end = select.poll()
+        end.register(client.socket, 0)  # POLLHUP
+        check(end.poll(60000), f"{cause}: not dropped")
+        check(f"client dropped: {cause} after 10 s" in daemon.log(), f"{cause}: not logged")
+        client.close()
+
+
 def main():
     with farblock.Scratch() as scratch, farblock.Farblockd(scratch, farblock.Config()) as daemon:
         for test in (silent_ones_make_way, who_stands_still_makes_way, a_transaction_stays, a_shell_goes_on,
-                     who_asks_without_end_leaves_room):
+                     who_asks_without_end_leaves_room, who_stands_still_is_dropped):
             test(daemon)
             print(f"{test.__name__}: passed")
     return 0
