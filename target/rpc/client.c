@@ -108,6 +108,15 @@ static bool fill(struct client *c)
 	return true;
 }
 
+// From now on, not from worker_now(): the answer may have taken longer than the limit, and this
+// time is not the client's.
+static void client_limit(struct client *c, unsigned seconds)
+{
+	struct worker *w = c->server->control;
+	uint64_t answering_usec = (clock_ns() - worker_now(w)) / 1000;
+	timer_arm(w, &c->timer, answering_usec + seconds * UINT64_C(1000000));
+}
+
 void client_work(struct client *c)
 {
 	struct worker *w = c->server->control;
@@ -124,8 +133,7 @@ void client_work(struct client *c)
 	if (!is_waiting)
 		timer_cancel(w, &c->timer);
 	else if (!timer_is_armed(&c->timer))
-		timer_arm(w, &c->timer,
-			  (c->is_held ? RPC_HOLD_S : RPC_PARTIAL_S) * UINT64_C(1000000));
+		client_limit(c, c->is_held ? RPC_HOLD_S : RPC_PARTIAL_S);
 }
 
 static void client_turn(struct timer *t)
