@@ -7,13 +7,13 @@
 // responses, complete in the next round, or when the worker has slept for VERBS_LAZY_USEC.
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 
 #include "transport/rdma/verbs/priv.h"
 
-#define POLL_PASSES 4	// batches of one queue in a row, so that others get their turn
-#define ACK_BATCH   128 // events acknowledged at once: each call takes a mutex
+#define ACK_BATCH 128 // events acknowledged at once: each call takes a mutex
 
 static int cq_new(struct verbs_cqs *s, struct verbs_cq **ret, unsigned size, struct err *e)
 {
@@ -61,35 +61,40 @@ found:
 
 // --- polling ---
 
-static bool cq_poll(struct verbs_rnic *r, struct verbs_cq *q)
+// Handles at most this many completions; returns how many there were.
+static unsigned cq_poll(struct verbs_rnic *r, struct verbs_cq *q, unsigned most)
 {
 	struct ibv_wc wc[VERBS_BATCH];
-	bool had_some = false;
+	unsigned count = 0;
 
-	for (int pass = 0; pass < POLL_PASSES; pass++) {
-		int n = ibv_poll_cq(q->cq, VERBS_BATCH, wc);
+	while (count < most) {
+		unsigned room = most - count < VERBS_BATCH ? most - count : VERBS_BATCH;
+		int n = ibv_poll_cq(q->cq, (int)room, wc);
 		for (int i = 0; i < n; i++)
 			verbs_completed(r, &wc[i]);
-		had_some |= n > 0;
-		if (n < VERBS_BATCH)
+		if (n > 0)
+			count += (unsigned)n;
+		if (n < (int)room)
 			break;
 	}
-	return had_some;
+	return count;
 }
 
-static bool cqs_poll(struct verbs_cqs *s)
+static bool cqs_poll(struct verbs_cqs *s, unsigned most)
 {
-	bool had_some = false;
+	unsigned count = 0;
 
-	list_for_each (it, &s->all)
-		had_some |= cq_poll(s->r, list_entry(it, struct verbs_cq, link));
-	return had_some;
+	list_for_each (it, &s->all) {
+		struct verbs_cq *q = list_entry(it, struct verbs_cq, link);
+		count += cq_poll(s->r, q, most < q->size ? most : q->size);
+	}
+	return count > 0;
 }
 
-// Requests first: received messages may need what they held.
-static bool poll_all(struct verbs_rnic *r)
+// At most this many of each queue. Requests first: received messages may need what they held.
+static bool poll_all(struct verbs_rnic *r, unsigned most)
 {
-	bool had_sends = cqs_poll(&r->sends), had_receives = cqs_poll(&r->receives);
+	bool had_sends = cqs_poll(&r->sends, most), had_receives = cqs_poll(&r->receives, most);
 
 	if (had_sends) {
 		r->is_overdue = false;
@@ -99,14 +104,16 @@ static bool poll_all(struct verbs_rnic *r)
 	return had_sends || had_receives;
 }
 
+// All that is there: of a queue pair that is gone, nothing may be left for the next one with its
+// number. Not endlessly what is added meanwhile: at most a full queue.
 void verbs_rnic_drain(struct verbs_rnic *r)
 {
-	poll_all(r);
+	poll_all(r, UINT_MAX);
 }
 
 static bool rnic_poll(struct poller *p)
 {
-	return poll_all(container_of(p, struct verbs_rnic, poller));
+	return poll_all(container_of(p, struct verbs_rnic, poller), VERBS_ROUND);
 }
 
 // --- waking ---
@@ -127,7 +134,7 @@ static bool rnic_arm(struct poller *p)
 	cqs_arm(&r->receives);
 	if (r->posted && (r->awaited || r->is_overdue))
 		cqs_arm(&r->sends);
-	return poll_all(r);
+	return poll_all(r, VERBS_ROUND);
 }
 
 // The round polls; completions left at its end wake the worker.

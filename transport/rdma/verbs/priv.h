@@ -23,6 +23,7 @@ enum {
 	VERBS_SGE_MAX = 16,    // limit of pieces
 	VERBS_CHAIN = 32,      // requests posted with one doorbell
 	VERBS_BATCH = 32,      // completions polled at once
+	VERBS_ROUND = 128,     // completions of a queue in a round, so that others get their turn
 	VERBS_RX_BASE = 16,    // receive buffers without reservations
 	VERBS_RX_LIMIT = 4096, // ... beyond this, connections share
 	VERBS_RX_MAX = 8192,   // ... capacity of the shared receive queue
@@ -173,7 +174,7 @@ void verbs_rnic_check(struct verbs_rnic *r);
 void verbs_cqs_init(struct verbs_rnic *r);
 int verbs_cqs_open(struct verbs_rnic *r, struct err *e); // the receive queue exists
 void verbs_cqs_done(struct verbs_rnic *r);		 // it is gone
-void verbs_rnic_drain(struct verbs_rnic *r);		 // handles completions
+void verbs_rnic_drain(struct verbs_rnic *r);		 // handles all completions
 void verbs_look_later(struct verbs_rnic *r);		 // requests were posted
 // The completion queue of a queue pair's requests, with room for places of them.
 struct verbs_cq *verbs_cq_reserve(struct verbs_rnic *r, unsigned places, struct err *e);
