@@ -266,8 +266,9 @@ PRIORITIES = {ACTIVE: 50, NONOPTIMIZED: 10, STANDBY: 1}
 def states(lab):
     """ALUA states that are set in the shell reach all three paths and become multipath's
     priorities; a group with the LUN of the SRP target alone changes the SRP path alone. I/O
-    continues."""
+    continues. Implicit changes only: otherwise the initiator may make a group active again."""
     lun = All(lab)
+    lun.set(f"{GROUPS}/default_tg_pt_gp", "alua", alua_access_type="1")
     with Multipath(lab.guest) as multipath:
         disks = lun.log_in()
         device = multipath.device(3)
@@ -278,6 +279,7 @@ def states(lab):
             wait_until(lambda w=wanted: multipath.priorities() == w, f"priorities {wanted}")
             lab.guest.run(write)
         lun.tree(GROUPS, "create", name="other", tag="7")
+        lun.set(f"{GROUPS}/other", "alua", alua_access_type="1")
         lun.set(f"{lun.srp.path}/luns/lun0", "alua", alua_tg_pt_gp_name="other")
         for state in (STANDBY, NONOPTIMIZED, ACTIVE):
             lun.set(f"{GROUPS}/other", "alua", alua_access_state=str(state))
