@@ -570,7 +570,10 @@ static void ended(struct verbs_conn *c, const struct verbs_cm_event *ev)
 		c->is_peer_gone = true;
 	if (c->r && c->state == VERBS_STANDS && ev->type == RDMA_CM_EVENT_DISCONNECTED)
 		verbs_rnic_drain(c->r);
-	verbs_conn_fail(c, s.code, "%s", s.text);
+	if (s.code == ev->status)
+		verbs_conn_fail(c, s.code, "%s: %s", s.text, strerror(-s.code));
+	else
+		verbs_conn_fail(c, s.code, "%s", s.text);
 }
 
 void verbs_conn_removed(struct verbs_conn *c)
