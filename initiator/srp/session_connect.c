@@ -9,7 +9,8 @@
 #include "initiator/srp/session_priv.h"
 #include "transport/srp/list.h"
 
-#define TICK_US 1000000u
+#define TICK_US	    1000000u
+#define RETRIES_MAX 3 // of a connect that may succeed at once
 
 static const struct tcp_addr *portal(const struct srps_session *s)
 {
@@ -172,8 +173,10 @@ static void go_without(struct srps_session *s, const struct err *why)
 
 static void on_up(struct srpi_channel *ch, const struct srp_accept *a)
 {
-	struct srps_session *s = ((struct srps_channel *)srpi_role(ch))->s;
+	struct srps_channel *c = srpi_role(ch);
+	struct srps_session *s = c->s;
 	struct err e;
+	c->retries = 0;
 	if (s->is_dropping)
 		return;
 	if (!s->channel_count++)
@@ -212,6 +215,18 @@ static void old_gone(struct srps_session *s)
 		worker_post(s->worker, &s->free_msg);
 }
 
+static bool connects_again(struct srps_channel *c, struct err *e)
+{
+	if (e->code != -EAGAIN)
+		return false;
+	if (c->retries++ == RETRIES_MAX) {
+		c->retries = 0;
+		e->code = -ECONNRESET;
+		return false;
+	}
+	return connect_channel(c->s, (unsigned)(c - c->s->channels), e) == 0;
+}
+
 static void on_closed(struct srpi_channel *ch, const struct err *why)
 {
 	struct srps_channel *c = srpi_role(ch);
@@ -230,6 +245,8 @@ static void on_closed(struct srpi_channel *ch, const struct err *why)
 	} else if (was_up) {
 		err_prefix(&e, "%s", s->info.peer);
 		srps_lost(s, &e, false);
+	} else if (connects_again(c, &e)) {
+		return;
 	} else if (s->channel_count) {
 		go_without(s, &e);
 	} else {

@@ -20,6 +20,7 @@ struct srps_session;
 struct srps_channel {
 	struct srps_session *s;
 	struct srpi_channel *ch; // until it is closed; NULL: none
+	unsigned retries;	 // of its connect
 };
 
 // A command that a channel has.

@@ -208,8 +208,8 @@ struct rnic_qp_ops {
 	void (*rejected)(struct rnic_qp *qp, const uint8_t *private_data, uint32_t len);
 	// The connection is closed; called once, when every request is done and every exposure has
 	// ended. e: -ECONNRESET the peer closed it, -ECONNREFUSED, -ETIMEDOUT, -EPROTO the peer
-	// violated the protocol, -ENODEV the device was removed ..., or the reason passed to
-	// rnic_close().
+	// violated the protocol, -ENODEV the device was removed, -EAGAIN the connect failed and
+	// may succeed at once ..., or the reason passed to rnic_close().
 	void (*closed)(struct rnic_qp *qp, const struct err *e);
 };
 

@@ -553,6 +553,15 @@ static void request_gone(struct verbs_conn *c)
 	conn_free(c);
 }
 
+// Linux's siw reports EINVAL for whatever is wrong with an MPA reply. Now and then that is a first
+// message of the peer which came before the reply was read: LIO's SRP target sends it without
+// waiting for the initiator's.
+static bool reply_refused(const struct verbs_conn *c, const struct verbs_cm_event *ev)
+{
+	return c->r && c->r->device->is_iwarp && c->state == VERBS_CONNECTING &&
+	       ev->type == RDMA_CM_EVENT_CONNECT_ERROR && ev->status == -EINVAL;
+}
+
 // Messages received before the end are handled before it.
 static void ended(struct verbs_conn *c, const struct verbs_cm_event *ev)
 {
@@ -570,7 +579,9 @@ static void ended(struct verbs_conn *c, const struct verbs_cm_event *ev)
 		c->is_peer_gone = true;
 	if (c->r && c->state == VERBS_STANDS && ev->type == RDMA_CM_EVENT_DISCONNECTED)
 		verbs_rnic_drain(c->r);
-	if (s.code == ev->status)
+	if (reply_refused(c, ev))
+		verbs_conn_fail(c, -EAGAIN, "%s: the device refused the peer's reply", s.text);
+	else if (s.code == ev->status)
 		verbs_conn_fail(c, s.code, "%s: %s", s.text, strerror(-s.code));
 	else
 		verbs_conn_fail(c, s.code, "%s", s.text);
