@@ -217,14 +217,13 @@ static void old_gone(struct srps_session *s)
 
 static bool connects_again(struct srps_channel *c, struct err *e)
 {
-	if (e->code != -EAGAIN)
-		return false;
-	if (c->retries++ == RETRIES_MAX) {
-		c->retries = 0;
+	unsigned index = (unsigned)(c - c->s->channels);
+	if (e->code == -EAGAIN && c->retries++ < RETRIES_MAX && !connect_channel(c->s, index, e))
+		return true;
+	c->retries = 0;
+	if (e->code == -EAGAIN)
 		e->code = -ECONNRESET;
-		return false;
-	}
-	return connect_channel(c->s, (unsigned)(c - c->s->channels), e) == 0;
+	return false;
 }
 
 static void on_closed(struct srpi_channel *ch, const struct err *why)

@@ -1,19 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // initiator/srp/session_connect.c: connects that fail in a way that another may not.
-#include "transport/srp/scripted_target.h"
+#include "initiator/srp/session_rig.h"
 
-#include "core/offload.h"
-#include "initiator/srp/initiator.h"
-
-static struct {
-	struct worker *w;
-	struct st_target target;
-	struct srps_config config;
-	struct scsi_session *s;
-	struct msg start;
-	unsigned failing, connects, ups;
-	struct err why;
-} r;
+static unsigned failing, connects;
 
 static int connect_or_fail(struct rnic_qp **ret, struct worker *w, const struct tcp_addr *peer,
 			   const struct tcp_addr *local, const struct rnic_qp_options *o,
@@ -21,85 +10,32 @@ static int connect_or_fail(struct rnic_qp **ret, struct worker *w, const struct 
 {
 	struct err why;
 	int n = rnic_iwarp.connect(ret, w, peer, local, o, qp_ops, owner, e);
-	if (n == 0 && r.connects++ < r.failing) {
+	if (n == 0 && connects++ < failing) {
 		err_set(&why, -EAGAIN, "the device refused the peer's reply");
 		rnic_close(*ret, false, &why);
 	}
 	return n;
 }
 
-static void on_up(struct scsi_session *s)
-{
-	r.ups++;
-	scsi_session_logout(s);
-}
-
-static void on_down(struct scsi_session *s, const struct err *why)
-{
-}
-
-static void on_retry(struct scsi_session *s, const struct err *why, unsigned seconds)
-{
-}
-
-static void on_async(struct scsi_session *s, const uint8_t *sense, size_t len)
-{
-}
-
-static void on_closed(struct scsi_session *s, const struct err *why)
-{
-	r.why = *why;
-	scsi_session_free(s);
-}
-
-static void on_freed(void *arg)
-{
-	st_stop(&r.target);
-}
-
-static const struct scsi_session_ops ops = { .up = on_up,
-					     .down = on_down,
-					     .retry = on_retry,
-					     .async = on_async,
-					     .closed = on_closed,
-					     .freed = on_freed };
-
-static void start(struct msg *m)
-{
-	struct err e;
-	if (srps_session_new(&r.s, r.w, &r.config, &ops, NULL, &e) < 0)
-		fail_msg("%s", e.text);
-}
-
 // A session with this many channels; the first connects fail.
-static void run_failing(unsigned channels, unsigned failing)
+static void run_failing(unsigned channels, unsigned count)
 {
 	static struct rnic_provider provider;
 
-	memset(&r, 0, sizeof r);
 	provider = rnic_iwarp;
 	provider.connect = connect_or_fail;
-	r.failing = failing;
-	r.w = make_worker(false, 0);
-	st_start(&r.target, r.w);
-	srps_config_init(&r.config);
-	r.config.channels = channels;
-	r.config.portals[0] = *rnic_listener_addr(r.target.listener);
-	r.config.portal_count = 1;
 	r.config.providers[0] = &provider;
-	r.config.provider_count = 1;
-	r.start.fn = start;
-	worker_post(r.w, &r.start);
-	run_guarded(r.w);
-	offload_shutdown();
-	worker_free(r.w);
+	r.config.channels = channels;
+	failing = count;
+	connects = 0;
+	run();
 }
 
 static void a_connect_that_may_succeed_at_once_is_tried_again(void **state)
 {
 	run_failing(1, 3);
 	assert_int_equal(r.ups, 1);
-	assert_int_equal(r.connects, 4);
+	assert_int_equal(connects, 4);
 	assert_int_equal(r.why.code, 0);
 }
 
@@ -107,7 +43,7 @@ static void channels_begin_after_the_retries(void **state)
 {
 	run_failing(2, 2);
 	assert_int_equal(r.ups, 1);
-	assert_int_equal(r.connects, 4);
+	assert_int_equal(connects, 4);
 	assert_int_equal(r.target.logins, 2);
 }
 
@@ -115,7 +51,7 @@ static void a_connect_is_not_tried_again_for_ever(void **state)
 {
 	run_failing(1, 1000);
 	assert_int_equal(r.ups, 0);
-	assert_int_equal(r.connects, 4);
+	assert_int_equal(connects, 4);
 	assert_int_equal(r.why.code, -ECONNRESET);
 	assert_non_null(strstr(r.why.text, "the device refused the peer's reply"));
 }
@@ -123,9 +59,11 @@ static void a_connect_is_not_tried_again_for_ever(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_connect_that_may_succeed_at_once_is_tried_again),
-		cmocka_unit_test(channels_begin_after_the_retries),
-		cmocka_unit_test(a_connect_is_not_tried_again_for_ever),
+		cmocka_unit_test_setup_teardown(a_connect_that_may_succeed_at_once_is_tried_again,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(channels_begin_after_the_retries, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_connect_is_not_tried_again_for_ever, setup,
+						teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
