@@ -73,10 +73,26 @@ static void resume(struct spin_trial *t, uint64_t now)
 	t->is_polling = t->has_paid_off && now < t->rests_until_ns;
 }
 
+static bool is_deep(const struct spin_trial *t, uint64_t requests)
+{
+	return !t->is_polling && requests - t->requests >= SPIN_DEEP * SPIN_WINDOW;
+}
+
 void spin_trial_reset(struct spin_trial *t)
 {
 	t->is_polling = t->is_trying = false;
 	t->since_ns = 0;
+}
+
+static void go_on(struct spin_trial *t, uint64_t now, uint64_t requests)
+{
+	if (t->is_trying)
+		window_end(t, now, requests);
+	else if (t->is_new)
+		resume(t, now);
+	if (!t->is_trying && now >= t->rests_until_ns)
+		trial_begin(t, now);
+	t->is_new = false;
 }
 
 void spin_trial_note(struct spin_trial *t, uint64_t now, uint64_t requests)
@@ -87,13 +103,12 @@ void spin_trial_note(struct spin_trial *t, uint64_t now, uint64_t requests)
 		t->is_new = true;
 		window_begin(t, now, requests);
 	} else if (++t->rounds == SPIN_WINDOW) {
-		if (t->is_trying)
-			window_end(t, now, requests);
-		else if (t->is_new)
-			resume(t, now);
-		if (!t->is_trying && now >= t->rests_until_ns)
-			trial_begin(t, now);
-		t->is_new = false;
+		if (is_deep(t, requests)) {
+			t->is_trying = false;
+			t->is_new = true; // the next that is not
+		} else {
+			go_on(t, now, requests);
+		}
 		window_begin(t, now, requests);
 	}
 }

@@ -69,6 +69,23 @@ static void requests_count_not_rounds(void **state)
 	assert_false(t.is_polling);
 }
 
+static void many_requests_a_round_are_not_tried(void **state)
+{
+	struct spin_trial t = { 0 };
+	struct client deep = { 900 * USEC, 100 * USEC, SPIN_DEEP, 1 };
+	assert_int_equal(polled(&t, &deep, 10000), 0);
+}
+
+static void after_many_requests_a_round_few_are_tried(void **state)
+{
+	struct spin_trial t = { 0 };
+	struct client deep = { 900 * USEC, 100 * USEC, SPIN_DEEP, 1 };
+	struct client waits = { 700 * USEC, 400 * USEC, 1, 1 };
+	polled(&t, &deep, 10000);
+	polled(&t, &waits, TRIAL_ROUNDS);
+	assert_true(t.is_polling);
+}
+
 static void rare_requests_are_not_tried(void **state)
 {
 	struct spin_trial t = { 0 };
@@ -131,6 +148,8 @@ int main(void)
 		cmocka_unit_test(a_fixed_rate_ends_it),
 		cmocka_unit_test(it_ends_when_it_does_not_pay_off_any_more),
 		cmocka_unit_test(requests_count_not_rounds),
+		cmocka_unit_test(many_requests_a_round_are_not_tried),
+		cmocka_unit_test(after_many_requests_a_round_few_are_tried),
 		cmocka_unit_test(rare_requests_are_not_tried),
 		cmocka_unit_test(a_pause_ends_it),
 		cmocka_unit_test(after_a_pause_it_goes_on),
