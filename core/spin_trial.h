@@ -2,9 +2,9 @@
 // Whether a worker should poll for the next request for longer than usual, found out by trial. A
 // client with one command in flight waits for each wake-up of the worker; one that sends at a fixed
 // rate, or whose CPU the polling takes away, gains nothing. So windows of requests without and with
-// polling alternate, and the polling stays for a while if the requests came faster with it. A client
-// with many commands in flight is not tried: a wake-up serves several, and what a trial finds would
-// be chance.
+// polling alternate, and the polling stays for a while if the requests came faster with it. A
+// client with many commands in flight is not tried: a wake-up serves several, and what a trial
+// finds would be chance.
 //
 // Pure functions over the caller's struct and clock; any thread that owns it, nothing blocks.
 #pragma once
@@ -17,7 +17,7 @@ enum {
 	SPIN_REQUEST_NS = 2000000, // a window of requests that come less often ends the trial
 	SPIN_WINDOWS_CLEAR = 6,	   // of a trial with a clear result: without, with, without ...
 	SPIN_WINDOWS = 16,	   // of any other
-	SPIN_DEEP = 4,		   // requests a round that share their wake-up: polling gains little
+	SPIN_DEEP = 4, // requests a round that share their wake-up: polling gains little
 };
 #define SPIN_REST_NS  1000000000ull  // from a trial to the next, at least; doubled after each ...
 #define SPIN_LONG_NS  4000000000ull  // ... up to this while polling pays off

@@ -40,7 +40,7 @@ static void the_time_to_read_an_answer_starts_when_it_is_ready(void **state)
 	struct client *c = container_of(s.clients.next, struct client, link);
 
 	s.control->now -= 100 * S; // the round with the request takes 100 s
-	while (!c->out) // a slow machine needs several turns
+	while (!c->out)		   // a slow machine needs several turns
 		client_work(c);
 	assert_true(timer_is_armed(&c->timer));
 	assert_true(c->timer.deadline_ns > clock_ns() + (RPC_PARTIAL_S - 1) * S);
