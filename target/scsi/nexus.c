@@ -217,7 +217,7 @@ static const struct lun_entry *map_find(const struct lun_map *map, uint16_t numb
 	return lo < map->count && map->entries[lo].number == number ? &map->entries[lo] : NULL;
 }
 
-// Removes LUNs that the new map does not contain, tasks first.
+// Removes LUNs that the new map does not contain, tasks first. SAM-5 leaves open how they end.
 static void map_remove(struct nexus *n, const struct lun_map *map, struct lun_leave *leave)
 {
 	for (uint32_t i = 0; i < n->lun_limit; i++) {
@@ -229,7 +229,7 @@ static void map_remove(struct nexus *n, const struct lun_map *map, struct lun_le
 		leave->waiting++;
 		nl->held++; // ours, until its tasks are aborted
 		nl->leave = leave;
-		tasks_abort_nexus(nl);
+		tasks_abort_nexus(nl, true); // the nexus stays: no initiator waits in vain
 		nexus_lun_lose(nl);
 		nexus_lun_put(nl);
 	}

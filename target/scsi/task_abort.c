@@ -50,13 +50,13 @@ void tasks_abort(struct lu_channel *c, bool (*sends_status)(const struct task *t
 		task_resume_waiting(c);
 }
 
-void tasks_abort_nexus(struct nexus_lun *nl)
+void tasks_abort_nexus(struct nexus_lun *nl, bool with_status)
 {
 	struct lu_channel *c = nl->channel;
 	bool was_resuming = c->is_resuming;
 	c->is_resuming = true;
 	for (struct list *it; (it = list_first(&nl->open));)
-		task_abort(list_entry(it, struct task, nl_link), false);
+		task_abort(list_entry(it, struct task, nl_link), with_status);
 	c->is_resuming = was_resuming;
 	if (!was_resuming)
 		task_resume_waiting(c);

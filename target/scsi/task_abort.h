@@ -10,5 +10,6 @@ struct lu_channel;
 // NULL: no.
 void tasks_abort(struct lu_channel *c, bool (*sends_status)(const struct task *t, const void *arg),
 		 const void *arg);
-// Aborts the tasks of nl, without status, at no cost for those of others. The caller keeps nl.
-void tasks_abort_nexus(struct nexus_lun *nl);
+// Aborts the tasks of nl, at no cost for those of others. with_status: the initiator, which has not
+// asked for it, gets TASK ABORTED. The caller keeps nl.
+void tasks_abort_nexus(struct nexus_lun *nl, bool with_status);

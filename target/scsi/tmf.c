@@ -149,7 +149,7 @@ static void own_tasks_ended(struct msg *m)
 
 static void abort_task_set(struct tmf *f)
 {
-	tasks_abort_nexus(f->nl);
+	tasks_abort_nexus(f->nl, false);
 	if (!taskset_await_aborts(f->nl, &f->wait, own_tasks_ended))
 		reset_back(&f->msg);
 }

@@ -157,7 +157,7 @@ static void a_lun_that_changes_its_unit_serves_the_new_one(void **state)
 	lu_put(second);
 }
 
-static void tasks_on_a_lun_taken_away_are_aborted(void **state)
+static void tasks_on_a_lun_taken_away_end_with_task_aborted(void **state)
 {
 	start(NULL);
 	struct bench_cmd *k = &cmds[0];
@@ -170,6 +170,7 @@ static void tasks_on_a_lun_taken_away_are_aborted(void **state)
 	bench_wait_asked(k);
 	bench_set_map(&b, 0, 0, NULL, NULL);
 	assert_true(k->is_aborted);
+	assert_true(k->sends_aborted);
 }
 
 static sem_t map_is_set;
@@ -282,7 +283,7 @@ int main(void)
 		T(a_new_lun_begins_with_power_on),
 		T(a_lun_taken_away_is_not_supported),
 		T(a_lun_that_changes_its_unit_serves_the_new_one),
-		T(tasks_on_a_lun_taken_away_are_aborted),
+		T(tasks_on_a_lun_taken_away_end_with_task_aborted),
 		T(a_change_of_map_waits_for_memory_in_the_protocols_hands),
 		T(a_task_outlives_its_lun_until_the_backstore_lets_go),
 		T(the_protocol_is_told_once_of_a_new_map),
