@@ -174,14 +174,16 @@ static void when_text(int64_t seconds, char out[32])
 static void show_refusal(const struct look *l, struct json_object *o)
 {
 	char first[32], last[32];
-	const char *target = text_field(o, "target");
+	const char *initiator = text_field(o, "initiator"), *target = text_field(o, "target");
+	// Without both the peer was refused before it named any.
+	const char *other = *initiator ? "(discovery)" : "(unknown)";
 	int64_t count = number_field(o, "count");
 	unsigned status = (unsigned)json_object_get_int(json_field(o, "status"));
 	when_text(number_field(o, "first"), first);
 	when_text(number_field(o, "last"), last);
-	fprintf(l->out, "%s  %s from %s to %s: status %0*x\n", last, text_field(o, "initiator"),
-		text_field(o, "peer"), *target ? target : "(discovery)", status > 0xffff ? 8 : 4,
-		status);
+	fprintf(l->out, "%s  %s from %s to %s: status %0*x\n", last,
+		*initiator ? initiator : "(unknown)", text_field(o, "peer"),
+		*target ? target : other, status > 0xffff ? 8 : 4, status);
 	fprintf(l->out, "    %s\n", text_field(o, "reason"));
 	if (count > 1)
 		fprintf(l->out, "    %lld times since %s\n", (long long)count, first);

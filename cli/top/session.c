@@ -61,8 +61,10 @@ static int run(struct shell *s, const char *path, const struct line *l, struct e
 	int seconds = limit ? atoi(limit) : 10;
 	if (!action || (strcmp(action, "drop") && strcmp(action, "drain")))
 		return err_set(e, -EBADRQC, "session: expected drop SID or drain SID [seconds]");
-	if (!sid || !*sid || strlen(sid) > 18 || sid[strspn(sid, "0123456789")])
+	if (!sid || !*sid)
 		return err_set(e, -EBADRQC, "missing session id (see sessions)");
+	if (strlen(sid) > 18 || sid[strspn(sid, "0123456789")])
+		return err_set(e, -EBADRQC, "invalid session id: '%.20s' (see sessions)", sid);
 	if (limit && (!*limit || limit[strspn(limit, "0123456789")] || seconds < 1))
 		return err_set(e, -EINVAL, "invalid seconds: '%.20s' (a number from 1)", limit);
 	bool drains = !strcmp(action, "drain");

@@ -96,7 +96,8 @@ int ini_url_parse(const char *text, struct ini_url *ret, struct err *e)
 	if (!at)
 		return err_set(e, -EINVAL,
 			       "invalid URL: %.80s (iscsi:// or "
-			       "iser://[user@]host[:port]/target/lun)",
+			       "iser://[user@]host[:port]/target/lun, or "
+			       "srp://host[:port]/id_ext:ioc_guid/lun)",
 			       text);
 	int r = take_user(&at, ret, e);
 	if (!r)

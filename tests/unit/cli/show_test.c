@@ -75,6 +75,23 @@ static void a_refusal_says_when_who_and_why(void **state)
 				  "(no refused logins)\n");
 }
 
+static void a_refused_peer_without_a_name_is_unknown(void **state)
+{
+	free(text);
+	setenv("TZ", "UTC", 1);
+	struct look l = { .out = open_memstream(&text, &size), .width = 80 };
+	struct json_object *o = json_tokener_parse(
+		"[{\"first\": 86400, \"last\": 86400, \"count\": 1, \"initiator\": \"\","
+		"  \"target\": \"\", \"peer\": \"1.2.3.4:5\", \"status\": 65537, \"reason\": "
+		"\"no\"}]");
+	show_refusals(&l, o);
+	json_object_put(o);
+	fclose(l.out);
+	assert_string_equal(text, "1970-01-02 00:00:00  (unknown) from 1.2.3.4:5 to (unknown): "
+				  "status 00010001\n"
+				  "    no\n");
+}
+
 static int teardown(void **state)
 {
 	free(text);
@@ -88,6 +105,7 @@ int main(void)
 		cmocka_unit_test(a_session_says_what_carries_it),
 		cmocka_unit_test(a_list_of_numbers_is_one_line),
 		cmocka_unit_test(a_refusal_says_when_who_and_why),
+		cmocka_unit_test(a_refused_peer_without_a_name_is_unknown),
 	};
 	return cmocka_run_group_tests(tests, NULL, teardown);
 }
