@@ -42,6 +42,27 @@ int name_srpt_target(const char *in, char out[SRP_NAME_MAX + 1], struct err *e)
 	return 0;
 }
 
+// Written as a port's GUID or id is: colons after every 2 or every 4 digits. IPv6 addresses can be
+// written so too, but hardly are.
+static bool has_even_groups(const char *text)
+{
+	size_t first = strcspn(text, ":");
+	if (!text[first] || (first != 2 && first != 4))
+		return false;
+	while (text[first] == ':') {
+		text += first + 1;
+		if (strcspn(text, ":") != first)
+			return false;
+	}
+	return true;
+}
+
+static bool is_ip6(const char *in)
+{
+	struct in6_addr ip6;
+	return inet_pton(AF_INET6, in, &ip6) == 1 && !has_even_groups(in);
+}
+
 // The address of one initiator, as connections report it. 0, 1 if it is no address, or -EINVAL.
 static int address(const char *in, char out[SRP_NAME_MAX + 1], struct err *e)
 {
@@ -61,13 +82,16 @@ static int address(const char *in, char out[SRP_NAME_MAX + 1], struct err *e)
 		inet_ntop(AF_INET, &ip4, out, SRP_NAME_MAX + 1);
 	else
 		inet_ntop(AF_INET6, &ip6, out, SRP_NAME_MAX + 1);
+	if (has_even_groups(out))
+		return err_set(e, -EINVAL, "'%.100s' is ambiguous: '%s' is a port's name too", in,
+			       out);
 	return 0;
 }
 
 int name_srpt_initiator(const char *in, char out[SRP_NAME_MAX + 1], struct err *e)
 {
 	char hex[33];
-	int n = hex_digits(in, hex);
+	int n = is_ip6(in) ? -1 : hex_digits(in, hex); // "fe80::1122:3344:5566" has 16, too
 	if (n == 32)
 		return snprintf(out, SRP_NAME_MAX + 1, "ib.%s", hex), 0;
 	if (n == 16) // matches every initiator port of that GUID
