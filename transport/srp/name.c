@@ -42,8 +42,8 @@ int name_srpt_target(const char *in, char out[SRP_NAME_MAX + 1], struct err *e)
 	return 0;
 }
 
-// Written as a port's GUID or id is: colons after every 2 or every 4 digits. IPv6 addresses can be
-// written so too, but hardly are.
+// Written as a port's GUID or id is: colons after every 2 or every 4 digits. An IPv6 address
+// without a shorter spelling is taken for a port id.
 static bool has_even_groups(const char *text)
 {
 	size_t first = strcspn(text, ":");

@@ -55,38 +55,34 @@ static void a_list_of_numbers_is_one_line(void **state)
 				  "\n");
 }
 
-static void a_refusal_says_when_who_and_why(void **state)
+static void show(const char *refusals)
 {
 	free(text);
 	setenv("TZ", "UTC", 1);
 	struct look l = { .out = open_memstream(&text, &size), .width = 80 };
-	struct json_object *o = json_tokener_parse(
-		"[{\"first\": 86400, \"last\": 86461, \"count\": 2, \"initiator\": \"iqn.i\","
-		"  \"target\": \"\", \"peer\": \"1.2.3.4:5\", \"status\": 513, \"reason\": "
-		"\"no\"}]");
+	struct json_object *o = refusals ? json_tokener_parse(refusals) : NULL;
 	show_refusals(&l, o);
 	json_object_put(o);
-	show_refusals(&l, NULL);
 	fclose(l.out);
+}
+
+static void a_refusal_says_when_who_and_why(void **state)
+{
+	show("[{\"first\": 86400, \"last\": 86461, \"count\": 2, \"initiator\": \"iqn.i\","
+	     "  \"target\": \"\", \"peer\": \"1.2.3.4:5\", \"status\": 513, \"reason\": \"no\"}]");
 	assert_string_equal(text, "1970-01-02 00:01:01  iqn.i from 1.2.3.4:5 to (discovery): "
 				  "status 0201\n"
 				  "    no\n"
-				  "    2 times since 1970-01-02 00:00:00\n"
-				  "(no refused logins)\n");
+				  "    2 times since 1970-01-02 00:00:00\n");
+	show(NULL);
+	assert_string_equal(text, "(no refused logins)\n");
 }
 
 static void a_refused_peer_without_a_name_is_unknown(void **state)
 {
-	free(text);
-	setenv("TZ", "UTC", 1);
-	struct look l = { .out = open_memstream(&text, &size), .width = 80 };
-	struct json_object *o = json_tokener_parse(
-		"[{\"first\": 86400, \"last\": 86400, \"count\": 1, \"initiator\": \"\","
-		"  \"target\": \"\", \"peer\": \"1.2.3.4:5\", \"status\": 65537, \"reason\": "
-		"\"no\"}]");
-	show_refusals(&l, o);
-	json_object_put(o);
-	fclose(l.out);
+	show("[{\"first\": 86400, \"last\": 86400, \"count\": 1, \"initiator\": \"\","
+	     "  \"target\": \"\", \"peer\": \"1.2.3.4:5\", \"status\": 65537, \"reason\": "
+	     "\"no\"}]");
 	assert_string_equal(text, "1970-01-02 00:00:00  (unknown) from 1.2.3.4:5 to (unknown): "
 				  "status 00010001\n"
 				  "    no\n");
