@@ -8,8 +8,9 @@
 #include "initiator/tool/tool.h"
 #include "transport/iscsi/name.h"
 
-// tool.open for iscsi:// and iser://.
-int iscsi_open(struct tool *t, bool needs_lun);
+// tool.path for iscsi:// and iser://.
+int iscsi_path(const struct tool *t, const char *url, bool needs_lun, struct tool_path *ret,
+	       struct err *e);
 
 // iscsi_config.c: the initiator's name, from the option, open-iscsi's file or the host name.
 // -EINVAL with a text.

@@ -1,37 +1,33 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// farblock-initiator: a session by a URL of iSCSI.
+// farblock-initiator: a session from a URL of iSCSI.
+#include <errno.h>
 #include <string.h>
 
 #include "initiator/program/iscsi.h"
 
 _Static_assert((int)TOOL_TARGET_MAX > (int)ISCSI_NAME_MAX, "a target's name fits");
 
-static int login(struct tool *t, const struct ini_url *url, struct ini_config *c, struct err *e)
-{
-	memcpy(c->login.target_name, url->target, sizeof url->target);
-	int r = iscsi_resolve(c, &url->portal, e);
-	return r ? r : tool_login(t, ini_session_new, c, e);
-}
-
-int iscsi_open(struct tool *t, bool needs_lun)
+int iscsi_path(const struct tool *t, const char *text, bool needs_lun, struct tool_path *ret,
+	       struct err *e)
 {
 	struct ini_url url;
 	struct ini_config c;
-	struct err e;
-	if (ini_url_parse(t->o.args[0], &url, &e) < 0)
-		return tool_fail(TOOL_USAGE, &e);
+	if (ini_url_parse(text, &url, e) < 0)
+		return TOOL_USAGE;
 	if (!url.target[0] || (needs_lun && !url.has_lun)) {
-		err_set(&e, -1,
+		err_set(e, -EINVAL,
 			"invalid URL: %.120s: no %s (iscsi://host[:port]/target/lun, or iser://)",
-			t->o.args[0], url.target[0] ? "LUN" : "target");
-		return tool_fail(TOOL_USAGE, &e);
+			text, url.target[0] ? "LUN" : "target");
+		return TOOL_USAGE;
 	}
-	if (iscsi_config(t, &url, &c, &e) < 0)
-		return tool_fail(TOOL_USAGE, &e);
-	tool_interrupt_init();
-	memcpy(t->target, url.target, sizeof url.target);
-	t->lun = url.lun;
-	int r = login(t, &url, &c, &e);
-	chap_wipe(&c, sizeof c);
-	return r ? tool_fail(TOOL_FAILED, &e) : TOOL_OK;
+	if (iscsi_config(t, &url, &c, e) < 0)
+		return TOOL_USAGE;
+	memcpy(c.login.target_name, url.target, sizeof url.target);
+	memcpy(ret->target, url.target, sizeof url.target);
+	ret->lun = url.lun;
+	if (iscsi_resolve(&c, &url.portal, e) < 0) {
+		chap_wipe(&c, sizeof c);
+		return TOOL_FAILED;
+	}
+	return tool_path_set(ret, ini_session_new, &c, sizeof c, e);
 }

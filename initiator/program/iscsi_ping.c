@@ -60,7 +60,7 @@ int iscsi_ping(struct tool *t)
 {
 	struct ini_session_info info;
 	struct err e;
-	int status = iscsi_open(t, false);
+	int status = tool_open(t, false);
 	if (status)
 		return status;
 	ini_sync_info(t->sync, &info);

@@ -16,13 +16,15 @@
 // The protocol of a URL; add_target strings are SRP's.
 static const struct protocol {
 	const char *scheme;
-	int (*open)(struct tool *t, bool needs_lun);
+	int (*path)(const struct tool *t, const char *url, bool needs_lun, struct tool_path *ret,
+		    struct err *e);
+	void (*opened)(struct tool *t); // unless it shows that itself; may be NULL
 	int (*ping)(struct tool *t);
 	int (*discover)(struct tool *t);
 } protocols[] = {
-	{"iscsi://", iscsi_open, iscsi_ping, iscsi_discover},
-	{ "iser://", iscsi_open, iscsi_ping, iscsi_discover},
-	{ "srp://",  srp_open,   srp_ping,	srp_discover  },
+	{"iscsi://", iscsi_path, NULL,	iscsi_ping, iscsi_discover},
+	{ "iser://", iscsi_path, NULL,       iscsi_ping, iscsi_discover},
+	{ "srp://",  srp_path,   srp_opened, srp_ping,   srp_discover	 },
 };
 
 static const struct protocol *protocol_of(const char *url)
@@ -35,14 +37,22 @@ static const struct protocol *protocol_of(const char *url)
 	return p < end ? p : protocols; // which refuses it in words
 }
 
-static int program_open(struct tool *t, bool needs_lun)
-{
-	return protocol_of(t->o.args[0])->open(t, needs_lun);
-}
-
 static int ping(struct tool *t)
 {
 	return protocol_of(t->o.args[0])->ping(t);
+}
+
+static int program_path(const struct tool *t, const char *url, bool needs_lun,
+			struct tool_path *ret, struct err *e)
+{
+	return protocol_of(url)->path(t, url, needs_lun, ret, e);
+}
+
+static void program_opened(struct tool *t)
+{
+	const struct protocol *p = protocol_of(t->o.args[0]);
+	if (p->opened && t->verb->run != ping)
+		p->opened(t);
 }
 
 // Also a portal without a scheme: the first protocol's.
@@ -106,7 +116,7 @@ static const struct tool_verb *find(const char *name)
 
 static int run(const struct tool_verb *v, int argc, char **argv)
 {
-	struct tool t = { .verb = v, .open = program_open };
+	struct tool t = { .verb = v, .path = program_path, .opened = program_opened };
 	struct err e;
 	int r = tool_options_parse(&t.o, v->bit, argc, argv, &e);
 	if (!r && t.o.is_help)

@@ -7,10 +7,11 @@
 #include "initiator/srp/initiator.h"
 #include "initiator/tool/tool.h"
 
-// tool.open for srp:// and add_target strings. Says on standard error if there are fewer channels
-// than were asked for; srp_login() does not.
-int srp_open(struct tool *t, bool needs_lun);
-int srp_login(struct tool *t, bool needs_lun);
+// tool.path for srp:// and add_target strings.
+int srp_path(const struct tool *t, const char *url, bool needs_lun, struct tool_path *ret,
+	     struct err *e);
+// tool.opened: says on standard error if there are fewer channels than were asked for.
+void srp_opened(struct tool *t);
 // A session's configuration from options and the address, without portals. -EINVAL with a text.
 int srp_config(const struct tool *t, const struct srps_address *a, struct srps_config *ret,
 	       struct err *e);

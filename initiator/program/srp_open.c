@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// farblock-initiator: a session by a URL of SRP or an add_target string.
+// farblock-initiator: a session from a URL of SRP or an add_target string.
 #include <errno.h>
 #include <openssl/evp.h>
 #include <string.h>
@@ -115,47 +115,40 @@ int srp_resolve(struct srps_config *c, const struct srps_address *a, struct err 
 	return tcp_addr_parse(&c->local, a->local, 0, e);
 }
 
-static int parse(const struct tool *t, bool needs_lun, struct srps_address *ret, struct err *e)
+static int parse(const char *text, bool needs_lun, struct srps_address *ret, struct err *e)
 {
-	int r = srps_address_parse(t->o.args[0], ret, e);
+	int r = srps_address_parse(text, ret, e);
 	if (r)
 		return r;
 	if (!ret->has_target || (needs_lun && !ret->has_lun))
 		return err_set(e, -EINVAL,
 			       "invalid URL: %.120s: no %s (srp://host[:port]/id_ext:ioc_guid/lun, "
 			       "or an add_target string and /lun)",
-			       t->o.args[0], ret->has_target ? "LUN" : "target");
+			       text, ret->has_target ? "LUN" : "target");
 	if (ret->ignored[0])
 		tool_say("no effect in farblock-initiator: %s", ret->ignored);
 	return 0;
 }
 
-int srp_login(struct tool *t, bool needs_lun)
+int srp_path(const struct tool *t, const char *url, bool needs_lun, struct tool_path *ret,
+	     struct err *e)
 {
 	struct srps_address a;
 	struct srps_config c;
-	struct err e;
-	if (parse(t, needs_lun, &a, &e) < 0 || srp_config(t, &a, &c, &e) < 0)
-		return tool_fail(TOOL_USAGE, &e);
-	tool_interrupt_init();
-	srps_port_id_format(a.target, t->target);
-	t->lun = a.lun;
-	int r = srp_resolve(&c, &a, &e);
-	if (!r)
-		r = tool_login(t, srps_session_new, &c, &e);
-	return r ? tool_fail(TOOL_FAILED, &e) : TOOL_OK;
+	if (parse(url, needs_lun, &a, e) < 0 || srp_config(t, &a, &c, e) < 0)
+		return TOOL_USAGE;
+	srps_port_id_format(a.target, ret->target);
+	ret->lun = a.lun;
+	return srp_resolve(&c, &a, e) < 0 ? TOOL_FAILED
+					  : tool_path_set(ret, srps_session_new, &c, sizeof c, e);
 }
 
 // Whoever asked for more channels than there are learns it, whatever the command.
-int srp_open(struct tool *t, bool needs_lun)
+void srp_opened(struct tool *t)
 {
 	struct srps_info info;
-	int status = srp_login(t, needs_lun);
-	if (status)
-		return status;
 	srps_sync_info(t->sync, &info);
 	if (info.fewer.code)
 		tool_say("channels %u of %u: %s", info.channels, info.channels_wanted,
 			 info.fewer.text);
-	return TOOL_OK;
 }

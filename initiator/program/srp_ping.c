@@ -57,7 +57,7 @@ int srp_ping(struct tool *t)
 {
 	struct srps_info info;
 	struct err e;
-	int status = srp_login(t, false);
+	int status = tool_open(t, false);
 	if (status)
 		return status;
 	srps_sync_info(t->sync, &info);

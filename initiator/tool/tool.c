@@ -4,6 +4,8 @@
 #include "initiator/tool/tool.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 int tool_fail(int status, const struct err *e)
 {
@@ -36,18 +38,49 @@ static const struct scsi_sync_ops sync_ops = { .waits = say_waits, .back = say_b
 						   .back = say_back,
 						   .changed = say_changed };
 
-int tool_open(struct tool *t, bool needs_lun)
+int tool_path_set(struct tool_path *p, scsi_open_fn *open, void *config, size_t size, struct err *e)
 {
-	return t->open(t, needs_lun);
+	p->open = open;
+	p->config_size = size;
+	p->config = malloc(size);
+	if (p->config)
+		memcpy(p->config, config, size);
+	explicit_bzero(config, size);
+	return p->config ? TOOL_OK : (err_set(e, -ENOMEM, "session: out of memory"), TOOL_FAILED);
 }
 
-int tool_login(struct tool *t, scsi_open_fn *open, const void *config, struct err *e)
+void tool_path_done(struct tool_path *p)
+{
+	if (p->config)
+		explicit_bzero(p->config, p->config_size);
+	free(p->config);
+	*p = (struct tool_path){ 0 };
+}
+
+static int login(struct tool *t, const struct tool_path *p, struct err *e)
 {
 	const struct scsi_sync_ops *ops = t->o.allows_replaced ? &allowing_ops : &sync_ops;
-	int r = scsi_sync_open(&t->sync, open, config, ops, e);
-	if (!r)
-		tool_interrupt_set(t->sync);
-	return r;
+	memcpy(t->target, p->target, sizeof t->target);
+	t->lun = p->lun;
+	tool_interrupt_init();
+	int r = scsi_sync_open(&t->sync, p->open, p->config, ops, e);
+	if (r)
+		return TOOL_FAILED;
+	tool_interrupt_set(t->sync);
+	if (t->opened)
+		t->opened(t);
+	return TOOL_OK;
+}
+
+int tool_open(struct tool *t, bool needs_lun)
+{
+	struct tool_path p = { 0 };
+	struct err e;
+	int status = t->path(t, t->o.args[0], needs_lun, &p, &e);
+	if (!status)
+		status = login(t, &p, &e);
+	tool_path_done(&p);
+	return status ? tool_fail(status, &e) : TOOL_OK;
 }
 
 void tool_close(struct tool *t)

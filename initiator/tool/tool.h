@@ -47,12 +47,24 @@ struct tool_options {
 
 enum { TOOL_TARGET_MAX = 256 };
 
+// A session that a URL and the options describe, not started.
+struct tool_path {
+	scsi_open_fn *open;
+	void *config; // of the protocol, config_size bytes; may hold secrets
+	size_t config_size;
+	char target[TOOL_TARGET_MAX]; // its name
+	uint16_t lun;		      // if the URL has one
+};
+
 struct tool {
 	const struct tool_verb *verb;
 	struct tool_options o;
-	// Reads the first argument as a URL and logs in there with tool_login(); fills target and,
-	// if the URL has one, lun. An exit status, after printing the error.
-	int (*open)(struct tool *t, bool needs_lun);
+	// Reads a URL and the options; asks for missing secrets and the resolver. Free ret with
+	// tool_path_done(). TOOL_OK, or an exit status with a text.
+	int (*path)(const struct tool *t, const char *url, bool needs_lun, struct tool_path *ret,
+		    struct err *e);
+	// Absent: nothing. What the protocol has to say after tool_open().
+	void (*opened)(struct tool *t);
 	// After tool_open().
 	char target[TOOL_TARGET_MAX]; // its name
 	uint16_t lun;
@@ -95,11 +107,15 @@ void tool_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 // Logs out; NULL-safe.
 void tool_close(struct tool *t);
 
-// t->open(). TOOL_OK or an exit status after printing the error.
+// Logs in by the first argument, a URL; fills target, lun and sync; signals cancel the session from
+// now on. TOOL_OK or an exit status after printing the error.
 int tool_open(struct tool *t, bool needs_lun);
-// Logs in by a protocol's session; signals cancel it from now on (tool_interrupt_init() was
-// called). Negative with a text.
-int tool_login(struct tool *t, scsi_open_fn *open, const void *config, struct err *e);
+// Keeps a copy of a protocol's configuration and wipes the original. TOOL_OK, or an exit status
+// with a text.
+int tool_path_set(struct tool_path *p, scsi_open_fn *open, void *config, size_t size,
+		  struct err *e);
+// Wipes and frees. One that is zeroed is fine.
+void tool_path_done(struct tool_path *p);
 
 // memory.c: memory for the data of commands, announced to devices (core/region.h). Blocks
 // while it is pinned. -ENOMEM with a text.

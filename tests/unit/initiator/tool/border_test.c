@@ -12,15 +12,16 @@ enum { BYTES = 6 << 20 }; // six WRITEs of 1 MiB
 static uint8_t content[BYTES];
 static char path[] = "/tmp/farblock-border-XXXXXX";
 
-static int open_fake(struct tool *t, bool needs_lun)
+static int fake_path(const struct tool *t, const char *url, bool needs_lun, struct tool_path *ret,
+		     struct err *e)
 {
-	struct err e;
-	return tool_login(t, fake_open, NULL, &e) ? TOOL_FAILED : TOOL_OK;
+	char none = 0;
+	return tool_path_set(ret, fake_open, &none, 1, e);
 }
 
 static int run_verb(int (*verb)(struct tool *t), unsigned bit, int argc, const char **argv)
 {
-	struct tool t = { .open = open_fake };
+	struct tool t = { .path = fake_path };
 	struct err e;
 	assert_int_equal(tool_options_parse(&t.o, bit, argc, (char **)(uintptr_t)argv, &e), 0);
 	int status = verb(&t);
