@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A disk: a logical unit reached by one or several sessions (its paths), over any protocols, as a
+// range of bytes that is read, written, flushed and unmapped. It selects a path for each command,
+// retries what is safe to retry on another one, queues while no path is up, and never takes another
+// unit, or one that has lost acknowledged data, for the one it was opened on.
+//
+// A disk belongs to one worker. Unless noted otherwise, functions are called on that worker's
+// thread, do not block, and report by callback on the same thread, never from inside the call.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "initiator/scsi.h"
+
+struct disk;
+
+enum {
+	DISK_PATHS_MAX = 16,
+	DISK_NAME_TEXT = 160,
+	DISK_IDENTITY_TEXT = 80,
+};
+#define DISK_QUEUE_FOREVER UINT32_MAX
+
+// ---- configuration ----
+
+// How a path logs in. open and config as for scsi_open_fn; config is copied by open, at once for a
+// path of disk_new(). Sessions of a disk retry for ever (a replacement timeout of the protocol's
+// configuration ends the path, which is opened again).
+struct disk_path_config {
+	scsi_open_fn *open;
+	const void *config;
+	size_t config_size; // bytes; kept by the disk, wiped when it is freed
+	uint16_t lun;
+	char name[DISK_NAME_TEXT]; // of messages: "iser://192.0.2.1/iqn.x/0"
+};
+
+// Among the usable paths of the best ALUA state.
+enum disk_policy {
+	DISK_SERVICE_TIME, // the least bytes in flight for the path's throughput
+	DISK_QUEUE_DEPTH,  // the fewest commands in flight
+	DISK_ROUND_ROBIN,
+};
+
+struct disk_config {
+	const struct disk_path_config *paths;
+	unsigned path_count;
+	enum disk_policy policy;
+	uint32_t no_path_retry; // seconds to queue while no path is up; then commands fail
+	bool is_read_only;	// refuses what writes
+	bool allows_replaced;	// continues on a unit that was replaced or restarted
+};
+
+// ---- what it is ----
+
+struct disk_facts {
+	uint64_t blocks;
+	uint32_t block_size;	      // bytes, a power of two from 512 to 64 KiB
+	uint32_t physical_block_size; // bytes, >= block_size
+	uint32_t transfer_max;	      // bytes of a command; longer requests are split by the disk
+	uint32_t transfer_optimal;    // bytes; 0: not reported
+	uint64_t unmap_max;	      // bytes of a request; 0: it cannot unmap
+	uint32_t unmap_granularity;   // bytes; 0: not reported
+	uint64_t zeroes_max;	      // bytes of a DISK_WRITE_ZEROES; 0: not supported
+	bool has_write_cache;	      // volatile: flushes are needed
+	bool has_fua;
+	bool is_thin, is_rotational;
+	bool is_read_only;			  // write-protected, or by configuration
+	char vendor[9], product[17], revision[5]; // without trailing spaces
+	char serial[129];
+	char identity[DISK_IDENTITY_TEXT]; // "naa.6001405..."; empty: the unit reports none
+};
+
+// ---- events ----
+
+enum disk_path_state {
+	DISK_PATH_CONNECTING, // logs in, or again after a loss
+	DISK_PATH_CHECKING,   // identity, capacity, ALUA state, reservation
+	DISK_PATH_UP,
+	DISK_PATH_STANDBY, // up, but its ALUA state does not serve I/O
+	DISK_PATH_FAULTY,  // another unit, or refused for good; looked at again from time to time
+};
+const char *disk_path_state_text(enum disk_path_state s); // any thread
+
+struct disk_path_info {
+	const char *name; // valid as long as the disk
+	enum disk_path_state state;
+	const char *alua; // "active/optimized", ...; "" if the unit has none
+	char peer[SCSI_ADDRESS_TEXT], local[SCSI_ADDRESS_TEXT];
+	unsigned reconnects;
+	uint64_t commands, bytes_read, bytes_written, errors, failovers;
+	struct err why; // of the last loss or fault; code 0: none
+};
+
+// On the disk's worker. Absent slots do nothing. All slots may call every function here except
+// disk_free().
+struct disk_ops {
+	// The first path is up and the facts are known, or (why->code) the disk cannot be opened:
+	// no path could be used at first login. Called once.
+	void (*ready)(void *arg, const struct err *why);
+	// The state of path index has changed; why->code 0: without a fault.
+	void (*path)(void *arg, unsigned index, enum disk_path_state state, const struct err *why);
+	// All paths are gone (requests queue) or (why->code 0) one is up again.
+	void (*no_path)(void *arg, const struct err *why);
+	// disk_facts() has changed: the capacity, or write protection.
+	void (*changed)(void *arg);
+	// The unit was restarted with loss of data, or replaced: requests fail with -ESTALE from
+	// now on (unless allows_replaced).
+	void (*stale)(void *arg, const struct err *why);
+	// After disk_close(): all sessions have ended, all requests are done.
+	void (*closed)(void *arg);
+};
+
+// ---- requests ----
+
+enum disk_op {
+	DISK_READ,
+	DISK_WRITE,
+	DISK_FLUSH,
+	DISK_UNMAP,
+	DISK_WRITE_ZEROES,
+	DISK_OP_COUNT,
+};
+
+// The caller owns the memory of the request, of sg and of the data until done. Over RDMA data
+// memory announced by core/region.h needs no registration per command.
+struct disk_io {
+	uint8_t op;	      // enum disk_op
+	bool is_fua;	      // DISK_WRITE, DISK_WRITE_ZEROES: durable when done
+	bool may_not_unmap;   // DISK_WRITE_ZEROES: blocks stay allocated
+	uint64_t offset, len; // bytes, multiples of the block size; of FLUSH ignored
+	struct sg *sg;	      // of DISK_READ and DISK_WRITE: exactly len bytes
+	unsigned nsg;
+	void (*done)(struct disk_io *io); // may submit again from inside
+	void *arg;
+	// 0, or as a block device reports it: -EIO; -ENODATA (medium error); -ENOSPC (thin pool
+	// full); -EROFS (write protected, read-only); -EBADE (reservation conflict); -ETIMEDOUT;
+	// -ENOTCONN (no path for no_path_retry seconds); -ESTALE; -EINVAL (range); -EOPNOTSUPP;
+	// -ESHUTDOWN (disk_close).
+	int res;
+
+	// private
+	struct scsi_cmd cmd;
+	struct list link;
+	struct disk *disk;
+	struct disk_path *path;
+	uint64_t at, since_ns;
+	struct sg part[4]; // piece of a request that is split
+	unsigned tries;
+	uint8_t unmap[24];
+};
+
+// ---- functions ----
+
+// Starts all paths; ready follows. ops and config are copied, ops->arg is not owned. An error with
+// a text: no callback follows.
+int disk_new(struct disk **ret, struct worker *w, const struct disk_config *config,
+	     const struct disk_ops *ops, void *arg, struct err *e);
+// Queues io; done follows, never from inside. Allocates nothing.
+void disk_submit(struct disk *d, struct disk_io *io);
+// Ends queued requests with -ESHUTDOWN, waits for those in flight (those of lost paths end too),
+// logs out; closed follows.
+void disk_close(struct disk *d);
+// After closed, or after disk_new() failed ready. NULL is fine.
+void disk_free(struct disk *d);
+
+// Valid after ready; changes before ops->changed.
+const struct disk_facts *disk_facts(const struct disk *d);
+unsigned disk_path_count(const struct disk *d);
+void disk_path_info(const struct disk *d, unsigned index, struct disk_path_info *ret);
+struct worker *disk_worker(const struct disk *d);
