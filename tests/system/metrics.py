@@ -273,10 +273,9 @@ def has_no_secrets(text, daemon):
 
 def waits_for_its_port(scratch):
     """Serving disks does not wait for the address of the metrics; they come when it is free."""
-    with socket.socket() as taken:
-        daemon = Daemon(scratch, Config(), "second")
-        taken.bind(("127.0.0.1", daemon.port))
-        taken.listen()
+    daemon = Daemon(scratch, Config(), "second")
+    # With SO_REUSEADDR: closed connections of an earlier test may be left on the port.
+    with socket.create_server(("127.0.0.1", daemon.port)) as taken:
         with daemon:
             eventually("a word about it", lambda: "metrics: 127.0.0.1" in daemon.log())
             taken.close()
