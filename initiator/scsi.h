@@ -64,6 +64,10 @@ void scsi_session_logout(struct scsi_session *s);
 // not retried; new ones are refused. The session remains, for a logout.
 void scsi_session_cancel(struct scsi_session *s);
 
+// Ends commands that wait to be sent with -ENOTCONN, so that they can go another way; those of the
+// library itself, and those whose memory the protocol still has, remain.
+void scsi_session_withdraw(struct scsi_session *s);
+
 // Ends the session at once and frees it in a later round; of scsi_session_ops only freed follows.
 // Commands end with -ESHUTDOWN: inside this call or, over RDMA, where the peer may still access
 // their memory, when the connection is closed, and before freed. NULL is fine.

@@ -251,6 +251,18 @@ void scsi_session_fail_lun(struct scsi_session *s, const uint8_t lun[8], int res
 	fail_waiting(s, lun, res);
 }
 
+void scsi_session_withdraw(struct scsi_session *s)
+{
+	struct list over;
+	list_init(&over);
+	list_for_each_safe (it, &s->waiting)
+		if (!cmd_of(it)->is_ahead && !cmd_of(it)->sent) {
+			list_remove(it);
+			list_push_back(&over, it);
+		}
+	complete_all(&over, -ENOTCONN);
+}
+
 void scsi_session_cancel(struct scsi_session *s)
 {
 	s->is_cancelled = true;

@@ -145,8 +145,9 @@ struct disk_io {
 	struct list link;
 	struct disk *disk;
 	struct disk_path *path;
-	uint64_t at, since_ns;
+	uint64_t at, part_len, since_ns, begin_ns;
 	struct sg part[4]; // piece of a request that is split
+	bool is_flushing;  // after a write with is_fua
 	unsigned tries;
 	uint8_t unmap[24];
 };

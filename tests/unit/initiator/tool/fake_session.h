@@ -22,9 +22,23 @@ static struct {
 	int writes, downs, ups;
 	int lost_at;	 // the session is lost instead of this WRITE, from 1 on; 0: never
 	char new_serial; // of the disk after that; 0: the same. A new one is filled with 0xee
+	bool has_ways;	 // the sessions' configuration is a struct way *
 } far;
 
+struct fake;
+
+// One of several sessions to the disk.
+struct way {
+	struct fake *fake;
+	bool is_lost; // with the next command; until way_back()
+	uint8_t alua; // the state of its port group; 0xff: the disk has none
+	uint16_t group;
+	unsigned commands;	// READ and WRITE
+	uint8_t key, asc, ascq; // the next READ or WRITE ends with these; 0: succeeds
+};
+
 struct fake {
+	struct way *way; // NULL: the only one
 	struct scsi_session scsi;
 	struct scsi_cmd *queue[DEPTH];
 	unsigned count;
@@ -55,15 +69,22 @@ static void give(struct scsi_cmd *c, const void *data, uint32_t len)
 	memcpy(c->sg->addr, data, c->data_len);
 }
 
-static void inquiry(struct scsi_cmd *c)
+static void inquiry(const struct way *way, struct scsi_cmd *c)
 {
 	uint8_t data[36] = { 0, 0, 6, 2, 31 }, page[8] = { 0, 0x80, 0, 4 };
+	uint8_t group[12] = { 0, 0x83, 0, 8, 1, 0x15, 0, 4 };
 	memset(page + 4, far.serial, 4);
 	memset(data + 8, 'f', 28);
+	if (way && way->alua != 0xff) {
+		data[5] = 0x10;
+		put_be16(group + 10, way->group);
+	}
 	if (!(c->cdb[1] & 1))
 		give(c, data, sizeof data);
 	else if (c->cdb[2] == 0x80)
 		give(c, page, sizeof page);
+	else if (c->cdb[2] == 0x83 && data[5])
+		give(c, group, sizeof group);
 	else
 		refuse(c);
 }
@@ -93,16 +114,39 @@ static void move(struct scsi_cmd *c)
 		give(c, far.disk + at, c->len);
 }
 
-static void execute(struct scsi_cmd *c)
+static void port_groups(const struct way *way, struct scsi_cmd *c)
 {
-	c->status = c->sense_len = 0;
+	uint8_t data[12] = { 0, 0, 0, 8, way->alua };
+	put_be16(data + 6, way->group);
+	give(c, data, sizeof data);
+}
+
+static bool is_refused(struct way *way, struct scsi_cmd *c)
+{
+	if (!way || !way->key)
+		return false;
+	const uint8_t sense[18] = { 0x70, 0, way->key, [7] = 10, [12] = way->asc, way->ascq };
+	way->key = 0;
+	c->status = SCSI_CHECK_CONDITION;
+	memcpy(c->sense, sense, sizeof sense);
+	c->sense_len = sizeof sense;
+	return true;
+}
+
+static void execute(struct way *way, struct scsi_cmd *c)
+{
+	c->status = 0;
+	c->sense_len = 0;
 	c->is_under = c->is_over = false;
 	switch (c->cdb[0]) {
 	case 0x00: // TEST UNIT READY
 	case 0x35: // SYNCHRONIZE CACHE(10)
 		break;
 	case 0x12:
-		inquiry(c);
+		inquiry(way, c);
+		break;
+	case 0xa3:
+		port_groups(way, c);
 		break;
 	case 0x25: // READ CAPACITY
 	case 0x9e:
@@ -112,7 +156,10 @@ static void execute(struct scsi_cmd *c)
 	case 0x2a:
 	case 0x88:
 	case 0x8a:
-		move(c);
+		if (way)
+			way->commands++;
+		if (!is_refused(way, c))
+			move(c);
 		break;
 	default:
 		refuse(c);
@@ -141,12 +188,25 @@ static void lose(struct fake *f)
 		far.serial = far.new_serial;
 		memset(far.disk, 0xee, sizeof far.disk);
 	}
-	worker_post(f->scsi.worker, &f->up_msg);
+	if (!f->way)
+		worker_post(f->scsi.worker, &f->up_msg);
+}
+
+// On the worker.
+static inline void way_back(void *arg)
+{
+	struct way *way = arg;
+	way->is_lost = false;
+	worker_post(way->fake->scsi.worker, &way->fake->up_msg);
 }
 
 static void run(struct defer *d)
 {
 	struct fake *f = container_of(d, struct fake, defer);
+	if (f->way && f->way->is_lost) {
+		lose(f);
+		return;
+	}
 	for (unsigned i = 0; i < f->count; i++)
 		if (f->queue[i]->is_write && ++far.writes == far.lost_at) {
 			lose(f);
@@ -157,7 +217,7 @@ static void run(struct defer *d)
 	memcpy(queue, f->queue, sizeof queue);
 	f->count = 0;
 	for (unsigned i = 0; i < count; i++) {
-		execute(queue[i]);
+		execute(f->way, queue[i]);
 		end(queue[i], 0);
 	}
 }
@@ -227,6 +287,10 @@ static int fake_open(struct scsi_session **ret, struct worker *w, const void *co
 	struct fake *f = calloc(1, sizeof *f);
 	scsi_session_init(&f->scsi, w, &protocol, ops, arg);
 	f->scsi.queue_depth = DEPTH;
+	if (far.has_ways) {
+		f->way = *(struct way *const *)config;
+		f->way->fake = f;
+	}
 	f->up_msg.fn = up_run;
 	f->free_msg.fn = free_run;
 	worker_post(w, &f->up_msg);

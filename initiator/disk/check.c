@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The check of a path after a login and from time to time: what the unit says of itself, whether it
+// is the disk, and its access state. On the disk's worker.
+#include <errno.h>
+#include <string.h>
+
+#include "initiator/disk/disk_priv.h"
+
+#define WAIT_US	       100000 // for a unit that is busy or becoming ready
+#define WAITS_MAX      300
+#define ATTENTIONS_MAX 32
+#define KEY_NOT_READY  2
+#define KEY_ILLEGAL    5
+#define KEY_ATTENTION  6
+
+static void step_done(struct scsi_cmd *c);
+
+static void over(struct disk_path *p)
+{
+	p->is_checking = false;
+	timer_cancel(p->disk->worker, &p->wait);
+}
+
+static void fail(struct disk_path *p, struct err *why)
+{
+	over(p);
+	err_prefix(why, "LUN %u", p->config.lun);
+	path_set_state(p, DISK_PATH_FAULTY, why);
+	disk_check_ready(p->disk, why);
+}
+
+// --- the end ---
+
+static bool is_same(struct disk_path *p, struct err *why)
+{
+	const struct disk *d = p->disk;
+	struct identity found = p->found.identity;
+	if (!d->is_ready || d->config.allows_replaced)
+		return true;
+	// A new size is not another disk.
+	found.blocks = d->facts.identity.blocks;
+	return identity_compare(&d->facts.identity, &found, 0, why) == SCSI_LU_SAME;
+}
+
+static void finish(struct disk_path *p)
+{
+	struct disk *d = p->disk;
+	struct err why = { 0 };
+	if (facts_evaluate(&p->found, &why) || !is_same(p, &why)) {
+		if (!why.code)
+			err_set(&why, -ESTALE, "another disk");
+		fail(p, &why);
+		return;
+	}
+	over(p);
+	disk_take_facts(d, &p->found);
+	bool serves = alua_rank(p->alua, false) != ALUA_USELESS;
+	path_set_state(p, serves ? DISK_PATH_UP : DISK_PATH_STANDBY, NULL);
+	if (!serves)
+		err_set(&why, -EHOSTUNREACH, "%s: access state %s", p->config.name,
+			alua_text(p->alua));
+	disk_check_ready(d, &why);
+	if (p->is_check_due)
+		check_begin(p);
+}
+
+// --- steps ---
+
+static void send_groups(struct disk_path *p)
+{
+	struct scsi_args args = { .len = sizeof p->data };
+	scsi_cmd_set(&p->cmd, p->config.lun, SCSI_REPORT_PORT_GROUPS, &args, p->data,
+		     sizeof p->data);
+}
+
+static void send_fact(struct disk_path *p)
+{
+	const struct facts_step *s = &facts_steps[p->step];
+	scsi_cmd_set(&p->cmd, p->config.lun, s->op, &s->args, p->data, s->bytes);
+}
+
+static void send(struct disk_path *p)
+{
+	struct err why;
+	memset(p->data, 0, sizeof p->data);
+	if (p->step < facts_step_count)
+		send_fact(p);
+	else
+		send_groups(p);
+	p->cmd.is_once = true;
+	p->cmd.done = step_done;
+	p->cmd.arg = p;
+	int r = scsi_cmd_submit(p->session, &p->cmd);
+	p->is_out = !r;
+	if (r && r != -ENOTCONN && r != -ECANCELED) {
+		err_errno(&why, r, "check");
+		fail(p, &why);
+	}
+}
+
+static void next(struct disk_path *p)
+{
+	p->step++;
+	bool has_groups = p->found.has_alua && p->found.has_port_group;
+	if (p->step < facts_step_count || (p->step == facts_step_count && has_groups)) {
+		send(p);
+		return;
+	}
+	if (!has_groups)
+		p->alua = ALUA_NONE;
+	p->has_alua = has_groups;
+	finish(p);
+}
+
+static void take(struct disk_path *p, const struct scsi_cmd *c)
+{
+	if (p->step < facts_step_count) {
+		if (facts_steps[p->step].take)
+			facts_steps[p->step].take(&p->found, p->data, c->data_len);
+	} else if (!alua_find(p->data, c->data_len, false, p->found.port_group, &p->alua,
+			      &p->is_preferred)) {
+		p->alua = ALUA_NONE;
+	}
+}
+
+static bool is_waiting(const struct scsi_cmd *c, const struct scsi_sense *s)
+{
+	if (c->status == SCSI_BUSY || c->status == SCSI_TASK_SET_FULL)
+		return true;
+	return s->key == KEY_NOT_READY && s->asc == 0x04 && (s->ascq == 0x01 || s->ascq == 0x0a);
+}
+
+// A port group in standby may refuse all but the commands of SPC-5 5.17.2.6.
+static bool may_be_refused(const struct disk_path *p, const struct scsi_sense *s)
+{
+	if (s->key == KEY_NOT_READY && s->asc == 0x04 && (s->ascq == 0x0b || s->ascq == 0x0c))
+		return p->step == 0 || p->disk->is_ready;
+	return s->key == KEY_ILLEGAL &&
+	       (p->step >= facts_step_count || facts_steps[p->step].is_optional);
+}
+
+static void failed(struct disk_path *p, const struct scsi_cmd *c)
+{
+	struct err why;
+	char text[200];
+	scsi_cmd_text(c, text, sizeof text);
+	err_set(&why, c->res ? c->res : -EIO, "%s: %s",
+		scsi_op_name(p->step < facts_step_count ? facts_steps[p->step].op
+							: SCSI_REPORT_PORT_GROUPS),
+		text);
+	fail(p, &why);
+}
+
+static void answered(struct disk_path *p, const struct scsi_cmd *c)
+{
+	struct scsi_sense s = { 0 };
+	if (c->status == SCSI_CHECK_CONDITION)
+		scsi_sense_parse(c->sense, c->sense_len, &s);
+	if (scsi_cmd_is_good(c)) {
+		take(p, c);
+		next(p);
+	} else if (s.key == KEY_ATTENTION && p->attentions++ < ATTENTIONS_MAX) {
+		send(p);
+	} else if (is_waiting(c, &s) && p->waits++ < WAITS_MAX) {
+		timer_arm(p->disk->worker, &p->wait, WAIT_US);
+	} else if (may_be_refused(p, &s)) {
+		next(p);
+	} else {
+		failed(p, c);
+	}
+}
+
+static void step_done(struct scsi_cmd *c)
+{
+	struct disk_path *p = c->arg;
+	p->is_out = false;
+	if (!p->is_checking) {
+		if (p->is_check_due && !p->is_leaving && p->session)
+			check_begin(p);
+		return;
+	}
+	if (c->res == -ENOTCONN || c->res == -ESHUTDOWN || c->res == -ECANCELED)
+		over(p); // on_up() or the next session begins again
+	else if (c->res)
+		failed(p, c);
+	else
+		answered(p, c);
+}
+
+static void on_wait(struct timer *t)
+{
+	send(container_of(t, struct disk_path, wait));
+}
+
+void check_begin(struct disk_path *p)
+{
+	p->is_check_due = p->is_checking || p->is_out;
+	if (p->is_check_due || !p->session)
+		return;
+	timer_init(&p->wait, on_wait);
+	p->is_checking = true;
+	p->step = p->waits = p->attentions = 0;
+	p->found = (struct facts){ 0 };
+	send(p);
+}
+
+void check_end(struct disk_path *p)
+{
+	p->is_check_due = false;
+	if (p->is_checking)
+		over(p);
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The parts of a disk: its paths (path.c, check.c), its requests (io.c), which path a request takes
+// (select.c). All on the disk's worker.
+#pragma once
+
+#include "initiator/disk/alua.h"
+#include "initiator/disk/disk.h"
+#include "initiator/disk/facts.h"
+
+#define NS_PER_SEC 1000000000ull
+#define US_PER_SEC 1000000ull
+
+struct disk_path {
+	struct disk *disk;
+	unsigned index;
+	struct disk_path_config config; // config.config is owned
+	struct scsi_session *session;	// NULL: between two sessions
+	enum disk_path_state state;
+	bool was_up;	   // this session was
+	bool is_watched;   // this session's unit is identified
+	bool is_leaving;   // a logout was requested
+	bool is_check_due; // again, when the running one has ended
+	unsigned failures; // attempts to log in, in a row
+	struct timer reopen;
+
+	// A check: facts_steps, then REPORT TARGET PORT GROUPS.
+	struct scsi_cmd cmd;
+	struct timer wait;
+	bool is_checking, is_out;
+	unsigned step, waits, attentions;
+	struct facts found;
+	uint8_t data[FACTS_DATA_MAX];
+	bool has_alua;
+	enum alua_state alua;
+	bool is_preferred;
+
+	struct list flying; // requests
+	unsigned flying_count;
+	uint64_t flying_bytes;
+	uint64_t rate; // bytes a second, of the last requests; 0: unknown
+	struct disk_path_info info;
+};
+
+struct disk {
+	struct worker *worker;
+	struct disk_config config;
+	struct disk_ops ops;
+	void *arg;
+	struct disk_path *paths;
+	unsigned path_count, next; // next: of round robin
+	struct facts facts;
+	bool is_ready, is_told; // ready was called
+	bool has_no_path;	// told
+	bool fails_at_once;	// no path for no_path_retry seconds
+	bool is_stale;
+	struct err stale_why, first_why;
+	bool is_closing, is_closed;
+	uint8_t *zeroes; // a block
+
+	struct list queue;   // requests that wait for a path
+	struct list delayed; // ... for some time, then for a path
+	struct list over;    // ... that end without a command
+	struct defer pump, over_defer, close_defer;
+	struct timer delay, no_path, recheck, close_limit;
+};
+
+// ---- path.c ----
+void path_open(struct disk_path *p);
+void path_restart(struct disk_path *p); // logs out and in again
+void path_leave(struct disk_path *p);
+void path_set_state(struct disk_path *p, enum disk_path_state s, const struct err *why);
+// The unit of p is another one, or has lost data.
+void path_stale(struct disk_path *p, enum scsi_lu_change change, const struct err *why);
+
+// ---- check.c ----
+void check_begin(struct disk_path *p); // runs again if one is running
+void check_end(struct disk_path *p);   // no step follows
+
+// ---- io.c ----
+void io_fail_all(struct disk *d, int res); // what waits
+void io_pump_later(struct disk *d);
+void io_over(struct defer *defer); // of disk.over_defer
+void io_on_delay(struct timer *t); // of disk.delay
+
+// ---- select.c ----
+struct disk_path *select_path(struct disk *d); // NULL: none serves I/O
+void select_begin(struct disk_path *p, const struct disk_io *io);
+void select_end(struct disk_path *p, const struct disk_io *io);
+
+// ---- disk.c ----
+bool disk_has_path(const struct disk *d);
+void disk_paths_changed(struct disk *d); // states, or the end of a session
+void disk_check_ready(struct disk *d, const struct err *why);
+void disk_take_facts(struct disk *d, const struct facts *found);
+void disk_session_gone(struct disk_path *p);

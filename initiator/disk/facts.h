@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a logical unit says of itself, read from its responses. Pure functions; responses are
+// hostile: parsed up to the received length. SPC-5 6.7, 7.7; SBC-4 5.20, 6.6.
+#pragma once
+
+#include "initiator/disk/disk.h"
+#include "initiator/identity.h"
+#include "initiator/scsi_cdb.h"
+
+enum { FACTS_DATA_MAX = IDENTITY_DATA_MAX };
+
+struct facts {
+	struct disk_facts disk;
+	struct identity identity;
+	uint16_t port_group; // of the port that was asked; 0: none reported
+	bool has_port_group, has_alua;
+	bool has_unmap, has_write_same; // LBPU, LBPWS
+	uint32_t unmap_blocks, unmap_descriptors, granularity_blocks;
+	uint64_t write_same_blocks;
+	uint32_t transfer_blocks, optimal_blocks;
+	uint8_t physical_exponent;
+	bool has_limits;
+};
+
+// A command that reads a part of the facts.
+struct facts_step {
+	enum scsi_op op;
+	struct scsi_args args;
+	uint32_t bytes;
+	bool is_optional; // may be refused
+	void (*take)(struct facts *f, const uint8_t *data, uint32_t len);
+};
+extern const struct facts_step facts_steps[];
+extern const unsigned facts_step_count;
+
+// After all steps: fills f->disk. -EPROTO with a text: values that no disk has.
+int facts_evaluate(struct facts *f, struct err *e);

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A path: its session, which is opened again for ever, and its state. On the disk's worker.
+#include <errno.h>
+#include <string.h>
+
+#include "initiator/disk/disk_priv.h"
+
+#define BACK_OFF_MAX 15 // seconds between two sessions
+
+void path_set_state(struct disk_path *p, enum disk_path_state s, const struct err *why)
+{
+	static const struct err none;
+	struct disk *d = p->disk;
+	bool is_new = p->state != s;
+	p->state = s;
+	if (why && why->code)
+		p->info.why = *why;
+	if (is_new && d->ops.path)
+		d->ops.path(d->arg, p->index, s, why ? why : &none);
+	if (is_new)
+		disk_paths_changed(d);
+}
+
+// --- what the session tells ---
+
+static void on_ready(void *arg, const struct err *why)
+{
+	struct disk_path *p = arg;
+	p->is_watched = true;
+	if (!why->code) {
+		check_begin(p);
+		return;
+	}
+	path_set_state(p, DISK_PATH_FAULTY, why);
+	disk_check_ready(p->disk, why);
+	path_restart(p);
+}
+
+static bool on_changed(void *arg, enum scsi_lu_change change, const struct err *why)
+{
+	struct disk_path *p = arg;
+	if (p->disk->config.allows_replaced)
+		return true;
+	path_stale(p, change, why);
+	return false;
+}
+
+static void on_up(struct scsi_session *s)
+{
+	static const struct scsi_watch_ops watch_ops = { on_ready, on_changed };
+	struct disk_path *p = scsi_session_arg(s);
+	struct err why;
+	p->failures = 0;
+	path_set_state(p, DISK_PATH_CHECKING, NULL);
+	if (p->was_up) {
+		p->info.reconnects++;
+		check_begin(p);
+		return;
+	}
+	p->was_up = true;
+	int r = scsi_watch(s, p->config.lun, &watch_ops, p);
+	if (!r)
+		return;
+	err_errno(&why, r, "LUN %u: watch", p->config.lun);
+	path_set_state(p, DISK_PATH_FAULTY, &why);
+	path_restart(p);
+}
+
+static void on_down(struct scsi_session *s, const struct err *why)
+{
+	struct disk_path *p = scsi_session_arg(s);
+	check_end(p);
+	path_set_state(p, DISK_PATH_CONNECTING, why);
+	// What it has not sent goes another way, or waits in the disk's queue.
+	scsi_session_withdraw(s);
+}
+
+static void on_retry(struct scsi_session *s, const struct err *why, unsigned seconds)
+{
+	struct disk_path *p = scsi_session_arg(s);
+	p->info.why = *why;
+}
+
+static void on_async(struct scsi_session *s, const uint8_t *sense, size_t sense_len)
+{
+	struct disk_path *p = scsi_session_arg(s);
+	if (p->is_watched)
+		check_begin(p);
+}
+
+static void on_closed(struct scsi_session *s, const struct err *why)
+{
+	struct disk_path *p = scsi_session_arg(s);
+	check_end(p);
+	if (!p->is_leaving) {
+		p->failures++;
+		path_set_state(p, DISK_PATH_CONNECTING, why);
+		p->info.why = *why;
+	} else if (p->state != DISK_PATH_FAULTY) {
+		path_set_state(p, DISK_PATH_CONNECTING, NULL);
+	}
+	scsi_session_free(s);
+}
+
+static void on_freed(void *arg)
+{
+	struct disk_path *p = arg;
+	bool is_again = p->is_leaving && !p->disk->is_closing && p->state != DISK_PATH_FAULTY;
+	p->session = NULL;
+	p->was_up = p->is_watched = p->is_leaving = false;
+	unsigned seconds = p->failures ? 1u << (p->failures < 5 ? p->failures - 1 : 4) : 1;
+	if (!p->disk->is_closing)
+		timer_arm(p->disk->worker, &p->reopen,
+			  is_again
+				  ? 0
+				  : (seconds < BACK_OFF_MAX ? seconds : BACK_OFF_MAX) * US_PER_SEC);
+	disk_session_gone(p);
+}
+
+// --- sessions ---
+
+void path_open(struct disk_path *p)
+{
+	static const struct scsi_session_ops ops = {
+		.up = on_up,
+		.down = on_down,
+		.retry = on_retry,
+		.async = on_async,
+		.closed = on_closed,
+		.freed = on_freed,
+	};
+	struct disk *d = p->disk;
+	struct err why;
+	int r = p->config.open(&p->session, d->worker, p->config.config, &ops, p, &why);
+	if (!r)
+		return;
+	p->session = NULL;
+	p->failures++;
+	p->info.why = why;
+	on_freed(p);
+}
+
+void path_leave(struct disk_path *p)
+{
+	check_end(p);
+	timer_cancel(p->disk->worker, &p->reopen);
+	if (!p->session || p->is_leaving)
+		return;
+	p->is_leaving = true;
+	scsi_session_logout(p->session);
+}
+
+void path_restart(struct disk_path *p)
+{
+	path_leave(p);
+}
+
+void path_stale(struct disk_path *p, enum scsi_lu_change change, const struct err *why)
+{
+	struct disk *d = p->disk;
+	check_end(p);
+	path_set_state(p, DISK_PATH_FAULTY, why);
+	// Another unit behind one path says nothing of the others; lost data is lost on all.
+	if (d->is_stale || (change == SCSI_LU_REPLACED && disk_has_path(d)))
+		return;
+	d->is_stale = true;
+	d->stale_why = *why;
+	io_fail_all(d, -ESTALE);
+	if (d->ops.stale)
+		d->ops.stale(d->arg, why);
+}

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A disk over one or two paths: requests, failover, failback, access states, replaced units.
+#include <semaphore.h>
+
+#include "initiator/disk/disk.h"
+#include "initiator/sync.h"
+#include "initiator/tool/fake_session.h"
+
+enum { BYTES = 3 << 20 }; // of a request: three commands
+
+static struct way ways[2];
+static struct worker *worker;
+static struct disk *disk;
+static sem_t ready, closed, moved, done, stale;
+static struct err ready_why;
+static uint8_t content[BYTES], read_back[BYTES];
+
+static void on_ready(void *arg, const struct err *why)
+{
+	ready_why = *why;
+	sem_post(&ready);
+}
+
+static void on_path(void *arg, unsigned index, enum disk_path_state s, const struct err *why)
+{
+	if (s == DISK_PATH_UP || s == DISK_PATH_STANDBY)
+		sem_post(&moved);
+}
+
+static void on_stale(void *arg, const struct err *why)
+{
+	sem_post(&stale);
+}
+
+static void on_closed(void *arg)
+{
+	sem_post(&closed);
+}
+
+static const struct disk_ops ops = {
+	.ready = on_ready, .path = on_path, .stale = on_stale, .closed = on_closed
+};
+
+struct opening {
+	unsigned paths;
+	uint32_t no_path_retry;
+	enum disk_policy policy;
+};
+
+static void open_run(void *arg)
+{
+	const struct opening *o = arg;
+	struct way *config[2] = { &ways[0], &ways[1] };
+	struct disk_path_config paths[2];
+	struct err e;
+	for (unsigned i = 0; i < 2; i++)
+		paths[i] = (struct disk_path_config){ .open = fake_open,
+						      .config = &config[i],
+						      .config_size = sizeof config[i] };
+	struct disk_config c = { .paths = paths,
+				 .path_count = o->paths,
+				 .policy = o->policy,
+				 .no_path_retry = o->no_path_retry };
+	assert_int_equal(disk_new(&disk, worker, &c, &ops, NULL, &e), 0);
+}
+
+static void open_disk(struct opening o)
+{
+	worker_call(worker, open_run, &o);
+	sem_wait(&ready);
+	assert_int_equal(ready_why.code, 0);
+	for (unsigned i = 0; i < o.paths; i++)
+		sem_wait(&moved);
+}
+
+// --- requests ---
+
+static void on_done(struct disk_io *io)
+{
+	sem_post(&done);
+}
+
+static void submit_run(void *arg)
+{
+	disk_submit(disk, arg);
+}
+
+static void begin(struct disk_io *io, struct sg *sg, uint8_t op, void *data, uint64_t len)
+{
+	*sg = (struct sg){ .addr = data, .len = (uint32_t)len };
+	*io = (struct disk_io){ .op = op, .len = len, .sg = sg, .nsg = 1, .done = on_done };
+	worker_call(worker, submit_run, io);
+}
+
+static int request(uint8_t op, void *data, uint64_t len)
+{
+	struct disk_io io;
+	struct sg sg;
+	begin(&io, &sg, op, data, len);
+	sem_wait(&done);
+	return io.res;
+}
+
+static void lose_run(void *arg)
+{
+	((struct way *)arg)->is_lost = true;
+}
+
+static void cut(struct way *w)
+{
+	worker_call(worker, lose_run, w);
+}
+
+static void back(struct way *w)
+{
+	worker_call(worker, way_back, w);
+	sem_wait(&moved);
+}
+
+// --- tests ---
+
+static void a_long_request_is_split(void **state)
+{
+	open_disk((struct opening){ 1 });
+	assert_int_equal(request(DISK_WRITE, content, BYTES), 0);
+	assert_memory_equal(far.disk, content, BYTES);
+	assert_int_equal(request(DISK_READ, read_back, BYTES), 0);
+	assert_memory_equal(read_back, content, BYTES);
+	assert_int_equal(ways[0].commands, 6);
+}
+
+static void what_is_not_a_range_of_blocks_is_refused(void **state)
+{
+	open_disk((struct opening){ 1 });
+	assert_int_equal(request(DISK_READ, read_back, 100), -EINVAL);
+	assert_int_equal(request(DISK_READ, read_back, BLOCK * (BLOCKS + 1ull)), -EINVAL);
+	assert_int_equal(request(DISK_UNMAP, NULL, BLOCK), -EOPNOTSUPP);
+	assert_int_equal(request(DISK_OP_COUNT, NULL, BLOCK), -EOPNOTSUPP);
+}
+
+static void round_robin_uses_both_paths(void **state)
+{
+	open_disk((struct opening){ 2, .policy = DISK_ROUND_ROBIN });
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(request(DISK_READ, read_back, BLOCK), 0);
+	assert_int_equal(ways[0].commands, 2);
+	assert_int_equal(ways[1].commands, 2);
+}
+
+static void a_lost_path_is_replaced_by_the_other_at_once(void **state)
+{
+	open_disk((struct opening){ 2 });
+	cut(&ways[0]);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(request(DISK_WRITE, content, BYTES), 0);
+	assert_memory_equal(far.disk, content, BYTES);
+	assert_int_equal(far.downs, 1);
+}
+
+static void requests_wait_while_no_path_is_up(void **state)
+{
+	struct disk_io io;
+	struct sg sg;
+	open_disk((struct opening){ 1, .no_path_retry = DISK_QUEUE_FOREVER });
+	cut(&ways[0]);
+	begin(&io, &sg, DISK_WRITE, content, BYTES);
+	back(&ways[0]);
+	sem_wait(&done);
+	assert_int_equal(io.res, 0);
+	assert_memory_equal(far.disk, content, BYTES);
+}
+
+static void requests_fail_after_the_time_without_a_path(void **state)
+{
+	open_disk((struct opening){ 1, .no_path_retry = 0 });
+	cut(&ways[0]);
+	assert_int_equal(request(DISK_WRITE, content, BLOCK), -ENOTCONN);
+	assert_int_equal(request(DISK_WRITE, content, BLOCK), -ENOTCONN);
+	back(&ways[0]);
+	assert_int_equal(request(DISK_WRITE, content, BLOCK), 0);
+}
+
+static void an_optimized_path_is_preferred(void **state)
+{
+	ways[0].alua = 1;
+	ways[1].alua = 0;
+	open_disk((struct opening){ 2, .policy = DISK_ROUND_ROBIN });
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(request(DISK_READ, read_back, BLOCK), 0);
+	assert_int_equal(ways[0].commands, 0);
+	assert_int_equal(ways[1].commands, 4);
+}
+
+// Asymmetric access state changed: the states are read again, and the request goes there.
+static void requests_follow_a_change_of_access_states(void **state)
+{
+	ways[0].alua = 0;
+	ways[1].alua = 1;
+	open_disk((struct opening){ 2 });
+	ways[0].alua = 2;
+	ways[0].key = 2, ways[0].asc = 4, ways[0].ascq = 0xb; // in standby
+	assert_int_equal(request(DISK_READ, read_back, BLOCK), 0);
+	sem_wait(&moved);
+	assert_int_equal(ways[0].commands, 1);
+	assert_int_equal(request(DISK_READ, read_back, BLOCK), 0);
+	assert_int_equal(ways[0].commands, 1);
+	assert_int_equal(ways[1].commands, 2);
+}
+
+static void errors_are_those_of_a_block_device(void **state)
+{
+	static const struct {
+		uint8_t key, asc, ascq;
+		int res;
+	} rows[] = {
+		{3,    0x11, 0, -ENODATA},
+		  { 7,   0x27, 7, -ENOSPC },
+		   { 7,	0x27, 0, -EROFS	},
+		{ 4,   0x44, 0, 0	},
+		  { 6,   0x2a, 1, 0	  },
+		   { 0xb, 0x47, 1, 0	     },
+	};
+	open_disk((struct opening){ 1 });
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		ways[0].key = rows[i].key, ways[0].asc = rows[i].asc, ways[0].ascq = rows[i].ascq;
+		assert_int_equal(request(DISK_WRITE, content, BLOCK), rows[i].res);
+	}
+}
+
+static void a_replaced_disk_is_not_written(void **state)
+{
+	struct disk_io io;
+	struct sg sg;
+	open_disk((struct opening){ 1, .no_path_retry = DISK_QUEUE_FOREVER });
+	far.new_serial = 'b';
+	cut(&ways[0]);
+	begin(&io, &sg, DISK_WRITE, content, BYTES);
+	worker_call(worker, way_back, &ways[0]);
+	sem_wait(&stale);
+	sem_wait(&done);
+	assert_int_equal(io.res, -ESTALE);
+	for (size_t i = 0; i < sizeof far.disk; i++)
+		assert_int_equal(far.disk[i], 0xee);
+}
+
+// --- each test ---
+
+static int setup(void **state)
+{
+	struct err e;
+	memset(&far, 0, sizeof far);
+	far.serial = 'a';
+	far.has_ways = true;
+	ways[0] = (struct way){ .alua = 0xff, .group = 1 };
+	ways[1] = (struct way){ .alua = 0xff, .group = 2 };
+	sem_t *const all[] = { &ready, &closed, &moved, &done, &stale };
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		sem_init(all[i], 0, 0);
+	return scsi_sync_worker_new(&worker, &e);
+}
+
+static void close_run(void *arg)
+{
+	disk_close(disk);
+}
+
+static int teardown(void **state)
+{
+	worker_call(worker, close_run, NULL);
+	sem_wait(&closed);
+	worker_free(worker);
+	disk_free(disk);
+	return 0;
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(a_long_request_is_split),
+		T(what_is_not_a_range_of_blocks_is_refused),
+		T(round_robin_uses_both_paths),
+		T(a_lost_path_is_replaced_by_the_other_at_once),
+		T(requests_wait_while_no_path_is_up),
+		T(requests_fail_after_the_time_without_a_path),
+		T(an_optimized_path_is_preferred),
+		T(requests_follow_a_change_of_access_states),
+		T(errors_are_those_of_a_block_device),
+		T(a_replaced_disk_is_not_written),
+	};
+	for (int i = 0; i < BYTES; i++)
+		content[i] = (uint8_t)(i * 7 + i / 4096);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
