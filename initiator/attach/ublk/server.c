@@ -15,6 +15,8 @@
 #include "core/worker.h"
 #include "initiator/attach/ublk/uapi.h"
 
+#define HELD_MAX (32u << 20) // bytes of data in flight
+
 struct slot { // of a queue and tag
 	struct ublk_server *server;
 	const struct ublk_descriptor *descriptor; // the kernel may write to it
@@ -369,6 +371,9 @@ static void start_on_worker(void *arg)
 
 	buf_pool_stats(s->worker, &stats);
 	s->held_max = stats.bytes_limit / 2; // sessions need memory, too
+	if (s->held_max > HELD_MAX)
+		s->held_max = HELD_MAX;
+	buf_reserve(s->worker, s->held_max); // without it, memory is taken when it is needed
 	s->live = s->slot_count;
 	for (unsigned i = 0; i < s->slot_count; i++)
 		command(&s->slots[i], UBLK_FETCH, -1);
