@@ -54,14 +54,15 @@ static int probe(struct err *e)
 }
 
 // On the disk's worker.
-static void ended(void *arg)
+static void ended(void *arg, const struct err *reason)
 {
 	struct nbd *n = arg;
-	struct err why;
+	struct err why = *reason;
 
 	if (atomic_load(&n->is_stopping))
 		return;
-	err_set(&why, -ENODEV, "/dev/nbd%u: the device was disconnected", n->device);
+	if (!why.code)
+		err_set(&why, -ENODEV, "/dev/nbd%u: the device was disconnected", n->device);
 	n->events.ended(n->arg, &why);
 }
 
