@@ -3,6 +3,7 @@
 // integers are big-endian.
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "transport/wire/be.h"
