@@ -88,10 +88,10 @@ def used(carrier):
     same(carrier.asked("USR1"), "unused", "an unused device")
     carrier.guest.run(f"modprobe ext4; mkfs.ext4 -q -F {device} && mount {device} /mnt")
     same(carrier.asked("USR1"), f"{device}: mounted at '/mnt'", "a mounted device")
-    carrier.guest.run(f"umount /mnt; sleep 1000 <{device} >/dev/null 2>&1 & echo $! >/run/sleep")
+    carrier.guest.run(f"umount /mnt; tail -f /dev/null 3<{device} >/dev/null 2>&1 & echo $! >/run/opener")
     answer = carrier.asked("USR1")
-    carrier.guest.run("kill $(cat /run/sleep)")
-    if "opened by 'sleep'" not in answer and "opened by 'bash'" not in answer:
+    carrier.guest.run("kill $(cat /run/opener)")
+    if "opened by 'tail'" not in answer and "opened by 'bash'" not in answer:
         raise Failure(f"a device that is open: {answer}")
 
 

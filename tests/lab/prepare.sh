@@ -3,7 +3,7 @@
 # Prepares the lab's guest: a Debian kernel and a small Debian userland with open-iscsi, all from
 # the archive this machine's apt knows, unpacked under $FARBLOCK_LAB (default
 # ${XDG_CACHE_HOME:-~/.cache}/farblock-lab). Needs no root, installs nothing on this machine and
-# leaves its package state alone. Says nothing and is fast when all is there; 330 MB of disk, 1.5 GB while it works.
+# leaves its package state alone. Says nothing and is fast when all is there; 250 MB of disk, 1.5 GB while it works.
 # Exit status 77 with a reason where the packages cannot be had.
 set -euo pipefail
 
