@@ -10,7 +10,7 @@ from kernel import Kernel, wait_until
 from logins import MIB, same
 
 MODULES = {"ublk": "ublk_drv", "nbd": "nbd"}
-FILE, SIZE = "/tmp/carrier.img", 256 * MIB
+FILE, SIZE = "/tmp/carrier.img", 384 * MIB  # xfs wants 300
 
 
 class Carrier(Kernel):
@@ -153,5 +153,63 @@ def nbd_forced(lab):
     forced(lab, "nbd")
 
 
-SCENARIOS = [ublk, nbd, ublk_forced, nbd_forced]
+FILESYSTEMS = {"ext4": ("-F", "e2fsck -fn"), "xfs": ("-f", "xfs_repair -n"),
+               "btrfs": ("-f", "btrfs check")}
+
+
+def tree(count):
+    """A script: so many files of several sizes in the guest's memory, copied and compared."""
+    return f"""
+        mkdir -p /tmp/tree && cd /tmp/tree || exit
+        [ -e done ] || awk 'BEGIN {{ for (i = 0; i < {count}; i++) {{
+            if (i % 500 == 0) {{ d = "d" i / 500; system("mkdir -p " d) }}
+            f = d "/f" i; for (n = i % 7; n >= 0; n--) print i, n, i * n >f; close(f) }} }}'
+        echo {count} >done
+        cp -a /tmp/tree /mnt/tree && sync -f /mnt && echo 3 >/proc/sys/vm/drop_caches &&
+            diff -r /tmp/tree /mnt/tree"""
+
+
+def copied(carrier, kind, count):
+    """Files copied to a new filesystem and compared, while the process is killed and replaced."""
+    option, check = FILESYSTEMS[kind]
+    device = carrier.device
+    carrier.guest.run(f"""
+        modprobe {kind} && mkfs.{kind} -q {option} {device} && mount {device} /mnt""")
+    carrier.in_background("copy", tree(count))
+    wait_until(lambda: carrier.guest.ask("[ -d /mnt/tree/d0 ]")[0] == 0, "the copy is on its way")
+    carrier.kill()
+    carrier.begin()
+    carrier.finished("copy")
+    carrier.guest.run(f"fstrim /mnt && umount /mnt && {check} {device}")
+
+
+def filesystems(lab, via):
+    carrier = started(lab, via)
+    for kind in FILESYSTEMS:
+        copied(carrier, kind, 500)
+    carrier.guest.run("rm -rf /tmp/tree")
+    carrier.end()
+
+
+def ublk_filesystems(lab):
+    """ext4, xfs and btrfs on ublk: files copied and compared while the process is killed and replaced;
+    trimmed, and checked by their own tools."""
+    filesystems(lab, "ublk")
+
+
+def nbd_filesystems(lab):
+    """The same on the kernel's nbd."""
+    filesystems(lab, "nbd")
+
+
+def ublk_tree(lab):
+    """A tree of 50,000 files copied to ext4 on ublk and compared, while the process is killed and
+    replaced."""
+    carrier = started(lab, "ublk")
+    copied(carrier, "ext4", 50000)
+    carrier.guest.run("rm -rf /tmp/tree")
+    carrier.end()
+
+
+SCENARIOS = [ublk, nbd, ublk_forced, nbd_forced, ublk_filesystems, nbd_filesystems, ublk_tree]
 CHECK = [ublk, nbd]
