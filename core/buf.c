@@ -3,6 +3,7 @@
 // the usual get and put are a pop and a push; waiters; freeing of idle memory.
 #include "core/buf_priv.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,6 +139,26 @@ void buf_put(struct buf *b)
 		worker_defer(p->worker, &p->wake, wake_run);
 }
 
+int buf_reserve(struct worker *w, uint64_t bytes)
+{
+	struct buf_pool *p = worker_pool(w);
+	uint64_t extents = bytes / EXTENT_SIZE + !!(bytes % EXTENT_SIZE);
+
+	if (extents > p->extents_max)
+		return -ENOMEM;
+	while (p->extent_count < extents) {
+		int r = extent_add(p);
+		if (r < 0)
+			return r;
+	}
+	if (p->extents_kept < extents)
+		p->extents_kept = (unsigned)extents;
+	for (unsigned i = 0; i < p->extents_max; i++)
+		if (p->extents[i])
+			extent_touch(p->extents[i]);
+	return 0;
+}
+
 void buf_wait_add(struct worker *w, struct buf_wait *wait, void (*fn)(struct buf_wait *wait))
 {
 	struct buf_pool *p = worker_pool(w);
@@ -177,6 +198,8 @@ static void trim_extents(struct buf_pool *p)
 {
 	uint64_t keep = (p->peak + EXTENT_SIZE - 1) / EXTENT_SIZE;
 
+	if (keep < p->extents_kept)
+		keep = p->extents_kept;
 	if (!keep)
 		keep = 1;
 	p->peak = p->in_use;

@@ -31,6 +31,11 @@ struct buf {
 	uint16_t page;	       // private: place in its extent, in pages
 };
 
+// At least bytes of the pool exist from now on, touched, and stay while it is idle: for what must
+// not ask the system for memory, as a write-back that would make some free. -ENOMEM: less than
+// that, or the limit is below it. May block for the time that the system takes to clear them.
+int buf_reserve(struct worker *w, uint64_t bytes);
+
 // A wait for memory: fn runs once on the worker, at the end of a round in which buffers were put,
 // in FIFO order. If its buf_get() fails again, fn calls buf_wait_add() again and keeps its place.
 // Zero it before the first use.

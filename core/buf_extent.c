@@ -15,6 +15,9 @@
 #include "core/log.h"
 
 #define HUGE_PAGE (2u << 20)
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
 
 static uint8_t *map_huge(void)
 {
@@ -158,6 +161,11 @@ void extent_free(struct buf_extent *x)
 	buf_allow(x->addr, EXTENT_SIZE);
 	munmap(x->addr, EXTENT_SIZE);
 	free(x);
+}
+
+void extent_touch(struct buf_extent *x)
+{
+	madvise(x->addr, EXTENT_SIZE, MADV_POPULATE_WRITE); // Linux 5.14; else at the first use
 }
 
 struct buf *buddy_get(struct buf_pool *p, unsigned order)

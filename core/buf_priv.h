@@ -40,6 +40,7 @@ struct buf_pool {
 	struct timer trim;
 	struct buf_extent **extents; // extents_max slots, NULL if unused
 	unsigned extents_max, extent_count;
+	unsigned extents_kept;		  // by buf_reserve(); 0: one
 	uint64_t in_use, peak, exhausted; // bytes, most bytes since the last trim, refusals
 	bool has_huge_pages;
 	bool has_table;	  // the ring's table of fixed buffers exists
@@ -51,6 +52,8 @@ int extent_add(struct buf_pool *p);
 // Unregisters and unmaps an extent without used pages.
 void extent_remove(struct buf_extent *x);
 void extent_free(struct buf_extent *x); // unmaps only, whatever its state
+
+void extent_touch(struct buf_extent *x); // its pages exist now; their content stays
 
 // A block from the buddy system, or NULL.
 struct buf *buddy_get(struct buf_pool *p, unsigned order);

@@ -74,6 +74,9 @@ struct carrier {
 	const struct carrier_ops *ops;
 };
 
+// The rows, each of the folder of its name.
+extern const struct carrier_ops carrier_ublk, carrier_nbd;
+
 // carriers.c: rows in the order of preference: ublk, nbd, fuse, socket; NULL past the last.
 const struct carrier_ops *carrier_at(unsigned index);
 const struct carrier_ops *carrier_find(const char *name); // NULL: unknown

@@ -6,7 +6,7 @@
 
 #include "initiator/attach/carrier.h"
 
-static const struct carrier_ops *const rows[] = { NULL };
+static const struct carrier_ops *const rows[] = { &carrier_ublk, &carrier_nbd, NULL };
 
 const struct carrier_ops *carrier_at(unsigned index)
 {

@@ -26,7 +26,7 @@ static void fail(struct disk_path *p, struct err *why)
 	over(p);
 	err_prefix(why, "LUN %u", p->config.lun);
 	path_set_state(p, DISK_PATH_FAULTY, why);
-	disk_check_ready(p->disk, why);
+	p->disk->events->looked(p->disk, why);
 }
 
 // --- the end ---
@@ -53,13 +53,13 @@ static void finish(struct disk_path *p)
 		return;
 	}
 	over(p);
-	disk_take_facts(d, &p->found);
+	d->events->found(d, &p->found);
 	bool serves = alua_rank(p->alua, false) != ALUA_USELESS;
 	path_set_state(p, serves ? DISK_PATH_UP : DISK_PATH_STANDBY, NULL);
 	if (!serves)
 		err_set(&why, -EHOSTUNREACH, "%s: access state %s", p->config.name,
 			alua_text(p->alua));
-	disk_check_ready(d, &why);
+	d->events->looked(d, &why);
 	if (p->is_check_due)
 		check_begin(p);
 }

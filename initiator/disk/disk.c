@@ -13,14 +13,6 @@
 
 // --- paths ---
 
-bool disk_has_path(const struct disk *d)
-{
-	for (unsigned i = 0; i < d->path_count; i++)
-		if (d->paths[i].state == DISK_PATH_UP)
-			return true;
-	return false;
-}
-
 static void on_no_path(struct timer *t)
 {
 	struct disk *d = container_of(t, struct disk, no_path);
@@ -51,7 +43,7 @@ static void no_path_ends(struct disk *d)
 		d->ops.no_path(d->arg, &none);
 }
 
-void disk_paths_changed(struct disk *d)
+static void paths_changed(struct disk *d)
 {
 	bool has_path = disk_has_path(d);
 	if (!d->is_ready || d->is_closing)
@@ -98,7 +90,7 @@ static bool has_failed(const struct disk *d)
 	return true;
 }
 
-void disk_check_ready(struct disk *d, const struct err *why)
+static void looked(struct disk *d, const struct err *why)
 {
 	static const struct err none;
 	if (d->is_told || d->is_closing)
@@ -120,14 +112,14 @@ static bool is_other_size(const struct facts *a, const struct facts *b)
 	return a->disk.blocks != b->disk.blocks || a->disk.is_read_only != b->disk.is_read_only;
 }
 
-void disk_take_facts(struct disk *d, const struct facts *found)
+static void found(struct disk *d, const struct facts *f)
 {
-	bool is_first = !d->facts.disk.block_size, is_other = is_other_size(&d->facts, found);
+	bool is_first = !d->facts.disk.block_size, is_other = is_other_size(&d->facts, f);
 	if (!is_first && !is_other)
 		return;
-	if (!is_first && d->facts.disk.block_size != found->disk.block_size)
+	if (!is_first && d->facts.disk.block_size != f->disk.block_size)
 		return; // requests are built for the old one; identity_compare() refuses it
-	d->facts = *found;
+	d->facts = *f;
 	d->facts.disk.is_read_only |= d->config.is_read_only;
 	if (is_first && !d->zeroes)
 		d->zeroes = aligned_alloc(4096, 65536);
@@ -171,44 +163,6 @@ static void on_close_limit(struct timer *t)
 		path_leave(&d->paths[i]);
 }
 
-int disk_new(struct disk **ret, struct worker *w, const struct disk_config *config,
-	     const struct disk_ops *ops, void *arg, struct err *e)
-{
-	if (!config->path_count || config->path_count > DISK_PATHS_MAX)
-		return err_set(e, -EINVAL, "disk: %u paths (must be 1 to %d)", config->path_count,
-			       DISK_PATHS_MAX);
-	struct disk *d = calloc(1, sizeof *d);
-	if (d)
-		d->paths = calloc(config->path_count, sizeof *d->paths);
-	int r = d && d->paths ? 0 : -ENOMEM;
-	if (!r) {
-		*d = (struct disk){ .worker = w,
-				    .config = *config,
-				    .ops = *ops,
-				    .arg = arg,
-				    .paths = d->paths,
-				    .path_count = config->path_count };
-		list_init(&d->queue);
-		list_init(&d->delayed);
-		list_init(&d->over);
-		timer_init(&d->delay, io_on_delay);
-		timer_init(&d->no_path, on_no_path);
-		timer_init(&d->recheck, on_recheck);
-		timer_init(&d->close_limit, on_close_limit);
-	}
-	for (unsigned i = 0; i < config->path_count && !r; i++)
-		r = path_init(d, i, &config->paths[i]);
-	if (r) {
-		disk_free(d);
-		return err_set(e, r, "disk: out of memory");
-	}
-	d->config.paths = NULL;
-	for (unsigned i = 0; i < d->path_count; i++)
-		timer_arm(w, &d->paths[i].reopen, 0);
-	*ret = d;
-	return 0;
-}
-
 // --- the end ---
 
 static bool has_sessions(const struct disk *d)
@@ -238,13 +192,13 @@ static void finish_close(struct disk *d)
 	}
 }
 
-void disk_session_gone(struct disk_path *p)
+static void session_gone(struct disk_path *p)
 {
 	struct disk *d = p->disk;
 	if (d->is_closing)
 		finish_close(d);
 	else
-		disk_check_ready(d, &p->info.why);
+		looked(d, &p->info.why);
 }
 
 static void on_closed_at_once(struct defer *defer)
@@ -283,6 +237,63 @@ void disk_free(struct disk *d)
 	free(d->paths);
 	free(d->zeroes);
 	free(d);
+}
+
+// --- creating ---
+
+static void stale(struct disk *d, const struct err *why)
+{
+	d->is_stale = true;
+	d->stale_why = *why;
+	io_fail_all(d, -ESTALE);
+	if (d->ops.stale)
+		d->ops.stale(d->arg, why);
+}
+
+static const struct disk_events events = { paths_changed, looked, found, session_gone, stale };
+
+static void init(struct disk *d, struct worker *w, const struct disk_config *config,
+		 const struct disk_ops *ops, void *arg)
+{
+	*d = (struct disk){ .worker = w,
+			    .events = &events,
+			    .config = *config,
+			    .ops = *ops,
+			    .arg = arg,
+			    .paths = d->paths,
+			    .path_count = config->path_count };
+	d->config.paths = NULL;
+	list_init(&d->queue);
+	list_init(&d->delayed);
+	list_init(&d->over);
+	timer_init(&d->delay, io_on_delay);
+	timer_init(&d->no_path, on_no_path);
+	timer_init(&d->recheck, on_recheck);
+	timer_init(&d->close_limit, on_close_limit);
+}
+
+int disk_new(struct disk **ret, struct worker *w, const struct disk_config *config,
+	     const struct disk_ops *ops, void *arg, struct err *e)
+{
+	if (!config->path_count || config->path_count > DISK_PATHS_MAX)
+		return err_set(e, -EINVAL, "disk: %u paths (must be 1 to %d)", config->path_count,
+			       DISK_PATHS_MAX);
+	struct disk *d = calloc(1, sizeof *d);
+	if (d)
+		d->paths = calloc(config->path_count, sizeof *d->paths);
+	int r = d && d->paths ? 0 : -ENOMEM;
+	if (!r)
+		init(d, w, config, ops, arg);
+	for (unsigned i = 0; i < config->path_count && !r; i++)
+		r = path_init(d, i, &config->paths[i]);
+	if (r) {
+		disk_free(d);
+		return err_set(e, r, "disk: out of memory");
+	}
+	for (unsigned i = 0; i < d->path_count; i++)
+		timer_arm(w, &d->paths[i].reopen, 0);
+	*ret = d;
+	return 0;
 }
 
 // --- looking ---

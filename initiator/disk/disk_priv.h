@@ -41,8 +41,18 @@ struct disk_path {
 	struct disk_path_info info;
 };
 
+// What the parts below disk.c tell it.
+struct disk_events {
+	void (*paths_changed)(struct disk *d); // their states, or the end of a session
+	void (*looked)(struct disk *d, const struct err *why); // a path is up, or cannot be used
+	void (*found)(struct disk *d, const struct facts *found);
+	void (*session_gone)(struct disk_path *p);
+	void (*stale)(struct disk *d, const struct err *why); // lost data, or no unit left
+};
+
 struct disk {
 	struct worker *worker;
+	const struct disk_events *events;
 	struct disk_config config;
 	struct disk_ops ops;
 	void *arg;
@@ -64,32 +74,30 @@ struct disk {
 	struct timer delay, no_path, recheck, close_limit;
 };
 
-// ---- path.c ----
-void path_open(struct disk_path *p);
-void path_restart(struct disk_path *p); // logs out and in again
-void path_leave(struct disk_path *p);
+// Each file calls those above it.
+
+// ---- state.c ----
 void path_set_state(struct disk_path *p, enum disk_path_state s, const struct err *why);
-// The unit of p is another one, or has lost data.
-void path_stale(struct disk_path *p, enum scsi_lu_change change, const struct err *why);
-
-// ---- check.c ----
-void check_begin(struct disk_path *p); // runs again if one is running
-void check_end(struct disk_path *p);   // no step follows
-
-// ---- io.c ----
-void io_fail_all(struct disk *d, int res); // what waits
-void io_pump_later(struct disk *d);
-void io_over(struct defer *defer); // of disk.over_defer
-void io_on_delay(struct timer *t); // of disk.delay
+bool disk_has_path(const struct disk *d);
 
 // ---- select.c ----
 struct disk_path *select_path(struct disk *d); // NULL: none serves I/O
 void select_begin(struct disk_path *p, const struct disk_io *io);
 void select_end(struct disk_path *p, const struct disk_io *io);
 
-// ---- disk.c ----
-bool disk_has_path(const struct disk *d);
-void disk_paths_changed(struct disk *d); // states, or the end of a session
-void disk_check_ready(struct disk *d, const struct err *why);
-void disk_take_facts(struct disk *d, const struct facts *found);
-void disk_session_gone(struct disk_path *p);
+// ---- check.c ----
+void check_begin(struct disk_path *p); // runs again if one is running
+void check_end(struct disk_path *p);   // no step follows
+
+// ---- path.c ----
+void path_open(struct disk_path *p);
+void path_restart(struct disk_path *p); // logs out and in again
+void path_leave(struct disk_path *p);
+// The unit of p is another one, or has lost data.
+void path_stale(struct disk_path *p, enum scsi_lu_change change, const struct err *why);
+
+// ---- io.c ----
+void io_fail_all(struct disk *d, int res); // what waits
+void io_pump_later(struct disk *d);
+void io_over(struct defer *defer); // of disk.over_defer
+void io_on_delay(struct timer *t); // of disk.delay

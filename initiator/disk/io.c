@@ -371,7 +371,7 @@ static void judge_loss(struct disk_io *io)
 		retry(io, res == -ETIMEDOUT ? res : -EIO);
 	}
 	if (!disk_has_path(d))
-		disk_paths_changed(d);
+		d->events->paths_changed(d);
 }
 
 static void on_done(struct scsi_cmd *c)

@@ -7,20 +7,6 @@
 
 #define BACK_OFF_MAX 15 // seconds between two sessions
 
-void path_set_state(struct disk_path *p, enum disk_path_state s, const struct err *why)
-{
-	static const struct err none;
-	struct disk *d = p->disk;
-	bool is_new = p->state != s;
-	p->state = s;
-	if (why && why->code)
-		p->info.why = *why;
-	if (is_new && d->ops.path)
-		d->ops.path(d->arg, p->index, s, why ? why : &none);
-	if (is_new)
-		disk_paths_changed(d);
-}
-
 // --- what the session tells ---
 
 static void on_ready(void *arg, const struct err *why)
@@ -32,7 +18,7 @@ static void on_ready(void *arg, const struct err *why)
 		return;
 	}
 	path_set_state(p, DISK_PATH_FAULTY, why);
-	disk_check_ready(p->disk, why);
+	p->disk->events->looked(p->disk, why);
 	path_restart(p);
 }
 
@@ -114,7 +100,7 @@ static void on_freed(void *arg)
 			  is_again
 				  ? 0
 				  : (seconds < BACK_OFF_MAX ? seconds : BACK_OFF_MAX) * US_PER_SEC);
-	disk_session_gone(p);
+	p->disk->events->session_gone(p);
 }
 
 // --- sessions ---
@@ -163,9 +149,5 @@ void path_stale(struct disk_path *p, enum scsi_lu_change change, const struct er
 	// Another unit behind one path says nothing of the others; lost data is lost on all.
 	if (d->is_stale || (change == SCSI_LU_REPLACED && disk_has_path(d)))
 		return;
-	d->is_stale = true;
-	d->stale_why = *why;
-	io_fail_all(d, -ESTALE);
-	if (d->ops.stale)
-		d->ops.stale(d->arg, why);
+	d->events->stale(d, why);
 }

@@ -130,8 +130,8 @@ class GuestTool:
 
     def command(self, words, secrets=None, port=0):
         names = [f"{key}={value}" for key, value in (secrets or {}).items()]
-        return shlex.join(["env", *names, self.program, *named(words, port), "--provider",
-                           self.provider])
+        provider = ["--provider", self.provider] if self.lab.device else []
+        return shlex.join(["env", *names, self.program, *named(words, port), *provider])
 
     def run(self, *words, status=0, secrets=None):
         told, output = self.lab.guest.ask(self.command(words, secrets))

@@ -24,6 +24,7 @@ import ib_srp
 import iscsi
 import libiscsi
 import lio
+import local_disks
 import logins
 import luns
 import net
@@ -76,6 +77,7 @@ GROUPS = {
     "lio-srpt-siw-verbs": Group(lio.SRP_INSIDE, [lio.verified], "siw", True, "srpt"),
     "pscsi": Group(pscsi.SCENARIOS, [pscsi.passed_through], None, True),
     "block": Group(block.SCENARIOS, block.CHECK, None, True),
+    "carrier": Group(local_disks.SCENARIOS, local_disks.CHECK, None, True),
     "libiscsi": Group(libiscsi.SCENARIOS, libiscsi.CHECK, "rxe", True),
 }
 

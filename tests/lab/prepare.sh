@@ -9,14 +9,14 @@ set -euo pipefail
 
 # What the guest runs: the initiators, what tests them, and what farblockd and its tests link.
 PACKAGES="bash coreutils util-linux mount grep sed mawk findutils procps diffutils kmod udev
-	iproute2 open-iscsi sg3-utils multipath-tools dmsetup e2fsprogs fio
+	iproute2 open-iscsi sg3-utils multipath-tools dmsetup e2fsprogs xfsprogs btrfs-progs fio fuse3
 	liburing2 libjson-c5 libisal2 libssl3 libblkid1 libibumad3 libibverbs1 ibverbs-providers
-	librdmacm1 libmicrohttpd12 libcmocka0"
+	librdmacm1 libmicrohttpd12 libcmocka0 libfuse3-3 libnl-genl-3-200"
 KERNELS="linux-image-6.12-amd64 linux-image-amd64"
 # The guest boots with these, in the order of their dependencies ...
 BOOT_MODULES="virtio_pci virtio_blk ext4"
 # ... and finds these parts of the kernel's modules in its image.
-MODULES="arch crypto lib fs/ext4 fs/jbd2 fs/mbcache.ko* fs/9p fs/netfs fs/overlayfs net/9p net/core
+MODULES="arch crypto lib fs/ext4 fs/jbd2 fs/mbcache.ko* fs/xfs fs/btrfs fs/fuse fs/9p fs/netfs fs/overlayfs net/9p net/core
 	fs/configfs net/ipv4 net/ipv6 net/tls drivers/block drivers/char drivers/crypto drivers/infiniband
 	drivers/md drivers/net drivers/scsi drivers/target drivers/virtio"
 

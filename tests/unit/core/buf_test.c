@@ -381,6 +381,28 @@ static void idle_extents_but_the_first_go_back(void **state)
 	worker_free(w);
 }
 
+static void reserved_memory_is_there_at_once_and_stays_while_idle(void **state)
+{
+	struct worker *w = make_with_pool(4 * EXTENT_SIZE);
+
+	assert_int_equal(buf_reserve(w, 2 * EXTENT_SIZE + 1), 0);
+	assert_int_equal(stats_of(w).bytes_reserved, 3 * EXTENT_SIZE);
+	fire_trim(w);
+	fire_trim(w);
+	assert_int_equal(stats_of(w).bytes_reserved, 3 * EXTENT_SIZE);
+	timer_cancel(w, &worker_pool(w)->trim);
+	worker_free(w);
+}
+
+static void more_than_the_limit_is_not_reserved(void **state)
+{
+	struct worker *w = make_with_pool(2 * EXTENT_SIZE);
+
+	assert_int_equal(buf_reserve(w, 2 * EXTENT_SIZE + 1), -ENOMEM);
+	assert_int_equal(stats_of(w).bytes_reserved, 0);
+	worker_free(w);
+}
+
 // --- registration ---
 
 struct fixed {
@@ -498,6 +520,8 @@ int main(void)
 		cmocka_unit_test(a_large_wish_does_not_block_the_small_ones_behind_it),
 		cmocka_unit_test(a_cancelled_wait_is_not_called),
 		cmocka_unit_test(idle_extents_but_the_first_go_back),
+		cmocka_unit_test(reserved_memory_is_there_at_once_and_stays_while_idle),
+		cmocka_unit_test(more_than_the_limit_is_not_reserved),
 		cmocka_unit_test(a_pool_buffer_works_as_a_fixed_buffer),
 		cmocka_unit_test(copies_are_counted),
 	};

@@ -1,0 +1,533 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The transmission phase of the NBD protocol, as the server, on the disk's worker.
+//
+// One read takes the rest of a write's data, into its memory, and the headers that follow. While a
+// request waits for a slot or for memory nothing is read: the client waits, too. Answers that are
+// ready in a round leave in one call.
+#include "initiator/attach/transmission.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include "core/buf.h"
+#include "core/worker.h"
+#include "initiator/attach/nbd_wire.h"
+
+#define SLOTS	 128 // as the kernel's nbd has at once
+#define HEADERS	 16  // read ahead: of a write's data at most so many go another way
+#define PIECES	 (NBD_DATA_MAX / BUF_MAX)
+#define IOV_MAX_ 64
+#define READS	 64	     // a round
+#define HELD_MAX (32u << 20) // bytes of the pool, unless one request alone needs more
+
+struct slot {
+	struct transmission *owner;
+	struct list link; // free, or to be answered
+	struct disk_io io;
+	struct nbd_request request;
+	uint64_t offset, left; // of what can be done in several pieces
+	struct sg sg[PIECES];
+	unsigned nsg;
+	uint32_t sent; // bytes of the answer
+	uint8_t reply[NBD_REPLY_LEN];
+};
+
+struct transmission {
+	struct worker *worker;
+	struct disk *disk;
+	struct transmission_config config;
+	struct watch watch;
+	struct defer receive, send;
+	struct buf_wait wait;
+	struct list free, answers;
+	struct slot slots[SLOTS];
+	uint8_t ahead[HEADERS * NBD_REQUEST_LEN];
+	unsigned ahead_len;
+	struct slot *slot; // whose data is being received, or that waits for memory
+	bool needs_memory; // ... the latter
+	uint32_t received; // bytes of its data
+	uint64_t held;	   // bytes of the pool
+	unsigned with_disk;
+	bool has_ended, is_released;
+};
+
+static void end(struct transmission *t, int code, const char *text)
+{
+	struct err why = { 0 };
+
+	if (t->has_ended)
+		return;
+	t->has_ended = true;
+	watch_remove(t->worker, &t->watch);
+	if (code)
+		err_errno(&why, code, "nbd: %s", text);
+	t->config.ended(t->config.arg, &why);
+}
+
+// ---- memory ----
+
+static void memory_put(struct slot *s)
+{
+	for (unsigned i = 0; i < s->nsg; i++) {
+		s->owner->held -= s->sg[i].buf->size;
+		buf_put(s->sg[i].buf);
+	}
+	s->nsg = 0;
+}
+
+static bool memory_get(struct slot *s)
+{
+	struct transmission *t = s->owner;
+
+	if (t->held && t->held + s->request.len > HELD_MAX)
+		return false;
+	for (uint32_t left = s->request.len; left;) {
+		uint32_t len = left < BUF_MAX ? left : BUF_MAX;
+		struct buf *b = buf_get(t->worker, len);
+		if (!b) {
+			memory_put(s);
+			return false;
+		}
+		t->held += b->size;
+		s->sg[s->nsg++] = (struct sg){ .addr = b->addr, .len = len, .buf = b };
+		left -= len;
+	}
+	return true;
+}
+
+// ---- answers ----
+
+static void send_run(struct defer *d);
+
+static uint32_t error_of(int res)
+{
+	static const struct {
+		int res;
+		uint32_t error;
+	} errors[] = {
+		{0,	     0	       },
+		{ -EROFS,	  NBD_EPERM    },
+		{ -ENOMEM,	   NBD_ENOMEM   },
+		{ -EINVAL,	   NBD_EINVAL   },
+		{ -ENOSPC,	   NBD_ENOSPC   },
+		{ -EOPNOTSUPP, NBD_ENOTSUP  },
+		{ -ESHUTDOWN,  NBD_ESHUTDOWN},
+	};
+
+	for (unsigned i = 0; i < sizeof errors / sizeof *errors; i++)
+		if (errors[i].res == res)
+			return errors[i].error;
+	return NBD_EIO;
+}
+
+static void answer(struct slot *s, int res)
+{
+	struct transmission *t = s->owner;
+
+	if (res < 0 || s->request.type != NBD_READ)
+		memory_put(s);
+	nbd_reply_build(s->reply, error_of(res), s->request.cookie);
+	s->sent = 0;
+	list_push_back(&t->answers, &s->link);
+	worker_defer(t->worker, &t->send, send_run);
+}
+
+static uint32_t answer_len(const struct slot *s)
+{
+	return NBD_REPLY_LEN + (s->nsg ? s->request.len : 0);
+}
+
+// The parts of [from, from + len) of a slot's data.
+static unsigned data_iov(const struct slot *s, uint32_t from, struct iovec *iov, unsigned max)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < s->nsg && n < max; i++) {
+		if (from >= s->sg[i].len) {
+			from -= s->sg[i].len;
+			continue;
+		}
+		iov[n++] = (struct iovec){ s->sg[i].addr + from, s->sg[i].len - from };
+		from = 0;
+	}
+	return n;
+}
+
+static unsigned answers_iov(struct transmission *t, struct iovec iov[IOV_MAX_])
+{
+	unsigned n = 0;
+
+	list_each (struct slot, s, &t->answers, link) {
+		if (n == IOV_MAX_)
+			break;
+		if (s->sent < NBD_REPLY_LEN)
+			iov[n++] = (struct iovec){ s->reply + s->sent, NBD_REPLY_LEN - s->sent };
+		uint32_t from = s->sent < NBD_REPLY_LEN ? 0 : s->sent - NBD_REPLY_LEN;
+		n += data_iov(s, from, iov + n, IOV_MAX_ - n);
+	}
+	return n;
+}
+
+static void receive_run(struct defer *d);
+
+static void slot_free(struct slot *s)
+{
+	struct transmission *t = s->owner;
+
+	memory_put(s);
+	list_push_front(&t->free, &s->link);
+	if (!t->has_ended)
+		worker_defer(t->worker, &t->receive, receive_run);
+}
+
+static void answers_sent(struct transmission *t, size_t len)
+{
+	while (len) {
+		struct slot *s = list_entry(list_first(&t->answers), struct slot, link);
+		uint32_t left = answer_len(s) - s->sent;
+		if (len < left) {
+			s->sent += (uint32_t)len;
+			return;
+		}
+		len -= left;
+		list_remove(&s->link);
+		slot_free(s);
+	}
+}
+
+static void send_run(struct defer *d)
+{
+	struct transmission *t = container_of(d, struct transmission, send);
+	struct iovec iov[IOV_MAX_];
+
+	while (!t->has_ended && !list_empty(&t->answers)) {
+		struct msghdr m = { .msg_iov = iov, .msg_iovlen = answers_iov(t, iov) };
+		ssize_t n = sendmsg(t->config.fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN)
+			return; // the watch tells when there is room
+		if (n < 0)
+			end(t, errno == EPIPE || errno == ECONNRESET ? 0 : -errno, "send");
+		else
+			answers_sent(t, (size_t)n);
+	}
+}
+
+// ---- the disk ----
+
+static void late(struct transmission *t)
+{
+	if (!t->with_disk)
+		free(t);
+}
+
+static bool next_piece(struct slot *s);
+
+static void disk_done(struct disk_io *io)
+{
+	struct slot *s = container_of(io, struct slot, io);
+	struct transmission *t = s->owner;
+
+	t->with_disk--;
+	if (t->is_released) {
+		memory_put(s);
+		late(t);
+	} else if (io->res < 0 || !next_piece(s)) {
+		answer(s, io->res);
+	}
+}
+
+static void submit(struct slot *s)
+{
+	s->owner->with_disk++;
+	disk_submit(s->owner->disk, &s->io);
+}
+
+static uint64_t piece_max(const struct slot *s)
+{
+	const struct disk_facts *f = disk_facts(s->owner->disk);
+	uint64_t max = s->io.op == DISK_UNMAP	       ? f->unmap_max
+		       : s->io.op == DISK_WRITE_ZEROES ? f->zeroes_max
+						       : UINT64_MAX;
+
+	max -= max % f->block_size;
+	return max ? max : UINT64_MAX; // the disk refuses it
+}
+
+// What one request of the disk cannot take follows when it is done. False: nothing is left.
+static bool next_piece(struct slot *s)
+{
+	uint64_t max = piece_max(s), len = s->left < max ? s->left : max;
+
+	if (!s->left)
+		return false;
+	s->io.offset = s->offset;
+	s->io.len = len;
+	s->offset += len;
+	s->left -= len;
+	submit(s);
+	return true;
+}
+
+static const struct {
+	uint8_t op;
+	bool is_known, has_data, has_range;
+} types[NBD_TYPE_COUNT] = {
+	[NBD_READ] = {DISK_READ,	  true, true,  true },
+	[NBD_WRITE] = { DISK_WRITE,	    true, true,	true },
+	[NBD_FLUSH] = { DISK_FLUSH,	    true, false, false},
+	[NBD_TRIM] = { DISK_UNMAP,	   true, false, true },
+	[NBD_WRITE_ZEROES] = { DISK_WRITE_ZEROES, true, false, true },
+};
+
+static void execute(struct slot *s)
+{
+	const struct nbd_request *r = &s->request;
+
+	s->io = (struct disk_io){
+		.op = types[r->type].op,
+		.is_fua = r->flags & NBD_FUA,
+		.may_not_unmap = r->flags & NBD_NO_HOLE,
+		.sg = s->nsg ? s->sg : NULL,
+		.nsg = s->nsg,
+		.done = disk_done,
+	};
+	s->offset = r->offset;
+	s->left = types[r->type].has_range ? r->len : 0;
+	worker_note_traffic(s->owner->worker);
+	if (!next_piece(s))
+		submit(s); // a flush
+}
+
+// ---- requests ----
+
+// With its memory: a write's data comes next, everything else is done.
+static void begin(struct transmission *t, struct slot *s)
+{
+	t->needs_memory = false;
+	t->received = 0;
+	t->slot = s->request.type == NBD_WRITE ? s : NULL;
+	if (!t->slot)
+		execute(s);
+}
+
+static void pool_has_memory(struct buf_wait *wait)
+{
+	struct transmission *t = container_of(wait, struct transmission, wait);
+
+	receive_run(&t->receive);
+}
+
+static void try_memory(struct transmission *t)
+{
+	if (memory_get(t->slot))
+		begin(t, t->slot);
+	else
+		buf_wait_add(t->worker, &t->wait, pool_has_memory);
+}
+
+static int refusal(const struct nbd_request *r)
+{
+	if (r->type >= NBD_TYPE_COUNT || !types[r->type].is_known)
+		return -EOPNOTSUPP;
+	if (types[r->type].has_range && !r->len)
+		return -EINVAL;
+	return types[r->type].has_data && r->len > NBD_DATA_MAX ? -EINVAL : 0;
+}
+
+static void take(struct transmission *t, struct slot *s)
+{
+	int r = refusal(&s->request);
+
+	if (s->request.type == NBD_DISCONNECT) {
+		list_push_front(&t->free, &s->link);
+		end(t, 0, "");
+	} else if (r && s->request.type == NBD_WRITE && s->request.len) {
+		list_push_front(&t->free, &s->link); // its data would be taken for requests
+		end(t, -EMSGSIZE, "a write of more than 32 MiB");
+	} else if (r) {
+		answer(s, r);
+	} else if (types[s->request.type].has_data) {
+		t->slot = s;
+		t->needs_memory = true;
+		try_memory(t);
+	} else {
+		execute(s);
+	}
+}
+
+// Bytes of the slot's data that were read ahead.
+static unsigned take_ahead(struct transmission *t, unsigned at)
+{
+	struct iovec iov[PIECES];
+	unsigned count = data_iov(t->slot, t->received, iov, PIECES), taken = 0;
+
+	for (unsigned i = 0; i < count && at + taken < t->ahead_len; i++) {
+		size_t len = t->ahead_len - at - taken;
+		if (len > iov[i].iov_len)
+			len = iov[i].iov_len;
+		buf_copy(t->worker, iov[i].iov_base, t->ahead + at + taken, len);
+		taken += (unsigned)len;
+	}
+	return taken;
+}
+
+static void data_received(struct transmission *t, uint32_t len)
+{
+	struct slot *s = t->slot;
+
+	t->received += len;
+	if (t->received < s->request.len)
+		return;
+	t->slot = NULL;
+	execute(s);
+}
+
+// True: it went on by at least a byte.
+static bool parse_one(struct transmission *t, unsigned *at)
+{
+	if (t->needs_memory || t->has_ended)
+		return false;
+	if (t->slot) {
+		unsigned taken = take_ahead(t, *at);
+		*at += taken;
+		data_received(t, taken);
+		return taken;
+	}
+	if (t->ahead_len - *at < NBD_REQUEST_LEN || list_empty(&t->free))
+		return false;
+	struct slot *s = list_entry(list_pop_front(&t->free), struct slot, link);
+	if (!nbd_request_parse(t->ahead + *at, &s->request)) {
+		list_push_front(&t->free, &s->link);
+		end(t, -EPROTO, "not a request");
+		return false;
+	}
+	*at += NBD_REQUEST_LEN;
+	take(t, s);
+	return true;
+}
+
+static void parse(struct transmission *t)
+{
+	unsigned at = 0;
+
+	while (parse_one(t, &at))
+		;
+	t->ahead_len -= at;
+	memmove(t->ahead, t->ahead + at, t->ahead_len);
+}
+
+// ---- the socket ----
+
+// Bytes read; 0: the client has gone; -EAGAIN.
+static ssize_t receive_some(struct transmission *t)
+{
+	struct iovec iov[PIECES + 1];
+	unsigned n = t->slot ? data_iov(t->slot, t->received, iov, PIECES) : 0;
+	uint32_t data = t->slot ? t->slot->request.len - t->received : 0;
+
+	iov[n++] = (struct iovec){ t->ahead + t->ahead_len, sizeof t->ahead - t->ahead_len };
+	ssize_t got = readv(t->config.fd, iov, (int)n);
+	if (got <= 0)
+		return got < 0 ? -errno : 0;
+	uint32_t of_data = (size_t)got < data ? (uint32_t)got : data;
+	t->ahead_len += (unsigned)((size_t)got - of_data);
+	if (of_data)
+		data_received(t, of_data);
+	return got;
+}
+
+static bool is_blocked(const struct transmission *t)
+{
+	return t->has_ended || t->needs_memory || t->ahead_len == sizeof t->ahead ||
+	       (!t->slot && t->ahead_len >= NBD_REQUEST_LEN);
+}
+
+static void receive_run(struct defer *d)
+{
+	struct transmission *t = container_of(d, struct transmission, receive);
+
+	if (t->needs_memory)
+		try_memory(t);
+	parse(t);
+	for (unsigned i = 0; i < READS && !is_blocked(t); i++) {
+		ssize_t got = receive_some(t);
+		if (got == -EAGAIN)
+			return;
+		if (got == -EINTR)
+			continue;
+		if (got <= 0) {
+			end(t, got == -ECONNRESET ? 0 : (int)got, "receive");
+			return;
+		}
+		parse(t);
+	}
+	if (!is_blocked(t))
+		worker_defer(t->worker, &t->receive, receive_run);
+}
+
+static void has_events(struct watch *w, uint32_t events)
+{
+	struct transmission *t = container_of(w, struct transmission, watch);
+
+	if (events & EPOLLOUT)
+		send_run(&t->send);
+	if (!t->has_ended)
+		receive_run(&t->receive);
+}
+
+// ---- life ----
+
+int transmission_new(struct transmission **ret, struct disk *d,
+		     const struct transmission_config *config, struct err *e)
+{
+	struct transmission *t = calloc(1, sizeof *t);
+	int flags = fcntl(config->fd, F_GETFL);
+
+	*ret = NULL;
+	if (!t)
+		return err_errno(e, -ENOMEM, "nbd");
+	t->worker = disk_worker(d);
+	t->disk = d;
+	t->config = *config;
+	t->watch = (struct watch){ .fn = has_events, .fd = -1 };
+	list_init(&t->free);
+	list_init(&t->answers);
+	for (unsigned i = 0; i < SLOTS; i++) {
+		t->slots[i].owner = t;
+		list_push_back(&t->free, &t->slots[i].link);
+	}
+	int r = flags < 0 || fcntl(config->fd, F_SETFL, flags | O_NONBLOCK) < 0 ? -errno : 0;
+	if (!r)
+		r = watch_add(t->worker, &t->watch, config->fd, 0);
+	if (r < 0) {
+		free(t);
+		return err_errno(e, r, "nbd: watch a socket");
+	}
+	buf_reserve(t->worker, HELD_MAX); // without it, memory is taken when it is needed
+	*ret = t;
+	return 0;
+}
+
+void transmission_free(struct transmission *t)
+{
+	if (!t)
+		return;
+	t->has_ended = t->is_released = true;
+	watch_remove(t->worker, &t->watch);
+	worker_defer_cancel(&t->receive);
+	worker_defer_cancel(&t->send);
+	buf_wait_cancel(&t->wait);
+	list_each (struct slot, s, &t->answers, link) {
+		memory_put(s);
+	}
+	if (t->slot)
+		memory_put(t->slot);
+	late(t);
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The states of paths. On the disk's worker.
+#include "initiator/disk/disk_priv.h"
+
+void path_set_state(struct disk_path *p, enum disk_path_state s, const struct err *why)
+{
+	static const struct err none;
+	struct disk *d = p->disk;
+	bool is_new = p->state != s;
+	p->state = s;
+	if (why && why->code)
+		p->info.why = *why;
+	if (is_new && d->ops.path)
+		d->ops.path(d->arg, p->index, s, why ? why : &none);
+	if (is_new)
+		d->events->paths_changed(d);
+}
+
+bool disk_has_path(const struct disk *d)
+{
+	for (unsigned i = 0; i < d->path_count; i++)
+		if (d->paths[i].state == DISK_PATH_UP)
+			return true;
+	return false;
+}
