@@ -23,7 +23,7 @@
 #include "target/fabric/fabric.h"
 #include "target/fabrics.h"
 #include "target/metrics/server.h"
-#include "target/notify.h"
+#include "core/notify.h"
 #include "target/rpc/server.h"
 #include "target/status.h"
 #include "target/watchdog.h"

@@ -7,7 +7,7 @@
 
 #include "target/config/config.h"
 #include "target/fabric/fabric.h"
-#include "target/notify.h"
+#include "core/notify.h"
 
 static unsigned children(struct config *c, const char *path)
 {

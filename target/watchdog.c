@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "core/log.h"
-#include "target/notify.h"
+#include "core/notify.h"
 
 uint64_t watchdog_interval(const char *usec, const char *wanted_pid, long pid)
 {

@@ -18,6 +18,7 @@ enum { CARRIER_PATH_MAX = 256 };
 // What is attached.
 struct carrier_config {
 	const char *name;      // of the attachment: a file name
+	const char *run_dir;   // for what the carrier makes
 	const char *place;     // --at: the mount point, socket path or device wanted; NULL: chosen
 	unsigned queues;       // of ublk and nbd; 0: chosen
 	unsigned depth;	       // requests of a queue; 0: chosen
@@ -75,7 +76,7 @@ struct carrier {
 };
 
 // The rows, each of the folder of its name.
-extern const struct carrier_ops carrier_ublk, carrier_nbd;
+extern const struct carrier_ops carrier_ublk, carrier_nbd, carrier_socket;
 
 // carriers.c: rows in the order of preference: ublk, nbd, fuse, socket; NULL past the last.
 const struct carrier_ops *carrier_at(unsigned index);

@@ -10,6 +10,7 @@
 
 #include "core/log.h"
 #include "core/offload.h"
+#include "initiator/program/attach.h"
 #include "initiator/program/iscsi.h"
 #include "initiator/program/srp.h"
 
@@ -62,22 +63,27 @@ static int discover(struct tool *t)
 }
 
 static const struct tool_verb verbs[] = {
-	{"discover",    TOOL_DISCOVER, 1, 1, "PORTAL",
-	  "list the targets of a portal (host[:port]; iscsi://, iser:// or srp://host[:port])",	       discover	   },
-	{ "ping",	  TOOL_PING,     1, 1, "URL",
+	{"discover",    TOOL_DISCOVER, 1, 1,  "PORTAL",
+	  "list the targets of a portal (host[:port]; iscsi://, iser:// or srp://host[:port])",			discover	   },
+	{ "ping",	  TOOL_PING,     1, 1,  "URL",
 	  "log in, show what was agreed on, time an exchange without data (a NOP-Out; TEST UNIT "
-	  "READY over SRP) and log out",								     ping	       },
-	{ "login-test", TOOL_PING,	   1, 1, "URL",	"same as ping",					ping	     },
-	{ "inquiry",    TOOL_INQUIRY,  1, 1, "URL",
-	  "show identity, VPD pages, capacity and limits of a logical unit",				     tool_inquiry},
-	{ "luns",	  TOOL_LUNS,     1, 1, "URL",	  "list the logical units of a target",		tool_luns	  },
-	{ "read",	  TOOL_READ,     1, 1, "URL",	  "copy a range of a logical unit to a file",	      tool_read	},
-	{ "write",	   TOOL_WRITE,    1, 1, "URL",	    "copy a file to a logical unit",		     tool_write	},
-	{ "verify",	    TOOL_VERIFY,	 1, 2, "URL [FILE]",
-	  "compare a logical unit with a file, or write a pattern and read it back (--pattern)",	      tool_verify },
-	{ "checksum",   TOOL_CHECKSUM, 1, 1, "URL",	  "print the SHA-256 of a range of a logical unit",
-	  tool_checksum												   },
-	{ "bench",	   TOOL_BENCH,    1, 1, "URL",	    "measure IOPS, throughput and latency",	    tool_bench  },
+	  "READY over SRP) and log out",									      ping	       },
+	{ "login-test", TOOL_PING,	   1, 1,	 "URL",		"same as ping",					ping	     },
+	{ "inquiry",    TOOL_INQUIRY,  1, 1,	 "URL",
+	  "show identity, VPD pages, capacity and limits of a logical unit",					     tool_inquiry},
+	{ "luns",	  TOOL_LUNS,     1, 1,  "URL",		  "list the logical units of a target",		tool_luns	  },
+	{ "read",	  TOOL_READ,     1, 1,  "URL",		  "copy a range of a logical unit to a file",	      tool_read	},
+	{ "write",	   TOOL_WRITE,    1, 1,  "URL",		    "copy a file to a logical unit",		     tool_write	},
+	{ "verify",	    TOOL_VERIFY,	 1, 2,  "URL [FILE]",
+	  "compare a logical unit with a file, or write a pattern and read it back (--pattern)",		       tool_verify },
+	{ "checksum",   TOOL_CHECKSUM, 1, 1,  "URL",		  "print the SHA-256 of a range of a logical unit",
+	  tool_checksum													    },
+	{ "bench",	   TOOL_BENCH,    1, 1,  "URL",		    "measure IOPS, throughput and latency",	    tool_bench  },
+	{ "attach",	    TOOL_ATTACH,	 0, 16, "[URL... | ENTRY]",
+	  "make a logical unit, reached by one or several URLs, a local disk",					       attach_run  },
+	{ "detach",	    TOOL_DETACH,	 0, 16, "[NAME | DEVICE]...", "end attachments",				 detach_run  },
+	{ "attached",   TOOL_ATTACHED, 0, 1,  "[NAME | DEVICE]",    "list attachments and their paths",
+	  attached_run													     },
 };
 #define VERB_COUNT (sizeof verbs / sizeof *verbs)
 
@@ -90,7 +96,7 @@ static int usage(FILE *f)
 {
 	fprintf(f, "Usage: farblock-initiator COMMAND ARGUMENTS [OPTIONS]\n\nCommands:\n");
 	for (size_t i = 0; i < VERB_COUNT; i++)
-		fprintf(f, "  %-10s %-10s  %s\n", verbs[i].name, verbs[i].args, verbs[i].help);
+		fprintf(f, "  %-10s %-18s  %s\n", verbs[i].name, verbs[i].args, verbs[i].help);
 	fprintf(f, "\nURL: iscsi://[user@]host[:port]/target/lun, or iser:// for iSER;\n"
 		   "srp://host[:port]/id_ext:ioc_guid/lun, or an add_target string and /lun.\n"
 		   "farblock-initiator COMMAND --help lists the options of a command.\n"
@@ -114,9 +120,11 @@ static const struct tool_verb *find(const char *name)
 	return NULL;
 }
 
-static int run(const struct tool_verb *v, int argc, char **argv)
+static int run(const struct tool_verb *v, char *argv0, int argc, char **argv)
 {
-	struct tool t = { .verb = v, .path = program_path, .opened = program_opened };
+	struct tool t = {
+		.verb = v, .argv0 = argv0, .path = program_path, .opened = program_opened
+	};
 	struct err e;
 	int r = tool_options_parse(&t.o, v->bit, argc, argv, &e);
 	if (!r && t.o.is_help)
@@ -152,7 +160,7 @@ int tool_main(int argc, char **argv)
 		err_set(&e, -1, "unknown command: %.64s (see farblock-initiator --help)", argv[1]);
 		return tool_fail(TOOL_USAGE, &e);
 	}
-	int status = run(v, argc - 2, argv + 2);
+	int status = run(v, argv[0], argc - 2, argv + 2);
 	offload_shutdown();
 	if (fflush(stdout) || ferror(stdout)) {
 		err_set(&e, -1, "standard output: write failed");

@@ -21,10 +21,14 @@ enum { // the subcommands that take an option
 	TOOL_VERIFY = 64,
 	TOOL_CHECKSUM = 128,
 	TOOL_BENCH = 256,
+	TOOL_ATTACH = 1 << 20,
+	TOOL_DETACH = 1 << 21,
+	TOOL_ATTACHED = 1 << 22,
+	TOOL_HELD = TOOL_DETACH | TOOL_ATTACHED, // those that do not log in
 	TOOL_RANGE = TOOL_READ | TOOL_WRITE | TOOL_VERIFY | TOOL_CHECKSUM | TOOL_BENCH,
 };
 
-enum { TOOL_ARGS_MAX = 3, TOOL_KEYS_MAX = 32 };
+enum { TOOL_ARGS_MAX = 16, TOOL_KEYS_MAX = 32 };
 #define TOOL_UNSET UINT64_MAX // of sizes and numbers
 
 struct tool_options {
@@ -43,6 +47,10 @@ struct tool_options {
 	const char *output, *input, *op, *transport, *provider;
 	uint64_t pattern;
 	uint64_t block_size, depth, seconds, count;
+	// Of attachments.
+	const char *name, *via, *place, *policy, *no_path_retry, *run_dir, *entry_dir;
+	bool is_read_only, stays, is_all;
+	uint64_t queues, dead_seconds;
 };
 
 enum { TOOL_TARGET_MAX = 256 };
@@ -58,6 +66,7 @@ struct tool_path {
 
 struct tool {
 	const struct tool_verb *verb;
+	char *argv0; // of the program; NULL: unknown
 	struct tool_options o;
 	// Reads a URL and the options; asks for missing secrets and the resolver. Free ret with
 	// tool_path_done(). TOOL_OK, or an exit status with a text.

@@ -14,29 +14,9 @@
 #include <time.h>
 
 #include "initiator/attach/module.h"
+#include "initiator/attach/nbd_flags.h"
 
 #define NEEDS "modprobe nbd (Linux 4.12 or later)"
-
-// Of Linux 6.12's NBD, beyond older headers.
-enum {
-	HAS_FLAGS = 1 << 0,
-	READ_ONLY = 1 << 1,
-	SEND_FLUSH = 1 << 2,
-	SEND_FUA = 1 << 3,
-	ROTATIONAL = 1 << 4,
-	SEND_TRIM = 1 << 5,
-	SEND_WRITE_ZEROES = 1 << 6,
-};
-
-uint64_t nbd_flags_of(const struct disk_facts *f)
-{
-	return HAS_FLAGS | (f->is_read_only ? READ_ONLY : 0) |
-	       (f->has_write_cache ? SEND_FLUSH : 0) |
-	       (f->has_write_cache && f->has_fua ? SEND_FUA : 0) |
-	       (f->is_rotational ? ROTATIONAL : 0) |
-	       (f->unmap_max && !f->is_read_only ? SEND_TRIM : 0) |
-	       (f->zeroes_max && !f->is_read_only ? SEND_WRITE_ZEROES : 0);
-}
 
 int nbd_open(struct genl *g, struct err *e)
 {

@@ -23,6 +23,3 @@ int nbd_reconnect(struct genl *g, uint32_t device, int fd, const struct disk_fac
 int nbd_resize(struct genl *g, uint32_t device, const struct disk_facts *facts);
 // What it has in flight fails.
 int nbd_disconnect(struct genl *g, uint32_t device, struct err *e);
-
-// The bits of the protocol's transmission flags for this disk.
-uint64_t nbd_flags_of(const struct disk_facts *facts);

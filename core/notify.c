@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Sends datagrams to the service manager.
-#include "target/notify.h"
+#include "core/notify.h"
 
 #include <stddef.h>
 #include <stdlib.h>

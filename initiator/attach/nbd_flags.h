@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The transmission flags of the NBD protocol. Pure functions.
+#pragma once
+
+#include "initiator/disk/disk.h"
+
+// The bits of the protocol's transmission flags for this disk.
+uint64_t nbd_flags_of(const struct disk_facts *facts);

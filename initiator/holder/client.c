@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A request to an attachment's process: a line, and one JSON object until the end of the stream.
+// The program's thread; blocks for at most a minute.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "core/json/json.h"
+#include "initiator/holder/holder.h"
+
+#define ANSWER_SECONDS 60
+
+static int connect_to(const char *path, struct err *e)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	struct timeval limit = { .tv_sec = ANSWER_SECONDS };
+	if (strlen(path) >= sizeof a.sun_path)
+		return err_set(e, -ENAMETOOLONG, "%s: too long", path);
+	strcpy(a.sun_path, path);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return err_errno(e, -errno, "socket");
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+	if (connect(fd, (struct sockaddr *)&a, sizeof a) < 0) {
+		int r = err_errno(e, -errno, "%s", path);
+		close(fd);
+		return r;
+	}
+	return fd;
+}
+
+static int read_answer(int fd, char *ret, size_t size, struct err *e)
+{
+	size_t len = 0;
+	while (len < size) {
+		ssize_t n = recv(fd, ret + len, size - len, 0);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_errno(e, errno == EAGAIN ? -ETIMEDOUT : -errno, "answer");
+		if (!n)
+			return (int)len;
+		len += (size_t)n;
+	}
+	return err_set(e, -EMSGSIZE, "answer: longer than %zu bytes", size);
+}
+
+struct json_object *holder_ask(const struct holder_files *f, const char *request, struct err *e)
+{
+	struct json_object *o = NULL;
+	int fd = connect_to(f->socket, e);
+	if (fd < 0)
+		return NULL;
+	char *text = malloc(HOLDER_ANSWER_MAX);
+	int n = -1;
+	if (!text)
+		err_set(e, -ENOMEM, "out of memory");
+	else if (send(fd, request, strlen(request), MSG_NOSIGNAL) < 0 ||
+		 send(fd, "\n", 1, MSG_NOSIGNAL) < 0)
+		err_errno(e, -errno, "%s: request", f->socket);
+	else
+		n = read_answer(fd, text, HOLDER_ANSWER_MAX, e);
+	close(fd);
+	if (!n)
+		err_set(e, -ECONNRESET, "%s: no answer", f->socket);
+	if (n > 0)
+		o = json_read(text, (size_t)n, "answer", e);
+	free(text);
+	return o;
+}

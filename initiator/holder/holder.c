@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The life of an attachment: disk, carrier, files, then requests and signals until the end. The
+// program's thread; the disk's events come on its worker and wake it.
+#include "initiator/holder/holder.h"
+
+#include <errno.h>
+#include <json-c/json.h>
+#include <poll.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "core/json/json.h"
+#include "core/lockfile.h"
+#include "core/log.h"
+#include "core/whole_file.h"
+#include "initiator/holder/control.h"
+#include "initiator/holder/status.h"
+#include "initiator/sync.h"
+
+struct holder {
+	const struct holder_config *config;
+	struct holder_files files;
+	struct worker *worker;
+	struct disk *disk;
+	struct carrier *carrier;
+	const struct carrier_ops *via;
+	sem_t ready, closed;
+	struct err why; // of the disk's readiness
+	int lock, listener, signals, wake;
+	atomic_bool is_resized, has_ended, has_no_path, is_stale;
+	struct err ended_why; // set before has_ended
+};
+
+// ---- the disk's events, on its worker ----
+
+static void wake(struct holder *h)
+{
+	uint64_t one = 1;
+	if (write(h->wake, &one, sizeof one) < 0)
+		errno = 0; // the counter is full: it wakes
+}
+
+static void on_ready(void *arg, const struct err *why)
+{
+	struct holder *h = arg;
+	h->why = *why;
+	sem_post(&h->ready);
+}
+
+static void on_path(void *arg, unsigned index, enum disk_path_state s, const struct err *why)
+{
+	struct holder *h = arg;
+	struct disk_path_info i;
+	disk_path_info(h->disk, index, &i);
+	if (why->code)
+		log_warn("%s: %s: %s", i.name, disk_path_state_text(s), why->text);
+	else
+		log_info("%s: %s", i.name, disk_path_state_text(s));
+}
+
+static void on_no_path(void *arg, const struct err *why)
+{
+	struct holder *h = arg;
+	atomic_store(&h->has_no_path, why->code != 0);
+	if (why->code)
+		log_warn("%s: no path: %s", h->config->name, why->text);
+	else
+		log_info("%s: a path is up again", h->config->name);
+}
+
+static void on_changed(void *arg)
+{
+	struct holder *h = arg;
+	atomic_store(&h->is_resized, true);
+	wake(h);
+}
+
+static void on_stale(void *arg, const struct err *why)
+{
+	struct holder *h = arg;
+	atomic_store(&h->is_stale, true);
+	log_error("%s: %s; all further requests fail (detach, check the disk, attach again)",
+		  h->config->name, why->text);
+}
+
+static void on_closed(void *arg)
+{
+	struct holder *h = arg;
+	sem_post(&h->closed);
+}
+
+// Any thread.
+static void on_carrier_ended(void *arg, const struct err *why)
+{
+	struct holder *h = arg;
+	if (atomic_load(&h->has_ended))
+		return;
+	h->ended_why = *why;
+	atomic_store(&h->has_ended, true);
+	wake(h);
+}
+
+// ---- the disk ----
+
+static void wait_for(sem_t *s)
+{
+	while (sem_wait(s) < 0)
+		; // EINTR
+}
+
+struct opening {
+	struct holder *h;
+	struct err *e;
+	int r;
+};
+
+static void open_run(void *arg)
+{
+	static const struct disk_ops ops = { on_ready,	 on_path,  on_no_path,
+					     on_changed, on_stale, on_closed };
+	struct opening *o = arg;
+	o->r = disk_new(&o->h->disk, o->h->worker, &o->h->config->disk, &ops, o->h, o->e);
+}
+
+static int open_disk(struct holder *h, struct err *e)
+{
+	struct opening o = { .h = h, .e = e };
+	int r = scsi_sync_worker_new(&h->worker, e);
+	if (r < 0)
+		return r;
+	worker_call(h->worker, open_run, &o);
+	if (o.r < 0)
+		return o.r;
+	wait_for(&h->ready);
+	if (!h->why.code)
+		return 0;
+	*e = h->why;
+	worker_free(h->worker);
+	disk_free(h->disk);
+	h->worker = NULL;
+	h->disk = NULL;
+	return e->code;
+}
+
+static void close_run(void *arg)
+{
+	disk_close(arg);
+}
+
+static void close_disk(struct holder *h)
+{
+	if (h->disk) {
+		worker_call(h->worker, close_run, h->disk);
+		wait_for(&h->closed);
+	}
+	worker_free(h->worker);
+	disk_free(h->disk);
+}
+
+// ---- files ----
+
+static struct json_object *status(struct holder *h)
+{
+	struct holder_status s = {
+		.name = h->config->name,
+		.disk = h->disk,
+		.carrier = h->carrier,
+		.state = atomic_load(&h->is_stale)	? "another-disk"
+			 : atomic_load(&h->has_no_path) ? "no-path"
+							: "attached",
+	};
+	return holder_status(&s);
+}
+
+static int write_state(struct holder *h, struct err *e)
+{
+	static const struct whole_file_ways ways = { .suffix = ".new" };
+	struct json_object *o = status(h);
+	size_t len;
+	char *text = o ? json_write(o, &len) : NULL;
+	int r = text ? whole_file_replace(h->files.state, text, len, &ways, e)
+		     : err_set(e, -ENOMEM, "out of memory");
+	free(text);
+	json_object_put(o);
+	return r < 0 ? r : 0;
+}
+
+static int take_lock(struct holder *h, struct err *e)
+{
+	int r = folder_make(h->config->run_dir, 0700, e);
+	if (r < 0)
+		return r;
+	r = lockfile_take(h->files.lock, &h->lock, e);
+	if (r == -EADDRINUSE)
+		return err_set(e, -EEXIST, "%s: attached already", h->config->name);
+	return r;
+}
+
+// The device of a process that has died. -1: there is nothing to take over.
+static int left_device(struct holder *h, char *device, size_t size)
+{
+	struct json_object *o, *v;
+	struct err e;
+	int id = -1;
+	if (access(h->files.state, F_OK))
+		return -1;
+	o = holder_state_read(&h->files, &e);
+	if (!o)
+		return -1;
+	bool is_same = json_object_object_get_ex(o, "via", &v) &&
+		       !strcmp(json_object_get_string(v), h->via->name);
+	if (is_same && json_object_object_get_ex(o, "id", &v))
+		id = json_object_get_int(v);
+	if (id >= 0 && json_object_object_get_ex(o, "device", &v))
+		snprintf(device, size, "%s", json_object_get_string(v));
+	json_object_put(o);
+	return h->via->can_recover ? id : -1;
+}
+
+// ---- the carrier ----
+
+static int start(struct holder *h, struct carrier_config *c, struct err *e)
+{
+	static const struct carrier_events events = { on_carrier_ended };
+	char device[CARRIER_PATH_MAX] = "";
+	c->name = h->config->name;
+	c->run_dir = h->config->run_dir;
+	c->recover_id = left_device(h, device, sizeof device);
+	c->recover = c->recover_id >= 0 ? device : NULL;
+	int r = h->via->start(&h->carrier, h->disk, c, &events, h, e);
+	if (r < 0 && c->recover_id >= 0) {
+		// The device has gone, too, for example with a restart of the machine.
+		log_warn("%s: cannot take %s over: %s", c->name, device, e->text);
+		c->recover = NULL;
+		c->recover_id = -1;
+		r = h->via->start(&h->carrier, h->disk, c, &events, h, e);
+	} else if (c->recover_id >= 0) {
+		log_info("%s: took %s over", c->name, device);
+	}
+	return r;
+}
+
+static int attach(struct holder *h, struct err *e)
+{
+	struct carrier_config c = h->config->carrier;
+	h->via = h->config->via ? h->config->via : carrier_choose(e);
+	if (!h->via)
+		return e->code;
+	int r = h->config->via ? h->via->probe(e) : 0;
+	if (!r)
+		r = take_lock(h, e);
+	if (!r)
+		r = open_disk(h, e);
+	if (!r)
+		r = start(h, &c, e);
+	return r;
+}
+
+// ---- requests ----
+
+static void answer_error(struct json_object *o, const struct err *e)
+{
+	json_object_object_add(o, "error", json_object_new_string(e->text));
+	json_object_object_add(o, "code", json_object_new_int(e->code));
+}
+
+// True: it is detached.
+static bool detach(struct holder *h, bool is_forced, struct err *e)
+{
+	int r = is_forced ? 0 : h->via->check_unused(h->carrier, e);
+	if (!r)
+		r = h->via->stop(h->carrier, is_forced, e);
+	if (r < 0)
+		return false;
+	h->carrier = NULL;
+	return true;
+}
+
+// True: it is detached.
+static bool on_request(struct holder *h)
+{
+	enum holder_request q;
+	struct err e;
+	bool is_over = false;
+	int fd = control_accept(h->listener, &q);
+	if (fd < 0)
+		return false;
+	struct json_object *o = status(h);
+	if (q != HOLDER_STATUS) {
+		is_over = detach(h, q == HOLDER_DETACH_FORCE, &e);
+		if (!is_over)
+			answer_error(o, &e);
+	}
+	// Once it is answered nothing of it is left.
+	if (is_over) {
+		close_disk(h);
+		h->disk = NULL;
+		h->worker = NULL;
+		unlink(h->files.socket);
+		unlink(h->files.state);
+	}
+	control_answer(fd, o);
+	json_object_put(o);
+	return is_over;
+}
+
+static bool on_signal(struct holder *h)
+{
+	struct signalfd_siginfo s;
+	struct err e;
+	if (read(h->signals, &s, sizeof s) != sizeof s)
+		return false;
+	if (detach(h, false, &e))
+		return true;
+	log_error("%s: cannot detach: %s", h->config->name, e.text);
+	return false;
+}
+
+static void on_wake(struct holder *h)
+{
+	uint64_t count;
+	if (read(h->wake, &count, sizeof count) < 0)
+		return;
+	if (atomic_exchange(&h->is_resized, false) && h->via->resized)
+		h->via->resized(h->carrier);
+}
+
+// Until it is detached, or the carrier has ended.
+static int hold(struct holder *h, struct err *e)
+{
+	struct pollfd fds[] = {
+		{h->signals,   POLLIN},
+		{ h->listener, POLLIN},
+		 { h->wake,	    POLLIN}
+	};
+	for (;;) {
+		if (poll(fds, 3, -1) < 0 && errno != EINTR)
+			return err_errno(e, -errno, "poll");
+		if (fds[2].revents)
+			on_wake(h);
+		if (atomic_load(&h->has_ended)) {
+			*e = h->ended_why;
+			return e->code ? e->code : 0;
+		}
+		if (fds[0].revents && on_signal(h))
+			return 0;
+		if (fds[1].revents && on_request(h))
+			return 0;
+	}
+}
+
+// ---- beginning and end ----
+
+static int descriptors(struct holder *h, struct err *e)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	h->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	h->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (h->signals < 0 || h->wake < 0)
+		return err_errno(e, -errno, "attach");
+	return 0;
+}
+
+static void end(struct holder *h)
+{
+	struct err ignored;
+	if (h->carrier && h->via->stop(h->carrier, true, &ignored) < 0)
+		log_error("%s: %s", h->config->name, ignored.text);
+	close_disk(h);
+	if (h->listener >= 0) {
+		unlink(h->files.socket);
+		unlink(h->files.state);
+		close(h->listener);
+	}
+	for (int i = 0; i < 3; i++) {
+		int fd = (int[]){ h->lock, h->signals, h->wake }[i];
+		if (fd >= 0)
+			close(fd);
+	}
+	sem_destroy(&h->ready);
+	sem_destroy(&h->closed);
+}
+
+int holder_run(const struct holder_config *c, void (*ready)(void *arg, struct json_object *status),
+	       void *arg, struct err *e)
+{
+	struct holder h = { .config = c, .lock = -1, .listener = -1, .signals = -1, .wake = -1 };
+	sem_init(&h.ready, 0, 0);
+	sem_init(&h.closed, 0, 0);
+	int r = holder_files(&h.files, c->run_dir, c->name, e);
+	if (!r)
+		r = descriptors(&h, e);
+	if (!r)
+		r = attach(&h, e);
+	if (!r) {
+		h.listener = control_listen(h.files.socket, e);
+		r = h.listener < 0 ? h.listener : write_state(&h, e);
+	}
+	if (!r) {
+		struct json_object *o = status(&h);
+		holder_process_protect(c->argv0);
+		ready(arg, o);
+		json_object_put(o);
+		r = hold(&h, e);
+	}
+	end(&h);
+	return r;
+}

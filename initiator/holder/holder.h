@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// An attachment: the process that holds a disk (initiator/disk/) and the carrier that makes it
+// local (initiator/attach/), and what other processes ask of it. The program's thread.
+//
+// One process for each attachment: one that dies takes no other disk along, and recovery is that of
+// one disk. Each has two files in the run directory: NAME.json, what it is, and NAME.sock, a socket
+// for requests; and a lock, NAME.lock.
+#pragma once
+
+#include <stdbool.h>
+
+#include "core/err.h"
+#include "initiator/attach/carrier.h"
+#include "initiator/disk/disk.h"
+
+#define HOLDER_RUN_DIR "/run/farblock/attach"
+
+enum {
+	HOLDER_NAME_MAX = 64,
+	HOLDER_ANSWER_MAX = 64 << 10, // bytes of an answer
+};
+
+struct json_object;
+
+struct holder_config {
+	const char *name, *run_dir;
+	const struct carrier_ops *via; // NULL: the best one of this machine
+	struct carrier_config carrier; // name and recovery are filled
+	struct disk_config disk;
+	char *argv0; // its first byte becomes '@': spared at shutdown by systemd; NULL: not
+};
+
+// True for a name that can be a file's: letters, digits, '.', '_', '-', ':' and not first '.'.
+bool holder_name_is_valid(const char *name);
+
+// Attaches, calls ready with the status (holder_status(), valid during the call) and holds until
+// SIGTERM, SIGINT, a request to detach, or the carrier's end. Takes over the device of a process of
+// that name which has died, if the carrier can. No threads may run before; SIGTERM and SIGINT are
+// blocked. 0: detached in order; else negative with a text. -EEXIST: it is attached.
+int holder_run(const struct holder_config *c, void (*ready)(void *arg, struct json_object *status),
+	       void *arg, struct err *e);
+
+// ---- process.c ----
+
+// Locks the memory, marks the process for the kernel's write-back and systemd's shutdown, protects
+// it from the OOM killer: what this process may. argv0: see holder_config.
+void holder_process_protect(char *argv0);
+
+// ---- files.c: what is in the run directory ----
+
+struct holder_files {
+	char state[256], socket[256], lock[256];
+};
+// -ENAMETOOLONG, -EINVAL with a text.
+int holder_files(struct holder_files *ret, const char *run_dir, const char *name, struct err *e);
+
+// The names of all attachments, running or dead, sorted; calls found for each, which returns false
+// to stop. -errno with a text; a missing directory has none.
+int holder_each(const char *run_dir, bool (*found)(void *arg, const char *name), void *arg,
+		struct err *e);
+// The state file as an object, for json_object_put(); NULL with a text.
+struct json_object *holder_state_read(const struct holder_files *f, struct err *e);
+
+// ---- client.c ----
+
+// Sends a request ("status", "detach", "detach force") and reads the answer, an object, for
+// json_object_put(). NULL with a text; -ECONNREFUSED, -ENOENT: the process is gone. Blocks for as
+// long as the request takes, at most a minute.
+struct json_object *holder_ask(const struct holder_files *f, const char *request, struct err *e);

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// See status.h. Facts and paths are read on the disk's worker.
+#include "initiator/holder/status.h"
+
+#include <json-c/json.h>
+#include <unistd.h>
+
+#include "core/worker.h"
+
+struct reading {
+	struct disk *disk;
+	struct disk_facts facts;
+	struct disk_path_info paths[DISK_PATHS_MAX];
+	unsigned count;
+};
+
+static void read_run(void *arg)
+{
+	struct reading *r = arg;
+	r->facts = *disk_facts(r->disk);
+	r->count = disk_path_count(r->disk);
+	for (unsigned i = 0; i < r->count; i++)
+		disk_path_info(r->disk, i, &r->paths[i]);
+}
+
+static void add_text(struct json_object *o, const char *key, const char *text)
+{
+	json_object_object_add(o, key, json_object_new_string(text));
+}
+
+static void add_number(struct json_object *o, const char *key, uint64_t n)
+{
+	json_object_object_add(o, key, json_object_new_uint64(n));
+}
+
+static struct json_object *path_json(const struct disk_path_info *p)
+{
+	struct json_object *o = json_object_new_object();
+	add_text(o, "url", p->name);
+	add_text(o, "state", disk_path_state_text(p->state));
+	add_text(o, "alua", p->alua);
+	add_text(o, "peer", p->peer);
+	add_text(o, "local", p->local);
+	add_number(o, "reconnects", p->reconnects);
+	add_number(o, "failovers", p->failovers);
+	add_number(o, "commands", p->commands);
+	add_number(o, "errors", p->errors);
+	add_number(o, "bytes_read", p->bytes_read);
+	add_number(o, "bytes_written", p->bytes_written);
+	if (p->why.code)
+		add_text(o, "last_error", p->why.text);
+	return o;
+}
+
+static void add_carrier(struct json_object *o, const struct carrier *c)
+{
+	struct carrier_info i;
+	c->ops->info(c, &i);
+	add_text(o, "via", c->ops->name);
+	add_text(o, "device", i.device);
+	json_object_object_add(o, "id", json_object_new_int(i.id));
+	if (i.extra[0])
+		add_text(o, "file", i.extra);
+}
+
+static void add_facts(struct json_object *o, const struct disk_facts *f)
+{
+	add_number(o, "bytes", f->blocks * f->block_size);
+	add_number(o, "block_size", f->block_size);
+	json_object_object_add(o, "read_only", json_object_new_boolean(f->is_read_only));
+	add_text(o, "vendor", f->vendor);
+	add_text(o, "product", f->product);
+	add_text(o, "serial", f->serial);
+	add_text(o, "identity", f->identity);
+}
+
+struct json_object *holder_status(const struct holder_status *s)
+{
+	struct reading r = { .disk = s->disk };
+	struct json_object *o = json_object_new_object(), *paths = json_object_new_array();
+	worker_call(disk_worker(s->disk), read_run, &r);
+	add_text(o, "name", s->name);
+	add_text(o, "state", s->state);
+	json_object_object_add(o, "pid", json_object_new_int(getpid()));
+	if (s->carrier)
+		add_carrier(o, s->carrier);
+	add_facts(o, &r.facts);
+	for (unsigned i = 0; i < r.count; i++)
+		json_object_array_add(paths, path_json(&r.paths[i]));
+	json_object_object_add(o, "paths", paths);
+	return o;
+}

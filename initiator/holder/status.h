@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What an attachment is, as JSON. The program's thread.
+#pragma once
+
+#include "initiator/attach/carrier.h"
+#include "initiator/disk/disk.h"
+
+struct json_object;
+
+struct holder_status {
+	const char *name, *state;
+	struct disk *disk;
+	const struct carrier *carrier;
+};
+
+// A new object, for json_object_put(); NULL: no memory.
+struct json_object *holder_status(const struct holder_status *s);

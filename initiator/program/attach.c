@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// farblock-initiator attach: a disk by URLs or by an entry. The program's thread.
+#include <errno.h>
+#include <json-c/json.h>
+#include <string.h>
+#include <strings.h>
+
+#include "initiator/holder/holder.h"
+#include "initiator/program/attach.h"
+#include "initiator/program/entry.h"
+#include "initiator/srp/address.h"
+
+static int attach(struct tool *t)
+{
+	struct holder_config c;
+	struct attach_plan p;
+	struct err e;
+	int status = attach_plan_make(&p, t, &c, &e);
+	c.argv0 = t->argv0;
+	if (status)
+		tool_fail(status, &e);
+	else
+		status = t->o.stays ? attach_in_foreground(t, &c) : attach_in_background(t, &c);
+	attach_plan_done(&p);
+	return status;
+}
+
+static const char *entry_dir(const struct tool *t)
+{
+	return t->o.entry_dir ? t->o.entry_dir : ENTRY_DIR;
+}
+
+static int attach_entry(struct tool *t, const char *name, bool is_automatic)
+{
+	static struct entry n;
+	struct tool own = *t;
+	struct err e;
+	int r = entry_read(&n, entry_dir(t), name, &e);
+	if (!r && is_automatic && n.is_manual)
+		return TOOL_OK;
+	if (!r)
+		r = tool_options_parse(&own.o, TOOL_ATTACH, n.count, n.words, &e);
+	if (!r && !own.o.arg_count)
+		r = err_set(&e, -EINVAL, "no url");
+	if (r) {
+		err_prefix(&e, "entry %s", name);
+		return tool_fail(TOOL_USAGE, &e);
+	}
+	own.o.name = name;
+	own.o.run_dir = t->o.run_dir;
+	own.o.stays = t->o.stays;
+	own.o.is_json = t->o.is_json;
+	return attach(&own);
+}
+
+struct all {
+	struct tool *tool;
+	int status;
+};
+
+static void attach_one(void *arg, const char *name)
+{
+	struct all *a = arg;
+	struct holder_files f;
+	struct err e;
+	struct json_object *o = NULL;
+	const char *dir = a->tool->o.run_dir ? a->tool->o.run_dir : HOLDER_RUN_DIR;
+	if (!holder_files(&f, dir, name, &e))
+		o = holder_ask(&f, "status", &e);
+	if (o) { // attached already
+		json_object_put(o);
+		return;
+	}
+	int status = attach_entry(a->tool, name, true);
+	if (status)
+		a->status = status;
+}
+
+static int attach_all(struct tool *t)
+{
+	struct all a = { .tool = t };
+	struct err e;
+	if (t->o.stays || t->o.arg_count) {
+		err_set(&e, -EINVAL, "attach: --all takes no %s",
+			t->o.stays ? "--foreground" : "URL");
+		return tool_fail(TOOL_USAGE, &e);
+	}
+	if (entry_each(entry_dir(t), attach_one, &a, &e) < 0)
+		return tool_fail(TOOL_FAILED, &e);
+	return a.status;
+}
+
+static bool is_url(const char *word)
+{
+	return strstr(word, "://") || srps_address_is_string(word);
+}
+
+int attach_run(struct tool *t)
+{
+	struct err e;
+	if (t->o.is_all)
+		return attach_all(t);
+	if (!t->o.arg_count) {
+		err_set(&e, -EINVAL, "attach: missing URL, entry or --all");
+		return tool_fail(TOOL_USAGE, &e);
+	}
+	if (t->o.arg_count == 1 && !is_url(t->o.args[0]))
+		return attach_entry(t, t->o.args[0], false);
+	return attach(t);
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The subcommands on attachments. The program's thread; may block.
+#pragma once
+
+#include "initiator/tool/tool.h"
+
+int attach_run(struct tool *t);	  // attach
+int detach_run(struct tool *t);	  // detach
+int attached_run(struct tool *t); // attached
+
+// attach_options.c: what holder_run() needs, from the options and URLs.
+struct holder_config;
+struct disk_path_config;
+struct attach_plan {
+	struct tool *tool;
+	struct tool_path *paths; // of tool->o.arg_count
+	struct disk_path_config *disk_paths;
+	char name[65];
+};
+// Free it with attach_plan_done(). TOOL_OK, or an exit status with a text.
+int attach_plan_make(struct attach_plan *p, struct tool *t, struct holder_config *ret,
+		     struct err *e);
+void attach_plan_done(struct attach_plan *p);
+
+// attach_child.c: in a process of its own; returns the exit status when the device can be used.
+int attach_in_background(struct tool *t, const struct holder_config *c);
+int attach_in_foreground(struct tool *t, const struct holder_config *c);

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The process that holds an attachment, and what the command hears of it: one JSON object through a
+// pipe, the status or an error. The program's thread.
+#include <errno.h>
+#include <fcntl.h>
+#include <json-c/json.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/json/json.h"
+#include "core/lockfile.h"
+#include "core/notify.h"
+#include "initiator/holder/holder.h"
+#include "initiator/program/attach.h"
+
+static volatile sig_atomic_t interrupted_by;
+
+static void print(const struct tool *t, struct json_object *o)
+{
+	struct json_object *v;
+	if (t->o.is_json)
+		printf("%s\n", json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY));
+	else if (json_object_object_get_ex(o, "device", &v))
+		printf("%s\n", json_object_get_string(v));
+	fflush(stdout);
+}
+
+// ---- in the foreground ----
+
+static void ready_here(void *arg, struct json_object *status)
+{
+	print(arg, status);
+	notify_manager("READY=1");
+}
+
+int attach_in_foreground(struct tool *t, const struct holder_config *c)
+{
+	struct err e;
+	return holder_run(c, ready_here, t, &e) < 0 ? tool_fail(TOOL_FAILED, &e) : TOOL_OK;
+}
+
+// ---- the child ----
+
+static void ready_far(void *arg, struct json_object *status)
+{
+	int *fd = arg;
+	const char *text = json_object_to_json_string_ext(status, JSON_C_TO_STRING_PLAIN);
+	if (write(*fd, text, strlen(text)) < 0)
+		errno = 0; // the command has gone; the disk stays
+	close(*fd);
+	*fd = -1;
+}
+
+static void tell_error(int fd, const struct err *e)
+{
+	struct json_object *o = json_object_new_object();
+	json_object_object_add(o, "error", json_object_new_string(e->text));
+	ready_far(&fd, o);
+	json_object_put(o);
+}
+
+// Its own session, no terminal, no directory that it keeps busy; its log is a file.
+static void leave_terminal(const struct holder_config *c)
+{
+	char path[PATH_MAX];
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	struct err ignored;
+	setsid();
+	folder_make(c->run_dir, 0700, &ignored);
+	snprintf(path, sizeof path, "%s/%s.log", c->run_dir, c->name);
+	int log =
+		open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (null >= 0) {
+		dup2(null, STDIN_FILENO);
+		dup2(null, STDOUT_FILENO);
+	}
+	if (log >= 0 || null >= 0)
+		dup2(log >= 0 ? log : null, STDERR_FILENO);
+	if (chdir("/") < 0)
+		errno = 0;
+}
+
+static void child(const struct holder_config *c, int fd)
+{
+	struct err e;
+	leave_terminal(c);
+	int r = holder_run(c, ready_far, &fd, &e);
+	if (r < 0 && fd >= 0)
+		tell_error(fd, &e);
+	else if (r < 0)
+		tool_say("%s: %s", c->name, e.text);
+	_exit(r < 0);
+}
+
+// ---- the command ----
+
+static void on_signal(int number)
+{
+	interrupted_by = number;
+}
+
+// Signals arrive in the wait alone, so that none is missed.
+static void catch_signals(sigset_t *ret_old)
+{
+	static const struct sigaction a = { .sa_handler = on_signal };
+	sigset_t set;
+	sigemptyset(&set);
+	for (int i = 0; i < 3; i++) {
+		int number = (int[]){ SIGINT, SIGTERM, SIGHUP }[i];
+		sigaddset(&set, number);
+		sigaction(number, &a, NULL);
+	}
+	sigprocmask(SIG_BLOCK, &set, ret_old);
+}
+
+// Reads to the end of the pipe; false after a signal.
+static bool hear(int fd, char *ret, size_t size, const sigset_t *old)
+{
+	struct pollfd p = { fd, POLLIN, 0 };
+	size_t len = 0;
+	while (len < size - 1) {
+		if (ppoll(&p, 1, NULL, old) < 0) {
+			if (interrupted_by)
+				return false;
+			continue;
+		}
+		ssize_t n = read(fd, ret + len, size - 1 - len);
+		if (n <= 0)
+			break;
+		len += (size_t)n;
+	}
+	ret[len] = 0;
+	return true;
+}
+
+// What it has done is undone by the process itself, also if that has just begun to hold.
+static int undo(const struct holder_config *c, pid_t pid)
+{
+	tool_say("%s: interrupted; undoing the attachment", c->name);
+	kill(pid, SIGTERM);
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	return 128 + interrupted_by;
+}
+
+static int conclude(const struct tool *t, const struct holder_config *c, pid_t pid, char *text)
+{
+	struct err e;
+	struct json_object *v, *o = text[0] ? json_read(text, strlen(text), "answer", &e) : NULL;
+	int status = TOOL_FAILED;
+	if (!o) {
+		waitpid(pid, NULL, 0);
+		tool_say("%s: the process ended", c->name);
+	} else if (json_object_object_get_ex(o, "error", &v)) {
+		waitpid(pid, NULL, 0);
+		tool_say("%s", json_object_get_string(v));
+	} else {
+		print(t, o);
+		status = TOOL_OK;
+	}
+	json_object_put(o);
+	return status;
+}
+
+int attach_in_background(struct tool *t, const struct holder_config *c)
+{
+	static char text[HOLDER_ANSWER_MAX];
+	int fds[2];
+	sigset_t old;
+	struct err e;
+	if (pipe2(fds, O_CLOEXEC) < 0) {
+		err_errno(&e, -errno, "pipe");
+		return tool_fail(TOOL_FAILED, &e);
+	}
+	fflush(stdout);
+	catch_signals(&old);
+	pid_t pid = fork();
+	if (!pid) {
+		close(fds[0]);
+		child(c, fds[1]);
+	}
+	close(fds[1]);
+	if (pid < 0) {
+		err_errno(&e, -errno, "fork");
+		close(fds[0]);
+		return tool_fail(TOOL_FAILED, &e);
+	}
+	bool is_told = hear(fds[0], text, sizeof text, &old);
+	close(fds[0]);
+	return is_told ? conclude(t, c, pid, text) : undo(c, pid);
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The options and URLs of attach as a configuration. The program's thread; asks for secrets and the
+// resolver.
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "initiator/holder/holder.h"
+#include "initiator/program/attach.h"
+
+#define KEEP_RETRYING 86400 // seconds of one session; then another one is opened, for ever
+
+_Static_assert(sizeof((struct attach_plan *)0)->name == HOLDER_NAME_MAX + 1, "a name fits");
+
+static int policy(const char *word, enum disk_policy *ret, struct err *e)
+{
+	static const struct {
+		const char *name;
+		enum disk_policy policy;
+	} rows[] = {
+		{"service-time", DISK_SERVICE_TIME},
+		{ "queue-depth", DISK_QUEUE_DEPTH },
+		{ "round-robin", DISK_ROUND_ROBIN },
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (!word || !strcmp(word, rows[i].name)) {
+			*ret = rows[i].policy;
+			return 0;
+		}
+	return err_set(e, -EINVAL,
+		       "--policy '%.40s': must be service-time, queue-depth or round-robin", word);
+}
+
+static int no_path_retry(const char *word, uint32_t *ret, struct err *e)
+{
+	char *end;
+	*ret = DISK_QUEUE_FOREVER;
+	if (!word || !strcmp(word, "queue"))
+		return 0;
+	*ret = 0;
+	if (!strcmp(word, "fail"))
+		return 0;
+	unsigned long n = strtoul(word, &end, 10);
+	if (!isdigit((unsigned char)*word) || *end || n > 31536000)
+		return err_set(e, -EINVAL,
+			       "--no-path-retry '%.40s': must be seconds, queue or fail", word);
+	*ret = (uint32_t)n;
+	return 0;
+}
+
+static int via(const char *word, const struct carrier_ops **ret, struct err *e)
+{
+	char names[160] = "";
+	*ret = word ? carrier_find(word) : NULL;
+	if (!word || *ret)
+		return 0;
+	for (unsigned i = 0; carrier_at(i); i++) {
+		size_t n = strlen(names);
+		snprintf(names + n, sizeof names - n, "%s%s", n ? ", " : "", carrier_at(i)->name);
+	}
+	return err_set(e, -EINVAL, "--via '%.40s': must be one of %s", word, names);
+}
+
+// The name of the target and the LUN, as a file's name.
+static void make_name(struct attach_plan *p)
+{
+	char text[TOOL_TARGET_MAX + 8];
+	int n = snprintf(text, sizeof text, "%s-%u", p->paths[0].target, p->paths[0].lun);
+	// The end tells targets apart.
+	const char *from = n > HOLDER_NAME_MAX ? text + n - HOLDER_NAME_MAX : text;
+	size_t len = strlen(from);
+	for (size_t i = 0; i < len; i++)
+		p->name[i] =
+			isalnum((unsigned char)from[i]) || strchr(".:_", from[i]) ? from[i] : '-';
+	if (!isalnum((unsigned char)p->name[0]))
+		p->name[0] = 'x';
+	p->name[len] = 0;
+}
+
+static int add_path(struct attach_plan *p, unsigned i, struct err *e)
+{
+	struct tool *t = p->tool;
+	int status = t->path(t, t->o.args[i], true, &p->paths[i], e);
+	if (status)
+		return status;
+	struct disk_path_config *c = &p->disk_paths[i];
+	c->open = p->paths[i].open;
+	c->config = p->paths[i].config;
+	c->config_size = p->paths[i].config_size;
+	c->lun = p->paths[i].lun;
+	snprintf(c->name, sizeof c->name, "%s", t->o.args[i]);
+	return TOOL_OK;
+}
+
+static unsigned number(uint64_t n)
+{
+	return n == TOOL_UNSET ? 0 : (unsigned)n;
+}
+
+static int read_words(const struct tool_options *o, struct holder_config *ret, struct err *e)
+{
+	*ret = (struct holder_config){
+		.run_dir = o->run_dir ? o->run_dir : HOLDER_RUN_DIR,
+		.carrier = {.place = o->place,
+			     .queues = number(o->queues),
+			     .depth = number(o->depth),
+			     .dead_seconds = number(o->dead_seconds) },
+		.disk = { .is_read_only = o->is_read_only, .allows_replaced = o->allows_replaced},
+	};
+	if (via(o->via, &ret->via, e) < 0 || policy(o->policy, &ret->disk.policy, e) < 0 ||
+	    no_path_retry(o->no_path_retry, &ret->disk.no_path_retry, e) < 0)
+		return TOOL_USAGE;
+	return TOOL_OK;
+}
+
+int attach_plan_make(struct attach_plan *p, struct tool *t, struct holder_config *ret,
+		     struct err *e)
+{
+	unsigned n = t->o.arg_count;
+	*p = (struct attach_plan){ .tool = t };
+	int status = read_words(&t->o, ret, e);
+	if (status)
+		return status;
+	if (t->o.replacement_timeout == TOOL_UNSET)
+		t->o.replacement_timeout = KEEP_RETRYING;
+	p->paths = calloc(n, sizeof *p->paths);
+	p->disk_paths = calloc(n, sizeof *p->disk_paths);
+	if (!p->paths || !p->disk_paths)
+		return err_set(e, -ENOMEM, "attach: out of memory"), TOOL_FAILED;
+	for (unsigned i = 0; i < n && !status; i++)
+		status = add_path(p, i, e);
+	if (status)
+		return status;
+	if (!t->o.name)
+		make_name(p);
+	else if (!holder_name_is_valid(t->o.name))
+		return err_set(e, -EINVAL,
+			       "--name '%.80s': must be 1 to %d letters, digits, '.', '_', '-' or "
+			       "':'",
+			       t->o.name, HOLDER_NAME_MAX),
+		       TOOL_USAGE;
+	else
+		snprintf(p->name, sizeof p->name, "%s", t->o.name);
+	ret->name = p->name;
+	ret->disk.paths = p->disk_paths;
+	ret->disk.path_count = n;
+	return TOOL_OK;
+}
+
+void attach_plan_done(struct attach_plan *p)
+{
+	for (unsigned i = 0; p->paths && i < p->tool->o.arg_count; i++)
+		tool_path_done(&p->paths[i]);
+	free(p->paths);
+	free(p->disk_paths);
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// farblock-initiator detach and attached. The program's thread.
+#include <errno.h>
+#include <json-c/json.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "initiator/holder/holder.h"
+#include "initiator/program/attach.h"
+
+struct all {
+	struct tool *tool;
+	const char *wanted; // a name or device; NULL: all
+	unsigned found;
+	int status;
+	struct json_object *json;
+};
+
+static const char *run_dir(const struct tool *t)
+{
+	return t->o.run_dir ? t->o.run_dir : HOLDER_RUN_DIR;
+}
+
+static const char *text_of(struct json_object *o, const char *key)
+{
+	struct json_object *v;
+	return json_object_object_get_ex(o, key, &v) ? json_object_get_string(v) : "";
+}
+
+static bool is_wanted(const struct all *a, const char *name, struct json_object *state)
+{
+	return !a->wanted || !strcmp(a->wanted, name) ||
+	       (state && !strcmp(a->wanted, text_of(state, "device")));
+}
+
+// ---- detach ----
+
+// Its process has died. A kernel's device that waits for a new process is not left alone.
+static int clean(const struct holder_files *f, const char *name, struct json_object *state,
+		 bool is_forced, struct err *e)
+{
+	const struct carrier_ops *via = carrier_find(text_of(state, "via"));
+	if (via && via->can_recover && !is_forced)
+		return err_set(e, -EHOSTDOWN,
+			       "%s: its process has died and %s waits for another one (attach it "
+			       "again, then detach it; --force only forgets it)",
+			       name, text_of(state, "device"));
+	unlink(f->socket);
+	unlink(f->state);
+	return 0;
+}
+
+static int detach_one(struct tool *t, const char *name, struct json_object *state, struct err *e)
+{
+	struct holder_files f;
+	int r = holder_files(&f, run_dir(t), name, e);
+	if (r)
+		return r;
+	struct json_object *o = holder_ask(&f, t->o.is_forced ? "detach force" : "detach", e);
+	if (!o && (e->code == -ECONNREFUSED || e->code == -ENOENT))
+		return clean(&f, name, state, t->o.is_forced, e);
+	if (!o)
+		return e->code;
+	const char *error = text_of(o, "error");
+	r = *error ? err_set(e, -EBUSY, "%s", error) : 0;
+	json_object_put(o);
+	return r;
+}
+
+static bool detach_found(void *arg, const char *name)
+{
+	struct all *a = arg;
+	struct holder_files f;
+	struct err e;
+	struct json_object *state = NULL;
+	if (!holder_files(&f, run_dir(a->tool), name, &e))
+		state = holder_state_read(&f, &e);
+	if (is_wanted(a, name, state)) {
+		a->found++;
+		if (detach_one(a->tool, name, state, &e) < 0)
+			a->status = tool_fail(TOOL_FAILED, &e);
+	}
+	json_object_put(state);
+	return true;
+}
+
+int detach_run(struct tool *t)
+{
+	struct all a = { .tool = t };
+	struct err e;
+	if (!t->o.arg_count == !t->o.is_all) {
+		err_set(&e, -EINVAL, "detach: one of NAME, DEVICE and --all is needed");
+		return tool_fail(TOOL_USAGE, &e);
+	}
+	for (unsigned i = 0; i < t->o.arg_count || (t->o.is_all && !i); i++) {
+		a.wanted = t->o.is_all ? NULL : t->o.args[i];
+		a.found = 0;
+		if (holder_each(run_dir(t), detach_found, &a, &e) < 0)
+			return tool_fail(TOOL_FAILED, &e);
+		if (a.wanted && !a.found) {
+			err_set(&e, -ENOENT, "%.100s: not attached", a.wanted);
+			a.status = tool_fail(TOOL_FAILED, &e);
+		}
+	}
+	return a.status;
+}
+
+// ---- attached ----
+
+static void print_paths(struct json_object *o)
+{
+	struct json_object *paths;
+	if (!json_object_object_get_ex(o, "paths", &paths) ||
+	    !json_object_is_type(paths, json_type_array))
+		return;
+	for (size_t i = 0; i < json_object_array_length(paths); i++) {
+		struct json_object *p = json_object_array_get_idx(paths, i);
+		const char *alua = text_of(p, "alua"), *why = text_of(p, "last_error");
+		printf("  %-10s %s%s%s", text_of(p, "state"), text_of(p, "url"), *alua ? ", " : "",
+		       alua);
+		printf("%s%s\n", *why ? "; last error: " : "", why);
+	}
+}
+
+static void print_one(struct json_object *o)
+{
+	struct json_object *v;
+	double bytes = json_object_object_get_ex(o, "bytes", &v) ? json_object_get_double(v) : 0;
+	printf("%s  %s  %s  %.1f GiB  %s  %s\n", text_of(o, "name"), text_of(o, "device"),
+	       text_of(o, "via"), bytes / (1 << 30), text_of(o, "state"), text_of(o, "identity"));
+	print_paths(o);
+}
+
+static bool attached_found(void *arg, const char *name)
+{
+	struct all *a = arg;
+	struct holder_files f;
+	struct err e;
+	if (holder_files(&f, run_dir(a->tool), name, &e) < 0)
+		return true;
+	struct json_object *o = holder_ask(&f, "status", &e);
+	if (!o) {
+		o = holder_state_read(&f, &e);
+		if (o) {
+			json_object_object_add(o, "state", json_object_new_string("dead"));
+			json_object_object_del(o, "paths");
+		}
+	}
+	if (!o || !is_wanted(a, name, o)) {
+		json_object_put(o);
+		return true;
+	}
+	a->found++;
+	if (!a->tool->o.is_json)
+		print_one(o);
+	if (a->tool->o.is_json)
+		json_object_array_add(a->json, o);
+	else
+		json_object_put(o);
+	return true;
+}
+
+int attached_run(struct tool *t)
+{
+	struct all a = { .tool = t, .json = json_object_new_array() };
+	struct err e;
+	a.wanted = t->o.arg_count ? t->o.args[0] : NULL;
+	if (holder_each(run_dir(t), attached_found, &a, &e) < 0) {
+		a.status = tool_fail(TOOL_FAILED, &e);
+	} else if (a.wanted && !a.found) {
+		err_set(&e, -ENOENT, "%.100s: not attached", a.wanted);
+		a.status = tool_fail(TOOL_FAILED, &e);
+	} else if (t->o.is_json) {
+		printf("%s\n", json_object_to_json_string_ext(a.json, JSON_C_TO_STRING_PRETTY));
+	}
+	json_object_put(a.json);
+	return a.status;
+}

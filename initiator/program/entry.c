@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// See entry.h.
+#include "initiator/program/entry.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/whole_file.h"
+#include "initiator/holder/holder.h"
+
+static int add_word(struct entry *n, const char *prefix, const char *word, size_t len,
+		    struct err *e)
+{
+	size_t need = strlen(prefix) + len + 1;
+	if (n->count == ENTRY_WORDS_MAX || need > sizeof n->text - n->len)
+		return err_set(e, -E2BIG, "too many values");
+	char *to = n->text + n->len;
+	snprintf(to, need, "%s%.*s", prefix, (int)len, word);
+	n->words[n->count++] = to;
+	n->len += need;
+	return 0;
+}
+
+static bool has_word(const struct entry *n, const char *word)
+{
+	for (int i = 0; i < n->count; i++)
+		if (!strcmp(n->words[i], word))
+			return true;
+	return false;
+}
+
+static bool is(const char *a, size_t len, const char *b)
+{
+	return strlen(b) == len && !memcmp(a, b, len);
+}
+
+static int take_startup(struct entry *n, const char *value, size_t len, struct err *e)
+{
+	n->is_manual = is(value, len, "manual");
+	if (n->is_manual || is(value, len, "automatic"))
+		return 0;
+	return err_set(e, -EINVAL, "startup '%.*s': must be automatic or manual", (int)len, value);
+}
+
+static int take_option(struct entry *n, const char *key, size_t key_len, const char *value,
+		       size_t len, struct err *e)
+{
+	static const char *const refused[] = { "name",	    "all",  "foreground",
+					       "entry-dir", "help", "run-dir" };
+	char option[64];
+	if (key_len > sizeof option - 3)
+		return err_set(e, -EINVAL, "unknown key '%.40s'", key);
+	snprintf(option, sizeof option, "--%.*s", (int)key_len, key);
+	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+		if (!strcmp(option + 2, refused[i]))
+			return err_set(e, -EINVAL, "unknown key '%s'", option + 2);
+	if (has_word(n, option) && strcmp(option, "--set"))
+		return err_set(e, -EINVAL, "%s: given twice", option + 2);
+	if (is(value, len, "no"))
+		return 0;
+	int r = add_word(n, "--", key, key_len, e);
+	return r || is(value, len, "yes") ? r : add_word(n, "", value, len, e);
+}
+
+static const char *skip(const char *p, const char *end)
+{
+	while (p < end && (*p == ' ' || *p == '\t'))
+		p++;
+	return p;
+}
+
+static const char *trim(const char *from, const char *end)
+{
+	while (end > from && strchr(" \t\r", end[-1]))
+		end--;
+	return end;
+}
+
+static int take_line(struct entry *n, const char *p, const char *end, struct err *e)
+{
+	p = skip(p, end);
+	end = trim(p, end);
+	if (p == end || *p == '#')
+		return 0;
+	const char *eq = memchr(p, '=', (size_t)(end - p));
+	if (!eq || eq == p)
+		return err_set(e, -EINVAL, "must be 'key = value'");
+	const char *value = skip(eq + 1, end);
+	size_t key_len = (size_t)(trim(p, eq) - p), len = (size_t)(end - value);
+	if (!len)
+		return err_set(e, -EINVAL, "%.*s: no value", (int)(key_len < 40 ? key_len : 40), p);
+	if (is(p, key_len, "url"))
+		return *value == '-' ? err_set(e, -EINVAL, "url: invalid")
+				     : add_word(n, "", value, len, e);
+	if (is(p, key_len, "startup"))
+		return take_startup(n, value, len, e);
+	return take_option(n, p, key_len, value, len, e);
+}
+
+int entry_parse(struct entry *ret, const char *text, size_t len, const char *what, struct err *e)
+{
+	const char *p = text, *end = text + len;
+	unsigned line = 1;
+	*ret = (struct entry){ 0 };
+	if (len > ENTRY_BYTES_MAX || memchr(text, 0, len))
+		return err_set(e, -EINVAL, "%s: not an entry (longer than %d bytes, or binary)",
+			       what, ENTRY_BYTES_MAX);
+	for (; p < end; line++) {
+		const char *next = memchr(p, '\n', (size_t)(end - p));
+		int r = take_line(ret, p, next ? next : end, e);
+		if (r)
+			return err_prefix(e, "%s: line %u", what, line), r;
+		p = next ? next + 1 : end;
+	}
+	return 0;
+}
+
+int entry_read(struct entry *ret, const char *dir, const char *name, struct err *e)
+{
+	char path[PATH_MAX], *text;
+	size_t len;
+	if (!holder_name_is_valid(name))
+		return err_set(e, -EINVAL, "'%.80s': neither a URL nor the name of an entry", name);
+	snprintf(path, sizeof path, "%s/%s.conf", dir, name);
+	int r = whole_file_read(path, &text, &len, e);
+	if (r)
+		return r;
+	r = entry_parse(ret, text, len, path, e);
+	free(text);
+	return r;
+}
+
+static int is_entry(const struct dirent *d)
+{
+	size_t n = strlen(d->d_name);
+	return n > 5 && !strcmp(d->d_name + n - 5, ".conf");
+}
+
+int entry_each(const char *dir, void (*found)(void *arg, const char *name), void *arg,
+	       struct err *e)
+{
+	struct dirent **list;
+	int n = scandir(dir, &list, is_entry, alphasort);
+	if (n < 0)
+		return errno == ENOENT ? 0 : err_errno(e, -errno, "%s", dir);
+	for (int i = 0; i < n; i++) {
+		list[i]->d_name[strlen(list[i]->d_name) - 5] = 0;
+		if (holder_name_is_valid(list[i]->d_name))
+			found(arg, list[i]->d_name);
+		free(list[i]);
+	}
+	free(list);
+	return 0;
+}

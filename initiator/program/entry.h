@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Entries of disks to attach: files NAME.conf of "key = value" lines. Keys are url, one for each
+// path, startup (automatic or manual), and the options of attach; "yes" stands for an option
+// without a value. The program's thread; blocks on the file system.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/err.h"
+
+#define ENTRY_DIR "/etc/farblock/attach.d"
+
+enum { ENTRY_WORDS_MAX = 64, ENTRY_BYTES_MAX = 16384 };
+
+// A command line of attach, as the entry has it.
+struct entry {
+	char text[3 * ENTRY_BYTES_MAX]; // of the words
+	size_t len;
+	char *words[ENTRY_WORDS_MAX];
+	int count;
+	bool is_manual;
+};
+
+// Parses text of len bytes; what begins messages. -EINVAL with a text and the line.
+int entry_parse(struct entry *ret, const char *text, size_t len, const char *what, struct err *e);
+// Reads DIR/NAME.conf. -ENOENT and others with a text.
+int entry_read(struct entry *ret, const char *dir, const char *name, struct err *e);
+// Calls found for the name of each entry, sorted. Negative with a text; a missing directory has
+// none.
+int entry_each(const char *dir, void (*found)(void *arg, const char *name), void *arg,
+	       struct err *e);
