@@ -30,6 +30,7 @@ import luns
 import net
 import open_iscsi
 import pscsi
+import remote_disks
 import srp_paths
 import srp_scenarios as srp
 import transports
@@ -78,6 +79,11 @@ GROUPS = {
     "pscsi": Group(pscsi.SCENARIOS, [pscsi.passed_through], None, True),
     "block": Group(block.SCENARIOS, block.CHECK, None, True),
     "carrier": Group(local_disks.SCENARIOS, local_disks.CHECK, None, True),
+    "attach": Group(remote_disks.SCENARIOS, remote_disks.CHECK, None, True),
+    "attach-rxe": Group(remote_disks.SCENARIOS, [], "rxe", True),
+    "attach-siw": Group(remote_disks.SCENARIOS, [], "siw", True),
+    "attach-srp-rxe": Group(remote_disks.SCENARIOS, [], "rxe", True, "srpt"),
+    "attach-srp-siw": Group(remote_disks.SCENARIOS, [], "siw", True, "srpt"),
     "libiscsi": Group(libiscsi.SCENARIOS, libiscsi.CHECK, "rxe", True),
 }
 

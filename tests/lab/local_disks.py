@@ -26,15 +26,23 @@ class Carrier(Kernel):
             modprobe -r {MODULES[via]}; rm -f {FILE}
             cp /host{path} /run/ && truncate -s {SIZE} {FILE} && dmesg -C""")
 
+    def command(self):
+        return f"/run/lab_carrier {self.via} {FILE} {self.number}"
+
     def begin(self):
         self.guest.run(f"""
             rm -f {self.log}.status
             (exec </dev/null >{self.log} 2>&1
-             ASAN_OPTIONS=detect_leaks=0 /run/lab_carrier {self.via} {FILE} {self.number} &
+             {self.command()} &
              echo $! >{self.log}.pid; wait $!; echo $? >{self.log}.status) &""")
-        device, self.number = wait_until(self.lines, "a device")[0].split()
+        device, self.number = wait_until(self.named, "a device")
         same(device, self.device or device, "the device")
         self.device = device
+
+    def named(self):
+        """The device and its number, as soon as it can be used."""
+        found = [line.split() for line in self.lines() if line.startswith("/dev/")]
+        return found[0] if found else None
 
     def lines(self):
         status, output = self.guest.ask(f"cat {self.log}; [ ! -s {self.log}.status ]")

@@ -25,6 +25,7 @@
 
 #define DEAD_SECONDS 300
 #define RETRY_MS     "10000"
+#define ROOM	     (4 << 20) // bytes
 
 struct nbd {
 	struct carrier base;
@@ -106,12 +107,22 @@ static int give(struct nbd *n, const struct carrier_config *config, int fd, stru
 	return r < 0 ? r : nbd_connect(&n->genl, wanted, fd, f, dead, &n->device, e);
 }
 
+// What is sent stays with its sender until it is read: room for several large requests.
+static void set_room(const int pair[2])
+{
+	int room = ROOM;
+
+	for (unsigned i = 0; i < 2; i++)
+		setsockopt(pair[i], SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof room);
+}
+
 static int connect_kernel(struct nbd *n, const struct carrier_config *config, struct err *e)
 {
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
 		return err_errno(e, -errno, "nbd: a pair of sockets");
+	set_room(pair);
 	int r = nbd_peer_new(&n->peer, n->disk, pair[0], ended, n, e);
 	if (!r) { // it reads the partition table at once, so the peer is there before
 		r = give(n, config, pair[1], e);

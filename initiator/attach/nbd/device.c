@@ -25,7 +25,7 @@ int nbd_open(struct genl *g, struct err *e)
 	if (r == -ENOENT && !module_load("nbd"))
 		r = genl_open(g, NBD_GENL_FAMILY_NAME);
 	if (r == -ENOENT)
-		return err_set(e, -ENODEV, "nbd: this kernel has no nbd driver (" NEEDS ")");
+		return err_set(e, -ENODEV, "nbd: this kernel has no nbd driver: " NEEDS);
 	return r < 0 ? err_errno(e, r, "nbd: generic netlink") : 0;
 }
 

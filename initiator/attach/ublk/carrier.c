@@ -44,6 +44,7 @@ struct ublk {
 	uint64_t features;
 	struct carrier_events events;
 	void *arg;
+	bool has_stopped; // the command was given
 	atomic_bool is_stopping;
 	sem_t gone;
 };
@@ -328,20 +329,27 @@ static bool wait_gone(struct ublk *u, unsigned seconds)
 	return !r;
 }
 
-// Waits for a stop of an earlier call, too.
+// Waits for a command that takes long because requests do, and in the end has them fail.
+static int settle(struct ublk *u, int r, bool is_forced)
+{
+	if (r != -ETIMEDOUT || !is_forced || !u->server)
+		return r;
+	ublk_server_fail(u->server);
+	return ublk_control_wait(&u->control, PATIENCE);
+}
+
+// The start, or the stop of an earlier call, may still be with the kernel.
 static int stop_device(struct ublk *u, bool is_forced)
 {
-	int r;
+	unsigned seconds = is_forced ? FORCED : PATIENCE;
 
-	if (u->control.is_pending)
-		r = ublk_control_wait(&u->control, is_forced ? FORCED : PATIENCE);
-	else
-		r = command(u, UBLK_STOP, NULL, 0, 0, is_forced ? FORCED : PATIENCE);
-	if (r == -ETIMEDOUT && is_forced && u->server) {
-		ublk_server_fail(u->server);
-		r = ublk_control_wait(&u->control, PATIENCE);
+	if (u->control.is_pending) {
+		int r = settle(u, ublk_control_wait(&u->control, seconds), is_forced);
+		if (u->has_stopped || r == -ETIMEDOUT)
+			return r;
 	}
-	return r;
+	u->has_stopped = true;
+	return settle(u, command(u, UBLK_STOP, NULL, 0, 0, seconds), is_forced);
 }
 
 static int take_away(struct ublk *u, bool is_forced)

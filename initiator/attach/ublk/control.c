@@ -20,7 +20,7 @@ static int open_device(struct err *e)
 	if (fd >= 0)
 		return fd;
 	if (errno == ENOENT || errno == ENODEV)
-		return err_set(e, -ENODEV, "ublk: this kernel has no " UBLK_CONTROL " (" NEEDS ")");
+		return err_set(e, -ENODEV, "ublk: this kernel has no " UBLK_CONTROL ": " NEEDS);
 	return err_errno(e, -errno, "ublk: " UBLK_CONTROL "%s",
 			 errno == EACCES || errno == EPERM ? " (run as root)" : "");
 }
@@ -70,9 +70,9 @@ void ublk_control_close(struct ublk_control *c)
 int ublk_control_do(struct ublk_control *c, uint32_t op, const struct ublk_command *command,
 		    unsigned seconds)
 {
-	struct io_uring_sqe *sqe = io_uring_get_sqe(&c->ring);
+	struct io_uring_sqe *sqe = c->is_pending ? NULL : io_uring_get_sqe(&c->ring);
 
-	if (!sqe || c->is_pending)
+	if (!sqe)
 		return -EBUSY;
 	memset(sqe, 0, 2 * sizeof *sqe);
 	sqe->opcode = IORING_OP_URING_CMD;
