@@ -19,7 +19,7 @@ static int connect_to(const char *path, struct err *e)
 	struct timeval limit = { .tv_sec = ANSWER_SECONDS };
 	if (strlen(path) >= sizeof a.sun_path)
 		return err_set(e, -ENAMETOOLONG, "%s: too long", path);
-	strcpy(a.sun_path, path);
+	memcpy(a.sun_path, path, strlen(path) + 1);
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return err_errno(e, -errno, "socket");

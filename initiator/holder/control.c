@@ -28,7 +28,7 @@ int control_listen(const char *path, struct err *e)
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	if (strlen(path) >= sizeof a.sun_path)
 		return err_set(e, -ENAMETOOLONG, "%s: too long", path);
-	strcpy(a.sun_path, path);
+	memcpy(a.sun_path, path, strlen(path) + 1);
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return err_errno(e, -errno, "socket");

@@ -42,7 +42,7 @@ static int clean(const struct holder_files *f, const char *name, struct json_obj
 	const struct carrier_ops *via = carrier_find(text_of(state, "via"));
 	if (via && via->can_recover && !is_forced)
 		return err_set(e, -EHOSTDOWN,
-			       "%s: its process has died and %s waits for another one (attach it "
+			       "%s: its process has died; %s takes a new one (attach it "
 			       "again, then detach it; --force only forgets it)",
 			       name, text_of(state, "device"));
 	unlink(f->socket);

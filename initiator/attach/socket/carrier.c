@@ -55,7 +55,7 @@ static int remove_dead(const struct sockaddr_un *a, struct err *e)
 static int listen_at(const char *path, struct err *e)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	strcpy(a.sun_path, path);
+	memcpy(a.sun_path, path, strlen(path) + 1);
 	int r = remove_dead(&a, e);
 	if (r)
 		return r;
