@@ -69,15 +69,19 @@ static const struct tool_verb verbs[] = {
 	  "READY over SRP) and log out",								     ping	       },
 	{ "login-test", TOOL_PING,	   1, 1, "URL",	"same as ping",					ping	     },
 	{ "inquiry",    TOOL_INQUIRY,  1, 1, "URL",
-	  "show identity, VPD pages, capacity and limits of a logical unit",				     tool_inquiry},
+	  "show identity, VPD pages, capacity and limits of a logical unit",				     tool_inquiry },
 	{ "luns",	  TOOL_LUNS,     1, 1, "URL",	  "list the logical units of a target",		tool_luns	  },
 	{ "read",	  TOOL_READ,     1, 1, "URL",	  "copy a range of a logical unit to a file",	      tool_read	},
 	{ "write",	   TOOL_WRITE,    1, 1, "URL",	    "copy a file to a logical unit",		     tool_write	},
 	{ "verify",	    TOOL_VERIFY,	 1, 2, "URL [FILE]",
-	  "compare a logical unit with a file, or write a pattern and read it back (--pattern)",	      tool_verify },
+	  "compare a logical unit with a file, or write a pattern and read it back (--pattern)",	      tool_verify  },
 	{ "checksum",   TOOL_CHECKSUM, 1, 1, "URL",	  "print the SHA-256 of a range of a logical unit",
-	  tool_checksum												   },
-	{ "bench",	   TOOL_BENCH,    1, 1, "URL",	    "measure IOPS, throughput and latency",	    tool_bench  },
+	  tool_checksum												    },
+	{ "bench",	   TOOL_BENCH,    1, 1, "URL",	    "measure IOPS, throughput and latency",	    tool_bench   },
+	{ "capacity",   TOOL_CAPACITY, 1, 1, "URL",
+	  "show the size, block sizes, provisioning and protection of a disk",				       tool_capacity},
+	{ "unmap",	   TOOL_UNMAP,    1, 1, "URL",
+	  "deallocate a range of a thin-provisioned disk, whose data is lost",				       tool_unmap	  },
 };
 #define VERB_COUNT (sizeof verbs / sizeof *verbs)
 

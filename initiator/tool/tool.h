@@ -21,6 +21,8 @@ enum { // the subcommands that take an option
 	TOOL_VERIFY = 64,
 	TOOL_CHECKSUM = 128,
 	TOOL_BENCH = 256,
+	TOOL_CAPACITY = 512,
+	TOOL_UNMAP = 1024,
 	TOOL_RANGE = TOOL_READ | TOOL_WRITE | TOOL_VERIFY | TOOL_CHECKSUM | TOOL_BENCH,
 };
 
@@ -142,6 +144,11 @@ void tool_cmd_text(struct scsi_sync *y, const struct scsi_cmd *c, char *ret, siz
 // Runs c; -EIO or c's res with a text unless it succeeds.
 int tool_run(struct scsi_sync *y, struct scsi_sync_cmd *c, enum scsi_op op, struct err *e);
 
+// Runs a command that reads up to size bytes; *ret_len: those received, the rest of data is 0. As
+// tool_run().
+int tool_data_in(struct scsi_sync *y, uint16_t lun, enum scsi_op op, const struct scsi_args *args,
+		 uint8_t *data, uint32_t size, uint32_t *ret_len, struct err *e);
+
 // Waits until the disk is ready and reads its capacity. Errors with a text.
 int tool_disk_open(struct tool_disk *d, struct scsi_sync *y, uint16_t lun, struct err *e);
 
@@ -193,3 +200,5 @@ int tool_write(struct tool *t);
 int tool_verify(struct tool *t);
 int tool_checksum(struct tool *t);
 int tool_bench(struct tool *t);
+int tool_capacity(struct tool *t);
+int tool_unmap(struct tool *t);
