@@ -82,6 +82,9 @@ static const struct tool_verb verbs[] = {
 	  "show the size, block sizes, provisioning and protection of a disk",				       tool_capacity},
 	{ "unmap",	   TOOL_UNMAP,    1, 1, "URL",
 	  "deallocate a range of a thin-provisioned disk, whose data is lost",				       tool_unmap	  },
+	{ "reserve",    TOOL_RESERVE,  2, 2, "URL ACTION",
+	  "persistent reservations: report, register, register-ignore, reserve, release, clear, "
+	  "preempt, preempt-abort",									  tool_reserve },
 };
 #define VERB_COUNT (sizeof verbs / sizeof *verbs)
 

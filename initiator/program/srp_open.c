@@ -64,6 +64,7 @@ static int refuse_iscsi(const struct tool_options *o, struct err *e)
 		{ "header-digest",	   o->header_digest	    },
 		{ "data-digest",		 o->data_digest	},
 		{ "set",			 o->key_count	      },
+		{ "isid",			  o->isid		  },
 	};
 	for (size_t i = 0; i < sizeof iscsi / sizeof *iscsi; i++)
 		if (iscsi[i].is_given)

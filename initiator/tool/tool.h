@@ -23,6 +23,7 @@ enum { // the subcommands that take an option
 	TOOL_BENCH = 256,
 	TOOL_CAPACITY = 512,
 	TOOL_UNMAP = 1024,
+	TOOL_RESERVE = 2048,
 	TOOL_RANGE = TOOL_READ | TOOL_WRITE | TOOL_VERIFY | TOOL_CHECKSUM | TOOL_BENCH,
 };
 
@@ -39,12 +40,14 @@ struct tool_options {
 	const char *header_digest, *data_digest;
 	const char *keys[TOOL_KEYS_MAX]; // --set KEY=VALUE
 	unsigned key_count;
-	const char *initiator_port;
+	const char *initiator_port, *isid;
 	uint64_t login_timeout, replacement_timeout, channels;
 	uint64_t offset, length;
 	const char *output, *input, *op, *transport, *provider;
 	uint64_t pattern;
 	uint64_t block_size, depth, seconds, count;
+	uint64_t key, service_key; // of persistent reservations
+	const char *type;
 };
 
 enum { TOOL_TARGET_MAX = 256 };
@@ -202,3 +205,4 @@ int tool_checksum(struct tool *t);
 int tool_bench(struct tool *t);
 int tool_capacity(struct tool *t);
 int tool_unmap(struct tool *t);
+int tool_reserve(struct tool *t);
