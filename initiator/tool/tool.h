@@ -24,6 +24,7 @@ enum { // the subcommands that take an option
 	TOOL_CAPACITY = 512,
 	TOOL_UNMAP = 1024,
 	TOOL_RESERVE = 2048,
+	TOOL_COPY = 4096,
 	TOOL_RANGE = TOOL_READ | TOOL_WRITE | TOOL_VERIFY | TOOL_CHECKSUM | TOOL_BENCH,
 };
 
@@ -42,7 +43,7 @@ struct tool_options {
 	unsigned key_count;
 	const char *initiator_port, *isid;
 	uint64_t login_timeout, replacement_timeout, channels;
-	uint64_t offset, length;
+	uint64_t offset, length, seek;
 	const char *output, *input, *op, *transport, *provider;
 	uint64_t pattern;
 	uint64_t block_size, depth, seconds, count;
@@ -91,6 +92,12 @@ struct tool_verb {
 // cancelled commands and returns the signal's status.
 int tool_fail(int status, const struct err *e);
 
+// Options are for URLs of several protocols, each of which takes its own.
+static inline bool tool_is_mixed(const struct tool *t)
+{
+	return t->verb && t->verb->bit == TOOL_COPY;
+}
+
 // options.c. -EINVAL with a text.
 int tool_options_parse(struct tool_options *o, unsigned verb, int argc, char **argv, struct err *e);
 extern const struct option_row tool_option_rows[];
@@ -98,8 +105,9 @@ extern const struct option_row tool_option_rows[];
 // interrupt.c: SIGINT and SIGTERM. After init the first one cancels the session that is set,
 // or ends the program if none is; the second one ends it.
 void tool_interrupt_init(void);
-void tool_interrupt_set(struct scsi_sync *y); // NULL: none
-int tool_interrupted(void);		      // the exit status, 128 and the signal; 0: no
+void tool_interrupt_set(struct scsi_sync *y);  // NULL: none
+void tool_interrupt_also(struct scsi_sync *y); // a second session; NULL: none
+int tool_interrupted(void);		       // the exit status, 128 and the signal; 0: no
 
 // progress.c: a transfer of total bytes (0: unknown), its name and progress. The program's
 // thread.
@@ -115,6 +123,8 @@ void tool_close(struct tool *t);
 // Logs in by the first argument, a URL; fills target, lun and sync; signals cancel the session from
 // now on. TOOL_OK or an exit status after printing the error.
 int tool_open(struct tool *t, bool needs_lun);
+// The same by a path.
+int tool_open_path(struct tool *t, const struct tool_path *p);
 // Keeps a copy of a protocol's configuration and wipes the original. TOOL_OK, or an exit status
 // with a text.
 int tool_path_set(struct tool_path *p, scsi_open_fn *open, void *config, size_t size,
@@ -206,3 +216,4 @@ int tool_bench(struct tool *t);
 int tool_capacity(struct tool *t);
 int tool_unmap(struct tool *t);
 int tool_reserve(struct tool *t);
+int tool_copy(struct tool *t);
