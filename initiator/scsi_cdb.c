@@ -44,6 +44,7 @@ static const struct row {
 	[SCSI_COMPARE_AND_WRITE]    = {0x89, 0xff, OUT, 2, 8, 13, 1, 0xf8, 0, "COMPARE AND WRITE"},
 	[SCSI_REPORT_OPCODES]       = {0xa3, 0x0c, IN, 0, 0, 6, 4, 0, 0x80, "REPORT SUPPORTED OPERATION CODES"},
 	[SCSI_REPORT_PORT_GROUPS]   = {0xa3, 0x0a, IN, 0, 0, 6, 4, 0xe0, 0, "REPORT TARGET PORT GROUPS"},
+	[SCSI_EXTENDED_COPY]        = {0x83, 0xff, OUT, 0, 0, 10, 4, 0, 0, "EXTENDED COPY"},
 	// clang-format on
 };
 

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -61,6 +62,42 @@ int iscsi_initiator_name(const struct tool *t, char name[ISCSI_NAME_MAX + 1], st
 	if (!r)
 		r = iscsi_name_check_type(name, e);
 	return r ? (err_prefix(e, "%s", from), r) : 0;
+}
+
+// --- the session's ISID ---
+
+// Twelve hex digits; not all zero, which is none.
+static int isid_parse(const char *text, uint8_t ret[ISCSI_ISID_LEN], struct err *e)
+{
+	size_t n = strspn(text, "0123456789abcdefABCDEF");
+	unsigned long long v = n == 2 * ISCSI_ISID_LEN && !text[n] ? strtoull(text, NULL, 16) : 0;
+	if (!v)
+		return err_set(e, -EINVAL, "--isid '%.32s': must be %d hex digits, not all zero",
+			       text, 2 * ISCSI_ISID_LEN);
+	for (int i = ISCSI_ISID_LEN - 1; i >= 0; i--, v >>= 8)
+		ret[i] = (uint8_t)v;
+	return 0;
+}
+
+// The same at every start, so that registrations of persistent reservations stay this port's. The
+// type is random [RFC 7143 11.12.5]; no vendor's numbers are taken.
+static int isid_of_name(const char *name, uint8_t ret[ISCSI_ISID_LEN], struct err *e)
+{
+	uint8_t hash[EVP_MAX_MD_SIZE];
+	if (!EVP_Digest(name, strlen(name), hash, NULL, EVP_sha256(), NULL))
+		return err_set(e, -EIO, "ISID: SHA-256 failed (use --isid)");
+	memcpy(ret, hash, ISCSI_ISID_LEN);
+	ret[0] = (uint8_t)((ret[0] & ~ISCSI_ISID_TYPE_MASK) | ISCSI_ISID_TYPE_RANDOM);
+	return 0;
+}
+
+// Zeros: a random one, with which parallel commands do not end each other's sessions.
+static int isid(const struct tool *t, struct login_config *l, struct err *e)
+{
+	if (t->o.isid)
+		return isid_parse(t->o.isid, l->isid, e);
+	return t->verb && t->verb->bit == TOOL_RESERVE ? isid_of_name(l->initiator_name, l->isid, e)
+						       : 0;
 }
 
 // --- secrets ---
@@ -192,6 +229,8 @@ int iscsi_config(const struct tool *t, const struct ini_url *url, struct ini_con
 		c->replacement_timeout = (unsigned)t->o.replacement_timeout;
 	c->queue_depth = INI_QUEUE_DEPTH_MAX;
 	int r = iscsi_initiator_name(t, c->login.initiator_name, e);
+	if (!r)
+		r = isid(t, &c->login, e);
 	if (!r)
 		r = iscsi_transport(t, url->is_iser, c, e);
 	if (!r)

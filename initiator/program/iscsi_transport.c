@@ -11,7 +11,7 @@ _Static_assert((int)PROVIDERS_MAX <= (int)INI_PROVIDERS_MAX, "a session can try 
 int iscsi_transport(const struct tool *t, bool is_iser, struct ini_config *ret, struct err *e)
 {
 	const char *name = t->o.transport;
-	if (t->o.channels != TOOL_UNSET || t->o.initiator_port)
+	if (!tool_is_mixed(t) && (t->o.channels != TOOL_UNSET || t->o.initiator_port))
 		return err_set(e, -EINVAL, "--%s: only for SRP (srp://)",
 			       t->o.initiator_port ? "initiator-port" : "channels");
 	if (name && strcmp(name, "tcp") && strcmp(name, "iser"))

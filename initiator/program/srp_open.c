@@ -64,6 +64,7 @@ static int refuse_iscsi(const struct tool_options *o, struct err *e)
 		{ "header-digest",	   o->header_digest	    },
 		{ "data-digest",		 o->data_digest	},
 		{ "set",			 o->key_count	      },
+		{ "isid",			  o->isid		  },
 	};
 	for (size_t i = 0; i < sizeof iscsi / sizeof *iscsi; i++)
 		if (iscsi[i].is_given)
@@ -95,7 +96,7 @@ int srp_config(const struct tool *t, const struct srps_address *a, struct srps_c
 		c->channel_depth = min(a->channel_depth, SRPI_TASKS_MAX);
 	c->queue_depth =
 		a->queue_depth ? min(a->queue_depth, SRPS_QUEUE_DEPTH_MAX) : SRPS_QUEUE_DEPTH_MAX;
-	int r = refuse_iscsi(&t->o, e);
+	int r = tool_is_mixed(t) ? 0 : refuse_iscsi(&t->o, e);
 	if (!r)
 		r = initiator_port(t, a, c->initiator, e);
 	return r ? r : providers_set(t->o.provider, c->providers, &c->provider_count, e);

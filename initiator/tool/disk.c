@@ -38,8 +38,8 @@ int tool_run(struct scsi_sync *y, struct scsi_sync_cmd *c, enum scsi_op op, stru
 
 // --- capacity ---
 
-static int simple(struct scsi_sync *y, uint16_t lun, enum scsi_op op, const struct scsi_args *args,
-		  uint8_t *data, uint32_t size, uint32_t *ret_len, struct err *e)
+int tool_data_in(struct scsi_sync *y, uint16_t lun, enum scsi_op op, const struct scsi_args *args,
+		 uint8_t *data, uint32_t size, uint32_t *ret_len, struct err *e)
 {
 	struct scsi_sync_cmd c;
 	memset(data, 0, size);
@@ -57,12 +57,13 @@ static int capacity(struct tool_disk *d, struct err *e)
 	uint32_t n;
 	uint64_t last;
 	struct scsi_args args = { .len = sizeof b };
-	if (!simple(d->sync, d->lun, SCSI_READ_CAPACITY_16, &args, b, sizeof b, &n, e) && n >= 12) {
+	if (!tool_data_in(d->sync, d->lun, SCSI_READ_CAPACITY_16, &args, b, sizeof b, &n, e) &&
+	    n >= 12) {
 		last = get_be64(b);
 		d->block_size = get_be32(b + 8);
 		d->is_thin = n > 14 && b[14] & 0x80;
 	} else {
-		int r = simple(d->sync, d->lun, SCSI_READ_CAPACITY_10, NULL, b, 8, &n, e);
+		int r = tool_data_in(d->sync, d->lun, SCSI_READ_CAPACITY_10, NULL, b, 8, &n, e);
 		if (r)
 			return r;
 		if (n < 8)
@@ -88,8 +89,8 @@ static void limits(struct tool_disk *d)
 	struct err ignored;
 	struct scsi_args args = { .len = sizeof b, .flags = 1, .page = 0xb0 };
 	d->chunk_max = CHUNK_MOST;
-	if (!simple(d->sync, d->lun, SCSI_INQUIRY, &args, b, sizeof b, &n, &ignored) && n >= 12 &&
-	    b[1] == 0xb0)
+	if (!tool_data_in(d->sync, d->lun, SCSI_INQUIRY, &args, b, sizeof b, &n, &ignored) &&
+	    n >= 12 && b[1] == 0xb0)
 		most = get_be32(b + 8);
 	if (most && most < CHUNK_MOST / d->block_size)
 		d->chunk_max = most * d->block_size;
@@ -209,7 +210,7 @@ static int complete_block(struct mover *m, struct slot *s, struct err *e)
 	struct scsi_args args = { .lba = (s->offset + s->used) / size, .len = 1 };
 	if (!block)
 		return err_set(e, -ENOMEM, "out of memory");
-	int r = simple(m->d->sync, m->d->lun, SCSI_READ_16, &args, block, size, &n, e);
+	int r = tool_data_in(m->d->sync, m->d->lun, SCSI_READ_16, &args, block, size, &n, e);
 	if (!r && n != size)
 		r = err_set(e, -EPROTO, "READ: short read: %u of %u bytes", n, size);
 	if (!r) {

@@ -14,7 +14,7 @@
 #define WAKE_NS 20000000l // repeatedly: the thread may be about to block
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct scsi_sync *sync_of; // the session to cancel; under the lock
+static struct scsi_sync *sync_of, *also_of; // the sessions to cancel; under the lock
 static pthread_t program;
 static int interrupted_by; // atomic
 
@@ -39,6 +39,8 @@ static void cancel(int number)
 		die(number); // before the login, or after the logout
 	__atomic_store_n(&interrupted_by, number, __ATOMIC_RELEASE);
 	scsi_sync_cancel(sync_of);
+	if (also_of)
+		scsi_sync_cancel(also_of);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -84,6 +86,13 @@ void tool_interrupt_set(struct scsi_sync *y)
 {
 	pthread_mutex_lock(&lock);
 	sync_of = y;
+	pthread_mutex_unlock(&lock);
+}
+
+void tool_interrupt_also(struct scsi_sync *y)
+{
+	pthread_mutex_lock(&lock);
+	also_of = y;
 	pthread_mutex_unlock(&lock);
 }
 

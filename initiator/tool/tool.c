@@ -83,6 +83,13 @@ int tool_open(struct tool *t, bool needs_lun)
 	return status ? tool_fail(status, &e) : TOOL_OK;
 }
 
+int tool_open_path(struct tool *t, const struct tool_path *p)
+{
+	struct err e;
+	int status = login(t, p, &e);
+	return status ? tool_fail(status, &e) : TOOL_OK;
+}
+
 void tool_close(struct tool *t)
 {
 	tool_interrupt_set(NULL);

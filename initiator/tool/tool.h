@@ -21,6 +21,10 @@ enum { // the subcommands that take an option
 	TOOL_VERIFY = 64,
 	TOOL_CHECKSUM = 128,
 	TOOL_BENCH = 256,
+	TOOL_CAPACITY = 512,
+	TOOL_UNMAP = 1024,
+	TOOL_RESERVE = 2048,
+	TOOL_COPY = 4096,
 	TOOL_ATTACH = 1 << 20,
 	TOOL_DETACH = 1 << 21,
 	TOOL_ATTACHED = 1 << 22,
@@ -41,12 +45,14 @@ struct tool_options {
 	const char *header_digest, *data_digest;
 	const char *keys[TOOL_KEYS_MAX]; // --set KEY=VALUE
 	unsigned key_count;
-	const char *initiator_port;
+	const char *initiator_port, *isid;
 	uint64_t login_timeout, replacement_timeout, channels;
-	uint64_t offset, length;
+	uint64_t offset, length, seek;
 	const char *output, *input, *op, *transport, *provider;
 	uint64_t pattern;
 	uint64_t block_size, depth, seconds, count;
+	uint64_t key, service_key; // of persistent reservations
+	const char *type;
 	// Of attachments.
 	const char *name, *via, *place, *policy, *no_path_retry, *run_dir, *entry_dir;
 	bool is_read_only, stays, is_all;
@@ -95,6 +101,12 @@ struct tool_verb {
 // cancelled commands and returns the signal's status.
 int tool_fail(int status, const struct err *e);
 
+// Options are for URLs of several protocols, each of which takes its own.
+static inline bool tool_is_mixed(const struct tool *t)
+{
+	return t->verb && t->verb->bit == TOOL_COPY;
+}
+
 // options.c. -EINVAL with a text.
 int tool_options_parse(struct tool_options *o, unsigned verb, int argc, char **argv, struct err *e);
 extern const struct option_row tool_option_rows[];
@@ -102,8 +114,9 @@ extern const struct option_row tool_option_rows[];
 // interrupt.c: SIGINT and SIGTERM. After init the first one cancels the session that is set,
 // or ends the program if none is; the second one ends it.
 void tool_interrupt_init(void);
-void tool_interrupt_set(struct scsi_sync *y); // NULL: none
-int tool_interrupted(void);		      // the exit status, 128 and the signal; 0: no
+void tool_interrupt_set(struct scsi_sync *y);  // NULL: none
+void tool_interrupt_also(struct scsi_sync *y); // a second session; NULL: none
+int tool_interrupted(void);		       // the exit status, 128 and the signal; 0: no
 
 // progress.c: a transfer of total bytes (0: unknown), its name and progress. The program's
 // thread.
@@ -119,6 +132,8 @@ void tool_close(struct tool *t);
 // Logs in by the first argument, a URL; fills target, lun and sync; signals cancel the session from
 // now on. TOOL_OK or an exit status after printing the error.
 int tool_open(struct tool *t, bool needs_lun);
+// The same by a path.
+int tool_open_path(struct tool *t, const struct tool_path *p);
 // Keeps a copy of a protocol's configuration and wipes the original. TOOL_OK, or an exit status
 // with a text.
 int tool_path_set(struct tool_path *p, scsi_open_fn *open, void *config, size_t size,
@@ -150,6 +165,11 @@ void tool_cmd_text(struct scsi_sync *y, const struct scsi_cmd *c, char *ret, siz
 
 // Runs c; -EIO or c's res with a text unless it succeeds.
 int tool_run(struct scsi_sync *y, struct scsi_sync_cmd *c, enum scsi_op op, struct err *e);
+
+// Runs a command that reads up to size bytes; *ret_len: those received, the rest of data is 0. As
+// tool_run().
+int tool_data_in(struct scsi_sync *y, uint16_t lun, enum scsi_op op, const struct scsi_args *args,
+		 uint8_t *data, uint32_t size, uint32_t *ret_len, struct err *e);
 
 // Waits until the disk is ready and reads its capacity. Errors with a text.
 int tool_disk_open(struct tool_disk *d, struct scsi_sync *y, uint16_t lun, struct err *e);
@@ -202,3 +222,7 @@ int tool_write(struct tool *t);
 int tool_verify(struct tool *t);
 int tool_checksum(struct tool *t);
 int tool_bench(struct tool *t);
+int tool_capacity(struct tool *t);
+int tool_unmap(struct tool *t);
+int tool_reserve(struct tool *t);
+int tool_copy(struct tool *t);

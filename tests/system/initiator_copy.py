@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""farblock-initiator copy: the target copies between its own logical units, memory is used between
+targets, and the destination then has the source's bytes and nothing else changed."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
+from farblock import (SRP_INITIATOR, Config, Farblockd, Scratch, check,  # noqa: E402
+                      eventually, main, program, run)
+
+MIB = 1 << 20
+SIZE = 24 * MIB
+SRP = ("--initiator-port", f"{SRP_INITIATOR[3:19]}:{SRP_INITIATOR[19:]}")
+
+
+def tool(*words, status=0):
+    done = subprocess.run([program("farblock-initiator"), *words], timeout=120,
+                          stdin=subprocess.DEVNULL, capture_output=True)
+    told = done.stderr.decode()
+    check(done.returncode == status, f"{words}: exit status {done.returncode}: {told}")
+    return told if status else done.stdout
+
+
+def content(url):
+    return tool("read", url, "-o", "-", *(SRP if url.startswith("srp") else ()))
+
+
+def copied(rig, a, b, way, *words, offset=0, length=SIZE, seek=0):
+    """What the destination is afterwards, compared with what it was."""
+    before = bytearray(content(b))
+    before[seek:seek + length] = rig.data[offset:offset + length]
+    told = json.loads(tool("copy", a, b, "--json", "--force", *words))
+    check(told["bytes"] == length and told["way"] == way, f"{told}")
+    check(content(b) == bytes(before), f"{words}: other bytes than the source's")
+
+
+def the_target_copies_its_own(rig):
+    copied(rig, rig.a.url(0), rig.a.url(1), "by EXTENDED COPY")
+
+
+def only_a_range_is_copied(rig):
+    words = ("--offset", "1m", "--length", str(17 * MIB + 512), "--seek", "512")
+    where = {"offset": MIB, "length": 17 * MIB + 512, "seek": 512}
+    for to in (rig.a.url(1), rig.b.url(0)):
+        tool("verify", to, "--pattern", "5", "--force")
+    copied(rig, rig.a.url(0), rig.a.url(1), "by EXTENDED COPY", *words, **where)
+    copied(rig, rig.a.url(0), rig.b.url(0), "through memory", *words, **where)
+
+
+def other_block_sizes_go_through_memory(rig):
+    copied(rig, rig.a.url(0), rig.a.url(2), "through memory")
+
+
+def from_iscsi_to_srp(rig):
+    copied(rig, rig.a.url(0), rig.srp.url(0), "through memory", *SRP)
+    copied(rig, rig.srp.url(0), rig.b.url(0), "through memory", *SRP)
+
+
+def refusals_are_in_words(rig):
+    for words, status, what in (
+            ((rig.a.url(0), rig.a.url(0)), 2, "are the same disk"),
+            ((rig.a.url(0), rig.a.url(0), "--length", "2m", "--seek", "1m"), 2, "overlap"),
+            ((rig.a.url(0), rig.b.url(0), "--seek", "512"), 2, "too small"),
+            ((rig.a.url(0), rig.a.url(2), "--offset", "512"), 2, "block size (4096)")):
+        told = tool("copy", *words, status=status)
+        check(what in told, f"{words}: no '{what}' in {told}")
+
+
+def a_filesystem_is_kept(rig):
+    run(["/usr/sbin/mkfs.ext4", "-q", "-L", "data", rig.image])
+    tool("write", rig.b.url(0), "-i", rig.image, "--force")
+    told = tool("copy", rig.a.url(0), rig.b.url(0), status=1)
+    check("refusing to overwrite ext4 filesystem labelled data" in told, told)
+    tool("verify", rig.b.url(0), rig.image)
+
+
+def the_same_disk_takes_two_ranges(rig):
+    copied(rig, rig.a.url(0), rig.a.url(0), "by EXTENDED COPY", "--length", "4m", "--seek", "8m",
+           length=4 * MIB, seek=8 * MIB)
+
+
+def an_interrupt_says_how_far_it_came(rig):
+    """Of 64 GiB of zeros: it does not end before the signal."""
+    before = rig.daemon.moved(rig.large)[0]
+    process = subprocess.Popen([program("farblock-initiator"), "copy", rig.a.url(3), rig.b.url(1)],
+                               stderr=subprocess.PIPE, text=True)
+    eventually("a write", lambda: process.poll() is not None or rig.daemon.moved(rig.large)[0] > before + MIB)
+    ended = rig.daemon.log().count("session ended: logged out")
+    process.send_signal(signal.SIGINT)
+    told = process.communicate(timeout=60)[1]
+    check(process.returncode == 130, f"exit status {process.returncode}: {told}")
+    check("copy: interrupted after " in told and f" of {64 << 30} bytes" in told, told)
+    eventually("both logouts",
+               lambda: rig.daemon.log().count("session ended: logged out") >= ended + 2)
+
+
+class Rig:
+    def __init__(self, scratch):
+        self.config = config = Config()
+        disks = [config.ramdisk(f"rd{i}", SIZE) for i in range(4)]
+        wide = config.ramdisk("wide", SIZE, {"block_size": 4096})
+        self.large = config.ramdisk("large1", 64 << 30)
+        self.a = config.target([disks[0], disks[1], wide, config.ramdisk("large0", 64 << 30)])
+        self.b = config.target([disks[2], self.large])
+        self.srp = config.srp_target([disks[3]])
+        self.data = random.Random(7).randbytes(SIZE)
+        self.source = scratch.file("source", content=self.data)
+        self.image = scratch.file("fs.img", size=8 * MIB)
+
+
+def test():
+    with Scratch() as scratch:
+        rig = Rig(scratch)
+        with Farblockd(scratch, rig.config) as rig.daemon:
+            tool("write", rig.a.url(0), "-i", rig.source)
+            # First: the daemon's log has no more than some lines of a kind in a time.
+            for case in (an_interrupt_says_how_far_it_came, the_target_copies_its_own,
+                         only_a_range_is_copied, other_block_sizes_go_through_memory,
+                         from_iscsi_to_srp, refusals_are_in_words, a_filesystem_is_kept,
+                         the_same_disk_takes_two_ranges):
+                case(rig)
+
+
+main(test)
