@@ -44,9 +44,10 @@ struct tool_options {
 	const char *initiator_port;
 	uint64_t login_timeout, replacement_timeout, channels;
 	uint64_t offset, length;
-	const char *output, *input, *op, *transport, *provider;
+	const char *output, *input, *op, *svg, *transport, *provider;
 	uint64_t pattern;
 	uint64_t block_size, depth, seconds, count;
+	uint64_t mix, sessions, rate;
 	// Of attachments.
 	const char *name, *via, *place, *policy, *no_path_retry, *run_dir, *entry_dir;
 	bool is_read_only, stays, is_all;
@@ -119,6 +120,9 @@ void tool_close(struct tool *t);
 // Logs in by the first argument, a URL; fills target, lun and sync; signals cancel the session from
 // now on. TOOL_OK or an exit status after printing the error.
 int tool_open(struct tool *t, bool needs_lun);
+// count further sessions to the same LUN, watched; ret has those that were opened, also after a
+// failure: close each with scsi_sync_close(). Negative with a text.
+int tool_open_more(struct tool *t, struct scsi_sync **ret, unsigned count, struct err *e);
 // Keeps a copy of a protocol's configuration and wipes the original. TOOL_OK, or an exit status
 // with a text.
 int tool_path_set(struct tool_path *p, scsi_open_fn *open, void *config, size_t size,
