@@ -180,11 +180,19 @@ void load_start(struct load *l)
 	worker_call(scsi_sync_worker(l->sync), begin, l);
 }
 
+static void nothing(void *arg)
+{
+}
+
 bool load_wait(struct load *l, uint64_t until_ns)
 {
 	struct timespec t = { .tv_sec = (time_t)(until_ns / NS_PER_SEC),
 			      .tv_nsec = (long)(until_ns % NS_PER_SEC) };
-	return sem_clockwait(&l->over, CLOCK_MONOTONIC, &t) == 0;
+	if (sem_clockwait(&l->over, CLOCK_MONOTONIC, &t) < 0)
+		return false;
+	// After another call the worker has left the post that woke us.
+	worker_call(scsi_sync_worker(l->sync), nothing, NULL);
+	return true;
 }
 
 unsigned load_seconds(const struct load *l)
@@ -195,7 +203,7 @@ unsigned load_seconds(const struct load *l)
 void load_run(struct load *l)
 {
 	load_start(l);
-	while (sem_wait(&l->over) < 0)
+	while (!load_wait(l, UINT64_MAX))
 		; // EINTR
 }
 

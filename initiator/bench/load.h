@@ -69,12 +69,12 @@ struct load {
 // Starts the load; load_wait() follows. The program's thread, as for all here.
 void load_start(struct load *l);
 // Waits until all commands have ended, at most until the given time of clock_ns() or a signal;
-// false: they have not.
+// false: they have not. The worker does not use l
+// after true.
 bool load_wait(struct load *l, uint64_t until_ns);
 // The seconds that are complete now.
 unsigned load_seconds(const struct load *l);
-// Runs the load; returns when all of its commands have ended. As the worker may still be inside the
-// post that woke it, free l only after the session's end, or another call to the worker.
+// Runs the load; returns when all of its commands have ended.
 void load_run(struct load *l);
 // Good commands, and those a second (0: none).
 uint64_t load_count(const struct load *l);

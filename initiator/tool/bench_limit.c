@@ -48,9 +48,6 @@ static double slice(const struct load *run, const struct tool_disk *d, enum scsi
 	load_run(l);
 	double rate = l->failed ? 0 : load_rate(l);
 	*ret_bytes = (double)l->last_bytes;
-	// The worker may still be inside the post that woke us; after another call it is not.
-	struct scsi_session_info info;
-	scsi_sync_info(run->sync, &info);
 	free(l);
 	return rate;
 }
