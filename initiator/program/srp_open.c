@@ -51,6 +51,8 @@ static int initiator_port(const struct tool *t, const struct srps_address *a,
 
 static int refuse_iscsi(const struct tool_options *o, struct err *e)
 {
+	// A port of an initiator has one session to a port of a target, by --channels.
+	bool is_several = o->sessions != TOOL_UNSET && o->sessions > 1;
 	const struct {
 		const char *name;
 		bool is_given;
@@ -65,6 +67,7 @@ static int refuse_iscsi(const struct tool_options *o, struct err *e)
 		{ "data-digest",		 o->data_digest	},
 		{ "set",			 o->key_count	      },
 		{ "isid",			  o->isid		  },
+		{ "sessions",		      is_several		 },
 	};
 	for (size_t i = 0; i < sizeof iscsi / sizeof *iscsi; i++)
 		if (iscsi[i].is_given)

@@ -1,174 +1,272 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// farblock-initiator bench: one session, depth commands in flight for some seconds, one line of
-// figures and one that says what limited them.
+// farblock-initiator bench: sessions with depth commands in flight for some seconds. Commands are
+// chosen and submitted on the sessions' workers, at the end of others; the program's thread waits,
+// and shows each second.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
-#include "initiator/tool/tool.h"
+#include "initiator/tool/bench.h"
 #include "initiator/tool/bench_limit.h"
 
 enum { FAILED_MAX = 100 };
 
-struct bench {
-	struct load load;
-	struct tool_disk disk;
-	const char *op;
-	bool is_write, is_random;
-	uint32_t bytes;
-	uint64_t first, slots; // in units of bytes
-	uint64_t next, random;
-	struct tool_memory *memory;
-	struct limit_figures limit;
-};
+// --- commands, on a worker ---
 
-static uint64_t pick(struct bench *b)
+static uint64_t draw(struct bench_session *s, uint64_t below)
 {
-	if (!b->is_random)
-		return b->next++ % b->slots;
 	// xorshift64*: the upper bits are the best.
-	b->random ^= b->random >> 12;
-	b->random ^= b->random << 25;
-	b->random ^= b->random >> 27;
-	return (uint64_t)((unsigned __int128)(b->random * 0x2545f4914f6cdd1du) * b->slots >> 64);
+	s->random ^= s->random >> 12;
+	s->random ^= s->random << 25;
+	s->random ^= s->random >> 27;
+	return (uint64_t)((unsigned __int128)(s->random * 0x2545f4914f6cdd1du) * below >> 64);
 }
 
 static void next(struct load *l, struct load_cmd *c)
 {
-	struct bench *b = l->arg;
+	struct bench_session *s = l->arg;
+	const struct bench *b = s->bench;
+	uint64_t slot = b->op->is_random ? draw(s, b->slots) : s->next++ % b->slots;
+	bool is_read = b->mix == 100 || (b->mix && draw(s, 100) < b->mix);
 	uint32_t block = b->disk.block_size;
-	struct scsi_args args = { .lba = (b->first + pick(b) * b->bytes) / block,
+	struct scsi_args args = { .lba = (b->first + slot * b->bytes) / block,
 				  .len = b->bytes / block };
-	scsi_cmd_set(&c->cmd, b->disk.lun, b->is_write ? SCSI_WRITE_16 : SCSI_READ_16, &args,
-		     c->buf, b->bytes);
+	scsi_cmd_set(&c->cmd, b->disk.lun, is_read ? SCSI_READ_16 : SCSI_WRITE_16, &args, c->buf,
+		     b->bytes);
 }
 
 static bool is_good(const struct load *l, const struct scsi_cmd *c)
 {
-	const struct bench *b = l->arg;
-	return scsi_cmd_is_good(c) && (b->is_write || c->data_len == b->bytes);
+	const struct bench_session *s = l->arg;
+	return scsi_cmd_is_good(c) && (c->is_write || c->data_len == s->bench->bytes);
 }
 
-// --- the result ---
+// --- options ---
 
-// The limit and the figures it was decided from, as the last members of an object.
-static void print_limit_json(const struct limit_figures *f)
+static const struct bench_op ops[] = {
+	{"randread",   true,  100	},
+	   { "read",	     false, 100	},
+	    { "randwrite", true,	 0	   },
+	{ "write",	   false, 0	    },
+	   { "randrw",    true,  BENCH_MIXED},
+	    { "rw",	    false, BENCH_MIXED},
+};
+
+static uint64_t or_else(uint64_t option, uint64_t value)
 {
-	printf("\"limit\": \"%s\", \"limit_figures\": { \"busy\": %.2f, \"waited\": %.2f, "
-	       "\"iops_without_disk\": %.0f, \"bare_iops\": %.0f, \"data_iops\": %.0f, "
-	       "\"data_bytes\": %.0f, \"interface\": \"%s\", \"link_MB_per_s\": %.0f } }\n",
-	       limit_name(limit_of(f)), f->busy, f->waited, limit_without_disk(f), f->bare_rate,
-	       f->data_rate, f->data_bytes, f->link.name, f->link.bytes / 1e6);
+	return option == TOOL_UNSET ? value : option;
 }
 
-static void print_figures(const struct tool *t, const struct bench *b)
+static int parse_op(const struct tool *t, struct bench *b, struct err *e)
 {
-	const struct load *l = &b->load;
-	double s = (double)(l->last_ns - l->begin_ns) / 1e9;
-	double iops = load_rate(l), rate = iops * b->bytes / 1e6;
-	double p50 = histogram_us(&l->histogram, 0.5), p99 = histogram_us(&l->histogram, 0.99);
-	char text[LIMIT_TEXT];
-	if (t->o.is_json) {
-		printf("{ \"op\": \"%s\", \"bs\": %u, \"depth\": %u, \"seconds\": %.3f, "
-		       "\"iops\": %.1f, \"MB_per_s\": %.1f, \"p50_us\": %.1f, \"p99_us\": %.1f, "
-		       "\"errors\": %lu, ",
-		       b->op, b->bytes, l->depth, s, iops, rate, p50, p99,
-		       (unsigned long)l->failed);
-		print_limit_json(&b->limit);
-		return;
-	}
-	printf("%s bs %u depth %u: %.0f IOPS, %.1f MB/s, p50 %.1f us, p99 %.1f us\n", b->op,
-	       b->bytes, l->depth, iops, rate, p50, p99);
-	if (!l->failed && !tool_interrupted())
-		printf("limit: %s\n", limit_text(&b->limit, text));
+	const char *name = t->o.op ? t->o.op : "randread";
+	for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+		if (!strcmp(ops[i].name, name))
+			b->op = &ops[i];
+	if (!b->op)
+		return err_set(e, -EINVAL,
+			       "--op %.32s: must be randread, read, randwrite, write, randrw or rw",
+			       name);
+	if (b->op->mix != BENCH_MIXED && t->o.mix != TOOL_UNSET)
+		return err_set(e, -EINVAL, "--mix: only with --op randrw and rw, not %s", name);
+	b->mix = b->op->mix == BENCH_MIXED ? (unsigned)or_else(t->o.mix, 50) : b->op->mix;
+	return 0;
 }
 
-static int print_result(const struct tool *t, const struct bench *b)
+static int parse(const struct tool *t, struct bench *b, struct err *e)
 {
-	const struct load *l = &b->load;
-	struct err e;
-	char why[240];
-	print_figures(t, b);
-	if (!l->failed)
-		return tool_interrupted();
-	tool_cmd_text(t->sync, &l->first_failed, why, sizeof why);
-	err_set(&e, -EIO, "bench: %lu command%s failed, the first with: %s",
-		(unsigned long)l->failed, l->failed == 1 ? "" : "s", why[0] ? why : "short read");
-	return tool_fail(TOOL_FAILED, &e);
+	if (t->o.svg && !strcmp(t->o.svg, "-"))
+		return err_set(e, -EINVAL,
+			       "--svg -: must be a file (standard output has the report)");
+	b->session_count = (unsigned)or_else(t->o.sessions, 1);
+	b->depth = (unsigned)or_else(t->o.depth, 32);
+	b->rate = or_else(t->o.rate, 0);
+	if (b->rate && b->rate < b->session_count)
+		return err_set(e, -EINVAL, "--rate %lu: must be at least --sessions (%u)",
+			       (unsigned long)b->rate, b->session_count);
+	return parse_op(t, b, e);
 }
 
 // --- preparation ---
 
-static const struct {
-	const char *name;
-	bool is_write, is_random;
-} ops[] = {
-	{"randread",   false, true },
-	{ "read",	  false, false},
-	{ "randwrite", true,  true },
-	{ "write",	   true,	 false},
-};
-
-static int parse_op(const char *name, struct bench *b, struct err *e)
-{
-	for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
-		if (!strcmp(ops[i].name, name)) {
-			b->op = ops[i].name;
-			b->is_write = ops[i].is_write;
-			b->is_random = ops[i].is_random;
-			return 0;
-		}
-	return err_set(e, -EINVAL, "--op %.32s: must be randread, read, randwrite or write", name);
-}
-
 static int prepare_range(struct tool *t, struct bench *b, struct err *e)
 {
 	const struct tool_disk *d = &b->disk;
-	uint64_t length, bs = t->o.block_size == TOOL_UNSET ? 4096 : t->o.block_size;
+	uint64_t length, bs = or_else(t->o.block_size, 4096);
 	int r = tool_range(t, d, &b->first, &length, e);
 	if (r)
 		return r;
-	if (!bs || bs % d->block_size || bs > d->chunk_max || bs > length ||
-	    b->first % d->block_size)
+	if (!length)
+		return err_set(e, -EINVAL, "--length 0: must be at least %u", d->block_size);
+	if (b->first % d->block_size)
+		return err_set(e, -EINVAL, "--offset %lu: must be a multiple of %u",
+			       (unsigned long)b->first, d->block_size);
+	if (!bs || bs % d->block_size || bs > d->chunk_max || bs > length)
 		return err_set(e, -EINVAL, "--bs %lu: must be a multiple of %u, at most %lu",
 			       (unsigned long)bs, d->block_size,
 			       (unsigned long)(d->chunk_max < length ? d->chunk_max : length));
 	b->bytes = (uint32_t)bs;
 	b->slots = length / bs;
-	b->random = 0x9e3779b97f4a7c15u;
+	return 0;
+}
+
+static int prepare_session(struct bench *b, unsigned at, uint64_t seconds, struct err *e)
+{
+	struct bench_session *s = &b->sessions[at];
+	struct load *l = &s->load;
+	s->bench = b;
+	s->sync = l->sync = at ? b->more[at - 1] : b->disk.sync;
+	s->random = 0x9e3779b97f4a7c15u * (at + 1);
+	s->next = b->slots / b->session_count * at; // they share the range
+	l->depth = b->depth;
+	l->time_ns = seconds * 1000000000ull;
+	l->interval_ns = b->rate ? 1000000000ull * b->session_count / b->rate : 0;
+	l->failed_max = FAILED_MAX;
+	l->next = next;
+	l->is_good = is_good;
+	l->arg = s;
+	l->cmds = calloc(l->depth, sizeof *l->cmds);
+	l->seconds_max = (unsigned)seconds + 1;
+	l->seconds = calloc(l->seconds_max, sizeof *l->seconds);
+	if (!l->cmds || !l->seconds)
+		return err_set(e, -ENOMEM, "bench: out of memory");
+	for (unsigned i = 0; i < l->depth; i++)
+		l->cmds[i].buf = tool_memory_at(b->memory, ((size_t)at * b->depth + i) * b->bytes);
 	return 0;
 }
 
 static int prepare(struct tool *t, struct bench *b, struct err *e)
 {
-	struct load *l = &b->load;
-	int r = prepare_range(t, b, e);
-	if (r)
-		return r;
-	l->sync = b->disk.sync;
-	l->depth = t->o.depth == TOOL_UNSET ? 32 : (unsigned)t->o.depth;
-	l->time_ns = (t->o.seconds == TOOL_UNSET ? 5 : t->o.seconds) * 1000000000ull;
-	l->failed_max = FAILED_MAX;
-	l->next = next;
-	l->is_good = is_good;
-	l->arg = b;
-	l->cmds = calloc(l->depth, sizeof *l->cmds);
-	if (!l->cmds)
+	size_t all = (size_t)b->session_count * b->depth * b->bytes;
+	uint64_t seconds = or_else(t->o.seconds, 5);
+	b->sessions = calloc(b->session_count, sizeof *b->sessions);
+	b->seconds = calloc(seconds + 1, sizeof *b->seconds);
+	if (!b->sessions || !b->seconds)
 		return err_set(e, -ENOMEM, "bench: out of memory");
-	r = tool_memory_new(&b->memory, (size_t)l->depth * b->bytes, e);
+	int r = tool_memory_new(&b->memory, all, e);
 	if (r)
 		return r;
-	memset(tool_memory_at(b->memory, 0), 0xa5, (size_t)l->depth * b->bytes);
-	for (unsigned i = 0; i < l->depth; i++)
-		l->cmds[i].buf = tool_memory_at(b->memory, (size_t)i * b->bytes);
-	return 0;
+	memset(tool_memory_at(b->memory, 0), 0xa5, all);
+	for (unsigned i = 0; i < b->session_count && !r; i++)
+		r = prepare_session(b, i, seconds, e);
+	return r;
 }
 
-static unsigned reconnects(struct tool *t)
+// --- the run ---
+
+static uint64_t cpu_ns(void)
 {
-	struct scsi_session_info info;
-	scsi_sync_info(t->sync, &info);
-	return info.reconnects;
+	struct rusage u;
+	getrusage(RUSAGE_SELF, &u);
+	return ((uint64_t)u.ru_utime.tv_sec + (uint64_t)u.ru_stime.tv_sec) * 1000000000ull +
+	       ((uint64_t)u.ru_utime.tv_usec + (uint64_t)u.ru_stime.tv_usec) * 1000ull;
+}
+
+static unsigned reconnects(const struct bench *b)
+{
+	unsigned n = 0;
+	for (unsigned i = 0; i < b->session_count; i++) {
+		struct scsi_session_info info;
+		scsi_sync_info(b->sessions[i].sync, &info);
+		n += info.reconnects;
+	}
+	return n;
+}
+
+// Adds up a second of all sessions; false: one of them has not ended it.
+static bool add_second(struct bench *b, unsigned at)
+{
+	struct load_second sum = { 0 };
+	for (unsigned i = 0; i < b->session_count; i++) {
+		const struct load *l = &b->sessions[i].load;
+		if (load_seconds(l) <= at)
+			return false;
+		const struct load_second *s = &l->seconds[at];
+		sum.reads += s->reads;
+		sum.writes += s->writes;
+		sum.p99_us = s->p99_us > sum.p99_us ? s->p99_us : sum.p99_us;
+	}
+	b->seconds[at] = sum;
+	return true;
+}
+
+static void add_seconds(struct bench *b, bool is_shown)
+{
+	while (b->second_count < b->sessions[0].load.seconds_max &&
+	       add_second(b, b->second_count)) {
+		if (is_shown)
+			bench_print_second(b, &b->seconds[b->second_count], b->second_count + 1);
+		b->second_count++;
+	}
+}
+
+static void cancel_all(struct bench *b)
+{
+	if (tool_interrupted())
+		for (unsigned i = 1; i < b->session_count; i++)
+			scsi_sync_cancel(b->sessions[i].sync);
+}
+
+// Waits for all sessions. A signal wakes it.
+static void wait_all(struct bench *b, bool is_shown)
+{
+	for (unsigned i = 0; i < b->session_count; i++)
+		while (!load_wait(&b->sessions[i].load, clock_ns() + 250000000u)) {
+			cancel_all(b);
+			add_seconds(b, is_shown);
+		}
+	add_seconds(b, is_shown);
+}
+
+static void add_results(struct bench *b)
+{
+	uint64_t begin = UINT64_MAX, last = 0;
+	for (unsigned i = 0; i < b->session_count; i++) {
+		const struct load *l = &b->sessions[i].load;
+		histogram_merge(&b->reads, &l->reads);
+		histogram_merge(&b->writes, &l->writes);
+		b->failed += l->failed;
+		b->unsent += l->unsent;
+		begin = l->begin_ns < begin ? l->begin_ns : begin;
+		last = l->last_ns > last ? l->last_ns : last;
+	}
+	b->time_s = last > begin ? (double)(last - begin) / 1e9 : 0;
+	b->iops = b->time_s > 0 ? (double)(b->reads.count + b->writes.count) / b->time_s : 0;
+}
+
+static void run(struct tool *t, struct bench *b)
+{
+	unsigned before = reconnects(b);
+	bool is_shown = t->o.shows_progress || isatty(STDERR_FILENO);
+	uint64_t cpu = cpu_ns();
+	for (unsigned i = 0; i < b->session_count; i++)
+		load_start(&b->sessions[i].load);
+	wait_all(b, is_shown);
+	b->cpu_ns = cpu_ns() - cpu;
+	add_results(b);
+	// With several sessions the bursts of one say nothing.
+	b->limit.was_interrupted = reconnects(b) != before || b->session_count > 1;
+	tool_limit(&b->limit, &b->disk, &b->sessions[0].load, b->bytes, b->mix < 100);
+}
+
+static int result(struct tool *t, const struct bench *b)
+{
+	struct err e;
+	char why[240];
+	bench_print(t, b);
+	if (t->o.svg && bench_draw(t, b, &e) < 0)
+		return tool_fail(TOOL_FAILED, &e);
+	if (!b->failed)
+		return tool_interrupted();
+	const struct bench_session *s = b->sessions;
+	while (!s->load.failed)
+		s++;
+	tool_cmd_text(s->sync, &s->load.first_failed, why, sizeof why);
+	err_set(&e, -EIO, "bench: %lu command%s failed, the first with: %s",
+		(unsigned long)b->failed, b->failed == 1 ? "" : "s", why[0] ? why : "short read");
+	return tool_fail(TOOL_FAILED, &e);
 }
 
 static int measure(struct tool *t, struct bench *b)
@@ -177,32 +275,40 @@ static int measure(struct tool *t, struct bench *b)
 	int status = tool_watch_disk(t, &b->disk);
 	if (status)
 		return status;
-	if (prepare(t, b, &e) < 0)
+	if (prepare_range(t, b, &e) < 0)
 		return tool_fail(TOOL_USAGE, &e);
-	if (b->is_write && (status = tool_may_overwrite(t, &b->disk)))
+	if (b->mix < 100 && (status = tool_may_overwrite(t, &b->disk)))
 		return status;
-	unsigned before = reconnects(t);
-	load_run(&b->load);
-	b->limit.was_interrupted = reconnects(t) != before;
-	tool_limit(&b->limit, &b->disk, &b->load, b->bytes, b->is_write);
-	return print_result(t, b);
+	if (tool_open_more(t, b->more, b->session_count - 1, &e) < 0 || prepare(t, b, &e) < 0)
+		return tool_fail(TOOL_FAILED, &e);
+	run(t, b);
+	return result(t, b);
+}
+
+static void bench_free(struct tool *t, struct bench *b)
+{
+	for (unsigned i = 0; i < BENCH_SESSIONS_MAX - 1; i++)
+		scsi_sync_close(b->more[i]);
+	tool_close(t); // no command uses the memory any longer
+	tool_memory_free(b->memory);
+	for (unsigned i = 0; b->sessions && i < b->session_count; i++) {
+		free(b->sessions[i].load.cmds);
+		free(b->sessions[i].load.seconds);
+	}
+	free(b->sessions);
+	free(b->seconds);
+	free(b);
 }
 
 int tool_bench(struct tool *t)
 {
 	struct bench *b = calloc(1, sizeof *b);
 	struct err e;
-	int status;
-	if (!b)
+	if (!b) {
 		err_set(&e, -ENOMEM, "bench: out of memory");
-	if (!b || parse_op(t->o.op ? t->o.op : "randread", b, &e) < 0) {
-		free(b);
-		return tool_fail(TOOL_USAGE, &e);
+		return tool_fail(TOOL_FAILED, &e);
 	}
-	status = measure(t, b);
-	tool_close(t); // no command uses the memory any longer
-	tool_memory_free(b->memory);
-	free(b->load.cmds);
-	free(b);
+	int status = parse(t, b, &e) < 0 ? tool_fail(TOOL_USAGE, &e) : measure(t, b);
+	bench_free(t, b);
 	return status;
 }

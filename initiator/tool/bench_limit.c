@@ -48,9 +48,6 @@ static double slice(const struct load *run, const struct tool_disk *d, enum scsi
 	load_run(l);
 	double rate = l->failed ? 0 : load_rate(l);
 	*ret_bytes = (double)l->last_bytes;
-	// The worker may still be inside the post that woke us; after another call it is not.
-	struct scsi_session_info info;
-	scsi_sync_info(run->sync, &info);
 	free(l);
 	return rate;
 }
@@ -83,7 +80,7 @@ void tool_limit(struct limit_figures *ret, const struct tool_disk *d, const stru
 	ret->waited = run->waited;
 	ret->trips = scsi_sync_round_trips(d->sync, bytes, is_write);
 	link_find(&ret->link, info.local, info.peer);
-	if (run->failed || ret->was_interrupted || tool_interrupted())
+	if (run->failed || ret->was_interrupted || tool_interrupted() || run->interval_ns)
 		return;
 	ret->bare_rate = burst(run, d, SCSI_TEST_UNIT_READY, 0, &none);
 	// The one query of a disk with a long answer; cut to the room of the buffers.

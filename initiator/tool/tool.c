@@ -90,6 +90,26 @@ int tool_open_path(struct tool *t, const struct tool_path *p)
 	return status ? tool_fail(status, &e) : TOOL_OK;
 }
 
+int tool_open_more(struct tool *t, struct scsi_sync **ret, unsigned count, struct err *e)
+{
+	const struct scsi_sync_ops *ops = t->o.allows_replaced ? &allowing_ops : &sync_ops;
+	struct tool_path p = { 0 };
+	int r = count && t->path(t, t->o.args[0], true, &p, e) ? -EINVAL : 0;
+	for (unsigned i = 0; i < count && !r; i++) {
+		if (tool_interrupted()) {
+			r = err_set(e, -ECANCELED, "interrupted");
+			break;
+		}
+		r = scsi_sync_open(&ret[i], p.open, p.config, ops, e);
+		if (!r)
+			r = scsi_sync_watch(ret[i], t->lun, e);
+		if (r)
+			err_prefix(e, "session %u", i + 2);
+	}
+	tool_path_done(&p);
+	return r;
+}
+
 void tool_close(struct tool *t)
 {
 	tool_interrupt_set(NULL);

@@ -48,9 +48,10 @@ struct tool_options {
 	const char *initiator_port, *isid;
 	uint64_t login_timeout, replacement_timeout, channels;
 	uint64_t offset, length, seek;
-	const char *output, *input, *op, *transport, *provider;
+	const char *output, *input, *op, *svg, *transport, *provider;
 	uint64_t pattern;
 	uint64_t block_size, depth, seconds, count;
+	uint64_t mix, sessions, rate;
 	uint64_t key, service_key; // of persistent reservations
 	const char *type;
 	// Of attachments.
@@ -134,6 +135,9 @@ void tool_close(struct tool *t);
 int tool_open(struct tool *t, bool needs_lun);
 // The same by a path.
 int tool_open_path(struct tool *t, const struct tool_path *p);
+// count further sessions to the same LUN, watched; ret has those that were opened, also after a
+// failure: close each with scsi_sync_close(). Negative with a text.
+int tool_open_more(struct tool *t, struct scsi_sync **ret, unsigned count, struct err *e);
 // Keeps a copy of a protocol's configuration and wipes the original. TOOL_OK, or an exit status
 // with a text.
 int tool_path_set(struct tool_path *p, scsi_open_fn *open, void *config, size_t size,

@@ -146,7 +146,10 @@ static void execute(struct way *way, struct scsi_cmd *c)
 		inquiry(way, c);
 		break;
 	case 0xa3:
-		port_groups(way, c);
+		if (way && (c->cdb[1] & 0x1f) == 0x0a) // REPORT TARGET PORT GROUPS
+			port_groups(way, c);
+		else
+			refuse(c);
 		break;
 	case 0x25: // READ CAPACITY
 	case 0x9e:
