@@ -11,6 +11,7 @@
 
 #include "initiator/attach/nbd/device.h"
 #include "initiator/attach/nbd/genl.h"
+#include "initiator/attach/nbd_flags.h"
 
 static void attributes_are_aligned_and_nested_ones_have_the_length_of_their_content(void **state)
 {
