@@ -78,9 +78,24 @@ static void make_name(struct attach_plan *p)
 	p->name[len] = 0;
 }
 
+// FNV-1a of the attachment's name, if it was given one, the URL and the path's number.
+static uint64_t nexus_of(const struct tool_options *o, unsigned i)
+{
+	uint64_t hash = 0xcbf29ce484222325ull;
+	const char *const parts[] = { o->name ? o->name : "", o->args[i] };
+	for (unsigned n = 0; n < 2; n++)
+		for (const char *p = parts[n];; p++) {
+			hash = (hash ^ (uint8_t)*p) * 0x100000001b3ull;
+			if (!*p)
+				break;
+		}
+	return (hash ^ i) * 0x100000001b3ull | 1;
+}
+
 static int add_path(struct attach_plan *p, unsigned i, struct err *e)
 {
 	struct tool *t = p->tool;
+	t->o.nexus = nexus_of(&t->o, i);
 	int status = t->path(t, t->o.args[i], true, &p->paths[i], e);
 	if (status)
 		return status;

@@ -13,6 +13,7 @@
 
 #include "initiator/program/iscsi.h"
 #include "transport/iscsi/name.h"
+#include "transport/wire/be.h"
 
 #define NAME_FILE "/etc/iscsi/initiatorname.iscsi"
 #define OWN_NAME  "iqn.2025-01.org.farblock:initiator-"
@@ -94,8 +95,15 @@ static int isid_of_name(const char *name, uint8_t ret[ISCSI_ISID_LEN], struct er
 // Zeros: a random one, with which parallel commands do not end each other's sessions.
 static int isid(const struct tool *t, struct login_config *l, struct err *e)
 {
+	uint8_t nexus[8];
 	if (t->o.isid)
 		return isid_parse(t->o.isid, l->isid, e);
+	if (t->o.nexus) { // RFC 7143 11.12.5, type 10b: random
+		put_be64(nexus, t->o.nexus);
+		memcpy(l->isid, nexus, sizeof l->isid);
+		l->isid[0] = 0x80;
+		return 0;
+	}
 	return t->verb && t->verb->bit == TOOL_RESERVE ? isid_of_name(l->initiator_name, l->isid, e)
 						       : 0;
 }

@@ -8,13 +8,14 @@
 #include "initiator/program/providers.h"
 #include "initiator/program/srp.h"
 #include "initiator/srp/sync.h"
+#include "transport/wire/be.h"
 
 _Static_assert((int)PROVIDERS_MAX <= (int)SRPS_PROVIDERS_MAX, "a session can try all of them");
 _Static_assert((int)TOOL_TARGET_MAX >= (int)SRPS_PORT_ID_TEXT, "a target's name fits");
 
 // --- the initiator's port ---
 
-// Zeros, and the first half of the SHA-256 of the initiator's name: the same at every start.
+// The nexus, and the first half of the SHA-256 of the initiator's name: the same at every start.
 static int made_port(const struct tool *t, uint8_t ret[SRP_PORT_ID_LEN], struct err *e)
 {
 	char name[ISCSI_NAME_MAX + 1];
@@ -24,7 +25,7 @@ static int made_port(const struct tool *t, uint8_t ret[SRP_PORT_ID_LEN], struct 
 		return r;
 	if (!EVP_Digest(name, strlen(name), hash, NULL, EVP_sha256(), NULL))
 		return err_set(e, -EIO, "initiator port: SHA-256 failed (use --initiator-port)");
-	memset(ret, 0, SRP_PORT_ID_LEN / 2);
+	put_be64(ret, t->o.nexus);
 	memcpy(ret + SRP_PORT_ID_LEN / 2, hash, SRP_PORT_ID_LEN / 2);
 	return 0;
 }

@@ -57,6 +57,10 @@ struct tool_options {
 	// Of attachments.
 	const char *name, *via, *place, *policy, *no_path_retry, *run_dir, *entry_dir;
 	bool is_read_only, stays, is_all;
+	// Tells the nexuses of this machine's attachments apart, the same at each start, so that a
+	// target ends what a process that has died left: in the ISID, or the extension of the SRP
+	// port identifier. 0: none.
+	uint64_t nexus;
 	uint64_t queues, dead_seconds;
 };
 
