@@ -42,14 +42,14 @@ static int attach_entry(struct tool *t, const char *name, bool is_automatic)
 		r = tool_options_parse(&own.o, TOOL_ATTACH, n.count, n.words, &e);
 	if (!r && !own.o.arg_count)
 		r = err_set(&e, -EINVAL, "no url");
+	if (!r)
+		r = tool_options_overlay(&own.o, &t->o, &e);
 	if (r) {
 		err_prefix(&e, "entry %s", name);
 		return tool_fail(TOOL_USAGE, &e);
 	}
-	own.o.name = name;
-	own.o.run_dir = t->o.run_dir;
-	own.o.stays = t->o.stays;
-	own.o.is_json = t->o.is_json;
+	if (!t->o.name)
+		own.o.name = name;
 	return attach(&own);
 }
 

@@ -65,14 +65,12 @@ static void tell_error(int fd, const struct err *e)
 }
 
 // Its own session, no terminal, no directory that it keeps busy; its log is a file.
-static void leave_terminal(const struct holder_config *c)
+static void leave_terminal(const struct holder_config *c, const char *path)
 {
-	char path[PATH_MAX];
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	struct err ignored;
 	setsid();
 	folder_make(c->run_dir, 0700, &ignored);
-	snprintf(path, sizeof path, "%s/%s.log", c->run_dir, c->name);
 	int log =
 		open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (null >= 0) {
@@ -87,13 +85,18 @@ static void leave_terminal(const struct holder_config *c)
 
 static void child(const struct holder_config *c, int fd)
 {
+	char path[PATH_MAX];
 	struct err e;
-	leave_terminal(c);
+	snprintf(path, sizeof path, "%s/%s.log", c->run_dir, c->name);
+	leave_terminal(c, path);
 	int r = holder_run(c, ready_far, &fd, &e);
-	if (r < 0 && fd >= 0)
+	if (r < 0 && fd >= 0) {
+		if (r != -EEXIST) // else it is that of the attachment
+			unlink(path);
 		tell_error(fd, &e);
-	else if (r < 0)
+	} else if (r < 0) {
 		tool_say("%s: %s", c->name, e.text);
+	}
 	_exit(r < 0);
 }
 

@@ -92,7 +92,7 @@ const struct option_row tool_option_rows[] = {
 	{0, "depth", "N", "commands in flight; default: 32", AT(depth), on_number, .verbs = TOOL_BENCH, .lo = 1, .hi = 1024},
 	{0, "time", "SECONDS", "duration; default: 5", AT(seconds), on_number, .verbs = TOOL_BENCH, .lo = 1, .hi = 86400},
 	{0, "name", "NAME", "name of the attachment; default: the target's name and the LUN", AT(name), .verbs = TOOL_ATTACH},
-	{0, "via", "WAY", "ublk, nbd or socket; default: the first that this machine has (--via help lists them)", AT(via), .verbs = TOOL_ATTACH},
+	{0, "via", "WAY", "ublk, nbd or socket; default: the first that this machine has", AT(via), .verbs = TOOL_ATTACH},
 	{0, "at", "PATH", "device or socket to make; default: chosen", AT(place), .verbs = TOOL_ATTACH},
 	{0, "read-only", NULL, "refuse writes", AT(is_read_only), .verbs = TOOL_ATTACH},
 	{0, "policy", "POLICY", "selects among paths: service-time, queue-depth or round-robin; default: service-time", AT(policy), .verbs = TOOL_ATTACH},
@@ -117,6 +117,31 @@ static void defaults(struct tool_options *o)
 		if (r->on == on_size || r->on == on_number)
 			*(uint64_t *)((char *)o + r->at) = TOOL_UNSET;
 }
+
+static bool is_given(const struct option_row *r, const void *field)
+{
+	if (r->on == on_size || r->on == on_number)
+		return *(const uint64_t *)field != TOOL_UNSET;
+	return r->argument ? *(const char *const *)field != NULL : *(const bool *)field;
+}
+
+int tool_options_overlay(struct tool_options *to, const struct tool_options *from, struct err *e)
+{
+	for (const struct option_row *r = tool_option_rows; r->name; r++) {
+		const char *field = (const char *)from + r->at;
+		if (r->on == on_key || !is_given(r, field))
+			continue;
+		memcpy((char *)to + r->at, field, r->argument ? sizeof(uint64_t) : sizeof(bool));
+	}
+	for (unsigned i = 0; i < from->key_count; i++) {
+		if (to->key_count == TOOL_KEYS_MAX)
+			return err_set(e, -EINVAL, "--set: more than %d", TOOL_KEYS_MAX);
+		to->keys[to->key_count++] = from->keys[i];
+	}
+	return 0;
+}
+
+_Static_assert(sizeof(const char *) == sizeof(uint64_t), "fields of options have one of two sizes");
 
 static int take_argument(void *to, const char *word, struct err *e)
 {

@@ -114,6 +114,8 @@ static inline bool tool_is_mixed(const struct tool *t)
 
 // options.c. -EINVAL with a text.
 int tool_options_parse(struct tool_options *o, unsigned verb, int argc, char **argv, struct err *e);
+// Options that from has been given replace those of to; login keys are added. -EINVAL with a text.
+int tool_options_overlay(struct tool_options *to, const struct tool_options *from, struct err *e);
 extern const struct option_row tool_option_rows[];
 
 // interrupt.c: SIGINT and SIGTERM. After init the first one cancels the session that is set,

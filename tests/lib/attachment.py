@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Attachments of farblock-initiator, in a run directory of the test's."""
+
+import json
+
+import farblock
+
+
+class Attachments:
+    """attach, detach and attached; what is left at the end is detached by force."""
+
+    def __init__(self, scratch):
+        self.run_dir = scratch.file("run")
+
+    def command(self, *words, status=0):
+        """Runs one of the three; returns what it printed, on both streams."""
+        done = farblock.run([farblock.program("farblock-initiator"), *words,
+                             "--run-dir", self.run_dir], check=False)
+        farblock.check(status is None or done.returncode == status,
+                       f"{words}: {done.returncode}, not {status}: {done.stdout}")
+        return done.stdout
+
+    def attach(self, *words, status=0):
+        return self.command("attach", *words, status=status).strip()
+
+    def detach(self, *words, status=0):
+        return self.command("detach", *words, status=status)
+
+    def list(self):
+        return json.loads(self.command("attached", "--json"))
+
+    def one(self, name):
+        return next(a for a in self.list() if a["name"] == name)
+
+    def log(self, name):
+        with open(f"{self.run_dir}/{name}.log", encoding="utf-8") as f:
+            return f.read()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        farblock.run([farblock.program("farblock-initiator"), "detach", "--all", "--force",
+                      "--run-dir", self.run_dir], check=False)

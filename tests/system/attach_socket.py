@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""attach --via socket: a LUN as an NBD export on a Unix socket, with QEMU's tools as its clients."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
+from attachment import Attachments  # noqa: E402
+from farblock import Config, Farblockd, Scratch, check, eventually, main, run  # noqa: E402
+
+MIB = 1 << 20
+SIZE = 64 * MIB
+
+
+def image(scratch, size=SIZE):
+    return scratch.file("source.img", content=random.Random(7).randbytes(size))
+
+
+def convert(source, url, **options):
+    return subprocess.Popen(["qemu-img", "convert", "-n", "-f", "raw", "-O", "raw", source, url],
+                            **options)
+
+
+def compare(source, url):
+    run(["qemu-img", "compare", "-f", "raw", "-F", "raw", source, url])
+
+
+def qemu_writes_and_reads(scratch, attachments, target):
+    url = attachments.attach(target.url(), "--via", "socket", "--name", "disk")
+    check(url == f"nbd+unix:///?socket={attachments.run_dir}/disk.nbd", url)
+    source = image(scratch)
+    check(convert(source, url).wait() == 0, "qemu-img convert")
+    compare(source, url)
+    run(["qemu-io", "-f", "raw", "-c", "write -f -P 90 4096 1M", "-c", "write -z 2M 64k",
+         "-c", "flush", "-c", "read -P 90 4096 1M", "-c", "read -P 0 2M 64k", url])
+    status = attachments.one("disk")
+    check(status["state"] == "attached" and status["bytes"] == SIZE, f"{status}")
+    check([p["state"] for p in status["paths"]] == ["up"], f"{status}")
+
+
+def a_used_export_is_not_detached(attachments):
+    url = attachments.one("disk")["device"]
+    client = subprocess.Popen(["qemu-io", "-f", "raw", url], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE)
+    client.stdout.read(1)  # its prompt: it is connected
+    text = attachments.detach("disk", status=1)
+    check("used by 1 client" in text, text)
+    client.communicate(b"quit\n")
+    eventually("the client's end",
+               lambda: "used by" not in attachments.command("detach", "disk", status=None))
+
+
+def is_gone(attachments):
+    check(attachments.list() == [], f"{attachments.list()}")
+    left = sorted(os.listdir(attachments.run_dir))
+    check(left == ["disk.lock", "disk.log"], f"left: {left}")
+    text = attachments.detach("disk", status=1)
+    check("disk: not attached" in text, text)
+
+
+def a_killed_target_is_waited_for(scratch, attachments, config, target):
+    """Over two paths, TCP and iSER; the target dies and returns under load."""
+    iser = target.url().replace("iscsi://", "iser://")
+    with Farblockd(scratch, config, "first") as daemon:
+        url = attachments.attach(target.url(), iser, "--via", "socket", "--name", "disk")
+        source = image(scratch)
+        client = convert(source, url)
+        eventually("writes", lambda: attachments.one("disk")["paths"][0]["commands"] > 4)
+        daemon.kill()
+    eventually("no path", lambda: attachments.one("disk")["state"] == "no-path")
+    with Farblockd(scratch, config, "second"):
+        check(client.wait() == 0, "qemu-img convert")
+        compare(source, url)
+        eventually("both paths", lambda: all(p["state"] == "up"
+                                             for p in attachments.one("disk")["paths"]))
+        attachments.detach("disk")
+
+
+def refusals_say_why(attachments, target):
+    for words, text in (
+            ((target.url(), "--via", "floppy"), "--via 'floppy': must be one of ublk"),
+            ((target.url(), "--name", "../x"), "--name '../x': must be"),
+            ((target.url(), "--policy", "x"), "--policy 'x': must be service-time"),
+            ((target.url(), "--no-path-retry", "-1"), "--no-path-retry"),
+            (("nothing",), "attach.d/nothing.conf"),
+            ((), "missing URL")):
+        said = attachments.attach(*words, status=2)
+        check(text in said, f"{words}: {said}")
+    said = attachments.attach(target.url(lun=9), "--via", "socket", status=1)
+    check("LUN 9" in said, said)
+    said = attachments.attach(target.url(), "--via", "socket", "--at", "/proc/x", status=1)
+    check("/proc/x" in said, said)
+
+
+def a_name_is_attached_once(attachments, target):
+    attachments.attach(target.url(), "--via", "socket", "--name", "disk")
+    said = attachments.attach(target.url(), "--via", "socket", "--name", "disk", status=1)
+    check("disk: attached already" in said, said)
+    attachments.detach("--all")
+
+
+def a_dead_process_leaves_its_name(attachments, target):
+    attachments.attach(target.url(), "--via", "socket", "--name", "disk")
+    os.kill(attachments.one("disk")["pid"], signal.SIGKILL)
+    eventually("its end", lambda: attachments.one("disk")["state"] == "dead")
+    attachments.attach(target.url(), "--via", "socket", "--name", "disk")
+    check(attachments.one("disk")["state"] == "attached", "attached again")
+    os.kill(attachments.one("disk")["pid"], signal.SIGKILL)
+    eventually("its end", lambda: attachments.one("disk")["state"] == "dead")
+    attachments.detach("disk")
+    check(attachments.list() == [], "something is left")
+
+
+def entries_are_attached(scratch, attachments, target):
+    directory = scratch.file("attach.d")
+    os.mkdir(directory)
+    for name, text in (("one", f"# a disk\nurl = {target.url()}\nvia = socket\nread-only = yes\n"),
+                       ("two", f"url = {target.url()}\nvia = socket\nstartup = manual\n"),
+                       ("bad", "url = x\nurl\n")):
+        with open(f"{directory}/{name}.conf", "w", encoding="utf-8") as f:
+            f.write(text)
+    said = attachments.attach("--all", "--entry-dir", directory, status=2)
+    check("bad.conf: line 2: must be 'key = value'" in said, said)
+    check([a["name"] for a in attachments.list()] == ["one"], f"{attachments.list()}")
+    check(attachments.one("one")["read_only"], "read-only = yes")
+    attachments.attach("two", "--entry-dir", directory)
+    attachments.detach("--all")
+    check(attachments.list() == [], "something is left")
+
+
+def test():
+    with Scratch() as scratch, Attachments(scratch) as attachments:
+        config = Config()
+        target = config.target([config.fileio("disk", scratch.file("disk.img"), SIZE)])
+        with Farblockd(scratch, config):
+            qemu_writes_and_reads(scratch, attachments, target)
+            a_used_export_is_not_detached(attachments)
+            is_gone(attachments)
+            refusals_say_why(attachments, target)
+            a_name_is_attached_once(attachments, target)
+            a_dead_process_leaves_its_name(attachments, target)
+            entries_are_attached(scratch, attachments, target)
+        a_killed_target_is_waited_for(scratch, attachments, config, target)
+
+
+main(test)
