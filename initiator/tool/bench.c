@@ -86,6 +86,8 @@ static int parse(const struct tool *t, struct bench *b, struct err *e)
 	if (b->rate && b->rate < b->session_count)
 		return err_set(e, -EINVAL, "--rate %lu: must be at least --sessions (%u)",
 			       (unsigned long)b->rate, b->session_count);
+	if (t->o.isid && b->session_count > 1)
+		return err_set(e, -EINVAL, "--isid: only with a single session (--sessions)");
 	return parse_op(t, b, e);
 }
 

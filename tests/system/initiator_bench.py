@@ -94,6 +94,7 @@ def refusals(target, _):
             (["--offset", "100"], "--offset 100: must be a multiple of 512"),
             (["--bs", "1000"], "--bs 1000: must be a multiple of 512"),
             (["--sessions", "0"], "--sessions 0: must be 1 to 32"),
+            (["--isid", "400000000001", "--sessions", "2"], "--isid: only with a single session"),
             (["--rate", "1", "--sessions", "2"], "--rate 1: must be at least --sessions (2)")):
         told = bench(target.url(), *options, status=2)
         check(text in told, f"{options}: {told}")
