@@ -14,7 +14,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 import farblock  # noqa: E402
 
 INSTALLED = """sbin/farblockd bin/farblock bin/farblock-initiator
-lib/systemd/system/farblockd.service lib/sysusers.d/farblock.conf lib/tmpfiles.d/farblock.conf
+lib/systemd/system/farblock-attach@.service lib/systemd/system/farblockd.service
+lib/sysusers.d/farblock.conf lib/tmpfiles.d/farblock.conf
 share/man/man5/farblock-saveconfig.json.5 share/man/man7/farblock.7 share/man/man8/farblock.8
 share/man/man8/farblock-initiator.8 share/man/man8/farblockd.8
 share/bash-completion/completions/farblock share/zsh/site-functions/_farblock
@@ -43,21 +44,20 @@ def install(scratch):
     return f"{root}/usr"
 
 
-def verify_unit(scratch, prefix):
+def verify_unit(scratch, prefix, name, program):
     """systemd's own opinion. The program of the unit is where it will be, not where it is."""
     if not shutil.which("systemd-analyze"):
         print("no systemd-analyze: the unit was not checked")
         return
-    with open(f"{prefix}/lib/systemd/system/farblockd.service") as text:
-        unit = re.sub(r"^ExecStart=\S+", f"ExecStart={prefix}/sbin/farblockd", text.read(),
-                      flags=re.M)
-    path = scratch.file("farblockd.service", content=unit)
+    with open(f"{prefix}/lib/systemd/system/{name}") as text:
+        unit = re.sub(r"^ExecStart=\S+", f"ExecStart={prefix}/{program}", text.read(), flags=re.M)
+    path = scratch.file(name.replace("@", "@disk"), content=unit)
     done = subprocess.run(["systemd-analyze", "verify", "--man=no", path], text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    wrong = [line for line in done.stdout.splitlines() if "farblockd.service" in line]
+    wrong = [line for line in done.stdout.splitlines() if name.split("@")[0] in line]
     if wrong:
         raise farblock.Failure("systemd-analyze verify: " + "\n".join(wrong))
-    print("systemd takes the unit")
+    print(f"systemd takes {name}")
 
 
 class Sample(farblock.Farblockd):
@@ -106,7 +106,8 @@ def serve(scratch, prefix):
 def main():
     with farblock.Scratch() as scratch:
         prefix = install(scratch)
-        verify_unit(scratch, prefix)
+        verify_unit(scratch, prefix, "farblockd.service", "sbin/farblockd")
+        verify_unit(scratch, prefix, "farblock-attach@.service", "bin/farblock-initiator")
         serve(scratch, prefix)
     return 0
 
