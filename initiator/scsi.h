@@ -215,3 +215,5 @@ struct scsi_watch_ops {
 // size, unit attentions and caching. Until then all commands of the session wait. ops must outlive
 // the session. -EBUSY: already watched; -ENOTCONN, -ENOMEM.
 int scsi_watch(struct scsi_session *s, uint16_t lun, const struct scsi_watch_ops *ops, void *arg);
+// The watched unit has another size, of which its user knows: that is not a change any more.
+void scsi_watch_resize(struct scsi_session *s, uint16_t lun, uint64_t blocks);

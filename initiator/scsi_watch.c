@@ -307,3 +307,12 @@ int scsi_watch(struct scsi_session *s, uint16_t lun, const struct scsi_watch_ops
 	look(w);
 	return 0;
 }
+
+void scsi_watch_resize(struct scsi_session *s, uint16_t lun, uint64_t blocks)
+{
+	struct scsi_cmd address;
+	scsi_cmd_init(&address, lun);
+	struct scsi_watch *w = find(s, address.lun);
+	if (w && w->is_ready)
+		w->identity.blocks = blocks;
+}

@@ -46,10 +46,13 @@ static void finish(struct disk_path *p)
 {
 	struct disk *d = p->disk;
 	struct err why = { 0 };
-	if (facts_evaluate(&p->found, &why) || !is_same(p, &why)) {
-		if (!why.code)
-			err_set(&why, -ESTALE, "another disk");
+	if (facts_evaluate(&p->found, &why)) {
 		fail(p, &why);
+		return;
+	}
+	if (!is_same(p, &why)) {
+		over(p);
+		path_set_wrong(p, &why);
 		return;
 	}
 	over(p);

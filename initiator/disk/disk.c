@@ -90,6 +90,11 @@ static bool has_failed(const struct disk *d)
 	return true;
 }
 
+static void on_give_up(struct defer *defer)
+{
+	disk_close(container_of(defer, struct disk, give_up));
+}
+
 static void looked(struct disk *d, const struct err *why)
 {
 	static const struct err none;
@@ -103,8 +108,9 @@ static void looked(struct disk *d, const struct err *why)
 	}
 	if (why->code && !d->first_why.code)
 		d->first_why = *why;
+	// Not from inside: it ends the session that tells this.
 	if (!d->is_ready && has_failed(d))
-		disk_close(d); // which tells ready
+		worker_defer(d->worker, &d->give_up, on_give_up); // which tells ready
 }
 
 static bool is_other_size(const struct facts *a, const struct facts *b)
@@ -129,6 +135,10 @@ static void found(struct disk *d, const struct facts *f)
 		d->facts.disk.zeroes_max = 0;
 	if (is_first || !d->is_ready)
 		return;
+	for (unsigned i = 0; i < d->path_count; i++)
+		if (d->paths[i].session)
+			scsi_watch_resize(d->paths[i].session, d->paths[i].config.lun,
+					  f->disk.blocks);
 	if (d->ops.changed)
 		d->ops.changed(d->arg);
 }
@@ -179,10 +189,14 @@ static void finish_close(struct disk *d)
 		return;
 	d->is_closed = true;
 	timer_cancel(d->worker, &d->close_limit);
+	timer_cancel(d->worker, &d->delay);
+	io_fail_all(d, -ESHUTDOWN);
+	while (!list_empty(&d->over)) // also those submitted by the end of others
+		io_over(&d->over_defer);
 	worker_defer_cancel(&d->pump);
 	worker_defer_cancel(&d->over_defer);
-	io_over(&d->over_defer);
-	io_fail_all(d, -ESHUTDOWN);
+	worker_defer_cancel(&d->close_defer);
+	worker_defer_cancel(&d->give_up);
 	if (!d->is_told) {
 		if (!d->first_why.code)
 			err_set(&d->first_why, -ENOTCONN, "disk: closed");

@@ -19,6 +19,7 @@ struct disk_path {
 	bool was_up;	   // this session was
 	bool is_watched;   // this session's unit is identified
 	bool is_leaving;   // a logout was requested
+	bool is_wrong;	   // another unit is behind it
 	bool is_check_due; // again, when the running one has ended
 	unsigned failures; // attempts to log in, in a row
 	struct timer reopen;
@@ -70,7 +71,7 @@ struct disk {
 	struct list queue;   // requests that wait for a path
 	struct list delayed; // ... for some time, then for a path
 	struct list over;    // ... that end without a command
-	struct defer pump, over_defer, close_defer;
+	struct defer pump, over_defer, close_defer, give_up;
 	struct timer delay, no_path, recheck, close_limit;
 };
 
@@ -79,6 +80,8 @@ struct disk {
 // ---- state.c ----
 void path_set_state(struct disk_path *p, enum disk_path_state s, const struct err *why);
 bool disk_has_path(const struct disk *d);
+// Another unit is behind p. Once that is so for all paths, the disk has gone.
+void path_set_wrong(struct disk_path *p, const struct err *why);
 
 // ---- select.c ----
 struct disk_path *select_path(struct disk *d); // NULL: none serves I/O

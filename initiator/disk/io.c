@@ -32,9 +32,22 @@ static void complete(struct disk_io *io, int res)
 
 static void on_done(struct scsi_cmd *c);
 
+// True: it has ended, since the disk waits for nothing any more.
+static bool is_over(struct disk_io *io)
+{
+	const struct disk *d = io->disk;
+	int res = d->is_closing ? -ESHUTDOWN : d->is_stale ? -ESTALE : -ENOTCONN;
+	if (!d->is_closing && !d->is_stale && !d->fails_at_once)
+		return false;
+	complete(io, res);
+	return true;
+}
+
 // To the head: what was sent first goes first.
 static void again(struct disk_io *io)
 {
+	if (is_over(io))
+		return;
 	list_remove(&io->link);
 	list_push_front(&io->disk->queue, &io->link);
 	io_pump_later(io->disk);
@@ -43,6 +56,8 @@ static void again(struct disk_io *io)
 static void later(struct disk_io *io)
 {
 	struct disk *d = io->disk;
+	if (is_over(io))
+		return;
 	list_remove(&io->link);
 	list_push_back(&d->delayed, &io->link);
 	if (!timer_is_armed(&d->delay))
@@ -255,7 +270,7 @@ static void wait_busy(struct disk_io *io, int res)
 
 // --- sense data ---
 
-enum action { FAIL, RETRY, WAIT, CHECK_RETRY, CHECK_WAIT, LEAVE, MISSING };
+enum action { FAIL, RECOVERED, RETRY, WAIT, CHECK_RETRY, CHECK_WAIT, LEAVE, MISSING };
 
 // The first matching row applies; asc and ascq -1: any.
 static const struct {
@@ -264,7 +279,7 @@ static const struct {
 	int res;
 } sense_rows[] = {
 	// clang-format off
-	{0x1, -1, -1, RETRY, -EIO},
+	{0x1, -1, -1, RECOVERED, -EIO},
 	{0x2, 0x04, 0x01, WAIT, -EIO},	       // becoming ready
 	{0x2, 0x04, 0x0a, CHECK_WAIT, -EIO},   // ALUA: transition
 	{0x2, 0x04, 0x0b, LEAVE, -EIO},	       // standby
@@ -289,6 +304,12 @@ static const struct {
 	// clang-format on
 };
 
+static bool is_complete(const struct disk_io *io)
+{
+	const struct scsi_cmd *c = &io->cmd;
+	return c->is_read ? c->data_len == c->len : !(c->is_under || c->is_over);
+}
+
 static void act(struct disk_io *io, enum action a, int res)
 {
 	struct disk_path *p = io->path;
@@ -298,8 +319,8 @@ static void act(struct disk_io *io, enum action a, int res)
 		path_set_state(p, DISK_PATH_CHECKING, NULL);
 	if (a == FAIL || (a == MISSING && io->op != DISK_FLUSH))
 		complete(io, res);
-	else if (a == MISSING) // no cache, no such command
-		part_done(io);
+	else if (a == MISSING || (a == RECOVERED && is_complete(io)))
+		part_done(io); // MISSING: no cache, no such command
 	else if (a == WAIT || a == CHECK_WAIT)
 		wait_busy(io, res);
 	else if (a == LEAVE)
@@ -326,12 +347,6 @@ static void judge_sense(struct disk_io *io)
 		    sense_rows[i].res);
 		return;
 	}
-}
-
-static bool is_complete(const struct disk_io *io)
-{
-	const struct scsi_cmd *c = &io->cmd;
-	return c->is_read ? c->data_len == c->len : !(c->is_under || c->is_over);
 }
 
 static void judge_status(struct disk_io *io)
@@ -401,6 +416,8 @@ static int check(const struct disk *d, const struct disk_io *io)
 		return -ESTALE;
 	if (io->op >= DISK_OP_COUNT)
 		return -EOPNOTSUPP;
+	if (d->fails_at_once)
+		return -ENOTCONN;
 	if (io->op == DISK_FLUSH)
 		return 0;
 	if (io->op != DISK_READ && (f->is_read_only || d->config.is_read_only))
@@ -411,7 +428,7 @@ static int check(const struct disk *d, const struct disk_io *io)
 	if (!io->len || io->offset > size || io->len > size - io->offset ||
 	    (io->offset | io->len) & (f->block_size - 1))
 		return -EINVAL;
-	return d->fails_at_once ? -ENOTCONN : 0;
+	return 0;
 }
 
 void disk_submit(struct disk *d, struct disk_io *io)
@@ -423,9 +440,9 @@ void disk_submit(struct disk *d, struct disk_io *io)
 	io->is_flushing = false;
 	io->begin_ns = worker_now(d->worker);
 	io->res = check(d, io);
-	bool is_over = io->res || (io->op == DISK_FLUSH && !d->facts.disk.has_write_cache);
-	list_push_back(is_over ? &d->over : &d->queue, &io->link);
-	if (is_over)
+	bool ends = io->res || (io->op == DISK_FLUSH && !d->facts.disk.has_write_cache);
+	list_push_back(ends ? &d->over : &d->queue, &io->link);
+	if (ends)
 		worker_defer(d->worker, &d->over_defer, io_over);
 	else
 		io_pump_later(d);

@@ -17,9 +17,8 @@ static void on_ready(void *arg, const struct err *why)
 		check_begin(p);
 		return;
 	}
-	path_set_state(p, DISK_PATH_FAULTY, why);
+	path_set_state(p, DISK_PATH_FAULTY, why); // gets another session later
 	p->disk->events->looked(p->disk, why);
-	path_restart(p);
 }
 
 static bool on_changed(void *arg, enum scsi_lu_change change, const struct err *why)
@@ -145,9 +144,8 @@ void path_stale(struct disk_path *p, enum scsi_lu_change change, const struct er
 {
 	struct disk *d = p->disk;
 	check_end(p);
-	path_set_state(p, DISK_PATH_FAULTY, why);
 	// Another unit behind one path says nothing of the others; lost data is lost on all.
-	if (d->is_stale || (change == SCSI_LU_REPLACED && disk_has_path(d)))
-		return;
-	d->events->stale(d, why);
+	path_set_wrong(p, why);
+	if (change == SCSI_LU_RESTARTED && !d->is_stale)
+		d->events->stale(d, why);
 }

@@ -8,6 +8,7 @@ void path_set_state(struct disk_path *p, enum disk_path_state s, const struct er
 	struct disk *d = p->disk;
 	bool is_new = p->state != s;
 	p->state = s;
+	p->is_wrong &= s != DISK_PATH_UP && s != DISK_PATH_STANDBY;
 	if (why && why->code)
 		p->info.why = *why;
 	if (is_new && d->ops.path)
@@ -22,4 +23,16 @@ bool disk_has_path(const struct disk *d)
 		if (d->paths[i].state == DISK_PATH_UP)
 			return true;
 	return false;
+}
+
+void path_set_wrong(struct disk_path *p, const struct err *why)
+{
+	struct disk *d = p->disk;
+	p->is_wrong = true;
+	path_set_state(p, DISK_PATH_FAULTY, why);
+	for (unsigned i = 0; i < d->path_count; i++)
+		if (!d->paths[i].is_wrong)
+			return;
+	if (!d->is_stale)
+		d->events->stale(d, why);
 }

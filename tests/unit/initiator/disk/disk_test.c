@@ -11,7 +11,7 @@ enum { BYTES = 3 << 20 }; // of a request: three commands
 static struct way ways[2];
 static struct worker *worker;
 static struct disk *disk;
-static sem_t ready, closed, moved, done, stale;
+static sem_t ready, closed, moved, done, stale, changed, faulty;
 static struct err ready_why;
 static uint8_t content[BYTES], read_back[BYTES];
 
@@ -25,6 +25,13 @@ static void on_path(void *arg, unsigned index, enum disk_path_state s, const str
 {
 	if (s == DISK_PATH_UP || s == DISK_PATH_STANDBY)
 		sem_post(&moved);
+	if (s == DISK_PATH_FAULTY)
+		sem_post(&faulty);
+}
+
+static void on_resized(void *arg)
+{
+	sem_post(&changed);
 }
 
 static void on_stale(void *arg, const struct err *why)
@@ -37,9 +44,11 @@ static void on_closed(void *arg)
 	sem_post(&closed);
 }
 
-static const struct disk_ops ops = {
-	.ready = on_ready, .path = on_path, .stale = on_stale, .closed = on_closed
-};
+static const struct disk_ops ops = { .ready = on_ready,
+				     .path = on_path,
+				     .changed = on_resized,
+				     .stale = on_stale,
+				     .closed = on_closed };
 
 struct opening {
 	unsigned paths;
@@ -176,6 +185,7 @@ static void requests_fail_after_the_time_without_a_path(void **state)
 	cut(&ways[0]);
 	assert_int_equal(request(DISK_WRITE, content, BLOCK), -ENOTCONN);
 	assert_int_equal(request(DISK_WRITE, content, BLOCK), -ENOTCONN);
+	assert_int_equal(request(DISK_FLUSH, NULL, 0), -ENOTCONN);
 	back(&ways[0]);
 	assert_int_equal(request(DISK_WRITE, content, BLOCK), 0);
 }
@@ -243,6 +253,37 @@ static void a_replaced_disk_is_not_written(void **state)
 		assert_int_equal(far.disk[i], 0xee);
 }
 
+// 2A/09; the session that is lost later finds the new size, too.
+static void a_new_size_is_not_another_disk(void **state)
+{
+	open_disk((struct opening){ 1, .no_path_retry = DISK_QUEUE_FOREVER });
+	far.more_blocks = 8;
+	ways[0].key = 6, ways[0].asc = 0x2a, ways[0].ascq = 9;
+	assert_int_equal(request(DISK_READ, read_back, BLOCK), 0);
+	sem_wait(&changed);
+	assert_int_equal(disk_facts(disk)->blocks, BLOCKS + 8);
+	cut(&ways[0]);
+	struct disk_io io;
+	struct sg sg;
+	begin(&io, &sg, DISK_WRITE, content, BLOCK);
+	back(&ways[0]);
+	sem_wait(&done);
+	assert_int_equal(io.res, 0);
+}
+
+static void one_path_to_another_disk_is_left_alone(void **state)
+{
+	open_disk((struct opening){ 2 });
+	ways[1].serial = 'b';
+	cut(&ways[1]);
+	ways[0].key = 2, ways[0].asc = 4, ways[0].ascq = 1; // so that the other one is tried, too
+	assert_int_equal(request(DISK_WRITE, content, BYTES), 0);
+	worker_call(worker, way_back, &ways[1]);
+	sem_wait(&faulty);
+	assert_int_equal(request(DISK_WRITE, content, BYTES), 0);
+	assert_memory_equal(far.disk, content, BYTES);
+}
+
 // --- each test ---
 
 static int setup(void **state)
@@ -253,7 +294,7 @@ static int setup(void **state)
 	far.has_ways = true;
 	ways[0] = (struct way){ .alua = 0xff, .group = 1 };
 	ways[1] = (struct way){ .alua = 0xff, .group = 2 };
-	sem_t *const all[] = { &ready, &closed, &moved, &done, &stale };
+	sem_t *const all[] = { &ready, &closed, &moved, &done, &stale, &changed, &faulty };
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		sem_init(all[i], 0, 0);
 	return scsi_sync_worker_new(&worker, &e);
@@ -287,6 +328,8 @@ int main(void)
 		T(requests_follow_a_change_of_access_states),
 		T(errors_are_those_of_a_block_device),
 		T(a_replaced_disk_is_not_written),
+		T(a_new_size_is_not_another_disk),
+		T(one_path_to_another_disk_is_left_alone),
 	};
 	for (int i = 0; i < BYTES; i++)
 		content[i] = (uint8_t)(i * 7 + i / 4096);

@@ -20,9 +20,10 @@ static struct {
 	uint8_t disk[BLOCK * BLOCKS];
 	char serial; // of the disk
 	int writes, downs, ups;
-	int lost_at;	 // the session is lost instead of this WRITE, from 1 on; 0: never
-	char new_serial; // of the disk after that; 0: the same. A new one is filled with 0xee
-	bool has_ways;	 // the sessions' configuration is a struct way *
+	int lost_at;	      // the session is lost instead of this WRITE, from 1 on; 0: never
+	char new_serial;      // of the disk after that; 0: the same. A new one is filled with 0xee
+	uint64_t more_blocks; // than BLOCKS
+	bool has_ways;	      // the sessions' configuration is a struct way *
 } far;
 
 struct fake;
@@ -31,6 +32,7 @@ struct fake;
 struct way {
 	struct fake *fake;
 	bool is_lost; // with the next command; until way_back()
+	char serial;  // 0: that of the disk
 	uint8_t alua; // the state of its port group; 0xff: the disk has none
 	uint16_t group;
 	unsigned commands;	// READ and WRITE
@@ -73,7 +75,7 @@ static void inquiry(const struct way *way, struct scsi_cmd *c)
 {
 	uint8_t data[36] = { 0, 0, 6, 2, 31 }, page[8] = { 0, 0x80, 0, 4 };
 	uint8_t group[12] = { 0, 0x83, 0, 8, 1, 0x15, 0, 4 };
-	memset(page + 4, far.serial, 4);
+	memset(page + 4, way && way->serial ? way->serial : far.serial, 4);
 	memset(data + 8, 'f', 28);
 	if (way && way->alua != 0xff) {
 		data[5] = 0x10;
@@ -92,9 +94,9 @@ static void inquiry(const struct way *way, struct scsi_cmd *c)
 static void capacity(struct scsi_cmd *c)
 {
 	uint8_t long_form[32] = { 0 }, short_form[8];
-	put_be64(long_form, BLOCKS - 1);
+	put_be64(long_form, BLOCKS + far.more_blocks - 1);
 	put_be32(long_form + 8, BLOCK);
-	put_be32(short_form, BLOCKS - 1);
+	put_be32(short_form, (uint32_t)(BLOCKS + far.more_blocks - 1));
 	put_be32(short_form + 4, BLOCK);
 	if (c->cdb[0] == 0x25)
 		give(c, short_form, sizeof short_form);
