@@ -20,6 +20,7 @@
 #include "core/lockfile.h"
 #include "core/log.h"
 #include "core/whole_file.h"
+#include "initiator/holder/claim.h"
 #include "initiator/holder/control.h"
 #include "initiator/holder/status.h"
 #include "initiator/sync.h"
@@ -33,7 +34,7 @@ struct holder {
 	const struct carrier_ops *via;
 	sem_t ready, closed;
 	struct err why; // of the disk's readiness
-	int lock, listener, signals, wake;
+	int lock, claim, listener, signals, wake;
 	atomic_bool is_resized, has_ended, has_no_path, is_stale;
 	struct err ended_why; // set before has_ended
 };
@@ -247,6 +248,21 @@ static int start(struct holder *h, struct carrier_config *c, struct err *e)
 	return r;
 }
 
+// A file system that is mounted twice is destroyed.
+static int claim(struct holder *h, struct err *e)
+{
+	const struct disk_facts *f = disk_facts(h->disk);
+	if (f->is_read_only || h->config->is_shared)
+		return 0;
+	int r = holder_claim(h->config->run_dir, f->identity, &h->claim, e);
+	if (r != -EADDRINUSE)
+		return r;
+	return err_set(e, -EBUSY,
+		       "%s: the disk %s is attached on this machine already, or being written "
+		       "(farblock-initiator attached; --read-only or --shared permits it)",
+		       h->config->name, f->identity);
+}
+
 static int attach(struct holder *h, struct err *e)
 {
 	struct carrier_config c = h->config->carrier;
@@ -259,8 +275,17 @@ static int attach(struct holder *h, struct err *e)
 	if (!r)
 		r = open_disk(h, e);
 	if (!r)
+		r = claim(h, e);
+	if (!r)
 		r = start(h, &c, e);
 	return r;
+}
+
+static void release(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
 }
 
 // ---- requests ----
@@ -305,6 +330,8 @@ static bool on_request(struct holder *h)
 		h->worker = NULL;
 		unlink(h->files.socket);
 		unlink(h->files.state);
+		release(&h->claim);
+		release(&h->lock);
 	}
 	control_answer(fd, o);
 	json_object_put(o);
@@ -383,11 +410,10 @@ static void end(struct holder *h)
 		unlink(h->files.state);
 		close(h->listener);
 	}
-	for (int i = 0; i < 3; i++) {
-		int fd = (int[]){ h->lock, h->signals, h->wake }[i];
-		if (fd >= 0)
-			close(fd);
-	}
+	release(&h->claim);
+	release(&h->lock);
+	release(&h->signals);
+	release(&h->wake);
 	sem_destroy(&h->ready);
 	sem_destroy(&h->closed);
 }
@@ -395,7 +421,9 @@ static void end(struct holder *h)
 int holder_run(const struct holder_config *c, void (*ready)(void *arg, struct json_object *status),
 	       void *arg, struct err *e)
 {
-	struct holder h = { .config = c, .lock = -1, .listener = -1, .signals = -1, .wake = -1 };
+	struct holder h = {
+		.config = c, .lock = -1, .claim = -1, .listener = -1, .signals = -1, .wake = -1
+	};
 	sem_init(&h.ready, 0, 0);
 	sem_init(&h.closed, 0, 0);
 	int r = holder_files(&h.files, c->run_dir, c->name, e);

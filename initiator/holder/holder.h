@@ -27,7 +27,8 @@ struct holder_config {
 	const struct carrier_ops *via; // NULL: the best one of this machine
 	struct carrier_config carrier; // name and recovery are filled
 	struct disk_config disk;
-	char *argv0; // its first byte becomes '@': spared at shutdown by systemd; NULL: not
+	bool is_shared; // the disk may be attached more than once to be written
+	char *argv0;	// its first byte becomes '@': spared at shutdown by systemd; NULL: not
 };
 
 // True for a name that can be a file's: letters, digits, '.', '_', '-', ':' and not first '.'.

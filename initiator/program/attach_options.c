@@ -121,6 +121,7 @@ static int read_words(const struct tool_options *o, struct holder_config *ret, s
 			     .queues = number(o->queues),
 			     .depth = number(o->depth),
 			     .dead_seconds = number(o->dead_seconds) },
+		.is_shared = o->is_shared,
 		.disk = { .is_read_only = o->is_read_only, .allows_replaced = o->allows_replaced},
 	};
 	if (via(o->via, &ret->via, e) < 0 || policy(o->policy, &ret->disk.policy, e) < 0 ||

@@ -95,6 +95,7 @@ const struct option_row tool_option_rows[] = {
 	{0, "via", "WAY", "ublk, nbd or socket; default: the first that this machine has", AT(via), .verbs = TOOL_ATTACH},
 	{0, "at", "PATH", "device or socket to make; default: chosen", AT(place), .verbs = TOOL_ATTACH},
 	{0, "read-only", NULL, "refuse writes", AT(is_read_only), .verbs = TOOL_ATTACH},
+	{0, "shared", NULL, "do not refuse a disk that is attached on this machine already (for cluster file systems)", AT(is_shared), .verbs = TOOL_ATTACH},
 	{0, "policy", "POLICY", "selects among paths: service-time, queue-depth or round-robin; default: service-time", AT(policy), .verbs = TOOL_ATTACH},
 	{0, "no-path-retry", "SECONDS", "how long requests wait while no path is up: seconds, queue (without end) or fail; default: queue", AT(no_path_retry), .verbs = TOOL_ATTACH},
 	{0, "queues", "N", "queues of the device; default: chosen", AT(queues), on_number, .verbs = TOOL_ATTACH, .lo = 1, .hi = 64},
@@ -105,7 +106,7 @@ const struct option_row tool_option_rows[] = {
 	{0, "all", NULL, "all attachments", AT(is_all), .verbs = TOOL_DETACH},
 	{0, "force", NULL, "detach even if the device is used", AT(is_forced), .verbs = TOOL_DETACH},
 	{0, "entry-dir", "DIRECTORY", "where entries are; default: /etc/farblock/attach.d", AT(entry_dir), .verbs = TOOL_ATTACH},
-	{0, "run-dir", "DIRECTORY", "state and sockets of attachments; default: /run/farblock/attach", AT(run_dir), .verbs = TOOL_ATTACH | TOOL_HELD},
+	{0, "run-dir", "DIRECTORY", "state and sockets of attachments; default: /run/farblock/attach", AT(run_dir), .verbs = TOOL_ATTACH | TOOL_HELD | TOOL_WRITE | TOOL_VERIFY | TOOL_BENCH | TOOL_UNMAP | TOOL_COPY},
 	{0},
 };
 // clang-format on

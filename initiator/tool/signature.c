@@ -115,6 +115,8 @@ int tool_may_overwrite(struct tool *t, struct tool_disk *d)
 	bool is_input = t->o.input && !strcmp(t->o.input, "-");
 	if (t->o.is_forced)
 		return TOOL_OK;
+	if (tool_claim(t, d, &e) < 0)
+		return tool_fail(TOOL_FAILED, &e);
 	if (look(d, what, sizeof what, &e) < 0) {
 		err_prefix(&e, "LUN %u: check for data (--force skips it)", d->lun);
 		return tool_fail(TOOL_FAILED, &e);

@@ -56,7 +56,7 @@ struct tool_options {
 	const char *type;
 	// Of attachments.
 	const char *name, *via, *place, *policy, *no_path_retry, *run_dir, *entry_dir;
-	bool is_read_only, stays, is_all;
+	bool is_read_only, is_shared, stays, is_all;
 	// Tells the nexuses of this machine's attachments apart, the same at each start, so that a
 	// target ends what a process that has died left: in the ISID, or the extension of the SRP
 	// port identifier. 0: none.
@@ -191,9 +191,14 @@ int tool_watch_disk(struct tool *t, struct tool_disk *d);
 // The same, with --bs applied.
 int tool_open_disk(struct tool *t, struct tool_disk *d);
 
-// signature.c: whether the disk may be overwritten: it has no known signature, or --force or
-// the user at the terminal permits it. TOOL_OK, or an exit status after printing the error.
+// signature.c: whether the disk may be overwritten: it is not attached here and has no known
+// signature, or --force or the user at the terminal permits it. TOOL_OK, or an exit status after
+// printing the error.
 int tool_may_overwrite(struct tool *t, struct tool_disk *d);
+
+// claim.c: keeps attachments of this machine away from the disk until the program ends. -EBUSY with
+// a text: it is attached, or being written by another command.
+int tool_claim(struct tool *t, struct tool_disk *d, struct err *e);
 
 typedef int64_t tool_take(void *arg, uint64_t offset, const uint8_t *buf, uint32_t len,
 			  struct err *e);

@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Scenarios: a LUN of farblockd beside it as a local device of the guest, by farblock-initiator's
-disk and its carriers on ublk and nbd (attach.c), over TCP, and over iSER and SRP on rxe and siw."""
+attach on ublk and nbd, over TCP, and over iSER and SRP on rxe and siw."""
 
-import os
 import shlex
 
 from data import thin_file
-from farblock import BUILD
 from faults import finish, load, sessions
-from initiator_tool import INITIATOR_PORTS, NAME
+from initiator_tool import GuestTool
 from kernel import wait_until
 from local_disks import Carrier, tree
-from logins import MIB
+from logins import MIB, same
 from net import PORT
 
 SCHEMES = {"tcp": "iscsi", "iser": "iser"}
@@ -23,21 +21,30 @@ def disk(config, scratch):
 
 
 class Attached(Carrier):
-    """A LUN over the daemon's portals."""
+    """A LUN over the daemon's portals, by farblock-initiator attach."""
 
     log = "/run/attach.log"
 
     def __init__(self, lab, via, urls):
         super().__init__(lab, via)
-        option = ("--initiator-port", INITIATOR_PORTS[0]) if lab.fabric == "srpt" else \
-            ("--initiator-name", NAME)
-        provider = ("--provider", "verbs") if lab.device else ()
-        self.words = shlex.join([*urls, *option, *provider])
-        path = os.path.join(BUILD, "tests", "lab", "lab_attach")
-        self.guest.run(f"cp /host{path} /run/")
+        self.tool, self.urls = GuestTool(lab), urls
 
     def command(self):
-        return f"/run/lab_attach {self.via} {self.number or -1} {self.words}"
+        return self.tool.command(["attach", *self.urls, "--name", "lab", "--via", self.via,
+                                  "--foreground"])
+
+    def named(self):
+        found = [line for line in self.lines() if line.startswith("/dev/")]
+        return (found[0], "") if found else None
+
+    def ask(self, *words):
+        """Another command on attachments: its exit status and what it printed."""
+        return self.guest.ask(shlex.join([self.tool.program, *words]))
+
+    def detach(self):
+        status, output = self.ask("detach", "lab")
+        same((status, output.strip()), (0, ""), "detach")
+        same(self.ended(), "0", self.guest.run(f"cat {self.log}"))
 
 
 def url_of(lab, target, portal=0):
@@ -60,6 +67,8 @@ def used(lab, via):
     side.in_background("copy", tree(300))
     daemon.kill()
     daemon.start()
+    same(side.ask("detach", "lab"), (1, f"farblock-initiator: {device}: mounted at '/mnt'\n"),
+         "detach of a mounted device")
     side.finished("copy")
     lab.guest.run(f"rm -rf /tmp/tree; umount /mnt && e2fsck -fn {device}")
     load(lab, side, device)
@@ -69,7 +78,7 @@ def used(lab, via):
     daemon.start()
     wait_until(lambda: sessions(daemon), "the session is back")
     finish(side)
-    side.end()
+    side.detach()
 
 
 def ublk(lab):

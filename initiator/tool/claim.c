@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A disk that is attached on this machine is not overwritten: its lock (initiator/holder/claim.h)
+// is held by the process of the attachment, else by this one until its end. The program's thread.
+#include <errno.h>
+#include <stdlib.h>
+
+#include "initiator/disk/facts.h"
+#include "initiator/holder/claim.h"
+#include "initiator/holder/holder.h"
+#include "initiator/tool/tool.h"
+
+#define DESIGNATORS 0x83
+
+// Empty if the unit reports none.
+static void identity_of(struct tool_disk *d, struct facts *ret)
+{
+	static uint8_t data[FACTS_DATA_MAX];
+	struct scsi_sync_cmd c;
+	*ret = (struct facts){ 0 };
+	for (unsigned i = 0; i < facts_step_count; i++) {
+		const struct facts_step *s = &facts_steps[i];
+		if (s->op != SCSI_INQUIRY || s->args.page != DESIGNATORS)
+			continue;
+		if (scsi_cmd_set(&c.cmd, d->lun, s->op, &s->args, data, s->bytes))
+			continue;
+		scsi_sync_run(d->sync, &c);
+		if (scsi_cmd_is_good(&c.cmd))
+			s->take(ret, data, c.cmd.data_len);
+	}
+}
+
+int tool_claim(struct tool *t, struct tool_disk *d, struct err *e)
+{
+	const char *dir = t->o.run_dir ? t->o.run_dir : HOLDER_RUN_DIR;
+	struct facts f;
+	struct err ignored;
+	int fd;
+	identity_of(d, &f);
+	// Any other error: no attachments here, or not this user's.
+	if (holder_claim(dir, f.disk.identity, &fd, &ignored) != -EADDRINUSE)
+		return 0;
+	return err_set(
+		e, -EBUSY,
+		"LUN %u: refusing to overwrite %s, which is attached on this machine or being "
+		"written (farblock-initiator attached; --force overwrites it)",
+		d->lun, f.disk.identity);
+}
